@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+#   make demo       two virtual machines, one wire: VIA beside UDP and TCP
+#   make check      every test
+#
+#   make            modules, library, tools, tests
+#   make modules [KDIR=...]     kernel modules for one kernel
+#   make install [DESTDIR= PREFIX=/usr/local]
+#   make bench      figures, with the bars they are held to
+#   make lab        a shell on two nodes
+#   make check-full every test on every NIC, level and kernel
+#   make lint       checkpatch, sparse, W=1, gcc and clang
+
+B      ?= build
+PREFIX ?= /usr/local
+CC     ?= gcc
+SAN    ?=
+
+CFLAGS  ?= -O2 -g
+WARN    := -Wall -Wextra -Werror
+override CFLAGS += -std=gnu11 $(WARN) -Iinclude -Iinclude/uapi \
+		   $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+override LDFLAGS += $(if $(SAN),-fsanitize=$(SAN))
+
+# The running kernel's headers, else the newest that are installed.
+KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
+	  $(shell ls -d /usr/src/linux-headers-*-amd64 2>/dev/null | \
+		  sort -V | tail -n 1))
+KREL  = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' \
+	  $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
+
+LIB_TARGETS  :=
+TOOL_TARGETS :=
+TEST_TARGETS :=
+INSTALL_HOOKS :=
+
+.PHONY: all
+all: modules user
+
+-include vipl/Makefile.inc
+-include tools/Makefile.inc
+-include tools/lab/Makefile.inc
+-include tests/unit/Makefile.inc
+-include tests/conformance/Makefile.inc
+-include tests/stress/Makefile.inc
+-include tests/bench/Makefile.inc
+
+.PHONY: lib tools tests user
+lib: $(LIB_TARGETS)
+tools: $(TOOL_TARGETS)
+tests: $(TEST_TARGETS)
+user: lib tools tests
+
+# kbuild writes beside the sources, so each kernel gets a copy of them.
+KSRC := $(shell find kernel devices include/uapi -name '*.[ch]' 2>/dev/null) \
+	Kbuild
+
+.PHONY: modules
+modules:
+	@test -n "$(KREL)" || { echo "no kernel headers found: apt-get install linux-headers-amd64, or give KDIR=" >&2; exit 1; }
+	@echo "modules: for $(KREL), headers in $(KDIR)"
+	@mkdir -p $(B)/kbuild/$(KREL) $(B)/modules/$(KREL)
+	@cp -u --parents $(KSRC) $(B)/kbuild/$(KREL)/
+	@find $(B)/kbuild/$(KREL) -name '*.[ch]' ! -name '*.mod.c' | while read f; do \
+		test -e "$${f#$(B)/kbuild/$(KREL)/}" || rm -f "$$f"; done
+	$(MAKE) -C $(KDIR) M=$(abspath $(B)/kbuild/$(KREL)) $(KFLAGS) modules
+	@cp -u $(B)/kbuild/$(KREL)/*.ko $(B)/modules/$(KREL)/
+
+.PHONY: install install-modules install-udev
+install: all install-modules install-udev $(INSTALL_HOOKS)
+
+install-modules:
+	install -d $(DESTDIR)/lib/modules/$(KREL)/extra/via
+	install -m 644 $(B)/modules/$(KREL)/*.ko \
+		$(DESTDIR)/lib/modules/$(KREL)/extra/via/
+	depmod -b "$(DESTDIR)/" $(KREL)
+
+install-udev:
+	install -d $(DESTDIR)/usr/lib/udev/rules.d $(DESTDIR)/usr/lib/sysusers.d
+	install -m 644 tools/udev/60-via.rules $(DESTDIR)/usr/lib/udev/rules.d/
+	install -m 644 tools/udev/via.conf $(DESTDIR)/usr/lib/sysusers.d/
+	test -n "$(DESTDIR)" || getent group via >/dev/null || groupadd -r via
+
+.PHONY: setup demo check check-full lab lint
+setup:
+	tools/lab/setup.sh
+
+demo: setup
+	tools/demo/demo.py $(DEMO_ARGS)
+
+check: setup
+	tests/check/check.py $(CHECK_ARGS)
+
+check-full: setup
+	tests/check/check.py --full $(CHECK_ARGS)
+
+lab: setup
+	tools/lab/lab shell
+
+lint: setup
+	tools/lint.sh
+
+.PHONY: clean
+clean:
+	rm -rf $(B)
