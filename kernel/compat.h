@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Every difference between the kernels that are supported, 6.1 to 6.12.
+ * Nothing else in the tree looks at the kernel's version.
+ */
+#ifndef _VIA_COMPAT_H
+#define _VIA_COMPAT_H
+
+#include <linux/device.h>
+#include <linux/mm.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void via_vm_flags_set(struct vm_area_struct *vma,
+				    vm_flags_t flags)
+{
+	vma->vm_flags |= flags;
+}
+
+static inline void via_vm_flags_clear(struct vm_area_struct *vma,
+				      vm_flags_t flags)
+{
+	vma->vm_flags &= ~flags;
+}
+#else
+static inline void via_vm_flags_set(struct vm_area_struct *vma,
+				    vm_flags_t flags)
+{
+	vm_flags_set(vma, flags);
+}
+
+static inline void via_vm_flags_clear(struct vm_area_struct *vma,
+				      vm_flags_t flags)
+{
+	vm_flags_clear(vma, flags);
+}
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+#define via_class_create(name)	class_create(THIS_MODULE, name)
+#else
+#define via_class_create(name)	class_create(name)
+#endif
+
+/* The device argument of class->devnode became const. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define VIA_DEVNODE_DEV		struct device
+#else
+#define VIA_DEVNODE_DEV		const struct device
+#endif
+
+/* pin_user_pages() lost its vmas argument. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+#define via_pin_user_pages(start, n, flags, pages) \
+	pin_user_pages(start, n, flags, pages, NULL)
+#else
+#define via_pin_user_pages(start, n, flags, pages) \
+	pin_user_pages(start, n, flags, pages)
+#endif
+
+#endif /* _VIA_COMPAT_H */

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completion queues.
+ *
+ * The ring is bounded, completions are not lost: each completion word carries
+ * its place in the CQ's order, and a queue whose notice found the ring full
+ * stands on cq->waiting with cq_from at its first unannounced completion.
+ * The refill merges those queues by sequence number.  While any queue waits,
+ * new notices wait too, or they would overtake.
+ */
+
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include "cq.h"
+#include "queue.h"
+#include "stats.h"
+#include "wait.h"
+
+#define VIA_CQ_REFILL_MAX 64	/* notices moved by one trap */
+
+static void via_cq_release(struct kref *ref)
+{
+	struct via_cq *cq = container_of(ref, struct via_cq, ref);
+
+	via_shared_free(cq->shared, cq->pages, VIA_CQ_SIZE(cq->entries));
+	kfree(cq);
+	atomic_long_inc(&via_gone.cqs);
+}
+
+void via_cq_put(struct via_cq *cq)
+{
+	kref_put(&cq->ref, via_cq_release);
+}
+
+struct via_cq *via_cq_get(struct via_file *f, u32 id)
+{
+	struct via_cq *cq;
+
+	xa_lock(&f->cqs);
+	cq = xa_load(&f->cqs, id);
+	if (cq)
+		kref_get(&cq->ref);
+	xa_unlock(&f->cqs);
+	return cq;
+}
+
+static struct via_cq *via_cq_alloc(u32 entries)
+{
+	struct via_cq *cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
+
+	if (!cq)
+		return NULL;
+	cq->shared = via_shared_alloc(VIA_CQ_SIZE(entries), &cq->pages);
+	if (!cq->shared) {
+		kfree(cq);
+		return NULL;
+	}
+	kref_init(&cq->ref);
+	spin_lock_init(&cq->lock);
+	INIT_LIST_HEAD(&cq->waiting);
+	INIT_HLIST_HEAD(&cq->sleepers);
+	cq->entries = entries;
+	cq->shared->entries = entries;
+	cq->ring = (void *)cq->shared + VIA_CQ_HDR_SIZE;
+	atomic_long_inc(&via_made.cqs);
+	return cq;
+}
+
+int via_cq_create(struct via_file *f, struct via_cq_create *arg)
+{
+	const struct via_limits *lim = &f->nic->limits;
+	struct via_cq *cq;
+	u32 id;
+
+	lockdep_assert_held(&f->mutex);
+	if (!arg->entries)
+		return VIA_R_INVALID_PARAMETER;
+	if (arg->entries > lim->max_cq_entries || f->cq_count >= lim->max_cq)
+		return VIA_R_ERROR_RESOURCE;
+	cq = via_cq_alloc(roundup_pow_of_two(arg->entries));
+	if (!cq)
+		return VIA_R_ERROR_RESOURCE;
+	if (xa_alloc_cyclic(&f->cqs, &id, NULL, XA_LIMIT(1, 0xfffff),
+			    &f->cq_next, GFP_KERNEL_ACCOUNT) < 0) {
+		via_cq_put(cq);
+		return VIA_R_ERROR_RESOURCE;
+	}
+	cq->id = id;
+	if (xa_err(xa_store(&f->cqs, id, cq, GFP_KERNEL_ACCOUNT))) {
+		xa_erase(&f->cqs, id);
+		via_cq_put(cq);
+		return VIA_R_ERROR_RESOURCE;
+	}
+	f->cq_count++;
+	arg->cq = id;
+	arg->entries = cq->entries;
+	arg->mmap_size = PAGE_ALIGN(VIA_CQ_SIZE(cq->entries));
+	return 0;
+}
+
+static void via_cq_kill(struct via_file *f, struct via_cq *cq)
+{
+	xa_erase(&f->cqs, cq->id);
+	f->cq_count--;
+	spin_lock_bh(&cq->lock);
+	cq->dead = true;
+	via_wake(&cq->sleepers);
+	spin_unlock_bh(&cq->lock);
+	via_cq_put(cq);
+}
+
+int via_cq_destroy(struct via_file *f, u32 id)
+{
+	struct via_cq *cq;
+
+	lockdep_assert_held(&f->mutex);
+	cq = xa_load(&f->cqs, id);
+	if (!cq)
+		return VIA_R_INVALID_PARAMETER;
+	if (cq->users)
+		return VIA_R_ERROR_RESOURCE;
+	via_cq_kill(f, cq);
+	return 0;
+}
+
+/* The VIs are gone, so no queue is attached any more. */
+void via_cq_destroy_all(struct via_file *f)
+{
+	struct via_cq *cq;
+	unsigned long id;
+
+	lockdep_assert_held(&f->mutex);
+	xa_for_each(&f->cqs, id, cq)
+		via_cq_kill(f, cq);
+	xa_destroy(&f->cqs);
+}
+
+int via_cq_attach(struct via_file *f, struct via_queue *q, u32 id)
+{
+	lockdep_assert_held(&f->mutex);
+	if (!id)
+		return 0;
+	q->cq = via_cq_get(f, id);
+	if (!q->cq)
+		return VIA_R_INVALID_PARAMETER;
+	q->cq->users++;
+	return 0;
+}
+
+/* The VI is unreachable: nothing completes on the queue any more. */
+void via_cq_detach(struct via_file *f, struct via_queue *q)
+{
+	struct via_cq *cq = q->cq;
+
+	lockdep_assert_held(&f->mutex);
+	if (!cq)
+		return;
+	spin_lock_bh(&cq->lock);
+	list_del_init(&q->cq_link);
+	if (list_empty(&cq->waiting))
+		WRITE_ONCE(cq->shared->flags, 0);
+	spin_unlock_bh(&cq->lock);
+	cq->users--;
+	q->cq = NULL;
+	via_cq_put(cq);
+}
+
+int via_cq_mmap(struct via_file *f, u32 id, struct vm_area_struct *vma)
+{
+	struct via_cq *cq = via_cq_get(f, id);
+	int ret;
+
+	if (!cq)
+		return -EINVAL;
+	ret = via_shared_mmap(vma, cq->pages, VIA_CQ_SIZE(cq->entries));
+	via_cq_put(cq);
+	return ret;
+}
+
+/* Free places, by a head that the program may have made up. */
+static u32 via_cq_room(const struct via_cq *cq)
+{
+	u32 used = cq->tail - READ_ONCE(cq->shared->head);
+
+	return used < cq->entries ? cq->entries - used : 0;
+}
+
+static void via_cq_put_entry(struct via_cq *cq, const struct via_vi *vi,
+			     const struct via_queue *q)
+{
+	struct via_cq_entry *e = &cq->ring[cq->tail & (cq->entries - 1)];
+
+	WRITE_ONCE(e->vi, vi->id);
+	WRITE_ONCE(e->recv, q->recv);
+	/* Pairs with the program's load-acquire of tail. */
+	smp_store_release(&cq->shared->tail, ++cq->tail);
+}
+
+void via_cq_publish(struct via_vi *vi, struct via_queue *q)
+{
+	struct via_cq *cq = q->cq;
+
+	lockdep_assert_held(&q->lock);
+	spin_lock(&cq->lock);
+	WRITE_ONCE(q->comp[q->head & (VIA_QUEUE_ENTRIES - 1)].cq_seq,
+		   cq->seq++);
+	q->head++;
+	/* First the completion, then its notice: Done succeeds at once. */
+	smp_store_release(&q->kern->done, q->head);
+	if (list_empty(&cq->waiting) && via_cq_room(cq)) {
+		via_cq_put_entry(cq, vi, q);
+		q->cq_from = q->head;
+	} else {
+		if (list_empty(&q->cq_link))
+			list_add_tail(&q->cq_link, &cq->waiting);
+		WRITE_ONCE(cq->shared->flags, VIA_CQ_OVERFLOW);
+	}
+	via_wake(&cq->sleepers);
+	spin_unlock(&cq->lock);
+}
+
+static u32 via_cq_next_seq(const struct via_queue *q)
+{
+	/* The program can spoil its own order here, nothing else. */
+	return READ_ONCE(q->comp[q->cq_from &
+				 (VIA_QUEUE_ENTRIES - 1)].cq_seq);
+}
+
+static struct via_queue *via_cq_oldest(struct via_cq *cq)
+{
+	struct via_queue *q, *best = NULL;
+
+	list_for_each_entry(q, &cq->waiting, cq_link)
+		if (!best || (s32)(via_cq_next_seq(q) -
+				   via_cq_next_seq(best)) < 0)
+			best = q;
+	return best;
+}
+
+/*
+ * Drop notices of completions that the program has collected without them,
+ * else their slots may have been used again.  A queue's head moves under its
+ * own lock, which is outside ours; done in shared memory is our own release
+ * of it, but the program can scribble there, so bound what it says.
+ */
+static bool via_cq_trim(struct via_queue *q)
+{
+	u32 head = READ_ONCE(q->head);
+	u32 collected = READ_ONCE(q->user->collected);
+
+	if (head - collected <= head - q->cq_from)
+		q->cq_from = collected;
+	return head != q->cq_from;
+}
+
+int via_cq_refill(struct via_file *f, u32 id)
+{
+	struct via_queue *q;
+	struct via_cq *cq;
+	struct via_vi *vi;
+	int i;
+
+	cq = via_cq_get(f, id);
+	if (!cq)
+		return -EINVAL;
+	spin_lock_bh(&cq->lock);
+	for (i = 0; i < VIA_CQ_REFILL_MAX && via_cq_room(cq); i++) {
+		q = via_cq_oldest(cq);
+		if (!q)
+			break;
+		if (via_cq_trim(q)) {
+			vi = q->recv ? container_of(q, struct via_vi, rq) :
+				       container_of(q, struct via_vi, sq);
+			via_cq_put_entry(cq, vi, q);
+			q->cq_from++;
+		}
+		if (q->cq_from == READ_ONCE(q->head))
+			list_del_init(&q->cq_link);
+	}
+	if (list_empty(&cq->waiting))
+		WRITE_ONCE(cq->shared->flags, 0);
+	spin_unlock_bh(&cq->lock);
+	via_cq_put(cq);
+	return 0;
+}

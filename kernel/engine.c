@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The software VI engine: snapshot and check a descriptor, gather, scatter,
+ * place RDMA, complete.
+ *
+ * Everything in a slot or behind a descriptor's address is written by the
+ * program while we read it.  So each word is read once, into memory of ours,
+ * and only the copy is checked and used.  Segments are checked against the
+ * region table whenever bytes move, because the program may deregister in
+ * between; a check at load time only serves to find errors before the first
+ * frame of a long message leaves.
+ */
+
+#include <linux/export.h>
+#include <linux/slab.h>
+#include "engine.h"
+#include "file.h"
+#include "memory.h"
+#include "queue.h"
+#include "vi.h"
+
+/*
+ * Up to this many bytes a send is one frame on any medium: gathering finds a
+ * bad segment before anything has left, so it is not checked at load as well.
+ */
+#define VIA_CHECK_AT_GATHER 1024u
+
+/* Copy between a region that was checked and a buffer; len is not 0. */
+static __always_inline void via_region_copy(struct via_region *r, u64 addr,
+					    void *buf, u32 len, bool to_region)
+{
+	u32 n;
+	void *p;
+
+	for (;;) {
+		n = len;
+		p = via_region_addr(r, addr, &n);
+		if (to_region)
+			memcpy(p, buf, n);
+		else
+			memcpy(buf, p, n);
+		len -= n;
+		if (likely(!len))
+			return;
+		addr += n;
+		buf += n;
+	}
+}
+
+void via_desc_drop(struct via_desc *d)
+{
+	if (unlikely(d->more)) {
+		kfree(d->more);
+		d->more = NULL;
+	}
+}
+
+static struct via_seg *via_desc_segs(struct via_desc *d)
+{
+	return d->more ?: d->seg;
+}
+
+struct via_seg *via_desc_walk(struct via_desc *d, u32 off, u32 *seg_off)
+{
+	struct via_seg *segs = via_desc_segs(d);
+
+	if (off < d->cur_off) {
+		d->cur_off = 0;
+		d->cur_seg = 0;
+	}
+	while (d->cur_seg < d->nsegs &&
+	       off - d->cur_off >= segs[d->cur_seg].len) {
+		d->cur_off += segs[d->cur_seg].len;
+		d->cur_seg++;
+	}
+	if (d->cur_seg >= d->nsegs)
+		return NULL;
+	*seg_off = off - d->cur_off;
+	return &segs[d->cur_seg];
+}
+
+/*
+ * Bring in the segments beyond the slot.  The slot's own two count as read;
+ * the rest is read now, once, from the descriptor (which has been checked).
+ */
+static u32 via_desc_load_more(struct via_vi *vi, struct via_desc *d)
+{
+	u32 count = d->seg_count;
+	struct via_region *r;
+	struct via_seg *segs;
+
+	segs = kmalloc_array(count, sizeof(*segs), GFP_ATOMIC | __GFP_NOWARN);
+	if (!segs)
+		return VIA_ST_TRANSPORT_ERROR;
+	r = via_local_region(vi, d->handle, d->addr, 32 + 16 * count);
+	if (!r) {
+		kfree(segs);
+		return VIA_ST_PROTECTION_ERROR;
+	}
+	memcpy(segs, d->seg, sizeof(d->seg));
+	via_region_copy(r, d->addr + sizeof(struct via_slot),
+			segs + VIA_DESC_INLINE,
+			(count - VIA_DESC_INLINE) * sizeof(*segs), false);
+	d->more = segs;
+	return 0;
+}
+
+/* Sum of the segments against the length and the limit. */
+static u32 via_desc_check_length(struct via_vi *vi, struct via_desc *d)
+{
+	const struct via_seg *segs = via_desc_segs(d);
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < d->nsegs; i++)
+		sum += segs[i].len;
+	if (sum != d->length || sum > vi->attrs.max_transfer)
+		return VIA_ST_LENGTH_ERROR;
+	return 0;
+}
+
+static u32 via_desc_check_segs(struct via_vi *vi, struct via_desc *d)
+{
+	const struct via_seg *segs = via_desc_segs(d);
+	u32 i;
+
+	for (i = 0; i < d->nsegs; i++)
+		if (segs[i].len && !via_local_region(vi, segs[i].handle,
+						     segs[i].addr, segs[i].len))
+			return VIA_ST_PROTECTION_ERROR;
+	return 0;
+}
+
+u32 via_send_check(struct via_vi *vi, struct via_desc *d)
+{
+	lockdep_assert_held(&vi->sq.lock);
+	return via_desc_check_segs(vi, d);
+}
+
+/* What may stand in Control of a plain send or receive. */
+#define VIA_CTL_PLAIN ((u16)(VIA_CTL_IMMEDIATE | VIA_CTL_QFENCE))
+
+/* Anything but a plain send or receive of few segments. */
+static noinline u32 via_desc_load_slow(struct via_vi *vi, struct via_desc *d,
+				       bool recv)
+{
+	u32 op = d->control & VIA_CTL_OP_MASK;
+	struct via_seg *segs;
+	u32 st = 0;
+
+	if (d->control & VIA_CTL_RESERVED || d->reserved)
+		return VIA_ST_FORMAT_ERROR;
+	if (op != VIA_CTL_OP_SENDRECV &&
+	    (recv || op != VIA_CTL_OP_RDMAWRITE || !d->seg_count ||
+	     d->seg[0].len))
+		return VIA_ST_FORMAT_ERROR;
+	if (d->seg_count > VIA_DESC_INLINE)
+		st = via_desc_load_more(vi, d);
+	if (st || op == VIA_CTL_OP_SENDRECV)
+		return st;
+	/* The address segment leads; what is left is local. */
+	segs = via_desc_segs(d);
+	d->raddr = segs[0].addr;
+	d->rhandle = segs[0].handle;
+	d->nsegs--;
+	memmove(segs, segs + 1, d->nsegs * sizeof(*segs));
+	return 0;
+}
+
+static u32 via_desc_op(const struct via_desc *d, bool recv)
+{
+	if (recv)
+		return VIA_ST_OP_RECEIVE >> 16;
+	return (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE ?
+	       VIA_ST_OP_RDMA_WRITE >> 16 : 0;
+}
+
+/* Fill a private descriptor from the slot at an index; sets d->status. */
+static void via_desc_load(struct via_vi *vi, struct via_queue *q, u32 index,
+			  struct via_desc *d)
+{
+	memcpy(d, &q->slots[index & (VIA_QUEUE_ENTRIES - 1)],
+	       sizeof(struct via_slot));
+	/* The copy is what is checked: no second look at the slot. */
+	barrier();
+
+	d->status = 0;
+	d->more = NULL;
+	d->cur_off = 0;
+	d->cur_seg = 0;
+	d->nsegs = 0;
+	d->bad_post = false;
+
+	if (unlikely(d->addr % VIA_DESC_ALIGN)) {
+		d->bad_post = true;
+		d->status = VIA_ST_FORMAT_ERROR;
+	} else if (unlikely(d->seg_count > VIA_SEG_MAX)) {
+		d->status = VIA_ST_FORMAT_ERROR;
+	} else if (unlikely(!via_local_region(vi, d->handle, d->addr,
+					      32 + 16 * d->seg_count))) {
+		d->bad_post = true;
+		d->status = VIA_ST_PROTECTION_ERROR;
+	} else {
+		d->nsegs = d->seg_count;
+		if (unlikely(d->control & ~VIA_CTL_PLAIN || d->reserved ||
+			     d->seg_count > VIA_DESC_INLINE))
+			d->status = via_desc_load_slow(vi, d, q->recv);
+		if (likely(!d->status))
+			d->status = via_desc_check_length(vi, d);
+		if (!d->status && d->length > VIA_CHECK_AT_GATHER && !q->recv)
+			d->status = via_desc_check_segs(vi, d);
+	}
+	if (unlikely(d->bad_post))
+		via_vi_event(vi, VIA_ERR_POST_DESC, via_desc_op(d, q->recv),
+			     d->addr);
+}
+
+struct via_desc *via_send_load(struct via_vi *vi)
+{
+	struct via_queue *q = &vi->sq;
+	struct via_desc *d;
+	u32 n;
+
+	lockdep_assert_held(&q->lock);
+	if (via_send_full(vi))
+		return NULL;
+	if (unlikely(!via_queue_posted(q, &n))) {
+		via_vi_break_later(vi, VIA_BROKEN_TELL);
+		return NULL;
+	}
+	if (!n)
+		return NULL;
+	d = via_queue_entry(q, q->next);
+	via_desc_load(vi, q, q->next, d);
+	q->next++;
+	return d;
+}
+EXPORT_SYMBOL_GPL(via_send_load);
+
+struct via_desc *via_send_entry(struct via_vi *vi, u32 index)
+{
+	return via_queue_entry(&vi->sq, index);
+}
+EXPORT_SYMBOL_GPL(via_send_entry);
+
+bool via_send_full(const struct via_vi *vi)
+{
+	return vi->sq.next - vi->sq.head >= VIA_INFLIGHT;
+}
+EXPORT_SYMBOL_GPL(via_send_full);
+
+void via_send_complete(struct via_vi *vi, u32 status, u32 length)
+{
+	struct via_desc *d = via_queue_entry(&vi->sq, vi->sq.head);
+
+	if ((d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE)
+		status |= VIA_ST_OP_RDMA_WRITE;
+	via_queue_complete(vi, &vi->sq, status, length, 0);
+}
+EXPORT_SYMBOL_GPL(via_send_complete);
+
+bool via_send_sleep(struct via_vi *vi)
+{
+	struct via_queue *q = &vi->sq;
+	u32 n;
+
+	lockdep_assert_held(&q->lock);
+	if (!(q->kern->flags & VIA_Q_BUSY))
+		return false;
+	WRITE_ONCE(q->kern->flags, 0);
+	/* Pairs with the poster's barrier between tail and flags. */
+	smp_mb();
+	return via_queue_posted(q, &n) && n;
+}
+EXPORT_SYMBOL_GPL(via_send_sleep);
+
+void via_send_busy(struct via_vi *vi)
+{
+	lockdep_assert_held(&vi->sq.lock);
+	WRITE_ONCE(vi->sq.kern->flags, VIA_Q_BUSY);
+}
+EXPORT_SYMBOL_GPL(via_send_busy);
+
+/* Several segments, or the end of the only one. */
+static noinline u32 via_move_segs(struct via_vi *vi, struct via_desc *d,
+				  u32 off, u32 len, void *buf, bool to_user)
+{
+	struct via_region *r;
+	struct via_seg *seg;
+	u32 n, seg_off;
+
+	while (len) {
+		seg = via_desc_seg(d, off, &seg_off);
+		if (unlikely(!seg))
+			return VIA_ST_LENGTH_ERROR;
+		n = min(len, seg->len - seg_off);
+		r = via_local_region(vi, seg->handle, seg->addr + seg_off, n);
+		if (unlikely(!r))
+			return VIA_ST_PROTECTION_ERROR;
+		via_region_copy(r, seg->addr + seg_off, buf, n, to_user);
+		off += n;
+		buf += n;
+		len -= n;
+	}
+	return 0;
+}
+
+static __always_inline u32 via_move(struct via_vi *vi, struct via_desc *d,
+				    u32 off, u32 len, void *buf, bool to_user)
+{
+	struct via_seg *seg = &d->seg[0];
+	u64 addr = seg->addr + off;
+	struct via_region *r;
+
+	if (unlikely(d->nsegs != 1 || off > seg->len || len > seg->len - off))
+		return via_move_segs(vi, d, off, len, buf, to_user);
+	if (unlikely(!len))
+		return 0;
+	r = via_local_region(vi, seg->handle, addr, len);
+	if (unlikely(!r))
+		return VIA_ST_PROTECTION_ERROR;
+	via_region_copy(r, addr, buf, len, to_user);
+	return 0;
+}
+
+u32 via_gather(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
+	       void *dst)
+{
+	lockdep_assert_held(&vi->sq.lock);
+	return via_move(vi, d, off, len, dst, false);
+}
+EXPORT_SYMBOL_GPL(via_gather);
+
+u32 via_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
+		const void *src, u32 len)
+{
+	lockdep_assert_held(&vi->rq.lock);
+	return via_move(vi, d, off, len, (void *)src, true);
+}
+EXPORT_SYMBOL_GPL(via_scatter);
+
+struct via_desc *via_recv_load(struct via_vi *vi)
+{
+	struct via_queue *q = &vi->rq;
+	struct via_desc *d = q->ring;
+	u32 n;
+
+	lockdep_assert_held(&q->lock);
+	if (q->next != q->head)
+		return d;
+	if (unlikely(!via_queue_posted(q, &n))) {
+		via_vi_break_later(vi, VIA_BROKEN_TELL);
+		return NULL;
+	}
+	if (!n)
+		return NULL;
+	via_desc_load(vi, q, q->next, d);
+	q->next++;
+	return d;
+}
+EXPORT_SYMBOL_GPL(via_recv_load);
+
+void via_recv_complete(struct via_vi *vi, u32 status, u32 length,
+		       u32 immediate)
+{
+	struct via_queue *q = &vi->rq;
+
+	if (!(status & VIA_ST_OP_MASK))
+		status |= VIA_ST_OP_RECEIVE;
+	via_queue_complete(vi, q, status, length, immediate);
+	if (unlikely((s32)(q->check - q->head) > 0))
+		via_recv_scan(vi);
+}
+EXPORT_SYMBOL_GPL(via_recv_complete);
+
+void via_recv_scan(struct via_vi *vi)
+{
+	struct via_queue *q = &vi->rq;
+	struct via_desc *d;
+
+	lockdep_assert_held(&q->lock);
+	while ((s32)(q->check - q->head) > 0) {
+		d = via_recv_load(vi);
+		if (!d || !d->bad_post)
+			return;
+		if (vi->state == VIA_STATE_CONNECTED && via_vi_reliable(vi))
+			via_vi_break_later(vi, VIA_BROKEN_TELL);
+		via_queue_complete(vi, q, d->status | VIA_ST_OP_RECEIVE, 0, 0);
+	}
+}
+
+/* The target of an incoming RDMA Write, if this VI may be written there. */
+static struct via_region *via_rdma_region(struct via_vi *vi, u32 handle,
+					  u64 addr, u64 len)
+{
+	struct via_region *r;
+
+	if (!(vi->attrs.rights & VIA_RDMA_WRITE))
+		return NULL;
+	r = via_local_region(vi, handle, addr, len);
+	return r && r->rights & VIA_RDMA_WRITE ? r : NULL;
+}
+
+u32 via_rdma_check(struct via_vi *vi, u32 handle, u64 addr, u64 len)
+{
+	lockdep_assert_held(&vi->rq.lock);
+	return via_rdma_region(vi, handle, addr, len) ?
+	       0 : VIA_ST_RDMA_PROT_ERROR;
+}
+EXPORT_SYMBOL_GPL(via_rdma_check);
+
+u32 via_rdma_place(struct via_vi *vi, u32 handle, u64 addr, const void *src,
+		   u32 len)
+{
+	struct via_region *r;
+
+	lockdep_assert_held(&vi->rq.lock);
+	r = via_rdma_region(vi, handle, addr, len);
+	if (!r)
+		return VIA_ST_RDMA_PROT_ERROR;
+	via_region_copy(r, addr, (void *)src, len, true);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(via_rdma_place);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The software VI engine: what the device interface does not already say. */
+#ifndef _VIA_ENGINE_H
+#define _VIA_ENGINE_H
+
+#include "memory.h"
+#include "via_ka.h"
+
+/*
+ * The region, if this VI may use it for addr..addr+len.  A queue lock of the
+ * VI is held, and the region is not used after it.
+ */
+static inline struct via_region *via_local_region(struct via_vi *vi,
+						  u32 handle, u64 addr,
+						  u64 len)
+{
+	struct via_region *r = via_region_find(vi->file, handle);
+
+	/* A VI with the default tag may use any region of its handle. */
+	if (likely(r && (!vi->attrs.ptag || vi->attrs.ptag == r->ptag) &&
+		   via_region_covers(r, addr, len)))
+		return r;
+	return NULL;
+}
+
+struct via_seg *via_desc_walk(struct via_desc *d, u32 off, u32 *seg_off);
+
+/* The segment that holds byte off, and the offset in it; NULL past the end. */
+static inline struct via_seg *via_desc_seg(struct via_desc *d, u32 off,
+					   u32 *seg_off)
+{
+	if (unlikely(d->nsegs != 1))
+		return via_desc_walk(d, off, seg_off);
+	*seg_off = off;
+	return likely(off < d->seg[0].len) ? &d->seg[0] : NULL;
+}
+
+/* VIA_OP_RECV: complete bad receives at the head early; rq.lock held. */
+void via_recv_scan(struct via_vi *vi);
+/*
+ * The local segments of a loaded send, for one that will not be gathered:
+ * its own error comes before the receiver's.  sq.lock held.
+ */
+u32 via_send_check(struct via_vi *vi, struct via_desc *d);
+/* Forget what a loaded descriptor holds. */
+void via_desc_drop(struct via_desc *d);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* An open device node: one NIC handle of one process. */
+#ifndef _VIA_FILE_H
+#define _VIA_FILE_H
+
+#include <linux/fs.h>
+#include <linux/uidgid.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include "event.h"
+#include "via_ka.h"
+
+/*
+ * A memory handle is an index below a generation.  Indexes are given out
+ * cyclically, so a handle comes back only after both have wrapped.
+ */
+#define VIA_HANDLE_BITS		18
+#define VIA_HANDLE_MASK		((1u << VIA_HANDLE_BITS) - 1)
+#define VIA_REGION_CHUNK	512u	/* regions behind one pointer */
+#define VIA_REGION_CHUNKS	((1u << VIA_HANDLE_BITS) / VIA_REGION_CHUNK)
+
+struct via_region;
+
+/**
+ * struct via_file - a NIC handle and everything made through it
+ * @ref:	the open file, a scheduled teardown
+ * @nic:	constant, a reference is held
+ * @mm:		constant: the owner; mmgrab, never mmget
+ * @uid:	constant: who pays for pinned pages
+ * @mutex:	guards creation and destruction of the objects below
+ * @map_mutex:	keeps a VI's shared pages while they are mapped; inside
+ *		mmap_lock, where @mutex is outside of it
+ * @link:	nic->mutex: on nic->files
+ * @dead:	mutex to write: nothing can be made or used any more
+ * @ctl:	constant: the control page
+ * @ctl_maps:	mappings of the control page
+ * @ctl_mapped:	mutex: it was mapped once
+ * @teardown:	ends all objects when the control page is unmapped
+ * @regions:	memory regions by index: gives out indexes; mutex
+ * @region_dir:	the same regions for the data path, two plain loads instead
+ *		of a tree walk; written under mutex, read under any queue
+ *		lock of a VI of this file
+ * @region_next: mutex: cyclic index, so that a handle is not reused soon
+ * @region_gen:	mutex: generation, counts turns of region_next
+ * @region_count: mutex
+ * @region_bytes: mutex: bytes in all regions
+ * @ptags:	live tags; mutex to write
+ * @ptag_next:	mutex: cyclic
+ * @ptag_count:	mutex
+ * @cqs:	completion queues by id; mutex
+ * @cq_next:	mutex: cyclic
+ * @cq_count:	mutex
+ * @vis:	mutex: VIs
+ * @waiters:	nic->conn_lock: connection waiters
+ * @events:	asynchronous errors
+ */
+struct via_file {
+	struct kref ref;
+	struct via_nic *nic;
+	struct mm_struct *mm;
+	kuid_t uid;
+	struct mutex mutex;
+	struct mutex map_mutex;
+	struct list_head link;
+	bool dead;
+	struct via_ctl *ctl;
+	atomic_t ctl_maps;
+	bool ctl_mapped;
+	struct work_struct teardown;
+	struct xarray regions;
+	struct via_region **region_dir[VIA_REGION_CHUNKS];
+	u32 region_next;
+	u32 region_gen;
+	u32 region_count;
+	u64 region_bytes;
+	struct xarray ptags;
+	u32 ptag_next;
+	u32 ptag_count;
+	struct xarray cqs;
+	u32 cq_next;
+	u32 cq_count;
+	struct list_head vis;
+	struct list_head waiters;
+	struct via_events events;
+};
+
+extern const struct file_operations via_fops;
+
+int via_file_init(void);
+void via_file_exit(void);
+
+#endif

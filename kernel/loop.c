@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * VIs whose two ends are on this host: one copy, from the sender's pages to
+ * the receiver's, in the sender's context.
+ *
+ * Nothing is ever in flight: a send is started, delivered and completed
+ * before the doorbell returns.  So all reliability levels come down to what
+ * happens when the receiver cannot take the message.
+ */
+
+#include <linux/jiffies.h>
+#include "connect.h"
+#include "engine.h"
+#include "loop.h"
+#include "memory.h"
+#include "queue.h"
+#include "vi.h"
+
+/* Bytes moved by one doorbell before it asks to be rung again. */
+#define VIA_LOOP_BUDGET (256u * 1024)
+#define VIA_LOOP_DESCS	64
+
+/* Where bytes go: a receive descriptor, or the target of an RDMA Write. */
+struct via_loop_dst {
+	struct via_vi *vi;
+	struct via_desc *desc;	/* NULL: RDMA */
+	u32 handle;
+	u64 addr;
+};
+
+static u32 via_loop_place(struct via_loop_dst *dst, u32 off, const void *src,
+			  u32 len)
+{
+	if (dst->desc)
+		return via_scatter(dst->vi, dst->desc, off, src, len);
+	return via_rdma_place(dst->vi, dst->handle, dst->addr + off, src, len);
+}
+
+/*
+ * Move the whole of a send.  *local gets the sender's error, the return value
+ * is the receiver's.
+ */
+static u32 via_loop_move(struct via_vi *vi, struct via_desc *d,
+			 struct via_loop_dst *dst, u32 *local)
+{
+	u32 off = 0, n, seg_off, st;
+	struct via_region *r;
+	struct via_seg *seg;
+	u64 addr;
+	void *p;
+
+	*local = 0;
+	while (off < d->length) {
+		seg = via_desc_seg(d, off, &seg_off);
+		if (!seg)
+			break;
+		addr = seg->addr + seg_off;
+		n = seg->len - seg_off;
+		r = via_local_region(vi, seg->handle, addr, n);
+		if (unlikely(!r)) {
+			*local = VIA_ST_PROTECTION_ERROR;
+			return 0;
+		}
+		p = via_region_addr(r, addr, &n);
+		st = via_loop_place(dst, off, p, n);
+		if (unlikely(st))
+			return st;
+		off += n;
+	}
+	return 0;
+}
+
+/* Deliver one good descriptor; returns its status for the sender. */
+static u32 via_loop_deliver(struct via_vi *vi, struct via_vi *peer,
+			    struct via_desc *d)
+{
+	bool rdma = (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE;
+	bool imm = d->control & VIA_CTL_IMMEDIATE;
+	struct via_loop_dst dst = { .vi = peer };
+	struct via_desc *rd = NULL;
+	u32 local, st = 0, rst;
+
+	lockdep_assert_held(&peer->rq.lock);
+	if (!rdma || imm) {
+		rd = via_recv_load(peer);
+		if (unlikely(!rd)) {
+			local = via_send_check(vi, d);
+			if (local)
+				return local;
+			via_vi_event(peer, VIA_ERR_RECVQ_EMPTY, 0, 0);
+			st = VIA_ST_REMOTE_DESC_ERROR;
+			goto refuse;
+		}
+	}
+	if (rdma) {
+		dst.handle = d->rhandle;
+		dst.addr = d->raddr;
+		st = via_rdma_check(peer, d->rhandle, d->raddr, d->length);
+	} else {
+		dst.desc = rd;
+		st = rd->status;
+		if (!st && d->length > rd->length)
+			st = VIA_ST_LENGTH_ERROR;
+	}
+	if (likely(!st))
+		st = via_loop_move(vi, d, &dst, &local);
+	else
+		local = via_send_check(vi, d);
+	if (unlikely(local))
+		return local;
+
+	if (rd) {
+		rst = rdma ? VIA_ST_OP_REMOTE_RDMA_WRITE : VIA_ST_OP_RECEIVE;
+		if (imm && !st)
+			rst |= VIA_ST_IMMEDIATE;
+		via_recv_complete(peer, rst | st, st ? 0 : d->length,
+				  d->immediate);
+	} else if (unlikely(st)) {
+		via_vi_event(peer, VIA_ERR_RDMAW_PROT,
+			     VIA_ST_OP_REMOTE_RDMA_WRITE >> 16, 0);
+	}
+	if (likely(!st))
+		return 0;
+	st = rdma ? VIA_ST_RDMA_PROT_ERROR : VIA_ST_REMOTE_DESC_ERROR;
+refuse:
+	if (!via_vi_reliable(vi))
+		return 0;
+	/*
+	 * Both ends of a reliable connection break.  Delivery alone was done,
+	 * so at that level the send itself is good.
+	 */
+	via_vi_break_later(peer, 0);
+	via_vi_break_later(vi, 0);
+	return vi->attrs.reliability == VIA_RELIABLE_RECEPTION ? st : 0;
+}
+
+/* One posted send; false when there is none or the connection is over. */
+static bool via_loop_one(struct via_vi *vi, struct via_vi *peer, u32 *budget)
+{
+	struct via_desc *d = via_send_load(vi);
+	u32 st, len;
+
+	if (!d)
+		return false;
+	len = d->length;
+	st = d->status;
+	if (likely(!st)) {
+		spin_lock(&peer->rq.lock);
+		/* peer->peer is stable: it changes with the rq lock held. */
+		if (likely(peer->peer == vi)) {
+			st = via_loop_deliver(vi, peer, d);
+		} else {
+			st = VIA_ST_DESC_FLUSHED_ERROR;
+			via_vi_break_later(vi, 0);
+		}
+		spin_unlock(&peer->rq.lock);
+	}
+	if (unlikely(st & VIA_ST_ERROR_MASK)) {
+		len = 0;
+		if (via_vi_reliable(vi))
+			via_vi_break_later(vi, VIA_BROKEN_TELL);
+	}
+	via_send_complete(vi, st, len);
+	*budget -= min(*budget, len);
+	return !vi->broken && *budget;
+}
+
+static int via_loop_send(struct via_vi *vi)
+{
+	u32 budget = VIA_LOOP_BUDGET;
+	struct via_vi *peer;
+	u32 n;
+	int i;
+
+	lockdep_assert_held(&vi->sq.lock);
+	peer = vi->peer;
+	if (unlikely(!peer))
+		return 0;
+	for (i = 0; i < VIA_LOOP_DESCS; i++)
+		if (!via_loop_one(vi, peer, &budget))
+			break;
+	/* Settling us settles the peer: via_loop_disconnected(). */
+	if (vi->broken)
+		return 0;
+	return via_queue_posted(&vi->sq, &n) && n ? VIA_TRAP_MORE : 0;
+}
+
+/*
+ * Leaving: the peer is told after our locks are dropped, so what we know of
+ * it is put aside here.
+ */
+static void via_loop_disconnect(struct via_vi *vi, bool tell)
+{
+	via_vi_assert_locked(vi);
+	vi->peer_left = vi->peer;
+	vi->peer = NULL;
+}
+
+static void via_loop_disconnected(struct via_vi *vi)
+{
+	struct via_vi *peer;
+	struct via_conn *conn;
+
+	via_vi_lock(vi);
+	peer = vi->peer_left;
+	vi->peer_left = NULL;
+	conn = vi->conn;
+	vi->conn = NULL;
+	via_vi_unlock(vi);
+
+	if (conn) {
+		via_conn_cancel(conn);
+		via_conn_put(conn);
+	}
+	if (!peer)
+		return;
+	via_vi_lock(peer);
+	if (peer->peer == vi)
+		via_vi_break_later(peer, 0);
+	via_vi_unlock(peer);
+	via_vi_settle(peer);
+	via_vi_put(peer);
+}
+
+const struct via_transport_ops via_loop_transport = {
+	.send		= via_loop_send,
+	.disconnect	= via_loop_disconnect,
+	.disconnected	= via_loop_disconnected,
+};
+
+int via_loop_connect(struct via_vi *vi)
+{
+	struct via_conn *conn;
+	int ret;
+
+	conn = via_conn_alloc(vi->nic, &vi->remote, &vi->local, &vi->attrs,
+			      vi->forever ? via_now() + VIA_CONN_FOREVER :
+			      vi->deadline);
+	if (!conn)
+		return VIA_R_ERROR_RESOURCE;
+	kref_get(&vi->ref);
+	conn->client = vi;
+
+	/* Known to the VI first: it may be accepted before offer returns. */
+	via_conn_get(conn);
+	via_vi_lock(vi);
+	vi->conn = conn;
+	via_vi_unlock(vi);
+
+	ret = via_conn_offer(conn);
+	via_conn_put(conn);
+	if (!ret)
+		return 0;
+	via_conn_forget(vi);
+	return ret == -ENOENT ? VIA_R_NO_MATCH : VIA_R_ERROR_RESOURCE;
+}
+
+int via_loop_accept(struct via_conn *conn, struct via_vi *vi)
+{
+	struct via_vi *client = conn->client;
+
+	/*
+	 * The server first: its receives are live before the client may
+	 * send.  A client that gave up in the meantime leaves the server with
+	 * a peer that is gone.
+	 */
+	if (!via_conn_join(vi, NULL, NULL, &via_loop_transport, client))
+		return VIA_R_INVALID_STATE;
+	if (via_conn_join(client, conn, &vi->attrs, &via_loop_transport, vi))
+		return 0;
+	via_vi_lock(vi);
+	via_vi_break_later(vi, 0);
+	via_vi_unlock(vi);
+	via_vi_settle(vi);
+	return 0;
+}
+
+void via_loop_reject(struct via_conn *conn)
+{
+	via_conn_refuse(conn->client, conn, VIA_R_REJECT);
+}

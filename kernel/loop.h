@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* VIs whose two ends are on this host. */
+#ifndef _VIA_LOOP_H
+#define _VIA_LOOP_H
+
+#include "via_ka.h"
+
+extern const struct via_transport_ops via_loop_transport;
+
+int via_loop_connect(struct via_vi *vi);
+int via_loop_accept(struct via_conn *conn, struct via_vi *vi);
+void via_loop_reject(struct via_conn *conn);
+
+#endif

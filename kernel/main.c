@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The VI Kernel Agent: bring-up and the way down, in reverse. */
+
+#include <linux/init.h>
+#include <linux/module.h>
+#include "file.h"
+#include "memory.h"
+#include "nic.h"
+#include "stats.h"
+
+static int __init via_ka_init(void)
+{
+	int ret;
+
+	BUILD_BUG_ON(IS_ENABLED(CONFIG_HIGHMEM));
+	ret = via_file_init();
+	if (ret)
+		return ret;
+	ret = via_nics_init();
+	if (ret)
+		goto err_file;
+	return 0;
+
+err_file:
+	via_file_exit();
+	return ret;
+}
+
+static void __exit via_ka_exit(void)
+{
+	via_nics_exit();
+	via_file_exit();
+	via_mem_exit();
+	/* VIs are freed by RCU callbacks of ours. */
+	rcu_barrier();
+	via_ledger_report();
+}
+
+module_init(via_ka_init);
+module_exit(via_ka_exit);
+MODULE_DESCRIPTION("Virtual Interface Architecture kernel agent");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION("0.1");

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Registered memory.
+ *
+ * Pages are pinned for writing and for long, whatever the rights of the
+ * region, so that one rule holds for every kernel: what cannot be written by
+ * the program (or belongs to a file system or a device) cannot be registered.
+ * Pins are charged to RLIMIT_MEMLOCK of the owner's address space and to a
+ * total per user.
+ */
+
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/magic.h>
+#include <linux/module.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include "memory.h"
+#include "ptag.h"
+#include "stats.h"
+#include "vi.h"
+
+static unsigned long max_user_pages;
+module_param(max_user_pages, ulong, 0644);
+MODULE_PARM_DESC(max_user_pages,
+		 "Pages one user may pin in all processes together, 0: no limit");
+
+/* Pages pinned by one user, all processes. */
+struct via_user {
+	struct list_head link;
+	kuid_t uid;
+	unsigned long pages;
+};
+
+static DEFINE_MUTEX(via_users_mutex);	/* guards the list and its members */
+static LIST_HEAD(via_users);
+
+static struct via_user *via_user_find(kuid_t uid)
+{
+	struct via_user *u;
+
+	list_for_each_entry(u, &via_users, link)
+		if (uid_eq(u->uid, uid))
+			return u;
+	return NULL;
+}
+
+static bool via_user_charge(kuid_t uid, unsigned long pages)
+{
+	struct via_user *u;
+	bool ok = false;
+
+	mutex_lock(&via_users_mutex);
+	u = via_user_find(uid);
+	if (!u) {
+		u = kzalloc(sizeof(*u), GFP_KERNEL);
+		if (!u)
+			goto out;
+		u->uid = uid;
+		list_add(&u->link, &via_users);
+	}
+	if (max_user_pages && !capable(CAP_IPC_LOCK) &&
+	    (pages > max_user_pages || u->pages > max_user_pages - pages))
+		goto out;
+	u->pages += pages;
+	ok = true;
+out:
+	mutex_unlock(&via_users_mutex);
+	return ok;
+}
+
+static void via_user_uncharge(kuid_t uid, unsigned long pages)
+{
+	struct via_user *u;
+
+	mutex_lock(&via_users_mutex);
+	u = via_user_find(uid);
+	if (u) {
+		u->pages -= min(u->pages, pages);
+		if (!u->pages) {
+			list_del(&u->link);
+			kfree(u);
+		}
+	}
+	mutex_unlock(&via_users_mutex);
+}
+
+void via_mem_exit(void)
+{
+	struct via_user *u, *n;
+
+	list_for_each_entry_safe(u, n, &via_users, link)
+		kfree(u);
+}
+
+/* Private or anonymous memory, shmem or huge pages; and writable. */
+static bool via_vma_ok(struct vm_area_struct *vma)
+{
+	unsigned long magic;
+
+	if (!(vma->vm_flags & VM_WRITE) ||
+	    vma->vm_flags & (VM_IO | VM_PFNMAP | VM_MIXEDMAP))
+		return false;
+	if (!vma->vm_file || !(vma->vm_flags & VM_MAYSHARE))
+		return true;
+	magic = file_inode(vma->vm_file)->i_sb->s_magic;
+	return magic == TMPFS_MAGIC || magic == HUGETLBFS_MAGIC;
+}
+
+static bool via_range_ok(struct mm_struct *mm, u64 start, u64 end)
+{
+	struct vm_area_struct *vma;
+
+	lockdep_assert_held(&mm->mmap_lock);
+	while (start < end) {
+		vma = find_vma(mm, start);
+		if (!vma || vma->vm_start > start || !via_vma_ok(vma))
+			return false;
+		start = vma->vm_end;
+	}
+	return true;
+}
+
+/* Pin r->npages pages from first on; all or nothing. */
+static int via_region_pin(struct via_region *r, struct mm_struct *mm,
+			  u64 first)
+{
+	u32 done = 0;
+	long n;
+	int ret = -EFAULT;
+
+	mmap_read_lock(mm);
+	if (!via_range_ok(mm, first, first + ((u64)r->npages << PAGE_SHIFT)))
+		goto out;
+	while (done < r->npages) {
+		if (fatal_signal_pending(current)) {
+			ret = -EINTR;
+			goto out;
+		}
+		n = via_pin_user_pages(first + ((u64)done << PAGE_SHIFT),
+				       min_t(u32, r->npages - done, 512),
+				       FOLL_WRITE | FOLL_LONGTERM,
+				       r->pages + done);
+		if (n <= 0) {
+			ret = n ? n : -EFAULT;
+			goto out;
+		}
+		done += n;
+		cond_resched();
+	}
+	ret = 0;
+out:
+	mmap_read_unlock(mm);
+	if (ret && done)
+		unpin_user_pages(r->pages, done);
+	return ret;
+}
+
+static void via_region_unpin(struct via_file *f, struct via_region *r)
+{
+	unpin_user_pages_dirty_lock(r->pages, r->npages, true);
+	account_locked_vm(f->mm, r->npages, false);
+	via_user_uncharge(f->uid, r->npages);
+	atomic_long_add(r->npages, &via_gone.pages);
+}
+
+static int via_mem_check(struct via_file *f, const struct via_mem_register *a)
+{
+	const struct via_limits *lim = &f->nic->limits;
+	u64 end;
+
+	if (!a->len || a->len > lim->max_block_bytes ||
+	    check_add_overflow(a->addr, a->len, &end) || end > TASK_SIZE)
+		return VIA_R_INVALID_PARAMETER;
+	if (a->rights & VIA_RDMA_READ && !lim->rdma_read)
+		return VIA_R_INVALID_RDMAREAD;
+	if (f->region_count >= lim->max_regions ||
+	    a->len > lim->max_register_bytes - f->region_bytes)
+		return VIA_R_ERROR_RESOURCE;
+	return 0;
+}
+
+/* Where the data path finds the region of an index. */
+static struct via_region **via_region_place(struct via_file *f, u32 index)
+{
+	struct via_region ***chunk;
+
+	lockdep_assert_held(&f->mutex);
+	chunk = &f->region_dir[index / VIA_REGION_CHUNK];
+	if (!*chunk)
+		/* Pairs with the lookup's READ_ONCE: zeroed before published. */
+		smp_store_release(chunk, kcalloc(VIA_REGION_CHUNK,
+						 sizeof(**chunk),
+						 GFP_KERNEL_ACCOUNT));
+	return *chunk ? *chunk + index % VIA_REGION_CHUNK : NULL;
+}
+
+void via_mem_free_dir(struct via_file *f)
+{
+	u32 i;
+
+	for (i = 0; i < VIA_REGION_CHUNKS; i++)
+		kfree(f->region_dir[i]);
+}
+
+/* Give the region its handle; publishes it. */
+static int via_region_publish(struct via_file *f, struct via_region *r)
+{
+	struct via_region **place;
+	u32 index;
+	int ret;
+
+	ret = xa_alloc_cyclic(&f->regions, &index, r,
+			      XA_LIMIT(1, VIA_HANDLE_MASK), &f->region_next,
+			      GFP_KERNEL_ACCOUNT);
+	if (ret < 0)
+		return ret;
+	if (ret == 1)
+		f->region_gen++;
+	r->handle = f->region_gen << VIA_HANDLE_BITS | index;
+	place = via_region_place(f, index);
+	if (!place) {
+		xa_erase(&f->regions, index);
+		return -ENOMEM;
+	}
+	/* Pairs with the address dependency of the lookup: r is complete. */
+	smp_store_release(place, r);
+	return 0;
+}
+
+static struct via_region *via_region_alloc(const struct via_mem_register *a)
+{
+	struct via_region *r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
+
+	if (!r)
+		return NULL;
+	r->ptag = a->ptag;
+	r->rights = a->rights;
+	r->start = a->addr;
+	r->len = a->len;
+	r->npages = ((a->addr & ~PAGE_MASK) + a->len + PAGE_SIZE - 1) >>
+		    PAGE_SHIFT;
+	r->pages = kvmalloc_array(r->npages, sizeof(*r->pages),
+				  GFP_KERNEL_ACCOUNT);
+	if (!r->pages) {
+		kfree(r);
+		return NULL;
+	}
+	return r;
+}
+
+static void via_region_free(struct via_region *r)
+{
+	kvfree(r->pages);
+	kfree(r);
+}
+
+/* Charge and pin; the reverse order of via_region_unpin(). */
+static int via_region_fill(struct via_file *f, struct via_region *r,
+			   struct via_mem_register *arg)
+{
+	int ret;
+
+	if (account_locked_vm(f->mm, r->npages, true)) {
+		arg->reason = VIA_REASON_MEMLOCK;
+		return VIA_R_ERROR_RESOURCE;
+	}
+	if (!via_user_charge(f->uid, r->npages)) {
+		arg->reason = VIA_REASON_USER_QUOTA;
+		ret = VIA_R_ERROR_RESOURCE;
+		goto err_account;
+	}
+	ret = via_region_pin(r, f->mm, arg->addr & PAGE_MASK);
+	if (!ret) {
+		atomic_long_add(r->npages, &via_made.pages);
+		return 0;
+	}
+	if (ret == -ENOMEM)
+		ret = VIA_R_ERROR_RESOURCE;
+	else if (ret != -EINTR)
+		ret = VIA_R_INVALID_PARAMETER;
+	via_user_uncharge(f->uid, r->npages);
+err_account:
+	account_locked_vm(f->mm, r->npages, false);
+	return ret;
+}
+
+int via_mem_register(struct via_file *f, struct via_mem_register *arg)
+{
+	struct via_region *r;
+	int ret;
+
+	lockdep_assert_held(&f->mutex);
+	arg->reason = VIA_REASON_NONE;
+	if (arg->rights & ~(VIA_RDMA_WRITE | VIA_RDMA_READ))
+		return -EINVAL;
+	ret = via_mem_check(f, arg);
+	if (ret)
+		return ret;
+	if (!via_ptag_use(f, arg->ptag))
+		return VIA_R_INVALID_PTAG;
+
+	ret = VIA_R_ERROR_RESOURCE;
+	r = via_region_alloc(arg);
+	if (!r)
+		goto err_ptag;
+	ret = via_region_fill(f, r, arg);
+	if (ret)
+		goto err_free;
+	if (via_region_publish(f, r)) {
+		ret = VIA_R_ERROR_RESOURCE;
+		goto err_unpin;
+	}
+	f->region_count++;
+	f->region_bytes += r->len;
+	arg->handle = r->handle;
+	atomic_long_inc(&via_made.regions);
+	return 0;
+
+err_unpin:
+	via_region_unpin(f, r);
+err_free:
+	via_region_free(r);
+err_ptag:
+	via_ptag_unuse(f, arg->ptag);
+	return ret;
+}
+
+/* Wait until no queue of the file is in the middle of using a region. */
+static void via_region_quiesce(struct via_file *f)
+{
+	struct via_vi *vi;
+
+	list_for_each_entry(vi, &f->vis, link) {
+		via_vi_lock(vi);
+		via_vi_unlock(vi);
+	}
+}
+
+static void via_region_destroy(struct via_file *f, struct via_region *r)
+{
+	u32 index = r->handle & VIA_HANDLE_MASK;
+
+	WRITE_ONCE(*via_region_place(f, index), NULL);
+	xa_erase(&f->regions, index);
+	via_region_quiesce(f);
+	via_region_unpin(f, r);
+	f->region_count--;
+	f->region_bytes -= r->len;
+	via_ptag_unuse(f, r->ptag);
+	via_region_free(r);
+	atomic_long_inc(&via_gone.regions);
+}
+
+int via_mem_deregister(struct via_file *f, u64 addr, u32 handle)
+{
+	struct via_region *r;
+
+	lockdep_assert_held(&f->mutex);
+	r = xa_load(&f->regions, handle & VIA_HANDLE_MASK);
+	if (!r || r->handle != handle || r->start != addr)
+		return VIA_R_INVALID_PARAMETER;
+	via_region_destroy(f, r);
+	return 0;
+}
+
+void via_mem_destroy_all(struct via_file *f)
+{
+	struct via_region *r;
+	unsigned long index;
+
+	lockdep_assert_held(&f->mutex);
+	xa_for_each(&f->regions, index, r) {
+		via_region_destroy(f, r);
+		cond_resched();
+	}
+	xa_destroy(&f->regions);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Registered memory: pinned, accounted, checked on every use. */
+#ifndef _VIA_MEMORY_H
+#define _VIA_MEMORY_H
+
+#include <linux/mm.h>
+#include "file.h"
+
+/**
+ * struct via_region - one registration
+ *
+ * Found and used only under a queue lock of a VI of the same file, and never
+ * kept beyond it.  So deregistering unlinks, then takes and drops those locks
+ * once: no use is left, at no cost to the data path.
+ *
+ * @handle:	constant
+ * @ptag:	constant: 0 is the default tag
+ * @rights:	constant: VIA_RDMA_*
+ * @npages:	constant
+ * @start:	constant: user address
+ * @len:	constant: bytes
+ * @pages:	constant: pinned pages
+ */
+struct via_region {
+	u32 handle;
+	u32 ptag;
+	u32 rights;
+	u32 npages;
+	u64 start;
+	u64 len;
+	struct page **pages;
+};
+
+/* Free what the lookups used; nothing looks up any more. */
+void via_mem_free_dir(struct via_file *f);
+int via_mem_register(struct via_file *f, struct via_mem_register *arg);
+int via_mem_deregister(struct via_file *f, u64 addr, u32 handle);
+void via_mem_destroy_all(struct via_file *f);
+void via_mem_exit(void);
+
+/* A live region by handle, or NULL.  A queue lock of the file is held. */
+static inline struct via_region *via_region_find(struct via_file *f,
+						 u32 handle)
+{
+	u32 index = handle & VIA_HANDLE_MASK;
+	struct via_region **chunk;
+	struct via_region *r;
+
+	chunk = READ_ONCE(f->region_dir[index / VIA_REGION_CHUNK]);
+	if (unlikely(!chunk))
+		return NULL;
+	r = READ_ONCE(chunk[index % VIA_REGION_CHUNK]);
+	return likely(r && r->handle == handle) ? r : NULL;
+}
+
+/* Does addr..addr+len lie inside?  Safe for any values. */
+static inline bool via_region_covers(const struct via_region *r, u64 addr,
+				     u64 len)
+{
+	u64 off = addr - r->start;
+
+	return off <= r->len && len <= r->len - off;
+}
+
+/*
+ * Kernel address of a byte of the region; *n is cut to what is contiguous
+ * there.  64-bit kernels only, so every page has an address.
+ */
+static inline void *via_region_addr(const struct via_region *r, u64 addr,
+				    u32 *n)
+{
+	u64 off = addr - (r->start & PAGE_MASK);
+	u32 in_page = off & ~PAGE_MASK;
+
+	*n = min_t(u32, *n, PAGE_SIZE - in_page);
+	return page_address(r->pages[off >> PAGE_SHIFT]) + in_page;
+}
+
+#endif

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The registry of VI NICs: device nodes, minors, the table of VIs, removal.
+ */
+
+#include <linux/export.h>
+#include <linux/fs.h>
+#include <linux/idr.h>
+#include <linux/module.h>
+#include <linux/nospec.h>
+#include <linux/slab.h>
+#include <linux/cdev.h>
+#include "connect.h"
+#include "file.h"
+#include "nic.h"
+#include "vi.h"
+
+#define VIA_MINORS 256
+
+static DEFINE_MUTEX(via_nics_mutex);	/* guards the idr and the list */
+static DEFINE_IDR(via_minors);
+static LIST_HEAD(via_nics);
+static dev_t via_devt;
+static struct cdev via_cdev;
+static struct class *via_class;
+
+static unsigned int max_vi = 4096;
+module_param(max_vi, uint, 0444);
+MODULE_PARM_DESC(max_vi, "VIs of one NIC, at most 65535 (default 4096)");
+
+static unsigned int max_regions = 131072;
+module_param(max_regions, uint, 0444);
+MODULE_PARM_DESC(max_regions,
+		 "Memory regions of one NIC handle (default 131072)");
+
+static void via_nic_release(struct kref *ref)
+{
+	struct via_nic *nic = container_of(ref, struct via_nic, ref);
+
+	kvfree(nic->vis);
+	kvfree(nic->vi_gen);
+	kfree(nic);
+}
+
+void via_nic_put(struct via_nic *nic)
+{
+	kref_put(&nic->ref, via_nic_release);
+}
+EXPORT_SYMBOL_GPL(via_nic_put);
+
+struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
+{
+	struct via_nic *nic = kzalloc(sizeof(*nic), GFP_KERNEL);
+
+	if (!nic)
+		return NULL;
+	kref_init(&nic->ref);
+	nic->ops = ops;
+	mutex_init(&nic->mutex);
+	spin_lock_init(&nic->vi_lock);
+	spin_lock_init(&nic->conn_lock);
+	INIT_LIST_HEAD(&nic->link);
+	INIT_LIST_HEAD(&nic->files);
+	INIT_LIST_HEAD(&nic->waiters);
+	INIT_LIST_HEAD(&nic->conns);
+	nic->limits = (struct via_limits){
+		.reliability	= VIA_UNRELIABLE | VIA_RELIABLE_DELIVERY,
+		.max_vi		= clamp(max_vi, 1u, 65535u),
+		.max_cq		= 1024,
+		.max_cq_entries	= 65536,
+		.max_ptags	= 4096,
+		.max_regions	= clamp(max_regions, 1u, 262143u),
+		.max_transfer	= 1 << 20,
+		.max_register_bytes = 1ULL << 40,
+		.max_block_bytes = 1ULL << 32,
+	};
+	nic->vis = kvcalloc(nic->limits.max_vi, sizeof(*nic->vis), GFP_KERNEL);
+	nic->vi_gen = kvcalloc(nic->limits.max_vi, sizeof(*nic->vi_gen),
+			       GFP_KERNEL);
+	if (!nic->vis || !nic->vi_gen) {
+		via_nic_put(nic);
+		return NULL;
+	}
+	return nic;
+}
+EXPORT_SYMBOL_GPL(via_nic_alloc);
+
+static ssize_t ifindex_show(struct device *dev, struct device_attribute *attr,
+			    char *buf)
+{
+	struct via_nic *nic = dev_get_drvdata(dev);
+
+	return sysfs_emit(buf, "%u\n", nic->ifindex);
+}
+static DEVICE_ATTR_RO(ifindex);
+
+static ssize_t address_show(struct device *dev, struct device_attribute *attr,
+			    char *buf)
+{
+	struct via_nic *nic = dev_get_drvdata(dev);
+
+	return sysfs_emit(buf, "%*phC\n", (int)nic->addr_len, nic->addr);
+}
+static DEVICE_ATTR_RO(address);
+
+static ssize_t type_show(struct device *dev, struct device_attribute *attr,
+			 char *buf)
+{
+	struct via_nic *nic = dev_get_drvdata(dev);
+
+	return sysfs_emit(buf, "%s\n", nic->type == VIA_NIC_LOOPBACK ?
+			  "loopback" : "ethernet");
+}
+static DEVICE_ATTR_RO(type);
+
+static struct attribute *via_nic_attrs[] = {
+	&dev_attr_ifindex.attr,
+	&dev_attr_address.attr,
+	&dev_attr_type.attr,
+	NULL,
+};
+ATTRIBUTE_GROUPS(via_nic);
+
+static bool via_name_taken(const char *name)
+{
+	struct via_nic *nic;
+
+	list_for_each_entry(nic, &via_nics, link)
+		if (!strcmp(nic->name, name))
+			return true;
+	return false;
+}
+
+int via_nic_register(struct via_nic *nic)
+{
+	int ret;
+
+	mutex_lock(&via_nics_mutex);
+	ret = -EEXIST;
+	if (via_name_taken(nic->name))
+		goto out;
+	/* The minor is reserved; the NIC is found only when it is complete. */
+	ret = idr_alloc(&via_minors, NULL, 0, VIA_MINORS, GFP_KERNEL);
+	if (ret < 0)
+		goto out;
+	nic->minor = ret;
+	nic->dev = device_create_with_groups(via_class, nic->parent,
+					     via_devt + nic->minor, nic,
+					     via_nic_groups, "%s", nic->name);
+	if (IS_ERR(nic->dev)) {
+		ret = PTR_ERR(nic->dev);
+		idr_remove(&via_minors, nic->minor);
+		goto out;
+	}
+	kref_get(&nic->ref);
+	list_add_tail(&nic->link, &via_nics);
+	idr_replace(&via_minors, nic, nic->minor);
+	ret = 0;
+out:
+	mutex_unlock(&via_nics_mutex);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(via_nic_register);
+
+/* The NIC is leaving: end the VIs of one file, keep the file. */
+static void via_nic_strand(struct via_file *f)
+{
+	struct via_event ev = {
+		.resource = VIA_RES_NIC,
+		.code	  = VIA_ERR_CATASTROPHIC,
+	};
+	struct via_vi *vi;
+
+	mutex_lock(&f->mutex);
+	if (!f->dead) {
+		via_conn_destroy_all(f);
+		list_for_each_entry(vi, &f->vis, link)
+			via_vi_fail(vi);
+		synchronize_rcu();
+		list_for_each_entry(vi, &f->vis, link) {
+			if (!vi->device_gone && f->nic->ops->vi_destroy)
+				f->nic->ops->vi_destroy(vi);
+			vi->device_gone = true;
+		}
+		via_events_post(&f->events, &ev);
+	}
+	mutex_unlock(&f->mutex);
+}
+
+void via_nic_unregister(struct via_nic *nic)
+{
+	struct via_file *f;
+
+	mutex_lock(&via_nics_mutex);
+	idr_remove(&via_minors, nic->minor);
+	list_del_init(&nic->link);
+	mutex_unlock(&via_nics_mutex);
+	device_destroy(via_class, via_devt + nic->minor);
+
+	mutex_lock(&nic->mutex);
+	WRITE_ONCE(nic->dead, true);
+	list_for_each_entry(f, &nic->files, link)
+		via_nic_strand(f);
+	mutex_unlock(&nic->mutex);
+	via_nic_put(nic);
+}
+EXPORT_SYMBOL_GPL(via_nic_unregister);
+
+struct via_nic *via_nic_open(int minor)
+{
+	struct via_nic *nic;
+
+	mutex_lock(&via_nics_mutex);
+	nic = idr_find(&via_minors, minor);
+	if (nic && !try_module_get(nic->ops->owner))
+		nic = NULL;
+	if (nic)
+		kref_get(&nic->ref);
+	mutex_unlock(&via_nics_mutex);
+	return nic;
+}
+
+void via_nic_close(struct via_nic *nic)
+{
+	struct module *owner = nic->ops->owner;
+
+	via_nic_put(nic);
+	module_put(owner);
+}
+
+struct via_vi *via_vi_lookup(struct via_nic *nic, u32 index)
+{
+	if (unlikely(index >= nic->limits.max_vi))
+		return NULL;
+	index = array_index_nospec(index, nic->limits.max_vi);
+	return rcu_dereference(nic->vis[index]);
+}
+EXPORT_SYMBOL_GPL(via_vi_lookup);
+
+int via_nic_add_vi(struct via_nic *nic, struct via_vi *vi)
+{
+	u32 i, index, max = nic->limits.max_vi;
+	int ret = -ENOSPC;
+
+	spin_lock(&nic->vi_lock);
+	for (i = 0; i < max; i++) {
+		/* Going round delays the reuse of an index. */
+		index = (nic->vi_hint + i) % max;
+		if (nic->vi_gen[index] & 1)
+			continue;
+		/* Odd: taken.  The generation is the id's upper half. */
+		nic->vi_gen[index]++;
+		nic->vi_hint = index + 1;
+		nic->vi_count++;
+		vi->index = index;
+		vi->id = (nic->vi_gen[index] & 0xffff) << 16 | index;
+		ret = 0;
+		break;
+	}
+	spin_unlock(&nic->vi_lock);
+	return ret;
+}
+
+void via_nic_publish_vi(struct via_nic *nic, struct via_vi *vi)
+{
+	rcu_assign_pointer(nic->vis[vi->index], vi);
+}
+
+static void via_totals_add(struct via_totals *sum, const struct via_vi *vi)
+{
+	sum->traps += vi->traps;
+	sum->send_descs += vi->sq.descs;
+	sum->recv_descs += vi->rq.descs;
+	sum->send_bytes += vi->sq.bytes;
+	sum->recv_bytes += vi->rq.bytes;
+}
+
+void via_nic_totals(struct via_nic *nic, struct via_totals *sum)
+{
+	struct via_vi *vi;
+	u32 i;
+
+	/* The lock keeps a VI from being counted twice, or not at all. */
+	spin_lock(&nic->vi_lock);
+	*sum = nic->gone;
+	rcu_read_lock();
+	for (i = 0; i < nic->limits.max_vi; i++) {
+		vi = via_vi_lookup(nic, i);
+		if (vi)
+			via_totals_add(sum, vi);
+	}
+	rcu_read_unlock();
+	spin_unlock(&nic->vi_lock);
+}
+
+void via_nic_remove_vi(struct via_nic *nic, struct via_vi *vi)
+{
+	spin_lock(&nic->vi_lock);
+	RCU_INIT_POINTER(nic->vis[vi->index], NULL);
+	via_totals_add(&nic->gone, vi);
+	nic->vi_gen[vi->index]++;
+	nic->vi_count--;
+	spin_unlock(&nic->vi_lock);
+}
+
+static char *via_devnode(VIA_DEVNODE_DEV *dev, umode_t *mode)
+{
+	/* Root and, by the udev rule, group via. */
+	if (mode)
+		*mode = 0660;
+	return NULL;
+}
+
+int via_nics_init(void)
+{
+	int ret;
+
+	ret = alloc_chrdev_region(&via_devt, 0, VIA_MINORS, "via");
+	if (ret)
+		return ret;
+	via_class = via_class_create("via");
+	if (IS_ERR(via_class)) {
+		ret = PTR_ERR(via_class);
+		goto err_region;
+	}
+	via_class->devnode = via_devnode;
+	cdev_init(&via_cdev, &via_fops);
+	via_cdev.owner = THIS_MODULE;
+	ret = cdev_add(&via_cdev, via_devt, VIA_MINORS);
+	if (ret)
+		goto err_class;
+	return 0;
+
+err_class:
+	class_destroy(via_class);
+err_region:
+	unregister_chrdev_region(via_devt, VIA_MINORS);
+	return ret;
+}
+
+void via_nics_exit(void)
+{
+	cdev_del(&via_cdev);
+	class_destroy(via_class);
+	unregister_chrdev_region(via_devt, VIA_MINORS);
+	idr_destroy(&via_minors);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The registry of VI NICs. */
+#ifndef _VIA_NIC_H
+#define _VIA_NIC_H
+
+#include "via_ka.h"
+
+int via_nics_init(void);
+void via_nics_exit(void);
+
+/* The NIC behind a minor number, with references on it and its module. */
+struct via_nic *via_nic_open(int minor);
+void via_nic_close(struct via_nic *nic);
+
+/* Of all VIs that the NIC has had. */
+void via_nic_totals(struct via_nic *nic, struct via_totals *sum);
+
+int via_nic_add_vi(struct via_nic *nic, struct via_vi *vi);
+void via_nic_publish_vi(struct via_nic *nic, struct via_vi *vi);
+void via_nic_remove_vi(struct via_nic *nic, struct via_vi *vi);
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Memory shared with the program, and the work queues in it. */
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "cq.h"
+#include "engine.h"
+#include "queue.h"
+#include "wait.h"
+
+void *via_shared_alloc(size_t size, struct page ***pagesp)
+{
+	unsigned int i, n = PAGE_ALIGN(size) >> PAGE_SHIFT;
+	struct page **pages;
+	void *addr;
+
+	pages = kcalloc(n, sizeof(*pages), GFP_KERNEL_ACCOUNT);
+	if (!pages)
+		return NULL;
+	for (i = 0; i < n; i++) {
+		pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!pages[i])
+			goto err;
+	}
+	addr = vmap(pages, n, VM_MAP | VM_USERMAP, PAGE_KERNEL);
+	if (!addr)
+		goto err;
+	*pagesp = pages;
+	return addr;
+err:
+	while (i--)
+		__free_page(pages[i]);
+	kfree(pages);
+	return NULL;
+}
+
+void via_shared_free(void *addr, struct page **pages, size_t size)
+{
+	unsigned int i, n = PAGE_ALIGN(size) >> PAGE_SHIFT;
+
+	if (!addr)
+		return;
+	vunmap(addr);
+	/* A page that the program still maps goes with its mapping. */
+	for (i = 0; i < n; i++)
+		__free_page(pages[i]);
+	kfree(pages);
+}
+
+int via_shared_mmap(struct vm_area_struct *vma, struct page **pages,
+		    size_t size)
+{
+	if (vma->vm_end - vma->vm_start != PAGE_ALIGN(size) ||
+	    !(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	via_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	/* vm_map_pages() takes the offset for one into pages[]. */
+	vma->vm_pgoff = 0;
+	return vm_map_pages(vma, pages, PAGE_ALIGN(size) >> PAGE_SHIFT);
+}
+
+static struct lock_class_key via_queue_keys[2];
+
+int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv)
+{
+	u32 ring = recv ? 1 : VIA_INFLIGHT;
+	void *base = sh;
+
+	BUILD_BUG_ON(VIA_INFLIGHT & (VIA_INFLIGHT - 1));
+	BUILD_BUG_ON(VIA_QUEUE_ENTRIES & (VIA_QUEUE_ENTRIES - 1));
+
+	spin_lock_init(&q->lock);
+	/* Send before receive, and receive of a peer: two classes. */
+	lockdep_set_class_and_name(&q->lock, &via_queue_keys[recv],
+				   recv ? "via_rq" : "via_sq");
+	INIT_HLIST_HEAD(&q->sleepers);
+	INIT_LIST_HEAD(&q->cq_link);
+	q->recv = recv;
+	q->ring_mask = ring - 1;
+	q->kern = recv ? &sh->recv_kern : &sh->send_kern;
+	q->user = recv ? &sh->recv_user : &sh->send_user;
+	q->slots = base + (recv ? VIA_VI_RECV_SLOTS(VIA_QUEUE_ENTRIES) :
+				  VIA_VI_SEND_SLOTS);
+	q->comp = base + (recv ? VIA_VI_RECV_COMP(VIA_QUEUE_ENTRIES) :
+				 VIA_VI_SEND_COMP(VIA_QUEUE_ENTRIES));
+	q->ring = kcalloc(ring, sizeof(*q->ring), GFP_KERNEL_ACCOUNT);
+	return q->ring ? 0 : -ENOMEM;
+}
+
+void via_queue_free(struct via_queue *q)
+{
+	u32 i;
+
+	if (!q->ring)
+		return;
+	for (i = q->head; i != q->next; i++)
+		via_desc_drop(via_queue_entry(q, i));
+	kfree(q->ring);
+	q->ring = NULL;
+}
+
+void via_queue_complete(struct via_vi *vi, struct via_queue *q, u32 status,
+			u32 length, u32 immediate)
+{
+	struct via_completion *c = &q->comp[q->head & (VIA_QUEUE_ENTRIES - 1)];
+
+	lockdep_assert_held(&q->lock);
+	WRITE_ONCE(c->length, length);
+	WRITE_ONCE(c->immediate, immediate);
+	WRITE_ONCE(c->status, status | VIA_ST_DONE);
+	q->descs++;
+	if (!(status & VIA_ST_ERROR_MASK))
+		q->bytes += length;
+	if (q->next != q->head)
+		via_desc_drop(via_queue_entry(q, q->head));
+	else
+		q->next++;
+	if (q->cq) {
+		via_cq_publish(vi, q);
+	} else {
+		q->head++;
+		/* Pairs with the program's load-acquire of done. */
+		smp_store_release(&q->kern->done, q->head);
+	}
+	via_wake(&q->sleepers);
+}
+
+/* What a flushed descriptor was to be, from its slot if not loaded yet. */
+static u32 via_flush_op(struct via_queue *q)
+{
+	u16 control;
+
+	if (q->recv)
+		return VIA_ST_OP_RECEIVE;
+	if (q->next != q->head)
+		control = via_queue_entry(q, q->head)->control;
+	else
+		control = READ_ONCE(q->slots[q->head &
+					     (VIA_QUEUE_ENTRIES - 1)].control);
+	switch (control & VIA_CTL_OP_MASK) {
+	case VIA_CTL_OP_RDMAWRITE:
+		return VIA_ST_OP_RDMA_WRITE;
+	case VIA_CTL_OP_RDMAREAD:
+		return VIA_ST_OP_RDMA_READ;
+	default:
+		return VIA_ST_OP_SEND;
+	}
+}
+
+void via_queue_flush(struct via_vi *vi, struct via_queue *q)
+{
+	u32 n;
+
+	lockdep_assert_held(&q->lock);
+	/*
+	 * Pairs with the poster's barrier between its store of tail and its
+	 * load of state: either it sees the new state and traps, or we see
+	 * its tail here.
+	 */
+	smp_mb();
+	/* A tail out of range posts nothing; what was loaded is flushed. */
+	if (!via_queue_posted(q, &n))
+		n = 0;
+	n += q->next - q->head;
+	while (n--)
+		via_queue_complete(vi, q, via_flush_op(q) |
+				   VIA_ST_DESC_FLUSHED_ERROR, 0, 0);
+	WRITE_ONCE(q->kern->flags, 0);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Memory shared with the program, and the work queues in it. */
+#ifndef _VIA_QUEUE_H
+#define _VIA_QUEUE_H
+
+#include "via_ka.h"
+
+/* Accounted, zeroed pages under one kernel mapping. */
+void *via_shared_alloc(size_t size, struct page ***pages);
+void via_shared_free(void *addr, struct page **pages, size_t size);
+int via_shared_mmap(struct vm_area_struct *vma, struct page **pages,
+		    size_t size);
+
+int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv);
+void via_queue_free(struct via_queue *q);
+
+/* Complete the descriptor at the head; q->lock held. */
+void via_queue_complete(struct via_vi *vi, struct via_queue *q, u32 status,
+			u32 length, u32 immediate);
+/* Complete all that is posted as flushed; q->lock held. */
+void via_queue_flush(struct via_vi *vi, struct via_queue *q);
+
+/*
+ * Descriptors posted and not loaded, as the program says it; false when its
+ * tail is out of range.
+ */
+static inline bool via_queue_posted(const struct via_queue *q, u32 *n)
+{
+	u32 tail;
+
+	/* Pairs with the program's store-release: slots below are filled. */
+	tail = smp_load_acquire(&q->user->tail);
+	*n = tail - q->next;
+	return tail - q->head <= VIA_QUEUE_ENTRIES &&
+	       *n <= VIA_QUEUE_ENTRIES;
+}
+
+static inline struct via_desc *via_queue_entry(struct via_queue *q, u32 index)
+{
+	return &q->ring[index & q->ring_mask];
+}
+
+#endif

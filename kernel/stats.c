@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Counters, as VIA_IOC_STATS gives them, and the ledger of objects. */
+
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/moduleparam.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include "nic.h"
+#include "stats.h"
+#include "vi.h"
+
+#define VIA_STATS_MAX 128
+
+struct via_ledger via_made, via_gone;
+
+struct via_stats_sink {
+	struct via_stat *stat;
+	u32 count;
+	u32 room;
+};
+
+void via_stat(struct via_stats_sink *sink, const char *name, u64 value)
+{
+	struct via_stat *s;
+
+	if (sink->count >= sink->room)
+		return;
+	s = &sink->stat[sink->count++];
+	strscpy_pad(s->name, name, sizeof(s->name));
+	s->value = value;
+}
+EXPORT_SYMBOL_GPL(via_stat);
+
+static void via_stats_nic(struct via_nic *nic, struct via_stats_sink *sink)
+{
+	struct via_totals sum;
+
+	via_nic_totals(nic, &sum);
+	via_stat(sink, "vis", nic->vi_count);
+	via_stat(sink, "traps", sum.traps);
+	via_stat(sink, "send_descs", sum.send_descs);
+	via_stat(sink, "recv_descs", sum.recv_descs);
+	via_stat(sink, "send_bytes", sum.send_bytes);
+	via_stat(sink, "recv_bytes", sum.recv_bytes);
+	if (nic->ops->stats && !READ_ONCE(nic->dead))
+		nic->ops->stats(nic, sink);
+}
+
+/* A VI's counters are for its user, and for the administrator. */
+static bool via_stats_may(const struct via_vi *vi)
+{
+	return uid_eq(vi->file->uid, current_uid()) || capable(CAP_NET_ADMIN);
+}
+
+static void via_stats_one(struct via_vi *vi, struct via_stats_sink *sink)
+{
+	via_stat(sink, "vi", vi->id);
+	via_stat(sink, "uid", from_kuid_munged(current_user_ns(),
+					       vi->file->uid));
+	via_stat(sink, "state", READ_ONCE(vi->state));
+	via_stat(sink, "level", vi->attrs.reliability);
+	via_stat(sink, "traps", vi->traps);
+	via_stat(sink, "send_descs", vi->sq.descs);
+	via_stat(sink, "recv_descs", vi->rq.descs);
+	via_stat(sink, "send_bytes", vi->sq.bytes);
+	via_stat(sink, "recv_bytes", vi->rq.bytes);
+	via_stat(sink, "send_in_flight", vi->sq.next - vi->sq.head);
+	if (vi->nic->ops->vi_stats && !vi->device_gone)
+		vi->nic->ops->vi_stats(vi, sink);
+}
+
+/* The first VI at or after *index that the caller may see. */
+static bool via_stats_vi(struct via_nic *nic, u32 *index,
+			 struct via_stats_sink *sink)
+{
+	struct via_vi *vi;
+	bool found = false;
+
+	rcu_read_lock();
+	for (; *index < nic->limits.max_vi && !found; ++*index) {
+		vi = via_vi_lookup(nic, *index);
+		if (!vi || !via_stats_may(vi))
+			continue;
+		via_stats_one(vi, sink);
+		found = true;
+		break;
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+long via_stats(struct via_file *f, struct via_stats __user *uarg)
+{
+	struct via_stats_sink sink = {};
+	struct via_stats a;
+	long ret = 0;
+
+	if (copy_from_user(&a, uarg, sizeof(a)))
+		return -EFAULT;
+	if (a.reserved || !a.count)
+		return -EINVAL;
+	sink.room = min_t(u32, a.count, VIA_STATS_MAX);
+	sink.stat = kcalloc(sink.room, sizeof(*sink.stat), GFP_KERNEL_ACCOUNT);
+	if (!sink.stat)
+		return -ENOMEM;
+	if (a.kind == VIA_STATS_NIC)
+		via_stats_nic(f->nic, &sink);
+	else if (a.kind != VIA_STATS_VI)
+		ret = -EINVAL;
+	else if (!via_stats_vi(f->nic, &a.id, &sink))
+		ret = VIA_R_NO_MATCH;
+	a.count = sink.count;
+	if (ret >= 0 &&
+	    (copy_to_user(u64_to_user_ptr(a.stats), sink.stat,
+			  sink.count * sizeof(*sink.stat)) ||
+	     copy_to_user(uarg, &a, sizeof(a))))
+		ret = -EFAULT;
+	kfree(sink.stat);
+	return ret;
+}
+
+/* made/gone of each kind of object, in /sys/module/via_ka/parameters/. */
+static int via_ledger_get(char *buf, const struct kernel_param *kp)
+{
+	return scnprintf(buf, PAGE_SIZE,
+		"files %ld %ld\nvis %ld %ld\ncqs %ld %ld\nregions %ld %ld\npages %ld %ld\nconns %ld %ld\n",
+		atomic_long_read(&via_made.files),
+		atomic_long_read(&via_gone.files),
+		atomic_long_read(&via_made.vis),
+		atomic_long_read(&via_gone.vis),
+		atomic_long_read(&via_made.cqs),
+		atomic_long_read(&via_gone.cqs),
+		atomic_long_read(&via_made.regions),
+		atomic_long_read(&via_gone.regions),
+		atomic_long_read(&via_made.pages),
+		atomic_long_read(&via_gone.pages),
+		atomic_long_read(&via_made.conns),
+		atomic_long_read(&via_gone.conns));
+}
+
+static const struct kernel_param_ops via_ledger_ops = {
+	.get = via_ledger_get,
+};
+module_param_cb(ledger, &via_ledger_ops, NULL, 0444);
+MODULE_PARM_DESC(ledger, "Objects made and gone, of each kind");
+
+#define VIA_LEDGER_CHECK(what)						\
+	do {								\
+		long left = atomic_long_read(&via_made.what) -		\
+			    atomic_long_read(&via_gone.what);		\
+									\
+		if (left)						\
+			pr_warn("via_ka: BUG: %ld %s leaked\n", left,	\
+				#what);					\
+	} while (0)
+
+void via_ledger_report(void)
+{
+	VIA_LEDGER_CHECK(files);
+	VIA_LEDGER_CHECK(vis);
+	VIA_LEDGER_CHECK(cqs);
+	VIA_LEDGER_CHECK(regions);
+	VIA_LEDGER_CHECK(pages);
+	VIA_LEDGER_CHECK(conns);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Counters, as VIA_IOC_STATS gives them. */
+#ifndef _VIA_STATS_H
+#define _VIA_STATS_H
+
+#include "file.h"
+
+/*
+ * What became of everything ever made: a leak shows as a difference between
+ * made and gone.  In /sys/module/via_ka/parameters/.
+ */
+struct via_ledger {
+	atomic_long_t files;
+	atomic_long_t vis;
+	atomic_long_t cqs;
+	atomic_long_t regions;
+	atomic_long_t pages;	/* pinned */
+	atomic_long_t conns;
+};
+
+extern struct via_ledger via_made, via_gone;
+
+long via_stats(struct via_file *f, struct via_stats __user *uarg);
+void via_ledger_report(void);
+
+#endif

