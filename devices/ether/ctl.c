@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Frames without data: acknowledgements, handshakes, resets. */
+
+#include "ether.h"
+
+#define RESETS_PER_TICK	64	/* answers to strangers, per 1/16 s */
+
+/* Send one frame by itself.  False: the NIC is full; nothing was sent. */
+static bool send_one(struct via_ether_nic *nic, u32 flow, const void *frame,
+		     u32 len)
+{
+	struct via_ether_tx tx;
+	struct via_ether_buf buf;
+	bool ok = false;
+
+	if (!nic->ops->tx_begin(nic, &tx, flow))
+		goto out;
+	if (nic->ops->tx_get(nic, &tx, len, &buf)) {
+		memcpy(buf.data, frame, len);
+		ok = nic->ops->tx_put(nic, &tx, len, &buf);
+	}
+	nic->ops->tx_end(nic, &tx);
+out:
+	if (ok) {
+		via_ether_count(nic, TX_FRAMES);
+		via_ether_count_add(nic, TX_BYTES, len);
+	} else {
+		via_ether_count(nic, TX_BUSY);
+	}
+	return ok;
+}
+
+static void fill_head(struct via_ether_nic *nic, struct via_ether_head *h,
+		      const struct via_ether_ctl *ctl)
+{
+	ether_addr_copy(h->eth.h_dest, ctl->mac);
+	ether_addr_copy(h->eth.h_source, nic->mac);
+	h->eth.h_proto = via_ether_proto();
+	h->w.version = VIA_WIRE_VERSION;
+	h->w.type = ctl->type;
+	h->w.dst = cpu_to_be16(ctl->dst);
+	h->w.cookie = cpu_to_be32(ctl->cookie);
+	h->w.ack = cpu_to_be32(ctl->ack);
+}
+
+bool via_ether_send_ctl(struct via_ether_nic *nic,
+			const struct via_ether_ctl *ctl)
+{
+	struct {
+		struct via_ether_head h;
+		struct via_wire_ack a;
+	} __packed __aligned(8) f = {};
+
+	fill_head(nic, &f.h, ctl);
+	f.a.reason = cpu_to_be32(ctl->reason);
+	f.a.sack = cpu_to_be64(ctl->sack);
+	return send_one(nic, ctl->dst, &f, sizeof(f));
+}
+
+/*
+ * ACK, HEARTBEAT, DISCONNECT, CONFIRM to the peer of a connection, with all
+ * we know of what has arrived.  rq.lock held.
+ */
+bool via_ether_send_ack(struct via_ether_vi *ev, u8 type)
+{
+	struct via_ether_ctl ctl = {
+		.mac = ev->peer_mac,
+		.type = type,
+		.dst = ev->peer_vi,
+		.cookie = ev->peer_cookie,
+		.ack = ev->rx.next,
+		.reason = type == VIA_WIRE_DISCONNECT ? ev->reason : 0,
+		.sack = ev->rx.held,
+	};
+
+	lockdep_assert_held(&ev->vi->rq.lock);
+	if (!via_ether_send_ctl(ev->nic, &ctl)) {
+		/* The timer tries again. */
+		if (!ev->hot)
+			via_ether_heat(ev);
+		return false;
+	}
+	WRITE_ONCE(ev->acked, ctl.ack);
+	if (type == VIA_WIRE_ACK)
+		via_ether_count(ev->nic, ACKS_OUT);
+	return true;
+}
+
+static void fill_addr(struct via_wire_addr *w, const struct via_net_addr *a)
+{
+	u32 host = min_t(u32, a->host_len, VIA_WIRE_HOST_MAX);
+	u32 disc = min_t(u32, a->disc_len, VIA_WIRE_DISC_MAX);
+
+	w->host_len = host;
+	w->disc_len = disc;
+	memcpy(w->host, a->host, host);
+	memcpy(w->disc, a->disc, disc);
+}
+
+/* What is left of the client's time, in milliseconds. */
+static u32 time_left(const struct via_ether_vi *ev)
+{
+	if (ev->forever)
+		return VIA_WIRE_FOREVER;
+	if (time_after_eq(via_now(), ev->deadline))
+		return 0;
+	return min_t(u64, jiffies_to_msecs(ev->deadline - via_now()),
+		     VIA_WIRE_FOREVER - 1);
+}
+
+/* REQUEST or ACCEPT, from what the VI knows; phase REQUEST or ACCEPT. */
+bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
+{
+	bool client = type == VIA_WIRE_REQUEST;
+	struct via_vi *vi = ev->vi;
+	struct via_ether_ctl ctl = {
+		.mac = ev->peer_mac,
+		.type = type,
+		.dst = client ? 0 : ev->peer_vi,
+		.cookie = client ? 0 : ev->peer_cookie,
+	};
+	struct {
+		struct via_ether_head h;
+		struct via_wire_conn c;
+	} __packed __aligned(8) f = {};
+
+	fill_head(ev->nic, &f.h, &ctl);
+	f.c.vi = cpu_to_be16(vi->index);
+	f.c.frames = cpu_to_be16(min(ev->nic->rx_frames, VIA_WIN_MAX));
+	f.c.peer_cookie = cpu_to_be32(ev->cookie);
+	f.c.first_seq = cpu_to_be32(ev->first_seq);
+	f.c.mtu = cpu_to_be32(READ_ONCE(ev->nic->mtu));
+	f.c.reliability = cpu_to_be32(vi->attrs.reliability);
+	f.c.max_transfer = cpu_to_be32(vi->attrs.max_transfer);
+	f.c.rights = cpu_to_be32(vi->attrs.rights);
+	f.c.timeout_ms = cpu_to_be32(time_left(ev));
+	fill_addr(&f.c.client, client ? &vi->local : &vi->remote);
+	fill_addr(&f.c.server, client ? &vi->remote : &vi->local);
+	return send_one(ev->nic, vi->index, &f, sizeof(f));
+}
+
+/*
+ * Nobody here goes by that index and cookie.  Strangers get a bounded number
+ * of answers, so that garbage is not amplified.
+ */
+void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u16 dst,
+			  u32 cookie)
+{
+	struct via_ether_ctl ctl = {
+		.mac = mac,
+		.type = VIA_WIRE_RESET,
+		.dst = dst,
+		.cookie = cookie,
+	};
+	bool ok;
+
+	spin_lock(&nic->lock);
+	if (time_after_eq(jiffies, nic->reset_refill)) {
+		nic->reset_refill = jiffies + HZ / 16 + 1;
+		nic->reset_tokens = RESETS_PER_TICK;
+	}
+	ok = nic->reset_tokens;
+	if (ok)
+		nic->reset_tokens--;
+	spin_unlock(&nic->lock);
+	if (ok && via_ether_send_ctl(nic, &ctl))
+		via_ether_count(nic, RESETS_OUT);
+}

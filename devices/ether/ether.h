@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Inside the Ethernet device class.
+ *
+ * Locking
+ * -------
+ * A VI's class state lies in vi->priv and is guarded by the agent's queue
+ * locks, so that the hot paths take no lock of ours:
+ *
+ *   both vi->sq.lock and vi->rq.lock, to write; either, to read: the phase,
+ *	the cookies and addresses, everything that is constant while the
+ *	connection stands
+ *   vi->sq.lock: the sender's half
+ *   vi->rq.lock: the receiver's half; rx.next is also read without it, to be
+ *	sent as an acknowledgement: an old value is a valid one
+ *   nic->lock: membership in the NIC's lists, requests, verdicts; taken
+ *	inside the queue locks; nothing is taken inside it
+ *
+ * The receive path takes rq.lock, drops it, then takes sq.lock; never both.
+ * Frames are sent under sq.lock (data) or under none or one of the queue
+ * locks (control), and the NIC module's transmit lock is inside them all.
+ * Everything here runs with bottom halves off.
+ *
+ * Lifetime of a VI's state: it is on a list or reached by its index only
+ * while it has a phase.  disconnect() ends the phase and takes it off the
+ * lists; the agent then lets an RCU grace period pass before the memory
+ * goes, and every walk over a list is an RCU read side.
+ */
+#ifndef _VIA_ETHER_PRIV_H
+#define _VIA_ETHER_PRIV_H
+
+#include "via_ether.h"
+#include "window.h"
+#include "wire.h"
+
+#define VIA_ETHER_BUDGET	64	/* frames of one call to send() */
+#define VIA_ETHER_ACK_EVERY	16	/* at most so many frames unacknowledged */
+#define VIA_ETHER_TURNS		3	/* pushes answered: ping-pong */
+
+enum via_ether_phase {
+	VIA_PHASE_NONE,
+	VIA_PHASE_REQUEST,	/* client: REQUEST sent */
+	VIA_PHASE_ACCEPT,	/* server: ACCEPT sent, CONFIRM awaited */
+	VIA_PHASE_CONNECTED,
+};
+
+/* Ethernet header and constant part of ours, as they go out. */
+struct via_ether_head {
+	struct ethhdr eth;
+	struct via_wire w;
+} __packed;
+
+/* A frame kept until the hole before it is filled. */
+struct via_ether_held {
+	struct via_frame_hdr hdr;
+	u8 payload[];
+};
+
+/**
+ * struct via_ether_vi - the class's part of a VI, vi->priv
+ * @vi:		constant
+ * @nic:	constant
+ * @phase:	where the connection stands
+ * @reliable:	the level is not Unreliable
+ * @cookie:	names our end of the connection; 0: none
+ * @peer_cookie: names the other end
+ * @peer_vi:	index of the other end
+ * @peer_mac:	of the other end
+ * @seg_send:	payload bytes of a SEND frame
+ * @seg_write:	payload bytes of a WRITE frame
+ * @head:	template of every frame sent
+ *
+ * Sender, vi->sq.lock:
+ * @tx:		window; on an unreliable VI only nxt
+ * @tx_index:	descriptor being sent
+ * @tx_off:	bytes of it sent
+ * @tx_active:	tx_index is valid
+ * @tx_busy:	via_send_busy() was called and send() is owed
+ * @acked:	last acknowledgement sent; written under either lock
+ * @stamp:	jiffies of the last progress
+ * @retries:	timeouts since
+ * @rtt:	round-trip time
+ * @rtt_on:	frame rtt_seq, sent at rtt_start (ns), is being timed
+ * @rtt_at:	jiffies of the last sample: one per tick is enough
+ *
+ * Receiver, vi->rq.lock:
+ * @rx:		window; on an unreliable VI only next
+ * @rx_open:	a message is being received
+ * @rx_type, @rx_len, @rx_off: its type, length, bytes so far
+ * @push:	a PUSH came that our data has not answered yet (a hint: written
+ *		under either lock)
+ * @turns:	pushes answered by our data in a row (a hint, likewise)
+ * @last_rx:	jiffies
+ * @held:	frames beyond a hole, by seq % VIA_WIN_MAX
+ *
+ * Handshake and timer, both queue locks:
+ * @first_seq:	of our data frames
+ * @next_try:	jiffies of the next attempt or heartbeat
+ * @tries:	attempts so far
+ * @waiting:	the server has said WAIT
+ * @deadline, @forever: when the attempt ends
+ * @reason:	why we break, for DISCONNECT
+ *
+ * nic->lock (@hot also: read under sq.lock or rq.lock; cleared under both):
+ * @hot, @hot_link, @live, @live_link, @stall_link, @ack_link
+ *
+ * The timer's own:
+ * @idle:	ticks without work
+ * @late, @late_acked: an acknowledgement was owed at the last tick too
+ *
+ * @resent, @timeouts: for statistics, sq.lock
+ */
+struct via_ether_vi {
+	struct via_vi *vi;
+	struct via_ether_nic *nic;
+	u8 phase;
+	bool reliable;
+	bool hot;
+	bool live;
+	u16 peer_vi;
+	u8 peer_mac[ETH_ALEN];
+	u32 cookie;
+	u32 peer_cookie;
+	u32 seg_send;
+	u32 seg_write;
+	struct via_ether_head head __aligned(8);
+
+	u32 tx_index;
+	u32 tx_off;
+	bool tx_active;
+	bool tx_busy;
+	bool rtt_on;
+	u32 acked;
+	unsigned long stamp;
+	u32 retries;
+	u32 rtt_seq;
+	u64 rtt_start;
+	unsigned long rtt_at;
+	struct via_rtt rtt;
+
+	struct via_win_rx rx;
+	bool rx_open;
+	u8 rx_type;
+	bool push;
+	u8 turns;
+	u32 rx_len;
+	u32 rx_off;
+	unsigned long last_rx;
+
+	u32 first_seq;
+	unsigned long next_try;
+	u32 tries;
+	bool waiting;
+	bool forever;
+	u32 reason;
+	unsigned long deadline;
+
+	u32 idle;
+	u32 late_acked;
+	bool late;
+	u32 resent;
+	u32 timeouts;
+	struct list_head hot_link;
+	struct list_head live_link;
+	struct list_head stall_link;
+	struct list_head ack_link;
+
+	struct via_win_tx tx;
+	struct via_ether_held *held[VIA_WIN_MAX];
+};
+
+/* Who asks: what names a request at the server; lies in via_conn.priv. */
+struct via_ether_client {
+	u8 mac[ETH_ALEN];
+	u16 vi;
+	u32 cookie;
+	u32 first_seq;
+	u32 mtu;
+	u32 frames;
+};
+
+/* A request that the server's program has not answered. */
+struct via_ether_req {
+	struct list_head link;		/* nic->lock */
+	struct via_conn *conn;		/* NULL for a moment */
+	struct via_ether_client client;
+	unsigned long seen;		/* jiffies of the last REQUEST */
+	unsigned long deadline;
+	bool forever;
+};
+
+enum via_ether_count {
+	VIA_C_RX_FRAMES, VIA_C_RX_BYTES, VIA_C_TX_FRAMES, VIA_C_TX_BYTES,
+	VIA_C_TX_BUSY,
+	VIA_C_BAD_VERSION, VIA_C_BAD_TYPE, VIA_C_BAD_LENGTH, VIA_C_BAD_FIELD,
+	VIA_C_NO_VI, VIA_C_COOKIE, VIA_C_NO_RECEIVE, VIA_C_OLD, VIA_C_GAP,
+	VIA_C_DUP, VIA_C_BEYOND, VIA_C_PARTIAL,
+	VIA_C_OOO_HELD, VIA_C_OOO_DROPPED,
+	VIA_C_ACKS_OUT, VIA_C_ACKS_IN,
+	VIA_C_RESENT, VIA_C_TIMEOUTS,
+	VIA_C_RESETS_OUT, VIA_C_RESETS_IN,
+	VIA_C_HEARTBEATS_OUT, VIA_C_HEARTBEATS_IN,
+	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN, VIA_C_DEAD,
+	VIA_C_MAX
+};
+
+struct via_ether_counters {
+	u64 c[VIA_C_MAX];
+};
+
+/* Bottom halves are off, so this is one instruction. */
+#define via_ether_count(nic, which) \
+	__this_cpu_inc((nic)->counters->c[VIA_C_##which])
+#define via_ether_count_add(nic, which, n) \
+	__this_cpu_add((nic)->counters->c[VIA_C_##which], n)
+
+/* main.c: parameters, scaled for slow kernels */
+extern ushort via_ether_type;
+extern uint via_ether_window;
+extern uint via_ether_ooo_max;
+extern uint via_ether_retries;
+extern uint via_ether_ack_every;
+u32 via_ether_rto_min(void);			/* us */
+u32 via_ether_rto_max(void);			/* us */
+unsigned long via_ether_scaled(uint ms);	/* jiffies */
+unsigned long via_ether_heartbeat(void);	/* jiffies */
+unsigned long via_ether_dead(void);		/* jiffies */
+extern const struct via_transport_ops via_ether_transport;
+
+/* send.c */
+int via_ether_send(struct via_vi *vi);
+void via_ether_ack(struct via_vi *vi, u32 ack, u64 sack);
+void via_ether_resume(struct via_vi *vi);
+void via_ether_head_init(struct via_ether_vi *ev);
+
+/* ctl.c */
+struct via_ether_ctl {
+	const u8 *mac;
+	u8 type;
+	u16 dst;
+	u32 cookie;
+	u32 ack;
+	u32 reason;
+	u64 sack;
+};
+
+bool via_ether_send_ctl(struct via_ether_nic *nic,
+			const struct via_ether_ctl *ctl);
+bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
+bool via_ether_send_ack(struct via_ether_vi *ev, u8 type);
+void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u16 dst,
+			  u32 cookie);
+
+/* recv.c */
+void via_ether_held_free(struct via_ether_vi *ev);
+
+/* peer.c */
+int via_ether_vi_create(struct via_vi *vi);
+void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase);
+void via_ether_forget(struct via_ether_vi *ev);
+void via_ether_disconnect(struct via_vi *vi, bool tell);
+void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink);
+
+/* conn.c */
+int via_ether_connect(struct via_vi *vi);
+int via_ether_accept(struct via_conn *conn, struct via_vi *vi);
+void via_ether_reject(struct via_conn *conn);
+bool via_ether_confirmed(struct via_ether_vi *ev);
+void via_ether_conn_fail(struct via_ether_vi *ev, enum via_ether_phase phase,
+			 u32 verdict);
+void via_ether_conn_rx(struct via_ether_nic *nic,
+		       const struct via_ether_frame *f,
+		       const struct via_frame_hdr *h);
+void via_ether_conn_tick(struct via_ether_vi *ev);
+void via_ether_reqs_expire(struct via_ether_nic *nic, bool all);
+
+/* timer.c */
+void via_ether_timer_init(struct via_ether_nic *nic);
+void via_ether_timer_stop(struct via_ether_nic *nic);
+void via_ether_heat(struct via_ether_vi *ev);
+void via_ether_stall(struct via_ether_vi *ev);
+void via_ether_ack_soon(struct via_ether_vi *ev);
+void via_ether_arm(struct via_ether_nic *nic);
+
+/* Both queue locks of a VI, BH already off. */
+static inline void via_ether_lock(struct via_vi *vi)
+	__acquires(&vi->sq.lock) __acquires(&vi->rq.lock)
+{
+	spin_lock(&vi->sq.lock);
+	spin_lock(&vi->rq.lock);
+}
+
+static inline void via_ether_unlock(struct via_vi *vi)
+	__releases(&vi->rq.lock) __releases(&vi->sq.lock)
+{
+	spin_unlock(&vi->rq.lock);
+	spin_unlock(&vi->sq.lock);
+}
+
+#endif /* _VIA_ETHER_PRIV_H */

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The Ethernet device class: parameters, NICs, counters. */
+
+#include <linux/module.h>
+#include <linux/slab.h>
+#include "ether.h"
+
+ushort via_ether_type = VIA_WIRE_ETHERTYPE;
+module_param_named(ethertype, via_ether_type, ushort, 0444);
+MODULE_PARM_DESC(ethertype, "EtherType of our frames (default 0x88b5)");
+
+uint via_ether_window = VIA_WIN_MAX;
+module_param_named(window, via_ether_window, uint, 0644);
+MODULE_PARM_DESC(window, "frames unacknowledged per VI, 1..64 (default 64)");
+
+uint via_ether_ooo_max = 4096;
+module_param_named(ooo_frames, via_ether_ooo_max, uint, 0644);
+MODULE_PARM_DESC(ooo_frames, "frames held beyond holes, per NIC");
+
+uint via_ether_retries = 12;
+module_param_named(max_retries, via_ether_retries, uint, 0644);
+MODULE_PARM_DESC(max_retries, "timeouts in a row until a connection breaks");
+
+uint via_ether_ack_every = VIA_ETHER_ACK_EVERY;
+module_param_named(ack_every, via_ether_ack_every, uint, 0644);
+MODULE_PARM_DESC(ack_every, "frames taken until an acknowledgement is sent");
+
+static uint rto_min_us = 2000;
+module_param(rto_min_us, uint, 0644);
+MODULE_PARM_DESC(rto_min_us, "shortest retransmission timeout");
+
+static uint rto_max_ms = 1000;
+module_param(rto_max_ms, uint, 0644);
+MODULE_PARM_DESC(rto_max_ms, "longest retransmission timeout");
+
+static uint heartbeat_ms = 1000;
+module_param(heartbeat_ms, uint, 0644);
+MODULE_PARM_DESC(heartbeat_ms, "silence after which the peer is asked");
+
+static uint dead_ms = 8000;
+module_param(dead_ms, uint, 0644);
+MODULE_PARM_DESC(dead_ms, "silence after which a connection breaks");
+
+static uint time_scale = IS_ENABLED(CONFIG_KASAN) ? 4 : 1;
+module_param(time_scale, uint, 0644);
+MODULE_PARM_DESC(time_scale, "multiplies all times (slow kernels)");
+
+/* Root may write anything into a parameter: keep the arithmetic sound. */
+static u32 scaled(uint value, u32 most)
+{
+	return min_t(u64, (u64)value * max(READ_ONCE(time_scale), 1u), most);
+}
+
+u32 via_ether_rto_min(void)
+{
+	return scaled(READ_ONCE(rto_min_us), 60 * USEC_PER_SEC);
+}
+
+u32 via_ether_rto_max(void)
+{
+	return max(scaled(READ_ONCE(rto_max_ms), 60 * MSEC_PER_SEC) *
+		   (u32)USEC_PER_MSEC, via_ether_rto_min());
+}
+
+unsigned long via_ether_scaled(uint ms)
+{
+	return msecs_to_jiffies(scaled(ms, 3600 * MSEC_PER_SEC)) + 1;
+}
+
+unsigned long via_ether_heartbeat(void)
+{
+	return via_ether_scaled(READ_ONCE(heartbeat_ms));
+}
+
+unsigned long via_ether_dead(void)
+{
+	return via_ether_scaled(READ_ONCE(dead_ms));
+}
+
+__be16 via_ether_proto(void)
+{
+	return cpu_to_be16(via_ether_type);
+}
+EXPORT_SYMBOL_GPL(via_ether_proto);
+
+static const char * const count_names[VIA_C_MAX] = {
+	[VIA_C_RX_FRAMES] = "rx_frames",
+	[VIA_C_RX_BYTES] = "rx_bytes",
+	[VIA_C_TX_FRAMES] = "tx_frames",
+	[VIA_C_TX_BYTES] = "tx_bytes",
+	[VIA_C_TX_BUSY] = "tx_busy",
+	[VIA_C_BAD_VERSION] = "drop_version",
+	[VIA_C_BAD_TYPE] = "drop_type",
+	[VIA_C_BAD_LENGTH] = "drop_length",
+	[VIA_C_BAD_FIELD] = "drop_field",
+	[VIA_C_NO_VI] = "drop_no_vi",
+	[VIA_C_COOKIE] = "drop_cookie",
+	[VIA_C_NO_RECEIVE] = "drop_no_receive",
+	[VIA_C_OLD] = "drop_old",
+	[VIA_C_GAP] = "gaps",
+	[VIA_C_DUP] = "drop_duplicate",
+	[VIA_C_BEYOND] = "drop_beyond_window",
+	[VIA_C_PARTIAL] = "drop_partial",
+	[VIA_C_OOO_HELD] = "ooo_held",
+	[VIA_C_OOO_DROPPED] = "ooo_dropped",
+	[VIA_C_ACKS_OUT] = "acks_out",
+	[VIA_C_ACKS_IN] = "acks_in",
+	[VIA_C_RESENT] = "retransmits",
+	[VIA_C_TIMEOUTS] = "timeouts",
+	[VIA_C_RESETS_OUT] = "resets_out",
+	[VIA_C_RESETS_IN] = "resets_in",
+	[VIA_C_HEARTBEATS_OUT] = "heartbeats_out",
+	[VIA_C_HEARTBEATS_IN] = "heartbeats_in",
+	[VIA_C_REQUESTS_OUT] = "requests_out",
+	[VIA_C_REQUESTS_IN] = "requests_in",
+	[VIA_C_DEAD] = "dead_peers",
+};
+
+static void nic_stats(struct via_nic *ka, struct via_stats_sink *sink)
+{
+	struct via_ether_nic *nic = ka->priv;
+	u32 i;
+
+	for (i = 0; i < VIA_C_MAX; i++) {
+		u64 sum = 0;
+		int cpu;
+
+		for_each_possible_cpu(cpu)
+			sum += per_cpu_ptr(nic->counters, cpu)->c[i];
+		via_stat(sink, count_names[i], sum);
+	}
+	if (nic->ops->stats)
+		nic->ops->stats(nic, sink);
+}
+
+static void conn_free(struct via_conn *conn)
+{
+	/* All we know of it lies inside. */
+}
+
+const struct via_transport_ops via_ether_transport = {
+	.send = via_ether_send,
+	.disconnect = via_ether_disconnect,
+};
+
+static const struct via_device_ops device_ops = {
+	.vi_priv_size = sizeof(struct via_ether_vi),
+	.vi_create = via_ether_vi_create,
+	.connect = via_ether_connect,
+	.accept = via_ether_accept,
+	.reject = via_ether_reject,
+	.conn_free = conn_free,
+	.transport = &via_ether_transport,
+	.stats = nic_stats,
+	.vi_stats = via_ether_vi_stats,
+};
+
+struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
+{
+	struct via_ether_nic *nic = kzalloc(sizeof(*nic), GFP_KERNEL);
+
+	if (!nic)
+		return NULL;
+	nic->counters = alloc_percpu(struct via_ether_counters);
+	if (!nic->counters)
+		goto err_counters;
+	/* In the NIC module's memory: open files may outlive the NIC. */
+	ops->ka = device_ops;
+	ops->ka.owner = ops->owner;
+	nic->ka = via_nic_alloc(&ops->ka);
+	if (!nic->ka)
+		goto err_ka;
+	nic->ka->priv = nic;
+	nic->ka->type = VIA_NIC_ETHERNET;
+	nic->ops = ops;
+	spin_lock_init(&nic->lock);
+	INIT_LIST_HEAD(&nic->hot);
+	INIT_LIST_HEAD(&nic->live);
+	INIT_LIST_HEAD(&nic->stalled);
+	INIT_LIST_HEAD(&nic->acks);
+	INIT_LIST_HEAD(&nic->reqs);
+	via_ether_timer_init(nic);
+	return nic;
+err_ka:
+	free_percpu(nic->counters);
+err_counters:
+	kfree(nic);
+	return NULL;
+}
+EXPORT_SYMBOL_GPL(via_ether_alloc);
+
+void via_ether_set_mtu(struct via_ether_nic *nic, u32 mtu)
+{
+	mtu = clamp(mtu, VIA_WIRE_MTU_MIN, VIA_WIRE_MTU_MAX);
+	WRITE_ONCE(nic->mtu, mtu);
+	/* Connections keep what they agreed upon; new ones follow. */
+	WRITE_ONCE(nic->ka->limits.native_mtu, mtu - VIA_WIRE_SEND_HDR);
+}
+EXPORT_SYMBOL_GPL(via_ether_set_mtu);
+
+int via_ether_register(struct via_ether_nic *nic)
+{
+	struct via_nic *ka = nic->ka;
+
+	memcpy(ka->addr, nic->mac, ETH_ALEN);
+	ka->addr_len = ETH_ALEN;
+	ka->limits.reliability = VIA_UNRELIABLE | VIA_RELIABLE_DELIVERY;
+	ka->limits.rdma_read = 0;
+	via_ether_set_mtu(nic, nic->mtu);
+	return via_nic_register(ka);
+}
+EXPORT_SYMBOL_GPL(via_ether_register);
+
+void via_ether_break(struct via_ether_nic *nic)
+{
+	struct via_ether_vi *ev;
+	struct via_vi *vi;
+
+	local_bh_disable();
+	rcu_read_lock();
+	list_for_each_entry_rcu(ev, &nic->live, live_link) {
+		vi = ev->vi;
+		spin_lock(&vi->sq.lock);
+		if (ev->phase == VIA_PHASE_CONNECTED) {
+			ev->reason = VIA_WIRE_R_LINK;
+			via_vi_break_later(vi, VIA_BROKEN_TELL);
+		}
+		spin_unlock(&vi->sq.lock);
+		via_vi_settle(vi);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+}
+EXPORT_SYMBOL_GPL(via_ether_break);
+
+void via_ether_unregister(struct via_ether_nic *nic)
+{
+	via_nic_unregister(nic->ka);
+	via_ether_timer_stop(nic);
+	local_bh_disable();
+	via_ether_reqs_expire(nic, true);
+	local_bh_enable();
+}
+EXPORT_SYMBOL_GPL(via_ether_unregister);
+
+void via_ether_free(struct via_ether_nic *nic)
+{
+	via_nic_put(nic->ka);
+	free_percpu(nic->counters);
+	kfree(nic);
+}
+EXPORT_SYMBOL_GPL(via_ether_free);
+
+static int __init via_ether_init(void)
+{
+	if (via_ether_type < ETH_P_802_3_MIN) {
+		pr_err("via_ether: ethertype %#x is a length; give 0x600 or more\n",
+		       via_ether_type);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void __exit via_ether_exit(void)
+{
+	/* Memory given back by RCU callbacks is the slab's own business. */
+}
+
+module_init(via_ether_init);
+module_exit(via_ether_exit);
+
+MODULE_DESCRIPTION("VI Architecture over Ethernet");
+MODULE_LICENSE("Dual BSD/GPL");

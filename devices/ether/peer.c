@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The class's part of a VI: its beginning and its end. */
+
+#include <linux/random.h>
+#include "ether.h"
+
+int via_ether_vi_create(struct via_vi *vi)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	ev->vi = vi;
+	ev->nic = vi->nic->priv;
+	ev->reliable = vi->attrs.reliability != VIA_UNRELIABLE;
+	INIT_LIST_HEAD(&ev->hot_link);
+	INIT_LIST_HEAD(&ev->live_link);
+	INIT_LIST_HEAD(&ev->stall_link);
+	INIT_LIST_HEAD(&ev->ack_link);
+	return 0;
+}
+
+/* An attempt begins.  Both queue locks held. */
+void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	lockdep_assert_held(&ev->vi->rq.lock);
+	do {
+		ev->cookie = get_random_u32();
+	} while (!ev->cookie);
+	ev->first_seq = get_random_u32();
+	ev->phase = phase;
+	ev->tries = 0;
+	ev->next_try = jiffies;
+	ev->waiting = false;
+	ev->reason = VIA_WIRE_R_CLOSED;
+	ev->last_rx = jiffies;
+
+	spin_lock(&nic->lock);
+	if (!ev->live) {
+		ev->live = true;
+		list_add_tail_rcu(&ev->live_link, &nic->live);
+	}
+	spin_unlock(&nic->lock);
+	via_ether_heat(ev);
+}
+
+/*
+ * The attempt or the connection is over: no frame finds the VI any more, no
+ * timer looks at it.  Both queue locks held.
+ */
+void via_ether_forget(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	lockdep_assert_held(&ev->vi->rq.lock);
+	ev->phase = VIA_PHASE_NONE;
+	ev->cookie = 0;
+	ev->tx_active = false;
+	ev->tx_busy = false;
+	ev->rtt_on = false;
+	ev->rx_open = false;
+	via_ether_held_free(ev);
+	via_win_init(&ev->tx, 0, 1);
+
+	/*
+	 * A walker that stands on one of these goes on through the old
+	 * neighbour, or, when the VI is soon put on the list again, skips to
+	 * the end: it comes by at the next tick.
+	 */
+	spin_lock(&nic->lock);
+	if (ev->hot) {
+		ev->hot = false;
+		list_del_rcu(&ev->hot_link);
+	}
+	if (ev->live) {
+		ev->live = false;
+		list_del_rcu(&ev->live_link);
+	}
+	list_del_init(&ev->stall_link);
+	list_del_init(&ev->ack_link);
+	spin_unlock(&nic->lock);
+}
+
+/* transport->disconnect: both queue locks held. */
+void via_ether_disconnect(struct via_vi *vi, bool tell)
+{
+	struct via_ether_vi *ev = vi->priv;
+	struct via_ether_ctl cancel = {
+		.mac = ev->peer_mac,
+		.type = VIA_WIRE_CANCEL,
+		.dst = vi->index,
+		.cookie = ev->cookie,
+	};
+
+	if (tell && ev->phase == VIA_PHASE_REQUEST)
+		via_ether_send_ctl(ev->nic, &cancel);
+	else if (tell && ev->phase != VIA_PHASE_NONE)
+		via_ether_send_ack(ev, VIA_WIRE_DISCONNECT);
+	via_ether_forget(ev);
+}
+
+void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	if (READ_ONCE(ev->phase) != VIA_PHASE_CONNECTED)
+		return;
+	/* Racy by nature; each is one word. */
+	via_stat(sink, "tx_next_seq", READ_ONCE(ev->tx.nxt));
+	via_stat(sink, "rx_next_seq", READ_ONCE(ev->rx.next));
+	if (!ev->reliable)
+		return;
+	via_stat(sink, "tx_in_flight", via_win_flight(&ev->tx));
+	via_stat(sink, "tx_window", READ_ONCE(ev->tx.limit));
+	via_stat(sink, "tx_cwnd", READ_ONCE(ev->tx.cwnd));
+	via_stat(sink, "rtt_us", READ_ONCE(ev->rtt.srtt) / 8);
+	via_stat(sink, "rto_us", READ_ONCE(ev->rtt.rto));
+	via_stat(sink, "retransmits", READ_ONCE(ev->resent));
+	via_stat(sink, "timeouts", READ_ONCE(ev->timeouts));
+	via_stat(sink, "rx_held", hweight64(READ_ONCE(ev->rx.held)));
+	via_stat(sink, "ping_pong", READ_ONCE(ev->turns));
+}

@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * From frames to placed bytes and completed receives.
+ *
+ * Payload goes from the NIC's buffer straight into the program's; only frames
+ * beyond a hole are copied aside, since bytes of one message and of
+ * successive RDMA Writes are to become visible in order.
+ */
+
+#include <linux/slab.h>
+#include "ether.h"
+
+void via_ether_held_free(struct via_ether_vi *ev)
+{
+	u64 held = ev->rx.held;
+	u32 i;
+
+	while (held) {
+		i = (ev->rx.next + 1 + __ffs64(held)) % VIA_WIN_MAX;
+		kfree(ev->held[i]);
+		ev->held[i] = NULL;
+		atomic_dec(&ev->nic->ooo);
+		held &= held - 1;
+	}
+	ev->rx.held = 0;
+}
+
+/* Where the payload of a frame goes. */
+struct target {
+	struct via_vi *vi;
+	struct via_desc *d;		/* NULL: RDMA Write */
+	const struct via_frame_hdr *h;
+};
+
+static inline u32 put(const struct target *t, u32 off, const void *src,
+		      u32 len)
+{
+	if (t->d)
+		return via_scatter(t->vi, t->d, t->h->offset + off, src, len);
+	return via_rdma_place(t->vi, t->h->rhandle,
+			      t->h->raddr + t->h->offset + off, src, len);
+}
+
+static noinline u32 put_pieces(const struct target *t,
+			       const struct via_ether_frame *f)
+{
+	u32 skip = t->h->hdr_len, left = t->h->len, off = 0, i, n, st;
+
+	for (i = 0; i < f->nchunks && left; i++) {
+		n = f->chunk[i].len;
+		if (skip >= n) {
+			skip -= n;
+			continue;
+		}
+		n = min(n - skip, left);
+		st = put(t, off, f->chunk[i].data + skip, n);
+		if (unlikely(st))
+			return st;
+		skip = 0;
+		off += n;
+		left -= n;
+	}
+	return 0;
+}
+
+/* Copy the payload, in increasing address order.  Returns VIA_ST_*. */
+static __always_inline u32 put_payload(const struct target *t,
+				       const struct via_ether_frame *f)
+{
+	if (unlikely(f->nchunks != 1))
+		return put_pieces(t, f);
+	if (unlikely(!t->h->len))
+		return 0;
+	return put(t, 0, f->chunk[0].data + t->h->hdr_len, t->h->len);
+}
+
+/* Does this frame continue the message that is open? */
+static bool continues(struct via_ether_vi *ev, const struct via_frame_hdr *h)
+{
+	return ev->rx_open && ev->rx_type == h->type &&
+	       ev->rx_len == h->msg_len && ev->rx_off == h->offset;
+}
+
+/* A refused RDMA Write: into the receive it would have consumed, or told. */
+static u32 write_refused(struct via_vi *vi, const struct via_frame_hdr *h,
+			 u32 st)
+{
+	if ((h->flags & VIA_WIRE_IMMEDIATE) && via_recv_load(vi))
+		via_recv_complete(vi, st | VIA_ST_OP_REMOTE_RDMA_WRITE, 0, 0);
+	else
+		via_vi_event(vi, VIA_ERR_RDMAW_PROT,
+			     VIA_ST_OP_REMOTE_RDMA_WRITE >> 16, 0);
+	return VIA_WIRE_R_RDMA;
+}
+
+static u32 place_write(struct via_vi *vi, const struct via_frame_hdr *h,
+		       const struct via_ether_frame *f)
+{
+	struct via_ether_vi *ev = vi->priv;
+	struct target t = { .vi = vi, .h = h };
+	struct via_desc *d;
+	u32 st;
+
+	if (!h->offset) {
+		if (h->flags & VIA_WIRE_IMMEDIATE) {
+			d = via_recv_load(vi);
+			if (!d)
+				return VIA_WIRE_R_NO_RECEIVE;
+			if (d->status) {
+				via_recv_complete(vi, d->status, 0, 0);
+				return VIA_WIRE_R_RECEIVE;
+			}
+		}
+		st = via_rdma_check(vi, h->rhandle, h->raddr, h->msg_len);
+		if (unlikely(st))
+			return write_refused(vi, h, st);
+	} else if (!continues(ev, h)) {
+		return VIA_WIRE_R_PROTOCOL;
+	}
+	st = put_payload(&t, f);
+	if (unlikely(st))
+		return write_refused(vi, h, st);
+	ev->rx_off = h->offset + h->len;
+	ev->rx_open = ev->rx_off < h->msg_len;
+	if (ev->rx_open) {
+		ev->rx_type = h->type;
+		ev->rx_len = h->msg_len;
+	} else if (h->flags & VIA_WIRE_IMMEDIATE) {
+		if (unlikely(!via_recv_load(vi)))
+			return VIA_WIRE_R_NO_RECEIVE;
+		via_recv_complete(vi, VIA_ST_OP_REMOTE_RDMA_WRITE |
+				  VIA_ST_IMMEDIATE, h->msg_len, h->immediate);
+	}
+	return 0;
+}
+
+static __always_inline u32 place_send(struct via_vi *vi,
+				      const struct via_frame_hdr *h,
+				      const struct via_ether_frame *f)
+{
+	struct via_ether_vi *ev = vi->priv;
+	struct target t = { .vi = vi, .h = h };
+	u32 st = 0;
+
+	t.d = via_recv_load(vi);
+	if (likely(!h->offset)) {
+		if (unlikely(!t.d))
+			return VIA_WIRE_R_NO_RECEIVE;
+		st = t.d->status;
+		if (unlikely(h->msg_len > t.d->length))
+			st |= VIA_ST_LENGTH_ERROR;
+	} else if (unlikely(!t.d || !continues(ev, h))) {
+		return VIA_WIRE_R_PROTOCOL;
+	}
+	if (likely(!st))
+		st = put_payload(&t, f);
+	if (unlikely(st)) {
+		via_recv_complete(vi, st, 0, 0);
+		return VIA_WIRE_R_RECEIVE;
+	}
+	if (likely(h->offset + h->len == h->msg_len)) {
+		ev->rx_open = false;
+		via_recv_complete(vi, h->flags & VIA_WIRE_IMMEDIATE ?
+				  VIA_ST_IMMEDIATE : 0, h->msg_len,
+				  h->immediate);
+		return 0;
+	}
+	ev->rx_open = true;
+	ev->rx_type = h->type;
+	ev->rx_len = h->msg_len;
+	ev->rx_off = h->offset + h->len;
+	return 0;
+}
+
+/* Returns 0 or why the message cannot be taken, VIA_WIRE_R_*. */
+static inline u32 place(struct via_vi *vi, const struct via_frame_hdr *h,
+			const struct via_ether_frame *f)
+{
+	return likely(h->type == VIA_WIRE_SEND) ? place_send(vi, h, f) :
+						  place_write(vi, h, f);
+}
+
+/*
+ * At most once, in order.  What cannot be taken is dropped; the receive of a
+ * message with a hole in it serves the next message, from its start.
+ */
+static void rx_unreliable(struct via_vi *vi, const struct via_frame_hdr *h,
+			  const struct via_ether_frame *f)
+{
+	struct via_ether_vi *ev = vi->priv;
+	struct via_ether_nic *nic = ev->nic;
+	u32 why;
+
+	if (unlikely(h->seq != ev->rx.next)) {
+		if (via_seq_before(h->seq, ev->rx.next)) {
+			via_ether_count(nic, OLD);
+			return;
+		}
+		via_ether_count(nic, GAP);
+		if (ev->rx_open)
+			via_ether_count(nic, PARTIAL);
+		ev->rx_open = false;
+	}
+	ev->rx.next = h->seq + 1;
+	if (h->offset && !continues(ev, h)) {
+		via_ether_count(nic, PARTIAL);
+		return;
+	}
+	why = place(vi, h, f);
+	if (likely(!why))
+		return;
+	ev->rx_open = false;
+	if (why == VIA_WIRE_R_NO_RECEIVE) {
+		via_ether_count(nic, NO_RECEIVE);
+		via_vi_event(vi, VIA_ERR_RECVQ_EMPTY,
+			     VIA_ST_OP_RECEIVE >> 16, 0);
+	}
+}
+
+/* Keep a frame beyond a hole; without memory it will be sent again. */
+static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
+		 const struct via_ether_frame *f)
+{
+	struct via_ether_nic *nic = ev->nic;
+	struct via_ether_held *held;
+	u32 i, n, left = h->len, skip = h->hdr_len;
+	u8 *to;
+
+	if (atomic_inc_return(&nic->ooo) > via_ether_ooo_max)
+		goto drop;
+	held = kmalloc(struct_size(held, payload, h->len),
+		       GFP_ATOMIC | __GFP_NOWARN);
+	if (!held)
+		goto drop;
+	held->hdr = *h;
+	held->hdr.hdr_len = 0;
+	to = held->payload;
+	for (i = 0; i < f->nchunks && left; i++) {
+		n = f->chunk[i].len;
+		if (skip >= n) {
+			skip -= n;
+			continue;
+		}
+		n = min(n - skip, left);
+		memcpy(to, f->chunk[i].data + skip, n);
+		skip = 0;
+		to += n;
+		left -= n;
+	}
+	ev->held[h->seq % VIA_WIN_MAX] = held;
+	via_win_hold(&ev->rx, h->seq);
+	via_ether_count(nic, OOO_HELD);
+	return;
+drop:
+	atomic_dec(&nic->ooo);
+	via_ether_count(nic, OOO_DROPPED);
+}
+
+/* The hole is filled: take what was held behind it, up to the next one. */
+static u32 release(struct via_vi *vi)
+{
+	struct via_ether_vi *ev = vi->priv;
+	struct via_ether_held *held;
+	bool more = true;
+	u32 i, why;
+
+	while (more) {
+		i = ev->rx.next % VIA_WIN_MAX;
+		held = ev->held[i];
+		{
+			struct via_ether_chunk chunk = {
+				.data = held->payload,
+				.len = held->hdr.len,
+			};
+			struct via_ether_frame f = {
+				.nchunks = 1,
+				.chunk = &chunk,
+			};
+
+			why = place(vi, &held->hdr, &f);
+		}
+		ev->held[i] = NULL;
+		kfree(held);
+		atomic_dec(&ev->nic->ooo);
+		if (why)
+			return why;
+		more = via_win_taken(&ev->rx);
+	}
+	return 0;
+}
+
+/* Whether a frame is to be acknowledged now. */
+enum ack {
+	ACK_LATER,
+	ACK_DUE,		/* unless data of ours has carried it */
+	ACK_FORCE,		/* the sender knows less than it should */
+};
+
+/* A frame arrived in order. */
+static enum ack rx_next(struct via_vi *vi, const struct via_frame_hdr *h,
+			const struct via_ether_frame *f)
+{
+	struct via_ether_vi *ev = vi->priv;
+	u32 why = place(vi, h, f);
+	enum ack ack = ACK_LATER;
+
+	if (likely(!why) && unlikely(via_win_taken(&ev->rx))) {
+		why = release(vi);
+		ack = ACK_FORCE;
+	} else if (ev->rx.next - READ_ONCE(ev->acked) >=
+		   via_ether_ack_every) {
+		ack = ACK_DUE;
+	}
+	if (unlikely(why)) {
+		if (why == VIA_WIRE_R_NO_RECEIVE)
+			via_ether_count(ev->nic, NO_RECEIVE);
+		ev->reason = why;
+		via_vi_break_later(vi, VIA_BROKEN_TELL);
+		return ACK_LATER;
+	}
+	if (h->flags & VIA_WIRE_PUSH) {
+		/* The last push was not answered by data of ours. */
+		if (ev->push)
+			ev->turns = 0;
+		WRITE_ONCE(ev->push, true);
+		if (ev->turns < VIA_ETHER_TURNS && !ack)
+			via_ether_ack_soon(ev);
+	} else if (h->flags & VIA_WIRE_ACK_NOW && !ack) {
+		ack = ACK_DUE;
+	}
+	if (!ack && unlikely(!ev->hot))
+		via_ether_heat(ev);
+	return ack;
+}
+
+static enum ack rx_reliable(struct via_vi *vi, const struct via_frame_hdr *h,
+			    const struct via_ether_frame *f)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	switch (via_win_place(&ev->rx, h->seq)) {
+	case VIA_WIN_NEXT:
+		return rx_next(vi, h, f);
+	case VIA_WIN_HOLD:
+		hold(ev, h, f);
+		return ACK_FORCE;
+	case VIA_WIN_DUP:
+		via_ether_count(ev->nic, DUP);
+		return ACK_FORCE;
+	default:
+		via_ether_count(ev->nic, BEYOND);
+		return ACK_LATER;
+	}
+}
+
+/* Is the frame from the other end of this VI's connection?  A lock held. */
+static inline bool ours(const struct via_ether_vi *ev,
+			const struct via_frame_hdr *h, const u8 *mac)
+{
+	return likely(ev->cookie == h->cookie) && h->cookie &&
+	       ether_addr_equal(ev->peer_mac, mac);
+}
+
+static void stranger(struct via_ether_nic *nic, const struct via_frame_hdr *h,
+		     const struct via_ether_frame *f, bool no_vi)
+{
+	if (no_vi)
+		via_ether_count(nic, NO_VI);
+	else
+		via_ether_count(nic, COOKIE);
+	via_ether_send_reset(nic, f->src, h->dst, h->cookie);
+}
+
+/* What came with a frame for the sender's half; sq.lock not held. */
+static __always_inline void rx_ack(struct via_vi *vi,
+				   const struct via_frame_hdr *h, u64 sack)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	spin_lock(&vi->sq.lock);
+	/* The connection may be another one by now. */
+	if (likely(ev->cookie == h->cookie && ev->reliable &&
+		   ev->phase == VIA_PHASE_CONNECTED && !vi->broken))
+		via_ether_ack(vi, h->ack, sack);
+	spin_unlock(&vi->sq.lock);
+}
+
+/* Acknowledge, in a frame of its own. */
+static void ack_now(struct via_vi *vi, u32 cookie)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	spin_lock(&vi->rq.lock);
+	if (likely(ev->cookie == cookie &&
+		   ev->phase == VIA_PHASE_CONNECTED))
+		via_ether_send_ack(ev, VIA_WIRE_ACK);
+	spin_unlock(&vi->rq.lock);
+}
+
+/* The peer says that it has left; what it got before is complete. */
+static void rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
+{
+	struct via_ether_vi *ev = vi->priv;
+	u32 st = 0;
+
+	spin_lock(&vi->sq.lock);
+	if (ev->cookie == h->cookie && !vi->broken) {
+		if (h->reason == VIA_WIRE_R_NO_RECEIVE ||
+		    h->reason == VIA_WIRE_R_RECEIVE)
+			st = VIA_ST_REMOTE_DESC_ERROR;
+		else if (h->reason == VIA_WIRE_R_RDMA)
+			st = VIA_ST_RDMA_PROT_ERROR;
+		/* The oldest one that was not taken is the offender. */
+		if (st && ev->reliable && via_win_flight(&ev->tx))
+			via_send_complete(vi, st, 0);
+		via_vi_break_later(vi, 0);
+	}
+	spin_unlock(&vi->sq.lock);
+}
+
+static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
+		    const struct via_ether_frame *f)
+{
+	struct via_vi *vi = via_vi_lookup(nic->ka, h->dst);
+	struct via_ether_vi *ev;
+	enum ack due = ACK_LATER;
+	u32 next;
+
+	if (unlikely(!vi))
+		return stranger(nic, h, f, true);
+	ev = vi->priv;
+	spin_lock(&vi->rq.lock);
+	if (unlikely(ev->phase == VIA_PHASE_ACCEPT && ours(ev, h, f->src))) {
+		/* As good as a CONFIRM. */
+		spin_unlock(&vi->rq.lock);
+		if (!via_ether_confirmed(ev))
+			return;
+		spin_lock(&vi->rq.lock);
+	}
+	if (unlikely(!ours(ev, h, f->src) ||
+		     ev->phase != VIA_PHASE_CONNECTED)) {
+		spin_unlock(&vi->rq.lock);
+		return stranger(nic, h, f, false);
+	}
+	ev->last_rx = jiffies;
+	if (unlikely(vi->broken)) {
+		spin_unlock(&vi->rq.lock);
+		return;
+	}
+	if (likely(ev->reliable))
+		due = rx_reliable(vi, h, f);
+	else
+		rx_unreliable(vi, h, f);
+	next = ev->rx.next;
+	spin_unlock(&vi->rq.lock);
+
+	if (likely(ev->reliable && h->ack != READ_ONCE(ev->tx.una)))
+		rx_ack(vi, h, 0);
+	if (due == ACK_FORCE ||
+	    (due == ACK_DUE && READ_ONCE(ev->acked) != next))
+		ack_now(vi, h->cookie);
+	via_vi_settle(vi);
+}
+
+/* ACK, HEARTBEAT, DISCONNECT. */
+static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
+		   const struct via_ether_frame *f)
+{
+	struct via_vi *vi = via_vi_lookup(nic->ka, h->dst);
+	struct via_ether_vi *ev;
+	bool known, accept;
+
+	if (vi) {
+		ev = vi->priv;
+		spin_lock(&vi->rq.lock);
+		known = ours(ev, h, f->src);
+		accept = ev->phase == VIA_PHASE_ACCEPT;
+		if (known)
+			ev->last_rx = jiffies;
+		spin_unlock(&vi->rq.lock);
+	} else {
+		known = false;
+	}
+	if (!known) {
+		/* What says goodbye to nobody needs no answer. */
+		if (h->type != VIA_WIRE_DISCONNECT)
+			stranger(nic, h, f, !vi);
+		return;
+	}
+	if (accept && !via_ether_confirmed(ev))
+		return;
+	if (h->type == VIA_WIRE_HEARTBEAT) {
+		via_ether_count(nic, HEARTBEATS_IN);
+		ack_now(vi, h->cookie);
+	} else if (h->type == VIA_WIRE_ACK) {
+		via_ether_count(nic, ACKS_IN);
+	}
+	rx_ack(vi, h, h->sack);
+	if (h->type == VIA_WIRE_DISCONNECT)
+		rx_disconnect(vi, h);
+	via_vi_settle(vi);
+}
+
+static void rx_bad(struct via_ether_nic *nic, enum via_wire_error err)
+{
+	switch (err) {
+	case VIA_WIRE_BAD_VERSION:
+		via_ether_count(nic, BAD_VERSION);
+		break;
+	case VIA_WIRE_BAD_TYPE:
+		via_ether_count(nic, BAD_TYPE);
+		break;
+	case VIA_WIRE_BAD_LENGTH:
+		via_ether_count(nic, BAD_LENGTH);
+		break;
+	default:
+		via_ether_count(nic, BAD_FIELD);
+		break;
+	}
+}
+
+void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
+{
+	struct via_frame_hdr h;
+	enum via_wire_error err;
+
+	via_ether_count(nic, RX_FRAMES);
+	via_ether_count_add(nic, RX_BYTES, f->len);
+	err = via_wire_parse(f->hdr, f->len, &h);
+	if (unlikely(err))
+		return rx_bad(nic, err);
+	switch (h.type) {
+	case VIA_WIRE_SEND:
+	case VIA_WIRE_WRITE:
+		return rx_data(nic, &h, f);
+	case VIA_WIRE_ACK:
+	case VIA_WIRE_HEARTBEAT:
+	case VIA_WIRE_DISCONNECT:
+		return rx_ctl(nic, &h, f);
+	default:
+		return via_ether_conn_rx(nic, f, &h);
+	}
+}
+EXPORT_SYMBOL_GPL(via_ether_rx);

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * From descriptors to frames, and from acknowledgements to completions.
+ *
+ * All of it runs under vi->sq.lock: from the doorbell, from the receive path
+ * when an acknowledgement opens the window, from the timer.
+ */
+
+#include <linux/ktime.h>
+#include "ether.h"
+
+/* Why a round of sending ended. */
+enum sent {
+	SENT_ON,		/* it did not: go on */
+	SENT_ALL,		/* nothing more is posted */
+	SENT_WINDOW,		/* an acknowledgement must come first */
+	SENT_STALL,		/* the NIC is full */
+	SENT_BUDGET,		/* enough for one call */
+	SENT_BROKEN,		/* the connection is to break */
+};
+
+struct burst {
+	struct via_vi *vi;
+	struct via_ether_vi *ev;
+	struct via_ether_nic *nic;
+	struct via_ether_tx tx;
+	u32 budget;
+	u32 room;			/* new frames the window takes */
+	bool open;
+	bool drained;			/* nothing more was posted */
+};
+
+void via_ether_head_init(struct via_ether_vi *ev)
+{
+	struct via_ether_head *h = &ev->head;
+
+	memset(h, 0, sizeof(*h));
+	ether_addr_copy(h->eth.h_dest, ev->peer_mac);
+	ether_addr_copy(h->eth.h_source, ev->nic->mac);
+	h->eth.h_proto = via_ether_proto();
+	h->w.version = VIA_WIRE_VERSION;
+	h->w.dst = cpu_to_be16(ev->peer_vi);
+	h->w.cookie = cpu_to_be32(ev->peer_cookie);
+}
+
+/* Our data carries the acknowledgement, and answers a push. */
+static inline u32 piggyback(struct via_ether_vi *ev)
+{
+	u32 ack = READ_ONCE(ev->rx.next);
+
+	WRITE_ONCE(ev->acked, ack);
+	if (READ_ONCE(ev->push)) {
+		WRITE_ONCE(ev->push, false);
+		if (ev->turns < VIA_ETHER_TURNS)
+			WRITE_ONCE(ev->turns, ev->turns + 1);
+	}
+	return ack;
+}
+
+static bool burst_begin(struct burst *b)
+{
+	struct via_ether_nic *nic = b->nic;
+
+	b->open = nic->ops->tx_begin(nic, &b->tx, b->vi->index);
+	return b->open;
+}
+
+static void burst_end(struct burst *b)
+{
+	if (b->open)
+		b->nic->ops->tx_end(b->nic, &b->tx);
+	b->open = false;
+}
+
+/* The headers of a data frame. */
+static __always_inline void fill_data(struct via_ether_vi *ev,
+				      const struct via_desc *d, void *p,
+				      u32 seq, u32 off, u32 len, u8 flags,
+				      bool write)
+{
+	struct via_ether_head *h = p;
+	struct via_wire_data *data = (struct via_wire_data *)(h + 1);
+
+	*h = ev->head;
+	if (d->control & VIA_CTL_IMMEDIATE)
+		flags |= VIA_WIRE_IMMEDIATE;
+	h->w.type = write ? VIA_WIRE_WRITE : VIA_WIRE_SEND;
+	h->w.flags = flags;
+	h->w.len = cpu_to_be16(len);
+	h->w.seq = cpu_to_be32(seq);
+	h->w.ack = cpu_to_be32(piggyback(ev));
+	data->msg_len = cpu_to_be32(d->length);
+	data->offset = cpu_to_be32(off);
+	data->immediate = cpu_to_be32(d->immediate);
+	if (write) {
+		struct via_wire_rdma *r = (struct via_wire_rdma *)(data + 1);
+
+		r->raddr = cpu_to_be64(d->raddr);
+		r->rhandle = cpu_to_be32(d->rhandle);
+	}
+}
+
+/*
+ * Build and send one frame: @len bytes at @off of @d.  Returns SENT_ON, or
+ * SENT_STALL, or SENT_BROKEN with d->status set when the bytes may not be
+ * read any more.
+ */
+static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
+					   u32 seq, u32 off, u32 len, u8 flags)
+{
+	bool write = (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE;
+	struct via_ether_nic *nic = b->nic;
+	struct via_ether_vi *ev = b->ev;
+	struct via_ether_buf buf;
+	u32 size = sizeof(struct ethhdr) + VIA_WIRE_SEND_HDR;
+	u32 status;
+
+	if (write)
+		size += sizeof(struct via_wire_rdma);
+	if (unlikely(!b->open && !burst_begin(b)))
+		return SENT_STALL;
+	if (unlikely(!nic->ops->tx_get(nic, &b->tx, size + len, &buf)))
+		return SENT_STALL;
+
+	fill_data(ev, d, buf.data, seq, off, len, flags, write);
+	if (likely(len)) {
+		status = via_gather(b->vi, d, off, len, buf.data + size);
+		if (unlikely(status)) {
+			d->status |= status;
+			nic->ops->tx_drop(nic, &b->tx, &buf);
+			return SENT_BROKEN;
+		}
+	}
+	if (unlikely(!nic->ops->tx_put(nic, &b->tx, size + len, &buf)))
+		return SENT_STALL;
+	via_ether_count(nic, TX_FRAMES);
+	via_ether_count_add(nic, TX_BYTES, size + len);
+	return SENT_ON;
+}
+
+/* Time one frame per tick: that is often enough, and the clock costs. */
+static inline void time_frame(struct via_ether_vi *ev, u32 seq)
+{
+	if (ev->rtt_on || !(jiffies - ev->rtt_at))
+		return;
+	ev->rtt_on = true;
+	ev->rtt_at = jiffies;
+	ev->rtt_seq = seq;
+	ev->rtt_start = ktime_get_ns();
+}
+
+/* A new frame has left: expect its acknowledgement. */
+static __always_inline void enter_frame(struct via_ether_vi *ev, u32 off,
+					u32 len, bool last)
+{
+	struct via_win_tx *tx = &ev->tx;
+
+	if (tx->una == tx->nxt)
+		ev->stamp = jiffies;
+	time_frame(ev, tx->nxt);
+	via_win_push(tx, ev->tx_index, off, len, last);
+	if (unlikely(!ev->hot))
+		via_ether_heat(ev);
+}
+
+/* Does it end here, as far as one can see?  The tail is only a hint. */
+static inline bool drained(const struct via_vi *vi)
+{
+	return READ_ONCE(vi->sq.user->tail) == vi->sq.next;
+}
+
+/* A descriptor that cannot be sent, in its turn. */
+static enum sent send_bad(struct burst *b, struct via_desc *d)
+{
+	struct via_ether_vi *ev = b->ev;
+	struct via_vi *vi = b->vi;
+
+	if (!ev->reliable) {
+		via_send_complete(vi, d->status, 0);
+		ev->tx_active = false;
+		return SENT_ON;
+	}
+	/* Those before it must complete first. */
+	if (vi->sq.head != ev->tx_index)
+		return SENT_WINDOW;
+	via_send_complete(vi, d->status, 0);
+	ev->tx_active = false;
+	ev->reason = VIA_WIRE_R_TRANSPORT;
+	via_vi_break_later(vi, VIA_BROKEN_TELL);
+	return SENT_BROKEN;
+}
+
+/* One new frame of the current descriptor. */
+static enum sent send_frame(struct burst *b, struct via_desc *d)
+{
+	struct via_ether_vi *ev = b->ev;
+	struct via_win_tx *tx = &ev->tx;
+	u32 seg = (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE ?
+		  ev->seg_write : ev->seg_send;
+	u32 off = ev->tx_off, len = min(d->length - off, seg);
+	bool last = off + len == d->length;
+	enum sent r;
+	u8 flags = 0;
+
+	if (unlikely(!b->room))
+		return SENT_WINDOW;
+	if (unlikely(!b->budget))
+		return SENT_BUDGET;
+	b->drained = last && drained(b->vi);
+	/* With its window closed a sender can only wait: no delayed answer. */
+	if (b->room == 1)
+		flags = VIA_WIRE_ACK_NOW;
+	else if (b->drained)
+		flags = VIA_WIRE_PUSH;
+	r = put_frame(b, d, tx->nxt, off, len, flags);
+	if (unlikely(r))
+		return r;
+	b->budget--;
+	if (likely(ev->reliable)) {
+		b->room--;
+		enter_frame(ev, off, len, last);
+	} else {
+		tx->nxt++;
+	}
+	ev->tx_off = off + len;
+	return last ? SENT_ALL : SENT_ON;
+}
+
+/* New frames, until something ends it. */
+static enum sent send_new(struct burst *b)
+{
+	struct via_ether_vi *ev = b->ev;
+	struct via_vi *vi = b->vi;
+	struct via_desc *d;
+	enum sent r;
+
+	b->room = ev->reliable ? via_win_room_new(&ev->tx) : U32_MAX;
+	for (;;) {
+		if (likely(!ev->tx_active)) {
+			d = via_send_load(vi);
+			if (!d)
+				return via_send_full(vi) ? SENT_WINDOW :
+							   SENT_ALL;
+			ev->tx_index = vi->sq.next - 1;
+			ev->tx_off = 0;
+			ev->tx_active = true;
+		} else {
+			d = via_send_entry(vi, ev->tx_index);
+		}
+		r = SENT_ON;
+		while (r == SENT_ON && likely(!d->status))
+			r = send_frame(b, d);
+		if (likely(r == SENT_ALL)) {
+			ev->tx_active = false;
+			if (!ev->reliable)
+				via_send_complete(vi, 0, d->length);
+			/* Who posts from now on rings the doorbell. */
+			if (likely(b->drained))
+				return SENT_ALL;
+			continue;
+		}
+		if (!d->status)
+			return r;
+		r = send_bad(b, d);
+		if (r)
+			return r;
+	}
+}
+
+/* Lost frames again, oldest first, straight from the program's pages. */
+static noinline enum sent send_lost(struct burst *b)
+{
+	struct via_ether_vi *ev = b->ev;
+	struct via_win_rec *rec;
+	struct via_desc *d;
+	enum sent r;
+	u32 seq;
+
+	while (via_win_lost(&ev->tx, &seq)) {
+		if (!via_win_room(&ev->tx))
+			return SENT_WINDOW;
+		if (!b->budget--)
+			return SENT_BUDGET;
+		rec = via_win_rec(&ev->tx, seq);
+		d = via_send_entry(b->vi, rec->index);
+		r = put_frame(b, d, seq, rec->offset, rec->len,
+			      VIA_WIRE_ACK_NOW);
+		if (r == SENT_BROKEN) {
+			/* The memory is gone: nothing can complete any more. */
+			if (b->vi->sq.head == rec->index)
+				via_send_complete(b->vi, d->status, 0);
+			ev->reason = VIA_WIRE_R_TRANSPORT;
+			via_vi_break_later(b->vi, VIA_BROKEN_TELL);
+		}
+		if (r)
+			return r;
+		via_win_resent(&ev->tx, seq);
+		/* Which of the two will be answered?  One cannot tell. */
+		if (seq == ev->rtt_seq)
+			ev->rtt_on = false;
+		ev->resent++;
+		via_ether_count(b->nic, RESENT);
+	}
+	return SENT_ON;
+}
+
+static void owe(struct via_ether_vi *ev)
+{
+	if (!ev->tx_busy) {
+		ev->tx_busy = true;
+		via_send_busy(ev->vi);
+	}
+}
+
+/*
+ * The common case in a straight line: one message of one frame, nothing
+ * behind it, room everywhere.  False: not all of this holds; what was begun
+ * stands in ev->tx_* and goes on as usual.
+ */
+static __always_inline bool send_one(struct via_vi *vi,
+				     struct via_ether_vi *ev)
+{
+	const u32 size = sizeof(struct ethhdr) + VIA_WIRE_SEND_HDR;
+	struct via_ether_nic *nic = ev->nic;
+	struct via_ether_buf buf;
+	struct via_ether_tx tx;
+	struct via_desc *d;
+	u32 room, len, st;
+
+	if (unlikely(ev->tx_active || ev->tx.lost))
+		return false;
+	room = ev->reliable ? via_win_room_new(&ev->tx) : U32_MAX;
+	if (unlikely(!room))
+		return false;
+	d = via_send_load(vi);
+	if (unlikely(!d))
+		return false;
+	ev->tx_index = vi->sq.next - 1;
+	ev->tx_off = 0;
+	ev->tx_active = true;
+	len = d->length;
+	if (d->status || len > ev->seg_send ||
+	    (d->control & VIA_CTL_OP_MASK) != VIA_CTL_OP_SENDRECV ||
+	    !drained(vi))
+		return false;
+	if (unlikely(!nic->ops->tx_get_one(nic, &tx, vi->index, size + len,
+					   &buf)))
+		return false;
+	fill_data(ev, d, buf.data, ev->tx.nxt, 0, len,
+		  room == 1 ? VIA_WIRE_ACK_NOW : VIA_WIRE_PUSH, false);
+	if (likely(len)) {
+		st = via_gather(vi, d, 0, len, buf.data + size);
+		if (unlikely(st)) {
+			d->status |= st;
+			nic->ops->tx_drop(nic, &tx, &buf);
+			nic->ops->tx_end(nic, &tx);
+			return false;
+		}
+	}
+	nic->ops->tx_put_one(nic, &tx, size + len, &buf);
+	via_ether_count(nic, TX_FRAMES);
+	via_ether_count_add(nic, TX_BYTES, size + len);
+	ev->tx_active = false;
+	if (likely(ev->reliable)) {
+		enter_frame(ev, 0, len, true);
+	} else {
+		ev->tx.nxt++;
+		via_send_complete(vi, 0, len);
+	}
+	return true;
+}
+
+static noinline int send_burst(struct via_vi *vi)
+{
+	struct via_ether_vi *ev = vi->priv;
+	struct burst b = {
+		.vi = vi,
+		.ev = ev,
+		.nic = ev->nic,
+		.budget = VIA_ETHER_BUDGET,
+	};
+	enum sent r;
+
+	do {
+		r = SENT_ON;
+		if (unlikely(ev->tx.lost))
+			r = send_lost(&b);
+		if (likely(!r))
+			r = send_new(&b);
+		burst_end(&b);
+		/*
+		 * SENT_ALL: whoever posts after via_send_sleep() rings the
+		 * doorbell; what was posted before it, it sees.
+		 */
+	} while (r == SENT_ALL && via_send_sleep(vi));
+
+	switch (r) {
+	case SENT_ALL:
+		ev->tx_busy = false;
+		return 0;
+	case SENT_WINDOW:
+		owe(ev);
+		return 0;
+	case SENT_STALL:
+		via_ether_count(ev->nic, TX_BUSY);
+		owe(ev);
+		via_ether_stall(ev);
+		return 0;
+	case SENT_BUDGET:
+		return VIA_TRAP_MORE;
+	default:
+		return 0;
+	}
+}
+
+int via_ether_send(struct via_vi *vi)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	lockdep_assert_held(&vi->sq.lock);
+	if (unlikely(vi->broken || ev->phase != VIA_PHASE_CONNECTED))
+		return 0;
+	if (likely(send_one(vi, ev)) && likely(!via_send_sleep(vi))) {
+		ev->tx_busy = false;
+		return 0;
+	}
+	return send_burst(vi);
+}
+
+/* What send() could not finish is owed by the timer. */
+static void send_on(struct via_vi *vi)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	if (via_ether_send(vi) == VIA_TRAP_MORE) {
+		owe(ev);
+		via_ether_stall(ev);
+	}
+}
+
+static inline void complete_oldest(struct via_vi *vi)
+{
+	struct via_desc *d = via_send_entry(vi, vi->sq.head);
+
+	via_send_complete(vi, 0, d->length);
+}
+
+/*
+ * Frames before @ack have arrived: complete what they finish, in order, and
+ * use the room.  vi->sq.lock held.
+ */
+void via_ether_ack(struct via_vi *vi, u32 ack, u64 sack)
+{
+	struct via_ether_vi *ev = vi->priv;
+	struct via_win_tx *tx = &ev->tx;
+	u32 n = via_win_ack(tx, ack, sack);
+	u32 seq;
+
+	lockdep_assert_held(&vi->sq.lock);
+	if (n) {
+		for (seq = ack - n; seq != ack; seq++)
+			if (via_win_rec(tx, seq)->last)
+				complete_oldest(vi);
+		ev->stamp = jiffies;
+		ev->retries = 0;
+		if (ev->rtt_on && via_seq_before(ev->rtt_seq, ack)) {
+			u64 ns = ktime_get_ns() - ev->rtt_start;
+
+			ev->rtt_on = false;
+			via_rtt_sample(&ev->rtt, min_t(u64, ns / NSEC_PER_USEC,
+						       U32_MAX),
+				       via_ether_rto_min(),
+				       via_ether_rto_max());
+		}
+	}
+	if (ev->tx_busy || unlikely(tx->lost))
+		send_on(vi);
+}
+
+/* Go on after a stall or a timeout; vi->sq.lock held. */
+void via_ether_resume(struct via_vi *vi)
+{
+	lockdep_assert_held(&vi->sq.lock);
+	send_on(vi);
+}

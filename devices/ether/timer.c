@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The coarse timer of a NIC, and who is woken when its transmitter was full.
+ *
+ * No message arms or stops a timer: a VI that has something to wait for is
+ * put on the hot list and stays there while it works and a few ticks more;
+ * the timer walks the list each tick.  Connections without work are visited
+ * a few times per heartbeat.
+ */
+
+#include "ether.h"
+
+#define COOL_TICKS	8		/* idle ticks until a VI leaves the list */
+#define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
+#define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)
+
+/* nic->lock held. */
+static void arm(struct via_ether_nic *nic)
+{
+	unsigned long when;
+
+	lockdep_assert_held(&nic->lock);
+	if (nic->stopping)
+		return;
+	if (!list_empty(&nic->hot))
+		when = jiffies + 1;
+	else if (!list_empty(&nic->live) || !list_empty(&nic->reqs))
+		when = nic->next_live;
+	else
+		return;
+	nic->ticking = true;
+	mod_timer(&nic->timer, when);
+}
+
+void via_ether_arm(struct via_ether_nic *nic)
+{
+	spin_lock(&nic->lock);
+	if (!nic->ticking)
+		arm(nic);
+	spin_unlock(&nic->lock);
+}
+
+/* A queue lock of the VI held, phase not NONE. */
+void via_ether_heat(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	spin_lock(&nic->lock);
+	ev->idle = 0;
+	if (!ev->hot) {
+		bool first = list_empty(&nic->hot);
+
+		ev->hot = true;
+		list_add_tail_rcu(&ev->hot_link, &nic->hot);
+		if (first || !nic->ticking)
+			arm(nic);
+	}
+	spin_unlock(&nic->lock);
+}
+
+/* Nothing came for too long, or too many retries.  sq.lock held. */
+static void give_up(struct via_ether_vi *ev)
+{
+	struct via_vi *vi = ev->vi;
+
+	via_ether_count(ev->nic, DEAD);
+	if (ev->reliable && via_win_flight(&ev->tx))
+		via_send_complete(vi, VIA_ST_TRANSPORT_ERROR, 0);
+	ev->reason = VIA_WIRE_R_TRANSPORT;
+	/* It may be our frames only that do not get through. */
+	via_vi_break_later(vi, VIA_BROKEN_TELL);
+}
+
+/*
+ * The oldest frame is unacknowledged for too long.  Two ticks on top of the
+ * estimate: one since a tick may come at once, one for the peer's delayed
+ * acknowledgement.  sq.lock held.
+ */
+static void check_rto(struct via_ether_vi *ev)
+{
+	unsigned long rto;
+
+	if (!via_win_flight(&ev->tx))
+		return;
+	rto = usecs_to_jiffies(ev->rtt.rto) << min(ev->retries, 10u);
+	rto = min(rto, usecs_to_jiffies(via_ether_rto_max())) + 2;
+	if (time_before(jiffies, ev->stamp + rto))
+		return;
+	ev->timeouts++;
+	via_ether_count(ev->nic, TIMEOUTS);
+	if (ev->retries++ >= via_ether_retries) {
+		give_up(ev);
+		return;
+	}
+	ev->stamp = jiffies;
+	if (ev->retries == 1) {
+		via_win_probe(&ev->tx);
+	} else {
+		ev->rtt_on = false;
+		via_win_timeout(&ev->tx);
+	}
+	via_ether_resume(ev->vi);
+}
+
+/* An acknowledgement owed for a whole tick goes alone.  rq.lock held. */
+static void check_ack(struct via_ether_vi *ev)
+{
+	u32 acked = ev->acked;
+
+	if (!ev->reliable || ev->rx.next == acked) {
+		ev->late = false;
+	} else if (ev->late && ev->late_acked == acked) {
+		ev->late = false;
+		/* Nobody answers: no ping-pong. */
+		ev->turns = 0;
+		ev->push = false;
+		via_ether_send_ack(ev, VIA_WIRE_ACK);
+	} else {
+		ev->late = true;
+		ev->late_acked = acked;
+	}
+}
+
+/* Both queue locks held: nobody can find work for it at this moment. */
+static void check_idle(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	if (ev->reliable &&
+	    (via_win_flight(&ev->tx) || ev->rx.next != ev->acked)) {
+		ev->idle = 0;
+		return;
+	}
+	if (ev->idle++ < COOL_TICKS)
+		return;
+	spin_lock(&nic->lock);
+	if (ev->hot) {
+		ev->hot = false;
+		list_del_rcu(&ev->hot_link);
+	}
+	spin_unlock(&nic->lock);
+}
+
+static void tick_hot(struct via_ether_vi *ev)
+{
+	struct via_vi *vi = ev->vi;
+
+	spin_lock(&vi->sq.lock);
+	if (ev->phase == VIA_PHASE_REQUEST || ev->phase == VIA_PHASE_ACCEPT) {
+		spin_unlock(&vi->sq.lock);
+		via_ether_conn_tick(ev);
+		return;
+	}
+	if (ev->phase == VIA_PHASE_CONNECTED && !vi->broken) {
+		if (ev->reliable)
+			check_rto(ev);
+		spin_lock(&vi->rq.lock);
+		check_ack(ev);
+		check_idle(ev);
+		spin_unlock(&vi->rq.lock);
+	}
+	spin_unlock(&vi->sq.lock);
+	via_vi_settle(vi);
+}
+
+/* Is the other end still there?  Asked when it says nothing by itself. */
+static void tick_live(struct via_ether_vi *ev)
+{
+	unsigned long silent = jiffies - READ_ONCE(ev->last_rx);
+	struct via_vi *vi = ev->vi;
+
+	if (silent < via_ether_heartbeat() ||
+	    READ_ONCE(ev->phase) != VIA_PHASE_CONNECTED)
+		return;
+	spin_lock(&vi->sq.lock);
+	spin_lock(&vi->rq.lock);
+	silent = jiffies - ev->last_rx;
+	if (ev->phase != VIA_PHASE_CONNECTED || vi->broken) {
+		/* someone else was faster */
+	} else if (silent >= via_ether_dead()) {
+		give_up(ev);
+	} else if (silent >= via_ether_heartbeat() &&
+		   time_after_eq(jiffies, ev->next_try)) {
+		ev->next_try = jiffies + via_ether_heartbeat();
+		via_ether_count(ev->nic, HEARTBEATS_OUT);
+		via_ether_send_ack(ev, VIA_WIRE_HEARTBEAT);
+	}
+	spin_unlock(&vi->rq.lock);
+	spin_unlock(&vi->sq.lock);
+	via_vi_settle(vi);
+}
+
+static void tick(struct timer_list *t)
+{
+	struct via_ether_nic *nic = from_timer(nic, t, timer);
+	struct via_ether_vi *ev;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(ev, &nic->hot, hot_link)
+		tick_hot(ev);
+	if (time_after_eq(jiffies, nic->next_live)) {
+		list_for_each_entry_rcu(ev, &nic->live, live_link)
+			tick_live(ev);
+		via_ether_reqs_expire(nic, false);
+		nic->next_live = jiffies + via_ether_heartbeat() / 4 + 1;
+	}
+	rcu_read_unlock();
+
+	spin_lock(&nic->lock);
+	nic->ticking = false;
+	arm(nic);
+	spin_unlock(&nic->lock);
+}
+
+/* The VI could not send and owes it.  sq.lock held. */
+void via_ether_stall(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	spin_lock(&nic->lock);
+	if (list_empty(&ev->stall_link))
+		list_add_tail(&ev->stall_link, &nic->stalled);
+	if (!nic->stopping && !hrtimer_is_queued(&nic->retry)) {
+		hrtimer_start(&nic->retry, ns_to_ktime(nic->retry_ns),
+			      HRTIMER_MODE_REL_SOFT);
+		nic->retry_ns = min_t(u64, nic->retry_ns * 2, RETRY_MAX_NS);
+	}
+	spin_unlock(&nic->lock);
+}
+
+static struct via_ether_vi *next_stalled(struct via_ether_nic *nic,
+					 struct list_head *list)
+{
+	struct via_ether_vi *ev;
+
+	spin_lock(&nic->lock);
+	ev = list_first_entry_or_null(list, struct via_ether_vi, stall_link);
+	if (ev)
+		list_del_init(&ev->stall_link);
+	else if (list_empty(&nic->stalled))
+		nic->retry_ns = RETRY_MIN_NS;
+	spin_unlock(&nic->lock);
+	return ev;
+}
+
+/* BH off. */
+static void run_stalled(struct via_ether_nic *nic)
+{
+	struct via_ether_vi *ev;
+	LIST_HEAD(list);
+
+	rcu_read_lock();
+	/* A list of our own, so that who stalls again waits its turn. */
+	spin_lock(&nic->lock);
+	list_splice_init(&nic->stalled, &list);
+	spin_unlock(&nic->lock);
+	while ((ev = next_stalled(nic, &list))) {
+		spin_lock(&ev->vi->sq.lock);
+		via_ether_resume(ev->vi);
+		spin_unlock(&ev->vi->sq.lock);
+		via_vi_settle(ev->vi);
+	}
+	rcu_read_unlock();
+}
+
+static enum hrtimer_restart retry(struct hrtimer *t)
+{
+	run_stalled(container_of(t, struct via_ether_nic, retry));
+	return HRTIMER_NORESTART;
+}
+
+void via_ether_wake(struct via_ether_nic *nic)
+{
+	if (list_empty(&nic->stalled))
+		return;
+	local_bh_disable();
+	run_stalled(nic);
+	local_bh_enable();
+}
+EXPORT_SYMBOL_GPL(via_ether_wake);
+
+/*
+ * A push is to be acknowledged once the frames that came with it are taken:
+ * one frame then answers many small messages.  A queue lock of the VI held.
+ */
+void via_ether_ack_soon(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	if (!list_empty(&ev->ack_link))
+		return;
+	spin_lock(&nic->lock);
+	if (list_empty(&ev->ack_link) && !nic->stopping) {
+		list_add_tail(&ev->ack_link, &nic->acks);
+		/* Runs after the receive softirq that we are in. */
+		tasklet_schedule(&nic->acker);
+	}
+	spin_unlock(&nic->lock);
+}
+
+static void run_acks(struct tasklet_struct *t)
+{
+	struct via_ether_nic *nic = from_tasklet(nic, t, acker);
+	struct via_ether_vi *ev;
+
+	rcu_read_lock();
+	for (;;) {
+		spin_lock(&nic->lock);
+		ev = list_first_entry_or_null(&nic->acks, struct via_ether_vi,
+					      ack_link);
+		if (ev)
+			list_del_init(&ev->ack_link);
+		spin_unlock(&nic->lock);
+		if (!ev)
+			break;
+		spin_lock(&ev->vi->rq.lock);
+		if (ev->phase == VIA_PHASE_CONNECTED &&
+		    ev->rx.next != READ_ONCE(ev->acked))
+			via_ether_send_ack(ev, VIA_WIRE_ACK);
+		spin_unlock(&ev->vi->rq.lock);
+	}
+	rcu_read_unlock();
+}
+
+void via_ether_timer_init(struct via_ether_nic *nic)
+{
+	timer_setup(&nic->timer, tick, 0);
+	tasklet_setup(&nic->acker, run_acks);
+	nic->next_live = jiffies;
+	hrtimer_init(&nic->retry, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	nic->retry.function = retry;
+	nic->retry_ns = RETRY_MIN_NS;
+}
+
+/* For good.  May sleep. */
+void via_ether_timer_stop(struct via_ether_nic *nic)
+{
+	spin_lock_bh(&nic->lock);
+	nic->stopping = true;
+	spin_unlock_bh(&nic->lock);
+	del_timer_sync(&nic->timer);
+	hrtimer_cancel(&nic->retry);
+	tasklet_kill(&nic->acker);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a NIC module sees of the Ethernet device class, and the class of it.
+ *
+ * The class turns descriptors into frames and frames into completed
+ * descriptors; a NIC module moves frames.  Neither sees the other's matter:
+ * a NIC module knows no descriptor, tag, VI or user address, the class knows
+ * no skb, ring or register.
+ *
+ * Sending goes in bursts.  tx_begin() takes the transmitter; tx_get() gives
+ * room for one frame, Ethernet header included, which the class fills in
+ * place, so that payload is copied once; tx_put() sends it; tx_end() lets the
+ * transmitter go and rings the hardware's doorbell once for the whole burst.
+ *
+ * The tx ops are called with bottom halves off, under locks of the class and
+ * the agent: they may neither sleep nor receive frames.
+ */
+#ifndef _VIA_ETHER_H
+#define _VIA_ETHER_H
+
+#include <linux/etherdevice.h>
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+#include "../../kernel/via_ka.h"
+
+struct via_ether_counters;
+struct via_ether_nic;
+
+/**
+ * struct via_ether_tx - one burst, on the sender's stack
+ * @queue:	the NIC module's: what it has locked
+ * @last:	the NIC module's: a frame that waits for its successor
+ */
+struct via_ether_tx {
+	void *queue;
+	void *last;
+};
+
+/**
+ * struct via_ether_buf - room for one frame
+ * @data:	where the Ethernet header goes
+ * @priv:	the NIC module's
+ */
+struct via_ether_buf {
+	u8 *data;
+	void *priv;
+};
+
+struct via_ether_ops {
+	struct module *owner;		/* stays while a program has it open */
+	struct via_device_ops ka;	/* the class fills it in */
+	/**
+	 * @tx_begin: start a burst.  @flow picks the hardware queue: frames of
+	 * one flow stay in order.  False: cannot send now; via_ether_wake()
+	 * or the class's timer tells when to try again.
+	 */
+	bool (*tx_begin)(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			 u32 flow);
+	/** @tx_get: room for @len bytes, or false: full, end the burst. */
+	bool (*tx_get)(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		       u32 len, struct via_ether_buf *buf);
+	/**
+	 * @tx_put: send what tx_get() gave, @len bytes.  False: the frame is
+	 * not sent and its room gone; end the burst.
+	 */
+	bool (*tx_put)(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		       u32 len, struct via_ether_buf *buf);
+	/** @tx_drop: give back what tx_get() gave. */
+	void (*tx_drop)(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			struct via_ether_buf *buf);
+	/** @tx_end: end the burst. */
+	void (*tx_end)(struct via_ether_nic *nic, struct via_ether_tx *tx);
+	/** @tx_get_one: tx_begin() and tx_get(), for a burst of one frame. */
+	bool (*tx_get_one)(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			   u32 flow, u32 len, struct via_ether_buf *buf);
+	/** @tx_put_one: send the one frame and end the burst. */
+	void (*tx_put_one)(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			   u32 len, struct via_ether_buf *buf);
+	/** @stats: the NIC module's own counters.  Optional. */
+	void (*stats)(struct via_ether_nic *nic, struct via_stats_sink *sink);
+};
+
+/**
+ * struct via_ether_chunk - bytes of a received frame that lie in a row
+ */
+struct via_ether_chunk {
+	const void *data;
+	u32 len;
+};
+
+/**
+ * struct via_ether_frame - a received frame
+ * @src:	sender's MAC
+ * @hdr:	its first min(@len, VIA_WIRE_HDR_MAX) bytes in a row
+ * @len:	bytes behind the Ethernet header, padding included
+ * @nchunks:	where the whole of it lies, headers included
+ * @chunk:	at least one
+ *
+ * Nothing of it is used after via_ether_rx() returns.
+ */
+struct via_ether_frame {
+	const u8 *src;
+	const void *hdr;
+	u32 len;
+	u32 nchunks;
+	const struct via_ether_chunk *chunk;
+};
+
+#define VIA_ETHER_VERDICTS	64	/* answers remembered */
+
+/**
+ * struct via_ether_nic - a NIC under the class
+ * @ops:	constant
+ * @mac:	constant: changing it needs a new NIC
+ * @mtu:	bytes behind the Ethernet header; via_ether_set_mtu()
+ * @rx_frames:	constant: frames the NIC takes in a row before it drops
+ * @priv:	constant: the NIC module's
+ *
+ * The NIC module fills the fields above; the rest is the class's.
+ *
+ * @ka:		constant: the agent's side
+ * @counters:	constant: per CPU
+ * @lock:	guards the lists and tables below; innermost but for the NIC
+ *		module's own locks, which are never taken under it
+ * @hot:	VIs looked at each tick (RCU to walk)
+ * @live:	VIs with a connection, or an attempt (RCU to walk)
+ * @stalled:	VIs that want to send and could not
+ * @acks:	VIs that owe an acknowledgement after this batch of frames
+ * @acker:	sends them
+ * @reqs:	connection requests that arrived
+ * @verdicts:	answers given lately, for those whose frame was lost
+ * @timer:	the coarse timer; runs while a list is not empty
+ * @ticking:	lock: the timer is armed
+ * @stopping:	lock: no timer is armed any more
+ * @next_live:	jiffies of the next walk over @live
+ * @retry:	wakes @stalled when the NIC gives no sign
+ * @retry_ns:	lock: time to the next such wake
+ * @ooo:	frames held beyond holes, in all VIs
+ * @reset_tokens: lock: resets that may be answered before @reset_refill
+ * @reset_refill: lock: jiffies
+ */
+struct via_ether_nic {
+	struct via_ether_ops *ops;
+	u8 mac[ETH_ALEN];
+	u32 mtu;
+	u32 rx_frames;
+	void *priv;
+
+	struct via_nic *ka;
+	struct via_ether_counters __percpu *counters;
+	spinlock_t lock;
+	struct list_head hot;
+	struct list_head live;
+	struct list_head stalled;
+	struct list_head acks;
+	struct tasklet_struct acker;
+	struct list_head reqs;
+	u32 nreqs;
+	struct {
+		u8 mac[ETH_ALEN];
+		u16 vi;
+		u32 cookie;
+		u8 type;
+		unsigned long until;
+	} verdicts[VIA_ETHER_VERDICTS];
+	u32 next_verdict;
+	struct timer_list timer;
+	bool ticking;
+	bool stopping;
+	unsigned long next_live;
+	struct hrtimer retry;
+	u64 retry_ns;
+	atomic_t ooo;
+	u32 reset_tokens;
+	unsigned long reset_refill;
+};
+
+/*
+ * For NIC modules.  alloc gives a NIC, its agent's side in nic->ka, whose
+ * name, ifindex, parent and netns the module fills in; register makes the
+ * node (-EEXIST: the name is taken); unregister breaks all connections and
+ * returns when the class calls the module no more; free is the last.  All may
+ * sleep; the module stops via_ether_rx() before unregister.
+ */
+struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops);
+int via_ether_register(struct via_ether_nic *nic);
+void via_ether_unregister(struct via_ether_nic *nic);
+void via_ether_free(struct via_ether_nic *nic);
+
+/* A frame of our EtherType arrived.  Softirq or BH off, RCU read side. */
+void via_ether_rx(struct via_ether_nic *nic,
+		  const struct via_ether_frame *frame);
+/* There is room again.  Any context, but not under a NIC module's lock. */
+void via_ether_wake(struct via_ether_nic *nic);
+/* The interface went down: break every connection.  May not sleep. */
+void via_ether_break(struct via_ether_nic *nic);
+void via_ether_set_mtu(struct via_ether_nic *nic, u32 mtu);
+/* The EtherType on the wire, network order. */
+__be16 via_ether_proto(void);
+
+#endif /* _VIA_ETHER_H */

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Window arithmetic: what happens when frames were lost, and the estimators. */
+
+#include "window.h"
+
+void via_win_init(struct via_win_tx *w, u32 first_seq, u32 limit)
+{
+	w->una = first_seq;
+	w->nxt = first_seq;
+	w->limit = max(min(limit, VIA_WIN_MAX), 1u);
+	w->cwnd = min(w->limit, VIA_WIN_CWND_INIT);
+	w->grown = 0;
+	w->ssthresh = w->limit;
+	w->order = 0;
+	w->seen = 0;
+	w->recover = first_seq;
+	w->lossy = false;
+	w->sacked = 0;
+	w->lost = 0;
+}
+
+/* What was lost or has arrived is not in the network any more. */
+u32 __via_win_room(const struct via_win_tx *w)
+{
+	u32 pipe = via_win_flight(w) - hweight64(w->sacked | w->lost);
+
+	return pipe < w->cwnd ? w->cwnd - pipe : 0;
+}
+
+void via_win_resent(struct via_win_tx *w, u32 seq)
+{
+	w->lost &= ~((u64)1 << (seq - w->una));
+	via_win_rec(w, seq)->order = ++w->order;
+}
+
+/* Half the window, once for all losses of one round. */
+static void back_off(struct via_win_tx *w)
+{
+	if (via_seq_before(w->una, w->recover))
+		return;
+	w->recover = w->nxt;
+	w->cwnd = min(max(w->cwnd / 2, VIA_WIN_CWND_MIN), w->limit);
+	w->ssthresh = w->cwnd;
+	w->grown = 0;
+}
+
+void via_win_probe(struct via_win_tx *w)
+{
+	u64 open = via_bits(via_win_flight(w)) & ~w->sacked;
+
+	if (!open)
+		return;
+	w->lost |= (u64)1 << (fls64(open) - 1);
+	w->lossy = true;
+	/* So much later than all the others that it proves them lost. */
+	w->order += VIA_WIN_REORDER;
+}
+
+void via_win_timeout(struct via_win_tx *w)
+{
+	w->lost = via_bits(via_win_flight(w)) & ~w->sacked;
+	w->lossy = w->lost;
+	w->recover = w->nxt;
+	w->ssthresh = min(max(w->cwnd / 2, VIA_WIN_CWND_MIN), w->limit);
+	w->cwnd = min(VIA_WIN_CWND_MIN, w->limit);
+	w->grown = 0;
+}
+
+void via_win_grow(struct via_win_tx *w, u32 acked)
+{
+	if (w->cwnd < w->ssthresh) {
+		w->cwnd = min(w->cwnd + acked, w->limit);
+		return;
+	}
+	w->grown += acked;
+	if (w->grown >= w->cwnd) {
+		w->grown = 0;
+		w->cwnd = min(w->cwnd + 1, w->limit);
+	}
+}
+
+static void saw(struct via_win_tx *w, u32 seq)
+{
+	u32 order = via_win_rec(w, seq)->order;
+
+	if (via_seq_before(w->seen, order))
+		w->seen = order;
+}
+
+/* Mark what three later transmissions have overtaken. */
+static void find_lost(struct via_win_tx *w)
+{
+	u64 open = via_bits(via_win_flight(w)) & ~w->sacked & ~w->lost;
+
+	while (open) {
+		u32 i = __ffs64(open);
+		u32 order = via_win_rec(w, w->una + i)->order;
+
+		if (!via_seq_before(w->seen, order + VIA_WIN_REORDER)) {
+			w->lost |= (u64)1 << i;
+			back_off(w);
+		}
+		open &= open - 1;
+	}
+}
+
+u32 __via_win_ack(struct via_win_tx *w, u32 ack, u64 sack)
+{
+	u32 n = ack - w->una;
+	u64 fresh;
+	u32 i;
+
+	if (n > via_win_flight(w))
+		return 0;
+	/* While nothing was lost, order rose with the sequence number. */
+	if (!w->lossy && via_win_flight(w))
+		w->seen = via_win_rec(w, w->una)->order - 1;
+	for (i = 0; i < n; i++)
+		saw(w, w->una + i);
+	w->una = ack;
+	w->sacked = via_shift_out(w->sacked, n);
+	w->lost = via_shift_out(w->lost, n);
+
+	fresh = (sack << 1) & ~w->sacked & via_bits(via_win_flight(w));
+	w->sacked |= fresh;
+	w->lost &= ~fresh;
+	while (fresh) {
+		saw(w, w->una + __ffs64(fresh));
+		fresh &= fresh - 1;
+	}
+	/*
+	 * An acknowledgement that was overtaken may show less than is known;
+	 * bit 0 set would say that una both is and is not awaited.
+	 */
+	w->sacked &= ~(u64)1;
+	find_lost(w);
+	if (!via_seq_before(w->una, w->recover)) {
+		via_win_grow(w, n);
+		w->lossy = w->sacked | w->lost;
+	} else {
+		w->lossy = true;
+	}
+	return n;
+}
+
+enum via_win_place __via_win_place(const struct via_win_rx *w, u32 seq)
+{
+	u32 d = seq - w->next;
+
+	if (!d)
+		return VIA_WIN_NEXT;
+	if ((s32)d < 0)
+		return VIA_WIN_DUP;
+	if (d >= VIA_WIN_MAX)
+		return VIA_WIN_BEYOND;
+	return (w->held >> (d - 1)) & 1 ? VIA_WIN_DUP : VIA_WIN_HOLD;
+}
+
+void via_rtt_init(struct via_rtt *r, u32 rto)
+{
+	r->srtt = 0;
+	r->rttvar = 0;
+	r->rto = rto;
+}
+
+/* Van Jacobson's: gains of 1/8 and 1/4, rto = srtt + 4 * rttvar. */
+void via_rtt_sample(struct via_rtt *r, u32 us, u32 rto_min, u32 rto_max)
+{
+	s32 err;
+
+	us = min(us, rto_max);
+	if (!r->srtt) {
+		r->srtt = us * 8;
+		r->rttvar = us * 2;
+	} else {
+		err = (s32)us - (s32)(r->srtt / 8);
+		r->srtt += err;
+		r->rttvar += (err < 0 ? -err : err) - (s32)(r->rttvar / 4);
+	}
+	if (!r->srtt)
+		r->srtt = 1;
+	r->rto = min(max(r->srtt / 8 + r->rttvar, rto_min), rto_max);
+}

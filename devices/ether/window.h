@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Sequence and window arithmetic of a reliable connection, without locks,
+ * clocks or memory of its own.
+ *
+ * The sender keeps one record per frame in flight.  Bitmaps are relative to
+ * una: bit i stands for frame una + i.  A frame counts as lost when three
+ * frames that were sent after it (by order of transmission, not by sequence
+ * number) have arrived; that finds a lost retransmission as well, and needs
+ * no timer but for the tail.
+ */
+#ifndef _VIA_WINDOW_H
+#define _VIA_WINDOW_H
+
+#include "portable.h"
+
+#define VIA_WIN_MAX		64u	/* frames in flight, bits of a bitmap */
+#define VIA_WIN_CWND_INIT	16u
+#define VIA_WIN_CWND_MIN	4u
+#define VIA_WIN_REORDER		3u	/* arrivals that prove a loss */
+
+/* Sequence numbers are 32 bits and wrap. */
+static inline bool via_seq_before(u32 a, u32 b)
+{
+	return (s32)(a - b) < 0;
+}
+
+/* Bits 0..n-1; n <= 64. */
+static inline u64 via_bits(u32 n)
+{
+	return n < 64 ? ((u64)1 << n) - 1 : ~(u64)0;
+}
+
+static inline u64 via_shift_out(u64 bits, u32 n)
+{
+	return n < 64 ? bits >> n : 0;
+}
+
+/* One frame in flight. */
+struct via_win_rec {
+	u32 index;		/* descriptor */
+	u32 offset;		/* in its data */
+	u32 order;		/* place in the order of transmission */
+	u16 len;		/* payload bytes */
+	bool last;		/* the message ends with it */
+};
+
+/**
+ * struct via_win_tx - the sender's window
+ * @una:	oldest frame not acknowledged
+ * @nxt:	next new frame; una <= nxt <= una + limit
+ * @limit:	most frames in flight, <= VIA_WIN_MAX
+ * @cwnd:	frames allowed in the network, <= limit
+ * @grown:	acknowledged frames counted towards the next frame of cwnd
+ * @ssthresh:	below it cwnd doubles each round
+ * @order:	transmissions so far
+ * @seen:	highest order known to have arrived
+ * @recover:	losses before this frame belong to one round
+ * @lossy:	something is or was lost: look for more at each ack
+ * @sacked:	frames that arrived out of order
+ * @lost:	frames to be sent again
+ * @rec:	frame seq is rec[seq % VIA_WIN_MAX]
+ */
+struct via_win_tx {
+	u32 una;
+	u32 nxt;
+	u32 limit;
+	u32 cwnd;
+	u32 grown;
+	u32 ssthresh;
+	u32 order;
+	u32 seen;
+	u32 recover;
+	bool lossy;
+	u64 sacked;
+	u64 lost;
+	struct via_win_rec rec[VIA_WIN_MAX];
+};
+
+static inline u32 via_win_flight(const struct via_win_tx *w)
+{
+	return w->nxt - w->una;
+}
+
+static inline struct via_win_rec *via_win_rec(struct via_win_tx *w, u32 seq)
+{
+	return &w->rec[seq % VIA_WIN_MAX];
+}
+
+u32 __via_win_room(const struct via_win_tx *w);
+
+/* How many frames the network takes now, new or again. */
+static inline u32 via_win_room(const struct via_win_tx *w)
+{
+	u32 pipe = via_win_flight(w);
+
+	if (unlikely(w->lossy))
+		return __via_win_room(w);
+	return pipe < w->cwnd ? w->cwnd - pipe : 0;
+}
+
+/* How many new frames may be sent now: their numbers must fit as well. */
+static inline u32 via_win_room_new(const struct via_win_tx *w)
+{
+	return min(via_win_room(w), w->limit - via_win_flight(w));
+}
+
+/* Enter a new frame; returns its sequence number. */
+static inline u32 via_win_push(struct via_win_tx *w, u32 index, u32 offset,
+			       u32 len, bool last)
+{
+	struct via_win_rec *r = via_win_rec(w, w->nxt);
+
+	r->index = index;
+	r->offset = offset;
+	r->order = ++w->order;
+	r->len = len;
+	r->last = last;
+	return w->nxt++;
+}
+
+/* The next lost frame, if any: its number; sent again with via_win_resent. */
+static inline bool via_win_lost(const struct via_win_tx *w, u32 *seq)
+{
+	if (likely(!w->lost))
+		return false;
+	*seq = w->una + __ffs64(w->lost);
+	return true;
+}
+
+void via_win_init(struct via_win_tx *w, u32 first_seq, u32 limit);
+void via_win_resent(struct via_win_tx *w, u32 seq);
+/*
+ * The retransmission timer went off.  First the newest frame is sent again,
+ * as a probe: its arrival, by either copy, tells what is lost and what is only
+ * late, and a peer that was merely slow costs no window.  When that has no
+ * answer, all in flight is lost.
+ */
+void via_win_probe(struct via_win_tx *w);
+void via_win_timeout(struct via_win_tx *w);
+
+/*
+ * An acknowledgement: frames before @ack have arrived, and of those behind
+ * it the ones in @sack (bit i: ack + 1 + i).  Returns how many frames left
+ * the window at its old end; their records stay readable.  An acknowledgement
+ * that is old or impossible changes nothing.
+ */
+u32 __via_win_ack(struct via_win_tx *w, u32 ack, u64 sack);
+
+void via_win_grow(struct via_win_tx *w, u32 acked);
+
+static inline u32 via_win_ack(struct via_win_tx *w, u32 ack, u64 sack)
+{
+	u32 n = ack - w->una;
+
+	if (unlikely(sack || w->lossy))
+		return __via_win_ack(w, ack, sack);
+	if (n > via_win_flight(w))
+		return 0;
+	w->una = ack;
+	if (w->cwnd < w->limit)
+		via_win_grow(w, n);
+	return n;
+}
+
+/**
+ * struct via_win_rx - the receiver's window
+ * @next:	next sequence number expected
+ * @held:	bit i: frame next + 1 + i is held
+ */
+struct via_win_rx {
+	u32 next;
+	u64 held;
+};
+
+enum via_win_place {
+	VIA_WIN_NEXT,		/* in order: take it */
+	VIA_WIN_HOLD,		/* beyond a hole, not held yet */
+	VIA_WIN_DUP,		/* taken or held already */
+	VIA_WIN_BEYOND,		/* no honest sender would */
+};
+
+enum via_win_place __via_win_place(const struct via_win_rx *w, u32 seq);
+
+static inline enum via_win_place via_win_place(const struct via_win_rx *w,
+					       u32 seq)
+{
+	return likely(seq == w->next) ? VIA_WIN_NEXT : __via_win_place(w, seq);
+}
+
+/* Frame @seq, found to be VIA_WIN_HOLD, is held from now on. */
+static inline void via_win_hold(struct via_win_rx *w, u32 seq)
+{
+	w->held |= (u64)1 << (seq - w->next - 1);
+}
+
+/* The frame at next was taken; true when the one behind it is held. */
+static inline bool via_win_taken(struct via_win_rx *w)
+{
+	bool more = w->held & 1;
+
+	w->next++;
+	w->held >>= 1;
+	return more;
+}
+
+/**
+ * struct via_rtt - round-trip time, in microseconds
+ * @srtt:	smoothed, times 8; 0: no sample yet
+ * @rttvar:	mean deviation, times 4
+ * @rto:	what follows from them, within min and max
+ */
+struct via_rtt {
+	u32 srtt;
+	u32 rttvar;
+	u32 rto;
+};
+
+void via_rtt_init(struct via_rtt *r, u32 rto);
+void via_rtt_sample(struct via_rtt *r, u32 us, u32 rto_min, u32 rto_max);
+
+#endif /* _VIA_WINDOW_H */
