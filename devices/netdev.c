@@ -1,0 +1,702 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * A VI NIC over any Linux network interface, whatever its driver.
+ *
+ * Theory of operation.  Frames go out through the driver's ndo_start_xmit
+ * under the transmit lock, past the queueing disciplines, a burst at a time:
+ * each frame waits for its successor, so that the driver hears of all but
+ * the last that more will follow and rings the doorbell once.  Frames come
+ * in through a packet handler bound to the interface.
+ *
+ * Interfaces are named in the parameter `attach' at load time, or later by
+ * writing to /sys/module/via_netdev/parameters/attach and detach.
+ *
+ * Locking: the list of attached interfaces is guarded by RTNL, under which
+ * the notifier runs anyway.
+ */
+
+#include <linux/etherdevice.h>
+#include <linux/if_arp.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/nsproxy.h>
+#include <linux/rtnetlink.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+#include "ether/via_ether.h"
+#include "ether/wire.h"
+
+#define RX_FRAMES	64	/* a cautious guess at any receive ring */
+#define POOL_MAX	128	/* frames kept for reuse, per CPU */
+#define POOL_BYTES	(512 * 1024)	/* and their bytes */
+
+/*
+ * Frames used over and over: we hold a reference of our own, so that the
+ * driver's freeing only drops its own and costs next to nothing; a frame is
+ * free again when ours is the last.  The driver gives frames back about in
+ * the order it got them: only the oldest is looked at, and the pool grows
+ * when it is still in use.
+ */
+struct pool {
+	u32 n;				/* frames in the pool */
+	u32 oldest;			/* index of it */
+	struct sk_buff *skb[POOL_MAX];
+};
+
+/**
+ * struct via_netdev - an attached interface
+ * @link:	RTNL: attached
+ * @dev:	constant, a reference is held
+ * @tracker:	of that reference
+ * @name:	constant: the interface's name when it was attached
+ * @nic:	RTNL: NULL while the interface moves between namespaces
+ * @pt:		the packet handler, registered while nic is set
+ * @pools:	per CPU, used with BH off while nic is set; NULL: the driver
+ *		wants frames of its own
+ */
+struct via_netdev {
+	struct list_head link;
+	struct net_device *dev;
+	netdevice_tracker tracker;
+	char name[IFNAMSIZ];
+	struct via_ether_nic *nic;
+	struct packet_type pt;
+	struct pool __percpu *pools;
+};
+
+static LIST_HEAD(attached);
+static bool loaded;			/* param_lock: module init has run */
+static char *attach_at_load;		/* names given before that */
+
+/* Sending: BH off. */
+
+static __always_inline bool tx_begin(struct via_ether_nic *nic,
+				     struct via_ether_tx *tx, u32 flow)
+{
+	struct via_netdev *vd = nic->priv;
+	struct net_device *dev = vd->dev;
+	int cpu = smp_processor_id();
+	struct netdev_queue *txq;
+
+	if (unlikely(!netif_running(dev) || !netif_carrier_ok(dev) ||
+		     !netif_device_present(dev)))
+		return false;
+	if (dev->real_num_tx_queues > 1)
+		flow %= dev->real_num_tx_queues;
+	else
+		flow = 0;
+	txq = netdev_get_tx_queue(dev, flow);
+	/* A device stacked on itself, as the stack checks it too. */
+	if (unlikely(READ_ONCE(txq->xmit_lock_owner) == cpu))
+		return false;
+	HARD_TX_LOCK(dev, txq, cpu);
+	if (unlikely(netif_xmit_frozen_or_drv_stopped(txq))) {
+		HARD_TX_UNLOCK(dev, txq);
+		return false;
+	}
+	__release(&txq->_xmit_lock);	/* for sparse: tx_end() unlocks */
+	tx->queue = txq;
+	tx->last = NULL;
+	return true;
+}
+
+/* A new frame with room for @len bytes, Ethernet header included. */
+static noinline struct sk_buff *frame_alloc(struct net_device *dev, u32 len)
+{
+	u32 head = LL_RESERVED_SPACE(dev);
+	struct sk_buff *skb;
+
+	skb = alloc_skb(head + len + dev->needed_tailroom,
+			GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, head - ETH_HLEN);
+	skb->dev = dev;
+	skb->protocol = via_ether_proto();
+	skb_reset_mac_header(skb);
+	skb_set_network_header(skb, ETH_HLEN);
+	return skb;
+}
+
+static inline bool frame_fits(const struct sk_buff *skb, u32 len)
+{
+	const struct net_device *dev = skb->dev;
+
+	/* The head is where it was made for: drivers may put theirs there. */
+	return skb->mac_header + ETH_HLEN == LL_RESERVED_SPACE(dev) &&
+	       skb->mac_header + len + dev->needed_tailroom <=
+	       skb_end_offset(skb);
+}
+
+/* Only we know of it: neither the driver nor a tap. */
+static inline bool frame_free(const struct sk_buff *skb)
+{
+	if (refcount_read(&skb->users) != 1 || skb_cloned(skb))
+		return false;
+	/* Pairs with the release in refcount_dec_and_test(). */
+	smp_acquire__after_ctrl_dep();
+	return true;
+}
+
+/*
+ * The oldest frame of the pool is in use, or does not fit any more: make one,
+ * and keep it if there is room.
+ */
+static noinline struct sk_buff *pool_grow(struct net_device *dev,
+					  struct pool *pool, u32 len)
+{
+	u32 full = dev->mtu + ETH_HLEN, at = pool->n;
+	struct sk_buff *skb;
+
+	if (at && frame_free(pool->skb[pool->oldest]))
+		at = pool->oldest;
+	else if (at >= POOL_MAX || at * full >= POOL_BYTES)
+		return frame_alloc(dev, len);
+	skb = frame_alloc(dev, max(len, full));
+	if (!skb)
+		return NULL;
+	if (at < pool->n)
+		consume_skb(pool->skb[at]);
+	else
+		pool->n++;
+	pool->skb[at] = skb_get(skb);
+	return skb;
+}
+
+static __always_inline bool tx_get(struct via_ether_nic *nic,
+				   struct via_ether_tx *tx, u32 len,
+				   struct via_ether_buf *buf)
+{
+	struct via_netdev *vd = nic->priv;
+	struct sk_buff *skb = NULL;
+	bool small = len < ETH_ZLEN;
+	struct pool *pool;
+
+	if (small)
+		len = ETH_ZLEN;
+	if (likely(vd->pools)) {
+		pool = this_cpu_ptr(vd->pools);
+		if (likely(pool->n))
+			skb = pool->skb[pool->oldest];
+		if (likely(skb && frame_free(skb) && frame_fits(skb, len))) {
+			if (++pool->oldest >= pool->n)
+				pool->oldest = 0;
+			/* as frame_alloc() left it */
+			skb->data = skb->head + skb->mac_header;
+			skb_reset_tail_pointer(skb);
+			skb->len = 0;
+			refcount_set(&skb->users, 2);
+		} else {
+			skb = pool_grow(vd->dev, pool, len);
+		}
+	} else {
+		skb = frame_alloc(vd->dev, len);
+	}
+	if (unlikely(!skb))
+		return false;
+	buf->data = skb->data;
+	buf->priv = skb;
+	if (small) {
+		/* Whatever the length, the padding is in here: two stores. */
+		BUILD_BUG_ON(ETH_HLEN + VIA_WIRE_ACK_LEN < ETH_ZLEN - 16);
+		memset(skb->data + ETH_ZLEN - 16, 0, 16);
+	}
+	return true;
+}
+
+static void tx_drop(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		    struct via_ether_buf *buf)
+{
+	kfree_skb(buf->priv);
+}
+
+/* False: the driver took it not, or there is no more room after it. */
+static __always_inline bool xmit(struct net_device *dev,
+				 struct netdev_queue *txq,
+				 struct sk_buff *skb, bool more)
+{
+	skb_set_queue_mapping(skb, txq - dev->_tx);
+	if (unlikely(dev_nit_active(dev)))
+		dev_queue_xmit_nit(skb, dev);
+	if (unlikely(!dev_xmit_complete(netdev_start_xmit(skb, dev, txq,
+							  more)))) {
+		/* It was not stopped: a driver's whim, as good as a loss. */
+		kfree_skb(skb);
+		return false;
+	}
+	return !netif_xmit_frozen_or_drv_stopped(txq);
+}
+
+static bool tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		   u32 len, struct via_ether_buf *buf)
+{
+	struct via_netdev *vd = nic->priv;
+	struct sk_buff *skb = buf->priv, *last = tx->last;
+
+	/* tx_get() has made room, and cleared the padding. */
+	__skb_put(skb, max_t(u32, len, ETH_ZLEN));
+	if (last && unlikely(!xmit(vd->dev, tx->queue, last, true))) {
+		tx->last = NULL;
+		kfree_skb(skb);
+		return false;
+	}
+	tx->last = skb;
+	return true;
+}
+
+static void tx_end(struct via_ether_nic *nic, struct via_ether_tx *tx)
+{
+	struct via_netdev *vd = nic->priv;
+	struct netdev_queue *txq = tx->queue;
+
+	if (tx->last)
+		xmit(vd->dev, txq, tx->last, false);
+	__acquire(&txq->_xmit_lock);
+	HARD_TX_UNLOCK(vd->dev, txq);
+}
+
+static bool tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		       u32 flow, u32 len, struct via_ether_buf *buf)
+{
+	if (unlikely(!tx_begin(nic, tx, flow)))
+		return false;
+	if (likely(tx_get(nic, tx, len, buf)))
+		return true;
+	tx_end(nic, tx);
+	return false;
+}
+
+static void tx_put_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		       u32 len, struct via_ether_buf *buf)
+{
+	struct via_netdev *vd = nic->priv;
+	struct netdev_queue *txq = tx->queue;
+	struct sk_buff *skb = buf->priv;
+
+	__skb_put(skb, max_t(u32, len, ETH_ZLEN));
+	xmit(vd->dev, txq, skb, false);
+	__acquire(&txq->_xmit_lock);
+	HARD_TX_UNLOCK(vd->dev, txq);
+}
+
+static struct via_ether_ops netdev_ops = {
+	.owner = THIS_MODULE,
+	.tx_begin = tx_begin,
+	.tx_get = tx_get,
+	.tx_put = tx_put,
+	.tx_drop = tx_drop,
+	.tx_end = tx_end,
+	.tx_get_one = tx_get_one,
+	.tx_put_one = tx_put_one,
+};
+
+/* Receiving: softirq, RCU read side. */
+
+/* A frame in pieces, or one that has to be copied into one piece first. */
+static noinline void rx_pieces(struct via_ether_nic *nic, struct sk_buff *skb,
+			       struct via_ether_frame *f)
+{
+	struct via_ether_chunk chunk[MAX_SKB_FRAGS + 1];
+	struct skb_shared_info *info = skb_shinfo(skb);
+	u32 want = min_t(u32, f->len, VIA_WIRE_HDR_MAX), i;
+	u8 hdr[VIA_WIRE_HDR_MAX] __aligned(8);
+
+	f->nchunks = 0;
+	f->chunk = chunk;
+	if (skb_headlen(skb))
+		chunk[f->nchunks++] = (struct via_ether_chunk) {
+			.data = skb->data,
+			.len = skb_headlen(skb),
+		};
+	for (i = 0; i < info->nr_frags; i++) {
+		const skb_frag_t *frag = &info->frags[i];
+
+		chunk[f->nchunks++] = (struct via_ether_chunk) {
+			.data = skb_frag_address(frag),
+			.len = skb_frag_size(frag),
+		};
+	}
+	f->hdr = chunk[0].data;
+	if (unlikely(chunk[0].len < want)) {
+		if (skb_copy_bits(skb, 0, hdr, want))
+			return;
+		f->hdr = hdr;
+	}
+	via_ether_rx(nic, f);
+}
+
+/* Is there a piece that has no plain address? */
+static bool rx_awkward(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *info = skb_shinfo(skb);
+	u32 i;
+
+	if (skb_has_frag_list(skb))
+		return true;
+	if (IS_ENABLED(CONFIG_HIGHMEM))
+		for (i = 0; i < info->nr_frags; i++)
+			if (PageHighMem(skb_frag_page(&info->frags[i])))
+				return true;
+	return false;
+}
+
+static void rx_linear(struct via_ether_nic *nic, struct sk_buff *skb,
+		      struct via_ether_frame *f)
+{
+	struct via_ether_chunk chunk = { .data = skb->data, .len = skb->len };
+
+	f->hdr = skb->data;
+	f->nchunks = 1;
+	f->chunk = &chunk;
+	via_ether_rx(nic, f);
+}
+
+static int rx(struct sk_buff *skb, struct net_device *dev,
+	      struct packet_type *pt, struct net_device *orig_dev)
+{
+	struct via_netdev *vd = container_of(pt, struct via_netdev, pt);
+	struct via_ether_frame f = {
+		.src = eth_hdr(skb)->h_source,
+		.len = skb->len,
+	};
+
+	if (unlikely(skb->pkt_type != PACKET_HOST))
+		goto out;
+	if (likely(!skb_is_nonlinear(skb))) {
+		rx_linear(vd->nic, skb, &f);
+	} else if (likely(!rx_awkward(skb))) {
+		rx_pieces(vd->nic, skb, &f);
+	} else {
+		/* Others may hold it too: never change it in place. */
+		struct sk_buff *copy = skb_copy(skb, GFP_ATOMIC);
+
+		if (copy) {
+			f.src = eth_hdr(copy)->h_source;
+			rx_linear(vd->nic, copy, &f);
+			consume_skb(copy);
+		}
+	}
+out:
+	consume_skb(skb);
+	return NET_RX_SUCCESS;
+}
+
+/* Attaching and detaching: RTNL held. */
+
+static struct via_netdev *find(const struct net_device *dev)
+{
+	struct via_netdev *vd;
+
+	ASSERT_RTNL();
+	list_for_each_entry(vd, &attached, link)
+		if (vd->dev == dev)
+			return vd;
+	return NULL;
+}
+
+static void pools_free(struct via_netdev *vd)
+{
+	int cpu;
+	u32 i;
+
+	if (!vd->pools)
+		return;
+	for_each_possible_cpu(cpu) {
+		struct pool *pool = per_cpu_ptr(vd->pools, cpu);
+
+		/* What the driver still has goes when it drops it. */
+		for (i = 0; i < pool->n; i++)
+			consume_skb(pool->skb[i]);
+	}
+	free_percpu(vd->pools);
+	vd->pools = NULL;
+}
+
+/* Make the VI NIC and start to listen. */
+static int nic_up(struct via_netdev *vd)
+{
+	struct net_device *dev = vd->dev;
+	struct via_ether_nic *nic = via_ether_alloc(&netdev_ops);
+	struct via_nic *ka;
+	int err;
+
+	if (!nic)
+		return -ENOMEM;
+	nic->priv = vd;
+	nic->rx_frames = RX_FRAMES;
+	nic->mtu = dev->mtu;
+	ether_addr_copy(nic->mac, dev->dev_addr);
+	ka = nic->ka;
+	ka->ifindex = dev->ifindex;
+	ka->parent = dev->dev.parent;
+	/* It cannot go before the interface does, and then we are told. */
+	ka->netns = dev_net(dev);
+	snprintf(ka->name, sizeof(ka->name), "via_%s", vd->name);
+	err = via_ether_register(nic);
+	if (err == -EEXIST) {
+		snprintf(ka->name, sizeof(ka->name), "via_%s@%u", vd->name,
+			 dev_net(dev)->ns.inum);
+		err = via_ether_register(nic);
+	}
+	if (err) {
+		via_ether_free(nic);
+		return err;
+	}
+	/* Without memory for it: frames are made one by one. */
+	if (dev->priv_flags & IFF_TX_SKB_SHARING)
+		vd->pools = alloc_percpu(struct pool);
+	vd->nic = nic;
+	vd->pt.type = via_ether_proto();
+	vd->pt.dev = dev;
+	vd->pt.func = rx;
+	dev_add_pack(&vd->pt);
+	return 0;
+}
+
+static void nic_down(struct via_netdev *vd)
+{
+	struct via_ether_nic *nic = vd->nic;
+
+	if (!nic)
+		return;
+	dev_remove_pack(&vd->pt);	/* waits for handlers under way */
+	via_ether_unregister(nic);
+	vd->nic = NULL;
+	via_ether_free(nic);
+	pools_free(vd);
+}
+
+static int attach(struct net_device *dev)
+{
+	struct via_netdev *vd;
+	int err;
+
+	if (find(dev))
+		return -EEXIST;
+	if (dev->type != ARPHRD_ETHER || dev->addr_len != ETH_ALEN ||
+	    dev->flags & IFF_LOOPBACK || !is_valid_ether_addr(dev->dev_addr))
+		return -EOPNOTSUPP;
+	vd = kzalloc(sizeof(*vd), GFP_KERNEL);
+	if (!vd)
+		return -ENOMEM;
+	vd->dev = dev;
+	strscpy(vd->name, dev->name, sizeof(vd->name));
+	netdev_hold(dev, &vd->tracker, GFP_KERNEL);
+	err = nic_up(vd);
+	if (err) {
+		netdev_put(dev, &vd->tracker);
+		kfree(vd);
+		return err;
+	}
+	list_add_tail(&vd->link, &attached);
+	netdev_info(dev, "VI NIC /dev/%s\n", vd->nic->ka->name);
+	return 0;
+}
+
+static void detach(struct via_netdev *vd)
+{
+	nic_down(vd);
+	list_del(&vd->link);
+	netdev_put(vd->dev, &vd->tracker);
+	kfree(vd);
+}
+
+/* The interface's address is the NIC's: a new one makes a new NIC. */
+static void readdress(struct via_netdev *vd)
+{
+	int err;
+
+	if (vd->nic && ether_addr_equal(vd->nic->mac, vd->dev->dev_addr))
+		return;
+	nic_down(vd);
+	err = nic_up(vd);
+	if (err)
+		netdev_err(vd->dev, "VI NIC lost, attach it again: error %d\n",
+			   err);
+}
+
+static int netdev_event(struct notifier_block *nb, unsigned long event,
+			void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct via_netdev *vd = find(dev);
+
+	if (!vd)
+		return NOTIFY_DONE;
+	switch (event) {
+	case NETDEV_UNREGISTER:
+		if (dev->reg_state == NETREG_REGISTERED)
+			nic_down(vd);	/* it moves to another namespace */
+		else
+			detach(vd);
+		break;
+	case NETDEV_REGISTER:
+		if (!vd->nic)
+			readdress(vd);
+		break;
+	case NETDEV_GOING_DOWN:
+	case NETDEV_DOWN:
+		if (vd->nic)
+			via_ether_break(vd->nic);
+		break;
+	case NETDEV_CHANGE:
+		if (vd->nic && netif_carrier_ok(dev))
+			via_ether_wake(vd->nic);
+		break;
+	case NETDEV_CHANGEMTU:
+		if (vd->nic)
+			via_ether_set_mtu(vd->nic, dev->mtu);
+		break;
+	case NETDEV_CHANGEADDR:
+		readdress(vd);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block notifier = {
+	.notifier_call = netdev_event,
+};
+
+/* An interface by name, in the writer's namespace or the first one. */
+static struct net_device *by_name(const char *name)
+{
+	struct net_device *dev;
+
+	dev = __dev_get_by_name(current->nsproxy->net_ns, name);
+	return dev ?: __dev_get_by_name(&init_net, name);
+}
+
+static int attach_name(const char *name)
+{
+	struct net_device *dev = by_name(name);
+	int err;
+
+	if (!dev) {
+		pr_err("via_netdev: no interface %s; see `ip link' for those that exist\n",
+		       name);
+		return -ENODEV;
+	}
+	err = attach(dev);
+	if (err == -EOPNOTSUPP)
+		pr_err("via_netdev: %s is not an Ethernet interface\n", name);
+	return err;
+}
+
+static int detach_name(const char *name)
+{
+	struct net_device *dev = by_name(name);
+	struct via_netdev *vd = dev ? find(dev) : NULL;
+
+	if (!vd) {
+		pr_err("via_netdev: %s is not attached\n", name);
+		return -ENODEV;
+	}
+	detach(vd);
+	return 0;
+}
+
+/* Do it for each name of a comma-separated list; stop at the first error. */
+static int each_name(const char *list, int (*what)(const char *name))
+{
+	char *copy = kstrdup(list, GFP_KERNEL), *rest = copy, *name;
+	int err = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	rtnl_lock();
+	while (!err && (name = strsep(&rest, ",\n")))
+		if (*name)
+			err = what(name);
+	rtnl_unlock();
+	kfree(copy);
+	return err;
+}
+
+static int attach_set(const char *val, const struct kernel_param *kp)
+{
+	if (loaded)
+		return each_name(val, attach_name);
+	kfree(attach_at_load);
+	attach_at_load = kstrdup(val, GFP_KERNEL);
+	return attach_at_load ? 0 : -ENOMEM;
+}
+
+static int attach_get(char *buffer, const struct kernel_param *kp)
+{
+	struct via_netdev *vd;
+	int n = 0;
+
+	rtnl_lock();
+	list_for_each_entry(vd, &attached, link)
+		n += scnprintf(buffer + n, PAGE_SIZE - n, "%s%s", n ? "," : "",
+			       vd->dev->name);
+	rtnl_unlock();
+	return n + scnprintf(buffer + n, PAGE_SIZE - n, "\n");
+}
+
+static int detach_set(const char *val, const struct kernel_param *kp)
+{
+	return loaded ? each_name(val, detach_name) : -EINVAL;
+}
+
+static const struct kernel_param_ops attach_ops = {
+	.set = attach_set,
+	.get = attach_get,
+};
+
+static const struct kernel_param_ops detach_ops = {
+	.set = detach_set,
+};
+
+module_param_cb(attach, &attach_ops, NULL, 0644);
+MODULE_PARM_DESC(attach, "interfaces to attach, separated by commas");
+module_param_cb(detach, &detach_ops, NULL, 0200);
+MODULE_PARM_DESC(detach, "interfaces to detach (write only)");
+
+static void detach_all(void)
+{
+	struct via_netdev *vd, *n;
+
+	rtnl_lock();
+	list_for_each_entry_safe(vd, n, &attached, link)
+		detach(vd);
+	rtnl_unlock();
+}
+
+static int __init via_netdev_init(void)
+{
+	int err;
+
+	err = register_netdevice_notifier(&notifier);
+	if (err)
+		goto out;
+	if (attach_at_load)
+		err = each_name(attach_at_load, attach_name);
+	if (err) {
+		unregister_netdevice_notifier(&notifier);
+		detach_all();
+		goto out;
+	}
+	kernel_param_lock(THIS_MODULE);
+	loaded = true;
+	kernel_param_unlock(THIS_MODULE);
+out:
+	kfree(attach_at_load);
+	attach_at_load = NULL;
+	return err;
+}
+
+static void __exit via_netdev_exit(void)
+{
+	unregister_netdevice_notifier(&notifier);
+	detach_all();
+}
+
+module_init(via_netdev_init);
+module_exit(via_netdev_exit);
+
+MODULE_DESCRIPTION("VI NIC over any network interface");
+MODULE_LICENSE("Dual BSD/GPL");
