@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "provider.h"
+
+struct vipl_cq *vipl_cq_get(VIP_CQ_HANDLE h)
+{
+	struct vipl_cq *cq = vipl_get(h, VIPL_CQ);
+
+	if (cq && !vipl_is(&cq->obj, h)) {
+		vipl_cq_put(cq);
+		return NULL;
+	}
+	return cq;
+}
+
+void vipl_cq_put(struct vipl_cq *cq)
+{
+	struct vipl_nic *nic;
+
+	if (!vipl_unref(&cq->obj))
+		return;
+	/* Not before: a stale handle may have found it half made. */
+	nic = cq->obj.nic;
+	vipl_ops(&cq->obj)->cq_release(cq);
+	vipl_obj_free(&cq->obj, VIPL_CQ);
+	vipl_nic_put(nic);
+}
+
+static void set_handle(struct vipl_cq *cq, uintptr_t h)
+{
+	vipl_lock(&cq->lock);
+	cq->handle = h;
+	vipl_unlock(&cq->lock);
+}
+
+/* nic->lock held. */
+void vipl_cq_kill(struct vipl_cq *cq)
+{
+	vipl_retract(&cq->obj);
+	set_handle(cq, 0);
+	vipl_nic_disown(&cq->obj);
+	vipl_cq_put(cq);
+}
+
+/* The handle of the CQ with the provider's id; nic->lock held. */
+VIP_CQ_HANDLE vipl_cq_by_id(struct vipl_nic *nic, uint32_t id)
+{
+	struct vipl_list *l;
+	struct vipl_cq *cq;
+
+	for (l = nic->objs[VIPL_CQ].next; l != &nic->objs[VIPL_CQ];
+	     l = l->next) {
+		cq = vipl_container(l, struct vipl_cq, obj.link);
+		if (cq->id == id)
+			return (VIP_CQ_HANDLE)vipl_obj_handle(&cq->obj,
+							      VIPL_CQ);
+	}
+	return NULL;
+}
+
+static VIP_RETURN create(struct vipl_nic *nic, VIP_ULONG entries,
+			 VIP_CQ_HANDLE *out)
+{
+	struct vipl_cq *cq = vipl_obj_alloc(VIPL_CQ);
+	VIP_RETURN r;
+	uintptr_t h;
+
+	if (!cq)
+		return VIP_ERROR_RESOURCE;
+	vipl_nic_own(nic, &cq->obj, VIPL_CQ);
+	r = vipl_ops(&cq->obj)->cq_create(cq, entries);
+	if (r != VIP_SUCCESS) {
+		vipl_nic_disown(&cq->obj);
+		vipl_cq_put(cq);
+		return r;
+	}
+	h = vipl_obj_handle(&cq->obj, VIPL_CQ);
+	set_handle(cq, h);
+	vipl_publish(&cq->obj, VIPL_CQ);
+	*out = (VIP_CQ_HANDLE)h;
+	return VIP_SUCCESS;
+}
+
+VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount,
+		       VIP_CQ_HANDLE *CQHandle)
+{
+	struct vipl_nic *nic = vipl_nic_get(NicHandle);
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+
+	if (!nic)
+		return r;
+	if (!CQHandle || !EntryCount)
+		goto out;
+	r = VIP_ERROR_RESOURCE;
+	if (EntryCount > nic->limits.cq_entries)
+		goto out;
+	r = VIP_INVALID_PARAMETER;
+	if (!vipl_nic_lock(nic)) {
+		r = create(nic, EntryCount, CQHandle);
+		vipl_nic_unlock(nic);
+	}
+out:
+	vipl_nic_put(nic);
+	return r;
+}
+
+VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle)
+{
+	struct vipl_cq *cq = vipl_cq_get(CQHandle);
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+	struct vipl_nic *nic;
+
+	if (!cq)
+		return r;
+	nic = cq->obj.nic;
+	if (!vipl_nic_lock(nic)) {
+		if (vipl_is(&cq->obj, CQHandle))
+			r = vipl_ops(&cq->obj)->cq_destroy(cq);
+		if (r == VIP_SUCCESS)
+			vipl_cq_kill(cq);
+		vipl_nic_unlock(nic);
+	}
+	vipl_cq_put(cq);
+	return r;
+}
+
+VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount)
+{
+	struct vipl_cq *cq = vipl_cq_get(CQHandle);
+
+	if (!cq)
+		return VIP_INVALID_PARAMETER;
+	vipl_cq_put(cq);
+	return EntryCount ? VIP_ERROR_NOT_SUPPORTED : VIP_INVALID_PARAMETER;
+}
+
+VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE *ViHandle,
+		     VIP_BOOLEAN *RecvQueue)
+{
+	struct vipl_cq *cq = vipl_cq_lookup(CQHandle);
+
+	if (!cq || !ViHandle || !RecvQueue)
+		return VIP_INVALID_PARAMETER;
+	return vipl_ops(&cq->obj)->cq_done(cq, CQHandle, ViHandle, RecvQueue);
+}
+
+VIP_RETURN VipCQWait(VIP_CQ_HANDLE CQHandle, VIP_ULONG Timeout,
+		     VIP_VI_HANDLE *ViHandle, VIP_BOOLEAN *RecvQueue)
+{
+	struct vipl_cq *cq = vipl_cq_lookup(CQHandle);
+
+	if (!cq || !ViHandle || !RecvQueue)
+		return VIP_INVALID_PARAMETER;
+	return vipl_ops(&cq->obj)->cq_wait(cq, CQHandle, Timeout, ViHandle,
+					   RecvQueue);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef VIPL_HANDLE_H
+#define VIPL_HANDLE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "list.h"
+
+/*
+ * Handles and the objects behind them
+ * -----------------------------------
+ * A public handle is never a pointer. It carries a kind, an index and a
+ * generation:
+ *
+ *	bits 0..2 kind | bits 3..18 index | the rest generation
+ *
+ * The index selects an object in a table that only grows. Objects are never
+ * returned to the system and never change their kind, so a lookup may read one
+ * at any time, without a lock, whatever another thread is destroying: a stale
+ * handle finds an object whose handle word differs.
+ *
+ * A reference (vipl_get) keeps what hangs on an object, such as its mapped
+ * rings, from going away. A live object holds one itself; 0 means free, and
+ * vipl_get never raises 0. The post and poll paths do without one: they take
+ * the queue's lock and compare the handle kept beside it, which the destroyer
+ * clears under the same lock.
+ *
+ * All of it lives in memory that fork() replaces by zeroes in the child
+ * (MADV_WIPEONFORK): there every handle is stale and every lock is free, at no
+ * cost to the check.
+ */
+enum vipl_kind {
+	VIPL_NIC = 1,
+	VIPL_VI,
+	VIPL_CQ,
+	VIPL_PTAG,
+	VIPL_CONN,
+	VIPL_KINDS
+};
+
+#define VIPL_KIND_BITS		3
+#define VIPL_INDEX_BITS		16
+#define VIPL_GEN_SHIFT		(VIPL_KIND_BITS + VIPL_INDEX_BITS)
+#define VIPL_CHUNK_BITS		6
+#define VIPL_CHUNK		(1u << VIPL_CHUNK_BITS)
+#define VIPL_CHUNKS		(1u << (VIPL_INDEX_BITS - VIPL_CHUNK_BITS))
+
+struct vipl_provider_ops;
+struct vipl_nic;
+
+struct vipl_obj {
+	_Atomic(uintptr_t) handle;	/* 0 unless live */
+	_Atomic(const struct vipl_provider_ops *) ops;
+	_Atomic uint32_t refs;
+	uint32_t index;
+	uintptr_t gen;
+	struct vipl_nic *nic;		/* referenced; set for all but NICs */
+	struct vipl_list link;		/* in nic->objs[], under nic->lock */
+	uint32_t next_free;		/* index + 1, under the table lock */
+};
+
+struct vipl_root {
+	void *_Atomic chunk[VIPL_KINDS][VIPL_CHUNKS];
+};
+
+extern struct vipl_root *_Atomic vipl_root;
+
+/* One function for each kind so that the size of the object is a constant. */
+static inline void *vipl_slot(uintptr_t h, enum vipl_kind kind, size_t size)
+{
+	uint32_t i = (h >> VIPL_KIND_BITS) & ((1u << VIPL_INDEX_BITS) - 1);
+	struct vipl_root *root;
+	char *chunk;
+
+	root = atomic_load_explicit(&vipl_root, memory_order_acquire);
+	chunk = atomic_load_explicit(&root->chunk[kind][i >> VIPL_CHUNK_BITS],
+				     memory_order_acquire);
+	if (__builtin_expect(!chunk, 0))
+		return NULL;
+	return chunk + (i & (VIPL_CHUNK - 1)) * size;
+}
+
+/*
+ * The object that a handle names now, without a reference. The acquire pairs
+ * with vipl_publish: what was set before is visible.
+ */
+static inline void *vipl_lookup(void *handle, enum vipl_kind kind, size_t size)
+{
+	struct vipl_obj *o = vipl_slot((uintptr_t)handle, kind, size);
+
+	if (__builtin_expect(!o || !handle, 0) ||
+	    atomic_load_explicit(&o->handle, memory_order_acquire) !=
+	    (uintptr_t)handle)
+		return NULL;
+	return o;
+}
+
+int vipl_handle_init(void);
+void *vipl_wiped_alloc(size_t size);
+void vipl_wiped_free(void *p, size_t size);
+
+void *vipl_obj_alloc(enum vipl_kind kind);
+void vipl_obj_free(struct vipl_obj *o, enum vipl_kind kind);
+uintptr_t vipl_obj_handle(const struct vipl_obj *o, enum vipl_kind kind);
+void *vipl_get(void *handle, enum vipl_kind kind);
+
+static inline int vipl_is(const struct vipl_obj *o, const void *handle)
+{
+	return atomic_load_explicit(&o->handle, memory_order_acquire) ==
+	       (uintptr_t)handle;
+}
+
+/* A further reference by one who already has one, or holds it in being. */
+static inline void vipl_ref(struct vipl_obj *o)
+{
+	atomic_fetch_add_explicit(&o->refs, 1, memory_order_relaxed);
+}
+
+/* Returns nonzero when that was the last reference. */
+static inline int vipl_unref(struct vipl_obj *o)
+{
+	return atomic_fetch_sub_explicit(&o->refs, 1,
+					 memory_order_acq_rel) == 1;
+}
+
+static inline void vipl_publish(struct vipl_obj *o, enum vipl_kind kind)
+{
+	atomic_store_explicit(&o->handle, vipl_obj_handle(o, kind),
+			      memory_order_release);
+}
+
+static inline void vipl_retract(struct vipl_obj *o)
+{
+	atomic_store_explicit(&o->handle, 0, memory_order_release);
+}
+
+#endif /* VIPL_HANDLE_H */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef VIPL_MSG_H
+#define VIPL_MSG_H
+
+/*
+ * One line on standard error, prefixed "vipl: ", for what a person has to put
+ * right. VIPL_QUIET in the environment (not 0) silences it.
+ */
+void vipl_msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void vipl_msg_fd(int fd, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif /* VIPL_MSG_H */

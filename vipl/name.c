@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The name service. A name is, in this order: a hardware address in writing,
+ * an entry of the hosts file, this host itself, or what the system's resolver
+ * and neighbour table make of it. Files are read at every call: an edit needs
+ * no restart, and there is no state to set up or to shut down.
+ */
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hosts.h"
+#include "neigh.h"
+#include "provider.h"
+
+#define NAME_MAX_LEN	256
+
+static int own_name(char *name, size_t size)
+{
+	if (gethostname(name, size))
+		return -1;
+	name[size - 1] = '\0';
+	return 0;
+}
+
+static int is_own_name(const char *name)
+{
+	char own[NAME_MAX_LEN];
+
+	return !strcasecmp(name, "localhost") ||
+	       (!own_name(own, sizeof(own)) && vipl_name_match(name, own));
+}
+
+static int same_ip(const struct sockaddr *a, const struct sockaddr *b)
+{
+	if (!a || a->sa_family != b->sa_family)
+		return 0;
+	if (a->sa_family == AF_INET)
+		return !memcmp(&((const struct sockaddr_in *)a)->sin_addr,
+			       &((const struct sockaddr_in *)b)->sin_addr, 4);
+	if (a->sa_family == AF_INET6)
+		return !memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
+			       &((const struct sockaddr_in6 *)b)->sin6_addr,
+			       16);
+	return 0;
+}
+
+static int is_own_ip(const struct sockaddr *ip)
+{
+	struct ifaddrs *all, *i;
+	int own = 0;
+
+	if (getifaddrs(&all))
+		return 0;
+	for (i = all; i && !own; i = i->ifa_next)
+		own = same_ip(i->ifa_addr, ip);
+	freeifaddrs(all);
+	return own;
+}
+
+static int from_ip(const struct vipl_nic *nic, const struct addrinfo *ai,
+		   uint8_t mac[VIPL_MAC_LEN])
+{
+	if (is_own_ip(ai->ai_addr)) {
+		memcpy(mac, nic->addr, VIPL_MAC_LEN);
+		return 0;
+	}
+	if (!nic->ifindex)
+		return -1;
+	return vipl_neigh_find(nic->ifindex, ai->ai_addr, ai->ai_addrlen, mac);
+}
+
+/* The nth of the resolver's addresses that leads to a hardware address. */
+static int from_resolver(const struct vipl_nic *nic, const char *name,
+			 unsigned long n, uint8_t mac[VIPL_MAC_LEN])
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM };
+	struct addrinfo *all, *ai;
+	int r = -1;
+
+	if (getaddrinfo(name, NULL, &hints, &all))
+		return -1;
+	for (ai = all; ai && r; ai = ai->ai_next) {
+		if (from_ip(nic, ai, mac))
+			continue;
+		if (!n--)
+			r = 0;
+	}
+	freeaddrinfo(all);
+	return r;
+}
+
+static int by_name(const struct vipl_nic *nic, const char *name,
+		   unsigned long n, uint8_t mac[VIPL_MAC_LEN])
+{
+	int r;
+
+	if (!vipl_mac_parse(name, mac))
+		return n ? -1 : 0;
+	r = vipl_hosts_by_name(VIPL_HOSTS, name, n, mac);
+	if (r != -1)
+		return r;
+	if (is_own_name(name)) {
+		memcpy(mac, nic->addr, VIPL_MAC_LEN);
+		return n ? -1 : 0;
+	}
+	return from_resolver(nic, name, n, mac);
+}
+
+static int by_addr(const struct vipl_nic *nic, const uint8_t *mac, char *name,
+		   size_t size)
+{
+	struct sockaddr_storage ip;
+	socklen_t len;
+
+	if (!vipl_hosts_by_addr(VIPL_HOSTS, mac, name, size))
+		return 0;
+	if (!memcmp(mac, nic->addr, VIPL_MAC_LEN))
+		return own_name(name, size);
+	if (!nic->ifindex || vipl_neigh_reverse(nic->ifindex, mac, &ip, &len))
+		return -1;
+	return getnameinfo((struct sockaddr *)&ip, len, name, size, NULL, 0,
+			   NI_NAMEREQD) ? -1 : 0;
+}
+
+VIP_RETURN VipNSInit(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo)
+{
+	struct vipl_nic *nic = vipl_nic_get(NicHandle);
+
+	(void)NSInitInfo;
+	if (!nic)
+		return VIP_INVALID_PARAMETER;
+	vipl_nic_put(nic);
+	return VIP_SUCCESS;
+}
+
+VIP_RETURN VipNSShutdown(VIP_NIC_HANDLE NicHandle)
+{
+	return VipNSInit(NicHandle, NULL);
+}
+
+VIP_RETURN VipNSGetHostByName(VIP_NIC_HANDLE NicHandle, VIP_CHAR *Name,
+			      VIP_NET_ADDRESS *Address, VIP_ULONG NameIndex)
+{
+	struct vipl_nic *nic = vipl_nic_get(NicHandle);
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+	uint8_t mac[VIPL_MAC_LEN];
+
+	if (!nic)
+		return r;
+	if (!Name || !Address)
+		goto out;
+	r = VIP_ERROR_NAMESERVICE;
+	if (nic->addr_len != VIPL_MAC_LEN || by_name(nic, Name, NameIndex, mac))
+		goto out;
+	/* HostAddressLen on entry means nothing: old programs leave it 0. */
+	Address->HostAddressLen = VIPL_MAC_LEN;
+	memcpy((char *)Address + offsetof(VIP_NET_ADDRESS, HostAddress), mac,
+	       VIPL_MAC_LEN);
+	r = VIP_SUCCESS;
+out:
+	vipl_nic_put(nic);
+	return r;
+}
+
+VIP_RETURN VipNSGetHostByAddr(VIP_NIC_HANDLE NicHandle,
+			      VIP_NET_ADDRESS *Address, VIP_CHAR *Name,
+			      VIP_ULONG *NameLen)
+{
+	struct vipl_nic *nic = vipl_nic_get(NicHandle);
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+	uint8_t mac[VIPL_MAC_LEN];
+	char name[NAME_MAX_LEN];
+	VIP_ULONG need;
+
+	if (!nic)
+		return r;
+	if (!Address || !Name || !NameLen ||
+	    Address->HostAddressLen != nic->addr_len ||
+	    nic->addr_len != VIPL_MAC_LEN)
+		goto out;
+	memcpy(mac, (char *)Address + offsetof(VIP_NET_ADDRESS, HostAddress),
+	       VIPL_MAC_LEN);
+	r = VIP_ERROR_NAMESERVICE;
+	if (by_addr(nic, mac, name, sizeof(name)))
+		goto out;
+	/* Both ways the length counts the terminating zero. */
+	need = strlen(name) + 1;
+	r = *NameLen < need ? VIP_INVALID_PARAMETER : VIP_SUCCESS;
+	*NameLen = need;
+	if (r == VIP_SUCCESS)
+		memcpy(Name, name, need);
+out:
+	vipl_nic_put(nic);
+	return r;
+}

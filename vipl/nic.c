@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <string.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "provider.h"
+
+struct vipl_nic *vipl_nic_get(VIP_NIC_HANDLE h)
+{
+	struct vipl_nic *nic = vipl_get(h, VIPL_NIC);
+
+	if (nic && !vipl_is(&nic->obj, h)) {
+		vipl_nic_put(nic);
+		return NULL;
+	}
+	return nic;
+}
+
+static void free_ids(struct vipl_nic *nic)
+{
+	size_t i;
+
+	for (i = 0; i < VIPL_IDMAP_SIZE / VIPL_IDMAP_CHUNK; i++) {
+		vipl_wiped_free(atomic_load(&nic->vi_ids.chunk[i]),
+				VIPL_IDMAP_CHUNK *
+				sizeof(struct vipl_idmap_entry));
+		atomic_store(&nic->vi_ids.chunk[i], NULL);
+	}
+}
+
+void vipl_nic_put(struct vipl_nic *nic)
+{
+	if (!vipl_unref(&nic->obj))
+		return;
+	vipl_ops(&nic->obj)->close(nic);
+	free_ids(nic);
+	vipl_obj_free(&nic->obj, VIPL_NIC);
+}
+
+/* Returns 0 with the lock held, or -1 when the handle is being closed. */
+int vipl_nic_lock(struct vipl_nic *nic)
+{
+	vipl_lock(&nic->lock);
+	if (!nic->closing)
+		return 0;
+	vipl_unlock(&nic->lock);
+	return -1;
+}
+
+void vipl_nic_unlock(struct vipl_nic *nic)
+{
+	vipl_unlock(&nic->lock);
+}
+
+/* Tie a new object to its NIC handle; nic->lock held. */
+void vipl_nic_own(struct vipl_nic *nic, struct vipl_obj *o,
+		  enum vipl_kind kind)
+{
+	vipl_ref(&nic->obj);
+	o->nic = nic;
+	atomic_store_explicit(&o->ops, vipl_ops(&nic->obj),
+			      memory_order_relaxed);
+	vipl_list_add(&o->link, &nic->objs[kind]);
+}
+
+/* It no longer belongs to the handle, but still refers to the NIC. */
+void vipl_nic_disown(struct vipl_obj *o)
+{
+	vipl_list_del(&o->link);
+}
+
+static void reset(struct vipl_nic *nic)
+{
+	int i;
+
+	nic->closing = 0;
+	nic->fd = -1;
+	nic->wake_fd = -1;
+	nic->ctl = NULL;
+	nic->ifindex = 0;
+	nic->spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
+	memset(nic->addr, 0, sizeof(nic->addr));
+	memset(&nic->limits, 0, sizeof(nic->limits));
+	memset(&nic->handler, 0, sizeof(nic->handler));
+	memset(&nic->service, 0, sizeof(nic->service));
+	for (i = 0; i < VIPL_KINDS; i++)
+		vipl_list_init(&nic->objs[i]);
+}
+
+VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
+{
+	const struct vipl_provider_ops *ops;
+	char node[VIPL_NODE_LEN];
+	struct vipl_nic *nic;
+	VIP_RETURN r;
+
+	if (!DeviceName || !NicHandle)
+		return VIP_INVALID_PARAMETER;
+	if (vipl_device_resolve(DeviceName, node))
+		return VIP_INVALID_PARAMETER;
+	ops = vipl_provider_find(node);
+	if (!ops) {
+		vipl_device_missing(node);
+		return VIP_INVALID_PARAMETER;
+	}
+	if (vipl_handle_init())
+		return VIP_ERROR_RESOURCE;
+	nic = vipl_obj_alloc(VIPL_NIC);
+	if (!nic)
+		return VIP_ERROR_RESOURCE;
+	reset(nic);
+	atomic_store_explicit(&nic->obj.ops, ops, memory_order_relaxed);
+	r = ops->open(nic, node);
+	if (r != VIP_SUCCESS) {
+		vipl_nic_put(nic);
+		return r;
+	}
+	vipl_publish(&nic->obj, VIPL_NIC);
+	*NicHandle = (VIP_NIC_HANDLE)vipl_obj_handle(&nic->obj, VIPL_NIC);
+	return VIP_SUCCESS;
+}
+
+static struct vipl_obj *first(struct vipl_nic *nic, enum vipl_kind kind)
+{
+	struct vipl_list *l = nic->objs[kind].next;
+
+	if (l == &nic->objs[kind])
+		return NULL;
+	return vipl_container(l, struct vipl_obj, link);
+}
+
+/* Everything the handle still owns; each kill takes it off its list. */
+static void kill_objects(struct vipl_nic *nic)
+{
+	struct vipl_obj *o;
+
+	while ((o = first(nic, VIPL_CONN)))
+		vipl_conn_kill(vipl_container(o, struct vipl_conn, obj));
+	while ((o = first(nic, VIPL_VI)))
+		vipl_vi_kill(vipl_container(o, struct vipl_vi, obj));
+	while ((o = first(nic, VIPL_CQ)))
+		vipl_cq_kill(vipl_container(o, struct vipl_cq, obj));
+	while ((o = first(nic, VIPL_PTAG)))
+		vipl_ptag_kill(vipl_container(o, struct vipl_ptag, obj));
+}
+
+VIP_RETURN VipCloseNic(VIP_NIC_HANDLE NicHandle)
+{
+	struct vipl_nic *nic = vipl_nic_get(NicHandle);
+
+	if (!nic)
+		return VIP_INVALID_PARAMETER;
+	if (vipl_nic_lock(nic)) {
+		vipl_nic_put(nic);
+		return VIP_INVALID_PARAMETER;
+	}
+	nic->closing = 1;
+	vipl_retract(&nic->obj);
+	/* Handles go first, so that woken sleepers find them stale. */
+	kill_objects(nic);
+	vipl_ops(&nic->obj)->shutdown(nic);
+	vipl_nic_unlock(nic);
+
+	vipl_service_end(nic);
+	vipl_nic_put(nic);	/* ours */
+	vipl_nic_put(nic);	/* the handle's own */
+	return VIP_SUCCESS;
+}
+
+static VIP_ULONG to_ulong(uint64_t v)
+{
+	return v > (VIP_ULONG)-1 ? (VIP_ULONG)-1 : (VIP_ULONG)v;
+}
+
+VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle,
+		       VIP_NIC_ATTRIBUTES *NicAttribs)
+{
+	struct vipl_nic *nic = vipl_nic_get(NicHandle);
+	const struct vipl_limits *l;
+	VIP_NIC_ATTRIBUTES a;
+
+	if (!nic)
+		return VIP_INVALID_PARAMETER;
+	if (!NicAttribs) {
+		vipl_nic_put(nic);
+		return VIP_INVALID_PARAMETER;
+	}
+	l = &nic->limits;
+	memset(&a, 0, sizeof(a));
+	memcpy(a.Name, nic->name, sizeof(a.Name));
+	a.HardwareVersion = l->hw_version;
+	a.ProviderVersion = l->provider_version;
+	a.NicAddressLen = nic->addr_len;
+	a.LocalNicAddress = nic->addr;
+	a.ThreadSafe = VIP_TRUE;
+	a.MaxDiscriminatorLen = l->disc_len;
+	a.MaxRegisterBytes = to_ulong(l->register_bytes);
+	a.MaxRegisterRegions = l->regions;
+	a.MaxRegisterBlockBytes = to_ulong(l->block_bytes);
+	a.MaxVI = l->vi;
+	a.MaxDescriptorsPerQueue = l->desc;
+	a.MaxSegmentsPerDesc = l->segs;
+	a.MaxCQ = l->cq;
+	a.MaxCQEntries = l->cq_entries;
+	a.MaxTransferSize = l->transfer;
+	a.NativeMTU = l->mtu;
+	a.MaxPtags = l->ptags;
+	a.ReliabilityLevelSupport = l->reliability;
+	a.RDMAReadSupport = l->rdma_read;
+	*NicAttribs = a;
+	vipl_nic_put(nic);
+	return VIP_SUCCESS;
+}

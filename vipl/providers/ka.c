@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "../device.h"
+#include "../msg.h"
+#include "ka.h"
+
+/* An ioctl that signals do not end: 0, a verdict, or -1 with errno. */
+int ka_ioctl(const struct vipl_nic *nic, unsigned long cmd, void *arg)
+{
+	int ret;
+
+	do {
+		ret = ioctl(nic->fd, cmd, arg);
+	} while (ret < 0 && errno == EINTR);
+	return ret;
+}
+
+/* What an ioctl's result means to the program. */
+VIP_RETURN ka_verdict(int ret)
+{
+	if (ret >= 0)
+		return (VIP_RETURN)ret;
+	switch (errno) {
+	case ENOMEM:
+	case ENOBUFS:
+	case ENOSPC:
+	case EMFILE:
+	case ENODEV:
+		return VIP_ERROR_RESOURCE;
+	default:
+		return VIP_INVALID_PARAMETER;
+	}
+}
+
+VIP_RETURN ka_call(const struct vipl_nic *nic, unsigned long cmd, void *arg)
+{
+	return ka_verdict(ka_ioctl(nic, cmd, arg));
+}
+
+static int reserve(struct vipl_area *area, size_t size)
+{
+	void *p;
+
+	if (area->size >= size)
+		return 0;
+	/* A smaller one from another NIC stays as it is: it may be read. */
+	p = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return -1;
+	area->addr = p;
+	area->size = size;
+	return 0;
+}
+
+/* Map rings into an object's area. Returns their address, or NULL. */
+void *ka_map(const struct vipl_nic *nic, struct vipl_area *area,
+	     uint64_t offset, size_t size)
+{
+	void *p;
+
+	if (reserve(area, size))
+		return NULL;
+	p = mmap(area->addr, size, PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_FIXED, nic->fd, (off_t)offset);
+	area->mapped = p != MAP_FAILED;
+	return area->mapped ? p : NULL;
+}
+
+void ka_unmap(struct vipl_area *area)
+{
+	void *p;
+
+	if (!area->mapped)
+		return;
+	area->mapped = 0;
+	p = mmap(area->addr, area->size, PROT_READ,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (p != MAP_FAILED)
+		return;
+	munmap(area->addr, area->size);
+	area->size = 0;
+}
+
+uint32_t ka_rights(VIP_BOOLEAN write, VIP_BOOLEAN read)
+{
+	return (write ? VIA_RDMA_WRITE : 0) | (read ? VIA_RDMA_READ : 0);
+}
+
+/* Tags mean nothing outside their process: a peer's is shown as NULL. */
+void ka_attrs(const struct via_vi_attrs *a, VIP_VI_ATTRIBUTES *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->ReliabilityLevel = a->reliability;
+	out->MaxTransferSize = a->max_transfer;
+	out->EnableRdmaWrite = a->rights & VIA_RDMA_WRITE ? VIP_TRUE :
+							    VIP_FALSE;
+	out->EnableRdmaRead = a->rights & VIA_RDMA_READ ? VIP_TRUE : VIP_FALSE;
+}
+
+static int match(const char *node)
+{
+	return !strncmp(node, "via_", 4);
+}
+
+static VIP_RETURN open_failed(const char *node)
+{
+	switch (errno) {
+	case ENOENT:
+	case ENXIO:
+	case ENODEV:
+		vipl_device_missing(node);
+		break;
+	case EACCES:
+	case EPERM:
+		vipl_msg("no permission to use /dev/%s: join group via (usermod -aG via USER, then log in again)",
+			 node);
+		break;
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+		vipl_msg("cannot open /dev/%s: %s", node, strerror(errno));
+		return VIP_ERROR_RESOURCE;
+	default:
+		vipl_msg("cannot open /dev/%s: %s", node, strerror(errno));
+	}
+	return VIP_INVALID_PARAMETER;
+}
+
+/* Keep off 0, 1 and 2: a program may reopen those behind our back. */
+static int open_node(const char *node)
+{
+	char path[VIPL_NODE_LEN + 8];
+	int fd, high;
+
+	snprintf(path, sizeof(path), "/dev/%s", node);
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0 || fd > 2)
+		return fd;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	close(fd);
+	return high;
+}
+
+static VIP_RETURN hello(struct vipl_nic *nic, const char *node)
+{
+	struct via_hello h = { .abi = VIA_ABI_VERSION };
+	struct vipl_limits *l = &nic->limits;
+
+	if (ka_ioctl(nic, VIA_IOC_HELLO, &h)) {
+		if (errno == ENODEV)
+			return open_failed(node);
+		vipl_msg("/dev/%s does not speak version %d of the VIA interface (%s): install library and modules of one release",
+			 node, VIA_ABI_VERSION, strerror(errno));
+		return VIP_INVALID_PARAMETER;
+	}
+	_Static_assert(sizeof(h.name) == sizeof(nic->name), "name length");
+	memcpy(nic->name, h.name, sizeof(nic->name));
+	nic->name[sizeof(nic->name) - 1] = '\0';
+	memcpy(nic->addr, h.addr, sizeof(nic->addr));
+	nic->addr_len = h.addr_len;
+	nic->ifindex = h.ifindex;
+	l->register_bytes = h.max_register_bytes;
+	l->block_bytes = h.max_block_bytes;
+	l->regions = h.max_regions;
+	l->vi = h.max_vi;
+	l->desc = h.max_desc;
+	l->segs = h.max_segs;
+	l->cq = h.max_cq;
+	l->cq_entries = h.max_cq_entries;
+	l->transfer = h.max_transfer;
+	l->mtu = h.native_mtu;
+	l->ptags = h.max_ptags;
+	l->disc_len = h.max_disc_len;
+	l->hw_version = h.hw_version;
+	l->provider_version = h.drv_version;
+	l->reliability = h.reliability;
+	l->rdma_read = h.rdma_read;
+	return VIP_SUCCESS;
+}
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static VIP_RETURN map_ctl(struct vipl_nic *nic, const char *node)
+{
+	void *p = mmap(NULL, page_size(), PROT_READ, MAP_SHARED, nic->fd,
+		       VIA_MMAP_CTL);
+
+	if (p != MAP_FAILED) {
+		nic->ctl = p;
+		return VIP_SUCCESS;
+	}
+	vipl_msg("cannot map the control page of /dev/%s: %s", node,
+		 strerror(errno));
+	return VIP_ERROR_RESOURCE;
+}
+
+static VIP_RETURN ka_open(struct vipl_nic *nic, const char *node)
+{
+	VIP_RETURN r;
+
+	nic->fd = open_node(node);
+	if (nic->fd < 0)
+		return open_failed(node);
+	r = hello(nic, node);
+	if (r == VIP_SUCCESS)
+		r = map_ctl(nic, node);
+	if (r != VIP_SUCCESS)
+		return r;
+	nic->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return nic->wake_fd < 0 ? VIP_ERROR_RESOURCE : VIP_SUCCESS;
+}
+
+static void ka_shutdown(struct vipl_nic *nic)
+{
+	ka_ioctl(nic, VIA_IOC_SHUTDOWN, NULL);
+}
+
+static void ka_close(struct vipl_nic *nic)
+{
+	if (nic->ctl)
+		munmap(nic->ctl, page_size());
+	nic->ctl = NULL;
+	if (nic->fd >= 0)
+		close(nic->fd);
+	nic->fd = -1;
+	if (nic->wake_fd >= 0)
+		close(nic->wake_fd);
+	nic->wake_fd = -1;
+}
+
+static VIP_RETURN ka_ptag_create(struct vipl_nic *nic, uint32_t *id)
+{
+	struct via_ptag_arg arg = { 0 };
+	VIP_RETURN r = ka_call(nic, VIA_IOC_PTAG_CREATE, &arg);
+
+	*id = arg.ptag;
+	return r;
+}
+
+static VIP_RETURN ka_ptag_destroy(struct vipl_nic *nic, uint32_t id)
+{
+	struct via_ptag_arg arg = { .ptag = id };
+
+	return ka_call(nic, VIA_IOC_PTAG_DESTROY, &arg);
+}
+
+static void explain(uint32_t reason, VIP_ULONG len)
+{
+	struct rlimit lim;
+
+	if (reason == VIA_REASON_USER_QUOTA)
+		vipl_msg("cannot pin %lu bytes: the user's total over all processes is used up; raise the via_ka parameter for it",
+			 len);
+	if (reason != VIA_REASON_MEMLOCK || getrlimit(RLIMIT_MEMLOCK, &lim))
+		return;
+	vipl_msg("cannot pin %lu bytes: the locked-memory limit is %llu KiB; raise it with 'ulimit -l' or a memlock line in /etc/security/limits.conf",
+		 len, (unsigned long long)lim.rlim_cur / 1024);
+}
+
+static VIP_RETURN ka_mem_register(struct vipl_nic *nic, void *addr,
+				  VIP_ULONG len, uint32_t ptag,
+				  const VIP_MEM_ATTRIBUTES *attrs,
+				  VIP_MEM_HANDLE *handle)
+{
+	struct via_mem_register arg = {
+		.addr = (uintptr_t)addr,
+		.len = len,
+		.ptag = ptag,
+		.rights = ka_rights(attrs->EnableRdmaWrite,
+				    attrs->EnableRdmaRead),
+	};
+	VIP_RETURN r = ka_call(nic, VIA_IOC_MEM_REGISTER, &arg);
+
+	if (r == VIP_SUCCESS)
+		*handle = arg.handle;
+	else if (r == VIP_ERROR_RESOURCE)
+		explain(arg.reason, len);
+	return r;
+}
+
+static VIP_RETURN ka_mem_deregister(struct vipl_nic *nic, void *addr,
+				    VIP_MEM_HANDLE handle)
+{
+	struct via_mem_deregister arg = {
+		.addr = (uintptr_t)addr,
+		.handle = handle,
+	};
+
+	return ka_call(nic, VIA_IOC_MEM_DEREGISTER, &arg);
+}
+
+static int ka_event_wait(struct vipl_nic *nic, struct vipl_event *out)
+{
+	struct pollfd p[2] = {
+		{ .fd = nic->fd, .events = POLLIN },
+		{ .fd = nic->wake_fd, .events = POLLIN },
+	};
+	struct via_event ev;
+	ssize_t n;
+
+	if (poll(p, 2, -1) < 0)
+		return errno == EINTR ? 0 : -1;
+	if (!p[0].revents)
+		return 0;
+	/* Only this thread reads, so what poll saw is there. */
+	n = read(nic->fd, &ev, sizeof(ev));
+	if (n != sizeof(ev))
+		return n < 0 && (errno == EINTR || errno == EAGAIN) ? 0 : -1;
+	out->vi = ev.vi;
+	out->cq = ev.cq;
+	out->desc = ev.desc;
+	out->opcode = ev.opcode;
+	out->resource = ev.resource;
+	out->code = ev.code;
+	return 1;
+}
+
+const struct vipl_provider_ops vipl_ka_ops = {
+	.name = "ka",
+	.abi_min = 1,
+	.abi_max = 1,
+	.match = match,
+	.open = ka_open,
+	.shutdown = ka_shutdown,
+	.close = ka_close,
+	.ptag_create = ka_ptag_create,
+	.ptag_destroy = ka_ptag_destroy,
+	.mem_register = ka_mem_register,
+	.mem_deregister = ka_mem_deregister,
+	.vi_create = ka_vi_create,
+	.vi_destroy = ka_vi_destroy,
+	.vi_release = ka_vi_release,
+	.vi_query = ka_vi_query,
+	.vi_outstanding = ka_vi_outstanding,
+	.cq_create = ka_cq_create,
+	.cq_destroy = ka_cq_destroy,
+	.cq_release = ka_cq_release,
+	.post_send = ka_post_send,
+	.post_recv = ka_post_recv,
+	.send_done = ka_send_done,
+	.recv_done = ka_recv_done,
+	.send_wait = ka_send_wait,
+	.recv_wait = ka_recv_wait,
+	.cq_done = ka_cq_done,
+	.cq_wait = ka_cq_wait,
+	.conn_wait = ka_conn_wait,
+	.conn_accept = ka_conn_accept,
+	.conn_reject = ka_conn_reject,
+	.conn_request = ka_conn_request,
+	.disconnect = ka_disconnect,
+	.event_wait = ka_event_wait,
+};

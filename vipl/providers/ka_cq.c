@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "../timeout.h"
+#include "ka.h"
+
+#define SPIN_START_NS	20000
+
+VIP_RETURN ka_cq_create(struct vipl_cq *cq, VIP_ULONG entries)
+{
+	struct via_cq_create arg = { .entries = entries };
+	struct via_cq_arg undo;
+	VIP_RETURN r;
+	char *p = NULL;
+
+	r = ka_call(cq->obj.nic, VIA_IOC_CQ_CREATE, &arg);
+	if (r != VIP_SUCCESS)
+		return r;
+	if (arg.entries && !(arg.entries & (arg.entries - 1)) &&
+	    arg.mmap_size >= VIA_CQ_SIZE((uint64_t)arg.entries))
+		p = ka_map(cq->obj.nic, &cq->area, arg.mmap_offset,
+			   arg.mmap_size);
+	if (!p) {
+		undo = (struct via_cq_arg){ .cq = arg.cq };
+		ka_call(cq->obj.nic, VIA_IOC_CQ_DESTROY, &undo);
+		return VIP_ERROR_RESOURCE;
+	}
+	atomic_store_explicit(&cq->head, 0, memory_order_relaxed);
+	cq->mask = arg.entries - 1;
+	cq->id = arg.cq;
+	cq->entries = p + VIA_CQ_HDR_SIZE;
+	atomic_store_explicit(&cq->shared, p, memory_order_release);
+	atomic_store_explicit(&cq->spin_ns, SPIN_START_NS,
+			      memory_order_relaxed);
+	return VIP_SUCCESS;
+}
+
+VIP_RETURN ka_cq_destroy(struct vipl_cq *cq)
+{
+	struct via_cq_arg arg = { .cq = cq->id };
+
+	return ka_call(cq->obj.nic, VIA_IOC_CQ_DESTROY, &arg);
+}
+
+void ka_cq_release(struct vipl_cq *cq)
+{
+	ka_unmap(&cq->area);
+}
+
+static inline struct via_cq_shared *shared(struct vipl_cq *cq)
+{
+	return atomic_load_explicit(&cq->shared, memory_order_relaxed);
+}
+
+/*
+ * Nothing to take? As with the work queues no lock is needed: head is read
+ * before tail, which is never behind it.
+ */
+static inline int nothing(struct vipl_cq *cq, uint32_t *seen)
+{
+	uint32_t head = atomic_load_explicit(&cq->head, memory_order_acquire);
+	struct via_cq_shared *sh = shared(cq);
+
+	*seen = ka_peek(&sh->tail);
+	return *seen == head && !(ka_peek(&sh->flags) & VIA_CQ_OVERFLOW);
+}
+
+/* One entry off the ring; NOT_DONE when it is empty. cq->lock held. */
+static VIP_RETURN pop(struct vipl_cq *cq, uint32_t tail, VIP_VI_HANDLE *vi,
+		      VIP_BOOLEAN *recv)
+{
+	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
+	struct via_cq_entry *entries = cq->entries, *e = NULL;
+	VIP_VI_HANDLE h = NULL;
+
+	while (head != tail && !h) {
+		e = &entries[head++ & cq->mask];
+		/* Entries of VIs that are gone are passed over. */
+		h = vipl_vi_by_id(cq->obj.nic, e->vi);
+	}
+	if (h) {
+		*vi = h;
+		*recv = e->recv ? VIP_TRUE : VIP_FALSE;
+	}
+	/* The entry is the kernel's again. */
+	atomic_store_explicit(&cq->head, head, memory_order_release);
+	ka_store_release(&shared(cq)->head, head);
+	return h ? VIP_SUCCESS : VIP_NOT_DONE;
+}
+
+static __attribute__((noinline)) VIP_RETURN
+take(struct vipl_cq *cq, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv,
+     uint32_t *seen)
+{
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+
+	vipl_lock(&cq->lock);
+	while (cq->handle == (uintptr_t)h) {
+		r = VIP_NOT_DONE;
+		if (nothing(cq, seen))
+			break;
+		r = pop(cq, *seen, vi, recv);
+		if (r == VIP_SUCCESS)
+			break;
+		/* The ring ran full: the kernel has more, in order. */
+		if (ka_load(&shared(cq)->flags) & VIA_CQ_OVERFLOW &&
+		    ka_trap(cq->obj.nic->fd, VIA_OP_CQ, cq->id) < 0)
+			break;
+	}
+	vipl_unlock(&cq->lock);
+	return r;
+}
+
+static inline VIP_RETURN poll_cq(struct vipl_cq *cq, VIP_CQ_HANDLE h,
+				 VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv,
+				 uint32_t *seen)
+{
+	if (nothing(cq, seen))
+		return VIP_NOT_DONE;
+	return take(cq, h, vi, recv, seen);
+}
+
+VIP_RETURN ka_cq_done(struct vipl_cq *cq, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi,
+		      VIP_BOOLEAN *recv)
+{
+	uint32_t seen;
+
+	return poll_cq(cq, h, vi, recv, &seen);
+}
+
+static VIP_RETURN sleep_cq(VIP_CQ_HANDLE h, VIP_ULONG timeout, uint32_t seen,
+			   VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv)
+{
+	struct vipl_cq *cq = vipl_cq_get(h);
+	VIP_RETURN slept, r;
+	struct ka_sleep s;
+
+	if (!cq)
+		return VIP_INVALID_PARAMETER;
+	s = (struct ka_sleep){
+		.nic = cq->obj.nic,
+		.kind = VIA_WAIT_CQ,
+		.id = cq->id,
+		.word = &shared(cq)->tail,
+		.seen = seen,
+		.deadline = vipl_deadline(timeout),
+		.spin_ns = &cq->spin_ns,
+	};
+	do {
+		slept = ka_sleep(&s);
+		r = vipl_is(&cq->obj, h) ?
+			poll_cq(cq, h, vi, recv, &s.seen) :
+			VIP_INVALID_PARAMETER;
+	} while (r == VIP_NOT_DONE && slept == VIP_SUCCESS);
+	vipl_cq_put(cq);
+	return r == VIP_NOT_DONE ? slept : r;
+}
+
+VIP_RETURN ka_cq_wait(struct vipl_cq *cq, VIP_CQ_HANDLE h, VIP_ULONG timeout,
+		      VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv)
+{
+	uint32_t seen;
+	VIP_RETURN r;
+
+	r = poll_cq(cq, h, vi, recv, &seen);
+	if (r != VIP_NOT_DONE)
+		return r;
+	if (!timeout)
+		return VIP_TIMEOUT;
+	return sleep_cq(h, timeout, seen, vi, recv);
+}
