@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "impair.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct settings wire = { .seed = 1, .gap = 3 };
+
+static uint64_t mix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15ull;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return x ^ (x >> 31);
+}
+
+uint64_t dice_roll(unsigned int port, uint64_t number, enum dice kind)
+{
+	return mix(mix(mix(wire.seed) ^ ((uint64_t)port << 8 | kind)) ^ number);
+}
+
+int dice_hit(double share, unsigned int port, uint64_t number, enum dice kind)
+{
+	return share > 0 &&
+	       (dice_roll(port, number, kind) >> 11) * 0x1p-53 < share;
+}
+
+static int take_share(double *to, const char *text)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || *end || !(v >= 0 && v <= 1))
+		return -1;
+	*to = v;
+	return 0;
+}
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+static const struct unit plain[] = { { "", 1 }, { NULL, 0 } };
+static const struct unit times[] = {
+	{ "", 1e3 }, { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
+	{ NULL, 0 }
+};
+static const struct unit rates[] = {
+	{ "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { "G", 1e9 }, { NULL, 0 }
+};
+
+static int take_number(uint64_t *to, const char *text, const struct unit *u)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || !(v >= 0 && v < 1e18))
+		return -1;
+	for (; u->name; u++)
+		if (!strcmp(end, u->name)) {
+			*to = (uint64_t)llround(v * u->factor);
+			return 0;
+		}
+	return -1;
+}
+
+static int take_ethertype(uint64_t *to, const char *text)
+{
+	char *end;
+	unsigned long v = strtoul(text, &end, 16);
+
+	if (end == text || *end || v > 0xffff)
+		return -1;
+	*to = v;
+	return 0;
+}
+
+static int take_ports(uint64_t *to, const char *text)
+{
+	uint64_t mask = 0;
+
+	if (!strcmp(text, "none"))
+		text = "";
+	while (*text) {
+		if (!isdigit((unsigned char)*text))
+			return -1;
+		mask |= 1ull << (*text++ - '0');
+		if (*text == ',')
+			text++;
+	}
+	*to = mask;
+	return 0;
+}
+
+static const struct key {
+	const char *name;
+	size_t at;
+	const struct unit *units;
+	const char *wants;
+} numbers[] = {
+	{ "seed", offsetof(struct settings, seed), plain,
+	  "seed wants a number" },
+	{ "gap", offsetof(struct settings, gap), plain,
+	  "gap wants a number of frames" },
+	{ "delay", offsetof(struct settings, delay), times,
+	  "delay wants a time: 200us, 2ms" },
+	{ "jitter", offsetof(struct settings, jitter), times,
+	  "jitter wants a time: 200us, 2ms" },
+	{ "rate", offsetof(struct settings, rate), rates,
+	  "rate wants bits a second: 40M, 1G, 0 for no limit" },
+	{ "queue", offsetof(struct settings, queue), plain,
+	  "queue wants a number of frames" },
+	{ NULL, 0, NULL, NULL }
+}, shares[] = {
+	{ "loss", offsetof(struct settings, loss), NULL, NULL },
+	{ "dup", offsetof(struct settings, dup), NULL, NULL },
+	{ "reorder", offsetof(struct settings, reorder), NULL, NULL },
+	{ "corrupt", offsetof(struct settings, corrupt), NULL, NULL },
+	{ "slip", offsetof(struct settings, slip), NULL, NULL },
+	{ NULL, 0, NULL, NULL }
+};
+
+static const struct key *find(const struct key *k, const char *word, size_t len)
+{
+	for (; k->name; k++)
+		if (strlen(k->name) == len && !memcmp(k->name, word, len))
+			return k;
+	return NULL;
+}
+
+const char *setting_take(struct settings *s, const char *word)
+{
+	const char *eq = strchr(word, '=');
+	const struct key *k;
+	size_t len;
+
+	if (!eq)
+		return "settings are key=value";
+	len = eq++ - word;
+	k = find(numbers, word, len);
+	if (k)
+		return take_number((void *)((char *)s + k->at), eq, k->units) ?
+		       k->wants : NULL;
+	k = find(shares, word, len);
+	if (k)
+		return take_share((void *)((char *)s + k->at), eq) ?
+		       "loss, dup, reorder, corrupt and slip want 0 to 1" :
+		       NULL;
+	if (len == 4 && !memcmp(word, "only", 4))
+		return take_ethertype(&s->only, eq) ?
+		       "only wants an EtherType in hex: 88b5, 0 for all" : NULL;
+	if (len == 3 && !memcmp(word, "cut", 3))
+		return take_ports(&s->cut, eq) ?
+		       "cut wants ports: 0,2 or none" : NULL;
+	return "settings are loss dup reorder gap corrupt slip seed delay "
+	       "jitter rate queue only cut";
+}

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The virtual-machine lab of mvia.
+
+    with Lab(nodes=2, nics=["e1000", "tulip"], kernel="6.1") as lab:
+        n0, n1 = lab.nodes
+        print(n0.sh("uname -r").out)
+        server = n1.spawn("iperf3 -s -1 --forceflush")
+        server.expect("listening")
+        n0.sh("iperf3 -c node2 -t 2")
+        lab.wire(0).set(loss=0.05)
+
+The i-th NIC of every node is eth<i>, on wire i, with the address
+10.<i>.0.<node>/24; node1, node2... resolve to the addresses on wire 0.  The
+host's root is the guest's, read-only under a layer in memory.  Leaving the
+block fails (LabError) when a kernel said what no kernel should say.
+
+In exact mode there is one guest with one CPU that advances its clock by one
+nanosecond per instruction; its two NICs share a hub, and eth1 lives in the
+network namespace "peer": 10.0.0.1 is eth0, 10.0.0.2 is eth1.
+"""
+
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+
+from labkit import accel, initrd, kernels
+from labkit.base import BUILD, LabError, ensure_tools
+from labkit.node import Node
+from labkit.wire import Wire
+
+__all__ = ["Lab", "LabError"]
+
+MODULES = ("via_ka", "via_lo", "via_ether", "via_netdev")
+KEEP_LOGS = 30
+
+
+def new_logdir():
+    """build/lab/<time>-<pid>; the oldest beyond a few are removed."""
+    base = os.path.join(BUILD, "lab/runs")
+    os.makedirs(base, exist_ok=True)
+    for old in sorted(os.listdir(base))[:-KEEP_LOGS]:
+        shutil.rmtree(os.path.join(base, old), ignore_errors=True)
+    name = f"{time.strftime('%m%d-%H%M%S')}-{os.getpid()}"
+    path, count = os.path.join(base, name), 0
+    while os.path.exists(path):
+        count += 1
+        path = os.path.join(base, f"{name}.{count}")
+    os.makedirs(path)
+    return path
+
+
+def orderly_end():
+    """SIGTERM unwinds as Ctrl-C does, so that nothing is left in /tmp."""
+    if threading.current_thread() is threading.main_thread() and \
+            signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
+class Lab:
+    """Nodes, wires and their logs.
+
+    nodes, nics, cpus, mem (MiB): the guests, all alike.
+    kernel: "6.1", "6.12" or "debug-6.1".
+    wire: settings for all wires, see labkit.wire.Wire.
+    exact: one guest that counts instructions.
+    append: more words for the kernel's command line.
+    """
+
+    def __init__(self, nodes=2, nics=("virtio-net",), kernel="6.1", cpus=1,
+                 mem=None, wire=None, exact=False, logdir=None, append="",
+                 accelerator=None, qemu_args=()):
+        if isinstance(nics, str):
+            nics = [nics]
+        if not 1 <= nodes <= 9:
+            raise LabError("a lab has 1 to 9 nodes")
+        if exact and cpus != 1:
+            raise LabError("exact mode has one CPU")
+        self.count, self.exact, self.cpus = 1 if exact else nodes, exact, cpus
+        self.nics = list(nics)
+        if exact:
+            self.nics = [self.nics[0]] * 2
+        for spec in self.nics:
+            initrd.nic_model(spec)
+        self.append, self.qemu_args = append, list(qemu_args)
+        self.kernel = kernels.kernel(kernel)
+        self.debug = kernel.startswith("debug")
+        self.mem = mem or (1024 if self.debug else 512)
+        ensure_tools()
+        self.initrd = initrd.build(self.kernel)
+        self.accel = "tcg" if exact else accel.choose(
+            accelerator, kernels.kernel("6.1"),
+            initrd.build(kernels.kernel("6.1")))
+        self.boot_limit = 300 if self.debug else 120
+        self.logdir = os.path.abspath(logdir) if logdir else new_logdir()
+        os.makedirs(self.logdir, exist_ok=True)
+        self.wire_settings = dict(wire or {})
+        self.nodes, self.wires = [], []
+        self.rundir = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, kind, error, trace):
+        try:
+            if kind is None:
+                self.check()
+        finally:
+            self.stop()
+
+    def start(self):
+        """Boot everything; returns when all agents answer."""
+        orderly_end()
+        self.rundir = tempfile.mkdtemp(prefix="mvia-")
+        try:
+            if not self.exact:
+                for number in range(len(self.nics)):
+                    self.wires.append(Wire(self, number, self.count,
+                                           self.wire_settings))
+            self.nodes = [Node(self, i) for i in range(self.count)]
+            for node in self.nodes:
+                node.start()
+            for node in self.nodes:
+                node.ready()
+            if self.exact:
+                self.split_nics()
+        except BaseException:
+            self.stop()
+            raise
+
+    def split_nics(self):
+        """Exact mode: eth1 into a namespace, neighbours known (no ARP)."""
+        self.nodes[0].sh(
+            "ip netns add peer && ip link set eth1 netns peer && "
+            "ip addr add 10.0.0.1/24 dev eth0 && ip link set eth0 up && "
+            "ip -n peer addr add 10.0.0.2/24 dev eth1 && "
+            "ip -n peer link set lo up && ip -n peer link set eth1 up && "
+            "ip neigh add 10.0.0.2 lladdr 52:54:00:00:01:01 dev eth0 && "
+            "ip -n peer neigh add 10.0.0.1 lladdr 52:54:00:00:00:01 dev eth1")
+
+    def stop(self):
+        """End all guests and wires; the logs stay."""
+        for node in self.nodes:
+            node.kill()
+        for wire in self.wires:
+            wire.stop()
+        if self.rundir:
+            shutil.rmtree(self.rundir, ignore_errors=True)
+            self.rundir = None
+
+    def wire(self, number=0):
+        return self.wires[number]
+
+    def check(self):
+        """LabError when a console holds a warning; names node and log."""
+        bad = []
+        for node in self.nodes:
+            lines = node.klog.scan()
+            if lines:
+                bad.append(f"{node.name}'s kernel complained: {lines[0]} "
+                           f"({len(lines)} such lines), see {node.console}")
+        if bad:
+            raise LabError("; ".join(bad))
+
+    # Our modules
+
+    def module_path(self, name):
+        path = os.path.join(BUILD, "modules", self.kernel.release,
+                            f"{name}.ko")
+        if not os.path.exists(path):
+            raise LabError(f"{path} is missing: run make modules "
+                           f"KDIR={self.kernel.kdir}")
+        return path
+
+    def insmod(self, node, params=None, modules=MODULES):
+        """Insert our modules; params: {"via_netdev": "attach=eth0"}."""
+        for name in modules:
+            words = (params or {}).get(name, "")
+            node.sh(f"insmod {self.module_path(name)} {words}".strip(), 120)
+
+    def rmmod(self, node, modules=MODULES):
+        node.sh("rmmod " + " ".join(reversed(modules)), 120)
+
+    def attach(self, node, *interfaces):
+        """Make interfaces VI NICs: /dev/via_<interface>."""
+        for name in interfaces:
+            node.sh(f"echo {name} >/sys/module/via_netdev/parameters/attach && "
+                    f"test -c /dev/via_{name}")
+
+    def detach(self, node, *interfaces):
+        for name in interfaces:
+            node.sh(f"echo {name} >/sys/module/via_netdev/parameters/detach")
+
+    # What must be balanced at the end
+
+    def pins(self, node):
+        """Pages that are pinned now (the counters are per CPU: fold first)."""
+        text = node.sh("echo 1 >/proc/sys/vm/stat_refresh; "
+                       "grep nr_foll_pin /proc/vmstat").out
+        value = {k: int(v) for k, v in re.findall(r"(\w+) (\d+)", text)}
+        return (value["nr_foll_pin_acquired"] -
+                value["nr_foll_pin_released"])
+
+    def leaks(self, node, memory=True):
+        """LabError on pages still pinned or, debug kernel, memory leaked."""
+        pins = self.pins(node)
+        if pins:
+            raise LabError(f"{node.name}: {pins} pages are still pinned")
+        if not self.debug or not memory:
+            return
+        # kmemleak reports only what is older than 5 s, and wants two looks.
+        found = node.sh("f=/sys/kernel/debug/kmemleak; sleep 6; "
+                        "echo scan >$f; echo scan >$f; cat $f", 300).out
+        if found.strip():
+            with open(os.path.join(self.logdir, f"{node.name}.kmemleak"),
+                      "w") as file:
+                file.write(found)
+            raise LabError(f"{node.name}: kmemleak: "
+                           f"{found.count('unreferenced object')} leaked "
+                           f"objects, see {file.name}")

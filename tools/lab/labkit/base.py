@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What every part of the lab shares: places, errors, small helpers."""
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+
+TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(TOOLS))
+BUILD = os.path.join(ROOT, "build")
+CACHE = os.environ.get("MVIA_CACHE") or os.path.expanduser("~/.cache/mvia")
+
+
+class LabError(Exception):
+    """Something went wrong; the text names the remedy or the log."""
+
+
+def say(text):
+    print(f"lab: {text}", file=sys.stderr, flush=True)
+
+
+def die_with_parent():
+    """In a child before exec: no guest outlives the program that made it."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+@contextlib.contextmanager
+def locked(name, why):
+    """Hold the cache's lock `name`, so two runs do not build one thing."""
+    os.makedirs(CACHE, exist_ok=True)
+    with open(os.path.join(CACHE, f"lock-{name}"), "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another run that is at {why}")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def logged(command, log, what, **kwargs):
+    """Run a command with its output in a log; a failure names the log."""
+    with open(log, "ab") as file:
+        file.write(f"$ {command}\n".encode())
+        file.flush()
+        done = subprocess.run(command, stdout=file, stderr=file,
+                              stdin=subprocess.DEVNULL, **kwargs)
+    if done.returncode:
+        raise LabError(f"{what} failed, see {log}")
+
+
+def output_of(command, **kwargs):
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.PIPE, **kwargs)
+    if done.returncode:
+        raise LabError(f"'{' '.join(command)}' failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+def ensure_tools():
+    """Build the switch and the agent where they are not up to date."""
+    command = ["make", "-s", "-C", ROOT, "-f", "tools/lab/Makefile.inc",
+               "B=build", "build/lab/switch", "build/lab/agent"]
+    env = {k: v for k, v in os.environ.items()
+           if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    done = subprocess.run(command, stdout=subprocess.PIPE, env=env,
+                          stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        raise LabError(f"cannot build the lab's tools:\n{done.stdout}")

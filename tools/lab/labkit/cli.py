@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The `lab` command."""
+
+import argparse
+import os
+import re
+import shutil
+import socket
+import sys
+import termios
+import time
+import tty
+
+from . import initrd, kernels
+from .base import BUILD, CACHE, LabError, say
+from .jobs import bridge
+
+DESCRIPTION = """\
+mvia's lab: virtual machines joined by emulated Ethernet, on this machine.
+
+  lab setup [KERNEL...]     fetch or build kernels (6.1 when none is named;
+                            also 6.12 and debug-6.1) and all packages
+  lab kernel KERNEL         print where its parts are, for a shell to read
+  lab run [options] -- CMD  boot nodes, run CMD, end with its status
+  lab shell [options]       boot nodes and open a shell on node 1;
+  lab shell -n 2            from another terminal joins node 2 of that lab
+  lab models                list the NIC models
+"""
+RUN_HELP = """\
+CMD runs on node 1.  With several words that begin with "1:", "2:"... each is
+a command for that node; all start at once and the lab ends with the last:
+  lab run -n 2 -- '2: iperf3 -s -1' '1: sleep 1; iperf3 -c node2'
+The nodes are node1, node2...; the i-th NIC is eth<i> on wire i with the
+address 10.<i>.0.<node>; the host's files are there, writes stay in the guest.
+"""
+STATE = os.path.join(CACHE, "shells")
+
+
+def add_lab_options(parser, nodes):
+    parser.add_argument("--nodes", type=int, default=nodes, metavar="N")
+    parser.add_argument("--nic", default="virtio-net", metavar="M[,M...]",
+                        help="NIC models of every node ('lab models')")
+    parser.add_argument("--kernel", default="6.1", choices=kernels.NAMES)
+    parser.add_argument("--cpus", type=int, default=1, metavar="N")
+    parser.add_argument("--mem", type=int, metavar="MiB")
+    parser.add_argument("--wire", default="", metavar="K=V[,K=V...]",
+                        help="loss=0.01,dup=..,reorder=..,delay=200us,"
+                        "rate=40M,queue=64,seed=..")
+    parser.add_argument("--exact", action="store_true",
+                        help="one node that counts instructions")
+    parser.add_argument("--accel", choices=("auto", "kvm", "tcg"))
+    parser.add_argument("--modules", action="store_true",
+                        help="insert mvia's modules and attach all NICs")
+    parser.add_argument("--append", default="", metavar="WORDS",
+                        help="more words for the kernel's command line")
+
+
+def make_lab(args):
+    from lab import Lab  # noqa: the facade imports this package
+    wire = dict(pair.split("=", 1) for pair in re.split(r"[ ,]", args.wire)
+                if "=" in pair)
+    return Lab(nodes=args.nodes, nics=[m for m in args.nic.split(",") if m],
+               kernel=args.kernel, cpus=args.cpus, mem=args.mem, wire=wire,
+               exact=args.exact, accelerator=args.accel, append=args.append)
+
+
+def load_modules(lab):
+    for node in lab.nodes:
+        lab.insmod(node)
+        lab.attach(node, *(f"eth{i}" for i in range(
+            1 if lab.exact else len(lab.nics))))
+
+
+def do_setup(argv):
+    parser = argparse.ArgumentParser(prog="lab setup")
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL",
+                        help=f"of {', '.join(kernels.NAMES)}")
+    parser.add_argument("--update", action="store_true",
+                        help="fetch again what is cached")
+    args = parser.parse_args(argv)
+    kernels.setup_packages()
+    for name in args.kernels or ["6.1"]:
+        found = kernels.kernel(name, args.update)
+        print(f"{name}: {found.release}")
+    return 0
+
+
+def do_kernel(argv):
+    parser = argparse.ArgumentParser(prog="lab kernel")
+    parser.add_argument("kernel", choices=kernels.NAMES)
+    found = kernels.kernel(parser.parse_args(argv).kernel)
+    print(f"KERNEL={found.image}\nKDIR={found.kdir}\n"
+          f"MODULES={found.modules}\nRELEASE={found.release}")
+    return 0
+
+
+def do_models(_argv):
+    for model, (_, _, driver) in initrd.NICS.items():
+        print(f"{model:12} driver {driver}")
+    return 0
+
+
+def assign(words, nodes):
+    """[(node index, command)] from the words behind '--'."""
+    numbered = [re.match(r"(\d):\s*(.*)", w, re.S) for w in words]
+    if not all(numbered):
+        return [(0, " ".join(words))]
+    for match in numbered:
+        if not 1 <= int(match.group(1)) <= nodes:
+            raise LabError(f"there is no node {match.group(1)}: "
+                           f"the lab has {nodes} (-n)")
+    return [(int(m.group(1)) - 1, m.group(2)) for m in numbered]
+
+
+def do_run(argv):
+    parser = argparse.ArgumentParser(
+        prog="lab run", epilog=RUN_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_lab_options(parser, None)
+    parser.add_argument("-n", type=int, dest="nodes", help="nodes (1)")
+    parser.add_argument("-t", "--timeout", type=float, default=600,
+                        help="seconds until a command is killed (600)")
+    parser.add_argument("command", nargs="+", metavar="CMD")
+    args = parser.parse_args(argv)
+    args.nodes = args.nodes or 1
+    work = assign(args.command, 1 if args.exact else args.nodes)
+    with make_lab(args) as lab:
+        several = len({node for node, _ in work}) > 1
+
+        def echo(job, line):
+            print(f"{job.link.name}: {line}" if several else line, flush=True)
+
+        if args.modules:
+            load_modules(lab)
+        for node in lab.nodes:
+            node.link.echo = echo
+        jobs = [lab.nodes[node].spawn(command, args.timeout)
+                for node, command in work]
+        results = [job.wait() for job in jobs]
+        say(f"logs in {lab.logdir}")
+    worst = max((r.rc for r in results), key=abs)
+    return worst if 0 <= worst < 128 else 128 + abs(worst) % 128
+
+
+# The shell
+
+def join_terminal(path):
+    sock = socket.socket(socket.AF_UNIX)
+    try:
+        sock.connect(path)
+    except OSError as error:
+        raise LabError(f"cannot reach the node: {error}")
+    infile = sys.stdin.fileno()
+    size = shutil.get_terminal_size()
+    sock.sendall(f" stty rows {size.lines} cols {size.columns}; clear\n"
+                 .encode())
+    if not os.isatty(infile):
+        bridge(sock, infile, sys.stdout.fileno())
+        return
+    before = termios.tcgetattr(infile)
+    try:
+        tty.setraw(infile)
+        bridge(sock, infile, sys.stdout.fileno())
+    finally:
+        termios.tcsetattr(infile, termios.TCSADRAIN, before)
+        sock.close()
+        print()
+
+
+def running_lab():
+    """The run folder of the lab that 'lab shell' keeps, or None."""
+    try:
+        with open(STATE) as file:
+            pid, rundir = file.read().split()
+        os.kill(int(pid), 0)
+    except (OSError, ValueError):
+        return None
+    return rundir if os.path.isdir(rundir) else None
+
+
+def modules_built(lab):
+    return os.path.exists(os.path.join(BUILD, "modules", lab.kernel.release,
+                                       "via_netdev.ko"))
+
+
+def do_shell(argv):
+    parser = argparse.ArgumentParser(
+        prog="lab shell", epilog="Ctrl-] leaves a shell.  The lab ends when "
+        "the first one, which booted it, is left.")
+    add_lab_options(parser, 2)
+    parser.add_argument("-n", type=int, dest="join", metavar="NODE",
+                        help="join this node of the running lab")
+    args = parser.parse_args(argv)
+    rundir = running_lab()
+    if args.join or rundir:
+        if not rundir:
+            raise LabError("no lab is running: start one with 'lab shell'")
+        path = os.path.join(rundir, f"n{args.join or 1}.shell")
+        if not os.path.exists(path):
+            raise LabError(f"the running lab has no node {args.join}")
+        join_terminal(path)
+        return 0
+    say(f"booting {args.nodes} nodes, {args.nic}, kernel {args.kernel}")
+    with make_lab(args) as lab:
+        if args.modules or modules_built(lab):
+            load_modules(lab)
+            say("mvia's modules are loaded: try viainfo")
+        with open(STATE, "w") as file:
+            file.write(f"{os.getpid()} {lab.rundir}\n")
+        try:
+            say(f"node 1 of {args.nodes}; 'tools/lab/lab shell -n 2' in "
+                "another terminal joins node 2; Ctrl-] ends the lab")
+            join_terminal(os.path.join(lab.rundir, "n1.shell"))
+        finally:
+            os.unlink(STATE)
+        say(f"logs in {lab.logdir}")
+    return 0
+
+
+COMMANDS = {"setup": do_setup, "kernel": do_kernel, "run": do_run,
+            "shell": do_shell, "models": do_models}
+
+
+def main(argv):
+    if not argv or argv[0] in ("help", "-h", "--help"):
+        print(DESCRIPTION, end="")
+        return 0
+    if argv[0] not in COMMANDS:
+        print(f"lab: no command '{argv[0]}', try 'lab help'", file=sys.stderr)
+        return 2
+    started = time.monotonic()
+    try:
+        return COMMANDS[argv[0]](argv[1:])
+    except LabError as error:
+        print(f"lab: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        print(f"lab: interrupted after {time.monotonic() - started:.0f} s",
+              file=sys.stderr)
+        return 130

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The kernel cache: Debian's 6.1 and 6.12 and a debug build of 6.1.
+
+Nothing here touches the machine's boot files or its apt sources.  Each kernel
+is a folder of the cache with an info file that names its parts; the file is
+written last, so a folder with one is whole.
+"""
+
+import collections
+import glob
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+
+from .base import (CACHE, LabError, TOOLS, locked, logged, output_of, say)
+
+NAMES = ("6.1", "6.12", "debug-6.1")
+FRAGMENT = os.path.join(TOOLS, "debug.config")
+
+Kernel = collections.namedtuple("Kernel", "name release image kdir modules")
+
+
+def read_info(folder):
+    """The kernel that a cache folder holds, or None."""
+    try:
+        with open(os.path.join(folder, "info")) as file:
+            kernel = Kernel(**json.load(file))
+    except (OSError, ValueError, TypeError):
+        return None
+    whole = all(map(os.path.exists, (kernel.image, kernel.modules,
+                                     os.path.join(kernel.kdir, "Makefile"))))
+    return kernel if whole else None
+
+
+def write_info(folder, kernel):
+    temporary = os.path.join(folder, "info.new")
+    with open(temporary, "w") as file:
+        json.dump(kernel._asdict(), file, indent=1)
+    os.rename(temporary, os.path.join(folder, "info"))
+    return kernel
+
+
+def finish_modules(folder, release):
+    """Plain .ko files (the initramfs takes no other) and their index."""
+    modules = os.path.join(folder, "lib/modules", release)
+    packed = subprocess.run(["find", modules, "-name", "*.ko.xz", "-print0"],
+                            stdout=subprocess.PIPE, check=True).stdout
+    if packed:
+        subprocess.run(["xargs", "-0", "-P2", "-n64", "xz", "-d"],
+                       input=packed, check=True)
+    output_of(["/sbin/depmod", "-b", folder, release])
+    return modules
+
+
+class Apt:
+    """apt-get, with options that may point it at private sources."""
+
+    def __init__(self, options=(), log=None):
+        self.options = ["-o", "APT::Sandbox::User=root", *options]
+        self.log = log
+
+    def query(self, *words):
+        return output_of(["apt-cache", *self.options, *words])
+
+    def get(self, *words, cwd=None):
+        logged(["apt-get", "-q", *self.options, *words], self.log,
+               f"apt-get {words[0]}", cwd=cwd)
+
+    def field(self, package, field, *options):
+        """One field of the newest version that apt offers."""
+        try:
+            text = self.query(*options, "--no-all-versions", "show", package)
+        except LabError:
+            return None
+        found = re.search(rf"^{field}: (.*)$", text, re.M)
+        return found.group(1) if found else None
+
+
+def download(apt, folder, packages):
+    debs = os.path.join(folder, "debs")
+    shutil.rmtree(debs, ignore_errors=True)
+    os.makedirs(debs)
+    apt.get("download", *packages, cwd=debs)
+    return {name: glob.glob(os.path.join(debs, f"{name.split('=')[0]}_*.deb"))
+            [0] for name in packages}
+
+
+def unpack_image(folder, deb, release, log):
+    shutil.rmtree(os.path.join(folder, "lib"), ignore_errors=True)
+    logged(["dpkg-deb", "-x", deb, folder], log, "unpacking the kernel")
+    return os.path.join(folder, f"boot/vmlinuz-{release}")
+
+
+def need_root(what):
+    if os.geteuid():
+        raise LabError(f"{what} needs root: run it once as root (sudo)")
+
+
+def image_release(apt, *options):
+    """The release that linux-image-amd64 stands for, as 6.1.0-56-amd64."""
+    depends = apt.field("linux-image-amd64", "Depends", *options) or ""
+    found = re.search(r"linux-image-(\S+)", depends)
+    if not found:
+        raise LabError("apt knows no linux-image-amd64: run 'apt-get update' "
+                       "and check the network")
+    return found.group(1)
+
+
+def fetch_stock(name, folder, log):
+    """Debian's own 6.1, with headers that the machine has or gets."""
+    try:
+        return fetch_listed(name, folder, log)
+    except LabError:
+        if os.geteuid():
+            raise
+    # No package lists, or lists so old that their files are gone.
+    say("refreshing apt's package lists")
+    Apt(log=log).get("update")
+    return fetch_listed(name, folder, log)
+
+
+def fetch_listed(name, folder, log):
+    apt = Apt(log=log)
+    release = image_release(apt)
+    if not release.startswith("6.1."):
+        raise LabError(f"this machine's apt offers kernel {release}, the lab "
+                       "needs Debian 12 with 6.1")
+    if not os.path.isdir(f"/usr/src/linux-headers-{release}"):
+        need_root(f"installing linux-headers-{release}")
+        say(f"installing linux-headers-{release}")
+        apt.get("install", "-y", "--no-install-recommends",
+                f"linux-headers-{release}")
+    package = f"linux-image-{release}"
+    say(f"fetching Debian's kernel {release}")
+    debs = download(apt, folder, [package])
+    image = unpack_image(folder, debs[package], release, log)
+    shutil.rmtree(os.path.join(folder, "debs"))
+    return Kernel(name, release, image, f"/usr/src/linux-headers-{release}",
+                  finish_modules(folder, release))
+
+
+def backports_apt(log):
+    """An apt of our own for bookworm-backports: sources, lists and all."""
+    base = os.path.join(CACHE, "apt")
+    for part in ("lists/partial", "archives/partial", "parts"):
+        os.makedirs(os.path.join(base, part), exist_ok=True)
+    uris = output_of(["apt-get", "indextargets", "--format",
+                      "$(REPO_URI) $(CODENAME)", "Created-By: Packages"])
+    mirrors = [line.split()[0] for line in uris.splitlines()
+               if line.endswith(" bookworm")]
+    mirror = os.environ.get("MVIA_MIRROR") or next(
+        (m for m in mirrors if "debian.org" in m), None) or (
+        mirrors[0] if mirrors else "http://deb.debian.org/debian")
+    key = "/usr/share/keyrings/debian-archive-keyring.gpg"
+    signed = f"[signed-by={key}] " if os.path.exists(key) else ""
+    with open(os.path.join(base, "sources.list"), "w") as file:
+        file.write(f"deb {signed}{mirror} bookworm main\n"
+                   f"deb {signed}{mirror} bookworm-backports main\n")
+    return Apt(["-o", f"Dir::Etc::sourcelist={base}/sources.list",
+                "-o", f"Dir::Etc::sourceparts={base}/parts",
+                "-o", f"Dir::State::lists={base}/lists",
+                "-o", f"Dir::Cache::archives={base}/archives",
+                "-o", f"Dir::Cache::pkgcache={base}/pkgcache.bin",
+                "-o", f"Dir::Cache::srcpkgcache={base}/srcpkgcache.bin"], log)
+
+
+def unpack_headers(folder, debs, release, log):
+    """Headers in the cache; their one absolute path is made to lead there.
+
+    Installed, they would ask for the image package, boot files and all.
+    """
+    for top in ("usr/src", "usr/lib"):
+        shutil.rmtree(os.path.join(folder, top), ignore_errors=True)
+    for deb in debs:
+        logged(["dpkg-deb", "-x", deb, folder], log, "unpacking the headers")
+    kdir = os.path.join(folder, f"usr/src/linux-headers-{release}")
+    path = os.path.join(kdir, "Makefile")
+    with open(path) as file:
+        text = file.read()
+    with open(path, "w") as file:
+        file.write(text.replace("include /usr/src/",
+                                f"include {folder}/usr/src/"))
+    return kdir
+
+
+def fetch_backports(name, folder, log):
+    """Debian's 6.12 from bookworm-backports, headers and all."""
+    apt = backports_apt(log)
+    say("reading the package lists of bookworm-backports (private copy)")
+    apt.get("update")
+    target = ("-t", "bookworm-backports")
+    release = image_release(apt, *target)
+    image, headers = f"linux-image-{release}", f"linux-headers-{release}"
+    version = apt.field(image, "Version", *target)
+    depends = apt.field(headers, "Depends", *target) or ""
+    wanted = [f"{p}={version}" for p in [image, headers] + re.findall(
+        r"(linux-(?:headers|kbuild)-[^\s,]+)", depends)]
+    say(f"fetching Debian's kernel {release} and its headers")
+    debs = download(apt, folder, wanted)
+    path = unpack_image(folder, debs[wanted[0]], release, log)
+    kdir = unpack_headers(folder, [debs[p] for p in wanted[1:]], release, log)
+    shutil.rmtree(os.path.join(folder, "debs"))
+    return Kernel(name, release, path, kdir, finish_modules(folder, release))
+
+
+def debug_key(version):
+    with open(FRAGMENT, "rb") as file:
+        text = file.read()
+    return hashlib.sha256(f"{version}\n".encode() + text).hexdigest()[:12]
+
+
+def source_version():
+    done = subprocess.run(["dpkg-query", "-W", "-f", "${Version}",
+                           "linux-source-6.1"], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True)
+    return done.stdout if done.returncode == 0 else None
+
+
+def check_config(folder):
+    """Every line of the fragment must have survived into .config."""
+    with open(os.path.join(folder, ".config")) as file:
+        config = set(file.read().splitlines())
+    with open(FRAGMENT) as file:
+        lost = [line for line in file.read().splitlines()
+                if line.startswith("CONFIG_") and not line.endswith("=n")
+                and line not in config]
+    if lost:
+        raise LabError(f"the debug kernel lost {', '.join(lost)}")
+
+
+def build_debug(name, folder, log):
+    """A 6.1 with every checker on: ten minutes, once per fragment."""
+    key = os.path.basename(folder)[len(name) + 1:]
+    make = ["nice", "-n", "10", "make", "-C", folder]
+    stamp = os.path.join(folder, ".extracted")
+    if not os.path.exists(stamp):
+        say("unpacking linux-source-6.1")
+        logged(["tar", "xf", "/usr/src/linux-source-6.1.tar.xz", "-C", folder,
+                "--strip-components=1"], log, "unpacking the source")
+        open(stamp, "w").close()
+    with open(os.path.join(folder, "localversion-mvia"), "w") as file:
+        file.write(f"-debug-{key}\n")
+    logged([*make, "tinyconfig"], log, "configuring the debug kernel")
+    logged(["./scripts/kconfig/merge_config.sh", "-m", ".config", FRAGMENT],
+           log, "configuring the debug kernel", cwd=folder)
+    logged([*make, "olddefconfig"], log, "configuring the debug kernel")
+    check_config(folder)
+    jobs = min(os.cpu_count() or 1, 16)
+    say(f"building the debug kernel, about {20 // jobs} minutes, once "
+        f"(progress in {log})")
+    logged([*make, f"-j{jobs}", "bzImage", "modules"], log,
+           "building the debug kernel")
+    logged([*make, f"INSTALL_MOD_PATH={folder}", "modules_install"], log,
+           "building the debug kernel")
+    release = output_of([*make[3:], "-s", "kernelrelease"]).strip()
+    return Kernel(name, release, os.path.join(folder, "arch/x86/boot/bzImage"),
+                  folder, finish_modules(folder, release))
+
+
+def setup_packages(*lists):
+    done = subprocess.run([os.path.join(TOOLS, "setup.sh"), *lists])
+    if done.returncode:
+        raise LabError("the set-up of packages failed, see above")
+
+
+def drop_others(name, keep, days=3):
+    """One debug kernel is 2 GB: those of older fragments go in the end."""
+    for path in glob.glob(os.path.join(CACHE, f"{name}-*")):
+        if os.path.isdir(path) and path != keep and \
+                time.time() - os.path.getmtime(path) > days * 86400:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def kernel(name, update=False):
+    """The kernel `name`, from the cache or else fetched or built."""
+    if name not in NAMES:
+        raise LabError(f"no kernel '{name}': there are {', '.join(NAMES)}")
+    folder = os.path.join(CACHE, name)
+    make = {"6.1": fetch_stock, "6.12": fetch_backports}.get(name, build_debug)
+    if make is build_debug:
+        if not source_version():
+            setup_packages("debug")
+        folder += "-" + debug_key(source_version())
+    found = None if update else read_info(folder)
+    if found:
+        return found
+    with locked(name, f"kernel {name}"):
+        found = None if update else read_info(folder)
+        if found:
+            return found
+        os.makedirs(folder, exist_ok=True)
+        if make is build_debug:
+            setup_packages("debug")
+            drop_others(name, folder)
+        log = os.path.join(CACHE, f"{name}.log")
+        open(log, "w").close()
+        made = write_info(folder, make(name, folder, log))
+        say(f"kernel {name} ({made.release}) is ready")
+        return made

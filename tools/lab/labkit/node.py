@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""One guest: its QEMU, its agent, its console."""
+
+import json
+import os
+import shlex
+import socket
+import subprocess
+import threading
+import time
+
+from . import accel, initrd
+from .base import LabError, ROOT, die_with_parent
+from .jobs import Link
+from .klog import KernelLog
+
+COMMON = ("console=ttyS0 loglevel=5 panic=0 rcupdate.rcu_cpu_stall_timeout=120 "
+          "watchdog_thresh=60 net.ifnames=0 ipv6.disable_ipv6=1 "
+          "random.trust_cpu=on tsc=reliable no_timer_check nokaslr acpi=noirq "
+          "printk.time=1")
+
+
+class Monitor:
+    """QEMU's machine protocol."""
+
+    def __init__(self, path, health, limit=20):
+        end = time.monotonic() + limit
+        self.lock = threading.Lock()
+        while True:
+            self.socket = socket.socket(socket.AF_UNIX)
+            try:
+                self.socket.connect(path)
+                break
+            except OSError:
+                self.socket.close()
+                health()
+                if time.monotonic() > end:
+                    raise LabError(f"QEMU offers no monitor at {path}")
+                time.sleep(0.02)
+        self.socket.settimeout(60)
+        self.file = self.socket.makefile("r")
+        self.file.readline()  # the greeting
+        self.call("qmp_capabilities")
+
+    def call(self, command, **arguments):
+        request = {"execute": command}
+        if arguments:
+            request["arguments"] = arguments
+        with self.lock:
+            try:
+                self.socket.sendall(json.dumps(request).encode() + b"\n")
+                while True:
+                    line = self.file.readline()
+                    if not line:
+                        raise LabError(f"QEMU ended during '{command}'")
+                    answer = json.loads(line)
+                    if "return" in answer:
+                        return answer["return"]
+                    if "error" in answer:
+                        raise LabError(f"QEMU's monitor: {command}: "
+                                       f"{answer['error'].get('desc')}")
+            except OSError as error:
+                raise LabError(f"QEMU's monitor: {command}: {error}")
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+class Node:
+    """A guest.  Made by Lab; `index` counts from 0, names from node1."""
+
+    def __init__(self, lab, index):
+        self.lab, self.index = lab, index
+        self.name = f"node{index + 1}"
+        self.address = f"10.0.0.{index + 1}"
+        self.log_path = os.path.join(lab.logdir, f"{self.name}.log")
+        self.console = os.path.join(lab.logdir, f"{self.name}.console")
+        self.run_prefix = os.path.join(lab.rundir, f"n{index + 1}")
+        self.klog = KernelLog(self.console)
+        self.link = Link(self.name, f"{self.run_prefix}.agent", self.log_path,
+                         self.health)
+        if lab.exact:
+            # An idle guest leaps to its next timer: only our clock counts.
+            self.link.haste = 1000
+        self.qemu = None
+        self.qmp = None
+        self.boot_seconds = None
+
+    # Starting
+
+    def kernel_arguments(self):
+        lab, opts = self.lab, [COMMON]
+        models = [initrd.nic_model(s) for s in lab.nics]
+        opts += [f"lab.node={self.index + 1}", f"lab.nodes={lab.count}",
+                 f"lab.nics={','.join(m for m, _, _ in models)}",
+                 f"lab.mods={','.join(dict.fromkeys(d for *_, d in models))}",
+                 f"lab.cwd={ROOT}", f"lab.modules={lab.kernel.modules}"]
+        if lab.exact:
+            opts += ["mitigations=off", "lab.exact=1"]
+        if lab.append:
+            opts.append(lab.append)
+        return " ".join(opts)
+
+    def nic_arguments(self):
+        args = []
+        for net, spec in enumerate(self.lab.nics):
+            _, device, _ = initrd.nic_model(spec)
+            mac = f"52:54:00:00:{net:02x}:{self.index + 1:02x}"
+            if self.lab.exact:
+                args += ["-netdev", f"hubport,id=n{net},hubid=0"]
+            else:
+                path = self.lab.wire(net).port_path(self.index)
+                args += ["-netdev", f"stream,id=n{net},server=off,"
+                         f"addr.type=unix,addr.path={path}"]
+            args += ["-device", f"{device},netdev=n{net},id=nic{net},"
+                     f"mac={mac},romfile="]
+        return args
+
+    def command(self):
+        lab, prefix = self.lab, self.run_prefix
+        if lab.exact:
+            speed = ["-accel", "tcg,thread=single", "-cpu", "max",
+                     "-icount", "shift=0,sleep=off"]
+        else:
+            speed = accel.arguments(lab.accel)
+        return ["qemu-system-x86_64", "-name",
+                f"mvia-{self.name},debug-threads=on", "-nodefaults",
+                "-no-user-config", "-display", "none", "-machine",
+                "pc,usb=off,vmport=off", *speed,
+                "-smp", str(lab.cpus), "-m", str(lab.mem),
+                "-kernel", lab.kernel.image, "-initrd", lab.initrd,
+                "-append", self.kernel_arguments(),
+                "-chardev", f"file,id=console,path={self.console}",
+                "-serial", "chardev:console",
+                "-qmp", f"unix:{prefix}.qmp,server=on,wait=off",
+                "-device", "virtio-serial-pci",
+                "-chardev", f"socket,id=agent,path={prefix}.agent,"
+                "server=on,wait=off",
+                "-device", "virtserialport,chardev=agent,nr=1,name=agent",
+                "-chardev", f"socket,id=shell,path={prefix}.shell,"
+                "server=on,wait=off",
+                "-device", "virtserialport,chardev=shell,nr=2,name=shell",
+                "-virtfs", "local,path=/,mount_tag=host,security_model=none,"
+                "readonly=on,multidevs=remap",
+                *self.nic_arguments(), *lab.qemu_args]
+
+    def start(self):
+        """Start QEMU; ready() waits for the guest."""
+        self.started = time.monotonic()
+        self.qemu_log = os.path.join(self.lab.logdir, f"{self.name}.qemu")
+        with open(self.qemu_log, "w") as log:
+            log.write(shlex.join(self.command()) + "\n")
+            log.flush()
+            self.qemu = subprocess.Popen(
+                self.command(), stdin=subprocess.DEVNULL, stdout=log,
+                stderr=log, preexec_fn=die_with_parent)
+        self.qmp = Monitor(f"{self.run_prefix}.qmp", self.health)
+        self.link.connect()
+        self.renice()
+
+    def renice(self):
+        """Guests that spin must not starve QEMU's own I/O threads."""
+        if self.lab.exact:
+            return
+        for cpu in self.qmp.call("query-cpus-fast"):
+            try:
+                os.setpriority(os.PRIO_PROCESS, cpu["thread-id"], 15)
+            except OSError:
+                pass
+
+    def ready(self, limit=None):
+        """Wait until the guest's agent answers."""
+        limit = limit or self.lab.boot_limit
+        if not self.link.wait_for(lambda: self.link.release, limit):
+            raise LabError(f"{self.name} did not boot within {limit} s, see "
+                           f"{self.console}")
+        self.boot_seconds = time.monotonic() - self.started
+        if self.link.release != self.lab.kernel.release:
+            raise LabError(f"{self.name} runs {self.link.release}, not "
+                           f"{self.lab.kernel.release}")
+
+    def health(self):
+        """LabError when QEMU has ended or the kernel is beyond talking."""
+        if self.qemu and self.qemu.poll() is not None:
+            with open(self.qemu_log) as log:
+                said = log.read().splitlines()[1:] or ["no word"]
+            raise LabError(f"{self.name}: QEMU ended with status "
+                           f"{self.qemu.returncode}: {said[-1]}; see "
+                           f"{self.qemu_log}")
+        self.klog.scan()
+        if self.klog.dead:
+            raise LabError(f"{self.name}'s kernel died: {self.klog.dead}; see "
+                           f"{self.console}")
+
+    # Working
+
+    def spawn(self, command, timeout=None, stdin=False):
+        """Start a command; returns the Job.  `timeout` kills it, in s."""
+        return self.link.start(command, timeout, stdin)
+
+    def run(self, command, timeout=60):
+        """Run a command to its end; LabError when it takes longer."""
+        return self.spawn(command, timeout).wait()
+
+    def sh(self, command, timeout=60):
+        """run(), but a non-zero status is a LabError too."""
+        result = self.run(command, timeout)
+        if result.rc:
+            last = (result.all.strip().splitlines() or [""])[-1]
+            raise LabError(f"{self.name}: '{command}' ended with status "
+                           f"{result.rc} ({last}), see {self.log_path}")
+        return result
+
+    def monitor(self, line):
+        """A line for QEMU's human monitor, as "set_link nic0 off"."""
+        text = self.qmp.call("human-monitor-command",
+                             **{"command-line": line})
+        if text.startswith(("Error", "unknown command")):
+            raise LabError(f"{self.name}: monitor: {line}: {text.strip()}")
+        return text
+
+    # Ending
+
+    def reset(self, wait=True):
+        """Pull the reset button; the guest boots again, jobs are lost."""
+        self.link.close("the node was reset")
+        self.qmp.call("system_reset")
+        self.started = time.monotonic()
+        self.link.connect()
+        if wait:
+            self.ready()
+
+    def kill(self):
+        """End the guest at once, as a power cut does."""
+        if self.qemu and self.qemu.poll() is None:
+            self.qemu.kill()
+            self.qemu.wait()
+        self.link.close("the node was killed")
+        if self.qmp:
+            self.qmp.close()
+            self.qmp = None
+        self.klog.scan()
+        self.qemu = None
