@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <string.h>
+
+#include "conn.h"
+#include "msg.h"
+
+#define ANSWER_MS	5000	/* longest wait for one answer */
+#define RETRY_NS	20000000u
+
+void net_addr_set(union net_addr *n, const void *host, unsigned int host_len,
+		  const void *disc, unsigned int disc_len)
+{
+	if (host_len > NET_ADDR_HOST || disc_len > NET_ADDR_DISC)
+		die("address of %u + %u bytes is too long", host_len, disc_len);
+	n->a.HostAddressLen = host_len;
+	n->a.DiscriminatorLen = disc_len;
+	memmove(n->room + 4, host, host_len);
+	memcpy(n->room + 4 + host_len, disc, disc_len);
+}
+
+void net_addr_local(union net_addr *n, const struct nic *nic,
+		    const void *disc, unsigned int disc_len)
+{
+	net_addr_set(n, nic->attr.LocalNicAddress, nic->attr.NicAddressLen,
+		     disc, disc_len);
+}
+
+void net_addr_resolve(union net_addr *n, const struct nic *nic,
+		      const char *host)
+{
+	VIP_RETURN rc;
+
+	memset(n, 0, sizeof(*n));
+	rc = VipNSInit(nic->h, NULL);
+	if (rc == VIP_SUCCESS) {
+		n->a.HostAddressLen = NET_ADDR_HOST;
+		rc = VipNSGetHostByName(nic->h, (VIP_CHAR *)host, &n->a, 0);
+		VipNSShutdown(nic->h);
+	}
+	if (rc != VIP_SUCCESS)
+		die("unknown host %s (%s): add a line 'ADDRESS NAME' to /etc/vip_hosts or give its hardware address",
+		    host, vip_str(rc));
+	n->a.DiscriminatorLen = 0;
+}
+
+VIP_RETURN conn_wait(const struct nic *nic, const char *disc,
+		     uint32_t timeout_ms, struct conn_peer *peer)
+{
+	union net_addr local;
+
+	net_addr_local(&local, nic, disc, strlen(disc));
+	memset(peer, 0, sizeof(*peer));
+	return VipConnectWait(nic->h, &local.a, timeout_ms, &peer->addr.a,
+			      &peer->attr, &peer->conn);
+}
+
+VIP_RETURN conn_request(const struct nic *nic, VIP_VI_HANDLE vi,
+			const union net_addr *host, const char *disc,
+			const void *tag, unsigned int tag_len,
+			uint32_t patience_ms)
+{
+	uint64_t start = now_ns(), waited;
+	union net_addr local, remote;
+	VIP_VI_ATTRIBUTES attr;
+	bool told = false;
+	VIP_RETURN rc;
+
+	net_addr_local(&local, nic, tag, tag_len);
+	net_addr_set(&remote, host->a.HostAddress, host->a.HostAddressLen,
+		     disc, strlen(disc));
+	for (;;) {
+		rc = VipConnectRequest(vi, &local.a, &remote.a, ANSWER_MS,
+				       &attr);
+		waited = (now_ns() - start) / 1000000;
+		if (rc != VIP_NO_MATCH || waited >= patience_ms)
+			return rc;
+		if (!told && waited > 1000) {
+			warn_msg("nobody waits there for '%s' yet, trying for %u s",
+				 disc, patience_ms / 1000);
+			told = true;
+		}
+		/* A server that is about to wait announces it to nobody. */
+		sleep_ns(RETRY_NS);
+	}
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "msg.h"
+
+static void vwarn(const char *fmt, va_list ap)
+{
+	fflush(stdout);
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
+void warn_msg(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vwarn(fmt, ap);
+	va_end(ap);
+}
+
+void die(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vwarn(fmt, ap);
+	va_end(ap);
+	exit(1);
+}
+
+const char *vip_str(VIP_RETURN rc)
+{
+	static const char *const names[] = {
+		"VIP_SUCCESS", "VIP_NOT_DONE", "VIP_INVALID_PARAMETER",
+		"VIP_ERROR_RESOURCE", "VIP_TIMEOUT", "VIP_REJECT",
+		"VIP_INVALID_RELIABILITY_LEVEL", "VIP_INVALID_MTU",
+		"VIP_INVALID_QOS", "VIP_INVALID_PTAG", "VIP_INVALID_RDMAREAD",
+		"VIP_DESCRIPTOR_ERROR", "VIP_INVALID_STATE",
+		"VIP_ERROR_NAMESERVICE", "VIP_NO_MATCH", "VIP_NOT_REACHABLE",
+		"VIP_ERROR_NOT_SUPPORTED",
+	};
+
+	if ((unsigned int)rc < sizeof(names) / sizeof(names[0]))
+		return names[rc];
+	return "unknown VIP_RETURN";
+}
+
+const char *level_str(unsigned int level)
+{
+	switch (level) {
+	case VIP_SERVICE_UNRELIABLE:
+		return "unreliable";
+	case VIP_SERVICE_RELIABLE_DELIVERY:
+		return "rd";
+	case VIP_SERVICE_RELIABLE_RECEPTION:
+		return "rr";
+	}
+	return "-";
+}
+
+uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + ts.tv_nsec;
+}
+
+void sleep_ns(uint64_t ns)
+{
+	struct timespec ts = {
+		.tv_sec = ns / 1000000000u, .tv_nsec = ns % 1000000000u,
+	};
+
+	while (nanosleep(&ts, &ts) && errno == EINTR)
+		;
+}
+
+void spin_politely(void)
+{
+	static int alone = -1;
+
+	if (alone < 0)
+		alone = sysconf(_SC_NPROCESSORS_ONLN) == 1;
+	if (alone)
+		sched_yield();
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	void *p = calloc(n, size);
+
+	if (!p)
+		die("out of memory (%zu bytes)", n * size);
+	return p;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef TOOLS_MSG_H
+#define TOOLS_MSG_H
+
+#include <stdint.h>
+#include <vipl.h>
+
+/* One line on standard error, with the program's name; die() exits with 1. */
+void warn_msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void die(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2), noreturn));
+
+const char *vip_str(VIP_RETURN rc);
+const char *level_str(unsigned int level);
+
+uint64_t now_ns(void);
+void sleep_ns(uint64_t ns);
+
+/*
+ * For a loop that has found nothing to do for a while: where there is only one
+ * CPU, the kernel's own threads get it, since they are what we wait for.
+ */
+void spin_politely(void);
+
+/* Zeroed memory, or the end of the program. */
+void *xcalloc(size_t n, size_t size);
+
+#endif

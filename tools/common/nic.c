@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "msg.h"
+#include "nic.h"
+
+static int not_hidden(const struct dirent *d)
+{
+	return d->d_name[0] != '.';
+}
+
+int nic_for_each(int (*fn)(const char *name, void *arg), void *arg)
+{
+	struct dirent **list;
+	int n = scandir(NIC_CLASS_DIR, &list, not_hidden, versionsort);
+	int ret = 0;
+
+	if (n < 0)
+		return 0;
+	for (int i = 0; i < n; i++) {
+		if (!ret)
+			ret = fn(list[i]->d_name, arg);
+		free(list[i]);
+	}
+	free(list);
+	return ret;
+}
+
+void nic_none(void)
+{
+	die("no VI NIC on this machine: modprobe via_lo, or modprobe via_netdev attach=INTERFACE");
+}
+
+static int first_real(const char *name, void *arg)
+{
+	char *found = arg;
+
+	if (!*found || strcmp(name, "via_lo"))
+		snprintf(found, NAME_MAX + 1, "%s", name);
+	return strcmp(name, "via_lo") != 0;
+}
+
+static const char *default_nic(void)
+{
+	static char name[NAME_MAX + 1];
+	const char *env = getenv("VIPL_NIC");
+
+	if (env && *env)
+		return env;
+	nic_for_each(first_real, name);
+	if (!*name)
+		nic_none();
+	return name;
+}
+
+/*
+ * A lost connection is seen, and reported, by whoever waits for a completion;
+ * at the end of a run it is merely the other end leaving.
+ */
+static void on_error(VIP_PVOID ctx, VIP_ERROR_DESCRIPTOR *e)
+{
+	const struct nic *n = ctx;
+
+	if (e->ErrorCode != VIP_ERROR_CONN_LOST)
+		warn_msg("%s: asynchronous error %d, see VipErrorCallback(3)",
+			 n->dev, e->ErrorCode);
+}
+
+void nic_open(struct nic *n, const char *dev)
+{
+	VIP_RETURN rc;
+
+	n->dev = dev ? dev : default_nic();
+	rc = VipOpenNic(n->dev, &n->h);
+	if (rc != VIP_SUCCESS)
+		die("cannot open VI NIC %s: %s (viainfo lists the NICs)",
+		    n->dev, vip_str(rc));
+	rc = VipQueryNic(n->h, &n->attr);
+	if (rc == VIP_SUCCESS)
+		rc = VipErrorCallback(n->h, n, on_error);
+	if (rc != VIP_SUCCESS)
+		die("VI NIC %s: %s", n->dev, vip_str(rc));
+}
+
+void nic_close(struct nic *n)
+{
+	VipCloseNic(n->h);
+	n->h = NULL;
+}
+
+void nic_need_level(const struct nic *n, unsigned int level)
+{
+	if (!(n->attr.ReliabilityLevelSupport & level))
+		die("%s does not offer level %s (its mask is 0x%02x)", n->dev,
+		    level_str(level), n->attr.ReliabilityLevelSupport);
+}
+
+void region_alloc(struct nic *n, struct region *r, size_t len, bool rdma)
+{
+	VIP_MEM_ATTRIBUTES attr = { .EnableRdmaWrite = rdma };
+	size_t page = sysconf(_SC_PAGESIZE);
+	VIP_RETURN rc;
+
+	r->len = (len + page - 1) & ~(page - 1);
+	r->p = mmap(NULL, r->len, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (r->p == MAP_FAILED)
+		die("out of memory (%zu bytes)", r->len);
+	rc = VipRegisterMem(n->h, r->p, r->len, &attr, &r->handle);
+	if (rc != VIP_SUCCESS)
+		die("cannot register %zu bytes with %s: %s", r->len, n->dev,
+		    vip_str(rc));
+}
+
+void region_free(struct nic *n, struct region *r)
+{
+	VipDeregisterMem(n->h, r->p, r->handle);
+	munmap(r->p, r->len);
+	r->p = NULL;
+}
+
+const char *addr_str(const unsigned char *addr, unsigned int len)
+{
+	static char s[3 * 16];
+
+	*s = 0;
+	for (unsigned int i = 0; i < len && i < 16; i++)
+		snprintf(s + strlen(s), sizeof(s) - strlen(s), "%s%02x",
+			 i ? ":" : "", addr[i]);
+	return s;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef TOOLS_NIC_H
+#define TOOLS_NIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <vipl.h>
+
+#define NIC_CLASS_DIR	"/sys/class/via"
+
+struct nic {
+	const char		*dev;
+	VIP_NIC_HANDLE		h;
+	VIP_NIC_ATTRIBUTES	attr;
+};
+
+/* Page-aligned, registered memory. */
+struct region {
+	unsigned char	*p;
+	size_t		len;
+	VIP_MEM_HANDLE	handle;
+};
+
+/*
+ * Call fn for the name of each VI NIC of this machine, in order, until it
+ * returns non-zero, which is returned.
+ */
+int nic_for_each(int (*fn)(const char *name, void *arg), void *arg);
+
+/* Ends the program: this machine has no VI NIC, and how to get one. */
+void nic_none(void) __attribute__((noreturn));
+
+/* dev NULL: $VIPL_NIC, else the first NIC that is not the loopback. */
+void nic_open(struct nic *n, const char *dev);
+void nic_close(struct nic *n);
+
+/* Ends the program if the NIC does not offer the level. */
+void nic_need_level(const struct nic *n, unsigned int level);
+
+void region_alloc(struct nic *n, struct region *r, size_t len, bool rdma);
+void region_free(struct nic *n, struct region *r);
+
+/* "02:00:00:00:00:01", in a buffer of the callee's. */
+const char *addr_str(const unsigned char *addr, unsigned int len);
+
+#endif

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The command line of the measuring programs: perftest's, as far as it makes
+ * sense here. One table gives the parser and the help text.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <vipl.h>
+
+#include "msg.h"
+#include "opts.h"
+
+#define LONG_ONLY 256
+#define ALL_PROGS (OPT_LAT | OPT_BW | OPT_SOCK)
+#define VIA_PROGS (OPT_LAT | OPT_BW)
+
+enum {
+	O_OP = LONG_ONLY, O_JSON, O_PERSIST, O_EXACT, O_PEER_DEV, O_PEER_NETNS,
+	O_PROTO, O_SPIN, O_BW,
+};
+
+static const struct optdef {
+	int		val;
+	const char	*name;
+	const char	*arg;
+	unsigned int	progs;
+	const char	*help;
+} defs[] = {
+	{ 'd', "dev", "NIC", VIA_PROGS, "VI NIC to use (default: $VIPL_NIC, "
+	  "else the first one found)" },
+	{ 's', "size", "BYTES", ALL_PROGS, "size of a message" },
+	{ 'a', "all", NULL, ALL_PROGS, "run all sizes from 2 to the largest" },
+	{ 'n', "iters", "N", ALL_PROGS, "number of messages" },
+	{ 'D', "duration", "SECONDS", VIA_PROGS,
+	  "run for a time instead of -n" },
+	{ 'b', "bidirectional", NULL, OPT_BW, "send both ways at once" },
+	{ 'e', "events", NULL, VIA_PROGS,
+	  "sleep until something completes instead of polling" },
+	{ 'p', "port", "PORT", ALL_PROGS, "port (part of the discriminator)" },
+	{ 'l', "level", "LEVEL", VIA_PROGS,
+	  "reliability: unreliable, rd or rr" },
+	{ 't', "tx-depth", "N", VIA_PROGS, "sends in flight" },
+	{ O_OP, "op", "OP", VIA_PROGS, "send, write (RDMA Write) or write_imm "
+	  "(RDMA Write with immediate data)" },
+	{ O_PROTO, "proto", "PROTO", OPT_SOCK, "udp, tcp or unix" },
+	{ O_SPIN, "spin", NULL, OPT_SOCK,
+	  "with --exact: one process polls both sockets" },
+	{ O_BW, "bw", NULL, OPT_SOCK, "bandwidth instead of latency" },
+	{ O_JSON, "json", "FILE", ALL_PROGS,
+	  "write results to FILE too, one JSON object a line" },
+	{ O_PERSIST, "persist", NULL, ALL_PROGS,
+	  "server: go on after the first client" },
+	{ O_EXACT, "exact", NULL, ALL_PROGS,
+	  "both ends on this machine, for counting instructions" },
+	{ O_PEER_DEV, "peer-dev", "NIC", VIA_PROGS,
+	  "with --exact: NIC of the other end" },
+	{ O_PEER_NETNS, "peer-netns", "NETNS", ALL_PROGS,
+	  "with --exact: network namespace of the other end, name or path" },
+	{ 'h', "help", NULL, ALL_PROGS, "show this text" },
+};
+
+#define NR_DEFS (sizeof(defs) / sizeof(defs[0]))
+
+static void usage(const struct opts *o)
+{
+	printf("Usage: %s [OPTIONS]         (server)\n"
+	       "       %s [OPTIONS] HOST    (client; HOST: %s)\n\n",
+	       o->name, o->name, o->prog == OPT_SOCK ?
+	       "an IPv4 address" : "a name or hardware address");
+	for (size_t i = 0; i < NR_DEFS; i++) {
+		char left[48], sh[8] = "    ";
+
+		if (!(defs[i].progs & o->prog))
+			continue;
+		if (defs[i].val < LONG_ONLY)
+			snprintf(sh, sizeof(sh), "-%c, ", defs[i].val);
+		snprintf(left, sizeof(left), "%s--%s%s%s", sh, defs[i].name,
+			 defs[i].arg ? " " : "", defs[i].arg ? defs[i].arg : "");
+		printf("  %-26s %s\n", left, defs[i].help);
+	}
+	printf("\nThe client's options rule the run; the server needs only %s.\n",
+	       o->prog == OPT_SOCK ? "-p" : "-d and -p");
+	exit(0);
+}
+
+uint64_t parse_number(const char *what, const char *s, uint64_t min,
+		      uint64_t max)
+{
+	unsigned long long v;
+	char *end;
+
+	errno = 0;
+	v = strtoull(s, &end, 0);
+	if (!errno && end != s && *s != '-') {
+		unsigned int shift = *end == 'k' || *end == 'K' ? 10 :
+				     *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+
+		end += shift != 0;
+		if (!*end && v <= max >> shift && v << shift >= min)
+			return v << shift;
+	}
+	die("%s: '%s' is not a number from %llu to %llu", what, s,
+	    (unsigned long long)min, (unsigned long long)max);
+}
+
+static int pick(const char *what, const char *s, const char *const *names,
+		int n)
+{
+	char list[96] = "";
+
+	for (int i = 0; i < n; i++) {
+		if (!strcmp(s, names[i]))
+			return i;
+		snprintf(list + strlen(list), sizeof(list) - strlen(list),
+			 "%s%s", i ? ", " : "", names[i]);
+	}
+	die("%s: '%s' is not one of %s", what, s, list);
+}
+
+static const char *const op_names[] = { "send", "write", "write_imm" };
+static const char *const proto_names[] = { "udp", "tcp", "unix" };
+static const char *const level_names[] = { "unreliable", "rd", "rr" };
+
+const char *op_str(enum test_op op)
+{
+	return op_names[op];
+}
+
+const char *proto_str(enum sock_proto proto)
+{
+	return proto_names[proto];
+}
+
+static void set_option(struct opts *o, int c, const char *arg)
+{
+	switch (c) {
+	case 'd': o->dev = arg; break;
+	case 's': o->size = parse_number("-s", arg, 0, 1u << 30); break;
+	case 'a': o->all = true; break;
+	case 'n': o->iters = parse_number("-n", arg, 1, 1u << 30); break;
+	case 'D': o->seconds = parse_number("-D", arg, 1, 86400); break;
+	case 'b': o->bidir = true; break;
+	case 'e': o->events = true; break;
+	case 'p': o->port = parse_number("-p", arg, 1, 65535); break;
+	case 'l': o->level = 1 << pick("-l", arg, level_names, 3); break;
+	case 't': o->tx = parse_number("-t", arg, 1, 65536); break;
+	case O_OP: o->op = pick("--op", arg, op_names, 3); break;
+	case O_PROTO: o->proto = pick("--proto", arg, proto_names, 3); break;
+	case O_SPIN: o->spin = true; break;
+	case O_BW: o->bw = true; break;
+	case O_JSON: o->json = arg; break;
+	case O_PERSIST: o->persist = true; break;
+	case O_EXACT: o->exact = true; break;
+	case O_PEER_DEV: o->peer_dev = arg; break;
+	case O_PEER_NETNS: o->peer_netns = arg; break;
+	case 'h': usage(o); break;
+	default: die("see %s -h", o->name);
+	}
+}
+
+static void check(const struct opts *o)
+{
+	if (!o->exact && (o->peer_dev || o->peer_netns || o->spin))
+		die("--peer-dev, --peer-netns and --spin need --exact");
+	if (o->prog == OPT_SOCK) {
+		if (o->proto == PROTO_UNIX && !o->exact)
+			die("--proto unix works on one machine only: add --exact");
+		return;
+	}
+	if (o->exact && o->host)
+		die("--exact runs both ends here: leave out the host '%s'",
+		    o->host);
+	if (o->prog == OPT_LAT && o->op == OP_WRITE && o->events)
+		die("a plain RDMA Write wakes nobody: use -e with --op write_imm");
+	if (o->op == OP_WRITE && !o->size)
+		die("--op write needs at least one byte (-s)");
+}
+
+void opts_parse(struct opts *o, int argc, char **argv)
+{
+	struct option longs[NR_DEFS + 1];
+	char shorts[2 * NR_DEFS + 1] = "";
+	int n = 0, c;
+
+	memset(longs, 0, sizeof(longs));
+	for (size_t i = 0; i < NR_DEFS; i++) {
+		if (!(defs[i].progs & o->prog))
+			continue;
+		longs[n].name = defs[i].name;
+		longs[n].has_arg = defs[i].arg ? required_argument : no_argument;
+		longs[n++].val = defs[i].val;
+		if (defs[i].val < LONG_ONLY) {
+			char s[3] = { (char)defs[i].val,
+				      defs[i].arg ? ':' : 0, 0 };
+
+			strcat(shorts, s);
+		}
+	}
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1)
+		set_option(o, c, optarg);
+	if (optind < argc)
+		o->host = argv[optind++];
+	if (optind < argc)
+		die("one host at most: what is '%s'? See %s -h", argv[optind],
+		    o->name);
+	check(o);
+}
+
+uint32_t opts_first_size(const struct opts *o)
+{
+	return o->all ? 2 : o->size;
+}
+
+uint32_t opts_next_size(const struct opts *o, uint32_t size, uint32_t max)
+{
+	return o->all && size * 2 <= max ? size * 2 : 0;
+}

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# What the code is held to beside its tests: checkpatch --strict on kernel
+# code, W=1 and sparse on the modules, clang on user space.
+# checkpatch.pl comes out of the linux-source package, into the cache.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+cache=${MVIA_CACHE:-$HOME/.cache/mvia}/checkpatch
+bad=0
+
+if [ ! -x "$cache/scripts/checkpatch.pl" ]; then
+	tarball=$(ls /usr/src/linux-source-*.tar.xz 2>/dev/null | tail -n 1)
+	[ -n "$tarball" ] || { echo "lint: apt-get install linux-source-6.1" >&2; exit 1; }
+	echo "lint: taking checkpatch out of $tarball"
+	mkdir -p "$cache"
+	top=$(basename "$tarball" .tar.xz)
+	tar -C "$cache" --strip-components=1 -xf "$tarball" \
+		"$top/scripts/checkpatch.pl" "$top/scripts/spelling.txt" \
+		"$top/scripts/const_structs.checkpatch" || exit 1
+fi
+
+echo "lint: checkpatch --strict"
+find kernel devices include/uapi -name '*.[ch]' |
+	xargs "$cache/scripts/checkpatch.pl" --no-tree --strict --terse \
+	--no-summary --show-types -f $(sed 's/#.*//' tools/checkpatch.conf) || bad=1
+
+echo "lint: modules with W=1 and sparse"
+out=${B:-build}/lint
+mkdir -p "$out"
+make -s modules B="$out" KFLAGS="W=1 C=2 CHECK='sparse -D__CHECK_ENDIAN__'" \
+	>"$out/modules.log" 2>&1 || bad=1
+if grep -E 'warning|error' "$out/modules.log"; then
+	echo "lint: see $out/modules.log"
+	bad=1
+fi
+
+echo "lint: user space with clang"
+make -s user B="$out/clang" CC=clang >"$out/clang.log" 2>&1 || {
+	bad=1
+	echo "lint: clang failed, see $out/clang.log"
+}
+
+[ $bad = 0 ] && echo "lint: clean"
+exit $bad

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The VI NICs of this machine and their attributes. */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <dirent.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/msg.h"
+#include "common/nic.h"
+
+struct how {
+	bool		verbose, json;
+	unsigned int	shown, failed;
+};
+
+enum kind { NUMBER, LEVELS, BOOLEAN };
+
+struct field {
+	const char	*name;
+	enum kind	kind;
+	unsigned long	value;
+};
+
+#define FIELD(n, k)	{ #n, k, a->n }
+#define MAX_FIELDS	20
+
+static unsigned int list_fields(const VIP_NIC_ATTRIBUTES *a, struct field *f)
+{
+	const struct field all[] = {
+		FIELD(HardwareVersion, NUMBER),
+		FIELD(ProviderVersion, NUMBER),
+		FIELD(NicAddressLen, NUMBER),
+		FIELD(ThreadSafe, BOOLEAN),
+		FIELD(MaxDiscriminatorLen, NUMBER),
+		FIELD(MaxRegisterBytes, NUMBER),
+		FIELD(MaxRegisterRegions, NUMBER),
+		FIELD(MaxRegisterBlockBytes, NUMBER),
+		FIELD(MaxVI, NUMBER),
+		FIELD(MaxDescriptorsPerQueue, NUMBER),
+		FIELD(MaxSegmentsPerDesc, NUMBER),
+		FIELD(MaxCQ, NUMBER),
+		FIELD(MaxCQEntries, NUMBER),
+		FIELD(MaxTransferSize, NUMBER),
+		FIELD(NativeMTU, NUMBER),
+		FIELD(MaxPtags, NUMBER),
+		FIELD(ReliabilityLevelSupport, LEVELS),
+		FIELD(RDMAReadSupport, LEVELS),
+	};
+
+	_Static_assert(sizeof(all) / sizeof(all[0]) <= MAX_FIELDS, "room");
+	memcpy(f, all, sizeof(all));
+	return sizeof(all) / sizeof(all[0]);
+}
+
+static void print_levels(unsigned long mask)
+{
+	bool any = false;
+
+	printf("0x%02lx (", mask);
+	for (unsigned int bit = 1; bit <= VIP_SERVICE_RELIABLE_RECEPTION;
+	     bit <<= 1) {
+		if (!(mask & bit))
+			continue;
+		printf("%s%s", any ? ", " : "", level_str(bit));
+		any = true;
+	}
+	printf("%s)\n", any ? "" : "none");
+}
+
+/* Printable one-line attributes that the kernel shows beside the API's. */
+static void print_sysfs(const char *name)
+{
+	char path[PATH_MAX], line[256];
+	struct dirent **list;
+	FILE *f;
+	int n;
+
+	snprintf(path, sizeof(path), NIC_CLASS_DIR "/%s", name);
+	n = scandir(path, &list, NULL, alphasort);
+	for (int i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), NIC_CLASS_DIR "/%s/%s", name,
+			 list[i]->d_name);
+		f = list[i]->d_type == DT_REG ? fopen(path, "re") : NULL;
+		if (f && fgets(line, sizeof(line), f) && isprint(line[0]))
+			printf("    %-24s %.*s\n", list[i]->d_name,
+			       (int)strcspn(line, "\n"), line);
+		if (f)
+			fclose(f);
+	}
+}
+
+static void show_text(const char *name, const VIP_NIC_ATTRIBUTES *a,
+		      const struct how *how)
+{
+	struct field f[MAX_FIELDS];
+	unsigned int n = list_fields(a, f);
+
+	printf("%s\n", name);
+	printf("    %-24s %s\n", "Name", a->Name);
+	printf("    %-24s %s\n", "LocalNicAddress",
+	       addr_str(a->LocalNicAddress, a->NicAddressLen));
+	for (unsigned int i = 0; i < n; i++) {
+		printf("    %-24s ", f[i].name);
+		if (f[i].kind == LEVELS)
+			print_levels(f[i].value);
+		else if (f[i].kind == BOOLEAN)
+			printf("%s\n", f[i].value ? "yes" : "no");
+		else
+			printf("%lu\n", f[i].value);
+	}
+	if (how->verbose)
+		print_sysfs(name);
+}
+
+static void show_json(const char *name, const VIP_NIC_ATTRIBUTES *a,
+		      bool first)
+{
+	struct field f[MAX_FIELDS];
+	unsigned int n = list_fields(a, f);
+
+	printf("%s\n  {\"nic\":\"%s\",\"Name\":\"%s\",\"LocalNicAddress\":\"%s\"",
+	       first ? "" : ",", name, a->Name,
+	       addr_str(a->LocalNicAddress, a->NicAddressLen));
+	for (unsigned int i = 0; i < n; i++) {
+		if (f[i].kind == BOOLEAN)
+			printf(",\"%s\":%s", f[i].name,
+			       f[i].value ? "true" : "false");
+		else
+			printf(",\"%s\":%lu", f[i].name, f[i].value);
+	}
+	printf("}");
+}
+
+/* One NIC that cannot be opened does not hide the others. */
+static int show(const char *name, void *arg)
+{
+	struct how *how = arg;
+	VIP_NIC_ATTRIBUTES a;
+	VIP_NIC_HANDLE h;
+	VIP_RETURN rc;
+
+	rc = VipOpenNic(name, &h);
+	if (rc != VIP_SUCCESS) {
+		warn_msg("cannot open VI NIC %s: %s", name, vip_str(rc));
+		how->failed++;
+		return 0;
+	}
+	rc = VipQueryNic(h, &a);
+	if (rc != VIP_SUCCESS)
+		die("VipQueryNic %s: %s", name, vip_str(rc));
+	if (how->json)
+		show_json(name, &a, !how->shown);
+	else
+		show_text(name, &a, how);
+	VipCloseNic(h);
+	how->shown++;
+	return 0;
+}
+
+static void usage(void)
+{
+	printf("Usage: viainfo [-d NIC] [-v] [--json]\n\n"
+	       "  -d, --dev NIC   this VI NIC only (default: all)\n"
+	       "  -v, --verbose   what the kernel says beside the API, too\n"
+	       "  -j, --json      as a JSON array\n"
+	       "  -h, --help      show this text\n");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "dev", required_argument, NULL, 'd' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct how how = { 0 };
+	const char *dev = NULL;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "d:vjh", longs, NULL)) != -1) {
+		switch (c) {
+		case 'd': dev = optarg; break;
+		case 'v': how.verbose = true; break;
+		case 'j': how.json = true; break;
+		case 'h': usage(); return 0;
+		default: die("see viainfo -h");
+		}
+	}
+	if (optind < argc)
+		die("what is '%s'? See viainfo -h", argv[optind]);
+	if (how.json)
+		printf("[");
+	if (dev)
+		show(dev, &how);
+	else
+		nic_for_each(show, &how);
+	if (how.json)
+		printf("%s]\n", how.shown ? "\n" : "");
+	if (!how.shown && !how.failed)
+		nic_none();
+	return how.failed != 0;
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * ping over VIA: unreliable messages, so that what the wire loses is seen,
+ * echoed by a responder ("viaping -l") on the other machine.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/chan.h"
+#include "common/conn.h"
+#include "common/msg.h"
+#include "common/opts.h"
+#include "common/samples.h"
+
+#define PING_DISC	"viaping"
+#define PING_MTU	65536	/* the longest message; both ends agree on it */
+#define PING_DEPTH	16
+#define ACCEPT_MS	10000
+
+/* Opens each message; the rest is filling. */
+struct ping_hdr {
+	uint32_t	seq;
+	uint32_t	reserved;
+	uint64_t	sent_ns;
+};
+
+struct ping {
+	struct nic	nic;
+	struct chan	ch;
+	const char	*host;
+	uint32_t	size, count;
+	uint64_t	interval_ns;
+	uint32_t	sent, received;
+	struct samples	rtt;
+};
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
+
+static void init_chan(struct chan *ch, struct nic *nic)
+{
+	struct chan_config c = {
+		.level = VIP_SERVICE_UNRELIABLE, .max_transfer = PING_MTU,
+		.tx = PING_DEPTH, .rx = PING_DEPTH, .buf_len = PING_MTU,
+		.share = false,
+	};
+
+	chan_init(ch, nic, &c);
+	chan_fill_recvs(ch);
+}
+
+/* Echo from the receive buffer itself; false once the client has gone. */
+static bool echo_one(struct chan *ch)
+{
+	VIP_DESCRIPTOR *d, *s;
+	VIP_RETURN rc;
+
+	rc = VipRecvWait(ch->vi, 0xffffffff, &d);
+	if (rc != VIP_SUCCESS)
+		return false;
+	ch->rdone++;
+	s = chan_next_send(ch);
+	memset(s, 0, sizeof(*s));
+	s->CS.Length = d->CS.Length;
+	s->CS.SegCount = 1;
+	s->DS[0].Local = d->DS[0].Local;
+	s->DS[0].Local.Length = d->CS.Length;
+	if (VipPostSend(ch->vi, s, ch->mem.handle) != VIP_SUCCESS)
+		return false;
+	/* The buffer is the sender's until then. */
+	rc = VipSendWait(ch->vi, 0xffffffff, &s);
+	if (rc != VIP_SUCCESS)
+		return false;
+	ch->sposted++;
+	ch->sdone++;
+	chan_post_recv(ch);
+	return true;
+}
+
+static void *echo_thread(void *arg)
+{
+	struct chan *ch = arg;
+
+	while (echo_one(ch))
+		;
+	chan_fini(ch);
+	free(ch);
+	return NULL;
+}
+
+static void answer(struct nic *nic, struct conn_peer *peer)
+{
+	struct chan *ch = xcalloc(1, sizeof(*ch));
+	pthread_t t;
+
+	init_chan(ch, nic);
+	if (VipConnectAccept(peer->conn, ch->vi) != VIP_SUCCESS) {
+		VipConnectReject(peer->conn);
+		chan_fini(ch);
+		free(ch);
+		return;
+	}
+	if (pthread_create(&t, NULL, echo_thread, ch))
+		die("cannot start a thread for a client");
+	pthread_detach(t);
+}
+
+static int respond(const char *dev)
+{
+	struct conn_peer peer;
+	struct nic nic;
+	VIP_RETURN rc;
+
+	nic_open(&nic, dev);
+	printf("viaping: answering on %s (%s)\n", nic.dev,
+	       addr_str(nic.attr.LocalNicAddress, nic.attr.NicAddressLen));
+	fflush(stdout);
+	while (!stop) {
+		rc = conn_wait(&nic, PING_DISC, ACCEPT_MS, &peer);
+		if (rc == VIP_SUCCESS)
+			answer(&nic, &peer);
+		else if (rc != VIP_TIMEOUT)
+			die("cannot wait for clients on %s: %s", nic.dev,
+			    vip_str(rc));
+	}
+	return 0;
+}
+
+static void connect_to(struct ping *p)
+{
+	union net_addr host;
+	VIP_RETURN rc;
+
+	net_addr_resolve(&host, &p->nic, p->host);
+	init_chan(&p->ch, &p->nic);
+	rc = conn_request(&p->nic, p->ch.vi, &host, PING_DISC, "", 0, 1000);
+	if (rc == VIP_NO_MATCH)
+		die("%s is there, but has no responder: start 'viaping -l' on it",
+		    p->host);
+	if (rc == VIP_TIMEOUT || rc == VIP_NOT_REACHABLE)
+		die("%s does not answer (%s): is a VI NIC attached there, on the same network?",
+		    p->host, vip_str(rc));
+	if (rc != VIP_SUCCESS)
+		die("cannot connect to %s: %s", p->host, vip_str(rc));
+	printf("VIAPING %s (%s) from %s: %u bytes\n", p->host,
+	       addr_str(host.a.HostAddress, host.a.HostAddressLen),
+	       p->nic.dev, p->size);
+	fflush(stdout);
+}
+
+static void send_one(struct ping *p, unsigned char *msg)
+{
+	struct ping_hdr h = { .seq = p->sent + 1, .sent_ns = now_ns() };
+
+	memcpy(msg, &h, sizeof(h));
+	chan_send_msg(&p->ch, msg, p->size, false, 0);
+	p->sent++;
+}
+
+static void got_one(struct ping *p, const VIP_DESCRIPTOR *d)
+{
+	uint64_t now = now_ns();
+	struct ping_hdr h;
+
+	if (d->CS.Length < sizeof(h))
+		die("an answer of %u bytes", d->CS.Length);
+	memcpy(&h, chan_recv_buf(&p->ch, d), sizeof(h));
+	printf("%u bytes from %s: seq=%u time=%.3f ms\n", d->CS.Length,
+	       p->host, h.seq, (double)(now - h.sent_ns) / 1e6);
+	fflush(stdout);
+	samples_add(&p->rtt, now - h.sent_ns);
+	p->received++;
+	chan_post_recv(&p->ch);
+}
+
+/* Take answers until all are in or the time is up. */
+static void listen_until(struct ping *p, uint64_t until, bool all_in)
+{
+	VIP_DESCRIPTOR *d;
+	uint64_t now;
+
+	while (!stop && (now = now_ns()) < until) {
+		if (all_in && p->received == p->sent)
+			break;
+		/* Short steps, for the sake of an interrupt key. */
+		now = until - now > 200000000 ? 200000000 : until - now;
+		d = chan_recv_wait(&p->ch, (now + 999999) / 1000000);
+		if (d)
+			got_one(p, d);
+	}
+}
+
+static void summary(struct ping *p)
+{
+	double loss = p->sent ? 100.0 * (p->sent - p->received) / p->sent : 0;
+	struct lat_summary s;
+
+	printf("\n--- %s viaping statistics ---\n"
+	       "%u sent, %u received, %.4g%% loss\n", p->host, p->sent,
+	       p->received, loss);
+	if (!p->rtt.n)
+		return;
+	samples_summary(&p->rtt, &s);
+	/* The summary is of half round trips, us. */
+	printf("rtt min/avg/max/mdev = %.3f/%.3f/%.3f/%.3f ms\n", s.min / 500,
+	       s.avg / 500, s.max / 500, s.stdev / 500);
+}
+
+static int ping(struct ping *p, const char *dev)
+{
+	unsigned char *msg;
+	uint64_t next;
+
+	nic_open(&p->nic, dev);
+	connect_to(p);
+	msg = xcalloc(1, PING_MTU);
+	next = now_ns();
+	while (!stop && (!p->count || p->sent < p->count)) {
+		send_one(p, msg);
+		next += p->interval_ns;
+		if (p->sent == p->count)
+			listen_until(p, now_ns() + 2000000000, true);
+		else
+			listen_until(p, next, false);
+	}
+	summary(p);
+	chan_fini(&p->ch);
+	nic_close(&p->nic);
+	free(msg);
+	return p->received ? 0 : 1;
+}
+
+static void usage(void)
+{
+	printf("Usage: viaping [OPTIONS] HOST    (a name or hardware address)\n"
+	       "       viaping -l [-d NIC]       (the responder)\n\n"
+	       "  -d, --dev NIC           VI NIC to use\n"
+	       "  -c, --count N           stop after N messages\n"
+	       "  -s, --size BYTES        size of a message (56)\n"
+	       "  -i, --interval SECONDS  time between two messages (1)\n"
+	       "  -l, --listen            answer others\n"
+	       "  -h, --help              show this text\n");
+}
+
+static uint64_t parse_interval(const char *s)
+{
+	char *end;
+	double v = strtod(s, &end);
+
+	if (end == s || *end || !(v >= 0 && v <= 3600))
+		die("-i: '%s' is not a number of seconds from 0 to 3600", s);
+	return v * 1e9;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "dev", required_argument, NULL, 'd' },
+		{ "count", required_argument, NULL, 'c' },
+		{ "size", required_argument, NULL, 's' },
+		{ "interval", required_argument, NULL, 'i' },
+		{ "listen", no_argument, NULL, 'l' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct ping p = { .size = 56, .interval_ns = 1000000000 };
+	const char *dev = NULL;
+	bool listen = false;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "d:c:s:i:lh", longs, NULL)) != -1) {
+		switch (c) {
+		case 'd': dev = optarg; break;
+		case 'c': p.count = parse_number("-c", optarg, 1, 1u << 30); break;
+		case 's': p.size = parse_number("-s", optarg,
+						sizeof(struct ping_hdr),
+						PING_MTU); break;
+		case 'i': p.interval_ns = parse_interval(optarg); break;
+		case 'l': listen = true; break;
+		case 'h': usage(); return 0;
+		default: die("see viaping -h");
+		}
+	}
+	if (listen == (optind < argc) || argc - optind > 1)
+		die("one host, or -l for the responder: see viaping -h");
+	signal(SIGINT, on_signal);
+	if (listen) {
+		signal(SIGINT, SIG_DFL);
+		return respond(dev);
+	}
+	p.host = argv[optind];
+	return ping(&p, dev);
+}

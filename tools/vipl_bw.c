@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Bandwidth between two VIs.
+ *
+ * Flow control is ours: the receiver grants credits, in control messages, for
+ * the receives that it has posted. Credits are absolute ("you may have sent n
+ * in all"), so that none can be counted twice; where messages may be lost, a
+ * sender that stalls tells how many it has sent, and the lost ones are granted
+ * anew. The average counts what arrived, until the receiver has said so.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/msg.h"
+#include "common/pair.h"
+#include "common/report.h"
+#include "common/session.h"
+
+#define STALL_NS	20000000u
+#define GONE_NS		20000000000ull
+#define EXACT_RX	64
+#define POLITE_MASK	0x1f	/* empty looks between two courtesies */
+
+struct bw {
+	struct session	*s;
+	struct chan	*data;
+	bool		sends, receives;
+	bool		counted;	/* each message takes a receive */
+	bool		reliable;
+
+	/* as a sender */
+	uint64_t	sent, done, credit, target;
+	uint64_t	deadline;	/* ns, 0: none */
+	uint64_t	delivered;	/* as the peer says */
+	bool		closing, fin_sent, result_in;
+	uint64_t	mark_ns, mark_done;
+	double		peak;
+
+	/* as a receiver */
+	uint64_t	received, granted, lost, expected;
+	uint32_t	rbase;		/* receives consumed before this round */
+	bool		fin_in, result_out;
+	uint64_t	last_ns;	/* when something happened */
+};
+
+static void set_peak(struct bw *b, uint32_t size)
+{
+	uint64_t n = b->done - b->mark_done, now;
+	double rate;
+
+	if (n < 2 * b->data->cfg.tx)
+		return;
+	now = now_ns();
+	rate = mbps(n * size, now - b->mark_ns);
+	if (b->mark_ns && rate > b->peak)
+		b->peak = rate;
+	b->mark_ns = now;
+	b->mark_done = b->done;
+}
+
+/*
+ * A plain RDMA Write takes no receive: a message without data behind the last
+ * one tells the receiver that all are in place.
+ */
+static void close_writes(struct bw *b)
+{
+	chan_send_msg(b->data, NULL, 0, true, 0);
+	b->done = b->sent;
+}
+
+static void send_some(struct bw *b)
+{
+	if (b->deadline && now_ns() >= b->deadline)
+		b->target = b->sent;
+	while (b->sent < b->target && b->sent < b->credit &&
+	       chan_inflight(b->data) < b->data->cfg.tx) {
+		chan_post_send(b->data);
+		b->sent++;
+	}
+	if (b->sent < b->target || b->fin_sent)
+		return;
+	if (!b->counted && b->reliable && !b->closing) {
+		b->closing = true;
+		close_writes(b);
+	}
+	if (!chan_inflight(b->data)) {
+		session_send(b->s, CTL_FIN, b->sent, 0);
+		b->fin_sent = true;
+	}
+}
+
+static void grant(struct bw *b, bool force)
+{
+	uint64_t now = b->lost + (b->data->rposted - b->rbase);
+
+	if (!b->counted || b->result_out)
+		return;
+	if (!force && now - b->granted < b->data->cfg.rx / 4)
+		return;
+	b->granted = now;
+	session_send(b->s, CTL_CREDIT, now, 0);
+}
+
+static void on_recv(struct bw *b)
+{
+	b->received++;
+	chan_post_recv(b->data);
+	grant(b, false);
+}
+
+/* Take what has arrived before judging what has not. */
+static void drain(struct bw *b)
+{
+	while (chan_recv_done(b->data))
+		on_recv(b);
+}
+
+static void on_ctl(struct bw *b, const struct ctl_msg *m)
+{
+	switch (m->type) {
+	case CTL_CREDIT:
+		if (m->a > b->credit)
+			b->credit = m->a;
+		break;
+	case CTL_SYNC:
+		drain(b);
+		if (m->a > b->received)
+			b->lost = m->a - b->received;
+		grant(b, true);
+		break;
+	case CTL_FIN:
+		drain(b);
+		b->expected = m->a;
+		b->fin_in = true;
+		break;
+	case CTL_RESULT:
+		b->delivered = m->a;
+		b->result_in = true;
+		break;
+	default:
+		die("control message %u in the middle of a run", m->type);
+	}
+}
+
+static void answer_fin(struct bw *b)
+{
+	uint64_t n = b->received;
+
+	if (!b->fin_in || b->result_out)
+		return;
+	if (b->reliable && n < (b->counted ? b->expected : 1))
+		return;
+	if (!b->counted)
+		n = b->expected;	/* the reader of memory cannot count */
+	session_send(b->s, CTL_RESULT, n, 0);
+	b->result_out = true;
+}
+
+static bool look_at_queues(struct bw *b)
+{
+	struct ctl_msg m;
+	bool any = false;
+
+	if (chan_send_done(b->data)) {
+		b->done++;
+		any = true;
+	}
+	if (b->receives && chan_recv_done(b->data)) {
+		on_recv(b);
+		any = true;
+	}
+	if (session_poll(b->s, &m)) {
+		on_ctl(b, &m);
+		any = true;
+	}
+	return any;
+}
+
+static bool sleep_on_cq(struct bw *b, uint64_t ns)
+{
+	struct session *s = b->s;
+	VIP_BOOLEAN recv;
+	VIP_VI_HANDLE vi;
+	struct ctl_msg m;
+	VIP_RETURN rc;
+
+	rc = VipCQWait(s->cq, ns / 1000000, &vi, &recv);
+	if (rc == VIP_TIMEOUT)
+		return false;
+	if (rc != VIP_SUCCESS)
+		die("VipCQWait: %s", vip_str(rc));
+	/* A notice may be stale: the handshake did not read the CQ. */
+	if (vi == s->ctl.vi && recv) {
+		if (session_poll(s, &m))
+			on_ctl(b, &m);
+	} else if (vi == s->ctl.vi) {
+		chan_send_done(&s->ctl);
+	} else if (recv) {
+		if (chan_recv_done(b->data))
+			on_recv(b);
+	} else if (chan_send_done(b->data)) {
+		b->done++;
+	}
+	return true;
+}
+
+/* Nothing happens: where messages get lost, credits get lost with them. */
+static void on_silence(struct bw *b)
+{
+	uint64_t now = now_ns();
+
+	if (!b->last_ns)
+		b->last_ns = now;
+	else if (now - b->last_ns > GONE_NS)
+		die("the other end has been silent for %llu s",
+		    GONE_NS / 1000000000);
+	if (b->sends && !b->reliable && b->counted && !b->fin_sent &&
+	    !chan_inflight(b->data) && b->sent >= b->credit)
+		session_send(b->s, CTL_SYNC, b->sent, 0);
+}
+
+static bool finished(const struct bw *b)
+{
+	return (!b->sends || b->result_in) && (!b->receives || b->result_out);
+}
+
+static void run_queues(struct bw *b, uint32_t size)
+{
+	uint64_t idle_from = 0;
+	uint32_t idle = 0;
+
+	while (!finished(b)) {
+		bool any;
+
+		if (b->sends)
+			send_some(b);
+		answer_fin(b);
+		if (finished(b))
+			break;
+		any = b->s->cq ? sleep_on_cq(b, STALL_NS) : look_at_queues(b);
+		if (any) {
+			b->last_ns = idle_from = idle = 0;
+			if (b->sends)
+				set_peak(b, size);
+			continue;
+		}
+		if (!b->s->cq) {
+			if (!(++idle & POLITE_MASK))
+				spin_politely();
+			if (idle & 0xfff)
+				continue;
+			if (!idle_from)
+				idle_from = now_ns();
+			if (now_ns() - idle_from < STALL_NS)
+				continue;
+			idle_from = 0;
+		}
+		on_silence(b);
+	}
+}
+
+static void bw_size(struct session *s, uint32_t size)
+{
+	const struct opts *o = &s->o;
+	struct bw_summary sum = { 0 };
+	struct bw b = {
+		.s = s, .data = &s->data,
+		.sends = o->bidir || !s->server,
+		.receives = o->bidir || s->server,
+		.counted = o->op != OP_WRITE,
+		.reliable = o->level != VIP_SERVICE_UNRELIABLE,
+		.credit = o->op == OP_WRITE ? UINT64_MAX : s->peer_rx,
+		.target = o->seconds ? UINT64_MAX : o->iters,
+	};
+	uint64_t start, end;
+
+	chan_prepare(&s->data, o->op, size, &s->remote);
+	b.rbase = s->data.rdone;
+	b.granted = s->data.rposted - s->data.rdone;
+	session_barrier(s);
+	start = now_ns();
+	b.deadline = o->seconds ? start + o->seconds * 1000000000ull : 0;
+	b.mark_ns = start;
+	run_queues(&b, size);
+	end = now_ns();
+	session_barrier(s);
+	drain(&b);
+	if (s->server)
+		return;
+	sum.messages = b.delivered + (o->bidir ? b.received : 0);
+	sum.lost = b.sent - b.delivered +
+		   (o->bidir && b.counted ? b.expected - b.received : 0);
+	if (o->bidir && !b.counted)
+		sum.messages = b.delivered + b.expected;
+	sum.bytes = sum.messages * size;
+	sum.ns = end - start;
+	sum.peak = b.peak;
+	report_bw(size, &sum);
+}
+
+static void run_session(struct session *s)
+{
+	uint32_t size = opts_first_size(&s->o);
+
+	for (;;) {
+		bw_size(s, size);
+		size = opts_next_size(&s->o, size, s->max_size);
+		if (!size)
+			break;
+	}
+}
+
+/* Keep the queue of one end full until all has arrived at the other. */
+static void exact_size(struct pair *p, const struct opts *o, uint32_t size)
+{
+	struct chan *a = &p->ch[0], *b = &p->ch[1];
+	struct remote_buf to = pair_remote(p, 1);
+	struct bw_summary sum = { 0 };
+	uint32_t first_sent = a->sposted, first_got = b->rdone;
+	uint64_t start, quiet = 0;
+
+	chan_prepare(a, o->op, size, &to);
+	start = now_ns();
+	while (b->rdone - first_got < o->iters) {
+		bool any = false;
+
+		while (a->sposted - first_sent < o->iters &&
+		       chan_inflight(a) < a->cfg.tx &&
+		       a->sposted - first_sent <
+		       b->rposted - first_got) {
+			chan_post_send(a);
+			any = true;
+		}
+		while (chan_recv_done(b)) {
+			chan_post_recv(b);
+			any = true;
+		}
+		while (chan_send_done(a))
+			any = true;
+		if (any)
+			quiet = 0;
+		else if (!(++quiet & POLITE_MASK))
+			spin_politely();
+		if (quiet == 2000000)
+			die("messages are missing: %u of %u arrived",
+			    b->rdone - first_got, o->iters);
+	}
+	while (chan_inflight(a))
+		chan_reap_wait(a);
+	sum.ns = now_ns() - start;
+	sum.messages = o->iters;
+	sum.bytes = (uint64_t)o->iters * size;
+	report_bw(size, &sum);
+}
+
+static int exact_main(const struct opts *o)
+{
+	struct pair *p = xcalloc(1, sizeof(*p));
+	struct chan_config c = {
+		.level = o->level, .tx = o->tx < EXACT_RX ? o->tx : EXACT_RX,
+		.rx = EXACT_RX, .share = true,
+	};
+	uint32_t size;
+
+	if (o->op == OP_WRITE)
+		die("--exact counts arrivals: use --op send or write_imm");
+	if (o->bidir || o->seconds)
+		die("--exact sends one way and counts messages: leave out -b and -D");
+	c.buf_len = o->all ? 65536 : o->size ? o->size : 1;
+	c.max_transfer = c.buf_len;
+	pair_init(p, o, &c);
+	for (size = opts_first_size(o); size;
+	     size = opts_next_size(o, size, c.buf_len))
+		exact_size(p, o, size);
+	pair_fini(p);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct opts o = {
+		.prog = OPT_BW, .name = "vipl_bw", .size = 65536,
+		.iters = 1000, .tx = 128, .port = 18516,
+		.level = VIP_SERVICE_RELIABLE_DELIVERY,
+	};
+	int ret;
+
+	opts_parse(&o, argc, argv);
+	report_begin(&o, o.dev ? o.dev : "via", level_str(o.level));
+	ret = o.exact && !o.events ? exact_main(&o) :
+				     session_main(&o, run_session);
+	report_end();
+	return ret;
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Half round-trip time between two VIs. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/msg.h"
+#include "common/pair.h"
+#include "common/report.h"
+#include "common/session.h"
+
+#define LOST_NS		100000000u	/* unreliable: when to send again */
+#define GONE_NS		10000000000ull
+#define SPINS		4096		/* between two looks at the clock */
+#define DATA_RX		16
+#define EXACT_BATCH	16		/* rounds: reading the clock counts too */
+
+/* One end of a ping-pong. */
+struct end {
+	struct chan	*ch;
+	enum test_op	op;
+	bool		block;
+	uint32_t	size;
+	unsigned char	seq_out, seq_in;	/* last byte of --op write */
+};
+
+/* The immediate data of the plain send that ends a round. */
+static inline uint32_t fin_imm(uint32_t size)
+{
+	return 0x66000000u ^ size;
+}
+
+enum got { GOT_MSG, GOT_FIN, GOT_NOTHING };
+
+static void end_init(struct end *e, struct chan *ch, const struct opts *o,
+		     uint32_t size, const struct remote_buf *to)
+{
+	*e = (struct end){
+		.ch = ch, .op = o->op, .block = o->events, .size = size,
+	};
+	chan_prepare(ch, o->op, size, to);
+	memset(ch->rbuf, 0, size);
+	memset(ch->sbuf, 0, size);
+}
+
+static inline void ping(struct end *e)
+{
+	/* Completions are collected a queue at a time, as users do. */
+	if (chan_inflight(e->ch) == e->ch->cfg.tx)
+		chan_reap_wait(e->ch);
+	if (e->op == OP_WRITE)
+		e->ch->sbuf[e->size - 1] = ++e->seq_out;
+	chan_post_send(e->ch);
+}
+
+static inline enum got take(struct end *e, VIP_DESCRIPTOR *d)
+{
+	enum got g = GOT_MSG;
+
+	if ((d->CS.Status & VIP_STATUS_IMMEDIATE) &&
+	    (d->CS.Status & VIP_STATUS_OP_MASK) == VIP_STATUS_OP_RECEIVE)
+		/* The end of another round is a late copy. */
+		g = d->CS.ImmediateData == fin_imm(e->size) ? GOT_FIN :
+							      GOT_NOTHING;
+	chan_post_recv(e->ch);
+	return g;
+}
+
+/* Look once. */
+static inline enum got peek(struct end *e)
+{
+	VIP_DESCRIPTOR *d;
+
+	if (e->op == OP_WRITE) {
+		volatile unsigned char *last = &e->ch->rbuf[e->size - 1];
+
+		if (*last == (unsigned char)(e->seq_in + 1)) {
+			e->seq_in++;
+			return GOT_MSG;
+		}
+		return GOT_NOTHING;
+	}
+	d = chan_recv_done(e->ch);
+	return d ? take(e, d) : GOT_NOTHING;
+}
+
+static enum got wait_spinning(struct end *e, uint64_t timeout_ns)
+{
+	uint64_t until = 0;
+
+	for (;;) {
+		VIP_DESCRIPTOR *d;
+
+		for (int i = 0; i < SPINS; i++) {
+			enum got g = peek(e);
+
+			if (g != GOT_NOTHING)
+				return g;
+		}
+		/* An RDMA Write's reader learns of the end and of loss here. */
+		d = e->op == OP_WRITE ? chan_recv_done(e->ch) : NULL;
+		if (d)
+			return take(e, d);
+		if (!until)
+			until = now_ns() + timeout_ns;
+		else if (now_ns() > until)
+			return GOT_NOTHING;
+	}
+}
+
+static inline enum got pong(struct end *e, uint64_t timeout_ns)
+{
+	VIP_DESCRIPTOR *d;
+
+	if (!e->block)
+		return wait_spinning(e, timeout_ns);
+	/* A reliable wait needs no limit of ours: a lost peer ends it. */
+	d = chan_recv_wait(e->ch, timeout_ns < GONE_NS ?
+			   timeout_ns / 1000000 : 0xffffffff);
+	return d ? take(e, d) : GOT_NOTHING;
+}
+
+/* How long to wait for an answer before doing something about it. */
+static uint64_t patience(const struct opts *o)
+{
+	return o->level == VIP_SERVICE_UNRELIABLE ? LOST_NS : GONE_NS;
+}
+
+static void client_round(struct end *e, const struct opts *o, uint32_t *lost)
+{
+	ping(e);
+	while (pong(e, patience(o)) == GOT_NOTHING) {
+		if (o->level != VIP_SERVICE_UNRELIABLE || *lost >= 1000)
+			die("no answer from the other end");
+		++*lost;
+		e->seq_out--;
+		ping(e);
+	}
+}
+
+static void client_size(struct session *s, uint32_t size)
+{
+	const struct opts *o = &s->o;
+	uint32_t warm = o->iters / 10 < 100 ? o->iters / 10 + 1 : 100;
+	uint32_t batch = o->exact ? EXACT_BATCH : 1;
+	struct samples samples = { 0 };
+	uint32_t lost = 0;
+	uint64_t start, end, last, now;
+	VIP_DESCRIPTOR *d;
+	struct ctl_msg m;
+	struct end e;
+
+	end_init(&e, &s->data, o, size, &s->remote);
+	samples_reserve(&samples, o->seconds ? 1u << 20 : o->iters);
+	session_barrier(s);
+	for (uint32_t i = 0; i < warm; i++)
+		client_round(&e, o, &lost);
+	start = last = now_ns();
+	end = o->seconds ? start + o->seconds * 1000000000ull : UINT64_MAX;
+	do {
+		for (uint32_t i = 0; i < batch; i++)
+			client_round(&e, o, &lost);
+		now = now_ns();
+		samples_add(&samples, (now - last) / batch);
+		last = now;
+	} while (o->seconds ? now < end : samples.n * batch < o->iters);
+
+	/* Until the server has heard it: an unreliable one may be lost. */
+	do {
+		chan_send_msg(&s->data, NULL, 0, true, fin_imm(size));
+		d = chan_recv_wait(&s->ctl, patience(o) / 1000000);
+		if (!d && (o->level != VIP_SERVICE_UNRELIABLE || ++lost > 1000))
+			die("the server does not end the round");
+	} while (!d);
+	session_take(s, d, &m);
+	/* A late copy of an answer must not be one of the next round. */
+	while (chan_recv_done(&s->data))
+		chan_post_recv(&s->data);
+	if (lost)
+		printf("# %u messages were lost and sent again\n", lost);
+	report_lat(size, &samples, (now - start) / batch);
+	samples_free(&samples);
+}
+
+static void server_size(struct session *s, uint32_t size)
+{
+	VIP_DESCRIPTOR *d;
+	uint64_t heard;
+	struct end e;
+
+	end_init(&e, &s->data, &s->o, size, &s->remote);
+	session_barrier(s);
+	heard = now_ns();
+	for (;;) {
+		enum got g = pong(&e, patience(&s->o));
+
+		if (g == GOT_FIN)
+			break;
+		if (g == GOT_MSG) {
+			ping(&e);
+			heard = 0;
+			continue;
+		}
+		if (!heard)
+			heard = now_ns();
+		if (now_ns() - heard > GONE_NS)
+			die("the client has been silent for %llu s",
+			    GONE_NS / 1000000000);
+		/* A lost answer that the client cannot ask for again. */
+		if (e.op == OP_WRITE && e.seq_out) {
+			e.seq_out--;
+			ping(&e);
+		}
+	}
+	session_send(s, CTL_RESULT, 0, 0);
+	/* Second copies of the end of an unreliable round. */
+	while ((d = chan_recv_done(&s->data)))
+		chan_post_recv(&s->data);
+}
+
+static void run_session(struct session *s)
+{
+	uint32_t size = opts_first_size(&s->o);
+
+	do {
+		if (s->server)
+			server_size(s, size);
+		else
+			client_size(s, size);
+		size = opts_next_size(&s->o, size, s->max_size);
+	} while (size);
+}
+
+static void one_round(struct end *e)
+{
+	for (int i = 0; i < 2; i++) {
+		ping(&e[i]);
+		if (wait_spinning(&e[1 - i], GONE_NS) != GOT_MSG)
+			die("a message did not arrive");
+	}
+}
+
+static void exact_size(struct pair *p, const struct opts *o, uint32_t size)
+{
+	struct samples samples = { 0 };
+	uint64_t start, last, now;
+	struct end e[2];
+
+	for (int i = 0; i < 2; i++) {
+		struct remote_buf to = pair_remote(p, 1 - i);
+
+		end_init(&e[i], &p->ch[i], o, size, &to);
+	}
+	samples_reserve(&samples, o->iters);
+	for (int i = 0; i < 100; i++)
+		one_round(e);
+	start = last = now_ns();
+	for (uint32_t i = 0; i < o->iters; i += EXACT_BATCH) {
+		for (int j = 0; j < EXACT_BATCH; j++)
+			one_round(e);
+		now = now_ns();
+		samples_add(&samples, (now - last) / EXACT_BATCH);
+		last = now;
+	}
+	report_lat(size, &samples, (last - start) / EXACT_BATCH);
+	samples_free(&samples);
+}
+
+static int exact_main(const struct opts *o)
+{
+	struct pair *p = xcalloc(1, sizeof(*p));
+	struct chan_config c = {
+		.level = o->level, .tx = o->tx, .rx = DATA_RX, .share = true,
+	};
+	uint32_t size;
+
+	c.buf_len = o->all ? 65536 : o->size ? o->size : 1;
+	c.max_transfer = c.buf_len;
+	pair_init(p, o, &c);
+	size = opts_first_size(o);
+	do {
+		exact_size(p, o, size);
+		size = opts_next_size(o, size, c.buf_len);
+	} while (size);
+	pair_fini(p);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct opts o = {
+		.prog = OPT_LAT, .name = "vipl_lat", .size = 4, .iters = 1000,
+		.tx = 64, .port = 18515,
+		.level = VIP_SERVICE_RELIABLE_DELIVERY,
+	};
+	int ret;
+
+	opts_parse(&o, argc, argv);
+	report_begin(&o, o.dev ? o.dev : "via", level_str(o.level));
+	ret = o.exact && !o.events ? exact_main(&o) :
+				     session_main(&o, run_session);
+	report_end();
+	return ret;
+}
