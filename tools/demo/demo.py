@@ -1,0 +1,205 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""make demo: two virtual machines, one wire, VIA beside UDP and TCP.
+
+Boots two machines with Debian's stock kernel, loads the modules, opens VIs
+through libvipl and measures, all on this machine and in about a minute.  The
+last line is for programs:
+
+  demo: nic=<model> half-rtt-us via=<a> udp=<b> tcp=<c> bandwidth-mbps via=<d> tcp=<e>
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "tools/lab"))
+
+from lab import Lab, LabError  # noqa: E402
+from labkit import kernels  # noqa: E402
+from labkit.base import BUILD  # noqa: E402
+
+PEER = "52:54:00:00:00:02"
+DEVICE = "via_eth0"
+SOCK = os.path.join(BUILD, "tests/bench/sock_lat")
+
+
+def tool(name):
+    return os.path.join(BUILD, "tools", name)
+
+
+def explain(text):
+    print(f"\n{text}", flush=True)
+
+
+def build(kernel):
+    """Everything that the guests run, for their kernel."""
+    env = {k: v for k, v in os.environ.items()
+           if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    log = os.path.join(BUILD, "demo-build.log")
+    os.makedirs(BUILD, exist_ok=True)
+    with open(log, "w") as file:
+        done = subprocess.run(
+            ["make", "-s", "-C", ROOT, f"-j{min(os.cpu_count() or 1, 4)}",
+             f"KDIR={kernel.kdir}", "modules", "user"],
+            env=env, stdout=file, stderr=subprocess.STDOUT)
+    if done.returncode:
+        with open(log) as file:
+            sys.stderr.write("".join(file.readlines()[-15:]))
+        raise LabError(f"the build failed, see {log}")
+
+
+def show(node, command):
+    """Run a command, showing it and what it prints."""
+    print(f"  {node.name}# {os.path.basename(command.split()[0])} "
+          f"{' '.join(command.split()[1:])}", flush=True)
+    for line in node.sh(command, 60).out.splitlines():
+        print(f"    {line}", flush=True)
+
+
+def measure(lab, server, client, timeout=120):
+    """The client's output while the server serves on node 2."""
+    n1, n2 = lab.nodes
+    job = n2.spawn(server, timeout)
+    if server.startswith("iperf3"):
+        job.expect("listening")
+    result = n1.run(client, timeout)
+    if result.rc:
+        job.kill()
+    done = job.wait()
+    for node, r in ((n1, result), (n2, done)):
+        if r.rc:
+            last = (r.all.strip().splitlines() or ["no output"])[-1]
+            raise LabError(f"{node.name}: '{r.command}' failed: {last}")
+    return result.out
+
+
+def figure(text, name):
+    rows = [json.loads(line) for line in text.splitlines()
+            if line.startswith("{")]
+    if not rows:
+        raise LabError(f"no figures in: {text.strip()[:200]}")
+    return rows[-1][name]
+
+
+def latency_via(lab):
+    out = measure(lab, f"{tool('vipl_lat')} -d {DEVICE}",
+                  f"{tool('vipl_lat')} -d {DEVICE} -s 4 -n 2000 --json - "
+                  f"{PEER}")
+    return figure(out, "t_typical")
+
+
+def latency_socket(lab, proto):
+    out = measure(lab, SOCK, f"{SOCK} 10.0.0.2 --proto {proto} -n 2000 "
+                  "--json -")
+    return figure(out, "t_typical")
+
+
+def bandwidth_via(lab):
+    out = measure(lab, f"{tool('vipl_bw')} -d {DEVICE} -e",
+                  f"{tool('vipl_bw')} -d {DEVICE} -e -s 65536 -n 1000 --json - "
+                  f"{PEER}")
+    return figure(out, "bw_average_mbps")
+
+
+def bandwidth_tcp(lab):
+    out = measure(lab, "iperf3 -s -1 --forceflush",
+                  "iperf3 -c 10.0.0.2 -t 2 -J")
+    return json.loads(out)["end"]["sum_received"]["bits_per_second"] / 1e6
+
+
+CONTENDERS = (
+    ("VIA", "half round trip, 4 bytes", "us", "lat", latency_via),
+    ("UDP", "half round trip, 4 bytes", "us", "lat",
+     lambda lab: latency_socket(lab, "udp")),
+    ("TCP", "half round trip, 4 bytes", "us", "lat",
+     lambda lab: latency_socket(lab, "tcp")),
+    ("VIA", "bandwidth, 64 KiB messages", "Mb/s", "bw", bandwidth_via),
+    ("TCP", "bandwidth, iperf3", "Mb/s", "bw", bandwidth_tcp),
+)
+
+
+def measure_all(lab, rounds):
+    """{(who, what): median}; rounds are interleaved, as load comes and goes."""
+    found = {}
+    for number in range(rounds):
+        print(f"  round {number + 1} of {rounds}", flush=True)
+        for who, what, unit, kind, function in CONTENDERS:
+            value = function(lab)
+            found.setdefault((who, kind), []).append(value)
+            print(f"    {who}  {what:28} {value:8.1f} {unit}", flush=True)
+    return {key: statistics.median(values) for key, values in found.items()}
+
+
+def demo(args):
+    begin = time.monotonic()
+    explain(f"1. Debian's kernel {args.kernel}, and our modules and programs "
+            "for it")
+    kernel = kernels.kernel(args.kernel)
+    print(f"  kernel {kernel.release}, from the cache; nothing of it is "
+          "installed here", flush=True)
+    build(kernel)
+    print(f"  built in {os.path.relpath(BUILD)}", flush=True)
+
+    explain(f"2. Two virtual machines, each with a {args.nic}, on one wire")
+    with Lab(nodes=2, nics=[args.nic], kernel=args.kernel) as lab:
+        slowest = max(n.boot_seconds for n in lab.nodes)
+        print(f"  node1 and node2 are up after {slowest:.1f} s, on "
+              f"{'KVM' if lab.accel == 'kvm' else 'emulated CPUs'}",
+              flush=True)
+        explain("3. Load the kernel agent, the Ethernet class and via_netdev, "
+                "and make eth0 a VI NIC")
+        for node in lab.nodes:
+            lab.insmod(node)
+            lab.attach(node, "eth0")
+        show(lab.nodes[0], f"{tool('viainfo')}")
+        explain("4. Is the other one there? Over VIs, without an IP packet")
+        responder = lab.nodes[1].spawn(f"{tool('viaping')} -l -d {DEVICE}")
+        responder.expect("answering", 20)
+        show(lab.nodes[0], f"{tool('viaping')} -c 3 -i 0.1 -d {DEVICE} node2")
+        responder.kill()
+        explain("5. VIA (Reliable Delivery) beside UDP and TCP, same "
+                "machines, same NIC")
+        median = measure_all(lab, args.rounds)
+        logs = lab.logdir
+    via, udp, tcp = (median[who, "lat"] for who in ("VIA", "UDP", "TCP"))
+    bw, tcp_bw = median["VIA", "bw"], median["TCP", "bw"]
+    explain(f"Medians of {args.rounds} rounds: a message takes {via:.0f} us "
+            f"with VIA, {udp:.0f} with UDP, {tcp:.0f} with TCP;\n"
+            f"VIA moves {bw:.0f} Mb/s, TCP {tcp_bw:.0f}.  No kernel "
+            "complained.\n"
+            f"Logs and consoles: {os.path.relpath(logs)}; "
+            f"{time.monotonic() - begin:.0f} s in all.")
+    print(f"demo: nic={args.nic} half-rtt-us via={via:.1f} udp={udp:.1f} "
+          f"tcp={tcp:.1f} bandwidth-mbps via={bw:.1f} tcp={tcp_bw:.1f}",
+          flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nic", default="virtio-net",
+                        help="NIC model (virtio-net; tools/lab/lab models)")
+    parser.add_argument("--kernel", default="6.1", choices=kernels.NAMES)
+    parser.add_argument("--rounds", type=int, default=3)
+    args = parser.parse_args()
+    try:
+        demo(args)
+    except LabError as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
