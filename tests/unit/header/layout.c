@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The ABI of vipl.h: every number that a compiled program carries. Compiled,
+ * never run, by ./run in every language mode; freestanding, so that -m32 needs
+ * no 32-bit C library.
+ */
+#include <vipl.h>
+#include <stddef.h>
+
+#ifdef VIPL_TWICE
+#include <vipl.h>
+#endif
+
+#define CAT_(a, b) a##b
+#define CAT(a, b) CAT_(a, b)
+#define CHECK(e) \
+	extern char CAT(check_, __LINE__)[(e) ? 1 : -1]
+
+#define LP64 (sizeof(void *) == 8)
+#define OFF(t, f, lp64, ilp32) \
+	CHECK(offsetof(t, f) == (LP64 ? lp64 : ilp32))
+#define SIZE(t, lp64, ilp32) CHECK(sizeof(t) == (LP64 ? lp64 : ilp32))
+
+SIZE(VIP_ULONG, 8, 4);
+SIZE(VIP_USHORT, 2, 2);
+SIZE(VIP_MEM_HANDLE, 4, 4);
+SIZE(VIP_RETURN, 4, 4);
+SIZE(VIP_PVOID64, 8, 8);
+CHECK(VIP_INFINITE == ~0UL);
+CHECK(VIP_DESCRIPTOR_ALIGNMENT == 64);
+
+SIZE(VIP_CONTROL_SEGMENT, 32, 32);
+OFF(VIP_CONTROL_SEGMENT, Next, 0, 0);
+OFF(VIP_CONTROL_SEGMENT, NextHandle, 8, 8);
+OFF(VIP_CONTROL_SEGMENT, SegCount, 12, 12);
+OFF(VIP_CONTROL_SEGMENT, Control, 14, 14);
+OFF(VIP_CONTROL_SEGMENT, Reserved, 16, 16);
+OFF(VIP_CONTROL_SEGMENT, ImmediateData, 20, 20);
+OFF(VIP_CONTROL_SEGMENT, Length, 24, 24);
+OFF(VIP_CONTROL_SEGMENT, Status, 28, 28);
+
+SIZE(VIP_ADDRESS_SEGMENT, 16, 16);
+OFF(VIP_ADDRESS_SEGMENT, Data, 0, 0);
+OFF(VIP_ADDRESS_SEGMENT, Handle, 8, 8);
+OFF(VIP_ADDRESS_SEGMENT, Reserved, 12, 12);
+SIZE(VIP_DATA_SEGMENT, 16, 16);
+OFF(VIP_DATA_SEGMENT, Data, 0, 0);
+OFF(VIP_DATA_SEGMENT, Handle, 8, 8);
+OFF(VIP_DATA_SEGMENT, Length, 12, 12);
+SIZE(VIP_DESCRIPTOR_SEGMENT, 16, 16);
+
+SIZE(VIP_DESCRIPTOR, 64, 64);
+OFF(VIP_DESCRIPTOR, CS, 0, 0);
+OFF(VIP_DESCRIPTOR, Control, 0, 0);
+OFF(VIP_DESCRIPTOR, DS, 32, 32);
+OFF(VIP_DESCRIPTOR, Data, 32, 32);
+OFF(VIP_DESCRIPTOR, DS[1], 48, 48);
+
+OFF(VIP_NET_ADDRESS, HostAddressLen, 0, 0);
+OFF(VIP_NET_ADDRESS, DiscriminatorLen, 2, 2);
+OFF(VIP_NET_ADDRESS, HostAddress, 4, 4);
+CHECK(sizeof(VIP_NET_ADDRESS) == 6 || sizeof(VIP_NET_ADDRESS) == 8);
+
+SIZE(VIP_NIC_ATTRIBUTES, 200, 136);
+OFF(VIP_NIC_ATTRIBUTES, Name, 0, 0);
+OFF(VIP_NIC_ATTRIBUTES, HardwareVersion, 64, 64);
+OFF(VIP_NIC_ATTRIBUTES, ProviderVersion, 72, 68);
+OFF(VIP_NIC_ATTRIBUTES, NicAddressLen, 80, 72);
+OFF(VIP_NIC_ATTRIBUTES, LocalNicAddress, 88, 76);
+OFF(VIP_NIC_ATTRIBUTES, ThreadSafe, 96, 80);
+OFF(VIP_NIC_ATTRIBUTES, MaxDiscriminatorLen, 100, 84);
+OFF(VIP_NIC_ATTRIBUTES, MaxRegisterBytes, 104, 88);
+OFF(VIP_NIC_ATTRIBUTES, MaxRegisterRegions, 112, 92);
+OFF(VIP_NIC_ATTRIBUTES, MaxRegisterBlockBytes, 120, 96);
+OFF(VIP_NIC_ATTRIBUTES, MaxVI, 128, 100);
+OFF(VIP_NIC_ATTRIBUTES, MaxDescriptorsPerQueue, 136, 104);
+OFF(VIP_NIC_ATTRIBUTES, MaxSegmentsPerDesc, 144, 108);
+OFF(VIP_NIC_ATTRIBUTES, MaxCQ, 152, 112);
+OFF(VIP_NIC_ATTRIBUTES, MaxCQEntries, 160, 116);
+OFF(VIP_NIC_ATTRIBUTES, MaxTransferSize, 168, 120);
+OFF(VIP_NIC_ATTRIBUTES, NativeMTU, 176, 124);
+OFF(VIP_NIC_ATTRIBUTES, MaxPtags, 184, 128);
+OFF(VIP_NIC_ATTRIBUTES, ReliabilityLevelSupport, 192, 132);
+OFF(VIP_NIC_ATTRIBUTES, RDMAReadSupport, 194, 134);
+
+SIZE(VIP_VI_ATTRIBUTES, 40, 24);
+OFF(VIP_VI_ATTRIBUTES, ReliabilityLevel, 0, 0);
+OFF(VIP_VI_ATTRIBUTES, MaxTransferSize, 8, 4);
+OFF(VIP_VI_ATTRIBUTES, QoS, 16, 8);
+OFF(VIP_VI_ATTRIBUTES, Ptag, 24, 12);
+OFF(VIP_VI_ATTRIBUTES, EnableRdmaWrite, 32, 16);
+OFF(VIP_VI_ATTRIBUTES, EnableRdmaRead, 36, 20);
+
+SIZE(VIP_MEM_ATTRIBUTES, 16, 12);
+OFF(VIP_MEM_ATTRIBUTES, Ptag, 0, 0);
+OFF(VIP_MEM_ATTRIBUTES, EnableRdmaWrite, 8, 4);
+OFF(VIP_MEM_ATTRIBUTES, EnableRdmaRead, 12, 8);
+
+SIZE(VIP_ERROR_DESCRIPTOR, 48, 28);
+OFF(VIP_ERROR_DESCRIPTOR, DescriptorPtr, 24, 12);
+OFF(VIP_ERROR_DESCRIPTOR, OpCode, 32, 16);
+OFF(VIP_ERROR_DESCRIPTOR, ResourceCode, 40, 20);
+OFF(VIP_ERROR_DESCRIPTOR, ErrorCode, 44, 24);
+SIZE(VIP_AUTODISCOVERY_LIST, 24, 12);
+
+CHECK(VIP_SUCCESS == 0 && VIP_NOT_DONE == 1 && VIP_INVALID_PARAMETER == 2 &&
+      VIP_ERROR_RESOURCE == 3 && VIP_TIMEOUT == 4 && VIP_REJECT == 5 &&
+      VIP_INVALID_RELIABILITY_LEVEL == 6 && VIP_INVALID_MTU == 7 &&
+      VIP_INVALID_QOS == 8 && VIP_INVALID_PTAG == 9 &&
+      VIP_INVALID_RDMAREAD == 10 && VIP_DESCRIPTOR_ERROR == 11 &&
+      VIP_ERROR == 11 && VIP_INVALID_STATE == 12 &&
+      VIP_ERROR_NAMESERVICE == 13 && VIP_NO_MATCH == 14 &&
+      VIP_NOT_REACHABLE == 15 && VIP_ERROR_NOT_SUPPORTED == 16);
+CHECK(VIP_STATE_IDLE == 0 && VIP_STATE_CONNECTED == 1 &&
+      VIP_STATE_CONNECT_PENDING == 2 && VIP_STATE_ERROR == 3);
+CHECK(VIP_RESOURCE_NIC == 0 && VIP_RESOURCE_VI == 1 &&
+      VIP_RESOURCE_CQ == 2 && VIP_RESOURCE_DESCRIPTOR == 3);
+CHECK(VIP_ERROR_POST_DESC == 0 && VIP_ERROR_CONN_LOST == 1 &&
+      VIP_ERROR_RECVQ_EMPTY == 2 && VIP_ERROR_VI_OVERRUN == 3 &&
+      VIP_ERROR_RDMAW_PROT == 4 && VIP_ERROR_RDMAW_DATA == 5 &&
+      VIP_ERROR_RDMAW_ABORT == 6 && VIP_ERROR_RDMAR_PROT == 7 &&
+      VIP_ERROR_COMP_PROT == 8 && VIP_ERROR_RDMA_TRANSPORT == 9 &&
+      VIP_ERROR_CATASTROPHIC == 10);
+CHECK(VIP_STATUS_ERROR_MASK == 0x1fe && VIP_STATUS_OP_MASK == 0x70000 &&
+      VIP_STATUS_IMMEDIATE == 0x80000 && VIP_STATUS_RESERVED == 0xfff0fe00);
+CHECK((VIP_STATUS_DONE | VIP_STATUS_FORMAT_ERROR |
+       VIP_STATUS_PROTECTION_ERROR | VIP_STATUS_LENGTH_ERROR |
+       VIP_STATUS_PARTIAL_ERROR | VIP_STATUS_DESC_FLUSHED_ERROR |
+       VIP_STATUS_TRANSPORT_ERROR | VIP_STATUS_RDMA_PROT_ERROR |
+       VIP_STATUS_REMOTE_DESC_ERROR) == 0x1ff);
+
+/* A fallback that programs carry must stay harmless. */
+#ifndef VIP_ERROR_NOT_SUPPORTED
+#define VIP_ERROR_NOT_SUPPORTED 16
+#endif
+
+/* Both spellings, positional initialisers, H1's inline callback types. */
+extern void (*vi_cb)(VIP_PVOID, VIP_NIC_HANDLE, VIP_VI_HANDLE,
+		     VIP_DESCRIPTOR *);
+extern void (*err_cb)(VIP_PVOID, VIP_ERROR_DESCRIPTOR *);
+VIP_RETURN header_probe(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
+			VIP_DESCRIPTOR *d);
+
+VIP_RETURN header_probe(VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
+			VIP_DESCRIPTOR *d)
+{
+	VIP_VI_ATTRIBUTES a = { VIP_SERVICE_UNRELIABLE, 4096, 0, 0, VIP_FALSE,
+				VIP_FALSE };
+	VIP_VI_HANDLE out;
+
+	d->CS.SegCount = 1;
+	d->Control.Control = VIP_CONTROL_OP_SENDRECV;
+	d->DS[0].Local.Length = 4;
+	d->Data[0].Length = d->DS[0].Local.Length;
+	d->DS[0].Remote.Handle = 1;
+	d->CS.Next.Descriptor = d;
+	if (VipErrorCallback(nic, 0, err_cb) != VIP_SUCCESS)
+		return VIP_ERROR;
+	if (VipSendNotify(vi, 0, vi_cb) == VIP_ERROR_NOT_SUPPORTED)
+		return VIP_ERROR;
+	return VipCreateVi(nic, &a, 0, 0, &out);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef TESTS_UNIT_VIPL_FAKE_H
+#define TESTS_UNIT_VIPL_FAKE_H
+
+/*
+ * A kernel agent made of nothing: the library is linked with open, mmap and
+ * ioctl wrapped, and talks to this. It checks no more than the tests need; it
+ * lets a test play the kernel's part, which is to complete descriptors, to
+ * fill CQs and to send events. Doorbells go to a socket, which ignores them.
+ */
+
+#include <stdint.h>
+#include <via.h>
+#include <vipl.h>
+
+#define FAKE_NODE	"via_fake"
+#define FAKE_ENTRIES	1024u
+
+/* What the agent knows of the newest VI, CQ and NIC handle. */
+struct fake {
+	int fd;
+	int event_fd;
+	unsigned int opens;
+	unsigned int overruns;
+	unsigned int waits;
+	uint32_t next_id;
+	uint32_t vi_id;
+	uint32_t cq_id;
+	uint32_t cq_entries;
+	uint64_t last_overrun;
+	struct via_vi_shared *vi;
+	struct via_cq_shared *cq;
+	uint32_t reason;		/* next registration fails with it */
+	int eintr;			/* so many waits end in EINTR */
+};
+
+extern struct fake fake;
+
+void fake_state(uint32_t state);
+struct via_slot *fake_slot(int recv, uint32_t index);
+/* Complete the descriptor at the kernel's head of a queue. */
+void fake_complete(int recv, uint32_t status, uint32_t length,
+		   uint32_t immediate);
+void fake_complete_on(struct via_vi_shared *vi, int recv, uint32_t status,
+		      uint32_t length, uint32_t immediate);
+void fake_cq_put(uint32_t vi, int recv);
+void fake_event(uint32_t code, uint32_t vi, uint64_t desc);
+
+#endif /* TESTS_UNIT_VIPL_FAKE_H */

@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The library against a kernel agent that the test plays itself: what is
+ * written when, what handles survive, who may be called from where.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fake.h"
+#include "unit.h"
+
+#define MEM	77u		/* a memory handle */
+
+static VIP_NIC_HANDLE nic;
+static VIP_VI_HANDLE vi;
+static VIP_CQ_HANDLE cq;
+static VIP_VI_ATTRIBUTES attrs = { VIP_SERVICE_RELIABLE_DELIVERY, 4096, NULL,
+				   NULL, VIP_FALSE, VIP_FALSE };
+
+static void setup(int with_cq)
+{
+	CU_ASSERT_EQUAL_FATAL(VipOpenNic(FAKE_NODE, &nic), VIP_SUCCESS);
+	cq = NULL;
+	if (with_cq)
+		CU_ASSERT_EQUAL_FATAL(VipCreateCQ(nic, 4, &cq), VIP_SUCCESS);
+	CU_ASSERT_EQUAL_FATAL(VipCreateVi(nic, &attrs, NULL, cq, &vi),
+			      VIP_SUCCESS);
+}
+
+static void teardown(void)
+{
+	CU_ASSERT_EQUAL(VipCloseNic(nic), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(VipCloseNic(nic), VIP_INVALID_PARAMETER);
+	close(fake.event_fd);
+}
+
+static VIP_DESCRIPTOR *descriptor(unsigned int segs)
+{
+	VIP_DESCRIPTOR *d = aligned_alloc(64, 64);
+
+	memset(d, 0xee, 64);
+	d->CS.SegCount = (VIP_UINT16)segs;
+	d->CS.Control = 0;
+	return d;
+}
+
+/* A descriptor of SegCount 0 or 1 is only 32 or 48 bytes long. */
+static void short_descriptors(void)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	char *p = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	VIP_DESCRIPTOR *d, *out;
+	unsigned int segs;
+
+	CU_ASSERT_FATAL(p != MAP_FAILED);
+	CU_ASSERT_EQUAL_FATAL(mprotect(p + page, page, PROT_NONE), 0);
+	setup(0);
+	for (segs = 0; segs < 3; segs++) {
+		d = (VIP_DESCRIPTOR *)(p + page - 32 - 16 * segs);
+		memset(d, 0x11 * (segs + 1), 32 + 16 * segs);
+		d->CS.SegCount = (VIP_UINT16)segs;
+		CU_ASSERT_EQUAL(VipPostRecv(vi, d, MEM), VIP_SUCCESS);
+		CU_ASSERT_EQUAL(d->CS.Status, 0);
+		CU_ASSERT_EQUAL(fake_slot(1, segs)->desc, (uintptr_t)d);
+		CU_ASSERT_EQUAL(fake_slot(1, segs)->desc_handle, MEM);
+		CU_ASSERT_EQUAL(fake_slot(1, segs)->seg_count, segs);
+		CU_ASSERT_EQUAL(memcmp(fake_slot(1, segs)->seg, d->DS,
+				       16 * segs), 0);
+		fake_complete(1, VIA_ST_OP_RECEIVE, 0, 0);
+		CU_ASSERT_EQUAL(VipRecvDone(vi, &out), VIP_SUCCESS);
+		CU_ASSERT_PTR_EQUAL(out, d);
+	}
+	teardown();
+	munmap(p, 2 * page);
+}
+
+/* Status, Length and ImmediateData change when Done returns, no earlier. */
+static void written_at_done(void)
+{
+	VIP_DESCRIPTOR *d = descriptor(2), *out, before;
+
+	setup(0);
+	d->CS.Status = VIP_STATUS_DONE;
+	d->CS.ImmediateData = 0x12345678;
+	CU_ASSERT_EQUAL(VipPostRecv(vi, d, MEM), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(d->CS.Status, 0);
+	before = *d;
+	fake_complete(1, VIA_ST_OP_RECEIVE, 99, 0xabcd);
+	CU_ASSERT_EQUAL(memcmp(&before, d, 64), 0);
+	CU_ASSERT_EQUAL(VipRecvDone(vi, &out), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(d->CS.Status, VIP_STATUS_DONE | VIP_STATUS_OP_RECEIVE);
+	CU_ASSERT_EQUAL(d->CS.Length, 99);
+	/* No immediate data came: the consumer's own value stays. */
+	CU_ASSERT_EQUAL(d->CS.ImmediateData, 0x12345678);
+	CU_ASSERT_EQUAL(memcmp(before.DS, d->DS, 32), 0);
+
+	CU_ASSERT_EQUAL(VipPostRecv(vi, d, MEM), VIP_SUCCESS);
+	fake_complete(1, VIA_ST_OP_RECEIVE | VIA_ST_IMMEDIATE, 1, 0xabcd);
+	CU_ASSERT_EQUAL(VipRecvDone(vi, &out), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(d->CS.ImmediateData, 0xabcd);
+
+	/* A send's immediate data is the program's, whatever its status. */
+	fake_state(VIA_STATE_CONNECTED);
+	d->CS.ImmediateData = 5;
+	CU_ASSERT_EQUAL(VipPostSend(vi, d, MEM), VIP_SUCCESS);
+	fake_complete(0, VIA_ST_IMMEDIATE, 7, 0xffff);
+	CU_ASSERT_EQUAL(VipSendDone(vi, &out), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(d->CS.ImmediateData, 5);
+	CU_ASSERT_EQUAL(d->CS.Length, 7);
+	teardown();
+	free(d);
+}
+
+static void done_table(void)
+{
+	VIP_DESCRIPTOR *d = descriptor(0), *out;
+
+	setup(0);
+	fake_state(VIA_STATE_CONNECTED);
+	out = d;
+	CU_ASSERT_EQUAL(VipSendDone(vi, &out), VIP_DESCRIPTOR_ERROR);
+	CU_ASSERT_PTR_NULL(out);
+	out = d;
+	CU_ASSERT_EQUAL(VipSendWait(vi, 5, &out), VIP_DESCRIPTOR_ERROR);
+	CU_ASSERT_PTR_NULL(out);
+	CU_ASSERT_EQUAL(VipPostSend(vi, d, MEM), VIP_SUCCESS);
+	out = d;
+	CU_ASSERT_EQUAL(VipSendDone(vi, &out), VIP_NOT_DONE);
+	CU_ASSERT_PTR_NULL(out);
+	out = d;
+	CU_ASSERT_EQUAL(VipSendWait(vi, 0, &out), VIP_TIMEOUT);
+	CU_ASSERT_PTR_NULL(out);
+	fake_complete(0, VIA_ST_PROTECTION_ERROR, 0, 0);
+	CU_ASSERT_EQUAL(VipSendDone(vi, &out), VIP_DESCRIPTOR_ERROR);
+	CU_ASSERT_PTR_EQUAL(out, d);
+	CU_ASSERT_EQUAL(VipSendDone(vi, NULL), VIP_INVALID_PARAMETER);
+	CU_ASSERT_EQUAL(VipPostSend(vi, NULL, MEM), VIP_INVALID_PARAMETER);
+	fake_state(VIA_STATE_IDLE);
+	CU_ASSERT_EQUAL(VipPostSend(vi, d, MEM), VIP_INVALID_STATE);
+	fake_state(VIA_STATE_PENDING);
+	CU_ASSERT_EQUAL(VipPostSend(vi, d, MEM), VIP_INVALID_STATE);
+	teardown();
+	free(d);
+}
+
+/* More than a ring's worth, so that every slot is used again. */
+static void rings_wrap(void)
+{
+	VIP_DESCRIPTOR *d[3], *out;
+	unsigned int i, j;
+
+	setup(0);
+	for (j = 0; j < 3; j++)
+		d[j] = descriptor(j);
+	for (i = 0; i < 3 * FAKE_ENTRIES; i += 3) {
+		for (j = 0; j < 3; j++)
+			VipPostRecv(vi, d[j], i + j + 1);
+		CU_ASSERT_EQUAL(fake.vi->recv_user.tail, i + 3);
+		for (j = 0; j < 3; j++) {
+			CU_ASSERT_EQUAL(fake_slot(1, i + j)->desc_handle,
+					i + j + 1);
+			fake_complete(1, 0, i + j, 0);
+		}
+		for (j = 0; j < 3; j++) {
+			CU_ASSERT_EQUAL(VipRecvDone(vi, &out), VIP_SUCCESS);
+			CU_ASSERT_PTR_EQUAL(out, d[j]);
+			CU_ASSERT_EQUAL(out->CS.Length, i + j);
+		}
+		CU_ASSERT_EQUAL(fake.vi->recv_user.collected, i + 3);
+	}
+	teardown();
+	for (j = 0; j < 3; j++)
+		free(d[j]);
+}
+
+static void overrun(void)
+{
+	VIP_DESCRIPTOR *d = descriptor(0), *out;
+	unsigned int i;
+
+	setup(0);
+	fake.overruns = 0;
+	for (i = 0; i < FAKE_ENTRIES; i++)
+		CU_ASSERT_EQUAL(VipPostRecv(vi, d, MEM), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(fake.overruns, 0);
+	CU_ASSERT_EQUAL(VipPostRecv(vi, d, MEM), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(fake.overruns, 1);
+	CU_ASSERT_EQUAL(fake.last_overrun, (uintptr_t)d);
+	CU_ASSERT_EQUAL(fake.vi->recv_user.tail, FAKE_ENTRIES);
+	/* Completed but uncollected still fills its slot. */
+	fake_complete(1, 0, 0, 0);
+	VipPostRecv(vi, d, MEM);
+	CU_ASSERT_EQUAL(fake.overruns, 2);
+	CU_ASSERT_EQUAL(VipRecvDone(vi, &out), VIP_SUCCESS);
+	VipPostRecv(vi, d, MEM);
+	CU_ASSERT_EQUAL(fake.overruns, 2);
+	teardown();
+	free(d);
+}
+
+static void cq_notices(void)
+{
+	VIP_VI_HANDLE v, old;
+	VIP_BOOLEAN recv;
+	uint32_t old_id;
+
+	setup(1);
+	CU_ASSERT_EQUAL(VipCQDone(cq, &v, &recv), VIP_NOT_DONE);
+	CU_ASSERT_EQUAL(VipCQWait(cq, 0, &v, &recv), VIP_TIMEOUT);
+	fake_cq_put(fake.vi_id, 7);
+	recv = 99;
+	CU_ASSERT_EQUAL(VipCQDone(cq, &v, &recv), VIP_SUCCESS);
+	CU_ASSERT_PTR_EQUAL(v, vi);
+	CU_ASSERT_EQUAL(recv, VIP_TRUE);
+	/* Notices of a VI that is gone are passed over. */
+	old = vi;
+	old_id = fake.vi_id;
+	CU_ASSERT_EQUAL(VipDestroyVi(old), VIP_SUCCESS);
+	CU_ASSERT_EQUAL_FATAL(VipCreateVi(nic, &attrs, NULL, cq, &vi),
+			      VIP_SUCCESS);
+	fake_cq_put(old_id, 1);
+	fake_cq_put(fake.vi_id, 0);
+	fake_cq_put(old_id, 1);
+	CU_ASSERT_EQUAL(VipCQDone(cq, &v, &recv), VIP_SUCCESS);
+	CU_ASSERT_PTR_EQUAL(v, vi);
+	CU_ASSERT_EQUAL(recv, VIP_FALSE);
+	CU_ASSERT_EQUAL(VipCQDone(cq, &v, &recv), VIP_NOT_DONE);
+	CU_ASSERT_EQUAL(fake.cq->head, fake.cq->tail);
+	teardown();
+}
+
+static void stale_handles(void)
+{
+	VIP_DESCRIPTOR *d = descriptor(0), *out;
+	VIP_VI_HANDLE old, wrong;
+	VIP_NIC_ATTRIBUTES na;
+	VIP_BOOLEAN recv;
+
+	CU_ASSERT_EQUAL(VipRecvDone(NULL, &out), VIP_INVALID_PARAMETER);
+	CU_ASSERT_EQUAL(VipRecvDone((void *)~0ul, &out),
+			VIP_INVALID_PARAMETER);
+	setup(1);
+	old = vi;
+	CU_ASSERT_EQUAL(VipDestroyVi(old), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(VipDestroyVi(old), VIP_INVALID_PARAMETER);
+	CU_ASSERT_EQUAL_FATAL(VipCreateVi(nic, &attrs, NULL, NULL, &vi),
+			      VIP_SUCCESS);
+	CU_ASSERT_PTR_NOT_EQUAL(old, vi);
+	CU_ASSERT_EQUAL(VipPostRecv(old, d, MEM), VIP_INVALID_PARAMETER);
+	CU_ASSERT_EQUAL(VipRecvWait(old, 10, &out), VIP_INVALID_PARAMETER);
+	/* Each kind of handle is its own. */
+	CU_ASSERT_EQUAL(VipRecvDone(nic, &out), VIP_INVALID_PARAMETER);
+	CU_ASSERT_EQUAL(VipRecvDone(cq, &out), VIP_INVALID_PARAMETER);
+	CU_ASSERT_EQUAL(VipCQDone(vi, &wrong, &recv), VIP_INVALID_PARAMETER);
+	CU_ASSERT_EQUAL(VipQueryNic(vi, &na), VIP_INVALID_PARAMETER);
+	CU_ASSERT_EQUAL(VipCloseNic(vi), VIP_INVALID_PARAMETER);
+	/* Everything ends with the NIC. */
+	old = vi;
+	teardown();
+	CU_ASSERT_EQUAL(VipPostRecv(old, d, MEM), VIP_INVALID_PARAMETER);
+	CU_ASSERT_EQUAL(VipCQDone(cq, &wrong, &recv), VIP_INVALID_PARAMETER);
+	free(d);
+}
+
+static void destroy_rules(void)
+{
+	VIP_DESCRIPTOR *d = descriptor(0);
+
+	setup(0);
+	CU_ASSERT_EQUAL(VipPostRecv(vi, d, MEM), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(VipDestroyVi(vi), VIP_ERROR_RESOURCE);
+	fake_state(VIA_STATE_CONNECTED);
+	CU_ASSERT_EQUAL(VipDestroyVi(vi), VIP_INVALID_STATE);
+	fake_state(VIA_STATE_IDLE);
+	/* Completed and never collected: dropped. */
+	fake_complete(1, VIA_ST_DESC_FLUSHED_ERROR, 0, 0);
+	CU_ASSERT_EQUAL(VipDestroyVi(vi), VIP_SUCCESS);
+	teardown();
+	free(d);
+}
+
+static void create_checks(void)
+{
+	VIP_VI_ATTRIBUTES a = attrs;
+	VIP_PROTECTION_HANDLE tag;
+	VIP_VI_HANDLE v;
+
+	setup(0);
+	CU_ASSERT_EQUAL(VipCreateVi(nic, NULL, NULL, NULL, &v),
+			VIP_INVALID_PARAMETER);
+	CU_ASSERT_EQUAL(VipCreateVi(nic, &a, NULL, NULL, NULL),
+			VIP_INVALID_PARAMETER);
+	CU_ASSERT_EQUAL(VipCreateVi(nic, &a, vi, NULL, &v),
+			VIP_INVALID_PARAMETER);
+	a.ReliabilityLevel = 3;
+	CU_ASSERT_EQUAL(VipCreateVi(nic, &a, NULL, NULL, &v),
+			VIP_INVALID_RELIABILITY_LEVEL);
+	a.ReliabilityLevel = VIP_SERVICE_RELIABLE_RECEPTION;
+	CU_ASSERT_EQUAL(VipCreateVi(nic, &a, NULL, NULL, &v),
+			VIP_INVALID_RELIABILITY_LEVEL);
+	a = attrs;
+	a.MaxTransferSize = 0;
+	CU_ASSERT_EQUAL(VipCreateVi(nic, &a, NULL, NULL, &v), VIP_INVALID_MTU);
+	a.MaxTransferSize = (1ul << 20) + 1;
+	CU_ASSERT_EQUAL(VipCreateVi(nic, &a, NULL, NULL, &v), VIP_INVALID_MTU);
+	a = attrs;
+	a.QoS = &a;
+	CU_ASSERT_EQUAL(VipCreateVi(nic, &a, NULL, NULL, &v), VIP_INVALID_QOS);
+	a = attrs;
+	a.EnableRdmaRead = VIP_TRUE;
+	CU_ASSERT_EQUAL(VipCreateVi(nic, &a, NULL, NULL, &v),
+			VIP_INVALID_RDMAREAD);
+	a = attrs;
+	CU_ASSERT_EQUAL(VipCreatePtag(nic, &tag), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(VipDestroyPtag(nic, tag), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(VipDestroyPtag(nic, tag), VIP_INVALID_PARAMETER);
+	a.Ptag = tag;
+	CU_ASSERT_EQUAL(VipCreateVi(nic, &a, NULL, NULL, &v),
+			VIP_INVALID_PTAG);
+	teardown();
+}
+
+/* A signal does not end a wait, and a wait that can end does. */
+static void waits(void)
+{
+	VIP_DESCRIPTOR *d = descriptor(0), *out;
+
+	setup(0);
+	VipPostRecv(vi, d, MEM);
+	fake.eintr = 3;
+	fake.waits = 0;
+	CU_ASSERT_EQUAL(VipRecvWait(vi, 3, &out), VIP_TIMEOUT);
+	CU_ASSERT_PTR_NULL(out);
+	CU_ASSERT(fake.waits >= 2);
+	fake.eintr = 0;
+	fake_complete(1, VIA_ST_OP_RECEIVE, 1, 0);
+	CU_ASSERT_EQUAL(VipRecvWait(vi, 0xffffffff, &out), VIP_SUCCESS);
+	CU_ASSERT_PTR_EQUAL(out, d);
+	teardown();
+	free(d);
+}
+
+static void *complete_later(void *arg)
+{
+	fake_complete(1, VIA_ST_OP_RECEIVE, 42, 0);
+	return arg;
+}
+
+static void waits_forever(void)
+{
+	const VIP_ULONG forever[] = { 0xffffffff, VIP_INFINITE };
+	VIP_DESCRIPTOR *d = descriptor(0), *out;
+	unsigned int i;
+	pthread_t t;
+
+	setup(0);
+	for (i = 0; i < 2; i++) {
+		VipPostRecv(vi, d, MEM);
+		pthread_create(&t, NULL, complete_later, NULL);
+		CU_ASSERT_EQUAL(VipRecvWait(vi, forever[i], &out),
+				VIP_SUCCESS);
+		CU_ASSERT_EQUAL(d->CS.Length, 42);
+		pthread_join(t, NULL);
+	}
+	teardown();
+	free(d);
+}
+
+static int in_child(void)
+{
+	VIP_DESCRIPTOR d = { 0 }, *out;
+	VIP_NIC_HANDLE mine;
+	VIP_NIC_ATTRIBUTES na;
+	VIP_VI_HANDLE v;
+
+	if (VipQueryNic(nic, &na) != VIP_INVALID_PARAMETER ||
+	    VipPostRecv(vi, &d, MEM) != VIP_INVALID_PARAMETER ||
+	    VipRecvDone(vi, &out) != VIP_INVALID_PARAMETER ||
+	    VipRecvWait(vi, VIP_INFINITE, &out) != VIP_INVALID_PARAMETER ||
+	    VipDestroyVi(vi) != VIP_INVALID_PARAMETER ||
+	    VipCreateVi(nic, &attrs, NULL, NULL, &v) !=
+		VIP_INVALID_PARAMETER ||
+	    VipCloseNic(nic) != VIP_INVALID_PARAMETER)
+		return 1;
+	/* It may open a NIC of its own, whose handles are not the parent's. */
+	if (VipOpenNic(FAKE_NODE, &mine) != VIP_SUCCESS || mine == nic)
+		return 2;
+	if (VipQueryNic(nic, &na) != VIP_INVALID_PARAMETER)
+		return 3;
+	return VipCloseNic(mine) != VIP_SUCCESS;
+}
+
+static void forked_child(void)
+{
+	VIP_DESCRIPTOR *d = descriptor(0), *out;
+	int status;
+	pid_t pid;
+
+	setup(0);
+	VipPostRecv(vi, d, MEM);
+	pid = fork();
+	if (!pid)
+		_exit(in_child());
+	CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+	CU_ASSERT_EQUAL(status, 0);
+	fake_complete(1, 0, 0, 0);
+	CU_ASSERT_EQUAL(VipRecvDone(vi, &out), VIP_SUCCESS);
+	teardown();
+	free(d);
+}
+
+static int pipe_fd[2];
+static VIP_ERROR_DESCRIPTOR seen;
+
+static void handler(VIP_PVOID ctx, VIP_ERROR_DESCRIPTOR *e)
+{
+	seen = *e;
+	if (write(pipe_fd[1], ctx, 1) != 1)
+		abort();
+}
+
+static void closing_handler(VIP_PVOID ctx, VIP_ERROR_DESCRIPTOR *e)
+{
+	*(VIP_RETURN *)ctx = VipCloseNic(e->NicHandle);
+	if (write(pipe_fd[1], "c", 1) != 1)
+		abort();
+}
+
+static char next_byte(void)
+{
+	char c = 0;
+
+	CU_ASSERT_EQUAL(read(pipe_fd[0], &c, 1), 1);
+	return c;
+}
+
+/* The pipe is opened after the first VI: the handler must reach it. */
+static void error_handlers(void)
+{
+	VIP_RETURN closed = VIP_NOT_DONE;
+	VIP_DESCRIPTOR d = { 0 };
+
+	setup(0);
+	CU_ASSERT_EQUAL_FATAL(pipe(pipe_fd), 0);
+	CU_ASSERT_EQUAL(VipErrorCallback(nic, "a", handler), VIP_SUCCESS);
+	fake_event(VIA_ERR_POST_DESC, fake.vi_id, (uintptr_t)&d);
+	CU_ASSERT_EQUAL(next_byte(), 'a');
+	CU_ASSERT_PTR_EQUAL(seen.NicHandle, nic);
+	CU_ASSERT_PTR_EQUAL(seen.ViHandle, vi);
+	CU_ASSERT_PTR_EQUAL(seen.CQHandle, NULL);
+	CU_ASSERT_PTR_EQUAL(seen.DescriptorPtr, &d);
+	CU_ASSERT_EQUAL(seen.ResourceCode, VIP_RESOURCE_DESCRIPTOR);
+	CU_ASSERT_EQUAL(seen.ErrorCode, VIP_ERROR_POST_DESC);
+	/* Of a VI that is gone nothing is heard any more. */
+	fake_event(VIA_ERR_CONN_LOST, fake.vi_id + 1000, 0);
+	CU_ASSERT_EQUAL(VipErrorCallback(nic, "b", handler), VIP_SUCCESS);
+	fake_event(VIA_ERR_CONN_LOST, fake.vi_id, 0);
+	CU_ASSERT_EQUAL(next_byte(), 'b');
+	CU_ASSERT_EQUAL(seen.ErrorCode, VIP_ERROR_CONN_LOST);
+
+	CU_ASSERT_EQUAL(VipErrorCallback(nic, &closed, closing_handler),
+			VIP_SUCCESS);
+	fake_event(VIA_ERR_CONN_LOST, fake.vi_id, 0);
+	CU_ASSERT_EQUAL(next_byte(), 'c');
+	CU_ASSERT_EQUAL(closed, VIP_SUCCESS);
+	CU_ASSERT_EQUAL(VipCloseNic(nic), VIP_INVALID_PARAMETER);
+	close(fake.event_fd);
+	close(pipe_fd[0]);
+	close(pipe_fd[1]);
+}
+
+static void exiting_handler(VIP_PVOID ctx, VIP_ERROR_DESCRIPTOR *e)
+{
+	(void)ctx;
+	_exit(e->ErrorCode == VIP_ERROR_CONN_LOST ? 42 : 1);
+}
+
+/* Another thread sleeps in the library meanwhile. */
+static int exit_inside(void)
+{
+	VIP_DESCRIPTOR d = { 0 }, *out;
+
+	if (VipOpenNic(FAKE_NODE, &nic) != VIP_SUCCESS ||
+	    VipCreateVi(nic, &attrs, NULL, NULL, &vi) != VIP_SUCCESS ||
+	    VipErrorCallback(nic, NULL, exiting_handler) != VIP_SUCCESS)
+		return 2;
+	VipPostRecv(vi, &d, MEM);
+	fake_event(VIA_ERR_CONN_LOST, fake.vi_id, 0);
+	VipRecvWait(vi, 20000, &out);
+	return 3;
+}
+
+static void handler_exits(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(exit_inside());
+	CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+	CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+}
+
+UNIT_MAIN("vipl",
+	  { "short descriptors are not read beyond their end",
+	    short_descriptors },
+	  { "a descriptor is written when Done returns it", written_at_done },
+	  { "SendDone, SendWait: every line of the table", done_table },
+	  { "rings wrap", rings_wrap },
+	  { "overrun", overrun },
+	  { "CQ notices, and those of a VI that is gone", cq_notices },
+	  { "stale, foreign and wrong handles", stale_handles },
+	  { "what VipDestroyVi refuses and what it drops", destroy_rules },
+	  { "what VipCreateVi refuses", create_checks },
+	  { "time-outs and signals", waits },
+	  { "both spellings of for ever", waits_forever },
+	  { "a forked child has nothing, the parent everything",
+	    forked_child },
+	  { "error handlers, and closing inside one", error_handlers },
+	  { "an error handler that ends the program", handler_exits });
