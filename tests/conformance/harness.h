@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Groups of the conformance suite and the checks they are made of.
+ *
+ * A group is one rule of the API with all its cases. It runs in a process of
+ * its own with a deadline, so that a crash or a hang is a failure that names
+ * the group, and so that every group begins with nothing open. The checks are
+ * recorded in memory shared with the parent, which hands them to CUnit.
+ */
+#ifndef CONFORMANCE_HARNESS_H
+#define CONFORMANCE_HARNESS_H
+
+#include <vipl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* What a group needs before it starts. */
+#define G_PEER		0x1	/* a session with the peer */
+#define G_LEVELS	0x2	/* runs once for every level under test */
+#define G_BARE		0x4	/* no NIC opened for it */
+
+struct group {
+	const char *name;	/* noun.what */
+	const char *section;	/* of the contract */
+	void (*run)(void);
+	unsigned int flags;	/* G_* */
+	unsigned int deadline;	/* seconds, 0: the default */
+};
+
+/* One table of groups a file; main.c lists the tables. */
+struct noun {
+	const char *name;
+	const struct group *groups;
+	unsigned int count;
+};
+
+#define NOUN(noun_, groups_) \
+	const struct noun noun_##_noun = { \
+		#noun_, groups_, ARRAY_SIZE(groups_) }
+
+/* Records a verdict; returns it. */
+bool check_(bool ok, const char *text, const char *file, int line);
+bool check_rc_(VIP_RETURN rc, VIP_RETURN want, const char *text,
+	       const char *file, int line);
+bool check_eq_(unsigned long long got, unsigned long long want,
+	       const char *text, const char *file, int line);
+/* Ends the group at once. */
+void give_up(void) __attribute__((noreturn));
+/* What the checks that follow are about, printed with a failure. */
+void about(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#define CHECK(e)	check_(!!(e), #e, __FILE__, __LINE__)
+#define CHECK_RC(e, w)	check_rc_((e), (w), #e, __FILE__, __LINE__)
+#define CHECK_EQ(e, w)	check_eq_((unsigned long long)(e), \
+				  (unsigned long long)(w), #e " == " #w, \
+				  __FILE__, __LINE__)
+/* The same, for what the rest of the group cannot do without. */
+#define REQUIRE(e)	do { if (!CHECK(e)) give_up(); } while (0)
+#define REQUIRE_RC(e, w) do { if (!CHECK_RC(e, w)) give_up(); } while (0)
+
+const char *rc_name(VIP_RETURN rc);
+const char *level_name(VIP_RELIABILITY_LEVEL level);
+
+/* Milliseconds on a monotonic clock. */
+uint64_t now_ms(void);
+void pause_ms(unsigned int ms);
+
+/* Before the first harness_run(). */
+void harness_init(void);
+
+/*
+ * harness_run() - run one group in a child, report its checks to CUnit
+ *
+ * Called from a CUnit test. start() prepares the child.
+ */
+void harness_run(const struct group *g, VIP_RELIABILITY_LEVEL level,
+		 unsigned int deadline_s, void (*start)(const struct group *,
+							VIP_RELIABILITY_LEVEL));
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Pairs of connected VIs, and messages that have to arrive. */
+#include "remote.h"
+#include <string.h>
+
+#define ATTEMPTS	20	/* of a message at an unreliable level */
+
+void pair_create(struct pair *p, const struct pair_opt *o)
+{
+	static const struct pair_opt usual;
+	VIP_VI_ATTRIBUTES theirs;
+	int32_t ptag;
+
+	if (!o)
+		o = &usual;
+	p->attr = vi_attributes(&env.nic, env.level);
+	if (o->mtu)
+		p->attr.MaxTransferSize = o->mtu;
+	if (o->ptag)
+		p->attr.Ptag = o->ptag;
+	if (o->null_ptag)
+		p->attr.Ptag = NULL;
+	REQUIRE_RC(VipCreateVi(env.nic.h, &p->attr, o->send_cq, o->recv_cq,
+			       &p->vi), VIP_SUCCESS);
+	theirs = p->attr;
+	if (o->peer_no_rdma)
+		theirs.EnableRdmaWrite = VIP_FALSE;
+	ptag = o->peer_ptag ? o->peer_ptag : CTL_MAIN_PTAG;
+	p->pvi = peer_vi(&theirs, o->peer_null_ptag ? CTL_NO_PTAG : ptag);
+}
+
+void pair_connect(struct pair *p)
+{
+	struct disc d = new_disc();
+	struct ctl_msg m;
+
+	peer_listen(p->pvi, &d, 0);
+	REQUIRE_RC(connect_peer(p->vi, &d, LONG_MS, NULL), VIP_SUCCESS);
+	m = peer_join(0);
+	REQUIRE_RC(m.rc, VIP_SUCCESS);
+	REQUIRE_RC(m.rc2, VIP_SUCCESS);
+}
+
+void pair_open(struct pair *p, const struct pair_opt *o)
+{
+	pair_create(p, o);
+	pair_connect(p);
+}
+
+static void peer_drain(unsigned int pvi)
+{
+	enum queue q;
+
+	for (q = SENDQ; q <= RECVQ; q++)
+		while (peer_do((struct ctl_msg){ .cmd = P_DONE, .vi = pvi,
+						 .queue = q }).addr)
+			;
+}
+
+void pair_reset(struct pair *p)
+{
+	CHECK_RC(VipDisconnect(p->vi), VIP_SUCCESS);
+	peer_disconnect(p->pvi);
+	drain(p->vi, SENDQ);
+	drain(p->vi, RECVQ);
+	peer_drain(p->pvi);
+	pair_connect(p);
+}
+
+void pair_close(struct pair *p)
+{
+	CHECK_RC(VipDisconnect(p->vi), VIP_SUCCESS);
+	peer_disconnect(p->pvi);
+	CHECK_RC(VipDestroyVi(p->vi), VIP_SUCCESS);
+	CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_DESTROY,
+					   .vi = p->pvi }).rc, VIP_SUCCESS);
+}
+
+/* Lost, or arrived in part: only an unreliable level may do that. */
+static bool lost(VIP_RETURN rc, uint32_t status)
+{
+	if (reliable())
+		return false;
+	return rc == VIP_TIMEOUT || (rc == VIP_DESCRIPTOR_ERROR &&
+				     (status & VIP_STATUS_PARTIAL_ERROR));
+}
+
+static unsigned int patience(void)
+{
+	return reliable() ? LONG_MS : 10 * SHORT_MS;
+}
+
+/* What a completed send looks like when all went well. */
+static void check_sent(const struct done *s, VIP_DESCRIPTOR *d,
+		       const struct xfer *tx)
+{
+	unsigned int op = tx->control & VIP_CONTROL_OP_MASK;
+
+	CHECK_RC(s->rc, VIP_SUCCESS);
+	CHECK(s->d == d);
+	CHECK_EQ(s->status & ~VIP_STATUS_IMMEDIATE, VIP_STATUS_DONE |
+		 (op == VIP_CONTROL_OP_RDMAWRITE ? VIP_STATUS_OP_RDMA_WRITE :
+						   VIP_STATUS_OP_SEND));
+	CHECK_EQ(s->length, tx->len);
+	CHECK(xfer_intact(d, tx, XFER_DESC_SIZE));
+}
+
+struct ctl_msg deliver(struct pair *p, const struct xfer *tx,
+		       const struct xfer *rx)
+{
+	bool imm = tx->control & VIP_CONTROL_IMMEDIATE;
+	VIP_DESCRIPTOR *d = NULL;
+	struct ctl_msg m;
+	struct done s;
+	unsigned int i;
+
+	CHECK_RC(peer_post(p->pvi, RECVQ, rx), VIP_SUCCESS);
+	for (i = 0; i < ATTEMPTS; i++) {
+		CHECK_RC(nic_post(&env.nic, p->vi, SENDQ, tx, &d),
+			 VIP_SUCCESS);
+		s = wait_done(p->vi, SENDQ, LONG_MS);
+		check_sent(&s, d, tx);
+		m = peer_wait_verify(p->pvi, RECVQ, patience(), 1);
+		if (!lost(m.rc, m.status))
+			break;
+		if (m.rc != VIP_TIMEOUT)
+			peer_post(p->pvi, RECVQ, rx);
+	}
+	CHECK_RC(m.rc, VIP_SUCCESS);
+	CHECK_EQ(m.status, VIP_STATUS_DONE | VIP_STATUS_OP_RECEIVE |
+		 (imm ? VIP_STATUS_IMMEDIATE : 0));
+	CHECK_EQ(m.length, tx->len);
+	CHECK_EQ(m.immediate, imm ? tx->immediate : rx->immediate);
+	CHECK(m.intact);
+	CHECK_EQ(m.bad, 0);
+	return m;
+}
+
+struct done deliver_back(struct pair *p, const struct xfer *tx,
+			 const struct xfer *rx)
+{
+	bool imm = tx->control & VIP_CONTROL_IMMEDIATE;
+	VIP_DESCRIPTOR *d = NULL;
+	struct ctl_msg m;
+	struct done r;
+	unsigned int i;
+
+	CHECK_RC(nic_post(&env.nic, p->vi, RECVQ, rx, &d), VIP_SUCCESS);
+	for (i = 0; i < ATTEMPTS; i++) {
+		CHECK_RC(peer_post(p->pvi, SENDQ, tx), VIP_SUCCESS);
+		m = peer_wait(p->pvi, SENDQ, LONG_MS);
+		CHECK_RC(m.rc, VIP_SUCCESS);
+		CHECK_EQ(m.length, tx->len);
+		r = wait_done(p->vi, RECVQ, patience());
+		if (!lost(r.rc, r.status))
+			break;
+		if (r.rc != VIP_TIMEOUT)
+			nic_post(&env.nic, p->vi, RECVQ, rx, &d);
+	}
+	CHECK_RC(r.rc, VIP_SUCCESS);
+	CHECK(r.d == d);
+	CHECK_EQ(r.status, VIP_STATUS_DONE | VIP_STATUS_OP_RECEIVE |
+		 (imm ? VIP_STATUS_IMMEDIATE : 0));
+	CHECK_EQ(r.length, tx->len);
+	CHECK_EQ(r.immediate, imm ? tx->immediate : rx->immediate);
+	CHECK(xfer_intact(d, rx, XFER_DESC_SIZE));
+	CHECK_EQ(xfer_wrong(rx, r.length), 0);
+	return r;
+}
+
+void check_alive(struct pair *p)
+{
+	struct xfer tx = our_buf(0, 77, 1), rx = peer_buf(0, 100, 1);
+
+	deliver(p, &tx, &rx);
+	tx = peer_buf(0, 78, 2);
+	rx = our_buf(0, 100, 2);
+	deliver_back(p, &tx, &rx);
+}

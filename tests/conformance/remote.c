@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "remote.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct env env;
+
+void env_start(const struct group *g, VIP_RELIABILITY_LEVEL level)
+{
+	struct ctl_msg m;
+	VIP_RETURN rc;
+
+	env.level = level;
+	if (!(g->flags & G_BARE)) {
+		rc = nic_open(&env.nic, env.device, 0);
+		REQUIRE_RC(rc, VIP_SUCCESS);
+	}
+	if (!(g->flags & G_PEER))
+		return;
+	rc = ctl_connect(&env.ctl, env.device, env.host, env.host_len,
+			 env.disc, LONG_MS);
+	REQUIRE_RC(rc, VIP_SUCCESS);
+	m = peer_do((struct ctl_msg){ .cmd = P_HELLO });
+	REQUIRE(m.rc == VIP_SUCCESS && m.len >= 1 << 20);
+	env.p_arena = m.addr;
+	env.p_arena_h = m.handle;
+	env.p_arena_len = m.len;
+}
+
+struct ctl_msg peer_do(struct ctl_msg m)
+{
+	m.magic = CTL_MAGIC;
+	if (!ctl_send(&env.ctl, &m) ||
+	    !ctl_recv(&env.ctl, &m, 4 * LONG_MS)) {
+		check_(false, "the peer answers", __FILE__, m.cmd);
+		give_up();
+	}
+	return m;
+}
+
+void peer_spawn(struct ctl_msg m, unsigned int slot)
+{
+	m.spawn = 1;
+	m.slot = slot;
+	REQUIRE_RC(peer_do(m).rc, VIP_SUCCESS);
+}
+
+struct ctl_msg peer_join(unsigned int slot)
+{
+	return peer_do((struct ctl_msg){ .cmd = P_JOIN, .slot = slot });
+}
+
+unsigned int peer_vi(const VIP_VI_ATTRIBUTES *a, int32_t ptag)
+{
+	struct ctl_msg m = { .cmd = P_VI, .ptag = ptag };
+
+	m.level = a->ReliabilityLevel;
+	m.mtu = a->MaxTransferSize;
+	m.rdma = a->EnableRdmaWrite;
+	m = peer_do(m);
+	REQUIRE_RC(m.rc, VIP_SUCCESS);
+	return m.obj;
+}
+
+VIP_RETURN peer_post(unsigned int vi, enum queue q, const struct xfer *x)
+{
+	return peer_do((struct ctl_msg){ .cmd = P_POST, .vi = vi, .queue = q,
+					 .x = *x }).rc;
+}
+
+struct ctl_msg peer_wait_verify(unsigned int vi, enum queue q, unsigned int ms,
+				unsigned int verify)
+{
+	return peer_do((struct ctl_msg){ .cmd = P_WAIT, .vi = vi, .queue = q,
+					 .timeout = ms, .verify = verify });
+}
+
+struct ctl_msg peer_wait(unsigned int vi, enum queue q, unsigned int ms)
+{
+	return peer_wait_verify(vi, q, ms, 0);
+}
+
+VIP_VI_STATE peer_state(unsigned int vi)
+{
+	struct ctl_msg m = peer_do((struct ctl_msg){ .cmd = P_QUERY,
+						     .vi = vi });
+
+	CHECK_RC(m.rc, VIP_SUCCESS);
+	return m.state;
+}
+
+unsigned int peer_errors(unsigned int vi, VIP_ERROR_CODE code,
+			 unsigned int want)
+{
+	return peer_do((struct ctl_msg){ .cmd = P_ERRORS, .vi = vi,
+					 .code = code, .count = want,
+					 .timeout = want ? LONG_MS : 0,
+				       }).count;
+}
+
+void peer_disconnect(unsigned int vi)
+{
+	CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_DISCONNECT, .vi = vi }).rc,
+		 VIP_SUCCESS);
+}
+
+void peer_fill(uint64_t addr, size_t len, uint8_t value)
+{
+	peer_do((struct ctl_msg){ .cmd = P_FILL, .addr = addr, .len = len,
+				  .value = value });
+}
+
+size_t peer_other(uint64_t addr, size_t len, uint8_t value)
+{
+	return peer_do((struct ctl_msg){ .cmd = P_OTHER, .addr = addr,
+					 .len = len, .value = value }).bad;
+}
+
+size_t peer_wrong(uint64_t addr, size_t len, uint32_t seed)
+{
+	return peer_do((struct ctl_msg){ .cmd = P_WRONG, .addr = addr,
+					 .len = len, .seed = seed }).bad;
+}
+
+struct peer_region peer_region(size_t len, int32_t ptag, bool rdma_write)
+{
+	struct ctl_msg m = peer_do((struct ctl_msg){
+		.cmd = P_REGION, .len = len, .ptag = ptag,
+		.rdma = rdma_write });
+
+	REQUIRE_RC(m.rc, VIP_SUCCESS);
+	return (struct peer_region){ m.obj, m.addr, m.handle };
+}
+
+struct disc new_disc(void)
+{
+	static unsigned int count;
+	struct disc d;
+
+	d.len = snprintf((char *)d.bytes, sizeof(d.bytes), "t%d.%u",
+			 (int)getpid(), ++count);
+	return d;
+}
+
+void to_peer(struct net_address *a, const struct disc *d)
+{
+	if (env.host)
+		net_address(a, env.host, env.host_len, d->bytes, d->len);
+	else
+		own_address(&env.nic, a, d->bytes, d->len);
+}
+
+VIP_RETURN connect_peer(VIP_VI_HANDLE vi, const struct disc *d,
+			VIP_ULONG timeout, VIP_VI_ATTRIBUTES *theirs)
+{
+	struct net_address local, remote;
+	VIP_VI_ATTRIBUTES unused;
+	uint64_t end = now_ms() + LONG_MS;
+	VIP_RETURN rc;
+
+	own_address(&env.nic, &local, "driver", 6);
+	to_peer(&remote, d);
+	do {
+		rc = VipConnectRequest(vi, &local.a, &remote.a, timeout,
+				       theirs ? theirs : &unused);
+	} while (rc == VIP_NO_MATCH && now_ms() < end);
+	return rc;
+}
+
+void peer_listen(unsigned int pvi, const struct disc *d, unsigned int slot)
+{
+	struct ctl_msg m = { .cmd = P_LISTEN, .vi = pvi, .timeout = LONG_MS };
+
+	memcpy(m.disc, d->bytes, d->len);
+	m.disc_len = d->len;
+	peer_spawn(m, slot);
+}
+
+void peer_cwait(const struct disc *d, unsigned int timeout_ms,
+		unsigned int slot)
+{
+	struct ctl_msg m = { .cmd = P_CWAIT, .timeout = timeout_ms };
+
+	memcpy(m.disc, d->bytes, d->len);
+	m.disc_len = d->len;
+	peer_spawn(m, slot);
+}
+
+VIP_RETURN peer_accept(unsigned int conn, unsigned int pvi)
+{
+	return peer_do((struct ctl_msg){ .cmd = P_ACCEPT, .conn = conn,
+					 .vi = pvi }).rc;
+}
+
+VIP_RETURN peer_reject(unsigned int conn)
+{
+	return peer_do((struct ctl_msg){ .cmd = P_REJECT, .conn = conn }).rc;
+}
+
+static void *ask_main(void *arg)
+{
+	struct asker *k = arg;
+	uint64_t end = now_ms() + LONG_MS, start;
+	struct net_address local, remote;
+
+	own_address(&env.nic, &local, "driver", 6);
+	to_peer(&remote, &k->d);
+	do {
+		start = now_ms();
+		k->rc = VipConnectRequest(k->vi, &local.a, &remote.a,
+					  k->timeout, &k->theirs);
+		k->took_ms = now_ms() - start;
+	} while (k->rc == VIP_NO_MATCH && now_ms() < end);
+	return NULL;
+}
+
+void ask_start(struct asker *k, VIP_VI_HANDLE vi, const struct disc *d,
+	       VIP_ULONG timeout)
+{
+	k->vi = vi;
+	k->d = *d;
+	k->timeout = timeout;
+	REQUIRE(!pthread_create(&k->thread, NULL, ask_main, k));
+}
+
+VIP_RETURN ask_join(struct asker *k)
+{
+	pthread_join(k->thread, NULL);
+	return k->rc;
+}
+
+struct ctl_msg ask_pending(struct asker *k, VIP_VI_HANDLE vi,
+			   VIP_ULONG timeout)
+{
+	struct disc d = new_disc();
+	struct ctl_msg m;
+
+	peer_cwait(&d, LONG_MS, 1);
+	ask_start(k, vi, &d, timeout);
+	m = peer_join(1);
+	REQUIRE_RC(m.rc, VIP_SUCCESS);
+	return m;
+}
+
+VIP_VI_STATE vi_state(VIP_VI_HANDLE vi)
+{
+	VIP_BOOLEAN send_empty, recv_empty;
+	VIP_VI_ATTRIBUTES a;
+	VIP_VI_STATE state = 99;
+
+	CHECK_RC(VipQueryVi(vi, &state, &a, &send_empty, &recv_empty),
+		 VIP_SUCCESS);
+	return state;
+}
+
+VIP_VI_STATE vi_state_wait(VIP_VI_HANDLE vi, VIP_VI_STATE wanted)
+{
+	uint64_t end = now_ms() + LONG_MS;
+	VIP_VI_STATE s;
+
+	while ((s = vi_state(vi)) != wanted && now_ms() < end)
+		pause_ms(1);
+	return s;
+}
+
+VIP_VI_STATE peer_state_wait(unsigned int vi, VIP_VI_STATE wanted)
+{
+	uint64_t end = now_ms() + LONG_MS;
+	VIP_VI_STATE s;
+
+	while ((s = peer_state(vi)) != wanted && now_ms() < end)
+		pause_ms(1);
+	return s;
+}
+
+unsigned int drain(VIP_VI_HANDLE vi, enum queue q)
+{
+	unsigned int n = 0;
+
+	while (poll_done(vi, q).d)
+		n++;
+	return n;
+}
+
+struct xfer our_buf(size_t off, uint32_t len, unsigned int nseg)
+{
+	struct xfer x = { .addr = (uintptr_t)env.nic.arena + 64 + off,
+			  .handle = env.nic.arena_h, .len = len, .nseg = nseg,
+			  .gap = nseg > 1 ? 3 : 0, .seed = env.seed };
+
+	return x;
+}
+
+struct xfer peer_buf(size_t off, uint32_t len, unsigned int nseg)
+{
+	struct xfer x = { .addr = env.p_arena + 64 + off,
+			  .handle = env.p_arena_h, .len = len, .nseg = nseg,
+			  .gap = nseg > 1 ? 5 : 0, .seed = env.seed };
+
+	return x;
+}

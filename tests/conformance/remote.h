@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The tests' side: their environment, the peer, and pairs of VIs. */
+#ifndef CONFORMANCE_REMOTE_H
+#define CONFORMANCE_REMOTE_H
+
+#include "ctl.h"
+#include "harness.h"
+#include "nic.h"
+
+struct env {
+	const char *device;
+	const uint8_t *host;		/* NULL: the device's own address */
+	unsigned int host_len;
+	const char *disc;		/* of the control connection */
+	VIP_RELIABILITY_LEVEL level;
+	unsigned int scale;		/* of all time-outs */
+	uint32_t seed;
+	bool verbose;
+
+	struct nic nic;
+	struct ctl ctl;
+	uint64_t p_arena;		/* the peer's arena */
+	uint32_t p_arena_h;
+	uint64_t p_arena_len;
+};
+
+extern struct env env;
+
+/* How long to wait for what has to come, and for what must not come. */
+#define LONG_MS		(5000u * env.scale)
+#define SHORT_MS	(30u * env.scale)
+
+static inline bool reliable(void)
+{
+	return env.level != VIP_SERVICE_UNRELIABLE;
+}
+
+/* Prepares a group's process. */
+void env_start(const struct group *g, VIP_RELIABILITY_LEVEL level);
+
+/* Sends the command, returns the answer; the group ends if none comes. */
+struct ctl_msg peer_do(struct ctl_msg m);
+/* Starts the command in a thread of the peer; peer_join() has its answer. */
+void peer_spawn(struct ctl_msg m, unsigned int slot);
+struct ctl_msg peer_join(unsigned int slot);
+
+/* Common commands. */
+unsigned int peer_vi(const VIP_VI_ATTRIBUTES *a, int32_t ptag);
+VIP_RETURN peer_post(unsigned int vi, enum queue q, const struct xfer *x);
+struct ctl_msg peer_wait(unsigned int vi, enum queue q, unsigned int ms);
+/* The same, and the buffers are checked: 1 for the content, 2 for guards. */
+struct ctl_msg peer_wait_verify(unsigned int vi, enum queue q, unsigned int ms,
+				unsigned int verify);
+VIP_VI_STATE peer_state(unsigned int vi);
+/* How many it has heard of; waits for that many unless it is 0. */
+unsigned int peer_errors(unsigned int vi, VIP_ERROR_CODE code,
+			 unsigned int want);
+void peer_disconnect(unsigned int vi);
+void peer_fill(uint64_t addr, size_t len, uint8_t value);
+size_t peer_other(uint64_t addr, size_t len, uint8_t value);
+size_t peer_wrong(uint64_t addr, size_t len, uint32_t seed);
+
+struct peer_region {
+	unsigned int obj;
+	uint64_t addr;
+	uint32_t handle;
+};
+
+struct peer_region peer_region(size_t len, int32_t ptag, bool rdma_write);
+
+/* A fresh discriminator of this session. */
+struct disc {
+	uint8_t bytes[CTL_DISC_MAX];
+	unsigned int len;
+};
+
+struct disc new_disc(void);
+void to_peer(struct net_address *a, const struct disc *d);
+
+/* Requests until somebody waits; every other answer is the answer. */
+VIP_RETURN connect_peer(VIP_VI_HANDLE vi, const struct disc *d,
+			VIP_ULONG timeout, VIP_VI_ATTRIBUTES *theirs);
+void peer_listen(unsigned int pvi, const struct disc *d, unsigned int slot);
+
+/* The peer waits for a request, to be joined: answer.obj is P_ACCEPT's conn. */
+void peer_cwait(const struct disc *d, unsigned int timeout_ms,
+		unsigned int slot);
+VIP_RETURN peer_accept(unsigned int conn, unsigned int pvi);
+VIP_RETURN peer_reject(unsigned int conn);
+
+/* connect_peer() in a thread, for tests that look at it from outside. */
+struct asker {
+	pthread_t thread;
+	VIP_VI_HANDLE vi;
+	struct disc d;
+	VIP_ULONG timeout;
+	VIP_RETURN rc;
+	uint64_t took_ms;		/* the last request alone */
+	VIP_VI_ATTRIBUTES theirs;
+};
+
+void ask_start(struct asker *k, VIP_VI_HANDLE vi, const struct disc *d,
+	       VIP_ULONG timeout);
+VIP_RETURN ask_join(struct asker *k);
+/* Starts to ask and returns the peer's view: a request it has not answered. */
+struct ctl_msg ask_pending(struct asker *k, VIP_VI_HANDLE vi,
+			   VIP_ULONG timeout);
+
+VIP_VI_STATE vi_state(VIP_VI_HANDLE vi);
+/* Waits until the VI has left the Connected state, and says for which. */
+VIP_VI_STATE vi_state_wait(VIP_VI_HANDLE vi, VIP_VI_STATE wanted);
+VIP_VI_STATE peer_state_wait(unsigned int vi, VIP_VI_STATE wanted);
+
+/* A connection under test. */
+struct pair {
+	VIP_VI_HANDLE vi;		/* ours */
+	unsigned int pvi;		/* the peer's */
+	VIP_VI_ATTRIBUTES attr;
+};
+
+/* Options for pair_open; zero is the usual. */
+struct pair_opt {
+	VIP_CQ_HANDLE send_cq;
+	VIP_CQ_HANDLE recv_cq;
+	VIP_ULONG mtu;
+	VIP_PROTECTION_HANDLE ptag;	/* ours; NULL: the arena's */
+	int32_t peer_ptag;		/* 0: the arena's */
+	bool null_ptag;
+	bool peer_null_ptag;
+	bool peer_no_rdma;
+};
+
+void pair_create(struct pair *p, const struct pair_opt *o);
+void pair_connect(struct pair *p);
+void pair_open(struct pair *p, const struct pair_opt *o);
+/* Disconnects both ends, drains them and connects again. */
+void pair_reset(struct pair *p);
+void pair_close(struct pair *p);
+/* Collects all that is left, whatever its status. */
+unsigned int drain(VIP_VI_HANDLE vi, enum queue q);
+
+/* A buffer of the arena for one message; ours and the peer's. */
+struct xfer our_buf(size_t off, uint32_t len, unsigned int nseg);
+struct xfer peer_buf(size_t off, uint32_t len, unsigned int nseg);
+
+/*
+ * deliver() - one message from us to the peer, checked at both ends
+ *
+ * Posts rx at the peer and tx here. An unreliable level may lose it: then it
+ * is sent again. Returns the peer's answer.
+ */
+struct ctl_msg deliver(struct pair *p, const struct xfer *tx,
+		       const struct xfer *rx);
+/* The same from the peer to us; returns our receive. */
+struct done deliver_back(struct pair *p, const struct xfer *tx,
+			 const struct xfer *rx);
+/* The pair still carries messages, in both directions. */
+void check_alive(struct pair *p);
+
+#endif

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Completion queues under traffic: section 9. */
+#include "remote.h"
+
+#define VIS 4
+
+static void next(VIP_CQ_HANDLE cq, VIP_VI_HANDLE vi, VIP_BOOLEAN recv)
+{
+	VIP_VI_HANDLE got = NULL;
+	VIP_BOOLEAN which = 7;
+
+	CHECK_RC(VipCQWait(cq, LONG_MS, &got, &which), VIP_SUCCESS);
+	CHECK(got == vi);
+	/* Exactly TRUE or FALSE. */
+	CHECK_EQ(which, recv);
+}
+
+static void none(VIP_CQ_HANDLE cq)
+{
+	VIP_VI_HANDLE got;
+	VIP_BOOLEAN which;
+
+	CHECK_RC(VipCQDone(cq, &got, &which), VIP_NOT_DONE);
+}
+
+/* Which queues are attached, and what is announced where. */
+static void notices(void)
+{
+	struct xfer tx = our_buf(0, 40, 1), rx = our_buf(200, 40, 1);
+	struct xfer ptx = peer_buf(0, 40, 1), prx = peer_buf(200, 40, 1);
+	VIP_CQ_HANDLE s, r;
+	struct pair p;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		about("attached %s %s", i & 1 ? "send" : "", i & 2 ? "recv" :
+		      "");
+		REQUIRE_RC(VipCreateCQ(env.nic.h, 16, &s), VIP_SUCCESS);
+		REQUIRE_RC(VipCreateCQ(env.nic.h, 16, &r), VIP_SUCCESS);
+		pair_open(&p, &(struct pair_opt){
+			.send_cq = i & 1 ? s : NULL,
+			.recv_cq = i & 2 ? r : NULL });
+		none(s);
+		none(r);
+		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL),
+			 VIP_SUCCESS);
+		none(r);
+		CHECK_RC(peer_post(p.pvi, RECVQ, &prx), VIP_SUCCESS);
+		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, NULL),
+			 VIP_SUCCESS);
+		if (i & 1) {
+			next(s, p.vi, VIP_FALSE);
+			CHECK_RC(poll_done(p.vi, SENDQ).rc, VIP_SUCCESS);
+		} else {
+			CHECK_RC(wait_done(p.vi, SENDQ, LONG_MS).rc,
+				 VIP_SUCCESS);
+		}
+		CHECK_RC(peer_wait(p.pvi, RECVQ, LONG_MS).rc, VIP_SUCCESS);
+		CHECK_RC(peer_post(p.pvi, SENDQ, &ptx), VIP_SUCCESS);
+		if (i & 2) {
+			next(r, p.vi, VIP_TRUE);
+			CHECK_RC(poll_done(p.vi, RECVQ).rc, VIP_SUCCESS);
+		} else {
+			CHECK_RC(wait_done(p.vi, RECVQ, LONG_MS).rc,
+				 VIP_SUCCESS);
+		}
+		none(s);
+		none(r);
+		pair_close(&p);
+		none(s);
+		none(r);
+		CHECK_RC(VipDestroyCQ(s), VIP_SUCCESS);
+		CHECK_RC(VipDestroyCQ(r), VIP_SUCCESS);
+	}
+}
+
+/* One CQ for both queues of several VIs: in the order of completion. */
+static void shared(void)
+{
+	static const unsigned int order[] = { 2, 0, 3, 1, 1, 3, 0, 2, 2, 2 };
+	struct xfer rx, ptx = peer_buf(0, 40, 1), prx = peer_buf(200, 40, 1);
+	struct xfer tx = our_buf(0, 40, 1);
+	struct pair p[VIS];
+	VIP_CQ_HANDLE cq;
+	unsigned int i, j;
+
+	REQUIRE_RC(VipCreateCQ(env.nic.h, 64, &cq), VIP_SUCCESS);
+	for (i = 0; i < VIS; i++) {
+		pair_open(&p[i], &(struct pair_opt){ .send_cq = cq,
+						     .recv_cq = cq });
+		for (j = 0; j < 4; j++) {
+			rx = our_buf(400 + (i * 4 + j) * 100, 40, 1);
+			CHECK_RC(nic_post(&env.nic, p[i].vi, RECVQ, &rx, NULL),
+				 VIP_SUCCESS);
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
+		struct pair *q = &p[order[i]];
+
+		about("step %u", i);
+		CHECK_RC(peer_post(q->pvi, SENDQ, &ptx), VIP_SUCCESS);
+		CHECK_RC(peer_wait(q->pvi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
+		next(cq, q->vi, VIP_TRUE);
+		CHECK_RC(poll_done(q->vi, RECVQ).rc, VIP_SUCCESS);
+		CHECK_RC(peer_post(q->pvi, RECVQ, &prx), VIP_SUCCESS);
+		CHECK_RC(nic_post(&env.nic, q->vi, SENDQ, &tx, NULL),
+			 VIP_SUCCESS);
+		next(cq, q->vi, VIP_FALSE);
+		CHECK_RC(poll_done(q->vi, SENDQ).rc, VIP_SUCCESS);
+		CHECK_RC(peer_wait(q->pvi, RECVQ, LONG_MS).rc, VIP_SUCCESS);
+	}
+	none(cq);
+	for (i = 0; i < VIS; i++)
+		pair_close(&p[i]);
+	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
+}
+
+/* Many completions lie in the CQ before anyone looks. */
+static void backlog(void)
+{
+	struct xfer rx, ptx = peer_buf(0, 16, 1);
+	VIP_DESCRIPTOR *d[24];
+	VIP_CQ_HANDLE cq;
+	struct done r;
+	struct pair p;
+	unsigned int i;
+
+	REQUIRE_RC(VipCreateCQ(env.nic.h, 4, &cq), VIP_SUCCESS);
+	pair_open(&p, &(struct pair_opt){ .recv_cq = cq });
+	for (i = 0; i < ARRAY_SIZE(d); i++) {
+		rx = our_buf(i * 100, 16, 1);
+		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, &d[i]),
+			 VIP_SUCCESS);
+	}
+	for (i = 0; i < ARRAY_SIZE(d); i++) {
+		CHECK_RC(peer_post(p.pvi, SENDQ, &ptx), VIP_SUCCESS);
+		CHECK_RC(peer_wait(p.pvi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
+	}
+	for (i = 0; i < ARRAY_SIZE(d); i++) {
+		about("message %u", i);
+		next(cq, p.vi, VIP_TRUE);
+		r = poll_done(p.vi, RECVQ);
+		CHECK_RC(r.rc, VIP_SUCCESS);
+		CHECK(r.d == d[i]);
+	}
+	none(cq);
+	pair_close(&p);
+	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
+}
+
+/* A queue with a CQ may be waited on directly, too (14). */
+static void direct_wait(void)
+{
+	struct xfer rx = our_buf(0, 40, 1), ptx = peer_buf(0, 40, 1);
+	struct xfer tx = our_buf(200, 40, 1), prx = peer_buf(200, 40, 1);
+	VIP_CQ_HANDLE cq;
+	struct pair p;
+
+	REQUIRE_RC(VipCreateCQ(env.nic.h, 8, &cq), VIP_SUCCESS);
+	pair_open(&p, &(struct pair_opt){ .send_cq = cq, .recv_cq = cq });
+	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL), VIP_SUCCESS);
+	CHECK_RC(wait_done(p.vi, RECVQ, SHORT_MS).rc, VIP_TIMEOUT);
+	CHECK_RC(peer_post(p.pvi, SENDQ, &ptx), VIP_SUCCESS);
+	CHECK_RC(wait_done(p.vi, RECVQ, LONG_MS).rc, VIP_SUCCESS);
+	CHECK_RC(peer_post(p.pvi, RECVQ, &prx), VIP_SUCCESS);
+	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, NULL), VIP_SUCCESS);
+	CHECK_RC(wait_done(p.vi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
+	pair_close(&p);
+	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
+}
+
+struct waiter {
+	pthread_t thread;
+	VIP_CQ_HANDLE cq;
+	VIP_ULONG timeout;
+	VIP_RETURN rc;
+	VIP_VI_HANDLE vi;
+	VIP_BOOLEAN recv;
+};
+
+static void *wait_main(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->rc = VipCQWait(w->cq, w->timeout, &w->vi, &w->recv);
+	return NULL;
+}
+
+/* A wait without limit is ended by a message, and by a lost connection. */
+static void wakes(void)
+{
+	struct xfer rx = our_buf(0, 40, 1), ptx = peer_buf(0, 40, 1);
+	VIP_CQ_HANDLE cq;
+	struct waiter w;
+	struct done r;
+	struct pair p;
+	unsigned int i;
+
+	REQUIRE_RC(VipCreateCQ(env.nic.h, 8, &cq), VIP_SUCCESS);
+	pair_open(&p, &(struct pair_opt){ .recv_cq = cq });
+	for (i = 0; i < 3; i++) {
+		about("round %u", i);
+		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL),
+			 VIP_SUCCESS);
+		w = (struct waiter){ .cq = cq, .timeout = i & 1 ? 0xffffffff :
+							    VIP_INFINITE };
+		REQUIRE(!pthread_create(&w.thread, NULL, wait_main, &w));
+		pause_ms(10);
+		if (i < 2)
+			CHECK_RC(peer_post(p.pvi, SENDQ, &ptx), VIP_SUCCESS);
+		else
+			peer_disconnect(p.pvi);
+		pthread_join(w.thread, NULL);
+		CHECK_RC(w.rc, VIP_SUCCESS);
+		CHECK(w.vi == p.vi && w.recv == VIP_TRUE);
+		r = poll_done(p.vi, RECVQ);
+		CHECK_RC(r.rc, i < 2 ? VIP_SUCCESS : VIP_DESCRIPTOR_ERROR);
+		CHECK(r.d != NULL);
+	}
+	pair_close(&p);
+	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
+}
+
+/* Errors and flushes are announced like everything else. */
+static void failures(void)
+{
+	struct xfer rx = our_buf(0, 40, 1), tx = our_buf(200, 40, 1);
+	VIP_CQ_HANDLE cq;
+	struct done r;
+	struct pair p;
+	unsigned int i;
+
+	REQUIRE_RC(VipCreateCQ(env.nic.h, 64, &cq), VIP_SUCCESS);
+	pair_open(&p, &(struct pair_opt){ .send_cq = cq, .recv_cq = cq });
+	tx.handle = 0;
+	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, NULL), VIP_SUCCESS);
+	next(cq, p.vi, VIP_FALSE);
+	CHECK(poll_done(p.vi, SENDQ).status & VIP_STATUS_PROTECTION_ERROR);
+	if (reliable())
+		pair_reset(&p);
+	for (i = 0; i < 3; i++)
+		CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL),
+			 VIP_SUCCESS);
+	peer_disconnect(p.pvi);
+	for (i = 0; i < 3; i++) {
+		next(cq, p.vi, VIP_TRUE);
+		r = poll_done(p.vi, RECVQ);
+		CHECK(r.status & VIP_STATUS_DESC_FLUSHED_ERROR);
+	}
+	/* Flushed at the moment of posting. */
+	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL), VIP_SUCCESS);
+	next(cq, p.vi, VIP_TRUE);
+	CHECK(poll_done(p.vi, RECVQ).d != NULL);
+	tx.handle = env.nic.arena_h;
+	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, NULL), VIP_SUCCESS);
+	next(cq, p.vi, VIP_FALSE);
+	CHECK(poll_done(p.vi, SENDQ).d != NULL);
+	none(cq);
+	pair_close(&p);
+	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
+}
+
+static const struct group groups[] = {
+	{ "cqvi.notices", "9 one entry for each completion, C10", notices,
+	  G_PEER | G_LEVELS, 0 },
+	{ "cqvi.shared", "9 many VIs, order of completion", shared,
+	  G_PEER | G_LEVELS, 0 },
+	{ "cqvi.backlog", "9 FIFO, small CQ", backlog, G_PEER | G_LEVELS, 0 },
+	{ "cqvi.direct_wait", "14 waits on a queue with a CQ", direct_wait,
+	  G_PEER, 0 },
+	{ "cqvi.wakes", "10.5 VipCQWait, C16, C20", wakes, G_PEER | G_LEVELS,
+	  0 },
+	{ "cqvi.failures", "9 flushed descriptors produce entries", failures,
+	  G_PEER | G_LEVELS, 0 },
+};
+
+NOUN(cqvi, groups);

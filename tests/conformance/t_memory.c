@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Memory registration: section 10.3. */
+#include "remote.h"
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static VIP_RETURN reg(void *p, VIP_ULONG len)
+{
+	VIP_MEM_ATTRIBUTES a = { env.nic.ptag, VIP_FALSE, VIP_FALSE };
+	VIP_MEM_HANDLE h = 0;
+	VIP_RETURN rc;
+
+	rc = VipRegisterMem(env.nic.h, p, len, &a, &h);
+	if (rc == VIP_SUCCESS) {
+		CHECK(h != 0);
+		CHECK_RC(VipDeregisterMem(env.nic.h, p, h), VIP_SUCCESS);
+	}
+	return rc;
+}
+
+static void bad_ranges(void)
+{
+	uint8_t *p = pages(4 * 4096), *ro;
+	VIP_ULONG block = env.nic.attr.MaxRegisterBlockBytes;
+
+	CHECK_RC(reg(p, 0), VIP_INVALID_PARAMETER);
+	CHECK_RC(reg(NULL, 0), VIP_INVALID_PARAMETER);
+	CHECK_RC(reg(NULL, 4096), VIP_INVALID_PARAMETER);
+	CHECK_RC(reg(p, block + 1), VIP_INVALID_PARAMETER);
+	CHECK_RC(reg(p, ~0ul), VIP_INVALID_PARAMETER);
+	CHECK_RC(reg(p, -(uintptr_t)p), VIP_INVALID_PARAMETER);
+	CHECK_RC(reg(p, -(uintptr_t)p + 1), VIP_INVALID_PARAMETER);
+	CHECK_RC(reg((void *)~0ul, 1), VIP_INVALID_PARAMETER);
+	CHECK_RC(reg((void *)~0ul, 2), VIP_INVALID_PARAMETER);
+	CHECK_RC(reg((void *)0xffff888000000000ul, 4096),
+		 VIP_INVALID_PARAMETER);
+	CHECK_RC(reg((void *)0x0000800000000000ul, 4096),
+		 VIP_INVALID_PARAMETER);
+	munmap(p + 2 * 4096, 4096);
+	CHECK_RC(reg(p, 2 * 4096), VIP_SUCCESS);
+	CHECK_RC(reg(p, 2 * 4096 + 1), VIP_INVALID_PARAMETER);
+	CHECK_RC(reg(p, 4 * 4096), VIP_INVALID_PARAMETER);
+	CHECK_RC(reg(p + 2 * 4096, 1), VIP_INVALID_PARAMETER);
+	CHECK_RC(reg(p + 3 * 4096 - 1, 2), VIP_INVALID_PARAMETER);
+	CHECK_RC(reg(p + 3 * 4096, 4096), VIP_SUCCESS);
+	mprotect(p, 4096, PROT_NONE);
+	CHECK_RC(reg(p, 4096), VIP_INVALID_PARAMETER);
+	ro = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK_RC(reg(ro, 4096), VIP_INVALID_PARAMETER);
+	CHECK_RC(reg((void *)"read-only text", 4), VIP_INVALID_PARAMETER);
+	/* After all that the valid still works. */
+	CHECK_RC(reg(p + 4096, 4096), VIP_SUCCESS);
+}
+
+static void bad_attributes(void)
+{
+	VIP_MEM_ATTRIBUTES a = { env.nic.ptag, VIP_FALSE, VIP_FALSE };
+	VIP_PROTECTION_HANDLE gone;
+	void *p = pages(4096);
+	VIP_NIC_HANDLE other;
+	VIP_MEM_HANDLE h;
+
+	CHECK_RC(VipRegisterMem(env.nic.h, p, 64, &a, NULL),
+		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipRegisterMem(NULL, p, 64, &a, &h), VIP_INVALID_PARAMETER);
+	REQUIRE_RC(VipCreatePtag(env.nic.h, &gone), VIP_SUCCESS);
+	REQUIRE_RC(VipDestroyPtag(env.nic.h, gone), VIP_SUCCESS);
+	a.Ptag = gone;
+	CHECK_RC(VipRegisterMem(env.nic.h, p, 64, &a, &h), VIP_INVALID_PTAG);
+	a.Ptag = env.nic.h;
+	CHECK_RC(VipRegisterMem(env.nic.h, p, 64, &a, &h), VIP_INVALID_PTAG);
+	REQUIRE_RC(VipOpenNic(env.device, &other), VIP_SUCCESS);
+	REQUIRE_RC(VipCreatePtag(other, &a.Ptag), VIP_SUCCESS);
+	CHECK_RC(VipRegisterMem(env.nic.h, p, 64, &a, &h), VIP_INVALID_PTAG);
+	CHECK_RC(VipCloseNic(other), VIP_SUCCESS);
+	a.Ptag = env.nic.ptag;
+	a.EnableRdmaRead = VIP_TRUE;
+	CHECK_RC(VipRegisterMem(env.nic.h, p, 64, &a, &h),
+		 env.nic.attr.RDMAReadSupport ? VIP_SUCCESS :
+						VIP_INVALID_RDMAREAD);
+	/* C15, section 7 rule 10: both kinds of NULL are accepted. */
+	CHECK_RC(VipRegisterMem(env.nic.h, p, 64, NULL, &h), VIP_SUCCESS);
+	CHECK_RC(VipDeregisterMem(env.nic.h, p, h), VIP_SUCCESS);
+	a = (VIP_MEM_ATTRIBUTES){ NULL, VIP_TRUE, VIP_FALSE };
+	CHECK_RC(VipRegisterMem(env.nic.h, p, 64, &a, &h), VIP_SUCCESS);
+	CHECK_RC(VipDeregisterMem(env.nic.h, p, h), VIP_SUCCESS);
+}
+
+static void any_alignment(void)
+{
+	static const VIP_ULONG offs[] = { 0, 1, 7, 63, 4095 };
+	static const VIP_ULONG lens[] = { 1, 2, 4096, 4097, 8191, 12287 };
+	VIP_MEM_HANDLE h[ARRAY_SIZE(offs) * ARRAY_SIZE(lens)];
+	uint8_t *p = pages(8 * 4096);
+	unsigned int i, j, n = 0;
+
+	/* All at once: they overlap each other in every way. */
+	for (i = 0; i < ARRAY_SIZE(offs); i++) {
+		for (j = 0; j < ARRAY_SIZE(lens); j++) {
+			about("offset %lu, %lu bytes", offs[i], lens[j]);
+			REQUIRE_RC(VipRegisterMem(env.nic.h, p + offs[i],
+						  lens[j], NULL, &h[n++]),
+				   VIP_SUCCESS);
+		}
+	}
+	for (i = 0; i < n; i++) {
+		CHECK(h[i] != 0);
+		for (j = 0; j < i; j++)
+			if (h[i] == h[j])
+				CHECK(!"two handles are the same");
+	}
+	for (i = 0; i < n; i += 2)
+		CHECK_RC(VipDeregisterMem(env.nic.h, p + offs[i / 6], h[i]),
+			 VIP_SUCCESS);
+	for (i = 1; i < n; i += 2)
+		CHECK_RC(VipDeregisterMem(env.nic.h, p + offs[i / 6], h[i]),
+			 VIP_SUCCESS);
+	CHECK_RC(reg(pages(8 << 20), 8 << 20), VIP_SUCCESS);
+}
+
+static void deregister(void)
+{
+	uint8_t *p = pages(2 * 4096);
+	VIP_NIC_HANDLE other;
+	VIP_MEM_HANDLE h, again;
+
+	REQUIRE_RC(VipRegisterMem(env.nic.h, p + 10, 100, NULL, &h),
+		   VIP_SUCCESS);
+	CHECK_RC(VipDeregisterMem(env.nic.h, p + 11, h),
+		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipDeregisterMem(env.nic.h, p, h), VIP_INVALID_PARAMETER);
+	CHECK_RC(VipDeregisterMem(env.nic.h, NULL, h), VIP_INVALID_PARAMETER);
+	CHECK_RC(VipDeregisterMem(env.nic.h, p + 10, 0),
+		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipDeregisterMem(env.nic.h, p + 10, ~h),
+		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipDeregisterMem(NULL, p + 10, h), VIP_INVALID_PARAMETER);
+	REQUIRE_RC(VipOpenNic(env.device, &other), VIP_SUCCESS);
+	CHECK_RC(VipDeregisterMem(other, p + 10, h), VIP_INVALID_PARAMETER);
+	CHECK_RC(VipCloseNic(other), VIP_SUCCESS);
+	CHECK_RC(VipDeregisterMem(env.nic.h, p + 10, h), VIP_SUCCESS);
+	CHECK_RC(VipDeregisterMem(env.nic.h, p + 10, h),
+		 VIP_INVALID_PARAMETER);
+	/* The handle does not come back to life with the next region. */
+	REQUIRE_RC(VipRegisterMem(env.nic.h, p + 10, 100, NULL, &again),
+		   VIP_SUCCESS);
+	CHECK(again != h);
+	CHECK_RC(VipDeregisterMem(env.nic.h, p + 10, h),
+		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipDeregisterMem(env.nic.h, p + 10, again), VIP_SUCCESS);
+}
+
+static void vanished(void)
+{
+	uint8_t *p = pages(16 * 4096);
+	VIP_MEM_HANDLE h, left;
+
+	REQUIRE_RC(VipRegisterMem(env.nic.h, p, 16 * 4096, NULL, &h),
+		   VIP_SUCCESS);
+	munmap(p, 8 * 4096);
+	CHECK_RC(VipDeregisterMem(env.nic.h, p, h), VIP_SUCCESS);
+	CHECK_RC(reg(p, 4096), VIP_INVALID_PARAMETER);
+	/* And one that exit() finds. */
+	REQUIRE_RC(VipRegisterMem(env.nic.h, p + 8 * 4096, 8 * 4096, NULL,
+				  &left), VIP_SUCCESS);
+	munmap(p + 8 * 4096, 8 * 4096);
+}
+
+static void shared_memory(void)
+{
+	void *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int fd = memfd_create("viaconform", 0), mem;
+
+	CHECK_RC(reg(p, 8192), VIP_SUCCESS);
+	REQUIRE(fd >= 0 && !ftruncate(fd, 8192));
+	p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	CHECK_RC(reg(p, 8192), VIP_SUCCESS);
+	p = mmap(NULL, 8192, PROT_READ, MAP_SHARED, fd, 0);
+	CHECK_RC(reg(p, 8192), VIP_INVALID_PARAMETER);
+	/* Device memory, where this kernel gives access to any. */
+	mem = open("/dev/mem", O_RDWR);
+	if (mem < 0)
+		return;
+	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, mem, 0);
+	if (p != MAP_FAILED)
+		CHECK_RC(reg(p, 4096), VIP_INVALID_PARAMETER);
+}
+
+static bool drop_ipc_lock(void)
+{
+	struct __user_cap_header_struct h = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct d[2];
+
+	if (syscall(SYS_capget, &h, d))
+		return false;
+	d[0].effective &= ~(1u << CAP_IPC_LOCK);
+	d[0].permitted &= ~(1u << CAP_IPC_LOCK);
+	return !syscall(SYS_capset, &h, d);
+}
+
+static void memlock(void)
+{
+	struct rlimit limit = { 256 << 10, 256 << 10 };
+	int fds[2], saved = dup(2);
+	VIP_MEM_HANDLE h[3];
+	uint8_t *p = pages(1 << 20);
+	VIP_NIC_HANDLE nic;
+	char text[1024];
+	ssize_t n;
+
+	REQUIRE(drop_ipc_lock() && !setrlimit(RLIMIT_MEMLOCK, &limit));
+	REQUIRE_RC(VipOpenNic(env.device, &nic), VIP_SUCCESS);
+	REQUIRE(saved >= 0 && !pipe(fds) && dup2(fds[1], 2) == 2);
+	CHECK_RC(VipRegisterMem(nic, p, 1 << 20, NULL, &h[0]),
+		 VIP_ERROR_RESOURCE);
+	dup2(saved, 2);
+	fcntl(fds[0], F_SETFL, O_NONBLOCK);
+	n = read(fds[0], text, sizeof(text) - 1);
+	/* One line with the limit and the remedy. */
+	if (CHECK(n > 0)) {
+		text[n] = 0;
+		CHECK(strchr(text, '\n') == text + n - 1);
+		CHECK(strstr(text, "memlock") || strstr(text, "MEMLOCK"));
+		CHECK(strstr(text, "256") || strstr(text, "262144"));
+	}
+	REQUIRE(freopen("/dev/null", "w", stderr));
+	CHECK_RC(VipRegisterMem(nic, p, 128 << 10, NULL, &h[0]), VIP_SUCCESS);
+	CHECK_RC(VipRegisterMem(nic, p, 96 << 10, NULL, &h[1]), VIP_SUCCESS);
+	CHECK_RC(VipRegisterMem(nic, p + (256 << 10), 64 << 10, NULL, &h[2]),
+		 VIP_ERROR_RESOURCE);
+	CHECK_RC(VipDeregisterMem(nic, p, h[0]), VIP_SUCCESS);
+	CHECK_RC(VipRegisterMem(nic, p + (256 << 10), 64 << 10, NULL, &h[2]),
+		 VIP_SUCCESS);
+	CHECK_RC(VipDeregisterMem(nic, p, h[1]), VIP_SUCCESS);
+	CHECK_RC(VipDeregisterMem(nic, p + (256 << 10), h[2]), VIP_SUCCESS);
+	/* Balanced: the whole limit is there again, also for another handle. */
+	CHECK_RC(VipRegisterMem(nic, p, 256 << 10, NULL, &h[0]), VIP_SUCCESS);
+	CHECK_RC(VipCloseNic(nic), VIP_SUCCESS);
+	REQUIRE_RC(VipOpenNic(env.device, &nic), VIP_SUCCESS);
+	CHECK_RC(VipRegisterMem(nic, p, 256 << 10, NULL, &h[0]), VIP_SUCCESS);
+	CHECK_RC(VipCloseNic(nic), VIP_SUCCESS);
+}
+
+static const struct group groups[] = {
+	{ "memory.bad_ranges", "10.3 VipRegisterMem", bad_ranges, 0, 0 },
+	{ "memory.bad_attributes", "10.3 VipRegisterMem, C15", bad_attributes,
+	  0, 0 },
+	{ "memory.any_alignment", "10.3 VipRegisterMem, overlapping",
+	  any_alignment, 0, 0 },
+	{ "memory.deregister", "10.3 VipDeregisterMem, C6", deregister, 0, 0 },
+	{ "memory.vanished", "C18 regions vanish by munmap or exit", vanished,
+	  0, 0 },
+	{ "memory.kinds", "10.3 VipRegisterMem, shared and device memory",
+	  shared_memory, 0, 0 },
+	{ "memory.memlock", "12 memory pinning, RLIMIT_MEMLOCK", memlock,
+	  G_BARE, 0 },
+};
+
+NOUN(memory, groups);

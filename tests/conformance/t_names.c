@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The name service: section 10.8, C13. */
+#include "remote.h"
+#include <stdio.h>
+#include <string.h>
+
+static void literal(char *text, size_t len)
+{
+	const uint8_t *m = env.nic.attr.LocalNicAddress;
+
+	snprintf(text, len, "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2],
+		 m[3], m[4], m[5]);
+}
+
+static void by_name(void)
+{
+	static const unsigned int lens[] = { 0, 1, 6, 7, 0xa5a5 };
+	struct net_address a;
+	char name[64];
+	unsigned int i;
+
+	literal(name, sizeof(name));
+	REQUIRE_RC(VipNSInit(env.nic.h, NULL), VIP_SUCCESS);
+	CHECK_RC(VipNSInit(env.nic.h, NULL), VIP_SUCCESS);
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		about("HostAddressLen %u on entry", lens[i]);
+		memset(&a, XFER_GUARD, sizeof(a));
+		a.a.HostAddressLen = lens[i];
+		CHECK_RC(VipNSGetHostByName(env.nic.h, name, &a.a, 0),
+			 VIP_SUCCESS);
+		CHECK_EQ(a.a.HostAddressLen, 6);
+		CHECK(!memcmp(a.a.HostAddress, env.nic.attr.LocalNicAddress,
+			      6));
+		/* DiscriminatorLen and what lies behind stay. */
+		CHECK_EQ(bytes_other(a.bytes + 2, XFER_GUARD, 2), 0);
+		CHECK_EQ(bytes_other(a.bytes + 10, XFER_GUARD,
+				     sizeof(a) - 10), 0);
+	}
+	about("past the last address");
+	CHECK_RC(VipNSGetHostByName(env.nic.h, name, &a.a, 1),
+		 VIP_ERROR_NAMESERVICE);
+	CHECK_RC(VipNSShutdown(env.nic.h), VIP_SUCCESS);
+}
+
+static void bad_names(void)
+{
+	static char long_name[5000];
+	char *const names[] = {
+		"no-such-host.invalid", "", "zz:zz:zz:zz:zz:zz",
+		"00:11:22:33:44", "00:11:22:33:44:55:66", "00:11:22:33:44:555",
+		long_name,
+	};
+	struct net_address a;
+	VIP_RETURN rc;
+	unsigned int i;
+
+	memset(long_name, 'n', sizeof(long_name) - 1);
+	REQUIRE_RC(VipNSInit(env.nic.h, NULL), VIP_SUCCESS);
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		about("%.30s", names[i]);
+		memset(&a, XFER_GUARD, sizeof(a));
+		rc = VipNSGetHostByName(env.nic.h, names[i], &a.a, 0);
+		CHECK(rc == VIP_ERROR_NAMESERVICE ||
+		      (!names[i][0] && rc == VIP_INVALID_PARAMETER));
+		CHECK_EQ(bytes_other(a.bytes, XFER_GUARD, sizeof(a)), 0);
+	}
+	CHECK_RC(VipNSGetHostByName(env.nic.h, NULL, &a.a, 0),
+		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipNSGetHostByName(env.nic.h, names[0], NULL, 0),
+		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipNSGetHostByName(NULL, names[0], &a.a, 0),
+		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipNSInit(NULL, NULL), VIP_INVALID_PARAMETER);
+	CHECK_RC(VipNSShutdown(NULL), VIP_INVALID_PARAMETER);
+}
+
+static void by_address(void)
+{
+	static const uint8_t nobody[6] = { 2, 0x76, 0x69, 0x61, 0xee, 0xee };
+	struct net_address a;
+	VIP_ULONG len;
+	char name[300];
+
+	REQUIRE_RC(VipNSInit(env.nic.h, NULL), VIP_SUCCESS);
+	net_address(&a, nobody, 6, "", 0);
+	len = sizeof(name);
+	CHECK_RC(VipNSGetHostByAddr(env.nic.h, &a.a, name, &len),
+		 VIP_ERROR_NAMESERVICE);
+	CHECK_RC(VipNSGetHostByAddr(env.nic.h, NULL, name, &len),
+		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipNSGetHostByAddr(env.nic.h, &a.a, NULL, &len),
+		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipNSGetHostByAddr(env.nic.h, &a.a, name, NULL),
+		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipNSGetHostByAddr(NULL, &a.a, name, &len),
+		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipNSShutdown(env.nic.h), VIP_SUCCESS);
+}
+
+/* Addresses obtained stay valid after the shutdown. */
+static void after_shutdown(void)
+{
+	struct net_address a;
+	char name[64];
+
+	literal(name, sizeof(name));
+	REQUIRE_RC(VipNSInit(env.nic.h, NULL), VIP_SUCCESS);
+	memset(&a, 0, sizeof(a));
+	CHECK_RC(VipNSGetHostByName(env.nic.h, name, &a.a, 0), VIP_SUCCESS);
+	CHECK_RC(VipNSShutdown(env.nic.h), VIP_SUCCESS);
+	CHECK_EQ(a.a.HostAddressLen, 6);
+	CHECK(!memcmp(a.a.HostAddress, env.nic.attr.LocalNicAddress, 6));
+	CHECK_RC(VipNSInit(env.nic.h, NULL), VIP_SUCCESS);
+	CHECK_RC(VipNSGetHostByName(env.nic.h, name, &a.a, 0), VIP_SUCCESS);
+	CHECK_RC(VipNSShutdown(env.nic.h), VIP_SUCCESS);
+}
+
+static const struct group groups[] = {
+	{ "names.by_name", "10.8 VipNSGetHostByName, C13", by_name, 0, 0 },
+	{ "names.bad_names", "10.8 ERROR_NAMESERVICE", bad_names, 0, 0 },
+	{ "names.by_address", "10.8 VipNSGetHostByAddr", by_address, 0, 0 },
+	{ "names.after_shutdown", "10.8 VipNSShutdown", after_shutdown, 0, 0 },
+};
+
+NOUN(names, groups);

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Work queues: order, emptiness, fullness. Sections 7, 8, 10.4. */
+#include "remote.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void fifo(void)
+{
+	VIP_DESCRIPTOR *sent[16];
+	struct xfer tx, rx;
+	struct ctl_msg m;
+	uint64_t recvs[16];
+	struct done s;
+	struct pair p;
+	unsigned int i;
+
+	pair_open(&p, NULL);
+	for (i = 0; i < 16; i++) {
+		rx = peer_buf(i * 16384, 16000, 1);
+		rx.seed = 100 + i;
+		m = peer_do((struct ctl_msg){ .cmd = P_POST, .vi = p.pvi,
+					      .queue = RECVQ, .x = rx });
+		CHECK_RC(m.rc, VIP_SUCCESS);
+		recvs[i] = m.addr;
+	}
+	/* Large and small by turns: the small must not overtake. */
+	for (i = 0; i < 16; i++) {
+		tx = our_buf(i * 16384, i & 1 ? i : 16000 - i, 1);
+		tx.seed = 100 + i;
+		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, &sent[i]),
+			 VIP_SUCCESS);
+	}
+	for (i = 0; i < 16; i++) {
+		about("message %u", i);
+		s = wait_done(p.vi, SENDQ, LONG_MS);
+		CHECK_RC(s.rc, VIP_SUCCESS);
+		CHECK(s.d == sent[i]);
+		m = peer_wait_verify(p.pvi, RECVQ, LONG_MS, 1);
+		CHECK_RC(m.rc, VIP_SUCCESS);
+		CHECK(m.addr == recvs[i]);
+		CHECK_EQ(m.length, i & 1 ? i : 16000 - i);
+		CHECK_EQ(m.bad, 0);
+	}
+	pair_close(&p);
+}
+
+static void empty(void)
+{
+	enum queue q;
+	struct pair p;
+	struct done r;
+	unsigned int i;
+
+	pair_create(&p, NULL);
+	for (i = 0; i < 3; i++) {
+		for (q = SENDQ; q <= RECVQ; q++) {
+			about("state %u, queue %u", i, q);
+			r = poll_done(p.vi, q);
+			CHECK_RC(r.rc, VIP_DESCRIPTOR_ERROR);
+			CHECK(r.d == NULL);
+			/* At once, whatever the time-out. */
+			r = wait_done(p.vi, q, VIP_INFINITE);
+			CHECK_RC(r.rc, VIP_DESCRIPTOR_ERROR);
+			CHECK(r.d == NULL);
+			r = wait_done(p.vi, q, 0);
+			CHECK_RC(r.rc, VIP_DESCRIPTOR_ERROR);
+			CHECK(r.d == NULL);
+		}
+		if (i == 0)
+			pair_connect(&p);
+		if (i == 1) {
+			peer_disconnect(p.pvi);
+			CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR),
+				 VIP_STATE_ERROR);
+		}
+	}
+	pair_close(&p);
+}
+
+static void not_done(void)
+{
+	struct xfer rx = our_buf(0, 100, 1), tx = peer_buf(0, 10, 1);
+	VIP_DESCRIPTOR *first, *second;
+	struct done r;
+	struct pair p;
+
+	pair_open(&p, NULL);
+	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, &first), VIP_SUCCESS);
+	rx.addr += 200;
+	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, &second), VIP_SUCCESS);
+	r = poll_done(p.vi, RECVQ);
+	CHECK_RC(r.rc, VIP_NOT_DONE);
+	CHECK(r.d == NULL);
+	CHECK_RC(peer_post(p.pvi, SENDQ, &tx), VIP_SUCCESS);
+	r = wait_done(p.vi, RECVQ, LONG_MS);
+	CHECK_RC(r.rc, VIP_SUCCESS);
+	CHECK(r.d == first);
+	r = poll_done(p.vi, RECVQ);
+	CHECK_RC(r.rc, VIP_NOT_DONE);
+	CHECK(r.d == NULL);
+	CHECK_RC(peer_post(p.pvi, SENDQ, &tx), VIP_SUCCESS);
+	r = wait_done(p.vi, RECVQ, LONG_MS);
+	CHECK(r.d == second);
+	CHECK_RC(poll_done(p.vi, RECVQ).rc, VIP_DESCRIPTOR_ERROR);
+	pair_close(&p);
+}
+
+/* Descriptors of 64 bytes, as many as the queue takes and some. */
+static VIP_DESCRIPTOR *many(unsigned int n, VIP_MEM_HANDLE *h)
+{
+	VIP_MEM_ATTRIBUTES a = { env.nic.ptag, VIP_FALSE, VIP_FALSE };
+	VIP_DESCRIPTOR *d = pages(n * sizeof(*d));
+
+	REQUIRE_RC(VipRegisterMem(env.nic.h, d, n * sizeof(*d), &a, h),
+		   VIP_SUCCESS);
+	return d;
+}
+
+static void full(void)
+{
+	unsigned int i, n = env.nic.attr.MaxDescriptorsPerQueue;
+	VIP_ERROR_DESCRIPTOR e;
+	VIP_DESCRIPTOR *d;
+	VIP_MEM_HANDLE h;
+	struct done r;
+	struct pair p;
+
+	d = many(n + 1, &h);
+	pair_open(&p, NULL);
+	for (i = 0; i < n; i++)
+		REQUIRE_RC(VipPostRecv(p.vi, &d[i], h), VIP_SUCCESS);
+	CHECK_EQ(nic_errors(&env.nic, p.vi, VIP_ERROR_VI_OVERRUN), 0);
+	d[n].CS.Status = 0;
+	CHECK_RC(VipPostRecv(p.vi, &d[n], h), VIP_SUCCESS);
+	memset(&e, 0, sizeof(e));
+	CHECK_EQ(nic_error_wait(&env.nic, p.vi, VIP_ERROR_VI_OVERRUN, 1,
+				LONG_MS, &e), 1);
+	CHECK(e.NicHandle == env.nic.h && e.ViHandle == p.vi);
+	CHECK(e.CQHandle == NULL && e.ResourceCode == VIP_RESOURCE_VI);
+	CHECK_EQ(e.OpCode, 1);
+	CHECK_EQ(vi_state(p.vi), reliable() ? VIP_STATE_ERROR :
+					      VIP_STATE_CONNECTED);
+	if (!reliable()) {
+		struct xfer tx = peer_buf(0, 0, 0);
+
+		CHECK_RC(peer_post(p.pvi, SENDQ, &tx), VIP_SUCCESS);
+		r = wait_done(p.vi, RECVQ, LONG_MS);
+		CHECK_RC(r.rc, VIP_SUCCESS);
+		CHECK(r.d == &d[0]);
+		CHECK_RC(VipPostRecv(p.vi, &d[0], h), VIP_SUCCESS);
+		CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
+	}
+	/* The one too many was never queued; all others come back. */
+	for (i = 0; i < n; i++) {
+		r = poll_done(p.vi, RECVQ);
+		if (r.rc != VIP_DESCRIPTOR_ERROR || r.d == &d[n] ||
+		    !(r.status & VIP_STATUS_DESC_FLUSHED_ERROR))
+			CHECK(!"a posted receive comes back flushed");
+	}
+	r = poll_done(p.vi, RECVQ);
+	CHECK_RC(r.rc, VIP_DESCRIPTOR_ERROR);
+	CHECK(r.d == NULL);
+	pair_close(&p);
+}
+
+/* A send queue is full of what was sent and not collected, too. */
+static void full_sends(void)
+{
+	unsigned int i, n = env.nic.attr.MaxDescriptorsPerQueue;
+	struct xfer rx = peer_buf(0, 0, 0);
+	VIP_ERROR_DESCRIPTOR e;
+	VIP_DESCRIPTOR *d;
+	VIP_MEM_HANDLE h;
+	struct done r;
+	struct pair p;
+
+	d = many(n + 1, &h);
+	pair_open(&p, NULL);
+	CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_POST, .vi = p.pvi,
+					   .queue = RECVQ, .x = rx,
+					   .count = n }).rc, VIP_SUCCESS);
+	for (i = 0; i < n; i++)
+		REQUIRE_RC(VipPostSend(p.vi, &d[i], h), VIP_SUCCESS);
+	CHECK_EQ(nic_errors(&env.nic, p.vi, VIP_ERROR_VI_OVERRUN), 0);
+	/* Whether done or not: what nobody has collected holds its slot. */
+	for (i = 0; reliable() && i < n; i++)
+		REQUIRE_RC(peer_wait(p.pvi, RECVQ, LONG_MS).rc, VIP_SUCCESS);
+	CHECK_RC(VipPostSend(p.vi, &d[n], h), VIP_SUCCESS);
+	memset(&e, 0, sizeof(e));
+	CHECK_EQ(nic_error_wait(&env.nic, p.vi, VIP_ERROR_VI_OVERRUN, 1,
+				LONG_MS, &e), 1);
+	CHECK(e.ViHandle == p.vi && e.ResourceCode == VIP_RESOURCE_VI);
+	CHECK_EQ(e.OpCode, 0);
+	CHECK_EQ(vi_state(p.vi), reliable() ? VIP_STATE_ERROR :
+					      VIP_STATE_CONNECTED);
+	for (i = 0; i < n; i++) {
+		r = wait_done(p.vi, SENDQ, LONG_MS);
+		if (r.d != &d[i])
+			CHECK(!"sends come back in order");
+	}
+	CHECK(poll_done(p.vi, SENDQ).d == NULL);
+	pair_close(&p);
+}
+
+/* The whole depth is usable, and so is every slot again and again. */
+static void depth(void)
+{
+	unsigned int i, j, n = env.nic.attr.MaxDescriptorsPerQueue;
+	struct xfer rx = peer_buf(0, 0, 0);
+	VIP_DESCRIPTOR *d, *got = NULL;
+	VIP_MEM_HANDLE h;
+	struct pair p;
+
+	if (n > 4096)
+		n = 4096;
+	d = many(n, &h);
+	pair_open(&p, NULL);
+	CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
+	/* Flushing empties it twice over. */
+	for (j = 0; j < 2; j++) {
+		for (i = 0; i < n; i++)
+			REQUIRE_RC(VipPostRecv(p.vi, &d[i], h), VIP_SUCCESS);
+		CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
+		for (i = 0; i < n; i++) {
+			if (VipRecvDone(p.vi, &got) != VIP_DESCRIPTOR_ERROR ||
+			    got != &d[i])
+				CHECK(!"flushed in the order of posting");
+		}
+		CHECK_RC(VipRecvDone(p.vi, &got), VIP_DESCRIPTOR_ERROR);
+		CHECK(got == NULL);
+	}
+	peer_disconnect(p.pvi);
+	pair_connect(&p);
+	/* Round the ring of the send queue with what the peer can take. */
+	for (i = 0; i < n / 8 + 3; i++) {
+		if (i % 32 == 0)
+			CHECK_RC(peer_do((struct ctl_msg){
+				.cmd = P_POST, .vi = p.pvi, .queue = RECVQ,
+				.x = rx, .count = 32 }).rc, VIP_SUCCESS);
+		memset(&d[i], 0, sizeof(d[i]));
+		REQUIRE_RC(VipPostSend(p.vi, &d[i], h), VIP_SUCCESS);
+		REQUIRE_RC(VipSendWait(p.vi, LONG_MS, &got), VIP_SUCCESS);
+		REQUIRE(got == &d[i]);
+		if (i % 32 == 31)
+			for (j = 0; j < 32; j++)
+				peer_wait(p.pvi, RECVQ, SHORT_MS);
+	}
+	pair_close(&p);
+}
+
+static const struct group groups[] = {
+	{ "queue.fifo", "7.1, 7.2", fifo, G_PEER | G_LEVELS, 0 },
+	{ "queue.empty", "10.4 queue empty", empty, G_PEER, 0 },
+	{ "queue.not_done", "10.4 head still pending", not_done,
+	  G_PEER | G_LEVELS, 0 },
+	{ "queue.full", "8 VI_OVERRUN, 14", full, G_PEER | G_LEVELS, 0 },
+	{ "queue.full_sends", "8 VI_OVERRUN, 14", full_sends,
+	  G_PEER | G_LEVELS, 0 },
+	{ "queue.depth", "12 MaxDescriptorsPerQueue", depth,
+	  G_PEER | G_LEVELS, 0 },
+};
+
+NOUN(queue, groups);

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* RDMA Write: section 7, rules 6 and 11. */
+#include "remote.h"
+
+#define TARGET	300000u		/* offset in the peer's arena */
+#define ATTEMPTS 20
+
+static struct xfer write_of(uint32_t len, unsigned int nseg)
+{
+	struct xfer x = our_buf(0, len, nseg);
+	static uint32_t count;
+
+	x.seed = env.seed * 31337 + ++count;
+	x.control = VIP_CONTROL_OP_RDMAWRITE;
+	x.raddr = env.p_arena + TARGET;
+	x.rhandle = env.p_arena_h;
+	return x;
+}
+
+static void check_written(struct pair *p, const struct xfer *x)
+{
+	VIP_DESCRIPTOR *d = NULL;
+	struct done r;
+
+	CHECK_RC(nic_post(&env.nic, p->vi, SENDQ, x, &d), VIP_SUCCESS);
+	r = wait_done(p->vi, SENDQ, LONG_MS);
+	CHECK_RC(r.rc, VIP_SUCCESS);
+	CHECK(r.d == d);
+	CHECK_EQ(r.status & ~VIP_STATUS_IMMEDIATE,
+		 VIP_STATUS_DONE | VIP_STATUS_OP_RDMA_WRITE);
+	CHECK_EQ(r.length, x->len);
+	CHECK(xfer_intact(d, x, XFER_DESC_SIZE));
+}
+
+/* Writes, and watches the peer's memory for the last byte. */
+static void write_and_watch(struct pair *p, const struct xfer *x)
+{
+	struct ctl_msg w = { .cmd = P_WATCH, .addr = x->raddr, .len = x->len,
+			     .seed = x->seed, .timeout = 10 * SHORT_MS };
+	struct ctl_msg m;
+	unsigned int i;
+	uint8_t last;
+
+	if (reliable())
+		w.timeout = LONG_MS;
+	pattern(&last, x->seed, x->len - 1, 1);
+	for (i = 0; i < ATTEMPTS; i++) {
+		peer_fill(x->raddr - 64, x->len + 128, ~last);
+		peer_spawn(w, 2);
+		check_written(p, x);
+		m = peer_join(2);
+		if (reliable() || m.rc != VIP_TIMEOUT)
+			break;
+	}
+	CHECK_RC(m.rc, VIP_SUCCESS);
+	/* The last byte last: what was there then was all there. */
+	CHECK_EQ(m.bad, 0);
+	CHECK_EQ(peer_other(x->raddr - 64, 64, ~last), 0);
+	CHECK_EQ(peer_other(x->raddr + x->len, 64, ~last), 0);
+}
+
+static void plain(void)
+{
+	uint32_t mtu = env.nic.attr.NativeMTU, max;
+	struct xfer rx = peer_buf(0, 100, 1);
+	struct xfer x;
+	struct pair p;
+	unsigned int i;
+
+	pair_open(&p, NULL);
+	max = p.attr.MaxTransferSize > 262144 ? 262144 :
+						p.attr.MaxTransferSize;
+	if (mtu > max / 4)
+		mtu = max / 4;
+	CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
+	{
+		const uint32_t s[] = { 1, 2, 3, 4, 7, 8, 64, 1000, mtu - 1,
+				       mtu, mtu + 1, 3 * mtu + 7, 4096, 65536,
+				       max };
+
+		for (i = 0; i < ARRAY_SIZE(s); i++) {
+			about("%u bytes", s[i]);
+			x = write_of(s[i], 1);
+			x.raddr += 3 * i;
+			write_and_watch(&p, &x);
+		}
+	}
+	/* No receive was consumed by all that. */
+	CHECK_RC(peer_wait(p.pvi, RECVQ, 0).rc, VIP_TIMEOUT);
+	pair_close(&p);
+}
+
+static void gathered(void)
+{
+	static const uint16_t n[] = { 1, 2, 3, 4, 17, 250, 251 };
+	struct xfer x;
+	struct pair p;
+	unsigned int i;
+
+	pair_open(&p, NULL);
+	for (i = 0; i < ARRAY_SIZE(n); i++) {
+		about("%u segments", n[i]);
+		x = write_of(9000 + n[i], n[i]);
+		write_and_watch(&p, &x);
+	}
+	pair_close(&p);
+}
+
+/* Writes until the receive completes, which an unreliable level may lose. */
+static struct ctl_msg write_immediate(struct pair *p, const struct xfer *x,
+				      const struct xfer *rx)
+{
+	struct ctl_msg m;
+	unsigned int i;
+
+	CHECK_RC(peer_post(p->pvi, RECVQ, rx), VIP_SUCCESS);
+	for (i = 0; i < ATTEMPTS; i++) {
+		check_written(p, x);
+		m = peer_wait_verify(p->pvi, RECVQ, reliable() ? LONG_MS :
+				     10 * SHORT_MS, 2);
+		if (reliable() || m.rc != VIP_TIMEOUT)
+			break;
+	}
+	return m;
+}
+
+static void immediate(void)
+{
+	static const uint32_t lens[] = { 1, 4, 1000, 5000, 100000 };
+	struct xfer x, rx;
+	struct ctl_msg m;
+	struct pair p;
+	unsigned int i;
+
+	pair_open(&p, NULL);
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		about("%u bytes", lens[i]);
+		x = write_of(lens[i], 2);
+		x.control |= VIP_CONTROL_IMMEDIATE;
+		x.immediate = 0xc0de0000 + i;
+		rx = peer_buf(0, 200, 2);
+		rx.immediate = 1;
+		peer_fill(x.raddr - 64, lens[i] + 128, 0x11);
+		m = write_immediate(&p, &x, &rx);
+		CHECK_RC(m.rc, VIP_SUCCESS);
+		CHECK_EQ(m.status, VIP_STATUS_DONE | VIP_STATUS_IMMEDIATE |
+			 VIP_STATUS_OP_REMOTE_RDMA_WRITE);
+		CHECK_EQ(m.immediate, x.immediate);
+		CHECK_EQ(m.length, lens[i]);
+		CHECK(m.intact);
+		/* None of the receive's own buffer was written. */
+		CHECK_EQ(m.bad, 0);
+		CHECK_EQ(peer_wrong(x.raddr, lens[i], x.seed), 0);
+		CHECK_EQ(peer_other(x.raddr - 64, 64, 0x11), 0);
+		CHECK_EQ(peer_other(x.raddr + lens[i], 64, 0x11), 0);
+	}
+	about("into a receive without segments");
+	x = write_of(100, 1);
+	x.control |= VIP_CONTROL_IMMEDIATE;
+	rx = peer_buf(0, 0, 0);
+	m = write_immediate(&p, &x, &rx);
+	CHECK_RC(m.rc, VIP_SUCCESS);
+	CHECK_EQ(m.length, 100);
+	pair_close(&p);
+}
+
+static void zero(void)
+{
+	struct xfer x, rx = peer_buf(0, 10, 1);
+	struct ctl_msg m;
+	struct pair p;
+	unsigned int segs;
+
+	pair_open(&p, NULL);
+	peer_fill(env.p_arena + TARGET - 64, 128, 0x22);
+	for (segs = 0; segs < 2; segs++) {
+		about("%u segments", segs);
+		x = write_of(0, segs);
+		check_written(&p, &x);
+		x.control |= VIP_CONTROL_IMMEDIATE;
+		x.immediate = 5 + segs;
+		m = write_immediate(&p, &x, &rx);
+		CHECK_RC(m.rc, VIP_SUCCESS);
+		CHECK_EQ(m.length, 0);
+		CHECK_EQ(m.immediate, 5 + segs);
+	}
+	CHECK_EQ(peer_other(env.p_arena + TARGET - 64, 128, 0x22), 0);
+	pair_close(&p);
+}
+
+/* 7.11: a send's receive says that the writes before it are in place. */
+static void then_send(void)
+{
+	struct xfer x[4], tx, rx;
+	VIP_DESCRIPTOR *d;
+	struct ctl_msg m;
+	struct pair p;
+	unsigned int i, round;
+
+	pair_open(&p, NULL);
+	for (round = 0; round < 4; round++) {
+		peer_fill(env.p_arena + TARGET, 4 * 65536, 0x33);
+		rx = peer_buf(0, 4, 1);
+		CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
+		for (i = 0; i < 4; i++) {
+			x[i] = write_of(20000 - round * 6000 + i, 2);
+			x[i].addr += i * 40000;
+			x[i].raddr += i * 65536;
+			CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &x[i], &d),
+				 VIP_SUCCESS);
+		}
+		tx = our_buf(200000, 4, 1);
+		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, &d),
+			 VIP_SUCCESS);
+		m = peer_wait(p.pvi, RECVQ, LONG_MS);
+		CHECK_RC(m.rc, VIP_SUCCESS);
+		for (i = 0; i < 4; i++) {
+			about("round %u, write %u", round, i);
+			CHECK_EQ(peer_wrong(x[i].raddr, x[i].len, x[i].seed),
+				 0);
+		}
+		for (i = 0; i < 5; i++)
+			CHECK_RC(wait_done(p.vi, SENDQ, LONG_MS).rc,
+				 VIP_SUCCESS);
+	}
+	pair_close(&p);
+}
+
+/* Successive writes to one place: the last one wins, in order. */
+static void overwrite(void)
+{
+	struct xfer x[8], tx = our_buf(300000, 1, 1), rx = peer_buf(0, 1, 1);
+	struct pair p;
+	unsigned int i;
+
+	pair_open(&p, NULL);
+	CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
+	for (i = 0; i < 8; i++) {
+		x[i] = write_of(i & 1 ? 30000 : 500, 1);
+		x[i].addr += i * 32768;
+		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &x[i], NULL),
+			 VIP_SUCCESS);
+	}
+	CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, NULL), VIP_SUCCESS);
+	CHECK_RC(peer_wait(p.pvi, RECVQ, LONG_MS).rc, VIP_SUCCESS);
+	CHECK_EQ(peer_wrong(x[7].raddr, 30000, x[7].seed), 0);
+	for (i = 0; i < 9; i++)
+		CHECK_RC(wait_done(p.vi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
+	pair_close(&p);
+}
+
+static const struct group groups[] = {
+	{ "rdma.write", "7.6 without immediate, 7.11 the last byte last",
+	  plain, G_PEER | G_LEVELS, 0 },
+	{ "rdma.gathered", "3 RDMA Write, n local segments", gathered,
+	  G_PEER | G_LEVELS, 0 },
+	{ "rdma.immediate", "7.6 with immediate, 14 Length", immediate,
+	  G_PEER | G_LEVELS, 0 },
+	{ "rdma.zero", "7.4 zero bytes", zero, G_PEER | G_LEVELS, 0 },
+	{ "rdma.then_send", "7.11 RDMA Write, then Send", then_send,
+	  G_PEER | G_LEVELS, 0 },
+	{ "rdma.overwrite", "7.1 order of RDMA Writes", overwrite,
+	  G_PEER | G_LEVELS, 0 },
+};
+
+NOUN(rdma, groups);
