@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The sending end. */
+#include "stress.h"
+#include "plan.h"
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+/*
+ * Memory: send descriptors (two a slot), the control send's, the receives for
+ * control messages with their buffers, then WINDOW data buffers.
+ */
+#define RECVS		16u
+#define SEND_DESCS	(2 * WINDOW + 1)
+#define CTL_BUF		((SEND_DESCS + RECVS) * 64u)
+#define DATA		((CTL_BUF + (RECVS + 1) * SMALL + 4095u) & ~4095u)
+#define PATIENCE_MS	200u	/* until a lossy wire is taken to have lost */
+#define DEAD_MS		60000u	/* without any credit */
+
+static VIP_DESCRIPTOR *desc(struct client *c, unsigned int i)
+{
+	return (VIP_DESCRIPTOR *)c->mem + i;
+}
+
+static uint8_t *ctl_buf(struct client *c, unsigned int i)
+{
+	return c->mem + CTL_BUF + i * SMALL;
+}
+
+static int complain(const char *what, VIP_RETURN rc)
+{
+	fprintf(stderr, "viastress: %s: %s\n", what, rc_name(rc));
+	return -1;
+}
+
+static VIP_RETURN post_ctl_recv(struct client *c, unsigned int i)
+{
+	VIP_DESCRIPTOR *d = desc(c, SEND_DESCS + i);
+
+	one_segment(d, ctl_buf(c, i), SMALL, c->mem_h);
+	return VipPostRecv(c->vi, d, c->mem_h);
+}
+
+static VIP_RETURN connect_server(struct client *c)
+{
+	union {
+		VIP_NET_ADDRESS a;
+		uint8_t bytes[80];
+	} local, remote;
+	size_t at = offsetof(VIP_NET_ADDRESS, HostAddress);
+	struct timespec pause = { 0, 2000000 };
+	uint64_t end = now_ms() + 20000;
+	VIP_VI_ATTRIBUTES theirs;
+	uint8_t host[64];
+	unsigned int len;
+	VIP_RETURN rc;
+
+	len = resolve(c->nic, &c->attr, host);
+	if (!len)
+		return VIP_ERROR_NAMESERVICE;
+	memset(&local, 0, sizeof(local));
+	local.a.HostAddressLen = len;
+	local.a.DiscriminatorLen = sizeof(DISC) - 1;
+	remote = local;
+	memcpy(local.bytes + at, c->attr.LocalNicAddress, len);
+	memcpy(local.bytes + at + len, DISC, sizeof(DISC) - 1);
+	memcpy(remote.bytes + at, host, len);
+	memcpy(remote.bytes + at + len, DISC, sizeof(DISC) - 1);
+	for (;;) {
+		rc = VipConnectRequest(c->vi, &local.a, &remote.a, 2000,
+				       &theirs);
+		if ((rc != VIP_NO_MATCH && rc != VIP_TIMEOUT) ||
+		    now_ms() > end)
+			return rc;
+		/* The server is between two waits, or not up yet. */
+		nanosleep(&pause, NULL);
+	}
+}
+
+int client_open(struct client *c)
+{
+	VIP_VI_ATTRIBUTES a = { opt.level, 0, NULL, NULL, VIP_TRUE,
+				VIP_FALSE };
+	unsigned int i;
+	VIP_RETURN rc;
+	size_t len;
+
+	memset(c, 0, sizeof(*c));
+	rc = VipOpenNic(opt.device, &c->nic);
+	if (rc == VIP_SUCCESS)
+		rc = VipQueryNic(c->nic, &c->attr);
+	if (rc != VIP_SUCCESS)
+		return complain(opt.device, rc);
+	c->lossy = opt.level == VIP_SERVICE_UNRELIABLE;
+	c->max = opt.max_size > SMALL ? opt.max_size : SMALL;
+	if (c->max > c->attr.MaxTransferSize) {
+		fprintf(stderr, "viastress: --max-size is at most %lu here\n",
+			c->attr.MaxTransferSize);
+		return -1;
+	}
+	/* An odd start now and then: the stride is no multiple of a page. */
+	c->stride = (c->max + 127) & ~63u;
+	len = DATA + (size_t)WINDOW * c->stride;
+	c->mem = pages(len);
+	if (!c->mem)
+		return complain("memory", VIP_ERROR_RESOURCE);
+	a.MaxTransferSize = c->max;
+	rc = VipRegisterMem(c->nic, c->mem, len, NULL, &c->mem_h);
+	if (rc == VIP_SUCCESS)
+		rc = VipCreateVi(c->nic, &a, NULL, NULL, &c->vi);
+	for (i = 0; rc == VIP_SUCCESS && i < RECVS; i++)
+		rc = post_ctl_recv(c, i);
+	if (rc != VIP_SUCCESS)
+		return complain("setting up", rc);
+	rc = connect_server(c);
+	return rc == VIP_SUCCESS ? 0 : complain("connecting", rc);
+}
+
+void client_close(struct client *c)
+{
+	if (c->nic)
+		VipCloseNic(c->nic);
+	if (c->mem)
+		munmap(c->mem, DATA + (size_t)WINDOW * c->stride);
+}
+
+/* Collects sends until that many are done. */
+static int reap(struct client *c, uint64_t upto)
+{
+	VIP_DESCRIPTOR *d;
+	VIP_RETURN rc;
+
+	while (c->done < upto) {
+		d = NULL;
+		rc = VipSendWait(c->vi, DEAD_MS, &d);
+		if (rc != VIP_SUCCESS) {
+			fprintf(stderr, "viastress: send %llu: %s, status "
+				"0x%x\n", (unsigned long long)c->done,
+				rc_name(rc), d ? d->CS.Status : 0);
+			return -1;
+		}
+		c->done++;
+	}
+	return 0;
+}
+
+static int post(struct client *c, VIP_DESCRIPTOR *d)
+{
+	VIP_RETURN rc = VipPostSend(c->vi, d, c->mem_h);
+
+	if (rc != VIP_SUCCESS)
+		return complain("VipPostSend", rc);
+	c->posted++;
+	return 0;
+}
+
+/* 1: a message came into *m; 0: time-out; -1: the connection is gone. */
+static int ctl_recv(struct client *c, struct msg *m, uint32_t ms)
+{
+	VIP_DESCRIPTOR *d = NULL;
+	VIP_RETURN rc = VipRecvWait(c->vi, ms, &d);
+	unsigned int i;
+
+	if (rc == VIP_TIMEOUT)
+		return 0;
+	if (rc != VIP_SUCCESS || d->CS.Length < sizeof(*m))
+		return complain("the connection", rc);
+	i = d - desc(c, SEND_DESCS);
+	memcpy(m, ctl_buf(c, i), sizeof(*m));
+	rc = post_ctl_recv(c, i);
+	return rc == VIP_SUCCESS ? 1 : complain("VipPostRecv", rc);
+}
+
+static void take_credit(struct client *c, const struct msg *m)
+{
+	if (m->type != MSG_CREDIT)
+		return;
+	if (m->credit > c->credit)
+		c->credit = m->credit;
+	c->target = m->target;
+	c->target_h = m->handle;
+	c->target_stride = m->stride;
+}
+
+static int send_ctl(struct client *c, const struct msg *m)
+{
+	VIP_DESCRIPTOR *d = desc(c, SEND_DESCS - 1);
+
+	if (reap(c, c->posted))
+		return -1;
+	memcpy(ctl_buf(c, RECVS), m, sizeof(*m));
+	one_segment(d, ctl_buf(c, RECVS), SMALL, c->mem_h);
+	d->CS.Control = VIP_CONTROL_IMMEDIATE;
+	d->CS.ImmediateData = IMM_CONTROL;
+	return post(c, d);
+}
+
+int client_ask(struct client *c, struct msg *m, uint32_t answer)
+{
+	uint64_t end = now_ms() + DEAD_MS;
+	struct msg got;
+	int ret;
+
+	if (send_ctl(c, m))
+		return -1;
+	while (now_ms() < end) {
+		ret = ctl_recv(c, &got, PATIENCE_MS);
+		if (ret < 0)
+			return -1;
+		if (ret) {
+			take_credit(c, &got);
+			if (got.type != answer)
+				continue;
+			*m = got;
+			return 0;
+		}
+		/* The question or the answer may have been lost. */
+		if (c->lossy && send_ctl(c, m))
+			return -1;
+	}
+	fprintf(stderr, "viastress: no answer to %u for %u s\n", m->type,
+		DEAD_MS / 1000);
+	return -1;
+}
+
+/* Makes room for message n in the window; 1 when it was taken by force. */
+static int wait_credit(struct client *c, uint32_t n)
+{
+	uint64_t end = now_ms() + DEAD_MS;
+	struct msg m;
+	int ret;
+
+	while (n - c->credit >= WINDOW) {
+		ret = ctl_recv(c, &m, PATIENCE_MS);
+		if (ret < 0)
+			return -1;
+		if (ret) {
+			take_credit(c, &m);
+			continue;
+		}
+		/* All that was on its way is lost, or the credit was. */
+		if (c->lossy)
+			c->credit = n;
+		else if (now_ms() > end)
+			return complain("no credit", VIP_TIMEOUT);
+	}
+	return 0;
+}
+
+static int send_message(struct client *c, const struct plan *p, uint32_t n)
+{
+	unsigned int slot = n % WINDOW;
+	uint8_t *buf = c->mem + DATA + (size_t)slot * c->stride + n % 61;
+	VIP_DESCRIPTOR *d = desc(c, 2 * slot);
+	VIP_DESCRIPTOR_SEGMENT data;
+
+	if (reap(c, c->slot_last[slot]))
+		return -1;
+	content(buf, p->key, p->len);
+	one_segment(d, buf, p->len, c->mem_h);
+	d->CS.ImmediateData = n;
+	if (p->kind == K_SEND_IMM || p->kind == K_WRITE_IMM)
+		d->CS.Control = VIP_CONTROL_IMMEDIATE;
+	if (p->kind == K_WRITE_IMM || p->kind == K_WRITE_SEND) {
+		data = d->DS[0];
+		d->CS.Control |= VIP_CONTROL_OP_RDMAWRITE;
+		memset(&d->DS[0], 0, sizeof(d->DS[0]));
+		d->DS[0].Remote.Data.AddressBits =
+			c->target + (uint64_t)slot * c->target_stride;
+		d->DS[0].Remote.Handle = c->target_h;
+		d->DS[1] = data;
+		d->CS.SegCount++;
+	}
+	if (post(c, d))
+		return -1;
+	if (p->kind == K_WRITE_SEND) {
+		d++;
+		one_segment(d, NULL, 0, 0);
+		d->CS.Control = VIP_CONTROL_IMMEDIATE;
+		d->CS.ImmediateData = n;
+		if (post(c, d))
+			return -1;
+	}
+	c->slot_last[slot] = c->posted;
+	return 0;
+}
+
+int client_run(struct client *c, uint32_t messages, uint64_t seed,
+	       uint32_t *progress, struct result *r)
+{
+	struct msg m = { .type = MSG_HELLO, .messages = messages,
+			 .seed = seed, .max_size = opt.max_size };
+	struct plan p;
+	uint32_t n;
+
+	memset(r, 0, sizeof(*r));
+	r->failed = messages;
+	if (client_ask(c, &m, MSG_CREDIT))
+		return -1;
+	for (n = 0; n < messages; n++) {
+		p = plan_of(seed, n, opt.max_size, c->lossy);
+		if (wait_credit(c, n) || send_message(c, &p, n)) {
+			fprintf(stderr, "viastress: stopped at message %u\n",
+				n);
+			return -1;
+		}
+		__atomic_fetch_add(progress, 1, __ATOMIC_RELAXED);
+	}
+	/* The last answers need a receive each at the other end, too. */
+	while (!c->lossy && c->credit < messages - messages % CREDIT_EVERY) {
+		int ret = ctl_recv(c, &m, DEAD_MS);
+
+		if (ret <= 0)
+			return -1;
+		take_credit(c, &m);
+	}
+	m = (struct msg){ .type = MSG_END };
+	if (client_ask(c, &m, MSG_REPORT))
+		return -1;
+	r->passed = m.passed;
+	r->failed = m.failed;
+	r->lost = m.lost;
+	return 0;
+}
