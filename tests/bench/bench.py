@@ -1,0 +1,109 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""make bench: measure in the lab, write BUILD/bench.jsonl, print the table.
+
+Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
+       lo     instructions over via_lo, beside a UNIX-domain socket pair
+       micro  single calls and memory
+       wire   two machines: VIA, UDP, TCP and rdma_rxe, interleaved rounds
+Ends with status 1 when something could not be measured or a bar is missed.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab")]
+
+import exact  # noqa: E402
+import figures  # noqa: E402
+import wire  # noqa: E402
+from lab import Lab, LabError  # noqa: E402
+from labkit import kernels  # noqa: E402
+
+PARTS = ("exact", "lo", "micro", "wire")
+EXACT_PARTS = {"exact": exact.part_exact, "lo": exact.part_lo,
+               "micro": exact.part_micro}
+WIRE_NICS = ["e1000", "virtio-net"]
+
+
+def build(args):
+    """Modules for the lab's kernel, and programs, where not up to date."""
+    env = {k: v for k, v in os.environ.items()
+           if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    command = ["make", "-s", "-C", ROOT, f"B={os.path.relpath(args.build, ROOT)}",
+               f"KDIR={kernels.kernel(args.kernel).kdir}", "modules", "user"]
+    if subprocess.run(command, env=env, stdout=sys.stderr).returncode:
+        sys.exit("bench: the build failed")
+
+
+def run_exact(book, nic, parts, args):
+    print(f"# exact mode, {nic}: {', '.join(parts)}", flush=True)
+    failures = []
+    try:
+        with Lab(nodes=1, nics=[nic], exact=True, kernel=args.kernel,
+                 mem=1024) as lab:
+            runner = exact.Exact(book, lab, args.build, nic, args.quick)
+            failures = runner.failures
+            runner.setup()
+            for part in parts:
+                EXACT_PARTS[part](runner)
+    except LabError as error:
+        failures.append(f"{nic}: {error}")
+        print(f"# FAILED {failures[-1]}", flush=True)
+    return failures
+
+
+def run_wire(book, args):
+    print(f"# two machines: {', '.join(WIRE_NICS)}", flush=True)
+    try:
+        with Lab(nodes=2, nics=WIRE_NICS, kernel=args.kernel) as lab:
+            return wire.part_wire(book, lab, args.build, WIRE_NICS,
+                                  args.quick)
+    except LabError as error:
+        print(f"# FAILED two machines: {error}", flush=True)
+        return [f"two machines: {error}"]
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true",
+                        help="fewer messages and rounds, tulip only")
+    parser.add_argument("--only", action="append", choices=PARTS,
+                        help="this part (again for more)")
+    parser.add_argument("--kernel", default="6.1")
+    parser.add_argument("--build", default="build", help="the build folder")
+    args = parser.parse_args()
+    parts = args.only or list(PARTS)
+    args.build = os.path.abspath(args.build)
+    os.makedirs(args.build, exist_ok=True)
+    build(args)
+    path = os.path.join(args.build, "bench.jsonl")
+    book = figures.Book(path)
+
+    failures = []
+    exact_parts = [p for p in parts if p in EXACT_PARTS]
+    if exact_parts:
+        failures += run_exact(book, "tulip", exact_parts, args)
+    if "exact" in parts and not args.quick:
+        failures += run_exact(book, "i82559er", ["exact"], args)
+    if "wire" in parts:
+        failures += run_wire(book, args)
+
+    print()
+    missed = figures.print_table(book, parts)
+    for line in failures:
+        print(f"FAILED {line}")
+    print(f"bench: {len(book.figures)} figures in {path}, {missed} bars "
+          f"missed, {len(failures)} failures")
+    return 1 if missed or failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

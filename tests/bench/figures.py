@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The figures of a benchmark run, the bars they are held to, and the table."""
+
+import json
+import statistics
+
+FIELDS = ("bench", "path", "nic", "level", "wait", "size", "unit", "value")
+
+
+class Book:
+    """All figures so far; each goes to the file as it comes."""
+
+    def __init__(self, path):
+        self.figures = []
+        self.file = open(path, "w", buffering=1)
+
+    def add(self, **figure):
+        assert set(figure) == set(FIELDS), figure
+        figure["value"] = round(float(figure["value"]), 3)
+        self.figures.append(figure)
+        self.file.write(json.dumps({k: figure[k] for k in FIELDS}) + "\n")
+
+    def get(self, **wanted):
+        """The value of the one figure like this, or None."""
+        found = [f["value"] for f in self.figures
+                 if all(f[k] == v for k, v in wanted.items())]
+        return found[0] if found else None
+
+    def medians(self, rounds):
+        """Add the medians of [{key: value}], keys being (field, value)s."""
+        keys = dict.fromkeys(k for r in rounds for k in r)
+        for key in keys:
+            values = [r[key] for r in rounds if key in r]
+            self.add(**dict(key), value=statistics.median(values))
+
+    def ratio(self, over, under):
+        """Add over / under as a figure of its own, named after both.
+
+        What it is about (level, wait) is VIA's side of it.
+        """
+        a, b = self.get(**over), self.get(**under)
+        if a is None or not b:
+            return
+        via = over if over["path"].startswith("via") else under
+        like = next(f for f in self.figures
+                    if all(f[k] == v for k, v in via.items()))
+        self.add(**{**like, "path": f"{over['path']}/{under['path']}",
+                    "unit": "ratio", "value": a / b})
+
+
+class Bar:
+    """A limit on one figure; `what` selects it."""
+
+    def __init__(self, number, limit, at_least=False, stretch=None, **what):
+        self.number, self.limit, self.at_least = number, limit, at_least
+        self.stretch, self.what = stretch, what
+
+    def judge(self, value):
+        if value is None:
+            return "MISSING"
+        good = value >= self.limit if self.at_least else value <= self.limit
+        return "PASS" if good else "FAIL"
+
+    def text(self):
+        sign = ">=" if self.at_least else "<="
+        stretch = f" (stretch {self.stretch:,})" if self.stretch else ""
+        return f"bar {self.number}: {sign} {self.limit:,}{stretch}"
+
+
+def lat(path, nic, wait, unit, **more):
+    return dict(bench="lat", path=path, nic=nic, wait=wait, size=4,
+                unit=unit, **more)
+
+
+def exact_bars():
+    via = dict(level="rd")
+    yield Bar(2, 7000, stretch=5500,
+              **lat("via_netdev", "tulip", "poll", "instructions", **via))
+    yield Bar(2, 11000,
+              **lat("via_netdev", "tulip", "block", "instructions", **via))
+    # Blocking, as TCP does: that is what bulk transfer is for.
+    yield Bar(4, 6, bench="bulk", path="via_netdev", nic="tulip", level="rd",
+              wait="block", size=65536)
+
+
+def micro_bars():
+    yield Bar(3, 120, bench="post", path="VipPostRecv", nic="lo")
+    for call in ("VipRecvDone", "VipSendDone", "VipCQDone"):
+        yield Bar(3, 60, bench="poll", path=call, nic="lo")
+    yield Bar(3, 1.05, bench="trap", path="trap/getppid", unit="ratio")
+    yield Bar(6, 192 * 1024, bench="memory", path="idle-vi")
+    yield Bar(6, 16, bench="memory", path="page")
+    yield Bar(6, 512 + 16, bench="memory", path="region-of-a-page")
+
+
+def lo_bars():
+    yield Bar(5, 1, at_least=True, bench="lat", path="unix/via_lo",
+              unit="ratio", wait="poll")
+    yield Bar(5, 1, at_least=True, bench="lat", path="unix/via_lo",
+              unit="ratio", wait="block")
+    yield Bar(5, 1, at_least=True, bench="bulk", path="unix/via_lo",
+              unit="ratio")
+
+
+def wire_bars():
+    for nic in ("e1000", "virtio-net"):
+        yield Bar(4, 1, at_least=True, bench="lat", path="udp/via_netdev",
+                  nic=nic, unit="ratio")
+        yield Bar(4, 1.7, at_least=True, bench="lat", path="rxe/via_netdev",
+                  nic=nic, unit="ratio")
+        yield Bar(4, 1, at_least=True, bench="bw", path="via_netdev/tcp",
+                  nic=nic, unit="ratio", wait="block")
+        yield Bar(4, 3, at_least=True, bench="bw", path="via_netdev/rxe",
+                  nic=nic, unit="ratio", wait="block")
+
+
+BARS = {"exact": exact_bars, "micro": micro_bars, "lo": lo_bars,
+        "wire": wire_bars}
+
+
+def number(value):
+    return f"{value:,.0f}" if value >= 1000 else f"{value:,.2f}"
+
+
+def print_table(book, parts):
+    """Figures with the bars beside them; returns how many bars are missed."""
+    bars = [b for p in parts if p in BARS for b in BARS[p]()]
+    rows, used, missed = [], set(), 0
+    for figure in book.figures:
+        notes = []
+        for bar in bars:
+            if all(figure[k] == v for k, v in bar.what.items()):
+                verdict = bar.judge(figure["value"])
+                missed += verdict != "PASS"
+                used.add(bar)
+                notes.append(f"{verdict} {bar.text()}")
+        rows.append([str(figure[k]) for k in FIELDS[:-2]] +
+                    [number(figure["value"]), figure["unit"],
+                     "; ".join(notes)])
+    for bar in bars:
+        if bar not in used:
+            missed += 1
+            rows.append([str(bar.what.get(k, "-")) for k in FIELDS[:-2]] +
+                        ["none", bar.what.get("unit", "-"),
+                         f"MISSING {bar.text()}"])
+    head = [*FIELDS[:-2], "value", "unit", "bars"]
+    widths = [max(len(r[i]) for r in [head, *rows]) for i in range(len(head))]
+    for row in [head, *rows]:
+        cells = [c.rjust(w) if i in (5, 6) else c.ljust(w)
+                 for i, (c, w) in enumerate(zip(row, widths))]
+        print("  ".join(cells).rstrip())
+    return missed

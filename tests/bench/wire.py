@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Two machines on one wire: VIA beside UDP, TCP and soft-RoCE."""
+
+import json
+import re
+
+RXE = ("modprobe crc32_generic; modprobe crc32-pclmul; modprobe rdma_rxe && "
+       "for i in {nics}; do rdma link add rxe$i type rxe netdev eth$i; done")
+
+
+class Pair:
+    """Two nodes, of which the second one serves."""
+
+    def __init__(self, lab, build):
+        self.lab, self.build = lab, build
+        self.failures = []
+
+    def setup(self, nics):
+        for node in self.lab.nodes:
+            self.lab.insmod(node)
+            self.lab.attach(node, *(f"eth{i}" for i in range(len(nics))))
+            node.sh(RXE.format(nics=" ".join(map(str, range(len(nics))))))
+
+    def run(self, server, client, ready=None, timeout=120):
+        """The client's output; None after a failure, which is noted."""
+        client_node, server_node = self.lab.nodes
+        job = server_node.spawn(server, timeout)
+        if ready:
+            job.expect(ready)
+        done = client_node.run(client, timeout)
+        if done.rc:
+            job.kill()
+        job.wait()
+        if done.rc:
+            last = (done.all.strip().splitlines() or ["no output"])[-1]
+            self.failures.append(f"{client}: {last}")
+            print(f"# FAILED {self.failures[-1]}", flush=True)
+            return None
+        return done.out
+
+    def ours(self, tool, server, client, field):
+        out = self.run(f"{self.build}/{tool} {server}",
+                       f"{self.build}/{tool} {client} --json -")
+        rows = [json.loads(line) for line in (out or "").splitlines()
+                if line.startswith("{")]
+        return rows[0][field] if rows else None
+
+    def perftest(self, tool, net, size, iters, column, flag=""):
+        flags = f"-d rxe{net} -x 1 -F -s {size} -n {iters} {flag}".strip()
+        out = self.run(f"stdbuf -oL {tool} {flags}",
+                       f"{tool} {flags} 10.{net}.0.2", "Waiting for client")
+        match = re.search(rf"^ *{size}\s+\d+\s.*$", out or "", re.M)
+        return float(match.group().split()[column]) if match else None
+
+
+def key(bench, path, nic, level, wait, size, unit):
+    return (("bench", bench), ("path", path), ("nic", nic), ("level", level),
+            ("wait", wait), ("size", size), ("unit", unit))
+
+
+def one_round(pair, net, nic, quick):
+    """All contenders once, one after the other: {key: value}."""
+    n, bulk = (300, 100) if quick else (1000, 400)
+    mac = f"52:54:00:00:{net:02x}:02"
+    via, ip = f"-d via_eth{net}", f"10.{net}.0.2"
+    sock = "tests/bench/sock_lat"
+    found = {}
+
+    def book(value, factor, *what):
+        if value is not None:
+            found[key(*what)] = value * factor
+
+    for wait, flag in (("poll", ""), ("block", "-e")):
+        book(pair.ours("tools/vipl_lat", via,
+                       f"{via} {mac} -n {n} {flag}", "t_typical"), 1000,
+             "lat", "via_netdev", nic, "rd", wait, 4, "ns")
+    for proto in ("udp", "tcp"):
+        book(pair.ours(sock, "", f"{ip} --proto {proto} -n {n}", "t_typical"),
+             1000, "lat", proto, nic, "-", "block", 4, "ns")
+    book(pair.perftest("ib_send_lat", net, 4, n, 4), 1000,
+         "lat", "rxe", nic, "-", "poll", 4, "ns")
+    for wait, flag in (("poll", ""), ("block", "-e")):
+        book(pair.ours("tools/vipl_bw", via, f"{via} {mac} -n {bulk} {flag}",
+                       "bw_average_mbps"), 1,
+             "bw", "via_netdev", nic, "rd", wait, 65536, "mbps")
+    book(pair.ours(sock, "", f"{ip} --proto tcp --bw -s 65536 -n {bulk}",
+                   "bw_average_mbps"), 1,
+         "bw", "tcp", nic, "-", "block", 65536, "mbps")
+    # perftest's MB are 2^20 bytes.
+    for wait, flag in (("poll", ""), ("block", "-e")):
+        book(pair.perftest("ib_send_bw", net, 65536, max(bulk // 4, 50), 3,
+                           flag), 8 * 1.048576,
+             "bw", "rxe", nic, "-", wait, 65536, "mbps")
+    return found
+
+
+def part_wire(book, lab, build, nics, quick):
+    """Interleaved rounds over each NIC; returns the failures."""
+    pair = Pair(lab, build)
+    pair.setup(nics)
+    rounds = []
+    for number in range(2 if quick else 5):
+        for net, nic in enumerate(nics):
+            print(f"# round {number + 1}, {nic}", flush=True)
+            rounds.append(one_round(pair, net, nic, quick))
+    book.medians(rounds)
+    for nic in nics:
+        for other in ("udp", "tcp", "rxe"):
+            book.ratio(dict(bench="lat", path=other, nic=nic),
+                       dict(bench="lat", path="via_netdev", nic=nic,
+                            wait="poll"))
+        # Bandwidth blocking: polling burns the host CPUs that the emulated
+        # wire needs.  perftest gets the way that suits it better.
+        via = dict(bench="bw", path="via_netdev", nic=nic, wait="block")
+        rxe = [(book.get(bench="bw", path="rxe", nic=nic, wait=w) or 0, w)
+               for w in ("poll", "block")]
+        book.ratio(via, dict(bench="bw", path="tcp", nic=nic))
+        book.ratio(via, dict(bench="bw", path="rxe", nic=nic,
+                             wait=max(rxe)[1]))
+    return pair.failures
