@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The lab's test of itself: what the switch promises, and what a guest does.
+
+The switch is driven over its own sockets, as QEMU does it, so that these
+steps need no guest and take no time.
+"""
+
+import json
+import os
+import select
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+
+from labkit.base import BUILD, LabError, ensure_tools
+from runner import StepFailed
+
+NODE = [bytes((0x52, 0x54, 0, 0, 0, n)) for n in range(1, 10)]
+
+
+def expect(condition, text):
+    if not condition:
+        raise StepFailed(text)
+
+
+class Bench:
+    """A switch with a socket in each port."""
+
+    def __init__(self, ports=2, **settings):
+        self.folder = tempfile.TemporaryDirectory(prefix="mvia-")
+        prefix = os.path.join(self.folder.name, "s")
+        self.process = subprocess.Popen(
+            [os.path.join(BUILD, "lab/switch"), prefix, str(ports),
+             *(f"{k}={v}" for k, v in settings.items())],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        expect(self.process.stdout.readline() == "ready\n",
+               "the switch did not start")
+        self.control = self.connect(f"{prefix}.control")
+        self.ports = [self.connect(f"{prefix}.{i}") for i in range(ports)]
+        self.buffers = [b""] * ports
+        # Accepting is asynchronous: every port must have answered once.
+        for i in range(ports):
+            self.send(i, [self.frame(i, 15, b"hello")])
+        self.drained(ports * (ports - 1))
+
+    @staticmethod
+    def connect(path):
+        sock = socket.socket(socket.AF_UNIX)
+        sock.connect(path)
+        return sock
+
+    @staticmethod
+    def frame(source, target, payload, kind=0x88b5):
+        """To node `target`, or to everybody where that is 15."""
+        mac = b"\xff" * 6 if target == 15 else NODE[target]
+        return mac + NODE[source] + struct.pack(">H", kind) + payload
+
+    def send(self, port, frames):
+        self.ports[port].sendall(b"".join(
+            struct.pack(">I", len(f)) + f for f in frames))
+
+    def ask(self, line):
+        self.control.sendall(line.encode() + b"\n")
+        answer = b""
+        while not answer.endswith(b"\n"):
+            data = self.control.recv(65536)
+            expect(data, "the switch died")
+            answer += data
+        return answer.decode().strip()
+
+    def stats(self):
+        return json.loads(self.ask("stats"))
+
+    def settled(self, frames):
+        """Wait until the switch has taken in `frames`; its counters."""
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            stats = self.stats()
+            if stats["in_frames"] >= frames:
+                return stats
+        raise StepFailed(f"the switch took {stats['in_frames']} of {frames} "
+                         "frames")
+
+    def drained(self, frames):
+        """Read `frames` frames from all ports together."""
+        got = [[] for _ in self.ports]
+        end = time.monotonic() + 10
+        while sum(map(len, got)) < frames and time.monotonic() < end:
+            ready, _, _ = select.select(self.ports, [], [], 0.5)
+            for port in ready:
+                i = self.ports.index(port)
+                got[i] += self.receive(i, port)
+        return got
+
+    def receive(self, number, port):
+        # The sockets themselves block: another thread may be sending.
+        try:
+            self.buffers[number] += port.recv(1 << 20, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return []
+        frames, data, at = [], self.buffers[number], 0
+        while len(data) - at >= 4:
+            length = struct.unpack_from(">I", data, at)[0]
+            if len(data) - at < 4 + length:
+                break
+            frames.append(data[at + 4:at + 4 + length])
+            at += 4 + length
+        self.buffers[number] = data[at:]
+        return frames
+
+    def numbers(self, count, expected, target=1, size=60, **more):
+        """Send `count` numbered frames 0 -> target; the numbers that came."""
+        pad = b"\0" * size
+        frames = [self.frame(0, target, struct.pack(">I", i) + pad, **more)
+                  for i in range(count)]
+        # The wire holds back who sends while nobody reads.
+        sender = threading.Thread(target=self.send, args=(0, frames))
+        sender.start()
+        got = self.drained(expected)[target]
+        sender.join(5)
+        return [struct.unpack_from(">I", f, 14)[0] for f in got]
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(5)
+        self.process.stdout.close()
+        for sock in (self.control, *self.ports):
+            sock.close()
+        self.folder.cleanup()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def clean_wire():
+    """Everything arrives, once, in order, whatever the sizes."""
+    with Bench() as bench:
+        for size in (0, 60, 1400, 9000):
+            got = bench.numbers(3000, 3000, size=size)
+            expect(got == list(range(3000)),
+                   f"{len(got)} of 3000 frames of {size} bytes, or not in "
+                   "order")
+        stats = bench.stats()
+        expect(stats["out_frames"] == stats["in_frames"], f"{stats}")
+
+
+def learning():
+    """A known address gets its frames alone; the unknown goes to all."""
+    with Bench(ports=4) as bench:
+        bench.send(0, [bench.frame(0, 2, b"x" * 46)])
+        got = bench.drained(1)
+        expect([len(g) for g in got] == [0, 0, 1, 0], "not only to its port")
+        bench.send(0, [bench.frame(0, 7, b"x" * 46)])
+        got = bench.drained(3)
+        expect([len(g) for g in got] == [0, 1, 1, 1], "not to all others")
+        bench.ask("set cut=2")
+        bench.send(0, [bench.frame(0, 15, b"x" * 46)])
+        got = bench.drained(2)
+        expect([len(g) for g in got] == [0, 1, 0, 1], "cut port not cut")
+
+
+def fate(seed, **settings):
+    """What arrives of 4000 frames on a bad wire; and the counters."""
+    with Bench() as bench:
+        words = " ".join(f"{k}={v}" for k, v in settings.items())
+        expect(bench.ask(f"set {words} seed={seed}") == "ok", "set refused")
+        pad = b"\0" * 60
+        bench.send(0, [bench.frame(0, 1, struct.pack(">I", i) + pad)
+                       for i in range(4000)])
+        stats = bench.settled(4002)
+        arrive = 4000 - stats["lost"] - stats["corrupted"] + \
+            stats["duplicated"]
+        got = bench.drained(arrive)[1]
+        return [f[14:] for f in got], stats
+
+
+def bad_wire():
+    """Loss, duplication, corruption and reordering at the asked rate, the
+    same for the same seed, other for another."""
+    bad = dict(loss=0.05, dup=0.02, corrupt=0.01, slip=0.01, reorder=0.03)
+    first, stats = fate(7, **bad)
+    again, _ = fate(7, **bad)
+    other, _ = fate(8, **bad)
+    expect(sorted(first) == sorted(again), "the same seed, another fate")
+    expect(first != other, "another seed, the same fate")
+    for key, share in (("lost", .05), ("duplicated", .02), ("slipped", .01),
+                       ("corrupted", .01), ("reordered", .03)):
+        expect(share / 2 < stats[key] / 4000 < share * 2,
+               f"{key}: {stats[key]} of 4000, asked for {share:.0%}")
+    order = [struct.unpack_from(">I", f)[0] for f in first]
+    expect(order != sorted(order), "nothing was reordered")
+    flipped = sum(f[4:] != b"\0" * 60 for f in first)
+    expect(flipped > 0, "no corruption slipped past")
+
+
+def only_one_type():
+    """Frames of another EtherType do not suffer."""
+    with Bench() as bench:
+        bench.ask("set loss=1 only=88b5")
+        expect(bench.numbers(100, 100, kind=0x0800) == list(range(100)),
+               "IP frames suffered")
+        bench.numbers(100, 0)
+        stats = bench.settled(302 - 100)
+        expect(stats["lost"] == 100, f"lost {stats['lost']} of 100")
+
+
+def slow_wire():
+    """The rate holds, the queue is bounded, delay does not reorder."""
+    with Bench() as bench:
+        bench.ask("set rate=10M")
+        start = time.monotonic()
+        got = bench.numbers(250, 250, size=976)
+        seconds = time.monotonic() - start
+        expect(got == list(range(250)), "a slow wire lost or reordered")
+        expect(0.19 < seconds < 0.5, f"250 kB at 10 Mb/s took {seconds:.2f} s")
+        bench.ask("set queue=64")
+        before = bench.stats()["queue_drops"]
+        got = bench.numbers(250, 64, size=976)
+        drops = bench.stats()["queue_drops"] - before
+        expect(64 <= len(got) <= 70 and drops >= 180,
+               f"{len(got)} came through a queue of 64, {drops} dropped")
+        bench.drained(0)
+        bench.ask("set rate=0 queue=0 delay=20ms jitter=10ms")
+        start = time.monotonic()
+        got = bench.numbers(500, 500)
+        seconds = time.monotonic() - start
+        expect(got == list(range(500)), "jitter reordered")
+        expect(0.02 <= seconds < 0.3, f"20 ms of delay took {seconds:.3f} s")
+
+
+def nobody_reads():
+    """A guest that reads nothing does not stop the others for long."""
+    with Bench(ports=3) as bench:
+        bench.send(0, [bench.frame(0, 1, b"x" * 8000)] * 2000)
+        start = time.monotonic()
+        bench.send(0, [bench.frame(0, 2, b"x" * 46)])
+        ready, _, _ = select.select([bench.ports[2]], [], [], 5)
+        expect(ready, "a stuck port blocked another")
+        expect(time.monotonic() - start < 5, "blocked for seconds")
+
+
+def recording():
+    """The pcap holds what was delivered."""
+    with Bench() as bench:
+        path = os.path.join(bench.folder.name, "x.pcap")
+        expect(bench.ask(f"pcap {path}") == "ok", "pcap refused")
+        bench.numbers(50, 50)
+        expect(bench.ask("pcap") == "ok", "pcap does not end")
+        with open(path, "rb") as file:
+            data = file.read()
+        expect(len(data) == 24 + 50 * (16 + 14 + 64), f"{len(data)} bytes")
+
+
+def bad_settings():
+    """Nonsense is refused and changes nothing."""
+    with Bench() as bench:
+        for line in ("set loss=2", "set loss", "set delay=5parsecs",
+                     "set hope=1", "dance", "set loss=0.5 rate=x"):
+            expect(bench.ask(line).startswith("error "), f"'{line}' accepted")
+        expect(bench.numbers(200, 200) == list(range(200)),
+               "a refused setting took hold")
+
+
+def kernel_log_watch():
+    """The watcher finds what matters, and nothing in a healthy boot."""
+    from labkit.klog import BAD, FINE
+    for line in ("WARNING: CPU: 0 PID: 1 at x", "BUG: KASAN: slab-out",
+                 "INFO: task x:1 blocked for more than 120 seconds.",
+                 "UBSAN: shift", "rcu: INFO: rcu_sched self-detected stall",
+                 "WARNING: possible circular locking dependency detected",
+                 "kmemleak: 2 new suspected memory leaks", "Call Trace:",
+                 "refcount_t: underflow; use-after-free.",
+                 "DMA-API: e1000 0000:00:03.0: device driver frees"):
+        expect(BAD.search(line) and not FINE.search(line), f"missed: {line}")
+    for line in ("via_ka: loading out-of-tree module taints kernel.",
+                 "clocksource: timekeeping watchdog on CPU0",
+                 "DMA-API: preallocated 65536 debug entries"):
+        expect(not BAD.search(line) or FINE.search(line), f"cried: {line}")
+
+
+SWITCH_STEPS = (clean_wire, learning, bad_wire, only_one_type, slow_wire,
+                nobody_reads, recording, bad_settings, kernel_log_watch)
+
+
+# In guests
+
+def commands(session):
+    """Status, output, deadline, several at once."""
+    n0, n1 = session.lab.nodes
+    result = n0.run("echo out; echo err >&2; exit 7")
+    expect((result.rc, result.out, result.err) == (7, "out\n", "err\n"),
+           f"{result}")
+    expect(n0.run("kill -9 $$").rc == -9, "a signal's status is lost")
+    job = n0.spawn("cat", 60, stdin=True)
+    job.input("hello\n")
+    job.expect("hello")
+    job.input(b"")
+    expect(job.wait().rc == 0, "cat does not end with its input")
+    try:
+        n1.run("sleep 100", timeout=0.5)
+    except LabError as why:
+        expect("killed after 0.5 s" in str(why), f"{why}")
+    else:
+        raise StepFailed("no deadline")
+    jobs = [n.spawn(f"echo {i}", 30) for i in range(20) for n in (n0, n1)]
+    expect([j.wait().out for j in jobs] ==
+           [f"{i}\n" for i in range(20) for _ in (n0, n1)], "jobs mixed up")
+    big = n0.sh("head -c 3000000 /dev/zero | tr '\\0' x").out
+    expect(len(big) == 3000000, f"{len(big)} of 3000000 bytes of output")
+
+
+def names_and_wires(session):
+    """Each NIC is where it should be and reaches its neighbour."""
+    for i in range(len(session.lab.nics)):
+        session.run(session.lab.nodes[0],
+                    f"busybox ping -c 1 -W 5 10.{i}.0.2 && "
+                    f"grep -q 52:54:00:00:0{i}:01 "
+                    f"/sys/class/net/eth{i}/address && "
+                    f"getent hosts node2-eth{i}")
+
+
+def warning_is_seen(session):
+    """A kernel warning fails the run and names node and log."""
+    lab = session.lab
+    node = lab.nodes[1]
+    before = len(node.klog.scan())
+    node.sh("echo 'WARNING: a test of the lab' >/dev/kmsg")
+    node.link.wait_for(lambda: len(node.klog.scan()) > before, 10)
+    try:
+        lab.check()
+    except LabError as why:
+        expect("node2" in str(why) and node.console in str(why), f"{why}")
+    else:
+        raise StepFailed("nobody noticed")
+    finally:
+        del node.klog.bad[before:]
+
+
+def reset_and_return(session):
+    """A node whose reset button is pulled comes back; its jobs are lost."""
+    node = session.lab.nodes[1]
+    node.sh("touch /run/before")
+    job = node.spawn("sleep 1000")
+    node.reset()
+    try:
+        job.wait(5)
+    except LabError as why:
+        expect("reset" in str(why), f"{why}")
+    expect(node.run("test -e /run/before").rc == 1, "it did not boot again")
+
+
+GUEST_STEPS = (commands, names_and_wires, warning_is_seen, reset_and_return)
+
+
+def run(check):
+    """All of it, as steps of a Check."""
+    from runner import Session
+    ensure_tools()
+    for function in SWITCH_STEPS:
+        check.step(f"lab: {function.__name__.replace('_', ' ')}", function)
+    session = Session(check, "lab guests", modules=False, nodes=2,
+                      nics=["e1000", "tulip"])
+    try:
+        for function in GUEST_STEPS:
+            session.step(function.__name__.replace("_", " "), function)
+    finally:
+        session.end()

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Which steps run where: the short plan of make check, and the full one."""
+
+import lab_selftest
+import steps
+from runner import Session
+
+NICS = ["e1000", "tulip", "virtio-net"]
+ALL_NICS = ["e1000", "e1000e", "tulip", "i82559er", "rtl8139", "virtio-net"]
+KERNELS = ["6.1", "6.12", "debug-6.1"]
+
+
+def on_host(check):
+    check.step("build: library, tools, tests", steps.build_user, check)
+    for kernel in KERNELS:
+        check.step(f"build: modules for {kernel}", steps.build_modules, check,
+                   kernel)
+    check.step("unit tests", steps.units, check)
+
+
+def conformance(session, nets):
+    session.step("conformance via_lo", steps.conform_lo)
+    for net in nets:
+        session.step(f"conformance {session.settings['nics'][net]}",
+                     steps.conform_wire, net)
+
+
+def reliability(session, nets, messages):
+    for net in nets:
+        session.step(f"{messages} messages, bad wire, "
+                     f"{session.settings['nics'][net]}",
+                     steps.reliability, net, messages)
+
+
+def robustness(session, nets, kills):
+    for net in nets:
+        nic = session.settings["nics"][net]
+        session.step(f"garbage frames, {nic}", steps.garbage, net)
+        session.step(f"kill -9 in transfers, {nic}", steps.killed, net, kills)
+        session.step(f"modules in use stay, {nic}", steps.busy_modules, net)
+        session.step(f"wire cut, {nic}", steps.wire_cut, net)
+        session.step(f"detached under load, {nic}", steps.detached, net)
+
+
+def unplugging(session, nets):
+    """Comes last: these NICs are gone afterwards."""
+    for net in nets:
+        if session.step("unplugged under load, "
+                        f"{session.settings['nics'][net]}",
+                        steps.interface_gone, net):
+            session.gone.add(net)
+
+
+def in_session(check, kernel, cpus, nics, body):
+    session = Session(check, f"{kernel}, {cpus} CPU{'s' * (cpus > 1)}",
+                      nodes=2, nics=nics, kernel=kernel, cpus=cpus)
+    try:
+        body(session)
+    finally:
+        session.end()
+
+
+def short(check):
+    on_host(check)
+    lab_selftest.run(check)
+
+    def stock(session):
+        conformance(session, range(3))
+        reliability(session, [2], 100000)
+        robustness(session, [0], 10)
+        unplugging(session, [1])
+
+    def newer(session):
+        conformance(session, [0, 2])
+
+    def debug(session):
+        conformance(session, [0])
+        reliability(session, [1], 5000)
+        robustness(session, [1], 5)
+        unplugging(session, [0])
+
+    in_session(check, "6.1", 2, NICS, stock)
+    in_session(check, "6.12", 1, NICS, newer)
+    in_session(check, "debug-6.1", 2, ["e1000", "virtio-net"], debug)
+
+
+def full(check):
+    on_host(check)
+    lab_selftest.run(check)
+
+    def everything(session):
+        nets = range(len(ALL_NICS))
+        debug = session.settings["kernel"].startswith("debug")
+        conformance(session, nets)
+        reliability(session, nets, 20000 if debug else 100000)
+        robustness(session, nets, 10)
+        unplugging(session, nets)
+
+    for kernel in KERNELS:
+        for cpus in (1, 2):
+            in_session(check, kernel, cpus, ALL_NICS, everything)

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Steps with names, times and logs; sessions of steps that share one boot."""
+
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+
+from lab import Lab, LabError
+from labkit.base import BUILD, ROOT
+
+LOGS = os.environ.get("CHECK_LOGS") or os.path.join(BUILD, "check")
+
+
+class StepFailed(Exception):
+    """What a step found wrong, in one line."""
+
+
+class Skipped(Exception):
+    """The step has nothing to test here; the text says why."""
+
+
+class Check:
+    """Runs steps, prints progress, counts, keeps a log for each."""
+
+    def __init__(self, pattern=None, listing=False):
+        self.pattern, self.listing = pattern, listing
+        self.number = self.passed = self.failed = self.skipped = 0
+        self.failures = []
+        self.started = time.monotonic()
+        self.log = None
+        os.makedirs(LOGS, exist_ok=True)
+        if not listing:
+            for name in os.listdir(LOGS):
+                if name.endswith(".log"):
+                    os.unlink(os.path.join(LOGS, name))
+
+    def wanted(self, name):
+        return not self.pattern or fnmatch.fnmatch(name, self.pattern) or \
+            self.pattern in name
+
+    def step(self, name, function, *args):
+        """Run one step; True when it passed (or was not wanted)."""
+        if not self.wanted(name):
+            return True
+        if self.listing:
+            print(name)
+            return True
+        self.number += 1
+        slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
+        path = os.path.join(LOGS, f"{self.number:03}-{slug}.log")
+        print(f"[{self.number:3}] {name} ... ", end="", flush=True)
+        begin = time.monotonic()
+        with open(path, "w") as self.log:
+            why, skipped = self.attempt(function, args)
+            if why:
+                self.log.write(f"\nFAILED: {why}\n")
+        seconds = time.monotonic() - begin
+        if skipped:
+            self.skipped += 1
+            print(f"skipped: {skipped}", flush=True)
+        elif why:
+            self.failed += 1
+            self.failures.append((name, why, path))
+            print(f"FAILED ({seconds:.1f} s)\n      {why}\n      log: {path}",
+                  flush=True)
+        else:
+            self.passed += 1
+            print(f"ok ({seconds:.1f} s)", flush=True)
+        return not why
+
+    def attempt(self, function, args):
+        """(why it failed, why it was skipped), None where not."""
+        try:
+            function(*args)
+        except Skipped as why:
+            return None, str(why)
+        except (StepFailed, LabError) as why:
+            return str(why), None
+        except Exception as error:  # a bug of the test is a failure too
+            traceback.print_exc(file=self.log)
+            return f"{type(error).__name__}: {error}", None
+        return None, None
+
+    def write(self, text):
+        self.log.write(text if text.endswith("\n") else text + "\n")
+        self.log.flush()
+
+    def host(self, command, timeout=600, env=None):
+        """A command on this machine, its output in the step's log."""
+        self.write(f"$ {' '.join(command)}")
+        environ = {k: v for k, v in os.environ.items()
+                   if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+        try:
+            done = subprocess.run(command, cwd=ROOT, text=True,
+                                  stdin=subprocess.DEVNULL,
+                                  stdout=self.log, stderr=subprocess.STDOUT,
+                                  timeout=timeout, env={**environ,
+                                                        **(env or {})})
+        except subprocess.TimeoutExpired:
+            raise StepFailed(f"'{' '.join(command)}' took over {timeout} s")
+        except OSError as error:
+            raise StepFailed(f"cannot run {command[0]}: {error.strerror}")
+        if done.returncode:
+            raise StepFailed(f"'{' '.join(command)}' ended with status "
+                             f"{done.returncode}")
+
+    def finish(self):
+        """The summary; the exit status."""
+        seconds = time.monotonic() - self.started
+        if self.listing:
+            return 0
+        print()
+        for name, why, path in self.failures:
+            print(f"FAILED {name}: {why}\n       log: {path}")
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        print(f"{self.number} steps in {seconds / 60:.1f} minutes{skipped}, "
+              f"logs in {LOGS}")
+        print(f"{self.passed} passed, {self.failed} failed", flush=True)
+        sys.stdout.flush()
+        return 1 if self.failed or not self.passed else 0
+
+
+class Session:
+    """Steps in one lab.  It boots with the first step that is wanted; after
+    a crash or a hang the next step gets a fresh boot."""
+
+    def __init__(self, check, title, modules=True, attach=True, **settings):
+        self.check, self.title = check, title
+        self.modules, self.attach, self.settings = modules, attach, settings
+        self.lab = None
+        self.used = False
+        self.seen = {}  # node: bad lines on its console so far
+        self.gone = set()  # NICs that a step has unplugged on node 2
+
+    def boot(self):
+        settings = dict(self.settings)
+        slug = re.sub(r"[^a-z0-9.]+", "-", self.title.lower()).strip("-")
+        logdir = os.path.join(LOGS, f"{slug}-{time.strftime('%H%M%S')}")
+        self.lab = Lab(logdir=logdir, **settings)
+        self.check.write(f"booting: {settings}; consoles in {logdir}")
+        self.lab.start()
+        for node in self.lab.nodes:
+            self.check.write(f"{node.name} up after {node.boot_seconds:.1f} s")
+            if self.modules:
+                self.lab.insmod(node)
+                if self.attach:
+                    self.lab.attach(node, *(
+                        f"eth{i}" for i in range(len(self.lab.nics))))
+        self.lab.check()
+
+    def stop(self):
+        self.gone.clear()
+        self.seen.clear()
+        if self.lab:
+            self.lab.stop()
+            self.lab = None
+
+    def ready(self):
+        if not self.lab:
+            try:
+                self.boot()
+            except BaseException:
+                self.stop()
+                raise
+
+    def step(self, name, function, *args):
+        """function(session, *args) with self.lab up; the consoles must stay
+        clean while it runs."""
+        full = f"{self.title}: {name}"
+        if not self.check.wanted(full):
+            return True
+        if not self.lab and not self.check.listing:
+            if not self.check.step(f"{self.title}: boot", self.ready):
+                return False
+        self.used = True
+
+        def body():
+            self.ready()
+            try:
+                function(self, *args)
+            except (LabError, StepFailed):
+                self.complaints()
+                raise
+            self.complaints()
+
+        passed = self.check.step(full, body)
+        if not passed and self.lab:
+            self.survive()
+        return passed
+
+    def complaints(self):
+        """Fails on what the consoles say since the last look."""
+        for node in self.lab.nodes:
+            bad = node.klog.scan()
+            new, self.seen[node] = bad[self.seen.get(node, 0):], len(bad)
+            if new:
+                self.check.write("\n".join(new))
+                raise StepFailed(f"{node.name}'s kernel complained: {new[0]}; "
+                                 f"see {node.console}")
+
+    def survive(self):
+        """After a failure: is the lab still fit for the next step?"""
+        try:
+            if self.lab.debug and any(self.seen.values()):
+                # The lock checker is off after its first find.
+                self.stop()
+                return
+            for node in self.lab.nodes:
+                busy = [j for j in node.link.jobs.values() if not j.done]
+                for job in busy:
+                    job.kill()
+                for job in busy:
+                    job.wait(20)
+                node.sh("true", 20)
+            self.lab.wire(0).set(loss=0, dup=0, reorder=0, corrupt=0, slip=0,
+                                 cut="none", delay=0, jitter=0, rate=0)
+        except (LabError, IndexError):
+            self.stop()
+
+    def end(self):
+        """The closing steps, then the power goes off."""
+        if self.lab or self.check.listing:
+            if self.used:
+                self.check.step(f"{self.title}: no page stays pinned",
+                                self.nothing_pinned)
+                if self.modules:
+                    self.check.step(f"{self.title}: idle modules unload",
+                                    self.unload)
+                    self.check.step(f"{self.title}: nothing leaked",
+                                    self.nothing_leaked)
+        self.stop()
+
+    def nothing_pinned(self):
+        for node in self.lab.nodes:
+            self.lab.leaks(node, memory=False)
+        self.complaints()
+
+    def nothing_leaked(self):
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(self.lab.leaks, self.lab.nodes))
+        self.complaints()
+
+    def unload(self):
+        for node in self.lab.nodes:
+            if self.attach:
+                self.lab.detach(node, *(
+                    f"eth{i}" for i in range(len(self.lab.nics))
+                    if node is self.lab.nodes[0] or i not in self.gone))
+            self.lab.rmmod(node)
+        # The consoles speak up late: a command each lets them finish.
+        for node in self.lab.nodes:
+            node.sh("true")
+        self.complaints()
+
+    # For the steps
+
+    def write_job(self, job):
+        self.check.write(f"{job.link.name}$ {job.command}\n{job.all}")
+
+    def run(self, node, command, timeout=120, status=0):
+        """Run a command on a node; its status must be `status`."""
+        job = node.spawn(command, timeout)
+        try:
+            result = job.wait()
+        finally:
+            self.write_job(job)
+        if status is not None and result.rc != status:
+            lines = [x for x in result.all.splitlines() if x.strip()]
+            last = lines[-1] if lines else "no output"
+            raise StepFailed(f"{node.name}: '{command}' ended with status "
+                             f"{result.rc}: {last}")
+        return result

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What is tested: on this machine, and in guests (each takes a Session)."""
+
+import glob
+import os
+import re
+
+from labkit import kernels
+from labkit.base import BUILD, ROOT
+from runner import Skipped, StepFailed
+
+CONFORM = os.path.join(BUILD, "viaconform")
+STRESS = os.path.join(BUILD, "viastress")
+TOOLS = os.path.join(BUILD, "tools")
+
+
+# On this machine
+
+def build_user(check):
+    check.host(["make", "-s", "-j2", "user"], 900)
+
+
+def build_modules(check, name):
+    check.host(["make", "-s", "modules",
+                f"KDIR={kernels.kernel(name).kdir}"], 900)
+
+
+def unit_programs():
+    """Programs and scripts of tests/unit; the exit status is the verdict."""
+    programs = [p for p in sorted(glob.glob(os.path.join(BUILD, "unit/*")))
+                if os.access(p, os.X_OK) and os.path.isfile(p)]
+    return programs + sorted(glob.glob(os.path.join(ROOT, "tests/unit/*/run")))
+
+
+def units(check):
+    programs = unit_programs()
+    if not programs:
+        raise StepFailed("there are no unit tests in build/unit")
+    failed = []
+    for path in programs:
+        try:
+            check.host([path], 300)
+        except StepFailed as why:
+            failed.append(f"{os.path.relpath(path, ROOT)}: {why}")
+    if failed:
+        raise StepFailed(f"{len(failed)} of {len(programs)} failed: "
+                         f"{failed[0]}")
+
+
+# In guests
+
+def peer(net):
+    """The hardware address of node 2 on a wire."""
+    return f"52:54:00:00:{net:02x}:02"
+
+
+def scale(session):
+    return 4 if session.lab.debug else 1
+
+
+def counts(text):
+    """Passed, failed tests and asserts of CUnit's summary."""
+    found = dict(re.findall(r"^\s+(tests|asserts)\s+((?:\S+\s*)+)$", text,
+                            re.M))
+    if "tests" not in found:
+        raise StepFailed("no summary: the program died")
+    total, ran, passed, failed = map(int, found["tests"].split()[:4])
+    return total, ran, passed, failed
+
+
+def judge(session, result, where):
+    total, ran, passed, failed = counts(result.out)
+    session.check.write(f"{where}: {passed} of {ran} passed\n")
+    if failed or result.rc or not ran:
+        first = re.search(r"^\s+(?:1\.|Test: )\s*(.*)$", result.out, re.M)
+        raise StepFailed(f"{where}: {failed} of {total} conformance tests "
+                         f"failed, status {result.rc}"
+                         + (f": {first.group(1)}" if first else ""))
+
+
+def conform_lo(session):
+    result = session.run(session.lab.nodes[0], f"{CONFORM} -d via_lo "
+                         f"--timeout-scale {scale(session)}",
+                         300 * scale(session), status=None)
+    judge(session, result, "via_lo")
+
+
+class Server:
+    """A program that serves on node 2 while a step runs; it must live."""
+
+    def __init__(self, session, command):
+        self.session = session
+        self.job = session.lab.nodes[1].spawn(command)
+
+    def __enter__(self):
+        return self.job
+
+    def __exit__(self, kind, *_):
+        died = self.job.done
+        self.job.kill()
+        self.job.wait(30)
+        self.session.write_job(self.job)
+        if died and kind is None and self.job.rc:
+            raise StepFailed(f"the server ended with status {self.job.rc}")
+
+
+def conform_wire(session, net, pattern=None):
+    """Between two nodes over via_netdev, on the NIC of wire `net`."""
+    only = f"-g '{pattern}' " if pattern else ""
+    with Server(session, f"{CONFORM} -d via_eth{net} --server"):
+        result = session.run(
+            session.lab.nodes[0], f"{CONFORM} -d via_eth{net} {only}"
+            f"--timeout-scale {scale(session)} {peer(net)}",
+            400 * scale(session), status=None)
+    judge(session, result, session.lab.nics[net])
+
+
+def stress(session, net, arguments, timeout=300):
+    if not os.path.exists(STRESS):
+        raise StepFailed(f"{STRESS} is not built")
+    with Server(session, f"{STRESS} -d via_eth{net} --server"):
+        return session.run(session.lab.nodes[0],
+                           f"{STRESS} -d via_eth{net} {arguments} {peer(net)}",
+                           timeout)
+
+
+BAD_WIRE = dict(loss=0.01, dup=0.01, reorder=0.02, corrupt=0.002, seed=11)
+GOOD_WIRE = dict(loss=0, dup=0, reorder=0, corrupt=0)
+
+
+def reliability(session, net, messages):
+    """All messages arrive, whole, once, in order, over a bad wire."""
+    wire = session.lab.wire(net)
+    before = wire.stats()
+    wire.set(**BAD_WIRE)
+    try:
+        stress(session, net, f"--messages {messages}", 600)
+    finally:
+        wire.set(**GOOD_WIRE)
+    after = wire.stats()
+    did = {k: after[k] - before[k] for k in
+           ("in_frames", "lost", "duplicated", "reordered", "corrupted")}
+    session.check.write(f"the wire: {did}")
+    if not (did["lost"] and did["duplicated"] and did["reordered"]):
+        raise StepFailed(f"the wire was not bad: {did}")
+
+
+def killed(session, net, rounds):
+    """kill -9 in the middle of transfers: the peer hears of it, and nothing
+    stays pinned on either side."""
+    stress(session, net, f"--kill {rounds}")
+    for node in session.lab.nodes:
+        pins = session.lab.pins(node)
+        if pins:
+            raise StepFailed(f"{node.name}: {pins} pages stay pinned after "
+                             "kill -9")
+
+
+def drops(session, node, net):
+    """Frames that the class has thrown away, by viastat."""
+    text = node.sh(f"{TOOLS}/viastat -d via_eth{net} 2>/dev/null || "
+                   f"{TOOLS}/viastat via_eth{net}").out
+    session.check.write(text)
+    return sum(int(n) for n in re.findall(
+        r"(?:drop|bad|malformed|unknown)\S*\s+(\d+)", text))
+
+
+def garbage(session, net):
+    """Malformed frames are counted and dropped; transfers go on."""
+    node = session.lab.nodes[1]
+    before = drops(session, node, net)
+    stress(session, net, f"--messages 2000 --garbage eth{net}")
+    after = drops(session, node, net)
+    if after <= before:
+        raise StepFailed("no garbage was counted")
+
+
+def busy_modules(session, net):
+    """rmmod of a module in use is refused, and hurts nobody."""
+    node = session.lab.nodes[1]
+    with Server(session, f"{CONFORM} -d via_eth{net} --server") as job:
+        job.link.wait_for(lambda: job.done or session.lab.nodes[1].run(
+            "grep -q '^via_netdev [0-9]* [1-9]' /proc/modules").rc == 0, 30)
+        for name in ("via_netdev", "via_ether", "via_ka"):
+            if node.run(f"rmmod {name}").rc == 0:
+                raise StepFailed(f"{name} was removed while in use")
+        session.run(session.lab.nodes[0], f"{CONFORM} -d via_eth{net} -g "
+                    f"send --timeout-scale {scale(session)} {peer(net)}", 200)
+
+
+def flowing(session, net, job):
+    """Wait until the job has moved frames over a wire."""
+    start = session.lab.wire(net).stats()["in_frames"]
+    if not job.link.wait_for(
+            lambda: job.done or
+            session.lab.wire(net).stats()["in_frames"] > start + 200, 60):
+        raise StepFailed("no frames are flowing")
+    if job.done:
+        raise StepFailed(f"ended before the test: {job.all.strip()[-200:]}")
+
+
+def broken(session, net, breaker, limit):
+    """Both ends of a transfer notice that `breaker` has cut it."""
+    server = session.lab.nodes[1].spawn(f"{TOOLS}/vipl_bw -d via_eth{net}",
+                                        200)
+    client = session.lab.nodes[0].spawn(
+        f"{TOOLS}/vipl_bw -d via_eth{net} -D 120 {peer(net)}", 200)
+    jobs = (client, server)
+    try:
+        flowing(session, net, client)
+        breaker()
+        for job in jobs:
+            if not job.link.wait_for(lambda j=job: j.done, limit):
+                raise StepFailed(f"{job.link.name} has not noticed after "
+                                 f"{limit} s: {job.command}")
+            if job.rc == 0:
+                raise StepFailed(f"{job.link.name} noticed nothing: "
+                                 f"{job.command}")
+    finally:
+        for job in jobs:
+            job.kill()
+            session.write_job(job)
+    for node in session.lab.nodes:
+        pins = session.lab.pins(node)
+        if pins:
+            raise StepFailed(f"{node.name}: {pins} pages stay pinned")
+
+
+def wire_cut(session, net):
+    """A dead peer is found: the connection breaks on both sides."""
+    wire = session.lab.wire(net)
+    try:
+        broken(session, net, lambda: wire.set(cut="0"), 30 * scale(session))
+    finally:
+        wire.set(cut="none")
+
+
+def interface_gone(session, net):
+    """Unplugging the NIC under load: VIs in error, no warning, node gone."""
+    node = session.lab.nodes[1]
+    broken(session, net, lambda: node.monitor(f"device_del nic{net}"),
+           30 * scale(session))
+    if not node.link.wait_for(
+            lambda: node.run(f"test -e /dev/via_eth{net}").rc != 0, 20):
+        raise StepFailed(f"/dev/via_eth{net} outlives its interface")
+
+
+def detached(session, net):
+    """The same by detaching it; it can be attached again."""
+    node = session.lab.nodes[1]
+    broken(session, net, lambda: session.lab.detach(node, f"eth{net}"),
+           30 * scale(session))
+    session.lab.attach(node, f"eth{net}")
+    conform_wire(session, net, "connect*")
+
+
+def need(path):
+    if not os.path.exists(path):
+        raise Skipped(f"{path} is not built")
