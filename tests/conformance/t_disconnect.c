@@ -169,14 +169,18 @@ static void cut_off(void)
 	unsigned int i, good = 0, got = 0;
 
 	pair_open(&p, NULL);
+	/*
+	 * An unreliable level may lose some of these bursts, and the next
+	 * message then takes the receive: there all have the same content.
+	 */
 	for (i = 0; i < N; i++) {
 		rx = peer_buf(i * 80000, 70000, 1);
-		rx.seed = i;
+		rx.seed = reliable() ? i : 0;
 		CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
 	}
 	for (i = 0; i < N; i++) {
 		tx = our_buf(i * 80000, 70000, 1);
-		tx.seed = i;
+		tx.seed = reliable() ? i : 0;
 		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, &d[i]),
 			 VIP_SUCCESS);
 	}
