@@ -21,6 +21,9 @@
 #define G_PEER		0x1	/* a session with the peer */
 #define G_LEVELS	0x2	/* runs once for every level under test */
 #define G_BARE		0x4	/* no NIC opened for it */
+/* The level of the suite it belongs to; Functional when none is named. */
+#define G_EARLY		0x10
+#define G_FULL		0x20
 
 struct group {
 	const char *name;	/* noun.what */
