@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Where the instructions of one message go, function by function.
+
+Runs a benchmark in exact mode with two message counts; the difference between
+the two, divided by the difference of the counts, is what one message costs.
+Only the kernel's share: the guest idles a while between runs, and user space
+(the lab's agent among it) is not the same twice.
+"""
+
+import argparse
+import bisect
+import collections
+import os
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab")]
+
+import exact  # noqa: E402
+from lab import Lab, LabError  # noqa: E402
+
+WIRE = f"tools/vipl_lat {exact.VIA}"
+PATHS = {
+    "rd": f"{WIRE} -l rd",
+    "rd-block": f"{WIRE} -l rd -e",
+    "unreliable": f"{WIRE} -l unreliable",
+    "udp-spin": f"tests/bench/sock_lat {exact.SOCK} 10.0.0.2 --spin",
+    "udp": f"tests/bench/sock_lat {exact.SOCK} 10.0.0.2 --proto udp",
+    "lo": "tools/vipl_lat --exact -d via_lo -l rd",
+    "lo-block": "tools/vipl_lat --exact -d via_lo -l rd -e",
+}
+FEW, MANY = 400, 4400
+
+
+def symbols(node):
+    """Sorted (address, name [module]) of the running kernel."""
+    out = []
+    for line in node.sh("cat /proc/kallsyms").out.splitlines():
+        address, kind, name, *module = line.split()
+        if kind in "tTwW" and not name.startswith("."):
+            out.append((int(address, 16), name, (module or [""])[0].strip("[]")))
+    return sorted(out)
+
+
+class Counter:
+    """Snapshots of the plugin's counts."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def snapshot(self):
+        with open(f"{self.path}.want", "w"):
+            pass
+        for _ in range(600):
+            if not os.path.exists(f"{self.path}.want"):
+                break
+            time.sleep(0.05)
+        else:
+            raise LabError("the profiler in QEMU does not answer")
+        counts = collections.Counter()
+        with open(self.path) as lines:
+            for line in lines:
+                address, count = line.split()
+                counts[int(address, 16)] = int(count)
+        return counts
+
+
+def by_function(counts, table):
+    """Counts per kernel function, as (name, module)."""
+    starts = [entry[0] for entry in table]
+    out = collections.Counter()
+    for address, count in counts.items():
+        if address < 1 << 47:
+            continue
+        i = bisect.bisect_right(starts, address) - 1
+        out[table[i][1:] if i >= 0 else ("?", "")] += count
+    return out
+
+
+def measure(args, command):
+    path = os.path.join(args.build, "insns.out")
+    plugin = os.path.join(args.build, "tests/bench/insns.so")
+    with Lab(nodes=1, nics=[args.nic], exact=True, mem=1024,
+             qemu_args=["-plugin", f"{plugin},out={path}"]) as lab:
+        runner = exact.Exact(None, lab, args.build, args.nic, False)
+        runner.setup()
+        counter = Counter(path)
+        runner.run(f"{command} -n {FEW}")
+        shots = [counter.snapshot()]
+        for n in (FEW, MANY):
+            runner.run(f"{command} -n {n}")
+            shots.append(counter.snapshot())
+        if runner.failures:
+            raise LabError(runner.failures[0])
+        few, many = shots[1] - shots[0], shots[2] - shots[1]
+        many.subtract(few)
+        return by_function(many, symbols(runner.node))
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("path", choices=PATHS, help="what to run")
+    parser.add_argument("--nic", default="tulip")
+    parser.add_argument("--lines", type=int, default=60)
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"))
+    args = parser.parse_args()
+    args.build = os.path.realpath(args.build)
+    subprocess.run(["make", "-s", "-C", ROOT, "insns"], check=True,
+                   stdout=sys.stderr)
+    try:
+        functions = measure(args, PATHS[args.path])
+    except LabError as error:
+        sys.exit(f"profile: {error}")
+    # A round trip is two messages.
+    per = 2 * (MANY - FEW)
+    print(f"# {args.path}, {args.nic}: kernel instructions of one message, "
+          "one way")
+    print(f"{sum(functions.values()) / per:9.1f}  in all")
+    for (name, module), count in functions.most_common(args.lines):
+        print(f"{count / per:9.1f}  {name}{' [' + module + ']' if module else ''}")
+
+
+if __name__ == "__main__":
+    main()
