@@ -64,7 +64,8 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	INIT_LIST_HEAD(&nic->waiters);
 	INIT_LIST_HEAD(&nic->conns);
 	nic->limits = (struct via_limits){
-		.reliability	= VIA_UNRELIABLE | VIA_RELIABLE_DELIVERY,
+		.reliability	= VIA_UNRELIABLE | VIA_RELIABLE_DELIVERY |
+				  VIA_RELIABLE_RECEPTION,
 		.max_vi		= clamp(max_vi, 1u, 65535u),
 		.max_cq		= 1024,
 		.max_cq_entries	= 65536,

@@ -204,7 +204,6 @@ int via_ether_register(struct via_ether_nic *nic)
 
 	memcpy(ka->addr, nic->mac, ETH_ALEN);
 	ka->addr_len = ETH_ALEN;
-	ka->limits.reliability = VIA_UNRELIABLE | VIA_RELIABLE_DELIVERY;
 	ka->limits.rdma_read = 0;
 	via_ether_set_mtu(nic, nic->mtu);
 	return via_nic_register(ka);

@@ -18,7 +18,7 @@ static void usage(FILE *f)
 	      "       viastress -d DEVICE [options] HOST     against a server\n"
 	      "       viastress -d DEVICE [options]          both ends here\n"
 	      "  --messages N    in all (100000)\n"
-	      "  --level L       unreliable or rd (rd)\n"
+	      "  --level L       unreliable, rd or rr (rd)\n"
 	      "  --max-size N    bytes of the largest (65536)\n"
 	      "  --seed N        of sizes, kinds and contents (1)\n"
 	      "  --threads N     connections, a thread each (1)\n"
