@@ -72,6 +72,16 @@ static char *attach_at_load;		/* names given before that */
 
 /* Sending: BH off. */
 
+/* Up, with a carrier, and there: all of it is in one word. */
+static inline bool can_send(const struct net_device *dev)
+{
+	const unsigned long want = BIT(__LINK_STATE_START) |
+				   BIT(__LINK_STATE_PRESENT);
+
+	return (READ_ONCE(dev->state) & (want | BIT(__LINK_STATE_NOCARRIER))) ==
+	       want;
+}
+
 static __always_inline bool tx_begin(struct via_ether_nic *nic,
 				     struct via_ether_tx *tx, u32 flow)
 {
@@ -80,8 +90,7 @@ static __always_inline bool tx_begin(struct via_ether_nic *nic,
 	int cpu = smp_processor_id();
 	struct netdev_queue *txq;
 
-	if (unlikely(!netif_running(dev) || !netif_carrier_ok(dev) ||
-		     !netif_device_present(dev)))
+	if (unlikely(!can_send(dev)))
 		return false;
 	if (dev->real_num_tx_queues > 1)
 		flow %= dev->real_num_tx_queues;
