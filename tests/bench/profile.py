@@ -4,8 +4,8 @@
 
 Runs a benchmark in exact mode with two message counts; the difference between
 the two, divided by the difference of the counts, is what one message costs.
-Only the kernel's share: the guest idles a while between runs, and user space
-(the lab's agent among it) is not the same twice.
+What the guest does between the runs (its idling, the lab's agent) does not
+quite cancel out, and shows as a few instructions here or there.
 """
 
 import argparse
@@ -35,11 +35,25 @@ PATHS = {
     "lo-block": "tools/vipl_lat --exact -d via_lo -l rd -e",
 }
 FEW, MANY = 400, 4400
+PIE = 0x555555554000		# of a program, with norandmaps
 
 
-def symbols(node):
-    """Sorted (address, name [module]) of the running kernel."""
+def program_symbols(binary):
     out = []
+    done = subprocess.run(["nm", "-C", binary], check=True, text=True,
+                          capture_output=True)
+    for line in done.stdout.splitlines():
+        address, _, rest = line.partition(" ")
+        if address and rest[0] in "tTwW":
+            out.append((int(address, 16) + PIE, rest[2:],
+                        os.path.basename(binary)))
+    end = max(out)[0] + 4096
+    return out + [(end, "(libraries)", "")]
+
+
+def symbols(node, binary):
+    """Sorted (address, name, module) of the running kernel and a program."""
+    out = program_symbols(binary)
     for line in node.sh("cat /proc/kallsyms").out.splitlines():
         address, kind, name, *module = line.split()
         if kind in "tTwW" and not name.startswith("."):
@@ -71,12 +85,10 @@ class Counter:
 
 
 def by_function(counts, table):
-    """Counts per kernel function, as (name, module)."""
+    """Counts per function, as (name, module)."""
     starts = [entry[0] for entry in table]
     out = collections.Counter()
     for address, count in counts.items():
-        if address < 1 << 47:
-            continue
         i = bisect.bisect_right(starts, address) - 1
         out[table[i][1:] if i >= 0 else ("?", "")] += count
     return out
@@ -84,8 +96,10 @@ def by_function(counts, table):
 
 def measure(args, command):
     path = os.path.join(args.build, "insns.out")
+    binary = os.path.join(args.build, command.split()[0])
     plugin = os.path.join(args.build, "tests/bench/insns.so")
     with Lab(nodes=1, nics=[args.nic], exact=True, mem=1024,
+             append="norandmaps",
              qemu_args=["-plugin", f"{plugin},out={path}"]) as lab:
         runner = exact.Exact(None, lab, args.build, args.nic, False)
         runner.setup()
@@ -99,7 +113,7 @@ def measure(args, command):
             raise LabError(runner.failures[0])
         few, many = shots[1] - shots[0], shots[2] - shots[1]
         many.subtract(few)
-        return by_function(many, symbols(runner.node))
+        return by_function(many, symbols(runner.node, binary))
 
 
 def main():
@@ -119,8 +133,7 @@ def main():
         sys.exit(f"profile: {error}")
     # A round trip is two messages.
     per = 2 * (MANY - FEW)
-    print(f"# {args.path}, {args.nic}: kernel instructions of one message, "
-          "one way")
+    print(f"# {args.path}, {args.nic}: instructions of one message, one way")
     print(f"{sum(functions.values()) / per:9.1f}  in all")
     for (name, module), count in functions.most_common(args.lines):
         print(f"{count / per:9.1f}  {name}{' [' + module + ']' if module else ''}")
