@@ -18,12 +18,18 @@ static inline uint64_t vipl_now(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* When a call's milliseconds are over. Both spellings of infinity count. */
+/* Both spellings of infinity. */
+static inline int vipl_forever(VIP_ULONG ms)
+{
+	return ms == VIP_INFINITE || ms == 0xffffffffu;
+}
+
+/* When a call's milliseconds are over. */
 static inline uint64_t vipl_deadline(VIP_ULONG ms)
 {
 	uint64_t now;
 
-	if (ms == VIP_INFINITE || ms == 0xffffffffu)
+	if (vipl_forever(ms))
 		return VIPL_FOREVER;
 	now = vipl_now();
 	if (ms > (VIPL_FOREVER - 1 - now) / 1000000u)

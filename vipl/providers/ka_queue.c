@@ -285,6 +285,15 @@ sleep_queue(VIP_VI_HANDLE h, VIP_ULONG timeout, uint32_t seen,
 
 	if (!vi)
 		return VIP_INVALID_PARAMETER;
+	/* One CPU and no time limit: nothing to work out before the trap. */
+	if (!vi->obj.nic->spin && vipl_forever(timeout) &&
+	    !ka_trap(vi->obj.nic->fd,
+		     recv ? VIA_OP_WAIT_RECV : VIA_OP_WAIT_SEND,
+		     vi->q[recv].id)) {
+		r = poll_seen(vi, h, out, &seen, recv);
+		if (r != VIP_NOT_DONE)
+			goto out;
+	}
 	s = (struct ka_sleep){
 		.nic = vi->obj.nic,
 		.kind = recv ? VIA_WAIT_RECV : VIA_WAIT_SEND,
@@ -298,8 +307,11 @@ sleep_queue(VIP_VI_HANDLE h, VIP_ULONG timeout, uint32_t seen,
 		slept = ka_sleep(&s);
 		r = poll_seen(vi, h, out, &s.seen, recv);
 	} while (r == VIP_NOT_DONE && slept == VIP_SUCCESS);
+	if (r == VIP_NOT_DONE)
+		r = slept;
+out:
 	vipl_vi_put(vi);
-	return r == VIP_NOT_DONE ? slept : r;
+	return r;
 }
 
 static ALWAYS_INLINE VIP_RETURN wait_queue(struct vipl_vi *vi, VIP_VI_HANDLE h,
