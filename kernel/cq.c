@@ -104,6 +104,7 @@ static void via_cq_kill(struct via_file *f, struct via_cq *cq)
 	f->cq_count--;
 	spin_lock_bh(&cq->lock);
 	cq->dead = true;
+	via_notice_cancel(&cq->notice);
 	via_wake(&cq->sleepers);
 	spin_unlock_bh(&cq->lock);
 	via_cq_put(cq);

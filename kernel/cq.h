@@ -16,7 +16,8 @@
  * @seq:	next sequence number of a completion
  * @waiting:	queues with completions that are not in the ring
  * @dead:	destroyed; sleepers leave
- * @sleepers:	threads asleep until the queue moves
+ * @sleepers:	threads asleep until the queue moves, and @notice
+ * @notice:	VIA_OP_NOTIFY_CQ
  * @shared:	constant: the mapped area, kernel address
  * @ring:	constant: its entries
  * @pages:	constant
@@ -32,6 +33,7 @@ struct via_cq {
 	struct list_head waiting;
 	bool dead;
 	struct hlist_head sleepers;
+	struct via_notice notice;
 	struct via_cq_shared *shared;
 	struct via_cq_entry *ring;
 	struct page **pages;

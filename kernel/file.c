@@ -254,6 +254,10 @@ static __always_inline long via_trap(struct via_file *f, u64 arg)
 	case VIA_OP_WAIT_RECV:
 	case VIA_OP_WAIT_CQ:
 		return via_wait_trap(f, op, id);
+	case VIA_OP_NOTIFY_SEND:
+	case VIA_OP_NOTIFY_RECV:
+	case VIA_OP_NOTIFY_CQ:
+		return via_notify_trap(f, op, id);
 	case VIA_OP_NOP:
 		return 0;
 	default:

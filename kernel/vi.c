@@ -187,6 +187,8 @@ static void via_vi_unlink(struct via_file *f, struct via_vi *vi)
 	vi->sq.dead = true;
 	vi->rq.dead = true;
 	vi->verdict = VIA_R_INVALID_STATE;
+	via_notice_cancel(&vi->sq.notice);
+	via_notice_cancel(&vi->rq.notice);
 	via_wake(&vi->sq.sleepers);
 	via_wake(&vi->rq.sleepers);
 	via_vi_unlock(vi);

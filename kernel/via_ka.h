@@ -63,6 +63,7 @@ static inline unsigned long via_now(void)
 }
 
 struct via_cq;
+struct via_events;
 struct via_file;
 struct via_nic;
 struct via_vi;
@@ -101,6 +102,38 @@ static_assert(offsetof(struct via_desc, status) ==
 	      offsetof(struct via_slot, status));
 static_assert(offsetof(struct via_desc, more) == sizeof(struct via_slot));
 
+/*
+ * Who is to be told that a queue moves, on its list of sleepers: a thread, on
+ * its own stack, or (without a task) a struct via_notice.  The lock is the
+ * queue's or the CQ's.
+ */
+struct via_sleeper {
+	struct hlist_node link;
+	struct task_struct *task;
+};
+
+/**
+ * struct via_notice - tells the program once, by an event, that a queue moved
+ * @sleeper:	queue's or CQ's lock: on its sleepers while armed
+ * @link:	events->lock: on events->notices while queued
+ * @queued:	events->lock: the event waits to be read
+ * @events:	of the owner's handle; set when first armed
+ * @id:		of the VI or CQ; likewise
+ * @code:	VIA_EVENT_*; likewise
+ *
+ * It lies in what it speaks of, so that at most one event of each queue is on
+ * its way and none needs memory; via_notice_cancel() takes it off both lists
+ * before that goes.
+ */
+struct via_notice {
+	struct via_sleeper sleeper;
+	struct list_head link;
+	bool queued;
+	struct via_events *events;
+	u32 id;
+	u32 code;
+};
+
 /**
  * struct via_queue - one work queue
  * @lock:	guards all fields below but the constants
@@ -116,12 +149,13 @@ static_assert(offsetof(struct via_desc, more) == sizeof(struct via_slot));
  * @comp:	constant: shared completion words, never read back for trust
  * @cq:		constant: attached CQ or NULL, a reference is held
  * @cq_link:	cq->lock: on the CQ's list of queues with notices left over
- * @sleepers:	threads asleep until the queue moves
+ * @sleepers:	threads asleep until the queue moves, and @notice
  * @ring:	loaded descriptors: VIA_INFLIGHT of a send queue, 1 of a
  *		receive queue; entry of index i is ring[i & ring_mask]
  * @ring_mask:	constant
  * @descs:	descriptors completed, for statistics
  * @bytes:	bytes of successful completions, for statistics
+ * @notice:	VIA_OP_NOTIFY_*
  */
 struct via_queue {
 	spinlock_t lock;
@@ -142,6 +176,7 @@ struct via_queue {
 	struct hlist_head sleepers;
 	u64 descs;
 	u64 bytes;
+	struct via_notice notice;
 };
 
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Sleeping until a work queue or a completion queue moves.
+ * Waiting until a work queue or a completion queue moves: asleep, or by a
+ * notice among the events of the handle.
  *
  * A wait queue would do; this does it under the lock that completing holds
  * anyway, and a blocking round trip is 400 instructions shorter for it.
@@ -11,6 +12,46 @@
 #include "cq.h"
 #include "vi.h"
 #include "wait.h"
+
+/*
+ * The queue's or CQ's lock is held, and both kinds look at the queue under it
+ * before they go on the list, so no move is missed.  A notice fires once.
+ */
+void via_wake_all(struct hlist_head *sleepers)
+{
+	struct via_notice *n;
+	struct via_sleeper *s;
+	struct hlist_node *tmp;
+
+	hlist_for_each_entry_safe(s, tmp, sleepers, link) {
+		if (likely(s->task)) {
+			wake_up_process(s->task);
+			continue;
+		}
+		n = container_of(s, struct via_notice, sleeper);
+		hlist_del_init(&s->link);
+		via_events_notice(n->events, n);
+	}
+}
+
+static void via_notice_arm(struct via_notice *n, struct hlist_head *sleepers,
+			   struct via_file *f, bool moved)
+{
+	n->events = &f->events;
+	if (moved)
+		via_events_notice(n->events, n);
+	else if (hlist_unhashed(&n->sleeper.link))
+		hlist_add_head(&n->sleeper.link, sleepers);
+}
+
+void via_notice_cancel(struct via_notice *n)
+{
+	if (!hlist_unhashed(&n->sleeper.link))
+		hlist_del_init(&n->sleeper.link);
+	/* Never armed: it has not been on any list. */
+	if (n->events)
+		via_events_forget(n->events, n);
+}
 
 static bool via_vi_moved(const struct via_queue *q, u32 seen)
 {
@@ -59,17 +100,25 @@ static bool via_cq_moved(const struct via_cq *cq, u32 seen)
 static long via_wait_queue(struct via_file *f, u32 id, bool recv,
 			   const u32 *seen, long timeout)
 {
-	struct via_vi *vi = via_vi_get(f, id);
 	struct via_queue *q;
+	struct via_vi *vi;
+	bool empty;
 	u32 from;
 
-	if (!vi)
+	/* The reference keeps the VI, only RCU what it shares. */
+	rcu_read_lock();
+	vi = via_vi_get(f, id);
+	if (!vi) {
+		rcu_read_unlock();
 		return -ENODEV;
-	via_vi_settle(vi);
+	}
 	q = recv ? &vi->rq : &vi->sq;
 	from = seen ? *seen : READ_ONCE(q->user->collected);
+	empty = !seen && READ_ONCE(q->user->tail) == from;
+	rcu_read_unlock();
+	via_vi_settle(vi);
 	/* Another thread took the last one meanwhile: nothing to wait for. */
-	if (!seen && READ_ONCE(q->user->tail) == from) {
+	if (empty) {
 		via_vi_put(vi);
 		return 1;
 	}
@@ -144,4 +193,57 @@ long via_wait_trap(struct via_file *f, u32 op, u32 id)
 {
 	return via_wait_any(f, op - VIA_OP_WAIT_SEND, id, NULL,
 			    MAX_SCHEDULE_TIMEOUT);
+}
+
+static long via_notify_queue(struct via_file *f, u32 id, bool recv)
+{
+	struct via_vi *vi = via_vi_get(f, id);
+	struct via_queue *q;
+	long ret = 0;
+
+	if (!vi)
+		return -ENODEV;
+	via_vi_settle(vi);
+	q = recv ? &vi->rq : &vi->sq;
+	spin_lock_bh(&q->lock);
+	if (q->dead) {
+		ret = -ENODEV;
+	} else {
+		/* What is shared stays until a grace period after dead. */
+		q->notice.id = id;
+		q->notice.code = recv ? VIA_EVENT_RECV : VIA_EVENT_SEND;
+		via_notice_arm(&q->notice, &q->sleepers, f,
+			       via_vi_moved(q, READ_ONCE(q->user->collected)));
+	}
+	spin_unlock_bh(&q->lock);
+	via_vi_put(vi);
+	return ret;
+}
+
+static long via_notify_cq(struct via_file *f, u32 id)
+{
+	struct via_cq *cq = via_cq_get(f, id);
+	long ret = 0;
+
+	if (!cq)
+		return -ENODEV;
+	spin_lock_bh(&cq->lock);
+	if (cq->dead) {
+		ret = -ENODEV;
+	} else {
+		cq->notice.id = id;
+		cq->notice.code = VIA_EVENT_CQ;
+		via_notice_arm(&cq->notice, &cq->sleepers, f,
+			       via_cq_moved(cq, READ_ONCE(cq->shared->head)));
+	}
+	spin_unlock_bh(&cq->lock);
+	via_cq_put(cq);
+	return ret;
+}
+
+long via_notify_trap(struct via_file *f, u32 op, u32 id)
+{
+	if (op == VIA_OP_NOTIFY_CQ)
+		return via_notify_cq(f, id);
+	return via_notify_queue(f, id, op == VIA_OP_NOTIFY_RECV);
 }

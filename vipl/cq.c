@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "provider.h"
+#include "notify.h"
 
 struct vipl_cq *vipl_cq_get(VIP_CQ_HANDLE h)
 {
@@ -37,6 +37,7 @@ void vipl_cq_kill(struct vipl_cq *cq)
 {
 	vipl_retract(&cq->obj);
 	set_handle(cq, 0);
+	vipl_notify_cancel(&cq->notify);
 	vipl_nic_disown(&cq->obj);
 	vipl_cq_put(cq);
 }
@@ -119,6 +120,8 @@ VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle)
 			vipl_cq_kill(cq);
 		vipl_nic_unlock(nic);
 	}
+	if (r == VIP_SUCCESS)
+		vipl_notify_drain(&cq->notify);
 	vipl_cq_put(cq);
 	return r;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Asynchronous errors: one thread for each NIC handle, all signals blocked,
- * which waits for events and calls the handler with no lock held.
+ * Asynchronous errors, and the thread that calls all handlers: one for each
+ * NIC handle, all signals blocked, which waits for events and calls the
+ * handler with no lock held.
  *
  * Two threads that share a table of open files make every system call on a
  * file dearer, the doorbell too. So the thread leaves the table at its start
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 #include "msg.h"
-#include "provider.h"
+#include "notify.h"
 
 static const char *code_name(unsigned int code)
 {
@@ -120,8 +121,10 @@ static void *service(void *arg)
 		leave_files(nic);
 	while (r >= 0 && !atomic_load(&nic->service.stop)) {
 		r = vipl_ops(&nic->obj)->event_wait(nic, &ev);
-		if (r > 0)
+		if (r > 0 && ev.kind == VIPL_EVENT_ERROR)
 			deliver(nic, &ev);
+		else if (r > 0)
+			vipl_notify_serve(nic, &ev);
 		/* If the handler forked, the child has no NIC any more. */
 		if (!atomic_load(&nic->obj.refs))
 			return NULL;

@@ -1,39 +1,326 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The three Notify calls check their arguments and refuse: see not-yet.md. */
-#include "provider.h"
+/*
+ * Handlers for one completion each.
+ *
+ * A queue (a CQ, too) has a list of handlers in the order of registration.
+ * While it is not empty the queue is armed: the provider has been told, and
+ * an event will come, or the service thread is at work on the list. A head
+ * that is complete when its handler is registered is taken at once, into the
+ * list; everything else is taken by the service thread, with the Done that
+ * programs call. So a Done or a Wait of another thread may come first, and
+ * then the handler waits for the next.
+ *
+ * Arming comes before taking: what arming finds complete is announced by an
+ * event, and that event brings the service thread to what was taken.
+ */
+#include <stdlib.h>
 
-static VIP_RETURN vi_not_yet(VIP_VI_HANDLE h, VIP_VI_CALLBACK handler)
+#include "notify.h"
+
+#define BATCH	32	/* handlers called for one event */
+
+#define CQ	2	/* beside VIPL_SENDQ and VIPL_RECVQ */
+
+struct vipl_pending {
+	struct vipl_pending *next;
+	VIP_VI_CALLBACK vi_fn;
+	VIP_CQ_CALLBACK cq_fn;
+	VIP_PVOID context;
+	int taken;			/* those that are come first */
+	/* what was taken */
+	VIP_VI_HANDLE vi;
+	VIP_DESCRIPTOR *desc;
+	VIP_BOOLEAN recv;
+};
+
+/* A queue by its handle; the object is referenced. */
+struct source {
+	int kind;
+	void *handle;
+	struct vipl_obj *obj;
+	struct vipl_notify *n;
+};
+
+/* Set in a thread that is calling a handler. */
+static _Thread_local int inside;
+
+static struct vipl_vi *source_vi(const struct source *s)
 {
-	struct vipl_vi *vi = vipl_vi_get(h);
+	return vipl_container(s->obj, struct vipl_vi, obj);
+}
 
+static struct vipl_cq *source_cq(const struct source *s)
+{
+	return vipl_container(s->obj, struct vipl_cq, obj);
+}
+
+/* Returns 0, or -1 when the handle names nothing. */
+static int source_get(struct source *s, int kind, void *handle)
+{
+	struct vipl_vi *vi;
+	struct vipl_cq *cq;
+
+	s->kind = kind;
+	s->handle = handle;
+	if (kind == CQ) {
+		cq = vipl_cq_get(handle);
+		if (!cq)
+			return -1;
+		s->obj = &cq->obj;
+		s->n = &cq->notify;
+		return 0;
+	}
+	vi = vipl_vi_get(handle);
 	if (!vi)
-		return VIP_INVALID_PARAMETER;
-	vipl_vi_put(vi);
-	return handler ? VIP_ERROR_NOT_SUPPORTED : VIP_INVALID_PARAMETER;
+		return -1;
+	s->obj = &vi->obj;
+	s->n = &vi->notify[kind];
+	return 0;
+}
+
+static void source_put(const struct source *s)
+{
+	if (s->kind == CQ)
+		vipl_cq_put(source_cq(s));
+	else
+		vipl_vi_put(source_vi(s));
+}
+
+/* Ask for an event; n->lock held. */
+static void arm(const struct source *s)
+{
+	const struct vipl_provider_ops *ops = vipl_ops(s->obj);
+	VIP_RETURN r;
+
+	r = s->kind == CQ ? ops->cq_notify(source_cq(s)) :
+			    ops->vi_notify(source_vi(s), s->kind);
+	s->n->armed = r == VIP_SUCCESS;
+}
+
+/* Take the head for p, if it is complete; n->lock held. */
+static void take(const struct source *s, struct vipl_pending *p)
+{
+	const struct vipl_provider_ops *ops = vipl_ops(s->obj);
+
+	if (s->kind == CQ) {
+		p->taken = ops->cq_done(source_cq(s), s->handle, &p->vi,
+					&p->recv) == VIP_SUCCESS;
+		return;
+	}
+	p->desc = NULL;
+	if (s->kind == VIPL_RECVQ)
+		ops->recv_done(source_vi(s), s->handle, &p->desc);
+	else
+		ops->send_done(source_vi(s), s->handle, &p->desc);
+	/* Whatever the code: with a descriptor it is a completion. */
+	p->taken = p->desc != NULL;
+}
+
+/* The first taken entry speaks of a VI that is gone: the others move up. */
+static void drop_first(struct vipl_notify *n)
+{
+	struct vipl_pending *p = n->first;
+
+	for (; p->next && p->next->taken; p = p->next) {
+		p->vi = p->next->vi;
+		p->recv = p->next->recv;
+	}
+	p->taken = 0;
+}
+
+/* The next handler to call, off the list; NULL: none. n->lock held. */
+static struct vipl_pending *next(const struct source *s)
+{
+	struct vipl_notify *n = s->n;
+	struct vipl_pending *p = n->first;
+
+	if (!p) {
+		n->armed = 0;
+		return NULL;
+	}
+	while (s->kind == CQ && p->taken && !vipl_vi_lookup(p->vi))
+		drop_first(n);
+	if (!p->taken)
+		take(s, p);
+	if (!p->taken) {
+		arm(s);
+		return NULL;
+	}
+	n->first = p->next;
+	if (!n->first)
+		n->last = NULL;
+	return p;
+}
+
+static void call(struct vipl_nic *nic, const struct source *s,
+		 const struct vipl_pending *p)
+{
+	VIP_NIC_HANDLE h = (VIP_NIC_HANDLE)vipl_obj_handle(&nic->obj,
+							   VIPL_NIC);
+
+	inside = 1;
+	if (s->kind == CQ)
+		p->cq_fn(p->context, h, p->vi, p->recv);
+	else
+		p->vi_fn(p->context, h, s->handle, p->desc);
+	inside = 0;
+}
+
+/* Returns nonzero when the batch is used up, or -1 in a forked child. */
+static int serve(struct vipl_nic *nic, const struct source *s)
+{
+	struct vipl_notify *n = s->n;
+	struct vipl_pending *p;
+	int i;
+
+	for (i = 0; i < BATCH; i++) {
+		vipl_lock(&n->lock);
+		p = vipl_is(s->obj, s->handle) ? next(s) : NULL;
+		/* Inside the lock: who cancels finds it shut, or nothing. */
+		if (p)
+			vipl_lock(&n->gate);
+		vipl_unlock(&n->lock);
+		if (!p)
+			return 0;
+		call(nic, s, p);
+		free(p);
+		/* If the handler forked, there is no such queue any more. */
+		if (!atomic_load(&nic->obj.refs))
+			return -1;
+		vipl_unlock(&n->gate);
+	}
+	return 1;
+}
+
+void vipl_notify_serve(struct vipl_nic *nic, const struct vipl_event *ev)
+{
+	void *handle = NULL;
+	struct source s;
+	int kind = CQ, r;
+
+	if (ev->kind != VIPL_EVENT_CQ) {
+		kind = ev->kind == VIPL_EVENT_RECV ? VIPL_RECVQ : VIPL_SENDQ;
+		handle = vipl_vi_by_id(nic, ev->vi);
+	} else if (!vipl_nic_lock(nic)) {
+		handle = vipl_cq_by_id(nic, ev->cq);
+		vipl_nic_unlock(nic);
+	}
+	if (!handle || source_get(&s, kind, handle))
+		return;
+	r = serve(nic, &s);
+	if (r < 0)
+		return;
+	if (r > 0) {
+		/* Others have their turn before this one has another. */
+		vipl_lock(&s.n->lock);
+		if (vipl_is(s.obj, s.handle))
+			arm(&s);
+		vipl_unlock(&s.n->lock);
+	}
+	source_put(&s);
+}
+
+void vipl_notify_cancel(struct vipl_notify *n)
+{
+	struct vipl_pending *p, *rest;
+
+	vipl_lock(&n->lock);
+	rest = n->first;
+	n->first = NULL;
+	n->last = NULL;
+	n->armed = 0;
+	vipl_unlock(&n->lock);
+	while ((p = rest)) {
+		rest = p->next;
+		free(p);
+	}
+}
+
+/*
+ * From inside a handler there is no waiting: it may be the one in question,
+ * or one whose end that one waits for.
+ */
+void vipl_notify_drain(struct vipl_notify *n)
+{
+	if (inside)
+		return;
+	vipl_lock(&n->gate);
+	vipl_unlock(&n->gate);
+}
+
+/* n->lock held. Returns 0, or -1: nobody would ever call it. */
+static int add(const struct source *s, struct vipl_pending *p)
+{
+	struct vipl_notify *n = s->n;
+	struct vipl_pending *before = n->last;
+
+	if (!n->armed)
+		arm(s);
+	if (!n->armed)
+		return -1;
+	if (!before || before->taken)
+		take(s, p);
+	if (before)
+		before->next = p;
+	else
+		n->first = p;
+	n->last = p;
+	return 0;
+}
+
+static VIP_RETURN notify(int kind, void *handle,
+			 const struct vipl_pending *want)
+{
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+	struct vipl_pending *p;
+	struct source s;
+
+	if (source_get(&s, kind, handle))
+		return r;
+	if (!want->vi_fn && !want->cq_fn)
+		goto out;
+	r = VIP_ERROR_RESOURCE;
+	p = malloc(sizeof(*p));
+	if (!p)
+		goto out;
+	*p = *want;
+	if (!vipl_service_start(s.obj->nic, 1)) {
+		vipl_lock(&s.n->lock);
+		if (!vipl_is(s.obj, handle))
+			r = VIP_INVALID_PARAMETER;
+		else if (!add(&s, p))
+			r = VIP_SUCCESS;
+		vipl_unlock(&s.n->lock);
+	} else if (!vipl_is(s.obj, handle)) {
+		r = VIP_INVALID_PARAMETER;
+	}
+	if (r != VIP_SUCCESS)
+		free(p);
+out:
+	source_put(&s);
+	return r;
 }
 
 VIP_RETURN VipSendNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
 			 VIP_VI_CALLBACK Handler)
 {
-	(void)Context;
-	return vi_not_yet(ViHandle, Handler);
+	const struct vipl_pending p = { .vi_fn = Handler, .context = Context };
+
+	return notify(VIPL_SENDQ, ViHandle, &p);
 }
 
 VIP_RETURN VipRecvNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
 			 VIP_VI_CALLBACK Handler)
 {
-	(void)Context;
-	return vi_not_yet(ViHandle, Handler);
+	const struct vipl_pending p = { .vi_fn = Handler, .context = Context };
+
+	return notify(VIPL_RECVQ, ViHandle, &p);
 }
 
 VIP_RETURN VipCQNotify(VIP_CQ_HANDLE CQHandle, VIP_PVOID Context,
 		       VIP_CQ_CALLBACK Handler)
 {
-	struct vipl_cq *cq = vipl_cq_get(CQHandle);
+	const struct vipl_pending p = { .cq_fn = Handler, .context = Context };
 
-	(void)Context;
-	if (!cq)
-		return VIP_INVALID_PARAMETER;
-	vipl_cq_put(cq);
-	return Handler ? VIP_ERROR_NOT_SUPPORTED : VIP_INVALID_PARAMETER;
+	return notify(CQ, CQHandle, &p);
 }

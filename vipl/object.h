@@ -8,13 +8,17 @@
  *	nic->lock	creation and destruction of the NIC handle's objects,
  *			nic->objs, nic->closing
  *	service.lock	start and end of the service thread
+ *	notify->lock	handlers that wait for a completion
  *	queue->lock	one work queue: private indexes, handle
  *	cq->lock	one completion queue: private head, handle
  *	table lock	handle.c, innermost
  *
- * Order: service, nic, send queue, receive queue, cq, table. None is held over a sleep
- * in the kernel or over a handler of the program; nic->lock is held over
- * ioctls that do not sleep for long.
+ * Order: service, nic, notify, send queue, receive queue, cq, table. None is
+ * held over a sleep in the kernel or over a handler of the program; nic->lock
+ * is held over ioctls that do not sleep for long.
+ *
+ * notify->gate is held over a handler of the program, by the service thread
+ * alone; whoever destroys the queue passes through it, holding nothing.
  */
 
 #include <pthread.h>
@@ -51,7 +55,7 @@ struct vipl_limits {
 	uint16_t rdma_read;
 };
 
-/* The thread that delivers asynchronous errors, see error.c. */
+/* The thread that calls handlers, see error.c. */
 struct vipl_service {
 	struct vipl_lock lock;
 	pthread_t thread;
@@ -120,6 +124,15 @@ struct vipl_queue {
 	_Atomic uint32_t spin_ns;	/* how long a wait has paid to spin */
 } __attribute__((aligned(64)));
 
+/* The handlers that wait for a completion of one queue or CQ, see notify.c. */
+struct vipl_notify {
+	struct vipl_lock lock;
+	struct vipl_lock gate;		/* a handler of this queue runs */
+	int armed;			/* under lock: an event will come */
+	struct vipl_pending *first;	/* under lock */
+	struct vipl_pending *last;	/* under lock */
+};
+
 /*
  * Address space that holds an object's mapped rings. It stays with the object
  * for good: when the rings go, zero pages take their place, so that a poll of
@@ -142,6 +155,7 @@ struct vipl_cq {
 	void *entries;
 	_Atomic uint32_t spin_ns;
 	struct vipl_area area;
+	struct vipl_notify notify;
 };
 
 struct vipl_vi {
@@ -150,6 +164,7 @@ struct vipl_vi {
 	struct vipl_cq *cq[2];		/* referenced */
 	VIP_PROTECTION_HANDLE ptag;	/* as given to VipCreateVi */
 	struct vipl_area area;
+	struct vipl_notify notify[2];
 };
 
 struct vipl_ptag {

@@ -22,8 +22,19 @@
  */
 #define VIPL_PROVIDER_ABI	1
 
-/* An asynchronous error in the provider's terms; 0 where nothing applies. */
+enum vipl_event_kind {
+	VIPL_EVENT_ERROR,
+	VIPL_EVENT_SEND,		/* what vi_notify asked for; only vi */
+	VIPL_EVENT_RECV,
+	VIPL_EVENT_CQ,			/* what cq_notify asked for; only cq */
+};
+
+/*
+ * An asynchronous error, or the answer to a notify, in the provider's terms;
+ * 0 where nothing applies.
+ */
 struct vipl_event {
+	enum vipl_event_kind kind;
 	uint32_t vi;
 	uint32_t cq;
 	uint64_t desc;
@@ -109,6 +120,14 @@ struct vipl_provider_ops {
 	VIP_RETURN (*cq_wait)(struct vipl_cq *cq, VIP_CQ_HANDLE h,
 			      VIP_ULONG timeout, VIP_VI_HANDLE *vi,
 			      VIP_BOOLEAN *recv);
+
+	/*
+	 * Ask for one event when the queue (the CQ) has something to take, at
+	 * once if it has. Does not sleep. The event is a hint: another thread
+	 * may have taken it meanwhile.
+	 */
+	VIP_RETURN (*vi_notify)(struct vipl_vi *vi, int recv);
+	VIP_RETURN (*cq_notify)(struct vipl_cq *cq);
 
 	VIP_RETURN (*conn_wait)(struct vipl_nic *nic,
 				const struct vipl_addr *local,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <string.h>
 
-#include "provider.h"
+#include "notify.h"
 
 struct vipl_vi *vipl_vi_get(VIP_VI_HANDLE h)
 {
@@ -115,6 +115,8 @@ void vipl_vi_kill(struct vipl_vi *vi)
 	vipl_retract(&vi->obj);
 	set_handle(vi, 0);
 	id_set(vi->obj.nic, vi->q[0].id, 0);
+	vipl_notify_cancel(&vi->notify[VIPL_SENDQ]);
+	vipl_notify_cancel(&vi->notify[VIPL_RECVQ]);
 	vipl_nic_disown(&vi->obj);
 	vipl_vi_put(vi);
 }
@@ -294,6 +296,10 @@ VIP_RETURN VipDestroyVi(VIP_VI_HANDLE ViHandle)
 	if (!vipl_nic_lock(nic)) {
 		r = destroy(vi, ViHandle);
 		vipl_nic_unlock(nic);
+	}
+	if (r == VIP_SUCCESS) {
+		vipl_notify_drain(&vi->notify[VIPL_SENDQ]);
+		vipl_notify_drain(&vi->notify[VIPL_RECVQ]);
 	}
 	vipl_vi_put(vi);
 	return r;

@@ -85,10 +85,17 @@
  * cheapest entry into the kernel that a module can own.  Other values of
  * whence do nothing and return 0.  Where off_t has 32 bits, VIA_IOC_TRAP.
  *
- * Asynchronous errors
- * -------------------
+ * Events
+ * ------
  * read() returns whole struct via_event records and blocks while there are
  * none (O_NONBLOCK: EAGAIN); 0 after shutdown.  poll() shows POLLIN.
+ *
+ * Asynchronous errors come unasked; when 256 have not been read, further ones
+ * are lost.  VIA_OP_NOTIFY_* asks for one event (VIA_EVENT_*) when done of the
+ * queue has passed collected (CQ: when there is something behind head), at
+ * once if that is so.  It is only a hint to look: another thread may have
+ * collected meanwhile.  Asking again before the event was read changes
+ * nothing.  It is never lost; it goes with its queue.
  */
 
 #include <linux/types.h>
@@ -165,6 +172,11 @@
 #define VIA_ERR_COMP_PROT		8
 #define VIA_ERR_RDMA_TRANSPORT		9
 #define VIA_ERR_CATASTROPHIC		10
+
+/* Events that are no errors: a queue moved. */
+#define VIA_EVENT_SEND			0x100
+#define VIA_EVENT_RECV			0x101
+#define VIA_EVENT_CQ			0x102
 
 #define VIA_RES_NIC			0
 #define VIA_RES_VI			1
@@ -279,6 +291,9 @@ struct via_ctl {
 #define VIA_OP_WAIT_RECV	5u	/* id: VI; time limit, until done has */
 #define VIA_OP_WAIT_CQ		6u	/* id: CQ; passed collected (CQ: head), */
 					/* or the queue is empty */
+#define VIA_OP_NOTIFY_SEND	7u	/* id: VI; these three return at */
+#define VIA_OP_NOTIFY_RECV	8u	/* id: VI; once, and one event */
+#define VIA_OP_NOTIFY_CQ	9u	/* id: CQ; follows */
 #define VIA_TRAP_MORE		1	/* work is left: trap again */
 
 static inline __u64 via_trap_arg(__u32 op, __u32 id)
@@ -490,7 +505,7 @@ struct via_event {
 	__u32	vi;			/* VI id, or 0 */
 	__u32	cq;			/* CQ id, or 0 */
 	__u32	resource;		/* VIA_RES_* */
-	__u32	code;			/* VIA_ERR_* */
+	__u32	code;			/* VIA_ERR_* or VIA_EVENT_* */
 	__u32	opcode;			/* status OP value >> 16 */
 	__u32	reserved;
 	__u64	desc;			/* descriptor address, or 0 */

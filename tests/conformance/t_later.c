@@ -6,48 +6,9 @@
 #include "remote.h"
 #include <string.h>
 
-static void vi_handler(VIP_PVOID c, VIP_NIC_HANDLE n, VIP_VI_HANDLE v,
-		       VIP_DESCRIPTOR *d)
-{
-	(void)c;
-	(void)n;
-	(void)v;
-	(void)d;
-}
-
-static void cq_handler(VIP_PVOID c, VIP_NIC_HANDLE n, VIP_VI_HANDLE v,
-		       VIP_BOOLEAN r)
-{
-	(void)c;
-	(void)n;
-	(void)v;
-	(void)r;
-}
-
 static bool refused(VIP_RETURN rc)
 {
 	return rc == VIP_INVALID_PARAMETER || rc == VIP_ERROR_NOT_SUPPORTED;
-}
-
-static void notify(void)
-{
-	VIP_VI_ATTRIBUTES a = vi_attributes(&env.nic, env.level);
-	VIP_CQ_HANDLE cq;
-	VIP_VI_HANDLE vi;
-
-	REQUIRE_RC(VipCreateVi(env.nic.h, &a, NULL, NULL, &vi), VIP_SUCCESS);
-	REQUIRE_RC(VipCreateCQ(env.nic.h, 4, &cq), VIP_SUCCESS);
-	CHECK_RC(VipSendNotify(vi, NULL, vi_handler), VIP_ERROR_NOT_SUPPORTED);
-	CHECK_RC(VipRecvNotify(vi, NULL, vi_handler), VIP_ERROR_NOT_SUPPORTED);
-	CHECK_RC(VipCQNotify(cq, NULL, cq_handler), VIP_ERROR_NOT_SUPPORTED);
-	CHECK(refused(VipSendNotify(NULL, NULL, vi_handler)));
-	CHECK(refused(VipRecvNotify(NULL, NULL, vi_handler)));
-	CHECK(refused(VipCQNotify(NULL, NULL, cq_handler)));
-	CHECK(refused(VipSendNotify(vi, NULL, NULL)));
-	CHECK(refused(VipRecvNotify(vi, NULL, NULL)));
-	CHECK(refused(VipCQNotify(cq, NULL, NULL)));
-	CHECK_RC(VipDestroyVi(vi), VIP_SUCCESS);
-	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
 }
 
 static void attributes(void)
@@ -117,7 +78,6 @@ static void management(void)
 }
 
 static const struct group groups[] = {
-	{ "later.notify", "10.4, 10.5 Notify calls", notify, 0, 0 },
 	{ "later.attributes", "10.2, 10.3, 10.5 Resize, Set, QueryMem",
 	  attributes, 0, 0 },
 	{ "later.peer_to_peer", "10.7", peer_to_peer, 0, 0 },

@@ -140,7 +140,8 @@ static int open_node(const char *node)
 	int fd, high;
 
 	snprintf(path, sizeof(path), "/dev/%s", node);
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+	/* An event may vanish between poll() and read(). */
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0 || fd > 2)
 		return fd;
 	high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -299,6 +300,20 @@ static VIP_RETURN ka_mem_deregister(struct vipl_nic *nic, void *addr,
 	return ka_call(nic, VIA_IOC_MEM_DEREGISTER, &arg);
 }
 
+static enum vipl_event_kind kind(uint32_t code)
+{
+	switch (code) {
+	case VIA_EVENT_SEND:
+		return VIPL_EVENT_SEND;
+	case VIA_EVENT_RECV:
+		return VIPL_EVENT_RECV;
+	case VIA_EVENT_CQ:
+		return VIPL_EVENT_CQ;
+	default:
+		return VIPL_EVENT_ERROR;
+	}
+}
+
 static int ka_event_wait(struct vipl_nic *nic, struct vipl_event *out)
 {
 	struct pollfd p[2] = {
@@ -312,10 +327,10 @@ static int ka_event_wait(struct vipl_nic *nic, struct vipl_event *out)
 		return errno == EINTR ? 0 : -1;
 	if (!p[0].revents)
 		return 0;
-	/* Only this thread reads, so what poll saw is there. */
 	n = read(nic->fd, &ev, sizeof(ev));
 	if (n != sizeof(ev))
 		return n < 0 && (errno == EINTR || errno == EAGAIN) ? 0 : -1;
+	out->kind = kind(ev.code);
 	out->vi = ev.vi;
 	out->cq = ev.cq;
 	out->desc = ev.desc;
@@ -353,6 +368,8 @@ const struct vipl_provider_ops vipl_ka_ops = {
 	.recv_wait = ka_recv_wait,
 	.cq_done = ka_cq_done,
 	.cq_wait = ka_cq_wait,
+	.vi_notify = ka_vi_notify,
+	.cq_notify = ka_cq_notify,
 	.conn_wait = ka_conn_wait,
 	.conn_accept = ka_conn_accept,
 	.conn_reject = ka_conn_reject,

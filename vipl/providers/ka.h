@@ -145,6 +145,8 @@ VIP_RETURN ka_send_wait(struct vipl_vi *vi, VIP_VI_HANDLE h,
 VIP_RETURN ka_recv_wait(struct vipl_vi *vi, VIP_VI_HANDLE h,
 			VIP_ULONG timeout, VIP_DESCRIPTOR **desc);
 
+VIP_RETURN ka_vi_notify(struct vipl_vi *vi, int recv);
+
 /* ka_cq.c */
 VIP_RETURN ka_cq_create(struct vipl_cq *cq, VIP_ULONG entries);
 VIP_RETURN ka_cq_destroy(struct vipl_cq *cq);
@@ -153,6 +155,8 @@ VIP_RETURN ka_cq_done(struct vipl_cq *cq, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi,
 		      VIP_BOOLEAN *recv);
 VIP_RETURN ka_cq_wait(struct vipl_cq *cq, VIP_CQ_HANDLE h, VIP_ULONG timeout,
 		      VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv);
+
+VIP_RETURN ka_cq_notify(struct vipl_cq *cq);
 
 /* ka_conn.c */
 VIP_RETURN ka_conn_wait(struct vipl_nic *nic, const struct vipl_addr *local,

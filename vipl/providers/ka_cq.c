@@ -167,3 +167,9 @@ VIP_RETURN ka_cq_wait(struct vipl_cq *cq, VIP_CQ_HANDLE h, VIP_ULONG timeout,
 		return VIP_TIMEOUT;
 	return sleep_cq(h, timeout, seen, vi, recv);
 }
+
+VIP_RETURN ka_cq_notify(struct vipl_cq *cq)
+{
+	return ka_trap(cq->obj.nic->fd, VIA_OP_NOTIFY_CQ, cq->id) ?
+		VIP_ERROR_RESOURCE : VIP_SUCCESS;
+}

@@ -340,3 +340,11 @@ VIP_RETURN ka_recv_wait(struct vipl_vi *vi, VIP_VI_HANDLE h,
 {
 	return wait_queue(vi, h, timeout, desc, VIPL_RECVQ);
 }
+
+VIP_RETURN ka_vi_notify(struct vipl_vi *vi, int recv)
+{
+	uint32_t op = recv ? VIA_OP_NOTIFY_RECV : VIA_OP_NOTIFY_SEND;
+
+	return ka_trap(vi->q[recv].fd, op, vi->q[recv].id) ?
+		VIP_ERROR_RESOURCE : VIP_SUCCESS;
+}
