@@ -39,6 +39,7 @@ static VIP_RETURN ctl_open(struct ctl *c, const char *device)
 	unsigned int i;
 	VIP_RETURN rc;
 
+	c->sending = false;
 	rc = VipOpenNic(device, &c->nic);
 	if (rc == VIP_SUCCESS)
 		rc = VipQueryNic(c->nic, &c->attr);
@@ -114,11 +115,18 @@ VIP_RETURN ctl_serve(struct ctl *c, const char *device, const char *disc)
 
 bool ctl_send(struct ctl *c, const struct ctl_msg *m)
 {
-	VIP_DESCRIPTOR *d = cell(c, SEND_CELL);
+	VIP_DESCRIPTOR *d;
 
+	/*
+	 * Collected here, not when it was posted: the answer says sooner
+	 * that it arrived, and that costs no sleep.
+	 */
+	if (c->sending && VipSendWait(c->vi, 20000, &d) != VIP_SUCCESS)
+		return false;
+	d = cell(c, SEND_CELL);
 	memcpy(d + 1, m, sizeof(*m));
-	return VipPostSend(c->vi, d, c->mem_h) == VIP_SUCCESS &&
-	       VipSendWait(c->vi, 20000, &d) == VIP_SUCCESS;
+	c->sending = VipPostSend(c->vi, d, c->mem_h) == VIP_SUCCESS;
+	return c->sending;
 }
 
 bool ctl_recv(struct ctl *c, struct ctl_msg *m, VIP_ULONG timeout_ms)

@@ -6,15 +6,17 @@
 #ifndef CONFORMANCE_CTL_H
 #define CONFORMANCE_CTL_H
 
+#include "ledger.h"
 #include "xfer.h"
 
-#define CTL_MAGIC	0x76631002	/* changes with struct ctl_msg */
+#define CTL_MAGIC	0x76631003	/* changes with struct ctl_msg */
 #define CTL_DISC_MAX	64
 #define CTL_SLOTS	6
 
 /* What the peer can be told to do. rc and the fields named are the answer. */
 enum ctl_cmd {
 	P_HELLO,	/* addr, handle, len: the arena; magic */
+	P_RESET,	/* destroys all but the arena; rc: whether it could */
 	P_PTAG,		/* obj */
 	P_REGION,	/* len, ptag, rdma, off -> obj, addr, handle */
 	P_DEREG,	/* obj */
@@ -94,6 +96,7 @@ struct ctl {
 	VIP_VI_HANDLE vi;
 	VIP_MEM_HANDLE mem_h;
 	uint8_t *mem;
+	bool sending;			/* the last send is not collected */
 };
 
 /* Client: the peer's address in host. Retries while nobody waits. */

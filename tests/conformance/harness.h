@@ -2,15 +2,17 @@
 /*
  * Groups of the conformance suite and the checks they are made of.
  *
- * A group is one rule of the API with all its cases. It runs in a process of
- * its own with a deadline, so that a crash or a hang is a failure that names
- * the group, and so that every group begins with nothing open. The checks are
- * recorded in memory shared with the parent, which hands them to CUnit.
+ * A group is one rule of the API with all its cases. It runs in a worker, a
+ * process that this one watches with a deadline, so that a crash or a hang is
+ * a failure that names the group. A worker runs group after group as long as
+ * each succeeds and can be cleaned up after without a trace (ledger.h);
+ * otherwise the next group gets a new one. The checks are recorded in memory
+ * shared with the parent, which hands them to CUnit.
  */
 #ifndef CONFORMANCE_HARNESS_H
 #define CONFORMANCE_HARNESS_H
 
-#include <vipl.h>
+#include "ledger.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,10 +22,17 @@
 /* What a group needs before it starts. */
 #define G_PEER		0x1	/* a session with the peer */
 #define G_LEVELS	0x2	/* runs once for every level under test */
-#define G_BARE		0x4	/* no NIC opened for it */
+#define G_BARE		0x4	/* no NIC opened for it; implies G_OWN */
+/*
+ * A process and a peer session of its own: for what forks, changes limits,
+ * credentials or open files, ends the peer, or has to be left to exit().
+ */
+#define G_OWN		0x8
 /* The level of the suite it belongs to; Functional when none is named. */
 #define G_EARLY		0x10
 #define G_FULL		0x20
+/* All goes well in it: no failure, no limit, no race. */
+#define G_SUNNY		0x40
 
 struct group {
 	const char *name;	/* noun.what */
@@ -61,8 +70,14 @@ void about(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 				  (unsigned long long)(w), #e " == " #w, \
 				  __FILE__, __LINE__)
 /* The same, for what the rest of the group cannot do without. */
-#define REQUIRE(e)	do { if (!CHECK(e)) give_up(); } while (0)
-#define REQUIRE_RC(e, w) do { if (!CHECK_RC(e, w)) give_up(); } while (0)
+#define REQUIRE(e)	do { \
+		if (!check_(!!(e), #e, __FILE__, __LINE__)) \
+			give_up(); \
+	} while (0)
+#define REQUIRE_RC(e, w) do { \
+		if (!check_rc_((e), (w), #e, __FILE__, __LINE__)) \
+			give_up(); \
+	} while (0)
 
 const char *rc_name(VIP_RETURN rc);
 const char *level_name(VIP_RELIABILITY_LEVEL level);
@@ -71,16 +86,25 @@ const char *level_name(VIP_RELIABILITY_LEVEL level);
 uint64_t now_ms(void);
 void pause_ms(unsigned int ms);
 
+/* What a worker does around each group. */
+struct harness_ops {
+	void (*start)(const struct group *g, VIP_RELIABILITY_LEVEL level);
+	/* False when this worker should run no other group. */
+	bool (*finish)(const struct group *g);
+};
+
 /* Before the first harness_run(). */
-void harness_init(void);
+void harness_init(const struct harness_ops *ops);
 
 /*
- * harness_run() - run one group in a child, report its checks to CUnit
+ * harness_run() - run one group in a worker, report its checks to CUnit
  *
- * Called from a CUnit test. start() prepares the child.
+ * Called from a CUnit test.
  */
 void harness_run(const struct group *g, VIP_RELIABILITY_LEVEL level,
-		 unsigned int deadline_s, void (*start)(const struct group *,
-							VIP_RELIABILITY_LEVEL));
+		 unsigned int deadline_s);
+
+/* After the last: ends the worker. */
+void harness_end(void);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * viaconform - does a VIPL library do what VIPL promises?
  *
- * Needs nothing but vipl.h. This process never opens a NIC: it forks one
- * process per group, and the peer, so that each begins clean.
+ * Needs nothing but vipl.h. This process never opens a NIC: it forks workers
+ * for the groups (harness.h) and the peer.
  */
 #include "peer.h"
 #include "remote.h"
@@ -274,7 +274,7 @@ static void run_current(void)
 		;
 	g = tests[i].group;
 	deadline = (g->deadline ? g->deadline : DEADLINE_S) * env.scale;
-	harness_run(g, tests[i].level, deadline, env_start);
+	harness_run(g, tests[i].level, deadline);
 	if (env.verbose) {
 		printf(" (%llu ms)", (unsigned long long)(now_ms() - start));
 		fflush(stdout);
@@ -418,6 +418,7 @@ static void stop_server(void)
 
 int main(int argc, char **argv)
 {
+	static const struct harness_ops ops = { env_start, env_finish };
 	static char disc[32] = "viaconform";
 	struct options o = { 0 };
 	struct probe *p;
@@ -455,8 +456,9 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	harness_init();
+	harness_init(&ops);
 	ret = run_all(&o);
+	harness_end();
 	if (o.stop)
 		stop_server();
 	if (peer) {

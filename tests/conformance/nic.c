@@ -7,11 +7,20 @@
 
 #define ARENA_LEN	(1024u << 10)
 
+static size_t used;
+
+size_t pages_used(void)
+{
+	return __atomic_load_n(&used, __ATOMIC_RELAXED);
+}
+
 void *pages(size_t len)
 {
-	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p;
 
+	__atomic_fetch_add(&used, len, __ATOMIC_RELAXED);
+	p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return p == MAP_FAILED ? NULL : p;
 }
 
@@ -23,6 +32,14 @@ static void on_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR *e)
 	n->log[n->errors++ % ERROR_LOG] = *e;
 	pthread_cond_broadcast(&n->news);
 	pthread_mutex_unlock(&n->lock);
+}
+
+VIP_RETURN nic_listen(struct nic *n)
+{
+	pthread_mutex_lock(&n->lock);
+	n->errors = 0;
+	pthread_mutex_unlock(&n->lock);
+	return VipErrorCallback(n->h, n, on_error);
 }
 
 static VIP_RETURN nic_memory(struct nic *n, unsigned int shift)
@@ -65,7 +82,7 @@ VIP_RETURN nic_open(struct nic *n, const char *device, unsigned int shift)
 	if (rc == VIP_SUCCESS)
 		rc = VipQueryNic(n->h, &n->attr);
 	if (rc == VIP_SUCCESS)
-		rc = VipErrorCallback(n->h, n, on_error);
+		rc = nic_listen(n);
 	if (rc == VIP_SUCCESS)
 		rc = nic_memory(n, shift);
 	return rc;

@@ -6,6 +6,7 @@
 #ifndef CONFORMANCE_NIC_H
 #define CONFORMANCE_NIC_H
 
+#include "ledger.h"
 #include "xfer.h"
 #include <pthread.h>
 
@@ -40,8 +41,14 @@ struct nic {
  */
 VIP_RETURN nic_open(struct nic *n, const char *device, unsigned int shift);
 
+/* Listens to errors from now on, and forgets those before. */
+VIP_RETURN nic_listen(struct nic *n);
+
 /* Page-aligned fresh memory, never given back. */
 void *pages(size_t len);
+/* How much of it; who has used more than that should start anew. */
+size_t pages_used(void);
+#define PAGES_MAX	(64u << 20)
 
 /* VI attributes as the tests mostly want them. */
 VIP_VI_ATTRIBUTES vi_attributes(struct nic *n, VIP_RELIABILITY_LEVEL level);

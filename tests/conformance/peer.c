@@ -8,11 +8,15 @@
 #include "harness.h"
 #include "nic.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,6 +58,24 @@ static void do_hello(struct ctl_msg *m)
 	m->handle = nic.arena_h;
 	m->len = nic.arena_len;
 	m->rc = VIP_SUCCESS;
+}
+
+/* After a group; the client ends the session when it fails. */
+static void do_reset(struct ctl_msg *m)
+{
+	unsigned int i;
+
+	m->rc = VIP_INVALID_STATE;
+	for (i = 0; i < CTL_SLOTS; i++) {
+		if (tasks[i].running &&
+		    pthread_tryjoin_np(tasks[i].thread, NULL))
+			return;
+		tasks[i].running = false;
+	}
+	if (!ledger_clean() || pages_used() > PAGES_MAX)
+		return;
+	n_vis = n_regions = n_ptags = n_conns = 0;
+	m->rc = nic_listen(&nic);
 }
 
 static void do_ptag(struct ctl_msg *m)
@@ -224,9 +246,12 @@ static void do_watch(struct ctl_msg *m)
 
 	pattern(&want, m->seed, m->len - 1, 1);
 	m->rc = VIP_TIMEOUT;
-	while (*last != want)
+	while (*last != want) {
 		if (now_ms() > end)
 			return;
+		/* The one who writes may need this processor. */
+		sched_yield();
+	}
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	m->bad = pattern_wrong((void *)(uintptr_t)m->addr, m->seed, 0, m->len);
 	m->rc = VIP_SUCCESS;
@@ -239,6 +264,8 @@ static void execute(struct ctl_msg *m)
 	switch (m->cmd) {
 	case P_HELLO:
 		return do_hello(m);
+	case P_RESET:
+		return do_reset(m);
 	case P_PTAG:
 		return do_ptag(m);
 	case P_REGION:
@@ -334,8 +361,8 @@ static void join(struct ctl_msg *m)
 #define SESSION_HOPELESS 2
 #define SESSION_QUIT	3
 
-/* One session; the process ends with it. */
-static int session(const char *device, const char *disc)
+/* One session; the process ends with it. Says on a pipe that it has begun. */
+static int session(const char *device, const char *disc, int begun)
 {
 	struct ctl ctl;
 	struct ctl_msg m;
@@ -349,6 +376,9 @@ static int session(const char *device, const char *disc)
 			device, rc_name(rc));
 		return SESSION_HOPELESS;
 	}
+	ledger_mark();
+	if (write(begun, "", 1) != 1)
+		perror("viaconform: pipe");
 	while (ctl_recv(&ctl, &m, VIP_INFINITE)) {
 		if (m.cmd == P_JOIN)
 			join(&m);
@@ -362,34 +392,75 @@ static int session(const char *device, const char *disc)
 	return quit ? SESSION_QUIT : 0;
 }
 
-int peer_serve(const char *device, const char *disc, int verbose)
+static int session_start(const char *device, const char *disc, int begun)
 {
-	unsigned int hopeless = 0;
+	sigset_t none;
+	pid_t pid = fork();
 
-	while (hopeless < 3) {
-		int status = 0;
-		pid_t pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		_exit(session(device, disc, begun));
+	}
+	if (pid < 0)
+		perror("viaconform: fork");
+	return pid;
+}
 
-		if (pid < 0) {
-			perror("viaconform: fork");
-			return 2;
-		}
-		if (pid == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			_exit(session(device, disc));
-		}
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
+/* Buries sessions; counts those without hope in a row, -1: one said P_QUIT. */
+static int bury(int hopeless, pid_t *waiting, int verbose)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		if (verbose)
 			fprintf(stderr, "viaconform: session ended, status "
 				"0x%x\n", status);
-		if (!WIFEXITED(status) ||
-		    WEXITSTATUS(status) != SESSION_HOPELESS)
-			hopeless = 0;
-		else
+		if (pid == *waiting)
+			*waiting = 0;
+		if (!WIFEXITED(status))
+			continue;
+		if (WEXITSTATUS(status) == SESSION_QUIT)
+			return -1;
+		if (WEXITSTATUS(status) == SESSION_HOPELESS)
 			hopeless++;
-		if (WIFEXITED(status) && WEXITSTATUS(status) == SESSION_QUIT)
-			return 0;
 	}
-	return 2;
+	return hopeless;
+}
+
+int peer_serve(const char *device, const char *disc, int verbose)
+{
+	struct pollfd p[2] = { { .events = POLLIN }, { .events = POLLIN } };
+	struct signalfd_siginfo info;
+	pid_t waiting = 0;
+	int begun[2], hopeless = 0;
+	sigset_t chld;
+	char c;
+
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &chld, NULL);
+	p[0].fd = signalfd(-1, &chld, SFD_CLOEXEC);
+	if (p[0].fd < 0 || pipe2(begun, O_CLOEXEC)) {
+		perror("viaconform: the peer");
+		return 2;
+	}
+	p[1].fd = begun[0];
+	/* While sessions go on, the next one is ready for its client. */
+	while (hopeless >= 0 && hopeless < 3) {
+		if (!waiting)
+			waiting = session_start(device, disc, begun[1]);
+		if (waiting < 0)
+			return 2;
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			return 2;
+		if ((p[1].revents & POLLIN) && read(begun[0], &c, 1) == 1)
+			waiting = hopeless = 0;
+		if ((p[0].revents & POLLIN) &&
+		    read(p[0].fd, &info, sizeof(info)) > 0)
+			hopeless = bury(hopeless, &waiting, verbose);
+	}
+	return hopeless < 0 ? 0 : 2;
 }

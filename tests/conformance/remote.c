@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "remote.h"
+#include "residue.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,18 +8,17 @@
 
 struct env env;
 
-void env_start(const struct group *g, VIP_RELIABILITY_LEVEL level)
+/* Of this worker: it keeps what it has for all its groups. */
+static struct {
+	bool nic, peer;
+	const uint8_t *host;	/* as given; a group may change env.host */
+} have;
+
+static void start_peer(void)
 {
 	struct ctl_msg m;
 	VIP_RETURN rc;
 
-	env.level = level;
-	if (!(g->flags & G_BARE)) {
-		rc = nic_open(&env.nic, env.device, 0);
-		REQUIRE_RC(rc, VIP_SUCCESS);
-	}
-	if (!(g->flags & G_PEER))
-		return;
 	rc = ctl_connect(&env.ctl, env.device, env.host, env.host_len,
 			 env.disc, LONG_MS);
 	REQUIRE_RC(rc, VIP_SUCCESS);
@@ -27,6 +27,49 @@ void env_start(const struct group *g, VIP_RELIABILITY_LEVEL level)
 	env.p_arena = m.addr;
 	env.p_arena_h = m.handle;
 	env.p_arena_len = m.len;
+	have.peer = true;
+}
+
+void env_start(const struct group *g, VIP_RELIABILITY_LEVEL level)
+{
+	VIP_RETURN rc;
+
+	env.level = level;
+	if (!(g->flags & G_BARE) && !have.nic) {
+		have.host = env.host;
+		rc = nic_open(&env.nic, env.device, 0);
+		REQUIRE_RC(rc, VIP_SUCCESS);
+		have.nic = true;
+	} else if (have.nic) {
+		env.host = have.host;
+		rc = nic_listen(&env.nic);
+		REQUIRE_RC(rc, VIP_SUCCESS);
+	}
+	if ((g->flags & G_PEER) && !have.peer)
+		start_peer();
+	ledger_mark();
+	residue_mark();
+}
+
+bool env_finish(const struct group *g)
+{
+	const char *why = NULL;
+
+	if (g->flags & (G_OWN | G_BARE))
+		return false;
+	if (!ledger_clean())
+		why = "objects";
+	else if (!residue_none())
+		why = "threads, files or limits";
+	else if (pages_used() > PAGES_MAX)
+		why = "much memory";
+	else if ((g->flags & G_PEER) &&
+		 peer_do((struct ctl_msg){ .cmd = P_RESET }).rc)
+		why = "things at the peer";
+	if (why && env.verbose)
+		fprintf(stderr, "viaconform: %s has left %s behind\n",
+			g->name, why);
+	return !why;
 }
 
 struct ctl_msg peer_do(struct ctl_msg m)

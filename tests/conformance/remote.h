@@ -35,8 +35,10 @@ static inline bool reliable(void)
 	return env.level != VIP_SERVICE_UNRELIABLE;
 }
 
-/* Prepares a group's process. */
+/* Prepares a worker for a group. */
 void env_start(const struct group *g, VIP_RELIABILITY_LEVEL level);
+/* Cleans up after it, here and at the peer; false when that failed. */
+bool env_finish(const struct group *g);
 
 /* Sends the command, returns the answer; the group ends if none comes. */
 struct ctl_msg peer_do(struct ctl_msg m);

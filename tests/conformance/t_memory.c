@@ -184,6 +184,7 @@ static void shared_memory(void)
 	CHECK_RC(reg(p, 8192), VIP_SUCCESS);
 	p = mmap(NULL, 8192, PROT_READ, MAP_SHARED, fd, 0);
 	CHECK_RC(reg(p, 8192), VIP_INVALID_PARAMETER);
+	close(fd);
 	/* Device memory, where this kernel gives access to any. */
 	mem = open("/dev/mem", O_RDWR);
 	if (mem < 0)
@@ -191,6 +192,7 @@ static void shared_memory(void)
 	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, mem, 0);
 	if (p != MAP_FAILED)
 		CHECK_RC(reg(p, 4096), VIP_INVALID_PARAMETER);
+	close(mem);
 }
 
 static bool drop_ipc_lock(void)
@@ -256,7 +258,7 @@ static const struct group groups[] = {
 	  any_alignment, 0, 0 },
 	{ "memory.deregister", "10.3 VipDeregisterMem, C6", deregister, 0, 0 },
 	{ "memory.vanished", "C18 regions vanish by munmap or exit", vanished,
-	  0, 0 },
+	  G_OWN, 0 },
 	{ "memory.kinds", "10.3 VipRegisterMem, shared and device memory",
 	  shared_memory, 0, 0 },
 	{ "memory.memlock", "12 memory pinning, RLIMIT_MEMLOCK", memlock,

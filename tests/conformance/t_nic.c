@@ -78,6 +78,9 @@ static void missing_line(void)
 	p = (struct pollfd){ .fd = fds[0], .events = POLLIN };
 	if (poll(&p, 1, 0) == 1)
 		n = read(fds[0], text, sizeof(text) - 1);
+	close(saved);
+	close(fds[0]);
+	close(fds[1]);
 	REQUIRE(n > 0);
 	text[n] = 0;
 	CHECK(strstr(text, "via_nonesuch") != NULL);
@@ -259,7 +262,7 @@ static void close_waited(void)
 }
 
 static const struct group groups[] = {
-	{ "nic.bad_names", "10.1 VipOpenNic", bad_names, 0, 0 },
+	{ "nic.bad_names", "10.1 VipOpenNic", bad_names, G_OWN, 0 },
 	{ "nic.good_names", "10.1 VipOpenNic", good_names, 0, 0 },
 	{ "nic.missing_line", "10.1 VipOpenNic, device missing", missing_line,
 	  0, 0 },
@@ -267,7 +270,7 @@ static const struct group groups[] = {
 	{ "nic.no_leak", "10.1 VipCloseNic", no_leak, 0, 0 },
 	{ "nic.query", "10.1 VipQueryNic, 12 minima", query, 0, 0 },
 	{ "nic.close_live", "10.1, C14 VipCloseNic with live objects",
-	  close_live, G_PEER, 0 },
+	  close_live, G_PEER | G_OWN, 0 },
 	{ "nic.close_waited", "10.1, 11 VipCloseNic under waiters",
 	  close_waited, 0, 0 },
 };

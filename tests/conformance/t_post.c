@@ -163,6 +163,9 @@ static void callback(void)
 	if (CHECK(poll(&wait, 1, LONG_MS) == 1))
 		n = read(fds[0], text, sizeof(text) - 1);
 	dup2(saved, 2);
+	close(saved);
+	close(fds[0]);
+	close(fds[1]);
 	text[n < 0 ? 0 : n] = 0;
 	CHECK(strstr(text, "CONN_LOST") != NULL);
 	CHECK_EQ(nic_errors(&env.nic, NULL, VIP_ERROR_CONN_LOST), 0);

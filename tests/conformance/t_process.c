@@ -234,17 +234,19 @@ static void killed_busy(void)
 
 static const struct group groups[] = {
 	{ "process.fork", "10 a forked child inherits nothing usable", forked,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_OWN | G_LEVELS, 0 },
 	{ "process.copy_on_write", "10 fork, transfers undisturbed",
-	  copy_on_write, G_PEER | G_LEVELS, 0 },
+	  copy_on_write, G_PEER | G_OWN | G_LEVELS, 0 },
 	{ "process.child_opens", "10, C18 a child's own NIC", child_opens,
-	  G_PEER, 0 },
-	{ "process.killed", "C19 kill -9", killed, G_PEER | G_LEVELS, 0 },
-	{ "process.exited", "C19 exit", exited, G_PEER | G_LEVELS, 0 },
-	{ "process.killed_pending", "5 Pending, C19", killed_pending, G_PEER,
-	  0 },
+	  G_PEER | G_OWN, 0 },
+	{ "process.killed", "C19 kill -9", killed,
+	  G_PEER | G_OWN | G_LEVELS, 0 },
+	{ "process.exited", "C19 exit", exited,
+	  G_PEER | G_OWN | G_LEVELS, 0 },
+	{ "process.killed_pending", "5 Pending, C19", killed_pending,
+	  G_PEER | G_OWN, 0 },
 	{ "process.killed_busy", "C19 in the middle of transfers", killed_busy,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_OWN | G_LEVELS, 0 },
 };
 
 NOUN(process, groups);

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#define LEDGER_ITSELF
+#include "ledger.h"
+#include <pthread.h>
+#include <stdint.h>
+
+/* More than this is not remembered, and the process not used again. */
+#define ENTRIES_MAX	2048
+
+/* In the order in which they are destroyed. */
+enum kind { CONN, VI, CQ, MEM, PTAG, NS, NIC, KINDS };
+
+struct entry {
+	enum kind kind;
+	bool stays;		/* from before the mark */
+	uintptr_t handle;
+	VIP_NIC_HANDLE nic;
+	VIP_PVOID addr;		/* of a region */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* All under the lock. */
+static struct entry entries[ENTRIES_MAX];
+static unsigned int used;
+static bool overflowed, harmed;
+
+static void add(enum kind kind, uintptr_t handle, VIP_NIC_HANDLE nic,
+		VIP_PVOID addr)
+{
+	pthread_mutex_lock(&lock);
+	if (used < ENTRIES_MAX)
+		entries[used++] = (struct entry){ kind, false, handle, nic,
+						  addr };
+	else
+		overflowed = true;
+	pthread_mutex_unlock(&lock);
+}
+
+static void drop_at(unsigned int i)
+{
+	harmed |= entries[i].stays;
+	entries[i] = entries[--used];
+}
+
+static void drop(enum kind kind, uintptr_t handle, VIP_NIC_HANDLE nic)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	for (i = used; i-- > 0;) {
+		if (entries[i].kind == kind && entries[i].handle == handle &&
+		    (!nic || entries[i].nic == nic)) {
+			drop_at(i);
+			break;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* A NIC handle takes all its objects with it. */
+static void drop_nic(VIP_NIC_HANDLE nic)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	for (i = used; i-- > 0;)
+		if (entries[i].nic == nic)
+			drop_at(i);
+	pthread_mutex_unlock(&lock);
+}
+
+void ledger_mark(void)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < used; i++)
+		entries[i].stays = true;
+	pthread_mutex_unlock(&lock);
+}
+
+static bool destroy(const struct entry *e)
+{
+	void *h = (void *)e->handle;
+
+	switch (e->kind) {
+	case CONN:
+		/* It may have become invalid with its request. */
+		VipConnectReject(h);
+		return true;
+	case VI:
+		return VipDisconnect(h) == VIP_SUCCESS &&
+		       VipDestroyVi(h) == VIP_SUCCESS;
+	case CQ:
+		return VipDestroyCQ(h) == VIP_SUCCESS;
+	case MEM:
+		return VipDeregisterMem(e->nic, e->addr, e->handle) ==
+		       VIP_SUCCESS;
+	case PTAG:
+		return VipDestroyPtag(e->nic, h) == VIP_SUCCESS;
+	case NS:
+		/* One call ends it, however many began it. */
+		VipNSShutdown(e->nic);
+		return true;
+	case NIC:
+		return VipCloseNic(h) == VIP_SUCCESS;
+	case KINDS:
+		break;
+	}
+	return false;
+}
+
+bool ledger_clean(void)
+{
+	unsigned int i, kind;
+	bool ok = true;
+
+	/* No thread makes objects any more; destroying may call handlers. */
+	for (kind = 0; ok && kind < KINDS; kind++) {
+		for (i = used; ok && i-- > 0;) {
+			struct entry e = entries[i];
+
+			if (e.stays || e.kind != kind)
+				continue;
+			ok = destroy(&e);
+			entries[i] = entries[--used];
+		}
+	}
+	return ok && !overflowed && !harmed;
+}
+
+VIP_RETURN ledger_open_nic(const VIP_CHAR *name, VIP_NIC_HANDLE *nic)
+{
+	VIP_RETURN rc = VipOpenNic(name, nic);
+
+	if (rc == VIP_SUCCESS)
+		add(NIC, (uintptr_t)*nic, *nic, NULL);
+	return rc;
+}
+
+VIP_RETURN ledger_close_nic(VIP_NIC_HANDLE nic)
+{
+	VIP_RETURN rc = VipCloseNic(nic);
+
+	if (rc == VIP_SUCCESS)
+		drop_nic(nic);
+	return rc;
+}
+
+VIP_RETURN ledger_create_vi(VIP_NIC_HANDLE nic, VIP_VI_ATTRIBUTES *a,
+			    VIP_CQ_HANDLE send_cq, VIP_CQ_HANDLE recv_cq,
+			    VIP_VI_HANDLE *vi)
+{
+	VIP_RETURN rc = VipCreateVi(nic, a, send_cq, recv_cq, vi);
+
+	if (rc == VIP_SUCCESS)
+		add(VI, (uintptr_t)*vi, nic, NULL);
+	return rc;
+}
+
+VIP_RETURN ledger_destroy_vi(VIP_VI_HANDLE vi)
+{
+	VIP_RETURN rc = VipDestroyVi(vi);
+
+	if (rc == VIP_SUCCESS)
+		drop(VI, (uintptr_t)vi, NULL);
+	return rc;
+}
+
+VIP_RETURN ledger_create_ptag(VIP_NIC_HANDLE nic, VIP_PROTECTION_HANDLE *ptag)
+{
+	VIP_RETURN rc = VipCreatePtag(nic, ptag);
+
+	if (rc == VIP_SUCCESS)
+		add(PTAG, (uintptr_t)*ptag, nic, NULL);
+	return rc;
+}
+
+VIP_RETURN ledger_destroy_ptag(VIP_NIC_HANDLE nic, VIP_PROTECTION_HANDLE ptag)
+{
+	VIP_RETURN rc = VipDestroyPtag(nic, ptag);
+
+	if (rc == VIP_SUCCESS)
+		drop(PTAG, (uintptr_t)ptag, nic);
+	return rc;
+}
+
+VIP_RETURN ledger_register(VIP_NIC_HANDLE nic, VIP_PVOID p, VIP_ULONG len,
+			   VIP_MEM_ATTRIBUTES *a, VIP_MEM_HANDLE *h)
+{
+	VIP_RETURN rc = VipRegisterMem(nic, p, len, a, h);
+
+	if (rc == VIP_SUCCESS)
+		add(MEM, *h, nic, p);
+	return rc;
+}
+
+VIP_RETURN ledger_deregister(VIP_NIC_HANDLE nic, VIP_PVOID p, VIP_MEM_HANDLE h)
+{
+	VIP_RETURN rc = VipDeregisterMem(nic, p, h);
+
+	if (rc == VIP_SUCCESS)
+		drop(MEM, h, nic);
+	return rc;
+}
+
+VIP_RETURN ledger_create_cq(VIP_NIC_HANDLE nic, VIP_ULONG entries_,
+			    VIP_CQ_HANDLE *cq)
+{
+	VIP_RETURN rc = VipCreateCQ(nic, entries_, cq);
+
+	if (rc == VIP_SUCCESS)
+		add(CQ, (uintptr_t)*cq, nic, NULL);
+	return rc;
+}
+
+VIP_RETURN ledger_destroy_cq(VIP_CQ_HANDLE cq)
+{
+	VIP_RETURN rc = VipDestroyCQ(cq);
+
+	if (rc == VIP_SUCCESS)
+		drop(CQ, (uintptr_t)cq, NULL);
+	return rc;
+}
+
+VIP_RETURN ledger_connect_wait(VIP_NIC_HANDLE nic, VIP_NET_ADDRESS *local,
+			       VIP_ULONG timeout, VIP_NET_ADDRESS *remote,
+			       VIP_VI_ATTRIBUTES *theirs,
+			       VIP_CONN_HANDLE *conn)
+{
+	VIP_RETURN rc = VipConnectWait(nic, local, timeout, remote, theirs,
+				       conn);
+
+	if (rc == VIP_SUCCESS)
+		add(CONN, (uintptr_t)*conn, nic, NULL);
+	return rc;
+}
+
+VIP_RETURN ledger_accept(VIP_CONN_HANDLE conn, VIP_VI_HANDLE vi)
+{
+	VIP_RETURN rc = VipConnectAccept(conn, vi);
+
+	if (rc == VIP_SUCCESS)
+		drop(CONN, (uintptr_t)conn, NULL);
+	return rc;
+}
+
+VIP_RETURN ledger_reject(VIP_CONN_HANDLE conn)
+{
+	VIP_RETURN rc = VipConnectReject(conn);
+
+	if (rc == VIP_SUCCESS)
+		drop(CONN, (uintptr_t)conn, NULL);
+	return rc;
+}
+
+VIP_RETURN ledger_ns_init(VIP_NIC_HANDLE nic, VIP_PVOID info)
+{
+	VIP_RETURN rc = VipNSInit(nic, info);
+
+	if (rc == VIP_SUCCESS)
+		add(NS, (uintptr_t)nic, nic, NULL);
+	return rc;
+}
+
+VIP_RETURN ledger_ns_shutdown(VIP_NIC_HANDLE nic)
+{
+	VIP_RETURN rc = VipNSShutdown(nic);
+
+	if (rc == VIP_SUCCESS)
+		drop(NS, (uintptr_t)nic, nic);
+	return rc;
+}
