@@ -53,6 +53,8 @@ enum answer { ANSWER_NONE, ANSWER_CLEAN, ANSWER_DIRTY };
 
 static const struct harness_ops *ops;
 static struct verdicts *verdicts;
+static void (*before[32])(void);
+static unsigned int n_before;
 /* Runs whatever needs no process of its own; there while pid is not 0. */
 static struct worker shared;
 static __thread char about_text[128];
@@ -193,13 +195,23 @@ static void to_cunit(bool ok, const char *text, const char *file, int line)
 				CU_FALSE);
 }
 
+void harness_before_each(void (*fn)(void))
+{
+	if (n_before == ARRAY_SIZE(before))
+		abort();
+	before[n_before++] = fn;
+}
+
 static void work(int orders, int answers)
 {
 	struct order o;
+	unsigned int i;
 	uint8_t a;
 
 	while (read(orders, &o, sizeof(o)) == sizeof(o)) {
 		about_text[0] = 0;
+		for (i = 0; i < n_before; i++)
+			before[i]();
 		ops->start(o.group, o.level);
 		o.group->run();
 		about_text[0] = 0;

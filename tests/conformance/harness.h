@@ -53,6 +53,18 @@ struct noun {
 	const struct noun noun_##_noun = { \
 		#noun_, groups_, ARRAY_SIZE(groups_) }
 
+/*
+ * Static variables of a test keep their value from group to group: a file
+ * that has any names a function that sets them back, called before each.
+ */
+#define BEFORE_EACH(fn_) \
+	static void __attribute__((constructor)) fn_##_hook(void) \
+	{ \
+		harness_before_each(fn_); \
+	}
+
+void harness_before_each(void (*fn)(void));
+
 /* Records a verdict; returns it. */
 bool check_(bool ok, const char *text, const char *file, int line);
 bool check_rc_(VIP_RETURN rc, VIP_RETURN want, const char *text,

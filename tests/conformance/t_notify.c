@@ -27,6 +27,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
 static struct note notes[MAX_NOTES];
 static unsigned int n_notes;
+static unsigned int running, finished;
+static bool go_on;
+
+static void forget(void)
+{
+	n_notes = running = finished = 0;
+	go_on = false;
+	memset(notes, 0, sizeof(notes));
+}
+
+BEFORE_EACH(forget);
 
 static void put_note(const struct note *n)
 {
@@ -322,8 +333,6 @@ static void again(void)
 	pair_close(&p);
 }
 
-static unsigned int running, finished;
-static bool go_on;
 
 static void count_up(unsigned int *count)
 {
@@ -795,7 +804,7 @@ static const struct group groups[] = {
 	{ "notify.again", "10.4 one-shot, 11 calls inside", again,
 	  G_PEER | G_LEVELS | G_FULL, 0 },
 	{ "notify.cancelled", "10.4, 10.5 cancelled by destruction",
-	  cancelled, G_FULL, 0 },
+	  cancelled, G_OWN | G_FULL, 0 },
 	{ "notify.flushed", "5, 10.4 a flushed descriptor is complete",
 	  flushed, G_PEER | G_LEVELS | G_FULL, 0 },
 	{ "notify.cq", "10.5 VipCQNotify", cq_entries, G_FULL, 0 },
@@ -803,7 +812,8 @@ static const struct group groups[] = {
 	  cq_queues, G_PEER | G_FULL, 0 },
 	{ "notify.blocks", "11 one thread for each NIC handle", blocks,
 	  G_PEER | G_FULL, 0 },
-	{ "notify.no_lock", "11 no lock is held", no_lock, G_FULL, 0 },
+	{ "notify.no_lock", "11 no lock is held", no_lock,
+	  G_OWN | G_FULL, 0 },
 	{ "notify.mixed", "10.4, 11 Notify, Done and Wait", mixed, G_FULL,
 	  0 },
 	{ "notify.arguments", "10.4, 10.5 INVALID_PARAMETER", arguments,
