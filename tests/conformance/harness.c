@@ -326,7 +326,7 @@ static void report(const struct group *g, bool in_time, int status,
 	}
 }
 
-void harness_run(const struct group *g, VIP_RELIABILITY_LEVEL level,
+bool harness_run(const struct group *g, VIP_RELIABILITY_LEVEL level,
 		 unsigned int deadline_s)
 {
 	bool own = g->flags & (G_OWN | G_BARE), in_time;
@@ -339,7 +339,7 @@ void harness_run(const struct group *g, VIP_RELIABILITY_LEVEL level,
 	w = own ? &single : &shared;
 	if ((own || !w->pid) && !worker_start(w)) {
 		to_cunit(false, "no process to run it in", g->name, 0);
-		return;
+		return false;
 	}
 	if (write(w->orders, &o, sizeof(o)) != sizeof(o))
 		perror("viaconform: pipe");
@@ -347,6 +347,8 @@ void harness_run(const struct group *g, VIP_RELIABILITY_LEVEL level,
 	if (own || answer != ANSWER_CLEAN || verdicts->failed)
 		status = worker_end(w);
 	report(g, in_time, status, deadline_s);
+	return in_time && verdicts->finished && verdicts->passed &&
+	       !verdicts->failed;
 }
 
 void harness_end(void)

@@ -111,9 +111,9 @@ void harness_init(const struct harness_ops *ops);
 /*
  * harness_run() - run one group in a worker, report its checks to CUnit
  *
- * Called from a CUnit test.
+ * Called from a CUnit test. Returns whether it passed.
  */
-void harness_run(const struct group *g, VIP_RELIABILITY_LEVEL level,
+bool harness_run(const struct group *g, VIP_RELIABILITY_LEVEL level,
 		 unsigned int deadline_s);
 
 /* After the last: ends the worker. */

@@ -7,6 +7,8 @@
  */
 #include "peer.h"
 #include "remote.h"
+#include "results.h"
+#include "suite.h"
 #include <CUnit/Basic.h>
 #include <fnmatch.h>
 #include <getopt.h>
@@ -97,8 +99,9 @@ struct probe {
 };
 
 struct options {
-	const char *device, *host, *pattern, *levels;
+	const char *device, *host, *pattern, *levels, *results;
 	unsigned int level_mask;
+	enum suite suite;		/* the last that runs */
 	bool server, list, stop;
 };
 
@@ -108,13 +111,17 @@ static void usage(FILE *f)
 	      "       viaconform -d DEVICE --server            the peer\n"
 	      "       viaconform -d DEVICE [options] HOST      two nodes\n"
 	      "HOST is a name the name service knows, or a MAC address.\n"
-	      "  -l                list the groups and what they test\n"
+	      "  -l                list the groups, the level of the suite\n"
+	      "                    each is of, and what it tests\n"
+	      "  --suite S         early, functional (with early), or full,\n"
+	      "                    which is all and the default\n"
 	      "  -g PATTERN        only groups that match (shell pattern,\n"
 	      "                    or the start of a name)\n"
 	      "  --levels L[,L]    of unreliable, rd, rr; default: those the\n"
 	      "                    NIC claims\n"
 	      "  --seed N          of message contents\n"
 	      "  --timeout-scale N for slow kernels\n"
+	      "  --results FILE    a line of JSON for each test\n"
 	      "  --stop            end the server afterwards\n"
 	      "  -v                name each group with its time\n", f);
 }
@@ -155,6 +162,8 @@ static int parse(int argc, char **argv, struct options *o)
 		{ "seed", required_argument, NULL, 'S' },
 		{ "timeout-scale", required_argument, NULL, 'T' },
 		{ "stop", no_argument, NULL, 'E' },
+		{ "suite", required_argument, NULL, 'C' },
+		{ "results", required_argument, NULL, 'R' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -182,6 +191,14 @@ static int parse(int argc, char **argv, struct options *o)
 			break;
 		case 'L':
 			o->levels = optarg;
+			break;
+		case 'C':
+			o->suite = suite_by_name(optarg);
+			if (o->suite == SUITES)
+				return fail_usage("no suite", optarg);
+			break;
+		case 'R':
+			o->results = optarg;
 			break;
 		case 'S':
 			env.seed = strtoul(optarg, NULL, 0);
@@ -267,24 +284,29 @@ static void run_current(void)
 {
 	const char *name = CU_get_current_test()->pName;
 	const struct group *g;
-	uint64_t start = now_ms();
+	uint64_t start = now_ms(), ms;
 	unsigned int i, deadline;
+	bool passed;
 
 	for (i = 0; i < n_tests && strcmp(tests[i].name, name); i++)
 		;
 	g = tests[i].group;
 	deadline = (g->deadline ? g->deadline : DEADLINE_S) * env.scale;
-	harness_run(g, tests[i].level, deadline);
+	passed = harness_run(g, tests[i].level, deadline);
+	ms = now_ms() - start;
+	results_test(g, tests[i].level, passed, ms);
 	if (env.verbose) {
-		printf(" (%llu ms)", (unsigned long long)(now_ms() - start));
+		printf(" (%llu ms)", (unsigned long long)ms);
 		fflush(stdout);
 	}
 }
 
-static bool matches(const char *pattern, const char *name)
+static bool wanted(const struct options *o, const struct group *g)
 {
-	return !pattern || !strncmp(name, pattern, strlen(pattern)) ||
-	       !fnmatch(pattern, name, 0);
+	return suite_of(g) <= o->suite &&
+	       (!o->pattern ||
+		!strncmp(g->name, o->pattern, strlen(o->pattern)) ||
+		!fnmatch(o->pattern, g->name, 0));
 }
 
 static bool add_test(CU_pSuite s, const struct group *g,
@@ -329,7 +351,7 @@ static bool add_all(const struct options *o)
 		for (j = 0; j < nouns[i]->count; j++) {
 			const struct group *g = &nouns[i]->groups[j];
 
-			if (!matches(o->pattern, g->name))
+			if (!wanted(o, g))
 				continue;
 			if (!s)
 				s = CU_add_suite(nouns[i]->name, NULL, NULL);
@@ -342,19 +364,14 @@ static bool add_all(const struct options *o)
 
 static int list(const struct options *o)
 {
-	unsigned int i, j, n = 0;
+	struct suite_count c = { 0 };
+	unsigned int i, j;
 
-	for (i = 0; i < ARRAY_SIZE(nouns); i++) {
-		for (j = 0; j < nouns[i]->count; j++) {
-			const struct group *g = &nouns[i]->groups[j];
-
-			if (!matches(o->pattern, g->name))
-				continue;
-			printf("%-28s %s\n", g->name, g->section);
-			n++;
-		}
-	}
-	printf("%u groups\n", n);
+	for (i = 0; i < ARRAY_SIZE(nouns); i++)
+		for (j = 0; j < nouns[i]->count; j++)
+			if (wanted(o, &nouns[i]->groups[j]))
+				suite_list(&c, &nouns[i]->groups[j]);
+	suite_total(&c);
 	return 0;
 }
 
@@ -371,6 +388,11 @@ static int run_all(const struct options *o)
 	}
 	if (!n_tests)
 		return fail_usage("no group matches", o->pattern);
+	if (o->results && !results_open(o->results, o->device, o->host,
+					o->level_mask)) {
+		perror(o->results);
+		return 2;
+	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	CU_basic_set_mode(env.verbose ? CU_BRM_VERBOSE : CU_BRM_NORMAL);
 	CU_basic_run_tests();
@@ -381,6 +403,10 @@ static int run_all(const struct options *o)
 	printf("\nviaconform: %s, %s: %u tests, %u failures, %.1f s\n",
 	       o->device, o->host ? o->host : "one node", ran, failed,
 	       (now_ms() - start) / 1000.0);
+	if (!results_close(ran, failed, now_ms() - start)) {
+		perror(o->results);
+		return 2;
+	}
 	return failed || ran != n_tests;
 }
 
@@ -420,7 +446,7 @@ int main(int argc, char **argv)
 {
 	static const struct harness_ops ops = { env_start, env_finish };
 	static char disc[32] = "viaconform";
-	struct options o = { 0 };
+	struct options o = { .suite = SUITE_FULL };
 	struct probe *p;
 	pid_t peer = 0;
 	int ret;

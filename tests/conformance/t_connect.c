@@ -301,22 +301,22 @@ static void again(void)
 
 static const struct group groups[] = {
 	{ "connect.accepted", "10.6 VipConnectRequest, RemoteViAttribs",
-	  accepted, G_PEER | G_LEVELS, 0 },
+	  accepted, G_PEER | G_LEVELS | G_EARLY | G_SUNNY, 0 },
 	{ "connect.from_peer", "10.6 VipConnectWait, VipConnectAccept",
-	  from_peer, G_PEER | G_LEVELS, 0 },
+	  from_peer, G_PEER | G_LEVELS | G_SUNNY, 0 },
 	{ "connect.rejected", "10.6 VipConnectReject, C9", rejected,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_EARLY, 0 },
 	{ "connect.no_match", "10.6 NO_MATCH, C8, C9", no_match,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_EARLY, 0 },
 	{ "connect.timed_out", "10.6 TIMEOUT, accept after it", timed_out,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_EARLY, 0 },
 	{ "connect.unreachable", "10.6 TIMEOUT or NOT_REACHABLE", unreachable,
 	  0, 0 },
 	{ "connect.bad_arguments", "10.6 INVALID_PARAMETER, INVALID_STATE",
-	  bad_arguments, G_PEER, 0 },
+	  bad_arguments, G_PEER | G_EARLY, 0 },
 	{ "connect.pending", "5 Pending", pending, G_PEER | G_LEVELS, 0 },
 	{ "connect.again", "5, one VI connected many times", again,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_SUNNY, 0 },
 };
 
 NOUN(connect, groups);

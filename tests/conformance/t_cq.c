@@ -223,8 +223,9 @@ static void stale_vi(void)
 
 static const struct group groups[] = {
 	{ "cq.arguments", "10.5 VipCreateCQ, VipCQDone, VipCQWait", arguments,
-	  0, 0 },
-	{ "cq.timeouts", "10.5 VipCQWait, 14 time-out 0", timeouts, 0, 0 },
+	  G_EARLY, 0 },
+	{ "cq.timeouts", "10.5 VipCQWait, 14 time-out 0", timeouts, G_EARLY,
+	  0 },
 	{ "cq.attached", "10.5 VipDestroyCQ ERROR_RESOURCE", attached, 0, 0 },
 	{ "cq.overflow", "9, 14 CQ overflow never loses, keeps order",
 	  overflow, 0, 0 },

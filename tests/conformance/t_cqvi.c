@@ -262,9 +262,9 @@ static void failures(void)
 
 static const struct group groups[] = {
 	{ "cqvi.notices", "9 one entry for each completion, C10", notices,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_EARLY | G_SUNNY, 0 },
 	{ "cqvi.shared", "9 many VIs, order of completion", shared,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_SUNNY, 0 },
 	{ "cqvi.backlog", "9 FIFO, small CQ", backlog, G_PEER | G_LEVELS, 0 },
 	{ "cqvi.direct_wait", "14 waits on a queue with a CQ", direct_wait,
 	  G_PEER, 0 },

@@ -284,10 +284,11 @@ static void wakes(void)
 
 static const struct group groups[] = {
 	{ "disconnect.local", "5 local VipDisconnect, draining, 8 CONN_LOST",
-	  local, G_PEER | G_LEVELS, 0 },
+	  local, G_PEER | G_LEVELS | G_EARLY, 0 },
 	{ "disconnect.remote", "5 remote VipDisconnect, Error, 8 CONN_LOST",
 	  remote, G_PEER | G_LEVELS, 0 },
-	{ "disconnect.idempotent", "C14", idempotent, G_PEER | G_LEVELS, 0 },
+	{ "disconnect.idempotent", "C14", idempotent,
+	  G_PEER | G_LEVELS | G_EARLY, 0 },
 	{ "disconnect.cut_off", "5 flush, 7.1 order", cut_off,
 	  G_PEER | G_LEVELS, 0 },
 	{ "disconnect.both", "5 both ends may call it", both,

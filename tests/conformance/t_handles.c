@@ -193,7 +193,7 @@ static void made_up(void)
 }
 
 static const struct group groups[] = {
-	{ "handles.null", "10 common rules", null, 0, 0 },
+	{ "handles.null", "10 common rules", null, G_EARLY, 0 },
 	{ "handles.another_kind", "10 common rules", another_kind, 0, 0 },
 	{ "handles.stale", "10 common rules", stale, 0, 0 },
 	{ "handles.made_up", "10 common rules", made_up, 0, 0 },

@@ -70,9 +70,10 @@ static void tolerated(void)
 }
 
 static const struct group groups[] = {
-	{ "immediate.with", "7.5", with, G_PEER | G_LEVELS, 0 },
+	{ "immediate.with", "7.5", with, G_PEER | G_LEVELS | G_EARLY | G_SUNNY,
+	  0 },
 	{ "immediate.without", "7.5 ImmediateData untouched", without,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_EARLY | G_SUNNY, 0 },
 	{ "immediate.tolerated", "C12", tolerated, G_PEER | G_LEVELS, 0 },
 };
 

@@ -251,12 +251,13 @@ static void memlock(void)
 }
 
 static const struct group groups[] = {
-	{ "memory.bad_ranges", "10.3 VipRegisterMem", bad_ranges, 0, 0 },
+	{ "memory.bad_ranges", "10.3 VipRegisterMem", bad_ranges, G_EARLY, 0 },
 	{ "memory.bad_attributes", "10.3 VipRegisterMem, C15", bad_attributes,
-	  0, 0 },
+	  G_EARLY, 0 },
 	{ "memory.any_alignment", "10.3 VipRegisterMem, overlapping",
-	  any_alignment, 0, 0 },
-	{ "memory.deregister", "10.3 VipDeregisterMem, C6", deregister, 0, 0 },
+	  any_alignment, G_EARLY | G_SUNNY, 0 },
+	{ "memory.deregister", "10.3 VipDeregisterMem, C6", deregister, G_EARLY,
+	  0 },
 	{ "memory.vanished", "C18 regions vanish by munmap or exit", vanished,
 	  G_OWN, 0 },
 	{ "memory.kinds", "10.3 VipRegisterMem, shared and device memory",

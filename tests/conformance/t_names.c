@@ -116,7 +116,8 @@ static void after_shutdown(void)
 }
 
 static const struct group groups[] = {
-	{ "names.by_name", "10.8 VipNSGetHostByName, C13", by_name, 0, 0 },
+	{ "names.by_name", "10.8 VipNSGetHostByName, C13", by_name, G_SUNNY,
+	  0 },
 	{ "names.bad_names", "10.8 ERROR_NAMESERVICE", bad_names, 0, 0 },
 	{ "names.by_address", "10.8 VipNSGetHostByAddr", by_address, 0, 0 },
 	{ "names.after_shutdown", "10.8 VipNSShutdown", after_shutdown, 0, 0 },

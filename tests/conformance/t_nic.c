@@ -262,13 +262,15 @@ static void close_waited(void)
 }
 
 static const struct group groups[] = {
-	{ "nic.bad_names", "10.1 VipOpenNic", bad_names, G_OWN, 0 },
-	{ "nic.good_names", "10.1 VipOpenNic", good_names, 0, 0 },
+	{ "nic.bad_names", "10.1 VipOpenNic", bad_names, G_OWN | G_EARLY, 0 },
+	{ "nic.good_names", "10.1 VipOpenNic", good_names, G_EARLY | G_SUNNY,
+	  0 },
 	{ "nic.missing_line", "10.1 VipOpenNic, device missing", missing_line,
 	  0, 0 },
-	{ "nic.many", "10.1, C18 one NIC opened many times", many, 0, 0 },
-	{ "nic.no_leak", "10.1 VipCloseNic", no_leak, 0, 0 },
-	{ "nic.query", "10.1 VipQueryNic, 12 minima", query, 0, 0 },
+	{ "nic.many", "10.1, C18 one NIC opened many times", many, G_EARLY, 0 },
+	{ "nic.no_leak", "10.1 VipCloseNic", no_leak, G_SUNNY, 0 },
+	{ "nic.query", "10.1 VipQueryNic, 12 minima", query, G_EARLY | G_SUNNY,
+	  0 },
 	{ "nic.close_live", "10.1, C14 VipCloseNic with live objects",
 	  close_live, G_PEER | G_OWN, 0 },
 	{ "nic.close_waited", "10.1, 11 VipCloseNic under waiters",

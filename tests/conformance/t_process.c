@@ -238,7 +238,7 @@ static const struct group groups[] = {
 	{ "process.copy_on_write", "10 fork, transfers undisturbed",
 	  copy_on_write, G_PEER | G_OWN | G_LEVELS, 0 },
 	{ "process.child_opens", "10, C18 a child's own NIC", child_opens,
-	  G_PEER | G_OWN, 0 },
+	  G_PEER | G_OWN | G_SUNNY, 0 },
 	{ "process.killed", "C19 kill -9", killed,
 	  G_PEER | G_OWN | G_LEVELS, 0 },
 	{ "process.exited", "C19 exit", exited,

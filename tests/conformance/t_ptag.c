@@ -89,8 +89,9 @@ static void limit(void)
 
 static const struct group groups[] = {
 	{ "ptag.create_destroy", "10.3 VipCreatePtag, VipDestroyPtag, 12",
-	  create_destroy, 0, 0 },
-	{ "ptag.bad_arguments", "10.3, 10 common rules", bad_arguments, 0, 0 },
+	  create_destroy, G_EARLY | G_SUNNY, 0 },
+	{ "ptag.bad_arguments", "10.3, 10 common rules", bad_arguments, G_EARLY,
+	  0 },
 	{ "ptag.in_use", "10.3 VipDestroyPtag, still used", in_use, 0, 0 },
 	{ "ptag.limit", "12 MaxPtags", limit, 0, 0 },
 };

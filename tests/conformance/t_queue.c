@@ -249,10 +249,11 @@ static void depth(void)
 }
 
 static const struct group groups[] = {
-	{ "queue.fifo", "7.1, 7.2", fifo, G_PEER | G_LEVELS, 0 },
-	{ "queue.empty", "10.4 queue empty", empty, G_PEER, 0 },
+	{ "queue.fifo", "7.1, 7.2", fifo, G_PEER | G_LEVELS | G_EARLY | G_SUNNY,
+	  0 },
+	{ "queue.empty", "10.4 queue empty", empty, G_PEER | G_EARLY, 0 },
 	{ "queue.not_done", "10.4 head still pending", not_done,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_EARLY, 0 },
 	{ "queue.full", "8 VI_OVERRUN, 14", full, G_PEER | G_LEVELS, 0 },
 	{ "queue.full_sends", "8 VI_OVERRUN, 14", full_sends,
 	  G_PEER | G_LEVELS, 0 },

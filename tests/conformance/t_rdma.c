@@ -250,17 +250,17 @@ static void overwrite(void)
 }
 
 static const struct group groups[] = {
-	{ "rdma.write", "7.6 without immediate, 7.11 the last byte last",
-	  plain, G_PEER | G_LEVELS, 0 },
+	{ "rdma.write", "7.6 without immediate, 7.11 the last byte last", plain,
+	  G_PEER | G_LEVELS | G_EARLY | G_SUNNY, 0 },
 	{ "rdma.gathered", "3 RDMA Write, n local segments", gathered,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_EARLY | G_SUNNY, 0 },
 	{ "rdma.immediate", "7.6 with immediate, 14 Length", immediate,
-	  G_PEER | G_LEVELS, 0 },
-	{ "rdma.zero", "7.4 zero bytes", zero, G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_EARLY | G_SUNNY, 0 },
+	{ "rdma.zero", "7.4 zero bytes", zero, G_PEER | G_LEVELS | G_SUNNY, 0 },
 	{ "rdma.then_send", "7.11 RDMA Write, then Send", then_send,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_SUNNY, 0 },
 	{ "rdma.overwrite", "7.1 order of RDMA Writes", overwrite,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_SUNNY, 0 },
 };
 
 NOUN(rdma, groups);

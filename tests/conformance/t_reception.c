@@ -240,7 +240,7 @@ static void mismatch(void)
 
 static const struct group groups[] = {
 	{ "reception.placed", "6 complete when in the remote memory", placed,
-	  G_PEER, 0 },
+	  G_PEER | G_SUNNY, 0 },
 	{ "reception.no_receive", "6 no receive posted: REMOTE_DESC_ERROR",
 	  no_receive, G_PEER, 0 },
 	{ "reception.too_long", "6, 7.3 a receive too short", too_long,

@@ -206,17 +206,18 @@ static void both_ways(void)
 
 static const struct group groups[] = {
 	{ "send.sizes", "7.3, 7.4, 12 MaxTransferSize", sizes,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_EARLY | G_SUNNY, 0 },
 	{ "send.segments", "3 descriptors, 12 MaxSegmentsPerDesc", segments,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_EARLY | G_SUNNY, 0 },
 	{ "send.unaligned", "3 data segments have any alignment", unaligned,
-	  G_PEER | G_LEVELS, 0 },
-	{ "send.zero", "C11, 7.4", zero, G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_EARLY | G_SUNNY, 0 },
+	{ "send.zero", "C11, 7.4", zero, G_PEER | G_LEVELS | G_EARLY | G_SUNNY,
+	  0 },
 	{ "send.shorter", "3 Length after completion, C17", shorter,
-	  G_PEER | G_LEVELS, 0 },
-	{ "send.repost", "C3, C4", repost, G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_EARLY | G_SUNNY, 0 },
+	{ "send.repost", "C3, C4", repost, G_PEER | G_LEVELS | G_SUNNY, 0 },
 	{ "send.both_ways", "7.1 queues are independent", both_ways,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_SUNNY, 0 },
 };
 
 NOUN(send, groups);

@@ -229,17 +229,19 @@ static void destroy_states(void)
 
 static const struct group groups[] = {
 	{ "vi.bad_level", "10.2 VipCreateVi INVALID_RELIABILITY_LEVEL, 2",
-	  bad_level, 0, 0 },
-	{ "vi.bad_mtu", "10.2 VipCreateVi INVALID_MTU", bad_mtu, 0, 0 },
+	  bad_level, G_EARLY, 0 },
+	{ "vi.bad_mtu", "10.2 VipCreateVi INVALID_MTU", bad_mtu, G_EARLY, 0 },
 	{ "vi.bad_ptag", "10.2 VipCreateVi INVALID_PTAG, C15", bad_ptag, 0,
 	  0 },
 	{ "vi.bad_rest", "10.2 VipCreateVi QOS, RDMAREAD, CQs, pointers",
 	  bad_rest, G_LEVELS, 0 },
-	{ "vi.query", "10.2 VipQueryVi", query, G_LEVELS, 0 },
-	{ "vi.many", "10.2, 12 MaxVI", many, 0, 0 },
-	{ "vi.idle", "5 Idle, 10.2 VipDestroyVi, C14", idle, G_LEVELS, 0 },
+	{ "vi.query", "10.2 VipQueryVi", query, G_LEVELS | G_EARLY | G_SUNNY,
+	  0 },
+	{ "vi.many", "10.2, 12 MaxVI", many, G_EARLY | G_SUNNY, 0 },
+	{ "vi.idle", "5 Idle, 10.2 VipDestroyVi, C14", idle, G_LEVELS | G_EARLY,
+	  0 },
 	{ "vi.destroy_states", "10.2 VipDestroyVi INVALID_STATE, 5",
-	  destroy_states, G_PEER | G_LEVELS, 0 },
+	  destroy_states, G_PEER | G_LEVELS | G_EARLY, 0 },
 };
 
 NOUN(vi, groups);

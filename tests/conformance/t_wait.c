@@ -186,9 +186,9 @@ static void two(void)
 
 static const struct group groups[] = {
 	{ "wait.timeouts", "10.4 VipRecvWait, 14 time-out 0", timeouts,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_EARLY, 0 },
 	{ "wait.woken", "10.4, C16, VipRecvDone beside VipRecvWait", woken,
-	  G_PEER | G_LEVELS, 0 },
+	  G_PEER | G_LEVELS | G_EARLY | G_SUNNY, 0 },
 	{ "wait.interrupted", "C20 signals do not end waits", interrupted,
 	  G_PEER, 0 },
 	{ "wait.two", "10.4, 11 two waiters", two, G_PEER, 0 },
