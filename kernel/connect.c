@@ -6,8 +6,8 @@
  * A server waits (struct via_waiter) before it has a VI.  A request that
  * finds a waiter becomes a struct via_conn: on nic->conns until the program
  * accepts or rejects it, or the client gives up.  A VI's own attempt lives in
- * the VI: state Pending, verdict NOT_DONE, until via_conn_join(),
- * via_conn_refuse(), its deadline or a disconnect ends it.
+ * the VI: state Pending, verdict NOT_DONE, until it is joined or refused, or
+ * its deadline or a disconnect ends it.  Peer to peer is in peer.c.
  */
 
 #include <linux/err.h>
@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 #include "connect.h"
 #include "loop.h"
+#include "peer.h"
 #include "stats.h"
 #include "vi.h"
 
@@ -66,30 +67,11 @@ void via_conn_put(struct via_conn *conn)
 }
 EXPORT_SYMBOL_GPL(via_conn_put);
 
-static bool via_disc_equal(const struct via_net_addr *a,
-			   const struct via_net_addr *b)
-{
-	return a->disc_len == b->disc_len &&
-	       !memcmp(a->disc, b->disc, a->disc_len);
-}
-
-static bool via_addr_ok(const struct via_net_addr *a)
-{
-	return a->host_len <= VIA_ADDR_MAX && a->disc_len <= VIA_DISC_MAX;
-}
-
-static bool via_addr_is_own(const struct via_nic *nic,
-			    const struct via_net_addr *a)
-{
-	return a->host_len == nic->addr_len &&
-	       !memcmp(a->host, nic->addr, nic->addr_len);
-}
-
 /*
  * A wait may be longer than asked, never shorter: round up, and the tick that
  * runs already does not count.  ns is not 0.
  */
-static unsigned long via_timeout(u64 ns)
+unsigned long via_conn_timeout(u64 ns)
 {
 	if (ns == VIA_FOREVER)
 		return VIA_CONN_FOREVER;
@@ -353,8 +335,8 @@ int via_conn_wait(struct via_file *f, struct via_conn_wait *arg)
 	return via_waiter_finish(f, w, left, arg);
 }
 
-static int via_attrs_compare(const struct via_vi_attrs *a,
-			     const struct via_vi_attrs *b)
+int via_attrs_compare(const struct via_vi_attrs *a,
+		      const struct via_vi_attrs *b)
 {
 	if (a->reliability != b->reliability)
 		return VIA_R_INVALID_RELIABILITY_LEVEL;
@@ -362,36 +344,43 @@ static int via_attrs_compare(const struct via_vi_attrs *a,
 		return VIA_R_INVALID_MTU;
 	return 0;
 }
+EXPORT_SYMBOL_GPL(via_attrs_compare);
 
-/* Idle to Pending. */
-static bool via_conn_begin(struct via_vi *vi, const struct via_net_addr *local,
-			   const struct via_net_addr *remote,
-			   const struct via_vi_attrs *attrs, bool own,
-			   unsigned long deadline, bool forever)
+bool via_conn_begin(struct via_vi *vi, const struct via_attempt *a)
 {
-	bool idle;
+	bool ok;
+
+	lockdep_assert_held(&vi->file->mutex);
+	/* What is over but was not asked about stands in nobody's way. */
+	via_conn_expire(vi);
+	via_peer_unlist(vi);
+	/* Nor what another thread has begun to leave and not finished. */
+	via_loop_transport.disconnected(vi);
 
 	via_vi_lock(vi);
-	idle = vi->state == VIA_STATE_IDLE;
-	if (idle) {
-		vi->local = *local;
-		vi->remote = *remote;
-		if (attrs)
-			vi->remote_attrs = *attrs;
-		vi->deadline = deadline;
-		vi->forever = forever;
+	ok = via_vi_may(vi, VIA_EV_BEGIN);
+	if (ok) {
+		vi->local = *a->local;
+		vi->remote = *a->remote;
+		if (a->attrs)
+			vi->remote_attrs = *a->attrs;
+		vi->deadline = a->deadline;
+		vi->forever = a->forever;
+		vi->p2p = a->p2p;
+		vi->attempt++;
 		vi->verdict = VIA_R_NOT_DONE;
 		vi->broken = 0;
-		vi->xport = own ? &via_loop_transport :
-				  vi->nic->ops->transport;
-		via_vi_set_state(vi, VIA_STATE_PENDING);
+		vi->xport = a->own ? &via_loop_transport :
+				     vi->nic->ops->transport;
+		via_vi_move(vi, VIA_EV_BEGIN, NULL);
 	}
 	via_vi_unlock(vi);
-	return idle;
+	return ok;
 }
 
 int via_conn_accept(struct via_file *f, const struct via_conn_accept *arg)
 {
+	struct via_attempt attempt = {};
 	struct via_conn *conn;
 	struct via_vi *vi;
 	int ret;
@@ -409,10 +398,13 @@ int via_conn_accept(struct via_file *f, const struct via_conn_accept *arg)
 		ret = VIA_R_TIMEOUT;
 		goto out_vi;
 	}
+	attempt.local = &conn->local;
+	attempt.remote = &conn->remote;
+	attempt.attrs = &conn->attrs;
+	attempt.deadline = conn->deadline;
+	attempt.own = conn->client;
 	ret = via_attrs_compare(&vi->attrs, &conn->attrs);
-	if (!ret && !via_conn_begin(vi, &conn->local, &conn->remote,
-				    &conn->attrs, conn->client,
-				    conn->deadline, false))
+	if (!ret && !via_conn_begin(vi, &attempt))
 		ret = VIA_R_INVALID_STATE;
 	if (ret) {
 		/* The client knows nothing yet: the server may try again. */
@@ -429,7 +421,7 @@ int via_conn_accept(struct via_file *f, const struct via_conn_accept *arg)
 	else
 		ret = f->nic->ops->accept(conn, vi);
 	if (ret)
-		via_conn_failed(vi, ret);
+		via_conn_refuse(vi, NULL, ret);
 	via_conn_put(conn);
 	/* The verdict, if there is one already, is fetched by CONN_RESULT. */
 	ret = 0;
@@ -452,8 +444,13 @@ int via_conn_request(struct via_file *f, const struct via_conn_request *arg)
 {
 	struct via_net_addr local = arg->local;
 	struct via_nic *nic = f->nic;
+	struct via_attempt attempt = {
+		.local = &local,
+		.remote = &arg->remote,
+		.forever = arg->timeout == VIA_FOREVER,
+		.own = via_addr_is_own(nic, &arg->remote),
+	};
 	struct via_vi *vi;
-	bool own;
 	int ret;
 
 	lockdep_assert_held(&f->mutex);
@@ -468,20 +465,18 @@ int via_conn_request(struct via_file *f, const struct via_conn_request *arg)
 	vi = via_vi_get(f, arg->vi);
 	if (!vi)
 		return VIA_R_INVALID_PARAMETER;
-	own = via_addr_is_own(nic, &arg->remote);
+	attempt.deadline = via_now() + via_conn_timeout(arg->timeout);
 	ret = VIA_R_INVALID_STATE;
-	if (!via_conn_begin(vi, &local, &arg->remote, NULL, own,
-			    via_now() + via_timeout(arg->timeout),
-			    arg->timeout == VIA_FOREVER))
+	if (!via_conn_begin(vi, &attempt))
 		goto out;
-	if (own)
+	if (attempt.own)
 		ret = via_loop_connect(vi);
 	else if (nic->ops->connect)
 		ret = nic->ops->connect(vi);
 	else
 		ret = VIA_R_NOT_REACHABLE;
 	if (ret)
-		via_conn_failed(vi, ret);
+		via_conn_refuse(vi, NULL, ret);
 	ret = 0;
 out:
 	via_vi_put(vi);
@@ -500,139 +495,143 @@ void via_conn_forget(struct via_vi *vi)
 		via_conn_put(conn);
 }
 
-bool via_conn_join(struct via_vi *vi, struct via_conn *conn,
-		   const struct via_vi_attrs *attrs,
+void via_conn_make(struct via_vi *vi, const struct via_vi_attrs *attrs,
 		   const struct via_transport_ops *xport, struct via_vi *peer)
 {
-	bool ok;
-
-	via_vi_lock(vi);
-	ok = vi->state == VIA_STATE_PENDING && vi->verdict == VIA_R_NOT_DONE &&
-	     (!conn || vi->conn == conn) && !vi->sq.dead;
-	if (ok) {
-		if (attrs)
-			vi->remote_attrs = *attrs;
-		vi->xport = xport;
-		if (peer) {
-			kref_get(&peer->ref);
-			vi->peer = peer;
-		}
-		vi->verdict = VIA_R_SUCCESS;
-		via_vi_set_state(vi, VIA_STATE_CONNECTED);
+	via_vi_assert_locked(vi);
+	if (attrs)
+		vi->remote_attrs = *attrs;
+	vi->xport = xport;
+	if (peer) {
+		kref_get(&peer->ref);
+		vi->peer = peer;
 	}
-	via_vi_unlock(vi);
-	if (ok) {
-		if (conn)
-			via_conn_forget(vi);
-		wake_up_all(&vi->conn_wait);
-	}
-	return ok;
+	vi->verdict = VIA_R_SUCCESS;
+	via_vi_move(vi, VIA_EV_JOIN, NULL);
+	wake_up_all(&vi->conn_wait);
 }
 
 bool via_conn_established(struct via_vi *vi, const struct via_vi_attrs *attrs)
 {
-	return via_conn_join(vi, NULL, attrs, vi->nic->ops->transport, NULL);
+	bool ok = via_vi_may(vi, VIA_EV_JOIN);
+
+	if (ok)
+		via_conn_make(vi, attrs, vi->nic->ops->transport, NULL);
+	return ok;
 }
 EXPORT_SYMBOL_GPL(via_conn_established);
 
-void via_conn_refuse(struct via_vi *vi, struct via_conn *conn, u32 verdict)
-{
-	bool ours;
-
-	via_vi_lock(vi);
-	ours = vi->state == VIA_STATE_PENDING && (!conn || vi->conn == conn);
-	if (ours) {
-		vi->xport = NULL;
-		vi->verdict = verdict;
-		via_vi_set_state(vi, VIA_STATE_IDLE);
-	}
-	via_vi_unlock(vi);
-	if (ours) {
-		via_conn_forget(vi);
-		wake_up_all(&vi->conn_wait);
-	}
-}
-
 void via_conn_failed(struct via_vi *vi, u32 verdict)
 {
-	via_conn_refuse(vi, NULL, verdict);
+	if (!via_vi_may(vi, VIA_EV_REFUSE))
+		return;
+	vi->verdict = verdict;
+	via_vi_move(vi, VIA_EV_REFUSE, NULL);
+	wake_up_all(&vi->conn_wait);
 }
 EXPORT_SYMBOL_GPL(via_conn_failed);
 
-/* The attempt's time is over: cancel it, receives stay posted. */
-static void via_conn_expire(struct via_vi *vi)
+void via_conn_refuse(struct via_vi *vi, struct via_conn *conn, u32 verdict)
 {
-	const struct via_transport_ops *xport = NULL;
+	struct via_conn *own = NULL;
 
 	via_vi_lock(vi);
-	if (vi->state == VIA_STATE_PENDING && !vi->forever &&
-	    time_after_eq(via_now(), vi->deadline)) {
-		xport = vi->xport;
-		xport->disconnect(vi, true);
-		vi->xport = NULL;
-		vi->verdict = VIA_R_TIMEOUT;
-		via_vi_set_state(vi, VIA_STATE_IDLE);
+	if (via_vi_may(vi, VIA_EV_REFUSE) && (!conn || vi->conn == conn)) {
+		own = vi->conn;
+		vi->conn = NULL;
+		via_conn_failed(vi, verdict);
 	}
 	via_vi_unlock(vi);
-	if (xport && xport->disconnected)
-		xport->disconnected(vi);
+	if (own)
+		via_conn_put(own);
 }
 
-/* Fetch the verdict once. */
-static int via_conn_fetch(struct via_vi *vi, struct via_conn_result *arg)
+void via_conn_expire(struct via_vi *vi)
 {
-	int ret;
+	const struct via_transport_ops *left;
+	bool late;
+
+	if (READ_ONCE(vi->state) != VIA_STATE_PENDING)
+		return;
+	via_vi_lock(vi);
+	late = via_vi_may(vi, VIA_EV_EXPIRE) && via_conn_overdue(vi);
+	if (late) {
+		vi->verdict = VIA_R_TIMEOUT;
+		via_vi_move(vi, VIA_EV_EXPIRE, &left);
+	}
+	via_vi_unlock(vi);
+	if (late)
+		via_vi_left(vi, left);
+}
+
+/*
+ * Take the verdict of an attempt, once.  Another attempt's, or that of the
+ * other kind, is not ours to take.
+ */
+static int via_conn_fetch(struct via_vi *vi, u32 attempt,
+			  struct via_conn_result *arg)
+{
+	u32 ret = VIA_VERDICT_NONE;
 
 	via_vi_lock(vi);
-	ret = vi->verdict;
-	if (ret == VIA_R_SUCCESS)
-		arg->attrs = vi->remote_attrs;
-	if (ret != VIA_R_NOT_DONE)
-		vi->verdict = VIA_VERDICT_NONE;
+	if (vi->attempt == attempt &&
+	    vi->p2p == !!(arg->flags & VIA_CONN_PEER)) {
+		ret = vi->verdict;
+		if (ret == VIA_R_SUCCESS)
+			arg->attrs = vi->remote_attrs;
+		if (ret != VIA_R_NOT_DONE)
+			vi->verdict = VIA_VERDICT_NONE;
+	}
 	via_vi_unlock(vi);
 	return ret == VIA_VERDICT_NONE ? VIA_R_INVALID_STATE : ret;
 }
 
-static bool via_conn_settled(const struct via_vi *vi)
+static bool settled(const struct via_vi *vi, u32 attempt)
 {
 	return READ_ONCE(vi->verdict) != VIA_R_NOT_DONE ||
+	       READ_ONCE(vi->attempt) != attempt ||
 	       READ_ONCE(vi->sq.dead);
 }
 
 /* Until the verdict, the deadline (0) or a signal (negative). */
-static long via_conn_sleep(struct via_vi *vi)
+static long via_conn_sleep(struct via_vi *vi, u32 attempt)
 {
 	long left;
 
 	/* Once more where the counter of jiffies has leapt. */
 	do {
-		left = vi->forever ? MAX_SCHEDULE_TIMEOUT :
+		left = READ_ONCE(vi->forever) ? MAX_SCHEDULE_TIMEOUT :
 		       (long)(READ_ONCE(vi->deadline) - via_now());
+		left = max(left, 0L);
 		left = wait_event_interruptible_timeout(vi->conn_wait,
-							via_conn_settled(vi),
-							max(left, 0L));
-	} while (!left && (vi->forever ||
-			   time_before(via_now(), READ_ONCE(vi->deadline))));
+							settled(vi, attempt),
+							left);
+	} while (!left && !via_conn_overdue(vi));
 	return left;
 }
 
 int via_conn_result(struct via_file *f, struct via_conn_result *arg)
 {
+	bool p2p = arg->flags & VIA_CONN_PEER;
 	struct via_vi *vi;
 	long left = 1;
+	u32 attempt;
 	int ret;
 
-	if (arg->flags & ~VIA_CONN_NOWAIT)
+	if (arg->flags & ~(VIA_CONN_NOWAIT | VIA_CONN_PEER))
 		return -EINVAL;
 	vi = via_vi_get(f, arg->vi);
 	if (!vi)
 		return VIA_R_INVALID_PARAMETER;
-	if (!(arg->flags & VIA_CONN_NOWAIT))
-		left = via_conn_sleep(vi);
+	attempt = READ_ONCE(vi->attempt);
+	if (READ_ONCE(vi->p2p) == p2p && !(arg->flags & VIA_CONN_NOWAIT))
+		left = via_conn_sleep(vi, attempt);
 	via_conn_expire(vi);
-	ret = via_conn_fetch(vi, arg);
+	ret = via_conn_fetch(vi, attempt, arg);
 	if (ret == VIA_R_NOT_DONE && left < 0)
 		ret = -EINTR;
+	else if (p2p)
+		via_peer_unlist(vi);
 	via_vi_put(vi);
 	return ret;
 }

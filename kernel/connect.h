@@ -3,6 +3,7 @@
 #ifndef _VIA_CONNECT_H
 #define _VIA_CONNECT_H
 
+#include <linux/string.h>
 #include "file.h"
 
 int via_conn_wait(struct via_file *f, struct via_conn_wait *arg);
@@ -23,16 +24,67 @@ struct via_conn *via_conn_alloc(struct via_nic *nic,
 /* Give a request to a waiter: 0 or -ENOENT. */
 int via_conn_offer(struct via_conn *conn);
 
-/*
- * Pending to Connected, if the attempt is still the one meant: @conn is the
- * client's request on this host, or NULL where the device has checked.
+/**
+ * struct via_attempt - what a VI is to try
+ * @local:	own address
+ * @remote:	the peer's
+ * @attrs:	the peer's VI where it is known already, else NULL
+ * @deadline:	via_now()
+ * @forever:	no deadline
+ * @own:	the peer is on this host
+ * @p2p:	peer to peer
  */
-bool via_conn_join(struct via_vi *vi, struct via_conn *conn,
-		   const struct via_vi_attrs *attrs,
+struct via_attempt {
+	const struct via_net_addr *local;
+	const struct via_net_addr *remote;
+	const struct via_vi_attrs *attrs;
+	unsigned long deadline;
+	bool forever;
+	bool own;
+	bool p2p;
+};
+
+/* Idle to Pending; file->mutex held. */
+bool via_conn_begin(struct via_vi *vi, const struct via_attempt *a);
+/* Pending to Connected; both queue locks held, and the state checked. */
+void via_conn_make(struct via_vi *vi, const struct via_vi_attrs *attrs,
 		   const struct via_transport_ops *xport, struct via_vi *peer);
-/* Pending to Idle, likewise. */
+/*
+ * Pending to Idle, if the attempt is still the one meant: @conn is the
+ * client's request on this host, or NULL.  No queue lock held.
+ */
 void via_conn_refuse(struct via_vi *vi, struct via_conn *conn, u32 verdict);
+/* Pending to Idle, if the attempt's time is over.  No queue lock held. */
+void via_conn_expire(struct via_vi *vi);
 /* Drop the VI's reference to its own request. */
 void via_conn_forget(struct via_vi *vi);
+/* ns to jiffies, rounded up; ns is not 0. */
+unsigned long via_conn_timeout(u64 ns);
+
+static inline bool via_disc_equal(const struct via_net_addr *a,
+				  const struct via_net_addr *b)
+{
+	return a->disc_len == b->disc_len &&
+	       !memcmp(a->disc, b->disc, a->disc_len);
+}
+
+static inline bool via_addr_ok(const struct via_net_addr *a)
+{
+	return a->host_len <= VIA_ADDR_MAX && a->disc_len <= VIA_DISC_MAX;
+}
+
+static inline bool via_addr_is_own(const struct via_nic *nic,
+				   const struct via_net_addr *a)
+{
+	return a->host_len == nic->addr_len &&
+	       !memcmp(a->host, nic->addr, nic->addr_len);
+}
+
+/* Either queue lock held, or a hint. */
+static inline bool via_conn_overdue(const struct via_vi *vi)
+{
+	return !READ_ONCE(vi->forever) &&
+	       time_after_eq(via_now(), READ_ONCE(vi->deadline));
+}
 
 #endif

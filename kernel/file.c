@@ -18,6 +18,7 @@
 #include "file.h"
 #include "memory.h"
 #include "nic.h"
+#include "peer.h"
 #include "ptag.h"
 #include "queue.h"
 #include "stats.h"
@@ -379,6 +380,11 @@ static long via_object_call(struct via_file *f, unsigned int cmd, void *arg)
 		struct via_conn_request *a = arg;
 
 		return a->reserved ? -EINVAL : via_conn_request(f, a);
+	}
+	case VIA_IOC_PEER_REQUEST: {
+		struct via_conn_request *a = arg;
+
+		return a->reserved ? -EINVAL : via_peer_request(f, a);
 	}
 	case VIA_IOC_DISCONNECT: {
 		struct via_vi_arg *a = arg;

@@ -194,6 +194,8 @@ static void via_loop_disconnect(struct via_vi *vi, bool tell)
 	via_vi_assert_locked(vi);
 	vi->peer_left = vi->peer;
 	vi->peer = NULL;
+	vi->conn_left = vi->conn;
+	vi->conn = NULL;
 }
 
 static void via_loop_disconnected(struct via_vi *vi)
@@ -204,8 +206,8 @@ static void via_loop_disconnected(struct via_vi *vi)
 	via_vi_lock(vi);
 	peer = vi->peer_left;
 	vi->peer_left = NULL;
-	conn = vi->conn;
-	vi->conn = NULL;
+	conn = vi->conn_left;
+	vi->conn_left = NULL;
 	via_vi_unlock(vi);
 
 	if (conn) {
@@ -258,21 +260,28 @@ int via_loop_connect(struct via_vi *vi)
 int via_loop_accept(struct via_conn *conn, struct via_vi *vi)
 {
 	struct via_vi *client = conn->client;
+	bool ok;
 
-	/*
-	 * The server first: its receives are live before the client may
-	 * send.  A client that gave up in the meantime leaves the server with
-	 * a peer that is gone.
-	 */
-	if (!via_conn_join(vi, NULL, NULL, &via_loop_transport, client))
-		return VIA_R_INVALID_STATE;
-	if (via_conn_join(client, conn, &vi->attrs, &via_loop_transport, vi))
-		return 0;
-	via_vi_lock(vi);
-	via_vi_break_later(vi, 0);
-	via_vi_unlock(vi);
-	via_vi_settle(vi);
-	return 0;
+	/* It gave up, and its program then picks it for a server. */
+	if (client == vi)
+		return VIA_R_TIMEOUT;
+	via_vi_lock_two(vi, client);
+	ok = client->conn == conn && via_vi_may(client, VIA_EV_JOIN) &&
+	     via_vi_may(vi, VIA_EV_JOIN);
+	if (ok) {
+		client->conn = NULL;
+		via_loop_join(vi, client);
+	}
+	via_vi_unlock_two(vi, client);
+	if (ok)
+		via_conn_put(conn);
+	return ok ? 0 : VIA_R_TIMEOUT;
+}
+
+void via_loop_join(struct via_vi *a, struct via_vi *b)
+{
+	via_conn_make(a, &b->attrs, &via_loop_transport, b);
+	via_conn_make(b, &a->attrs, &via_loop_transport, a);
 }
 
 void via_loop_reject(struct via_conn *conn)

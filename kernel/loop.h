@@ -9,6 +9,8 @@ extern const struct via_transport_ops via_loop_transport;
 
 int via_loop_connect(struct via_vi *vi);
 int via_loop_accept(struct via_conn *conn, struct via_vi *vi);
+/* Two Pending VIs become Connected; via_vi_lock_two() held. */
+void via_loop_join(struct via_vi *a, struct via_vi *b);
 void via_loop_reject(struct via_conn *conn);
 
 #endif

@@ -51,6 +51,7 @@ EXPORT_SYMBOL_GPL(via_nic_put);
 struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 {
 	struct via_nic *nic = kzalloc(sizeof(*nic), GFP_KERNEL);
+	u32 i;
 
 	if (!nic)
 		return NULL;
@@ -63,6 +64,8 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	INIT_LIST_HEAD(&nic->files);
 	INIT_LIST_HEAD(&nic->waiters);
 	INIT_LIST_HEAD(&nic->conns);
+	for (i = 0; i < VIA_PEER_BUCKETS; i++)
+		INIT_LIST_HEAD(&nic->peers[i]);
 	nic->limits = (struct via_limits){
 		.reliability	= VIA_UNRELIABLE | VIA_RELIABLE_DELIVERY |
 				  VIA_RELIABLE_RECEPTION,

@@ -11,6 +11,7 @@
 #include "cq.h"
 #include "engine.h"
 #include "nic.h"
+#include "peer.h"
 #include "ptag.h"
 #include "queue.h"
 #include "stats.h"
@@ -38,6 +39,35 @@ static void via_vi_release(struct kref *ref)
 void via_vi_put(struct via_vi *vi)
 {
 	kref_put(&vi->ref, via_vi_release);
+}
+
+static void via_lock_pair(spinlock_t *a, spinlock_t *b)
+	__acquires(a) __acquires(b)
+{
+	if (a > b)
+		swap(a, b);
+	spin_lock(a);
+	spin_lock_nested(b, SINGLE_DEPTH_NESTING);
+}
+
+void via_vi_lock_two(struct via_vi *a, struct via_vi *b)
+	__acquires(&a->sq.lock) __acquires(&b->sq.lock)
+	__acquires(&a->rq.lock) __acquires(&b->rq.lock)
+{
+	local_bh_disable();
+	via_lock_pair(&a->sq.lock, &b->sq.lock);
+	via_lock_pair(&a->rq.lock, &b->rq.lock);
+}
+
+void via_vi_unlock_two(struct via_vi *a, struct via_vi *b)
+	__releases(&a->sq.lock) __releases(&b->sq.lock)
+	__releases(&a->rq.lock) __releases(&b->rq.lock)
+{
+	spin_unlock(&a->rq.lock);
+	spin_unlock(&b->rq.lock);
+	spin_unlock(&a->sq.lock);
+	spin_unlock(&b->sq.lock);
+	local_bh_enable();
 }
 
 struct via_vi *via_vi_get(struct via_file *f, u32 id)
@@ -112,6 +142,7 @@ static struct via_vi *via_vi_alloc(struct via_file *f,
 	vi->verdict = VIA_VERDICT_NONE;
 	init_waitqueue_head(&vi->conn_wait);
 	INIT_LIST_HEAD(&vi->link);
+	INIT_LIST_HEAD(&vi->peer_link);
 	atomic_long_inc(&via_made.vis);
 	if (via_vi_alloc_parts(vi)) {
 		via_vi_free_parts(vi);
@@ -222,8 +253,9 @@ int via_vi_destroy(struct via_file *f, u32 id)
 	lockdep_assert_held(&f->mutex);
 	if (!vi)
 		return VIA_R_INVALID_PARAMETER;
+	via_conn_expire(vi);
 	via_vi_lock(vi);
-	if (vi->state != VIA_STATE_IDLE)
+	if (!via_vi_may(vi, VIA_EV_DESTROY))
 		ret = VIA_R_INVALID_STATE;
 	else if (vi->sq.next != vi->sq.head || vi->rq.next != vi->rq.head ||
 		 (via_queue_posted(&vi->sq, &n) && n) ||
@@ -261,6 +293,7 @@ int via_vi_query(struct via_file *f, struct via_vi_query *arg)
 	if (!vi)
 		return VIA_R_INVALID_PARAMETER;
 	via_vi_settle(vi);
+	via_conn_expire(vi);
 	arg->state = READ_ONCE(vi->state);
 	arg->attrs = vi->attrs;
 	arg->send_cq = vi->sq.cq ? vi->sq.cq->id : 0;
@@ -330,82 +363,85 @@ static void via_vi_flush(struct via_vi *vi)
 	via_queue_flush(vi, &vi->rq);
 }
 
-/*
- * Leave Connected or Pending: detach the transport.  Returns it so that the
- * caller can tell it once more without locks.
- */
-static const struct via_transport_ops *via_vi_unplug(struct via_vi *vi,
-						     bool tell)
+bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
+		 const struct via_transport_ops **left)
 {
+	struct via_move move = via_state_move(vi->state, event);
 	const struct via_transport_ops *xport = vi->xport;
 
 	via_vi_assert_locked(vi);
-	if (xport) {
-		xport->disconnect(vi, tell);
-		vi->xport = NULL;
+	if (left)
+		*left = NULL;
+	if (move.to == VIA_STATE_REFUSED)
+		return false;
+	if (move.what & VIA_DO_DETACH && xport) {
+		xport->disconnect(vi, move.what & VIA_DO_TELL);
+		*left = xport;
 	}
-	vi->broken = 0;
-	return xport;
+	if (move.to == VIA_STATE_IDLE || move.to == VIA_STATE_ERROR) {
+		vi->xport = NULL;
+		vi->broken = 0;
+	}
+	/* Stored before the flush: pairs with the poster's barrier. */
+	vi->state = move.to;
+	WRITE_ONCE(vi->shared->state, move.to);
+	if (move.what & VIA_DO_FLUSH)
+		via_vi_flush(vi);
+	if (move.what & VIA_DO_REPORT)
+		via_vi_event(vi, VIA_ERR_CONN_LOST, 0, 0);
+	return true;
 }
 
-static void via_vi_unplugged(struct via_vi *vi,
-			     const struct via_transport_ops *xport)
+void via_vi_left(struct via_vi *vi, const struct via_transport_ops *left)
 {
-	if (xport && xport->disconnected)
-		xport->disconnected(vi);
+	if (left && left->disconnected)
+		left->disconnected(vi);
+	via_peer_unlist(vi);
 	wake_up_all(&vi->conn_wait);
 }
 
 void __via_vi_settle(struct via_vi *vi)
 {
-	const struct via_transport_ops *xport = NULL;
-	bool tell;
+	const struct via_transport_ops *left = NULL;
 
 	via_vi_lock(vi);
-	tell = vi->broken & VIA_BROKEN_TELL;
-	if (vi->broken && vi->state == VIA_STATE_CONNECTED) {
-		xport = via_vi_unplug(vi, tell);
-		via_vi_set_state(vi, VIA_STATE_ERROR);
-		via_vi_flush(vi);
-		via_vi_event(vi, VIA_ERR_CONN_LOST, 0, 0);
-	}
+	if (vi->broken)
+		via_vi_move(vi, vi->broken & VIA_BROKEN_TELL ?
+			    VIA_EV_BROKEN : VIA_EV_LOST, &left);
+	/* In any other state it comes too late. */
 	vi->broken = 0;
 	via_vi_unlock(vi);
-	if (xport)
-		via_vi_unplugged(vi, xport);
+	if (left)
+		via_vi_left(vi, left);
 }
 EXPORT_SYMBOL_GPL(__via_vi_settle);
 
 void via_vi_disconnect(struct via_vi *vi)
 {
-	const struct via_transport_ops *xport;
+	const struct via_transport_ops *left;
 
+	lockdep_assert_held(&vi->file->mutex);
 	via_vi_lock(vi);
-	xport = via_vi_unplug(vi, true);
 	if (vi->state == VIA_STATE_PENDING)
 		vi->verdict = VIA_R_INVALID_STATE;
-	via_vi_set_state(vi, VIA_STATE_IDLE);
-	via_vi_flush(vi);
+	else if (vi->p2p)
+		vi->verdict = VIA_VERDICT_NONE;
+	via_vi_move(vi, VIA_EV_DISCONNECT, &left);
 	via_vi_unlock(vi);
-	via_vi_unplugged(vi, xport);
+	via_vi_left(vi, left);
 }
 
 void via_vi_fail(struct via_vi *vi)
 {
-	const struct via_transport_ops *xport;
-	bool lost;
+	const struct via_transport_ops *left;
 
+	lockdep_assert_held(&vi->file->mutex);
 	via_vi_lock(vi);
-	xport = via_vi_unplug(vi, false);
 	if (vi->state == VIA_STATE_PENDING)
 		vi->verdict = VIA_R_NOT_REACHABLE;
-	lost = vi->state == VIA_STATE_CONNECTED;
-	via_vi_set_state(vi, VIA_STATE_ERROR);
-	via_vi_flush(vi);
-	if (lost)
-		via_vi_event(vi, VIA_ERR_CONN_LOST, 0, 0);
+	via_vi_move(vi, VIA_EV_NIC_GONE, &left);
 	via_vi_unlock(vi);
-	via_vi_unplugged(vi, xport);
+	via_vi_left(vi, left);
 }
 
 static int via_trap_send(struct via_vi *vi)

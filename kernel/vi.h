@@ -4,6 +4,7 @@
 #define _VIA_VI_H
 
 #include "file.h"
+#include "state.h"
 
 int via_vi_create(struct via_file *f, struct via_vi_create *arg);
 int via_vi_destroy(struct via_file *f, u32 id);
@@ -16,7 +17,7 @@ int via_vi_mmap(struct via_file *f, u32 index, struct vm_area_struct *vma);
 struct via_vi *via_vi_get(struct via_file *f, u32 id);
 void via_vi_put(struct via_vi *vi);
 
-/* Leave any state for Idle, flush; the peer is told. */
+/* Leave any state for Idle, flush; the peer is told.  file->mutex held. */
 void via_vi_disconnect(struct via_vi *vi);
 /* Any state to Error, flush; for a NIC that went away. */
 void via_vi_fail(struct via_vi *vi);
@@ -43,12 +44,30 @@ static inline void via_vi_assert_locked(struct via_vi *vi)
 	lockdep_assert_held(&vi->rq.lock);
 }
 
-/* Both queue locks held. */
-static inline void via_vi_set_state(struct via_vi *vi, u32 state)
+/*
+ * Both ends of a connection on this host at once, so that either both become
+ * Connected or none.  It is safe against deadlock because every other path
+ * takes send-queue locks before receive-queue locks and at most one of each,
+ * and of two of a kind the lower address comes first.  Nowhere else are two
+ * of a kind held.
+ */
+void via_vi_lock_two(struct via_vi *a, struct via_vi *b);
+void via_vi_unlock_two(struct via_vi *a, struct via_vi *b);
+
+/*
+ * The only way from one state to another, see state.h.  Both queue locks
+ * held; false when the table refuses the event, and nothing has changed.
+ * Where *@left is set, via_vi_left() is owed once the locks are dropped.
+ */
+bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
+		 const struct via_transport_ops **left);
+void via_vi_left(struct via_vi *vi, const struct via_transport_ops *left);
+
+/* Would the table allow it?  Both queue locks held. */
+static inline bool via_vi_may(struct via_vi *vi, enum via_vi_event event)
 {
 	via_vi_assert_locked(vi);
-	vi->state = state;
-	WRITE_ONCE(vi->shared->state, state);
+	return via_state_move(vi->state, event).to != VIA_STATE_REFUSED;
 }
 
 static inline bool via_vi_reliable(const struct via_vi *vi)

@@ -28,9 +28,10 @@
  *   file->event_lock    the error queue (any context, BH off)
  *
  * No two send-queue locks and no two receive-queue locks are ever held at
- * once; a send-queue lock of one VI may be held while taking the receive-queue
- * lock of another, never the reverse.  vi->state and the connection are
- * written with both locks of the VI held, so either lock makes them stable.
+ * once, but for via_vi_lock_two(); a send-queue lock of one VI may be held
+ * while taking the receive-queue lock of another, never the reverse.
+ * vi->state and the connection are written with both locks of the VI held, so
+ * either lock makes them stable; the state by via_vi_move() alone.
  *
  * Lifetime of a VI: it is published in nic->vis when complete; a reader in
  * softirq or in the trap finds it under rcu_read_lock().  Destroying it
@@ -70,6 +71,7 @@ struct via_vi;
 
 #define VIA_QUEUE_ENTRIES	1024u	/* slots of a work queue */
 #define VIA_INFLIGHT		64u	/* sends started and not complete */
+#define VIA_PEER_BUCKETS	64u	/* lists of VIs that look for their peer */
 #define VIA_DESC_INLINE		2	/* segments kept in struct via_desc */
 
 /*
@@ -257,6 +259,7 @@ struct via_conn {
  * @peer:	both queue locks: the other end on this host, reference held
  * @peer_left:	both queue locks: peer to be told that we left
  * @conn:	both queue locks: own request to this host, reference held
+ * @conn_left:	both queue locks: request to be cancelled
  * @local:	both queue locks: own address while connected or pending
  * @remote:	both queue locks: peer's address while connected or pending
  * @remote_attrs: both queue locks: peer's attributes, valid with verdict 0
@@ -264,6 +267,12 @@ struct via_conn {
  *		VIA_VERDICT_NONE (no attempt), VIA_R_NOT_DONE (under way)
  * @deadline:	both queue locks: via_now() at which the attempt times out
  * @forever:	both queue locks: no deadline
+ * @p2p:	both queue locks: the attempt is peer to peer
+ * @attempt:	both queue locks: counts attempts
+ * @peer_link:	nic->conn_lock: on nic->peers while it looks for its peer;
+ *		what finders read of the attempt does not change meanwhile
+ * @peer_claim:	nic->conn_lock: the device's name of a peer that has found
+ *		the VI, or 0
  * @conn_wait:	sleepers in VIA_IOC_CONN_RESULT
  * @traps:	sq.lock: doorbells, for statistics
  * @priv:	constant: the device's part, ops->vi_priv_size bytes, zeroed
@@ -286,12 +295,17 @@ struct via_vi {
 	struct via_vi *peer;
 	struct via_vi *peer_left;
 	struct via_conn *conn;
+	struct via_conn *conn_left;
 	struct via_net_addr local;
 	struct via_net_addr remote;
 	struct via_vi_attrs remote_attrs;
 	u32 verdict;
+	u32 attempt;
 	unsigned long deadline;
 	bool forever;
+	bool p2p;
+	struct list_head peer_link;
+	u64 peer_claim;
 	wait_queue_head_t conn_wait;
 	u64 traps;
 	void *priv;
@@ -357,6 +371,12 @@ struct via_device_ops {
 	 * via_conn_established() or via_conn_failed().  Returns 0 or VIA_R_*.
 	 */
 	int (*accept)(struct via_conn *conn, struct via_vi *vi);
+	/**
+	 * @peer_connect: start a peer request from @vi (Pending) to
+	 * vi->remote, likewise.  The other side's requests may find the VI
+	 * already.
+	 */
+	int (*peer_connect)(struct via_vi *vi);
 	/** @reject: the program refused @conn, or died before it answered. */
 	void (*reject)(struct via_conn *conn);
 	/** @conn_free: the last reference to @conn is dropped.  Any context. */
@@ -433,6 +453,7 @@ struct via_nic {
 	spinlock_t conn_lock;
 	struct list_head waiters;	/* conn_lock */
 	struct list_head conns;		/* conn_lock */
+	struct list_head peers[VIA_PEER_BUCKETS]; /* conn_lock */
 	u32 conn_id;			/* conn_lock: last id given */
 	u32 waiter_id;			/* conn_lock: last id given */
 };
@@ -527,7 +548,8 @@ static inline void via_vi_settle(struct via_vi *vi)
 }
 
 /*
- * Connections, called by the device without queue locks, any context.
+ * Connections, called by the device, any context, no queue lock held but
+ * where it says so.
  *
  * via_conn_incoming() matches a request against the waiters of the NIC:
  * returns the new request (a reference for the device) or an ERR_PTR: -ENOENT
@@ -536,9 +558,10 @@ static inline void via_vi_settle(struct via_vi *vi)
  *
  * via_conn_established() moves a Pending VI to Connected with the device's
  * transport; false when it is no longer Pending (the device then undoes its
- * side).  With @attrs it also sets the peer's attributes (client side; the
- * server has them from the request).  via_conn_failed() moves it back to Idle
- * with a verdict; posted receives stay.
+ * side).  With @attrs it also sets the peer's attributes (the server of a
+ * request has them already).  via_conn_failed() moves it back to Idle with a
+ * verdict; posted receives stay.  Both with both queue locks held, so that
+ * the device's view of the attempt and the agent's change at once.
  */
 struct via_conn *via_conn_incoming(struct via_nic *nic,
 				   const struct via_net_addr *local,
@@ -551,5 +574,21 @@ void via_conn_get(struct via_conn *conn);
 void via_conn_put(struct via_conn *conn);
 bool via_conn_established(struct via_vi *vi, const struct via_vi_attrs *attrs);
 void via_conn_failed(struct via_vi *vi, u32 verdict);
+/* VIA_R_*: may VIs of these attributes be connected?  Symmetric. */
+int via_attrs_compare(const struct via_vi_attrs *a,
+		      const struct via_vi_attrs *b);
+
+/*
+ * Peer to peer: the first VI that looks from @local for @remote and is not
+ * claimed by another than @claim, which it is from then on.  Found under the
+ * caller's RCU read side; whether it is still so is seen under its queue
+ * locks, by via_peer_looks().  via_peer_release() lets others find it again.
+ */
+struct via_vi *via_peer_find(struct via_nic *nic,
+			     const struct via_net_addr *local,
+			     const struct via_net_addr *remote, u64 claim);
+bool via_peer_looks(const struct via_vi *vi, const struct via_net_addr *local,
+		    const struct via_net_addr *remote);
+void via_peer_release(struct via_vi *vi, u64 claim);
 
 #endif /* _VIA_KA_H */

@@ -202,8 +202,6 @@ VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle)
 	return r;
 }
 
-/* Peer to peer: arguments are checked, the calls are listed in not-yet.md. */
-
 VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE ViHandle,
 				 VIP_NET_ADDRESS *LocalAddr,
 				 VIP_NET_ADDRESS *RemoteAddr,
@@ -211,36 +209,46 @@ VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE ViHandle,
 {
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
-	struct vipl_addr addr;
+	struct vipl_addr local, remote;
 
 	if (!vi)
 		return r;
-	if (Timeout && !addr_in(vi->obj.nic, LocalAddr, 0, &addr) &&
+	if (Timeout && !addr_in(vi->obj.nic, LocalAddr, 0, &local) &&
 	    !addr_in(vi->obj.nic, RemoteAddr, vi->obj.nic->addr_len,
-		     &addr))
-		r = VIP_ERROR_NOT_SUPPORTED;
+		     &remote))
+		r = vipl_ops(&vi->obj)->peer_request(vi, &local, &remote,
+						     Timeout);
 	vipl_vi_put(vi);
 	return r;
 }
 
-static VIP_RETURN peer_not_yet(VIP_VI_HANDLE h, const VIP_VI_ATTRIBUTES *attrs)
+/* The verdict of the peer request; with wait not before there is one. */
+static VIP_RETURN peer_result(VIP_VI_HANDLE h, VIP_VI_ATTRIBUTES *out,
+			      int wait)
 {
 	struct vipl_vi *vi = vipl_vi_get(h);
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+	VIP_VI_ATTRIBUTES attrs;
 
 	if (!vi)
-		return VIP_INVALID_PARAMETER;
+		return r;
+	if (out)
+		r = vipl_ops(&vi->obj)->peer_result(vi, wait, &attrs);
+	/* Nothing else writes to it: programs reuse the buffer. */
+	if (r == VIP_SUCCESS)
+		*out = attrs;
 	vipl_vi_put(vi);
-	return attrs ? VIP_ERROR_NOT_SUPPORTED : VIP_INVALID_PARAMETER;
+	return r;
 }
 
 VIP_RETURN VipConnectPeerDone(VIP_VI_HANDLE ViHandle,
 			      VIP_VI_ATTRIBUTES *RemoteViAttribs)
 {
-	return peer_not_yet(ViHandle, RemoteViAttribs);
+	return peer_result(ViHandle, RemoteViAttribs, 0);
 }
 
 VIP_RETURN VipConnectPeerWait(VIP_VI_HANDLE ViHandle,
 			      VIP_VI_ATTRIBUTES *RemoteViAttribs)
 {
-	return peer_not_yet(ViHandle, RemoteViAttribs);
+	return peer_result(ViHandle, RemoteViAttribs, 1);
 }

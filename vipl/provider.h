@@ -141,6 +141,13 @@ struct vipl_provider_ops {
 				   const struct vipl_addr *remote,
 				   VIP_ULONG timeout,
 				   VIP_VI_ATTRIBUTES *attrs);
+	VIP_RETURN (*peer_request)(struct vipl_vi *vi,
+				   const struct vipl_addr *local,
+				   const struct vipl_addr *remote,
+				   VIP_ULONG timeout);
+	/* The verdict of a peer request, once; NOT_DONE unless wait. */
+	VIP_RETURN (*peer_result)(struct vipl_vi *vi, int wait,
+				  VIP_VI_ATTRIBUTES *attrs);
 	VIP_RETURN (*disconnect)(struct vipl_vi *vi);
 
 	/* Block for an event: 1 got one, 0 woken for nothing, -1 no more. */

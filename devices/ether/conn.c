@@ -9,7 +9,8 @@
  *     |------------- CONFIRM ------------------->| this, or data, arrives
  *
  * Each end sends again what is not answered; a repeated frame is recognised
- * by the client's MAC, VI index and cookie and gets the same answer.
+ * by the client's MAC, VI index and cookie and gets the same answer.  Peer to
+ * peer is the same with one of the two in the client's part: p2p.c.
  */
 
 #include <linux/slab.h>
@@ -19,7 +20,6 @@
 #define TRY_FIRST_MS	20
 #define TRY_LAST_MS	500
 #define TRY_WAITING_MS	1000		/* the server is there, and decides */
-#define REMEMBER_MS	5000
 #define RTO_FIRST_US	20000		/* until measured */
 
 static bool same_client(const struct via_ether_client *c, const u8 *mac,
@@ -27,19 +27,6 @@ static bool same_client(const struct via_ether_client *c, const u8 *mac,
 {
 	return c->vi == vi && c->cookie == cookie &&
 	       ether_addr_equal(c->mac, mac);
-}
-
-static void answer(struct via_ether_nic *nic, u8 type,
-		   const struct via_ether_client *c)
-{
-	struct via_ether_ctl ctl = {
-		.mac = c->mac,
-		.type = type,
-		.dst = c->vi,
-		.cookie = c->cookie,
-	};
-
-	via_ether_send_ctl(nic, &ctl);
 }
 
 /* nic->lock held. */
@@ -87,36 +74,6 @@ static void drop_taken(const struct via_ether_req *copy)
 		via_conn_put(copy->conn);
 }
 
-static void remember(struct via_ether_nic *nic,
-		     const struct via_ether_client *c, u8 type)
-{
-	u32 i;
-
-	spin_lock(&nic->lock);
-	i = nic->next_verdict++ % VIA_ETHER_VERDICTS;
-	ether_addr_copy(nic->verdicts[i].mac, c->mac);
-	nic->verdicts[i].vi = c->vi;
-	nic->verdicts[i].cookie = c->cookie;
-	nic->verdicts[i].type = type;
-	nic->verdicts[i].until = jiffies + msecs_to_jiffies(REMEMBER_MS);
-	spin_unlock(&nic->lock);
-}
-
-/* The answer given to this client before, or 0.  nic->lock held. */
-static u8 find_verdict(struct via_ether_nic *nic,
-		       const struct via_ether_client *c)
-{
-	u32 i;
-
-	for (i = 0; i < VIA_ETHER_VERDICTS; i++)
-		if (nic->verdicts[i].cookie == c->cookie &&
-		    nic->verdicts[i].vi == c->vi &&
-		    ether_addr_equal(nic->verdicts[i].mac, c->mac) &&
-		    time_before(jiffies, nic->verdicts[i].until))
-			return nic->verdicts[i].type;
-	return 0;
-}
-
 /* What the other end has told of itself.  Both queue locks held. */
 static void set_peer(struct via_ether_vi *ev, u16 vi, u32 cookie,
 		     u32 first_seq, u32 mtu, u32 frames)
@@ -141,6 +98,11 @@ static void set_peer(struct via_ether_vi *ev, u16 vi, u32 cookie,
 	ev->late = false;
 	ev->last_rx = jiffies;
 	via_ether_head_init(ev);
+}
+
+void via_ether_set_peer(struct via_ether_vi *ev, const struct via_conn_hdr *c)
+{
+	set_peer(ev, c->vi, c->peer_cookie, c->first_seq, c->mtu, c->frames);
 }
 
 /* ops->connect */
@@ -188,7 +150,7 @@ int via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 	via_ether_start(ev, VIA_PHASE_ACCEPT);
 	set_peer(ev, c->vi, c->cookie, c->first_seq, c->mtu, c->frames);
 	via_ether_unlock(vi);
-	remember(nic, c, VIA_WIRE_ACCEPT);
+	via_ether_remember(nic, c, VIA_WIRE_ACCEPT, 0);
 	via_ether_conn_tick(ev);
 	drop_taken(&req);
 	local_bh_enable();
@@ -204,8 +166,8 @@ void via_ether_reject(struct via_conn *conn)
 
 	local_bh_disable();
 	if (take_req(nic, c->mac, c->vi, c->cookie, &req)) {
-		remember(nic, c, VIA_WIRE_REJECT);
-		answer(nic, VIA_WIRE_REJECT, c);
+		via_ether_remember(nic, c, VIA_WIRE_REJECT, 0);
+		via_ether_answer(nic, VIA_WIRE_REJECT, 0, c);
 		drop_taken(&req);
 	}
 	local_bh_enable();
@@ -218,66 +180,62 @@ void via_ether_reject(struct via_conn *conn)
 bool via_ether_confirmed(struct via_ether_vi *ev)
 {
 	struct via_vi *vi = ev->vi;
-	u8 phase;
+	bool ok;
 
 	via_ether_lock(vi);
-	phase = ev->phase;
-	if (phase == VIA_PHASE_ACCEPT)
+	if (ev->phase == VIA_PHASE_ACCEPT &&
+	    via_conn_established(vi, vi->p2p ? &ev->peer_attrs : NULL))
 		ev->phase = VIA_PHASE_CONNECTED;
+	ok = ev->phase == VIA_PHASE_CONNECTED;
 	via_ether_unlock(vi);
-	if (phase == VIA_PHASE_ACCEPT)
-		/* False: the agent has called disconnect(), or will. */
-		return via_conn_established(vi, NULL);
-	return phase == VIA_PHASE_CONNECTED;
+	return ok;
 }
 
-/* End an attempt that is still in @phase.  BH off, no lock held. */
-void via_ether_conn_fail(struct via_ether_vi *ev, enum via_ether_phase phase,
-			 u32 verdict)
+/* End the attempt.  Both queue locks held, phase not CONNECTED. */
+void via_ether_conn_end(struct via_ether_vi *ev, u32 verdict)
 {
-	struct via_vi *vi = ev->vi;
-	bool mine;
+	via_ether_disconnect(ev->vi, verdict == VIA_R_TIMEOUT);
+	via_conn_failed(ev->vi, verdict);
+}
 
-	via_ether_lock(vi);
-	mine = ev->phase == phase;
-	if (mine)
-		via_ether_disconnect(vi, verdict == VIA_R_TIMEOUT);
-	via_ether_unlock(vi);
-	if (mine)
-		via_conn_failed(vi, verdict);
+/* What is sent, and sent again, in this phase.  A queue lock held. */
+static u8 conn_frame(const struct via_ether_vi *ev)
+{
+	if (ev->phase == VIA_PHASE_REQUEST)
+		return VIA_WIRE_REQUEST;
+	if (ev->phase == VIA_PHASE_PEER)
+		return VIA_WIRE_PEER_REQUEST;
+	return ev->vi->p2p ? VIA_WIRE_PEER_ACCEPT : VIA_WIRE_ACCEPT;
 }
 
 /* Time for another try, or none is left.  BH off, no lock held. */
 void via_ether_conn_tick(struct via_ether_vi *ev)
 {
 	struct via_vi *vi = ev->vi;
-	enum via_ether_phase phase;
-	bool late = false;
 	u32 ms;
 
 	via_ether_lock(vi);
-	phase = ev->phase;
-	if (phase != VIA_PHASE_REQUEST && phase != VIA_PHASE_ACCEPT)
+	if (!via_ether_trying(ev))
 		goto out;
-	late = !ev->forever && time_after_eq(via_now(), ev->deadline);
-	if (late || time_before(jiffies, ev->next_try))
+	if (!ev->forever && time_after_eq(via_now(), ev->deadline)) {
+		via_ether_conn_end(ev, VIA_R_TIMEOUT);
+		goto out;
+	}
+	if (time_before(jiffies, ev->next_try))
 		goto out;
 	ms = ev->waiting ? TRY_WAITING_MS :
 	     min(TRY_FIRST_MS << min(ev->tries, 5u), TRY_LAST_MS);
 	ev->tries++;
 	ev->next_try = jiffies + via_ether_scaled(ms);
-	if (phase == VIA_PHASE_REQUEST)
+	if (ev->phase != VIA_PHASE_ACCEPT)
 		via_ether_count(ev->nic, REQUESTS_OUT);
-	via_ether_send_conn(ev, phase == VIA_PHASE_REQUEST ?
-			    VIA_WIRE_REQUEST : VIA_WIRE_ACCEPT);
+	via_ether_send_conn(ev, conn_frame(ev));
 out:
 	via_ether_unlock(vi);
-	if (late)
-		via_ether_conn_fail(ev, phase, VIA_R_TIMEOUT);
 }
 
-static void fill_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
-		      const u8 *disc, u32 disc_len)
+void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
+			 const u8 *disc, u32 disc_len)
 {
 	BUILD_BUG_ON(VIA_WIRE_HOST_MAX > VIA_ADDR_MAX);
 	BUILD_BUG_ON(VIA_WIRE_DISC_MAX > VIA_DISC_MAX);
@@ -303,10 +261,10 @@ static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
 	bool taken;
 
 	BUILD_BUG_ON(sizeof(req->client) > VIA_CONN_PRIV);
-	fill_addr(&local, c->server_host, c->server_host_len,
-		  c->server_disc, c->server_disc_len);
-	fill_addr(&remote, c->client_host, c->client_host_len,
-		  c->client_disc, c->client_disc_len);
+	via_ether_conn_addr(&local, c->server_host, c->server_host_len,
+			    c->server_disc, c->server_disc_len);
+	via_ether_conn_addr(&remote, c->client_host, c->client_host_len,
+			    c->client_disc, c->client_disc_len);
 	conn = via_conn_incoming(nic->ka, &local, &remote, &attrs, timeout,
 				 &req->client, sizeof(req->client));
 
@@ -328,8 +286,8 @@ static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
 	if (!IS_ERR(conn)) {
 		via_conn_put(conn);
 	} else if (PTR_ERR(conn) == -ENOENT) {
-		remember(nic, &req->client, VIA_WIRE_NO_MATCH);
-		answer(nic, VIA_WIRE_NO_MATCH, &req->client);
+		via_ether_remember(nic, &req->client, VIA_WIRE_NO_MATCH, 0);
+		via_ether_answer(nic, VIA_WIRE_NO_MATCH, 0, &req->client);
 	}
 	kfree(req);
 	return 0;
@@ -340,7 +298,7 @@ static void rx_request(struct via_ether_nic *nic,
 {
 	struct via_ether_req *req, *old;
 	struct via_conn_hdr c;
-	u8 type;
+	u8 type, reason;
 
 	if (via_wire_parse_conn(f->hdr, &c)) {
 		via_ether_count(nic, BAD_FIELD);
@@ -363,7 +321,7 @@ static void rx_request(struct via_ether_nic *nic,
 
 	spin_lock(&nic->lock);
 	old = find_req(nic, f->src, c.vi, c.peer_cookie);
-	type = find_verdict(nic, &req->client);
+	type = via_ether_verdict(nic, &req->client, &reason);
 	if (old) {
 		old->seen = jiffies;
 		type = VIA_WIRE_WAIT;
@@ -381,15 +339,62 @@ static void rx_request(struct via_ether_nic *nic,
 			};
 
 			ether_addr_copy(who.mac, f->src);
-			answer(nic, type, &who);
+			via_ether_answer(nic, type, 0, &who);
 		}
 		return;
 	}
 	spin_unlock(&nic->lock);
 	/* An accepted one hears of it from the VI that accepted it. */
 	if (type && type != VIA_WIRE_ACCEPT)
-		answer(nic, type, &req->client);
+		via_ether_answer(nic, type, reason, &req->client);
 	kfree(req);
+}
+
+/* An ACCEPT that no VI here waits for: it may have refused it before. */
+static void rx_accept_late(struct via_ether_nic *nic,
+			   const struct via_ether_client *c)
+{
+	u8 type, reason;
+
+	spin_lock(&nic->lock);
+	type = via_ether_verdict(nic, c, &reason);
+	spin_unlock(&nic->lock);
+	if (type == VIA_WIRE_REJECT) {
+		via_ether_answer(nic, type, reason, c);
+		return;
+	}
+	via_ether_count(nic, NO_VI);
+	via_ether_send_reset(nic, c->mac, c->vi, c->cookie);
+}
+
+/*
+ * ACCEPT or PEER_ACCEPT at the side that asked.  False: nobody here waits for
+ * it.  Both queue locks held.
+ */
+static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
+			const struct via_ether_client *from, bool p2p)
+{
+	struct via_vi_attrs attrs = {
+		.reliability = c->reliability,
+		.max_transfer = c->max_transfer,
+		.rights = c->rights,
+	};
+
+	ev->last_rx = jiffies;
+	if (ev->phase == (p2p ? VIA_PHASE_PEER : VIA_PHASE_REQUEST)) {
+		if (p2p && !via_ether_peer_fits(ev, &attrs, from))
+			return true;
+		via_ether_set_peer(ev, c);
+		if (!via_conn_established(ev->vi, &attrs))
+			return false;
+		ev->phase = VIA_PHASE_CONNECTED;
+	} else if (ev->phase != VIA_PHASE_CONNECTED ||
+		   ev->peer_cookie != c->peer_cookie) {
+		return false;
+	}
+	/* Repeated: the one before was lost. */
+	via_ether_send_ack(ev, VIA_WIRE_CONFIRM);
+	return true;
 }
 
 static void rx_accept(struct via_ether_nic *nic,
@@ -397,83 +402,87 @@ static void rx_accept(struct via_ether_nic *nic,
 		      const struct via_frame_hdr *h)
 {
 	struct via_vi *vi = via_vi_lookup(nic->ka, h->dst);
-	struct via_vi_attrs attrs;
+	struct via_ether_client from;
 	struct via_ether_vi *ev;
 	struct via_conn_hdr c;
-	bool fresh = false, known = false;
+	bool known = false;
 
 	if (via_wire_parse_conn(f->hdr, &c)) {
 		via_ether_count(nic, BAD_FIELD);
 		return;
 	}
-	if (!vi)
-		goto stranger;
-	ev = vi->priv;
-	via_ether_lock(vi);
-	if (ev->cookie && ev->cookie == h->cookie &&
-	    ether_addr_equal(ev->peer_mac, f->src)) {
-		fresh = ev->phase == VIA_PHASE_REQUEST;
-		known = fresh || (ev->phase == VIA_PHASE_CONNECTED &&
-				  ev->peer_cookie == c.peer_cookie);
-		ev->last_rx = jiffies;
-		if (fresh) {
-			set_peer(ev, c.vi, c.peer_cookie, c.first_seq, c.mtu,
-				 c.frames);
-			ev->phase = VIA_PHASE_CONNECTED;
-		}
+	from = (struct via_ether_client) {
+		.vi = c.vi,
+		.cookie = c.peer_cookie,
+	};
+	ether_addr_copy(from.mac, f->src);
+	if (vi) {
+		ev = vi->priv;
+		via_ether_lock(vi);
+		if (ev->cookie && ev->cookie == h->cookie &&
+		    ether_addr_equal(ev->peer_mac, f->src))
+			known = take_accept(ev, &c, &from,
+					    h->type == VIA_WIRE_PEER_ACCEPT);
+		via_ether_unlock(vi);
 	}
-	via_ether_unlock(vi);
 	if (!known)
-		goto stranger;
-	if (fresh) {
-		attrs = (struct via_vi_attrs) {
-			.reliability = c.reliability,
-			.max_transfer = c.max_transfer,
-			.rights = c.rights,
-		};
-		/* False: the agent has called disconnect(), or will. */
-		if (!via_conn_established(vi, &attrs))
-			return;
-	}
-	spin_lock(&vi->rq.lock);
-	if (ev->phase == VIA_PHASE_CONNECTED)
-		via_ether_send_ack(ev, VIA_WIRE_CONFIRM);
-	spin_unlock(&vi->rq.lock);
-	return;
-stranger:
-	via_ether_count(nic, NO_VI);
-	via_ether_send_reset(nic, f->src, c.vi, c.peer_cookie);
+		rx_accept_late(nic, &from);
 }
 
-/* WAIT, NO_MATCH, REJECT at the client; CONFIRM at the server. */
+/* The end that an answer is for, still at it.  Both queue locks held. */
+static void take_verdict(struct via_ether_vi *ev,
+			 const struct via_frame_hdr *h)
+{
+	ev->last_rx = jiffies;
+	if (ev->phase == VIA_PHASE_ACCEPT) {
+		if (h->type == VIA_WIRE_REJECT && ev->vi->p2p)
+			via_ether_conn_end(ev,
+					   via_ether_peer_verdict(h->reason));
+		return;
+	}
+	if (ev->phase != VIA_PHASE_REQUEST)
+		return;
+	if (h->type == VIA_WIRE_WAIT) {
+		ev->waiting = true;
+		ev->next_try = jiffies + via_ether_scaled(TRY_WAITING_MS);
+	} else if (h->type == VIA_WIRE_NO_MATCH) {
+		via_ether_conn_end(ev, VIA_R_NO_MATCH);
+	} else if (h->type == VIA_WIRE_REJECT) {
+		via_ether_conn_end(ev, VIA_R_REJECT);
+	}
+}
+
+/* WAIT, NO_MATCH, REJECT at who asked; CONFIRM, REJECT at who was asked. */
 static void rx_verdict(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h)
 {
 	struct via_vi *vi = via_vi_lookup(nic->ka, h->dst);
 	struct via_ether_vi *ev;
-	enum via_ether_phase phase = VIA_PHASE_NONE;
+	bool ours;
 
 	if (!vi)
 		return;
 	ev = vi->priv;
 	via_ether_lock(vi);
-	if (ev->cookie && ev->cookie == h->cookie &&
-	    ether_addr_equal(ev->peer_mac, f->src)) {
-		phase = ev->phase;
-		ev->last_rx = jiffies;
-	}
-	if (phase == VIA_PHASE_REQUEST && h->type == VIA_WIRE_WAIT) {
-		ev->waiting = true;
-		ev->next_try = jiffies + via_ether_scaled(TRY_WAITING_MS);
-	}
+	ours = ev->cookie && ev->cookie == h->cookie &&
+	       ether_addr_equal(ev->peer_mac, f->src);
+	if (ours)
+		take_verdict(ev, h);
 	via_ether_unlock(vi);
-	if (phase == VIA_PHASE_ACCEPT && h->type == VIA_WIRE_CONFIRM)
+	if (ours && h->type == VIA_WIRE_CONFIRM)
 		via_ether_confirmed(ev);
-	else if (phase == VIA_PHASE_REQUEST && h->type == VIA_WIRE_NO_MATCH)
-		via_ether_conn_fail(ev, phase, VIA_R_NO_MATCH);
-	else if (phase == VIA_PHASE_REQUEST && h->type == VIA_WIRE_REJECT)
-		via_ether_conn_fail(ev, phase, VIA_R_REJECT);
+}
+
+/* The server's attempt is for nobody.  BH off, no lock held. */
+static void accept_lost(struct via_ether_vi *ev, u32 cookie)
+{
+	via_ether_lock(ev->vi);
+	if (ev->phase == VIA_PHASE_ACCEPT && !ev->vi->p2p &&
+	    ev->peer_cookie == cookie)
+		via_ether_conn_end(ev, VIA_R_TIMEOUT);
+	via_ether_unlock(ev->vi);
+	via_ether_peer_lost(ev, cookie);
 }
 
 /* The peer has no such end of a connection as dst and cookie say. */
@@ -494,7 +503,7 @@ static void no_peer(struct via_ether_nic *nic, const u8 *mac, u16 dst,
 			via_vi_break_later(ev->vi, 0);
 		spin_unlock(&ev->vi->sq.lock);
 		if (phase == VIA_PHASE_ACCEPT)
-			via_ether_conn_fail(ev, phase, VIA_R_TIMEOUT);
+			accept_lost(ev, cookie);
 		via_vi_settle(ev->vi);
 		if (phase)
 			return;
@@ -522,7 +531,10 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 	switch (h->type) {
 	case VIA_WIRE_REQUEST:
 		return rx_request(nic, f);
+	case VIA_WIRE_PEER_REQUEST:
+		return via_ether_peer_request(nic, f);
 	case VIA_WIRE_ACCEPT:
+	case VIA_WIRE_PEER_ACCEPT:
 		return rx_accept(nic, f, h);
 	case VIA_WIRE_CANCEL:
 		return rx_cancel(nic, f, h);

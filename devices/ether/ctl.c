@@ -108,10 +108,11 @@ static u32 time_left(const struct via_ether_vi *ev)
 		     VIA_WIRE_FOREVER - 1);
 }
 
-/* REQUEST or ACCEPT, from what the VI knows; phase REQUEST or ACCEPT. */
+/* (PEER_)REQUEST or (PEER_)ACCEPT, from what the VI knows and is about. */
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 {
-	bool client = type == VIA_WIRE_REQUEST;
+	bool client = type == VIA_WIRE_REQUEST ||
+		      type == VIA_WIRE_PEER_REQUEST;
 	struct via_vi *vi = ev->vi;
 	struct via_ether_ctl ctl = {
 		.mac = ev->peer_mac,

@@ -40,7 +40,9 @@
 enum via_ether_phase {
 	VIA_PHASE_NONE,
 	VIA_PHASE_REQUEST,	/* client: REQUEST sent */
-	VIA_PHASE_ACCEPT,	/* server: ACCEPT sent, CONFIRM awaited */
+	VIA_PHASE_PEER,		/* peer to peer: PEER_REQUEST sent */
+	VIA_PHASE_ACCEPT,	/* server, or the peer that is asked: */
+				/* (PEER_)ACCEPT sent, CONFIRM awaited */
 	VIA_PHASE_CONNECTED,
 };
 
@@ -100,6 +102,7 @@ struct via_ether_held {
  * @waiting:	the server has said WAIT
  * @deadline, @forever: when the attempt ends
  * @reason:	why we break, for DISCONNECT
+ * @peer_attrs:	peer to peer, phase ACCEPT: of the other end
  *
  * nic->lock (@hot also: read under sq.lock or rq.lock; cleared under both):
  * @hot, @hot_link, @live, @live_link, @stall_link, @ack_link
@@ -154,6 +157,7 @@ struct via_ether_vi {
 	bool forever;
 	u32 reason;
 	unsigned long deadline;
+	struct via_vi_attrs peer_attrs;
 
 	u32 idle;
 	u32 late_acked;
@@ -266,13 +270,34 @@ int via_ether_connect(struct via_vi *vi);
 int via_ether_accept(struct via_conn *conn, struct via_vi *vi);
 void via_ether_reject(struct via_conn *conn);
 bool via_ether_confirmed(struct via_ether_vi *ev);
-void via_ether_conn_fail(struct via_ether_vi *ev, enum via_ether_phase phase,
-			 u32 verdict);
 void via_ether_conn_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h);
 void via_ether_conn_tick(struct via_ether_vi *ev);
+void via_ether_conn_end(struct via_ether_vi *ev, u32 verdict);
 void via_ether_reqs_expire(struct via_ether_nic *nic, bool all);
+void via_ether_set_peer(struct via_ether_vi *ev,
+			const struct via_conn_hdr *c);
+void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
+			 const u8 *disc, u32 disc_len);
+
+/* verdict.c */
+void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
+		      const struct via_ether_client *c);
+void via_ether_remember(struct via_ether_nic *nic,
+			const struct via_ether_client *c, u8 type, u8 reason);
+u8 via_ether_verdict(struct via_ether_nic *nic,
+		     const struct via_ether_client *c, u8 *reason);
+
+/* p2p.c */
+int via_ether_peer_connect(struct via_vi *vi);
+void via_ether_peer_request(struct via_ether_nic *nic,
+			    const struct via_ether_frame *f);
+bool via_ether_peer_fits(struct via_ether_vi *ev,
+			 const struct via_vi_attrs *theirs,
+			 const struct via_ether_client *c);
+void via_ether_peer_lost(struct via_ether_vi *ev, u32 cookie);
+u32 via_ether_peer_verdict(u32 reason);
 
 /* timer.c */
 void via_ether_timer_init(struct via_ether_nic *nic);
@@ -281,6 +306,13 @@ void via_ether_heat(struct via_ether_vi *ev);
 void via_ether_stall(struct via_ether_vi *ev);
 void via_ether_ack_soon(struct via_ether_vi *ev);
 void via_ether_arm(struct via_ether_nic *nic);
+
+/* An attempt is under way.  A queue lock of the VI held. */
+static inline bool via_ether_trying(const struct via_ether_vi *ev)
+{
+	return ev->phase == VIA_PHASE_REQUEST || ev->phase == VIA_PHASE_PEER ||
+	       ev->phase == VIA_PHASE_ACCEPT;
+}
 
 /* Both queue locks of a VI, BH already off. */
 static inline void via_ether_lock(struct via_vi *vi)

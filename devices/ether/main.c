@@ -147,6 +147,7 @@ static const struct via_device_ops device_ops = {
 	.vi_priv_size = sizeof(struct via_ether_vi),
 	.vi_create = via_ether_vi_create,
 	.connect = via_ether_connect,
+	.peer_connect = via_ether_peer_connect,
 	.accept = via_ether_accept,
 	.reject = via_ether_reject,
 	.conn_free = conn_free,

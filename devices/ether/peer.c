@@ -94,7 +94,8 @@ void via_ether_disconnect(struct via_vi *vi, bool tell)
 		.cookie = ev->cookie,
 	};
 
-	if (tell && ev->phase == VIA_PHASE_REQUEST)
+	if (tell && (ev->phase == VIA_PHASE_REQUEST ||
+		     ev->phase == VIA_PHASE_PEER))
 		via_ether_send_ctl(ev->nic, &cancel);
 	else if (tell && ev->phase != VIA_PHASE_NONE)
 		via_ether_send_ack(ev, VIA_WIRE_DISCONNECT);

@@ -146,7 +146,7 @@ static void tick_hot(struct via_ether_vi *ev)
 	struct via_vi *vi = ev->vi;
 
 	spin_lock(&vi->sq.lock);
-	if (ev->phase == VIA_PHASE_REQUEST || ev->phase == VIA_PHASE_ACCEPT) {
+	if (via_ether_trying(ev)) {
 		spin_unlock(&vi->sq.lock);
 		via_ether_conn_tick(ev);
 		return;

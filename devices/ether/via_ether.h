@@ -164,6 +164,7 @@ struct via_ether_nic {
 		u16 vi;
 		u32 cookie;
 		u8 type;
+		u8 reason;
 		unsigned long until;
 	} verdicts[VIA_ETHER_VERDICTS];
 	u32 next_verdict;

@@ -90,6 +90,8 @@ enum via_wire_error via_wire_parse(const void *p, u32 len,
 		return parse_ack(w, len, h);
 	case VIA_WIRE_REQUEST:
 	case VIA_WIRE_ACCEPT:
+	case VIA_WIRE_PEER_REQUEST:
+	case VIA_WIRE_PEER_ACCEPT:
 		if (len < VIA_WIRE_CONN_LEN || h->len)
 			return VIA_WIRE_BAD_LENGTH;
 		h->hdr_len = VIA_WIRE_CONN_LEN;

@@ -29,6 +29,8 @@
 #define VIA_WIRE_REJECT		0x14	/* via_wire, _ack */
 #define VIA_WIRE_CONFIRM	0x15	/* via_wire, _ack */
 #define VIA_WIRE_CANCEL		0x16	/* via_wire, _ack */
+#define VIA_WIRE_PEER_REQUEST	0x17	/* via_wire, _conn */
+#define VIA_WIRE_PEER_ACCEPT	0x18	/* via_wire, _conn */
 
 /* Flags. */
 #define VIA_WIRE_PUSH		0x01	/* the sender has nothing more to send */
@@ -44,6 +46,11 @@
 #define VIA_WIRE_R_PROTOCOL	4	/* frames made no sense */
 #define VIA_WIRE_R_TRANSPORT	5	/* retries exhausted, or local error */
 #define VIA_WIRE_R_LINK		6	/* the interface went down */
+
+/* Why peers do not fit (REJECT to one that sent PEER_ACCEPT). */
+#define VIA_WIRE_R_LEVEL	1	/* reliability levels differ */
+#define VIA_WIRE_R_MTU		2	/* MaxTransferSizes differ */
+#define VIA_WIRE_R_QOS		3
 
 struct via_wire {
 	__u8	version;
@@ -88,6 +95,7 @@ struct via_wire_addr {
  * REQUEST (dst and cookie zero) and ACCEPT (the client's).  Until the
  * connection stands the client's MAC, VI index and cookie name the request:
  * they are dst and cookie of WAIT, NO_MATCH, REJECT and CANCEL alike.
+ * PEER_REQUEST and PEER_ACCEPT likewise; the asking side is the client.
  */
 struct via_wire_conn {
 	__be16	vi;			/* sender's VI index */
@@ -183,7 +191,13 @@ enum via_wire_error {
 enum via_wire_error via_wire_parse(const void *p, u32 len,
 				   struct via_frame_hdr *h);
 
-/* The body of a frame that via_wire_parse() found to be REQUEST or ACCEPT. */
+/* The body of a frame of which via_wire_has_conn() is true. */
+static inline bool via_wire_has_conn(u8 type)
+{
+	return type == VIA_WIRE_REQUEST || type == VIA_WIRE_ACCEPT ||
+	       type == VIA_WIRE_PEER_REQUEST || type == VIA_WIRE_PEER_ACCEPT;
+}
+
 enum via_wire_error via_wire_parse_conn(const void *p,
 					struct via_conn_hdr *c);
 

@@ -459,7 +459,10 @@ struct via_conn_reject {
 	__u32	reserved;
 };
 
-/* Start a request: the VI becomes Pending; then VIA_IOC_CONN_RESULT. */
+/*
+ * Start a request (VIA_IOC_CONN_REQUEST), or a peer request
+ * (VIA_IOC_PEER_REQUEST): the VI becomes Pending; then VIA_IOC_CONN_RESULT.
+ */
 struct via_conn_request {
 	__u32	vi;
 	__u32	reserved;
@@ -470,9 +473,11 @@ struct via_conn_request {
 
 /*
  * Wait until the VI is no longer Pending and fetch the verdict of its last
- * accept or request, once.  INVALID_STATE when there is none.
+ * accept or request, or with VIA_CONN_PEER of its last peer request, once.
+ * INVALID_STATE when there is none of that kind.
  */
 #define VIA_CONN_NOWAIT		0x1	/* NOT_DONE instead of sleeping */
+#define VIA_CONN_PEER		0x2	/* of a peer request */
 
 struct via_conn_result {
 	__u32	vi;
@@ -538,6 +543,7 @@ struct via_event {
 #define VIA_IOC_CONN_REQUEST	_IOW(VIA_IOC_MAGIC, 0x43, struct via_conn_request)
 #define VIA_IOC_CONN_RESULT	_IOWR(VIA_IOC_MAGIC, 0x44, struct via_conn_result)
 #define VIA_IOC_DISCONNECT	_IOW(VIA_IOC_MAGIC, 0x45, struct via_vi_arg)
+#define VIA_IOC_PEER_REQUEST	_IOW(VIA_IOC_MAGIC, 0x46, struct via_conn_request)
 
 #ifdef __cplusplus
 #define VIA_ASSERT_SIZE(type, size) \

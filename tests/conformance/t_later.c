@@ -41,28 +41,6 @@ static void attributes(void)
 	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
 }
 
-static void peer_to_peer(void)
-{
-	VIP_VI_ATTRIBUTES a = vi_attributes(&env.nic, env.level);
-	struct net_address l, r;
-	VIP_VI_HANDLE vi;
-
-	own_address(&env.nic, &l, "a", 1);
-	own_address(&env.nic, &r, "b", 1);
-	REQUIRE_RC(VipCreateVi(env.nic.h, &a, NULL, NULL, &vi), VIP_SUCCESS);
-	CHECK_RC(VipConnectPeerRequest(vi, &l.a, &r.a, 1000),
-		 VIP_ERROR_NOT_SUPPORTED);
-	CHECK_RC(VipConnectPeerDone(vi, &a), VIP_ERROR_NOT_SUPPORTED);
-	CHECK_RC(VipConnectPeerWait(vi, &a), VIP_ERROR_NOT_SUPPORTED);
-	CHECK(refused(VipConnectPeerRequest(NULL, &l.a, &r.a, 1000)));
-	CHECK(refused(VipConnectPeerRequest(vi, NULL, &r.a, 1000)));
-	CHECK(refused(VipConnectPeerRequest(vi, &l.a, &r.a, 0)));
-	CHECK(refused(VipConnectPeerDone(NULL, &a)));
-	CHECK(refused(VipConnectPeerWait(NULL, &a)));
-	CHECK_EQ(vi_state(vi), VIP_STATE_IDLE);
-	CHECK_RC(VipDestroyVi(vi), VIP_SUCCESS);
-}
-
 static void management(void)
 {
 	VIP_AUTODISCOVERY_LIST list;
@@ -80,7 +58,6 @@ static void management(void)
 static const struct group groups[] = {
 	{ "later.attributes", "10.2, 10.3, 10.5 Resize, Set, QueryMem",
 	  attributes, 0, 0 },
-	{ "later.peer_to_peer", "10.7", peer_to_peer, 0, 0 },
 	{ "later.management", "10.9 VipQuerySystemManagementInfo", management,
 	  0, 0 },
 };

@@ -374,6 +374,8 @@ const struct vipl_provider_ops vipl_ka_ops = {
 	.conn_accept = ka_conn_accept,
 	.conn_reject = ka_conn_reject,
 	.conn_request = ka_conn_request,
+	.peer_request = ka_peer_request,
+	.peer_result = ka_peer_result,
 	.disconnect = ka_disconnect,
 	.event_wait = ka_event_wait,
 };

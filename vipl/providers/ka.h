@@ -167,6 +167,10 @@ VIP_RETURN ka_conn_reject(struct vipl_nic *nic, uint32_t conn);
 VIP_RETURN ka_conn_request(struct vipl_vi *vi, const struct vipl_addr *local,
 			   const struct vipl_addr *remote, VIP_ULONG timeout,
 			   VIP_VI_ATTRIBUTES *attrs);
+VIP_RETURN ka_peer_request(struct vipl_vi *vi, const struct vipl_addr *local,
+			   const struct vipl_addr *remote, VIP_ULONG timeout);
+VIP_RETURN ka_peer_result(struct vipl_vi *vi, int wait,
+			  VIP_VI_ATTRIBUTES *attrs);
 VIP_RETURN ka_disconnect(struct vipl_vi *vi);
 
 #endif /* VIPL_PROVIDERS_KA_H */

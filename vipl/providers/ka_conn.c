@@ -47,10 +47,11 @@ VIP_RETURN ka_conn_wait(struct vipl_nic *nic, const struct vipl_addr *local,
 	return VIP_SUCCESS;
 }
 
-/* The verdict of the accept or request that the VI has under way. */
-static VIP_RETURN result(struct vipl_vi *vi, VIP_VI_ATTRIBUTES *attrs)
+/* The verdict of what the VI has under way; flags say of which kind. */
+static VIP_RETURN result(struct vipl_vi *vi, uint32_t flags,
+			 VIP_VI_ATTRIBUTES *attrs)
 {
-	struct via_conn_result arg = { .vi = vi->q[0].id };
+	struct via_conn_result arg = { .vi = vi->q[0].id, .flags = flags };
 	VIP_RETURN r = ka_call(vi->obj.nic, VIA_IOC_CONN_RESULT, &arg);
 
 	if (r == VIP_SUCCESS && attrs)
@@ -72,7 +73,7 @@ VIP_RETURN ka_conn_accept(struct vipl_nic *nic, uint32_t conn,
 		r = VIP_TIMEOUT;
 	/* A conflict leaves the request alive, for another VI or a reject. */
 	*gone = r == VIP_SUCCESS || r == VIP_TIMEOUT;
-	return r == VIP_SUCCESS ? result(vi, NULL) : r;
+	return r == VIP_SUCCESS ? result(vi, 0, NULL) : r;
 }
 
 VIP_RETURN ka_conn_reject(struct vipl_nic *nic, uint32_t conn)
@@ -85,20 +86,40 @@ VIP_RETURN ka_conn_reject(struct vipl_nic *nic, uint32_t conn)
 	return r == VIP_INVALID_PARAMETER ? VIP_SUCCESS : r;
 }
 
-VIP_RETURN ka_conn_request(struct vipl_vi *vi, const struct vipl_addr *local,
-			   const struct vipl_addr *remote, VIP_ULONG timeout,
-			   VIP_VI_ATTRIBUTES *attrs)
+static VIP_RETURN request(struct vipl_vi *vi, unsigned long ioc,
+			  const struct vipl_addr *local,
+			  const struct vipl_addr *remote, VIP_ULONG timeout)
 {
 	struct via_conn_request arg = {
 		.vi = vi->q[0].id,
 		.timeout = vipl_left(vipl_deadline(timeout)),
 	};
-	VIP_RETURN r;
 
 	to_kernel(local, &arg.local);
 	to_kernel(remote, &arg.remote);
-	r = ka_call(vi->obj.nic, VIA_IOC_CONN_REQUEST, &arg);
-	return r == VIP_SUCCESS ? result(vi, attrs) : r;
+	return ka_call(vi->obj.nic, ioc, &arg);
+}
+
+VIP_RETURN ka_conn_request(struct vipl_vi *vi, const struct vipl_addr *local,
+			   const struct vipl_addr *remote, VIP_ULONG timeout,
+			   VIP_VI_ATTRIBUTES *attrs)
+{
+	VIP_RETURN r = request(vi, VIA_IOC_CONN_REQUEST, local, remote,
+			       timeout);
+
+	return r == VIP_SUCCESS ? result(vi, 0, attrs) : r;
+}
+
+VIP_RETURN ka_peer_request(struct vipl_vi *vi, const struct vipl_addr *local,
+			   const struct vipl_addr *remote, VIP_ULONG timeout)
+{
+	return request(vi, VIA_IOC_PEER_REQUEST, local, remote, timeout);
+}
+
+VIP_RETURN ka_peer_result(struct vipl_vi *vi, int wait,
+			  VIP_VI_ATTRIBUTES *attrs)
+{
+	return result(vi, VIA_CONN_PEER | (wait ? 0 : VIA_CONN_NOWAIT), attrs);
 }
 
 VIP_RETURN ka_disconnect(struct vipl_vi *vi)

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Peer-to-peer connections over the wire.
+ *
+ *   lower MAC: asks                            higher MAC: chooses
+ *     |<------------ PEER_REQUEST --------------| "I am here"
+ *     |------------- PEER_REQUEST ------------->| first come, first chosen
+ *     |<------------ PEER_ACCEPT ---------------| repeated until
+ *     |------------- CONFIRM ------------------>| this, or data, arrives
+ *
+ * Both send requests, since either may come too early or get lost; but which
+ * of the two answers is settled by the addresses, which both know.  Were both
+ * to answer, several VIs with the same addresses could choose each other in
+ * a circle (A1 takes B2, B2 takes A2, A2 takes B1, B1 takes A1) in which
+ * nobody is chosen by the one it has chosen, and somebody would have to break
+ * what already stood.  With one side that chooses, each VI of either side is
+ * in one pair at most, and the rest of the handshake is that of client and
+ * server, with its repairs.
+ *
+ * The side that chooses is bound to the one it has chosen, by cookie, until
+ * that one says, by CANCEL or RESET, that it is not there: then it looks
+ * again.  So an old duplicate of a request costs a round trip and nothing
+ * else.  Whether the attributes agree is decided by the side that asks, which
+ * is certain by then that both attempts are alive.
+ */
+
+#include "ether.h"
+
+/* Our side of an attempt: does it ask?  The two never have the same MAC. */
+static bool asks(const struct via_ether_nic *nic, const u8 *other)
+{
+	return memcmp(nic->mac, other, ETH_ALEN) < 0;
+}
+
+/* What the agent knows the other side's attempt by; not 0. */
+static u64 claim_of(u16 vi, u32 cookie)
+{
+	return (u64)vi << 32 | cookie;
+}
+
+/* ops->peer_connect */
+int via_ether_peer_connect(struct via_vi *vi)
+{
+	struct via_ether_vi *ev = vi->priv;
+	bool ok;
+
+	if (!is_valid_ether_addr(vi->remote.host))
+		return VIA_R_NOT_REACHABLE;
+	local_bh_disable();
+	via_ether_lock(vi);
+	/* The deadline may have come already, or a disconnect. */
+	ok = vi->state == VIA_STATE_PENDING;
+	if (ok) {
+		ether_addr_copy(ev->peer_mac, vi->remote.host);
+		ev->deadline = vi->deadline;
+		ev->forever = vi->forever;
+		via_ether_start(ev, VIA_PHASE_PEER);
+	}
+	via_ether_unlock(vi);
+	if (ok)
+		via_ether_conn_tick(ev);
+	local_bh_enable();
+	return 0;
+}
+
+/*
+ * We choose: the first free VI that looks for the sender, or the one that it
+ * has already.  Both queue locks held; true: answer.
+ */
+static bool choose(struct via_ether_vi *ev, const struct via_conn_hdr *c)
+{
+	if (ev->phase == VIA_PHASE_ACCEPT)
+		return ev->peer_vi == c->vi &&
+		       ev->peer_cookie == c->peer_cookie;
+	if (ev->phase != VIA_PHASE_PEER)
+		return false;
+	via_ether_set_peer(ev, c);
+	ev->peer_attrs = (struct via_vi_attrs) {
+		.reliability = c->reliability,
+		.max_transfer = c->max_transfer,
+		.rights = c->rights,
+	};
+	ev->phase = VIA_PHASE_ACCEPT;
+	ev->tries = 0;
+	return true;
+}
+
+/*
+ * Somebody looks for a VI.  Where there is none, nothing is remembered and
+ * nothing answered: it asks again, and the program here may call later.
+ */
+void via_ether_peer_request(struct via_ether_nic *nic,
+			    const struct via_ether_frame *f)
+{
+	struct via_net_addr local = {}, remote = {};
+	struct via_ether_vi *ev;
+	struct via_conn_hdr c;
+	struct via_vi *vi;
+	bool ok = false;
+	u64 claim = 0;
+
+	if (via_wire_parse_conn(f->hdr, &c)) {
+		via_ether_count(nic, BAD_FIELD);
+		return;
+	}
+	via_ether_count(nic, REQUESTS_IN);
+	if (c.client_host_len != ETH_ALEN ||
+	    !ether_addr_equal(c.client_host, f->src) ||
+	    ether_addr_equal(f->src, nic->mac))
+		return;
+	via_ether_conn_addr(&local, c.server_host, c.server_host_len,
+			    c.server_disc, c.server_disc_len);
+	via_ether_conn_addr(&remote, c.client_host, c.client_host_len,
+			    c.client_disc, c.client_disc_len);
+	if (!asks(nic, f->src))
+		claim = claim_of(c.vi, c.peer_cookie);
+	vi = via_peer_find(nic->ka, &local, &remote, claim);
+	if (!vi)
+		return;
+	ev = vi->priv;
+	via_ether_lock(vi);
+	/* It may be at another attempt by now. */
+	if (via_peer_looks(vi, &local, &remote))
+		ok = claim ? choose(ev, &c) : ev->phase == VIA_PHASE_PEER;
+	if (ok)
+		ev->next_try = jiffies;
+	via_ether_unlock(vi);
+	if (ok)
+		via_ether_conn_tick(ev);
+	else if (claim)
+		via_peer_release(vi, claim);
+}
+
+static const struct {
+	u32 verdict;
+	u8 reason;
+} reasons[] = {
+	{ VIA_R_INVALID_RELIABILITY_LEVEL, VIA_WIRE_R_LEVEL },
+	{ VIA_R_INVALID_MTU, VIA_WIRE_R_MTU },
+	{ VIA_R_INVALID_QOS, VIA_WIRE_R_QOS },
+};
+
+u32 via_ether_peer_verdict(u32 reason)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (reasons[i].reason == reason)
+			return reasons[i].verdict;
+	return VIA_R_NO_MATCH;
+}
+
+/*
+ * We asked and were chosen: do the two agree?  If not it ends here for us,
+ * and the other side is told now and whenever it repeats its PEER_ACCEPT.
+ * Both queue locks held.
+ */
+bool via_ether_peer_fits(struct via_ether_vi *ev,
+			 const struct via_vi_attrs *theirs,
+			 const struct via_ether_client *c)
+{
+	u32 verdict = via_attrs_compare(&ev->vi->attrs, theirs);
+	u8 reason = 0;
+	u32 i;
+
+	if (!verdict)
+		return true;
+	for (i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (reasons[i].verdict == verdict)
+			reason = reasons[i].reason;
+	via_ether_remember(ev->nic, c, VIA_WIRE_REJECT, reason);
+	via_ether_answer(ev->nic, VIA_WIRE_REJECT, reason, c);
+	via_ether_conn_end(ev, verdict);
+	return false;
+}
+
+/*
+ * The one we chose, by that cookie, is not there: look again, under a new
+ * name, so that what it may still have in flight means nothing.  BH off, no
+ * lock held.
+ */
+void via_ether_peer_lost(struct via_ether_vi *ev, u32 cookie)
+{
+	struct via_vi *vi = ev->vi;
+	u64 claim = 0;
+
+	via_ether_lock(vi);
+	if (ev->phase == VIA_PHASE_ACCEPT && vi->p2p &&
+	    ev->peer_cookie == cookie) {
+		claim = claim_of(ev->peer_vi, cookie);
+		via_ether_start(ev, VIA_PHASE_PEER);
+	}
+	via_ether_unlock(vi);
+	if (claim)
+		via_peer_release(vi, claim);
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Peer-to-peer connections: who looks for whom.
+ *
+ * A VI that looks for its peer is on one of nic->peers, by a hash of the two
+ * discriminators, in the order of the calls.  Two match when each one's
+ * local address is the other's remote one.  Where both are on this host the
+ * later one joins them; else the device asks, in frames, and finds the VI
+ * here when it is asked.
+ *
+ * The list is a place to look, not the truth: that is the state, under the
+ * queue locks.  A VI may stand on it for a while after its attempt has ended;
+ * it never stands on it with the addresses of another attempt, since only the
+ * holder of file->mutex begins one, and unlists before.
+ */
+
+#include <linux/export.h>
+#include <linux/jhash.h>
+#include "connect.h"
+#include "loop.h"
+#include "peer.h"
+#include "vi.h"
+
+static struct list_head *via_peer_bucket(struct via_nic *nic,
+					 const struct via_net_addr *local,
+					 const struct via_net_addr *remote)
+{
+	u32 h = jhash(local->disc, local->disc_len, 0);
+
+	h = jhash(remote->disc, remote->disc_len, h);
+	return &nic->peers[h & (VIA_PEER_BUCKETS - 1)];
+}
+
+static bool via_addr_equal(const struct via_net_addr *a,
+			   const struct via_net_addr *b)
+{
+	return via_disc_equal(a, b) && a->host_len == b->host_len &&
+	       !memcmp(a->host, b->host, a->host_len);
+}
+
+bool via_peer_looks(const struct via_vi *vi, const struct via_net_addr *local,
+		    const struct via_net_addr *remote)
+{
+	return READ_ONCE(vi->state) == VIA_STATE_PENDING && vi->p2p &&
+	       via_addr_equal(&vi->local, local) &&
+	       via_addr_equal(&vi->remote, remote) && !via_conn_overdue(vi);
+}
+EXPORT_SYMBOL_GPL(via_peer_looks);
+
+static void via_peer_list(struct via_vi *vi)
+{
+	struct via_nic *nic = vi->nic;
+
+	lockdep_assert_held(&vi->file->mutex);
+	BUILD_BUG_ON(VIA_PEER_BUCKETS & (VIA_PEER_BUCKETS - 1));
+	spin_lock_bh(&nic->conn_lock);
+	vi->peer_claim = 0;
+	list_add_tail(&vi->peer_link,
+		      via_peer_bucket(nic, &vi->local, &vi->remote));
+	spin_unlock_bh(&nic->conn_lock);
+}
+
+void via_peer_unlist(struct via_vi *vi)
+{
+	struct via_nic *nic = vi->nic;
+
+	/* Whoever lists it stores Pending first: it is not lost again. */
+	if (!READ_ONCE(vi->p2p))
+		return;
+	spin_lock_bh(&nic->conn_lock);
+	if (READ_ONCE(vi->state) != VIA_STATE_PENDING)
+		list_del_init(&vi->peer_link);
+	spin_unlock_bh(&nic->conn_lock);
+}
+
+/* The first on this host that looks for @vi, with a reference. */
+static struct via_vi *via_peer_first(struct via_vi *vi)
+{
+	struct via_nic *nic = vi->nic;
+	struct via_vi *other, *found = NULL;
+
+	spin_lock_bh(&nic->conn_lock);
+	list_for_each_entry(other, via_peer_bucket(nic, &vi->remote,
+						   &vi->local), peer_link) {
+		if (other == vi ||
+		    !via_peer_looks(other, &vi->remote, &vi->local))
+			continue;
+		/* On the list it is linked, and so referenced. */
+		kref_get(&other->ref);
+		found = other;
+		break;
+	}
+	spin_unlock_bh(&nic->conn_lock);
+	return found;
+}
+
+/*
+ * Join two, or tell both why not.  False when @other is not there any more:
+ * there may be another.
+ */
+static bool via_peer_join(struct via_vi *vi, struct via_vi *other)
+{
+	bool here = true;
+	int verdict;
+
+	via_vi_lock_two(vi, other);
+	if (via_vi_may(vi, VIA_EV_JOIN)) {
+		here = via_peer_looks(other, &vi->remote, &vi->local);
+		verdict = via_attrs_compare(&vi->attrs, &other->attrs);
+		if (here && verdict) {
+			via_conn_failed(vi, verdict);
+			via_conn_failed(other, verdict);
+		} else if (here) {
+			via_loop_join(vi, other);
+		}
+	}
+	via_vi_unlock_two(vi, other);
+	if (here) {
+		via_peer_unlist(vi);
+		via_peer_unlist(other);
+	}
+	return here;
+}
+
+/* Both ends are on this host.  Each is listed before it looks. */
+static void via_peer_meet(struct via_vi *vi)
+{
+	struct via_vi *other;
+	bool done = false;
+
+	while (!done) {
+		other = via_peer_first(vi);
+		if (!other)
+			return;
+		done = via_peer_join(vi, other);
+		via_vi_put(other);
+	}
+}
+
+int via_peer_request(struct via_file *f, const struct via_conn_request *arg)
+{
+	struct via_net_addr local = arg->local;
+	struct via_nic *nic = f->nic;
+	struct via_attempt attempt = {
+		.local = &local,
+		.remote = &arg->remote,
+		.forever = arg->timeout == VIA_FOREVER,
+		.own = via_addr_is_own(nic, &arg->remote),
+		.p2p = true,
+	};
+	struct via_vi *vi;
+	int ret;
+
+	lockdep_assert_held(&f->mutex);
+	if (!arg->timeout || !via_addr_ok(&local) ||
+	    !via_addr_ok(&arg->remote) ||
+	    arg->remote.host_len != nic->addr_len ||
+	    (local.host_len && !via_addr_is_own(nic, &local)))
+		return VIA_R_INVALID_PARAMETER;
+	local.host_len = nic->addr_len;
+	memcpy(local.host, nic->addr, nic->addr_len);
+
+	vi = via_vi_get(f, arg->vi);
+	if (!vi)
+		return VIA_R_INVALID_PARAMETER;
+	attempt.deadline = via_now() + via_conn_timeout(arg->timeout);
+	ret = VIA_R_INVALID_STATE;
+	if (!via_conn_begin(vi, &attempt))
+		goto out;
+	via_peer_list(vi);
+	ret = 0;
+	if (attempt.own)
+		via_peer_meet(vi);
+	else if (nic->ops->peer_connect)
+		ret = nic->ops->peer_connect(vi);
+	else
+		ret = VIA_R_NOT_REACHABLE;
+	if (ret) {
+		via_conn_refuse(vi, NULL, ret);
+		via_peer_unlist(vi);
+	}
+	ret = 0;
+out:
+	via_vi_put(vi);
+	return ret;
+}
+
+struct via_vi *via_peer_find(struct via_nic *nic,
+			     const struct via_net_addr *local,
+			     const struct via_net_addr *remote, u64 claim)
+{
+	struct via_vi *vi, *found = NULL;
+
+	spin_lock_bh(&nic->conn_lock);
+	list_for_each_entry(vi, via_peer_bucket(nic, local, remote),
+			    peer_link) {
+		if (!via_peer_looks(vi, local, remote))
+			continue;
+		if (vi->peer_claim == claim) {
+			found = vi;
+			break;
+		}
+		if (!found && !vi->peer_claim)
+			found = vi;
+	}
+	if (found)
+		found->peer_claim = claim;
+	spin_unlock_bh(&nic->conn_lock);
+	return found;
+}
+EXPORT_SYMBOL_GPL(via_peer_find);
+
+void via_peer_release(struct via_vi *vi, u64 claim)
+{
+	spin_lock_bh(&vi->nic->conn_lock);
+	if (vi->peer_claim == claim)
+		vi->peer_claim = 0;
+	spin_unlock_bh(&vi->nic->conn_lock);
+}
+EXPORT_SYMBOL_GPL(via_peer_release);
