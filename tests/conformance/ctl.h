@@ -9,7 +9,7 @@
 #include "ledger.h"
 #include "xfer.h"
 
-#define CTL_MAGIC	0x76631003	/* changes with struct ctl_msg */
+#define CTL_MAGIC	0x76631004	/* changes with struct ctl_msg */
 #define CTL_DISC_MAX	64
 #define CTL_SLOTS	6
 
@@ -41,6 +41,9 @@ enum ctl_cmd {
 	P_EXIT,		/* exit() without closing */
 	P_QUIT,		/* no more sessions after this one */
 	P_JOIN,		/* slot: the answer of what runs there */
+	P_PEER_REQUEST,	/* vi, disc: own, peer_disc, host, timeout */
+	P_PEER_RESULT,	/* vi, count: 1 to wait -> rc, peer_*, bad */
+	P_MEET,		/* P_PEER_REQUEST, then P_PEER_RESULT: rc, rc2 */
 };
 
 #define CTL_NO_PTAG	(-1)	/* NULL Ptag, or NULL attributes */
@@ -88,6 +91,8 @@ struct ctl_msg {
 	uint32_t disc_len;
 	uint8_t disc[CTL_DISC_MAX];
 	uint8_t peer_disc[CTL_DISC_MAX];
+	uint32_t host_len;
+	uint8_t host[8];
 };
 
 struct ctl {

@@ -178,6 +178,40 @@ static void do_request(struct ctl_msg *m)
 	m->peer_level = a.ReliabilityLevel;
 }
 
+static VIP_RETURN peer_request(const struct ctl_msg *m)
+{
+	struct net_address local, remote;
+
+	own_address(&nic, &local, m->disc, m->disc_len);
+	net_address(&remote, m->host, m->host_len, m->peer_disc,
+		    m->peer_disc_len);
+	return VipConnectPeerRequest(vis[m->vi % PEER_VIS], &local.a,
+				     &remote.a, m->timeout);
+}
+
+/* bad: bytes of the attributes that were written without SUCCESS. */
+static VIP_RETURN peer_result(struct ctl_msg *m, bool wait)
+{
+	VIP_VI_HANDLE vi = vis[m->vi % PEER_VIS];
+	VIP_VI_ATTRIBUTES a;
+	VIP_RETURN rc;
+
+	memset(&a, XFER_GUARD, sizeof(a));
+	rc = wait ? VipConnectPeerWait(vi, &a) : VipConnectPeerDone(vi, &a);
+	m->bad = rc == VIP_SUCCESS ? 0 : bytes_other(&a, XFER_GUARD, sizeof(a));
+	m->peer_level = a.ReliabilityLevel;
+	m->peer_mtu = a.MaxTransferSize;
+	m->peer_rdma = a.EnableRdmaWrite;
+	return rc;
+}
+
+static void do_meet(struct ctl_msg *m)
+{
+	m->rc = peer_request(m);
+	if (m->rc == VIP_SUCCESS)
+		m->rc2 = peer_result(m, true);
+}
+
 static void do_post(struct ctl_msg *m)
 {
 	VIP_DESCRIPTOR *d = NULL;
@@ -288,6 +322,14 @@ static void execute(struct ctl_msg *m)
 		return do_listen(m);
 	case P_REQUEST:
 		return do_request(m);
+	case P_PEER_REQUEST:
+		m->rc = peer_request(m);
+		return;
+	case P_PEER_RESULT:
+		m->rc = peer_result(m, m->count);
+		return;
+	case P_MEET:
+		return do_meet(m);
 	case P_DISCONNECT:
 		m->rc = VipDisconnect(vis[m->vi % PEER_VIS]);
 		return;
