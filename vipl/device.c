@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "conf.h"
 #include "device.h"
 #include "msg.h"
+#include "sys.h"
 
 #define SYSFS_CLASS	"/sys/class/via"
 #define NETDEV_MODULE	"/sys/module/via_netdev"
@@ -44,7 +44,7 @@ static int exists(const char *node)
 	char path[VIPL_NODE_LEN + 8];
 
 	snprintf(path, sizeof(path), "/dev/%s", node);
-	return !access(path, F_OK);
+	return sys_exists(path);
 }
 
 static int find_node(const char *base, char *node)
@@ -157,7 +157,7 @@ static int by_default(char *node)
 /* How to make an interface a VI NIC, now. */
 static const char *attach_command(const char *iface, char *cmd, size_t size)
 {
-	if (access(NETDEV_MODULE, F_OK))
+	if (!sys_exists(NETDEV_MODULE))
 		snprintf(cmd, size, "modprobe via_netdev attach=%s", iface);
 	else
 		snprintf(cmd, size, "echo %s >" NETDEV_MODULE

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "msg.h"
+#include "sys.h"
 
 static void vmsg(int fd, const char *fmt, va_list ap)
 {
@@ -22,7 +22,7 @@ static void vmsg(int fd, const char *fmt, va_list ap)
 	n = strlen(line);
 	line[n++] = '\n';
 	/* One write, so that lines of several threads stay whole. */
-	if (write(fd, line, n) < 0)
+	if (sys_write(fd, line, n) < 0)
 		return;
 }
 

@@ -7,11 +7,10 @@
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "neigh.h"
+#include "sys.h"
 #include "timeout.h"
 
 #define PROVOKE_NS	250000000u	/* between two datagrams */
@@ -33,9 +32,10 @@ static int nl_open(void)
 		.nl_family = AF_NETLINK,
 		.nl_groups = RTMGRP_NEIGH,
 	};
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	int fd = sys_socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC,
+			    NETLINK_ROUTE);
 
-	if (fd >= 0 && bind(fd, (struct sockaddr *)&nl, sizeof(nl))) {
+	if (fd >= 0 && sys_bind(fd, &nl, sizeof(nl))) {
 		close(fd);
 		return -1;
 	}
@@ -53,7 +53,8 @@ static int nl_dump(int fd)
 		.h.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
 	};
 
-	return send(fd, &req, sizeof(req), 0) == sizeof(req) ? 0 : -1;
+	return sys_send(fd, &req, sizeof(req), 0, NULL, 0) == sizeof(req) ?
+		0 : -1;
 }
 
 static void give_ip(const struct query *q, int family, const void *ip)
@@ -116,7 +117,7 @@ static int match(const struct query *q, struct nlmsghdr *h)
 static int nl_read(int fd, const struct query *q)
 {
 	char buf[16384] __attribute__((aligned(NLMSG_ALIGNTO)));
-	ssize_t n = recv(fd, buf, sizeof(buf), 0);
+	ssize_t n = sys_recv(fd, buf, sizeof(buf));
 	struct nlmsghdr *h = (struct nlmsghdr *)buf;
 	int r = 0;
 
@@ -151,7 +152,7 @@ static int await(int fd, const struct query *q, uint64_t deadline)
 	uint64_t left;
 
 	while ((left = vipl_left(deadline))) {
-		if (poll(&p, 1, (int)(left / 1000000u) + 1) <= 0)
+		if (sys_poll(&p, 1, (int)(left / 1000000u) + 1) <= 0)
 			continue;
 		if (nl_read(fd, q) == 1)
 			return 0;
@@ -170,11 +171,11 @@ static void provoke(const struct sockaddr *ip, socklen_t len)
 		((struct sockaddr_in *)&to)->sin_port = htons(DISCARD_PORT);
 	else
 		((struct sockaddr_in6 *)&to)->sin6_port = htons(DISCARD_PORT);
-	fd = socket(ip->sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		    0);
+	fd = sys_socket(ip->sa_family,
+			SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return;
-	if (sendto(fd, "", 0, MSG_NOSIGNAL, (struct sockaddr *)&to, len) < 0) {
+	if (sys_send(fd, "", 0, MSG_NOSIGNAL, &to, len) < 0) {
 		/* No route: await() will find nothing, which is right. */
 	}
 	close(fd);

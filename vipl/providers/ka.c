@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -9,6 +8,7 @@
 
 #include "../device.h"
 #include "../msg.h"
+#include "../sys.h"
 #include "ka.h"
 
 /* An ioctl that signals do not end: 0, a verdict, or -1 with errno. */
@@ -323,11 +323,11 @@ static int ka_event_wait(struct vipl_nic *nic, struct vipl_event *out)
 	struct via_event ev;
 	ssize_t n;
 
-	if (poll(p, 2, -1) < 0)
+	if (sys_poll(p, 2, -1) < 0)
 		return errno == EINTR ? 0 : -1;
 	if (!p[0].revents)
 		return 0;
-	n = read(nic->fd, &ev, sizeof(ev));
+	n = sys_read(nic->fd, &ev, sizeof(ev));
 	if (n != sizeof(ev))
 		return n < 0 && (errno == EINTR || errno == EAGAIN) ? 0 : -1;
 	out->kind = kind(ev.code);

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A program full of global functions with names that ISO C leaves to it: the
+ * C library's beyond ISO C, and what programs like to call things. The library
+ * must call none of them, linked in either way.
+ */
+#include <vipl.h>
+
+extern void abort(void);
+
+#define OWN(name) int name(void) { abort(); return 0; }
+
+OWN(accept)
+OWN(access)
+OWN(alloc)
+OWN(await)
+OWN(bind)
+OWN(check)
+OWN(close_nic)
+OWN(conf)
+OWN(connect)
+OWN(crc)
+OWN(create)
+OWN(deadline)
+OWN(debug)
+OWN(deliver)
+OWN(destroy)
+OWN(device)
+OWN(die)
+OWN(done)
+OWN(dump)
+OWN(dup_addr)
+OWN(err)
+OWN(error)
+OWN(explain)
+OWN(fail)
+OWN(fill_slot)
+OWN(fini)
+OWN(first)
+OWN(fresh)
+OWN(get)
+OWN(handle_init)
+OWN(hash)
+OWN(hello)
+OWN(hosts)
+OWN(index)
+OWN(init)
+OWN(insert)
+OWN(ka_ops)
+OWN(kern)
+OWN(learn)
+OWN(list)
+OWN(listen)
+OWN(lock)
+OWN(log_error)
+OWN(look)
+OWN(lookup)
+OWN(match)
+OWN(max)
+OWN(min)
+OWN(moved)
+OWN(msg)
+OWN(neigh)
+OWN(nothing)
+OWN(notify)
+OWN(now)
+OWN(once)
+OWN(open_nic)
+OWN(own)
+OWN(ping)
+OWN(poll)
+OWN(poll_queue)
+OWN(post)
+OWN(post_desc)
+OWN(provider)
+OWN(put)
+OWN(read)
+OWN(recv)
+OWN(recvfrom)
+OWN(recvmsg)
+OWN(ref)
+OWN(register_mem)
+OWN(remove_entry)
+OWN(reserve)
+OWN(reset)
+OWN(rindex)
+OWN(select)
+OWN(send)
+OWN(sendmsg)
+OWN(sendto)
+OWN(service)
+OWN(shared)
+OWN(shutdown)
+OWN(socket)
+OWN(spin)
+OWN(start)
+OWN(stop)
+OWN(swap)
+OWN(table)
+OWN(take)
+OWN(time_left)
+OWN(timeout)
+OWN(trap)
+OWN(unlock)
+OWN(unref)
+OWN(usage)
+OWN(user)
+OWN(verify)
+OWN(vmsg)
+OWN(wait_for)
+OWN(wakeup)
+OWN(warn)
+OWN(write)
+
+int main(void)
+{
+	VIP_NIC_HANDLE nic;
+	VIP_NIC_ATTRIBUTES a;
+
+	/* As far as it goes on a machine without a VI NIC, and with one. */
+	if (VipOpenNic("nic0", &nic) == VIP_SUCCESS &&
+	    (VipNSInit(nic, 0) != VIP_SUCCESS ||
+	     VipQueryNic(nic, &a) != VIP_SUCCESS ||
+	     VipCloseNic(nic) != VIP_SUCCESS))
+		return 1;
+	return VipCloseNic(0) != VIP_INVALID_PARAMETER;
+}
