@@ -37,6 +37,9 @@
  *   VipRecvDone or their Wait or Notify forms have returned it, not before.
  *   The library never writes beyond 32 + 16 * SegCount bytes of a descriptor.
  * - OpCode of an error descriptor is the operation of its Status >> 16.
+ * - A 32-bit program fills addresses of descriptors through VIP_PVOID64.Address
+ *   and leaves the upper half as it finds it: the library ignores that half, in
+ *   data and in address segments.
  * - Vendor extensions of other providers (the ACK and DFC services, user data
  *   and CQ tag calls, deferred sends) are not defined here, and a reliability
  *   level with an unknown bit is VIP_INVALID_RELIABILITY_LEVEL.

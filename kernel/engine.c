@@ -88,6 +88,7 @@ static u32 via_desc_load_more(struct via_vi *vi, struct via_desc *d)
 	u32 count = d->seg_count;
 	struct via_region *r;
 	struct via_seg *segs;
+	u32 i;
 
 	segs = kmalloc_array(count, sizeof(*segs), GFP_ATOMIC | __GFP_NOWARN);
 	if (!segs)
@@ -101,6 +102,9 @@ static u32 via_desc_load_more(struct via_vi *vi, struct via_desc *d)
 	via_region_copy(r, d->addr + sizeof(struct via_slot),
 			segs + VIA_DESC_INLINE,
 			(count - VIA_DESC_INLINE) * sizeof(*segs), false);
+	/* A 32-bit program leaves the upper half of an address as it was. */
+	for (i = VIA_DESC_INLINE; vi->file->compat && i < count; i++)
+		segs[i].addr = (u32)segs[i].addr;
 	d->more = segs;
 	return 0;
 }

@@ -126,6 +126,7 @@ static int via_open(struct inode *inode, struct file *filp)
 		goto err;
 	f->nic = nic;
 	f->uid = current_uid();
+	f->compat = in_compat_syscall();
 	f->mm = current->mm;
 	mmgrab(f->mm);
 

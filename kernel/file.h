@@ -27,6 +27,7 @@ struct via_region;
  * @nic:	constant, a reference is held
  * @mm:		constant: the owner; mmgrab, never mmget
  * @uid:	constant: who pays for pinned pages
+ * @compat:	constant: a 32-bit program
  * @mutex:	guards creation and destruction of the objects below
  * @map_mutex:	keeps a VI's shared pages while they are mapped; inside
  *		mmap_lock, where @mutex is outside of it
@@ -59,6 +60,7 @@ struct via_file {
 	struct via_nic *nic;
 	struct mm_struct *mm;
 	kuid_t uid;
+	bool compat;
 	struct mutex mutex;
 	struct mutex map_mutex;
 	struct list_head link;

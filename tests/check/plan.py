@@ -2,6 +2,7 @@
 """Which steps run where: the short plan of make check, and the full one."""
 
 import lab_selftest
+import samples
 import steps
 from runner import Session
 
@@ -20,6 +21,7 @@ def on_host(check):
 
 def conformance(session, nets):
     session.step("conformance via_lo", steps.conform_lo)
+    session.step("old programs, in 64 and 32 bits", samples.run)
     for net in nets:
         session.step(f"conformance {session.settings['nics'][net]}",
                      steps.conform_wire, net)

@@ -36,6 +36,15 @@ static ALWAYS_INLINE struct via_queue_kern *kern(struct via_vi_shared *sh,
 	return recv ? &sh->recv_kern : &sh->send_kern;
 }
 
+/* The upper half of an address is a 64-bit program's only: see vipl.h. */
+static ALWAYS_INLINE void fill_segment(struct via_seg *seg, const char *from)
+{
+	memcpy(seg, from, 16);
+#ifndef __LP64__
+	seg->addr = (uint32_t)seg->addr;
+#endif
+}
+
 /*
  * Copy a descriptor's first 64 bytes, or as many as it has, and clear its
  * status. It may be misaligned, which the kernel will complain about; memcpy
@@ -56,9 +65,9 @@ static ALWAYS_INLINE void fill_slot(struct via_slot *slot,
 	memcpy((char *)slot + 12, &counts, sizeof(counts));
 	memcpy((char *)slot + 16, d + 16, 16);
 	if (segs) {
-		memcpy(&slot->seg[0], d + 32, 16);
+		fill_segment(&slot->seg[0], d + 32);
 		if (segs > 1)
-			memcpy(&slot->seg[1], d + 48, 16);
+			fill_segment(&slot->seg[1], d + 48);
 	}
 	memcpy(d + 28, &zero, sizeof(zero));
 }

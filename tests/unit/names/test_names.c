@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Names of hosts and of devices. The files in /etc, /dev and /sys are the
- * test's own: fopen, access and opendir are wrapped and look below a folder.
+ * test's own: fopen, faccessat and opendir are wrapped and look below a folder.
  */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../../../vipl/device.h"
@@ -17,10 +18,10 @@
 static char root[] = "/tmp/names-XXXXXX";
 
 FILE *__real_fopen64(const char *path, const char *mode);
-int __real_access(const char *path, int mode);
+long __real_syscall(long nr, ...);
 DIR *__real_opendir(const char *path);
 FILE *__wrap_fopen64(const char *path, const char *mode);
-int __wrap_access(const char *path, int mode);
+long __wrap_syscall(long nr, long a, long b, long c, long d, long e, long f);
 DIR *__wrap_opendir(const char *path);
 
 static const char *below(const char *path)
@@ -36,9 +37,11 @@ FILE *__wrap_fopen64(const char *path, const char *mode)
 	return __real_fopen64(below(path), mode);
 }
 
-int __wrap_access(const char *path, int mode)
+long __wrap_syscall(long nr, long a, long b, long c, long d, long e, long f)
 {
-	return __real_access(below(path), mode);
+	if (nr == SYS_faccessat)
+		b = (long)below((const char *)b);
+	return __real_syscall(nr, a, b, c, d, e, f);
 }
 
 DIR *__wrap_opendir(const char *path)
