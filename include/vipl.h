@@ -20,7 +20,8 @@
  *   returns VIP_INVALID_PARAMETER.
  * - A region registered with NULL attributes has the default protection tag of
  *   its NIC handle and no RDMA rights. A NULL Ptag inside non-NULL attributes
- *   means the default tag as well. A VI created with a NULL Ptag may use every
+ *   means the default tag as well. VipSetMemAttributes takes both in the same
+ *   way; VipQueryMem shows the default tag as NULL. A VI created with a NULL Ptag may use every
  *   region of its NIC handle, whatever the region's tag.
  * - VipDestroyVi refuses with VIP_INVALID_STATE a VI that is not Idle, and with
  *   VIP_ERROR_RESOURCE one that still has descriptors posted and not completed.
@@ -28,6 +29,11 @@
  *   VipDisconnect flushed, it drops by itself: programs destroy a VI after a
  *   disconnect without draining it. VipCloseNic ends everything that the handle
  *   still owns and always succeeds on a live handle.
+ * - VipSetViAttributes looks at the state first: a VI that is not Idle is
+ *   VIP_INVALID_STATE whatever the attributes. A call that fails has changed
+ *   nothing, and so it is with VipSetMemAttributes, which looks for the region
+ *   first. What a region may be used for is decided when bytes move: once
+ *   VipSetMemAttributes has returned, no byte moves by a right withdrawn.
  * - Several VipConnectWait calls may wait on one discriminator: requests are
  *   handed to them first come, first served.
  * - A zero-length discriminator matches only a zero-length discriminator.

@@ -338,6 +338,10 @@ static long via_object_call(struct via_file *f, unsigned int cmd, void *arg)
 		return (ops->mem_deregister ?: via_mem_deregister)(f, a->addr,
 								   a->handle);
 	}
+	case VIA_IOC_MEM_QUERY:
+		return (ops->mem_query ?: via_mem_query)(f, arg);
+	case VIA_IOC_MEM_SET:
+		return (ops->mem_set ?: via_mem_set)(f, arg);
 	case VIA_IOC_VI_CREATE: {
 		struct via_vi_create *a = arg;
 		long ret = (ops->vi_open ?: via_vi_create)(f, a);
@@ -354,6 +358,8 @@ static long via_object_call(struct via_file *f, unsigned int cmd, void *arg)
 	}
 	case VIA_IOC_VI_QUERY:
 		return via_vi_query(f, arg);
+	case VIA_IOC_VI_SET:
+		return via_vi_set(f, arg);
 	case VIA_IOC_VI_OVERRUN:
 		return via_vi_overrun(f, arg);
 	case VIA_IOC_CQ_CREATE: {
@@ -409,6 +415,7 @@ static bool via_call_ends(unsigned int cmd)
 	switch (cmd) {
 	case VIA_IOC_PTAG_DESTROY:
 	case VIA_IOC_MEM_DEREGISTER:
+	case VIA_IOC_MEM_QUERY:
 	case VIA_IOC_VI_DESTROY:
 	case VIA_IOC_VI_QUERY:
 	case VIA_IOC_VI_OVERRUN:

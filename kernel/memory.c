@@ -165,16 +165,27 @@ static void via_region_unpin(struct via_file *f, struct via_region *r)
 	atomic_long_add(r->npages, &via_gone.pages);
 }
 
+static int via_mem_check_rights(struct via_file *f, u32 rights)
+{
+	if (rights & ~(VIA_RDMA_WRITE | VIA_RDMA_READ))
+		return -EINVAL;
+	if (rights & VIA_RDMA_READ && !f->nic->limits.rdma_read)
+		return VIA_R_INVALID_RDMAREAD;
+	return 0;
+}
+
 static int via_mem_check(struct via_file *f, const struct via_mem_register *a)
 {
 	const struct via_limits *lim = &f->nic->limits;
 	u64 end;
+	int ret;
 
 	if (!a->len || a->len > lim->max_block_bytes ||
 	    check_add_overflow(a->addr, a->len, &end) || end > TASK_SIZE)
 		return VIA_R_INVALID_PARAMETER;
-	if (a->rights & VIA_RDMA_READ && !lim->rdma_read)
-		return VIA_R_INVALID_RDMAREAD;
+	ret = via_mem_check_rights(f, a->rights);
+	if (ret)
+		return ret;
 	if (f->region_count >= lim->max_regions ||
 	    a->len > lim->max_register_bytes - f->region_bytes)
 		return VIA_R_ERROR_RESOURCE;
@@ -293,8 +304,6 @@ int via_mem_register(struct via_file *f, struct via_mem_register *arg)
 
 	lockdep_assert_held(&f->mutex);
 	arg->reason = VIA_REASON_NONE;
-	if (arg->rights & ~(VIA_RDMA_WRITE | VIA_RDMA_READ))
-		return -EINVAL;
 	ret = via_mem_check(f, arg);
 	if (ret)
 		return ret;
@@ -353,15 +362,79 @@ static void via_region_destroy(struct via_file *f, struct via_region *r)
 	atomic_long_inc(&via_gone.regions);
 }
 
-int via_mem_deregister(struct via_file *f, u64 addr, u32 handle)
+/* The program names a region by its start and its handle, both. */
+static struct via_region *via_region_named(struct via_file *f, u64 addr,
+					   u32 handle)
 {
 	struct via_region *r;
 
 	lockdep_assert_held(&f->mutex);
 	r = xa_load(&f->regions, handle & VIA_HANDLE_MASK);
-	if (!r || r->handle != handle || r->start != addr)
+	return r && r->handle == handle && r->start == addr ? r : NULL;
+}
+
+int via_mem_deregister(struct via_file *f, u64 addr, u32 handle)
+{
+	struct via_region *r = via_region_named(f, addr, handle);
+
+	if (!r)
 		return VIA_R_INVALID_PARAMETER;
 	via_region_destroy(f, r);
+	return 0;
+}
+
+int via_mem_query(struct via_file *f, struct via_mem_attrs *arg)
+{
+	struct via_region *r;
+
+	if (arg->reserved)
+		return -EINVAL;
+	r = via_region_named(f, arg->addr, arg->handle);
+	if (!r)
+		return VIA_R_INVALID_PARAMETER;
+	arg->ptag = r->ptag;
+	arg->rights = r->rights;
+	return 0;
+}
+
+/*
+ * A user looks at the tag and at the rights one after the other, in whatever
+ * order.  So that none ever finds more than the old or the new attributes
+ * allow, first the rights that go are gone everywhere, then the old tag.
+ */
+static void via_region_change(struct via_file *f, struct via_region *r,
+			      u32 ptag, u32 rights)
+{
+	if (r->rights & ~rights) {
+		WRITE_ONCE(r->rights, r->rights & rights);
+		via_region_quiesce(f);
+	}
+	if (r->ptag != ptag) {
+		WRITE_ONCE(r->ptag, ptag);
+		via_region_quiesce(f);
+	}
+	WRITE_ONCE(r->rights, rights);
+}
+
+int via_mem_set(struct via_file *f, const struct via_mem_attrs *arg)
+{
+	struct via_region *r;
+	u32 old;
+	int ret;
+
+	if (arg->reserved)
+		return -EINVAL;
+	r = via_region_named(f, arg->addr, arg->handle);
+	if (!r)
+		return VIA_R_INVALID_PARAMETER;
+	ret = via_mem_check_rights(f, arg->rights);
+	if (ret)
+		return ret;
+	if (!via_ptag_use(f, arg->ptag))
+		return VIA_R_INVALID_PTAG;
+	old = r->ptag;
+	via_region_change(f, r, arg->ptag, arg->rights);
+	via_ptag_unuse(f, old);
 	return 0;
 }
 

@@ -11,11 +11,13 @@
  *
  * Found and used only under a queue lock of a VI of the same file, and never
  * kept beyond it.  So deregistering unlinks, then takes and drops those locks
- * once: no use is left, at no cost to the data path.
+ * once: no use is left, at no cost to the data path.  Tag and rights may be
+ * set in the same way: each is one word, written under file->mutex, and no
+ * user of the old value is left once those locks were taken and dropped.
  *
  * @handle:	constant
- * @ptag:	constant: 0 is the default tag
- * @rights:	constant: VIA_RDMA_*
+ * @ptag:	file->mutex to write, a queue lock to read: 0 is the default tag
+ * @rights:	file->mutex to write, a queue lock to read: VIA_RDMA_*
  * @npages:	constant
  * @start:	constant: user address
  * @len:	constant: bytes
@@ -35,6 +37,8 @@ struct via_region {
 void via_mem_free_dir(struct via_file *f);
 int via_mem_register(struct via_file *f, struct via_mem_register *arg);
 int via_mem_deregister(struct via_file *f, u64 addr, u32 handle);
+int via_mem_query(struct via_file *f, struct via_mem_attrs *arg);
+int via_mem_set(struct via_file *f, const struct via_mem_attrs *arg);
 void via_mem_destroy_all(struct via_file *f);
 void via_mem_exit(void);
 

@@ -88,14 +88,17 @@ int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv)
 	return q->ring ? 0 : -ENOMEM;
 }
 
+void via_queue_unload(struct via_queue *q)
+{
+	while (q->next != q->head)
+		via_desc_drop(via_queue_entry(q, --q->next));
+}
+
 void via_queue_free(struct via_queue *q)
 {
-	u32 i;
-
 	if (!q->ring)
 		return;
-	for (i = q->head; i != q->next; i++)
-		via_desc_drop(via_queue_entry(q, i));
+	via_queue_unload(q);
 	kfree(q->ring);
 	q->ring = NULL;
 }

@@ -14,6 +14,8 @@ int via_shared_mmap(struct vm_area_struct *vma, struct page **pages,
 int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv);
 void via_queue_free(struct via_queue *q);
 
+/* Forget what was loaded and not completed; q->lock held, nothing in flight. */
+void via_queue_unload(struct via_queue *q);
 /* Complete the descriptor at the head; q->lock held. */
 void via_queue_complete(struct via_vi *vi, struct via_queue *q, u32 status,
 			u32 length, u32 immediate);

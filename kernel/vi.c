@@ -302,6 +302,40 @@ int via_vi_query(struct via_file *f, struct via_vi_query *arg)
 	return 0;
 }
 
+int via_vi_set(struct via_file *f, const struct via_vi_set *arg)
+{
+	u32 drop = arg->attrs.ptag;
+	struct via_vi *vi;
+	int ret;
+
+	lockdep_assert_held(&f->mutex);
+	if (arg->reserved)
+		return -EINVAL;
+	vi = via_vi_get(f, arg->vi);
+	if (!vi)
+		return VIA_R_INVALID_PARAMETER;
+	ret = READ_ONCE(vi->state) == VIA_STATE_IDLE ?
+	      via_vi_check_attrs(f, &arg->attrs) : VIA_R_INVALID_STATE;
+	if (!ret && !via_ptag_use(f, arg->attrs.ptag))
+		ret = VIA_R_INVALID_PTAG;
+	if (ret)
+		goto out;
+	via_vi_lock(vi);
+	if (via_vi_move(vi, VIA_EV_CHANGE, NULL)) {
+		drop = vi->attrs.ptag;
+		vi->attrs = arg->attrs;
+		/* What was checked by the old ones is to be checked anew. */
+		via_queue_unload(&vi->rq);
+	} else {
+		ret = VIA_R_INVALID_STATE;
+	}
+	via_vi_unlock(vi);
+	via_ptag_unuse(f, drop);
+out:
+	via_vi_put(vi);
+	return ret;
+}
+
 int via_vi_overrun(struct via_file *f, const struct via_overrun *arg)
 {
 	struct via_vi *vi = via_vi_get(f, arg->vi);

@@ -10,6 +10,7 @@ int via_vi_create(struct via_file *f, struct via_vi_create *arg);
 int via_vi_destroy(struct via_file *f, u32 id);
 void via_vi_destroy_all(struct via_file *f);
 int via_vi_query(struct via_file *f, struct via_vi_query *arg);
+int via_vi_set(struct via_file *f, const struct via_vi_set *arg);
 int via_vi_overrun(struct via_file *f, const struct via_overrun *arg);
 int via_vi_mmap(struct via_file *f, u32 index, struct vm_area_struct *vma);
 

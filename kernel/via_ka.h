@@ -254,7 +254,8 @@ struct via_conn {
  * @broken:	sq or rq lock: via_vi_break_later() was called
  * @sq:		send queue
  * @rq:		receive queue
- * @attrs:	constant
+ * @attrs:	file->mutex and both queue locks to write, and only in Idle: so
+ *		any of the three makes it stable, and so does another state
  * @shared:	constant: the mapped area, kernel address
  * @peer:	both queue locks: the other end on this host, reference held
  * @peer_left:	both queue locks: peer to be told that we left
@@ -393,6 +394,8 @@ struct via_device_ops {
 	int (*mem_register)(struct via_file *file,
 			    struct via_mem_register *arg);
 	int (*mem_deregister)(struct via_file *file, u64 addr, u32 handle);
+	int (*mem_query)(struct via_file *file, struct via_mem_attrs *arg);
+	int (*mem_set)(struct via_file *file, const struct via_mem_attrs *arg);
 	int (*cq_create)(struct via_file *file, struct via_cq_create *arg);
 	int (*cq_destroy)(struct via_file *file, u32 id);
 	int (*vi_open)(struct via_file *file, struct via_vi_create *arg);

@@ -1,24 +1,36 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "provider.h"
 
-static VIP_RETURN reg(struct vipl_nic *nic, void *addr, VIP_ULONG len,
-		      const VIP_MEM_ATTRIBUTES *attrs, VIP_MEM_HANDLE *out)
+/*
+ * NULL attributes are the default tag and no rights. *ptag gets a reference,
+ * or stays NULL for the default tag.
+ */
+static VIP_RETURN check_attrs(struct vipl_nic *nic, VIP_MEM_ATTRIBUTES **attrs,
+			      struct vipl_ptag **ptag)
 {
-	static const VIP_MEM_ATTRIBUTES none;
+	static VIP_MEM_ATTRIBUTES none;
+
+	if (!*attrs)
+		*attrs = &none;
+	if ((*attrs)->EnableRdmaRead && !nic->limits.rdma_read)
+		return VIP_INVALID_RDMAREAD;
+	if (!(*attrs)->Ptag)
+		return VIP_SUCCESS;
+	*ptag = vipl_ptag_get(nic, (*attrs)->Ptag);
+	return *ptag ? VIP_SUCCESS : VIP_INVALID_PTAG;
+}
+
+static VIP_RETURN reg(struct vipl_nic *nic, void *addr, VIP_ULONG len,
+		      VIP_MEM_ATTRIBUTES *attrs, VIP_MEM_HANDLE *out)
+{
 	struct vipl_ptag *ptag = NULL;
 	VIP_RETURN r;
 
 	if (!len || len > nic->limits.block_bytes)
 		return VIP_INVALID_PARAMETER;
-	if (!attrs)
-		attrs = &none;
-	if (attrs->EnableRdmaRead && !nic->limits.rdma_read)
-		return VIP_INVALID_RDMAREAD;
-	if (attrs->Ptag) {
-		ptag = vipl_ptag_get(nic, attrs->Ptag);
-		if (!ptag)
-			return VIP_INVALID_PTAG;
-	}
+	r = check_attrs(nic, &attrs, &ptag);
+	if (r != VIP_SUCCESS)
+		return r;
 	r = vipl_ops(&nic->obj)->mem_register(nic, addr, len,
 					      ptag ? ptag->id : 0, attrs, out);
 	if (ptag)
@@ -56,29 +68,61 @@ VIP_RETURN VipDeregisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
 	return r;
 }
 
-static VIP_RETURN not_yet(VIP_NIC_HANDLE nic_handle, VIP_MEM_HANDLE mem,
-			  const VIP_MEM_ATTRIBUTES *attrs)
+static VIP_RETURN query(struct vipl_nic *nic, void *addr, VIP_MEM_HANDLE mem,
+			VIP_MEM_ATTRIBUTES *out)
 {
-	struct vipl_nic *nic = vipl_nic_get(nic_handle);
+	VIP_MEM_ATTRIBUTES a = { 0 };
+	uint32_t ptag;
+	VIP_RETURN r;
 
-	if (!nic)
+	/* The region keeps its tag alive, and the lock its handle the same. */
+	if (vipl_nic_lock(nic))
 		return VIP_INVALID_PARAMETER;
-	vipl_nic_put(nic);
-	return mem && attrs ? VIP_ERROR_NOT_SUPPORTED : VIP_INVALID_PARAMETER;
+	r = vipl_ops(&nic->obj)->mem_query(nic, addr, mem, &ptag, &a);
+	if (r == VIP_SUCCESS && ptag)
+		a.Ptag = vipl_ptag_by_id(nic, ptag);
+	vipl_nic_unlock(nic);
+	if (r == VIP_SUCCESS)
+		*out = a;
+	return r;
 }
 
 VIP_RETURN VipQueryMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
 		       VIP_MEM_HANDLE MemHandle,
 		       VIP_MEM_ATTRIBUTES *MemAttribs)
 {
-	(void)Address;
-	return not_yet(NicHandle, MemHandle, MemAttribs);
+	struct vipl_nic *nic = vipl_nic_get(NicHandle);
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+
+	if (!nic)
+		return r;
+	if (MemAttribs)
+		r = query(nic, Address, MemHandle, MemAttribs);
+	vipl_nic_put(nic);
+	return r;
 }
 
 VIP_RETURN VipSetMemAttributes(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
 			       VIP_MEM_HANDLE MemHandle,
 			       VIP_MEM_ATTRIBUTES *MemAttribs)
 {
-	(void)Address;
-	return not_yet(NicHandle, MemHandle, MemAttribs);
+	struct vipl_nic *nic = vipl_nic_get(NicHandle);
+	struct vipl_ptag *ptag = NULL;
+	VIP_MEM_ATTRIBUTES now;
+	VIP_RETURN r;
+
+	if (!nic)
+		return VIP_INVALID_PARAMETER;
+	/* A region that is not there comes before bad attributes. */
+	r = query(nic, Address, MemHandle, &now);
+	if (r == VIP_SUCCESS)
+		r = check_attrs(nic, &MemAttribs, &ptag);
+	if (r == VIP_SUCCESS)
+		r = vipl_ops(&nic->obj)->mem_set(nic, Address, MemHandle,
+						 ptag ? ptag->id : 0,
+						 MemAttribs);
+	if (ptag)
+		vipl_ptag_put(ptag);
+	vipl_nic_put(nic);
+	return r;
 }

@@ -162,7 +162,7 @@ struct vipl_vi {
 	struct vipl_obj obj;
 	struct vipl_queue q[2];
 	struct vipl_cq *cq[2];		/* referenced */
-	VIP_PROTECTION_HANDLE ptag;	/* as given to VipCreateVi */
+	VIP_PROTECTION_HANDLE ptag;	/* as given; under nic->lock */
 	struct vipl_area area;
 	struct vipl_notify notify[2];
 };
@@ -207,6 +207,7 @@ VIP_CQ_HANDLE vipl_cq_by_id(struct vipl_nic *nic, uint32_t id);
 
 struct vipl_ptag *vipl_ptag_get(struct vipl_nic *nic,
 				VIP_PROTECTION_HANDLE h);
+VIP_PROTECTION_HANDLE vipl_ptag_by_id(struct vipl_nic *nic, uint32_t id);
 void vipl_ptag_put(struct vipl_ptag *ptag);
 void vipl_ptag_kill(struct vipl_ptag *ptag);
 

@@ -84,6 +84,14 @@ struct vipl_provider_ops {
 	VIP_RETURN (*mem_deregister)(struct vipl_nic *nic, void *addr,
 				     VIP_MEM_HANDLE handle);
 
+	/* The region that starts at addr; *ptag is an id, 0 the default. */
+	VIP_RETURN (*mem_query)(struct vipl_nic *nic, void *addr,
+				VIP_MEM_HANDLE handle, uint32_t *ptag,
+				VIP_MEM_ATTRIBUTES *attrs);
+	VIP_RETURN (*mem_set)(struct vipl_nic *nic, void *addr,
+			      VIP_MEM_HANDLE handle, uint32_t ptag,
+			      const VIP_MEM_ATTRIBUTES *attrs);
+
 	/* Under nic->lock; set up the queues, except for their handles. */
 	VIP_RETURN (*vi_create)(struct vipl_vi *vi,
 				const VIP_VI_ATTRIBUTES *attrs,
@@ -94,6 +102,9 @@ struct vipl_provider_ops {
 	/* Everything but the tag and the queues' emptiness. */
 	VIP_RETURN (*vi_query)(struct vipl_vi *vi, VIP_VI_STATE *state,
 			       VIP_VI_ATTRIBUTES *attrs);
+	/* Under nic->lock; INVALID_STATE unless Idle. */
+	VIP_RETURN (*vi_set)(struct vipl_vi *vi, const VIP_VI_ATTRIBUTES *attrs,
+			     uint32_t ptag);
 	/* Descriptors posted and not completed; under both queue locks. */
 	int (*vi_outstanding)(struct vipl_vi *vi);
 

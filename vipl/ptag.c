@@ -13,6 +13,22 @@ struct vipl_ptag *vipl_ptag_get(struct vipl_nic *nic, VIP_PROTECTION_HANDLE h)
 	return ptag;
 }
 
+/* The tag with the provider's id, NULL for the default; nic->lock held. */
+VIP_PROTECTION_HANDLE vipl_ptag_by_id(struct vipl_nic *nic, uint32_t id)
+{
+	struct vipl_ptag *ptag;
+	struct vipl_list *l;
+
+	for (l = nic->objs[VIPL_PTAG].next; l != &nic->objs[VIPL_PTAG];
+	     l = l->next) {
+		ptag = vipl_container(l, struct vipl_ptag, obj.link);
+		if (ptag->id == id)
+			return (VIP_PROTECTION_HANDLE)
+				vipl_obj_handle(&ptag->obj, VIPL_PTAG);
+	}
+	return NULL;
+}
+
 void vipl_ptag_put(struct vipl_ptag *ptag)
 {
 	struct vipl_nic *nic;

@@ -329,10 +329,14 @@ VIP_RETURN VipQueryVi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE *State,
 		return r;
 	if (!State || !ViAttribs || !SendQEmpty || !RecvQEmpty)
 		goto out;
+	/* The lock, so that tag and attributes are of one setting. */
+	if (vipl_nic_lock(vi->obj.nic))
+		goto out;
 	r = vipl_ops(&vi->obj)->vi_query(vi, &state, &a);
+	a.Ptag = vi->ptag;
+	vipl_nic_unlock(vi->obj.nic);
 	if (r != VIP_SUCCESS)
 		goto out;
-	a.Ptag = vi->ptag;
 	*State = state;
 	*ViAttribs = a;
 	*SendQEmpty = queue_empty(&vi->q[VIPL_SENDQ]);
@@ -342,13 +346,55 @@ out:
 	return r;
 }
 
+/* nic->lock held. */
+static VIP_RETURN set_attrs(struct vipl_vi *vi, VIP_VI_HANDLE h,
+			    const VIP_VI_ATTRIBUTES *a)
+{
+	const struct vipl_provider_ops *ops = vipl_ops(&vi->obj);
+	struct vipl_nic *nic = vi->obj.nic;
+	struct vipl_ptag *ptag = NULL;
+	VIP_VI_ATTRIBUTES now;
+	VIP_VI_STATE state;
+	VIP_RETURN r;
+
+	if (!vipl_is(&vi->obj, h))
+		return VIP_INVALID_PARAMETER;
+	/* The state comes before all that may be wrong with the attributes. */
+	r = ops->vi_query(vi, &state, &now);
+	if (r != VIP_SUCCESS)
+		return r;
+	if (state != VIP_STATE_IDLE)
+		return VIP_INVALID_STATE;
+	r = check_attrs(a, &nic->limits);
+	if (r != VIP_SUCCESS)
+		return r;
+	if (a->Ptag) {
+		ptag = vipl_ptag_get(nic, a->Ptag);
+		if (!ptag)
+			return VIP_INVALID_PTAG;
+	}
+	r = ops->vi_set(vi, a, ptag ? ptag->id : 0);
+	if (r == VIP_SUCCESS)
+		vi->ptag = a->Ptag;
+	if (ptag)
+		vipl_ptag_put(ptag);
+	return r;
+}
+
 VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE ViHandle,
 			      VIP_VI_ATTRIBUTES *ViAttribs)
 {
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+	struct vipl_nic *nic;
 
 	if (!vi)
-		return VIP_INVALID_PARAMETER;
+		return r;
+	nic = vi->obj.nic;
+	if (ViAttribs && !vipl_nic_lock(nic)) {
+		r = set_attrs(vi, ViHandle, ViAttribs);
+		vipl_nic_unlock(nic);
+	}
 	vipl_vi_put(vi);
-	return ViAttribs ? VIP_ERROR_NOT_SUPPORTED : VIP_INVALID_PARAMETER;
+	return r;
 }

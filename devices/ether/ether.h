@@ -63,7 +63,7 @@ struct via_ether_held {
  * @vi:		constant
  * @nic:	constant
  * @phase:	where the connection stands
- * @reliable:	the level is not Unreliable
+ * @reliable:	the level is not Unreliable; known when an attempt begins
  * @cookie:	names our end of the connection; 0: none
  * @peer_cookie: names the other end
  * @peer_vi:	index of the other end

@@ -10,7 +10,6 @@ int via_ether_vi_create(struct via_vi *vi)
 
 	ev->vi = vi;
 	ev->nic = vi->nic->priv;
-	ev->reliable = vi->attrs.reliability != VIA_UNRELIABLE;
 	INIT_LIST_HEAD(&ev->hot_link);
 	INIT_LIST_HEAD(&ev->live_link);
 	INIT_LIST_HEAD(&ev->stall_link);
@@ -29,6 +28,8 @@ void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 		ev->cookie = get_random_u32();
 	} while (!ev->cookie);
 	ev->first_seq = get_random_u32();
+	/* From here until the VI is Idle again its attributes stay. */
+	ev->reliable = ev->vi->attrs.reliability != VIA_UNRELIABLE;
 	ev->phase = phase;
 	ev->tries = 0;
 	ev->next_try = jiffies;

@@ -360,6 +360,15 @@ struct via_mem_deregister {
 	__u32	reserved;
 };
 
+/* Query: ptag and rights are out; set: in, ptag 0 is the default tag. */
+struct via_mem_attrs {
+	__u64	addr;			/* in: start of the registration */
+	__u32	handle;			/* in */
+	__u32	ptag;
+	__u32	rights;			/* VIA_RDMA_* */
+	__u32	reserved;
+};
+
 struct via_vi_attrs {
 	__u32	reliability;		/* exactly one level */
 	__u32	ptag;			/* 0: the default tag, any region */
@@ -388,6 +397,13 @@ struct via_vi_query {
 	struct via_vi_attrs attrs;	/* out */
 	__u32	send_cq;		/* out */
 	__u32	recv_cq;		/* out */
+};
+
+/* New attributes for a VI in the Idle state: INVALID_STATE in any other. */
+struct via_vi_set {
+	__u32	vi;
+	__u32	reserved;
+	struct via_vi_attrs attrs;
 };
 
 /* A post that found its queue full; desc is reported with the error. */
@@ -528,11 +544,14 @@ struct via_event {
 #define VIA_IOC_PTAG_DESTROY	_IOW(VIA_IOC_MAGIC, 0x11, struct via_ptag_arg)
 #define VIA_IOC_MEM_REGISTER	_IOWR(VIA_IOC_MAGIC, 0x12, struct via_mem_register)
 #define VIA_IOC_MEM_DEREGISTER	_IOW(VIA_IOC_MAGIC, 0x13, struct via_mem_deregister)
+#define VIA_IOC_MEM_QUERY	_IOWR(VIA_IOC_MAGIC, 0x14, struct via_mem_attrs)
+#define VIA_IOC_MEM_SET		_IOW(VIA_IOC_MAGIC, 0x15, struct via_mem_attrs)
 
 #define VIA_IOC_VI_CREATE	_IOWR(VIA_IOC_MAGIC, 0x20, struct via_vi_create)
 #define VIA_IOC_VI_DESTROY	_IOW(VIA_IOC_MAGIC, 0x21, struct via_vi_arg)
 #define VIA_IOC_VI_QUERY	_IOWR(VIA_IOC_MAGIC, 0x22, struct via_vi_query)
 #define VIA_IOC_VI_OVERRUN	_IOW(VIA_IOC_MAGIC, 0x23, struct via_overrun)
+#define VIA_IOC_VI_SET		_IOW(VIA_IOC_MAGIC, 0x24, struct via_vi_set)
 
 #define VIA_IOC_CQ_CREATE	_IOWR(VIA_IOC_MAGIC, 0x30, struct via_cq_create)
 #define VIA_IOC_CQ_DESTROY	_IOW(VIA_IOC_MAGIC, 0x31, struct via_cq_arg)
@@ -560,7 +579,9 @@ VIA_ASSERT_SIZE(struct via_cq_shared, 128);
 VIA_ASSERT_SIZE(struct via_ctl, 64);
 VIA_ASSERT_SIZE(struct via_hello, 168);
 VIA_ASSERT_SIZE(struct via_mem_register, 32);
+VIA_ASSERT_SIZE(struct via_mem_attrs, 24);
 VIA_ASSERT_SIZE(struct via_vi_create, 48);
+VIA_ASSERT_SIZE(struct via_vi_set, 24);
 VIA_ASSERT_SIZE(struct via_vi_query, 32);
 VIA_ASSERT_SIZE(struct via_wait, 24);
 VIA_ASSERT_SIZE(struct via_net_addr, 76);

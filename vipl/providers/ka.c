@@ -314,6 +314,39 @@ static enum vipl_event_kind kind(uint32_t code)
 	}
 }
 
+static VIP_RETURN ka_mem_query(struct vipl_nic *nic, void *addr,
+			       VIP_MEM_HANDLE handle, uint32_t *ptag,
+			       VIP_MEM_ATTRIBUTES *out)
+{
+	struct via_mem_attrs arg = {
+		.addr = (uintptr_t)addr,
+		.handle = handle,
+	};
+	VIP_RETURN r = ka_call(nic, VIA_IOC_MEM_QUERY, &arg);
+
+	*ptag = arg.ptag;
+	out->EnableRdmaWrite = arg.rights & VIA_RDMA_WRITE ? VIP_TRUE :
+							     VIP_FALSE;
+	out->EnableRdmaRead = arg.rights & VIA_RDMA_READ ? VIP_TRUE :
+							   VIP_FALSE;
+	return r;
+}
+
+static VIP_RETURN ka_mem_set(struct vipl_nic *nic, void *addr,
+			     VIP_MEM_HANDLE handle, uint32_t ptag,
+			     const VIP_MEM_ATTRIBUTES *attrs)
+{
+	struct via_mem_attrs arg = {
+		.addr = (uintptr_t)addr,
+		.handle = handle,
+		.ptag = ptag,
+		.rights = ka_rights(attrs->EnableRdmaWrite,
+				    attrs->EnableRdmaRead),
+	};
+
+	return ka_call(nic, VIA_IOC_MEM_SET, &arg);
+}
+
 static int ka_event_wait(struct vipl_nic *nic, struct vipl_event *out)
 {
 	struct pollfd p[2] = {
@@ -352,10 +385,13 @@ const struct vipl_provider_ops vipl_ka_ops = {
 	.ptag_destroy = ka_ptag_destroy,
 	.mem_register = ka_mem_register,
 	.mem_deregister = ka_mem_deregister,
+	.mem_query = ka_mem_query,
+	.mem_set = ka_mem_set,
 	.vi_create = ka_vi_create,
 	.vi_destroy = ka_vi_destroy,
 	.vi_release = ka_vi_release,
 	.vi_query = ka_vi_query,
+	.vi_set = ka_vi_set,
 	.vi_outstanding = ka_vi_outstanding,
 	.cq_create = ka_cq_create,
 	.cq_destroy = ka_cq_destroy,

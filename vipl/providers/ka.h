@@ -129,6 +129,8 @@ VIP_RETURN ka_vi_destroy(struct vipl_vi *vi);
 void ka_vi_release(struct vipl_vi *vi);
 VIP_RETURN ka_vi_query(struct vipl_vi *vi, VIP_VI_STATE *state,
 		       VIP_VI_ATTRIBUTES *attrs);
+VIP_RETURN ka_vi_set(struct vipl_vi *vi, const VIP_VI_ATTRIBUTES *attrs,
+		     uint32_t ptag);
 int ka_vi_outstanding(struct vipl_vi *vi);
 
 /* ka_queue.c */

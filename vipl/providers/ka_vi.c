@@ -40,16 +40,22 @@ static int map_queues(struct vipl_vi *vi, const struct via_vi_create *arg)
 	return 0;
 }
 
+static struct via_vi_attrs to_attrs(const VIP_VI_ATTRIBUTES *a, uint32_t ptag)
+{
+	return (struct via_vi_attrs){
+		.reliability = a->ReliabilityLevel,
+		.ptag = ptag,
+		.max_transfer = a->MaxTransferSize,
+		.rights = ka_rights(a->EnableRdmaWrite, a->EnableRdmaRead),
+	};
+}
+
 VIP_RETURN ka_vi_create(struct vipl_vi *vi, const VIP_VI_ATTRIBUTES *a,
 			uint32_t ptag)
 {
 	struct vipl_cq *scq = vi->cq[VIPL_SENDQ], *rcq = vi->cq[VIPL_RECVQ];
 	struct via_vi_create arg = {
-		.attrs.reliability = a->ReliabilityLevel,
-		.attrs.ptag = ptag,
-		.attrs.max_transfer = a->MaxTransferSize,
-		.attrs.rights = ka_rights(a->EnableRdmaWrite,
-					  a->EnableRdmaRead),
+		.attrs = to_attrs(a, ptag),
 		.send_cq = scq ? scq->id : 0,
 		.recv_cq = rcq ? rcq->id : 0,
 	};
@@ -89,6 +95,17 @@ VIP_RETURN ka_vi_query(struct vipl_vi *vi, VIP_VI_STATE *state,
 	*state = (VIP_VI_STATE)arg.state;
 	ka_attrs(&arg.attrs, attrs);
 	return VIP_SUCCESS;
+}
+
+VIP_RETURN ka_vi_set(struct vipl_vi *vi, const VIP_VI_ATTRIBUTES *a,
+		     uint32_t ptag)
+{
+	struct via_vi_set arg = {
+		.vi = vi->q[0].id,
+		.attrs = to_attrs(a, ptag),
+	};
+
+	return ka_call(vi->obj.nic, VIA_IOC_VI_SET, &arg);
 }
 
 int ka_vi_outstanding(struct vipl_vi *vi)
