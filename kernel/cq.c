@@ -7,9 +7,15 @@
  * stands on cq->waiting with cq_from at its first unannounced completion.
  * The refill merges those queues by sequence number.  While any queue waits,
  * new notices wait too, or they would overtake.
+ *
+ * A resize changes the ring under the feet of all of them.  Places are numbered
+ * without end, so head and tail stay as they are: entries only move.  Those for
+ * which a smaller ring has no place go back to their queues, newest first, as
+ * if the ring had been full when they came.
  */
 
 #include <linux/log2.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include "cq.h"
 #include "queue.h"
@@ -17,12 +23,50 @@
 #include "wait.h"
 
 #define VIA_CQ_REFILL_MAX 64	/* notices moved by one trap */
+#define VIA_CQ_RETRACT_MAX 1024	/* notices taken back under one lock */
+
+static void via_cq_ring_release(struct kref *ref)
+{
+	struct via_cq_ring *r = container_of(ref, struct via_cq_ring, ref);
+
+	via_shared_free(r->mem, r->pages, r->size);
+	kfree(r);
+	atomic_long_inc(&via_gone.rings);
+}
+
+static void via_cq_ring_put(struct via_cq_ring *r)
+{
+	if (r)
+		kref_put(&r->ref, via_cq_ring_release);
+}
+
+/* @head: bytes before the entries. */
+static struct via_cq_ring *via_cq_ring_alloc(u32 entries, size_t head)
+{
+	struct via_cq_ring *r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
+
+	if (!r)
+		return NULL;
+	r->size = head + entries * sizeof(*r->slots);
+	r->mem = via_shared_alloc(r->size, &r->pages);
+	if (!r->mem) {
+		kfree(r);
+		return NULL;
+	}
+	kref_init(&r->ref);
+	r->slots = r->mem + head;
+	r->entries = entries;
+	atomic_long_inc(&via_made.rings);
+	return r;
+}
 
 static void via_cq_release(struct kref *ref)
 {
 	struct via_cq *cq = container_of(ref, struct via_cq, ref);
 
-	via_shared_free(cq->shared, cq->pages, VIA_CQ_SIZE(cq->entries));
+	via_cq_ring_put(cq->spare);
+	via_cq_ring_put(cq->ring);
+	put_page(cq->page);
 	kfree(cq);
 	atomic_long_inc(&via_gone.cqs);
 }
@@ -50,18 +94,22 @@ static struct via_cq *via_cq_alloc(u32 entries)
 
 	if (!cq)
 		return NULL;
-	cq->shared = via_shared_alloc(VIA_CQ_SIZE(entries), &cq->pages);
-	if (!cq->shared) {
+	cq->ring = via_cq_ring_alloc(entries, VIA_CQ_HDR_SIZE);
+	if (!cq->ring) {
 		kfree(cq);
 		return NULL;
 	}
+	/* The first page stays when the ring goes; every page has an address. */
+	cq->page = cq->ring->pages[0];
+	get_page(cq->page);
+	cq->shared = page_address(cq->page);
+	cq->slots = cq->ring->slots;
 	kref_init(&cq->ref);
 	spin_lock_init(&cq->lock);
 	INIT_LIST_HEAD(&cq->waiting);
 	INIT_HLIST_HEAD(&cq->sleepers);
 	cq->entries = entries;
 	cq->shared->entries = entries;
-	cq->ring = (void *)cq->shared + VIA_CQ_HDR_SIZE;
 	atomic_long_inc(&via_made.cqs);
 	return cq;
 }
@@ -86,6 +134,7 @@ int via_cq_create(struct via_file *f, struct via_cq_create *arg)
 		return VIA_R_ERROR_RESOURCE;
 	}
 	cq->id = id;
+	cq->nic = f->nic;
 	if (xa_err(xa_store(&f->cqs, id, cq, GFP_KERNEL_ACCOUNT))) {
 		xa_erase(&f->cqs, id);
 		via_cq_put(cq);
@@ -166,14 +215,23 @@ void via_cq_detach(struct via_file *f, struct via_queue *q)
 	via_cq_put(cq);
 }
 
-int via_cq_mmap(struct via_file *f, u32 id, struct vm_area_struct *vma)
+int via_cq_mmap(struct via_file *f, u32 id, bool spare,
+		struct vm_area_struct *vma)
 {
 	struct via_cq *cq = via_cq_get(f, id);
-	int ret;
+	struct via_cq_ring *r;
+	int ret = -EINVAL;
 
 	if (!cq)
-		return -EINVAL;
-	ret = via_shared_mmap(vma, cq->pages, VIA_CQ_SIZE(cq->entries));
+		return ret;
+	spin_lock_bh(&cq->lock);
+	r = spare ? cq->spare : cq->ring;
+	if (r)
+		kref_get(&r->ref);
+	spin_unlock_bh(&cq->lock);
+	if (r)
+		ret = via_shared_mmap(vma, r->pages, r->size);
+	via_cq_ring_put(r);
 	via_cq_put(cq);
 	return ret;
 }
@@ -189,12 +247,21 @@ static u32 via_cq_room(const struct via_cq *cq)
 static void via_cq_put_entry(struct via_cq *cq, const struct via_vi *vi,
 			     const struct via_queue *q)
 {
-	struct via_cq_entry *e = &cq->ring[cq->tail & (cq->entries - 1)];
+	struct via_cq_entry *e = &cq->slots[cq->tail & (cq->entries - 1)];
 
 	WRITE_ONCE(e->vi, vi->id);
 	WRITE_ONCE(e->recv, q->recv);
 	/* Pairs with the program's load-acquire of tail. */
 	smp_store_release(&cq->shared->tail, ++cq->tail);
+}
+
+/* A notice of this queue is not in the ring, or no longer. */
+static void via_cq_hold(struct via_cq *cq, struct via_queue *q)
+{
+	lockdep_assert_held(&cq->lock);
+	if (list_empty(&q->cq_link))
+		list_add_tail(&q->cq_link, &cq->waiting);
+	WRITE_ONCE(cq->shared->flags, VIA_CQ_OVERFLOW);
 }
 
 void via_cq_publish(struct via_vi *vi, struct via_queue *q)
@@ -212,9 +279,7 @@ void via_cq_publish(struct via_vi *vi, struct via_queue *q)
 		via_cq_put_entry(cq, vi, q);
 		q->cq_from = q->head;
 	} else {
-		if (list_empty(&q->cq_link))
-			list_add_tail(&q->cq_link, &cq->waiting);
-		WRITE_ONCE(cq->shared->flags, VIA_CQ_OVERFLOW);
+		via_cq_hold(cq, q);
 	}
 	via_wake(&cq->sleepers);
 	spin_unlock(&cq->lock);
@@ -225,17 +290,6 @@ static u32 via_cq_next_seq(const struct via_queue *q)
 	/* The program can spoil its own order here, nothing else. */
 	return READ_ONCE(q->comp[q->cq_from &
 				 (VIA_QUEUE_ENTRIES - 1)].cq_seq);
-}
-
-static struct via_queue *via_cq_oldest(struct via_cq *cq)
-{
-	struct via_queue *q, *best = NULL;
-
-	list_for_each_entry(q, &cq->waiting, cq_link)
-		if (!best || (s32)(via_cq_next_seq(q) -
-				   via_cq_next_seq(best)) < 0)
-			best = q;
-	return best;
 }
 
 /*
@@ -254,6 +308,22 @@ static bool via_cq_trim(struct via_queue *q)
 	return head != q->cq_from;
 }
 
+/* The queue whose next notice comes first; those without one leave. */
+static struct via_queue *via_cq_oldest(struct via_cq *cq)
+{
+	struct via_queue *q, *n, *best = NULL;
+
+	list_for_each_entry_safe(q, n, &cq->waiting, cq_link) {
+		/* Before the look: the word of one collected says nothing. */
+		if (!via_cq_trim(q))
+			list_del_init(&q->cq_link);
+		else if (!best || (s32)(via_cq_next_seq(q) -
+					via_cq_next_seq(best)) < 0)
+			best = q;
+	}
+	return best;
+}
+
 int via_cq_refill(struct via_file *f, u32 id)
 {
 	struct via_queue *q;
@@ -269,13 +339,10 @@ int via_cq_refill(struct via_file *f, u32 id)
 		q = via_cq_oldest(cq);
 		if (!q)
 			break;
-		if (via_cq_trim(q)) {
-			vi = q->recv ? container_of(q, struct via_vi, rq) :
-				       container_of(q, struct via_vi, sq);
-			via_cq_put_entry(cq, vi, q);
-			q->cq_from++;
-		}
-		if (q->cq_from == READ_ONCE(q->head))
+		vi = q->recv ? container_of(q, struct via_vi, rq) :
+			       container_of(q, struct via_vi, sq);
+		via_cq_put_entry(cq, vi, q);
+		if (++q->cq_from == READ_ONCE(q->head))
 			list_del_init(&q->cq_link);
 	}
 	if (list_empty(&cq->waiting))
@@ -283,4 +350,140 @@ int via_cq_refill(struct via_file *f, u32 id)
 	spin_unlock_bh(&cq->lock);
 	via_cq_put(cq);
 	return 0;
+}
+
+/*
+ * Take the newest entry out of the ring again.  The ring is the program's to
+ * scribble in: a queue of its own may come out of order by that, no more.
+ * An entry of a VI that is gone would have been passed over.
+ */
+static void via_cq_retract(struct via_cq *cq)
+{
+	struct via_cq_entry *e = &cq->slots[--cq->tail & (cq->entries - 1)];
+	u32 id = READ_ONCE(e->vi);
+	struct via_queue *q;
+	struct via_vi *vi;
+
+	vi = via_vi_lookup(cq->nic, id & 0xffff);
+	if (!vi || vi->id != id)
+		return;
+	q = READ_ONCE(e->recv) ? &vi->rq : &vi->sq;
+	/* Found, so it is detached only after our RCU section. */
+	if (q->cq != cq)
+		return;
+	q->cq_from--;
+	via_cq_hold(cq, q);
+}
+
+/* Unread entries; what the program says may be wrong, then it has none. */
+static u32 via_cq_used(const struct via_cq *cq)
+{
+	u32 used = cq->tail - READ_ONCE(cq->shared->head);
+
+	return used <= cq->entries ? used : 0;
+}
+
+/* Make the spare ring the ring.  False: there is more to take back first. */
+static bool via_cq_swap(struct via_cq *cq)
+{
+	struct via_cq_ring *r = cq->spare;
+	u32 i, n, used = via_cq_used(cq);
+
+	lockdep_assert_held(&cq->lock);
+	if (used > r->entries) {
+		n = min_t(u32, used - r->entries, VIA_CQ_RETRACT_MAX);
+		rcu_read_lock();
+		for (i = 0; i < n; i++)
+			via_cq_retract(cq);
+		rcu_read_unlock();
+		WRITE_ONCE(cq->shared->tail, cq->tail);
+		if (n < used - r->entries)
+			return false;
+		used = r->entries;
+	}
+	for (i = cq->tail - used; i != cq->tail; i++)
+		r->slots[i & (r->entries - 1)] =
+			cq->slots[i & (cq->entries - 1)];
+	cq->spare = cq->ring;
+	cq->ring = r;
+	cq->slots = r->slots;
+	cq->entries = r->entries;
+	WRITE_ONCE(cq->shared->entries, r->entries);
+	return true;
+}
+
+static int via_cq_commit(struct via_cq *cq)
+{
+	struct via_cq_ring *old = NULL;
+	int ret = -EINVAL;
+
+	spin_lock_bh(&cq->lock);
+	while (cq->spare && !cq->dead) {
+		if (via_cq_swap(cq)) {
+			old = cq->spare;
+			cq->spare = NULL;
+			ret = 0;
+			break;
+		}
+		spin_unlock_bh(&cq->lock);
+		cond_resched();
+		spin_lock_bh(&cq->lock);
+	}
+	spin_unlock_bh(&cq->lock);
+	via_cq_ring_put(old);
+	return ret;
+}
+
+/* NULL: there is none any more. */
+static void via_cq_set_spare(struct via_cq *cq, struct via_cq_ring *r)
+{
+	spin_lock_bh(&cq->lock);
+	swap(cq->spare, r);
+	spin_unlock_bh(&cq->lock);
+	via_cq_ring_put(r);
+}
+
+static int via_cq_prepare(struct via_cq *cq, struct via_cq_resize *arg)
+{
+	struct via_cq_ring *r;
+
+	if (!arg->entries)
+		return VIA_R_INVALID_PARAMETER;
+	if (arg->entries > cq->nic->limits.max_cq_entries)
+		return VIA_R_ERROR_RESOURCE;
+	r = via_cq_ring_alloc(roundup_pow_of_two(arg->entries), 0);
+	if (!r)
+		return VIA_R_ERROR_RESOURCE;
+	arg->entries = r->entries;
+	arg->mmap_size = PAGE_ALIGN(r->size);
+	via_cq_set_spare(cq, r);
+	return 0;
+}
+
+int via_cq_resize(struct via_file *f, struct via_cq_resize *arg)
+{
+	struct via_cq *cq;
+	int ret;
+
+	if (arg->reserved)
+		return -EINVAL;
+	cq = via_cq_get(f, arg->cq);
+	if (!cq)
+		return VIA_R_INVALID_PARAMETER;
+	switch (arg->step) {
+	case VIA_CQ_PREPARE:
+		ret = via_cq_prepare(cq, arg);
+		break;
+	case VIA_CQ_COMMIT:
+		ret = via_cq_commit(cq);
+		break;
+	case VIA_CQ_ABANDON:
+		via_cq_set_spare(cq, NULL);
+		ret = 0;
+		break;
+	default:
+		ret = -EINVAL;
+	}
+	via_cq_put(cq);
+	return ret;
 }

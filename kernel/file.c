@@ -30,6 +30,7 @@
 #define VIA_MAP_CTL	0
 #define VIA_MAP_VI	1
 #define VIA_MAP_CQ	2
+#define VIA_MAP_CQ_SPARE 3	/* the ring that a resize prepared */
 
 static struct workqueue_struct *via_wq;
 
@@ -235,7 +236,9 @@ static int via_mmap(struct file *filp, struct vm_area_struct *vma)
 	case VIA_MAP_VI:
 		return via_vi_mmap(f, number, vma);
 	case VIA_MAP_CQ:
-		return via_cq_mmap(f, number, vma);
+		return via_cq_mmap(f, number, false, vma);
+	case VIA_MAP_CQ_SPARE:
+		return via_cq_mmap(f, number, true, vma);
 	default:
 		return -EINVAL;
 	}
@@ -444,6 +447,16 @@ static long via_locked_call(struct via_file *f, unsigned int cmd, void *arg)
 	return ret;
 }
 
+/*
+ * Not under file->mutex, which others hold for long: at COMMIT the program
+ * keeps all its threads from the CQ.
+ */
+static long via_cq_resize_call(struct via_file *f, struct via_cq_resize *a)
+{
+	a->mmap_offset = via_map_offset(VIA_MAP_CQ_SPARE, a->cq);
+	return (f->nic->ops->cq_resize ?: via_cq_resize)(f, a);
+}
+
 /* Calls that may sleep for long, or need no live handle. */
 static long via_free_call(struct via_file *f, unsigned int cmd, void *arg)
 {
@@ -457,6 +470,8 @@ static long via_free_call(struct via_file *f, unsigned int cmd, void *arg)
 		return via_trap(f, ((struct via_trap *)arg)->arg);
 	case VIA_IOC_WAIT:
 		return via_wait(f, arg);
+	case VIA_IOC_CQ_RESIZE:
+		return via_cq_resize_call(f, arg);
 	case VIA_IOC_CONN_WAIT:
 		return READ_ONCE(f->ctl_mapped) ? via_conn_wait(f, arg) :
 						  -ENXIO;

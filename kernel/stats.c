@@ -125,13 +125,15 @@ long via_stats(struct via_file *f, struct via_stats __user *uarg)
 static int via_ledger_get(char *buf, const struct kernel_param *kp)
 {
 	return scnprintf(buf, PAGE_SIZE,
-		"files %ld %ld\nvis %ld %ld\ncqs %ld %ld\nregions %ld %ld\npages %ld %ld\nconns %ld %ld\n",
+		"files %ld %ld\nvis %ld %ld\ncqs %ld %ld\nrings %ld %ld\nregions %ld %ld\npages %ld %ld\nconns %ld %ld\n",
 		atomic_long_read(&via_made.files),
 		atomic_long_read(&via_gone.files),
 		atomic_long_read(&via_made.vis),
 		atomic_long_read(&via_gone.vis),
 		atomic_long_read(&via_made.cqs),
 		atomic_long_read(&via_gone.cqs),
+		atomic_long_read(&via_made.rings),
+		atomic_long_read(&via_gone.rings),
 		atomic_long_read(&via_made.regions),
 		atomic_long_read(&via_gone.regions),
 		atomic_long_read(&via_made.pages),
@@ -161,6 +163,7 @@ void via_ledger_report(void)
 	VIA_LEDGER_CHECK(files);
 	VIA_LEDGER_CHECK(vis);
 	VIA_LEDGER_CHECK(cqs);
+	VIA_LEDGER_CHECK(rings);
 	VIA_LEDGER_CHECK(regions);
 	VIA_LEDGER_CHECK(pages);
 	VIA_LEDGER_CHECK(conns);

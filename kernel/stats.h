@@ -13,6 +13,7 @@ struct via_ledger {
 	atomic_long_t files;
 	atomic_long_t vis;
 	atomic_long_t cqs;
+	atomic_long_t rings;	/* of CQs */
 	atomic_long_t regions;
 	atomic_long_t pages;	/* pinned */
 	atomic_long_t conns;

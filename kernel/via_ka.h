@@ -398,6 +398,7 @@ struct via_device_ops {
 	int (*mem_set)(struct via_file *file, const struct via_mem_attrs *arg);
 	int (*cq_create)(struct via_file *file, struct via_cq_create *arg);
 	int (*cq_destroy)(struct via_file *file, u32 id);
+	int (*cq_resize)(struct via_file *file, struct via_cq_resize *arg);
 	int (*vi_open)(struct via_file *file, struct via_vi_create *arg);
 	int (*vi_close)(struct via_file *file, u32 id);
 };

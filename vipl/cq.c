@@ -126,14 +126,32 @@ VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle)
 	return r;
 }
 
+/* nic->lock held. */
+static VIP_RETURN resize(struct vipl_cq *cq, VIP_CQ_HANDLE h,
+			 VIP_ULONG entries)
+{
+	if (!entries || !vipl_is(&cq->obj, h))
+		return VIP_INVALID_PARAMETER;
+	if (entries > cq->obj.nic->limits.cq_entries)
+		return VIP_ERROR_RESOURCE;
+	return vipl_ops(&cq->obj)->cq_resize(cq, entries);
+}
+
 VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount)
 {
 	struct vipl_cq *cq = vipl_cq_get(CQHandle);
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+	struct vipl_nic *nic;
 
 	if (!cq)
-		return VIP_INVALID_PARAMETER;
+		return r;
+	nic = cq->obj.nic;
+	if (!vipl_nic_lock(nic)) {
+		r = resize(cq, CQHandle, EntryCount);
+		vipl_nic_unlock(nic);
+	}
 	vipl_cq_put(cq);
-	return EntryCount ? VIP_ERROR_NOT_SUPPORTED : VIP_INVALID_PARAMETER;
+	return r;
 }
 
 VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE *ViHandle,

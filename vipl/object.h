@@ -148,14 +148,16 @@ struct vipl_cq {
 	struct vipl_obj obj;
 	struct vipl_lock lock __attribute__((aligned(64)));
 	_Atomic uint32_t head;		/* written under lock */
-	uint32_t mask;
+	uint32_t mask;			/* under lock */
 	uint32_t id;
 	uintptr_t handle;
-	void *_Atomic shared;
-	void *entries;
+	void *_Atomic shared;		/* stays when the ring is replaced */
+	void *entries;			/* under lock */
 	_Atomic uint32_t spin_ns;
 	struct vipl_area area;
 	struct vipl_notify notify;
+	void *ring;			/* entries outside the area, or NULL */
+	size_t ring_size;		/* both under nic->lock */
 };
 
 struct vipl_vi {

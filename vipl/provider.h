@@ -110,6 +110,8 @@ struct vipl_provider_ops {
 
 	VIP_RETURN (*cq_create)(struct vipl_cq *cq, VIP_ULONG entries);
 	VIP_RETURN (*cq_destroy)(struct vipl_cq *cq);
+	/* Under nic->lock; nothing is lost, and a failure changes nothing. */
+	VIP_RETURN (*cq_resize)(struct vipl_cq *cq, VIP_ULONG entries);
 	void (*cq_release)(struct vipl_cq *cq);
 
 	VIP_RETURN (*post_send)(struct vipl_vi *vi, VIP_VI_HANDLE h,

@@ -77,7 +77,9 @@
  * finds the ring full it sets VIA_CQ_OVERFLOW and leaves the notice in the
  * completion word (cq_seq); a program that finds the ring empty and the flag
  * set traps with VIA_OP_CQ, upon which the kernel refills the ring, in order.
- * A queue's done is always published before the CQ's entry.
+ * A queue's done is always published before the CQ's entry.  A resize
+ * (VIA_IOC_CQ_RESIZE) gives a CQ another array of entries; the page before it
+ * stays where it is, and with it head and tail.
  *
  * The trap
  * --------
@@ -420,6 +422,26 @@ struct via_cq_create {
 	__u64	mmap_size;		/* out, bytes */
 };
 
+/*
+ * Another ring for a CQ that is in use.  PREPARE makes it; the program maps
+ * it (entries only, nothing before them) and then says COMMIT, at which the
+ * kernel moves to it what is unread, or ABANDON.  head, tail and the area made
+ * with the CQ stay what they are, its entries are no longer looked at.  While
+ * it says COMMIT the program takes nothing off the ring.
+ */
+#define VIA_CQ_PREPARE		0
+#define VIA_CQ_COMMIT		1
+#define VIA_CQ_ABANDON		2
+
+struct via_cq_resize {
+	__u32	cq;
+	__u32	step;			/* VIA_CQ_PREPARE ... */
+	__u32	entries;		/* prepare: wanted, granted */
+	__u32	reserved;
+	__u64	mmap_offset;		/* prepare: out */
+	__u64	mmap_size;		/* prepare: out, bytes */
+};
+
 struct via_cq_arg {
 	__u32	cq;
 	__u32	reserved;
@@ -555,6 +577,7 @@ struct via_event {
 
 #define VIA_IOC_CQ_CREATE	_IOWR(VIA_IOC_MAGIC, 0x30, struct via_cq_create)
 #define VIA_IOC_CQ_DESTROY	_IOW(VIA_IOC_MAGIC, 0x31, struct via_cq_arg)
+#define VIA_IOC_CQ_RESIZE	_IOWR(VIA_IOC_MAGIC, 0x32, struct via_cq_resize)
 
 #define VIA_IOC_CONN_WAIT	_IOWR(VIA_IOC_MAGIC, 0x40, struct via_conn_wait)
 #define VIA_IOC_CONN_ACCEPT	_IOW(VIA_IOC_MAGIC, 0x41, struct via_conn_accept)
@@ -583,6 +606,7 @@ VIA_ASSERT_SIZE(struct via_mem_attrs, 24);
 VIA_ASSERT_SIZE(struct via_vi_create, 48);
 VIA_ASSERT_SIZE(struct via_vi_set, 24);
 VIA_ASSERT_SIZE(struct via_vi_query, 32);
+VIA_ASSERT_SIZE(struct via_cq_resize, 32);
 VIA_ASSERT_SIZE(struct via_wait, 24);
 VIA_ASSERT_SIZE(struct via_net_addr, 76);
 VIA_ASSERT_SIZE(struct via_conn_wait, 184);

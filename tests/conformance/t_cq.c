@@ -193,6 +193,41 @@ static void stale(void)
 	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
 }
 
+/*
+ * Stale notices that are not in the ring yet: a queue's place in the order is
+ * that of its first one left, not of one collected.
+ */
+static void stale_order(void)
+{
+	struct xfer rx = our_buf(0, 10, 1);
+	VIP_VI_HANDLE vi[3], got;
+	static const unsigned int order[] = { 0, 2, 1 };
+	VIP_BOOLEAN which;
+	VIP_CQ_HANDLE cq;
+	unsigned int i;
+
+	REQUIRE_RC(VipCreateCQ(env.nic.h, 1, &cq), VIP_SUCCESS);
+	/* The first fills the ring, the others' notices wait. */
+	for (i = 0; i < 3; i++)
+		vi[i] = with_recvs(cq, 1);
+	for (i = 0; i < 3; i++)
+		CHECK_RC(VipDisconnect(vi[i]), VIP_SUCCESS);
+	CHECK(poll_done(vi[1], RECVQ).d != NULL);
+	CHECK_RC(nic_post(&env.nic, vi[1], RECVQ, &rx, NULL), VIP_SUCCESS);
+	CHECK_RC(VipDisconnect(vi[1]), VIP_SUCCESS);
+	for (i = 0; i < 3; i++) {
+		about("notice %u", i);
+		got = NULL;
+		CHECK_RC(VipCQDone(cq, &got, &which), VIP_SUCCESS);
+		CHECK(got == vi[order[i]]);
+		CHECK(poll_done(got, RECVQ).d != NULL);
+	}
+	CHECK_RC(VipCQDone(cq, &got, &which), VIP_NOT_DONE);
+	for (i = 0; i < 3; i++)
+		CHECK_RC(VipDestroyVi(vi[i]), VIP_SUCCESS);
+	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
+}
+
 /* Entries of a VI that is gone must not name a VI that is there. */
 static void stale_vi(void)
 {
@@ -232,6 +267,7 @@ static const struct group groups[] = {
 	{ "cq.overflow_rounds", "9 overflow, again and again",
 	  overflow_rounds, 0, 0 },
 	{ "cq.stale", "9 stale entries, C10", stale, 0, 0 },
+	{ "cq.stale_order", "9 stale entries, order", stale_order, 0, 0 },
 	{ "cq.stale_vi", "9 stale entries, 10.2 VipDestroyVi", stale_vi, 0, 0 },
 };
 

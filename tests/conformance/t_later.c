@@ -11,17 +11,6 @@ static bool refused(VIP_RETURN rc)
 	return rc == VIP_INVALID_PARAMETER || rc == VIP_ERROR_NOT_SUPPORTED;
 }
 
-static void resize(void)
-{
-	VIP_CQ_HANDLE cq;
-
-	REQUIRE_RC(VipCreateCQ(env.nic.h, 4, &cq), VIP_SUCCESS);
-	CHECK_RC(VipResizeCQ(cq, 64), VIP_ERROR_NOT_SUPPORTED);
-	CHECK(refused(VipResizeCQ(NULL, 64)));
-	CHECK(refused(VipResizeCQ(cq, 0)));
-	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
-}
-
 static void management(void)
 {
 	VIP_AUTODISCOVERY_LIST list;
@@ -37,7 +26,6 @@ static void management(void)
 }
 
 static const struct group groups[] = {
-	{ "later.resize", "10.5 VipResizeCQ", resize, 0, 0 },
 	{ "later.management", "10.9 VipQuerySystemManagementInfo", management,
 	  0, 0 },
 };

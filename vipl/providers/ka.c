@@ -88,6 +88,15 @@ void ka_unmap(struct vipl_area *area)
 	area->size = 0;
 }
 
+/* Give back the rings from there on; the rest stays mapped. */
+void ka_unmap_from(struct vipl_area *area, size_t from)
+{
+	/* Should it fail, they stay until the object goes. */
+	if (area->mapped && from < area->size)
+		mmap((char *)area->addr + from, area->size - from, PROT_READ,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
 uint32_t ka_rights(VIP_BOOLEAN write, VIP_BOOLEAN read)
 {
 	return (write ? VIA_RDMA_WRITE : 0) | (read ? VIA_RDMA_READ : 0);
@@ -395,6 +404,7 @@ const struct vipl_provider_ops vipl_ka_ops = {
 	.vi_outstanding = ka_vi_outstanding,
 	.cq_create = ka_cq_create,
 	.cq_destroy = ka_cq_destroy,
+	.cq_resize = ka_cq_resize,
 	.cq_release = ka_cq_release,
 	.post_send = ka_post_send,
 	.post_recv = ka_post_recv,

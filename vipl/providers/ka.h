@@ -103,6 +103,7 @@ VIP_RETURN ka_call(const struct vipl_nic *nic, unsigned long cmd, void *arg);
 void *ka_map(const struct vipl_nic *nic, struct vipl_area *area,
 	     uint64_t offset, size_t size);
 void ka_unmap(struct vipl_area *area);
+void ka_unmap_from(struct vipl_area *area, size_t from);
 uint32_t ka_rights(VIP_BOOLEAN write, VIP_BOOLEAN read);
 void ka_attrs(const struct via_vi_attrs *a, VIP_VI_ATTRIBUTES *out);
 
@@ -152,6 +153,7 @@ VIP_RETURN ka_vi_notify(struct vipl_vi *vi, int recv);
 /* ka_cq.c */
 VIP_RETURN ka_cq_create(struct vipl_cq *cq, VIP_ULONG entries);
 VIP_RETURN ka_cq_destroy(struct vipl_cq *cq);
+VIP_RETURN ka_cq_resize(struct vipl_cq *cq, VIP_ULONG entries);
 void ka_cq_release(struct vipl_cq *cq);
 VIP_RETURN ka_cq_done(struct vipl_cq *cq, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi,
 		      VIP_BOOLEAN *recv);

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <sys/mman.h>
+
 #include "../timeout.h"
 #include "ka.h"
 
 #define SPIN_START_NS	20000
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
 
 VIP_RETURN ka_cq_create(struct vipl_cq *cq, VIP_ULONG entries)
 {
@@ -40,9 +47,87 @@ VIP_RETURN ka_cq_destroy(struct vipl_cq *cq)
 	return ka_call(cq->obj.nic, VIA_IOC_CQ_DESTROY, &arg);
 }
 
+/* Only a holder of cq->lock looks at entries, and none is left that will. */
+static void unmap_ring(struct vipl_cq *cq, void *ring, size_t size)
+{
+	if (ring)
+		munmap(ring, size);
+	else
+		ka_unmap_from(&cq->area, page_size());
+}
+
 void ka_cq_release(struct vipl_cq *cq)
 {
+	if (cq->ring)
+		munmap(cq->ring, cq->ring_size);
+	cq->ring = NULL;
 	ka_unmap(&cq->area);
+}
+
+/*
+ * From here on the entries lie in another ring. The kernel moves what is
+ * unread while cq->lock keeps everyone from taking any; an empty poll goes by
+ * head and tail, which do not change.
+ */
+static VIP_RETURN commit(struct vipl_cq *cq, void *ring,
+			 struct via_cq_resize *arg)
+{
+	VIP_RETURN r;
+
+	arg->step = VIA_CQ_COMMIT;
+	vipl_lock(&cq->lock);
+	r = ka_call(cq->obj.nic, VIA_IOC_CQ_RESIZE, arg);
+	if (r == VIP_SUCCESS) {
+		cq->entries = ring;
+		cq->mask = arg->entries - 1;
+	}
+	vipl_unlock(&cq->lock);
+	return r;
+}
+
+static void *map_ring(const struct vipl_nic *nic,
+		      const struct via_cq_resize *arg)
+{
+	void *p;
+
+	if (!arg->entries || (arg->entries & (arg->entries - 1)) ||
+	    arg->mmap_size / sizeof(struct via_cq_entry) < arg->entries)
+		return NULL;
+	p = mmap(NULL, arg->mmap_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		 nic->fd, (off_t)arg->mmap_offset);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* All that can fail comes before the commit. */
+VIP_RETURN ka_cq_resize(struct vipl_cq *cq, VIP_ULONG entries)
+{
+	struct via_cq_resize arg = {
+		.cq = cq->id,
+		.step = VIA_CQ_PREPARE,
+		.entries = entries,
+	};
+	const struct vipl_nic *nic = cq->obj.nic;
+	VIP_RETURN r;
+	void *ring;
+
+	r = ka_call(nic, VIA_IOC_CQ_RESIZE, &arg);
+	if (r != VIP_SUCCESS)
+		return r;
+	ring = map_ring(nic, &arg);
+	if (!ring) {
+		arg.step = VIA_CQ_ABANDON;
+		ka_call(nic, VIA_IOC_CQ_RESIZE, &arg);
+		return VIP_ERROR_RESOURCE;
+	}
+	r = commit(cq, ring, &arg);
+	if (r != VIP_SUCCESS) {
+		munmap(ring, arg.mmap_size);
+		return r;
+	}
+	unmap_ring(cq, cq->ring, cq->ring_size);
+	cq->ring = ring;
+	cq->ring_size = arg.mmap_size;
+	return VIP_SUCCESS;
 }
 
 static inline struct via_cq_shared *shared(struct vipl_cq *cq)
