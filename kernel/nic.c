@@ -6,6 +6,7 @@
 #include <linux/export.h>
 #include <linux/fs.h>
 #include <linux/idr.h>
+#include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
@@ -24,14 +25,85 @@ static dev_t via_devt;
 static struct cdev via_cdev;
 static struct class *via_class;
 
-static unsigned int max_vi = 4096;
-module_param(max_vi, uint, 0444);
-MODULE_PARM_DESC(max_vi, "VIs of one NIC, at most 65535 (default 4096)");
+/*
+ * What costs memory, for every NIC alike.  VipQueryNic tells it, the manager of
+ * each enforces it.  Set when the module is loaded and then constant: sysfs
+ * shows what holds, which is within the bounds of via_bounds[].
+ */
+static unsigned long max_vi = 4096;
+module_param(max_vi, ulong, 0444);
+MODULE_PARM_DESC(max_vi, "VIs of one NIC, 180 KiB each (1..65535, default 4096)");
 
-static unsigned int max_regions = 131072;
-module_param(max_regions, uint, 0444);
+static unsigned long max_cq = 1024;
+module_param(max_cq, ulong, 0444);
+MODULE_PARM_DESC(max_cq,
+		 "Completion queues of one NIC handle (1..65535, default 1024)");
+
+static unsigned long max_cq_entries = 65536;
+module_param(max_cq_entries, ulong, 0444);
+MODULE_PARM_DESC(max_cq_entries,
+		 "Entries of one completion queue, 8 bytes each (a power of 2, 1..262144, default 65536)");
+
+static unsigned long max_ptags = 4096;
+module_param(max_ptags, ulong, 0444);
+MODULE_PARM_DESC(max_ptags,
+		 "Protection tags of one NIC handle (1..65535, default 4096)");
+
+static unsigned long max_regions = 131072;
+module_param(max_regions, ulong, 0444);
 MODULE_PARM_DESC(max_regions,
-		 "Memory regions of one NIC handle (default 131072)");
+		 "Memory regions of one NIC handle (1..262143, default 131072)");
+
+static unsigned long max_register = 1UL << 40;
+module_param(max_register, ulong, 0444);
+MODULE_PARM_DESC(max_register,
+		 "Registered bytes of one NIC handle (4096..2^47, default 2^40)");
+
+static unsigned long max_block = 1UL << 32;
+module_param(max_block, ulong, 0444);
+MODULE_PARM_DESC(max_block,
+		 "Bytes of one memory region (4096..2^38, default 2^32)");
+
+/* The upper ones are what indexes, ids and one table of pages have room for. */
+static const struct via_bound {
+	const char *name;
+	unsigned long *value;
+	unsigned long low, high;
+} via_bounds[] = {
+	{ "max_vi", &max_vi, 1, 65535 },
+	{ "max_cq", &max_cq, 1, 65535 },
+	{ "max_cq_entries", &max_cq_entries, 1, 1UL << 18 },
+	{ "max_ptags", &max_ptags, 1, 65535 },
+	{ "max_regions", &max_regions, 1, VIA_HANDLE_MASK },
+	{ "max_register", &max_register, 4096, 1UL << 47 },
+	{ "max_block", &max_block, 4096, 1UL << 38 },
+};
+
+static void via_limit(const char *name, unsigned long *value,
+		      unsigned long allowed)
+{
+	if (*value == allowed)
+		return;
+	pr_warn("via_ka: %s=%lu is not possible, %lu it is\n", name, *value,
+		allowed);
+	*value = allowed;
+}
+
+static void via_limits_init(void)
+{
+	const struct via_bound *b;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(via_bounds); i++) {
+		b = &via_bounds[i];
+		via_limit(b->name, b->value,
+			  clamp(*b->value, b->low, b->high));
+	}
+	via_limit("max_cq_entries", &max_cq_entries,
+		  rounddown_pow_of_two(max_cq_entries));
+	/* One region may take all, but not more. */
+	max_block = min(max_block, max_register);
+}
 
 static void via_nic_release(struct kref *ref)
 {
@@ -69,14 +141,14 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	nic->limits = (struct via_limits){
 		.reliability	= VIA_UNRELIABLE | VIA_RELIABLE_DELIVERY |
 				  VIA_RELIABLE_RECEPTION,
-		.max_vi		= clamp(max_vi, 1u, 65535u),
-		.max_cq		= 1024,
-		.max_cq_entries	= 65536,
-		.max_ptags	= 4096,
-		.max_regions	= clamp(max_regions, 1u, 262143u),
+		.max_vi		= max_vi,
+		.max_cq		= max_cq,
+		.max_cq_entries	= max_cq_entries,
+		.max_ptags	= max_ptags,
+		.max_regions	= max_regions,
 		.max_transfer	= 1 << 20,
-		.max_register_bytes = 1ULL << 40,
-		.max_block_bytes = 1ULL << 32,
+		.max_register_bytes = max_register,
+		.max_block_bytes = max_block,
 	};
 	nic->vis = kvcalloc(nic->limits.max_vi, sizeof(*nic->vis), GFP_KERNEL);
 	nic->vi_gen = kvcalloc(nic->limits.max_vi, sizeof(*nic->vi_gen),
@@ -319,6 +391,7 @@ int via_nics_init(void)
 {
 	int ret;
 
+	via_limits_init();
 	ret = alloc_chrdev_region(&via_devt, 0, VIA_MINORS, "via");
 	if (ret)
 		return ret;

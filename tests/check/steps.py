@@ -85,6 +85,28 @@ def conform_lo(session):
     judge(session, result, "via_lo")
 
 
+# Small enough that a test reaches every edge, and each is another number.
+SMALL = ("max_vi=16 max_cq=6 max_cq_entries=64 max_ptags=7 max_regions=9 "
+         "max_register=12288000 max_block=4096000")
+
+
+def small_limits(session):
+    """What VipQueryNic tells holds, where via_ka is loaded with less."""
+    lab, node = session.lab, session.lab.nodes[0]
+    lab.rmmod(node)
+    lab.insmod(node, {"via_ka": SMALL}, ("via_ka", "via_lo"))
+    try:
+        result = session.run(node, f"{CONFORM} -d via_lo -g limits "
+                             f"--timeout-scale {scale(session)}", 120,
+                             status=None)
+    finally:
+        lab.rmmod(node, ("via_ka", "via_lo"))
+        lab.insmod(node)
+        for net in range(len(lab.nics)):
+            lab.attach(node, f"eth{net}")
+    judge(session, result, "via_lo with small limits")
+
+
 class Server:
     """A program that serves on node 2 while a step runs; it must live."""
 
