@@ -19,17 +19,21 @@
 #define EACH		20000
 #define TOTAL		(POSTERS * EACH)
 #define CHURNS		2000
+#define NOTICES		20000
+#define RESIZES		400
 
 static VIP_NIC_HANDLE nic;
 static VIP_CQ_HANDLE cq;
 static VIP_VI_HANDLE vi;
 static struct via_vi_shared *vi_shared;
+static uint32_t vi_id;
 static VIP_VI_ATTRIBUTES attrs = { VIP_SERVICE_RELIABLE_DELIVERY, 4096, NULL,
 				   NULL, VIP_FALSE, VIP_FALSE };
 
 static VIP_DESCRIPTOR descs[POSTERS][256] __attribute__((aligned(64)));
 static _Atomic int in_use[POSTERS][256];
 static _Atomic int taken;
+static _Atomic int noticed;
 static _Atomic int failures;
 static _Atomic(VIP_VI_HANDLE) victim;
 static _Atomic int churning = 1;
@@ -113,6 +117,62 @@ static void *churn(void *arg)
 	return arg;
 }
 
+static int in_ring(void)
+{
+	return (int)(atomic_load((_Atomic uint32_t *)&fake.cq->tail) -
+		     atomic_load((_Atomic uint32_t *)&fake.cq->head));
+}
+
+/* Notices for a CQ that others read, wait on and resize. */
+static void *announce(void *arg)
+{
+	int i;
+
+	for (i = 0; i < NOTICES; i++) {
+		while (in_ring() >= 32)
+			sched_yield();
+		fake_cq_put(vi_id, 1);
+	}
+	return arg;
+}
+
+static void take_notice(VIP_RETURN r, VIP_VI_HANDLE v, VIP_BOOLEAN which)
+{
+	if (r != VIP_SUCCESS)
+		return;
+	if (v != vi || which != VIP_TRUE)
+		fail("a notice of nobody");
+	if (atomic_fetch_add(&noticed, 1) >= NOTICES)
+		fail("a notice came twice");
+}
+
+static void *listen_cq(void *arg)
+{
+	VIP_BOOLEAN which = 7;
+	VIP_VI_HANDLE v;
+	VIP_RETURN r;
+
+	while (atomic_load(&noticed) < NOTICES) {
+		v = NULL;
+		r = arg ? VipCQWait(cq, 1, &v, &which) :
+			  VipCQDone(cq, &v, &which);
+		take_notice(r, v, which);
+		if (r != VIP_SUCCESS)
+			sched_yield();
+	}
+	return NULL;
+}
+
+static void *resize(void *arg)
+{
+	int i;
+
+	for (i = 0; i < RESIZES; i++)
+		if (VipResizeCQ(cq, 33 << (i % 6)) != VIP_SUCCESS)
+			fail("VipResizeCQ failed");
+	return arg;
+}
+
 static void *meddle(void *arg)
 {
 	VIP_BOOLEAN s, r, which;
@@ -120,13 +180,15 @@ static void *meddle(void *arg)
 	VIP_DESCRIPTOR *d;
 	VIP_VI_STATE st;
 	VIP_VI_HANDLE v;
+	VIP_RETURN rc;
 
 	while (atomic_load(&churning)) {
 		v = atomic_load(&victim);
 		VipRecvDone(v, &d);
 		VipSendWait(v, 0, &d);
 		VipQueryVi(v, &st, &a, &s, &r);
-		VipCQDone(cq, &v, &which);
+		rc = VipCQDone(cq, &v, &which);
+		take_notice(rc, v, which);
 		VipPostSend(v, &descs[0][0], MEM);	/* Idle: refused */
 	}
 	return arg;
@@ -134,13 +196,14 @@ static void *meddle(void *arg)
 
 int main(void)
 {
-	pthread_t t[POSTERS + TAKERS + 4];
+	pthread_t t[POSTERS + TAKERS + 8];
 	int n = 0, i;
 
 	if (VipOpenNic(FAKE_NODE, &nic) || VipCreateCQ(nic, 64, &cq) ||
 	    VipCreateVi(nic, &attrs, NULL, NULL, &vi))
 		return 1;
 	vi_shared = fake.vi;
+	vi_id = fake.vi_id;
 	pthread_create(&t[n++], NULL, kernel, NULL);
 	for (i = 0; i < POSTERS; i++)
 		pthread_create(&t[n++], NULL, poster, (void *)(intptr_t)i);
@@ -149,11 +212,17 @@ int main(void)
 	pthread_create(&t[n++], NULL, churn, NULL);
 	for (i = 0; i < 2; i++)
 		pthread_create(&t[n++], NULL, meddle, NULL);
+	pthread_create(&t[n++], NULL, announce, NULL);
+	pthread_create(&t[n++], NULL, resize, NULL);
+	for (i = 0; i < 2; i++)
+		pthread_create(&t[n++], NULL, listen_cq, (void *)(intptr_t)i);
 	while (n)
 		pthread_join(t[--n], NULL);
 	if (VipCloseNic(nic) != VIP_SUCCESS)
 		fail("VipCloseNic failed");
 	printf("threads: %d descriptors through one queue, %d VIs churned, %d failures\n",
 	       atomic_load(&taken), CHURNS, atomic_load(&failures));
+	if (atomic_load(&noticed) != NOTICES)
+		fail("notices are lost");
 	return atomic_load(&failures) || atomic_load(&taken) != TOTAL;
 }

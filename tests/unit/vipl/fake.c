@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -14,8 +15,10 @@
 
 #define OFFSET_VI	0x100000
 #define OFFSET_CQ	0x200000
+#define OFFSET_SPARE	0x300000
 
 struct fake fake;
+static pthread_mutex_t cq_lock = PTHREAD_MUTEX_INITIALIZER;
 
 int __real_open64(const char *path, int flags, ...);
 void *__real_mmap64(void *addr, size_t len, int prot, int flags, int fd,
@@ -47,12 +50,20 @@ void *__wrap_mmap64(void *addr, size_t len, int prot, int flags, int fd,
 
 	if (fd < 0 || fd != fake.fd)
 		return __real_mmap64(addr, len, prot, flags, fd, off);
+	if (off == OFFSET_SPARE && fake.no_spare) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
 	p = __real_mmap64(addr, len, PROT_READ | PROT_WRITE,
 			  flags | MAP_ANONYMOUS, -1, 0);
 	if (off == OFFSET_VI)
 		fake.vi = p;
-	if (off == OFFSET_CQ)
+	if (off == OFFSET_CQ) {
 		fake.cq = p;
+		fake.ring = (void *)((char *)p + VIA_CQ_HDR_SIZE);
+	}
+	if (off == OFFSET_SPARE)
+		fake.spare = p;
 	return p;
 }
 
@@ -142,6 +153,35 @@ static void cq_create(struct via_cq_create *c)
 	c->mmap_size = (VIA_CQ_SIZE(n) + 4095) & ~4095ull;
 }
 
+/* Entries beyond the new ring would be lost: tests keep within it. */
+static int cq_resize(struct via_cq_resize *r)
+{
+	uint32_t i, n = 1;
+
+	switch (r->step) {
+	case VIA_CQ_PREPARE:
+		while (n < r->entries)
+			n *= 2;
+		r->entries = fake.spare_entries = n;
+		r->mmap_offset = OFFSET_SPARE;
+		r->mmap_size = (n * sizeof(struct via_cq_entry) + 4095) &
+			       ~4095ull;
+		return 0;
+	case VIA_CQ_COMMIT:
+		pthread_mutex_lock(&cq_lock);
+		for (i = fake.cq->head; i != fake.cq->tail; i++)
+			fake.spare[i & (fake.spare_entries - 1)] =
+				fake.ring[i & (fake.cq_entries - 1)];
+		fake.ring = fake.spare;
+		fake.cq_entries = fake.spare_entries;
+		pthread_mutex_unlock(&cq_lock);
+		return 0;
+	default:
+		fake.spare = NULL;
+		return 0;
+	}
+}
+
 int __wrap_ioctl(int fd, unsigned long cmd, ...)
 {
 	va_list ap;
@@ -168,6 +208,8 @@ int __wrap_ioctl(int fd, unsigned long cmd, ...)
 	case VIA_IOC_CQ_CREATE:
 		cq_create(arg);
 		return 0;
+	case VIA_IOC_CQ_RESIZE:
+		return cq_resize(arg);
 	case VIA_IOC_VI_QUERY:
 		((struct via_vi_query *)arg)->state = fake.vi->state;
 		return 0;
@@ -223,12 +265,14 @@ void fake_complete(int recv, uint32_t status, uint32_t length,
 
 void fake_cq_put(uint32_t vi, int recv)
 {
-	struct via_cq_entry *e = (void *)((char *)fake.cq + VIA_CQ_HDR_SIZE);
+	struct via_cq_entry *e;
 
-	e += fake.cq->tail & (fake.cq_entries - 1);
+	pthread_mutex_lock(&cq_lock);
+	e = &fake.ring[fake.cq->tail & (fake.cq_entries - 1)];
 	e->vi = vi;
 	e->recv = recv;
 	atomic_fetch_add((_Atomic uint32_t *)&fake.cq->tail, 1);
+	pthread_mutex_unlock(&cq_lock);
 }
 
 void fake_event(uint32_t code, uint32_t vi, uint64_t desc)

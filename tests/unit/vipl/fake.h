@@ -30,6 +30,10 @@ struct fake {
 	uint64_t last_overrun;
 	struct via_vi_shared *vi;
 	struct via_cq_shared *cq;
+	struct via_cq_entry *ring;	/* of that CQ, now in use */
+	struct via_cq_entry *spare;	/* and the one to come */
+	uint32_t spare_entries;
+	int no_spare;			/* mapping it fails */
 	uint32_t reason;		/* next registration fails with it */
 	int eintr;			/* so many waits end in EINTR */
 };

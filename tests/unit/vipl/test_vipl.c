@@ -203,6 +203,37 @@ static void overrun(void)
 	free(d);
 }
 
+/* A new ring takes over what is unread; one that cannot be mapped does not. */
+static void cq_resize(void)
+{
+	VIP_BOOLEAN recv;
+	VIP_VI_HANDLE v;
+	int i;
+
+	setup(1);
+	for (i = 0; i < 3; i++)
+		fake_cq_put(fake.vi_id, 1);
+	CU_ASSERT_EQUAL(VipCQDone(cq, &v, &recv), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(VipResizeCQ(cq, 0), VIP_INVALID_PARAMETER);
+	CU_ASSERT_EQUAL(VipResizeCQ(NULL, 4), VIP_INVALID_PARAMETER);
+	CU_ASSERT_EQUAL(VipResizeCQ(cq, 65537), VIP_ERROR_RESOURCE);
+	fake.no_spare = 1;
+	CU_ASSERT_EQUAL(VipResizeCQ(cq, 16), VIP_ERROR_RESOURCE);
+	CU_ASSERT_PTR_NULL(fake.spare);
+	fake.no_spare = 0;
+	for (i = 8; i <= 64; i *= 2) {
+		CU_ASSERT_EQUAL(VipResizeCQ(cq, i), VIP_SUCCESS);
+		CU_ASSERT_EQUAL(fake.cq_entries, (uint32_t)i);
+		fake_cq_put(fake.vi_id, 1);
+		CU_ASSERT_EQUAL(VipCQDone(cq, &v, &recv), VIP_SUCCESS);
+		CU_ASSERT_EQUAL(v, vi);
+	}
+	CU_ASSERT_EQUAL(VipCQDone(cq, &v, &recv), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(VipCQDone(cq, &v, &recv), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(VipCQDone(cq, &v, &recv), VIP_NOT_DONE);
+	teardown();
+}
+
 static void cq_notices(void)
 {
 	VIP_VI_HANDLE v, old;
@@ -513,6 +544,7 @@ UNIT_MAIN("vipl",
 	  { "SendDone, SendWait: every line of the table", done_table },
 	  { "rings wrap", rings_wrap },
 	  { "overrun", overrun },
+	  { "a CQ gets another ring", cq_resize },
 	  { "CQ notices, and those of a VI that is gone", cq_notices },
 	  { "stale, foreign and wrong handles", stale_handles },
 	  { "what VipDestroyVi refuses and what it drops", destroy_rules },
