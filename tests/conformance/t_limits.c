@@ -244,6 +244,11 @@ static void bytes(void)
 	CHECK_RC(VipRegisterMem(f.h, p, block - 1, NULL, &h), VIP_SUCCESS);
 	CHECK_RC(VipRegisterMem(f.h, p, 2, NULL, &none), VIP_ERROR_RESOURCE);
 	CHECK_RC(VipRegisterMem(f.h, p, 1, NULL, &none), VIP_SUCCESS);
+	about("an odd number given back");
+	CHECK_RC(VipDeregisterMem(f.h, p, h), VIP_SUCCESS);
+	CHECK_RC(VipRegisterMem(f.h, p, block, NULL, &none),
+		 VIP_ERROR_RESOURCE);
+	CHECK_RC(VipRegisterMem(f.h, p, block - 1, NULL, &h), VIP_SUCCESS);
 	CHECK_RC(VipCloseNic(g.h), VIP_SUCCESS);
 	CHECK_RC(VipCloseNic(f.h), VIP_SUCCESS);
 }
