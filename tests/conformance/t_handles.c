@@ -1,13 +1,45 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Handles that are NULL, stale, or of another kind: section 10. */
 #include "remote.h"
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void no_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR *e)
+{
+	(void)context;
+	(void)e;
+}
+
+static void no_vi(VIP_PVOID context, VIP_NIC_HANDLE n, VIP_VI_HANDLE v,
+		  VIP_DESCRIPTOR *d)
+{
+	(void)context;
+	(void)n;
+	(void)v;
+	(void)d;
+}
+
+static void no_cq(VIP_PVOID context, VIP_NIC_HANDLE n, VIP_VI_HANDLE v,
+		  VIP_BOOLEAN recv)
+{
+	(void)context;
+	(void)n;
+	(void)v;
+	(void)recv;
+}
 
 /* Every call that takes a NIC, with all else in order. */
 static void with_nic(VIP_NIC_HANDLE n)
 {
 	VIP_VI_ATTRIBUTES a = vi_attributes(&env.nic, env.level), theirs;
 	struct net_address addr, remote;
+	VIP_AUTODISCOVERY_LIST found;
 	VIP_PROTECTION_HANDLE ptag;
+	VIP_MEM_ATTRIBUTES ma;
 	VIP_NIC_ATTRIBUTES na;
 	VIP_ULONG len = 64;
 	VIP_CONN_HANDLE conn;
@@ -25,10 +57,18 @@ static void with_nic(VIP_NIC_HANDLE n)
 		 VIP_INVALID_PARAMETER);
 	CHECK_RC(VipDeregisterMem(n, env.nic.arena, env.nic.arena_h),
 		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipQueryMem(n, env.nic.arena, env.nic.arena_h, &ma),
+		 VIP_INVALID_PARAMETER);
+	ma = (VIP_MEM_ATTRIBUTES){ NULL, VIP_FALSE, VIP_FALSE };
+	CHECK_RC(VipSetMemAttributes(n, env.nic.arena, env.nic.arena_h, &ma),
+		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipQuerySystemManagementInfo(n, VIP_SMI_AUTODISCOVERY,
+					      &found), VIP_INVALID_PARAMETER);
 	CHECK_RC(VipCreateCQ(n, 4, &cq), VIP_INVALID_PARAMETER);
 	CHECK_RC(VipConnectWait(n, &addr.a, 0, &remote.a, &theirs, &conn),
 		 VIP_INVALID_PARAMETER);
 	CHECK_RC(VipErrorCallback(n, NULL, NULL), VIP_INVALID_PARAMETER);
+	CHECK_RC(VipErrorCallback(n, NULL, no_error), VIP_INVALID_PARAMETER);
 	CHECK_RC(VipNSInit(n, NULL), VIP_INVALID_PARAMETER);
 	CHECK_RC(VipNSGetHostByName(n, "localhost", &remote.a, 0),
 		 VIP_INVALID_PARAMETER);
@@ -58,6 +98,14 @@ static void with_vi(VIP_VI_HANDLE v)
 	CHECK_RC(VipRecvWait(v, VIP_INFINITE, &out), VIP_INVALID_PARAMETER);
 	CHECK_RC(VipConnectRequest(v, &local.a, &remote.a, 10, &a),
 		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipConnectPeerRequest(v, &local.a, &remote.a, 10),
+		 VIP_INVALID_PARAMETER);
+	CHECK_RC(VipConnectPeerDone(v, &a), VIP_INVALID_PARAMETER);
+	CHECK_RC(VipConnectPeerWait(v, &a), VIP_INVALID_PARAMETER);
+	CHECK_RC(VipSendNotify(v, NULL, no_vi), VIP_INVALID_PARAMETER);
+	CHECK_RC(VipRecvNotify(v, NULL, no_vi), VIP_INVALID_PARAMETER);
+	a = vi_attributes(&env.nic, env.level);
+	CHECK_RC(VipSetViAttributes(v, &a), VIP_INVALID_PARAMETER);
 	CHECK_RC(VipDisconnect(v), VIP_INVALID_PARAMETER);
 }
 
@@ -68,6 +116,8 @@ static void with_cq(VIP_CQ_HANDLE c)
 	VIP_VI_HANDLE vi;
 
 	CHECK_RC(VipDestroyCQ(c), VIP_INVALID_PARAMETER);
+	CHECK_RC(VipResizeCQ(c, 8), VIP_INVALID_PARAMETER);
+	CHECK_RC(VipCQNotify(c, NULL, no_cq), VIP_INVALID_PARAMETER);
 	CHECK_RC(VipCQDone(c, &vi, &recv), VIP_INVALID_PARAMETER);
 	CHECK_RC(VipCQWait(c, 0, &vi, &recv), VIP_INVALID_PARAMETER);
 	CHECK_RC(VipCQWait(c, VIP_INFINITE, &vi, &recv),
@@ -192,11 +242,174 @@ static void made_up(void)
 	}
 }
 
+/* A child's verdicts are ours: they are recorded in shared memory. */
+static void reap(pid_t pid)
+{
+	int status = -1;
+
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	CHECK_EQ(status, 0);
+}
+
+/* A request that waits for its answer, on our own NIC. */
+struct offer {
+	pthread_t thread;
+	struct disc d;
+	VIP_CONN_HANDLE conn;
+	VIP_RETURN rc;
+};
+
+static void *offer_main(void *arg)
+{
+	struct net_address local, remote;
+	VIP_VI_ATTRIBUTES theirs;
+	struct offer *o = arg;
+
+	own_address(&env.nic, &local, o->d.bytes, o->d.len);
+	o->rc = VipConnectWait(env.nic.h, &local.a, LONG_MS, &remote.a,
+			       &theirs, &o->conn);
+	return NULL;
+}
+
+/* All 41 calls in the child of a fork, with all that its parent had. */
+static void forked(void)
+{
+	VIP_VI_ATTRIBUTES a = vi_attributes(&env.nic, env.level);
+	struct all o = make(), mine;
+	struct offer f = { .d = new_disc() };
+	struct asker k;
+	VIP_VI_HANDLE vi;
+	VIP_NIC_HANDLE second;
+	pid_t pid;
+
+	env.host = NULL;
+	REQUIRE_RC(VipCreateVi(env.nic.h, &a, NULL, NULL, &vi), VIP_SUCCESS);
+	REQUIRE(!pthread_create(&f.thread, NULL, offer_main, &f));
+	ask_start(&k, vi, &f.d, LONG_MS);
+	pthread_join(f.thread, NULL);
+	REQUIRE_RC(f.rc, VIP_SUCCESS);
+	about("in the child");
+	pid = fork();
+	if (pid == 0) {
+		with_nic(o.nic);
+		with_vi(o.vi);
+		with_cq(o.cq);
+		CHECK_RC(VipConnectReject(f.conn), VIP_INVALID_PARAMETER);
+		/* With a NIC of its own it is no better off. */
+		mine = make();
+		about("in the child, with new objects");
+		CHECK(mine.nic != o.nic && mine.vi != o.vi &&
+		      mine.cq != o.cq && mine.ptag != o.ptag);
+		with_nic(o.nic);
+		with_vi(o.vi);
+		with_cq(o.cq);
+		CHECK_RC(VipConnectAccept(f.conn, mine.vi),
+			 VIP_INVALID_PARAMETER);
+		CHECK_RC(VipDestroyPtag(mine.nic, o.ptag),
+			 VIP_INVALID_PARAMETER);
+		CHECK_RC(VipCloseNic(mine.nic), VIP_SUCCESS);
+		_exit(0);
+	}
+	reap(pid);
+	about("in the parent");
+	CHECK_RC(VipConnectReject(f.conn), VIP_SUCCESS);
+	CHECK_RC(ask_join(&k), VIP_REJECT);
+	CHECK_EQ(vi_state(o.vi), VIP_STATE_IDLE);
+	CHECK_RC(VipOpenNic(env.device, &second), VIP_SUCCESS);
+	CHECK_RC(VipCloseNic(second), VIP_SUCCESS);
+	CHECK_RC(VipCloseNic(o.nic), VIP_SUCCESS);
+	CHECK_RC(VipDestroyVi(vi), VIP_SUCCESS);
+}
+
+/* Calls that go on while another thread forks: their locks are held then. */
+struct busy {
+	pthread_t thread;
+	unsigned int stop, bad;
+};
+
+static void *busy_main(void *arg)
+{
+	struct busy *b = arg;
+
+	while (!__atomic_load_n(&b->stop, __ATOMIC_ACQUIRE)) {
+		struct all o = make();
+		VIP_DESCRIPTOR *d;
+
+		b->bad += VipRecvDone(o.vi, &d) != VIP_DESCRIPTOR_ERROR;
+		b->bad += VipCloseNic(o.nic) != VIP_SUCCESS;
+	}
+	return NULL;
+}
+
+static void forked_busy(void)
+{
+	struct busy b[2] = { 0 };
+	unsigned int i;
+	pid_t pid;
+
+	for (i = 0; i < ARRAY_SIZE(b); i++)
+		REQUIRE(!pthread_create(&b[i].thread, NULL, busy_main, &b[i]));
+	for (i = 0; i < 6; i++) {
+		pid = fork();
+		if (pid == 0) {
+			struct all o = make();
+
+			with_vi(env.nic.h);
+			_exit(VipCloseNic(o.nic) != VIP_SUCCESS);
+		}
+		reap(pid);
+	}
+	for (i = 0; i < ARRAY_SIZE(b); i++) {
+		__atomic_store_n(&b[i].stop, 1, __ATOMIC_RELEASE);
+		pthread_join(b[i].thread, NULL);
+		CHECK_EQ(b[i].bad, 0);
+	}
+}
+
+/* posix_spawn() and exec: no file of ours is left to the program. */
+static void executed(void)
+{
+	char *argv[] = { "true", NULL }, *envp[] = { NULL };
+	struct all o = make();
+	char link[64], file[64];
+	unsigned int fd, ours = 0;
+	pid_t pid = -1;
+	ssize_t len;
+
+	for (fd = 0; fd < 256; fd++) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%u", fd);
+		len = readlink(link, file, sizeof(file) - 1);
+		if (len < 0)
+			continue;
+		file[len] = 0;
+		if (strncmp(file, "/dev/via", 8))
+			continue;
+		ours++;
+		CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	}
+	CHECK(ours >= 2);
+	CHECK_EQ(posix_spawn(&pid, "/bin/true", NULL, NULL, argv, envp), 0);
+	reap(pid);
+	pid = vfork();
+	if (pid == 0) {
+		execve("/bin/true", argv, envp);
+		_exit(99);
+	}
+	reap(pid);
+	CHECK_EQ(vi_state(o.vi), VIP_STATE_IDLE);
+	CHECK_RC(VipCloseNic(o.nic), VIP_SUCCESS);
+}
+
 static const struct group groups[] = {
 	{ "handles.null", "10 common rules", null, G_EARLY, 0 },
 	{ "handles.another_kind", "10 common rules", another_kind, 0, 0 },
 	{ "handles.stale", "10 common rules", stale, 0, 0 },
 	{ "handles.made_up", "10 common rules", made_up, 0, 0 },
+	{ "handles.forked", "10 a forked child inherits nothing usable",
+	  forked, 0, 0 },
+	{ "handles.forked_busy", "10 fork beside calls of other threads",
+	  forked_busy, 0, 0 },
+	{ "handles.executed", "10 exec, posix_spawn", executed, 0, 0 },
 };
 
 NOUN(handles, groups);
