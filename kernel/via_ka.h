@@ -107,11 +107,13 @@ static_assert(offsetof(struct via_desc, more) == sizeof(struct via_slot));
 /*
  * Who is to be told that a queue moves, on its list of sleepers: a thread, on
  * its own stack, or (without a task) a struct via_notice.  The lock is the
- * queue's or the CQ's.
+ * queue's or the CQ's; @told is written under it, last of all, and read
+ * without it.
  */
 struct via_sleeper {
 	struct hlist_node link;
 	struct task_struct *task;
+	bool told;
 };
 
 /**

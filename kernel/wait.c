@@ -7,7 +7,7 @@
  * anyway, and a blocking round trip is 400 instructions shorter for it.
  */
 
-#include <linux/jiffies.h>
+#include <linux/hrtimer.h>
 #include <linux/sched/signal.h>
 #include "cq.h"
 #include "vi.h"
@@ -15,7 +15,7 @@
 
 /*
  * The queue's or CQ's lock is held, and both kinds look at the queue under it
- * before they go on the list, so no move is missed.  A notice fires once.
+ * before they go on the list, so no move is missed.  Both are told once.
  */
 void via_wake_all(struct hlist_head *sleepers)
 {
@@ -24,12 +24,14 @@ void via_wake_all(struct hlist_head *sleepers)
 	struct hlist_node *tmp;
 
 	hlist_for_each_entry_safe(s, tmp, sleepers, link) {
+		hlist_del_init(&s->link);
 		if (likely(s->task)) {
 			wake_up_process(s->task);
+			/* Pairs with via_sleep_until(): *s may go from here. */
+			smp_store_release(&s->told, true);
 			continue;
 		}
 		n = container_of(s, struct via_notice, sleeper);
-		hlist_del_init(&s->link);
 		via_events_notice(n->events, n);
 	}
 }
@@ -65,45 +67,67 @@ static bool via_cq_moved(const struct via_cq *cq, u32 seen)
 	return cq->tail != seen || cq->dead || !list_empty(&cq->waiting);
 }
 
+/* Until woken, or @deadline; false when that has passed. */
+static inline bool via_nap(ktime_t *deadline)
+{
+	if (likely(!deadline)) {
+		schedule();
+		return true;
+	}
+	return schedule_hrtimeout_range(deadline, current->timer_slack_ns,
+					HRTIMER_MODE_ABS);
+}
+
 /*
- * Sleep with @lock held around each look.  Returns what is left of @timeout
- * (jiffies, at least 1) once @moved says so, 0 after it, -EINTR on a signal.
+ * Sleep with @lock held around each look.  1: @moved says so, 0: @deadline (on
+ * the monotonic clock, NULL: none) has passed, -EINTR: a signal.
+ *
+ * Not in jiffies: where a virtual CPU was not run for a while they leap, and a
+ * wait counted in them is shorter than asked.
+ *
+ * Who is woken by a move is off the list already and need not look again; he
+ * goes without the lock as soon as the waker has let go of _me.
  */
-#define via_sleep_until(lock, sleepers, timeout, moved)			\
+#define via_sleep_until(lock, sleepers, deadline, moved)		\
 ({									\
 	struct via_sleeper _me = { .task = current };			\
-	long _left = (timeout);						\
+	bool _told = false, _time = true;				\
+	int _ret = 1;							\
 									\
 	spin_lock_bh(lock);						\
 	hlist_add_head(&_me.link, sleepers);				\
 	for (;;) {							\
 		set_current_state(TASK_INTERRUPTIBLE);			\
-		if (moved) {						\
-			_left = max(_left, 1L);				\
+		if ((moved) || hlist_unhashed(&_me.link))		\
 			break;						\
-		}							\
-		if (signal_pending(current))				\
-			_left = -EINTR;					\
-		if (_left <= 0)						\
+		_ret = signal_pending(current) ? -EINTR : _time;	\
+		if (_ret <= 0)						\
 			break;						\
 		spin_unlock_bh(lock);					\
-		_left = schedule_timeout(_left);			\
+		_time = via_nap(deadline);				\
+		_told = smp_load_acquire(&_me.told);			\
+		if (likely(_told))					\
+			break;						\
 		spin_lock_bh(lock);					\
 	}								\
-	__set_current_state(TASK_RUNNING);				\
-	hlist_del(&_me.link);						\
-	spin_unlock_bh(lock);						\
-	_left;								\
+	if (unlikely(!_told)) {						\
+		__set_current_state(TASK_RUNNING);			\
+		if (!hlist_unhashed(&_me.link))				\
+			hlist_del(&_me.link);				\
+		spin_unlock_bh(lock);					\
+	}								\
+	_ret;								\
 })
 
-/* timeout: jiffies.  Returns what is left, 0 (timeout), or -errno. */
-static long via_wait_queue(struct via_file *f, u32 id, bool recv,
-			   const u32 *seen, long timeout)
+/* What via_sleep_until() says, or another -errno. */
+static int via_wait_queue(struct via_file *f, u32 id, bool recv,
+			  const u32 *seen, ktime_t *deadline)
 {
 	struct via_queue *q;
 	struct via_vi *vi;
 	bool empty;
 	u32 from;
+	int ret;
 
 	/* The reference keeps the VI, only RCU what it shares. */
 	rcu_read_lock();
@@ -122,77 +146,72 @@ static long via_wait_queue(struct via_file *f, u32 id, bool recv,
 		via_vi_put(vi);
 		return 1;
 	}
-	timeout = via_sleep_until(&q->lock, &q->sleepers, timeout,
-				  via_vi_moved(q, from));
+	ret = via_sleep_until(&q->lock, &q->sleepers, deadline,
+			      via_vi_moved(q, from));
 	if (READ_ONCE(q->dead))
-		timeout = -ENODEV;
+		ret = -ENODEV;
 	via_vi_put(vi);
-	return timeout;
+	return ret;
 }
 
-static long via_wait_cq(struct via_file *f, u32 id, const u32 *seen,
-			long timeout)
+static int via_wait_cq(struct via_file *f, u32 id, const u32 *seen,
+		       ktime_t *deadline)
 {
 	struct via_cq *cq = via_cq_get(f, id);
 	u32 from;
+	int ret;
 
 	if (!cq)
 		return -ENODEV;
 	from = seen ? *seen : READ_ONCE(cq->shared->head);
-	timeout = via_sleep_until(&cq->lock, &cq->sleepers, timeout,
-				  via_cq_moved(cq, from));
+	ret = via_sleep_until(&cq->lock, &cq->sleepers, deadline,
+			      via_cq_moved(cq, from));
 	if (READ_ONCE(cq->dead))
-		timeout = -ENODEV;
+		ret = -ENODEV;
 	via_cq_put(cq);
-	return timeout;
+	return ret;
 }
 
-/* Round up: a wait may be longer than asked, never shorter. */
-static long via_wait_jiffies(u64 ns)
+static int via_wait_any(struct via_file *f, u32 kind, u32 id, const u32 *seen,
+			ktime_t *deadline)
 {
-	if (ns == VIA_FOREVER)
-		return MAX_SCHEDULE_TIMEOUT;
-	if (!ns)
-		return 0;
-	return min_t(u64, nsecs_to_jiffies64(ns) + 2,
-		     MAX_SCHEDULE_TIMEOUT - 1);
-}
-
-static long via_wait_any(struct via_file *f, u32 kind, u32 id,
-			 const u32 *seen, long timeout)
-{
-	long left;
+	int ret;
 
 	switch (kind) {
 	case VIA_WAIT_SEND:
 	case VIA_WAIT_RECV:
-		left = via_wait_queue(f, id, kind == VIA_WAIT_RECV, seen,
-				      timeout);
+		ret = via_wait_queue(f, id, kind == VIA_WAIT_RECV, seen,
+				     deadline);
 		break;
 	case VIA_WAIT_CQ:
-		left = via_wait_cq(f, id, seen, timeout);
+		ret = via_wait_cq(f, id, seen, deadline);
 		break;
 	default:
 		return -EINVAL;
 	}
 	/* EINTR: the library comes back for what time is left. */
-	if (left < 0)
-		return left;
-	return left ? 0 : VIA_R_TIMEOUT;
+	if (ret < 0)
+		return ret;
+	return ret ? 0 : VIA_R_TIMEOUT;
 }
 
 long via_wait(struct via_file *f, const struct via_wait *w)
 {
+	ktime_t deadline;
+
 	if (w->reserved)
 		return -EINVAL;
-	return via_wait_any(f, w->kind, w->id, &w->seen,
-			    via_wait_jiffies(w->timeout));
+	if (w->timeout == VIA_FOREVER)
+		return via_wait_any(f, w->kind, w->id, &w->seen, NULL);
+	deadline = ktime_add_safe(ktime_get(),
+				  ns_to_ktime(min_t(u64, w->timeout,
+						    KTIME_MAX)));
+	return via_wait_any(f, w->kind, w->id, &w->seen, &deadline);
 }
 
 long via_wait_trap(struct via_file *f, u32 op, u32 id)
 {
-	return via_wait_any(f, op - VIA_OP_WAIT_SEND, id, NULL,
-			    MAX_SCHEDULE_TIMEOUT);
+	return via_wait_any(f, op - VIA_OP_WAIT_SEND, id, NULL, NULL);
 }
 
 static long via_notify_queue(struct via_file *f, u32 id, bool recv)
