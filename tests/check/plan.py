@@ -37,6 +37,8 @@ def reliability(session, nets, messages):
 def robustness(session, nets, kills):
     for net in nets:
         nic = session.settings["nics"][net]
+        session.step(f"connections, 10 % loss, {nic}",
+                     steps.lossy_connections, net)
         session.step(f"garbage frames, {nic}", steps.garbage, net)
         session.step(f"kill -9 in transfers, {nic}", steps.killed, net, kills)
         session.step(f"modules in use stay, {nic}", steps.busy_modules, net)

@@ -126,15 +126,35 @@ class Server:
             raise StepFailed(f"the server ended with status {self.job.rc}")
 
 
-def conform_wire(session, net, pattern=None):
+def conform_wire(session, net, pattern=None, patience=1):
     """Between two nodes over via_netdev, on the NIC of wire `net`."""
     only = f"-g '{pattern}' " if pattern else ""
     with Server(session, f"{CONFORM} -d via_eth{net} --server"):
         result = session.run(
             session.lab.nodes[0], f"{CONFORM} -d via_eth{net} {only}"
-            f"--timeout-scale {scale(session)} {peer(net)}",
+            f"--timeout-scale {patience * scale(session)} {peer(net)}",
             400 * scale(session), status=None)
     judge(session, result, session.lab.nics[net])
+
+
+LOSSY = ("p2p*", "states.race*", "connect*", "accept*", "disconnect*")
+
+
+def lossy_connections(session, net):
+    """Connecting and leaving, both ways, while a tenth of the frames is lost:
+    the two ends always agree on what came of it."""
+    wire = session.lab.wire(net)
+    before = wire.stats()["lost"]
+    wire.set(loss=0.1, seed=7)
+    try:
+        for pattern in LOSSY:
+            conform_wire(session, net, pattern, patience=4)
+    finally:
+        wire.set(loss=0)
+    lost = wire.stats()["lost"] - before
+    session.check.write(f"the wire lost {lost} frames")
+    if lost < 100:
+        raise StepFailed(f"the wire lost {lost} frames only")
 
 
 def stress(session, net, arguments, timeout=300):
