@@ -144,6 +144,16 @@ u32 via_send_check(struct via_vi *vi, struct via_desc *d)
 /* What may stand in Control of a plain send or receive. */
 #define VIA_CTL_PLAIN ((u16)(VIA_CTL_IMMEDIATE | VIA_CTL_QFENCE))
 
+/* RDMA that this VI may ask for: Read at the levels that have it. */
+static bool via_rdma_op_ok(const struct via_vi *vi, const struct via_desc *d,
+			   u32 op)
+{
+	if (op == VIA_CTL_OP_RDMAWRITE)
+		return true;
+	return op == VIA_CTL_OP_RDMAREAD && !(d->control & VIA_CTL_IMMEDIATE) &&
+	       vi->nic->limits.rdma_read & vi->attrs.reliability;
+}
+
 /* Anything but a plain send or receive of few segments. */
 static noinline u32 via_desc_load_slow(struct via_vi *vi, struct via_desc *d,
 				       bool recv)
@@ -155,7 +165,7 @@ static noinline u32 via_desc_load_slow(struct via_vi *vi, struct via_desc *d,
 	if (d->control & VIA_CTL_RESERVED || d->reserved)
 		return VIA_ST_FORMAT_ERROR;
 	if (op != VIA_CTL_OP_SENDRECV &&
-	    (recv || op != VIA_CTL_OP_RDMAWRITE || !d->seg_count ||
+	    (recv || !via_rdma_op_ok(vi, d, op) || !d->seg_count ||
 	     d->seg[0].len))
 		return VIA_ST_FORMAT_ERROR;
 	if (d->seg_count > VIA_DESC_INLINE)
@@ -168,15 +178,26 @@ static noinline u32 via_desc_load_slow(struct via_vi *vi, struct via_desc *d,
 	d->rhandle = segs[0].handle;
 	d->nsegs--;
 	memmove(segs, segs + 1, d->nsegs * sizeof(*segs));
-	return 0;
+	/* Nothing of a read is gathered before its answer comes. */
+	return op == VIA_CTL_OP_RDMAREAD ? via_desc_check_segs(vi, d) : 0;
+}
+
+/* VIA_ST_OP_* of a descriptor on a send queue. */
+static u32 via_send_op(const struct via_desc *d)
+{
+	switch (d->control & VIA_CTL_OP_MASK) {
+	case VIA_CTL_OP_RDMAWRITE:
+		return VIA_ST_OP_RDMA_WRITE;
+	case VIA_CTL_OP_RDMAREAD:
+		return VIA_ST_OP_RDMA_READ;
+	default:
+		return VIA_ST_OP_SEND;
+	}
 }
 
 static u32 via_desc_op(const struct via_desc *d, bool recv)
 {
-	if (recv)
-		return VIA_ST_OP_RECEIVE >> 16;
-	return (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE ?
-	       VIA_ST_OP_RDMA_WRITE >> 16 : 0;
+	return (recv ? VIA_ST_OP_RECEIVE : via_send_op(d)) >> 16;
 }
 
 /* Fill a private descriptor from the slot at an index; sets d->status. */
@@ -257,8 +278,8 @@ void via_send_complete(struct via_vi *vi, u32 status, u32 length)
 {
 	struct via_desc *d = via_queue_entry(&vi->sq, vi->sq.head);
 
-	if ((d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE)
-		status |= VIA_ST_OP_RDMA_WRITE;
+	if (unlikely(d->control & VIA_CTL_OP_MASK))
+		status |= via_send_op(d);
 	via_queue_complete(vi, &vi->sq, status, length, 0);
 }
 EXPORT_SYMBOL_GPL(via_send_complete);
@@ -335,6 +356,14 @@ u32 via_gather(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
 }
 EXPORT_SYMBOL_GPL(via_gather);
 
+u32 via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
+		     const void *src, u32 len)
+{
+	lockdep_assert_held(&vi->sq.lock);
+	return via_move(vi, d, off, len, (void *)src, true);
+}
+EXPORT_SYMBOL_GPL(via_read_scatter);
+
 u32 via_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
 		const void *src, u32 len)
 {
@@ -393,22 +422,22 @@ void via_recv_scan(struct via_vi *vi)
 	}
 }
 
-/* The target of an incoming RDMA Write, if this VI may be written there. */
-static struct via_region *via_rdma_region(struct via_vi *vi, u32 handle,
-					  u64 addr, u64 len)
+/* The region, if the peer of this VI may do that with it. */
+static __always_inline struct via_region *
+via_rdma_region(struct via_vi *vi, u32 right, u32 handle, u64 addr, u64 len)
 {
 	struct via_region *r;
 
-	if (!(vi->attrs.rights & VIA_RDMA_WRITE))
+	if (!(vi->attrs.rights & right))
 		return NULL;
 	r = via_local_region(vi, handle, addr, len);
-	return r && r->rights & VIA_RDMA_WRITE ? r : NULL;
+	return r && r->rights & right ? r : NULL;
 }
 
 u32 via_rdma_check(struct via_vi *vi, u32 handle, u64 addr, u64 len)
 {
 	lockdep_assert_held(&vi->rq.lock);
-	return via_rdma_region(vi, handle, addr, len) ?
+	return via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr, len) ?
 	       0 : VIA_ST_RDMA_PROT_ERROR;
 }
 EXPORT_SYMBOL_GPL(via_rdma_check);
@@ -419,10 +448,40 @@ u32 via_rdma_place(struct via_vi *vi, u32 handle, u64 addr, const void *src,
 	struct via_region *r;
 
 	lockdep_assert_held(&vi->rq.lock);
-	r = via_rdma_region(vi, handle, addr, len);
+	r = via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr, len);
 	if (!r)
 		return VIA_ST_RDMA_PROT_ERROR;
 	via_region_copy(r, addr, (void *)src, len, true);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(via_rdma_place);
+
+/* Either queue lock keeps a region from going away. */
+static void via_assert_either(struct via_vi *vi)
+{
+	lockdep_assert(lockdep_is_held(&vi->sq.lock) ||
+		       lockdep_is_held(&vi->rq.lock));
+}
+
+u32 via_read_check(struct via_vi *vi, u32 handle, u64 addr, u64 len)
+{
+	via_assert_either(vi);
+	return via_rdma_region(vi, VIA_RDMA_READ, handle, addr, len) ?
+	       0 : VIA_ST_RDMA_PROT_ERROR;
+}
+EXPORT_SYMBOL_GPL(via_read_check);
+
+u32 via_read_fetch(struct via_vi *vi, u32 handle, u64 addr, void *dst,
+		   u32 len)
+{
+	struct via_region *r;
+
+	via_assert_either(vi);
+	r = via_rdma_region(vi, VIA_RDMA_READ, handle, addr, len);
+	if (!r)
+		return VIA_ST_RDMA_PROT_ERROR;
+	if (len)
+		via_region_copy(r, addr, dst, len, false);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(via_read_fetch);

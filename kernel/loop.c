@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * VIs whose two ends are on this host: one copy, from the sender's pages to
- * the receiver's, in the sender's context.
+ * the receiver's, or the other way for an RDMA Read, in the sender's context.
  *
  * Nothing is ever in flight: a send is started, delivered and completed
- * before the doorbell returns.  So all reliability levels come down to what
+ * before the doorbell returns, and so is a read, which makes every queue
+ * fence a matter of course.  So all reliability levels come down to what
  * happens when the receiver cannot take the message.
  */
 
@@ -20,25 +21,29 @@
 #define VIA_LOOP_BUDGET (256u * 1024)
 #define VIA_LOOP_DESCS	64
 
-/* Where bytes go: a receive descriptor, or the target of an RDMA Write. */
+/* The other side of a move: a receive descriptor, or the target of RDMA. */
 struct via_loop_dst {
 	struct via_vi *vi;
 	struct via_desc *desc;	/* NULL: RDMA */
+	bool read;		/* RDMA Read: bytes come from there */
 	u32 handle;
 	u64 addr;
 };
 
-static u32 via_loop_place(struct via_loop_dst *dst, u32 off, const void *src,
-			  u32 len)
+/* @p is in a segment of the sender's. */
+static u32 via_loop_place(struct via_loop_dst *dst, u32 off, void *p, u32 len)
 {
 	if (dst->desc)
-		return via_scatter(dst->vi, dst->desc, off, src, len);
-	return via_rdma_place(dst->vi, dst->handle, dst->addr + off, src, len);
+		return via_scatter(dst->vi, dst->desc, off, p, len);
+	if (dst->read)
+		return via_read_fetch(dst->vi, dst->handle, dst->addr + off,
+				      p, len);
+	return via_rdma_place(dst->vi, dst->handle, dst->addr + off, p, len);
 }
 
 /*
- * Move the whole of a send.  *local gets the sender's error, the return value
- * is the receiver's.
+ * Move the whole of a send, or of a read.  *local gets the sender's error, the
+ * return value is the receiver's.
  */
 static u32 via_loop_move(struct via_vi *vi, struct via_desc *d,
 			 struct via_loop_dst *dst, u32 *local)
@@ -70,11 +75,47 @@ static u32 via_loop_move(struct via_vi *vi, struct via_desc *d,
 	return 0;
 }
 
+/* What the target says of RDMA, before a byte moves. */
+static u32 via_loop_rdma_check(const struct via_loop_dst *dst, u32 len)
+{
+	return dst->read ? via_read_check(dst->vi, dst->handle, dst->addr,
+					  len) :
+			   via_rdma_check(dst->vi, dst->handle, dst->addr,
+					  len);
+}
+
+/* The target has no receive to tell its program in. */
+static void via_loop_rdma_event(struct via_vi *peer, bool read)
+{
+	if (read)
+		via_vi_event(peer, VIA_ERR_RDMAR_PROT,
+			     VIA_ST_OP_RDMA_READ >> 16, 0);
+	else
+		via_vi_event(peer, VIA_ERR_RDMAW_PROT,
+			     VIA_ST_OP_REMOTE_RDMA_WRITE >> 16, 0);
+}
+
+/*
+ * The receiver could not take it, or refused.  Both ends of a reliable
+ * connection break.  Delivery alone was done, so at that level a send or an
+ * RDMA Write is good; a read is good when its data is here, at any level.
+ */
+static u32 via_loop_refused(struct via_vi *vi, struct via_vi *peer, bool read,
+			    u32 st)
+{
+	if (!via_vi_reliable(vi))
+		return 0;
+	via_vi_break_later(peer, 0);
+	via_vi_break_later(vi, 0);
+	return read || vi->attrs.reliability == VIA_RELIABLE_RECEPTION ? st : 0;
+}
+
 /* Deliver one good descriptor; returns its status for the sender. */
 static u32 via_loop_deliver(struct via_vi *vi, struct via_vi *peer,
 			    struct via_desc *d)
 {
-	bool rdma = (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE;
+	u32 op = d->control & VIA_CTL_OP_MASK;
+	bool rdma = op != VIA_CTL_OP_SENDRECV;
 	bool imm = d->control & VIA_CTL_IMMEDIATE;
 	struct via_loop_dst dst = { .vi = peer };
 	struct via_desc *rd = NULL;
@@ -88,14 +129,15 @@ static u32 via_loop_deliver(struct via_vi *vi, struct via_vi *peer,
 			if (local)
 				return local;
 			via_vi_event(peer, VIA_ERR_RECVQ_EMPTY, 0, 0);
-			st = VIA_ST_REMOTE_DESC_ERROR;
-			goto refuse;
+			return via_loop_refused(vi, peer, false,
+						VIA_ST_REMOTE_DESC_ERROR);
 		}
 	}
 	if (rdma) {
+		dst.read = op == VIA_CTL_OP_RDMAREAD;
 		dst.handle = d->rhandle;
 		dst.addr = d->raddr;
-		st = via_rdma_check(peer, d->rhandle, d->raddr, d->length);
+		st = via_loop_rdma_check(&dst, d->length);
 	} else {
 		dst.desc = rd;
 		st = rd->status;
@@ -116,22 +158,13 @@ static u32 via_loop_deliver(struct via_vi *vi, struct via_vi *peer,
 		via_recv_complete(peer, rst | st, st ? 0 : d->length,
 				  d->immediate);
 	} else if (unlikely(st)) {
-		via_vi_event(peer, VIA_ERR_RDMAW_PROT,
-			     VIA_ST_OP_REMOTE_RDMA_WRITE >> 16, 0);
+		via_loop_rdma_event(peer, dst.read);
 	}
 	if (likely(!st))
 		return 0;
-	st = rdma ? VIA_ST_RDMA_PROT_ERROR : VIA_ST_REMOTE_DESC_ERROR;
-refuse:
-	if (!via_vi_reliable(vi))
-		return 0;
-	/*
-	 * Both ends of a reliable connection break.  Delivery alone was done,
-	 * so at that level the send itself is good.
-	 */
-	via_vi_break_later(peer, 0);
-	via_vi_break_later(vi, 0);
-	return vi->attrs.reliability == VIA_RELIABLE_RECEPTION ? st : 0;
+	return via_loop_refused(vi, peer, dst.read,
+				rdma ? VIA_ST_RDMA_PROT_ERROR :
+				       VIA_ST_REMOTE_DESC_ERROR);
 }
 
 /* One posted send; false when there is none or the connection is over. */

@@ -141,6 +141,8 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	nic->limits = (struct via_limits){
 		.reliability	= VIA_UNRELIABLE | VIA_RELIABLE_DELIVERY |
 				  VIA_RELIABLE_RECEPTION,
+		.rdma_read	= VIA_RELIABLE_DELIVERY |
+				  VIA_RELIABLE_RECEPTION,
 		.max_vi		= max_vi,
 		.max_cq		= max_cq,
 		.max_cq_entries	= max_cq_entries,

@@ -534,6 +534,20 @@ u32 via_rdma_place(struct via_vi *vi, u32 handle, u64 addr, const void *src,
 u32 via_rdma_check(struct via_vi *vi, u32 handle, u64 addr, u64 len);
 
 /*
+ * RDMA Read.  The target: via_read_fetch() copies @len bytes at @addr of the
+ * region @handle, which must grant the right to be read, as must the VI;
+ * via_read_check() only checks.  Either queue lock held.  Returns 0 or
+ * VIA_ST_RDMA_PROT_ERROR.  The initiator: via_read_scatter() copies what came
+ * to offset @off of the segments of a loaded send; sq.lock held, and
+ * off + len <= d->length.
+ */
+u32 via_read_check(struct via_vi *vi, u32 handle, u64 addr, u64 len);
+u32 via_read_fetch(struct via_vi *vi, u32 handle, u64 addr, void *dst,
+		   u32 len);
+u32 via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
+		     const void *src, u32 len);
+
+/*
  * Errors.  via_vi_event() reports an asynchronous error (any context).
  * via_vi_break_later() notes, under either queue lock, that the connection is
  * to break; whoever drops the last queue lock then calls via_vi_settle(),

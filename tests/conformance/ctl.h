@@ -36,6 +36,7 @@ enum ctl_cmd {
 	P_FILL,		/* addr, len, value */
 	P_OTHER,	/* addr, len, value -> bad: bytes that differ */
 	P_WRONG,	/* addr, len, seed -> bad */
+	P_PUT,		/* addr, len, seed: the pattern goes there */
 	P_WATCH,	/* addr, len, seed: the last byte's arrival -> bad */
 	P_DIE,		/* SIGKILL */
 	P_EXIT,		/* exit() without closing */
@@ -48,6 +49,10 @@ enum ctl_cmd {
 
 #define CTL_NO_PTAG	(-1)	/* NULL Ptag, or NULL attributes */
 #define CTL_MAIN_PTAG	(-2)	/* the tag of the arena */
+
+/* Rights of a VI or a region, in rdma. */
+#define CTL_WRITE	0x1
+#define CTL_READ	0x2
 
 struct ctl_msg {
 	uint32_t magic;

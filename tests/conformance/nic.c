@@ -55,6 +55,7 @@ static VIP_RETURN nic_memory(struct nic *n, unsigned int shift)
 	if (rc != VIP_SUCCESS)
 		return rc;
 	m.Ptag = n->ptag;
+	m.EnableRdmaRead = n->attr.RDMAReadSupport ? VIP_TRUE : VIP_FALSE;
 	n->slots = pages(DESC_SLOTS * XFER_DESC_SIZE);
 	n->arena_len = ARENA_LEN;
 	n->arena = pages(n->arena_len);
@@ -64,6 +65,7 @@ static VIP_RETURN nic_memory(struct nic *n, unsigned int shift)
 	if (rc != VIP_SUCCESS)
 		return rc;
 	m.EnableRdmaWrite = VIP_FALSE;
+	m.EnableRdmaRead = VIP_FALSE;
 	return VipRegisterMem(n->h, n->slots, DESC_SLOTS * XFER_DESC_SIZE, &m,
 			      &n->slots_h);
 }
@@ -134,7 +136,8 @@ VIP_RETURN nic_post_again(struct nic *n, VIP_VI_HANDLE vi, enum queue q,
 VIP_RETURN nic_post(struct nic *n, VIP_VI_HANDLE vi, enum queue q,
 		    const struct xfer *x, VIP_DESCRIPTOR **out)
 {
-	if (q == SENDQ)
+	if (q == SENDQ &&
+	    (x->control & VIP_CONTROL_OP_MASK) != VIP_CONTROL_OP_RDMAREAD)
 		xfer_fill(x);
 	else
 		xfer_guard(x);

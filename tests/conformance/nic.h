@@ -23,7 +23,7 @@ struct nic {
 	unsigned int next_slot;
 	struct xfer posted[DESC_SLOTS];
 
-	uint8_t *arena;			/* may be target of RDMA Write */
+	uint8_t *arena;			/* may be target of RDMA */
 	size_t arena_len;
 	VIP_MEM_HANDLE arena_h;
 
@@ -63,7 +63,8 @@ enum queue { SENDQ, RECVQ };
 /*
  * nic_post() - build and post a descriptor
  *
- * Fills the buffers for a send or an RDMA Write, guards them for a receive.
+ * Fills the buffers for a send or an RDMA Write, guards them for a receive or
+ * an RDMA Read.
  * nic_post_again() leaves the buffers alone, since they are in use.
  */
 VIP_RETURN nic_post_again(struct nic *n, VIP_VI_HANDLE vi, enum queue q,

@@ -20,9 +20,11 @@ void pair_create(struct pair *p, const struct pair_opt *o)
 		p->attr.Ptag = o->ptag;
 	if (o->null_ptag)
 		p->attr.Ptag = NULL;
+	p->attr.EnableRdmaRead = o->read;
 	REQUIRE_RC(VipCreateVi(env.nic.h, &p->attr, o->send_cq, o->recv_cq,
 			       &p->vi), VIP_SUCCESS);
 	theirs = p->attr;
+	theirs.EnableRdmaRead = o->peer_read;
 	if (o->peer_no_rdma)
 		theirs.EnableRdmaWrite = VIP_FALSE;
 	ptag = o->peer_ptag ? o->peer_ptag : CTL_MAIN_PTAG;

@@ -86,7 +86,8 @@ static void do_ptag(struct ctl_msg *m)
 
 static void do_region(struct ctl_msg *m)
 {
-	VIP_MEM_ATTRIBUTES a = { ptag_of(m->ptag), m->rdma, VIP_FALSE };
+	VIP_MEM_ATTRIBUTES a = { ptag_of(m->ptag), !!(m->rdma & CTL_WRITE),
+				 !!(m->rdma & CTL_READ) };
 	struct region *r;
 
 	m->obj = n_regions++ % PEER_REGIONS;
@@ -112,7 +113,8 @@ static void do_dereg(struct ctl_msg *m)
 static void do_vi(struct ctl_msg *m)
 {
 	VIP_VI_ATTRIBUTES a = { m->level, m->mtu, NULL, ptag_of(m->ptag),
-				m->rdma, VIP_FALSE };
+				!!(m->rdma & CTL_WRITE),
+				!!(m->rdma & CTL_READ) };
 
 	m->obj = __atomic_fetch_add(&n_vis, 1, __ATOMIC_RELAXED) % PEER_VIS;
 	m->rc = VipCreateVi(nic.h, &a, NULL, NULL, &vis[m->obj]);
@@ -137,7 +139,8 @@ static void do_cwait(struct ctl_msg *m)
 		return;
 	m->peer_level = a.ReliabilityLevel;
 	m->peer_mtu = a.MaxTransferSize;
-	m->peer_rdma = a.EnableRdmaWrite;
+	m->peer_rdma = (a.EnableRdmaWrite ? CTL_WRITE : 0) |
+		       (a.EnableRdmaRead ? CTL_READ : 0);
 	m->peer_disc_len = remote.a.DiscriminatorLen;
 	m->bad += remote.a.HostAddressLen != host_len;
 	if (m->peer_disc_len > CTL_DISC_MAX) {
@@ -350,6 +353,9 @@ static void execute(struct ctl_msg *m)
 		break;
 	case P_WRONG:
 		m->bad = pattern_wrong(p, m->seed, 0, m->len);
+		break;
+	case P_PUT:
+		pattern(p, m->seed, 0, m->len);
 		break;
 	case P_WATCH:
 		return do_watch(m);

@@ -101,7 +101,8 @@ unsigned int peer_vi(const VIP_VI_ATTRIBUTES *a, int32_t ptag)
 
 	m.level = a->ReliabilityLevel;
 	m.mtu = a->MaxTransferSize;
-	m.rdma = a->EnableRdmaWrite;
+	m.rdma = (a->EnableRdmaWrite ? CTL_WRITE : 0) |
+		 (a->EnableRdmaRead ? CTL_READ : 0);
 	m = peer_do(m);
 	REQUIRE_RC(m.rc, VIP_SUCCESS);
 	return m.obj;
@@ -161,20 +162,31 @@ size_t peer_other(uint64_t addr, size_t len, uint8_t value)
 					 .len = len, .value = value }).bad;
 }
 
+void peer_put(uint64_t addr, size_t len, uint32_t seed)
+{
+	peer_do((struct ctl_msg){ .cmd = P_PUT, .addr = addr, .len = len,
+				  .seed = seed });
+}
+
 size_t peer_wrong(uint64_t addr, size_t len, uint32_t seed)
 {
 	return peer_do((struct ctl_msg){ .cmd = P_WRONG, .addr = addr,
 					 .len = len, .seed = seed }).bad;
 }
 
-struct peer_region peer_region(size_t len, int32_t ptag, bool rdma_write)
+struct peer_region peer_region_rights(size_t len, int32_t ptag,
+				      unsigned int rights)
 {
 	struct ctl_msg m = peer_do((struct ctl_msg){
-		.cmd = P_REGION, .len = len, .ptag = ptag,
-		.rdma = rdma_write });
+		.cmd = P_REGION, .len = len, .ptag = ptag, .rdma = rights });
 
 	REQUIRE_RC(m.rc, VIP_SUCCESS);
 	return (struct peer_region){ m.obj, m.addr, m.handle };
+}
+
+struct peer_region peer_region(size_t len, int32_t ptag, bool rdma_write)
+{
+	return peer_region_rights(len, ptag, rdma_write ? CTL_WRITE : 0);
 }
 
 struct disc new_disc(void)

@@ -60,6 +60,7 @@ unsigned int peer_errors(unsigned int vi, VIP_ERROR_CODE code,
 void peer_disconnect(unsigned int vi);
 void peer_fill(uint64_t addr, size_t len, uint8_t value);
 size_t peer_other(uint64_t addr, size_t len, uint8_t value);
+void peer_put(uint64_t addr, size_t len, uint32_t seed);
 size_t peer_wrong(uint64_t addr, size_t len, uint32_t seed);
 
 struct peer_region {
@@ -69,6 +70,9 @@ struct peer_region {
 };
 
 struct peer_region peer_region(size_t len, int32_t ptag, bool rdma_write);
+/* CTL_WRITE, CTL_READ */
+struct peer_region peer_region_rights(size_t len, int32_t ptag,
+				      unsigned int rights);
 
 /* A fresh discriminator of this session. */
 struct disc {
@@ -130,6 +134,8 @@ struct pair_opt {
 	bool null_ptag;
 	bool peer_null_ptag;
 	bool peer_no_rdma;
+	bool read;		/* ours may be read */
+	bool peer_read;		/* the peer's may be read */
 };
 
 void pair_create(struct pair *p, const struct pair_opt *o);
