@@ -16,7 +16,8 @@
  *   nic->lock: membership in the NIC's lists, requests, verdicts; taken
  *	inside the queue locks; nothing is taken inside it
  *
- * The receive path takes rq.lock, drops it, then takes sq.lock; never both.
+ * The receive path takes rq.lock, drops it, then takes sq.lock; never both,
+ * but while reads are outstanding (@reads): their data goes to the send queue.
  * Frames are sent under sq.lock (data) or under none or one of the queue
  * locks (control), and the NIC module's transmit lock is inside them all.
  * Everything here runs with bottom halves off.
@@ -36,6 +37,13 @@
 #define VIA_ETHER_BUDGET	64	/* frames of one call to send() */
 #define VIA_ETHER_ACK_EVERY	16	/* at most so many frames unacknowledged */
 #define VIA_ETHER_TURNS		3	/* pushes answered: ping-pong */
+/*
+ * RDMA Reads that an initiator has on the wire, and that a target remembers.
+ * A new request may overtake the acknowledgements of the last answers, so the
+ * target has room for twice as many; one beyond that is as good as lost.
+ */
+#define VIA_ETHER_READS		16u
+#define VIA_ETHER_ANSWERS	32u
 
 enum via_ether_phase {
 	VIA_PHASE_NONE,
@@ -58,6 +66,25 @@ struct via_ether_held {
 	u8 payload[];
 };
 
+/* A read of ours: oldest first, answered in this order. */
+struct via_ether_read {
+	u32 index;		/* descriptor */
+	u32 seq;		/* of its READ */
+	u32 off;		/* bytes that have come */
+};
+
+/* A read of the peer's, until its data is acknowledged. */
+struct via_ether_answer {
+	u64 raddr;
+	u32 rhandle;
+	u32 len;
+	u32 seq;		/* of its READ */
+};
+
+/* What has to be done before new sends: bits of tx_odd. */
+#define VIA_ODD_ACTIVE		0x1	/* tx_index is begun, or waits */
+#define VIA_ODD_ANSWER		0x2	/* reads of the peer wait for data */
+
 /**
  * struct via_ether_vi - the class's part of a VI, vi->priv
  * @vi:		constant
@@ -76,7 +103,8 @@ struct via_ether_held {
  * @tx:		window; on an unreliable VI only nxt
  * @tx_index:	descriptor being sent
  * @tx_off:	bytes of it sent
- * @tx_active:	tx_index is valid
+ * @tx_odd:	VIA_ODD_*
+ * @ans_turn:	it is an answer's turn, not a message's
  * @tx_busy:	via_send_busy() was called and send() is owed
  * @acked:	last acknowledgement sent; written under either lock
  * @stamp:	jiffies of the last progress
@@ -85,7 +113,19 @@ struct via_ether_held {
  * @rtt_on:	frame rtt_seq, sent at rtt_start (ns), is being timed
  * @rtt_at:	jiffies of the last sample: one per tick is enough
  *
+ * @reads:	reads of ours that want data and answers in the window: while
+ *		there are any, acknowledgements and the receive path go the
+ *		long way.  Written under sq.lock; what is received under
+ *		rq.lock sees it, since it is raised before the READ leaves
+ * @read_head, @read_tail: of @read, oldest and next
+ * @acked_late: bit index % 64: acknowledged, but behind such a read
+ * @ans_next:	answer being sent
+ * @ans_off:	bytes of it sent
+ * @ans_head:	oldest answer that is not acknowledged (rq.lock: a hint)
+ *
  * Receiver, vi->rq.lock:
+ * @both:	sq.lock is held as well
+ * @ans_tail:	where the next read of the peer's goes (release, acquire)
  * @rx:		window; on an unreliable VI only next
  * @rx_open:	a message is being received
  * @rx_type, @rx_len, @rx_off: its type, length, bytes so far
@@ -130,7 +170,8 @@ struct via_ether_vi {
 
 	u32 tx_index;
 	u32 tx_off;
-	bool tx_active;
+	u8 tx_odd;
+	bool ans_turn;
 	bool tx_busy;
 	bool rtt_on;
 	u32 acked;
@@ -140,12 +181,21 @@ struct via_ether_vi {
 	u64 rtt_start;
 	unsigned long rtt_at;
 	struct via_rtt rtt;
+	u32 reads;
+	u32 read_head;
+	u32 read_tail;
+	u32 ans_head;
+	u32 ans_next;
+	u32 ans_off;
+	u64 acked_late;
 
 	struct via_win_rx rx;
 	bool rx_open;
 	u8 rx_type;
 	bool push;
+	bool both;
 	u8 turns;
+	u32 ans_tail;
 	u32 rx_len;
 	u32 rx_off;
 	unsigned long last_rx;
@@ -169,6 +219,8 @@ struct via_ether_vi {
 	struct list_head stall_link;
 	struct list_head ack_link;
 
+	struct via_ether_read read[VIA_ETHER_READS];
+	struct via_ether_answer answer[VIA_ETHER_ANSWERS];
 	struct via_win_tx tx;
 	struct via_ether_held *held[VIA_WIN_MAX];
 };
@@ -205,6 +257,8 @@ enum via_ether_count {
 	VIA_C_RESETS_OUT, VIA_C_RESETS_IN,
 	VIA_C_HEARTBEATS_OUT, VIA_C_HEARTBEATS_IN,
 	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN, VIA_C_DEAD,
+	VIA_C_READS_OUT, VIA_C_READS_IN, VIA_C_READS_REFUSED,
+	VIA_C_READS_DROPPED,
 	VIA_C_MAX
 };
 
@@ -237,6 +291,15 @@ void via_ether_ack(struct via_vi *vi, u32 ack, u64 sack);
 void via_ether_resume(struct via_vi *vi);
 void via_ether_head_init(struct via_ether_vi *ev);
 
+/* read.c */
+void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n);
+void via_ether_reads_forget(struct via_ether_vi *ev);
+void via_ether_reads_answer(struct via_ether_vi *ev);
+void via_ether_offender(struct via_vi *vi, u32 index, u32 status);
+u32 via_ether_place_read(struct via_vi *vi, const struct via_frame_hdr *h);
+u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
+			      const struct via_ether_frame *f);
+
 /* ctl.c */
 struct via_ether_ctl {
 	const u8 *mac;
@@ -257,6 +320,8 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u16 dst,
 
 /* recv.c */
 void via_ether_held_free(struct via_ether_vi *ev);
+/* A frame that cannot be taken now and is to be sent again. */
+#define VIA_ETHER_NOT_NOW	0x100u
 
 /* peer.c */
 int via_ether_vi_create(struct via_vi *vi);

@@ -114,6 +114,10 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_REQUESTS_OUT] = "requests_out",
 	[VIA_C_REQUESTS_IN] = "requests_in",
 	[VIA_C_DEAD] = "dead_peers",
+	[VIA_C_READS_OUT] = "reads_out",
+	[VIA_C_READS_IN] = "reads_in",
+	[VIA_C_READS_REFUSED] = "reads_refused",
+	[VIA_C_READS_DROPPED] = "drop_reads",
 };
 
 static void nic_stats(struct via_nic *ka, struct via_stats_sink *sink)
@@ -205,7 +209,6 @@ int via_ether_register(struct via_ether_nic *nic)
 
 	memcpy(ka->addr, nic->mac, ETH_ALEN);
 	ka->addr_len = ETH_ALEN;
-	ka->limits.rdma_read = 0;
 	via_ether_set_mtu(nic, nic->mtu);
 	return via_nic_register(ka);
 }

@@ -58,8 +58,8 @@ void via_ether_forget(struct via_ether_vi *ev)
 	lockdep_assert_held(&ev->vi->rq.lock);
 	ev->phase = VIA_PHASE_NONE;
 	ev->cookie = 0;
-	ev->tx_active = false;
 	ev->tx_busy = false;
+	via_ether_reads_forget(ev);
 	ev->rtt_on = false;
 	ev->rx_open = false;
 	via_ether_held_free(ev);
@@ -123,4 +123,8 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 	via_stat(sink, "timeouts", READ_ONCE(ev->timeouts));
 	via_stat(sink, "rx_held", hweight64(READ_ONCE(ev->rx.held)));
 	via_stat(sink, "ping_pong", READ_ONCE(ev->turns));
+	via_stat(sink, "reads_pending", READ_ONCE(ev->read_tail) -
+					READ_ONCE(ev->read_head));
+	via_stat(sink, "answers_pending", READ_ONCE(ev->ans_tail) -
+					  READ_ONCE(ev->ans_head));
 }

@@ -176,8 +176,12 @@ static __always_inline u32 place_send(struct via_vi *vi,
 static inline u32 place(struct via_vi *vi, const struct via_frame_hdr *h,
 			const struct via_ether_frame *f)
 {
-	return likely(h->type == VIA_WIRE_SEND) ? place_send(vi, h, f) :
-						  place_write(vi, h, f);
+	if (likely(h->type == VIA_WIRE_SEND))
+		return place_send(vi, h, f);
+	if (likely(h->type == VIA_WIRE_WRITE))
+		return place_write(vi, h, f);
+	return h->type == VIA_WIRE_READ ? via_ether_place_read(vi, h) :
+					  via_ether_place_read_data(vi, h, f);
 }
 
 /*
@@ -312,6 +316,8 @@ static enum ack rx_next(struct via_vi *vi, const struct via_frame_hdr *h,
 		ack = ACK_DUE;
 	}
 	if (unlikely(why)) {
+		if (why == VIA_ETHER_NOT_NOW)
+			return ACK_LATER;
 		if (why == VIA_WIRE_R_NO_RECEIVE)
 			via_ether_count(ev->nic, NO_RECEIVE);
 		ev->reason = why;
@@ -401,7 +407,7 @@ static void ack_now(struct via_vi *vi, u32 cookie)
 static void rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 {
 	struct via_ether_vi *ev = vi->priv;
-	u32 st = 0;
+	u32 st = 0, una;
 
 	spin_lock(&vi->sq.lock);
 	if (ev->cookie == h->cookie && !vi->broken) {
@@ -410,12 +416,56 @@ static void rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 			st = VIA_ST_REMOTE_DESC_ERROR;
 		else if (h->reason == VIA_WIRE_R_RDMA)
 			st = VIA_ST_RDMA_PROT_ERROR;
-		/* The oldest one that was not taken is the offender. */
-		if (st && ev->reliable && via_win_flight(&ev->tx))
-			via_send_complete(vi, st, 0);
+		/*
+		 * The offender is the oldest one that was not taken, or the
+		 * oldest read that wants data.
+		 */
+		una = ev->tx.una;
+		if (st && ev->reliable && via_win_flight(&ev->tx) &&
+		    !(via_win_rec(&ev->tx, una)->kind & VIA_REC_ANSWER))
+			via_ether_offender(vi, via_win_rec(&ev->tx, una)->index,
+					   st);
+		else if (h->reason == VIA_WIRE_R_READ &&
+			 ev->read_head != ev->read_tail)
+			via_ether_offender(vi, ev->read[ev->read_head %
+							VIA_ETHER_READS].index,
+					   VIA_ST_RDMA_PROT_ERROR);
 		via_vi_break_later(vi, 0);
 	}
 	spin_unlock(&vi->sq.lock);
+}
+
+/*
+ * The same as rx_data() while reads are outstanding, with both queue locks
+ * held from the start: the frame, or one held behind it, may have their data.
+ */
+static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
+			     const struct via_frame_hdr *h,
+			     const struct via_ether_frame *f)
+{
+	struct via_ether_vi *ev = vi->priv;
+	enum ack due;
+	bool known;
+
+	via_ether_lock(vi);
+	known = ours(ev, h, f->src) && ev->phase == VIA_PHASE_CONNECTED;
+	if (known)
+		ev->last_rx = jiffies;
+	if (known && !vi->broken) {
+		ev->both = true;
+		due = rx_reliable(vi, h, f);
+		ev->both = false;
+		/* Goes on sending, too, what waited for a read. */
+		if (!vi->broken)
+			via_ether_ack(vi, h->ack, 0);
+		if (due == ACK_FORCE ||
+		    (due == ACK_DUE && ev->acked != ev->rx.next))
+			via_ether_send_ack(ev, VIA_WIRE_ACK);
+	}
+	via_ether_unlock(vi);
+	if (!known)
+		return stranger(nic, h, f, false);
+	via_vi_settle(vi);
 }
 
 static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
@@ -441,6 +491,11 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		     ev->phase != VIA_PHASE_CONNECTED)) {
 		spin_unlock(&vi->rq.lock);
 		return stranger(nic, h, f, false);
+	}
+	/* Asked under rq.lock: what we release was taken under it, too. */
+	if (unlikely(READ_ONCE(ev->reads))) {
+		spin_unlock(&vi->rq.lock);
+		return rx_both(nic, vi, h, f);
 	}
 	ev->last_rx = jiffies;
 	if (unlikely(vi->broken)) {
@@ -532,6 +587,8 @@ void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
 	switch (h.type) {
 	case VIA_WIRE_SEND:
 	case VIA_WIRE_WRITE:
+	case VIA_WIRE_READ:
+	case VIA_WIRE_READ_DATA:
 		return rx_data(nic, &h, f);
 	case VIA_WIRE_ACK:
 	case VIA_WIRE_HEARTBEAT:

@@ -6,29 +6,7 @@
  * when an acknowledgement opens the window, from the timer.
  */
 
-#include <linux/ktime.h>
-#include "ether.h"
-
-/* Why a round of sending ended. */
-enum sent {
-	SENT_ON,		/* it did not: go on */
-	SENT_ALL,		/* nothing more is posted */
-	SENT_WINDOW,		/* an acknowledgement must come first */
-	SENT_STALL,		/* the NIC is full */
-	SENT_BUDGET,		/* enough for one call */
-	SENT_BROKEN,		/* the connection is to break */
-};
-
-struct burst {
-	struct via_vi *vi;
-	struct via_ether_vi *ev;
-	struct via_ether_nic *nic;
-	struct via_ether_tx tx;
-	u32 budget;
-	u32 room;			/* new frames the window takes */
-	bool open;
-	bool drained;			/* nothing more was posted */
-};
+#include "send.h"
 
 void via_ether_head_init(struct via_ether_vi *ev)
 {
@@ -41,28 +19,6 @@ void via_ether_head_init(struct via_ether_vi *ev)
 	h->w.version = VIA_WIRE_VERSION;
 	h->w.dst = cpu_to_be16(ev->peer_vi);
 	h->w.cookie = cpu_to_be32(ev->peer_cookie);
-}
-
-/* Our data carries the acknowledgement, and answers a push. */
-static inline u32 piggyback(struct via_ether_vi *ev)
-{
-	u32 ack = READ_ONCE(ev->rx.next);
-
-	WRITE_ONCE(ev->acked, ack);
-	if (READ_ONCE(ev->push)) {
-		WRITE_ONCE(ev->push, false);
-		if (ev->turns < VIA_ETHER_TURNS)
-			WRITE_ONCE(ev->turns, ev->turns + 1);
-	}
-	return ack;
-}
-
-static bool burst_begin(struct burst *b)
-{
-	struct via_ether_nic *nic = b->nic;
-
-	b->open = nic->ops->tx_begin(nic, &b->tx, b->vi->index);
-	return b->open;
 }
 
 static void burst_end(struct burst *b)
@@ -138,37 +94,6 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 	return SENT_ON;
 }
 
-/* Time one frame per tick: that is often enough, and the clock costs. */
-static inline void time_frame(struct via_ether_vi *ev, u32 seq)
-{
-	if (ev->rtt_on || !(jiffies - ev->rtt_at))
-		return;
-	ev->rtt_on = true;
-	ev->rtt_at = jiffies;
-	ev->rtt_seq = seq;
-	ev->rtt_start = ktime_get_ns();
-}
-
-/* A new frame has left: expect its acknowledgement. */
-static __always_inline void enter_frame(struct via_ether_vi *ev, u32 off,
-					u32 len, bool last)
-{
-	struct via_win_tx *tx = &ev->tx;
-
-	if (tx->una == tx->nxt)
-		ev->stamp = jiffies;
-	time_frame(ev, tx->nxt);
-	via_win_push(tx, ev->tx_index, off, len, last);
-	if (unlikely(!ev->hot))
-		via_ether_heat(ev);
-}
-
-/* Does it end here, as far as one can see?  The tail is only a hint. */
-static inline bool drained(const struct via_vi *vi)
-{
-	return READ_ONCE(vi->sq.user->tail) == vi->sq.next;
-}
-
 /* A descriptor that cannot be sent, in its turn. */
 static enum sent send_bad(struct burst *b, struct via_desc *d)
 {
@@ -177,14 +102,14 @@ static enum sent send_bad(struct burst *b, struct via_desc *d)
 
 	if (!ev->reliable) {
 		via_send_complete(vi, d->status, 0);
-		ev->tx_active = false;
+		ev->tx_odd &= ~VIA_ODD_ACTIVE;
 		return SENT_ON;
 	}
 	/* Those before it must complete first. */
 	if (vi->sq.head != ev->tx_index)
 		return SENT_WINDOW;
 	via_send_complete(vi, d->status, 0);
-	ev->tx_active = false;
+	ev->tx_odd &= ~VIA_ODD_ACTIVE;
 	ev->reason = VIA_WIRE_R_TRANSPORT;
 	via_vi_break_later(vi, VIA_BROKEN_TELL);
 	return SENT_BROKEN;
@@ -218,7 +143,8 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 	b->budget--;
 	if (likely(ev->reliable)) {
 		b->room--;
-		enter_frame(ev, off, len, last);
+		enter_frame(ev, ev->tx_index, off, len,
+			    last ? VIA_REC_LAST : 0);
 	} else {
 		tx->nxt++;
 	}
@@ -226,45 +152,87 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 	return last ? SENT_ALL : SENT_ON;
 }
 
+/* The message to send next, or to go on with; NULL: there is none. */
+static inline struct via_desc *current_desc(struct via_vi *vi,
+					    struct via_ether_vi *ev)
+{
+	struct via_desc *d;
+
+	if (unlikely(ev->tx_odd & VIA_ODD_ACTIVE))
+		return via_send_entry(vi, ev->tx_index);
+	d = via_send_load(vi);
+	if (d) {
+		ev->tx_index = vi->sq.next - 1;
+		ev->tx_off = 0;
+		ev->tx_odd |= VIA_ODD_ACTIVE;
+	}
+	return d;
+}
+
+/* One message, all of it, or as far as it goes. */
+static __always_inline enum sent send_message(struct burst *b)
+{
+	struct via_ether_vi *ev = b->ev;
+	struct via_vi *vi = b->vi;
+	struct via_desc *d = current_desc(vi, ev);
+	enum sent r = SENT_ON;
+
+	if (!d)
+		return via_send_full(vi) ? SENT_WINDOW : SENT_ALL;
+	if (unlikely(d->control & (VIA_CTL_OP_RDMAREAD | VIA_CTL_QFENCE)) &&
+	    !d->status && !ev->tx_off)
+		r = via_ether_send_fenced(b, d);
+	while (r == SENT_ON && likely(!d->status))
+		r = send_frame(b, d);
+	if (likely(r == SENT_ALL)) {
+		ev->tx_odd &= ~VIA_ODD_ACTIVE;
+		if (!ev->reliable)
+			via_send_complete(vi, 0, d->length);
+		/* Who posts from now on rings the doorbell. */
+		return likely(b->drained) ? SENT_ALL : SENT_ON;
+	}
+	return d->status ? send_bad(b, d) : r;
+}
+
+/*
+ * Messages and answers to the peer's reads in turns; when a message must wait
+ * for a read of its own, the answers alone, or two ends could wait for one
+ * another.
+ */
+static noinline enum sent send_turns(struct burst *b)
+{
+	struct via_ether_vi *ev = b->ev;
+	enum sent r = SENT_ON;
+
+	while (ev->tx_odd & VIA_ODD_ANSWER) {
+		/* Not into the middle of a message. */
+		if (!ev->ans_turn || (ev->tx_odd & VIA_ODD_ACTIVE &&
+				      ev->tx_off)) {
+			r = send_message(b);
+			if (r > SENT_WINDOW || (r == SENT_WINDOW && !b->room))
+				return r;
+		}
+		ev->ans_turn = true;
+		r = via_ether_send_answer(b);
+		if (r != SENT_ALL)
+			return r;
+		ev->ans_turn = false;
+	}
+	return SENT_ON;
+}
+
 /* New frames, until something ends it. */
 static enum sent send_new(struct burst *b)
 {
 	struct via_ether_vi *ev = b->ev;
-	struct via_vi *vi = b->vi;
-	struct via_desc *d;
-	enum sent r;
+	enum sent r = SENT_ON;
 
 	b->room = ev->reliable ? via_win_room_new(&ev->tx) : U32_MAX;
-	for (;;) {
-		if (likely(!ev->tx_active)) {
-			d = via_send_load(vi);
-			if (!d)
-				return via_send_full(vi) ? SENT_WINDOW :
-							   SENT_ALL;
-			ev->tx_index = vi->sq.next - 1;
-			ev->tx_off = 0;
-			ev->tx_active = true;
-		} else {
-			d = via_send_entry(vi, ev->tx_index);
-		}
-		r = SENT_ON;
-		while (r == SENT_ON && likely(!d->status))
-			r = send_frame(b, d);
-		if (likely(r == SENT_ALL)) {
-			ev->tx_active = false;
-			if (!ev->reliable)
-				via_send_complete(vi, 0, d->length);
-			/* Who posts from now on rings the doorbell. */
-			if (likely(b->drained))
-				return SENT_ALL;
-			continue;
-		}
-		if (!d->status)
-			return r;
-		r = send_bad(b, d);
-		if (r)
-			return r;
-	}
+	if (unlikely(ev->tx_odd & VIA_ODD_ANSWER))
+		r = send_turns(b);
+	while (r == SENT_ON)
+		r = send_message(b);
+	return r;
 }
 
 /* Lost frames again, oldest first, straight from the program's pages. */
@@ -274,6 +242,7 @@ static noinline enum sent send_lost(struct burst *b)
 	struct via_win_rec *rec;
 	struct via_desc *d;
 	enum sent r;
+	bool odd;
 	u32 seq;
 
 	while (via_win_lost(&ev->tx, &seq)) {
@@ -283,9 +252,13 @@ static noinline enum sent send_lost(struct burst *b)
 			return SENT_BUDGET;
 		rec = via_win_rec(&ev->tx, seq);
 		d = via_send_entry(b->vi, rec->index);
-		r = put_frame(b, d, seq, rec->offset, rec->len,
-			      VIA_WIRE_ACK_NOW);
-		if (r == SENT_BROKEN) {
+		odd = rec->kind & VIA_REC_ANSWER || via_ether_is_read(d);
+		if (unlikely(odd))
+			r = via_ether_resend_read(b, seq);
+		else
+			r = put_frame(b, d, seq, rec->offset, rec->len,
+				      VIA_WIRE_ACK_NOW);
+		if (r == SENT_BROKEN && !odd) {
 			/* The memory is gone: nothing can complete any more. */
 			if (b->vi->sq.head == rec->index)
 				via_send_complete(b->vi, d->status, 0);
@@ -327,7 +300,7 @@ static __always_inline bool send_one(struct via_vi *vi,
 	struct via_desc *d;
 	u32 room, len, st;
 
-	if (unlikely(ev->tx_active || ev->tx.lost))
+	if (unlikely(ev->tx_odd || ev->tx.lost))
 		return false;
 	room = ev->reliable ? via_win_room_new(&ev->tx) : U32_MAX;
 	if (unlikely(!room))
@@ -337,11 +310,10 @@ static __always_inline bool send_one(struct via_vi *vi,
 		return false;
 	ev->tx_index = vi->sq.next - 1;
 	ev->tx_off = 0;
-	ev->tx_active = true;
+	ev->tx_odd = VIA_ODD_ACTIVE;
 	len = d->length;
 	if (d->status || len > ev->seg_send ||
-	    (d->control & VIA_CTL_OP_MASK) != VIA_CTL_OP_SENDRECV ||
-	    !drained(vi))
+	    d->control & (VIA_CTL_OP_MASK | VIA_CTL_QFENCE) || !drained(vi))
 		return false;
 	if (unlikely(!nic->ops->tx_get_one(nic, &tx, vi->index, size + len,
 					   &buf)))
@@ -360,9 +332,9 @@ static __always_inline bool send_one(struct via_vi *vi,
 	nic->ops->tx_put_one(nic, &tx, size + len, &buf);
 	via_ether_count(nic, TX_FRAMES);
 	via_ether_count_add(nic, TX_BYTES, size + len);
-	ev->tx_active = false;
+	ev->tx_odd = 0;
 	if (likely(ev->reliable)) {
-		enter_frame(ev, 0, len, true);
+		enter_frame(ev, ev->tx_index, 0, len, VIA_REC_LAST);
 	} else {
 		ev->tx.nxt++;
 		via_send_complete(vi, 0, len);
@@ -458,9 +430,12 @@ void via_ether_ack(struct via_vi *vi, u32 ack, u64 sack)
 
 	lockdep_assert_held(&vi->sq.lock);
 	if (n) {
-		for (seq = ack - n; seq != ack; seq++)
-			if (via_win_rec(tx, seq)->last)
-				complete_oldest(vi);
+		if (unlikely(ev->reads))
+			via_ether_reads_ack(ev, ack, n);
+		else
+			for (seq = ack - n; seq != ack; seq++)
+				if (via_win_rec(tx, seq)->kind)
+					complete_oldest(vi);
 		ev->stamp = jiffies;
 		ev->retries = 0;
 		if (ev->rtt_on && via_seq_before(ev->rtt_seq, ack)) {

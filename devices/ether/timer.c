@@ -64,7 +64,9 @@ static void give_up(struct via_ether_vi *ev)
 	struct via_vi *vi = ev->vi;
 
 	via_ether_count(ev->nic, DEAD);
-	if (ev->reliable && via_win_flight(&ev->tx))
+	/* What is in flight may be answers to the peer's reads only. */
+	if (ev->reliable && vi->sq.head != vi->sq.next &&
+	    (via_win_flight(&ev->tx) || ev->read_head != ev->read_tail))
 		via_send_complete(vi, VIA_ST_TRANSPORT_ERROR, 0);
 	ev->reason = VIA_WIRE_R_TRANSPORT;
 	/* It may be our frames only that do not get through. */
@@ -314,6 +316,16 @@ static void run_acks(struct tasklet_struct *t)
 		if (!ev)
 			break;
 		spin_lock(&ev->vi->rq.lock);
+		/*
+		 * Data for the peer's reads carries the acknowledgement.  A
+		 * read that is taken after we looked, under this lock, finds
+		 * us off the list and puts us there again.
+		 */
+		if (unlikely(ev->ans_tail != READ_ONCE(ev->ans_next))) {
+			spin_unlock(&ev->vi->rq.lock);
+			via_ether_reads_answer(ev);
+			spin_lock(&ev->vi->rq.lock);
+		}
 		if (ev->phase == VIA_PHASE_CONNECTED &&
 		    ev->rx.next != READ_ONCE(ev->acked))
 			via_ether_send_ack(ev, VIA_WIRE_ACK);

@@ -38,12 +38,15 @@ static inline u64 via_shift_out(u64 bits, u32 n)
 
 /* One frame in flight. */
 struct via_win_rec {
-	u32 index;		/* descriptor */
+	u32 index;		/* descriptor, or answer to a read */
 	u32 offset;		/* in its data */
 	u32 order;		/* place in the order of transmission */
 	u16 len;		/* payload bytes */
-	bool last;		/* the message ends with it */
+	u8 kind;		/* VIA_REC_* */
 };
+
+#define VIA_REC_LAST	0x1	/* the message ends with it */
+#define VIA_REC_ANSWER	0x2	/* index: not a descriptor, an answer */
 
 /**
  * struct via_win_tx - the sender's window
@@ -107,7 +110,7 @@ static inline u32 via_win_room_new(const struct via_win_tx *w)
 
 /* Enter a new frame; returns its sequence number. */
 static inline u32 via_win_push(struct via_win_tx *w, u32 index, u32 offset,
-			       u32 len, bool last)
+			       u32 len, u8 kind)
 {
 	struct via_win_rec *r = via_win_rec(w, w->nxt);
 
@@ -115,7 +118,7 @@ static inline u32 via_win_push(struct via_win_tx *w, u32 index, u32 offset,
 	r->offset = offset;
 	r->order = ++w->order;
 	r->len = len;
-	r->last = last;
+	r->kind = kind;
 	return w->nxt++;
 }
 

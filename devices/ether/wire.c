@@ -39,6 +39,36 @@ static enum via_wire_error parse_write(const struct via_wire *w, u32 len,
 	return VIA_WIRE_OK;
 }
 
+/* A request has no payload, whatever it asks for, and is one frame. */
+static enum via_wire_error parse_read(const struct via_wire *w, u32 len,
+				      struct via_frame_hdr *h)
+{
+	const struct via_wire_data *d = (const void *)(w + 1);
+	const struct via_wire_rdma *r =
+		(const void *)((const u8 *)w + VIA_WIRE_SEND_HDR);
+
+	h->hdr_len = VIA_WIRE_WRITE_HDR;
+	if (len < VIA_WIRE_WRITE_HDR || h->len)
+		return VIA_WIRE_BAD_LENGTH;
+	if (d->offset || d->immediate || h->flags & VIA_WIRE_IMMEDIATE)
+		return VIA_WIRE_BAD_FIELD;
+	h->msg_len = be32_to_cpu(d->msg_len);
+	h->offset = 0;
+	h->immediate = 0;
+	h->rhandle = be32_to_cpu(r->rhandle);
+	h->raddr = be64_to_cpu(r->raddr);
+	return VIA_WIRE_OK;
+}
+
+static enum via_wire_error parse_read_data(const struct via_wire *w, u32 len,
+					   struct via_frame_hdr *h)
+{
+	h->hdr_len = VIA_WIRE_SEND_HDR;
+	if (h->flags & VIA_WIRE_IMMEDIATE)
+		return VIA_WIRE_BAD_FIELD;
+	return parse_data(w, len, h);
+}
+
 static enum via_wire_error parse_ack(const struct via_wire *w, u32 len,
 				     struct via_frame_hdr *h)
 {
@@ -78,6 +108,10 @@ enum via_wire_error via_wire_parse(const void *p, u32 len,
 	switch (h->type) {
 	case VIA_WIRE_WRITE:
 		return parse_write(w, len, h);
+	case VIA_WIRE_READ:
+		return parse_read(w, len, h);
+	case VIA_WIRE_READ_DATA:
+		return parse_read_data(w, len, h);
 	case VIA_WIRE_ACK:
 	case VIA_WIRE_HEARTBEAT:
 	case VIA_WIRE_DISCONNECT:

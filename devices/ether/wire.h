@@ -15,9 +15,11 @@
 #define VIA_WIRE_ETHERTYPE	0x88b5	/* IEEE local experimental 1 */
 #define VIA_WIRE_VERSION	1
 
-/* Types.  0x03..0x07 are kept for RDMA Read and Reliable Reception. */
+/* Types.  0x05..0x07 are kept for more of RDMA Read. */
 #define VIA_WIRE_SEND		0x01	/* via_wire, _data, payload */
 #define VIA_WIRE_WRITE		0x02	/* via_wire, _data, _rdma, payload */
+#define VIA_WIRE_READ		0x03	/* via_wire, _data, _rdma: no payload */
+#define VIA_WIRE_READ_DATA	0x04	/* via_wire, _data, payload */
 #define VIA_WIRE_ACK		0x08	/* via_wire, _ack */
 #define VIA_WIRE_HEARTBEAT	0x09	/* via_wire, _ack: ACK is the answer */
 #define VIA_WIRE_DISCONNECT	0x0a	/* via_wire, _ack */
@@ -46,6 +48,7 @@
 #define VIA_WIRE_R_PROTOCOL	4	/* frames made no sense */
 #define VIA_WIRE_R_TRANSPORT	5	/* retries exhausted, or local error */
 #define VIA_WIRE_R_LINK		6	/* the interface went down */
+#define VIA_WIRE_R_READ		7	/* an RDMA Read was refused */
 
 /* Why peers do not fit (REJECT to one that sent PEER_ACCEPT). */
 #define VIA_WIRE_R_LEVEL	1	/* reliability levels differ */
@@ -67,11 +70,11 @@ struct via_wire {
 struct via_wire_data {
 	__be32	msg_len;		/* bytes of the whole message */
 	__be32	offset;			/* of the payload in the message */
-	__be32	immediate;
+	__be32	immediate;		/* READ_DATA: seq of the READ */
 } __packed;
 
 struct via_wire_rdma {
-	__be64	raddr;			/* where byte 0 of the message goes */
+	__be64	raddr;			/* where byte 0 goes, or comes from */
 	__be32	rhandle;
 } __packed;
 
@@ -142,7 +145,7 @@ struct via_frame_hdr {
 	u32 seq;
 	u32 ack;
 	union {
-		struct {		/* SEND, WRITE */
+		struct {		/* SEND, WRITE, READ, READ_DATA */
 			u32 msg_len;
 			u32 offset;
 			u32 immediate;

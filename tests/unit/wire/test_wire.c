@@ -108,6 +108,68 @@ static void reads_a_write(void)
 	CU_ASSERT_EQUAL(parse(&f, 47, &h), VIA_WIRE_BAD_LENGTH);
 }
 
+static void reads_a_read(void)
+{
+	struct frame f = make(VIA_WIRE_READ);
+	struct via_frame_hdr h;
+
+	f.w.flags = VIA_WIRE_PUSH;
+	f.d.msg_len = cpu_to_be32(0xffffffff);
+	f.r.raddr = cpu_to_be64(0x7f0000001000);
+	f.r.rhandle = cpu_to_be32(99);
+	CU_ASSERT_EQUAL(parse(&f, 44, &h), VIA_WIRE_OK);
+	CU_ASSERT_EQUAL(h.type, VIA_WIRE_READ);
+	CU_ASSERT_EQUAL(h.hdr_len, 44);
+	CU_ASSERT_EQUAL(h.len, 0);
+	CU_ASSERT_EQUAL(h.offset, 0);
+	CU_ASSERT_EQUAL(h.immediate, 0);
+	CU_ASSERT_EQUAL(h.msg_len, 0xffffffff);
+	CU_ASSERT_EQUAL(h.raddr, 0x7f0000001000);
+	CU_ASSERT_EQUAL(h.rhandle, 99);
+	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_OK);
+	CU_ASSERT_EQUAL(parse(&f, 43, &h), VIA_WIRE_BAD_LENGTH);
+	/* Nothing of the kind of a payload, a part or immediate data. */
+	f.w.len = cpu_to_be16(1);
+	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_LENGTH);
+	f.w.len = 0;
+	f.d.offset = cpu_to_be32(1);
+	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
+	f.d.offset = 0;
+	f.d.immediate = cpu_to_be32(1);
+	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
+	f.d.immediate = 0;
+	f.w.flags = VIA_WIRE_IMMEDIATE;
+	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_FIELD);
+}
+
+static void reads_read_data(void)
+{
+	struct frame f = make(VIA_WIRE_READ_DATA);
+	struct via_frame_hdr h;
+
+	f.w.len = cpu_to_be16(8);
+	f.d.msg_len = cpu_to_be32(16);
+	f.d.offset = cpu_to_be32(8);
+	f.d.immediate = cpu_to_be32(4711);
+	CU_ASSERT_EQUAL(parse(&f, 40, &h), VIA_WIRE_OK);
+	CU_ASSERT_EQUAL(h.type, VIA_WIRE_READ_DATA);
+	CU_ASSERT_EQUAL(h.hdr_len, 32);
+	CU_ASSERT_EQUAL(h.len, 8);
+	CU_ASSERT_EQUAL(h.offset, 8);
+	CU_ASSERT_EQUAL(h.immediate, 4711);
+	CU_ASSERT_EQUAL(parse(&f, 39, &h), VIA_WIRE_BAD_LENGTH);
+	f.d.offset = cpu_to_be32(9);
+	CU_ASSERT_EQUAL(parse(&f, 40, &h), VIA_WIRE_BAD_LENGTH);
+	/* Only an answer to an empty read is empty. */
+	f.w.len = 0;
+	f.d.offset = 0;
+	CU_ASSERT_EQUAL(parse(&f, 46, &h), VIA_WIRE_BAD_LENGTH);
+	f.d.msg_len = 0;
+	CU_ASSERT_EQUAL(parse(&f, 46, &h), VIA_WIRE_OK);
+	f.w.flags = VIA_WIRE_IMMEDIATE;
+	CU_ASSERT_EQUAL(parse(&f, 46, &h), VIA_WIRE_BAD_FIELD);
+}
+
 static void lengths_agree(void)
 {
 	struct frame f = make(VIA_WIRE_SEND);
@@ -242,7 +304,8 @@ static void survives_noise(void)
 		good++;
 		CU_ASSERT_FATAL(h.hdr_len <= len);
 		CU_ASSERT_FATAL(h.len <= len - h.hdr_len);
-		if (h.type == VIA_WIRE_SEND || h.type == VIA_WIRE_WRITE) {
+		if (h.type == VIA_WIRE_SEND || h.type == VIA_WIRE_WRITE ||
+		    h.type == VIA_WIRE_READ_DATA) {
 			CU_ASSERT_FATAL(h.offset <= h.msg_len);
 			CU_ASSERT_FATAL(h.len <= h.msg_len - h.offset);
 			CU_ASSERT_FATAL(h.len || !h.msg_len);
@@ -254,6 +317,8 @@ static void survives_noise(void)
 UNIT_MAIN("wire",
 	  { "reads a send", reads_a_send },
 	  { "reads an RDMA Write", reads_a_write },
+	  { "reads an RDMA Read", reads_a_read },
+	  { "reads the data of one", reads_read_data },
 	  { "lengths agree with one another", lengths_agree },
 	  { "unknown versions, types, flags", versions_types_flags },
 	  { "reads an acknowledgement", reads_an_ack },

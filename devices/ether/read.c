@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * RDMA Read, both ends.
+ *
+ * The initiator's READ is a frame like any other of its stream, so it is
+ * behind all that was sent before it.  The target notes it under rq.lock and
+ * answers under sq.lock with READ_DATA frames in its own stream: windowed,
+ * acknowledged, sent again, and gathered anew each time.  The data goes into
+ * the descriptor in the initiator's send ring.  Reads are answered in order.
+ *
+ * A descriptor that is acknowledged while a read before it wants data waits
+ * in acked_late: completion is in order whatever overtakes inside.
+ */
+
+#include "send.h"
+
+/* Begin a frame: its room, all but what follows the common header. */
+static struct via_wire_data *open_frame(struct burst *b, u8 type, u8 flags,
+					u32 seq, u32 size, u32 len,
+					struct via_ether_buf *buf)
+{
+	struct via_ether_nic *nic = b->nic;
+	struct via_ether_vi *ev = b->ev;
+	struct via_ether_head *h;
+
+	if (unlikely(!b->open && !burst_begin(b)))
+		return NULL;
+	if (unlikely(!nic->ops->tx_get(nic, &b->tx, size + len, buf)))
+		return NULL;
+	h = (struct via_ether_head *)buf->data;
+	*h = ev->head;
+	h->w.type = type;
+	h->w.flags = flags;
+	h->w.len = cpu_to_be16(len);
+	h->w.seq = cpu_to_be32(seq);
+	h->w.ack = cpu_to_be32(piggyback(ev));
+	return (struct via_wire_data *)(h + 1);
+}
+
+static enum sent close_frame(struct burst *b, u32 size,
+			     struct via_ether_buf *buf)
+{
+	struct via_ether_nic *nic = b->nic;
+
+	if (unlikely(!nic->ops->tx_put(nic, &b->tx, size, buf)))
+		return SENT_STALL;
+	via_ether_count(nic, TX_FRAMES);
+	via_ether_count_add(nic, TX_BYTES, size);
+	return SENT_ON;
+}
+
+static enum sent put_read(struct burst *b, const struct via_desc *d, u32 seq,
+			  u8 flags)
+{
+	const u32 size = sizeof(struct ethhdr) + VIA_WIRE_WRITE_HDR;
+	struct via_wire_data *data;
+	struct via_wire_rdma *r;
+	struct via_ether_buf buf;
+
+	data = open_frame(b, VIA_WIRE_READ, flags, seq, size, 0, &buf);
+	if (!data)
+		return SENT_STALL;
+	data->msg_len = cpu_to_be32(d->length);
+	data->offset = 0;
+	data->immediate = 0;
+	r = (struct via_wire_rdma *)(data + 1);
+	r->raddr = cpu_to_be64(d->raddr);
+	r->rhandle = cpu_to_be32(d->rhandle);
+	return close_frame(b, size, &buf);
+}
+
+/* The peer may not read that, or not any more. */
+static enum sent refuse(struct burst *b)
+{
+	via_ether_count(b->nic, READS_REFUSED);
+	via_vi_event(b->vi, VIA_ERR_RDMAR_PROT, VIA_ST_OP_RDMA_READ >> 16, 0);
+	b->ev->reason = VIA_WIRE_R_READ;
+	via_vi_break_later(b->vi, VIA_BROKEN_TELL);
+	return SENT_BROKEN;
+}
+
+static struct via_ether_answer *answer_of(struct via_ether_vi *ev, u32 index)
+{
+	return &ev->answer[index % VIA_ETHER_ANSWERS];
+}
+
+static enum sent put_answer(struct burst *b, const struct via_ether_answer *a,
+			    u32 seq, u32 off, u32 len, u8 flags)
+{
+	const u32 size = sizeof(struct ethhdr) + VIA_WIRE_SEND_HDR;
+	struct via_wire_data *data;
+	struct via_ether_buf buf;
+
+	data = open_frame(b, VIA_WIRE_READ_DATA, flags, seq, size, len, &buf);
+	if (!data)
+		return SENT_STALL;
+	data->msg_len = cpu_to_be32(a->len);
+	data->offset = cpu_to_be32(off);
+	data->immediate = cpu_to_be32(a->seq);
+	if (unlikely(via_read_fetch(b->vi, a->rhandle, a->raddr + off,
+				    buf.data + size, len))) {
+		b->nic->ops->tx_drop(b->nic, &b->tx, &buf);
+		return refuse(b);
+	}
+	return close_frame(b, size + len, &buf);
+}
+
+enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)
+{
+	struct via_ether_vi *ev = b->ev;
+	u32 out = ev->read_tail - ev->read_head;
+	struct via_ether_read *rd;
+	enum sent r;
+	u8 flags = 0;
+
+	if (out && (d->control & VIA_CTL_QFENCE || out >= VIA_ETHER_READS))
+		/* The bound is for reads; a fence is for anything. */
+		if (d->control & VIA_CTL_QFENCE || via_ether_is_read(d))
+			return SENT_WINDOW;
+	if (!via_ether_is_read(d))
+		return SENT_ON;
+	if (!b->room)
+		return SENT_WINDOW;
+	if (!b->budget)
+		return SENT_BUDGET;
+	b->drained = drained(b->vi);
+	if (b->room == 1)
+		flags = VIA_WIRE_ACK_NOW;
+	else if (b->drained)
+		flags = VIA_WIRE_PUSH;
+	rd = &ev->read[ev->read_tail % VIA_ETHER_READS];
+	rd->index = ev->tx_index;
+	rd->seq = ev->tx.nxt;
+	rd->off = 0;
+	/* Before the READ leaves: its data finds both locks needed. */
+	WRITE_ONCE(ev->reads, ev->reads + 1);
+	r = put_read(b, d, ev->tx.nxt, flags);
+	if (r) {
+		WRITE_ONCE(ev->reads, ev->reads - 1);
+		return r;
+	}
+	ev->read_tail++;
+	b->budget--;
+	b->room--;
+	enter_frame(ev, ev->tx_index, 0, 0, 0);
+	via_ether_count(b->nic, READS_OUT);
+	return SENT_ALL;
+}
+
+enum sent via_ether_send_answer(struct burst *b)
+{
+	struct via_ether_vi *ev = b->ev;
+	/* Pairs with the release in via_ether_place_read(). */
+	u32 tail = smp_load_acquire(&ev->ans_tail);
+	struct via_ether_answer *a = answer_of(ev, ev->ans_next);
+	u32 off, len;
+	bool last;
+	enum sent r;
+	u8 flags;
+
+	if (ev->ans_next == tail)
+		goto done;
+	if (!ev->ans_off && unlikely(via_read_check(b->vi, a->rhandle,
+						    a->raddr, a->len)))
+		/* Those before it get their data first. */
+		return ev->ans_head == ev->ans_next ? refuse(b) : SENT_WINDOW;
+	do {
+		off = ev->ans_off;
+		len = min(a->len - off, ev->seg_send);
+		last = off + len == a->len;
+		if (!b->room)
+			return SENT_WINDOW;
+		if (!b->budget)
+			return SENT_BUDGET;
+		flags = 0;
+		if (b->room == 1)
+			flags = VIA_WIRE_ACK_NOW;
+		else if (last && ev->ans_next + 1 == tail && drained(b->vi))
+			flags = VIA_WIRE_PUSH;
+		r = put_answer(b, a, ev->tx.nxt, off, len, flags);
+		if (r)
+			return r;
+		b->budget--;
+		b->room--;
+		if (!off)
+			WRITE_ONCE(ev->reads, ev->reads + 1);
+		enter_frame(ev, ev->ans_next, off, len, VIA_REC_ANSWER |
+			    (last ? VIA_REC_LAST : 0));
+		ev->ans_off = off + len;
+	} while (!last);
+	ev->ans_off = 0;
+	WRITE_ONCE(ev->ans_next, ev->ans_next + 1);
+done:
+	/* One that comes from now on sets it again. */
+	if (ev->ans_next == tail)
+		ev->tx_odd &= ~VIA_ODD_ANSWER;
+	return SENT_ALL;
+}
+
+enum sent via_ether_resend_read(struct burst *b, u32 seq)
+{
+	struct via_win_rec *rec = via_win_rec(&b->ev->tx, seq);
+
+	if (rec->kind & VIA_REC_ANSWER)
+		return put_answer(b, answer_of(b->ev, rec->index), seq,
+				  rec->offset, rec->len, VIA_WIRE_ACK_NOW);
+	/* Still in the ring: it completes after this frame is acknowledged. */
+	return put_read(b, via_send_entry(b->vi, rec->index), seq,
+			VIA_WIRE_ACK_NOW);
+}
+
+/* Reads of the peer's were taken.  BH off, no lock held. */
+void via_ether_reads_answer(struct via_ether_vi *ev)
+{
+	struct via_vi *vi = ev->vi;
+
+	spin_lock(&vi->sq.lock);
+	if (ev->phase == VIA_PHASE_CONNECTED &&
+	    READ_ONCE(ev->ans_tail) != ev->ans_next) {
+		ev->tx_odd |= VIA_ODD_ANSWER;
+		via_ether_resume(vi);
+	}
+	spin_unlock(&vi->sq.lock);
+	via_vi_settle(vi);
+}
+
+static inline u64 late_bit(u32 index)
+{
+	BUILD_BUG_ON(VIA_INFLIGHT > 64);
+	return (u64)1 << (index % 64);
+}
+
+/* Complete what is finished, in order. */
+static void complete_late(struct via_ether_vi *ev)
+{
+	struct via_vi *vi = ev->vi;
+	struct via_queue *q = &vi->sq;
+
+	while (q->head != q->next && ev->acked_late & late_bit(q->head)) {
+		ev->acked_late &= ~late_bit(q->head);
+		via_send_complete(vi, 0, via_send_entry(vi, q->head)->length);
+	}
+}
+
+/* The n frames before ack have left the window.  sq.lock held. */
+void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n)
+{
+	struct via_win_rec *rec;
+	u32 seq;
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	for (seq = ack - n; seq != ack; seq++) {
+		rec = via_win_rec(&ev->tx, seq);
+		if (!(rec->kind & VIA_REC_LAST))
+			continue;
+		if (rec->kind & VIA_REC_ANSWER) {
+			WRITE_ONCE(ev->ans_head, ev->ans_head + 1);
+			WRITE_ONCE(ev->reads, ev->reads - 1);
+		} else {
+			ev->acked_late |= late_bit(rec->index);
+		}
+	}
+	complete_late(ev);
+}
+
+/* The connection is over.  Both queue locks held. */
+void via_ether_reads_forget(struct via_ether_vi *ev)
+{
+	ev->tx_odd = 0;
+	ev->ans_turn = false;
+	ev->reads = 0;
+	ev->read_head = 0;
+	ev->read_tail = 0;
+	ev->ans_head = 0;
+	ev->ans_next = 0;
+	ev->ans_tail = 0;
+	ev->ans_off = 0;
+	ev->acked_late = 0;
+}
+
+/*
+ * The descriptor that broke the connection: it gets the status, and what is
+ * not complete before it is flushed, as is what is behind.  sq.lock held.
+ */
+void via_ether_offender(struct via_vi *vi, u32 index, u32 status)
+{
+	lockdep_assert_held(&vi->sq.lock);
+	if (index - vi->sq.head >= vi->sq.next - vi->sq.head)
+		return;
+	while (vi->sq.head != index)
+		via_send_complete(vi, VIA_ST_DESC_FLUSHED_ERROR, 0);
+	via_send_complete(vi, status, 0);
+}
+
+/* A READ in its turn: note it.  rq.lock held.  Returns as place() does. */
+u32 via_ether_place_read(struct via_vi *vi, const struct via_frame_hdr *h)
+{
+	struct via_ether_vi *ev = vi->priv;
+	struct via_ether_answer *a = answer_of(ev, ev->ans_tail);
+
+	lockdep_assert_held(&vi->rq.lock);
+	if (!ev->reliable || h->msg_len > vi->attrs.max_transfer)
+		return VIA_WIRE_R_PROTOCOL;
+	if (ev->ans_tail - READ_ONCE(ev->ans_head) >= VIA_ETHER_ANSWERS) {
+		via_ether_count(ev->nic, READS_DROPPED);
+		return VIA_ETHER_NOT_NOW;
+	}
+	a->raddr = h->raddr;
+	a->rhandle = h->rhandle;
+	a->len = h->msg_len;
+	a->seq = h->seq;
+	/* Pairs with the acquire in via_ether_send_answer(): it is filled. */
+	smp_store_release(&ev->ans_tail, ev->ans_tail + 1);
+	via_ether_count(ev->nic, READS_IN);
+	/* Not from here: that takes sq.lock, which comes first. */
+	via_ether_ack_soon(ev);
+	return 0;
+}
+
+/* Copy the payload into the segments of a read.  Returns VIA_ST_*. */
+static u32 take_payload(struct via_vi *vi, struct via_desc *d,
+			const struct via_frame_hdr *h,
+			const struct via_ether_frame *f)
+{
+	u32 skip = h->hdr_len, left = h->len, off = h->offset, i, n, st;
+
+	for (i = 0; i < f->nchunks && left; i++) {
+		n = f->chunk[i].len;
+		if (skip >= n) {
+			skip -= n;
+			continue;
+		}
+		n = min(n - skip, left);
+		st = via_read_scatter(vi, d, off, f->chunk[i].data + skip, n);
+		if (unlikely(st))
+			return st;
+		skip = 0;
+		off += n;
+		left -= n;
+	}
+	return 0;
+}
+
+/*
+ * Data for the oldest read of ours.  Whatever the peer says, nothing is
+ * written but the next bytes of that read.  Both queue locks held, else there
+ * is no read out.
+ */
+u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
+			      const struct via_ether_frame *f)
+{
+	struct via_ether_vi *ev = vi->priv;
+	struct via_ether_read *rd;
+	struct via_desc *d;
+	u32 st;
+
+	if (!ev->both || ev->read_head == ev->read_tail)
+		return VIA_WIRE_R_PROTOCOL;
+	lockdep_assert_held(&vi->sq.lock);
+	rd = &ev->read[ev->read_head % VIA_ETHER_READS];
+	d = via_send_entry(vi, rd->index);
+	if (h->immediate != rd->seq || h->msg_len != d->length ||
+	    h->offset != rd->off)
+		return VIA_WIRE_R_PROTOCOL;
+	/*
+	 * The answer acknowledges the READ and all before it, even if the
+	 * target was not that far when it filled in the header: so nothing
+	 * before a read is open when the read completes.
+	 */
+	if (!via_seq_before(rd->seq, ev->tx.una))
+		via_ether_ack(vi, rd->seq + 1, 0);
+	st = take_payload(vi, d, h, f);
+	if (unlikely(st)) {
+		via_ether_offender(vi, rd->index, st);
+		return VIA_WIRE_R_TRANSPORT;
+	}
+	rd->off += h->len;
+	if (rd->off == d->length) {
+		ev->read_head++;
+		WRITE_ONCE(ev->reads, ev->reads - 1);
+		ev->acked_late |= late_bit(rd->index);
+		complete_late(ev);
+	}
+	return 0;
+}

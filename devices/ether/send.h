@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What send.c and read.c share: frames go out in bursts, under sq.lock. */
+#ifndef _VIA_ETHER_SEND_H
+#define _VIA_ETHER_SEND_H
+
+#include <linux/ktime.h>
+#include "ether.h"
+
+/* Why a round of sending ended. */
+enum sent {
+	SENT_ON,		/* it did not: go on */
+	SENT_ALL,		/* nothing more is posted */
+	SENT_WINDOW,		/* an acknowledgement must come first */
+	SENT_STALL,		/* the NIC is full */
+	SENT_BUDGET,		/* enough for one call */
+	SENT_BROKEN,		/* the connection is to break */
+};
+
+struct burst {
+	struct via_vi *vi;
+	struct via_ether_vi *ev;
+	struct via_ether_nic *nic;
+	struct via_ether_tx tx;
+	u32 budget;
+	u32 room;			/* new frames the window takes */
+	bool open;
+	bool drained;			/* nothing more was posted */
+};
+
+static inline bool burst_begin(struct burst *b)
+{
+	struct via_ether_nic *nic = b->nic;
+
+	b->open = nic->ops->tx_begin(nic, &b->tx, b->vi->index);
+	return b->open;
+}
+
+/* Our data carries the acknowledgement, and answers a push. */
+static inline u32 piggyback(struct via_ether_vi *ev)
+{
+	u32 ack = READ_ONCE(ev->rx.next);
+
+	WRITE_ONCE(ev->acked, ack);
+	if (READ_ONCE(ev->push)) {
+		WRITE_ONCE(ev->push, false);
+		if (ev->turns < VIA_ETHER_TURNS)
+			WRITE_ONCE(ev->turns, ev->turns + 1);
+	}
+	return ack;
+}
+
+/* Time one frame per tick: that is often enough, and the clock costs. */
+static inline void time_frame(struct via_ether_vi *ev, u32 seq)
+{
+	if (ev->rtt_on || !(jiffies - ev->rtt_at))
+		return;
+	ev->rtt_on = true;
+	ev->rtt_at = jiffies;
+	ev->rtt_seq = seq;
+	ev->rtt_start = ktime_get_ns();
+}
+
+/* A new frame has left: expect its acknowledgement. */
+static __always_inline void enter_frame(struct via_ether_vi *ev, u32 index,
+					u32 off, u32 len, u8 kind)
+{
+	struct via_win_tx *tx = &ev->tx;
+
+	if (tx->una == tx->nxt)
+		ev->stamp = jiffies;
+	time_frame(ev, tx->nxt);
+	via_win_push(tx, index, off, len, kind);
+	if (unlikely(!ev->hot))
+		via_ether_heat(ev);
+}
+
+/* Does it end here, as far as one can see?  The tail is only a hint. */
+static inline bool drained(const struct via_vi *vi)
+{
+	return READ_ONCE(vi->sq.user->tail) == vi->sq.next;
+}
+
+/* read.c */
+
+/*
+ * A read, or what has a fence: SENT_WINDOW when it must wait for reads before
+ * it, SENT_ALL when it was a read and is sent, SENT_ON when it is to be sent
+ * as any other.
+ */
+enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d);
+/* All data for one read of the peer's: SENT_ALL, or why not. */
+enum sent via_ether_send_answer(struct burst *b);
+/* A frame of read.c's again: SENT_ON, or why not. */
+enum sent via_ether_resend_read(struct burst *b, u32 seq);
+
+static inline bool via_ether_is_read(const struct via_desc *d)
+{
+	return (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAREAD;
+}
+
+#endif /* _VIA_ETHER_SEND_H */
