@@ -34,6 +34,13 @@ def reliability(session, nets, messages):
                      steps.reliability, net, messages)
 
 
+def reads(session, nets, messages):
+    for net in nets:
+        session.step(f"{messages} messages read back, bad wire, "
+                     f"{session.settings['nics'][net]}",
+                     steps.reads, net, messages)
+
+
 def robustness(session, nets, kills):
     for net in nets:
         nic = session.settings["nics"][net]
@@ -71,6 +78,7 @@ def short(check):
     def stock(session):
         conformance(session, range(3))
         reliability(session, [2], 100000)
+        reads(session, [0], 4000)
         robustness(session, [0], 10)
         unplugging(session, [1])
 
@@ -80,6 +88,7 @@ def short(check):
     def debug(session):
         conformance(session, [0])
         reliability(session, [1], 5000)
+        reads(session, [1], 1000)
         robustness(session, [1], 5)
         unplugging(session, [0])
 
@@ -97,6 +106,7 @@ def full(check):
         debug = session.settings["kernel"].startswith("debug")
         conformance(session, nets)
         reliability(session, nets, 20000 if debug else 100000)
+        reads(session, nets, 20000 if debug else 100000)
         robustness(session, nets, 10)
         unplugging(session, nets)
 

@@ -170,13 +170,13 @@ BAD_WIRE = dict(loss=0.01, dup=0.01, reorder=0.02, corrupt=0.002, seed=11)
 GOOD_WIRE = dict(loss=0, dup=0, reorder=0, corrupt=0)
 
 
-def reliability(session, net, messages):
+def reliability(session, net, messages, options=""):
     """All messages arrive, whole, once, in order, over a bad wire."""
     wire = session.lab.wire(net)
     before = wire.stats()
     wire.set(**BAD_WIRE)
     try:
-        stress(session, net, f"--messages {messages}", 600)
+        stress(session, net, f"--messages {messages} {options}", 600)
     finally:
         wire.set(**GOOD_WIRE)
     after = wire.stats()
@@ -185,6 +185,11 @@ def reliability(session, net, messages):
     session.check.write(f"the wire: {did}")
     if not (did["lost"] and did["duplicated"] and did["reordered"]):
         raise StepFailed(f"the wire was not bad: {did}")
+
+
+def reads(session, net, messages):
+    """The same with Reliable Reception, each RDMA Write read back."""
+    reliability(session, net, messages, "--level rr --reads")
 
 
 def killed(session, net, rounds):

@@ -9,11 +9,12 @@
 #include <time.h>
 
 /*
- * Memory: send descriptors (two a slot), the control send's, the receives for
- * control messages with their buffers, then WINDOW data buffers.
+ * Memory: send descriptors (three a slot), the control send's, the receives for
+ * control messages with their buffers, then WINDOW data buffers, and as many
+ * for what is read back.
  */
 #define RECVS		16u
-#define SEND_DESCS	(2 * WINDOW + 1)
+#define SEND_DESCS	(3 * WINDOW + 1)
 #define CTL_BUF		((SEND_DESCS + RECVS) * 64u)
 #define DATA		((CTL_BUF + (RECVS + 1) * SMALL + 4095u) & ~4095u)
 #define PATIENCE_MS	200u	/* until a lossy wire is taken to have lost */
@@ -27,6 +28,11 @@ static VIP_DESCRIPTOR *desc(struct client *c, unsigned int i)
 static uint8_t *ctl_buf(struct client *c, unsigned int i)
 {
 	return c->mem + CTL_BUF + i * SMALL;
+}
+
+static size_t mem_len(const struct client *c)
+{
+	return DATA + (size_t)2 * WINDOW * c->stride;
 }
 
 static int complain(const char *what, VIP_RETURN rc)
@@ -102,7 +108,7 @@ int client_open(struct client *c)
 	}
 	/* An odd start now and then: the stride is no multiple of a page. */
 	c->stride = (c->max + 127) & ~63u;
-	len = DATA + (size_t)WINDOW * c->stride;
+	len = mem_len(c);
 	c->mem = pages(len);
 	if (!c->mem)
 		return complain("memory", VIP_ERROR_RESOURCE);
@@ -123,7 +129,7 @@ void client_close(struct client *c)
 	if (c->nic)
 		VipCloseNic(c->nic);
 	if (c->mem)
-		munmap(c->mem, DATA + (size_t)WINDOW * c->stride);
+		munmap(c->mem, mem_len(c));
 }
 
 /* Collects sends until that many are done. */
@@ -249,15 +255,63 @@ static int wait_credit(struct client *c, uint32_t n)
 	return 0;
 }
 
+static uint8_t *back_buf(struct client *c, unsigned int slot)
+{
+	return c->mem + DATA + (size_t)(WINDOW + slot) * c->stride;
+}
+
+/* The read of a slot is complete: are its bytes those that were written? */
+static void check_back(struct client *c, unsigned int slot)
+{
+	size_t off, len = c->back[slot].len;
+
+	if (!c->back[slot].valid)
+		return;
+	c->back[slot].valid = 0;
+	c->reads++;
+	off = content_wrong(back_buf(c, slot), c->back[slot].key, len);
+	/* Nor is one behind them touched. */
+	if (off == len && back_buf(c, slot)[len] == 0xa5)
+		return;
+	if (c->reads_bad++ < 20)
+		fprintf(stderr, "viastress: message %u read back: wrong at "
+			"%zu of %zu\n", c->back[slot].n, off, len);
+}
+
+/* Reads back what message n has written into its slot. */
+static int post_read(struct client *c, const struct plan *p, uint32_t n)
+{
+	unsigned int slot = n % WINDOW;
+	VIP_DESCRIPTOR *d = desc(c, 3 * slot + 1);
+
+	c->back[slot].key = p->key;
+	c->back[slot].len = p->len;
+	c->back[slot].n = n;
+	c->back[slot].valid = 1;
+	memset(back_buf(c, slot), 0xa5, p->len + 1);
+	one_segment(d, back_buf(c, slot), p->len, c->mem_h);
+	d->CS.Control = VIP_CONTROL_OP_RDMAREAD;
+	if (n % 7 == 0)
+		d->CS.Control |= VIP_CONTROL_QFENCE;
+	d->DS[1] = d->DS[0];
+	memset(&d->DS[0], 0, sizeof(d->DS[0]));
+	d->DS[0].Remote.Data.AddressBits =
+		c->target + (uint64_t)slot * c->target_stride;
+	d->DS[0].Remote.Handle = c->target_h;
+	d->CS.SegCount++;
+	return post(c, d);
+}
+
 static int send_message(struct client *c, const struct plan *p, uint32_t n)
 {
 	unsigned int slot = n % WINDOW;
 	uint8_t *buf = c->mem + DATA + (size_t)slot * c->stride + n % 61;
-	VIP_DESCRIPTOR *d = desc(c, 2 * slot);
+	VIP_DESCRIPTOR *d = desc(c, 3 * slot);
 	VIP_DESCRIPTOR_SEGMENT data;
 
 	if (reap(c, c->slot_last[slot]))
 		return -1;
+	check_back(c, slot);
 	content(buf, p->key, p->len);
 	one_segment(d, buf, p->len, c->mem_h);
 	d->CS.ImmediateData = n;
@@ -275,10 +329,15 @@ static int send_message(struct client *c, const struct plan *p, uint32_t n)
 	}
 	if (post(c, d))
 		return -1;
+	if (opt.reads && (p->kind == K_WRITE_IMM || p->kind == K_WRITE_SEND) &&
+	    post_read(c, p, n))
+		return -1;
 	if (p->kind == K_WRITE_SEND) {
-		d++;
+		d += 2;
 		one_segment(d, NULL, 0, 0);
 		d->CS.Control = VIP_CONTROL_IMMEDIATE;
+		if (opt.reads && n % 3 == 0)
+			d->CS.Control |= VIP_CONTROL_QFENCE;
 		d->CS.ImmediateData = n;
 		if (post(c, d))
 			return -1;
@@ -319,8 +378,12 @@ int client_run(struct client *c, uint32_t messages, uint64_t seed,
 	m = (struct msg){ .type = MSG_END };
 	if (client_ask(c, &m, MSG_REPORT))
 		return -1;
+	if (reap(c, c->posted))
+		return -1;
+	for (n = 0; n < WINDOW; n++)
+		check_back(c, n);
 	r->passed = m.passed;
-	r->failed = m.failed;
+	r->failed = m.failed + c->reads_bad;
 	r->lost = m.lost;
 	return 0;
 }

@@ -19,6 +19,7 @@ static void usage(FILE *f)
 	      "       viastress -d DEVICE [options]          both ends here\n"
 	      "  --messages N    in all (100000)\n"
 	      "  --level L       unreliable, rd or rr (rd)\n"
+	      "  --reads         read back each RDMA Write, sometimes fenced\n"
 	      "  --max-size N    bytes of the largest (65536)\n"
 	      "  --seed N        of sizes, kinds and contents (1)\n"
 	      "  --threads N     connections, a thread each (1)\n"
@@ -44,6 +45,8 @@ static int check_options(void)
 		return fail("--threads is 1 to 64", NULL);
 	if (!opt.messages || opt.messages < opt.threads)
 		return fail("--messages is at least one a thread", NULL);
+	if (opt.reads && opt.level == VIP_SERVICE_UNRELIABLE)
+		return fail("--reads needs a reliable level", NULL);
 	if (opt.garbage && !opt.host)
 		return fail("--garbage needs a host to throw at", NULL);
 	return 0;
@@ -56,6 +59,7 @@ static int parse(int argc, char **argv)
 		{ "server", no_argument, NULL, 's' },
 		{ "messages", required_argument, NULL, 'n' },
 		{ "level", required_argument, NULL, 'l' },
+		{ "reads", no_argument, NULL, 'R' },
 		{ "max-size", required_argument, NULL, 'm' },
 		{ "seed", required_argument, NULL, 'S' },
 		{ "threads", required_argument, NULL, 't' },
@@ -88,6 +92,9 @@ static int parse(int argc, char **argv)
 				opt.level = VIP_SERVICE_RELIABLE_RECEPTION;
 			else if (strcmp(optarg, "rd"))
 				return fail("no such level:", optarg);
+			break;
+		case 'R':
+			opt.reads = 1;
 			break;
 		case 'm':
 			opt.max_size = strtoul(optarg, NULL, 0);
@@ -181,7 +188,7 @@ int run_transfers(void)
 	struct reporter rep = { .lock = PTHREAD_MUTEX_INITIALIZER,
 				.over = PTHREAD_COND_INITIALIZER };
 	struct result sum = { 0, 0, 0 };
-	uint64_t start = now_ms(), took;
+	uint64_t start = now_ms(), took, reads = 0;
 	struct garbage g;
 	uint8_t mac[64];
 	uint32_t i;
@@ -207,6 +214,7 @@ int run_transfers(void)
 		sum.passed += w[i].r.passed;
 		sum.failed += w[i].r.failed;
 		sum.lost += w[i].r.lost;
+		reads += w[i].c.reads;
 		ret |= w[i].ret;
 	}
 	took = now_ms() - start;
@@ -232,6 +240,9 @@ int run_transfers(void)
 	}
 	if (!sum.passed)
 		sum.failed += !sum.failed;
+	if (opt.reads)
+		printf("viastress: %llu of the operations were reads\n",
+		       (unsigned long long)reads);
 	printf("viastress: seed %llu, %llu lost, %llu ms\n",
 	       (unsigned long long)opt.seed, (unsigned long long)sum.lost,
 	       (unsigned long long)took);

@@ -94,13 +94,16 @@ static VIP_RETURN post_recv(struct conn *c, unsigned int i)
 static VIP_RETURN conn_setup(struct conn *c)
 {
 	VIP_MEM_ATTRIBUTES m = { NULL, VIP_TRUE, VIP_FALSE };
+	VIP_BOOLEAN read = server.attr.RDMAReadSupport &
+			   c->attr.ReliabilityLevel ? VIP_TRUE : VIP_FALSE;
 	unsigned int i;
 	VIP_RETURN rc;
 
 	c->lossy = c->attr.ReliabilityLevel == VIP_SERVICE_UNRELIABLE;
 	c->attr.Ptag = NULL;
 	c->attr.EnableRdmaWrite = VIP_TRUE;
-	c->attr.EnableRdmaRead = VIP_FALSE;
+	c->attr.EnableRdmaRead = read;
+	m.EnableRdmaRead = read;
 	c->stride = (c->attr.MaxTransferSize + 127) & ~63u;
 	c->len = DATA + (size_t)(RECVS + 2 + WINDOW) * c->stride;
 	c->mem = pages(c->len);

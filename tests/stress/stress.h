@@ -27,6 +27,7 @@ struct options {
 	uint64_t seed;
 	VIP_RELIABILITY_LEVEL level;
 	int server, stop;
+	int reads;			/* read back what is written */
 };
 
 extern struct options opt;
@@ -84,6 +85,12 @@ struct client {
 	uint32_t target_h, target_stride;
 	uint32_t credit;
 	int lossy;
+	struct {
+		uint64_t key;
+		uint32_t len, n;
+		int valid;
+	} back[WINDOW];			/* reads whose bytes are not checked */
+	uint64_t reads, reads_bad;
 };
 
 int client_open(struct client *c);
