@@ -362,6 +362,19 @@ static void rx_linear(struct via_ether_nic *nic, struct sk_buff *skb,
 	via_ether_rx(nic, f);
 }
 
+/* Rare and short: only its headers are looked at. */
+static noinline void rx_broadcast(struct via_ether_nic *nic,
+				  struct sk_buff *skb,
+				  struct via_ether_frame *f)
+{
+	u8 hdr[VIA_WIRE_HDR_MAX] __aligned(8);
+
+	if (skb_copy_bits(skb, 0, hdr, min_t(u32, f->len, sizeof(hdr))))
+		return;
+	f->hdr = hdr;
+	via_ether_rx_broadcast(nic, f);
+}
+
 static int rx(struct sk_buff *skb, struct net_device *dev,
 	      struct packet_type *pt, struct net_device *orig_dev)
 {
@@ -371,8 +384,11 @@ static int rx(struct sk_buff *skb, struct net_device *dev,
 		.len = skb->len,
 	};
 
-	if (unlikely(skb->pkt_type != PACKET_HOST))
+	if (unlikely(skb->pkt_type != PACKET_HOST)) {
+		if (skb->pkt_type == PACKET_BROADCAST)
+			rx_broadcast(vd->nic, skb, &f);
 		goto out;
+	}
 	if (likely(!skb_is_nonlinear(skb))) {
 		rx_linear(vd->nic, skb, &f);
 	} else if (likely(!rx_awkward(skb))) {

@@ -17,6 +17,7 @@
 #include "cq.h"
 #include "file.h"
 #include "memory.h"
+#include "name.h"
 #include "nic.h"
 #include "peer.h"
 #include "ptag.h"
@@ -477,6 +478,8 @@ static long via_free_call(struct via_file *f, unsigned int cmd, void *arg)
 						  -ENXIO;
 	case VIA_IOC_CONN_RESULT:
 		return via_conn_result(f, arg);
+	case VIA_IOC_NAME_QUERY:
+		return via_name_query(f, arg);
 	default:
 		return via_locked_call(f, cmd, arg);
 	}

@@ -132,6 +132,7 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	mutex_init(&nic->mutex);
 	spin_lock_init(&nic->vi_lock);
 	spin_lock_init(&nic->conn_lock);
+	init_rwsem(&nic->ask_sem);
 	INIT_LIST_HEAD(&nic->link);
 	INIT_LIST_HEAD(&nic->files);
 	INIT_LIST_HEAD(&nic->waiters);
@@ -280,6 +281,9 @@ void via_nic_unregister(struct via_nic *nic)
 	list_for_each_entry(f, &nic->files, link)
 		via_nic_strand(f);
 	mutex_unlock(&nic->mutex);
+	/* Who asks for a name has seen dead, or is done after this. */
+	down_write(&nic->ask_sem);
+	up_write(&nic->ask_sem);
 	via_nic_put(nic);
 }
 EXPORT_SYMBOL_GPL(via_nic_unregister);

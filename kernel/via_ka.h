@@ -48,6 +48,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/rwsem.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
@@ -65,6 +66,7 @@ static inline unsigned long via_now(void)
 
 struct via_cq;
 struct via_events;
+struct via_names;
 struct via_file;
 struct via_nic;
 struct via_vi;
@@ -384,6 +386,12 @@ struct via_device_ops {
 	void (*reject)(struct via_conn *conn);
 	/** @conn_free: the last reference to @conn is dropped.  Any context. */
 	void (*conn_free)(struct via_conn *conn);
+	/**
+	 * @resolve: put the question to the wire, via_names_add() what comes.
+	 * Sleeps for a bounded time.  Returns 0, -EINTR (killed) or -errno.
+	 * NULL: there is nobody but this host.
+	 */
+	int (*resolve)(struct via_nic *nic, struct via_names *q);
 	/** @transport: of VIs connected through this device. */
 	const struct via_transport_ops *transport;
 	/** @stats: counters of the NIC.  Process context.  Optional. */
@@ -462,6 +470,8 @@ struct via_nic {
 	struct list_head peers[VIA_PEER_BUCKETS]; /* conn_lock */
 	u32 conn_id;			/* conn_lock: last id given */
 	u32 waiter_id;			/* conn_lock: last id given */
+	struct rw_semaphore ask_sem;	/* read: the device is asked for a name */
+	atomic_t askers;		/* threads at that */
 };
 
 /*
@@ -610,5 +620,31 @@ struct via_vi *via_peer_find(struct via_nic *nic,
 bool via_peer_looks(const struct via_vi *vi, const struct via_net_addr *local,
 		    const struct via_net_addr *remote);
 void via_peer_release(struct via_vi *vi, u64 claim);
+
+/**
+ * struct via_names - a question for names or addresses, and its answers
+ * @name:	wanted, or empty: all
+ * @addr:	wanted
+ * @addr_len:	bytes of it, or 0: all
+ * @count:	answers; the device serialises those who add
+ * @room:	most that there may be
+ * @answer:	the answers
+ */
+struct via_names {
+	char name[VIA_NAME_MAX + 1];
+	u8 addr[VIA_ADDR_MAX];
+	u32 addr_len;
+	u32 count;
+	u32 room;
+	struct via_name_answer *answer;
+};
+
+/* Note an answer, unless it is known or fits the question not.  Any context. */
+void via_names_add(struct via_names *q, const u8 *addr, u32 addr_len,
+		   const char *name);
+/* This host's name, of VIA_NAME_MAX + 1 bytes; empty: none.  Any context. */
+void via_name_own(char *name);
+/* Whether a name that is looked for means this one; either may be qualified. */
+bool via_name_match(const char *want, const char *have);
 
 #endif /* _VIA_KA_H */

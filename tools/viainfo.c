@@ -13,7 +13,7 @@
 #include "common/nic.h"
 
 struct how {
-	bool		verbose, json;
+	bool		verbose, json, wire;
 	unsigned int	shown, failed;
 };
 
@@ -135,6 +135,30 @@ static void show_json(const char *name, const VIP_NIC_ATTRIBUTES *a,
 	printf("}");
 }
 
+/* Who answers on the NIC's wire, and by what name. */
+static void show_wire(VIP_NIC_HANDLE h)
+{
+	VIP_AUTODISCOVERY_LIST l = { 0 };
+	VIP_NET_ADDRESS *a;
+	VIP_ULONG len;
+	char host[256];
+	VIP_RETURN rc;
+
+	rc = VipQuerySystemManagementInfo(h, VIP_SMI_AUTODISCOVERY, &l);
+	if (rc != VIP_SUCCESS) {
+		warn_msg("cannot ask who is on the wire: %s", vip_str(rc));
+		return;
+	}
+	for (VIP_ULONG i = 0; i < l.NumAdAddrs; i++) {
+		a = l.ADAddrArray[i];
+		len = sizeof(host);
+		rc = VipNSGetHostByAddr(h, a, host, &len);
+		printf("    %-24s %s %s\n", i ? "" : "on the wire",
+		       addr_str(a->HostAddress, a->HostAddressLen),
+		       rc == VIP_SUCCESS ? host : "(no name)");
+	}
+}
+
 /* One NIC that cannot be opened does not hide the others. */
 static int show(const char *name, void *arg)
 {
@@ -156,6 +180,8 @@ static int show(const char *name, void *arg)
 		show_json(name, &a, !how->shown);
 	else
 		show_text(name, &a, how);
+	if (how->wire && !how->json)
+		show_wire(h);
 	VipCloseNic(h);
 	how->shown++;
 	return 0;
@@ -163,9 +189,10 @@ static int show(const char *name, void *arg)
 
 static void usage(void)
 {
-	printf("Usage: viainfo [-d NIC] [-v] [--json]\n\n"
+	printf("Usage: viainfo [-d NIC] [-v] [-w] [--json]\n\n"
 	       "  -d, --dev NIC   this VI NIC only (default: all)\n"
 	       "  -v, --verbose   what the kernel says beside the API, too\n"
+	       "  -w, --wire      who answers on the NIC's wire, and its name\n"
 	       "  -j, --json      as a JSON array\n"
 	       "  -h, --help      show this text\n");
 }
@@ -175,6 +202,7 @@ int main(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "dev", required_argument, NULL, 'd' },
 		{ "verbose", no_argument, NULL, 'v' },
+		{ "wire", no_argument, NULL, 'w' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -183,10 +211,11 @@ int main(int argc, char **argv)
 	const char *dev = NULL;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "d:vjh", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "d:vwjh", longs, NULL)) != -1) {
 		switch (c) {
 		case 'd': dev = optarg; break;
 		case 'v': how.verbose = true; break;
+		case 'w': how.wire = true; break;
 		case 'j': how.json = true; break;
 		case 'h': usage(); return 0;
 		default: die("see viainfo -h");

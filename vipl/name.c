@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * The name service. A name is, in this order: a hardware address in writing,
- * an entry of the hosts file, this host itself, or what the system's resolver
- * and neighbour table make of it. Files are read at every call: an edit needs
- * no restart, and there is no state to set up or to shut down.
+ * an entry of the hosts file, this host itself, what the system's resolver and
+ * neighbour table make of it, or a host on the wire that says that it is
+ * called that. The first of these that knows any address has the say about
+ * all of them. Files are read at every call: an edit needs no restart, and
+ * there is no state to set up or to shut down.
  */
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -72,27 +75,63 @@ static int from_ip(const struct vipl_nic *nic, const struct addrinfo *ai,
 	return vipl_neigh_find(nic->ifindex, ai->ai_addr, ai->ai_addrlen, mac);
 }
 
-/* The nth of the resolver's addresses that leads to a hardware address. */
+/*
+ * The nth of the resolver's addresses that leads to a hardware address; else
+ * minus (1 + the number of those that do).
+ */
 static int from_resolver(const struct vipl_nic *nic, const char *name,
 			 unsigned long n, uint8_t mac[VIPL_MAC_LEN])
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM };
 	struct addrinfo *all, *ai;
-	int r = -1;
+	int found = 0, r = -1;
 
 	if (getaddrinfo(name, NULL, &hints, &all))
 		return -1;
 	for (ai = all; ai && r; ai = ai->ai_next) {
 		if (from_ip(nic, ai, mac))
 			continue;
-		if (!n--)
+		if ((unsigned long)found++ == n)
 			r = 0;
 	}
 	freeaddrinfo(all);
-	return r;
+	return r ? -1 - found : 0;
 }
 
-static int by_name(const struct vipl_nic *nic, const char *name,
+/* What may be the name of a host, and so is worth a question. */
+static int is_host_name(const char *name)
+{
+	static const char good[] = "abcdefghijklmnopqrstuvwxyz"
+				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+	size_t len = strlen(name);
+
+	return len && len <= VIPL_NAME_MAX && strspn(name, good) == len;
+}
+
+static int by_host(const void *a, const void *b)
+{
+	const struct vipl_named *x = a, *y = b;
+
+	return memcmp(x->host, y->host, sizeof(x->host));
+}
+
+static int from_wire(struct vipl_nic *nic, const char *name, unsigned long n,
+		     uint8_t mac[VIPL_MAC_LEN])
+{
+	struct vipl_named found[VIPL_NAMED_MAX];
+	uint32_t count = VIPL_NAMED_MAX;
+
+	if (!is_host_name(name) ||
+	    vipl_ops(&nic->obj)->name_query(nic, name, NULL, found, &count) !=
+	    VIP_SUCCESS || n >= count)
+		return -1;
+	/* Answers come in any order; an index means the same each time. */
+	qsort(found, count, sizeof(found[0]), by_host);
+	memcpy(mac, found[n].host, VIPL_MAC_LEN);
+	return 0;
+}
+
+static int by_name(struct vipl_nic *nic, const char *name,
 		   unsigned long n, uint8_t mac[VIPL_MAC_LEN])
 {
 	int r;
@@ -106,23 +145,47 @@ static int by_name(const struct vipl_nic *nic, const char *name,
 		memcpy(mac, nic->addr, VIPL_MAC_LEN);
 		return n ? -1 : 0;
 	}
-	return from_resolver(nic, name, n, mac);
+	r = from_resolver(nic, name, n, mac);
+	return r == -1 ? from_wire(nic, name, n, mac) : r;
 }
 
-static int by_addr(const struct vipl_nic *nic, const uint8_t *mac, char *name,
-		   size_t size)
+/* Its name in the system's resolver, by way of the neighbour table. */
+static int name_of_neighbour(const struct vipl_nic *nic, const uint8_t *mac,
+			     char *name, size_t size)
 {
 	struct sockaddr_storage ip;
 	socklen_t len;
 
-	if (!vipl_hosts_by_addr(VIPL_HOSTS, mac, name, size))
-		return 0;
-	if (!memcmp(mac, nic->addr, VIPL_MAC_LEN))
-		return own_name(name, size);
 	if (!nic->ifindex || vipl_neigh_reverse(nic->ifindex, mac, &ip, &len))
 		return -1;
 	return getnameinfo((struct sockaddr *)&ip, len, name, size, NULL, 0,
 			   NI_NAMEREQD) ? -1 : 0;
+}
+
+static int name_on_wire(struct vipl_nic *nic, const uint8_t *mac, char *name,
+			size_t size)
+{
+	struct vipl_named found;
+	uint32_t count = 1;
+
+	if (vipl_ops(&nic->obj)->name_query(nic, NULL, mac, &found, &count) !=
+	    VIP_SUCCESS || !count || !found.name[0] ||
+	    strlen(found.name) >= size)
+		return -1;
+	strcpy(name, found.name);
+	return 0;
+}
+
+static int by_addr(struct vipl_nic *nic, const uint8_t *mac, char *name,
+		   size_t size)
+{
+	if (!vipl_hosts_by_addr(VIPL_HOSTS, mac, name, size))
+		return 0;
+	if (!memcmp(mac, nic->addr, VIPL_MAC_LEN))
+		return own_name(name, size);
+	if (!name_of_neighbour(nic, mac, name, size))
+		return 0;
+	return name_on_wire(nic, mac, name, size);
 }
 
 VIP_RETURN VipNSInit(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,6 +35,8 @@ void vipl_nic_put(struct vipl_nic *nic)
 		return;
 	vipl_ops(&nic->obj)->close(nic);
 	free_ids(nic);
+	free(nic->discovered);
+	nic->discovered = NULL;
 	vipl_obj_free(&nic->obj, VIPL_NIC);
 }
 
@@ -78,6 +81,7 @@ static void reset(struct vipl_nic *nic)
 	nic->wake_fd = -1;
 	nic->ctl = NULL;
 	nic->ifindex = 0;
+	nic->discovered = NULL;
 	nic->spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
 	memset(nic->addr, 0, sizeof(nic->addr));
 	memset(&nic->limits, 0, sizeof(nic->limits));

@@ -99,6 +99,7 @@ struct vipl_nic {
 	uint32_t addr_len;
 	struct vipl_limits limits;
 	struct vipl_list objs[VIPL_KINDS];
+	void *discovered;		/* under lock, see mgmt.c */
 	struct vipl_idmap vi_ids;
 	struct vipl_lock handler_lock;
 	struct vipl_handler handler;	/* under handler_lock */

@@ -51,6 +51,15 @@ struct vipl_addr {
 	uint8_t disc[VIPL_DISC_MAX];
 };
 
+#define VIPL_NAME_MAX	64	/* bytes of a host's name on the wire */
+#define VIPL_NAMED_MAX	64	/* hosts that one question finds */
+
+/* A host that answered on the wire. */
+struct vipl_named {
+	uint8_t host[VIPL_ADDR_MAX];
+	char name[VIPL_NAME_MAX + 1];	/* may be empty */
+};
+
 /* A connection request that has arrived. */
 struct vipl_request {
 	uint32_t id;
@@ -162,6 +171,15 @@ struct vipl_provider_ops {
 	VIP_RETURN (*peer_result)(struct vipl_vi *vi, int wait,
 				  VIP_VI_ATTRIBUTES *attrs);
 	VIP_RETURN (*disconnect)(struct vipl_vi *vi);
+
+	/*
+	 * Ask on the wire for those of that name (NULL: any) and that host
+	 * address (NULL: any). Blocks for some 200 ms at most. *n: room in
+	 * out, then what was found, which may be nothing.
+	 */
+	VIP_RETURN (*name_query)(struct vipl_nic *nic, const char *name,
+				 const uint8_t *host, struct vipl_named *out,
+				 uint32_t *n);
 
 	/* Block for an event: 1 got one, 0 woken for nothing, -1 no more. */
 	int (*event_wait)(struct vipl_nic *nic, struct vipl_event *ev);

@@ -541,6 +541,9 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 	case VIA_WIRE_RESET:
 		via_ether_count(nic, RESETS_IN);
 		return no_peer(nic, f->src, h->dst, h->cookie);
+	case VIA_WIRE_NAME_QUERY:
+	case VIA_WIRE_NAME_REPLY:
+		return via_ether_name_rx(nic, f, h);
 	default:
 		return rx_verdict(nic, f, h);
 	}

@@ -167,3 +167,23 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u16 dst,
 	if (ok && via_ether_send_ctl(nic, &ctl))
 		via_ether_count(nic, RESETS_OUT);
 }
+
+/* A question for a name (@mac NULL: to everybody), or the answer.  BH off. */
+bool via_ether_send_name(struct via_ether_nic *nic, const u8 *mac, u8 type,
+			 u32 nonce, const char *name)
+{
+	struct via_ether_ctl ctl = { .type = type };
+	struct {
+		struct via_ether_head h;
+		struct via_wire_name n;
+	} __packed __aligned(8) f = {};
+	u8 all[ETH_ALEN];
+
+	eth_broadcast_addr(all);
+	ctl.mac = mac ?: all;
+	fill_head(nic, &f.h, &ctl);
+	f.n.nonce = cpu_to_be32(nonce);
+	f.n.name_len = strnlen(name, VIA_WIRE_NAME_MAX);
+	memcpy(f.n.name, name, f.n.name_len);
+	return send_one(nic, 0, &f, sizeof(f));
+}

@@ -259,6 +259,7 @@ enum via_ether_count {
 	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN, VIA_C_DEAD,
 	VIA_C_READS_OUT, VIA_C_READS_IN, VIA_C_READS_REFUSED,
 	VIA_C_READS_DROPPED,
+	VIA_C_NAMES_ASKED, VIA_C_NAMES_TOLD,
 	VIA_C_MAX
 };
 
@@ -317,6 +318,15 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
 bool via_ether_send_ack(struct via_ether_vi *ev, u8 type);
 void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u16 dst,
 			  u32 cookie);
+
+bool via_ether_send_name(struct via_ether_nic *nic, const u8 *mac, u8 type,
+			 u32 nonce, const char *name);
+
+/* name.c */
+int via_ether_resolve(struct via_nic *ka, struct via_names *q);
+void via_ether_name_rx(struct via_ether_nic *nic,
+		       const struct via_ether_frame *f,
+		       const struct via_frame_hdr *h);
 
 /* recv.c */
 void via_ether_held_free(struct via_ether_vi *ev);

@@ -118,6 +118,8 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_READS_IN] = "reads_in",
 	[VIA_C_READS_REFUSED] = "reads_refused",
 	[VIA_C_READS_DROPPED] = "drop_reads",
+	[VIA_C_NAMES_ASKED] = "name_queries_in",
+	[VIA_C_NAMES_TOLD] = "name_replies_out",
 };
 
 static void nic_stats(struct via_nic *ka, struct via_stats_sink *sink)
@@ -155,6 +157,7 @@ static const struct via_device_ops device_ops = {
 	.accept = via_ether_accept,
 	.reject = via_ether_reject,
 	.conn_free = conn_free,
+	.resolve = via_ether_resolve,
 	.transport = &via_ether_transport,
 	.stats = nic_stats,
 	.vi_stats = via_ether_vi_stats,
@@ -184,6 +187,7 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	INIT_LIST_HEAD(&nic->stalled);
 	INIT_LIST_HEAD(&nic->acks);
 	INIT_LIST_HEAD(&nic->reqs);
+	INIT_LIST_HEAD(&nic->asks);
 	via_ether_timer_init(nic);
 	return nic;
 err_ka:

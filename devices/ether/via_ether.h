@@ -141,6 +141,8 @@ struct via_ether_frame {
  * @ooo:	frames held beyond holes, in all VIs
  * @reset_tokens: lock: resets that may be answered before @reset_refill
  * @reset_refill: lock: jiffies
+ * @asks:	lock: questions for names under way
+ * @name_tokens, @name_refill: lock: likewise, answers to such questions
  */
 struct via_ether_nic {
 	struct via_ether_ops *ops;
@@ -177,6 +179,9 @@ struct via_ether_nic {
 	atomic_t ooo;
 	u32 reset_tokens;
 	unsigned long reset_refill;
+	struct list_head asks;
+	u32 name_tokens;
+	unsigned long name_refill;
 };
 
 /*
@@ -194,6 +199,9 @@ void via_ether_free(struct via_ether_nic *nic);
 /* A frame of our EtherType arrived.  Softirq or BH off, RCU read side. */
 void via_ether_rx(struct via_ether_nic *nic,
 		  const struct via_ether_frame *frame);
+/* The same, to the broadcast address. */
+void via_ether_rx_broadcast(struct via_ether_nic *nic,
+			    const struct via_ether_frame *frame);
 /* There is room again.  Any context, but not under a NIC module's lock. */
 void via_ether_wake(struct via_ether_nic *nic);
 /* The interface went down: break every connection.  May not sleep. */

@@ -130,6 +130,12 @@ enum via_wire_error via_wire_parse(const void *p, u32 len,
 			return VIA_WIRE_BAD_LENGTH;
 		h->hdr_len = VIA_WIRE_CONN_LEN;
 		return VIA_WIRE_OK;
+	case VIA_WIRE_NAME_QUERY:
+	case VIA_WIRE_NAME_REPLY:
+		if (len < VIA_WIRE_NAME_LEN || h->len)
+			return VIA_WIRE_BAD_LENGTH;
+		h->hdr_len = VIA_WIRE_NAME_LEN;
+		return VIA_WIRE_OK;
 	default:
 		return VIA_WIRE_BAD_TYPE;
 	}
@@ -166,5 +172,26 @@ enum via_wire_error via_wire_parse_conn(const void *p, struct via_conn_hdr *c)
 	if (c->mtu < VIA_WIRE_MTU_MIN || c->mtu > VIA_WIRE_MTU_MAX ||
 	    !c->frames || !c->peer_cookie)
 		return VIA_WIRE_BAD_FIELD;
+	return VIA_WIRE_OK;
+}
+
+enum via_wire_error via_wire_parse_name(const void *p, struct via_name_hdr *n)
+{
+	const struct via_wire_name *w =
+		(const void *)((const u8 *)p + sizeof(struct via_wire));
+	u32 i, len = w->name_len;
+
+	if (len > VIA_WIRE_NAME_MAX)
+		return VIA_WIRE_BAD_LENGTH;
+	if (w->reserved[0] || w->reserved[1] || w->reserved[2])
+		return VIA_WIRE_BAD_FIELD;
+	/* It will stand on somebody's terminal. */
+	for (i = 0; i < len; i++) {
+		if (w->name[i] <= ' ' || w->name[i] > '~')
+			return VIA_WIRE_BAD_FIELD;
+		n->name[i] = w->name[i];
+	}
+	n->name[len] = '\0';
+	n->nonce = be32_to_cpu(w->nonce);
 	return VIA_WIRE_OK;
 }

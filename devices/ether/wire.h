@@ -33,6 +33,8 @@
 #define VIA_WIRE_CANCEL		0x16	/* via_wire, _ack */
 #define VIA_WIRE_PEER_REQUEST	0x17	/* via_wire, _conn */
 #define VIA_WIRE_PEER_ACCEPT	0x18	/* via_wire, _conn */
+#define VIA_WIRE_NAME_QUERY	0x20	/* via_wire, _name; may be broadcast */
+#define VIA_WIRE_NAME_REPLY	0x21	/* via_wire, _name */
 
 /* Flags. */
 #define VIA_WIRE_PUSH		0x01	/* the sender has nothing more to send */
@@ -114,6 +116,16 @@ struct via_wire_conn {
 	struct via_wire_addr server;
 } __packed;
 
+#define VIA_WIRE_NAME_MAX	64
+
+/* All of via_wire but version and type is zero. */
+struct via_wire_name {
+	__be32	nonce;			/* the query's, also in the reply */
+	__u8	name_len;		/* query: 0 means everybody */
+	__u8	reserved[3];		/* zero */
+	__u8	name[VIA_WIRE_NAME_MAX];
+} __packed;
+
 #define VIA_WIRE_SEND_HDR \
 	(sizeof(struct via_wire) + sizeof(struct via_wire_data))
 #define VIA_WIRE_WRITE_HDR	(VIA_WIRE_SEND_HDR + sizeof(struct via_wire_rdma))
@@ -121,6 +133,8 @@ struct via_wire_conn {
 	(sizeof(struct via_wire) + sizeof(struct via_wire_ack))
 #define VIA_WIRE_CONN_LEN \
 	(sizeof(struct via_wire) + sizeof(struct via_wire_conn))
+#define VIA_WIRE_NAME_LEN \
+	(sizeof(struct via_wire) + sizeof(struct via_wire_name))
 /* The header of any frame is in its first so many bytes. */
 #define VIA_WIRE_HDR_MAX	VIA_WIRE_CONN_LEN
 
@@ -177,6 +191,12 @@ struct via_conn_hdr {
 	const u8 *server_host, *server_disc;
 };
 
+/* The body of a name frame, in host order. */
+struct via_name_hdr {
+	u32 nonce;
+	char name[VIA_WIRE_NAME_MAX + 1];	/* zero-terminated */
+};
+
 enum via_wire_error {
 	VIA_WIRE_OK,
 	VIA_WIRE_BAD_VERSION,
@@ -203,5 +223,12 @@ static inline bool via_wire_has_conn(u8 type)
 
 enum via_wire_error via_wire_parse_conn(const void *p,
 					struct via_conn_hdr *c);
+
+/*
+ * The body of a frame that via_wire_parse() found to be NAME_QUERY or
+ * NAME_REPLY: the name is of printable characters, without blanks.
+ */
+enum via_wire_error via_wire_parse_name(const void *p,
+					struct via_name_hdr *n);
 
 #endif /* _VIA_WIRE_H */

@@ -523,6 +523,26 @@ struct via_conn_result {
 	struct via_vi_attrs attrs;	/* out: the peer's VI, with SUCCESS */
 };
 
+/*
+ * Who is on the wire, or who is called that.  An empty name asks for all, an
+ * addr_len of 0 asks everybody.  The answer may be none; the NIC itself is in
+ * it where it fits.  Takes up to some 200 ms.
+ */
+#define VIA_NAME_MAX		64	/* bytes, without the zero */
+
+struct via_name_answer {
+	__u8	addr[VIA_ADDR_MAX];
+	char	name[72];		/* zero-terminated, may be empty */
+};
+
+struct via_name_query {
+	char	name[72];		/* in: zero-terminated */
+	__u8	addr[VIA_ADDR_MAX];	/* in */
+	__u32	addr_len;		/* in: bytes, or 0 */
+	__u32	count;			/* in: room in answers[]; out: filled */
+	__u64	answers;		/* pointer to struct via_name_answer[] */
+};
+
 /* Self-describing counters. */
 #define VIA_STATS_NIC		0	/* id: zero */
 #define VIA_STATS_VI		1	/* id: VI index to start at; out: index */
@@ -587,6 +607,8 @@ struct via_event {
 #define VIA_IOC_DISCONNECT	_IOW(VIA_IOC_MAGIC, 0x45, struct via_vi_arg)
 #define VIA_IOC_PEER_REQUEST	_IOW(VIA_IOC_MAGIC, 0x46, struct via_conn_request)
 
+#define VIA_IOC_NAME_QUERY	_IOWR(VIA_IOC_MAGIC, 0x50, struct via_name_query)
+
 #ifdef __cplusplus
 #define VIA_ASSERT_SIZE(type, size) \
 	static_assert(sizeof(type) == (size), #type " is " #size " bytes")
@@ -614,5 +636,7 @@ VIA_ASSERT_SIZE(struct via_conn_request, 168);
 VIA_ASSERT_SIZE(struct via_conn_result, 24);
 VIA_ASSERT_SIZE(struct via_stats, 24);
 VIA_ASSERT_SIZE(struct via_event, 32);
+VIA_ASSERT_SIZE(struct via_name_answer, 80);
+VIA_ASSERT_SIZE(struct via_name_query, 96);
 
 #endif /* _UAPI_VIA_H */

@@ -25,6 +25,8 @@ def conformance(session, nets):
     for net in nets:
         session.step(f"conformance {session.settings['nics'][net]}",
                      steps.conform_wire, net)
+        session.step(f"names by frames, {session.settings['nics'][net]}",
+                     steps.names, net)
 
 
 def reliability(session, nets, messages):

@@ -157,6 +157,21 @@ def lossy_connections(session, net):
         raise StepFailed(f"the wire lost {lost} frames only")
 
 
+# No file that could know the peer; the resolver looks into files only.
+NO_FILES = ("mount --bind /dev/null /etc/hosts && "
+            "mount --bind /dev/null /etc/vip_hosts && "
+            "echo hosts: files >/tmp/nsswitch && "
+            "mount --bind /tmp/nsswitch /etc/nsswitch.conf")
+
+
+def names(session, net):
+    """The peer is found by its name, with frames of ours alone."""
+    ping = f"{TOOLS}/viaping -d via_eth{net}"
+    with Server(session, f"{ping} -l"):
+        session.run(session.lab.nodes[0], f"unshare -m sh -c '{NO_FILES} && "
+                    f"{ping} -c 1 node2 && {ping} -c 1 NODE2.example.org'", 60)
+
+
 def stress(session, net, arguments, timeout=300):
     if not os.path.exists(STRESS):
         raise StepFailed(f"{STRESS} is not built")

@@ -31,7 +31,7 @@ extern const struct noun nic_noun, ptag_noun, memory_noun, memattr_noun,
 	post_noun, rdma_noun, rdmaprot_noun, read_noun, reception_noun,
 	order_noun, disconnect_noun, wait_noun, notify_noun, cq_noun,
 	cqvi_noun, resize_noun, threads_noun, process_noun, handles_noun,
-	later_noun, names_noun, discover_noun, mgmt_noun, errors_noun,
+	names_noun, discover_noun, mgmt_noun, errors_noun,
 	limits_noun, compat_noun;
 
 static const struct noun *const nouns[] = {
@@ -65,7 +65,6 @@ static const struct noun *const nouns[] = {
 	&threads_noun,
 	&process_noun,
 	&handles_noun,
-	&later_noun,
 	&names_noun,
 	&discover_noun,
 	&mgmt_noun,

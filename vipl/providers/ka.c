@@ -423,5 +423,6 @@ const struct vipl_provider_ops vipl_ka_ops = {
 	.peer_request = ka_peer_request,
 	.peer_result = ka_peer_result,
 	.disconnect = ka_disconnect,
+	.name_query = ka_name_query,
 	.event_wait = ka_event_wait,
 };

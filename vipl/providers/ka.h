@@ -162,6 +162,11 @@ VIP_RETURN ka_cq_wait(struct vipl_cq *cq, VIP_CQ_HANDLE h, VIP_ULONG timeout,
 
 VIP_RETURN ka_cq_notify(struct vipl_cq *cq);
 
+/* ka_name.c */
+VIP_RETURN ka_name_query(struct vipl_nic *nic, const char *name,
+			 const uint8_t *host, struct vipl_named *out,
+			 uint32_t *n);
+
 /* ka_conn.c */
 VIP_RETURN ka_conn_wait(struct vipl_nic *nic, const struct vipl_addr *local,
 			VIP_ULONG timeout, struct vipl_request *req);

@@ -17,6 +17,7 @@ struct frame {
 		} __packed;
 		struct via_wire_ack a;
 		struct via_wire_conn c;
+		struct via_wire_name n;
 	};
 	u8 room[2048];
 } __packed;
@@ -54,6 +55,13 @@ static enum via_wire_error parse(const void *f, u32 len,
 		struct via_conn_hdr c;
 
 		via_wire_parse_conn(p, &c);
+	}
+	if (!err && (h->type == VIA_WIRE_NAME_QUERY ||
+		     h->type == VIA_WIRE_NAME_REPLY)) {
+		struct via_name_hdr n;
+
+		if (!via_wire_parse_name(p, &n))
+			CU_ASSERT_FATAL(strlen(n.name) <= VIA_WIRE_NAME_MAX);
 	}
 	free(p);
 	return err;
@@ -215,7 +223,7 @@ static void versions_types_flags(void)
 		f = make(type);
 		good += parse(&f, 512, &h) != VIA_WIRE_BAD_TYPE;
 	}
-	CU_ASSERT_EQUAL(good, 17);
+	CU_ASSERT_EQUAL(good, 19);
 }
 
 static void reads_an_ack(void)
@@ -278,6 +286,74 @@ static void reads_a_request(void)
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
 }
 
+static struct frame make_name(const char *name)
+{
+	struct frame f = make(VIA_WIRE_NAME_QUERY);
+
+	f.n.nonce = cpu_to_be32(0x01020304);
+	f.n.name_len = strlen(name);
+	memcpy(f.n.name, name, f.n.name_len);
+	return f;
+}
+
+/* The verdict on the whole of a name frame, which has exactly that length. */
+static enum via_wire_error name(const struct frame *f, struct via_name_hdr *n)
+{
+	struct via_frame_hdr h;
+	enum via_wire_error err = parse(f, 92, &h);
+	u8 *p;
+
+	if (err)
+		return err;
+	CU_ASSERT_EQUAL(h.hdr_len, 92);
+	p = malloc(92);
+	memcpy(p, f, 92);
+	memset(n, 0xee, sizeof(*n));
+	err = via_wire_parse_name(p, n);
+	free(p);
+	return err;
+}
+
+static void reads_a_name(void)
+{
+	static const char full[] = "0123456789012345678901234567890123456789"
+				   "012345678901234567890123";
+	struct frame f = make_name("node2.example.org");
+	struct via_frame_hdr h;
+	struct via_name_hdr n;
+	unsigned int c;
+
+	CU_ASSERT_EQUAL(name(&f, &n), VIA_WIRE_OK);
+	CU_ASSERT_EQUAL(n.nonce, 0x01020304);
+	CU_ASSERT_STRING_EQUAL(n.name, "node2.example.org");
+	CU_ASSERT_EQUAL(parse(&f, 91, &h), VIA_WIRE_BAD_LENGTH);
+	CU_ASSERT_EQUAL(parse(&f, 1500, &h), VIA_WIRE_OK);
+	f = make_name("");
+	CU_ASSERT_EQUAL(name(&f, &n), VIA_WIRE_OK);
+	CU_ASSERT_STRING_EQUAL(n.name, "");
+	/* As long as it can be: a zero is put behind it. */
+	f = make_name(full);
+	CU_ASSERT_EQUAL(name(&f, &n), VIA_WIRE_OK);
+	CU_ASSERT_STRING_EQUAL(n.name, full);
+	f.n.name_len = 65;
+	CU_ASSERT_EQUAL(name(&f, &n), VIA_WIRE_BAD_LENGTH);
+	f.n.name_len = 255;
+	CU_ASSERT_EQUAL(name(&f, &n), VIA_WIRE_BAD_LENGTH);
+	f = make_name("node2");
+	f.w.len = cpu_to_be16(1);
+	CU_ASSERT_EQUAL(name(&f, &n), VIA_WIRE_BAD_LENGTH);
+	f = make_name("node2");
+	f.n.reserved[2] = 1;
+	CU_ASSERT_EQUAL(name(&f, &n), VIA_WIRE_BAD_FIELD);
+	/* Only what can be printed, and no blank. */
+	for (c = 0; c < 256; c++) {
+		f = make_name("node2");
+		f.n.name[4] = c;
+		CU_ASSERT_EQUAL(name(&f, &n), c > 32 && c < 127 ?
+				VIA_WIRE_OK : VIA_WIRE_BAD_FIELD);
+	}
+}
+
 /* Whatever the bytes: nothing outside is read, and what is accepted holds. */
 static void survives_noise(void)
 {
@@ -287,7 +363,7 @@ static void survives_noise(void)
 
 	srand(1);
 	for (i = 0; i < 400000; i++) {
-		f = i & 1 ? make(rand() % 0x18) : make_conn();
+		f = i & 1 ? make(rand() % 0x24) : make_conn();
 		/* Keep much of the frame, else nothing passes. */
 		for (k = rand() % 8; k; k--)
 			((u8 *)&f)[rand() % 60] = rand();
@@ -323,4 +399,5 @@ UNIT_MAIN("wire",
 	  { "unknown versions, types, flags", versions_types_flags },
 	  { "reads an acknowledgement", reads_an_ack },
 	  { "reads a request", reads_a_request },
+	  { "reads a name", reads_a_name },
 	  { "survives noise", survives_noise });

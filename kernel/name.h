@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Who is called what on the wire. */
+#ifndef _VIA_NAME_H
+#define _VIA_NAME_H
+
+#include "file.h"
+
+/* VIA_IOC_NAME_QUERY: 0, VIA_R_ERROR_RESOURCE or -errno. */
+long via_name_query(struct via_file *f, struct via_name_query *arg);
+
+#endif
