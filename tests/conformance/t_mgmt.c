@@ -106,7 +106,7 @@ static void arguments(void)
 
 static const struct group groups[] = {
 	{ "mgmt.autodiscovery", "10.9 VipQuerySystemManagementInfo",
-	  autodiscovery, G_FULL, 0 },
+	  autodiscovery, G_FULL | G_SUNNY, 0 },
 	{ "mgmt.lifetime", "10.9 provider-owned list", lifetime, G_FULL, 0 },
 	{ "mgmt.arguments", "10.9, 14 unknown InfoType", arguments, G_FULL,
 	  0 },
