@@ -46,6 +46,11 @@
  * - A 32-bit program fills addresses of descriptors through VIP_PVOID64.Address
  *   and leaves the upper half as it finds it: the library ignores that half, in
  *   data and in address segments.
+ * - Asynchronous errors of these NICs: POST_DESC (with the descriptor),
+ *   CONN_LOST, VI_OVERRUN (with the descriptor), RECVQ_EMPTY (Unreliable only:
+ *   a reliable connection breaks instead), RDMAW_PROT and RDMAR_PROT at the
+ *   target of a refused RDMA, CATASTROPHIC when the NIC is gone. The others
+ *   cannot happen: see VipErrorCallback(3).
  * - Vendor extensions of other providers (the ACK and DFC services, user data
  *   and CQ tag calls, deferred sends) are not defined here, and a reliability
  *   level with an unknown bit is VIP_INVALID_RELIABILITY_LEVEL.

@@ -128,7 +128,10 @@ static u32 via_loop_deliver(struct via_vi *vi, struct via_vi *peer,
 			local = via_send_check(vi, d);
 			if (local)
 				return local;
-			via_vi_event(peer, VIA_ERR_RECVQ_EMPTY, 0, 0);
+			/* A reliable one breaks, which says enough. */
+			if (!via_vi_reliable(peer))
+				via_vi_event(peer, VIA_ERR_RECVQ_EMPTY,
+					     VIA_ST_OP_RECEIVE >> 16, 0);
 			return via_loop_refused(vi, peer, false,
 						VIA_ST_REMOTE_DESC_ERROR);
 		}

@@ -12,6 +12,7 @@ from runner import Skipped, StepFailed
 CONFORM = os.path.join(BUILD, "viaconform")
 STRESS = os.path.join(BUILD, "viastress")
 TOOLS = os.path.join(BUILD, "tools")
+CATASTROPHIC = os.path.join(ROOT, "tests/check/catastrophic.py")
 
 
 # On this machine
@@ -310,8 +311,22 @@ def interface_gone(session, net):
 def detached(session, net):
     """The same by detaching it; it can be attached again."""
     node = session.lab.nodes[1]
-    broken(session, net, lambda: session.lab.detach(node, f"eth{net}"),
-           30 * scale(session))
+    watcher = node.spawn(f"{CATASTROPHIC} {BUILD}/libvipl.so.1 via_eth{net}",
+                         200)
+    try:
+        if not watcher.link.wait_for(
+                lambda: watcher.done or "ready" in watcher.out, 60):
+            raise StepFailed("the watcher does not start")
+        broken(session, net, lambda: session.lab.detach(node, f"eth{net}"),
+               30 * scale(session))
+        # It has seen nothing of the connection, only that the NIC went.
+        if not watcher.link.wait_for(lambda: watcher.done,
+                                     30 * scale(session)) or watcher.rc:
+            raise StepFailed("no VIP_ERROR_CATASTROPHIC: "
+                             f"{watcher.all.strip()[-200:]}")
+    finally:
+        watcher.kill()
+        session.write_job(watcher)
     session.lab.attach(node, f"eth{net}")
     conform_wire(session, net, "connect*")
 
