@@ -16,6 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab")]
 
 import plan  # noqa: E402
+from labkit.base import BUILD  # noqa: E402
 from runner import Check  # noqa: E402
 
 
@@ -31,7 +32,8 @@ def main():
     parser.add_argument("--list", action="store_true",
                         help="list the steps, run nothing")
     args = parser.parse_args()
-    check = Check(args.pattern, args.list)
+    check = Check(args.pattern, args.list,
+                  os.path.join(BUILD, "conformance") if args.full else None)
     (plan.full if args.full else plan.short)(check)
     return check.finish()
 

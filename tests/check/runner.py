@@ -2,6 +2,7 @@
 """Steps with names, times and logs; sessions of steps that share one boot."""
 
 import fnmatch
+import json
 import os
 import re
 import subprocess
@@ -27,8 +28,9 @@ class Skipped(Exception):
 class Check:
     """Runs steps, prints progress, counts, keeps a log for each."""
 
-    def __init__(self, pattern=None, listing=False):
+    def __init__(self, pattern=None, listing=False, results=None):
         self.pattern, self.listing = pattern, listing
+        self.results = results  # folder for those of the conformance suite
         self.number = self.passed = self.failed = self.skipped = 0
         self.failures = []
         self.started = time.monotonic()
@@ -85,6 +87,17 @@ class Check:
             traceback.print_exc(file=self.log)
             return f"{type(error).__name__}: {error}", None
         return None, None
+
+    def keep(self, session, nic, two, text):
+        """Results of a run of the suite, for the table."""
+        os.makedirs(self.results, exist_ok=True)
+        where = "two" if two else "one"
+        kernel, cpus = session.settings["kernel"], session.settings["cpus"]
+        path = os.path.join(self.results,
+                            f"{kernel}_{cpus}_{nic}_{where}.jsonl")
+        head = {"kernel_name": kernel, "nic": nic, "machines": 1 + two}
+        with open(path, "w") as file:
+            file.write(json.dumps(head) + "\n" + text)
 
     def write(self, text):
         self.log.write(text if text.endswith("\n") else text + "\n")

@@ -4,6 +4,7 @@
 import glob
 import os
 import re
+import shlex
 
 from labkit import kernels
 from labkit.base import BUILD, ROOT
@@ -48,6 +49,20 @@ def units(check):
                          f"{failed[0]}")
 
 
+SANITIZERS = {
+    # The library has a fence that gcc's TSan does not know; clang's does.
+    "tsan": ["CC=clang", "SAN=thread", "CFLAGS=-O1 -g"],
+    "asan": ["SAN=address,undefined",
+             "CFLAGS=-O1 -g -fno-sanitize-recover=all"],
+}
+
+
+def build_sanitized(check, name):
+    """The library and the suite; other programs gain nothing by it."""
+    check.host(["make", "-s", "-j2", "lib", f"build/{name}/viaconform",
+                f"B=build/{name}", *SANITIZERS[name]], 900)
+
+
 # In guests
 
 def peer(net):
@@ -79,11 +94,54 @@ def judge(session, result, where):
                          + (f": {first.group(1)}" if first else ""))
 
 
+def conform(session, arguments, where, nic, two=False, program=CONFORM,
+            before="", patience=1):
+    """Run the suite on node 1, keep its results if the check wants them."""
+    node = session.lab.nodes[0]
+    path = "/tmp/results"
+    result = session.run(node, f"{before}{program} --results {path} "
+                         f"--timeout-scale {patience * scale(session)} "
+                         f"{arguments}",
+                         400 * scale(session), status=None)
+    if session.check.results and program == CONFORM and "-g" not in arguments:
+        text = node.sh(f"cat {path}").out
+        session.check.keep(session, nic, two, text)
+    judge(session, result, where)
+
+
 def conform_lo(session):
-    result = session.run(session.lab.nodes[0], f"{CONFORM} -d via_lo "
-                         f"--timeout-scale {scale(session)}",
-                         300 * scale(session), status=None)
-    judge(session, result, "via_lo")
+    conform(session, "-d via_lo", "via_lo", "via_lo")
+
+
+def conform_one(session, net):
+    """Both ends on one machine, on the NIC of wire `net`."""
+    nic = session.lab.nics[net]
+    conform(session, f"-d via_eth{net}", f"{nic}, one machine", nic)
+
+
+def conform_sanitized(session, name, pattern=None):
+    """The same on via_lo, library and suite under a sanitizer, which says in
+    files what it has found: most processes end without a status."""
+    node = session.lab.nodes[0]
+    folder = os.path.join(BUILD, name)
+    options = "log_path=/tmp/sanitizer:detect_leaks=0:die_after_fork=0"
+    if session.lab.debug:
+        raise Skipped("a sanitized program is slow enough on a stock kernel")
+    if "__tsan_init" not in node.sh(f"nm -D {folder}/libvipl.so.1").out and \
+            name == "tsan":
+        raise StepFailed("the library is not built with TSan")
+    node.sh("rm -f /tmp/sanitizer*")
+    only = f" -g {shlex.quote(pattern)}" if pattern else ""
+    conform(session, "-d via_lo" + only, f"via_lo, {name}", "via_lo",
+            program=os.path.join(folder, "viaconform"),
+            before=f"TSAN_OPTIONS={options} ASAN_OPTIONS={options} "
+            f"UBSAN_OPTIONS={options} ")
+    found = node.run("cat /tmp/sanitizer*").out
+    session.check.write(found)
+    first = re.search(r"^.*(?:WARNING: ThreadSanitizer|ERROR: \w+Sanitizer|"
+                      r"runtime error).*$", found, re.M)
+    if first:
+        raise StepFailed(f"{name}: {first.group(0)}")
 
 
 # Small enough that a test reaches every edge, and each is another number.
@@ -130,12 +188,10 @@ class Server:
 def conform_wire(session, net, pattern=None, patience=1):
     """Between two nodes over via_netdev, on the NIC of wire `net`."""
     only = f"-g '{pattern}' " if pattern else ""
+    nic = session.lab.nics[net]
     with Server(session, f"{CONFORM} -d via_eth{net} --server"):
-        result = session.run(
-            session.lab.nodes[0], f"{CONFORM} -d via_eth{net} {only}"
-            f"--timeout-scale {patience * scale(session)} {peer(net)}",
-            400 * scale(session), status=None)
-    judge(session, result, session.lab.nics[net])
+        conform(session, f"-d via_eth{net} {only}{peer(net)}",
+                f"{nic}, two machines", nic, two=True, patience=patience)
 
 
 LOSSY = ("p2p*", "states.race*", "connect*", "accept*", "disconnect*")

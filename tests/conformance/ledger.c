@@ -47,7 +47,8 @@ static void drop(enum kind kind, uintptr_t handle, VIP_NIC_HANDLE nic)
 	unsigned int i;
 
 	pthread_mutex_lock(&lock);
-	for (i = used; i-- > 0;) {
+	/* After an overflow the process is lost anyhow. */
+	for (i = overflowed ? 0 : used; i-- > 0;) {
 		if (entries[i].kind == kind && entries[i].handle == handle &&
 		    (!nic || entries[i].nic == nic)) {
 			drop_at(i);

@@ -114,7 +114,7 @@ static void usage(FILE *f)
 	      "                    each is of, and what it tests\n"
 	      "  --suite S         early, functional (with early), or full,\n"
 	      "                    which is all and the default\n"
-	      "  -g PATTERN        only groups that match (shell pattern,\n"
+	      "  -g P[,P]          only groups that match (shell pattern,\n"
 	      "                    or the start of a name)\n"
 	      "  --levels L[,L]    of unreliable, rd, rr; default: those the\n"
 	      "                    NIC claims\n"
@@ -302,10 +302,17 @@ static void run_current(void)
 
 static bool wanted(const struct options *o, const struct group *g)
 {
-	return suite_of(g) <= o->suite &&
-	       (!o->pattern ||
-		!strncmp(g->name, o->pattern, strlen(o->pattern)) ||
-		!fnmatch(o->pattern, g->name, 0));
+	char copy[256], *p, *rest = NULL;
+
+	if (suite_of(g) > o->suite)
+		return false;
+	if (!o->pattern)
+		return true;
+	snprintf(copy, sizeof(copy), "%s", o->pattern);
+	for (p = strtok_r(copy, ",", &rest); p; p = strtok_r(NULL, ",", &rest))
+		if (!strncmp(g->name, p, strlen(p)) || !fnmatch(p, g->name, 0))
+			return true;
+	return false;
 }
 
 static bool add_test(CU_pSuite s, const struct group *g,
