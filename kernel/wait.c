@@ -91,30 +91,29 @@ static inline bool via_nap(ktime_t *deadline)
 #define via_sleep_until(lock, sleepers, deadline, moved)		\
 ({									\
 	struct via_sleeper _me = { .task = current };			\
-	bool _told = false, _time = true;				\
-	int _ret = 1;							\
+	bool _over, _time = true;					\
+	int _ret;							\
 									\
 	spin_lock_bh(lock);						\
 	hlist_add_head(&_me.link, sleepers);				\
 	for (;;) {							\
 		set_current_state(TASK_INTERRUPTIBLE);			\
-		if ((moved) || hlist_unhashed(&_me.link))		\
+		_over = (moved) || hlist_unhashed(&_me.link);		\
+		_ret = !_over && signal_pending(current) ? -EINTR :	\
+		       _over || _time;					\
+		if (_over || _ret <= 0) {				\
+			__set_current_state(TASK_RUNNING);		\
+			if (!hlist_unhashed(&_me.link))			\
+				hlist_del(&_me.link);			\
+			spin_unlock_bh(lock);				\
 			break;						\
-		_ret = signal_pending(current) ? -EINTR : _time;	\
-		if (_ret <= 0)						\
-			break;						\
+		}							\
 		spin_unlock_bh(lock);					\
 		_time = via_nap(deadline);				\
-		_told = smp_load_acquire(&_me.told);			\
-		if (likely(_told))					\
+		/* Pairs with the release in via_wake_all(). */		\
+		if (likely(smp_load_acquire(&_me.told)))		\
 			break;						\
 		spin_lock_bh(lock);					\
-	}								\
-	if (unlikely(!_told)) {						\
-		__set_current_state(TASK_RUNNING);			\
-		if (!hlist_unhashed(&_me.link))				\
-			hlist_del(&_me.link);				\
-		spin_unlock_bh(lock);					\
 	}								\
 	_ret;								\
 })
