@@ -24,6 +24,22 @@ static struct entry entries[ENTRIES_MAX];
 static unsigned int used;
 static bool overflowed, harmed;
 
+static void hold(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void let_go(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* A child forked beside other threads must not find the lock taken. */
+__attribute__((constructor)) static void across_forks(void)
+{
+	pthread_atfork(hold, let_go, let_go);
+}
+
 static void add(enum kind kind, uintptr_t handle, VIP_NIC_HANDLE nic,
 		VIP_PVOID addr)
 {
