@@ -94,7 +94,7 @@ def short(check):
         session.step("threads under TSan", steps.conform_sanitized, "tsan",
                      "threads,notify,wait,cqvi,disconnect")
         reliability(session, [2], 100000)
-        reads(session, [0], 4000)
+        reads(session, [0], 100000)
         robustness(session, [0], 10)
         unplugging(session, [1])
 
