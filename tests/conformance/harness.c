@@ -163,6 +163,24 @@ bool check_rc_(VIP_RETURN rc, VIP_RETURN want, const char *text,
 		      rc_name(rc), rc_name(want));
 }
 
+bool check_rc_any_(VIP_RETURN rc, const int *wanted, const char *text,
+		   const char *file, int line)
+{
+	char names[200] = "";
+	bool ok = false;
+	int len = 0;
+
+	for (; *wanted >= 0; wanted++) {
+		ok |= (int)rc == *wanted;
+		if (len < (int)sizeof(names))
+			len += snprintf(names + len, sizeof(names) - len,
+					"%s%s", len ? " or " : "",
+					rc_name(*wanted));
+	}
+	return record(ok, file, line, "%s gave %s, wanted %s", text,
+		      rc_name(rc), names);
+}
+
 bool check_eq_(unsigned long long got, unsigned long long want,
 	       const char *text, const char *file, int line)
 {

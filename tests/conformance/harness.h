@@ -69,6 +69,9 @@ void harness_before_each(void (*fn)(void));
 bool check_(bool ok, const char *text, const char *file, int line);
 bool check_rc_(VIP_RETURN rc, VIP_RETURN want, const char *text,
 	       const char *file, int line);
+/* @wanted ends with -1. */
+bool check_rc_any_(VIP_RETURN rc, const int *wanted, const char *text,
+		   const char *file, int line);
 bool check_eq_(unsigned long long got, unsigned long long want,
 	       const char *text, const char *file, int line);
 /* Ends the group at once. */
@@ -78,6 +81,9 @@ void about(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #define CHECK(e)	check_(!!(e), #e, __FILE__, __LINE__)
 #define CHECK_RC(e, w)	check_rc_((e), (w), #e, __FILE__, __LINE__)
+/* Any of the codes that follow. */
+#define CHECK_RC_ANY(e, ...) check_rc_any_((e), (int []){ __VA_ARGS__, -1 }, \
+				  #e, __FILE__, __LINE__)
 #define CHECK_EQ(e, w)	check_eq_((unsigned long long)(e), \
 				  (unsigned long long)(w), #e " == " #w, \
 				  __FILE__, __LINE__)

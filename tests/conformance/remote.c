@@ -257,7 +257,7 @@ VIP_RETURN peer_reject(unsigned int conn)
 static void *ask_main(void *arg)
 {
 	struct asker *k = arg;
-	uint64_t end = now_ms() + LONG_MS, start;
+	uint64_t end = now_ms() + k->seek_ms, start;
 	struct net_address local, remote;
 
 	own_address(&env.nic, &local, "driver", 6);
@@ -271,13 +271,20 @@ static void *ask_main(void *arg)
 	return NULL;
 }
 
-void ask_start(struct asker *k, VIP_VI_HANDLE vi, const struct disc *d,
-	       VIP_ULONG timeout)
+void ask_briefly(struct asker *k, VIP_VI_HANDLE vi, const struct disc *d,
+		 VIP_ULONG timeout, VIP_ULONG seek_ms)
 {
 	k->vi = vi;
 	k->d = *d;
 	k->timeout = timeout;
+	k->seek_ms = seek_ms;
 	REQUIRE(!pthread_create(&k->thread, NULL, ask_main, k));
+}
+
+void ask_start(struct asker *k, VIP_VI_HANDLE vi, const struct disc *d,
+	       VIP_ULONG timeout)
+{
+	ask_briefly(k, vi, d, timeout, LONG_MS);
 }
 
 VIP_RETURN ask_join(struct asker *k)

@@ -100,6 +100,7 @@ struct asker {
 	VIP_VI_HANDLE vi;
 	struct disc d;
 	VIP_ULONG timeout;
+	VIP_ULONG seek_ms;		/* while nobody waits there */
 	VIP_RETURN rc;
 	uint64_t took_ms;		/* the last request alone */
 	VIP_VI_ATTRIBUTES theirs;
@@ -107,6 +108,9 @@ struct asker {
 
 void ask_start(struct asker *k, VIP_VI_HANDLE vi, const struct disc *d,
 	       VIP_ULONG timeout);
+/* The same for who need not be there: NO_MATCH after that time. */
+void ask_briefly(struct asker *k, VIP_VI_HANDLE vi, const struct disc *d,
+		 VIP_ULONG timeout, VIP_ULONG seek_ms);
 VIP_RETURN ask_join(struct asker *k);
 /* Starts to ask and returns the peer's view: a request it has not answered. */
 struct ctl_msg ask_pending(struct asker *k, VIP_VI_HANDLE vi,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Connecting, as the server sees it, and discriminators: section 10.6. */
 #include "remote.h"
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* The server may try again with another VI; the client hears nothing of it. */
@@ -253,6 +255,59 @@ static void wait_for_ever(void)
 	CHECK_RC(VipDestroyVi(vi), VIP_SUCCESS);
 }
 
+/* A client with a NIC of its own; says with its status what it was told. */
+static int client_main(const struct disc *d, VIP_ULONG timeout)
+{
+	VIP_VI_ATTRIBUTES a = vi_attributes(&env.nic, env.level), theirs;
+	struct net_address remote;
+	VIP_NIC_HANDLE nic;
+	VIP_VI_HANDLE vi;
+
+	a.Ptag = NULL;
+	own_address(&env.nic, &remote, d->bytes, d->len);
+	if (VipOpenNic(env.device, &nic) != VIP_SUCCESS ||
+	    VipCreateVi(nic, &a, NULL, NULL, &vi) != VIP_SUCCESS)
+		return 100;
+	return VipConnectRequest(vi, &remote.a, &remote.a, timeout, &theirs);
+}
+
+/*
+ * Accepted when its time is over, though it has not looked at the clock yet:
+ * the client is told TIMEOUT as the server is, not that somebody rejected it.
+ */
+static void late(void)
+{
+	VIP_VI_ATTRIBUTES a = vi_attributes(&env.nic, env.level), theirs;
+	struct net_address local, remote;
+	struct disc d = new_disc();
+	VIP_CONN_HANDLE conn;
+	VIP_VI_HANDLE vi;
+	int status = -1;
+	pid_t pid;
+
+	REQUIRE_RC(VipCreateVi(env.nic.h, &a, NULL, NULL, &vi), VIP_SUCCESS);
+	own_address(&env.nic, &local, d.bytes, d.len);
+	pid = fork();
+	if (pid == 0) {
+		/* Our handles are not its own; and soon we are there. */
+		pause_ms(SHORT_MS);
+		_exit(client_main(&d, 10 * SHORT_MS));
+	}
+	REQUIRE_RC(VipConnectWait(env.nic.h, &local.a, LONG_MS, &remote.a,
+				  &theirs, &conn), VIP_SUCCESS);
+	REQUIRE(!kill(pid, SIGSTOP));
+	REQUIRE(waitpid(pid, &status, WUNTRACED) == pid);
+	pause_ms(12 * SHORT_MS);
+	CHECK_RC(VipConnectAccept(conn, vi), VIP_TIMEOUT);
+	REQUIRE(!kill(pid, SIGCONT));
+	if (WIFSTOPPED(status))
+		REQUIRE(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFEXITED(status));
+	CHECK_RC(WEXITSTATUS(status), VIP_TIMEOUT);
+	CHECK_EQ(vi_state(vi), VIP_STATE_IDLE);
+	CHECK_RC(VipDestroyVi(vi), VIP_SUCCESS);
+}
+
 static const struct group groups[] = {
 	{ "accept.mismatch", "10.6 VipConnectAccept, attribute conflict",
 	  mismatch, G_PEER | G_LEVELS | G_EARLY, 0 },
@@ -268,6 +323,8 @@ static const struct group groups[] = {
 	  G_PEER, 0 },
 	{ "accept.two_waiters", "10.6 VipConnectWait, first come first served",
 	  two_waiters, G_PEER, 0 },
+	{ "accept.late", "10.6 after the client's time, TIMEOUT", late, G_OWN,
+	  0 },
 	{ "accept.for_ever", "C16 both encodings of no limit", wait_for_ever,
 	  0, 0 },
 };
