@@ -394,7 +394,11 @@ int via_conn_accept(struct via_file *f, const struct via_conn_accept *arg)
 	if (!conn)
 		goto out_vi;
 	if (time_after_eq(via_now(), conn->deadline)) {
-		via_conn_answer_no(conn);
+		/*
+		 * It hears nothing of us: its own clock, which may be a tick
+		 * behind ours, says TIMEOUT, and nobody has rejected it.
+		 */
+		via_conn_put(conn);
 		ret = VIA_R_TIMEOUT;
 		goto out_vi;
 	}

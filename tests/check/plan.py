@@ -96,6 +96,7 @@ def short(check):
         reliability(session, [2], 100000)
         reads(session, [0], 100000)
         robustness(session, [0], 10)
+        session.step("via_lo with small limits", steps.small_limits)
         unplugging(session, [1])
 
     def newer(session):
@@ -129,6 +130,7 @@ def full(check):
         reliability(session, nets, 20000 if debug else 100000)
         reads(session, nets, 20000 if debug else 100000)
         robustness(session, nets, 10)
+        session.step("via_lo with small limits", steps.small_limits)
         unplugging(session, nets)
 
     for kernel in KERNELS:

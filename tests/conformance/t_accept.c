@@ -256,19 +256,21 @@ static void wait_for_ever(void)
 }
 
 /* A client with a NIC of its own; says with its status what it was told. */
-static int client_main(const struct disc *d, VIP_ULONG timeout)
+static int client_main(struct net_address *a, VIP_ULONG timeout)
 {
-	VIP_VI_ATTRIBUTES a = vi_attributes(&env.nic, env.level), theirs;
-	struct net_address remote;
+	VIP_VI_ATTRIBUTES attr = { env.level, 4096, NULL, NULL, 0, 0 }, theirs;
 	VIP_NIC_HANDLE nic;
 	VIP_VI_HANDLE vi;
+	VIP_RETURN rc;
 
-	a.Ptag = NULL;
-	own_address(&env.nic, &remote, d->bytes, d->len);
 	if (VipOpenNic(env.device, &nic) != VIP_SUCCESS ||
-	    VipCreateVi(nic, &a, NULL, NULL, &vi) != VIP_SUCCESS)
+	    VipCreateVi(nic, &attr, NULL, NULL, &vi) != VIP_SUCCESS)
 		return 100;
-	return VipConnectRequest(vi, &remote.a, &remote.a, timeout, &theirs);
+	/* Who is to wait may not be there yet. */
+	do {
+		rc = VipConnectRequest(vi, &a->a, &a->a, timeout, &theirs);
+	} while (rc == VIP_NO_MATCH);
+	return rc;
 }
 
 /*
@@ -283,20 +285,24 @@ static void late(void)
 	VIP_CONN_HANDLE conn;
 	VIP_VI_HANDLE vi;
 	int status = -1;
+	VIP_RETURN rc;
 	pid_t pid;
 
+	a.MaxTransferSize = 4096;
 	REQUIRE_RC(VipCreateVi(env.nic.h, &a, NULL, NULL, &vi), VIP_SUCCESS);
 	own_address(&env.nic, &local, d.bytes, d.len);
 	pid = fork();
-	if (pid == 0) {
-		/* Our handles are not its own; and soon we are there. */
-		pause_ms(SHORT_MS);
-		_exit(client_main(&d, 10 * SHORT_MS));
-	}
-	REQUIRE_RC(VipConnectWait(env.nic.h, &local.a, LONG_MS, &remote.a,
-				  &theirs, &conn), VIP_SUCCESS);
-	REQUIRE(!kill(pid, SIGSTOP));
+	if (pid == 0)
+		_exit(client_main(&local, 10 * SHORT_MS));
+	rc = VipConnectWait(env.nic.h, &local.a, LONG_MS, &remote.a, &theirs,
+			    &conn);
+	if (!CHECK_RC(rc, VIP_SUCCESS))
+		kill(pid, SIGKILL);
+	else
+		kill(pid, SIGSTOP);
 	REQUIRE(waitpid(pid, &status, WUNTRACED) == pid);
+	about("client's status 0x%x", status);
+	REQUIRE_RC(rc, VIP_SUCCESS);
 	pause_ms(12 * SHORT_MS);
 	CHECK_RC(VipConnectAccept(conn, vi), VIP_TIMEOUT);
 	REQUIRE(!kill(pid, SIGCONT));
