@@ -29,6 +29,9 @@ PATHS = {
     "rd": f"{WIRE} -l rd",
     "rd-block": f"{WIRE} -l rd -e",
     "unreliable": f"{WIRE} -l unreliable",
+    "unreliable-block": f"{WIRE} -l unreliable -e",
+    "bulk": f"tools/vipl_bw {exact.VIA} -s 65536 -l rd -t 8",
+    "bulk-block": f"tools/vipl_bw {exact.VIA} -s 65536 -l rd -e",
     "udp-spin": f"tests/bench/sock_lat {exact.SOCK} 10.0.0.2 --spin",
     "udp": f"tests/bench/sock_lat {exact.SOCK} 10.0.0.2 --proto udp",
     "lo": "tools/vipl_lat --exact -d via_lo -l rd",
@@ -131,9 +134,11 @@ def main():
         functions = measure(args, PATHS[args.path])
     except LabError as error:
         sys.exit(f"profile: {error}")
-    # A round trip is two messages.
-    per = 2 * (MANY - FEW)
-    print(f"# {args.path}, {args.nic}: instructions of one message, one way")
+    # A round trip is two messages; of bulk, each message counts, both ends.
+    bulk = args.path.startswith("bulk")
+    per = (MANY - FEW) * (1 if bulk else 2)
+    print(f"# {args.path}, {args.nic}: instructions of one message, "
+          + ("64 KiB, both ends" if bulk else "one way"))
     print(f"{sum(functions.values()) / per:9.1f}  in all")
     for (name, module), count in functions.most_common(args.lines):
         print(f"{count / per:9.1f}  {name}{' [' + module + ']' if module else ''}")
