@@ -342,6 +342,22 @@ def warning_is_seen(session):
         del node.klog.bad[before:]
 
 
+def clock(session):
+    """A second of a guest is one of ours, whatever was going on at boot."""
+    node = session.lab.nodes[0]
+
+    def both():
+        before = time.monotonic()
+        guest = int(node.sh("cut -d' ' -f1 /proc/uptime | tr -d .").out)
+        return (before + time.monotonic()) / 2, guest / 100
+
+    ours, theirs = both()
+    time.sleep(2)
+    later, theirs_later = both()
+    ratio = (theirs_later - theirs) / (later - ours)
+    expect(0.8 < ratio < 1.25, f"the guest's clock goes {ratio:.2f} as fast")
+
+
 def reset_and_return(session):
     """A node whose reset button is pulled comes back; its jobs are lost."""
     node = session.lab.nodes[1]
@@ -355,7 +371,8 @@ def reset_and_return(session):
     expect(node.run("test -e /run/before").rc == 1, "it did not boot again")
 
 
-GUEST_STEPS = (commands, names_and_wires, warning_is_seen, reset_and_return)
+GUEST_STEPS = (commands, names_and_wires, clock, warning_is_seen,
+               reset_and_return)
 
 
 def run(check):

@@ -7,7 +7,8 @@ import subprocess
 import tempfile
 import time
 
-from .base import CACHE, LabError, die_with_parent, locked, say
+from .base import (BUILD, CACHE, LabError, die_with_parent, locked, output_of,
+                   say)
 
 TCG = ["-accel", "tcg,thread=multi", "-cpu", "max"]
 KVM = ["-accel", "kvm", "-cpu", "host"]
@@ -79,3 +80,9 @@ def choose(wanted, kernel, initrd):
 
 def arguments(name):
     return KVM if name == "kvm" else TCG
+
+
+def clock():
+    """Tell an emulated guest how fast its time stamp counter is: tsc.c."""
+    khz = output_of([os.path.join(BUILD, "lab/tsc")]).strip()
+    return f"tsc_early_khz={khz}"

@@ -63,7 +63,8 @@ def output_of(command, **kwargs):
 def ensure_tools():
     """Build the switch and the agent where they are not up to date."""
     command = ["make", "-s", "-C", ROOT, "-f", "tools/lab/Makefile.inc",
-               "B=build", "build/lab/switch", "build/lab/agent"]
+               "B=build", "build/lab/switch", "build/lab/agent",
+               "build/lab/tsc"]
     env = {k: v for k, v in os.environ.items()
            if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     done = subprocess.run(command, stdout=subprocess.PIPE, env=env,

@@ -98,6 +98,8 @@ class Node:
                  f"lab.cwd={ROOT}", f"lab.modules={lab.kernel.modules}"]
         if lab.exact:
             opts += ["mitigations=off", "lab.exact=1"]
+        elif lab.accel == "tcg":
+            opts.append(accel.clock())
         if lab.append:
             opts.append(lab.append)
         return " ".join(opts)
