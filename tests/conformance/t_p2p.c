@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Peer-to-peer connection: section 10.7. */
 #include "meet.h"
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -304,6 +305,58 @@ static void crossing(void)
 	check_alive(&b);
 	pair_close(&a);
 	pair_close(&b);
+}
+
+#define CROWD 64u
+
+static struct meeting crowd_meeting(unsigned int ours, unsigned int theirs)
+{
+	struct meeting m;
+
+	m.ours.len = snprintf((char *)m.ours.bytes, sizeof(m.ours.bytes),
+			      "ours%u", ours);
+	m.theirs.len = snprintf((char *)m.theirs.bytes,
+				sizeof(m.theirs.bytes), "theirs%u", theirs);
+	return m;
+}
+
+/*
+ * Many that look for others, each half of whose names is asked for: so many
+ * that a provider which finds them by a hash has them in one place.
+ */
+static void crowd(void)
+{
+	VIP_VI_ATTRIBUTES a = vi_attributes(&env.nic, env.level);
+	VIP_VI_HANDLE vis[CROWD];
+	struct meeting m;
+	unsigned int i, pvi;
+
+	for (i = 0; i < CROWD; i++) {
+		REQUIRE_RC(VipCreateVi(env.nic.h, &a, NULL, NULL, &vis[i]),
+			   VIP_SUCCESS);
+		m = crowd_meeting(i, i);
+		REQUIRE_RC(meet(vis[i], &m, 2 * LONG_MS), VIP_SUCCESS);
+	}
+	pvi = peer_vi(&a, CTL_MAIN_PTAG);
+	for (i = 1; i < 16; i++) {
+		about("who asks for %u and %u", i, 4 * i);
+		m = crowd_meeting(i, 4 * i);
+		REQUIRE_RC(peer_meet(pvi, &m, BRIEF_MS), VIP_SUCCESS);
+		CHECK_RC(peer_met(pvi, true).rc, VIP_TIMEOUT);
+		peer_disconnect(pvi);
+	}
+	about("who asks for the one that is there");
+	m = crowd_meeting(7, 7);
+	REQUIRE_RC(peer_meet(pvi, &m, LONG_MS), VIP_SUCCESS);
+	CHECK_RC(peer_met(pvi, true).rc, VIP_SUCCESS);
+	CHECK_RC(met(vis[7], true), VIP_SUCCESS);
+	peer_disconnect(pvi);
+	for (i = 0; i < CROWD; i++) {
+		if (i != 7)
+			CHECK_RC(met(vis[i], false), VIP_NOT_DONE);
+		CHECK_RC(VipDisconnect(vis[i]), VIP_SUCCESS);
+		CHECK_RC(VipDestroyVi(vis[i]), VIP_SUCCESS);
+	}
 }
 
 /* Both ends in this process; over an Ethernet NIC to its own address (C7). */
@@ -694,6 +747,7 @@ static const struct group groups[] = {
 	{ "p2p.both_at_once", "10.7 both sides call it", both_at_once,
 	  G_PEER | G_LEVELS, 0 },
 	{ "p2p.crossing", "10.7 matching, first come", crossing, G_PEER, 0 },
+	{ "p2p.crowd", "10.7 matching, among many", crowd, G_PEER, 0 },
 	{ "p2p.own_address", "10.7, C7 one host", own_address_too, 0, 0 },
 	{ "p2p.bad_arguments", "10.7 INVALID_PARAMETER", bad_arguments, 0,
 	  0 },
