@@ -2,6 +2,7 @@
 """Which steps run where: the short plan of make check, and the full one."""
 
 import lab_selftest
+import planted
 import samples
 import steps
 import table
@@ -88,6 +89,7 @@ def in_session(check, kernel, cpus, nics, body):
 def short(check):
     on_host(check)
     lab_selftest.run(check)
+    planted.short(check)
 
     def stock(session):
         conformance(session, [0, 1, 2], [0, 1, 2])
@@ -117,6 +119,7 @@ def short(check):
 def full(check):
     on_host(check, full_plan=True)
     lab_selftest.run(check)
+    planted.full(check)
 
     def everything(session):
         nets = range(len(session.settings["nics"]))

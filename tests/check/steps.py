@@ -167,11 +167,11 @@ def small_limits(session):
 
 
 class Server:
-    """A program that serves on node 2 while a step runs; it must live."""
+    """A program that serves on a node while a step runs; it must live."""
 
-    def __init__(self, session, command):
+    def __init__(self, session, command, node=1):
         self.session = session
-        self.job = session.lab.nodes[1].spawn(command)
+        self.job = session.lab.nodes[node].spawn(command)
 
     def __enter__(self):
         return self.job

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The steps of tests/mutation: some in make check, all in make check-full."""
+
+import os
+import sys
+
+from labkit.base import ROOT
+
+sys.path.append(os.path.join(ROOT, "tests/mutation"))
+
+import mutants  # noqa: E402
+import mutation  # noqa: E402
+
+
+def short(check):
+    mutation.run(check, mutants.QUICK)
+
+
+def full(check):
+    mutation.run(check)

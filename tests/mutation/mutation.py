@@ -1,0 +1,255 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Do the tests notice a defect?  Plants one after the other and looks.
+
+A mutant is caught when a test fails that passes without it.  The groups named
+with a mutant are run first, since they are part of the suite; when they pass,
+the whole suite is run.  A guest that dies of a mutant, or whose kernel
+complains, has noticed it too; the next one gets a fresh guest.
+
+Part of `make check` (a few) and `make check-full` (all); `make mutation` runs
+all alone, tests/mutation/mutation.py NAME... those.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [p for p in (HERE, os.path.join(ROOT, "tests/check"),
+                            os.path.join(ROOT, "tools/lab"))
+                if p not in sys.path]
+
+import mutants  # noqa: E402
+import plant  # noqa: E402
+from labkit import kernels  # noqa: E402
+from lab import LabError  # noqa: E402
+from runner import Check, Session, StepFailed  # noqa: E402
+from steps import Server  # noqa: E402
+
+FIRST = 90      # seconds for the groups that are to see it, hanging ones too
+ALL = 150       # for the whole suite
+
+
+# One guest that counts instructions: what another program does to this machine
+# changes nothing.  Its two NICs are on one wire, eth1 in a namespace.
+GUEST = dict(nodes=1, nics=["tulip"], kernel="6.1", cpus=1, exact=True)
+PEER = "52:54:00:00:01:01"
+INSIDE = "nsenter --net=/var/run/netns/peer"
+
+
+def tell_netdev(number, order):
+    """Attach or detach one of the two."""
+    where = f"{INSIDE} " if number else ""
+    return (f"{where}sh -c 'echo eth{number} "
+            f">/sys/module/via_netdev/parameters/{order}'")
+
+
+def module_commands(folder, wire):
+    """Replace the modules in a guest by those of a folder."""
+    names = plant.MODULES if wire else plant.MODULES[:2]
+    lines = [f"test ! -e /dev/via_eth{i} || {tell_netdev(i, 'detach')}"
+             for i in range(2)]
+    # What a killed suite leaves behind is gone in a moment.
+    lines += ["for i in $(seq 100); do "
+              f"grep -q '^{m} ' /proc/modules || break; "
+              f"rmmod {m} 2>/dev/null || sleep 0.1; done; "
+              f"! grep -q '^{m} ' /proc/modules"
+              for m in reversed(plant.MODULES)]
+    lines += [f"insmod {folder}/{m}.ko" for m in names]
+    if wire:
+        lines += [tell_netdev(i, "attach") for i in range(2)]
+    return " && ".join(f"{{ {line}; }}" for line in lines)
+
+
+class Run:
+    """The suite in a lab with the modules and the library of a folder."""
+
+    def __init__(self, session, name, wire, library=False):
+        self.session, self.wire = session, wire
+        self.folder = os.path.join(plant.WORK, name)
+        # A mutant of the library runs on the modules that are there.
+        self.modules = os.path.join(plant.WORK, "control") if library else \
+            self.folder
+
+    def insert(self):
+        want = (self.session.lab, self.modules, self.wire)
+        if getattr(self.session, "loaded", None) == want:
+            return
+        self.session.loaded = None
+        self.session.run(self.session.lab.nodes[0],
+                         module_commands(self.modules, self.wire), 60)
+        self.session.loaded = want
+
+    def load(self):
+        self.session.ready()
+        try:
+            self.insert()
+        except (LabError, StepFailed):
+            # The last mutant's mess: a fresh guest.
+            self.session.stop()
+            self.session.ready()
+            self.insert()
+
+    def failure(self, pattern, limit):
+        """The first test that fails, None when all pass."""
+        only = f"-g '{pattern}' " if pattern else ""
+        command = f"{self.folder}/viaconform -v {only}-d "
+        if not self.wire:
+            return self.watch(command + "via_lo", limit)
+        with Server(self.session, f"{INSIDE} {self.folder}/viaconform "
+                    "-d via_eth1 --server", node=0):
+            return self.watch(f"{command}via_eth0 {PEER}", limit)
+
+    def watch(self, command, limit):
+        job = self.session.lab.nodes[0].spawn(command, limit)
+        try:
+            job.link.wait_for(lambda: job.done or "FAILED" in job.out, limit)
+            found = re.search(r"FAILED", job.out)
+            if found:
+                return re.findall(r"Test: (\S+)", job.out[:found.start()])[-1]
+            if job.rc == 0:
+                return None
+            raise StepFailed(f"no verdict, status {job.rc}: {command}")
+        finally:
+            if not job.done:
+                job.kill()
+                job.wait(30)
+            self.session.write_job(job)
+
+
+def unit(check, mutant, name):
+    """Does the unit test pass with the program of a folder?"""
+    path = os.path.join(plant.WORK, name, mutant.first[0])
+    done = subprocess.run([path], stdout=subprocess.PIPE, timeout=120,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    check.write(done.stdout)
+    return done.returncode == 0
+
+
+def caught_by(session, mutant):
+    """The test that fails, or None."""
+    run = Run(session, mutant.name, mutant.on == "wire",
+              mutant.path.startswith("vipl/"))
+    run.load()
+    return run.failure(",".join(mutant.first), FIRST) or \
+        run.failure(None, ALL)
+
+
+def complaint(session):
+    try:
+        session.complaints()
+    except StepFailed as why:
+        return str(why)
+    return None
+
+
+def attempt(session, mutant, table):
+    begin, dead = time.monotonic(), None
+    try:
+        group = caught_by(session, mutant)
+    except (LabError, StepFailed) as why:
+        group, dead = None, why
+    bad = complaint(session)
+    if bad or dead:
+        session.stop()
+        session.ready()
+    if not group and not bad:
+        raise StepFailed(str(dead) if dead else f"survived: {mutant.why}")
+    table[mutant.name] = (group or f"the guest's kernel: {bad}",
+                          time.monotonic() - begin)
+    session.check.write(f"caught by {table[mutant.name][0]}")
+
+
+def unit_attempt(check, mutant, table):
+    begin = time.monotonic()
+    if not unit(check, mutant, "control"):
+        raise StepFailed("the unit test fails without the mutant")
+    if unit(check, mutant, mutant.name):
+        raise StepFailed(f"survived: {mutant.why}")
+    table[mutant.name] = (f"unit test {mutant.first[0]}",
+                          time.monotonic() - begin)
+
+
+def control(session, wire, chosen, whole):
+    """Without a mutant everything passes, in the same harness."""
+    run = Run(session, "control", wire)
+    run.load()
+    patterns = {p for m in chosen for p in m.first}
+    # What is to fail with a mutant has to pass without.
+    group = run.failure(None if whole else ",".join(sorted(patterns)), ALL)
+    if group:
+        raise StepFailed(f"{group} fails without a mutant")
+
+
+def build_all(check, planter, chosen, ready):
+    """Build each; those that cannot be built are named, the others run."""
+    planter.control(mutants.MUTANTS)
+    wrong = []
+    for mutant in chosen:
+        try:
+            planter.build(mutant)
+            ready.append(mutant)
+        except (plant.Stale, StepFailed) as why:
+            check.write(str(why))
+            wrong.append(str(why))
+    if wrong:
+        raise StepFailed("; ".join(wrong))
+
+
+def run(check, names=None):
+    """All steps: the builds, the control, each mutant."""
+    unknown = set(names or ()) - {m.name for m in mutants.MUTANTS}
+    if unknown:
+        raise ValueError(f"no such mutant: {', '.join(sorted(unknown))}")
+    chosen = [m for m in mutants.MUTANTS if not names or m.name in names]
+    planter = plant.Planter(check, kernels.kernel("6.1"))
+    table, ready = {}, []
+    check.step(f"mutation: build {len(chosen)} mutants", build_all, check,
+               planter, chosen, ready)
+    if check.listing:
+        ready = chosen
+    for mutant in ready:
+        if mutant.on == "unit":
+            check.step(f"mutation: {mutant.name}", unit_attempt, check,
+                       mutant, table)
+    session = Session(check, "mutation", modules=False, attach=False, **GUEST)
+    try:
+        for on in ("lo", "wire"):
+            part = [m for m in ready if m.on == on]
+            if part and session.step(f"no mutant, {on}", control,
+                                     on == "wire", part, not names):
+                for mutant in part:
+                    session.step(f"{mutant.name}, {on}", attempt, mutant,
+                                 table)
+    finally:
+        session.stop()
+        for name, (who, seconds) in table.items():
+            print(f"      {name:22} {seconds:5.1f} s  {who}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME",
+                        help="of a mutant in mutants.py; none: all of them")
+    parser.add_argument("--list", action="store_true",
+                        help="list the mutants, plant nothing")
+    args = parser.parse_args()
+    if args.list:
+        for m in mutants.MUTANTS:
+            print(f"{m.name:22} {m.path:28} {m.why}")
+        return 0
+    check = Check()
+    run(check, args.names)
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

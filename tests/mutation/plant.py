@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Builds of the tree with a defect planted, each in a folder of its own."""
+
+import filecmp
+import hashlib
+import os
+import shutil
+import subprocess
+
+from labkit.base import BUILD, ROOT
+
+WORK = os.path.join(BUILD, "mutation")
+SOURCE = os.path.join(WORK, "source")
+OUT = os.path.join(SOURCE, "build")
+PARTS = ("Makefile", "Kbuild", "include", "kernel", "devices", "vipl",
+         "tests/unit")
+MODULES = ("via_ka", "via_lo", "via_ether", "via_netdev")
+LIBRARY = "libvipl.so.1"
+
+
+class Stale(Exception):
+    """A mutant that says nothing about today's sources."""
+
+
+def plant(mutant):
+    """The text of the mutant's file, before and after."""
+    path = os.path.join(ROOT, mutant.path)
+    with open(path) as file:
+        text = before = file.read()
+    for old, new in mutant.edits:
+        if text.count(old) != 1:
+            raise Stale(f"mutant {mutant.name} is stale: {mutant.path} has "
+                        f"{text.count(old)} times {old.strip()!r}")
+        text = text.replace(old, new)
+    return before, text
+
+
+def copy_tree():
+    """The sources of today; what is unchanged keeps its time, and its build."""
+    for part in PARTS:
+        os.makedirs(os.path.dirname(os.path.join(SOURCE, part)), exist_ok=True)
+    subprocess.run(["cp", "-au", "--parents", *PARTS, SOURCE], cwd=ROOT,
+                   check=True)
+    # cp -u does not bring back what a run that was killed left mutated.
+    for folder, _, names in os.walk(SOURCE):
+        if folder.startswith(OUT):
+            continue
+        for name in names:
+            path = os.path.join(folder, name)
+            origin = os.path.join(ROOT, os.path.relpath(path, SOURCE))
+            if not os.path.exists(origin):
+                os.unlink(path)
+            elif not filecmp.cmp(path, origin, shallow=False):
+                shutil.copyfile(origin, path)
+
+
+def digest(kernel, mutant=None):
+    """Of all that a build is made of: the same digest, the same build."""
+    state = hashlib.sha256(repr((kernel, mutant)).encode())
+    with open(os.path.join(ROOT, "Makefile"), "rb") as file:
+        state.update(file.read())
+    for part in PARTS:
+        for folder, folders, names in os.walk(os.path.join(ROOT, part)):
+            folders.sort()
+            for name in sorted(names):
+                path = os.path.join(folder, name)
+                state.update(path.encode())
+                with open(path, "rb") as file:
+                    state.update(file.read())
+    with open(os.path.join(BUILD, "viaconform"), "rb") as file:
+        state.update(file.read())
+    return state.hexdigest()
+
+
+def built(name, key):
+    """Has this very build been made before?"""
+    try:
+        with open(os.path.join(WORK, name, "digest")) as file:
+            return file.read() == key
+    except OSError:
+        return False
+
+
+def seal(name, key):
+    with open(os.path.join(WORK, name, "digest"), "w") as file:
+        file.write(key)
+
+
+class Planter:
+    """Builds mutants; check.host() runs commands, kernel names the headers."""
+
+    def __init__(self, check, kernel):
+        self.check, self.kernel = check, kernel
+
+    def make(self, *goals):
+        self.check.host(["make", "-s", "-C", SOURCE, *goals,
+                         f"KDIR={self.kernel.kdir}"], 600)
+
+    def product(self, mutant):
+        """What to make for a mutant, and the files that come of it."""
+        if mutant.on == "unit":
+            goal = f"build/unit/{mutant.first[0]}"
+            return goal, {mutant.first[0]: os.path.join(SOURCE, goal)}
+        if mutant.path.startswith("vipl/"):
+            return "lib", {LIBRARY: os.path.join(OUT, LIBRARY)}
+        folder = os.path.join(OUT, "modules", self.kernel.release)
+        return "modules", {f"{m}.ko": os.path.join(folder, f"{m}.ko")
+                           for m in MODULES}
+
+    def control(self, mutants):
+        """The build without a defect: what the mutants are compared with."""
+        key = digest(self.kernel, mutants)
+        if built("control", key):
+            return
+        shutil.rmtree(os.path.join(WORK, "control"), ignore_errors=True)
+        copy_tree()
+        goals = {self.product(m)[0] for m in mutants}
+        self.make(*sorted(goals | {"lib", "modules"}))
+        self.keep("control", {f"{m}.ko": os.path.join(
+            OUT, "modules", self.kernel.release, f"{m}.ko") for m in MODULES})
+        self.keep("control", {LIBRARY: os.path.join(OUT, LIBRARY)})
+        for m in mutants:
+            if m.on == "unit":
+                self.keep("control", self.product(m)[1])
+        self.program("control")
+        seal("control", key)
+
+    def keep(self, name, files):
+        folder = os.path.join(WORK, name)
+        os.makedirs(folder, exist_ok=True)
+        for to, path in files.items():
+            shutil.copy2(path, os.path.join(folder, to))
+
+    def program(self, name):
+        """viaconform finds its library beside itself."""
+        shutil.copy2(os.path.join(BUILD, "viaconform"),
+                     os.path.join(WORK, name, "viaconform"))
+
+    def build(self, mutant):
+        """Build one mutant; raises Stale where nothing comes of it."""
+        before, after = plant(mutant)
+        target = os.path.join(SOURCE, mutant.path)
+        goal, files = self.product(mutant)
+        key = digest(self.kernel, mutant)
+        if built(mutant.name, key):
+            return
+        shutil.rmtree(os.path.join(WORK, mutant.name), ignore_errors=True)
+        try:
+            with open(target, "w") as file:
+                file.write(after)
+            self.make(goal)
+            control = os.path.join(WORK, "control")
+            changed = {n: p for n, p in files.items() if not filecmp.cmp(
+                p, os.path.join(control, n), shallow=False)}
+            if not changed:
+                raise Stale(f"mutant {mutant.name} changes nothing in the "
+                            "build")
+            for name in os.listdir(control):
+                self.keep(mutant.name, {name: os.path.join(control, name)})
+            self.keep(mutant.name, changed)
+            seal(mutant.name, key)
+        finally:
+            with open(target, "w") as file:
+                file.write(before)
