@@ -13,8 +13,8 @@ int via_conn_request(struct via_file *f, const struct via_conn_request *arg);
 int via_conn_result(struct via_file *f, struct via_conn_result *arg);
 void via_conn_destroy_all(struct via_file *f);
 
-/* A request "without" time limit is given up after a day. */
-#define VIA_CONN_FOREVER (24 * 3600 * HZ)
+/* Jiffies that never pass, and may be added to the clock. */
+#define VIA_CONN_FOREVER MAX_JIFFY_OFFSET
 
 struct via_conn *via_conn_alloc(struct via_nic *nic,
 				const struct via_net_addr *local,
