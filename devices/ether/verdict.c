@@ -6,7 +6,8 @@
 
 #include "ether.h"
 
-#define REMEMBER_MS	5000
+/* Ten tries of a client that knows we are there (TRY_WAITING_MS in conn.c). */
+#define REMEMBER_MS	10000
 
 void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
 		      const struct via_ether_client *c)
@@ -35,7 +36,7 @@ void via_ether_remember(struct via_ether_nic *nic,
 	nic->verdicts[i].cookie = c->cookie;
 	nic->verdicts[i].type = type;
 	nic->verdicts[i].reason = reason;
-	nic->verdicts[i].until = jiffies + msecs_to_jiffies(REMEMBER_MS);
+	nic->verdicts[i].until = jiffies + via_ether_scaled(REMEMBER_MS);
 	spin_unlock(&nic->lock);
 }
 
