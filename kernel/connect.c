@@ -71,7 +71,7 @@ EXPORT_SYMBOL_GPL(via_conn_put);
  * A wait may be longer than asked, never shorter: round up, and the tick that
  * runs already does not count.  ns is not 0.
  */
-unsigned long via_conn_timeout(u64 ns)
+static unsigned long via_conn_timeout(u64 ns)
 {
 	if (ns == VIA_FOREVER)
 		return VIA_CONN_FOREVER;
@@ -346,7 +346,28 @@ int via_attrs_compare(const struct via_vi_attrs *a,
 }
 EXPORT_SYMBOL_GPL(via_attrs_compare);
 
-bool via_conn_begin(struct via_vi *vi, const struct via_attempt *a)
+/**
+ * struct via_attempt - what a VI is to try
+ * @local:	own address
+ * @remote:	the peer's
+ * @attrs:	the peer's VI where it is known already, else NULL
+ * @deadline:	via_now()
+ * @forever:	no deadline
+ * @own:	the peer is on this host
+ * @p2p:	peer to peer
+ */
+struct via_attempt {
+	const struct via_net_addr *local;
+	const struct via_net_addr *remote;
+	const struct via_vi_attrs *attrs;
+	unsigned long deadline;
+	bool forever;
+	bool own;
+	bool p2p;
+};
+
+/* Idle to Pending; file->mutex held. */
+static bool via_conn_begin(struct via_vi *vi, const struct via_attempt *a)
 {
 	bool ok;
 
@@ -444,7 +465,8 @@ int via_conn_reject(struct via_file *f, u32 id)
 	return 0;
 }
 
-int via_conn_request(struct via_file *f, const struct via_conn_request *arg)
+int via_conn_start(struct via_file *f, const struct via_conn_request *arg,
+		   bool p2p, struct via_vi **vi, bool *own)
 {
 	struct via_net_addr local = arg->local;
 	struct via_nic *nic = f->nic;
@@ -453,27 +475,41 @@ int via_conn_request(struct via_file *f, const struct via_conn_request *arg)
 		.remote = &arg->remote,
 		.forever = arg->timeout == VIA_FOREVER,
 		.own = via_addr_is_own(nic, &arg->remote),
+		.p2p = p2p,
 	};
-	struct via_vi *vi;
-	int ret;
 
 	lockdep_assert_held(&f->mutex);
 	if (!arg->timeout || !via_addr_ok(&local) ||
 	    !via_addr_ok(&arg->remote) ||
 	    arg->remote.host_len != nic->addr_len)
 		return VIA_R_INVALID_PARAMETER;
-	/* What the server is told: the address frames will come from. */
+	/* What the peer is told: the address frames will come from. */
 	local.host_len = nic->addr_len;
 	memcpy(local.host, nic->addr, nic->addr_len);
 
-	vi = via_vi_get(f, arg->vi);
-	if (!vi)
+	*vi = via_vi_get(f, arg->vi);
+	if (!*vi)
 		return VIA_R_INVALID_PARAMETER;
 	attempt.deadline = via_now() + via_conn_timeout(arg->timeout);
-	ret = VIA_R_INVALID_STATE;
-	if (!via_conn_begin(vi, &attempt))
-		goto out;
-	if (attempt.own)
+	if (!via_conn_begin(*vi, &attempt)) {
+		via_vi_put(*vi);
+		return VIA_R_INVALID_STATE;
+	}
+	*own = attempt.own;
+	return 0;
+}
+
+int via_conn_request(struct via_file *f, const struct via_conn_request *arg)
+{
+	struct via_nic *nic = f->nic;
+	struct via_vi *vi;
+	bool own;
+	int ret;
+
+	ret = via_conn_start(f, arg, false, &vi, &own);
+	if (ret)
+		return ret;
+	if (own)
 		ret = via_loop_connect(vi);
 	else if (nic->ops->connect)
 		ret = nic->ops->connect(vi);
@@ -481,10 +517,8 @@ int via_conn_request(struct via_file *f, const struct via_conn_request *arg)
 		ret = VIA_R_NOT_REACHABLE;
 	if (ret)
 		via_conn_refuse(vi, NULL, ret);
-	ret = 0;
-out:
 	via_vi_put(vi);
-	return ret;
+	return 0;
 }
 
 void via_conn_forget(struct via_vi *vi)

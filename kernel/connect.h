@@ -24,28 +24,13 @@ struct via_conn *via_conn_alloc(struct via_nic *nic,
 /* Give a request to a waiter: 0 or -ENOENT. */
 int via_conn_offer(struct via_conn *conn);
 
-/**
- * struct via_attempt - what a VI is to try
- * @local:	own address
- * @remote:	the peer's
- * @attrs:	the peer's VI where it is known already, else NULL
- * @deadline:	via_now()
- * @forever:	no deadline
- * @own:	the peer is on this host
- * @p2p:	peer to peer
+/*
+ * How a request and a peer request begin: what the program said is checked,
+ * and its VI goes from Idle to Pending.  0 with a reference in @vi, and whether
+ * the peer is on this host in @own; else a verdict.  file->mutex held.
  */
-struct via_attempt {
-	const struct via_net_addr *local;
-	const struct via_net_addr *remote;
-	const struct via_vi_attrs *attrs;
-	unsigned long deadline;
-	bool forever;
-	bool own;
-	bool p2p;
-};
-
-/* Idle to Pending; file->mutex held. */
-bool via_conn_begin(struct via_vi *vi, const struct via_attempt *a);
+int via_conn_start(struct via_file *f, const struct via_conn_request *arg,
+		   bool p2p, struct via_vi **vi, bool *own);
 /* Pending to Connected; both queue locks held, and the state checked. */
 void via_conn_make(struct via_vi *vi, const struct via_vi_attrs *attrs,
 		   const struct via_transport_ops *xport, struct via_vi *peer);
@@ -58,8 +43,6 @@ void via_conn_refuse(struct via_vi *vi, struct via_conn *conn, u32 verdict);
 void via_conn_expire(struct via_vi *vi);
 /* Drop the VI's reference to its own request. */
 void via_conn_forget(struct via_vi *vi);
-/* ns to jiffies, rounded up; ns is not 0. */
-unsigned long via_conn_timeout(u64 ns);
 
 static inline bool via_disc_equal(const struct via_net_addr *a,
 				  const struct via_net_addr *b)

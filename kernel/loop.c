@@ -272,7 +272,6 @@ int via_loop_connect(struct via_vi *vi)
 	int ret;
 
 	conn = via_conn_alloc(vi->nic, &vi->remote, &vi->local, &vi->attrs,
-			      vi->forever ? via_now() + VIA_CONN_FOREVER :
 			      vi->deadline);
 	if (!conn)
 		return VIA_R_ERROR_RESOURCE;

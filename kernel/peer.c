@@ -139,37 +139,19 @@ static void via_peer_meet(struct via_vi *vi)
 
 int via_peer_request(struct via_file *f, const struct via_conn_request *arg)
 {
-	struct via_net_addr local = arg->local;
 	struct via_nic *nic = f->nic;
-	struct via_attempt attempt = {
-		.local = &local,
-		.remote = &arg->remote,
-		.forever = arg->timeout == VIA_FOREVER,
-		.own = via_addr_is_own(nic, &arg->remote),
-		.p2p = true,
-	};
 	struct via_vi *vi;
+	bool own;
 	int ret;
 
-	lockdep_assert_held(&f->mutex);
-	if (!arg->timeout || !via_addr_ok(&local) ||
-	    !via_addr_ok(&arg->remote) ||
-	    arg->remote.host_len != nic->addr_len ||
-	    (local.host_len && !via_addr_is_own(nic, &local)))
+	/* The address to be found by is our own, or left out. */
+	if (arg->local.host_len && !via_addr_is_own(nic, &arg->local))
 		return VIA_R_INVALID_PARAMETER;
-	local.host_len = nic->addr_len;
-	memcpy(local.host, nic->addr, nic->addr_len);
-
-	vi = via_vi_get(f, arg->vi);
-	if (!vi)
-		return VIA_R_INVALID_PARAMETER;
-	attempt.deadline = via_now() + via_conn_timeout(arg->timeout);
-	ret = VIA_R_INVALID_STATE;
-	if (!via_conn_begin(vi, &attempt))
-		goto out;
+	ret = via_conn_start(f, arg, true, &vi, &own);
+	if (ret)
+		return ret;
 	via_peer_list(vi);
-	ret = 0;
-	if (attempt.own)
+	if (own)
 		via_peer_meet(vi);
 	else if (nic->ops->peer_connect)
 		ret = nic->ops->peer_connect(vi);
@@ -179,10 +161,8 @@ int via_peer_request(struct via_file *f, const struct via_conn_request *arg)
 		via_conn_refuse(vi, NULL, ret);
 		via_peer_unlist(vi);
 	}
-	ret = 0;
-out:
 	via_vi_put(vi);
-	return ret;
+	return 0;
 }
 
 struct via_vi *via_peer_find(struct via_nic *nic,

@@ -249,21 +249,30 @@ VIP_RETURN VipCreateVi(VIP_NIC_HANDLE NicHandle, VIP_VI_ATTRIBUTES *ViAttribs,
 	return r;
 }
 
-static VIP_RETURN destroy(struct vipl_vi *vi, VIP_VI_HANDLE h)
+/* Is h its handle yet, and its state Idle? nic->lock held. */
+static VIP_RETURN must_be_idle(struct vipl_vi *vi, VIP_VI_HANDLE h)
 {
-	const struct vipl_provider_ops *ops = vipl_ops(&vi->obj);
 	VIP_VI_ATTRIBUTES attrs;
 	VIP_VI_STATE state;
 	VIP_RETURN r;
-	int busy;
 
 	if (!vipl_is(&vi->obj, h))
 		return VIP_INVALID_PARAMETER;
-	r = ops->vi_query(vi, &state, &attrs);
+	r = vipl_ops(&vi->obj)->vi_query(vi, &state, &attrs);
 	if (r != VIP_SUCCESS)
 		return r;
-	if (state != VIP_STATE_IDLE)
-		return VIP_INVALID_STATE;
+	return state == VIP_STATE_IDLE ? VIP_SUCCESS : VIP_INVALID_STATE;
+}
+
+static VIP_RETURN destroy(struct vipl_vi *vi, VIP_VI_HANDLE h)
+{
+	const struct vipl_provider_ops *ops = vipl_ops(&vi->obj);
+	VIP_RETURN r;
+	int busy;
+
+	r = must_be_idle(vi, h);
+	if (r != VIP_SUCCESS)
+		return r;
 	lock_queues(vi);
 	busy = ops->vi_outstanding(vi);
 	if (!busy) {
@@ -353,18 +362,12 @@ static VIP_RETURN set_attrs(struct vipl_vi *vi, VIP_VI_HANDLE h,
 	const struct vipl_provider_ops *ops = vipl_ops(&vi->obj);
 	struct vipl_nic *nic = vi->obj.nic;
 	struct vipl_ptag *ptag = NULL;
-	VIP_VI_ATTRIBUTES now;
-	VIP_VI_STATE state;
 	VIP_RETURN r;
 
-	if (!vipl_is(&vi->obj, h))
-		return VIP_INVALID_PARAMETER;
 	/* The state comes before all that may be wrong with the attributes. */
-	r = ops->vi_query(vi, &state, &now);
+	r = must_be_idle(vi, h);
 	if (r != VIP_SUCCESS)
 		return r;
-	if (state != VIP_STATE_IDLE)
-		return VIP_INVALID_STATE;
 	r = check_attrs(a, &nic->limits);
 	if (r != VIP_SUCCESS)
 		return r;
