@@ -87,9 +87,27 @@ static bool lost(VIP_RETURN rc, uint32_t status)
 				     (status & VIP_STATUS_PARTIAL_ERROR));
 }
 
-static unsigned int patience(void)
+unsigned int patience(void)
 {
 	return reliable() ? LONG_MS : 10 * SHORT_MS;
+}
+
+struct done one_arrives(struct pair *p, const struct xfer *tx)
+{
+	struct ctl_msg m;
+	struct done r;
+	unsigned int i;
+
+	for (i = 0; i < ATTEMPTS; i++) {
+		CHECK_RC(peer_post(p->pvi, SENDQ, tx), VIP_SUCCESS);
+		m = peer_wait(p->pvi, SENDQ, LONG_MS);
+		CHECK_RC(m.rc, VIP_SUCCESS);
+		r = wait_done(p->vi, RECVQ, patience());
+		if (reliable() || r.rc != VIP_TIMEOUT)
+			break;
+	}
+	CHECK_RC(r.rc, VIP_SUCCESS);
+	return r;
 }
 
 /* What a completed send looks like when all went well. */

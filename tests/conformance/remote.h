@@ -166,6 +166,13 @@ struct ctl_msg deliver(struct pair *p, const struct xfer *tx,
 /* The same from the peer to us; returns our receive. */
 struct done deliver_back(struct pair *p, const struct xfer *tx,
 			 const struct xfer *rx);
+/* How long a message may take; after that an unreliable level has lost it. */
+unsigned int patience(void);
+/*
+ * A message of one frame from the peer, to a receive that is posted already;
+ * sent again when an unreliable level loses it.
+ */
+struct done one_arrives(struct pair *p, const struct xfer *tx);
 /* The pair still carries messages, in both directions. */
 void check_alive(struct pair *p);
 

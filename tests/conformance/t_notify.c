@@ -111,7 +111,7 @@ static void peer_sends(struct pair *p, const struct xfer *tx)
 /* Messages from the peer until so many handlers were called. */
 static void arrive(struct pair *p, const struct xfer *tx, unsigned int want)
 {
-	unsigned int i, ms = reliable() ? LONG_MS : 10 * SHORT_MS;
+	unsigned int i, ms = patience();
 
 	for (i = 0; i < TRIES; i++) {
 		peer_sends(p, tx);
@@ -170,14 +170,7 @@ static void recv_one(void)
 	r = poll_done(p.vi, RECVQ);
 	CHECK_RC(r.rc, VIP_NOT_DONE);
 	CHECK(r.d == NULL);
-	for (i = 0; i < TRIES; i++) {
-		peer_sends(&p, &tx);
-		r = wait_done(p.vi, RECVQ,
-			      reliable() ? LONG_MS : 10 * SHORT_MS);
-		if (r.rc != VIP_TIMEOUT || reliable())
-			break;
-	}
-	CHECK_RC(r.rc, VIP_SUCCESS);
+	r = one_arrives(&p, &tx);
 	CHECK(r.d == d[1]);
 	pair_close(&p);
 	CHECK_EQ(n_notes, 1);
@@ -302,7 +295,7 @@ static void on_echo(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
 static void again(void)
 {
 	struct xfer back = peer_buf(0, 100, 1), ask = peer_buf(4096, 9, 1);
-	unsigned int i, j, ms = reliable() ? LONG_MS : 10 * SHORT_MS;
+	unsigned int i, j, ms = patience();
 	struct ctl_msg m;
 	struct pair p;
 

@@ -116,8 +116,7 @@ static struct ctl_msg write_immediate(struct pair *p, const struct xfer *x,
 	CHECK_RC(peer_post(p->pvi, RECVQ, rx), VIP_SUCCESS);
 	for (i = 0; i < ATTEMPTS; i++) {
 		check_written(p, x);
-		m = peer_wait_verify(p->pvi, RECVQ, reliable() ? LONG_MS :
-				     10 * SHORT_MS, 2);
+		m = peer_wait_verify(p->pvi, RECVQ, patience(), 2);
 		if (reliable() || m.rc != VIP_TIMEOUT)
 			break;
 	}
@@ -197,7 +196,6 @@ static void burst(struct pair *p, const struct xfer *x, unsigned int n,
 		  const struct xfer *must, unsigned int nmust)
 {
 	struct xfer tx = our_buf(300000, 4, 1), rx = peer_buf(0, 4, 1);
-	VIP_ULONG patience = reliable() ? LONG_MS : 10 * SHORT_MS;
 	unsigned int i, attempt, wrong = 0;
 	struct ctl_msg m = { .rc = VIP_SUCCESS };
 
@@ -210,7 +208,7 @@ static void burst(struct pair *p, const struct xfer *x, unsigned int n,
 				 VIP_SUCCESS);
 		CHECK_RC(nic_post(&env.nic, p->vi, SENDQ, &tx, NULL),
 			 VIP_SUCCESS);
-		m = peer_wait(p->pvi, RECVQ, patience);
+		m = peer_wait(p->pvi, RECVQ, patience());
 		wrong = 0;
 		for (i = 0; m.rc == VIP_SUCCESS && i < nmust; i++)
 			wrong += peer_wrong(must[i].raddr, must[i].len,

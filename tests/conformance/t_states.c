@@ -102,7 +102,6 @@ static void pending(void)
 	VIP_DESCRIPTOR *d;
 	uint64_t start;
 	struct asker k;
-	struct done r;
 	struct pair p;
 	struct view v;
 
@@ -143,12 +142,7 @@ static void pending(void)
 	CHECK_RC(peer_accept(c.obj, p.pvi), VIP_SUCCESS);
 	CHECK_RC(ask_join(&k), VIP_SUCCESS);
 	check_view(p.vi, VIP_STATE_CONNECTED, VIP_FALSE);
-	do {
-		CHECK_RC(peer_post(p.pvi, SENDQ, &tx), VIP_SUCCESS);
-		r = wait_done(p.vi, RECVQ, reliable() ? LONG_MS :
-						       10 * SHORT_MS);
-	} while (!reliable() && r.rc == VIP_TIMEOUT);
-	CHECK(r.rc == VIP_SUCCESS && r.d == d);
+	CHECK(one_arrives(&p, &tx).d == d);
 	pair_close(&p);
 }
 
