@@ -607,6 +607,8 @@ static int attach_name(const char *name)
 	err = attach(dev);
 	if (err == -EOPNOTSUPP)
 		pr_err("via_netdev: %s is not an Ethernet interface\n", name);
+	else if (err == -EBUSY)
+		pr_err("via_netdev: %s is a VI NIC by its own driver\n", name);
 	return err;
 }
 

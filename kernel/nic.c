@@ -210,6 +210,18 @@ static bool via_name_taken(const char *name)
 	return false;
 }
 
+/* One wire address, one NIC: two would each take the other's frames. */
+static bool via_interface_taken(const struct via_nic *nic)
+{
+	struct via_nic *other;
+
+	list_for_each_entry(other, &via_nics, link)
+		if (nic->ifindex && other->ifindex == nic->ifindex &&
+		    other->netns == nic->netns)
+			return true;
+	return false;
+}
+
 int via_nic_register(struct via_nic *nic)
 {
 	int ret;
@@ -217,6 +229,9 @@ int via_nic_register(struct via_nic *nic)
 	mutex_lock(&via_nics_mutex);
 	ret = -EEXIST;
 	if (via_name_taken(nic->name))
+		goto out;
+	ret = -EBUSY;
+	if (via_interface_taken(nic))
 		goto out;
 	/* The minor is reserved; the NIC is found only when it is complete. */
 	ret = idr_alloc(&via_minors, NULL, 0, VIA_MINORS, GFP_KERNEL);

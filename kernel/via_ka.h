@@ -476,10 +476,10 @@ struct via_nic {
 
 /*
  * Registry.  via_nic_alloc() gives a zeroed NIC with default limits; register
- * makes the node (-EEXIST when the name is taken); unregister moves every VI
- * to Error, completes everything flushed, tells the programs, and returns
- * when the agent will not call the device again.  put drops the caller's
- * reference.  All may sleep.
+ * makes the node (-EEXIST when the name is taken, -EBUSY when the interface
+ * is a NIC already); unregister moves every VI to Error, completes everything
+ * flushed, tells the programs, and returns when the agent will not call the
+ * device again.  put drops the caller's reference.  All may sleep.
  */
 struct via_nic *via_nic_alloc(const struct via_device_ops *ops);
 int via_nic_register(struct via_nic *nic);

@@ -187,9 +187,10 @@ struct via_ether_nic {
 /*
  * For NIC modules.  alloc gives a NIC, its agent's side in nic->ka, whose
  * name, ifindex, parent and netns the module fills in; register makes the
- * node (-EEXIST: the name is taken); unregister breaks all connections and
- * returns when the class calls the module no more; free is the last.  All may
- * sleep; the module stops via_ether_rx() before unregister.
+ * node (-EEXIST: the name is taken, -EBUSY: the interface is a VI NIC
+ * already); unregister breaks all connections and returns when the class
+ * calls the module no more; free is the last.  All may sleep; the module
+ * stops via_ether_rx() before unregister.
  */
 struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops);
 int via_ether_register(struct via_ether_nic *nic);
