@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* What ethtool asks of a native interface. */
+
+#include <linux/ethtool.h>
+#include "native.h"
+
+struct counter {
+	char name[ETH_GSTRING_LEN];
+	u32 at;				/* offset of a u64 in via_native */
+};
+
+#define COUNTER(n, f)	{ n, offsetof(struct via_native, f) }
+
+static const struct counter counters[] = {
+	COUNTER("tx_ip_frames", sent[VIA_NATIVE_IP].frames),
+	COUNTER("tx_ip_bytes", sent[VIA_NATIVE_IP].bytes),
+	COUNTER("tx_vi_frames", sent[VIA_NATIVE_VI].frames),
+	COUNTER("tx_vi_bytes", sent[VIA_NATIVE_VI].bytes),
+	COUNTER("tx_full", tx_full),
+	COUNTER("tx_errors", tx_errors),
+	COUNTER("rx_ip_frames", taken[VIA_NATIVE_IP].frames),
+	COUNTER("rx_ip_bytes", taken[VIA_NATIVE_IP].bytes),
+	COUNTER("rx_vi_frames", taken[VIA_NATIVE_VI].frames),
+	COUNTER("rx_vi_bytes", taken[VIA_NATIVE_VI].bytes),
+	COUNTER("rx_errors", rx_errors),
+	COUNTER("rx_dropped", rx_dropped),
+	COUNTER("rx_empty", rx_empty),
+	COUNTER("rx_missed", rx_missed),
+	COUNTER("resets", resets),
+};
+
+static void get_drvinfo(struct net_device *dev, struct ethtool_drvinfo *info)
+{
+	struct via_native *n = netdev_priv(dev);
+
+	strscpy(info->driver, n->pdev->driver->name, sizeof(info->driver));
+	strscpy(info->bus_info, pci_name(n->pdev), sizeof(info->bus_info));
+}
+
+static void get_ringparam(struct net_device *dev,
+			  struct ethtool_ringparam *ring,
+			  struct kernel_ethtool_ringparam *kernel_ring,
+			  struct netlink_ext_ack *extack)
+{
+	struct via_native *n = netdev_priv(dev);
+
+	ring->rx_max_pending = n->chip->rx_slots;
+	ring->rx_pending = n->chip->rx_slots;
+	ring->tx_max_pending = n->chip->tx_slots;
+	ring->tx_pending = n->chip->tx_slots;
+}
+
+static int get_coalesce(struct net_device *dev, struct ethtool_coalesce *c,
+			struct kernel_ethtool_coalesce *kernel_c,
+			struct netlink_ext_ack *extack)
+{
+	struct via_native *n = netdev_priv(dev);
+
+	if (!n->chip->max_usecs)
+		return -EOPNOTSUPP;
+	c->rx_coalesce_usecs = n->usecs;
+	return 0;
+}
+
+static int set_coalesce(struct net_device *dev, struct ethtool_coalesce *c,
+			struct kernel_ethtool_coalesce *kernel_c,
+			struct netlink_ext_ack *extack)
+{
+	struct via_native *n = netdev_priv(dev);
+
+	if (!n->chip->max_usecs)
+		return -EOPNOTSUPP;
+	if (c->rx_coalesce_usecs > n->chip->max_usecs)
+		return -EINVAL;
+	n->usecs = c->rx_coalesce_usecs;
+	if (n->up)
+		n->chip->rest(n);
+	return 0;
+}
+
+static int get_sset_count(struct net_device *dev, int set)
+{
+	return set == ETH_SS_STATS ? ARRAY_SIZE(counters) : -EOPNOTSUPP;
+}
+
+static void get_strings(struct net_device *dev, u32 set, u8 *data)
+{
+	u32 i;
+
+	if (set != ETH_SS_STATS)
+		return;
+	for (i = 0; i < ARRAY_SIZE(counters); i++)
+		memcpy(data + i * ETH_GSTRING_LEN, counters[i].name,
+		       ETH_GSTRING_LEN);
+}
+
+static void get_stats(struct net_device *dev, struct ethtool_stats *stats,
+		      u64 *data)
+{
+	struct via_native *n = netdev_priv(dev);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(counters); i++)
+		data[i] = READ_ONCE(*(u64 *)((u8 *)n + counters[i].at));
+}
+
+static int get_link_ksettings(struct net_device *dev,
+			      struct ethtool_link_ksettings *cmd)
+{
+	struct via_native *n = netdev_priv(dev);
+	bool up = netif_carrier_ok(dev);
+
+	cmd->base.speed = up ? n->link.mbps : SPEED_UNKNOWN;
+	cmd->base.duplex = !up ? DUPLEX_UNKNOWN :
+			   n->link.full ? DUPLEX_FULL : DUPLEX_HALF;
+	cmd->base.autoneg = AUTONEG_ENABLE;
+	cmd->base.port = PORT_TP;
+	return 0;
+}
+
+const struct ethtool_ops via_native_ethtool = {
+	.supported_coalesce_params = ETHTOOL_COALESCE_RX_USECS,
+	.get_coalesce = get_coalesce,
+	.set_coalesce = set_coalesce,
+	.get_drvinfo = get_drvinfo,
+	.get_link = ethtool_op_get_link,
+	.get_ringparam = get_ringparam,
+	.get_sset_count = get_sset_count,
+	.get_strings = get_strings,
+	.get_ethtool_stats = get_stats,
+	.get_link_ksettings = get_link_ksettings,
+	.get_ts_info = ethtool_op_get_ts_info,
+};

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Native Ethernet drivers: bringing the device up and down, and its
+ * net_device.  native.h has the theory.
+ */
+
+#include <linux/dma-mapping.h>
+#include <linux/etherdevice.h>
+#include <linux/module.h>
+#include <linux/rtnetlink.h>
+#include "native.h"
+
+#define LINK_PERIOD	(2 * HZ)
+#define TX_TIMEOUT	(5 * HZ)
+
+/* Who waited for room, or for the wire, may go on.  tx lock not held. */
+void via_native_wake(struct via_native *n)
+{
+	struct via_ether_nic *nic;
+
+	netif_tx_wake_queue(via_native_txq(n));
+	rcu_read_lock();
+	nic = READ_ONCE(n->nic);
+	if (nic)
+		via_ether_wake(nic);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(via_native_wake);
+
+/* The chip is stuck or lost: down and up again, from a worker. */
+void via_native_fail(struct via_native *n, const char *why, u32 status)
+{
+	if (net_ratelimit())
+		netdev_err(n->dev, "%s (status %#x), starting the chip anew\n",
+			   why, status);
+	schedule_work(&n->reset_work);
+}
+EXPORT_SYMBOL_GPL(via_native_fail);
+
+/*
+ * A VI frame for packet sockets.  The stack knows no protocol for it, so that
+ * it ends there.
+ */
+void via_native_tap(struct via_native *n, const void *data, u32 len, bool out)
+{
+	struct sk_buff *skb;
+
+	if (!dev_nit_active(n->dev))
+		return;
+	skb = netdev_alloc_skb(n->dev, len);
+	if (!skb)
+		return;
+	skb_put_data(skb, data, len);
+	if (out) {
+		skb_reset_mac_header(skb);
+		skb_set_network_header(skb, ETH_HLEN);
+		skb->protocol = n->proto;
+		dev_queue_xmit_nit(skb, n->dev);
+		consume_skb(skb);
+	} else {
+		skb->protocol = eth_type_trans(skb, n->dev);
+		netif_receive_skb(skb);
+	}
+}
+EXPORT_SYMBOL_GPL(via_native_tap);
+
+/* Up and down: RTNL. */
+
+static void set_tx_ok(struct via_native *n, bool ok)
+{
+	__netif_tx_lock_bh(via_native_txq(n));
+	n->tx_ok = ok && n->up;
+	__netif_tx_unlock_bh(via_native_txq(n));
+}
+
+static void set_up(struct via_native *n, bool up)
+{
+	__netif_tx_lock_bh(via_native_txq(n));
+	n->up = up;
+	n->tx_ok = false;
+	__netif_tx_unlock_bh(via_native_txq(n));
+}
+
+/*
+ * The address lists' lock is held.  Nobody queues the work once up is false:
+ * see chip_down().
+ */
+static void filter(struct via_native *n)
+{
+	__netif_tx_lock(via_native_txq(n), smp_processor_id());
+	n->filter_due = n->up && !n->chip->filter(n);
+	if (n->filter_due)
+		mod_delayed_work(system_wq, &n->link_work, 1);
+	__netif_tx_unlock(via_native_txq(n));
+}
+
+static void renew_filter(struct via_native *n)
+{
+	netif_addr_lock_bh(n->dev);
+	filter(n);
+	netif_addr_unlock_bh(n->dev);
+}
+
+static void set_link(struct via_native *n, const struct via_native_link *link)
+{
+	if (link->gone && !n->link.gone)
+		netdev_err(n->dev, "gone from the bus\n");
+	n->link = *link;
+	set_tx_ok(n, link->up);
+	if (link->up) {
+		netif_carrier_on(n->dev);
+		via_native_wake(n);
+		netdev_info(n->dev, "link up, %u Mb/s, %s duplex\n",
+			    link->mbps, link->full ? "full" : "half");
+	} else {
+		netif_carrier_off(n->dev);
+		netdev_info(n->dev, "link down\n");
+	}
+}
+
+/* No wire, but no card either: connections end now, not after a patience. */
+static void lost(struct via_native *n)
+{
+	struct via_ether_nic *nic;
+
+	rcu_read_lock();
+	nic = READ_ONCE(n->nic);
+	if (nic)
+		via_ether_break(nic);
+	rcu_read_unlock();
+}
+
+/* Look at the wire.  Not under RTNL: closing waits for this under it. */
+static void link_work(struct work_struct *work)
+{
+	struct via_native *n = container_of(to_delayed_work(work),
+					    struct via_native, link_work);
+	struct via_native_link link = {};
+
+	n->chip->link(n, &link);
+	if (link.gone) {
+		lost(n);
+	} else if (n->link.gone) {
+		/* Back, and knows nothing of us. */
+		n->link.gone = false;
+		schedule_work(&n->reset_work);
+	}
+	if (link.gone != n->link.gone || link.up != netif_carrier_ok(n->dev) ||
+	    (link.up && (link.mbps != n->link.mbps ||
+			 link.full != n->link.full)))
+		set_link(n, &link);
+	queue_delayed_work(system_wq, &n->link_work,
+			   round_jiffies_relative(LINK_PERIOD));
+	if (READ_ONCE(n->filter_due))
+		renew_filter(n);
+}
+
+/* The wire may have changed.  Any context, while up. */
+void via_native_look(struct via_native *n)
+{
+	mod_delayed_work(system_wq, &n->link_work, 0);
+}
+EXPORT_SYMBOL_GPL(via_native_look);
+
+/* From rings to a running chip. */
+static int chip_up(struct via_native *n)
+{
+	int err;
+
+	n->tx.next = 0;
+	n->tx_done = 0;
+	n->rx.next = 0;
+	memset(n->tx_used, 0, sizeof(n->tx_used));
+	WRITE_ONCE(n->waits, false);
+	err = n->chip->start(n);
+	if (err)
+		return err;
+	set_up(n, true);
+	/* The address lists may have changed while it was not up. */
+	renew_filter(n);
+	napi_enable(&n->napi);
+	n->chip->unmask(n);
+	netif_start_queue(n->dev);
+	/* The wire decides when to send. */
+	mod_delayed_work(system_wq, &n->link_work, 0);
+	return 0;
+}
+
+static void chip_down(struct via_native *n)
+{
+	set_up(n, false);
+	netif_tx_disable(n->dev);
+	/* No poll after this, and so nobody who unmasks. */
+	napi_disable(&n->napi);
+	n->chip->mask(n);
+	synchronize_irq(n->pdev->irq);
+	/* And so nobody who queues it. */
+	cancel_delayed_work_sync(&n->link_work);
+	netif_carrier_off(n->dev);
+	n->chip->stop(n);
+}
+
+static u32 buf_size(const struct via_native *n, u32 mtu)
+{
+	return mtu > ETH_DATA_LEN ? n->chip->jumbo_buf : VIA_NATIVE_BUF;
+}
+
+/* Nothing runs. */
+static void swap_rings(struct via_native *n, struct via_native_rings *r)
+{
+	via_native_rings_swap(n, r);
+	n->tx_max = VIA_NATIVE_EXTRA + (n->buf_size > VIA_NATIVE_BUF ?
+					n->chip->max_mtu : ETH_DATA_LEN);
+}
+
+static void free_rings(struct via_native *n)
+{
+	struct via_native_rings r = {};
+
+	swap_rings(n, &r);
+	via_native_rings_free(n, &r);
+}
+
+static int native_open(struct net_device *dev)
+{
+	struct via_native *n = netdev_priv(dev);
+	struct via_native_rings r;
+	int err;
+
+	netif_carrier_off(dev);
+	n->link = (struct via_native_link){};
+	err = via_native_rings_alloc(n, &r, buf_size(n, dev->mtu));
+	if (err)
+		return err;
+	swap_rings(n, &r);
+	err = request_irq(n->pdev->irq, n->chip->hard_irq, IRQF_SHARED,
+			  dev->name, n);
+	if (err)
+		goto err_irq;
+	err = chip_up(n);
+	if (err)
+		goto err_chip;
+	return 0;
+
+err_chip:
+	free_irq(n->pdev->irq, n);
+err_irq:
+	free_rings(n);
+	return err;
+}
+
+static int native_stop(struct net_device *dev)
+{
+	struct via_native *n = netdev_priv(dev);
+
+	/* A chip that could not be started again has been left down. */
+	if (n->up)
+		chip_down(n);
+	free_irq(n->pdev->irq, n);
+	free_rings(n);
+	return 0;
+}
+
+static void restart(struct via_native *n)
+{
+	int err;
+
+	ASSERT_RTNL();
+	if (n->up)
+		chip_down(n);
+	err = chip_up(n);
+	if (err)
+		netdev_err(n->dev, "cannot start the chip: error %d; set the interface down and up\n",
+			   err);
+}
+
+static void reset_work(struct work_struct *work)
+{
+	struct via_native *n = container_of(work, struct via_native,
+					    reset_work);
+
+	rtnl_lock();
+	if (netif_running(n->dev) && netif_device_present(n->dev)) {
+		n->resets++;
+		restart(n);
+	}
+	rtnl_unlock();
+}
+
+/*
+ * Other buffers where the new MTU wants them; if there is no memory for them
+ * all stays as it is.  Connections that agreed upon longer frames than will
+ * pass end.
+ */
+static int native_change_mtu(struct net_device *dev, int mtu)
+{
+	struct via_native *n = netdev_priv(dev);
+	struct via_native_rings r;
+	int err;
+
+	if (!netif_running(dev) || buf_size(n, mtu) == n->buf_size) {
+		WRITE_ONCE(dev->mtu, mtu);
+		return 0;
+	}
+	err = via_native_rings_alloc(n, &r, buf_size(n, mtu));
+	if (err)
+		return err;
+	if (n->nic)
+		via_ether_set_mtu(n->nic, mtu);
+	if (n->up)
+		chip_down(n);
+	swap_rings(n, &r);
+	via_native_rings_free(n, &r);
+	if (n->nic && mtu < dev->mtu)
+		via_ether_break(n->nic);
+	WRITE_ONCE(dev->mtu, mtu);
+	restart(n);
+	return 0;
+}
+
+/* The net_device. */
+
+static void native_get_stats64(struct net_device *dev,
+			       struct rtnl_link_stats64 *s)
+{
+	struct via_native *n = netdev_priv(dev);
+	u32 i;
+
+	for (i = 0; i < VIA_NATIVE_WHO; i++) {
+		s->tx_packets += READ_ONCE(n->sent[i].frames);
+		s->tx_bytes += READ_ONCE(n->sent[i].bytes);
+		s->rx_packets += READ_ONCE(n->taken[i].frames);
+		s->rx_bytes += READ_ONCE(n->taken[i].bytes);
+	}
+	s->tx_errors = READ_ONCE(n->tx_errors);
+	s->rx_errors = READ_ONCE(n->rx_errors);
+	s->rx_dropped = READ_ONCE(n->rx_dropped);
+	s->rx_missed_errors = READ_ONCE(n->rx_missed);
+}
+
+static void native_set_rx_mode(struct net_device *dev)
+{
+	filter(netdev_priv(dev));
+}
+
+static void native_tx_timeout(struct net_device *dev, unsigned int queue)
+{
+	via_native_fail(netdev_priv(dev), "transmitter stuck", 0);
+}
+
+/* The chip differs in how frames are sent, not in what that is. */
+static netdev_tx_t native_start_xmit(struct sk_buff *skb,
+				     struct net_device *dev)
+{
+	struct via_native *n = netdev_priv(dev);
+
+	return n->chip->xmit(skb, dev);
+}
+
+const struct net_device_ops via_native_netdev_ops = {
+	.ndo_open = native_open,
+	.ndo_stop = native_stop,
+	.ndo_start_xmit = native_start_xmit,
+	.ndo_get_stats64 = native_get_stats64,
+	.ndo_set_rx_mode = native_set_rx_mode,
+	.ndo_set_mac_address = eth_mac_addr,
+	.ndo_validate_addr = eth_validate_addr,
+	.ndo_tx_timeout = native_tx_timeout,
+	.ndo_change_mtu = native_change_mtu,
+};
+
+/* The PCI function. */
+
+static int map(struct via_native *n)
+{
+	struct pci_dev *pdev = n->pdev;
+	int err;
+
+	err = pci_enable_device(pdev);
+	if (err)
+		return err;
+	err = dma_set_mask_and_coherent(&pdev->dev,
+					DMA_BIT_MASK(n->chip->dma_bits));
+	if (err)
+		goto err_mask;
+	err = pci_request_regions(pdev, pdev->driver->name);
+	if (err)
+		goto err_mask;
+	err = -ENODEV;
+	n->regs = pci_iomap(pdev, n->chip->bar, 0);
+	if (!n->regs)
+		goto err_map;
+	pci_set_master(pdev);
+	/* Without it the line does. */
+	if (n->chip->msi)
+		pci_enable_msi(pdev);
+	return 0;
+
+err_map:
+	pci_release_regions(pdev);
+err_mask:
+	pci_disable_device(pdev);
+	return err;
+}
+
+static void unmap(struct via_native *n)
+{
+	if (n->chip->msi)
+		pci_disable_msi(n->pdev);
+	pci_clear_master(n->pdev);
+	pci_iounmap(n->pdev, n->regs);
+	pci_release_regions(n->pdev);
+	pci_disable_device(n->pdev);
+}
+
+int via_native_probe(struct pci_dev *pdev, const struct via_native_chip *chip)
+{
+	struct net_device *dev;
+	struct via_native *n;
+	int err;
+
+	dev = alloc_etherdev(sizeof(*n) + chip->priv_size);
+	if (!dev)
+		return -ENOMEM;
+	SET_NETDEV_DEV(dev, &pdev->dev);
+	n = netdev_priv(dev);
+	n->dev = dev;
+	n->pdev = pdev;
+	n->chip = chip;
+	n->proto = via_ether_proto();
+	INIT_DELAYED_WORK(&n->link_work, link_work);
+	INIT_WORK(&n->reset_work, reset_work);
+	err = map(n);
+	if (err)
+		goto err_map;
+	pci_set_drvdata(pdev, n);
+	err = chip->identify(n);
+	if (err)
+		goto err_chip;
+	if (!is_valid_ether_addr(dev->dev_addr)) {
+		dev_warn(&pdev->dev, "the EEPROM has no valid address, taking a random one\n");
+		eth_hw_addr_random(dev);
+	}
+	dev->netdev_ops = &via_native_netdev_ops;
+	dev->ethtool_ops = &via_native_ethtool;
+	dev->watchdog_timeo = TX_TIMEOUT;
+	dev->max_mtu = chip->max_mtu;
+	/* Frames are copied anyway: pieces and checksums cost nothing more. */
+	dev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | chip->features;
+	dev->features = dev->hw_features | NETIF_F_HIGHDMA;
+	dev->vlan_features = dev->features & ~NETIF_F_RXCSUM;
+	dev->priv_flags |= IFF_UNICAST_FLT;
+	netif_napi_add(dev, &n->napi, chip->poll);
+	netif_carrier_off(dev);
+	err = register_netdev(dev);	/* and the VI NIC: vi.c hears of it */
+	if (err)
+		goto err_register;
+	return 0;
+
+err_register:
+	netif_napi_del(&n->napi);
+err_chip:
+	unmap(n);
+err_map:
+	free_netdev(dev);
+	return err;
+}
+EXPORT_SYMBOL_GPL(via_native_probe);
+
+void via_native_remove(struct pci_dev *pdev)
+{
+	struct via_native *n = pci_get_drvdata(pdev);
+
+	unregister_netdev(n->dev);
+	/* Sees under RTNL that the interface does not run any more. */
+	cancel_work_sync(&n->reset_work);
+	netif_napi_del(&n->napi);
+	unmap(n);
+	free_netdev(n->dev);
+}
+EXPORT_SYMBOL_GPL(via_native_remove);
+
+static void go_quiet(struct via_native *n)
+{
+	rtnl_lock();
+	netif_device_detach(n->dev);
+	if (n->up)
+		chip_down(n);
+	rtnl_unlock();
+}
+
+/* Another kernel may come: nothing may write into its memory. */
+void via_native_shutdown(struct pci_dev *pdev)
+{
+	go_quiet(pci_get_drvdata(pdev));
+	pci_clear_master(pdev);
+}
+EXPORT_SYMBOL_GPL(via_native_shutdown);
+
+/* VIs stay: they go on if their peers have had the patience. */
+static int __maybe_unused native_suspend(struct device *device)
+{
+	go_quiet(dev_get_drvdata(device));
+	return 0;
+}
+
+static int __maybe_unused native_resume(struct device *device)
+{
+	struct via_native *n = dev_get_drvdata(device);
+
+	rtnl_lock();
+	pci_set_master(n->pdev);
+	if (netif_running(n->dev))
+		restart(n);
+	netif_device_attach(n->dev);
+	rtnl_unlock();
+	return 0;
+}
+
+const struct dev_pm_ops via_native_pm = {
+	SET_SYSTEM_SLEEP_PM_OPS(native_suspend, native_resume)
+};
+EXPORT_SYMBOL_GPL(via_native_pm);
+
+static int __init via_native_init(void)
+{
+	return via_native_vi_init();
+}
+
+static void __exit via_native_exit(void)
+{
+	via_native_vi_exit();
+}
+
+module_init(via_native_init);
+module_exit(via_native_exit);
+
+MODULE_DESCRIPTION("What native VI Ethernet drivers share");
+MODULE_LICENSE("Dual BSD/GPL");

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What all native Ethernet drivers share: one PCI function that is at once a
+ * Linux network interface and a VI NIC, on one pair of rings.
+ *
+ * Theory of operation
+ * -------------------
+ * Every slot of both rings owns a buffer that was mapped when the interface
+ * came up.  A VI frame is built by the class in the slot's own buffer; an IP
+ * frame is copied into one, its checksum computed on the way.  So nothing is
+ * mapped, and nothing is freed when a frame has left: a completed slot is
+ * looked at when its room is wanted, not before, and there is no transmit
+ * interrupt per frame.  Only while the ring is more than half full does each
+ * slots/4-th frame ask for one, which wakes whoever waits for room.
+ *
+ * Received frames are looked at in the NIC's poll.  Frames of the class's
+ * EtherType go from the ring's buffer straight to the class, which copies the
+ * payload to where it belongs; the slot is the chip's again at once.  All
+ * others are copied into an skb for the stack.
+ *
+ * Who is who: native.c brings the device up and down and is its net_device,
+ * ring.c is the rings' memory, vi.c the class's side, ethtool.c what ethtool
+ * asks.  A chip's own file brings a struct via_native_chip and, for the short
+ * path, a constant struct via_native_hot whose functions path.h inlines.
+ *
+ * Locking
+ * -------
+ *   RTNL               up, down, the VI NIC coming and going
+ *   tx lock            netif's queue lock: everything of the transmit ring,
+ *                      tx_ok, waits.  VI senders take it under the class's
+ *                      locks, so under it nothing calls the class.
+ *   NAPI               the receive ring: whoever runs the poll
+ *
+ * The interrupt handler takes no lock: it masks, and schedules the poll.
+ *
+ * Going down: tx_ok goes false under the tx lock, which ends sending by both;
+ * the chip's interrupt is masked and waited for; NAPI is disabled; the chip
+ * is stopped; then the rings may go.
+ */
+#ifndef _VIA_NATIVE_H
+#define _VIA_NATIVE_H
+
+#include <linux/ethtool.h>
+#include <linux/if_vlan.h>
+#include <linux/interrupt.h>
+#include <linux/netdevice.h>
+#include <linux/pci.h>
+#include <linux/workqueue.h>
+#include "../ether/via_ether.h"
+
+#define VIA_NATIVE_BUF	2048u	/* bytes of a slot's buffer, two in a page */
+#define VIA_NATIVE_EXTRA (VLAN_ETH_HLEN + VLAN_HLEN)	/* before the MTU */
+
+struct via_native;
+
+/* Whose frame it is. */
+enum via_native_who {
+	VIA_NATIVE_IP,
+	VIA_NATIVE_VI,
+	VIA_NATIVE_WHO
+};
+
+/**
+ * struct via_native_buf - a slot's buffer, mapped while the interface is up
+ * @data:	its bytes
+ * @dma:	its bus address
+ */
+struct via_native_buf {
+	u8 *data;
+	dma_addr_t dma;
+};
+
+/**
+ * struct via_native_ring - one ring of the chip, with its buffers
+ * @desc:	descriptors, coherent memory
+ * @dma:	bus address of them
+ * @buf:	a buffer for each slot
+ * @slots:	constant: a power of two
+ * @next:	frames put, or taken, since the ring came up: mod @slots the
+ *		slot that is next.  tx lock, or NAPI.
+ */
+struct via_native_ring {
+	void *desc;
+	dma_addr_t dma;
+	struct via_native_buf *buf;
+	u32 slots;
+	u32 next;
+};
+
+/**
+ * struct via_native_rings - memory for both, in use or not yet
+ * @tx:		its @next is 0
+ * @rx:		likewise
+ * @tx_who:	see struct via_native
+ * @buf_size:	bytes of each buffer: a power of two
+ * @sync:	the CPU's caches and the bus disagree
+ */
+struct via_native_rings {
+	struct via_native_ring tx;
+	struct via_native_ring rx;
+	u8 *tx_who;
+	u32 buf_size;
+	bool sync;
+};
+
+/* Frames and bytes, without the checksum. */
+struct via_native_count {
+	u64 frames;
+	u64 bytes;
+};
+
+/**
+ * struct via_native_link - the state of the wire
+ * @gone:	the chip is not on the bus any more, its registers read all ones
+ * @up:		there is a partner
+ * @full:	full duplex
+ * @mbps:	speed
+ */
+struct via_native_link {
+	bool gone;
+	bool up;
+	bool full;
+	u32 mbps;
+};
+
+/**
+ * struct via_native_chip - what a chip's driver brings, but for the short path
+ * @ether:	what the class calls; in the module's memory
+ * @hard_irq:	the interrupt handler, whose argument is the via_native
+ * @poll:	NAPI's poll
+ * @xmit:	ndo_start_xmit
+ * @bar:	which BAR the registers are behind
+ * @dma_bits:	address bits the chip has
+ * @priv_size:	bytes of the chip's own
+ * @desc_size:	bytes of a descriptor
+ * @tx_slots:	powers of two
+ * @rx_slots:	likewise
+ * @max_mtu:	bytes behind the Ethernet header
+ * @jumbo_buf:	bytes of a slot's buffer with an MTU beyond 1500: a power of
+ *		two; 0: there is no such MTU
+ * @features:	what the chip does for the stack, beside what copying gives
+ * @msi:	message-signalled interrupts work; else the line
+ * @max_usecs:	longest rest between interrupts; 0: there is no such choice
+ * @identify:	once, asleep if it likes: make the chip quiet, set the MAC
+ *		with eth_hw_addr_set()
+ * @start:	reset the chip, give it the rings and the address filter, let
+ *		both directions run, with all interrupts masked
+ * @stop:	both directions stopped, nothing is read or written by the chip
+ *		any more; the chip may be gone from the bus
+ * @unmask:	let the chip interrupt
+ * @mask:	and not, with the write flushed
+ * @filter:	put the address filter in force, reception may begin; the lists'
+ *		lock and the tx lock held; false: the transmit ring was full,
+ *		try again later
+ * @link:	look at the wire; process context
+ * @rest:	put n->usecs in force; NULL without @max_usecs
+ */
+struct via_native_chip {
+	struct via_ether_ops *ether;
+	irq_handler_t hard_irq;
+	int (*poll)(struct napi_struct *napi, int budget);
+	netdev_tx_t (*xmit)(struct sk_buff *skb, struct net_device *dev);
+	int bar;
+	u32 dma_bits;
+	u32 priv_size;
+	u32 desc_size;
+	u32 tx_slots;
+	u32 rx_slots;
+	u32 max_mtu;
+	u32 jumbo_buf;
+	netdev_features_t features;
+	bool msi;
+	u32 max_usecs;
+	int (*identify)(struct via_native *n);
+	int (*start)(struct via_native *n);
+	void (*stop)(struct via_native *n);
+	void (*unmask)(struct via_native *n);
+	void (*mask)(struct via_native *n);
+	bool (*filter)(struct via_native *n);
+	void (*link)(struct via_native *n, struct via_native_link *link);
+	void (*rest)(struct via_native *n);
+};
+
+/**
+ * struct via_native - one NIC
+ * @regs:	constant: the registers
+ * @dev:	constant: the net_device it lies behind
+ * @pdev:	constant
+ * @chip:	constant
+ * @nic:	the VI NIC, NULL while there is none; written under RTNL, read
+ *		with BH off; synchronize_net() before it goes
+ * @sync:	constant while up: the CPU's caches and the bus disagree
+ * @tx_ok:	tx lock: up, and the wire is there
+ * @waits:	tx lock: somebody waits for room in the ring
+ * @up:		RTNL and tx lock to write: rings there and chip running
+ * @filter_due:	tx lock: the filter found no room in the ring
+ * @proto:	constant: EtherType of VI frames
+ * @tx_max:	constant while up: longest frame sent, bytes
+ * @buf_size:	constant while up: bytes of a slot's buffer
+ * @tx:		tx lock
+ * @tx_done:	tx lock: slots of @tx looked at after the chip was done
+ * @tx_used:	tx lock: slots taken by each
+ * @tx_who:	tx lock: who has which slot
+ * @sent:	tx lock
+ * @tx_errors:	tx lock: frames the chip could not send
+ * @tx_full:	tx lock: times that a frame found no room
+ * @napi:
+ * @rx:		NAPI
+ * @taken:	NAPI
+ * @rx_errors:	NAPI: damaged frames
+ * @rx_dropped:	NAPI: no memory for an skb, or for another
+ * @rx_empty:	NAPI: times that the chip found no free buffer
+ * @rx_missed:	link_work: frames that the chip dropped, where it counts them
+ * @link_work:	looks at the wire while up; also retries @filter_due
+ * @reset_work:	down and up again
+ * @link:	RTNL or link_work: what was seen last
+ * @usecs:	RTNL: rest between interrupts
+ * @resets:	RTNL
+ * @priv:	the chip's
+ */
+struct via_native {
+	void __iomem *regs;
+	struct net_device *dev;
+	struct pci_dev *pdev;
+	const struct via_native_chip *chip;
+	struct via_ether_nic *nic;
+	bool sync;
+	bool tx_ok;
+	bool waits;
+	bool up;
+	bool filter_due;
+	__be16 proto;
+	u32 tx_max;
+	u32 buf_size;
+
+	struct via_native_ring tx ____cacheline_aligned;
+	u32 tx_done;
+	u32 tx_used[VIA_NATIVE_WHO];
+	u8 *tx_who;
+	struct via_native_count sent[VIA_NATIVE_WHO];
+	u64 tx_errors;
+	u64 tx_full;
+
+	struct napi_struct napi ____cacheline_aligned;
+	struct via_native_ring rx;
+	struct via_native_count taken[VIA_NATIVE_WHO];
+	u64 rx_errors;
+	u64 rx_dropped;
+	u64 rx_empty;
+
+	u64 rx_missed;
+	struct delayed_work link_work;
+	struct work_struct reset_work;
+	struct via_native_link link;
+	u32 usecs;
+	u64 resets;
+	u8 priv[] ____cacheline_aligned;
+};
+
+static inline struct netdev_queue *via_native_txq(const struct via_native *n)
+{
+	return netdev_get_tx_queue(n->dev, 0);
+}
+
+/* native.c: for the chips' modules */
+int via_native_probe(struct pci_dev *pdev, const struct via_native_chip *chip);
+void via_native_remove(struct pci_dev *pdev);
+void via_native_shutdown(struct pci_dev *pdev);
+extern const struct dev_pm_ops via_native_pm;
+void via_native_fail(struct via_native *n, const char *why, u32 status);
+void via_native_wake(struct via_native *n);
+void via_native_look(struct via_native *n);
+void via_native_tap(struct via_native *n, const void *data, u32 len, bool out);
+
+/* ring.c */
+int via_native_rings_alloc(struct via_native *n, struct via_native_rings *r,
+			   u32 buf_size);
+void via_native_rings_free(struct via_native *n, struct via_native_rings *r);
+/* What the NIC has for what was given; nothing runs. */
+void via_native_rings_swap(struct via_native *n, struct via_native_rings *r);
+
+/* vi.c */
+int via_native_vi_init(void);
+void via_native_vi_exit(void);
+void via_native_vi_stats(struct via_ether_nic *nic,
+			 struct via_stats_sink *sink);
+
+/* ethtool.c */
+extern const struct ethtool_ops via_native_ethtool;
+
+extern const struct net_device_ops via_native_netdev_ops;
+
+#endif /* _VIA_NATIVE_H */

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The short path of native drivers, inlined into each chip's module: a chip
+ * gives its four answers in a constant struct via_native_hot, which the
+ * compiler sees through.
+ */
+#ifndef _VIA_NATIVE_PATH_H
+#define _VIA_NATIVE_PATH_H
+
+#include <linux/dma-mapping.h>
+#include <linux/etherdevice.h>
+#include <linux/skbuff.h>
+#include "../ether/wire.h"
+#include "native.h"
+
+/**
+ * struct via_native_hot - a chip's part of the short path
+ * @tx_fill:	give the chip @len bytes in slot @i's buffer; @irq: interrupt
+ *		when they have left.  Orders the bytes before itself.
+ * @tx_kick:	there is something in the ring
+ * @tx_done:	has the chip done with slot @i?  Counts its errors.
+ * @rx_frame:	bytes of the frame in slot @i without its checksum; 0: none
+ *		there; negative: there is one, but damaged.  Orders itself
+ *		before the look at the bytes.
+ * @rx_give:	slot @i is the chip's again
+ * @rx_given:	what was given since the last time is to be used
+ * @tx_wait:	n->waits was just set: a chip that does not heed @irq of a frame
+ *		interrupts after each while it is
+ * @rx_summed:	the chip has found the TCP or UDP checksum of the frame in slot @i
+ *		right.  Optional.
+ * @tx_most:	slots that one IP frame may take, at most a quarter of the ring;
+ *		0: one
+ * @ack:	all that was polled for is acknowledged, and what the chip
+ *		wrote into memory before it saw that is visible
+ */
+struct via_native_hot {
+	void (*tx_fill)(struct via_native *n, u32 i, u32 len, bool irq);
+	void (*tx_kick)(struct via_native *n);
+	bool (*tx_done)(struct via_native *n, u32 i);
+	int (*rx_frame)(struct via_native *n, u32 i);
+	void (*rx_give)(struct via_native *n, u32 i);
+	void (*rx_given)(struct via_native *n);
+	void (*tx_wait)(struct via_native *n);
+	bool (*rx_summed)(struct via_native *n, u32 i);
+	u32 tx_most;
+	void (*ack)(struct via_native *n);
+};
+
+/*
+ * memcpy() for what is about a frame long: as the length is bounded, the
+ * compiler writes it out, in words.  The kernel's function goes by bytes on
+ * newer CPUs, which only real ones do fast.
+ */
+static __always_inline void via_native_copy(u8 *to, const u8 *from, u32 len)
+{
+	while (unlikely(len > PAGE_SIZE)) {
+		memcpy(to, from, PAGE_SIZE);
+		to += PAGE_SIZE;
+		from += PAGE_SIZE;
+		len -= PAGE_SIZE;
+	}
+	memcpy(to, from, len);
+}
+
+/* @len bytes of an skb without a list of further ones, from @at. */
+static inline void via_native_copy_skb(const struct sk_buff *skb, u32 at,
+				       u8 *to, u32 len)
+{
+	u32 head = skb_headlen(skb), size, part, i;
+	const skb_frag_t *frag;
+
+	if (IS_ENABLED(CONFIG_HIGHMEM)) {
+		skb_copy_bits(skb, at, to, len);
+		return;
+	}
+	if (at < head) {
+		part = min(len, head - at);
+		via_native_copy(to, skb->data + at, part);
+		to += part;
+		len -= part;
+		at = head;
+	}
+	at -= head;
+	for (i = 0; len; i++) {
+		frag = &skb_shinfo(skb)->frags[i];
+		size = skb_frag_size(frag);
+		if (at >= size) {
+			at -= size;
+			continue;
+		}
+		part = min(len, size - at);
+		via_native_copy(to, skb_frag_address(frag) + at, part);
+		to += part;
+		len -= part;
+		at = 0;
+	}
+}
+
+/* Transmit: tx lock held, or about to be. */
+
+static inline u32 via_native_tx_busy(const struct via_native *n)
+{
+	return n->tx.next - n->tx_done;
+}
+
+/* Look at what the chip has done. */
+static inline void via_native_reap(struct via_native *n,
+				   const struct via_native_hot *hot)
+{
+	u32 mask = n->tx.slots - 1;
+
+	while (n->tx_done != n->tx.next &&
+	       hot->tx_done(n, n->tx_done & mask)) {
+		n->tx_used[n->tx_who[n->tx_done & mask]]--;
+		n->tx_done++;
+	}
+}
+
+/*
+ * Neither of the two may take the last quarter of the ring from the other.
+ * One slot stays free: to some chips a full ring looks like an empty one.
+ */
+static inline bool via_native_room(const struct via_native *n,
+				   const struct via_native_hot *hot,
+				   enum via_native_who who)
+{
+	u32 most = who == VIA_NATIVE_IP && hot->tx_most ? hot->tx_most : 1;
+
+	return n->tx_used[who] + most <= n->tx.slots - n->tx.slots / 4 &&
+	       via_native_tx_busy(n) + most < n->tx.slots;
+}
+
+/*
+ * Is there room for a frame of @who?  If not, @waits is set and the last frame that
+ * asked for an interrupt, one of the last slots / 4 put, will bring it: it
+ * was put when the ring was more than half full.  Unless it has left by now,
+ * but then the second look finds its room.
+ */
+static __always_inline bool
+via_native_tx_room(struct via_native *n, const struct via_native_hot *hot,
+		   enum via_native_who who)
+{
+	if (likely(via_native_tx_busy(n) < n->tx.slots / 2))
+		return true;
+	via_native_reap(n, hot);
+	if (likely(via_native_room(n, hot, who)))
+		return true;
+	n->tx_full++;
+	WRITE_ONCE(n->waits, true);
+	hot->tx_wait(n);
+	/* Pairs with the chip: its interrupt comes after its write-back. */
+	smp_mb();
+	via_native_reap(n, hot);
+	return via_native_room(n, hot, who);
+}
+
+static __always_inline void
+via_native_tx_put(struct via_native *n, const struct via_native_hot *hot,
+		  enum via_native_who who, u32 len)
+{
+	u32 mask = n->tx.slots - 1, i = n->tx.next & mask;
+	bool irq = false;
+
+	if (unlikely(n->sync))
+		dma_sync_single_for_device(&n->pdev->dev, n->tx.buf[i].dma,
+					   len, DMA_TO_DEVICE);
+	if (unlikely(via_native_tx_busy(n) >= n->tx.slots / 2))
+		irq = !(i & (mask >> 2));
+	n->tx_who[i] = who;
+	n->tx_used[who]++;
+	n->tx.next++;
+	n->sent[who].frames++;
+	n->sent[who].bytes += len;
+	hot->tx_fill(n, i, len, irq);
+}
+
+/* What the class calls; see via_ether.h. */
+
+static __always_inline bool via_native_tx_begin(struct via_ether_nic *nic)
+{
+	struct via_native *n = nic->priv;
+	struct netdev_queue *txq = via_native_txq(n);
+
+	__netif_tx_lock(txq, smp_processor_id());
+	if (unlikely(!n->tx_ok)) {
+		__netif_tx_unlock(txq);
+		return false;
+	}
+	__release(&txq->_xmit_lock);	/* for sparse: tx_end() unlocks */
+	return true;
+}
+
+static __always_inline void
+via_native_tx_end(struct via_ether_nic *nic, const struct via_native_hot *hot)
+{
+	struct via_native *n = nic->priv;
+	struct netdev_queue *txq = via_native_txq(n);
+
+	hot->tx_kick(n);
+	__acquire(&txq->_xmit_lock);
+	__netif_tx_unlock(txq);
+}
+
+static __always_inline bool
+via_native_tx_get(struct via_ether_nic *nic, const struct via_native_hot *hot,
+		  u32 len, struct via_ether_buf *buf)
+{
+	struct via_native *n = nic->priv;
+
+	/* A connection may remember an MTU from before. */
+	if (unlikely(len > n->tx_max ||
+		     !via_native_tx_room(n, hot, VIA_NATIVE_VI)))
+		return false;
+	buf->data = n->tx.buf[n->tx.next & (n->tx.slots - 1)].data;
+	if (len < ETH_ZLEN) {
+		/* Whatever the length, the padding is in here: two stores. */
+		BUILD_BUG_ON(ETH_HLEN + VIA_WIRE_ACK_LEN < ETH_ZLEN - 16);
+		memset(buf->data + ETH_ZLEN - 16, 0, 16);
+	}
+	return true;
+}
+
+/* Where somebody listens with a packet socket, VI frames are shown to him. */
+static __always_inline void via_native_show(struct via_native *n, const void *p,
+					    u32 len, bool out)
+{
+	if (unlikely(n->dev->flags & IFF_PROMISC))
+		via_native_tap(n, p, len, out);
+}
+
+static __always_inline void
+via_native_tx_send(struct via_ether_nic *nic, const struct via_native_hot *hot,
+		   u32 len, struct via_ether_buf *buf)
+{
+	struct via_native *n = nic->priv;
+
+	len = max_t(u32, len, ETH_ZLEN);
+	via_native_show(n, buf->data, len, true);
+	via_native_tx_put(n, hot, VIA_NATIVE_VI, len);
+}
+
+/* The kernel's, in the same ring. */
+static __always_inline netdev_tx_t
+via_native_xmit(struct sk_buff *skb, struct net_device *dev,
+		const struct via_native_hot *hot)
+{
+	struct via_native *n = netdev_priv(dev);
+	struct netdev_queue *txq = via_native_txq(n);
+	u32 len = skb->len;
+	u8 *to;
+
+	if (unlikely(!n->tx_ok || len > n->tx_max)) {
+		n->tx_errors++;
+		dev_kfree_skb_any(skb);
+		goto out;
+	}
+	if (unlikely(!via_native_tx_room(n, hot, VIA_NATIVE_IP))) {
+		/* It was stopped; something else is at work.  Ask again. */
+		netif_tx_stop_queue(txq);
+		return NETDEV_TX_BUSY;
+	}
+	to = n->tx.buf[n->tx.next & (n->tx.slots - 1)].data;
+	if (skb->ip_summed == CHECKSUM_PARTIAL)
+		skb_copy_and_csum_dev(skb, to);
+	else
+		via_native_copy_skb(skb, 0, to, len);
+	if (len < ETH_ZLEN) {
+		memset(to + len, 0, ETH_ZLEN - len);
+		len = ETH_ZLEN;
+	}
+	skb_tx_timestamp(skb);
+	via_native_tx_put(n, hot, VIA_NATIVE_IP, len);
+	dev_consume_skb_any(skb);
+	if (unlikely(!via_native_tx_room(n, hot, VIA_NATIVE_IP)))
+		netif_tx_stop_queue(txq);
+out:
+	if (n->tx_ok && (!netdev_xmit_more() || netif_xmit_stopped(txq)))
+		hot->tx_kick(n);
+	return NETDEV_TX_OK;
+}
+
+/* Is there room again?  Then tell those who wait.  tx lock not held. */
+static noinline void via_native_room_again(struct via_native *n,
+					   const struct via_native_hot *hot)
+{
+	struct netdev_queue *txq = via_native_txq(n);
+	bool wake;
+
+	__netif_tx_lock(txq, smp_processor_id());
+	via_native_reap(n, hot);
+	wake = n->tx_ok && via_native_tx_busy(n) <= n->tx.slots / 2;
+	if (wake)
+		WRITE_ONCE(n->waits, false);
+	__netif_tx_unlock(txq);
+	if (wake)
+		via_native_wake(n);
+}
+
+/* Receive: NAPI. */
+
+static __always_inline void via_native_rx_vi(struct via_native *n,
+					     struct via_ether_nic *nic,
+					     const u8 *data, u32 len,
+					     bool broadcast)
+{
+	struct via_ether_chunk chunk = {
+		.data = data + ETH_HLEN,
+		.len = len - ETH_HLEN,
+	};
+	struct via_ether_frame f = {
+		.src = data + ETH_ALEN,
+		.hdr = data + ETH_HLEN,
+		.len = len - ETH_HLEN,
+		.nchunks = 1,
+		.chunk = &chunk,
+	};
+
+	n->taken[VIA_NATIVE_VI].frames++;
+	n->taken[VIA_NATIVE_VI].bytes += len;
+	via_native_show(n, data, len, false);
+	if (broadcast)
+		via_ether_rx_broadcast(nic, &f);
+	else
+		via_ether_rx(nic, &f);
+}
+
+/* Not for us alone: IP's, or a VI frame to all. */
+static noinline void via_native_rx_other(struct via_native *n,
+					 struct via_ether_nic *nic,
+					 const u8 *data, u32 len, bool summed)
+{
+	struct sk_buff *skb;
+
+	if (unlikely(((const struct ethhdr *)data)->h_proto == n->proto) &&
+	    nic && is_broadcast_ether_addr(data)) {
+		via_native_rx_vi(n, nic, data, len, true);
+		return;
+	}
+	skb = napi_alloc_skb(&n->napi, len);
+	n->taken[VIA_NATIVE_IP].frames++;
+	n->taken[VIA_NATIVE_IP].bytes += len;
+	if (unlikely(!skb)) {
+		n->rx_dropped++;
+		return;
+	}
+	via_native_copy(skb_put(skb, len), data, len);
+	skb->protocol = eth_type_trans(skb, n->dev);
+	if (summed && n->dev->features & NETIF_F_RXCSUM)
+		skb->ip_summed = CHECKSUM_UNNECESSARY;
+	napi_gro_receive(&n->napi, skb);
+}
+
+/* In promiscuous mode the chip takes what is for others too. */
+static inline bool is_vi(const struct via_native *n,
+			 const struct via_ether_nic *nic, const u8 *data)
+{
+	return ((const struct ethhdr *)data)->h_proto == n->proto && nic &&
+	       ether_addr_equal_64bits(data, n->dev->dev_addr);
+}
+
+/* Frames that wait, @budget at most; how many there were. */
+static __always_inline int via_native_rx(struct via_native *n,
+					 const struct via_native_hot *hot,
+					 int budget)
+{
+	struct via_ether_nic *nic = READ_ONCE(n->nic);
+	struct device *dma = &n->pdev->dev;
+	int done = 0;
+
+	while (done < budget) {
+		u32 i = n->rx.next & (n->rx.slots - 1);
+		const struct via_native_buf *buf = &n->rx.buf[i];
+		int len = hot->rx_frame(n, i);
+
+		if (!len)
+			break;
+		if (likely(len >= ETH_HLEN)) {
+			if (unlikely(n->sync))
+				dma_sync_single_for_cpu(dma, buf->dma, len,
+							DMA_FROM_DEVICE);
+			if (likely(is_vi(n, nic, buf->data)))
+				via_native_rx_vi(n, nic, buf->data, len,
+						 false);
+			else
+				via_native_rx_other(n, nic, buf->data, len,
+						    hot->rx_summed &&
+						    hot->rx_summed(n, i));
+			if (unlikely(n->sync))
+				dma_sync_single_for_device(dma, buf->dma, len,
+							   DMA_FROM_DEVICE);
+		} else {
+			n->rx_errors++;
+		}
+		hot->rx_give(n, i);
+		n->rx.next++;
+		done++;
+	}
+	if (done)
+		hot->rx_given(n);
+	return done;
+}
+
+/*
+ * NAPI's poll.  Acknowledged is what was polled for, and then the ring is
+ * looked at once more: a frame that came before the acknowledgement is found
+ * here, one that came after it interrupts as soon as that is unmasked.
+ */
+static __always_inline int via_native_poll(struct napi_struct *napi,
+					   int budget,
+					   const struct via_native_hot *hot)
+{
+	struct via_native *n = container_of(napi, struct via_native, napi);
+	int done;
+
+	rcu_read_lock();
+	done = via_native_rx(n, hot, budget);
+	if (likely(done < budget)) {
+		hot->ack(n);
+		done += via_native_rx(n, hot, budget - done);
+	}
+	rcu_read_unlock();
+	/* Pairs with smp_mb() in via_native_tx_room(). */
+	if (unlikely(READ_ONCE(n->waits)))
+		via_native_room_again(n, hot);
+	if (likely(done < budget) && likely(napi_complete_done(napi, done)))
+		n->chip->unmask(n);
+	return done;
+}
+
+/*
+ * The class's table of operations, @name, of a chip whose part is @hot.  A
+ * frame that was given and is dropped has taken nothing yet.
+ */
+#define VIA_NATIVE_ETHER_OPS(name, hot)					\
+static bool name##_begin(struct via_ether_nic *nic,			\
+			 struct via_ether_tx *tx, u32 flow)		\
+{									\
+	return via_native_tx_begin(nic);				\
+}									\
+static bool name##_get(struct via_ether_nic *nic,			\
+		       struct via_ether_tx *tx, u32 len,		\
+		       struct via_ether_buf *buf)			\
+{									\
+	return via_native_tx_get(nic, &(hot), len, buf);		\
+}									\
+static bool name##_put(struct via_ether_nic *nic,			\
+		       struct via_ether_tx *tx, u32 len,		\
+		       struct via_ether_buf *buf)			\
+{									\
+	via_native_tx_send(nic, &(hot), len, buf);			\
+	return true;							\
+}									\
+static void name##_drop(struct via_ether_nic *nic,			\
+			struct via_ether_tx *tx,			\
+			struct via_ether_buf *buf)			\
+{									\
+}									\
+static void name##_end(struct via_ether_nic *nic,			\
+		       struct via_ether_tx *tx)				\
+{									\
+	via_native_tx_end(nic, &(hot));					\
+}									\
+static bool name##_get_one(struct via_ether_nic *nic,			\
+			   struct via_ether_tx *tx, u32 flow, u32 len,	\
+			   struct via_ether_buf *buf)			\
+{									\
+	if (unlikely(!via_native_tx_begin(nic)))			\
+		return false;						\
+	if (likely(via_native_tx_get(nic, &(hot), len, buf)))		\
+		return true;						\
+	via_native_tx_end(nic, &(hot));					\
+	return false;							\
+}									\
+static void name##_put_one(struct via_ether_nic *nic,			\
+			   struct via_ether_tx *tx, u32 len,		\
+			   struct via_ether_buf *buf)			\
+{									\
+	via_native_tx_send(nic, &(hot), len, buf);			\
+	via_native_tx_end(nic, &(hot));					\
+}									\
+static struct via_ether_ops name = {					\
+	.owner = THIS_MODULE,						\
+	.tx_begin = name##_begin,					\
+	.tx_get = name##_get,						\
+	.tx_put = name##_put,						\
+	.tx_drop = name##_drop,						\
+	.tx_end = name##_end,						\
+	.tx_get_one = name##_get_one,					\
+	.tx_put_one = name##_put_one,					\
+	.stats = via_native_vi_stats,					\
+}
+
+#endif /* _VIA_NATIVE_PATH_H */
