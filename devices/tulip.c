@@ -1,0 +1,738 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * via_tulip: DEC 21140 and 21143 ("Tulip") as a network interface and a VI
+ * NIC at once.
+ *
+ * Theory of operation.  The chip walks two rings of 16-byte descriptors in
+ * our memory; bit 31 of a descriptor's first word says whose it is.  Both
+ * rings are contiguous, the last descriptor carries "end of ring", and each
+ * descriptor keeps its buffer for good (native/native.h has the reasons).
+ *
+ * Transmit.  A frame is one descriptor, one buffer.  A write to CSR1 makes
+ * the chip look at the ring; it sends until it meets a descriptor that is not
+ * its own and then suspends.  The address filter travels the same ring: a
+ * "setup frame" of 192 bytes holds 16 addresses, of which ours and the
+ * broadcast address are two; where that is not enough the chip takes all
+ * multicast frames, or all frames, and the stack sorts them.
+ *
+ * Receive.  A descriptor's buffer is given as two pieces that lie in a row,
+ * 2044 and 4 bytes, since a piece's length has 11 bits and is a multiple of
+ * four: so the longest frame that the chip lets pass fits into one
+ * descriptor.  When the chip finds no free descriptor it suspends and drops;
+ * a write to CSR2 after the ring was served resumes it at once.
+ *
+ * Interrupts.  CSR5 tells what happened, CSR7 masks.  The handler masks all
+ * and leaves the rest to the poll, which acknowledges what it has served
+ * before its last look at the ring.  Reading CSR5 after that write flushes
+ * it, and what the chip wrote into memory before.
+ *
+ * The wire.  With a transceiver on the MII (all boards with the 21140 that
+ * are known to us, most with the 21143, the emulated one) that negotiates by
+ * itself, and is asked for the result every two seconds.  A 21143 without one
+ * uses its own 10BASE-T transceiver.  Boards that need more (switching
+ * sequences out of the EEPROM) are for the stock driver.
+ *
+ * Locking: native/native.h.  CSR6, of which csr6 is the copy, is written
+ * under the tx lock once the interface is up.
+ */
+
+#include <linux/bitfield.h>
+#include <linux/delay.h>
+#include <linux/iopoll.h>
+#include <linux/mii.h>
+#include <linux/module.h>
+#include "native/path.h"
+
+#define TX_SLOTS	128
+#define RX_SLOTS	128
+#define RX_PIECE	2044u		/* bytes of a buffer's first piece */
+#define CRC_LEN		4
+
+/* Registers, a longword each at a distance of 8. */
+#define CSR(n)		((n) * 8)
+#define CSR0_RESET	BIT(0)
+#define CSR0_BURST_16	(16 << 8)	/* longwords in a burst */
+#define CSR0_ALIGN_16	(2 << 14)	/* longwords of a cache line */
+#define CSR5_TX		BIT(0)
+#define CSR5_RX		BIT(6)
+#define CSR5_RX_EMPTY	BIT(7)		/* no descriptor for a frame */
+#define CSR5_RX_STOPPED	BIT(8)
+#define CSR5_BUS_ERROR	BIT(13)
+#define CSR5_ABNORMAL	BIT(15)		/* summaries of what is not masked */
+#define CSR5_NORMAL	BIT(16)
+#define CSR5_RX_STATE	GENMASK(19, 17)
+#define CSR5_TX_STATE	GENMASK(22, 20)
+#define CSR6_RX		BIT(1)
+#define CSR6_PROMISC	BIT(6)
+#define CSR6_MULTICAST	BIT(7)
+#define CSR6_FULL	BIT(9)
+#define CSR6_TX		BIT(13)
+#define CSR6_PORT_MII	BIT(18)
+#define CSR6_NO_HEARTBEAT BIT(19)
+#define CSR6_STORE	BIT(21)		/* and forward: no underrun */
+#define CSR6_10MBPS	BIT(22)
+#define CSR6_ONE	BIT(25)		/* must be one */
+#define CSR9_SROM_CS	BIT(0)
+#define CSR9_SROM_CLK	BIT(1)
+#define CSR9_SROM_IN	BIT(2)
+#define CSR9_SROM_OUT	BIT(3)
+#define CSR9_SROM	BIT(11)
+#define CSR9_READ	BIT(14)
+#define CSR9_MII_CLK	BIT(16)
+#define CSR9_MII_OUT	BIT(17)
+#define CSR9_MII_READ	BIT(18)
+#define CSR9_MII_IN	BIT(19)
+#define CSR12_NO_LINK10	BIT(2)
+
+#define POWER_MODE	0x40		/* of PCI configuration: sleep, snooze */
+
+#define EVENTS_SERVED	(CSR5_TX | CSR5_RX | CSR5_NORMAL)
+#define EVENTS_RARE	(CSR5_RX_EMPTY | CSR5_RX_STOPPED | CSR5_BUS_ERROR)
+#define EVENTS		(EVENTS_SERVED | EVENTS_RARE | CSR5_ABNORMAL)
+
+/* Descriptors. */
+#define OWN		BIT(31)
+#define RX_LENGTH	GENMASK(29, 16)
+#define RX_ERROR	BIT(15)		/* or of several, and of "too long" */
+#define RX_DAMAGED	(BIT(0) | BIT(1) | BIT(6) | BIT(11) | BIT(14))
+#define RX_FIRST	BIT(9)
+#define RX_LAST		BIT(8)
+#define TX_ERROR	BIT(15)
+#define TX_SETUP_DONE	0x7fffffff
+#define TX_IRQ		BIT(31)
+#define TX_LAST		BIT(30)
+#define TX_FIRST	BIT(29)
+#define TX_SETUP	BIT(27)
+#define RING_END	BIT(25)
+
+struct desc {
+	__le32 status;
+	__le32 control;
+	__le32 buf1;
+	__le32 buf2;
+};
+
+#define FILTER_ENTRIES	16
+#define FILTER_BYTES	192
+
+/**
+ * struct tulip - what the base does not know of
+ * @csr6:	tx lock: what is in CSR6
+ * @phy:	constant: address of the transceiver on the MII, -1: none
+ */
+struct tulip {
+	u32 csr6;
+	int phy;
+};
+
+static inline struct tulip *tulip(struct via_native *n)
+{
+	return (struct tulip *)n->priv;
+}
+
+static inline void put_csr(struct via_native *n, int csr, u32 value)
+{
+	writel(value, n->regs + CSR(csr));
+}
+
+static inline u32 get_csr(struct via_native *n, int csr)
+{
+	return readl(n->regs + CSR(csr));
+}
+
+/* The short path. */
+
+static inline struct desc *desc(const struct via_native_ring *ring, u32 i)
+{
+	return (struct desc *)ring->desc + i;
+}
+
+static inline u32 ring_end(u32 i, u32 slots)
+{
+	return i == slots - 1 ? RING_END : 0;
+}
+
+static inline void fill(struct via_native *n, u32 i, u32 control)
+{
+	struct desc *d = desc(&n->tx, i);
+
+	d->control = cpu_to_le32(control | ring_end(i, TX_SLOTS));
+	/* The bytes and all else before the owner. */
+	dma_wmb();
+	WRITE_ONCE(d->status, cpu_to_le32(OWN));
+}
+
+static inline void tx_fill(struct via_native *n, u32 i, u32 len, bool irq)
+{
+	fill(n, i, TX_FIRST | TX_LAST | len | (irq ? TX_IRQ : 0));
+}
+
+static inline void tx_kick(struct via_native *n)
+{
+	put_csr(n, 1, 1);
+}
+
+static inline bool tx_done(struct via_native *n, u32 i)
+{
+	u32 status = le32_to_cpu(READ_ONCE(desc(&n->tx, i)->status));
+
+	if (status & OWN)
+		return false;
+	if (unlikely(status & TX_ERROR) && status != TX_SETUP_DONE)
+		n->tx_errors++;
+	return true;
+}
+
+static inline int rx_frame(struct via_native *n, u32 i)
+{
+	const u32 whole = RX_FIRST | RX_LAST;
+	u32 status = le32_to_cpu(READ_ONCE(desc(&n->rx, i)->status));
+	int len;
+
+	if (status & OWN)
+		return 0;
+	/* The owner before the bytes. */
+	dma_rmb();
+	len = FIELD_GET(RX_LENGTH, status) - CRC_LEN;
+	if (likely((status & (whole | RX_ERROR)) == whole && len > 0))
+		return len;
+	/* A tagged frame is "too long", and welcome. */
+	if ((status & (whole | RX_DAMAGED)) == whole && len > 0 &&
+	    len <= n->tx_max)
+		return len;
+	return -EIO;
+}
+
+static inline void rx_give(struct via_native *n, u32 i)
+{
+	/* All looks at the bytes, and all else, before the owner. */
+	dma_mb();
+	WRITE_ONCE(desc(&n->rx, i)->status, cpu_to_le32(OWN));
+}
+
+static inline void rx_given(struct via_native *n)
+{
+	/* The chip looks at the descriptors themselves. */
+}
+
+static inline void tx_wait(struct via_native *n)
+{
+	/* Each frame says for itself whether it interrupts. */
+}
+
+static noinline void rare(struct via_native *n, u32 events)
+{
+	put_csr(n, 5, (events & EVENTS_RARE) | CSR5_ABNORMAL);
+	if (events == U32_MAX)
+		return;			/* gone from the bus */
+	if (events & (CSR5_RX_EMPTY | CSR5_RX_STOPPED)) {
+		n->rx_empty++;
+		put_csr(n, 2, 1);
+	}
+	if (events & CSR5_BUS_ERROR)
+		via_native_fail(n, "bus error", events);
+}
+
+/* What is rare is acknowledged only where it was seen. */
+static inline void ack(struct via_native *n)
+{
+	u32 events;
+
+	put_csr(n, 5, EVENTS_SERVED);
+	events = get_csr(n, 5);
+	if (unlikely(events & EVENTS_RARE))
+		rare(n, events);
+}
+
+static const struct via_native_hot hot = {
+	.tx_fill = tx_fill,
+	.tx_kick = tx_kick,
+	.tx_done = tx_done,
+	.rx_frame = rx_frame,
+	.rx_give = rx_give,
+	.rx_given = rx_given,
+	.tx_wait = tx_wait,
+	.ack = ack,
+};
+
+static irqreturn_t tulip_irq(int irq, void *arg)
+{
+	struct via_native *n = arg;
+	u32 events = get_csr(n, 5);
+
+	/* Masked, not ours, or gone from the bus. */
+	if (!(events & (CSR5_NORMAL | CSR5_ABNORMAL)) || events == U32_MAX)
+		return IRQ_NONE;
+	/* Even if the poll is not to be had: it may be off for good. */
+	put_csr(n, 7, 0);
+	if (likely(napi_schedule_prep(&n->napi)))
+		__napi_schedule_irqoff(&n->napi);
+	return IRQ_HANDLED;
+}
+
+static int tulip_poll(struct napi_struct *napi, int budget)
+{
+	return via_native_poll(napi, budget, &hot);
+}
+
+static netdev_tx_t tulip_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	return via_native_xmit(skb, dev, &hot);
+}
+
+VIA_NATIVE_ETHER_OPS(tulip_ether, hot);
+
+/* The serial EEPROM: bits through CSR9, a 93C46 or 93C66. */
+
+static u32 srom_bit(struct via_native *n, bool out)
+{
+	u32 bits = CSR9_SROM | CSR9_READ | CSR9_SROM_CS |
+		   (out ? CSR9_SROM_IN : 0);
+	u32 in;
+
+	put_csr(n, 9, bits);
+	get_csr(n, 9);
+	udelay(1);
+	put_csr(n, 9, bits | CSR9_SROM_CLK);
+	get_csr(n, 9);
+	udelay(1);
+	in = get_csr(n, 9) & CSR9_SROM_OUT;
+	put_csr(n, 9, bits);
+	return in ? 1 : 0;
+}
+
+/*
+ * A word.  The EEPROM answers the last bit of the address with a zero, which
+ * tells how many it has: @address_bits is set to it while it is 0.
+ */
+static u16 srom_word(struct via_native *n, u32 address, u32 *address_bits)
+{
+	u32 max = *address_bits ?: 8, i;
+	u16 word = 0;
+
+	put_csr(n, 9, CSR9_SROM | CSR9_READ);
+	udelay(1);
+	for (i = 0; i < 3; i++)
+		srom_bit(n, i != 2);		/* start, "read" */
+	for (i = 1; i <= max; i++) {
+		bool bit = address >> (max - i) & 1;
+
+		if (!srom_bit(n, bit) && !*address_bits && !address) {
+			*address_bits = i;
+			break;
+		}
+	}
+	for (i = 0; i < 16; i++)
+		word = word << 1 | srom_bit(n, false);
+	put_csr(n, 9, CSR9_SROM | CSR9_READ);
+	udelay(1);
+	put_csr(n, 9, 0);
+	return word;
+}
+
+/*
+ * The address lies behind the header of DEC's layout, whose version is at 18;
+ * boards older than it begin with the address.
+ */
+static void srom_address(struct via_native *n)
+{
+	u32 address_bits = 0, at, i;
+	u8 mac[ETH_ALEN];
+	u16 word;
+
+	srom_word(n, 0, &address_bits);
+	if (address_bits != 6 && address_bits != 8)
+		address_bits = 6;
+	word = srom_word(n, 9, &address_bits) & 0xff;
+	at = word && word <= 4 ? 10 : 0;
+	for (i = 0; i < ETH_ALEN / 2; i++) {
+		word = srom_word(n, at + i, &address_bits);
+		mac[2 * i] = word;
+		mac[2 * i + 1] = word >> 8;
+	}
+	eth_hw_addr_set(n->dev, mac);
+}
+
+/* The transceiver: bits through CSR9 again.  Process context. */
+
+static u32 mii_bit(struct via_native *n, u32 bits)
+{
+	u32 in;
+
+	put_csr(n, 9, bits);
+	in = get_csr(n, 9) & CSR9_MII_IN;
+	udelay(1);
+	put_csr(n, 9, bits | CSR9_MII_CLK);
+	get_csr(n, 9);
+	udelay(1);
+	return in ? 1 : 0;
+}
+
+/* The low @count bits of @value. */
+static void mii_send(struct via_native *n, u32 value, u32 count)
+{
+	while (count--)
+		mii_bit(n, value >> count & 1 ? CSR9_MII_OUT : 0);
+}
+
+static u16 mii_read(struct via_native *n, int phy, int reg)
+{
+	u32 i, word = 0;
+
+	mii_send(n, U32_MAX, 32);
+	mii_send(n, 0x6 << 10 | phy << 5 | reg, 14);
+	for (i = 0; i < 2; i++)
+		mii_bit(n, CSR9_MII_READ);	/* the line turns round */
+	for (i = 0; i < 16; i++)
+		word = word << 1 | mii_bit(n, CSR9_MII_READ);
+	mii_bit(n, CSR9_MII_READ);
+	return word;
+}
+
+static void mii_write(struct via_native *n, int phy, int reg, u16 value)
+{
+	mii_send(n, U32_MAX, 32);
+	mii_send(n, 0x5 << 12 | phy << 7 | reg << 2 | 0x2, 16);
+	mii_send(n, value, 16);
+	mii_bit(n, CSR9_MII_READ);
+}
+
+static void find_phy(struct via_native *n)
+{
+	int phy;
+	u16 id;
+
+	tulip(n)->phy = -1;
+	/* Address 0 answers for any on some: it comes last. */
+	for (phy = 1; phy <= 32; phy++) {
+		id = mii_read(n, phy & 31, MII_BMSR);
+		if (id && id != 0xffff) {
+			tulip(n)->phy = phy & 31;
+			return;
+		}
+	}
+}
+
+static void wake_phy(struct via_native *n)
+{
+	int phy = tulip(n)->phy;
+	u16 bmcr;
+
+	if (phy < 0)
+		return;
+	bmcr = mii_read(n, phy, MII_BMCR);
+	if (bmcr & (BMCR_ISOLATE | BMCR_PDOWN)) {
+		bmcr &= ~(BMCR_ISOLATE | BMCR_PDOWN);
+		mii_write(n, phy, MII_BMCR,
+			  bmcr | BMCR_ANENABLE | BMCR_ANRESTART);
+	}
+}
+
+static void mii_link(struct via_native *n, struct via_native_link *link)
+{
+	int phy = tulip(n)->phy;
+	u16 bmcr, both;
+
+	/* It remembers a link that was lost until it is read. */
+	mii_read(n, phy, MII_BMSR);
+	link->up = mii_read(n, phy, MII_BMSR) & BMSR_LSTATUS;
+	bmcr = mii_read(n, phy, MII_BMCR);
+	if (bmcr & BMCR_ANENABLE) {
+		both = mii_read(n, phy, MII_ADVERTISE) &
+		       mii_read(n, phy, MII_LPA);
+		/* The best of both, in the standard's order. */
+		link->mbps = both & (LPA_100FULL | LPA_100HALF) ? 100 : 10;
+		link->full = both & LPA_100FULL ||
+			     (!(both & LPA_100HALF) && both & LPA_10FULL);
+	} else {
+		link->mbps = bmcr & BMCR_SPEED100 ? 100 : 10;
+		link->full = bmcr & BMCR_FULLDPLX;
+	}
+}
+
+/* Starting and stopping. */
+
+/* Wait until what CSR6 told to stop has stopped; a gone chip never says. */
+static void wait_stopped(struct via_native *n)
+{
+	u32 csr5;
+
+	if (read_poll_timeout_atomic(get_csr, csr5, csr5 == U32_MAX ||
+				     !(csr5 & (CSR5_RX_STATE | CSR5_TX_STATE)),
+				     10, 2000, false, n, 5))
+		netdev_warn(n->dev, "the chip does not stop (status %#x)\n",
+			    csr5);
+}
+
+/* Speed and duplex change only while nothing runs; tx lock or not up. */
+static void set_csr6(struct via_native *n, u32 csr6)
+{
+	const u32 calm = CSR6_PROMISC | CSR6_MULTICAST | CSR6_RX | CSR6_TX;
+	struct tulip *t = tulip(n);
+
+	if (csr6 == t->csr6)
+		return;
+	if ((csr6 ^ t->csr6) & ~calm && t->csr6 & (CSR6_RX | CSR6_TX)) {
+		put_csr(n, 6, t->csr6 & ~(CSR6_RX | CSR6_TX));
+		wait_stopped(n);
+	}
+	t->csr6 = csr6;
+	put_csr(n, 6, csr6);
+}
+
+static void tulip_link(struct via_native *n, struct via_native_link *link)
+{
+	u32 csr6;
+
+	if (get_csr(n, 5) == U32_MAX) {
+		link->gone = true;
+		return;
+	}
+	if (tulip(n)->phy >= 0) {
+		mii_link(n, link);
+	} else {
+		link->up = !(get_csr(n, 12) & CSR12_NO_LINK10);
+		link->mbps = 10;
+	}
+	__netif_tx_lock_bh(via_native_txq(n));
+	csr6 = tulip(n)->csr6 & ~(CSR6_FULL | CSR6_10MBPS);
+	if (link->full)
+		csr6 |= CSR6_FULL;
+	if (link->mbps == 10)
+		csr6 |= CSR6_10MBPS;
+	if (link->up && n->up)
+		set_csr6(n, csr6);
+	__netif_tx_unlock_bh(via_native_txq(n));
+}
+
+static void filter_add(__le32 **to, const u8 *mac)
+{
+	int i;
+
+	/* Two bytes in each longword. */
+	for (i = 0; i < ETH_ALEN; i += 2)
+		*(*to)++ = cpu_to_le32(mac[i] | mac[i + 1] << 8);
+}
+
+/* All 16 addresses: what is not needed is filled with our own. */
+static void filter_build(struct via_native *n, void *frame, bool uc, bool mc)
+{
+	static const u8 broadcast[ETH_ALEN] = { [0 ... ETH_ALEN - 1] = 0xff };
+	struct net_device *dev = n->dev;
+	struct netdev_hw_addr *ha;
+	__le32 *to = frame, *end = frame + FILTER_BYTES;
+
+	filter_add(&to, dev->dev_addr);
+	filter_add(&to, broadcast);
+	if (uc)
+		netdev_for_each_uc_addr(ha, dev)
+			filter_add(&to, ha->addr);
+	if (mc)
+		netdev_for_each_mc_addr(ha, dev)
+			filter_add(&to, ha->addr);
+	while (to < end)
+		filter_add(&to, dev->dev_addr);
+}
+
+static bool tulip_filter(struct via_native *n)
+{
+	const struct via_native_buf *buf;
+	struct net_device *dev = n->dev;
+	u32 room = FILTER_ENTRIES - 2, i;
+	u32 csr6 = tulip(n)->csr6 & ~(CSR6_PROMISC | CSR6_MULTICAST);
+	bool uc, mc;
+
+	via_native_reap(n, &hot);
+	if (via_native_tx_busy(n) == n->tx.slots)
+		return false;
+	uc = netdev_uc_count(dev) <= room;
+	if (uc)
+		room -= netdev_uc_count(dev);
+	mc = netdev_mc_count(dev) <= room;
+	if (dev->flags & IFF_PROMISC || !uc)
+		csr6 |= CSR6_PROMISC;
+	if (dev->flags & IFF_ALLMULTI || !mc)
+		csr6 |= CSR6_MULTICAST;
+	set_csr6(n, csr6);
+
+	i = n->tx.next & (n->tx.slots - 1);
+	buf = &n->tx.buf[i];
+	filter_build(n, buf->data, uc, mc);
+	if (n->sync)
+		dma_sync_single_for_device(&n->pdev->dev, buf->dma,
+					   FILTER_BYTES, DMA_TO_DEVICE);
+	n->tx_who[i] = VIA_NATIVE_IP;
+	n->tx_used[VIA_NATIVE_IP]++;
+	n->tx.next++;
+	fill(n, i, TX_SETUP | FILTER_BYTES);
+	tx_kick(n);
+	return true;
+}
+
+static void rings_init(struct via_native *n)
+{
+	struct desc *d;
+	u32 i;
+
+	for (i = 0; i < TX_SLOTS; i++) {
+		d = desc(&n->tx, i);
+		d->status = 0;
+		d->buf1 = cpu_to_le32(n->tx.buf[i].dma);
+		d->buf2 = 0;
+	}
+	for (i = 0; i < RX_SLOTS; i++) {
+		d = desc(&n->rx, i);
+		d->status = cpu_to_le32(OWN);
+		d->control = cpu_to_le32(RX_PIECE |
+					 (VIA_NATIVE_BUF - RX_PIECE) << 11 |
+					 ring_end(i, RX_SLOTS));
+		d->buf1 = cpu_to_le32(n->rx.buf[i].dma);
+		d->buf2 = cpu_to_le32(n->rx.buf[i].dma + RX_PIECE);
+	}
+	/* Coherent memory, but the chip may look as soon as it is told. */
+	wmb();
+}
+
+static void reset_chip(struct via_native *n)
+{
+	put_csr(n, 0, CSR0_RESET);
+	get_csr(n, 0);
+	usleep_range(50, 100);
+	put_csr(n, 0, CSR0_BURST_16 | CSR0_ALIGN_16);
+	put_csr(n, 7, 0);
+	get_csr(n, 0);
+	usleep_range(50, 100);
+}
+
+/* Only ours, no data path: the setup frame leaves though there is no wire. */
+static int filter_first(struct via_native *n)
+{
+	__le32 *status = &desc(&n->tx, 0)->status;
+	u32 seen;
+
+	netif_addr_lock_bh(n->dev);
+	tulip_filter(n);
+	netif_addr_unlock_bh(n->dev);
+	if (read_poll_timeout(READ_ONCE, seen,
+			      !(le32_to_cpu((__force __le32)seen) & OWN),
+			      10, 10000, false, *(u32 __force *)status)) {
+		netdev_err(n->dev, "the chip does not take its address filter\n");
+		return -EIO;
+	}
+	return 0;
+}
+
+static void tulip_stop(struct via_native *n)
+{
+	struct tulip *t = tulip(n);
+
+	t->csr6 &= ~(CSR6_RX | CSR6_TX);
+	put_csr(n, 6, t->csr6);
+	wait_stopped(n);
+	put_csr(n, 5, EVENTS);
+}
+
+static int tulip_start(struct via_native *n)
+{
+	struct tulip *t = tulip(n);
+	int err;
+
+	if (get_csr(n, 5) == U32_MAX)
+		return -ENODEV;
+	pci_write_config_dword(n->pdev, POWER_MODE, 0);
+	reset_chip(n);
+	rings_init(n);
+	put_csr(n, 3, n->rx.dma);
+	put_csr(n, 4, n->tx.dma);
+	t->csr6 = CSR6_ONE | CSR6_STORE;
+	if (t->phy >= 0) {
+		t->csr6 |= CSR6_PORT_MII | CSR6_NO_HEARTBEAT;
+		wake_phy(n);
+	} else {
+		/* The chip's own transceiver: 10BASE-T, half duplex. */
+		put_csr(n, 13, 0);
+		put_csr(n, 14, 0x7f3f);
+		put_csr(n, 15, 0x0008);
+		put_csr(n, 13, 1);
+	}
+	put_csr(n, 6, t->csr6);
+	/* It wants the filter before it receives. */
+	set_csr6(n, t->csr6 | CSR6_TX);
+	err = filter_first(n);
+	if (err) {
+		tulip_stop(n);
+		return err;
+	}
+	set_csr6(n, t->csr6 | CSR6_RX);
+	return 0;
+}
+
+static void tulip_unmask(struct via_native *n)
+{
+	put_csr(n, 7, EVENTS);
+}
+
+static void tulip_mask(struct via_native *n)
+{
+	put_csr(n, 7, 0);
+	get_csr(n, 7);
+}
+
+static int tulip_identify(struct via_native *n)
+{
+	pci_write_config_dword(n->pdev, POWER_MODE, 0);
+	reset_chip(n);
+	srom_address(n);
+	find_phy(n);
+	if (tulip(n)->phy < 0 && n->pdev->device == PCI_DEVICE_ID_DEC_TULIP_FAST) {
+		dev_err(&n->pdev->dev, "no transceiver answers on the MII; use the stock driver\n");
+		return -ENODEV;
+	}
+	return 0;
+}
+
+static const struct via_native_chip chip = {
+	.ether = &tulip_ether,
+	.hard_irq = tulip_irq,
+	.poll = tulip_poll,
+	.xmit = tulip_xmit,
+	.bar = 1,
+	.dma_bits = 32,
+	.priv_size = sizeof(struct tulip),
+	.desc_size = sizeof(struct desc),
+	.tx_slots = TX_SLOTS,
+	.rx_slots = RX_SLOTS,
+	.max_mtu = ETH_DATA_LEN,
+	.identify = tulip_identify,
+	.start = tulip_start,
+	.stop = tulip_stop,
+	.unmask = tulip_unmask,
+	.mask = tulip_mask,
+	.filter = tulip_filter,
+	.link = tulip_link,
+};
+
+static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	return via_native_probe(pdev, &chip);
+}
+
+static const struct pci_device_id ids[] = {
+	{ PCI_DEVICE(PCI_VENDOR_ID_DEC, PCI_DEVICE_ID_DEC_TULIP_FAST) },
+	{ PCI_DEVICE(PCI_VENDOR_ID_DEC, PCI_DEVICE_ID_DEC_21142) },
+	{}
+};
+MODULE_DEVICE_TABLE(pci, ids);
+
+static struct pci_driver tulip_driver = {
+	.name = "via_tulip",
+	.id_table = ids,
+	.probe = probe,
+	.remove = via_native_remove,
+	.shutdown = via_native_shutdown,
+	.driver.pm = &via_native_pm,
+};
+module_pci_driver(tulip_driver);
+
+MODULE_DESCRIPTION("VI NIC and network interface on DEC 21140 and 21143");
+MODULE_LICENSE("Dual BSD/GPL");
