@@ -27,7 +27,7 @@ find kernel devices include/uapi -name '*.[ch]' |
 echo "lint: modules with W=1 and sparse"
 out=${B:-build}/lint
 mkdir -p "$out"
-make -s modules B="$out" KFLAGS="W=1 C=2 CHECK='sparse -D__CHECK_ENDIAN__'" \
+make -s modules B="$out" KFLAGS="W=1 C=2 VIA_SKELETON=m CHECK='sparse -D__CHECK_ENDIAN__'" \
 	>"$out/modules.log" 2>&1 || bad=1
 if grep -E 'warning|error' "$out/modules.log"; then
 	echo "lint: see $out/modules.log"
