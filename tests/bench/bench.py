@@ -5,6 +5,8 @@
 Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
        lo     instructions over via_lo, beside a UNIX-domain socket pair
        micro  single calls and memory
+       native through our own drivers (tulip, e1000), beside the stock ones:
+              instructions, and bandwidth between two machines
        wire   two machines: VIA, UDP, TCP and rdma_rxe, interleaved rounds
 Ends with status 1 when something could not be measured or a bar is missed.
 """
@@ -25,9 +27,9 @@ import wire  # noqa: E402
 from lab import Lab, LabError  # noqa: E402
 from labkit import kernels  # noqa: E402
 
-PARTS = ("exact", "lo", "micro", "wire")
+PARTS = ("exact", "lo", "micro", "native", "wire")
 EXACT_PARTS = {"exact": exact.part_exact, "lo": exact.part_lo,
-               "micro": exact.part_micro}
+               "micro": exact.part_micro, "native": exact.part_native}
 WIRE_NICS = ["e1000", "virtio-net"]
 
 
@@ -69,6 +71,17 @@ def run_wire(book, args):
         return [f"two machines: {error}"]
 
 
+def run_native(book, args):
+    print("# two machines: e1000 with its stock driver, and with ours",
+          flush=True)
+    try:
+        with Lab(nodes=2, nics=["e1000"] * 2, kernel=args.kernel) as lab:
+            return wire.part_native(book, lab, args.build, args.quick)
+    except LabError as error:
+        print(f"# FAILED native: {error}", flush=True)
+        return [f"native: {error}"]
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__,
@@ -80,7 +93,7 @@ def main():
     parser.add_argument("--kernel", default="6.1")
     parser.add_argument("--build", default="build", help="the build folder")
     args = parser.parse_args()
-    parts = args.only or list(PARTS)
+    parts = [p for p in PARTS if p in (args.only or PARTS)]
     args.build = os.path.abspath(args.build)
     os.makedirs(args.build, exist_ok=True)
     build(args)
@@ -93,6 +106,9 @@ def main():
         failures += run_exact(book, "tulip", exact_parts, args)
     if "exact" in parts and not args.quick:
         failures += run_exact(book, "i82559er", ["exact"], args)
+    if "native" in parts:
+        failures += run_exact(book, "e1000", ["native"], args)
+        failures += run_native(book, args)
     if "wire" in parts:
         failures += run_wire(book, args)
 

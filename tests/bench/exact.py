@@ -2,10 +2,12 @@
 """Parts in exact mode: one guest, one CPU, a nanosecond is an instruction."""
 
 import json
+import os
 
 PEER = "--peer-netns peer"
 VIA = f"--exact -d via_eth0 --peer-dev via_eth1 {PEER}"
 SOCK = f"--exact {PEER}"
+NATIVE = {"tulip": "via_tulip", "e1000": "via_e1000"}
 
 
 class Exact:
@@ -22,6 +24,22 @@ class Exact:
         self.node.sh("nsenter --net=/var/run/netns/peer sh -c 'echo eth1 "
                      ">/sys/module/via_netdev/parameters/attach' && "
                      "test -c /dev/via_eth1")
+
+    def go_native(self):
+        """Both cards to our own driver, the second one in its namespace."""
+        bind = os.path.join(os.path.dirname(__file__), "../../tools/via-bind")
+        self.lab.insmod(self.node, modules=("via_native", NATIVE[self.nic]))
+        self.node.sh(
+            "ip -n peer link set eth1 netns 1 && "
+            f"{bind} eth0 native && {bind} eth1 native && "
+            "ip link set eth1 netns peer && "
+            "ip -n peer addr add 10.0.0.2/24 dev eth1 && "
+            "ip -n peer link set eth1 up && "
+            "ip neigh replace 10.0.0.2 lladdr 52:54:00:00:01:01 dev eth0 && "
+            "ip -n peer neigh replace 10.0.0.1 lladdr 52:54:00:00:00:01 "
+            "dev eth1 && "
+            "until grep -q 1 /sys/class/net/eth0/carrier && ip netns exec "
+            "peer grep -q 1 /sys/class/net/eth1/carrier; do sleep 0.1; done")
 
     def run(self, command, timeout=300):
         """JSON objects of a command; a failure is noted, not the end."""
@@ -57,21 +75,46 @@ class Exact:
             self.book.add(nic=nic, **row)
 
 
-def part_exact(exact):
-    """Latency and instructions a byte over the NIC, with references."""
+def over_via(exact, path):
     for level in ("rd", "unreliable"):
         for wait, flag in (("poll", ""), ("block", "-e")):
-            exact.lat("via_netdev", wait,
+            exact.lat(path, wait,
                       f"tools/vipl_lat {VIA} -l {level} {flag}", level)
-    exact.lat("udp-spin", "poll",
+    exact.bulk(path, "poll", f"tools/vipl_bw {VIA} -t 8", "rd")
+    exact.bulk(path, "block", f"tools/vipl_bw {VIA} -e", "rd")
+
+
+def over_ip(exact, driver=""):
+    exact.lat(f"udp-spin{driver}", "poll",
               f"tests/bench/sock_lat {SOCK} 10.0.0.2 --spin")
     for proto in ("udp", "tcp"):
-        exact.lat(proto, "block",
+        exact.lat(f"{proto}{driver}", "block",
                   f"tests/bench/sock_lat {SOCK} 10.0.0.2 --proto {proto}")
-    exact.bulk("via_netdev", "poll", f"tools/vipl_bw {VIA} -t 8", "rd")
-    exact.bulk("via_netdev", "block", f"tools/vipl_bw {VIA} -e", "rd")
-    exact.bulk("tcp", "block",
+    exact.bulk(f"tcp{driver}", "block",
                f"tests/bench/sock_lat {SOCK} 10.0.0.2 --proto tcp --bw")
+
+
+def part_exact(exact):
+    """Latency and instructions a byte over the NIC, with references."""
+    over_via(exact, "via_netdev")
+    over_ip(exact)
+
+
+def part_native(exact):
+    """The same through our own driver, IP beside the stock one.  Comes last:
+    the cards change hands."""
+    if exact.book.get(bench="bulk", path="tcp", nic=exact.nic) is None:
+        over_ip(exact)
+    exact.go_native()
+    driver = NATIVE[exact.nic]
+    over_via(exact, driver)
+    over_ip(exact, f"@{driver}")
+    for bench, path, wait in (("lat", "udp-spin", "poll"),
+                              ("lat", "udp", "block"), ("lat", "tcp", "block"),
+                              ("bulk", "tcp", "block")):
+        like = dict(bench=bench, nic=exact.nic, wait=wait)
+        exact.book.ratio(dict(path=f"{path}@{driver}", **like),
+                         dict(path=path, **like))
 
 
 def part_lo(exact):

@@ -4,6 +4,8 @@
 import json
 import statistics
 
+import exact
+
 FIELDS = ("bench", "path", "nic", "level", "wait", "size", "unit", "value")
 
 
@@ -83,6 +85,26 @@ def exact_bars():
               wait="block", size=65536)
 
 
+def native_bars():
+    for wait, limit in (("poll", 3500), ("block", 8000)):
+        yield Bar(2, limit, stretch=2500 if wait == "poll" else None,
+                  level="rd", **lat("via_tulip", "tulip", wait,
+                                    "instructions"))
+    for nic, driver in exact.NATIVE.items():
+        for wait in ("poll", "block"):
+            yield Bar(4, 2.5, bench="bulk", path=driver, nic=nic, level="rd",
+                      wait=wait, size=65536)
+        # IP through our driver beside IP through the kernel's.
+        for bench, path in (("lat", "udp-spin"), ("lat", "udp"),
+                            ("lat", "tcp"), ("bulk", "tcp")):
+            yield Bar(4, 1.1, bench=bench, path=f"{path}@{driver}/{path}",
+                      unit="ratio")
+    yield Bar(4, 1, at_least=True, bench="bw", path="via_e1000/tcp",
+              unit="ratio")
+    yield Bar(4, 1, at_least=True, bench="bw", path="tcp@via_e1000/tcp",
+              unit="ratio")
+
+
 def micro_bars():
     yield Bar(3, 120, bench="post", path="VipPostRecv", nic="lo")
     for call in ("VipRecvDone", "VipSendDone", "VipCQDone"):
@@ -114,8 +136,8 @@ def wire_bars():
                   nic=nic, unit="ratio", wait="block")
 
 
-BARS = {"exact": exact_bars, "micro": micro_bars, "lo": lo_bars,
-        "wire": wire_bars}
+BARS = {"exact": exact_bars, "native": native_bars, "micro": micro_bars,
+        "lo": lo_bars, "wire": wire_bars}
 
 
 def number(value):

@@ -34,6 +34,8 @@ PATHS = {
     "bulk-block": f"tools/vipl_bw {exact.VIA} -s 65536 -l rd -e",
     "udp-spin": f"tests/bench/sock_lat {exact.SOCK} 10.0.0.2 --spin",
     "udp": f"tests/bench/sock_lat {exact.SOCK} 10.0.0.2 --proto udp",
+    "tcp-bw": f"tests/bench/sock_lat {exact.SOCK} 10.0.0.2 --proto tcp --bw "
+              "-s 65536",
     "lo": "tools/vipl_lat --exact -d via_lo -l rd",
     "lo-block": "tools/vipl_lat --exact -d via_lo -l rd -e",
 }
@@ -106,6 +108,8 @@ def measure(args, command):
              qemu_args=["-plugin", f"{plugin},out={path}"]) as lab:
         runner = exact.Exact(None, lab, args.build, args.nic, False)
         runner.setup()
+        if args.native:
+            runner.go_native()
         counter = Counter(path)
         runner.run(f"{command} -n {FEW}")
         shots = [counter.snapshot()]
@@ -124,6 +128,8 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("path", choices=PATHS, help="what to run")
     parser.add_argument("--nic", default="tulip")
+    parser.add_argument("--native", action="store_true",
+                        help="with our own driver for the NIC")
     parser.add_argument("--lines", type=int, default=60)
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     args = parser.parse_args()

@@ -2,6 +2,7 @@
 """Two machines on one wire: VIA beside UDP, TCP and soft-RoCE."""
 
 import json
+import os
 import re
 
 RXE = ("modprobe crc32_generic; modprobe crc32-pclmul; modprobe rdma_rxe && "
@@ -51,6 +52,18 @@ class Pair:
                        f"{tool} {flags} 10.{net}.0.2", "Waiting for client")
         match = re.search(rf"^ *{size}\s+\d+\s.*$", out or "", re.M)
         return float(match.group().split()[column]) if match else None
+
+
+    def tcp(self, net, iters):
+        return self.ours("tests/bench/sock_lat", "", f"10.{net}.0.2 --proto "
+                         f"tcp --bw -s 65536 -n {iters}", "bw_average_mbps")
+
+    def via(self, net, iters):
+        """Reliable Delivery, blocking: polling burns the host CPUs that the
+        emulated wire needs."""
+        return self.ours("tools/vipl_bw", f"-d via_eth{net}",
+                         f"-d via_eth{net} 52:54:00:00:{net:02x}:02 -e -n "
+                         f"{iters}", "bw_average_mbps")
 
 
 def key(bench, path, nic, level, wait, size, unit):
@@ -117,4 +130,34 @@ def part_wire(book, lab, build, nics, quick):
         book.ratio(via, dict(bench="bw", path="tcp", nic=nic))
         book.ratio(via, dict(bench="bw", path="rxe", nic=nic,
                              wait=max(rxe)[1]))
+    return pair.failures
+
+
+def part_native(book, lab, build, quick):
+    """Bandwidth on wire 0 through the stock driver, on wire 1 through ours;
+    medians of interleaved rounds."""
+    bind = os.path.join(os.path.dirname(__file__), "../../tools/via-bind")
+    pair = Pair(lab, build)
+    for node in lab.nodes:
+        lab.insmod(node)
+        lab.insmod(node, modules=("via_native", "via_e1000"))
+        node.sh(f"{bind} eth1 native && until grep -q 1 "
+                "/sys/class/net/eth1/carrier; do sleep 0.1; done", 60)
+    iters = 200 if quick else 1000
+    rounds = []
+    for number in range(2 if quick else 5):
+        print(f"# round {number + 1}", flush=True)
+        found = {}
+        for path, level, value in (
+                ("tcp", "-", pair.tcp(0, iters)),
+                ("tcp@via_e1000", "-", pair.tcp(1, iters)),
+                ("via_e1000", "rd", pair.via(1, iters))):
+            if value is not None:
+                found[key("bw", path, "e1000", level, "block", 65536,
+                          "mbps")] = value
+        rounds.append(found)
+    book.medians(rounds)
+    for path in ("tcp@via_e1000", "via_e1000"):
+        book.ratio(dict(bench="bw", path=path, nic="e1000"),
+                   dict(bench="bw", path="tcp", nic="e1000"))
     return pair.failures
