@@ -118,6 +118,15 @@ static void set_link(struct via_native *n, const struct via_native_link *link)
 	}
 }
 
+/* Pulled out (all ones), or switched off behind our back. */
+static bool answers(struct via_native *n)
+{
+	u16 command;
+
+	pci_read_config_word(n->pdev, PCI_COMMAND, &command);
+	return command != U16_MAX && command & PCI_COMMAND_MEMORY;
+}
+
 /* No wire, but no card either: connections end now, not after a patience. */
 static void lost(struct via_native *n)
 {
@@ -138,6 +147,8 @@ static void link_work(struct work_struct *work)
 	struct via_native_link link = {};
 
 	n->chip->link(n, &link);
+	if (!link.up && !answers(n))
+		link.gone = true;
 	if (link.gone) {
 		lost(n);
 	} else if (n->link.gone) {

@@ -111,7 +111,8 @@ struct via_native_count {
 
 /**
  * struct via_native_link - the state of the wire
- * @gone:	the chip is not on the bus any more, its registers read all ones
+ * @gone:	the chip is not on the bus any more: where all ones in its
+ *		registers might pass for a wire
  * @up:		there is a partner
  * @full:	full duplex
  * @mbps:	speed
