@@ -137,6 +137,8 @@ struct via_native_link {
  * @tx_slots:	powers of two
  * @rx_slots:	likewise
  * @max_mtu:	bytes behind the Ethernet header
+ * @rx_head:	bytes of the chip's own in front of each received frame, in
+ *		the slot's buffer, which is then coherent memory; 0: none
  * @jumbo_buf:	bytes of a slot's buffer with an MTU beyond 1500: a power of
  *		two; 0: there is no such MTU
  * @features:	what the chip does for the stack, beside what copying gives
@@ -168,6 +170,7 @@ struct via_native_chip {
 	u32 tx_slots;
 	u32 rx_slots;
 	u32 max_mtu;
+	u32 rx_head;
 	u32 jumbo_buf;
 	netdev_features_t features;
 	bool msi;

@@ -365,6 +365,7 @@ static __always_inline int via_native_rx(struct via_native *n,
 {
 	struct via_ether_nic *nic = READ_ONCE(n->nic);
 	struct device *dma = &n->pdev->dev;
+	bool sync = n->sync && !n->chip->rx_head;
 	int done = 0;
 
 	while (done < budget) {
@@ -375,7 +376,7 @@ static __always_inline int via_native_rx(struct via_native *n,
 		if (!len)
 			break;
 		if (likely(len >= ETH_HLEN)) {
-			if (unlikely(n->sync))
+			if (unlikely(sync))
 				dma_sync_single_for_cpu(dma, buf->dma, len,
 							DMA_FROM_DEVICE);
 			if (likely(is_vi(n, nic, buf->data)))
@@ -385,7 +386,7 @@ static __always_inline int via_native_rx(struct via_native *n,
 				via_native_rx_other(n, nic, buf->data, len,
 						    hot->rx_summed &&
 						    hot->rx_summed(n, i));
-			if (unlikely(n->sync))
+			if (unlikely(sync))
 				dma_sync_single_for_device(dma, buf->dma, len,
 							   DMA_FROM_DEVICE);
 		} else {

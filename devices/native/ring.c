@@ -11,18 +11,33 @@ static u32 piece_size(u32 buf_size)
 	return max_t(u32, PAGE_SIZE, buf_size);
 }
 
+/*
+ * Where a chip has a head of its own before each received frame, both of us
+ * write to a buffer, at any time: that is for coherent memory.
+ */
+static u32 head_of(const struct via_native *n, enum dma_data_direction dir)
+{
+	return dir == DMA_FROM_DEVICE ? n->chip->rx_head : 0;
+}
+
 static void ring_free(struct via_native *n, struct via_native_ring *ring,
 		      u32 buf_size, enum dma_data_direction dir)
 {
 	struct device *dev = &n->pdev->dev;
-	u32 piece = piece_size(buf_size), i;
+	u32 piece = piece_size(buf_size), head = head_of(n, dir), i;
+	struct via_native_buf *buf;
 
-	if (ring->buf)
-		for (i = 0; i < ring->slots; i += piece / buf_size)
-			if (ring->buf[i].data)
-				dma_free_noncoherent(dev, piece,
-						     ring->buf[i].data,
-						     ring->buf[i].dma, dir);
+	for (i = 0; ring->buf && i < ring->slots; i += piece / buf_size) {
+		buf = &ring->buf[i];
+		if (!buf->data)
+			continue;
+		if (head)
+			dma_free_coherent(dev, piece, buf->data - head,
+					  buf->dma - head);
+		else
+			dma_free_noncoherent(dev, piece, buf->data, buf->dma,
+					     dir);
+	}
 	kfree(ring->buf);
 	if (ring->desc)
 		dma_free_coherent(dev, ring->slots * n->chip->desc_size,
@@ -35,6 +50,8 @@ static int ring_alloc(struct via_native *n, struct via_native_rings *r,
 		      enum dma_data_direction dir)
 {
 	u32 size = r->buf_size, piece = piece_size(size), i, k;
+	const gfp_t gfp = GFP_KERNEL | __GFP_NOWARN;
+	u32 head = head_of(n, dir);
 	struct device *dev = &n->pdev->dev;
 	dma_addr_t dma;
 	u8 *data;
@@ -48,16 +65,20 @@ static int ring_alloc(struct via_native *n, struct via_native_rings *r,
 	if (!ring->buf)
 		return -ENOMEM;
 	for (i = 0; i < slots; i += piece / size) {
-		data = dma_alloc_noncoherent(dev, piece, &dma, dir,
-					     GFP_KERNEL | __GFP_NOWARN);
+		if (head)
+			data = dma_alloc_coherent(dev, piece, &dma, gfp);
+		else
+			data = dma_alloc_noncoherent(dev, piece, &dma, dir,
+						     gfp);
 		/* An error is never; but DMA-API debugging wants to be asked. */
-		if (!data || dma_mapping_error(dev, dma))
+		if (!data || (!head && dma_mapping_error(dev, dma)))
 			return -ENOMEM;
 		for (k = 0; k < piece / size; k++) {
-			ring->buf[i + k].data = data + k * size;
-			ring->buf[i + k].dma = dma + k * size;
+			ring->buf[i + k].data = data + k * size + head;
+			ring->buf[i + k].dma = dma + k * size + head;
 		}
-		r->sync |= dma_need_sync(dev, dma);
+		if (!head)
+			r->sync |= dma_need_sync(dev, dma);
 	}
 	return 0;
 }
