@@ -1,0 +1,910 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * via_eepro100: Intel 82557, 82558, 82559 and 82551 (PRO/100, "8255x") as a
+ * network interface and a VI NIC at once.
+ *
+ * Theory of operation.  The chip has a command unit and a receive unit, each
+ * of which walks a list in our memory; ours are rings, with the links set once.
+ * Each slot keeps its buffer for good (native/native.h has the reasons).  The
+ * units are told by a byte written to the command register, which reads zero
+ * again when the chip has taken it.
+ *
+ * Transmit.  A frame is one command block that names one buffer.  The last
+ * block put has "suspend": behind it the chip waits.  What is put then is out
+ * of its sight until tx_kick() sets "suspend" on the new last block, clears it
+ * on the old one, in this order, and tells it to resume.  That is right at any
+ * moment: a chip that is still before the old end goes on by itself, and a
+ * resume is nothing to one that runs.  A long burst is kicked every 16 blocks:
+ * more than that the emulated chip does not run at once.  The address filter
+ * travels the same ring, as the commands "configure", "individual address" and
+ * "multicast list".
+ *
+ * Receive.  In front of each frame, in the slot's buffer, lies its descriptor.
+ * The last one that is free has "end of list"; it moves on as slots are given
+ * back.  A chip that reaches it fills it, stops, drops, and says so; it is
+ * started anew at the first slot that it has not filled, once the poll has
+ * taken all that it has.
+ *
+ * The emulated chip writes a frame's status before its bytes, so with several
+ * CPUs a frame seen may not be there yet.  A register is read between the look
+ * at statuses and the look at bytes: that waits for the chip to be done.  It is
+ * no extra read, since the poll acknowledges there and need not do it later.
+ *
+ * Interrupts.  A byte of causes, cleared by writing ones, and a byte of masks
+ * beside it.  "The command unit has stopped", which comes after each burst, is
+ * masked; the 82557, which cannot mask it, is configured to say it never.
+ *
+ * The wire.  A transceiver that negotiates by itself, asked through the chip's
+ * MDI register every two seconds; the same work fetches the counters which the
+ * chip dumps into memory.
+ *
+ * Locking: native/native.h.  The command register and the pointer beside it
+ * belong to the tx lock once the interface is up.
+ */
+
+#include <linux/delay.h>
+#include <linux/iopoll.h>
+#include <linux/mii.h>
+#include <linux/module.h>
+#include "native/path.h"
+
+#define TX_SLOTS	128
+#define RX_SLOTS	256
+#define BURST		16	/* command blocks that one resume runs */
+#define RX_LOOK		32	/* frames looked at between two register reads */
+#define TAKE_LOOPS	1000	/* for a command to be taken, a microsecond each */
+
+/* Registers. */
+#define SCB		0x00
+#define SCB_RU		GENMASK(5, 2)
+#define SCB_RU_READY	BIT(4)
+#define SCB_CU		GENMASK(7, 6)
+#define SCB_CU_WAITS	BIT(6)
+#define SCB_MASKED	BIT(24)		/* MASK_ALL, in the whole longword */
+#define EVENTS		0x01
+#define EVENT_CX	BIT(7)		/* a command that asked for it is done */
+#define EVENT_FR	BIT(6)		/* a frame */
+#define EVENT_CNA	BIT(5)		/* the command unit has stopped */
+#define EVENT_RNR	BIT(4)		/* the receive unit has stopped */
+#define EVENT_MDI	BIT(3)
+#define EVENT_SWI	BIT(2)
+#define EVENT_FCP	BIT(0)
+#define COMMAND		0x02
+#define CU_START	0x10
+#define CU_RESUME	0x20
+#define CU_DUMP_AT	0x40
+#define CU_BASE		0x60
+#define CU_DUMP_RESET	0x70
+#define RU_START	0x01
+#define RU_ABORT	0x04
+#define RU_BASE		0x06
+#define MASK		0x03
+#define MASK_ALL	BIT(0)
+#define POINTER		0x04
+#define PORT		0x08
+#define PORT_RESET	0
+#define PORT_SELECTIVE	2		/* units only, off the bus first */
+#define EEPROM		0x0e
+#define EEPROM_CLK	BIT(0)
+#define EEPROM_CS	BIT(1)
+#define EEPROM_IN	BIT(2)
+#define EEPROM_OUT	BIT(3)
+#define MDI		0x10
+#define MDI_READY	BIT(28)
+#define MDI_READ	BIT(27)
+#define MDI_WRITE	BIT(26)
+
+/* What the poll acknowledges without asking. */
+#define EVENTS_SERVED	(EVENT_CX | EVENT_FR | EVENT_CNA | EVENT_MDI | \
+			 EVENT_SWI | EVENT_FCP)
+
+#define REV_82558	4		/* revision IDs from here on: not 82557 */
+
+/* Command blocks. */
+#define CB_DONE		BIT(15)		/* of status */
+#define CB_SUSPEND	BIT(14)		/* of command, as all below */
+#define CB_IRQ		BIT(13)
+#define CB_FLEXIBLE	BIT(3)
+#define CB_WHAT		GENMASK(2, 0)
+#define CB_ADDRESS	1
+#define CB_CONFIGURE	2
+#define CB_MULTICAST	3
+#define CB_TRANSMIT	4
+
+#define CB_SIZE		128u
+#define TX_AFTER	0xe0		/* eights of bytes: the whole frame */
+#define MC_MAX		((CB_SIZE - 10) / ETH_ALEN)
+
+struct cb {
+	__le16 status;
+	__le16 command;
+	__le32 link;
+	union {
+		struct {
+			__le32 pieces;		/* where buf and len are */
+			__le16 here;		/* bytes behind the block */
+			u8 after;
+			u8 npieces;
+			__le32 buf;
+			__le32 len;
+		} tx;
+		struct {
+			__le16 bytes;
+			u8 mac[MC_MAX][ETH_ALEN];
+		} mc;
+		u8 data[CB_SIZE - 8];
+	};
+};
+
+/* Receive frame descriptors; the frame follows. */
+#define RFD_DONE	BIT(15)		/* of status */
+#define RFD_OK		BIT(13)
+#define RFD_END		BIT(15)		/* of command */
+#define RFD_COUNT	GENMASK(13, 0)	/* of count */
+
+struct rfd {
+	__le16 status;
+	__le16 command;
+	__le32 link;
+	__le32 reserved;
+	__le16 count;
+	__le16 size;
+};
+
+/* What the chip dumps: counted since the last dump. */
+struct counters {
+	__le32 tx_good;
+	__le32 tx_collisions;		/* given up after 16 */
+	__le32 tx_late;
+	__le32 tx_underrun;
+	__le32 tx_other[5];		/* sent all the same */
+	__le32 rx_good;
+	__le32 rx_crc;
+	__le32 rx_alignment;
+	__le32 rx_resource;
+	__le32 rx_overrun;
+	__le32 rx_collision;
+	__le32 rx_short;
+	__le32 done;
+};
+
+#define COUNTERS_DONE	0xa007
+
+/**
+ * struct eepro - what the base does not know of
+ * @kicked:	tx lock: n->tx.next when the chip was told last
+ * @seen:	link_work: @kicked at the last look
+ * @rx_sure:	NAPI: n->rx.next when all frames known to be there are taken
+ * @rx_end:	NAPI: the last slot that is free, counted like n->rx.next
+ * @acked:	NAPI: acknowledged since then, before the ring was found empty
+ * @starved:	NAPI: the receive unit has stopped
+ * @masks:	constant: causes never wanted
+ * @old:	constant: an 82557
+ * @phy:	constant: address of the transceiver
+ */
+struct eepro {
+	u32 kicked;
+	u32 seen;
+	u32 rx_sure ____cacheline_aligned;
+	u32 rx_end;
+	bool acked;
+	bool starved;
+	u8 masks;
+	bool old;
+	int phy;
+};
+
+static inline struct eepro *eepro(struct via_native *n)
+{
+	return (struct eepro *)n->priv;
+}
+
+static inline struct cb *cb(const struct via_native *n, u32 i)
+{
+	return (struct cb *)n->tx.desc + (i & (TX_SLOTS - 1));
+}
+
+static inline struct rfd *rfd(const struct via_native *n, u32 i)
+{
+	return (struct rfd *)n->rx.buf[i & (RX_SLOTS - 1)].data - 1;
+}
+
+/* Descriptors of received frames are elsewhere: room for the counters. */
+static inline struct counters *counters(const struct via_native *n)
+{
+	return n->rx.desc;
+}
+
+/*
+ * What SCB reads without a chip: ones, on the emulated bus zeros.  A chip that
+ * is up has a state.
+ */
+static inline bool is_gone(u32 scb)
+{
+	return !scb || scb == U32_MAX;
+}
+
+/* The command register: tx lock, or not up. */
+
+static noinline bool wait_taken(struct via_native *n)
+{
+	u8 command;
+
+	if (!read_poll_timeout_atomic(readb, command, !command ||
+				      command == U8_MAX, 1, TAKE_LOOPS, false,
+				      n->regs + COMMAND) && !command)
+		return true;
+	if (command != U8_MAX)		/* else it is gone from the bus */
+		via_native_fail(n, "the chip takes no command", command);
+	return false;
+}
+
+static inline bool tell(struct via_native *n, u8 command)
+{
+	if (unlikely(readb(n->regs + COMMAND)) && !wait_taken(n))
+		return false;
+	/* Orders all that was written to memory before itself. */
+	writeb(command, n->regs + COMMAND);
+	return true;
+}
+
+static bool tell_where(struct via_native *n, u8 command, u32 where)
+{
+	if (!wait_taken(n))
+		return false;
+	writel(where, n->regs + POINTER);
+	return tell(n, command);
+}
+
+/* The short path. */
+
+static inline void tx_kick(struct via_native *n)
+{
+	struct eepro *e = eepro(n);
+	struct cb *last = cb(n, n->tx.next - 1), *old = cb(n, e->kicked - 1);
+
+	if (unlikely(e->kicked == n->tx.next))
+		return;
+	last->command |= cpu_to_le16(CB_SUSPEND);
+	/* The blocks, their bytes and the new end before the way to them. */
+	dma_wmb();
+	WRITE_ONCE(old->command,
+		   old->command & cpu_to_le16(~CB_SUSPEND & U16_MAX));
+	e->kicked = n->tx.next;
+	tell(n, CU_RESUME);
+}
+
+static inline void tx_fill(struct via_native *n, u32 i, u32 len, bool irq)
+{
+	struct cb *c = cb(n, i);
+
+	/* Out of the chip's sight: tx_kick() orders. */
+	c->status = 0;
+	c->command = cpu_to_le16(CB_TRANSMIT | CB_FLEXIBLE |
+				 (irq ? CB_IRQ : 0));
+	c->tx.len = cpu_to_le32(len);
+	if (unlikely(n->tx.next - eepro(n)->kicked >= BURST))
+		tx_kick(n);
+}
+
+static void cb_init(const struct via_native *n, u32 i)
+{
+	struct cb *c = cb(n, i);
+
+	c->tx.pieces = cpu_to_le32(n->tx.dma + i * CB_SIZE +
+				   offsetof(struct cb, tx.buf));
+	c->tx.here = 0;
+	c->tx.after = TX_AFTER;
+	c->tx.npieces = 1;
+	c->tx.buf = cpu_to_le32(n->tx.buf[i].dma);
+}
+
+/* The chip's counters have the frames that it could not send. */
+static inline bool tx_done(struct via_native *n, u32 i)
+{
+	struct cb *c = cb(n, i);
+
+	if (!(READ_ONCE(c->status) & cpu_to_le16(CB_DONE)))
+		return false;
+	if (unlikely((c->command & cpu_to_le16(CB_WHAT)) !=
+		     cpu_to_le16(CB_TRANSMIT)))
+		cb_init(n, i);		/* for a frame again */
+	return true;
+}
+
+static inline void tx_wait(struct via_native *n)
+{
+	/* Each frame says for itself whether it interrupts. */
+}
+
+/* Something is not as always; @scb is what the status register had. */
+static noinline void rare(struct via_native *n, u16 scb)
+{
+	struct eepro *e = eepro(n);
+
+	if (!scb || scb == U16_MAX)
+		return;			/* gone from the bus */
+	writeb(EVENT_RNR, n->regs + EVENTS);
+	if ((scb & SCB_RU) != SCB_RU_READY && !e->starved) {
+		e->starved = true;
+		n->rx_empty++;
+	}
+}
+
+/*
+ * Reading flushes the write, and what the chip wrote into memory before.  A
+ * receive unit that has stopped shows in its state too.
+ */
+static inline void serve(struct via_native *n)
+{
+	const u16 usual = EVENT_RNR << 8 | SCB_RU;
+	u16 scb;
+
+	writeb(EVENTS_SERVED, n->regs + EVENTS);
+	scb = readw(n->regs + SCB);
+	if (unlikely((scb & usual) != SCB_RU_READY))
+		rare(n, scb);
+}
+
+/* The ring is drained, and the chip has stopped. */
+static noinline void rx_restart(struct via_native *n)
+{
+	struct netdev_queue *txq = via_native_txq(n);
+	u32 i = n->rx.next & (RX_SLOTS - 1);
+
+	eepro(n)->starved = false;
+	/* All looks at the slots' bytes before the chip may write again. */
+	mb();
+	__netif_tx_lock(txq, smp_processor_id());
+	tell_where(n, RU_START, n->rx.buf[i].dma - sizeof(struct rfd));
+	__netif_tx_unlock(txq);
+}
+
+/* All frames that are known are taken: are there more? */
+static bool rx_look(struct via_native *n)
+{
+	struct eepro *e = eepro(n);
+	u32 sure = n->rx.next;
+
+	while (sure - n->rx.next < RX_LOOK &&
+	       READ_ONCE(rfd(n, sure)->status) & cpu_to_le16(RFD_DONE))
+		sure++;
+	if (sure == n->rx.next) {
+		if (unlikely(e->starved))
+			rx_restart(n);
+		return false;
+	}
+	serve(n);
+	e->acked = true;
+	e->rx_sure = sure;
+	return true;
+}
+
+static inline int rx_frame(struct via_native *n, u32 i)
+{
+	const struct rfd *r = rfd(n, i);
+	u32 len;
+
+	if (n->rx.next == eepro(n)->rx_sure && !rx_look(n))
+		return 0;
+	/* serve() ordered this after the look at the status. */
+	len = le16_to_cpu(r->count) & RFD_COUNT;
+	if (likely(r->status & cpu_to_le16(RFD_OK) && len &&
+		   len <= n->tx_max))
+		return len;
+	return -EIO;
+}
+
+static inline void rx_give(struct via_native *n, u32 i)
+{
+	/* The chip does not get there before rx_given(). */
+	rfd(n, i)->status = 0;
+}
+
+static inline void rx_given(struct via_native *n)
+{
+	struct eepro *e = eepro(n);
+	u32 end = n->rx.next - 1;
+
+	if (end == e->rx_end)
+		return;
+	rfd(n, end)->command = cpu_to_le16(RFD_END);
+	/* All looks at the bytes, and all else, before the way to them. */
+	dma_mb();
+	WRITE_ONCE(rfd(n, e->rx_end)->command, 0);
+	e->rx_end = end;
+}
+
+/*
+ * Where frames were found, all was acknowledged before the look that found no
+ * more: what has come since then interrupts.
+ */
+static inline void ack(struct via_native *n)
+{
+	struct eepro *e = eepro(n);
+
+	if (likely(e->acked))
+		e->acked = false;
+	else
+		serve(n);
+}
+
+static const struct via_native_hot hot = {
+	.tx_fill = tx_fill,
+	.tx_kick = tx_kick,
+	.tx_done = tx_done,
+	.tx_wait = tx_wait,
+	.rx_frame = rx_frame,
+	.rx_give = rx_give,
+	.rx_given = rx_given,
+	.ack = ack,
+};
+
+static irqreturn_t eepro_irq(int irq, void *arg)
+{
+	struct via_native *n = arg;
+	u32 scb = readl(n->regs + SCB);
+
+	/* It may pull the line all the same. */
+	if (unlikely(is_gone(scb)))
+		pci_intx(n->pdev, 0);
+	/* Masked, not ours, or gone from the bus. */
+	if (scb & SCB_MASKED || !(scb >> 8 & U8_MAX & ~eepro(n)->masks))
+		return IRQ_NONE;
+	/* In this order: whoever polls now polls once more, and unmasks. */
+	writeb(MASK_ALL, n->regs + MASK);
+	if (likely(napi_schedule_prep(&n->napi)))
+		__napi_schedule_irqoff(&n->napi);
+	return IRQ_HANDLED;
+}
+
+static void eepro_unmask(struct via_native *n)
+{
+	writeb(eepro(n)->masks, n->regs + MASK);
+}
+
+static void eepro_mask(struct via_native *n)
+{
+	writeb(MASK_ALL, n->regs + MASK);
+	readb(n->regs + MASK);
+}
+
+static int eepro_poll(struct napi_struct *napi, int budget)
+{
+	return via_native_poll(napi, budget, &hot);
+}
+
+static netdev_tx_t eepro_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	return via_native_xmit(skb, dev, &hot);
+}
+
+VIA_NATIVE_ETHER_OPS(eepro_ether, hot);
+
+/* The serial EEPROM: bits through a register, a 93C46 or 93C66. */
+
+static bool eeprom_bit(struct via_native *n, bool out)
+{
+	u16 bits = EEPROM_CS | (out ? EEPROM_IN : 0);
+	bool in;
+
+	writew(bits, n->regs + EEPROM);
+	readw(n->regs + EEPROM);
+	udelay(2);
+	writew(bits | EEPROM_CLK, n->regs + EEPROM);
+	readw(n->regs + EEPROM);
+	udelay(2);
+	in = readw(n->regs + EEPROM) & EEPROM_OUT;
+	writew(bits, n->regs + EEPROM);
+	return in;
+}
+
+/*
+ * A word.  The EEPROM answers the last bit of the address with a zero, which
+ * tells how many it has: @address_bits is set to it while it is 0.
+ */
+static u16 eeprom_word(struct via_native *n, u32 address, u32 *address_bits)
+{
+	u32 max = *address_bits ?: 8, i;
+	u16 word = 0;
+
+	writew(EEPROM_CS, n->regs + EEPROM);
+	for (i = 0; i < 3; i++)
+		eeprom_bit(n, i != 2);		/* start, "read" */
+	for (i = 1; i <= max; i++) {
+		bool in = eeprom_bit(n, address >> (max - i) & 1);
+
+		if (!in && !*address_bits && !address) {
+			*address_bits = i;
+			break;
+		}
+	}
+	for (i = 0; i < 16; i++)
+		word = word << 1 | eeprom_bit(n, false);
+	writew(0, n->regs + EEPROM);
+	readw(n->regs + EEPROM);
+	udelay(2);
+	return word;
+}
+
+#define EEPROM_SUM	0xbaba		/* of all words */
+#define EEPROM_PHY	6
+#define EEPROM_ID	10
+#define EEPROM_STANDBY	BIT(1)		/* of EEPROM_ID */
+
+/* The address, and what it says of the transceiver's. */
+static void eeprom_read(struct via_native *n)
+{
+	u32 address_bits = 0, i;
+	u8 mac[ETH_ALEN];
+	u16 word, sum = 0;
+
+	eeprom_word(n, 0, &address_bits);
+	if (address_bits != 6 && address_bits != 8)
+		address_bits = 6;
+	for (i = 0; i < 1 << address_bits; i++) {
+		word = eeprom_word(n, i, &address_bits);
+		sum += word;
+		if (i < ETH_ALEN / 2) {
+			mac[2 * i] = word;
+			mac[2 * i + 1] = word >> 8;
+		} else if (i == EEPROM_PHY) {
+			eepro(n)->phy = word & 31;
+		} else if (i == EEPROM_ID && word & EEPROM_STANDBY) {
+			dev_warn(&n->pdev->dev, "the EEPROM allows standby, with which some boards lose resumes\n");
+		}
+	}
+	if (sum != EEPROM_SUM)
+		dev_warn(&n->pdev->dev, "the EEPROM's checksum is wrong\n");
+	eth_hw_addr_set(n->dev, mac);
+}
+
+/* The transceiver: probe, or RTNL and not up, or link_work. */
+
+static u16 mdi(struct via_native *n, u32 op, int phy, int reg, u16 value)
+{
+	u32 in;
+
+	writel(op | phy << 21 | reg << 16 | value, n->regs + MDI);
+	if (read_poll_timeout(readl, in, in & MDI_READY, 20, 2000, false,
+			      n->regs + MDI))
+		return U16_MAX;
+	/* The emulated chip tells of it in spite of the mask. */
+	writeb(EVENT_MDI, n->regs + EVENTS);
+	return in;
+}
+
+static u16 mdi_read(struct via_native *n, int phy, int reg)
+{
+	return mdi(n, MDI_READ, phy, reg, 0);
+}
+
+static int find_phy(struct via_native *n)
+{
+	int i, phy;
+	u16 bmsr;
+
+	/* The EEPROM's first; 0, which answers for any on some, last. */
+	for (i = 0; i <= 32; i++) {
+		phy = i ? i & 31 : eepro(n)->phy;
+		bmsr = mdi_read(n, phy, MII_BMSR);
+		if (bmsr && bmsr != U16_MAX) {
+			eepro(n)->phy = phy;
+			return 0;
+		}
+	}
+	dev_err(&n->pdev->dev, "no transceiver answers; use the stock driver\n");
+	return -ENODEV;
+}
+
+static void wake_phy(struct via_native *n)
+{
+	int phy = eepro(n)->phy;
+	u16 bmcr = mdi_read(n, phy, MII_BMCR);
+
+	if (bmcr != U16_MAX && bmcr & (BMCR_ISOLATE | BMCR_PDOWN)) {
+		bmcr &= ~(BMCR_ISOLATE | BMCR_PDOWN);
+		mdi(n, MDI_WRITE, phy, MII_BMCR,
+		    bmcr | BMCR_ANENABLE | BMCR_ANRESTART);
+	}
+}
+
+static void phy_link(struct via_native *n, struct via_native_link *link)
+{
+	int phy = eepro(n)->phy;
+	u16 bmsr, bmcr, both;
+
+	/* It remembers a link that was lost until it is read. */
+	mdi_read(n, phy, MII_BMSR);
+	bmsr = mdi_read(n, phy, MII_BMSR);
+	link->up = bmsr != U16_MAX && bmsr & BMSR_LSTATUS;
+	bmcr = mdi_read(n, phy, MII_BMCR);
+	if (bmcr & BMCR_ANENABLE) {
+		both = mdi_read(n, phy, MII_ADVERTISE) &
+		       mdi_read(n, phy, MII_LPA);
+		/* The best of both, in the standard's order. */
+		link->mbps = both & (LPA_100FULL | LPA_100HALF) ? 100 : 10;
+		link->full = both & LPA_100FULL ||
+			     (!(both & LPA_100HALF) && both & LPA_10FULL);
+	} else {
+		link->mbps = bmcr & BMCR_SPEED100 ? 100 : 10;
+		link->full = bmcr & BMCR_FULLDPLX;
+	}
+}
+
+/* What the chip has counted since the last time; tx lock. */
+static void take_counters(struct via_native *n)
+{
+	struct counters *c = counters(n);
+
+	if (READ_ONCE(c->done) == cpu_to_le32(COUNTERS_DONE)) {
+		dma_rmb();
+		n->tx_errors += le32_to_cpu(c->tx_collisions) +
+				le32_to_cpu(c->tx_late) +
+				le32_to_cpu(c->tx_underrun);
+		n->rx_missed += le32_to_cpu(c->rx_crc) +
+				le32_to_cpu(c->rx_alignment) +
+				le32_to_cpu(c->rx_resource) +
+				le32_to_cpu(c->rx_overrun) +
+				le32_to_cpu(c->rx_short);
+	}
+	c->done = 0;
+	tell(n, CU_DUMP_RESET);
+}
+
+/*
+ * A resume that met the chip as it stopped might be lost; if in two seconds
+ * nothing came after it, this repeats it.  tx lock.
+ */
+static void look_again(struct via_native *n)
+{
+	struct eepro *e = eepro(n);
+	struct cb *last = cb(n, e->kicked - 1);
+
+	if (e->seen == e->kicked &&
+	    !(READ_ONCE(last->status) & cpu_to_le16(CB_DONE)) &&
+	    (readw(n->regs + SCB) & SCB_CU) == SCB_CU_WAITS)
+		tell(n, CU_RESUME);
+	e->seen = e->kicked;
+}
+
+static void eepro_link(struct via_native *n, struct via_native_link *link)
+{
+	if (is_gone(readl(n->regs + SCB))) {
+		link->gone = true;
+		return;
+	}
+	phy_link(n, link);
+	__netif_tx_lock_bh(via_native_txq(n));
+	if (n->up) {
+		look_again(n);
+		take_counters(n);
+		/* Its receiver may lock up, which a new filter cures. */
+		if (eepro(n)->old)
+			n->filter_due = true;
+	}
+	__netif_tx_unlock_bh(via_native_txq(n));
+}
+
+/* The address filter: tx lock, or not up. */
+
+static struct cb *put_command(struct via_native *n, u16 command)
+{
+	u32 i = n->tx.next & (TX_SLOTS - 1);
+	struct cb *c = cb(n, i);
+
+	c->status = 0;
+	c->command = cpu_to_le16(command);
+	n->tx_who[i] = VIA_NATIVE_IP;
+	n->tx_used[VIA_NATIVE_IP]++;
+	n->tx.next++;
+	return c;
+}
+
+static void put_configure(struct via_native *n, bool promisc, bool multicast)
+{
+	/* The manual's defaults, but for what is named below. */
+	static const u8 usual[] = {
+		22, 0x08, 0x00, 0x00, 0x00, 0x00, 0x32, 0x07, 0x01, 0x00, 0x2e,
+		0x00, 0x60, 0x00, 0xf2, 0x48, 0x00, 0x40, 0xf2, 0x80, 0x3f, 0x05
+	};
+	u8 *to = put_command(n, CB_CONFIGURE)->data;
+
+	memcpy(to, usual, sizeof(usual));
+	to[6] |= BIT(3);		/* a unit that suspends says nothing */
+	if (!eepro(n)->old) {
+		to[18] |= BIT(3);	/* tagged frames are longer */
+		to[19] |= BIT(2);	/* no pause frames of our own */
+	}
+	to[19] |= BIT(1);		/* no waking up by magic frames */
+	if (promisc)
+		to[15] |= BIT(0);
+	if (multicast)
+		to[21] |= BIT(3);
+}
+
+static void put_address(struct via_native *n)
+{
+	memcpy(put_command(n, CB_ADDRESS)->data, n->dev->dev_addr, ETH_ALEN);
+}
+
+static void put_multicast(struct via_native *n, bool all)
+{
+	struct cb *c = put_command(n, CB_MULTICAST);
+	struct netdev_hw_addr *ha;
+	u32 i = 0;
+
+	if (!all)
+		netdev_for_each_mc_addr(ha, n->dev)
+			ether_addr_copy(c->mc.mac[i++], ha->addr);
+	c->mc.bytes = cpu_to_le16(i * ETH_ALEN);
+}
+
+static bool eepro_filter(struct via_native *n)
+{
+	struct net_device *dev = n->dev;
+	bool promisc = dev->flags & IFF_PROMISC || netdev_uc_count(dev);
+	bool all = dev->flags & IFF_ALLMULTI || netdev_mc_count(dev) > MC_MAX;
+
+	via_native_reap(n, &hot);
+	if (via_native_tx_busy(n) + 3 >= TX_SLOTS)
+		return false;
+	put_configure(n, promisc, all);
+	put_address(n);
+	put_multicast(n, all);
+	tx_kick(n);
+	return true;
+}
+
+/* Starting and stopping. */
+
+static void rings_init(struct via_native *n)
+{
+	struct eepro *e = eepro(n);
+	struct rfd *r;
+	u32 i, next;
+
+	for (i = 0; i < TX_SLOTS; i++) {
+		next = (i + 1) & (TX_SLOTS - 1);
+		cb(n, i)->link = cpu_to_le32(n->tx.dma + next * CB_SIZE);
+		cb_init(n, i);
+	}
+	for (i = 0; i < RX_SLOTS; i++) {
+		r = rfd(n, i);
+		next = (i + 1) & (RX_SLOTS - 1);
+		r->status = 0;
+		r->command = i == RX_SLOTS - 1 ? cpu_to_le16(RFD_END) : 0;
+		r->link = cpu_to_le32(n->rx.buf[next].dma - sizeof(*r));
+		r->reserved = cpu_to_le32(U32_MAX);
+		r->count = 0;
+		r->size = cpu_to_le16(VIA_NATIVE_BUF - sizeof(*r));
+	}
+	counters(n)->done = 0;
+	e->kicked = 0;
+	e->seen = 0;
+	e->rx_sure = 0;
+	e->rx_end = -1;
+	e->acked = false;
+	e->starved = false;
+}
+
+/*
+ * Nothing of memory is used after it.  Interrupts are not masked then, which
+ * is done at once.
+ */
+static void reset_chip(struct via_native *n)
+{
+	writel(PORT_SELECTIVE, n->regs + PORT);
+	readb(n->regs + MASK);
+	usleep_range(20, 50);
+	writel(PORT_RESET, n->regs + PORT);
+	readb(n->regs + MASK);
+	usleep_range(20, 50);
+	eepro_mask(n);
+	writeb(EVENTS_SERVED | EVENT_RNR, n->regs + EVENTS);
+}
+
+/* The first commands; from then on it is resumed. */
+static int first_commands(struct via_native *n)
+{
+	__le16 *status;
+	u16 seen;
+
+	put_configure(n, false, false);
+	put_address(n);
+	cb(n, n->tx.next - 1)->command |= cpu_to_le16(CB_SUSPEND);
+	eepro(n)->kicked = n->tx.next;
+	if (!tell_where(n, CU_START, n->tx.dma))
+		return -EIO;
+	status = &cb(n, n->tx.next - 1)->status;
+	if (read_poll_timeout(READ_ONCE, seen, le16_to_cpu((__force __le16)seen) &
+			      CB_DONE, 10, 10000, false,
+			      *(u16 __force *)status)) {
+		netdev_err(n->dev, "the chip does not take its configuration\n");
+		return -EIO;
+	}
+	return 0;
+}
+
+static int eepro_start(struct via_native *n)
+{
+	int err;
+
+	if (readl(n->regs + SCB) == U32_MAX)
+		return -ENODEV;
+	reset_chip(n);
+	pci_intx(n->pdev, 1);		/* see eepro_irq() */
+	wake_phy(n);
+	rings_init(n);
+	/* Addresses are taken as they are. */
+	if (tell_where(n, CU_BASE, 0) && tell_where(n, RU_BASE, 0) &&
+	    tell_where(n, CU_DUMP_AT, n->rx.dma))
+		err = first_commands(n);
+	else
+		err = -EIO;
+	if (!err && !tell_where(n, RU_START, n->rx.buf[0].dma -
+					     sizeof(struct rfd)))
+		err = -EIO;
+	if (err)
+		reset_chip(n);
+	return err;
+}
+
+static int eepro_identify(struct via_native *n)
+{
+	struct eepro *e = eepro(n);
+
+	BUILD_BUG_ON(sizeof(struct cb) != CB_SIZE);
+	BUILD_BUG_ON(sizeof(struct counters) > RX_SLOTS * CB_SIZE);
+	e->old = n->pdev->revision < REV_82558;
+	e->masks = e->old ? 0 : EVENT_CNA;
+	reset_chip(n);
+	eeprom_read(n);
+	return find_phy(n);
+}
+
+static const struct via_native_chip chip = {
+	.ether = &eepro_ether,
+	.hard_irq = eepro_irq,
+	.poll = eepro_poll,
+	.xmit = eepro_xmit,
+	.bar = 0,
+	.dma_bits = 32,
+	.priv_size = sizeof(struct eepro),
+	.desc_size = CB_SIZE,
+	.tx_slots = TX_SLOTS,
+	.rx_slots = RX_SLOTS,
+	.max_mtu = ETH_DATA_LEN,
+	.rx_head = sizeof(struct rfd),
+	.identify = eepro_identify,
+	.start = eepro_start,
+	.stop = reset_chip,
+	.unmask = eepro_unmask,
+	.mask = eepro_mask,
+	.filter = eepro_filter,
+	.link = eepro_link,
+};
+
+static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	return via_native_probe(pdev, &chip);
+}
+
+static const struct pci_device_id ids[] = {
+	{ PCI_DEVICE(PCI_VENDOR_ID_INTEL, 0x1209) },	/* 82559ER, 82551IT */
+	{ PCI_DEVICE(PCI_VENDOR_ID_INTEL, 0x1229) },	/* all others */
+	{}
+};
+MODULE_DEVICE_TABLE(pci, ids);
+
+static struct pci_driver eepro_driver = {
+	.name = "via_eepro100",
+	.id_table = ids,
+	.probe = probe,
+	.remove = via_native_remove,
+	.driver.pm = &via_native_pm,
+};
+module_pci_driver(eepro_driver);
+
+MODULE_DESCRIPTION("VI NIC and network interface on Intel 8255x");
+MODULE_LICENSE("Dual BSD/GPL");
