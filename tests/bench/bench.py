@@ -5,8 +5,8 @@
 Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
        lo     instructions over via_lo, beside a UNIX-domain socket pair
        micro  single calls and memory
-       native through our own drivers (tulip, e1000), beside the stock ones:
-              instructions, and bandwidth between two machines
+       native through our own drivers (tulip, e1000, i82559er), beside the
+              stock ones: instructions, and bandwidth between two machines
        wire   two machines: VIA, UDP, TCP and rdma_rxe, interleaved rounds
 Ends with status 1 when something could not be measured or a bar is missed.
 """
@@ -71,15 +71,16 @@ def run_wire(book, args):
         return [f"two machines: {error}"]
 
 
-def run_native(book, args):
-    print("# two machines: e1000 with its stock driver, and with ours",
+def run_native(book, nic, args):
+    print(f"# two machines: {nic} with its stock driver, and with ours",
           flush=True)
     try:
-        with Lab(nodes=2, nics=["e1000"] * 2, kernel=args.kernel) as lab:
-            return wire.part_native(book, lab, args.build, args.quick)
+        with Lab(nodes=2, nics=[nic] * 2, kernel=args.kernel) as lab:
+            return wire.part_native(book, lab, args.build, nic,
+                                    exact.NATIVE[nic], args.quick)
     except LabError as error:
-        print(f"# FAILED native: {error}", flush=True)
-        return [f"native: {error}"]
+        print(f"# FAILED native {nic}: {error}", flush=True)
+        return [f"native {nic}: {error}"]
 
 
 def main():
@@ -107,8 +108,9 @@ def main():
     if "exact" in parts and not args.quick:
         failures += run_exact(book, "i82559er", ["exact"], args)
     if "native" in parts:
-        failures += run_exact(book, "e1000", ["native"], args)
-        failures += run_native(book, args)
+        for nic in ("e1000", "i82559er"):
+            failures += run_exact(book, nic, ["native"], args)
+            failures += run_native(book, nic, args)
     if "wire" in parts:
         failures += run_wire(book, args)
 

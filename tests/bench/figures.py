@@ -99,10 +99,12 @@ def native_bars():
                             ("lat", "tcp"), ("bulk", "tcp")):
             yield Bar(4, 1.1, bench=bench, path=f"{path}@{driver}/{path}",
                       unit="ratio")
-    yield Bar(4, 1, at_least=True, bench="bw", path="via_e1000/tcp",
-              unit="ratio")
-    yield Bar(4, 1, at_least=True, bench="bw", path="tcp@via_e1000/tcp",
-              unit="ratio")
+    yield Bar(2, 4500, level="rd", **lat("via_eepro100", "i82559er", "poll",
+                                         "instructions"))
+    for driver in ("via_e1000", "via_eepro100"):
+        for path in (driver, f"tcp@{driver}"):
+            yield Bar(4, 1, at_least=True, bench="bw", path=f"{path}/tcp",
+                      unit="ratio")
 
 
 def micro_bars():

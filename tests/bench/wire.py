@@ -133,14 +133,14 @@ def part_wire(book, lab, build, nics, quick):
     return pair.failures
 
 
-def part_native(book, lab, build, quick):
+def part_native(book, lab, build, nic, driver, quick):
     """Bandwidth on wire 0 through the stock driver, on wire 1 through ours;
     medians of interleaved rounds."""
     bind = os.path.join(os.path.dirname(__file__), "../../tools/via-bind")
     pair = Pair(lab, build)
     for node in lab.nodes:
         lab.insmod(node)
-        lab.insmod(node, modules=("via_native", "via_e1000"))
+        lab.insmod(node, modules=("via_native", driver))
         node.sh(f"{bind} eth1 native && until grep -q 1 "
                 "/sys/class/net/eth1/carrier; do sleep 0.1; done", 60)
     iters = 200 if quick else 1000
@@ -150,14 +150,14 @@ def part_native(book, lab, build, quick):
         found = {}
         for path, level, value in (
                 ("tcp", "-", pair.tcp(0, iters)),
-                ("tcp@via_e1000", "-", pair.tcp(1, iters)),
-                ("via_e1000", "rd", pair.via(1, iters))):
+                (f"tcp@{driver}", "-", pair.tcp(1, iters)),
+                (driver, "rd", pair.via(1, iters))):
             if value is not None:
-                found[key("bw", path, "e1000", level, "block", 65536,
+                found[key("bw", path, nic, level, "block", 65536,
                           "mbps")] = value
         rounds.append(found)
     book.medians(rounds)
-    for path in ("tcp@via_e1000", "via_e1000"):
-        book.ratio(dict(bench="bw", path=path, nic="e1000"),
-                   dict(bench="bw", path="tcp", nic="e1000"))
+    for path in (f"tcp@{driver}", driver):
+        book.ratio(dict(bench="bw", path=path, nic=nic),
+                   dict(bench="bw", path="tcp", nic=nic))
     return pair.failures

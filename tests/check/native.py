@@ -12,7 +12,8 @@ from runner import Session, Skipped, StepFailed
 
 BIND = f"{ROOT}/tools/via-bind"
 STREAM = f"{ROOT}/tests/check/stream.py"
-DRIVERS = {"tulip": "via_tulip", "e1000": "via_e1000", "e1000e": "via_e1000"}
+DRIVERS = {"tulip": "via_tulip", "e1000": "via_e1000", "e1000e": "via_e1000",
+           "i82559er": "via_eepro100"}
 IP6 = ("sysctl -q -w net.ipv6.conf.all.disable_ipv6=0 "
        "net.ipv6.conf.default.disable_ipv6=0 "
        "net.ipv6.conf.eth0.disable_ipv6=0")
@@ -256,7 +257,7 @@ def link_lost(session):
     """The cable is pulled, and put back before patience ends: both IP and VIA
     go on where they were."""
     one, two = session.lab.nodes
-    if session.lab.nics[0] == "tulip":
+    if session.lab.nics[0] in ("tulip", "i82559er"):
         raise Skipped("this model has no cable to pull")
     server = two.spawn(f"{steps.TOOLS}/vipl_bw -d via_eth0", 200)
     client = one.spawn(f"{steps.TOOLS}/vipl_bw -d via_eth0 -D 10 -e "
