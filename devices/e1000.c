@@ -286,6 +286,13 @@ static inline int rx_frame(struct via_native *n, u32 i)
 	return len;
 }
 
+static inline bool rx_there(struct via_native *n)
+{
+	u32 i = READ_ONCE(n->rx.next) & (RX_SLOTS - 1);
+
+	return READ_ONCE(rx_desc(n, i)->status) & RX_DONE;
+}
+
 static inline bool rx_summed(struct via_native *n, u32 i)
 {
 	const struct rx_desc *d = rx_desc(n, i);
@@ -330,6 +337,7 @@ static const struct via_native_hot hot = {
 	.tx_wait = tx_wait,
 	.tx_most = TSO_SLOTS,
 	.rx_frame = rx_frame,
+	.rx_there = rx_there,
 	.rx_summed = rx_summed,
 	.rx_give = rx_give,
 	.rx_given = rx_given,

@@ -203,6 +203,13 @@ static inline int rx_frame(struct via_native *n, u32 i)
 	return -EIO;
 }
 
+static inline bool rx_there(struct via_native *n)
+{
+	u32 i = READ_ONCE(n->rx.next) & (RX_SLOTS - 1);
+
+	return !(READ_ONCE(desc(&n->rx, i)->status) & cpu_to_le32(OWN));
+}
+
 static inline void rx_give(struct via_native *n, u32 i)
 {
 	/* All looks at the bytes, and all else, before the owner. */
@@ -249,6 +256,7 @@ static const struct via_native_hot hot = {
 	.tx_kick = tx_kick,
 	.tx_done = tx_done,
 	.rx_frame = rx_frame,
+	.rx_there = rx_there,
 	.rx_give = rx_give,
 	.rx_given = rx_given,
 	.tx_wait = tx_wait,

@@ -54,6 +54,7 @@ struct via_region;
  * @vis:	mutex: VIs
  * @waiters:	nic->conn_lock: connection waiters
  * @events:	asynchronous errors
+ * @poll_link:	nic->poll_lock: on nic->pollers while ctl->poll is set
  */
 struct via_file {
 	struct kref ref;
@@ -84,6 +85,7 @@ struct via_file {
 	struct list_head vis;
 	struct list_head waiters;
 	struct via_events events;
+	struct list_head poll_link;
 };
 
 extern const struct file_operations via_fops;

@@ -14,6 +14,7 @@
 #include "connect.h"
 #include "file.h"
 #include "nic.h"
+#include "poll.h"
 #include "vi.h"
 
 #define VIA_MINORS 256
@@ -133,6 +134,7 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	spin_lock_init(&nic->vi_lock);
 	spin_lock_init(&nic->conn_lock);
 	init_rwsem(&nic->ask_sem);
+	via_poll_init(nic);
 	INIT_LIST_HEAD(&nic->link);
 	INIT_LIST_HEAD(&nic->files);
 	INIT_LIST_HEAD(&nic->waiters);
@@ -296,6 +298,7 @@ void via_nic_unregister(struct via_nic *nic)
 	list_for_each_entry(f, &nic->files, link)
 		via_nic_strand(f);
 	mutex_unlock(&nic->mutex);
+	via_poll_exit(nic);
 	/* Who asks for a name has seen dead, or is done after this. */
 	down_write(&nic->ask_sem);
 	up_write(&nic->ask_sem);

@@ -26,6 +26,8 @@
  *   device locks        the class's own
  *   cq->lock            one completion queue (any context, BH off)
  *   file->event_lock    the error queue (any context, BH off)
+ *   nic->poll_lock      who polls the NIC (any context, BH off); under it
+ *                       nothing but the device's poll_mode()
  *
  * No two send-queue locks and no two receive-queue locks are ever held at
  * once, but for via_vi_lock_two(); a send-queue lock of one VI may be held
@@ -42,6 +44,7 @@
 #define _VIA_KA_H
 
 #include <linux/device.h>
+#include <linux/hrtimer.h>
 #include <linux/jiffies.h>
 #include <linux/kref.h>
 #include <linux/ktime.h>
@@ -348,6 +351,13 @@ struct via_limits {
 struct via_stats_sink;
 void via_stat(struct via_stats_sink *sink, const char *name, u64 value);
 
+/* What becomes of polling mode. */
+enum via_poll_step {
+	VIA_POLL_BEGIN,
+	VIA_POLL_KEEP,
+	VIA_POLL_END
+};
+
 /**
  * struct via_device_ops - a VI device
  *
@@ -392,6 +402,20 @@ struct via_device_ops {
 	 * NULL: there is nobody but this host.
 	 */
 	int (*resolve)(struct via_nic *nic, struct via_names *q);
+	/**
+	 * @poll: look for frames, a bounded number, in the caller's context,
+	 * which is a program that spins: no lock held, RCU read side.  Only in
+	 * polling mode, but that may end meanwhile.  NULL: the device does not
+	 * poll, and @poll_mode is not called.
+	 */
+	void (*poll)(struct via_nic *nic);
+	/**
+	 * @poll_mode: polling mode begins (false: not now), goes on (twice in a
+	 * millisecond: see to what polling leaves undone), ends: interrupts
+	 * bring frames again, those that are there included.  BH off, one at
+	 * a time; may not sleep, take frames or call the agent.
+	 */
+	bool (*poll_mode)(struct via_nic *nic, enum via_poll_step step);
 	/** @transport: of VIs connected through this device. */
 	const struct via_transport_ops *transport;
 	/** @stats: counters of the NIC.  Process context.  Optional. */
@@ -472,6 +496,11 @@ struct via_nic {
 	u32 waiter_id;			/* conn_lock: last id given */
 	struct rw_semaphore ask_sem;	/* read: the device is asked for a name */
 	atomic_t askers;		/* threads at that */
+	spinlock_t poll_lock;
+	struct list_head pollers;	/* poll_lock: handles that poll */
+	struct hrtimer poll_timer;	/* runs while there are pollers */
+	u64 poll_asked;			/* poll_lock: last request, ns */
+	u32 polls;			/* traps in this tick, none beyond few */
 };
 
 /*
@@ -485,6 +514,11 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops);
 int via_nic_register(struct via_nic *nic);
 void via_nic_unregister(struct via_nic *nic);
 void via_nic_put(struct via_nic *nic);
+/*
+ * The device cannot be polled, for now or for good: polling mode ends, and it
+ * refuses to begin again.  A trap that is under way ends its RCU read side.
+ */
+void via_nic_poll_stop(struct via_nic *nic);
 
 /* The VI at an index of a NIC, or NULL.  RCU read side; id is not compared. */
 struct via_vi *via_vi_lookup(struct via_nic *nic, u32 index);

@@ -139,6 +139,26 @@ static void nic_stats(struct via_nic *ka, struct via_stats_sink *sink)
 		nic->ops->stats(nic, sink);
 }
 
+static void nic_poll(struct via_nic *ka)
+{
+	struct via_ether_nic *nic = ka->priv;
+
+	nic->ops->poll(nic);
+}
+
+static bool nic_poll_mode(struct via_nic *ka, enum via_poll_step step)
+{
+	struct via_ether_nic *nic = ka->priv;
+
+	return nic->ops->poll_mode(nic, step);
+}
+
+void via_ether_poll_stop(struct via_ether_nic *nic)
+{
+	via_nic_poll_stop(nic->ka);
+}
+EXPORT_SYMBOL_GPL(via_ether_poll_stop);
+
 static void conn_free(struct via_conn *conn)
 {
 	/* All we know of it lies inside. */
@@ -175,6 +195,10 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	/* In the NIC module's memory: open files may outlive the NIC. */
 	ops->ka = device_ops;
 	ops->ka.owner = ops->owner;
+	if (ops->poll) {
+		ops->ka.poll = nic_poll;
+		ops->ka.poll_mode = nic_poll_mode;
+	}
 	nic->ka = via_nic_alloc(&ops->ka);
 	if (!nic->ka)
 		goto err_ka;

@@ -79,6 +79,12 @@ struct via_ether_ops {
 	/** @tx_put_one: send the one frame and end the burst. */
 	void (*tx_put_one)(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			   u32 len, struct via_ether_buf *buf);
+	/**
+	 * @poll, @poll_mode: see struct via_device_ops.  poll() may receive
+	 * frames, and turns bottom halves off for it.  Both or none.
+	 */
+	void (*poll)(struct via_ether_nic *nic);
+	bool (*poll_mode)(struct via_ether_nic *nic, enum via_poll_step step);
 	/** @stats: the NIC module's own counters.  Optional. */
 	void (*stats)(struct via_ether_nic *nic, struct via_stats_sink *sink);
 };
@@ -205,6 +211,11 @@ void via_ether_rx_broadcast(struct via_ether_nic *nic,
 			    const struct via_ether_frame *frame);
 /* There is room again.  Any context, but not under a NIC module's lock. */
 void via_ether_wake(struct via_ether_nic *nic);
+/*
+ * The NIC is not to be polled any more; its poll_mode() must refuse to begin.
+ * Any context but hard interrupts.  Who polls meanwhile: see synchronize_rcu().
+ */
+void via_ether_poll_stop(struct via_ether_nic *nic);
 /* The interface went down: break every connection.  May not sleep. */
 void via_ether_break(struct via_ether_nic *nic);
 void via_ether_set_mtu(struct via_ether_nic *nic, u32 mtu);

@@ -64,7 +64,40 @@ void via_native_tap(struct via_native *n, const void *data, u32 len, bool out)
 }
 EXPORT_SYMBOL_GPL(via_native_tap);
 
+/*
+ * Serialised by the agent.  The mask of a beginning may come between the last
+ * look of NAPI's poll at @polled and its unmasking: then a frame interrupts in
+ * polling mode, once.
+ */
+bool via_native_poll_mode(struct via_ether_nic *nic, enum via_poll_step step)
+{
+	struct via_native *n = nic->priv;
+
+	if (step == VIA_POLL_BEGIN) {
+		/* Pairs with poll_stop(): it ends what it does not prevent. */
+		if (!READ_ONCE(n->poll_ok))
+			return false;
+		WRITE_ONCE(n->polled, true);
+		n->chip->mask(n);
+		return true;
+	}
+	if (step == VIA_POLL_END)
+		WRITE_ONCE(n->polled, false);
+	napi_schedule(&n->napi);
+	return true;
+}
+EXPORT_SYMBOL_GPL(via_native_poll_mode);
+
 /* Up and down: RTNL. */
+
+/* Programs look no more, and interrupts bring what they left. */
+static void poll_stop(struct via_native *n)
+{
+	WRITE_ONCE(n->poll_ok, false);
+	if (n->nic)
+		via_ether_poll_stop(n->nic);
+	synchronize_net();
+}
 
 static void set_tx_ok(struct via_native *n, bool ok)
 {
@@ -191,6 +224,7 @@ static int chip_up(struct via_native *n)
 	renew_filter(n);
 	napi_enable(&n->napi);
 	n->chip->unmask(n);
+	WRITE_ONCE(n->poll_ok, true);
 	netif_start_queue(n->dev);
 	/* The wire decides when to send. */
 	mod_delayed_work(system_wq, &n->link_work, 0);
@@ -199,6 +233,7 @@ static int chip_up(struct via_native *n)
 
 static void chip_down(struct via_native *n)
 {
+	poll_stop(n);
 	set_up(n, false);
 	netif_tx_disable(n->dev);
 	/* No poll after this, and so nobody who unmasks. */

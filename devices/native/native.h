@@ -23,6 +23,17 @@
  * asks.  A chip's own file brings a struct via_native_chip and, for the short
  * path, a constant struct via_native_hot whose functions path.h inlines.
  *
+ * Polling mode, while programs spin: the chip's interrupt stays masked and
+ * their traps take the frames out of the ring, in via_native_spin().  Who takes
+ * frames owns NAPI, as in its poll: who finds it owned goes away, the owner
+ * does the work.  Nobody owns it between two traps, so going down waits for
+ * a trap at most.  NAPI's own poll leaves the interrupt masked while @polled
+ * is set; when polling ends, that is cleared and then NAPI scheduled, whose
+ * poll looks at the ring and unmasks as always.  As it is scheduled after
+ * @polled was cleared, that is so even if it runs already: it runs again.
+ * NAPI is also scheduled twice in a millisecond while polling goes on, for
+ * what is rare: acknowledgements, an empty ring, the wire.
+ *
  * Locking
  * -------
  *   RTNL               up, down, the VI NIC coming and going
@@ -33,7 +44,8 @@
  *
  * The interrupt handler takes no lock: it masks, and schedules the poll.
  *
- * Going down: tx_ok goes false under the tx lock, which ends sending by both;
+ * Going down: polling mode ends, and those who poll are waited for;
+ * tx_ok goes false under the tx lock, which ends sending by both;
  * the chip's interrupt is masked and waited for; NAPI is disabled; the chip
  * is stopped; then the rings may go.
  */
@@ -198,6 +210,8 @@ struct via_native_chip {
  * @waits:	tx lock: somebody waits for room in the ring
  * @up:		RTNL and tx lock to write: rings there and chip running
  * @filter_due:	tx lock: the filter found no room in the ring
+ * @poll_ok:	RTNL to write: there is a ring that can be polled; RCU to read
+ * @polled:	polling mode: nobody unmasks.  The agent's poll_mode() to write
  * @proto:	constant: EtherType of VI frames
  * @tx_max:	constant while up: longest frame sent, bytes
  * @buf_size:	constant while up: bytes of a slot's buffer
@@ -214,6 +228,7 @@ struct via_native_chip {
  * @rx_errors:	NAPI: damaged frames
  * @rx_dropped:	NAPI: no memory for an skb, or for another
  * @rx_empty:	NAPI: times that the chip found no free buffer
+ * @rx_polled:	NAPI: frames that programs took out of the ring themselves
  * @rx_missed:	link_work: frames that the chip dropped, where it counts them
  * @link_work:	looks at the wire while up; also retries @filter_due
  * @reset_work:	down and up again
@@ -233,6 +248,8 @@ struct via_native {
 	bool waits;
 	bool up;
 	bool filter_due;
+	bool poll_ok;
+	bool polled;
 	__be16 proto;
 	u32 tx_max;
 	u32 buf_size;
@@ -251,6 +268,7 @@ struct via_native {
 	u64 rx_errors;
 	u64 rx_dropped;
 	u64 rx_empty;
+	u64 rx_polled;
 
 	u64 rx_missed;
 	struct delayed_work link_work;
@@ -275,6 +293,9 @@ void via_native_fail(struct via_native *n, const char *why, u32 status);
 void via_native_wake(struct via_native *n);
 void via_native_look(struct via_native *n);
 void via_native_tap(struct via_native *n, const void *data, u32 len, bool out);
+
+/* poll_mode() of the class's table */
+bool via_native_poll_mode(struct via_ether_nic *nic, enum via_poll_step step);
 
 /* ring.c */
 int via_native_rings_alloc(struct via_native *n, struct via_native_rings *r,

@@ -9,6 +9,7 @@
 
 #include <linux/dma-mapping.h>
 #include <linux/etherdevice.h>
+#include <linux/netpoll.h>
 #include <linux/skbuff.h>
 #include "../ether/wire.h"
 #include "native.h"
@@ -22,6 +23,8 @@
  * @rx_frame:	bytes of the frame in slot @i without its checksum; 0: none
  *		there; negative: there is one, but damaged.  Orders itself
  *		before the look at the bytes.
+ * @rx_there:	would @rx_frame find something, at n->rx.next?  Asked by anyone at
+ *		any time while the ring exists: reads only.  Optional.
  * @rx_give:	slot @i is the chip's again
  * @rx_given:	what was given since the last time is to be used
  * @tx_wait:	n->waits was just set: a chip that does not heed @irq of a frame
@@ -38,6 +41,7 @@ struct via_native_hot {
 	void (*tx_kick)(struct via_native *n);
 	bool (*tx_done)(struct via_native *n, u32 i);
 	int (*rx_frame)(struct via_native *n, u32 i);
+	bool (*rx_there)(struct via_native *n);
 	void (*rx_give)(struct via_native *n, u32 i);
 	void (*rx_given)(struct via_native *n);
 	void (*tx_wait)(struct via_native *n);
@@ -411,6 +415,7 @@ static __always_inline int via_native_poll(struct napi_struct *napi,
 					   const struct via_native_hot *hot)
 {
 	struct via_native *n = container_of(napi, struct via_native, napi);
+	bool polled;
 	int done;
 
 	rcu_read_lock();
@@ -423,9 +428,52 @@ static __always_inline int via_native_poll(struct napi_struct *napi,
 	/* Pairs with smp_mb() in via_native_tx_room(). */
 	if (unlikely(READ_ONCE(n->waits)))
 		via_native_room_again(n, hot);
-	if (likely(done < budget) && likely(napi_complete_done(napi, done)))
+	/* Before it is complete: see native.h. */
+	polled = READ_ONCE(n->polled);
+	if (likely(done < budget) && likely(napi_complete_done(napi, done)) &&
+	    likely(!polled))
 		n->chip->unmask(n);
 	return done;
+}
+
+/*
+ * A program that spins looks for frames.  It asks for NAPI only when there are
+ * some, so that any number of CPUs may spin without writing anything; and not
+ * at all when that is owned, since asking makes the owner run once more.
+ *
+ * Nothing is acknowledged and nothing unmasked: NAPI's poll does both, later.
+ * But a full budget may mean that the ring ran full, and a chip that waits for
+ * its acknowledgement.
+ */
+static __always_inline void via_native_spin(struct via_ether_nic *nic,
+					    const struct via_native_hot *hot)
+{
+	struct via_native *n = nic->priv;
+	struct napi_struct *napi = &n->napi;
+	void *have;
+	int done;
+
+	/* Under RCU the rings stay: see poll_stop(). */
+	if (unlikely(!READ_ONCE(n->poll_ok)))
+		return;
+	if (hot->rx_there && !hot->rx_there(n) && likely(!READ_ONCE(n->waits)))
+		return;
+	local_bh_disable();
+	if (likely(!(READ_ONCE(napi->state) & NAPIF_STATE_SCHED)) &&
+	    likely(napi_schedule_prep(napi))) {
+		/* Else a netpoll that comes between would keep it ours. */
+		have = netpoll_poll_lock(napi);
+		done = via_native_rx(n, hot, NAPI_POLL_WEIGHT);
+		n->rx_polled += done;
+		if (unlikely(done == NAPI_POLL_WEIGHT))
+			hot->ack(n);
+		/* Pairs with smp_mb() in via_native_tx_room(). */
+		if (unlikely(READ_ONCE(n->waits)))
+			via_native_room_again(n, hot);
+		napi_complete_done(napi, done);
+		netpoll_poll_unlock(have);
+	}
+	local_bh_enable();
 }
 
 /*
@@ -479,6 +527,10 @@ static void name##_put_one(struct via_ether_nic *nic,			\
 	via_native_tx_send(nic, &(hot), len, buf);			\
 	via_native_tx_end(nic, &(hot));					\
 }									\
+static void name##_poll(struct via_ether_nic *nic)			\
+{									\
+	via_native_spin(nic, &(hot));					\
+}									\
 static struct via_ether_ops name = {					\
 	.owner = THIS_MODULE,						\
 	.tx_begin = name##_begin,					\
@@ -488,6 +540,8 @@ static struct via_ether_ops name = {					\
 	.tx_end = name##_end,						\
 	.tx_get_one = name##_get_one,					\
 	.tx_put_one = name##_put_one,					\
+	.poll = name##_poll,						\
+	.poll_mode = via_native_poll_mode,				\
 	.stats = via_native_vi_stats,					\
 }
 

@@ -81,6 +81,24 @@
  * (VIA_IOC_CQ_RESIZE) gives a CQ another array of entries; the page before it
  * stays where it is, and with it head and tail.
  *
+ * Polling
+ * -------
+ * Where poll of a queue or CQ is not 0, its NIC lets programs that spin look
+ * for frames themselves; it does not interrupt meanwhile.  A look that finds
+ * nothing, which is to be followed by another at once, may trap with
+ * VIA_OP_POLL (id: 0) and look again:
+ *
+ *   poll of the control page not 0     trap at each such look: nobody else may
+ *                                      be looking
+ *   else                               trap at one look in 32 or so.  The
+ *                                      kernel sees by these traps that the
+ *                                      program spins, and sets poll there
+ *
+ * The kernel clears poll of the control page when the program sleeps in
+ * VIA_OP_WAIT_* or VIA_IOC_WAIT, asks for an event, or has not trapped for a
+ * time: between half a millisecond and one.  Nothing is lost by a look that
+ * does not trap, it is only later.
+ *
  * The trap
  * --------
  * lseek(fd, via_trap_arg(op, id), VIA_TRAP_WHENCE) on LP64.  It is the
@@ -223,7 +241,8 @@ struct via_completion {
 struct via_queue_kern {
 	__u32	done;
 	__u32	flags;			/* VIA_Q_* */
-	__u32	reserved[14];
+	__u32	poll;			/* VIA_OP_POLL may find frames: constant */
+	__u32	reserved[13];
 };
 
 /* Program-written part of one queue. */
@@ -262,7 +281,8 @@ struct via_cq_shared {
 	__u32	tail;			/* kernel-written */
 	__u32	flags;			/* VIA_CQ_*, kernel-written */
 	__u32	entries;		/* a power of two */
-	__u32	reserved[13];
+	__u32	poll;			/* VIA_OP_POLL may find frames: constant */
+	__u32	reserved[12];
 	__u32	head;			/* program-written */
 	__u32	reserved2[15];
 };
@@ -276,7 +296,8 @@ struct via_cq_shared {
 struct via_ctl {
 	__u32	abi;			/* VIA_ABI_VERSION */
 	__u32	flags;			/* VIA_CTL_DEAD */
-	__u32	reserved[14];
+	__u32	poll;			/* each empty look is to trap */
+	__u32	reserved[13];
 };
 
 #define VIA_CTL_DEAD		0x1	/* handle shut down, or the NIC is gone */
@@ -296,6 +317,7 @@ struct via_ctl {
 #define VIA_OP_NOTIFY_SEND	7u	/* id: VI; these three return at */
 #define VIA_OP_NOTIFY_RECV	8u	/* id: VI; once, and one event */
 #define VIA_OP_NOTIFY_CQ	9u	/* id: CQ; follows */
+#define VIA_OP_POLL		10u	/* id: 0; look for frames */
 #define VIA_TRAP_MORE		1	/* work is left: trap again */
 
 static inline __u64 via_trap_arg(__u32 op, __u32 id)

@@ -44,6 +44,24 @@ static inline void ka_trap_all(int fd, uint32_t op, uint32_t id)
 		;
 }
 
+/*
+ * Looking for frames where the kernel leaves that to programs that spin; see
+ * "Polling" in uapi/via.h. Looks that found nothing, of this thread: at LOOKS of
+ * them, or when the last trap showed that the kernel waits for them, the next
+ * one is a trap.
+ */
+#define KA_LOOKS	32
+
+extern __thread uint32_t ka_looks
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static inline int ka_look_due(void)
+{
+	return ++ka_looks >= KA_LOOKS;
+}
+
+void ka_look(const struct vipl_nic *nic);
+
 /* Words that the kernel and the program share. */
 static inline uint32_t ka_load(const void *p)
 {
@@ -119,6 +137,7 @@ struct ka_sleep {
 	uint32_t seen;
 	uint64_t deadline;
 	_Atomic uint32_t *spin_ns;
+	uint32_t poll;			/* spinning includes ka_look() */
 };
 
 VIP_RETURN ka_sleep(const struct ka_sleep *s);

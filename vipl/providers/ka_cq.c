@@ -203,12 +203,37 @@ static inline VIP_RETURN poll_cq(struct vipl_cq *cq, VIP_CQ_HANDLE h,
 	return take(cq, h, vi, recv, seen);
 }
 
+/* As with the work queues: see ka_queue.c. */
+static __attribute__((noinline)) VIP_RETURN
+look(struct vipl_cq *cq, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv)
+{
+	uint32_t seen;
+	VIP_RETURN r;
+
+	if (!ka_look_due())
+		return VIP_NOT_DONE;
+	vipl_lock(&cq->lock);
+	if (cq->handle != (uintptr_t)h) {
+		vipl_unlock(&cq->lock);
+		return VIP_INVALID_PARAMETER;
+	}
+	vipl_ref(&cq->obj);
+	vipl_unlock(&cq->lock);
+	ka_look(cq->obj.nic);
+	r = poll_cq(cq, h, vi, recv, &seen);
+	vipl_cq_put(cq);
+	return r;
+}
+
 VIP_RETURN ka_cq_done(struct vipl_cq *cq, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi,
 		      VIP_BOOLEAN *recv)
 {
 	uint32_t seen;
 
-	return poll_cq(cq, h, vi, recv, &seen);
+	if (!nothing(cq, &seen))
+		return take(cq, h, vi, recv, &seen);
+	return ka_peek(&shared(cq)->poll) ? look(cq, h, vi, recv) :
+					    VIP_NOT_DONE;
 }
 
 static VIP_RETURN sleep_cq(VIP_CQ_HANDLE h, VIP_ULONG timeout, uint32_t seen,
@@ -228,6 +253,7 @@ static VIP_RETURN sleep_cq(VIP_CQ_HANDLE h, VIP_ULONG timeout, uint32_t seen,
 		.seen = seen,
 		.deadline = vipl_deadline(timeout),
 		.spin_ns = &cq->spin_ns,
+		.poll = ka_load(&shared(cq)->poll),
 	};
 	do {
 		slept = ka_sleep(&s);

@@ -259,20 +259,71 @@ static ALWAYS_INLINE VIP_RETURN poll_queue(struct vipl_vi *vi, VIP_VI_HANDLE h,
 	return r;
 }
 
+/*
+ * There was nothing, and the program spins: look for frames, and once more. The
+ * trap is made with a reference, as in post_desc().
+ */
+static ALWAYS_INLINE VIP_RETURN look(struct vipl_vi *vi, VIP_VI_HANDLE h,
+				     VIP_DESCRIPTOR **out, int recv)
+{
+	struct vipl_queue *q = &vi->q[recv];
+	uint32_t seen;
+	VIP_RETURN r;
+
+	if (!ka_look_due())
+		return VIP_NOT_DONE;
+	vipl_lock(&q->lock);
+	if (unlikely(q->handle != (uintptr_t)h)) {
+		vipl_unlock(&q->lock);
+		return VIP_INVALID_PARAMETER;
+	}
+	vipl_ref(&vi->obj);
+	vipl_unlock(&q->lock);
+	ka_look(vi->obj.nic);
+	r = poll_queue(vi, h, out, &seen, recv);
+	vipl_vi_put(vi);
+	return r;
+}
+
+static __attribute__((noinline)) VIP_RETURN
+look_send(struct vipl_vi *vi, VIP_VI_HANDLE h, VIP_DESCRIPTOR **out)
+{
+	return look(vi, h, out, VIPL_SENDQ);
+}
+
+static __attribute__((noinline)) VIP_RETURN
+look_recv(struct vipl_vi *vi, VIP_VI_HANDLE h, VIP_DESCRIPTOR **out)
+{
+	return look(vi, h, out, VIPL_RECVQ);
+}
+
+static ALWAYS_INLINE VIP_RETURN done_queue(struct vipl_vi *vi, VIP_VI_HANDLE h,
+					   VIP_DESCRIPTOR **out, int recv)
+{
+	uint32_t seen;
+	VIP_RETURN r;
+
+	if (!nothing(&vi->q[recv], recv, &r, &seen))
+		return recv ? collect_recv(vi, h, out) :
+			      collect_send(vi, h, out);
+	*out = NULL;
+	/* In the cache line that was just looked at. */
+	if (unlikely(ka_peek(&kern(shared(&vi->q[recv]), recv)->poll)) &&
+	    r == VIP_NOT_DONE)
+		return recv ? look_recv(vi, h, out) : look_send(vi, h, out);
+	return r;
+}
+
 VIP_RETURN ka_send_done(struct vipl_vi *vi, VIP_VI_HANDLE h,
 			VIP_DESCRIPTOR **desc)
 {
-	uint32_t seen;
-
-	return poll_queue(vi, h, desc, &seen, VIPL_SENDQ);
+	return done_queue(vi, h, desc, VIPL_SENDQ);
 }
 
 VIP_RETURN ka_recv_done(struct vipl_vi *vi, VIP_VI_HANDLE h,
 			VIP_DESCRIPTOR **desc)
 {
-	uint32_t seen;
-
-	return poll_queue(vi, h, desc, &seen, VIPL_RECVQ);
+	return done_queue(vi, h, desc, VIPL_RECVQ);
 }
 
 static VIP_RETURN poll_seen(struct vipl_vi *vi, VIP_VI_HANDLE h,
@@ -311,6 +362,7 @@ sleep_queue(VIP_VI_HANDLE h, VIP_ULONG timeout, uint32_t seen,
 		.seen = seen,
 		.deadline = vipl_deadline(timeout),
 		.spin_ns = &vi->q[recv].spin_ns,
+		.poll = ka_load(&kern(shared(&vi->q[recv]), recv)->poll),
 	};
 	do {
 		slept = ka_sleep(&s);

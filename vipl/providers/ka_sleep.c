@@ -12,6 +12,7 @@
 
 #define SPIN_MAX_NS	100000u
 #define SPIN_MIN_NS	1000u
+#define SPIN_POLL_NS	10000u		/* shorter: likely to end in a sleep */
 #define SPIN_ROUND	64
 
 static int moved(const struct ka_sleep *s)
@@ -19,12 +20,23 @@ static int moved(const struct ka_sleep *s)
 	return ka_load_acquire(s->word) != s->seen;
 }
 
+__thread uint32_t ka_looks;
+
+/* One more look, due or not: the NIC is referenced. */
+void ka_look(const struct vipl_nic *nic)
+{
+	const struct via_ctl *ctl = nic->ctl;
+
+	ka_trap(nic->fd, VIA_OP_POLL, 0);
+	ka_looks = ka_load(&ctl->poll) ? KA_LOOKS - 1 : 0;
+}
+
 /* Nonzero when the word moved. */
 static int spin(const struct ka_sleep *s, uint64_t start)
 {
-	uint64_t end = start + atomic_load_explicit(s->spin_ns,
-						    memory_order_relaxed);
-	int i;
+	uint32_t ns = atomic_load_explicit(s->spin_ns, memory_order_relaxed);
+	int poll = s->poll && ns >= SPIN_POLL_NS, i;
+	uint64_t end = start + ns;
 
 	if (end > s->deadline)
 		end = s->deadline;
@@ -32,7 +44,10 @@ static int spin(const struct ka_sleep *s, uint64_t start)
 		for (i = 0; i < SPIN_ROUND; i++) {
 			if (moved(s))
 				return 1;
-			vipl_pause();
+			if (poll && ka_look_due())
+				ka_look(s->nic);
+			else
+				vipl_pause();
 		}
 	} while (vipl_now() < end);
 	return 0;
