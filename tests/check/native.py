@@ -5,6 +5,7 @@ import contextlib
 import re
 import time
 
+import polling
 import steps
 from labkit import initrd
 from labkit.base import ROOT
@@ -600,6 +601,7 @@ def in_session(check, kernel, cpus, nic, messages, rounds, scripts=True):
         session.step("names by frames", steps.names, 0)
         session.step("TCP and VIA at once", side_by_side)
         session.step("interrupts", quiet)
+        polling.all_steps(session, rounds)
         session.step(f"{messages} messages, bad wire", steps.reliability, 0,
                      messages)
         session.step(f"{messages // 5} messages read back, bad wire",

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Programs that spin take a native NIC's frames themselves."""
+
+import re
+import statistics
+import time
+
+import native
+import steps
+from runner import StepFailed
+
+LAT = f"{steps.TOOLS}/vipl_lat -d via_eth0"
+
+
+def polled(node):
+    """Frames that programs have taken out of the ring."""
+    text = node.sh(f"{steps.TOOLS}/viastat -d via_eth0 2>/dev/null || "
+                   f"{steps.TOOLS}/viastat via_eth0").out
+    return int(re.search(r"wire_rx_polled\s+(\d+)", text).group(1))
+
+
+def round_trips(session):
+    """A ping-pong of two programs that spin: hardly an interrupt.
+
+    A virtual CPU that its host does not run for a while looks like a program
+    that does not spin any more, so the best of a few runs counts."""
+    nodes, seen = session.lab.nodes, []
+    rounds = 1000 if session.lab.debug else 5000
+    for _ in range(5):
+        before = [(native.interrupts(n), polled(n)) for n in nodes]
+        with native.serving(session, LAT):
+            session.run(nodes[0], f"{LAT} -n {rounds} {steps.peer(0)}", 120)
+        after = [(native.interrupts(n), polled(n)) for n in nodes]
+        seen.append([(b[0] - a[0], b[1] - a[1])
+                     for a, b in zip(before, after)])
+        session.check.write(f"{rounds} messages: (interrupts, polled frames) "
+                            f"of both: {seen[-1]}")
+        # Some come while NAPI's own poll runs, which slow kernels do for long.
+        if all(irqs < rounds / 100 and frames > rounds / 3
+               for irqs, frames in seen[-1]):
+            return
+    raise StepFailed(f"{rounds} messages took (interrupts, polled frames): "
+                     f"{seen}")
+
+
+def pings(session, what, most_ms):
+    """Twenty go round, in about that time."""
+    out = session.run(session.lab.nodes[0],
+                      "busybox ping -c 20 -i 0.05 -W 2 10.0.0.2").out
+    times = [float(t) for t in re.findall(r"time=([\d.]+) ms", out)]
+    if len(times) < 20:
+        raise StepFailed(f"{what}: of 20 pings {len(times)} came back")
+    typical = statistics.median(times)
+    session.check.write(f"{what}: pings take {typical} ms")
+    if typical > most_ms:
+        raise StepFailed(f"{what}: pings take {typical} ms")
+
+
+def blocked(session, what, most_ms):
+    """One who sleeps hears in time, too."""
+    with native.serving(session, f"{LAT} -p 777 -e"):
+        out = session.run(session.lab.nodes[0],
+                          f"{LAT} -p 777 -e -n 300 {steps.peer(0)}", 60).out
+    # bytes iterations t_min t_max t_typical ...
+    typical = float(out.strip().splitlines()[-1].split()[4]) / 1000
+    session.check.write(f"{what}: a sleeper hears after {typical} ms")
+    if typical > most_ms:
+        raise StepFailed(f"{what}: a sleeper hears after {typical} ms")
+
+
+def others(session):
+    """Beside a program that polls, when it is stopped in the middle of that,
+    and when it is gone, frames reach IP and those who sleep."""
+    one, two = session.lab.nodes
+    most = 5 * steps.scale(session)
+    start = polled(one)
+    jobs = [two.spawn(LAT, 200)]
+    jobs.append(one.spawn(f"{LAT} -D 100 {steps.peer(0)}", 200))
+    try:
+        steps.flowing(session, 0, jobs[1])
+        for check in (pings, blocked):
+            check(session, "polling", most)
+        if polled(one) < start + 1000:
+            raise StepFailed("nobody polls")
+        for node in (one, two):
+            node.sh("kill -STOP $(busybox pidof vipl_lat)")
+        for check in (pings, blocked):
+            check(session, "stopped", most)
+    finally:
+        for job in jobs:
+            job.kill()
+            job.wait(30)
+            session.write_job(job)
+    for check in (pings, blocked):
+        check(session, "gone", most)
+
+
+def many(session):
+    """Several processes and threads spin on one NIC, one of them blocks in
+    between; all get what is theirs."""
+    one, two = session.lab.nodes
+    servers = [two.spawn(f"{LAT} -p {port}", 200) for port in (701, 702)]
+    servers.append(two.spawn(f"{steps.TOOLS}/vipl_bw -d via_eth0 -p 703", 200))
+    clients = [one.spawn(f"{LAT} -p {port} -n 2000 {steps.peer(0)}", 200)
+               for port in (701, 702)]
+    clients.append(one.spawn(f"{steps.TOOLS}/vipl_bw -d via_eth0 -p 703 -n "
+                             f"500 -s 20000 {steps.peer(0)}", 200))
+    try:
+        for job in clients + servers:
+            if job.wait(150).rc:
+                raise StepFailed(f"{job.command} failed: {job.all[-300:]}")
+    finally:
+        for job in clients + servers:
+            job.kill()
+            session.write_job(job)
+
+
+def killed(session, rounds):
+    """kill -9 of programs that poll, and the interface goes down, or the driver
+    is taken off, at the same time."""
+    one, two = session.lab.nodes
+    ways = (("ip link set eth0 down", "ip link set eth0 up"),
+            (f"{native.BIND} eth0 stock", f"{native.BIND} eth0 native"))
+    for i in range(2 * rounds):
+        down, up = ways[i % 2]
+        jobs = [two.spawn(LAT, 200)]
+        jobs.append(one.spawn(f"{LAT} -D 100 {steps.peer(0)}", 200))
+        try:
+            steps.flowing(session, 0, jobs[1])
+            # Alternately the spinning program dies first, or the NIC does.
+            kill = "kill -9 $(busybox pidof vipl_lat)"
+            two.sh(f"{kill}; {down}" if i & 2 else f"{down}; {kill} || true",
+                   60)
+            time.sleep(0.2)
+            one.sh(f"({kill}); true")
+        finally:
+            for job in jobs:
+                job.kill()
+                job.wait(30)
+                session.write_job(job)
+        two.sh(up, 60)
+        native.carrier(session)
+    session.run(one, "busybox ping -c 2 10.0.0.2")
+    steps.conform_wire(session, 0, "connect*")
+    for node in session.lab.nodes:
+        pins = session.lab.pins(node)
+        if pins:
+            raise StepFailed(f"{node.name}: {pins} pages stay pinned")
+
+
+def all_steps(session, rounds):
+    session.step("polling: round trips", round_trips)
+    session.step("polling: the others on the NIC", others)
+    session.step("polling: many at once", many)
+    session.step("polling: kill -9, down, unbind", killed, rounds)
