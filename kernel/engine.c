@@ -356,6 +356,68 @@ u32 via_gather(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
 }
 EXPORT_SYMBOL_GPL(via_gather);
 
+/* Add what lies at @addr of a region that was checked; false: too many. */
+static __always_inline bool via_region_frags(struct via_region *r, u64 addr,
+					     u32 len, struct via_frags *frags)
+{
+	struct via_frag *last = NULL;
+	dma_addr_t dma;
+	u32 n;
+
+	if (unlikely(!READ_ONCE(r->map.on)))
+		return false;
+	for (; len; len -= n, addr += n) {
+		n = len;
+		dma = via_region_dma(r, addr, &n);
+		if (last && last->dma + last->len == dma) {
+			last->len += n;
+			continue;
+		}
+		if (unlikely(frags->n == VIA_FRAGS_MAX))
+			return false;
+		last = &frags->frag[frags->n++];
+		*last = (struct via_frag){
+			.dma = dma, .len = n, .map = &r->map,
+		};
+	}
+	return true;
+}
+
+static noinline bool via_frags_segs(struct via_vi *vi, struct via_desc *d,
+				    u32 off, u32 len, struct via_frags *frags)
+{
+	struct via_region *r;
+	struct via_seg *seg;
+	u32 n, seg_off;
+
+	for (; len; len -= n, off += n) {
+		seg = via_desc_seg(d, off, &seg_off);
+		if (unlikely(!seg))
+			return false;
+		n = min(len, seg->len - seg_off);
+		r = via_local_region(vi, seg->handle, seg->addr + seg_off, n);
+		if (!r || !via_region_frags(r, seg->addr + seg_off, n, frags))
+			return false;
+	}
+	return true;
+}
+
+bool via_gather_frags(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
+		      struct via_frags *frags)
+{
+	struct via_seg *seg = &d->seg[0];
+	u64 addr = seg->addr + off;
+	struct via_region *r;
+
+	lockdep_assert_held(&vi->sq.lock);
+	frags->n = 0;
+	if (unlikely(d->nsegs != 1 || off > seg->len || len > seg->len - off))
+		return via_frags_segs(vi, d, off, len, frags);
+	r = via_local_region(vi, seg->handle, addr, len);
+	return likely(r) && via_region_frags(r, addr, len, frags);
+}
+EXPORT_SYMBOL_GPL(via_gather_frags);
+
 u32 via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
 		     const void *src, u32 len)
 {
@@ -485,3 +547,15 @@ u32 via_read_fetch(struct via_vi *vi, u32 handle, u64 addr, void *dst,
 	return 0;
 }
 EXPORT_SYMBOL_GPL(via_read_fetch);
+
+bool via_read_frags(struct via_vi *vi, u32 handle, u64 addr, u32 len,
+		    struct via_frags *frags)
+{
+	struct via_region *r;
+
+	lockdep_assert_held(&vi->sq.lock);
+	frags->n = 0;
+	r = via_rdma_region(vi, VIA_RDMA_READ, handle, addr, len);
+	return r && via_region_frags(r, addr, len, frags);
+}
+EXPORT_SYMBOL_GPL(via_read_frags);

@@ -297,6 +297,27 @@ err_account:
 	return ret;
 }
 
+/*
+ * For the DMA of the NIC.  Whether it could is no matter of the program's:
+ * what is not mapped is copied.
+ */
+static void via_region_map(struct via_file *f, struct via_region *r)
+{
+	const struct via_device_ops *ops = f->nic->ops;
+
+	if (ops->mem_map)
+		ops->mem_map(f->nic, &r->map, r->pages, r->npages);
+}
+
+/* No queue uses it any more.  Waits until the hardware does not, either. */
+static void via_region_unmap(struct via_file *f, struct via_region *r)
+{
+	if (f->nic->ops->mem_unmap && r->map.on) {
+		f->nic->ops->mem_unmap(f->nic, &r->map, r->pages, r->npages);
+		r->map = (struct via_mem_map){};
+	}
+}
+
 int via_mem_register(struct via_file *f, struct via_mem_register *arg)
 {
 	struct via_region *r;
@@ -317,9 +338,10 @@ int via_mem_register(struct via_file *f, struct via_mem_register *arg)
 	ret = via_region_fill(f, r, arg);
 	if (ret)
 		goto err_free;
+	via_region_map(f, r);
 	if (via_region_publish(f, r)) {
 		ret = VIA_R_ERROR_RESOURCE;
-		goto err_unpin;
+		goto err_unmap;
 	}
 	f->region_count++;
 	f->region_bytes += r->len;
@@ -327,7 +349,8 @@ int via_mem_register(struct via_file *f, struct via_mem_register *arg)
 	atomic_long_inc(&via_made.regions);
 	return 0;
 
-err_unpin:
+err_unmap:
+	via_region_unmap(f, r);
 	via_region_unpin(f, r);
 err_free:
 	via_region_free(r);
@@ -354,6 +377,7 @@ static void via_region_destroy(struct via_file *f, struct via_region *r)
 	WRITE_ONCE(*via_region_place(f, index), NULL);
 	xa_erase(&f->regions, index);
 	via_region_quiesce(f);
+	via_region_unmap(f, r);
 	via_region_unpin(f, r);
 	f->region_count--;
 	f->region_bytes -= r->len;
@@ -449,4 +473,18 @@ void via_mem_destroy_all(struct via_file *f)
 		cond_resched();
 	}
 	xa_destroy(&f->regions);
+}
+
+/*
+ * Its driver may go, and the registrations stay: from here on they are copied,
+ * if there were anything to be sent.
+ */
+void via_mem_unmap_all(struct via_file *f)
+{
+	struct via_region *r;
+	unsigned long index;
+
+	lockdep_assert_held(&f->mutex);
+	xa_for_each(&f->regions, index, r)
+		via_region_unmap(f, r);
 }

@@ -3,6 +3,7 @@
 #ifndef _VIA_MEMORY_H
 #define _VIA_MEMORY_H
 
+#include <linux/io.h>
 #include <linux/mm.h>
 #include "file.h"
 
@@ -22,6 +23,7 @@
  * @start:	constant: user address
  * @len:	constant: bytes
  * @pages:	constant: pinned pages
+ * @map:	where they are for DMA
  */
 struct via_region {
 	u32 handle;
@@ -31,6 +33,7 @@ struct via_region {
 	u64 start;
 	u64 len;
 	struct page **pages;
+	struct via_mem_map map;
 };
 
 /* Free what the lookups used; nothing looks up any more. */
@@ -40,6 +43,8 @@ int via_mem_deregister(struct via_file *f, u64 addr, u32 handle);
 int via_mem_query(struct via_file *f, struct via_mem_attrs *arg);
 int via_mem_set(struct via_file *f, const struct via_mem_attrs *arg);
 void via_mem_destroy_all(struct via_file *f);
+/* The NIC is leaving: no region is mapped for it any more. */
+void via_mem_unmap_all(struct via_file *f);
 void via_mem_exit(void);
 
 /* A live region by handle, or NULL.  A queue lock of the file is held. */
@@ -78,6 +83,20 @@ static inline void *via_region_addr(const struct via_region *r, u64 addr,
 
 	*n = min_t(u32, *n, PAGE_SIZE - in_page);
 	return page_address(r->pages[off >> PAGE_SHIFT]) + in_page;
+}
+
+/* Bus address of a byte of a mapped region, likewise. */
+static inline dma_addr_t via_region_dma(const struct via_region *r, u64 addr,
+					u32 *n)
+{
+	u64 off = addr - (r->start & PAGE_MASK);
+	u32 in_page = off & ~PAGE_MASK;
+	const struct via_mem_map *map = &r->map;
+
+	*n = min_t(u32, *n, PAGE_SIZE - in_page);
+	off >>= PAGE_SHIFT;
+	return in_page + (unlikely(map->dma) ? map->dma[off] :
+			  page_to_phys(r->pages[off]) + map->bias);
 }
 
 #endif

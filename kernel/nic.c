@@ -13,6 +13,7 @@
 #include <linux/cdev.h>
 #include "connect.h"
 #include "file.h"
+#include "memory.h"
 #include "nic.h"
 #include "poll.h"
 #include "vi.h"
@@ -278,6 +279,7 @@ static void via_nic_strand(struct via_file *f)
 				f->nic->ops->vi_destroy(vi);
 			vi->device_gone = true;
 		}
+		via_mem_unmap_all(f);
 		via_events_post(&f->events, &ev);
 	}
 	mutex_unlock(&f->mutex);

@@ -67,6 +67,7 @@ static inline unsigned long via_now(void)
 	return nsecs_to_jiffies64(ktime_get_ns());
 }
 
+struct page;
 struct via_cq;
 struct via_events;
 struct via_names;
@@ -359,6 +360,40 @@ enum via_poll_step {
 };
 
 /**
+ * struct via_mem_map - a registered region as the DMA of its NIC finds it
+ * @dma:	constant while @on: bus address of each page; NULL: they are the
+ *		physical addresses and @bias
+ * @bias:	constant while @on
+ * @last:	the device's: names the last frame that it was part of
+ * @on:		mapped; a queue lock to read; else its bytes are copied.  It
+ *		goes false under file->mutex, and nobody reads it as true any
+ *		more once the file's queue locks were taken and dropped
+ *
+ * The device fills it in and empties it, the engine computes with it.
+ */
+struct via_mem_map {
+	dma_addr_t *dma;
+	u64 bias;
+	u32 last;
+	bool on;
+};
+
+/* Bytes in a row, for DMA out of registered memory. */
+struct via_frag {
+	dma_addr_t dma;
+	u32 len;
+	struct via_mem_map *map;	/* of their region */
+};
+
+#define VIA_FRAGS_MAX		4
+
+/* What of a message goes into one frame; none: it is to be copied. */
+struct via_frags {
+	u32 n;
+	struct via_frag frag[VIA_FRAGS_MAX];
+};
+
+/**
  * struct via_device_ops - a VI device
  *
  * The second group replaces a manager of the agent; NULL means the default.
@@ -416,6 +451,21 @@ struct via_device_ops {
 	 * a time; may not sleep, take frames or call the agent.
 	 */
 	bool (*poll_mode)(struct via_nic *nic, enum via_poll_step step);
+	/**
+	 * @mem_map: a region of the NIC is being registered: map its pages
+	 * for DMA towards the device, or leave @map as it is (zeroed) and its
+	 * bytes are copied.  May sleep; file->mutex held.  Optional.
+	 */
+	void (*mem_map)(struct via_nic *nic, struct via_mem_map *map,
+			struct page **pages, u32 npages);
+	/**
+	 * @mem_unmap: undo it, and what remains of it.  No frame with its
+	 * bytes is given to the device any more; when this returns the
+	 * hardware has none either, so it waits, for a bounded time, and stops
+	 * the hardware if that does not help.  May sleep.
+	 */
+	void (*mem_unmap)(struct via_nic *nic, struct via_mem_map *map,
+			  struct page **pages, u32 npages);
 	/** @transport: of VIs connected through this device. */
 	const struct via_transport_ops *transport;
 	/** @stats: counters of the NIC.  Process context.  Optional. */
@@ -553,6 +603,21 @@ u32 via_gather(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
 	       void *dst);
 
 /*
+ * The same bytes where they lie, for the NIC's DMA, after the same checks at
+ * each call; VIA_FRAGS_MAX pieces at most.  False: copy, and see what the copy
+ * says: not mapped, in too many pieces, or not to be read at all.
+ *
+ * A piece is valid until sq.lock is dropped; what is in the hardware by then,
+ * mem_unmap() waits for.  The bytes are the program's and it may change them
+ * meanwhile, which is between it and its peer: nothing here looks at them, and
+ * the checksum on the wire is the NIC's.  So who completes a send promises
+ * that no later frame with its bytes is taken: its sequence number has been
+ * acknowledged.
+ */
+bool via_gather_frags(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
+		      struct via_frags *frags);
+
+/*
  * Receive side, vi->rq.lock held.
  *
  * via_recv_load() gives the receive descriptor at the head, loading it at the
@@ -588,6 +653,9 @@ u32 via_rdma_check(struct via_vi *vi, u32 handle, u64 addr, u64 len);
 u32 via_read_check(struct via_vi *vi, u32 handle, u64 addr, u64 len);
 u32 via_read_fetch(struct via_vi *vi, u32 handle, u64 addr, void *dst,
 		   u32 len);
+/* To via_read_fetch() as via_gather_frags() to via_gather(). */
+bool via_read_frags(struct via_vi *vi, u32 handle, u64 addr, u32 len,
+		    struct via_frags *frags);
 u32 via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
 		     const void *src, u32 len);
 
