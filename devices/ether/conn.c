@@ -83,6 +83,7 @@ static void set_peer(struct via_ether_vi *ev, u16 vi, u32 cookie,
 	ev->peer_cookie = cookie;
 	ev->seg_send = mtu - VIA_WIRE_SEND_HDR;
 	ev->seg_write = mtu - VIA_WIRE_WRITE_HDR;
+	ev->dma_from = via_ether_dma_from(ev);
 	via_win_init(&ev->tx, ev->first_seq, min(frames, via_ether_window));
 	via_rtt_init(&ev->rtt, max_t(u32, RTO_FIRST_US, via_ether_rto_min()));
 	ev->rtt_at = jiffies - 1;

@@ -36,6 +36,7 @@
 
 #define VIA_ETHER_BUDGET	64	/* frames of one call to send() */
 #define VIA_ETHER_ACK_EVERY	16	/* at most so many frames unacknowledged */
+#define VIA_ETHER_DMA_MIN	512	/* bytes from which on they go by DMA */
 #define VIA_ETHER_TURNS		3	/* pushes answered: ping-pong */
 /*
  * RDMA Reads that an initiator has on the wire, and that a target remembers.
@@ -97,6 +98,7 @@ struct via_ether_answer {
  * @peer_mac:	of the other end
  * @seg_send:	payload bytes of a SEND frame
  * @seg_write:	payload bytes of a WRITE frame
+ * @dma_from:	bytes of payload from which on a frame goes by DMA
  * @head:	template of every frame sent
  *
  * Sender, vi->sq.lock:
@@ -166,6 +168,7 @@ struct via_ether_vi {
 	u32 peer_cookie;
 	u32 seg_send;
 	u32 seg_write;
+	u32 dma_from;
 	struct via_ether_head head __aligned(8);
 
 	u32 tx_index;
@@ -247,7 +250,7 @@ struct via_ether_req {
 
 enum via_ether_count {
 	VIA_C_RX_FRAMES, VIA_C_RX_BYTES, VIA_C_TX_FRAMES, VIA_C_TX_BYTES,
-	VIA_C_TX_BUSY,
+	VIA_C_TX_BUSY, VIA_C_TX_DMA,
 	VIA_C_BAD_VERSION, VIA_C_BAD_TYPE, VIA_C_BAD_LENGTH, VIA_C_BAD_FIELD,
 	VIA_C_NO_VI, VIA_C_COOKIE, VIA_C_NO_RECEIVE, VIA_C_OLD, VIA_C_GAP,
 	VIA_C_DUP, VIA_C_BEYOND, VIA_C_PARTIAL,
@@ -284,6 +287,7 @@ u32 via_ether_rto_max(void);			/* us */
 unsigned long via_ether_scaled(uint ms);	/* jiffies */
 unsigned long via_ether_heartbeat(void);	/* jiffies */
 unsigned long via_ether_dead(void);		/* jiffies */
+u32 via_ether_dma_from(const struct via_ether_vi *ev);
 extern const struct via_transport_ops via_ether_transport;
 
 /* send.c */

@@ -41,6 +41,11 @@ static uint dead_ms = 8000;
 module_param(dead_ms, uint, 0644);
 MODULE_PARM_DESC(dead_ms, "silence after which a connection breaks");
 
+static uint dma_min = VIA_ETHER_DMA_MIN;
+module_param(dma_min, uint, 0644);
+MODULE_PARM_DESC(dma_min,
+		 "bytes of a frame's payload from which on a NIC that can fetches them itself; new connections");
+
 static uint time_scale = IS_ENABLED(CONFIG_KASAN) ? 4 : 1;
 module_param(time_scale, uint, 0644);
 MODULE_PARM_DESC(time_scale, "multiplies all times (slow kernels)");
@@ -77,6 +82,19 @@ unsigned long via_ether_dead(void)
 	return via_ether_scaled(READ_ONCE(dead_ms));
 }
 
+/*
+ * From how many bytes on a frame goes by DMA.  An unreliable send completes
+ * when its frame is with the NIC, and then the bytes are the program's again:
+ * they are copied.  A reliable one completes when the peer has acknowledged
+ * them; what is still in the ring then is a copy that the peer will drop.
+ */
+u32 via_ether_dma_from(const struct via_ether_vi *ev)
+{
+	if (!ev->reliable || !ev->nic->ops->tx_put_frags)
+		return U32_MAX;
+	return max(READ_ONCE(dma_min), 1u);
+}
+
 __be16 via_ether_proto(void)
 {
 	return cpu_to_be16(via_ether_type);
@@ -89,6 +107,7 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_TX_FRAMES] = "tx_frames",
 	[VIA_C_TX_BYTES] = "tx_bytes",
 	[VIA_C_TX_BUSY] = "tx_busy",
+	[VIA_C_TX_DMA] = "tx_dma_frames",
 	[VIA_C_BAD_VERSION] = "drop_version",
 	[VIA_C_BAD_TYPE] = "drop_type",
 	[VIA_C_BAD_LENGTH] = "drop_length",
@@ -159,6 +178,22 @@ void via_ether_poll_stop(struct via_ether_nic *nic)
 }
 EXPORT_SYMBOL_GPL(via_ether_poll_stop);
 
+static void nic_mem_map(struct via_nic *ka, struct via_mem_map *map,
+			struct page **pages, u32 npages)
+{
+	struct via_ether_nic *nic = ka->priv;
+
+	nic->ops->mem_map(nic, map, pages, npages);
+}
+
+static void nic_mem_unmap(struct via_nic *ka, struct via_mem_map *map,
+			  struct page **pages, u32 npages)
+{
+	struct via_ether_nic *nic = ka->priv;
+
+	nic->ops->mem_unmap(nic, map, pages, npages);
+}
+
 static void conn_free(struct via_conn *conn)
 {
 	/* All we know of it lies inside. */
@@ -198,6 +233,10 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	if (ops->poll) {
 		ops->ka.poll = nic_poll;
 		ops->ka.poll_mode = nic_poll_mode;
+	}
+	if (ops->tx_put_frags) {
+		ops->ka.mem_map = nic_mem_map;
+		ops->ka.mem_unmap = nic_mem_unmap;
 	}
 	nic->ka = via_nic_alloc(&ops->ka);
 	if (!nic->ka)

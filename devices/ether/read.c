@@ -90,6 +90,7 @@ static enum sent put_answer(struct burst *b, const struct via_ether_answer *a,
 	const u32 size = sizeof(struct ethhdr) + VIA_WIRE_SEND_HDR;
 	struct via_wire_data *data;
 	struct via_ether_buf buf;
+	struct via_frags frags;
 
 	data = open_frame(b, VIA_WIRE_READ_DATA, flags, seq, size, len, &buf);
 	if (!data)
@@ -97,6 +98,10 @@ static enum sent put_answer(struct burst *b, const struct via_ether_answer *a,
 	data->msg_len = cpu_to_be32(a->len);
 	data->offset = cpu_to_be32(off);
 	data->immediate = cpu_to_be32(a->seq);
+	if (len >= b->ev->dma_from &&
+	    via_read_frags(b->vi, a->rhandle, a->raddr + off, len, &frags) &&
+	    put_dma(b, size, len, &buf, &frags))
+		return SENT_ON;
 	if (unlikely(via_read_fetch(b->vi, a->rhandle, a->raddr + off,
 				    buf.data + size, len))) {
 		b->nic->ops->tx_drop(b->nic, &b->tx, &buf);

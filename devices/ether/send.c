@@ -69,6 +69,7 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 	struct via_ether_vi *ev = b->ev;
 	struct via_ether_buf buf;
 	u32 size = sizeof(struct ethhdr) + VIA_WIRE_SEND_HDR;
+	struct via_frags frags;
 	u32 status;
 
 	if (write)
@@ -79,6 +80,10 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 		return SENT_STALL;
 
 	fill_data(ev, d, buf.data, seq, off, len, flags, write);
+	if (len >= ev->dma_from &&
+	    via_gather_frags(b->vi, d, off, len, &frags) &&
+	    put_dma(b, size, len, &buf, &frags))
+		return SENT_ON;
 	if (likely(len)) {
 		status = via_gather(b->vi, d, off, len, buf.data + size);
 		if (unlikely(status)) {

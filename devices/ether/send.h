@@ -35,6 +35,24 @@ static inline bool burst_begin(struct burst *b)
 	return b->open;
 }
 
+/*
+ * The frame that was begun in @buf with @size bytes of headers, and behind
+ * them what @frags names: straight from the program's pages.  False: copy.
+ */
+static inline bool put_dma(struct burst *b, u32 size, u32 len,
+			   struct via_ether_buf *buf,
+			   const struct via_frags *frags)
+{
+	struct via_ether_nic *nic = b->nic;
+
+	if (!nic->ops->tx_put_frags(nic, &b->tx, size, buf, frags))
+		return false;
+	via_ether_count(nic, TX_FRAMES);
+	via_ether_count(nic, TX_DMA);
+	via_ether_count_add(nic, TX_BYTES, size + len);
+	return true;
+}
+
 /* Our data carries the acknowledgement, and answers a push. */
 static inline u32 piggyback(struct via_ether_vi *ev)
 {

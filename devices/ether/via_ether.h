@@ -68,6 +68,21 @@ struct via_ether_ops {
 	 */
 	bool (*tx_put)(struct via_ether_nic *nic, struct via_ether_tx *tx,
 		       u32 len, struct via_ether_buf *buf);
+	/**
+	 * @tx_put_frags: send what tx_get() gave as far as @len, and behind it
+	 * the bytes that @frags name, by DMA.  The frame has its region's
+	 * @last remembered until it has left.  False: not this time, the room
+	 * stays taken; copy, and tx_put().  Optional: copy always.
+	 */
+	bool (*tx_put_frags)(struct via_ether_nic *nic,
+			     struct via_ether_tx *tx, u32 len,
+			     struct via_ether_buf *buf,
+			     const struct via_frags *frags);
+	/** @mem_map, @mem_unmap: of struct via_device_ops.  With it. */
+	void (*mem_map)(struct via_ether_nic *nic, struct via_mem_map *map,
+			struct page **pages, u32 npages);
+	void (*mem_unmap)(struct via_ether_nic *nic, struct via_mem_map *map,
+			  struct page **pages, u32 npages);
 	/** @tx_drop: give back what tx_get() gave. */
 	void (*tx_drop)(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			struct via_ether_buf *buf);
