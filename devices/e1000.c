@@ -9,7 +9,8 @@
  * (native/native.h has the reasons).
  *
  * Transmit.  A VI frame, and an IP frame as long as the MTU, is one "legacy"
- * descriptor; a write to the tail makes the chip send up to there.  TCP's
+ * descriptor, and one for each fragment of a payload that the chip fetches from
+ * the program's memory; a write to the tail makes the chip send up to there.  TCP's
  * longer packets are cut up by the chip: a context descriptor says how, and
  * as many data descriptors follow as there are slots to copy the packet to.
  * Each descriptor asks for its status to be written back, which raises a
@@ -240,6 +241,28 @@ static inline void tx_fill(struct via_native *n, u32 i, u32 len, bool irq)
 	fill(n, i, TX_LAST | len, irq);
 }
 
+/* The headers in the slot's buffer, and a descriptor for each fragment. */
+static inline u32 tx_spread(u32 n)
+{
+	return 1 + n;
+}
+
+static inline void tx_frags(struct via_native *n, u32 i, u32 len,
+			    const struct via_frags *frags, bool irq)
+{
+	u32 last = frags->n - 1, k;
+	struct tx_desc *d;
+
+	fill(n, i, len, false);
+	for (k = 0; k <= last; k++) {
+		d = tx_desc(n, (i + 1 + k) & (TX_SLOTS - 1));
+		d->addr = cpu_to_le64(frags->frag[k].dma);
+		d->command = cpu_to_le64(frags->frag[k].len | TX_CRC |
+					 TX_REPORT | (k < last ? 0 : TX_LAST) |
+					 (irq && k == last ? 0 : TX_LATE));
+	}
+}
+
 static inline void tx_kick(struct via_native *n)
 {
 	/* writel() orders the descriptors before the tail. */
@@ -332,6 +355,8 @@ static inline void ack(struct via_native *n)
 
 static const struct via_native_hot hot = {
 	.tx_fill = tx_fill,
+	.tx_frags = tx_frags,
+	.tx_spread = tx_spread,
 	.tx_kick = tx_kick,
 	.tx_done = tx_done,
 	.tx_wait = tx_wait,
@@ -496,7 +521,8 @@ static netdev_tx_t e1000_xmit(struct sk_buff *skb, struct net_device *dev)
 	return via_native_xmit(skb, dev, &hot);
 }
 
-VIA_NATIVE_ETHER_OPS(e1000_ether, hot);
+VIA_NATIVE_DMA(e1000_dma, hot);
+VIA_NATIVE_ETHER_OPS(e1000_ether, hot, VIA_NATIVE_DMA_OPS(e1000_dma));
 
 /* The transceiver.  Process context. */
 
@@ -740,7 +766,8 @@ static int pcie_identify(struct via_native *n)
 	.mask = e1000_mask,						\
 	.filter = e1000_filter,						\
 	.link = e1000_link,						\
-	.rest = e1000_rest
+	.rest = e1000_rest,						\
+	.reap = e1000_dma_reap
 
 static const struct via_native_chip pci_chip = {
 	COMMON,

@@ -8,7 +8,9 @@
  * rings are contiguous, the last descriptor carries "end of ring", and each
  * descriptor keeps its buffer for good (native/native.h has the reasons).
  *
- * Transmit.  A frame is one descriptor, one buffer.  A write to CSR1 makes
+ * Transmit.  A frame is one descriptor, one buffer; or the buffer has the
+ * headers, and each fragment of the payload is the second piece of a
+ * descriptor.  A write to CSR1 makes
  * the chip look at the ring; it sends until it meets a descriptor that is not
  * its own and then suspends.  The address filter travels the same ring: a
  * "setup frame" of 192 bytes holds 16 addresses, of which ours and the
@@ -167,6 +169,30 @@ static inline void tx_fill(struct via_native *n, u32 i, u32 len, bool irq)
 	fill(n, i, TX_FIRST | TX_LAST | len | (irq ? TX_IRQ : 0));
 }
 
+/*
+ * A fragment is the second piece of a descriptor, whose first one is the
+ * slot's buffer, with the headers, or of length 0, which the chip skips.
+ */
+static inline u32 tx_spread(u32 n)
+{
+	return n;
+}
+
+static inline void tx_frags(struct via_native *n, u32 i, u32 len,
+			    const struct via_frags *frags, bool irq)
+{
+	u32 last = frags->n - 1, k, at;
+
+	/* From the end: what comes first is the chip's last of all. */
+	for (k = frags->n; k--; ) {
+		at = (i + k) & (TX_SLOTS - 1);
+		desc(&n->tx, at)->buf2 = cpu_to_le32(frags->frag[k].dma);
+		fill(n, at, frags->frag[k].len << 11 |
+		     (k ? 0 : TX_FIRST | len) |
+		     (k < last ? 0 : TX_LAST | (irq ? TX_IRQ : 0)));
+	}
+}
+
 static inline void tx_kick(struct via_native *n)
 {
 	put_csr(n, 1, 1);
@@ -253,6 +279,8 @@ static inline void ack(struct via_native *n)
 
 static const struct via_native_hot hot = {
 	.tx_fill = tx_fill,
+	.tx_frags = tx_frags,
+	.tx_spread = tx_spread,
 	.tx_kick = tx_kick,
 	.tx_done = tx_done,
 	.rx_frame = rx_frame,
@@ -288,7 +316,8 @@ static netdev_tx_t tulip_xmit(struct sk_buff *skb, struct net_device *dev)
 	return via_native_xmit(skb, dev, &hot);
 }
 
-VIA_NATIVE_ETHER_OPS(tulip_ether, hot);
+VIA_NATIVE_DMA(tulip_dma, hot);
+VIA_NATIVE_ETHER_OPS(tulip_ether, hot, VIA_NATIVE_DMA_OPS(tulip_dma));
 
 /* The serial EEPROM: bits through CSR9, a 93C46 or 93C66. */
 
@@ -718,6 +747,7 @@ static const struct via_native_chip chip = {
 	.mask = tulip_mask,
 	.filter = tulip_filter,
 	.link = tulip_link,
+	.reap = tulip_dma_reap,
 };
 
 static int probe(struct pci_dev *pdev, const struct pci_device_id *id)

@@ -206,19 +206,30 @@ void via_native_look(struct via_native *n)
 }
 EXPORT_SYMBOL_GPL(via_native_look);
 
+/* The chip reads nothing: who waits for a frame to leave is told so, map.c. */
+static void tx_empty(struct via_native *n)
+{
+	__netif_tx_lock_bh(via_native_txq(n));
+	n->tx.next = 0;
+	via_native_tx_forget(n);
+	__netif_tx_unlock_bh(via_native_txq(n));
+}
+
 /* From rings to a running chip. */
 static int chip_up(struct via_native *n)
 {
 	int err;
 
-	n->tx.next = 0;
-	n->tx_done = 0;
+	tx_empty(n);
 	n->rx.next = 0;
-	memset(n->tx_used, 0, sizeof(n->tx_used));
 	WRITE_ONCE(n->waits, false);
+	/* It may have been cut off, or the machine have slept. */
+	pci_set_master(n->pdev);
 	err = n->chip->start(n);
-	if (err)
+	if (err) {
+		tx_empty(n);
 		return err;
+	}
 	set_up(n, true);
 	/* The address lists may have changed while it was not up. */
 	renew_filter(n);
@@ -244,6 +255,7 @@ static void chip_down(struct via_native *n)
 	cancel_delayed_work_sync(&n->link_work);
 	netif_carrier_off(n->dev);
 	n->chip->stop(n);
+	tx_empty(n);
 }
 
 static u32 buf_size(const struct via_native *n, u32 mtu)
@@ -555,7 +567,6 @@ static int __maybe_unused native_resume(struct device *device)
 	struct via_native *n = dev_get_drvdata(device);
 
 	rtnl_lock();
-	pci_set_master(n->pdev);
 	if (netif_running(n->dev))
 		restart(n);
 	netif_device_attach(n->dev);

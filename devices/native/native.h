@@ -7,10 +7,12 @@
  * -------------------
  * Every slot of both rings owns a buffer that was mapped when the interface
  * came up.  A VI frame is built by the class in the slot's own buffer; an IP
- * frame is copied into one, its checksum computed on the way.  So nothing is
- * mapped, and nothing is freed when a frame has left: a completed slot is
- * looked at when its room is wanted, not before, and there is no transmit
- * interrupt per frame.  Only while the ring is more than half full does each
+ * frame is copied into one, its checksum computed on the way.  The payload of
+ * long VI messages the chip fetches itself, out of registered memory that was
+ * mapped when it was registered (map.c).  So nothing is mapped for a frame,
+ * and nothing is freed when it has left: a completed slot is looked at when
+ * its room is wanted, or the memory it names is to go, not before, and there
+ * is no transmit interrupt per frame.  Only while the ring is more than half full does each
  * slots/4-th frame ask for one, which wakes whoever waits for room.
  *
  * Received frames are looked at in the NIC's poll.  Frames of the class's
@@ -19,9 +21,10 @@
  * others are copied into an skb for the stack.
  *
  * Who is who: native.c brings the device up and down and is its net_device,
- * ring.c is the rings' memory, vi.c the class's side, ethtool.c what ethtool
- * asks.  A chip's own file brings a struct via_native_chip and, for the short
- * path, a constant struct via_native_hot whose functions path.h inlines.
+ * ring.c is the rings' memory, map.c registered memory, vi.c the class's side,
+ * ethtool.c what ethtool asks.  A chip's own file brings a struct
+ * via_native_chip and, for the short path, a constant struct via_native_hot
+ * whose functions path.h inlines.
  *
  * Polling mode, while programs spin: the chip's interrupt stays masked and
  * their traps take the frames out of the ring, in via_native_spin().  Who takes
@@ -169,6 +172,8 @@ struct via_native_link {
  *		try again later
  * @link:	look at the wire; process context
  * @rest:	put n->usecs in force; NULL without @max_usecs
+ * @reap:	look at what the chip has done with the transmit ring; tx lock
+ *		held.  With via_native_hot.tx_frags.
  */
 struct via_native_chip {
 	struct via_ether_ops *ether;
@@ -195,6 +200,7 @@ struct via_native_chip {
 	bool (*filter)(struct via_native *n);
 	void (*link)(struct via_native *n, struct via_native_link *link);
 	void (*rest)(struct via_native *n);
+	void (*reap)(struct via_native *n);
 };
 
 /**
@@ -284,6 +290,19 @@ static inline struct netdev_queue *via_native_txq(const struct via_native *n)
 	return netdev_get_tx_queue(n->dev, 0);
 }
 
+/* tx lock held, or about to be. */
+static inline u32 via_native_tx_busy(const struct via_native *n)
+{
+	return n->tx.next - n->tx_done;
+}
+
+/* The chip reads nothing any more: all frames count as sent. */
+static inline void via_native_tx_forget(struct via_native *n)
+{
+	n->tx_done = n->tx.next;
+	memset(n->tx_used, 0, sizeof(n->tx_used));
+}
+
 /* native.c: for the chips' modules */
 int via_native_probe(struct pci_dev *pdev, const struct via_native_chip *chip);
 void via_native_remove(struct pci_dev *pdev);
@@ -303,6 +322,12 @@ int via_native_rings_alloc(struct via_native *n, struct via_native_rings *r,
 void via_native_rings_free(struct via_native *n, struct via_native_rings *r);
 /* What the NIC has for what was given; nothing runs. */
 void via_native_rings_swap(struct via_native *n, struct via_native_rings *r);
+
+/* map.c: registered memory for the chip's DMA; of struct via_ether_ops */
+void via_native_map(struct via_ether_nic *nic, struct via_mem_map *map,
+		    struct page **pages, u32 npages);
+void via_native_unmap(struct via_ether_nic *nic, struct via_mem_map *map,
+		      struct page **pages, u32 npages);
 
 /* vi.c */
 int via_native_vi_init(void);

@@ -18,6 +18,11 @@
  * struct via_native_hot - a chip's part of the short path
  * @tx_fill:	give the chip @len bytes in slot @i's buffer; @irq: interrupt
  *		when they have left.  Orders the bytes before itself.
+ * @tx_frags:	give the chip @len bytes in slot @i's buffer and, in the same
+ *		frame, what @frags names; in @tx_spread(@frags->n) slots from
+ *		@i on.  Orders the bytes before itself, and all else before the
+ *		first slot.  Optional: such frames are copied.
+ * @tx_spread:	slots of a frame of @n fragments; with @tx_frags
  * @tx_kick:	there is something in the ring
  * @tx_done:	has the chip done with slot @i?  Counts its errors.
  * @rx_frame:	bytes of the frame in slot @i without its checksum; 0: none
@@ -38,6 +43,9 @@
  */
 struct via_native_hot {
 	void (*tx_fill)(struct via_native *n, u32 i, u32 len, bool irq);
+	void (*tx_frags)(struct via_native *n, u32 i, u32 len,
+			 const struct via_frags *frags, bool irq);
+	u32 (*tx_spread)(u32 n);
 	void (*tx_kick)(struct via_native *n);
 	bool (*tx_done)(struct via_native *n, u32 i);
 	int (*rx_frame)(struct via_native *n, u32 i);
@@ -101,11 +109,6 @@ static inline void via_native_copy_skb(const struct sk_buff *skb, u32 at,
 }
 
 /* Transmit: tx lock held, or about to be. */
-
-static inline u32 via_native_tx_busy(const struct via_native *n)
-{
-	return n->tx.next - n->tx_done;
-}
 
 /* Look at what the chip has done. */
 static inline void via_native_reap(struct via_native *n,
@@ -241,6 +244,51 @@ via_native_tx_send(struct via_ether_nic *nic, const struct via_native_hot *hot,
 	len = max_t(u32, len, ETH_ZLEN);
 	via_native_show(n, buf->data, len, true);
 	via_native_tx_put(n, hot, VIA_NATIVE_VI, len);
+}
+
+/*
+ * A frame of which only the headers lie in the slot's buffer.  Who looks at
+ * frames wants whole ones, and a frame that takes more slots than the one that
+ * was promised may not find them: then it is copied.
+ *
+ * @map->last says where the ring was behind the last frame of a region; see
+ * via_native_unmap().
+ */
+static __always_inline bool
+via_native_tx_send_frags(struct via_ether_nic *nic,
+			 const struct via_native_hot *hot, u32 len,
+			 const struct via_frags *frags)
+{
+	struct via_native *n = nic->priv;
+	u32 mask = n->tx.slots - 1, first = n->tx.next, i = first & mask;
+	u32 spread = hot->tx_spread(frags->n), bytes = len, k;
+	bool irq = false;
+
+	if (unlikely(n->dev->flags & IFF_PROMISC))
+		return false;
+	if (unlikely(via_native_tx_busy(n) + spread > n->tx.slots / 2)) {
+		if (n->tx_used[VIA_NATIVE_VI] + spread >
+		    n->tx.slots - n->tx.slots / 4 ||
+		    via_native_tx_busy(n) + spread >= n->tx.slots)
+			return false;
+		/* As in via_native_tx_put(), for any of its slots. */
+		irq = ((first - 1) ^ (first + spread - 1)) & ~(mask >> 2);
+	}
+	if (unlikely(n->sync))
+		dma_sync_single_for_device(&n->pdev->dev, n->tx.buf[i].dma,
+					   len, DMA_TO_DEVICE);
+	hot->tx_frags(n, i, len, frags, irq);
+	for (k = 0; k < spread; k++)
+		n->tx_who[(first + k) & mask] = VIA_NATIVE_VI;
+	n->tx_used[VIA_NATIVE_VI] += spread;
+	n->tx.next = first + spread;
+	for (k = 0; k < frags->n; k++) {
+		bytes += frags->frag[k].len;
+		frags->frag[k].map->last = first + spread;
+	}
+	n->sent[VIA_NATIVE_VI].frames++;
+	n->sent[VIA_NATIVE_VI].bytes += bytes;
+	return true;
 }
 
 /* The kernel's, in the same ring. */
@@ -477,10 +525,35 @@ static __always_inline void via_native_spin(struct via_ether_nic *nic,
 }
 
 /*
- * The class's table of operations, @name, of a chip whose part is @hot.  A
- * frame that was given and is dropped has taken nothing yet.
+ * For a chip that brings tx_frags: @name##_put for the class's table, where
+ * VIA_NATIVE_DMA_OPS(name) has it, and @name##_reap for struct
+ * via_native_chip.
  */
-#define VIA_NATIVE_ETHER_OPS(name, hot)					\
+#define VIA_NATIVE_DMA(name, hot)					\
+static bool name##_put(struct via_ether_nic *nic,			\
+		       struct via_ether_tx *tx, u32 len,		\
+		       struct via_ether_buf *buf,			\
+		       const struct via_frags *frags)			\
+{									\
+	return via_native_tx_send_frags(nic, &(hot), len, frags);	\
+}									\
+static void name##_reap(struct via_native *n)				\
+{									\
+	via_native_reap(n, &(hot));					\
+}									\
+static_assert(true)
+
+#define VIA_NATIVE_DMA_OPS(name)					\
+	.tx_put_frags = name##_put,					\
+	.mem_map = via_native_map,					\
+	.mem_unmap = via_native_unmap
+
+/*
+ * The class's table of operations, @name, of a chip whose part is @hot.  A
+ * frame that was given and is dropped has taken nothing yet.  What else the
+ * chip brings may follow.
+ */
+#define VIA_NATIVE_ETHER_OPS(name, hot, ...)				\
 static bool name##_begin(struct via_ether_nic *nic,			\
 			 struct via_ether_tx *tx, u32 flow)		\
 {									\
@@ -543,6 +616,7 @@ static struct via_ether_ops name = {					\
 	.poll = name##_poll,						\
 	.poll_mode = via_native_poll_mode,				\
 	.stats = via_native_vi_stats,					\
+	__VA_ARGS__							\
 }
 
 #endif /* _VIA_NATIVE_PATH_H */
