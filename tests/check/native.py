@@ -15,6 +15,8 @@ BIND = f"{ROOT}/tools/via-bind"
 STREAM = f"{ROOT}/tests/check/stream.py"
 DRIVERS = {"tulip": "via_tulip", "e1000": "via_e1000", "e1000e": "via_e1000",
            "i82559er": "via_eepro100"}
+# A read of what is not mapped is a fault there, and told.
+IOMMU = ["-machine", "q35,kernel-irqchip=split", "-device", "intel-iommu"]
 IP6 = ("sysctl -q -w net.ipv6.conf.all.disable_ipv6=0 "
        "net.ipv6.conf.default.disable_ipv6=0 "
        "net.ipv6.conf.eth0.disable_ipv6=0")
@@ -24,10 +26,15 @@ class NativeSession(Session):
     """Two nodes, one wire, the card bound to our driver on both, or on the
     first one only."""
 
-    def __init__(self, check, title, nic, mixed=False, **settings):
+    def __init__(self, check, title, nic, mixed=False, iommu=False,
+                 **settings):
         self.driver, self.mixed = DRIVERS[nic], mixed
+        words = [f"dma_debug_driver={self.driver}", "iomem=relaxed"]
+        if iommu:
+            words += ["intel_iommu=on", "iommu.strict=1"]
+            settings["qemu_args"] = IOMMU
         super().__init__(check, title, attach=False, nodes=2, nics=[nic],
-                         append=f"dma_debug_driver={self.driver}", **settings)
+                         append=" ".join(words), **settings)
 
     def boot(self):
         super().boot()

@@ -3,6 +3,7 @@
 
 import lab_selftest
 import native
+import pinned
 import planted
 import samples
 import steps
@@ -117,6 +118,7 @@ def short(check):
     in_session(check, "6.12", 1, NICS, newer)
     in_session(check, "debug-6.1", 2, ["e1000", "virtio-net"], debug)
     native.short(check)
+    pinned.short(check)
 
 
 def full(check):
@@ -144,5 +146,6 @@ def full(check):
         for cpus in (1, 2):
             in_session(check, kernel, cpus, nics, everything)
     native.full(check)
+    pinned.full(check)
     check.step("table of docs/conformance.md", table.write, check.results,
                table.DOCUMENT)

@@ -8,7 +8,7 @@ import re
 BAD = re.compile(
     r"WARNING: |BUG: |Oops|KASAN:|KCSAN:|UBSAN:|KFENCE:|ODEBUG:|Call Trace|"
     r"possible circular|inconsistent lock state|suspicious RCU|"
-    r"possible recursive|refcount_t: |DMA-API: |ref_tracker: |"
+    r"possible recursive|refcount_t: |DMA-API: |DMAR: \[DMA|ref_tracker: |"
     r"kmemleak: \d+ new|blocked for more than|detected stall|"
     r"self-detected stall|soft lockup|hard LOCKUP|Kernel panic|"
     r"general protection|corruption|nobody cared|"
