@@ -380,6 +380,13 @@ static bool rx_look(struct via_native *n)
 	return true;
 }
 
+static inline bool rx_there(struct via_native *n)
+{
+	u32 i = READ_ONCE(n->rx.next) & (RX_SLOTS - 1);
+
+	return READ_ONCE(rfd(n, i)->status) & cpu_to_le16(RFD_DONE);
+}
+
 static inline int rx_frame(struct via_native *n, u32 i)
 {
 	const struct rfd *r = rfd(n, i);
@@ -435,6 +442,7 @@ static const struct via_native_hot hot = {
 	.tx_done = tx_done,
 	.tx_wait = tx_wait,
 	.rx_frame = rx_frame,
+	.rx_there = rx_there,
 	.rx_give = rx_give,
 	.rx_given = rx_given,
 	.ack = ack,
