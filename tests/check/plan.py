@@ -2,8 +2,7 @@
 """Which steps run where: the short plan of make check, and the full one."""
 
 import lab_selftest
-import native
-import pinned
+import native_plan
 import planted
 import samples
 import steps
@@ -117,8 +116,7 @@ def short(check):
     in_session(check, "6.1", 2, NICS, stock)
     in_session(check, "6.12", 1, NICS, newer)
     in_session(check, "debug-6.1", 2, ["e1000", "virtio-net"], debug)
-    native.short(check)
-    pinned.short(check)
+    native_plan.short(check)
 
 
 def full(check):
@@ -145,7 +143,6 @@ def full(check):
         nics = DEBUG_NICS if kernel.startswith("debug") else ALL_NICS
         for cpus in (1, 2):
             in_session(check, kernel, cpus, nics, everything)
-    native.full(check)
-    pinned.full(check)
+    native_plan.full(check)
     check.step("table of docs/conformance.md", table.write, check.results,
                table.DOCUMENT)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Native drivers: interfaces that go and come under load."""
+
+import time
+
+import native
+import steps
+from labkit import initrd
+from runner import Skipped, StepFailed
+
+def link_lost(session):
+    """The cable is pulled, and put back before patience ends: both IP and VIA
+    go on where they were."""
+    one, two = session.lab.nodes
+    if session.lab.nics[0] in ("tulip", "i82559er"):
+        raise Skipped("this model has no cable to pull")
+    server = two.spawn(f"{steps.TOOLS}/vipl_bw -d via_eth0", 200)
+    client = one.spawn(f"{steps.TOOLS}/vipl_bw -d via_eth0 -D 10 -e "
+                       f"{steps.peer(0)}", 200)
+    try:
+        steps.flowing(session, 0, client)
+        two.monitor("set_link nic0 off")
+        native.wait_until(session, two,
+                          "grep -q 0 /sys/class/net/eth0/carrier",
+                          "eth0 has not noticed")
+        two.monitor("set_link nic0 on")
+        native.carrier(session)
+        for job in (client, server):
+            if job.wait(120).rc:
+                raise StepFailed(f"{job.link.name}: the transfer broke")
+    finally:
+        for job in (client, server):
+            job.kill()
+            session.write_job(job)
+    session.run(one, "busybox ping -c 2 10.0.0.2")
+
+
+def down_and_up(session, rounds):
+    """The interface goes down in a transfer, and comes back."""
+    two = session.lab.nodes[1]
+    for _ in range(rounds):
+        steps.broken(session, 0, lambda: two.sh("ip link set eth0 down"),
+                     30 * steps.scale(session))
+        two.sh("ip link set eth0 up")
+        native.carrier(session)
+    steps.conform_wire(session, 0, "connect*")
+
+
+def unbound(session, rounds):
+    """The driver is taken off the card in a transfer, and comes back."""
+    two = session.lab.nodes[1]
+    for _ in range(rounds):
+        with native.flood(session) as start:
+            def take():
+                start()
+                two.sh(f"{native.BIND} eth0 stock", 200)
+
+            steps.broken(session, 0, take, 30 * steps.scale(session))
+        two.sh(f"{native.BIND} eth0 native", 200)
+        native.carrier(session)
+    steps.conform_wire(session, 0, "connect*")
+
+
+def reloaded(session, rounds):
+    """rmmod is refused in use; else the module comes and goes under IP."""
+    one, two = session.lab.nodes
+    used = f"grep -q '^{session.driver} [0-9]* [1-9]' /proc/modules"
+    with steps.Server(session, f"{steps.CONFORM} -d via_eth0 --server") as job:
+        job.link.wait_for(lambda: job.done or two.run(used).rc == 0, 30)
+        for name in (session.driver, "via_native", "via_ether"):
+            if two.run(f"rmmod {name}").rc == 0:
+                raise StepFailed(f"{name} was removed while in use")
+    with native.flood(session) as start:
+        start()
+        for _ in range(rounds):
+            two.sh(f"rmmod {session.driver}", 60)
+            session.lab.insmod(two, modules=(session.driver,))
+            two.sh("ip addr add 10.0.0.2/24 dev eth0; ip link set eth0 up")
+            native.carrier(session)
+    session.run(one, "busybox ping -c 2 10.0.0.2")
+    steps.conform_wire(session, 0, "connect*")
+
+
+def vanished(session):
+    """The card does not answer any more, as one pulled out of its slot.
+    Programs are told at once; then the card goes, and a new one comes."""
+    two = session.lab.nodes[1]
+    path = two.sh("readlink -f /sys/class/net/eth0/device").out.strip()
+
+    def pull():
+        start()
+        # The command register: memory, I/O, bus mastering, interrupts off.
+        two.sh("printf '\\000\\004' | dd of=" + path + "/config bs=1 seek=4 "
+               "conv=notrunc 2>/dev/null")
+
+    with native.flood(session) as start:
+        steps.broken(session, 0, pull, 30 * steps.scale(session))
+    for command in ("ip link set eth0 down", "ip link set eth0 up; true",
+                    "ethtool -S eth0"):
+        two.sh(command, 60)
+    replug(session)
+
+
+def replug(session, gone=False):
+    """Out and in again, as far as the bus is concerned."""
+    two = session.lab.nodes[1]
+    if not gone:
+        two.monitor("device_del nic0")
+    native.wait_until(session, two, "! test -e /dev/via_eth0 && "
+                      "! test -e /sys/class/net/eth0", "the card does not go")
+    _, device, _ = initrd.nic_model(session.lab.nics[0])
+    two.monitor(f"device_add {device},netdev=n0,id=nic0,"
+                f"mac={steps.peer(0)},romfile=")
+    native.wait_until(session, two, "test -e /sys/class/net/eth0",
+                      "no new card")
+    two.sh(f"{native.BIND} eth0 native; ip addr add 10.0.0.2/24 dev eth0; "
+           "ip link set eth0 up", 200)
+    native.carrier(session)
+    steps.conform_wire(session, 0, "connect*")
+
+
+def unplugged(session):
+    """Unplugged in a transfer, as a user would; a new card comes."""
+    steps.interface_gone(session, 0)
+    replug(session, gone=True)
+
+
+def churn(session, seconds):
+    """IP and VIA while node 2's interface goes through all it can."""
+    one, two = session.lab.nodes
+    mtus = [1500, 600, 1400] + \
+        [9000, 3000] * (session.driver == "via_e1000")
+    changes = [("down and up", "ip link set eth0 down; ip link set eth0 up")]
+    changes += [(f"MTU {mtu}", f"ip link set eth0 mtu {mtu}") for mtu in mtus]
+    changes += [("promiscuous", "ip link set eth0 promisc on; sleep 0.3; "
+                 "ip link set eth0 promisc off"),
+                ("stock driver", f"{native.BIND} eth0 stock && "
+                 f"{native.BIND} eth0 native")]
+    serve = (f"while :; do {native.STREAM} serve 5001 1000; sleep 0.1; done",
+             f"while :; do {steps.TOOLS}/vipl_bw -d via_eth0; sleep 0.1; done")
+    load = (f"while :; do timeout 5 {native.STREAM} send 10.0.0.2 5001 8; "
+            "sleep 0.1; done",
+            f"while :; do timeout 5 {steps.TOOLS}/vipl_bw -d via_eth0 -D 2 "
+            f"{steps.peer(0)}; sleep 0.1; done",
+            "busybox ping -A -q 10.0.0.2 >/dev/null")
+    jobs = [two.spawn(c, seconds + 200) for c in serve] + \
+        [one.spawn(c, seconds + 200) for c in load]
+    end, rounds = time.monotonic() + seconds, 0
+    try:
+        while time.monotonic() < end:
+            for _, command in changes:
+                two.sh(command, 200)
+                time.sleep(0.5)
+                if time.monotonic() > end:
+                    break
+            rounds += 1
+    finally:
+        for job in jobs:
+            job.kill()
+            job.wait(30)
+            session.write_job(job)
+    session.check.write(f"{rounds} rounds of {len(changes)} changes")
+    two.sh("ip link set eth0 mtu 1500")
+    native.carrier(session)
+    session.run(one, "busybox ping -c 2 10.0.0.2")
+    steps.conform_wire(session, 0, "connect*")
+    for node in session.lab.nodes:
+        pins = session.lab.pins(node)
+        if pins:
+            raise StepFailed(f"{node.name}: {pins} pages stay pinned")
+
+
+SLEEP = """
+exec >/dev/console 2>&1
+echo devices >/sys/power/pm_test
+echo mem >/sys/power/state && echo woke up
+bb=/dev/shm/busybox
+until grep -q 1 /sys/class/net/eth0/carrier; do $bb sleep 1; done
+$bb ping -c 3 -W 10 10.0.0.1 && echo the peer answers
+"""
+
+
+def suspended(session):
+    """Devices sleep and wake up.  The root file system of node 2 does not
+    survive that: it is the last step, and runs from memory."""
+    two = session.lab.nodes[1]
+    two.sh("cp /bin/busybox /dev/shm/busybox")
+    two.spawn(f"/dev/shm/busybox sh -c '{SLEEP}'")
+    end = time.monotonic() + 60 * steps.scale(session)
+    text = ""
+    while "the peer answers" not in text:
+        if time.monotonic() > end:
+            session.check.write(text[-3000:])
+            raise StepFailed("no word from node2 after its sleep")
+        time.sleep(0.5)
+        with open(two.console, errors="replace") as console:
+            text = console.read()
