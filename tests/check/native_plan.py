@@ -23,16 +23,20 @@ def amounts(messages, rounds, churning, mebibytes):
 
 
 def chip_steps(session, much):
-    """What each chip's driver may have wrong."""
-    session.step("ethtool", native_ip.questions)
+    """What each chip's driver may have wrong, on each kernel."""
     session.step("IP", native_ip.ip_traffic, much["mebibytes"])
     session.step("long frames", native_ip.jumbo)
-    session.step("address filters", native_ip.filters)
     session.step("conformance", steps.conform_wire, 0)
-    session.step("interrupts", native_share.quiet)
     polling.chip_steps(session)
     session.step(f"{much['messages']} messages, bad wire", steps.reliability,
                  0, much["messages"])
+
+
+def feature_steps(session):
+    """The same, whatever the kernel."""
+    session.step("ethtool", native_ip.questions)
+    session.step("address filters", native_ip.filters)
+    session.step("interrupts", native_share.quiet)
     session.step("cable pulled", native_harm.link_lost)
 
 
@@ -48,30 +52,34 @@ def shared_steps(session, much):
     session.step("kill -9 in transfers", steps.killed, 0, much["rounds"])
     session.step("wire cut", steps.wire_cut, 0)
     session.step("MTU, address, name, namespace", native_ip.configured)
-
-
-def harmful_steps(session, much):
-    """They come last: who knows what they leave."""
     session.step("down and up under load", native_harm.down_and_up,
                  much["rounds"])
     session.step("unbound under load", native_harm.unbound, much["rounds"])
     session.step("modules loaded again", native_harm.reloaded, much["rounds"])
-    if session.driver in pinned.DRIVERS:
-        pinned.all_steps(session)
+
+
+def harmful_steps(session, much):
+    """They come last: who knows what they leave."""
     session.step("everything at once", native_harm.churn, much["churning"])
     session.step("pulled out under load", native_harm.vanished)
     session.step("unplugged under load", native_harm.unplugged)
 
 
-def in_session(check, kernel, cpus, nic, much, shared=True):
+def in_session(check, kernel, cpus, nic, much,
+               parts=("feature", "shared", "memory", "harmful")):
     session = native.NativeSession(check,
                                    title(kernel, cpus, f"native {nic}"), nic,
                                    kernel=kernel, cpus=cpus)
     try:
         chip_steps(session, much)
-        if shared:
+        if "feature" in parts:
+            feature_steps(session)
+        if "shared" in parts:
             shared_steps(session, much)
-        harmful_steps(session, much)
+        if "memory" in parts and session.driver in pinned.DRIVERS:
+            pinned.all_steps(session)
+        if "harmful" in parts:
+            harmful_steps(session, much)
     finally:
         session.end()
 
@@ -113,11 +121,12 @@ def sleeping(check, kernel, nic):
 
 
 def short(check):
-    in_session(check, "6.1", 2, "tulip", amounts(20000, 2, 60, 64))
-    in_session(check, "6.12", 2, "e1000", amounts(5000, 1, 10, 16),
-               shared=False)
+    in_session(check, "6.1", 2, "tulip", amounts(20000, 2, 60, 64),
+               parts=("feature", "shared", "harmful"))
+    in_session(check, "6.12", 2, "e1000", amounts(5000, 1, 0, 16),
+               parts=("feature",))
     in_session(check, "debug-6.1", 2, "e1000", amounts(2000, 1, 20, 4),
-               shared=False)
+               parts=("memory", "harmful"))
     mixed(check, "6.1", 1, "i82559er")
     translated(check, "6.1", "tulip", ("rdma*",))
     sleeping(check, "6.1", "e1000")

@@ -25,7 +25,7 @@ def round_trips(session):
     A virtual CPU that its host does not run for a while looks like a program
     that does not spin any more, so the best of a few runs counts."""
     nodes, seen = session.lab.nodes, []
-    rounds = 1000 if session.lab.debug else 5000
+    rounds = 3000 if session.lab.debug else 5000
     for _ in range(5):
         before = [(native.interrupts(n), polled(n)) for n in nodes]
         with native.Serving(session, LAT):
