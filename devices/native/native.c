@@ -13,6 +13,11 @@
 #define LINK_PERIOD	(2 * HZ)
 #define TX_TIMEOUT	(5 * HZ)
 
+static bool polling = true;
+module_param(polling, bool, 0644);
+MODULE_PARM_DESC(polling,
+		 "programs that spin look for frames themselves, without interrupts");
+
 /* Who waited for room, or for the wire, may go on.  tx lock not held. */
 void via_native_wake(struct via_native *n)
 {
@@ -75,7 +80,7 @@ bool via_native_poll_mode(struct via_ether_nic *nic, enum via_poll_step step)
 
 	if (step == VIA_POLL_BEGIN) {
 		/* Pairs with poll_stop(): it ends what it does not prevent. */
-		if (!READ_ONCE(n->poll_ok))
+		if (!READ_ONCE(n->poll_ok) || !READ_ONCE(polling))
 			return false;
 		WRITE_ONCE(n->polled, true);
 		n->chip->mask(n);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Programs that spin take a native NIC's frames themselves."""
 
+import contextlib
 import re
 import statistics
 import time
@@ -10,6 +11,7 @@ import steps
 from runner import StepFailed
 
 LAT = f"{steps.TOOLS}/vipl_lat -d via_eth0"
+MODE = "/sys/module/via_native/parameters/polling"
 
 
 def polled(node):
@@ -63,17 +65,38 @@ def pings(session, what, most_ms):
         raise StepFailed(f"{what}: pings take {typical} ms, not {most_ms}")
 
 
-def busy(session):
-    """What a ping takes beside programs that only keep a CPU each: virtual
-    CPUs wait for each other where their host has fewer."""
-    jobs = [node.spawn("exec busybox yes >/dev/null", 200)
-            for node in session.lab.nodes]
+@contextlib.contextmanager
+def spinning(session):
+    """A ping-pong of programs that spin."""
+    one, two = session.lab.nodes
+    jobs = [two.spawn(LAT, 200)]
+    jobs.append(one.spawn(f"{LAT} -D 100 {steps.peer(0)}", 200))
     try:
-        return round_trip(session, "busy CPUs")
+        steps.flowing(session, 0, jobs[1])
+        yield
     finally:
         for job in jobs:
             job.kill()
             job.wait(30)
+            session.write_job(job)
+
+
+def by_interrupts(session):
+    """What a ping takes beside such programs without polling mode: virtual
+    CPUs wait for each other where their host has fewer."""
+    nodes = session.lab.nodes
+    for node in nodes:
+        node.sh(f"echo 0 >{MODE}")
+    try:
+        with spinning(session):
+            before = [polled(node) for node in nodes]
+            typical = round_trip(session, "by interrupts")
+            if [polled(node) for node in nodes] != before:
+                raise StepFailed("polling=0 does not end polling")
+            return typical
+    finally:
+        for node in nodes:
+            node.sh(f"echo 1 >{MODE}")
 
 
 def blocked(session, what, most_ms):
@@ -92,12 +115,9 @@ def others(session):
     """Beside a program that polls, when it is stopped in the middle of that,
     and when it is gone, frames reach IP and those who sleep."""
     one, two = session.lab.nodes
-    most = 2 * busy(session) + 5 * steps.scale(session)
+    most = 2 * by_interrupts(session) + 5 * steps.scale(session)
     start = polled(one)
-    jobs = [two.spawn(LAT, 200)]
-    jobs.append(one.spawn(f"{LAT} -D 100 {steps.peer(0)}", 200))
-    try:
-        steps.flowing(session, 0, jobs[1])
+    with spinning(session):
         for check in (pings, blocked):
             check(session, "polling", most)
         if polled(one) < start + 1000:
@@ -106,11 +126,6 @@ def others(session):
             node.sh("kill -STOP $(busybox pidof vipl_lat)")
         for check in (pings, blocked):
             check(session, "stopped", most)
-    finally:
-        for job in jobs:
-            job.kill()
-            job.wait(30)
-            session.write_job(job)
     for check in (pings, blocked):
         check(session, "gone", most)
 
