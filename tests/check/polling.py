@@ -115,7 +115,8 @@ def others(session):
     """Beside a program that polls, when it is stopped in the middle of that,
     and when it is gone, frames reach IP and those who sleep."""
     one, two = session.lab.nodes
-    most = 2 * by_interrupts(session) + 5 * steps.scale(session)
+    # A frame that nobody looks for waits for the next ping, 200 ms.
+    most = 2 * by_interrupts(session) + 20 * steps.scale(session)
     start = polled(one)
     with spinning(session):
         for check in (pings, blocked):
