@@ -9,15 +9,20 @@
  * units are told by a byte written to the command register, which reads zero
  * again when the chip has taken it.
  *
- * Transmit.  A frame is one command block that names one buffer.  The last
- * block put has "suspend": behind it the chip waits.  What is put then is out
- * of its sight until tx_kick() sets "suspend" on the new last block, clears it
- * on the old one, in this order, and tells it to resume.  That is right at any
- * moment: a chip that is still before the old end goes on by itself, and a
- * resume is nothing to one that runs.  A long burst is kicked every 16 blocks:
- * more than that the emulated chip does not run at once.  The address filter
- * travels the same ring, as the commands "configure", "individual address" and
- * "multicast list".
+ * Transmit.  A frame is one command block, with an array of the pieces that
+ * it is put together from: the slot's buffer and, where that has only the
+ * headers of a long message, up to four fragments of registered memory.  All
+ * chips know this form; that of the 82558 and later, with the array's first
+ * two in the block's head, gains nothing here.
+ *
+ * The last block put has "suspend": behind it the chip waits.  What is put
+ * then is out of its sight until tx_kick() sets "suspend" on the new last
+ * block, clears it on the old one, in this order, and tells it to resume.
+ * That is right at any moment: a chip that is still before the old end goes on
+ * by itself, and a resume is nothing to one that runs.  A long burst is kicked
+ * every 16 blocks: more than that the emulated chip does not run at once.  The
+ * address filter travels the same ring, as the commands "configure",
+ * "individual address" and "multicast list".
  *
  * Receive.  In front of each frame, in the slot's buffer, lies its descriptor.
  * The last one that is free has "end of list"; it moves on as slots are given
@@ -44,8 +49,8 @@
 
 #include <linux/delay.h>
 #include <linux/iopoll.h>
-#include <linux/mii.h>
 #include <linux/module.h>
+#include "eepro100.h"
 #include "native/path.h"
 
 #define TX_SLOTS	128
@@ -54,19 +59,17 @@
 #define RX_LOOK		32	/* frames looked at between two register reads */
 #define TAKE_LOOPS	1000	/* for a command to be taken, a microsecond each */
 
-/* Registers. */
+/* Registers; EVENTS is in eepro100.h. */
 #define SCB		0x00
 #define SCB_RU		GENMASK(5, 2)
 #define SCB_RU_READY	BIT(4)
 #define SCB_CU		GENMASK(7, 6)
 #define SCB_CU_WAITS	BIT(6)
 #define SCB_MASKED	BIT(24)		/* MASK_ALL, in the whole longword */
-#define EVENTS		0x01
 #define EVENT_CX	BIT(7)		/* a command that asked for it is done */
 #define EVENT_FR	BIT(6)		/* a frame */
 #define EVENT_CNA	BIT(5)		/* the command unit has stopped */
 #define EVENT_RNR	BIT(4)		/* the receive unit has stopped */
-#define EVENT_MDI	BIT(3)
 #define EVENT_SWI	BIT(2)
 #define EVENT_FCP	BIT(0)
 #define COMMAND		0x02
@@ -84,15 +87,6 @@
 #define PORT		0x08
 #define PORT_RESET	0
 #define PORT_SELECTIVE	2		/* units only, off the bus first */
-#define EEPROM		0x0e
-#define EEPROM_CLK	BIT(0)
-#define EEPROM_CS	BIT(1)
-#define EEPROM_IN	BIT(2)
-#define EEPROM_OUT	BIT(3)
-#define MDI		0x10
-#define MDI_READY	BIT(28)
-#define MDI_READ	BIT(27)
-#define MDI_WRITE	BIT(26)
 
 /* What the poll acknowledges without asking. */
 #define EVENTS_SERVED	(EVENT_CX | EVENT_FR | EVENT_CNA | EVENT_MDI | \
@@ -111,22 +105,32 @@
 #define CB_MULTICAST	3
 #define CB_TRANSMIT	4
 
+/*
+ * Of how: the number of pieces, which alone ends the array; sending begins
+ * when so many eights of bytes are there, which is all; none in the block.
+ */
+#define TX_HOW(npieces)	((u32)(npieces) << 24 | 0xe0 << 16)
+
 #define CB_SIZE		128u
-#define TX_AFTER	0xe0		/* eights of bytes: the whole frame */
 #define MC_MAX		((CB_SIZE - 10) / ETH_ALEN)
 
 struct cb {
-	__le16 status;
-	__le16 command;
+	union {
+		struct {
+			__le16 status;
+			__le16 command;
+		};
+		__le32 head;			/* both, in one store */
+	};
 	__le32 link;
 	union {
 		struct {
-			__le32 pieces;		/* where buf and len are */
-			__le16 here;		/* bytes behind the block */
-			u8 after;
-			u8 npieces;
-			__le32 buf;
-			__le32 len;
+			__le32 array;		/* where piece[] is */
+			__le32 how;
+			struct {
+				__le32 at;
+				__le32 len;
+			} piece[1 + VIA_FRAGS_MAX];
 		} tx;
 		struct {
 			__le16 bytes;
@@ -274,29 +278,51 @@ static inline void tx_kick(struct via_native *n)
 	tell(n, CU_RESUME);
 }
 
+/* Out of the chip's sight: tx_kick() orders. */
+static inline void fill(struct cb *c, u32 len, u32 npieces, bool irq)
+{
+	c->head = cpu_to_le32((CB_TRANSMIT | CB_FLEXIBLE |
+			       (irq ? CB_IRQ : 0)) << 16);
+	c->tx.how = cpu_to_le32(TX_HOW(npieces));
+	c->tx.piece[0].len = cpu_to_le32(len);
+}
+
 static inline void tx_fill(struct via_native *n, u32 i, u32 len, bool irq)
 {
-	struct cb *c = cb(n, i);
-
-	/* Out of the chip's sight: tx_kick() orders. */
-	c->status = 0;
-	c->command = cpu_to_le16(CB_TRANSMIT | CB_FLEXIBLE |
-				 (irq ? CB_IRQ : 0));
-	c->tx.len = cpu_to_le32(len);
+	fill(cb(n, i), len, 1, irq);
 	if (unlikely(n->tx.next - eepro(n)->kicked >= BURST))
 		tx_kick(n);
+}
+
+/* The array has room for the headers and all fragments: one slot. */
+static inline u32 tx_spread(u32 n)
+{
+	return 1;
+}
+
+static inline void tx_frags(struct via_native *n, u32 i, u32 len,
+			    const struct via_frags *frags, bool irq)
+{
+	struct cb *c = cb(n, i);
+	u32 k;
+
+	/* This block is not counted yet, so it is not among those. */
+	if (unlikely(n->tx.next - eepro(n)->kicked >= BURST - 1))
+		tx_kick(n);
+	fill(c, len, 1 + frags->n, irq);
+	for (k = 0; k < frags->n; k++) {
+		c->tx.piece[1 + k].at = cpu_to_le32(frags->frag[k].dma);
+		c->tx.piece[1 + k].len = cpu_to_le32(frags->frag[k].len);
+	}
 }
 
 static void cb_init(const struct via_native *n, u32 i)
 {
 	struct cb *c = cb(n, i);
 
-	c->tx.pieces = cpu_to_le32(n->tx.dma + i * CB_SIZE +
-				   offsetof(struct cb, tx.buf));
-	c->tx.here = 0;
-	c->tx.after = TX_AFTER;
-	c->tx.npieces = 1;
-	c->tx.buf = cpu_to_le32(n->tx.buf[i].dma);
+	c->tx.array = cpu_to_le32(n->tx.dma + i * CB_SIZE +
+				  offsetof(struct cb, tx.piece));
+	c->tx.piece[0].at = cpu_to_le32(n->tx.buf[i].dma);
 }
 
 /* The chip's counters have the frames that it could not send. */
@@ -438,6 +464,8 @@ static inline void ack(struct via_native *n)
 
 static const struct via_native_hot hot = {
 	.tx_fill = tx_fill,
+	.tx_frags = tx_frags,
+	.tx_spread = tx_spread,
 	.tx_kick = tx_kick,
 	.tx_done = tx_done,
 	.tx_wait = tx_wait,
@@ -487,158 +515,8 @@ static netdev_tx_t eepro_xmit(struct sk_buff *skb, struct net_device *dev)
 	return via_native_xmit(skb, dev, &hot);
 }
 
-VIA_NATIVE_ETHER_OPS(eepro_ether, hot);
-
-/* The serial EEPROM: bits through a register, a 93C46 or 93C66. */
-
-static bool eeprom_bit(struct via_native *n, bool out)
-{
-	u16 bits = EEPROM_CS | (out ? EEPROM_IN : 0);
-	bool in;
-
-	writew(bits, n->regs + EEPROM);
-	readw(n->regs + EEPROM);
-	udelay(2);
-	writew(bits | EEPROM_CLK, n->regs + EEPROM);
-	readw(n->regs + EEPROM);
-	udelay(2);
-	in = readw(n->regs + EEPROM) & EEPROM_OUT;
-	writew(bits, n->regs + EEPROM);
-	return in;
-}
-
-/*
- * A word.  The EEPROM answers the last bit of the address with a zero, which
- * tells how many it has: @address_bits is set to it while it is 0.
- */
-static u16 eeprom_word(struct via_native *n, u32 address, u32 *address_bits)
-{
-	u32 max = *address_bits ?: 8, i;
-	u16 word = 0;
-
-	writew(EEPROM_CS, n->regs + EEPROM);
-	for (i = 0; i < 3; i++)
-		eeprom_bit(n, i != 2);		/* start, "read" */
-	for (i = 1; i <= max; i++) {
-		bool in = eeprom_bit(n, address >> (max - i) & 1);
-
-		if (!in && !*address_bits && !address) {
-			*address_bits = i;
-			break;
-		}
-	}
-	for (i = 0; i < 16; i++)
-		word = word << 1 | eeprom_bit(n, false);
-	writew(0, n->regs + EEPROM);
-	readw(n->regs + EEPROM);
-	udelay(2);
-	return word;
-}
-
-#define EEPROM_SUM	0xbaba		/* of all words */
-#define EEPROM_PHY	6
-#define EEPROM_ID	10
-#define EEPROM_STANDBY	BIT(1)		/* of EEPROM_ID */
-
-/* The address, and what it says of the transceiver's. */
-static void eeprom_read(struct via_native *n)
-{
-	u32 address_bits = 0, i;
-	u8 mac[ETH_ALEN];
-	u16 word, sum = 0;
-
-	eeprom_word(n, 0, &address_bits);
-	if (address_bits != 6 && address_bits != 8)
-		address_bits = 6;
-	for (i = 0; i < 1 << address_bits; i++) {
-		word = eeprom_word(n, i, &address_bits);
-		sum += word;
-		if (i < ETH_ALEN / 2) {
-			mac[2 * i] = word;
-			mac[2 * i + 1] = word >> 8;
-		} else if (i == EEPROM_PHY) {
-			eepro(n)->phy = word & 31;
-		} else if (i == EEPROM_ID && word & EEPROM_STANDBY) {
-			dev_warn(&n->pdev->dev, "the EEPROM allows standby, with which some boards lose resumes\n");
-		}
-	}
-	if (sum != EEPROM_SUM)
-		dev_warn(&n->pdev->dev, "the EEPROM's checksum is wrong\n");
-	eth_hw_addr_set(n->dev, mac);
-}
-
-/* The transceiver: probe, or RTNL and not up, or link_work. */
-
-static u16 mdi(struct via_native *n, u32 op, int phy, int reg, u16 value)
-{
-	u32 in;
-
-	writel(op | phy << 21 | reg << 16 | value, n->regs + MDI);
-	if (read_poll_timeout(readl, in, in & MDI_READY, 20, 2000, false,
-			      n->regs + MDI))
-		return U16_MAX;
-	/* The emulated chip tells of it in spite of the mask. */
-	writeb(EVENT_MDI, n->regs + EVENTS);
-	return in;
-}
-
-static u16 mdi_read(struct via_native *n, int phy, int reg)
-{
-	return mdi(n, MDI_READ, phy, reg, 0);
-}
-
-static int find_phy(struct via_native *n)
-{
-	int i, phy;
-	u16 bmsr;
-
-	/* The EEPROM's first; 0, which answers for any on some, last. */
-	for (i = 0; i <= 32; i++) {
-		phy = i ? i & 31 : eepro(n)->phy;
-		bmsr = mdi_read(n, phy, MII_BMSR);
-		if (bmsr && bmsr != U16_MAX) {
-			eepro(n)->phy = phy;
-			return 0;
-		}
-	}
-	dev_err(&n->pdev->dev, "no transceiver answers; use the stock driver\n");
-	return -ENODEV;
-}
-
-static void wake_phy(struct via_native *n)
-{
-	int phy = eepro(n)->phy;
-	u16 bmcr = mdi_read(n, phy, MII_BMCR);
-
-	if (bmcr != U16_MAX && bmcr & (BMCR_ISOLATE | BMCR_PDOWN)) {
-		bmcr &= ~(BMCR_ISOLATE | BMCR_PDOWN);
-		mdi(n, MDI_WRITE, phy, MII_BMCR,
-		    bmcr | BMCR_ANENABLE | BMCR_ANRESTART);
-	}
-}
-
-static void phy_link(struct via_native *n, struct via_native_link *link)
-{
-	int phy = eepro(n)->phy;
-	u16 bmsr, bmcr, both;
-
-	/* It remembers a link that was lost until it is read. */
-	mdi_read(n, phy, MII_BMSR);
-	bmsr = mdi_read(n, phy, MII_BMSR);
-	link->up = bmsr != U16_MAX && bmsr & BMSR_LSTATUS;
-	bmcr = mdi_read(n, phy, MII_BMCR);
-	if (bmcr & BMCR_ANENABLE) {
-		both = mdi_read(n, phy, MII_ADVERTISE) &
-		       mdi_read(n, phy, MII_LPA);
-		/* The best of both, in the standard's order. */
-		link->mbps = both & (LPA_100FULL | LPA_100HALF) ? 100 : 10;
-		link->full = both & LPA_100FULL ||
-			     (!(both & LPA_100HALF) && both & LPA_10FULL);
-	} else {
-		link->mbps = bmcr & BMCR_SPEED100 ? 100 : 10;
-		link->full = bmcr & BMCR_FULLDPLX;
-	}
-}
+VIA_NATIVE_DMA(eepro_dma, hot);
+VIA_NATIVE_ETHER_OPS(eepro_ether, hot, VIA_NATIVE_DMA_OPS(eepro_dma));
 
 /* What the chip has counted since the last time; tx lock. */
 static void take_counters(struct via_native *n)
@@ -682,7 +560,7 @@ static void eepro_link(struct via_native *n, struct via_native_link *link)
 		link->gone = true;
 		return;
 	}
-	phy_link(n, link);
+	eepro_phy_link(n, eepro(n)->phy, link);
 	__netif_tx_lock_bh(via_native_txq(n));
 	if (n->up) {
 		look_again(n);
@@ -842,7 +720,7 @@ static int eepro_start(struct via_native *n)
 		return -ENODEV;
 	reset_chip(n);
 	pci_intx(n->pdev, 1);		/* see eepro_irq() */
-	wake_phy(n);
+	eepro_phy_wake(n, eepro(n)->phy);
 	rings_init(n);
 	/* Addresses are taken as they are. */
 	if (tell_where(n, CU_BASE, 0) && tell_where(n, RU_BASE, 0) &&
@@ -867,8 +745,8 @@ static int eepro_identify(struct via_native *n)
 	e->old = n->pdev->revision < REV_82558;
 	e->masks = e->old ? 0 : EVENT_CNA;
 	reset_chip(n);
-	eeprom_read(n);
-	return find_phy(n);
+	e->phy = eepro_phy_find(n, eepro_eeprom_read(n));
+	return min(e->phy, 0);
 }
 
 static const struct via_native_chip chip = {
@@ -891,6 +769,7 @@ static const struct via_native_chip chip = {
 	.mask = eepro_mask,
 	.filter = eepro_filter,
 	.link = eepro_link,
+	.reap = eepro_dma_reap,
 };
 
 static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
@@ -910,6 +789,7 @@ static struct pci_driver eepro_driver = {
 	.id_table = ids,
 	.probe = probe,
 	.remove = via_native_remove,
+	.shutdown = via_native_shutdown,
 	.driver.pm = &via_native_pm,
 };
 module_pci_driver(eepro_driver);
