@@ -10,7 +10,7 @@ from labkit.base import ROOT
 from runner import StepFailed
 
 STALL = f"{ROOT}/tests/check/stall.py"
-DRIVERS = ("via_tulip", "via_e1000")  # whose cards take several pieces
+DRIVERS = ("via_tulip", "via_e1000", "via_eepro100")  # whose cards take several pieces
 
 
 def counted(node, command, name):
@@ -84,6 +84,8 @@ def down_with_memory(session):
 
 
 def all_steps(session):
-    session.step("killed, transmitter held", held)
-    session.step("killed, transmitter stopped", cut_off)
+    # Behind an IOMMU an 8255x cannot be stopped: see detour.py.
+    if not session.iommu or session.driver != "via_eepro100":
+        session.step("killed, transmitter held", held)
+        session.step("killed, transmitter stopped", cut_off)
     session.step("memory, interface down", down_with_memory)

@@ -14,21 +14,24 @@ import signal
 import sys
 import time
 
+import detour
+
 # BAR, register that has the enabling bit, that bit, register to kick.
 CHIPS = {"via_tulip": (1, 6 * 8, 1 << 13, 1 * 8),
          "via_e1000": (0, 0x400, 1 << 1, 0x3818)}
 
 
 class Card:
-    def __init__(self, interface):
-        device = os.path.realpath(f"/sys/class/net/{interface}/device")
-        self.driver = os.path.basename(os.path.realpath(f"{device}/driver"))
-        bar, self.control, self.enable, self.kick = CHIPS[self.driver]
-        with open(f"{device}/resource{bar}", "r+b", buffering=0) as file:
-            registers = mmap.mmap(file.fileno(),
-                                  os.fstat(file.fileno()).st_size)
+    """Its transmitter is stopped by a bit in a register."""
+
+    def __init__(self, registers, driver):
+        self.driver = driver
+        _, self.control, self.enable, self.kick = CHIPS[driver]
         # One access of 32 bits each: a slice would be copied by bytes.
         self.words = memoryview(registers).cast("I")
+
+    def prepare(self):
+        pass
 
     def stop(self):
         self.words[self.control // 4] &= ~self.enable & 0xffffffff
@@ -37,6 +40,17 @@ class Card:
         self.words[self.control // 4] |= self.enable
         tail = self.words[self.kick // 4]
         self.words[self.kick // 4] = 1 if self.driver == "via_tulip" else tail
+
+
+def card_of(interface):
+    device = os.path.realpath(f"/sys/class/net/{interface}/device")
+    driver = os.path.basename(os.path.realpath(f"{device}/driver"))
+    bar = CHIPS[driver][0] if driver in CHIPS else 0
+    with open(f"{device}/resource{bar}", "r+b", buffering=0) as file:
+        registers = mmap.mmap(file.fileno(), os.fstat(file.fileno()).st_size)
+    if driver == "via_eepro100":
+        return detour.Detour(registers)
+    return Card(registers, driver)
 
 
 def named(program):
@@ -59,6 +73,7 @@ def pinned():
 
 
 def hold(card, program):
+    card.prepare()
     pids = list(named(program))
     card.stop()
     time.sleep(0.1)
@@ -74,10 +89,11 @@ def main():
     if what not in (["stop"], ["go"]) and what[:1] != ["hold"] or \
             len(sys.argv) > 4:
         sys.exit(__doc__)
-    card = Card(sys.argv[1])
+    card = card_of(sys.argv[1])
     if what[0] == "hold":
         hold(card, what[1])
     elif what[0] == "stop":
+        card.prepare()
         card.stop()
     else:
         card.go()
