@@ -7,6 +7,7 @@ resumes it.  To let it go on, the block's next is made the first one of the
 driver's ring that is not done.  The ring is found in memory by its links, in
 /proc/kcore.  Not behind an IOMMU, where the chip does not reach our block."""
 
+import ctypes
 import mmap
 import os
 import struct
@@ -115,16 +116,10 @@ def open_block(flags):
         file.truncate(PAGE)
         page = mmap.mmap(file.fileno(), PAGE)
     page[PAGE - 1] = 0		# let there be one
-    address = memoryview(page)
     with open("/proc/self/pagemap", "rb", buffering=0) as file:
-        at = address_of(address) // PAGE
+        at = ctypes.addressof(ctypes.c_char.from_buffer(page)) // PAGE
         entry, = struct.unpack("<Q", os.pread(file.fileno(), 8, 8 * at))
     return page, (entry & (1 << 55) - 1) * PAGE
-
-
-def address_of(view):
-    import ctypes
-    return ctypes.addressof(ctypes.c_char.from_buffer(view))
 
 
 class Detour:
