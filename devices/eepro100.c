@@ -652,6 +652,7 @@ static void rings_init(struct via_native *n)
 
 	for (i = 0; i < TX_SLOTS; i++) {
 		next = (i + 1) & (TX_SLOTS - 1);
+		cb(n, i)->head = 0;
 		cb(n, i)->link = cpu_to_le32(n->tx.dma + next * CB_SIZE);
 		cb_init(n, i);
 	}
