@@ -108,6 +108,12 @@ def replug(session, gone=False):
         two.monitor("device_del nic0")
     native.wait_until(session, two, "! test -e /dev/via_eth0 && "
                       "! test -e /sys/class/net/eth0", "the card does not go")
+    # The guest lets go of the slot a little later.
+    end = time.monotonic() + 30
+    while 'id "nic0"' in two.monitor("info qtree"):
+        if time.monotonic() > end:
+            raise StepFailed("node2: the slot is not let go of")
+        time.sleep(0.1)
     _, device, _ = initrd.nic_model(session.lab.nics[0])
     two.monitor(f"device_add {device},netdev=n0,id=nic0,"
                 f"mac={steps.peer(0)},romfile=")
