@@ -5,7 +5,8 @@ Its command unit is started at a block of our own, a "no operation" that
 suspends and whose next is itself: there it turns round as often as the driver
 resumes it.  To let it go on, the block's next is made the first one of the
 driver's ring that is not done.  The ring is found in memory by its links, in
-/proc/kcore.  Not behind an IOMMU, where the chip does not reach our block."""
+/proc/kcore, which our debug kernels do not have.  Nor does this work behind an
+IOMMU, where the chip does not reach our block."""
 
 import ctypes
 import mmap

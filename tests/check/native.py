@@ -23,7 +23,7 @@ class NativeSession(Session):
 
     def __init__(self, check, title, nic, mixed=False, iommu=False,
                  **settings):
-        self.driver, self.mixed = DRIVERS[nic], mixed
+        self.driver, self.mixed, self.iommu = DRIVERS[nic], mixed, iommu
         words = [f"dma_debug_driver={self.driver}", "iomem=relaxed"]
         if iommu:
             words += ["intel_iommu=on", "iommu.strict=1"]

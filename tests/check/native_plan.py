@@ -76,7 +76,7 @@ def in_session(check, kernel, cpus, nic, much,
             feature_steps(session)
         if "shared" in parts:
             shared_steps(session, much)
-        if "memory" in parts and session.driver in pinned.DRIVERS:
+        if "memory" in parts:
             pinned.all_steps(session)
         if "harmful" in parts:
             harmful_steps(session, much)
@@ -133,7 +133,7 @@ def short(check):
 
 
 def full(check):
-    for nic, driver in native.DRIVERS.items():
+    for nic in native.DRIVERS:
         for kernel in ("6.1", "6.12", "debug-6.1"):
             long = kernel == "6.1"
             in_session(check, kernel, 1, nic, amounts(20000, 5, 60, 8))
@@ -144,6 +144,5 @@ def full(check):
             # Debian's tulip misuses the DMA API, which is told there.
             if nic != "tulip" or kernel != "debug-6.1":
                 mixed(check, kernel, 2, nic)
-            if driver in pinned.DRIVERS:
-                translated(check, kernel, nic,
-                           ("send*", "rdma*", "read*", "memory*"))
+            translated(check, kernel, nic,
+                       ("send*", "rdma*", "read*", "memory*"))
