@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "bad.h"
+#include "loss.h"
 
 void after_error(struct pair *p)
 {
@@ -63,13 +64,16 @@ void bad_send_xfer(struct pair *p, const struct xfer *x, uint32_t bits)
 void bad_recv(struct pair *p, VIP_DESCRIPTOR *d, VIP_MEM_HANDLE h,
 	      const struct xfer *tx, uint32_t bits)
 {
+	struct tries t = { 0 };
 	struct done r;
 
 	CHECK_RC(VipPostRecv(p->vi, d, h), VIP_SUCCESS);
-	CHECK_RC(peer_post(p->pvi, SENDQ, tx), VIP_SUCCESS);
-	r = wait_done(p->vi, RECVQ, LONG_MS);
+	do {
+		CHECK_RC(peer_post(p->pvi, SENDQ, tx), VIP_SUCCESS);
+		r = wait_done(p->vi, RECVQ, patience());
+		peer_wait(p->pvi, SENDQ, LONG_MS);
+	} while (r.rc == VIP_TIMEOUT && once_more(&t));
 	check_bad(&r, d, bits);
-	peer_wait(p->pvi, SENDQ, LONG_MS);
 	after_error(p);
 }
 

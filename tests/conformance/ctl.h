@@ -9,7 +9,7 @@
 #include "ledger.h"
 #include "xfer.h"
 
-#define CTL_MAGIC	0x76631004	/* changes with struct ctl_msg */
+#define CTL_MAGIC	0x76631005	/* changes with what follows */
 #define CTL_DISC_MAX	64
 #define CTL_SLOTS	6
 
@@ -45,6 +45,7 @@ enum ctl_cmd {
 	P_PEER_REQUEST,	/* vi, disc: own, peer_disc, host, timeout */
 	P_PEER_RESULT,	/* vi, count: 1 to wait -> rc, peer_*, bad */
 	P_MEET,		/* P_PEER_REQUEST, then P_PEER_RESULT: rc, rc2 */
+	P_CHECK,	/* x, len: xfer_wrong_after_loss() -> bad */
 };
 
 #define CTL_NO_PTAG	(-1)	/* NULL Ptag, or NULL attributes */

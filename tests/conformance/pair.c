@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Pairs of connected VIs, and messages that have to arrive. */
-#include "remote.h"
+#include "loss.h"
 #include <string.h>
-
-#define ATTEMPTS	20	/* of a message at an unreliable level */
 
 void pair_create(struct pair *p, const struct pair_opt *o)
 {
@@ -78,34 +76,18 @@ void pair_close(struct pair *p)
 					   .vi = p->pvi }).rc, VIP_SUCCESS);
 }
 
-/* Lost, or arrived in part: only an unreliable level may do that. */
-static bool lost(VIP_RETURN rc, uint32_t status)
-{
-	if (reliable())
-		return false;
-	return rc == VIP_TIMEOUT || (rc == VIP_DESCRIPTOR_ERROR &&
-				     (status & VIP_STATUS_PARTIAL_ERROR));
-}
-
-unsigned int patience(void)
-{
-	return reliable() ? LONG_MS : 10 * SHORT_MS;
-}
-
 struct done one_arrives(struct pair *p, const struct xfer *tx)
 {
+	struct tries t = { 0 };
 	struct ctl_msg m;
 	struct done r;
-	unsigned int i;
 
-	for (i = 0; i < ATTEMPTS; i++) {
+	do {
 		CHECK_RC(peer_post(p->pvi, SENDQ, tx), VIP_SUCCESS);
 		m = peer_wait(p->pvi, SENDQ, LONG_MS);
 		CHECK_RC(m.rc, VIP_SUCCESS);
 		r = wait_done(p->vi, RECVQ, patience());
-		if (reliable() || r.rc != VIP_TIMEOUT)
-			break;
-	}
+	} while (r.rc == VIP_TIMEOUT && once_more(&t));
 	CHECK_RC(r.rc, VIP_SUCCESS);
 	return r;
 }
@@ -125,26 +107,52 @@ static void check_sent(const struct done *s, VIP_DESCRIPTOR *d,
 	CHECK(xfer_intact(d, tx, XFER_DESC_SIZE));
 }
 
+/*
+ * The receive of a message that has been given up serves the next one; after
+ * this it is off the queue.
+ */
+static void use_up(struct pair *p, bool back)
+{
+	struct xfer tx = back ? peer_buf(0, 0, 0) : our_buf(0, 0, 0);
+	struct tries t = { 0 };
+	VIP_RETURN rc;
+
+	if (back) {
+		one_arrives(p, &tx);
+		return;
+	}
+	do {
+		CHECK_RC(nic_post(&env.nic, p->vi, SENDQ, &tx, NULL),
+			 VIP_SUCCESS);
+		CHECK_RC(wait_done(p->vi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
+		rc = peer_wait(p->pvi, RECVQ, patience()).rc;
+	} while (rc == VIP_TIMEOUT && once_more(&t));
+	CHECK_RC(rc, VIP_SUCCESS);
+}
+
 struct ctl_msg deliver(struct pair *p, const struct xfer *tx,
 		       const struct xfer *rx)
 {
 	bool imm = tx->control & VIP_CONTROL_IMMEDIATE;
+	struct tries t = { .len = tx->len };
 	VIP_DESCRIPTOR *d = NULL;
-	struct ctl_msg m;
+	struct ctl_msg m = { .rc = VIP_SUCCESS };
 	struct done s;
-	unsigned int i;
 
-	CHECK_RC(peer_post(p->pvi, RECVQ, rx), VIP_SUCCESS);
-	for (i = 0; i < ATTEMPTS; i++) {
+	do {
+		/* One that was lost has left its receive there. */
+		if (m.rc != VIP_TIMEOUT)
+			CHECK_RC(peer_post(p->pvi, RECVQ, rx), VIP_SUCCESS);
 		CHECK_RC(nic_post(&env.nic, p->vi, SENDQ, tx, &d),
 			 VIP_SUCCESS);
 		s = wait_done(p->vi, SENDQ, LONG_MS);
 		check_sent(&s, d, tx);
 		m = peer_wait_verify(p->pvi, RECVQ, patience(), 1);
-		if (!lost(m.rc, m.status))
-			break;
-		if (m.rc != VIP_TIMEOUT)
-			peer_post(p->pvi, RECVQ, rx);
+	} while (lost(m.rc, m.status) && once_more(&t));
+	if (t.given_up) {
+		if (m.rc == VIP_TIMEOUT)
+			use_up(p, false);
+		return m;
 	}
 	CHECK_RC(m.rc, VIP_SUCCESS);
 	CHECK_EQ(m.status, VIP_STATUS_DONE | VIP_STATUS_OP_RECEIVE |
@@ -160,22 +168,25 @@ struct done deliver_back(struct pair *p, const struct xfer *tx,
 			 const struct xfer *rx)
 {
 	bool imm = tx->control & VIP_CONTROL_IMMEDIATE;
+	struct tries t = { .len = tx->len };
 	VIP_DESCRIPTOR *d = NULL;
 	struct ctl_msg m;
-	struct done r;
-	unsigned int i;
+	struct done r = { .rc = VIP_SUCCESS };
 
-	CHECK_RC(nic_post(&env.nic, p->vi, RECVQ, rx, &d), VIP_SUCCESS);
-	for (i = 0; i < ATTEMPTS; i++) {
+	do {
+		if (r.rc != VIP_TIMEOUT)
+			CHECK_RC(nic_post(&env.nic, p->vi, RECVQ, rx, &d),
+				 VIP_SUCCESS);
 		CHECK_RC(peer_post(p->pvi, SENDQ, tx), VIP_SUCCESS);
 		m = peer_wait(p->pvi, SENDQ, LONG_MS);
 		CHECK_RC(m.rc, VIP_SUCCESS);
 		CHECK_EQ(m.length, tx->len);
 		r = wait_done(p->vi, RECVQ, patience());
-		if (!lost(r.rc, r.status))
-			break;
-		if (r.rc != VIP_TIMEOUT)
-			nic_post(&env.nic, p->vi, RECVQ, rx, &d);
+	} while (lost(r.rc, r.status) && once_more(&t));
+	if (t.given_up) {
+		if (r.rc == VIP_TIMEOUT)
+			use_up(p, true);
+		return r;
 	}
 	CHECK_RC(r.rc, VIP_SUCCESS);
 	CHECK(r.d == d);

@@ -354,6 +354,9 @@ static void execute(struct ctl_msg *m)
 	case P_WRONG:
 		m->bad = pattern_wrong(p, m->seed, 0, m->len);
 		break;
+	case P_CHECK:
+		m->bad = xfer_wrong_after_loss(&m->x, m->len);
+		break;
 	case P_PUT:
 		pattern(p, m->seed, 0, m->len);
 		break;

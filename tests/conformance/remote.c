@@ -138,10 +138,21 @@ VIP_VI_STATE peer_state(unsigned int vi)
 unsigned int peer_errors(unsigned int vi, VIP_ERROR_CODE code,
 			 unsigned int want)
 {
+	return peer_error_wait(vi, code, want, want ? LONG_MS : 0);
+}
+
+unsigned int peer_error_wait(unsigned int vi, VIP_ERROR_CODE code,
+			     unsigned int want, unsigned int ms)
+{
 	return peer_do((struct ctl_msg){ .cmd = P_ERRORS, .vi = vi,
 					 .code = code, .count = want,
-					 .timeout = want ? LONG_MS : 0,
-				       }).count;
+					 .timeout = ms }).count;
+}
+
+size_t peer_wrong_after_loss(const struct xfer *x, size_t len)
+{
+	return peer_do((struct ctl_msg){ .cmd = P_CHECK, .x = *x,
+					 .len = len }).bad;
 }
 
 void peer_disconnect(unsigned int vi)

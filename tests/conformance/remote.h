@@ -57,7 +57,12 @@ VIP_VI_STATE peer_state(unsigned int vi);
 /* How many it has heard of; waits for that many unless it is 0. */
 unsigned int peer_errors(unsigned int vi, VIP_ERROR_CODE code,
 			 unsigned int want);
+/* Waits no longer than that. */
+unsigned int peer_error_wait(unsigned int vi, VIP_ERROR_CODE code,
+			     unsigned int want, unsigned int ms);
 void peer_disconnect(unsigned int vi);
+/* xfer_wrong_after_loss() of a buffer there. */
+size_t peer_wrong_after_loss(const struct xfer *x, size_t len);
 void peer_fill(uint64_t addr, size_t len, uint8_t value);
 size_t peer_other(uint64_t addr, size_t len, uint8_t value);
 void peer_put(uint64_t addr, size_t len, uint32_t seed);
@@ -159,15 +164,14 @@ struct xfer peer_buf(size_t off, uint32_t len, unsigned int nseg);
  * deliver() - one message from us to the peer, checked at both ends
  *
  * Posts rx at the peer and tx here. An unreliable level may lose it: then it
- * is sent again. Returns the peer's answer.
+ * is sent again, and if it is long, given up at last (loss.h). Returns the
+ * peer's answer.
  */
 struct ctl_msg deliver(struct pair *p, const struct xfer *tx,
 		       const struct xfer *rx);
 /* The same from the peer to us; returns our receive. */
 struct done deliver_back(struct pair *p, const struct xfer *tx,
 			 const struct xfer *rx);
-/* How long a message may take; after that an unreliable level has lost it. */
-unsigned int patience(void);
 /*
  * A message of one frame from the peer, to a receive that is posted already;
  * sent again when an unreliable level loses it.

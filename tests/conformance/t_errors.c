@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Asynchronous errors, code by code: section 8. */
-#include "remote.h"
+#include "loss.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -74,6 +74,8 @@ static void post_desc(void)
 	};
 	struct xfer x = our_buf(0, 10, 1), tx = peer_buf(0, 10, 1);
 	VIP_DESCRIPTOR *d;
+	struct tries t;
+	struct done r;
 	struct pair p;
 	unsigned int i;
 
@@ -91,7 +93,13 @@ static void post_desc(void)
 			CHECK_RC(VipPostRecv(p.vi, d, 0), VIP_SUCCESS);
 			CHECK_RC(peer_post(p.pvi, SENDQ, &tx), VIP_SUCCESS);
 		}
-		CHECK(wait_done(p.vi, k[i].q, LONG_MS).d == d);
+		t = (struct tries){ 0 };
+		do {
+			r = wait_done(p.vi, k[i].q, k[i].q == SENDQ ?
+				      LONG_MS : patience());
+		} while (r.rc == VIP_TIMEOUT && k[i].q == RECVQ &&
+			 peer_once_more(&t, &p, &tx));
+		CHECK(r.d == d);
 		check_error(p.vi, VIP_ERROR_POST_DESC, 1, k[i].op,
 			    VIP_RESOURCE_DESCRIPTOR, d);
 		pair_close(&p);
@@ -123,18 +131,16 @@ static void conn_lost(void)
 static void recvq_empty(void)
 {
 	struct xfer tx = peer_buf(0, 10, 1);
+	struct tries t = { 0 };
 	struct pair p;
-	unsigned int i;
 
 	pair_open(&p, NULL);
-	for (i = 0; i < 20; i++) {
+	do {
 		CHECK_RC(peer_post(p.pvi, SENDQ, &tx), VIP_SUCCESS);
 		peer_wait(p.pvi, SENDQ, LONG_MS);
-		if (reliable() ||
-		    nic_error_wait(&env.nic, p.vi, VIP_ERROR_RECVQ_EMPTY, 1,
-				   10 * SHORT_MS, NULL))
-			break;
-	}
+	} while (!reliable() &&
+		 !nic_error_wait(&env.nic, p.vi, VIP_ERROR_RECVQ_EMPTY, 1,
+				 patience(), NULL) && once_more(&t));
 	if (reliable()) {
 		/* The connection breaks instead. */
 		check_error(p.vi, VIP_ERROR_CONN_LOST, 1, 0, VIP_RESOURCE_VI,
@@ -180,6 +186,7 @@ static void refused(unsigned int control, VIP_ERROR_CODE code, VIP_ULONG op)
 	VIP_MEM_ATTRIBUTES a = { env.nic.ptag, VIP_FALSE, VIP_FALSE };
 	struct xfer x = peer_buf(0, 100, 1);
 	uint8_t *page = pages(4096);
+	struct tries t = { 0 };
 	VIP_MEM_HANDLE h;
 	struct pair p;
 
@@ -190,8 +197,11 @@ static void refused(unsigned int control, VIP_ERROR_CODE code, VIP_ULONG op)
 	x.control = control;
 	x.raddr = (uintptr_t)page;
 	x.rhandle = h;
-	CHECK_RC(peer_post(p.pvi, SENDQ, &x), VIP_SUCCESS);
-	CHECK(peer_wait(p.pvi, SENDQ, LONG_MS).addr != 0);
+	do {
+		CHECK_RC(peer_post(p.pvi, SENDQ, &x), VIP_SUCCESS);
+		CHECK(peer_wait(p.pvi, SENDQ, LONG_MS).addr != 0);
+	} while (!nic_error_wait(&env.nic, p.vi, code, 1, patience(), NULL) &&
+		 once_more(&t));
 	check_error(p.vi, code, 1, op, VIP_RESOURCE_VI, NULL);
 	CHECK_EQ(bytes_other(page, XFER_GUARD, 4096), 0);
 	if (reliable())

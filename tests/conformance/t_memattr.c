@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* VipQueryMem, VipSetMemAttributes: section 10.3. */
-#include "remote.h"
+#include "loss.h"
 #include <string.h>
 
 #define LEN	5000u
@@ -161,40 +161,38 @@ static void written(struct pair *p, const struct region *r)
 {
 	struct xfer x = peer_buf(0, LEN, 1), tx = peer_buf(20000, 10, 1);
 	struct xfer rx = our_buf(0, 10, 1);
-	unsigned int i;
+	struct tries t = { 0 };
 
 	x.control = VIP_CONTROL_OP_RDMAWRITE;
 	x.raddr = (uintptr_t)r->p;
 	x.rhandle = r->h;
 	memset(r->p, 0x77, LEN);
-	for (i = 0; i < (reliable() ? 1 : 20); i++) {
+	do {
 		CHECK_RC(peer_post(p->pvi, SENDQ, &x), VIP_SUCCESS);
 		CHECK_RC(peer_wait(p->pvi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
 		deliver_back(p, &tx, &rx);
-		if (!pattern_wrong(r->p, x.seed, 0, LEN))
-			break;
-	}
+	} while (pattern_wrong(r->p, x.seed, 0, LEN) && once_more(&t));
 	CHECK_EQ(pattern_wrong(r->p, x.seed, 0, LEN), 0);
 }
 
 /* It tries, and we refuse: nothing is written, RDMAW_PROT says so. */
 static void refused(struct pair *p, const struct region *r)
 {
-	unsigned int i, had = nic_errors(&env.nic, p->vi, VIP_ERROR_RDMAW_PROT);
+	unsigned int had = nic_errors(&env.nic, p->vi, VIP_ERROR_RDMAW_PROT);
 	struct xfer x = peer_buf(0, LEN, 1);
-	unsigned int now = had;
+	struct tries t = { 0 };
+	unsigned int now;
 
 	x.control = VIP_CONTROL_OP_RDMAWRITE;
 	x.raddr = (uintptr_t)r->p;
 	x.rhandle = r->h;
 	memset(r->p, 0x77, LEN);
-	for (i = 0; now == had && i < (reliable() ? 1 : 20); i++) {
+	do {
 		CHECK_RC(peer_post(p->pvi, SENDQ, &x), VIP_SUCCESS);
 		CHECK(peer_wait(p->pvi, SENDQ, LONG_MS).addr);
 		now = nic_error_wait(&env.nic, p->vi, VIP_ERROR_RDMAW_PROT,
-				     had + 1, reliable() ? LONG_MS : SHORT_MS,
-				     NULL);
-	}
+				     had + 1, patience(), NULL);
+	} while (now == had && once_more(&t));
 	CHECK(now > had);
 	CHECK_EQ(bytes_other(r->p, 0x77, LEN), 0);
 	if (!reliable()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The three Notify calls: sections 10.4, 10.5, 11. */
-#include "remote.h"
+#include "loss.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #define MAX_NOTES	64
-#define TRIES		20	/* of a message at an unreliable level */
 
 /* What handlers were called with, in the order of the calls. */
 struct note {
@@ -111,13 +110,12 @@ static void peer_sends(struct pair *p, const struct xfer *tx)
 /* Messages from the peer until so many handlers were called. */
 static void arrive(struct pair *p, const struct xfer *tx, unsigned int want)
 {
-	unsigned int i, ms = patience();
+	struct tries t = { 0 };
 
-	for (i = 0; i < TRIES; i++) {
+	do {
 		peer_sends(p, tx);
-		if (count_wait(&n_notes, want, ms) >= want || reliable())
-			break;
-	}
+	} while (count_wait(&n_notes, want, patience()) < want &&
+		 once_more(&t));
 	CHECK_EQ(n_notes, want);
 }
 
@@ -295,7 +293,8 @@ static void on_echo(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
 static void again(void)
 {
 	struct xfer back = peer_buf(0, 100, 1), ask = peer_buf(4096, 9, 1);
-	unsigned int i, j, ms = patience();
+	struct tries t;
+	unsigned int i;
 	struct ctl_msg m;
 	struct pair p;
 
@@ -309,12 +308,11 @@ static void again(void)
 	for (i = 0; i < 10; i++) {
 		about("round %u", i);
 		CHECK_RC(peer_post(p.pvi, RECVQ, &back), VIP_SUCCESS);
-		for (j = 0; j < TRIES; j++) {
+		t = (struct tries){ 0 };
+		do {
 			peer_sends(&p, &ask);
-			m = peer_wait_verify(p.pvi, RECVQ, ms, 1);
-			if (m.rc != VIP_TIMEOUT || reliable())
-				break;
-		}
+			m = peer_wait_verify(p.pvi, RECVQ, patience(), 1);
+		} while (m.rc == VIP_TIMEOUT && once_more(&t));
 		CHECK_RC(m.rc, VIP_SUCCESS);
 		CHECK_EQ(m.length, 44);
 		CHECK_EQ(m.bad, 0);
@@ -325,7 +323,6 @@ static void again(void)
 	CHECK_EQ(echo.bad, 0);
 	pair_close(&p);
 }
-
 
 static void count_up(unsigned int *count)
 {

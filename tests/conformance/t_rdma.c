@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* RDMA Write: section 7, rules 6 and 11. */
-#include "remote.h"
+#include "loss.h"
 
 #define TARGET	300000u		/* offset in the peer's arena */
-#define ATTEMPTS 20
 
 static struct xfer write_of(uint32_t len, unsigned int nseg)
 {
@@ -36,25 +35,23 @@ static void check_written(struct pair *p, const struct xfer *x)
 static void write_and_watch(struct pair *p, const struct xfer *x)
 {
 	struct ctl_msg w = { .cmd = P_WATCH, .addr = x->raddr, .len = x->len,
-			     .seed = x->seed, .timeout = 10 * SHORT_MS };
+			     .seed = x->seed, .timeout = patience() };
+	struct tries t = { .len = x->len };
 	struct ctl_msg m;
-	unsigned int i;
 	uint8_t last;
 
-	if (reliable())
-		w.timeout = LONG_MS;
 	pattern(&last, x->seed, x->len - 1, 1);
-	for (i = 0; i < ATTEMPTS; i++) {
+	do {
 		peer_fill(x->raddr - 64, x->len + 128, ~last);
 		peer_spawn(w, 2);
 		check_written(p, x);
 		m = peer_join(2);
-		if (reliable() || m.rc != VIP_TIMEOUT)
-			break;
+	} while ((m.rc != VIP_SUCCESS || m.bad) && once_more(&t));
+	if (!t.given_up) {
+		CHECK_RC(m.rc, VIP_SUCCESS);
+		/* The last byte last: what was there then was all there. */
+		CHECK_EQ(m.bad, 0);
 	}
-	CHECK_RC(m.rc, VIP_SUCCESS);
-	/* The last byte last: what was there then was all there. */
-	CHECK_EQ(m.bad, 0);
 	CHECK_EQ(peer_other(x->raddr - 64, 64, ~last), 0);
 	CHECK_EQ(peer_other(x->raddr + x->len, 64, ~last), 0);
 }
@@ -106,21 +103,20 @@ static void gathered(void)
 	pair_close(&p);
 }
 
-/* Writes until the receive completes, which an unreliable level may lose. */
-static struct ctl_msg write_immediate(struct pair *p, const struct xfer *x,
-				      const struct xfer *rx)
+/* Writes until the receive completes; false if it is given up. */
+static bool write_immediate(struct pair *p, const struct xfer *x,
+			    const struct xfer *rx, struct ctl_msg *m)
 {
-	struct ctl_msg m;
-	unsigned int i;
+	struct tries t = { .len = x->len };
 
-	CHECK_RC(peer_post(p->pvi, RECVQ, rx), VIP_SUCCESS);
-	for (i = 0; i < ATTEMPTS; i++) {
+	m->rc = VIP_SUCCESS;
+	do {
+		if (m->rc != VIP_TIMEOUT)
+			CHECK_RC(peer_post(p->pvi, RECVQ, rx), VIP_SUCCESS);
 		check_written(p, x);
-		m = peer_wait_verify(p->pvi, RECVQ, patience(), 2);
-		if (reliable() || m.rc != VIP_TIMEOUT)
-			break;
-	}
-	return m;
+		*m = peer_wait_verify(p->pvi, RECVQ, patience(), 2);
+	} while (lost(m->rc, m->status) && once_more(&t));
+	return !t.given_up;
 }
 
 static void immediate(void)
@@ -140,7 +136,10 @@ static void immediate(void)
 		rx = peer_buf(0, 200, 2);
 		rx.immediate = 1;
 		peer_fill(x.raddr - 64, lens[i] + 128, 0x11);
-		m = write_immediate(&p, &x, &rx);
+		if (!write_immediate(&p, &x, &rx, &m)) {
+			pair_reset(&p);
+			continue;
+		}
 		CHECK_RC(m.rc, VIP_SUCCESS);
 		CHECK_EQ(m.status, VIP_STATUS_DONE | VIP_STATUS_IMMEDIATE |
 			 VIP_STATUS_OP_REMOTE_RDMA_WRITE);
@@ -157,7 +156,7 @@ static void immediate(void)
 	x = write_of(100, 1);
 	x.control |= VIP_CONTROL_IMMEDIATE;
 	rx = peer_buf(0, 0, 0);
-	m = write_immediate(&p, &x, &rx);
+	write_immediate(&p, &x, &rx, &m);
 	CHECK_RC(m.rc, VIP_SUCCESS);
 	CHECK_EQ(m.length, 100);
 	pair_close(&p);
@@ -178,7 +177,7 @@ static void zero(void)
 		check_written(&p, &x);
 		x.control |= VIP_CONTROL_IMMEDIATE;
 		x.immediate = 5 + segs;
-		m = write_immediate(&p, &x, &rx);
+		write_immediate(&p, &x, &rx, &m);
 		CHECK_RC(m.rc, VIP_SUCCESS);
 		CHECK_EQ(m.length, 0);
 		CHECK_EQ(m.immediate, 5 + segs);
@@ -196,10 +195,11 @@ static void burst(struct pair *p, const struct xfer *x, unsigned int n,
 		  const struct xfer *must, unsigned int nmust)
 {
 	struct xfer tx = our_buf(300000, 4, 1), rx = peer_buf(0, 4, 1);
-	unsigned int i, attempt, wrong = 0;
 	struct ctl_msg m = { .rc = VIP_SUCCESS };
+	unsigned int i, wrong;
+	struct tries t = { 0 };
 
-	for (attempt = 0; attempt < ATTEMPTS; attempt++) {
+	do {
 		/* Else the receive of the last time is there yet. */
 		if (m.rc == VIP_SUCCESS)
 			CHECK_RC(peer_post(p->pvi, RECVQ, &rx), VIP_SUCCESS);
@@ -216,9 +216,7 @@ static void burst(struct pair *p, const struct xfer *x, unsigned int n,
 		for (i = 0; i <= n; i++)
 			CHECK_RC(wait_done(p->vi, SENDQ, LONG_MS).rc,
 				 VIP_SUCCESS);
-		if (reliable() || (m.rc == VIP_SUCCESS && !wrong))
-			break;
-	}
+	} while ((m.rc != VIP_SUCCESS || wrong) && once_more(&t));
 	CHECK_RC(m.rc, VIP_SUCCESS);
 	CHECK_EQ(wrong, 0);
 }

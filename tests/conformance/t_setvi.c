@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* VipSetViAttributes: section 10.2. */
-#include "remote.h"
+#include "loss.h"
 #include <string.h>
 
 /* Another level that the NIC has. */
@@ -252,6 +252,7 @@ static void tags(void)
 static void posted(void)
 {
 	struct xfer rx = our_buf(0, 2000, 1), tx = peer_buf(0, 2000, 1);
+	struct tries t = { 0 };
 	VIP_VI_ATTRIBUTES a;
 	VIP_DESCRIPTOR *d;
 	struct done r;
@@ -266,14 +267,11 @@ static void posted(void)
 			     env.nic.slots_h), VIP_SUCCESS);
 	CHECK_RC(VipSetViAttributes(p.vi, &p.attr), VIP_SUCCESS);
 	pair_connect(&p);
-	r = (struct done){ .rc = VIP_TIMEOUT };
-	while (r.rc == VIP_TIMEOUT) {
+	do {
 		CHECK_RC(peer_post(p.pvi, SENDQ, &tx), VIP_SUCCESS);
 		CHECK(peer_wait(p.pvi, SENDQ, LONG_MS).addr);
-		r = wait_done(p.vi, RECVQ, reliable() ? LONG_MS : SHORT_MS);
-		if (reliable())
-			break;
-	}
+		r = wait_done(p.vi, RECVQ, patience());
+	} while (r.rc == VIP_TIMEOUT && once_more(&t));
 	CHECK_RC(r.rc, VIP_SUCCESS);
 	CHECK(r.d == d);
 	CHECK_EQ(r.length, 2000);

@@ -93,7 +93,7 @@ void xfer_fill(const struct xfer *x)
 	}
 }
 
-size_t xfer_wrong(const struct xfer *x, size_t len)
+static size_t wrong_bytes(const struct xfer *x, size_t len, bool rest)
 {
 	const uint8_t *end = (uint8_t *)(uintptr_t)x->addr - XFER_MARGIN;
 	size_t i, n, off, good, wrong = 0;
@@ -107,12 +107,23 @@ size_t xfer_wrong(const struct xfer *x, size_t len)
 		wrong += bytes_other(end, XFER_GUARD, p - end);
 		good = off >= len ? 0 : len - off < n ? len - off : n;
 		wrong += pattern_wrong(p, x->seed, off, good);
-		wrong += bytes_other(p + good, XFER_GUARD, n - good);
+		if (rest)
+			wrong += bytes_other(p + good, XFER_GUARD, n - good);
 		end = p + n;
 	}
 	if (!x->nseg)
 		end += XFER_MARGIN;
 	return wrong + bytes_other(end, XFER_GUARD, XFER_MARGIN);
+}
+
+size_t xfer_wrong(const struct xfer *x, size_t len)
+{
+	return wrong_bytes(x, len, true);
+}
+
+size_t xfer_wrong_after_loss(const struct xfer *x, size_t len)
+{
+	return wrong_bytes(x, len, false);
 }
 
 static unsigned int remote_segs(const struct xfer *x)

@@ -48,6 +48,8 @@ void xfer_guard(const struct xfer *x);
 void xfer_fill(const struct xfer *x);
 /* Wrong bytes if the first len should be the pattern and all else guard. */
 size_t xfer_wrong(const struct xfer *x, size_t len);
+/* The rest may hold something of a longer message, that was lost on its way. */
+size_t xfer_wrong_after_loss(const struct xfer *x, size_t len);
 
 /* Room for the largest descriptor. */
 #define XFER_DESC_SIZE	4096

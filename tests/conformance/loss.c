@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "loss.h"
+#include <string.h>
+#include <time.h>
+
+#define ATTEMPTS	20	/* of a message */
+#define FEW_FRAMES	8	/* get through even if every tenth is lost */
+#define FEW_ATTEMPTS	4	/* of a longer message, on a wire that loses */
+
+#define PROBES		256u	/* more frames in a row than any message has */
+#define PROBE_LEN	1024u
+#define PROBE_ROUNDS	8
+
+/* The wire was seen to lose something in this group. */
+static bool loses;
+
+static void forget(void)
+{
+	loses = false;
+}
+
+BEFORE_EACH(forget);
+
+bool lost(VIP_RETURN rc, uint32_t status)
+{
+	if (reliable())
+		return false;
+	return rc == VIP_TIMEOUT || (rc == VIP_DESCRIPTOR_ERROR &&
+				     (status & VIP_STATUS_PARTIAL_ERROR));
+}
+
+unsigned int patience(void)
+{
+	return reliable() ? LONG_MS : 10 * SHORT_MS;
+}
+
+/* RDMA Writes of a frame each, in one go; false if one did not arrive. */
+static bool all_arrive(struct pair *p, const struct peer_region *r,
+		       VIP_DESCRIPTOR *d, VIP_MEM_HANDLE h, unsigned int n)
+{
+	struct xfer x = our_buf(0, PROBE_LEN, 1);
+	VIP_DESCRIPTOR *done;
+	uint64_t end;
+	unsigned int i;
+
+	x.control = VIP_CONTROL_OP_RDMAWRITE;
+	x.addr = (uintptr_t)(d + n);
+	x.handle = h;
+	x.rhandle = r->handle;
+	memset(d + n, 0x99, PROBE_LEN);
+	peer_fill(r->addr, n * PROBE_LEN, 0x66);
+	for (i = 0; i < n; i++) {
+		x.raddr = r->addr + i * PROBE_LEN;
+		xfer_build(&d[i], &x, sizeof(*d));
+		REQUIRE_RC(VipPostSend(p->vi, &d[i], h), VIP_SUCCESS);
+	}
+	for (i = 0; i < n; i++)
+		REQUIRE_RC(VipSendWait(p->vi, LONG_MS, &done), VIP_SUCCESS);
+	end = now_ms() + patience();
+	while (peer_other(r->addr, n * PROBE_LEN, 0x99)) {
+		if (now_ms() > end)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Does the wire lose frames at all?  Looked at with what needs nothing of the
+ * messages under test: RDMA Writes on a connection of their own.
+ */
+static bool wire_loses(void)
+{
+	VIP_MEM_ATTRIBUTES a = { env.nic.ptag, VIP_FALSE, VIP_FALSE };
+	size_t len = PROBES * sizeof(VIP_DESCRIPTOR) + PROBE_LEN;
+	VIP_DESCRIPTOR *d;
+	unsigned int i, n = env.nic.attr.MaxDescriptorsPerQueue;
+	struct peer_region r;
+	VIP_MEM_HANDLE h;
+	struct pair p;
+
+	if (loses)
+		return true;
+	if (n > PROBES)
+		n = PROBES;
+	d = pages(len);
+	REQUIRE_RC(VipRegisterMem(env.nic.h, d, len, &a, &h), VIP_SUCCESS);
+	r = peer_region(PROBES * PROBE_LEN, CTL_MAIN_PTAG, true);
+	pair_open(&p, NULL);
+	for (i = 0; i < PROBE_ROUNDS && !loses; i++)
+		loses = !all_arrive(&p, &r, d, h, n);
+	pair_close(&p);
+	CHECK_RC(VipDeregisterMem(env.nic.h, d, h), VIP_SUCCESS);
+	CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_DEREG,
+					   .obj = r.obj }).rc, VIP_SUCCESS);
+	return loses;
+}
+
+bool once_more(struct tries *t)
+{
+	if (reliable() || ++t->n >= ATTEMPTS)
+		return false;
+	if (t->len / env.nic.attr.NativeMTU >= FEW_FRAMES &&
+	    t->n == FEW_ATTEMPTS)
+		t->given_up = wire_loses();
+	return !t->given_up;
+}
+
+bool peer_once_more(struct tries *t, struct pair *p, const struct xfer *tx)
+{
+	if (!once_more(t))
+		return false;
+	CHECK_RC(peer_post(p->pvi, SENDQ, tx), VIP_SUCCESS);
+	CHECK_RC(peer_wait(p->pvi, SENDQ, LONG_MS).rc, VIP_SUCCESS);
+	return true;
+}
+
+bool came(struct burst *b, VIP_RETURN rc, uint32_t status, unsigned int id)
+{
+	if (lost(rc, status)) {
+		b->over = rc == VIP_TIMEOUT;
+		return false;
+	}
+	if (!CHECK_RC(rc, VIP_SUCCESS)) {
+		b->over = true;
+		return false;
+	}
+	if (reliable())
+		CHECK_EQ(id, b->next);
+	else
+		CHECK(id >= b->next && id < b->n);
+	b->next = id + 1;
+	b->got++;
+	return true;
+}
+
+void came_or_lost(VIP_RETURN rc, uint32_t status)
+{
+	if (!lost(rc, status))
+		CHECK_RC(rc, VIP_SUCCESS);
+}
+
+static bool ended(pthread_t thread)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += patience() / 1000;
+	until.tv_nsec += patience() % 1000 * 1000000L;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	return !pthread_timedjoin_np(thread, NULL, &until);
+}
+
+void join_waiter(struct pair *p, const struct xfer *tx, pthread_t thread)
+{
+	struct tries t = { 0 };
+
+	while (!ended(thread)) {
+		if (!peer_once_more(&t, p, tx)) {
+			pthread_join(thread, NULL);
+			return;
+		}
+	}
+}
