@@ -47,6 +47,14 @@ void pair_open(struct pair *p, const struct pair_opt *o)
 	pair_connect(p);
 }
 
+VIP_DESCRIPTOR *pair_post(struct pair *p, enum queue q, const struct xfer *x)
+{
+	VIP_DESCRIPTOR *d = NULL;
+
+	CHECK_RC(nic_post(&env.nic, p->vi, q, x, &d), VIP_SUCCESS);
+	return d;
+}
+
 static void peer_drain(unsigned int pvi)
 {
 	enum queue q;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct env env;
@@ -200,6 +201,25 @@ struct peer_region peer_region(size_t len, int32_t ptag, bool rdma_write)
 	return peer_region_rights(len, ptag, rdma_write ? CTL_WRITE : 0);
 }
 
+void peer_deregister(unsigned int obj)
+{
+	CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_DEREG, .obj = obj }).rc,
+		 VIP_SUCCESS);
+}
+
+struct peer_region peer_bad_handles(uint32_t bad[4], unsigned int rights)
+{
+	struct peer_region gone;
+
+	gone = peer_region_rights(100, CTL_MAIN_PTAG, rights);
+	peer_deregister(gone.obj);
+	bad[0] = 0;
+	bad[1] = gone.handle;
+	bad[2] = ~0u;
+	bad[3] = env.p_arena_h ^ 0x80000000;
+	return gone;
+}
+
 struct disc new_disc(void)
 {
 	static unsigned int count;
@@ -346,6 +366,26 @@ VIP_VI_STATE peer_state_wait(unsigned int vi, VIP_VI_STATE wanted)
 	while ((s = peer_state(vi)) != wanted && now_ms() < end)
 		pause_ms(1);
 	return s;
+}
+
+int child_exit(void (*run)(void))
+{
+	int status = 0;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		alarm(LONG_MS / 1000 + 1);
+		if (nic_open(&env.nic, env.device, 0) != VIP_SUCCESS)
+			_exit(1);
+		run();
+		for (;;)
+			pause();
+	}
+	REQUIRE(pid > 0);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 unsigned int drain(VIP_VI_HANDLE vi, enum queue q)

@@ -79,6 +79,10 @@ struct peer_region peer_region(size_t len, int32_t ptag, bool rdma_write);
 struct peer_region peer_region_rights(size_t len, int32_t ptag,
 				      unsigned int rights);
 
+void peer_deregister(unsigned int obj);
+/* Handles that name no region of the peer; returns the one of bad[1], gone. */
+struct peer_region peer_bad_handles(uint32_t bad[4], unsigned int rights);
+
 /* A fresh discriminator of this session. */
 struct disc {
 	uint8_t bytes[CTL_DISC_MAX];
@@ -147,12 +151,20 @@ struct pair_opt {
 	bool peer_read;		/* the peer's may be read */
 };
 
+/*
+ * Runs it in a child, which has opened a NIC as env.nic and waits for ever
+ * afterwards. The status it exited with, -1 if it ended otherwise.
+ */
+int child_exit(void (*run)(void));
+
 void pair_create(struct pair *p, const struct pair_opt *o);
 void pair_connect(struct pair *p);
 void pair_open(struct pair *p, const struct pair_opt *o);
 /* Disconnects both ends, drains them and connects again. */
 void pair_reset(struct pair *p);
 void pair_close(struct pair *p);
+/* Posts on our side. */
+VIP_DESCRIPTOR *pair_post(struct pair *p, enum queue q, const struct xfer *x);
 /* Collects all that is left, whatever its status. */
 unsigned int drain(VIP_VI_HANDLE vi, enum queue q);
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static VIP_VI_HANDLE lone_vi(VIP_NIC_HANDLE nic)
@@ -295,25 +294,16 @@ static void on_exit_call(VIP_PVOID context, VIP_ERROR_DESCRIPTOR *e)
 	exit(43);
 }
 
+static void exits(void)
+{
+	if (VipErrorCallback(env.nic.h, NULL, on_exit_call))
+		_exit(1);
+	raise_error(lone_vi(env.nic.h));
+}
+
 static void handlers_exit(void)
 {
-	int status = 0;
-	pid_t pid;
-
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0) {
-		alarm(LONG_MS / 1000 + 1);
-		if (nic_open(&env.nic, env.device, 0) != VIP_SUCCESS ||
-		    VipErrorCallback(env.nic.h, NULL, on_exit_call))
-			_exit(1);
-		raise_error(lone_vi(env.nic.h));
-		for (;;)
-			pause();
-	}
-	REQUIRE(pid > 0);
-	CHECK(waitpid(pid, &status, 0) == pid);
-	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 43);
+	CHECK_EQ(child_exit(exits), 43);
 }
 
 static void on_any(VIP_PVOID context, VIP_ERROR_DESCRIPTOR *e)

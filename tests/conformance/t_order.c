@@ -15,14 +15,6 @@ static struct xfer write_of(uint32_t off, uint32_t len, uint32_t seed)
 	return x;
 }
 
-static VIP_DESCRIPTOR *post(struct pair *p, enum queue q, const struct xfer *x)
-{
-	VIP_DESCRIPTOR *d = NULL;
-
-	CHECK_RC(nic_post(&env.nic, p->vi, q, x, &d), VIP_SUCCESS);
-	return d;
-}
-
 /* Of unequal sizes and kinds: started, arriving and completed as posted. */
 static void fifo(void)
 {
@@ -48,7 +40,7 @@ static void fifo(void)
 		if (i % 3 == 1)
 			x.control |= VIP_CONTROL_OP_RDMAWRITE;
 		x.immediate = i;
-		d[i] = post(&p, SENDQ, &x);
+		d[i] = pair_post(&p, SENDQ, &x);
 	}
 	for (i = 0; i < ARRAY_SIZE(d); i++) {
 		about("send %u", i);
@@ -83,7 +75,7 @@ static void receives(void)
 	for (i = 0; i < ARRAY_SIZE(d); i++) {
 		rx = our_buf(i * 20100, 20000, 1 + i % 3);
 		rx.seed += i;
-		d[i] = post(&p, RECVQ, &rx);
+		d[i] = pair_post(&p, RECVQ, &rx);
 	}
 	for (i = 0; i < ARRAY_SIZE(d); i++) {
 		tx = peer_buf(i * 20100, i % 2 ? 20000 - i : i, 1);
@@ -130,13 +122,13 @@ static void cq_then_done(void)
 	for (round = 0; round < 6; round++) {
 		for (i = 0; i < 6; i++) {
 			rx = our_buf(500000 + i * 5000, 4000, 1);
-			post(&p, RECVQ, &rx);
+			pair_post(&p, RECVQ, &rx);
 		}
 		for (i = 0; i < 6; i++) {
 			tx = peer_buf(i * 5000, 4000, 1);
 			CHECK_RC(peer_post(p.pvi, SENDQ, &tx), VIP_SUCCESS);
 			x[i] = write_of(i * 5000, 4000 - i, i);
-			d[i] = post(&p, SENDQ, &x[i]);
+			d[i] = pair_post(&p, SENDQ, &x[i]);
 		}
 		sends = 0;
 		recvs = 0;
@@ -247,15 +239,15 @@ static void write_then(void)
 			for (i = 0; i < 3; i++) {
 				w = write_of(i * 40100, i == 1 ? 40000 :
 					     1 + round * 700, round * 3 + i);
-				post(&p, SENDQ, &w);
+				pair_post(&p, SENDQ, &w);
 			}
 			/* All of the last, then what is left of the second. */
 			r = w;
 			r.addr = our_buf(200000, 1, 1).addr;
 			r.control = VIP_CONTROL_OP_RDMAREAD;
-			post(&p, SENDQ, &r);
+			pair_post(&p, SENDQ, &r);
 			tx = our_buf(300000, 10, 1);
-			post(&p, SENDQ, &tx);
+			pair_post(&p, SENDQ, &tx);
 			m = peer_wait(p.pvi, RECVQ, LONG_MS);
 			CHECK_RC(m.rc, VIP_SUCCESS);
 			CHECK_EQ(peer_wrong(w.raddr, w.len, w.seed), 0);

@@ -135,14 +135,7 @@ static void handles(void)
 	unsigned int i;
 
 	pair_open(&p, NULL);
-	gone = peer_region(LEN, CTL_MAIN_PTAG, true);
-	CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_DEREG,
-					   .obj = gone.obj }).rc,
-		 VIP_SUCCESS);
-	bad[0] = 0;
-	bad[1] = gone.handle;
-	bad[2] = ~0u;
-	bad[3] = env.p_arena_h ^ 0x80000000;
+	gone = peer_bad_handles(bad, CTL_WRITE);
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		about("handle 0x%x", bad[i]);
 		x = write_to(gone.addr, bad[i], 100);

@@ -32,6 +32,16 @@ static struct xfer read_of(uint32_t len, unsigned int nseg, uint32_t seed)
 	return x;
 }
 
+/* The same from another region of the peer's. */
+static struct xfer read_from(const struct peer_region *r, uint32_t len)
+{
+	struct xfer x = read_of(len, 1, 1);
+
+	x.raddr = r->addr;
+	x.rhandle = r->handle;
+	return x;
+}
+
 /* Collects a send queue's head, which must be @d and without an error. */
 static void check_done(struct pair *p, VIP_DESCRIPTOR *d, const struct xfer *x,
 		       uint32_t op)
@@ -51,18 +61,10 @@ static void check_read(struct pair *p, VIP_DESCRIPTOR *d, const struct xfer *x)
 	CHECK_EQ(xfer_wrong(x, x->len), 0);
 }
 
-static VIP_DESCRIPTOR *post(struct pair *p, const struct xfer *x)
-{
-	VIP_DESCRIPTOR *d = NULL;
-
-	CHECK_RC(nic_post(&env.nic, p->vi, SENDQ, x, &d), VIP_SUCCESS);
-	return d;
-}
-
 static void read_one(struct pair *p, const struct xfer *x)
 {
 	peer_put(x->raddr, x->len, x->seed);
-	check_read(p, post(p, x), x);
+	check_read(p, pair_post(p, SENDQ, x), x);
 }
 
 static void check_error(struct pair *p, VIP_DESCRIPTOR *d, uint32_t bits)
@@ -163,7 +165,7 @@ static void zero(void)
 		for (segs = 0; segs < 2; segs++) {
 			about("%u segments", segs);
 			x = read_of(0, segs, 1);
-			check_read(&p, post(&p, &x), &x);
+			check_read(&p, pair_post(&p, SENDQ, &x), &x);
 		}
 		/* Between others. */
 		x = read_of(2000, 1, 2);
@@ -199,7 +201,7 @@ static void fifo(void)
 			rx.seed = x[1].seed;
 			CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
 			for (i = 0; i < ARRAY_SIZE(len); i++)
-				d[i] = post(&p, &x[i]);
+				d[i] = pair_post(&p, SENDQ, &x[i]);
 			for (i = 0; i < ARRAY_SIZE(len); i++) {
 				about("round %u, number %u", round, i);
 				if (i == 1)
@@ -242,9 +244,9 @@ static void fence(void)
 		fenced.addr += 64000;
 		fenced.control = VIP_CONTROL_OP_RDMAREAD | VIP_CONTROL_QFENCE;
 		for (i = 0; i < 6; i++)
-			d[i] = post(&p, &x[i]);
-		wd = post(&p, &w);
-		fd = post(&p, &fenced);
+			d[i] = pair_post(&p, SENDQ, &x[i]);
+		wd = pair_post(&p, SENDQ, &w);
+		fd = pair_post(&p, SENDQ, &fenced);
 		for (i = 0; i < 6; i++)
 			check_read(&p, d[i], &x[i]);
 		check_done(&p, wd, &w, VIP_STATUS_OP_RDMA_WRITE);
@@ -256,7 +258,7 @@ static void fence(void)
 			CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
 			w = our_buf(0, 10, 1);
 			w.control = VIP_CONTROL_QFENCE;
-			check_done(&p, post(&p, &w), &w, VIP_STATUS_OP_SEND);
+			check_done(&p, pair_post(&p, SENDQ, &w), &w, VIP_STATUS_OP_SEND);
 			CHECK_RC(peer_wait(p.pvi, RECVQ, LONG_MS).rc,
 				 VIP_SUCCESS);
 		}
@@ -280,7 +282,7 @@ static void fence_sends_it(void)
 			rx = peer_buf(0, 50000, 1);
 			rx.seed = x.seed;
 			CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
-			d[0] = post(&p, &x);
+			d[0] = pair_post(&p, SENDQ, &x);
 			/* The read's destination is the send's source. */
 			tx = x;
 			tx.control = VIP_CONTROL_QFENCE;
@@ -313,7 +315,7 @@ static void many(void)
 			/* Some with a fence among them. */
 			if (i % 11 == 7)
 				x[i].control |= VIP_CONTROL_QFENCE;
-			d[i] = post(&p, &x[i]);
+			d[i] = pair_post(&p, SENDQ, &x[i]);
 		}
 		for (i = 0; i < ARRAY_SIZE(x); i++) {
 			about("read %u", i);
@@ -339,10 +341,9 @@ static void both_ways(void)
 		tx = read_of(65000, 1, 5);
 		peer_put(tx.raddr, tx.len, tx.seed);
 		pattern(env.nic.arena + SOURCE, tx.seed, 0, tx.len);
-		for (i = 0; i < 10; i++) {
-			rx = peer_buf(0, 65000, 1);
+		rx = peer_buf(0, 65000, 1);
+		for (i = 0; i < 10; i++)
 			CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
-		}
 		for (i = 0; i < 20; i++) {
 			back[i] = peer_buf((i % 4) * 65600, 65000, 1);
 			back[i].seed = tx.seed;
@@ -357,7 +358,7 @@ static void both_ways(void)
 				x[i].addr = our_buf(400000, 1, 1).addr;
 				x[i].control = 0;
 			}
-			d[i] = post(&p, &x[i]);
+			d[i] = pair_post(&p, SENDQ, &x[i]);
 		}
 		for (i = 0; i < 20; i++) {
 			about("number %u", i);
@@ -385,7 +386,7 @@ static void refuse(struct pair *p, const struct xfer *x)
 {
 	unsigned int before = peer_errors(p->pvi, VIP_ERROR_RDMAR_PROT, 0);
 
-	check_error(p, post(p, x), VIP_STATUS_RDMA_PROT_ERROR |
+	check_error(p, pair_post(p, SENDQ, x), VIP_STATUS_RDMA_PROT_ERROR |
 				   VIP_STATUS_OP_RDMA_READ);
 	CHECK_EQ(xfer_wrong(x, 0), 0);
 	CHECK_EQ(peer_errors(p->pvi, VIP_ERROR_RDMAR_PROT, before + 1),
@@ -404,25 +405,19 @@ static void rights(void)
 	tag = peer_do((struct ctl_msg){ .cmd = P_PTAG });
 	REQUIRE_RC(tag.rc, VIP_SUCCESS);
 	while (open_level(&p, l++)) {
-		x = read_of(5000, 1, 1);
 		about("the region does not allow it");
 		r = peer_region_rights(5000, CTL_MAIN_PTAG, CTL_WRITE);
-		x.raddr = r.addr;
-		x.rhandle = r.handle;
+		x = read_from(&r, 5000);
 		refuse(&p, &x);
 		x.len = 0;
 		refuse(&p, &x);
 		about("another tag");
 		r = peer_region_rights(5000, tag.obj, CTL_READ);
-		x = read_of(5000, 1, 1);
-		x.raddr = r.addr;
-		x.rhandle = r.handle;
+		x = read_from(&r, 5000);
 		refuse(&p, &x);
-		about("a read-only region is enough, and our rights do not "
-		      "matter");
+		about("a region that may only be read is enough");
 		r = peer_region_rights(5000, CTL_MAIN_PTAG, CTL_READ);
-		x.raddr = r.addr;
-		x.rhandle = r.handle;
+		x = read_from(&r, 5000);
 		read_one(&p, &x);
 		pair_close(&p);
 		about("the VI does not allow it");
@@ -433,8 +428,7 @@ static void rights(void)
 		pair_open(&p, &(struct pair_opt){ .peer_read = true,
 						  .peer_null_ptag = true });
 		r = peer_region_rights(5000, tag.obj, CTL_READ);
-		x.raddr = r.addr;
-		x.rhandle = r.handle;
+		x = read_from(&r, 5000);
 		read_one(&p, &x);
 		pair_close(&p);
 	}
@@ -456,28 +450,18 @@ static void range(void)
 		r = peer_region_rights(5000, CTL_MAIN_PTAG, CTL_READ);
 		for (i = 0; i < ARRAY_SIZE(out); i++) {
 			about("%u bytes at %d", out[i].len, out[i].off);
-			x = read_of(out[i].len, 1, i);
-			x.raddr = r.addr + out[i].off;
-			x.rhandle = r.handle;
+			x = read_from(&r, out[i].len);
+			x.raddr += out[i].off;
 			refuse(&p, &x);
 		}
 		about("an address that wraps");
-		x = read_of(8, 1, 1);
+		x = read_from(&r, 8);
 		x.raddr = ~0ull - 3;
-		x.rhandle = r.handle;
 		refuse(&p, &x);
-		gone = peer_region_rights(100, CTL_MAIN_PTAG, CTL_READ);
-		CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_DEREG,
-						   .obj = gone.obj }).rc,
-			 VIP_SUCCESS);
-		bad[0] = 0;
-		bad[1] = gone.handle;
-		bad[2] = ~0u;
-		bad[3] = env.p_arena_h ^ 0x80000000;
+		gone = peer_bad_handles(bad, CTL_READ);
 		for (i = 0; i < ARRAY_SIZE(bad); i++) {
 			about("handle 0x%x", bad[i]);
-			x = read_of(100, 1, 1);
-			x.raddr = gone.addr;
+			x = read_from(&gone, 100);
 			x.rhandle = bad[i];
 			refuse(&p, &x);
 		}
@@ -507,7 +491,7 @@ static void offender(void)
 		}
 		peer_put(x[0].raddr, x[0].len, x[0].seed);
 		for (i = 0; i < 6; i++)
-			d[i] = post(&p, &x[i]);
+			d[i] = pair_post(&p, SENDQ, &x[i]);
 		check_read(&p, d[0], &x[0]);
 		check_read(&p, d[1], &x[1]);
 		check_done(&p, d[2], &x[2], VIP_STATUS_OP_RDMA_WRITE);
@@ -543,6 +527,7 @@ static void offender(void)
 
 static void format(void)
 {
+	VIP_DESCRIPTOR *d;
 	struct xfer x;
 	struct pair p;
 	unsigned int l = 0;
@@ -563,15 +548,11 @@ static void format(void)
 		x.len_delta = -1;
 		bad_send_xfer(&p, &x, VIP_STATUS_LENGTH_ERROR);
 		about("a reserved field");
-		{
-			VIP_DESCRIPTOR *d = nic_slot(&env.nic);
-
-			x.len_delta = 0;
-			xfer_build(d, &x, XFER_DESC_SIZE);
-			d->DS[0].Remote.Reserved = 1;
-			bad_send(&p, d, env.nic.slots_h,
-				 VIP_STATUS_FORMAT_ERROR);
-		}
+		d = nic_slot(&env.nic);
+		x.len_delta = 0;
+		xfer_build(d, &x, XFER_DESC_SIZE);
+		d->DS[0].Remote.Reserved = 1;
+		bad_send(&p, d, env.nic.slots_h, VIP_STATUS_FORMAT_ERROR);
 		pair_close(&p);
 		about("over MaxTransferSize");
 		pair_open(&p, &(struct pair_opt){ .peer_read = true,
@@ -715,28 +696,23 @@ static void deregistered(void)
 
 	while (open_level(&p, l++)) {
 		for (round = 0; round < 4; round++) {
-			about("%s, round %u", round & 1 ? "here" : "there",
-			      round);
+			about("%s, round %u", round & 1 ? "us" : "peer", round);
 			r = peer_region_rights(65536, CTL_MAIN_PTAG, CTL_READ);
 			REQUIRE_RC(VipRegisterMem(env.nic.h, env.nic.arena,
 						  500000, &none, &h),
 				   VIP_SUCCESS);
-			peer_put(r.addr, 65536, read_of(1, 1, 6).seed);
+			peer_put(r.addr, 65536, read_of(1, 1, 1).seed);
 			for (i = 0; i < 6; i++) {
-				x[i] = read_of(65536, 1, 6);
+				x[i] = read_from(&r, 65536);
 				x[i].addr += i * 66000;
-				x[i].raddr = r.addr;
-				x[i].rhandle = r.handle;
 				x[i].handle = h;
-				post(&p, &x[i]);
+				pair_post(&p, SENDQ, &x[i]);
 			}
 			if (round & 1)
 				CHECK_RC(VipDeregisterMem(env.nic.h,
 							  env.nic.arena, h),
 					 VIP_SUCCESS);
-			CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_DEREG,
-							   .obj = r.obj }).rc,
-				 VIP_SUCCESS);
+			peer_deregister(r.obj);
 			good_or(&p, x, 6, round & 1 ?
 				VIP_STATUS_PROTECTION_ERROR |
 				VIP_STATUS_RDMA_PROT_ERROR :
@@ -761,12 +737,11 @@ static void disconnected(void)
 		x[0] = read_of(65536, 1, 7);
 		peer_put(x[0].raddr, x[0].len, x[0].seed);
 		for (round = 0; round < 6; round++) {
-			about("%s, round %u", round & 1 ? "ours" : "theirs",
-			      round);
+			about("%s, round %u", round & 1 ? "us" : "peer", round);
 			for (i = 0; i < 10; i++) {
 				x[i] = read_of(65536, 1, 7);
 				x[i].addr += i * 66000;
-				post(&p, &x[i]);
+				pair_post(&p, SENDQ, &x[i]);
 			}
 			if (round > 3)
 				wait_done(p.vi, SENDQ, LONG_MS);
@@ -778,9 +753,8 @@ static void disconnected(void)
 			if (round & 1)
 				CHECK_EQ(vi_state(p.vi), VIP_STATE_IDLE);
 			else
-				CHECK(vi_state(p.vi) == VIP_STATE_ERROR ||
-				      vi_state_wait(p.vi, VIP_STATE_ERROR) ==
-				      VIP_STATE_ERROR);
+				CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR),
+					 VIP_STATE_ERROR);
 			pair_reset(&p);
 			check_alive(&p);
 		}

@@ -158,9 +158,7 @@ static void gone(void)
 		rx.addr = r.addr + 32;
 		rx.handle = r.handle;
 		CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
-		CHECK_RC(peer_do((struct ctl_msg){ .cmd = P_DEREG,
-						   .obj = r.obj }).rc,
-			 VIP_SUCCESS);
+		peer_deregister(r.obj);
 		x = our_buf(0, i ? 60000 : 60, 1);
 		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &x, &d), VIP_SUCCESS);
 		check_send(&p, d, VIP_STATUS_REMOTE_DESC_ERROR);
