@@ -69,6 +69,12 @@ def robustness(session, nets, kills, lossy=steps.LOSSY):
         session.step(f"detached under load, {nic}", steps.detached, net)
 
 
+def unreliable(session, net, patterns):
+    session.step("Unreliable on a wire that loses 2 %, "
+                 f"{session.settings['nics'][net]}",
+                 steps.lossy_unreliable, net, patterns)
+
+
 def unplugging(session, nets):
     """Comes last: these NICs are gone afterwards."""
     for net in nets:
@@ -99,6 +105,7 @@ def short(check):
         reliability(session, [2], 100000)
         reads(session, [0], 100000)
         robustness(session, [0], 10)
+        unreliable(session, 0, steps.LOST_MESSAGES)
         session.step("via_lo with small limits", steps.small_limits)
         unplugging(session, [1])
 
@@ -138,6 +145,7 @@ def full(check):
         reliability(session, nets, 20000 if debug else 100000)
         reads(session, nets, 20000 if debug else 100000)
         robustness(session, nets, 10)
+        unreliable(session, 0, (None,))
         session.step("via_lo with small limits", steps.small_limits)
         unplugging(session, nets)
 

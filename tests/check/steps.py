@@ -103,7 +103,8 @@ def conform(session, arguments, where, nic, two=False, program=CONFORM,
                          f"--timeout-scale {patience * scale(session)} "
                          f"{arguments}",
                          400 * scale(session), status=None)
-    if session.check.results and program == CONFORM and "-g" not in arguments:
+    whole = not {"-g", "--levels"} & set(arguments.split())
+    if session.check.results and program == CONFORM and whole:
         text = node.sh(f"cat {path}").out
         session.check.keep(session, nic, two, text)
     judge(session, result, where)
@@ -185,9 +186,11 @@ class Server:
             raise StepFailed(f"the server ended with status {self.job.rc}")
 
 
-def conform_wire(session, net, pattern=None, patience=1):
+def conform_wire(session, net, pattern=None, patience=1, levels=None):
     """Between two nodes over via_netdev, on the NIC of wire `net`."""
     only = f"-g '{pattern}' " if pattern else ""
+    if levels:
+        only += f"--levels {levels} "
     nic = session.lab.nics[net]
     with Server(session, f"{CONFORM} -d via_eth{net} --server"):
         conform(session, f"-d via_eth{net} {only}{peer(net)}",
@@ -197,21 +200,35 @@ def conform_wire(session, net, pattern=None, patience=1):
 LOSSY = ("p2p*", "states.race*", "connect*", "accept*", "disconnect*")
 
 
-def lossy_connections(session, net, patterns):
-    """Connecting and leaving, both ways, while a tenth of the frames is lost:
-    the two ends always agree on what came of it."""
+# What an Unreliable connection is for.
+LOST_MESSAGES = ("send*,queue*,rdma.*,order*",)
+
+
+def lossy(session, net, patterns, loss, **options):
+    """These groups while the wire loses a part of the frames."""
     wire = session.lab.wire(net)
     before = wire.stats()["lost"]
-    wire.set(loss=0.1, seed=7)
+    wire.set(loss=loss, seed=7)
     try:
         for pattern in patterns:
-            conform_wire(session, net, pattern, patience=4)
+            conform_wire(session, net, pattern, **options)
     finally:
         wire.set(loss=0)
     lost = wire.stats()["lost"] - before
     session.check.write(f"the wire lost {lost} frames")
     if lost < 20 * len(patterns):
         raise StepFailed(f"the wire lost {lost} frames only")
+
+
+def lossy_connections(session, net, patterns):
+    """Connecting and leaving, both ways, while a tenth of the frames is lost:
+    the two ends always agree on what came of it."""
+    lossy(session, net, patterns, 0.1, patience=4)
+
+
+def lossy_unreliable(session, net, patterns):
+    """A lost message is no error at Unreliable: all else still holds."""
+    lossy(session, net, patterns, 0.02, levels="unreliable")
 
 
 # No file that could know the peer; the resolver looks into files only.

@@ -258,7 +258,8 @@ static void fence(void)
 			CHECK_RC(peer_post(p.pvi, RECVQ, &rx), VIP_SUCCESS);
 			w = our_buf(0, 10, 1);
 			w.control = VIP_CONTROL_QFENCE;
-			check_done(&p, pair_post(&p, SENDQ, &w), &w, VIP_STATUS_OP_SEND);
+			check_done(&p, pair_post(&p, SENDQ, &w), &w,
+				   VIP_STATUS_OP_SEND);
 			CHECK_RC(peer_wait(p.pvi, RECVQ, LONG_MS).rc,
 				 VIP_SUCCESS);
 		}
@@ -396,13 +397,12 @@ static void refuse(struct pair *p, const struct xfer *x)
 
 static void rights(void)
 {
+	struct ctl_msg tag = peer_do((struct ctl_msg){ .cmd = P_PTAG });
 	struct peer_region r;
-	struct ctl_msg tag;
 	struct xfer x;
 	struct pair p;
 	unsigned int l = 0;
 
-	tag = peer_do((struct ctl_msg){ .cmd = P_PTAG });
 	REQUIRE_RC(tag.rc, VIP_SUCCESS);
 	while (open_level(&p, l++)) {
 		about("the region does not allow it");
