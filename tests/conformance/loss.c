@@ -138,6 +138,30 @@ void came_or_lost(VIP_RETURN rc, uint32_t status)
 		CHECK_RC(rc, VIP_SUCCESS);
 }
 
+/* Only what never comes is lost. */
+static void check_stays_wrong(uint64_t addr, size_t len, uint32_t seed)
+{
+	if (!reliable())
+		CHECK(peer_wrong(addr, len, seed) != 0);
+}
+
+bool watched(const struct ctl_msg *m)
+{
+	if (m->rc != VIP_SUCCESS)
+		return false;
+	if (m->bad)
+		check_stays_wrong(m->addr, m->len, m->seed);
+	return !m->bad;
+}
+
+bool in_place(const struct xfer *write)
+{
+	if (!peer_wrong(write->raddr, write->len, write->seed))
+		return true;
+	check_stays_wrong(write->raddr, write->len, write->seed);
+	return false;
+}
+
 static bool ended(pthread_t thread)
 {
 	struct timespec until;

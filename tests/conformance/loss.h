@@ -50,6 +50,13 @@ bool came(struct burst *b, VIP_RETURN rc, uint32_t status, unsigned int id);
 void came_or_lost(VIP_RETURN rc, uint32_t status);
 
 /*
+ * Was all of it there, as the last byte came (P_WATCH) or as a message behind
+ * it did? What was not and comes later is no loss but out of order.
+ */
+bool watched(const struct ctl_msg *m);
+bool in_place(const struct xfer *write);
+
+/*
  * Joins a thread that waits for a message of one frame, which the peer has
  * sent; it is sent again when it was lost.
  */

@@ -207,7 +207,7 @@ static void last_byte_last(void)
 		t = (struct tries){ .len = x.len };
 		do {
 			w = fill_and_watch(&p, &x, n);
-		} while ((w.rc != VIP_SUCCESS || w.bad) && once_more(&t));
+		} while (!watched(&w) && once_more(&t));
 		if (t.given_up)
 			break;
 		CHECK_RC(w.rc, VIP_SUCCESS);

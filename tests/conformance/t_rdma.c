@@ -46,7 +46,7 @@ static void write_and_watch(struct pair *p, const struct xfer *x)
 		peer_spawn(w, 2);
 		check_written(p, x);
 		m = peer_join(2);
-	} while ((m.rc != VIP_SUCCESS || m.bad) && once_more(&t));
+	} while (!watched(&m) && once_more(&t));
 	if (!t.given_up) {
 		CHECK_RC(m.rc, VIP_SUCCESS);
 		/* The last byte last: what was there then was all there. */
@@ -211,8 +211,7 @@ static void burst(struct pair *p, const struct xfer *x, unsigned int n,
 		m = peer_wait(p->pvi, RECVQ, patience());
 		wrong = 0;
 		for (i = 0; m.rc == VIP_SUCCESS && i < nmust; i++)
-			wrong += peer_wrong(must[i].raddr, must[i].len,
-					    must[i].seed);
+			wrong += !in_place(&must[i]);
 		for (i = 0; i <= n; i++)
 			CHECK_RC(wait_done(p->vi, SENDQ, LONG_MS).rc,
 				 VIP_SUCCESS);
