@@ -228,7 +228,7 @@ def lossy_connections(session, net, patterns):
 
 def lossy_unreliable(session, net, patterns):
     """A lost message is no error at Unreliable: all else still holds."""
-    lossy(session, net, patterns, 0.02, levels="unreliable")
+    lossy(session, net, patterns, 0.02, patience=2, levels="unreliable")
 
 
 # No file that could know the peer; the resolver looks into files only.
