@@ -200,7 +200,7 @@ def conform_wire(session, net, pattern=None, patience=1, levels=None):
 LOSSY = ("p2p*", "states.race*", "connect*", "accept*", "disconnect*")
 
 
-# What an Unreliable connection is for.
+# Groups that send the most of what an unreliable level may lose.
 LOST_MESSAGES = ("send*,queue*,rdma.*,order*",)
 
 

@@ -42,7 +42,8 @@ void pair_connect(struct pair *p)
 	CHECK_RC(rc, VIP_SUCCESS);
 	CHECK_RC(m.rc, VIP_SUCCESS);
 	CHECK_RC(m.rc2, VIP_SUCCESS);
-	REQUIRE(!rc && !m.rc && !m.rc2);
+	REQUIRE(rc == VIP_SUCCESS && m.rc == VIP_SUCCESS &&
+		m.rc2 == VIP_SUCCESS);
 }
 
 void pair_open(struct pair *p, const struct pair_opt *o)
