@@ -132,6 +132,16 @@ bool came(struct burst *b, VIP_RETURN rc, uint32_t status, unsigned int id)
 	return true;
 }
 
+bool burst_again(const struct burst *b, struct tries *t)
+{
+	if (reliable() || b->got == b->n || (b->got && wire_loses()))
+		return false;
+	if (once_more(t))
+		return true;
+	CHECK(!"all of a burst comes, where the wire loses nothing");
+	return false;
+}
+
 void came_or_lost(VIP_RETURN rc, uint32_t status)
 {
 	if (!lost(rc, status))

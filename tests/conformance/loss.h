@@ -45,6 +45,12 @@ struct burst {
 };
 
 bool came(struct burst *b, VIP_RETURN rc, uint32_t status, unsigned int id);
+/*
+ * burst_again() - is it to be sent again?
+ *
+ * Some of it has to come, and once all of it unless the wire loses frames.
+ */
+bool burst_again(const struct burst *b, struct tries *t);
 
 /* It came, or was lost where it may be. */
 void came_or_lost(VIP_RETURN rc, uint32_t status);

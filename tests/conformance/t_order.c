@@ -16,7 +16,7 @@ static struct xfer write_of(uint32_t off, uint32_t len, uint32_t seed)
 }
 
 /* Of unequal sizes and kinds: started, arriving and completed as posted. */
-static void fifo(void)
+static struct burst fifo_burst(void)
 {
 	static const uint32_t lens[] = { 60000, 1, 3000, 0, 20000, 100 };
 	VIP_DESCRIPTOR *d[24];
@@ -56,13 +56,22 @@ static void fifo(void)
 			CHECK_EQ(m.length,
 				 lens[m.immediate % ARRAY_SIZE(lens)]);
 	}
-	/* Half of them take one frame. */
-	CHECK(b.got > 0);
 	pair_close(&p);
+	return b;
+}
+
+static void fifo(void)
+{
+	struct tries t = { 0 };
+	struct burst b;
+
+	do {
+		b = fifo_burst();
+	} while (burst_again(&b, &t));
 }
 
 /* Posted receives are used in order, whatever the messages' sizes. */
-static void receives(void)
+static struct burst receives_burst(void)
 {
 	VIP_DESCRIPTOR *d[16];
 	struct burst b = { .n = ARRAY_SIZE(d) };
@@ -100,14 +109,24 @@ static void receives(void)
 		else
 			CHECK_EQ(xfer_wrong_after_loss(&rx, r.length), 0);
 	}
-	/* Half of them take one frame. */
-	CHECK(b.got > 0);
 	pair_close(&p);
+	return b;
+}
+
+static void receives(void)
+{
+	struct tries t = { 0 };
+	struct burst b;
+
+	do {
+		b = receives_burst();
+	} while (burst_again(&b, &t));
 }
 
 /* An entry in the CQ means that Done succeeds, at once, each time. */
-static void cq_then_done(void)
+static struct burst six_rounds(void)
 {
+	struct burst b = { .n = 36 };
 	struct xfer x[6], rx, tx;
 	VIP_DESCRIPTOR *d[6];
 	VIP_BOOLEAN recv;
@@ -115,7 +134,7 @@ static void cq_then_done(void)
 	VIP_CQ_HANDLE cq;
 	struct done r;
 	struct pair p;
-	unsigned int i, round, sends, recvs, all = 0;
+	unsigned int i, round, sends, recvs;
 
 	REQUIRE_RC(VipCreateCQ(env.nic.h, 64, &cq), VIP_SUCCESS);
 	pair_open(&p, &(struct pair_opt){ .send_cq = cq, .recv_cq = cq });
@@ -152,11 +171,21 @@ static void cq_then_done(void)
 		if (reliable())
 			CHECK_EQ(recvs, 6);
 		CHECK_RC(VipCQDone(cq, &vi, &recv), VIP_NOT_DONE);
-		all += recvs;
+		b.got += recvs;
 	}
-	CHECK(all > 0);
 	pair_close(&p);
 	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
+	return b;
+}
+
+static void cq_then_done(void)
+{
+	struct tries t = { 0 };
+	struct burst b;
+
+	do {
+		b = six_rounds();
+	} while (burst_again(&b, &t));
 }
 
 /* Fills a buffer at the peer by RDMA Writes, while it watches the last byte. */

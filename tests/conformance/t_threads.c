@@ -65,9 +65,10 @@ static void *collect_main(void *arg)
 }
 
 /* Everybody posts on one VI, others collect from it. */
-static void one_vi(void)
+static struct burst all_on_one(void)
 {
-	unsigned int left = SENDERS * EACH, i, got = 0;
+	struct burst all = { .n = SENDERS * EACH };
+	unsigned int left = SENDERS * EACH, i;
 	struct burst b[SENDERS];
 	struct xfer rx = peer_buf(0, 0, 0);
 	struct collector c[2];
@@ -112,13 +113,23 @@ static void one_vi(void)
 
 		if (!CHECK(id < SENDERS))
 			break;
-		got += came(&b[id], m.rc, m.status, m.immediate & 0xffff);
+		all.got += came(&b[id], m.rc, m.status, m.immediate & 0xffff);
 		if (b[id].over)
 			break;
 	}
-	CHECK(got > 0);
 	CHECK(poll_done(p.vi, SENDQ).d == NULL);
 	pair_close(&p);
+	return all;
+}
+
+static void one_vi(void)
+{
+	struct tries t = { 0 };
+	struct burst b;
+
+	do {
+		b = all_on_one();
+	} while (burst_again(&b, &t));
 }
 
 struct cq_worker {
