@@ -7,7 +7,7 @@ import os
 PEER = "--peer-netns peer"
 VIA = f"--exact -d via_eth0 --peer-dev via_eth1 {PEER}"
 SOCK = f"--exact {PEER}"
-NATIVE = {"tulip": "via_tulip", "e1000": "via_e1000",
+NATIVE = {"tulip": "via_tulip", "e1000": "via_e1000", "e1000e": "via_e1000",
           "i82559er": "via_eepro100"}
 
 
