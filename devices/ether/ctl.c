@@ -40,6 +40,7 @@ static void fill_head(struct via_ether_nic *nic, struct via_ether_head *h,
 	h->w.type = ctl->type;
 	h->w.dst = cpu_to_be16(ctl->dst);
 	h->w.cookie = cpu_to_be32(ctl->cookie);
+	h->w.seq = cpu_to_be32(ctl->seq);
 	h->w.ack = cpu_to_be32(ctl->ack);
 }
 
@@ -68,6 +69,7 @@ bool via_ether_send_ack(struct via_ether_vi *ev, u8 type)
 		.type = type,
 		.dst = ev->peer_vi,
 		.cookie = ev->peer_cookie,
+		.seq = type == VIA_WIRE_ACK ? ev->twice : 0,
 		.ack = ev->rx.next,
 		.reason = type == VIA_WIRE_DISCONNECT ? ev->reason : 0,
 		.sack = ev->rx.held,
@@ -81,6 +83,7 @@ bool via_ether_send_ack(struct via_ether_vi *ev, u8 type)
 		return false;
 	}
 	WRITE_ONCE(ev->acked, ctl.ack);
+	ev->twice = 0;
 	if (type == VIA_WIRE_ACK)
 		via_ether_count(ev->nic, ACKS_OUT);
 	return true;

@@ -134,6 +134,7 @@ struct via_ether_answer {
  * @push:	a PUSH came that our data has not answered yet (a hint: written
  *		under either lock)
  * @turns:	pushes answered by our data in a row (a hint, likewise)
+ * @twice:	a frame that came twice, to be told; 0: none
  * @last_rx:	jiffies
  * @held:	frames beyond a hole, by seq % VIA_WIN_MAX
  *
@@ -151,6 +152,7 @@ struct via_ether_answer {
  *
  * The timer's own:
  * @idle:	ticks without work
+ * @was_cut:	it had met a loss itself at the last tick
  * @late, @late_acked: an acknowledgement was owed at the last tick too
  *
  * @resent, @timeouts: for statistics, sq.lock
@@ -201,6 +203,7 @@ struct via_ether_vi {
 	u32 ans_tail;
 	u32 rx_len;
 	u32 rx_off;
+	u32 twice;
 	unsigned long last_rx;
 
 	u32 first_seq;
@@ -215,6 +218,7 @@ struct via_ether_vi {
 	u32 idle;
 	u32 late_acked;
 	bool late;
+	bool was_cut;
 	u32 resent;
 	u32 timeouts;
 	struct list_head hot_link;
@@ -311,6 +315,7 @@ struct via_ether_ctl {
 	u8 type;
 	u16 dst;
 	u32 cookie;
+	u32 seq;
 	u32 ack;
 	u32 reason;
 	u64 sack;

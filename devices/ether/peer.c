@@ -62,6 +62,7 @@ void via_ether_forget(struct via_ether_vi *ev)
 	via_ether_reads_forget(ev);
 	ev->rtt_on = false;
 	ev->rx_open = false;
+	ev->twice = 0;
 	via_ether_held_free(ev);
 	via_win_init(&ev->tx, 0, 1);
 

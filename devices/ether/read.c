@@ -129,7 +129,7 @@ enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)
 	if (!b->budget)
 		return SENT_BUDGET;
 	b->drained = drained(b->vi);
-	if (b->room == 1)
+	if (b->room == 1 || b->room == b->half)
 		flags = VIA_WIRE_ACK_NOW;
 	else if (b->drained)
 		flags = VIA_WIRE_PUSH;
@@ -178,7 +178,7 @@ enum sent via_ether_send_answer(struct burst *b)
 		if (!b->budget)
 			return SENT_BUDGET;
 		flags = 0;
-		if (b->room == 1)
+		if (b->room == 1 || b->room == b->half)
 			flags = VIA_WIRE_ACK_NOW;
 		else if (last && ev->ans_next + 1 == tail && drained(b->vi))
 			flags = VIA_WIRE_PUSH;

@@ -352,6 +352,7 @@ static enum ack rx_reliable(struct via_vi *vi, const struct via_frame_hdr *h,
 		return ACK_FORCE;
 	case VIA_WIN_DUP:
 		via_ether_count(ev->nic, DUP);
+		ev->twice = h->seq;
 		return ACK_FORCE;
 	default:
 		via_ether_count(ev->nic, BEYOND);
@@ -388,6 +389,18 @@ static __always_inline void rx_ack(struct via_vi *vi,
 	if (likely(ev->cookie == h->cookie && ev->reliable &&
 		   ev->phase == VIA_PHASE_CONNECTED && !vi->broken))
 		via_ether_ack(vi, h->ack, sack);
+	spin_unlock(&vi->sq.lock);
+}
+
+/* The peer has got a frame twice. */
+static void rx_twice(struct via_vi *vi, const struct via_frame_hdr *h)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	spin_lock(&vi->sq.lock);
+	if (ev->cookie == h->cookie && ev->reliable &&
+	    ev->phase == VIA_PHASE_CONNECTED)
+		via_win_twice(&ev->tx, h->seq);
 	spin_unlock(&vi->sq.lock);
 }
 
@@ -549,6 +562,8 @@ static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		ack_now(vi, h->cookie);
 	} else if (h->type == VIA_WIRE_ACK) {
 		via_ether_count(nic, ACKS_IN);
+		if (unlikely(h->seq))
+			rx_twice(vi, h);
 	}
 	rx_ack(vi, h, h->sack);
 	if (h->type == VIA_WIRE_DISCONNECT)

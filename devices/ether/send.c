@@ -138,7 +138,7 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 		return SENT_BUDGET;
 	b->drained = last && drained(b->vi);
 	/* With its window closed a sender can only wait: no delayed answer. */
-	if (b->room == 1)
+	if (b->room == 1 || b->room == b->half)
 		flags = VIA_WIRE_ACK_NOW;
 	else if (b->drained)
 		flags = VIA_WIRE_PUSH;
@@ -233,6 +233,7 @@ static enum sent send_new(struct burst *b)
 	enum sent r = SENT_ON;
 
 	b->room = ev->reliable ? via_win_room_new(&ev->tx) : U32_MAX;
+	b->half = ev->reliable ? via_win_half(&ev->tx) : 0;
 	if (unlikely(ev->tx_odd & VIA_ODD_ANSWER))
 		r = send_turns(b);
 	while (r == SENT_ON)
@@ -415,6 +416,34 @@ static void send_on(struct via_vi *vi)
 	}
 }
 
+/* The frame that is timed has arrived. */
+static void timed(struct via_ether_vi *ev)
+{
+	u64 ns = ktime_get_ns() - ev->rtt_start;
+
+	ev->rtt_on = false;
+	via_rtt_sample(&ev->rtt, min_t(u64, ns / NSEC_PER_USEC, U32_MAX),
+		       via_ether_rto_min(), via_ether_rto_max());
+}
+
+/*
+ * Frames have arrived beyond a hole.  The peer is there and something gets
+ * through, so the timer has nothing to do: what is missing is found by what
+ * comes after it.  And the one that is timed was under way as long as until
+ * now, not until the hole is filled: else one loss would raise the timeout.
+ */
+static noinline void beyond(struct via_ether_vi *ev, u32 ack, u64 sack)
+{
+	u32 i = ev->rtt_seq - ack - 1;
+
+	if (!ev->tx.news)
+		return;
+	ev->stamp = jiffies;
+	ev->retries = 0;
+	if (ev->rtt_on && i < VIA_WIN_MAX && (sack >> i) & 1)
+		timed(ev);
+}
+
 static inline void complete_oldest(struct via_vi *vi)
 {
 	struct via_desc *d = via_send_entry(vi, vi->sq.head);
@@ -443,16 +472,11 @@ void via_ether_ack(struct via_vi *vi, u32 ack, u64 sack)
 					complete_oldest(vi);
 		ev->stamp = jiffies;
 		ev->retries = 0;
-		if (ev->rtt_on && via_seq_before(ev->rtt_seq, ack)) {
-			u64 ns = ktime_get_ns() - ev->rtt_start;
-
-			ev->rtt_on = false;
-			via_rtt_sample(&ev->rtt, min_t(u64, ns / NSEC_PER_USEC,
-						       U32_MAX),
-				       via_ether_rto_min(),
-				       via_ether_rto_max());
-		}
+		if (ev->rtt_on && via_seq_before(ev->rtt_seq, ack))
+			timed(ev);
 	}
+	if (unlikely(sack))
+		beyond(ev, ack, sack);
 	if (ev->tx_busy || unlikely(tx->lost))
 		send_on(vi);
 }

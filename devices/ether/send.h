@@ -23,6 +23,7 @@ struct burst {
 	struct via_ether_tx tx;
 	u32 budget;
 	u32 room;			/* new frames the window takes */
+	u32 half;			/* room where it is half used up */
 	bool open;
 	bool drained;			/* nothing more was posted */
 };

@@ -11,6 +11,7 @@
 #include "ether.h"
 
 #define COOL_TICKS	8		/* idle ticks until a VI leaves the list */
+#define SHARE_MAX	32u		/* senders on one way, that count */
 #define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
 #define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)
 
@@ -104,6 +105,31 @@ static void check_rto(struct via_ether_vi *ev)
 	via_ether_resume(ev->vi);
 }
 
+/*
+ * VIs with one peer share the way there.  Together they are to take what one
+ * connection would, and no more: each grows by its part of a frame a round,
+ * and what one has lost reduces all of them, at the next tick.  Who takes part
+ * is told by @tx_busy: more is posted than its window, or the NIC, has taken.
+ * It is the timer that does it, so sending pays nothing and no VI looks into
+ * another one.  sq.lock held.
+ */
+static void check_way(struct via_ether_vi *ev)
+{
+	u32 way = ev->peer_mac[ETH_ALEN - 1] % VIA_ETHER_WAYS;
+	struct via_ether_nic *nic = ev->nic;
+	struct via_win_tx *tx = &ev->tx;
+
+	if (ev->tx_busy && nic->load[1][way].busy < SHARE_MAX)
+		nic->load[1][way].busy++;
+	tx->share = max_t(u32, nic->load[0][way].busy, 1);
+	if (nic->load[0][way].cut && ev->tx_busy && !ev->was_cut &&
+	    tx->share > 1)
+		via_win_back_off(tx);
+	nic->load[1][way].cut |= tx->cut;
+	ev->was_cut = tx->cut;
+	tx->cut = false;
+}
+
 /* An acknowledgement owed for a whole tick goes alone.  rq.lock held. */
 static void check_ack(struct via_ether_vi *ev)
 {
@@ -154,8 +180,10 @@ static void tick_hot(struct via_ether_vi *ev)
 		return;
 	}
 	if (ev->phase == VIA_PHASE_CONNECTED && !vi->broken) {
-		if (ev->reliable)
+		if (ev->reliable) {
 			check_rto(ev);
+			check_way(ev);
+		}
 		spin_lock(&vi->rq.lock);
 		check_ack(ev);
 		check_idle(ev);
@@ -198,6 +226,8 @@ static void tick(struct timer_list *t)
 	struct via_ether_vi *ev;
 
 	rcu_read_lock();
+	memcpy(nic->load[0], nic->load[1], sizeof(nic->load[0]));
+	memset(nic->load[1], 0, sizeof(nic->load[1]));
 	list_for_each_entry_rcu(ev, &nic->hot, hot_link)
 		tick_hot(ev);
 	if (time_after_eq(jiffies, nic->next_live)) {

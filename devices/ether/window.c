@@ -10,6 +10,12 @@ void via_win_init(struct via_win_tx *w, u32 first_seq, u32 limit)
 	w->limit = max(min(limit, VIA_WIN_MAX), 1u);
 	w->cwnd = min(w->limit, VIA_WIN_CWND_INIT);
 	w->grown = 0;
+	w->share = 1;
+	w->prior = 0;
+	w->doubted = 0;
+	w->reorder = VIA_WIN_REORDER;
+	w->cut = false;
+	w->news = false;
 	w->ssthresh = w->limit;
 	w->order = 0;
 	w->seen = 0;
@@ -33,15 +39,55 @@ void via_win_resent(struct via_win_tx *w, u32 seq)
 	via_win_rec(w, seq)->order = ++w->order;
 }
 
+static u32 half(const struct via_win_tx *w)
+{
+	u32 least = w->share > 1 ? VIA_WIN_CWND_SHARED : VIA_WIN_CWND_MIN;
+
+	return min(max(w->cwnd / 2, least), w->limit);
+}
+
 /* Half the window, once for all losses of one round. */
 static void back_off(struct via_win_tx *w)
 {
 	if (via_seq_before(w->una, w->recover))
 		return;
+	/* The last reduction stood, so it was a loss that caused it. */
+	if (w->prior && w->reorder > VIA_WIN_REORDER)
+		w->reorder--;
+	w->prior = w->cwnd;
+	w->doubted = 0;
+	w->cut = true;
 	w->recover = w->nxt;
-	w->cwnd = min(max(w->cwnd / 2, VIA_WIN_CWND_MIN), w->limit);
+	w->cwnd = half(w);
 	w->ssthresh = w->cwnd;
 	w->grown = 0;
+}
+
+void via_win_back_off(struct via_win_tx *w)
+{
+	bool cut = w->cut;
+
+	back_off(w);
+	/* Not ours to take back, nor to be told to others once more. */
+	w->prior = 0;
+	w->cut = cut;
+}
+
+void via_win_twice(struct via_win_tx *w, u32 seq)
+{
+	struct via_win_rec *r = via_win_rec(w, seq);
+
+	if (w->nxt - 1 - seq >= VIA_WIN_MAX || !r->overtaken)
+		return;
+	r->overtaken = false;
+	w->reorder = min(w->reorder * 2,
+			 min(max(w->limit / 2, VIA_WIN_REORDER),
+			     VIA_WIN_REORDER_MAX));
+	if (!w->prior || !w->doubted || --w->doubted)
+		return;
+	w->cwnd = max(w->cwnd, w->prior);
+	w->ssthresh = max(w->ssthresh, w->prior);
+	w->prior = 0;
 }
 
 void via_win_probe(struct via_win_tx *w)
@@ -53,7 +99,7 @@ void via_win_probe(struct via_win_tx *w)
 	w->lost |= (u64)1 << (fls64(open) - 1);
 	w->lossy = true;
 	/* So much later than all the others that it proves them lost. */
-	w->order += VIA_WIN_REORDER;
+	w->order += w->reorder;
 }
 
 void via_win_timeout(struct via_win_tx *w)
@@ -61,7 +107,9 @@ void via_win_timeout(struct via_win_tx *w)
 	w->lost = via_bits(via_win_flight(w)) & ~w->sacked;
 	w->lossy = w->lost;
 	w->recover = w->nxt;
-	w->ssthresh = min(max(w->cwnd / 2, VIA_WIN_CWND_MIN), w->limit);
+	w->ssthresh = half(w);
+	w->prior = 0;
+	w->reorder = VIA_WIN_REORDER;
 	w->cwnd = min(VIA_WIN_CWND_MIN, w->limit);
 	w->grown = 0;
 }
@@ -72,8 +120,13 @@ void via_win_grow(struct via_win_tx *w, u32 acked)
 		w->cwnd = min(w->cwnd + acked, w->limit);
 		return;
 	}
+	/*
+	 * One of n grows by half of its part: the others hear of a loss a tick
+	 * late, and each had four frames before the first one, so that n with
+	 * a whole part take more than one alone, as measured beside TCP.
+	 */
 	w->grown += acked;
-	if (w->grown >= w->cwnd) {
+	if (w->grown >= w->cwnd * (w->share > 1 ? 2 * w->share : 1)) {
 		w->grown = 0;
 		w->cwnd = min(w->cwnd + 1, w->limit);
 	}
@@ -87,18 +140,20 @@ static void saw(struct via_win_tx *w, u32 seq)
 		w->seen = order;
 }
 
-/* Mark what three later transmissions have overtaken. */
+/* Mark what enough later transmissions have overtaken. */
 static void find_lost(struct via_win_tx *w)
 {
 	u64 open = via_bits(via_win_flight(w)) & ~w->sacked & ~w->lost;
 
 	while (open) {
 		u32 i = __ffs64(open);
-		u32 order = via_win_rec(w, w->una + i)->order;
+		struct via_win_rec *r = via_win_rec(w, w->una + i);
 
-		if (!via_seq_before(w->seen, order + VIA_WIN_REORDER)) {
+		if (!via_seq_before(w->seen, r->order + w->reorder)) {
 			w->lost |= (u64)1 << i;
 			back_off(w);
+			r->overtaken = true;
+			w->doubted++;
 		}
 		open &= open - 1;
 	}
@@ -110,6 +165,7 @@ u32 __via_win_ack(struct via_win_tx *w, u32 ack, u64 sack)
 	u64 fresh;
 	u32 i;
 
+	w->news = false;
 	if (n > via_win_flight(w))
 		return 0;
 	/* While nothing was lost, order rose with the sequence number. */
@@ -122,6 +178,7 @@ u32 __via_win_ack(struct via_win_tx *w, u32 ack, u64 sack)
 	w->lost = via_shift_out(w->lost, n);
 
 	fresh = (sack << 1) & ~w->sacked & via_bits(via_win_flight(w));
+	w->news = fresh;
 	w->sacked |= fresh;
 	w->lost &= ~fresh;
 	while (fresh) {

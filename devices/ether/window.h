@@ -7,7 +7,9 @@
  * una: bit i stands for frame una + i.  A frame counts as lost when three
  * frames that were sent after it (by order of transmission, not by sequence
  * number) have arrived; that finds a lost retransmission as well, and needs
- * no timer but for the tail.
+ * no timer but for the tail.  The receiver tells when a frame came twice: if
+ * that one was thought lost, the wire reorders, more arrivals are wanted as a
+ * proof from then on, and a window reduced for nothing is restored.
  */
 #ifndef _VIA_WINDOW_H
 #define _VIA_WINDOW_H
@@ -17,7 +19,10 @@
 #define VIA_WIN_MAX		64u	/* frames in flight, bits of a bitmap */
 #define VIA_WIN_CWND_INIT	16u
 #define VIA_WIN_CWND_MIN	4u
-#define VIA_WIN_REORDER		3u	/* arrivals that prove a loss */
+#define VIA_WIN_CWND_SHARED	2u	/* least, with others on the same way */
+#define VIA_WIN_HALF		16u	/* a receiver answers so many unasked */
+#define VIA_WIN_REORDER		3u	/* arrivals that prove a loss: at first */
+#define VIA_WIN_REORDER_MAX	32u	/* and at most */
 
 /* Sequence numbers are 32 bits and wrap. */
 static inline bool via_seq_before(u32 a, u32 b)
@@ -43,6 +48,7 @@ struct via_win_rec {
 	u32 order;		/* place in the order of transmission */
 	u16 len;		/* payload bytes */
 	u8 kind;		/* VIA_REC_* */
+	bool overtaken;		/* was taken for lost */
 };
 
 #define VIA_REC_LAST	0x1	/* the message ends with it */
@@ -56,10 +62,17 @@ struct via_win_rec {
  * @cwnd:	frames allowed in the network, <= limit
  * @grown:	acknowledged frames counted towards the next frame of cwnd
  * @ssthresh:	below it cwnd doubles each round
+ * @share:	senders that share the way to the peer, this one included
+ * @prior:	cwnd before it was reduced last; 0: not to be restored
+ * @doubted:	frames taken for lost since, of which none came twice yet
+ * @reorder:	arrivals that prove a loss
  * @order:	transmissions so far
  * @seen:	highest order known to have arrived
  * @recover:	losses before this frame belong to one round
  * @lossy:	something is or was lost: look for more at each ack
+ * @news:	the last acknowledgement that went the long way told of an
+ *		arrival out of order
+ * @cut:	a loss has reduced cwnd; cleared by who tells the others
  * @sacked:	frames that arrived out of order
  * @lost:	frames to be sent again
  * @rec:	frame seq is rec[seq % VIA_WIN_MAX]
@@ -71,10 +84,16 @@ struct via_win_tx {
 	u32 cwnd;
 	u32 grown;
 	u32 ssthresh;
+	u32 share;
+	u32 prior;
+	u32 doubted;
+	u32 reorder;
 	u32 order;
 	u32 seen;
 	u32 recover;
 	bool lossy;
+	bool news;
+	bool cut;
 	u64 sacked;
 	u64 lost;
 	struct via_win_rec rec[VIA_WIN_MAX];
@@ -119,6 +138,7 @@ static inline u32 via_win_push(struct via_win_tx *w, u32 index, u32 offset,
 	r->order = ++w->order;
 	r->len = len;
 	r->kind = kind;
+	r->overtaken = false;
 	return w->nxt++;
 }
 
@@ -131,6 +151,17 @@ static inline bool via_win_lost(const struct via_win_tx *w, u32 *seq)
 	return true;
 }
 
+/*
+ * With less than 2 * VIA_WIN_HALF frames a sender asks for an acknowledgement
+ * in the middle of its window, too: the room left, of a window that is empty,
+ * at the frame that carries the question; 0: none does.  Else it would send a
+ * window, and then nothing until all of it had gone through.
+ */
+static inline u32 via_win_half(const struct via_win_tx *w)
+{
+	return w->cwnd < 2 * VIA_WIN_HALF ? w->cwnd / 2 + 1 : 0;
+}
+
 void via_win_init(struct via_win_tx *w, u32 first_seq, u32 limit);
 void via_win_resent(struct via_win_tx *w, u32 seq);
 /*
@@ -140,7 +171,12 @@ void via_win_resent(struct via_win_tx *w, u32 seq);
  * answer, all in flight is lost.
  */
 void via_win_probe(struct via_win_tx *w);
+/* A loss in this round, or one that befell a sender on the same way. */
+void via_win_back_off(struct via_win_tx *w);
 void via_win_timeout(struct via_win_tx *w);
+
+/* Frame @seq came twice, the receiver says: was it sent again for nothing? */
+void via_win_twice(struct via_win_tx *w, u32 seq);
 
 /*
  * An acknowledgement: frames before @ack have arrived, and of those behind

@@ -65,7 +65,7 @@ struct via_wire {
 	__be16	dst;			/* receiver's VI index */
 	__be16	len;			/* payload bytes; padding is beyond */
 	__be32	cookie;			/* receiver's, of this connection */
-	__be32	seq;			/* of this data frame */
+	__be32	seq;			/* of this; ACK: of one that came twice */
 	__be32	ack;			/* next sequence number expected */
 } __packed;
 

@@ -181,6 +181,14 @@ mutant("timeout-forgets", "devices/ether/window.c", "unit", "window",
        "a time-out forgets what it has to send again",
        ("	w->lost = via_bits(via_win_flight(w)) & ~w->sacked;\n"
         "	w->lossy = w->lost;\n", "	w->lost = 0;\n	w->lossy = 0;\n"))
+mutant("window-not-shared", "devices/ether/window.c", "unit", "bottleneck",
+       "several senders to one peer grow as if each were alone",
+       ("	if (w->grown >= w->cwnd * (w->share > 1 ? 2 * w->share : 1)) {",
+        "	if (w->grown >= w->cwnd) {"))
+mutant("reordering-is-loss", "devices/ether/window.c", "unit", "window",
+       "what was sent again for nothing is never found out",
+       ("		w->lost |= (u64)1 << i;\n			back_off(w);\n			r->overtaken = true;\n",
+        "		w->lost |= (u64)1 << i;\n			back_off(w);\n"))
 mutant("frame-overrun", "devices/ether/wire.c", "unit", "wire",
        "a payload longer than its message is taken",
        ("	if (unlikely(h->offset > h->msg_len ||\n"

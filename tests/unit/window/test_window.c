@@ -179,6 +179,139 @@ static void window_grows_and_shrinks(void)
 	CU_ASSERT(w.cwnd >= 33 && w.cwnd <= 38);
 }
 
+static void what_comes_twice_was_not_lost(void)
+{
+	struct via_win_tx w;
+	u32 seq;
+
+	/* 0 is overtaken by three, sent again, and arrives both times. */
+	via_win_init(&w, 0, 64);
+	push(&w, 16);
+	via_win_ack(&w, 0, 0x7);
+	CU_ASSERT(via_win_lost(&w, &seq));
+	CU_ASSERT(w.cut);
+	CU_ASSERT_EQUAL(w.cwnd, 8);
+	via_win_resent(&w, 0);
+	via_win_ack(&w, w.nxt, 0);
+	/* Not one of those that were thought lost; not one of ours. */
+	via_win_twice(&w, 2);
+	via_win_twice(&w, 99);
+	CU_ASSERT_EQUAL(w.cwnd, 9);
+	CU_ASSERT_EQUAL(w.reorder, VIA_WIN_REORDER);
+	via_win_twice(&w, 0);
+	CU_ASSERT_EQUAL(w.cwnd, 16);
+	CU_ASSERT_EQUAL(w.reorder, 2 * VIA_WIN_REORDER);
+	/* It is believed once. */
+	via_win_twice(&w, 0);
+	CU_ASSERT_EQUAL(w.reorder, 2 * VIA_WIN_REORDER);
+	/* Five are no proof any more, six are. */
+	push(&w, 16);
+	via_win_ack(&w, w.una, 0x1f);
+	CU_ASSERT(!via_win_lost(&w, &seq));
+	via_win_ack(&w, w.una, 0x3f);
+	CU_ASSERT(via_win_lost(&w, &seq));
+	/* A loss this time, and the one after it: back to fewer. */
+	via_win_resent(&w, seq);
+	via_win_ack(&w, w.nxt, 0);
+	push(&w, 16);
+	via_win_ack(&w, w.una, 0x3f);
+	CU_ASSERT_EQUAL(w.reorder, 2 * VIA_WIN_REORDER - 1);
+	/* The bound is half of what may be in flight. */
+	via_win_init(&w, 0, 8);
+	for (seq = 0; seq < 400; seq += 8) {
+		push(&w, 8);
+		via_win_ack(&w, seq, 0x7f);
+		via_win_resent(&w, seq);
+		via_win_ack(&w, w.nxt, 0);
+		via_win_twice(&w, seq);
+		CU_ASSERT(w.reorder <= 4);
+	}
+	/* A probe that was not needed says nothing of the order. */
+	via_win_init(&w, 0, 64);
+	push(&w, 4);
+	via_win_probe(&w);
+	via_win_resent(&w, 3);
+	via_win_ack(&w, 4, 0);
+	via_win_twice(&w, 3);
+	CU_ASSERT_EQUAL(w.reorder, VIA_WIN_REORDER);
+}
+
+static void only_all_of_them_restore(void)
+{
+	struct via_win_tx w;
+
+	/* 0 and 2 are missing; 0 comes twice, 2 was lost. */
+	via_win_init(&w, 0, 64);
+	push(&w, 16);
+	via_win_ack(&w, 0, 0x1d);
+	CU_ASSERT_EQUAL(w.lost, 0x5);
+	via_win_resent(&w, 0);
+	via_win_resent(&w, 2);
+	via_win_twice(&w, 0);
+	CU_ASSERT_EQUAL(w.cwnd, 8);
+	via_win_twice(&w, 2);
+	CU_ASSERT_EQUAL(w.cwnd, 16);
+}
+
+static u32 rounds_to_grow(u32 share)
+{
+	struct via_win_tx w;
+	u32 i;
+
+	via_win_init(&w, 0, 64);
+	w.cwnd = w.ssthresh = 10;
+	w.share = share;
+	for (i = 0; w.cwnd == 10 && i < 1000; i++) {
+		push(&w, via_win_room_new(&w));
+		via_win_ack(&w, w.nxt, 0);
+	}
+	return i;
+}
+
+static void a_way_is_shared(void)
+{
+	struct via_win_tx w;
+
+	CU_ASSERT_EQUAL(rounds_to_grow(1), 1);
+	CU_ASSERT_EQUAL(rounds_to_grow(4), 8);
+	/* What befell another one: half, once a round, and not to be told. */
+	via_win_init(&w, 0, 64);
+	push(&w, 16);
+	via_win_back_off(&w);
+	via_win_back_off(&w);
+	CU_ASSERT_EQUAL(w.cwnd, 8);
+	CU_ASSERT(!w.cut);
+	via_win_ack(&w, 0, 0x7);
+	CU_ASSERT_EQUAL(w.cwnd, 8);
+	/* Not taken back. */
+	via_win_twice(&w, 0);
+	CU_ASSERT_EQUAL(w.cwnd, 8);
+	via_win_ack(&w, w.nxt, 0);
+	/* The least is less where there are several. */
+	for (u32 i = 0; i < 5; i++) {
+		push(&w, 1);
+		via_win_back_off(&w);
+		via_win_ack(&w, w.nxt, 0);
+	}
+	CU_ASSERT_EQUAL(w.cwnd, VIA_WIN_CWND_MIN);
+	w.share = 2;
+	push(&w, 1);
+	via_win_back_off(&w);
+	CU_ASSERT_EQUAL(w.cwnd, VIA_WIN_CWND_SHARED);
+}
+
+static void asked_at_half_the_window(void)
+{
+	struct via_win_tx w;
+
+	via_win_init(&w, 0, 64);
+	CU_ASSERT_EQUAL(via_win_half(&w), VIA_WIN_CWND_INIT / 2 + 1);
+	w.cwnd = 4;
+	CU_ASSERT_EQUAL(via_win_half(&w), 3);
+	w.cwnd = 2 * VIA_WIN_HALF;
+	CU_ASSERT_EQUAL(via_win_half(&w), 0);
+}
+
 static void rtt_follows(void)
 {
 	struct via_rtt r;
@@ -247,7 +380,7 @@ static void run_wire(u32 first, int loss)
 	struct via_win_rx rx = { .next = first };
 	struct via_win_tx tx;
 	struct packet p;
-	u32 got = 0, seq, i, steps = 0, timeouts = 0;
+	u32 got = 0, twice = 0, seq, i, steps = 0, timeouts = 0;
 	u32 sent = 0;
 
 	via_win_init(&tx, first, 64);
@@ -266,6 +399,8 @@ static void run_wire(u32 first, int loss)
 		if (!there.n && !back.n) {
 			CU_ASSERT_FATAL(via_win_flight(&tx) > 0);
 			timeouts++;
+			if (rand() % 3 == 0)
+				via_win_back_off(&tx);
 			if (rand() & 1)
 				via_win_probe(&tx);
 			else
@@ -283,22 +418,31 @@ static void run_wire(u32 first, int loss)
 				via_win_hold(&rx, p.seq);
 				break;
 			case VIA_WIN_DUP:
+				twice = p.seq;
 				break;
 			case VIA_WIN_BEYOND:
 				CU_FAIL_FATAL("frame beyond the window");
 			}
 			CU_ASSERT_FATAL(rx.next - first == got);
 			wire_put(&back, (struct packet){ .ack = rx.next,
-				 .sack = rx.held }, loss);
+				 .sack = rx.held, .seq = twice }, loss);
+			twice = 0;
 		}
 		for (i = rand() % 8; i && wire_get(&back, &p, loss); i--) {
 			u32 una = tx.una;
-			u32 n = via_win_ack(&tx, p.ack, p.sack);
+			u32 n;
+
+			if (p.seq)
+				via_win_twice(&tx, p.seq);
+			n = via_win_ack(&tx, p.ack, p.sack);
 
 			CU_ASSERT_FATAL(tx.una - una == n);
 			CU_ASSERT_FATAL(via_win_flight(&tx) <= tx.limit);
 			CU_ASSERT_FATAL(!via_seq_before(rx.next, tx.una));
 			CU_ASSERT_FATAL(!(tx.sacked & tx.lost));
+			CU_ASSERT_FATAL(tx.cwnd <= tx.limit);
+			CU_ASSERT_FATAL(tx.reorder >= VIA_WIN_REORDER &&
+					tx.reorder <= VIA_WIN_REORDER_MAX);
 		}
 	}
 	CU_ASSERT_EQUAL(got, FRAMES);
@@ -327,5 +471,9 @@ UNIT_MAIN("window",
 	  { "a probe tells what is lost", a_probe_tells },
 	  { "the receiver sorts", receiver_sorts },
 	  { "the window grows and shrinks", window_grows_and_shrinks },
+	  { "what comes twice was not lost", what_comes_twice_was_not_lost },
+	  { "all must come twice", only_all_of_them_restore },
+	  { "a way is shared", a_way_is_shared },
+	  { "asked at half the window", asked_at_half_the_window },
 	  { "round-trip time is followed", rtt_follows },
 	  { "every frame once, in order, over a bad wire", survives_the_wire });
