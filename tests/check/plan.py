@@ -7,6 +7,7 @@ import planted
 import samples
 import steps
 import table
+import wires
 from runner import Session
 
 NICS = ["e1000", "tulip", "virtio-net"]
@@ -84,6 +85,25 @@ def unplugging(session, nets):
             session.gone.add(net)
 
 
+def slow_wire(session, nets, all_cases=False):
+    """The wire is the bottleneck: shares, and losses."""
+    for net in nets:
+        nic = session.settings["nics"][net]
+        session.step(f"TCP and VIA on a slow wire, {nic}", wires.sharing, net)
+        session.step(f"slow wire, 1 % loss, {nic}", wires.lossy, net,
+                     wires.CASES if all_cases else wires.CASES[:2])
+
+
+def crowd(check):
+    """Nine machines, eight of which send to one."""
+    session = Session(check, "9 nodes", nodes=9, nics=["e1000"], kernel="6.1",
+                      cpus=1, mem=256)
+    try:
+        session.step("eight senders, one slow port", wires.overload, 0)
+    finally:
+        session.end()
+
+
 def in_session(check, kernel, cpus, nics, body):
     session = Session(check, f"{kernel}, {cpus} CPU{'s' * (cpus > 1)}",
                       nodes=2, nics=nics, kernel=kernel, cpus=cpus)
@@ -106,6 +126,7 @@ def short(check):
         reads(session, [0], 100000)
         robustness(session, [0], 10)
         unreliable(session, 0, steps.LOST_MESSAGES)
+        slow_wire(session, [0])
         session.step("via_lo with small limits", steps.small_limits)
         unplugging(session, [1])
 
@@ -147,6 +168,8 @@ def full(check):
         robustness(session, nets, 10)
         # Every loss costs time, and a debug kernel has long time-outs.
         unreliable(session, 0, steps.LOST_MESSAGES if debug else (None,))
+        if not debug:
+            slow_wire(session, nets[:1], all_cases=True)
         session.step("via_lo with small limits", steps.small_limits)
         unplugging(session, nets)
 
@@ -155,5 +178,6 @@ def full(check):
         for cpus in (1, 2):
             in_session(check, kernel, cpus, nics, everything)
     native_plan.full(check)
+    crowd(check)
     check.step("table of docs/conformance.md", table.write, check.results,
                table.DOCUMENT)

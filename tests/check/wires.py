@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""A wire that is the bottleneck: shares, losses, and more senders than fit.
+
+The wires here are much slower than the machines, and judged by ratios within
+one run.  Where other work of the host takes the processors away, the wire is
+not the bottleneck and nothing can be said: that fails, too, with its reason.
+"""
+
+import json
+
+from runner import StepFailed
+from steps import TOOLS
+
+QUEUE = 64
+RATE = 16  # Mb/s: small, since the host may have other work
+SLOW_RATE = 8  # for long round trips on a loaded host, and for nine guests
+DEPTH = 4  # messages in flight, so that little is left to drain at the end
+OFF = dict(rate=0, queue=0, loss=0)
+
+
+def mac(net, node):
+    return f"52:54:00:00:{net:02x}:{node + 1:02x}"
+
+
+class Flow:
+    """vipl_bw from one node to another, or iperf3; goodput in Mb/s."""
+
+    def __init__(self, session, server, client, to, start):
+        self.session = session
+        self.jobs = [session.lab.nodes[to].spawn(server, 150)]
+        self.client = (client, start)
+
+    def start(self):
+        client, node = self.client
+        self.jobs.append(self.session.lab.nodes[node].spawn(client, 150))
+        return self
+
+    def end(self):
+        """Wait for both ends; the goodput."""
+        result = self.jobs[1].wait()
+        rate = self.goodput(result.out)
+        # Its last words may get lost on the wire, and it is alone then.
+        if rate is None:
+            raise StepFailed(f"'{result.command}' ended with status "
+                             f"{result.rc}: {result.all.strip()[-200:]}")
+        self.jobs[0].wait()
+        return rate
+
+    def kill(self):
+        for job in self.jobs:
+            job.kill()
+            job.wait(30)
+            self.session.write_job(job)
+
+
+class Via(Flow):
+    """VIA, Reliable Delivery unless told otherwise."""
+
+    def __init__(self, session, net, seconds, start=0, to=1, port=18516,
+                 size=65536, level="rd"):
+        bw = f"{TOOLS}/vipl_bw -d via_eth{net} -e -p {port}"
+        # As many bytes in flight, whatever the size.
+        depth = min(DEPTH * 65536 // size, 128)
+        super().__init__(session, bw, f"{bw} -s {size} -l {level} -t {depth} "
+                         f"-D {seconds} --json - {mac(net, to)}", to, start)
+
+    @staticmethod
+    def goodput(text):
+        lines = [x for x in text.splitlines() if x.startswith("{")]
+        return json.loads(lines[0])["bw_average_mbps"] if lines else None
+
+
+class Tcp(Flow):
+    def __init__(self, session, net, seconds, start=0, to=1):
+        super().__init__(session, "iperf3 -s -1 --forceflush",
+                         f"iperf3 -c 10.{net}.0.{to + 1} -t {seconds} -J",
+                         to, start)
+        self.jobs[0].expect("listening")
+
+    @staticmethod
+    def goodput(text):
+        end = json.loads(text)["end"] if text.startswith("{") else {}
+        if "sum_received" not in end:
+            return None
+        return end["sum_received"]["bits_per_second"] / 1e6
+
+
+def together(*flows):
+    """Run flows at the same time; the goodput of each."""
+    try:
+        for flow in flows:
+            flow.start()
+        return [flow.end() for flow in flows]
+    except BaseException:
+        for flow in flows:
+            flow.kill()
+        raise
+
+
+def busy(total, rate=RATE):
+    """Was it the wire that limited them?"""
+    if total < 0.6 * rate:
+        raise StepFailed(f"{total:.1f} of {rate} Mb/s were used: it is not "
+                         "the wire that limits here")
+
+
+def show(what, rates):
+    return f"{what}: {' '.join(f'{r:.2f}' for r in rates)} Mb/s"
+
+
+def sharing(session, net, counts=(1, 4), seconds=12):
+    """TCP and VIA on one slow wire: neither has less than a third."""
+    wire = session.lab.wire(net)
+    wire.set(rate=f"{RATE}M", queue=QUEUE)
+    try:
+        for count in counts:
+            flows = [Tcp(session, net, seconds)] + [
+                Via(session, net, seconds, port=18516 + i)
+                for i in range(count)]
+            tcp, *via = together(*flows)
+            session.check.write(show("TCP", [tcp]))
+            session.check.write(show("VIA", via))
+            total = tcp + sum(via)
+            busy(total)
+            if not 1 / 3 <= tcp / total <= 2 / 3:
+                raise StepFailed(f"{count} VIs have {sum(via):.1f} Mb/s, TCP "
+                                 f"{tcp:.1f}: one has less than a third")
+    finally:
+        wire.set(**OFF)
+
+
+CASES = (("rd", 65536), ("rr", 4096), ("rd", 4096), ("rr", 65536))
+
+
+def lossy(session, net, cases, seconds=3):
+    """Goodput while one frame of a hundred is lost: 70 % of that without.
+    What else the host does only lowers both: the better of two runs counts."""
+    wire = session.lab.wire(net)
+    wire.set(rate=f"{SLOW_RATE}M", queue=QUEUE, seed=5)
+    try:
+        for level, size in cases:
+            rates, lost = {0: [], 0.01: []}, {0: 0, 0.01: 0}
+            for loss in (0, 0.01, 0, 0.01):
+                before = wire.stats()["lost"]
+                wire.set(loss=loss)
+                rates[loss] += together(Via(session, net, seconds, size=size,
+                                            level=level))
+                lost[loss] += wire.stats()["lost"] - before
+            session.check.write(show(f"{level} {size}", rates[0]))
+            session.check.write(show("with 1 % loss", rates[0.01]))
+            session.check.write(f"frames lost: {lost}")
+            good, bad = max(rates[0]), max(rates[0.01])
+            busy(good, SLOW_RATE)
+            if lost[0] or lost[0.01] < 10:
+                raise StepFailed(f"the wire lost {lost} frames")
+            if bad < 0.7 * good:
+                raise StepFailed(f"{level}, {size} bytes: {good:.1f} Mb/s, "
+                                 f"{bad:.1f} where 1 % is lost")
+    finally:
+        wire.set(**OFF)
+
+
+def overload(session, net, seconds=16):
+    """All nodes send to the first one, through a port with a short queue."""
+    wire = session.lab.wire(net)
+    senders = range(1, len(session.lab.nodes))
+    wire.set(rate=f"{SLOW_RATE}M", queue=QUEUE)
+    try:
+        alone = together(Via(session, net, seconds // 2, start=1, to=0))[0]
+        busy(alone, SLOW_RATE)
+        before = wire.stats()["queue_drops"]
+        rates = together(*(Via(session, net, seconds, start=i, to=0,
+                               port=18516 + i) for i in senders))
+        drops = wire.stats()["queue_drops"] - before
+    finally:
+        wire.set(**OFF)
+    session.check.write(show("alone", [alone]))
+    session.check.write(show("together", rates) + f", {drops} drops")
+    if not drops:
+        raise StepFailed("the queue has dropped nothing: no overload")
+    if sum(rates) < 0.8 * alone:
+        raise StepFailed(f"{len(rates)} senders: {sum(rates):.1f} Mb/s, one: "
+                         f"{alone:.1f}")
+    if max(rates) > 2 * min(rates):
+        raise StepFailed(f"shares from {min(rates):.2f} to {max(rates):.2f} "
+                         "Mb/s")
