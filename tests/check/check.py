@@ -26,13 +26,14 @@ def main():
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true",
                         help="every NIC, level and kernel (make check-full)")
-    parser.add_argument("-k", dest="pattern", metavar="PATTERN",
+    parser.add_argument("-k", dest="patterns", metavar="PATTERN",
+                        action="append", default=[],
                         help="only steps whose name contains this or matches "
-                        "it as a shell pattern")
+                        "it as a shell pattern (again for more)")
     parser.add_argument("--list", action="store_true",
                         help="list the steps, run nothing")
     args = parser.parse_args()
-    check = Check(args.pattern, args.list,
+    check = Check(args.patterns, args.list,
                   os.path.join(BUILD, "conformance") if args.full else None)
     (plan.full if args.full else plan.short)(check)
     return check.finish()

@@ -28,8 +28,8 @@ class Skipped(Exception):
 class Check:
     """Runs steps, prints progress, counts, keeps a log for each."""
 
-    def __init__(self, pattern=None, listing=False, results=None):
-        self.pattern, self.listing = pattern, listing
+    def __init__(self, patterns=(), listing=False, results=None):
+        self.patterns, self.listing = patterns, listing
         self.results = results  # folder for those of the conformance suite
         self.number = self.passed = self.failed = self.skipped = 0
         self.failures = []
@@ -42,8 +42,8 @@ class Check:
                     os.unlink(os.path.join(LOGS, name))
 
     def wanted(self, name):
-        return not self.pattern or fnmatch.fnmatch(name, self.pattern) or \
-            self.pattern in name
+        return not self.patterns or any(
+            fnmatch.fnmatch(name, p) or p in name for p in self.patterns)
 
     def step(self, name, function, *args):
         """Run one step; True when it passed (or was not wanted)."""
