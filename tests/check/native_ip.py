@@ -226,3 +226,26 @@ def configured(session):
            "ip addr add 10.0.0.1/24 dev eth0 && ip link set eth0 up")
     native.carrier(session)
     steps.conform_wire(session, 0, "connect*")
+
+
+def quiet(session):
+    """Sending needs no interrupt per frame."""
+    one = session.lab.nodes[0]
+    before, frames = native.interrupts(one), native.counters(one)
+    native.run_pair(session, "vipl_bw", "-l unreliable -s 65536 -n 300 -e")
+    after, now = native.interrupts(one), native.counters(one)
+    sent = now["tx_vi_frames"] - frames["tx_vi_frames"]
+    heard = now["rx_vi_frames"] - frames["rx_vi_frames"] + \
+        now["rx_ip_frames"] - frames["rx_ip_frames"]
+    own = after - before - heard
+    session.check.write(f"{sent} frames sent, {heard} received, "
+                        f"{after - before} interrupts")
+    if sent < 10000:
+        raise StepFailed(f"{sent} frames were sent only")
+    # Each frame received may bring one; the others are of sending.
+    if own * 32 >= sent:
+        raise StepFailed(f"{own} interrupts for {sent} frames sent")
+    text = session.run(one, f"{steps.TOOLS}/viastat -d via_eth0 || "
+                       f"{steps.TOOLS}/viastat via_eth0").out
+    if "wire_tx_full" not in text:
+        raise StepFailed("viastat does not show the card's counters")

@@ -4,10 +4,10 @@
 import native
 import native_harm
 import native_ip
-import native_share
 import pinned
 import polling
 import steps
+import wires
 
 
 def title(kernel, cpus, what):
@@ -36,7 +36,7 @@ def feature_steps(session):
     """The same, whatever the kernel."""
     session.step("ethtool", native_ip.questions)
     session.step("address filters", native_ip.filters)
-    session.step("interrupts", native_share.quiet)
+    session.step("interrupts", native_ip.quiet)
     session.step("cable pulled", native_harm.link_lost)
 
 
@@ -44,7 +44,8 @@ def shared_steps(session, much):
     """What is not theirs, but lies behind them."""
     session.step("via-bind", native_ip.rebinding)
     session.step("names by frames", steps.names, 0)
-    session.step("TCP and VIA at once", native_share.side_by_side)
+    session.step("TCP and VIA on a slow wire", wires.sharing, 0,
+                 wires.SHARING[:1])
     polling.shared_steps(session, much["rounds"])
     session.step(f"{much['messages'] // 5} messages read back, bad wire",
                  steps.reads, 0, much["messages"] // 5)

@@ -108,12 +108,16 @@ def show(what, rates):
     return f"{what}: {' '.join(f'{r:.2f}' for r in rates)} Mb/s"
 
 
-def sharing(session, net, counts=(1, 4), seconds=12):
+# VIs, and seconds in which their shares even out.
+SHARING = ((1, 24), (4, 12))
+
+
+def sharing(session, net, cases=SHARING):
     """TCP and VIA on one slow wire: neither has less than a third."""
     wire = session.lab.wire(net)
     wire.set(rate=f"{RATE}M", queue=QUEUE)
     try:
-        for count in counts:
+        for count, seconds in cases:
             flows = [Tcp(session, net, seconds)] + [
                 Via(session, net, seconds, port=18516 + i)
                 for i in range(count)]
