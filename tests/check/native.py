@@ -31,6 +31,10 @@ class NativeSession(Session):
         super().__init__(check, title, attach=False, nodes=2, nics=[nic],
                          append=" ".join(words), **settings)
 
+    def nic_name(self, net):
+        name = f"{super().nic_name(net)} by {self.driver}"
+        return name + " and stock" if self.mixed else name
+
     def boot(self):
         super().boot()
         for node in self.ours():

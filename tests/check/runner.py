@@ -93,8 +93,8 @@ class Check:
         os.makedirs(self.results, exist_ok=True)
         where = "two" if two else "one"
         kernel, cpus = session.settings["kernel"], session.settings["cpus"]
-        path = os.path.join(self.results,
-                            f"{kernel}_{cpus}_{nic}_{where}.jsonl")
+        name = f"{kernel}_{cpus}_{nic}_{where}.jsonl".replace(" ", "-")
+        path = os.path.join(self.results, name)
         head = {"kernel_name": kernel, "nic": nic, "machines": 1 + two}
         with open(path, "w") as file:
             file.write(json.dumps(head) + "\n" + text)
@@ -149,6 +149,10 @@ class Session:
         self.used = False
         self.seen = {}  # node: bad lines on its console so far
         self.gone = set()  # NICs that a step has unplugged on node 2
+
+    def nic_name(self, net):
+        """Of the NIC of that wire, where results are told."""
+        return self.settings["nics"][net]
 
     def boot(self):
         settings = dict(self.settings)

@@ -116,7 +116,7 @@ def conform_lo(session):
 
 def conform_one(session, net):
     """Both ends on one machine, on the NIC of wire `net`."""
-    nic = session.lab.nics[net]
+    nic = session.nic_name(net)
     conform(session, f"-d via_eth{net}", f"{nic}, one machine", nic)
 
 
@@ -191,7 +191,7 @@ def conform_wire(session, net, pattern=None, patience=1, levels=None):
     only = f"-g '{pattern}' " if pattern else ""
     if levels:
         only += f"--levels {levels} "
-    nic = session.lab.nics[net]
+    nic = session.nic_name(net)
     with Server(session, f"{CONFORM} -d via_eth{net} --server"):
         conform(session, f"-d via_eth{net} {only}{peer(net)}",
                 f"{nic}, two machines", nic, two=True, patience=patience)
