@@ -90,7 +90,8 @@ def native_bars():
         yield Bar(2, limit, stretch=2500 if wait == "poll" else None,
                   level="rd", **lat("via_tulip", "tulip", wait,
                                     "instructions"))
-    for nic, driver in exact.NATIVE.items():
+    for nic in exact.NATIVE_EXACT:
+        driver = exact.NATIVE[nic]
         for wait in ("poll", "block"):
             yield Bar(4, 2.5, bench="bulk", path=driver, nic=nic, level="rd",
                       wait=wait, size=65536)
@@ -101,7 +102,7 @@ def native_bars():
                       unit="ratio")
     yield Bar(2, 4500, level="rd", **lat("via_eepro100", "i82559er", "poll",
                                          "instructions"))
-    for driver in ("via_e1000", "via_eepro100"):
+    for driver in sorted(set(exact.NATIVE.values())):
         for path in (driver, f"tcp@{driver}"):
             yield Bar(4, 1, at_least=True, bench="bw", path=f"{path}/tcp",
                       unit="ratio")
