@@ -28,11 +28,11 @@ def rebinding(session):
     """via-bind there and back keeps all that the interface has."""
     node = session.lab.nodes[0]
     node.sh(f"{IP6} && ip link set eth0 mtu 1400 && "
-            "ip addr add fd00:5::1/64 dev eth0 nodad && "
+            "ip addr add fd00:9::1/64 dev eth0 nodad && "
             "ip addr add 10.9.0.1/24 brd + dev eth0 label eth0:x && "
             "ip route add 192.168.7.0/24 via 10.0.0.2 dev eth0 table 77 && "
             "ip route add 192.168.8.0/24 via 10.0.0.2 metric 5 && "
-            "ip -6 route add fd00:6::/64 via fd00:5::2 dev eth0 && "
+            "ip -6 route add fd00:6::/64 via fd00:9::2 dev eth0 && "
             "ip neigh add 10.0.0.9 lladdr 02:00:00:00:00:09 dev eth0")
     time.sleep(2)
     before = state(node)
