@@ -228,10 +228,18 @@ static int chip_up(struct via_native *n)
 	tx_empty(n);
 	n->rx.next = 0;
 	WRITE_ONCE(n->waits, false);
-	/* It may have been cut off, or the machine have slept. */
+	/*
+	 * Who knows what it did last: it may have the addresses of rings that
+	 * are gone.  So it is made quiet before it may reach memory, and one
+	 * that does not listen never may.
+	 */
+	if (!answers(n))
+		return -ENODEV;
+	n->chip->stop(n);
 	pci_set_master(n->pdev);
 	err = n->chip->start(n);
 	if (err) {
+		pci_clear_master(n->pdev);
 		tx_empty(n);
 		return err;
 	}
@@ -260,6 +268,8 @@ static void chip_down(struct via_native *n)
 	cancel_delayed_work_sync(&n->link_work);
 	netif_carrier_off(n->dev);
 	n->chip->stop(n);
+	/* If it did not hear that. */
+	pci_clear_master(n->pdev);
 	tx_empty(n);
 }
 
@@ -453,7 +463,6 @@ static int map(struct via_native *n)
 	n->regs = pci_iomap(pdev, n->chip->bar, 0);
 	if (!n->regs)
 		goto err_map;
-	pci_set_master(pdev);
 	/* Without it the line does. */
 	if (n->chip->msi)
 		pci_enable_msi(pdev);

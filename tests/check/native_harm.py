@@ -84,7 +84,7 @@ def reloaded(session, rounds):
 def vanished(session):
     """The card does not answer any more, as one pulled out of its slot.
     Programs are told at once; then the card goes, and a new one comes."""
-    two = session.lab.nodes[1]
+    one, two = session.lab.nodes
     path = two.sh("readlink -f /sys/class/net/eth0/device").out.strip()
 
     def pull():
@@ -95,9 +95,21 @@ def vanished(session):
 
     with native.flood(session) as start:
         steps.broken(session, 0, pull, 30 * steps.scale(session))
+    # Up again it has addresses of rings that are gone, and frames to put
+    # there; switched on again, too.
+    one.sh(f"ip neigh replace 10.0.0.2 lladdr {steps.peer(0)} nud permanent "
+           "dev eth0")
+    frames = one.spawn("busybox ping -i 0.005 -s 1400 10.0.0.2 >/dev/null",
+                       200)
     for command in ("ip link set eth0 down", "ip link set eth0 up; true",
-                    "ethtool -S eth0"):
+                    "ethtool -S eth0", "sleep 1",
+                    "printf '\\003' | dd of=" + path + "/config bs=1 seek=4 "
+                    "conv=notrunc 2>/dev/null", "sleep 1",
+                    "ip link set eth0 down; ip link set eth0 up", "sleep 1"):
         two.sh(command, 60)
+    frames.kill()
+    frames.wait(30)
+    one.sh("ip neigh del 10.0.0.2 dev eth0")
     replug(session)
 
 
