@@ -136,9 +136,12 @@ bool burst_again(const struct burst *b, struct tries *t)
 {
 	if (reliable() || b->got == b->n || (b->got && wire_loses()))
 		return false;
+	/* A NIC may lose of each burst, on a wire that loses nothing. */
+	if (b->got && t->n >= FEW_ATTEMPTS)
+		return false;
 	if (once_more(t))
 		return true;
-	CHECK(!"all of a burst comes, where the wire loses nothing");
+	CHECK(!"something of a burst comes");
 	return false;
 }
 

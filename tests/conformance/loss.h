@@ -48,7 +48,7 @@ bool came(struct burst *b, VIP_RETURN rc, uint32_t status, unsigned int id);
 /*
  * burst_again() - is it to be sent again?
  *
- * Some of it has to come, and once all of it unless the wire loses frames.
+ * Some of it has to come.  All of it should, once; but some NICs lose of each.
  */
 bool burst_again(const struct burst *b, struct tries *t);
 

@@ -22,9 +22,9 @@ QUEUE = "vipl/providers/ka_queue.c"
 
 mutant("empty-pointer", QUEUE, "lo", "queue.empty",
        "the OUT pointer is not stored on an empty queue: a drain never ends",
-       ("""			      collect_send(vi, h, out);
-	*out = NULL;
-""", """			      collect_send(vi, h, out);
+       ("""	*out = NULL;
+	/* In the cache line that was just looked at. */
+""", """	/* In the cache line that was just looked at. */
 """))
 mutant("stale-status", QUEUE, "lo", "send.repost",
        "a re-posted descriptor keeps the bits of its last use",
