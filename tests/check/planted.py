@@ -10,9 +10,18 @@ sys.path.append(os.path.join(ROOT, "tests/mutation"))
 
 import mutants  # noqa: E402
 import mutation  # noqa: E402
+import plant  # noqa: E402
+
+
+def all_apply(check):
+    """Each says something about today's sources."""
+    for mutant in mutants.MUTANTS:
+        plant.plant(mutant)
+    check.write(f"{len(mutants.MUTANTS)} mutants apply")
 
 
 def short(check):
+    check.step("mutation: all mutants apply", all_apply, check)
     mutation.run(check, mutants.QUICK)
 
 

@@ -109,8 +109,10 @@ mutant("length-disagrees", "kernel/engine.c", "lo", "format.length",
        ("if (sum != d->length || ", "if ("))
 mutant("segment-end", "kernel/engine.c", "lo", "send.segments rdma.gathered",
        "off by one: a byte behind the end of a segment",
-       ("n = min(len, seg->len - seg_off);",
-        "n = min(len, seg->len - seg_off + 1);"))
+       ("			return VIA_ST_LENGTH_ERROR;\n"
+        "		n = min(len, seg->len - seg_off);",
+        "			return VIA_ST_LENGTH_ERROR;\n"
+        "		n = min(len, seg->len - seg_off + 1);"))
 mutant("immediate-wrong", "kernel/loop.c", "lo", "immediate.with",
        "the immediate data of a message are wrong",
        ("				  d->immediate);",
