@@ -182,10 +182,7 @@ def churn(session, seconds):
     native.carrier(session)
     session.run(one, "busybox ping -c 2 10.0.0.2")
     steps.conform_wire(session, 0, "connect*")
-    for node in session.lab.nodes:
-        pins = session.lab.pins(node)
-        if pins:
-            raise StepFailed(f"{node.name}: {pins} pages stay pinned")
+    native.unpinned(session)
 
 
 SLEEP = """

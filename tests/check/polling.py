@@ -159,29 +159,19 @@ def killed(session, rounds):
             (f"{native.BIND} eth0 stock", f"{native.BIND} eth0 native"))
     for i in range(2 * rounds):
         down, up = ways[i % 2]
-        jobs = [two.spawn(LAT, 200)]
-        jobs.append(one.spawn(f"{LAT} -D 100 {steps.peer(0)}", 200))
-        try:
-            steps.flowing(session, 0, jobs[1])
-            # Alternately the spinning program dies first, or the NIC does.
+        with spinning(session):
+            # Alternately the spinning program dies first, or the NIC does;
+            # whom the NIC took along is not there to be killed.
             kill = "kill -9 $(busybox pidof vipl_lat)"
             two.sh(f"{kill}; {down}" if i & 2 else f"{down}; {kill} || true",
                    60)
             time.sleep(0.2)
             one.sh(f"({kill}); true")
-        finally:
-            for job in jobs:
-                job.kill()
-                job.wait(30)
-                session.write_job(job)
         two.sh(up, 60)
         native.carrier(session)
     session.run(one, "busybox ping -c 2 10.0.0.2")
     steps.conform_wire(session, 0, "connect*")
-    for node in session.lab.nodes:
-        pins = session.lab.pins(node)
-        if pins:
-            raise StepFailed(f"{node.name}: {pins} pages stay pinned")
+    native.unpinned(session)
 
 
 def chip_steps(session):
