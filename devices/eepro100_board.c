@@ -148,22 +148,15 @@ void eepro_phy_wake(struct via_native *n, int phy)
 void eepro_phy_link(struct via_native *n, int phy,
 		    struct via_native_link *link)
 {
-	u16 bmsr, bmcr, both;
+	u16 bmsr, bmcr, both = 0;
 
 	/* It remembers a link that was lost until it is read. */
 	mdi_read(n, phy, MII_BMSR);
 	bmsr = mdi_read(n, phy, MII_BMSR);
 	link->up = bmsr != U16_MAX && bmsr & BMSR_LSTATUS;
 	bmcr = mdi_read(n, phy, MII_BMCR);
-	if (bmcr & BMCR_ANENABLE) {
+	if (bmcr & BMCR_ANENABLE)
 		both = mdi_read(n, phy, MII_ADVERTISE) &
 		       mdi_read(n, phy, MII_LPA);
-		/* The best of both, in the standard's order. */
-		link->mbps = both & (LPA_100FULL | LPA_100HALF) ? 100 : 10;
-		link->full = both & LPA_100FULL ||
-			     (!(both & LPA_100HALF) && both & LPA_10FULL);
-	} else {
-		link->mbps = bmcr & BMCR_SPEED100 ? 100 : 10;
-		link->full = bmcr & BMCR_FULLDPLX;
-	}
+	via_native_mii_speed(link, bmcr, both);
 }

@@ -468,23 +468,16 @@ static void wake_phy(struct via_native *n)
 static void mii_link(struct via_native *n, struct via_native_link *link)
 {
 	int phy = tulip(n)->phy;
-	u16 bmcr, both;
+	u16 bmcr, both = 0;
 
 	/* It remembers a link that was lost until it is read. */
 	mii_read(n, phy, MII_BMSR);
 	link->up = mii_read(n, phy, MII_BMSR) & BMSR_LSTATUS;
 	bmcr = mii_read(n, phy, MII_BMCR);
-	if (bmcr & BMCR_ANENABLE) {
+	if (bmcr & BMCR_ANENABLE)
 		both = mii_read(n, phy, MII_ADVERTISE) &
 		       mii_read(n, phy, MII_LPA);
-		/* The best of both, in the standard's order. */
-		link->mbps = both & (LPA_100FULL | LPA_100HALF) ? 100 : 10;
-		link->full = both & LPA_100FULL ||
-			     (!(both & LPA_100HALF) && both & LPA_10FULL);
-	} else {
-		link->mbps = bmcr & BMCR_SPEED100 ? 100 : 10;
-		link->full = bmcr & BMCR_FULLDPLX;
-	}
+	via_native_mii_speed(link, bmcr, both);
 }
 
 /* Starting and stopping. */

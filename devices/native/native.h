@@ -12,8 +12,9 @@
  * mapped when it was registered (map.c).  So nothing is mapped for a frame,
  * and nothing is freed when it has left: a completed slot is looked at when
  * its room is wanted, or the memory it names is to go, not before, and there
- * is no transmit interrupt per frame.  Only while the ring is more than half full does each
- * slots/4-th frame ask for one, which wakes whoever waits for room.
+ * is no transmit interrupt per frame.  Only while the ring is more than half
+ * full does each slots/4-th frame ask for one, which wakes whoever waits for
+ * room.
  *
  * Received frames are looked at in the NIC's poll.  Frames of the class's
  * EtherType go from the ring's buffer straight to the class, which copies the
@@ -58,6 +59,7 @@
 #include <linux/ethtool.h>
 #include <linux/if_vlan.h>
 #include <linux/interrupt.h>
+#include <linux/mii.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
 #include <linux/workqueue.h>
@@ -301,6 +303,21 @@ static inline void via_native_tx_forget(struct via_native *n)
 {
 	n->tx_done = n->tx.next;
 	memset(n->tx_used, 0, sizeof(n->tx_used));
+}
+
+/* What a 10/100 transceiver runs at; @both: what it and its partner offer. */
+static inline void via_native_mii_speed(struct via_native_link *link, u16 bmcr,
+					u16 both)
+{
+	if (bmcr & BMCR_ANENABLE) {
+		/* The best of both, in the standard's order. */
+		link->mbps = both & (LPA_100FULL | LPA_100HALF) ? 100 : 10;
+		link->full = both & LPA_100FULL ||
+			     (!(both & LPA_100HALF) && both & LPA_10FULL);
+	} else {
+		link->mbps = bmcr & BMCR_SPEED100 ? 100 : 10;
+		link->full = bmcr & BMCR_FULLDPLX;
+	}
 }
 
 /* native.c: for the chips' modules */
