@@ -27,6 +27,8 @@ def on_host(check, full_plan=False):
         check.step("build: for ASan and UBSan", steps.build_sanitized, check,
                    "asan")
     check.step("unit tests", steps.units, check)
+    check.step("10,000,000 frames through the parser", steps.fuzz, check,
+               10000000)
 
 
 def conformance(session, one, two):
@@ -74,6 +76,15 @@ def unreliable(session, net, patterns):
     session.step("Unreliable on a wire that loses 2 %, "
                  f"{session.settings['nics'][net]}",
                  steps.lossy_unreliable, net, patterns)
+
+
+def hostile(session, net, calls):
+    """Whoever is in group via may call anything."""
+    nic = session.settings["nics"][net]
+    session.step(f"{calls} hostile calls, via_lo", steps.hostile, "via_lo",
+                 calls)
+    session.step(f"{calls} hostile calls, {nic}", steps.hostile,
+                 f"via_eth{net}", calls)
 
 
 def unplugging(session, nets):
@@ -127,6 +138,7 @@ def short(check):
         robustness(session, [0], 10, ("p2p*", "states.race*", "connect*"))
         unreliable(session, 0, steps.LOST_MESSAGES)
         slow_wire(session, [0])
+        hostile(session, 0, 100000)
         session.step("via_lo with small limits", steps.small_limits)
         unplugging(session, [1])
 
@@ -141,6 +153,7 @@ def short(check):
         reads(session, [1], 1000)
         # Time-outs are long here: a slice, make check-full has all.
         robustness(session, [1], 5, ("accept*",))
+        hostile(session, 1, 20000)
         unplugging(session, [0])
 
     in_session(check, "6.1", 2, NICS, stock)
@@ -170,6 +183,7 @@ def full(check):
         unreliable(session, 0, steps.LOST_MESSAGES if debug else (None,))
         if not debug:
             slow_wire(session, nets[:1], all_cases=True)
+        hostile(session, 0, 1000000)
         session.step("via_lo with small limits", steps.small_limits)
         unplugging(session, nets)
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* viafuzz: who throws what at the device node, and who must not notice. */
+#ifndef FUZZ_ABI_H
+#define FUZZ_ABI_H
+
+#include <stdint.h>
+
+/* Shared by all processes of a run; written with atomics. */
+struct score {
+	uint64_t ops;			/* calls made */
+	uint64_t good;			/* that were taken, so it is no idling */
+	uint64_t messages;		/* of the victim, each compared */
+	uint32_t stop;			/* everybody ends */
+	uint32_t wrong;			/* the victim has seen what it must not */
+};
+
+struct rng {
+	uint64_t s;
+};
+
+static inline uint64_t rng_next(struct rng *r)
+{
+	/* splitmix64 */
+	uint64_t z = r->s += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+static inline uint32_t rng_below(struct rng *r, uint32_t n)
+{
+	return (rng_next(r) >> 32) * n >> 32;
+}
+
+/* One in so many times. */
+static inline int rng_one_in(struct rng *r, uint32_t n)
+{
+	return !rng_below(r, n);
+}
+
+/* A process of its own: threads that call anything, until it has had enough. */
+void attack(const char *device, uint64_t seed, unsigned int threads,
+	    uint64_t ops, struct score *score);
+/* Another: sends messages to itself between canaries, and compares. */
+void victim(const char *device, struct score *score);
+
+#endif
