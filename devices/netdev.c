@@ -368,10 +368,16 @@ static noinline void rx_broadcast(struct via_ether_nic *nic,
 				  struct via_ether_frame *f)
 {
 	u8 hdr[VIA_WIRE_HDR_MAX] __aligned(8);
+	struct via_ether_chunk chunk = {
+		.data = hdr,
+		.len = min_t(u32, f->len, sizeof(hdr)),
+	};
 
-	if (skb_copy_bits(skb, 0, hdr, min_t(u32, f->len, sizeof(hdr))))
+	if (skb_copy_bits(skb, 0, hdr, chunk.len))
 		return;
 	f->hdr = hdr;
+	f->nchunks = 1;
+	f->chunk = &chunk;
 	via_ether_rx_broadcast(nic, f);
 }
 

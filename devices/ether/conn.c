@@ -76,9 +76,14 @@ static void drop_taken(const struct via_ether_req *copy)
 
 /* What the other end has told of itself.  Both queue locks held. */
 static void set_peer(struct via_ether_vi *ev, u16 vi, u32 cookie,
-		     u32 first_seq, u32 mtu, u32 frames)
+		     u32 first_seq, u32 mtu, u32 frames, bool sealed)
 {
 	mtu = min(mtu, READ_ONCE(ev->nic->mtu));
+	ev->sealed = sealed;
+	if (sealed) {
+		mtu -= VIA_WIRE_SEAL_LEN;
+		ev->tx_odd |= VIA_ODD_SEALED;
+	}
 	ev->peer_vi = vi;
 	ev->peer_cookie = cookie;
 	ev->seg_send = mtu - VIA_WIRE_SEND_HDR;
@@ -101,9 +106,11 @@ static void set_peer(struct via_ether_vi *ev, u16 vi, u32 cookie,
 	via_ether_head_init(ev);
 }
 
-void via_ether_set_peer(struct via_ether_vi *ev, const struct via_conn_hdr *c)
+void via_ether_set_peer(struct via_ether_vi *ev, const struct via_conn_hdr *c,
+			bool sealed)
 {
-	set_peer(ev, c->vi, c->peer_cookie, c->first_seq, c->mtu, c->frames);
+	set_peer(ev, c->vi, c->peer_cookie, c->first_seq, c->mtu, c->frames,
+		 sealed);
 }
 
 /* ops->connect */
@@ -149,7 +156,8 @@ int via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 	ev->deadline = conn->deadline + msecs_to_jiffies(TRY_FIRST_MS);
 	ev->forever = req.forever;
 	via_ether_start(ev, VIA_PHASE_ACCEPT);
-	set_peer(ev, c->vi, c->cookie, c->first_seq, c->mtu, c->frames);
+	set_peer(ev, c->vi, c->cookie, c->first_seq, c->mtu, c->frames,
+		 c->want_seal || ev->want_seal);
 	via_ether_unlock(vi);
 	via_ether_remember(nic, c, VIA_WIRE_ACCEPT, 0);
 	via_ether_conn_tick(ev);
@@ -316,6 +324,7 @@ static void rx_request(struct via_ether_nic *nic,
 	req->client.first_seq = c.first_seq;
 	req->client.mtu = c.mtu;
 	req->client.frames = c.frames;
+	req->client.want_seal = c.options & VIA_WIRE_O_SEALED;
 	req->seen = jiffies;
 	req->forever = c.timeout_ms == VIA_WIRE_FOREVER;
 	req->deadline = jiffies + msecs_to_jiffies(c.timeout_ms);
@@ -380,12 +389,16 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 		.max_transfer = c->max_transfer,
 		.rights = c->rights,
 	};
+	bool sealed = c->options & VIA_WIRE_O_SEALED;
 
 	ev->last_rx = jiffies;
 	if (ev->phase == (p2p ? VIA_PHASE_PEER : VIA_PHASE_REQUEST)) {
 		if (p2p && !via_ether_peer_fits(ev, &attrs, from))
 			return true;
-		via_ether_set_peer(ev, c);
+		/* Who is asked grants it. */
+		if (ev->want_seal && !sealed)
+			return false;
+		via_ether_set_peer(ev, c, sealed);
 		if (!via_conn_established(ev->vi, &attrs))
 			return false;
 		ev->phase = VIA_PHASE_CONNECTED;

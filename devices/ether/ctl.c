@@ -5,10 +5,14 @@
 
 #define RESETS_PER_TICK	64	/* answers to strangers, per 1/16 s */
 
-/* Send one frame by itself.  False: the NIC is full; nothing was sent. */
+/*
+ * Send one frame by itself; a seal, unless it is @plain, comes behind it.
+ * False: the NIC is full; nothing was sent.
+ */
 static bool send_one(struct via_ether_nic *nic, u32 flow, const void *frame,
-		     u32 len)
+		     u32 size, bool plain)
 {
+	u32 len = plain ? size : size + VIA_WIRE_SEAL_LEN;
 	struct via_ether_tx tx;
 	struct via_ether_buf buf;
 	bool ok = false;
@@ -16,7 +20,9 @@ static bool send_one(struct via_ether_nic *nic, u32 flow, const void *frame,
 	if (!nic->ops->tx_begin(nic, &tx, flow))
 		goto out;
 	if (nic->ops->tx_get(nic, &tx, len, &buf)) {
-		memcpy(buf.data, frame, len);
+		memcpy(buf.data, frame, size);
+		if (!plain)
+			via_ether_seal(buf.data, len, 0);
 		ok = nic->ops->tx_put(nic, &tx, len, &buf);
 	}
 	nic->ops->tx_end(nic, &tx);
@@ -55,7 +61,8 @@ bool via_ether_send_ctl(struct via_ether_nic *nic,
 	fill_head(nic, &f.h, ctl);
 	f.a.reason = cpu_to_be32(ctl->reason);
 	f.a.sack = cpu_to_be64(ctl->sack);
-	return send_one(nic, ctl->dst, &f, sizeof(f));
+	return send_one(nic, ctl->dst, &f, sizeof(f.h) + sizeof(f.a),
+			ctl->plain);
 }
 
 /*
@@ -73,6 +80,7 @@ bool via_ether_send_ack(struct via_ether_vi *ev, u8 type)
 		.ack = ev->rx.next,
 		.reason = type == VIA_WIRE_DISCONNECT ? ev->reason : 0,
 		.sack = ev->rx.held,
+		.plain = !ev->sealed && !via_wire_always_sealed(type),
 	};
 
 	lockdep_assert_held(&ev->vi->rq.lock);
@@ -138,9 +146,12 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 	f.c.max_transfer = cpu_to_be32(vi->attrs.max_transfer);
 	f.c.rights = cpu_to_be32(vi->attrs.rights);
 	f.c.timeout_ms = cpu_to_be32(time_left(ev));
+	if (client ? ev->want_seal : ev->sealed)
+		f.c.options = cpu_to_be32(VIA_WIRE_O_SEALED);
 	fill_addr(&f.c.client, client ? &vi->local : &vi->remote);
 	fill_addr(&f.c.server, client ? &vi->remote : &vi->local);
-	return send_one(ev->nic, vi->index, &f, sizeof(f));
+	return send_one(ev->nic, vi->index, &f, sizeof(f.h) + sizeof(f.c),
+			false);
 }
 
 /*
@@ -188,5 +199,5 @@ bool via_ether_send_name(struct via_ether_nic *nic, const u8 *mac, u8 type,
 	f.n.nonce = cpu_to_be32(nonce);
 	f.n.name_len = strnlen(name, VIA_WIRE_NAME_MAX);
 	memcpy(f.n.name, name, f.n.name_len);
-	return send_one(nic, 0, &f, sizeof(f));
+	return send_one(nic, 0, &f, sizeof(f.h) + sizeof(f.n), false);
 }

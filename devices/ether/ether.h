@@ -85,6 +85,7 @@ struct via_ether_answer {
 /* What has to be done before new sends: bits of tx_odd. */
 #define VIA_ODD_ACTIVE		0x1	/* tx_index is begun, or waits */
 #define VIA_ODD_ANSWER		0x2	/* reads of the peer wait for data */
+#define VIA_ODD_SEALED		0x4	/* frames have checksums: no short cut */
 
 /**
  * struct via_ether_vi - the class's part of a VI, vi->priv
@@ -99,6 +100,8 @@ struct via_ether_answer {
  * @seg_send:	payload bytes of a SEND frame
  * @seg_write:	payload bytes of a WRITE frame
  * @dma_from:	bytes of payload from which on a frame goes by DMA
+ * @want_seal:	checksums were asked for when the attempt began
+ * @sealed:	its frames have checksums
  * @head:	template of every frame sent
  *
  * Sender, vi->sq.lock:
@@ -162,6 +165,8 @@ struct via_ether_vi {
 	struct via_ether_nic *nic;
 	u8 phase;
 	bool reliable;
+	bool want_seal;
+	bool sealed;
 	bool hot;
 	bool live;
 	u16 peer_vi;
@@ -240,6 +245,7 @@ struct via_ether_client {
 	u32 first_seq;
 	u32 mtu;
 	u32 frames;
+	bool want_seal;
 };
 
 /* A request that the server's program has not answered. */
@@ -256,6 +262,7 @@ enum via_ether_count {
 	VIA_C_RX_FRAMES, VIA_C_RX_BYTES, VIA_C_TX_FRAMES, VIA_C_TX_BYTES,
 	VIA_C_TX_BUSY, VIA_C_TX_DMA,
 	VIA_C_BAD_VERSION, VIA_C_BAD_TYPE, VIA_C_BAD_LENGTH, VIA_C_BAD_FIELD,
+	VIA_C_BAD_SEAL,
 	VIA_C_NO_VI, VIA_C_COOKIE, VIA_C_NO_RECEIVE, VIA_C_OLD, VIA_C_GAP,
 	VIA_C_DUP, VIA_C_BEYOND, VIA_C_PARTIAL,
 	VIA_C_OOO_HELD, VIA_C_OOO_DROPPED,
@@ -282,6 +289,7 @@ struct via_ether_counters {
 
 /* main.c: parameters, scaled for slow kernels */
 extern ushort via_ether_type;
+extern bool via_ether_checksum;
 extern uint via_ether_window;
 extern uint via_ether_ooo_max;
 extern uint via_ether_retries;
@@ -319,6 +327,7 @@ struct via_ether_ctl {
 	u32 ack;
 	u32 reason;
 	u64 sack;
+	bool plain;			/* of a connection without checksums */
 };
 
 bool via_ether_send_ctl(struct via_ether_nic *nic,
@@ -360,10 +369,22 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 void via_ether_conn_tick(struct via_ether_vi *ev);
 void via_ether_conn_end(struct via_ether_vi *ev, u32 verdict);
 void via_ether_reqs_expire(struct via_ether_nic *nic, bool all);
-void via_ether_set_peer(struct via_ether_vi *ev,
-			const struct via_conn_hdr *c);
+void via_ether_set_peer(struct via_ether_vi *ev, const struct via_conn_hdr *c,
+			bool sealed);
 void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 			 const u8 *disc, u32 disc_len);
+
+/* seal.c */
+void via_ether_seal(void *frame, u32 size, u32 len);
+bool via_ether_seal_ok(const struct via_ether_frame *f,
+		       const struct via_frame_hdr *h);
+
+/* Does a frame on this connection have what was agreed upon? */
+static inline bool via_ether_seal_fits(const struct via_ether_vi *ev,
+				       const struct via_frame_hdr *h)
+{
+	return likely(ev->sealed == !!(h->flags & VIA_WIRE_SEALED));
+}
 
 /* verdict.c */
 void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,

@@ -9,6 +9,10 @@ ushort via_ether_type = VIA_WIRE_ETHERTYPE;
 module_param_named(ethertype, via_ether_type, ushort, 0444);
 MODULE_PARM_DESC(ethertype, "EtherType of our frames (default 0x88b5)");
 
+bool via_ether_checksum;
+module_param_named(checksum, via_ether_checksum, bool, 0644);
+MODULE_PARM_DESC(checksum, "new connections carry a CRC32C in each frame");
+
 uint via_ether_window = VIA_WIN_MAX;
 module_param_named(window, via_ether_window, uint, 0644);
 MODULE_PARM_DESC(window, "frames unacknowledged per VI, 1..64 (default 64)");
@@ -90,7 +94,8 @@ unsigned long via_ether_dead(void)
  */
 u32 via_ether_dma_from(const struct via_ether_vi *ev)
 {
-	if (!ev->reliable || !ev->nic->ops->tx_put_frags)
+	/* What has a checksum must not change under it: it is copied, too. */
+	if (!ev->reliable || ev->sealed || !ev->nic->ops->tx_put_frags)
 		return U32_MAX;
 	return max(READ_ONCE(dma_min), 1u);
 }
@@ -112,6 +117,7 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_BAD_TYPE] = "drop_type",
 	[VIA_C_BAD_LENGTH] = "drop_length",
 	[VIA_C_BAD_FIELD] = "drop_field",
+	[VIA_C_BAD_SEAL] = "drop_checksum",
 	[VIA_C_NO_VI] = "drop_no_vi",
 	[VIA_C_COOKIE] = "drop_cookie",
 	[VIA_C_NO_RECEIVE] = "drop_no_receive",

@@ -74,7 +74,8 @@ static bool choose(struct via_ether_vi *ev, const struct via_conn_hdr *c)
 		       ev->peer_cookie == c->peer_cookie;
 	if (ev->phase != VIA_PHASE_PEER)
 		return false;
-	via_ether_set_peer(ev, c);
+	via_ether_set_peer(ev, c, ev->want_seal ||
+			   c->options & VIA_WIRE_O_SEALED);
 	ev->peer_attrs = (struct via_vi_attrs) {
 		.reliability = c->reliability,
 		.max_transfer = c->max_transfer,

@@ -28,6 +28,7 @@ void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 		ev->cookie = get_random_u32();
 	} while (!ev->cookie);
 	ev->first_seq = get_random_u32();
+	ev->want_seal = READ_ONCE(via_ether_checksum);
 	/* From here until the VI is Idle again its attributes stay. */
 	ev->reliable = ev->vi->attrs.reliability != VIA_UNRELIABLE;
 	ev->phase = phase;
@@ -113,6 +114,7 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 	/* Racy by nature; each is one word. */
 	via_stat(sink, "tx_next_seq", READ_ONCE(ev->tx.nxt));
 	via_stat(sink, "rx_next_seq", READ_ONCE(ev->rx.next));
+	via_stat(sink, "checksum", READ_ONCE(ev->sealed));
 	if (!ev->reliable)
 		return;
 	via_stat(sink, "tx_in_flight", via_win_flight(&ev->tx));

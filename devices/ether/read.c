@@ -14,6 +14,13 @@
 
 #include "send.h"
 
+/* Bytes before the payload. */
+static u32 hdr_size(const struct via_ether_vi *ev, u32 headers)
+{
+	return sizeof(struct ethhdr) + headers +
+	       (ev->sealed ? VIA_WIRE_SEAL_LEN : 0);
+}
+
 /* Begin a frame: its room, all but what follows the common header. */
 static struct via_wire_data *open_frame(struct burst *b, u8 type, u8 flags,
 					u32 seq, u32 size, u32 len,
@@ -37,11 +44,15 @@ static struct via_wire_data *open_frame(struct burst *b, u8 type, u8 flags,
 	return (struct via_wire_data *)(h + 1);
 }
 
-static enum sent close_frame(struct burst *b, u32 size,
+/* @size bytes of headers, @len of payload. */
+static enum sent close_frame(struct burst *b, u32 size, u32 len,
 			     struct via_ether_buf *buf)
 {
 	struct via_ether_nic *nic = b->nic;
 
+	if (unlikely(b->ev->sealed))
+		via_ether_seal(buf->data, size, len);
+	size += len;
 	if (unlikely(!nic->ops->tx_put(nic, &b->tx, size, buf)))
 		return SENT_STALL;
 	via_ether_count(nic, TX_FRAMES);
@@ -52,7 +63,7 @@ static enum sent close_frame(struct burst *b, u32 size,
 static enum sent put_read(struct burst *b, const struct via_desc *d, u32 seq,
 			  u8 flags)
 {
-	const u32 size = sizeof(struct ethhdr) + VIA_WIRE_WRITE_HDR;
+	u32 size = hdr_size(b->ev, VIA_WIRE_WRITE_HDR);
 	struct via_wire_data *data;
 	struct via_wire_rdma *r;
 	struct via_ether_buf buf;
@@ -66,7 +77,7 @@ static enum sent put_read(struct burst *b, const struct via_desc *d, u32 seq,
 	r = (struct via_wire_rdma *)(data + 1);
 	r->raddr = cpu_to_be64(d->raddr);
 	r->rhandle = cpu_to_be32(d->rhandle);
-	return close_frame(b, size, &buf);
+	return close_frame(b, size, 0, &buf);
 }
 
 /* The peer may not read that, or not any more. */
@@ -87,7 +98,7 @@ static struct via_ether_answer *answer_of(struct via_ether_vi *ev, u32 index)
 static enum sent put_answer(struct burst *b, const struct via_ether_answer *a,
 			    u32 seq, u32 off, u32 len, u8 flags)
 {
-	const u32 size = sizeof(struct ethhdr) + VIA_WIRE_SEND_HDR;
+	u32 size = hdr_size(b->ev, VIA_WIRE_SEND_HDR);
 	struct via_wire_data *data;
 	struct via_ether_buf buf;
 	struct via_frags frags;
@@ -107,7 +118,7 @@ static enum sent put_answer(struct burst *b, const struct via_ether_answer *a,
 		b->nic->ops->tx_drop(b->nic, &b->tx, &buf);
 		return refuse(b);
 	}
-	return close_frame(b, size + len, &buf);
+	return close_frame(b, size, len, &buf);
 }
 
 enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)

@@ -461,7 +461,8 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 	bool known;
 
 	via_ether_lock(vi);
-	known = ours(ev, h, f->src) && ev->phase == VIA_PHASE_CONNECTED;
+	known = ours(ev, h, f->src) && ev->phase == VIA_PHASE_CONNECTED &&
+		via_ether_seal_fits(ev, h);
 	if (known)
 		ev->last_rx = jiffies;
 	if (known && !vi->broken) {
@@ -505,6 +506,11 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		spin_unlock(&vi->rq.lock);
 		return stranger(nic, h, f, false);
 	}
+	if (unlikely(!via_ether_seal_fits(ev, h))) {
+		spin_unlock(&vi->rq.lock);
+		via_ether_count(nic, BAD_SEAL);
+		return;
+	}
 	/* Asked under rq.lock: what we release was taken under it, too. */
 	if (unlikely(READ_ONCE(ev->reads))) {
 		spin_unlock(&vi->rq.lock);
@@ -536,14 +542,15 @@ static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 {
 	struct via_vi *vi = via_vi_lookup(nic->ka, h->dst);
 	struct via_ether_vi *ev;
-	bool known, accept;
+	bool known, accept, fits;
 
 	if (vi) {
 		ev = vi->priv;
 		spin_lock(&vi->rq.lock);
 		known = ours(ev, h, f->src);
 		accept = ev->phase == VIA_PHASE_ACCEPT;
-		if (known)
+		fits = via_ether_seal_fits(ev, h);
+		if (known && fits)
 			ev->last_rx = jiffies;
 		spin_unlock(&vi->rq.lock);
 	} else {
@@ -553,6 +560,10 @@ static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		/* What says goodbye to nobody needs no answer. */
 		if (h->type != VIA_WIRE_DISCONNECT)
 			stranger(nic, h, f, !vi);
+		return;
+	}
+	if (unlikely(!fits)) {
+		via_ether_count(nic, BAD_SEAL);
 		return;
 	}
 	if (accept && !via_ether_confirmed(ev))
@@ -599,6 +610,10 @@ void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
 	err = via_wire_parse(f->hdr, f->len, &h);
 	if (unlikely(err))
 		return rx_bad(nic, err);
+	if (unlikely(h.flags & VIA_WIRE_SEALED && !via_ether_seal_ok(f, &h))) {
+		via_ether_count(nic, BAD_SEAL);
+		return;
+	}
 	switch (h.type) {
 	case VIA_WIRE_SEND:
 	case VIA_WIRE_WRITE:

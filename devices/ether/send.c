@@ -74,6 +74,8 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 
 	if (write)
 		size += sizeof(struct via_wire_rdma);
+	if (unlikely(ev->sealed))
+		size += VIA_WIRE_SEAL_LEN;
 	if (unlikely(!b->open && !burst_begin(b)))
 		return SENT_STALL;
 	if (unlikely(!nic->ops->tx_get(nic, &b->tx, size + len, &buf)))
@@ -92,6 +94,8 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 			return SENT_BROKEN;
 		}
 	}
+	if (unlikely(ev->sealed))
+		via_ether_seal(buf.data, size, len);
 	if (unlikely(!nic->ops->tx_put(nic, &b->tx, size + len, &buf)))
 		return SENT_STALL;
 	via_ether_count(nic, TX_FRAMES);

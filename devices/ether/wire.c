@@ -82,30 +82,13 @@ static enum via_wire_error parse_ack(const struct via_wire *w, u32 len,
 	return VIA_WIRE_OK;
 }
 
-enum via_wire_error via_wire_parse(const void *p, u32 len,
-				   struct via_frame_hdr *h)
+static enum via_wire_error parse_type(const struct via_wire *w, u32 len,
+				      struct via_frame_hdr *h)
 {
-	const struct via_wire *w = p;
-
-	if (unlikely(len < sizeof(*w)))
-		return VIA_WIRE_BAD_LENGTH;
-	if (unlikely(w->version != VIA_WIRE_VERSION))
-		return VIA_WIRE_BAD_VERSION;
-	h->type = w->type;
-	h->flags = w->flags;
-	h->dst = be16_to_cpu(w->dst);
-	h->len = be16_to_cpu(w->len);
-	h->cookie = be32_to_cpu(w->cookie);
-	h->seq = be32_to_cpu(w->seq);
-	h->ack = be32_to_cpu(w->ack);
-	if (unlikely((h->flags & ~VIA_WIRE_FLAGS) || w->reserved))
-		return VIA_WIRE_BAD_FIELD;
-
-	if (likely(h->type == VIA_WIRE_SEND)) {
+	switch (h->type) {
+	case VIA_WIRE_SEND:
 		h->hdr_len = VIA_WIRE_SEND_HDR;
 		return parse_data(w, len, h);
-	}
-	switch (h->type) {
 	case VIA_WIRE_WRITE:
 		return parse_write(w, len, h);
 	case VIA_WIRE_READ:
@@ -141,6 +124,55 @@ enum via_wire_error via_wire_parse(const void *p, u32 len,
 	}
 }
 
+/* As if the seal were not there, but for where the payload begins. */
+static enum via_wire_error parse_sealed(const struct via_wire *w, u32 len,
+					struct via_frame_hdr *h)
+{
+	const struct via_wire_seal *seal;
+	enum via_wire_error err;
+
+	if (len < sizeof(*w) + VIA_WIRE_SEAL_LEN)
+		return VIA_WIRE_BAD_LENGTH;
+	err = parse_type(w, len - VIA_WIRE_SEAL_LEN, h);
+	if (err)
+		return err;
+	seal = (const void *)((const u8 *)w + h->hdr_len);
+	h->seal = be32_to_cpu(seal->crc);
+	h->hdr_len += VIA_WIRE_SEAL_LEN;
+	return VIA_WIRE_OK;
+}
+
+enum via_wire_error via_wire_parse(const void *p, u32 len,
+				   struct via_frame_hdr *h)
+{
+	const struct via_wire *w = p;
+	enum via_wire_error err;
+
+	if (unlikely(len < sizeof(*w)))
+		return VIA_WIRE_BAD_LENGTH;
+	if (unlikely(w->version != VIA_WIRE_VERSION))
+		return VIA_WIRE_BAD_VERSION;
+	h->type = w->type;
+	h->flags = w->flags;
+	h->dst = be16_to_cpu(w->dst);
+	h->len = be16_to_cpu(w->len);
+	h->cookie = be32_to_cpu(w->cookie);
+	h->seq = be32_to_cpu(w->seq);
+	h->ack = be32_to_cpu(w->ack);
+	if (unlikely((h->flags & ~VIA_WIRE_FLAGS) || w->reserved))
+		return VIA_WIRE_BAD_FIELD;
+
+	if (unlikely(h->flags & VIA_WIRE_SEALED))
+		return parse_sealed(w, len, h);
+	if (likely(h->type == VIA_WIRE_SEND)) {
+		h->hdr_len = VIA_WIRE_SEND_HDR;
+		return parse_data(w, len, h);
+	}
+	err = parse_type(w, len, h);
+	return !err && via_wire_always_sealed(h->type) ? VIA_WIRE_BAD_FIELD :
+							 err;
+}
+
 enum via_wire_error via_wire_parse_conn(const void *p, struct via_conn_hdr *c)
 {
 	const struct via_wire_conn *w =
@@ -155,6 +187,7 @@ enum via_wire_error via_wire_parse_conn(const void *p, struct via_conn_hdr *c)
 	c->max_transfer = be32_to_cpu(w->max_transfer);
 	c->rights = be32_to_cpu(w->rights);
 	c->timeout_ms = be32_to_cpu(w->timeout_ms);
+	c->options = be32_to_cpu(w->options);
 	c->client_host_len = w->client.host_len;
 	c->client_disc_len = w->client.disc_len;
 	c->server_host_len = w->server.host_len;
@@ -170,7 +203,7 @@ enum via_wire_error via_wire_parse_conn(const void *p, struct via_conn_hdr *c)
 	c->server_disc = w->server.disc;
 	/* A cookie is never 0: that is how an unconnected VI is marked. */
 	if (c->mtu < VIA_WIRE_MTU_MIN || c->mtu > VIA_WIRE_MTU_MAX ||
-	    !c->frames || !c->peer_cookie)
+	    !c->frames || !c->peer_cookie || c->options & ~VIA_WIRE_O_SEALED)
 		return VIA_WIRE_BAD_FIELD;
 	return VIA_WIRE_OK;
 }

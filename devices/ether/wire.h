@@ -40,7 +40,8 @@
 #define VIA_WIRE_PUSH		0x01	/* the sender has nothing more to send */
 #define VIA_WIRE_IMMEDIATE	0x02	/* the message carries immediate data */
 #define VIA_WIRE_ACK_NOW	0x04	/* the sender's window is closed */
-#define VIA_WIRE_FLAGS		0x07
+#define VIA_WIRE_SEALED		0x08	/* a checksum follows the headers */
+#define VIA_WIRE_FLAGS		0x0f
 
 /* Why a connection ended (DISCONNECT). */
 #define VIA_WIRE_R_CLOSED	0	/* the program, or its death */
@@ -102,6 +103,8 @@ struct via_wire_addr {
  * they are dst and cookie of WAIT, NO_MATCH, REJECT and CANCEL alike.
  * PEER_REQUEST and PEER_ACCEPT likewise; the asking side is the client.
  */
+#define VIA_WIRE_O_SEALED	0x1	/* asks for, or grants, checksums */
+
 struct via_wire_conn {
 	__be16	vi;			/* sender's VI index */
 	__be16	frames;			/* frames its NIC can take in a row */
@@ -112,6 +115,7 @@ struct via_wire_conn {
 	__be32	max_transfer;
 	__be32	rights;
 	__be32	timeout_ms;		/* REQUEST: left; all ones: no limit */
+	__be32	options;		/* VIA_WIRE_O_* */
 	struct via_wire_addr client;
 	struct via_wire_addr server;
 } __packed;
@@ -135,8 +139,18 @@ struct via_wire_name {
 	(sizeof(struct via_wire) + sizeof(struct via_wire_conn))
 #define VIA_WIRE_NAME_LEN \
 	(sizeof(struct via_wire) + sizeof(struct via_wire_name))
+/*
+ * VIA_WIRE_SEALED: behind the headers lies the CRC32C of the frame without
+ * it, padding excluded, as a __be32.  Frames of a connection are sealed if it
+ * was agreed upon, all others always.
+ */
+struct via_wire_seal {
+	__be32	crc;
+} __packed;
+
+#define VIA_WIRE_SEAL_LEN	((__u32)sizeof(struct via_wire_seal))
 /* The header of any frame is in its first so many bytes. */
-#define VIA_WIRE_HDR_MAX	VIA_WIRE_CONN_LEN
+#define VIA_WIRE_HDR_MAX	(VIA_WIRE_CONN_LEN + VIA_WIRE_SEAL_LEN)
 
 #define VIA_WIRE_MTU_MIN	256u
 #define VIA_WIRE_MTU_MAX	65535u
@@ -146,7 +160,7 @@ static_assert(sizeof(struct via_wire) == 20, "wire header");
 static_assert(VIA_WIRE_SEND_HDR == 32, "send header");
 static_assert(VIA_WIRE_WRITE_HDR == 44, "write header");
 static_assert(VIA_WIRE_ACK_LEN == 32, "ack frame");
-static_assert(VIA_WIRE_CONN_LEN <= VIA_WIRE_MTU_MIN, "control frames fit");
+static_assert(VIA_WIRE_HDR_MAX <= VIA_WIRE_MTU_MIN, "control frames fit");
 
 /* A frame taken apart, in host order. */
 struct via_frame_hdr {
@@ -154,10 +168,11 @@ struct via_frame_hdr {
 	u8 flags;
 	u16 dst;
 	u32 len;			/* payload bytes */
-	u32 hdr_len;			/* bytes before the payload */
+	u32 hdr_len;			/* bytes before the payload, seal included */
 	u32 cookie;
 	u32 seq;
 	u32 ack;
+	u32 seal;			/* with VIA_WIRE_SEALED */
 	union {
 		struct {		/* SEND, WRITE, READ, READ_DATA */
 			u32 msg_len;
@@ -184,6 +199,7 @@ struct via_conn_hdr {
 	u32 max_transfer;
 	u32 rights;
 	u32 timeout_ms;
+	u32 options;
 	/* lengths are within the bounds above */
 	u32 client_host_len, client_disc_len;
 	u32 server_host_len, server_disc_len;
@@ -209,10 +225,17 @@ enum via_wire_error {
  * Take a frame apart.  @p has min(@len, VIA_WIRE_HDR_MAX) bytes in a row;
  * @len is the length of the frame behind the Ethernet header, padding
  * included.  Whatever is found, nothing outside is read, and all lengths in
- * @h are consistent with @len and with one another.
+ * @h are consistent with @len and with one another.  Whether a seal is that of
+ * the frame is not looked at here.
  */
 enum via_wire_error via_wire_parse(const void *p, u32 len,
 				   struct via_frame_hdr *h);
+
+/* Frames that are not of a connection that stands. */
+static inline bool via_wire_always_sealed(u8 type)
+{
+	return type >= VIA_WIRE_RESET;
+}
 
 /* The body of a frame of which via_wire_has_conn() is true. */
 static inline bool via_wire_has_conn(u8 type)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Which steps run where: the short plan of make check, and the full one."""
 
+import checksum
 import lab_selftest
 import native_plan
 import planted
@@ -135,6 +136,7 @@ def short(check):
                      "threads,notify,wait,cqvi,disconnect")
         reliability(session, [2], 100000)
         reads(session, [0], 100000)
+        session.step("checksums, e1000", checksum.checksums, 0, 20000)
         robustness(session, [0], 10, ("p2p*", "states.race*", "connect*"))
         unreliable(session, 0, steps.LOST_MESSAGES)
         slow_wire(session, [0])
@@ -177,6 +179,9 @@ def full(check):
             session.step("conformance under ASan and UBSan",
                          steps.conform_sanitized, "asan")
         reliability(session, nets, 20000 if debug else 100000)
+        for net in nets:
+            session.step(f"checksums, {session.settings['nics'][net]}",
+                         checksum.checksums, net, 20000)
         reads(session, nets, 20000 if debug else 100000)
         robustness(session, nets, 10)
         # Every loss costs time, and a debug kernel has long time-outs.

@@ -10,11 +10,16 @@ DATA = (0x01, 0x02, 0x03, 0x04)
 ACKS = (0x08, 0x09, 0x0a, 0x0b, 0x12, 0x13, 0x14, 0x15, 0x16)
 CONNS = (0x10, 0x11, 0x17, 0x18)
 NAMES = (0x20, 0x21)
-HEAD = 204			# VIA_WIRE_HDR_MAX
+HEAD = 212			# VIA_WIRE_HDR_MAX
+
+
+SEALED = 0x08
 
 
 def wire(kind, length=0):
-    return struct.pack(">BBBBHHIII", 1, kind, 0, 0, 3, length, 0x1234, 7, 9)
+    """Frames that are of no connection are sealed."""
+    return struct.pack(">BBBBHHIII", 1, kind, SEALED if kind > 0x0a else 0,
+                       0, 3, length, 0x1234, 7, 9)
 
 
 def body(kind):
@@ -29,8 +34,8 @@ def body(kind):
     if kind in CONNS:
         address = bytes([6, 4, 0, 0]) + b"\x52\x54\0\0\0\1\0\0" + \
             b"disc".ljust(64, b"\0")
-        return wire(kind) + struct.pack(">HHIIIIIII", 1, 64, 5, 6, 1500, 2,
-                                        32768, 0, 1000) + address * 2
+        return wire(kind) + struct.pack(">HHIIIIIIII", 1, 64, 5, 6, 1500, 2,
+                                        32768, 0, 1000, 1) + address * 2
     return wire(kind) + struct.pack(">IB3x64s", 77, 5, b"node2")
 
 

@@ -65,7 +65,7 @@ class Lab:
     """Nodes, wires and their logs.
 
     nodes, nics, cpus, mem (MiB): the guests, all alike.
-    kernel: "6.1", "6.12" or "debug-6.1".
+    kernel: "6.1", "6.12", "debug-6.1" or "kcsan-6.1".
     wire: settings for all wires, see labkit.wire.Wire.
     exact: one guest that counts instructions.
     append: more words for the kernel's command line.
@@ -88,14 +88,16 @@ class Lab:
             initrd.nic_model(spec)
         self.append, self.qemu_args = append, list(qemu_args)
         self.kernel = kernels.kernel(kernel)
+        # It is slow; and it looks for leaks.
+        self.slow = kernel in kernels.FRAGMENTS
         self.debug = kernel.startswith("debug")
-        self.mem = mem or (1024 if self.debug else 512)
+        self.mem = mem or (1024 if self.slow else 512)
         ensure_tools()
         self.initrd = initrd.build(self.kernel)
         self.accel = "tcg" if exact else accel.choose(
             accelerator, kernels.kernel("6.1"),
             initrd.build(kernels.kernel("6.1")))
-        self.boot_limit = 300 if self.debug else 120
+        self.boot_limit = 300 if self.slow else 120
         self.logdir = os.path.abspath(logdir) if logdir else new_logdir()
         os.makedirs(self.logdir, exist_ok=True)
         self.wire_settings = dict(wire or {})
@@ -179,6 +181,8 @@ class Lab:
 
     def insmod(self, node, params=None, modules=MODULES):
         """Insert our modules; params: {"via_netdev": "attach=eth0"}."""
+        if "via_ether" in modules:
+            node.sh("modprobe libcrc32c")
         for name in modules:
             words = (params or {}).get(name, "")
             node.sh(f"insmod {self.module_path(name)} {words}".strip(), 120)

@@ -26,6 +26,8 @@ static struct frame make(u8 type)
 {
 	struct frame f = { .w.version = VIA_WIRE_VERSION, .w.type = type };
 
+	if (via_wire_always_sealed(type))
+		f.w.flags = VIA_WIRE_SEALED;
 	return f;
 }
 
@@ -241,6 +243,38 @@ static void reads_an_ack(void)
 	CU_ASSERT_EQUAL(parse(&f, 60, &h), VIA_WIRE_BAD_LENGTH);
 }
 
+static void reads_a_seal(void)
+{
+	struct frame f = make(VIA_WIRE_SEND);
+	struct via_frame_hdr h;
+	int type;
+
+	/* It lies before the payload, and is none of it. */
+	f.w.flags = VIA_WIRE_SEALED | VIA_WIRE_PUSH;
+	f.w.len = cpu_to_be16(8);
+	f.d.msg_len = cpu_to_be32(8);
+	f.r.raddr = cpu_to_be64(0x0102030405060708);
+	CU_ASSERT_EQUAL(parse(&f, 44, &h), VIA_WIRE_OK);
+	CU_ASSERT_EQUAL(h.hdr_len, 36);
+	CU_ASSERT_EQUAL(h.seal, 0x01020304);
+	CU_ASSERT_EQUAL(h.len, 8);
+	CU_ASSERT_EQUAL(parse(&f, 43, &h), VIA_WIRE_BAD_LENGTH);
+	f = make(VIA_WIRE_ACK);
+	f.w.flags = VIA_WIRE_SEALED;
+	CU_ASSERT_EQUAL(parse(&f, 36, &h), VIA_WIRE_OK);
+	CU_ASSERT_EQUAL(parse(&f, 35, &h), VIA_WIRE_BAD_LENGTH);
+	CU_ASSERT_EQUAL(parse(&f, 20, &h), VIA_WIRE_BAD_LENGTH);
+	/* What is not of a connection cannot do without. */
+	for (type = VIA_WIRE_RESET; type <= VIA_WIRE_NAME_REPLY; type++) {
+		f = make(type);
+		if (parse(&f, 512, &h) == VIA_WIRE_BAD_TYPE)
+			continue;
+		CU_ASSERT_EQUAL(parse(&f, 512, &h), VIA_WIRE_OK);
+		f.w.flags = 0;
+		CU_ASSERT_EQUAL(parse(&f, 512, &h), VIA_WIRE_BAD_FIELD);
+	}
+}
+
 static enum via_wire_error conn(const struct frame *f)
 {
 	struct via_conn_hdr c;
@@ -258,13 +292,15 @@ static void reads_a_request(void)
 	f.c.timeout_ms = cpu_to_be32(VIA_WIRE_FOREVER);
 	f.c.client.disc_len = 64;
 	f.c.client.disc[63] = 5;
-	CU_ASSERT_EQUAL(parse(&f, VIA_WIRE_CONN_LEN, &h), VIA_WIRE_OK);
-	CU_ASSERT_EQUAL(parse(&f, VIA_WIRE_CONN_LEN - 1, &h),
+	CU_ASSERT_EQUAL(parse(&f, VIA_WIRE_CONN_LEN + 4, &h), VIA_WIRE_OK);
+	CU_ASSERT_EQUAL(parse(&f, VIA_WIRE_CONN_LEN + 3, &h),
 			VIA_WIRE_BAD_LENGTH);
+	f.c.options = cpu_to_be32(VIA_WIRE_O_SEALED);
 	CU_ASSERT_EQUAL(via_wire_parse_conn(&f, &c), VIA_WIRE_OK);
 	CU_ASSERT_EQUAL(c.vi, 17);
 	CU_ASSERT_EQUAL(c.peer_cookie, 7);
 	CU_ASSERT_EQUAL(c.timeout_ms, VIA_WIRE_FOREVER);
+	CU_ASSERT_EQUAL(c.options, VIA_WIRE_O_SEALED);
 	CU_ASSERT_EQUAL(c.client_host_len, 6);
 	CU_ASSERT_EQUAL(c.client_disc[63], 5);
 
@@ -278,6 +314,9 @@ static void reads_a_request(void)
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
 	f = make_conn();
 	f.c.frames = 0;
+	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
+	f = make_conn();
+	f.c.options = cpu_to_be32(2);
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
 	f = make_conn();
 	f.c.mtu = cpu_to_be32(100);
@@ -300,14 +339,14 @@ static struct frame make_name(const char *name)
 static enum via_wire_error name(const struct frame *f, struct via_name_hdr *n)
 {
 	struct via_frame_hdr h;
-	enum via_wire_error err = parse(f, 92, &h);
+	enum via_wire_error err = parse(f, 96, &h);
 	u8 *p;
 
 	if (err)
 		return err;
-	CU_ASSERT_EQUAL(h.hdr_len, 92);
-	p = malloc(92);
-	memcpy(p, f, 92);
+	CU_ASSERT_EQUAL(h.hdr_len, 96);
+	p = malloc(96);
+	memcpy(p, f, 96);
 	memset(n, 0xee, sizeof(*n));
 	err = via_wire_parse_name(p, n);
 	free(p);
@@ -326,7 +365,7 @@ static void reads_a_name(void)
 	CU_ASSERT_EQUAL(name(&f, &n), VIA_WIRE_OK);
 	CU_ASSERT_EQUAL(n.nonce, 0x01020304);
 	CU_ASSERT_STRING_EQUAL(n.name, "node2.example.org");
-	CU_ASSERT_EQUAL(parse(&f, 91, &h), VIA_WIRE_BAD_LENGTH);
+	CU_ASSERT_EQUAL(parse(&f, 95, &h), VIA_WIRE_BAD_LENGTH);
 	CU_ASSERT_EQUAL(parse(&f, 1500, &h), VIA_WIRE_OK);
 	f = make_name("");
 	CU_ASSERT_EQUAL(name(&f, &n), VIA_WIRE_OK);
@@ -398,6 +437,7 @@ UNIT_MAIN("wire",
 	  { "lengths agree with one another", lengths_agree },
 	  { "unknown versions, types, flags", versions_types_flags },
 	  { "reads an acknowledgement", reads_an_ack },
+	  { "reads a seal", reads_a_seal },
 	  { "reads a request", reads_a_request },
 	  { "reads a name", reads_a_name },
 	  { "survives noise", survives_noise });
