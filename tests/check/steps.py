@@ -77,7 +77,7 @@ def peer(net):
 
 
 def scale(session):
-    return 4 if session.lab.debug else 1
+    return 4 if session.lab.slow else 1
 
 
 def counts(text):

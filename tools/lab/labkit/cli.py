@@ -19,7 +19,7 @@ DESCRIPTION = """\
 mvia's lab: virtual machines joined by emulated Ethernet, on this machine.
 
   lab setup [KERNEL...]     fetch or build kernels (6.1 when none is named;
-                            also 6.12 and debug-6.1) and all packages
+                            also 6.12, debug-6.1, kcsan-6.1) and all packages
   lab kernel KERNEL         print where its parts are, for a shell to read
   lab run [options] -- CMD  boot nodes, run CMD, end with its status
   lab shell [options]       boot nodes and open a shell on node 1;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The kernel cache: Debian's 6.1 and 6.12 and a debug build of 6.1.
+"""The kernel cache: Debian's 6.1 and 6.12 and two debug builds of 6.1.
 
 Nothing here touches the machine's boot files or its apt sources.  Each kernel
 is a folder of the cache with an info file that names its parts; the file is
@@ -18,8 +18,10 @@ import time
 
 from .base import (CACHE, LabError, TOOLS, locked, logged, output_of, say)
 
-NAMES = ("6.1", "6.12", "debug-6.1")
-FRAGMENT = os.path.join(TOOLS, "debug.config")
+# What a kernel built here is made of; what a later fragment says holds.
+FRAGMENTS = {"debug-6.1": ("debug.config",),
+             "kcsan-6.1": ("debug.config", "kcsan.config")}
+NAMES = ("6.1", "6.12", *FRAGMENTS)
 
 Kernel = collections.namedtuple("Kernel", "name release image kdir modules")
 
@@ -207,10 +209,16 @@ def fetch_backports(name, folder, log):
     return Kernel(name, release, path, kdir, finish_modules(folder, release))
 
 
-def debug_key(version):
-    with open(FRAGMENT, "rb") as file:
-        text = file.read()
-    return hashlib.sha256(f"{version}\n".encode() + text).hexdigest()[:12]
+def fragments(name):
+    return [os.path.join(TOOLS, file) for file in FRAGMENTS[name]]
+
+
+def debug_key(name, version):
+    text = f"{version}\n".encode()
+    for path in fragments(name):
+        with open(path, "rb") as file:
+            text += file.read()
+    return hashlib.sha256(text).hexdigest()[:12]
 
 
 def source_version():
@@ -220,20 +228,23 @@ def source_version():
     return done.stdout if done.returncode == 0 else None
 
 
-def check_config(folder):
-    """Every line of the fragment must have survived into .config."""
+def check_config(name, folder):
+    """Every line of the fragments must have survived into .config."""
     with open(os.path.join(folder, ".config")) as file:
         config = set(file.read().splitlines())
-    with open(FRAGMENT) as file:
-        lost = [line for line in file.read().splitlines()
-                if line.startswith("CONFIG_") and not line.endswith("=n")
-                and line not in config]
+    wanted = {}
+    for path in fragments(name):
+        with open(path) as file:
+            wanted.update(line.split("=", 1) for line in file.read().split()
+                          if line.startswith("CONFIG_"))
+    lost = [f"{key}={value}" for key, value in wanted.items()
+            if value != "n" and f"{key}={value}" not in config]
     if lost:
-        raise LabError(f"the debug kernel lost {', '.join(lost)}")
+        raise LabError(f"kernel {name} lost {', '.join(lost)}")
 
 
 def build_debug(name, folder, log):
-    """A 6.1 with every checker on: ten minutes, once per fragment."""
+    """A 6.1 with checkers on: ten minutes, once for what it is made of."""
     key = os.path.basename(folder)[len(name) + 1:]
     make = ["nice", "-n", "10", "make", "-C", folder]
     stamp = os.path.join(folder, ".extracted")
@@ -243,14 +254,14 @@ def build_debug(name, folder, log):
                 "--strip-components=1"], log, "unpacking the source")
         open(stamp, "w").close()
     with open(os.path.join(folder, "localversion-mvia"), "w") as file:
-        file.write(f"-debug-{key}\n")
+        file.write(f"-{name.split('-')[0]}-{key}\n")
     logged([*make, "tinyconfig"], log, "configuring the debug kernel")
-    logged(["./scripts/kconfig/merge_config.sh", "-m", ".config", FRAGMENT],
-           log, "configuring the debug kernel", cwd=folder)
+    logged(["./scripts/kconfig/merge_config.sh", "-m", ".config",
+            *fragments(name)], log, "configuring the debug kernel", cwd=folder)
     logged([*make, "olddefconfig"], log, "configuring the debug kernel")
-    check_config(folder)
+    check_config(name, folder)
     jobs = min(os.cpu_count() or 1, 16)
-    say(f"building the debug kernel, about {20 // jobs} minutes, once "
+    say(f"building kernel {name}, about {20 // jobs} minutes, once "
         f"(progress in {log})")
     logged([*make, f"-j{jobs}", "bzImage", "modules"], log,
            "building the debug kernel")
@@ -284,7 +295,7 @@ def kernel(name, update=False):
     if make is build_debug:
         if not source_version():
             setup_packages("debug")
-        folder += "-" + debug_key(source_version())
+        folder += "-" + debug_key(name, source_version())
     found = None if update else read_info(folder)
     if found:
         return found
