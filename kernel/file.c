@@ -24,6 +24,7 @@
 #include "ptag.h"
 #include "queue.h"
 #include "stats.h"
+#include "user.h"
 #include "vi.h"
 #include "wait.h"
 
@@ -53,6 +54,8 @@ static void via_file_free(struct kref *ref)
 	xa_destroy(&f->cqs);
 	if (f->mm)
 		mmdrop(f->mm);
+	if (f->user)
+		via_user_put(f->user);
 	kfree(f);
 	atomic_long_inc(&via_gone.files);
 }
@@ -118,6 +121,7 @@ static struct via_file *via_file_alloc(void)
 static int via_open(struct inode *inode, struct file *filp)
 {
 	struct via_nic *nic = via_nic_open(iminor(inode));
+	struct via_user *user;
 	struct via_file *f;
 	int ret = -ENXIO;
 
@@ -131,6 +135,13 @@ static int via_open(struct inode *inode, struct file *filp)
 		goto err;
 	f->nic = nic;
 	f->uid = current_uid();
+	user = via_user_get();
+	if (IS_ERR(user)) {
+		via_file_put(f);
+		ret = PTR_ERR(user);
+		goto err;
+	}
+	f->user = user;
 	f->compat = in_compat_syscall();
 	f->mm = current->mm;
 	mmgrab(f->mm);

@@ -20,13 +20,15 @@
 #define VIA_REGION_CHUNKS	((1u << VIA_HANDLE_BITS) / VIA_REGION_CHUNK)
 
 struct via_region;
+struct via_user;
 
 /**
  * struct via_file - a NIC handle and everything made through it
  * @ref:	the open file, a scheduled teardown
  * @nic:	constant, a reference is held
  * @mm:		constant: the owner; mmgrab, never mmget
- * @uid:	constant: who pays for pinned pages
+ * @uid:	constant: who opened it
+ * @user:	constant: who pays; NULL while it is being opened
  * @compat:	constant: a 32-bit program
  * @mutex:	guards creation and destruction of the objects below
  * @map_mutex:	keeps a VI's shared pages while they are mapped; inside
@@ -61,6 +63,7 @@ struct via_file {
 	struct via_nic *nic;
 	struct mm_struct *mm;
 	kuid_t uid;
+	struct via_user *user;
 	bool compat;
 	struct mutex mutex;
 	struct mutex map_mutex;

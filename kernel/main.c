@@ -4,7 +4,6 @@
 #include <linux/init.h>
 #include <linux/module.h>
 #include "file.h"
-#include "memory.h"
 #include "nic.h"
 #include "stats.h"
 
@@ -30,7 +29,6 @@ static void __exit via_ka_exit(void)
 {
 	via_nics_exit();
 	via_file_exit();
-	via_mem_exit();
 	/* VIs are freed by RCU callbacks of ours. */
 	rcu_barrier();
 	via_ledger_report();

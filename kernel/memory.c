@@ -9,90 +9,15 @@
  * total per user.
  */
 
-#include <linux/capability.h>
-#include <linux/cred.h>
 #include <linux/magic.h>
-#include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "memory.h"
 #include "ptag.h"
 #include "stats.h"
+#include "user.h"
 #include "vi.h"
-
-static unsigned long max_user_pages;
-module_param(max_user_pages, ulong, 0644);
-MODULE_PARM_DESC(max_user_pages,
-		 "Pages one user may pin in all processes together, 0: no limit");
-
-/* Pages pinned by one user, all processes. */
-struct via_user {
-	struct list_head link;
-	kuid_t uid;
-	unsigned long pages;
-};
-
-static DEFINE_MUTEX(via_users_mutex);	/* guards the list and its members */
-static LIST_HEAD(via_users);
-
-static struct via_user *via_user_find(kuid_t uid)
-{
-	struct via_user *u;
-
-	list_for_each_entry(u, &via_users, link)
-		if (uid_eq(u->uid, uid))
-			return u;
-	return NULL;
-}
-
-static bool via_user_charge(kuid_t uid, unsigned long pages)
-{
-	struct via_user *u;
-	bool ok = false;
-
-	mutex_lock(&via_users_mutex);
-	u = via_user_find(uid);
-	if (!u) {
-		u = kzalloc(sizeof(*u), GFP_KERNEL);
-		if (!u)
-			goto out;
-		u->uid = uid;
-		list_add(&u->link, &via_users);
-	}
-	if (max_user_pages && !capable(CAP_IPC_LOCK) &&
-	    (pages > max_user_pages || u->pages > max_user_pages - pages))
-		goto out;
-	u->pages += pages;
-	ok = true;
-out:
-	mutex_unlock(&via_users_mutex);
-	return ok;
-}
-
-static void via_user_uncharge(kuid_t uid, unsigned long pages)
-{
-	struct via_user *u;
-
-	mutex_lock(&via_users_mutex);
-	u = via_user_find(uid);
-	if (u) {
-		u->pages -= min(u->pages, pages);
-		if (!u->pages) {
-			list_del(&u->link);
-			kfree(u);
-		}
-	}
-	mutex_unlock(&via_users_mutex);
-}
-
-void via_mem_exit(void)
-{
-	struct via_user *u, *n;
-
-	list_for_each_entry_safe(u, n, &via_users, link)
-		kfree(u);
-}
 
 /* Private or anonymous memory, shmem or huge pages; and writable. */
 static bool via_vma_ok(struct vm_area_struct *vma)
@@ -161,7 +86,7 @@ static void via_region_unpin(struct via_file *f, struct via_region *r)
 {
 	unpin_user_pages_dirty_lock(r->pages, r->npages, true);
 	account_locked_vm(f->mm, r->npages, false);
-	via_user_uncharge(f->uid, r->npages);
+	via_user_uncharge(f->user, VIA_QUOTA_PAGES, r->npages);
 	atomic_long_add(r->npages, &via_gone.pages);
 }
 
@@ -277,7 +202,7 @@ static int via_region_fill(struct via_file *f, struct via_region *r,
 		arg->reason = VIA_REASON_MEMLOCK;
 		return VIA_R_ERROR_RESOURCE;
 	}
-	if (!via_user_charge(f->uid, r->npages)) {
+	if (!via_user_charge(f->user, VIA_QUOTA_PAGES, r->npages)) {
 		arg->reason = VIA_REASON_USER_QUOTA;
 		ret = VIA_R_ERROR_RESOURCE;
 		goto err_account;
@@ -291,7 +216,7 @@ static int via_region_fill(struct via_file *f, struct via_region *r,
 		ret = VIA_R_ERROR_RESOURCE;
 	else if (ret != -EINTR)
 		ret = VIA_R_INVALID_PARAMETER;
-	via_user_uncharge(f->uid, r->npages);
+	via_user_uncharge(f->user, VIA_QUOTA_PAGES, r->npages);
 err_account:
 	account_locked_vm(f->mm, r->npages, false);
 	return ret;

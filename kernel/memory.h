@@ -45,7 +45,6 @@ int via_mem_set(struct via_file *f, const struct via_mem_attrs *arg);
 void via_mem_destroy_all(struct via_file *f);
 /* The NIC is leaving: no region is mapped for it any more. */
 void via_mem_unmap_all(struct via_file *f);
-void via_mem_exit(void);
 
 /* A live region by handle, or NULL.  A queue lock of the file is held. */
 static inline struct via_region *via_region_find(struct via_file *f,

@@ -201,7 +201,10 @@ static struct attribute *via_nic_attrs[] = {
 	&dev_attr_type.attr,
 	NULL,
 };
-ATTRIBUTE_GROUPS(via_nic);
+
+static const struct attribute_group via_nic_group = {
+	.attrs = via_nic_attrs,
+};
 
 static bool via_name_taken(const char *name)
 {
@@ -241,9 +244,11 @@ int via_nic_register(struct via_nic *nic)
 	if (ret < 0)
 		goto out;
 	nic->minor = ret;
+	nic->groups[0] = &via_nic_group;
+	nic->groups[1] = nic->ops->group;
 	nic->dev = device_create_with_groups(via_class, nic->parent,
 					     via_devt + nic->minor, nic,
-					     via_nic_groups, "%s", nic->name);
+					     nic->groups, "%s", nic->name);
 	if (IS_ERR(nic->dev)) {
 		ret = PTR_ERR(nic->dev);
 		idr_remove(&via_minors, nic->minor);

@@ -15,6 +15,7 @@
 #include "ptag.h"
 #include "queue.h"
 #include "stats.h"
+#include "user.h"
 #include "vi.h"
 #include "wait.h"
 
@@ -177,9 +178,11 @@ int via_vi_create(struct via_file *f, struct via_vi_create *arg)
 	if (!via_ptag_use(f, arg->attrs.ptag))
 		return VIA_R_INVALID_PTAG;
 	ret = VIA_R_ERROR_RESOURCE;
+	if (!via_user_charge(f->user, VIA_QUOTA_VIS, 1))
+		goto err_ptag;
 	vi = via_vi_alloc(f, &arg->attrs);
 	if (!vi)
-		goto err_ptag;
+		goto err_user;
 	ret = via_vi_attach_cqs(f, vi, arg);
 	if (ret)
 		goto err_vi;
@@ -206,6 +209,8 @@ err_vi:
 	via_cq_detach(f, &vi->rq);
 	via_vi_free_parts(vi);
 	via_vi_put(vi);
+err_user:
+	via_user_uncharge(f->user, VIA_QUOTA_VIS, 1);
 err_ptag:
 	via_ptag_unuse(f, arg->attrs.ptag);
 	return ret;
@@ -243,6 +248,7 @@ static void via_vi_finish(struct via_file *f, struct via_vi *vi)
 	mutex_lock(&f->map_mutex);
 	via_vi_free_parts(vi);
 	mutex_unlock(&f->map_mutex);
+	via_user_uncharge(f->user, VIA_QUOTA_VIS, 1);
 	via_vi_put(vi);
 }
 

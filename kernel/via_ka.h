@@ -437,6 +437,8 @@ struct via_device_ops {
 	 * NULL: there is nobody but this host.
 	 */
 	int (*resolve)(struct via_nic *nic, struct via_names *q);
+	/** @group: attributes of the device's own in sysfs.  Optional. */
+	const struct attribute_group *group;
 	/**
 	 * @poll: look for frames, a bounded number, in the caller's context,
 	 * which is a program that spins: no lock held, RCU read side.  Only in
@@ -528,6 +530,7 @@ struct via_nic {
 	struct kref ref;		/* the registry, open files */
 	struct list_head link;		/* via_nics_mutex */
 	struct device *dev;		/* constant: the node */
+	const struct attribute_group *groups[3]; /* constant: ours, its */
 	int minor;			/* constant */
 	struct mutex mutex;		/* files, dead */
 	struct list_head files;		/* mutex */

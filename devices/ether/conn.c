@@ -122,7 +122,8 @@ int via_ether_connect(struct via_vi *vi)
 	local_bh_disable();
 	via_ether_lock(vi);
 	if (vi->remote.host_len != ETH_ALEN ||
-	    !is_valid_ether_addr(vi->remote.host)) {
+	    !is_valid_ether_addr(vi->remote.host) ||
+	    !via_ether_allowed(ev->nic, vi->remote.host)) {
 		ret = VIA_R_NOT_REACHABLE;
 	} else {
 		ether_addr_copy(ev->peer_mac, vi->remote.host);
@@ -192,7 +193,9 @@ bool via_ether_confirmed(struct via_ether_vi *ev)
 	bool ok;
 
 	via_ether_lock(vi);
+	/* The list of peers may be another one by now. */
 	if (ev->phase == VIA_PHASE_ACCEPT &&
+	    via_ether_allowed(ev->nic, ev->peer_mac) &&
 	    via_conn_established(vi, vi->p2p ? &ev->peer_attrs : NULL))
 		ev->phase = VIA_PHASE_CONNECTED;
 	ok = ev->phase == VIA_PHASE_CONNECTED;
@@ -542,6 +545,10 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h)
 {
+	if (unlikely(!via_ether_allowed(nic, f->src))) {
+		via_ether_count(nic, STRANGER);
+		return;
+	}
 	switch (h->type) {
 	case VIA_WIRE_REQUEST:
 		return rx_request(nic, f);

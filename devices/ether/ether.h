@@ -262,7 +262,7 @@ enum via_ether_count {
 	VIA_C_RX_FRAMES, VIA_C_RX_BYTES, VIA_C_TX_FRAMES, VIA_C_TX_BYTES,
 	VIA_C_TX_BUSY, VIA_C_TX_DMA,
 	VIA_C_BAD_VERSION, VIA_C_BAD_TYPE, VIA_C_BAD_LENGTH, VIA_C_BAD_FIELD,
-	VIA_C_BAD_SEAL,
+	VIA_C_BAD_SEAL, VIA_C_STRANGER,
 	VIA_C_NO_VI, VIA_C_COOKIE, VIA_C_NO_RECEIVE, VIA_C_OLD, VIA_C_GAP,
 	VIA_C_DUP, VIA_C_BEYOND, VIA_C_PARTIAL,
 	VIA_C_OOO_HELD, VIA_C_OOO_DROPPED,
@@ -301,6 +301,7 @@ unsigned long via_ether_heartbeat(void);	/* jiffies */
 unsigned long via_ether_dead(void);		/* jiffies */
 u32 via_ether_dma_from(const struct via_ether_vi *ev);
 extern const struct via_transport_ops via_ether_transport;
+void via_ether_break_strangers(struct via_ether_nic *nic);
 
 /* send.c */
 int via_ether_send(struct via_vi *vi);
@@ -373,6 +374,11 @@ void via_ether_set_peer(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 			bool sealed);
 void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 			 const u8 *disc, u32 disc_len);
+
+/* allow.c */
+extern const struct attribute_group via_ether_group;
+bool via_ether_allowed(struct via_ether_nic *nic, const u8 *mac);
+void via_ether_allow_free(struct via_ether_nic *nic);
 
 /* seal.c */
 void via_ether_seal(void *frame, u32 size, u32 len);

@@ -118,6 +118,7 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_BAD_LENGTH] = "drop_length",
 	[VIA_C_BAD_FIELD] = "drop_field",
 	[VIA_C_BAD_SEAL] = "drop_checksum",
+	[VIA_C_STRANGER] = "drop_peer",
 	[VIA_C_NO_VI] = "drop_no_vi",
 	[VIA_C_COOKIE] = "drop_cookie",
 	[VIA_C_NO_RECEIVE] = "drop_no_receive",
@@ -219,6 +220,7 @@ static const struct via_device_ops device_ops = {
 	.reject = via_ether_reject,
 	.conn_free = conn_free,
 	.resolve = via_ether_resolve,
+	.group = &via_ether_group,
 	.transport = &via_ether_transport,
 	.stats = nic_stats,
 	.vi_stats = via_ether_vi_stats,
@@ -287,7 +289,8 @@ int via_ether_register(struct via_ether_nic *nic)
 }
 EXPORT_SYMBOL_GPL(via_ether_register);
 
-void via_ether_break(struct via_ether_nic *nic)
+/* Break connections, all or those with whom the list does not have. */
+static void break_some(struct via_ether_nic *nic, bool all, u32 reason)
 {
 	struct via_ether_vi *ev;
 	struct via_vi *vi;
@@ -297,8 +300,9 @@ void via_ether_break(struct via_ether_nic *nic)
 	list_for_each_entry_rcu(ev, &nic->live, live_link) {
 		vi = ev->vi;
 		spin_lock(&vi->sq.lock);
-		if (ev->phase == VIA_PHASE_CONNECTED) {
-			ev->reason = VIA_WIRE_R_LINK;
+		if (ev->phase == VIA_PHASE_CONNECTED &&
+		    (all || !via_ether_allowed(nic, ev->peer_mac))) {
+			ev->reason = reason;
 			via_vi_break_later(vi, VIA_BROKEN_TELL);
 		}
 		spin_unlock(&vi->sq.lock);
@@ -307,7 +311,17 @@ void via_ether_break(struct via_ether_nic *nic)
 	rcu_read_unlock();
 	local_bh_enable();
 }
+
+void via_ether_break(struct via_ether_nic *nic)
+{
+	break_some(nic, true, VIA_WIRE_R_LINK);
+}
 EXPORT_SYMBOL_GPL(via_ether_break);
+
+void via_ether_break_strangers(struct via_ether_nic *nic)
+{
+	break_some(nic, false, VIA_WIRE_R_CLOSED);
+}
 
 void via_ether_unregister(struct via_ether_nic *nic)
 {
@@ -321,6 +335,7 @@ EXPORT_SYMBOL_GPL(via_ether_unregister);
 
 void via_ether_free(struct via_ether_nic *nic)
 {
+	via_ether_allow_free(nic);
 	via_nic_put(nic->ka);
 	free_percpu(nic->counters);
 	kfree(nic);

@@ -174,6 +174,8 @@ void via_ether_rx_broadcast(struct via_ether_nic *nic,
 		via_ether_count(nic, BAD_TYPE);
 	else if (!via_ether_seal_ok(f, &h))
 		via_ether_count(nic, BAD_SEAL);
+	else if (!via_ether_allowed(nic, f->src))
+		via_ether_count(nic, STRANGER);
 	else
 		via_ether_name_rx(nic, f, &h);
 }

@@ -44,7 +44,8 @@ int via_ether_peer_connect(struct via_vi *vi)
 	struct via_ether_vi *ev = vi->priv;
 	bool ok;
 
-	if (!is_valid_ether_addr(vi->remote.host))
+	if (!is_valid_ether_addr(vi->remote.host) ||
+	    !via_ether_allowed(ev->nic, vi->remote.host))
 		return VIA_R_NOT_REACHABLE;
 	local_bh_disable();
 	via_ether_lock(vi);

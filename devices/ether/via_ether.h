@@ -26,6 +26,7 @@
 #include <linux/timer.h>
 #include "../../kernel/via_ka.h"
 
+struct via_ether_allow;
 struct via_ether_counters;
 struct via_ether_nic;
 
@@ -145,6 +146,7 @@ struct via_ether_frame {
  *
  * @ka:		constant: the agent's side
  * @counters:	constant: per CPU
+ * @allow:	who may talk to us, NULL: everybody (RCU to read)
  * @lock:	guards the lists and tables below; innermost but for the NIC
  *		module's own locks, which are never taken under it
  * @hot:	VIs looked at each tick (RCU to walk)
@@ -178,6 +180,7 @@ struct via_ether_nic {
 
 	struct via_nic *ka;
 	struct via_ether_counters __percpu *counters;
+	struct via_ether_allow __rcu *allow;
 	spinlock_t lock;
 	struct list_head hot;
 	struct list_head live;

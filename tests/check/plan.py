@@ -5,6 +5,7 @@ import checksum
 import lab_selftest
 import native_plan
 import planted
+import rights
 import samples
 import steps
 import table
@@ -137,6 +138,8 @@ def short(check):
         reliability(session, [2], 100000)
         reads(session, [0], 100000)
         session.step("checksums, e1000", checksum.checksums, 0, 20000)
+        session.step("quotas of users", rights.quotas)
+        session.step("strangers, e1000", rights.strangers, 0)
         robustness(session, [0], 10, ("p2p*", "states.race*", "connect*"))
         unreliable(session, 0, steps.LOST_MESSAGES)
         slow_wire(session, [0])
