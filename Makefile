@@ -9,6 +9,7 @@
 #   make bench      figures, with the bars they are held to
 #   make lab        a shell on two nodes
 #   make check-full every test on every NIC, level and kernel
+#   make soak       hours under fire, can be interrupted (SOAK_ARGS=--help)
 #   make mutation   do the tests notice planted defects?
 #   make lint       checkpatch, sparse, W=1, gcc and clang
 
@@ -84,7 +85,7 @@ install-udev:
 	install -m 644 tools/udev/via.conf $(DESTDIR)/usr/lib/sysusers.d/
 	test -n "$(DESTDIR)" || getent group via >/dev/null || groupadd -r via
 
-.PHONY: setup demo check check-full mutation lab lint
+.PHONY: setup demo check check-full soak mutation lab lint
 setup:
 	tools/lab/setup.sh
 
@@ -96,6 +97,9 @@ check: setup
 
 check-full: setup
 	tests/check/check.py --full $(CHECK_ARGS)
+
+soak: setup
+	tests/soak/soak.py $(SOAK_ARGS)
 
 mutation: setup user
 	tests/mutation/mutation.py $(MUTANTS)

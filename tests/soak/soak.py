@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Under fire for hours: hostile programs, hostile wires, dying machines.
+
+Each step is named, timed and logged (build/soak); what has passed is not done
+again when it is started again on the same tree.  At the end there is a report.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+SOAK = os.path.join(ROOT, "build/soak")
+os.environ.setdefault("CHECK_LOGS", SOAK)
+sys.path[:0] = [HERE, os.path.join(ROOT, "tests/check"),
+                os.path.join(ROOT, "tools/lab")]
+
+import parts  # noqa: E402
+import report  # noqa: E402
+import runner  # noqa: E402
+
+STATE = os.path.join(SOAK, "state.json")
+# What a change of means another run: not the documents.
+SOURCES = ("Kbuild", "devices", "include", "kernel", "tests", "tools", "vipl")
+
+
+def tree():
+    """What is tested: the commit, and a digest of the sources."""
+    git = ["git", "-C", ROOT]
+    commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], text=True,
+                            stdout=subprocess.PIPE, check=True).stdout.strip()
+    sources = subprocess.run([*git, "ls-tree", "HEAD", *SOURCES], text=True,
+                             stdout=subprocess.PIPE, check=True).stdout
+    changed = subprocess.run([*git, "diff", "HEAD", "--", *SOURCES],
+                             stdout=subprocess.PIPE, check=True).stdout
+    return {"commit": commit + ("+" if changed else ""),
+            "sources": f"{hash_of(sources.encode() + changed)}"}
+
+
+def hash_of(data):
+    import hashlib
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+class Soak(runner.Check):
+    """A check that remembers what has passed, and what each step did."""
+
+    def __init__(self, state, patterns, listing):
+        super().__init__(patterns, listing)
+        self.state = state
+        self.counts = {}
+
+    def wanted(self, name):
+        return super().wanted(name) and \
+            not self.state["steps"].get(name, {}).get("passed")
+
+    def step(self, name, function, *args):
+        if self.listing or not self.wanted(name):
+            return super().step(name, function, *args)
+        begin, before = time.time(), self.skipped
+        self.counts = {}
+        passed = super().step(name, function, *args)
+        # A boot and its end are done again in any case.
+        if name.endswith(": boot") and passed:
+            return passed
+        if self.skipped == before:
+            why = "" if passed else self.failures[-1][1]
+            self.state["steps"][name] = {
+                "passed": passed, "why": why, "begin": int(begin),
+                "seconds": round(time.time() - begin, 1),
+                "counts": self.counts}
+            save(self.state)
+        return passed
+
+
+def save(state):
+    with open(STATE + ".new", "w") as file:
+        json.dump(state, file, indent=1)
+    os.rename(STATE + ".new", STATE)
+
+
+def load(fresh, share, seed):
+    """Of the run that is to go on, or a new one."""
+    now = tree()
+    try:
+        with open(STATE) as file:
+            state = json.load(file)
+    except (OSError, ValueError):
+        state = None
+    if state and not fresh and state["tree"]["sources"] == now["sources"] \
+            and state["share"] == share and seed in (None, state["seed"]):
+        passed = sum(s["passed"] for s in state["steps"].values())
+        print(f"soak: going on, seed {state['seed']}; {passed} steps have "
+              f"passed (--fresh begins anew)")
+        return state
+    if seed is None:
+        seed = random.getrandbits(32)
+    print(f"soak: commit {now['commit']}, seed {seed}, {share:g} of the "
+          f"amounts; state and logs in {SOAK}")
+    return {"tree": now, "share": share, "seed": seed, "steps": {},
+            "began": int(time.time())}
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--share", type=float, default=1,
+                        help="of the amounts that are asked for (1)")
+    parser.add_argument("--seed", type=int, help="of all dice, to replay")
+    parser.add_argument("--fresh", action="store_true",
+                        help="begin anew, whatever has passed")
+    parser.add_argument("-k", dest="patterns", metavar="PATTERN",
+                        action="append", default=[],
+                        help="only steps whose name contains or matches this")
+    parser.add_argument("--list", action="store_true",
+                        help="list the steps, run nothing")
+    parser.add_argument("--report", metavar="FILE",
+                        default=os.path.join(SOAK, "report.md"),
+                        help="where the report goes (build/soak/report.md)")
+    args = parser.parse_args()
+    os.makedirs(SOAK, exist_ok=True)
+    state = load(args.fresh, args.share, args.seed)
+    soak = Soak(state, args.patterns, args.list)
+    status = 1
+    try:
+        parts.run(soak, args.share, state["seed"])
+        status = soak.finish()
+    finally:
+        if not args.list:
+            report.write(state, args.report)
+            print(f"soak: the report is in {args.report}")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
