@@ -39,6 +39,7 @@ static struct {
 	struct via_hello h;
 	uint32_t id[MOST];
 	uint8_t *block;
+	timer_t timer;			/* that wakes who waits */
 	struct score *score;
 } t;
 
@@ -134,11 +135,20 @@ static int region_undo(uint32_t i)
 	return call(VIA_IOC_MEM_DEREGISTER, &d);
 }
 
+static void signals(long ns)
+{
+	struct itimerspec every = { { 0, ns }, { 0, ns } };
+
+	timer_settime(t.timer, 0, &every, NULL);
+}
+
 /* A signal leaves the waiter behind, to be waited on again. */
 static int waiter_make(uint32_t i)
 {
 	struct via_conn_wait w = { .timeout = VIA_FOREVER };
 	int ret;
+
+	signals(500000);
 
 	w.local.disc_len = 5;
 	memcpy(w.local.disc, "limit", 5);
@@ -152,6 +162,7 @@ static int waiter_undo(uint32_t i)
 	struct via_conn_wait w = { .waiter = t.id[i] };
 	int ret;
 
+	signals(0);
 	do {
 		ret = call(VIA_IOC_CONN_WAIT, &w);
 	} while (ret == -EINTR);
@@ -238,21 +249,18 @@ static void nudge(int sig)
 }
 
 /* Signals while this one runs, so that no wait is long. */
-static unsigned int waiters(const struct limit *l)
+static unsigned int waits(const struct limit *l)
 {
 	struct sigaction wake = { .sa_handler = nudge };
 	struct sigevent e = { .sigev_notify = SIGEV_THREAD_ID,
 			      .sigev_signo = SIGUSR1 };
-	struct itimerspec every = { { 0, 100000 }, { 0, 100000 } };
 	unsigned int bad;
-	timer_t timer;
 
 	sigaction(SIGUSR1, &wake, NULL);
 	e._sigev_un._tid = syscall(SYS_gettid);
-	timer_create(CLOCK_MONOTONIC, &e, &timer);
-	timer_settime(timer, 0, &every, NULL);
+	timer_create(CLOCK_MONOTONIC, &e, &t.timer);
 	bad = exhaust(l);
-	timer_delete(timer);
+	timer_delete(t.timer);
 	return bad;
 }
 
@@ -274,7 +282,7 @@ static unsigned int all_limits(void)
 
 	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 		bad += exhaust(&limits[i]);
-	return bad + waiters(&wait);
+	return bad + waits(&wait);
 }
 
 unsigned int limits(const char *device, struct score *score)
