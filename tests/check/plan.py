@@ -173,7 +173,7 @@ def short(check):
         reads(session, [1], 1000)
         # Time-outs are long here: a slice, make check-full has all.
         robustness(session, [1], 5, ("accept*",))
-        programs(session, 1, 5000, guided=10000, stride=10)
+        programs(session, 1, 5000, guided=10000, stride=4)
         unplugging(session, [0])
 
     in_session(check, "6.1", 2, NICS, stock)
