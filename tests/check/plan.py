@@ -102,7 +102,7 @@ def failing(session, net, stride):
     session.step(f"allocations fail, {nic}", hostile.faults,
                  f"via_eth{net}", stride, first)
     session.step("allocations fail, loading", hostile.load_faults,
-                 stride * 4, first)
+                 stride * 8, first)
     session.step(f"allocations fail in interrupts, {nic}",
                  hostile.softirq_faults, net, 2000)
 
