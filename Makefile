@@ -44,6 +44,7 @@ all: modules user
 -include tools/lab/Makefile.inc
 -include tests/unit/Makefile.inc
 -include tests/fuzz/Makefile.inc
+-include tests/fault/Makefile.inc
 -include tests/conformance/Makefile.inc
 -include tests/samples/Makefile.inc
 -include tests/stress/Makefile.inc

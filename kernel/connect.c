@@ -20,8 +20,13 @@
 #include "stats.h"
 #include "vi.h"
 
-/* Requests that were matched and not answered, per NIC. */
-#define VIA_CONNS_MAX 4096
+/*
+ * Waiters and requests that were matched and not answered: each has a place,
+ * of its NIC handle's and of its NIC's.  A signal leaves a waiter behind, and
+ * nobody has to answer, so these are what bounds both lists.
+ */
+#define VIA_PLACES_FILE 1024
+#define VIA_PLACES_NIC 4096
 
 /**
  * struct via_waiter - a program in VipConnectWait
@@ -149,6 +154,40 @@ struct via_conn *via_conn_incoming(struct via_nic *nic,
 }
 EXPORT_SYMBOL_GPL(via_conn_incoming);
 
+static bool via_place_free(const struct via_file *f)
+{
+	return f->places < VIA_PLACES_FILE && f->nic->places < VIA_PLACES_NIC;
+}
+
+static void via_place_take(struct via_file *f)
+{
+	lockdep_assert_held(&f->nic->conn_lock);
+	f->places++;
+	f->nic->places++;
+}
+
+static void via_place_give(struct via_file *f)
+{
+	lockdep_assert_held(&f->nic->conn_lock);
+	f->places--;
+	f->nic->places--;
+}
+
+/*
+ * Off nic->conns, or off the list of a dying handle, where it has no place
+ * any more: its reference is the caller's then.
+ */
+static bool via_conn_unlist(struct via_conn *conn)
+{
+	if (list_empty(&conn->link))
+		return false;
+	list_del_init(&conn->link);
+	if (conn->file)
+		via_place_give(conn->file);
+	conn->file = NULL;
+	return true;
+}
+
 void via_conn_cancel(struct via_conn *conn)
 {
 	struct via_nic *nic = conn->nic;
@@ -156,8 +195,7 @@ void via_conn_cancel(struct via_conn *conn)
 
 	spin_lock_bh(&nic->conn_lock);
 	conn->dead = true;
-	listed = !list_empty(&conn->link);
-	list_del_init(&conn->link);
+	listed = via_conn_unlist(conn);
 	spin_unlock_bh(&nic->conn_lock);
 	if (listed)
 		via_conn_put(conn);
@@ -174,7 +212,7 @@ static struct via_conn *via_conn_take(struct via_file *f, u32 id)
 	list_for_each_entry(conn, &nic->conns, link) {
 		if (conn->id != id || conn->file != f)
 			continue;
-		list_del_init(&conn->link);
+		via_conn_unlist(conn);
 		found = conn;
 		break;
 	}
@@ -189,8 +227,12 @@ static bool via_conn_untake(struct via_file *f, struct via_conn *conn)
 
 	spin_lock_bh(&f->nic->conn_lock);
 	dead = conn->dead;
-	if (!dead)
+	if (!dead) {
+		/* Free or not: one at a time comes back, under f->mutex. */
+		via_place_take(f);
+		conn->file = f;
 		list_add(&conn->link, &f->nic->conns);
+	}
 	spin_unlock_bh(&f->nic->conn_lock);
 	return !dead;
 }
@@ -216,6 +258,12 @@ static struct via_waiter *via_waiter_new(struct via_file *f,
 	w->local = *local;
 	w->busy = true;
 	spin_lock_bh(&nic->conn_lock);
+	if (!via_place_free(f)) {
+		spin_unlock_bh(&nic->conn_lock);
+		kfree(w);
+		return NULL;
+	}
+	via_place_take(f);
 	do {
 		w->id = ++nic->waiter_id;
 	} while (!w->id);
@@ -270,11 +318,13 @@ static int via_waiter_finish(struct via_file *f, struct via_waiter *w,
 			conn->id = ++nic->conn_id;
 		} while (!conn->id);
 		conn->file = f;
-		/* The reference moves from the waiter to the list. */
+		/* Reference and place move from the waiter to the list. */
 		list_add_tail(&conn->link, &nic->conns);
 		arg->conn = conn->id;
 		arg->remote = conn->remote;
 		arg->attrs = conn->attrs;
+	} else {
+		via_place_give(f);
 	}
 	spin_unlock_bh(&nic->conn_lock);
 	kfree(w);
@@ -694,10 +744,11 @@ void via_conn_destroy_all(struct via_file *f)
 		if (w->conn)
 			list_add(&w->conn->link, &conns);
 		kfree(w);
+		via_place_give(f);
 	}
 	list_for_each_entry_safe(conn, n, &nic->conns, link)
-		if (conn->file == f)
-			list_move(&conn->link, &conns);
+		if (conn->file == f && via_conn_unlist(conn))
+			list_add(&conn->link, &conns);
 	spin_unlock_bh(&nic->conn_lock);
 
 	/* via_conn_cancel() may take one off meanwhile: one at a time. */

@@ -55,6 +55,7 @@ struct via_user;
  * @cq_count:	mutex
  * @vis:	mutex: VIs
  * @waiters:	nic->conn_lock: connection waiters
+ * @places:	nic->conn_lock: waiters and unanswered requests
  * @events:	asynchronous errors
  * @poll_link:	nic->poll_lock: on nic->pollers while ctl->poll is set
  */
@@ -87,6 +88,7 @@ struct via_file {
 	u32 cq_count;
 	struct list_head vis;
 	struct list_head waiters;
+	u32 places;
 	struct via_events events;
 	struct list_head poll_link;
 };

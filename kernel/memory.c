@@ -13,18 +13,22 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/userfaultfd_k.h>
 #include "memory.h"
 #include "ptag.h"
 #include "stats.h"
 #include "user.h"
 #include "vi.h"
 
-/* Private or anonymous memory, shmem or huge pages; and writable. */
+/*
+ * Private or anonymous memory, shmem or huge pages; and writable.  Not what a
+ * userfaultfd brings: we hold mmap_lock and would have to wait for the program.
+ */
 static bool via_vma_ok(struct vm_area_struct *vma)
 {
 	unsigned long magic;
 
-	if (!(vma->vm_flags & VM_WRITE) ||
+	if (!(vma->vm_flags & VM_WRITE) || userfaultfd_armed(vma) ||
 	    vma->vm_flags & (VM_IO | VM_PFNMAP | VM_MIXEDMAP))
 		return false;
 	if (!vma->vm_file || !(vma->vm_flags & VM_MAYSHARE))

@@ -224,7 +224,7 @@ struct via_transport_ops {
  * @link:	nic->conn_lock: on nic->conns
  * @ref:	the server's handle, the device's state
  * @id:		what the server's program knows it by, constant
- * @file:	the server's NIC handle, nic->conn_lock
+ * @file:	nic->conn_lock: the server's NIC handle, while on nic->conns
  * @dead:	nic->conn_lock: the client gave up
  * @local:	server's address, constant
  * @remote:	client's address, constant
@@ -544,6 +544,7 @@ struct via_nic {
 	spinlock_t conn_lock;
 	struct list_head waiters;	/* conn_lock */
 	struct list_head conns;		/* conn_lock */
+	u32 places;			/* conn_lock: of both lists, in use */
 	struct list_head peers[VIA_PEER_BUCKETS]; /* conn_lock */
 	u32 conn_id;			/* conn_lock: last id given */
 	u32 waiter_id;			/* conn_lock: last id given */

@@ -2,6 +2,7 @@
 """Which steps run where: the short plan of make check, and the full one."""
 
 import checksum
+import hostile
 import lab_selftest
 import native_plan
 import planted
@@ -80,13 +81,32 @@ def unreliable(session, net, patterns):
                  steps.lossy_unreliable, net, patterns)
 
 
-def hostile(session, net, calls):
-    """Whoever is in group via may call anything."""
+def programs(session, net, calls, guided=0, stride=0):
+    """Whoever is in group via may call anything; and memory runs out."""
     nic = session.settings["nics"][net]
-    session.step(f"{calls} hostile calls, via_lo", steps.hostile, "via_lo",
-                 calls)
-    session.step(f"{calls} hostile calls, {nic}", steps.hostile,
-                 f"via_eth{net}", calls)
+    for device, name in (("via_lo", "via_lo"), (f"via_eth{net}", nic)):
+        session.step(f"{calls} hostile calls, {name}", hostile.hostile,
+                     device, calls)
+        session.step(f"every kind of memory, {name}", hostile.memory_kinds,
+                     device)
+        if guided:
+            session.step(f"{guided} guided calls, {name}", hostile.guided,
+                         device, guided)
+    if not guided:
+        session.step("every limit reached", hostile.limits)
+    if stride:
+        failing(session, net, stride)
+
+
+def failing(session, net, stride):
+    nic = session.settings["nics"][net]
+    first = 1 + hostile.dice() % stride
+    session.step(f"allocations fail, {nic}", hostile.faults,
+                 f"via_eth{net}", stride, first)
+    session.step("allocations fail, loading", hostile.load_faults,
+                 stride * 8, first)
+    session.step(f"allocations fail in interrupts, {nic}",
+                 hostile.softirq_faults, net, 2000)
 
 
 def unplugging(session, nets):
@@ -143,7 +163,7 @@ def short(check):
         robustness(session, [0], 10, ("p2p*", "states.race*", "connect*"))
         unreliable(session, 0, steps.LOST_MESSAGES)
         slow_wire(session, [0])
-        hostile(session, 0, 100000)
+        programs(session, 0, 200000)
         session.step("via_lo with small limits", steps.small_limits)
         unplugging(session, [1])
 
@@ -158,7 +178,7 @@ def short(check):
         reads(session, [1], 1000)
         # Time-outs are long here: a slice, make check-full has all.
         robustness(session, [1], 5, ("accept*",))
-        hostile(session, 1, 20000)
+        programs(session, 1, 5000, guided=10000, stride=4)
         unplugging(session, [0])
 
     in_session(check, "6.1", 2, NICS, stock)
@@ -191,7 +211,7 @@ def full(check):
         unreliable(session, 0, steps.LOST_MESSAGES if debug else (None,))
         if not debug:
             slow_wire(session, nets[:1], all_cases=True)
-        hostile(session, 0, 1000000)
+        programs(session, 0, 1000000, *((100000, 1) if debug else ()))
         session.step("via_lo with small limits", steps.small_limits)
         unplugging(session, nets)
 

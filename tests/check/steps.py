@@ -11,7 +11,6 @@ from labkit.base import BUILD, ROOT
 from runner import Skipped, StepFailed
 
 CONFORM = os.path.join(BUILD, "viaconform")
-FUZZER = os.path.join(BUILD, "viafuzz")
 STRESS = os.path.join(BUILD, "viastress")
 TOOLS = os.path.join(BUILD, "tools")
 CATASTROPHIC = os.path.join(ROOT, "tests/check/catastrophic.py")
@@ -315,12 +314,6 @@ def garbage(session, net):
     after = drops(session, node, net)
     if after <= before:
         raise StepFailed("no garbage was counted")
-
-
-def hostile(session, device, calls):
-    """Any call with any argument; a process beside it is not disturbed."""
-    session.run(session.lab.nodes[0],
-                f"{FUZZER} -d {device} -n {calls}", 600)
 
 
 def busy_modules(session, net):

@@ -5,8 +5,17 @@
 
 #include <stdint.h>
 
+#define POOL		64u	/* values of a kind that were seen once */
+
+enum pool { P_PTAG, P_MEM, P_VI, P_CQ, P_CONN, P_WAITER, POOLS };
+
+struct coverage;
+
 /* Shared by all processes of a run; written with atomics. */
 struct score {
+	int post[2];			/* descriptors go through here */
+	uint32_t pool[POOLS][POOL];	/* of all processes, living or not */
+	struct coverage *coverage;	/* NULL: not guided */
 	uint64_t ops;			/* calls made */
 	uint64_t good;			/* that were taken, so it is no idling */
 	uint64_t messages;		/* of the victim, each compared */
@@ -39,10 +48,17 @@ static inline int rng_one_in(struct rng *r, uint32_t n)
 	return !rng_below(r, n);
 }
 
+struct coverage *coverage_new(void);
+void coverage_print(const struct coverage *c);
+
 /* A process of its own: threads that call anything, until it has had enough. */
 void attack(const char *device, uint64_t seed, unsigned int threads,
 	    uint64_t ops, struct score *score);
 /* Another: sends messages to itself between canaries, and compares. */
 void victim(const char *device, struct score *score);
+/* Every kind of memory is registered; the number of wrong verdicts. */
+unsigned int memory_kinds(const char *device);
+/* Every limit is reached, one after the other, beside a victim. */
+unsigned int limits(const char *device, struct score *score);
 
 #endif

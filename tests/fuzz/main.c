@@ -9,11 +9,13 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,13 +27,28 @@
 static struct {
 	const char *device;
 	uint64_t ops, seed;
-	unsigned int attackers, threads;
-} opt = { "/dev/via_lo", 100000, 0, 2, 3 };
+	unsigned int attackers, threads, user;
+	int guided, memory, limits;
+} opt = { .device = "/dev/via_lo", .ops = 100000, .attackers = 3,
+	  .threads = 3 };
 
 static const char help[] =
 	"usage: viafuzz [-d DEVICE] [-n CALLS] [-s SEED] [-p PROCESSES] [-t THREADS]\n"
+	"               [-u ID] [--guided]\n"
+	"       viafuzz [-d DEVICE] --memory | --limits\n"
 	"Calls a VI NIC's device node in every way it can be called, and checks\n"
-	"that a process beside it is not disturbed.  CALLS is a total (100000).\n";
+	"that a process beside it is not disturbed.  CALLS is a total (100000).\n"
+	"  -u ID      as the user and group of that number\n"
+	"  --guided   by what the calls reach in the kernel, which has KCOV\n"
+	"  --memory   registers every kind of memory instead\n"
+	"  --limits   reaches every limit instead\n";
+
+static const struct option longs[] = {
+	{ "guided", no_argument, &opt.guided, 1 },
+	{ "memory", no_argument, &opt.memory, 1 },
+	{ "limits", no_argument, &opt.limits, 1 },
+	{ 0 },
+};
 
 static uint64_t number(const char *s, uint64_t least, uint64_t most)
 {
@@ -54,8 +71,14 @@ static void options(int argc, char **argv)
 	int c;
 
 	opt.seed = time(NULL);
-	while ((c = getopt(argc, argv, "d:n:s:p:t:h")) != -1) {
+	while ((c = getopt_long(argc, argv, "d:n:s:p:t:u:h", longs, NULL)) !=
+	       -1) {
 		switch (c) {
+		case 0:
+			break;
+		case 'u':
+			opt.user = number(optarg, 1, UINT32_MAX - 1);
+			break;
 		case 'd':
 			snprintf(device, sizeof(device), "%s%s",
 				 *optarg == '/' ? "" : "/dev/", optarg);
@@ -125,6 +148,15 @@ static unsigned int tend(struct score *score, pid_t *pids, struct rng *r)
 	return bad;
 }
 
+static void progress(const struct score *score, uint64_t ops)
+{
+	printf("viafuzz: %llu calls, %llu messages\n",
+	       (unsigned long long)ops, (unsigned long long)score->messages);
+	if (score->coverage)
+		coverage_print(score->coverage);
+	fflush(stdout);
+}
+
 static int run(struct score *score)
 {
 	pid_t pids[ATTACKERS], watched;
@@ -145,9 +177,7 @@ static int run(struct score *score)
 		    __atomic_load_n(&score->wrong, __ATOMIC_ACQUIRE))
 			break;
 		if (ticks % 500 == 499)
-			fprintf(stderr, "viafuzz: %llu calls, %llu messages\n",
-				(unsigned long long)ops,
-				(unsigned long long)score->messages);
+			progress(score, ops);
 		bad = tend(score, pids, &r);
 		pause_ms(20);
 	}
@@ -155,7 +185,30 @@ static int run(struct score *score)
 	for (i = 0; i < opt.attackers; i++)
 		waitpid(pids[i], NULL, 0);
 	waitpid(watched, &status, 0);
-	return bad || status;
+	return bad || status || score->wrong;
+}
+
+static void become(unsigned int id)
+{
+	if (setgroups(0, NULL) || setgid(id) || setuid(id)) {
+		perror("viafuzz: -u");
+		exit(2);
+	}
+}
+
+static struct score *score_new(void)
+{
+	struct score *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (s == MAP_FAILED ||
+	    socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, s->post)) {
+		perror("viafuzz");
+		exit(2);
+	}
+	if (opt.guided)
+		s->coverage = coverage_new();
+	return s;
 }
 
 int main(int argc, char **argv)
@@ -164,15 +217,18 @@ int main(int argc, char **argv)
 	int status;
 
 	options(argc, argv);
-	score = mmap(NULL, sizeof(*score), PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (score == MAP_FAILED) {
-		perror("viafuzz");
-		return 2;
-	}
+	if (opt.user)
+		become(opt.user);
+	if (opt.memory)
+		return memory_kinds(opt.device) ? 1 : 0;
+	score = score_new();
+	if (opt.limits)
+		return limits(opt.device, score) ? 1 : 0;
 	fprintf(stderr, "viafuzz: %s, seed %llu\n", opt.device,
 		(unsigned long long)opt.seed);
 	status = run(score);
+	if (score->coverage)
+		coverage_print(score->coverage);
 	printf("viafuzz: %llu calls, %llu of them taken, %llu messages compared beside them: %s\n",
 	       (unsigned long long)score->ops,
 	       (unsigned long long)score->good,
