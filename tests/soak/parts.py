@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What a soak is made of.  Each part is a session: a lab with its kernel, its
+NICs and its CPUs; the amounts are those of a whole soak."""
+
+import badnet
+import checksum
+import death
+import fire
+import hostile
+import native
+import native_harm
+import rights
+import scale
+import steps
+from runner import Session
+
+
+class Recorded(Session):
+    """A session whose steps' counts are remembered."""
+
+    def step(self, name, function, *args):
+        def recorded(session, *words):
+            did = function(session, *words)
+            if isinstance(did, dict):
+                session.check.counts = did
+
+        return super().step(name, recorded, *args)
+
+
+class RecordedNative(Recorded, native.Native):
+    pass
+
+
+def some(amount, share):
+    return max(1, int(amount * share))
+
+
+def programs(session, share, seed):
+    """Ten million calls with those of the other parts."""
+    fire.programs(session, ("via_lo",), some(6000000, share), seed=seed)
+    fire.programs(session, ("via_eth0",), some(3000000, share), seed=seed + 1)
+    session.step("every limit reached", hostile.limits)
+    session.step("quotas of users", rights.quotas)
+
+
+def programs_four(session, share, seed):
+    fire.programs(session, ("via_lo", "via_eth0"), some(750000, share),
+                  seed=seed + 2)
+
+
+def programs_debug(session, share, seed):
+    fire.programs(session, ("via_lo", "via_eth0"), some(50000, share),
+                  guided=some(100000, share), seed=seed + 3)
+    fire.failing(session, 0, 1, 4, some(10000, share))
+    session.step("every limit reached", hostile.limits)
+
+
+def races(session, share, seed):
+    """Every operation beside every teardown, with data races looked for."""
+    fire.programs(session, ("via_lo", "via_eth0"), some(60000, share),
+                  seed=seed + 4)
+    session.step("conformance, two machines", steps.conform_wire, 0)
+    session.step("kill -9 over a wire", death.kills, 0, some(40, share), seed)
+    session.step("bad wire, 8 threads", steps.reliability, 0,
+                 some(10000, share), "--threads 8 --level rr --reads")
+
+
+def wire(session, share, seed):
+    """Ten million frames with those of the other parts."""
+    fire.thrown(session, 0, some(5000000, share), gone=5, seed=seed)
+    fire.thrown(session, 1, some(5000000, share), gone=5, seed=seed + 1)
+    session.step("strangers, e1000", rights.strangers, 1)
+
+
+def wire_debug(session, share, seed):
+    fire.thrown(session, 0, some(200000, share), seed=seed + 2)
+    fire.networks(session, 0, some(400, share), seed=seed)
+
+
+def networks(session, share, seed):
+    fire.networks(session, 0, some(3000, share), seed=seed)
+    fire.changing_networks(session, 0, some(20, share), some(1000, share),
+                           losses=(0.02, 0.1, 0.3), seed=seed)
+    session.step("checksums, virtio-net", checksum.checksums, 0,
+                 some(100000, share))
+    for node in session.lab.nodes if session.lab else ():
+        node.sh(f"echo Y >{checksum.POLICY}")
+    session.step("bits that flip past Ethernet", flipping, 0,
+                 some(3000, share), seed)
+
+
+def flipping(session, net, messages, seed):
+    """With checksums a spoiled frame is a lost one, and no more than that."""
+    checksum.policy(session, (True, True))
+    try:
+        return badnet.conditions(session, net, messages, seed,
+                                 table=badnet.SLIP)
+    finally:
+        checksum.policy(session, (False, False))
+
+
+def dying(session, share, seed):
+    kills = some(480, share)
+    session.step(f"{kills} kill -9, via_lo", death.kills, None, kills, seed)
+    session.step(f"{kills} kill -9 over a wire", death.kills, 0, kills,
+                 seed + 1)
+    session.step("fork, vfork, exec with registered memory", death.processes,
+                 0, some(10, share))
+    session.step("ip link del under VIs", death.links_deleted, some(5, share))
+    session.step("network namespaces deleted under VIs", death.spaces_deleted,
+                 some(5, share))
+    session.step("a card moves between namespaces", death.card_moved, 0,
+                 some(5, share))
+    session.step("stock driver unbound under via_netdev", death.stock_unbound,
+                 0, some(5, share))
+    session.step("modules come and go under openers", death.modules_loop,
+                 some(20, share))
+    session.step("receiver stopped for minutes", death.held, 0,
+                 some(130, share), 1)
+    session.step("node reset without goodbye", death.node_reset, 0,
+                 some(8, share), seed)
+    session.step("unplugged under load", steps.interface_gone, 1)
+
+
+def dying_debug(session, share, seed):
+    session.step("40 kill -9, via_lo", death.kills, None, some(40, share),
+                 seed + 2, 3)
+    session.step("20 kill -9 over a wire", death.kills, 0, some(20, share),
+                 seed + 3, 3)
+    session.step("fork, vfork, exec with registered memory", death.processes,
+                 0, 1)
+    session.step("ip link del under VIs", death.links_deleted, 1)
+    session.step("network namespaces deleted under VIs", death.spaces_deleted,
+                 1)
+    session.step("a card moves between namespaces", death.card_moved, 0, 1)
+    session.step("stock driver unbound under via_netdev", death.stock_unbound,
+                 0, 1)
+    session.step("node reset without goodbye", death.node_reset, 0, 1, seed)
+    session.step("unplugged under load", steps.interface_gone, 1)
+
+
+def much(session, share, seed):
+    session.step("1,000 VIs at once", scale.many_vis, 0, some(1000, share), 5)
+    session.step("100,000 regions", scale.many_regions, some(100000, share), 1,
+                 0, seed)
+    session.step("100,000 regions of four processes", scale.many_regions,
+                 some(25000, share), 4, 100, seed)
+    session.step("10,000 connects and disconnects", scale.many_connects, 0,
+                 some(5000, share))
+    session.step("a memory group too small", scale.squeezed, 32,
+                 some(5, share))
+    session.step("a machine without memory", scale.hogged, 0,
+                 some(60, share), some(20000, share))
+
+
+def native_dying(session, share, seed):
+    session.step("everything at once", native_harm.churn, some(120, share))
+    fire.thrown(session, 0, some(300000, share), seed=seed + 5)
+    session.step("kill -9 over a wire", death.kills, 0, some(60, share),
+                 seed + 4)
+    session.step("unbound under load", native_harm.unbound, some(3, share))
+    session.step("modules loaded again", native_harm.reloaded, some(5, share))
+    session.step("pulled out under load", native_harm.vanished)
+    session.step("suspend and resume", native_harm.suspended)
+
+
+def asleep(session, share, seed):
+    session.step("suspend and resume", death.suspended)
+
+
+PARTS = (
+    ("hostile programs", "6.1", 2, ["e1000"], programs),
+    ("hostile programs", "6.12", 4, ["virtio-net"], programs_four),
+    ("hostile programs", "debug-6.1", 2, ["virtio-net"], programs_debug),
+    ("races", "kcsan-6.1", 4, ["virtio-net"], races),
+    ("hostile wire", "6.1", 2, ["virtio-net", "e1000"], wire),
+    ("hostile wire", "debug-6.1", 2, ["virtio-net"], wire_debug),
+    ("bad networks", "6.1", 2, ["virtio-net"], networks),
+    ("death", "6.1", 2, ["virtio-net", "e1000"], dying),
+    ("death", "debug-6.1", 2, ["virtio-net", "e1000"], dying_debug),
+    ("very much", "6.1", 2, ["virtio-net"], much),
+    ("asleep", "6.1", 2, ["e1000"], asleep),
+)
+NATIVE = (("6.1", "e1000"), ("debug-6.1", "e1000"), ("6.1", "tulip"),
+          ("6.1", "i82559er"))
+
+
+def run(soak, share, seed):
+    for name, kernel in sorted({(f"build: modules for {p[1]}", p[1])
+                                for p in PARTS}):
+        soak.step(name, steps.build_modules, soak, kernel)
+    soak.step("build: library, tools, tests", steps.build_user, soak)
+    for what, kernel, cpus, nics, body in PARTS:
+        session = Recorded(soak, f"{what}, {kernel}, {cpus} CPUs", nodes=2,
+                           nics=nics, kernel=kernel, cpus=cpus)
+        try:
+            body(session, share, seed)
+        finally:
+            session.end()
