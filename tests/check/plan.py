@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Which steps run where: the short plan of make check, and the full one."""
 
+import death
 import lab_selftest
 import native_plan
 import planted
@@ -140,6 +141,7 @@ def short(check):
         slow_wire(session, [0])
         hostile(session, 0, 100000)
         session.step("via_lo with small limits", steps.small_limits)
+        death.stock_slice(session)
         unplugging(session, [1])
 
     def newer(session):
@@ -154,6 +156,7 @@ def short(check):
         # Time-outs are long here: a slice, make check-full has all.
         robustness(session, [1], 5, ("accept*",))
         hostile(session, 1, 20000)
+        death.debug_slice(session)
         unplugging(session, [0])
 
     in_session(check, "6.1", 2, NICS, stock)
