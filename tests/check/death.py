@@ -210,7 +210,7 @@ def stock_unbound(session, net, rounds=1):
 
 
 OPENERS = ("while :; do {tools}/viainfo; {scale} regions -d via_lo -n 8 -t 1; "
-           "{tools}/vipl_lat -d via_lo -n 10; done >/dev/null 2>&1")
+           "done >/dev/null 2>&1")
 
 
 def modules_loop(session, rounds):
@@ -227,7 +227,7 @@ def modules_loop(session, rounds):
         for _ in range(rounds):
             out = two.sh("n=0; until ! grep -q ^via_ /proc/modules; do "
                          f"rmmod {names} 2>/dev/null; n=$((n+1)); "
-                         "[ $n -lt 3000 ] || exit 1; done; echo tries $n",
+                         "[ $n -lt 1000 ] || exit 1; done; echo tries $n",
                          200).out
             refused += int(scale.numbers(out)["tries"]) - 1
             session.lab.insmod(two)

@@ -75,17 +75,26 @@ static void join(struct half *two, uint32_t id)
 	pthread_join(t, NULL);
 }
 
+/* No thread is made there, as one for errors would be: it would hold it up. */
+static void open_nic(struct nic *n, const char *device, const char *netns)
+{
+	int cookie = netns_enter(netns);
+
+	n->dev = device;
+	if (VipOpenNic(device, &n->h) || VipQueryNic(n->h, &n->attr))
+		die("cannot open %s", device);
+	netns_leave(cookie);
+}
+
 int run_pair(void)
 {
 	struct half *all = xcalloc(2 * opt.count, sizeof(*all));
 	uint64_t start;
 	uint32_t i;
-	int cookie;
 
-	nic_open(&nic[0], opt.device);
-	cookie = netns_enter(opt.netns);
-	nic_open(&nic[1], opt.peer_device ? opt.peer_device : opt.device);
-	netns_leave(cookie);
+	open_nic(&nic[0], opt.device, NULL);
+	open_nic(&nic[1], opt.peer_device ? opt.peer_device : opt.device,
+		 opt.netns);
 	for (i = 0; i < opt.count; i++)
 		join(&all[2 * i], i);
 	for (i = 0; i < 2 * opt.count; i++)
