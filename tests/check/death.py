@@ -299,17 +299,17 @@ def node_reset(session, net, rounds=1, seed=1):
     for number in range(rounds):
         serve = two.spawn(f"{steps.STRESS} -d {device} --server")
         ports = two.spawn(scale.command(session, "serve-connects", device,
-                                        "-n 100000 -t 4"))
+                                        "-n 100000 -t 2"))
         ports.expect("^ready$", 60)
         clients = [one.spawn(
             f"{steps.STRESS} -d {device} --messages 10000000 --threads 4 "
             f"--seed {seed + number} {steps.peer(net)}", 600)]
-        clients.append(one.spawn(scale.command(
-            session, "connects", device, "-n 100000 -t 4") +
-            f" {steps.peer(net)}", 600))
         try:
             steps.flowing(session, net, clients[0])
-            time.sleep(0.2 * (1 + number % 5))
+            clients.append(one.spawn(scale.command(
+                session, "connects", device, "-n 100000 -t 2") +
+                f" {steps.peer(net)}", 600))
+            time.sleep(1 + 0.2 * (number % 5))
             begin = time.monotonic()
             two.reset()
             prepare(session, two)

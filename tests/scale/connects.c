@@ -53,7 +53,7 @@ static void ask_and_leave(struct end *e, uint32_t i)
 {
 	union net_addr local, remote;
 	VIP_VI_ATTRIBUTES a;
-	uint64_t start;
+	uint64_t start, first = now_ns();
 	VIP_RETURN rc;
 
 	net_addr_local(&local, &all.nic, "", 0);
@@ -65,7 +65,7 @@ static void ask_and_leave(struct end *e, uint32_t i)
 				       &a);
 		if (rc == VIP_NO_MATCH)
 			sleep_ns(100000);
-	} while (rc == VIP_NO_MATCH);
+	} while (rc == VIP_NO_MATCH && start - first < opt.limit * 1000000ull);
 	if (rc != VIP_SUCCESS)
 		die("connection %u: %s", i, vip_str(rc));
 	all.times[0][i] = now_ns() - start;

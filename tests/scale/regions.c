@@ -140,7 +140,8 @@ static void standby(void)
 			die("cannot create VI %u", i);
 }
 
-static int one_process(uint32_t n, uint64_t seed)
+/* @up: a byte is written there when the next process may begin. */
+static int one_process(uint32_t n, uint64_t seed, int up)
 {
 	struct opts o = { .dev = opt.device };
 	struct chan_config c = {
@@ -162,6 +163,8 @@ static int one_process(uint32_t n, uint64_t seed)
 	for (i = 0; i < BYTES; i++)
 		all.mem[i] = i * 7 + (i >> 8);
 	pair_init(&all.pair, &o, &c);
+	if (up >= 0 && write(up, "", 1) != 1)
+		die("the parent is gone");
 	standby();
 	for (i = 0; i < n; i++)
 		make(i);
@@ -185,21 +188,27 @@ static int one_process(uint32_t n, uint64_t seed)
 int run_regions(void)
 {
 	uint32_t i, per = opt.count / opt.threads;
-	int status, bad = 0;
+	int status, bad = 0, up[2];
 	pid_t pid;
+	char c;
 
 	if (opt.threads == 1)
-		return one_process(opt.count, dice_seed(opt.seed, 0));
+		return one_process(opt.count, dice_seed(opt.seed, 0), -1);
+	if (pipe(up))
+		die("pipe fails");
 	for (i = 0; i < opt.threads; i++) {
 		pid = fork();
 		if (pid == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			status = one_process(per, dice_seed(opt.seed, i));
+			status = one_process(per, dice_seed(opt.seed, i), up[1]);
 			fflush(stdout);
 			_exit(status);
 		}
 		if (pid < 0)
 			die("fork fails");
+		/* Both ends are here: it must not meet the next one's. */
+		if (read(up[0], &c, 1) != 1)
+			die("a process does not begin");
 	}
 	for (i = 0; i < opt.threads; i++)
 		bad |= wait(&status) < 0 || status;

@@ -226,10 +226,15 @@ class Node:
 
     def reset(self, wait=True):
         """Pull the reset button; the guest boots again, jobs are lost."""
+        # It stands still meanwhile, so that nothing which it was about to
+        # say comes out of the new connection, cut in two.
+        self.qmp.call("stop")
         self.link.close("the node was reset")
         self.qmp.call("system_reset")
+        self.qmp.call("query-status")
         self.started = time.monotonic()
         self.link.connect()
+        self.qmp.call("cont")
         if wait:
             self.ready()
 
