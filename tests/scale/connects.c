@@ -105,7 +105,9 @@ static void *accepting(void *arg)
 			rc = VipConnectAccept(peer.conn, e.vi);
 		if (rc != VIP_SUCCESS)
 			die("accept: %s", vip_str(rc));
-		__atomic_fetch_add(&all.accepted, 1, __ATOMIC_RELAXED);
+		/* The peer of what follows: the same, whichever it is. */
+		if (!__atomic_fetch_add(&all.accepted, 1, __ATOMIC_RELAXED))
+			all.host = peer.addr;
 		wait_end(&e);
 	}
 	if (end_close(&e))
