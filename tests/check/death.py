@@ -349,7 +349,7 @@ def suspended(session):
     return {"suspends": 1}
 
 
-# The slices of make check
+# The slices of make check.  node_reset takes a boot: the soak has it.
 
 def stock_slice(session):
     """Where all NICs are still there; the kernel is a stock one."""
@@ -358,9 +358,8 @@ def stock_slice(session):
     session.step("fork, vfork, exec with registered memory", processes, 2, 1)
     session.step("a card moves between namespaces", card_moved, 2)
     session.step("stock driver unbound under via_netdev", stock_unbound, 2)
-    session.step("modules come and go under openers", modules_loop, 3)
+    session.step("modules come and go under openers", modules_loop, 2)
     session.step("receiver stopped for 15 s", held, 2, 15, 1)
-    session.step("node reset without goodbye", node_reset, 2, 1)
     session.step("1,000 VIs at once", scale.many_vis, 2, 1000, 1)
     session.step("regions by the thousand", scale.many_regions, 20000, 2, 100)
     session.step("connects by the thousand", scale.many_connects, 2, 500)
