@@ -226,12 +226,29 @@ class Node:
 
     def reset(self, wait=True):
         """Pull the reset button; the guest boots again, jobs are lost."""
+        # It stands still meanwhile, so that nothing which it was about to
+        # say comes out of the new connection, cut in two.
+        self.qmp.call("stop")
         self.link.close("the node was reset")
         self.qmp.call("system_reset")
+        self.qmp.call("query-status")
         self.started = time.monotonic()
         self.link.connect()
+        self.qmp.call("cont")
         if wait:
+            self.greet()
             self.ready()
+
+    def greet(self):
+        """The agent's first word may be lost in a reset: ask for it."""
+        end = time.monotonic() + self.lab.boot_limit
+        while time.monotonic() < end:
+            if self.link.wait_for(lambda: self.link.release, 4):
+                return
+            job = self.spawn("uname -r", 10)
+            self.link.wait_for(lambda j=job: j.done or self.link.release, 4)
+            if job.rc == 0:
+                self.link.release = job.out.strip()
 
     def kill(self):
         """End the guest at once, as a power cut does."""

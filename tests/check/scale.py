@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Very much of everything, and where memory is short.  Amounts are
+arguments; each function returns what it did."""
+
+import contextlib
+import os
+import re
+
+import steps
+from labkit.base import BUILD
+from runner import Skipped, StepFailed
+
+SCALE = os.path.join(BUILD, "viascale")
+
+
+def limit(session):
+    """ms until an answer is too late."""
+    return 30000 * steps.scale(session)
+
+
+def command(session, mode, device, words):
+    return f"{SCALE} {mode} -d {device} -l {limit(session)} {words}"
+
+
+def numbers(text):
+    """{"name": number} of what a program has told; sums where it repeats."""
+    found = {}
+    for name, value in re.findall(r"(\b[a-z]\w*) (-?\d+(?:\.\d+)?)\b", text):
+        found[name] = found.get(name, 0) + float(value)
+    return found
+
+
+def ledger(node):
+    """{"vis": (made, gone)}"""
+    text = node.sh("cat /sys/module/via_ka/parameters/ledger").out
+    return {name: (int(made), int(gone)) for name, made, gone in
+            re.findall(r"^(\w+) (\d+) (\d+)$", text, re.M)}
+
+
+def balanced(session, where=""):
+    """No page pinned, and all that was made is gone; a moment is allowed."""
+    for node in session.lab.nodes:
+        wrong = []
+
+        def look(node=node, wrong=wrong):
+            wrong[:] = [f"{name}: {made} made, {gone} gone" for
+                        name, (made, gone) in ledger(node).items()
+                        if made != gone]
+            pins = session.lab.pins(node)
+            if pins:
+                wrong.append(f"{pins} pages pinned")
+            return not wrong
+
+        for _ in range(20):
+            if look():
+                break
+            node.sh("sleep 0.5")
+        else:
+            raise StepFailed(f"{node.name}{where}: {', '.join(wrong)}")
+
+
+class Served(steps.Server):
+    """A server of viascale, ready; it ends by itself, or is ended."""
+
+    def __init__(self, session, mode, device, words, node):
+        super().__init__(session, command(session, mode, device, words), node)
+        self.job.expect("^ready$", 60 * steps.scale(session))
+
+
+def between(session, net, modes, words, timeout, more=""):
+    """A server on node 2 and its client on node 1, both to their ends; via_lo
+    (net None): both on node 1."""
+    device = "via_lo" if net is None else f"via_eth{net}"
+    host = "" if net is None else f" {steps.peer(net)}"
+    with Served(session, modes[0], device, words,
+                0 if net is None else 1) as server:
+        result = session.run(session.lab.nodes[0],
+                             command(session, modes[1], device, words + more)
+                             + host, timeout)
+        if server.wait(60 * steps.scale(session)).rc:
+            raise StepFailed("the server failed: "
+                             f"{server.all.strip()[-200:]}")
+    balanced(session)
+    return numbers(result.out)
+
+
+def many_vis(session, net, count, rounds=3):
+    """All open, all connected, messages on all of them at once."""
+    found = between(session, net, ("serve-vis", "vis"), f"-n {count} -t 8 -c 7",
+                    600, f" -s {rounds}")
+    return {"vis": count, "messages": int(found["messages"]),
+            "connects": count}
+
+
+def many_connects(session, net, count, threads=4):
+    """By request and as peers; the time of one must not grow."""
+    between(session, net, ("serve-connects", "connects"),
+            f"-n {count} -t {threads}", 900)
+    return {"connects": 2 * count, "disconnects": 2 * count}
+
+
+def many_regions(session, count, processes=1, vis=0, seed=1):
+    """Regions of this many, in as many processes; max_regions is 131,072 of a
+    handle and RLIMIT_MEMLOCK none of root's, so nothing is raised."""
+    session.run(session.lab.nodes[0],
+                command(session, "regions", "via_lo", f"-n {count} "
+                        f"-t {processes} -v {vis} -S {seed}"), 900)
+    balanced(session)
+    return {"registrations": count + count // 2}
+
+
+# Memory that is short
+
+@contextlib.contextmanager
+def killing(*nodes):
+    """The kernel's killer may speak here: its list of calls is no defect,
+    while any BUG or WARNING stays one."""
+    patterns = [re.compile(r"Call Trace:|Out of memory: Killed")]
+    for node in nodes:
+        node.klog.scan()
+        node.klog.allowed += patterns
+    try:
+        yield
+    finally:
+        for node in nodes:
+            node.sh("true")
+            node.klog.scan()
+            for pattern in patterns:
+                node.klog.allowed.remove(pattern)
+
+
+GROUP = "/sys/fs/cgroup/via_squeeze"
+
+
+def squeezed(session, mib, rounds=1):
+    """A group with too little memory: an error, or the death of that program
+    alone; a transfer beside it is not disturbed."""
+    node = session.lab.nodes[0]
+    if node.run("grep -q memory /sys/fs/cgroup/cgroup.controllers").rc:
+        raise Skipped("this kernel has no memory controller")
+    node.sh("echo +memory >/sys/fs/cgroup/cgroup.subtree_control; "
+            f"mkdir -p {GROUP} && echo {mib}M >{GROUP}/memory.max && "
+            f"echo 1 >{GROUP}/memory.oom.group")
+    beside = f"{steps.STRESS} -d via_lo --messages 3000"
+    killed = 0
+    job = node.spawn(beside, 600)
+    try:
+        for size in (mib, mib // 2, mib // 4):
+            node.sh(f"echo {size}M >{GROUP}/memory.max")
+            program = command(session, "squeeze", "via_lo", f"-n {rounds}")
+            with killing(node):
+                result = session.run(
+                    node, f"sh -c 'echo $$ >{GROUP}/cgroup.procs; "
+                    f"exec {program}'", 600, status=None)
+            if result.rc not in (0, 137, -9):
+                raise StepFailed(f"with {size} MiB: status {result.rc}: "
+                                 f"{result.all.strip()[-200:]}")
+            killed += result.rc != 0
+        if job.wait(600).rc:
+            raise StepFailed("the transfer beside it was disturbed: "
+                             f"{job.all.strip()[-200:]}")
+        balanced(session)
+    finally:
+        job.kill()
+        session.write_job(job)
+        node.run(f"rmdir {GROUP}")
+    return {"squeezed": 3 * rounds, "killed for memory": killed}
+
+
+HOG = """
+import mmap, os, sys, time
+open("/proc/self/oom_score_adj", "w").write("1000")
+end, held = time.monotonic() + float(sys.argv[1]), []
+while time.monotonic() < end:
+    piece = mmap.mmap(-1, 1 << 22, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    for at in range(0, 1 << 22, 4096):
+        piece[at] = 1
+    held.append(piece)
+"""
+
+
+def hogged(session, net, seconds, messages):
+    """Somebody eats all memory, again and again, while transfers run: every
+    byte stays right."""
+    two = session.lab.nodes[1]
+    two.sh(f"cat >/tmp/hog.py <<'EOF'\n{HOG}\nEOF")
+    # The machine's own must not be who is killed.
+    two.sh("echo -1000 >/proc/1/oom_score_adj")
+    hog = two.spawn(f"end=$(($(date +%s)+{seconds})); n=0; "
+                    "while [ $(date +%s) -lt $end ]; do "
+                    f"python3 /tmp/hog.py {seconds} 2>/dev/null; "
+                    "n=$((n+1)); done; echo killed $n", seconds + 300)
+    try:
+        with killing(two):
+            steps.stress(session, net, f"--messages {messages} --threads 4",
+                         900)
+            hog.wait(seconds + 300)
+    finally:
+        hog.kill()
+        session.write_job(hog)
+    times = int(numbers(hog.out).get("killed", 0))
+    if not times:
+        raise StepFailed("memory was never short")
+    steps.conform_wire(session, net, "connect*")
+    balanced(session)
+    return {"messages": messages, "hogs killed": times}
