@@ -376,6 +376,19 @@ static void list_del(struct conn *c)
 	pthread_mutex_unlock(&server.lock);
 }
 
+static void conn_free(struct conn *c)
+{
+	if (c->vi) {
+		VipDisconnect(c->vi);
+		VipDestroyVi(c->vi);
+	}
+	if (c->mem_h)
+		VipDeregisterMem(server.nic, c->mem, c->mem_h);
+	if (c->mem)
+		munmap(c->mem, c->len);
+	free(c);
+}
+
 static void *conn_main(void *arg)
 {
 	struct conn *c = arg;
@@ -385,11 +398,7 @@ static void *conn_main(void *arg)
 		;
 	record_end(c);
 	list_del(c);
-	VipDisconnect(c->vi);
-	VipDestroyVi(c->vi);
-	VipDeregisterMem(server.nic, c->mem, c->mem_h);
-	munmap(c->mem, c->len);
-	free(c);
+	conn_free(c);
 	return NULL;
 }
 
@@ -406,6 +415,8 @@ static void take(VIP_CONN_HANDLE h, const VIP_VI_ATTRIBUTES *a)
 		fprintf(stderr, "viastress: cannot take a client: %s\n",
 			rc_name(rc));
 		VipConnectReject(h);
+		if (c)
+			conn_free(c);
 		return;
 	}
 	/* Known before it can break. */
@@ -415,8 +426,7 @@ static void take(VIP_CONN_HANDLE h, const VIP_VI_ATTRIBUTES *a)
 	    pthread_create(&c->thread, NULL, conn_main, c)) {
 		fprintf(stderr, "viastress: accept: %s\n", rc_name(rc));
 		list_del(c);
-		VipDisconnect(c->vi);
-		VipDestroyVi(c->vi);
+		conn_free(c);
 		return;
 	}
 	pthread_detach(c->thread);
