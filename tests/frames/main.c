@@ -26,6 +26,7 @@ static struct {
 	const char *ifname;
 	uint64_t frames, seed;
 	uint32_t seconds, classes, hang;
+	int own;			/* hang: from where there is a host */
 } opt = { .frames = 100000, .seed = 1, .seconds = 3600, .classes = ~0u };
 
 static struct frame batch[BATCH];
@@ -42,7 +43,8 @@ static void usage(FILE *f)
 	      "  --spare NAME  connections for this discriminator may break\n"
 	      "                (sacrifice)\n"
 	      "  --hang N      instead throw N requests for it, from clients\n"
-	      "                that have all the time and do not exist\n", f);
+	      "                that have all the time and do not exist\n"
+	      "  --own         these come from this host's address\n", f);
 }
 
 static double now(void)
@@ -96,6 +98,7 @@ static int parse(int argc, char **argv)
 		{ "class", required_argument, NULL, 'c' },
 		{ "spare", required_argument, NULL, 's' },
 		{ "hang", required_argument, NULL, 'H' },
+		{ "own", no_argument, &opt.own, 1 },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -125,6 +128,8 @@ static int parse(int argc, char **argv)
 		case 'h':
 			usage(stdout);
 			exit(0);
+		case 0:
+			break;
 		default:
 			usage(stderr);
 			return 2;
@@ -286,8 +291,11 @@ static int hang(int fd)
 
 	for (i = 0; i < opt.hang; i++) {
 		make(batch, REQUESTS, &d);
-		batch->b[6] = 2;
-		batch->b[11] = i;
+		memcpy(batch->b + 6, field.own, 6);
+		if (!opt.own) {
+			batch->b[6] = 2;
+			batch->b[11] = i;
+		}
 		c->reliability = htonl(2);
 		c->max_transfer = htonl(256);
 		c->timeout_ms = htonl(VIA_WIRE_FOREVER);

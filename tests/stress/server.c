@@ -320,7 +320,7 @@ static void ended(struct conn *c, const VIP_DESCRIPTOR *d)
 		server.in_error++;
 	pthread_cond_broadcast(&server.news);
 	pthread_mutex_unlock(&server.lock);
-	if (c->hello.type || now_ms() - c->since_ms > 1000) {
+	if (now_ms() - c->since_ms > 1000) {
 		printf("viastress: a connection was lost, %stold\n",
 		       c->told ? "" : "not ");
 		fflush(stdout);
