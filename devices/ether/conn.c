@@ -351,8 +351,12 @@ static void rx_request(struct via_ether_nic *nic,
 	kfree(req);
 }
 
-/* An ACCEPT that no VI here waits for: it may have refused it before. */
+/*
+ * An ACCEPT that no VI here waits for: it may have refused it before.  Else
+ * its sender is told whom it is for, as any stranger is: it knows us by that.
+ */
 static void rx_accept_late(struct via_ether_nic *nic,
+			   const struct via_frame_hdr *h,
 			   const struct via_ether_client *c)
 {
 	u8 type, reason;
@@ -365,7 +369,7 @@ static void rx_accept_late(struct via_ether_nic *nic,
 		return;
 	}
 	via_ether_count(nic, NO_VI);
-	via_ether_send_reset(nic, c->mac, c->vi, c->cookie);
+	via_ether_send_reset(nic, c->mac, h->dst, h->cookie);
 }
 
 /*
@@ -427,7 +431,7 @@ static void rx_accept(struct via_ether_nic *nic,
 		via_ether_unlock(vi);
 	}
 	if (!known)
-		rx_accept_late(nic, &from);
+		rx_accept_late(nic, h, &from);
 }
 
 /* The end that an answer is for, still at it.  Both queue locks held. */
