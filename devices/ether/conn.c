@@ -209,11 +209,22 @@ static u8 conn_frame(const struct via_ether_vi *ev)
 	return ev->vi->p2p ? VIA_WIRE_PEER_ACCEPT : VIA_WIRE_ACCEPT;
 }
 
+/*
+ * Who asked us has said nothing for so long that a connection would have
+ * broken: it is gone, however much time it has given itself.  A queue lock
+ * held.
+ */
+static bool accept_unheard(const struct via_ether_vi *ev)
+{
+	return ev->phase == VIA_PHASE_ACCEPT &&
+	       time_after_eq(jiffies, ev->last_rx + via_ether_dead());
+}
+
 /* Time for another try, or none is left.  BH off, no lock held. */
 void via_ether_conn_tick(struct via_ether_vi *ev)
 {
 	struct via_vi *vi = ev->vi;
-	u32 ms;
+	u32 ms, lost = 0;
 
 	via_ether_lock(vi);
 	if (!via_ether_trying(ev))
@@ -224,6 +235,13 @@ void via_ether_conn_tick(struct via_ether_vi *ev)
 	}
 	if (time_before(jiffies, ev->next_try))
 		goto out;
+	if (unlikely(accept_unheard(ev))) {
+		if (vi->p2p)
+			lost = ev->peer_cookie;
+		else
+			via_ether_conn_end(ev, VIA_R_TIMEOUT);
+		goto out;
+	}
 	ms = ev->waiting ? TRY_WAITING_MS :
 	     min(TRY_FIRST_MS << min(ev->tries, 5u), TRY_LAST_MS);
 	ev->tries++;
@@ -233,6 +251,8 @@ void via_ether_conn_tick(struct via_ether_vi *ev)
 	via_ether_send_conn(ev, conn_frame(ev));
 out:
 	via_ether_unlock(vi);
+	if (unlikely(lost))
+		via_ether_peer_lost(ev, lost);
 }
 
 void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
