@@ -57,21 +57,36 @@ def slab(node):
                if k in ("Slab", "VmallocUsed", "Percpu"))
 
 
-def throw(session, net, frames, seed, options="", seconds=560):
-    """What of each class was thrown, and the rate."""
-    result = session.run(
-        session.lab.nodes[THROWER], f"{FRAMES} --frames {frames} --seed "
-        f"{seed} --seconds {seconds} {options} eth{net} "
-        f"{address(net, TARGET)}", seconds + 30)
-    thrown = re.search(r"^viaframes: (\{.*\})$", result.out, re.M)
-    total = re.search(r"seed \d+, (\d+) frames in [\d.]+ s, (\d+) a second",
-                      result.out)
-    spare = re.search(r"(\d+) connections to break, (\d+) protected",
-                      result.out)
-    if not thrown or not total or not spare:
-        raise StepFailed("viaframes has not said what it has thrown")
-    return (json.loads(thrown.group(1)), int(total.group(1)),
-            int(total.group(2)), int(spare.group(1)), int(spare.group(2)))
+class Thrower:
+    """viaframes on its node; it begins when it has seen two protected
+    connections being made, and one that may be broken."""
+
+    def __init__(self, session, net, frames, seed, seconds):
+        self.session = session
+        self.job = session.lab.nodes[THROWER].spawn(
+            f"{FRAMES} --frames {frames} --seed {seed} --wait 2 --seconds "
+            f"{seconds} eth{net} {address(net, TARGET)}", seconds + 90)
+        self.job.expect("ready")
+
+    def end(self):
+        """What of each class was thrown, how many, how many a second."""
+        result = self.job.wait()
+        thrown = re.search(r"^viaframes: (\{.*\})$", result.out, re.M)
+        total = re.search(r"seed \d+, (\d+) frames in [\d.]+ s, (\d+) a "
+                          "second", result.out)
+        if not thrown or not total:
+            raise StepFailed("viaframes has not said what it has thrown: "
+                             + result.all.strip()[-200:])
+        return (json.loads(thrown.group(1)), int(total.group(1)),
+                int(total.group(2)))
+
+
+def stop(session, *jobs):
+    for job in jobs:
+        if not job.done:
+            job.kill()
+            job.wait(30)
+        session.write_job(job)
 
 
 def moved(before, after, thrown):
@@ -102,41 +117,43 @@ def settled(session, before, seconds):
         time.sleep(0.5)
 
 
-def attacked(session, net, frames, seed, messages):
-    """All of it at once; counters, memory and objects are looked at."""
-    nodes = session.lab.nodes
-    device = f"{STRESS} -d via_eth{net}"
-    long = frames // 2000 + 60 * scale(session)  # seconds, generously
+def connections(session, net, messages, seconds):
+    """Protected ones, both ways, and one after the other to be broken."""
+    nodes, device = session.lab.nodes, f"{STRESS} -d via_eth{net}"
     protected = [
         nodes[TARGET].spawn(f"{device} --reads --max-size 8192 --messages "
-                            f"{messages} {address(net, THROWER)}", long),
+                            f"{messages} {address(net, THROWER)}", seconds),
         nodes[THROWER].spawn(f"{device} --level rr --reads --disc other "
                              f"--max-size 8192 --messages {messages} "
-                             f"{address(net, TARGET)}", long)]
+                             f"{address(net, TARGET)}", seconds)]
+    victim = nodes[THROWER].spawn(
+        f"{device} --disc sacrifice --sacrifice {seconds} --patience 2000 "
+        f"--reads --max-size 4096 {address(net, TARGET)}", seconds + 60)
+    return protected, victim
+
+
+def attacked(session, net, frames, seed, messages):
+    """All of it at once; the counters are looked at."""
+    seconds = frames // 2000 + 60 * scale(session)  # generously
     before = counters(session, net)
+    thrower = Thrower(session, net, frames, seed, seconds)
+    protected, victim = connections(session, net, messages, seconds + 60)
     try:
-        thrown, total, rate, spare, known = throw(session, net, frames, seed)
+        thrown, total, rate = thrower.end()
         after = counters(session, net)
         for job in protected:
             if job.wait().rc:
                 raise StepFailed("a protected connection was disturbed: "
                                  + job.all.strip()[-200:])
     finally:
-        for job in protected:
-            if not job.done:
-                job.kill()
-                job.wait(30)
-            session.write_job(job)
-    if not spare or not known:
-        raise StepFailed(f"{spare} connections to break and {known} protected "
-                         "ones were seen being made: too few")
+        stop(session, thrower.job, *protected, victim)
     seen = moved(before, after, thrown)
     session.check.write(f"{rate} frames a second; the target saw {seen} "
                         f"of {total}")
-    return {"frames": total, "rate": rate, "spare": spare}
+    return {"frames": total, "rate": rate}
 
 
-def frames(session, net, amount, seed, messages=2000):
+def frames(session, net, amount, seed, messages=None):
     """Frames of all classes at a node with connections of both kinds."""
     nodes = session.lab.nodes
     target = nodes[TARGET]
@@ -146,15 +163,9 @@ def frames(session, net, amount, seed, messages=2000):
     with Server(session, f"{device} --server", THROWER), \
             Server(session, f"{device} --server --disc other", TARGET), \
             Server(session, f"{device} --server --disc sacrifice", TARGET):
-        victim = nodes[THROWER].spawn(
-            f"{device} --disc sacrifice --sacrifice 3600 --patience 2000 "
-            f"--reads --max-size 4096 {address(net, TARGET)}", 3700)
-        try:
-            did = attacked(session, net, amount, seed, messages)
-        finally:
-            victim.kill()
-            victim.wait(30)
-            session.write_job(victim)
+        # About as long as the frames take, which is what they shall meet.
+        did = attacked(session, net, amount, seed,
+                       messages or max(1000, amount // 40))
         after(session, net)
     settled(session, objects, 15 * scale(session))
     grown = slab(target) - memory

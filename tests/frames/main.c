@@ -25,7 +25,7 @@ struct field field = { .spare = "sacrifice" };
 static struct {
 	const char *ifname;
 	uint64_t frames, seed;
-	uint32_t seconds, classes, hang;
+	uint32_t seconds, classes, hang, wait;
 	int own;			/* hang: from where there is a host */
 } opt = { .frames = 100000, .seed = 1, .seconds = 3600, .classes = ~0u };
 
@@ -42,6 +42,8 @@ static void usage(FILE *f)
 	      "  --class NAME  of these frames alone; again for more\n"
 	      "  --spare NAME  connections for this discriminator may break\n"
 	      "                (sacrifice)\n"
+	      "  --wait N      until so many protected connections, and one that\n"
+	      "                may break, have been seen being made\n"
 	      "  --hang N      instead throw N requests for it, from clients\n"
 	      "                that have all the time and do not exist\n"
 	      "  --own         these come from this host's address\n", f);
@@ -98,6 +100,7 @@ static int parse(int argc, char **argv)
 		{ "class", required_argument, NULL, 'c' },
 		{ "spare", required_argument, NULL, 's' },
 		{ "hang", required_argument, NULL, 'H' },
+		{ "wait", required_argument, NULL, 'w' },
 		{ "own", no_argument, &opt.own, 1 },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
@@ -124,6 +127,9 @@ static int parse(int argc, char **argv)
 			break;
 		case 'H':
 			opt.hang = strtoul(optarg, NULL, 0);
+			break;
+		case 'w':
+			opt.wait = strtoul(optarg, NULL, 0);
 			break;
 		case 'h':
 			usage(stdout);
@@ -240,14 +246,37 @@ static enum class any_class(struct dice *d)
 	return c;
 }
 
+static int await(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	double end = now() + 60;
+
+	puts("viaframes: ready");
+	fflush(stdout);
+	while (learnt.protected < opt.wait || learnt.spare < !!opt.wait) {
+		if (now() > end) {
+			fprintf(stderr, "viaframes: no connections are made "
+				"here\n");
+			return -1;
+		}
+		poll(&p, 1, 1000);
+		listen_to(fd);
+	}
+	return 0;
+}
+
 static int run(int fd)
 {
 	struct dice d = { .state = opt.seed * 0x2545f4914f6cdd1dull };
-	double start = now(), end = start + opt.seconds, took;
+	double start, end, took;
 	uint64_t total = 0;
 	uint32_t n, i, left = 0;
 	enum class class = 0;
 
+	if (await(fd))
+		return 1;
+	start = now();
+	end = start + opt.seconds;
 	while (total < opt.frames && now() < end) {
 		listen_to(fd);
 		n = opt.frames - total < BATCH ? opt.frames - total : BATCH;
