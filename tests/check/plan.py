@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Which steps run where: the short plan of make check, and the full one."""
 
+import badnet
+import frames
 import lab_selftest
 import native_plan
 import planted
@@ -87,6 +89,40 @@ def hostile(session, net, calls):
                  f"via_eth{net}", calls)
 
 
+def thrown(session, net, amount, seed=1):
+    """Whoever is on the wire may send any frame."""
+    nic = session.settings["nics"][net]
+    session.step(f"{amount} frames thrown, {nic}", frames.frames, net, amount,
+                 seed)
+    session.step(f"clients that are gone, {nic}", frames.gone_clients, net, 2)
+
+
+# Of each kind one, and quick ones.
+NETWORKS = ("loss 5 %", "bursts of 10", "reordering, gap 1000",
+            "everything at once", "a switch that forgets")
+
+
+def networks(session, net, messages, names=None, levels=badnet.LEVELS, seed=1):
+    nic = session.settings["nics"][net]
+    for name in names or badnet.CONDITIONS:
+        session.step(f"bad network, {name}, {nic}", badnet.conditions, net,
+                     messages, seed, [name], levels)
+
+
+def changing_networks(session, net, times, connects, ways=badnet.WAYS, seed=1):
+    nic = session.settings["nics"][net]
+    session.step(f"a link that flaps, {nic}", badnet.flapping, net, times,
+                 seed)
+    session.step(f"MTUs that change, {nic}", badnet.changing_mtu, net,
+                 2 * times, seed)
+    session.step(f"MTUs that differ, {nic}", badnet.differing_mtu, net, 300,
+                 seed)
+    session.step(f"one-way wires, {nic}", badnet.one_way_wires, net, 1, ways)
+    session.step(f"clients that are dead, {nic}", frames.dead_clients, net, 1)
+    session.step(f"{connects} connects, 10 % loss, {nic}", badnet.connects,
+                 net, connects, 0.1, seed)
+
+
 def unplugging(session, nets):
     """Comes last: these NICs are gone afterwards."""
     for net in nets:
@@ -139,6 +175,9 @@ def short(check):
         unreliable(session, 0, steps.LOST_MESSAGES)
         slow_wire(session, [0])
         hostile(session, 0, 100000)
+        thrown(session, 2, 300000)
+        networks(session, 2, 300, NETWORKS, ("rd",))
+        changing_networks(session, 2, 2, 200, badnet.WAYS[:1])
         session.step("via_lo with small limits", steps.small_limits)
         unplugging(session, [1])
 
@@ -154,6 +193,8 @@ def short(check):
         # Time-outs are long here: a slice, make check-full has all.
         robustness(session, [1], 5, ("accept*",))
         hostile(session, 1, 20000)
+        thrown(session, 1, 50000)
+        networks(session, 1, 200, ("loss 5 %", "reordering, gap 100"), ("rr",))
         unplugging(session, [0])
 
     in_session(check, "6.1", 2, NICS, stock)
@@ -184,6 +225,10 @@ def full(check):
         if not debug:
             slow_wire(session, nets[:1], all_cases=True)
         hostile(session, 0, 1000000)
+        for net in nets[:2]:
+            thrown(session, net, 100000 if debug else 1000000)
+        networks(session, 0, 500 if debug else 3000)
+        changing_networks(session, 0, 5, 200 if debug else 2000)
         session.step("via_lo with small limits", steps.small_limits)
         unplugging(session, nets)
 
