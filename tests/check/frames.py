@@ -77,6 +77,10 @@ class Thrower:
         if not thrown or not total:
             raise StepFailed("viaframes has not said what it has thrown: "
                              + result.all.strip()[-200:])
+        shouted = re.search(r"(\d+) answers to everybody", result.out)
+        if int(shouted.group(1)):
+            raise StepFailed(f"{shouted.group(1)} frames with a source that "
+                             "is no host's were answered to everybody")
         return (json.loads(thrown.group(1)), int(total.group(1)),
                 int(total.group(2)))
 

@@ -58,6 +58,9 @@ static void stranger(uint8_t *mac, struct dice *d)
 	/* Few of them stay few: a table of somebody's may fill up, too. */
 	if (r >> 63)
 		memset(mac + 1, 0x77, 4);
+	/* Nobody is called that: an answer would go to everybody. */
+	if (r >> 59 == 5)
+		memset(mac, 0xff, 6);
 }
 
 static void head(struct frame *f, uint8_t type, struct dice *d)

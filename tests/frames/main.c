@@ -32,6 +32,7 @@ static struct {
 static struct frame batch[BATCH];
 static uint64_t thrown[CLASSES];
 static uint64_t refused;		/* the interface was full */
+static uint64_t shouted;		/* of the target, to everybody */
 
 static void usage(FILE *f)
 {
@@ -199,6 +200,9 @@ static void listen_to(int fd)
 		else if (from.sll_pkttype == PACKET_HOST &&
 			 !memcmp(p + 6, field.target, 6))
 			learn(p, len, 0);
+		else if (from.sll_pkttype == PACKET_BROADCAST &&
+			 !memcmp(p + 6, field.target, 6))
+			shouted += p[ETH + 1] != VIA_WIRE_NAME_QUERY;
 	}
 }
 
@@ -299,9 +303,11 @@ static int run(int fd)
 	}
 	took = now() - start;
 	printf("viaframes: learnt %llu frames, %u connections to break, %u "
-	       "protected; full %llu times\nviaframes: {",
+	       "protected; full %llu times\nviaframes: %llu answers to "
+	       "everybody\nviaframes: {",
 	       (unsigned long long)learnt.frames, learnt.spare,
-	       learnt.protected, (unsigned long long)refused);
+	       learnt.protected, (unsigned long long)refused,
+	       (unsigned long long)shouted);
 	for (i = 0; i < CLASSES; i++)
 		printf("%s\"%s\": %llu", i ? ", " : "", class_names[i],
 		       (unsigned long long)thrown[i]);
