@@ -553,6 +553,11 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h)
 {
+	/* No host is called that, and an answer would go to everybody. */
+	if (unlikely(!is_valid_ether_addr(f->src))) {
+		via_ether_count(nic, BAD_FIELD);
+		return;
+	}
 	switch (h->type) {
 	case VIA_WIRE_REQUEST:
 		return rx_request(nic, f);
