@@ -193,7 +193,7 @@ def short(check):
         # Time-outs are long here: a slice, make check-full has all.
         robustness(session, [1], 5, ("accept*",))
         hostile(session, 1, 20000)
-        thrown(session, 1, 50000)
+        thrown(session, 1, 10000)
         networks(session, 1, 200, ("loss 5 %", "reordering, gap 100"), ("rr",))
         unplugging(session, [0])
 
