@@ -220,11 +220,22 @@ static u8 conn_frame(const struct via_ether_vi *ev)
 	return ev->vi->p2p ? VIA_WIRE_PEER_ACCEPT : VIA_WIRE_ACCEPT;
 }
 
+/*
+ * Who asked us has said nothing for so long that a connection would have
+ * broken: it is gone, however much time it has given itself.  A queue lock
+ * held.
+ */
+static bool accept_unheard(const struct via_ether_vi *ev)
+{
+	return ev->phase == VIA_PHASE_ACCEPT &&
+	       time_after_eq(jiffies, ev->last_rx + via_ether_dead());
+}
+
 /* Time for another try, or none is left.  BH off, no lock held. */
 void via_ether_conn_tick(struct via_ether_vi *ev)
 {
 	struct via_vi *vi = ev->vi;
-	u32 ms;
+	u32 ms, lost = 0;
 
 	via_ether_lock(vi);
 	if (!via_ether_trying(ev))
@@ -235,6 +246,13 @@ void via_ether_conn_tick(struct via_ether_vi *ev)
 	}
 	if (time_before(jiffies, ev->next_try))
 		goto out;
+	if (unlikely(accept_unheard(ev))) {
+		if (vi->p2p)
+			lost = ev->peer_cookie;
+		else
+			via_ether_conn_end(ev, VIA_R_TIMEOUT);
+		goto out;
+	}
 	ms = ev->waiting ? TRY_WAITING_MS :
 	     min(TRY_FIRST_MS << min(ev->tries, 5u), TRY_LAST_MS);
 	ev->tries++;
@@ -244,6 +262,8 @@ void via_ether_conn_tick(struct via_ether_vi *ev)
 	via_ether_send_conn(ev, conn_frame(ev));
 out:
 	via_ether_unlock(vi);
+	if (unlikely(lost))
+		via_ether_peer_lost(ev, lost);
 }
 
 void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
@@ -363,8 +383,12 @@ static void rx_request(struct via_ether_nic *nic,
 	kfree(req);
 }
 
-/* An ACCEPT that no VI here waits for: it may have refused it before. */
+/*
+ * An ACCEPT that no VI here waits for: it may have refused it before.  Else
+ * its sender is told whom it is for, as any stranger is: it knows us by that.
+ */
 static void rx_accept_late(struct via_ether_nic *nic,
+			   const struct via_frame_hdr *h,
 			   const struct via_ether_client *c)
 {
 	u8 type, reason;
@@ -377,7 +401,7 @@ static void rx_accept_late(struct via_ether_nic *nic,
 		return;
 	}
 	via_ether_count(nic, NO_VI);
-	via_ether_send_reset(nic, c->mac, c->vi, c->cookie);
+	via_ether_send_reset(nic, c->mac, h->dst, h->cookie);
 }
 
 /*
@@ -443,7 +467,7 @@ static void rx_accept(struct via_ether_nic *nic,
 		via_ether_unlock(vi);
 	}
 	if (!known)
-		rx_accept_late(nic, &from);
+		rx_accept_late(nic, h, &from);
 }
 
 /* The end that an answer is for, still at it.  Both queue locks held. */
@@ -545,6 +569,11 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h)
 {
+	/* No host is called that, and an answer would go to everybody. */
+	if (unlikely(!is_valid_ether_addr(f->src))) {
+		via_ether_count(nic, BAD_FIELD);
+		return;
+	}
 	if (unlikely(!via_ether_allowed(nic, f->src))) {
 		via_ether_count(nic, STRANGER);
 		return;

@@ -169,6 +169,8 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u16 dst,
 	};
 	bool ok;
 
+	if (unlikely(!is_valid_ether_addr(mac)))
+		return;
 	spin_lock(&nic->lock);
 	if (time_after_eq(jiffies, nic->reset_refill)) {
 		nic->reset_refill = jiffies + HZ / 16 + 1;

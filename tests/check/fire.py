@@ -97,7 +97,6 @@ def stock_slice(session):
                  2)
     session.step("modules come and go under openers", death.modules_loop, 2)
     session.step("receiver stopped for 15 s", death.held, 2, 15, 1)
-    session.step("node reset without goodbye", death.node_reset, 2, 1)
     session.step("1,000 VIs at once", scale.many_vis, 2, 1000, 1)
     session.step("regions by the thousand", scale.many_regions, 20000, 2, 100)
     session.step("connects by the thousand", scale.many_connects, 2, 500)

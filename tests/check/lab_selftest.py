@@ -199,6 +199,96 @@ def bad_wire():
     expect(flipped > 0, "no corruption slipped past")
 
 
+def runs(numbers, count):
+    """Lengths of the gaps between the numbers that came."""
+    came = [-1, *numbers, count]
+    return [b - a - 1 for a, b in zip(came, came[1:]) if b - a > 1]
+
+
+def bursts():
+    """A loss takes so many frames in a row, no more and no fewer."""
+    with Bench() as bench:
+        bench.ask("set loss=0.002 burst=20 seed=3")
+        frames = 8000
+        pad = b"\0" * 60
+        bench.send(0, [bench.frame(0, 1, struct.pack(">I", i) + pad)
+                       for i in range(frames)])
+        lost = bench.settled(frames + 2)["lost"]
+        got = [struct.unpack_from(">I", f, 14)[0]
+               for f in bench.drained(frames - lost)[1]]
+        expect(len(got) == frames - lost, f"{len(got)} came, {lost} lost")
+        gaps = runs(got, frames)
+        expect(4 <= len(gaps) <= 40, f"{len(gaps)} bursts in {frames} frames")
+        # Two may follow each other at once; the last may be cut short.
+        expect(all(g % 20 == 0 for g in gaps[:-1]), f"bursts of {gaps}")
+        bench.ask("set loss=0 burst=1")
+        expect(bench.numbers(100, 100) == list(range(100)), "it goes on")
+
+
+def far_reordering():
+    """A frame comes up to 1,000 later, and none is kept for ever."""
+    with Bench() as bench:
+        bench.ask("set reorder=0.05 gap=1000 hold=10s seed=5")
+        frames = [bench.frame(0, 1, struct.pack(">I", i) + b"\0" * 60)
+                  for i in range(6000)]
+        bench.send(0, frames)
+        held = bench.settled(6002)["reordered"]
+        expect(200 < held < 400, f"{held} of 6000 were held back")
+        got = [struct.unpack_from(">I", f, 14)[0]
+               for f in bench.drained(6000 - held)[1]]
+        best, far = 0, 0
+        for number in got:
+            far, best = max(far, best - number), max(best, number)
+        expect(900 < far <= 1000 + held, f"the farthest came {far} late")
+        waiting = 6000 - len(got)
+        expect(0 < waiting < 200, f"{waiting} are still held back")
+    with Bench() as bench:
+        # Nothing follows that they could come behind: time lets go of them.
+        bench.ask("set reorder=1 gap=1000 hold=100ms")
+        start = time.monotonic()
+        got = bench.numbers(200, 200)
+        seconds = time.monotonic() - start
+        expect(sorted(got) == list(range(200)), f"{len(got)} of 200 came")
+        expect(0.09 < seconds < 1, f"200 frames were held {seconds:.2f} s")
+
+
+def one_way():
+    """A deaf port gets nothing, a mute one gives nothing."""
+    with Bench(ports=3) as bench:
+        for word, whom in (("deaf", 1), ("mute", 0)):
+            bench.ask(f"set {word}={whom}")
+            before = bench.stats()["cut_drops"]
+            bench.send(0, [bench.frame(0, 1, b"x" * 46)])
+            # The other way it is still a wire.
+            bench.send(1, [bench.frame(1, 0, b"y" * 46)])
+            got = bench.drained(1)
+            expect([len(g) for g in got] == [1, 0, 0],
+                   f"{word}: {[len(g) for g in got]} came")
+            expect(bench.stats()["cut_drops"] == before + 1,
+                   f"{word}: not counted")
+            bench.ask(f"set {word}=none")
+        expect(bench.numbers(10, 10) == list(range(10)), "it stays so")
+
+
+def forgetful():
+    """A switch that forgets gives to all what it knew whom to give to."""
+    with Bench(ports=4) as bench:
+        bench.ask("set forget=1ns")
+        bench.send(0, [bench.frame(0, 2, b"x" * 46)])
+        got = bench.drained(3)
+        expect([len(g) for g in got] == [0, 1, 1, 1], "it has not forgotten")
+        bench.ask("set forget=100ms")
+        bench.send(2, [bench.frame(2, 0, b"x" * 46)])
+        bench.drained(3)
+        bench.send(0, [bench.frame(0, 2, b"x" * 46)])
+        got = bench.drained(1)
+        expect([len(g) for g in got] == [0, 0, 1, 0], "it has learnt nothing")
+        time.sleep(0.15)
+        bench.send(0, [bench.frame(0, 2, b"x" * 46)])
+        got = bench.drained(3)
+        expect([len(g) for g in got] == [0, 1, 1, 1], "it remembers for ever")
+
+
 def only_one_type():
     """Frames of another EtherType do not suffer."""
     with Bench() as bench:
@@ -284,8 +374,9 @@ def kernel_log_watch():
         expect(not BAD.search(line) or FINE.search(line), f"cried: {line}")
 
 
-SWITCH_STEPS = (clean_wire, learning, bad_wire, only_one_type, slow_wire,
-                nobody_reads, recording, bad_settings, kernel_log_watch)
+SWITCH_STEPS = (clean_wire, learning, bad_wire, bursts, far_reordering,
+                one_way, forgetful, only_one_type, slow_wire, nobody_reads,
+                recording, bad_settings, kernel_log_watch)
 
 
 # In guests

@@ -2,11 +2,10 @@
 """Which steps run where: the short plan of make check, and the full one."""
 
 import checksum
-import hostile
+import fire
 import lab_selftest
 import native_plan
 import planted
-import rights
 import samples
 import steps
 import table
@@ -81,34 +80,6 @@ def unreliable(session, net, patterns):
                  steps.lossy_unreliable, net, patterns)
 
 
-def programs(session, net, calls, guided=0, stride=0):
-    """Whoever is in group via may call anything; and memory runs out."""
-    nic = session.settings["nics"][net]
-    for device, name in (("via_lo", "via_lo"), (f"via_eth{net}", nic)):
-        session.step(f"{calls} hostile calls, {name}", hostile.hostile,
-                     device, calls)
-        session.step(f"every kind of memory, {name}", hostile.memory_kinds,
-                     device)
-        if guided:
-            session.step(f"{guided} guided calls, {name}", hostile.guided,
-                         device, guided)
-    if not guided:
-        session.step("every limit reached", hostile.limits)
-    if stride:
-        failing(session, net, stride)
-
-
-def failing(session, net, stride):
-    nic = session.settings["nics"][net]
-    first = 1 + hostile.dice() % stride
-    session.step(f"allocations fail, {nic}", hostile.faults,
-                 f"via_eth{net}", stride, first)
-    session.step("allocations fail, loading", hostile.load_faults,
-                 stride * 8, first)
-    session.step(f"allocations fail in interrupts, {nic}",
-                 hostile.softirq_faults, net, 2000)
-
-
 def unplugging(session, nets):
     """Comes last: these NICs are gone afterwards."""
     for net in nets:
@@ -157,13 +128,10 @@ def short(check):
                      "threads,notify,wait,cqvi,disconnect")
         reliability(session, [2], 100000)
         reads(session, [0], 100000)
-        session.step("checksums, e1000", checksum.checksums, 0, 20000)
-        session.step("quotas of users", rights.quotas)
-        session.step("strangers, e1000", rights.strangers, 0)
         robustness(session, [0], 10, ("p2p*", "states.race*", "connect*"))
         unreliable(session, 0, steps.LOST_MESSAGES)
         slow_wire(session, [0])
-        programs(session, 0, 200000)
+        fire.stock_slice(session)
         session.step("via_lo with small limits", steps.small_limits)
         unplugging(session, [1])
 
@@ -178,7 +146,7 @@ def short(check):
         reads(session, [1], 1000)
         # Time-outs are long here: a slice, make check-full has all.
         robustness(session, [1], 5, ("accept*",))
-        programs(session, 1, 5000, guided=10000, stride=4)
+        fire.debug_slice(session, 1)
         unplugging(session, [0])
 
     in_session(check, "6.1", 2, NICS, stock)
@@ -211,7 +179,8 @@ def full(check):
         unreliable(session, 0, steps.LOST_MESSAGES if debug else (None,))
         if not debug:
             slow_wire(session, nets[:1], all_cases=True)
-        programs(session, 0, 1000000, *((100000, 1) if debug else ()))
+        if debug:
+            fire.debug_slice(session, len(nets) - 1)
         session.step("via_lo with small limits", steps.small_limits)
         unplugging(session, nets)
 

@@ -27,8 +27,8 @@ class Recorded(Session):
         return super().step(name, recorded, *args)
 
 
-class RecordedNative(Recorded, native.Native):
-    pass
+class RecordedNative(Recorded, native.NativeSession):
+    """The same with our own driver on the card."""
 
 
 def some(amount, share):
@@ -83,8 +83,6 @@ def networks(session, share, seed):
                            losses=(0.02, 0.1, 0.3), seed=seed)
     session.step("checksums, virtio-net", checksum.checksums, 0,
                  some(100000, share))
-    for node in session.lab.nodes if session.lab else ():
-        node.sh(f"echo Y >{checksum.POLICY}")
     session.step("bits that flip past Ethernet", flipping, 0,
                  some(3000, share), seed)
 
@@ -186,14 +184,21 @@ NATIVE = (("6.1", "e1000"), ("debug-6.1", "e1000"), ("6.1", "tulip"),
 
 
 def run(soak, share, seed):
-    for name, kernel in sorted({(f"build: modules for {p[1]}", p[1])
-                                for p in PARTS}):
-        soak.step(name, steps.build_modules, soak, kernel)
     soak.step("build: library, tools, tests", steps.build_user, soak)
+    for kernel in sorted({part[1] for part in PARTS}):
+        soak.step(f"build: modules for {kernel}", steps.build_modules, soak,
+                  kernel)
     for what, kernel, cpus, nics, body in PARTS:
         session = Recorded(soak, f"{what}, {kernel}, {cpus} CPUs", nodes=2,
                            nics=nics, kernel=kernel, cpus=cpus)
         try:
             body(session, share, seed)
+        finally:
+            session.end()
+    for kernel, nic in NATIVE:
+        session = RecordedNative(soak, f"death, {kernel}, 2 CPUs, native {nic}",
+                                 nic, kernel=kernel, cpus=2)
+        try:
+            native_dying(session, share, seed)
         finally:
             session.end()

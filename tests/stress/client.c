@@ -18,7 +18,6 @@
 #define CTL_BUF		((SEND_DESCS + RECVS) * 64u)
 #define DATA		((CTL_BUF + (RECVS + 1) * SMALL + 4095u) & ~4095u)
 #define PATIENCE_MS	200u	/* until a lossy wire is taken to have lost */
-#define DEAD_MS		60000u	/* without any credit */
 
 static VIP_DESCRIPTOR *desc(struct client *c, unsigned int i)
 {
@@ -49,15 +48,15 @@ static VIP_RETURN post_ctl_recv(struct client *c, unsigned int i)
 	return VipPostRecv(c->vi, d, c->mem_h);
 }
 
-static VIP_RETURN connect_server(struct client *c)
+VIP_RETURN client_connect(struct client *c, uint32_t tries_ms)
 {
 	union {
 		VIP_NET_ADDRESS a;
 		uint8_t bytes[80];
 	} local, remote;
-	size_t at = offsetof(VIP_NET_ADDRESS, HostAddress);
 	struct timespec pause = { 0, 2000000 };
-	uint64_t end = now_ms() + 20000;
+	size_t at = offsetof(VIP_NET_ADDRESS, HostAddress), disc;
+	uint64_t end = now_ms() + tries_ms;
 	VIP_VI_ATTRIBUTES theirs;
 	uint8_t host[64];
 	unsigned int len;
@@ -66,14 +65,15 @@ static VIP_RETURN connect_server(struct client *c)
 	len = resolve(c->nic, &c->attr, host);
 	if (!len)
 		return VIP_ERROR_NAMESERVICE;
+	disc = strlen(opt.disc);
 	memset(&local, 0, sizeof(local));
 	local.a.HostAddressLen = len;
-	local.a.DiscriminatorLen = sizeof(DISC) - 1;
+	local.a.DiscriminatorLen = disc;
 	remote = local;
 	memcpy(local.bytes + at, c->attr.LocalNicAddress, len);
-	memcpy(local.bytes + at + len, DISC, sizeof(DISC) - 1);
+	memcpy(local.bytes + at + len, opt.disc, disc);
 	memcpy(remote.bytes + at, host, len);
-	memcpy(remote.bytes + at + len, DISC, sizeof(DISC) - 1);
+	memcpy(remote.bytes + at + len, opt.disc, disc);
 	for (;;) {
 		rc = VipConnectRequest(c->vi, &local.a, &remote.a, 2000,
 				       &theirs);
@@ -85,7 +85,7 @@ static VIP_RETURN connect_server(struct client *c)
 	}
 }
 
-int client_open(struct client *c)
+int client_prepare(struct client *c)
 {
 	VIP_VI_ATTRIBUTES a = { opt.level, 0, NULL, NULL, VIP_TRUE,
 				VIP_FALSE };
@@ -118,9 +118,16 @@ int client_open(struct client *c)
 		rc = VipCreateVi(c->nic, &a, NULL, NULL, &c->vi);
 	for (i = 0; rc == VIP_SUCCESS && i < RECVS; i++)
 		rc = post_ctl_recv(c, i);
-	if (rc != VIP_SUCCESS)
-		return complain("setting up", rc);
-	rc = connect_server(c);
+	return rc == VIP_SUCCESS ? 0 : complain("setting up", rc);
+}
+
+int client_open(struct client *c)
+{
+	VIP_RETURN rc;
+
+	if (client_prepare(c))
+		return -1;
+	rc = client_connect(c, 20000);
 	return rc == VIP_SUCCESS ? 0 : complain("connecting", rc);
 }
 
@@ -140,8 +147,9 @@ static int reap(struct client *c, uint64_t upto)
 
 	while (c->done < upto) {
 		d = NULL;
-		rc = VipSendWait(c->vi, DEAD_MS, &d);
+		rc = VipSendWait(c->vi, opt.patience, &d);
 		if (rc != VIP_SUCCESS) {
+			c->hung |= rc == VIP_TIMEOUT;
 			fprintf(stderr, "viastress: send %llu: %s, status "
 				"0x%x\n", (unsigned long long)c->done,
 				rc_name(rc), d ? d->CS.Status : 0);
@@ -205,7 +213,7 @@ static int send_ctl(struct client *c, const struct msg *m)
 
 int client_ask(struct client *c, struct msg *m, uint32_t answer)
 {
-	uint64_t end = now_ms() + DEAD_MS;
+	uint64_t end = now_ms() + opt.patience;
 	struct msg got;
 	int ret;
 
@@ -226,15 +234,16 @@ int client_ask(struct client *c, struct msg *m, uint32_t answer)
 		if (c->lossy && send_ctl(c, m))
 			return -1;
 	}
-	fprintf(stderr, "viastress: no answer to %u for %u s\n", m->type,
-		DEAD_MS / 1000);
+	c->hung = 1;
+	fprintf(stderr, "viastress: no answer to %u for %u ms\n", m->type,
+		opt.patience);
 	return -1;
 }
 
 /* Makes room for message n in the window; 1 when it was taken by force. */
 static int wait_credit(struct client *c, uint32_t n)
 {
-	uint64_t end = now_ms() + DEAD_MS;
+	uint64_t end = now_ms() + opt.patience;
 	struct msg m;
 	int ret;
 
@@ -250,6 +259,8 @@ static int wait_credit(struct client *c, uint32_t n)
 		if (c->lossy)
 			c->credit = n;
 		else if (now_ms() > end)
+			c->hung = 1;
+		if (c->hung)
 			return complain("no credit", VIP_TIMEOUT);
 	}
 	return 0;
@@ -346,16 +357,32 @@ static int send_message(struct client *c, const struct plan *p, uint32_t n)
 	return 0;
 }
 
+uint32_t client_completed(struct client *c)
+{
+	uint32_t n = c->sent > WINDOW ? c->sent - WINDOW : 0;
+	VIP_DESCRIPTOR *d;
+
+	/* What had arrived when the receiving half told of the loss. */
+	while (c->done < c->posted &&
+	       VipSendDone(c->vi, &d) == VIP_SUCCESS)
+		c->done++;
+	for (; n < c->sent && c->slot_last[n % WINDOW] <= c->done; n++)
+		check_back(c, n % WINDOW);
+	return n;
+}
+
 int client_run(struct client *c, uint32_t messages, uint64_t seed,
 	       uint32_t *progress, struct result *r)
 {
 	struct msg m = { .type = MSG_HELLO, .messages = messages,
-			 .seed = seed, .max_size = opt.max_size };
+			 .seed = seed, .max_size = opt.max_size,
+			 .id = c->id };
 	struct plan p;
 	uint32_t n;
 
 	memset(r, 0, sizeof(*r));
 	r->failed = messages;
+	c->sent = 0;
 	if (client_ask(c, &m, MSG_CREDIT))
 		return -1;
 	for (n = 0; n < messages; n++) {
@@ -365,12 +392,14 @@ int client_run(struct client *c, uint32_t messages, uint64_t seed,
 				n);
 			return -1;
 		}
+		c->sent = n + 1;
 		__atomic_fetch_add(progress, 1, __ATOMIC_RELAXED);
 	}
 	/* The last answers need a receive each at the other end, too. */
 	while (!c->lossy && c->credit < messages - messages % CREDIT_EVERY) {
-		int ret = ctl_recv(c, &m, DEAD_MS);
+		int ret = ctl_recv(c, &m, opt.patience);
 
+		c->hung |= !ret;
 		if (ret <= 0)
 			return -1;
 		take_credit(c, &m);

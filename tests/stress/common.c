@@ -6,8 +6,6 @@
 #include <sys/mman.h>
 #include <time.h>
 
-struct options opt;
-
 const char *rc_name(VIP_RETURN rc)
 {
 	static const char *const names[] = {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "stress.h"
 #include "plan.h"
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,130 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_THREADS	64u
-
-static void usage(FILE *f)
-{
-	fputs("usage: viastress -d DEVICE --server\n"
-	      "       viastress -d DEVICE [options] HOST     against a server\n"
-	      "       viastress -d DEVICE [options]          both ends here\n"
-	      "  --messages N    in all (100000)\n"
-	      "  --level L       unreliable, rd or rr (rd)\n"
-	      "  --reads         read back each RDMA Write, sometimes fenced\n"
-	      "  --max-size N    bytes of the largest (65536)\n"
-	      "  --seed N        of sizes, kinds and contents (1)\n"
-	      "  --threads N     connections, a thread each (1)\n"
-	      "  --kill N        kill -9 the sender in N rounds instead\n"
-	      "  --garbage IF    throw malformed frames at HOST meanwhile\n"
-	      "  --stop          end the server afterwards\n", f);
-}
-
-static int fail(const char *text, const char *arg)
-{
-	fprintf(stderr, "viastress: %s%s%s; see viastress --help\n", text,
-		arg ? " " : "", arg ? arg : "");
-	return 2;
-}
-
-static int check_options(void)
-{
-	if (!opt.device)
-		return fail("which device? -d via_lo for loopback", NULL);
-	if (opt.server && opt.host)
-		return fail("a server takes no host", NULL);
-	if (!opt.threads || opt.threads > MAX_THREADS)
-		return fail("--threads is 1 to 64", NULL);
-	if (!opt.messages || opt.messages < opt.threads)
-		return fail("--messages is at least one a thread", NULL);
-	if (opt.reads && opt.level == VIP_SERVICE_UNRELIABLE)
-		return fail("--reads needs a reliable level", NULL);
-	if (opt.garbage && !opt.host)
-		return fail("--garbage needs a host to throw at", NULL);
-	return 0;
-}
-
-static int parse(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "device", required_argument, NULL, 'd' },
-		{ "server", no_argument, NULL, 's' },
-		{ "messages", required_argument, NULL, 'n' },
-		{ "level", required_argument, NULL, 'l' },
-		{ "reads", no_argument, NULL, 'R' },
-		{ "max-size", required_argument, NULL, 'm' },
-		{ "seed", required_argument, NULL, 'S' },
-		{ "threads", required_argument, NULL, 't' },
-		{ "kill", required_argument, NULL, 'k' },
-		{ "garbage", required_argument, NULL, 'g' },
-		{ "stop", no_argument, NULL, 'E' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int c;
-
-	opt = (struct options){ .messages = 100000, .max_size = 65536,
-				.threads = 1, .seed = 1,
-				.level = VIP_SERVICE_RELIABLE_DELIVERY };
-	while ((c = getopt_long(argc, argv, "d:h", longs, NULL)) != -1) {
-		switch (c) {
-		case 'd':
-			opt.device = optarg;
-			break;
-		case 's':
-			opt.server = 1;
-			break;
-		case 'n':
-			opt.messages = strtoul(optarg, NULL, 0);
-			break;
-		case 'l':
-			if (!strcmp(optarg, "unreliable"))
-				opt.level = VIP_SERVICE_UNRELIABLE;
-			else if (!strcmp(optarg, "rr"))
-				opt.level = VIP_SERVICE_RELIABLE_RECEPTION;
-			else if (strcmp(optarg, "rd"))
-				return fail("no such level:", optarg);
-			break;
-		case 'R':
-			opt.reads = 1;
-			break;
-		case 'm':
-			opt.max_size = strtoul(optarg, NULL, 0);
-			break;
-		case 'S':
-			opt.seed = strtoull(optarg, NULL, 0);
-			break;
-		case 't':
-			opt.threads = strtoul(optarg, NULL, 0);
-			break;
-		case 'k':
-			opt.kills = strtoul(optarg, NULL, 0);
-			break;
-		case 'g':
-			opt.garbage = optarg;
-			break;
-		case 'E':
-			opt.stop = 1;
-			break;
-		case 'h':
-			usage(stdout);
-			exit(0);
-		default:
-			usage(stderr);
-			return 2;
-		}
-	}
-	if (optind < argc)
-		opt.host = argv[optind++];
-	if (optind < argc)
-		return fail("too many arguments:", argv[optind]);
-	return check_options();
-}
-
 struct worker {
 	pthread_t thread;
 	struct client c;
 	uint32_t id, messages;
 	struct result r;
+	struct breaks b;
 	int ret;
 };
 
@@ -143,8 +24,14 @@ static void *work(void *arg)
 {
 	struct worker *w = arg;
 
-	w->ret = client_run(&w->c, w->messages, opt.seed + w->id * 7919,
-			    &progress, &w->r);
+	uint64_t seed = opt.seed + w->id * 7919;
+
+	if (opt.may_break)
+		w->ret = client_run_on(&w->c, w->messages, seed, &progress,
+				       &w->r, &w->b);
+	else
+		w->ret = client_run(&w->c, w->messages, seed, &progress,
+				    &w->r);
 	return NULL;
 }
 
@@ -188,6 +75,7 @@ int run_transfers(void)
 	struct reporter rep = { .lock = PTHREAD_MUTEX_INITIALIZER,
 				.over = PTHREAD_COND_INITIALIZER };
 	struct result sum = { 0, 0, 0 };
+	struct breaks breaks = { 0, 0 };
 	uint64_t start = now_ms(), took, reads = 0;
 	struct garbage g;
 	uint8_t mac[64];
@@ -215,6 +103,9 @@ int run_transfers(void)
 		sum.failed += w[i].r.failed;
 		sum.lost += w[i].r.lost;
 		reads += w[i].c.reads;
+		breaks.count += w[i].b.count;
+		if (w[i].b.told_ms > breaks.told_ms)
+			breaks.told_ms = w[i].b.told_ms;
 		ret |= w[i].ret;
 	}
 	took = now_ms() - start;
@@ -243,12 +134,27 @@ int run_transfers(void)
 	if (opt.reads)
 		printf("viastress: %llu of the operations were reads\n",
 		       (unsigned long long)reads);
+	if (opt.may_break)
+		printf("viastress: %u connections were lost, the server knew "
+		       "of each %u ms later at most\n", breaks.count,
+		       breaks.told_ms);
 	printf("viastress: seed %llu, %llu lost, %llu ms\n",
 	       (unsigned long long)opt.seed, (unsigned long long)sum.lost,
 	       (unsigned long long)took);
 	printf("%llu passed, %llu failed\n", (unsigned long long)sum.passed,
 	       (unsigned long long)sum.failed);
 	return ret || sum.failed;
+}
+
+static int run(void)
+{
+	if (opt.kills)
+		return run_kills();
+	if (opt.sacrifice)
+		return run_sacrifice();
+	if (opt.connects)
+		return run_connects();
+	return opt.idle ? run_idle() : run_transfers();
 }
 
 int main(int argc, char **argv)
@@ -273,7 +179,7 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	ret = opt.kills ? run_kills() : run_transfers();
+	ret = run();
 	if (pid) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);

@@ -28,12 +28,24 @@ struct conn {
 	uint32_t sent, reaped;
 	uint32_t oldest;	/* the receive that must complete next */
 
+	uint64_t since_ms;	/* it stands */
+	int dead;		/* a send failed: the connection is lost */
+	struct record *record;	/* server.lock: NULL without an id */
+
 	struct msg hello;
 	uint32_t next;		/* number of the next message */
 	uint32_t passed, failed, lost;
 	uint32_t since;		/* messages since the last credit */
 	int lossy;
 };
+
+/* What became of a connection that its client may ask for. */
+struct record {
+	uint32_t id, next, passed, failed;
+	int ended;
+};
+
+#define RECORDS		1024u	/* of the last ones */
 
 static struct {
 	VIP_NIC_HANDLE nic;
@@ -42,6 +54,8 @@ static struct {
 	pthread_cond_t news;
 	struct conn *conns;
 	uint32_t conns_lost, told, in_error;
+	struct record records[RECORDS];
+	uint32_t recorded;
 	int stop;
 } server = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -134,6 +148,48 @@ static int reply(struct conn *c, const struct msg *m)
 	return VipPostSend(c->vi, d, c->mem_h) == VIP_SUCCESS ? 0 : -1;
 }
 
+/* A client names its connection, so that it can ask for it later. */
+static void record_begin(struct conn *c, uint32_t id)
+{
+	pthread_mutex_lock(&server.lock);
+	if (id && !c->record) {
+		c->record = &server.records[server.recorded++ % RECORDS];
+		*c->record = (struct record){ .id = id };
+	}
+	pthread_mutex_unlock(&server.lock);
+}
+
+static void record_end(struct conn *c)
+{
+	struct record *r = c->record;
+
+	if (!r)
+		return;
+	pthread_mutex_lock(&server.lock);
+	r->next = c->next;
+	r->passed = c->passed;
+	r->failed = c->failed;
+	r->ended = 1;
+	pthread_mutex_unlock(&server.lock);
+}
+
+/* server.lock held. */
+static void record_tell(uint32_t id, struct msg *m)
+{
+	const struct record *r = server.records;
+
+	for (; r < server.records + RECORDS; r++) {
+		if (!id || r->id != id)
+			continue;
+		m->id = id;
+		m->credit = r->next;
+		m->passed = r->passed;
+		m->failed = r->failed;
+		m->ended = r->ended;
+		return;
+	}
+}
+
 static int send_credit(struct conn *c)
 {
 	struct msg m = { .type = MSG_CREDIT, .credit = c->next,
@@ -187,6 +243,11 @@ static int control(struct conn *c, const struct msg *m)
 	case MSG_HELLO:
 		/* A second one: our credit was lost. */
 		c->hello = *m;
+		if (m->max_size > c->attr.MaxTransferSize) {
+			c->failed++;
+			c->hello.max_size = 0;
+		}
+		record_begin(c, m->id);
 		return send_credit(c);
 	case MSG_END:
 		r.passed = c->passed;
@@ -198,6 +259,7 @@ static int control(struct conn *c, const struct msg *m)
 		r.conns_lost = server.conns_lost;
 		r.told = server.told;
 		r.in_error = server.in_error;
+		record_tell(m->id, &r);
 		pthread_mutex_unlock(&server.lock);
 		return reply(c, &r);
 	case MSG_STOP:
@@ -258,6 +320,11 @@ static void ended(struct conn *c, const VIP_DESCRIPTOR *d)
 		server.in_error++;
 	pthread_cond_broadcast(&server.news);
 	pthread_mutex_unlock(&server.lock);
+	if (now_ms() - c->since_ms > 1000) {
+		printf("viastress: a connection was lost, %stold\n",
+		       c->told ? "" : "not ");
+		fflush(stdout);
+	}
 }
 
 static int one(struct conn *c)
@@ -266,9 +333,9 @@ static int one(struct conn *c)
 	unsigned int i = c->oldest;
 	struct msg m;
 	VIP_RETURN rc;
-	int ret;
 
-	rc = VipRecvWait(c->vi, VIP_INFINITE, &d);
+	/* After a loss what has come before is still there. */
+	rc = VipRecvWait(c->vi, c->dead ? 1000 : VIP_INFINITE, &d);
 	if (rc != VIP_SUCCESS) {
 		ended(c, d);
 		return -1;
@@ -282,13 +349,12 @@ static int one(struct conn *c)
 	if ((d->CS.Status & VIP_STATUS_IMMEDIATE) &&
 	    d->CS.ImmediateData == IMM_CONTROL) {
 		memcpy(&m, recv_buf(c, i), sizeof(m));
-		ret = control(c, &m);
+		c->dead |= control(c, &m) != 0;
 	} else {
-		ret = data(c, d, i);
+		c->dead |= data(c, d, i) != 0;
 	}
-	if (post_recv(c, i) != VIP_SUCCESS)
-		ret = -1;
-	return ret;
+	c->dead |= post_recv(c, i) != VIP_SUCCESS;
+	return 0;
 }
 
 static void list_add(struct conn *c)
@@ -310,18 +376,29 @@ static void list_del(struct conn *c)
 	pthread_mutex_unlock(&server.lock);
 }
 
+static void conn_free(struct conn *c)
+{
+	if (c->vi) {
+		VipDisconnect(c->vi);
+		VipDestroyVi(c->vi);
+	}
+	if (c->mem_h)
+		VipDeregisterMem(server.nic, c->mem, c->mem_h);
+	if (c->mem)
+		munmap(c->mem, c->len);
+	free(c);
+}
+
 static void *conn_main(void *arg)
 {
 	struct conn *c = arg;
 
+	c->since_ms = now_ms();
 	while (!one(c))
 		;
+	record_end(c);
 	list_del(c);
-	VipDisconnect(c->vi);
-	VipDestroyVi(c->vi);
-	VipDeregisterMem(server.nic, c->mem, c->mem_h);
-	munmap(c->mem, c->len);
-	free(c);
+	conn_free(c);
 	return NULL;
 }
 
@@ -338,6 +415,8 @@ static void take(VIP_CONN_HANDLE h, const VIP_VI_ATTRIBUTES *a)
 		fprintf(stderr, "viastress: cannot take a client: %s\n",
 			rc_name(rc));
 		VipConnectReject(h);
+		if (c)
+			conn_free(c);
 		return;
 	}
 	/* Known before it can break. */
@@ -347,8 +426,7 @@ static void take(VIP_CONN_HANDLE h, const VIP_VI_ATTRIBUTES *a)
 	    pthread_create(&c->thread, NULL, conn_main, c)) {
 		fprintf(stderr, "viastress: accept: %s\n", rc_name(rc));
 		list_del(c);
-		VipDisconnect(c->vi);
-		VipDestroyVi(c->vi);
+		conn_free(c);
 		return;
 	}
 	pthread_detach(c->thread);
@@ -377,11 +455,11 @@ int serve(void)
 		return 2;
 	}
 	local.a.HostAddressLen = server.attr.NicAddressLen;
-	local.a.DiscriminatorLen = sizeof(DISC) - 1;
+	local.a.DiscriminatorLen = strlen(opt.disc);
 	memcpy(local.bytes + at, server.attr.LocalNicAddress,
 	       server.attr.NicAddressLen);
-	memcpy(local.bytes + at + server.attr.NicAddressLen, DISC,
-	       sizeof(DISC) - 1);
+	memcpy(local.bytes + at + server.attr.NicAddressLen, opt.disc,
+	       strlen(opt.disc));
 	while (!stop) {
 		rc = VipConnectWait(server.nic, &local.a, 100, &remote.a,
 				    &theirs, &h);

@@ -14,23 +14,29 @@
 #define WINDOW		32u	/* messages on their way */
 #define CREDIT_EVERY	8u
 #define SMALL		256u	/* bytes of a control message */
-#define DISC		"viastress"
+#define MAX_DISC	32u	/* bytes of a discriminator */
 
 struct options {
 	const char *device;
 	const char *host;		/* NULL: the device's own address */
 	const char *garbage;		/* interface to throw from, or NULL */
+	const char *disc;		/* the server's discriminator */
 	uint32_t messages;
 	uint32_t max_size;
 	uint32_t threads;
 	uint32_t kills;			/* rounds of --kill, 0: none */
+	uint32_t connects;		/* of --connects, 0: none */
+	uint32_t sacrifice, idle;	/* seconds, 0: not */
+	uint32_t patience;		/* ms without progress: it hangs */
 	uint64_t seed;
 	VIP_RELIABILITY_LEVEL level;
-	int server, stop;
+	int server, stop, may_break;
 	int reads;			/* read back what is written */
 };
 
 extern struct options opt;
+
+int parse(int argc, char **argv);
 
 /* First message of a client, and the answer to MSG_END and MSG_ASK. */
 enum msg_type {
@@ -55,6 +61,8 @@ struct msg {
 	uint32_t conns_lost;	/* connections that died under the server */
 	uint32_t told;		/* of these, reported by CONN_LOST */
 	uint32_t in_error;	/* of these, whose VI was in Error */
+	uint32_t id;		/* HELLO: of the connection; ASK: of which */
+	uint32_t ended;		/* it has, and the server's program knows */
 };
 
 _Static_assert(sizeof(struct msg) <= SMALL, "a control message is small");
@@ -91,9 +99,15 @@ struct client {
 		int valid;
 	} back[WINDOW];			/* reads whose bytes are not checked */
 	uint64_t reads, reads_bad;
+	uint32_t id;			/* the server knows it by; not 0 */
+	uint32_t sent;			/* messages posted */
+	int hung;			/* no progress, and no error either */
 };
 
 int client_open(struct client *c);
+/* The same, without the connection. */
+int client_prepare(struct client *c);
+VIP_RETURN client_connect(struct client *c, uint32_t tries_ms);
 void client_close(struct client *c);
 /* Sends a control message, and waits for an answer of that type. */
 int client_ask(struct client *c, struct msg *m, uint32_t answer);
@@ -109,6 +123,29 @@ struct result {
  */
 int client_run(struct client *c, uint32_t messages, uint64_t seed,
 	       uint32_t *progress, struct result *r);
+
+/* Messages that are complete here, after the connection was lost. */
+uint32_t client_completed(struct client *c);
+
+/* What came of connections that were allowed to break. */
+struct breaks {
+	uint32_t count;
+	uint32_t told_ms;	/* until the server knew, at most */
+};
+
+/*
+ * client_run_on() - a transfer over as many connections as it takes
+ *
+ * Like client_run(); fails when an end is not told of a loss, or when a
+ * message that is complete has not arrived.
+ */
+int client_run_on(struct client *c, uint32_t messages, uint64_t seed,
+		  uint32_t *progress, struct result *r, struct breaks *b);
+
+/* The other modes; each returns the exit status. */
+int run_sacrifice(void);
+int run_connects(void);
+int run_idle(void);
 
 /* All threads of an ordinary run; the exit status. */
 int run_transfers(void);

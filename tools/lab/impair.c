@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct settings wire = { .seed = 1, .gap = 3 };
+struct settings wire = { .seed = 1, .burst = 1, .gap = 3, .hold = 2000000 };
 
 static uint64_t mix(uint64_t x)
 {
@@ -106,6 +106,12 @@ static const struct key {
 	  "seed wants a number" },
 	{ "gap", offsetof(struct settings, gap), plain,
 	  "gap wants a number of frames" },
+	{ "burst", offsetof(struct settings, burst), plain,
+	  "burst wants a number of frames" },
+	{ "hold", offsetof(struct settings, hold), times,
+	  "hold wants a time: 2ms, 1s" },
+	{ "forget", offsetof(struct settings, forget), times,
+	  "forget wants a time: 20ms, 1ns for never to learn, 0 for off" },
 	{ "delay", offsetof(struct settings, delay), times,
 	  "delay wants a time: 200us, 2ms" },
 	{ "jitter", offsetof(struct settings, jitter), times,
@@ -121,6 +127,14 @@ static const struct key {
 	{ "reorder", offsetof(struct settings, reorder), NULL, NULL },
 	{ "corrupt", offsetof(struct settings, corrupt), NULL, NULL },
 	{ "slip", offsetof(struct settings, slip), NULL, NULL },
+	{ NULL, 0, NULL, NULL }
+}, masks[] = {
+	{ "cut", offsetof(struct settings, cut), NULL,
+	  "cut wants ports: 0,2 or none" },
+	{ "deaf", offsetof(struct settings, deaf), NULL,
+	  "deaf wants ports: 0,2 or none" },
+	{ "mute", offsetof(struct settings, mute), NULL,
+	  "mute wants ports: 0,2 or none" },
 	{ NULL, 0, NULL, NULL }
 };
 
@@ -153,9 +167,10 @@ const char *setting_take(struct settings *s, const char *word)
 	if (len == 4 && !memcmp(word, "only", 4))
 		return take_ethertype(&s->only, eq) ?
 		       "only wants an EtherType in hex: 88b5, 0 for all" : NULL;
-	if (len == 3 && !memcmp(word, "cut", 3))
-		return take_ports(&s->cut, eq) ?
-		       "cut wants ports: 0,2 or none" : NULL;
-	return "settings are loss dup reorder gap corrupt slip seed delay "
-	       "jitter rate queue only cut";
+	k = find(masks, word, len);
+	if (k)
+		return take_ports((void *)((char *)s + k->at), eq) ?
+		       k->wants : NULL;
+	return "settings are loss burst dup reorder gap hold corrupt slip seed "
+	       "delay jitter rate queue only forget cut deaf mute";
 }

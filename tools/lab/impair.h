@@ -20,13 +20,18 @@ struct settings {
 	double corrupt;		/* found by the frame check: dropped, counted */
 	double slip;		/* not found: one bit behind the header flips */
 	uint64_t seed;
+	uint64_t burst;		/* frames in a row that a loss takes */
 	uint64_t gap;
+	uint64_t hold;		/* ns: nothing is held back for longer */
 	uint64_t delay;		/* ns */
 	uint64_t jitter;	/* ns, at most, on top; never reorders */
 	uint64_t rate;		/* bit/s of each way out, 0: unlimited */
 	uint64_t queue;		/* frames waiting at a way out, 0: see port.c */
 	uint64_t only;		/* EtherType that alone suffers, 0: all */
+	uint64_t forget;	/* ns: addresses are unlearned so often, 0: not */
 	uint64_t cut;		/* mask of ports that are unplugged */
+	uint64_t deaf;		/* mask of ports that are given nothing */
+	uint64_t mute;		/* mask of ports that nothing is taken from */
 };
 
 extern struct settings wire;

@@ -21,7 +21,6 @@
 #define HIGH		(512u * 1024)
 #define LOW		(128u * 1024)
 #define STUCK_NS	1000000000ull
-#define HOLD_NS		2000000ull
 #define RING_MAX	(1u << 17)
 #define IOVS		256
 
@@ -134,7 +133,7 @@ void port_hold(struct port *p, struct frame f, unsigned int behind,
 		append(p, f, now);
 		return;
 	}
-	p->held[p->nheld++] = (struct held){ f, behind, now + HOLD_NS };
+	p->held[p->nheld++] = (struct held){ f, behind, now + wire.hold };
 }
 
 static void release_feeders(struct port *p)

@@ -22,7 +22,7 @@ struct held {
 	uint64_t until;		/* ns: goes anyway */
 };
 
-#define MAX_HELD	16
+#define MAX_HELD	1024
 
 struct port {
 	unsigned int number;
@@ -33,6 +33,7 @@ struct port {
 	struct chunk *in;	/* where read() goes */
 	size_t parsed;		/* bytes of it that were looked at */
 	uint64_t seen;		/* frames, for the dice */
+	uint64_t doomed;	/* frames that the burst still takes */
 	uint64_t fed;		/* ports that the last read() fed */
 	int waits_for;		/* the port whose backlog stops us, or -1 */
 

@@ -121,6 +121,18 @@ static int lookup(const unsigned char *mac)
 	return macs[i].port;
 }
 
+/* A switch that was reset, or whose table is too small, knows nobody. */
+static void forget(uint64_t now)
+{
+	static uint64_t last;
+
+	if (now - last < wire.forget)
+		return;
+	last = now;
+	for (unsigned int i = 0; i < MACS; i++)
+		macs[i].known = 0;
+}
+
 /* Recording */
 
 static void record(const struct frame *f)
@@ -172,7 +184,7 @@ static void deliver(struct port *from, struct frame *f, uint64_t number,
 	for (unsigned int i = 0; i < nports; i++) {
 		if (i == from->number || (known >= 0 && known != (int)i))
 			continue;
-		if (wire.cut >> i & 1) {
+		if ((wire.cut | wire.deaf) >> i & 1) {
 			ports[i].count.cut_drops++;
 			continue;
 		}
@@ -203,6 +215,19 @@ static void flip(struct frame *f, struct port *from, uint64_t number)
 	from->count.slipped++;
 }
 
+/* Once the die falls, the next ones go with it. */
+static int lost(struct port *from, uint64_t number)
+{
+	if (from->doomed) {
+		from->doomed--;
+		return 1;
+	}
+	if (!dice_hit(wire.loss, from->number, number, LOSS))
+		return 0;
+	from->doomed = wire.burst ? wire.burst - 1 : 0;
+	return 1;
+}
+
 void switch_frame(struct port *from, struct chunk *chunk, uint32_t off,
 		  uint32_t len, uint64_t now)
 {
@@ -216,11 +241,13 @@ void switch_frame(struct port *from, struct chunk *chunk, uint32_t off,
 		from->count.malformed++;
 		return;
 	}
-	if (wire.cut >> port & 1) {
+	if ((wire.cut | wire.mute) >> port & 1) {
 		from->count.cut_drops++;
 		return;
 	}
 	learn(frame_bytes(&f) + 6, port);
+	if (wire.forget)
+		forget(now);
 	chunk_get(chunk);
 	if (!selected(frame_bytes(&f))) {
 		double reorder = wire.reorder;
@@ -228,7 +255,7 @@ void switch_frame(struct port *from, struct chunk *chunk, uint32_t off,
 		wire.reorder = 0;
 		deliver(from, &f, n, now);
 		wire.reorder = reorder;
-	} else if (dice_hit(wire.loss, port, n, LOSS)) {
+	} else if (lost(from, n)) {
 		from->count.lost++;
 	} else if (dice_hit(wire.corrupt, port, n, CORRUPT)) {
 		from->count.corrupted++;
@@ -305,8 +332,10 @@ static const char *take_settings(char *words)
 		seeded |= !strncmp(w, "seed=", 5);
 	}
 	wire = s;
-	for (unsigned int i = 0; seeded && i < nports; i++)
+	for (unsigned int i = 0; seeded && i < nports; i++) {
 		ports[i].seen = 0;
+		ports[i].doomed = 0;
+	}
 	return NULL;
 }
 

@@ -13,9 +13,13 @@ class Wire:
     """The wire that the i-th NIC of every node is on.
 
     Settings (set() or Lab(wire=...)): loss dup reorder corrupt slip as
-    probabilities, seed, delay and jitter ("200us"), rate ("40M" bit/s), queue
-    in frames, only (an EtherType in hex that alone suffers), cut (a list of
-    ports as "0,2" that get and give nothing, "none").
+    probabilities, seed, burst (frames in a row that one loss takes), gap (a
+    reordered frame comes behind 1 to so many later ones) and hold (or after
+    this time), delay and jitter ("200us"), rate ("40M" bit/s), queue in
+    frames, only (an EtherType in hex that alone suffers), forget (addresses
+    are unlearned so often: "20ms", "1ns" for never to learn, 0 for off), cut
+    (a list of ports as "0,2" that get and give nothing, "none"), deaf (ports
+    that get nothing), mute (that give nothing).
     """
 
     def __init__(self, lab, number, ports, settings):

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Bad networks.  The rule of the reliable levels: every byte right and in
+order, or both ends' programs are told in bounded time that the connection is
+lost.  Each step takes its amount and its seed, and returns what it counted.
+"""
+
+import random
+import re
+import threading
+import time
+
+from runner import StepFailed
+from steps import STRESS, Server, peer, scale
+
+GOOD = dict(loss=0, burst=1, dup=0, reorder=0, gap=3, hold="2ms", corrupt=0,
+            slip=0, delay=0, jitter=0, forget=0, cut="none", deaf="none",
+            mute="none")
+
+# What the wire does, and whether a connection may be lost by it.
+CONDITIONS = {
+    "loss 0.1 %": (dict(loss=0.001), False),
+    "loss 1 %": (dict(loss=0.01), False),
+    "loss 5 %": (dict(loss=0.05), False),
+    "loss 10 %": (dict(loss=0.1), False),
+    "loss 30 %": (dict(loss=0.3), True),
+    "bursts of 2": (dict(loss=0.01, burst=2), False),
+    "bursts of 10": (dict(loss=0.005, burst=10), False),
+    "bursts of 50": (dict(loss=0.001, burst=50), True),
+    "duplication 10 %": (dict(dup=0.1), False),
+    "reordering, gap 3": (dict(reorder=0.05), False),
+    "reordering, gap 100": (dict(reorder=0.02, gap=100, hold="50ms"), False),
+    "reordering, gap 1000": (dict(reorder=0.01, gap=1000, hold="500ms"),
+                             False),
+    "delay and jitter": (dict(delay="10ms", jitter="10ms"), False),
+    "everything at once": (dict(loss=0.02, burst=3, dup=0.05, reorder=0.05,
+                                gap=50, hold="20ms", corrupt=0.01,
+                                delay="1ms", jitter="1ms"), True),
+    "a switch that forgets": (dict(forget="2ms"), False),
+}
+# Bits that flip and pass Ethernet's check: for wires with a check of ours.
+SLIP = {"slip": (dict(slip=0.001), True)}
+
+# What a condition must have done to the frames, by the switch's counters.
+SIGNS = {"loss": "lost", "dup": "duplicated", "reorder": "reordered",
+         "corrupt": "corrupted", "slip": "slipped"}
+LEVELS = ("rd", "rr")
+# How a wire dies in one direction, and whether there is traffic.
+WAYS = (("deaf", False), ("mute", True), ("deaf", True), ("mute", False))
+DEAD = 8  # seconds of silence until a connection breaks, docs/wire.md
+
+
+def wire_changes(before, after):
+    return {k: after[k] - before[k] for k in
+            ("in_frames", *SIGNS.values(), "cut_drops")}
+
+
+def add(total, more):
+    for key, value in more.items():
+        total[key] = total.get(key, 0) + value
+    return total
+
+
+def verdict(text):
+    """What a run of viastress --may-break has counted."""
+    passed = re.search(r"^(\d+) passed, (\d+) failed", text, re.M)
+    lost = re.search(r"(\d+) connections were lost, the server knew of each "
+                     r"(\d+) ms", text)
+    if not passed or not lost:
+        raise StepFailed("viastress has not said what came of it")
+    return {"messages": int(passed.group(1)), "lost": int(lost.group(1)),
+            "told_ms": int(lost.group(2))}
+
+
+def command(net, level, messages, seed, options=""):
+    return (f"{STRESS} -d via_eth{net} --level {level} --reads --may-break "
+            f"--messages {messages} --max-size 20000 --seed {seed} {options} "
+            f"{peer(net)}")
+
+
+def one(session, net, name, level, messages, seed, table):
+    """One condition at one level; the server is there."""
+    settings, may_break = table[name]
+    wire = session.lab.wire(net)
+    before, begin = wire.stats(), time.monotonic()
+    wire.set(**settings, seed=seed)
+    try:
+        result = session.run(session.lab.nodes[0],
+                             command(net, level, messages, seed), 580)
+    finally:
+        wire.set(**GOOD)
+    did = wire_changes(before, wire.stats())
+    counted = verdict(result.out)
+    session.check.write(f"{name}, {level}: {counted} in "
+                        f"{time.monotonic() - begin:.1f} s; the wire: {did}")
+    for key, sign in SIGNS.items():
+        if settings.get(key) and not did[sign]:
+            raise StepFailed(f"{name}: the wire was good: {did}")
+    if counted["lost"] and not may_break:
+        raise StepFailed(f"{name}, {level}: {counted['lost']} connections "
+                         "were lost")
+    counted.pop("told_ms")
+    return {**counted, "frames": did["in_frames"]}
+
+
+def conditions(session, net, messages, seed, names=None, levels=LEVELS,
+               table=None):
+    """Sends, RDMA Writes and reads under each condition at each level."""
+    total, table = {}, table or CONDITIONS
+    session.check.write(f"seed {seed}")
+    with Server(session, f"{STRESS} -d via_eth{net} --server"):
+        for name in names or table:
+            for level in levels:
+                add(total, one(session, net, name, level, messages, seed,
+                               table))
+                seed += 1
+                add(total, {"runs": 1})
+    return total
+
+
+class Meddler(threading.Thread):
+    """Does something to the network, again and again, beside a job."""
+
+    def __init__(self, job, times, act):
+        super().__init__(daemon=True)
+        self.job, self.times, self.act = job, times, act
+        self.did, self.error = 0, None
+
+    def run(self):
+        try:
+            while self.did < self.times and not self.job.done:
+                self.act(self.did)
+                self.did += 1
+        except Exception as error:  # the step shall tell of it
+            self.error = error
+
+
+def meddled(session, net, messages, times, seed, act, calm, level="rd"):
+    """A transfer while act(i) is done up to `times` times."""
+    wire = session.lab.wire(net)
+    session.check.write(f"seed {seed}")
+    with Server(session, f"{STRESS} -d via_eth{net} --server"):
+        job = session.lab.nodes[0].spawn(
+            command(net, level, messages, seed), 580)
+        meddler = Meddler(job, times, act)
+        try:
+            before = wire.stats()["in_frames"]
+            job.link.wait_for(lambda: job.done or wire.stats()["in_frames"] >
+                              before + 100, 60)
+            meddler.start()
+            meddler.join(560)
+            calm()
+            result = job.wait()
+        finally:
+            calm()
+            if not job.done:
+                job.kill()
+                job.wait(30)
+            session.write_job(job)
+    if meddler.error:
+        raise meddler.error
+    if result.rc:
+        raise StepFailed(f"'{result.command}' ended with status {result.rc}")
+    counted = verdict(result.out)
+    session.check.write(f"{counted}, {meddler.did} times meddled with")
+    if not meddler.did:
+        raise StepFailed("it was over before anything was done to it")
+    return {"messages": counted["messages"], "lost": counted["lost"],
+            "meddled": meddler.did}
+
+
+def flapping(session, net, flaps, seed, messages=None):
+    """A link that goes for 0.2 to 3 s, again and again."""
+    wire, dice = session.lab.wire(net), random.Random(seed)
+
+    def flap(_):
+        wire.set(cut="1")
+        time.sleep(dice.uniform(0.2, 3))
+        wire.set(cut="none")
+        time.sleep(dice.uniform(0.1, 1))
+
+    return meddled(session, net, messages or 4000 * flaps, flaps, seed, flap,
+                   lambda: wire.set(**GOOD))
+
+
+def changing_mtu(session, net, changes, seed, messages=None,
+                 sizes=(576, 1000, 1400, 1500)):
+    """The interfaces' MTUs differ, and go up and down meanwhile."""
+    dice, nodes = random.Random(seed), session.lab.nodes
+
+    def change(_):
+        dice.choice(nodes).sh(f"ip link set eth{net} mtu "
+                              f"{dice.choice(sizes)}")
+        time.sleep(dice.uniform(0, 0.5))
+
+    def calm():
+        for node in nodes:
+            node.sh(f"ip link set eth{net} mtu 1500")
+
+    return meddled(session, net, messages or 3000 * changes, changes, seed,
+                   change, calm)
+
+
+def differing_mtu(session, net, messages, seed,
+                  pairs=((1500, 576), (300, 1500), (1499, 1001))):
+    """Peers whose MTUs differ before they connect."""
+    total, wire = {}, session.lab.wire(net)
+    try:
+        for i, sizes in enumerate(pairs):
+            for node, mtu in zip(session.lab.nodes, sizes):
+                node.sh(f"ip link set eth{net} mtu {mtu}")
+            with Server(session, f"{STRESS} -d via_eth{net} --server"):
+                before = wire.stats()
+                result = session.run(
+                    session.lab.nodes[0],
+                    command(net, "rd", messages, seed + i), 300)
+                after = wire.stats()
+            counted = verdict(result.out)
+            frames = after["in_frames"] - before["in_frames"]
+            mean = (after["in_bytes"] - before["in_bytes"]) / frames
+            session.check.write(f"MTU {sizes}: {counted}, {mean:.0f} bytes a "
+                                "frame")
+            if counted["lost"] or mean > min(sizes) + 14:
+                raise StepFailed(f"MTU {sizes}: {counted}, {mean:.0f} bytes "
+                                 "a frame")
+            add(total, {"messages": counted["messages"], "runs": 1})
+    finally:
+        for node in session.lab.nodes:
+            node.sh(f"ip link set eth{net} mtu 1500")
+    return total
+
+
+def one_way(session, net, how, busy):
+    """A wire that dies in one direction: both ends hear of it, and when."""
+    wire = session.lab.wire(net)
+    limit = (DEAD + 4) * scale(session) + 15
+    what = (f"--messages 10000000 --patience {limit * 1000:.0f}" if busy
+            else f"--idle {limit:.0f}")
+    server = session.lab.nodes[1].spawn(f"{STRESS} -d via_eth{net} --server",
+                                        300)
+    client = session.lab.nodes[0].spawn(
+        f"{STRESS} -d via_eth{net} {what} {peer(net)}", 300)
+
+    try:
+        start = wire.stats()["in_frames"]
+        client.link.wait_for(
+            lambda: client.done or (
+                wire.stats()["in_frames"] > start + 500 if busy else
+                "connected" in client.out), 60)
+        if not busy:
+            time.sleep(1.5)  # until heartbeats are all there is
+        wire.set(**{how: "1"})
+        begin = time.monotonic()
+        times = {}
+        while time.monotonic() - begin < limit and len(times) < 2:
+            now = time.monotonic() - begin
+            if client.done:
+                times.setdefault("client", now)
+            if "a connection was lost, told" in server.out:
+                times.setdefault("server", now)
+            time.sleep(0.05)
+    finally:
+        wire.set(**GOOD)
+        for job in (client, server):
+            if not job.done:
+                job.kill()
+                job.wait(30)
+            session.write_job(job)
+    words = ", ".join(f"the {k} after {v:.1f} s" for k, v in times.items())
+    session.check.write(f"{how}, {'busy' if busy else 'idle'}: "
+                        f"{words or 'nobody'} knew")
+    if len(times) < 2:
+        raise StepFailed(f"{how}, {'busy' if busy else 'idle'}: "
+                         f"{words or 'nobody'} knew in {limit:.0f} s")
+    return times
+
+
+def one_way_wires(session, net, rounds, ways=WAYS):
+    """Each direction, with traffic and without."""
+    worst = 0.0
+    for _ in range(rounds):
+        for how, busy in ways:
+            times = one_way(session, net, how, busy)
+            worst = max(worst, *times.values())
+    session.check.write(f"all were told after {worst:.1f} s at most")
+    return {"runs": len(ways) * rounds, "worst_ms": int(worst * 1000)}
+
+
+def connects(session, net, amount, loss, seed, most=5):
+    """Connecting while frames are lost: no attempt takes `most` seconds."""
+    wire = session.lab.wire(net)
+    wire.set(loss=loss, seed=seed)
+    try:
+        with Server(session, f"{STRESS} -d via_eth{net} --server"):
+            result = session.run(
+                session.lab.nodes[0], f"{STRESS} -d via_eth{net} --max-size "
+                f"256 --connects {amount} {peer(net)}", 580)
+    finally:
+        wire.set(**GOOD)
+    worst = int(re.search(r"most (\d+) ms", result.out).group(1))
+    if worst > most * 1000 * scale(session):
+        raise StepFailed(f"a connect took {worst} ms where {loss:.0%} of the "
+                         "frames are lost")
+    return {"connects": amount, "worst_ms": worst}

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Frames thrown at a live node, at full rate, while connections go on.
+
+Node 2 throws, node 1 is the target.  Connections for the discriminator
+"sacrifice" may be broken by their own cookies, since nothing authenticates a
+frame; all others must not notice, have every byte right, and be as fast to
+make afterwards as before.
+"""
+
+import json
+import re
+import time
+
+from labkit.base import BUILD
+from runner import StepFailed
+from steps import STRESS, TOOLS, Server, scale
+
+FRAMES = f"{BUILD}/viaframes"
+TARGET, THROWER = 0, 1
+
+# Classes of frames, and the counter that shows that they were thrown away.
+DROPPED = {"version": "drop_version", "type": "drop_type",
+           "lengths": "drop_length", "fields": "drop_field",
+           "no_vi": "drop_no_vi", "cookie": "drop_cookie",
+           "group": "drop_type"}
+# Counters of what is answered, or taken, instead.
+MOVED = {"requests": "requests_in", "peers": "requests_in",
+         "resets": "resets_in", "names": "name_queries_in"}
+# Most that the kernel's memory may have grown after everything is over.
+GROWTH_KB = 16384
+
+
+def address(net, node):
+    return f"52:54:00:00:{net:02x}:{node + 1:02x}"
+
+
+def counters(session, net):
+    """Of the target's NIC."""
+    text = session.lab.nodes[TARGET].sh(
+        f"{TOOLS}/viastat -d via_eth{net} 2>/dev/null || "
+        f"{TOOLS}/viastat via_eth{net}").out
+    session.check.write(text)
+    return {k: int(v) for k, v in re.findall(r"(\w+)\s+(\d+)", text)}
+
+
+def ledger(node):
+    """Objects that are there now, of each kind."""
+    text = node.sh("cat /sys/module/via_ka/parameters/ledger").out
+    return {k: int(a) - int(b)
+            for k, a, b in re.findall(r"(\w+) (\d+) (\d+)", text)}
+
+
+def slab(node):
+    """Kilobytes of the kernel's own memory."""
+    text = node.sh("cat /proc/meminfo").out
+    return sum(int(v) for k, v in re.findall(r"(\w+):\s+(\d+) kB", text)
+               if k in ("Slab", "VmallocUsed", "Percpu"))
+
+
+class Thrower:
+    """viaframes on its node; it begins when it has seen two protected
+    connections being made, and one that may be broken."""
+
+    def __init__(self, session, net, frames, seed, seconds):
+        self.session = session
+        self.job = session.lab.nodes[THROWER].spawn(
+            f"{FRAMES} --frames {frames} --seed {seed} --wait 2 --seconds "
+            f"{seconds} eth{net} {address(net, TARGET)}", seconds + 90)
+        self.job.expect("ready")
+
+    def end(self):
+        """What of each class was thrown, how many, how many a second."""
+        result = self.job.wait()
+        thrown = re.search(r"^viaframes: (\{.*\})$", result.out, re.M)
+        total = re.search(r"seed \d+, (\d+) frames in [\d.]+ s, (\d+) a "
+                          "second", result.out)
+        if not thrown or not total:
+            raise StepFailed("viaframes has not said what it has thrown: "
+                             + result.all.strip()[-200:])
+        shouted = re.search(r"(\d+) answers to everybody", result.out)
+        if int(shouted.group(1)):
+            raise StepFailed(f"{shouted.group(1)} frames with a source that "
+                             "is no host's were answered to everybody")
+        return (json.loads(thrown.group(1)), int(total.group(1)),
+                int(total.group(2)))
+
+
+def stop(session, *jobs):
+    for job in jobs:
+        if not job.done:
+            job.kill()
+            job.wait(30)
+        session.write_job(job)
+
+
+def moved(before, after, thrown):
+    """Every class of frames must show in its counter."""
+    for class_, counter in {**DROPPED, **MOVED}.items():
+        count = after.get(counter, 0) - before.get(counter, 0)
+        # The whole of a class is not in one counter alone, but most is.
+        if thrown.get(class_, 0) > 2000 and count < thrown[class_] / 8:
+            raise StepFailed(f"{thrown[class_]} frames of class {class_}, "
+                             f"but {counter} has moved by {count}")
+    seen = after["rx_frames"] - before["rx_frames"]
+    total = sum(thrown.values())
+    if seen < total * 0.8:
+        raise StepFailed(f"of {total} frames the target saw {seen}")
+    return seen
+
+
+def settled(session, before, seconds):
+    """Objects are gone again, or still there after that time."""
+    node, end = session.lab.nodes[TARGET], time.monotonic() + seconds
+    while True:
+        now = ledger(node)
+        if now == before:
+            return
+        if time.monotonic() > end:
+            raise StepFailed(f"objects at the target before: {before}, "
+                             f"{seconds} s after: {now}")
+        time.sleep(0.5)
+
+
+def connections(session, net, messages, seconds):
+    """Protected ones, both ways, and one after the other to be broken."""
+    nodes, device = session.lab.nodes, f"{STRESS} -d via_eth{net}"
+    protected = [
+        nodes[TARGET].spawn(f"{device} --reads --max-size 8192 --messages "
+                            f"{messages} {address(net, THROWER)}", seconds),
+        nodes[THROWER].spawn(f"{device} --level rr --reads --disc other "
+                             f"--max-size 8192 --messages {messages} "
+                             f"{address(net, TARGET)}", seconds)]
+    victim = nodes[THROWER].spawn(
+        f"{device} --disc sacrifice --sacrifice {seconds} --patience 2000 "
+        f"--reads --max-size 4096 {address(net, TARGET)}", seconds + 60)
+    return protected, victim
+
+
+def attacked(session, net, frames, seed, messages):
+    """All of it at once; the counters are looked at."""
+    seconds = frames // 2000 + 60 * scale(session)  # generously
+    before = counters(session, net)
+    thrower = Thrower(session, net, frames, seed, seconds)
+    protected, victim = connections(session, net, messages, seconds + 60)
+    try:
+        thrown, total, rate = thrower.end()
+        after = counters(session, net)
+        for job in protected:
+            if job.wait().rc:
+                raise StepFailed("a protected connection was disturbed: "
+                                 + job.all.strip()[-200:])
+    finally:
+        stop(session, thrower.job, *protected, victim)
+    seen = moved(before, after, thrown)
+    session.check.write(f"{rate} frames a second; the target saw {seen} "
+                        f"of {total}")
+    return {"frames": total, "rate": rate}
+
+
+def frames(session, net, amount, seed, messages=None):
+    """Frames of all classes at a node with connections of both kinds."""
+    nodes = session.lab.nodes
+    target = nodes[TARGET]
+    device = f"{STRESS} -d via_eth{net}"
+    session.check.write(f"seed {seed}")
+    objects, memory = ledger(target), slab(target)
+    with Server(session, f"{device} --server", THROWER), \
+            Server(session, f"{device} --server --disc other", TARGET), \
+            Server(session, f"{device} --server --disc sacrifice", TARGET):
+        # About as long as the frames take, which is what they shall meet.
+        did = attacked(session, net, amount, seed,
+                       messages or max(1000, amount // 40))
+        after(session, net)
+    settled(session, objects, 15 * scale(session))
+    grown = slab(target) - memory
+    session.check.write(f"memory of the kernel: {grown} kB more")
+    if grown > GROWTH_KB and not session.lab.debug:
+        raise StepFailed(f"the target's kernel has {grown} kB more than "
+                         "before")
+    for node in nodes:
+        if session.lab.pins(node):
+            raise StepFailed(f"{node.name}: pages stay pinned")
+    return did
+
+
+def after(session, net):
+    """New connections work, and soon."""
+    begin = time.monotonic()
+    session.run(session.lab.nodes[THROWER],
+                f"{STRESS} -d via_eth{net} --disc other --messages 200 "
+                f"--max-size 4096 {address(net, TARGET)}", 60)
+    seconds = time.monotonic() - begin
+    session.check.write(f"a new connection and 200 messages: {seconds:.1f} s")
+
+
+def forgotten(session, net, options, count, limit):
+    """Clients that ask and are never heard of again, with all the time of
+    the world: a program that accepts them is free for others soon."""
+    device = f"{STRESS} -d via_eth{net} --disc sacrifice"
+    with Server(session, f"{device} --server", TARGET):
+        # It must be waiting when they come.
+        session.run(session.lab.nodes[THROWER], f"{device} --connects 1 "
+                    f"{address(net, TARGET)}", 60)
+        for _ in range(count):
+            session.run(session.lab.nodes[THROWER], f"{FRAMES} --hang 1 "
+                        f"{options} eth{net} {address(net, TARGET)}", 30)
+            result = session.run(
+                session.lab.nodes[THROWER], f"{device} --connects 1 "
+                f"{address(net, TARGET)}", 90, status=None)
+            took = re.search(r"most (\d+) ms", result.out)
+            if result.rc or not took or int(took.group(1)) > limit * 1000:
+                raise StepFailed("a client that was never heard of again "
+                                 f"kept others waiting for more than {limit} "
+                                 "s")
+    return {"requests": count}
+
+
+def gone_clients(session, net, count):
+    """Their host is there, and knows nothing of them: it says so."""
+    return forgotten(session, net, "--own", count, 1.5 * scale(session))
+
+
+def dead_clients(session, net, count):
+    """Their host is not there: silence is what tells."""
+    return forgotten(session, net, "", count, 12 * scale(session))

@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* How a frame of each class is made. */
+#include "frames.h"
+#include <arpa/inet.h>
+#include <string.h>
+
+#define BODY	(VIA_WIRE_CONN_LEN + 64)	/* of what is made, mostly */
+
+const char *const class_names[CLASSES] = {
+	[VERSION] = "version", [TYPE] = "type", [CUT] = "cut",
+	[LENGTHS] = "lengths", [FIELDS] = "fields", [LONG] = "long",
+	[EDGES] = "edges", [NO_VI] = "no_vi", [COOKIE] = "cookie",
+	[REPLAY] = "replay", [REFLECT] = "reflect", [MUTATE] = "mutate",
+	[FORGE] = "forge", [REQUESTS] = "requests", [PEERS] = "peers",
+	[NAMES] = "names", [RESETS] = "resets", [ACCEPTS] = "accepts",
+	[VERDICTS] = "verdicts", [GROUP] = "group",
+};
+
+static const uint8_t types[] = {
+	VIA_WIRE_SEND, VIA_WIRE_WRITE, VIA_WIRE_READ, VIA_WIRE_READ_DATA,
+	VIA_WIRE_ACK, VIA_WIRE_HEARTBEAT, VIA_WIRE_DISCONNECT, VIA_WIRE_RESET,
+	VIA_WIRE_REQUEST, VIA_WIRE_ACCEPT, VIA_WIRE_WAIT, VIA_WIRE_NO_MATCH,
+	VIA_WIRE_REJECT, VIA_WIRE_CONFIRM, VIA_WIRE_CANCEL,
+	VIA_WIRE_PEER_REQUEST, VIA_WIRE_PEER_ACCEPT, VIA_WIRE_NAME_QUERY,
+	VIA_WIRE_NAME_REPLY,
+};
+
+#define NTYPES	(sizeof(types))
+
+static const uint32_t edges[] = {
+	0, 1, 2, 3, 4, 7, 8, 11, 12, 13, 19, 20, 31, 32, 33, 43, 44, 45, 63,
+	64, 65, 127, 128, 255, 256, 257, 1023, 1024, 1456, 1468, 1480, 1500,
+	4095, 4096, 4097, 32767, 32768, 65535, 65536, 0x00ffffff, 0x7ffffffe,
+	0x7fffffff, 0x80000000, 0x80000001, 0xfffffff0, 0xfffffffe, 0xffffffff,
+};
+
+uint64_t roll(struct dice *d)
+{
+	uint64_t x = d->state += 0x9e3779b97f4a7c15ull;
+
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return x ^ (x >> 31);
+}
+
+static uint32_t edge(struct dice *d)
+{
+	return below(d, 4) ? edges[below(d, sizeof(edges) / sizeof(*edges))] :
+			     roll(d);
+}
+
+static void stranger(uint8_t *mac, struct dice *d)
+{
+	uint64_t r = roll(d);
+
+	memcpy(mac, &r, 6);
+	mac[0] = (mac[0] & ~1) | 2;
+	/* Few of them stay few: a table of somebody's may fill up, too. */
+	if (r >> 63)
+		memset(mac + 1, 0x77, 4);
+	/* Nobody is called that: an answer would go to everybody. */
+	if (r >> 59 == 5)
+		memset(mac, 0xff, 6);
+}
+
+static void head(struct frame *f, uint8_t type, struct dice *d)
+{
+	struct via_wire *w = wire_of(f);
+	uint32_t i;
+
+	for (i = ETH; i < ETH + BODY; i += 8) {
+		uint64_t r = roll(d);
+
+		memcpy(f->b + i, &r, 8);
+	}
+	memcpy(f->b, field.target, 6);
+	memcpy(f->b + 6, field.own, 6);
+	f->b[12] = VIA_WIRE_ETHERTYPE >> 8;
+	f->b[13] = VIA_WIRE_ETHERTYPE & 255;
+	w->version = VIA_WIRE_VERSION;
+	w->type = type;
+	w->flags = type < VIA_WIRE_ACK ? below(d, 8) : 0;
+	if (type == VIA_WIRE_READ || type == VIA_WIRE_READ_DATA)
+		w->flags &= ~VIA_WIRE_IMMEDIATE;
+	w->reserved = 0;
+	w->dst = htons(below(d, 16));
+	w->len = 0;
+}
+
+/* Bytes behind the Ethernet header, without payload. */
+static uint32_t header_of(uint8_t type)
+{
+	if (type == VIA_WIRE_SEND || type == VIA_WIRE_READ_DATA)
+		return VIA_WIRE_SEND_HDR;
+	if (type == VIA_WIRE_WRITE || type == VIA_WIRE_READ)
+		return VIA_WIRE_WRITE_HDR;
+	if (has_conn(type))
+		return VIA_WIRE_CONN_LEN;
+	if (type == VIA_WIRE_NAME_QUERY || type == VIA_WIRE_NAME_REPLY)
+		return VIA_WIRE_NAME_LEN;
+	return VIA_WIRE_ACK_LEN;
+}
+
+static void put_addr(struct via_wire_addr *a, const uint8_t *mac,
+		     const char *disc)
+{
+	memset(a, 0, sizeof(*a));
+	a->host_len = 6;
+	memcpy(a->host, mac, 6);
+	a->disc_len = strlen(disc);
+	memcpy(a->disc, disc, a->disc_len);
+}
+
+static void put_conn(struct frame *f, struct dice *d)
+{
+	struct via_wire_conn *c = (void *)(wire_of(f) + 1);
+
+	c->vi = htons(below(d, 4096));
+	c->frames = htons(1 + below(d, 256));
+	c->peer_cookie |= htonl(1);
+	c->mtu = htonl(256 + below(d, 9000));
+	c->reliability = htonl(1u << below(d, 3));
+	c->max_transfer = htonl(below(d, 2) ? 65536 : edge(d));
+	c->rights = htonl(below(d, 4));
+	c->timeout_ms = htonl(below(d, 50));
+	c->options = htonl(below(d, 2) ? VIA_WIRE_O_SEALED : 0);
+	put_addr(&c->client, f->b + 6, "nobody");
+	put_addr(&c->server, field.target,
+		 below(d, 64) ? "nobody" : field.spare);
+}
+
+static void put_name(struct frame *f, struct dice *d)
+{
+	struct via_wire *w = wire_of(f);
+	struct via_wire_name *n = (void *)(w + 1);
+	uint32_t i;
+
+	w->dst = 0;
+	w->cookie = w->seq = w->ack = 0;
+	memset(n->reserved, 0, sizeof(n->reserved));
+	n->name_len = below(d, VIA_WIRE_NAME_MAX + 1);
+	for (i = 0; i < VIA_WIRE_NAME_MAX; i++)
+		n->name[i] = i < n->name_len ? 'a' + n->name[i] % 26 : 0;
+}
+
+/* A frame of that type with which nothing is wrong. */
+static void well_formed(struct frame *f, uint8_t type, struct dice *d)
+{
+	struct via_wire *w = wire_of(f);
+	struct via_wire_data *data = (void *)(w + 1);
+	uint32_t len = 0;
+
+	head(f, type, d);
+	if (type == VIA_WIRE_READ) {
+		data->offset = data->immediate = 0;
+	} else if (type < VIA_WIRE_ACK) {
+		len = below(d, 64);
+		w->len = htons(len);
+		data->msg_len = htonl(len ? len + edge(d) % 65536 : 0);
+		data->offset = htonl(below(d, ntohl(data->msg_len) - len + 1));
+	} else if (has_conn(type)) {
+		put_conn(f, d);
+	} else if (type >= VIA_WIRE_NAME_QUERY) {
+		put_name(f, d);
+	}
+	if (via_wire_always_sealed(type) || !below(d, 8)) {
+		w->flags |= VIA_WIRE_SEALED;
+		len += VIA_WIRE_SEAL_LEN;
+	}
+	f->len = ETH + header_of(type) + len;
+}
+
+static uint8_t any_type(struct dice *d)
+{
+	return types[below(d, NTYPES)];
+}
+
+static uint8_t data_type(struct dice *d)
+{
+	return types[below(d, 4)];
+}
+
+/* Lengths that disagree with one another or with the frame. */
+static void bad_lengths(struct frame *f, struct dice *d)
+{
+	uint8_t type = data_type(d);
+	struct via_wire *w;
+	struct via_wire_data *data;
+	uint32_t len;
+
+	well_formed(f, type, d);
+	w = wire_of(f);
+	data = (void *)(w + 1);
+	len = ntohs(w->len);
+	switch (below(d, 4)) {
+	case 0:
+		w->len = htons(len + 47 + below(d, 65536 - 47 - len));
+		break;
+	case 1:
+		data->offset = htonl(ntohl(data->msg_len) + 1 + below(d, 9));
+		break;
+	case 2:
+		data->msg_len = htonl(edge(d));
+		data->offset = htonl(edge(d));
+		w->len = htons(edge(d));
+		break;
+	case 3:
+		w->len = 0;
+		data->msg_len |= htonl(1);
+	}
+	if (type == VIA_WIRE_READ)
+		w->len |= htons(1);
+}
+
+/* Values that no sender writes. */
+static void bad_fields(struct frame *f, struct dice *d)
+{
+	struct via_wire *w = wire_of(f);
+	struct via_wire_conn *c = (void *)(w + 1);
+	struct via_wire_name *n = (void *)(w + 1);
+
+	switch (below(d, 5)) {
+	case 0:
+		well_formed(f, any_type(d), d);
+		w->reserved = 1 + below(d, 255);
+		break;
+	case 1:
+		well_formed(f, any_type(d), d);
+		if (via_wire_always_sealed(w->type) && below(d, 2))
+			w->flags &= ~VIA_WIRE_SEALED;
+		else
+			w->flags |= 16u << below(d, 4);
+		break;
+	case 2:
+		well_formed(f, below(d, 2) ? VIA_WIRE_REQUEST :
+			    VIA_WIRE_PEER_REQUEST, d);
+		if (below(d, 2))
+			c->peer_cookie = 0;
+		else if (below(d, 2))
+			c->frames = 0;
+		else if (below(d, 2))
+			c->options = htonl(2 + below(d, 1u << 30));
+		else
+			c->mtu = htonl(below(d, 2) ? below(d, 256) :
+				       65536 + below(d, 1u << 30));
+		break;
+	case 3:
+		well_formed(f, VIA_WIRE_REQUEST, d);
+		(&c->client.host_len)[below(d, 2)] = 65 + below(d, 190);
+		(&c->server.host_len)[below(d, 2)] = 65 + below(d, 190);
+		break;
+	case 4:
+		well_formed(f, VIA_WIRE_NAME_QUERY + below(d, 2), d);
+		if (below(d, 2))
+			n->name_len = 65 + below(d, 191);
+		else
+			n->reserved[below(d, 3)] = 1;
+	}
+}
+
+/* Well-formed as to lengths, each field of the rest at its edges. */
+static void edgy(struct frame *f, struct dice *d)
+{
+	uint8_t type = any_type(d);
+	struct via_wire *w = wire_of(f);
+	struct via_wire_data *data = (void *)(w + 1);
+	struct via_wire_rdma *r = (void *)(data + 1);
+	struct via_wire_ack *a = (void *)(w + 1);
+	struct via_wire_conn *c = (void *)(w + 1);
+
+	well_formed(f, type, d);
+	w->dst = htons(edge(d));
+	w->cookie = htonl(edge(d));
+	w->seq = htonl(edge(d));
+	w->ack = htonl(edge(d));
+	if (type < VIA_WIRE_ACK) {
+		r->raddr = htobe64((uint64_t)edge(d) << 32 | edge(d));
+		r->rhandle = htonl(edge(d));
+	} else if (has_conn(type)) {
+		c->vi = htons(edge(d));
+		c->peer_cookie = htonl(edge(d));
+		c->first_seq = htonl(edge(d));
+		c->reliability = htonl(edge(d));
+		c->max_transfer = htonl(edge(d));
+		c->rights = htonl(edge(d));
+		c->mtu = htonl(edge(d));
+	} else if (type < VIA_WIRE_NAME_QUERY) {
+		a->reason = htonl(edge(d));
+		a->sack = htobe64((uint64_t)edge(d) << 32 | edge(d));
+	}
+}
+
+/* Another value for one field, or a bit anywhere. */
+static void change(struct frame *f, struct dice *d)
+{
+	static const uint8_t at[] = {	/* offset << 4 | bytes */
+		0x01, 0x11, 0x21, 0x42, 0x62, 0x84, 0xc4,
+	};
+	uint8_t *b = f->b + ETH;
+	uint32_t v, i, off, body = f->len - ETH;
+
+	if (below(d, 2)) {
+		v = htonl(edge(d));
+		i = at[below(d, sizeof(at))];
+		off = i >> 4;
+		/* Or one behind the header: they all are four bytes there. */
+		if (below(d, 2)) {
+			off = 16 + 4 * below(d, 8);
+			i = 4;
+		}
+		if (off + (i & 15) <= body)
+			memcpy(b + off, (uint8_t *)&v + 4 - (i & 15), i & 15);
+	} else {
+		i = below(d, 3) ? below(d, body < 48 ? body : 48) :
+				  below(d, body);
+		b[i] ^= 1u << below(d, 8);
+	}
+	if (!below(d, 32))
+		f->len = ETH + below(d, body);
+}
+
+static int learnt_frame(struct frame *f, enum class class, struct dice *d)
+{
+	int outgoing = class != REFLECT;
+
+	if (class == FORGE ? !recall_spare(f, d) : !recall(f, d, outgoing))
+		return 0;
+	memcpy(f->b, field.target, 6);
+	memcpy(f->b + 6, field.own, 6);
+	if (class == MUTATE || (class == FORGE && below(d, 8)))
+		change(f, d);
+	if (class != FORGE && below(d, 3))
+		stranger(f->b + 6, d);
+	return 1;
+}
+
+/* For nobody, from anywhere, at full rate. */
+static void flood(struct frame *f, enum class class, struct dice *d)
+{
+	static const uint8_t verdicts[] = {
+		VIA_WIRE_WAIT, VIA_WIRE_NO_MATCH, VIA_WIRE_REJECT,
+		VIA_WIRE_CONFIRM, VIA_WIRE_CANCEL,
+	};
+	uint8_t type;
+
+	if (class == REQUESTS)
+		type = VIA_WIRE_REQUEST;
+	else if (class == PEERS)
+		type = VIA_WIRE_PEER_REQUEST;
+	else if (class == NAMES)
+		type = VIA_WIRE_NAME_QUERY + !below(d, 4);
+	else if (class == RESETS)
+		type = VIA_WIRE_RESET;
+	else if (class == ACCEPTS)
+		type = below(d, 2) ? VIA_WIRE_ACCEPT : VIA_WIRE_PEER_ACCEPT;
+	else
+		type = verdicts[below(d, sizeof(verdicts))];
+	well_formed(f, type, d);
+	if (below(d, 2))
+		stranger(f->b + 6, d);
+	if (class == PEERS)
+		memcpy(((struct via_wire_conn *)(wire_of(f) + 1))->client.host,
+		       f->b + 6, 6);
+	if (class == NAMES && below(d, 2))
+		memset(f->b, 0xff, 6);
+}
+
+static void grow(struct frame *f, struct dice *d)
+{
+	uint32_t len = f->len + below(d, ETH + field.mtu - f->len + 1);
+
+	memset(f->b + f->len, below(d, 256), len - f->len);
+	f->len = len;
+}
+
+static void known_vi(struct frame *f, enum class class, struct dice *d)
+{
+	struct via_wire *w = wire_of(f);
+	uint32_t cookie;
+	uint16_t dst;
+
+	well_formed(f, types[below(d, 7)], d);
+	recall_vi(d, &dst, &cookie);
+	if (class == NO_VI) {
+		w->dst = htons(4096 + below(d, 60000));
+		w->cookie = htonl(below(d, 2) ? cookie : roll(d));
+		return;
+	}
+	w->dst = htons(dst);
+	/* Close to the right one, too. */
+	w->cookie = htonl(below(d, 2) ? cookie ^ 1u << below(d, 32) : roll(d));
+}
+
+/* To everybody, or to a group. */
+static void group(struct frame *f, struct dice *d)
+{
+	if (below(d, 2) || !recall(f, d, 1))
+		well_formed(f, any_type(d), d);
+	memset(f->b, 0xff, 6);
+	if (below(d, 2))
+		memcpy(f->b, "\x01\x00\x5e\x00\x00\x01", 6);
+	if (below(d, 2))
+		stranger(f->b + 6, d);
+}
+
+/*
+ * What protected connections rely on: nobody else speaks for their ends.  And
+ * a program that accepts is not kept waiting for long by one that is not there.
+ */
+static void guard(struct frame *f, struct dice *d)
+{
+	struct via_wire *w = wire_of(f);
+	struct via_wire_conn *c = (void *)(w + 1);
+	int conn;
+
+	/* The wire pads with zeros what is shorter. */
+	if (f->len < ETH + VIA_WIRE_ACK_LEN)
+		memset(f->b + f->len, 0, ETH + VIA_WIRE_ACK_LEN - f->len);
+	conn = has_conn(w->type) && f->len >= ETH + VIA_WIRE_CONN_LEN;
+	if (conn && ntohl(c->timeout_ms) > 50)
+		c->timeout_ms = htonl(50);
+	if (memcmp(f->b + 6, field.own, 6))
+		return;
+	if (is_protected(ntohl(w->cookie)) ||
+	    (conn && is_protected(ntohl(c->peer_cookie))))
+		stranger(f->b + 6, d);
+}
+
+static uint32_t crc32c(uint32_t crc, const uint8_t *p, uint32_t len)
+{
+	static uint32_t table[256];
+	uint32_t i, k;
+
+	for (i = 0; !table[255] && i < 256; i++) {
+		uint32_t t = i;
+
+		for (k = 0; k < 8; k++)
+			t = t >> 1 ^ (t & 1 ? 0x82f63b78u : 0);
+		table[i] = t;
+	}
+	while (len--)
+		crc = crc >> 8 ^ table[(crc ^ *p++) & 255];
+	return crc;
+}
+
+/* The right checksum, where there is one: else nothing gets any further. */
+void seal(struct frame *f)
+{
+	struct via_wire *w = wire_of(f);
+	uint32_t size = header_of(w->type), len = ntohs(w->len), crc;
+
+	if (!(w->flags & VIA_WIRE_SEALED) ||
+	    f->len < ETH + size + VIA_WIRE_SEAL_LEN + len)
+		return;
+	crc = crc32c(~0u, f->b + ETH, size);
+	crc = ~crc32c(crc, f->b + ETH + size + VIA_WIRE_SEAL_LEN, len);
+	crc = htonl(crc);
+	memcpy(f->b + ETH + size, &crc, sizeof(crc));
+}
+
+int make(struct frame *f, enum class class, struct dice *d)
+{
+	struct via_wire *w = wire_of(f);
+
+	switch (class) {
+	case VERSION:
+		well_formed(f, any_type(d), d);
+		do {
+			w->version = below(d, 2) ? below(d, 256) : 1u <<
+				     below(d, 8);
+		} while (w->version == VIA_WIRE_VERSION);
+		break;
+	case TYPE:
+		well_formed(f, any_type(d), d);
+		w->type = below(d, 2) ? 0x22 + below(d, 256 - 0x22) :
+			  0x0c + below(d, 4);
+		break;
+	case CUT:
+		well_formed(f, any_type(d), d);
+		f->len = ETH + below(d, f->len - ETH);
+		break;
+	case LENGTHS:
+		bad_lengths(f, d);
+		break;
+	case FIELDS:
+		bad_fields(f, d);
+		break;
+	case LONG:
+		well_formed(f, any_type(d), d);
+		grow(f, d);
+		break;
+	case EDGES:
+		edgy(f, d);
+		break;
+	case NO_VI:
+	case COOKIE:
+		known_vi(f, class, d);
+		break;
+	case REPLAY:
+	case REFLECT:
+	case MUTATE:
+	case FORGE:
+		if (!learnt_frame(f, class, d))
+			return 0;
+		break;
+	case GROUP:
+		group(f, d);
+		break;
+	default:
+		flood(f, class, d);
+	}
+	guard(f, d);
+	if (below(d, 32))
+		seal(f);
+	return 1;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What the interface has seen: frames of each type, and connections. */
+#include "frames.h"
+#include <arpa/inet.h>
+#include <string.h>
+
+#define TYPES		0x22u
+#define KEPT		64u	/* frames of each type and direction */
+#define KEPT_LEN	2048u
+#define SPARES		512u	/* frames of connections that may break */
+#define COOKIES		65536u	/* a power of two, much more than are in it */
+#define VIS		256u
+
+struct kept {
+	uint32_t len;
+	uint8_t b[KEPT_LEN];
+};
+
+static struct kept store[2][TYPES][KEPT], spares[SPARES];
+static uint32_t count[2][TYPES];
+static uint32_t nspares;
+static uint8_t types[2][TYPES];
+static uint32_t ntypes[2];
+
+/* 1: protected, 2: spare */
+static struct {
+	uint32_t cookie;
+	uint8_t kind;
+} cookies[COOKIES];
+
+static struct {
+	uint16_t dst;
+	uint32_t cookie;
+} vis[VIS];
+static uint32_t nvis;
+
+struct learnt learnt;
+
+static uint32_t slot_of(uint32_t cookie)
+{
+	uint32_t i = cookie * 2654435761u >> 16;
+
+	while (cookies[i].kind && cookies[i].cookie != cookie)
+		i = (i + 1) % COOKIES;
+	return i;
+}
+
+static void remember(uint32_t cookie, int kind)
+{
+	uint32_t i = slot_of(cookie);
+
+	if (cookies[i].kind || !cookie ||
+	    learnt.spare + learnt.protected > COOKIES / 4)
+		return;
+	cookies[i].cookie = cookie;
+	cookies[i].kind = kind;
+}
+
+int is_protected(uint32_t cookie)
+{
+	return cookies[slot_of(cookie)].kind == 1;
+}
+
+int has_conn(uint8_t type)
+{
+	return type == VIA_WIRE_REQUEST || type == VIA_WIRE_ACCEPT ||
+	       type == VIA_WIRE_PEER_REQUEST || type == VIA_WIRE_PEER_ACCEPT;
+}
+
+/* An ACCEPT names both ends, and what the connection is for. */
+static void learn_conn(const struct via_wire *w, const struct via_wire_conn *c,
+		       int outgoing)
+{
+	uint32_t n = strlen(field.spare);
+	int spare = c->server.disc_len == n &&
+		    !memcmp(c->server.disc, field.spare, n);
+
+	/* REQUEST: its sender alone. */
+	if (w->type == VIA_WIRE_REQUEST || w->type == VIA_WIRE_PEER_REQUEST) {
+		remember(ntohl(c->peer_cookie), spare ? 2 : 1);
+		return;
+	}
+	if (cookies[slot_of(ntohl(w->cookie))].kind &&
+	    cookies[slot_of(ntohl(c->peer_cookie))].kind)
+		return;
+	remember(ntohl(w->cookie), spare ? 2 : 1);
+	remember(ntohl(c->peer_cookie), spare ? 2 : 1);
+	if (spare)
+		learnt.spare++;
+	else
+		learnt.protected++;
+	/* Ours tells of our end; the target's own end is in the other half. */
+	vis[nvis % VIS].dst = ntohs(outgoing ? w->dst : c->vi);
+	vis[nvis % VIS].cookie = ntohl(outgoing ? w->cookie : c->peer_cookie);
+	nvis++;
+}
+
+void learn(const uint8_t *p, uint32_t len, int outgoing)
+{
+	const struct via_wire *w = (const void *)(p + ETH);
+	uint32_t type, i, n;
+	struct kept *f;
+
+	if (len < ETH + VIA_WIRE_ACK_LEN || len > KEPT_LEN)
+		return;
+	type = w->type;
+	if (type >= TYPES || w->version != VIA_WIRE_VERSION)
+		return;
+	learnt.frames++;
+	if (has_conn(type) && len >= ETH + VIA_WIRE_CONN_LEN)
+		learn_conn(w, (const void *)(w + 1), outgoing);
+	/* Places are taken over at random, so that old ones stay for long. */
+	n = count[outgoing][type]++;
+	if (!n)
+		types[outgoing][ntypes[outgoing]++] = type;
+	i = n < KEPT ? n : (n * 2654435761u >> 16) % KEPT;
+	f = &store[outgoing][type][i];
+	f->len = len;
+	memcpy(f->b, p, len);
+	if (!outgoing || cookies[slot_of(ntohl(w->cookie))].kind != 2)
+		return;
+	i = nspares < SPARES ? nspares : (nspares * 2654435761u >> 16) % SPARES;
+	nspares++;
+	spares[i].len = len;
+	memcpy(spares[i].b, p, len);
+}
+
+static int copy(struct frame *f, const struct kept *k)
+{
+	f->len = k->len;
+	memcpy(f->b, k->b, k->len);
+	return 1;
+}
+
+int recall(struct frame *f, struct dice *d, int outgoing)
+{
+	uint32_t type, n;
+
+	if (!ntypes[outgoing])
+		return 0;
+	type = types[outgoing][below(d, ntypes[outgoing])];
+	n = count[outgoing][type];
+	return copy(f, &store[outgoing][type][below(d, n < KEPT ? n : KEPT)]);
+}
+
+int recall_spare(struct frame *f, struct dice *d)
+{
+	if (!nspares)
+		return 0;
+	return copy(f, &spares[below(d, nspares < SPARES ? nspares : SPARES)]);
+}
+
+void recall_vi(struct dice *d, uint16_t *dst, uint32_t *cookie)
+{
+	uint32_t i;
+
+	*dst = below(d, 16);
+	*cookie = roll(d);
+	if (!nvis)
+		return;
+	i = below(d, nvis < VIS ? nvis : VIS);
+	*dst = vis[i].dst;
+	*cookie = vis[i].cookie;
+}
