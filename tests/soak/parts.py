@@ -37,8 +37,8 @@ def some(amount, share):
 
 def programs(session, share, seed):
     """Ten million calls with those of the other parts."""
-    fire.programs(session, ("via_lo",), some(6000000, share), seed=seed)
-    fire.programs(session, ("via_eth0",), some(3000000, share), seed=seed + 1)
+    fire.programs(session, ("via_lo",), some(3000000, share), seed=seed)
+    fire.programs(session, ("via_eth0",), some(6000000, share), seed=seed + 1)
     session.step("every limit reached", hostile.limits)
     session.step("quotas of users", rights.quotas)
 
@@ -196,8 +196,9 @@ def run(soak, share, seed):
         finally:
             session.end()
     for kernel, nic in NATIVE:
-        session = RecordedNative(soak, f"death, {kernel}, 2 CPUs, native {nic}",
-                                 nic, kernel=kernel, cpus=2)
+        session = RecordedNative(
+            soak, f"death, {kernel}, 2 CPUs, native {nic}", nic,
+            kernel=kernel, cpus=2)
         try:
             native_dying(session, share, seed)
         finally:
