@@ -104,15 +104,15 @@ def stock_slice(session):
 
 
 def debug_slice(session, net):
-    programs(session, ("via_lo", f"via_eth{net}"), 0, guided=8000)
-    failing(session, net, 8, 32)
-    thrown(session, net, 20000, gone=0)
+    programs(session, ("via_lo", f"via_eth{net}"), 0, guided=4000)
+    failing(session, net, 8, 96)
+    thrown(session, net, 8000, gone=0)
     networks(session, net, 200, ("loss 5 %", "reordering, gap 100"), ("rr",))
     session.step("15 kill -9, via_lo", death.kills, None, 15, 23, 3)
     session.step("fork, vfork, exec with registered memory", death.processes,
                  None, 1)
     session.step("ip link del under VIs", death.links_deleted, 1,
-                 ("veth", "vlan"), 2)
+                 ("what carries a vlan",), 2)
     session.step("network namespaces deleted under VIs", death.spaces_deleted,
                  1, 2)
     session.step("50 VIs at once", scale.many_vis, None, 50, 1)
