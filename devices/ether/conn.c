@@ -80,10 +80,9 @@ static void set_peer(struct via_ether_vi *ev, u16 vi, u32 cookie,
 {
 	mtu = min(mtu, READ_ONCE(ev->nic->mtu));
 	ev->sealed = sealed;
-	if (sealed) {
+	ev->tx_odd = sealed ? VIA_ODD_SEALED : 0;
+	if (sealed)
 		mtu -= VIA_WIRE_SEAL_LEN;
-		ev->tx_odd |= VIA_ODD_SEALED;
-	}
 	ev->peer_vi = vi;
 	ev->peer_cookie = cookie;
 	ev->seg_send = mtu - VIA_WIRE_SEND_HDR;

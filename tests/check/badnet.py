@@ -38,7 +38,7 @@ CONDITIONS = {
     "a switch that forgets": (dict(forget="2ms"), False),
 }
 # Bits that flip and pass Ethernet's check: for wires with a check of ours.
-SLIP = {"slip": (dict(slip=0.001), True)}
+SLIP = {"slip": (dict(slip=0.001), False)}
 
 # What a condition must have done to the frames, by the switch's counters.
 SIGNS = {"loss": "lost", "dup": "duplicated", "reorder": "reordered",
