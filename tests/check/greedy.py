@@ -3,6 +3,7 @@
 """greedy.py NODE HANDLES VIS PAGES: ask for as much as there is of each of
 them, and a little more; ends with status 0 if that is what was given."""
 
+import ctypes
 import errno
 import fcntl
 import mmap
@@ -54,7 +55,6 @@ def vis(path, most):
 def pages(path, most):
     fd, _page = opened(path)
     memory = mmap.mmap(-1, (most + MORE) * PAGE)
-    import ctypes
     start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     got = 0
     for i in range(most + MORE):

@@ -7,6 +7,7 @@ again when it is started again on the same tree.  At the end there is a report.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -41,12 +42,8 @@ def tree():
     changed = subprocess.run([*git, "diff", "HEAD", "--", *SOURCES],
                              stdout=subprocess.PIPE, check=True).stdout
     return {"commit": commit + ("+" if changed else ""),
-            "sources": f"{hash_of(sources.encode() + changed)}"}
-
-
-def hash_of(data):
-    import hashlib
-    return hashlib.sha256(data).hexdigest()[:16]
+            "sources": hashlib.sha256(sources.encode() + changed)
+            .hexdigest()[:16]}
 
 
 class Soak(runner.Check):
