@@ -83,7 +83,7 @@ def save(state):
     os.rename(STATE + ".new", STATE)
 
 
-def load(fresh, share, seed):
+def load(fresh, share, seed, say=print):
     """Of the run that is to go on, or a new one."""
     now = tree()
     try:
@@ -94,13 +94,13 @@ def load(fresh, share, seed):
     if state and not fresh and state["tree"]["sources"] == now["sources"] \
             and state["share"] == share and seed in (None, state["seed"]):
         passed = sum(s["passed"] for s in state["steps"].values())
-        print(f"soak: going on, seed {state['seed']}; {passed} steps have "
-              f"passed (--fresh begins anew)")
+        say(f"soak: going on, seed {state['seed']}; {passed} steps have "
+            f"passed (--fresh begins anew)")
         return state
     if seed is None:
         seed = random.getrandbits(32)
-    print(f"soak: commit {now['commit']}, seed {seed}, {share:g} of the "
-          f"amounts; state and logs in {SOAK}")
+    say(f"soak: commit {now['commit']}, seed {seed}, {share:g} of the "
+        f"amounts; state and logs in {SOAK}")
     return {"tree": now, "share": share, "seed": seed, "steps": {},
             "began": int(time.time())}
 
@@ -124,7 +124,8 @@ def main():
                         help="where the report goes (build/soak/report.md)")
     args = parser.parse_args()
     os.makedirs(SOAK, exist_ok=True)
-    state = load(args.fresh, args.share, args.seed)
+    state = load(args.fresh, args.share, args.seed,
+                 (lambda _: None) if args.list else print)
     soak = Soak(state, args.patterns, args.list)
     status = 1
     try:
