@@ -165,11 +165,12 @@ def native_dying(session, share, seed):
     session.step("unbound under load", native_harm.unbound, some(3, share))
     session.step("modules loaded again", native_harm.reloaded, some(5, share))
     session.step("pulled out under load", native_harm.vanished)
-    session.step("suspend and resume", native_harm.suspended)
 
 
 def asleep(session, share, seed):
+    """The root file system does not outlive it: nothing can be asked then."""
     session.step("suspend and resume", death.suspended)
+    session.stop()
 
 
 PARTS = (
@@ -209,3 +210,7 @@ def run(soak, share, seed):
             native_dying(session, share, seed)
         finally:
             session.end()
+        session = RecordedNative(soak, f"asleep, {kernel}, native {nic}", nic,
+                                 kernel=kernel, cpus=2)
+        session.step("suspend and resume", native_harm.suspended)
+        session.stop()
