@@ -42,6 +42,7 @@ all: modules user
 -include vipl/Makefile.inc
 -include tools/Makefile.inc
 -include tools/lab/Makefile.inc
+-include tests/common/Makefile.inc
 -include tests/unit/Makefile.inc
 -include tests/fuzz/Makefile.inc
 -include tests/fault/Makefile.inc

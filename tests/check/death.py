@@ -9,6 +9,7 @@ import time
 import native_harm
 import scale
 import steps
+from balance import balanced
 from runner import Skipped, StepFailed
 
 
@@ -28,7 +29,7 @@ def served(session, net, mode, words, timeout):
                              host, timeout)
         if server.done:
             raise StepFailed("the server has ended")
-    scale.balanced(session)
+    balanced(session)
     return scale.numbers(result.out)
 
 
@@ -113,7 +114,7 @@ def links_deleted(session, rounds=1, kinds=tuple(LINKS), connections=4):
                 node.run(LEFT)
             if node.run("ls /dev/via_va /dev/via_vb 2>/dev/null").out:
                 raise StepFailed(f"a NIC on a {kind} outlives it")
-    scale.balanced(session)
+    balanced(session)
     return {"links deleted": rounds * len(kinds)}
 
 
@@ -148,7 +149,7 @@ def spaces_deleted(session, rounds=1, connections=4):
                 node.run("ip netns del dead 2>/dev/null")
             if node.run("ls /dev/via_va /dev/via_vb 2>/dev/null").out:
                 raise StepFailed("a NIC outlives its namespace")
-    scale.balanced(session)
+    balanced(session)
     return {"namespaces deleted": 2 * rounds, "moves": rounds}
 
 
@@ -180,7 +181,7 @@ def card_moved(session, net, rounds=1):
         two.sh(address(net, two))
         carrier(two, net)
     steps.conform_wire(session, net, "connect*")
-    scale.balanced(session)
+    balanced(session)
     return {"moves": 2 * rounds}
 
 
@@ -205,7 +206,7 @@ def stock_unbound(session, net, rounds=1):
         session.lab.attach(two, f"eth{net}")
         carrier(two, net)
     steps.conform_wire(session, net, "connect*")
-    scale.balanced(session)
+    balanced(session)
     return {"unbinds": rounds}
 
 
@@ -236,7 +237,7 @@ def modules_loop(session, rounds):
         for job in openers:
             job.kill()
             job.wait(30)
-    scale.balanced(session)
+    balanced(session)
     return {"loads": rounds, "refused in use": refused}
 
 
@@ -276,7 +277,7 @@ def held(session, net, seconds, rounds=2):
         for job in filter(None, (sender, receiver)):
             job.kill()
             session.write_job(job)
-    scale.balanced(session)
+    balanced(session)
     return {"stops": rounds, "seconds stopped": rounds * seconds}
 
 
@@ -329,7 +330,7 @@ def node_reset(session, net, rounds=1, seed=1):
             for job in clients + [serve, ports]:
                 session.write_job(job)
     steps.conform_wire(session, net, "connect*")
-    scale.balanced(session)
+    balanced(session)
     return {"resets": rounds, "told after s at most": round(told, 1)}
 
 

@@ -11,6 +11,7 @@ import json
 import re
 import time
 
+from balance import alive, settled, unpinned
 from labkit.base import BUILD
 from runner import StepFailed
 from steps import STRESS, TOOLS, Server, scale
@@ -41,13 +42,6 @@ def counters(session, net):
         f"{TOOLS}/viastat via_eth{net}").out
     session.check.write(text)
     return {k: int(v) for k, v in re.findall(r"(\w+)\s+(\d+)", text)}
-
-
-def ledger(node):
-    """Objects that are there now, of each kind."""
-    text = node.sh("cat /sys/module/via_ka/parameters/ledger").out
-    return {k: int(a) - int(b)
-            for k, a, b in re.findall(r"(\w+) (\d+) (\d+)", text)}
 
 
 def slab(node):
@@ -108,19 +102,6 @@ def moved(before, after, thrown):
     return seen
 
 
-def settled(session, before, seconds):
-    """Objects are gone again, or still there after that time."""
-    node, end = session.lab.nodes[TARGET], time.monotonic() + seconds
-    while True:
-        now = ledger(node)
-        if now == before:
-            return
-        if time.monotonic() > end:
-            raise StepFailed(f"objects at the target before: {before}, "
-                             f"{seconds} s after: {now}")
-        time.sleep(0.5)
-
-
 def connections(session, net, messages, seconds):
     """Protected ones, both ways, and one after the other to be broken."""
     nodes, device = session.lab.nodes, f"{STRESS} -d via_eth{net}"
@@ -163,7 +144,7 @@ def frames(session, net, amount, seed, messages=None):
     target = nodes[TARGET]
     device = f"{STRESS} -d via_eth{net}"
     session.check.write(f"seed {seed}")
-    objects, memory = ledger(target), slab(target)
+    objects, memory = alive(target), slab(target)
     with Server(session, f"{device} --server", THROWER), \
             Server(session, f"{device} --server --disc other", TARGET), \
             Server(session, f"{device} --server --disc sacrifice", TARGET):
@@ -171,15 +152,13 @@ def frames(session, net, amount, seed, messages=None):
         did = attacked(session, net, amount, seed,
                        messages or max(1000, amount // 40))
         after(session, net)
-    settled(session, objects, 15 * scale(session))
+    settled(target, objects, 15 * scale(session))
     grown = slab(target) - memory
     session.check.write(f"memory of the kernel: {grown} kB more")
     if grown > GROWTH_KB and not session.lab.debug:
         raise StepFailed(f"the target's kernel has {grown} kB more than "
                          "before")
-    for node in nodes:
-        if session.lab.pins(node):
-            raise StepFailed(f"{node.name}: pages stay pinned")
+    unpinned(session)
     return did
 
 

@@ -7,38 +7,19 @@ import random
 import re
 
 import steps
+from balance import balanced
 from labkit import klog
 from labkit.base import BUILD
 from runner import Skipped, StepFailed
 
 FUZZER = os.path.join(BUILD, "viafuzz")
 FAULTS = os.path.join(BUILD, "viafault")
-LEDGER = "/sys/module/via_ka/parameters/ledger"
 GROUP = 4242  # stands for group via: its members need not be known by name
 INJECT = "/sys/kernel/debug"
 
 
 def dice():
     return random.getrandbits(32)
-
-
-def balanced(session, nodes=None):
-    """Nothing that a process made outlives it, no page stays pinned."""
-    for node in nodes or session.lab.nodes:
-        last = []
-
-        def even():
-            lines = [x.split() for x in node.sh(f"cat {LEDGER}").out
-                     .splitlines()]
-            last[:] = [(kind, int(made) - int(gone))
-                       for kind, made, gone in lines if made != gone]
-            return not last
-
-        if not node.link.wait_for(even, 20):
-            raise StepFailed(f"{node.name}: are left: {last}")
-        pins = session.lab.pins(node)
-        if pins:
-            raise StepFailed(f"{node.name}: {pins} pages stay pinned")
 
 
 def found(pattern, text):

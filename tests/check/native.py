@@ -105,13 +105,6 @@ def whole(session, sender, receiver, address, mebibytes):
         session.write_job(job)
 
 
-def unpinned(session):
-    for node in session.lab.nodes:
-        pins = session.lab.pins(node)
-        if pins:
-            raise StepFailed(f"{node.name}: {pins} pages stay pinned")
-
-
 def run_pair(session, tool, options):
     """A tool's client on node 1, its server on node 2."""
     with Serving(session, f"{steps.TOOLS}/{tool} -d via_eth0"):

@@ -5,6 +5,7 @@ import time
 
 import native
 import steps
+from balance import unpinned
 from labkit import initrd
 from runner import Skipped, StepFailed
 
@@ -182,7 +183,7 @@ def churn(session, seconds):
     native.carrier(session)
     session.run(one, "busybox ping -c 2 10.0.0.2")
     steps.conform_wire(session, 0, "connect*")
-    native.unpinned(session)
+    unpinned(session)
 
 
 SLEEP = """

@@ -8,6 +8,7 @@ import time
 
 import native
 import steps
+from balance import unpinned
 from runner import StepFailed
 
 LAT = f"{steps.TOOLS}/vipl_lat -d via_eth0"
@@ -171,7 +172,7 @@ def killed(session, rounds):
         native.carrier(session)
     session.run(one, "busybox ping -c 2 10.0.0.2")
     steps.conform_wire(session, 0, "connect*")
-    native.unpinned(session)
+    unpinned(session)
 
 
 def chip_steps(session):

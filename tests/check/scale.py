@@ -7,6 +7,7 @@ import os
 import re
 
 import steps
+from balance import balanced
 from labkit.base import BUILD
 from runner import Skipped, StepFailed
 
@@ -28,35 +29,6 @@ def numbers(text):
     for name, value in re.findall(r"(\b[a-z]\w*) (-?\d+(?:\.\d+)?)\b", text):
         found[name] = found.get(name, 0) + float(value)
     return found
-
-
-def ledger(node):
-    """{"vis": (made, gone)}"""
-    text = node.sh("cat /sys/module/via_ka/parameters/ledger").out
-    return {name: (int(made), int(gone)) for name, made, gone in
-            re.findall(r"^(\w+) (\d+) (\d+)$", text, re.M)}
-
-
-def balanced(session, where=""):
-    """No page pinned, and all that was made is gone; a moment is allowed."""
-    for node in session.lab.nodes:
-        wrong = []
-
-        def look(node=node, wrong=wrong):
-            wrong[:] = [f"{name}: {made} made, {gone} gone" for
-                        name, (made, gone) in ledger(node).items()
-                        if made != gone]
-            pins = session.lab.pins(node)
-            if pins:
-                wrong.append(f"{pins} pages pinned")
-            return not wrong
-
-        for _ in range(20):
-            if look():
-                break
-            node.sh("sleep 0.5")
-        else:
-            raise StepFailed(f"{node.name}{where}: {', '.join(wrong)}")
 
 
 class Served(steps.Server):

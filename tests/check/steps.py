@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 
+from balance import unpinned
 from labkit import kernels
 from labkit.base import BUILD, ROOT
 from runner import Skipped, StepFailed
@@ -290,11 +291,7 @@ def killed(session, net, rounds):
     """kill -9 in the middle of transfers: the peer hears of it, and nothing
     stays pinned on either side."""
     stress(session, net, f"--kill {rounds}")
-    for node in session.lab.nodes:
-        pins = session.lab.pins(node)
-        if pins:
-            raise StepFailed(f"{node.name}: {pins} pages stay pinned after "
-                             "kill -9")
+    unpinned(session)
 
 
 def drops(session, node, net):
@@ -361,10 +358,7 @@ def broken(session, net, breaker, limit):
         for job in jobs:
             job.kill()
             session.write_job(job)
-    for node in session.lab.nodes:
-        pins = session.lab.pins(node)
-        if pins:
-            raise StepFailed(f"{node.name}: {pins} pages stay pinned")
+    unpinned(session)
 
 
 def wire_cut(session, net):

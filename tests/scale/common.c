@@ -32,31 +32,6 @@ void peer_address(union net_addr *n, const struct nic *nic)
 		net_addr_local(n, nic, "", 0);
 }
 
-long pinned(void)
-{
-	long value, acquired = -1, released = -1;
-	char name[64];
-	FILE *f;
-
-	/* The counters are batched per CPU until this is written. */
-	f = fopen("/proc/sys/vm/stat_refresh", "we");
-	if (f) {
-		fputs("1\n", f);
-		fclose(f);
-	}
-	f = fopen("/proc/vmstat", "re");
-	if (!f)
-		return -1;
-	while (fscanf(f, "%63s %ld", name, &value) == 2) {
-		if (!strcmp(name, "nr_foll_pin_acquired"))
-			acquired = value;
-		if (!strcmp(name, "nr_foll_pin_released"))
-			released = value;
-	}
-	fclose(f);
-	return acquired < 0 || released < 0 ? -1 : acquired - released;
-}
-
 static int by_size(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

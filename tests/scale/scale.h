@@ -13,6 +13,7 @@
 #include "common/conn.h"
 #include "common/msg.h"
 #include "common/nic.h"
+#include "common/pins.h"
 
 struct options {
 	const char *device;
@@ -36,9 +37,6 @@ void peer_address(union net_addr *n, const struct nic *nic);
 /* xorshift64*: the state must not be 0. */
 uint64_t dice(uint64_t *state);
 uint64_t dice_seed(uint64_t seed, uint64_t n);
-
-/* Pages pinned for long, on all CPUs; -1 where the kernel does not count. */
-long pinned(void);
 
 /*
  * The times of n operations in order: says how many a second, and fails if

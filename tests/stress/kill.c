@@ -3,6 +3,7 @@
  * kill -9 in the middle of transfers: the server's VI must end in Error with
  * CONN_LOST, and every page that the dead had pinned must come back.
  */
+#include "common/pins.h"
 #include "stress.h"
 #include <errno.h>
 #include <signal.h>
@@ -13,32 +14,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-/* Pages pinned for long, on all CPUs; -1 where the kernel does not count. */
-static long pinned(void)
-{
-	long value, acquired = -1, released = -1;
-	char name[64];
-	FILE *f;
-
-	/* The counters are batched per CPU until this is written. */
-	f = fopen("/proc/sys/vm/stat_refresh", "w");
-	if (f) {
-		fputs("1\n", f);
-		fclose(f);
-	}
-	f = fopen("/proc/vmstat", "r");
-	if (!f)
-		return -1;
-	while (fscanf(f, "%63s %ld", name, &value) == 2) {
-		if (!strcmp(name, "nr_foll_pin_acquired"))
-			acquired = value;
-		if (!strcmp(name, "nr_foll_pin_released"))
-			released = value;
-	}
-	fclose(f);
-	return acquired < 0 || released < 0 ? -1 : acquired - released;
-}
 
 /* Connections of ours that have ended, or will when ask() returns. */
 static uint32_t opened;

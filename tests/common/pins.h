@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef TESTS_PINS_H
+#define TESTS_PINS_H
+
+/* Pages pinned for long, on all CPUs; -1 where the kernel does not count. */
+long pinned(void);
+
+#endif
