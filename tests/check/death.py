@@ -118,6 +118,28 @@ def links_deleted(session, rounds=1, kinds=tuple(LINKS), connections=4):
     return {"links deleted": rounds * len(kinds)}
 
 
+def races(session, rounds, seed=1, wire=True):
+    """Every operation beside every teardown: on via_lo, or between two
+    interfaces of this machine, one of which goes down and is detached, too."""
+    node = session.lab.nodes[0]
+    device = "via_va" if wire else "via_lo"
+    words = f"-n {rounds} -S {seed}" + (" -D via_vb" if wire else "")
+    try:
+        if wire:
+            node.sh(DRIVERS)
+            node.sh(LINKS["veth"][0] +
+                    " && ip link set va up && ip link set vb up")
+            attach(node, "va")
+            attach(node, "vb")
+        result = session.run(node, "VIPL_QUIET=1 " + scale.command(
+            session, "races", device, words), 120 + 300 * rounds)
+    finally:
+        node.run(LEFT)
+    balanced(session)
+    found = scale.numbers(result.out)
+    return {"races": int(found["races"])}
+
+
 IN_SPACE = "ip netns exec dead"
 
 

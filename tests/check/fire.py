@@ -90,6 +90,7 @@ def stock_slice(session):
     changing_networks(session, 2, 2, 200, badnet.WAYS[:1])
     session.step("50 kill -9, via_lo", death.kills, None, 50, 21)
     session.step("50 kill -9 over a wire", death.kills, 2, 50, 22)
+    session.step("operations beside teardowns", death.races, 1, 32)
     session.step("fork, vfork, exec with registered memory", death.processes,
                  2, 1)
     session.step("a card moves between namespaces", death.card_moved, 2)

@@ -23,6 +23,7 @@ static const struct {
 	{ "serve-connects", serve_connects, "-n connections of -t threads" },
 	{ "connects", run_connects, "its client" },
 	{ "pair", run_pair, "-n connections from -d to -D in namespace -N" },
+	{ "races", run_races, "-n rounds of each operation by each teardown" },
 	{ "held", run_held, "-n rounds of a receiver to be stopped" },
 	{ "held-send", run_held_send, "its sender; -s pauses between rounds" },
 	{ "squeeze", run_squeeze, "-n rounds of all that fits" },

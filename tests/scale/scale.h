@@ -114,6 +114,7 @@ int run_connects(void);
 int serve_connects(void);
 int run_process(void);
 int run_pair(void);
+int run_races(void);
 int run_held(void);
 int run_held_send(void);
 int run_squeeze(void);

@@ -12,6 +12,7 @@ import native_harm
 import rights
 import scale
 import steps
+import wires
 from runner import Session
 
 
@@ -44,7 +45,15 @@ def programs(session, share, seed):
     session.step("quotas of users", rights.quotas)
 
 
+def paired(session, share, seed):
+    session.step("operations beside teardowns, via_lo", death.races,
+                 some(5, share), seed, False)
+    session.step("operations beside teardowns", death.races, some(5, share),
+                 seed + 1)
+
+
 def programs_four(session, share, seed):
+    paired(session, share, seed)
     fire.programs(session, ("via_lo", "via_eth0"), some(750000, share),
                   seed=seed + 2)
 
@@ -53,6 +62,7 @@ def programs_debug(session, share, seed):
     fire.programs(session, ("via_lo", "via_eth0"), some(50000, share),
                   guided=some(100000, share), seed=seed + 3)
     fire.failing(session, 0, 1, 4, some(10000, share, 2000))
+    paired(session, share / 5, seed + 2)
     session.step("every limit reached", hostile.limits)
 
 
@@ -60,6 +70,7 @@ def races(session, share, seed):
     """Every operation beside every teardown, with data races looked for."""
     fire.programs(session, ("via_lo", "via_eth0"), some(60000, share),
                   seed=seed + 4)
+    paired(session, share / 5, seed + 4)
     session.step("conformance, two machines", steps.conform_wire, 0)
     session.step("kill -9 over a wire", death.kills, 0, some(40, share), seed)
     session.step("bad wire, 8 threads", steps.reliability, 0,
@@ -82,6 +93,8 @@ def networks(session, share, seed):
     fire.networks(session, 0, some(3000, share, 1000), seed=seed)
     fire.changing_networks(session, 0, some(20, share), some(1000, share),
                            losses=(0.02, 0.1, 0.3), seed=seed)
+    session.step("slow wire, 1 % loss", wires.lossy, 0, wires.CASES)
+    session.step("TCP and VIA on a slow wire", wires.sharing, 0)
     session.step("checksums, virtio-net", checksum.checksums, 0,
                  some(100000, share, 4000))
     session.step("bits that flip past Ethernet", flipping, 0,
@@ -202,6 +215,10 @@ def run(soak, share, seed):
             body(session, share, seed)
         finally:
             session.end()
+    session = Recorded(soak, "overload, 6.1, 9 nodes", nodes=9, nics=["e1000"],
+                       kernel="6.1", cpus=1, mem=256)
+    session.step("eight senders, one slow port", wires.overload, 0)
+    session.end()
     for kernel, nic in NATIVE:
         session = RecordedNative(
             soak, f"death, {kernel}, 2 CPUs, native {nic}", nic,
