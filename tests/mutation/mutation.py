@@ -61,6 +61,7 @@ def module_commands(folder, wire):
               f"rmmod {m} 2>/dev/null || sleep 0.1; done; "
               f"! grep -q '^{m} ' /proc/modules"
               for m in reversed(plant.MODULES)]
+    lines += ["modprobe libcrc32c"]
     lines += [f"insmod {folder}/{m}.ko" for m in names]
     if wire:
         lines += [tell_netdev(i, "attach") for i in range(2)]
