@@ -106,7 +106,7 @@ def stock_slice(session):
 
 def debug_slice(session, net):
     programs(session, ("via_lo", f"via_eth{net}"), 0, guided=4000)
-    failing(session, net, 8, 96)
+    failing(session, net, 8, 160)
     thrown(session, net, 8000, gone=0)
     networks(session, net, 200, ("loss 5 %", "reordering, gap 100"), ("rr",))
     session.step("15 kill -9, via_lo", death.kills, None, 15, 23, 3)
