@@ -161,7 +161,7 @@ def much(session, share, seed):
     session.step("100,000 regions", scale.many_regions, some(100000, share), 1,
                  0, seed)
     session.step("100,000 regions of four processes", scale.many_regions,
-                 some(25000, share), 4, 100, seed)
+                 some(100000, share), 4, 100, seed)
     session.step("10,000 connects and disconnects", scale.many_connects, 0,
                  some(5000, share))
     session.step("a memory group too small", scale.squeezed, 32,
