@@ -2,8 +2,6 @@
 """Checksums of ours: agreed upon at connect, and what they are for, a wire
 that flips bits which the Ethernet's frame check does not find."""
 
-import re
-
 import steps
 from runner import StepFailed
 
@@ -17,14 +15,6 @@ def policy(session, on):
         node.sh(f"echo {'Y' if word else 'N'} >{POLICY}")
 
 
-def counter(session, node, net, name):
-    text = node.sh(f"{steps.TOOLS}/viastat -d via_eth{net}").out
-    found = re.search(rf"^\s*{name}\s+(\d+)", text, re.M)
-    if not found:
-        raise StepFailed(f"{node.name}: no {name} in viastat's output")
-    return int(found.group(1))
-
-
 def agreed(session, net, groups="send*,p2p*"):
     """Either end's wish is enough; with nobody's there are none."""
     one, two = session.lab.nodes
@@ -35,7 +25,7 @@ def agreed(session, net, groups="send*,p2p*"):
         finally:
             policy(session, (False, False))
         for node in (one, two):
-            if counter(session, node, net, "drop_checksum"):
+            if steps.counters(session, node, net)["drop_checksum"]:
                 raise StepFailed(f"{node.name}: a checksum was wrong on a "
                                  "good wire")
 
@@ -44,7 +34,7 @@ def caught(session, net, messages, options=""):
     """Bits flip on the wire; every byte that arrives is right."""
     wire = session.lab.wire(net)
     before = wire.stats()["slipped"]
-    dropped = sum(counter(session, n, net, "drop_checksum")
+    dropped = sum(steps.counters(session, n, net)["drop_checksum"]
                   for n in session.lab.nodes)
     policy(session, (True, False))
     wire.set(slip=SLIP, seed=11)
@@ -54,7 +44,7 @@ def caught(session, net, messages, options=""):
         wire.set(slip=0)
         policy(session, (False, False))
     flipped = wire.stats()["slipped"] - before
-    dropped = sum(counter(session, n, net, "drop_checksum")
+    dropped = sum(steps.counters(session, n, net)["drop_checksum"]
                   for n in session.lab.nodes) - dropped
     session.check.write(f"{flipped} frames with a bit flipped, {dropped} "
                         "found by their checksum")

@@ -14,7 +14,7 @@ import time
 from balance import alive, settled, unpinned
 from labkit.base import BUILD
 from runner import StepFailed
-from steps import STRESS, TOOLS, Server, scale
+from steps import STRESS, Server, counters, mac, scale
 
 FRAMES = f"{BUILD}/viaframes"
 TARGET, THROWER = 0, 1
@@ -29,19 +29,6 @@ MOVED = {"requests": "requests_in", "peers": "requests_in",
          "resets": "resets_in", "names": "name_queries_in"}
 # Most that the kernel's memory may have grown after everything is over.
 GROWTH_KB = 16384
-
-
-def address(net, node):
-    return f"52:54:00:00:{net:02x}:{node + 1:02x}"
-
-
-def counters(session, net):
-    """Of the target's NIC."""
-    text = session.lab.nodes[TARGET].sh(
-        f"{TOOLS}/viastat -d via_eth{net} 2>/dev/null || "
-        f"{TOOLS}/viastat via_eth{net}").out
-    session.check.write(text)
-    return {k: int(v) for k, v in re.findall(r"(\w+)\s+(\d+)", text)}
 
 
 def slab(node):
@@ -59,7 +46,7 @@ class Thrower:
         self.session = session
         self.job = session.lab.nodes[THROWER].spawn(
             f"{FRAMES} --frames {frames} --seed {seed} --wait 2 --seconds "
-            f"{seconds} eth{net} {address(net, TARGET)}", seconds + 90)
+            f"{seconds} eth{net} {mac(net, TARGET)}", seconds + 90)
         self.job.expect("ready")
 
     def end(self):
@@ -107,25 +94,25 @@ def connections(session, net, messages, seconds):
     nodes, device = session.lab.nodes, f"{STRESS} -d via_eth{net}"
     protected = [
         nodes[TARGET].spawn(f"{device} --reads --max-size 8192 --messages "
-                            f"{messages} {address(net, THROWER)}", seconds),
+                            f"{messages} {mac(net, THROWER)}", seconds),
         nodes[THROWER].spawn(f"{device} --level rr --reads --disc other "
                              f"--max-size 8192 --messages {messages} "
-                             f"{address(net, TARGET)}", seconds)]
+                             f"{mac(net, TARGET)}", seconds)]
     victim = nodes[THROWER].spawn(
         f"{device} --disc sacrifice --sacrifice {seconds} --patience 2000 "
-        f"--reads --max-size 4096 {address(net, TARGET)}", seconds + 60)
+        f"--reads --max-size 4096 {mac(net, TARGET)}", seconds + 60)
     return protected, victim
 
 
 def attacked(session, net, frames, seed, messages):
     """All of it at once; the counters are looked at."""
     seconds = frames // 2000 + 60 * scale(session)  # generously
-    before = counters(session, net)
+    before = counters(session, session.lab.nodes[TARGET], net)
     thrower = Thrower(session, net, frames, seed, seconds)
     protected, victim = connections(session, net, messages, seconds + 60)
     try:
         thrown, total, rate = thrower.end()
-        after = counters(session, net)
+        after = counters(session, session.lab.nodes[TARGET], net)
         for job in protected:
             if job.wait().rc:
                 raise StepFailed("a protected connection was disturbed: "
@@ -167,7 +154,7 @@ def after(session, net):
     begin = time.monotonic()
     session.run(session.lab.nodes[THROWER],
                 f"{STRESS} -d via_eth{net} --disc other --messages 200 "
-                f"--max-size 4096 {address(net, TARGET)}", 60)
+                f"--max-size 4096 {mac(net, TARGET)}", 60)
     seconds = time.monotonic() - begin
     session.check.write(f"a new connection and 200 messages: {seconds:.1f} s")
 
@@ -179,13 +166,13 @@ def forgotten(session, net, options, count, limit):
     with Server(session, f"{device} --server", TARGET):
         # It must be waiting when they come.
         session.run(session.lab.nodes[THROWER], f"{device} --connects 1 "
-                    f"{address(net, TARGET)}", 60)
+                    f"{mac(net, TARGET)}", 60)
         for _ in range(count):
             session.run(session.lab.nodes[THROWER], f"{FRAMES} --hang 1 "
-                        f"{options} eth{net} {address(net, TARGET)}", 30)
+                        f"{options} eth{net} {mac(net, TARGET)}", 30)
             result = session.run(
                 session.lab.nodes[THROWER], f"{device} --connects 1 "
-                f"{address(net, TARGET)}", 90, status=None)
+                f"{mac(net, TARGET)}", 90, status=None)
             took = re.search(r"most (\d+) ms", result.out)
             if result.rc or not took or int(took.group(1)) > limit * 1000:
                 raise StepFailed("a client that was never heard of again "

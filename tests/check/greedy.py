@@ -38,33 +38,31 @@ def handles(path, most):
     return len(got)
 
 
-def vis(path, most):
+def asked(path, request, wants):
+    """How many of these were given, through one handle."""
     fd, _page = opened(path)
     got = 0
-    for _ in range(most + MORE):
-        want = struct.pack("=IIIIIIIIQQ", RELIABLE_DELIVERY, 0, 4096, 0, 0, 0,
-                           0, 0, 0, 0)
-        verdict = fcntl.ioctl(fd, VI_CREATE, bytearray(want))
+    for want in wants:
+        verdict = fcntl.ioctl(fd, request, bytearray(want))
         if verdict not in (0, ERROR_RESOURCE):
-            raise SystemExit(f"VI_CREATE: {verdict}")
+            raise SystemExit(f"request {request:#x}: {verdict}")
         got += not verdict
     os.close(fd)
     return got
+
+
+def vis(path, most):
+    want = struct.pack("=IIIIIIIIQQ", RELIABLE_DELIVERY, 0, 4096, 0, 0, 0, 0,
+                       0, 0, 0)
+    return asked(path, VI_CREATE, [want] * (most + MORE))
 
 
 def pages(path, most):
-    fd, _page = opened(path)
     memory = mmap.mmap(-1, (most + MORE) * PAGE)
     start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    got = 0
-    for i in range(most + MORE):
-        want = struct.pack("=QQIIII", start + i * PAGE, PAGE, 0, 0, 0, 0)
-        verdict = fcntl.ioctl(fd, MEM_REGISTER, bytearray(want))
-        if verdict not in (0, ERROR_RESOURCE):
-            raise SystemExit(f"MEM_REGISTER: {verdict}")
-        got += not verdict
-    os.close(fd)
-    return got
+    return asked(path, MEM_REGISTER, [
+        struct.pack("=QQIIII", start + i * PAGE, PAGE, 0, 0, 0, 0)
+        for i in range(most + MORE)])
 
 
 def main():

@@ -3,7 +3,6 @@
 
 import os
 
-import checksum
 import steps
 from labkit.base import ROOT
 from runner import StepFailed
@@ -56,11 +55,11 @@ def strangers(session, net):
         for job in (client, server):
             if not job.wait(20).rc:
                 raise StepFailed(f"{job.link.name}: a stranger was served")
-        before = checksum.counter(session, two, net, "drop_peer")
+        before = steps.counters(session, two, net)["drop_peer"]
         with steps.Server(session, f"{steps.CONFORM} -d {device} --server"):
             if one.run(f"timeout 10 {test}").rc == 0:
                 raise StepFailed("a stranger was let in")
-            if checksum.counter(session, two, net, "drop_peer") <= before:
+            if steps.counters(session, two, net)["drop_peer"] <= before:
                 raise StepFailed("drop_peer counts nothing")
             two.sh(f"echo '{ours} 52:54:00:00:00:99' >{peers}")
             if two.sh(f"cat {peers}").out.split()[0] != ours:

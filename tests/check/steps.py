@@ -71,9 +71,14 @@ def build_sanitized(check, name):
 
 # In guests
 
+def mac(net, node):
+    """The hardware address of a node (the first is 0) on a wire."""
+    return f"52:54:00:00:{net:02x}:{node + 1:02x}"
+
+
 def peer(net):
-    """The hardware address of node 2 on a wire."""
-    return f"52:54:00:00:{net:02x}:02"
+    """That of node 2."""
+    return mac(net, 1)
 
 
 def scale(session):
@@ -292,6 +297,13 @@ def killed(session, net, rounds):
     stays pinned on either side."""
     stress(session, net, f"--kill {rounds}")
     unpinned(session)
+
+
+def counters(session, node, net):
+    """Of a node's VI NIC, by viastat."""
+    text = node.sh(f"{TOOLS}/viastat -d via_eth{net}").out
+    session.check.write(text)
+    return {k: int(v) for k, v in re.findall(r"(\w+)\s+(\d+)", text)}
 
 
 def drops(session, node, net):

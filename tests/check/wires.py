@@ -9,17 +9,13 @@ not the bottleneck and nothing can be said: that fails, too, with its reason.
 import json
 
 from runner import StepFailed
-from steps import TOOLS
+from steps import TOOLS, mac
 
 QUEUE = 64
 RATE = 16  # Mb/s: small, since the host may have other work
 SLOW_RATE = 8  # for long round trips on a loaded host, and for nine guests
 DEPTH = 4  # messages in flight, so that little is left to drain at the end
 OFF = dict(rate=0, queue=0, loss=0)
-
-
-def mac(net, node):
-    return f"52:54:00:00:{net:02x}:{node + 1:02x}"
 
 
 class Flow:

@@ -68,6 +68,9 @@ int end_send(struct end *e, uint32_t len);
 /* The next message, or NULL: *rc tells why. end_repost() gives it back. */
 uint8_t *end_recv(struct end *e, VIP_ULONG ms, uint32_t *len, VIP_RETURN *rc);
 int end_repost(struct end *e);
+/* For VipRecvNotify(), where it is enough that it is called. */
+void nothing_done(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
+		  VIP_DESCRIPTOR *d);
 
 /* What a stream carries is known: by whom, and the how-manyth. */
 void fill(uint8_t *p, uint32_t id, uint32_t n, uint32_t len);

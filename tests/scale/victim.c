@@ -40,19 +40,30 @@ static void *pulling(void *arg)
 	return arg;
 }
 
+/* An end, under the name @disc, and where to look for nobody. */
+static int open_for_nobody(struct end *e, const char *disc,
+			   union net_addr *local, union net_addr *remote)
+{
+	union net_addr host;
+
+	if (end_open(e, &nic, false))
+		return -1;
+	peer_address(&host, &nic);
+	net_addr_local(local, &nic, disc, strlen(disc));
+	net_addr_set(remote, host.a.HostAddress, host.a.HostAddressLen,
+		     DISC_NOBODY, strlen(DISC_NOBODY));
+	return 0;
+}
+
 /* Asks where nobody answers, or whom nobody lets in. */
 static void *asking(void *arg)
 {
-	union net_addr local, remote, host;
+	union net_addr local, remote;
 	VIP_VI_ATTRIBUTES a;
 	struct end e;
 
-	if (end_open(&e, &nic, false))
+	if (open_for_nobody(&e, "", &local, &remote))
 		return arg;
-	peer_address(&host, &nic);
-	net_addr_local(&local, &nic, "", 0);
-	net_addr_set(&remote, host.a.HostAddress, host.a.HostAddressLen,
-		     DISC_NOBODY, strlen(DISC_NOBODY));
 	for (;;)
 		VipConnectRequest(e.vi, &local.a, &remote.a, 100, &a);
 	return arg;
@@ -114,15 +125,6 @@ static void *making(void *arg)
 	return arg;
 }
 
-static void on_message(VIP_PVOID context, VIP_NIC_HANDLE n, VIP_VI_HANDLE vi,
-		       VIP_DESCRIPTOR *d)
-{
-	(void)context;
-	(void)n;
-	(void)vi;
-	(void)d;
-}
-
 static void notified(void)
 {
 	struct order o = { .type = ORDER_IDLE, .id = my_id };
@@ -131,21 +133,17 @@ static void notified(void)
 	if (end_open(&e, &nic, false) || connect_to(&e, DISC, 5000) ||
 	    order(&e, &o))
 		return;
-	VipRecvNotify(e.vi, NULL, on_message);
+	VipRecvNotify(e.vi, NULL, nothing_done);
 }
 
 static void *peering(void *arg)
 {
-	union net_addr local, remote, host;
+	union net_addr local, remote;
 	VIP_VI_ATTRIBUTES a;
 	struct end e;
 
-	if (end_open(&e, &nic, false))
+	if (open_for_nobody(&e, DISC_NOBODY, &local, &remote))
 		return arg;
-	peer_address(&host, &nic);
-	net_addr_local(&local, &nic, DISC_NOBODY, strlen(DISC_NOBODY));
-	net_addr_set(&remote, host.a.HostAddress, host.a.HostAddressLen,
-		     DISC_NOBODY, strlen(DISC_NOBODY));
 	for (;;)
 		if (VipConnectPeerRequest(e.vi, &local.a, &remote.a, 100) ==
 		    VIP_SUCCESS)
