@@ -157,8 +157,8 @@ struct vipl_cq {
 	_Atomic uint32_t spin_ns;
 	struct vipl_area area;
 	struct vipl_notify notify;
-	void *ring;			/* entries outside the area, or NULL */
-	size_t ring_size;		/* both under nic->lock */
+	void *ring, *old;		/* entries outside the area, or NULL; */
+	size_t ring_size, old_size;	/* bytes; all under nic->lock */
 };
 
 struct vipl_vi {

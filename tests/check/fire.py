@@ -34,6 +34,8 @@ def failing(session, net, stride, loading, messages=2000):
     first = 1 + hostile.dice() % stride
     session.step(f"allocations fail, {nic}", hostile.faults,
                  f"via_eth{net}", stride, first)
+    session.step(f"each allocation of a resized queue fails, {nic}",
+                 hostile.faults, f"via_eth{net}", 1, 1, "resize-cq")
     session.step("allocations fail, loading", hostile.load_faults, loading,
                  first)
     session.step(f"allocations fail in interrupts, {nic}",
@@ -107,7 +109,7 @@ def stock_slice(session):
 def debug_slice(session, net):
     programs(session, ("via_lo", f"via_eth{net}"), 0, guided=4000)
     failing(session, net, 8, 160)
-    thrown(session, net, 8000, gone=0)
+    thrown(session, net, 6000, gone=0)
     networks(session, net, 200, ("loss 5 %", "reordering, gap 100"), ("rr",))
     session.step("15 kill -9, via_lo", death.kills, None, 15, 23, 3)
     session.step("fork, vfork, exec with registered memory", death.processes,

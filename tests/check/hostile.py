@@ -109,12 +109,14 @@ def failed(result):
             "errors": sum(int(e) for _, e in rows)}
 
 
-def faults(session, device, stride=1, first=1):
-    """Each allocation of each operation fails, in turn."""
+def faults(session, device, stride=1, first=1, only=None):
+    """Each allocation of each operation (or of one only) fails, in turn."""
     node = session.lab.nodes[0]
     need_faults(node)
-    result = session.run(node, f"{FAULTS} -d {device} -s {stride} -f {first}",
-                         600)
+    options = f"-d {device} -s {stride} -f {first}"
+    if only:
+        options += f" -o {only}"
+    result = session.run(node, f"{FAULTS} {options}", 600)
     balanced(session, [node])
     return failed(result)
 

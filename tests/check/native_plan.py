@@ -69,7 +69,9 @@ def shared_steps(session, much):
 def harmful_steps(session, much):
     """They come last: who knows what they leave."""
     session.step("everything at once", native_harm.churn, much["churning"])
-    session.step("pulled out under load", native_harm.vanished)
+    # A slow kernel takes a minute for it: make check-full and make soak do.
+    if much["mebibytes"]:
+        session.step("pulled out under load", native_harm.vanished)
     session.step("unplugged under load", native_harm.unplugged)
 
 

@@ -164,7 +164,7 @@ static VIP_RETURN hello(struct vipl_nic *nic, const char *node)
 	struct vipl_limits *l = &nic->limits;
 
 	if (ka_ioctl(nic, VIA_IOC_HELLO, &h)) {
-		if (errno == ENODEV)
+		if (errno == ENODEV || errno == EFAULT)
 			return open_failed(node);
 		vipl_msg("/dev/%s does not speak version %d of the VIA interface (%s): install library and modules of one release",
 			 node, VIA_ABI_VERSION, strerror(errno));

@@ -47,20 +47,38 @@ VIP_RETURN ka_cq_destroy(struct vipl_cq *cq)
 	return ka_call(cq->obj.nic, VIA_IOC_CQ_DESTROY, &arg);
 }
 
-/* Only a holder of cq->lock looks at entries, and none is left that will. */
-static void unmap_ring(struct vipl_cq *cq, void *ring, size_t size)
+/*
+ * Unmapping takes memory. Where there is none the ring stays, and with it the
+ * file of the NIC: the next resize tries again, then the release.
+ */
+static int unmap_old(struct vipl_cq *cq)
 {
-	if (ring)
-		munmap(ring, size);
-	else
+	if (cq->old && munmap(cq->old, cq->old_size))
+		return -1;
+	cq->old = NULL;
+	return 0;
+}
+
+/*
+ * To another ring, or to none. Only a holder of cq->lock looks at entries, and
+ * none is left that will at those of before.
+ */
+static void replace_ring(struct vipl_cq *cq, void *ring, size_t size)
+{
+	cq->old = cq->ring;
+	cq->old_size = cq->ring_size;
+	cq->ring = ring;
+	cq->ring_size = size;
+	if (!cq->old)
 		ka_unmap_from(&cq->area, page_size());
+	unmap_old(cq);
 }
 
 void ka_cq_release(struct vipl_cq *cq)
 {
+	unmap_old(cq);
 	if (cq->ring)
-		munmap(cq->ring, cq->ring_size);
-	cq->ring = NULL;
+		replace_ring(cq, NULL, 0);
 	ka_unmap(&cq->area);
 }
 
@@ -110,6 +128,8 @@ VIP_RETURN ka_cq_resize(struct vipl_cq *cq, VIP_ULONG entries)
 	VIP_RETURN r;
 	void *ring;
 
+	if (unmap_old(cq))
+		return VIP_ERROR_RESOURCE;
 	r = ka_call(nic, VIA_IOC_CQ_RESIZE, &arg);
 	if (r != VIP_SUCCESS)
 		return r;
@@ -120,14 +140,14 @@ VIP_RETURN ka_cq_resize(struct vipl_cq *cq, VIP_ULONG entries)
 		return VIP_ERROR_RESOURCE;
 	}
 	r = commit(cq, ring, &arg);
-	if (r != VIP_SUCCESS) {
-		munmap(ring, arg.mmap_size);
-		return r;
+	if (r == VIP_SUCCESS) {
+		replace_ring(cq, ring, arg.mmap_size);
+	} else {
+		cq->old = ring;
+		cq->old_size = arg.mmap_size;
+		unmap_old(cq);
 	}
-	unmap_ring(cq, cq->ring, cq->ring_size);
-	cq->ring = ring;
-	cq->ring_size = arg.mmap_size;
-	return VIP_SUCCESS;
+	return r;
 }
 
 static inline struct via_cq_shared *shared(struct vipl_cq *cq)
