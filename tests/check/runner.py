@@ -240,8 +240,10 @@ class Session:
             self.stop()
 
     def end(self):
-        """The closing steps, then the power goes off."""
-        if self.lab or self.check.listing:
+        """The closing steps, then the power goes off.  Where it was
+        interrupted they say nothing, and whoever waits wants to go."""
+        interrupted = sys.exc_info()[0] is not None
+        if not interrupted and (self.lab or self.check.listing):
             if self.used:
                 self.check.step(f"{self.title}: no page stays pinned",
                                 self.nothing_pinned)
