@@ -63,6 +63,8 @@ def programs_debug(session, share, seed):
     fire.programs(session, ("via_lo", "via_eth0"), some(50000, share),
                   guided=some(100000, share), seed=seed + 3)
     fire.failing(session, 0, 1, 4, some(10000, share, 2000))
+    session.step("each allocation of loading and attaching fails",
+                 hostile.load_faults, 1 if share == 1 else 16)
     paired(session, share / 5, seed + 2)
     session.step("every limit reached", hostile.limits)
 
