@@ -57,8 +57,10 @@ class Soak(runner.Check):
         self.counts = {}
 
     def wanted(self, name):
-        return super().wanted(name) and \
-            not self.state["steps"].get(name, {}).get("passed")
+        """What has not passed; and a session's end, if one is begun again."""
+        return super().wanted(name) and (
+            name.partition(": ")[2] in report.ENDINGS or
+            not self.state["steps"].get(name, {}).get("passed"))
 
     def step(self, name, function, *args):
         if self.listing or not self.wanted(name):
