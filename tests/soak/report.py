@@ -58,8 +58,8 @@ def write(state, path):
                      f"{'ok' if step['passed'] else 'FAILED'} |")
     lines += ["", "Each session, but those put to sleep, whose root file "
               "system does not wake, ended with no page pinned, every object "
-              "that was made also gone, idle modules unloaded and, on the debug "
-              "kernel, nothing that kmemleak finds; and no kernel said "
+              "that was made also gone, idle modules unloaded and, on the "
+              "debug kernel, nothing that kmemleak finds; and no kernel said "
               "anything that a kernel should not say." if not failed else
               "Not all is well: see above.", ""]
     with open(path, "w") as file:
