@@ -12,6 +12,8 @@ int via_conn_reject(struct via_file *f, u32 id);
 int via_conn_request(struct via_file *f, const struct via_conn_request *arg);
 int via_conn_result(struct via_file *f, struct via_conn_result *arg);
 void via_conn_destroy_all(struct via_file *f);
+/* nic->dead is set: those that wait for requests leave. */
+void via_conn_nic_gone(struct via_nic *nic);
 
 /* Jiffies that never pass, and may be added to the clock. */
 #define VIA_CONN_FOREVER MAX_JIFFY_OFFSET
@@ -23,6 +25,13 @@ struct via_conn *via_conn_alloc(struct via_nic *nic,
 				unsigned long deadline);
 /* Give a request to a waiter: 0 or -ENOENT. */
 int via_conn_offer(struct via_conn *conn);
+/*
+ * The program's request by id, taken off the list with its reference: the
+ * caller is to answer it.  untake puts it back; false: the client has given up
+ * meanwhile, the reference is still the caller's.
+ */
+struct via_conn *via_conn_take(struct via_file *f, u32 id);
+bool via_conn_untake(struct via_file *f, struct via_conn *conn);
 
 /*
  * How a request and a peer request begin: what the program said is checked,
@@ -41,8 +50,8 @@ void via_conn_make(struct via_vi *vi, const struct via_vi_attrs *attrs,
 void via_conn_refuse(struct via_vi *vi, struct via_conn *conn, u32 verdict);
 /* Pending to Idle, if the attempt's time is over.  No queue lock held. */
 void via_conn_expire(struct via_vi *vi);
-/* Drop the VI's reference to its own request. */
-void via_conn_forget(struct via_vi *vi);
+/* Drop the VI's reference to its own request, if it still has that one. */
+void via_conn_forget(struct via_vi *vi, struct via_conn *conn);
 
 static inline bool via_disc_equal(const struct via_net_addr *a,
 				  const struct via_net_addr *b)

@@ -4,9 +4,13 @@
  *
  * The ring is bounded, completions are not lost: each completion word carries
  * its place in the CQ's order, and a queue whose notice found the ring full
- * stands on cq->waiting with cq_from at its first unannounced completion.
+ * is in cq->waiting with cq_from at its first unannounced completion.
  * The refill merges those queues by sequence number.  While any queue waits,
  * new notices wait too, or they would overtake.
+ *
+ * cq->waiting is a tree, sorted by the sequence number that stood in the word
+ * of cq_from when the queue was put there (cq_key, the kernel's own), so that
+ * one notice costs one visit, however many queues wait.
  *
  * A resize changes the ring under the feet of all of them.  Places are numbered
  * without end, so head and tail stay as they are: entries only move.  Those for
@@ -15,21 +19,28 @@
  */
 
 #include <linux/log2.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "cq.h"
 #include "queue.h"
 #include "stats.h"
+#include "user.h"
 #include "wait.h"
 
-#define VIA_CQ_REFILL_MAX 64	/* notices moved by one trap */
+#define VIA_CQ_REFILL_MAX 64	/* queues visited by one trap */
 #define VIA_CQ_RETRACT_MAX 1024	/* notices taken back under one lock */
+
+static unsigned long via_cq_ring_pages(const struct via_cq_ring *r)
+{
+	return PAGE_ALIGN(r->size) >> PAGE_SHIFT;
+}
 
 static void via_cq_ring_release(struct kref *ref)
 {
 	struct via_cq_ring *r = container_of(ref, struct via_cq_ring, ref);
 
 	via_shared_free(r->mem, r->pages, r->size);
+	via_user_uncharge(r->user, VIA_QUOTA_CQ_PAGES, via_cq_ring_pages(r));
 	kfree(r);
 	atomic_long_inc(&via_gone.rings);
 }
@@ -41,23 +52,31 @@ static void via_cq_ring_put(struct via_cq_ring *r)
 }
 
 /* @head: bytes before the entries. */
-static struct via_cq_ring *via_cq_ring_alloc(u32 entries, size_t head)
+static struct via_cq_ring *via_cq_ring_alloc(struct via_user *user,
+					     u32 entries, size_t head)
 {
 	struct via_cq_ring *r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
 
 	if (!r)
 		return NULL;
+	r->user = user;
 	r->size = head + entries * sizeof(*r->slots);
+	if (!via_user_charge(user, VIA_QUOTA_CQ_PAGES, via_cq_ring_pages(r)))
+		goto err_free;
 	r->mem = via_shared_alloc(r->size, &r->pages);
-	if (!r->mem) {
-		kfree(r);
-		return NULL;
-	}
+	if (!r->mem)
+		goto err_user;
 	kref_init(&r->ref);
 	r->slots = r->mem + head;
 	r->entries = entries;
 	atomic_long_inc(&via_made.rings);
 	return r;
+
+err_user:
+	via_user_uncharge(user, VIA_QUOTA_CQ_PAGES, via_cq_ring_pages(r));
+err_free:
+	kfree(r);
+	return NULL;
 }
 
 static void via_cq_release(struct kref *ref)
@@ -88,13 +107,13 @@ struct via_cq *via_cq_get(struct via_file *f, u32 id)
 	return cq;
 }
 
-static struct via_cq *via_cq_alloc(u32 entries)
+static struct via_cq *via_cq_alloc(struct via_user *user, u32 entries)
 {
 	struct via_cq *cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
 
 	if (!cq)
 		return NULL;
-	cq->ring = via_cq_ring_alloc(entries, VIA_CQ_HDR_SIZE);
+	cq->ring = via_cq_ring_alloc(user, entries, VIA_CQ_HDR_SIZE);
 	if (!cq->ring) {
 		kfree(cq);
 		return NULL;
@@ -106,7 +125,8 @@ static struct via_cq *via_cq_alloc(u32 entries)
 	cq->slots = cq->ring->slots;
 	kref_init(&cq->ref);
 	spin_lock_init(&cq->lock);
-	INIT_LIST_HEAD(&cq->waiting);
+	mutex_init(&cq->resize_mutex);
+	cq->waiting = RB_ROOT_CACHED;
 	INIT_HLIST_HEAD(&cq->sleepers);
 	cq->entries = entries;
 	cq->shared->entries = entries;
@@ -125,7 +145,7 @@ int via_cq_create(struct via_file *f, struct via_cq_create *arg)
 		return VIA_R_INVALID_PARAMETER;
 	if (arg->entries > lim->max_cq_entries || f->cq_count >= lim->max_cq)
 		return VIA_R_ERROR_RESOURCE;
-	cq = via_cq_alloc(roundup_pow_of_two(arg->entries));
+	cq = via_cq_alloc(f->user, roundup_pow_of_two(arg->entries));
 	if (!cq)
 		return VIA_R_ERROR_RESOURCE;
 	if (xa_alloc_cyclic(&f->cqs, &id, NULL, XA_LIMIT(1, 0xfffff),
@@ -198,7 +218,16 @@ int via_cq_attach(struct via_file *f, struct via_queue *q, u32 id)
 	return 0;
 }
 
-/* The VI is unreachable: nothing completes on the queue any more. */
+/* Out of the tree; the last one to go ends the overflow. */
+static void via_cq_unwait(struct via_cq *cq, struct via_queue *q)
+{
+	lockdep_assert_held(&cq->lock);
+	rb_erase_cached(&q->cq_node, &cq->waiting);
+	RB_CLEAR_NODE(&q->cq_node);
+	if (!via_cq_overflown(cq))
+		WRITE_ONCE(cq->shared->flags, 0);
+}
+
 void via_cq_detach(struct via_file *f, struct via_queue *q)
 {
 	struct via_cq *cq = q->cq;
@@ -207,12 +236,11 @@ void via_cq_detach(struct via_file *f, struct via_queue *q)
 	if (!cq)
 		return;
 	spin_lock_bh(&cq->lock);
-	list_del_init(&q->cq_link);
-	if (list_empty(&cq->waiting))
-		WRITE_ONCE(cq->shared->flags, 0);
+	if (!RB_EMPTY_NODE(&q->cq_node))
+		via_cq_unwait(cq, q);
+	WRITE_ONCE(q->cq, NULL);
 	spin_unlock_bh(&cq->lock);
 	cq->users--;
-	q->cq = NULL;
 	via_cq_put(cq);
 }
 
@@ -256,12 +284,28 @@ static void via_cq_put_entry(struct via_cq *cq, const struct via_vi *vi,
 	smp_store_release(&cq->shared->tail, ++cq->tail);
 }
 
-/* A notice of this queue is not in the ring, or no longer. */
+static bool via_cq_before(struct rb_node *a, const struct rb_node *b)
+{
+	return (s32)(rb_entry(a, struct via_queue, cq_node)->cq_key -
+		     rb_entry(b, struct via_queue, cq_node)->cq_key) < 0;
+}
+
+/* Where the next notice of the queue comes in the CQ's order. */
+static u32 via_cq_next_seq(const struct via_queue *q)
+{
+	/* The program can spoil its own order here, nothing else. */
+	return READ_ONCE(q->comp[q->cq_from &
+				 (VIA_QUEUE_ENTRIES - 1)].cq_seq);
+}
+
+/* Notices of this queue are not in the ring, or no longer, from cq_from on. */
 static void via_cq_hold(struct via_cq *cq, struct via_queue *q)
 {
 	lockdep_assert_held(&cq->lock);
-	if (list_empty(&q->cq_link))
-		list_add_tail(&q->cq_link, &cq->waiting);
+	if (!RB_EMPTY_NODE(&q->cq_node))
+		rb_erase_cached(&q->cq_node, &cq->waiting);
+	q->cq_key = via_cq_next_seq(q);
+	rb_add_cached(&q->cq_node, &cq->waiting, via_cq_before);
 	WRITE_ONCE(cq->shared->flags, VIA_CQ_OVERFLOW);
 }
 
@@ -276,21 +320,14 @@ void via_cq_publish(struct via_vi *vi, struct via_queue *q)
 	q->head++;
 	/* First the completion, then its notice: Done succeeds at once. */
 	smp_store_release(&q->kern->done, q->head);
-	if (list_empty(&cq->waiting) && via_cq_room(cq)) {
+	if (!via_cq_overflown(cq) && !cq->resizing && via_cq_room(cq)) {
 		via_cq_put_entry(cq, vi, q);
 		q->cq_from = q->head;
-	} else {
+	} else if (RB_EMPTY_NODE(&q->cq_node)) {
 		via_cq_hold(cq, q);
 	}
 	via_wake(&cq->sleepers);
 	spin_unlock(&cq->lock);
-}
-
-static u32 via_cq_next_seq(const struct via_queue *q)
-{
-	/* The program can spoil its own order here, nothing else. */
-	return READ_ONCE(q->comp[q->cq_from &
-				 (VIA_QUEUE_ENTRIES - 1)].cq_seq);
 }
 
 /*
@@ -309,48 +346,51 @@ static bool via_cq_trim(struct via_queue *q)
 	return head != q->cq_from;
 }
 
-/* The queue whose next notice comes first; those without one leave. */
-static struct via_queue *via_cq_oldest(struct via_cq *cq)
+/*
+ * Move the notice that is due next into the ring, or find that its queue has
+ * none left, or has another one next: one visit.
+ */
+static void via_cq_visit(struct via_cq *cq, struct rb_node *first)
 {
-	struct via_queue *q, *n, *best = NULL;
+	struct via_queue *q = rb_entry(first, struct via_queue, cq_node);
+	u32 from = q->cq_from;
 
-	list_for_each_entry_safe(q, n, &cq->waiting, cq_link) {
-		/* Before the look: the word of one collected says nothing. */
-		if (!via_cq_trim(q))
-			list_del_init(&q->cq_link);
-		else if (!best || (s32)(via_cq_next_seq(q) -
-					via_cq_next_seq(best)) < 0)
-			best = q;
+	/* Before the look: the word of one collected says nothing. */
+	if (!via_cq_trim(q)) {
+		via_cq_unwait(cq, q);
+	} else if (q->cq_from != from) {
+		via_cq_hold(cq, q);
+	} else {
+		via_cq_put_entry(cq, q->recv ?
+				 container_of(q, struct via_vi, rq) :
+				 container_of(q, struct via_vi, sq), q);
+		if (++q->cq_from == READ_ONCE(q->head))
+			via_cq_unwait(cq, q);
+		else
+			via_cq_hold(cq, q);
 	}
-	return best;
 }
 
 int via_cq_refill(struct via_file *f, u32 id)
 {
-	struct via_queue *q;
+	struct rb_node *first = NULL;
 	struct via_cq *cq;
-	struct via_vi *vi;
 	int i;
 
 	cq = via_cq_get(f, id);
 	if (!cq)
 		return -EINVAL;
 	spin_lock_bh(&cq->lock);
-	for (i = 0; i < VIA_CQ_REFILL_MAX && via_cq_room(cq); i++) {
-		q = via_cq_oldest(cq);
-		if (!q)
+	for (i = 0; i <= VIA_CQ_REFILL_MAX; i++) {
+		first = cq->resizing || !via_cq_room(cq) ? NULL :
+			rb_first_cached(&cq->waiting);
+		if (!first || i == VIA_CQ_REFILL_MAX)
 			break;
-		vi = q->recv ? container_of(q, struct via_vi, rq) :
-			       container_of(q, struct via_vi, sq);
-		via_cq_put_entry(cq, vi, q);
-		if (++q->cq_from == READ_ONCE(q->head))
-			list_del_init(&q->cq_link);
+		via_cq_visit(cq, first);
 	}
-	if (list_empty(&cq->waiting))
-		WRITE_ONCE(cq->shared->flags, 0);
 	spin_unlock_bh(&cq->lock);
 	via_cq_put(cq);
-	return 0;
+	return first ? VIA_TRAP_MORE : 0;
 }
 
 /*
@@ -369,8 +409,8 @@ static void via_cq_retract(struct via_cq *cq)
 	if (!vi || vi->id != id)
 		return;
 	q = READ_ONCE(e->recv) ? &vi->rq : &vi->sq;
-	/* Found, so it is detached only after our RCU section. */
-	if (q->cq != cq)
+	/* It is detached under this lock. */
+	if (READ_ONCE(q->cq) != cq)
 		return;
 	q->cq_from--;
 	via_cq_hold(cq, q);
@@ -384,24 +424,40 @@ static u32 via_cq_used(const struct via_cq *cq)
 	return used <= cq->entries ? used : 0;
 }
 
-/* Make the spare ring the ring.  False: there is more to take back first. */
-static bool via_cq_swap(struct via_cq *cq)
+/*
+ * Take back so many entries, which are those for which the spare ring has no
+ * place.  The lock is dropped on the way; @resizing keeps the ring as it is.
+ * 0, or -EINTR: killed, what was taken back waits.
+ */
+static int via_cq_retract_some(struct via_cq *cq, u32 excess)
+	__must_hold(&cq->lock)
 {
-	struct via_cq_ring *r = cq->spare;
-	u32 i, n, used = via_cq_used(cq);
+	u32 i, n;
 
-	lockdep_assert_held(&cq->lock);
-	if (used > r->entries) {
-		n = min_t(u32, used - r->entries, VIA_CQ_RETRACT_MAX);
+	while (excess && !cq->dead) {
+		n = min_t(u32, excess, VIA_CQ_RETRACT_MAX);
 		rcu_read_lock();
 		for (i = 0; i < n; i++)
 			via_cq_retract(cq);
 		rcu_read_unlock();
 		WRITE_ONCE(cq->shared->tail, cq->tail);
-		if (n < used - r->entries)
-			return false;
-		used = r->entries;
+		excess -= n;
+		spin_unlock_bh(&cq->lock);
+		cond_resched();
+		spin_lock_bh(&cq->lock);
+		if (fatal_signal_pending(current))
+			return -EINTR;
 	}
+	return 0;
+}
+
+/* Make the spare ring the ring; @used entries move. */
+static void via_cq_swap(struct via_cq *cq, u32 used)
+{
+	struct via_cq_ring *r = cq->spare;
+	u32 i;
+
+	lockdep_assert_held(&cq->lock);
 	for (i = cq->tail - used; i != cq->tail; i++)
 		r->slots[i & (r->entries - 1)] =
 			cq->slots[i & (cq->entries - 1)];
@@ -410,25 +466,29 @@ static bool via_cq_swap(struct via_cq *cq)
 	cq->slots = r->slots;
 	cq->entries = r->entries;
 	WRITE_ONCE(cq->shared->entries, r->entries);
-	return true;
 }
 
 static int via_cq_commit(struct via_cq *cq)
 {
 	struct via_cq_ring *old = NULL;
 	int ret = -EINVAL;
+	u32 used, most;
 
+	lockdep_assert_held(&cq->resize_mutex);
 	spin_lock_bh(&cq->lock);
-	while (cq->spare && !cq->dead) {
-		if (via_cq_swap(cq)) {
-			old = cq->spare;
-			cq->spare = NULL;
-			ret = 0;
-			break;
+	if (cq->spare && !cq->dead) {
+		/* What the program says counts once: that bounds the work. */
+		used = via_cq_used(cq);
+		most = min(used, cq->spare->entries);
+		cq->resizing = true;
+		ret = via_cq_retract_some(cq, used - most);
+		if (!ret) {
+			via_cq_swap(cq, most);
+			swap(old, cq->spare);
 		}
-		spin_unlock_bh(&cq->lock);
-		cond_resched();
-		spin_lock_bh(&cq->lock);
+		cq->resizing = false;
+		/* A program that came for more meanwhile got nothing. */
+		via_wake(&cq->sleepers);
 	}
 	spin_unlock_bh(&cq->lock);
 	via_cq_ring_put(old);
@@ -444,7 +504,8 @@ static void via_cq_set_spare(struct via_cq *cq, struct via_cq_ring *r)
 	via_cq_ring_put(r);
 }
 
-static int via_cq_prepare(struct via_cq *cq, struct via_cq_resize *arg)
+static int via_cq_prepare(struct via_cq *cq, struct via_user *user,
+			  struct via_cq_resize *arg)
 {
 	struct via_cq_ring *r;
 
@@ -452,7 +513,7 @@ static int via_cq_prepare(struct via_cq *cq, struct via_cq_resize *arg)
 		return VIA_R_INVALID_PARAMETER;
 	if (arg->entries > cq->nic->limits.max_cq_entries)
 		return VIA_R_ERROR_RESOURCE;
-	r = via_cq_ring_alloc(roundup_pow_of_two(arg->entries), 0);
+	r = via_cq_ring_alloc(user, roundup_pow_of_two(arg->entries), 0);
 	if (!r)
 		return VIA_R_ERROR_RESOURCE;
 	arg->entries = r->entries;
@@ -471,9 +532,13 @@ int via_cq_resize(struct via_file *f, struct via_cq_resize *arg)
 	cq = via_cq_get(f, arg->cq);
 	if (!cq)
 		return VIA_R_INVALID_PARAMETER;
+	if (mutex_lock_killable(&cq->resize_mutex)) {
+		via_cq_put(cq);
+		return -EINTR;
+	}
 	switch (arg->step) {
 	case VIA_CQ_PREPARE:
-		ret = via_cq_prepare(cq, arg);
+		ret = via_cq_prepare(cq, f->user, arg);
 		break;
 	case VIA_CQ_COMMIT:
 		ret = via_cq_commit(cq);
@@ -485,6 +550,7 @@ int via_cq_resize(struct via_file *f, struct via_cq_resize *arg)
 	default:
 		ret = -EINVAL;
 	}
+	mutex_unlock(&cq->resize_mutex);
 	via_cq_put(cq);
 	return ret;
 }

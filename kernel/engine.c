@@ -12,6 +12,7 @@
  */
 
 #include <linux/export.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "engine.h"
 #include "file.h"
@@ -86,11 +87,16 @@ struct via_seg *via_desc_walk(struct via_desc *d, u32 off, u32 *seg_off)
 static u32 via_desc_load_more(struct via_vi *vi, struct via_desc *d)
 {
 	u32 count = d->seg_count;
+	struct mem_cgroup *old;
 	struct via_region *r;
 	struct via_seg *segs;
 	u32 i;
 
-	segs = kmalloc_array(count, sizeof(*segs), GFP_ATOMIC | __GFP_NOWARN);
+	/* Charged to the group of the program, whatever runs here just now. */
+	old = set_active_memcg(vi->file->memcg);
+	segs = kmalloc_array(count, sizeof(*segs), GFP_ATOMIC | __GFP_NOWARN |
+						   __GFP_ACCOUNT);
+	set_active_memcg(old);
 	if (!segs)
 		return VIA_ST_TRANSPORT_ERROR;
 	r = via_local_region(vi, d->handle, d->addr, 32 + 16 * count);

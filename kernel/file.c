@@ -9,10 +9,12 @@
 
 #include <linux/compat.h>
 #include <linux/cred.h>
+#include <linux/memcontrol.h>
 #include <linux/nsproxy.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <net/net_namespace.h>
 #include "connect.h"
 #include "cq.h"
 #include "file.h"
@@ -35,7 +37,7 @@
 #define VIA_MAP_CQ	2
 #define VIA_MAP_CQ_SPARE 3	/* the ring that a resize prepared */
 
-static struct workqueue_struct *via_wq;
+struct workqueue_struct *via_wq;
 
 static u64 via_map_offset(u32 kind, u32 number)
 {
@@ -52,6 +54,7 @@ static void via_file_free(struct kref *ref)
 	xa_destroy(&f->regions);
 	xa_destroy(&f->ptags);
 	xa_destroy(&f->cqs);
+	mem_cgroup_put(f->memcg);
 	if (f->mm)
 		mmdrop(f->mm);
 	if (f->user)
@@ -60,7 +63,12 @@ static void via_file_free(struct kref *ref)
 	atomic_long_inc(&via_gone.files);
 }
 
-static void via_file_put(struct via_file *f)
+void via_file_get(struct via_file *f)
+{
+	kref_get(&f->ref);
+}
+
+void via_file_put(struct via_file *f)
 {
 	kref_put(&f->ref, via_file_free);
 }
@@ -118,16 +126,24 @@ static struct via_file *via_file_alloc(void)
 	return f;
 }
 
+/* The open file is no more, or never was. */
+static void via_file_close(struct via_file *f)
+{
+	/* Now, though ends of VIs may keep the structure for a while. */
+	if (f->charged)
+		via_user_uncharge(f->user, VIA_QUOTA_HANDLES, 1);
+	via_file_put(f);
+}
+
 static int via_open(struct inode *inode, struct file *filp)
 {
 	struct via_nic *nic = via_nic_open(iminor(inode));
-	struct via_user *user;
 	struct via_file *f;
 	int ret = -ENXIO;
 
 	if (!nic)
 		return ret;
-	if (nic->netns && nic->netns != current->nsproxy->net_ns)
+	if (nic->netns && !net_eq(nic->netns, current->nsproxy->net_ns))
 		goto err;
 	ret = -ENOMEM;
 	f = via_file_alloc();
@@ -135,28 +151,29 @@ static int via_open(struct inode *inode, struct file *filp)
 		goto err;
 	f->nic = nic;
 	f->uid = current_uid();
-	user = via_user_get();
-	if (IS_ERR(user)) {
-		via_file_put(f);
-		ret = PTR_ERR(user);
-		goto err;
-	}
-	f->user = user;
+	f->user = via_user_get();
+	if (!f->user)
+		goto err_file;
+	ret = -EMFILE;
+	f->charged = via_user_charge(f->user, VIA_QUOTA_HANDLES, 1);
+	if (!f->charged)
+		goto err_file;
 	f->compat = in_compat_syscall();
 	f->mm = current->mm;
 	mmgrab(f->mm);
+	f->memcg = get_mem_cgroup_from_mm(f->mm);
 
 	mutex_lock(&nic->mutex);
 	ret = nic->dead ? -ENXIO : 0;
 	if (!ret)
 		list_add_tail(&f->link, &nic->files);
 	mutex_unlock(&nic->mutex);
-	if (ret) {
-		via_file_put(f);
-		goto err;
-	}
+	if (ret)
+		goto err_file;
 	filp->private_data = f;
 	return 0;
+err_file:
+	via_file_close(f);
 err:
 	via_nic_close(nic);
 	return ret;
@@ -172,7 +189,7 @@ static int via_release(struct inode *inode, struct file *filp)
 	mutex_lock(&nic->mutex);
 	list_del_init(&f->link);
 	mutex_unlock(&nic->mutex);
-	via_file_put(f);
+	via_file_close(f);
 	via_nic_close(nic);
 	return 0;
 }
@@ -223,7 +240,9 @@ static int via_ctl_mmap(struct via_file *f, struct vm_area_struct *vma)
 	/* Once only: the first mapping's end is the handle's end. */
 	if (cmpxchg(&f->ctl_mapped, false, true))
 		return -EBUSY;
-	via_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	/* Of these VM_IO is what madvise(MADV_DOFORK) respects. */
+	via_vm_flags_set(vma, VM_IO | VM_DONTCOPY | VM_DONTEXPAND |
+			 VM_DONTDUMP);
 	via_vm_flags_clear(vma, VM_MAYWRITE);
 	ret = vm_insert_page(vma, vma->vm_start, virt_to_page(f->ctl));
 	if (ret) {
@@ -331,40 +350,35 @@ static long via_hello(struct via_file *f, struct via_hello *h)
 /* A call that makes or changes objects; f->mutex held, handle alive. */
 static long via_object_call(struct via_file *f, unsigned int cmd, void *arg)
 {
-	const struct via_device_ops *ops = f->nic->ops;
-
 	switch (cmd) {
 	case VIA_IOC_PTAG_CREATE: {
 		struct via_ptag_arg *a = arg;
 
 		if (a->reserved)
 			return -EINVAL;
-		return (ops->ptag_create ?: via_ptag_create)(f, &a->ptag);
+		return via_ptag_create(f, &a->ptag);
 	}
 	case VIA_IOC_PTAG_DESTROY: {
 		struct via_ptag_arg *a = arg;
 
 		if (a->reserved)
 			return -EINVAL;
-		return (ops->ptag_destroy ?: via_ptag_destroy)(f, a->ptag);
+		return via_ptag_destroy(f, a->ptag);
 	}
-	case VIA_IOC_MEM_REGISTER:
-		return (ops->mem_register ?: via_mem_register)(f, arg);
 	case VIA_IOC_MEM_DEREGISTER: {
 		struct via_mem_deregister *a = arg;
 
 		if (a->reserved)
 			return -EINVAL;
-		return (ops->mem_deregister ?: via_mem_deregister)(f, a->addr,
-								   a->handle);
+		return via_mem_deregister(f, a->addr, a->handle);
 	}
 	case VIA_IOC_MEM_QUERY:
-		return (ops->mem_query ?: via_mem_query)(f, arg);
+		return via_mem_query(f, arg);
 	case VIA_IOC_MEM_SET:
-		return (ops->mem_set ?: via_mem_set)(f, arg);
+		return via_mem_set(f, arg);
 	case VIA_IOC_VI_CREATE: {
 		struct via_vi_create *a = arg;
-		long ret = (ops->vi_open ?: via_vi_create)(f, a);
+		long ret = via_vi_create(f, a);
 
 		a->mmap_offset = via_map_offset(VIA_MAP_VI, a->vi & 0xffff);
 		return ret;
@@ -374,7 +388,7 @@ static long via_object_call(struct via_file *f, unsigned int cmd, void *arg)
 
 		if (a->reserved)
 			return -EINVAL;
-		return (ops->vi_close ?: via_vi_destroy)(f, a->vi);
+		return via_vi_destroy(f, a->vi);
 	}
 	case VIA_IOC_VI_QUERY:
 		return via_vi_query(f, arg);
@@ -384,7 +398,7 @@ static long via_object_call(struct via_file *f, unsigned int cmd, void *arg)
 		return via_vi_overrun(f, arg);
 	case VIA_IOC_CQ_CREATE: {
 		struct via_cq_create *a = arg;
-		long ret = (ops->cq_create ?: via_cq_create)(f, a);
+		long ret = via_cq_create(f, a);
 
 		a->mmap_offset = via_map_offset(VIA_MAP_CQ, a->cq);
 		return ret;
@@ -394,7 +408,7 @@ static long via_object_call(struct via_file *f, unsigned int cmd, void *arg)
 
 		if (a->reserved)
 			return -EINVAL;
-		return (ops->cq_destroy ?: via_cq_destroy)(f, a->cq);
+		return via_cq_destroy(f, a->cq);
 	}
 	case VIA_IOC_CONN_ACCEPT:
 		return via_conn_accept(f, arg);
@@ -447,31 +461,47 @@ static bool via_call_ends(unsigned int cmd)
 	}
 }
 
-static long via_locked_call(struct via_file *f, unsigned int cmd, void *arg)
+/* @ends: the call only ends or tells, so that the NIC may be gone. */
+static int via_file_lock_for(struct via_file *f, bool ends)
 {
-	long ret;
+	int ret = 0;
 
 	mutex_lock(&f->mutex);
 	if (f->dead)
 		ret = -ESHUTDOWN;
 	else if (!READ_ONCE(f->ctl_mapped))
 		ret = -ENXIO;
-	else if (READ_ONCE(f->nic->dead) && !via_call_ends(cmd))
+	else if (READ_ONCE(f->nic->dead) && !ends)
 		ret = VIA_R_ERROR_RESOURCE;
-	else
-		ret = via_object_call(f, cmd, arg);
+	if (ret)
+		mutex_unlock(&f->mutex);
+	return ret;
+}
+
+int via_file_lock(struct via_file *f)
+{
+	return via_file_lock_for(f, false);
+}
+
+static long via_locked_call(struct via_file *f, unsigned int cmd, void *arg)
+{
+	long ret = via_file_lock_for(f, via_call_ends(cmd));
+
+	if (ret)
+		return ret;
+	ret = via_object_call(f, cmd, arg);
 	mutex_unlock(&f->mutex);
 	return ret;
 }
 
 /*
- * Not under file->mutex, which others hold for long: at COMMIT the program
- * keeps all its threads from the CQ.
+ * Not under file->mutex, which other threads may hold for long: at COMMIT the
+ * program keeps all its threads from the CQ.
  */
 static long via_cq_resize_call(struct via_file *f, struct via_cq_resize *a)
 {
 	a->mmap_offset = via_map_offset(VIA_MAP_CQ_SPARE, a->cq);
-	return (f->nic->ops->cq_resize ?: via_cq_resize)(f, a);
+	return via_cq_resize(f, a);
 }
 
 /* Calls that may sleep for long, or need no live handle. */
@@ -487,6 +517,8 @@ static long via_free_call(struct via_file *f, unsigned int cmd, void *arg)
 		return via_trap(f, ((struct via_trap *)arg)->arg);
 	case VIA_IOC_WAIT:
 		return via_wait(f, arg);
+	case VIA_IOC_MEM_REGISTER:
+		return via_mem_register(f, arg);
 	case VIA_IOC_CQ_RESIZE:
 		return via_cq_resize_call(f, arg);
 	case VIA_IOC_CONN_WAIT:

@@ -19,6 +19,7 @@
 #define VIA_REGION_CHUNK	512u	/* regions behind one pointer */
 #define VIA_REGION_CHUNKS	((1u << VIA_HANDLE_BITS) / VIA_REGION_CHUNK)
 
+struct mem_cgroup;
 struct via_region;
 struct via_user;
 
@@ -28,7 +29,10 @@ struct via_user;
  * @nic:	constant, a reference is held
  * @mm:		constant: the owner; mmgrab, never mmget
  * @uid:	constant: who opened it
- * @user:	constant: who pays; NULL while it is being opened
+ * @user:	constant: pays; NULL while it is being opened
+ * @charged:	constant: a handle of @user is charged
+ * @memcg:	constant: is charged for what is allocated in its name, a
+ *		reference is held; NULL: none
  * @compat:	constant: a 32-bit program
  * @mutex:	guards creation and destruction of the objects below
  * @map_mutex:	keeps a VI's shared pages while they are mapped; inside
@@ -65,6 +69,8 @@ struct via_file {
 	struct mm_struct *mm;
 	kuid_t uid;
 	struct via_user *user;
+	struct mem_cgroup *memcg;
+	bool charged;
 	bool compat;
 	struct mutex mutex;
 	struct mutex map_mutex;
@@ -94,6 +100,17 @@ struct via_file {
 };
 
 extern const struct file_operations via_fops;
+/* The ends of handles and of VIs. */
+extern struct workqueue_struct *via_wq;
+
+void via_file_get(struct via_file *f);
+/* May sleep. */
+void via_file_put(struct via_file *f);
+/*
+ * file->mutex, for a call that makes objects: 0 with it held; else it is not,
+ * and this is what to return.
+ */
+int via_file_lock(struct via_file *f);
 
 int via_file_init(void);
 void via_file_exit(void);

@@ -198,7 +198,7 @@ static bool via_loop_one(struct via_vi *vi, struct via_vi *peer, u32 *budget)
 	}
 	via_send_complete(vi, st, len);
 	*budget -= min(*budget, len);
-	return !vi->broken && *budget;
+	return !via_vi_is_broken(vi) && *budget;
 }
 
 static int via_loop_send(struct via_vi *vi)
@@ -216,7 +216,7 @@ static int via_loop_send(struct via_vi *vi)
 		if (!via_loop_one(vi, peer, &budget))
 			break;
 	/* Settling us settles the peer: via_loop_disconnected(). */
-	if (vi->broken)
+	if (via_vi_is_broken(vi))
 		return 0;
 	return via_queue_posted(&vi->sq, &n) && n ? VIA_TRAP_MORE : 0;
 }
@@ -266,11 +266,38 @@ const struct via_transport_ops via_loop_transport = {
 	.disconnected	= via_loop_disconnected,
 };
 
+void via_loop_leave(struct via_vi *vi)
+{
+	/* What another thread has begun to leave and not finished comes first. */
+	via_loop_disconnected(vi);
+	via_vi_lock(vi);
+	via_loop_disconnect(vi, false);
+	via_vi_unlock(vi);
+	via_loop_disconnected(vi);
+}
+
+/* The VI knows its request, unless its attempt is over already. */
+static bool via_loop_ask(struct via_vi *vi, struct via_conn *conn)
+{
+	bool ok;
+
+	via_vi_lock(vi);
+	/* file->mutex is held, so no other attempt has begun. */
+	ok = via_vi_may(vi, VIA_EV_JOIN);
+	if (ok) {
+		via_conn_get(conn);
+		vi->conn = conn;
+	}
+	via_vi_unlock(vi);
+	return ok;
+}
+
 int via_loop_connect(struct via_vi *vi)
 {
 	struct via_conn *conn;
-	int ret;
+	int ret = 0;
 
+	lockdep_assert_held(&vi->file->mutex);
 	conn = via_conn_alloc(vi->nic, &vi->remote, &vi->local, &vi->attrs,
 			      vi->deadline);
 	if (!conn)
@@ -279,17 +306,14 @@ int via_loop_connect(struct via_vi *vi)
 	conn->client = vi;
 
 	/* Known to the VI first: it may be accepted before offer returns. */
-	via_conn_get(conn);
-	via_vi_lock(vi);
-	vi->conn = conn;
-	via_vi_unlock(vi);
-
-	ret = via_conn_offer(conn);
+	if (via_loop_ask(vi, conn))
+		ret = via_conn_offer(conn);
+	if (ret == -ENOENT)
+		ret = VIA_R_NO_MATCH;
+	if (ret)
+		via_conn_forget(vi, conn);
 	via_conn_put(conn);
-	if (!ret)
-		return 0;
-	via_conn_forget(vi);
-	return ret == -ENOENT ? VIA_R_NO_MATCH : VIA_R_ERROR_RESOURCE;
+	return ret;
 }
 
 int via_loop_accept(struct via_conn *conn, struct via_vi *vi)

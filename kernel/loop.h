@@ -7,7 +7,13 @@
 
 extern const struct via_transport_ops via_loop_transport;
 
+/* A request of a Pending VI to this host: 0 or a verdict.  file->mutex held. */
 int via_loop_connect(struct via_vi *vi);
+/*
+ * Drop whatever is left of a connection or a request on this host, in any
+ * state, and tell the other end.  No queue lock held.
+ */
+void via_loop_leave(struct via_vi *vi);
 int via_loop_accept(struct via_conn *conn, struct via_vi *vi);
 /* Two Pending VIs become Connected; via_vi_lock_two() held. */
 void via_loop_join(struct via_vi *a, struct via_vi *b);

@@ -6,12 +6,14 @@
 #include "file.h"
 #include "nic.h"
 #include "stats.h"
+#include "user.h"
 
 static int __init via_ka_init(void)
 {
 	int ret;
 
 	BUILD_BUG_ON(IS_ENABLED(CONFIG_HIGHMEM));
+	via_user_init();
 	ret = via_file_init();
 	if (ret)
 		return ret;
@@ -28,8 +30,9 @@ err_file:
 static void __exit via_ka_exit(void)
 {
 	via_nics_exit();
+	/* VIs end by RCU, then by work, then their memory goes by RCU. */
+	rcu_barrier();
 	via_file_exit();
-	/* VIs are freed by RCU callbacks of ours. */
 	rcu_barrier();
 	via_ledger_report();
 }

@@ -14,76 +14,141 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/userfaultfd_k.h>
+#include "dma.h"
 #include "memory.h"
 #include "ptag.h"
 #include "stats.h"
 #include "user.h"
 #include "vi.h"
 
+/* What a mapping is to registration. */
+enum via_vma_kind {
+	VIA_VMA_REFUSED,
+	VIA_VMA_MEMORY,		/* anonymous, shmem, huge pages */
+	VIA_VMA_FILE,		/* private, of a file: the copy is memory */
+};
+
 /*
- * Private or anonymous memory, shmem or huge pages; and writable.  Not what a
- * userfaultfd brings: we hold mmap_lock and would have to wait for the program.
+ * Writable, and neither a device nor a file that is shared.  Not what a
+ * userfaultfd brings: mmap_lock is held while the program would be waited for.
  */
-static bool via_vma_ok(struct vm_area_struct *vma)
+static enum via_vma_kind via_vma_kind(struct vm_area_struct *vma)
 {
 	unsigned long magic;
 
 	if (!(vma->vm_flags & VM_WRITE) || userfaultfd_armed(vma) ||
 	    vma->vm_flags & (VM_IO | VM_PFNMAP | VM_MIXEDMAP))
-		return false;
-	if (!vma->vm_file || !(vma->vm_flags & VM_MAYSHARE))
-		return true;
+		return VIA_VMA_REFUSED;
+	if (!vma->vm_file)
+		return VIA_VMA_MEMORY;
 	magic = file_inode(vma->vm_file)->i_sb->s_magic;
-	return magic == TMPFS_MAGIC || magic == HUGETLBFS_MAGIC;
+	if (magic == TMPFS_MAGIC || magic == HUGETLBFS_MAGIC)
+		return VIA_VMA_MEMORY;
+	return vma->vm_flags & VM_MAYSHARE ? VIA_VMA_REFUSED : VIA_VMA_FILE;
 }
 
-static bool via_range_ok(struct mm_struct *mm, u64 start, u64 end)
+/* The worst of the mappings in a range: FILE if there is one, or REFUSED. */
+static enum via_vma_kind via_range_kind(struct mm_struct *mm, u64 start,
+					u64 end)
 {
+	enum via_vma_kind kind, worst = VIA_VMA_MEMORY;
 	struct vm_area_struct *vma;
 
 	lockdep_assert_held(&mm->mmap_lock);
 	while (start < end) {
 		vma = find_vma(mm, start);
-		if (!vma || vma->vm_start > start || !via_vma_ok(vma))
-			return false;
+		if (!vma || vma->vm_start > start)
+			return VIA_VMA_REFUSED;
+		kind = via_vma_kind(vma);
+		if (kind == VIA_VMA_REFUSED)
+			return kind;
+		if (kind == VIA_VMA_FILE)
+			worst = kind;
 		start = vma->vm_end;
 	}
-	return true;
+	return worst;
 }
+
+/*
+ * Pin some pages, of which each is memory already or comes without help from a
+ * program.  Returns how many, 0: fault them in first, or -errno.
+ *
+ * Linux 6.1 pins for long with mmap_lock held and cannot be killed while it
+ * waits for a page.  A file may be served by a program (FUSE) or by another
+ * machine, so of its private copy only what is there is pinned.
+ */
+static long via_pin_some(struct via_region *r, struct mm_struct *mm, u64 start,
+			 u32 done, u32 n)
+{
+	unsigned int flags = FOLL_WRITE | FOLL_LONGTERM;
+	enum via_vma_kind kind;
+	long ret = -EFAULT;
+
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
+	kind = via_range_kind(mm, start, start + ((u64)n << PAGE_SHIFT));
+	if (kind == VIA_VMA_FILE)
+		flags |= FOLL_NOFAULT;
+	if (kind != VIA_VMA_REFUSED)
+		ret = via_pin_user_pages(start, n, flags, r->pages + done);
+	mmap_read_unlock(mm);
+	if (kind == VIA_VMA_FILE && ret <= 0)
+		return 0;
+	return ret ?: -EFAULT;
+}
+
+/*
+ * Have the pages there, as if the program had written to them: no lock is held
+ * while one is waited for, and a fatal signal ends it.  They are kept until
+ * they are pinned, but may be replaced.
+ */
+static long via_fault_some(struct via_region *r, u64 start, u32 done, u32 n)
+{
+	long got, i;
+
+	got = get_user_pages_unlocked(start, n, r->pages + done, FOLL_WRITE);
+	for (i = 0; i < got; i++)
+		put_page(r->pages[done + i]);
+	return got ?: -EFAULT;
+}
+
+#define VIA_PIN_CHUNK	512u	/* pages pinned in one go */
+#define VIA_PIN_TRIES	100u	/* for pages that go as soon as they have come */
 
 /* Pin r->npages pages from first on; all or nothing. */
 static int via_region_pin(struct via_region *r, struct mm_struct *mm,
 			  u64 first)
 {
-	u32 done = 0;
-	long n;
-	int ret = -EFAULT;
+	u32 done = 0, n, tries = 0;
+	u64 start;
+	long ret;
 
-	mmap_read_lock(mm);
-	if (!via_range_ok(mm, first, first + ((u64)r->npages << PAGE_SHIFT)))
-		goto out;
 	while (done < r->npages) {
-		if (fatal_signal_pending(current)) {
-			ret = -EINTR;
-			goto out;
+		ret = -EINTR;
+		if (fatal_signal_pending(current))
+			goto err;
+		start = first + ((u64)done << PAGE_SHIFT);
+		n = min(r->npages - done, VIA_PIN_CHUNK);
+		ret = via_pin_some(r, mm, start, done, n);
+		if (!ret) {
+			ret = tries++ < VIA_PIN_TRIES ?
+			      via_fault_some(r, start, done, n) : -EFAULT;
+			if (ret < 0)
+				goto err;
+			continue;
 		}
-		n = via_pin_user_pages(first + ((u64)done << PAGE_SHIFT),
-				       min_t(u32, r->npages - done, 512),
-				       FOLL_WRITE | FOLL_LONGTERM,
-				       r->pages + done);
-		if (n <= 0) {
-			ret = n ? n : -EFAULT;
-			goto out;
-		}
-		done += n;
+		if (ret < 0)
+			goto err;
+		tries = 0;
+		done += ret;
 		cond_resched();
 	}
-	ret = 0;
-out:
-	mmap_read_unlock(mm);
-	if (ret && done)
+	return 0;
+err:
+	if (done)
 		unpin_user_pages(r->pages, done);
-	return ret;
+	/* A fault that a fatal signal has ended may say EFAULT. */
+	return fatal_signal_pending(current) ? -EINTR : ret;
 }
 
 static void via_region_unpin(struct via_file *f, struct via_region *r)
@@ -175,18 +240,13 @@ static struct via_region *via_region_alloc(const struct via_mem_register *a)
 
 	if (!r)
 		return NULL;
+	INIT_LIST_HEAD(&r->map_link);
 	r->ptag = a->ptag;
 	r->rights = a->rights;
 	r->start = a->addr;
 	r->len = a->len;
 	r->npages = ((a->addr & ~PAGE_MASK) + a->len + PAGE_SIZE - 1) >>
 		    PAGE_SHIFT;
-	r->pages = kvmalloc_array(r->npages, sizeof(*r->pages),
-				  GFP_KERNEL_ACCOUNT);
-	if (!r->pages) {
-		kfree(r);
-		return NULL;
-	}
 	return r;
 }
 
@@ -196,7 +256,9 @@ static void via_region_free(struct via_region *r)
 	kfree(r);
 }
 
-/* Charge and pin; the reverse order of via_region_unpin(). */
+/*
+ * Charge, then take memory and pin; the reverse order of via_region_unpin().
+ */
 static int via_region_fill(struct via_file *f, struct via_region *r,
 			   struct via_mem_register *arg)
 {
@@ -211,7 +273,10 @@ static int via_region_fill(struct via_file *f, struct via_region *r,
 		ret = VIA_R_ERROR_RESOURCE;
 		goto err_account;
 	}
-	ret = via_region_pin(r, f->mm, arg->addr & PAGE_MASK);
+	r->pages = kvmalloc_array(r->npages, sizeof(*r->pages),
+				  GFP_KERNEL_ACCOUNT);
+	ret = r->pages ? via_region_pin(r, f->mm, arg->addr & PAGE_MASK) :
+			 -ENOMEM;
 	if (!ret) {
 		atomic_long_add(r->npages, &via_made.pages);
 		return 0;
@@ -226,65 +291,91 @@ err_account:
 	return ret;
 }
 
-/*
- * For the DMA of the NIC.  Whether it could is no matter of the program's:
- * what is not mapped is copied.
- */
-static void via_region_map(struct via_file *f, struct via_region *r)
+/* The region's place among the limits, and its tag, are taken. */
+static int via_region_reserve(struct via_file *f,
+			      const struct via_mem_register *arg)
 {
-	const struct via_device_ops *ops = f->nic->ops;
+	int ret = via_file_lock(f);
 
-	if (ops->mem_map)
-		ops->mem_map(f->nic, &r->map, r->pages, r->npages);
-}
-
-/* No queue uses it any more.  Waits until the hardware does not, either. */
-static void via_region_unmap(struct via_file *f, struct via_region *r)
-{
-	if (f->nic->ops->mem_unmap && r->map.on) {
-		f->nic->ops->mem_unmap(f->nic, &r->map, r->pages, r->npages);
-		r->map = (struct via_mem_map){};
+	if (ret)
+		return ret;
+	ret = via_mem_check(f, arg);
+	if (!ret && !via_ptag_use(f, arg->ptag))
+		ret = VIA_R_INVALID_PTAG;
+	if (!ret) {
+		f->region_count++;
+		f->region_bytes += arg->len;
 	}
+	mutex_unlock(&f->mutex);
+	return ret;
 }
 
+static void via_region_unreserve(struct via_file *f, u32 ptag, u64 len)
+{
+	lockdep_assert_held(&f->mutex);
+	f->region_count--;
+	f->region_bytes -= len;
+	via_ptag_unuse(f, ptag);
+}
+
+/*
+ * It is complete: it may be used, if the handle still may.  Once the mutex is
+ * dropped another thread may deregister it.
+ */
+static int via_region_enter(struct via_file *f, struct via_region *r,
+			    u32 *handle)
+{
+	int ret;
+
+	via_dma_map(f->nic, r);
+	ret = via_file_lock(f);
+	if (!ret) {
+		if (via_region_publish(f, r))
+			ret = VIA_R_ERROR_RESOURCE;
+		else
+			atomic_long_inc(&via_made.regions);
+		*handle = r->handle;
+		mutex_unlock(&f->mutex);
+	}
+	if (ret)
+		via_dma_unmap(f->nic, r);
+	return ret;
+}
+
+/*
+ * Pages are pinned with no lock held.  So the handle is looked at twice: what
+ * was reserved before they are is given back if it has ended meanwhile.
+ */
 int via_mem_register(struct via_file *f, struct via_mem_register *arg)
 {
 	struct via_region *r;
 	int ret;
 
-	lockdep_assert_held(&f->mutex);
 	arg->reason = VIA_REASON_NONE;
-	ret = via_mem_check(f, arg);
+	ret = via_region_reserve(f, arg);
 	if (ret)
 		return ret;
-	if (!via_ptag_use(f, arg->ptag))
-		return VIA_R_INVALID_PTAG;
 
 	ret = VIA_R_ERROR_RESOURCE;
 	r = via_region_alloc(arg);
 	if (!r)
-		goto err_ptag;
+		goto err_reserved;
 	ret = via_region_fill(f, r, arg);
 	if (ret)
 		goto err_free;
-	via_region_map(f, r);
-	if (via_region_publish(f, r)) {
-		ret = VIA_R_ERROR_RESOURCE;
-		goto err_unmap;
-	}
-	f->region_count++;
-	f->region_bytes += r->len;
-	arg->handle = r->handle;
-	atomic_long_inc(&via_made.regions);
+	ret = via_region_enter(f, r, &arg->handle);
+	if (ret)
+		goto err_unpin;
 	return 0;
 
-err_unmap:
-	via_region_unmap(f, r);
+err_unpin:
 	via_region_unpin(f, r);
 err_free:
 	via_region_free(r);
-err_ptag:
-	via_ptag_unuse(f, arg->ptag);
+err_reserved:
+	mutex_lock(&f->mutex);
+	via_region_unreserve(f, arg->ptag, arg->len);
+	mutex_unlock(&f->mutex);
 	return ret;
 }
 
@@ -306,11 +397,9 @@ static void via_region_destroy(struct via_file *f, struct via_region *r)
 	WRITE_ONCE(*via_region_place(f, index), NULL);
 	xa_erase(&f->regions, index);
 	via_region_quiesce(f);
-	via_region_unmap(f, r);
+	via_dma_unmap(f->nic, r);
 	via_region_unpin(f, r);
-	f->region_count--;
-	f->region_bytes -= r->len;
-	via_ptag_unuse(f, r->ptag);
+	via_region_unreserve(f, r->ptag, r->len);
 	via_region_free(r);
 	atomic_long_inc(&via_gone.regions);
 }
@@ -402,18 +491,4 @@ void via_mem_destroy_all(struct via_file *f)
 		cond_resched();
 	}
 	xa_destroy(&f->regions);
-}
-
-/*
- * Its driver may go, and the registrations stay: from here on they are copied,
- * if there were anything to be sent.
- */
-void via_mem_unmap_all(struct via_file *f)
-{
-	struct via_region *r;
-	unsigned long index;
-
-	lockdep_assert_held(&f->mutex);
-	xa_for_each(&f->regions, index, r)
-		via_region_unmap(f, r);
 }

@@ -5,6 +5,7 @@
 
 #include <linux/io.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include "file.h"
 
 /**
@@ -24,6 +25,9 @@
  * @len:	constant: bytes
  * @pages:	constant: pinned pages
  * @map:	where they are for DMA
+ * @map_link:	nic->map_lock: on nic->maps while mapped
+ * @mapped:	@map is not empty: set before the region is published, cleared
+ *		by the one that unmaps it, last of all
  */
 struct via_region {
 	u32 handle;
@@ -34,17 +38,21 @@ struct via_region {
 	u64 len;
 	struct page **pages;
 	struct via_mem_map map;
+	struct list_head map_link;
+	bool mapped;
 };
 
 /* Free what the lookups used; nothing looks up any more. */
 void via_mem_free_dir(struct via_file *f);
+/*
+ * No lock held: to pin is to wait for what a program can hold back.  The other
+ * calls want file->mutex.
+ */
 int via_mem_register(struct via_file *f, struct via_mem_register *arg);
 int via_mem_deregister(struct via_file *f, u64 addr, u32 handle);
 int via_mem_query(struct via_file *f, struct via_mem_attrs *arg);
 int via_mem_set(struct via_file *f, const struct via_mem_attrs *arg);
 void via_mem_destroy_all(struct via_file *f);
-/* The NIC is leaving: no region is mapped for it any more. */
-void via_mem_unmap_all(struct via_file *f);
 
 /* A live region by handle, or NULL.  A queue lock of the file is held. */
 static inline struct via_region *via_region_find(struct via_file *f,
@@ -70,6 +78,12 @@ static inline bool via_region_covers(const struct via_region *r, u64 addr,
 	return off <= r->len && len <= r->len - off;
 }
 
+/* Index of the page of a byte that was checked; not beyond it, in speculation. */
+static inline u32 via_region_page(const struct via_region *r, u64 off)
+{
+	return array_index_nospec(off >> PAGE_SHIFT, r->npages);
+}
+
 /*
  * Kernel address of a byte of the region; *n is cut to what is contiguous
  * there.  64-bit kernels only, so every page has an address.
@@ -81,7 +95,7 @@ static inline void *via_region_addr(const struct via_region *r, u64 addr,
 	u32 in_page = off & ~PAGE_MASK;
 
 	*n = min_t(u32, *n, PAGE_SIZE - in_page);
-	return page_address(r->pages[off >> PAGE_SHIFT]) + in_page;
+	return page_address(r->pages[via_region_page(r, off)]) + in_page;
 }
 
 /* Bus address of a byte of a mapped region, likewise. */
@@ -93,7 +107,7 @@ static inline dma_addr_t via_region_dma(const struct via_region *r, u64 addr,
 	const struct via_mem_map *map = &r->map;
 
 	*n = min_t(u32, *n, PAGE_SIZE - in_page);
-	off >>= PAGE_SHIFT;
+	off = via_region_page(r, off);
 	return in_page + (unlikely(map->dma) ? map->dma[off] :
 			  page_to_phys(r->pages[off]) + map->bias);
 }

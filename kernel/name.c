@@ -13,6 +13,7 @@
 #include <linux/uaccess.h>
 #include <linux/utsname.h>
 #include "name.h"
+#include "user.h"
 
 #define VIA_NAME_ANSWERS	64u	/* remembered of one question */
 #define VIA_NAME_ASKERS		32	/* threads that ask on one NIC */
@@ -76,26 +77,37 @@ void via_names_add(struct via_names *q, const u8 *addr, u32 addr_len,
 }
 EXPORT_SYMBOL_GPL(via_names_add);
 
-static int via_names_ask(struct via_nic *nic, struct via_names *q)
+/* Of the device; it takes a bounded time, for which the NIC's end waits. */
+static int via_names_resolve(struct via_nic *nic, struct via_names *q)
+{
+	int ret = 0, idx;
+
+	if (!via_nic_enter(nic, &idx))
+		return 0;
+	if (atomic_inc_return(&nic->askers) > VIA_NAME_ASKERS)
+		ret = VIA_R_ERROR_RESOURCE;
+	else
+		ret = nic->ops->resolve(nic, q);
+	atomic_dec(&nic->askers);
+	via_nic_leave(nic, idx);
+	return ret;
+}
+
+static int via_names_ask(struct via_file *f, struct via_names *q)
 {
 	char own[VIA_NAME_MAX + 1];
-	int ret = 0;
+	struct via_nic *nic = f->nic;
+	int ret;
 
 	via_name_own(own);
 	via_names_add(q, nic->addr, nic->addr_len, own);
 	if (!nic->ops->resolve ||
 	    (q->addr_len && !memcmp(q->addr, nic->addr, q->addr_len)))
 		return 0;
-	if (atomic_inc_return(&nic->askers) > VIA_NAME_ASKERS) {
-		ret = VIA_R_ERROR_RESOURCE;
-	} else {
-		/* Unregistering waits for us before the device goes. */
-		down_read(&nic->ask_sem);
-		if (!READ_ONCE(nic->dead))
-			ret = nic->ops->resolve(nic, q);
-		up_read(&nic->ask_sem);
-	}
-	atomic_dec(&nic->askers);
+	if (!via_user_charge(f->user, VIA_QUOTA_QUERIES, 1))
+		return VIA_R_ERROR_RESOURCE;
+	ret = via_names_resolve(nic, q);
+	via_user_uncharge(f->user, VIA_QUOTA_QUERIES, 1);
 	return ret;
 }
 
@@ -127,7 +139,7 @@ long via_name_query(struct via_file *f, struct via_name_query *arg)
 	q.answer = kcalloc(q.room, sizeof(*q.answer), GFP_KERNEL_ACCOUNT);
 	if (!q.answer)
 		return VIA_R_ERROR_RESOURCE;
-	ret = via_names_ask(nic, &q);
+	ret = via_names_ask(f, &q);
 	if (!ret) {
 		arg->count = min(arg->count, q.count);
 		if (copy_to_user(u64_to_user_ptr(arg->answers), q.answer,

@@ -9,9 +9,12 @@
 #include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/nospec.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/cdev.h>
+#include <net/net_namespace.h>
 #include "connect.h"
+#include "dma.h"
 #include "file.h"
 #include "memory.h"
 #include "nic.h"
@@ -111,6 +114,7 @@ static void via_nic_release(struct kref *ref)
 {
 	struct via_nic *nic = container_of(ref, struct via_nic, ref);
 
+	cleanup_srcu_struct(&nic->srcu);
 	kvfree(nic->vis);
 	kvfree(nic->vi_gen);
 	kfree(nic);
@@ -129,13 +133,18 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 
 	if (!nic)
 		return NULL;
+	if (init_srcu_struct(&nic->srcu)) {
+		kfree(nic);
+		return NULL;
+	}
 	kref_init(&nic->ref);
 	nic->ops = ops;
+	nic->peer_seed = get_random_u32();
 	mutex_init(&nic->mutex);
 	spin_lock_init(&nic->vi_lock);
 	spin_lock_init(&nic->conn_lock);
-	init_rwsem(&nic->ask_sem);
 	via_poll_init(nic);
+	via_dma_init(nic);
 	INIT_LIST_HEAD(&nic->link);
 	INIT_LIST_HEAD(&nic->files);
 	INIT_LIST_HEAD(&nic->waiters);
@@ -223,7 +232,7 @@ static bool via_interface_taken(const struct via_nic *nic)
 
 	list_for_each_entry(other, &via_nics, link)
 		if (nic->ifindex && other->ifindex == nic->ifindex &&
-		    other->netns == nic->netns)
+		    net_eq(other->netns, nic->netns))
 			return true;
 	return false;
 }
@@ -264,51 +273,69 @@ out:
 }
 EXPORT_SYMBOL_GPL(via_nic_register);
 
-/* The NIC is leaving: end the VIs of one file, keep the file. */
-static void via_nic_strand(struct via_file *f)
+/* Each VI to Error.  Nothing is published any more: nic->dead has been seen. */
+static void via_nic_fail_vis(struct via_nic *nic)
+{
+	struct via_vi *vi;
+	u32 i;
+
+	for (i = 0; i < nic->limits.max_vi; i++) {
+		rcu_read_lock();
+		vi = via_vi_lookup(nic, i);
+		if (vi)
+			via_vi_fail(vi);
+		rcu_read_unlock();
+		if (vi)
+			cond_resched();
+	}
+}
+
+static void via_nic_tell_files(struct via_nic *nic)
 {
 	struct via_event ev = {
 		.resource = VIA_RES_NIC,
 		.code	  = VIA_ERR_CATASTROPHIC,
 	};
-	struct via_vi *vi;
-
-	mutex_lock(&f->mutex);
-	if (!f->dead) {
-		via_conn_destroy_all(f);
-		list_for_each_entry(vi, &f->vis, link)
-			via_vi_fail(vi);
-		synchronize_rcu();
-		list_for_each_entry(vi, &f->vis, link) {
-			if (!vi->device_gone && f->nic->ops->vi_destroy)
-				f->nic->ops->vi_destroy(vi);
-			vi->device_gone = true;
-		}
-		via_mem_unmap_all(f);
-		via_events_post(&f->events, &ev);
-	}
-	mutex_unlock(&f->mutex);
-}
-
-void via_nic_unregister(struct via_nic *nic)
-{
 	struct via_file *f;
 
+	mutex_lock(&nic->mutex);
+	list_for_each_entry(f, &nic->files, link)
+		via_events_post(&f->events, &ev);
+	mutex_unlock(&nic->mutex);
+}
+
+/* The node goes, then its number and its name, in which order others take them. */
+static void via_nic_remove_node(struct via_nic *nic)
+{
 	mutex_lock(&via_nics_mutex);
+	idr_replace(&via_minors, NULL, nic->minor);
+	device_destroy(via_class, via_devt + nic->minor);
 	idr_remove(&via_minors, nic->minor);
 	list_del_init(&nic->link);
 	mutex_unlock(&via_nics_mutex);
-	device_destroy(via_class, via_devt + nic->minor);
+}
 
+/*
+ * Often under RTNL: it waits for read sides of the kernel, twice for those of
+ * SRCU and once for those of RCU whatever there is on the NIC, and for nothing
+ * that a program can hold.
+ */
+void via_nic_unregister(struct via_nic *nic)
+{
+	via_nic_remove_node(nic);
 	mutex_lock(&nic->mutex);
 	WRITE_ONCE(nic->dead, true);
-	list_for_each_entry(f, &nic->files, link)
-		via_nic_strand(f);
 	mutex_unlock(&nic->mutex);
+	/* Pairs with via_nic_enter(). */
+	synchronize_srcu_expedited(&nic->srcu);
+
+	via_nic_fail_vis(nic);
+	via_conn_nic_gone(nic);
 	via_poll_exit(nic);
-	/* Who asks for a name has seen dead, or is done after this. */
-	down_write(&nic->ask_sem);
-	up_write(&nic->ask_sem);
+	/* No reader is in the device for a VI or a poller any more. */
+	synchronize_rcu_expedited();
+	via_dma_unmap_all(nic);
+	via_nic_tell_files(nic);
 	via_nic_put(nic);
 }
 EXPORT_SYMBOL_GPL(via_nic_unregister);

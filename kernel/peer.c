@@ -10,8 +10,9 @@
  *
  * The list is a place to look, not the truth: that is the state, under the
  * queue locks.  A VI may stand on it for a while after its attempt has ended;
- * it never stands on it with the addresses of another attempt, since only the
- * holder of file->mutex begins one, and unlists before.
+ * it never stands on it with the addresses of another attempt.  Only the
+ * holder of file->mutex lists a VI or begins an attempt: it finds the VI Idle,
+ * takes it off the list, and then publishes other addresses.
  */
 
 #include <linux/export.h>
@@ -25,7 +26,8 @@ static struct list_head *via_peer_bucket(struct via_nic *nic,
 					 const struct via_net_addr *local,
 					 const struct via_net_addr *remote)
 {
-	u32 h = jhash(local->disc, local->disc_len, 0);
+	/* Strangers choose both: without the seed also the bucket. */
+	u32 h = jhash(local->disc, local->disc_len, nic->peer_seed);
 
 	h = jhash(remote->disc, remote->disc_len, h);
 	return &nic->peers[h & (VIA_PEER_BUCKETS - 1)];
@@ -55,6 +57,7 @@ static void via_peer_list(struct via_vi *vi)
 	BUILD_BUG_ON(VIA_PEER_BUCKETS & (VIA_PEER_BUCKETS - 1));
 	spin_lock_bh(&nic->conn_lock);
 	vi->peer_claim = 0;
+	/* Taken off by via_conn_begin(), under the same mutex. */
 	list_add_tail(&vi->peer_link,
 		      via_peer_bucket(nic, &vi->local, &vi->remote));
 	spin_unlock_bh(&nic->conn_lock);
@@ -64,10 +67,23 @@ void via_peer_unlist(struct via_vi *vi)
 {
 	struct via_nic *nic = vi->nic;
 
-	/* Whoever lists it stores Pending first: it is not lost again. */
-	if (!READ_ONCE(vi->p2p))
+	spin_lock_bh(&nic->conn_lock);
+	list_del_init(&vi->peer_link);
+	spin_unlock_bh(&nic->conn_lock);
+}
+
+void via_peer_over(struct via_vi *vi)
+{
+	struct via_nic *nic = vi->nic;
+
+	/*
+	 * If it is being listed now, it stays listed until its next attempt or
+	 * its end: finders pass it by.
+	 */
+	if (list_empty_careful(&vi->peer_link))
 		return;
 	spin_lock_bh(&nic->conn_lock);
+	/* It may look for a peer again: then it was Pending before listed. */
 	if (READ_ONCE(vi->state) != VIA_STATE_PENDING)
 		list_del_init(&vi->peer_link);
 	spin_unlock_bh(&nic->conn_lock);
@@ -116,8 +132,8 @@ static bool via_peer_join(struct via_vi *vi, struct via_vi *other)
 	}
 	via_vi_unlock_two(vi, other);
 	if (here) {
-		via_peer_unlist(vi);
-		via_peer_unlist(other);
+		via_peer_over(vi);
+		via_peer_over(other);
 	}
 	return here;
 }
@@ -137,6 +153,18 @@ static void via_peer_meet(struct via_vi *vi)
 	}
 }
 
+static int via_peer_ask(struct via_vi *vi)
+{
+	struct via_nic *nic = vi->nic;
+	int ret, idx;
+
+	if (!nic->ops->peer_connect || !via_nic_enter(nic, &idx))
+		return VIA_R_NOT_REACHABLE;
+	ret = nic->ops->peer_connect(vi);
+	via_nic_leave(nic, idx);
+	return ret;
+}
+
 int via_peer_request(struct via_file *f, const struct via_conn_request *arg)
 {
 	struct via_nic *nic = f->nic;
@@ -153,13 +181,11 @@ int via_peer_request(struct via_file *f, const struct via_conn_request *arg)
 	via_peer_list(vi);
 	if (own)
 		via_peer_meet(vi);
-	else if (nic->ops->peer_connect)
-		ret = nic->ops->peer_connect(vi);
 	else
-		ret = VIA_R_NOT_REACHABLE;
+		ret = via_peer_ask(vi);
 	if (ret) {
 		via_conn_refuse(vi, NULL, ret);
-		via_peer_unlist(vi);
+		via_peer_over(vi);
 	}
 	via_vi_put(vi);
 	return 0;

@@ -6,7 +6,9 @@
 #include "file.h"
 
 int via_peer_request(struct via_file *f, const struct via_conn_request *arg);
-/* A VI that is not Pending need not be found.  No queue lock held. */
+/* Off the list, whatever the state.  file->mutex held, no queue lock. */
 void via_peer_unlist(struct via_vi *vi);
+/* The same if it is not Pending: it need not be found.  No queue lock held. */
+void via_peer_over(struct via_vi *vi);
 
 #endif

@@ -106,7 +106,7 @@ long via_poll_trap(struct via_file *f)
 	struct via_nic *nic = f->nic;
 	u32 polls;
 
-	/* Pairs with synchronize_rcu() after the flag is cleared. */
+	/* Pairs with via_nic_unregister(), which waits after via_poll_exit(). */
 	rcu_read_lock();
 	if (likely(READ_ONCE(f->ctl->poll))) {
 		/* Some may be lost: it tells few from many. */
@@ -151,5 +151,4 @@ void via_poll_exit(struct via_nic *nic)
 	via_nic_poll_stop(nic);
 	/* No poller, and no new one: it is not armed again. */
 	hrtimer_cancel(&nic->poll_timer);
-	synchronize_rcu();
 }

@@ -6,7 +6,10 @@
 #include "file.h"
 
 void via_poll_init(struct via_nic *nic);
-/* nic->dead is set: nobody polls it after this.  Sleeps. */
+/*
+ * nic->dead is set: no handle is a poller after this, and a trap that has found
+ * one ends its RCU read side.
+ */
 void via_poll_exit(struct via_nic *nic);
 
 /* VIA_OP_POLL. */

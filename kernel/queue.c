@@ -75,7 +75,7 @@ int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv)
 	lockdep_set_class_and_name(&q->lock, &via_queue_keys[recv],
 				   recv ? "via_rq" : "via_sq");
 	INIT_HLIST_HEAD(&q->sleepers);
-	INIT_LIST_HEAD(&q->cq_link);
+	RB_CLEAR_NODE(&q->cq_node);
 	q->recv = recv;
 	q->ring_mask = ring - 1;
 	q->kern = recv ? &sh->recv_kern : &sh->send_kern;

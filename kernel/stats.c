@@ -7,6 +7,7 @@
 #include <linux/printk.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/user_namespace.h>
 #include "nic.h"
 #include "stats.h"
 #include "vi.h"
@@ -36,6 +37,7 @@ EXPORT_SYMBOL_GPL(via_stat);
 static void via_stats_nic(struct via_nic *nic, struct via_stats_sink *sink)
 {
 	struct via_totals sum;
+	int idx;
 
 	via_nic_totals(nic, &sum);
 	via_stat(sink, "vis", nic->vi_count);
@@ -44,17 +46,21 @@ static void via_stats_nic(struct via_nic *nic, struct via_stats_sink *sink)
 	via_stat(sink, "recv_descs", sum.recv_descs);
 	via_stat(sink, "send_bytes", sum.send_bytes);
 	via_stat(sink, "recv_bytes", sum.recv_bytes);
-	if (nic->ops->stats && !READ_ONCE(nic->dead))
+	if (nic->ops->stats && via_nic_enter(nic, &idx)) {
 		nic->ops->stats(nic, sink);
+		via_nic_leave(nic, idx);
+	}
 }
 
 /* A VI's counters are for its user, and for the administrator. */
-static bool via_stats_may(const struct via_vi *vi)
+static bool via_stats_may(const struct via_vi *vi, bool admin)
 {
-	return uid_eq(vi->file->uid, current_uid()) || capable(CAP_NET_ADMIN);
+	return admin || uid_eq(vi->file->uid, current_uid());
 }
 
-static void via_stats_one(struct via_vi *vi, struct via_stats_sink *sink)
+/* @device: it may be asked, too. */
+static void via_stats_one(struct via_vi *vi, struct via_stats_sink *sink,
+			  bool device)
 {
 	via_stat(sink, "vi", vi->id);
 	via_stat(sink, "uid", from_kuid_munged(current_user_ns(),
@@ -67,7 +73,7 @@ static void via_stats_one(struct via_vi *vi, struct via_stats_sink *sink)
 	via_stat(sink, "send_bytes", vi->sq.bytes);
 	via_stat(sink, "recv_bytes", vi->rq.bytes);
 	via_stat(sink, "send_in_flight", vi->sq.next - vi->sq.head);
-	if (vi->nic->ops->vi_stats && !vi->device_gone)
+	if (device && vi->nic->ops->vi_stats)
 		vi->nic->ops->vi_stats(vi, sink);
 }
 
@@ -75,19 +81,25 @@ static void via_stats_one(struct via_vi *vi, struct via_stats_sink *sink)
 static bool via_stats_vi(struct via_nic *nic, u32 *index,
 			 struct via_stats_sink *sink)
 {
+	/* Asked once: an audited question has no place under RCU. */
+	bool admin = ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN);
 	struct via_vi *vi;
-	bool found = false;
+	bool found = false, device;
+	int idx;
 
+	device = via_nic_enter(nic, &idx);
 	rcu_read_lock();
 	for (; *index < nic->limits.max_vi && !found; ++*index) {
 		vi = via_vi_lookup(nic, *index);
-		if (!vi || !via_stats_may(vi))
+		if (!vi || !via_stats_may(vi, admin))
 			continue;
-		via_stats_one(vi, sink);
+		via_stats_one(vi, sink, device);
 		found = true;
 		break;
 	}
 	rcu_read_unlock();
+	if (device)
+		via_nic_leave(nic, idx);
 	return found;
 }
 

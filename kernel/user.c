@@ -6,8 +6,13 @@
 
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/hashtable.h>
+#include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/overflow.h>
 #include <linux/slab.h>
+#include <linux/user_namespace.h>
+#include <linux/wait.h>
 #include "user.h"
 
 static unsigned long max_user_handles = 1024;
@@ -20,12 +25,29 @@ module_param(max_user_vi, ulong, 0644);
 MODULE_PARM_DESC(max_user_vi,
 		 "VIs of one user on all NICs, 0: no limit (default 2048)");
 
-static unsigned long max_user_pages;
+#define VIA_PAGES_DEFAULT ULONG_MAX
+
+static unsigned long max_user_pages = VIA_PAGES_DEFAULT;
 module_param(max_user_pages, ulong, 0644);
 MODULE_PARM_DESC(max_user_pages,
-		 "Pages one user may pin in all processes together, 0: no limit");
+		 "Pages one user may pin in all processes together, 0: no limit (default: half of the machine's)");
 
-/* Who may have more: as for RLIMIT_MEMLOCK, and for the rest. */
+static unsigned long max_user_cq_pages = 16384;
+module_param(max_user_cq_pages, ulong, 0644);
+MODULE_PARM_DESC(max_user_cq_pages,
+		 "Pages of one user's completion-queue rings, 0: no limit (default 16384)");
+
+static unsigned long max_user_waiters = 2048;
+module_param(max_user_waiters, ulong, 0644);
+MODULE_PARM_DESC(max_user_waiters,
+		 "Waits for connections and unanswered requests of one user, 0: no limit (default 2048)");
+
+static unsigned long max_user_queries = 16;
+module_param(max_user_queries, ulong, 0644);
+MODULE_PARM_DESC(max_user_queries,
+		 "Name questions of one user at once, 0: no limit (default 16)");
+
+/* The capability to have more: as for RLIMIT_MEMLOCK, and for the rest. */
 static const struct {
 	unsigned long *most;
 	int exempt;
@@ -33,71 +55,119 @@ static const struct {
 	[VIA_QUOTA_HANDLES] = { &max_user_handles, CAP_SYS_RESOURCE },
 	[VIA_QUOTA_VIS] = { &max_user_vi, CAP_SYS_RESOURCE },
 	[VIA_QUOTA_PAGES] = { &max_user_pages, CAP_IPC_LOCK },
+	[VIA_QUOTA_CQ_PAGES] = { &max_user_cq_pages, CAP_SYS_RESOURCE },
+	[VIA_QUOTA_WAITERS] = { &max_user_waiters, CAP_SYS_RESOURCE },
+	[VIA_QUOTA_QUERIES] = { &max_user_queries, CAP_SYS_RESOURCE },
 };
 
 /**
- * struct via_user - one user with open handles
- * @link:	via_users_mutex
+ * struct via_uid - one uid with open handles
+ * @node:	via_uids_mutex: in via_uids
  * @uid:	constant
- * @used:	of each quota; the last handle's end frees it
+ * @refs:	via_uids_mutex: struct via_user that name it
+ * @used:	of each quota
+ * @expected:	things that will be settled
  */
-struct via_user {
-	struct list_head link;
+struct via_uid {
+	struct hlist_node node;
 	kuid_t uid;
+	u32 refs;
 	atomic_long_t used[VIA_QUOTAS];
+	atomic_long_t expected;
 };
 
-static DEFINE_MUTEX(via_users_mutex);	/* guards the list, and handles */
-static LIST_HEAD(via_users);
+/**
+ * struct via_user - the uids that pay for a handle
+ * @n:		constant: of @uid
+ * @uid:	constant: no two alike; a reference to each is held
+ */
+struct via_user {
+	u32 n;
+	struct via_uid *uid[];
+};
 
-static struct via_user *via_user_find(kuid_t uid)
+static DEFINE_MUTEX(via_uids_mutex);	/* guards the table, and references */
+static DEFINE_HASHTABLE(via_uids, 6);
+
+static DECLARE_WAIT_QUEUE_HEAD(via_settle_wait);
+static atomic_long_t via_settles;
+
+static struct via_uid *via_uid_get(kuid_t uid)
 {
-	struct via_user *u;
+	struct via_uid *u;
 
-	list_for_each_entry(u, &via_users, link)
-		if (uid_eq(u->uid, uid))
+	lockdep_assert_held(&via_uids_mutex);
+	hash_for_each_possible(via_uids, u, node, __kuid_val(uid)) {
+		if (uid_eq(u->uid, uid)) {
+			u->refs++;
 			return u;
-	u = kzalloc(sizeof(*u), GFP_KERNEL);
+		}
+	}
+	u = kzalloc(sizeof(*u), GFP_KERNEL_ACCOUNT);
 	if (u) {
 		u->uid = uid;
-		list_add(&u->link, &via_users);
+		u->refs = 1;
+		hash_add(via_uids, &u->node, __kuid_val(uid));
 	}
 	return u;
 }
 
-static void via_user_drop(struct via_user *u)
+static void via_uid_put(struct via_uid *u)
 {
-	if (atomic_long_read(&u->used[VIA_QUOTA_HANDLES]))
+	lockdep_assert_held(&via_uids_mutex);
+	if (--u->refs)
 		return;
-	list_del(&u->link);
+	hash_del(&u->node);
 	kfree(u);
+}
+
+/* Add a payer, unless it is one.  False: no memory. */
+static bool via_user_add(struct via_user *user, kuid_t uid)
+{
+	u32 i;
+
+	for (i = 0; i < user->n; i++)
+		if (uid_eq(user->uid[i]->uid, uid))
+			return true;
+	user->uid[user->n] = via_uid_get(uid);
+	return user->uid[user->n] && ++user->n;
 }
 
 struct via_user *via_user_get(void)
 {
-	struct via_user *u;
+	struct user_namespace *ns = current_user_ns();
+	struct via_user *user;
+	bool ok;
 
-	mutex_lock(&via_users_mutex);
-	u = via_user_find(current_uid());
-	if (!u) {
-		u = ERR_PTR(-ENOMEM);
-	} else if (!via_user_charge(u, VIA_QUOTA_HANDLES, 1)) {
-		via_user_drop(u);
-		u = ERR_PTR(-EMFILE);
-	}
-	mutex_unlock(&via_users_mutex);
-	return u;
+	/* One for each level of namespaces, the initial one is level 0. */
+	user = kzalloc(struct_size(user, uid, ns->level + 1),
+		       GFP_KERNEL_ACCOUNT);
+	if (!user)
+		return NULL;
+	mutex_lock(&via_uids_mutex);
+	ok = via_user_add(user, current_uid());
+	for (; ok && ns->parent; ns = ns->parent)
+		ok = via_user_add(user, ns->owner);
+	mutex_unlock(&via_uids_mutex);
+	if (ok)
+		return user;
+	via_user_put(user);
+	return NULL;
 }
 
-void via_user_put(struct via_user *u)
+void via_user_put(struct via_user *user)
 {
-	mutex_lock(&via_users_mutex);
-	via_user_uncharge(u, VIA_QUOTA_HANDLES, 1);
-	via_user_drop(u);
-	mutex_unlock(&via_users_mutex);
+	u32 i;
+
+	mutex_lock(&via_uids_mutex);
+	for (i = 0; i < user->n; i++)
+		via_uid_put(user->uid[i]);
+	mutex_unlock(&via_uids_mutex);
+	kfree(user);
 }
 
-bool via_user_charge(struct via_user *u, enum via_quota what, unsigned long n)
+static bool via_uid_charge(struct via_uid *u, enum via_quota what,
+			   unsigned long n)
 {
 	unsigned long most = READ_ONCE(*via_quotas[what].most);
 	long old = atomic_long_read(&u->used[what]);
@@ -110,8 +180,98 @@ bool via_user_charge(struct via_user *u, enum via_quota what, unsigned long n)
 	return true;
 }
 
-void via_user_uncharge(struct via_user *u, enum via_quota what,
+static void via_user_uncharge_some(struct via_user *user, u32 count,
+				   enum via_quota what, unsigned long n)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		atomic_long_sub(n, &user->uid[i]->used[what]);
+}
+
+bool via_user_charge(struct via_user *user, enum via_quota what,
+		     unsigned long n)
+{
+	u32 i;
+
+	for (i = 0; i < user->n; i++) {
+		if (!via_uid_charge(user->uid[i], what, n)) {
+			via_user_uncharge_some(user, i, what, n);
+			return false;
+		}
+	}
+	return true;
+}
+
+void via_user_charge_again(struct via_user *user, enum via_quota what,
+			   unsigned long n)
+{
+	u32 i;
+
+	for (i = 0; i < user->n; i++)
+		atomic_long_add(n, &user->uid[i]->used[what]);
+}
+
+void via_user_uncharge(struct via_user *user, enum via_quota what,
 		       unsigned long n)
 {
-	atomic_long_sub(n, &u->used[what]);
+	via_user_uncharge_some(user, user->n, what, n);
+}
+
+void via_user_expect(struct via_user *user, unsigned long n)
+{
+	u32 i;
+
+	for (i = 0; i < user->n; i++)
+		atomic_long_add(n, &user->uid[i]->expected);
+}
+
+void via_user_settle(struct via_user *user, enum via_quota what,
+		     unsigned long n)
+{
+	u32 i;
+
+	via_user_uncharge(user, what, n);
+	for (i = 0; i < user->n; i++)
+		atomic_long_sub(n, &user->uid[i]->expected);
+	atomic_long_inc(&via_settles);
+	wake_up_all(&via_settle_wait);
+}
+
+static bool via_user_expects(const struct via_user *user)
+{
+	u32 i;
+
+	for (i = 0; i < user->n; i++)
+		if (atomic_long_read(&user->uid[i]->expected))
+			return true;
+	return false;
+}
+
+bool via_user_charge_wait(struct via_user *user, enum via_quota what,
+			  unsigned long n)
+{
+	long settles;
+	bool expected;
+
+	for (;;) {
+		/* Read before the charge: what is settled after it wakes us. */
+		settles = atomic_long_read(&via_settles);
+		expected = via_user_expects(user);
+		/* Pairs with wake_up_all() after the charge was given back. */
+		smp_rmb();
+		if (via_user_charge(user, what, n))
+			return true;
+		if (!expected ||
+		    wait_event_killable(via_settle_wait,
+					atomic_long_read(&via_settles) !=
+					settles))
+			return false;
+	}
+}
+
+void __init via_user_init(void)
+{
+	if (max_user_pages == VIA_PAGES_DEFAULT)
+		max_user_pages = totalram_pages() / 2;
 }

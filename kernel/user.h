@@ -3,6 +3,7 @@
 #ifndef _VIA_USER_H
 #define _VIA_USER_H
 
+#include <linux/init.h>
 #include <linux/types.h>
 
 struct via_user;
@@ -11,20 +12,46 @@ enum via_quota {
 	VIA_QUOTA_HANDLES,		/* open NIC handles */
 	VIA_QUOTA_VIS,
 	VIA_QUOTA_PAGES,		/* pinned */
+	VIA_QUOTA_CQ_PAGES,		/* of completion-queue rings */
+	VIA_QUOTA_WAITERS,		/* places: see connect.c */
+	VIA_QUOTA_QUERIES,		/* name questions under way */
 	VIA_QUOTAS
 };
 
+/* Defaults that depend on the machine. */
+void __init via_user_init(void);
+
 /*
- * The caller's user, one handle charged; -ENOMEM, -EMFILE.  May sleep, as
- * may via_user_put().
+ * What the caller pays with: its uid, and the owner of each user namespace
+ * that it is in, so that uids which a user has been given to map are that
+ * user's.  NULL: no memory.  May sleep, as may via_user_put().
  */
 struct via_user *via_user_get(void);
-/* The handle is gone, and what was charged through it uncharged. */
+/* All that was charged through it has been uncharged. */
 void via_user_put(struct via_user *u);
-/* False: more than the quota, and the caller may not exceed it. */
+
+/*
+ * False: one of them would have more than its quota, and the caller may not
+ * exceed it.  Process context, or any without sleeping.
+ */
 bool via_user_charge(struct via_user *u, enum via_quota what,
 		     unsigned long n);
+/* Without a question: what is charged has been asked for before. */
+void via_user_charge_again(struct via_user *u, enum via_quota what,
+			   unsigned long n);
+/* Any context. */
 void via_user_uncharge(struct via_user *u, enum via_quota what,
 		       unsigned long n);
+
+/*
+ * Things whose memory is still charged and on its way: expect when they end,
+ * settle (which uncharges) when it is free.  charge_wait gives what the user
+ * has ended time to be so, before it says no; killable, may sleep.
+ */
+void via_user_expect(struct via_user *u, unsigned long n);
+void via_user_settle(struct via_user *u, enum via_quota what,
+		     unsigned long n);
+bool via_user_charge_wait(struct via_user *u, enum via_quota what,
+			  unsigned long n);
 
 #endif

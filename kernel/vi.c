@@ -10,6 +10,7 @@
 #include "connect.h"
 #include "cq.h"
 #include "engine.h"
+#include "loop.h"
 #include "nic.h"
 #include "peer.h"
 #include "ptag.h"
@@ -155,6 +156,12 @@ static struct via_vi *via_vi_alloc(struct via_file *f,
 	return vi;
 }
 
+static void via_vi_detach_cqs(struct via_file *f, struct via_vi *vi)
+{
+	via_cq_detach(f, &vi->sq);
+	via_cq_detach(f, &vi->rq);
+}
+
 static int via_vi_attach_cqs(struct via_file *f, struct via_vi *vi,
 			     const struct via_vi_create *arg)
 {
@@ -165,9 +172,28 @@ static int via_vi_attach_cqs(struct via_file *f, struct via_vi *vi,
 	return ret;
 }
 
+/*
+ * Have the device prepare it, and publish it: in one read side, so that the
+ * end of the NIC comes before both or finds the VI in its table.
+ */
+static int via_vi_publish(struct via_file *f, struct via_vi *vi)
+{
+	struct via_nic *nic = f->nic;
+	int ret, idx;
+
+	if (!via_nic_enter(nic, &idx))
+		return VIA_R_ERROR_RESOURCE;
+	ret = nic->ops->vi_create ? nic->ops->vi_create(vi) : 0;
+	if (!ret) {
+		list_add_tail(&vi->link, &f->vis);
+		via_nic_publish_vi(nic, vi);
+	}
+	via_nic_leave(nic, idx);
+	return ret ? VIA_R_ERROR_RESOURCE : 0;
+}
+
 int via_vi_create(struct via_file *f, struct via_vi_create *arg)
 {
-	const struct via_device_ops *ops = f->nic->ops;
 	struct via_vi *vi;
 	int ret;
 
@@ -178,7 +204,7 @@ int via_vi_create(struct via_file *f, struct via_vi_create *arg)
 	if (!via_ptag_use(f, arg->attrs.ptag))
 		return VIA_R_INVALID_PTAG;
 	ret = VIA_R_ERROR_RESOURCE;
-	if (!via_user_charge(f->user, VIA_QUOTA_VIS, 1))
+	if (!via_user_charge_wait(f->user, VIA_QUOTA_VIS, 1))
 		goto err_ptag;
 	vi = via_vi_alloc(f, &arg->attrs);
 	if (!vi)
@@ -190,12 +216,9 @@ int via_vi_create(struct via_file *f, struct via_vi_create *arg)
 		ret = VIA_R_ERROR_RESOURCE;
 		goto err_vi;
 	}
-	if (ops->vi_create && ops->vi_create(vi)) {
-		ret = VIA_R_ERROR_RESOURCE;
+	ret = via_vi_publish(f, vi);
+	if (ret)
 		goto err_index;
-	}
-	list_add_tail(&vi->link, &f->vis);
-	via_nic_publish_vi(f->nic, vi);
 
 	arg->vi = vi->id;
 	arg->entries = VIA_QUEUE_ENTRIES;
@@ -205,8 +228,7 @@ int via_vi_create(struct via_file *f, struct via_vi_create *arg)
 err_index:
 	via_nic_remove_vi(f->nic, vi);
 err_vi:
-	via_cq_detach(f, &vi->sq);
-	via_cq_detach(f, &vi->rq);
+	via_vi_detach_cqs(f, vi);
 	via_vi_free_parts(vi);
 	via_vi_put(vi);
 err_user:
@@ -216,11 +238,50 @@ err_ptag:
 	return ret;
 }
 
-/* Step one of dying: nobody finds the VI any more, nobody sleeps on it. */
-static void via_vi_unlink(struct via_file *f, struct via_vi *vi)
+/*
+ * Off every list that an attempt or a connection may have put it on, whatever
+ * the state says.
+ */
+static void via_vi_forget(struct via_vi *vi)
+{
+	struct via_nic *nic = vi->nic;
+	int idx;
+
+	via_peer_unlist(vi);
+	via_loop_leave(vi);
+	if (!nic->ops->vi_forget || !via_nic_enter(nic, &idx))
+		return;
+	via_vi_lock(vi);
+	nic->ops->vi_forget(vi);
+	via_vi_unlock(vi);
+	via_nic_leave(nic, idx);
+}
+
+/* A grace period after it was taken out of nic->vis: no reader is left. */
+static void via_vi_bury(struct work_struct *work)
+{
+	struct via_vi *vi = container_of(to_rcu_work(work), struct via_vi,
+					 death);
+	struct via_file *f = vi->file;
+
+	mutex_lock(&f->map_mutex);
+	via_vi_free_parts(vi);
+	mutex_unlock(&f->map_mutex);
+	via_user_settle(f->user, VIA_QUOTA_VIS, 1);
+	via_vi_put(vi);
+	via_file_put(f);
+}
+
+/*
+ * All of its end but the memory, which follows after a grace period without
+ * the caller: one that waited could have as many grace periods as it likes.
+ * The memory stays charged until then.
+ */
+static void via_vi_kill(struct via_file *f, struct via_vi *vi)
 {
 	lockdep_assert_held(&f->mutex);
 	via_vi_disconnect(vi);
+	via_vi_forget(vi);
 	via_vi_lock(vi);
 	vi->sq.dead = true;
 	vi->rq.dead = true;
@@ -229,27 +290,17 @@ static void via_vi_unlink(struct via_file *f, struct via_vi *vi)
 	via_notice_cancel(&vi->rq.notice);
 	via_wake(&vi->sq.sleepers);
 	via_wake(&vi->rq.sleepers);
+	via_vi_detach_cqs(f, vi);
 	via_vi_unlock(vi);
 	via_nic_remove_vi(f->nic, vi);
 	wake_up_all(&vi->conn_wait);
-}
-
-/* Steps three and four, after the grace period. */
-static void via_vi_finish(struct via_file *f, struct via_vi *vi)
-{
-	lockdep_assert_held(&f->mutex);
 	list_del_init(&vi->link);
-	if (!vi->device_gone && f->nic->ops->vi_destroy)
-		f->nic->ops->vi_destroy(vi);
-	vi->device_gone = true;
-	via_cq_detach(f, &vi->sq);
-	via_cq_detach(f, &vi->rq);
 	via_ptag_unuse(f, vi->attrs.ptag);
-	mutex_lock(&f->map_mutex);
-	via_vi_free_parts(vi);
-	mutex_unlock(&f->map_mutex);
-	via_user_uncharge(f->user, VIA_QUOTA_VIS, 1);
-	via_vi_put(vi);
+
+	via_user_expect(f->user, 1);
+	via_file_get(f);
+	INIT_RCU_WORK(&vi->death, via_vi_bury);
+	queue_rcu_work(via_wq, &vi->death);
 }
 
 int via_vi_destroy(struct via_file *f, u32 id)
@@ -270,12 +321,8 @@ int via_vi_destroy(struct via_file *f, u32 id)
 		 (via_queue_posted(&vi->rq, &n) && n))
 		ret = VIA_R_ERROR_RESOURCE;
 	via_vi_unlock(vi);
-	if (!ret) {
-		via_vi_unlink(f, vi);
-		/* The caller waits for this one; there are no others. */
-		synchronize_rcu_expedited();
-		via_vi_finish(f, vi);
-	}
+	if (!ret)
+		via_vi_kill(f, vi);
 	via_vi_put(vi);
 	return ret;
 }
@@ -285,13 +332,11 @@ void via_vi_destroy_all(struct via_file *f)
 	struct via_vi *vi, *n;
 
 	lockdep_assert_held(&f->mutex);
-	if (list_empty(&f->vis))
-		return;
-	list_for_each_entry(vi, &f->vis, link)
-		via_vi_unlink(f, vi);
-	synchronize_rcu_expedited();
-	list_for_each_entry_safe(vi, n, &f->vis, link)
-		via_vi_finish(f, vi);
+	list_for_each_entry_safe(vi, n, &f->vis, link) {
+		via_vi_kill(f, vi);
+		/* Each may have flushed 2,048 descriptors. */
+		cond_resched();
+	}
 }
 
 int via_vi_query(struct via_file *f, struct via_vi_query *arg)
@@ -414,7 +459,8 @@ bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
 	via_vi_assert_locked(vi);
 	if (left)
 		*left = NULL;
-	if (move.to == VIA_STATE_REFUSED)
+	/* What a dead VI has shared may be gone. */
+	if (move.to == VIA_STATE_REFUSED || vi->sq.dead)
 		return false;
 	if (move.what & VIA_DO_DETACH && xport) {
 		xport->disconnect(vi, move.what & VIA_DO_TELL);
@@ -422,7 +468,7 @@ bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
 	}
 	if (move.to == VIA_STATE_IDLE || move.to == VIA_STATE_ERROR) {
 		vi->xport = NULL;
-		vi->broken = 0;
+		atomic_set(&vi->broken, 0);
 	}
 	/* Stored before the flush: pairs with the poster's barrier. */
 	vi->state = move.to;
@@ -438,20 +484,22 @@ void via_vi_left(struct via_vi *vi, const struct via_transport_ops *left)
 {
 	if (left && left->disconnected)
 		left->disconnected(vi);
-	via_peer_unlist(vi);
+	via_peer_over(vi);
 	wake_up_all(&vi->conn_wait);
 }
 
 void __via_vi_settle(struct via_vi *vi)
 {
 	const struct via_transport_ops *left = NULL;
+	u32 broken;
 
 	via_vi_lock(vi);
-	if (vi->broken)
-		via_vi_move(vi, vi->broken & VIA_BROKEN_TELL ?
+	broken = atomic_read(&vi->broken);
+	if (broken)
+		via_vi_move(vi, broken & VIA_BROKEN_TELL ?
 			    VIA_EV_BROKEN : VIA_EV_LOST, &left);
 	/* In any other state it comes too late. */
-	vi->broken = 0;
+	atomic_set(&vi->broken, 0);
 	via_vi_unlock(vi);
 	if (left)
 		via_vi_left(vi, left);
@@ -476,12 +524,14 @@ void via_vi_disconnect(struct via_vi *vi)
 void via_vi_fail(struct via_vi *vi)
 {
 	const struct via_transport_ops *left;
+	struct via_nic *nic = vi->nic;
 
-	lockdep_assert_held(&vi->file->mutex);
 	via_vi_lock(vi);
 	if (vi->state == VIA_STATE_PENDING)
 		vi->verdict = VIA_R_NOT_REACHABLE;
 	via_vi_move(vi, VIA_EV_NIC_GONE, &left);
+	if (nic->ops->vi_forget)
+		nic->ops->vi_forget(vi);
 	via_vi_unlock(vi);
 	via_vi_left(vi, left);
 }
@@ -492,7 +542,7 @@ static int via_trap_send(struct via_vi *vi)
 
 	spin_lock_bh(&vi->sq.lock);
 	vi->traps++;
-	if (likely(vi->state == VIA_STATE_CONNECTED && !vi->broken))
+	if (likely(vi->state == VIA_STATE_CONNECTED && !via_vi_is_broken(vi)))
 		ret = vi->xport->send(vi);
 	else if (!vi->sq.dead && vi->state != VIA_STATE_CONNECTED)
 		via_queue_flush(vi, &vi->sq);

@@ -15,12 +15,18 @@
  * In order, outermost first:
  *
  *   via_nics_mutex      the registry of NICs (process context)
- *   nic->mutex          files of a NIC, removal (process context)
- *   file->mutex         objects of a file (process context)
+ *   nic->mutex          the list of a NIC's files (process context; held for
+ *                       a few instructions, nothing is taken inside it but
+ *                       file->event_lock)
+ *   file->mutex         objects of a file (process context).  A program can
+ *                       make its holder wait for memory, so it is never taken
+ *                       under RTNL, nor by what unregisters a NIC
+ *   cq->resize_mutex    steps of a resize (process context)
  *   file->map_mutex     a VI's shared pages (process context; taken inside
  *                       mmap_lock, where file->mutex is outside of it)
  *   nic->conn_lock      waiters and pending requests; never held together
  *                       with a queue lock (any context, BH off)
+ *   nic->map_lock       the list of regions mapped for DMA (process context)
  *   vi->sq.lock         one send queue (any context, BH off)
  *   vi->rq.lock         one receive queue (any context, BH off)
  *   device locks        the class's own
@@ -36,9 +42,37 @@
  * either lock makes them stable; the state by via_vi_move() alone.
  *
  * Lifetime of a VI: it is published in nic->vis when complete; a reader in
- * softirq or in the trap finds it under rcu_read_lock().  Destroying it
- * unlinks it, waits for RCU, lets the device stop its timers (vi_destroy) and
- * drops the reference; memory goes with the last reference.
+ * softirq or in the trap finds it under rcu_read_lock().  Destroying it ends
+ * its connection, takes it off every list, sets @dead of both queues, all
+ * under its queue locks, and takes it out of nic->vis.  Its shared pages go
+ * one RCU grace period later, the structure with the last reference.  So a
+ * reference alone keeps the structure; what it shares is there inside an RCU
+ * read side that found the VI in nic->vis, and under a queue lock while @dead
+ * is not set.
+ *
+ * Calls into the device
+ * ---------------------
+ * A NIC may be unregistered at any moment, and its device's memory is gone
+ * when via_nic_unregister() returns.  One rule guards every call:
+ *
+ *   the transport's operations, vi_forget, poll
+ *	are called by RCU readers: under a queue lock of a VI that is Pending
+ *	or Connected (vi_forget: that is in nic->vis), or for a handle that is
+ *	a poller, looked at under rcu_read_lock()
+ *   poll_mode
+ *	is called under nic->poll_lock while there are pollers
+ *   mem_unmap
+ *	is called by the one that takes the region off nic->maps: dma.c
+ *   every other operation
+ *	is called between via_nic_enter() and via_nic_leave(), an SRCU read
+ *	side; via_nic_enter() fails once the NIC is dead
+ *
+ * Unregistering sets nic->dead and waits for SRCU: all that the third kind
+ * has made is in its table by then, and nothing is added.  Then it moves each
+ * VI to Error, dismisses the pollers, and waits for RCU.  It waits for nothing
+ * else, since it runs under RTNL: not for file->mutex, not for a fault.  What
+ * runs in such a read side ends by itself: it takes no lock that is held over
+ * an access to user memory.
  */
 #ifndef _VIA_KA_H
 #define _VIA_KA_H
@@ -50,11 +84,13 @@
 #include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/rcupdate.h>
-#include <linux/rwsem.h>
 #include <linux/spinlock.h>
+#include <linux/srcu.h>
 #include <linux/types.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include "../include/uapi/via.h"
 
 /*
@@ -67,6 +103,7 @@ static inline unsigned long via_now(void)
 	return nsecs_to_jiffies64(ktime_get_ns());
 }
 
+struct net;
 struct page;
 struct via_cq;
 struct via_events;
@@ -151,14 +188,17 @@ struct via_notice {
  * @next:	next descriptor to load; head <= next <= tail
  * @check:	descriptors before this index are to be checked early
  * @cq_from:	first completion whose notice is not in the CQ ring yet
- * @dead:	no more completions: the VI is being destroyed
+ * @dead:	no more completions: the VI is being destroyed; written with
+ *		both queue locks held
  * @recv:	constant: this is a receive queue
  * @kern:	constant: kernel-written shared part
  * @user:	constant: program-written shared part, untrusted
  * @slots:	constant: shared slots, untrusted
  * @comp:	constant: shared completion words, never read back for trust
- * @cq:		constant: attached CQ or NULL, a reference is held
- * @cq_link:	cq->lock: on the CQ's list of queues with notices left over
+ * @cq:		attached CQ or NULL, a reference is held; NULL again once the
+ *		queue is dead (cq->lock too to write)
+ * @cq_node:	cq->lock: in the CQ's tree of queues with notices left over
+ * @cq_key:	cq->lock: its place there, the sequence number of @cq_from
  * @sleepers:	threads asleep until the queue moves, and @notice
  * @ring:	loaded descriptors: VIA_INFLIGHT of a send queue, 1 of a
  *		receive queue; entry of index i is ring[i & ring_mask]
@@ -182,7 +222,8 @@ struct via_queue {
 	struct via_completion *comp;
 	struct via_desc *ring;
 	struct via_cq *cq;
-	struct list_head cq_link;
+	struct rb_node cq_node;
+	u32 cq_key;
 	struct hlist_head sleepers;
 	u64 descs;
 	u64 bytes;
@@ -255,11 +296,12 @@ struct via_conn {
  * @ref:	the table, peers on this host, connection requests
  * @rcu:	frees the memory
  * @id:		constant: index in the low 16 bits, generation above; never 0
- * @file:	constant: the owner; dereference only while the VI is linked
+ * @file:	constant: the owner; there as long as @shared
  * @nic:	constant
  * @xport:	both queue locks: how it moves data; NULL when unconnected
  * @state:	both queue locks: VIA_STATE_*
- * @broken:	sq or rq lock: via_vi_break_later() was called
+ * @broken:	VIA_BROKEN_*: set by via_vi_break_later() under either queue
+ *		lock, so atomic; cleared with both held
  * @sq:		send queue
  * @rq:		receive queue
  * @attrs:	file->mutex and both queue locks to write, and only in Idle: so
@@ -296,7 +338,7 @@ struct via_vi {
 	struct via_nic *nic;
 	const struct via_transport_ops *xport;
 	u32 state;
-	u32 broken;
+	atomic_t broken;
 	struct via_queue sq;
 	struct via_queue rq;
 	struct via_vi_attrs attrs;
@@ -322,7 +364,7 @@ struct via_vi {
 	struct list_head link;		/* file->mutex: file->vis */
 	struct page **pages;		/* constant: of the shared area */
 	u32 index;			/* constant: place in nic->vis */
-	bool device_gone;		/* file->mutex: vi_destroy was called */
+	struct rcu_work death;		/* frees what it shares */
 };
 
 #define VIA_VERDICT_NONE	0xffffffffu
@@ -365,9 +407,8 @@ enum via_poll_step {
  *		physical addresses and @bias
  * @bias:	constant while @on
  * @last:	the device's: names the last frame that it was part of
- * @on:		mapped; a queue lock to read; else its bytes are copied.  It
- *		goes false under file->mutex, and nobody reads it as true any
- *		more once the file's queue locks were taken and dropped
+ * @on:		mapped; a queue lock to read; else its bytes are copied.  Set
+ *		before the region is published, cleared when no queue uses it
  *
  * The device fills it in and empties it, the engine computes with it.
  */
@@ -396,7 +437,7 @@ struct via_frags {
 /**
  * struct via_device_ops - a VI device
  *
- * The second group replaces a manager of the agent; NULL means the default.
+ * "Calls into the device" above says what keeps the device while it is called.
  */
 struct via_device_ops {
 	struct module *owner;
@@ -405,10 +446,11 @@ struct via_device_ops {
 	/** @vi_create: prepare vi->priv; may sleep.  0 or -errno.  Optional. */
 	int (*vi_create)(struct via_vi *vi);
 	/**
-	 * @vi_destroy: the VI is unlinked, unconnected and an RCU grace period
-	 * has passed; stop what still refers to it.  May sleep.  Optional.
+	 * @vi_forget: the VI is being destroyed, or its NIC goes: take it off
+	 * every list, whatever its state.  Both queue locks held; an RCU grace
+	 * period follows before vi->priv goes.  Optional.
 	 */
-	void (*vi_destroy)(struct via_vi *vi);
+	void (*vi_forget)(struct via_vi *vi);
 	/**
 	 * @connect: start a request from @vi (Pending) to vi->remote; the
 	 * answer comes by via_conn_established() or via_conn_failed().  May
@@ -429,8 +471,6 @@ struct via_device_ops {
 	int (*peer_connect)(struct via_vi *vi);
 	/** @reject: the program refused @conn, or died before it answered. */
 	void (*reject)(struct via_conn *conn);
-	/** @conn_free: the last reference to @conn is dropped.  Any context. */
-	void (*conn_free)(struct via_conn *conn);
 	/**
 	 * @resolve: put the question to the wire, via_names_add() what comes.
 	 * Sleeps for a bounded time.  Returns 0, -EINTR (killed) or -errno.
@@ -456,7 +496,7 @@ struct via_device_ops {
 	/**
 	 * @mem_map: a region of the NIC is being registered: map its pages
 	 * for DMA towards the device, or leave @map as it is (zeroed) and its
-	 * bytes are copied.  May sleep; file->mutex held.  Optional.
+	 * bytes are copied.  May sleep.  Optional, but with @mem_unmap.
 	 */
 	void (*mem_map)(struct via_nic *nic, struct via_mem_map *map,
 			struct page **pages, u32 npages);
@@ -464,7 +504,7 @@ struct via_device_ops {
 	 * @mem_unmap: undo it, and what remains of it.  No frame with its
 	 * bytes is given to the device any more; when this returns the
 	 * hardware has none either, so it waits, for a bounded time, and stops
-	 * the hardware if that does not help.  May sleep.
+	 * the hardware if that does not help.  May sleep; RTNL may be held.
 	 */
 	void (*mem_unmap)(struct via_nic *nic, struct via_mem_map *map,
 			  struct page **pages, u32 npages);
@@ -474,19 +514,6 @@ struct via_device_ops {
 	void (*stats)(struct via_nic *nic, struct via_stats_sink *sink);
 	/** @vi_stats: counters of a VI.  RCU read side.  Optional. */
 	void (*vi_stats)(struct via_vi *vi, struct via_stats_sink *sink);
-
-	int (*ptag_create)(struct via_file *file, u32 *ptag);
-	int (*ptag_destroy)(struct via_file *file, u32 ptag);
-	int (*mem_register)(struct via_file *file,
-			    struct via_mem_register *arg);
-	int (*mem_deregister)(struct via_file *file, u64 addr, u32 handle);
-	int (*mem_query)(struct via_file *file, struct via_mem_attrs *arg);
-	int (*mem_set)(struct via_file *file, const struct via_mem_attrs *arg);
-	int (*cq_create)(struct via_file *file, struct via_cq_create *arg);
-	int (*cq_destroy)(struct via_file *file, u32 id);
-	int (*cq_resize)(struct via_file *file, struct via_cq_resize *arg);
-	int (*vi_open)(struct via_file *file, struct via_vi_create *arg);
-	int (*vi_close)(struct via_file *file, u32 id);
 };
 
 /* Counters of VIs, added up. */
@@ -509,7 +536,7 @@ struct via_totals {
  * @parent:	constant: parent device or NULL
  * @limits:	constant but native_mtu
  * @netns:	constant: network namespace whose processes may open it, held
- *		by the device; NULL: any
+ *		by the device until it unregisters; NULL: any
  * @priv:	constant: the device's
  *
  * The device fills the fields above before via_nic_register(); the rest is
@@ -524,7 +551,7 @@ struct via_nic {
 	u32 ifindex;
 	struct device *parent;
 	struct via_limits limits;
-	const void *netns;
+	const struct net *netns;
 	void *priv;
 
 	struct kref ref;		/* the registry, open files */
@@ -532,9 +559,10 @@ struct via_nic {
 	struct device *dev;		/* constant: the node */
 	const struct attribute_group *groups[3]; /* constant: ours, its */
 	int minor;			/* constant */
-	struct mutex mutex;		/* files, dead */
+	struct mutex mutex;		/* files */
 	struct list_head files;		/* mutex */
-	bool dead;			/* mutex: unregistered */
+	bool dead;			/* mutex to write: it is unregistered */
+	struct srcu_struct srcu;	/* read: see via_nic_enter() */
 	struct via_vi __rcu **vis;	/* vi_lock to write, RCU to read */
 	u32 *vi_gen;			/* vi_lock: generation of each index */
 	u32 vi_hint;			/* vi_lock: where to look for a place */
@@ -546,10 +574,13 @@ struct via_nic {
 	struct list_head conns;		/* conn_lock */
 	u32 places;			/* conn_lock: of both lists, in use */
 	struct list_head peers[VIA_PEER_BUCKETS]; /* conn_lock */
+	u32 peer_seed;			/* constant: of the hash of @peers */
 	u32 conn_id;			/* conn_lock: last id given */
 	u32 waiter_id;			/* conn_lock: last id given */
-	struct rw_semaphore ask_sem;	/* read: the device is asked for a name */
-	atomic_t askers;		/* threads at that */
+	atomic_t askers;		/* threads that ask for a name */
+	spinlock_t map_lock;
+	struct list_head maps;		/* map_lock: regions mapped for DMA */
+	wait_queue_head_t unmapped;	/* a region was, by via_nic_unregister() */
 	spinlock_t poll_lock;
 	struct list_head pollers;	/* poll_lock: handles that poll */
 	struct hrtimer poll_timer;	/* runs while there are pollers */
@@ -573,6 +604,25 @@ void via_nic_put(struct via_nic *nic);
  * refuses to begin again.  A trap that is under way ends its RCU read side.
  */
 void via_nic_poll_stop(struct via_nic *nic);
+
+/*
+ * A read side of nic->srcu, in which the device may be called; false, and no
+ * read side, once the NIC is unregistered.  May sleep; never nested.
+ */
+static inline bool via_nic_enter(struct via_nic *nic, int *idx)
+{
+	*idx = srcu_read_lock(&nic->srcu);
+	/* Pairs with synchronize_srcu() after dead is set. */
+	if (likely(!READ_ONCE(nic->dead)))
+		return true;
+	srcu_read_unlock(&nic->srcu, *idx);
+	return false;
+}
+
+static inline void via_nic_leave(struct via_nic *nic, int idx)
+{
+	srcu_read_unlock(&nic->srcu, idx);
+}
 
 /* The VI at an index of a NIC, or NULL.  RCU read side; id is not compared. */
 struct via_vi *via_vi_lookup(struct via_nic *nic, u32 index);
@@ -673,13 +723,19 @@ u32 via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
 void via_vi_event(struct via_vi *vi, u32 code, u32 opcode, u64 desc);
 static inline void via_vi_break_later(struct via_vi *vi, u32 how)
 {
-	WRITE_ONCE(vi->broken, vi->broken | VIA_BROKEN_LOST | how);
+	atomic_or(VIA_BROKEN_LOST | how, &vi->broken);
+}
+
+/* Was via_vi_break_later() called, and not settled?  A queue lock held. */
+static inline bool via_vi_is_broken(const struct via_vi *vi)
+{
+	return atomic_read(&vi->broken);
 }
 
 void __via_vi_settle(struct via_vi *vi);
 static inline void via_vi_settle(struct via_vi *vi)
 {
-	if (unlikely(READ_ONCE(vi->broken)))
+	if (unlikely(atomic_read(&vi->broken)))
 		__via_vi_settle(vi);
 }
 

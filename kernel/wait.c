@@ -65,7 +65,7 @@ static bool via_vi_moved(const struct via_queue *q, u32 seen)
 static bool via_cq_moved(const struct via_cq *cq, u32 seen)
 {
 	lockdep_assert_held(&cq->lock);
-	return cq->tail != seen || cq->dead || !list_empty(&cq->waiting);
+	return cq->tail != seen || cq->dead || via_cq_overflown(cq);
 }
 
 /* Until woken, or @deadline; false when that has passed. */

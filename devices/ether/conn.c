@@ -120,6 +120,12 @@ int via_ether_connect(struct via_vi *vi)
 
 	local_bh_disable();
 	via_ether_lock(vi);
+	if (vi->state != VIA_STATE_PENDING) {
+		/* The deadline has come already, and with it the verdict. */
+		via_ether_unlock(vi);
+		local_bh_enable();
+		return 0;
+	}
 	if (vi->remote.host_len != ETH_ALEN ||
 	    !is_valid_ether_addr(vi->remote.host) ||
 	    !via_ether_allowed(ev->nic, vi->remote.host)) {
@@ -137,6 +143,19 @@ int via_ether_connect(struct via_vi *vi)
 	return ret;
 }
 
+/* Both queue locks held, the VI is Pending. */
+static void start_accept(struct via_ether_vi *ev, const struct via_conn *conn,
+			 const struct via_ether_client *c, bool forever)
+{
+	ether_addr_copy(ev->peer_mac, c->mac);
+	/* A client that confirms in the last moment is not sent away. */
+	ev->deadline = conn->deadline + msecs_to_jiffies(TRY_FIRST_MS);
+	ev->forever = forever;
+	via_ether_start(ev, VIA_PHASE_ACCEPT);
+	set_peer(ev, c->vi, c->cookie, c->first_seq, c->mtu, c->frames,
+		 c->want_seal || ev->want_seal);
+}
+
 /* ops->accept */
 int via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 {
@@ -144,6 +163,7 @@ int via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 	struct via_ether_nic *nic = conn->nic->priv;
 	struct via_ether_vi *ev = vi->priv;
 	struct via_ether_req req;
+	bool pending;
 
 	local_bh_disable();
 	if (!take_req(nic, c->mac, c->vi, c->cookie, &req)) {
@@ -151,19 +171,18 @@ int via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 		return VIA_R_TIMEOUT;
 	}
 	via_ether_lock(vi);
-	ether_addr_copy(ev->peer_mac, c->mac);
-	/* Who confirms in the last moment is not sent away. */
-	ev->deadline = conn->deadline + msecs_to_jiffies(TRY_FIRST_MS);
-	ev->forever = req.forever;
-	via_ether_start(ev, VIA_PHASE_ACCEPT);
-	set_peer(ev, c->vi, c->cookie, c->first_seq, c->mtu, c->frames,
-		 c->want_seal || ev->want_seal);
+	/* An attempt that is over by now has its verdict. */
+	pending = vi->state == VIA_STATE_PENDING;
+	if (pending)
+		start_accept(ev, conn, c, req.forever);
 	via_ether_unlock(vi);
-	via_ether_remember(nic, c, VIA_WIRE_ACCEPT, 0);
-	via_ether_conn_tick(ev);
+	if (pending) {
+		via_ether_remember(nic, c, VIA_WIRE_ACCEPT, 0);
+		via_ether_conn_tick(ev);
+	}
 	drop_taken(&req);
 	local_bh_enable();
-	return 0;
+	return pending ? 0 : VIA_R_TIMEOUT;
 }
 
 /* ops->reject */

@@ -343,6 +343,8 @@ bool via_ether_send_name(struct via_ether_nic *nic, const u8 *mac, u8 type,
 
 /* name.c */
 int via_ether_resolve(struct via_nic *ka, struct via_names *q);
+/* Those that ask for names return at once, now and from now on. */
+void via_ether_names_end(struct via_ether_nic *nic);
 void via_ether_name_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h);
@@ -354,6 +356,7 @@ void via_ether_held_free(struct via_ether_vi *ev);
 
 /* peer.c */
 int via_ether_vi_create(struct via_vi *vi);
+void via_ether_vi_forget(struct via_vi *vi);
 void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase);
 void via_ether_forget(struct via_ether_vi *ev);
 void via_ether_disconnect(struct via_vi *vi, bool tell);

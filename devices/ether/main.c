@@ -201,11 +201,6 @@ static void nic_mem_unmap(struct via_nic *ka, struct via_mem_map *map,
 	nic->ops->mem_unmap(nic, map, pages, npages);
 }
 
-static void conn_free(struct via_conn *conn)
-{
-	/* All we know of it lies inside. */
-}
-
 const struct via_transport_ops via_ether_transport = {
 	.send = via_ether_send,
 	.disconnect = via_ether_disconnect,
@@ -214,11 +209,11 @@ const struct via_transport_ops via_ether_transport = {
 static const struct via_device_ops device_ops = {
 	.vi_priv_size = sizeof(struct via_ether_vi),
 	.vi_create = via_ether_vi_create,
+	.vi_forget = via_ether_vi_forget,
 	.connect = via_ether_connect,
 	.peer_connect = via_ether_peer_connect,
 	.accept = via_ether_accept,
 	.reject = via_ether_reject,
-	.conn_free = conn_free,
 	.resolve = via_ether_resolve,
 	.group = &via_ether_group,
 	.transport = &via_ether_transport,
@@ -325,6 +320,8 @@ void via_ether_break_strangers(struct via_ether_nic *nic)
 
 void via_ether_unregister(struct via_ether_nic *nic)
 {
+	/* RTNL may be held: what can be waited for is cut short. */
+	via_ether_names_end(nic);
 	via_nic_unregister(nic->ka);
 	via_ether_timer_stop(nic);
 	local_bh_disable();

@@ -86,6 +86,12 @@ void via_ether_forget(struct via_ether_vi *ev)
 	spin_unlock(&nic->lock);
 }
 
+/* ops->vi_forget: both queue locks held, and the state may be any. */
+void via_ether_vi_forget(struct via_vi *vi)
+{
+	via_ether_forget(vi->priv);
+}
+
 /* transport->disconnect: both queue locks held. */
 void via_ether_disconnect(struct via_vi *vi, bool tell)
 {

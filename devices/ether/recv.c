@@ -389,7 +389,7 @@ static __always_inline void rx_ack(struct via_vi *vi,
 	spin_lock(&vi->sq.lock);
 	/* The connection may be another one by now. */
 	if (likely(ev->cookie == h->cookie && ev->reliable &&
-		   ev->phase == VIA_PHASE_CONNECTED && !vi->broken))
+		   ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi)))
 		via_ether_ack(vi, h->ack, sack);
 	spin_unlock(&vi->sq.lock);
 }
@@ -425,7 +425,7 @@ static void rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 	u32 st = 0, una;
 
 	spin_lock(&vi->sq.lock);
-	if (ev->cookie == h->cookie && !vi->broken) {
+	if (ev->cookie == h->cookie && !via_vi_is_broken(vi)) {
 		if (h->reason == VIA_WIRE_R_NO_RECEIVE ||
 		    h->reason == VIA_WIRE_R_RECEIVE)
 			st = VIA_ST_REMOTE_DESC_ERROR;
@@ -467,12 +467,12 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 		via_ether_seal_fits(ev, h);
 	if (known)
 		ev->last_rx = jiffies;
-	if (known && !vi->broken) {
+	if (known && !via_vi_is_broken(vi)) {
 		ev->both = true;
 		due = rx_reliable(vi, h, f);
 		ev->both = false;
 		/* Goes on sending, too, what waited for a read. */
-		if (!vi->broken)
+		if (!via_vi_is_broken(vi))
 			via_ether_ack(vi, h->ack, 0);
 		if (due == ACK_FORCE ||
 		    (due == ACK_DUE && ev->acked != ev->rx.next))
@@ -519,7 +519,7 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		return rx_both(nic, vi, h, f);
 	}
 	ev->last_rx = jiffies;
-	if (unlikely(vi->broken)) {
+	if (unlikely(via_vi_is_broken(vi))) {
 		spin_unlock(&vi->rq.lock);
 		return;
 	}

@@ -400,7 +400,7 @@ int via_ether_send(struct via_vi *vi)
 	struct via_ether_vi *ev = vi->priv;
 
 	lockdep_assert_held(&vi->sq.lock);
-	if (unlikely(vi->broken || ev->phase != VIA_PHASE_CONNECTED))
+	if (unlikely(via_vi_is_broken(vi) || ev->phase != VIA_PHASE_CONNECTED))
 		return 0;
 	if (likely(send_one(vi, ev)) && likely(!via_send_sleep(vi))) {
 		ev->tx_busy = false;

@@ -179,7 +179,7 @@ static void tick_hot(struct via_ether_vi *ev)
 		via_ether_conn_tick(ev);
 		return;
 	}
-	if (ev->phase == VIA_PHASE_CONNECTED && !vi->broken) {
+	if (ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi)) {
 		if (ev->reliable) {
 			check_rto(ev);
 			check_way(ev);
@@ -205,7 +205,7 @@ static void tick_live(struct via_ether_vi *ev)
 	spin_lock(&vi->sq.lock);
 	spin_lock(&vi->rq.lock);
 	silent = jiffies - ev->last_rx;
-	if (ev->phase != VIA_PHASE_CONNECTED || vi->broken) {
+	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
 		/* someone else was faster */
 	} else if (silent >= via_ether_dead()) {
 		give_up(ev);

@@ -169,6 +169,7 @@ struct via_ether_frame {
  * @reset_tokens: lock: resets that may be answered before @reset_refill
  * @reset_refill: lock: jiffies
  * @asks:	lock: questions for names under way
+ * @leaving:	lock to write: the NIC is being unregistered, nothing is waited for
  * @name_tokens, @name_refill: lock: likewise, answers to such questions
  */
 struct via_ether_nic {
@@ -212,6 +213,7 @@ struct via_ether_nic {
 	u32 reset_tokens;
 	unsigned long reset_refill;
 	struct list_head asks;
+	bool leaving;
 	u32 name_tokens;
 	unsigned long name_refill;
 };

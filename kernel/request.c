@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Connection requests that reach this host, and those that wait for them.
+ *
+ * A server waits (struct via_waiter) before it has a VI.  A request that
+ * finds a waiter becomes a struct via_conn: on nic->conns until the program
+ * accepts or rejects it, or the client gives up.
+ */
+
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/slab.h>
+#include "connect.h"
+#include "loop.h"
+#include "stats.h"
+#include "user.h"
+#include "vi.h"
+
+/*
+ * Waiters and requests that were matched and not answered: each has a place,
+ * of its user's, its NIC handle's and its NIC's.  A signal leaves a waiter
+ * behind, and no program has to answer, so these are what bounds both lists.
+ */
+#define VIA_PLACES_FILE 1024
+#define VIA_PLACES_NIC 4096
+
+/**
+ * struct via_waiter - a program in VipConnectWait
+ * @link:	nic->conn_lock: on nic->waiters until matched
+ * @own:	nic->conn_lock: on file->waiters
+ * @id:		constant
+ * @busy:	nic->conn_lock: a thread sleeps on it
+ * @local:	constant: address waited on
+ * @conn:	nic->conn_lock: the request that matched
+ * @wait:	the sleeper
+ */
+struct via_waiter {
+	struct list_head link;
+	struct list_head own;
+	u32 id;
+	bool busy;
+	struct via_net_addr local;
+	struct via_conn *conn;
+	wait_queue_head_t wait;
+};
+
+static void via_conn_release(struct kref *ref)
+{
+	struct via_conn *conn = container_of(ref, struct via_conn, ref);
+
+	if (conn->client)
+		via_vi_put(conn->client);
+	kfree(conn);
+	atomic_long_inc(&via_gone.conns);
+}
+
+void via_conn_get(struct via_conn *conn)
+{
+	kref_get(&conn->ref);
+}
+EXPORT_SYMBOL_GPL(via_conn_get);
+
+void via_conn_put(struct via_conn *conn)
+{
+	kref_put(&conn->ref, via_conn_release);
+}
+EXPORT_SYMBOL_GPL(via_conn_put);
+
+struct via_conn *via_conn_alloc(struct via_nic *nic,
+				const struct via_net_addr *local,
+				const struct via_net_addr *remote,
+				const struct via_vi_attrs *attrs,
+				unsigned long deadline)
+{
+	struct via_conn *conn = kzalloc(sizeof(*conn), GFP_ATOMIC);
+
+	if (!conn)
+		return NULL;
+	kref_init(&conn->ref);
+	INIT_LIST_HEAD(&conn->link);
+	conn->nic = nic;
+	conn->local = *local;
+	conn->remote = *remote;
+	conn->attrs = *attrs;
+	conn->deadline = deadline;
+	atomic_long_inc(&via_made.conns);
+	return conn;
+}
+
+int via_conn_offer(struct via_conn *conn)
+{
+	struct via_nic *nic = conn->nic;
+	struct via_waiter *w;
+	int ret = -ENOENT;
+
+	spin_lock_bh(&nic->conn_lock);
+	/* Cancelled before it was offered: its client has its verdict. */
+	if (conn->dead) {
+		spin_unlock_bh(&nic->conn_lock);
+		return 0;
+	}
+	list_for_each_entry(w, &nic->waiters, link) {
+		if (!via_disc_equal(&w->local, &conn->local))
+			continue;
+		list_del_init(&w->link);
+		via_conn_get(conn);
+		w->conn = conn;
+		wake_up_all(&w->wait);
+		ret = 0;
+		break;
+	}
+	spin_unlock_bh(&nic->conn_lock);
+	return ret;
+}
+
+struct via_conn *via_conn_incoming(struct via_nic *nic,
+				   const struct via_net_addr *local,
+				   const struct via_net_addr *remote,
+				   const struct via_vi_attrs *attrs,
+				   unsigned long timeout, const void *priv,
+				   size_t priv_len)
+{
+	struct via_conn *conn;
+	int ret;
+
+	if (WARN_ON_ONCE(priv_len > VIA_CONN_PRIV))
+		return ERR_PTR(-EINVAL);
+	if (!via_addr_ok(local) || !via_addr_ok(remote))
+		return ERR_PTR(-EINVAL);
+	conn = via_conn_alloc(nic, local, remote, attrs, via_now() +
+			      min_t(unsigned long, timeout, VIA_CONN_FOREVER));
+	if (!conn)
+		return ERR_PTR(-ENOMEM);
+	if (priv_len)
+		memcpy(conn->priv, priv, priv_len);
+	ret = via_conn_offer(conn);
+	if (ret) {
+		via_conn_put(conn);
+		return ERR_PTR(ret);
+	}
+	return conn;
+}
+EXPORT_SYMBOL_GPL(via_conn_incoming);
+
+static bool via_place_free(const struct via_file *f)
+{
+	return f->places < VIA_PLACES_FILE && f->nic->places < VIA_PLACES_NIC;
+}
+
+static void via_place_take(struct via_file *f)
+{
+	lockdep_assert_held(&f->nic->conn_lock);
+	f->places++;
+	f->nic->places++;
+}
+
+static void via_place_give(struct via_file *f)
+{
+	lockdep_assert_held(&f->nic->conn_lock);
+	f->places--;
+	f->nic->places--;
+	via_user_uncharge(f->user, VIA_QUOTA_WAITERS, 1);
+}
+
+/*
+ * Off nic->conns, or off the list of a dying handle, where it has no place
+ * any more: its reference is the caller's then.
+ */
+static bool via_conn_unlist(struct via_conn *conn)
+{
+	if (list_empty(&conn->link))
+		return false;
+	list_del_init(&conn->link);
+	if (conn->file)
+		via_place_give(conn->file);
+	conn->file = NULL;
+	return true;
+}
+
+void via_conn_cancel(struct via_conn *conn)
+{
+	struct via_nic *nic = conn->nic;
+	bool listed;
+
+	spin_lock_bh(&nic->conn_lock);
+	conn->dead = true;
+	listed = via_conn_unlist(conn);
+	spin_unlock_bh(&nic->conn_lock);
+	if (listed)
+		via_conn_put(conn);
+}
+EXPORT_SYMBOL_GPL(via_conn_cancel);
+
+struct via_conn *via_conn_take(struct via_file *f, u32 id)
+{
+	struct via_nic *nic = f->nic;
+	struct via_conn *conn, *found = NULL;
+
+	spin_lock_bh(&nic->conn_lock);
+	list_for_each_entry(conn, &nic->conns, link) {
+		if (conn->id != id || conn->file != f)
+			continue;
+		via_conn_unlist(conn);
+		found = conn;
+		break;
+	}
+	spin_unlock_bh(&nic->conn_lock);
+	return found;
+}
+
+bool via_conn_untake(struct via_file *f, struct via_conn *conn)
+{
+	bool dead;
+
+	spin_lock_bh(&f->nic->conn_lock);
+	dead = conn->dead;
+	if (!dead) {
+		/* Free or not: one at a time comes back, under f->mutex. */
+		via_user_charge_again(f->user, VIA_QUOTA_WAITERS, 1);
+		via_place_take(f);
+		conn->file = f;
+		list_add(&conn->link, &f->nic->conns);
+	}
+	spin_unlock_bh(&f->nic->conn_lock);
+	return !dead;
+}
+
+static void via_conn_answer_no(struct via_conn *conn)
+{
+	struct via_nic *nic = conn->nic;
+	int idx;
+
+	if (conn->client) {
+		via_loop_reject(conn);
+	} else if (nic->ops->reject && via_nic_enter(nic, &idx)) {
+		nic->ops->reject(conn);
+		via_nic_leave(nic, idx);
+	}
+	via_conn_put(conn);
+}
+
+static struct via_waiter *via_waiter_new(struct via_file *f,
+					 const struct via_net_addr *local)
+{
+	struct via_nic *nic = f->nic;
+	struct via_waiter *w = kzalloc(sizeof(*w), GFP_KERNEL_ACCOUNT);
+
+	if (!w)
+		return NULL;
+	if (!via_user_charge(f->user, VIA_QUOTA_WAITERS, 1)) {
+		kfree(w);
+		return NULL;
+	}
+	init_waitqueue_head(&w->wait);
+	w->local = *local;
+	w->busy = true;
+	spin_lock_bh(&nic->conn_lock);
+	if (!via_place_free(f)) {
+		spin_unlock_bh(&nic->conn_lock);
+		via_user_uncharge(f->user, VIA_QUOTA_WAITERS, 1);
+		kfree(w);
+		return NULL;
+	}
+	via_place_take(f);
+	do {
+		w->id = ++nic->waiter_id;
+	} while (!w->id);
+	list_add_tail(&w->link, &nic->waiters);
+	list_add_tail(&w->own, &f->waiters);
+	spin_unlock_bh(&nic->conn_lock);
+	return w;
+}
+
+/* Go on with a wait that a signal broke. */
+static struct via_waiter *via_waiter_find(struct via_file *f, u32 id)
+{
+	struct via_waiter *w, *found = NULL;
+
+	spin_lock_bh(&f->nic->conn_lock);
+	list_for_each_entry(w, &f->waiters, own) {
+		if (w->id == id && !w->busy) {
+			w->busy = true;
+			found = w;
+			break;
+		}
+	}
+	spin_unlock_bh(&f->nic->conn_lock);
+	return found;
+}
+
+/*
+ * The sleep is over.  Returns the verdict; unless a signal broke it, the
+ * waiter is gone and a request that matched is on nic->conns.
+ */
+static int via_waiter_finish(struct via_file *f, struct via_waiter *w,
+			     long left, struct via_conn_wait *arg)
+{
+	struct via_nic *nic = f->nic;
+	struct via_conn *conn;
+	bool dead;
+
+	spin_lock_bh(&nic->conn_lock);
+	/* Set before the teardown takes conn_lock: it finds what we list. */
+	dead = READ_ONCE(f->dead) || READ_ONCE(nic->dead);
+	conn = w->conn;
+	if (!conn && left < 0 && !dead) {
+		w->busy = false;
+		arg->waiter = w->id;
+		spin_unlock_bh(&nic->conn_lock);
+		return -EINTR;
+	}
+	list_del(&w->link);
+	list_del(&w->own);
+	if (conn && !dead) {
+		do {
+			conn->id = ++nic->conn_id;
+		} while (!conn->id);
+		conn->file = f;
+		/* Reference and place move from the waiter to the list. */
+		list_add_tail(&conn->link, &nic->conns);
+		arg->conn = conn->id;
+		arg->remote = conn->remote;
+		arg->attrs = conn->attrs;
+	} else {
+		via_place_give(f);
+	}
+	spin_unlock_bh(&nic->conn_lock);
+	kfree(w);
+	if (!dead)
+		return conn ? 0 : VIA_R_TIMEOUT;
+	if (conn)
+		via_conn_answer_no(conn);
+	return -ESHUTDOWN;
+}
+
+static bool via_waiter_woken(const struct via_file *f,
+			     const struct via_waiter *w)
+{
+	return READ_ONCE(w->conn) || READ_ONCE(f->dead) ||
+	       READ_ONCE(f->nic->dead);
+}
+
+/*
+ * Not in jiffies: where a virtual CPU was not run for a while they are late,
+ * catch up at once, and a wait counted in them is shorter than asked.
+ */
+static long via_waiter_sleep(struct via_file *f, struct via_waiter *w, u64 ns)
+{
+	ktime_t limit = ns_to_ktime(min_t(u64, ns, KTIME_MAX));
+	int ret = wait_event_interruptible_hrtimeout(w->wait,
+						     via_waiter_woken(f, w),
+						     limit);
+
+	return ret == -ETIME ? 0 : ret ? ret : 1;
+}
+
+int via_conn_wait(struct via_file *f, struct via_conn_wait *arg)
+{
+	struct via_nic *nic = f->nic;
+	struct via_waiter *w;
+	long left;
+
+	if (!via_addr_ok(&arg->local))
+		return VIA_R_INVALID_PARAMETER;
+	if (arg->local.host_len && !via_addr_is_own(nic, &arg->local))
+		return VIA_R_INVALID_PARAMETER;
+
+	/* Under the mutex, so that a teardown finds every waiter. */
+	mutex_lock(&f->mutex);
+	if (f->dead || nic->dead)
+		w = ERR_PTR(-ESHUTDOWN);
+	else
+		w = arg->waiter ? via_waiter_find(f, arg->waiter) :
+				  via_waiter_new(f, &arg->local);
+	mutex_unlock(&f->mutex);
+	if (IS_ERR(w))
+		return PTR_ERR(w);
+	if (!w)
+		return arg->waiter ? VIA_R_INVALID_PARAMETER :
+				     VIA_R_ERROR_RESOURCE;
+
+	left = via_waiter_sleep(f, w, arg->timeout);
+	return via_waiter_finish(f, w, left, arg);
+}
+
+int via_conn_reject(struct via_file *f, u32 id)
+{
+	struct via_conn *conn = via_conn_take(f, id);
+
+	if (!conn)
+		return VIA_R_INVALID_PARAMETER;
+	via_conn_answer_no(conn);
+	return 0;
+}
+
+void via_conn_nic_gone(struct via_nic *nic)
+{
+	struct via_waiter *w;
+
+	/* One that comes later sees dead before it sleeps. */
+	spin_lock_bh(&nic->conn_lock);
+	list_for_each_entry(w, &nic->waiters, link)
+		wake_up_all(&w->wait);
+	spin_unlock_bh(&nic->conn_lock);
+}
+
+void via_conn_destroy_all(struct via_file *f)
+{
+	struct via_nic *nic = f->nic;
+	struct via_conn *conn, *n;
+	struct via_waiter *w, *m;
+	LIST_HEAD(conns);
+
+	lockdep_assert_held(&f->mutex);
+	spin_lock_bh(&nic->conn_lock);
+	list_for_each_entry_safe(w, m, &f->waiters, own) {
+		/* Nobody else will find it; a sleeper frees its own. */
+		list_del_init(&w->link);
+		if (w->busy) {
+			wake_up_all(&w->wait);
+			continue;
+		}
+		list_del(&w->own);
+		if (w->conn)
+			list_add(&w->conn->link, &conns);
+		kfree(w);
+		via_place_give(f);
+	}
+	list_for_each_entry_safe(conn, n, &nic->conns, link)
+		if (conn->file == f && via_conn_unlist(conn))
+			list_add(&conn->link, &conns);
+	spin_unlock_bh(&nic->conn_lock);
+
+	/* via_conn_cancel() may take one off meanwhile: one at a time. */
+	for (;;) {
+		spin_lock_bh(&nic->conn_lock);
+		conn = list_first_entry_or_null(&conns, struct via_conn, link);
+		if (conn)
+			list_del_init(&conn->link);
+		spin_unlock_bh(&nic->conn_lock);
+		if (!conn)
+			break;
+		via_conn_answer_no(conn);
+	}
+}
