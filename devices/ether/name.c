@@ -57,7 +57,9 @@ static int ask_once(struct via_ether_nic *nic, struct via_ether_ask *ask,
 	 * Bounded, so only what ends the process ends it: a program under a
 	 * shower of signals would ask anew for ever.
 	 */
-	left = wait_event_killable_timeout(ask->wait, one && answered(q),
+	left = wait_event_killable_timeout(ask->wait,
+					   (one && answered(q)) ||
+					   READ_ONCE(nic->leaving),
 					   via_ether_scaled(ms));
 	return left < 0 ? -EINTR : 0;
 }
@@ -76,14 +78,25 @@ int via_ether_resolve(struct via_nic *ka, struct via_names *q)
 	spin_unlock_bh(&nic->lock);
 	for (i = 0; i < n && !ret; i++) {
 		ret = ask_once(nic, &ask, rounds[i]);
-		if (!all && answered(q))
+		if ((!all && answered(q)) || READ_ONCE(nic->leaving))
 			break;
 	}
-	/* From here on nobody adds, nobody wakes. */
+	/* From here on no answer is added, and no wake-up comes. */
 	spin_lock_bh(&nic->lock);
 	list_del(&ask.link);
 	spin_unlock_bh(&nic->lock);
 	return ret;
+}
+
+void via_ether_names_end(struct via_ether_nic *nic)
+{
+	struct via_ether_ask *ask;
+
+	spin_lock_bh(&nic->lock);
+	WRITE_ONCE(nic->leaving, true);
+	list_for_each_entry(ask, &nic->asks, link)
+		wake_up(&ask->wait);
+	spin_unlock_bh(&nic->lock);
 }
 
 /* A bounded number of answers, so that nobody makes us a loudspeaker. */
