@@ -29,7 +29,7 @@ import threading
 import time
 
 from labkit import accel, initrd, kernels
-from labkit.base import BUILD, LabError, ensure_tools
+from labkit.base import BUILD, ROOT, LabError, ensure_tools
 from labkit.node import Node
 from labkit.wire import Wire
 
@@ -199,6 +199,20 @@ class Lab:
     def detach(self, node, *interfaces):
         for name in interfaces:
             node.sh(f"echo {name} >/sys/module/via_netdev/parameters/detach")
+
+    def native(self, node, *interfaces):
+        """Our own drivers for these NICs, IP addresses and all, and so
+        /dev/via_<interface>.  The modules above are there already."""
+        drivers = [initrd.native_driver(self.nics[int(name[3:])])
+                   for name in interfaces]
+        self.insmod(node, modules=("via_native", *dict.fromkeys(drivers)))
+        for name in interfaces:
+            node.sh(f"{ROOT}/tools/via-bind {name} native && "
+                    f"test -c /dev/via_{name}", 200)
+        # Links come up by themselves, some only after seconds.
+        for name in interfaces:
+            node.sh("until grep -q 1 /sys/class/net/"
+                    f"{name}/carrier; do sleep 0.1; done", 120)
 
     # What must be balanced at the end
 
