@@ -12,6 +12,9 @@
 #   make soak       hours under fire, can be interrupted (SOAK_ARGS=--help)
 #   make mutation   do the tests notice planted defects?
 #   make lint       checkpatch, sparse, W=1, gcc and clang
+#
+#   DEMO_ARGS, CHECK_ARGS, SOAK_ARGS and BENCH_ARGS are options of what is
+#   behind these: make check CHECK_ARGS=--help
 
 B      ?= build
 PREFIX ?= /usr/local

@@ -148,11 +148,14 @@ def make_head(text, file):
         match = re.match(r"#   (make(?: [a-z-]+)?)(?= |$)", row)
         if match:
             yield Named("command", match.group(1), file, number)
-        for match in re.finditer(r"\b([A-Z]+(?:_[A-Z]+)*)=([\w-]*)", row):
-            yield Named("make variable", match.group(1), file, number)
-            if match.group(2).startswith("--"):
-                yield Named("command", f"make {row.split()[2]} "
-                            f"{match.group()}", file, number)
+        for match in re.finditer(
+                r"\b([A-Z]+(?:_[A-Z]+)*)=|\b([A-Z_]+_ARGS)\b", row):
+            yield Named("make variable", match.group(1) or match.group(2),
+                        file, number)
+        match = re.search(r"make ([a-z-]+)\b.*?\b([A-Z_]+=--[\w-]+)", row)
+        if match:
+            yield Named("command", " ".join(("make", *match.groups())), file,
+                        number)
 
 
 def help_text(program, text):

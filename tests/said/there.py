@@ -31,7 +31,7 @@ class Project:
         env = {k: v for k, v in os.environ.items()
                if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
         return subprocess.run(command, cwd=self.root, text=True, env=env,
-                              stdin=subprocess.DEVNULL, timeout=60,
+                              stdin=subprocess.DEVNULL, timeout=300,
                               stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
 
