@@ -6,12 +6,15 @@
 #   make            modules, library, tools, tests
 #   make modules [KDIR=...]     kernel modules for one kernel
 #   make install [DESTDIR= PREFIX=/usr/local]
-#   make bench      figures, with the bars they are held to
+#   make bench      figures, with the bars they are held to (BENCH_ARGS=--help)
 #   make lab        a shell on two nodes
 #   make check-full every test on every NIC, level and kernel
 #   make soak       hours under fire, can be interrupted (SOAK_ARGS=--help)
 #   make mutation   do the tests notice planted defects?
 #   make lint       checkpatch, sparse, W=1, gcc and clang
+#
+#   DEMO_ARGS, CHECK_ARGS, SOAK_ARGS and BENCH_ARGS are options of what is
+#   behind these: make check CHECK_ARGS=--help
 
 B      ?= build
 PREFIX ?= /usr/local
@@ -89,7 +92,7 @@ install-udev:
 	install -m 644 tools/udev/via.conf $(DESTDIR)/usr/lib/sysusers.d/
 	test -n "$(DESTDIR)" || getent group via >/dev/null || groupadd -r via
 
-.PHONY: setup demo check check-full soak mutation lab lint
+.PHONY: setup demo check check-full soak bench mutation lab lint
 setup:
 	tools/lab/setup.sh
 
@@ -104,6 +107,10 @@ check-full: setup
 
 soak: setup
 	tests/soak/soak.py $(SOAK_ARGS)
+
+# Builds what it measures, for the kernel of its guests.
+bench: setup
+	tests/bench/bench.py $(BENCH_ARGS)
 
 mutation: setup user
 	tests/mutation/mutation.py $(MUTANTS)

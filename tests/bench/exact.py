@@ -4,11 +4,11 @@
 import json
 import os
 
+from labkit.initrd import NATIVE
+
 PEER = "--peer-netns peer"
 VIA = f"--exact -d via_eth0 --peer-dev via_eth1 {PEER}"
 SOCK = f"--exact {PEER}"
-NATIVE = {"tulip": "via_tulip", "e1000": "via_e1000", "e1000e": "via_e1000",
-          "i82559er": "via_eepro100"}
 # The 82574L's model lets interrupts rest for 128 us whatever is asked, and
 # exact mode counts that.
 NATIVE_EXACT = ("tulip", "e1000", "i82559er")

@@ -7,17 +7,21 @@ steps need no guest and take no time.
 
 import json
 import os
+import re
 import select
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
-from labkit.base import BUILD, LabError, ensure_tools
+from labkit import patience, running
+from labkit.base import BUILD, ROOT, LabError, ensure_tools
 from runner import StepFailed
 
+LAB = os.path.join(ROOT, "tools/lab/lab")
 NODE = [bytes((0x52, 0x54, 0, 0, 0, n)) for n in range(1, 10)]
 
 
@@ -374,9 +378,89 @@ def kernel_log_watch():
         expect(not BAD.search(line) or FINE.search(line), f"cried: {line}")
 
 
+def lab_command(*words, status=0):
+    """What `lab` prints."""
+    done = subprocess.run([LAB, *words], text=True, stderr=subprocess.STDOUT,
+                          stdout=subprocess.PIPE, timeout=60)
+    expect(done.returncode == status, f"lab {' '.join(words)} ended with "
+           f"status {done.returncode}: {done.stdout}")
+    return done.stdout
+
+
+def wire_from_outside():
+    """`lab wire` changes and shows the wires of a lab that runs, and says
+    what is wrong with a setting."""
+    with Bench() as bench, running.announced("run", bench.folder.name, 1):
+        os.rename(f"{bench.folder.name}/s.control",
+                  f"{bench.folder.name}/w0.control")
+
+        def wire(*words, **more):
+            return lab_command("wire", "--lab", str(os.getpid()), *words,
+                               **more)
+
+        wire("loss=1,delay=1500us", "cut=0,1")
+        shown = wire("show")
+        for word in ("loss=1 ", "delay=1500us ", "cut=0,1 ", "rate=0 "):
+            expect(word in shown, f"no '{word}' in {shown}")
+        expect(shown == wire("0", "show"), "its only wire is another one")
+        wire("loss=0", "delay=0", "cut=none")
+        expect(bench.numbers(50, 50) == list(range(50)), "it changed nothing")
+        expect("port 0: in_frames=51" in wire("show"), wire("show"))
+        for words, why in ((("hope=1",), "no setting 'hope'"),
+                           (("loss=2",), "0 to 1"), (("1", "show"), "no wire"),
+                           (("loss",), "KEY=VALUE"), (("pcap", "x"), "which")):
+            said = wire(*words, status=1)
+            expect(why in said, f"lab wire {' '.join(words)}: {said}")
+        expect("loss=0 " in wire("show"), "a refused setting took hold")
+    expect("process 1" in lab_command("wire", "--lab", "1", "show", status=1),
+           "a lab where none is")
+
+
+def bad_options():
+    """What cannot be is said before anything boots."""
+    for words, why in ((("--native", "--nic", "rtl8139"), "no native driver"),
+                       (("--boot-limit", "soon"), "number of seconds"),
+                       (("--wire", "loss"), "KEY=VALUE")):
+        said = lab_command("run", *words, "--", "true", status=1)
+        expect(why in said, f"lab run {' '.join(words)}: {said}")
+
+
+def boot_patience():
+    """Time without a processor does not count, a word on the console begins
+    the count anew, and there is an end to it."""
+    with tempfile.NamedTemporaryFile() as console:
+        starved = patience.Patience(
+            0.3, console.name, lambda begin=time.monotonic():
+            time.monotonic() - begin)
+        silent = patience.Patience(0.3, console.name, lambda: 0)
+        telling = patience.Patience(0.3, console.name, lambda: 0)
+        for _ in range(4):
+            time.sleep(0.1)
+            console.write(b"a word\n")
+            console.flush()
+            expect(not telling.over(), "what grows is given up")
+        expect(not starved.over(), "the host's other work counts")
+        silent.size = os.path.getsize(console.name)
+        expect(silent.over(), "silence does not count")
+        starved.begin -= patience.CAP * 0.3
+        expect(starved.over(), "it has no end")
+    # And what it goes by: two that want one processor, a second long.
+    burn = ("import os, time; os.sched_setaffinity(0, [min("
+            "os.sched_getaffinity(0))]); end = time.monotonic() + 1\n"
+            "while time.monotonic() < end: pass")
+    jobs = [subprocess.Popen([sys.executable, "-c", burn]) for _ in range(2)]
+    time.sleep(0.9)
+    seconds = patience.waited([job.pid for job in jobs])
+    for job in jobs:
+        job.wait()
+    expect(seconds > 0.2 or not os.path.exists("/proc/self/schedstat"),
+           f"two on one processor waited {seconds:.2f} s")
+
+
 SWITCH_STEPS = (clean_wire, learning, bad_wire, bursts, far_reordering,
                 one_way, forgetful, only_one_type, slow_wire, nobody_reads,
-                recording, bad_settings, kernel_log_watch)
+                recording, bad_settings, kernel_log_watch, wire_from_outside,
+                bad_options, boot_patience)
 
 
 # In guests
@@ -466,11 +550,51 @@ GUEST_STEPS = (commands, names_and_wires, clock, warning_is_seen,
                reset_and_return)
 
 
+# Of the command: node 1 pings until the wire is cut, and then says so.
+UNTIL_CUT = ("1: readlink /sys/class/net/eth0/device/driver; "
+             "test -c /dev/via_eth0 && viainfo -d via_eth0; echo up; "
+             "while busybox ping -c 1 -W 2 10.0.0.2 >/dev/null; do "
+             "sleep 0.1; done; echo cut")
+
+
+def native_by_command():
+    """`lab run --native`: our driver, the address, the VI NIC; its wire is
+    cut from outside."""
+    job = subprocess.Popen(
+        [LAB, "run", "-n", "2", "--nic", "tulip", "--native", "-t", "60",
+         "--boot-limit", "150", "--", UNTIL_CUT], text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    said = []
+    try:
+        for line in job.stdout:
+            said.append(line)
+            if line == "up\n":
+                lab_command("wire", "--lab", str(job.pid), "0", "cut=1")
+        expect(job.wait(60) == 0, f"status {job.returncode}: {said}")
+    finally:
+        job.terminate()
+        job.wait(60)
+        job.stdout.close()
+    text = "".join(said)
+    expect("drivers/via_tulip\n" in text, f"not our driver: {text}")
+    expect(re.search(r"via_eth0", text) and "cut\n" in text,
+           f"no VI NIC, or no cut: {text}")
+
+
+def boot_limit_is_told():
+    """A guest that has no time to boot: the error says how to give it more."""
+    said = lab_command("run", "--boot-limit", "0.01", "--", "true", status=1)
+    expect("did not boot: no word on its console for 0.01 s" in said and
+           patience.VARIABLE in said, said)
+
+
 def run(check):
     """All of it, as steps of a Check."""
     from runner import Session
     ensure_tools()
     for function in SWITCH_STEPS:
+        check.step(f"lab: {function.__name__.replace('_', ' ')}", function)
+    for function in (native_by_command, boot_limit_is_told):
         check.step(f"lab: {function.__name__.replace('_', ' ')}", function)
     session = Session(check, "lab guests", modules=False, nodes=2,
                       nics=["e1000", "tulip"])

@@ -7,14 +7,13 @@ import time
 
 import steps
 from labkit.base import ROOT
+from labkit.initrd import NATIVE as DRIVERS
 from runner import Session, StepFailed
 
 BIND = f"{ROOT}/tools/via-bind"
 STREAM = f"{ROOT}/tests/check/stream.py"
 # A read of what is not mapped is a fault there, and told.
 IOMMU = ["-machine", "q35,kernel-irqchip=split", "-device", "intel-iommu"]
-DRIVERS = {"tulip": "via_tulip", "e1000": "via_e1000", "e1000e": "via_e1000",
-           "i82559er": "via_eepro100"}
 
 
 class NativeSession(Session):

@@ -29,6 +29,9 @@ def on_host(check, full_plan=False):
         check.step("build: for ASan and UBSan", steps.build_sanitized, check,
                    "asan")
     check.step("unit tests", steps.units, check)
+    check.step("what documents name is there", steps.said, check)
+    check.step("wrong names in documents are told", steps.said, check,
+               "--selftest")
     check.step("10,000,000 frames through the parser", steps.fuzz, check,
                10000000)
 

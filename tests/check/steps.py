@@ -55,6 +55,11 @@ def fuzz(check, runs):
     check.host(["make", "-s", "fuzz", f"FUZZ_RUNS={runs}"], 900)
 
 
+def said(check, *words):
+    """Whether there is what documents name; or whether that is noticed."""
+    check.host([os.path.join(ROOT, "tests/said/said.py"), *words], 300)
+
+
 SANITIZERS = {
     # The library has a fence that gcc's TSan does not know; clang's does.
     "tsan": ["CC=clang", "SAN=thread", "CFLAGS=-O1 -g"],

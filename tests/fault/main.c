@@ -125,10 +125,15 @@ int main(int argc, char **argv)
 {
 	const char *device = "via_lo", *only = NULL, *module = NULL,
 	      *interface = NULL;
+	static const struct option longs[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
 	unsigned int bad;
 	int c;
 
-	while ((c = getopt(argc, argv, "d:s:f:o:m:a:h")) != -1) {
+	while ((c = getopt_long(argc, argv, "d:s:f:o:m:a:h", longs,
+				NULL)) != -1) {
 		if (c == 'd') {
 			device = optarg;
 		} else if (c == 's') {

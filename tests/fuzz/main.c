@@ -47,6 +47,7 @@ static const struct option longs[] = {
 	{ "guided", no_argument, &opt.guided, 1 },
 	{ "memory", no_argument, &opt.memory, 1 },
 	{ "limits", no_argument, &opt.limits, 1 },
+	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
 };
 

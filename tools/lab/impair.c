@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,6 +149,7 @@ static const struct key *find(const struct key *k, const char *word, size_t len)
 
 const char *setting_take(struct settings *s, const char *word)
 {
+	static char unknown[256];
 	const char *eq = strchr(word, '=');
 	const struct key *k;
 	size_t len;
@@ -171,6 +173,60 @@ const char *setting_take(struct settings *s, const char *word)
 	if (k)
 		return take_ports((void *)((char *)s + k->at), eq) ?
 		       k->wants : NULL;
-	return "settings are loss burst dup reorder gap hold corrupt slip seed "
-	       "delay jitter rate queue only forget cut deaf mute";
+	snprintf(unknown, sizeof(unknown),
+		 "no setting '%.*s': there are loss burst dup reorder gap hold "
+		 "corrupt slip seed delay jitter rate queue only forget cut "
+		 "deaf mute", len < 30 ? (int)len : 30, word);
+	return unknown;
+}
+
+/* In the largest unit that leaves a whole number. */
+static void put_number(char *to, size_t size, uint64_t value,
+		       const struct unit *u)
+{
+	const struct unit *best = NULL;
+
+	for (; u->name; u++)
+		if (value % (uint64_t)u->factor == 0 &&
+		    (!best || u->factor >= best->factor))
+			best = u;
+	snprintf(to, size, "%llu%s", best ?
+		 (unsigned long long)(value / (uint64_t)best->factor) : 0ull,
+		 best && value ? best->name : "");
+}
+
+static void put_ports(char *to, size_t size, uint64_t mask)
+{
+	size_t at = 0;
+
+	if (!mask)
+		snprintf(to, size, "none");
+	for (unsigned int i = 0; mask && i < 64 && at + 4 < size; i++)
+		if (mask >> i & 1)
+			at += snprintf(to + at, size - at, "%s%u",
+				       at ? "," : "", i);
+}
+
+size_t settings_put(char *to, size_t size, const struct settings *s)
+{
+	const char *base = (const char *)s;
+	const struct key *k;
+	char text[64];
+	size_t at = 0;
+
+	for (k = shares; k->name; k++)
+		at += snprintf(to + at, size - at, "%s=%g ", k->name,
+			       *(const double *)(base + k->at));
+	for (k = numbers; k->name; k++) {
+		put_number(text, sizeof(text),
+			   *(const uint64_t *)(base + k->at), k->units);
+		at += snprintf(to + at, size - at, "%s=%s ", k->name, text);
+	}
+	for (k = masks; k->name; k++) {
+		put_ports(text, sizeof(text),
+			  *(const uint64_t *)(base + k->at));
+		at += snprintf(to + at, size - at, "%s=%s ", k->name, text);
+	}
+	return at + snprintf(to + at, size - at, "only=%llx",
+			     (unsigned long long)s->only);
 }

@@ -9,6 +9,7 @@
 #ifndef LAB_IMPAIR_H
 #define LAB_IMPAIR_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum dice { LOSS, CORRUPT, SLIP, SLIP_WHERE, DUP, REORDER, REORDER_BY, JITTER };
@@ -41,6 +42,9 @@ extern struct settings wire;
  * Nothing changes when something is wrong.
  */
 const char *setting_take(struct settings *s, const char *word);
+
+/* All of them as words that setting_take() takes; returns the length. */
+size_t settings_put(char *to, size_t size, const struct settings *s);
 
 /* The die for one decision: 0 to 2^64 - 1, and as a share of 1. */
 uint64_t dice_roll(unsigned int port, uint64_t number, enum dice kind);

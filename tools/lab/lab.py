@@ -28,8 +28,8 @@ import tempfile
 import threading
 import time
 
-from labkit import accel, initrd, kernels
-from labkit.base import BUILD, LabError, ensure_tools
+from labkit import accel, initrd, kernels, patience
+from labkit.base import BUILD, ROOT, LabError, ensure_tools
 from labkit.node import Node
 from labkit.wire import Wire
 
@@ -68,12 +68,13 @@ class Lab:
     kernel: "6.1", "6.12", "debug-6.1" or "kcsan-6.1".
     wire: settings for all wires, see labkit.wire.Wire.
     exact: one guest that counts instructions.
+    boot_limit: seconds that a booting guest may take, see labkit.patience.
     append: more words for the kernel's command line.
     """
 
     def __init__(self, nodes=2, nics=("virtio-net",), kernel="6.1", cpus=1,
                  mem=None, wire=None, exact=False, logdir=None, append="",
-                 accelerator=None, qemu_args=()):
+                 accelerator=None, qemu_args=(), boot_limit=None):
         if isinstance(nics, str):
             nics = [nics]
         if not 1 <= nodes <= 9:
@@ -92,12 +93,13 @@ class Lab:
         self.slow = kernel in kernels.FRAGMENTS
         self.debug = kernel.startswith("debug")
         self.mem = mem or (1024 if self.slow else 512)
+        self.boot_limit = patience.boot_limit(boot_limit,
+                                              300 if self.slow else 120)
         ensure_tools()
         self.initrd = initrd.build(self.kernel)
         self.accel = "tcg" if exact else accel.choose(
             accelerator, kernels.kernel("6.1"),
             initrd.build(kernels.kernel("6.1")))
-        self.boot_limit = 300 if self.slow else 120
         self.logdir = os.path.abspath(logdir) if logdir else new_logdir()
         os.makedirs(self.logdir, exist_ok=True)
         self.wire_settings = dict(wire or {})
@@ -199,6 +201,20 @@ class Lab:
     def detach(self, node, *interfaces):
         for name in interfaces:
             node.sh(f"echo {name} >/sys/module/via_netdev/parameters/detach")
+
+    def native(self, node, *interfaces):
+        """Our own drivers for these NICs, IP addresses and all, and so
+        /dev/via_<interface>.  The modules above are there already."""
+        drivers = [initrd.native_driver(self.nics[int(name[3:])])
+                   for name in interfaces]
+        self.insmod(node, modules=("via_native", *dict.fromkeys(drivers)))
+        for name in interfaces:
+            node.sh(f"{ROOT}/tools/via-bind {name} native && "
+                    f"test -c /dev/via_{name}", 200)
+        # Links come up by themselves, some only after seconds.
+        for name in interfaces:
+            node.sh("until grep -q 1 /sys/class/net/"
+                    f"{name}/carrier; do sleep 0.1; done", 120)
 
     # What must be balanced at the end
 

@@ -7,11 +7,12 @@
  * Port N listens on the unix socket PREFIX.N; PREFIX.control takes lines
  *
  *	set key=value...	change settings (impair.h) while frames flow
+ *	show			the settings, as set takes them
  *	stats			one line of JSON
  *	pcap [PATH]		record what is delivered; without PATH: stop
  *
- * and answers each with one line: "ok", JSON, or "error WHY".  SIGUSR1 prints
- * the counters to standard error, so does the end (SIGTERM).
+ * and answers each with one line: "ok", what was asked for, or "error WHY".
+ * SIGUSR1 prints the counters to standard error, so does the end (SIGTERM).
  *
  * It learns addresses and floods what it does not know.  One thread, epoll.
  * Frames that come in with one read() go out with one writev().
@@ -358,12 +359,18 @@ static void command(struct client *c, char *line)
 		reply(c->fd, text);
 		return;
 	}
+	if (!strcmp(line, "show")) {
+		strcpy(text + settings_put(text, sizeof(text) - 1, &wire),
+		       "\n");
+		reply(c->fd, text);
+		return;
+	}
 	if (!strncmp(line, "set ", 4))
 		why = take_settings(line + 4);
 	else if (!strncmp(line, "pcap", 4) && (!line[4] || line[4] == ' '))
 		why = record_to(line + 4 + !!line[4]);
 	else
-		why = "commands are set, stats, pcap";
+		why = "commands are set, show, stats, pcap";
 	snprintf(text, sizeof(text), "%s%s\n", why ? "error " : "ok",
 		 why ? why : "");
 	reply(c->fd, text);

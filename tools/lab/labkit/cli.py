@@ -11,8 +11,8 @@ import termios
 import time
 import tty
 
-from . import initrd, kernels
-from .base import BUILD, CACHE, LabError, say
+from . import initrd, kernels, running, wire
+from .base import BUILD, LabError, say
 from .jobs import bridge
 
 DESCRIPTION = """\
@@ -24,7 +24,14 @@ mvia's lab: virtual machines joined by emulated Ethernet, on this machine.
   lab run [options] -- CMD  boot nodes, run CMD, end with its status
   lab shell [options]       boot nodes and open a shell on node 1;
   lab shell -n 2            from another terminal joins node 2 of that lab
-  lab models                list the NIC models
+  lab wire [N] ...          from another terminal: change wire N of a lab that
+                            run or shell keeps, or all its wires; see what
+                            they do; record frames
+  lab models                list the NIC models, and our drivers for them
+
+'lab COMMAND --help' has the options.  In the environment: MVIA_BOOT_LIMIT
+(seconds, as --boot-limit; also for make check and make demo), MVIA_ACCEL (as
+--accel), MVIA_CACHE (~/.cache/mvia), MVIA_MIRROR (of Debian's packages).
 """
 RUN_HELP = """\
 CMD runs on node 1.  With several words that begin with "1:", "2:"... each is
@@ -33,7 +40,22 @@ a command for that node; all start at once and the lab ends with the last:
 The nodes are node1, node2...; the i-th NIC is eth<i> on wire i with the
 address 10.<i>.0.<node>; the host's files are there, writes stay in the guest.
 """
-STATE = os.path.join(CACHE, "shells")
+WIRE_HELP = """\
+  lab wire loss=0.1,delay=1ms      change what is named, on all wires
+  lab wire 1 cut=0                 unplug node 1 from wire 1; cut=none again
+  lab wire show                    settings and counters
+  lab wire 0 pcap /tmp/x.pcap      record what is delivered; pcap off ends it
+
+loss dup reorder corrupt slip    shares of frames, 0 to 1: lost, twice, late,
+                                 damaged and dropped, damaged and delivered
+burst gap hold                   a loss takes so many in a row; a late frame
+                                 comes behind up to so many, or after this time
+delay jitter rate queue          200us, 1ms; 40M bit/s; frames, 0 for no limit
+cut deaf mute                    ports (node 1 has port 0) that are unplugged,
+                                 that get nothing, that give nothing: 0,2
+only forget seed                 an EtherType in hex that alone suffers;
+                                 addresses are unlearned so often; the dice
+"""
 
 
 def add_lab_options(parser, nodes):
@@ -53,22 +75,33 @@ def add_lab_options(parser, nodes):
                         help="insert mvia's modules and attach all NICs")
     parser.add_argument("--append", default="", metavar="WORDS",
                         help="more words for the kernel's command line")
+    parser.add_argument("--native", action="store_true",
+                        help="the same, with our own drivers for the NICs "
+                        "('lab models') instead of via_netdev")
+    parser.add_argument("--boot-limit", metavar="SECONDS",
+                        help="that a booting guest may take without a word, "
+                        "not counting what it waits for this machine's "
+                        "processors (120; debug kernels 300)")
 
 
 def make_lab(args):
     from lab import Lab  # noqa: the facade imports this package
-    wire = dict(pair.split("=", 1) for pair in re.split(r"[ ,]", args.wire)
-                if "=" in pair)
-    return Lab(nodes=args.nodes, nics=[m for m in args.nic.split(",") if m],
-               kernel=args.kernel, cpus=args.cpus, mem=args.mem, wire=wire,
-               exact=args.exact, accelerator=args.accel, append=args.append)
+    nics = [m for m in args.nic.split(",") if m]
+    if args.native:
+        for spec in nics:
+            initrd.native_driver(spec)
+    return Lab(nodes=args.nodes, nics=nics, kernel=args.kernel,
+               cpus=args.cpus, mem=args.mem, wire=wire.settings(args.wire),
+               exact=args.exact, accelerator=args.accel, append=args.append,
+               boot_limit=args.boot_limit)
 
 
-def load_modules(lab):
+def load_modules(lab, native=False):
+    """Every NIC of every node a VI NIC; of an exact one the first."""
+    names = [f"eth{i}" for i in range(1 if lab.exact else len(lab.nics))]
     for node in lab.nodes:
         lab.insmod(node)
-        lab.attach(node, *(f"eth{i}" for i in range(
-            1 if lab.exact else len(lab.nics))))
+        (lab.native if native else lab.attach)(node, *names)
 
 
 def do_setup(argv):
@@ -96,7 +129,9 @@ def do_kernel(argv):
 
 def do_models(_argv):
     for model, (_, _, driver) in initrd.NICS.items():
-        print(f"{model:12} driver {driver}")
+        native = initrd.NATIVE.get(model)
+        print(f"{model:12} driver {driver:12}"
+              f"{f'--native {native}' if native else ''}".rstrip())
     return 0
 
 
@@ -124,14 +159,15 @@ def do_run(argv):
     args = parser.parse_args(argv)
     args.nodes = args.nodes or 1
     work = assign(args.command, 1 if args.exact else args.nodes)
-    with make_lab(args) as lab:
+    with make_lab(args) as lab, running.announced("run", lab.rundir,
+                                                  len(lab.wires)):
         several = len({node for node, _ in work}) > 1
 
         def echo(job, line):
             print(f"{job.link.name}: {line}" if several else line, flush=True)
 
-        if args.modules:
-            load_modules(lab)
+        if args.modules or args.native:
+            load_modules(lab, args.native)
         for node in lab.nodes:
             node.link.echo = echo
         jobs = [lab.nodes[node].spawn(command, args.timeout)
@@ -167,17 +203,6 @@ def join_terminal(path):
         print()
 
 
-def running_lab():
-    """The run folder of the lab that 'lab shell' keeps, or None."""
-    try:
-        with open(STATE) as file:
-            pid, rundir = file.read().split()
-        os.kill(int(pid), 0)
-    except (OSError, ValueError):
-        return None
-    return rundir if os.path.isdir(rundir) else None
-
-
 def modules_built(lab):
     return os.path.exists(os.path.join(BUILD, "modules", lab.kernel.release,
                                        "via_netdev.ko"))
@@ -191,34 +216,89 @@ def do_shell(argv):
     parser.add_argument("-n", type=int, dest="join", metavar="NODE",
                         help="join this node of the running lab")
     args = parser.parse_args(argv)
-    rundir = running_lab()
-    if args.join or rundir:
-        if not rundir:
+    shells = running.labs("shell")
+    if args.join or shells:
+        if not shells:
             raise LabError("no lab is running: start one with 'lab shell'")
-        path = os.path.join(rundir, f"n{args.join or 1}.shell")
+        path = os.path.join(shells[-1]["rundir"], f"n{args.join or 1}.shell")
         if not os.path.exists(path):
             raise LabError(f"the running lab has no node {args.join}")
         join_terminal(path)
         return 0
     say(f"booting {args.nodes} nodes, {args.nic}, kernel {args.kernel}")
     with make_lab(args) as lab:
-        if args.modules or modules_built(lab):
-            load_modules(lab)
+        if args.modules or args.native or modules_built(lab):
+            load_modules(lab, args.native)
             say("mvia's modules are loaded: try viainfo")
-        with open(STATE, "w") as file:
-            file.write(f"{os.getpid()} {lab.rundir}\n")
-        try:
+        with running.announced("shell", lab.rundir, len(lab.wires)):
             say(f"node 1 of {args.nodes}; 'tools/lab/lab shell -n 2' in "
                 "another terminal joins node 2; Ctrl-] ends the lab")
             join_terminal(os.path.join(lab.rundir, "n1.shell"))
-        finally:
-            os.unlink(STATE)
         say(f"logs in {lab.logdir}")
     return 0
 
 
+# The wire
+
+def chosen_wires(lab, number):
+    """Controls of one wire of a running lab, or of all."""
+    if not lab["wires"]:
+        raise LabError("that lab has no wires: in exact mode the NICs share "
+                       "a hub")
+    if number is not None and number >= lab["wires"]:
+        raise LabError(f"there is no wire {number}: that lab has "
+                       f"{lab['wires']}, the first is 0")
+    numbers = range(lab["wires"]) if number is None else [number]
+    return [wire.Control(n, os.path.join(lab["rundir"], f"w{n}"),
+                         f"the lab of process {lab['pid']}") for n in numbers]
+
+
+def show_wire(control):
+    print(f"wire {control.number}: {control.show()}")
+    stats = control.stats()
+    ports = stats.pop("ports")
+    for who, counters in (("all", stats), *enumerate(ports)):
+        moved = " ".join(f"{k}={v}" for k, v in counters.items() if v)
+        print(f"  port {who}: {moved or 'nothing yet'}")
+
+
+def do_wire(argv):
+    parser = argparse.ArgumentParser(
+        prog="lab wire", epilog=WIRE_HELP,
+        usage="lab wire [--lab PID] [N] {show | KEY=VALUE[,KEY=VALUE...] | "
+        "pcap FILE | pcap off}",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lab", type=int, metavar="PID",
+                        help="the process that keeps the lab, where several "
+                        "run")
+    parser.add_argument("words", nargs="+", metavar="WORD",
+                        help="as below; N counts from 0, without it all "
+                        "wires are meant")
+    args = parser.parse_args(argv)
+    words = args.words
+    number = int(words.pop(0)) if words[0].isdigit() else None
+    order = words[0] if words else ""
+    changes = None
+    if order == "pcap" and len(words) == 2:
+        if number is None:
+            raise LabError("which wire's frames: lab wire N pcap FILE")
+    elif order != "show" or len(words) != 1:
+        changes = wire.settings(" ".join(words))
+        if not changes:
+            parser.error("what about it: show, KEY=VALUE or pcap FILE")
+    for control in chosen_wires(running.the_lab(args.lab), number):
+        if changes:
+            control.set(**changes)
+        elif order == "show":
+            show_wire(control)
+        else:
+            control.pcap("" if words[1] == "off" else words[1])
+        control.close()
+    return 0
+
+
 COMMANDS = {"setup": do_setup, "kernel": do_kernel, "run": do_run,
-            "shell": do_shell, "models": do_models}
+            "shell": do_shell, "wire": do_wire, "models": do_models}
 
 
 def main(argv):

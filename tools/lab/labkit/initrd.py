@@ -20,6 +20,9 @@ NICS = {
        for v in ("0", "1", "7a", "7b", "7c", "8a", "8b", "9a", "9b", "9c",
                  "9er")},
 }
+# What our own drivers know of these, and run on.
+NATIVE = {"tulip": "via_tulip", "e1000": "via_e1000", "e1000e": "via_e1000",
+          "i82559er": "via_eepro100"}
 BASE = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console")
 
 
@@ -31,6 +34,15 @@ def nic_model(spec):
                        f"{', '.join(NICS)}")
     device, fixed, driver = NICS[model]
     return model, ",".join(filter(None, (device, fixed, options))), driver
+
+
+def native_driver(spec):
+    """Our own driver for a NIC model."""
+    model = nic_model(spec)[0]
+    if model not in NATIVE:
+        raise LabError(f"no native driver for '{model}': there are some for "
+                       f"{', '.join(NATIVE)}")
+    return NATIVE[model]
 
 
 def insert_order(kernel, module):

@@ -128,7 +128,7 @@ class Link:
         self.echo = None  # called with each line of output
         self.wlock = threading.Lock()
 
-    def connect(self, limit=20):
+    def connect(self, limit=120):
         end = time.monotonic() + limit
         while True:
             sock = socket.socket(socket.AF_UNIX)

@@ -3,13 +3,84 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 
 from .base import BUILD, LabError, die_with_parent
 
+PORTS = ("cut", "deaf", "mute")  # settings whose value is a list
 
-class Wire:
+
+def settings(text):
+    """{"loss": "0.01", "cut": "0,2"} from "loss=0.01,cut=0,2"."""
+    found, key = {}, None
+    for word in filter(None, re.split(r"[ ,]", text)):
+        if "=" in word:
+            key, _, value = word.partition("=")
+            found[key] = value
+        elif key in PORTS and word.isdigit():
+            found[key] += f",{word}"
+        else:
+            raise LabError(f"'{word}' is no setting of a wire, those are "
+                           "KEY=VALUE, as loss=0.01,delay=200us")
+    return found
+
+
+class Control:
+    """Talks to the switch of a wire, whoever started it."""
+
+    def __init__(self, number, prefix, log):
+        self.number, self.prefix, self.log = number, prefix, log
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(60)
+        try:
+            self.socket.connect(f"{prefix}.control")
+        except OSError as error:
+            raise LabError(f"wire {number} does not answer: {error}")
+        self.file = self.socket.makefile("r")
+
+    @staticmethod
+    def words(settings):
+        for key, value in settings.items():
+            if isinstance(value, (list, tuple)):
+                value = ",".join(map(str, value)) or "none"
+            yield f"{key}={value}"
+
+    def ask(self, line):
+        try:
+            self.socket.sendall(line.encode() + b"\n")
+            answer = self.file.readline().strip()
+        except OSError as error:
+            raise LabError(f"wire {self.number}: {error}, see {self.log}")
+        if not answer:
+            raise LabError(f"wire {self.number}'s switch died, see {self.log}")
+        if answer.startswith("error"):
+            raise LabError(f"wire {self.number}: {answer[6:]}")
+        return answer
+
+    def set(self, **settings):
+        """Change settings while frames flow."""
+        self.ask("set " + " ".join(self.words(settings)))
+
+    def show(self):
+        """The settings that hold, as one line of KEY=VALUE."""
+        return self.ask("show")
+
+    def stats(self):
+        """Counters: totals and, under "ports", a dict per port."""
+        return json.loads(self.ask("stats"))
+
+    def pcap(self, path):
+        """Write all frames delivered from now on to a file; "" ends it."""
+        self.ask(f"pcap {os.path.abspath(path) if path else ''}".strip())
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+class Wire(Control):
     """The wire that the i-th NIC of every node is on.
 
     Settings (set() or Lab(wire=...)): loss dup reorder corrupt slip as
@@ -23,11 +94,8 @@ class Wire:
     """
 
     def __init__(self, lab, number, ports, settings):
-        self.number = number
         self.prefix = os.path.join(lab.rundir, f"w{number}")
         self.log = os.path.join(lab.logdir, f"wire{number}.log")
-        self.process = None
-        self.control = None
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(
                 [os.path.join(BUILD, "lab/switch"), self.prefix, str(ports),
@@ -36,55 +104,18 @@ class Wire:
                 preexec_fn=die_with_parent)
         if self.process.stdout.readline() != "ready\n":
             with open(self.log) as log:
-                raise LabError(f"the switch: {log.read().strip()}")
-        self.control = socket.socket(socket.AF_UNIX)
-        self.control.settimeout(20)
-        self.control.connect(f"{self.prefix}.control")
-        self.file = self.control.makefile("r")
-
-    @staticmethod
-    def words(settings):
-        for key, value in settings.items():
-            if isinstance(value, (list, tuple)):
-                value = ",".join(map(str, value)) or "none"
-            yield f"{key}={value}"
+                raise LabError(f"wire {number}: {log.read().strip()}")
+        super().__init__(number, self.prefix, self.log)
 
     def port_path(self, node):
         return f"{self.prefix}.{node}"
 
-    def ask(self, line):
-        try:
-            self.control.sendall(line.encode() + b"\n")
-            answer = self.file.readline().strip()
-        except OSError as error:
-            raise LabError(f"wire {self.number}: {error}, see {self.log}")
-        if not answer:
-            raise LabError(f"wire {self.number}'s switch died, see {self.log}")
-        if answer.startswith("error"):
-            raise LabError(f"wire {self.number}: {answer[7:]}")
-        return answer
-
-    def set(self, **settings):
-        """Change settings while frames flow."""
-        self.ask("set " + " ".join(self.words(settings)))
-
-    def stats(self):
-        """Counters: totals and, under "ports", a dict per port."""
-        return json.loads(self.ask("stats"))
-
-    def pcap(self, path):
-        """Write all frames delivered from now on to a file; "" ends it."""
-        self.ask(f"pcap {os.path.abspath(path) if path else ''}".strip())
-
     def stop(self):
-        if self.control:
-            self.file.close()
-            self.control.close()
-        if self.process:
-            self.process.terminate()
-            try:
-                self.process.wait(5)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
-            self.process.stdout.close()
+        self.close()
+        self.process.terminate()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()

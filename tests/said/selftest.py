@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Wrong names, planted one by one in a copy of the documents: each is told
+with its place, and nothing else is."""
+
+import os
+import shutil
+import tempfile
+
+import said
+
+# File, what stands there, what it becomes, what is told of it.
+PLANTS = (
+    ("README.md", "make bench  ", "make banch  ", "make banch does not work"),
+    ("README.md", "`make check`", "`make chekc`", "make chekc does not work"),
+    ("Makefile", "#   make soak ", "#   make saok ", "make saok does not"),
+    ("Makefile", "#   make check-full ", "#   make check-most ",
+     "make check-most does not work"),
+    ("Makefile", "(SOAK_ARGS=", "(SAOK_ARGS=", "does not use SAOK_ARGS"),
+    ("Makefile", "[KDIR=", "[KERNELDIR=", "does not use KERNELDIR"),
+    ("Makefile", "#   DEMO_ARGS,", "#   DEMO_OPTION_ARGS,",
+     "does not use DEMO_OPTION_ARGS"),
+    ("Makefile", "BENCH_ARGS=--help", "BENCH_ARGS=--halp",
+     "bench.py has no option --halp"),
+    ("docs/reliability.md", "--share 0.1", "--part 0.1", "no option --part"),
+    ("docs/reliability.md", "`--fresh`", "`--afresh`", "option --afresh"),
+    ("docs/reliability.md", "soak.py --list", "soak.py --liste",
+     "soak.py has no option --liste"),
+    ("docs/reliability.md", "`viafuzz --guided`", "`viafuzz --guide`",
+     "viafuzz has no option --guide"),
+    ("docs/reliability.md", "`viascale races`", "`viascale rases`",
+     "no mode rases"),
+    ("docs/reliability.md", '"clients that are gone"',
+     '"clients that were gone"', "clients that were gone"),
+    ("docs/reliability.md", "(security.md)", "(securty.md)", "no file"),
+    ("docs/conformance.md", "--suite early ", "--suit early ",
+     "no option --suit"),
+    ("docs/conformance.md", "`nic.many`", "`nic.mary`",
+     "no group nic.mary"),
+    ("docs/compatibility.md", "connect.no_match,", "connect.no_metch,",
+     "no group connect.no_metch"),
+    ("docs/compatibility.md", "tests/unit/header", "tests/unit/haeder",
+     "tests/unit/haeder"),
+    ("docs/architecture.md", "`kernel/state.c`", "`kernel/staat.c`",
+     "kernel/staat.c"),
+    ("docs/architecture.md", "`max_user_pages`)", "`max_users_pages`)",
+     "max_users_pages"),
+    ("docs/architecture.md", "parameters/ledger", "parameters/leger",
+     "via_ka has no parameter leger"),
+    ("docs/architecture.md", "`VipPostSend` copies", "`VipPostSent` copies",
+     "VipPostSent"),
+    ("docs/architecture.md", "`via_vi_move()`", "`via_vi_mowe()`",
+     "via_vi_mowe"),
+    ("docs/native.md", "(`dma_min` of `via_ether`)",
+     "(`dma_min` of `via_native`)", "via_native has no parameter dma_min"),
+    ("docs/native.md", "`polling=0`", "`poling=0`", "parameter poling"),
+    ("docs/native.md", "# via-bind eth1 native", "# via-bind eth1 natif",
+     "natif"),
+    ("docs/native.md", "# systemd-run ", "# sistemd-run ",
+     "'sistemd-run' is no command"),
+    ("docs/native.md", "# modprobe via_tulip", "# insmod via_tulip.ko",
+     "needs via_ether, via_native"),
+    ("docs/native.md", "# modprobe libcrc32c", "# modprobe crc32c",
+     "insmod via_ether.ko needs libcrc32c"),
+    ("docs/security.md", "`checksum=1`", "`checksums=1`", "checksums"),
+    ("docs/security.md", "/via_eth0/peers`", "/via_eth0/pears`",
+     "no attribute pears"),
+    ("docs/security.md", '"Seal"', '"Sael"', 'no section "Sael"'),
+    ("README.md", "(docs/wire.md)", "(docs/wire.md#wier)",
+     "no section #wier"),
+    ("README.md", "--wire loss=0.01", "--wire los=0.01", "no 'los'"),
+    ("README.md", "lab run -n 2", "lab rum -n 2", "no command 'lab rum'"),
+    ("README.md", "modprobe via_lo ", "modprobe via_loop ",
+     "no module via_loop"),
+    ("README.md", "via_netdev attach=", "via_netdev atach=",
+     "via_netdev has no parameter atach"),
+    ("README.md", "linux-headers-amd64\nmake", "linux-haeders-amd64\nmake",
+     "linux-haeders-amd64 is no package"),
+    ("README.md", "`VIPL_QUIET=1`", "`VIPL_QIUET=1`", "VIPL_QIUET"),
+    ("docs/man/viaping.8", "\\-\\-interval", "\\-\\-intervall",
+     "viaping has no option --intervall"),
+    ("docs/man/vipl_lat.1", ".BR \\-t \", \" \\-\\-tx\\-depth", ".BR ",
+     "vipl_lat has --tx-depth, the page does not"),
+    ("docs/man/vipl.7", "docs/conformance.md", "docs/confirmance.md",
+     "docs/confirmance.md"),
+    ("docs/man/viastat.8", "vipl_bw (1)", "vipl_wb (1)",
+     "no man page vipl_wb.1"),
+)
+
+
+def copy(root, folder):
+    for name in ("README.md", "Makefile"):
+        shutil.copy(os.path.join(root, name), folder)
+    shutil.copytree(os.path.join(root, "docs"), os.path.join(folder, "docs"))
+
+
+def plant(project, folder, before, name, old, new, told):
+    """None, or what is wrong about how one of them is told."""
+    path = os.path.join(folder, name)
+    with open(path) as file:
+        text = file.read()
+    if old not in text:
+        return f"'{old}' does not stand in {name} any more"
+    with open(path, "w") as file:
+        file.write(text.replace(old, new, 1))
+    try:
+        found = set(said.look(project, folder)[1]) - before
+    finally:
+        with open(path, "w") as file:
+            file.write(text)
+    hits = [line for line in found
+            if line.startswith(f"{name}:") and told in line]
+    if not hits:
+        return f"'{new.strip()}' in {name} is not told"
+    if len(found) > 2:
+        return f"'{new.strip()}' in {name} is told {len(found)} times"
+    return None
+
+
+def main(project):
+    bad = []
+    with tempfile.TemporaryDirectory(prefix="mvia-said-") as folder:
+        copy(project.root, folder)
+        before = set(said.look(project, folder)[1])
+        for words in PLANTS:
+            why = plant(project, folder, before, *words)
+            if why:
+                bad.append(why)
+                print(f"said: {why}")
+    print(f"said: {len(PLANTS)} wrong names planted, "
+          f"{len(PLANTS) - len(bad)} told")
+    return 1 if bad else 0

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""What there is: targets, programs and their options, parameters, calls."""
+
+import functools
+import glob
+import os
+import re
+import subprocess
+
+OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+SOURCES = ("kernel", "devices", "include", "vipl", "tools", "tests",
+           "Makefile", "Kbuild")
+# Which module the parameters of a file of sources are of.
+OWNERS = (("kernel/", "via_ka"), ("devices/ether/", "via_ether"),
+          ("devices/native/", "via_native"), ("devices/netdev.c",
+                                              "via_netdev"))
+LAB = ("setup", "kernel", "run", "shell", "wire", "models")
+
+
+class Project:
+    """The tree at `root`, built."""
+
+    def __init__(self, root):
+        self.root = root
+
+    def path(self, *parts):
+        return os.path.join(self.root, *parts)
+
+    def output(self, *command):
+        """What a command prints, wherever, and whatever its status."""
+        env = {k: v for k, v in os.environ.items()
+               if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+        return subprocess.run(command, cwd=self.root, text=True, env=env,
+                              stdin=subprocess.DEVNULL, timeout=300,
+                              stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+
+    # Files and words
+
+    @functools.cached_property
+    def files(self):
+        listed = self.output("git", "ls-files", "-co", "--exclude-standard")
+        if listed.returncode:
+            raise OSError(listed.stdout.strip())
+        return [f for f in listed.stdout.split("\n") if f]
+
+    @functools.cached_property
+    def sources(self):
+        """{file: text} of all that is no document, and not of this check."""
+        found = {}
+        for name in self.files:
+            if not name.startswith(SOURCES) or \
+                    name.startswith(("tests/said/", "tests/fuzz/corpus")):
+                continue
+            try:
+                with open(self.path(name)) as file:
+                    found[name] = file.read()
+            except (UnicodeDecodeError, FileNotFoundError):
+                pass
+        return found
+
+    @functools.cached_property
+    def text(self):
+        return "\n".join(self.sources.values())
+
+    @functools.cached_property
+    def words(self):
+        return set(re.findall(r"[A-Za-z_]\w*", self.text))
+
+    @functools.cached_property
+    def basenames(self):
+        return {os.path.basename(f) for f in self.files}
+
+    @functools.cached_property
+    def header(self):
+        with open(self.path("include/vipl.h")) as file:
+            return set(re.findall(r"\w+", file.read()))
+
+    # make
+
+    @functools.cached_property
+    def makefiles(self):
+        return "\n".join(text for name, text in self.sources.items()
+                         if name == "Makefile" or
+                         name.endswith(("Makefile.inc", ".mk", "Kbuild")))
+
+    @functools.lru_cache(None)
+    def make_runs(self, target):
+        """None, or what `make -n` says; recursive makes are not entered."""
+        done = self.output("make", "-n", "MAKE=:", *([target] if target
+                                                     else []))
+        return None if done.returncode == 0 else done.stdout.strip()
+
+    def make_uses(self, variable):
+        return re.search(r"\$[({]%s[)},:]" % variable, self.makefiles)
+
+    def passed_on(self, variable):
+        """The program that gets the words of a variable of make."""
+        match = re.search(rf"^\t(\S+)(?: --?\w+)* \$\({variable}\)",
+                          self.makefiles, re.M)
+        return os.path.basename(match.group(1)) if match else None
+
+    # Our programs
+
+    @functools.cached_property
+    def programs(self):
+        """{name: command that prints its help}."""
+        found = {}
+        for path in glob.glob(self.path("build/tools/*")) + \
+                glob.glob(self.path("build/via*")) + \
+                [self.path("tools/via-bind"), self.path("tools/lab/lab")]:
+            if os.access(path, os.X_OK) and os.path.isfile(path):
+                found[os.path.basename(path)] = [path, "--help"]
+        for name, text in self.sources.items():
+            if name.endswith(".py") and "ArgumentParser(" in text and \
+                    text.startswith("#!"):
+                found[os.path.basename(name)] = [self.path(name), "--help"]
+        for word in LAB:
+            found[f"lab {word}"] = [self.path("tools/lab/lab"), word, "--help"]
+        return found
+
+    @functools.lru_cache(None)
+    def asked(self, name):
+        return self.output(*self.programs[name])
+
+    def help(self, name):
+        return self.asked(name).stdout
+
+    @functools.lru_cache(None)
+    def options(self, name):
+        return set(OPTION.findall(self.help(name))) | {"-h", "--help"}
+
+    # Modules
+
+    @functools.cached_property
+    def parameters(self):
+        """{module: names}."""
+        found = {module: set() for module in self.modules}
+        for name, text in self.sources.items():
+            owner = next((m for start, m in OWNERS
+                          if name.startswith(start)), None)
+            if owner:
+                found[owner] |= set(re.findall(
+                    r"^module_param(?:_named|_cb)?\((\w+),", text, re.M))
+        return found
+
+    @functools.cached_property
+    def modules(self):
+        return set(re.findall(r"\b(via_\w+)\.o\b",
+                              self.sources["Kbuild"])) | set(
+            re.findall(r"\b(via_\w+)-(?:y|objs)\b", self.sources["Kbuild"]))
+
+    @functools.lru_cache(None)
+    def needs(self, module):
+        """Modules that must be there first, by the built module."""
+        built = glob.glob(self.path(f"build/modules/*/{module}.ko"))
+        if not built:
+            return set()
+        said = self.output("/sbin/modinfo", "-F", "depends", built[0]).stdout
+        return set(filter(None, said.strip().split(",")))
+
+    @functools.cached_property
+    def attributes(self):
+        """Of /sys/class/via/NIC."""
+        return set(re.findall(r"DEVICE_ATTR_\w+\((\w+)\)", self.text))
+
+    # Tests
+
+    @functools.cached_property
+    def groups(self):
+        listed = self.output(self.path("build/viaconform"), "-l").stdout
+        return set(re.findall(r"^([a-z]\w*\.\w+) ", listed, re.M))
+
+    @functools.cached_property
+    def steps(self):
+        check, soak = "tests/check/check.py", "tests/soak/soak.py"
+        return "\n".join(self.output(self.path(*words.split()), *more).stdout
+                         for words, more in
+                         ((check, ["--list"]), (check, ["--full", "--list"]),
+                          (soak, ["--list"])))
+
+    # Packages
+
+    @functools.cached_property
+    def packages(self):
+        text = self.sources["tools/lab/packages"]
+        return {word for line in text.split("\n")
+                if not line.startswith(("#", "[")) for word in line.split()}
+
+    @functools.lru_cache(None)
+    def headings(self, name):
+        """Of a document, as they stand."""
+        with open(self.path(name)) as file:
+            return re.findall(r"^#+ +(.*?) *$", file.read(), re.M)
+
+
+def anchor(heading):
+    """What links to a heading say."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

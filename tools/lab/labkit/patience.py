@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""How long to wait for a guest that boots, on a host with other work.
+
+A limit in seconds of the wall clock says more about the host than about the
+guest.  What counts here is time in which the guest could have run: seconds
+that it waited for a processor of this machine do not count, and the count
+begins anew with each word on its console.  CAP times the limit, by the wall
+clock, is the end in any case.
+"""
+
+import os
+import time
+
+from .base import LabError
+
+CAP = 20
+VARIABLE = "MVIA_BOOT_LIMIT"
+REMEDY = f"--boot-limit SECONDS or {VARIABLE}=SECONDS gives it longer"
+
+
+def boot_limit(wanted, default):
+    """Seconds: what is asked for, else what the variable says."""
+    value = os.environ.get(VARIABLE) or None if wanted is None else wanted
+    if value is None:
+        return default
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds < float("inf"):
+        raise LabError(f"a boot limit is a number of seconds, not '{value}'")
+    return seconds
+
+
+def waited(threads):
+    """Seconds so far that these threads were ready and had no processor; 0
+    where the kernel does not count them."""
+    total = 0
+    for thread in threads:
+        try:
+            with open(f"/proc/{thread}/schedstat") as file:
+                total += int(file.read().split()[1])
+        except (OSError, ValueError, IndexError):
+            pass
+    return total / 1e9
+
+
+class Patience:
+    """With one boot.  `waited` tells the seconds without a processor."""
+
+    def __init__(self, limit, console, waited):
+        self.limit, self.console, self.waited = limit, console, waited
+        self.begin = self.last = time.monotonic()
+        self.lost = waited()
+        self.own = 0  # seconds that count
+        self.size = self.console_size()
+
+    def console_size(self):
+        try:
+            return os.path.getsize(self.console)
+        except OSError:
+            return 0
+
+    def over(self):
+        """To be asked often: whether the boot has had its time."""
+        now, lost, size = time.monotonic(), self.waited(), self.console_size()
+        # Two threads may have waited at once.
+        self.own += max(0, now - self.last - (lost - self.lost))
+        self.last, self.lost = now, lost
+        if size != self.size:
+            self.size, self.own = size, 0
+        return self.own > self.limit or now - self.begin > CAP * self.limit
+
+    def why(self):
+        total = self.last - self.begin
+        if self.own <= self.limit:
+            return f"it has had {total:.0f} s"
+        return (f"no word on its console for {self.limit:g} s, those not "
+                "counted in which it waited for a processor of this machine "
+                f"({total:.0f} s in all)")
