@@ -78,16 +78,12 @@ static void via_stats_one(struct via_vi *vi, struct via_stats_sink *sink,
 }
 
 /* The first VI at or after *index that the caller may see. */
-static bool via_stats_vi(struct via_nic *nic, u32 *index,
-			 struct via_stats_sink *sink)
+static bool via_stats_next(struct via_nic *nic, u32 *index,
+			   struct via_stats_sink *sink, bool admin, bool device)
 {
-	/* Asked once: an audited question has no place under RCU. */
-	bool admin = ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN);
 	struct via_vi *vi;
-	bool found = false, device;
-	int idx;
+	bool found = false;
 
-	device = via_nic_enter(nic, &idx);
 	rcu_read_lock();
 	for (; *index < nic->limits.max_vi && !found; ++*index) {
 		vi = via_vi_lookup(nic, *index);
@@ -98,8 +94,21 @@ static bool via_stats_vi(struct via_nic *nic, u32 *index,
 		break;
 	}
 	rcu_read_unlock();
-	if (device)
-		via_nic_leave(nic, idx);
+	return found;
+}
+
+static bool via_stats_vi(struct via_nic *nic, u32 *index,
+			 struct via_stats_sink *sink)
+{
+	/* Asked once: an audited question has no place under RCU. */
+	bool admin = ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN);
+	bool found;
+	int idx;
+
+	if (!via_nic_enter(nic, &idx))
+		return via_stats_next(nic, index, sink, admin, false);
+	found = via_stats_next(nic, index, sink, admin, true);
+	via_nic_leave(nic, idx);
 	return found;
 }
 
