@@ -39,6 +39,9 @@
  * - A zero-length discriminator matches only a zero-length discriminator.
  * - VipPostSend on an Idle or connecting VI returns VIP_INVALID_STATE; in the
  *   Error state it succeeds and the descriptor completes flushed.
+ * - MaxTransferSize binds what is sent, RDMA included, and so what arrives. A
+ *   receive may be posted with more: its Length is the sum of its segments and
+ *   nothing else.
  * - Status and Length of a posted descriptor are defined once VipSendDone,
  *   VipRecvDone or their Wait or Notify forms have returned it, not before.
  *   The library never writes beyond 32 + 16 * SegCount bytes of a descriptor.

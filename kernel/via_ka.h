@@ -342,7 +342,7 @@ struct via_limits {
 	u32 max_cq_entries;	/* a power of two */
 	u32 max_ptags;		/* per NIC handle */
 	u32 max_regions;	/* per NIC handle */
-	u32 max_transfer;	/* bytes of one descriptor */
+	u32 max_transfer;	/* bytes of one message */
 	u32 native_mtu;		/* payload bytes of one frame */
 	u64 max_register_bytes;	/* per NIC handle */
 	u64 max_block_bytes;	/* per region */

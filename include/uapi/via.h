@@ -348,7 +348,7 @@ struct via_hello {
 	__u32	max_segs;		/* per descriptor */
 	__u32	max_cq;
 	__u32	max_cq_entries;
-	__u32	max_transfer;		/* bytes of one descriptor */
+	__u32	max_transfer;		/* bytes of one message */
 	__u32	max_ptags;
 	__u32	max_regions;
 	__u32	reserved;

@@ -106,7 +106,15 @@ mutant("region-rdma-right", "kernel/engine.c", "lo", "rdmaprot.region",
        ("return r && r->rights & right ? r : NULL;", "return r;"))
 mutant("length-disagrees", "kernel/engine.c", "lo", "format.length",
        "Length may disagree with the segments",
-       ("if (sum != d->length || ", "if ("))
+       ("if (sum != d->length || (!recv && sum > vi->attrs.max_transfer))",
+        "if (!recv && sum > vi->attrs.max_transfer)"))
+mutant("send-unbound", "kernel/engine.c", "lo", "format.too_long",
+       "a message may be longer than MaxTransferSize",
+       (" || (!recv && sum > vi->attrs.max_transfer))", ")"))
+mutant("recv-bound", "kernel/engine.c", "lo", "format.long_receive",
+       "a receive may not be longer than MaxTransferSize",
+       ("(!recv && sum > vi->attrs.max_transfer)",
+        "sum > vi->attrs.max_transfer"))
 mutant("segment-end", "kernel/engine.c", "lo", "send.segments rdma.gathered",
        "off by one: a byte behind the end of a segment",
        ("			return VIA_ST_LENGTH_ERROR;\n"
