@@ -75,6 +75,7 @@ static int hello(struct via_hello *h)
 	strcpy(h->name, FAKE_NODE);
 	memcpy(h->addr, "\x02\0\0\0\0\x7f", 6);
 	h->addr_len = 6;
+	h->ifindex = fake.ifindex;
 	h->max_disc_len = VIA_DISC_MAX;
 	h->max_vi = 4096;
 	h->max_desc = FAKE_ENTRIES;

@@ -36,6 +36,7 @@ struct fake {
 	int no_spare;			/* mapping it fails */
 	uint32_t reason;		/* next registration fails with it */
 	int eintr;			/* so many waits end in EINTR */
+	uint32_t ifindex;		/* of the NIC */
 };
 
 extern struct fake fake;

@@ -3,7 +3,10 @@
  * The library against a kernel agent that the test plays itself: what is
  * written when, what handles survive, who may be called from where.
  */
+#include <ifaddrs.h>
+#include <netpacket/packet.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -505,6 +508,89 @@ static void error_handlers(void)
 	close(pipe_fd[1]);
 }
 
+static const char *hosts;	/* what stands in /etc/vip_hosts */
+
+FILE *__real_fopen64(const char *path, const char *mode);
+FILE *__wrap_fopen64(const char *path, const char *mode);
+int __wrap_getifaddrs(struct ifaddrs **all);
+void __wrap_freeifaddrs(struct ifaddrs *all);
+
+FILE *__wrap_fopen64(const char *path, const char *mode)
+{
+	if (strcmp(path, "/etc/vip_hosts"))
+		return __real_fopen64(path, mode);
+	return hosts ? fmemopen((char *)hosts, strlen(hosts), "r") : NULL;
+}
+
+/* A tunnel without an address of its own, and an Ethernet interface. */
+int __wrap_getifaddrs(struct ifaddrs **all)
+{
+	static struct sockaddr_ll ll = {
+		.sll_family = AF_PACKET, .sll_halen = 6,
+	};
+	static struct ifaddrs ether = { .ifa_addr = (struct sockaddr *)&ll };
+	static struct ifaddrs tun = { .ifa_next = &ether };
+
+	memcpy(ll.sll_addr, "\x52\x54\0\0\0\x01", 6);
+	*all = &tun;
+	return 0;
+}
+
+void __wrap_freeifaddrs(struct ifaddrs *all)
+{
+	(void)all;
+}
+
+/* The last byte of a name's nth address, or the code made negative. */
+static int looked_up(const char *name, VIP_ULONG n)
+{
+	char b[16] = { 0 };
+	VIP_NET_ADDRESS *a = (VIP_NET_ADDRESS *)b;
+	VIP_RETURN r = VipNSGetHostByName(nic, (char *)name, a, n);
+
+	return r == VIP_SUCCESS ? b[9] : -(int)r;
+}
+
+#define NO_NAME	(-(int)VIP_ERROR_NAMESERVICE)
+
+/*
+ * The file has the Ethernet address of this host, whose name on the loopback
+ * NIC is that NIC's own (7f); of other hosts, and on a wire, it has the say.
+ */
+static void names_of_this_host(void)
+{
+	static const char file[] = "52:54:00:00:00:02 other\n"
+				   "52:54:00:00:00:01 here here2\n"
+				   "52:54:00:00:00:09 here2\n"
+				   "52:54:00:00:00:03 localhost\n";
+	char own[256], text[600];
+
+	CU_ASSERT_EQUAL_FATAL(gethostname(own, sizeof(own)), 0);
+	own[255] = '\0';
+	snprintf(text, sizeof(text), "%s52:54:00:00:00:01 %s\n", file, own);
+	hosts = text;
+	setup(0);
+	CU_ASSERT_EQUAL(looked_up(own, 0), 0x7f);
+	CU_ASSERT_EQUAL(looked_up(own, 1), NO_NAME);
+	CU_ASSERT_EQUAL(looked_up("localhost", 0), 0x7f);
+	CU_ASSERT_EQUAL(looked_up("here", 0), 0x7f);
+	CU_ASSERT_EQUAL(looked_up("HERE.example.org", 0), 0x7f);
+	CU_ASSERT_EQUAL(looked_up("here2", 0), 0x7f);
+	CU_ASSERT_EQUAL(looked_up("here2", 1), NO_NAME);
+	CU_ASSERT_EQUAL(looked_up("other", 0), 2);
+	CU_ASSERT_EQUAL(looked_up("other", 1), NO_NAME);
+	CU_ASSERT_EQUAL(looked_up("52:54:00:00:00:01", 0), 1);
+	teardown();
+	fake.ifindex = 4;
+	setup(0);
+	CU_ASSERT_EQUAL(looked_up(own, 0), 1);
+	CU_ASSERT_EQUAL(looked_up("localhost", 0), 3);
+	CU_ASSERT_EQUAL(looked_up("here2", 1), 9);
+	teardown();
+	fake.ifindex = 0;
+	hosts = NULL;
+}
+
 static void exiting_handler(VIP_PVOID ctx, VIP_ERROR_DESCRIPTOR *e)
 {
 	(void)ctx;
@@ -553,5 +639,6 @@ UNIT_MAIN("vipl",
 	  { "both spellings of for ever", waits_forever },
 	  { "a forked child has nothing, the parent everything",
 	    forked_child },
+	  { "names of this host on the loopback NIC", names_of_this_host },
 	  { "error handlers, and closing inside one", error_handlers },
 	  { "an error handler that ends the program", handler_exits });
