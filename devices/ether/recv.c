@@ -450,7 +450,8 @@ static void rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 			via_ether_offender(vi, ev->read[ev->read_head %
 							VIA_ETHER_READS].index,
 					   VIA_ST_RDMA_PROT_ERROR);
-		via_vi_break_later(vi, 0);
+		via_vi_break_later(vi, h->reason == VIA_WIRE_R_CLOSED ?
+				   VIA_BROKEN_LEFT : 0);
 	}
 	spin_unlock(&vi->sq.lock);
 }
