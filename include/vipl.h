@@ -53,7 +53,8 @@
  *   CONN_LOST, VI_OVERRUN (with the descriptor), RECVQ_EMPTY (Unreliable only:
  *   a reliable connection breaks instead), RDMAW_PROT and RDMAR_PROT at the
  *   target of a refused RDMA, CATASTROPHIC when the NIC is gone. The others
- *   cannot happen: see VipErrorCallback(3).
+ *   cannot happen: see VipErrorCallback(3). CONN_LOST is also the peer's orderly
+ *   end; only the default handler, which logs a line, is silent then.
  * - Vendor extensions of other providers (the ACK and DFC services, user data
  *   and CQ tag calls, deferred sends) are not defined here, and a reliability
  *   level with an unknown bit is VIP_INVALID_RELIABILITY_LEVEL.

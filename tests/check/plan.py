@@ -38,12 +38,15 @@ def conformance(session, one, two):
     nics = session.settings["nics"]
     session.step("conformance via_lo", steps.conform_lo)
     session.step("old programs, in 64 and 32 bits", samples.run)
+    session.step("ends of programs, one machine", samples.ends_here)
     for net in one:
         session.step(f"conformance {nics[net]}, one machine",
                      steps.conform_one, net)
     for net in two:
         session.step(f"conformance {nics[net]}, two machines",
                      steps.conform_wire, net)
+        session.step(f"ends of programs, {nics[net]}", samples.ends_apart,
+                     net)
         session.step(f"names by frames, {session.settings['nics'][net]}",
                      steps.names, net)
 

@@ -150,7 +150,20 @@ mutant("peer-host-only", "kernel/peer.c", "lo", "p2p.crowd",
        "peers match by their hosts, whatever the discriminators",
        ("return via_disc_equal(a, b) && a->host_len", "return a->host_len"))
 
+mutant("end-is-loss", "kernel/loop.c", "lo", "errors.said_of_ends",
+       "the normal end of a peer is told as a lost connection",
+       ("tell && !vi->broken ? VIA_BROKEN_LEFT : 0", "0"))
+mutant("loss-is-end", "kernel/loop.c", "lo", "errors.said_of_ends",
+       "nothing is said of a lost connection",
+       ("tell && !vi->broken ? VIA_BROKEN_LEFT : 0", "VIA_BROKEN_LEFT"))
+
 RECV = "devices/ether/recv.c"
+mutant("wire-end-is-loss", RECV, "wire", "errors.said_of_ends",
+       "the normal end of a peer is told as a lost connection",
+       ("h->reason == VIA_WIRE_R_CLOSED ?", "0 ?"))
+mutant("wire-loss-is-end", "devices/ether/peer.c", "wire",
+       "errors.said_of_ends", "an error of the peer's is told as its end",
+       ("		ev->reason = VIA_WIRE_R_TRANSPORT;\n", "		;\n"))
 
 mutant("wire-immediate", RECV, "wire", "immediate.without",
        "a message without immediate data says that it has some",
