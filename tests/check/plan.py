@@ -70,6 +70,7 @@ def robustness(session, nets, kills, lossy=steps.LOSSY):
         nic = session.settings["nics"][net]
         session.step(f"connections, 10 % loss, {nic}",
                      steps.lossy_connections, net, lossy)
+        session.step(f"messages too long, {nic}", steps.beyond, net)
         session.step(f"garbage frames, {nic}", steps.garbage, net)
         session.step(f"kill -9 in transfers, {nic}", steps.killed, net, kills)
         session.step(f"modules in use stay, {nic}", steps.busy_modules, net)
