@@ -39,6 +39,9 @@
  * - A zero-length discriminator matches only a zero-length discriminator.
  * - VipPostSend on an Idle or connecting VI returns VIP_INVALID_STATE; in the
  *   Error state it succeeds and the descriptor completes flushed.
+ * - MaxTransferSize binds what is sent, RDMA included, and so what arrives. A
+ *   receive may be posted with more: its Length is the sum of its segments and
+ *   nothing else.
  * - Status and Length of a posted descriptor are defined once VipSendDone,
  *   VipRecvDone or their Wait or Notify forms have returned it, not before.
  *   The library never writes beyond 32 + 16 * SegCount bytes of a descriptor.
@@ -50,7 +53,8 @@
  *   CONN_LOST, VI_OVERRUN (with the descriptor), RECVQ_EMPTY (Unreliable only:
  *   a reliable connection breaks instead), RDMAW_PROT and RDMAR_PROT at the
  *   target of a refused RDMA, CATASTROPHIC when the NIC is gone. The others
- *   cannot happen: see VipErrorCallback(3).
+ *   cannot happen: see VipErrorCallback(3). CONN_LOST is also the peer's orderly
+ *   end; only the default handler, which logs a line, is silent then.
  * - Vendor extensions of other providers (the ACK and DFC services, user data
  *   and CQ tag calls, deferred sends) are not defined here, and a reliability
  *   level with an unknown bit is VIP_INVALID_RELIABILITY_LEVEL.
@@ -121,6 +125,11 @@ typedef VIP_USHORT		VIP_RELIABILITY_LEVEL;
 #define VIP_SERVICE_RELIABLE_DELIVERY	0x02
 #define VIP_SERVICE_RELIABLE_RECEPTION	0x04
 
+/*
+ * Codes and states. Vendors had them as enumerators or as macros, and programs
+ * ask with #ifndef which of them there are: here each enumerator is a macro of
+ * its own name as well.
+ */
 typedef enum {
 	VIP_SUCCESS			= 0,
 	VIP_NOT_DONE			= 1,
@@ -142,6 +151,25 @@ typedef enum {
 	VIP_ERROR			= VIP_DESCRIPTOR_ERROR
 } VIP_RETURN;
 
+#define VIP_SUCCESS VIP_SUCCESS
+#define VIP_NOT_DONE VIP_NOT_DONE
+#define VIP_INVALID_PARAMETER VIP_INVALID_PARAMETER
+#define VIP_ERROR_RESOURCE VIP_ERROR_RESOURCE
+#define VIP_TIMEOUT VIP_TIMEOUT
+#define VIP_REJECT VIP_REJECT
+#define VIP_INVALID_RELIABILITY_LEVEL VIP_INVALID_RELIABILITY_LEVEL
+#define VIP_INVALID_MTU VIP_INVALID_MTU
+#define VIP_INVALID_QOS VIP_INVALID_QOS
+#define VIP_INVALID_PTAG VIP_INVALID_PTAG
+#define VIP_INVALID_RDMAREAD VIP_INVALID_RDMAREAD
+#define VIP_DESCRIPTOR_ERROR VIP_DESCRIPTOR_ERROR
+#define VIP_INVALID_STATE VIP_INVALID_STATE
+#define VIP_ERROR_NAMESERVICE VIP_ERROR_NAMESERVICE
+#define VIP_NO_MATCH VIP_NO_MATCH
+#define VIP_NOT_REACHABLE VIP_NOT_REACHABLE
+#define VIP_ERROR_NOT_SUPPORTED VIP_ERROR_NOT_SUPPORTED
+#define VIP_ERROR VIP_ERROR
+
 typedef enum {
 	VIP_STATE_IDLE			= 0,
 	VIP_STATE_CONNECTED		= 1,
@@ -149,12 +177,22 @@ typedef enum {
 	VIP_STATE_ERROR			= 3
 } VIP_VI_STATE;
 
+#define VIP_STATE_IDLE VIP_STATE_IDLE
+#define VIP_STATE_CONNECTED VIP_STATE_CONNECTED
+#define VIP_STATE_CONNECT_PENDING VIP_STATE_CONNECT_PENDING
+#define VIP_STATE_ERROR VIP_STATE_ERROR
+
 typedef enum {
 	VIP_RESOURCE_NIC		= 0,
 	VIP_RESOURCE_VI			= 1,
 	VIP_RESOURCE_CQ			= 2,
 	VIP_RESOURCE_DESCRIPTOR		= 3
 } VIP_RESOURCE_CODE;
+
+#define VIP_RESOURCE_NIC VIP_RESOURCE_NIC
+#define VIP_RESOURCE_VI VIP_RESOURCE_VI
+#define VIP_RESOURCE_CQ VIP_RESOURCE_CQ
+#define VIP_RESOURCE_DESCRIPTOR VIP_RESOURCE_DESCRIPTOR
 
 /* Asynchronous errors, see VipErrorCallback */
 typedef enum {
@@ -170,6 +208,18 @@ typedef enum {
 	VIP_ERROR_RDMA_TRANSPORT	= 9,
 	VIP_ERROR_CATASTROPHIC		= 10
 } VIP_ERROR_CODE;
+
+#define VIP_ERROR_POST_DESC VIP_ERROR_POST_DESC
+#define VIP_ERROR_CONN_LOST VIP_ERROR_CONN_LOST
+#define VIP_ERROR_RECVQ_EMPTY VIP_ERROR_RECVQ_EMPTY
+#define VIP_ERROR_VI_OVERRUN VIP_ERROR_VI_OVERRUN
+#define VIP_ERROR_RDMAW_PROT VIP_ERROR_RDMAW_PROT
+#define VIP_ERROR_RDMAW_DATA VIP_ERROR_RDMAW_DATA
+#define VIP_ERROR_RDMAW_ABORT VIP_ERROR_RDMAW_ABORT
+#define VIP_ERROR_RDMAR_PROT VIP_ERROR_RDMAR_PROT
+#define VIP_ERROR_COMP_PROT VIP_ERROR_COMP_PROT
+#define VIP_ERROR_RDMA_TRANSPORT VIP_ERROR_RDMA_TRANSPORT
+#define VIP_ERROR_CATASTROPHIC VIP_ERROR_CATASTROPHIC
 
 #define VIP_SMI_AUTODISCOVERY		((VIP_ULONG)1)
 

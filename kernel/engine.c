@@ -115,8 +115,15 @@ static u32 via_desc_load_more(struct via_vi *vi, struct via_desc *d)
 	return 0;
 }
 
-/* Sum of the segments against the length and the limit. */
-static u32 via_desc_check_length(struct via_vi *vi, struct via_desc *d)
+/*
+ * Sum of the segments against the length, and of what is sent against the
+ * limit.  A receive may be longer: MaxTransferSize binds messages, and no
+ * message is longer than the limit of the VI that sends it, which is ours too.
+ * No sum of 32-bit lengths wraps in 64 bits, and what agrees with the length
+ * fits in 32: every offset into a descriptor that passes does.
+ */
+static u32 via_desc_check_length(struct via_vi *vi, struct via_desc *d,
+				 bool recv)
 {
 	const struct via_seg *segs = via_desc_segs(d);
 	u64 sum = 0;
@@ -124,7 +131,7 @@ static u32 via_desc_check_length(struct via_vi *vi, struct via_desc *d)
 
 	for (i = 0; i < d->nsegs; i++)
 		sum += segs[i].len;
-	if (sum != d->length || sum > vi->attrs.max_transfer)
+	if (sum != d->length || (!recv && sum > vi->attrs.max_transfer))
 		return VIA_ST_LENGTH_ERROR;
 	return 0;
 }
@@ -237,7 +244,7 @@ static void via_desc_load(struct via_vi *vi, struct via_queue *q, u32 index,
 			     d->seg_count > VIA_DESC_INLINE))
 			d->status = via_desc_load_slow(vi, d, q->recv);
 		if (likely(!d->status))
-			d->status = via_desc_check_length(vi, d);
+			d->status = via_desc_check_length(vi, d, q->recv);
 		if (!d->status && d->length > VIA_CHECK_AT_GATHER && !q->recv)
 			d->status = via_desc_check_segs(vi, d);
 	}

@@ -186,14 +186,15 @@ static bool via_loop_one(struct via_vi *vi, struct via_vi *peer, u32 *budget)
 		if (likely(peer->peer == vi)) {
 			st = via_loop_deliver(vi, peer, d);
 		} else {
+			/* It has left, and is about to say how. */
 			st = VIA_ST_DESC_FLUSHED_ERROR;
-			via_vi_break_later(vi, 0);
+			via_vi_break_later(vi, peer->peer_how);
 		}
 		spin_unlock(&peer->rq.lock);
 	}
 	if (unlikely(st & VIA_ST_ERROR_MASK)) {
 		len = 0;
-		if (via_vi_reliable(vi))
+		if (via_vi_reliable(vi) && !vi->broken)
 			via_vi_break_later(vi, VIA_BROKEN_TELL);
 	}
 	via_send_complete(vi, st, len);
@@ -228,6 +229,8 @@ static int via_loop_send(struct via_vi *vi)
 static void via_loop_disconnect(struct via_vi *vi, bool tell)
 {
 	via_vi_assert_locked(vi);
+	/* A disconnect is a goodbye, but not of a VI that is to break. */
+	vi->peer_how = tell && !vi->broken ? VIA_BROKEN_LEFT : 0;
 	vi->peer_left = vi->peer;
 	vi->peer = NULL;
 	vi->conn_left = vi->conn;
@@ -238,8 +241,10 @@ static void via_loop_disconnected(struct via_vi *vi)
 {
 	struct via_vi *peer;
 	struct via_conn *conn;
+	u32 how;
 
 	via_vi_lock(vi);
+	how = vi->peer_how;
 	peer = vi->peer_left;
 	vi->peer_left = NULL;
 	conn = vi->conn_left;
@@ -253,8 +258,9 @@ static void via_loop_disconnected(struct via_vi *vi)
 	if (!peer)
 		return;
 	via_vi_lock(peer);
-	if (peer->peer == vi)
-		via_vi_break_later(peer, 0);
+	/* What has broken it before is what is reported. */
+	if (peer->peer == vi && !peer->broken)
+		via_vi_break_later(peer, how);
 	via_vi_unlock(peer);
 	via_vi_settle(peer);
 	via_vi_put(peer);

@@ -427,12 +427,14 @@ int via_vi_mmap(struct via_file *f, u32 index, struct vm_area_struct *vma)
 	return ret;
 }
 
-void via_vi_event(struct via_vi *vi, u32 code, u32 opcode, u64 desc)
+static void via_vi_report(struct via_vi *vi, u32 code, u32 opcode, u64 desc,
+			  u32 flags)
 {
 	struct via_event ev = {
 		.vi		= vi->id,
 		.code		= code,
 		.opcode		= opcode,
+		.flags		= flags,
 		.desc		= desc,
 		.resource	= code == VIA_ERR_POST_DESC ?
 				  VIA_RES_DESCRIPTOR : VIA_RES_VI,
@@ -441,6 +443,11 @@ void via_vi_event(struct via_vi *vi, u32 code, u32 opcode, u64 desc)
 	if (code == VIA_ERR_CATASTROPHIC)
 		ev.resource = VIA_RES_NIC;
 	via_events_post(&vi->file->events, &ev);
+}
+
+void via_vi_event(struct via_vi *vi, u32 code, u32 opcode, u64 desc)
+{
+	via_vi_report(vi, code, opcode, desc, 0);
 }
 EXPORT_SYMBOL_GPL(via_vi_event);
 
@@ -455,8 +462,12 @@ bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
 {
 	struct via_move move = via_state_move(vi->state, event);
 	const struct via_transport_ops *xport = vi->xport;
+	u32 flags = 0;
 
 	via_vi_assert_locked(vi);
+	/* No error of our own, and none of what else may end a connection. */
+	if (event == VIA_EV_LOST && vi->broken & VIA_BROKEN_LEFT)
+		flags = VIA_EVENT_F_ORDERLY;
 	if (left)
 		*left = NULL;
 	/* What a dead VI has shared may be gone. */
@@ -476,7 +487,7 @@ bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
 	if (move.what & VIA_DO_FLUSH)
 		via_vi_flush(vi);
 	if (move.what & VIA_DO_REPORT)
-		via_vi_event(vi, VIA_ERR_CONN_LOST, 0, 0);
+		via_vi_report(vi, VIA_ERR_CONN_LOST, 0, 0, flags);
 	return true;
 }
 

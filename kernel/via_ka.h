@@ -309,6 +309,7 @@ struct via_conn {
  * @shared:	constant: the mapped area, kernel address
  * @peer:	both queue locks: the other end on this host, reference held
  * @peer_left:	both queue locks: peer to be told that we left
+ * @peer_how:	both queue locks: and how it is told, VIA_BROKEN_*
  * @conn:	both queue locks: own request to this host, reference held
  * @conn_left:	both queue locks: request to be cancelled
  * @local:	both queue locks: own address while connected or pending
@@ -345,6 +346,7 @@ struct via_vi {
 	struct via_vi_shared *shared;
 	struct via_vi *peer;
 	struct via_vi *peer_left;
+	u32 peer_how;
 	struct via_conn *conn;
 	struct via_conn *conn_left;
 	struct via_net_addr local;
@@ -372,6 +374,7 @@ struct via_vi {
 /* vi->broken: what to do once the queue locks are dropped. */
 #define VIA_BROKEN_LOST		0x1	/* to Error, CONN_LOST event */
 #define VIA_BROKEN_TELL		0x2	/* tell the peer */
+#define VIA_BROKEN_LEFT		0x4	/* not broken: the peer has left */
 
 /**
  * struct via_limits - what VipQueryNic tells, and what is enforced
@@ -384,7 +387,7 @@ struct via_limits {
 	u32 max_cq_entries;	/* a power of two */
 	u32 max_ptags;		/* per NIC handle */
 	u32 max_regions;	/* per NIC handle */
-	u32 max_transfer;	/* bytes of one descriptor */
+	u32 max_transfer;	/* bytes of one message */
 	u32 native_mtu;		/* payload bytes of one frame */
 	u64 max_register_bytes;	/* per NIC handle */
 	u64 max_block_bytes;	/* per region */
@@ -718,7 +721,8 @@ u32 via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
  * via_vi_break_later() notes, under either queue lock, that the connection is
  * to break; whoever drops the last queue lock then calls via_vi_settle(),
  * which does it: state Error, all flushed, CONN_LOST reported, the peer told
- * when VIA_BROKEN_TELL was given.
+ * when VIA_BROKEN_TELL was given.  VIA_BROKEN_LEFT, without that, says that the
+ * peer has left in good order, and so does the report.
  */
 void via_vi_event(struct via_vi *vi, u32 code, u32 opcode, u64 desc);
 static inline void via_vi_break_later(struct via_vi *vi, u32 how)

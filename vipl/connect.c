@@ -82,8 +82,8 @@ static void addr_out(const struct vipl_addr *a, VIP_NET_ADDRESS *out)
 	memcpy(bytes + a->host_len, a->disc, a->disc_len);
 }
 
-static VIP_RETURN add_conn(struct vipl_nic *nic, uint32_t id,
-			   VIP_CONN_HANDLE *out)
+static VIP_RETURN add_conn(struct vipl_nic *nic,
+			   const struct vipl_request *req, VIP_CONN_HANDLE *out)
 {
 	struct vipl_conn *conn;
 
@@ -92,10 +92,11 @@ static VIP_RETURN add_conn(struct vipl_nic *nic, uint32_t id,
 	conn = vipl_obj_alloc(VIPL_CONN);
 	if (!conn) {
 		vipl_nic_unlock(nic);
-		vipl_ops(&nic->obj)->conn_reject(nic, id);
+		vipl_ops(&nic->obj)->conn_reject(nic, req->id);
 		return VIP_ERROR_RESOURCE;
 	}
-	conn->id = id;
+	conn->id = req->id;
+	memcpy(conn->client, req->remote.host, sizeof(conn->client));
 	vipl_nic_own(nic, &conn->obj, VIPL_CONN);
 	vipl_publish(&conn->obj, VIPL_CONN);
 	*out = (VIP_CONN_HANDLE)vipl_obj_handle(&conn->obj, VIPL_CONN);
@@ -120,7 +121,7 @@ VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS *LocalAddr,
 		goto out;
 	r = vipl_ops(&nic->obj)->conn_wait(nic, &local, Timeout, &req);
 	if (r == VIP_SUCCESS)
-		r = add_conn(nic, req.id, ConnHandle);
+		r = add_conn(nic, &req, ConnHandle);
 	if (r != VIP_SUCCESS)
 		goto out;
 	addr_out(&req.remote, RemoteAddr);
@@ -130,19 +131,42 @@ out:
 	return r;
 }
 
+/*
+ * The peer is noted before the attempt, as the connection may be lost before
+ * the call is back; an attempt that fails leaves what was noted before it.
+ */
+static void note_peer(struct vipl_vi *vi, const uint8_t *host,
+		      uint8_t old[VIPL_ADDR_MAX])
+{
+	vipl_vi_get_peer(vi, old);
+	vipl_vi_set_peer(vi, host);
+}
+
+static VIP_RETURN noted(struct vipl_vi *vi, const uint8_t old[VIPL_ADDR_MAX],
+			VIP_RETURN r)
+{
+	if (r != VIP_SUCCESS)
+		vipl_vi_set_peer(vi, old);
+	return r;
+}
+
 VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE ConnHandle, VIP_VI_HANDLE ViHandle)
 {
 	struct vipl_conn *conn = conn_get(ConnHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
+	uint8_t old[VIPL_ADDR_MAX];
 	struct vipl_vi *vi;
 	int gone = 0;
 
 	if (!conn)
 		return r;
 	vi = vipl_vi_get(ViHandle);
-	if (vi && vi->obj.nic == conn->obj.nic)
+	if (vi && vi->obj.nic == conn->obj.nic) {
+		note_peer(vi, conn->client, old);
 		r = vipl_ops(&vi->obj)->conn_accept(vi->obj.nic, conn->id, vi,
 						    &gone);
+		noted(vi, old, r);
+	}
 	if (gone)
 		conn_end(conn, ConnHandle);
 	if (vi)
@@ -172,6 +196,7 @@ VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle,
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
 	struct vipl_addr local, remote;
+	uint8_t old[VIPL_ADDR_MAX];
 	VIP_VI_ATTRIBUTES attrs;
 
 	if (!vi)
@@ -181,8 +206,9 @@ VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle,
 	    addr_in(vi->obj.nic, RemoteAddr, vi->obj.nic->addr_len,
 		    &remote))
 		goto out;
-	r = vipl_ops(&vi->obj)->conn_request(vi, &local, &remote, Timeout,
-					     &attrs);
+	note_peer(vi, remote.host, old);
+	r = noted(vi, old, vipl_ops(&vi->obj)->conn_request(vi, &local, &remote,
+							    Timeout, &attrs));
 	if (r == VIP_SUCCESS)
 		*RemoteViAttribs = attrs;
 out:
@@ -210,14 +236,17 @@ VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE ViHandle,
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
 	struct vipl_addr local, remote;
+	uint8_t old[VIPL_ADDR_MAX];
 
 	if (!vi)
 		return r;
 	if (Timeout && !addr_in(vi->obj.nic, LocalAddr, 0, &local) &&
 	    !addr_in(vi->obj.nic, RemoteAddr, vi->obj.nic->addr_len,
-		     &remote))
-		r = vipl_ops(&vi->obj)->peer_request(vi, &local, &remote,
-						     Timeout);
+		     &remote)) {
+		note_peer(vi, remote.host, old);
+		r = noted(vi, old, vipl_ops(&vi->obj)->peer_request(vi, &local,
+							&remote, Timeout));
+	}
 	vipl_vi_put(vi);
 	return r;
 }

@@ -22,15 +22,64 @@
 #include "msg.h"
 #include "notify.h"
 
-static const char *code_name(unsigned int code)
+/* " to 52:54:00:00:00:02", or nothing when that is not known. */
+static void to_peer(const struct vipl_nic *nic, VIP_VI_HANDLE h,
+		    char out[8 + 3 * VIPL_ADDR_MAX])
 {
-	static const char *const name[] = {
-		"POST_DESC", "CONN_LOST", "RECVQ_EMPTY", "VI_OVERRUN",
-		"RDMAW_PROT", "RDMAW_DATA", "RDMAW_ABORT", "RDMAR_PROT",
-		"COMP_PROT", "RDMA_TRANSPORT", "CATASTROPHIC",
-	};
+	uint8_t host[VIPL_ADDR_MAX] = { 0 };
+	struct vipl_vi *vi = vipl_vi_get(h);
+	unsigned int i, any = 0;
 
-	return code < sizeof(name) / sizeof(name[0]) ? name[code] : "unknown";
+	out[0] = '\0';
+	if (!vi)
+		return;
+	vipl_vi_get_peer(vi, host);
+	vipl_vi_put(vi);
+	for (i = 0; i < VIPL_ADDR_MAX; i++)
+		any |= host[i];
+	for (i = 0; any && i < nic->addr_len && i < VIPL_ADDR_MAX; i++)
+		out += sprintf(out, i ? ":%02x" : " to %02x", host[i]);
+}
+
+/* One sentence for a person. */
+static void say(int fd, const struct vipl_nic *nic,
+		const VIP_ERROR_DESCRIPTOR *e)
+{
+	void *vi = e->ViHandle, *d = e->DescriptorPtr;
+	char peer[8 + 3 * VIPL_ADDR_MAX];
+	const char *name = nic->name;
+
+	switch (e->ErrorCode) {
+	case VIP_ERROR_POST_DESC:
+		vipl_msg_fd(fd, "%s: descriptor %p on VI %p is misaligned, or its memory is not registered",
+			    name, d, vi);
+		break;
+	case VIP_ERROR_CONN_LOST:
+		to_peer(nic, vi, peer);
+		vipl_msg_fd(fd, "%s: the connection of VI %p%s is lost", name,
+			    vi, peer);
+		break;
+	case VIP_ERROR_RECVQ_EMPTY:
+		vipl_msg_fd(fd, "%s: a message to VI %p is dropped, since no receive is posted",
+			    name, vi);
+		break;
+	case VIP_ERROR_VI_OVERRUN:
+		vipl_msg_fd(fd, "%s: descriptor %p is one too many for the %s queue of VI %p and is dropped",
+			    name, d, e->OpCode == 1 ? "receive" : "send", vi);
+		break;
+	case VIP_ERROR_RDMAW_PROT:
+	case VIP_ERROR_RDMAR_PROT:
+		vipl_msg_fd(fd, "%s: VI %p refuses its peer an RDMA %s of memory that is not open to it",
+			    name, vi, e->ErrorCode == VIP_ERROR_RDMAW_PROT ?
+			    "Write" : "Read");
+		break;
+	case VIP_ERROR_CATASTROPHIC:
+		vipl_msg_fd(fd, "%s: the NIC is gone", name);
+		break;
+	default:
+		vipl_msg_fd(fd, "%s: asynchronous error %d, see VipErrorCallback(3)",
+			    name, (int)e->ErrorCode);
+	}
 }
 
 /*
@@ -47,9 +96,7 @@ static void log_error(const struct vipl_nic *nic,
 		self = (int)syscall(SYS_pidfd_open, getpid(), 0);
 		fd = (int)syscall(SYS_pidfd_getfd, self, STDERR_FILENO, 0);
 	}
-	vipl_msg_fd(fd, "%s: asynchronous error VIP_ERROR_%s, VI %p, descriptor %p",
-		    nic->name, code_name(err->ErrorCode), err->ViHandle,
-		    (void *)err->DescriptorPtr);
+	say(fd, nic, err);
 	if (nic->service.shared_files)
 		return;
 	close(fd);
@@ -90,7 +137,8 @@ static void deliver(struct vipl_nic *nic, const struct vipl_event *ev)
 	vipl_unlock(&nic->handler_lock);
 	if (h.fn && nic->service.shared_files)
 		h.fn(h.context, &err);
-	else
+	else if (!ev->orderly)
+		/* The end of the peer is news, but nothing that went wrong. */
 		log_error(nic, &err);
 }
 

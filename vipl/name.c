@@ -6,10 +6,15 @@
  * called that. The first of these that knows any address has the say about
  * all of them. Files are read at every call: an edit needs no restart, and
  * there is no state to set up or to shut down.
+ *
+ * The loopback NIC reaches this host alone, at its own address. The hosts file
+ * speaks of wires: what it has for a name of this host is an address of an
+ * Ethernet interface, and stands for the loopback's own there.
  */
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netpacket/packet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,6 +66,38 @@ static int is_own_ip(const struct sockaddr *ip)
 		own = same_ip(i->ifa_addr, ip);
 	freeifaddrs(all);
 	return own;
+}
+
+static int is_own_mac(const uint8_t mac[VIPL_MAC_LEN])
+{
+	const struct sockaddr_ll *ll;
+	struct ifaddrs *all, *i;
+	int own = 0;
+
+	if (getifaddrs(&all))
+		return 0;
+	for (i = all; i && !own; i = i->ifa_next) {
+		ll = (const struct sockaddr_ll *)i->ifa_addr;
+		own = ll && ll->sll_family == AF_PACKET &&
+		      ll->sll_halen == VIPL_MAC_LEN &&
+		      !memcmp(ll->sll_addr, mac, VIPL_MAC_LEN);
+	}
+	freeifaddrs(all);
+	return own;
+}
+
+/* A name that this host has, or that the hosts file gives to its interfaces. */
+static int is_ours(const char *name)
+{
+	uint8_t mac[VIPL_MAC_LEN];
+	unsigned long n;
+
+	if (is_own_name(name))
+		return 1;
+	for (n = 0; !vipl_hosts_by_name(VIPL_HOSTS, name, n, mac); n++)
+		if (is_own_mac(mac))
+			return 1;
+	return 0;
 }
 
 static int from_ip(const struct vipl_nic *nic, const struct addrinfo *ai,
@@ -138,6 +175,10 @@ static int by_name(struct vipl_nic *nic, const char *name,
 
 	if (!vipl_mac_parse(name, mac))
 		return n ? -1 : 0;
+	if (!nic->ifindex && is_ours(name)) {
+		memcpy(mac, nic->addr, VIPL_MAC_LEN);
+		return n ? -1 : 0;
+	}
 	r = vipl_hosts_by_name(VIPL_HOSTS, name, n, mac);
 	if (r != -1)
 		return r;

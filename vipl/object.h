@@ -101,7 +101,7 @@ struct vipl_nic {
 	struct vipl_list objs[VIPL_KINDS];
 	void *discovered;		/* under lock, see mgmt.c */
 	struct vipl_idmap vi_ids;
-	struct vipl_lock handler_lock;
+	struct vipl_lock handler_lock;	/* and for peers of VIs */
 	struct vipl_handler handler;	/* under handler_lock */
 	struct vipl_service service;
 };
@@ -166,6 +166,7 @@ struct vipl_vi {
 	struct vipl_queue q[2];
 	struct vipl_cq *cq[2];		/* referenced */
 	VIP_PROTECTION_HANDLE ptag;	/* as given; under nic->lock */
+	uint8_t peer[VIPL_ADDR_MAX];	/* or 0; under nic->handler_lock */
 	struct vipl_area area;
 	struct vipl_notify notify[2];
 };
@@ -178,6 +179,7 @@ struct vipl_ptag {
 struct vipl_conn {
 	struct vipl_obj obj;
 	uint32_t id;
+	uint8_t client[VIPL_ADDR_MAX];
 };
 
 static inline struct vipl_vi *vipl_vi_lookup(VIP_VI_HANDLE h)
@@ -201,6 +203,9 @@ void vipl_nic_disown(struct vipl_obj *o);
 struct vipl_vi *vipl_vi_get(VIP_VI_HANDLE h);
 void vipl_vi_put(struct vipl_vi *vi);
 void vipl_vi_kill(struct vipl_vi *vi);
+/* Where it is, or was last, connected to, for messages; zero: not known. */
+void vipl_vi_set_peer(struct vipl_vi *vi, const uint8_t *host);
+void vipl_vi_get_peer(struct vipl_vi *vi, uint8_t *host);
 VIP_VI_HANDLE vipl_vi_by_id(struct vipl_nic *nic, uint32_t id);
 
 struct vipl_cq *vipl_cq_get(VIP_CQ_HANDLE h);

@@ -41,6 +41,7 @@ struct vipl_event {
 	uint32_t opcode;
 	uint32_t resource;
 	uint32_t code;
+	int orderly;			/* CONN_LOST: the peer has left */
 };
 
 /* An address taken apart; a VIP_NET_ADDRESS is unaligned and open-ended. */

@@ -109,6 +109,24 @@ VIP_VI_HANDLE vipl_vi_by_id(struct vipl_nic *nic, uint32_t id)
 	return atomic_load(&e->id) == id ? (VIP_VI_HANDLE)h : NULL;
 }
 
+void vipl_vi_set_peer(struct vipl_vi *vi, const uint8_t *host)
+{
+	struct vipl_nic *nic = vi->obj.nic;
+
+	vipl_lock(&nic->handler_lock);
+	memcpy(vi->peer, host, VIPL_ADDR_MAX);
+	vipl_unlock(&nic->handler_lock);
+}
+
+void vipl_vi_get_peer(struct vipl_vi *vi, uint8_t *host)
+{
+	struct vipl_nic *nic = vi->obj.nic;
+
+	vipl_lock(&nic->handler_lock);
+	memcpy(host, vi->peer, VIPL_ADDR_MAX);
+	vipl_unlock(&nic->handler_lock);
+}
+
 /* Take it from its users and its handle; nic->lock held. */
 void vipl_vi_kill(struct vipl_vi *vi)
 {
@@ -168,6 +186,7 @@ static VIP_RETURN create(struct vipl_nic *nic, const VIP_VI_ATTRIBUTES *a,
 			vipl_ref(&cq[i]->obj);
 	}
 	vi->ptag = a->Ptag;
+	memset(vi->peer, 0, sizeof(vi->peer));
 	r = vipl_ops(&vi->obj)->vi_create(vi, a, ptag ? ptag->id : 0);
 	if (r == VIP_SUCCESS && id_room(nic, vi->q[0].id)) {
 		vipl_ops(&vi->obj)->vi_destroy(vi);

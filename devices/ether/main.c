@@ -315,7 +315,7 @@ EXPORT_SYMBOL_GPL(via_ether_break);
 
 void via_ether_break_strangers(struct via_ether_nic *nic)
 {
-	break_some(nic, false, VIA_WIRE_R_CLOSED);
+	break_some(nic, false, VIA_WIRE_R_TRANSPORT);
 }
 
 void via_ether_unregister(struct via_ether_nic *nic)

@@ -103,6 +103,9 @@ void via_ether_disconnect(struct via_vi *vi, bool tell)
 		.cookie = ev->cookie,
 	};
 
+	/* What the class has not broken, and given a reason, the agent has. */
+	if (vi->broken & VIA_BROKEN_TELL && ev->reason == VIA_WIRE_R_CLOSED)
+		ev->reason = VIA_WIRE_R_TRANSPORT;
 	if (tell && (ev->phase == VIA_PHASE_REQUEST ||
 		     ev->phase == VIA_PHASE_PEER))
 		via_ether_send_ctl(ev->nic, &cancel);

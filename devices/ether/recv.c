@@ -102,6 +102,9 @@ static u32 place_write(struct via_vi *vi, const struct via_frame_hdr *h,
 	u32 st;
 
 	if (!h->offset) {
+		/* Its sender, which is bound by the same, would not send it. */
+		if (unlikely(h->msg_len > vi->attrs.max_transfer))
+			return VIA_WIRE_R_PROTOCOL;
 		if (h->flags & VIA_WIRE_IMMEDIATE) {
 			d = via_recv_load(vi);
 			if (!d)
@@ -147,7 +150,9 @@ static __always_inline u32 place_send(struct via_vi *vi,
 		if (unlikely(!t.d))
 			return VIA_WIRE_R_NO_RECEIVE;
 		st = t.d->status;
-		if (unlikely(h->msg_len > t.d->length))
+		/* A receive may be longer than any message is to be. */
+		if (unlikely(h->msg_len > t.d->length ||
+			     h->msg_len > vi->attrs.max_transfer))
 			st |= VIA_ST_LENGTH_ERROR;
 	} else if (unlikely(!t.d || !continues(ev, h))) {
 		return VIA_WIRE_R_PROTOCOL;
@@ -445,7 +450,8 @@ static void rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 			via_ether_offender(vi, ev->read[ev->read_head %
 							VIA_ETHER_READS].index,
 					   VIA_ST_RDMA_PROT_ERROR);
-		via_vi_break_later(vi, 0);
+		via_vi_break_later(vi, h->reason == VIA_WIRE_R_CLOSED ?
+				   VIA_BROKEN_LEFT : 0);
 	}
 	spin_unlock(&vi->sq.lock);
 }

@@ -111,11 +111,16 @@
  * none (O_NONBLOCK: EAGAIN); 0 after shutdown.  poll() shows POLLIN.
  *
  * Asynchronous errors come unasked; when 256 have not been read, further ones
- * are lost.  VIA_OP_NOTIFY_* asks for one event (VIA_EVENT_*) when done of the
- * queue has passed collected (CQ: when there is something behind head), at
- * once if that is so.  It is only a hint to look: another thread may have
- * collected meanwhile.  Asking again before the event was read changes
- * nothing.  It is never lost; it goes with its queue.
+ * are lost.  VIA_ERR_CONN_LOST has the flag VIA_EVENT_F_ORDERLY when the peer
+ * has left by itself: its program disconnected or ended, by a kill, too.  It
+ * has no flag when the connection broke by an error of either side or of the
+ * transport, or when nothing is known but that the peer is gone.
+ *
+ * VIA_OP_NOTIFY_* asks for one event (VIA_EVENT_*) when done of the queue has
+ * passed collected (CQ: when there is something behind head), at once if that
+ * is so.  It is only a hint to look: another thread may have collected
+ * meanwhile.  Asking again before the event was read changes nothing.  It is
+ * never lost; it goes with its queue.
  */
 
 #include <linux/types.h>
@@ -197,6 +202,8 @@
 #define VIA_EVENT_SEND			0x100
 #define VIA_EVENT_RECV			0x101
 #define VIA_EVENT_CQ			0x102
+
+#define VIA_EVENT_F_ORDERLY		0x1	/* CONN_LOST: the peer left */
 
 #define VIA_RES_NIC			0
 #define VIA_RES_VI			1
@@ -348,7 +355,7 @@ struct via_hello {
 	__u32	max_segs;		/* per descriptor */
 	__u32	max_cq;
 	__u32	max_cq_entries;
-	__u32	max_transfer;		/* bytes of one descriptor */
+	__u32	max_transfer;		/* bytes of one message */
 	__u32	max_ptags;
 	__u32	max_regions;
 	__u32	reserved;
@@ -592,7 +599,7 @@ struct via_event {
 	__u32	resource;		/* VIA_RES_* */
 	__u32	code;			/* VIA_ERR_* or VIA_EVENT_* */
 	__u32	opcode;			/* status OP value >> 16 */
-	__u32	reserved;
+	__u32	flags;			/* VIA_EVENT_F_* */
 	__u64	desc;			/* descriptor address, or 0 */
 };
 

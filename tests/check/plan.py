@@ -41,12 +41,15 @@ def conformance(session, one, two):
     nics = session.settings["nics"]
     session.step("conformance via_lo", steps.conform_lo)
     session.step("old programs, in 64 and 32 bits", samples.run)
+    session.step("ends of programs, one machine", samples.ends_here)
     for net in one:
         session.step(f"conformance {nics[net]}, one machine",
                      steps.conform_one, net)
     for net in two:
         session.step(f"conformance {nics[net]}, two machines",
                      steps.conform_wire, net)
+        session.step(f"ends of programs, {nics[net]}", samples.ends_apart,
+                     net)
         session.step(f"names by frames, {session.settings['nics'][net]}",
                      steps.names, net)
 
@@ -70,6 +73,7 @@ def robustness(session, nets, kills, lossy=steps.LOSSY):
         nic = session.settings["nics"][net]
         session.step(f"connections, 10 % loss, {nic}",
                      steps.lossy_connections, net, lossy)
+        session.step(f"messages too long, {nic}", steps.beyond, net)
         session.step(f"garbage frames, {nic}", steps.garbage, net)
         session.step(f"kill -9 in transfers, {nic}", steps.killed, net, kills)
         session.step(f"modules in use stay, {nic}", steps.busy_modules, net)

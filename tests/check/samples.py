@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Programs as others write them, in a guest: old C, by dlopen, 32 bits."""
+"""Programs as others write them, in a guest: old C, by dlopen, 32 bits; and
+what they say on standard error when they end."""
 
 import os
+import re
 
 from labkit.base import BUILD
 from runner import StepFailed
+from steps import mac, scale
 
 PROGRAMS = ("old10", "old095", "old10-static", "dl")
 
@@ -31,5 +34,100 @@ def run(session):
                                  f"{before} && {command}", 60, status=None)
             if result.rc:
                 failed.append(f"{command}: status {result.rc}")
+            elif result.err:
+                failed.append(f"{command}: says '{result.err.strip()}'")
     if failed:
         raise StepFailed(f"{len(failed)} failed: {failed[0]}")
+
+
+ENDS = f"{BUILD}/samples/ends"
+ORDERLY = ("disconnect", "destroy", "close", "exit", "kill")
+LOSS = r"^vipl: {}: the connection of VI 0x[0-9a-f]+ to {} is lost$"
+LAST = r"^vipl: \S+: descriptor 0x[0-9a-f]+ on VI 0x[0-9a-f]+ is misaligned"
+
+
+class Ends:
+    """Two programs without error handlers, connected; ends.c says more."""
+
+    def __init__(self, session, device, nodes, hosts):
+        self.session, self.device = session, device
+        self.nodes, self.hosts = nodes, hosts
+
+    def connect(self, how):
+        """Server and client."""
+        command = f"env -u VIPL_QUIET {ENDS} {self.device}"
+        jobs = [self.nodes[0].spawn(command, 100),
+                self.nodes[1].spawn(f"{command} {self.hosts[0]} {how}", 100)]
+        for job in jobs:
+            job.expect("^connected$")
+        return jobs
+
+    def said(self, job, losses, who):
+        """All of it on standard error, when the last line is there."""
+        job.expect(LAST, 30 * scale(self.session))
+        lines = job.err.splitlines()[:-1]
+        wrong = [x for x in lines if not re.match(
+            LOSS.format(self.device, self.hosts[who]), x)]
+        if wrong or len(lines) != losses:
+            raise StepFailed(f"{job.command}: {losses} losses, and it says: "
+                             f"{lines}")
+
+    def close(self, jobs):
+        for job in jobs:
+            job.kill()
+            job.wait(30)
+            self.session.write_job(job)
+
+    def orderly(self, how):
+        """The client ends by itself: nothing is said on either side."""
+        jobs = self.connect("stay" if how == "kill" else how)
+        server, client = jobs
+        try:
+            if how == "kill":
+                client.kill()
+            client.wait(30)
+            self.said(server, 0, 1)
+            if client.err or (client.rc and how != "kill"):
+                raise StepFailed(f"{how}: the client ends with {client.rc} "
+                                 f"and says '{client.err.strip()}'")
+        finally:
+            self.close(jobs)
+
+    def broken(self, how, breaker=None):
+        """Both sides lose it: each says so, once."""
+        jobs = self.connect(how)
+        try:
+            if breaker:
+                breaker()
+            for i, job in enumerate(jobs):
+                self.said(job, 1, 1 - i)
+        finally:
+            self.close(jobs)
+
+
+def ends(session, device, nodes, hosts):
+    both = Ends(session, device, nodes, hosts)
+    for how in ORDERLY:
+        both.orderly(how)
+    both.broken("flood")
+    return both
+
+
+def ends_here(session):
+    """On one machine."""
+    node = session.lab.nodes[0]
+    address = node.sh("cat /sys/class/via/via_lo/address").out.strip()
+    ends(session, "via_lo", [node, node], [address] * 2)
+    if session.lab.nics:
+        ends(session, "via_eth0", [node, node], [mac(0, 0)] * 2)
+
+
+def ends_apart(session, net):
+    """Between two; the wire is cut as well."""
+    both = ends(session, f"via_eth{net}", session.lab.nodes,
+                [mac(net, 0), mac(net, 1)])
+    wire = session.lab.wire(net)
+    try:
+        both.broken("stay", lambda: wire.set(cut="0"))
+    finally:
+        wire.set(cut="none")

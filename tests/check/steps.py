@@ -15,6 +15,7 @@ CONFORM = os.path.join(BUILD, "viaconform")
 STRESS = os.path.join(BUILD, "viastress")
 TOOLS = os.path.join(BUILD, "tools")
 CATASTROPHIC = os.path.join(ROOT, "tests/check/catastrophic.py")
+BEYOND = os.path.join(ROOT, "tests/check/beyond.py")
 
 
 # On this machine
@@ -418,6 +419,24 @@ def detached(session, net):
         session.write_job(watcher)
     session.lab.attach(node, f"eth{net}")
     conform_wire(session, net, "connect*")
+
+
+def beyond(session, net):
+    """Frames of messages longer than MaxTransferSize reach no memory, however
+    long the receives are; those of the longest that there may be do."""
+    server = session.lab.nodes[0].spawn(
+        f"{BEYOND} serve {BUILD}/libvipl.so.1 via_eth{net}", 100)
+    try:
+        address, handle = server.expect(r"^ready (\d+) (\d+)$").groups()
+        session.run(session.lab.nodes[1], f"{BEYOND} forge eth{net} "
+                    f"{mac(net, 0)} {address} {handle}", 60)
+        came = server.expect(r"^came (.*)\nwritten (.*)$").groups()
+    finally:
+        server.kill()
+        session.write_job(server)
+    # DONE, RECEIVE; and LENGTH_ERROR.
+    if came != ("0x10001:4096 0x10009:0 0x10001:4096", "1024 0"):
+        raise StepFailed(f"what came and what was written: {came}")
 
 
 def need(path):

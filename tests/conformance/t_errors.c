@@ -371,6 +371,101 @@ static void by_default(void)
 	CHECK(poll(&log, 1, 0) == 0);
 }
 
+/* Standard error, from now on: where it can be read. */
+static FILE *listen_to_stderr(void)
+{
+	int fds[2];
+
+	REQUIRE(!pipe(fds) && dup2(fds[1], STDERR_FILENO) == STDERR_FILENO);
+	close(fds[1]);
+	unsetenv("VIPL_QUIET");
+	return fdopen(fds[0], "r");
+}
+
+/*
+ * What the default handler has said of lost connections by now, in lines: one
+ * for an error raised here is the last, and must be there. The state may change
+ * before the loss is reported; a disconnect comes after both.
+ */
+static unsigned int losses_said(FILE *log, VIP_VI_HANDLE vi,
+				VIP_VI_HANDLE marker)
+{
+	struct pollfd p = { .fd = fileno(log), .events = POLLIN };
+	unsigned int n = 0;
+	char line[512];
+
+	CHECK_RC(VipDisconnect(vi), VIP_SUCCESS);
+	raise_error(marker);
+	for (;;) {
+		if (poll(&p, 1, LONG_MS) != 1 ||
+		    !fgets(line, sizeof(line), log)) {
+			CHECK(!"the default handler has spoken");
+			return n;
+		}
+		CHECK(!strstr(line, "nil"));
+		if (strstr(line, "misaligned"))
+			return n;
+		CHECK(strstr(line, "the connection of VI") != NULL);
+		CHECK(strstr(line, "is lost\n") != NULL);
+		n++;
+	}
+}
+
+/*
+ * A program without a handler is told of what went wrong, in one line, and not
+ * of a peer that has left, which is how every program ends.
+ */
+static void said_of_ends(void)
+{
+	struct xfer tx = our_buf(0, 10, 1);
+	unsigned int most = env.nic.attr.MaxDescriptorsPerQueue;
+	VIP_VI_HANDLE marker = lone_vi(env.nic.h);
+	struct pair p;
+	FILE *log;
+
+	CHECK_RC(VipErrorCallback(env.nic.h, NULL, NULL), VIP_SUCCESS);
+	log = listen_to_stderr();
+	setvbuf(log, NULL, _IONBF, 0);
+	about("the peer disconnects");
+	pair_open(&p, NULL);
+	peer_disconnect(p.pvi);
+	CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR), VIP_STATE_ERROR);
+	CHECK_EQ(losses_said(log, p.vi, marker), 0);
+	about("we disconnect");
+	pair_reset(&p);
+	CHECK_RC(VipDisconnect(p.vi), VIP_SUCCESS);
+	CHECK_EQ(losses_said(log, p.vi, marker), 0);
+	if (reliable()) {
+		about("a message that finds no receive");
+		pair_reset(&p);
+		CHECK_RC(nic_post(&env.nic, p.vi, SENDQ, &tx, NULL),
+			 VIP_SUCCESS);
+		CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR),
+			 VIP_STATE_ERROR);
+		CHECK_EQ(losses_said(log, p.vi, marker), 1);
+		about("an error of the peer's");
+		pair_reset(&p);
+		tx = peer_buf(0, 10, 1);
+		tx.len_delta = 1;
+		CHECK_RC(peer_post(p.pvi, SENDQ, &tx), VIP_SUCCESS);
+		CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR),
+			 VIP_STATE_ERROR);
+		CHECK_EQ(losses_said(log, p.vi, marker), 1);
+		about("one of the peer's that the class knows nothing of");
+		pair_reset(&p);
+		tx = peer_buf(0, 0, 0);
+		CHECK_RC(peer_do((struct ctl_msg){
+				.cmd = P_POST, .vi = p.pvi, .queue = RECVQ,
+				.x = tx, .count = most + 1 }).rc,
+			 VIP_SUCCESS);
+		CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_ERROR),
+			 VIP_STATE_ERROR);
+		CHECK_EQ(losses_said(log, p.vi, marker), 1);
+	}
+	pair_close(&p);
+	fclose(log);
+}
+
 static void arguments(void)
 {
 	void *const bad[] = { NULL, env.nic.ptag, (void *)-1, &env };
@@ -412,6 +507,8 @@ static const struct group groups[] = {
 	  G_OWN, 0 },
 	{ "errors.by_default", "8 the default handler", by_default, G_OWN,
 	  0 },
+	{ "errors.said_of_ends", "8 CONN_LOST without a handler", said_of_ends,
+	  G_PEER | G_LEVELS | G_OWN, 0 },
 	{ "errors.arguments", "10.9 VipErrorCallback", arguments, 0, 0 },
 };
 

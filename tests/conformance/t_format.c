@@ -142,6 +142,72 @@ static void too_long(void)
 	pair_close(&p);
 }
 
+/* It takes what arrives, however much more it could. */
+static void long_receive(void)
+{
+	static const struct { uint32_t send, recv, segs; } c[] = {
+		{ 0, 4097, 1 }, { 1, 100000, 2 }, { 100, 300000, 252 },
+		{ 4095, 300000, 1 }, { 4096, 4097, 3 }, { 4096, 900000, 1 },
+	};
+	struct pair_opt o = { .mtu = 4096 };
+	struct xfer tx, rx;
+	struct pair p;
+	unsigned int i;
+
+	pair_open(&p, &o);
+	for (i = 0; i < ARRAY_SIZE(c); i++) {
+		about("%u bytes into %u", c[i].send, c[i].recv);
+		tx = peer_buf(0, c[i].send, 1);
+		rx = our_buf(0, c[i].recv, c[i].segs);
+		deliver_back(&p, &tx, &rx);
+		tx = our_buf(0, c[i].send, 2);
+		rx = peer_buf(0, c[i].recv, c[i].segs);
+		deliver(&p, &tx, &rx);
+	}
+	about("Length disagrees with the segments");
+	tx = peer_buf(0, 50, 1);
+	rx = our_buf(0, 100000, 2);
+	rx.len_delta = 1;
+	bad_recv_xfer(&p, &rx, &tx, VIP_STATUS_LENGTH_ERROR);
+	rx.len_delta = 4096 - 100000;
+	bad_recv_xfer(&p, &rx, &tx, VIP_STATUS_LENGTH_ERROR);
+	about("what is sent is bound as ever");
+	tx = our_buf(0, 4097, 1);
+	bad_send_xfer(&p, &tx, VIP_STATUS_LENGTH_ERROR);
+	pair_close(&p);
+}
+
+/*
+ * As long as 32 bits can tell. Only what bytes move into must be registered,
+ * and that is the first page.
+ */
+static void longest_receive(void)
+{
+	struct xfer rx = our_buf(0, 4096, 2), tx = peer_buf(0, 4096, 1);
+	VIP_DESCRIPTOR *d = nic_slot(&env.nic);
+	struct pair_opt o = { .mtu = 4096 };
+	struct done r;
+	struct pair p;
+
+	pair_open(&p, &o);
+	xfer_build(d, &rx, XFER_DESC_SIZE);
+	d->DS[0].Local.Length = 0xfffffff0;
+	d->DS[1].Local.Length = 0xf;
+	d->CS.Length = 0xffffffff;
+	CHECK_RC(VipPostRecv(p.vi, d, env.nic.slots_h), VIP_SUCCESS);
+	r = one_arrives(&p, &tx);
+	CHECK(r.d == d);
+	CHECK_EQ(r.length, 4096);
+	CHECK_EQ(pattern_wrong((void *)(uintptr_t)rx.addr, tx.seed, 0, 4096),
+		 0);
+	about("one byte more: the sum wraps");
+	d->DS[1].Local.Length = 0x10;
+	d->CS.Length = 0;
+	tx = peer_buf(0, 10, 1);
+	bad_recv(&p, d, env.nic.slots_h, &tx, VIP_STATUS_LENGTH_ERROR);
+	pair_close(&p);
+}
+
 /* 7.3: longer than the receive buffer. */
 static void small_buffer(void)
 {
@@ -187,6 +253,10 @@ static const struct group groups[] = {
 	  G_PEER | G_LEVELS, 0 },
 	{ "format.too_long", "7.4 MaxTransferSize", too_long,
 	  G_PEER | G_LEVELS, 0 },
+	{ "format.long_receive", "7.4 MaxTransferSize binds messages",
+	  long_receive, G_PEER | G_LEVELS, 0 },
+	{ "format.longest_receive", "7.4 MaxTransferSize, arithmetic",
+	  longest_receive, G_PEER | G_LEVELS, 0 },
 	{ "format.small_buffer", "7.3 LENGTH_ERROR at the receiver",
 	  small_buffer, G_PEER | G_LEVELS, 0 },
 };

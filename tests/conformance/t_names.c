@@ -3,6 +3,7 @@
 #include "remote.h"
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void literal(char *text, size_t len)
 {
@@ -115,11 +116,41 @@ static void after_shutdown(void)
 	CHECK_RC(VipNSShutdown(env.nic.h), VIP_SUCCESS);
 }
 
+/* This host by its names, on the NIC that reaches no other: connects, too. */
+static void own(void)
+{
+	VIP_VI_ATTRIBUTES v = vi_attributes(&env.nic, env.level), theirs;
+	struct net_address local, remote;
+	char host[256];
+	char *const names[] = { host, "localhost" };
+	VIP_VI_HANDLE vi;
+	unsigned int i;
+
+	if (strcmp(env.nic.attr.Name, "via_lo"))
+		return;
+	REQUIRE(!gethostname(host, sizeof(host)));
+	REQUIRE_RC(VipCreateVi(env.nic.h, &v, NULL, NULL, &vi), VIP_SUCCESS);
+	own_address(&env.nic, &local, "", 0);
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		about("%s", names[i]);
+		memset(&remote, 0, sizeof(remote));
+		CHECK_RC(VipNSGetHostByName(env.nic.h, names[i], &remote.a, 0),
+			 VIP_SUCCESS);
+		CHECK(!memcmp(remote.a.HostAddress,
+			      env.nic.attr.LocalNicAddress, 6));
+		/* It can be reached, and there is none that waits. */
+		CHECK_RC(VipConnectRequest(vi, &local.a, &remote.a, LONG_MS,
+					   &theirs), VIP_NO_MATCH);
+	}
+	CHECK_RC(VipDestroyVi(vi), VIP_SUCCESS);
+}
+
 static const struct group groups[] = {
 	{ "names.by_name", "10.8 VipNSGetHostByName, C13", by_name, G_SUNNY,
 	  0 },
 	{ "names.bad_names", "10.8 ERROR_NAMESERVICE", bad_names, 0, 0 },
 	{ "names.by_address", "10.8 VipNSGetHostByAddr", by_address, 0, 0 },
+	{ "names.own", "10.8, C7 this host on the loopback NIC", own, 0, 0 },
 	{ "names.after_shutdown", "10.8 VipNSShutdown", after_shutdown, 0, 0 },
 };
 

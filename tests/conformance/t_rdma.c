@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* RDMA Write: section 7, rules 6 and 11. */
+#include "bad.h"
 #include "loss.h"
 
 #define TARGET	300000u		/* offset in the peer's arena */
@@ -159,6 +160,20 @@ static void immediate(void)
 	write_immediate(&p, &x, &rx, &m);
 	CHECK_RC(m.rc, VIP_SUCCESS);
 	CHECK_EQ(m.length, 100);
+	pair_close(&p);
+	about("into a receive longer than MaxTransferSize");
+	pair_open(&p, &(struct pair_opt){ .mtu = 4096 });
+	x = write_of(4096, 1);
+	x.control |= VIP_CONTROL_IMMEDIATE;
+	rx = peer_buf(0, 100000, 2);
+	if (write_immediate(&p, &x, &rx, &m)) {
+		CHECK_RC(m.rc, VIP_SUCCESS);
+		CHECK_EQ(m.length, 4096);
+		CHECK_EQ(m.bad, 0);
+	}
+	about("a write beyond it");
+	x.len = 4097;
+	bad_send_xfer(&p, &x, VIP_STATUS_LENGTH_ERROR);
 	pair_close(&p);
 }
 

@@ -246,37 +246,66 @@ static void tags(void)
 }
 
 /*
- * Receives posted in Idle stay posted, and are judged by the attributes that
- * the VI connects with. A misaligned one makes a provider look at them early.
+ * A receive of 2000 bytes, posted with @before, meets a message with @after. A
+ * misaligned one behind it makes a provider look at it early.
  */
-static void posted(void)
+static struct done posted_before(const VIP_VI_ATTRIBUTES *before,
+				 const VIP_VI_ATTRIBUTES *after,
+				 const struct xfer *rx)
 {
-	struct xfer rx = our_buf(0, 2000, 1), tx = peer_buf(0, 2000, 1);
+	struct pair_opt o = { .mtu = after->MaxTransferSize };
+	struct xfer tx = peer_buf(0, 2000, 1);
+	VIP_VI_ATTRIBUTES a = *before;
 	struct tries t = { 0 };
-	VIP_VI_ATTRIBUTES a;
 	VIP_DESCRIPTOR *d;
 	struct done r;
 	struct pair p;
 
-	pair_create(&p, &(struct pair_opt){ .mtu = 2000 });
-	a = p.attr;
-	a.MaxTransferSize = 100;
+	pair_create(&p, &o);
 	CHECK_RC(VipSetViAttributes(p.vi, &a), VIP_SUCCESS);
-	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, &d), VIP_SUCCESS);
+	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, rx, &d), VIP_SUCCESS);
 	CHECK_RC(VipPostRecv(p.vi, (void *)((char *)nic_slot(&env.nic) + 32),
 			     env.nic.slots_h), VIP_SUCCESS);
-	CHECK_RC(VipSetViAttributes(p.vi, &p.attr), VIP_SUCCESS);
+	a = *after;
+	CHECK_RC(VipSetViAttributes(p.vi, &a), VIP_SUCCESS);
 	pair_connect(&p);
 	do {
 		CHECK_RC(peer_post(p.pvi, SENDQ, &tx), VIP_SUCCESS);
 		CHECK(peer_wait(p.pvi, SENDQ, LONG_MS).addr);
 		r = wait_done(p.vi, RECVQ, patience());
 	} while (r.rc == VIP_TIMEOUT && once_more(&t));
-	CHECK_RC(r.rc, VIP_SUCCESS);
 	CHECK(r.d == d);
+	pair_close(&p);
+	return r;
+}
+
+/*
+ * Receives posted in Idle stay posted, and are judged by the attributes that
+ * the VI connects with.
+ */
+static void posted(void)
+{
+	VIP_VI_ATTRIBUTES a = vi_attributes(&env.nic, env.level), b;
+	struct xfer rx = our_buf(0, 2000, 1);
+	struct done r;
+
+	a.MaxTransferSize = 2000;
+	b = a;
+	about("of a size that was too small");
+	b.MaxTransferSize = 100;
+	r = posted_before(&b, &a, &rx);
+	CHECK_RC(r.rc, VIP_SUCCESS);
 	CHECK_EQ(r.length, 2000);
 	CHECK_EQ(xfer_wrong(&rx, 2000), 0);
-	pair_close(&p);
+	about("by a tag that was the descriptor's, and is another now");
+	b = a;
+	REQUIRE_RC(VipCreatePtag(env.nic.h, &b.Ptag), VIP_SUCCESS);
+	r = posted_before(&a, &b, &rx);
+	CHECK_RC(r.rc, VIP_DESCRIPTOR_ERROR);
+	CHECK_EQ(r.status & VIP_STATUS_ERROR_MASK,
+		 VIP_STATUS_PROTECTION_ERROR);
+	CHECK_EQ(xfer_wrong(&rx, 0), 0);
+	CHECK_RC(VipDestroyPtag(env.nic.h, b.Ptag), VIP_SUCCESS);
 }
 
 /* Tag and size always belong together, and none is lost. */

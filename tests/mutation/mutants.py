@@ -106,7 +106,15 @@ mutant("region-rdma-right", "kernel/engine.c", "lo", "rdmaprot.region",
        ("return r && r->rights & right ? r : NULL;", "return r;"))
 mutant("length-disagrees", "kernel/engine.c", "lo", "format.length",
        "Length may disagree with the segments",
-       ("if (sum != d->length || ", "if ("))
+       ("if (sum != d->length || (!recv && sum > vi->attrs.max_transfer))",
+        "if (!recv && sum > vi->attrs.max_transfer)"))
+mutant("send-unbound", "kernel/engine.c", "lo", "format.too_long",
+       "a message may be longer than MaxTransferSize",
+       (" || (!recv && sum > vi->attrs.max_transfer))", ")"))
+mutant("recv-bound", "kernel/engine.c", "lo", "format.long_receive",
+       "a receive may not be longer than MaxTransferSize",
+       ("(!recv && sum > vi->attrs.max_transfer)",
+        "sum > vi->attrs.max_transfer"))
 mutant("segment-end", "kernel/engine.c", "lo", "send.segments rdma.gathered",
        "off by one: a byte behind the end of a segment",
        ("			return VIA_ST_LENGTH_ERROR;\n"
@@ -142,7 +150,20 @@ mutant("peer-host-only", "kernel/peer.c", "lo", "p2p.crowd",
        "peers match by their hosts, whatever the discriminators",
        ("return via_disc_equal(a, b) && a->host_len", "return a->host_len"))
 
+mutant("end-is-loss", "kernel/loop.c", "lo", "errors.said_of_ends",
+       "the normal end of a peer is told as a lost connection",
+       ("tell && !vi->broken ? VIA_BROKEN_LEFT : 0", "0"))
+mutant("loss-is-end", "kernel/loop.c", "lo", "errors.said_of_ends",
+       "nothing is said of a lost connection",
+       ("tell && !vi->broken ? VIA_BROKEN_LEFT : 0", "VIA_BROKEN_LEFT"))
+
 RECV = "devices/ether/recv.c"
+mutant("wire-end-is-loss", RECV, "wire", "errors.said_of_ends",
+       "the normal end of a peer is told as a lost connection",
+       ("h->reason == VIA_WIRE_R_CLOSED ?", "0 ?"))
+mutant("wire-loss-is-end", "devices/ether/peer.c", "wire",
+       "errors.said_of_ends", "an error of the peer's is told as its end",
+       ("		ev->reason = VIA_WIRE_R_TRANSPORT;\n", "		;\n"))
 
 mutant("wire-immediate", RECV, "wire", "immediate.without",
        "a message without immediate data says that it has some",

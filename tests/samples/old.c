@@ -342,11 +342,10 @@ int main(argc, argv)
 	setup(argv[1]);
 	if (pid == 0) {
 		/*
-		 * The client goes first, so what it hears is what the server
-		 * takes as a lost connection: no news to old programs.
+		 * The client goes first, which to a handler is an error like
+		 * any other, and without one is nothing to talk of.
 		 */
 		VipErrorCallback(nic, 0, 0);
-		close(2);
 		server(disc);
 		finish();
 		exit(0);

@@ -379,6 +379,8 @@ static int ka_event_wait(struct vipl_nic *nic, struct vipl_event *out)
 	out->opcode = ev.opcode;
 	out->resource = ev.resource;
 	out->code = ev.code;
+	out->orderly = ev.code == VIA_ERR_CONN_LOST &&
+		       ev.flags & VIA_EVENT_F_ORDERLY;
 	return 1;
 }
 

@@ -75,6 +75,7 @@ static int hello(struct via_hello *h)
 	strcpy(h->name, FAKE_NODE);
 	memcpy(h->addr, "\x02\0\0\0\0\x7f", 6);
 	h->addr_len = 6;
+	h->ifindex = fake.ifindex;
 	h->max_disc_len = VIA_DISC_MAX;
 	h->max_vi = 4096;
 	h->max_desc = FAKE_ENTRIES;
@@ -223,6 +224,8 @@ int __wrap_ioctl(int fd, unsigned long cmd, ...)
 	case VIA_IOC_CQ_DESTROY:
 	case VIA_IOC_PTAG_DESTROY:
 	case VIA_IOC_MEM_DEREGISTER:
+	case VIA_IOC_CONN_REQUEST:
+	case VIA_IOC_CONN_RESULT:
 		return 0;
 	}
 	errno = ENOTTY;
@@ -281,9 +284,17 @@ void fake_event(uint32_t code, uint32_t vi, uint64_t desc)
 		.code = code,
 		.vi = vi,
 		.desc = desc,
+		.flags = fake.event_flags,
 		.resource = desc ? VIA_RES_DESCRIPTOR : VIA_RES_VI,
 	};
 
 	if (write(fake.event_fd, &ev, sizeof(ev)) != sizeof(ev))
 		abort();
+}
+
+int fake_unread(void)
+{
+	char c;
+
+	return recv(fake.fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
 }

@@ -36,6 +36,8 @@ struct fake {
 	int no_spare;			/* mapping it fails */
 	uint32_t reason;		/* next registration fails with it */
 	int eintr;			/* so many waits end in EINTR */
+	uint32_t ifindex;		/* of the NIC */
+	uint32_t event_flags;		/* of the next events */
 };
 
 extern struct fake fake;
@@ -49,5 +51,7 @@ void fake_complete_on(struct via_vi_shared *vi, int recv, uint32_t status,
 		      uint32_t length, uint32_t immediate);
 void fake_cq_put(uint32_t vi, int recv);
 void fake_event(uint32_t code, uint32_t vi, uint64_t desc);
+/* Events that the library has not taken. */
+int fake_unread(void);
 
 #endif /* TESTS_UNIT_VIPL_FAKE_H */

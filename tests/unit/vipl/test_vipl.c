@@ -3,7 +3,11 @@
  * The library against a kernel agent that the test plays itself: what is
  * written when, what handles survive, who may be called from where.
  */
+#include <ifaddrs.h>
+#include <netpacket/packet.h>
 #include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -505,6 +509,190 @@ static void error_handlers(void)
 	close(pipe_fd[1]);
 }
 
+/* What stands on standard error from now on, up to the end of a line. */
+static const char *next_line(int fd)
+{
+	static char line[512];
+	size_t n = 0;
+
+	while (n < sizeof(line) - 1 && read(fd, &line[n], 1) == 1 &&
+	       line[n] != '\n')
+		n++;
+	line[n] = '\0';
+	return line;
+}
+
+static const char *wanted(const char *fmt, ...)
+{
+	static char line[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	return line;
+}
+
+/* The peer's address is that of the last connection that was made. */
+static void connect_to(const char *host)
+{
+	char b[16] = { 6 };
+	VIP_NET_ADDRESS *a = (VIP_NET_ADDRESS *)b;
+	VIP_VI_ATTRIBUTES theirs;
+
+	memcpy(b + 4, host, 6);
+	CU_ASSERT_EQUAL(VipConnectRequest(vi, a, a, 1000, &theirs),
+			VIP_SUCCESS);
+}
+
+/*
+ * A program without a handler: one sentence for each error, none for a peer
+ * that has left by itself, and nothing at all with VIPL_QUIET.
+ */
+static void sentences(void)
+{
+	int fds[2], saved = dup(STDERR_FILENO);
+	uint32_t id;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(fds), 0);
+	unsetenv("VIPL_QUIET");
+	setup(0);
+	id = fake.vi_id;
+	CU_ASSERT_EQUAL(dup2(fds[1], STDERR_FILENO), STDERR_FILENO);
+	close(fds[1]);
+
+	fake_event(VIA_ERR_CONN_LOST, id, 0);
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
+			       wanted("vipl: " FAKE_NODE
+				      ": the connection of VI %p is lost", vi));
+	connect_to("\x52\x54\0\0\0\x02");
+	/* It says nothing of this one, so the next line is the next one's. */
+	fake.event_flags = VIA_EVENT_F_ORDERLY;
+	fake_event(VIA_ERR_CONN_LOST, id, 0);
+	fake.event_flags = 0;
+	fake_event(VIA_ERR_CONN_LOST, id, 0);
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
+			       wanted("vipl: " FAKE_NODE ": the connection of "
+				      "VI %p to 52:54:00:00:00:02 is lost",
+				      vi));
+	/* The flag is of no other error. */
+	fake.event_flags = VIA_EVENT_F_ORDERLY;
+	fake_event(VIA_ERR_POST_DESC, id, 0x1008);
+	fake.event_flags = 0;
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
+			       wanted("vipl: " FAKE_NODE ": descriptor 0x1008 "
+				      "on VI %p is misaligned, or its memory "
+				      "is not registered", vi));
+	fake_event(VIA_ERR_RECVQ_EMPTY, id, 0);
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
+			       wanted("vipl: " FAKE_NODE ": a message to VI %p "
+				      "is dropped, since no receive is posted",
+				      vi));
+	fake_event(VIA_ERR_VI_OVERRUN, id, 0x1040);
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
+			       wanted("vipl: " FAKE_NODE ": descriptor 0x1040 "
+				      "is one too many for the send queue of "
+				      "VI %p and is dropped", vi));
+	fake_event(VIA_ERR_RDMAR_PROT, id, 0);
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
+			       wanted("vipl: " FAKE_NODE ": VI %p refuses its "
+				      "peer an RDMA Read of memory that is "
+				      "not open to it", vi));
+	setenv("VIPL_QUIET", "1", 1);
+	fake_event(VIA_ERR_CONN_LOST, id, 0);
+	/* The service thread has read it when it comes to closing the NIC. */
+	while (fake_unread())
+		usleep(1000);
+	teardown();
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]), "");
+	close(fds[0]);
+}
+
+static const char *hosts;	/* what stands in /etc/vip_hosts */
+
+FILE *__real_fopen64(const char *path, const char *mode);
+FILE *__wrap_fopen64(const char *path, const char *mode);
+int __wrap_getifaddrs(struct ifaddrs **all);
+void __wrap_freeifaddrs(struct ifaddrs *all);
+
+FILE *__wrap_fopen64(const char *path, const char *mode)
+{
+	if (strcmp(path, "/etc/vip_hosts"))
+		return __real_fopen64(path, mode);
+	return hosts ? fmemopen((char *)hosts, strlen(hosts), "r") : NULL;
+}
+
+/* A tunnel without an address of its own, and an Ethernet interface. */
+int __wrap_getifaddrs(struct ifaddrs **all)
+{
+	static struct sockaddr_ll ll = {
+		.sll_family = AF_PACKET, .sll_halen = 6,
+	};
+	static struct ifaddrs ether = { .ifa_addr = (struct sockaddr *)&ll };
+	static struct ifaddrs tun = { .ifa_next = &ether };
+
+	memcpy(ll.sll_addr, "\x52\x54\0\0\0\x01", 6);
+	*all = &tun;
+	return 0;
+}
+
+void __wrap_freeifaddrs(struct ifaddrs *all)
+{
+	(void)all;
+}
+
+/* The last byte of a name's nth address, or the code made negative. */
+static int looked_up(const char *name, VIP_ULONG n)
+{
+	char b[16] = { 0 };
+	VIP_NET_ADDRESS *a = (VIP_NET_ADDRESS *)b;
+	VIP_RETURN r = VipNSGetHostByName(nic, (char *)name, a, n);
+
+	return r == VIP_SUCCESS ? b[9] : -(int)r;
+}
+
+#define NO_NAME	(-(int)VIP_ERROR_NAMESERVICE)
+
+/*
+ * The file has the Ethernet address of this host, whose name on the loopback
+ * NIC is that NIC's own (7f); of other hosts, and on a wire, it has the say.
+ */
+static void names_of_this_host(void)
+{
+	static const char file[] = "52:54:00:00:00:02 other\n"
+				   "52:54:00:00:00:01 here here2\n"
+				   "52:54:00:00:00:09 here2\n"
+				   "52:54:00:00:00:03 localhost\n";
+	char own[256], text[600];
+
+	CU_ASSERT_EQUAL_FATAL(gethostname(own, sizeof(own)), 0);
+	own[255] = '\0';
+	snprintf(text, sizeof(text), "%s52:54:00:00:00:01 %s\n", file, own);
+	hosts = text;
+	setup(0);
+	CU_ASSERT_EQUAL(looked_up(own, 0), 0x7f);
+	CU_ASSERT_EQUAL(looked_up(own, 1), NO_NAME);
+	CU_ASSERT_EQUAL(looked_up("localhost", 0), 0x7f);
+	CU_ASSERT_EQUAL(looked_up("here", 0), 0x7f);
+	CU_ASSERT_EQUAL(looked_up("HERE.example.org", 0), 0x7f);
+	CU_ASSERT_EQUAL(looked_up("here2", 0), 0x7f);
+	CU_ASSERT_EQUAL(looked_up("here2", 1), NO_NAME);
+	CU_ASSERT_EQUAL(looked_up("other", 0), 2);
+	CU_ASSERT_EQUAL(looked_up("other", 1), NO_NAME);
+	CU_ASSERT_EQUAL(looked_up("52:54:00:00:00:01", 0), 1);
+	teardown();
+	fake.ifindex = 4;
+	setup(0);
+	CU_ASSERT_EQUAL(looked_up(own, 0), 1);
+	CU_ASSERT_EQUAL(looked_up("localhost", 0), 3);
+	CU_ASSERT_EQUAL(looked_up("here2", 1), 9);
+	teardown();
+	fake.ifindex = 0;
+	hosts = NULL;
+}
+
 static void exiting_handler(VIP_PVOID ctx, VIP_ERROR_DESCRIPTOR *e)
 {
 	(void)ctx;
@@ -553,5 +741,7 @@ UNIT_MAIN("vipl",
 	  { "both spellings of for ever", waits_forever },
 	  { "a forked child has nothing, the parent everything",
 	    forked_child },
+	  { "what is said of errors without a handler", sentences },
+	  { "names of this host on the loopback NIC", names_of_this_host },
 	  { "error handlers, and closing inside one", error_handlers },
 	  { "an error handler that ends the program", handler_exits });
