@@ -194,7 +194,7 @@ static bool via_loop_one(struct via_vi *vi, struct via_vi *peer, u32 *budget)
 	}
 	if (unlikely(st & VIA_ST_ERROR_MASK)) {
 		len = 0;
-		if (via_vi_reliable(vi) && !vi->broken)
+		if (via_vi_reliable(vi) && !via_vi_is_broken(vi))
 			via_vi_break_later(vi, VIA_BROKEN_TELL);
 	}
 	via_send_complete(vi, st, len);
@@ -230,7 +230,7 @@ static void via_loop_disconnect(struct via_vi *vi, bool tell)
 {
 	via_vi_assert_locked(vi);
 	/* A disconnect is a goodbye, but not of a VI that is to break. */
-	vi->peer_how = tell && !vi->broken ? VIA_BROKEN_LEFT : 0;
+	vi->peer_how = tell && !via_vi_is_broken(vi) ? VIA_BROKEN_LEFT : 0;
 	vi->peer_left = vi->peer;
 	vi->peer = NULL;
 	vi->conn_left = vi->conn;
@@ -259,7 +259,7 @@ static void via_loop_disconnected(struct via_vi *vi)
 		return;
 	via_vi_lock(peer);
 	/* What has broken it before is what is reported. */
-	if (peer->peer == vi && !peer->broken)
+	if (peer->peer == vi && !via_vi_is_broken(peer))
 		via_vi_break_later(peer, how);
 	via_vi_unlock(peer);
 	via_vi_settle(peer);

@@ -466,7 +466,8 @@ bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
 
 	via_vi_assert_locked(vi);
 	/* No error of our own, and none of what else may end a connection. */
-	if (event == VIA_EV_LOST && vi->broken & VIA_BROKEN_LEFT)
+	if (event == VIA_EV_LOST &&
+	    atomic_read(&vi->broken) & VIA_BROKEN_LEFT)
 		flags = VIA_EVENT_F_ORDERLY;
 	if (left)
 		*left = NULL;

@@ -104,7 +104,8 @@ void via_ether_disconnect(struct via_vi *vi, bool tell)
 	};
 
 	/* What the class has not broken, and given a reason, the agent has. */
-	if (vi->broken & VIA_BROKEN_TELL && ev->reason == VIA_WIRE_R_CLOSED)
+	if (atomic_read(&vi->broken) & VIA_BROKEN_TELL &&
+	    ev->reason == VIA_WIRE_R_CLOSED)
 		ev->reason = VIA_WIRE_R_TRANSPORT;
 	if (tell && (ev->phase == VIA_PHASE_REQUEST ||
 		     ev->phase == VIA_PHASE_PEER))
