@@ -72,15 +72,23 @@ void via_vi_unlock_two(struct via_vi *a, struct via_vi *b)
 	local_bh_enable();
 }
 
+struct via_vi *via_vi_get_rcu(struct via_file *f, u32 id)
+{
+	struct via_vi *vi = via_vi_lookup(f->nic, id & 0xffff);
+
+	if (unlikely(!vi || vi->id != id || vi->file != f))
+		return NULL;
+	/* Its owner's reference goes a grace period after it was unlinked. */
+	kref_get(&vi->ref);
+	return vi;
+}
+
 struct via_vi *via_vi_get(struct via_file *f, u32 id)
 {
 	struct via_vi *vi;
 
 	rcu_read_lock();
-	vi = via_vi_lookup(f->nic, id & 0xffff);
-	if (vi && (vi->id != id || vi->file != f ||
-		   !kref_get_unless_zero(&vi->ref)))
-		vi = NULL;
+	vi = via_vi_get_rcu(f, id);
 	rcu_read_unlock();
 	return vi;
 }
@@ -413,7 +421,9 @@ int via_vi_mmap(struct via_file *f, u32 index, struct vm_area_struct *vma)
 
 	rcu_read_lock();
 	vi = via_vi_lookup(f->nic, index);
-	if (vi && (vi->file != f || !kref_get_unless_zero(&vi->ref)))
+	if (vi && vi->file == f)
+		kref_get(&vi->ref);
+	else
 		vi = NULL;
 	rcu_read_unlock();
 	if (!vi)

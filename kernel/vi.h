@@ -16,6 +16,8 @@ int via_vi_mmap(struct via_file *f, u32 index, struct vm_area_struct *vma);
 
 /* The file's VI by id, with a reference, or NULL. */
 struct via_vi *via_vi_get(struct via_file *f, u32 id);
+/* The same in the caller's RCU read side. */
+struct via_vi *via_vi_get_rcu(struct via_file *f, u32 id);
 void via_vi_put(struct via_vi *vi);
 
 /* Leave any state for Idle, flush; the peer is told.  file->mutex held. */

@@ -131,8 +131,8 @@ static int via_wait_queue(struct via_file *f, u32 id, bool recv,
 
 	/* The reference keeps the VI, only RCU what it shares. */
 	rcu_read_lock();
-	vi = via_vi_get(f, id);
-	if (!vi) {
+	vi = via_vi_get_rcu(f, id);
+	if (unlikely(!vi)) {
 		rcu_read_unlock();
 		return -ENODEV;
 	}
