@@ -13,6 +13,9 @@ static const struct {
 	const char *help;
 } modes[] = {
 	{ "peers", run_peers, "-s seconds of peer requests that end each other" },
+	{ "stats", run_stats, "-n detaches beside VIA_IOC_STATS" },
+	{ "answers", run_answers, "-n detaches beside requests answered; -p client" },
+	{ "crowd", run_crowd, "detach with -n open handles" },
 };
 
 #define MODES	(sizeof(modes) / sizeof(modes[0]))

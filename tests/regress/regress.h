@@ -111,5 +111,8 @@ void intrude(struct intruder *in);
 void intruder_end(struct intruder *in);
 
 int run_peers(void);
+int run_stats(void);
+int run_answers(void);
+int run_crowd(void);
 
 #endif
