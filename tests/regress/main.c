@@ -16,6 +16,8 @@ static const struct {
 	{ "stats", run_stats, "-n detaches beside VIA_IOC_STATS" },
 	{ "answers", run_answers, "-n detaches beside requests answered; -p client" },
 	{ "crowd", run_crowd, "detach with -n open handles" },
+	{ "page", run_page, "registers a page that never comes" },
+	{ "throttled", run_throttled, "-n detaches beside one in group -g" },
 };
 
 #define MODES	(sizeof(modes) / sizeof(modes[0]))

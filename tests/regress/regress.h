@@ -114,5 +114,7 @@ int run_peers(void);
 int run_stats(void);
 int run_answers(void);
 int run_crowd(void);
+int run_page(void);
+int run_throttled(void);
 
 #endif
