@@ -18,6 +18,7 @@ static const struct {
 	{ "crowd", run_crowd, "detach with -n open handles" },
 	{ "page", run_page, "registers a page that never comes" },
 	{ "throttled", run_throttled, "-n detaches beside one in group -g" },
+	{ "control", run_control, "the control page is nobody else's" },
 };
 
 #define MODES	(sizeof(modes) / sizeof(modes[0]))

@@ -116,5 +116,6 @@ int run_answers(void);
 int run_crowd(void);
 int run_page(void);
 int run_throttled(void);
+int run_control(void);
 
 #endif
