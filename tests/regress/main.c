@@ -19,6 +19,8 @@ static const struct {
 	{ "page", run_page, "registers a page that never comes" },
 	{ "throttled", run_throttled, "-n detaches beside one in group -g" },
 	{ "control", run_control, "the control page is nobody else's" },
+	{ "overtaken", run_overtaken, "-s seconds of requests that end at once" },
+	{ "late", run_late, "-n accepts at the last moment; -p client" },
 };
 
 #define MODES	(sizeof(modes) / sizeof(modes[0]))

@@ -117,5 +117,7 @@ int run_crowd(void);
 int run_page(void);
 int run_throttled(void);
 int run_control(void);
+int run_overtaken(void);
+int run_late(void);
 
 #endif
