@@ -21,6 +21,7 @@ static const struct {
 	{ "control", run_control, "the control page is nobody else's" },
 	{ "overtaken", run_overtaken, "-s seconds of requests that end at once" },
 	{ "late", run_late, "-n accepts at the last moment; -p client" },
+	{ "notices", run_notices, "notices of -n VIs on one completion queue" },
 };
 
 #define MODES	(sizeof(modes) / sizeof(modes[0]))

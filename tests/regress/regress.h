@@ -119,5 +119,6 @@ int run_throttled(void);
 int run_control(void);
 int run_overtaken(void);
 int run_late(void);
+int run_notices(void);
 
 #endif
