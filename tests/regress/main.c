@@ -22,6 +22,7 @@ static const struct {
 	{ "overtaken", run_overtaken, "-s seconds of requests that end at once" },
 	{ "late", run_late, "-n accepts at the last moment; -p client" },
 	{ "notices", run_notices, "notices of -n VIs on one completion queue" },
+	{ "segments", run_segments, "memory of descriptors, group -g; -p peer" },
 };
 
 #define MODES	(sizeof(modes) / sizeof(modes[0]))

@@ -120,5 +120,6 @@ int run_control(void);
 int run_overtaken(void);
 int run_late(void);
 int run_notices(void);
+int run_segments(void);
 
 #endif
