@@ -23,6 +23,7 @@ static const struct {
 	{ "late", run_late, "-n accepts at the last moment; -p client" },
 	{ "notices", run_notices, "notices of -n VIs on one completion queue" },
 	{ "segments", run_segments, "memory of descriptors, group -g; -p peer" },
+	{ "resize", run_resize, "-n resizes beside changing heads" },
 };
 
 #define MODES	(sizeof(modes) / sizeof(modes[0]))

@@ -121,5 +121,6 @@ int run_overtaken(void);
 int run_late(void);
 int run_notices(void);
 int run_segments(void);
+int run_resize(void);
 
 #endif
