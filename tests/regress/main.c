@@ -24,6 +24,8 @@ static const struct {
 	{ "notices", run_notices, "notices of -n VIs on one completion queue" },
 	{ "segments", run_segments, "memory of descriptors, group -g; -p peer" },
 	{ "resize", run_resize, "-n resizes beside changing heads" },
+	{ "grace", run_grace, "-n VIs made and unmade" },
+	{ "again", run_again, "a VI in place of another, -n are allowed" },
 };
 
 #define MODES	(sizeof(modes) / sizeof(modes[0]))

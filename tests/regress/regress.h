@@ -122,5 +122,7 @@ int run_late(void);
 int run_notices(void);
 int run_segments(void);
 int run_resize(void);
+int run_grace(void);
+int run_again(void);
 
 #endif
