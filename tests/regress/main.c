@@ -46,10 +46,15 @@ static void usage(FILE *f)
 
 int main(int argc, char **argv)
 {
+	static const struct option longs[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
 	size_t i;
 	int c;
 
-	while ((c = getopt(argc, argv, "d:p:g:n:s:l:h")) != -1) {
+	while ((c = getopt_long(argc, argv, "d:p:g:n:s:l:h", longs,
+				NULL)) != -1) {
 		switch (c) {
 		case 'd':
 			opt.device = optarg;
