@@ -53,6 +53,7 @@ all: modules user
 -include tests/samples/Makefile.inc
 -include tests/stress/Makefile.inc
 -include tests/scale/Makefile.inc
+-include tests/regress/Makefile.inc
 -include tests/frames/Makefile.inc
 -include tests/bench/Makefile.inc
 

@@ -85,6 +85,7 @@ def stock_slice(session):
     programs(session, ("via_lo", "via_eth0"), 100000)
     session.step("every limit reached", hostile.limits)
     session.step("quotas of users", rights.quotas)
+    session.step("quotas of subordinate users", rights.subordinates)
     session.step("strangers, e1000", rights.strangers, 0)
     session.step("checksums, e1000", checksum.checksums, 0, 8000)
     thrown(session, 2, 200000)

@@ -1,7 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""greedy.py NODE HANDLES VIS PAGES: ask for as much as there is of each of
-them, and a little more; ends with status 0 if that is what was given."""
+"""greedy.py NODE [--together] WHAT=MOST...: ask for as much as there is of
+each of these, and a little more; ends with status 0 if that is what was given.
+
+    handles, vis, pages, rings, waiters, requests, queries
+
+--together: each is asked for by several processes of subordinate users, whose
+namespaces are one user's, and that is what they get together."""
 
 import ctypes
 import errno
@@ -9,21 +14,53 @@ import fcntl
 import mmap
 import os
 import resource
+import signal
 import struct
 import sys
+import threading
+import time
 
 PAGE = 4096
 MORE = 3
-MEM_REGISTER = 0xc020b112
-VI_CREATE = 0xc030b120
+
+
+def call(number, size, way=3):
+    return way << 30 | size << 16 | 0xb1 << 8 | number
+
+
+HELLO = call(0x00, 168)
+MEM_REGISTER = call(0x12, 32)
+VI_CREATE = call(0x20, 48)
+CQ_CREATE = call(0x30, 24)
+CQ_RESIZE = call(0x32, 32)
+CONN_WAIT = call(0x40, 184)
+CONN_REQUEST = call(0x43, 168, 1)
+CONN_RESULT = call(0x44, 24)
+NAME_QUERY = call(0x50, 96)
+PREPARE, COMMIT, ABANDON = 0, 1, 2
+NOWAIT = 1
 RELIABLE_DELIVERY = 2
-ERROR_RESOURCE = 3
+ERROR_RESOURCE, NO_MATCH = 3, 14
+SECOND = 10**9
+FOREVER = 2**64 - 1
+RING = 65536  # entries: the page before them is no matter
 
 
 def opened(path):
     fd = os.open(path, os.O_RDWR)
     return fd, mmap.mmap(fd, PAGE, mmap.MAP_SHARED, mmap.PROT_READ)
 
+
+def given(fd, request, want):
+    """What came of it, or None: as much as there is was given before."""
+    arg = bytearray(want)
+    verdict = fcntl.ioctl(fd, request, arg)
+    if verdict not in (0, ERROR_RESOURCE):
+        raise SystemExit(f"request {request:#x}: {verdict}")
+    return None if verdict else arg
+
+
+# Each returns how many it was given, and what must be kept meanwhile.
 
 def handles(path, most):
     got = []
@@ -33,47 +70,241 @@ def handles(path, most):
         except OSError as error:
             if error.errno != errno.EMFILE:
                 raise
-    for fd in got:
-        os.close(fd)
-    return len(got)
+    return len(got), [os.fdopen(fd) for fd in got]
 
 
 def asked(path, request, wants):
-    """How many of these were given, through one handle."""
-    fd, _page = opened(path)
-    got = 0
-    for want in wants:
-        verdict = fcntl.ioctl(fd, request, bytearray(want))
-        if verdict not in (0, ERROR_RESOURCE):
-            raise SystemExit(f"request {request:#x}: {verdict}")
-        got += not verdict
-    os.close(fd)
-    return got
+    """Through one handle."""
+    fd, page = opened(path)
+    got = sum(given(fd, request, want) is not None for want in wants)
+    return got, [os.fdopen(fd), page]
+
+
+def vi(fd):
+    arg = given(fd, VI_CREATE, struct.pack("=IIII32x", RELIABLE_DELIVERY, 0,
+                                           4096, 0))
+    return arg and struct.unpack_from("=I", arg, 24)[0]
 
 
 def vis(path, most):
-    want = struct.pack("=IIIIIIIIQQ", RELIABLE_DELIVERY, 0, 4096, 0, 0, 0, 0,
-                       0, 0, 0)
+    want = struct.pack("=IIII32x", RELIABLE_DELIVERY, 0, 4096, 0)
     return asked(path, VI_CREATE, [want] * (most + MORE))
 
 
 def pages(path, most):
     memory = mmap.mmap(-1, (most + MORE) * PAGE)
     start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    return asked(path, MEM_REGISTER, [
+    got, kept = asked(path, MEM_REGISTER, [
         struct.pack("=QQIIII", start + i * PAGE, PAGE, 0, 0, 0, 0)
         for i in range(most + MORE)])
+    return got, kept + [memory]
+
+
+def resize(fd, ring, step, entries=0):
+    return given(fd, CQ_RESIZE, struct.pack("=IIII16x", ring, step, entries,
+                                            0))
+
+
+def rings(path, most):
+    """Completion queues; another ring for one in use counts as well, and
+    until the old one is gone."""
+    fd, page = opened(path)
+    got = []
+    for _ in range(most + MORE):
+        arg = given(fd, CQ_CREATE, struct.pack("=I20x", RING))
+        if arg is not None:
+            got.append(struct.unpack_from("=I", arg, 4)[0])
+    full = len(got) < most + MORE
+    if full and got and resize(fd, got[0], PREPARE, RING) is not None:
+        raise SystemExit("a resize is given what a queue is not")
+    if got and resize(fd, got[0], PREPARE, 1) is not None:
+        resize(fd, got[0], COMMIT)
+        if resize(fd, got[0], PREPARE, RING) is None:
+            raise SystemExit("a smaller ring makes no room")
+        resize(fd, got[0], ABANDON)
+        if resize(fd, got[0], PREPARE, RING) is None:
+            raise SystemExit("a ring that is abandoned makes no room")
+    return len(got), [os.fdopen(fd), page]
+
+
+def wait_for(disc, seconds=2):
+    return struct.pack("=IIQHH8s64s92x", 0, 0, seconds * SECOND, 0, len(disc),
+                       b"", disc)
+
+
+def waiters(path, most):
+    """A signal ends the call, and leaves the waiter."""
+    fd, page = opened(path)
+    signal.signal(signal.SIGALRM, lambda *_: None)
+    got = 0
+    for _ in range(most + MORE):
+        # Again where it comes before the call.
+        signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+        try:
+            given(fd, CONN_WAIT, wait_for(b"nobody"))
+        except InterruptedError:
+            got += 1
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return got, [os.fdopen(fd), page]
+
+
+class Waiter(threading.Thread):
+    """One that is matched, and does not answer."""
+
+    def __init__(self, fd):
+        super().__init__()
+        self.fd, self.got = fd, False
+        self.start()
+
+    def run(self):
+        self.got = given(self.fd, CONN_WAIT, wait_for(b"silent", 20)) \
+            is not None
+
+
+def requests(path, most):
+    """A request that was matched has the waiter's place until answered."""
+    fd, page = opened(path)
+    hello = bytearray(struct.pack("=I164x", 1))
+    fcntl.ioctl(fd, HELLO, hello)
+    host = bytes(hello[72:80])
+    length, = struct.unpack_from("=I", hello, 80)
+    got = 0
+    for _ in range(most + MORE):
+        waiter, client = Waiter(fd), vi(fd)
+        want = struct.pack("=IIQHH8s64sHH8s64s", client, 0, FOREVER, 0, 1, b"",
+                           b"c", length, 6, host, b"silent")
+        while waiter.is_alive():
+            result = bytearray(struct.pack("=II16x", client, NOWAIT))
+            fcntl.ioctl(fd, CONN_REQUEST, want)
+            if fcntl.ioctl(fd, CONN_RESULT, result) != NO_MATCH:
+                break
+            time.sleep(0.002)
+        waiter.join()
+        got += waiter.got
+    return got, [os.fdopen(fd), page]
+
+
+def at_once(path, number):
+    """How many of so many questions are put."""
+    fd, page = opened(path)
+    room = ctypes.create_string_buffer(80)
+    want = struct.pack("=72s8sIIQ", b"nobody", b"", 0, 1,
+                       ctypes.addressof(room))
+    start, got = threading.Barrier(number), []
+
+    def ask():
+        start.wait()
+        got.append(given(fd, NAME_QUERY, want) is not None)
+
+    threads = [threading.Thread(target=ask) for _ in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    page.close()
+    os.close(fd)
+    return sum(got)
+
+
+def queries(path, most):
+    """They take a fifth of a second; on a busy machine they may come one
+    after the other."""
+    return min(at_once(path, most + MORE) for _ in range(5)), []
+
+
+ALL = {f.__name__: f for f in (handles, vis, pages, rings, waiters, requests,
+                               queries)}
+
+
+# Users that are one user's
+
+USER, SUBORDINATE, USERS = 4711, 100000, 4
+
+
+def unshare():
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(0x10000000):  # CLONE_NEWUSER
+        raise OSError(ctypes.get_errno(), "unshare")
+
+
+def become(user):
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+def worker(number, what, path, most, told, end):
+    """Says how many it was given, and keeps them."""
+    become(number)
+    if number == USERS - 1:
+        unshare()
+    got, kept = what(path, most)
+    os.write(told, struct.pack("=I", got))
+    os.read(end, 1)
+    del kept
+
+
+def namespace(what, path, most, told, end):
+    os.setgroups([])
+    become(USER)
+    unshare()
+    os.write(told, b"1234")
+    os.read(end, 1)
+    for number in range(USERS):
+        if not os.fork():
+            try:
+                worker(number, what, path, most, told, end)
+            finally:
+                os._exit(0)
+    for _ in range(USERS):
+        os.wait()
+
+
+def together(what, path, most):
+    """How many were given to all of them."""
+    told, told_in = os.pipe()
+    end_out, end = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.close(told)
+            os.close(end)
+            namespace(what, path, most, told_in, end_out)
+        finally:
+            os._exit(0)
+    os.close(told_in)
+    os.close(end_out)
+    os.read(told, 4)
+    for name in ("uid", "gid"):
+        with open(f"/proc/{child}/{name}_map", "w") as file:
+            file.write(f"0 {SUBORDINATE} {USERS}\n")
+    os.write(end, b"1")
+    counts = []
+    while len(counts) < USERS:
+        data = os.read(told, 4)
+        if not data:
+            break
+        counts += struct.unpack("=I", data)
+    os.close(end)
+    os.waitpid(child, 0)
+    if len(counts) < USERS:
+        raise SystemExit(f"{what.__name__}: {len(counts)} of {USERS} users "
+                         "have said what they got")
+    print(f"{what.__name__}: {counts} were given to users of one")
+    return sum(counts)
 
 
 def main():
-    path, limits = sys.argv[1], list(map(int, sys.argv[2:5]))
+    path, words = sys.argv[1], sys.argv[2:]
+    shared = words[0] == "--together"
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
-    exempt = os.geteuid() == 0
-    for what, most in zip((handles, vis, pages), limits):
-        got = what(path, most)
-        print(f"{what.__name__}: {got} of {most + MORE}")
+    exempt = os.geteuid() == 0 and not shared
+    for word in words[shared:]:
+        name, most = word.split("=")
+        what, most = ALL[name], int(most)
+        got = together(what, path, most) if shared else what(path, most)[0]
+        print(f"{name}: {got}, {most} are allowed")
         if got != most + MORE * exempt:
-            sys.exit(f"{what.__name__}: {got} were given, not {most}")
+            sys.exit(f"{name}: {got} were given, not {most}")
 
 
 if __name__ == "__main__":

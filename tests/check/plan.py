@@ -6,6 +6,7 @@ import fire
 import lab_selftest
 import native_plan
 import planted
+import regress
 import samples
 import steps
 import table
@@ -139,6 +140,7 @@ def short(check):
         unreliable(session, 0, steps.LOST_MESSAGES)
         slow_wire(session, [0])
         fire.stock_slice(session)
+        regress.quick(session, 0)
         session.step("via_lo with small limits", steps.small_limits)
         unplugging(session, [1])
 
@@ -160,6 +162,7 @@ def short(check):
     in_session(check, "6.1", 2, NICS, stock)
     in_session(check, "6.12", 1, NICS, newer)
     in_session(check, "debug-6.1", 2, ["e1000", "virtio-net"], debug)
+    regress.apart(check)
     native_plan.short(check)
 
 
@@ -187,6 +190,7 @@ def full(check):
         unreliable(session, 0, steps.LOST_MESSAGES if debug else (None,))
         if not debug:
             slow_wire(session, nets[:1], all_cases=True)
+            regress.quick(session, 0)
         if debug:
             fire.debug_slice(session, len(nets) - 1)
         session.step("via_lo with small limits", steps.small_limits)
@@ -196,6 +200,7 @@ def full(check):
         nics = DEBUG_NICS if kernel.startswith("debug") else ALL_NICS
         for cpus in (1, 2):
             in_session(check, kernel, cpus, nics, everything)
+        regress.apart(check, kernel, 5)
     native_plan.full(check)
     crowd(check)
     check.step("table of docs/conformance.md", table.write, check.results,

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Who may have how much, and who may talk to whom."""
 
+import contextlib
 import os
 
 import steps
+from balance import balanced
 from labkit.base import ROOT
 from runner import StepFailed
 
@@ -11,27 +13,66 @@ PARAMETERS = "/sys/module/via_ka/parameters"
 GREEDY = os.path.join(ROOT, "tests/check/greedy.py")
 
 
-def quotas(session, device="via_lo"):
-    """A user that wants everything gets its share, again and again; root is
-    not asked; nothing stays charged."""
+RING_PAGES = 65536 * 8 // 4096 + 1  # of a queue as greedy.py makes it
+# Of each quota what is allowed, and the words for greedy.py.
+QUOTAS = {
+    "max_user_handles": (5, "handles=5"),
+    "max_user_vi": (12, "vis=12"),
+    "max_user_pages": (9, "pages=9"),
+    "max_user_cq_pages": (4 * RING_PAGES + 60, "rings=4"),
+    "max_user_waiters": (6, "waiters=6 requests=6"),
+    "max_user_queries": (2, "queries=2"),
+}
+# By subordinate users together; who asks for names takes turns.
+SHARED = "handles=5 vis=12 pages=9 rings=4 waiters=6"
+
+
+@contextlib.contextmanager
+def limited(session, devices, limits):
+    """Anybody may open the nodes; these quotas hold meanwhile."""
     node = session.lab.nodes[0]
-    limits = {"max_user_handles": 5, "max_user_vi": 7, "max_user_pages": 9}
     old = {name: node.sh(f"cat {PARAMETERS}/{name}").out.strip()
            for name in limits}
-    node.sh(f"chmod 666 /dev/{device}")
+    nodes = " ".join(f"/dev/{device}" for device in devices)
+    node.sh(f"chmod 666 {nodes}")
     try:
         for name, value in limits.items():
             node.sh(f"echo {value} >{PARAMETERS}/{name}")
-        words = f"{GREEDY} /dev/{device}"
-        shares = " ".join(map(str, limits.values()))
-        for _ in range(2):
-            session.run(node, "setpriv --reuid 4711 --regid 4711 "
-                        f"--clear-groups python3 {words} {shares}")
-        session.run(node, f"python3 {words} 20 20 20")
+        yield
     finally:
-        node.sh(f"chmod 660 /dev/{device}; " + "; ".join(
+        node.sh(f"chmod 660 {nodes}; " + "; ".join(
             f"echo {value} >{PARAMETERS}/{name}"
             for name, value in old.items()))
+
+
+def quotas(session, device="via_lo", wire="via_eth0"):
+    """A user that wants everything gets its share, again and again; root is
+    not asked; nothing stays charged.  Questions for names take time on a wire
+    only."""
+    node = session.lab.nodes[0]
+    words = [word for _, word in QUOTAS.values()]
+    calls = (f"/dev/{device} {' '.join(words[:-1])}",
+             f"/dev/{wire} {words[-1]}")
+    with limited(session, (device, wire),
+                 {name: value for name, (value, _) in QUOTAS.items()}):
+        for _ in range(2):
+            for call in calls:
+                session.run(node, "setpriv --reuid 4711 --regid 4711 "
+                            f"--clear-groups python3 {GREEDY} {call}")
+        for call in calls:
+            session.run(node, f"python3 {GREEDY} {call}")
+    balanced(session, [node])
+
+
+def subordinates(session, device="via_lo"):
+    """Users of a namespace share what the namespace's owner may have."""
+    node = session.lab.nodes[0]
+    with limited(session, (device,),
+                 {name: value for name, (value, _) in QUOTAS.items()}):
+        for _ in range(2):
+            session.run(node, f"python3 {GREEDY} /dev/{device} --together "
+                        f"{SHARED}")
+    balanced(session, [node])
 
 
 def strangers(session, net):

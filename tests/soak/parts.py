@@ -10,6 +10,7 @@ import frames
 import hostile
 import native
 import native_harm
+import regress
 import rights
 import scale
 import steps
@@ -44,6 +45,8 @@ def programs(session, share, seed):
     fire.programs(session, ("via_eth0",), some(6000000, share), seed=seed + 1)
     session.step("every limit reached", hostile.limits)
     session.step("quotas of users", rights.quotas)
+    session.step("quotas of subordinate users", rights.subordinates)
+    regress.quick(session, 0)
 
 
 def paired(session, share, seed):
@@ -226,6 +229,8 @@ def run(soak, share, seed):
                        kernel="6.1", cpus=1, mem=256)
     session.step("eight senders, one slow port", wires.overload, 0)
     session.end()
+    for kernel in ("6.1", "6.12", "debug-6.1"):
+        regress.apart(soak, kernel, some(20, share), Recorded)
     for kernel, nic, amount in NATIVE:
         session = RecordedNative(
             soak, f"hostile wire, {kernel}, native {nic}", nic, mixed=True,

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Faults that were there once, each provoked anew.  The kernel may be
+preempted anywhere and looks after its allocations in most of these: a boot of
+their own.  Amounts are arguments; each function returns what it did."""
+
+import contextlib
+import os
+
+import scale
+import steps
+from balance import balanced
+from labkit.base import BUILD
+from rights import limited
+from runner import Session, Skipped, StepFailed
+
+REGRESS = os.path.join(BUILD, "viaregress")
+GROUP = "/sys/fs/cgroup/via_regress"
+APPEND = "preempt=full slub_debug=FZPU"
+
+
+def did(session, result):
+    """What the program has told; nothing is left behind."""
+    balanced(session)
+    return {name: int(value) if value == int(value) else value
+            for name, value in scale.numbers(result.out).items()}
+
+
+def run(session, mode, device, words="", timeout=120):
+    """That mode on node 1."""
+    patience = 2000 * steps.scale(session)
+    result = session.run(session.lab.nodes[0],
+                         f"{REGRESS} {mode} -d {device} -l {patience} {words}",
+                         timeout * steps.scale(session))
+    return did(session, result)
+
+
+@contextlib.contextmanager
+def pair(session):
+    """via_va and via_vb of one machine, on one wire, which the program can
+    cut where that is a bridge."""
+    node = session.lab.nodes[0]
+    node.sh("modprobe -qa veth bridge; ip link add va type veth peer name ua "
+            "&& ip link add vb type veth peer name ub")
+    bridged = not node.run("ip link add br0 type bridge").rc
+    try:
+        if bridged:
+            node.sh("ip link set ua master br0 && ip link set ub master br0 "
+                    "&& ip link set br0 up")
+        else:
+            node.sh("ip link del va && ip link del vb && "
+                    "ip link add va type veth peer name vb")
+        node.sh("for i in va vb ua ub; do ip link set $i up; done "
+                "2>/dev/null; true")
+        session.lab.attach(node, "va", "vb")
+        yield bridged
+    finally:
+        node.run("for i in va vb br0; do ip link del $i; done 2>/dev/null")
+
+
+@contextlib.contextmanager
+def group(session, controller):
+    """A control group of its own: its folder."""
+    node = session.lab.nodes[0]
+    if node.run(f"grep -qw {controller} "
+                "/sys/fs/cgroup/cgroup.controllers").rc:
+        raise Skipped(f"this kernel has no controller of {controller}")
+    node.sh(f"echo +{controller} >/sys/fs/cgroup/cgroup.subtree_control; "
+            f"mkdir -p {GROUP}")
+    try:
+        yield GROUP
+    finally:
+        node.run(f"rmdir {GROUP}")
+
+
+def peers(session, seconds):
+    """Two VIs of two handles look for each other and end each other."""
+    return run(session, "peers", "via_lo", f"-s {seconds}")
+
+
+def stats(session, device, detaches):
+    """Counters are asked for while the NIC goes."""
+    return run(session, "stats", device, f"-n {detaches}", 300)
+
+
+def answers(session, detaches):
+    """Requests are answered by the end of a handle while the NIC goes."""
+    with pair(session):
+        return run(session, "answers", "via_va", f"-n {detaches} -p via_vb",
+                   300)
+
+
+def crowd(session, device, handles):
+    """A NIC goes, with many handles open: as fast as with one."""
+    return run(session, "crowd", device, f"-n {handles}", 300)
+
+
+def page(session, device):
+    """Memory that never comes is being registered: nobody else waits."""
+    session.lab.nodes[0].sh("modprobe -q fuse; test -c /dev/fuse")
+    return run(session, "page", device)
+
+
+def throttled(session, device, detaches):
+    """The same by a process that gets a hundredth of a CPU."""
+    with group(session, "cpu") as folder:
+        return run(session, "throttled", device,
+                   f"-n {detaches} -g {folder}", 200)
+
+
+def control(session):
+    """The control page is its owner's alone."""
+    return run(session, "control", "via_lo")
+
+
+def overtaken(session, seconds):
+    """A request on this host is over before it is made."""
+    return run(session, "overtaken", "via_lo", f"-s {seconds}")
+
+
+def late(session, accepts):
+    """A request from the wire is accepted by a VI that is idle again."""
+    with pair(session):
+        return run(session, "late", "via_va", f"-n {accepts} -p via_vb", 200)
+
+
+def notices(session, vis):
+    """A completion queue's trap is as short with many VIs as with a few."""
+    return run(session, "notices", "via_lo", f"-n {vis}", 300)
+
+
+def segments(session):
+    """What is in flight is charged to who has posted it."""
+    node = session.lab.nodes[0]
+    with group(session, "memory") as folder, pair(session) as bridged:
+        if not bridged:
+            raise Skipped("this kernel has no bridges")
+        words = f"-d via_va -p via_vb -g {folder}"
+        result = session.run(
+            node, f"sh -c 'echo $$ >{folder}/cgroup.procs; "
+            f"exec \"$@\"' sh {REGRESS} segments {words}", 120)
+        return did(session, result)
+
+
+def resize(session, resizes, seconds=20):
+    """A completion queue gets another ring, whatever its program does."""
+    return run(session, "resize", "via_lo", f"-n {resizes} -s {seconds}")
+
+
+def grace(session, vis):
+    """VIs come and go at nobody's expense."""
+    with limited(session, ("via_lo",), {}):
+        return run(session, "grace", "via_lo", f"-n {vis}")
+
+
+def again(session, vis=7):
+    """One that is destroyed makes room at once."""
+    with limited(session, ("via_lo",), {"max_user_vi": vis}):
+        return run(session, "again", "via_lo", f"-n {vis}")
+
+
+def quick(session, net):
+    """Those whose figures are about time: an ordinary boot."""
+    device = f"via_eth{net}"
+    session.step("detaching with 1,024 handles", crowd, device, 1024)
+    session.step("VIs that come and go", grace, 1000)
+    session.step("a VI in the place of another", again)
+
+
+def racing(session, share=1):
+    """On a machine of its own; at share 1 it takes a minute."""
+    session.step("the control page", control)
+    session.step("a page that never comes, e1000", page, "via_eth0")
+    session.step("a page that never comes, via_lo", page, "via_lo")
+    session.step("detaching beside a throttled program", throttled, "via_eth0",
+                 1)
+    session.step("counters while the NIC goes", stats, "via_eth0", 20 * share)
+    session.step("answers while the NIC goes", answers, 20 * share)
+    session.step("requests that are over before they are made", overtaken,
+                 4 * share)
+    session.step("accepts at the last moment", late, 40 * share)
+    session.step("peers that end each other", peers, 4 * share)
+    session.step("another ring beside changing heads", resize, 40)
+    session.step("2,000 VIs on one completion queue", notices, 2000)
+    session.step("segments in flight", segments)
+
+
+def apart(check, kernel="6.1", share=1, make=Session):
+    session = make(check, f"{kernel}, preempted", nodes=1, nics=["e1000"],
+                   kernel=kernel, cpus=2, mem=1024, append=APPEND)
+    try:
+        racing(session, share)
+    finally:
+        session.end()
