@@ -19,7 +19,8 @@
 #define TRAPS		15u		/* of a batch */
 #define TIMES		8u
 #define ENTRIES		1024u		/* of a work queue */
-#define RING		256u
+#define FEW_RING	32u
+#define MANY_RING	256u
 #define ROUNDS		6u
 #define MOST		8u		/* completions of a queue in a round */
 
@@ -243,7 +244,8 @@ static void drain(uint32_t *seen, uint32_t most, bool collect)
 	while (most--) {
 		n = read_ring(seen);
 		/* Some of it is read, or all. */
-		__atomic_store_n(&all.shared->head, *seen - dice(RING / 8),
+		__atomic_store_n(&all.shared->head,
+				 *seen - dice(all.cq.entries / 8),
 				 __ATOMIC_RELEASE);
 		if (collect)
 			collect_some(1 + all.n / 50);
@@ -260,11 +262,13 @@ static uint32_t order(uint32_t n, bool collect)
 {
 	uint32_t i, k, seen = 0;
 
-	crowd_open(n, RING);
+	crowd_open(n, n > FEW ? MANY_RING : FEW_RING);
 	for (k = 0; k < ROUNDS; k++) {
 		for (i = 0; i < n; i++)
 			complete(dice(n), dice(MOST), dice(MOST));
 		drain(&seen, k < ROUNDS - 1 ? n / 20 : ~0u, collect);
+		/* What is in the ring has its notice. */
+		read_ring(&seen);
 		if (collect)
 			collect_some(n);
 	}
