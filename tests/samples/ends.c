@@ -104,13 +104,21 @@ static void request(char *host)
 	must("VipConnectRequest", r, VIP_SUCCESS);
 }
 
-/* Until the connection is over, and all has been said of it. */
+/*
+ * Until the connection is over, by the other side or by an error, and all has
+ * been said of it.  A receive that completes is no sign: the next message may
+ * be the one that breaks it.
+ */
 static void wait_for_end(void)
 {
-	VIP_DESCRIPTOR *d;
+	VIP_VI_ATTRIBUTES a;
+	VIP_BOOLEAN s, r;
+	VIP_VI_STATE st;
 
-	while (VipRecvWait(vi, VIP_INFINITE, &d) == VIP_SUCCESS)
-		;
+	do {
+		usleep(1000);
+		OK(VipQueryVi(vi, &st, &a, &s, &r));
+	} while (st == VIP_STATE_CONNECTED);
 	OK(VipDisconnect(vi));
 	OK(VipPostRecv(last_vi, descriptor(4, 8), mem_h));
 	for (;;)
