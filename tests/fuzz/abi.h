@@ -21,6 +21,7 @@ struct score {
 	uint64_t messages;		/* of the victim, each compared */
 	uint32_t stop;			/* everybody ends */
 	uint32_t wrong;			/* the victim has seen what it must not */
+	uint32_t comes_and_goes;	/* the NIC: open it until it opens */
 };
 
 struct rng {
@@ -60,5 +61,8 @@ void victim(const char *device, struct score *score);
 unsigned int memory_kinds(const char *device);
 /* Every limit is reached, one after the other, beside a victim. */
 unsigned int limits(const char *device, struct score *score);
+/* A NIC comes and goes so many times, beside a victim on another. */
+int churn(const char *device, uint64_t seed, uint64_t count,
+	  struct score *score);
 
 #endif

@@ -29,7 +29,7 @@ static struct {
 	const char *device;
 	uint64_t ops, seed;
 	unsigned int attackers, threads, user;
-	int guided, memory, limits, race, partner;
+	int guided, memory, limits, race, partner, churn;
 	uint8_t host[8];
 	int has_host;
 } opt = { .device = "/dev/via_lo", .ops = 100000, .attackers = 3,
@@ -41,6 +41,7 @@ static const char help[] =
 	"       viafuzz [-d DEVICE] --memory | --limits\n"
 	"       viafuzz [-d DEVICE] [-n ROUNDS] [-s SEED] [-H ADDRESS] [-o WORD] --race\n"
 	"       viafuzz [-d DEVICE] [-s SEED] -H ADDRESS --race-partner\n"
+	"       viafuzz [-d OTHER] [-n TIMES] [-s SEED] --churn\n"
 	"Calls a VI NIC's device node in every way it can be called, and checks\n"
 	"that a process beside it is not disturbed.  CALLS is a total (100000).\n"
 	"  -u ID      as the user and group of that number\n"
@@ -50,13 +51,15 @@ static const char help[] =
 	"  --race     threads race on one VI's attempts to connect instead, in\n"
 	"             rounds: with a second handle, or with the partner of -H;\n"
 	"             -o WORD: only rounds whose plot has it in its name\n"
-	"  --race-partner   that partner\n";
+	"  --race-partner   that partner\n"
+	"  --churn    a NIC of its own comes and goes instead, so many times\n";
 
 static const struct option longs[] = {
 	{ "guided", no_argument, &opt.guided, 1 },
 	{ "memory", no_argument, &opt.memory, 1 },
 	{ "limits", no_argument, &opt.limits, 1 },
 	{ "race", no_argument, &opt.race, 1 },
+	{ "churn", no_argument, &opt.churn, 1 },
 	{ "race-partner", no_argument, &opt.partner, 1 },
 	{ 0 },
 };
@@ -260,6 +263,8 @@ int main(int argc, char **argv)
 	if (opt.partner)
 		return race_partner(opt.device, opt.seed, opt.host);
 	score = score_new();
+	if (opt.churn)
+		return churn(opt.device, opt.seed, opt.ops, score) ? 1 : 0;
 	if (opt.limits)
 		return limits(opt.device, score) ? 1 : 0;
 	status = run(score);
