@@ -10,6 +10,7 @@
 enum pool { P_PTAG, P_MEM, P_VI, P_CQ, P_CONN, P_WAITER, POOLS };
 
 struct coverage;
+struct ledger;
 
 /* Shared by all processes of a run; written with atomics. */
 struct score {
@@ -59,6 +60,11 @@ void attack(const char *device, uint64_t seed, unsigned int threads,
 void victim(const char *device, struct score *score);
 /* Every kind of memory is registered; the number of wrong verdicts. */
 unsigned int memory_kinds(const char *device);
+/*
+ * Memory that never comes: what else waits for it, and what is left of it
+ * that was not there before; the number of faults.
+ */
+unsigned int blocked_memory(const char *device, struct ledger *before);
 /* Every limit is reached, one after the other, beside a victim. */
 unsigned int limits(const char *device, struct score *score);
 /* A NIC comes and goes so many times, beside a victim on another. */
