@@ -46,6 +46,7 @@ static struct {
 	VIP_VI_HANDLE vi[2];
 	VIP_MEM_HANDLE handle;	/* of mem */
 	uint8_t *mem;		/* descriptors, a buffer to send, one to get */
+	struct piece queues;	/* mapped: it keeps the file */
 } t;
 
 struct piece piece(void *p, uint64_t len)
@@ -352,7 +353,7 @@ static struct piece queues(void)
 	if (ioctl(t.fd, VIA_IOC_VI_CREATE, &v))
 		return piece(NULL, 0);
 	p = mmap(NULL, v.mmap_size, RW, MAP_SHARED, t.fd, v.mmap_offset);
-	return piece(p, v.mmap_size);
+	return t.queues = piece(p, v.mmap_size);
 }
 
 static struct piece length(uint64_t len)
@@ -718,6 +719,7 @@ unsigned int memory_kinds(const char *device)
 	must("VipDisconnect", VipDisconnect(t.vi[0]));
 	must("VipCloseNic", VipCloseNic(t.nic));
 	munmap(t.mem, 6 * PAGE);
+	munmap((void *)(uintptr_t)t.queues.addr, t.queues.len);
 	close(t.fd);
 	bad += blocked_memory(device, &before);
 	printf("viafuzz: %u kinds of memory, %u wrong\n", i, bad);
