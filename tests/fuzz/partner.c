@@ -17,6 +17,7 @@
 #include "race.h"
 
 #define LIFE		64u		/* attempts of a VI */
+#define ENDS		4u
 
 struct end {
 	pthread_t id;
@@ -76,11 +77,11 @@ static void over(struct end *e)
 
 static void ask(struct end *e)
 {
-	int peer = rng_one_in(&e->r, 2);
+	int peer = rng_one_in(&e->r, 4);
 	struct via_conn_request q = {
 		.vi = e->vi,
 		.timeout = rng_one_in(&e->r, 8) ? 50000000 :
-			   1 + rng_below(&e->r, 12000000),
+			   1 + rng_below(&e->r, 14000000),
 	};
 	struct via_conn_result a = { .vi = e->vi,
 				     .flags = peer ? VIA_CONN_PEER : 0 };
@@ -141,8 +142,8 @@ static void *live(void *arg)
 
 int race_partner(const char *device, uint64_t seed, const uint8_t *host)
 {
-	static struct end ends[3] = { { .live = ask }, { .live = ask },
-				      { .live = serve } };
+	static struct end ends[ENDS] = { { .live = ask }, { .live = ask },
+					 { .live = ask }, { .live = serve } };
 	unsigned int i;
 	int fd;
 
@@ -155,14 +156,14 @@ int race_partner(const char *device, uint64_t seed, const uint8_t *host)
 		return 1;
 	}
 	close(fd);
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < ENDS; i++) {
 		ends[i].r.s = seed * 31 + i;
 		if (pthread_create(&ends[i].id, NULL, live, &ends[i]))
 			return 1;
 	}
 	printf("ready\n");
 	fflush(stdout);
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < ENDS; i++)
 		pthread_join(ends[i].id, NULL);
 	return 0;
 }

@@ -56,7 +56,7 @@ static const struct plot wire_plots[] = {
 	{ "an accept beside its deadline", {
 		{ 0, { O_WAIT }, { O_ACCEPT } },
 		{ 0, { O_RESULT }, { O_RESULT, O_QUERY } },
-		{ 0, { O_QUERY, O_DISCONNECT }, { O_DESTROY } } } },
+		{ 0, { O_QUERY, O_DISCONNECT }, { O_RESULT, O_DESTROY } } } },
 	{ "a request beside its deadline", {
 		{ 0, { O_REQUEST, O_PEER }, { O_RESULT, O_DISCONNECT } },
 		{ 0, { O_RESULT }, { O_RESULT, O_QUERY } },
@@ -147,16 +147,29 @@ static void draw_step(struct rng *r, struct step *s, enum op op, uint32_t vi)
 		break;
 	case O_WAIT:
 		s->moment = AT_ONCE;
-		s->timeout = 1 + rng_below(r, 10000000);
+		s->timeout = 1 + rng_below(r, 25000000);
 		break;
 	case O_RESULT:
 		/* Which sleeps to the deadline; not where it goes round. */
-		if (s->times > 1)
+		if (!rng_one_in(r, 4))
 			s->flags |= VIA_CONN_NOWAIT;
 		/* fallthrough */
-	case O_ACCEPT:
 	case O_QUERY:
-		if (rng_one_in(r, 2))
+		if (rng_one_in(r, 2)) {
+			near_deadline(r, s);
+			s->times += 20;
+		}
+		break;
+	case O_ACCEPT:
+		/* One that is late is refused before it begins. */
+		if (!rng_one_in(r, 3)) {
+			s->moment = AT_DEADLINE;
+			s->offset = (int32_t)rng_below(r, 160 * US) - 150 * US;
+		}
+		break;
+	case O_DESTROY:
+		/* Else there is nothing left to race about. */
+		if (!rng_one_in(r, 4))
 			near_deadline(r, s);
 		break;
 	default:
@@ -182,13 +195,18 @@ static void let_wait(struct rng *r, struct plan *p)
  */
 static void draw_stops(struct rng *r, struct plan *p)
 {
-	static const uint32_t length[] = { 30 * US, 100 * US, 500 * US, 0, 0 };
+	static const uint32_t length[] = { 30 * US, 100 * US, 500 * US, 0, 0, 0 };
+	const struct step *first = &p->step[0][0];
 	uint32_t i;
 
-	p->stops = rng_one_in(r, 4) ? 0 : 1 + rng_below(r, STOPS);
-	p->stop_racer = rng_one_in(r, 4) ? rng_below(r, p->racers) : 0;
+	p->stops = rng_one_in(r, 6) ? 0 : 1 + rng_below(r, STOPS);
+	p->stop_racer = rng_one_in(r, 6) ? rng_below(r, p->racers) : 0;
+	/* A server's call is near the deadline, all others are at the start. */
+	p->stop_late = first->op == O_WAIT;
 	for (i = 0; i < p->stops; i++) {
-		p->stop_at[i] = rng_below(r, 80 * US);
+		p->stop_at[i] = rng_below(r, (p->stop_late ? 160 : 80) * US);
+		if (!p->stop_late && first->moment == AT_PAUSE)
+			p->stop_at[i] += first->offset;
 		p->stop_for[i] = length[rng_below(r, COUNT(length))];
 	}
 }
@@ -233,7 +251,8 @@ void plan_draw(struct plan *p, struct rng *r, int wire)
 			draw_step(r, &p->step[n][i], draw_op(r, role->then),
 				  vi);
 	}
-	if (has_server(plot))
+	p->patient = has_server(plot);
+	if (p->patient)
 		let_wait(r, p);
 	draw_stops(r, p);
 }

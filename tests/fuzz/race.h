@@ -34,10 +34,12 @@ struct step {
 struct plan {
 	const char *plot;
 	uint32_t racers;
+	int patient;			/* a request is to come first */
 	struct step step[RACERS][STEPS];
 	uint32_t stops;
 	uint32_t stop_racer;		/* whose CPU is taken */
-	uint32_t stop_at[STOPS];	/* ns after the start */
+	int stop_late;			/* near the deadline, not at the start */
+	uint32_t stop_at[STOPS];	/* ns after the start, or its equal */
 	uint32_t stop_for[STOPS];	/* ns; 0: until the deadline is over */
 };
 

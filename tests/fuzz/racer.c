@@ -20,6 +20,8 @@
 #define NEAR_TICKS	12u		/* a deadline that is worth waiting for */
 #define SETTLE_NS	30000u		/* between the last arrival and the start */
 #define TOLD_NS		60000u		/* until there is a deadline to wait for */
+#define TOLD_LATE_NS	25000000u	/* the same where a server waits first */
+#define BEFORE_NS	150000u		/* a deadline: a CPU may be taken */
 #define OVER_NS		200000u		/* past a deadline */
 
 struct racer {
@@ -80,18 +82,20 @@ static uint64_t deadline(uint64_t now)
 
 static void await(const struct step *s)
 {
-	uint64_t now = race_now(), when;
+	uint64_t now = race_now(), when, last;
 
 	if (s->moment == AT_PAUSE)
 		spin_until(now + s->offset);
 	if (s->moment != AT_DEADLINE)
 		return;
-	if (race.host && s->op == O_ACCEPT) {
-		/* What came over the wire has one of the next ticks. */
-		spin_until((now / race.tick + s->tick) * race.tick + s->offset);
-		return;
-	}
-	while (!(when = deadline(race_now())) && race_now() < now + TOLD_NS)
+	/* What came over the wire has one of the next ticks. */
+	if (race.host && s->op == O_ACCEPT)
+		__atomic_store_n(&race.deadline,
+				 (now / race.tick + s->tick) * race.tick,
+				 __ATOMIC_RELAXED);
+	last = now + (race.plan.patient ? TOLD_LATE_NS : TOLD_NS);
+	while (!(when = deadline(race_now())) && race_now() < last &&
+	       __atomic_load_n(&race.running, __ATOMIC_RELAXED) > 1)
 		if (crowd.shared)
 			sched_yield();
 	if (when)
@@ -265,20 +269,34 @@ static void together(void)
 	spin_until(race.start);
 }
 
+static void sleep_until(uint64_t when)
+{
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
+			&(struct timespec){ when / 1000000000,
+					    when % 1000000000 }, NULL);
+}
+
+/* When what is to be disturbed begins. */
+static uint64_t stops_begin(void)
+{
+	uint64_t last = race.start + TOLD_LATE_NS, when = 0;
+
+	if (!race.plan.stop_late)
+		return race.start;
+	while (!(when = deadline(race_now())) && race_now() < last &&
+	       __atomic_load_n(&race.running, __ATOMIC_RELAXED))
+		sleep_until(race_now() + TOLD_NS);
+	return when ? when - BEFORE_NS : race.start;
+}
+
 static void take_cpu(void)
 {
 	const struct plan *p = &race.plan;
-	uint64_t when;
+	uint64_t when = stops_begin();
 	uint32_t i;
 
 	for (i = 0; i < p->stops; i++) {
-		when = race_now();
-		if (when < race.start)
-			when = race.start;
-		when += p->stop_at[i];
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
-				&(struct timespec){ when / 1000000000,
-						    when % 1000000000 }, NULL);
+		sleep_until(when + p->stop_at[i]);
 		when = race_now();
 		if (p->stop_for[i])
 			when += p->stop_for[i];
@@ -287,6 +305,7 @@ static void take_cpu(void)
 		while (race_now() < when &&
 		       __atomic_load_n(&race.running, __ATOMIC_RELAXED))
 			;
+		when = race_now();
 	}
 }
 
