@@ -10,6 +10,7 @@
 enum pool { P_PTAG, P_MEM, P_VI, P_CQ, P_CONN, P_WAITER, POOLS };
 
 struct coverage;
+struct ledger;
 
 /* Shared by all processes of a run; written with atomics. */
 struct score {
@@ -21,6 +22,7 @@ struct score {
 	uint64_t messages;		/* of the victim, each compared */
 	uint32_t stop;			/* everybody ends */
 	uint32_t wrong;			/* the victim has seen what it must not */
+	uint32_t comes_and_goes;	/* the NIC: open it until it opens */
 };
 
 struct rng {
@@ -58,7 +60,15 @@ void attack(const char *device, uint64_t seed, unsigned int threads,
 void victim(const char *device, struct score *score);
 /* Every kind of memory is registered; the number of wrong verdicts. */
 unsigned int memory_kinds(const char *device);
+/*
+ * Memory that never comes: what else waits for it, and what is left of it
+ * that was not there before; the number of faults.
+ */
+unsigned int blocked_memory(const char *device, struct ledger *before);
 /* Every limit is reached, one after the other, beside a victim. */
 unsigned int limits(const char *device, struct score *score);
+/* A NIC comes and goes so many times, beside a victim on another. */
+int churn(const char *device, uint64_t seed, uint64_t count,
+	  struct score *score);
 
 #endif

@@ -149,7 +149,10 @@ void attack(const char *device, uint64_t seed, unsigned int threads,
 	self.space = mmap(NULL, SPACE, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (i = 0; i < FILES; i++) {
-		self.fd[i] = open_one();
+		do {
+			self.fd[i] = open_one();
+		} while (self.fd[i] < 0 && score->comes_and_goes && !over() &&
+			 !usleep(1000));
 		if (self.fd[i] < 0) {
 			perror(device);
 			_exit(2);

@@ -64,7 +64,7 @@ static void learn(struct rng *r, enum pool p, uint32_t x)
 		self.score->pool[p][i] = x;
 }
 
-static int file(struct rng *r)
+int file(struct rng *r)
 {
 	return self.fd[rng_one_in(r, 16) ? rng_below(r, FILES) : favourite];
 }
@@ -543,7 +543,8 @@ int open_one(void)
 	if (fd < 0)
 		return fd;
 	p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, VIA_MMAP_CTL);
-	(void)p;
+	if (p != MAP_FAILED)
+		self.ctl[fd % CTLS] = p;
 	return fd;
 }
 
@@ -629,50 +630,11 @@ static void files(struct rng *r)
 	}
 }
 
-/* Memory of other kinds at places of the space. */
-static void remap(struct rng *r)
-{
-	static const char *const paths[] = { "/proc/self/exe", "/dev/zero",
-					     "/dev/null", "/etc/passwd" };
-	size_t len = 4096u << rng_below(r, 5);
-	uint8_t *at = self.space + (rng_below(r, SPACE - 65536) & ~4095u);
-	int fd = -1, flags = MAP_PRIVATE | MAP_ANONYMOUS;
-	int prot = PROT_READ | PROT_WRITE;
-
-	switch (rng_below(r, 8)) {
-	case 0:
-		prot = PROT_READ;
-		break;
-	case 1:
-		prot = PROT_NONE;
-		break;
-	case 2:
-		flags = MAP_SHARED | MAP_ANONYMOUS;
-		break;
-	case 3:
-		fd = open(paths[rng_below(r, 4)], O_RDONLY);
-		flags = MAP_PRIVATE;
-		break;
-	case 4:
-		fd = file(r);
-		flags = MAP_SHARED;
-		break;
-	case 5:
-		munmap(at, len);
-		return;
-	case 6:
-		madvise(at, len, rng_below(r, 26));
-		return;
-	}
-	mmap(at, len, prot, flags | MAP_FIXED, fd, 0);
-	if (fd >= 0 && flags == MAP_PRIVATE)
-		close(fd);
-}
-
 static void (*const ops[])(struct rng *) = {
 	any_ioctl, hello, stats, wait, ptag, mem_register, mem_register,
 	mem_other, vi_create, vi_other, cq, cq, connect_op, couple, name,
 	trap, trap, trap, trap, post, post, post, post, post, files, remap,
+	pages, forked,
 };
 
 uint32_t call_kinds(void)

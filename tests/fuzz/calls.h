@@ -8,6 +8,7 @@
 
 #define FILES		3u
 #define MAPS		32u
+#define CTLS		8u
 #define SPACE		(1u << 20)
 #define PATIENCE_NS	300000u	/* a time-out is mostly below */
 
@@ -20,6 +21,7 @@ struct self {
 	size_t map_size[MAPS];		/* bytes */
 	uint32_t map_vi[MAPS];		/* whose queues; or any */
 	int map_fd[MAPS];
+	uint8_t *ctl[CTLS];		/* control pages, some of them gone */
 	uint8_t *space;			/* registered in pieces */
 	uint64_t ops_left;
 	int stranger;			/* has not opened what it calls */
@@ -37,6 +39,13 @@ void call_kind(uint32_t kind, struct rng *r);
 /* Which of the files most of the next calls of this thread are made on. */
 void call_file(uint32_t i);
 void call_strange(struct rng *r);
+/* The favourite, or any. */
+int file(struct rng *r);
+
+/* Calls about the address space: other memory, and what fork makes of it. */
+void remap(struct rng *r);
+void pages(struct rng *r);
+void forked(struct rng *r);
 
 /* A thread of guided(): programs of calls, by what they reach in the kernel. */
 void guided_thread(struct rng *r, int (*over)(void));

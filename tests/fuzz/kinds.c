@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_packet.h>
-#include <linux/userfaultfd.h>
 #include <net/ethernet.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,18 +23,14 @@
 #include <uapi/via.h>
 #include <vipl.h>
 #include "abi.h"
+#include "fuse.h"
+#include "kinds.h"
+#include "ledger.h"
 
-#define PAGE		4096u
 #define HUGE		(2u << 20)
-#define AREA		(4 * PAGE)	/* of most kinds */
+#define DROPS		300u
 #define WAIT_MS		20000
-#define RW		(PROT_READ | PROT_WRITE)
 #define ANON		(MAP_PRIVATE | MAP_ANONYMOUS)
-
-/* What to register; addr 0: this system has none of it. */
-struct piece {
-	uint64_t addr, len;
-};
 
 struct kind {
 	const char *name;
@@ -50,16 +46,17 @@ static struct {
 	VIP_VI_HANDLE vi[2];
 	VIP_MEM_HANDLE handle;	/* of mem */
 	uint8_t *mem;		/* descriptors, a buffer to send, one to get */
+	struct piece queues;	/* mapped: it keeps the file */
 } t;
 
-static struct piece piece(void *p, uint64_t len)
+struct piece piece(void *p, uint64_t len)
 {
 	if (!p || p == MAP_FAILED)
 		return (struct piece){ 0, 0 };
 	return (struct piece){ (uintptr_t)p, len };
 }
 
-static struct piece mapped(int prot, int flags, int fd, uint64_t len)
+struct piece mapped(int prot, int flags, int fd, uint64_t len)
 {
 	return piece(mmap(NULL, len, prot, flags, fd, 0), len);
 }
@@ -138,7 +135,7 @@ static struct piece data(void)
 	return piece(some, AREA);
 }
 
-static struct piece anonymous(void)
+struct piece anonymous(void)
 {
 	return mapped(RW, ANON, -1, AREA);
 }
@@ -201,7 +198,7 @@ static struct piece file_shared(void)
 	return mapped(RW, MAP_SHARED, ramfs(), AREA);
 }
 
-static struct piece memfd_shared(void)
+struct piece memfd_shared(void)
 {
 	return mapped(RW, MAP_SHARED, memfd(0, AREA), AREA);
 }
@@ -356,23 +353,7 @@ static struct piece queues(void)
 	if (ioctl(t.fd, VIA_IOC_VI_CREATE, &v))
 		return piece(NULL, 0);
 	p = mmap(NULL, v.mmap_size, RW, MAP_SHARED, t.fd, v.mmap_offset);
-	return piece(p, v.mmap_size);
-}
-
-/* A page that a thread of ours would have to bring: nobody waits for it. */
-static struct piece userfault(void)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register r = { .mode = UFFDIO_REGISTER_MODE_MISSING };
-	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-	struct piece p = anonymous();
-
-	r.range.start = p.addr;
-	r.range.len = AREA;
-	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) ||
-	    ioctl(fd, UFFDIO_REGISTER, &r))
-		return piece(NULL, 0);
-	return p;
+	return t.queues = piece(p, v.mmap_size);
 }
 
 static struct piece length(uint64_t len)
@@ -486,6 +467,13 @@ static const struct kind kinds[] = {
 	{ "control page", control_page, NO },
 	{ "queues of a VI", queues, NO },
 	{ "userfaultfd", userfault, NO },
+	{ "userfaultfd, write-protected", userfault_written, NO },
+	{ "userfaultfd, minor faults", userfault_minor, NO },
+	{ "FUSE, private", fuse_private, 0 },
+	{ "FUSE, shared", fuse_shared, NO },
+	{ "FUSE that is late", fuse_late, 0 },
+	{ "FUSE that never comes, shared", fuse_never_shared, NO },
+	{ "FUSE that dies", fuse_dies, NO },
 	{ "no bytes", zero_long, NO },
 	{ "2^63 bytes", half_of_all_long, NO },
 	{ "2^64-1 bytes", all_long, NO },
@@ -624,6 +612,51 @@ static unsigned int tried(const struct kind *k)
 	return 0;
 }
 
+struct shrinker {
+	pthread_t id;
+	struct piece p;
+	uint32_t over;
+};
+
+static void *shrink(void *arg)
+{
+	struct shrinker *s = arg;
+
+	while (!__atomic_load_n(&s->over, __ATOMIC_RELAXED))
+		madvise((void *)(uintptr_t)s->p.addr, s->p.len, MADV_DONTNEED);
+	return NULL;
+}
+
+/* What is registered is dropped meanwhile, page by page, and read again. */
+static unsigned int dropped(void)
+{
+	struct shrinker s = { .p = fuse_private() };
+	struct via_mem_register m = { .addr = s.p.addr, .len = s.p.len };
+	struct via_mem_deregister d = { .addr = s.p.addr };
+	long pages = pinned(), kib = charged();
+	unsigned int i, taken = 0, bad = 0;
+	int ret;
+
+	if (!s.p.addr || pthread_create(&s.id, NULL, shrink, &s))
+		return 0;
+	for (i = 0; i < DROPS; i++) {
+		ret = ioctl(t.fd, VIA_IOC_MEM_REGISTER, &m);
+		d.handle = m.handle;
+		taken += !ret;
+		if (!ret)
+			ret = ioctl(t.fd, VIA_IOC_MEM_DEREGISTER, &d);
+		bad += ret && ret != NO;
+	}
+	__atomic_store_n(&s.over, 1, __ATOMIC_RELAXED);
+	pthread_join(s.id, NULL);
+	fuse_end();
+	bad += pinned() != pages || charged() != kib || !taken;
+	printf("viafuzz: FUSE, dropped meanwhile: %u of %u registered, %ld pages pinned, %ld KiB charged%s\n",
+	       taken, DROPS, pinned() - pages, charged() - kib,
+	       bad ? ": WRONG" : "");
+	return bad;
+}
+
 static void meet(const char *device)
 {
 	union {
@@ -664,6 +697,7 @@ static void meet(const char *device)
 unsigned int memory_kinds(const char *device)
 {
 	struct via_hello h = { .abi = VIA_ABI_VERSION };
+	struct ledger before = ledger_read();
 	unsigned int i, bad = 0;
 
 	t.mem = mmap(NULL, 6 * PAGE, RW, ANON, -1, 0);
@@ -680,8 +714,14 @@ unsigned int memory_kinds(const char *device)
 	mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		bad += tried(&kinds[i]);
-	printf("viafuzz: %u kinds of memory, %u wrong\n", i, bad);
+	fuse_end();
+	bad += dropped();
 	must("VipDisconnect", VipDisconnect(t.vi[0]));
 	must("VipCloseNic", VipCloseNic(t.nic));
+	munmap(t.mem, 6 * PAGE);
+	munmap((void *)(uintptr_t)t.queues.addr, t.queues.len);
+	close(t.fd);
+	bad += blocked_memory(device, &before);
+	printf("viafuzz: %u kinds of memory, %u wrong\n", i, bad);
 	return bad;
 }

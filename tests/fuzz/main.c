@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "abi.h"
+#include "race.h"
 
 #define LIFE_OPS	20000u		/* of one attacker */
 #define ATTACKERS	16u
@@ -28,7 +29,9 @@ static struct {
 	const char *device;
 	uint64_t ops, seed;
 	unsigned int attackers, threads, user;
-	int guided, memory, limits;
+	int guided, memory, limits, race, partner, churn;
+	uint8_t host[8];
+	int has_host;
 } opt = { .device = "/dev/via_lo", .ops = 100000, .attackers = 3,
 	  .threads = 3 };
 
@@ -36,18 +39,29 @@ static const char help[] =
 	"usage: viafuzz [-d DEVICE] [-n CALLS] [-s SEED] [-p PROCESSES] [-t THREADS]\n"
 	"               [-u ID] [--guided]\n"
 	"       viafuzz [-d DEVICE] --memory | --limits\n"
+	"       viafuzz [-d DEVICE] [-n ROUNDS] [-s SEED] [-H ADDRESS] [-o WORD] --race\n"
+	"       viafuzz [-d DEVICE] [-s SEED] -H ADDRESS --race-partner\n"
+	"       viafuzz [-d OTHER] [-n TIMES] [-s SEED] --churn\n"
 	"Calls a VI NIC's device node in every way it can be called, and checks\n"
 	"that a process beside it is not disturbed.  CALLS is a total (100000).\n"
 	"  -u ID      as the user and group of that number\n"
 	"  --guided   by what the calls reach in the kernel, which has KCOV\n"
 	"  --memory   registers every kind of memory instead\n"
-	"  --limits   reaches every limit instead\n";
+	"  --limits   reaches every limit instead\n"
+	"  --race     threads race on one VI's attempts to connect instead, in\n"
+	"             rounds: with a second handle, or with the partner of -H;\n"
+	"             -o WORD: only rounds whose plot has it in its name\n"
+	"  --race-partner   that partner\n"
+	"  --churn    a NIC of its own comes and goes instead, so many times\n";
 
 static const struct option longs[] = {
 	{ "guided", no_argument, &opt.guided, 1 },
 	{ "memory", no_argument, &opt.memory, 1 },
 	{ "limits", no_argument, &opt.limits, 1 },
 	{ "help", no_argument, NULL, 'h' },
+	{ "race", no_argument, &opt.race, 1 },
+	{ "churn", no_argument, &opt.churn, 1 },
+	{ "race-partner", no_argument, &opt.partner, 1 },
 	{ 0 },
 };
 
@@ -66,19 +80,39 @@ static uint64_t number(const char *s, uint64_t least, uint64_t most)
 	return n;
 }
 
+static void host(const char *s)
+{
+	unsigned int b[6], i;
+
+	opt.has_host = sscanf(s, "%x:%x:%x:%x:%x:%x", &b[0], &b[1], &b[2],
+			      &b[3], &b[4], &b[5]) == 6;
+	for (i = 0; i < 6 && opt.has_host; i++)
+		opt.host[i] = b[i];
+	if (!opt.has_host) {
+		fprintf(stderr, "viafuzz: '%s' is no hardware address\n", s);
+		exit(2);
+	}
+}
+
 static void options(int argc, char **argv)
 {
 	static char device[80];
 	int c;
 
 	opt.seed = time(NULL);
-	while ((c = getopt_long(argc, argv, "d:n:s:p:t:u:h", longs, NULL)) !=
+	while ((c = getopt_long(argc, argv, "d:n:s:p:t:u:H:o:h", longs, NULL)) !=
 	       -1) {
 		switch (c) {
 		case 0:
 			break;
 		case 'u':
 			opt.user = number(optarg, 1, UINT32_MAX - 1);
+			break;
+		case 'o':
+			race.only = optarg;
+			break;
+		case 'H':
+			host(optarg);
 			break;
 		case 'd':
 			snprintf(device, sizeof(device), "%s%s",
@@ -222,11 +256,18 @@ int main(int argc, char **argv)
 		become(opt.user);
 	if (opt.memory)
 		return memory_kinds(opt.device) ? 1 : 0;
-	score = score_new();
-	if (opt.limits)
-		return limits(opt.device, score) ? 1 : 0;
 	fprintf(stderr, "viafuzz: %s, seed %llu\n", opt.device,
 		(unsigned long long)opt.seed);
+	if (opt.race)
+		return race_rounds(opt.device, opt.seed, opt.ops,
+				   opt.has_host ? opt.host : NULL) ? 1 : 0;
+	if (opt.partner)
+		return race_partner(opt.device, opt.seed, opt.host);
+	score = score_new();
+	if (opt.churn)
+		return churn(opt.device, opt.seed, opt.ops, score) ? 1 : 0;
+	if (opt.limits)
+		return limits(opt.device, score) ? 1 : 0;
 	status = run(score);
 	if (score->coverage)
 		coverage_print(score->coverage);
