@@ -187,7 +187,7 @@ def racing(session, share=1):
     session.step("peers that end each other", peers, 4 * share)
     session.step("another ring beside changing heads", resize, 40)
     many = 500 if slow else 2000
-    session.step(f"{many} VIs on one completion queue", notices, many)
+    session.step(f"{many:,} VIs on one completion queue", notices, many)
     session.step("segments in flight", segments)
 
 
