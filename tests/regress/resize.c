@@ -57,7 +57,7 @@ static void *interrupting(void *arg)
 		die("no real-time priority");
 	for (;;) {
 		far_back();
-		sleep_ns(20000);
+		sleep_ns(100000);
 	}
 	return arg;
 }
@@ -117,9 +117,10 @@ static void resizing(uint32_t refillers)
 	}
 	for (i = 0; i < refillers; i++)
 		start(refilling, NULL);
-	if (!refillers)
+	if (!refillers) {
 		start(changing, NULL);
-	start(interrupting, NULL);
+		start(interrupting, NULL);
+	}
 	pin(0);
 	for (i = 0;; i++)
 		resize(i & 1 ? RING : 1);
