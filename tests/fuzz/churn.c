@@ -417,6 +417,9 @@ int churn(const char *device, uint64_t seed, uint64_t count,
 	bad = bad || status || score->wrong;
 	if (!progress->failed)
 		delete();
+	/* Handles that were passed on and not taken are open in there. */
+	close(score->post[0]);
+	close(score->post[1]);
 	left = ledger_left(&before, PATIENCE_S);
 	if (left)
 		printf("viafuzz: left over: %s\n", left);
