@@ -108,9 +108,11 @@ def crowd(check):
         session.end()
 
 
-def in_session(check, kernel, cpus, nics, body):
-    session = Session(check, f"{kernel}, {cpus} CPU{'s' * (cpus > 1)}",
-                      nodes=2, nics=nics, kernel=kernel, cpus=cpus)
+def in_session(check, kernel, cpus, nics, body, append=""):
+    more = f", {append}" if append else ""
+    session = Session(check, f"{kernel}, {cpus} CPU{'s' * (cpus > 1)}{more}",
+                      nodes=2, nics=nics, kernel=kernel, cpus=cpus,
+                      append=append)
     try:
         body(session)
     finally:
@@ -151,6 +153,8 @@ def short(check):
         unplugging(session, [0])
 
     in_session(check, "6.1", 2, NICS, stock)
+    in_session(check, "6.1", 2, ["virtio-net"], fire.preempted_slice,
+               "preempt=full")
     in_session(check, "6.12", 1, NICS, newer)
     in_session(check, "debug-6.1", 2, ["e1000", "virtio-net"], debug)
     native_plan.short(check)
@@ -189,6 +193,8 @@ def full(check):
         nics = DEBUG_NICS if kernel.startswith("debug") else ALL_NICS
         for cpus in (1, 2):
             in_session(check, kernel, cpus, nics, everything)
+    in_session(check, "6.1", 2, ["virtio-net"], fire.preempted_slice,
+               "preempt=full")
     native_plan.full(check)
     crowd(check)
     check.step("table of docs/conformance.md", table.write, check.results,
