@@ -28,6 +28,20 @@ def programs(session, devices, calls, guided=0, seed=None):
                      device)
 
 
+def racing(session, devices, rounds, net=None, churns=0, seed=None):
+    """Calls that meet where none has looked for the other."""
+    for device in devices:
+        session.step(f"{rounds} rounds of racing attempts, {device}",
+                     hostile.attempts, device, rounds, seed)
+    if net is not None:
+        session.step(f"{rounds} rounds of racing attempts over a wire, "
+                     f"{nic_of(session, net)}", hostile.attempts_wire, net,
+                     rounds, seed)
+    if churns:
+        session.step(f"a NIC comes and goes {churns} times", hostile.churned,
+                     churns, seed)
+
+
 def failing(session, net, stride, loading, messages=2000):
     """Memory runs out: one allocation of so many, in turn."""
     nic = nic_of(session, net)
@@ -107,8 +121,14 @@ def stock_slice(session):
     session.step("a memory group too small", scale.squeezed, 32)
 
 
+def preempted_slice(session):
+    """Where the kernel can be left in the middle of a call."""
+    racing(session, ("via_lo",), 256, 0, churns=40)
+
+
 def debug_slice(session, net):
     programs(session, ("via_lo", f"via_eth{net}"), 0, guided=4000)
+    racing(session, ("via_lo",), 96, churns=5)
     failing(session, net, 8, 160)
     thrown(session, net, 6000, gone=0)
     networks(session, net, 200, ("loss 5 %", "reordering, gap 100"), ("rr",))

@@ -67,12 +67,69 @@ def guided(session, device, calls, seed=None):
             "places": places, "edges": edges}
 
 
+def racing(device, rounds, seed, options=""):
+    return f"{FUZZER} -d {device} -n {rounds} -s {seed} --race {options}"
+
+
+def raced(result):
+    """What came of the calls that raced: where few attempts have an end,
+    little was tested."""
+    names = ("rounds", "calls", "connected", "refused", "late", "early",
+             "destroyed", "accepted")
+    counts = re.findall(", ".join(rf"(\d+) {name}" for name in names),
+                        result.out)
+    if not counts:
+        raise StepFailed("the races tell no counts")
+    did = dict(zip(names, map(int, counts[-1])))
+    ends = did["connected"] + did["refused"] + did["late"] + did["accepted"]
+    if ends < did["rounds"] / 32:
+        raise StepFailed(f"{ends} attempts have an end, of {did['rounds']} "
+                         "rounds")
+    return did
+
+
+def attempts(session, device, rounds, seed=None):
+    """Threads race on one VI's attempts to connect; both ends are here."""
+    node = session.lab.nodes[0]
+    seed = dice() if seed is None else seed
+    node.sh(f"chgrp {GROUP} /dev/{device} && chmod 660 /dev/{device}")
+    result = session.run(node, racing(device, rounds, seed, f"-u {GROUP}"),
+                         120 + 3 * rounds)
+    balanced(session, [node])
+    return raced(result)
+
+
+def attempts_wire(session, net, rounds, seed=None):
+    """The same with another host's requests and answers."""
+    device, seed = f"via_eth{net}", dice() if seed is None else seed
+    partner = f"{FUZZER} -d {device} -s {seed} -H {steps.mac(net, 0)} " \
+        "--race-partner"
+    with steps.Server(session, partner) as job:
+        job.expect("^ready$", 60)
+        result = session.run(session.lab.nodes[0], racing(
+            device, rounds, seed, f"-H {steps.peer(net)}"), 120 + 3 * rounds)
+    balanced(session)
+    return raced(result)
+
+
+def churned(session, times, seed=None):
+    """A NIC comes and goes beside calls of its dead handles."""
+    node = session.lab.nodes[0]
+    seed = dice() if seed is None else seed
+    node.sh("modprobe -q veth; true")
+    result = session.run(node, f"{FUZZER} -d via_lo -n {times} -s {seed} "
+                         "--churn", 120 + 10 * times)
+    balanced(session, [node])
+    times, = found(r"(\d+) churns, .*: ok", result.out)
+    return {"churns": times, **fuzzed(result)}
+
+
 def memory_kinds(session, device):
     """Every kind of memory: carries a message, or is refused."""
     node = session.lab.nodes[0]
-    node.sh("echo 8 >/proc/sys/vm/nr_hugepages")
+    node.sh("modprobe -q fuse; echo 8 >/proc/sys/vm/nr_hugepages")
     try:
-        result = session.run(node, f"{FUZZER} -d {device} --memory", 60)
+        result = session.run(node, f"{FUZZER} -d {device} --memory", 120)
     finally:
         node.sh("echo 0 >/proc/sys/vm/nr_hugepages")
     balanced(session, [node])

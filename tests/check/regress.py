@@ -191,10 +191,14 @@ def racing(session, share=1):
     session.step("segments in flight", segments)
 
 
-def apart(check, kernel="6.1", share=1, make=Session):
-    session = make(check, f"{kernel}, preempted", nodes=1, nics=["e1000"],
-                   kernel=kernel, cpus=2, mem=1024, append=APPEND)
+def apart(check, kernel="6.1", share=1, make=Session, more=None):
+    """On one machine, or on two with `more` steps, which take a session."""
+    session = make(check, f"{kernel}, preempted", nodes=2 if more else 1,
+                   nics=["e1000"], kernel=kernel, cpus=2, mem=1024,
+                   append=APPEND)
     try:
         racing(session, share)
+        if more:
+            more(session)
     finally:
         session.end()

@@ -35,7 +35,7 @@
 #define PAUSE_US	3000u		/* between the halves of a churn */
 #define COUNTERS	2u		/* processes that read counters */
 #define READERS		2u		/* threads of each */
-#define ATTACKERS	2u
+#define ATTACKERS	1u
 #define LIFE_OPS	20000u
 #define ENDLESS_S	60u		/* a churn that takes longer hangs */
 #define PATIENCE_S	20u

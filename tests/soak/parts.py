@@ -69,11 +69,22 @@ def programs_debug(session, share, seed):
     fire.failing(session, 0, 1, 1 if share >= 1 else 16,
                  some(10000, share, 2000))
     paired(session, share / 5, seed + 2)
+    fire.racing(session, ("via_lo", "via_eth0"), some(1500, share, 64), 0,
+                some(100, share, 8), seed + 3)
     session.step("every limit reached", hostile.limits)
+
+
+def meetings(session, share, seed):
+    """In a kernel that is preemptible everywhere."""
+    fire.racing(session, ("via_lo", "via_eth0"), some(8000, share), 0,
+                some(1500, share), seed)
+    fire.programs(session, ("via_lo",), some(500000, share), seed=seed + 6)
 
 
 def races(session, share, seed):
     """Every operation beside every teardown, with data races looked for."""
+    fire.racing(session, ("via_lo", "via_eth0"), some(1000, share), 0,
+                some(50, share), seed + 4)
     fire.programs(session, ("via_lo", "via_eth0"), some(60000, share),
                   seed=seed + 4)
     paired(session, share / 5, seed + 4)
@@ -193,10 +204,14 @@ def asleep(session, share, seed):
     session.stop()
 
 
+# What, kernel, CPUs, NICs, steps; and words for the kernel where there are any.
+PREEMPT = "preempt=full"
 PARTS = (
     ("hostile programs", "6.1", 2, ["e1000"], programs),
     ("hostile programs", "6.12", 4, ["virtio-net"], programs_four),
     ("hostile programs", "debug-6.1", 2, ["virtio-net"], programs_debug),
+    ("racing attempts", "6.1", 2, ["virtio-net"], meetings, PREEMPT),
+    ("racing attempts", "6.1", 4, ["virtio-net"], meetings, PREEMPT),
     ("races", "kcsan-6.1", 4, ["virtio-net"], races),
     ("hostile wire", "6.1", 2, ["virtio-net", "e1000"], wire),
     ("hostile wire", "debug-6.1", 2, ["virtio-net"], wire_debug),
@@ -218,9 +233,10 @@ def run(soak, share, seed):
     for kernel in sorted({part[1] for part in PARTS}):
         soak.step(f"build: modules for {kernel}", steps.build_modules, soak,
                   kernel)
-    for what, kernel, cpus, nics, body in PARTS:
-        session = Recorded(soak, f"{what}, {kernel}, {cpus} CPUs", nodes=2,
-                           nics=nics, kernel=kernel, cpus=cpus)
+    for what, kernel, cpus, nics, body, *words in PARTS:
+        title = ", ".join((what, kernel, f"{cpus} CPUs", *words))
+        session = Recorded(soak, title, nodes=2, nics=nics, kernel=kernel,
+                           cpus=cpus, append=" ".join(words))
         try:
             body(session, share, seed)
         finally:
