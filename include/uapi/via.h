@@ -76,7 +76,8 @@
  * head is the program's, tail the kernel's; both run freely.  When the kernel
  * finds the ring full it sets VIA_CQ_OVERFLOW and leaves the notice in the
  * completion word (cq_seq); a program that finds the ring empty and the flag
- * set traps with VIA_OP_CQ, upon which the kernel refills the ring, in order.
+ * set traps with VIA_OP_CQ, upon which the kernel refills the ring, in order:
+ * 64 notices at most, then the trap returns VIA_TRAP_MORE.
  * A queue's done is always published before the CQ's entry.  A resize
  * (VIA_IOC_CQ_RESIZE) gives a CQ another array of entries; the page before it
  * stays where it is, and with it head and tail.
