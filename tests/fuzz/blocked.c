@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <uapi/via.h>
 #include "abi.h"
-#include "fuse.h"
+#include "../common/fuse.h"
 #include "ledger.h"
 
 #define PATIENCE_MS	10000u		/* of whoever is not to wait */
@@ -94,7 +94,7 @@ static void *waits(void *arg)
 /* One thread waits for its pages, the other has work. */
 static pid_t program(void)
 {
-	int file = fuse_file(NEVER);
+	int file = fuse_file(NEVER, true);
 	struct request q;
 	pthread_t other;
 	void *mine;

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "fuse.h"
+#include "../common/fuse.h"
 #include "kinds.h"
 
 /* Pages that a thread of ours would have to bring: nobody waits for it. */
@@ -42,7 +42,7 @@ struct piece userfault_minor(void)
 
 static struct piece served(enum fuse_way way, int flags)
 {
-	int fd = fuse_file(way);
+	int fd = fuse_file(way, true);
 	struct piece p;
 
 	if (fd < 0)

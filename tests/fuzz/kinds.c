@@ -23,7 +23,7 @@
 #include <uapi/via.h>
 #include <vipl.h>
 #include "abi.h"
-#include "fuse.h"
+#include "../common/fuse.h"
 #include "kinds.h"
 #include "ledger.h"
 

@@ -6,7 +6,7 @@
  * not the network's configuration.  Where the page comes after all, its
  * registration came too late.
  */
-#include "fuse.h"
+#include "common/fuse.h"
 #include "regress.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -75,16 +75,14 @@ static void other_calls(struct client *c)
 	vi_end(&c->h, vi);
 }
 
-static void client(const struct fuse *f)
+static void client(int file)
 {
 	struct client c;
 	pthread_t t;
-	int fd;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	fd = open(f->path, O_RDONLY);
-	c.page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-	if (fd < 0 || c.page == MAP_FAILED)
+	c.page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+	if (c.page == MAP_FAILED)
 		die("no file of ours: %s", strerror(errno));
 	c.spare = memory(PAGE);
 	handle_open(&c.h, opt.device);
@@ -106,7 +104,7 @@ static void client(const struct fuse *f)
 /* Who looks at it */
 
 struct scene {
-	struct fuse fuse;
+	int file;			/* whose first page does not come */
 	pid_t client;
 	bool gone;			/* the client, and waited for */
 	uint32_t wrong;
@@ -146,11 +144,13 @@ static void begin(struct scene *s, bool async)
 {
 	memset(s, 0, sizeof(*s));
 	memset(shared, 0, sizeof(*shared));
-	fuse_start(&s->fuse, async);
+	s->file = fuse_file(NEVER, async);
+	if (s->file < 0)
+		die("no FUSE: %s", strerror(errno));
 	s->client = fork();
 	if (!s->client)
-		client(&s->fuse);
-	for (uint32_t ms = 0; !fuse_asked(&s->fuse); ms++) {
+		client(s->file);
+	for (uint32_t ms = 0; !fuse_asked(); ms++) {
 		if (flag(&shared->ended))
 			die("the registration ended before its page was wanted: %d",
 			    shared->verdict);
@@ -164,7 +164,8 @@ static void begin(struct scene *s, bool async)
 
 static uint32_t finish(struct scene *s)
 {
-	fuse_end(&s->fuse);
+	fuse_end();
+	close(s->file);
 	if (!gone(s) && until(NULL, s, PATIENCE) >= PATIENCE)
 		die("the client outlives the page's server");
 	return s->wrong;
@@ -173,7 +174,7 @@ static uint32_t finish(struct scene *s)
 /* Its handle was ended, or its NIC, before the page came. */
 static void too_late(struct scene *s, const char *what)
 {
-	fuse_answer(&s->fuse);
+	fuse_answer();
 	if (until(&shared->ended, s, PATIENCE) >= PATIENCE)
 		die("the page came and the registration does not end");
 	if (shared->verdict)

@@ -25,20 +25,29 @@
 #define LATER		64u		/* answers that wait for their time */
 #define LONG		3600u		/* s: what is known stays known */
 
+#define NO_TIME		(~0ull)
+
 struct later {
 	uint64_t unique, due;		/* due: ms */
 	uint32_t size;
 };
 
+/* Shared with the server; atomic. */
+struct talk {
+	uint32_t asked;
+	uint32_t answer;
+};
+
 static struct {
 	int fd;
 	enum fuse_way way;
+	bool async;
 	struct later later[LATER];
 	unsigned int laters;
 } s;
 
 static pid_t server;
-static uint32_t *asked;			/* shared with the server */
+static struct talk *talk;
 
 static uint64_t now_ms(void)
 {
@@ -59,7 +68,7 @@ static void reply(uint64_t unique, int error, const void *data, size_t len)
 	memcpy(out, &h, sizeof(h));
 	if (!error && len)
 		memcpy(out + sizeof(h), data, len);
-	/* The one who asked may have gone. */
+	/* The thread that asked may have gone. */
 	if (write(s.fd, out, h.len) < 0 && errno != ENOENT)
 		_exit(1);
 }
@@ -81,19 +90,24 @@ static void pages(uint64_t unique, uint32_t size)
 	reply(unique, 0, text, size < FUSE_BYTES ? size : FUSE_BYTES);
 }
 
+static void keep(uint64_t unique, uint64_t due, uint32_t size)
+{
+	if (s.laters < LATER)
+		s.later[s.laters++] = (struct later){ unique, due, size };
+}
+
 static void asked_to_read(uint64_t unique, const struct fuse_read_in *in)
 {
-	__atomic_add_fetch(asked, 1, __ATOMIC_RELEASE);
+	__atomic_add_fetch(&talk->asked, 1, __ATOMIC_RELEASE);
 	switch (s.way) {
 	case ANSWERS:
 		pages(unique, in->size);
 		break;
 	case LATE:
-		if (s.laters < LATER)
-			s.later[s.laters++] = (struct later){
-				unique, now_ms() + FUSE_LATE_MS, in->size };
+		keep(unique, now_ms() + FUSE_LATE_MS, in->size);
 		break;
 	case NEVER:
+		keep(unique, NO_TIME, in->size);
 		break;
 	case DIES:
 		_exit(0);
@@ -105,11 +119,7 @@ static void asked_for(const struct fuse_in_header *h, const void *arg)
 	struct fuse_init_out init = {
 		.major = FUSE_KERNEL_VERSION, .minor = FUSE_KERNEL_MINOR_VERSION,
 		.max_readahead = FUSE_BYTES,
-		/*
-		 * Who faults then waits for its page, which can be ended, and
-		 * not for an answer, which cannot.
-		 */
-		.flags = FUSE_ASYNC_READ, .max_background = 16,
+		.flags = s.async ? FUSE_ASYNC_READ : 0, .max_background = 16,
 		.congestion_threshold = 12, .max_write = 4096, .time_gran = 1,
 	};
 	struct fuse_entry_out entry = { .nodeid = FILE_NODE,
@@ -153,7 +163,8 @@ static void asked_for(const struct fuse_in_header *h, const void *arg)
 
 static int send_due(void)
 {
-	uint64_t now = now_ms();
+	uint64_t now = __atomic_load_n(&talk->answer, __ATOMIC_ACQUIRE) ?
+		NO_TIME : now_ms();
 	unsigned int i;
 
 	for (i = 0; i < s.laters;) {
@@ -191,7 +202,12 @@ static void serve(void)
 
 uint32_t fuse_asked(void)
 {
-	return asked ? __atomic_load_n(asked, __ATOMIC_ACQUIRE) : 0;
+	return talk ? __atomic_load_n(&talk->asked, __ATOMIC_ACQUIRE) : 0;
+}
+
+void fuse_answer(void)
+{
+	__atomic_store_n(&talk->answer, 1, __ATOMIC_RELEASE);
 }
 
 void fuse_end(void)
@@ -203,26 +219,26 @@ void fuse_end(void)
 	server = 0;
 }
 
-int fuse_file(enum fuse_way way)
+int fuse_file(enum fuse_way way, bool async)
 {
-	static const char at[] = "/tmp/viafuzz.fuse";
+	char at[] = "/tmp/via-fuse-XXXXXX";
 	char words[80];
 	int fd = -1;
 
 	fuse_end();
-	if (!asked)
-		asked = mmap(NULL, sizeof(*asked), PROT_READ | PROT_WRITE,
-			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	*asked = 0;
+	if (!talk)
+		talk = mmap(NULL, sizeof(*talk), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	memset(talk, 0, sizeof(*talk));
 	s.way = way;
+	s.async = async;
 	s.laters = 0;
 	s.fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	if (s.fd < 0)
+	if (s.fd < 0 || !mkdtemp(at))
 		return -1;
-	mkdir(at, 0700);
 	snprintf(words, sizeof(words),
 		 "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", s.fd);
-	if (!mount("viafuzz", at, "fuse", MS_NOSUID | MS_NODEV, words)) {
+	if (!mount("via", at, "fuse", MS_NOSUID | MS_NODEV, words)) {
 		server = fork();
 		if (!server)
 			serve();
