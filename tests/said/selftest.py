@@ -42,7 +42,7 @@ PLANTS = (
      "tests/unit/haeder"),
     ("docs/architecture.md", "`kernel/state.c`", "`kernel/staat.c`",
      "kernel/staat.c"),
-    ("docs/architecture.md", "`max_user_pages`)", "`max_users_pages`)",
+    ("docs/architecture.md", "`max_user_pages` |", "`max_users_pages` |",
      "max_users_pages"),
     ("docs/architecture.md", "parameters/ledger", "parameters/leger",
      "via_ka has no parameter leger"),

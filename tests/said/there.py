@@ -152,12 +152,13 @@ class Project:
 
     @functools.lru_cache(None)
     def needs(self, module):
-        """Modules that must be there first, by the built module."""
-        built = glob.glob(self.path(f"build/modules/*/{module}.ko"))
-        if not built:
-            return set()
-        said = self.output("/sbin/modinfo", "-F", "depends", built[0]).stdout
-        return set(filter(None, said.strip().split(",")))
+        """Modules that must be there first, by the module as it is built for
+        each kernel: what one kernel has built in, another one loads."""
+        found = set()
+        for built in glob.glob(self.path(f"build/modules/*/{module}.ko")):
+            said = self.output("/sbin/modinfo", "-F", "depends", built).stdout
+            found |= set(filter(None, said.strip().split(",")))
+        return found
 
     @functools.cached_property
     def attributes(self):
