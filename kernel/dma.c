@@ -56,7 +56,8 @@ void via_dma_unmap(struct via_nic *nic, struct via_region *r)
 {
 	int idx;
 
-	if (!r->mapped)
+	/* Pairs with the release in via_dma_unmap_all(). */
+	if (!smp_load_acquire(&r->mapped))
 		return;
 	/*
 	 * Not via_nic_enter(): the device is there for one that has claimed.

@@ -298,6 +298,7 @@ static void via_vi_kill(struct via_file *f, struct via_vi *vi)
 	via_notice_cancel(&vi->rq.notice);
 	via_wake(&vi->sq.sleepers);
 	via_wake(&vi->rq.sleepers);
+	/* Never the last reference: the file has its own of each CQ. */
 	via_vi_detach_cqs(f, vi);
 	via_vi_unlock(vi);
 	via_nic_remove_vi(f->nic, vi);
