@@ -269,7 +269,7 @@ static void explain(uint32_t reason, VIP_ULONG len)
 	struct rlimit lim;
 
 	if (reason == VIA_REASON_USER_QUOTA)
-		vipl_msg("cannot pin %lu bytes: the user's total over all processes is used up; raise the via_ka parameter for it",
+		vipl_msg("cannot pin %lu bytes: the user's total over all processes is used up; root may raise it, in pages, in /sys/module/via_ka/parameters/max_user_pages",
 			 len);
 	if (reason != VIA_REASON_MEMLOCK || getrlimit(RLIMIT_MEMLOCK, &lim))
 		return;
