@@ -59,7 +59,7 @@ static void reply(uint64_t unique, int error, const void *data, size_t len)
 	memcpy(out, &h, sizeof(h));
 	if (!error && len)
 		memcpy(out + sizeof(h), data, len);
-	/* The one who asked may have gone. */
+	/* The process that asked may have gone. */
 	if (write(s.fd, out, h.len) < 0 && errno != ENOENT)
 		_exit(1);
 }
@@ -106,8 +106,8 @@ static void asked_for(const struct fuse_in_header *h, const void *arg)
 		.major = FUSE_KERNEL_VERSION, .minor = FUSE_KERNEL_MINOR_VERSION,
 		.max_readahead = FUSE_BYTES,
 		/*
-		 * Who faults then waits for its page, which can be ended, and
-		 * not for an answer, which cannot.
+		 * A fault then waits for its page, which a signal can end, and
+		 * not for an answer, which none can.
 		 */
 		.flags = FUSE_ASYNC_READ, .max_background = 16,
 		.congestion_threshold = 12, .max_write = 4096, .time_gran = 1,

@@ -17,7 +17,7 @@ enum fuse_way { ANSWERS, LATE, NEVER, DIES };
 int fuse_file(enum fuse_way way);
 /* How many reads the last one was asked for. */
 uint32_t fuse_asked(void);
-/* The last one's server dies: who waits for a page is told so. */
+/* The last one's server dies: a thread that waits for a page is told so. */
 void fuse_end(void);
 
 #endif
