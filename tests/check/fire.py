@@ -128,7 +128,7 @@ def preempted_slice(session):
 
 def debug_slice(session, net):
     programs(session, ("via_lo", f"via_eth{net}"), 0, guided=4000)
-    racing(session, ("via_lo",), 96, churns=5)
+    racing(session, ("via_lo",), 96, churns=3)
     failing(session, net, 8, 160)
     thrown(session, net, 6000, gone=0)
     networks(session, net, 200, ("loss 5 %", "reordering, gap 100"), ("rr",))

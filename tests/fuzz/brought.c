@@ -9,7 +9,7 @@
 #include "../common/fuse.h"
 #include "kinds.h"
 
-/* Pages that a thread of ours would have to bring: nobody waits for it. */
+/* Pages that a thread of ours would have to bring: the agent does not wait. */
 static struct piece watched(struct piece p, uint64_t mode, uint64_t features)
 {
 	struct uffdio_api api = { .api = UFFD_API, .features = features };

@@ -54,7 +54,7 @@ static struct {
 	uint64_t done;
 } c;
 
-/* Shared with who watches. */
+/* Shared with the process that watches. */
 static struct progress {
 	uint64_t done;
 	char now[32];

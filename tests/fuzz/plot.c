@@ -190,8 +190,8 @@ static void let_wait(struct rng *r, struct plan *p)
 }
 
 /*
- * Who holds a CPU away from a racer that is inside a call makes its window
- * as long as a deadline, or a few calls of another racer.
+ * A CPU that is taken from a racer inside a call makes its window as long as
+ * a deadline, or as a few calls of another racer.
  */
 static void draw_stops(struct rng *r, struct plan *p)
 {
@@ -201,10 +201,10 @@ static void draw_stops(struct rng *r, struct plan *p)
 
 	p->stops = rng_one_in(r, 6) ? 0 : 1 + rng_below(r, STOPS);
 	p->stop_racer = rng_one_in(r, 6) ? rng_below(r, p->racers) : 0;
-	/* A server's call is near the deadline, all others are at the start. */
+	/* A server's call is near the deadline, the others are at the start. */
 	p->stop_late = first->op == O_WAIT;
 	for (i = 0; i < p->stops; i++) {
-		p->stop_at[i] = rng_below(r, (p->stop_late ? 160 : 80) * US);
+		p->stop_at[i] = rng_below(r, (p->stop_late ? 50 : 80) * US);
 		if (!p->stop_late && first->moment == AT_PAUSE)
 			p->stop_at[i] += first->offset;
 		p->stop_for[i] = length[rng_below(r, COUNT(length))];

@@ -178,7 +178,7 @@ static void aftermath(void)
 
 		if (!j.conn)
 			continue;
-		/* Whoever found it; most are answered. */
+		/* Either handle may have it; most are answered. */
 		race_call(0, VIA_IOC_CONN_REJECT, &j);
 		race_call(1, VIA_IOC_CONN_REJECT, &j);
 		race.conn[i] = 0;
@@ -195,12 +195,13 @@ static void aftermath(void)
 			continue;
 		if (!race.destroyed[i])
 			left_alone(i);
-		if (race.destroyed[i] || rng_one_in(&run.r, 6))
+		/* At once, while what was begun for it may be on its way. */
+		if (race.destroyed[i] || rng_one_in(&run.r, 3))
 			unmade(i);
 	}
 }
 
-/* Who sleeps until the other end answers, or for ever, is woken. */
+/* A racer that sleeps until the other end answers, or for ever, is woken. */
 static void hurry(void)
 {
 	unsigned int i;

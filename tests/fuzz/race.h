@@ -38,7 +38,7 @@ struct plan {
 	struct step step[RACERS][STEPS];
 	uint32_t stops;
 	uint32_t stop_racer;		/* whose CPU is taken */
-	int stop_late;			/* near the deadline, not at the start */
+	int stop_late;			/* near an accept, not at the start */
 	uint32_t stop_at[STOPS];	/* ns after the start, or its equal */
 	uint32_t stop_for[STOPS];	/* ns; 0: until the deadline is over */
 };
@@ -61,6 +61,7 @@ struct race {
 	uint64_t start;			/* ns: atomic, when racers go */
 	uint32_t arrived, running;	/* atomic */
 	uint64_t deadline;		/* ns: atomic, of the last request */
+	uint64_t aim;			/* ns: atomic, of an accept near it */
 	uint32_t conn[RACERS];		/* found by each racer's last wait */
 	uint32_t destroyed[VIS];	/* atomic */
 	struct tally tally;

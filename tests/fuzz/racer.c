@@ -21,8 +21,9 @@
 #define SETTLE_NS	30000u		/* between the last arrival and the start */
 #define TOLD_NS		60000u		/* until there is a deadline to wait for */
 #define TOLD_LATE_NS	25000000u	/* the same where a server waits first */
-#define BEFORE_NS	150000u		/* a deadline: a CPU may be taken */
-#define OVER_NS		200000u		/* past a deadline */
+#define BEFORE_NS	10000u		/* a call: its CPU may be taken */
+#define LAG_NS		200000		/* of a sleep, that is to be expected */
+#define OVER_NS		400000u		/* past a deadline */
 
 struct racer {
 	pthread_t id;
@@ -98,8 +99,12 @@ static void await(const struct step *s)
 	       __atomic_load_n(&race.running, __ATOMIC_RELAXED) > 1)
 		if (crowd.shared)
 			sched_yield();
-	if (when)
-		spin_until(when + s->offset);
+	if (!when)
+		return;
+	if (s->op == O_ACCEPT)
+		__atomic_store_n(&race.aim, when + s->offset,
+				 __ATOMIC_RELAXED);
+	spin_until(when + s->offset);
 }
 
 static void told(uint64_t timeout)
@@ -269,21 +274,31 @@ static void together(void)
 	spin_until(race.start);
 }
 
+/* A sleep ends later than asked, mostly by as much as the one before. */
 static void sleep_until(uint64_t when)
 {
+	static int64_t lag;		/* ns: the usual one */
+	uint64_t early = when - lag;
+	int64_t late;
+
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
-			&(struct timespec){ when / 1000000000,
-					    when % 1000000000 }, NULL);
+			&(struct timespec){ early / 1000000000,
+					    early % 1000000000 }, NULL);
+	late = race_now() - early;
+	/* What was over before it began says nothing of sleeps. */
+	if (late >= 0 && late < LAG_NS)
+		lag += (late - lag) / 8;
 }
 
-/* When what is to be disturbed begins. */
+/* When the call that is to be disturbed begins. */
 static uint64_t stops_begin(void)
 {
 	uint64_t last = race.start + TOLD_LATE_NS, when = 0;
 
 	if (!race.plan.stop_late)
 		return race.start;
-	while (!(when = deadline(race_now())) && race_now() < last &&
+	while (!(when = __atomic_load_n(&race.aim, __ATOMIC_RELAXED)) &&
+	       race_now() < last &&
 	       __atomic_load_n(&race.running, __ATOMIC_RELAXED))
 		sleep_until(race_now() + TOLD_NS);
 	return when ? when - BEFORE_NS : race.start;
@@ -356,14 +371,14 @@ void racers_start(unsigned int cpus)
 	}
 }
 
-static void place(struct racer *who, unsigned int cpu)
+static void place(struct racer *it, unsigned int cpu)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	who->cpu = cpu;
-	pthread_setaffinity_np(who->id, sizeof(set), &set);
+	it->cpu = cpu;
+	pthread_setaffinity_np(it->id, sizeof(set), &set);
 }
 
 /* Each on the next CPU, mostly; else wherever, perhaps all on one. */
@@ -385,6 +400,7 @@ void racers_go(void)
 	race.arrived = 0;
 	race.start = 0;
 	race.deadline = 0;
+	race.aim = 0;
 	race.running = race.plan.racers;
 	if (race.plan.stops)
 		place(&crowd.racer[RACERS],
@@ -427,7 +443,7 @@ static void show(pid_t tid, const char *what)
 	fclose(f);
 }
 
-/* For the one who reads why a round did not end. */
+/* Where the racers are that have not come back, for the log. */
 void racers_where(void)
 {
 	unsigned int i;
