@@ -68,14 +68,15 @@ mutant("wakeup-cq", "kernel/cq.c", "lo", "cqvi.wakes",
         "	spin_unlock(&cq->lock);\n"))
 mutant("notice-lost", "kernel/cq.c", "lo", "cq.overflow cqvi.backlog",
        "a completion that finds the ring full leaves no notice",
-       ("		list_add_tail(&q->cq_link, &cq->waiting);\n",
-        "		q->cq_from = q->head;\n"))
+       ("		via_cq_hold(cq, q);\n	}\n	via_wake(&cq->sleepers);\n",
+        "		q->cq_from = q->head;\n	}\n"
+        "	via_wake(&cq->sleepers);\n"))
 mutant("notice-early", "kernel/cq.c", "lo", "order.cq_then_done cqvi",
        "a notice comes before its completion is there",
        ("	smp_store_release(&q->kern->done, q->head);\n"
-        "	if (list_empty(&cq->waiting)",
+        "	if (!via_cq_overflown(cq)",
         "	smp_store_release(&q->kern->done, q->head - 1);\n"
-        "	if (list_empty(&cq->waiting)"))
+        "	if (!via_cq_overflown(cq)"))
 mutant("flush-order", "kernel/queue.c", "lo", "disconnect.local",
        "sends and receives are flushed, but not to the last one",
        ("	n += q->next - q->head;\n",
@@ -127,8 +128,8 @@ mutant("immediate-wrong", "kernel/loop.c", "lo", "immediate.with",
         "				  d->immediate ^ 1);"))
 mutant("no-match-code", "kernel/loop.c", "lo", "connect.no_match",
        "REJECT where nobody waits: clients do not try again",
-       ("VIA_R_NO_MATCH : VIA_R_ERROR_RESOURCE",
-        "VIA_R_REJECT : VIA_R_ERROR_RESOURCE"))
+       ("ret = VIA_R_NO_MATCH;",
+        "ret = VIA_R_REJECT;"))
 mutant("late-accept", "kernel/connect.c", "lo", "accept.late",
        "REJECT where a server was late, and nobody has rejected",
        ("		via_conn_put(conn);\n		ret = VIA_R_TIMEOUT;\n"
@@ -152,10 +153,10 @@ mutant("peer-host-only", "kernel/peer.c", "lo", "p2p.crowd",
 
 mutant("end-is-loss", "kernel/loop.c", "lo", "errors.said_of_ends",
        "the normal end of a peer is told as a lost connection",
-       ("tell && !vi->broken ? VIA_BROKEN_LEFT : 0", "0"))
+       ("tell && !via_vi_is_broken(vi) ? VIA_BROKEN_LEFT : 0", "0"))
 mutant("loss-is-end", "kernel/loop.c", "lo", "errors.said_of_ends",
        "nothing is said of a lost connection",
-       ("tell && !vi->broken ? VIA_BROKEN_LEFT : 0", "VIA_BROKEN_LEFT"))
+       ("tell && !via_vi_is_broken(vi) ? VIA_BROKEN_LEFT : 0", "VIA_BROKEN_LEFT"))
 
 RECV = "devices/ether/recv.c"
 mutant("wire-end-is-loss", RECV, "wire", "errors.said_of_ends",
