@@ -414,7 +414,7 @@ void via_conn_destroy_all(struct via_file *f)
 	lockdep_assert_held(&f->mutex);
 	spin_lock_bh(&nic->conn_lock);
 	list_for_each_entry_safe(w, m, &f->waiters, own) {
-		/* Nobody else will find it; a sleeper frees its own. */
+		/* No request finds it any more; a sleeper frees its own. */
 		list_del_init(&w->link);
 		if (w->busy) {
 			wake_up_all(&w->wait);

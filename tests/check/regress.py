@@ -95,7 +95,7 @@ def crowd(session, device, handles):
 
 
 def page(session, device):
-    """Memory that never comes is being registered: nobody else waits."""
+    """Memory that never comes is being registered: nothing else waits."""
     session.lab.nodes[0].sh("modprobe -q fuse; test -c /dev/fuse")
     return run(session, "page", device)
 
@@ -129,7 +129,7 @@ def notices(session, vis):
 
 
 def segments(session):
-    """What is in flight is charged to who has posted it."""
+    """What is in flight is charged to the program that has posted it."""
     node = session.lab.nodes[0]
     with group(session, "memory") as folder, pair(session) as bridged:
         if not bridged:
@@ -147,7 +147,7 @@ def resize(session, resizes, seconds=20):
 
 
 def grace(session, vis):
-    """VIs come and go at nobody's expense."""
+    """VIs come and go, and no other CPU is interrupted for it."""
     with limited(session, ("via_lo",), {}):
         return run(session, "grace", "via_lo", f"-n {vis}")
 

@@ -23,7 +23,7 @@ QUOTAS = {
     "max_user_waiters": (6, "waiters=6 requests=6"),
     "max_user_queries": (2, "queries=2"),
 }
-# By subordinate users together; who asks for names takes turns.
+# By subordinate users together; those that ask for names take turns.
 SHARED = "handles=5 vis=12 pages=9 rings=4 waiters=6"
 
 

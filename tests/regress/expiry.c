@@ -20,7 +20,7 @@ static bool stop;
 
 /*
  * Receives that are refused, all that there is room for: the look at them
- * takes the VI's lock for long, and whoever waits for it may be interrupted
+ * takes the VI's lock for long, and a thread that waits for it may be interrupted
  * when it has had it.
  */
 static void refuse_many(struct via_vi_shared *s, uint32_t vi)
@@ -184,7 +184,7 @@ static uint32_t anew(uint32_t vi)
 	return 1;
 }
 
-/* The VI's attempt is over, and so it is nobody's. */
+/* The VI's attempt is over, and no other has begun. */
 static uint32_t over_in_time(uint32_t vi, uint32_t round)
 {
 	uint32_t state = vi_state(&server, vi);

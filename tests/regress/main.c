@@ -18,7 +18,7 @@ static const struct {
 	{ "crowd", run_crowd, "detach with -n open handles" },
 	{ "page", run_page, "registers a page that never comes" },
 	{ "throttled", run_throttled, "-n detaches beside one in group -g" },
-	{ "control", run_control, "the control page is nobody else's" },
+	{ "control", run_control, "the control page is its owner's alone" },
 	{ "overtaken", run_overtaken, "-s seconds of requests that end at once" },
 	{ "late", run_late, "-n accepts at the last moment; -p client" },
 	{ "notices", run_notices, "notices of -n VIs on one completion queue" },

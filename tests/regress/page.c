@@ -101,7 +101,7 @@ static void client(int file)
 	_exit(0);
 }
 
-/* Who looks at it */
+/* The observer */
 
 struct scene {
 	int file;			/* whose first page does not come */

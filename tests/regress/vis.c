@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * VIs that are made and unmade by anybody: not at the expense of the other
- * CPUs, nor of the time of the one who waits, and without losing a place for
+ * CPUs, nor of the time of the thread that waits, and without losing a place for
  * a while.
  */
 #include "regress.h"

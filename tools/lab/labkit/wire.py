@@ -28,7 +28,7 @@ def settings(text):
 
 
 class Control:
-    """Talks to the switch of a wire, whoever started it."""
+    """Talks to the switch of a wire, from any process."""
 
     def __init__(self, number, prefix, log):
         self.number, self.prefix, self.log = number, prefix, log
