@@ -87,6 +87,8 @@ static void vi_memory(struct nic *nic)
 	     (double)(after - before) / (VIS - 8));
 	for (int i = 0; i < VIS; i++)
 		VipDestroyVi(vi[i]);
+	/* Their memory goes after a grace period; it is to be gone below. */
+	sleep(1);
 }
 
 static VIP_MEM_HANDLE reg(struct nic *nic, unsigned char *p, size_t len)
