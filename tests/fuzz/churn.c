@@ -396,6 +396,12 @@ int churn(const char *device, uint64_t seed, uint64_t count,
 	int bad, status;
 	const char *left;
 
+	/* Before an interface is made: no machine without it is touched. */
+	if (access(PARAMETERS "attach", W_OK) || access(device, R_OK | W_OK)) {
+		fprintf(stderr, "viafuzz: --churn wants via_netdev and %s: %s\n",
+			device, strerror(errno));
+		return 1;
+	}
 	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	c.r.s = seed;
@@ -415,9 +421,10 @@ int churn(const char *device, uint64_t seed, uint64_t count,
 		waitpid(counters[i], NULL, 0);
 	waitpid(watched, &status, 0);
 	bad = bad || status || score->wrong;
-	if (!progress->failed)
-		delete();
-	/* Handles that were passed on and not taken are open in there. */
+	/* Also after a failure, under whichever name it has then. */
+	if (link_delete(c.sock, ONE) && link_delete(c.sock, OTHER))
+		link_delete(c.there, ONE);
+	/* Handles that were passed on and never taken. */
 	close(score->post[0]);
 	close(score->post[1]);
 	left = ledger_left(&before, PATIENCE_S);
