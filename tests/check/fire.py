@@ -110,6 +110,7 @@ def stock_slice(session):
     session.step("operations beside teardowns", death.races, 1, 32)
     session.step("fork, vfork, exec with registered memory", death.processes,
                  2, 1)
+    spaces(session)
     session.step("a card moves between namespaces", death.card_moved, 2)
     session.step("stock driver unbound under via_netdev", death.stock_unbound,
                  2)
@@ -126,6 +127,11 @@ def preempted_slice(session):
     racing(session, ("via_lo",), 256, 0, churns=40)
 
 
+def spaces(session):
+    session.step("network namespaces deleted under VIs", death.spaces_deleted,
+                 1, 2)
+
+
 def debug_slice(session, net):
     programs(session, ("via_lo", f"via_eth{net}"), 0, guided=4000)
     racing(session, ("via_lo",), 96, churns=3)
@@ -137,6 +143,4 @@ def debug_slice(session, net):
                  None, 1)
     session.step("ip link del under VIs", death.links_deleted, 1,
                  ("what carries a vlan",), 2)
-    session.step("network namespaces deleted under VIs", death.spaces_deleted,
-                 1, 2)
     session.step("50 VIs at once", scale.many_vis, None, 50, 1)
