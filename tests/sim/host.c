@@ -391,3 +391,38 @@ void sim_sleep(u64 ns)
 	schedule_hrtimeout_range(&t, 0, HRTIMER_MODE_REL);
 	leave();
 }
+
+/* Programs' memory: pages stay where they are as long as they may be pinned. */
+
+static struct memory {
+	void *p;
+	size_t bytes;
+	struct memory *next;
+} *memories;
+
+void *sim_memory(size_t bytes)
+{
+	struct memory *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		abort();
+	m->bytes = bytes;
+	m->p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (m->p == MAP_FAILED)
+		sim_fail("no memory for a program");
+	m->next = memories;
+	memories = m;
+	return m->p;
+}
+
+void sim_hosts_end(void)
+{
+	struct memory *m;
+
+	while ((m = memories)) {
+		memories = m->next;
+		munmap(m->p, m->bytes);
+		free(m);
+	}
+}

@@ -36,6 +36,8 @@ u32 sim_poll(struct file *f);			/* EPOLL*, at once */
 void *sim_mmap(struct file *f, void *at, u64 offset, size_t size, bool write);
 int sim_munmap(void *p);
 void sim_sleep(u64 ns);
+/* Zeroed memory of a program, given back when the run is over. */
+void *sim_memory(size_t bytes);
 
 /* The wire: a switch with a port for each NIC. */
 struct sim_wire {
@@ -77,6 +79,7 @@ struct sim_scenario {
 	/* What it is tried with, unless options say otherwise. */
 	u32 runs;			/* schedules in `make test' */
 	u32 loss;			/* default of the wire, of 10,000 */
+	u32 max_vi;			/* of each NIC, 0: 32 */
 	bool unloaded;			/* loads and unloads modules itself */
 	bool coarse;			/* no turns inside of the kernel */
 	struct sim_scenario *next;
@@ -89,10 +92,11 @@ void sim_scenario_add(struct sim_scenario *s);
 	static void add_##id(void) { sim_scenario_add(&scenario_##id); }
 
 /* Says what is wrong, and ends the run. */
-#define sim_expect(c, ...)						\
+#define sim_expect(c, fmt, ...)						\
 do {									\
 	if (!(c))							\
-		sim_fail("%s:%d: %s", __FILE__, __LINE__, #c);		\
+		sim_fail("%s:%d: %s " fmt, __FILE__, __LINE__, #c,	\
+			 ##__VA_ARGS__);				\
 } while (0)
 
 #endif

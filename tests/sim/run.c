@@ -19,6 +19,7 @@ struct module via_lo = { .name = "via_lo" };
 void sim_nics_reset(void);
 bool sim_nics_idle(void);
 void sim_mm_check(void);
+void sim_hosts_end(void);
 
 static const struct sim_scenario *scenario;
 
@@ -54,6 +55,8 @@ void sim_unload(void)
 
 static void main_ctx(void *arg)
 {
+	/* Walks over all VIs are many steps of no interest. */
+	sim_param_set("max_vi", scenario->max_vi ? scenario->max_vi : 32);
 	if (scenario->unloaded) {
 		scenario->run();
 	} else if (!sim_load()) {
@@ -94,4 +97,5 @@ void sim_run_scenario(const struct sim_scenario *s,
 	if (!list_empty(&sim_all))
 		hang();
 	sim_mm_check();
+	sim_hosts_end();
 }

@@ -56,6 +56,10 @@ do {									\
 #define smp_store_mb(x, v)	do { WRITE_ONCE(x, v); smp_mb(); } while (0)
 #define data_race(x)		(x)
 
+/*
+ * Builtins, which the instrumentation of plain accesses leaves alone: nothing
+ * runs between their load and their store.
+ */
 #define sim_rmw(expr)							\
 ({									\
 	sim_drain();							\
@@ -64,30 +68,21 @@ do {									\
 	sim_point();							\
 	_r;								\
 })
+#define sim_cas(p, o, n) \
+	__atomic_compare_exchange_n(p, o, n, false, __ATOMIC_SEQ_CST, \
+				    __ATOMIC_SEQ_CST)
 #define sim_cmpxchg(p, old, new)					\
 ({									\
-	typeof(p) _p = (p);						\
-	typeof(*_p) _o = (old), _was;					\
+	typeof(*(p)) _o = (old);					\
 	sim_drain();							\
 	sim_point();							\
-	_was = *_p;							\
-	if (_was == _o)							\
-		*_p = (new);						\
+	sim_cas(p, &_o, new);						\
 	sim_point();							\
-	_was;								\
+	_o;								\
 })
 #define cmpxchg(p, old, new)	sim_cmpxchg(p, old, new)
-#define xchg(p, new)							\
-({									\
-	typeof(p) _p = (p);						\
-	typeof(*_p) _was;						\
-	sim_drain();							\
-	sim_point();							\
-	_was = *_p;							\
-	*_p = (new);							\
-	sim_point();							\
-	_was;								\
-})
+#define xchg(p, new) \
+	sim_rmw(__atomic_exchange_n(p, new, __ATOMIC_SEQ_CST))
 
 typedef struct { int counter; } atomic_t;
 typedef struct { long counter; } atomic_long_t;
@@ -100,15 +95,15 @@ static inline base name##_read(const type *v)				\
 static inline void name##_set(type *v, base i)				\
 { WRITE_ONCE(v->counter, i); }						\
 static inline base name##_add_return(base i, type *v)			\
-{ return sim_rmw(v->counter += i); }					\
+{ return sim_rmw(__atomic_add_fetch(&v->counter, i, __ATOMIC_SEQ_CST)); }					\
 static inline base name##_fetch_add(base i, type *v)			\
-{ return sim_rmw(v->counter += i) - i; }				\
+{ return sim_rmw(__atomic_fetch_add(&v->counter, i, __ATOMIC_SEQ_CST)); }				\
 static inline base name##_fetch_or(base i, type *v)			\
-{ return sim_rmw(({ base o = v->counter; v->counter |= i; o; })); }	\
+{ return sim_rmw(__atomic_fetch_or(&v->counter, i, __ATOMIC_SEQ_CST)); } \
 static inline base name##_fetch_and(base i, type *v)			\
-{ return sim_rmw(({ base o = v->counter; v->counter &= i; o; })); }	\
+{ return sim_rmw(__atomic_fetch_and(&v->counter, i, __ATOMIC_SEQ_CST)); } \
 static inline base name##_xchg(type *v, base i)				\
-{ return sim_rmw(({ base o = v->counter; v->counter = i; o; })); }	\
+{ return xchg(&v->counter, i); }					\
 static inline base name##_cmpxchg(type *v, base o, base n)		\
 { return sim_cmpxchg(&v->counter, o, n); }				\
 static inline bool name##_try_cmpxchg(type *v, base *o, base n)		\
@@ -134,7 +129,14 @@ static inline bool name##_dec_and_test(type *v)				\
 { return !name##_add_return(-1, v); }					\
 static inline bool name##_inc_not_zero(type *v)				\
 {									\
-	return sim_rmw(v->counter ? ++v->counter : 0);			\
+	base o = 1;							\
+									\
+	sim_drain();							\
+	sim_point();							\
+	while (o && !sim_cas(&v->counter, &o, o + 1))			\
+		;							\
+	sim_point();							\
+	return o;							\
 }
 
 SIM_ATOMIC(atomic, atomic_t, int)

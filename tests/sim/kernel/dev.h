@@ -70,7 +70,8 @@ struct kernel_param_ops {
 	int (*get)(char *buf, const struct kernel_param *kp);
 };
 #define module_param_cb(n, ops, arg, perm)				\
-	static const struct kernel_param_ops *sim_cb_##n = (ops);	\
+	static const struct kernel_param_ops *sim_cb_##n __maybe_unused = \
+		(ops);							\
 	struct sim_unused
 #define kernel_param_lock(m)	((void)0)
 #define kernel_param_unlock(m)	((void)0)

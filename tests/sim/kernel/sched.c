@@ -241,6 +241,12 @@ static inline void plain(const void *p)
 	void __sanitizer_cov_store##n(const void *p); \
 	void __sanitizer_cov_load##n(const void *p) { plain(p); } \
 	void __sanitizer_cov_store##n(const void *p) { plain(p); }
+/* clang adds the others only together with this one. */
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void)
+{
+}
+
 SIM_PLAIN(1)
 SIM_PLAIN(2)
 SIM_PLAIN(4)
