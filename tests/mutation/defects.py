@@ -1,0 +1,2 @@
+from layer import Layer
+MUTANTS = Layer()
