@@ -64,7 +64,8 @@ mutant("send-unbound", "kernel/engine.c", "lo", "format.too_long",
 mutant("recv-bound", "kernel/engine.c", "lo", "format.long_receive",
        "a receive may not be longer than MaxTransferSize",
        ("(!recv && sum > vi->attrs.max_transfer)",
-        "sum > vi->attrs.max_transfer"))
+        "sum > vi->attrs.max_transfer"),
+       defect="4c76465: MaxTransferSize binds messages")
 mutant("segment-end", "kernel/engine.c", "lo", "send.segments rdma.gathered",
        "off by one: a byte behind the end of a segment",
        ("			return VIA_ST_LENGTH_ERROR;\n"
@@ -83,7 +84,8 @@ mutant("late-accept", "kernel/connect.c", "lo", "accept.late",
        "REJECT where a server was late, and nobody has rejected",
        ("		via_conn_put(conn);\n		ret = VIA_R_TIMEOUT;\n"
         "		goto out_vi;",
-        "		via_conn_answer_no(conn);\n		ret = VIA_R_TIMEOUT;\n"
+        "		if (conn->client)\n			via_loop_reject(conn);\n"
+        "		via_conn_put(conn);\n		ret = VIA_R_TIMEOUT;\n"
         "		goto out_vi;"))
 mutant("discriminator-length", "kernel/connect.h", "lo",
        "accept.near_misses",

@@ -14,7 +14,8 @@ mutant("wire-end-is-loss", RECV, "wire", "errors.said_of_ends",
        ("h->reason == VIA_WIRE_R_CLOSED ?", "0 ?"))
 mutant("wire-loss-is-end", "devices/ether/peer.c", "wire",
        "errors.said_of_ends", "an error of the peer's is told as its end",
-       ("		ev->reason = VIA_WIRE_R_TRANSPORT;\n", "		;\n"))
+       ("		ev->reason = VIA_WIRE_R_TRANSPORT;\n", "		;\n"),
+       defect="8ae8a19: an end that the agent breaks says a reason")
 
 mutant("wire-immediate", RECV, "wire", "immediate.without",
        "a message without immediate data says that it has some",

@@ -193,7 +193,7 @@ def control(session, wire, chosen, whole):
 
 def build_all(check, planter, chosen, ready):
     """Build each; those that cannot be built are named, the others run."""
-    planter.control(mutants.GUEST)
+    planter.control([m for m in mutants.MUTANTS if m.guest or m.on == "unit"])
     wrong = []
     for mutant in chosen:
         try:
