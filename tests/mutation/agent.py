@@ -269,7 +269,7 @@ mutant("write-checked-short", ENGINE, "lo", "rdmaprot.range",
         "	return via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr,\n"
         "			       len ? len - 1 : 0) ?"))
 mutant("read-needs-write", ENGINE, "lo", "read.rights",
-       "memory that may be written by peers may be read by them",
+       "a read of memory that may be read, and no more, ends in its middle",
        ("	r = via_rdma_region(vi, VIA_RDMA_READ, handle, addr, len);\n"
         "	if (!r)\n		return VIA_ST_RDMA_PROT_ERROR;",
         "	r = via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr, len);\n"
@@ -471,6 +471,11 @@ mutant("interface-twice", NIC, "sim", "",
         "		    net_eq(other->netns, nic->netns))",
         "		if (nic->ifindex && other->ifindex == nic->ifindex &&\n"
         "		    !net_eq(other->netns, nic->netns))"))
+
+mutant("exit-without-barrier", "kernel/main.c", "sim", "",
+       "a module that is unloaded leaves ends of VIs that run in its memory",
+       ("	/* VIs end by RCU, then by work, then their memory goes by RCU. */\n"
+        "	rcu_barrier();\n", ""), sim="end memory ledger")
 
 # Attempts to connect.
 CONNECT = "kernel/connect.c"

@@ -77,9 +77,6 @@ CONN = "devices/ether/conn.c"
 mutant("mtu-of-peer-alone", CONN, "sim", "",
        "frames are longer than our own interface takes",
        ("	mtu = min(mtu, READ_ONCE(ev->nic->mtu));\n", ""))
-mutant("window-of-peer-alone", CONN, "sim", "",
-       "the parameter window does nothing",
-       ("min(frames, via_ether_window));", "frames);"))
 mutant("accept-once", CONN, "sim", "",
        "a CONFIRM that is lost ends the connection",
        ("	} else if (ev->phase != VIA_PHASE_CONNECTED ||\n"
@@ -411,10 +408,6 @@ mutant("timer-not-awaited", TIMER, "sim", "",
        "the timer runs on a NIC that is freed",
        ("	del_timer_sync(&nic->timer);", "	del_timer(&nic->timer);"),
        sim="gone beside memory")
-mutant("timer-begins-again", TIMER, "sim", "",
-       "the timer is armed while it is being stopped",
-       ("	if (nic->stopping)\n		return;\n", ""),
-       sim="gone beside memory")
 mutant("acker-not-awaited", TIMER, "sim", "",
        "acknowledgements are sent from a NIC that is freed",
        ("	tasklet_kill(&nic->acker);\n", ""), sim="gone beside memory")
@@ -469,8 +462,8 @@ WIRE = "devices/ether/wire.c"
 mutant("ack-too-short", WIRE, "unit", "wire",
        "a truncated frame is read beyond its end",
        ("	if (len < VIA_WIRE_ACK_LEN || h->len)",
-        "	if (h->len)"), sim="hostile memory")
-mutant("address-unbound", WIRE, "unit", "wire",
+        "	if (len < sizeof(*w) || h->len)"), sim="hostile memory")
+mutant("address-unbound", WIRE, "sim", "",
        "an address that is too long is copied over the stack",
        ("	if (c->client_host_len > VIA_WIRE_HOST_MAX ||\n"
         "	    c->client_disc_len", "	if (c->client_disc_len"),

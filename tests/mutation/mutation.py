@@ -130,8 +130,13 @@ class Run:
 def unit(check, mutant, name):
     """Does the unit test pass with the program of a folder?"""
     path = os.path.join(plant.WORK, name, mutant.first[0])
-    done = subprocess.run([path], stdout=subprocess.PIPE, timeout=120,
-                          stderr=subprocess.STDOUT, text=True, check=False)
+    try:
+        done = subprocess.run([path], stdout=subprocess.PIPE, timeout=120,
+                              stderr=subprocess.STDOUT, text=True,
+                              check=False)
+    except subprocess.TimeoutExpired:
+        check.write(f"{path}: no end in 120 s")
+        return False
     check.write(done.stdout)
     return done.returncode == 0
 
