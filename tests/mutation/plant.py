@@ -170,6 +170,7 @@ class Compiler:
 
     def __init__(self, kdir, folder=OBJECTS):
         self.kdir, self.folder = kdir, folder
+        self.codes = {}
 
     def copy(self):
         """The sources of today, as kbuild wants them: beside the objects."""
@@ -206,13 +207,36 @@ class Compiler:
             return done.stdout.strip() or f"make: status {done.returncode}"
         return ""
 
+    def code(self, path):
+        """Of an object, without what tells lines from one another."""
+        name = os.path.join(self.folder, self.objects(path)[0])
+        subprocess.run(["objcopy", "--strip-debug", name, name + ".bare"],
+                       check=True)
+        with open(name + ".bare", "rb") as file:
+            return hashlib.sha256(file.read()).digest()
+
+    def control(self, path):
+        """The same of the file as it is."""
+        if path not in self.codes:
+            said = self.make(path)
+            if said:
+                raise Stale(f"{path} does not compile by itself: {said}")
+            self.codes[path] = self.code(path)
+        return self.codes[path]
+
     def compile(self, mutant):
+        """What is wrong with a mutant; nothing: it compiles, to other code."""
         before, after = plant(mutant)
         target = os.path.join(self.folder, mutant.path)
+        alone = mutant.path.endswith(".c")
+        old = self.control(mutant.path) if alone else None
         try:
             with open(target, "w") as file:
                 file.write(after)
-            return self.make(mutant.path)
+            said = self.make(mutant.path)
+            if not said and alone and self.code(mutant.path) == old:
+                said = "the code is the same"
+            return said
         finally:
             with open(target, "w") as file:
                 file.write(before)
