@@ -69,7 +69,7 @@ taken_back("group-reset", "devices/ether/ctl.c", "sim", "",
            "one forged frame on a connection is answered to everybody",
            ("	if (unlikely(!is_valid_ether_addr(mac)))\n		return;\n", ""),
            sim="hostile")
-taken_back("old-ring-forgotten", "vipl/providers/ka_cq.c", "sim", "",
+taken_back("old-ring-forgotten", "vipl/providers/ka_cq.c", "fault", "",
            "reliability: a resized queue's old ring that could not be "
            "unmapped (4d8369f)",
            "a ring that stays mapped keeps the NIC's file open",

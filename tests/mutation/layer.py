@@ -5,10 +5,10 @@
 old one stands in that file exactly once, `why` says why a user would care.
 
 `on` is where a test sees it: "lo" is viaconform on via_lo, "wire" viaconform
-between two nodes, "unit" a program of build/unit, "regress" viaregress, "sim"
-only what has the agent and the class in its hands.  `first` names the groups
-(the unit program, the mode of viaregress) that should see it, and is a guess
-where `guest` is not set.
+between two nodes, "unit" a program of build/unit, "regress" viaregress, "fault"
+viafault, "sim" only what has the agent and the class in its hands.  `first`
+names the groups (the unit program, the mode of viaregress) that should see it,
+and is a guess where `guest` is not set.
 
 `guest`: make check-full plants it, in a guest or below a unit test.
 `defect`: the defect of old that it brings back, and where that is written.
@@ -18,7 +18,7 @@ where `guest` is not set.
 from collections import namedtuple
 
 Mutant = namedtuple("Mutant", "name path on first why edits guest defect sim")
-WHERE = ("lo", "wire", "unit", "regress", "sim")
+WHERE = ("lo", "wire", "unit", "regress", "fault", "sim")
 
 SIM = {
     "alloc": "an allocation fails",
