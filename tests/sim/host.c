@@ -201,7 +201,7 @@ void sim_kill(struct sim_proc *p)
 		if (!list_empty(&t->task.ctx->wait) || t->task.ctx->in_user)
 			sim_wake(t->task.ctx);
 	}
-	if (p->mm && !p->mm->dead)
+	if (!p->ended && !p->mm->dead)
 		wake_fault(p->mm);
 	sim_yield();
 }

@@ -304,7 +304,7 @@ void end_collect(struct end *e)
 	lock(e, false);
 	collect_sends(e);
 	unlock(e, false);
-	for (i = 0; i < nprobes; i++) {
+	for (i = 0; i < nprobes && !e->closing; i++) {
 		end_recv(e);
 		send(e, ECHO, probes[i]);
 	}
@@ -478,8 +478,9 @@ void end_close(struct end *e)
 {
 	if (!e->open || e->gone)
 		return;
-	end_disconnect(e);
+	e->closing = true;
 	end_collect(e);
+	end_disconnect(e);
 	end_collect(e);
 	if (!ends.dead && !sim_config.fail_alloc)
 		sim_expect(end_state(e) == VIA_STATE_IDLE &&

@@ -30,7 +30,7 @@ struct end {
 	struct prog_nic *nic;
 	const u8 *peer;
 	struct prog_vi vi;
-	bool open, gone, settled;
+	bool open, gone, settled, closing;
 	bool busy[2];
 	u64 deadline;
 	u64 number, echoed;

@@ -56,7 +56,7 @@ static struct {
 	struct sim_proc *subject, *partner;
 	struct prog_nic handle[3];	/* the subject's two, the partner's */
 	bool begin, partner_ready;
-	bool killed;
+	bool killed, busy;
 	u32 running, striking, threads;
 } r;
 
@@ -179,18 +179,22 @@ static void call(struct racer *a)
 	}
 }
 
-/* Of a thread of the kernel. */
+/* Of a thread of the kernel; one at a time, as under RTNL. */
 static void strike(struct racer *a)
 {
+	struct sim_nic *nic;
 	u32 i;
 
+	while (r.busy)
+		msleep(1);
+	r.busy = true;
 	switch (a->call) {
 	case NIC_DOWN:
 		ends.dead = true;
-		if (r.nic[0]) {
-			sim_nic_down(r.nic[0]);
-			r.nic[0] = NULL;
-		}
+		nic = r.nic[0];
+		r.nic[0] = NULL;
+		if (nic)
+			sim_nic_down(nic);
 		break;
 	case KILL:
 		ends.dead = true;
@@ -210,6 +214,7 @@ static void strike(struct racer *a)
 	default:
 		break;
 	}
+	r.busy = false;
 }
 
 static void race(void *arg)
