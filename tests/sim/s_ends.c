@@ -145,15 +145,15 @@ void end_disconnect(struct end *e)
 void end_destroy(struct end *e)
 {
 	struct via_vi_arg a = { .vi = e->vi.id };
-	bool was = e->gone;
 	int ret;
 
+	/* Other threads may find it gone from here on. */
 	e->gone = true;
 	ret = sim_ioctl(e->nic->file, VIA_IOC_VI_DESTROY, &a);
 	end_legal(e, "VI_DESTROY", ret, V(SUCCESS) | V(INVALID_STATE) |
 		  V(ERROR_RESOURCE));
 	if (ret == VIA_R_INVALID_STATE || ret == VIA_R_ERROR_RESOURCE)
-		e->gone = was;
+		e->gone = e->shut;
 }
 
 void end_set(struct end *e, u32 level)
@@ -292,6 +292,7 @@ void end_collect(struct end *e)
 		if (!prog_done(&e->vi, true, &d))
 			break;
 		m = (void *)(e->buf[1] + at * END_BYTES);
+		sim_log("end %u: receive %#x, %u bytes", e->n, d.status, d.length);
 		if (d.status & VIA_ST_ERROR_MASK)
 			continue;
 		check(e, m, &d);

@@ -31,6 +31,7 @@ struct end {
 	const u8 *peer;
 	struct prog_vi vi;
 	bool open, gone, settled, closing;
+	bool shut;			/* gone, and with it its handle */
 	bool busy[2];
 	u64 deadline;
 	u64 number, echoed;

@@ -91,7 +91,7 @@ static void handle_ends(struct end *e)
 	ends.dead = true;
 	for (i = 0; i < ends.n; i++)
 		if (ends.end[i].nic == e->nic)
-			ends.end[i].gone = true;
+			ends.end[i].gone = ends.end[i].shut = true;
 }
 
 static void call(struct racer *a)
@@ -201,7 +201,7 @@ static void strike(struct racer *a)
 		r.killed = true;
 		for (i = 0; i < ends.n; i++)
 			if (ends.end[i].proc == r.subject)
-				ends.end[i].gone = true;
+				ends.end[i].gone = ends.end[i].shut = true;
 		sim_kill(r.subject);
 		break;
 	case SIGNAL:
