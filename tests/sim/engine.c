@@ -546,7 +546,9 @@ static void leave(void)
 
 	step();
 	c = next(sim_self, false);
-	swap_to(c);
+	/* What was due at this step may have woken us: our sp is not saved. */
+	if (c != sim_self)
+		swap_to(c);
 }
 
 void sim_block(struct list_head *on)

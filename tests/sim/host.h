@@ -18,10 +18,13 @@ struct sim_proc *sim_proc_new(const char *name, u32 uid);
 /* Another thread; the process ends with the last one. */
 struct sim_ctx *sim_thread(struct sim_proc *p, const char *name,
 			   void (*fn)(void *arg), void *arg);
+/* A thread of the kernel, which may sleep. */
+struct sim_ctx *sim_kthread(const char *name, void (*fn)(void *arg), void *arg);
 /* SIGKILL. */
 void sim_kill(struct sim_proc *p);
 /* A signal without a handler's effect: waits return -EINTR. */
 void sim_signal(struct sim_proc *p);
+bool sim_proc_ended(const struct sim_proc *p);
 /* Until it has ended; then @p is gone. */
 void sim_proc_wait(struct sim_proc *p);
 

@@ -181,12 +181,16 @@ void sim_drain(void)
 	c->nstores = 0;
 }
 
+bool sim_on_stack(const void *p);
+
 void sim_buffer(volatile void *p, u64 v, unsigned int size)
 {
 	struct sim_ctx *c = sim_self;
 	struct sim_store s = { p, v, size };
 
-	if (!c || size > sizeof(v)) {
+	/* A frame of our stack may be another's when the buffer is written. */
+	if (!c || size > sizeof(v) || sim_on_stack((const void *)p)) {
+		sim_drain();
 		write_out(&s);
 		return;
 	}
@@ -223,8 +227,6 @@ bool sim_forward(const volatile void *p, void *v, unsigned int size)
 }
 
 /* A plain access, told by the compiler's instrumentation. */
-bool sim_on_stack(const void *p);
-
 static inline void plain(const void *p)
 {
 	char c;
