@@ -546,7 +546,9 @@ static void leave(void)
 
 	step();
 	c = next(sim_self, false);
-	swap_to(c);
+	/* It may have been woken by what was due at this step. */
+	if (c != sim_self)
+		swap_to(c);
 }
 
 void sim_block(struct list_head *on)

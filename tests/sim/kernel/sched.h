@@ -475,6 +475,7 @@ bool cancel_work_sync(struct work_struct *w);
 struct tasklet_struct {
 	void (*callback)(struct tasklet_struct *t);
 	bool scheduled;
+	bool again;			/* scheduled while it runs elsewhere */
 	struct sim_ctx *running;
 };
 

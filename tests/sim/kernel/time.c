@@ -306,13 +306,17 @@ static void tasklet_softirq(struct sim_softirq *s)
 	if (!t)
 		return;
 	if (t->running) {
-		fire(t, tasklet_softirq);
+		/* After that, or contexts could hand it on for ever. */
+		t->again = true;
 		return;
 	}
 	t->scheduled = false;
 	t->running = sim_self;
 	running = &t->running;
 	t->callback(t);
+	if (t->again)
+		fire(t, tasklet_softirq);
+	t->again = false;
 	ends(running);
 }
 
