@@ -4,7 +4,8 @@
 #include "stream.h"
 
 #define CANARY		0xa5
-#define POLL_NS		(100 * 1000ull)	/* looks at the other end's counters */
+#define POLL_NS		(50 * 1000ull)	/* looks at the other end: first, */
+#define POLL_MOST_NS	(5 * MS)	/* and at most so rarely */
 #define FORCE_NS	(100 * MS)	/* Unreliable: so long without credit */
 #define QUIET_NS	(1500 * MS)	/* Unreliable: nothing comes any more */
 #define TOLD_NS		(30 * SEC)	/* from one end's loss to the other's */
@@ -342,7 +343,7 @@ static void transfer(struct stream_end *e)
 	const struct stream_plan *p = &e->stream->plan;
 	u32 all = p->messages[!e->client], seen;
 	bool force = false;
-	u64 ns;
+	u64 ns = POLL_NS;
 
 	e->progress = sim_clock;
 	if (!e->begin)
@@ -360,10 +361,14 @@ static void transfer(struct stream_end *e)
 		/* Unreliable: those who listen may have heard nothing. */
 		if (e->sent == all)
 			e->finished = true;
-		ns = e->posted == all ? 200 * POLL_NS :
-		     e->posted != e->sent ? 20 * POLL_NS : POLL_NS;
-		if (collect(e, e->posted != seen ? 0 : ns))
+		if (e->posted == all)
+			ns = POLL_MOST_NS;
+		if (collect(e, e->posted != seen ? 0 : ns) ||
+		    e->posted != seen) {
+			ns = POLL_NS;
 			continue;
+		}
+		ns = min(2 * ns, POLL_MOST_NS);
 		if (prog_state(&e->vi) == VIA_STATE_ERROR)
 			broken(e, "the state", 0);
 		if (e->posted == e->sent && sim_clock - e->progress > FORCE_NS)
