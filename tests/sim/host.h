@@ -66,6 +66,7 @@ void sim_nic_cut(struct sim_nic *nic, bool cut);
 /* The interface goes down, or its transmitter stops. */
 void sim_nic_break(struct sim_nic *nic);
 void sim_nic_stop(struct sim_nic *nic, bool stopped);
+void sim_nic_mtu(struct sim_nic *nic, u32 mtu);
 const u8 *sim_nic_mac(const struct sim_nic *nic);
 /* A frame as if it came from the wire, Ethernet header included. */
 void sim_nic_inject(struct sim_nic *nic, const void *frame, u32 len);

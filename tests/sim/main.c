@@ -101,8 +101,9 @@ static struct sim_config config_of(const struct sim_scenario *s, uint64_t seed)
 	h ^= h >> 29;
 	c.policy = opt.policy >= 0 ? opt.policy : (int)(h % 3);
 	c.mean = means[h / 3 % ARRAY_SIZE(means)];
+	c.coarse = s->coarse;
 	if (s->coarse)
-		c.mean = 20000;
+		c.mean = 4000;
 	c.changes = 1 + h / 18 % 6;
 	c.length = 1ull << (9 + h / 108 % 9);
 	c.tso = opt.tso_only || (!opt.no_tso && !s->coarse && h / 972 % 2);

@@ -101,6 +101,7 @@ struct sim_lock {
 	struct sim_ctx *owner;
 	struct list_head waiters;	/* of contexts */
 	u32 readers;			/* of a reader-writer lock */
+	int class;			/* found last */
 };
 
 typedef struct { struct sim_lock l; } spinlock_t;
