@@ -7,6 +7,7 @@
  * departure from that is recorded, so that any run can be repeated and
  * shortened by leaving turns out.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,6 +238,7 @@ static void arrived(void)
 {
 	if (ended) {
 		free_stack(ended->stack);
+		free(ended->tls);
 		free(ended);
 		ended = NULL;
 	}
@@ -263,7 +265,12 @@ static void swap_to(struct sim_ctx *to)
 {
 	struct sim_ctx *from = sim_self;
 	void **save = from ? &from->sp : &engine_sp;
+	int error = errno;
 
+	if (from && from->tls)
+		memcpy(from->tls, from->tls_at, from->tls_size);
+	if (to && to->tls)
+		memcpy(to->tls_at, to->tls, to->tls_size);
 	sim_self = to;
 #ifdef SIM_ASAN
 	void *fake = NULL;
@@ -277,6 +284,7 @@ static void swap_to(struct sim_ctx *to)
 #ifdef SIM_ASAN
 	__sanitizer_finish_switch_fiber(fake, NULL, NULL);
 #endif
+	errno = error;
 	arrived();
 }
 
