@@ -25,54 +25,6 @@
 #define DEADLINE_S	20
 #define MAX_TESTS	1024
 
-extern const struct noun nic_noun, ptag_noun, memory_noun, memattr_noun,
-	vi_noun, setvi_noun, states_noun, connect_noun, accept_noun, p2p_noun,
-	send_noun, immediate_noun, queue_noun, format_noun, protection_noun,
-	post_noun, rdma_noun, rdmaprot_noun, read_noun, reception_noun,
-	order_noun, disconnect_noun, wait_noun, notify_noun, cq_noun,
-	cqvi_noun, resize_noun, threads_noun, process_noun, handles_noun,
-	names_noun, discover_noun, mgmt_noun, errors_noun,
-	limits_noun, compat_noun;
-
-static const struct noun *const nouns[] = {
-	&nic_noun,
-	&ptag_noun,
-	&memory_noun,
-	&memattr_noun,
-	&vi_noun,
-	&setvi_noun,
-	&states_noun,
-	&connect_noun,
-	&accept_noun,
-	&p2p_noun,
-	&send_noun,
-	&immediate_noun,
-	&queue_noun,
-	&format_noun,
-	&protection_noun,
-	&post_noun,
-	&rdma_noun,
-	&rdmaprot_noun,
-	&read_noun,
-	&reception_noun,
-	&order_noun,
-	&disconnect_noun,
-	&wait_noun,
-	&notify_noun,
-	&cq_noun,
-	&cqvi_noun,
-	&resize_noun,
-	&threads_noun,
-	&process_noun,
-	&handles_noun,
-	&names_noun,
-	&discover_noun,
-	&mgmt_noun,
-	&errors_noun,
-	&limits_noun,
-	&compat_noun,
-};
-
 static const VIP_RELIABILITY_LEVEL all_levels[] = {
 	VIP_SERVICE_UNRELIABLE, VIP_SERVICE_RELIABLE_DELIVERY,
 	VIP_SERVICE_RELIABLE_RECEPTION,
@@ -352,7 +304,7 @@ static bool add_all(const struct options *o)
 	unsigned int i, j;
 	CU_pSuite s;
 
-	for (i = 0; i < ARRAY_SIZE(nouns); i++) {
+	for (i = 0; i < n_nouns; i++) {
 		s = NULL;
 		for (j = 0; j < nouns[i]->count; j++) {
 			const struct group *g = &nouns[i]->groups[j];
@@ -373,7 +325,7 @@ static int list(const struct options *o)
 	struct suite_count c = { 0 };
 	unsigned int i, j;
 
-	for (i = 0; i < ARRAY_SIZE(nouns); i++)
+	for (i = 0; i < n_nouns; i++)
 		for (j = 0; j < nouns[i]->count; j++)
 			if (wanted(o, &nouns[i]->groups[j]))
 				suite_list(&c, &nouns[i]->groups[j]);

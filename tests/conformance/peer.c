@@ -412,8 +412,7 @@ static void join(struct ctl_msg *m)
 #define SESSION_HOPELESS 2
 #define SESSION_QUIT	3
 
-/* One session; the process ends with it. Says on a pipe that it has begun. */
-static int session(const char *device, const char *disc, int begun)
+int peer_session(const char *device, const char *disc, int begun)
 {
 	struct ctl ctl;
 	struct ctl_msg m;
@@ -428,7 +427,7 @@ static int session(const char *device, const char *disc, int begun)
 		return SESSION_HOPELESS;
 	}
 	ledger_mark();
-	if (write(begun, "", 1) != 1)
+	if (begun >= 0 && write(begun, "", 1) != 1)
 		perror("viaconform: pipe");
 	while (ctl_recv(&ctl, &m, VIP_INFINITE)) {
 		if (m.cmd == P_JOIN)
@@ -452,7 +451,7 @@ static int session_start(const char *device, const char *disc, int begun)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		_exit(session(device, disc, begun));
+		_exit(peer_session(device, disc, begun));
 	}
 	if (pid < 0)
 		perror("viaconform: fork");

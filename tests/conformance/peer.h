@@ -10,4 +10,11 @@
  */
 int peer_serve(const char *device, const char *disc, int verbose);
 
+/*
+ * peer_session() - one session, with which the process ends
+ *
+ * @begun: a pipe that is told when it has begun, or -1. Returns an exit status.
+ */
+int peer_session(const char *device, const char *disc, int begun);
+
 #endif

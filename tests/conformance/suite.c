@@ -3,6 +3,55 @@
 #include <stdio.h>
 #include <string.h>
 
+extern const struct noun nic_noun, ptag_noun, memory_noun, memattr_noun,
+	vi_noun, setvi_noun, states_noun, connect_noun, accept_noun, p2p_noun,
+	send_noun, immediate_noun, queue_noun, format_noun, protection_noun,
+	post_noun, rdma_noun, rdmaprot_noun, read_noun, reception_noun,
+	order_noun, disconnect_noun, wait_noun, notify_noun, cq_noun,
+	cqvi_noun, resize_noun, threads_noun, process_noun, handles_noun,
+	names_noun, discover_noun, mgmt_noun, errors_noun,
+	limits_noun, compat_noun;
+
+const struct noun *const nouns[] = {
+	&nic_noun,
+	&ptag_noun,
+	&memory_noun,
+	&memattr_noun,
+	&vi_noun,
+	&setvi_noun,
+	&states_noun,
+	&connect_noun,
+	&accept_noun,
+	&p2p_noun,
+	&send_noun,
+	&immediate_noun,
+	&queue_noun,
+	&format_noun,
+	&protection_noun,
+	&post_noun,
+	&rdma_noun,
+	&rdmaprot_noun,
+	&read_noun,
+	&reception_noun,
+	&order_noun,
+	&disconnect_noun,
+	&wait_noun,
+	&notify_noun,
+	&cq_noun,
+	&cqvi_noun,
+	&resize_noun,
+	&threads_noun,
+	&process_noun,
+	&handles_noun,
+	&names_noun,
+	&discover_noun,
+	&mgmt_noun,
+	&errors_noun,
+	&limits_noun,
+	&compat_noun,
+};
+const unsigned int n_nouns = ARRAY_SIZE(nouns);
+
 static const char *const names[SUITES] = { "early", "functional", "full" };
 
 enum suite suite_of(const struct group *g)

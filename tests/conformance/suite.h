@@ -7,6 +7,10 @@
 
 enum suite { SUITE_EARLY, SUITE_FUNCTIONAL, SUITE_FULL, SUITES };
 
+/* All tables of groups, in the order in which they run. */
+extern const struct noun *const nouns[];
+extern const unsigned int n_nouns;
+
 enum suite suite_of(const struct group *g);
 const char *suite_name(enum suite s);
 /* SUITES when there is none of that name. */

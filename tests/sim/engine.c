@@ -7,6 +7,7 @@
  * departure from that is recorded, so that any run can be repeated and
  * shortened by leaving turns out.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,6 +232,7 @@ static void arrived(void)
 {
 	if (ended) {
 		free_stack(ended->stack);
+		free(ended->tls);
 		free(ended);
 		ended = NULL;
 	}
@@ -257,7 +259,12 @@ static void swap_to(struct sim_ctx *to)
 {
 	struct sim_ctx *from = sim_self;
 	void **save = from ? &from->sp : &engine_sp;
+	int error = errno;
 
+	if (from && from->tls)
+		memcpy(from->tls, from->tls_at, from->tls_size);
+	if (to && to->tls)
+		memcpy(to->tls_at, to->tls, to->tls_size);
 	sim_self = to;
 #ifdef SIM_ASAN
 	void *fake = NULL;
@@ -271,6 +278,7 @@ static void swap_to(struct sim_ctx *to)
 #ifdef SIM_ASAN
 	__sanitizer_finish_switch_fiber(fake, NULL, NULL);
 #endif
+	errno = error;
 	arrived();
 }
 
@@ -513,6 +521,7 @@ static void switch_to(struct sim_ctx *c)
 
 void sim_die_if_killed(void);
 void sim_plain_stores(const void *p);
+bool sim_on_stack(const void *p);
 
 static __attribute__((__noinline__)) void yield_slow(struct sim_ctx *self)
 {
@@ -552,6 +561,13 @@ void sim_yield(void)
 	if (sim_steps >= attend || sim_clock >= soonest || self->nstores ||
 	    self->in_user)
 		yield_slow(self);
+}
+
+/* Of the context that runs. */
+bool sim_on_stack(const void *p)
+{
+	return sim_self &&
+	       (uintptr_t)p - (uintptr_t)sim_self->stack < STACK_BYTES;
 }
 
 /* A plain access of the code under test, as the compiler tells of it. */

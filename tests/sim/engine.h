@@ -41,6 +41,8 @@ struct sim_store {
  * @in_user:	runs code of a program, and may be killed at any point
  * @prio:	for priority schedules: the highest runs
  * @task:	the kernel model's
+ * @user:	what a program keeps of its thread
+ * @tls:	its variables of threads, while others have theirs at @tls_at
  */
 struct sim_ctx {
 	struct list_head link;
@@ -68,6 +70,9 @@ struct sim_ctx {
 	int nstores;
 	struct sim_store stores[SIM_STORES];
 	void *task;
+	void *user;
+	void *tls, *tls_at;
+	size_t tls_size;
 };
 
 struct sim_event {

@@ -17,6 +17,8 @@ struct sim_proc {
 	bool killed;
 	bool ended;
 	struct list_head waiters;	/* for the end */
+	void (*at_exit)(void *arg);
+	void *at_exit_arg;
 };
 
 struct thread {
@@ -27,7 +29,6 @@ struct thread {
 };
 
 const struct file_operations *sim_cdev_ops(void);
-int sim_minor_of(const char *name);
 static int next_pid;
 
 /* Processes */
@@ -53,12 +54,24 @@ struct sim_proc *sim_proc_new(const char *name, u32 uid)
 	return p;
 }
 
-static void unmap(struct vm_area_struct *v)
+/* In one step: zero pages to be read, or none. */
+static void cut(unsigned long from, unsigned long to, bool zeroes)
+{
+	if (!zeroes)
+		munmap((void *)from, to - from);
+	else if (mmap((void *)from, to - from, PROT_READ,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+		 MAP_FAILED)
+		sim_fail("no memory for a program");
+}
+
+static void unmap(struct vm_area_struct *v, bool zeroes)
 {
 	u32 i;
 
 	list_del(&v->link);
-	munmap((void *)v->vm_start, v->vm_end - v->vm_start);
+	if (v->vm_file)
+		cut(v->vm_start, v->vm_end, zeroes || v->fixed);
 	if (v->vm_ops && v->vm_ops->close)
 		v->vm_ops->close(v);
 	for (i = 0; i < v->npages; i++)
@@ -87,12 +100,16 @@ static void proc_exit(struct sim_proc *p)
 	struct file *f;
 	int i;
 
+	if (p->at_exit)
+		p->at_exit(p->at_exit_arg);
 	while (!list_empty(&p->mm->vmas)) {
 		v = list_first_entry(&p->mm->vmas, struct vm_area_struct, link);
 		f = v->vm_file;
-		atomic_inc(&f->count);
-		unmap(v);
-		file_put(f);
+		if (f)
+			atomic_inc(&f->count);
+		unmap(v, false);
+		if (f)
+			file_put(f);
 	}
 	p->mm->dead = true;
 	for (i = 0; i < FILES_MAX; i++)
@@ -222,6 +239,12 @@ bool sim_proc_ended(const struct sim_proc *p)
 	return p->ended;
 }
 
+void sim_proc_at_exit(struct sim_proc *p, void (*fn)(void *arg), void *arg)
+{
+	p->at_exit = fn;
+	p->at_exit_arg = arg;
+}
+
 void sim_proc_wait(struct sim_proc *p)
 {
 	while (!p->ended)
@@ -229,7 +252,7 @@ void sim_proc_wait(struct sim_proc *p)
 	free(p);
 }
 
-/* System calls */
+/* System calls.  The file stays, whatever another thread closes. */
 
 static void enter(void)
 {
@@ -270,6 +293,16 @@ static bool hold(struct file *f)
 		}
 	leave();
 	return false;
+}
+
+void sim_enter(void)
+{
+	enter();
+}
+
+void sim_leave(void)
+{
+	leave();
 }
 
 static void *at_once(long err)
@@ -391,6 +424,7 @@ void *sim_mmap(struct file *f, void *at, u64 offset, size_t size, bool write)
 		at = mmap(NULL, size, PROT_NONE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	v->vm_mm = mm;
+	v->fixed = !own;
 	v->vm_start = (unsigned long)at;
 	v->vm_end = v->vm_start + size;
 	v->vm_pgoff = offset >> PAGE_SHIFT;
@@ -414,7 +448,7 @@ void *sim_mmap(struct file *f, void *at, u64 offset, size_t size, bool write)
 	return at;
 }
 
-int sim_munmap(void *p)
+static int unmap_at(void *p, bool zeroes)
 {
 	struct mm_struct *mm = current->mm;
 	struct vm_area_struct *v;
@@ -424,10 +458,10 @@ int sim_munmap(void *p)
 	enter();
 	down_write(&mm->mmap_lock);
 	list_for_each_entry(v, &mm->vmas, link)
-		if (v->vm_start == (unsigned long)p) {
+		if (v->vm_file && v->vm_start == (unsigned long)p) {
 			f = v->vm_file;
 			atomic_inc(&f->count);
-			unmap(v);
+			unmap(v, zeroes);
 			ret = 0;
 			break;
 		}
@@ -436,6 +470,59 @@ int sim_munmap(void *p)
 		file_put(f);
 	leave();
 	return ret;
+}
+
+int sim_munmap(void *p)
+{
+	return unmap_at(p, false);
+}
+
+/* The rest of @v goes from there on. */
+static void shorten(struct vm_area_struct *v, unsigned long from, bool zeroes)
+{
+	u32 n = (from - v->vm_start) / PAGE_SIZE;
+
+	enter();
+	down_write(&v->vm_mm->mmap_lock);
+	cut(from, v->vm_end, zeroes);
+	while (v->npages > n)
+		put_page(v->pages[--v->npages]);
+	v->vm_end = from;
+	up_write(&v->vm_mm->mmap_lock);
+	leave();
+}
+
+int sim_munmap_range(void *p, size_t bytes, bool zeroes)
+{
+	unsigned long from = (unsigned long)p, to = from + PAGE_ALIGN(bytes);
+	struct vm_area_struct *v;
+
+	list_for_each_entry(v, &current->mm->vmas, link) {
+		if (!v->vm_file || v->vm_end <= from || v->vm_start >= to)
+			continue;
+		if (to < v->vm_end)
+			sim_fail("the middle of a mapping is unmapped");
+		if (from <= v->vm_start)
+			return unmap_at((void *)v->vm_start, zeroes);
+		shorten(v, from, zeroes);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+void sim_no_memory(void *p, size_t bytes)
+{
+	struct vm_area_struct *v = calloc(1, sizeof(*v));
+
+	v->vm_mm = current->mm;
+	v->vm_start = (unsigned long)p;
+	v->vm_end = v->vm_start + PAGE_ALIGN(bytes);
+	INIT_LIST_HEAD(&v->faulting);
+	enter();
+	down_write(&v->vm_mm->mmap_lock);
+	list_add(&v->link, &v->vm_mm->vmas);
+	up_write(&v->vm_mm->mmap_lock);
+	leave();
 }
 
 void sim_sleep(u64 ns)
@@ -456,26 +543,34 @@ static struct memory {
 	struct memory *next;
 } *memories;
 
-void *sim_memory(size_t bytes)
+void sim_memory_of_run(void *p, size_t bytes)
 {
 	struct memory *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		abort();
+	m->p = p;
 	m->bytes = bytes;
-	m->p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (m->p == MAP_FAILED)
-		sim_fail("no memory for a program");
 	m->next = memories;
 	memories = m;
-	return m->p;
+}
+
+void *sim_memory(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		sim_fail("no memory for a program");
+	sim_memory_of_run(p, bytes);
+	return p;
 }
 
 void sim_hosts_end(void)
 {
 	struct memory *m;
 
+	next_pid = 0;
 	while ((m = memories)) {
 		memories = m->next;
 		munmap(m->p, m->bytes);

@@ -27,6 +27,8 @@ void sim_signal(struct sim_proc *p);
 bool sim_proc_ended(const struct sim_proc *p);
 /* Until it has ended; then @p is gone. */
 void sim_proc_wait(struct sim_proc *p);
+/* Called as its last thread ends, in that thread. */
+void sim_proc_at_exit(struct sim_proc *p, void (*fn)(void *arg), void *arg);
 
 /* System calls of the calling thread; results as the kernel returns them. */
 struct file *sim_open(const char *node);	/* or ERR_PTR() */
@@ -39,6 +41,18 @@ u32 sim_poll(struct file *f);			/* EPOLL*, at once */
 void *sim_mmap(struct file *f, void *at, u64 offset, size_t size, bool write);
 int sim_munmap(void *p);
 void sim_sleep(u64 ns);
+/* What a system call that is not here begins and ends with. */
+void sim_enter(void);
+void sim_leave(void);
+/*
+ * A mapping goes, all of it or its end; -EINVAL: none is there.  @zeroes: the
+ * same step leaves pages that can be read.
+ */
+int sim_munmap_range(void *p, size_t bytes, bool zeroes);
+/* Memory that cannot be pinned any more: unmapped, or not writable. */
+void sim_no_memory(void *p, size_t bytes);
+/* Given back when the run is over, as sim_memory(). */
+void sim_memory_of_run(void *p, size_t bytes);
 /* Zeroed memory of a program, given back when the run is over. */
 void *sim_memory(size_t bytes);
 

@@ -18,7 +18,10 @@
 /* The doorbell. Returns VIA_TRAP_MORE, 0, or something negative. */
 static inline long ka_trap(int fd, uint32_t op, uint32_t id)
 {
-#if defined(__x86_64__) && defined(__LP64__)
+#ifdef KA_TRAP
+	/* tests/sim: the kernel is a part of the program. */
+	return KA_TRAP(fd, op, id);
+#elif defined(__x86_64__) && defined(__LP64__)
 	long ret;
 
 	__asm__ volatile("syscall"

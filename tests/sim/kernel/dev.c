@@ -134,7 +134,19 @@ int sim_minor_of(const char *name)
 	return -ENOENT;
 }
 
-ssize_t sim_attr_store(const char *dev, const char *attr, const char *value)
+/* The i-th of them all; NULL: no more. */
+const char *sim_device_name(int i)
+{
+	struct device *d;
+
+	list_for_each_entry(d, &devices, link)
+		if (!i--)
+			return d->name;
+	return NULL;
+}
+
+static struct device_attribute *find_attr(const char *dev, const char *attr,
+					  struct device **out)
 {
 	struct device_attribute *a;
 	struct device *d;
@@ -147,12 +159,30 @@ ssize_t sim_attr_store(const char *dev, const char *attr, const char *value)
 			for (i = 0; d->groups[g]->attrs[i]; i++) {
 				a = container_of(d->groups[g]->attrs[i],
 						 struct device_attribute, attr);
-				if (!strcmp(a->attr.name, attr) && a->store)
-					return a->store(d, a, value,
-							strlen(value));
+				if (strcmp(a->attr.name, attr))
+					continue;
+				*out = d;
+				return a;
 			}
 	}
-	return -ENOENT;
+	return NULL;
+}
+
+ssize_t sim_attr_store(const char *dev, const char *attr, const char *value)
+{
+	struct device *d;
+	struct device_attribute *a = find_attr(dev, attr, &d);
+
+	return a && a->store ? a->store(d, a, value, strlen(value)) : -ENOENT;
+}
+
+/* @buf has room for a page. */
+ssize_t sim_attr_show(const char *dev, const char *attr, char *buf)
+{
+	struct device *d;
+	struct device_attribute *a = find_attr(dev, attr, &d);
+
+	return a && a->show ? a->show(d, a, buf) : -ENOENT;
 }
 
 void sim_model_begin(void)

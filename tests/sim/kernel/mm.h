@@ -103,6 +103,7 @@ struct vm_area_struct {
 	const struct vm_operations_struct *vm_ops;
 	struct page **pages;		/* mapped in it */
 	u32 npages;
+	bool fixed;			/* in memory that stays mapped */
 	/* Its pages come only when this says so: a fault that takes time. */
 	bool (*arrived)(void *arg);
 	void *arrived_arg;

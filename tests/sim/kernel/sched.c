@@ -4,12 +4,30 @@
 #include "../engine.h"
 #include "model.h"
 
-/* Of contexts that are no program's: workers, softirqs. */
-static struct task_struct kernel_task;
+/* Of contexts that are no program's: the scenario, workers, softirqs. */
+static struct task_struct engine_task, kernel_tasks[64];
+static u32 nkernel_tasks;
+
+static struct task_struct *kernel_task(void)
+{
+	struct task_struct *t;
+	u32 i;
+
+	for (i = 0; i < nkernel_tasks; i++)
+		if (kernel_tasks[i].ctx == sim_self)
+			return &kernel_tasks[i];
+	if (nkernel_tasks == ARRAY_SIZE(kernel_tasks))
+		sim_fail("too many kernel threads");
+	t = &kernel_tasks[nkernel_tasks++];
+	*t = (struct task_struct){ .ctx = sim_self };
+	return t;
+}
 
 struct task_struct *sim_current(void)
 {
-	return sim_self && sim_self->task ? sim_self->task : &kernel_task;
+	if (!sim_self)
+		return &engine_task;
+	return sim_self->task ? sim_self->task : kernel_task();
 }
 
 void schedule(void)
@@ -255,6 +273,7 @@ void sim_locks_reset(void)
 {
 	memset(classes, 0, sizeof(classes));
 	nclasses = 0;
+	nkernel_tasks = 0;
 }
 
 static int class_of(struct sim_lock *l, int subclass)

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The conformance suite on the model: each run is one test of it, the seed
+ * says which.  SIM_GROUP in the environment names some: "send.*", "cq.stale",
+ * "queue.fifo/rr"; SIM_GROUP=list says what there is, and what is left out.
+ */
+#include <fnmatch.h>
+#include <stdio.h>
+#include "vipl/posix.h"
+#include "kernel/model.h"
+#include "vipl/programs.h"
+
+#define TESTS_MAX	1024
+
+static struct verdicts *verdicts;
+static char name[100];
+static char wanted[TESTS_MAX];
+
+/* The number of tests that are run. */
+static u32 choose_tests(bool wire)
+{
+	const char *pattern = getenv("SIM_GROUP"), *why;
+	bool list = pattern && !strcmp(pattern, "list");
+	u32 i, all = conform_tests(), n = 0;
+
+	sim_expect(all <= TESTS_MAX, "");
+	for (i = 0; i < all; i++) {
+		conform_name(i, name, sizeof(name));
+		why = conform_left_out(i, wire);
+		if (list)
+			printf("%-30s %s\n", name, why ? why : "");
+		wanted[i] = !why && (!pattern || list ||
+				     !fnmatch(pattern, name, 0));
+		n += wanted[i];
+	}
+	if (list) {
+		printf("%u of %u\n", n, all);
+		exit(0);
+	}
+	if (!n)
+		sim_fail("SIM_GROUP=%s is no test that runs here", pattern);
+	return n;
+}
+
+static u32 nth(u32 n)
+{
+	u32 i = 0;
+
+	while (!wanted[i] || n--)
+		i++;
+	return i;
+}
+
+static void too_long(void *arg)
+{
+	char at[100];
+
+	conform_step(verdicts, at, sizeof(at));
+	sim_fail("%s: no end after %u s; last check %s", name,
+		 conform_deadline(*(u32 *)arg), at);
+}
+
+static void peer_again(struct sim_proc **peer, struct conform *c, int *status)
+{
+	if (*peer) {
+		if (!sim_proc_ended(*peer))
+			return;
+		sim_proc_wait(*peer);
+		if (*status && !sim_config.fail_alloc)
+			sim_fail("%s: the peer ends with status %d", name,
+				 *status);
+	}
+	*peer = px_start(1, "peer", 0, b_conform_peer, c, status);
+}
+
+static void run_test(struct conform *client, struct conform *server)
+{
+	struct sim_proc *c, *peer = NULL;
+	bool with_peer = conform_needs_peer(client->test);
+	int status = 0, peer_status = 0;
+	struct sim_event *limit;
+	char line[500];
+
+	px_begin();
+	verdicts = client->verdicts = conform_verdicts();
+	limit = sim_at(sim_clock + conform_deadline(client->test) * NSEC_PER_SEC,
+		       too_long, &client->test);
+	c = px_start(0, name, 0, conform_main, client, &status);
+	while (!sim_proc_ended(c)) {
+		if (with_peer)
+			peer_again(&peer, server, &peer_status);
+		msleep(1);
+	}
+	sim_proc_wait(c);
+	sim_cancel(limit);
+	/* It notices, or is not asked. */
+	if (peer && sim_dice(2))
+		msleep(100);
+	if (peer && !sim_proc_ended(peer))
+		sim_kill(peer);
+	if (peer)
+		sim_proc_wait(peer);
+	if (conform_wrong(verdicts, line, sizeof(line)) &&
+	    !sim_config.fail_alloc)
+		sim_fail("%s: %s", name, line);
+	sim_log("%s: %u checks", name, conform_checks(verdicts));
+	free(verdicts);
+}
+
+static void lo(void)
+{
+	struct conform c = { .device = "via_lo", .verbose = sim_verbose };
+
+	c.test = nth(sim_config.seed % choose_tests(false));
+	conform_name(c.test, name, sizeof(name));
+	run_test(&c, &c);
+}
+
+static void wire(void)
+{
+	struct sim_nic *a = sim_nic_up("a", 1), *b = sim_nic_up("b", 2);
+	struct conform c = { .device = "via_a", .verbose = sim_verbose };
+	struct conform s = { .device = "via_b", .verbose = sim_verbose };
+
+	c.test = nth(sim_config.seed % choose_tests(true));
+	conform_name(c.test, name, sizeof(name));
+	if (a && b) {
+		c.host = sim_nic_mac(b);
+		run_test(&c, &s);
+	}
+	if (a)
+		sim_nic_down(a);
+	if (b)
+		sim_nic_down(b);
+}
+
+SIM_SCENARIO(conform_lo, .name = "conform-lo", .run = lo, .runs = 100,
+	     .max_vi = 1024, .what = "the conformance suite on the loopback, a test a run")
+SIM_SCENARIO(conform_wire, .name = "conform-wire", .run = wire, .runs = 100,
+	     .max_vi = 1024, .what = "the conformance suite between two hosts, a test a run")

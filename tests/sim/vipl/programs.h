@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the images have to run, for the scenarios: no types of either side.
+ * The second image's names begin with b_.
+ */
+#ifndef SIM_VIPL_PROGRAMS_H
+#define SIM_VIPL_PROGRAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Two programs of several threads, by VIPL's calls only. */
+struct talk {
+	const char *device;
+	const uint8_t *host;		/* the server's, six bytes */
+	unsigned int level;
+	bool client;
+	unsigned int messages;		/* each way, of each connection */
+	unsigned int lanes;		/* connections */
+	bool abrupt;			/* closes the NIC with all of it alive */
+	bool may_fail;			/* allocations fail: no complaints */
+	unsigned int *closed;		/* NICs that were closed */
+};
+
+void *talk_main(void *talk);
+void *b_talk_main(void *talk);
+
+/* The conformance suite: a test is a group, at a level if it has levels. */
+struct conform {
+	unsigned int test;
+	const char *device;
+	const uint8_t *host;		/* the peer's, or NULL: the device's own */
+	bool verbose;
+	struct verdicts *verdicts;
+};
+
+unsigned int conform_tests(void);
+void conform_name(unsigned int test, char *name, size_t size);
+bool conform_needs_peer(unsigned int test);
+unsigned int conform_deadline(unsigned int test);	/* seconds */
+/* Why it is not run here, or NULL. */
+const char *conform_left_out(unsigned int test, bool wire);
+struct verdicts *conform_verdicts(void);
+/* What is wrong, as a line; false: nothing. */
+bool conform_wrong(const struct verdicts *v, char *line, size_t size);
+unsigned int conform_checks(const struct verdicts *v);
+/* Where it is now. */
+void conform_step(const struct verdicts *v, char *line, size_t size);
+void *conform_main(void *conform);
+void *b_conform_peer(void *conform);
+
+#endif
