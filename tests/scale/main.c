@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 		opt.host = argv[optind + 1];
 	for (i = 0; i < MODES; i++)
 		if (!strcmp(argv[optind], modes[i].name))
-			return modes[i].run();
+			return last_word(modes[i].run());
 	usage(stderr);
 	return 2;
 }
