@@ -457,10 +457,33 @@ def boot_patience():
            f"two on one processor waited {seconds:.2f} s")
 
 
+def lab_clock():
+    """It stands still, or nearly, where there is no processor, and goes as
+    the wall's where there is one."""
+    starved = patience.Clock(lambda: ["starved"])
+    idle = patience.Clock(lambda: ["idle"])
+    begin, real = time.monotonic(), patience.waited
+    patience.waited = lambda threads: \
+        (time.monotonic() - begin) * (threads == ["starved"])
+    try:
+        clocks = (starved, idle)
+        first = [clock.now() for clock in clocks]
+        while time.monotonic() < begin + 1.2:
+            time.sleep(0.1)
+            now = [clock.now() - t for clock, t in zip(clocks, first)]
+        passed = time.monotonic() - begin
+        slow = [clock.slowness() for clock in clocks]
+    finally:
+        patience.waited = real
+    expect(now[0] < 0.5 * passed and now[1] > 0.5 * passed,
+           f"{passed:.2f} s are {now[0]:.2f} starved, {now[1]:.2f} idle")
+    expect(slow[0] > 2 * slow[1], f"slowness {slow}")
+
+
 SWITCH_STEPS = (clean_wire, learning, bad_wire, bursts, far_reordering,
                 one_way, forgetful, only_one_type, slow_wire, nobody_reads,
                 recording, bad_settings, kernel_log_watch, wire_from_outside,
-                bad_options, boot_patience)
+                bad_options, boot_patience, lab_clock)
 
 
 # In guests
