@@ -16,7 +16,7 @@ SCALE = os.path.join(BUILD, "viascale")
 
 def limit(session):
     """ms until an answer is too late."""
-    return 30000 * steps.scale(session)
+    return 90000 * steps.scale(session)
 
 
 def command(session, mode, device, words):

@@ -296,7 +296,10 @@ int run_vis(void)
 	destroy();
 	report_times("destroy", all.times, opt.count, MANY_FIRST);
 	printf("wrong %u\n", all.wrong);
-	return all.wrong || all.got != rounds * opt.count;
+	if (all.got != rounds * opt.count)
+		die("%u of %u messages came back", all.got,
+		    rounds * opt.count);
+	return all.wrong != 0;
 }
 
 int serve_vis(void)
