@@ -21,13 +21,16 @@ BEYOND = os.path.join(ROOT, "tests/check/beyond.py")
 
 # On this machine
 
+LONG = 3600  # seconds, for what takes a minute or two
+
+
 def build_user(check):
-    check.host(["make", "-s", "-j2", "user"], 900)
+    check.host(["make", "-s", "-j2", "user"], LONG)
 
 
 def build_modules(check, name):
     check.host(["make", "-s", "modules",
-                f"KDIR={kernels.kernel(name).kdir}"], 900)
+                f"KDIR={kernels.kernel(name).kdir}"], LONG)
 
 
 def unit_programs():
@@ -44,7 +47,7 @@ def units(check):
     failed = []
     for path in programs:
         try:
-            check.host([path], 300)
+            check.host([path], LONG)
         except StepFailed as why:
             failed.append(f"{os.path.relpath(path, ROOT)}: {why}")
     if failed:
@@ -54,12 +57,12 @@ def units(check):
 
 def fuzz(check, runs):
     """libFuzzer on the parser of frames; the seed is in the log."""
-    check.host(["make", "-s", "fuzz", f"FUZZ_RUNS={runs}"], 900)
+    check.host(["make", "-s", "fuzz", f"FUZZ_RUNS={runs}"], LONG)
 
 
 def said(check, *words):
     """Whether there is what documents name; or whether that is noticed."""
-    check.host([os.path.join(ROOT, "tests/said/said.py"), *words], 300)
+    check.host([os.path.join(ROOT, "tests/said/said.py"), *words], LONG)
 
 
 SANITIZERS = {
@@ -73,7 +76,7 @@ SANITIZERS = {
 def build_sanitized(check, name):
     """The library and the suite; other programs gain nothing by it."""
     check.host(["make", "-s", "-j2", "lib", f"build/{name}/viaconform",
-                f"B=build/{name}", *SANITIZERS[name]], 900)
+                f"B=build/{name}", *SANITIZERS[name]], LONG)
 
 
 # In guests

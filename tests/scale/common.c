@@ -52,7 +52,7 @@ static double low_us(const uint64_t *ns, uint32_t n)
 	return low;
 }
 
-#define SLACK_US	40.0	/* and a clock of this machine's grain */
+#define SLACK_US	10.0	/* and a clock of this machine's grain */
 #define TELLING		500u	/* a quarter of fewer is chance */
 
 static char verdict[256];	/* the last word of the program */
