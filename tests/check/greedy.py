@@ -210,11 +210,11 @@ def queries(path, most):
     """They take a fifth of a second; on a busy machine they may come one
     after the other, and seldom do so often."""
     got = most + MORE
-    for _ in range(40):
+    # Root is given more each time.
+    for _ in range(40 if os.geteuid() else 5):
         got = min(got, at_once(path, most + MORE))
         if got <= most:
             break
-        time.sleep(0.05)
     return got, []
 
 
