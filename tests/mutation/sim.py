@@ -145,13 +145,17 @@ class Tree:
                     shutil.copy2(path, mine)
 
 
-# Short first: most mutants are found by the first schedules of something.
-ROUNDS = ((1, 200), (6, 5000))
+# Seconds and schedules of each scenario.  Short first: most mutants are found
+# by the first schedules of something.
+ROUNDS = ((0.5, 100), (3, 5000))
+# Scenarios that another one stands for, in less time.
+LONG = ("million",)
 
 
 def try_sim(tree, args):
     schedules = 0
-    names = tree.scenarios()
+    names = [n for n in tree.scenarios() if n not in LONG and
+             re.fullmatch(args.scenarios, n)]
     for seconds, runs in args.rounds:
         for name in names:
             found, n = tree.sim(name, seconds, runs)
@@ -237,13 +241,17 @@ def main():
                         help="of a mutant; none: all of agent and class")
     parser.add_argument("-j", "--jobs", type=int, default=2,
                         help="mutants tried at once (2)")
+    parser.add_argument("--scenarios", metavar="REGEX", default=".*",
+                        help="only these of the simulator's")
+    parser.add_argument("--rounds", type=int, default=len(ROUNDS),
+                        help="1: only a short look (2)")
     parser.add_argument("--json", metavar="FILE",
                         default=os.path.join(ROOT,
                                              "build/mutation-sim.json"),
                         help="the table, for other programs")
     args = parser.parse_args()
-    args.rounds = ROUNDS
-    args.allocations = ("ping-lo", "ping-rd")
+    args.rounds = ROUNDS[:args.rounds]
+    args.allocations = ("ping-lo", "ping-rd") if len(args.rounds) > 1 else ()
     try:
         todo = chosen(args.names)
     except ValueError as why:
