@@ -588,14 +588,18 @@ def boot_limit_is_told():
            patience.VARIABLE in said, said)
 
 
+def built(function):
+    """With the switch and the agent as they are today."""
+    ensure_tools()
+    function()
+
+
 def run(check):
     """All of it, as steps of a Check."""
     from runner import Session
-    ensure_tools()
-    for function in SWITCH_STEPS:
-        check.step(f"lab: {function.__name__.replace('_', ' ')}", function)
-    for function in (native_by_command, boot_limit_is_told):
-        check.step(f"lab: {function.__name__.replace('_', ' ')}", function)
+    for function in (*SWITCH_STEPS, native_by_command, boot_limit_is_told):
+        check.step(f"lab: {function.__name__.replace('_', ' ')}", built,
+                   function)
     session = Session(check, "lab guests", modules=False, nodes=2,
                       nics=["e1000", "tulip"])
     try:

@@ -4,6 +4,7 @@
 import checksum
 import fire
 import lab_selftest
+import listed
 import native_plan
 import planted
 import regress
@@ -25,14 +26,11 @@ def on_host(check, full_plan=False):
     for kernel in KERNELS:
         check.step(f"build: modules for {kernel}", steps.build_modules, check,
                    kernel)
+    check.together(listed.tests())
     check.step("build: for TSan", steps.build_sanitized, check, "tsan")
     if full_plan:
         check.step("build: for ASan and UBSan", steps.build_sanitized, check,
                    "asan")
-    check.step("unit tests", steps.units, check)
-    check.step("what documents name is there", steps.said, check)
-    check.step("wrong names in documents are told", steps.said, check,
-               "--selftest")
     check.step("10,000,000 frames through the parser", steps.fuzz, check,
                10000000)
 
