@@ -19,7 +19,7 @@ sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab"),
 
 import choose  # noqa: E402
 import plan  # noqa: E402
-from labkit.base import BUILD  # noqa: E402
+from labkit.base import BUILD, LabError  # noqa: E402
 from runner import Check  # noqa: E402
 
 
@@ -69,7 +69,11 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     check = Check(args.patterns, only=chosen, results=os.path.join(
         BUILD, "conformance") if args.full else None)
-    steps(check)
+    try:
+        steps(check)
+    except LabError as why:
+        print(f"make check: {why}", file=sys.stderr)
+        return 1
     return check.finish()
 
 

@@ -10,9 +10,9 @@ from labkit import kernels
 DEFAULT = "6.1"
 NEAR = 12
 # What a step is nothing without, that another step makes.
-BEFORE = (("under TSan", "build: for TSan"),
-          ("under ASan and UBSan", "build: for ASan and UBSan"),
-          ("mutation: ", "mutation: build"))
+BEFORE = ((r"under TSan$", "build: for TSan"),
+          (r"under ASan and UBSan$", "build: for ASan and UBSan"),
+          (r"^mutation: (?!all )", "mutation: build"))
 
 
 class Unclear(Exception):
@@ -96,5 +96,5 @@ def listed(why, names):
 def with_needs(names, steps):
     """These steps, and those that make what they need."""
     need = {first for step in steps for part, first in BEFORE
-            if part in step}
+            if re.search(part, step)}
     return set(steps) | {n for n in names if n.startswith(tuple(need))}

@@ -58,6 +58,11 @@ class Check:
         return not self.patterns or any(
             fnmatch.fnmatch(name, p) or p in name for p in self.patterns)
 
+    def wants(self, session):
+        """Whether some step of a session may be wanted."""
+        return self.only is None or any(n.startswith(f"{session}: ")
+                                        for n in self.only)
+
     def step(self, name, function, *args):
         """Run one step; True when it passed (or was not wanted)."""
         if not self.wanted(name):
