@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 
+import lab_warm
 from labkit import patience, running
 from labkit.base import BUILD, ROOT, LabError, ensure_tools
 from runner import StepFailed
@@ -600,6 +601,7 @@ def run(check):
     for function in (*SWITCH_STEPS, native_by_command, boot_limit_is_told):
         check.step(f"lab: {function.__name__.replace('_', ' ')}", built,
                    function)
+    check.step("lab: up, reload, down", lab_warm.run, check)
     session = Session(check, "lab guests", modules=False, nodes=2,
                       nics=["e1000", "tulip"])
     try:
