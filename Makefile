@@ -4,7 +4,7 @@
 #   make test       what needs no virtual machine and no root: two minutes
 #   make check      every test
 #
-#   make test T=send            those tests whose name has "send" in it
+#   make test T=window          those tests whose name has "window" in it
 #   make check K='conformance via_lo'   one step and what it needs
 #
 #   make            modules, library, tools, tests

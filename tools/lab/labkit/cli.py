@@ -69,7 +69,8 @@ only forget seed                 an EtherType in hex that alone suffers;
 
 def add_lab_options(parser, nodes):
     parser.add_argument("--nodes", type=int, default=nodes, metavar="N")
-    parser.add_argument("--nic", "--nics", default="virtio-net", metavar="M[,M...]",
+    parser.add_argument("--nic", "--nics", default="virtio-net",
+                        metavar="M[,M...]",
                         help="NIC models of every node ('lab models')")
     parser.add_argument("--kernel", default="6.1", choices=kernels.NAMES)
     parser.add_argument("--cpus", type=int, default=1, metavar="N")
@@ -343,10 +344,10 @@ def no_options(name, argv, about):
 
 
 def do_reload(argv):
-    no_options("reload", argv, "Builds the modules and all programs; unloads "
-               "the modules in all nodes of the lab that is up, loads those "
-               "just built and makes each NIC a VI NIC again.  Programs are "
-               "the new ones, too.")
+    no_options("reload", argv, "Builds the modules and all programs; in all "
+               "nodes of 'lab up', unloads the modules, loads those just "
+               "built and makes each NIC a VI NIC again.  Programs are the "
+               "new ones, too.")
     lab = warm.the_lab()
     warm.build(lab)
     begin = time.monotonic()
@@ -356,14 +357,14 @@ def do_reload(argv):
 
 
 def do_status(argv):
-    no_options("status", argv, "What the lab that is up consists of.")
+    no_options("status", argv, "What 'lab up' has booted, and how it is.")
     lab = warm.the_lab()
     print(warm.describe(lab))
     return warm.request(lab, do="status")
 
 
 def do_down(argv):
-    no_options("down", argv, "Ends the lab that is up; logs stay.")
+    no_options("down", argv, "Ends what 'lab up' has booted; logs stay.")
     old = warm.state()
     if not warm.alive():
         if not old:
