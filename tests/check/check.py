@@ -74,6 +74,10 @@ def main():
     except LabError as why:
         print(f"make check: {why}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("\nmake check: interrupted; so far:", file=sys.stderr)
+        check.finish()
+        return 130
     return check.finish()
 
 

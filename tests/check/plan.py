@@ -23,10 +23,10 @@ KERNELS = ["6.1", "6.12", "debug-6.1"]
 
 def on_host(check, full_plan=False):
     check.step("build: library, tools, tests", steps.build_user, check)
+    check.together(listed.tests())
     for kernel in KERNELS:
         check.step(f"build: modules for {kernel}", steps.build_modules, check,
                    kernel)
-    check.together(listed.tests())
     check.step("build: for TSan", steps.build_sanitized, check, "tsan")
     if full_plan:
         check.step("build: for ASan and UBSan", steps.build_sanitized, check,

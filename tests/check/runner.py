@@ -118,7 +118,8 @@ class Check:
             numbers[test.name] = self.number
             return path
 
-        for outcome in runner.all(tests, log_of, not made.why):
+        for outcome in runner.all(tests, log_of,
+                                  not (made and made.why)):
             print(f"[{numbers[outcome.name]:3}] {outcome.name} ... ", end="")
             self.record(outcome)
 
@@ -183,7 +184,7 @@ class Check:
 
     def shares(self):
         """The slowest sessions and steps, where there are many."""
-        whole = time.monotonic() - self.started
+        whole = sum(o.seconds for o in self.outcomes)
         sessions = {}
         for outcome in self.outcomes:
             title = junit.session(outcome.name)

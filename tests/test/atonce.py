@@ -74,13 +74,16 @@ class Runner:
                     self.running.discard(process)
 
     def build(self, tests, log):
-        """All that they need by one make; an Outcome."""
+        """All that they need by one make; an Outcome, or None where that is
+        nothing."""
         targets = sorted({n for t in tests for n in t.needs
                           if not listed.missing(t.packages)})
+        if not targets:
+            return None
         begin = time.monotonic()
         open(log, "w").close()
         status = self.command(["make", "-s", "-k", f"-j{WIDTH}", *targets],
-                              log, 15) if targets else 0
+                              log, 15)
         return Outcome("build", log, time.monotonic() - begin,
                        why=f"make ended with status {status}" if status
                        else None)

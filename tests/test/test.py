@@ -60,10 +60,12 @@ def run(tests):
         if name.endswith(".log"):
             os.unlink(os.path.join(LOGS, name))
     begin, runner = time.monotonic(), atonce.Runner()
-    outcomes = [runner.build(tests, log_path("build"))]
-    tell(outcomes[0])
+    made = runner.build(tests, log_path("build"))
+    outcomes = [made] if made else []
+    if made:
+        tell(made)
     for outcome in runner.all(tests, lambda t: log_path(t.name),
-                              not outcomes[0].why):
+                              not (made and made.why)):
         outcomes.append(outcome)
         tell(outcome)
     junit.write(os.path.join(LOGS, "junit.xml"), "test", outcomes)
@@ -74,7 +76,8 @@ def run(tests):
         print(f"FAILED {outcome.name}: {outcome.why}\n"
               f"       log: {outcome.log}")
     seconds = time.monotonic() - begin
-    print(f"{len(outcomes)} tests, the build included, in {seconds:.0f} s"
+    print(f"{len(outcomes)} test{'s' * (len(outcomes) != 1)}"
+          f"{', the build included,' if made else ''} in {seconds:.0f} s"
           f"{f', {skipped} skipped' if skipped else ''}, logs in {LOGS}")
     passed = len(outcomes) - len(failed) - skipped
     print(f"{passed} passed, {len(failed)} failed", flush=True)
