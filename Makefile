@@ -59,6 +59,7 @@ all: modules user
 -include tests/scale/Makefile.inc
 -include tests/regress/Makefile.inc
 -include tests/frames/Makefile.inc
+-include tests/sim/Makefile.inc
 -include tests/bench/Makefile.inc
 -include tests/sim/Makefile.inc
 

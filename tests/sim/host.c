@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Processes and their system calls. */
+#include <sys/mman.h>
+#include "host.h"
+#include "kernel/model.h"
+
+#define FILES_MAX	64
+
+struct sim_proc {
+	const char *name;
+	struct mm_struct *mm;
+	struct nsproxy ns;
+	struct cred cred;
+	struct list_head tasks;		/* of struct thread */
+	struct file *files[FILES_MAX];
+	u32 threads;
+	bool killed;
+	bool ended;
+	struct list_head waiters;	/* for the end */
+};
+
+struct thread {
+	struct task_struct task;	/* first: current */
+	struct list_head link;
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+const struct file_operations *sim_cdev_ops(void);
+int sim_minor_of(const char *name);
+static int next_pid;
+
+/* Processes */
+
+struct sim_proc *sim_proc_new(const char *name, u32 uid)
+{
+	struct sim_proc *p = calloc(1, sizeof(*p));
+	u32 fail = sim_config.fail_alloc;
+
+	if (!p)
+		abort();
+	/* Failures are the agent's to meet. */
+	sim_config.fail_alloc = 0;
+	p->mm = sim_mm_new();
+	sim_config.fail_alloc = fail;
+	p->name = name;
+	p->ns.net_ns = &init_net;
+	p->cred.uid.val = uid;
+	p->cred.capable = !uid;
+	p->cred.ns = &init_user_ns;
+	INIT_LIST_HEAD(&p->tasks);
+	INIT_LIST_HEAD(&p->waiters);
+	return p;
+}
+
+static void unmap(struct vm_area_struct *v)
+{
+	u32 i;
+
+	list_del(&v->link);
+	munmap((void *)v->vm_start, v->vm_end - v->vm_start);
+	if (v->vm_ops && v->vm_ops->close)
+		v->vm_ops->close(v);
+	for (i = 0; i < v->npages; i++)
+		put_page(v->pages[i]);
+	free(v->pages);
+	if (v->vm_file)
+		atomic_dec(&v->vm_file->count);
+	free(v);
+}
+
+static void file_put(struct file *f)
+{
+	struct inode *i = f->f_inode;
+
+	if (atomic_dec_return(&f->count))
+		return;
+	f->f_op->release(i, f);
+	free(i);
+	free(f);
+}
+
+/* As the last thread: address space first, then files. */
+static void proc_exit(struct sim_proc *p)
+{
+	struct vm_area_struct *v;
+	struct file *f;
+	int i;
+
+	while (!list_empty(&p->mm->vmas)) {
+		v = list_first_entry(&p->mm->vmas, struct vm_area_struct, link);
+		f = v->vm_file;
+		atomic_inc(&f->count);
+		unmap(v);
+		file_put(f);
+	}
+	p->mm->dead = true;
+	for (i = 0; i < FILES_MAX; i++)
+		if (p->files[i])
+			file_put(p->files[i]);
+	mmdrop(p->mm);
+	p->ended = true;
+	sim_wake_list(&p->waiters);
+}
+
+static void thread_exit(struct thread *t)
+{
+	struct sim_proc *p = t->task.proc;
+
+	sim_self->in_user = false;
+	list_del(&t->link);
+	if (!--p->threads)
+		proc_exit(p);
+	sim_self->task = NULL;
+	free(t);
+	sim_exit();
+}
+
+void sim_die_if_killed(void);
+void sim_die_if_killed(void)
+{
+	struct thread *t = sim_self->task;
+
+	if (t && t->task.killed)
+		thread_exit(t);
+}
+
+static void thread_main(void *arg)
+{
+	struct thread *t = arg;
+
+	sim_self->in_user = true;
+	sim_die_if_killed();
+	t->fn(t->arg);
+	thread_exit(t);
+}
+
+struct sim_ctx *sim_thread(struct sim_proc *p, const char *name,
+			   void (*fn)(void *arg), void *arg)
+{
+	struct thread *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		abort();
+	t->fn = fn;
+	t->arg = arg;
+	t->task.mm = p->mm;
+	t->task.nsproxy = &p->ns;
+	t->task.cred = &p->cred;
+	t->task.proc = p;
+	t->task.killed = t->task.pending = p->killed;
+	t->task.timer_slack_ns = 50000;
+	t->task.pid = ++next_pid;
+	t->task.ctx = sim_spawn(name, thread_main, t);
+	t->task.ctx->task = t;
+	list_add_tail(&t->link, &p->tasks);
+	p->threads++;
+	return t->task.ctx;
+}
+
+static void wake_fault(struct mm_struct *mm)
+{
+	struct vm_area_struct *v;
+
+	list_for_each_entry(v, &mm->vmas, link)
+		sim_wake_list(&v->faulting);
+}
+
+void sim_kill(struct sim_proc *p)
+{
+	struct thread *t;
+
+	p->killed = true;
+	list_for_each_entry(t, &p->tasks, link) {
+		t->task.killed = t->task.pending = true;
+		sim_wake_task(&t->task, TASK_INTERRUPTIBLE | TASK_WAKEKILL);
+		/* Waiting for a lock that can be left, or in user mode. */
+		if (!list_empty(&t->task.ctx->wait) || t->task.ctx->in_user)
+			sim_wake(t->task.ctx);
+	}
+	if (p->mm && !p->mm->dead)
+		wake_fault(p->mm);
+	sim_yield();
+}
+
+void sim_signal(struct sim_proc *p)
+{
+	struct thread *t;
+
+	list_for_each_entry(t, &p->tasks, link) {
+		t->task.pending = true;
+		sim_wake_task(&t->task, TASK_INTERRUPTIBLE);
+	}
+	sim_yield();
+}
+
+void sim_proc_wait(struct sim_proc *p)
+{
+	while (!p->ended)
+		sim_block(&p->waiters);
+	free(p);
+}
+
+/* System calls */
+
+static void enter(void)
+{
+	sim_self->in_user = false;
+}
+
+static void leave(void)
+{
+	struct thread *t = sim_self->task;
+
+	sim_drain();
+	if (sim_self->pinned || sim_self->bh_off || sim_self->rcu ||
+	    sim_self->nheld)
+		sim_fail("%s returns from a system call with preemption off %d, BH off %d, RCU %d, locks %d",
+			 sim_self->name, sim_self->pinned, sim_self->bh_off,
+			 sim_self->rcu, sim_self->nheld);
+	if (!t)
+		return;
+	if (current->__state != TASK_RUNNING)
+		sim_fail("%s returns from a system call in a sleeping state",
+			 sim_self->name);
+	t->task.pending = t->task.killed;
+	sim_die_if_killed();
+	sim_self->in_user = true;
+}
+
+static void *at_once(long err)
+{
+	leave();
+	return ERR_PTR(err);
+}
+
+struct file *sim_open(const char *node)
+{
+	const struct file_operations *ops = sim_cdev_ops();
+	struct sim_proc *p = current->proc;
+	int minor, i, ret;
+	struct file *f;
+
+	enter();
+	minor = sim_minor_of(node);
+	if (minor < 0 || !ops)
+		return at_once(-ENOENT);
+	for (i = 0; i < FILES_MAX && p->files[i]; i++)
+		;
+	if (i == FILES_MAX)
+		return at_once(-EMFILE);
+	f = calloc(1, sizeof(*f));
+	f->f_inode = calloc(1, sizeof(*f->f_inode));
+	f->f_inode->minor = minor;
+	f->f_op = ops;
+	atomic_set(&f->count, 1);
+	ret = ops->open(f->f_inode, f);
+	if (ret) {
+		free(f->f_inode);
+		free(f);
+		return at_once(ret);
+	}
+	p->files[i] = f;
+	leave();
+	return f;
+}
+
+int sim_close(struct file *f)
+{
+	struct sim_proc *p = current->proc;
+	int i;
+
+	enter();
+	for (i = 0; i < FILES_MAX; i++)
+		if (p->files[i] == f)
+			p->files[i] = NULL;
+	file_put(f);
+	leave();
+	return 0;
+}
+
+long sim_ioctl(struct file *f, unsigned int cmd, void *arg)
+{
+	long ret;
+
+	enter();
+	ret = f->f_op->unlocked_ioctl(f, cmd, (unsigned long)arg);
+	leave();
+	return ret;
+}
+
+long sim_trap(struct file *f, u32 op, u32 id)
+{
+	long ret;
+
+	enter();
+	ret = f->f_op->llseek(f, via_trap_arg(op, id), VIA_TRAP_WHENCE);
+	leave();
+	return ret;
+}
+
+ssize_t sim_read(struct file *f, void *buf, size_t n)
+{
+	loff_t pos = 0;
+	ssize_t ret;
+
+	enter();
+	ret = f->f_op->read(f, buf, n, &pos);
+	leave();
+	return ret;
+}
+
+u32 sim_poll(struct file *f)
+{
+	poll_table pt = { NULL };
+	u32 ret;
+
+	enter();
+	ret = f->f_op->poll(f, &pt);
+	leave();
+	return ret;
+}
+
+void *sim_mmap(struct file *f, void *at, u64 offset, size_t size, bool write)
+{
+	struct vm_area_struct *v = calloc(1, sizeof(*v));
+	struct mm_struct *mm = current->mm;
+	bool own = !at;
+	int ret;
+
+	enter();
+	size = PAGE_ALIGN(size);
+	if (own)
+		at = mmap(NULL, size, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	v->vm_mm = mm;
+	v->vm_start = (unsigned long)at;
+	v->vm_end = v->vm_start + size;
+	v->vm_pgoff = offset >> PAGE_SHIFT;
+	v->vm_flags = VM_READ | VM_SHARED | VM_MAYSHARE |
+		      (write ? VM_WRITE : 0) | VM_MAYWRITE;
+	v->vm_file = f;
+	INIT_LIST_HEAD(&v->faulting);
+	atomic_inc(&f->count);
+	down_write(&mm->mmap_lock);
+	ret = f->f_op->mmap(f, v);
+	if (!ret)
+		list_add_tail(&v->link, &mm->vmas);
+	up_write(&mm->mmap_lock);
+	if (ret) {
+		if (own)
+			munmap(at, size);
+		file_put(f);
+		free(v);
+		return at_once(ret);
+	}
+	leave();
+	return at;
+}
+
+int sim_munmap(void *p)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *v;
+	int ret = -EINVAL;
+	struct file *f = NULL;
+
+	enter();
+	down_write(&mm->mmap_lock);
+	list_for_each_entry(v, &mm->vmas, link)
+		if (v->vm_start == (unsigned long)p) {
+			f = v->vm_file;
+			atomic_inc(&f->count);
+			unmap(v);
+			ret = 0;
+			break;
+		}
+	up_write(&mm->mmap_lock);
+	if (f)
+		file_put(f);
+	leave();
+	return ret;
+}
+
+void sim_sleep(u64 ns)
+{
+	ktime_t t = ns;
+
+	enter();
+	current->__state = TASK_INTERRUPTIBLE;
+	schedule_hrtimeout_range(&t, 0, HRTIMER_MODE_REL);
+	leave();
+}
+
+/* Programs' memory: pages stay where they are as long as they may be pinned. */
+
+static struct memory {
+	void *p;
+	size_t bytes;
+	struct memory *next;
+} *memories;
+
+void *sim_memory(size_t bytes)
+{
+	struct memory *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		abort();
+	m->bytes = bytes;
+	m->p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (m->p == MAP_FAILED)
+		sim_fail("no memory for a program");
+	m->next = memories;
+	memories = m;
+	return m->p;
+}
+
+void sim_hosts_end(void)
+{
+	struct memory *m;
+
+	while ((m = memories)) {
+		memories = m->next;
+		munmap(m->p, m->bytes);
+		free(m);
+	}
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Hosts, processes and their system calls, for scenarios.
+ *
+ * A host is a VI NIC on the wire and the processes that use it; the agent below
+ * is one, as several NICs of one kernel are, so that any number of hosts is in
+ * one run.  All times are virtual.
+ */
+#ifndef SIM_HOST_H
+#define SIM_HOST_H
+
+#include "engine.h"
+#include "kernel/dev.h"
+#include "../../include/uapi/via.h"
+
+/* Processes.  Called in any context but a softirq's. */
+struct sim_proc *sim_proc_new(const char *name, u32 uid);
+/* Another thread; the process ends with the last one. */
+struct sim_ctx *sim_thread(struct sim_proc *p, const char *name,
+			   void (*fn)(void *arg), void *arg);
+/* SIGKILL. */
+void sim_kill(struct sim_proc *p);
+/* A signal without a handler's effect: waits return -EINTR. */
+void sim_signal(struct sim_proc *p);
+/* Until it has ended; then @p is gone. */
+void sim_proc_wait(struct sim_proc *p);
+
+/* System calls of the calling thread; results as the kernel returns them. */
+struct file *sim_open(const char *node);	/* or ERR_PTR() */
+int sim_close(struct file *f);
+long sim_ioctl(struct file *f, unsigned int cmd, void *arg);
+long sim_trap(struct file *f, u32 op, u32 id);
+ssize_t sim_read(struct file *f, void *buf, size_t n);
+u32 sim_poll(struct file *f);			/* EPOLL*, at once */
+/* At @at, or anywhere when it is NULL; or ERR_PTR(). */
+void *sim_mmap(struct file *f, void *at, u64 offset, size_t size, bool write);
+int sim_munmap(void *p);
+void sim_sleep(u64 ns);
+/* Zeroed memory of a program, given back when the run is over. */
+void *sim_memory(size_t bytes);
+
+/* The wire: a switch with a port for each NIC. */
+struct sim_wire {
+	u32 loss, dup, corrupt, reorder; /* of 10,000 frames */
+	u64 delay_ns;
+	u64 jitter_ns;			/* of frames that are reordered */
+	u64 ns_per_byte_x1000;		/* of a port's way out; 0: no time */
+	u32 port_frames;		/* queue of a port, 0: endless */
+	u64 frames, lost;		/* counted */
+	/* What a scenario does to a frame: false drops it.  Optional. */
+	bool (*meddle)(void *arg, u8 *frame, u32 *len);
+	void *meddle_arg;
+};
+
+extern struct sim_wire sim_wire;
+
+struct sim_nic;
+/* The NIC via_NAME with the n-th address; NULL: no memory. */
+struct sim_nic *sim_nic_up(const char *name, u8 n);
+void sim_nic_down(struct sim_nic *nic);
+/* The host is gone without a word: what it sends and what comes is dropped. */
+void sim_nic_cut(struct sim_nic *nic, bool cut);
+/* The interface goes down, or its transmitter stops. */
+void sim_nic_break(struct sim_nic *nic);
+void sim_nic_stop(struct sim_nic *nic, bool stopped);
+const u8 *sim_nic_mac(const struct sim_nic *nic);
+/* A frame as if it came from the wire, Ethernet header included. */
+void sim_nic_inject(struct sim_nic *nic, const void *frame, u32 len);
+
+/* Modules; -errno when one fails to load. */
+int sim_load(void);
+void sim_unload(void);
+
+/* A scenario: runs as a kernel thread, modules are loaded. */
+struct sim_scenario {
+	const char *name;
+	const char *what;		/* one line */
+	void (*run)(void);
+	/* What it is tried with, unless options say otherwise. */
+	u32 runs;			/* schedules in `make test' */
+	u32 loss;			/* default of the wire, of 10,000 */
+	u32 max_vi;			/* of each NIC, 0: 32 */
+	bool unloaded;			/* loads and unloads modules itself */
+	bool coarse;			/* no turns inside of the kernel */
+	struct sim_scenario *next;
+};
+
+void sim_scenario_add(struct sim_scenario *s);
+#define SIM_SCENARIO(id, ...)						\
+	static struct sim_scenario scenario_##id = { __VA_ARGS__ };	\
+	__attribute__((__constructor__))				\
+	static void add_##id(void) { sim_scenario_add(&scenario_##id); }
+
+/* Says what is wrong, and ends the run. */
+#define sim_expect(c, fmt, ...)						\
+do {									\
+	if (!(c))							\
+		sim_fail("%s:%d: %s " fmt, __FILE__, __LINE__, #c,	\
+			 ##__VA_ARGS__);				\
+} while (0)
+
+#endif

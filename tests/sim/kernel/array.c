@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* xarray and idr as plain arrays, trees without balance, hashes, strings. */
+#include <stdio.h>
+#include "mm.h"
+#include "../engine.h"
+#include "model.h"
+
+/* A reserved place is not empty, but loads as NULL. */
+static char zero_entry;
+
+static bool grow(void ***slots, unsigned long *n, unsigned long index)
+{
+	unsigned long more = *n ? *n : 16;
+	void **s;
+
+	if (index < *n)
+		return true;
+	if (sim_alloc_fails())
+		return false;
+	while (more <= index)
+		more *= 2;
+	s = realloc(*slots, more * sizeof(*s));
+	if (!s)
+		sim_fail("no memory");
+	memset(s + *n, 0, (more - *n) * sizeof(*s));
+	*slots = s;
+	*n = more;
+	return true;
+}
+
+void *xa_load(struct xarray *xa, unsigned long index)
+{
+	void *p;
+
+	sim_yield();
+	p = index < xa->n ? xa->slots[index] : NULL;
+	return p == &zero_entry ? NULL : p;
+}
+
+void *xa_store(struct xarray *xa, unsigned long index, void *p, gfp_t gfp)
+{
+	void *was;
+
+	xa_lock(xa);
+	if (!grow(&xa->slots, &xa->n, index)) {
+		xa_unlock(xa);
+		return ERR_PTR(-ENOMEM);
+	}
+	was = xa->slots[index];
+	xa->slots[index] = p;
+	xa_unlock(xa);
+	return was == &zero_entry ? NULL : was;
+}
+
+int xa_err(void *p)
+{
+	return IS_ERR(p) ? PTR_ERR(p) : 0;
+}
+
+void *xa_erase(struct xarray *xa, unsigned long index)
+{
+	void *was = NULL;
+
+	xa_lock(xa);
+	if (index < xa->n) {
+		was = xa->slots[index];
+		xa->slots[index] = NULL;
+	}
+	xa_unlock(xa);
+	return was == &zero_entry ? NULL : was;
+}
+
+/* 1: it began again from the lower limit. */
+int xa_alloc_cyclic(struct xarray *xa, u32 *index, void *p,
+		    struct xa_limit limit, u32 *next, gfp_t gfp)
+{
+	u32 from = max(*next, limit.min), i;
+	u64 n = (u64)limit.max - limit.min + 1, k;
+	int ret = -EBUSY;
+
+	if (from > limit.max)
+		from = limit.min;
+	xa_lock(xa);
+	for (k = 0; k < n; k++) {
+		i = limit.min + (from - limit.min + k) % n;
+		if (i < xa->n && xa->slots[i])
+			continue;
+		if (!grow(&xa->slots, &xa->n, i)) {
+			ret = -ENOMEM;
+			break;
+		}
+		xa->slots[i] = p ? p : &zero_entry;
+		*index = i;
+		*next = i + 1;
+		ret = i < from || (k && i == limit.min);
+		break;
+	}
+	xa_unlock(xa);
+	return ret;
+}
+
+void xa_destroy(struct xarray *xa)
+{
+	xa_lock(xa);
+	free(xa->slots);
+	xa->slots = NULL;
+	xa->n = 0;
+	xa_unlock(xa);
+}
+
+void *sim_xa_next(struct xarray *xa, unsigned long *index)
+{
+	unsigned long i;
+
+	sim_yield();
+	for (i = *index; i < xa->n; i++)
+		if (xa->slots[i] && xa->slots[i] != &zero_entry) {
+			*index = i;
+			return xa->slots[i];
+		}
+	return NULL;
+}
+
+bool sim_xa_empty(struct xarray *xa)
+{
+	unsigned long i = 0;
+
+	return !sim_xa_next(xa, &i);
+}
+
+int idr_alloc(struct idr *idr, void *p, int start, int end, gfp_t gfp)
+{
+	unsigned long n = idr->n;
+	int i;
+
+	for (i = start; i < end; i++) {
+		if (i < idr->n && idr->slots[i])
+			continue;
+		if (!grow(&idr->slots, &n, i))
+			return -ENOMEM;
+		idr->n = n;
+		idr->slots[i] = p ? p : &zero_entry;
+		return i;
+	}
+	return -ENOSPC;
+}
+
+void *idr_find(struct idr *idr, unsigned long id)
+{
+	void *p = id < (unsigned long)idr->n ? idr->slots[id] : NULL;
+
+	return p == &zero_entry ? NULL : p;
+}
+
+void *idr_replace(struct idr *idr, void *p, unsigned long id)
+{
+	void *was = idr_find(idr, id);
+
+	idr->slots[id] = p ? p : &zero_entry;
+	return was;
+}
+
+void *idr_remove(struct idr *idr, unsigned long id)
+{
+	void *was = idr_find(idr, id);
+
+	if (id < (unsigned long)idr->n)
+		idr->slots[id] = NULL;
+	return was;
+}
+
+void idr_destroy(struct idr *idr)
+{
+	free(idr->slots);
+	idr->slots = NULL;
+	idr->n = 0;
+}
+
+/* Trees: in order, not balanced. */
+
+void rb_insert_at(struct rb_node *n, struct rb_root *root,
+		  bool (*less)(struct rb_node *, const struct rb_node *))
+{
+	struct rb_node **at = &root->node, *parent = NULL;
+
+	while (*at) {
+		parent = *at;
+		at = less(n, parent) ? &parent->left : &parent->right;
+	}
+	*n = (struct rb_node){ .parent = parent };
+	*at = n;
+}
+
+static void replace(struct rb_node *n, struct rb_node *by, struct rb_root *root)
+{
+	if (!n->parent)
+		root->node = by;
+	else if (n->parent->left == n)
+		n->parent->left = by;
+	else
+		n->parent->right = by;
+	if (by)
+		by->parent = n->parent;
+}
+
+void rb_erase(struct rb_node *n, struct rb_root *root)
+{
+	struct rb_node *s;
+
+	if (!n->left) {
+		replace(n, n->right, root);
+	} else if (!n->right) {
+		replace(n, n->left, root);
+	} else {
+		for (s = n->right; s->left; s = s->left)
+			;
+		if (s->parent != n) {
+			replace(s, s->right, root);
+			s->right = n->right;
+			s->right->parent = s;
+		}
+		replace(n, s, root);
+		s->left = n->left;
+		s->left->parent = s;
+	}
+}
+
+struct rb_node *rb_first(const struct rb_root *root)
+{
+	struct rb_node *n = root->node;
+
+	while (n && n->left)
+		n = n->left;
+	return n;
+}
+
+struct rb_node *rb_next(const struct rb_node *n)
+{
+	struct rb_node *p;
+
+	if (n->right) {
+		for (p = n->right; p->left; p = p->left)
+			;
+		return p;
+	}
+	for (p = n->parent; p && n == p->right; p = p->parent)
+		n = p;
+	return p;
+}
+
+/* Numbers and strings */
+
+u32 get_random_u32(void)
+{
+	return sim_dice64();
+}
+
+u32 crc32c(u32 crc, const void *p, size_t n)
+{
+	const u8 *b = p;
+	int i;
+
+	while (n--) {
+		crc ^= *b++;
+		for (i = 0; i < 8; i++)
+			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
+	}
+	return crc;
+}
+
+/* Of the same use as Jenkins's, not of the same values. */
+u32 jhash(const void *key, u32 length, u32 initval)
+{
+	const u8 *b = key;
+	u64 h = initval + 0x9e3779b97f4a7c15ull;
+
+	while (length--)
+		h = (h ^ *b++) * 0x100000001b3ull;
+	return h ^ h >> 32;
+}
+
+u32 jhash2(const u32 *k, u32 n, u32 initval)
+{
+	return jhash(k, n * 4, initval);
+}
+
+u32 jhash_2words(u32 a, u32 b, u32 initval)
+{
+	u32 k[2] = { a, b };
+
+	return jhash(k, sizeof(k), initval);
+}
+
+ssize_t strscpy(char *dst, const char *src, size_t n)
+{
+	size_t len = strnlen(src, n);
+
+	if (!n)
+		return -E2BIG;
+	if (len == n) {
+		memcpy(dst, src, n - 1);
+		dst[n - 1] = 0;
+		return -E2BIG;
+	}
+	memcpy(dst, src, len + 1);
+	return len;
+}
+
+ssize_t strscpy_pad(char *dst, const char *src, size_t n)
+{
+	ssize_t len = strscpy(dst, src, n);
+
+	if (len >= 0)
+		memset(dst + len, 0, n - len);
+	return len;
+}
+
+char *skip_spaces(const char *s)
+{
+	while (isspace((unsigned char)*s))
+		s++;
+	return (char *)s;
+}
+
+bool mac_pton(const char *s, u8 *mac)
+{
+	unsigned int b[6];
+	int i;
+
+	if (strnlen(s, 17) < 17 ||
+	    sscanf(s, "%2x:%2x:%2x:%2x:%2x:%2x", &b[0], &b[1], &b[2], &b[3],
+		   &b[4], &b[5]) != 6)
+		return false;
+	for (i = 0; i < 6; i++)
+		mac[i] = b[i];
+	return true;
+}
+
+int scnprintf(char *buf, size_t n, const char *fmt, ...)
+{
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(buf, n, fmt, ap);
+	va_end(ap);
+	return len < (int)n ? len : n ? (int)n - 1 : 0;
+}
+
+/* Attributes use %pM, and numbers, and strings. */
+int sim_emit(char *buf, int at, const char *fmt, ...)
+{
+	const u8 *m;
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	if (!strncmp(fmt, "%pM", 3)) {
+		m = va_arg(ap, const u8 *);
+		len = snprintf(buf + at, PAGE_SIZE - at,
+			       "%02x:%02x:%02x:%02x:%02x:%02x\n", m[0], m[1],
+			       m[2], m[3], m[4], m[5]);
+	} else {
+		len = vsnprintf(buf + at, PAGE_SIZE - at, fmt, ap);
+	}
+	va_end(ap);
+	return len;
+}
+
+int sim_printk(const char *level, const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	line[strcspn(line, "\n")] = 0;
+	sim_log("<%s> %s", level, line);
+	/* The agent's ledger, when something made has not ended. */
+	if (strstr(line, "left over") || strstr(line, "leak"))
+		sim_fail("the agent says: %s", line);
+	return 0;
+}

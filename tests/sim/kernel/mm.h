@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Memory: allocation that can fail, pages, address spaces, what is pinned.
+ *
+ * A program's address is an address of this process, so that the kernel's
+ * address of a pinned page is the same one.  Pages that are shared with a
+ * program are of a file in memory, mapped where the program asked for it.
+ */
+#ifndef SIM_KERNEL_MM_H
+#define SIM_KERNEL_MM_H
+
+#include "sched.h"
+
+#define GFP_KERNEL		1u
+#define GFP_ATOMIC		2u
+#define GFP_NOWAIT		2u
+#define GFP_KERNEL_ACCOUNT	5u
+#define __GFP_ACCOUNT		4u
+#define __GFP_ZERO		8u
+#define __GFP_NOWARN		16u
+#define __GFP_HIGHMEM		0u
+
+bool sim_alloc_fails(void);
+void *sim_kmalloc(size_t n, gfp_t gfp);
+void kfree(const void *p);
+#define kmalloc(n, g)		sim_kmalloc(n, g)
+#define kzalloc(n, g)		sim_kmalloc(n, (g) | __GFP_ZERO)
+#define kcalloc(n, s, g)	sim_kmalloc((size_t)(n) * (s), (g) | __GFP_ZERO)
+#define kmalloc_array(n, s, g)	sim_kmalloc((size_t)(n) * (s), g)
+#define kvmalloc_array(n, s, g)	sim_kmalloc((size_t)(n) * (s), g)
+#define kvcalloc(n, s, g)	kcalloc(n, s, g)
+#define kvzalloc(n, g)		kzalloc(n, g)
+#define kvfree(p)		kfree(p)
+char *kstrdup(const char *s, gfp_t gfp);
+void *kmemdup(const void *p, size_t n, gfp_t gfp);
+
+/* Pages */
+
+#define PAGE_SHIFT		12
+#define PAGE_SIZE		4096ul
+#define PAGE_MASK		(~(PAGE_SIZE - 1))
+#define PAGE_ALIGN(x)		ALIGN(x, PAGE_SIZE)
+#define TASK_SIZE		0x7ffffffff000ul
+#define PAGE_KERNEL		0
+#define VM_MAP			4
+#define VM_USERMAP		8
+
+struct page {
+	void *addr;			/* kernel's address of its bytes */
+	int refs;
+	int pins;
+	bool user;			/* of a program, not of the arena */
+	struct page *next;
+};
+
+struct page *alloc_page(gfp_t gfp);
+void __free_page(struct page *p);
+void get_page(struct page *p);
+void put_page(struct page *p);
+unsigned long get_zeroed_page(gfp_t gfp);
+void free_page(unsigned long addr);
+struct page *virt_to_page(const void *addr);
+#define page_address(p)		((p)->addr)
+#define page_to_phys(p)		((phys_addr_t)(uintptr_t)(p)->addr)
+void *vmap(struct page **pages, unsigned int n, unsigned long flags, int prot);
+void vunmap(const void *addr);
+unsigned long totalram_pages(void);
+
+/* Address spaces */
+
+#define VM_READ			0x1ul
+#define VM_WRITE		0x2ul
+#define VM_SHARED		0x8ul
+#define VM_MAYWRITE		0x20ul
+#define VM_MAYSHARE		0x80ul
+#define VM_PFNMAP		0x400ul
+#define VM_IO			0x4000ul
+#define VM_DONTCOPY		0x20000ul
+#define VM_DONTEXPAND		0x40000ul
+#define VM_DONTDUMP		0x4000000ul
+#define VM_MIXEDMAP		0x10000000ul
+#define TMPFS_MAGIC		0x01021994
+#define HUGETLBFS_MAGIC		0x958458f6
+
+typedef unsigned long vm_flags_t;
+
+struct file;
+struct vm_area_struct;
+struct vm_operations_struct {
+	void (*open)(struct vm_area_struct *vma);
+	void (*close)(struct vm_area_struct *vma);
+	int (*mremap)(struct vm_area_struct *vma);
+	int (*may_split)(struct vm_area_struct *vma, unsigned long addr);
+};
+
+struct vm_area_struct {
+	struct list_head link;		/* of the mm */
+	struct mm_struct *vm_mm;
+	unsigned long vm_start, vm_end, vm_pgoff;
+	unsigned long vm_flags;
+	struct file *vm_file;
+	void *vm_private_data;
+	const struct vm_operations_struct *vm_ops;
+	struct page **pages;		/* mapped in it */
+	u32 npages;
+	/* Its pages come only when this says so: a fault that takes time. */
+	bool (*arrived)(void *arg);
+	void *arrived_arg;
+	struct list_head faulting;
+};
+
+struct mm_struct {
+	struct rw_semaphore mmap_lock;
+	atomic_t count;
+	struct list_head vmas;
+	long locked;			/* pages */
+	long locked_max;		/* RLIMIT_MEMLOCK, pages */
+	bool dead;			/* its mappings are gone */
+};
+
+struct mm_struct *sim_mm_new(void);
+#define mmgrab(m)		atomic_inc(&(m)->count)
+void mmdrop(struct mm_struct *m);
+#define mmap_read_lock_killable(m) down_read_killable(&(m)->mmap_lock)
+#define mmap_read_lock(m)	down_read(&(m)->mmap_lock)
+#define mmap_read_unlock(m)	up_read(&(m)->mmap_lock)
+struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long addr);
+#define userfaultfd_armed(v)	false
+int vm_insert_page(struct vm_area_struct *vma, unsigned long addr,
+		   struct page *page);
+int vm_map_pages(struct vm_area_struct *vma, struct page **pages,
+		 unsigned long n);
+int account_locked_vm(struct mm_struct *mm, unsigned long pages, bool inc);
+
+#define FOLL_WRITE		1u
+#define FOLL_LONGTERM		2u
+#define FOLL_NOFAULT		4u
+long pin_user_pages(unsigned long start, unsigned long n, unsigned int flags,
+		    struct page **pages, void *vmas);
+long get_user_pages_unlocked(unsigned long start, unsigned long n,
+			     struct page **pages, unsigned int flags);
+void unpin_user_pages(struct page **pages, unsigned long n);
+void unpin_user_pages_dirty_lock(struct page **pages, unsigned long n,
+				 bool dirty);
+unsigned long copy_from_user(void *to, const void *from, unsigned long n);
+unsigned long copy_to_user(void *to, const void *from, unsigned long n);
+#define u64_to_user_ptr(x)	((void *)(uintptr_t)(x))
+#define access_ok(p, n)		true
+#define get_user(x, p)		(copy_from_user(&(x), p, sizeof(x)) ? -EFAULT : 0)
+#define put_user(x, p)							\
+({									\
+	typeof(*(p)) _v = (x);						\
+	copy_to_user(p, &_v, sizeof(_v)) ? -EFAULT : 0;			\
+})
+
+struct mem_cgroup;
+#define get_mem_cgroup_from_mm(m)	((struct mem_cgroup *)(m))
+#define mem_cgroup_put(m)		((void)(m))
+#define set_active_memcg(m)		((void)(m), (struct mem_cgroup *)NULL)
+
+extern long sim_pins;			/* acquired and not released */
+
+/* Arrays by index */
+
+struct xarray {
+	spinlock_t xa_lock;
+	void **slots;
+	unsigned long n;		/* slots there are */
+	bool alloc1;
+};
+
+#define XA_FLAGS_ALLOC1		1
+#define XA_FLAGS_ALLOC		0
+struct xa_limit { u32 max, min; };
+#define XA_LIMIT(lo, hi)	((struct xa_limit){ .min = (lo), .max = (hi) })
+#define xa_init_flags(xa, f)						\
+do {									\
+	memset(xa, 0, sizeof(*(xa)));					\
+	spin_lock_init(&(xa)->xa_lock);					\
+} while (0)
+#define xa_lock(xa)		spin_lock(&(xa)->xa_lock)
+#define xa_unlock(xa)		spin_unlock(&(xa)->xa_lock)
+void *xa_load(struct xarray *xa, unsigned long index);
+void *xa_store(struct xarray *xa, unsigned long index, void *p, gfp_t gfp);
+void *xa_erase(struct xarray *xa, unsigned long index);
+int xa_alloc_cyclic(struct xarray *xa, u32 *index, void *p,
+		    struct xa_limit limit, u32 *next, gfp_t gfp);
+void xa_destroy(struct xarray *xa);
+int xa_err(void *p);
+void *sim_xa_next(struct xarray *xa, unsigned long *index);
+#define xa_for_each(xa, i, p)						\
+	for ((i) = 0; ((p) = sim_xa_next(xa, &(i))); (i)++)
+#define xa_mk_value(v)		((void *)((uintptr_t)(v) << 1 | 1))
+#define xa_to_value(p)		((unsigned long)(uintptr_t)(p) >> 1)
+bool sim_xa_empty(struct xarray *xa);
+#define xa_empty(xa)		sim_xa_empty(xa)
+
+struct idr {
+	void **slots;
+	int n;
+};
+
+#define DEFINE_IDR(n)		struct idr n
+int idr_alloc(struct idr *idr, void *p, int start, int end, gfp_t gfp);
+void *idr_find(struct idr *idr, unsigned long id);
+void *idr_remove(struct idr *idr, unsigned long id);
+void *idr_replace(struct idr *idr, void *p, unsigned long id);
+void idr_destroy(struct idr *idr);
+
+#endif

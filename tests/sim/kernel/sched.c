@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Tasks, preemption, bottom halves, store buffers, locks and their order. */
+#include "sched.h"
+#include "../engine.h"
+#include "model.h"
+
+/* Of contexts that are no program's: workers, softirqs. */
+static struct task_struct kernel_task;
+
+struct task_struct *sim_current(void)
+{
+	return sim_self && sim_self->task ? sim_self->task : &kernel_task;
+}
+
+void schedule(void)
+{
+	struct task_struct *t = current;
+
+	might_sleep();
+	sim_drain();
+	if (t->__state == TASK_RUNNING) {
+		sim_pass();
+		return;
+	}
+	if ((t->__state & TASK_INTERRUPTIBLE && t->pending) ||
+	    (t->__state & TASK_WAKEKILL && t->killed)) {
+		t->__state = TASK_RUNNING;
+		return;
+	}
+	sim_block(NULL);
+	t->__state = TASK_RUNNING;
+}
+
+int sim_wake_task(struct task_struct *t, unsigned int mode)
+{
+	if (!(t->__state & mode))
+		return 0;
+	t->__state = TASK_RUNNING;
+	sim_wake(t->ctx);
+	return 1;
+}
+
+int wake_up_process(struct task_struct *t)
+{
+	sim_drain();
+	sim_yield();
+	return sim_wake_task(t, TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE);
+}
+
+void might_sleep(void)
+{
+	struct sim_ctx *c = sim_self;
+
+	if (c && (c->pinned || c->bh_off || c->rcu))
+		sim_fail("%s sleeps in atomic context: preemption off %d, BH off %d, RCU %d",
+			 c->name, c->pinned, c->bh_off, c->rcu);
+	sim_yield();
+}
+
+/* Preemption */
+
+void sim_pin(void);
+void sim_unpin(void);
+
+/* An RCU reader is also what cannot be preempted. */
+static void reader_begins(struct sim_ctx *c)
+{
+	if (!c->pinned && !c->rcu)
+		c->rcu_since = sim_rcu_now();
+}
+
+void preempt_disable(void)
+{
+	struct sim_ctx *c = sim_self;
+
+	if (!c)
+		return;
+	if (!c->pinned) {
+		sim_pin();
+		reader_begins(c);
+	}
+	c->pinned++;
+}
+
+void preempt_enable(void)
+{
+	struct sim_ctx *c = sim_self;
+
+	if (!c)
+		return;
+	if (c->pinned <= 0)
+		sim_fail("preempt_enable() without preempt_disable()");
+	if (!--c->pinned) {
+		sim_unpin();
+		if (!c->rcu)
+			sim_rcu_quiet();
+	}
+	sim_yield();
+}
+
+void local_bh_disable(void)
+{
+	preempt_disable();
+	if (sim_self)
+		sim_self->bh_off++;
+}
+
+void local_bh_enable(void)
+{
+	if (sim_self && --sim_self->bh_off < 0)
+		sim_fail("local_bh_enable() without local_bh_disable()");
+	preempt_enable();
+}
+
+void rcu_read_lock(void)
+{
+	if (!sim_self)
+		return;
+	reader_begins(sim_self);
+	sim_self->rcu++;
+	sim_yield();
+}
+
+void rcu_read_unlock(void)
+{
+	if (!sim_self)
+		return;
+	if (--sim_self->rcu < 0)
+		sim_fail("rcu_read_unlock() without rcu_read_lock()");
+	if (!sim_self->rcu && !sim_self->pinned)
+		sim_rcu_quiet();
+	sim_yield();
+}
+
+bool rcu_read_lock_held(void)
+{
+	return !sim_self || sim_self->rcu;
+}
+
+void sim_rcu_check(void)
+{
+	if (!rcu_read_lock_held())
+		sim_fail("RCU pointer read by %s outside of a read side",
+			 sim_self->name);
+}
+
+int sim_cpu(void)
+{
+	return sim_self && sim_self->cpu >= 0 ? sim_self->cpu : 0;
+}
+
+int sim_this_cpu(void)
+{
+	if (sim_self && !sim_self->pinned)
+		sim_fail("%s uses a per-CPU variable with preemption on",
+			 sim_self->name);
+	return sim_cpu();
+}
+
+bool sim_in_softirq(void)
+{
+	return sim_self && sim_self->softirq;
+}
+
+/* Store buffers: as a processor of x86 has them, but longer. */
+
+static void write_out(struct sim_store *s)
+{
+	memcpy((void *)s->p, &s->v, s->size);
+}
+
+void sim_drain(void)
+{
+	struct sim_ctx *c = sim_self;
+	int i;
+
+	if (!c)
+		return;
+	for (i = 0; i < c->nstores; i++)
+		write_out(&c->stores[i]);
+	c->nstores = 0;
+}
+
+void sim_buffer(volatile void *p, u64 v, unsigned int size)
+{
+	struct sim_ctx *c = sim_self;
+	struct sim_store s = { p, v, size };
+
+	if (!c || size > sizeof(v)) {
+		write_out(&s);
+		return;
+	}
+	if (c->nstores == SIM_STORES) {
+		write_out(&c->stores[0]);
+		memmove(c->stores, c->stores + 1,
+			(SIM_STORES - 1) * sizeof(*c->stores));
+		c->nstores--;
+	}
+	c->stores[c->nstores++] = s;
+}
+
+/* What this context has stored last; or the whole buffer, where it overlaps. */
+bool sim_forward(const volatile void *p, void *v, unsigned int size)
+{
+	struct sim_ctx *c = sim_self;
+	const char *at = (const char *)p;
+	struct sim_store *s;
+	int i;
+
+	for (i = c ? c->nstores : 0; i--;) {
+		s = &c->stores[i];
+		if (s->p == p && s->size == size) {
+			memcpy(v, &s->v, size);
+			return true;
+		}
+		if (at < (const char *)s->p + s->size &&
+		    (const char *)s->p < at + size) {
+			sim_drain();
+			return false;
+		}
+	}
+	return false;
+}
+
+/* A plain access, told by the compiler's instrumentation. */
+bool sim_on_stack(const void *p);
+
+static inline void plain(const void *p)
+{
+	char c;
+
+	if (!sim_self || sim_on_stack(p))
+		return;
+	if (sim_self->nstores)
+		sim_forward(p, &c, 1);
+	sim_yield();
+}
+
+#define SIM_PLAIN(n) \
+	void __sanitizer_cov_load##n(const void *p); \
+	void __sanitizer_cov_store##n(const void *p); \
+	void __sanitizer_cov_load##n(const void *p) { plain(p); } \
+	void __sanitizer_cov_store##n(const void *p) { plain(p); }
+/* clang adds the others only together with this one. */
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void)
+{
+}
+
+SIM_PLAIN(1)
+SIM_PLAIN(2)
+SIM_PLAIN(4)
+SIM_PLAIN(8)
+SIM_PLAIN(16)
+
+/*
+ * Locks.  Classes are ordered by what was ever taken under what in this run;
+ * a class that is taken in softirqs must not be taken with them on.
+ */
+
+#define CLASSES_MAX	96
+
+static struct lock_class {
+	struct lock_class_key *key;
+	int subclass;
+	const char *name;
+	bool in_softirq, bh_on;
+	bool after[CLASSES_MAX];	/* taken while this one was held */
+} classes[CLASSES_MAX];
+static int nclasses;
+
+void sim_locks_reset(void)
+{
+	memset(classes, 0, sizeof(classes));
+	nclasses = 0;
+}
+
+static int class_of(const struct sim_lock *l, int subclass)
+{
+	int i;
+
+	for (i = 0; i < nclasses; i++)
+		if (classes[i].key == l->dep_map.key &&
+		    classes[i].subclass == subclass)
+			return i;
+	if (nclasses == CLASSES_MAX)
+		sim_fail("more than %d classes of locks", CLASSES_MAX);
+	classes[nclasses].key = l->dep_map.key;
+	classes[nclasses].subclass = subclass;
+	classes[nclasses].name = l->dep_map.name;
+	return nclasses++;
+}
+
+static bool reaches(int from, int to, bool *seen)
+{
+	int i;
+
+	if (from == to)
+		return true;
+	seen[from] = true;
+	for (i = 0; i < nclasses; i++)
+		if (classes[from].after[i] && !seen[i] && reaches(i, to, seen))
+			return true;
+	return false;
+}
+
+/* held[] has the lock, its subclass in the two lowest bits. */
+#define HELD_LOCK(h)	((struct sim_lock *)((uintptr_t)(h) & ~3ul))
+#define HELD_SUB(h)	((int)((uintptr_t)(h) & 3))
+
+static void check_order(struct sim_lock *l, int subclass)
+{
+	bool seen[CLASSES_MAX] = { false };
+	struct sim_ctx *c = sim_self;
+	int mine = class_of(l, subclass), i, other;
+
+	if (!l->dep_map.key)
+		sim_fail("a lock that is not initialised");
+	classes[mine].in_softirq |= c->softirq;
+	classes[mine].bh_on |= !c->softirq && !c->bh_off;
+	if (classes[mine].in_softirq && classes[mine].bh_on)
+		sim_fail("lock %s is taken in softirqs, and by %s with softirqs on",
+			 classes[mine].name, c->name);
+	for (i = 0; i < c->nheld; i++) {
+		if (HELD_LOCK(c->held[i]) == l)
+			sim_fail("%s takes %s twice", c->name, l->dep_map.name);
+		other = class_of(HELD_LOCK(c->held[i]), HELD_SUB(c->held[i]));
+		if (classes[other].after[mine])
+			continue;
+		memset(seen, 0, sizeof(seen));
+		if (reaches(mine, other, seen))
+			sim_fail("lock order: %s takes %s/%d while it holds %s/%d, elsewhere it is the reverse",
+				 c->name, l->dep_map.name, subclass,
+				 classes[other].name, classes[other].subclass);
+		classes[other].after[mine] = true;
+	}
+}
+
+void sim_lock_init(struct sim_lock *l, struct lock_class_key *key,
+		   const char *name)
+{
+	*l = (struct sim_lock){ .dep_map = { key, name } };
+	INIT_LIST_HEAD(&l->waiters);
+}
+
+static void taken(struct sim_lock *l, int subclass)
+{
+	struct sim_ctx *c = sim_self;
+
+	l->owner = c;
+	if (c->nheld == SIM_HELD)
+		sim_fail("%s holds too many locks", c->name);
+	c->held[c->nheld++] = (void *)((uintptr_t)l | subclass);
+}
+
+/* 0, or -EINTR where @killable. */
+static int take(struct sim_lock *l, bool sleeps, bool killable, int subclass)
+{
+	struct sim_ctx *c = sim_self;
+
+	if (!c)
+		return 0;
+	if (sleeps)
+		might_sleep();
+	sim_drain();
+	check_order(l, subclass);
+	sim_yield();
+	while (l->owner) {
+		if (killable && current->killed)
+			return -EINTR;
+		sim_block(&l->waiters);
+	}
+	taken(l, subclass);
+	sim_yield();
+	return 0;
+}
+
+void sim_lock(struct sim_lock *l, bool sleeps, int subclass)
+{
+	take(l, sleeps, false, subclass);
+}
+
+int sim_lock_killable(struct sim_lock *l)
+{
+	return take(l, true, true, 0);
+}
+
+bool sim_trylock(struct sim_lock *l)
+{
+	if (!sim_self)
+		return true;
+	sim_drain();
+	sim_yield();
+	if (l->owner)
+		return false;
+	taken(l, 0);
+	return true;
+}
+
+void sim_unlock(struct sim_lock *l)
+{
+	struct sim_ctx *c = sim_self;
+	int i;
+
+	if (!c)
+		return;
+	sim_yield();
+	sim_drain();
+	if (l->owner != c)
+		sim_fail("%s unlocks %s, which it does not hold", c->name,
+			 l->dep_map.name);
+	for (i = c->nheld; i--;)
+		if (HELD_LOCK(c->held[i]) == l)
+			break;
+	memmove(&c->held[i], &c->held[i + 1],
+		(c->nheld - i - 1) * sizeof(c->held[0]));
+	c->nheld--;
+	l->owner = NULL;
+	/* All of them look again: which is first is the schedule's choice. */
+	sim_wake_list(&l->waiters);
+	sim_yield();
+}
+
+bool sim_lock_mine(const struct sim_lock *l)
+{
+	return !sim_self || l->owner == sim_self;
+}
+
+/* Per-CPU memory */
+
+#define PERCPU_MAX	256
+
+static struct {
+	char *base;
+	size_t stride;
+} percpu[PERCPU_MAX];
+static int npercpu;
+
+void *sim_alloc_percpu(size_t size)
+{
+	char *p = sim_kmalloc(size * SIM_CPUS, GFP_KERNEL | __GFP_ZERO);
+	int i;
+
+	if (!p)
+		return NULL;
+	for (i = 0; i < npercpu && percpu[i].base; i++)
+		;
+	if (i == PERCPU_MAX)
+		sim_fail("too many per-CPU areas");
+	if (i == npercpu)
+		npercpu++;
+	percpu[i].base = p;
+	percpu[i].stride = size;
+	return p;
+}
+
+void free_percpu(void *p)
+{
+	int i;
+
+	for (i = 0; p && i < npercpu; i++)
+		if (percpu[i].base == p)
+			percpu[i].base = NULL;
+	kfree(p);
+}
+
+/* Of a member of the first CPU's area, this CPU's. */
+void *sim_this_address(void *p)
+{
+	static int last;
+	int i = last, n;
+
+	for (n = 0; n <= npercpu; n++, i = n - 1)
+		if (i < npercpu && percpu[i].base &&
+		    (uintptr_t)p - (uintptr_t)percpu[i].base <
+		    percpu[i].stride) {
+			last = i;
+			return (char *)p + percpu[i].stride * sim_this_cpu();
+		}
+	sim_fail("no per-CPU variable");
+}

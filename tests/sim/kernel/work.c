@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Workqueues, with a few workers for all of them. */
+#include "sched.h"
+#include "../engine.h"
+#include "model.h"
+
+#define WORKERS	3
+
+struct workqueue_struct {
+	const char *name;
+	u32 count;			/* works queued or running */
+};
+
+static LIST_HEAD(queued);
+static LIST_HEAD(idle);
+static LIST_HEAD(flushers);
+/* Beside the works, which may be freed by their own function. */
+static struct work_struct *running[WORKERS];
+static bool ending;
+
+static void worker_loop(void *arg)
+{
+	struct work_struct **mine = arg;
+	struct workqueue_struct *wq;
+	struct work_struct *w;
+
+	sim_self->daemon = true;
+	for (;;) {
+		while (list_empty(&queued)) {
+			if (ending)
+				return;
+			sim_block(&idle);
+		}
+		w = list_first_entry(&queued, struct work_struct, entry);
+		list_del_init(&w->entry);
+		wq = w->wq;
+		w->pending = false;
+		*mine = w;
+		sim_yield();
+		w->func(w);
+		*mine = NULL;
+		if (sim_self->rcu || sim_self->pinned || sim_self->nheld)
+			sim_fail("a work ends with locks held");
+		wq->count--;
+		sim_wake_list(&flushers);
+	}
+}
+
+static bool is_running(const struct work_struct *w)
+{
+	int i;
+
+	for (i = 0; i < WORKERS; i++)
+		if (running[i] == w)
+			return true;
+	return false;
+}
+
+struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
+					 int max, ...)
+{
+	struct workqueue_struct *wq = sim_kmalloc(sizeof(*wq),
+						  GFP_KERNEL | __GFP_ZERO);
+
+	if (wq)
+		wq->name = name;
+	return wq;
+}
+
+void destroy_workqueue(struct workqueue_struct *wq)
+{
+	while (wq->count)
+		sim_block(&flushers);
+	kfree(wq);
+}
+
+static void enqueue(struct workqueue_struct *wq, struct work_struct *w)
+{
+	w->wq = wq;
+	wq->count++;
+	list_add_tail(&w->entry, &queued);
+	if (!list_empty(&idle))
+		sim_wake(list_first_entry(&idle, struct sim_ctx, wait));
+}
+
+bool queue_work(struct workqueue_struct *wq, struct work_struct *w)
+{
+	sim_drain();
+	sim_yield();
+	if (w->pending)
+		return false;
+	w->pending = true;
+	enqueue(wq, w);
+	sim_yield();
+	return true;
+}
+
+static void rcu_work_ready(struct rcu_head *head)
+{
+	struct rcu_work *w = container_of(head, struct rcu_work, rcu);
+
+	w->wq->count--;
+	enqueue(w->wq, &w->work);
+}
+
+bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *w)
+{
+	sim_drain();
+	sim_yield();
+	if (w->work.pending)
+		return false;
+	w->work.pending = true;
+	w->wq = wq;
+	/* destroy_workqueue() without rcu_barrier() is the caller's fault. */
+	wq->count++;
+	call_rcu(&w->rcu, rcu_work_ready);
+	return true;
+}
+
+bool flush_work(struct work_struct *w)
+{
+	bool waited = false;
+
+	might_sleep();
+	while (w->pending || is_running(w)) {
+		waited = true;
+		sim_block(&flushers);
+	}
+	return waited;
+}
+
+bool cancel_work_sync(struct work_struct *w)
+{
+	bool was = w->pending && !list_empty(&w->entry);
+
+	might_sleep();
+	if (was) {
+		list_del_init(&w->entry);
+		w->pending = false;
+		w->wq->count--;
+	}
+	flush_work(w);
+	return was;
+}
+
+void sim_work_reset(void)
+{
+	INIT_LIST_HEAD(&queued);
+	INIT_LIST_HEAD(&idle);
+	INIT_LIST_HEAD(&flushers);
+	memset(running, 0, sizeof(running));
+	ending = false;
+}
+
+void sim_work_begin(void)
+{
+	int i;
+
+	for (i = 0; i < WORKERS; i++)
+		sim_spawn("worker", worker_loop, &running[i]);
+}
+
+void sim_work_end(void)
+{
+	ending = true;
+	sim_wake_list(&idle);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What programs in scenarios do: VIs, work queues, connections, by the ABI of
+ * include/uapi/via.h.  All of it runs in threads of processes (sim_thread()).
+ * Descriptors lie in memory of the NIC handle that is registered as a whole.
+ */
+#ifndef SIM_PROG_H
+#define SIM_PROG_H
+
+#include "host.h"
+
+#define PROG_DESCS	64		/* of each queue of a VI */
+
+struct prog_nic {
+	struct file *file;		/* or ERR_PTR() */
+	struct via_ctl *ctl;
+	char *mem;			/* registered; prog_buffer() */
+	size_t bytes, used;
+	u32 handle;
+	struct via_hello hello;
+};
+
+/* A descriptor as libvipl hands it to the kernel, and a queue's own words. */
+struct prog_queue {
+	struct via_queue_user *user;
+	struct via_queue_kern *kern;
+	struct via_slot *slots;
+	struct via_completion *comp;
+	u32 tail, collected;
+};
+
+struct prog_vi {
+	struct prog_nic *nic;
+	u32 id;
+	struct via_vi_shared *shared;
+	struct prog_queue q[2];		/* send, receive */
+	u64 sent, received;		/* messages: prog_send(), prog_recv() */
+};
+
+struct prog_done {
+	u32 status, length, immediate;
+	void *desc;
+};
+
+/* 0, or what the kernel said first: -errno or VIA_R_*. */
+int prog_open(struct prog_nic *n, const char *node, size_t bytes);
+void prog_close(struct prog_nic *n);	/* munmap and close: all of it ends */
+/* Room in the registered memory; cleared. */
+void *prog_buffer(struct prog_nic *n, size_t bytes);
+int prog_register(struct prog_nic *n, void *p, size_t bytes, u32 rights,
+		  u32 *handle);
+int prog_deregister(struct prog_nic *n, void *p, u32 handle);
+
+int prog_vi(struct prog_vi *v, struct prog_nic *n, u32 level, u32 send_cq,
+	    u32 recv_cq);
+int prog_vi_rights(struct prog_vi *v, struct prog_nic *n, u32 level,
+		   u32 send_cq, u32 recv_cq, u32 rights);
+int prog_vi_destroy(struct prog_vi *v);	/* unmaps when it succeeds */
+u32 prog_state(struct prog_vi *v);
+
+/* Posts; the trap is made as libvipl makes it. */
+void prog_post_send(struct prog_vi *v, const void *p, u32 n);
+void prog_post_write(struct prog_vi *v, const void *p, u32 n, u64 raddr,
+		     u32 rhandle);
+void prog_post_read(struct prog_vi *v, void *p, u32 n, u64 raddr, u32 rhandle);
+void prog_post_recv(struct prog_vi *v, void *p, u32 n);
+/* Any control, any segment. */
+void prog_post(struct prog_vi *v, bool recv, u16 control, const void *p, u32 n,
+	       u32 handle, u64 raddr, u32 rhandle);
+
+/* 1: one was taken, 0: none. */
+int prog_done(struct prog_vi *v, bool recv, struct prog_done *d);
+/* 0, VIA_R_TIMEOUT, or -errno; @ns may be VIA_FOREVER. */
+int prog_wait(struct prog_vi *v, bool recv, u64 ns, struct prog_done *d);
+
+/* Messages with their number and length in them, checked on arrival. */
+void prog_fill(void *p, u32 n, u64 stream, u64 number);
+bool prog_filled(const void *p, u32 n, u64 stream, u64 number);
+
+/* A completion queue. */
+struct prog_cq {
+	struct prog_nic *nic;
+	u32 id, entries, head;
+	struct via_cq_shared *shared;
+	struct via_cq_entry *slots;
+};
+
+int prog_cq(struct prog_cq *c, struct prog_nic *n, u32 entries);
+int prog_cq_destroy(struct prog_cq *c);
+int prog_cq_done(struct prog_cq *c, u32 *vi, bool *recv);
+int prog_cq_wait(struct prog_cq *c, u64 ns, u32 *vi, bool *recv);
+
+/* Connections.  Results: 0, VIA_R_* or -errno. */
+void prog_addr(struct via_net_addr *a, const void *host, const char *disc);
+int prog_request(struct prog_vi *v, const void *host, const char *disc,
+		 u64 ns);
+int prog_peer(struct prog_vi *v, const void *host, const char *disc, u64 ns);
+/* Halves of them: start, then the verdict. */
+int prog_request_start(struct prog_vi *v, const void *host, const char *disc,
+		       u64 ns, bool peer);
+int prog_result(struct prog_vi *v, u32 flags);
+/* The id of a request that came. */
+int prog_conn_wait(struct prog_nic *n, const char *disc, u64 ns, u32 *conn);
+int prog_accept_start(struct prog_vi *v, u32 conn);
+int prog_reject(struct prog_nic *n, u32 conn);
+/* Wait, accept, verdict. */
+int prog_accept(struct prog_vi *v, const char *disc, u64 ns);
+int prog_disconnect(struct prog_vi *v);
+
+/* The next event; -EAGAIN: none. */
+int prog_event(struct prog_nic *n, struct via_event *ev);
+
+#define MS		1000000ull
+#define SEC		1000000000ull
+
+#endif
