@@ -61,7 +61,6 @@ all: modules user
 -include tests/frames/Makefile.inc
 -include tests/sim/Makefile.inc
 -include tests/bench/Makefile.inc
--include tests/sim/Makefile.inc
 
 .PHONY: lib tools tests user
 lib: $(LIB_TARGETS)
