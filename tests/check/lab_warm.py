@@ -25,7 +25,7 @@ class Commands:
         """What a command prints; its status and a part of that are known."""
         begin = time.monotonic()
         done = subprocess.run([LAB, *words], env=self.environ, text=True,
-                              stdin=subprocess.DEVNULL, timeout=300,
+                              stdin=subprocess.DEVNULL, timeout=1200,
                               stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
         self.check.write(f"$ lab {' '.join(words)}\n{done.stdout}"
@@ -87,7 +87,7 @@ def reloading(lab):
     finally:
         # The command in the guest ends with the one that asked for it.
         job.terminate()
-        job.wait(30)
+        job.wait(300)
         job.stdout.close()
     lab("exec", "2", "--", "cat", WORD, says="Y\n")
     lab("exec", "2", "--", "until [ -z \"$(pgrep -x sleep)\" ]; do "

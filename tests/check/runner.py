@@ -126,7 +126,7 @@ class Check:
     def build(self, command):
         """By make, into the step's log; once, however often it is asked."""
         if tuple(command) not in self.built:
-            self.host(["make", "-s", *command], 900)
+            self.host(["make", "-s", *command], 3600)
             self.built.add(tuple(command))
 
     def build_user(self):

@@ -50,9 +50,9 @@ def units():
             for compiler, packages in (("", []), ("clang", ["clang"])):
                 path = f"build/unit/{name}{'-' * bool(compiler)}{compiler}"
                 yield Test(f"unit {name}{', ' * bool(compiler)}{compiler}",
-                           [path], 2, [path], packages)
+                           [path], 10, [path], packages)
         elif os.access(os.path.join(folder, "run"), os.X_OK):
-            yield Test(f"unit {name}", [f"tests/unit/{name}/run"], 3, [],
+            yield Test(f"unit {name}", [f"tests/unit/{name}/run"], 20, [],
                        UNIT_PACKAGES.get(name, []))
 
 

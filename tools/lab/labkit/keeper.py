@@ -136,7 +136,7 @@ class Keeper:
             try:
                 node.health()
                 up = node.run("cut -d' ' -f1 /proc/uptime; ls /sys/class/via "
-                              "2>/dev/null | tr '\\n' ' '", 5).out.split()
+                              "2>/dev/null | tr '\\n' ' '", 30).out.split()
                 text = f"up {float(up[0]):.0f} s, VI NICs: " + \
                     (" ".join(up[1:]) or "none")
             except LabError as why:
