@@ -46,7 +46,7 @@ class Resolver:
         if text.startswith("/"):
             return self.absolute_wrong(text)
         if text.startswith("build/"):
-            lost = [w for w in re.split(r"[/.]", text) if w and
+            lost = [w for w in re.split(r"[/.-]", text) if w and
                     w not in self.there.words and
                     not os.path.exists(self.there.path(text))]
             return f"nothing makes {text}" if lost else None
