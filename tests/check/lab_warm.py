@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A lab that stays up, through its commands: up, exec, reload, status, down."""
+"""A lab that stays up, by its commands: up, exec, reload, status, down."""
 
 import os
 import subprocess

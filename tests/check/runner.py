@@ -214,7 +214,8 @@ class Check:
         junit.write(os.path.join(LOGS, "junit.xml"), os.path.basename(LOGS),
                     self.outcomes)
         skipped = f", {self.skipped} skipped" if self.skipped else ""
-        print(f"{len(self.outcomes)} steps in "
+        count = len(self.outcomes)
+        print(f"{count} step{'s' * (count != 1)} in "
               f"{seconds / 60:.1f} minutes{skipped}, "
               f"logs in {LOGS}")
         print(f"{self.passed} passed, {self.failed} failed", flush=True)
