@@ -26,6 +26,7 @@ PACKAGES = {
 }
 # Without these there is no test at all.
 ALWAYS = ("make", "gcc", "libc6-dev", "libcunit1-dev")
+SIM_SECONDS = 2
 UNIT_PACKAGES = {"header": ["gcc-multilib"], "suite": ["libcunit1-dev"]}
 
 
@@ -56,6 +57,20 @@ def units():
                        UNIT_PACKAGES.get(name, []))
 
 
+def sims():
+    """Scenarios of tests/sim, as their sources name them: each so many
+    seeds as it asks for, within some seconds."""
+    for path in sorted(glob.glob(os.path.join(ROOT, "tests/sim/s_*.c"))):
+        with open(path) as file:
+            text = file.read()
+        for name in re.findall(r'^SIM_SCENARIO\(\w+,[^;]*?\.name = "([^"]+)"',
+                               text, re.M):
+            yield Test(f"sim {name}", [
+                "build/viasim", f"--seconds={SIM_SECONDS}",
+                f"--out=build/sim/failed-{name}", name], 10,
+                ["build/viasim"], ["clang"])
+
+
 def line(text, where):
     """A Test from a line of a tests.list."""
     parts = [part.strip() for part in text.split("|", 3)]
@@ -73,7 +88,7 @@ def line(text, where):
 
 def tests():
     """All of them, in order."""
-    found = list(units())
+    found = [*units(), *sims()]
     for path in sorted(glob.glob(os.path.join(ROOT, "tests/*/tests.list"))):
         with open(path) as file:
             for number, text in enumerate(file, 1):
