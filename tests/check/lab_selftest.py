@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 
+import lab_warm
 from labkit import patience, running
 from labkit.base import BUILD, ROOT, LabError, ensure_tools
 from runner import StepFailed
@@ -651,14 +652,19 @@ def boot_limit_is_told():
            patience.VARIABLE in said, said)
 
 
+def built(function):
+    """With the switch and the agent as they are today."""
+    ensure_tools()
+    function()
+
+
 def run(check):
     """All of it, as steps of a Check."""
     from runner import Session
-    ensure_tools()
-    for function in SWITCH_STEPS:
-        check.step(f"lab: {function.__name__.replace('_', ' ')}", function)
-    for function in (native_by_command, boot_limit_is_told):
-        check.step(f"lab: {function.__name__.replace('_', ' ')}", function)
+    for function in (*SWITCH_STEPS, native_by_command, boot_limit_is_told):
+        check.step(f"lab: {function.__name__.replace('_', ' ')}", built,
+                   function)
+    check.step("lab: up, reload, down", lab_warm.run, check)
     session = Session(check, "lab guests", modules=False, nodes=2,
                       nics=["e1000", "tulip"])
     try:

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """What is tested: on this machine, and in guests (each takes a Session)."""
 
-import glob
 import os
 import re
 import shlex
 
 from again import again
 from balance import unpinned
-from labkit import kernels
 from labkit.base import BUILD, ROOT
 from runner import Skipped, StepFailed
 
@@ -25,44 +23,16 @@ LONG = 3600  # seconds, for what takes a minute or two
 
 
 def build_user(check):
-    check.host(["make", "-s", "-j2", "user"], LONG)
+    check.build_user()
 
 
 def build_modules(check, name):
-    check.host(["make", "-s", "modules",
-                f"KDIR={kernels.kernel(name).kdir}"], LONG)
-
-
-def unit_programs():
-    """Programs and scripts of tests/unit; the exit status is the verdict."""
-    programs = [p for p in sorted(glob.glob(os.path.join(BUILD, "unit/*")))
-                if os.access(p, os.X_OK) and os.path.isfile(p)]
-    return programs + sorted(glob.glob(os.path.join(ROOT, "tests/unit/*/run")))
-
-
-def units(check):
-    programs = unit_programs()
-    if not programs:
-        raise StepFailed("there are no unit tests in build/unit")
-    failed = []
-    for path in programs:
-        try:
-            check.host([path], LONG)
-        except StepFailed as why:
-            failed.append(f"{os.path.relpath(path, ROOT)}: {why}")
-    if failed:
-        raise StepFailed(f"{len(failed)} of {len(programs)} failed: "
-                         f"{failed[0]}")
+    check.build_modules(name)
 
 
 def fuzz(check, runs):
     """libFuzzer on the parser of frames; the seed is in the log."""
     check.host(["make", "-s", "fuzz", f"FUZZ_RUNS={runs}"], LONG)
-
-
-def said(check, *words):
-    """Whether there is what documents name; or whether that is noticed."""
-    check.host([os.path.join(ROOT, "tests/said/said.py"), *words], LONG)
 
 
 SANITIZERS = {

@@ -41,8 +41,13 @@ def prefer(pid):
 @contextlib.contextmanager
 def locked(name, why):
     """Hold the cache's lock `name`, so two runs do not build one thing."""
-    os.makedirs(CACHE, exist_ok=True)
-    with open(os.path.join(CACHE, f"lock-{name}"), "w") as file:
+    try:
+        os.makedirs(CACHE, exist_ok=True)
+        lock = open(os.path.join(CACHE, f"lock-{name}"), "w")
+    except OSError as error:
+        raise LabError(f"kernels are kept in {CACHE}: {error.strerror}; "
+                       "MVIA_CACHE names another folder")
+    with lock as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
