@@ -17,7 +17,7 @@ GUEST = [m for m in MUTANTS if m.guest]
 
 # What make check plants, in the simulator: in a wake-up, in the order of an
 # unregistration, in what is sent again.
-QUICK_SIM = ("wakeup-queue", "stats-beside-end", "wire-acks")
+QUICK_SIM = ("wakeup-queue", "stats-beside-end", "wire-lost-completion")
 
 
 def named(names):
