@@ -289,10 +289,6 @@ struct file *sim_open(const char *node)
 	minor = sim_minor_of(node);
 	if (minor < 0 || !ops)
 		return at_once(-ENOENT);
-	for (i = 0; i < FILES_MAX && p->files[i]; i++)
-		;
-	if (i == FILES_MAX)
-		return at_once(-EMFILE);
 	f = calloc(1, sizeof(*f));
 	f->f_inode = calloc(1, sizeof(*f->f_inode));
 	f->f_inode->minor = minor;
@@ -304,6 +300,11 @@ struct file *sim_open(const char *node)
 		free(f);
 		return at_once(ret);
 	}
+	/* Only now: other threads of the process open files, too. */
+	for (i = 0; i < FILES_MAX && p->files[i]; i++)
+		;
+	if (i == FILES_MAX)
+		sim_fail("%s has too many files open", p->name);
 	p->files[i] = f;
 	leave();
 	return f;
