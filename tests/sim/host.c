@@ -58,7 +58,9 @@ static void unmap(struct vm_area_struct *v)
 	u32 i;
 
 	list_del(&v->link);
-	munmap((void *)v->vm_start, v->vm_end - v->vm_start);
+	/* Memory that comes late may still be pinned: sim_hosts_end(). */
+	if (!v->arrived)
+		munmap((void *)v->vm_start, v->vm_end - v->vm_start);
 	if (v->vm_ops && v->vm_ops->close)
 		v->vm_ops->close(v);
 	for (i = 0; i < v->npages; i++)
@@ -471,6 +473,41 @@ void *sim_memory(size_t bytes)
 	m->next = memories;
 	memories = m;
 	return m->p;
+}
+
+/* A private mapping of a file whose server takes its time. */
+void *sim_memory_late(size_t bytes, bool (*arrived)(void *arg), void *arg)
+{
+	static struct super_block sb;
+	static struct inode inode = { .i_sb = &sb };
+	static struct file file = { .f_inode = &inode, .count = { 1 << 30 } };
+	struct vm_area_struct *v = calloc(1, sizeof(*v));
+	struct mm_struct *mm = current->mm;
+	void *p = sim_memory(bytes);
+
+	if (!v)
+		abort();
+	v->vm_mm = mm;
+	v->vm_start = (unsigned long)p;
+	v->vm_end = v->vm_start + PAGE_ALIGN(bytes);
+	v->vm_flags = VM_READ | VM_WRITE | VM_MAYWRITE;
+	v->vm_file = &file;
+	v->arrived = arrived;
+	v->arrived_arg = arg;
+	INIT_LIST_HEAD(&v->faulting);
+	atomic_inc(&file.count);
+	enter();
+	down_write(&mm->mmap_lock);
+	list_add_tail(&v->link, &mm->vmas);
+	up_write(&mm->mmap_lock);
+	leave();
+	return p;
+}
+
+void sim_memory_arrived(struct sim_proc *p)
+{
+	if (!p->ended && !p->mm->dead)
+		wake_fault(p->mm);
 }
 
 void sim_hosts_end(void)

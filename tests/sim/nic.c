@@ -24,6 +24,8 @@ struct sim_nic {
 	spinlock_t tx_lock;
 	bool cut, stopped;
 	bool listening;
+	bool polled;			/* no softirq for frames that come */
+	bool receiving;			/* one at a time, as under NAPI */
 	struct list_head rx;		/* frames */
 	struct sim_softirq softirq;
 	u64 busy_until;			/* of the port's way out */
@@ -63,12 +65,12 @@ static void receive(struct sim_nic *nic, struct frame *fr)
 	rcu_read_unlock();
 }
 
-static void rx_softirq(struct sim_softirq *s)
+static void take_frames(struct sim_nic *nic)
 {
-	struct sim_nic *nic = container_of(s, struct sim_nic, softirq);
 	struct frame *f;
 	u32 n;
 
+	nic->receiving = true;
 	/* The frame belongs to the NIC as long as its handler is known. */
 	rcu_read_lock();
 	for (n = 0; n < RX_BATCH && nic->listening && !list_empty(&nic->rx);
@@ -79,8 +81,64 @@ static void rx_softirq(struct sim_softirq *s)
 		free(f);
 	}
 	rcu_read_unlock();
-	if (nic->listening && !list_empty(&nic->rx))
+	nic->receiving = false;
+}
+
+static void rx_softirq(struct sim_softirq *s);
+
+static void rx_raise(struct sim_nic *nic)
+{
+	if (nic->listening && !nic->polled && !nic->receiving &&
+	    !list_empty(&nic->rx))
 		sim_raise(&nic->softirq, rx_softirq);
+}
+
+static void rx_softirq(struct sim_softirq *s)
+{
+	struct sim_nic *nic = container_of(s, struct sim_nic, softirq);
+
+	if (nic->receiving)
+		return;
+	take_frames(nic);
+	rx_raise(nic);
+}
+
+/* A program looks. */
+static void poll(struct via_ether_nic *ether)
+{
+	struct sim_nic *nic = ether->priv;
+
+	if (nic->receiving || list_empty(&nic->rx))
+		return;
+	local_bh_disable();
+	if (!nic->receiving)
+		take_frames(nic);
+	rx_raise(nic);
+	local_bh_enable();
+}
+
+static bool poll_mode(struct via_ether_nic *ether, enum via_poll_step step)
+{
+	struct sim_nic *nic = ether->priv;
+
+	switch (step) {
+	case VIA_POLL_BEGIN:
+		if (!nic->listening || nic->polled)
+			return false;
+		nic->polled = true;
+		break;
+	case VIA_POLL_KEEP:
+		if (!nic->polled)
+			sim_fail("a NIC is kept polled that is not polled");
+		break;
+	case VIA_POLL_END:
+		if (!nic->polled)
+			sim_fail("polling ends that has not begun");
+		nic->polled = false;
+		rx_raise(nic);
+		break;
+	}
+	return true;
 }
 
 static void deliver(void *arg)
@@ -100,7 +158,7 @@ static void deliver(void *arg)
 	}
 	list_add_tail(&f->link, &nic->rx);
 	/* One at a time: frames of a port are not overtaken in its host. */
-	sim_raise(&nic->softirq, rx_softirq);
+	rx_raise(nic);
 }
 
 /* Sending */
@@ -275,6 +333,17 @@ static struct via_ether_ops ops = {
 	.tx_put_one = tx_put_one,
 };
 
+static struct via_ether_ops polled_ops;
+static bool polled;
+
+void sim_nics_polled(void)
+{
+	polled_ops = ops;
+	polled_ops.poll = poll;
+	polled_ops.poll_mode = poll_mode;
+	polled = true;
+}
+
 /* Coming and going */
 
 const u8 *sim_nic_mac(const struct sim_nic *nic)
@@ -298,7 +367,7 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 		;
 	if (i == NICS_MAX)
 		sim_fail("too many NICs");
-	nic->nic = via_ether_alloc(&ops);
+	nic->nic = via_ether_alloc(polled ? &polled_ops : &ops);
 	if (!nic->nic)
 		goto err;
 	nic->nic->priv = nic;
@@ -330,6 +399,7 @@ void sim_nic_down(struct sim_nic *nic)
 
 	mutex_lock(&rtnl);
 	nic->listening = false;
+	via_ether_poll_stop(nic->nic);
 	/* As dev_remove_pack(): handlers under way are waited for. */
 	synchronize_net();
 	via_ether_unregister(nic->nic);
@@ -373,6 +443,7 @@ void sim_nics_reset(void)
 	memset(&sim_wire, 0, sizeof(sim_wire));
 	sim_wire.delay_ns = 20000;
 	memset(nics, 0, sizeof(nics));
+	polled = false;
 	next_n = 0;
 	mutex_init(&rtnl);
 	INIT_LIST_HEAD(&in_flight);
