@@ -55,6 +55,9 @@ void sim_no_memory(void *p, size_t bytes);
 void sim_memory_of_run(void *p, size_t bytes);
 /* Zeroed memory of a program, given back when the run is over. */
 void *sim_memory(size_t bytes);
+/* Its pages come when @arrived says so; sim_memory_arrived(): ask again. */
+void *sim_memory_late(size_t bytes, bool (*arrived)(void *arg), void *arg);
+void sim_memory_arrived(struct sim_proc *p);
 
 /* The wire: a switch with a port for each NIC. */
 struct sim_wire {
@@ -72,6 +75,8 @@ struct sim_wire {
 extern struct sim_wire sim_wire;
 
 struct sim_nic;
+/* NICs that come from here on can be polled. */
+void sim_nics_polled(void);
 /* The NIC via_NAME with the n-th address; NULL: no memory. */
 struct sim_nic *sim_nic_up(const char *name, u8 n);
 void sim_nic_down(struct sim_nic *nic);

@@ -24,9 +24,10 @@ struct sim_nic {
 	spinlock_t tx_lock;
 	bool cut, stopped;
 	bool listening;
+	bool polled;			/* no softirq for frames that come */
+	bool receiving;			/* one at a time, as under NAPI */
 	struct list_head rx;		/* frames */
 	struct sim_softirq softirq;
-	bool receiving;			/* one context does */
 	u64 busy_until;			/* of the port's way out */
 	u32 queued;			/* frames on it */
 };
@@ -64,18 +65,12 @@ static void receive(struct sim_nic *nic, struct frame *fr)
 	rcu_read_unlock();
 }
 
-static void rx_softirq(struct sim_softirq *s)
+static void take_frames(struct sim_nic *nic)
 {
-	struct sim_nic *nic = container_of(s, struct sim_nic, softirq);
 	struct frame *f;
 	u32 n;
 
-	/* As NAPI: one at a time, and it sees what comes meanwhile. */
-	if (nic->receiving)
-		return;
 	nic->receiving = true;
-	/* The frame belongs to the NIC as long as its handler is known. */
-	rcu_read_lock();
 	for (n = 0; n < RX_BATCH && nic->listening && !list_empty(&nic->rx);
 	     n++) {
 		f = list_first_entry(&nic->rx, struct frame, link);
@@ -84,9 +79,68 @@ static void rx_softirq(struct sim_softirq *s)
 		free(f);
 	}
 	nic->receiving = false;
-	if (nic->listening && !list_empty(&nic->rx))
+}
+
+static void rx_softirq(struct sim_softirq *s);
+
+static void rx_raise(struct sim_nic *nic)
+{
+	if (nic->listening && !nic->polled && !nic->receiving &&
+	    !list_empty(&nic->rx))
 		sim_raise(&nic->softirq, rx_softirq);
+}
+
+static void rx_softirq(struct sim_softirq *s)
+{
+	struct sim_nic *nic = container_of(s, struct sim_nic, softirq);
+
+	/* The NIC is there as long as its handler is known. */
+	rcu_read_lock();
+	if (!nic->receiving) {
+		take_frames(nic);
+		rx_raise(nic);
+	}
 	rcu_read_unlock();
+}
+
+/* A program looks. */
+static void poll(struct via_ether_nic *ether)
+{
+	struct sim_nic *nic = ether->priv;
+
+	if (nic->receiving || list_empty(&nic->rx))
+		return;
+	local_bh_disable();
+	rcu_read_lock();
+	if (!nic->receiving)
+		take_frames(nic);
+	rx_raise(nic);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+static bool poll_mode(struct via_ether_nic *ether, enum via_poll_step step)
+{
+	struct sim_nic *nic = ether->priv;
+
+	switch (step) {
+	case VIA_POLL_BEGIN:
+		if (!nic->listening || nic->polled)
+			return false;
+		nic->polled = true;
+		break;
+	case VIA_POLL_KEEP:
+		if (!nic->polled)
+			sim_fail("a NIC is kept polled that is not polled");
+		break;
+	case VIA_POLL_END:
+		if (!nic->polled)
+			sim_fail("polling ends that has not begun");
+		nic->polled = false;
+		rx_raise(nic);
+		break;
+	}
+	return true;
 }
 
 static void deliver(void *arg)
@@ -106,7 +160,7 @@ static void deliver(void *arg)
 	}
 	list_add_tail(&f->link, &nic->rx);
 	/* One at a time: frames of a port are not overtaken in its host. */
-	sim_raise(&nic->softirq, rx_softirq);
+	rx_raise(nic);
 }
 
 /* Sending */
@@ -281,6 +335,17 @@ static struct via_ether_ops ops = {
 	.tx_put_one = tx_put_one,
 };
 
+static struct via_ether_ops polled_ops;
+static bool polled;
+
+void sim_nics_polled(void)
+{
+	polled_ops = ops;
+	polled_ops.poll = poll;
+	polled_ops.poll_mode = poll_mode;
+	polled = true;
+}
+
 /* Coming and going */
 
 const u8 *sim_nic_mac(const struct sim_nic *nic)
@@ -304,7 +369,7 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 		;
 	if (i == NICS_MAX)
 		sim_fail("too many NICs");
-	nic->nic = via_ether_alloc(&ops);
+	nic->nic = via_ether_alloc(polled ? &polled_ops : &ops);
 	if (!nic->nic)
 		goto err;
 	nic->nic->priv = nic;
@@ -336,6 +401,7 @@ void sim_nic_down(struct sim_nic *nic)
 
 	mutex_lock(&rtnl);
 	nic->listening = false;
+	via_ether_poll_stop(nic->nic);
 	/* As dev_remove_pack(): handlers under way are waited for. */
 	synchronize_net();
 	via_ether_unregister(nic->nic);
@@ -386,6 +452,7 @@ void sim_nics_reset(void)
 	memset(&sim_wire, 0, sizeof(sim_wire));
 	sim_wire.delay_ns = 20000;
 	memset(nics, 0, sizeof(nics));
+	polled = false;
 	next_n = 0;
 	mutex_init(&rtnl);
 	INIT_LIST_HEAD(&in_flight);

@@ -281,13 +281,12 @@ static void check(struct end *e, const struct note *m, const struct prog_done *d
 
 void end_collect(struct end *e)
 {
-	u64 probes[END_BUFS];
-	u32 nprobes = 0, i, at;
 	struct prog_done d;
+	u32 at, n;
 	struct note *m;
 
 	lock(e, true);
-	while (nprobes < END_BUFS) {
+	for (n = 0; n < END_BUFS; n++) {
 		at = e->vi.q[1].collected % END_BUFS;
 		if (!prog_done(&e->vi, true, &d))
 			break;
@@ -299,15 +298,17 @@ void end_collect(struct end *e)
 		if (m->kind == ECHO)
 			e->echoed = max(e->echoed, m->answers);
 		if (m->kind == PROBE)
-			probes[nprobes++] = m->number;
+			e->owed = m->number;
 	}
 	unlock(e, true);
 	lock(e, false);
 	collect_sends(e);
 	unlock(e, false);
-	for (i = 0; i < nprobes && !e->closing; i++) {
+	/* One answer is for all before it; there may be no room for it now. */
+	if (e->owed && !e->closing) {
 		end_recv(e);
-		send(e, ECHO, probes[i]);
+		if (send(e, ECHO, e->owed))
+			e->owed = 0;
 	}
 }
 

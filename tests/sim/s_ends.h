@@ -22,6 +22,7 @@
  * @busy:	a thread is in its queue
  * @deadline:	of the last attempt
  * @number:	of the last message sent; @seen: of the last that came
+ * @echoed:	the last that was answered; @owed: to be answered
  * @lost:	CONN_LOST events; @broken: CATASTROPHIC ones
  */
 struct end {
@@ -34,7 +35,7 @@ struct end {
 	bool shut;			/* gone, and with it its handle */
 	bool busy[2];
 	u64 deadline;
-	u64 number, echoed;
+	u64 number, echoed, owed;
 	u64 seen[ENDS_MAX];
 	u32 lost, broken;
 	char *buf[2];
