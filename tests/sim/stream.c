@@ -9,6 +9,7 @@
 #define FORCE_NS	(100 * MS)	/* Unreliable: so long without credit */
 #define QUIET_NS	(1500 * MS)	/* Unreliable: nothing comes any more */
 #define TOLD_NS		(30 * SEC)	/* from one end's loss to the other's */
+#define GONE_NS		(25 * SEC)	/* a host's death to the news of it */
 #define CONNECT_NS	(120 * SEC)
 
 enum kind { SEND, SEND_IMM, WRITE_IMM, WRITE_SEND, KINDS };
@@ -353,8 +354,11 @@ static void transfer(struct stream_end *e)
 		while (!e->lost && may_post(e, force)) {
 			post_message(e);
 			force = false;
+			if (p->idle_ns && e->client && e->posted == all / 2)
+				sim_sleep(p->idle_ns);
 			if (p->pace_ns) {
 				sim_sleep(sim_dice(2 * p->pace_ns));
+				e->progress = sim_clock;
 				break;
 			}
 		}
@@ -362,7 +366,8 @@ static void transfer(struct stream_end *e)
 		if (e->sent == all)
 			e->finished = true;
 		if (e->posted == all)
-			ns = POLL_MOST_NS;
+			ns = p->idle_ns && p->level != VIA_UNRELIABLE ?
+			     3600 * SEC : POLL_MOST_NS;
 		if (collect(e, e->posted != seen ? 0 : ns) ||
 		    e->posted != seen) {
 			ns = POLL_NS;
@@ -371,7 +376,9 @@ static void transfer(struct stream_end *e)
 		ns = min(2 * ns, POLL_MOST_NS);
 		if (prog_state(&e->vi) == VIA_STATE_ERROR)
 			broken(e, "the state", 0);
-		if (e->posted == e->sent && sim_clock - e->progress > FORCE_NS)
+		/* The other end looks when it has slept. */
+		if (e->posted == e->sent && sim_clock - e->progress >
+		    FORCE_NS + 2 * p->pace_ns + p->idle_ns)
 			force = true;
 		check_hang(e);
 	}
@@ -439,9 +446,12 @@ static void wait_over(struct stream_end *e)
 /* Until the other end is here, too. */
 static void meet(struct stream_end *e, u32 stage)
 {
+	u64 ns;
+
 	e->stage = e->session * 4 + stage;
-	while (e->peer->stage < e->stage)
-		sim_sleep(MS);
+	/* Longer and longer: it may be a week away. */
+	for (ns = MS; e->peer->stage < e->stage; ns += ns / 8)
+		sim_sleep(min(ns, 60 * SEC));
 }
 
 static void check_counts(struct stream_end *e)
@@ -450,6 +460,12 @@ static void check_counts(struct stream_end *e)
 
 	if (p->may_lie)
 		return;
+	if (e->peer->killed) {
+		sim_expect(!e->up || sim_clock < e->peer->died + GONE_NS,
+			   "(%s: told %llu ms after the end)", e->name,
+			   (sim_clock - e->peer->died) / MS);
+		return;
+	}
 	/* What is complete has arrived, at the reliable levels. */
 	if (p->level != VIA_UNRELIABLE)
 		sim_expect(e->ok <= e->peer->got,
@@ -553,7 +569,7 @@ static void run_end(void *arg)
 	sim_expect(!ret, "(%s, %d)", e->name, ret);
 	ret = prog_vi(&e->vi, &e->nic, p->level, e->cq.id, e->cq.id);
 	sim_expect(!ret, "(%s, %d)", e->name, ret);
-	while (e->session < p->sessions)
+	while (e->session < p->sessions && !e->peer->killed)
 		session(e);
 	/* Receives of a VI that was never connected are still posted. */
 	if (e->vi.q[1].tail == e->vi.q[1].collected) {
@@ -586,7 +602,7 @@ struct stream *stream_begin(const struct stream_plan *plan, u32 index,
 		e->peer = &s->end[!i];
 		e->client = !i;
 		e->node = i ? server_node : client_node;
-		e->server = server_mac;
+		memcpy(e->server, server_mac, ETH_ALEN);
 		snprintf(e->name, sizeof(e->name), "%s%u",
 			 i ? "server" : "client", index);
 		e->proc = sim_proc_new(e->name, 0);
@@ -598,6 +614,21 @@ struct stream *stream_begin(const struct stream_plan *plan, u32 index,
 bool stream_done(const struct stream *s)
 {
 	return s->end[0].ended && s->end[1].ended;
+}
+
+void stream_kill(struct stream *s, const char *node)
+{
+	struct stream_end *e = &s->end[!strcmp(s->end[1].node, node)];
+
+	s->plan.may_break = true;
+	e->killed = true;
+	sim_kill(e->proc);
+	while (!sim_proc_ended(e->proc))
+		msleep(1);
+	/* The other one waits for nothing of it. */
+	e->lost = e->over = e->ended = true;
+	e->stage = U32_MAX;
+	e->died = sim_clock;
 }
 
 void stream_end(struct stream *s)

@@ -25,6 +25,7 @@
  * @may_lie:	bytes may be wrong, and all may end in silence: nothing is
  *		checked but that it ends
  * @no_loss:	Unreliable, and all must arrive
+ * @idle_ns:	the client pauses so long in the middle
  * @patience:	ns without progress of any kind until it counts as a hang
  */
 struct stream_plan {
@@ -36,6 +37,7 @@ struct stream_plan {
 	u32 slots;
 	u64 pace_ns;
 	bool plain, may_break, may_lie, no_loss;
+	u64 idle_ns;
 	u64 patience;
 };
 
@@ -55,7 +57,7 @@ struct stream_end {
 	bool client;
 	char name[24];
 	const char *node;
-	const u8 *server;		/* the server's address */
+	u8 server[ETH_ALEN];		/* the server's address */
 	struct sim_proc *proc;
 	struct prog_nic nic;
 	struct prog_vi vi;
@@ -69,6 +71,8 @@ struct stream_end {
 	bool over;			/* this session */
 	bool ended;			/* all sessions */
 	bool lost;
+	bool killed;
+	u64 died;
 	u32 posted;			/* messages of this session */
 	u32 sent;			/* complete */
 	u32 ok;				/* complete without an error */
@@ -95,6 +99,8 @@ struct stream *stream_begin(const struct stream_plan *plan, u32 index,
 			    const char *client_node, const char *server_node,
 			    const u8 *server_mac);
 bool stream_done(const struct stream *s);
+/* The host of one end dies: its process is killed, what it has is lost. */
+void stream_kill(struct stream *s, const char *node);
 /* Until both ends have ended; then @s is gone. */
 void stream_end(struct stream *s);
 /* A plan with sizes, numbers and limits drawn; level by the dice if 0. */
