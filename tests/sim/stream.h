@@ -25,6 +25,7 @@
  * @may_lie:	bytes may be wrong, and all may end in silence: nothing is
  *		checked but that it ends
  * @no_loss:	Unreliable, and all must arrive
+ * @ghosts:	others may ask the server, with attributes that do not fit
  * @idle_ns:	the client pauses so long in the middle
  * @patience:	ns without progress of any kind until it counts as a hang
  */
@@ -36,7 +37,7 @@ struct stream_plan {
 	u32 depth;
 	u32 slots;
 	u64 pace_ns;
-	bool plain, may_break, may_lie, no_loss;
+	bool plain, may_break, may_lie, no_loss, ghosts;
 	u64 idle_ns;
 	u64 patience;
 };
