@@ -36,6 +36,12 @@ struct sim_nic {
 struct sim_wire sim_wire;
 static struct sim_nic *nics[NICS_MAX];
 static u32 next_n;
+/*
+ * FIXME: via_ether_alloc() writes ops->ka anew for each NIC, while others of
+ * the module use it (scenario nics-come).  Until that is mended each NIC has
+ * operations of its own here, unless a scenario wants one module's.
+ */
+static struct via_ether_ops own_ops[NICS_MAX];
 static struct mutex rtnl;
 static struct list_head in_flight;
 
@@ -318,7 +324,8 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 		;
 	if (i == NICS_MAX)
 		sim_fail("too many NICs");
-	nic->nic = via_ether_alloc(&ops);
+	own_ops[i] = ops;
+	nic->nic = via_ether_alloc(sim_wire.one_module ? &ops : &own_ops[i]);
 	if (!nic->nic)
 		goto err;
 	nic->nic->priv = nic;

@@ -346,6 +346,8 @@ static void transfer(struct stream_end *e)
 	bool force = false;
 	u64 ns = POLL_NS;
 
+	while (p->hold && *p->hold)
+		sim_sleep(MS);
 	e->progress = sim_clock;
 	if (!e->begin)
 		e->begin = sim_clock;

@@ -27,6 +27,7 @@
  * @no_loss:	Unreliable, and all must arrive
  * @ghosts:	others may ask the server, with attributes that do not fit
  * @idle_ns:	the client pauses so long in the middle
+ * @hold:	nothing is sent as long as it says so
  * @patience:	ns without progress of any kind until it counts as a hang
  */
 struct stream_plan {
@@ -39,6 +40,7 @@ struct stream_plan {
 	u64 pace_ns;
 	bool plain, may_break, may_lie, no_loss, ghosts;
 	u64 idle_ns;
+	const bool *hold;
 	u64 patience;
 };
 
