@@ -9,7 +9,7 @@
 
 #include "prog.h"
 
-#define STREAM_SLOTS	32		/* messages of one end under way */
+#define STREAM_SLOTS	128		/* messages of one end under way */
 
 /**
  * struct stream_plan - what both ends of a connection do
@@ -20,6 +20,7 @@
  * @depth:	receives posted ahead
  * @slots:	messages under way, <= STREAM_SLOTS
  * @pace_ns:	pause between messages, drawn from 0 to twice as much
+ * @big:	messages are of any size alike, not small mostly
  * @plain:	sends only: no RDMA
  * @may_break:	the connection may be lost; both ends must know then
  * @may_lie:	bytes may be wrong, and all may end in silence: nothing is
@@ -38,7 +39,7 @@ struct stream_plan {
 	u32 depth;
 	u32 slots;
 	u64 pace_ns;
-	bool plain, may_break, may_lie, no_loss, ghosts;
+	bool big, plain, may_break, may_lie, no_loss, ghosts;
 	u64 idle_ns;
 	const bool *hold;
 	u64 patience;
@@ -108,6 +109,13 @@ void stream_kill(struct stream *s, const char *node);
 void stream_end(struct stream *s);
 /* A plan with sizes, numbers and limits drawn; level by the dice if 0. */
 void stream_draw(struct stream_plan *plan, u32 level);
+
+/* What session.c has from stream.c.  Posts as many receives as are planned: */
+void stream_fill(struct stream_end *e);
+/* Takes what has completed, after waiting so long for the first; any? */
+bool stream_collect(struct stream_end *e, u64 ns);
+/* Sends and receives until all has arrived, or the connection is lost. */
+void stream_transfer(struct stream_end *e);
 /* A line of figures, on standard error. */
 void stream_figure(const char *fmt, ...)
 	__attribute__((__format__(printf, 1, 2)));
