@@ -117,6 +117,7 @@ static void proc_exit(struct sim_proc *p)
 		if (p->files[i])
 			file_put(p->files[i]);
 	mmdrop(p->mm);
+	p->mm = NULL;
 	p->ended = true;
 	sim_wake_list(&p->waiters);
 }
@@ -535,6 +536,14 @@ void sim_sleep(u64 ns)
 	current->__state = TASK_INTERRUPTIBLE;
 	schedule_hrtimeout_range(&t, 0, HRTIMER_MODE_REL);
 	leave();
+}
+
+void sim_pause(u64 ns)
+{
+	ktime_t t = ns;
+
+	current->__state = TASK_UNINTERRUPTIBLE;
+	schedule_hrtimeout_range(&t, 0, HRTIMER_MODE_REL);
 }
 
 /* Programs' memory: pages stay where they are as long as they may be pinned. */

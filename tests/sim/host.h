@@ -41,6 +41,8 @@ u32 sim_poll(struct file *f);			/* EPOLL*, at once */
 void *sim_mmap(struct file *f, void *at, u64 offset, size_t size, bool write);
 int sim_munmap(void *p);
 void sim_sleep(u64 ns);
+/* The same for a kernel thread. */
+void sim_pause(u64 ns);
 /* What a system call that is not here begins and ends with. */
 void sim_enter(void);
 void sim_leave(void);
@@ -66,6 +68,8 @@ struct sim_wire {
 	u64 jitter_ns;			/* of frames that are reordered */
 	u64 ns_per_byte_x1000;		/* of a port's way out; 0: no time */
 	u32 port_frames;		/* queue of a port, 0: endless */
+	bool lasting;			/* frames find who has the address then */
+	bool one_module;		/* NICs share their operations */
 	u64 frames, lost;		/* counted */
 	/* What a scenario does to a frame: false drops it.  Optional. */
 	bool (*meddle)(void *arg, u8 *frame, u32 *len);

@@ -13,6 +13,7 @@ struct frame {
 	struct list_head link;
 	struct sim_nic *to;		/* the receiver, as it was meant */
 	u32 n;				/* of its port, when it was sent */
+	u32 slot;			/* in nics[] */
 	u32 len;			/* Ethernet header included */
 	u8 data[];
 };
@@ -22,6 +23,7 @@ struct sim_nic {
 	char name[32];
 	u32 n;				/* counts NICs: names this life of it */
 	spinlock_t tx_lock;
+	u32 slot;			/* in nics[] */
 	bool cut, stopped;
 	bool listening;
 	bool polled;			/* no softirq for frames that come */
@@ -35,6 +37,12 @@ struct sim_nic {
 struct sim_wire sim_wire;
 static struct sim_nic *nics[NICS_MAX];
 static u32 next_n;
+/*
+ * FIXME: via_ether_alloc() writes ops->ka anew for each NIC, while others of
+ * the module use it (scenario nics-come).  Until that is mended each NIC has
+ * operations of its own here, unless a scenario wants one module's.
+ */
+static struct via_ether_ops own_ops[NICS_MAX];
 static struct mutex rtnl;
 static struct list_head in_flight;
 
@@ -143,18 +151,28 @@ static bool poll_mode(struct via_ether_nic *ether, enum via_poll_step step)
 	return true;
 }
 
+/* Who has the address now, where that counts. */
+static struct sim_nic *heir(const struct frame *f)
+{
+	u32 i;
+
+	for (i = 0; sim_wire.lasting && i < NICS_MAX; i++)
+		if (nics[i] && !memcmp(f->data, nics[i]->nic->mac, ETH_ALEN))
+			return nics[i];
+	return NULL;
+}
+
 static void deliver(void *arg)
 {
 	struct frame *f = arg;
 	struct sim_nic *nic = f->to;
-	u32 i;
 
 	list_del(&f->link);
-	for (i = 0; i < NICS_MAX && (nics[i] != nic || nic->n != f->n); i++)
-		;
-	if (i < NICS_MAX && nic->queued)
+	if (nics[f->slot] != nic || nic->n != f->n)
+		nic = heir(f);
+	else if (nic->queued)
 		nic->queued--;
-	if (i == NICS_MAX || !nic->listening || nic->cut) {
+	if (!nic || !nic->listening || nic->cut) {
 		free(f);
 		return;
 	}
@@ -196,6 +214,7 @@ static void towards(struct sim_nic *to, const struct frame *orig)
 	f = copy_of(orig);
 	f->to = to;
 	f->n = to->n;
+	f->slot = to->slot;
 	if (w->ns_per_byte_x1000) {
 		if (to->busy_until < sim_clock)
 			to->busy_until = sim_clock;
@@ -245,6 +264,7 @@ void sim_nic_inject(struct sim_nic *nic, const void *data, u32 len)
 	f->len = max_t(u32, len, ETH_ZLEN);
 	f->to = nic;
 	f->n = nic->n;
+	f->slot = nic->slot;
 	list_add_tail(&f->link, &in_flight);
 	sim_at(sim_clock, deliver, f);
 }
@@ -369,7 +389,9 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 		;
 	if (i == NICS_MAX)
 		sim_fail("too many NICs");
-	nic->nic = via_ether_alloc(polled ? &polled_ops : &ops);
+	own_ops[i] = polled ? polled_ops : ops;
+	nic->nic = via_ether_alloc(!sim_wire.one_module ? &own_ops[i] :
+				   polled ? &polled_ops : &ops);
 	if (!nic->nic)
 		goto err;
 	nic->nic->priv = nic;
@@ -385,6 +407,7 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 		goto err;
 	}
 	nics[i] = nic;
+	nic->slot = i;
 	nic->listening = true;
 	mutex_unlock(&rtnl);
 	return nic;

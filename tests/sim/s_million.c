@@ -13,7 +13,7 @@ static void many(u32 each)
 		.sessions = 1,
 		.most = 64,
 		.depth = 64,
-		.slots = STREAM_SLOTS,
+		.slots = 32,
 		.plain = true,
 		.patience = 45 * SEC,
 	};
