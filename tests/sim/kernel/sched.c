@@ -247,11 +247,12 @@ static inline void plain(const void *p)
 {
 	char c;
 
-	if (!sim_self || sim_on_stack(p))
+	if (!sim_self)
 		return;
 	if (sim_self->nstores)
 		sim_forward(p, &c, 1);
-	sim_yield();
+	if (!sim_on_stack(p))
+		sim_yield();
 }
 
 #define SIM_PLAIN(n) \
