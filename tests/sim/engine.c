@@ -31,6 +31,7 @@
 #define STACK_BYTES	(256u << 10)
 #define EVENTS_MAX	(1u << 20)
 #define CPUS		4		/* as the model has it */
+#define SLICE		20000		/* steps; then others have a turn */
 
 struct sim_config sim_config;
 struct sim_ctx *sim_self;
@@ -272,6 +273,8 @@ static void swap_to(struct sim_ctx *to)
 	if (to && to->tls)
 		memcpy(to->tls_at, to->tls, to->tls_size);
 	sim_self = to;
+	if (to)
+		to->since = sim_steps;
 #ifdef SIM_ASAN
 	void *fake = NULL;
 
@@ -510,6 +513,12 @@ void sim_yield(void)
 
 	if (!self)
 		return;
+	if (self->in_user && sim_steps - self->since >= SLICE) {
+		/* It may be spinning for what others do. */
+		self->since = sim_steps;
+		sim_pass();
+		return;
+	}
 	step();
 	if (self->nstores && !(hash_long(sim_steps ^ sim_config.seed, 3)))
 		sim_drain();
