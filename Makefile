@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
 #   make demo       two virtual machines, one wire: VIA beside UDP and TCP
+#   make test       what needs no virtual machine and no root: two minutes
 #   make check      every test
+#
+#   make test T=window          those tests whose name has "window" in it
+#   make check K='conformance via_lo'   one step and what it needs
 #
 #   make            modules, library, tools, tests
 #   make modules [KDIR=...]     kernel modules for one kernel
@@ -94,18 +98,25 @@ install-udev:
 	install -m 644 tools/udev/via.conf $(DESTDIR)/usr/lib/sysusers.d/
 	test -n "$(DESTDIR)" || getent group via >/dev/null || groupadd -r via
 
-.PHONY: setup demo check check-full soak bench mutation lab lint
+.PHONY: setup demo test check check-full soak bench mutation lab lint
 setup:
 	tools/lab/setup.sh
+
+# T and K reach the shell through the environment, quotes and all.
+test:
+	@tests/test/test.py $(if $(T),-- "$$T")
 
 demo: setup
 	tools/demo/demo.py $(DEMO_ARGS)
 
-check: setup
-	tests/check/check.py $(CHECK_ARGS)
+# What only tells something needs no packages.
+TELLS := $(filter --list --help -h,$(CHECK_ARGS))
 
-check-full: setup
-	tests/check/check.py --full $(CHECK_ARGS)
+check: $(if $(TELLS),,setup)
+	tests/check/check.py $(CHECK_ARGS) $(if $(K),--only "$$K")
+
+check-full: $(if $(TELLS),,setup)
+	tests/check/check.py --full $(CHECK_ARGS) $(if $(K),--only "$$K")
 
 soak: setup
 	tests/soak/soak.py $(SOAK_ARGS)

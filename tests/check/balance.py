@@ -25,12 +25,13 @@ def unpinned(session, nodes=None):
 
 def settled(node, objects, seconds):
     """These objects, and no others, are there in so many seconds."""
-    end = time.monotonic() + seconds
+    clock = node.link.clock
+    end = clock() + seconds
     while True:
         now = alive(node)
         if now == objects:
             return
-        if time.monotonic() > end:
+        if clock() > end:
             left = {kind: count - objects.get(kind, 0)
                     for kind, count in now.items()
                     if count != objects.get(kind, 0)}

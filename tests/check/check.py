@@ -2,22 +2,40 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Every test of the project, step by step; behind `make check`.
 
-Ends with "N passed, N failed" and a status of 1 when a step failed; each step
-has a log in build/check.
+Ends with "N passed, N failed" and a status of 1 when a step failed, of 2 when
+--only names none; each step has a log in build/check.
 """
 
 import argparse
 import os
+import signal
 import sys
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab")]
+sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab"),
+                os.path.join(ROOT, "tests/test")]
 
+import choose  # noqa: E402
 import plan  # noqa: E402
-from labkit.base import BUILD  # noqa: E402
+from labkit.base import BUILD, LabError  # noqa: E402
 from runner import Check  # noqa: E402
+
+
+def names(steps, patterns=()):
+    """Of all steps of a plan."""
+    check = Check(patterns, listing=True)
+    with choose.no_kernels():
+        steps(check)
+    return check.names
+
+
+def only(steps, wanted):
+    """The names of the steps that these words mean, and of what they need."""
+    have = names(steps)
+    found = [n for words in wanted for n in choose.chosen(have, words)]
+    return choose.with_needs(have, found)
 
 
 def main():
@@ -26,6 +44,10 @@ def main():
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true",
                         help="every NIC, level and kernel (make check-full)")
+    parser.add_argument("--only", metavar="STEP", action="append", default=[],
+                        help="one step, by its name or its first words, or by "
+                        "those after the colon on kernel 6.1; a session, by "
+                        "what is before the colon (make check K=STEP)")
     parser.add_argument("-k", dest="patterns", metavar="PATTERN",
                         action="append", default=[],
                         help="only steps whose name contains this or matches "
@@ -33,9 +55,29 @@ def main():
     parser.add_argument("--list", action="store_true",
                         help="list the steps, run nothing")
     args = parser.parse_args()
-    check = Check(args.patterns, args.list,
-                  os.path.join(BUILD, "conformance") if args.full else None)
-    (plan.full if args.full else plan.short)(check)
+    steps = plan.full if args.full else plan.short
+    try:
+        chosen = only(steps, args.only) if args.only else None
+    except choose.Unclear as why:
+        print(f"make check: {why}", file=sys.stderr)
+        return 2
+    if args.list:
+        for name in names(steps, args.patterns):
+            if chosen is None or name in chosen:
+                print(name)
+        return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    check = Check(args.patterns, only=chosen, results=os.path.join(
+        BUILD, "conformance") if args.full else None)
+    try:
+        steps(check)
+    except LabError as why:
+        print(f"make check: {why}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nmake check: interrupted; so far:", file=sys.stderr)
+        check.finish()
+        return 130
     return check.finish()
 
 

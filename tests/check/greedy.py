@@ -127,7 +127,7 @@ def rings(path, most):
     return len(got), [os.fdopen(fd), page]
 
 
-def wait_for(disc, seconds=2):
+def wait_for(disc, seconds=120):
     return struct.pack("=IIQHH8s64s92x", 0, 0, seconds * SECOND, 0, len(disc),
                        b"", disc)
 
@@ -157,7 +157,7 @@ class Waiter(threading.Thread):
         self.start()
 
     def run(self):
-        self.got = given(self.fd, CONN_WAIT, wait_for(b"silent", 20)) \
+        self.got = given(self.fd, CONN_WAIT, wait_for(b"silent")) \
             is not None
 
 
@@ -208,8 +208,14 @@ def at_once(path, number):
 
 def queries(path, most):
     """They take a fifth of a second; on a busy machine they may come one
-    after the other."""
-    return min(at_once(path, most + MORE) for _ in range(5)), []
+    after the other, and seldom do so often."""
+    got = most + MORE
+    # Root is given more each time.
+    for _ in range(40 if os.geteuid() else 5):
+        got = min(got, at_once(path, most + MORE))
+        if got <= most:
+            break
+    return got, []
 
 
 ALL = {f.__name__: f for f in (handles, vis, pages, rings, waiters, requests,

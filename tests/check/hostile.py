@@ -7,6 +7,7 @@ import random
 import re
 
 import steps
+from again import again
 from balance import balanced
 from labkit import klog
 from labkit.base import BUILD
@@ -48,23 +49,41 @@ def hostile(session, device, calls, seed=None, options=""):
     return fuzzed(result)
 
 
+def drawn(session, seed, run):
+    """What run(seed) did, of the first seed with which that is enough: it
+    gives what it did, and why that is too little, or None."""
+    seed = dice() if seed is None else seed
+    did = []
+
+    def once():
+        done, why = run(seed + len(did))
+        did.append(done)
+        return why
+
+    again(session, once)
+    return did[-1]
+
+
 def guided(session, device, calls, seed=None):
     """The same by programs of calls that KCOV guides."""
     node = session.lab.nodes[0]
     if node.run(f"test -e {INJECT}/kcov").rc:
         raise Skipped("a kernel without KCOV")
-    seed = dice() if seed is None else seed
+    return drawn(session, seed, lambda n: guided_by(session, device, calls, n))
+
+
+def guided_by(session, device, calls, seed):
+    node = session.lab.nodes[0]
     result = session.run(node, f"{FUZZER} -d {device} -n {calls} -s {seed} "
                          "--guided", 120 + calls // 100)
     balanced(session, [node])
     programs, kept, places, edges = [int(x) for x in re.findall(
         r"(\d+) programs, (\d+) kept, (\d+) places and (\d+) edges",
         result.out)[-1]]
-    if not kept or places < 500:
-        raise StepFailed(f"{places} places of the modules reached: it is not "
-                         "guided")
-    return {**fuzzed(result), "programs": programs, "kept": kept,
-            "places": places, "edges": edges}
+    did = {**fuzzed(result), "programs": programs, "kept": kept,
+           "places": places, "edges": edges}
+    return did, f"{places} places of the modules reached: it is not guided" \
+        if not kept or places < 500 else None
 
 
 def racing(device, rounds, seed, options=""):
@@ -82,34 +101,40 @@ def raced(result):
         raise StepFailed("the races tell no counts")
     did = dict(zip(names, map(int, counts[-1])))
     ends = did["connected"] + did["refused"] + did["late"] + did["accepted"]
-    if ends < did["rounds"] / 32:
-        raise StepFailed(f"{ends} attempts have an end, of {did['rounds']} "
-                         "rounds")
-    return did
+    return did, f"{ends} attempts have an end, of {did['rounds']} rounds" \
+        if ends < did["rounds"] / 32 else None
 
 
 def attempts(session, device, rounds, seed=None):
     """Threads race on one VI's attempts to connect; both ends are here."""
     node = session.lab.nodes[0]
-    seed = dice() if seed is None else seed
     node.sh(f"chgrp {GROUP} /dev/{device} && chmod 660 /dev/{device}")
-    result = session.run(node, racing(device, rounds, seed, f"-u {GROUP}"),
-                         120 + 3 * rounds)
-    balanced(session, [node])
-    return raced(result)
+
+    def race(seed):
+        result = session.run(node, racing(device, rounds, seed,
+                                          f"-u {GROUP}"), 120 + 3 * rounds)
+        balanced(session, [node])
+        return raced(result)
+
+    return drawn(session, seed, race)
 
 
 def attempts_wire(session, net, rounds, seed=None):
     """The same with another host's requests and answers."""
-    device, seed = f"via_eth{net}", dice() if seed is None else seed
-    partner = f"{FUZZER} -d {device} -s {seed} -H {steps.mac(net, 0)} " \
-        "--race-partner"
-    with steps.Server(session, partner) as job:
-        job.expect("^ready$", 60)
-        result = session.run(session.lab.nodes[0], racing(
-            device, rounds, seed, f"-H {steps.peer(net)}"), 120 + 3 * rounds)
-    balanced(session)
-    return raced(result)
+    device = f"via_eth{net}"
+
+    def race(seed):
+        partner = f"{FUZZER} -d {device} -s {seed} -H {steps.mac(net, 0)} " \
+            "--race-partner"
+        with steps.Server(session, partner) as job:
+            job.expect("^ready$", 60)
+            result = session.run(session.lab.nodes[0], racing(
+                device, rounds, seed, f"-H {steps.peer(net)}"),
+                120 + 3 * rounds)
+        balanced(session)
+        return raced(result)
+
+    return drawn(session, seed, race)
 
 
 def churned(session, times, seed=None):
@@ -289,16 +314,22 @@ def softirq_faults(session, net, messages, percent=2):
     timers, most of all) fails on both nodes while messages pass."""
     for node in session.lab.nodes:
         need_faults(node)
-    count = 0
-    try:
-        for node in session.lab.nodes:
-            node.sh(f"P={percent}; {SOFTIRQ}")
-        steps.stress(session, net, f"--messages {messages}", 600)
-    finally:
-        for node in session.lab.nodes:
-            rest = node.sh(NO_SOFTIRQ).out.split()
-            count += sum(1000000000 - int(x) for x in rest)
-    balanced(session)
-    if count < 10:
-        raise StepFailed(f"{count} allocations failed only")
-    return {"messages": messages, "allocations": count}
+    counts = []
+
+    def once():
+        count = 0
+        try:
+            for node in session.lab.nodes:
+                node.sh(f"P={percent}; {SOFTIRQ}")
+            steps.stress(session, net, f"--messages {messages}", 600)
+        finally:
+            for node in session.lab.nodes:
+                rest = node.sh(NO_SOFTIRQ).out.split()
+                count += sum(1000000000 - int(x) for x in rest)
+        balanced(session)
+        counts.append(count)
+        return f"{sum(counts)} allocations failed only" \
+            if sum(counts) < 10 else None
+
+    again(session, once)
+    return {"messages": messages * len(counts), "allocations": sum(counts)}

@@ -5,6 +5,7 @@ The switch is driven over its own sockets, as QEMU does it, so that these
 steps need no guest and take no time.
 """
 
+import functools
 import json
 import os
 import re
@@ -17,17 +18,41 @@ import tempfile
 import threading
 import time
 
+import lab_warm
 from labkit import patience, running
 from labkit.base import BUILD, ROOT, LabError, ensure_tools
 from runner import StepFailed
 
 LAB = os.path.join(ROOT, "tools/lab/lab")
+PATIENCE = 100  # seconds, for what takes a few milliseconds
 NODE = [bytes((0x52, 0x54, 0, 0, 0, n)) for n in range(1, 10)]
 
 
 def expect(condition, text):
     if not condition:
         raise StepFailed(text)
+
+
+class Late(Exception):
+    """It took longer than it should, here and now."""
+
+
+def in_time(condition, text):
+    if not condition:
+        raise Late(text)
+
+
+def unhurried(function):
+    """What is late each time is late; once may be other work of the host."""
+    @functools.wraps(function)
+    def tries(*args):
+        for number in range(10):
+            try:
+                return function(*args)
+            except Late as error:
+                why = error
+        raise StepFailed(f"{number + 1} times: {why}")
+    return tries
 
 
 class Bench:
@@ -80,7 +105,7 @@ class Bench:
 
     def settled(self, frames):
         """Wait until the switch has taken in `frames`; its counters."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             stats = self.stats()
             if stats["in_frames"] >= frames:
@@ -91,7 +116,7 @@ class Bench:
     def drained(self, frames):
         """Read `frames` frames from all ports together."""
         got = [[] for _ in self.ports]
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE
         while sum(map(len, got)) < frames and time.monotonic() < end:
             ready, _, _ = select.select(self.ports, [], [], 0.5)
             for port in ready:
@@ -124,7 +149,7 @@ class Bench:
         sender = threading.Thread(target=self.send, args=(0, frames))
         sender.start()
         got = self.drained(expected)[target]
-        sender.join(5)
+        sender.join(PATIENCE)
         return [struct.unpack_from(">I", f, 14)[0] for f in got]
 
     def close(self):
@@ -229,6 +254,7 @@ def bursts():
         expect(bench.numbers(100, 100) == list(range(100)), "it goes on")
 
 
+@unhurried
 def far_reordering():
     """A frame comes up to 1,000 later, and none is kept for ever."""
     with Bench() as bench:
@@ -253,7 +279,8 @@ def far_reordering():
         got = bench.numbers(200, 200)
         seconds = time.monotonic() - start
         expect(sorted(got) == list(range(200)), f"{len(got)} of 200 came")
-        expect(0.09 < seconds < 1, f"200 frames were held {seconds:.2f} s")
+        expect(0.09 < seconds, f"200 frames were held {seconds:.2f} s")
+        in_time(seconds < 1, f"200 frames were held {seconds:.2f} s")
 
 
 def one_way():
@@ -274,6 +301,7 @@ def one_way():
         expect(bench.numbers(10, 10) == list(range(10)), "it stays so")
 
 
+@unhurried
 def forgetful():
     """A switch that forgets gives to all what it knew whom to give to."""
     with Bench(ports=4) as bench:
@@ -282,10 +310,12 @@ def forgetful():
         got = bench.drained(3)
         expect([len(g) for g in got] == [0, 1, 1, 1], "it has not forgotten")
         bench.ask("set forget=100ms")
+        begin = time.monotonic()
         bench.send(2, [bench.frame(2, 0, b"x" * 46)])
         bench.drained(3)
         bench.send(0, [bench.frame(0, 2, b"x" * 46)])
         got = bench.drained(1)
+        in_time(time.monotonic() - begin < 0.1, "forgotten meanwhile")
         expect([len(g) for g in got] == [0, 0, 1, 0], "it has learnt nothing")
         time.sleep(0.15)
         bench.send(0, [bench.frame(0, 2, b"x" * 46)])
@@ -304,6 +334,7 @@ def only_one_type():
         expect(stats["lost"] == 100, f"lost {stats['lost']} of 100")
 
 
+@unhurried
 def slow_wire():
     """The rate holds, the queue is bounded, delay does not reorder."""
     with Bench() as bench:
@@ -312,31 +343,36 @@ def slow_wire():
         got = bench.numbers(250, 250, size=976)
         seconds = time.monotonic() - start
         expect(got == list(range(250)), "a slow wire lost or reordered")
-        expect(0.19 < seconds < 0.5, f"250 kB at 10 Mb/s took {seconds:.2f} s")
+        expect(0.19 < seconds, f"250 kB at 10 Mb/s took {seconds:.2f} s")
+        in_time(seconds < 0.5, f"250 kB at 10 Mb/s took {seconds:.2f} s")
         bench.ask("set queue=64")
         before = bench.stats()["queue_drops"]
         got = bench.numbers(250, 64, size=976)
         drops = bench.stats()["queue_drops"] - before
-        expect(64 <= len(got) <= 70 and drops >= 180,
-               f"{len(got)} came through a queue of 64, {drops} dropped")
+        expect(64 <= len(got), f"{len(got)} came through a queue of 64")
+        # Each millisecond in which they are not sent makes room for one.
+        in_time(len(got) <= 70 and drops >= 180,
+                f"{len(got)} came through a queue of 64, {drops} dropped")
         bench.drained(0)
         bench.ask("set rate=0 queue=0 delay=20ms jitter=10ms")
         start = time.monotonic()
         got = bench.numbers(500, 500)
         seconds = time.monotonic() - start
         expect(got == list(range(500)), "jitter reordered")
-        expect(0.02 <= seconds < 0.3, f"20 ms of delay took {seconds:.3f} s")
+        expect(0.02 <= seconds, f"20 ms of delay took {seconds:.3f} s")
+        in_time(seconds < 0.3, f"20 ms of delay took {seconds:.3f} s")
 
 
+@unhurried
 def nobody_reads():
     """A guest that reads nothing does not stop the others for long."""
     with Bench(ports=3) as bench:
         bench.send(0, [bench.frame(0, 1, b"x" * 8000)] * 2000)
         start = time.monotonic()
         bench.send(0, [bench.frame(0, 2, b"x" * 46)])
-        ready, _, _ = select.select([bench.ports[2]], [], [], 5)
+        ready, _, _ = select.select([bench.ports[2]], [], [], PATIENCE)
         expect(ready, "a stuck port blocked another")
-        expect(time.monotonic() - start < 5, "blocked for seconds")
+        in_time(time.monotonic() - start < 5, "blocked for seconds")
 
 
 def recording():
@@ -381,7 +417,7 @@ def kernel_log_watch():
 def lab_command(*words, status=0):
     """What `lab` prints."""
     done = subprocess.run([LAB, *words], text=True, stderr=subprocess.STDOUT,
-                          stdout=subprocess.PIPE, timeout=60)
+                          stdout=subprocess.PIPE, timeout=PATIENCE)
     expect(done.returncode == status, f"lab {' '.join(words)} ended with "
            f"status {done.returncode}: {done.stdout}")
     return done.stdout
@@ -425,6 +461,7 @@ def bad_options():
         expect(why in said, f"lab run {' '.join(words)}: {said}")
 
 
+@unhurried
 def boot_patience():
     """Time without a processor does not count, a word on the console begins
     the count anew, and there is an end to it."""
@@ -438,8 +475,8 @@ def boot_patience():
             time.sleep(0.1)
             console.write(b"a word\n")
             console.flush()
-            expect(not telling.over(), "what grows is given up")
-        expect(not starved.over(), "the host's other work counts")
+            in_time(not telling.over(), "what grows is given up")
+        in_time(not starved.over(), "the host's other work counts")
         silent.size = os.path.getsize(console.name)
         expect(silent.over(), "silence does not count")
         starved.begin -= patience.CAP * 0.3
@@ -453,14 +490,38 @@ def boot_patience():
     seconds = patience.waited([job.pid for job in jobs])
     for job in jobs:
         job.wait()
-    expect(seconds > 0.2 or not os.path.exists("/proc/self/schedstat"),
+    in_time(seconds > 0.2 or not os.path.exists("/proc/self/schedstat"),
            f"two on one processor waited {seconds:.2f} s")
+
+
+@unhurried
+def lab_clock():
+    """It stands still, or nearly, where there is no processor, and goes as
+    the wall's where there is one."""
+    starved = patience.Clock(lambda: ["starved"])
+    idle = patience.Clock(lambda: ["idle"])
+    begin, real = time.monotonic(), patience.waited
+    patience.waited = lambda threads: \
+        (time.monotonic() - begin) * (threads == ["starved"])
+    try:
+        clocks = (starved, idle)
+        first = [clock.now() for clock in clocks]
+        while time.monotonic() < begin + 1.2:
+            time.sleep(0.1)
+            now = [clock.now() - t for clock, t in zip(clocks, first)]
+        passed = time.monotonic() - begin
+        slow = [clock.slowness() for clock in clocks]
+    finally:
+        patience.waited = real
+    in_time(now[0] < 0.5 * passed and now[1] > 0.5 * passed,
+            f"{passed:.2f} s are {now[0]:.2f} starved, {now[1]:.2f} idle")
+    in_time(slow[0] > 2 * slow[1], f"slowness {slow}")
 
 
 SWITCH_STEPS = (clean_wire, learning, bad_wire, bursts, far_reordering,
                 one_way, forgetful, only_one_type, slow_wire, nobody_reads,
                 recording, bad_settings, kernel_log_watch, wire_from_outside,
-                bad_options, boot_patience)
+                bad_options, boot_patience, lab_clock)
 
 
 # In guests
@@ -524,13 +585,16 @@ def clock(session):
     def both():
         before = time.monotonic()
         guest = int(node.sh("cut -d' ' -f1 /proc/uptime | tr -d .").out)
-        return (before + time.monotonic()) / 2, guest / 100
+        return before, time.monotonic(), guest / 100
 
-    ours, theirs = both()
+    first = both()
     time.sleep(2)
-    later, theirs_later = both()
-    ratio = (theirs_later - theirs) / (later - ours)
-    expect(0.8 < ratio < 1.25, f"the guest's clock goes {ratio:.2f} as fast")
+    last = both()
+    # It was read somewhere between; an interrupt more than that may be late.
+    seconds = last[2] - first[2]
+    least, most = last[0] - first[1], last[1] - first[0]
+    expect(0.8 * least < seconds < 1.25 * most, f"{seconds:.2f} s of the "
+           f"guest's are {least:.2f} to {most:.2f} s of ours")
 
 
 def reset_and_return(session):
@@ -540,7 +604,7 @@ def reset_and_return(session):
     job = node.spawn("sleep 1000")
     node.reset()
     try:
-        job.wait(5)
+        job.wait(60)
     except LabError as why:
         expect("reset" in str(why), f"{why}")
     expect(node.run("test -e /run/before").rc == 1, "it did not boot again")
@@ -570,7 +634,7 @@ def native_by_command():
             said.append(line)
             if line == "up\n":
                 lab_command("wire", "--lab", str(job.pid), "0", "cut=1")
-        expect(job.wait(60) == 0, f"status {job.returncode}: {said}")
+        expect(job.wait(PATIENCE) == 0, f"status {job.returncode}: {said}")
     finally:
         job.terminate()
         job.wait(60)
@@ -588,14 +652,19 @@ def boot_limit_is_told():
            patience.VARIABLE in said, said)
 
 
+def built(function):
+    """With the switch and the agent as they are today."""
+    ensure_tools()
+    function()
+
+
 def run(check):
     """All of it, as steps of a Check."""
     from runner import Session
-    ensure_tools()
-    for function in SWITCH_STEPS:
-        check.step(f"lab: {function.__name__.replace('_', ' ')}", function)
-    for function in (native_by_command, boot_limit_is_told):
-        check.step(f"lab: {function.__name__.replace('_', ' ')}", function)
+    for function in (*SWITCH_STEPS, native_by_command, boot_limit_is_told):
+        check.step(f"lab: {function.__name__.replace('_', ' ')}", built,
+                   function)
+    check.step("lab: up, reload, down", lab_warm.run, check)
     session = Session(check, "lab guests", modules=False, nodes=2,
                       nics=["e1000", "tulip"])
     try:

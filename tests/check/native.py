@@ -59,9 +59,10 @@ class NativeSession(Session):
 
 
 def wait_until(session, node, condition, what, limit=30):
-    end = time.monotonic() + limit * steps.scale(session)
+    clock = session.lab.clock.now
+    end = clock() + limit * steps.scale(session)
     while node.run(condition).rc:
-        if time.monotonic() > end:
+        if clock() > end:
             raise StepFailed(f"{node.name}: {what}")
         time.sleep(0.1)
 

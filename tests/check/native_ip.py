@@ -6,6 +6,7 @@ import time
 
 import native
 import steps
+from again import again
 from runner import Skipped, StepFailed
 
 IP6 = ("sysctl -q -w net.ipv6.conf.all.disable_ipv6=0 "
@@ -39,8 +40,9 @@ def rebinding(session):
     for mode in ("stock", "native"):
         node.sh(f"{native.BIND} eth0 {mode}", 200)
         native.carrier(session)
-        end = time.monotonic() + 10 * steps.scale(session)
-        while state(node) != before and time.monotonic() < end:
+        clock = session.lab.clock.now
+        end = clock() + 10 * steps.scale(session)
+        while state(node) != before and clock() < end:
             time.sleep(0.2)
         now = state(node)
         if now != before:
@@ -165,7 +167,7 @@ if {host} == 2:
         seen.add(s.recv(100).decode())
 else:
     s.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, mine)
-    for _ in range(3):
+    for _ in range(8):
         for g in groups:
             s.sendto(g.encode(), (g, 5007))
         time.sleep(0.2)
@@ -230,6 +232,16 @@ def configured(session):
 
 def quiet(session):
     """Sending needs no interrupt per frame."""
+    again(session, lambda: interrupted(session))
+    text = session.run(session.lab.nodes[0],
+                       f"{steps.TOOLS}/viastat -d via_eth0 || "
+                       f"{steps.TOOLS}/viastat via_eth0").out
+    if "wire_tx_full" not in text:
+        raise StepFailed("viastat does not show the card's counters")
+
+
+def interrupted(session):
+    """Too often, in one run?"""
     one = session.lab.nodes[0]
     before, frames = native.interrupts(one), native.counters(one)
     native.run_pair(session, "vipl_bw", "-l unreliable -s 65536 -n 300 -e")
@@ -241,11 +253,7 @@ def quiet(session):
     session.check.write(f"{sent} frames sent, {heard} received, "
                         f"{after - before} interrupts")
     if sent < 10000:
-        raise StepFailed(f"{sent} frames were sent only")
+        return f"{sent} frames were sent only"
     # Each frame received may bring one; the others are of sending.
-    if own * 32 >= sent:
-        raise StepFailed(f"{own} interrupts for {sent} frames sent")
-    text = session.run(one, f"{steps.TOOLS}/viastat -d via_eth0 || "
-                       f"{steps.TOOLS}/viastat via_eth0").out
-    if "wire_tx_full" not in text:
-        raise StepFailed("viastat does not show the card's counters")
+    return f"{own} interrupts for {sent} frames sent" if own * 32 >= sent \
+        else None

@@ -4,6 +4,7 @@
 import checksum
 import fire
 import lab_selftest
+import listed
 import native_plan
 import planted
 import regress
@@ -22,6 +23,7 @@ KERNELS = ["6.1", "6.12", "debug-6.1"]
 
 def on_host(check, full_plan=False):
     check.step("build: library, tools, tests", steps.build_user, check)
+    check.together(listed.tests())
     for kernel in KERNELS:
         check.step(f"build: modules for {kernel}", steps.build_modules, check,
                    kernel)
@@ -29,10 +31,6 @@ def on_host(check, full_plan=False):
     if full_plan:
         check.step("build: for ASan and UBSan", steps.build_sanitized, check,
                    "asan")
-    check.step("unit tests", steps.units, check)
-    check.step("what documents name is there", steps.said, check)
-    check.step("wrong names in documents are told", steps.said, check,
-               "--selftest")
     check.step("10,000,000 frames through the parser", steps.fuzz, check,
                10000000)
 

@@ -22,8 +22,10 @@ def all_apply(check):
 
 def short(check):
     check.step("mutation: all mutants apply", all_apply, check)
-    mutation.run(check, mutants.QUICK)
+    if check.wants("mutation"):
+        mutation.run(check, mutants.QUICK)
 
 
 def full(check):
-    mutation.run(check)
+    if check.wants("mutation"):
+        mutation.run(check)

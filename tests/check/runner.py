@@ -12,9 +12,16 @@ import traceback
 from concurrent.futures import ThreadPoolExecutor
 
 from lab import Lab, LabError
+from labkit import kernels
 from labkit.base import BUILD, ROOT
 
+sys.path.append(os.path.join(ROOT, "tests/test"))
+
+import atonce  # noqa: E402
+import junit  # noqa: E402
+
 LOGS = os.environ.get("CHECK_LOGS") or os.path.join(BUILD, "check")
+SLOWEST = 10  # sessions and steps that are named at the end
 
 
 class StepFailed(Exception):
@@ -28,52 +35,105 @@ class Skipped(Exception):
 class Check:
     """Runs steps, prints progress, counts, keeps a log for each."""
 
-    def __init__(self, patterns=(), listing=False, results=None):
+    def __init__(self, patterns=(), listing=False, results=None, only=None):
         self.patterns, self.listing = patterns, listing
+        self.only = only  # names of steps, where not all are wanted
         self.results = results  # folder for those of the conformance suite
+        self.names = []  # of the steps, where they are listed
+        self.outcomes = []
+        self.built = set()
         self.number = self.passed = self.failed = self.skipped = 0
         self.failures = []
         self.started = time.monotonic()
         self.log = None
-        os.makedirs(LOGS, exist_ok=True)
         if not listing:
+            os.makedirs(LOGS, exist_ok=True)
             for name in os.listdir(LOGS):
                 if name.endswith(".log"):
                     os.unlink(os.path.join(LOGS, name))
 
     def wanted(self, name):
+        if self.only is not None and name not in self.only:
+            return False
         return not self.patterns or any(
             fnmatch.fnmatch(name, p) or p in name for p in self.patterns)
+
+    def wants(self, session):
+        """Whether some step of a session may be wanted."""
+        return self.only is None or any(n.startswith(f"{session}: ")
+                                        for n in self.only)
 
     def step(self, name, function, *args):
         """Run one step; True when it passed (or was not wanted)."""
         if not self.wanted(name):
             return True
         if self.listing:
-            print(name)
+            self.names.append(name)
             return True
-        self.number += 1
-        slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
-        path = os.path.join(LOGS, f"{self.number:03}-{slug}.log")
+        path = self.log_path(name)
         print(f"[{self.number:3}] {name} ... ", end="", flush=True)
         begin = time.monotonic()
         with open(path, "w") as self.log:
             why, skipped = self.attempt(function, args)
             if why:
                 self.log.write(f"\nFAILED: {why}\n")
-        seconds = time.monotonic() - begin
-        if skipped:
+        return self.record(atonce.Outcome(
+            name, path, time.monotonic() - begin, why, skipped))
+
+    def log_path(self, name):
+        """Of the next step."""
+        self.number += 1
+        slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
+        return os.path.join(LOGS, f"{self.number:03}-{slug}.log")
+
+    def record(self, outcome):
+        """Count a step and end its line; True when it did not fail."""
+        self.outcomes.append(outcome)
+        if outcome.skipped:
             self.skipped += 1
-            print(f"skipped: {skipped}", flush=True)
-        elif why:
+            print(f"skipped: {outcome.skipped}", flush=True)
+        elif outcome.why:
             self.failed += 1
-            self.failures.append((name, why, path))
-            print(f"FAILED ({seconds:.1f} s)\n      {why}\n      log: {path}",
-                  flush=True)
+            self.failures.append((outcome.name, outcome.why, outcome.log))
+            print(f"FAILED ({outcome.seconds:.1f} s)\n      {outcome.why}\n"
+                  f"      log: {outcome.log}", flush=True)
         else:
             self.passed += 1
-            print(f"ok ({seconds:.1f} s)", flush=True)
-        return not why
+            print(f"ok ({outcome.seconds:.1f} s)", flush=True)
+        return not outcome.why
+
+    def together(self, tests):
+        """Steps from the table of tests/test, two at a time."""
+        tests = [t for t in tests if self.wanted(t.name)]
+        if self.listing:
+            self.names += [t.name for t in tests]
+        if self.listing or not tests:
+            return
+        numbers = {}
+        runner = atonce.Runner()
+        made = runner.build(tests, os.path.join(LOGS, "build-tests.log"))
+
+        def log_of(test):
+            path = self.log_path(test.name)
+            numbers[test.name] = self.number
+            return path
+
+        for outcome in runner.all(tests, log_of,
+                                  not (made and made.why)):
+            print(f"[{numbers[outcome.name]:3}] {outcome.name} ... ", end="")
+            self.record(outcome)
+
+    def build(self, command):
+        """By make, into the step's log; once, however often it is asked."""
+        if tuple(command) not in self.built:
+            self.host(["make", "-s", *command], 3600)
+            self.built.add(tuple(command))
+
+    def build_user(self):
+        self.build(["-j2", "user"])
+
+    def build_modules(self, name):
+        self.build(["-j2", "modules", f"KDIR={kernels.kernel(name).kdir}"])
 
     def attempt(self, function, args):
         """(why it failed, why it was skipped), None where not."""
@@ -122,16 +182,41 @@ class Check:
             raise StepFailed(f"'{' '.join(command)}' ended with status "
                              f"{done.returncode}")
 
+    def shares(self):
+        """The slowest sessions and steps, where there are many."""
+        whole = sum(o.seconds for o in self.outcomes)
+        sessions = {}
+        for outcome in self.outcomes:
+            title = junit.session(outcome.name)
+            seconds, steps = sessions.get(title, (0, 0))
+            sessions[title] = seconds + outcome.seconds, steps + 1
+        rows = [(seconds, f"{title} ({steps} step{'s' * (steps > 1)})")
+                for title, (seconds, steps) in sessions.items()]
+        for what, table in (("sessions", rows), ("steps", [
+                (o.seconds, o.name) for o in self.outcomes])):
+            print(f"minutes    %  slowest {what}")
+            for seconds, name in sorted(table, reverse=True)[:SLOWEST]:
+                print(f"{seconds / 60:7.1f} {100 * seconds / whole:4.0f}  "
+                      f"{name}")
+            print()
+
     def finish(self):
         """The summary; the exit status."""
-        seconds = time.monotonic() - self.started
         if self.listing:
+            print("\n".join(self.names))
             return 0
+        seconds = time.monotonic() - self.started
         print()
+        if len(self.outcomes) > SLOWEST:
+            self.shares()
         for name, why, path in self.failures:
             print(f"FAILED {name}: {why}\n       log: {path}")
+        junit.write(os.path.join(LOGS, "junit.xml"), os.path.basename(LOGS),
+                    self.outcomes)
         skipped = f", {self.skipped} skipped" if self.skipped else ""
-        print(f"{self.number} steps in {seconds / 60:.1f} minutes{skipped}, "
+        count = len(self.outcomes)
+        print(f"{count} step{'s' * (count != 1)} in "
+              f"{seconds / 60:.1f} minutes{skipped}, "
               f"logs in {LOGS}")
         print(f"{self.passed} passed, {self.failed} failed", flush=True)
         sys.stdout.flush()
@@ -156,6 +241,9 @@ class Session:
 
     def boot(self):
         settings = dict(self.settings)
+        self.check.build_user()
+        if self.modules:
+            self.check.build_modules(settings.get("kernel", "6.1"))
         slug = re.sub(r"[^a-z0-9.]+", "-", self.title.lower()).strip("-")
         logdir = os.path.join(LOGS, f"{slug}-{time.strftime('%H%M%S')}")
         self.lab = Lab(logdir=logdir, **settings)

@@ -43,7 +43,7 @@ static void timeouts(void)
 	REQUIRE_RC(VipCreateCQ(env.nic.h, 4, &cq), VIP_SUCCESS);
 	start = now_ms();
 	CHECK_RC(VipCQWait(cq, 0, &vi, &which), VIP_TIMEOUT);
-	CHECK(now_ms() - start < 10 * SHORT_MS);
+	CHECK(now_ms() - start < LONG_MS);
 	start = now_ms();
 	CHECK_RC(VipCQWait(cq, SHORT_MS, &vi, &which), VIP_TIMEOUT);
 	CHECK(now_ms() - start >= SHORT_MS - 1);

@@ -26,7 +26,7 @@ static void timeouts(void)
 	r = wait_done(p.vi, RECVQ, 0);
 	CHECK_RC(r.rc, VIP_TIMEOUT);
 	CHECK(r.d == NULL);
-	CHECK(now_ms() - start < 10 * SHORT_MS);
+	CHECK(now_ms() - start < LONG_MS);
 	start = now_ms();
 	r = wait_done(p.vi, RECVQ, SHORT_MS);
 	CHECK_RC(r.rc, VIP_TIMEOUT);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The VIPL operations, each with every one of its allocations failing. */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -443,6 +444,44 @@ static int right(const struct operation *o, enum fault what, VIP_RETURN rc)
 	       (rc == VIP_ERROR_RESOURCE || (o->also && rc == o->also));
 }
 
+#define LATE		20u	/* times of what is late on a busy host only */
+
+/* Whoever was to help was not run in time. */
+static bool late(VIP_RETURN rc, unsigned int tries)
+{
+	return (rc == VIP_TIMEOUT || rc == VIP_NO_MATCH) && tries < LATE;
+}
+
+/* Returns what came of it with allocation n failing. */
+static VIP_RETURN with(const struct operation *o, unsigned int n,
+		       enum fault *what)
+{
+	unsigned int tries = 0;
+	VIP_RETURN rc;
+
+	do {
+		prepare(o);
+		fault_arm(n);
+		rc = o->run();
+		*what = fault_disarm();
+		finish(o, rc);
+	} while (!right(o, *what, rc) && late(rc, ++tries));
+	return rc;
+}
+
+static VIP_RETURN without(const struct operation *o)
+{
+	unsigned int tries = 0;
+	VIP_RETURN rc;
+
+	do {
+		prepare(o);
+		rc = o->run();
+		finish(o, rc);
+	} while (late(rc, ++tries));
+	return rc;
+}
+
 static unsigned int each(const struct operation *o)
 {
 	unsigned int n, memory = 0, copies = 0, errors = 0;
@@ -450,14 +489,10 @@ static unsigned int each(const struct operation *o)
 	VIP_RETURN rc;
 
 	for (n = fault_first; what != FAULT_NONE; n += fault_stride) {
-		prepare(o);
-		fault_arm(n);
-		rc = o->run();
-		what = fault_disarm();
+		rc = with(o, n, &what);
 		memory += what == FAULT_MEMORY;
 		copies += what == FAULT_COPY;
 		errors += rc != VIP_SUCCESS;
-		finish(o, rc);
 		if (!right(o, what, rc)) {
 			printf("viafault: %s: allocation %u: verdict %d\n",
 			       o->name, n, rc);
@@ -465,9 +500,7 @@ static unsigned int each(const struct operation *o)
 		}
 		if (rc == VIP_SUCCESS)
 			continue;
-		prepare(o);
-		rc = o->run();
-		finish(o, rc);
+		rc = without(o);
 		if (rc != VIP_SUCCESS) {
 			printf("viafault: %s: after allocation %u, again and without a fault: verdict %d\n",
 			       o->name, n, rc);
@@ -550,7 +583,7 @@ static unsigned int balance(const char *of)
 {
 	unsigned int i;
 
-	for (i = 0; i < 1000 && unbalanced(NULL); i++)
+	for (i = 0; i < 6000 && unbalanced(NULL); i++)
 		usleep(10000);
 	return unbalanced(of);
 }

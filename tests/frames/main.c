@@ -253,7 +253,7 @@ static enum class any_class(struct dice *d)
 static int await(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	double end = now() + 60;
+	double end = now() + 300;
 
 	puts("viaframes: ready");
 	fflush(stdout);

@@ -21,7 +21,7 @@
 #include "../common/fuse.h"
 #include "ledger.h"
 
-#define PATIENCE_MS	10000u		/* of what is not to wait */
+#define PATIENCE_MS	60000u		/* of what is not to wait */
 #define ROUNDS		5u		/* of calls, that show it does not */
 #define PARAMETERS	"/sys/module/via_netdev/parameters/"
 

@@ -37,8 +37,8 @@
 #define READERS		2u		/* threads of each */
 #define ATTACKERS	1u
 #define LIFE_OPS	20000u
-#define ENDLESS_S	60u		/* a churn that takes longer hangs */
-#define PATIENCE_S	20u
+#define ENDLESS_S	240u		/* a churn that takes longer hangs */
+#define PATIENCE_S	120u
 
 struct churn {
 	const char *name;

@@ -23,7 +23,7 @@
 #include "race.h"
 
 #define SCENE		256u		/* rounds between two looks at the ledger */
-#define PATIENCE_S	20u		/* a round that takes longer hangs */
+#define PATIENCE_S	120u		/* a round that takes longer hangs */
 #define HURRY_MS	12u		/* then what still sleeps is woken */
 
 struct race race;

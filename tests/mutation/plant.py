@@ -16,6 +16,7 @@ PARTS = ("Makefile", "Kbuild", "include", "kernel", "devices", "vipl",
          "tests/unit")
 MODULES = ("via_ka", "via_lo", "via_ether", "via_netdev")
 LIBRARY = "libvipl.so.1"
+OBJECTS = os.path.join(WORK, "objects")
 
 
 class Stale(Exception):
@@ -159,6 +160,83 @@ class Planter:
                 self.keep(mutant.name, {name: os.path.join(control, name)})
             self.keep(mutant.name, changed)
             seal(mutant.name, key)
+        finally:
+            with open(target, "w") as file:
+                file.write(before)
+
+
+class Compiler:
+    """Compiles what a mutant of the modules changes, object by object."""
+
+    def __init__(self, kdir, folder=OBJECTS):
+        self.kdir, self.folder = kdir, folder
+        self.codes = {}
+
+    def copy(self):
+        """The sources of today, as kbuild wants them: beside the objects."""
+        os.makedirs(self.folder, exist_ok=True)
+        subprocess.run(["cp", "-au", "--parents", "Kbuild", "kernel",
+                        "devices", "include", self.folder], cwd=ROOT,
+                       check=True)
+        for top in ("kernel", "devices", "include"):
+            for where, _, names in os.walk(os.path.join(ROOT, top)):
+                for name in names:
+                    path = os.path.join(where, name)
+                    copy = os.path.join(self.folder,
+                                        os.path.relpath(path, ROOT))
+                    if not filecmp.cmp(path, copy, shallow=False):
+                        shutil.copyfile(path, copy)
+
+    def objects(self, path):
+        """Those to compile for a file: of a header, all of its modules'."""
+        if path.endswith(".c"):
+            return [path[:-1] + "o"]
+        tops = ("devices/ether",) if path.startswith("devices") else \
+            ("kernel", "devices/ether")
+        return [os.path.join(top, name[:-1] + "o") for top in tops
+                for name in sorted(os.listdir(os.path.join(ROOT, top)))
+                if name.endswith(".c")]
+
+    def make(self, path):
+        """What the compiler says; nothing is right."""
+        done = subprocess.run(
+            ["make", "-s", "-C", self.kdir, f"M={self.folder}",
+             *self.objects(path)], stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode or "warning:" in done.stdout:
+            return done.stdout.strip() or f"make: status {done.returncode}"
+        return ""
+
+    def code(self, path):
+        """Of an object, without what tells lines from one another."""
+        name = os.path.join(self.folder, self.objects(path)[0])
+        subprocess.run(["objcopy", "--strip-debug", name, name + ".bare"],
+                       check=True)
+        with open(name + ".bare", "rb") as file:
+            return hashlib.sha256(file.read()).digest()
+
+    def control(self, path):
+        """The same of the file as it is."""
+        if path not in self.codes:
+            said = self.make(path)
+            if said:
+                raise Stale(f"{path} does not compile by itself: {said}")
+            self.codes[path] = self.code(path)
+        return self.codes[path]
+
+    def compile(self, mutant):
+        """What is wrong with a mutant; nothing: it compiles, to other code."""
+        before, after = plant(mutant)
+        target = os.path.join(self.folder, mutant.path)
+        alone = mutant.path.endswith(".c")
+        old = self.control(mutant.path) if alone else None
+        try:
+            with open(target, "w") as file:
+                file.write(after)
+            said = self.make(mutant.path)
+            if not said and alone and self.code(mutant.path) == old:
+                said = "the code is the same"
+            return said
         finally:
             with open(target, "w") as file:
                 file.write(before)

@@ -15,7 +15,7 @@
 #define PAGE		4096u
 #define GENERATIONS	4u
 #define BYTES		(8u << 20)
-#define LEFT_MS		10000u
+#define LEFT_MS		60000u
 
 static uint32_t wrong;
 

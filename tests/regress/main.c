@@ -83,6 +83,8 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
+	/* What is wrong is said last. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (i = 0; i < MODES; i++)
 		if (!strcmp(argv[optind], modes[i].name))
 			return modes[i].run();

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 
+#define ENOUGH	50u		/* rounds, however slow the host is */
+
 static uint32_t asked, met;		/* rounds; atomic */
 static bool stop;
 static struct handle one, two;
@@ -58,7 +60,7 @@ int run_peers(void)
 	pin(0);
 	t = start(meet, NULL);
 	intrude(&in);
-	while (now_ns() < until) {
+	while (now_ns() < until || n < ENOUGH) {
 		rc = ask(&one, VIA_IOC_PEER_REQUEST, &look);
 		if (rc)
 			die("X's peer request: %d", rc);
@@ -77,5 +79,5 @@ int run_peers(void)
 	printf("rounds %u\n", n);
 	handle_close(&one);
 	handle_close(&two);
-	return n < 10;
+	return 0;
 }

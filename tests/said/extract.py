@@ -152,7 +152,8 @@ def make_head(text, file):
                 r"\b([A-Z]+(?:_[A-Z]+)*)=|\b([A-Z_]+_ARGS)\b", row):
             yield Named("make variable", match.group(1) or match.group(2),
                         file, number)
-        match = re.search(r"make ([a-z-]+)\b.*?\b([A-Z_]+=--[\w-]+)", row)
+        match = re.search(r"make ([a-z-]+)\b.*?\b([A-Z_]+=--[\w-]+|"
+                          r"[KT]=(?:'[^']+'|\S+))", row)
         if match:
             yield Named("command", " ".join(("make", *match.groups())), file,
                         number)
@@ -170,7 +171,7 @@ def help_text(program, text):
 
 def documents(root):
     """All that the documents below a folder name."""
-    names = ["README.md"] + sorted(
+    names = ["README.md", "CONTRIBUTING.md"] + sorted(
         os.path.join("docs", n) for n in os.listdir(os.path.join(root, "docs"))
         if n.endswith(".md"))
     pages = sorted(os.path.join("docs/man", n)

@@ -46,7 +46,7 @@ class Resolver:
         if text.startswith("/"):
             return self.absolute_wrong(text)
         if text.startswith("build/"):
-            lost = [w for w in re.split(r"[/.]", text) if w and
+            lost = [w for w in re.split(r"[/.-]", text) if w and
                     w not in self.there.words and
                     not os.path.exists(self.there.path(text))]
             return f"nothing makes {text}" if lost else None
@@ -211,7 +211,8 @@ class Resolver:
             elif not self.there.make_uses(variable):
                 return f"the Makefile does not use {variable}"
             else:
-                why = self.arguments(variable, value, item)
+                why = self.arguments(variable, value, item) or \
+                    self.chosen(words[0], variable, value)
                 if why:
                     return why
         for word in words:
@@ -225,6 +226,17 @@ class Resolver:
         if not program or program not in self.there.programs:
             return None
         return self.own(program, shlex.split(value), item)
+
+    def chosen(self, target, variable, value):
+        """What K and T name."""
+        if placeholder(value):
+            return None
+        if variable == "K":
+            return self.there.step_wrong(target, value)
+        if variable == "T" and value not in ("list", "?") and not any(
+                value in name for name in self.there.tests):
+            return f"no test of make test has '{value}' in its name"
+        return None
 
     def mention(self, file, program):
         if program in self.there.programs:
@@ -242,7 +254,13 @@ class Resolver:
                               self.there.help(name), re.M):
             return f"viascale has no mode {words[0]}"
         self.mention(item.file, name)
-        for word in words:
+        for at, word in enumerate(words):
+            if word == "--" and name == "lab exec" and words[at + 1:]:
+                rest = words[at + 1:]
+                why = self.command(item._replace(text=rest[0])) \
+                    if len(rest) == 1 else self.single(rest, item)
+                if why:
+                    return why
             if word == "--" or word in (">", "<"):
                 break
             if re.match(r"--?[A-Za-z]", word):
@@ -279,6 +297,7 @@ class Resolver:
 
     def lab_values(self, words):
         have = {"--nic": self.there.help("lab models"),
+                "--nics": self.there.help("lab models"),
                 "--kernel": self.there.help("lab kernel"),
                 "--wire": self.there.help("lab wire")}
         for option, value in zip(words, words[1:]):

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Is there what the documents name?
 
-Looks at README.md, docs/, the man pages, the Makefile's head and what programs
-print about themselves, and tries each make target, command, option, path,
-module parameter, call, group of tests and step that is named there.  Needs a
-built tree (make); takes some seconds.  What may be named though it is not in
+Looks at README.md, CONTRIBUTING.md, docs/, the man pages, the Makefile's head
+and what programs print about themselves, and tries each make target, command,
+option, path, module parameter, call, group of tests and step that is named
+there.  Needs a built tree (make); takes some seconds.  What may be named though it is not in
 the tree stands in exceptions.py, with the reason.
 """
 

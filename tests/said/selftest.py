@@ -76,6 +76,21 @@ PLANTS = (
     ("README.md", "linux-headers-amd64\nmake", "linux-haeders-amd64\nmake",
      "linux-haeders-amd64 is no package"),
     ("README.md", "`VIPL_QUIET=1`", "`VIPL_QIUET=1`", "VIPL_QIUET"),
+    ("Makefile", "T=window ", "T=widnow ",
+     "no test of make test has 'widnow'"),
+    ("Makefile", "K='conformance via_lo'", "K='conformance vialo'",
+     "no step on kernel 6.1"),
+    ("CONTRIBUTING.md", "make test T=window", "make test T=windows",
+     "no test of make test has 'windows'"),
+    ("CONTRIBUTING.md", "K='wire cut, e1000'", "K='wire torn, e1000'",
+     "no step on kernel 6.1"),
+    ("CONTRIBUTING.md", "`viaconform -g 'rdma*'`", "`viaconform -g 'rmda*'`",
+     "no group of viaconform matches rmda*"),
+    ("CONTRIBUTING.md", "exec 1 -- viaconform -d", "exec 1 -- viaconfirm -d",
+     "'viaconfirm' is no command"),
+    ("CONTRIBUTING.md", "lab reload", "lab relaod", "no command"),
+    ("CONTRIBUTING.md", "`devices/ether/window.c`", "`devices/ether/widow.c`",
+     "devices/ether/widow.c"),
     ("docs/man/viaping.8", "\\-\\-interval", "\\-\\-intervall",
      "viaping has no option --intervall"),
     ("docs/man/vipl_lat.1", ".BR \\-t \", \" \\-\\-tx\\-depth", ".BR ",
@@ -88,7 +103,7 @@ PLANTS = (
 
 
 def copy(root, folder):
-    for name in ("README.md", "Makefile"):
+    for name in ("README.md", "CONTRIBUTING.md", "Makefile"):
         shutil.copy(os.path.join(root, name), folder)
     shutil.copytree(os.path.join(root, "docs"), os.path.join(folder, "docs"))
 

@@ -14,7 +14,8 @@ SOURCES = ("kernel", "devices", "include", "vipl", "tools", "tests",
 OWNERS = (("kernel/", "via_ka"), ("devices/ether/", "via_ether"),
           ("devices/native/", "via_native"), ("devices/netdev.c",
                                               "via_netdev"))
-LAB = ("setup", "kernel", "run", "shell", "wire", "models")
+LAB = ("setup", "kernel", "run", "shell", "wire", "models", "up", "exec",
+       "reload", "status", "down")
 
 
 class Project:
@@ -179,6 +180,20 @@ class Project:
                          for words, more in
                          ((check, ["--list"]), (check, ["--full", "--list"]),
                           (soak, ["--list"])))
+
+    @functools.lru_cache(None)
+    def step_wrong(self, target, wanted):
+        """Whether K of make check or check-full names a step."""
+        full = ["--full"] if target == "check-full" else []
+        done = self.output(self.path("tests/check/check.py"), *full, "--list",
+                           "--only", wanted)
+        return done.stdout.split("\n")[0] if done.returncode else None
+
+    @functools.cached_property
+    def tests(self):
+        """Names, as T of make test picks them."""
+        return self.output(self.path("tests/test/test.py"),
+                           "list").stdout.split("\n")
 
     # Packages
 

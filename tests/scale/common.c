@@ -39,34 +39,50 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static double median_us(const uint64_t *ns, uint32_t n)
+/* A low quantile: what an operation takes where nothing comes between. */
+static double low_us(const uint64_t *ns, uint32_t n)
 {
 	uint64_t *copy = xcalloc(n, sizeof(*copy));
-	double median;
+	double low;
 
 	memcpy(copy, ns, n * sizeof(*copy));
 	qsort(copy, n, sizeof(*copy), by_size);
-	median = copy[n / 2] / 1e3;
+	low = copy[n / 10] / 1e3;
 	free(copy);
-	return median;
+	return low;
 }
 
-#define SLACK_US	50.0	/* and a clock of this machine's grain */
-#define TELLING		500u	/* a tenth of fewer is chance */
+#define SLACK_US	10.0	/* and a clock of this machine's grain */
+#define TELLING		500u	/* a quarter of fewer is chance */
 
-int report_times(const char *what, const uint64_t *ns, uint32_t n)
+static char verdict[256];	/* the last word of the program */
+
+void report_times(const char *what, const uint64_t *ns, uint32_t n,
+		 enum order_of order)
 {
-	uint32_t tenth = n / 10 ? n / 10 : 1, i;
-	double first = median_us(ns, tenth), sum = 0;
-	double last = median_us(ns + n - tenth, tenth);
+	uint32_t part = n / 4 ? n / 4 : 1, i;
+	double first = low_us(ns, part), last = low_us(ns + n - part, part);
+	double few = order == FEW_FIRST ? first : last;
+	double many = order == FEW_FIRST ? last : first;
+	double sum = 0;
+	size_t len;
 
 	for (i = 0; i < n; i++)
 		sum += ns[i];
-	printf("%s n %u us_each %.1f first_us %.1f last_us %.1f\n", what, n,
-	       sum / n / 1e3, first, last);
-	if (n < TELLING || last <= 3 * first + SLACK_US)
-		return 0;
-	fprintf(stderr, "viascale: %s gets slower: %.1f us at first, %.1f at last\n",
-		what, first, last);
-	return 1;
+	printf("%s n %u us_each %.1f few_us %.1f many_us %.1f\n", what, n,
+	       sum / n / 1e3, few, many);
+	if (n < TELLING || 2 * many <= 3 * few + SLACK_US)
+		return;
+	len = strlen(verdict);
+	snprintf(verdict + len, sizeof(verdict) - len,
+		 "%s%s grows: %.1f us with few, %.1f with many",
+		 len ? "; " : "", what, few, many);
+}
+
+int last_word(int status)
+{
+	if (status || !verdict[0])
+		return status;
+	warn_msg("%s", verdict);
+	return GROWS;
 }

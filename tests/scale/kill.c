@@ -192,7 +192,7 @@ int run_kill(void)
 	k.dead = xcalloc(opt.count + 1, sizeof(*k.dead));
 	nic_open(&k.nic, opt.device);
 	if (end_open(&k.ctl, &k.nic, false) ||
-	    connect_to(&k.ctl, DISC, 20000))
+	    connect_to(&k.ctl, DISC, opt.limit))
 		die("no server");
 	next_one();
 	before = pinned();
@@ -202,7 +202,7 @@ int run_kill(void)
 	settle();
 	next_one();
 	/* The last memory goes with the last use of the address space. */
-	end = now_ns() + 10000000000ull;
+	end = now_ns() + opt.limit * 1000000ull;
 	while ((after = pinned()) > before && now_ns() < end)
 		sleep_ns(10000000);
 	printf("seed %llu\nroles", (unsigned long long)opt.seed);

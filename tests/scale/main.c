@@ -98,9 +98,11 @@ int main(int argc, char **argv)
 	}
 	if (optind + 1 < argc)
 		opt.host = argv[optind + 1];
+	/* What is wrong is said last. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (i = 0; i < MODES; i++)
 		if (!strcmp(argv[optind], modes[i].name))
-			return modes[i].run();
+			return last_word(modes[i].run());
 	usage(stderr);
 	return 2;
 }

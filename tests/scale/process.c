@@ -27,7 +27,7 @@ static void begin(struct nic *n, struct end *e, enum order_type type,
 	struct order o = { .type = type, .id = id, .n = count };
 
 	nic_open(n, opt.device);
-	if (end_open(e, n, false) || connect_to(e, DISC, 10000) ||
+	if (end_open(e, n, false) || connect_to(e, DISC, opt.limit) ||
 	    order(e, &o))
 		die("a child cannot connect");
 }
@@ -67,7 +67,7 @@ static void until(uint32_t id, uint32_t want, const char *what)
 
 static void until_unpinned(long before, const char *what)
 {
-	uint64_t end = now_ns() + 10000000000ull;
+	uint64_t end = now_ns() + opt.limit * 1000000ull;
 
 	while (before >= 0 && pinned() > before) {
 		if (now_ns() > end)
@@ -104,6 +104,15 @@ static void *pushing(void *arg)
 	return arg;
 }
 
+/* The parent has seen it as it is. */
+static void may_go(int fd)
+{
+	char c;
+
+	if (read(fd, &c, 1) != 1)
+		die("the parent is gone");
+}
+
 /* exec() under way, by one thread while another one sends. */
 static void exec_sender(uint32_t id, int fd)
 {
@@ -111,11 +120,10 @@ static void exec_sender(uint32_t id, int fd)
 	struct nic n;
 	struct end e;
 
-	(void)fd;
 	last_id = id;
 	begin(&n, &e, ORDER_PUSH, id, ~0u);
 	pthread_create(&t, NULL, pushing, &e);
-	sleep_ns(100000000);
+	may_go(fd);
 	execl("/bin/sleep", "sleep", "1000", NULL);
 	_exit(9);
 }
@@ -125,9 +133,8 @@ static void exec_idle(uint32_t id, int fd)
 	struct nic n;
 	struct end e;
 
-	(void)fd;
 	begin(&n, &e, ORDER_IDLE, id, 0);
-	sleep_ns(100000000);
+	may_go(fd);
 	execl("/bin/sleep", "sleep", "1000", NULL);
 	_exit(9);
 }
@@ -135,10 +142,18 @@ static void exec_idle(uint32_t id, int fd)
 static void ended_by_exec(void (*f)(uint32_t id, int fd))
 {
 	long before = pinned();
-	pid_t pid = start(f, ++last_id, -1);
+	int fds[2];
+	pid_t pid;
 
+	if (pipe(fds))
+		die("pipe fails");
+	pid = start(f, ++last_id, fds[0]);
 	until(last_id, 1, "exec");
+	if (write(fds[1], "", 1) != 1)
+		die("exec: no child");
 	until(last_id, 0, "exec");
+	close(fds[0]);
+	close(fds[1]);
 	until_unpinned(before, "exec");
 	if (waitpid(pid, NULL, WNOHANG))
 		die("exec: the new program does not run");
@@ -262,7 +277,7 @@ int run_process(void)
 	uint32_t i, rounds = 0;
 
 	nic_open(&nic, opt.device);
-	if (end_open(&ctl, &nic, false) || connect_to(&ctl, DISC, 20000))
+	if (end_open(&ctl, &nic, false) || connect_to(&ctl, DISC, opt.limit))
 		die("no server");
 	for (i = 0; i < opt.count; i++) {
 		ended_by_exec(exec_idle);

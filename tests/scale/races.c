@@ -23,7 +23,7 @@
 #define MOMENT_US	3000u
 #define SHORT_MS	2u
 #define SPARE		(64u * 4096u)
-#define ENDLESS_S	20u		/* the process hangs */
+#define ENDLESS_S	30u		/* the process hangs */
 #define NOT_SET_UP	77		/* exit status */
 
 static struct nic nic[2];

@@ -16,13 +16,7 @@
 #include <unistd.h>
 #include "engine.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SIM_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SIM_ASAN 1
-#endif
-#endif
+/* Compiled without its checks, but linked with it: SIM_ASAN is defined. */
 #ifdef SIM_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
@@ -42,6 +36,7 @@ struct sim_turn *sim_record;
 uint32_t *sim_nrecord;
 bool sim_verbose;
 bool sim_tso;
+bool sim_coarse;
 
 static uint64_t schedule_state, dice_state;
 static uint32_t next_id, nexttime;
@@ -54,6 +49,11 @@ static uint64_t *changes;
 static uint32_t nchanges, change_at;
 static uint32_t turn_at;
 static int64_t lowest;			/* priority given last */
+static LIST_HEAD(ready);		/* contexts that may run */
+static uint32_t nready;
+static bool woken;			/* one more since the last choice */
+static uint64_t attend;			/* step at which there is to choose */
+static uint64_t soonest = UINT64_MAX;	/* time of the first event */
 static void *engine_sp;
 static char *stacks;			/* free ones, linked */
 static struct sim_ctx *ended;		/* its stack is still in use */
@@ -150,6 +150,7 @@ struct sim_event *sim_at(uint64_t time, void (*fn)(void *arg), void *arg)
 	*e = (struct sim_event){ .time = time > sim_clock ? time : sim_clock,
 				 .seq = event_seq++, .fn = fn, .arg = arg };
 	sift_up(nevents++, e);
+	soonest = heap[0]->time;
 	return e;
 }
 
@@ -158,12 +159,11 @@ static void take_event(struct sim_event *e)
 	struct sim_event *last = heap[--nevents];
 	int at = e->at;
 
-	if (last == e)
-		return;
-	if (at && sooner(last, heap[(at - 1) / 2]))
+	if (last != e && at && sooner(last, heap[(at - 1) / 2]))
 		sift_up(at, last);
-	else
+	else if (last != e)
 		sift_down(at, last);
+	soonest = nevents ? heap[0]->time : UINT64_MAX;
 }
 
 void sim_cancel(struct sim_event *e)
@@ -178,7 +178,7 @@ static void run_due(void)
 	struct sim_ctx *self = sim_self;
 	struct sim_event *e;
 
-	while (nevents && heap[0]->time <= sim_clock) {
+	while (soonest <= sim_clock) {
 		e = heap[0];
 		take_event(e);
 		sim_self = NULL;
@@ -212,12 +212,6 @@ static void free_stack(char *s)
 #endif
 	memcpy(s, &stacks, sizeof(stacks));
 	stacks = s;
-}
-
-bool sim_on_stack(const void *p)
-{
-	return sim_self && (uintptr_t)p - (uintptr_t)sim_self->stack <
-			   STACK_BYTES;
 }
 
 #ifdef __x86_64__
@@ -291,6 +285,38 @@ static void swap_to(struct sim_ctx *to)
 	arrived();
 }
 
+/* When sim_yield() has to look at the schedule. */
+static void set_attend(void)
+{
+	if (sim_config.replay)
+		attend = turn_at < sim_config.nturns ?
+			 sim_config.turns[turn_at].step : UINT64_MAX;
+	else if (sim_config.policy == SIM_PCT && woken)
+		attend = 0;
+	else
+		attend = next_change;
+	if (sim_config.max_steps && attend > sim_config.max_steps)
+		attend = sim_config.max_steps;
+}
+
+static void make_ready(struct sim_ctx *c)
+{
+	struct list_head *at = ready.prev;
+
+	while (at != &ready && list_entry(at, struct sim_ctx, run)->id > c->id)
+		at = at->prev;
+	list_add(&c->run, at);
+	nready++;
+	woken = true;
+	set_attend();
+}
+
+static void make_unready(struct sim_ctx *c)
+{
+	list_del(&c->run);
+	nready--;
+}
+
 struct sim_ctx *sim_spawn(const char *name, void (*fn)(void *arg), void *arg)
 {
 	struct sim_ctx *c = calloc(1, sizeof(*c));
@@ -307,6 +333,7 @@ struct sim_ctx *sim_spawn(const char *name, void (*fn)(void *arg), void *arg)
 	c->stack = get_stack();
 	INIT_LIST_HEAD(&c->wait);
 	list_add_tail(&c->link, &sim_all);
+	make_ready(c);
 	sp = (void **)(c->stack + STACK_BYTES - 64);
 	*--sp = NULL;			/* where first() would return to */
 	*--sp = (void *)first;
@@ -336,37 +363,27 @@ static struct sim_ctx *by_id(uint32_t id)
 /* The default: this one as long as it may, then the next in order of ids. */
 static struct sim_ctx *default_next(struct sim_ctx *self, bool pass)
 {
-	struct sim_ctx *c, *low = NULL, *above = NULL;
 	uint32_t id = self ? self->id : nexttime;
+	struct sim_ctx *c;
 
 	if (self && !pass && eligible(self))
 		return self;
-	/* Ids grow along the list. */
-	list_for_each_entry(c, &sim_all, link) {
-		if (!eligible(c))
-			continue;
-		if (!low)
-			low = c;
-		if (c->id > id) {
-			above = c;
-			break;
-		}
-	}
-	return above ? above : low;
+	list_for_each_entry(c, &ready, run)
+		if (c->id > id)
+			return c;
+	return list_first_entry_or_null(&ready, struct sim_ctx, run);
 }
 
 static struct sim_ctx *any(void)
 {
 	struct sim_ctx *c;
-	uint32_t n = 0;
+	uint32_t n;
 
-	list_for_each_entry(c, &sim_all, link)
-		n += eligible(c);
-	if (!n)
+	if (!nready)
 		return NULL;
-	n = choose(n);
-	list_for_each_entry(c, &sim_all, link)
-		if (eligible(c) && !n--)
+	n = choose(nready);
+	list_for_each_entry(c, &ready, run)
+		if (!n--)
 			return c;
 	return NULL;
 }
@@ -375,8 +392,8 @@ static struct sim_ctx *highest(void)
 {
 	struct sim_ctx *c, *best = NULL;
 
-	list_for_each_entry(c, &sim_all, link)
-		if (eligible(c) && (!best || c->prio > best->prio))
+	list_for_each_entry(c, &ready, run)
+		if (!best || c->prio > best->prio)
 			best = c;
 	return best;
 }
@@ -449,6 +466,8 @@ static struct sim_ctx *next(struct sim_ctx *self, bool pass)
 
 	c = sim_config.replay ? replay_next(self, pass) :
 				policy_next(self, pass);
+	woken = false;
+	set_attend();
 	if (c)
 		note_turn(c, self, pass);
 	return c;
@@ -486,7 +505,7 @@ static void step(void)
 	if (sim_config.max_steps && sim_steps > sim_config.max_steps)
 		sim_fail("no end after %llu steps",
 			 (unsigned long long)sim_steps);
-	if (nevents && heap[0]->time <= sim_clock)
+	if (soonest <= sim_clock)
 		run_due();
 }
 
@@ -504,15 +523,17 @@ static void switch_to(struct sim_ctx *c)
 }
 
 void sim_die_if_killed(void);
+void sim_plain_stores(const void *p);
+bool sim_on_stack(const void *p);
 
-/* A point at which another context may run. */
-void sim_yield(void)
+static __attribute__((__noinline__)) void yield_slow(struct sim_ctx *self)
 {
-	struct sim_ctx *self = sim_self, *c;
+	struct sim_ctx *c;
 	bool turn;
 
-	if (!self)
-		return;
+	/* Undone for step(). */
+	sim_steps--;
+	sim_clock -= sim_config.step_ns;
 	if (self->in_user && sim_steps - self->since >= SLICE) {
 		/* It may be spinning for what others do. */
 		self->since = sim_steps;
@@ -527,7 +548,7 @@ void sim_yield(void)
 		       sim_config.turns[turn_at].step <= sim_steps;
 	else
 		turn = sim_steps >= next_change ||
-		       sim_config.policy == SIM_PCT;
+		       (sim_config.policy == SIM_PCT && woken);
 	if (turn) {
 		c = next(self, false);
 		if (c)
@@ -536,6 +557,57 @@ void sim_yield(void)
 	if (self->in_user)
 		sim_die_if_killed();
 }
+
+/* A point at which another context may run. */
+void sim_yield(void)
+{
+	struct sim_ctx *self = sim_self;
+
+	if (!self)
+		return;
+	sim_steps++;
+	sim_clock += sim_config.step_ns;
+	if (sim_steps >= attend || sim_clock >= soonest || self->nstores ||
+	    self->in_user)
+		yield_slow(self);
+}
+
+/* Of the context that runs. */
+bool sim_on_stack(const void *p)
+{
+	return sim_self &&
+	       (uintptr_t)p - (uintptr_t)sim_self->stack < STACK_BYTES;
+}
+
+/* A plain access of the code under test, as the compiler tells of it. */
+static inline void plain(const void *p)
+{
+	struct sim_ctx *self = sim_self;
+
+	if (!self || sim_coarse)
+		return;
+	if (self->nstores)
+		sim_plain_stores(p);
+	if ((uintptr_t)p - (uintptr_t)self->stack >= STACK_BYTES)
+		sim_yield();
+}
+
+#define SIM_PLAIN(n) \
+	void __sanitizer_cov_load##n(const void *p); \
+	void __sanitizer_cov_store##n(const void *p); \
+	void __sanitizer_cov_load##n(const void *p) { plain(p); } \
+	void __sanitizer_cov_store##n(const void *p) { plain(p); }
+/* clang adds the others only together with this one. */
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void)
+{
+}
+
+SIM_PLAIN(1)
+SIM_PLAIN(2)
+SIM_PLAIN(4)
+SIM_PLAIN(8)
+SIM_PLAIN(16)
 
 void sim_pass(void)
 {
@@ -563,7 +635,9 @@ static void leave(void)
 
 	step();
 	c = next(sim_self, false);
-	swap_to(c);
+	/* What was due at this step may have woken us: our sp is not saved. */
+	if (c != sim_self)
+		swap_to(c);
 }
 
 void sim_block(struct list_head *on)
@@ -572,6 +646,7 @@ void sim_block(struct list_head *on)
 
 	sim_drain();
 	self->state = SIM_BLOCKED;
+	make_unready(self);
 	if (on)
 		list_add_tail(&self->wait, on);
 	leave();
@@ -584,6 +659,7 @@ void sim_wake(struct sim_ctx *c)
 	if (!list_empty(&c->wait))
 		list_del_init(&c->wait);
 	c->state = SIM_READY;
+	make_ready(c);
 }
 
 void sim_wake_list(struct list_head *on)
@@ -602,6 +678,7 @@ void sim_exit(void)
 			 self->name, self->pinned, self->bh_off, self->rcu,
 			 self->nheld);
 	self->state = SIM_ENDED;
+	make_unready(self);
 	list_del(&self->link);
 	ended = self;
 	leave();
@@ -621,8 +698,8 @@ bool sim_run(bool (*done)(void *arg), void *arg)
 		}
 		if (!nevents)
 			return !done;
-		if (heap[0]->time > sim_clock)
-			sim_clock = heap[0]->time;
+		if (soonest > sim_clock)
+			sim_clock = soonest;
 		sim_check_time();
 		run_due();
 	}
@@ -674,5 +751,10 @@ void sim_begin(const struct sim_config *config)
 	turn_at = 0;
 	lowest = 0;
 	sim_tso = config->tso;
+	sim_coarse = config->coarse;
+	INIT_LIST_HEAD(&ready);
+	nready = 0;
+	woken = false;
 	plan();
+	set_attend();
 }

@@ -30,6 +30,7 @@ struct sim_store {
 /**
  * struct sim_ctx - a thread, a softirq or a worker
  * @link:	on the list of all contexts
+ * @run:	on the list of those that may run, in order of ids
  * @wait:	on the list of what it waits for, while blocked
  * @id:		counts from 1 in each run
  * @cpu:	where it runs while @pinned, else -1
@@ -46,6 +47,7 @@ struct sim_store {
  */
 struct sim_ctx {
 	struct list_head link;
+	struct list_head run;
 	struct list_head wait;
 	uint32_t id;
 	enum sim_state state;
@@ -110,6 +112,7 @@ struct sim_config {
 	uint64_t max_steps;		/* 0: as many as it takes */
 	uint64_t max_time;		/* ns, likewise */
 	uint32_t step_ns;		/* virtual time of a step */
+	bool coarse;			/* plain accesses are no steps */
 };
 
 extern struct sim_config sim_config;

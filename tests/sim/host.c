@@ -152,6 +152,29 @@ static void thread_main(void *arg)
 	thread_exit(t);
 }
 
+static void kthread_main(void *arg)
+{
+	struct thread *t = arg;
+
+	t->fn(t->arg);
+	sim_self->task = NULL;
+	free(t);
+}
+
+struct sim_ctx *sim_kthread(const char *name, void (*fn)(void *arg), void *arg)
+{
+	struct thread *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		abort();
+	t->fn = fn;
+	t->arg = arg;
+	t->task.timer_slack_ns = 50000;
+	t->task.ctx = sim_spawn(name, kthread_main, t);
+	t->task.ctx->task = t;
+	return t->task.ctx;
+}
+
 struct sim_ctx *sim_thread(struct sim_proc *p, const char *name,
 			   void (*fn)(void *arg), void *arg)
 {
@@ -195,7 +218,7 @@ void sim_kill(struct sim_proc *p)
 		if (!list_empty(&t->task.ctx->wait) || t->task.ctx->in_user)
 			sim_wake(t->task.ctx);
 	}
-	if (p->mm && !p->mm->dead)
+	if (!p->ended && !p->mm->dead)
 		wake_fault(p->mm);
 	sim_yield();
 }
@@ -256,6 +279,22 @@ static void leave(void)
 	sim_self->in_user = true;
 }
 
+/* As fdget(): a file that another thread closes stays for this call. */
+static bool hold(struct file *f)
+{
+	struct sim_proc *p = current->proc;
+	int i;
+
+	enter();
+	for (i = 0; i < FILES_MAX; i++)
+		if (f && p->files[i] == f) {
+			atomic_inc(&f->count);
+			return true;
+		}
+	leave();
+	return false;
+}
+
 void sim_enter(void)
 {
 	enter();
@@ -309,20 +348,22 @@ int sim_close(struct file *f)
 	int i;
 
 	enter();
-	for (i = 0; i < FILES_MAX; i++)
-		if (p->files[i] == f)
-			p->files[i] = NULL;
-	file_put(f);
+	for (i = 0; i < FILES_MAX && p->files[i] != f; i++)
+		;
+	if (i < FILES_MAX) {
+		p->files[i] = NULL;
+		file_put(f);
+	}
 	leave();
-	return 0;
+	return i < FILES_MAX ? 0 : -EBADF;
 }
 
 long sim_ioctl(struct file *f, unsigned int cmd, void *arg)
 {
 	long ret;
 
-	enter();
-	atomic_inc(&f->count);
+	if (!hold(f))
+		return -EBADF;
 	ret = f->f_op->unlocked_ioctl(f, cmd, (unsigned long)arg);
 	file_put(f);
 	leave();
@@ -333,8 +374,8 @@ long sim_trap(struct file *f, u32 op, u32 id)
 {
 	long ret;
 
-	enter();
-	atomic_inc(&f->count);
+	if (!hold(f))
+		return -EBADF;
 	ret = f->f_op->llseek(f, via_trap_arg(op, id), VIA_TRAP_WHENCE);
 	file_put(f);
 	leave();
@@ -346,8 +387,8 @@ ssize_t sim_read(struct file *f, void *buf, size_t n)
 	loff_t pos = 0;
 	ssize_t ret;
 
-	enter();
-	atomic_inc(&f->count);
+	if (!hold(f))
+		return -EBADF;
 	ret = f->f_op->read(f, buf, n, &pos);
 	file_put(f);
 	leave();
@@ -359,20 +400,25 @@ u32 sim_poll(struct file *f)
 	poll_table pt = { NULL };
 	u32 ret;
 
-	enter();
+	if (!hold(f))
+		return 0;
 	ret = f->f_op->poll(f, &pt);
+	file_put(f);
 	leave();
 	return ret;
 }
 
 void *sim_mmap(struct file *f, void *at, u64 offset, size_t size, bool write)
 {
-	struct vm_area_struct *v = calloc(1, sizeof(*v));
 	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *v;
 	bool own = !at;
 	int ret;
 
-	enter();
+	/* Kept for as long as it is mapped. */
+	if (!hold(f))
+		return ERR_PTR(-EBADF);
+	v = calloc(1, sizeof(*v));
 	size = PAGE_ALIGN(size);
 	if (own)
 		at = mmap(NULL, size, PROT_NONE,
@@ -386,7 +432,6 @@ void *sim_mmap(struct file *f, void *at, u64 offset, size_t size, bool write)
 		      (write ? VM_WRITE : 0) | VM_MAYWRITE;
 	v->vm_file = f;
 	INIT_LIST_HEAD(&v->faulting);
-	atomic_inc(&f->count);
 	down_write(&mm->mmap_lock);
 	ret = f->f_op->mmap(f, v);
 	if (!ret)

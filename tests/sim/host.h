@@ -18,6 +18,8 @@ struct sim_proc *sim_proc_new(const char *name, u32 uid);
 /* Another thread; the process ends with the last one. */
 struct sim_ctx *sim_thread(struct sim_proc *p, const char *name,
 			   void (*fn)(void *arg), void *arg);
+/* A thread of the kernel, which may sleep. */
+struct sim_ctx *sim_kthread(const char *name, void (*fn)(void *arg), void *arg);
 /* SIGKILL. */
 void sim_kill(struct sim_proc *p);
 /* A signal without a handler's effect: waits return -EINTR. */
@@ -78,6 +80,7 @@ void sim_nic_cut(struct sim_nic *nic, bool cut);
 /* The interface goes down, or its transmitter stops. */
 void sim_nic_break(struct sim_nic *nic);
 void sim_nic_stop(struct sim_nic *nic, bool stopped);
+void sim_nic_mtu(struct sim_nic *nic, u32 mtu);
 const u8 *sim_nic_mac(const struct sim_nic *nic);
 /* A frame as if it came from the wire, Ethernet header included. */
 void sim_nic_inject(struct sim_nic *nic, const void *frame, u32 len);

@@ -26,6 +26,7 @@ struct sim_nic {
 	bool listening;
 	struct list_head rx;		/* frames */
 	struct sim_softirq softirq;
+	bool receiving;			/* one context does */
 	u64 busy_until;			/* of the port's way out */
 	u32 queued;			/* frames on it */
 };
@@ -69,6 +70,10 @@ static void rx_softirq(struct sim_softirq *s)
 	struct frame *f;
 	u32 n;
 
+	/* As NAPI: one at a time, and it sees what comes meanwhile. */
+	if (nic->receiving)
+		return;
+	nic->receiving = true;
 	/* The frame belongs to the NIC as long as its handler is known. */
 	rcu_read_lock();
 	for (n = 0; n < RX_BATCH && nic->listening && !list_empty(&nic->rx);
@@ -78,9 +83,10 @@ static void rx_softirq(struct sim_softirq *s)
 		receive(nic, f);
 		free(f);
 	}
-	rcu_read_unlock();
+	nic->receiving = false;
 	if (nic->listening && !list_empty(&nic->rx))
 		sim_raise(&nic->softirq, rx_softirq);
+	rcu_read_unlock();
 }
 
 static void deliver(void *arg)
@@ -366,6 +372,13 @@ void sim_nic_stop(struct sim_nic *nic, bool stopped)
 	nic->stopped = stopped;
 	if (!stopped)
 		via_ether_wake(nic->nic);
+}
+
+void sim_nic_mtu(struct sim_nic *nic, u32 mtu)
+{
+	mutex_lock(&rtnl);
+	via_ether_set_mtu(nic->nic, mtu);
+	mutex_unlock(&rtnl);
 }
 
 void sim_nics_reset(void)

@@ -166,7 +166,8 @@ void prog_post(struct prog_vi *v, bool recv, u16 control, const void *p, u32 n,
 	s->control = control;
 	s->seg_count = i + (n != 0);
 	s->length = n;
-	s->immediate = (u32)q->tail;
+	s->immediate = v->immediate ? v->immediate : q->tail;
+	v->immediate = 0;
 	if (remote) {
 		s->seg[0].addr = raddr;
 		s->seg[0].handle = rhandle;

@@ -35,6 +35,7 @@ struct prog_vi {
 	struct via_vi_shared *shared;
 	struct prog_queue q[2];		/* send, receive */
 	u64 sent, received;		/* messages: prog_send(), prog_recv() */
+	u32 immediate;			/* of the next descriptor; 0: its number */
 };
 
 struct prog_done {

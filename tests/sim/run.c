@@ -92,7 +92,7 @@ void sim_run_scenario(const struct sim_scenario *s,
 	sim_model_begin();
 	sim_nics_reset();
 	sim_wire.loss = s->loss;
-	sim_spawn("main", main_ctx, NULL);
+	sim_kthread("main", main_ctx, NULL);
 	sim_run(NULL, NULL);
 	if (!list_empty(&sim_all))
 		hang();

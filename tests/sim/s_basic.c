@@ -28,7 +28,7 @@ static void ping(void *arg)
 	struct prog_nic n;
 	struct prog_vi v;
 	u8 *in, *out;
-	u32 i, len;
+	u32 i, len, tries = 0;
 	int ret;
 
 	ret = prog_open(&n, e->node, 64 << 10);
@@ -46,7 +46,8 @@ static void ping(void *arg)
 	while (e->client) {
 		ret = prog_request(&v, strcmp(e->node, "via_lo") ? server : own,
 				   "ping", 10 * SEC);
-		if (ret != VIA_R_NO_MATCH)
+		if (ret != VIA_R_NO_MATCH ||
+		    (sim_config.fail_alloc && ++tries > 1000))
 			break;
 		sim_sleep(MS);
 	}

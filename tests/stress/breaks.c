@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#define RETURN_MS	60000u	/* until there must be a wire again */
-#define TOLD_MS		60000u	/* until the server must know of a loss */
+#define RETURN_MS	180000u	/* until there must be a wire again */
+#define TOLD_MS		180000u	/* until the server must know of a loss */
 
 static void rest(unsigned int ms)
 {

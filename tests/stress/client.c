@@ -127,7 +127,7 @@ int client_open(struct client *c)
 
 	if (client_prepare(c))
 		return -1;
-	rc = client_connect(c, 20000);
+	rc = client_connect(c, opt.patience);
 	return rc == VIP_SUCCESS ? 0 : complain("connecting", rc);
 }
 

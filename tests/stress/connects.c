@@ -3,7 +3,7 @@
 #include "stress.h"
 #include <stdio.h>
 
-#define TRY_MS		30000u
+#define TRY_MS		120000u
 #define FIRST_MS	5u	/* upper end of the first class */
 #define CLASSES		14u	/* each twice as wide; the last is open */
 

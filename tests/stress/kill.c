@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define PATIENCE_MS	180000u	/* of what takes seconds at most */
+
 /* Connections of ours that have ended, or will when ask() returns. */
 static uint32_t opened;
 
@@ -50,7 +52,7 @@ static void child(uint32_t *progress, uint64_t seed)
  */
 static int all_lost(const struct msg *base)
 {
-	uint64_t end = now_ms() + 30000;
+	uint64_t end = now_ms() + PATIENCE_MS;
 	uint32_t want, lost, told, in_error;
 	struct msg m;
 
@@ -77,7 +79,7 @@ static int round_of(uint32_t i, uint32_t *progress, const struct msg *base,
 		    long before)
 {
 	struct timespec tick = { 0, 1000000 };
-	uint64_t end = now_ms() + 30000;
+	uint64_t end = now_ms() + PATIENCE_MS;
 	int status = 0;
 	long alive;
 	pid_t pid;
@@ -128,7 +130,7 @@ int run_kills(void)
 	before = pinned();
 	for (i = 0; i < opt.kills; i++)
 		passed += round_of(i, progress, &base, before);
-	end = now_ms() + 10000;
+	end = now_ms() + PATIENCE_MS;
 	/* The exits are asynchronous to their zombies. */
 	do {
 		now = pinned();

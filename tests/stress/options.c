@@ -14,7 +14,7 @@ struct options opt = {
 	.max_size = 65536,
 	.threads = 1,
 	.seed = 1,
-	.patience = 60000,
+	.patience = 180000,
 	.level = VIP_SERVICE_RELIABLE_DELIVERY,
 };
 
@@ -30,7 +30,7 @@ static void usage(FILE *f)
 	      "  --seed N        of sizes, kinds and contents (1)\n"
 	      "  --threads N     connections, a thread each (1)\n"
 	      "  --disc NAME     discriminator of the server (viastress)\n"
-	      "  --patience MS   without any progress (60000)\n"
+	      "  --patience MS   without any progress (180000)\n"
 	      "  --may-break     a connection that is lost is made again, and\n"
 	      "                  what was complete on it must have arrived\n"
 	      "  --sacrifice S   for so many seconds make connections, use\n"

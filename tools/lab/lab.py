@@ -104,6 +104,7 @@ class Lab:
         os.makedirs(self.logdir, exist_ok=True)
         self.wire_settings = dict(wire or {})
         self.nodes, self.wires = [], []
+        self.clock = patience.Clock(self.threads)
         self.rundir = None
 
     def __enter__(self):
@@ -136,6 +137,15 @@ class Lab:
         except BaseException:
             self.stop()
             raise
+
+    def threads(self):
+        """All that it needs to be run: wires, guests, their CPUs."""
+        for wire in self.wires:
+            yield wire.process.pid
+        for node in self.nodes:
+            if node.qemu:
+                yield node.qemu.pid
+                yield from node.threads
 
     def split_nics(self):
         """Exact mode: eth1 into a namespace, neighbours known (no ARP)."""

@@ -17,8 +17,18 @@ static struct cdev *cdev;
 
 void sim_param_add(struct sim_param *p)
 {
+	memcpy(&p->initial, p->value, p->size);
 	p->next = params;
 	params = p;
+}
+
+/* What the last run has set is not this one's. */
+void sim_params_reset(void)
+{
+	struct sim_param *p;
+
+	for (p = params; p; p = p->next)
+		memcpy(p->value, &p->initial, p->size);
 }
 
 bool sim_param_set(const char *name, u64 value)
@@ -177,6 +187,7 @@ ssize_t sim_attr_show(const char *dev, const char *attr, char *buf)
 
 void sim_model_begin(void)
 {
+	sim_params_reset();
 	sim_mm_reset();
 	sim_locks_reset();
 	sim_time_reset();

@@ -52,12 +52,14 @@ struct sim_param {
 	void *value;
 	size_t size;
 	struct sim_param *next;
+	u64 initial;
 };
 
 void sim_param_add(struct sim_param *p);
 bool sim_param_set(const char *name, u64 value);
+void sim_params_reset(void);
 #define module_param_named(n, v, type, perm)				\
-	static struct sim_param sim_param_##n = { #n, &v, sizeof(v), NULL }; \
+	static struct sim_param sim_param_##n = { #n, &v, sizeof(v), NULL, 0 }; \
 	__attribute__((__constructor__))				\
 	static void sim_param_init_##n(void) { sim_param_add(&sim_param_##n); }\
 	struct sim_unused

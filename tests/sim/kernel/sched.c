@@ -199,12 +199,16 @@ void sim_drain(void)
 	c->nstores = 0;
 }
 
+bool sim_on_stack(const void *p);
+
 void sim_buffer(volatile void *p, u64 v, unsigned int size)
 {
 	struct sim_ctx *c = sim_self;
 	struct sim_store s = { p, v, size };
 
-	if (!c || size > sizeof(v)) {
+	/* A frame of our stack may be another's when the buffer is written. */
+	if (!c || size > sizeof(v) || sim_on_stack((const void *)p)) {
+		sim_drain();
 		write_out(&s);
 		return;
 	}
@@ -240,37 +244,14 @@ bool sim_forward(const volatile void *p, void *v, unsigned int size)
 	return false;
 }
 
-/* A plain access, told by the compiler's instrumentation. */
-bool sim_on_stack(const void *p);
-
-static inline void plain(const void *p)
+/* A plain access sees what its own context has stored. */
+void sim_plain_stores(const void *p);
+void sim_plain_stores(const void *p)
 {
 	char c;
 
-	if (!sim_self)
-		return;
-	if (sim_self->nstores)
-		sim_forward(p, &c, 1);
-	if (!sim_on_stack(p))
-		sim_yield();
+	sim_forward(p, &c, 1);
 }
-
-#define SIM_PLAIN(n) \
-	void __sanitizer_cov_load##n(const void *p); \
-	void __sanitizer_cov_store##n(const void *p); \
-	void __sanitizer_cov_load##n(const void *p) { plain(p); } \
-	void __sanitizer_cov_store##n(const void *p) { plain(p); }
-/* clang adds the others only together with this one. */
-void __sanitizer_cov_trace_pc(void);
-void __sanitizer_cov_trace_pc(void)
-{
-}
-
-SIM_PLAIN(1)
-SIM_PLAIN(2)
-SIM_PLAIN(4)
-SIM_PLAIN(8)
-SIM_PLAIN(16)
 
 /*
  * Locks.  Classes are ordered by what was ever taken under what in this run;
@@ -295,14 +276,17 @@ void sim_locks_reset(void)
 	nkernel_tasks = 0;
 }
 
-static int class_of(const struct sim_lock *l, int subclass)
+static int class_of(struct sim_lock *l, int subclass)
 {
-	int i;
+	int i = l->class;
 
+	if (i < nclasses && classes[i].key == l->dep_map.key &&
+	    classes[i].subclass == subclass)
+		return i;
 	for (i = 0; i < nclasses; i++)
 		if (classes[i].key == l->dep_map.key &&
 		    classes[i].subclass == subclass)
-			return i;
+			return l->class = i;
 	if (nclasses == CLASSES_MAX)
 		sim_fail("more than %d classes of locks", CLASSES_MAX);
 	classes[nclasses].key = l->dep_map.key;
@@ -330,7 +314,7 @@ static bool reaches(int from, int to, bool *seen)
 
 static void check_order(struct sim_lock *l, int subclass)
 {
-	bool seen[CLASSES_MAX] = { false };
+	bool seen[CLASSES_MAX];
 	struct sim_ctx *c = sim_self;
 	int mine = class_of(l, subclass), i, other;
 

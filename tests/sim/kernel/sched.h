@@ -101,6 +101,7 @@ struct sim_lock {
 	struct sim_ctx *owner;
 	struct list_head waiters;	/* of contexts */
 	u32 readers;			/* of a reader-writer lock */
+	int class;			/* found last */
 };
 
 typedef struct { struct sim_lock l; } spinlock_t;
@@ -475,6 +476,7 @@ bool cancel_work_sync(struct work_struct *w);
 struct tasklet_struct {
 	void (*callback)(struct tasklet_struct *t);
 	bool scheduled;
+	bool again;			/* scheduled while it runs */
 	struct sim_ctx *running;
 };
 

@@ -306,13 +306,18 @@ static void tasklet_softirq(struct sim_softirq *s)
 	if (!t)
 		return;
 	if (t->running) {
-		fire(t, tasklet_softirq);
+		/* Once that call is over: nothing spins for it. */
+		t->again = true;
 		return;
 	}
 	t->scheduled = false;
 	t->running = sim_self;
 	running = &t->running;
 	t->callback(t);
+	if (t->again) {
+		t->again = false;
+		fire(t, tasklet_softirq);
+	}
 	ends(running);
 }
 

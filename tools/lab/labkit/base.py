@@ -28,11 +28,26 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
+def prefer(pid):
+    """What carries frames goes before guests that spin; False where we may
+    not say so."""
+    try:
+        os.setpriority(os.PRIO_PROCESS, pid, -10)
+    except OSError:
+        return False
+    return True
+
+
 @contextlib.contextmanager
 def locked(name, why):
     """Hold the cache's lock `name`, so two runs do not build one thing."""
-    os.makedirs(CACHE, exist_ok=True)
-    with open(os.path.join(CACHE, f"lock-{name}"), "w") as file:
+    try:
+        os.makedirs(CACHE, exist_ok=True)
+        lock = open(os.path.join(CACHE, f"lock-{name}"), "w")
+    except OSError as error:
+        raise LabError(f"kernels are kept in {CACHE}: {error.strerror}; "
+                       "MVIA_CACHE names another folder")
+    with lock as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

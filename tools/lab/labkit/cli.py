@@ -4,14 +4,16 @@
 import argparse
 import os
 import re
+import shlex
 import shutil
+import signal
 import socket
 import sys
 import termios
 import time
 import tty
 
-from . import initrd, kernels, running, wire
+from . import initrd, keeper, kernels, running, warm, wire
 from .base import BUILD, LabError, say
 from .jobs import bridge
 
@@ -23,15 +25,22 @@ mvia's lab: virtual machines joined by emulated Ethernet, on this machine.
   lab kernel KERNEL         print where its parts are, for a shell to read
   lab run [options] -- CMD  boot nodes, run CMD, end with its status
   lab shell [options]       boot nodes and open a shell on node 1;
-  lab shell -n 2            from another terminal joins node 2 of that lab
+  lab shell -n 2            from another terminal joins node 2 of that lab, or
+                            of the one that is up
+  lab up [options]          boot nodes that stay, mvia's modules loaded
+  lab exec NODE -- CMD      run CMD on a node of the lab that is up
+  lab reload                build, and load the modules anew in all its nodes
+  lab status                what is up
+  lab down                  end it
   lab wire [N] ...          from another terminal: change wire N of a lab that
-                            run or shell keeps, or all its wires; see what
+                            run, shell or up keeps, or all its wires; see what
                             they do; record frames
   lab models                list the NIC models, and our drivers for them
 
 'lab COMMAND --help' has the options.  In the environment: MVIA_BOOT_LIMIT
 (seconds, as --boot-limit; also for make check and make demo), MVIA_ACCEL (as
---accel), MVIA_CACHE (~/.cache/mvia), MVIA_MIRROR (of Debian's packages).
+--accel), MVIA_CACHE (~/.cache/mvia), MVIA_MIRROR (of Debian's packages),
+MVIA_LAB_UP (build/lab-up, a folder for what is known of the lab that is up).
 """
 RUN_HELP = """\
 CMD runs on node 1.  With several words that begin with "1:", "2:"... each is
@@ -60,7 +69,8 @@ only forget seed                 an EtherType in hex that alone suffers;
 
 def add_lab_options(parser, nodes):
     parser.add_argument("--nodes", type=int, default=nodes, metavar="N")
-    parser.add_argument("--nic", default="virtio-net", metavar="M[,M...]",
+    parser.add_argument("--nic", "--nics", default="virtio-net",
+                        metavar="M[,M...]",
                         help="NIC models of every node ('lab models')")
     parser.add_argument("--kernel", default="6.1", choices=kernels.NAMES)
     parser.add_argument("--cpus", type=int, default=1, metavar="N")
@@ -96,10 +106,10 @@ def make_lab(args):
                boot_limit=args.boot_limit)
 
 
-def load_modules(lab, native=False):
-    """Every NIC of every node a VI NIC; of an exact one the first."""
+def load_modules(lab, native=False, nodes=None):
+    """Every NIC of these nodes or all a VI NIC; of an exact one the first."""
     names = [f"eth{i}" for i in range(1 if lab.exact else len(lab.nics))]
-    for node in lab.nodes:
+    for node in nodes or lab.nodes:
         lab.insmod(node)
         (lab.native if native else lab.attach)(node, *names)
 
@@ -216,10 +226,12 @@ def do_shell(argv):
     parser.add_argument("-n", type=int, dest="join", metavar="NODE",
                         help="join this node of the running lab")
     args = parser.parse_args(argv)
-    shells = running.labs("shell")
+    shells = running.labs("shell") or \
+        (running.labs("up") if args.join else [])
     if args.join or shells:
         if not shells:
-            raise LabError("no lab is running: start one with 'lab shell'")
+            raise LabError("no lab is running: start one with 'lab shell' or "
+                           "'lab up'")
         path = os.path.join(shells[-1]["rundir"], f"n{args.join or 1}.shell")
         if not os.path.exists(path):
             raise LabError(f"the running lab has no node {args.join}")
@@ -235,6 +247,140 @@ def do_shell(argv):
                 "another terminal joins node 2; Ctrl-] ends the lab")
             join_terminal(os.path.join(lab.rundir, "n1.shell"))
         say(f"logs in {lab.logdir}")
+    return 0
+
+
+# The lab that stays up
+
+UP_HELP = """\
+Builds the modules and all programs, boots the nodes, loads the modules and
+makes each NIC a VI NIC; the nodes stay until 'lab down'.  One lab at a time in
+one tree.  Then, from an edit to its test:
+  lab reload && lab exec 1 -- build/viaconform -d via_lo -g send
+"""
+EXEC_HELP = """\
+CMD's output and status are those of this command; 128 and the signal's number
+where a signal ended it, 125 where the lab failed.  It starts in the top folder
+of this tree and has no input.  One word is a line for the node's shell,
+several are one command, each word as it is:
+  lab exec 1 -- 'viainfo | grep -c via_'
+"""
+LAB_FAILED = 125
+
+
+def do_up(argv):
+    parser = argparse.ArgumentParser(
+        prog="lab up", epilog=UP_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_lab_options(parser, 2)
+    parser.add_argument("-n", type=int, dest="nodes", help="nodes (2)")
+    args = parser.parse_args(argv)
+    held = warm.lock()
+    old = warm.state()
+    if not held:
+        raise LabError("a lab is up already in this tree: "
+                       f"{warm.describe(old) if old else 'it is booting'}; "
+                       "'lab down' ends it")
+    if old:
+        say(f"no lab is up: {warm.stale(old)}")
+        warm.forget(old)
+    lab = make_lab(args)
+    warm.build({"kdir": lab.kernel.kdir, "release": lab.kernel.release})
+    say(f"booting {lab.count} nodes, {args.nic}, kernel {args.kernel}")
+    answer, ready = os.pipe()
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            os.close(answer)
+            keeper.keep(lab, args.native, load_modules, ready)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(ready)
+    try:
+        with os.fdopen(answer) as file:
+            text = file.read().strip()
+    except BaseException:
+        os.kill(child, signal.SIGTERM)
+        os.waitpid(child, 0)
+        raise
+    if text != "ready":
+        os.waitpid(child, 0)
+        raise LabError(text or f"the lab did not come up, see {warm.LOG}")
+    say(f"up: {warm.describe(warm.state())}; lab exec 1 -- CMD, lab reload, "
+        "lab down")
+    return 0
+
+
+def do_exec(argv):
+    parser = argparse.ArgumentParser(
+        prog="lab exec", epilog=EXEC_HELP,
+        usage="lab exec [-t SECONDS] NODE -- CMD",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-t", "--timeout", type=float, default=600,
+                        metavar="SECONDS",
+                        help="until the command is killed (600)")
+    parser.add_argument("node", help="1, 2... or node1, node2...",
+                        metavar="NODE")
+    parser.add_argument("command", nargs="+", metavar="CMD")
+    args = parser.parse_args(argv)
+    number = re.fullmatch(r"(?:node)?(\d)", args.node)
+    if not number:
+        parser.error(f"'{args.node}' is no node: 1, 2...")
+    command = args.command[0] if len(args.command) == 1 else \
+        shlex.join(args.command)
+    try:
+        return warm.request(warm.the_lab(), do="exec", command=command,
+                            node=int(number.group(1)), timeout=args.timeout)
+    except LabError as error:
+        print(f"lab: {error}", file=sys.stderr)
+        return LAB_FAILED
+
+
+def no_options(name, argv, about):
+    argparse.ArgumentParser(prog=f"lab {name}",
+                            description=about).parse_args(argv)
+
+
+def do_reload(argv):
+    no_options("reload", argv, "Builds the modules and all programs; in all "
+               "nodes of 'lab up', unloads the modules, loads those just "
+               "built and makes each NIC a VI NIC again.  Programs are the "
+               "new ones, too.")
+    lab = warm.the_lab()
+    warm.build(lab)
+    begin = time.monotonic()
+    status = warm.request(lab, do="reload")
+    say(f"loaded in {lab['nodes']} nodes in {time.monotonic() - begin:.1f} s")
+    return status
+
+
+def do_status(argv):
+    no_options("status", argv, "What 'lab up' has booted, and how it is.")
+    lab = warm.the_lab()
+    print(warm.describe(lab))
+    return warm.request(lab, do="status")
+
+
+def do_down(argv):
+    no_options("down", argv, "Ends what 'lab up' has booted; logs stay.")
+    old = warm.state()
+    if not warm.alive():
+        if not old:
+            raise LabError("no lab is up in this tree")
+        say(f"no lab is up: {warm.stale(old)}")
+        warm.forget(old)
+        return 0
+    lab = warm.the_lab()
+    warm.request(lab, do="down")
+    end = time.monotonic() + 30
+    while warm.alive():
+        if time.monotonic() > end:
+            raise LabError(f"process {lab['pid']} does not end, see "
+                           f"{warm.LOG}")
+        time.sleep(0.05)
+    say(f"down; logs in {lab['logdir']}")
     return 0
 
 
@@ -298,7 +444,9 @@ def do_wire(argv):
 
 
 COMMANDS = {"setup": do_setup, "kernel": do_kernel, "run": do_run,
-            "shell": do_shell, "wire": do_wire, "models": do_models}
+            "shell": do_shell, "wire": do_wire, "models": do_models,
+            "up": do_up, "exec": do_exec, "reload": do_reload,
+            "status": do_status, "down": do_down}
 
 
 def main(argv):

@@ -11,6 +11,7 @@ import threading
 import time
 
 from .base import LabError
+from .patience import SLOWEST
 
 RUN, INPUT, KILL, HELLO, OUT, ERR, EXIT = 1, 2, 3, 16, 17, 18, 19
 GRACE = 15  # seconds that a killed job gets before the node counts as hung
@@ -33,7 +34,7 @@ class Job:
     def __init__(self, link, number, command, deadline):
         self.link, self.number, self.command = link, number, command
         self.deadline = deadline
-        self.started = time.monotonic()
+        self.started, self.begun = time.monotonic(), link.clock()
         self.seconds = None
         self.rc = None
         self.expired = False
@@ -73,10 +74,15 @@ class Job:
                       self.seconds)
 
     def wait(self, timeout=None):
-        """Wait for the end; LabError after `timeout` s or the deadline."""
+        """Wait for the end; LabError after `timeout` s, or when the deadline
+        has killed it.  Both go by the lab's clock."""
         limit = timeout
         if limit is None and self.deadline:
-            limit = self.started + self.deadline + GRACE - time.monotonic()
+            left = self.begun + self.deadline - self.link.clock()
+            if not self.link.wait_for(lambda: self.done, left):
+                self.kill()
+                self.expired = True
+            limit = GRACE
         if not self.link.wait_for(lambda: self.done, limit):
             raise LabError(f"{self.link.name}: '{self.command}' has not ended "
                            f"after {time.monotonic() - self.started:.0f} s, "
@@ -114,8 +120,9 @@ class Job:
 class Link:
     """The connection to one guest's agent, with a thread that reads it."""
 
-    def __init__(self, name, path, log_path, health):
+    def __init__(self, name, path, log_path, health, clock=time.monotonic):
         self.name, self.path, self.log_path = name, path, log_path
+        self.clock = clock  # by which patience goes
         self.health = health  # raises LabError when the guest is dead
         self.haste = 1  # how much faster than ours the guest's clock may run
         self.log = open(log_path, "a", buffering=1, errors="replace")
@@ -202,7 +209,8 @@ class Link:
                 job.parts.append((kind, data))
                 self.write_lines(job, data)
             elif job and kind == EXIT:
-                status, job.expired = struct.unpack("=II", data)
+                status, expired = struct.unpack("=II", data)
+                job.expired = job.expired or bool(expired)
                 job.seconds = time.monotonic() - job.started
                 job.rc = os.waitstatus_to_exitcode(status)
                 self.write_lines(job, b"\n" if job.partial else b"")
@@ -219,11 +227,12 @@ class Link:
                 self.echo(job, text)
 
     def wait_for(self, condition, limit):
-        """True once condition() holds; the guest's death is a LabError."""
-        end = None if limit is None else time.monotonic() + limit
+        """True once condition() holds; the guest's death is a LabError.  The
+        limit is in seconds of the lab's clock."""
+        end = None if limit is None else self.clock() + limit
         with self.changed:
             while not condition():
-                left = 0.5 if end is None else end - time.monotonic()
+                left = 0.5 if end is None else end - self.clock()
                 if left <= 0:
                     return False
                 if not self.changed.wait(min(left, 0.5)):
@@ -235,8 +244,9 @@ class Link:
             number, self.next = self.next, self.next + 1
             job = self.jobs[number] = Job(self, number, command, deadline)
             self.log.write(f"[{number}] $ {command}\n")
-        limit = min(max(1, int(deadline * 1000 * self.haste)), 2**31 - 1) \
-            if deadline else 0
+        # Job.wait() kills it in time; the agent knows no clock but its own.
+        limit = min(max(1, int(deadline * 1000 * SLOWEST * self.haste)),
+                    2**31 - 1) if deadline else 0
         self.send(number, RUN, struct.pack("=II", limit, int(stdin))
                   + command.encode())
         return job

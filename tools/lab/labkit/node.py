@@ -10,7 +10,7 @@ import threading
 import time
 
 from . import accel, initrd
-from .base import LabError, ROOT, die_with_parent
+from .base import LabError, ROOT, die_with_parent, prefer
 from .jobs import Link
 from .klog import KernelLog
 from .patience import REMEDY, Patience, waited
@@ -80,7 +80,7 @@ class Node:
         self.run_prefix = os.path.join(lab.rundir, f"n{index + 1}")
         self.klog = KernelLog(self.console)
         self.link = Link(self.name, f"{self.run_prefix}.agent", self.log_path,
-                         self.health)
+                         self.health, lab.clock.now)
         if lab.exact:
             # An idle guest leaps to its next timer: only our clock counts.
             self.link.haste = 1000
@@ -170,15 +170,21 @@ class Node:
         self.link.connect()
 
     def renice(self, value):
-        """Guests that spin must not starve QEMU's own I/O threads; one that
-        boots must not be starved by whatever else this machine does."""
-        if self.lab.exact:
-            return
+        """Of the guest's CPUs."""
         for thread in self.threads:
             try:
                 os.setpriority(os.PRIO_PROCESS, thread, value)
             except OSError:
                 pass
+
+    def favour(self):
+        """QEMU's own I/O before a guest that spins.  Where we may not raise
+        that, the guest's CPUs step back, and whatever else this machine does
+        is before them."""
+        if self.lab.exact:
+            return
+        if not prefer(self.qemu.pid):
+            self.renice(5)
 
     def patience(self, limit=None):
         """With a boot that begins now."""
@@ -195,7 +201,7 @@ class Node:
                 raise LabError(f"{self.name} did not boot: {patience.why()}, "
                                f"see {self.console}; {REMEDY}")
         self.boot_seconds = time.monotonic() - self.started
-        self.renice(15)
+        self.favour()
         if self.link.release != self.lab.kernel.release:
             raise LabError(f"{self.name} runs {self.link.release}, not "
                            f"{self.lab.kernel.release}")

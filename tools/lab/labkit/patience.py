@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""How long to wait for a guest that boots, on a host with other work.
+"""How long to wait for a guest, on a host with other work.
 
 A limit in seconds of the wall clock says more about the host than about the
 guest.  What counts here is time in which the guest could have run: seconds
 that it waited for a processor of this machine do not count, and the count
 begins anew with each word on its console.  CAP times the limit, by the wall
-clock, is the end in any case.
+clock, is the end in any case.  A guest that has booted is waited for by the
+lab's Clock, which leaves out the same.
 """
 
 import os
+import threading
 import time
 
 from .base import LabError
 
 CAP = 20
+SLOWEST = 6  # the most by which a lab's clock is slower than the wall's
 VARIABLE = "MVIA_BOOT_LIMIT"
 REMEDY = f"--boot-limit SECONDS or {VARIABLE}=SECONDS gives it longer"
 
@@ -43,6 +46,43 @@ def waited(threads):
         except (OSError, ValueError, IndexError):
             pass
     return total / 1e9
+
+
+class Clock:
+    """Seconds in which a lab could have run.  Its guests and its wires wait
+    for each other, so what each of `threads()` waits for a processor counts:
+    the sum, as far as it is not more than the time that has passed."""
+
+    STEP = 0.05  # seconds, for which one look is enough
+
+    def __init__(self, threads):
+        self.threads = threads
+        self.lock = threading.Lock()
+        self.last = time.monotonic()
+        self.own, self.lost = 0.0, {}
+        self.looks = [(self.last, 0.0)]
+
+    def now(self):
+        with self.lock:
+            now = time.monotonic()
+            passed = now - self.last
+            if passed < self.STEP:
+                return self.own + passed / SLOWEST
+            lost = {thread: waited([thread]) for thread in self.threads()}
+            gone = sum(max(0, seconds - self.lost.get(thread, seconds))
+                       for thread, seconds in lost.items())
+            self.own += max(passed / SLOWEST, passed - gone)
+            self.last, self.lost = now, lost
+            if now - self.looks[-1][0] >= 1:
+                self.looks = [*self.looks[-20:], (now, self.own)]
+            return self.own
+
+    def slowness(self):
+        """How much slower than the wall's it has been lately: 1 to SLOWEST."""
+        own = self.now()
+        then, before = self.looks[0]
+        return min(SLOWEST, max(1.0, (self.last - then) / (own - before))) \
+            if own > before else 1.0
 
 
 class Patience:

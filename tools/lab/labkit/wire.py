@@ -7,7 +7,7 @@ import re
 import socket
 import subprocess
 
-from .base import BUILD, LabError, die_with_parent
+from .base import BUILD, LabError, die_with_parent, prefer
 
 PORTS = ("cut", "deaf", "mute")  # settings whose value is a list
 
@@ -105,6 +105,7 @@ class Wire(Control):
         if self.process.stdout.readline() != "ready\n":
             with open(self.log) as log:
                 raise LabError(f"wire {number}: {log.read().strip()}")
+        prefer(self.process.pid)
         super().__init__(number, self.prefix, self.log)
 
     def port_path(self, node):

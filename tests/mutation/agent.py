@@ -1,0 +1,732 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Defects to plant in the agent."""
+
+from layer import Layer
+
+MUTANTS = Layer()
+
+# Seen to be noticed in guests.
+mutant = MUTANTS.guest
+
+mutant("wakeup-queue", "kernel/queue.c", "lo", "wait.woken",
+       "who sleeps on a queue is not woken",
+       ("	via_wake(&q->sleepers);\n", ""))
+mutant("wakeup-cq", "kernel/cq.c", "lo", "cqvi.wakes",
+       "who sleeps on a completion queue is not woken",
+       ("	via_wake(&cq->sleepers);\n	spin_unlock(&cq->lock);\n",
+        "	spin_unlock(&cq->lock);\n"))
+mutant("notice-lost", "kernel/cq.c", "lo", "cq.overflow cqvi.backlog",
+       "a completion that finds the ring full leaves no notice",
+       ("		via_cq_hold(cq, q);\n	}\n	via_wake(&cq->sleepers);\n",
+        "		q->cq_from = q->head;\n	}\n"
+        "	via_wake(&cq->sleepers);\n"))
+mutant("notice-early", "kernel/cq.c", "lo", "order.cq_then_done cqvi",
+       "a notice comes before its completion is there",
+       ("	smp_store_release(&q->kern->done, q->head);\n"
+        "	if (!via_cq_overflown(cq)",
+        "	smp_store_release(&q->kern->done, q->head - 1);\n"
+        "	if (!via_cq_overflown(cq)"))
+mutant("flush-order", "kernel/queue.c", "lo", "disconnect.local",
+       "sends and receives are flushed, but not to the last one",
+       ("	n += q->next - q->head;\n",
+        "	n += q->next - q->head;\n	n -= n > 1;\n"))
+mutant("flush-unmarked", "kernel/queue.c", "lo", "disconnect.local",
+       "a flushed descriptor looks like a good one",
+       ("		via_queue_complete(vi, q, via_flush_op(q) |\n"
+        "				   VIA_ST_DESC_FLUSHED_ERROR, 0, 0);",
+        "		via_queue_complete(vi, q, via_flush_op(q), 0, 0);"))
+mutant("ptag", "kernel/engine.h", "lo", "protection.ptag rdmaprot.ptag",
+       "the protection tag of a region is not compared",
+       ("(!vi->attrs.ptag || vi->attrs.ptag == r->ptag) &&", ""))
+mutant("region-end", "kernel/memory.h", "lo", "protection.range",
+       "off by one at the end of a region",
+       ("len <= r->len - off", "len <= r->len - off + 1"))
+mutant("handle-index-only", "kernel/memory.h", "lo", "memory.deregister",
+       "a memory handle of old names the next region in its place",
+       ("return likely(r && r->handle == handle) ? r : NULL;",
+        "return r;"))
+mutant("dereg-no-end", "kernel/memory.c", "lo", "protection.deregistered",
+       "deregistering does not stop the use of a region",
+       ("	via_region_destroy(f, r);\n	return 0;", "	return 0;"))
+mutant("vi-rdma-right", "kernel/engine.c", "lo", "rdmaprot.vi",
+       "RDMA Write into a VI that does not permit it",
+       ("	if (!(vi->attrs.rights & right))\n		return NULL;\n", ""))
+mutant("region-rdma-right", "kernel/engine.c", "lo", "rdmaprot.region",
+       "RDMA Write into a region that does not permit it",
+       ("return r && r->rights & right ? r : NULL;", "return r;"))
+mutant("length-disagrees", "kernel/engine.c", "lo", "format.length",
+       "Length may disagree with the segments",
+       ("if (sum != d->length || (!recv && sum > vi->attrs.max_transfer))",
+        "if (!recv && sum > vi->attrs.max_transfer)"))
+mutant("send-unbound", "kernel/engine.c", "lo", "format.too_long",
+       "a message may be longer than MaxTransferSize",
+       (" || (!recv && sum > vi->attrs.max_transfer))", ")"))
+mutant("recv-bound", "kernel/engine.c", "lo", "format.long_receive",
+       "a receive may not be longer than MaxTransferSize",
+       ("(!recv && sum > vi->attrs.max_transfer)",
+        "sum > vi->attrs.max_transfer"),
+       defect="4c76465: MaxTransferSize binds messages")
+mutant("segment-end", "kernel/engine.c", "lo", "send.segments rdma.gathered",
+       "off by one: a byte behind the end of a segment",
+       ("			return VIA_ST_LENGTH_ERROR;\n"
+        "		n = min(len, seg->len - seg_off);",
+        "			return VIA_ST_LENGTH_ERROR;\n"
+        "		n = min(len, seg->len - seg_off + 1);"))
+mutant("immediate-wrong", "kernel/loop.c", "lo", "immediate.with",
+       "the immediate data of a message are wrong",
+       ("				  d->immediate);",
+        "				  d->immediate ^ 1);"))
+mutant("no-match-code", "kernel/loop.c", "lo", "connect.no_match",
+       "REJECT where nobody waits: clients do not try again",
+       ("ret = VIA_R_NO_MATCH;",
+        "ret = VIA_R_REJECT;"))
+mutant("late-accept", "kernel/connect.c", "lo", "accept.late",
+       "REJECT where a server was late, and nobody has rejected",
+       ("		via_conn_put(conn);\n		ret = VIA_R_TIMEOUT;\n"
+        "		goto out_vi;",
+        "		if (conn->client)\n			via_loop_reject(conn);\n"
+        "		via_conn_put(conn);\n		ret = VIA_R_TIMEOUT;\n"
+        "		goto out_vi;"))
+mutant("discriminator-length", "kernel/connect.h", "lo",
+       "accept.near_misses",
+       "discriminators are compared without their lengths",
+       ("	return a->disc_len == b->disc_len &&\n"
+        "	       !memcmp(a->disc, b->disc, a->disc_len);",
+        "	return !memcmp(a->disc, b->disc,\n"
+        "		       min(a->disc_len, b->disc_len));"))
+mutant("unequal-mtu", "kernel/connect.c", "lo", "accept.mismatch",
+       "VIs of unequal MaxTransferSize are connected",
+       ("	if (a->max_transfer != b->max_transfer)\n"
+        "		return VIA_R_INVALID_MTU;\n", ""))
+mutant("peer-host-only", "kernel/peer.c", "lo", "p2p.crowd",
+       "peers match by their hosts, whatever the discriminators",
+       ("return via_disc_equal(a, b) && a->host_len", "return a->host_len"))
+
+mutant("end-is-loss", "kernel/loop.c", "lo", "errors.said_of_ends",
+       "the normal end of a peer is told as a lost connection",
+       ("tell && !via_vi_is_broken(vi) ? VIA_BROKEN_LEFT : 0", "0"))
+mutant("loss-is-end", "kernel/loop.c", "lo", "errors.said_of_ends",
+       "nothing is said of a lost connection",
+       ("tell && !via_vi_is_broken(vi) ? VIA_BROKEN_LEFT : 0", "VIA_BROKEN_LEFT"))
+
+
+# The state machine, VIs.
+mutant = MUTANTS.plant
+
+VI = "kernel/vi.c"
+mutant("vi-stale-id", VI, "lo", "handles.stale",
+       "the id of a VI that is gone names the next one in its place",
+       ("	if (unlikely(!vi || vi->id != id || vi->file != f))",
+        "	if (unlikely(!vi || vi->file != f))"), sim="hostile")
+mutant("vi-foreign", VI, "lo", "protection.foreign",
+       "a program ends, changes and connects the VIs of others",
+       ("	if (unlikely(!vi || vi->id != id || vi->file != f))",
+        "	if (unlikely(!vi || vi->id != id))"), sim="hostile")
+mutant("trap-foreign", VI, "sim", "",
+       "a program rings the doorbell of others",
+       ("	if (likely(vi && vi->id == id && vi->file == f))",
+        "	if (likely(vi && vi->id == id))"), sim="hostile")
+mutant("mmap-foreign", VI, "sim", "",
+       "a program maps the queues of others",
+       ("	if (vi && vi->file == f)\n		kref_get(&vi->ref);",
+        "	if (vi)\n		kref_get(&vi->ref);"), sim="hostile")
+mutant("mmap-dead", VI, "sim", "",
+       "the queues of a VI that is gone are mapped: pages of others",
+       ("	if (vi->shared)\n		ret = via_shared_mmap(",
+        "	ret = via_shared_mmap("), sim="beside memory")
+mutant("send-queue-not-dead", VI, "lo", "wait.woken",
+       "who sleeps on the sends of a VI that goes is told that one is done",
+       ("	vi->sq.dead = true;\n", ""), sim="end beside")
+mutant("disconnect-no-wakeup", VI, "lo", "disconnect.wakes",
+       "who waits for an attempt that another thread ends waits on",
+       ("	via_peer_over(vi);\n	wake_up_all(&vi->conn_wait);\n}\n\nvoid __via",
+        "	via_peer_over(vi);\n}\n\nvoid __via"), sim="beside end")
+mutant("create-keeps-cq", VI, "lo", "vi.bad_rest",
+       "a VI that was not made after all keeps its completion queue in use",
+       ("err_vi:\n	via_vi_detach_cqs(f, vi);\n", "err_vi:\n"),
+       sim="alloc ledger")
+mutant("create-keeps-tag", VI, "lo", "limits.vis ptag.in_use",
+       "a VI that was not made after all keeps its protection tag in use",
+       ("err_ptag:\n	via_ptag_unuse(f, arg->attrs.ptag);\n	return ret;",
+        "err_ptag:\n	return ret;"), sim="alloc")
+mutant("set-keeps-tag", VI, "lo", "setvi.tags",
+       "a tag that a VI has given up stays in use, and the new one is free",
+       ("		drop = vi->attrs.ptag;\n", ""))
+mutant("set-not-checked-anew", VI, "lo", "setvi.posted",
+       "a receive checked by old attributes counts as checked by the new",
+       ("		via_queue_unload(&vi->rq);\n", ""))
+mutant("destroy-with-receives", VI, "lo", "vi.destroy_states",
+       "a VI with receives that are posted is destroyed",
+       (" ||\n		 (via_queue_posted(&vi->sq, &n) && n) ||\n"
+        "		 (via_queue_posted(&vi->rq, &n) && n))",
+        " ||\n		 (via_queue_posted(&vi->sq, &n) && n))"))
+mutant("overrun-unsettled", VI, "lo", "errors.overrun",
+       "a connection that an overrun breaks looks whole",
+       ("		via_vi_break_later(vi, VIA_BROKEN_TELL);\n"
+        "	via_vi_unlock(vi);\n	via_vi_settle(vi);\n",
+        "		via_vi_break_later(vi, VIA_BROKEN_TELL);\n"
+        "	via_vi_unlock(vi);\n"))
+mutant("flush-before-state", VI, "lo", "states.race_post",
+       "what is posted while a connection ends is never completed",
+       ("""	vi->state = move.to;
+	WRITE_ONCE(vi->shared->state, move.to);
+	if (move.what & VIA_DO_FLUSH)
+		via_vi_flush(vi);
+""", """	if (move.what & VIA_DO_FLUSH)
+		via_vi_flush(vi);
+	vi->state = move.to;
+	WRITE_ONCE(vi->shared->state, move.to);
+"""), sim="beside end")
+mutant("error-send-stuck", VI, "lo", "states.error",
+       "a send posted in Error is never completed",
+       ("	else if (!vi->sq.dead && vi->state != VIA_STATE_CONNECTED)\n"
+        "		via_queue_flush(vi, &vi->sq);\n", ""))
+mutant("query-keeps-vi", VI, "lo", "vi.query",
+       "each VipQueryVi keeps the VI for ever",
+       ("	arg->recv_cq = vi->rq.cq ? vi->rq.cq->id : 0;\n"
+        "	via_vi_put(vi);\n",
+        "	arg->recv_cq = vi->rq.cq ? vi->rq.cq->id : 0;\n"), sim="ledger")
+mutant("bury-without-file", VI, "lo", "process.exited",
+       "the handle goes before the last of its VIs, which looks for it",
+       ("	via_vi_put(vi);\n	via_file_put(f);\n}", "	via_vi_put(vi);\n}"),
+       ("	via_file_get(f);\n", ""), sim="end memory")
+mutant("vi-no-grace", VI, "lo", "threads.destroyed",
+       "frames and doorbells that have found a VI use it after it is freed",
+       ("	queue_rcu_work(via_wq, &vi->death);",
+        "	queue_work(via_wq, &vi->death.work);"), sim="beside end memory")
+
+STATE = "kernel/state.c"
+mutant("error-for-ever", STATE, "unit", "state",
+       "a VI in Error cannot be disconnected, and so never be used again",
+       ("		ON(DISCONNECT,	IDLE,		VIA_DO_FLUSH),\n"
+        "		ON(NIC_GONE,	ERROR,		VIA_DO_FLUSH),\n	},\n};",
+        "		ON(NIC_GONE,	ERROR,		VIA_DO_FLUSH),\n	},\n};"))
+mutant("expiry-untold", STATE, "unit", "state",
+       "a server is not told that its client has given up, and accepts it",
+       ("		ON(EXPIRE,	IDLE,		VIA_DO_DETACH | VIA_DO_TELL),",
+        "		ON(EXPIRE,	IDLE,		VIA_DO_DETACH),"), sim="time")
+mutant("refusal-flushes", STATE, "unit", "state",
+       "a request that is refused takes the receives that were posted",
+       ("		ON(REFUSE,	IDLE,		0),",
+        "		ON(REFUSE,	IDLE,		VIA_DO_FLUSH),"))
+
+# Queues and the engine.
+mutant("segments-leak", "kernel/queue.c", "lo", "send.segments",
+       "each message of more than two segments leaks their copy",
+       ("	if (q->next != q->head)\n"
+        "		via_desc_drop(via_queue_entry(q, q->head));\n"
+        "	else\n		q->next++;",
+        "	if (q->next == q->head)\n		q->next++;"), sim="ledger")
+mutant("tail-unbound", "kernel/queue.h", "sim", "",
+       "a program's made-up tail keeps a CPU in the kernel",
+       ("	return tail - q->head <= VIA_QUEUE_ENTRIES &&\n"
+        "	       *n <= VIA_QUEUE_ENTRIES;", "	return true;"),
+       sim="hostile")
+mutant("flushed-write-is-send", "kernel/queue.c", "lo",
+       "disconnect.local read.disconnected",
+       "a flushed RDMA Write completes as a send",
+       ("	case VIA_CTL_OP_RDMAWRITE:\n		return VIA_ST_OP_RDMA_WRITE;\n",
+        ""))
+ENGINE = "kernel/engine.c"
+mutant("one-segment-more", ENGINE, "lo", "format.seg_count",
+       "a descriptor may have one segment more than is told",
+       ("d->seg_count > VIA_SEG_MAX", "d->seg_count > VIA_SEG_MAX + 1"))
+mutant("write-without-segments", ENGINE, "lo", "format.seg_count",
+       "an RDMA Write without an address segment moves 1 MiB of the kernel's",
+       ("(recv || !via_rdma_op_ok(vi, d, op) || !d->seg_count ||",
+        "(recv || !via_rdma_op_ok(vi, d, op) ||"), sim="hostile memory")
+mutant("receive-that-writes", ENGINE, "lo", "format.recv_control",
+       "a receive may say that it is an RDMA Write",
+       ("(recv || !via_rdma_op_ok(vi, d, op) || !d->seg_count ||",
+        "(!via_rdma_op_ok(vi, d, op) || !d->seg_count ||"))
+mutant("read-at-any-level", ENGINE, "lo", "read.unreliable",
+       "RDMA Read at a level that has none",
+       ("!(d->control & VIA_CTL_IMMEDIATE) &&\n"
+        "	       vi->nic->limits.rdma_read & vi->attrs.reliability;",
+        "!(d->control & VIA_CTL_IMMEDIATE);"))
+mutant("sleep-without-look", ENGINE, "wire", "send threads.one_vi",
+       "what is posted while the last send goes out stays until the next one",
+       ("	u32 n;\n\n	lockdep_assert_held(&q->lock);\n"
+        "	if (!(q->kern->flags & VIA_Q_BUSY))",
+        "\n	lockdep_assert_held(&q->lock);\n"
+        "	if (!(q->kern->flags & VIA_Q_BUSY))"),
+       ("	return via_queue_posted(q, &n) && n;\n}\nEXPORT",
+        "	return false;\n}\nEXPORT"), sim="beside backlog")
+mutant("one-in-flight-more", ENGINE, "wire", "queue.full_sends",
+       "the 65th send in flight takes the place of the first",
+       ("vi->sq.next - vi->sq.head >= VIA_INFLIGHT",
+        "vi->sq.next - vi->sq.head > VIA_INFLIGHT"), sim="backlog")
+mutant("walk-never-back", ENGINE, "wire", "send.segments",
+       "an earlier part of a long message cannot be sent again",
+       ("""	if (off < d->cur_off) {
+		d->cur_off = 0;
+		d->cur_seg = 0;
+	}
+""", ""), sim="loss")
+mutant("write-checked-short", ENGINE, "lo", "rdmaprot.range",
+       "off by one in what an RDMA Write is checked for before it begins",
+       ("	return via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr, len) ?",
+        "	return via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr,\n"
+        "			       len ? len - 1 : 0) ?"))
+mutant("read-needs-write", ENGINE, "lo", "read.rights",
+       "a read of memory that may be read, and no more, ends in its middle",
+       ("	r = via_rdma_region(vi, VIA_RDMA_READ, handle, addr, len);\n"
+        "	if (!r)\n		return VIA_ST_RDMA_PROT_ERROR;",
+        "	r = via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr, len);\n"
+        "	if (!r)\n		return VIA_ST_RDMA_PROT_ERROR;"))
+
+# Completion queues.
+CQ = "kernel/cq.c"
+mutant("cq-one-more", CQ, "lo", "cq.overflow",
+       "a notice is written over the oldest when the ring is full",
+       ("	return used < cq->entries ? cq->entries - used : 0;",
+        "	return used <= cq->entries ? cq->entries - used + 1 : 0;"))
+mutant("notices-overtake", CQ, "lo", "cqvi.backlog cq.stale_order",
+       "new notices overtake those for which the ring had no place",
+       ("	if (!via_cq_overflown(cq) && !cq->resizing && via_cq_room(cq)) {",
+        "	if (!cq->resizing && via_cq_room(cq)) {"), sim="backlog")
+mutant("overflow-untold", CQ, "lo", "cq.overflow",
+       "the program is not told that notices wait, and never fetches them",
+       ("	WRITE_ONCE(cq->shared->flags, VIA_CQ_OVERFLOW);\n", ""))
+mutant("cq-detach-waiting", CQ, "lo", "cq.stale_vi",
+       "a VI that goes stays among those whose notices wait",
+       ("	if (!RB_EMPTY_NODE(&q->cq_node))\n		via_cq_unwait(cq, q);\n"
+        "	WRITE_ONCE(q->cq, NULL);", "	WRITE_ONCE(q->cq, NULL);"),
+       sim="backlog end memory")
+mutant("notices-doubled", CQ, "lo", "cqvi.backlog cq.overflow_rounds",
+       "notices that were read come once more",
+       ("	if (head - collected <= head - q->cq_from)\n"
+        "		q->cq_from = collected;", "	q->cq_from = collected;"),
+       sim="backlog")
+mutant("resize-loses", CQ, "lo", "resize.overflow resize.no_room",
+       "a smaller ring has no place for a notice, and it is lost",
+       ("	q->cq_from--;\n	via_cq_hold(cq, q);", "	via_cq_hold(cq, q);"),
+       sim="backlog")
+mutant("resize-tail-untold", CQ, "lo", "resize.overflow",
+       "after a resize the program reads entries that were taken back",
+       ("		WRITE_ONCE(cq->shared->tail, cq->tail);\n", ""),
+       sim="backlog")
+mutant("cq-mmap-no-ref", CQ, "lo", "resize.threads",
+       "a ring is mapped while another thread resizes it away",
+       ("	if (r)\n		kref_get(&r->ref);\n	spin_unlock_bh(&cq->lock);\n"
+        "	if (r)\n		ret",
+        "	spin_unlock_bh(&cq->lock);\n	if (r)\n		ret"),
+       ("	via_cq_ring_put(r);\n	via_cq_put(cq);\n	return ret;\n}\n\n"
+        "/* Free places",
+        "	via_cq_put(cq);\n	return ret;\n}\n\n/* Free places"),
+       sim="beside memory")
+mutant("cq-notice-left", CQ, "lo", "notify.cancelled",
+       "the event of a completion queue that is gone is read",
+       ("	via_notice_cancel(&cq->notice);\n", ""), sim="end memory")
+mutant("cq-destroyed-in-use", CQ, "lo", "cq.attached",
+       "a completion queue goes while VIs are attached to it",
+       ("	if (cq->users)\n		return VIA_R_ERROR_RESOURCE;\n", ""))
+mutant("cq-one-beyond", CQ, "lo", "limits.cqs",
+       "one completion queue more than the limit",
+       ("f->cq_count >= lim->max_cq)", "f->cq_count > lim->max_cq)"),
+       sim="many")
+
+# Registered memory.
+MEMORY = "kernel/memory.c"
+mutant("dereg-no-wait", MEMORY, "lo", "threads.objects",
+       "memory is deregistered while a frame is written into it",
+       ("	xa_erase(&f->regions, index);\n	via_region_quiesce(f);\n",
+        "	xa_erase(&f->regions, index);\n"), sim="beside memory")
+mutant("dereg-still-found", MEMORY, "lo", "protection.deregistered",
+       "deregistered memory is found by descriptors",
+       ("	WRITE_ONCE(*via_region_place(f, index), NULL);\n", ""),
+       sim="memory")
+mutant("rights-not-granted", MEMORY, "lo", "memattr.rights",
+       "VipSetMemAttributes takes rights and never gives any",
+       ("	WRITE_ONCE(r->rights, rights);\n", ""))
+mutant("rights-not-taken", MEMORY, "lo", "memattr.rights",
+       "a peer that writes just now goes on after VipSetMemAttributes",
+       ("		WRITE_ONCE(r->rights, r->rights & rights);\n"
+        "		via_region_quiesce(f);\n",
+        "		WRITE_ONCE(r->rights, r->rights & rights);\n"),
+       sim="beside")
+mutant("mem-set-keeps-tag", MEMORY, "lo", "memattr.tags",
+       "a tag that memory has given up stays in use, and the new one is free",
+       ("	u32 old;\n", ""), ("	old = r->ptag;\n", ""),
+       ("	via_ptag_unuse(f, old);\n", "	via_ptag_unuse(f, arg->ptag);\n"))
+mutant("failed-pages-charged", MEMORY, "lo", "limits.user_pages",
+       "a registration that fails stays charged to the user",
+       ("	via_user_uncharge(f->user, VIA_QUOTA_PAGES, r->npages);\n"
+        "err_account:", "err_account:"), sim="alloc ledger")
+mutant("failed-pages-locked", MEMORY, "lo", "memory.memlock",
+       "a registration that fails stays charged to RLIMIT_MEMLOCK",
+       ("err_account:\n	account_locked_vm(f->mm, r->npages, false);\n",
+        "err_account:\n"), sim="alloc ledger")
+mutant("half-pinned", MEMORY, "lo", "memory.bad_ranges",
+       "the first pages of a registration that fails stay pinned for ever",
+       ("	if (done)\n		unpin_user_pages(r->pages, done);\n", ""),
+       sim="alloc ledger")
+mutant("last-page-missing", MEMORY, "lo", "memory.any_alignment",
+       "bytes in the last page of unaligned memory go to its first",
+       ("	r->npages = ((a->addr & ~PAGE_MASK) + a->len + PAGE_SIZE - 1) >>",
+        "	r->npages = (a->len + PAGE_SIZE - 1) >>"))
+mutant("dereg-keeps-place", MEMORY, "lo", "limits.regions limits.bytes",
+       "deregistered memory counts towards the limits of the handle",
+       ("	via_region_unreserve(f, r->ptag, r->len);\n	via_region_free(r);\n",
+        "	via_ptag_unuse(f, r->ptag);\n	via_region_free(r);\n"),
+       sim="many")
+mutant("dereg-any-address", MEMORY, "lo", "memory.deregister",
+       "memory is deregistered by its handle and any address",
+       ("	return r && r->handle == handle && r->start == addr ? r : NULL;",
+        "	return r && r->handle == handle ? r : NULL;"))
+
+DMA = "kernel/dma.c"
+mutant("unmap-told-early", DMA, "sim", "",
+       "memory is freed while the end of its NIC unmaps it",
+       ("		via_dma_undo(nic, r);\n"
+        "		/* From here on the owner may free it. */\n"
+        "		smp_store_release(&r->mapped, false);\n",
+        "		/* From here on the owner may free it. */\n"
+        "		smp_store_release(&r->mapped, false);\n"
+        "		via_dma_undo(nic, r);\n"), sim="gone beside memory frags")
+mutant("unmap-not-awaited", DMA, "sim", "",
+       "memory is unpinned while the NIC may read it",
+       ("	wait_event(nic->unmapped, !smp_load_acquire(&r->mapped));\n", ""),
+       sim="gone beside memory frags")
+mutant("unmap-beside-end", DMA, "sim", "",
+       "a device that is gone is asked to unmap memory",
+       ("	/* Those that have claimed theirs are done after this. */\n"
+        "	synchronize_srcu_expedited(&nic->srcu);\n", ""),
+       sim="gone beside frags")
+
+# Handles and NICs.
+FILE = "kernel/file.c"
+mutant("teardown-without-ref", FILE, "lo", "process.exited",
+       "a handle is freed while its last mapping ends it",
+       ("	kref_get(&f->ref);\n	if (!queue_work(via_wq, &f->teardown))\n"
+        "		via_file_put(f);", "	queue_work(via_wq, &f->teardown);"),
+       sim="end memory")
+mutant("control-uncounted", FILE, "lo", "process.killed",
+       "nothing of a program ends with it while a child has the node open",
+       ("	vma->vm_ops = &via_ctl_vm_ops;\n	via_ctl_open(vma);\n",
+        "	vma->vm_ops = &via_ctl_vm_ops;\n"), sim="end")
+mutant("child-may-call", FILE, "lo", "process.fork",
+       "a child changes and ends what its parent has made",
+       ("		return via_stats(f, user);\n	if (current->mm != f->mm)\n"
+        "		return -EPERM;\n", "		return via_stats(f, user);\n"),
+       sim="hostile")
+mutant("child-may-trap", FILE, "lo", "process.fork",
+       "a child rings its parent's doorbell",
+       ("	if (unlikely(current->mm != f->mm))\n		return -EPERM;\n", ""),
+       sim="hostile")
+mutant("calls-when-dead", FILE, "lo", "nic.close_live",
+       "what a thread makes while another closes the NIC stays for ever",
+       ("	if (f->dead)\n		ret = -ESHUTDOWN;\n	else if (!READ_ONCE",
+        "	if (!READ_ONCE"), sim="beside end ledger")
+mutant("open-keeps-nic", FILE, "sim", "",
+       "an open that fails for want of memory keeps the NIC and its module",
+       ("err:\n	via_nic_close(nic);\n	return ret;", "err:\n	return ret;"),
+       sim="alloc ledger")
+mutant("events-never-close", FILE, "lo", "nic.close_waited",
+       "who reads events sleeps on after the NIC was closed",
+       ("		via_events_close(&f->events);\n", ""), sim="end")
+mutant("handles-counted-once", FILE, "sim", "",
+       "a user who has opened 1,024 handles may never open one again",
+       ("	if (f->charged)\n"
+        "		via_user_uncharge(f->user, VIA_QUOTA_HANDLES, 1);\n", ""),
+       sim="many")
+
+NIC = "kernel/nic.c"
+mutant("index-never-free", NIC, "lo", "vi.many limits.vis",
+       "a NIC has room for 4,096 VIs in all its life",
+       ("	nic->vi_gen[vi->index]++;\n	nic->vi_count--;",
+        "	nic->vi_count--;"), sim="many")
+mutant("index-one-beyond", NIC, "sim", "",
+       "a made-up number of a VI finds what lies behind the table",
+       ("	if (unlikely(index >= nic->limits.max_vi))",
+        "	if (unlikely(index > nic->limits.max_vi))"),
+       ("	index = array_index_nospec(index, nic->limits.max_vi);",
+        "	index = array_index_nospec(index, nic->limits.max_vi + 1);"),
+       sim="hostile memory")
+mutant("dead-after-wait", NIC, "sim", "",
+       "a call that began as the NIC went is in a device that is gone",
+       ("	WRITE_ONCE(nic->dead, true);\n	mutex_unlock(&nic->mutex);\n"
+        "	/* Pairs with via_nic_enter(). */\n"
+        "	synchronize_srcu_expedited(&nic->srcu);\n",
+        "	mutex_unlock(&nic->mutex);\n"
+        "	/* Pairs with via_nic_enter(). */\n"
+        "	synchronize_srcu_expedited(&nic->srcu);\n"
+        "	WRITE_ONCE(nic->dead, true);\n"), sim="gone beside memory")
+mutant("some-vis-fail", NIC, "regress", "stats",
+       "VIs beyond the first few stay connected over a NIC that is gone",
+       ("	for (i = 0; i < nic->limits.max_vi; i++) {\n"
+        "		rcu_read_lock();",
+        "	for (i = 0; i < nic->vi_count; i++) {\n		rcu_read_lock();"),
+       sim="gone many memory")
+mutant("end-without-grace", NIC, "regress", "stats",
+       "frames and doorbells are in a device that is gone",
+       ("	/* No reader is in the device for a VI or a poller any more. */\n"
+        "	synchronize_rcu_expedited();\n", ""), sim="gone beside memory")
+mutant("totals-go-back", NIC, "sim", "",
+       "the counters of a NIC go back when a VI goes",
+       ("	via_totals_add(&nic->gone, vi);\n", ""))
+mutant("interface-twice", NIC, "sim", "",
+       "two NICs on one interface take each other's frames",
+       ("		if (nic->ifindex && other->ifindex == nic->ifindex &&\n"
+        "		    net_eq(other->netns, nic->netns))",
+        "		if (nic->ifindex && other->ifindex == nic->ifindex &&\n"
+        "		    !net_eq(other->netns, nic->netns))"))
+
+mutant("exit-without-barrier", "kernel/main.c", "sim", "",
+       "a module that is unloaded leaves ends of VIs that run in its memory",
+       ("	/* VIs end by RCU, then by work, then their memory goes by RCU. */\n"
+        "	rcu_barrier();\n", ""), sim="end memory ledger")
+
+# Attempts to connect.
+CONNECT = "kernel/connect.c"
+mutant("attempt-too-short", CONNECT, "lo", "connect.timed_out",
+       "an attempt ends before its time",
+       ("	return min_t(u64, nsecs_to_jiffies64(ns - 1) + 2, "
+        "VIA_CONN_FOREVER);",
+        "	return min_t(u64, nsecs_to_jiffies64(ns), VIA_CONN_FOREVER);"),
+       sim="time")
+mutant("mismatch-eats-request", CONNECT, "lo", "accept.mismatch",
+       "a server that picked a VI that does not fit cannot pick another",
+       ("		if (!via_conn_untake(f, conn)) {\n"
+        "			via_conn_put(conn);\n"
+        "			ret = VIA_R_TIMEOUT;\n		}\n",
+        "		via_conn_put(conn);\n"))
+mutant("peer-without-ref", CONNECT, "lo", "disconnect.remote",
+       "a VI goes while its peer on this host points to it",
+       ("		kref_get(&peer->ref);\n		vi->peer = peer;",
+        "		vi->peer = peer;"), sim="memory end")
+mutant("reject-keeps-request", CONNECT, "lo", "connect.rejected",
+       "each request that is rejected on this host stays for ever",
+       ("	if (own)\n		via_conn_put(own);\n", "	own = NULL;\n"),
+       sim="ledger")
+mutant("expiry-not-left", CONNECT, "lo", "accept.late connect.timed_out",
+       "a server on this host has the request of a client that gave up",
+       ("	if (late)\n		via_vi_left(vi, left);\n", ""),
+       sim="time ledger")
+mutant("verdict-twice", CONNECT, "lo", "p2p.states",
+       "the verdict of one attempt is given twice",
+       ("		if (ret != VIA_R_NOT_DONE)\n"
+        "			vi->verdict = VIA_VERDICT_NONE;\n", ""))
+mutant("done-waits", CONNECT, "lo", "p2p.polled",
+       "VipConnectPeerDone waits",
+       ("	if (READ_ONCE(vi->p2p) == p2p && !(arg->flags & VIA_CONN_NOWAIT))",
+        "	if (READ_ONCE(vi->p2p) == p2p)"), sim="peers")
+mutant("wrong-kind-of-verdict", CONNECT, "lo", "p2p.not_client_server",
+       "a client's call takes the verdict of a peer request",
+       ("	if (vi->attempt == attempt &&\n"
+        "	    vi->p2p == !!(arg->flags & VIA_CONN_PEER)) {",
+        "	if (vi->attempt == attempt) {"), sim="peers beside")
+mutant("attempts-uncounted", CONNECT, "lo", "states.race_request",
+       "who waits for one attempt gets the verdict of the next",
+       ("		vi->attempt++;\n", ""), sim="beside")
+
+REQUEST = "kernel/request.c"
+mutant("place-never-given", REQUEST, "lo", "limits connect.again",
+       "after 1,024 requests a handle takes no more",
+       ("	list_del_init(&conn->link);\n	if (conn->file)\n"
+        "		via_place_give(conn->file);\n",
+        "	list_del_init(&conn->link);\n"), sim="many")
+mutant("signal-loses-waiter", REQUEST, "lo", "wait.interrupted",
+       "a server that a signal has interrupted waits for nothing",
+       ("		w->busy = false;\n", ""), sim="signal")
+mutant("dead-waiter-lists", REQUEST, "lo", "nic.close_waited",
+       "a request that matched as the server closed its NIC stays for ever",
+       ("	dead = READ_ONCE(f->dead) || READ_ONCE(nic->dead);",
+        "	dead = false;"), sim="beside end ledger memory")
+mutant("matched-forgotten", REQUEST, "lo", "process.killed_pending",
+       "a client whose server ends before it looks is not rejected",
+       ("		if (w->conn)\n			list_add(&w->conn->link, &conns);\n",
+        ""), sim="signal end ledger")
+mutant("take-foreign", REQUEST, "lo", "accept.bad",
+       "a program accepts and rejects the requests of others",
+       ("		if (conn->id != id || conn->file != f)",
+        "		if (conn->id != id)"), sim="hostile")
+mutant("gone-without-wakeup", REQUEST, "regress", "answers",
+       "a server that waits sleeps on when its NIC goes",
+       ("	list_for_each_entry(w, &nic->waiters, link)\n"
+        "		wake_up_all(&w->wait);",
+        "	list_for_each_entry(w, &nic->waiters, link)\n"
+        "		if (w->conn)\n			wake_up_all(&w->wait);"),
+       sim="gone")
+mutant("offered-twice", REQUEST, "lo", "accept.two_waiters",
+       "a waiter that has a request is given the next one, and one is lost",
+       ("		list_del_init(&w->link);\n		via_conn_get(conn);\n",
+        "		via_conn_get(conn);\n"), sim="memory ledger")
+mutant("cancel-not-dead", REQUEST, "lo", "accept.late",
+       "a server puts the request of a client that gave up back, and keeps it",
+       ("	conn->dead = true;\n", ""), sim="beside ledger")
+
+PEER = "kernel/peer.c"
+mutant("peer-itself", PEER, "lo", "p2p.own_address",
+       "a VI that looks for its own address finds itself, and the host hangs",
+       ("		if (other == vi ||\n		    !via_peer_looks",
+        "		if (!via_peer_looks"), sim="peers hostile")
+mutant("claimed-twice", PEER, "wire", "p2p.crowd",
+       "two peers of another host have one VI here",
+       ("		if (!found && !vi->peer_claim)", "		if (!found)"),
+       sim="peers")
+mutant("peer-listed-twice", CONNECT, "lo", "p2p.again p2p.timed_out",
+       "a VI that looks again before it has its verdict spoils the list",
+       ("	/* Not to be found with the addresses that follow. */\n"
+        "	via_peer_unlist(vi);\n", ""), sim="peers time memory")
+mutant("peer-late", PEER, "lo", "p2p.timed_out",
+       "a peer whose time is over is joined",
+       (" && !via_conn_overdue(vi);", ";"), sim="peers time")
+
+# Waiting, events.
+WAIT = "kernel/wait.c"
+mutant("notice-not-at-once", WAIT, "lo", "notify.already_complete",
+       "no event tells of what was done before it was asked for",
+       ("	if (moved)\n		via_events_notice(n->events, n);\n"
+        "	else if (hlist_unhashed(&n->sleeper.link))",
+        "	if (!moved && hlist_unhashed(&n->sleeper.link))"))
+mutant("told-before-woken", WAIT, "lo", "wait.two threads.one_vi",
+       "who is told goes before it is woken, and what is woken is its stack",
+       ("			wake_up_process(s->task);\n"
+        "			/* Pairs with via_sleep_until(): *s may go from here. */\n"
+        "			smp_store_release(&s->told, true);\n",
+        "			/* Pairs with via_sleep_until(): *s may go from here. */\n"
+        "			smp_store_release(&s->told, true);\n"
+        "			wake_up_process(s->task);\n"),
+       sim="beside memory")
+mutant("notice-left", WAIT, "lo", "notify.cancelled",
+       "the event of a VI that is gone is read",
+       ("	if (n->events)\n		via_events_forget(n->events, n);\n", ""),
+       sim="end memory")
+mutant("wait-keeps-vi", WAIT, "lo", "wait.two",
+       "a wait on an empty queue keeps the VI for ever",
+       ("	if (empty) {\n		via_vi_put(vi);\n		return 1;\n	}",
+        "	if (empty)\n		return 1;"), sim="beside ledger")
+mutant("notify-dead", WAIT, "lo", "threads.destroyed",
+       "a notice is asked of a VI whose memory is gone",
+       ("	if (q->dead) {\n		ret = -ENODEV;\n	} else {",
+        "	if (q->dead && !q->user) {\n		ret = -ENODEV;\n	} else {"),
+       sim="beside end memory")
+mutant("signal-unheard", WAIT, "lo", "wait.interrupted",
+       "a program asleep on a queue cannot be interrupted",
+       ("		_ret = !_over && signal_pending(current) ? -EINTR :	\\\n"
+        "		       _over || _time;					\\\n",
+        "		_ret = _over || _time;					\\\n"),
+       sim="signal")
+
+EVENT = "kernel/event.c"
+mutant("event-overwritten", EVENT, "sim", "",
+       "the 257th event that is not read takes the place of the first",
+       ("	if (ev->tail - ev->head < VIA_EVENTS)",
+        "	if (ev->tail - ev->head <= VIA_EVENTS)"), sim="many")
+mutant("event-no-wakeup", EVENT, "lo", "errors.conn_lost",
+       "who waits for asynchronous errors is not woken",
+       ("		ev->lost++;\n	spin_unlock_bh(&ev->lock);\n"
+        "	if (wq_has_sleeper(&ev->wait))\n"
+        "		wake_up_interruptible(&ev->wait);\n",
+        "		ev->lost++;\n	spin_unlock_bh(&ev->lock);\n"))
+mutant("notice-queued-twice", EVENT, "lo", "notify.again",
+       "a queue that moves twice before its event was read spoils the list",
+       ("	if (!n->queued) {\n		n->queued = true;\n"
+        "		list_add_tail(&n->link, &ev->notices);\n	}",
+        "	n->queued = true;\n	list_add_tail(&n->link, &ev->notices);"),
+       sim="memory")
+mutant("poll-without-notices", EVENT, "lo", "notify.mixed",
+       "poll() does not tell that a queue has moved",
+       ("	if (ev->tail != ev->head || !list_empty(&ev->notices))\n"
+        "		mask", "	if (ev->tail != ev->head)\n		mask"))
+mutant("errors-starve", EVENT, "lo", "notify.mixed",
+       "errors are told when no queue moves any more",
+       ("	if (ev->tail != ev->head &&\n"
+        "	    (ev->noticed || list_empty(&ev->notices))) {",
+        "	if (ev->tail != ev->head && list_empty(&ev->notices)) {"))
+
+# Names, polling, tags, counters, users.
+NAME = "kernel/name.c"
+mutant("answers-overrun", NAME, "sim", "",
+       "the 65th host that answers a question writes behind the answers",
+       ("	if (q->count == q->room)", "	if (q->count > q->room)"),
+       sim="hostile many memory")
+mutant("name-by-prefix", NAME, "wire", "names.by_name discover.names",
+       "who asks for node1 is given node10",
+       ("	return w && w == h && !strncasecmp(want, have, w);",
+        "	return w && !strncasecmp(want, have, w);"))
+mutant("askers-never-fewer", NAME, "wire", "discover.nobody",
+       "after 32 questions for names a NIC answers none",
+       ("	atomic_dec(&nic->askers);\n", ""), sim="many")
+
+POLL = "kernel/poll.c"
+mutant("polling-for-ever", POLL, "sim", "",
+       "frames wait when the last program has stopped spinning",
+       ("		if (list_empty(&nic->pollers))\n"
+        "			nic->ops->poll_mode(nic, VIA_POLL_END);\n", ""),
+       sim="poll")
+mutant("polling-tick-once", POLL, "sim", "",
+       "frames wait when a program that spun does something else",
+       ("		nic->ops->poll_mode(nic, VIA_POLL_KEEP);\n"
+        "		via_poll_arm(nic);\n",
+        "		nic->ops->poll_mode(nic, VIA_POLL_KEEP);\n"),
+       sim="poll time")
+mutant("dead-polls", POLL, "sim", "",
+       "a handle that ends while it asks to poll stays on the list",
+       ("	if (now - nic->poll_asked > VIA_POLL_CLOSE || READ_ONCE(f->dead) ||\n",
+        "	if (now - nic->poll_asked > VIA_POLL_CLOSE ||\n"),
+       sim="poll beside end memory")
+mutant("poll-beside-end", POLL, "sim", "",
+       "a program that spins is in a device that is gone",
+       ("		nic->ops->poll(nic);\n		rcu_read_unlock();\n",
+        "		rcu_read_unlock();\n		nic->ops->poll(nic);\n"),
+       sim="poll gone beside")
+
+mutant("tag-in-use-goes", "kernel/ptag.c", "lo", "ptag.in_use",
+       "a protection tag goes while memory carries it",
+       ("	if (xa_to_value(entry))\n		return VIA_R_ERROR_RESOURCE;\n", ""))
+mutant("tags-never-fewer", "kernel/ptag.c", "lo", "ptag.limit limits.ptags",
+       "after 4,096 protection tags a handle makes none",
+       ("	xa_erase(&f->ptags, ptag);\n	f->ptag_count--;\n",
+        "	xa_erase(&f->ptags, ptag);\n"), sim="many")
+mutant("counters-of-others", "kernel/stats.c", "sim", "",
+       "any user reads the counters of another's VIs",
+       ("	return admin || uid_eq(vi->file->uid, current_uid());",
+        "	return true;"), sim="rights")
+mutant("counters-overrun", "kernel/stats.c", "sim", "",
+       "one counter is written behind the room that a program has given",
+       ("	if (sink->count >= sink->room)", "	if (sink->count > sink->room)"),
+       sim="many memory")
+USER = "kernel/user.c"
+mutant("partly-charged", USER, "sim", "",
+       "what a subordinate user may not have stays charged to it",
+       ("			via_user_uncharge_some(user, i, what, n);\n"
+        "			return false;", "			return false;"),
+       sim="rights many")
+mutant("quota-of-one", USER, "lo", "limits.user_pages",
+       "a user has all pages but one, and then as many as it likes",
+       ("(n > most || old > most - n)", "old >= (long)most"), sim="many")
+mutant("uid-without-ref", USER, "sim", "",
+       "two handles of one user: the end of one frees what both pay with",
+       ("			u->refs++;\n", ""), sim="memory rights")
+
+# VIs of one host.
+LOOP = "kernel/loop.c"
+mutant("loop-no-more", LOOP, "lo", "queue.full_sends send.sizes",
+       "more than 64 sends in a row stay half done on this host",
+       ("	return via_queue_posted(&vi->sq, &n) && n ? VIA_TRAP_MORE : 0;",
+        "	return via_queue_posted(&vi->sq, &n) && n > VIA_LOOP_DESCS ?\n"
+        "	       VIA_TRAP_MORE : 0;"), sim="backlog")
+mutant("reception-of-delivery", LOOP, "lo", "reception.no_receive",
+       "a send at Reliable Reception is good though nobody received it",
+       ("	return read || vi->attrs.reliability == VIA_RELIABLE_RECEPTION ? "
+        "st : 0;", "	return read ? st : 0;"))
+mutant("accept-itself", LOOP, "sim", "",
+       "a client that gave up accepts its own request, and the host hangs",
+       ("	if (client == vi)\n		return VIA_R_TIMEOUT;\n", ""),
+       sim="hostile time")
+mutant("exact-fit-refused", LOOP, "lo", "send.sizes",
+       "a message as long as the receive that is posted is refused",
+       ("d->length > rd->length", "d->length >= rd->length"))
+mutant("loop-wrong-peer", LOOP, "lo", "states.race_disconnect",
+       "a send comes to the VI that its peer is connected to by now",
+       ("		if (likely(peer->peer == vi)) {",
+        "		if (likely(peer->peer)) {"), sim="beside end")
+mutant("peer-not-settled", LOOP, "lo", "disconnect.remote",
+       "a VI is not told that its peer on this host has left",
+       ("	via_vi_settle(peer);\n	via_vi_put(peer);", "	via_vi_put(peer);"))
+mutant("left-peer-kept", LOOP, "lo", "disconnect.remote",
+       "each connection on this host keeps its VIs for ever",
+       ("	via_vi_settle(peer);\n	via_vi_put(peer);",
+        "	via_vi_settle(peer);"), sim="ledger")

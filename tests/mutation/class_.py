@@ -1,0 +1,538 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Defects to plant in the Ethernet class."""
+
+from layer import Layer
+
+MUTANTS = Layer()
+
+# Seen to be noticed in guests, or by unit tests.
+mutant = MUTANTS.guest
+
+RECV = "devices/ether/recv.c"
+mutant("wire-end-is-loss", RECV, "wire", "errors.said_of_ends",
+       "the normal end of a peer is told as a lost connection",
+       ("h->reason == VIA_WIRE_R_CLOSED ?", "0 ?"))
+mutant("wire-loss-is-end", "devices/ether/peer.c", "wire",
+       "errors.said_of_ends", "an error of the peer's is told as its end",
+       ("		ev->reason = VIA_WIRE_R_TRANSPORT;\n", "		;\n"),
+       defect="8ae8a19: an end that the agent breaks says a reason")
+
+mutant("wire-immediate", RECV, "wire", "immediate.without",
+       "a message without immediate data says that it has some",
+       ("		via_recv_complete(vi, h->flags & VIA_WIRE_IMMEDIATE ?\n"
+        "				  VIA_ST_IMMEDIATE : 0, h->msg_len,",
+        "		via_recv_complete(vi, VIA_ST_IMMEDIATE, h->msg_len,"))
+mutant("wire-too-long", RECV, "wire", "format.small_buffer reception.too_long",
+       "the sender of a message too long for its receive is not told",
+       ("		via_recv_complete(vi, st, 0, 0);\n"
+        "		return VIA_WIRE_R_RECEIVE;\n	}\n	if (likely(h->offset",
+        "		via_recv_complete(vi, st, 0, 0);\n"
+        "		return 0;\n	}\n	if (likely(h->offset"))
+mutant("wire-empty-queue", RECV, "wire", "errors.recvq_empty",
+       "a message dropped without a receive, and nobody told",
+       ("		via_vi_event(vi, VIA_ERR_RECVQ_EMPTY,\n"
+        "			     VIA_ST_OP_RECEIVE >> 16, 0);\n", ""))
+mutant("wire-offender", RECV, "wire", "reception.no_receive",
+       "the sender of a refused message is not told why",
+       ("			st = VIA_ST_REMOTE_DESC_ERROR;\n",
+        "			st = 0;\n"))
+mutant("wire-write-length", RECV, "wire", "rdma",
+       "RDMA Write with immediate data: the length is not told",
+       ("VIA_ST_IMMEDIATE, h->msg_len, h->immediate);",
+        "VIA_ST_IMMEDIATE, 0, h->immediate);"))
+mutant("wire-lost-completion", "devices/ether/send.c", "wire", "send",
+       "the last send that an acknowledgement covers does not complete",
+       ("for (seq = ack - n; seq != ack; seq++)",
+        "for (seq = ack - n; seq != ack - 1; seq++)"))
+mutant("wire-read-place", "devices/ether/read.c", "wire", "read.sizes",
+       "RDMA Read answers with the bytes beside those asked for",
+       ("	a->raddr = h->raddr;\n", "	a->raddr = h->raddr + 1;\n"))
+
+mutant("loss-not-found", "devices/ether/window.c", "unit", "window",
+       "a lost frame is never found lost",
+       ("			w->lost |= (u64)1 << i;\n			back_off(w);\n",
+        "			back_off(w);\n"))
+mutant("timeout-forgets", "devices/ether/window.c", "unit", "window",
+       "a time-out forgets what it has to send again",
+       ("	w->lost = via_bits(via_win_flight(w)) & ~w->sacked;\n"
+        "	w->lossy = w->lost;\n", "	w->lost = 0;\n	w->lossy = 0;\n"))
+mutant("window-not-shared", "devices/ether/window.c", "unit", "bottleneck",
+       "several senders to one peer grow as if each were alone",
+       ("	if (w->grown >= w->cwnd * (w->share > 1 ? 2 * w->share : 1)) {",
+        "	if (w->grown >= w->cwnd) {"))
+mutant("reordering-is-loss", "devices/ether/window.c", "unit", "window",
+       "what was sent again for nothing is never found out",
+       ("		w->lost |= (u64)1 << i;\n			back_off(w);\n			r->overtaken = true;\n",
+        "		w->lost |= (u64)1 << i;\n			back_off(w);\n"))
+mutant("frame-overrun", "devices/ether/wire.c", "unit", "wire",
+       "a payload longer than its message is taken",
+       ("	if (unlikely(h->offset > h->msg_len ||\n"
+        "		     h->len > h->msg_len - h->offset))\n",
+        "	if (unlikely(h->offset > h->msg_len))\n"))
+
+# Making and ending connections.
+mutant = MUTANTS.plant
+
+CONN = "devices/ether/conn.c"
+mutant("mtu-of-peer-alone", CONN, "sim", "",
+       "frames are longer than our own interface takes",
+       ("	mtu = min(mtu, READ_ONCE(ev->nic->mtu));\n", ""))
+mutant("accept-once", CONN, "sim", "",
+       "a CONFIRM that is lost ends the connection",
+       ("	} else if (ev->phase != VIA_PHASE_CONNECTED ||\n"
+        "		   ev->peer_cookie != c->peer_cookie) {", "	} else {"),
+       sim="loss")
+mutant("any-accept", CONN, "sim", "",
+       "ACCEPT from another host than was asked makes a connection",
+       ("		if (ev->cookie && ev->cookie == h->cookie &&\n"
+        "		    ether_addr_equal(ev->peer_mac, f->src))\n"
+        "			known = take",
+        "		if (ev->cookie && ev->cookie == h->cookie)\n"
+        "			known = take"), sim="hostile")
+mutant("request-by-index", CONN, "wire", "connect.again accept.late",
+       "the second attempt of a VI is taken for a copy of its first",
+       ("	return c->vi == vi && c->cookie == cookie &&\n", "	return c->vi == vi &&\n"),
+       sim="time")
+mutant("requests-never-fewer", CONN, "sim", "",
+       "after 1,024 requests a NIC takes none",
+       ("		nic->nreqs--;\n		*copy = *req;", "		*copy = *req;"),
+       sim="many")
+mutant("request-freed-twice", CONN, "sim", "",
+       "a request that is cancelled while it is being made is freed twice",
+       ("		mine = req->conn;", "		mine = true;"),
+       sim="beside memory")
+mutant("expiry-beside-making", CONN, "sim", "",
+       "a request that expires while it is being made crashes",
+       ("		if (!req->conn)\n			continue;\n", ""),
+       sim="beside memory end")
+mutant("reset-of-old", CONN, "sim", "",
+       "a RESET for the connection before ends this one",
+       (" ||\n		    ev->peer_cookie != cookie ||\n", " ||\n"),
+       sim="hostile dup")
+mutant("no-match-is-reject", CONN, "wire", "connect.no_match",
+       "REJECT where nobody waits: clients do not try again",
+       ("		via_ether_conn_end(ev, VIA_R_NO_MATCH);",
+        "		via_ether_conn_end(ev, VIA_R_REJECT);"))
+mutant("strangers-connect", CONN, "sim", "",
+       "hosts that are not on the list of peers connect",
+       ("	if (unlikely(!via_ether_allowed(nic, f->src))) {\n"
+        "		via_ether_count(nic, STRANGER);\n		return;\n	}\n"
+        "	switch", "	switch"), sim="hostile")
+mutant("request-no-repeat", CONN, "sim", "",
+       "a REQUEST that is lost is not sent again",
+       ("	if (time_before(jiffies, ev->next_try))\n		goto out;\n",
+        "	if (time_before(jiffies, ev->next_try) || ev->tries)\n"
+        "		goto out;\n"), sim="loss")
+mutant("answer-to-accepted", CONN, "sim", "",
+       "a copy of a request whose server has accepted it is offered anew",
+       ("	} else if (!type && nic->nreqs < REQS_MAX && !nic->stopping) {",
+        "	} else if (nic->nreqs < REQS_MAX && !nic->stopping) {"),
+       sim="dup")
+mutant("cancel-keeps-request", CONN, "sim", "",
+       "a program is given the request of a client that gave up",
+       ("	if (req.conn)\n		via_conn_cancel(req.conn);\n", ""),
+       sim="time ledger")
+
+P2P = "devices/ether/p2p.c"
+mutant("peer-stays-claimed", P2P, "sim", "",
+       "a VI that was found at the wrong moment is never found again",
+       ("	else if (claim)\n		via_peer_release(vi, claim);\n}\n\nstatic",
+        "}\n\nstatic"), sim="peers beside")
+mutant("forged-peer", P2P, "sim", "",
+       "a host speaks for another one",
+       ("	if (c.client_host_len != ETH_ALEN ||\n"
+        "	    !ether_addr_equal(c.client_host, f->src) ||\n",
+        "	if (c.client_host_len != ETH_ALEN ||\n"), sim="peers hostile")
+mutant("peer-loses-claim", P2P, "wire", "p2p.crowd p2p.killed_pending",
+       "a peer that has gone leaves the VI that chose it to nobody else",
+       ("		claim = claim_of(ev->peer_vi, cookie);\n", ""),
+       sim="peers end")
+mutant("peer-over-already", P2P, "sim", "",
+       "a peer request that is over as it begins goes on in frames",
+       ("	ok = vi->state == VIA_STATE_PENDING;\n	if (ok) {\n"
+        "		ether_addr_copy",
+        "	ok = true;\n	if (ok) {\n		ether_addr_copy"),
+       sim="peers beside ledger")
+
+ETHER_PEER = "devices/ether/peer.c"
+mutant("live-for-ever", ETHER_PEER, "wire", "disconnect.local",
+       "a VI that is gone is on the list of those that live",
+       ("	if (ev->live) {\n		ev->live = false;\n"
+        "		list_del_rcu(&ev->live_link);\n	}\n", ""),
+       sim="end memory")
+mutant("stalled-for-ever", ETHER_PEER, "sim", "",
+       "a VI that goes while the NIC is full is sent from when there is room",
+       ("	list_del_init(&ev->stall_link);\n", ""),
+       sim="backlog end memory")
+mutant("ack-owed-for-ever", ETHER_PEER, "sim", "",
+       "a VI that goes as a frame came for it is acknowledged from",
+       ("	list_del_init(&ev->ack_link);\n", ""), sim="end memory")
+
+mutant("verdict-of-another", "devices/ether/verdict.c", "wire",
+       "connect.again connect.rejected",
+       "a VI's next request has the answer of its last one",
+       ("		if (nic->verdicts[i].cookie != c->cookie ||\n"
+        "		    nic->verdicts[i].vi != c->vi ||",
+        "		if (nic->verdicts[i].vi != c->vi ||"))
+mutant("verdict-forgotten", "devices/ether/verdict.c", "sim", "",
+       "a client whose REJECT is lost waits for all its time",
+       ("		return nic->verdicts[i].type;", "		return 0;"), sim="loss")
+
+# Frames out.
+SEND = "devices/ether/send.c"
+mutant("write-too-long", SEND, "wire", "rdma",
+       "frames of an RDMA Write are longer than the MTU",
+       ("""	u32 seg = (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE ?
+		  ev->seg_write : ev->seg_send;
+""", """	u32 seg = ev->seg_send;
+"""))
+mutant("full-nic-for-ever", SEND, "sim", "",
+       "a VI that has found the NIC full sends no more",
+       ("		owe(ev);\n		via_ether_stall(ev);\n		return 0;",
+        "		owe(ev);\n		return 0;"), sim="backlog")
+mutant("window-not-owed", SEND, "wire", "send.sizes queue.full_sends",
+       "what the window did not take is not sent when it opens",
+       ("	case SENT_WINDOW:\n		owe(ev);\n", "	case SENT_WINDOW:\n"),
+       sim="backlog")
+mutant("bad-send-first", SEND, "wire", "order.fifo rdmaprot.local",
+       "the send before a bad one gets its error",
+       ("	if (vi->sq.head != ev->tx_index)\n		return SENT_WINDOW;\n",
+        ""), sim="hostile")
+mutant("retries-add-up", SEND, "sim", "",
+       "a connection breaks after 12 time-outs in all its life",
+       ("		ev->stamp = jiffies;\n		ev->retries = 0;\n"
+        "		if (ev->rtt_on &&",
+        "		ev->stamp = jiffies;\n		if (ev->rtt_on &&"),
+       sim="loss time")
+mutant("busy-for-ever", SEND, "wire", "queue.full_sends threads.one_vi",
+       "after a full window a program's sends wait for the next frame",
+       ("	} while (r == SENT_ALL && via_send_sleep(vi));", "	} while (0);"),
+       sim="backlog")
+mutant("unreliable-undone", SEND, "wire", "send.sizes",
+       "a long send at Unreliable is never done",
+       ("		if (!ev->reliable)\n"
+        "			via_send_complete(vi, 0, d->length);\n"
+        "		/* Who posts", "		/* Who posts"))
+mutant("lost-without-pages", SEND, "sim", "",
+       "what is lost after its memory was deregistered is tried for ever",
+       ("			ev->reason = VIA_WIRE_R_TRANSPORT;\n"
+        "			via_vi_break_later(b->vi, VIA_BROKEN_TELL);\n", ""),
+       sim="loss")
+mutant("drop-keeps-room", SEND, "sim", "",
+       "each send whose memory is gone takes a place of the NIC's for ever",
+       ("			d->status |= status;\n"
+        "			nic->ops->tx_drop(nic, &b->tx, &buf);\n",
+        "			d->status |= status;\n"), sim="hostile ledger")
+mutant("ack-one-more", "devices/ether/send.h", "wire", "send",
+       "data acknowledges a frame that has not arrived",
+       ("	u32 ack = READ_ONCE(ev->rx.next);",
+        "	u32 ack = READ_ONCE(ev->rx.next) + 1;"), sim="loss")
+mutant("reason-untold", "devices/ether/ctl.c", "wire",
+       "errors.said_of_ends reception.no_receive",
+       "every end looks like a peer that has left in good order",
+       ("		.reason = type == VIA_WIRE_DISCONNECT ? ev->reason : 0,\n", ""))
+mutant("sack-untold", "devices/ether/ctl.c", "sim", "",
+       "one lost frame has all those behind it sent again",
+       ("		.sack = ev->rx.held,\n", ""), sim="loss time")
+mutant("resets-unbound", "devices/ether/ctl.c", "sim", "",
+       "a flood of frames for nobody is answered frame by frame",
+       ("	ok = nic->reset_tokens;\n	if (ok)\n		nic->reset_tokens--;",
+        "	ok = nic->reset_tokens;"), sim="hostile many")
+
+# Frames in.
+mutant("dup-unanswered", RECV, "sim", "",
+       "a sender whose acknowledgement is lost gives the connection up",
+       ("		ev->twice = h->seq;\n		return ACK_FORCE;",
+        "		ev->twice = h->seq;\n		return ACK_LATER;"), sim="loss")
+mutant("held-leak", RECV, "sim", "",
+       "frames held beyond a hole stay when the connection ends",
+       ("		kfree(ev->held[i]);\n		ev->held[i] = NULL;\n",
+        "		ev->held[i] = NULL;\n"), sim="loss end ledger")
+mutant("held-wrong-place", RECV, "sim", "",
+       "off by one in which held frames are freed at the end",
+       ("		i = (ev->rx.next + 1 + __ffs64(held)) % VIA_WIN_MAX;",
+        "		i = (ev->rx.next + __ffs64(held)) % VIA_WIN_MAX;"),
+       sim="loss end memory")
+mutant("held-header-skipped", RECV, "sim", "",
+       "frames that were held give other bytes than they came with",
+       ("	held->hdr.hdr_len = 0;\n", ""), sim="reorder memory")
+mutant("held-first-piece", RECV, "sim", "",
+       "of a frame that is held in several pieces the first is kept twice",
+       ("		memcpy(to, f->chunk[i].data + skip, n);\n		skip = 0;",
+        "		memcpy(to, f->chunk[0].data + skip, n);\n		skip = 0;"),
+       sim="reorder frags memory")
+mutant("release-one", RECV, "sim", "",
+       "of the frames behind a hole the first is taken, the others wait",
+       ("		more = via_win_taken(&ev->rx);\n	}",
+        "		via_win_taken(&ev->rx);\n		more = false;\n	}"),
+       sim="reorder")
+mutant("unreliable-mixed", RECV, "sim", "",
+       "at Unreliable a message has the end of another one",
+       ("			via_ether_count(nic, PARTIAL);\n"
+        "		ev->rx_open = false;\n	}\n	ev->rx.next",
+        "			via_ether_count(nic, PARTIAL);\n	}\n	ev->rx.next"),
+       sim="loss")
+mutant("unreliable-twice", RECV, "sim", "",
+       "at Unreliable a frame that comes twice is received twice",
+       ("			via_ether_count(nic, OLD);\n			return;\n",
+        "			via_ether_count(nic, OLD);\n"), sim="dup")
+mutant("heartbeat-unanswered", RECV, "sim", "",
+       "a connection without traffic breaks after 8 seconds",
+       ("		via_ether_count(nic, HEARTBEATS_IN);\n"
+        "		ack_now(vi, h->cookie);\n",
+        "		via_ether_count(nic, HEARTBEATS_IN);\n"), sim="time")
+mutant("answers-unheard", RECV, "sim", "",
+       "a connection on which only acknowledgements come breaks",
+       ("		if (known && fits)\n			ev->last_rx = jiffies;\n		spin",
+        "		spin"), sim="time")
+mutant("goodbye-of-old", RECV, "sim", "",
+       "the end of the connection before ends this one",
+       ("	if (ev->cookie == h->cookie && !via_vi_is_broken(vi)) {\n"
+        "		if (h->reason",
+        "	if (!via_vi_is_broken(vi)) {\n		if (h->reason"),
+       sim="beside end")
+mutant("cookie-alone", RECV, "sim", "",
+       "any host sends on a connection whose cookie it has seen",
+       ("	return likely(ev->cookie == h->cookie) && h->cookie &&\n"
+        "	       ether_addr_equal(ev->peer_mac, mac);",
+        "	return likely(ev->cookie == h->cookie) && h->cookie;"),
+       sim="hostile")
+mutant("message-unbound", RECV, "sim", "",
+       "a peer sends more than MaxTransferSize into a longer receive",
+       ("		if (unlikely(h->msg_len > t.d->length ||\n"
+        "			     h->msg_len > vi->attrs.max_transfer))",
+        "		if (unlikely(h->msg_len > t.d->length))"), sim="hostile")
+mutant("write-goes-on", RECV, "sim", "",
+       "a peer goes on with an RDMA Write that it has not begun",
+       ("	return ev->rx_open && ev->rx_type == h->type &&\n"
+        "	       ev->rx_len == h->msg_len && ev->rx_off == h->offset;",
+        "	return ev->rx_open && ev->rx_type == h->type &&\n"
+        "	       ev->rx_len == h->msg_len;"), sim="hostile")
+mutant("broken-goes-on", RECV, "sim", "",
+       "what comes after the message that broke a connection is received",
+       ("	if (unlikely(via_vi_is_broken(vi))) {\n"
+        "		spin_unlock(&vi->rq.lock);\n		return;\n	}\n", ""),
+       sim="beside")
+mutant("data-before-confirm", RECV, "sim", "",
+       "a server whose client's CONFIRM is lost throws its data away",
+       ("""	if (unlikely(ev->phase == VIA_PHASE_ACCEPT && ours(ev, h, f->src))) {
+		/* As good as a CONFIRM. */
+		spin_unlock(&vi->rq.lock);
+		if (!via_ether_confirmed(ev))
+			return;
+		spin_lock(&vi->rq.lock);
+	}
+""", ""), sim="loss")
+
+SEAL = "devices/ether/seal.c"
+mutant("seal-of-headers", SEAL, "sim", "",
+       "bytes of a message that go bad are not noticed",
+       ("	crc = crc32c(crc, seal + 1, len);\n", ""),
+       ("	return h->seal == ~crc_range(crc, f, h->hdr_len, "
+        "h->hdr_len + h->len);", "	return h->seal == ~crc;"), sim="corrupt")
+mutant("seal-of-pieces", SEAL, "sim", "",
+       "a checksum over a frame in pieces reads beside it",
+       ("			skip = from > at ? from - at : 0;",
+        "			skip = from;"), sim="frags memory corrupt")
+mutant("seal-optional", "devices/ether/ether.h", "sim", "",
+       "a bit that flips in the flags makes a frame pass without a checksum",
+       ("	return likely(ev->sealed == !!(h->flags & VIA_WIRE_SEALED));",
+        "	return likely(ev->sealed || !(h->flags & VIA_WIRE_SEALED));"),
+       sim="corrupt hostile")
+
+# RDMA Read.
+READ = "devices/ether/read.c"
+mutant("answers-uncounted", READ, "wire", "read.both_ways",
+       "the data of a peer's read complete a send of ours",
+       ("		if (!off)\n			WRITE_ONCE(ev->reads, ev->reads + 1);\n",
+        ""))
+mutant("answer-one-more", READ, "sim", "",
+       "a 33rd read of the peer's takes the place of the first",
+       ("READ_ONCE(ev->ans_head) >= VIA_ETHER_ANSWERS) {",
+        "READ_ONCE(ev->ans_head) > VIA_ETHER_ANSWERS) {"),
+       sim="hostile backlog")
+mutant("read-one-more", READ, "wire", "read.many",
+       "a 17th read on the wire takes the place of the first",
+       ("out >= VIA_ETHER_READS))", "out > VIA_ETHER_READS))"),
+       sim="backlog")
+mutant("fence-ignored", READ, "wire", "read.fence",
+       "a send with a queue fence overtakes the read before it",
+       ("		if (d->control & VIA_CTL_QFENCE || via_ether_is_read(d))",
+        "		if (via_ether_is_read(d))"))
+mutant("answers-survive", READ, "sim", "",
+       "what one peer has asked for is sent to the next",
+       ("	ev->ans_tail = 0;\n", ""), sim="end hostile")
+mutant("read-beside", READ, "sim", "",
+       "a peer's answer to a read may leave out bytes",
+       ("	if (h->immediate != rd->seq || h->msg_len != d->length ||\n"
+        "	    h->offset != rd->off)",
+        "	if (h->immediate != rd->seq || h->msg_len != d->length)"),
+       sim="hostile")
+mutant("read-done-early", READ, "wire", "read.many order.fifo",
+       "what is acknowledged behind a read is done before it",
+       ("	while (q->head != q->next && ev->acked_late & late_bit(q->head)) {\n"
+        "		ev->acked_late &= ~late_bit(q->head);",
+        "	while (q->head != q->next && ev->acked_late) {\n"
+        "		ev->acked_late &= ev->acked_late - 1;"))
+
+# Timers.
+TIMER = "devices/ether/timer.c"
+mutant("no-back-off-of-time", TIMER, "sim", "",
+       "a wire that is away for a second breaks the connections on it",
+       ("	rto = usecs_to_jiffies(ev->rtt.rto) << min(ev->retries, 10u);",
+        "	rto = usecs_to_jiffies(ev->rtt.rto);"), sim="loss time")
+mutant("timeout-once", TIMER, "sim", "",
+       "a frame that is lost twice at the end is not sent again",
+       ("	} else {\n		ev->rtt_on = false;\n"
+        "		via_win_timeout(&ev->tx);\n	}",
+        "	} else {\n		ev->rtt_on = false;\n	}"), sim="loss")
+mutant("silence-unnoticed", TIMER, "sim", "",
+       "who only receives never hears that its peer has died",
+       ("	} else if (silent >= via_ether_dead()) {\n		give_up(ev);\n", ""),
+       sim="time loss")
+mutant("give-up-unsaid", TIMER, "sim", "",
+       "a send that was given up is flushed instead of a transport error",
+       ("		via_send_complete(vi, VIA_ST_TRANSPORT_ERROR, 0);",
+        "		via_send_complete(vi, VIA_ST_DESC_FLUSHED_ERROR, 0);"),
+       sim="loss time")
+mutant("cool-with-frames", TIMER, "sim", "",
+       "a frame that is lost after a silence is not sent again",
+       ("	    (via_win_flight(&ev->tx) || ev->rx.next != ev->acked)) {",
+        "	    ev->rx.next != ev->acked) {"), sim="loss")
+mutant("ack-never-late", TIMER, "sim", "",
+       "an acknowledgement that no data carries is not sent",
+       ("		via_ether_send_ack(ev, VIA_WIRE_ACK);\n	} else {\n"
+        "		ev->late = true;",
+        "	} else {\n		ev->late = true;"), sim="time")
+mutant("timer-not-awaited", TIMER, "sim", "",
+       "the timer runs on a NIC that is freed",
+       ("	del_timer_sync(&nic->timer);", "	del_timer(&nic->timer);"),
+       sim="gone beside memory")
+mutant("acker-not-awaited", TIMER, "sim", "",
+       "acknowledgements are sent from a NIC that is freed",
+       ("	tasklet_kill(&nic->acker);\n", ""), sim="gone beside memory")
+mutant("retry-not-awaited", TIMER, "sim", "",
+       "what a full NIC has left is sent from one that is freed",
+       ("	hrtimer_cancel(&nic->retry);\n", ""),
+       sim="gone backlog memory")
+mutant("live-not-visited", TIMER, "sim", "",
+       "no peer is asked whether it is there, no request expires",
+       ("	else if (!list_empty(&nic->live) || !list_empty(&nic->reqs))\n"
+        "		when = nic->next_live;\n", ""), sim="time")
+
+# The window.
+WINDOW = "devices/ether/window.c"
+mutant("window-never-grows", WINDOW, "unit", "window",
+       "a connection has 16 frames in flight for ever, or 4 after a loss",
+       ("		w->cwnd = min(w->cwnd + acked, w->limit);",
+        "		w->cwnd = min(w->cwnd, w->limit);"))
+mutant("old-ack-believed", WINDOW, "unit", "window",
+       "an acknowledgement that comes late opens the window by millions",
+       ("	if (n > via_win_flight(w))\n		return 0;\n	/* While",
+        "	/* While"), sim="reorder")
+mutant("sack-off-by-one", WINDOW, "unit", "window",
+       "the frame that is missing counts as arrived",
+       ("	fresh = (sack << 1) & ~w->sacked", "	fresh = sack & ~w->sacked"),
+       sim="loss")
+mutant("dup-is-beyond", WINDOW, "unit", "window",
+       "a frame that comes again is not acknowledged again",
+       ("	if ((s32)d < 0)\n		return VIA_WIN_DUP;\n", ""), sim="loss dup")
+mutant("held-taken-twice", WINDOW, "unit", "window",
+       "a frame that is held and comes again leaks the first copy",
+       ("	return (w->held >> (d - 1)) & 1 ? VIA_WIN_DUP : VIA_WIN_HOLD;",
+        "	return VIA_WIN_HOLD;"), sim="loss dup ledger")
+mutant("loss-costs-nothing", WINDOW, "unit", "bottleneck window",
+       "a sender does not slow down when the wire is full",
+       ("	w->recover = w->nxt;\n	w->cwnd = half(w);\n",
+        "	w->recover = w->nxt;\n"))
+mutant("loss-costs-each", WINDOW, "unit", "window",
+       "each frame lost of one burst halves the window",
+       ("	if (via_seq_before(w->una, w->recover))\n		return;\n", ""),
+       sim="loss")
+mutant("rto-unbound", WINDOW, "unit", "window",
+       "one slow round trip makes time-outs of minutes",
+       ("	r->rto = min(max(r->srtt / 8 + r->rttvar, rto_min), rto_max);",
+        "	r->rto = max(r->srtt / 8 + r->rttvar, rto_min);"), sim="time")
+mutant("sequence-no-wrap", "devices/ether/window.h", "unit", "window",
+       "a connection hangs after its 2^32nd frame, or its first",
+       ("	return (s32)(a - b) < 0;", "	return a < b;"))
+
+# Taking frames apart, lists of peers, names, NICs.
+WIRE = "devices/ether/wire.c"
+mutant("ack-too-short", WIRE, "unit", "wire",
+       "a truncated frame is read beyond its end",
+       ("	if (len < VIA_WIRE_ACK_LEN || h->len)",
+        "	if (len < sizeof(*w) || h->len)"), sim="hostile memory")
+mutant("address-unbound", WIRE, "sim", "",
+       "an address that is too long is copied over the stack",
+       ("	if (c->client_host_len > VIA_WIRE_HOST_MAX ||\n"
+        "	    c->client_disc_len", "	if (c->client_disc_len"),
+       sim="hostile memory")
+mutant("seal-in-payload", WIRE, "unit", "wire",
+       "a sealed frame may be four bytes shorter than it says",
+       ("	err = parse_type(w, len - VIA_WIRE_SEAL_LEN, h);",
+        "	err = parse_type(w, len, h);"), sim="hostile memory")
+mutant("handshake-unsealed", WIRE, "unit", "wire",
+       "a bit that flips in a handshake is not noticed",
+       ("	return !err && via_wire_always_sealed(h->type) ? "
+        "VIA_WIRE_BAD_FIELD :\n"
+        "							 err;",
+        "	return err;"), sim="corrupt hostile")
+mutant("cookie-zero", WIRE, "unit", "wire",
+       "a peer may have the cookie that means none",
+       ("	    !c->frames || !c->peer_cookie ||", "	    !c->frames ||"),
+       sim="hostile")
+mutant("mtu-zero", WIRE, "unit", "wire",
+       "a peer that says it takes no bytes makes frames of four billion",
+       ("	if (c->mtu < VIA_WIRE_MTU_MIN || c->mtu > VIA_WIRE_MTU_MAX ||",
+        "	if (c->mtu > VIA_WIRE_MTU_MAX ||"), sim="hostile memory")
+mutant("name-on-terminal", WIRE, "unit", "wire",
+       "a host's name writes control characters on a terminal",
+       ("		if (w->name[i] <= ' ' || w->name[i] > '~')",
+        "		if (!w->name[i] || w->name[i] > '~')"), sim="hostile")
+
+ALLOW = "devices/ether/allow.c"
+mutant("list-freed-early", ALLOW, "sim", "",
+       "frames are compared with a list of peers that is freed",
+       ("	synchronize_net();\n	kfree(old);", "	kfree(old);"),
+       sim="beside memory")
+mutant("strangers-stay", ALLOW, "sim", "",
+       "who is taken off the list of peers stays connected",
+       ("	via_ether_break_strangers(nic);\n", ""))
+
+ETHER_NAME = "devices/ether/name.c"
+mutant("any-name-reply", ETHER_NAME, "sim", "",
+       "an answer to nobody's question is taken for the first one's",
+       ("		if (ask->nonce != n->nonce)\n			continue;\n", ""),
+       sim="hostile")
+mutant("ask-left", ETHER_NAME, "sim", "",
+       "a late answer is written into the stack of who asked",
+       ("	spin_lock_bh(&nic->lock);\n	list_del(&ask.link);\n"
+        "	spin_unlock_bh(&nic->lock);\n	return ret;",
+        "	return ret;"), sim="memory time")
+mutant("names-unbound", ETHER_NAME, "sim", "",
+       "a flood of questions for names is answered frame by frame",
+       ("	ok = nic->name_tokens;\n	if (ok)\n		nic->name_tokens--;",
+        "	ok = nic->name_tokens;"), sim="hostile many")
+
+ETHER_MAIN = "devices/ether/main.c"
+mutant("requests-outlive", ETHER_MAIN, "sim", "",
+       "unanswered requests of a NIC that goes stay for ever",
+       ("	local_bh_disable();\n	via_ether_reqs_expire(nic, true);\n"
+        "	local_bh_enable();\n", ""), sim="gone ledger")
+mutant("link-down-unsaid", ETHER_MAIN, "sim", "",
+       "an interface that goes down is told as the end of the programs",
+       ("	break_some(nic, true, VIA_WIRE_R_LINK);",
+        "	break_some(nic, true, VIA_WIRE_R_CLOSED);"))
+mutant("strangers-all", ETHER_MAIN, "sim", "",
+       "a change to the list of peers ends all connections",
+       ("		    (all || !via_ether_allowed(nic, ev->peer_mac))) {",
+        "		    (all || nic->allow)) {"))
+mutant("fragments-unreliable", ETHER_MAIN, "sim", "",
+       "a send at Unreliable is done while the NIC has its bytes to read",
+       ("	if (!ev->reliable || ev->sealed || !ev->nic->ops->tx_put_frags)",
+        "	if (ev->sealed || !ev->nic->ops->tx_put_frags)"), sim="frags")
+mutant("fragments-sealed", ETHER_MAIN, "sim", "",
+       "long messages with checksums go without, and are thrown away",
+       ("	if (!ev->reliable || ev->sealed || !ev->nic->ops->tx_put_frags)",
+        "	if (!ev->reliable || !ev->nic->ops->tx_put_frags)"), sim="frags")

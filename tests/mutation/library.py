@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Defects to plant in the library."""
+
+from layer import Layer
+
+MUTANTS = Layer()
+
+mutant = MUTANTS.guest
+
+QUEUE = "vipl/providers/ka_queue.c"
+
+mutant("empty-pointer", QUEUE, "lo", "queue.empty",
+       "the OUT pointer is not stored on an empty queue: a drain never ends",
+       ("""	*out = NULL;
+	/* In the cache line that was just looked at. */
+""", """	/* In the cache line that was just looked at. */
+"""))
+mutant("stale-status", QUEUE, "lo", "send.repost",
+       "a re-posted descriptor keeps the bits of its last use",
+       ("	memcpy(d + 28, &zero, sizeof(zero));\n", "	(void)zero;\n"),
+       ("	status = c->status;\n",
+        "	memcpy(&status, d + 28, 4);\n	status |= c->status;\n"))
+mutant("immediate-overwritten", QUEUE, "lo", "immediate.without",
+       "ImmediateData is written without the bit",
+       ("if (recv && (status & VIA_ST_IMMEDIATE))", "if (recv)"))
+mutant("queue-one-more", QUEUE, "lo", "queue.full queue.depth",
+       "off by one in the limit of a queue",
+       (">= q->limit", "> q->limit"))
+mutant("send-while-idle", QUEUE, "lo", "vi.idle",
+       "a send on an Idle VI is accepted",
+       ("state == VIA_STATE_IDLE ||\n", "0 ||\n"))
+mutant("poll-code", QUEUE, "lo", "wait.timeouts",
+       "wrong return code of a wait that only polls",
+       ("		return VIP_TIMEOUT;\n	return sleep_queue",
+        "		return VIP_NOT_DONE;\n	return sleep_queue"))
+mutant("handle-generation", "vipl/handle.c", "lo", "handles.stale",
+       "a stale handle names the next object in its place",
+       ("	o->gen++;\n", ""))
+mutant("which-queue", "vipl/providers/ka_cq.c", "lo", "cqvi.notices",
+       "a notice names the wrong queue",
+       ("e->recv ? VIP_TRUE : VIP_FALSE", "VIP_TRUE"))
+mutant("address-one-more", "vipl/connect.c", "lo", "connect.from_peer",
+       "a byte is written behind the peer's address",
+       ("memcpy(bytes + a->host_len, a->disc, a->disc_len);",
+        "memcpy(bytes + a->host_len, a->disc, a->disc_len + 1);"))
+mutant("notify-lost", "vipl/notify.c", "lo", "notify",
+       "a handler that was registered is never called",
+       ("	s->n->armed = r == VIP_SUCCESS;\n",
+        "	s->n->armed = r == VIP_SUCCESS;\n	s->n->first = NULL;\n"))

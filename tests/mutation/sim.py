@@ -1,0 +1,272 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Which defects of agent and class do the simulator and the units find?
+
+Plants one after the other, builds build/viasim with it, and runs the
+scenarios and the unit tests that are made of the file until one fails.  A
+table says what found each, after how many schedules and in what time; it is
+compared with tests/mutation/survivors.txt, which names those that only
+another test finds, or none, with the reason.
+
+make mutation-sim runs all, tests/mutation/sim.py NAME... those.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [p for p in (HERE, os.path.join(ROOT, "tools/lab"))
+                if p not in sys.path]
+
+import mutants  # noqa: E402
+import plant  # noqa: E402
+
+WORK = os.path.join(ROOT, "build/mutation-sim")
+PARTS = ("Makefile", "include", "kernel", "devices", "tests/sim",
+         "tests/unit", "vipl", "tests/conformance")
+SURVIVORS = os.path.join(HERE, "survivors.txt")
+UNITS = {"devices/ether/wire.c": ["wire"], "devices/ether/wire.h": ["wire"],
+         "devices/ether/window.c": ["window", "bottleneck"],
+         "devices/ether/window.h": ["window", "bottleneck"],
+         "kernel/state.c": ["state"], "kernel/state.h": ["state"],
+         "devices/ether/p2p.c": []}
+SIDES = ("kernel/", "devices/ether/")
+
+
+def chosen(names):
+    """The mutants of agent and class, or those of these names."""
+    if names:
+        return mutants.named(names)
+    return [m for m in mutants.MUTANTS if m.path.startswith(SIDES)]
+
+
+def survivors():
+    """Name and reason of each that sim and units are known not to find."""
+    known = {}
+    with open(SURVIVORS) as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                name, reason = line.split(None, 1)
+                known[name] = reason.strip()
+    return known
+
+
+class Tree:
+    """A copy of the sources with its own build."""
+
+    def __init__(self, number):
+        self.root = os.path.join(WORK, str(number))
+
+    def prepare(self):
+        """Today's sources and the build of them, times kept."""
+        os.makedirs(self.root, exist_ok=True)
+        for part in (*PARTS, "build/sim", "build/unit", "build/viasim"):
+            if os.path.exists(os.path.join(ROOT, part)):
+                subprocess.run(["cp", "-a", "--parents", part, self.root],
+                               cwd=ROOT, check=True)
+        return self
+
+    def make(self, *goals):
+        done = subprocess.run(["make", "-s", "-C", self.root, *goals],
+                              stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.STDOUT, check=False)
+        return done.returncode, done.stdout
+
+    def scenarios(self):
+        out = subprocess.run([os.path.join(self.root, "build/viasim"),
+                              "--list"], stdout=subprocess.PIPE, text=True,
+                             check=True).stdout
+        return [line.split()[0] for line in out.splitlines()]
+
+    def unit(self, name):
+        """True: it fails, or hangs."""
+        code, out = self.make(f"build/unit/{name}")
+        if code:
+            raise RuntimeError(out)
+        try:
+            return subprocess.run([os.path.join(self.root, "build/unit", name)],
+                                  stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL, timeout=120,
+                                  check=False).returncode != 0
+        except subprocess.TimeoutExpired:
+            return True
+
+    def sim(self, scenario, seconds, runs, extra=()):
+        """(what failed, schedules) or (None, schedules)."""
+        command = [os.path.join(self.root, "build/viasim"), scenario,
+                   "--no-shorten", f"--seconds={seconds}", f"--runs={runs}",
+                   f"--out={self.root}/failed", *extra]
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True,
+                                  stderr=subprocess.DEVNULL,
+                                  timeout=seconds + 60, check=False)
+        except subprocess.TimeoutExpired:
+            return f"{scenario}: a hang of the simulator", 0
+        found = re.search(r"seed (\d+).* FAILS: (.*)", done.stdout)
+        if found:
+            return f"{scenario}: {found[2]}", int(found[1])
+        if done.returncode:
+            return f"{scenario}: status {done.returncode}", 0
+        ran = re.search(r"(\d+) runs", done.stdout)
+        return None, int(ran[1]) if ran else 0
+
+    def plant(self, mutant, text):
+        path = os.path.join(self.root, mutant.path)
+        with open(path, "w") as file:
+            file.write(text)
+
+    def restore(self, mutant):
+        """The file, and with their old times what was built of it."""
+        subprocess.run(["cp", "-a", "--parents", mutant.path, self.root],
+                       cwd=ROOT, check=True)
+        for part in ("build/sim", "build/unit"):
+            self.sync(part)
+        shutil.copy2(os.path.join(ROOT, "build/viasim"),
+                     os.path.join(self.root, "build/viasim"))
+
+    def sync(self, part):
+        """Files of the build that are not as they were: with old times."""
+        for folder, _, names in os.walk(os.path.join(ROOT, part)):
+            for name in names:
+                path = os.path.join(folder, name)
+                mine = os.path.join(self.root, os.path.relpath(path, ROOT))
+                if not os.path.exists(mine) or \
+                        os.stat(mine).st_mtime != os.stat(path).st_mtime:
+                    os.makedirs(os.path.dirname(mine), exist_ok=True)
+                    shutil.copy2(path, mine)
+
+
+# Seconds and schedules of each scenario.  Short first: most mutants are found
+# by the first schedules of something.
+ROUNDS = ((0.5, 100), (3, 5000))
+# Scenarios that another one stands for, in less time.
+LONG = ("million",)
+
+
+def try_sim(tree, args):
+    schedules = 0
+    names = [n for n in tree.scenarios() if n not in LONG and
+             re.fullmatch(args.scenarios, n)]
+    for seconds, runs in args.rounds:
+        for name in names:
+            found, n = tree.sim(name, seconds, runs)
+            schedules += n
+            if found:
+                return found, schedules
+    for name in names:
+        if name in args.allocations:
+            found, n = tree.sim(name, 20, 1, ["--allocations"])
+            if found:
+                return f"{found} (allocation)", schedules
+    return None, schedules
+
+
+def attempt(tree, mutant, args):
+    """What found it, or None."""
+    begin = time.monotonic()
+    _, text = plant.plant(mutant)
+    tree.plant(mutant, text)
+    try:
+        code, out = tree.make("sim")
+        if code:
+            return dict(name=mutant.name, found=None, error=out[-2000:])
+        found, schedules = None, 0
+        for name in UNITS.get(mutant.path, []):
+            if tree.unit(name):
+                found = f"unit {name}"
+                break
+        if not found:
+            found, schedules = try_sim(tree, args)
+        return dict(name=mutant.name, path=mutant.path, found=found,
+                    schedules=schedules,
+                    defect=getattr(mutant, "defect", None),
+                    seconds=round(time.monotonic() - begin, 1))
+    finally:
+        tree.restore(mutant)
+
+
+def work(trees, todo, args):
+    """Each tree takes the next one."""
+    results, queue = [], list(todo)
+
+    def loop(tree):
+        while queue:
+            mutant = queue.pop(0)
+            result = attempt(tree, mutant, args)
+            results.append(result)
+            say = result.get("error") and "DOES NOT BUILD" or \
+                result["found"] or "survives"
+            print(f"{len(results):4}/{len(todo)} {mutant.name:28} "
+                  f"{result.get('seconds', 0):6.1f} s "
+                  f"{result.get('schedules', 0):6}  {say}", flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(len(trees)) as pool:
+        for done in [pool.submit(loop, tree) for tree in trees]:
+            done.result()
+    return results
+
+
+def verdict(results, whole):
+    """Lines that say what is wrong; none: nothing."""
+    known, wrong = survivors(), []
+    for r in results:
+        if r.get("error"):
+            wrong.append(f"{r['name']} does not build: {r['error'][-300:]}")
+        elif not r["found"] and r["name"] not in known:
+            wrong.append(f"{r['name']} survives and is not in survivors.txt")
+        elif r["found"] and r["name"] in known:
+            print(f"note: {r['name']} is in survivors.txt and was found")
+    killed = sum(1 for r in results if r.get("found"))
+    print(f"{killed} of {len(results)} found by simulator and units, "
+          f"{100 * killed / max(1, len(results)):.1f} %")
+    if whole and killed < 0.9 * len(results):
+        wrong.append("less than 90 % are found")
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME",
+                        help="of a mutant; none: all of agent and class")
+    parser.add_argument("-j", "--jobs", type=int, default=2,
+                        help="mutants tried at once (2)")
+    parser.add_argument("--scenarios", metavar="REGEX", default=".*",
+                        help="only these of the simulator's")
+    parser.add_argument("--rounds", type=int, default=len(ROUNDS),
+                        help="1: only a short look (2)")
+    parser.add_argument("--json", metavar="FILE",
+                        default=os.path.join(ROOT,
+                                             "build/mutation-sim.json"),
+                        help="the table, for other programs")
+    args = parser.parse_args()
+    args.rounds = ROUNDS[:args.rounds]
+    args.allocations = ("ping-lo", "ping-rd") if len(args.rounds) > 1 else ()
+    try:
+        todo = chosen(args.names)
+    except ValueError as why:
+        parser.error(str(why))
+    subprocess.run(["make", "-s", "-C", ROOT, "sim"], check=True)
+    trees = [Tree(i).prepare() for i in range(min(args.jobs, len(todo)))]
+    results = work(trees, todo, args)
+    with open(args.json, "w") as file:
+        json.dump(results, file, indent=1)
+    wrong = verdict(results, not args.names)
+    for line in wrong:
+        print(f"FAILED {line}")
+    print(f"{len(results) - len(wrong)} passed, {len(wrong)} failed")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* A million messages over a wire that loses one frame in a hundred. */
+#include "stream.h"
+
+#define CONNECTIONS	8
+
+static void many(u32 each)
+{
+	struct sim_nic *a = sim_nic_up("a", 1), *b = sim_nic_up("b", 2);
+	struct stream_plan p = {
+		.level = VIA_RELIABLE_DELIVERY,
+		.messages = { each, each },
+		.sessions = 1,
+		.most = 64,
+		.depth = 64,
+		.slots = STREAM_SLOTS,
+		.plain = true,
+		.patience = 45 * SEC,
+	};
+	struct stream *s[CONNECTIONS];
+	u64 got = 0, begin = sim_clock;
+	u32 i;
+
+	sim_config.max_steps = 0;
+	for (i = 0; i < CONNECTIONS; i++)
+		s[i] = stream_begin(&p, i, "via_a", "via_b", sim_nic_mac(b));
+	for (i = 0; i < CONNECTIONS; i++) {
+		while (!stream_done(s[i]))
+			msleep(100);
+		got += s[i]->end[0].all_got + s[i]->end[1].all_got;
+		stream_end(s[i]);
+	}
+	sim_expect(got == 2ull * CONNECTIONS * each, "");
+	stream_figure("%llu messages in %llu virtual ms, %llu frames, %llu lost",
+		      got, (sim_clock - begin) / MS, sim_wire.frames,
+		      sim_wire.lost);
+	sim_nic_down(a);
+	sim_nic_down(b);
+}
+
+static void million(void)
+{
+	many(1000000 / CONNECTIONS / 2);
+}
+
+static void crowd(void)
+{
+	many(500);
+}
+
+SIM_SCENARIO(million, .name = "million", .run = million, .runs = 1,
+	     .loss = 100, .coarse = true,
+	     .what = "a million messages, 1 % of the frames are lost")
+SIM_SCENARIO(crowd, .name = "thousands", .run = crowd, .runs = 1,
+	     .loss = 100, .coarse = true,
+	     .what = "8,000 messages, 1 % of the frames are lost")

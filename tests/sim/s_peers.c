@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * VIs of two processes that look for each other by one address, withdraw, are
+ * asked for by clients and look again, several threads at each.  At the end
+ * each looks once more, and each finds another.
+ */
+#include "s_ends.h"
+
+#define THREADS	2			/* at each VI */
+
+static struct {
+	const char *node[2];
+	const u8 *mac[2];
+	struct sim_proc *proc[2];
+	struct prog_nic handle[2];
+	u32 each;			/* VIs of a process */
+	u32 turns;
+	u32 running, ready, last;
+} w;
+
+static void turn(struct end *e)
+{
+	u64 timeout = 1 + sim_dice(15) * MS;
+	u32 flags = sim_dice(3) ? 0 : sim_dice(2) ? VIA_CONN_NOWAIT : NO_RESULT;
+
+	switch (sim_dice(9)) {
+	case 0: case 1: case 2: case 3:
+		end_peer(e, timeout, flags);
+		break;
+	case 4:
+		end_request(e, "server", timeout, flags);
+		break;
+	case 5:
+		end_accept(e, "server", timeout / 4, flags);
+		break;
+	case 6:
+		end_disconnect(e);
+		break;
+	case 7:
+		end_result(e, VIA_CONN_PEER | VIA_CONN_NOWAIT);
+		break;
+	case 8:
+		sim_sleep(sim_dice(5 * MS));
+		end_state(e);
+		break;
+	}
+	if (sim_dice(3) && end_state(e) == VIA_STATE_ERROR)
+		end_disconnect(e);
+}
+
+static void turns(void *arg)
+{
+	struct end *e = arg;
+	u32 i;
+
+	if (sim_dice(2))
+		sim_sleep(sim_dice(2 * MS));
+	for (i = 0; i < w.turns; i++)
+		turn(e);
+	w.running--;
+}
+
+/* Until all threads that finish are here. */
+static void meet(u32 n, struct end *e)
+{
+	w.last++;
+	while (w.last < n * ends.n) {
+		if (e)
+			end_collect(e);
+		sim_sleep(MS);
+	}
+}
+
+/* Its last attempt, for which there is another one. */
+static void find(struct end *e)
+{
+	u64 until = sim_now() + 60 * SEC;
+	int ret;
+
+	end_settle(e);
+	meet(1, NULL);
+	e->settled = false;
+	meet(2, NULL);
+	do {
+		end_disconnect(e);
+		end_collect(e);
+		while (e->vi.q[1].tail - e->vi.q[1].collected < 4)
+			end_recv(e);
+		ret = end_peer(e, 10 * SEC, 0);
+		sim_expect(!ret || ret == VIA_R_TIMEOUT, "end %u: %d", e->n,
+			   ret);
+	} while (ret && sim_now() < until);
+	sim_expect(!ret, "end %u finds no peer", e->n);
+	end_settle(e);
+	sim_expect(end_state(e) == VIA_STATE_CONNECTED,
+		   "end %u is in state %u", e->n, end_state(e));
+	meet(3, e);
+	end_close(e);
+	w.running--;
+}
+
+static void finder(void *arg)
+{
+	find(arg);
+}
+
+static void process(void *arg)
+{
+	u32 me = (uintptr_t)arg, i, k;
+	struct end *e;
+
+	sim_expect(!prog_open(&w.handle[me], w.node[me], 32 << 10), "");
+	for (i = 0; i < w.each; i++) {
+		e = &ends.end[me * w.each + i];
+		e->proc = w.proc[me];
+		end_open(e, &w.handle[me], w.mac[!me]);
+		while (e->vi.q[1].tail < 4)
+			end_recv(e);
+	}
+	w.ready++;
+	while (w.ready < 2)
+		sim_sleep(100000);
+	for (i = 0; i < w.each; i++)
+		for (k = 0; k < THREADS; k++) {
+			w.running++;
+			sim_thread(w.proc[me], "turns", turns,
+				   &ends.end[me * w.each + i]);
+		}
+	w.ready++;
+	while (w.running || w.ready < 4)
+		sim_sleep(MS);
+	/* Both have seen that all are over. */
+	w.ready++;
+	while (w.ready < 6)
+		sim_sleep(MS);
+	ends.over = true;
+	w.running++;
+	for (i = 1; i < w.each; i++) {
+		w.running++;
+		sim_thread(w.proc[me], "finder", finder,
+			   &ends.end[me * w.each + i]);
+	}
+	find(&ends.end[me * w.each]);
+	while (w.running)
+		sim_sleep(MS);
+	prog_close(&w.handle[me]);
+}
+
+static void peers(void)
+{
+	static const u32 levels[] = { VIA_RELIABLE_DELIVERY,
+				      VIA_RELIABLE_RECEPTION };
+	static const u8 lo_mac[] = { 0x02, 0, 0, 0, 0, 0x01 };
+	struct sim_nic *nic[2] = { };
+	u32 where = sim_dice(4), i;
+
+	memset(&w, 0, sizeof(w));
+	ends_begin(levels[sim_dice(2)]);
+	sim_config.max_time = sim_clock + 300 * SEC;
+	w.each = 1 + sim_dice(2);
+	w.turns = 1 + sim_dice(6);
+	for (i = 0; i < 2; i++) {
+		w.node[i] = "via_lo";
+		w.mac[i] = lo_mac;
+		if (where) {
+			nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
+			w.node[i] = i ? "via_b" : "via_a";
+			w.mac[i] = sim_nic_mac(nic[i]);
+		}
+	}
+	if (where == 3)
+		sim_wire.loss = 300 << sim_dice(3);
+	for (i = 0; i < 2; i++)
+		w.proc[i] = sim_proc_new(i ? "second" : "first", 1000 + i);
+	for (i = 0; i < 2; i++)
+		sim_thread(w.proc[i], i ? "second" : "first", process,
+			   (void *)(uintptr_t)i);
+	for (i = 0; i < 2; i++)
+		sim_proc_wait(w.proc[i]);
+	for (i = 0; i < 2; i++)
+		if (nic[i])
+			sim_nic_down(nic[i]);
+}
+
+SIM_SCENARIO(races_peers, .name = "races-peers", .run = peers, .runs = 500,
+	     .max_vi = 8,
+	     .what = "VIs that look for each other and withdraw, threads at each")

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Streams over wires that are bad in one way each, or in all. */
+#include "stream.h"
+#include "../../devices/ether/wire.h"
+
+#define STREAMS_MAX	3
+
+/* Of the frames by way of sim_wire.meddle. */
+static struct {
+	u32 burst_at, burst;		/* of 10,000; frames of one burst */
+	u32 left;			/* of the present one */
+	u8 kind;			/* frames of this type are dropped: */
+	u32 first, every;		/* the first ones, each n-th */
+	u32 count;
+	const u8 *mute;			/* what comes from it */
+	u32 dropped;
+} bad;
+
+static bool meddle(void *arg, u8 *frame, u32 *len)
+{
+	const struct ethhdr *eth = (const void *)frame;
+	const struct via_wire *w = (const void *)(eth + 1);
+	bool drop = false;
+
+	if (bad.burst_at && !bad.left && sim_dice(10000) < bad.burst_at)
+		bad.left = bad.burst;
+	if (bad.left) {
+		bad.left--;
+		drop = true;
+	}
+	if (bad.kind && w->type == bad.kind) {
+		bad.count++;
+		drop |= bad.count <= bad.first ||
+			(bad.every && bad.count % bad.every == 0);
+	}
+	if (bad.mute && !memcmp(eth->h_source, bad.mute, ETH_ALEN))
+		drop = true;
+	bad.dropped += drop;
+	return !drop;
+}
+
+/* What a scenario does beside the streams, until they have ended. */
+typedef void beside(struct sim_nic **nic, struct stream_plan *p);
+
+static struct stream *streams[STREAMS_MAX];
+static u32 nstreams;
+
+static bool done(void)
+{
+	u32 i;
+
+	for (i = 0; i < nstreams; i++)
+		if (!stream_done(streams[i]))
+			return false;
+	return true;
+}
+
+static void pause_ms(u32 ms)
+{
+	for (; ms && !done(); ms--)
+		msleep(1);
+}
+
+static void run(struct stream_plan *p, beside *act)
+{
+	struct sim_nic *nic[2] = { sim_nic_up("a", 1), sim_nic_up("b", 2) };
+	u32 i;
+
+	/* In some runs the wire is slow, in most it is quick. */
+	if (!sim_wire.ns_per_byte_x1000 && !sim_dice(4))
+		sim_wire.ns_per_byte_x1000 = 8000 + sim_dice(72000);
+	sim_wire.meddle = meddle;
+	nstreams = 1 + sim_dice(STREAMS_MAX);
+	for (i = 0; i < nstreams; i++)
+		streams[i] = sim_dice(2) ?
+			stream_begin(p, i, "via_a", "via_b",
+				     sim_nic_mac(nic[1])) :
+			stream_begin(p, i, "via_b", "via_a",
+				     sim_nic_mac(nic[0]));
+	if (act)
+		act(nic, p);
+	for (i = 0; i < nstreams; i++)
+		stream_end(streams[i]);
+	sim_log("%llu frames, %llu lost, %u dropped", sim_wire.frames,
+		sim_wire.lost, bad.dropped);
+	sim_nic_down(nic[0]);
+	sim_nic_down(nic[1]);
+}
+
+static struct stream_plan begin(u32 level)
+{
+	struct stream_plan p;
+
+	memset(&bad, 0, sizeof(bad));
+	stream_draw(&p, level);
+	sim_config.max_time = sim_clock + 2000 * SEC;
+	return p;
+}
+
+static u32 reliable(void)
+{
+	return sim_dice(2) ? VIA_RELIABLE_DELIVERY : VIA_RELIABLE_RECEPTION;
+}
+
+static void clean(void)
+{
+	struct stream_plan p = begin(0);
+
+	p.no_loss = true;
+	run(&p, NULL);
+}
+
+static void loss(void)
+{
+	static const u32 amounts[] = { 10, 100, 500, 1000, 3000 };
+	struct stream_plan p = begin(0);
+
+	sim_wire.loss = amounts[sim_dice(5)];
+	p.may_break = sim_wire.loss == 3000;
+	run(&p, NULL);
+}
+
+static void burst(void)
+{
+	static const u32 at[] = { 100, 50, 10 }, of[] = { 2, 10, 50 };
+	struct stream_plan p = begin(0);
+	u32 i = sim_dice(3);
+
+	bad.burst_at = at[i];
+	bad.burst = of[i];
+	p.may_break = of[i] == 50;
+	run(&p, NULL);
+}
+
+static void dup(void)
+{
+	struct stream_plan p = begin(0);
+
+	sim_wire.dup = 100 + sim_dice(5000);
+	run(&p, NULL);
+}
+
+static void reorder(void)
+{
+	static const u32 ns[] = { 60000, 2000000, 50000000, 500000000 };
+	struct stream_plan p = begin(0);
+
+	sim_wire.reorder = 50 + sim_dice(1000);
+	sim_wire.jitter_ns = ns[sim_dice(4)];
+	if (!sim_dice(4))
+		sim_wire.dup = sim_dice(2000);
+	run(&p, NULL);
+}
+
+static void delay(void)
+{
+	struct stream_plan p = begin(0);
+
+	sim_wire.delay_ns = 20000 + sim_dice(20000000);
+	sim_wire.reorder = sim_dice(2) ? 10000 : 0;
+	sim_wire.jitter_ns = 1000 + sim_dice(20000000);
+	run(&p, NULL);
+}
+
+/* Queues of ports that are soon full: what congestion is. */
+static void rate(void)
+{
+	struct stream_plan p = begin(0);
+
+	sim_wire.ns_per_byte_x1000 = 80000 + sim_dice(400000);
+	sim_wire.port_frames = 4 + sim_dice(60);
+	run(&p, NULL);
+}
+
+static void everything(void)
+{
+	struct stream_plan p = begin(0);
+
+	sim_wire.loss = 200;
+	bad.burst_at = 20;
+	bad.burst = 3;
+	sim_wire.dup = 500;
+	sim_wire.reorder = 500;
+	sim_wire.jitter_ns = 20000000;
+	sim_wire.delay_ns = 1000000;
+	if (sim_dice(2)) {
+		sim_param_set("checksum", 1);
+		sim_wire.corrupt = 100;
+	}
+	p.may_break = true;
+	run(&p, NULL);
+}
+
+/* Bits that flip past Ethernet's check: with seals as good as lost. */
+static void seal(void)
+{
+	struct stream_plan p = begin(0);
+
+	sim_param_set("checksum", 1);
+	sim_wire.corrupt = 10 + sim_dice(500);
+	run(&p, NULL);
+}
+
+/* Without seals: nothing is promised but that it ends, and harms nothing. */
+static void corrupt(void)
+{
+	struct stream_plan p = begin(0);
+
+	sim_wire.corrupt = 10 + sim_dice(1000);
+	p.may_lie = true;
+	p.plain = sim_dice(2);
+	p.sessions = 1;
+	p.patience = 15 * SEC;
+	run(&p, NULL);
+}
+
+/* Longer than dead_ms, or not. */
+static bool long_gap(struct stream_plan *p)
+{
+	p->pace_ns = 1000000 + sim_dice(20000000);
+	if (p->level == VIA_UNRELIABLE)
+		p->may_break = sim_dice(2);
+	else
+		p->may_break = sim_dice(2);
+	return p->may_break;
+}
+
+static u32 gap_ms(const struct stream_plan *p)
+{
+	/* Shorter ones may add up where retransmissions are lost as well. */
+	return p->may_break ? 5000 + sim_dice(10000) : sim_dice(3500);
+}
+
+static void cuts(struct sim_nic **nic, struct stream_plan *p)
+{
+	struct sim_nic *n;
+
+	while (!done()) {
+		n = nic[sim_dice(2)];
+		pause_ms(1 + sim_dice(600));
+		sim_nic_cut(n, true);
+		pause_ms(gap_ms(p));
+		sim_nic_cut(n, false);
+		pause_ms(p->may_break ? 0 : 3000);
+	}
+}
+
+static void cut(void)
+{
+	struct stream_plan p = begin(0);
+
+	long_gap(&p);
+	run(&p, cuts);
+}
+
+static void mutes(struct sim_nic **nic, struct stream_plan *p)
+{
+	while (!done()) {
+		pause_ms(1 + sim_dice(600));
+		bad.mute = sim_nic_mac(nic[sim_dice(2)]);
+		pause_ms(gap_ms(p));
+		bad.mute = NULL;
+		pause_ms(p->may_break ? 0 : 3000);
+	}
+}
+
+static void one_way(void)
+{
+	struct stream_plan p = begin(0);
+
+	long_gap(&p);
+	run(&p, mutes);
+}
+
+static void stops(struct sim_nic **nic, struct stream_plan *p)
+{
+	struct sim_nic *n;
+
+	while (!done()) {
+		n = nic[sim_dice(2)];
+		pause_ms(sim_dice(20));
+		sim_nic_stop(n, true);
+		pause_ms(sim_dice(4) ? sim_dice(10) : gap_ms(p));
+		sim_nic_stop(n, false);
+		pause_ms(p->may_break ? 0 : 1000);
+	}
+}
+
+static void stop(void)
+{
+	struct stream_plan p = begin(0);
+
+	long_gap(&p);
+	p.pace_ns = sim_dice(2) ? 0 : sim_dice(5000000);
+	run(&p, stops);
+}
+
+static void mtus(struct sim_nic **nic, struct stream_plan *p)
+{
+	while (!done()) {
+		pause_ms(sim_dice(50));
+		sim_nic_mtu(nic[sim_dice(2)], 256 + sim_dice(1300));
+	}
+}
+
+static void mtu(void)
+{
+	struct stream_plan p = begin(0);
+
+	p.sessions = 1 + sim_dice(5);
+	p.pace_ns = sim_dice(1000000);
+	p.no_loss = true;
+	run(&p, mtus);
+}
+
+static void downs(struct sim_nic **nic, struct stream_plan *p)
+{
+	pause_ms(sim_dice(100));
+	if (!done())
+		sim_nic_break(nic[sim_dice(2)]);
+}
+
+static void down(void)
+{
+	struct stream_plan p = begin(0);
+
+	p.pace_ns = sim_dice(10000000);
+	p.may_break = true;
+	run(&p, downs);
+}
+
+/* Frames of one kind: the first ones, and each n-th from then on. */
+static void kinds(void)
+{
+	static const u8 types[] = {
+		VIA_WIRE_SEND, VIA_WIRE_WRITE, VIA_WIRE_READ,
+		VIA_WIRE_READ_DATA, VIA_WIRE_ACK, VIA_WIRE_HEARTBEAT,
+		VIA_WIRE_DISCONNECT, VIA_WIRE_RESET, VIA_WIRE_REQUEST,
+		VIA_WIRE_ACCEPT, VIA_WIRE_WAIT, VIA_WIRE_NO_MATCH,
+		VIA_WIRE_CONFIRM, VIA_WIRE_CANCEL,
+	};
+	struct stream_plan p = begin(reliable());
+
+	bad.kind = types[sim_dice(ARRAY_SIZE(types))];
+	bad.first = sim_dice(6);
+	bad.every = sim_dice(2) ? 2 + sim_dice(8) : 0;
+	p.sessions = 3;
+	p.pace_ns = sim_dice(2) ? 0 : sim_dice(2000000);
+	run(&p, NULL);
+}
+
+#define STREAM(id, words, fn)						\
+	SIM_SCENARIO(id, .name = "stream-" #id, .what = words,		\
+		     .run = fn, .runs = 30)
+
+STREAM(clean, "streams of messages on a good wire", clean)
+STREAM(loss, "streams while 0.1 to 30 % of the frames are lost", loss)
+STREAM(burst, "streams while bursts of 2 to 50 frames are lost", burst)
+STREAM(dup, "streams while frames are doubled", dup)
+STREAM(reorder, "streams while frames overtake each other", reorder)
+STREAM(delay, "streams over a wire with delay and jitter", delay)
+STREAM(rate, "streams through ports with small queues", rate)
+STREAM(all, "streams over a wire that is bad in all ways", everything)
+STREAM(seal, "streams with checksums while bits flip", seal)
+STREAM(corrupt, "streams without checksums while bits flip", corrupt)
+STREAM(cut, "streams while a host is cut off for a time", cut)
+STREAM(mute, "streams while one direction is cut off for a time", one_way)
+STREAM(stop, "streams while a transmitter stops for a time", stop)
+STREAM(mtu, "streams while MTUs change", mtu)
+STREAM(down, "streams until an interface goes down", down)
+STREAM(kinds, "streams while frames of one kind are lost", kinds)

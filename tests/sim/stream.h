@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Streams of messages over connections, both ways, each byte known: as
+ * viastress (tests/stress) has them.  The ends see each other's counters in
+ * memory: no frame of the wire is spent on flow control.
+ */
+#ifndef SIM_STREAM_H
+#define SIM_STREAM_H
+
+#include "prog.h"
+
+#define STREAM_SLOTS	32		/* messages of one end under way */
+
+/**
+ * struct stream_plan - what both ends of a connection do
+ * @level:	VIA_UNRELIABLE ...
+ * @messages:	of each session, [0]: of the client
+ * @sessions:	connections one after the other, by the same VI
+ * @most:	bytes of a message
+ * @depth:	receives posted ahead
+ * @slots:	messages under way, <= STREAM_SLOTS
+ * @pace_ns:	pause between messages, drawn from 0 to twice as much
+ * @plain:	sends only: no RDMA
+ * @may_break:	the connection may be lost; both ends must know then
+ * @may_lie:	bytes may be wrong, and all may end in silence: nothing is
+ *		checked but that it ends
+ * @no_loss:	Unreliable, and all must arrive
+ * @patience:	ns without progress of any kind until it counts as a hang
+ */
+struct stream_plan {
+	u32 level;
+	u32 messages[2];
+	u32 sessions;
+	u32 most;
+	u32 depth;
+	u32 slots;
+	u64 pace_ns;
+	bool plain, may_break, may_lie, no_loss;
+	u64 patience;
+};
+
+struct stream;
+
+struct stream_sent {			/* a descriptor posted */
+	u32 number;			/* of its message */
+	u32 op;				/* VIA_ST_OP_* */
+	u32 len;
+	bool last;			/* of its message */
+};
+
+/* One end of a connection: a process with a handle, a VI and a queue. */
+struct stream_end {
+	struct stream *stream;
+	struct stream_end *peer;
+	bool client;
+	char name[24];
+	const char *node;
+	const u8 *server;		/* the server's address */
+	struct sim_proc *proc;
+	struct prog_nic nic;
+	struct prog_vi vi;
+	struct prog_cq cq;
+	u8 *out, *in, *target, *back;
+	u32 session;
+	u32 stage;			/* of all sessions: meet() */
+	bool up;			/* connected in this session */
+	bool finished;			/* sent and received all */
+	bool closing;			/* about to disconnect */
+	bool over;			/* this session */
+	bool ended;			/* all sessions */
+	bool lost;
+	u32 posted;			/* messages of this session */
+	u32 sent;			/* complete */
+	u32 ok;				/* complete without an error */
+	u32 next;			/* number of the message that is to come */
+	u32 got;			/* messages that came */
+	u32 room;			/* receives posted in this session */
+	u64 progress;			/* when */
+	struct stream_sent fifo[1024];
+	u32 fifo_head, fifo_tail;
+	u64 all_sent, all_got, all_bytes, all_lost, conns;
+	u64 begin, end;			/* of the first session's data, of the last */
+};
+
+struct stream {
+	struct stream_plan plan;
+	char disc[24];
+	u64 seed;
+	u32 stride;
+	struct stream_end end[2];	/* client, server */
+};
+
+/* Threads begin; the server's NIC is @server. */
+struct stream *stream_begin(const struct stream_plan *plan, u32 index,
+			    const char *client_node, const char *server_node,
+			    const u8 *server_mac);
+bool stream_done(const struct stream *s);
+/* Until both ends have ended; then @s is gone. */
+void stream_end(struct stream *s);
+/* A plan with sizes, numbers and limits drawn; level by the dice if 0. */
+void stream_draw(struct stream_plan *plan, u32 level);
+/* A line of figures, on standard error. */
+void stream_figure(const char *fmt, ...)
+	__attribute__((__format__(printf, 1, 2)));
+
+#endif

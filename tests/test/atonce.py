@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Running tests of the table, two at a time."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+import listed
+
+SKIPPED = 77
+WIDTH = 2
+
+
+class Outcome:
+    """What came of a test: `why` it failed, `skipped` for which reason."""
+
+    def __init__(self, name, log, seconds, why=None, skipped=None):
+        self.name, self.log, self.seconds = name, log, seconds
+        self.why, self.skipped = why, skipped
+
+    def tail(self, count=20):
+        """The end of what it printed."""
+        try:
+            with open(self.log, errors="replace") as file:
+                return file.read().rstrip().split("\n")[-count:]
+        except OSError:
+            return []
+
+
+def environment():
+    """Without what make has put there for its own children."""
+    return {k: v for k, v in os.environ.items()
+            if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "T", "K")}
+
+
+class Runner:
+    """Its processes end with it: stop() ends what runs."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.running = set()
+        self.stopped = False
+
+    def stop(self):
+        with self.lock:
+            self.stopped = True
+            for process in self.running:
+                os.killpg(process.pid, signal.SIGKILL)
+
+    def command(self, words, log, minutes):
+        """Status of a command, None where its time was up."""
+        with open(log, "a") as file:
+            file.write(f"$ {' '.join(words)}\n")
+            file.flush()
+            with self.lock:
+                if self.stopped:
+                    return None
+                process = subprocess.Popen(
+                    words, cwd=listed.ROOT, env=environment(),
+                    stdin=subprocess.DEVNULL, stdout=file,
+                    stderr=subprocess.STDOUT, start_new_session=True)
+                self.running.add(process)
+            try:
+                return process.wait(minutes * 60)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                return None
+            finally:
+                with self.lock:
+                    self.running.discard(process)
+
+    def build(self, tests, log):
+        """All that they need by one make; an Outcome, or None where that is
+        nothing."""
+        targets = sorted({n for t in tests for n in t.needs
+                          if not listed.missing(t.packages)})
+        if not targets:
+            return None
+        begin = time.monotonic()
+        open(log, "w").close()
+        status = self.command(["make", "-s", "-k", f"-j{WIDTH}", *targets],
+                              log, 15)
+        return Outcome("build", log, time.monotonic() - begin,
+                       why=f"make ended with status {status}" if status
+                       else None)
+
+    def one(self, test, log, built=True):
+        """The Outcome of one test."""
+        open(log, "w").close()
+        begin = time.monotonic()
+        lost = listed.missing(test.packages)
+        if lost:
+            return Outcome(test.name, log, 0, skipped="needs a package: "
+                           f"apt-get install {' '.join(lost)}")
+        if not built and test.needs and self.command(
+                ["make", "-s", *test.needs], log, 5):
+            return Outcome(test.name, log, time.monotonic() - begin,
+                           why="what it needs was not built")
+        try:
+            status = self.command(test.command, log, test.minutes)
+        except OSError as error:
+            return Outcome(test.name, log, 0, why=f"cannot run "
+                           f"{test.command[0]}: {error.strerror}")
+        outcome = Outcome(test.name, log, time.monotonic() - begin)
+        if status is None:
+            outcome.why = f"not over after {test.minutes:g} minutes"
+        elif status == SKIPPED:
+            outcome.skipped = outcome.tail(1)[0]
+        elif status:
+            outcome.why = f"'{' '.join(test.command)}' ended with status " \
+                f"{status}"
+        return outcome
+
+    def all(self, tests, log_of, built=True):
+        """Outcomes as they come."""
+        with ThreadPoolExecutor(WIDTH) as pool:
+            try:
+                jobs = [pool.submit(self.one, t, log_of(t), built)
+                        for t in tests]
+                for job in as_completed(jobs):
+                    yield job.result()
+            except BaseException:
+                self.stop()
+                raise

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The table of the tests that need no virtual machine and no root."""
+
+import collections
+import fnmatch
+import glob
+import os
+import re
+import shlex
+import shutil
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.realpath(__file__))))
+
+# needs: targets of make; packages: Debian's, that the command is nothing
+# without; minutes: then it is killed.
+Test = collections.namedtuple("Test", "name command minutes needs packages")
+
+# Package: a command that it has, or files.
+PACKAGES = {
+    "make": "make", "gcc": "gcc", "clang": "clang", "mandoc": "mandoc",
+    "git": "git", "libc6-dev": "/usr/include/stdlib.h",
+    "libcunit1-dev": "/usr/include/CUnit/CUnit.h",
+    "gcc-multilib": "/usr/lib/gcc/x86_64-linux-gnu/*/32/libgcc.a",
+    "linux-headers-amd64": "/usr/src/linux-headers-*-amd64",
+}
+# Without these there is no test at all.
+ALWAYS = ("make", "gcc", "libc6-dev", "libcunit1-dev")
+SIM_SECONDS = 2
+UNIT_PACKAGES = {"header": ["gcc-multilib"], "suite": ["libcunit1-dev"]}
+
+
+class Wrong(Exception):
+    """A line of a table that says nothing, or no such test."""
+
+
+def missing(packages):
+    """Those of the packages that are not there."""
+    def there(what):
+        return glob.glob(what) if what.startswith("/") else shutil.which(what)
+
+    return [p for p in packages if not there(PACKAGES.get(p, p))]
+
+
+def units():
+    """Programs with CUnit, by each compiler, and scripts."""
+    base = os.path.join(ROOT, "tests/unit")
+    for name in sorted(os.listdir(base)):
+        folder = os.path.join(base, name)
+        if glob.glob(os.path.join(folder, "test_*.c")):
+            for compiler, packages in (("", []), ("clang", ["clang"])):
+                path = f"build/unit/{name}{'-' * bool(compiler)}{compiler}"
+                yield Test(f"unit {name}{', ' * bool(compiler)}{compiler}",
+                           [path], 10, [path], packages)
+        elif os.access(os.path.join(folder, "run"), os.X_OK):
+            yield Test(f"unit {name}", [f"tests/unit/{name}/run"], 20, [],
+                       UNIT_PACKAGES.get(name, []))
+
+
+def sims():
+    """Scenarios of tests/sim, as their sources name them: each so many
+    seeds as it asks for, within some seconds."""
+    for path in sorted(glob.glob(os.path.join(ROOT, "tests/sim/s_*.c"))):
+        with open(path) as file:
+            text = file.read()
+        for name in re.findall(r'^SIM_SCENARIO\(\w+,[^;]*?\.name = "([^"]+)"',
+                               text, re.M):
+            yield Test(f"sim {name}", [
+                "build/viasim", f"--seconds={SIM_SECONDS}",
+                f"--out=build/sim/failed-{name}", name], 10,
+                ["build/viasim"], ["clang"])
+
+
+def line(text, where):
+    """A Test from a line of a tests.list."""
+    parts = [part.strip() for part in text.split("|", 3)]
+    try:
+        name, minutes, needs, command = parts
+        words = shlex.split(command)
+        packages = []
+        while words[0].startswith("["):
+            packages.append(words.pop(0).strip("[]"))
+        return Test(name, words, float(minutes), needs.split(), packages)
+    except (ValueError, IndexError):
+        raise Wrong(f"{where}: not 'name | minutes | targets | command': "
+                    f"{text.strip()}")
+
+
+def tests():
+    """All of them, in order."""
+    found = [*units(), *sims()]
+    for path in sorted(glob.glob(os.path.join(ROOT, "tests/*/tests.list"))):
+        with open(path) as file:
+            for number, text in enumerate(file, 1):
+                if text.strip() and not text.startswith("#"):
+                    found.append(line(text, f"{os.path.relpath(path, ROOT)}:"
+                                      f"{number}"))
+    twice = [n for n, count in collections.Counter(
+        t.name for t in found).items() if count > 1]
+    if twice:
+        raise Wrong(f"there are two tests named '{twice[0]}'")
+    return found
+
+
+def matching(found, word):
+    """Tests whose name contains the word, or matches it as a pattern."""
+    word = word.lower()
+    chosen = [t for t in found if word in t.name.lower() or
+              fnmatch.fnmatch(t.name.lower(), word)]
+    if chosen:
+        return chosen
+    parts = [p for p in re.split(r"\W+", word) if len(p) > 2]
+    near = [t.name for t in found
+            if any(p[:4] in t.name.lower() for p in parts)]
+    raise Wrong(f"no test's name has '{word}' in it; " + (
+        f"near: {'; '.join(near)}" if near else "make test T=list names all"))
