@@ -25,7 +25,7 @@
 #define STACK_BYTES	(256u << 10)
 #define EVENTS_MAX	(1u << 20)
 #define CPUS		4		/* as the model has it */
-#define SLICE		20000		/* steps; then others have a turn */
+#define SLICE		9		/* 2^n points in a program, or up to twice that */
 
 struct sim_config sim_config;
 struct sim_ctx *sim_self;
@@ -268,7 +268,7 @@ static void swap_to(struct sim_ctx *to)
 		memcpy(to->tls_at, to->tls, to->tls_size);
 	sim_self = to;
 	if (to)
-		to->since = sim_steps;
+		to->slice = (1 << SLICE) + hash_long(sim_steps, SLICE);
 #ifdef SIM_ASAN
 	void *fake = NULL;
 
@@ -534,9 +534,9 @@ static __attribute__((__noinline__)) void yield_slow(struct sim_ctx *self)
 	/* Undone for step(). */
 	sim_steps--;
 	sim_clock -= sim_config.step_ns;
-	if (self->in_user && sim_steps - self->since >= SLICE) {
+	if (self->in_user && !self->slice--) {
 		/* It may be spinning for what others do. */
-		self->since = sim_steps;
+		self->slice = (1 << SLICE) + hash_long(sim_steps, SLICE);
 		sim_pass();
 		return;
 	}

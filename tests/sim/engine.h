@@ -40,7 +40,7 @@ struct sim_store {
  * @rcu_since:	when the outermost read side of any kind began
  * @in_user:	runs code of a program, and may be killed at any point
  * @prio:	for priority schedules: the highest runs
- * @since:	the step at which it was last given the processor
+ * @slice:	points in its program before others have a turn
  * @task:	the kernel model's
  * @user:	what a program keeps of its thread
  * @tls:	its variables of threads, while others have theirs at @tls_at
@@ -66,7 +66,7 @@ struct sim_ctx {
 	uint64_t rcu_since;
 	bool in_user;
 	int64_t prio;
-	uint64_t since;
+	uint32_t slice;
 	int nheld;
 	void *held[SIM_HELD];
 	int nstores;
