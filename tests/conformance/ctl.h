@@ -26,7 +26,8 @@ enum ctl_cmd {
 	P_ACCEPT,	/* conn, vi */
 	P_REJECT,	/* conn */
 	P_LISTEN,	/* P_CWAIT, then P_ACCEPT: rc, rc2 */
-	P_REQUEST,	/* vi, disc, timeout: the peer is the client */
+	/* vi, disc, timeout: the peer is the client; count: ms to seek */
+	P_REQUEST,
 	P_DISCONNECT,	/* vi */
 	P_POST,		/* vi, queue, x, count -> addr: the descriptor */
 	P_DONE,		/* vi, queue -> rc, addr, status, ... */

@@ -171,13 +171,16 @@ static void do_listen(struct ctl_msg *m)
 static void do_request(struct ctl_msg *m)
 {
 	struct net_address local, remote;
+	uint64_t end = now_ms() + m->count;
 	VIP_VI_ATTRIBUTES a;
 
 	own_address(&nic, &local, "peer", 4);
 	net_address(&remote, m->peer_disc, m->peer_disc_len, m->disc,
 		    m->disc_len);
-	m->rc = VipConnectRequest(vis[m->vi % PEER_VIS], &local.a, &remote.a,
-				  m->timeout, &a);
+	do {
+		m->rc = VipConnectRequest(vis[m->vi % PEER_VIS], &local.a,
+					  &remote.a, m->timeout, &a);
+	} while (m->rc == VIP_NO_MATCH && now_ms() < end);
 	m->peer_level = a.ReliabilityLevel;
 }
 

@@ -25,6 +25,7 @@
 #define STACK_BYTES	(256u << 10)
 #define EVENTS_MAX	(1u << 20)
 #define CPUS		4		/* as the model has it */
+#define SLICE		9		/* 2^n points in a program, or up to twice that */
 
 struct sim_config sim_config;
 struct sim_ctx *sim_self;
@@ -266,6 +267,8 @@ static void swap_to(struct sim_ctx *to)
 	if (to && to->tls)
 		memcpy(to->tls_at, to->tls, to->tls_size);
 	sim_self = to;
+	if (to)
+		to->slice = (1 << SLICE) + hash_long(sim_steps, SLICE);
 #ifdef SIM_ASAN
 	void *fake = NULL;
 
@@ -531,6 +534,12 @@ static __attribute__((__noinline__)) void yield_slow(struct sim_ctx *self)
 	/* Undone for step(). */
 	sim_steps--;
 	sim_clock -= sim_config.step_ns;
+	if (self->in_user && !self->slice--) {
+		/* It may be spinning for what others do. */
+		self->slice = (1 << SLICE) + hash_long(sim_steps, SLICE);
+		sim_pass();
+		return;
+	}
 	step();
 	if (self->nstores && !(hash_long(sim_steps ^ sim_config.seed, 3)))
 		sim_drain();
@@ -575,12 +584,12 @@ static inline void plain(const void *p)
 {
 	struct sim_ctx *self = sim_self;
 
-	if (!self || sim_coarse ||
-	    (uintptr_t)p - (uintptr_t)self->stack < STACK_BYTES)
+	if (!self || sim_coarse)
 		return;
 	if (self->nstores)
 		sim_plain_stores(p);
-	sim_yield();
+	if ((uintptr_t)p - (uintptr_t)self->stack >= STACK_BYTES)
+		sim_yield();
 }
 
 #define SIM_PLAIN(n) \

@@ -40,6 +40,7 @@ struct sim_store {
  * @rcu_since:	when the outermost read side of any kind began
  * @in_user:	runs code of a program, and may be killed at any point
  * @prio:	for priority schedules: the highest runs
+ * @slice:	points in its program before others have a turn
  * @task:	the kernel model's
  * @user:	what a program keeps of its thread
  * @tls:	its variables of threads, while others have theirs at @tls_at
@@ -65,6 +66,7 @@ struct sim_ctx {
 	uint64_t rcu_since;
 	bool in_user;
 	int64_t prio;
+	uint32_t slice;
 	int nheld;
 	void *held[SIM_HELD];
 	int nstores;
@@ -147,6 +149,8 @@ uint64_t sim_dice64(void);
 /* Where a failure is written; the process ends. */
 void sim_fail(const char *fmt, ...)
 	__attribute__((__noreturn__, __format__(printf, 1, 2)));
+/* What a run is at, for the report of a failure. */
+void sim_doing(const char *what);
 extern bool sim_verbose;
 void sim_log(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
 

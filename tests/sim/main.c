@@ -34,6 +34,7 @@ struct shared {
 	uint32_t allocations;		/* of the last run */
 	uint32_t nturns;
 	bool finished;
+	char doing[100];
 	char message[MESSAGE];
 };
 
@@ -66,6 +67,11 @@ void sim_scenario_add(struct sim_scenario *s)
 		at = &(*at)->next;
 	s->next = *at;
 	*at = s;
+}
+
+void sim_doing(const char *what)
+{
+	snprintf(shared->doing, sizeof(shared->doing), " in %s", what);
 }
 
 void sim_fail(const char *fmt, ...)
@@ -132,7 +138,7 @@ static int in_child(void (*body)(void *arg), void *arg, bool quiet)
 	int status;
 	pid_t pid;
 
-	shared->message[0] = 0;
+	shared->message[0] = shared->doing[0] = 0;
 	shared->finished = false;
 	fflush(stdout);
 	pid = fork();
@@ -277,8 +283,8 @@ static void report(const struct sim_scenario *s, int status)
 			 "signal %d" : "a sanitizer's report above, status %d",
 			 WIFSIGNALED(status) ? WTERMSIG(status) :
 			 WEXITSTATUS(status));
-	printf("%s: seed %llu%s FAILS: %s\n", s->name,
-	       (unsigned long long)shared->seed,
+	printf("%s: seed %llu%s%s FAILS: %s\n", s->name,
+	       (unsigned long long)shared->seed, shared->doing,
 	       opt.fail_alloc ? " (an allocation fails)" : "", first);
 	memcpy(t, turns, n * sizeof(*t));
 	if (opt.shorten && !opt.replay) {

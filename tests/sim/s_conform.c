@@ -56,7 +56,7 @@ static void too_long(void *arg)
 	char at[100];
 
 	conform_step(verdicts, at, sizeof(at));
-	sim_fail("%s: no end after %u s; last check %s", name,
+	sim_fail("no end after %u s; last check %s",
 		 conform_deadline(*(u32 *)arg), at);
 }
 
@@ -66,9 +66,8 @@ static void peer_again(struct sim_proc **peer, struct conform *c, int *status)
 		if (!sim_proc_ended(*peer))
 			return;
 		sim_proc_wait(*peer);
-		if (*status && !sim_config.fail_alloc)
-			sim_fail("%s: the peer ends with status %d", name,
-				 *status);
+		if (*status > 0 && !sim_config.fail_alloc)
+			sim_fail("the peer ends with status %d", *status);
 	}
 	*peer = px_start(1, "peer", 0, b_conform_peer, c, status);
 }
@@ -82,6 +81,7 @@ static void run_test(struct conform *client, struct conform *server)
 	char line[500];
 
 	px_begin();
+	sim_doing(name);
 	verdicts = client->verdicts = conform_verdicts();
 	limit = sim_at(sim_clock + conform_deadline(client->test) * NSEC_PER_SEC,
 		       too_long, &client->test);
@@ -102,7 +102,7 @@ static void run_test(struct conform *client, struct conform *server)
 		sim_proc_wait(peer);
 	if (conform_wrong(verdicts, line, sizeof(line)) &&
 	    !sim_config.fail_alloc)
-		sim_fail("%s: %s", name, line);
+		sim_fail("%s", line);
 	sim_log("%s: %u checks", name, conform_checks(verdicts));
 	free(verdicts);
 }

@@ -480,6 +480,7 @@ static unsigned long copy_user(void *to, const void *from, const void *user,
 			       unsigned long n)
 {
 	might_sleep();
+	sim_drain();
 	if (!n)
 		return 0;
 	if ((uintptr_t)user < 16 * PAGE_SIZE || (uintptr_t)user > TASK_SIZE ||

@@ -24,8 +24,18 @@ static const struct {
 	const char *why;
 	bool wire_only;
 } left_out[] = {
-	{ "process.*", "fork, exec, kill", false },
+	{ "process.*", "fork() and the end of processes", false },
+	{ "handles.forked*", "fork()", false },
+	{ "handles.executed", "exec and posix_spawn()", false },
+	{ "accept.late", "fork(), SIGSTOP", false },
+	{ "notify.no_lock", "fork()", false },
+	{ "errors.handlers_exit", "fork()", false },
+	{ "memory.kinds", "files that are mapped", false },
+	{ "resize.leak", "looks at /proc/self/maps", false },
 };
+
+/* More objects than the suite remembers: then only a new process is clean. */
+static const char *const leave_objects[] = { "ptag.limit" };
 
 void *conform_peer(void *arg);
 
@@ -125,6 +135,16 @@ void conform_step(const struct verdicts *v, char *line, size_t size)
 	snprintf(line, size, "%s:%u", v->step_file, v->step);
 }
 
+static bool may_leave(const struct group *g)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(leave_objects); i++)
+		if (!strcmp(g->name, leave_objects[i]))
+			return true;
+	return g->flags & (G_OWN | G_BARE);
+}
+
 void *conform_main(void *arg)
 {
 	const struct conform *c = arg;
@@ -142,7 +162,7 @@ void *conform_main(void *arg)
 	env_start(g, env.level);
 	g->run();
 	checks_about_nothing();
-	if (!env_finish(g) && !(g->flags & (G_OWN | G_BARE)))
+	if (!env_finish(g) && !may_leave(g))
 		check_(false, "the group leaves nothing behind", __FILE__,
 		       __LINE__);
 	verdicts->finished = 1;

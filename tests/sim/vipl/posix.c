@@ -2,13 +2,16 @@
 /* What programs see of a system: files, memory, limits, their own end. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include "posix.h"
 #include "../kernel/model.h"
@@ -689,6 +692,35 @@ FILE *px_fopen(const char *path, const char *mode)
 	return f;
 }
 
+static ssize_t cookie_read(void *cookie, char *buf, size_t n)
+{
+	return px_read((int)(intptr_t)cookie, buf, n);
+}
+
+static int cookie_close(void *cookie)
+{
+	return px_close((int)(intptr_t)cookie);
+}
+
+/* To read from. */
+FILE *px_fdopen(int fd, const char *mode);
+FILE *px_fdopen(int fd, const char *mode)
+{
+	cookie_io_functions_t io = {
+		.read = cookie_read,
+		.close = cookie_close,
+	};
+
+	return fopencookie((void *)(intptr_t)fd, "r", io);
+}
+
+/* Standard error, to /dev/null. */
+FILE *px_freopen(const char *path, const char *mode, FILE *f);
+FILE *px_freopen(const char *path, const char *mode, FILE *f)
+{
+	return f;
+}
+
 struct px_dir {
 	int next;
 	struct dirent e;
@@ -731,6 +763,10 @@ void *px_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
 	void *p;
 
 	sim_yield();
+	if (px_self()->no_memory) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
 	n = PAGE_ALIGN(n);
 	if (flags & MAP_ANONYMOUS) {
 		if (flags & MAP_FIXED) {
@@ -782,6 +818,26 @@ int px_madvise(void *p, size_t n, int advice)
 	return 0;
 }
 
+static int constant(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	int i;
+
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+
+		if (h->p_type == PT_LOAD && !(h->p_flags & PF_W))
+			sim_no_memory((void *)((info->dlpi_addr + h->p_vaddr) &
+					       PAGE_MASK), h->p_memsz);
+	}
+	/* Of the program alone. */
+	return 1;
+}
+
+void px_text_is_constant(void)
+{
+	dl_iterate_phdr(constant, NULL);
+}
+
 /* Limits and the environment */
 
 int px_getrlimit(int what, struct rlimit *r);
@@ -804,6 +860,8 @@ int px_setrlimit(int what, const struct rlimit *r)
 						1ull << 40);
 	else if (what == RLIMIT_NOFILE)
 		px_self()->max_files = min_t(u64, r->rlim_cur, PX_FDS);
+	else if (what == RLIMIT_AS)
+		px_self()->no_memory = !r->rlim_cur;
 	else
 		return result(-EPERM);
 	return 0;
@@ -952,9 +1010,39 @@ void *px_signal(int sig, void *handler)
 	return NULL;
 }
 
-int px_sigaction(int sig, const void *now, void *was);
-int px_sigaction(int sig, const void *now, void *was)
+/* Signals are counted by their handlers, and interrupt every wait. */
+int px_sigaction(int sig, const struct sigaction *now, struct sigaction *was);
+int px_sigaction(int sig, const struct sigaction *now, struct sigaction *was)
 {
+	if (sig == SIGALRM && now)
+		px_self()->on_alarm = now->sa_handler;
+	return 0;
+}
+
+static void alarm_due(void *arg)
+{
+	struct px_proc *p = arg;
+
+	p->alarm = sim_at(sim_clock + p->alarm_ns, alarm_due, p);
+	sim_signal(p->proc);
+	if (p->on_alarm)
+		p->on_alarm(SIGALRM);
+}
+
+int px_setitimer(int which, const struct itimerval *now,
+		 struct itimerval *was);
+int px_setitimer(int which, const struct itimerval *now,
+		 struct itimerval *was)
+{
+	struct px_proc *p = px_self();
+
+	if (p->alarm)
+		sim_cancel(p->alarm);
+	p->alarm = NULL;
+	p->alarm_ns = (now->it_interval.tv_sec * 1000000ull +
+		       now->it_interval.tv_usec) * 1000;
+	if (p->alarm_ns)
+		p->alarm = sim_at(sim_clock + p->alarm_ns, alarm_due, p);
 	return 0;
 }
 
@@ -1023,6 +1111,8 @@ static void at_exit(void *arg)
 		free(t);
 	}
 	forget(p->files);
+	if (p->alarm)
+		sim_cancel(p->alarm);
 	running[p->image] = NULL;
 	if (p->ended_with)
 		*p->ended_with = p->status;

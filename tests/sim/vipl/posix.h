@@ -33,6 +33,10 @@ struct px_proc {
 	u32 threads;
 	u32 cpus;			/* that it is told of */
 	u32 max_files;
+	bool no_memory;			/* RLIMIT_AS is reached */
+	void (*on_alarm)(int sig);
+	u64 alarm_ns;			/* between two */
+	struct sim_event *alarm;
 	struct px_files *files;
 	struct sim_proc *proc;
 	struct list_head all;		/* of struct px_thread */
@@ -73,6 +77,9 @@ int px_futex_wait(const u32 *p, u32 seen, u64 until);
 int px_futex_wake(const u32 *p, int n);
 struct sim_ctx *px_thread_start(struct px_proc *p, struct px_thread *t,
 				const char *name);
+
+/* posix.c */
+void px_text_is_constant(void);
 
 /* image.c */
 void px_image_load(int image);

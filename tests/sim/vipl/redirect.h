@@ -27,6 +27,8 @@
 #define fstat			px_fstat
 #define access			px_access
 #define fopen			px_fopen
+#define fdopen			px_fdopen
+#define freopen			px_freopen
 #define opendir			px_opendir
 #define readdir			px_readdir
 #define closedir		px_closedir
@@ -50,6 +52,7 @@
 #define signal			px_signal
 #define sigaction		px_sigaction
 #define sigprocmask		px_sigprocmask
+#define setitimer		px_setitimer
 #define signalfd		px_signalfd
 #define prctl			px_prctl
 #define setpgid			px_setpgid
@@ -129,5 +132,7 @@ void sim_yield(void);
 	(sim_yield(), __c11_atomic_fetch_add(p, v, m))
 #define atomic_fetch_sub_explicit(p, v, m) \
 	(sim_yield(), __c11_atomic_fetch_sub(p, v, m))
+/* Tests spin on it. */
+#define __atomic_load_n(p, m)	(sim_yield(), __atomic_load_n(p, m))
 
 #endif

@@ -124,6 +124,8 @@ static void run(void *arg)
 {
 	struct px_thread *t = arg;
 
+	if (t->main)
+		px_text_is_constant();
 	t->ret = t->fn(t->arg);
 	if (t->main)
 		px_end_process((int)(long)t->ret);

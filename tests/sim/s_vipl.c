@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Two programs that know of nothing but VIPL, several threads each. */
+#include "vipl/posix.h"
+#include "kernel/model.h"
+#include "vipl/programs.h"
+
+#define MESSAGES	8
+#define LANES		4
+
+static void both(const char *server, const char *client, const u8 *host,
+		 u32 level)
+{
+	bool may_fail = sim_config.fail_alloc;
+	unsigned int closed = 0;
+	struct talk s = {
+		.device = server, .host = host, .level = level,
+		.messages = MESSAGES, .lanes = 1 + sim_dice(LANES),
+		.abrupt = !sim_dice(3), .may_fail = may_fail,
+		.closed = &closed,
+	};
+	struct talk c = s;
+	struct sim_proc *p[2];
+
+	c.device = client;
+	c.client = true;
+	c.abrupt = !sim_dice(3);
+	px_begin();
+	p[0] = px_start(0, "server", 0, talk_main, &s, NULL);
+	p[1] = px_start(1, "client", 1000, b_talk_main, &c, NULL);
+	/* Who waits for one that could not begin waits for ever. */
+	if (may_fail) {
+		msleep(60000);
+		sim_kill(p[0]);
+		sim_kill(p[1]);
+	}
+	sim_proc_wait(p[0]);
+	sim_proc_wait(p[1]);
+	sim_expect(closed == 2 || may_fail, "(%u)", closed);
+}
+
+static void wire(u32 level)
+{
+	struct sim_nic *a = sim_nic_up("a", 1), *b = sim_nic_up("b", 2);
+
+	if (a && b)
+		both("via_b", "via_a", sim_nic_mac(b), level);
+	if (a)
+		sim_nic_down(a);
+	if (b)
+		sim_nic_down(b);
+}
+
+static void rd(void)
+{
+	wire(VIA_RELIABLE_DELIVERY);
+}
+
+static void rr(void)
+{
+	wire(VIA_RELIABLE_RECEPTION);
+}
+
+static void ud(void)
+{
+	wire(VIA_UNRELIABLE);
+}
+
+static void lo(void)
+{
+	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
+
+	both("via_lo", "via_lo", own, VIA_RELIABLE_DELIVERY);
+}
+
+SIM_SCENARIO(vipl_lo, .name = "vipl-lo", .run = lo, .runs = 50,
+	     .what = "libvipl: threads, CQs, handlers on the loopback")
+SIM_SCENARIO(vipl_rd, .name = "vipl-rd", .run = rd, .runs = 50,
+	     .what = "libvipl: the same over a wire, Reliable Delivery")
+SIM_SCENARIO(vipl_rr, .name = "vipl-rr", .run = rr, .runs = 50,
+	     .what = "libvipl: the same over a wire, Reliable Reception")
+SIM_SCENARIO(vipl_ud, .name = "vipl-ud", .run = ud, .runs = 50,
+	     .what = "libvipl: the same over a wire, Unreliable")
