@@ -149,7 +149,7 @@ class Tree:
 # by the first schedules of something.
 ROUNDS = ((0.2, 40), (3, 5000))
 # Scenarios that another one stands for, in less time.
-LONG = ("million",)
+LONG = ("million", "week", "incast")
 
 
 def try_sim(tree, args):
