@@ -129,7 +129,8 @@ static void call(struct racer *a)
 	case EXPIRE:
 		wait = e->deadline > sim_now() ? e->deadline - sim_now() : 0;
 		sim_sleep(wait + sim_dice(9 * MS));
-		end_state(e);
+		if (sim_dice(2))
+			end_state(e);
 		break;
 	case DISCONNECT:
 		end_disconnect(e);
@@ -224,11 +225,15 @@ static void race(void *arg)
 
 	if (a->after)
 		sim_sleep(a->after);
-	for (i = 0; i < a->times; i++)
+	for (i = 0; i < a->times; i++) {
+		/* The attempt before may be over by then, by itself. */
+		if (i && sim_dice(2))
+			sim_sleep(sim_dice(20 * MS));
 		if (a->call >= NIC_DOWN)
 			strike(a);
 		else
 			call(a);
+	}
 	if (a->call >= NIC_DOWN)
 		r.striking--;
 	else
