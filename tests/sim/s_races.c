@@ -75,6 +75,12 @@ static u64 random_timeout(void)
 	return sim_dice(2) ? 1 + sim_dice(12) * MS : (1 + sim_dice(60)) * MS;
 }
 
+/* Now and then without an end: what ends it must wake those that wait. */
+static u64 random_limit(void)
+{
+	return sim_dice(6) ? random_timeout() : VIA_FOREVER;
+}
+
 static void deregister(struct end *e)
 {
 	u32 handle = e->region;
@@ -105,16 +111,16 @@ static void call(struct racer *a)
 		end_accept(e, "server", random_timeout(), random_flags());
 		break;
 	case REQUEST:
-		end_request(e, "server", random_timeout(), random_flags());
+		end_request(e, "server", random_limit(), random_flags());
 		break;
 	case REQUEST_OWN:
 		peer = e->peer;
 		e->peer = r.mac[0];
-		end_request(e, "server", random_timeout(), random_flags());
+		end_request(e, "server", random_limit(), random_flags());
 		e->peer = peer;
 		break;
 	case PEER_REQUEST:
-		end_peer(e, random_timeout(), random_flags());
+		end_peer(e, random_limit(), random_flags());
 		break;
 	case RESULT:
 		end_result(e, 0);
@@ -270,7 +276,7 @@ static void prepare(struct end *e)
 
 static void subject(void *arg)
 {
-	u32 i, n = 0;
+	u32 i, n = 0, waits = 0;
 
 	for (i = 0; i < r.handles; i++) {
 		if (prog_open(&r.handle[i], r.node[0], 16 << 10))
@@ -292,8 +298,14 @@ static void subject(void *arg)
 		}
 out:
 	r.begin = true;
-	while (!ends.over)
+	while (!ends.over) {
 		sim_sleep(500000);
+		/* What has no end gets one; what is over must be known. */
+		for (i = 0; i < r.handles && waits++ > 400; i++)
+			if (ends.end[i].forever && !ends.end[i].gone &&
+			    end_state(&ends.end[i]) == VIA_STATE_PENDING)
+				end_disconnect(&ends.end[i]);
+	}
 	r.threads = 1;
 	if (r.handles > 1) {
 		r.threads++;
