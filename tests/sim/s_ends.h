@@ -37,6 +37,7 @@ struct end {
 	bool busy[2];
 	u64 deadline;
 	bool forever;
+	u32 naps;			/* threads that wait for a queue */
 	u64 number, echoed, owed;
 	u64 seen[ENDS_MAX];
 	u32 lost, broken;

@@ -15,7 +15,8 @@
 enum call {
 	ACCEPT, REQUEST, REQUEST_OWN, PEER_REQUEST, RESULT, RESULT_NOWAIT,
 	RESULT_PEER, EXPIRE, DISCONNECT, DESTROY, DEREGISTER, STATS_NIC,
-	STATS_VI, QUERY, SET, SEND, RECV, COLLECT, EVENTS, SHUTDOWN, CLOSE,
+	STATS_VI, QUERY, SET, SEND, RECV, COLLECT, WAIT, NOTIFY, EVENTS,
+	SHUTDOWN, CLOSE,
 	/* By the kernel's own threads. */
 	NIC_DOWN, KILL, SIGNAL, BREAK,
 	CALLS
@@ -25,7 +26,7 @@ static const char *const names[CALLS] = {
 	"accept", "request", "request own", "peer request", "result",
 	"result nowait", "result peer", "expire", "disconnect", "destroy",
 	"deregister", "stats nic", "stats vi", "query", "set", "send", "recv",
-	"collect", "events", "shutdown", "close", "nic down", "kill", "signal",
+	"collect", "wait", "notify", "events", "shutdown", "close", "nic down", "kill", "signal",
 	"break",
 };
 
@@ -67,6 +68,30 @@ static const u8 lo_mac[] = { 0x02, 0, 0, 0, 0, 0x01 };
 static u32 random_flags(void)
 {
 	return sim_dice(3) ? 0 : sim_dice(2) ? VIA_CONN_NOWAIT : NO_RESULT;
+}
+
+/* Asleep until the queue moves, or what it is of has ended. */
+static void nap(struct end *e)
+{
+	static const u32 ops[] = { VIA_OP_WAIT_SEND, VIA_OP_WAIT_RECV };
+	long ret;
+
+	e->naps++;
+	do {
+		ret = sim_trap(e->nic->file, ops[sim_dice(2)], e->vi.id);
+	} while (ret == -EINTR);
+	e->naps--;
+	sim_expect(!ret || ((e->gone || ends.dead) &&
+			    (ret == -ENODEV || ret == -EBADF)), "(%ld)", ret);
+}
+
+static void notify(struct end *e)
+{
+	long ret = sim_trap(e->nic->file, sim_dice(2) ? VIA_OP_NOTIFY_SEND :
+			    VIA_OP_NOTIFY_RECV, e->vi.id);
+
+	sim_expect(!ret || ((e->gone || ends.dead) &&
+			    (ret == -ENODEV || ret == -EBADF)), "(%ld)", ret);
 }
 
 /* About as long as the others take, or as a tick. */
@@ -168,6 +193,12 @@ static void call(struct racer *a)
 	case COLLECT:
 		end_collect(e);
 		end_sleep(e, sim_dice(2), random_timeout());
+		break;
+	case WAIT:
+		nap(e);
+		break;
+	case NOTIFY:
+		notify(e);
 		break;
 	case EVENTS:
 		end_events(e);
@@ -302,8 +333,10 @@ out:
 		sim_sleep(500000);
 		/* What has no end gets one; what is over must be known. */
 		for (i = 0; i < r.handles && waits++ > 400; i++)
-			if (ends.end[i].forever && !ends.end[i].gone &&
-			    end_state(&ends.end[i]) == VIA_STATE_PENDING)
+			if (!ends.end[i].gone &&
+			    (ends.end[i].naps ||
+			     (ends.end[i].forever &&
+			      end_state(&ends.end[i]) == VIA_STATE_PENDING)))
 				end_disconnect(&ends.end[i]);
 	}
 	r.threads = 1;
