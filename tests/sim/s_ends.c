@@ -78,7 +78,7 @@ int end_result(struct end *e, u32 flags)
 	end_legal(e, "CONN_RESULT", ret, VERDICTS |
 		  (flags & VIA_CONN_NOWAIT ? V(NOT_DONE) : 0));
 	/* Not long after the deadline of the attempt, whichever it was. */
-	sim_expect(sim_now() < max(from, e->deadline) + SEC,
+	sim_expect(e->forever || sim_now() < max(from, e->deadline) + SEC,
 		   "end %u: the verdict %d comes late", e->n, ret);
 	return ret;
 }
@@ -107,11 +107,19 @@ int end_accept(struct end *e, const char *disc, u64 wait, u32 flags)
 
 #define START	(V(SUCCESS) | V(INVALID_STATE))
 
+static void limit(struct end *e, u64 timeout)
+{
+	if (timeout == VIA_FOREVER)
+		e->forever = true;
+	else
+		e->deadline = max(e->deadline, sim_now() + timeout);
+}
+
 int end_request(struct end *e, const char *disc, u64 timeout, u32 flags)
 {
 	int ret;
 
-	e->deadline = max(e->deadline, sim_now() + timeout);
+	limit(e, timeout);
 	ret = prog_request_start(&e->vi, e->peer, disc, timeout, false);
 	end_legal(e, "CONN_REQUEST", ret, START);
 	return ret ? ret : end_result(e, flags);
@@ -121,7 +129,7 @@ int end_peer(struct end *e, u64 timeout, u32 flags)
 {
 	int ret;
 
-	e->deadline = max(e->deadline, sim_now() + timeout);
+	limit(e, timeout);
 	ret = prog_request_start(&e->vi, e->peer, "peers", timeout, true);
 	end_legal(e, "PEER_REQUEST", ret, START);
 	return ret ? ret : end_result(e, flags | VIA_CONN_PEER);
@@ -443,6 +451,10 @@ void end_settle(struct end *e)
 		state = end_state(e);
 		sim_expect(sim_now() < until, "end %u is in state %u for ever",
 			   e->n, state);
+		if (state == VIA_STATE_PENDING && e->forever) {
+			end_disconnect(e);
+			continue;
+		}
 		if (state == VIA_STATE_PENDING) {
 			/* Bounded by its deadline: end_result() checks it. */
 			if (end_result(e, 0) == VIA_R_INVALID_STATE)

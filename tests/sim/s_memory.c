@@ -31,7 +31,6 @@ static struct side {
 static struct {
 	bool ended;			/* a process or a NIC */
 	bool arrived;			/* the late pages */
-	bool late;			/* somebody may wait for them */
 	u32 level;
 	struct sim_nic *nic[2];
 } w;
@@ -48,7 +47,7 @@ static bool fails(long ret)
 			   (ret == -ENOMEM || ret == VIA_R_ERROR_RESOURCE));
 }
 
-/* Nobody may write to it: its bytes stay what they are. */
+/* Closed to writes: its bytes stay what they are. */
 static void still(struct side *s)
 {
 	static char was[2][BYTES];
@@ -163,7 +162,6 @@ static void late(void *arg)
 	u32 handle;
 	int ret;
 
-	w.late = true;
 	ret = prog_register(&s->nic, p, BYTES, 0, &handle);
 	sim_expect(!ret || fails(ret) || ret == -EINTR, "(%d)", ret);
 	if (!ret && sim_dice(2))
