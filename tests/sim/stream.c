@@ -48,8 +48,8 @@ static struct what what_of(const struct stream_end *from, u32 n)
 	default:
 		bound = 64;
 	}
-	bound = p->big ? p->most : min(bound, p->most);
-	w.len = 1 + (r >> 8) % bound;
+	bound = p->big || p->same ? p->most : min(bound, p->most);
+	w.len = p->same ? bound : 1 + (r >> 8) % bound;
 	w.kind = (r >> 48) % KINDS;
 	if (p->plain)
 		w.kind &= 1;
@@ -407,6 +407,10 @@ void stream_draw(struct stream_plan *p, u32 level)
 	p->messages[1] = sim_dice(4) ? sim_dice(60) : 0;
 	p->sessions = 1 + sim_dice(2);
 	p->big = !sim_dice(4);
+	/* One frame of a message then fits into any other message. */
+	p->same = !sim_dice(6);
+	if (p->same && sim_dice(4))
+		p->most = min(p->most, 5000u);
 	/* Mostly what a window takes, in some runs far more. */
 	p->slots = 1 + sim_dice(sim_dice(4) ? 20 : p->most > 1500 ? 30 : 100);
 	p->depth = 1 + sim_dice(sim_dice(4) ? 40 : p->most > 1500 ? 30 : 100);

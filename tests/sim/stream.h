@@ -21,6 +21,7 @@
  * @slots:	messages under way, <= STREAM_SLOTS
  * @pace_ns:	pause between messages, drawn from 0 to twice as much
  * @big:	messages are of any size alike, not small mostly
+ * @same:	messages are of one size
  * @plain:	sends only: no RDMA
  * @may_break:	the connection may be lost; both ends must know then
  * @may_lie:	bytes may be wrong, and all may end in silence: nothing is
@@ -39,7 +40,7 @@ struct stream_plan {
 	u32 depth;
 	u32 slots;
 	u64 pace_ns;
-	bool big, plain, may_break, may_lie, no_loss, ghosts;
+	bool big, same, plain, may_break, may_lie, no_loss, ghosts;
 	u64 idle_ns;
 	const bool *hold;
 	u64 patience;
