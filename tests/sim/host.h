@@ -69,7 +69,6 @@ struct sim_wire {
 	u64 ns_per_byte_x1000;		/* of a port's way out; 0: no time */
 	u32 port_frames;		/* queue of a port, 0: endless */
 	bool lasting;			/* frames find who has the address then */
-	bool one_module;		/* NICs share their operations */
 	u64 frames, lost;		/* counted */
 	/* What a scenario does to a frame: false drops it.  Optional. */
 	bool (*meddle)(void *arg, u8 *frame, u32 *len);

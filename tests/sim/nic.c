@@ -37,12 +37,6 @@ struct sim_nic {
 struct sim_wire sim_wire;
 static struct sim_nic *nics[NICS_MAX];
 static u32 next_n;
-/*
- * FIXME: via_ether_alloc() writes ops->ka anew for each NIC, while others of
- * the module use it (scenario nics-come).  Until that is mended each NIC has
- * operations of its own here, unless a scenario wants one module's.
- */
-static struct via_ether_ops own_ops[NICS_MAX];
 static struct mutex rtnl;
 static struct list_head in_flight;
 
@@ -389,9 +383,7 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 		;
 	if (i == NICS_MAX)
 		sim_fail("too many NICs");
-	own_ops[i] = polled ? polled_ops : ops;
-	nic->nic = via_ether_alloc(!sim_wire.one_module ? &own_ops[i] :
-				   polled ? &polled_ops : &ops);
+	nic->nic = via_ether_alloc(polled ? &polled_ops : &ops);
 	if (!nic->nic)
 		goto err;
 	nic->nic->priv = nic;

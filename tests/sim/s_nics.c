@@ -22,7 +22,6 @@ static void come(void)
 	u32 i;
 
 	over = false;
-	sim_wire.one_module = true;
 	a = sim_nic_up("a", 1);
 	p = sim_proc_new("opens", 0);
 	sim_thread(p, "opens", opens, NULL);
