@@ -126,6 +126,7 @@ static void thread_exit(struct thread *t)
 {
 	struct sim_proc *p = t->task.proc;
 
+	sim_drain();
 	sim_self->in_user = false;
 	list_del(&t->link);
 	if (!--p->threads)

@@ -763,6 +763,7 @@ void *px_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
 	void *p;
 
 	sim_yield();
+	sim_drain();
 	if (px_self()->no_memory) {
 		errno = ENOMEM;
 		return MAP_FAILED;
@@ -799,6 +800,7 @@ int px_munmap(void *p, size_t n);
 int px_munmap(void *p, size_t n)
 {
 	sim_yield();
+	sim_drain();
 	if (sim_munmap_range(p, n, false))
 		sim_no_memory(p, n);
 	return 0;

@@ -40,7 +40,7 @@ void conform_name(unsigned int test, char *name, size_t size);
 bool conform_needs_peer(unsigned int test);
 unsigned int conform_deadline(unsigned int test);	/* seconds */
 /* Why it is not run here, or NULL. */
-const char *conform_left_out(unsigned int test, bool wire);
+const char *conform_left_out(unsigned int test);
 struct verdicts *conform_verdicts(void);
 /* What is wrong, as a line; false: nothing. */
 bool conform_wrong(const struct verdicts *v, char *line, size_t size);

@@ -114,24 +114,44 @@ void px_pause(void);
 #define _Thread_local		__thread
 #define tls_model(m)		__unused__
 
-/* Read-modify-writes are not told by the compiler's callbacks. */
+/*
+ * Atomic stores wait in the buffer of the context, as the kernel's do.
+ * Read-modify-writes, of which the compiler does not tell, write it out.
+ */
 #include <stdatomic.h>
 void sim_yield(void);
+void px_full_barrier(void);
+void px_store(volatile void *p, const void *v, unsigned int size);
+#undef atomic_store_explicit
+#undef atomic_store
 #undef atomic_exchange_explicit
 #undef atomic_compare_exchange_strong_explicit
 #undef atomic_compare_exchange_weak_explicit
 #undef atomic_fetch_add_explicit
 #undef atomic_fetch_sub_explicit
+#undef atomic_thread_fence
+#define atomic_store_explicit(p, v, m)					\
+do {									\
+	__auto_type _p = (p);						\
+	__typeof__(__c11_atomic_load(_p, 0)) _v = (v);			\
+									\
+	px_store((volatile void *)_p, &_v, sizeof(_v));			\
+	if ((m) == memory_order_seq_cst)				\
+		px_full_barrier();					\
+} while (0)
+#define atomic_store(p, v) atomic_store_explicit(p, v, memory_order_seq_cst)
 #define atomic_exchange_explicit(p, v, m) \
-	(sim_yield(), __c11_atomic_exchange(p, v, m))
+	(px_full_barrier(), __c11_atomic_exchange(p, v, m))
 #define atomic_compare_exchange_strong_explicit(p, e, v, m, f) \
-	(sim_yield(), __c11_atomic_compare_exchange_strong(p, e, v, m, f))
+	(px_full_barrier(), \
+	 __c11_atomic_compare_exchange_strong(p, e, v, m, f))
 #define atomic_compare_exchange_weak_explicit(p, e, v, m, f) \
-	(sim_yield(), __c11_atomic_compare_exchange_weak(p, e, v, m, f))
+	(px_full_barrier(), __c11_atomic_compare_exchange_weak(p, e, v, m, f))
 #define atomic_fetch_add_explicit(p, v, m) \
-	(sim_yield(), __c11_atomic_fetch_add(p, v, m))
+	(px_full_barrier(), __c11_atomic_fetch_add(p, v, m))
 #define atomic_fetch_sub_explicit(p, v, m) \
-	(sim_yield(), __c11_atomic_fetch_sub(p, v, m))
+	(px_full_barrier(), __c11_atomic_fetch_sub(p, v, m))
+#define atomic_thread_fence(m)	px_full_barrier()
 /* Tests spin on it. */
 #define __atomic_load_n(p, m)	(sim_yield(), __atomic_load_n(p, m))
 

@@ -36,6 +36,28 @@ int px_wait(wait_queue_head_t *w, bool (*done)(void *arg), void *arg,
 	return ret;
 }
 
+/* Atomics of libvipl */
+
+void px_full_barrier(void);
+void px_full_barrier(void)
+{
+	sim_yield();
+	sim_drain();
+}
+
+void px_store(volatile void *p, const void *v, unsigned int size);
+void px_store(volatile void *p, const void *v, unsigned int size)
+{
+	u64 word = 0;
+
+	sim_yield();
+	memcpy(&word, v, size);
+	if (sim_tso)
+		sim_buffer(p, word, size);
+	else
+		memcpy((void *)p, v, size);
+}
+
 /* Futexes */
 
 struct waiter {
