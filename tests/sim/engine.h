@@ -136,7 +136,7 @@ void sim_exit(void) __attribute__((__noreturn__));
 void sim_block(struct list_head *on);
 void sim_wake(struct sim_ctx *c);
 void sim_wake_list(struct list_head *on);
-/* The processor to another, if there is one: who spins calls this. */
+/* The processor to another context, if one is ready: spinning calls this. */
 void sim_pass(void);
 
 struct sim_event *sim_at(uint64_t time, void (*fn)(void *arg), void *arg);

@@ -145,7 +145,7 @@ static bool poll_mode(struct via_ether_nic *ether, enum via_poll_step step)
 	return true;
 }
 
-/* Who has the address now, where that counts. */
+/* The NIC that has the address now, where that counts. */
 static struct sim_nic *heir(const struct frame *f)
 {
 	u32 i;
@@ -473,7 +473,7 @@ void sim_nics_reset(void)
 	INIT_LIST_HEAD(&in_flight);
 }
 
-/* Frames that nobody is there to take. */
+/* No frame is on its way. */
 bool sim_nics_idle(void)
 {
 	return list_empty(&in_flight);

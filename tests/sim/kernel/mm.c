@@ -183,7 +183,7 @@ void put_page(struct page *p)
 		user_page_gone(p);
 		return;
 	}
-	/* Whoever looks at it now finds poison. */
+	/* A use after free reads poison. */
 	memset(p->addr, 0x6b, PAGE_SIZE);
 	arena_free[narena_free++] = number_of(p);
 	arena_out--;
