@@ -7,6 +7,8 @@
 #define MESSAGES	8
 #define LANES		4
 
+static u32 posters;
+
 static void both(const char *server, const char *client, const u8 *host,
 		 u32 level)
 {
@@ -14,8 +16,9 @@ static void both(const char *server, const char *client, const u8 *host,
 	unsigned int closed = 0;
 	struct talk s = {
 		.device = server, .host = host, .level = level,
-		.messages = MESSAGES, .lanes = 1 + sim_dice(LANES),
-		.abrupt = !sim_dice(3), .may_fail = may_fail,
+		.messages = MESSAGES, .posters = posters,
+		.lanes = posters ? 1 : 1 + sim_dice(LANES),
+		.abrupt = !posters && !sim_dice(3), .may_fail = may_fail,
 		.closed = &closed,
 	};
 	struct talk c = s;
@@ -23,7 +26,7 @@ static void both(const char *server, const char *client, const u8 *host,
 
 	c.device = client;
 	c.client = true;
-	c.abrupt = !sim_dice(3);
+	c.abrupt = !posters && !sim_dice(3);
 	px_begin();
 	p[0] = px_start(0, "server", 0, talk_main, &s, NULL);
 	p[1] = px_start(1, "client", 1000, b_talk_main, &c, NULL);
@@ -52,7 +55,15 @@ static void wire(u32 level)
 
 static void rd(void)
 {
+	posters = 0;
 	wire(VIA_RELIABLE_DELIVERY);
+}
+
+static void post(void)
+{
+	posters = 2 + sim_dice(2);
+	wire(VIA_RELIABLE_DELIVERY);
+	posters = 0;
 }
 
 static void rr(void)
@@ -80,3 +91,5 @@ SIM_SCENARIO(vipl_rr, .name = "vipl-rr", .run = rr, .runs = 50,
 	     .what = "libvipl: the same over a wire, Reliable Reception")
 SIM_SCENARIO(vipl_ud, .name = "vipl-ud", .run = ud, .runs = 50,
 	     .what = "libvipl: the same over a wire, Unreliable")
+SIM_SCENARIO(vipl_post, .name = "vipl-post", .run = post, .runs = 200,
+	     .what = "libvipl: threads that post sends to one VI")
