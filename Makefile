@@ -15,6 +15,7 @@
 #   make check-full every test on every NIC, level and kernel
 #   make soak       hours under fire, can be interrupted (SOAK_ARGS=--help)
 #   make mutation   do the tests notice planted defects?
+#   make mutation-sim           which of them do simulator and units find?
 #   make lint       checkpatch, sparse, W=1, gcc and clang
 #
 #   DEMO_ARGS, CHECK_ARGS, SOAK_ARGS and BENCH_ARGS are options of what is
@@ -98,7 +99,7 @@ install-udev:
 	install -m 644 tools/udev/via.conf $(DESTDIR)/usr/lib/sysusers.d/
 	test -n "$(DESTDIR)" || getent group via >/dev/null || groupadd -r via
 
-.PHONY: setup demo test check check-full soak bench mutation lab lint
+.PHONY: setup demo test check check-full soak bench mutation mutation-sim lab lint
 setup:
 	tools/lab/setup.sh
 
@@ -127,6 +128,9 @@ bench: setup
 
 mutation: setup user
 	tests/mutation/mutation.py $(MUTANTS)
+
+mutation-sim:
+	tests/mutation/sim.py $(MUTANTS)
 
 lab: setup
 	tools/lab/lab shell

@@ -221,6 +221,32 @@ static const struct via_device_ops device_ops = {
 	.vi_stats = via_ether_vi_stats,
 };
 
+static DEFINE_MUTEX(ops_mutex);		/* guards ops->ka until it is filled in */
+
+/*
+ * In the NIC module's memory: open files may outlive the NIC.  Once for all
+ * NICs of the module, since those that are there already read it.
+ */
+static void fill_ops(struct via_ether_ops *ops)
+{
+	struct via_device_ops *ka = &ops->ka;
+
+	mutex_lock(&ops_mutex);
+	if (!ka->transport) {
+		*ka = device_ops;
+		ka->owner = ops->owner;
+		if (ops->poll) {
+			ka->poll = nic_poll;
+			ka->poll_mode = nic_poll_mode;
+		}
+		if (ops->tx_put_frags) {
+			ka->mem_map = nic_mem_map;
+			ka->mem_unmap = nic_mem_unmap;
+		}
+	}
+	mutex_unlock(&ops_mutex);
+}
+
 struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 {
 	struct via_ether_nic *nic = kzalloc(sizeof(*nic), GFP_KERNEL);
@@ -230,17 +256,7 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	nic->counters = alloc_percpu(struct via_ether_counters);
 	if (!nic->counters)
 		goto err_counters;
-	/* In the NIC module's memory: open files may outlive the NIC. */
-	ops->ka = device_ops;
-	ops->ka.owner = ops->owner;
-	if (ops->poll) {
-		ops->ka.poll = nic_poll;
-		ops->ka.poll_mode = nic_poll_mode;
-	}
-	if (ops->tx_put_frags) {
-		ops->ka.mem_map = nic_mem_map;
-		ops->ka.mem_unmap = nic_mem_unmap;
-	}
+	fill_ops(ops);
 	nic->ka = via_nic_alloc(&ops->ka);
 	if (!nic->ka)
 		goto err_ka;

@@ -12,6 +12,8 @@ def again(session, measure, tries=TRIES):
     for number in range(tries):
         why = measure()
         if not why:
+            if number:
+                session.check.note(f"measured {number + 1} times")
             return
         session.check.write(f"{number + 1} of {tries}: {why}")
     raise StepFailed(f"{tries} times of {tries}, at last: {why}")

@@ -73,13 +73,19 @@ def networks(session, net, messages, names=None, levels=badnet.LEVELS, seed=1):
                      messages, seed, [name], levels)
 
 
-def changing_networks(session, net, times, connects, ways=badnet.WAYS,
-                      losses=(0.1,), seed=1):
+def changing_links(session, net, times, seed=1):
+    """What the stack tells the NIC module of."""
     nic = nic_of(session, net)
     session.step(f"a link that flaps, {nic}", badnet.flapping, net, times,
                  seed)
     session.step(f"MTUs that change, {nic}", badnet.changing_mtu, net,
                  2 * times, seed)
+
+
+def changing_networks(session, net, times, connects, ways=badnet.WAYS,
+                      losses=(0.1,), seed=1):
+    nic = nic_of(session, net)
+    changing_links(session, net, times, seed)
     session.step(f"MTUs that differ, {nic}", badnet.differing_mtu, net, 300,
                  seed)
     session.step(f"one-way wires, {nic}", badnet.one_way_wires, net, 1, ways)
@@ -94,6 +100,14 @@ NETWORKS = ("loss 5 %", "bursts of 10", "reordering, gap 1000",
             "everything at once", "a switch that forgets")
 
 
+def bad_networks(session):
+    """What the simulator does thousands of times in the time of one of these:
+    not in make check."""
+    networks(session, 2, 300, NETWORKS, ("rd",))
+    changing_networks(session, 2, 2, 200, badnet.WAYS[:1])
+    session.step("operations beside teardowns", death.races, 1, 32)
+
+
 def stock_slice(session):
     """e1000 and virtio-net are there, as 0 and 2; nothing is unplugged yet."""
     programs(session, ("via_lo", "via_eth0"), 100000)
@@ -103,11 +117,10 @@ def stock_slice(session):
     session.step("strangers, e1000", rights.strangers, 0)
     session.step("checksums, e1000", checksum.checksums, 0, 8000)
     thrown(session, 2, 200000)
-    networks(session, 2, 300, NETWORKS, ("rd",))
-    changing_networks(session, 2, 2, 200, badnet.WAYS[:1])
-    session.step("50 kill -9, via_lo", death.kills, None, 50, 21)
-    session.step("50 kill -9 over a wire", death.kills, 2, 50, 22)
-    session.step("operations beside teardowns", death.races, 1, 32)
+    networks(session, 2, 300, ("everything at once",), ("rd",))
+    changing_links(session, 2, 1)
+    session.step("20 kill -9, via_lo", death.kills, None, 20, 21)
+    session.step("20 kill -9 over a wire", death.kills, 2, 20, 22)
     session.step("fork, vfork, exec with registered memory", death.processes,
                  2, 1)
     spaces(session)
@@ -124,7 +137,7 @@ def stock_slice(session):
 
 def preempted_slice(session):
     """Where the kernel can be left in the middle of a call."""
-    racing(session, ("via_lo",), 256, 0, churns=40)
+    racing(session, ("via_lo",), 64, 0, churns=10)
 
 
 def spaces(session):
@@ -133,11 +146,10 @@ def spaces(session):
 
 
 def debug_slice(session, net):
-    programs(session, ("via_lo", f"via_eth{net}"), 0, guided=4000)
-    racing(session, ("via_lo",), 96, churns=3)
+    programs(session, ("via_lo", f"via_eth{net}"), 0, guided=2000)
+    racing(session, ("via_lo",), 32, churns=3)
     failing(session, net, 8, 160)
     thrown(session, net, 6000, gone=0)
-    networks(session, net, 200, ("loss 5 %", "reordering, gap 100"), ("rr",))
     session.step("15 kill -9, via_lo", death.kills, None, 15, 23, 3)
     session.step("fork, vfork, exec with registered memory", death.processes,
                  None, 1)

@@ -31,8 +31,9 @@ def on_host(check, full_plan=False):
     if full_plan:
         check.step("build: for ASan and UBSan", steps.build_sanitized, check,
                    "asan")
-    check.step("10,000,000 frames through the parser", steps.fuzz, check,
-               10000000)
+    frames = 10000000 if full_plan else 2000000
+    check.step(f"{frames:,} frames through the parser", steps.fuzz, check,
+               frames)
 
 
 def conformance(session, one, two):
@@ -72,11 +73,16 @@ def reads(session, nets, messages):
                      steps.reads, net, messages)
 
 
-def robustness(session, nets, kills, lossy=steps.LOSSY):
+def lossy(session, nets):
+    for net in nets:
+        session.step("connections, 10 % loss, "
+                     f"{session.settings['nics'][net]}",
+                     steps.lossy_connections, net, steps.LOSSY)
+
+
+def robustness(session, nets, kills):
     for net in nets:
         nic = session.settings["nics"][net]
-        session.step(f"connections, 10 % loss, {nic}",
-                     steps.lossy_connections, net, lossy)
         session.step(f"messages too long, {nic}", steps.beyond, net)
         session.step(f"garbage frames, {nic}", steps.garbage, net)
         session.step(f"kill -9 in transfers, {nic}", steps.killed, net, kills)
@@ -139,11 +145,9 @@ def short(check):
         ends(session, [0])
         session.step("threads under TSan", steps.conform_sanitized, "tsan",
                      "threads,notify,wait,cqvi,disconnect")
-        reliability(session, [2], 100000)
-        reads(session, [0], 100000)
-        robustness(session, [0], 10, ("p2p*", "states.race*", "connect*"))
-        unreliable(session, 0, steps.LOST_MESSAGES)
-        slow_wire(session, [0])
+        reliability(session, [2], 30000)
+        reads(session, [0], 30000)
+        robustness(session, [0], 10)
         fire.stock_slice(session)
         regress.quick(session, 0)
         session.step("via_lo with small limits", steps.small_limits)
@@ -191,11 +195,13 @@ def full(check):
             session.step(f"checksums, {session.settings['nics'][net]}",
                          checksum.checksums, net, 20000)
         reads(session, nets, 20000 if debug else 100000)
+        lossy(session, nets)
         robustness(session, nets, 10)
         # Every loss costs time, and a debug kernel has long time-outs.
         unreliable(session, 0, steps.LOST_MESSAGES if debug else (None,))
         if not debug:
             slow_wire(session, nets[:1], all_cases=True)
+            fire.bad_networks(session)
             regress.quick(session, 0)
         if debug:
             fire.debug_slice(session, len(nets) - 1)

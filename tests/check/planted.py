@@ -20,12 +20,18 @@ def all_apply(check):
     check.write(f"{len(mutants.MUTANTS)} mutants apply")
 
 
+def simulated(check, names):
+    """Those that simulator and units are to find."""
+    check.host([os.path.join(ROOT, "tests/mutation/sim.py"), *names], 3600)
+
+
 def short(check):
     check.step("mutation: all mutants apply", all_apply, check)
-    if check.wants("mutation"):
-        mutation.run(check, mutants.QUICK)
+    check.step(f"mutation: the simulator finds {len(mutants.QUICK_SIM)} "
+               "defects", simulated, check, mutants.QUICK_SIM)
 
 
 def full(check):
+    check.step("mutation: what the simulator finds", simulated, check, ())
     if check.wants("mutation"):
         mutation.run(check)

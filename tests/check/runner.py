@@ -42,6 +42,7 @@ class Check:
         self.names = []  # of the steps, where they are listed
         self.outcomes = []
         self.built = set()
+        self.notes = []  # of the step that runs
         self.number = self.passed = self.failed = self.skipped = 0
         self.failures = []
         self.started = time.monotonic()
@@ -73,6 +74,7 @@ class Check:
         path = self.log_path(name)
         print(f"[{self.number:3}] {name} ... ", end="", flush=True)
         begin = time.monotonic()
+        self.notes = []
         with open(path, "w") as self.log:
             why, skipped = self.attempt(function, args)
             if why:
@@ -99,8 +101,13 @@ class Check:
                   f"      log: {outcome.log}", flush=True)
         else:
             self.passed += 1
-            print(f"ok ({outcome.seconds:.1f} s)", flush=True)
+            said = "".join(f"; {note}" for note in self.notes)
+            print(f"ok ({outcome.seconds:.1f} s{said})", flush=True)
         return not outcome.why
+
+    def note(self, text):
+        """Shown with the verdict of the step that runs."""
+        self.notes.append(text)
 
     def together(self, tests):
         """Steps from the table of tests/test, two at a time."""

@@ -30,6 +30,10 @@ VI = "kernel/vi.c"
 CONN = "devices/ether/conn.c"
 
 # docs/reliability.md, "Found this way".
+taken_back("ops-filled-anew", "devices/ether/main.c", "sim", "",
+           "reliability: a NIC that came took the others' calls away",
+           "a NIC of the same module is opened without a reference to it",
+           ("	if (!ka->transport) {", "	if (1) {"), sim="beside")
 taken_back("waiters-unbound", REQUEST, "sim", "",
            "reliability: waiters that a signal leaves behind (b397f73)",
            "one process leaves 100,000 waiters in the kernel",

@@ -147,9 +147,9 @@ class Tree:
 
 # Seconds and schedules of each scenario.  Short first: most mutants are found
 # by the first schedules of something.
-ROUNDS = ((0.5, 100), (3, 5000))
+ROUNDS = ((0.2, 40), (3, 5000))
 # Scenarios that another one stands for, in less time.
-LONG = ("million",)
+LONG = ("million", "week", "incast")
 
 
 def try_sim(tree, args):

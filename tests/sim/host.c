@@ -70,7 +70,8 @@ static void unmap(struct vm_area_struct *v, bool zeroes)
 	u32 i;
 
 	list_del(&v->link);
-	if (v->vm_file)
+	/* Memory that comes late may still be pinned: sim_hosts_end(). */
+	if (v->vm_file && !v->arrived)
 		cut(v->vm_start, v->vm_end, zeroes || v->fixed);
 	if (v->vm_ops && v->vm_ops->close)
 		v->vm_ops->close(v);
@@ -116,6 +117,7 @@ static void proc_exit(struct sim_proc *p)
 		if (p->files[i])
 			file_put(p->files[i]);
 	mmdrop(p->mm);
+	p->mm = NULL;
 	p->ended = true;
 	sim_wake_list(&p->waiters);
 }
@@ -323,10 +325,6 @@ struct file *sim_open(const char *node)
 	minor = sim_minor_of(node);
 	if (minor < 0 || !ops)
 		return at_once(-ENOENT);
-	for (i = 0; i < FILES_MAX && p->files[i]; i++)
-		;
-	if (i == FILES_MAX)
-		return at_once(-EMFILE);
 	f = calloc(1, sizeof(*f));
 	f->f_inode = calloc(1, sizeof(*f->f_inode));
 	f->f_inode->minor = minor;
@@ -338,6 +336,11 @@ struct file *sim_open(const char *node)
 		free(f);
 		return at_once(ret);
 	}
+	/* Only now: other threads of the process open files, too. */
+	for (i = 0; i < FILES_MAX && p->files[i]; i++)
+		;
+	if (i == FILES_MAX)
+		sim_fail("%s has too many files open", p->name);
 	p->files[i] = f;
 	leave();
 	return f;
@@ -536,6 +539,14 @@ void sim_sleep(u64 ns)
 	leave();
 }
 
+void sim_pause(u64 ns)
+{
+	ktime_t t = ns;
+
+	current->__state = TASK_UNINTERRUPTIBLE;
+	schedule_hrtimeout_range(&t, 0, HRTIMER_MODE_REL);
+}
+
 /* Programs' memory: pages stay where they are as long as they may be pinned. */
 
 static struct memory {
@@ -565,6 +576,41 @@ void *sim_memory(size_t bytes)
 		sim_fail("no memory for a program");
 	sim_memory_of_run(p, bytes);
 	return p;
+}
+
+/* A private mapping of a file whose server takes its time. */
+void *sim_memory_late(size_t bytes, bool (*arrived)(void *arg), void *arg)
+{
+	static struct super_block sb;
+	static struct inode inode = { .i_sb = &sb };
+	static struct file file = { .f_inode = &inode, .count = { 1 << 30 } };
+	struct vm_area_struct *v = calloc(1, sizeof(*v));
+	struct mm_struct *mm = current->mm;
+	void *p = sim_memory(bytes);
+
+	if (!v)
+		abort();
+	v->vm_mm = mm;
+	v->vm_start = (unsigned long)p;
+	v->vm_end = v->vm_start + PAGE_ALIGN(bytes);
+	v->vm_flags = VM_READ | VM_WRITE | VM_MAYWRITE;
+	v->vm_file = &file;
+	v->arrived = arrived;
+	v->arrived_arg = arg;
+	INIT_LIST_HEAD(&v->faulting);
+	atomic_inc(&file.count);
+	enter();
+	down_write(&mm->mmap_lock);
+	list_add_tail(&v->link, &mm->vmas);
+	up_write(&mm->mmap_lock);
+	leave();
+	return p;
+}
+
+void sim_memory_arrived(struct sim_proc *p)
+{
+	if (!p->ended && !p->mm->dead)
+		wake_fault(p->mm);
 }
 
 void sim_hosts_end(void)

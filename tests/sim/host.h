@@ -41,6 +41,8 @@ u32 sim_poll(struct file *f);			/* EPOLL*, at once */
 void *sim_mmap(struct file *f, void *at, u64 offset, size_t size, bool write);
 int sim_munmap(void *p);
 void sim_sleep(u64 ns);
+/* The same for a kernel thread. */
+void sim_pause(u64 ns);
 /* What a system call that is not here begins and ends with. */
 void sim_enter(void);
 void sim_leave(void);
@@ -55,6 +57,9 @@ void sim_no_memory(void *p, size_t bytes);
 void sim_memory_of_run(void *p, size_t bytes);
 /* Zeroed memory of a program, given back when the run is over. */
 void *sim_memory(size_t bytes);
+/* Its pages come when @arrived says so; sim_memory_arrived(): ask again. */
+void *sim_memory_late(size_t bytes, bool (*arrived)(void *arg), void *arg);
+void sim_memory_arrived(struct sim_proc *p);
 
 /* The wire: a switch with a port for each NIC. */
 struct sim_wire {
@@ -63,6 +68,7 @@ struct sim_wire {
 	u64 jitter_ns;			/* of frames that are reordered */
 	u64 ns_per_byte_x1000;		/* of a port's way out; 0: no time */
 	u32 port_frames;		/* queue of a port, 0: endless */
+	bool lasting;			/* frames find who has the address then */
 	u64 frames, lost;		/* counted */
 	/* What a scenario does to a frame: false drops it.  Optional. */
 	bool (*meddle)(void *arg, u8 *frame, u32 *len);
@@ -72,6 +78,8 @@ struct sim_wire {
 extern struct sim_wire sim_wire;
 
 struct sim_nic;
+/* NICs that come from here on can be polled. */
+void sim_nics_polled(void);
 /* The NIC via_NAME with the n-th address; NULL: no memory. */
 struct sim_nic *sim_nic_up(const char *name, u8 n);
 void sim_nic_down(struct sim_nic *nic);

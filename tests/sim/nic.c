@@ -13,6 +13,7 @@ struct frame {
 	struct list_head link;
 	struct sim_nic *to;		/* the receiver, as it was meant */
 	u32 n;				/* of its port, when it was sent */
+	u32 slot;			/* in nics[] */
 	u32 len;			/* Ethernet header included */
 	u8 data[];
 };
@@ -22,11 +23,13 @@ struct sim_nic {
 	char name[32];
 	u32 n;				/* counts NICs: names this life of it */
 	spinlock_t tx_lock;
+	u32 slot;			/* in nics[] */
 	bool cut, stopped;
 	bool listening;
+	bool polled;			/* no softirq for frames that come */
+	bool receiving;			/* one at a time, as under NAPI */
 	struct list_head rx;		/* frames */
 	struct sim_softirq softirq;
-	bool receiving;			/* one context does */
 	u64 busy_until;			/* of the port's way out */
 	u32 queued;			/* frames on it */
 };
@@ -64,18 +67,12 @@ static void receive(struct sim_nic *nic, struct frame *fr)
 	rcu_read_unlock();
 }
 
-static void rx_softirq(struct sim_softirq *s)
+static void take_frames(struct sim_nic *nic)
 {
-	struct sim_nic *nic = container_of(s, struct sim_nic, softirq);
 	struct frame *f;
 	u32 n;
 
-	/* As NAPI: one at a time, and it sees what comes meanwhile. */
-	if (nic->receiving)
-		return;
 	nic->receiving = true;
-	/* The frame belongs to the NIC as long as its handler is known. */
-	rcu_read_lock();
 	for (n = 0; n < RX_BATCH && nic->listening && !list_empty(&nic->rx);
 	     n++) {
 		f = list_first_entry(&nic->rx, struct frame, link);
@@ -84,29 +81,98 @@ static void rx_softirq(struct sim_softirq *s)
 		free(f);
 	}
 	nic->receiving = false;
-	if (nic->listening && !list_empty(&nic->rx))
+}
+
+static void rx_softirq(struct sim_softirq *s);
+
+static void rx_raise(struct sim_nic *nic)
+{
+	if (nic->listening && !nic->polled && !nic->receiving &&
+	    !list_empty(&nic->rx))
 		sim_raise(&nic->softirq, rx_softirq);
+}
+
+static void rx_softirq(struct sim_softirq *s)
+{
+	struct sim_nic *nic = container_of(s, struct sim_nic, softirq);
+
+	/* The NIC is there as long as its handler is known. */
+	rcu_read_lock();
+	if (!nic->receiving) {
+		take_frames(nic);
+		rx_raise(nic);
+	}
 	rcu_read_unlock();
+}
+
+/* A program looks. */
+static void poll(struct via_ether_nic *ether)
+{
+	struct sim_nic *nic = ether->priv;
+
+	if (nic->receiving || list_empty(&nic->rx))
+		return;
+	local_bh_disable();
+	rcu_read_lock();
+	if (!nic->receiving)
+		take_frames(nic);
+	rx_raise(nic);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+static bool poll_mode(struct via_ether_nic *ether, enum via_poll_step step)
+{
+	struct sim_nic *nic = ether->priv;
+
+	switch (step) {
+	case VIA_POLL_BEGIN:
+		if (!nic->listening || nic->polled)
+			return false;
+		nic->polled = true;
+		break;
+	case VIA_POLL_KEEP:
+		if (!nic->polled)
+			sim_fail("a NIC is kept polled that is not polled");
+		break;
+	case VIA_POLL_END:
+		if (!nic->polled)
+			sim_fail("polling ends that has not begun");
+		nic->polled = false;
+		rx_raise(nic);
+		break;
+	}
+	return true;
+}
+
+/* Who has the address now, where that counts. */
+static struct sim_nic *heir(const struct frame *f)
+{
+	u32 i;
+
+	for (i = 0; sim_wire.lasting && i < NICS_MAX; i++)
+		if (nics[i] && !memcmp(f->data, nics[i]->nic->mac, ETH_ALEN))
+			return nics[i];
+	return NULL;
 }
 
 static void deliver(void *arg)
 {
 	struct frame *f = arg;
 	struct sim_nic *nic = f->to;
-	u32 i;
 
 	list_del(&f->link);
-	for (i = 0; i < NICS_MAX && (nics[i] != nic || nic->n != f->n); i++)
-		;
-	if (i < NICS_MAX && nic->queued)
+	if (nics[f->slot] != nic || nic->n != f->n)
+		nic = heir(f);
+	else if (nic->queued)
 		nic->queued--;
-	if (i == NICS_MAX || !nic->listening || nic->cut) {
+	if (!nic || !nic->listening || nic->cut) {
 		free(f);
 		return;
 	}
 	list_add_tail(&f->link, &nic->rx);
 	/* One at a time: frames of a port are not overtaken in its host. */
-	sim_raise(&nic->softirq, rx_softirq);
+	rx_raise(nic);
 }
 
 /* Sending */
@@ -142,6 +208,7 @@ static void towards(struct sim_nic *to, const struct frame *orig)
 	f = copy_of(orig);
 	f->to = to;
 	f->n = to->n;
+	f->slot = to->slot;
 	if (w->ns_per_byte_x1000) {
 		if (to->busy_until < sim_clock)
 			to->busy_until = sim_clock;
@@ -191,6 +258,7 @@ void sim_nic_inject(struct sim_nic *nic, const void *data, u32 len)
 	f->len = max_t(u32, len, ETH_ZLEN);
 	f->to = nic;
 	f->n = nic->n;
+	f->slot = nic->slot;
 	list_add_tail(&f->link, &in_flight);
 	sim_at(sim_clock, deliver, f);
 }
@@ -281,6 +349,17 @@ static struct via_ether_ops ops = {
 	.tx_put_one = tx_put_one,
 };
 
+static struct via_ether_ops polled_ops;
+static bool polled;
+
+void sim_nics_polled(void)
+{
+	polled_ops = ops;
+	polled_ops.poll = poll;
+	polled_ops.poll_mode = poll_mode;
+	polled = true;
+}
+
 /* Coming and going */
 
 const u8 *sim_nic_mac(const struct sim_nic *nic)
@@ -304,7 +383,7 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 		;
 	if (i == NICS_MAX)
 		sim_fail("too many NICs");
-	nic->nic = via_ether_alloc(&ops);
+	nic->nic = via_ether_alloc(polled ? &polled_ops : &ops);
 	if (!nic->nic)
 		goto err;
 	nic->nic->priv = nic;
@@ -320,6 +399,7 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 		goto err;
 	}
 	nics[i] = nic;
+	nic->slot = i;
 	nic->listening = true;
 	mutex_unlock(&rtnl);
 	return nic;
@@ -336,6 +416,7 @@ void sim_nic_down(struct sim_nic *nic)
 
 	mutex_lock(&rtnl);
 	nic->listening = false;
+	via_ether_poll_stop(nic->nic);
 	/* As dev_remove_pack(): handlers under way are waited for. */
 	synchronize_net();
 	via_ether_unregister(nic->nic);
@@ -386,6 +467,7 @@ void sim_nics_reset(void)
 	memset(&sim_wire, 0, sizeof(sim_wire));
 	sim_wire.delay_ns = 20000;
 	memset(nics, 0, sizeof(nics));
+	polled = false;
 	next_n = 0;
 	mutex_init(&rtnl);
 	INIT_LIST_HEAD(&in_flight);

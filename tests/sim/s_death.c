@@ -36,6 +36,9 @@ static void one_life(void *arg)
 	}
 	memset(e->seen, 0, sizeof(e->seen));
 	e->gone = e->open = e->closing = false;
+	/* The one before may have been killed in its queues. */
+	e->busy[0] = e->busy[1] = false;
+	e->owed = 0;
 	e->proc = d.proc;
 	if (!end_open(e, &n, d.mac[1]))
 		goto out;

@@ -78,7 +78,7 @@ int end_result(struct end *e, u32 flags)
 	end_legal(e, "CONN_RESULT", ret, VERDICTS |
 		  (flags & VIA_CONN_NOWAIT ? V(NOT_DONE) : 0));
 	/* Not long after the deadline of the attempt, whichever it was. */
-	sim_expect(sim_now() < max(from, e->deadline) + SEC,
+	sim_expect(e->forever || sim_now() < max(from, e->deadline) + SEC,
 		   "end %u: the verdict %d comes late", e->n, ret);
 	return ret;
 }
@@ -107,11 +107,19 @@ int end_accept(struct end *e, const char *disc, u64 wait, u32 flags)
 
 #define START	(V(SUCCESS) | V(INVALID_STATE))
 
+static void limit(struct end *e, u64 timeout)
+{
+	if (timeout == VIA_FOREVER)
+		e->forever = true;
+	else
+		e->deadline = max(e->deadline, sim_now() + timeout);
+}
+
 int end_request(struct end *e, const char *disc, u64 timeout, u32 flags)
 {
 	int ret;
 
-	e->deadline = max(e->deadline, sim_now() + timeout);
+	limit(e, timeout);
 	ret = prog_request_start(&e->vi, e->peer, disc, timeout, false);
 	end_legal(e, "CONN_REQUEST", ret, START);
 	return ret ? ret : end_result(e, flags);
@@ -121,7 +129,7 @@ int end_peer(struct end *e, u64 timeout, u32 flags)
 {
 	int ret;
 
-	e->deadline = max(e->deadline, sim_now() + timeout);
+	limit(e, timeout);
 	ret = prog_request_start(&e->vi, e->peer, "peers", timeout, true);
 	end_legal(e, "PEER_REQUEST", ret, START);
 	return ret ? ret : end_result(e, flags | VIA_CONN_PEER);
@@ -281,13 +289,12 @@ static void check(struct end *e, const struct note *m, const struct prog_done *d
 
 void end_collect(struct end *e)
 {
-	u64 probes[END_BUFS];
-	u32 nprobes = 0, i, at;
 	struct prog_done d;
+	u32 at, n;
 	struct note *m;
 
 	lock(e, true);
-	while (nprobes < END_BUFS) {
+	for (n = 0; n < END_BUFS; n++) {
 		at = e->vi.q[1].collected % END_BUFS;
 		if (!prog_done(&e->vi, true, &d))
 			break;
@@ -299,15 +306,17 @@ void end_collect(struct end *e)
 		if (m->kind == ECHO)
 			e->echoed = max(e->echoed, m->answers);
 		if (m->kind == PROBE)
-			probes[nprobes++] = m->number;
+			e->owed = m->number;
 	}
 	unlock(e, true);
 	lock(e, false);
 	collect_sends(e);
 	unlock(e, false);
-	for (i = 0; i < nprobes && !e->closing; i++) {
+	/* One answer is for all before it; there may be no room for it now. */
+	if (e->owed && !e->closing) {
 		end_recv(e);
-		send(e, ECHO, probes[i]);
+		if (send(e, ECHO, e->owed))
+			e->owed = 0;
 	}
 }
 
@@ -442,6 +451,10 @@ void end_settle(struct end *e)
 		state = end_state(e);
 		sim_expect(sim_now() < until, "end %u is in state %u for ever",
 			   e->n, state);
+		if (state == VIA_STATE_PENDING && e->forever) {
+			end_disconnect(e);
+			continue;
+		}
 		if (state == VIA_STATE_PENDING) {
 			/* Bounded by its deadline: end_result() checks it. */
 			if (end_result(e, 0) == VIA_R_INVALID_STATE)

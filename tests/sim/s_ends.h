@@ -21,7 +21,9 @@
  * @settled:	Connected, and a message came back; or not Connected
  * @busy:	a thread is in its queue
  * @deadline:	of the last attempt
+ * @forever:	an attempt without one began
  * @number:	of the last message sent; @seen: of the last that came
+ * @echoed:	the last that was answered; @owed: to be answered
  * @lost:	CONN_LOST events; @broken: CATASTROPHIC ones
  */
 struct end {
@@ -34,7 +36,9 @@ struct end {
 	bool shut;			/* gone, and with it its handle */
 	bool busy[2];
 	u64 deadline;
-	u64 number, echoed;
+	bool forever;
+	u32 naps;			/* threads that wait for a queue */
+	u64 number, echoed, owed;
 	u64 seen[ENDS_MAX];
 	u32 lost, broken;
 	char *buf[2];

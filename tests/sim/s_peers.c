@@ -16,6 +16,7 @@ static struct {
 	u32 each;			/* VIs of a process */
 	u32 turns;
 	u32 running, ready, last;
+	bool failed;			/* for want of memory */
 } w;
 
 static void turn(struct end *e)
@@ -23,7 +24,7 @@ static void turn(struct end *e)
 	u64 timeout = 1 + sim_dice(15) * MS;
 	u32 flags = sim_dice(3) ? 0 : sim_dice(2) ? VIA_CONN_NOWAIT : NO_RESULT;
 
-	switch (sim_dice(9)) {
+	switch (sim_dice(10)) {
 	case 0: case 1: case 2: case 3:
 		end_peer(e, timeout, flags);
 		break;
@@ -40,8 +41,12 @@ static void turn(struct end *e)
 		end_result(e, VIA_CONN_PEER | VIA_CONN_NOWAIT);
 		break;
 	case 8:
-		sim_sleep(sim_dice(5 * MS));
-		end_state(e);
+		/* The timer ends what is overdue, and no call sees it. */
+		sim_sleep(sim_dice(25 * MS));
+		break;
+	case 9:
+		end_set(e, sim_dice(2) ? VIA_RELIABLE_DELIVERY :
+			   VIA_RELIABLE_RECEPTION);
 		break;
 	}
 	if (sim_dice(3) && end_state(e) == VIA_STATE_ERROR)
@@ -83,12 +88,13 @@ static void find(struct end *e)
 	meet(2, NULL);
 	do {
 		end_disconnect(e);
+		end_set(e, ends.level);
 		end_collect(e);
 		while (e->vi.q[1].tail - e->vi.q[1].collected < 4)
 			end_recv(e);
 		ret = end_peer(e, 10 * SEC, 0);
-		sim_expect(!ret || ret == VIA_R_TIMEOUT, "end %u: %d", e->n,
-			   ret);
+		sim_expect(!ret || ret == VIA_R_TIMEOUT ||
+			   sim_config.fail_alloc, "end %u: %d", e->n, ret);
 	} while (ret && sim_now() < until);
 	sim_expect(!ret, "end %u finds no peer", e->n);
 	end_settle(e);
@@ -109,17 +115,27 @@ static void process(void *arg)
 	u32 me = (uintptr_t)arg, i, k;
 	struct end *e;
 
-	sim_expect(!prog_open(&w.handle[me], w.node[me], 32 << 10), "");
-	for (i = 0; i < w.each; i++) {
+	if (prog_open(&w.handle[me], w.node[me], 32 << 10)) {
+		sim_expect(sim_config.fail_alloc, "");
+		w.failed = true;
+	}
+	for (i = 0; i < w.each && !w.failed; i++) {
 		e = &ends.end[me * w.each + i];
 		e->proc = w.proc[me];
-		end_open(e, &w.handle[me], w.mac[!me]);
+		if (!end_open(e, &w.handle[me], w.mac[!me])) {
+			w.failed = true;
+			break;
+		}
 		while (e->vi.q[1].tail < 4)
 			end_recv(e);
 	}
 	w.ready++;
 	while (w.ready < 2)
 		sim_sleep(100000);
+	if (w.failed) {
+		prog_close(&w.handle[me]);
+		return;
+	}
 	for (i = 0; i < w.each; i++)
 		for (k = 0; k < THREADS; k++) {
 			w.running++;
@@ -164,6 +180,8 @@ static void peers(void)
 		w.mac[i] = lo_mac;
 		if (where) {
 			nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
+			if (!nic[i])
+				goto down;
 			w.node[i] = i ? "via_b" : "via_a";
 			w.mac[i] = sim_nic_mac(nic[i]);
 		}
@@ -177,6 +195,7 @@ static void peers(void)
 			   (void *)(uintptr_t)i);
 	for (i = 0; i < 2; i++)
 		sim_proc_wait(w.proc[i]);
+down:
 	for (i = 0; i < 2; i++)
 		if (nic[i])
 			sim_nic_down(nic[i]);

@@ -15,7 +15,8 @@
 enum call {
 	ACCEPT, REQUEST, REQUEST_OWN, PEER_REQUEST, RESULT, RESULT_NOWAIT,
 	RESULT_PEER, EXPIRE, DISCONNECT, DESTROY, DEREGISTER, STATS_NIC,
-	STATS_VI, QUERY, SET, SEND, RECV, COLLECT, EVENTS, SHUTDOWN, CLOSE,
+	STATS_VI, QUERY, SET, SEND, RECV, COLLECT, WAIT, NOTIFY, EVENTS,
+	SHUTDOWN, CLOSE,
 	/* By the kernel's own threads. */
 	NIC_DOWN, KILL, SIGNAL, BREAK,
 	CALLS
@@ -25,7 +26,7 @@ static const char *const names[CALLS] = {
 	"accept", "request", "request own", "peer request", "result",
 	"result nowait", "result peer", "expire", "disconnect", "destroy",
 	"deregister", "stats nic", "stats vi", "query", "set", "send", "recv",
-	"collect", "events", "shutdown", "close", "nic down", "kill", "signal",
+	"collect", "wait", "notify", "events", "shutdown", "close", "nic down", "kill", "signal",
 	"break",
 };
 
@@ -69,10 +70,40 @@ static u32 random_flags(void)
 	return sim_dice(3) ? 0 : sim_dice(2) ? VIA_CONN_NOWAIT : NO_RESULT;
 }
 
+/* Asleep until the queue moves, or what it is of has ended. */
+static void nap(struct end *e)
+{
+	static const u32 ops[] = { VIA_OP_WAIT_SEND, VIA_OP_WAIT_RECV };
+	long ret;
+
+	e->naps++;
+	do {
+		ret = sim_trap(e->nic->file, ops[sim_dice(2)], e->vi.id);
+	} while (ret == -EINTR);
+	e->naps--;
+	sim_expect(!ret || ((e->gone || ends.dead) &&
+			    (ret == -ENODEV || ret == -EBADF)), "(%ld)", ret);
+}
+
+static void notify(struct end *e)
+{
+	long ret = sim_trap(e->nic->file, sim_dice(2) ? VIA_OP_NOTIFY_SEND :
+			    VIA_OP_NOTIFY_RECV, e->vi.id);
+
+	sim_expect(!ret || ((e->gone || ends.dead) &&
+			    (ret == -ENODEV || ret == -EBADF)), "(%ld)", ret);
+}
+
 /* About as long as the others take, or as a tick. */
 static u64 random_timeout(void)
 {
 	return sim_dice(2) ? 1 + sim_dice(12) * MS : (1 + sim_dice(60)) * MS;
+}
+
+/* Now and then without an end: what ends it must wake those that wait. */
+static u64 random_limit(void)
+{
+	return sim_dice(6) ? random_timeout() : VIA_FOREVER;
 }
 
 static void deregister(struct end *e)
@@ -105,16 +136,16 @@ static void call(struct racer *a)
 		end_accept(e, "server", random_timeout(), random_flags());
 		break;
 	case REQUEST:
-		end_request(e, "server", random_timeout(), random_flags());
+		end_request(e, "server", random_limit(), random_flags());
 		break;
 	case REQUEST_OWN:
 		peer = e->peer;
 		e->peer = r.mac[0];
-		end_request(e, "server", random_timeout(), random_flags());
+		end_request(e, "server", random_limit(), random_flags());
 		e->peer = peer;
 		break;
 	case PEER_REQUEST:
-		end_peer(e, random_timeout(), random_flags());
+		end_peer(e, random_limit(), random_flags());
 		break;
 	case RESULT:
 		end_result(e, 0);
@@ -129,7 +160,8 @@ static void call(struct racer *a)
 	case EXPIRE:
 		wait = e->deadline > sim_now() ? e->deadline - sim_now() : 0;
 		sim_sleep(wait + sim_dice(9 * MS));
-		end_state(e);
+		if (sim_dice(2))
+			end_state(e);
 		break;
 	case DISCONNECT:
 		end_disconnect(e);
@@ -161,6 +193,12 @@ static void call(struct racer *a)
 	case COLLECT:
 		end_collect(e);
 		end_sleep(e, sim_dice(2), random_timeout());
+		break;
+	case WAIT:
+		nap(e);
+		break;
+	case NOTIFY:
+		notify(e);
 		break;
 	case EVENTS:
 		end_events(e);
@@ -224,11 +262,15 @@ static void race(void *arg)
 
 	if (a->after)
 		sim_sleep(a->after);
-	for (i = 0; i < a->times; i++)
+	for (i = 0; i < a->times; i++) {
+		/* The attempt before may be over by then, by itself. */
+		if (i && sim_dice(2))
+			sim_sleep(sim_dice(20 * MS));
 		if (a->call >= NIC_DOWN)
 			strike(a);
 		else
 			call(a);
+	}
 	if (a->call >= NIC_DOWN)
 		r.striking--;
 	else
@@ -265,7 +307,7 @@ static void prepare(struct end *e)
 
 static void subject(void *arg)
 {
-	u32 i, n = 0;
+	u32 i, n = 0, waits = 0;
 
 	for (i = 0; i < r.handles; i++) {
 		if (prog_open(&r.handle[i], r.node[0], 16 << 10))
@@ -287,8 +329,16 @@ static void subject(void *arg)
 		}
 out:
 	r.begin = true;
-	while (!ends.over)
+	while (!ends.over) {
 		sim_sleep(500000);
+		/* What has no end gets one; what is over must be known. */
+		for (i = 0; i < r.handles && waits++ > 400; i++)
+			if (!ends.end[i].gone &&
+			    (ends.end[i].naps ||
+			     (ends.end[i].forever &&
+			      end_state(&ends.end[i]) == VIA_STATE_PENDING)))
+				end_disconnect(&ends.end[i]);
+	}
 	r.threads = 1;
 	if (r.handles > 1) {
 		r.threads++;

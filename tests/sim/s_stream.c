@@ -349,23 +349,32 @@ static void kinds(void)
 	run(&p, NULL);
 }
 
-#define STREAM(id, words, fn)						\
-	SIM_SCENARIO(id, .name = "stream-" #id, .what = words,		\
+#define STREAM(id, called, words, fn)					\
+	SIM_SCENARIO(id, .name = called, .what = words,		\
 		     .run = fn, .runs = 30)
 
-STREAM(clean, "streams of messages on a good wire", clean)
-STREAM(loss, "streams while 0.1 to 30 % of the frames are lost", loss)
-STREAM(burst, "streams while bursts of 2 to 50 frames are lost", burst)
-STREAM(dup, "streams while frames are doubled", dup)
-STREAM(reorder, "streams while frames overtake each other", reorder)
-STREAM(delay, "streams over a wire with delay and jitter", delay)
-STREAM(rate, "streams through ports with small queues", rate)
-STREAM(all, "streams over a wire that is bad in all ways", everything)
-STREAM(seal, "streams with checksums while bits flip", seal)
-STREAM(corrupt, "streams without checksums while bits flip", corrupt)
-STREAM(cut, "streams while a host is cut off for a time", cut)
-STREAM(mute, "streams while one direction is cut off for a time", one_way)
-STREAM(stop, "streams while a transmitter stops for a time", stop)
-STREAM(mtu, "streams while MTUs change", mtu)
-STREAM(down, "streams until an interface goes down", down)
-STREAM(kinds, "streams while frames of one kind are lost", kinds)
+STREAM(clean, "stream-clean", "streams of messages on a good wire", clean)
+STREAM(loss, "stream-loss",
+       "streams while 0.1 to 30 % of the frames are lost", loss)
+STREAM(burst, "stream-burst",
+       "streams while bursts of 2 to 50 frames are lost", burst)
+STREAM(dup, "stream-dup", "streams while frames are doubled", dup)
+STREAM(reorder, "stream-reorder",
+       "streams while frames overtake each other", reorder)
+STREAM(delay, "stream-delay",
+       "streams over a wire with delay and jitter", delay)
+STREAM(rate, "stream-rate", "streams through ports with small queues", rate)
+STREAM(all, "stream-all",
+       "streams over a wire that is bad in all ways", everything)
+STREAM(seal, "stream-seal", "streams with checksums while bits flip", seal)
+STREAM(corrupt, "stream-corrupt",
+       "streams without checksums while bits flip", corrupt)
+STREAM(cut, "stream-cut", "streams while a host is cut off for a time", cut)
+STREAM(mute, "stream-mute",
+       "streams while one direction is cut off for a time", one_way)
+STREAM(stop, "stream-stop",
+       "streams while a transmitter stops for a time", stop)
+STREAM(mtu, "stream-mtu", "streams while MTUs change", mtu)
+STREAM(down, "stream-down", "streams until an interface goes down", down)
+STREAM(kinds, "stream-kinds",
+       "streams while frames of one kind are lost", kinds)

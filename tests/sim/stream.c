@@ -8,8 +8,6 @@
 #define POLL_MOST_NS	(5 * MS)	/* and at most so rarely */
 #define FORCE_NS	(100 * MS)	/* Unreliable: so long without credit */
 #define QUIET_NS	(1500 * MS)	/* Unreliable: nothing comes any more */
-#define TOLD_NS		(30 * SEC)	/* from one end's loss to the other's */
-#define CONNECT_NS	(120 * SEC)
 
 enum kind { SEND, SEND_IMM, WRITE_IMM, WRITE_SEND, KINDS };
 
@@ -50,8 +48,8 @@ static struct what what_of(const struct stream_end *from, u32 n)
 	default:
 		bound = 64;
 	}
-	bound = min(bound, p->most);
-	w.len = 1 + (r >> 8) % bound;
+	bound = p->big || p->same ? p->most : min(bound, p->most);
+	w.len = p->same ? bound : 1 + (r >> 8) % bound;
 	w.kind = (r >> 48) % KINDS;
 	if (p->plain)
 		w.kind &= 1;
@@ -273,7 +271,7 @@ static void take_received(struct stream_end *e)
 }
 
 /* Everything that a queue tells of, after waiting for the first. */
-static bool collect(struct stream_end *e, u64 ns)
+bool stream_collect(struct stream_end *e, u64 ns)
 {
 	bool any = false, recv;
 	u32 vi;
@@ -291,6 +289,15 @@ static bool collect(struct stream_end *e, u64 ns)
 		any = true;
 	} while (prog_cq_done(&e->cq, &vi, &recv) == 1);
 	return any;
+}
+
+void stream_fill(struct stream_end *e)
+{
+	struct prog_queue *q = &e->vi.q[1];
+
+	while (q->tail - q->collected < e->stream->plan.depth)
+		post_recv(e);
+	e->room = q->tail - q->collected;
 }
 
 /* May the next message be posted: its slots here and there are free? */
@@ -338,13 +345,15 @@ static void check_hang(struct stream_end *e)
 		 e->next, e->room, e->peer->room, e->peer->lost);
 }
 
-static void transfer(struct stream_end *e)
+void stream_transfer(struct stream_end *e)
 {
 	const struct stream_plan *p = &e->stream->plan;
 	u32 all = p->messages[!e->client], seen;
 	bool force = false;
 	u64 ns = POLL_NS;
 
+	while (p->hold && *p->hold)
+		sim_sleep(MS);
 	e->progress = sim_clock;
 	if (!e->begin)
 		e->begin = sim_clock;
@@ -353,8 +362,11 @@ static void transfer(struct stream_end *e)
 		while (!e->lost && may_post(e, force)) {
 			post_message(e);
 			force = false;
+			if (p->idle_ns && e->client && e->posted == all / 2)
+				sim_sleep(p->idle_ns);
 			if (p->pace_ns) {
 				sim_sleep(sim_dice(2 * p->pace_ns));
+				e->progress = sim_clock;
 				break;
 			}
 		}
@@ -362,8 +374,9 @@ static void transfer(struct stream_end *e)
 		if (e->sent == all)
 			e->finished = true;
 		if (e->posted == all)
-			ns = POLL_MOST_NS;
-		if (collect(e, e->posted != seen ? 0 : ns) ||
+			ns = p->idle_ns && p->level != VIA_UNRELIABLE ?
+			     3600 * SEC : POLL_MOST_NS;
+		if (stream_collect(e, e->posted != seen ? 0 : ns) ||
 		    e->posted != seen) {
 			ns = POLL_NS;
 			continue;
@@ -371,240 +384,14 @@ static void transfer(struct stream_end *e)
 		ns = min(2 * ns, POLL_MOST_NS);
 		if (prog_state(&e->vi) == VIA_STATE_ERROR)
 			broken(e, "the state", 0);
-		if (e->posted == e->sent && sim_clock - e->progress > FORCE_NS)
+		/* The other end looks when it has slept. */
+		if (e->posted == e->sent && sim_clock - e->progress >
+		    FORCE_NS + 2 * p->pace_ns + p->idle_ns)
 			force = true;
 		check_hang(e);
 	}
 	e->end = sim_clock;
 	e->finished = !e->lost;
-}
-
-/* All that was posted has an end. */
-static void collect_all(struct stream_end *e)
-{
-	u64 until = sim_clock + SEC;
-
-	while (e->fifo_head != e->fifo_tail ||
-	       e->vi.q[1].collected != e->vi.q[1].tail) {
-		collect(e, 10 * MS);
-		sim_expect(sim_clock < until,
-			   "(%s: %u sends and %u receives do not end)", e->name,
-			   e->fifo_tail - e->fifo_head,
-			   e->vi.q[1].tail - e->vi.q[1].collected);
-	}
-}
-
-/* An event tells of a loss, once; what is flushed is seen before it. */
-static void check_event(struct stream_end *e)
-{
-	u64 until = sim_clock + SEC;
-	struct via_event ev;
-	u32 lost = 0;
-
-	for (;;) {
-		if (prog_event(&e->nic, &ev)) {
-			if (lost || !e->lost || !e->up || sim_clock > until)
-				break;
-			sim_sleep(MS);
-			continue;
-		}
-		sim_log("%s: event %u", e->name, ev.code);
-		if (ev.code == VIA_ERR_CONN_LOST)
-			lost++;
-		else
-			sim_expect(e->stream->plan.may_lie || e->lost ||
-				   (ev.code == VIA_ERR_RECVQ_EMPTY &&
-				    e->stream->plan.level == VIA_UNRELIABLE),
-				   "(%s: %u)", e->name, ev.code);
-	}
-	sim_expect(e->stream->plan.may_lie ||
-		   (lost <= 1 && (lost || !e->lost || !e->up)), "(%s)", e->name);
-}
-
-/* The other end comes to the same end, or knows of the loss. */
-static void wait_over(struct stream_end *e)
-{
-	u64 until = sim_clock + TOLD_NS;
-
-	e->closing = !e->lost;
-	while (!e->peer->finished && !e->peer->lost && !e->peer->over) {
-		sim_sleep(MS);
-		if (e->lost && !e->stream->plan.may_lie)
-			sim_expect(sim_clock < until,
-				   "(%s: the other end does not know)",
-				   e->name);
-	}
-}
-
-/* Until the other end is here, too. */
-static void meet(struct stream_end *e, u32 stage)
-{
-	e->stage = e->session * 4 + stage;
-	while (e->peer->stage < e->stage)
-		sim_sleep(MS);
-}
-
-static void check_counts(struct stream_end *e)
-{
-	const struct stream_plan *p = &e->stream->plan;
-
-	if (p->may_lie)
-		return;
-	/* What is complete has arrived, at the reliable levels. */
-	if (p->level != VIA_UNRELIABLE)
-		sim_expect(e->ok <= e->peer->got,
-			   "(%s: %u complete, %u came)", e->name, e->ok,
-			   e->peer->got);
-	e->all_lost += e->ok > e->peer->got ? e->ok - e->peer->got : 0;
-}
-
-static void fill_receives(struct stream_end *e)
-{
-	struct prog_queue *q = &e->vi.q[1];
-
-	while (q->tail - q->collected < e->stream->plan.depth)
-		post_recv(e);
-	e->room = q->tail - q->collected;
-}
-
-/* True: connected. */
-static bool connect(struct stream_end *e)
-{
-	u64 until = sim_clock + CONNECT_NS;
-	int ret;
-
-	do {
-		if (e->client)
-			ret = prog_request(&e->vi, e->server, e->stream->disc,
-					   5 * SEC);
-		else
-			ret = prog_accept(&e->vi, e->stream->disc, 5 * SEC);
-		sim_log("%s: connect: %d", e->name, ret);
-		if (!ret)
-			break;
-		sim_expect(ret == VIA_R_TIMEOUT || ret == VIA_R_NO_MATCH,
-			   "(%s, %d)", e->name, ret);
-		sim_sleep(MS);
-		/* The other end was connected for a moment, and has left. */
-		if (e->peer->over || e->peer->lost)
-			break;
-	} while (sim_clock < until);
-	sim_expect(!ret || e->peer->over || e->peer->lost ||
-		   e->stream->plan.may_lie || e->stream->plan.may_break,
-		   "(%s, %d)", e->name, ret);
-	return !ret;
-}
-
-/* Its state follows the error of a descriptor. */
-static void wait_error(struct stream_end *e)
-{
-	u64 until = sim_clock + SEC;
-
-	while (e->lost && !e->stream->plan.may_lie &&
-	       prog_state(&e->vi) != VIA_STATE_ERROR) {
-		sim_sleep(MS / 10);
-		sim_expect(sim_clock < until, "(%s)", e->name);
-	}
-}
-
-static void session(struct stream_end *e)
-{
-	fill_receives(e);
-	meet(e, 1);
-	e->up = connect(e);
-	if (e->up) {
-		e->conns++;
-		transfer(e);
-		wait_over(e);
-		wait_error(e);
-		prog_disconnect(&e->vi);
-		collect_all(e);
-	} else {
-		e->lost = true;
-	}
-	check_event(e);
-	e->over = true;
-	meet(e, 2);
-	check_counts(e);
-	meet(e, 3);
-	e->posted = e->sent = e->ok = e->next = e->got = e->room = 0;
-	e->fifo_head = e->fifo_tail = 0;
-	e->up = e->finished = e->lost = e->over = false;
-	e->closing = false;
-	e->session++;
-}
-
-static void run_end(void *arg)
-{
-	struct stream_end *e = arg;
-	const struct stream_plan *p = &e->stream->plan;
-	u32 stride = e->stream->stride;
-	int ret;
-
-	ret = prog_open(&e->nic, e->node, PAGE_SIZE +
-			(3 * p->slots + p->depth) * stride);
-	sim_expect(!ret, "(%s, %d)", e->name, ret);
-	prog_buffer(&e->nic, PAGE_SIZE);
-	e->out = prog_buffer(&e->nic, p->slots * stride);
-	e->target = prog_buffer(&e->nic, p->slots * stride);
-	e->back = prog_buffer(&e->nic, p->slots * stride);
-	e->in = prog_buffer(&e->nic, p->depth * stride);
-	ret = prog_cq(&e->cq, &e->nic, 2048);
-	sim_expect(!ret, "(%s, %d)", e->name, ret);
-	ret = prog_vi(&e->vi, &e->nic, p->level, e->cq.id, e->cq.id);
-	sim_expect(!ret, "(%s, %d)", e->name, ret);
-	while (e->session < p->sessions)
-		session(e);
-	/* Receives of a VI that was never connected are still posted. */
-	if (e->vi.q[1].tail == e->vi.q[1].collected) {
-		ret = prog_vi_destroy(&e->vi);
-		sim_expect(!ret, "(%s, %d)", e->name, ret);
-		ret = prog_cq_destroy(&e->cq);
-		sim_expect(!ret, "(%s, %d)", e->name, ret);
-	}
-	prog_close(&e->nic);
-	e->ended = true;
-}
-
-struct stream *stream_begin(const struct stream_plan *plan, u32 index,
-			    const char *client_node, const char *server_node,
-			    const u8 *server_mac)
-{
-	struct stream *s = calloc(1, sizeof(*s));
-	u32 i;
-
-	if (!s)
-		abort();
-	s->plan = *plan;
-	s->seed = sim_dice64() >> 8;
-	s->stride = ALIGN(plan->most + 1, 64);
-	snprintf(s->disc, sizeof(s->disc), "stream%u", index);
-	for (i = 0; i < 2; i++) {
-		struct stream_end *e = &s->end[i];
-
-		e->stream = s;
-		e->peer = &s->end[!i];
-		e->client = !i;
-		e->node = i ? server_node : client_node;
-		e->server = server_mac;
-		snprintf(e->name, sizeof(e->name), "%s%u",
-			 i ? "server" : "client", index);
-		e->proc = sim_proc_new(e->name, 0);
-		sim_thread(e->proc, e->name, run_end, e);
-	}
-	return s;
-}
-
-bool stream_done(const struct stream *s)
-{
-	return s->end[0].ended && s->end[1].ended;
-}
-
-void stream_end(struct stream *s)
-{
-	sim_proc_wait(s->end[0].proc);
-	sim_proc_wait(s->end[1].proc);
-	free(s);
 }
 
 void stream_draw(struct stream_plan *p, u32 level)
@@ -619,8 +406,14 @@ void stream_draw(struct stream_plan *p, u32 level)
 	p->messages[0] = 1 + sim_dice(60);
 	p->messages[1] = sim_dice(4) ? sim_dice(60) : 0;
 	p->sessions = 1 + sim_dice(2);
-	p->slots = 1 + sim_dice(p->most > 8192 ? 6 : 20);
-	p->depth = 1 + sim_dice(p->most > 8192 ? 8 : 40);
+	p->big = !sim_dice(4);
+	/* One frame of a message then fits into any other message. */
+	p->same = !sim_dice(6);
+	if (p->same && sim_dice(4))
+		p->most = min(p->most, 5000u);
+	/* Mostly what a window takes, in some runs far more. */
+	p->slots = 1 + sim_dice(sim_dice(4) ? 20 : p->most > 1500 ? 30 : 100);
+	p->depth = 1 + sim_dice(sim_dice(4) ? 40 : p->most > 1500 ? 30 : 100);
 	p->patience = 45 * SEC;
 }
 

@@ -9,7 +9,7 @@
 
 #include "prog.h"
 
-#define STREAM_SLOTS	32		/* messages of one end under way */
+#define STREAM_SLOTS	128		/* messages of one end under way */
 
 /**
  * struct stream_plan - what both ends of a connection do
@@ -20,11 +20,16 @@
  * @depth:	receives posted ahead
  * @slots:	messages under way, <= STREAM_SLOTS
  * @pace_ns:	pause between messages, drawn from 0 to twice as much
+ * @big:	messages are of any size alike, not small mostly
+ * @same:	messages are of one size
  * @plain:	sends only: no RDMA
  * @may_break:	the connection may be lost; both ends must know then
  * @may_lie:	bytes may be wrong, and all may end in silence: nothing is
  *		checked but that it ends
  * @no_loss:	Unreliable, and all must arrive
+ * @ghosts:	others may ask the server, with attributes that do not fit
+ * @idle_ns:	the client pauses so long in the middle
+ * @hold:	nothing is sent as long as it says so
  * @patience:	ns without progress of any kind until it counts as a hang
  */
 struct stream_plan {
@@ -35,7 +40,9 @@ struct stream_plan {
 	u32 depth;
 	u32 slots;
 	u64 pace_ns;
-	bool plain, may_break, may_lie, no_loss;
+	bool big, same, plain, may_break, may_lie, no_loss, ghosts;
+	u64 idle_ns;
+	const bool *hold;
 	u64 patience;
 };
 
@@ -55,7 +62,7 @@ struct stream_end {
 	bool client;
 	char name[24];
 	const char *node;
-	const u8 *server;		/* the server's address */
+	u8 server[ETH_ALEN];		/* the server's address */
 	struct sim_proc *proc;
 	struct prog_nic nic;
 	struct prog_vi vi;
@@ -69,6 +76,8 @@ struct stream_end {
 	bool over;			/* this session */
 	bool ended;			/* all sessions */
 	bool lost;
+	bool killed;
+	u64 died;
 	u32 posted;			/* messages of this session */
 	u32 sent;			/* complete */
 	u32 ok;				/* complete without an error */
@@ -95,10 +104,19 @@ struct stream *stream_begin(const struct stream_plan *plan, u32 index,
 			    const char *client_node, const char *server_node,
 			    const u8 *server_mac);
 bool stream_done(const struct stream *s);
+/* The host of one end dies: its process is killed, what it has is lost. */
+void stream_kill(struct stream *s, const char *node);
 /* Until both ends have ended; then @s is gone. */
 void stream_end(struct stream *s);
 /* A plan with sizes, numbers and limits drawn; level by the dice if 0. */
 void stream_draw(struct stream_plan *plan, u32 level);
+
+/* What session.c has from stream.c.  Posts as many receives as are planned: */
+void stream_fill(struct stream_end *e);
+/* Takes what has completed, after waiting so long for the first; any? */
+bool stream_collect(struct stream_end *e, u64 ns);
+/* Sends and receives until all has arrived, or the connection is lost. */
+void stream_transfer(struct stream_end *e);
 /* A line of figures, on standard error. */
 void stream_figure(const char *fmt, ...)
 	__attribute__((__format__(printf, 1, 2)));

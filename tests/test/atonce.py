@@ -41,6 +41,8 @@ class Runner:
 
     def __init__(self):
         self.lock = threading.Lock()
+        self.making = threading.Lock()
+        self.made = {}  # targets: status of a make of them alone
         self.running = set()
         self.stopped = False
 
@@ -88,6 +90,15 @@ class Runner:
                        why=f"make ended with status {status}" if status
                        else None)
 
+    def lacks(self, test, log):
+        """After a make that failed: whether this test's part did.  One make
+        at a time, and once for each part."""
+        with self.making:
+            if test.needs and tuple(test.needs) not in self.made:
+                self.made[tuple(test.needs)] = self.command(
+                    ["make", "-s", *test.needs], log, 15)
+            return test.needs and self.made[tuple(test.needs)] != 0
+
     def one(self, test, log, built=True):
         """The Outcome of one test."""
         open(log, "w").close()
@@ -96,8 +107,7 @@ class Runner:
         if lost:
             return Outcome(test.name, log, 0, skipped="needs a package: "
                            f"apt-get install {' '.join(lost)}")
-        if not built and test.needs and self.command(
-                ["make", "-s", *test.needs], log, 5):
+        if not built and self.lacks(test, log):
             return Outcome(test.name, log, time.monotonic() - begin,
                            why="what it needs was not built")
         try:

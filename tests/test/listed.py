@@ -57,14 +57,17 @@ def units():
                        UNIT_PACKAGES.get(name, []))
 
 
+# A macro of capitals: what C calls it, what users call it.
+SCENARIO = r'^[A-Z_]+\(\w+,\s*(?:\.name = )?"([a-z0-9-]+)"'
+
+
 def sims():
     """Scenarios of tests/sim, as their sources name them: each so many
     seeds as it asks for, within some seconds."""
     for path in sorted(glob.glob(os.path.join(ROOT, "tests/sim/s_*.c"))):
         with open(path) as file:
             text = file.read()
-        for name in re.findall(r'^SIM_SCENARIO\(\w+,[^;]*?\.name = "([^"]+)"',
-                               text, re.M):
+        for name in re.findall(SCENARIO, text, re.M):
             yield Test(f"sim {name}", [
                 "build/viasim", f"--seconds={SIM_SECONDS}",
                 f"--out=build/sim/failed-{name}", name], 10,

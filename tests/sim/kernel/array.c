@@ -250,9 +250,11 @@ struct rb_node *rb_next(const struct rb_node *n)
 
 /* Numbers and strings */
 
+u32 (*sim_random)(void);
+
 u32 get_random_u32(void)
 {
-	return sim_dice64();
+	return sim_random ? sim_random() : sim_dice64();
 }
 
 u32 crc32c(u32 crc, const void *p, size_t n)

@@ -183,6 +183,7 @@ int scnprintf(char *buf, size_t n, const char *fmt, ...) __printf(3, 4);
 bool mac_pton(const char *s, u8 *mac);
 int sim_printk(const char *level, const char *fmt, ...);
 u32 get_random_u32(void);
+extern u32 (*sim_random)(void);		/* a scenario's own, for one run */
 u32 crc32c(u32 crc, const void *p, size_t n);
 u32 jhash(const void *key, u32 length, u32 initval);
 u32 jhash_2words(u32 a, u32 b, u32 initval);

@@ -249,6 +249,7 @@ u64 sim_now(void);
 /* As the kernel's: the first wrap comes five minutes after the start. */
 #define INITIAL_JIFFIES		((unsigned long)(unsigned int)(-300 * HZ))
 unsigned long sim_jiffies(void);
+extern unsigned long sim_jiffies_start;	/* of a run; a scenario's to change */
 #define jiffies			sim_jiffies()
 #define ktime_get()		((ktime_t)sim_now())
 #define ktime_get_ns()		sim_now()

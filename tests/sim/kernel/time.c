@@ -9,9 +9,11 @@ u64 sim_now(void)
 	return sim_clock;
 }
 
+unsigned long sim_jiffies_start;
+
 unsigned long sim_jiffies(void)
 {
-	return INITIAL_JIFFIES + sim_clock / TICK_NSEC;
+	return sim_jiffies_start + sim_clock / TICK_NSEC;
 }
 
 static u64 jiffies_time(unsigned long j)
@@ -447,6 +449,8 @@ void sim_time_reset(void)
 	while (nshots)
 		free(shots[--nshots]);
 	ending = false;
+	sim_jiffies_start = INITIAL_JIFFIES;
+	sim_random = NULL;
 }
 
 void sim_time_begin(void)

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Frames that no host has sent, beside streams: made up, changed, replayed.
+ * Who does not know a connection's cookie does it no harm (docs/security.md);
+ * who does can end it or spoil bytes, but nothing leaks, crashes or hangs.
+ */
+#include "stream.h"
+#include "../../devices/ether/wire.h"
+
+#define CAUGHT		256
+#define FRAME_MAX	1600
+#define STREAMS_MAX	3
+
+void via_ether_seal(void *frame, u32 size, u32 len);
+
+static struct caught {
+	u32 len;
+	u8 data[FRAME_MAX];
+} caught[CAUGHT];
+static u32 ncaught;
+
+static bool catch(void *arg, u8 *frame, u32 *len)
+{
+	struct caught *c;
+
+	/* The latest, and some of old. */
+	if (*len > FRAME_MAX || (ncaught >= CAUGHT && sim_dice(8)))
+		return true;
+	c = &caught[ncaught < CAUGHT ? ncaught : sim_dice(CAUGHT)];
+	ncaught++;
+	c->len = *len;
+	memcpy(c->data, frame, *len);
+	return true;
+}
+
+static struct via_wire *wire_of(u8 *f)
+{
+	return (struct via_wire *)(f + ETH_HLEN);
+}
+
+static void noise(u8 *p, u32 n)
+{
+	while (n--)
+		*p++ = sim_dice(256);
+}
+
+static u8 some_type(void)
+{
+	static const u8 types[] = {
+		VIA_WIRE_SEND, VIA_WIRE_WRITE, VIA_WIRE_READ,
+		VIA_WIRE_READ_DATA, VIA_WIRE_ACK, VIA_WIRE_HEARTBEAT,
+		VIA_WIRE_DISCONNECT, VIA_WIRE_RESET, VIA_WIRE_REQUEST,
+		VIA_WIRE_ACCEPT, VIA_WIRE_WAIT, VIA_WIRE_NO_MATCH,
+		VIA_WIRE_REJECT, VIA_WIRE_CONFIRM, VIA_WIRE_CANCEL,
+		VIA_WIRE_PEER_REQUEST, VIA_WIRE_PEER_ACCEPT,
+		VIA_WIRE_NAME_QUERY, VIA_WIRE_NAME_REPLY,
+	};
+
+	return types[sim_dice(ARRAY_SIZE(types))];
+}
+
+/* A seal that is right, where the frame may have one. */
+static void reseal(u8 *f, u32 len)
+{
+	struct via_wire *w = wire_of(f);
+	u32 size;
+
+	if (w->type == VIA_WIRE_REQUEST || w->type == VIA_WIRE_ACCEPT ||
+	    w->type == VIA_WIRE_PEER_REQUEST ||
+	    w->type == VIA_WIRE_PEER_ACCEPT)
+		size = VIA_WIRE_CONN_LEN;
+	else if (w->type == VIA_WIRE_NAME_QUERY ||
+		 w->type == VIA_WIRE_NAME_REPLY)
+		size = VIA_WIRE_NAME_LEN;
+	else if (w->type >= VIA_WIRE_ACK)
+		size = VIA_WIRE_ACK_LEN;
+	else
+		return;
+	if (ETH_HLEN + size + VIA_WIRE_SEAL_LEN <= len)
+		via_ether_seal(f, ETH_HLEN + size + VIA_WIRE_SEAL_LEN, 0);
+}
+
+/* A frame of ours, or one that is only of our EtherType. */
+static u32 begin(u8 *f, const struct sim_nic *from, const struct sim_nic *to)
+{
+	const struct caught *c = &caught[sim_dice(min(ncaught, CAUGHT))];
+	struct ethhdr *eth = (void *)f;
+	u32 len = c->len;
+
+	memset(f, 0, FRAME_MAX);
+	if (ncaught && sim_dice(4)) {
+		memcpy(f, c->data, len);
+		return len;
+	}
+	len = ETH_HLEN + (sim_dice(4) ? sim_dice(300) : sim_dice(1500));
+	noise(f, len);
+	memcpy(eth->h_source, sim_nic_mac(from), ETH_ALEN);
+	memcpy(eth->h_dest, sim_nic_mac(to), ETH_ALEN);
+	eth->h_proto = cpu_to_be16(VIA_WIRE_ETHERTYPE);
+	wire_of(f)->version = VIA_WIRE_VERSION;
+	wire_of(f)->type = some_type();
+	wire_of(f)->flags &= VIA_WIRE_FLAGS;
+	wire_of(f)->reserved = 0;
+	wire_of(f)->dst = cpu_to_be16(sim_dice(8));
+	return len;
+}
+
+static void change(u8 *f, u32 *len)
+{
+	u32 i;
+
+	for (i = 1 + sim_dice(4); i; i--)
+		switch (sim_dice(6)) {
+		case 0:
+			f[ETH_HLEN + sim_dice(*len - ETH_HLEN)] ^=
+				1 << sim_dice(8);
+			break;
+		case 1:
+			noise(f + ETH_HLEN + sim_dice(*len - ETH_HLEN), 1);
+			break;
+		case 2:
+			*len = max(ETH_HLEN + 1 + sim_dice(*len - ETH_HLEN),
+				   20u);
+			break;
+		case 3:
+			wire_of(f)->type = some_type();
+			break;
+		case 4:
+			/* Numbers about those that count. */
+			wire_of(f)->seq = cpu_to_be32(sim_dice(200) - 100 +
+				be32_to_cpu(wire_of(f)->seq));
+			break;
+		default:
+			wire_of(f)->ack = cpu_to_be32(sim_dice(200) - 100 +
+				be32_to_cpu(wire_of(f)->ack));
+		}
+	if (sim_dice(2))
+		reseal(f, *len);
+}
+
+/* What names a connection is guessed. */
+static void forget_cookies(u8 *f, u32 len)
+{
+	struct via_wire_conn *c = (void *)(wire_of(f) + 1);
+
+	wire_of(f)->cookie = sim_dice64();
+	/* Nor does a connection frame carry what would fit. */
+	if (len >= ETH_HLEN + VIA_WIRE_CONN_LEN) {
+		c->peer_cookie = sim_dice64();
+		noise(c->server.disc, sizeof(c->server.disc));
+	}
+	reseal(f, len);
+}
+
+static void throw(struct sim_nic **nic, bool blind)
+{
+	u32 to = sim_dice(2), len;
+	u8 f[FRAME_MAX];
+
+	len = begin(f, nic[!to], nic[to]);
+	if (sim_dice(2) || !ncaught) {
+		change(f, &len);
+		if (blind)
+			forget_cookies(f, len);
+	} /* else it is one that was sent before, as it was */
+	len = max_t(u32, len, ETH_HLEN + 1);
+	sim_nic_inject(nic[to], f, len);
+	/* To a group: a question, or nothing. */
+	if (!sim_dice(50)) {
+		memset(f, 0xff, ETH_ALEN);
+		sim_nic_inject(nic[to], f, len);
+	}
+}
+
+static void run(bool blind)
+{
+	struct sim_nic *nic[2] = { sim_nic_up("a", 1), sim_nic_up("b", 2) };
+	struct stream *s[STREAMS_MAX];
+	u32 n = 1 + sim_dice(STREAMS_MAX), i, left, batch;
+	struct stream_plan p;
+
+	stream_draw(&p, 0);
+	p.sessions = 1 + sim_dice(4);
+	p.pace_ns = sim_dice(2) ? 0 : sim_dice(1000000);
+	p.may_lie = !blind;
+	p.patience = blind ? 45 * SEC : 15 * SEC;
+	if (!blind)
+		p.sessions = 1;
+	ncaught = 0;
+	sim_wire.meddle = catch;
+	if (sim_dice(2))
+		sim_param_set("checksum", 1);
+	for (i = 0; i < n; i++)
+		s[i] = stream_begin(&p, i, "via_a", "via_b",
+				    sim_nic_mac(nic[1]));
+	do {
+		for (batch = sim_dice(30); batch; batch--)
+			throw(nic, blind);
+		sim_pause(1000 + sim_dice(1000000));
+		/* So long as it matters; then those that wait come to an end. */
+		if (sim_clock > 5 * SEC)
+			msleep(100);
+		for (i = 0, left = 0; i < n; i++)
+			left += !stream_done(s[i]);
+	} while (left);
+	for (i = 0; i < n; i++)
+		stream_end(s[i]);
+	sim_nic_down(nic[0]);
+	sim_nic_down(nic[1]);
+}
+
+static void blind(void)
+{
+	run(true);
+}
+
+static void knowing(void)
+{
+	run(false);
+}
+
+/* Requests of hosts that are not there, some for a server that waits. */
+static void request(struct sim_nic *to, bool fits)
+{
+	u8 f[ETH_HLEN + VIA_WIRE_CONN_LEN + VIA_WIRE_SEAL_LEN] = { 0 };
+	struct ethhdr *eth = (void *)f;
+	struct via_wire *w = wire_of(f);
+	struct via_wire_conn *c = (void *)(w + 1);
+
+	memcpy(eth->h_dest, sim_nic_mac(to), ETH_ALEN);
+	eth->h_source[0] = 2;
+	noise(eth->h_source + 1, 5);
+	eth->h_proto = cpu_to_be16(VIA_WIRE_ETHERTYPE);
+	w->version = VIA_WIRE_VERSION;
+	w->type = VIA_WIRE_REQUEST;
+	c->vi = cpu_to_be16(sim_dice(65536));
+	c->frames = cpu_to_be16(1 + sim_dice(64));
+	c->peer_cookie = sim_dice64() | 1;
+	c->first_seq = sim_dice64();
+	c->mtu = cpu_to_be32(256 + sim_dice(9000));
+	c->reliability = cpu_to_be32(1u << sim_dice(3));
+	c->max_transfer = cpu_to_be32(32768);
+	c->rights = cpu_to_be32(sim_dice(4));
+	c->timeout_ms = cpu_to_be32(sim_dice(2) ? VIA_WIRE_FOREVER :
+						  sim_dice(10000));
+	c->client.host_len = c->server.host_len = ETH_ALEN;
+	memcpy(c->client.host, eth->h_source, ETH_ALEN);
+	memcpy(c->server.host, sim_nic_mac(to), ETH_ALEN);
+	c->client.disc_len = c->server.disc_len = 7;
+	memcpy(c->client.disc, "nothing", 7);
+	memcpy(c->server.disc, fits ? "stream0" : "nothing", 7);
+	via_ether_seal(f, sizeof(f), 0);
+	sim_nic_inject(to, f, sizeof(f));
+}
+
+static void flood(void)
+{
+	struct sim_nic *nic[2] = { sim_nic_up("a", 1), sim_nic_up("b", 2) };
+	u32 fitting = 1 + sim_dice(4), all = 500 + sim_dice(2500), i;
+	struct stream_plan p;
+	struct stream *s;
+
+	stream_draw(&p, 0);
+	p.ghosts = true;
+	s = stream_begin(&p, 0, "via_a", "via_b", sim_nic_mac(nic[1]));
+	for (i = 0; i < all && !stream_done(s); i++) {
+		bool fits = fitting && !sim_dice(300);
+
+		fitting -= fits;
+		request(nic[1], fits);
+		if (!sim_dice(20))
+			sim_pause(sim_dice(100000));
+	}
+	stream_end(s);
+	sim_nic_down(nic[0]);
+	sim_nic_down(nic[1]);
+}
+
+SIM_SCENARIO(hostile_blind, .name = "hostile-blind", .run = blind, .runs = 50,
+	     .what = "replays and forged frames without the cookies")
+SIM_SCENARIO(hostile_knowing, .name = "hostile-knowing", .run = knowing,
+	     .runs = 50, .what = "forged frames with the cookies")
+SIM_SCENARIO(hostile_flood, .name = "hostile-flood", .run = flood, .runs = 30,
+	     .what = "floods of requests")

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Many hosts send to one, whose port of the switch has a small queue. */
+#include <stdio.h>
+#include "stream.h"
+
+#define HOSTS		64
+#define NS_PER_BYTE	8		/* a wire of 1 Gb/s */
+
+static struct stream *s[HOSTS];
+static struct sim_nic *nic[HOSTS + 1];
+static bool hold;			/* until all are connected */
+
+static void begin(u32 hosts, const struct stream_plan *p)
+{
+	static char name[HOSTS][16], node[HOSTS][16];
+	u32 i;
+
+	nic[HOSTS] = sim_nic_up("sink", 1);
+	for (i = 0; i < hosts; i++) {
+		snprintf(name[i], sizeof(name[i]), "h%u", i);
+		snprintf(node[i], sizeof(node[i]), "via_h%u", i);
+		nic[i] = sim_nic_up(name[i], 2 + i);
+		s[i] = stream_begin(p, i, node[i], "via_sink",
+				    sim_nic_mac(nic[HOSTS]));
+	}
+}
+
+static void crowd(u32 hosts, u32 messages, u32 most, u32 queue)
+{
+	struct stream_plan p = {
+		.level = VIA_RELIABLE_DELIVERY,
+		.messages = { messages, 0 },
+		.sessions = 1,
+		.most = most,
+		.depth = 32,
+		.slots = 16,
+		.plain = true,
+		.hold = &hold,
+		.patience = 45 * SEC,
+	};
+	u64 first = 0, all = 0, most_had = 0, least_had = ~0ull, had, start;
+	u64 sum = 0, last = 0;
+	u32 i, left = hosts, few = 0;
+
+	sim_config.max_steps = 0;
+	sim_wire.ns_per_byte_x1000 = NS_PER_BYTE * 1000;
+	sim_wire.port_frames = queue;
+	hold = true;
+	begin(hosts, &p);
+	for (i = 0; i < hosts; i++)
+		while (!s[i]->end[0].conns || !s[i]->end[1].conns)
+			msleep(1);
+	hold = false;
+	start = sim_clock;
+	while (left) {
+		msleep(1);
+		for (i = 0, left = 0; i < hosts; i++)
+			left += !stream_done(s[i]);
+		/* Shares, while all of them compete. */
+		for (i = 0; i < hosts && !first; i++)
+			if (s[i]->end[0].sent == messages)
+				first = sim_clock;
+		for (i = 0; i < hosts && first && !sum; i++) {
+			had = s[i]->end[1].all_bytes;
+			all += had;
+			most_had = max(most_had, had);
+			least_had = min(least_had, had);
+		}
+		if (first && !sum) {
+			sum = all;
+			for (i = 0; i < hosts; i++)
+				few += s[i]->end[1].all_bytes <
+				       sum / hosts / 10;
+		}
+	}
+	for (i = 0, all = 0; i < hosts; i++) {
+		sim_expect(s[i]->end[1].all_got == messages, "");
+		all += s[i]->end[1].all_bytes;
+		last = max(last, s[i]->end[0].end);
+		stream_end(s[i]);
+		sim_nic_down(nic[i]);
+	}
+	sim_nic_down(nic[HOSTS]);
+	/* So long at a tenth of the wire's speed, and a few timeouts. */
+	sim_expect(last - start < all * NS_PER_BYTE * 10 + 60 * SEC,
+		   "(%llu ms)", (last - start) / MS);
+	if (hosts == HOSTS)
+		stream_figure("%u hosts, queue of %u frames: %llu bytes in %llu ms, %llu %% of the wire; when the first was through, after %llu ms, shares were %llu to %llu %% of the mean, those of %u hosts below 10; %llu frames, %llu dropped",
+			      hosts, queue, all, (last - start) / MS,
+			      all * NS_PER_BYTE * 100 / (last - start),
+			      (first - start) / MS,
+			      least_had * 100 * hosts / sum,
+			      most_had * 100 * hosts / sum, few,
+			      sim_wire.frames, sim_wire.lost);
+}
+
+static void incast(void)
+{
+	crowd(HOSTS, 2000, 8192, 16 + sim_dice(100));
+}
+
+/* The same with turns anywhere. */
+static void few(void)
+{
+	crowd(2 + sim_dice(7), 30, 5000, 2 + sim_dice(20));
+}
+
+SIM_SCENARIO(incast, .name = "incast", .run = incast, .runs = 1,
+	     .max_vi = 128, .coarse = true,
+	     .what = "64 hosts send to one through a port with a small queue")
+SIM_SCENARIO(incast_few, .name = "incast-few", .run = few, .runs = 20,
+	     .what = "two to eight hosts send to one")

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Modules are loaded and unloaded, NICs come and go beside programs. */
+#include "prog.h"
+
+#define TURNS	3
+
+static const char *const nodes[] = { "via_a", "via_b", "via_lo" };
+static const u8 macs[][6] = { { 0x52, 0x54, 0, 0, 1, 1 },
+			      { 0x52, 0x54, 0, 0, 1, 2 },
+			      { 0x02, 0, 0, 0, 0, 0x01 } };
+static struct sim_proc *procs[2];
+static bool over;
+
+/* Whatever NIC there is, and no longer than it is there. */
+static void user(void *arg)
+{
+	struct prog_nic n;
+	struct prog_vi v;
+	u32 at, conn;
+	int ret;
+
+	while (!over) {
+		at = sim_dice(3);
+		if (prog_open(&n, nodes[at], 4096)) {
+			sim_sleep(sim_dice(MS));
+			continue;
+		}
+		if (!prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0)) {
+			prog_post_recv(&v, n.mem, 16);
+			if (sim_dice(2)) {
+				ret = prog_request(&v, macs[sim_dice(3)],
+						   "users", 5 * MS);
+			} else {
+				ret = prog_conn_wait(&n, "users", 5 * MS,
+						     &conn);
+				if (!ret && sim_dice(3))
+					ret = prog_accept_start(&v, conn);
+			}
+			if (!ret)
+				prog_post_send(&v, n.mem, 16);
+			sim_sleep(sim_dice(2 * MS));
+		}
+		if (sim_dice(4))
+			prog_close(&n);
+	}
+}
+
+static void nics(void)
+{
+	struct sim_nic *nic[2] = { };
+	u32 turns = 1 + sim_dice(6), i, k;
+
+	for (i = 0; i < turns; i++) {
+		k = sim_dice(2);
+		if (nic[k]) {
+			sim_nic_down(nic[k]);
+			nic[k] = NULL;
+		} else {
+			nic[k] = sim_nic_up(k ? "b" : "a", 1 + k);
+		}
+		msleep(sim_dice(4));
+	}
+	for (k = 0; k < 2; k++)
+		if (nic[k])
+			sim_nic_down(nic[k]);
+}
+
+static void load(bool users)
+{
+	u32 i;
+
+	if (sim_load()) {
+		sim_expect(sim_config.fail_alloc, "the modules do not load");
+		return;
+	}
+	over = false;
+	for (i = 0; users && i < 2; i++) {
+		procs[i] = sim_proc_new("user", 1000 + i);
+		sim_thread(procs[i], "user", user, NULL);
+	}
+	nics();
+	over = true;
+	for (i = 0; users && i < 2; i++) {
+		if (sim_dice(2))
+			sim_kill(procs[i]);
+		sim_proc_wait(procs[i]);
+	}
+	sim_unload();
+}
+
+static void modules(void)
+{
+	u32 i;
+
+	sim_config.max_time = sim_clock + 60 * SEC;
+	for (i = 0; i < TURNS; i++)
+		load(i);
+}
+
+SIM_SCENARIO(modules, .name = "modules", .run = modules, .runs = 200,
+	     .max_vi = 8, .unloaded = true,
+	     .what = "modules loaded and unloaded, NICs that come and go")

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Users with small limits, several processes of one user: what is made beyond
+ * them is refused, and what has ended is there again for the next one.
+ */
+#include "prog.h"
+
+#define PROCS	3
+#define LIMIT	3
+
+static struct {
+	struct sim_proc *proc[PROCS];
+	u32 what;
+	u32 turns;
+} w;
+
+static const char *const limits[] = {
+	"max_user_handles", "max_user_vi", "max_user_pages",
+	"max_user_cq_pages", "max_user_waiters",
+};
+
+static const u64 defaults[] = { 1024, 2048, 1 << 19, 16384, 2048 };
+
+static void vis(struct prog_nic *n)
+{
+	struct prog_vi v[LIMIT + 1];
+	u32 i, made = 0;
+	int ret;
+
+	for (i = 0; i <= LIMIT; i++) {
+		ret = prog_vi(&v[made], n, VIA_RELIABLE_DELIVERY, 0, 0);
+		sim_expect(!ret || ret == VIA_R_ERROR_RESOURCE ||
+			   sim_config.fail_alloc, "(%d)", ret);
+		sim_expect(ret || made < LIMIT || w.what != 1,
+			   "more than allowed");
+		made += !ret;
+	}
+	while (made && sim_dice(8))
+		sim_expect(!prog_vi_destroy(&v[--made]), "");
+}
+
+static void pages(struct prog_nic *n)
+{
+	char *p = sim_memory(LIMIT * PAGE_SIZE);
+	u32 h[LIMIT], made = 0, i;
+	int ret;
+
+	for (i = 0; i < LIMIT; i++) {
+		ret = prog_register(n, p, (1 + sim_dice(LIMIT)) * PAGE_SIZE, 0,
+				    &h[made]);
+		sim_expect(!ret || ret == VIA_R_ERROR_RESOURCE ||
+			   sim_config.fail_alloc, "(%d)", ret);
+		made += !ret;
+	}
+	while (made && sim_dice(8))
+		sim_expect(!prog_deregister(n, p, h[--made]), "");
+}
+
+static void cqs(struct prog_nic *n)
+{
+	struct prog_cq c[LIMIT];
+	u32 made = 0, i;
+	int ret;
+
+	for (i = 0; i < LIMIT; i++) {
+		ret = prog_cq(&c[made], n, 1 + sim_dice(600));
+		sim_expect(!ret || ret == VIA_R_ERROR_RESOURCE ||
+			   sim_config.fail_alloc, "(%d)", ret);
+		made += !ret;
+	}
+	while (made && sim_dice(8))
+		sim_expect(!prog_cq_destroy(&c[--made]), "");
+}
+
+static void waits(struct prog_nic *n)
+{
+	u32 conn;
+	int ret = prog_conn_wait(n, "nothing", sim_dice(3 * MS), &conn);
+
+	sim_expect(ret == VIA_R_TIMEOUT || ret == VIA_R_ERROR_RESOURCE ||
+		   sim_config.fail_alloc, "(%d)", ret);
+}
+
+static void process(void *arg)
+{
+	struct prog_nic n;
+	u32 i;
+	int ret;
+
+	for (i = 0; i < w.turns; i++) {
+		ret = prog_open(&n, "via_lo", 0);
+		if (ret) {
+			sim_expect(ret == -EMFILE || sim_config.fail_alloc,
+				   "(%d)", ret);
+			sim_sleep(sim_dice(100000));
+			continue;
+		}
+		vis(&n);
+		pages(&n);
+		cqs(&n);
+		waits(&n);
+		prog_close(&n);
+	}
+}
+
+/* All of it is there: nothing of the others is charged any more. */
+static void again(void *arg)
+{
+	struct prog_vi v[LIMIT];
+	struct prog_nic n;
+	u32 i;
+	int ret;
+
+	ret = prog_open(&n, "via_lo", LIMIT * PAGE_SIZE);
+	if (ret && sim_config.fail_alloc)
+		return;
+	sim_expect(!ret, "(%d)", ret);
+	for (i = 0; i < LIMIT; i++) {
+		ret = prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0);
+		sim_expect(!ret || sim_config.fail_alloc, "VI %u: %d", i, ret);
+	}
+	prog_close(&n);
+}
+
+static void quotas(void)
+{
+	u32 n = 1 + sim_dice(PROCS), i;
+
+	memset(&w, 0, sizeof(w));
+	w.what = sim_dice(ARRAY_SIZE(limits));
+	w.turns = 1 + sim_dice(3);
+	sim_config.max_time = sim_clock + 60 * SEC;
+	sim_expect(sim_param_set(limits[w.what], LIMIT), "");
+	for (i = 0; i < n; i++)
+		w.proc[i] = sim_proc_new("user", 1000);
+	for (i = 0; i < n; i++)
+		sim_thread(w.proc[i], "user", process, NULL);
+	for (i = 0; i < n; i++) {
+		if (!sim_dice(4)) {
+			msleep(sim_dice(3));
+			sim_kill(w.proc[i]);
+		}
+		sim_proc_wait(w.proc[i]);
+	}
+	w.proc[0] = sim_proc_new("again", 1000);
+	sim_thread(w.proc[0], "again", again, NULL);
+	sim_proc_wait(w.proc[0]);
+	sim_param_set(limits[w.what], defaults[w.what]);
+}
+
+SIM_SCENARIO(quotas, .name = "quotas", .run = quotas, .runs = 200,
+	     .max_vi = 16,
+	     .what = "users at their limits, all of it is given back")

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* A connection that is idle for a week, and is used again. */
+#include "stream.h"
+#include "../../devices/ether/wire.h"
+
+#define WEEK		(7 * 24 * 3600 * SEC)
+
+static u64 heartbeats, acks, others;
+
+static bool count(void *arg, u8 *frame, u32 *len)
+{
+	const struct via_wire *w = (const void *)(frame + ETH_HLEN);
+
+	heartbeats += w->type == VIA_WIRE_HEARTBEAT;
+	acks += w->type == VIA_WIRE_ACK;
+	others += w->type != VIA_WIRE_HEARTBEAT && w->type != VIA_WIRE_ACK;
+	return true;
+}
+
+static void week(void)
+{
+	struct sim_nic *a = sim_nic_up("a", 1), *b = sim_nic_up("b", 2);
+	struct stream_plan p = {
+		.level = VIA_RELIABLE_DELIVERY,
+		.messages = { 2, 0 },
+		.sessions = 1,
+		.most = 64,
+		.depth = 4,
+		.slots = 4,
+		.plain = true,
+		.idle_ns = WEEK,
+		.patience = 2 * WEEK,
+	};
+	struct stream *s;
+
+	heartbeats = acks = others = 0;
+	sim_config.max_steps = 0;
+	sim_wire.meddle = count;
+	s = stream_begin(&p, 0, "via_a", "via_b", sim_nic_mac(b));
+	stream_end(s);
+	sim_expect(sim_clock > WEEK, "");
+	/* One question a second at most, of either end, and as many answers. */
+	sim_expect(heartbeats <= 2 * WEEK / SEC + 2, "(%llu)", heartbeats);
+	sim_expect(heartbeats >= WEEK / SEC / 2, "(%llu)", heartbeats);
+	sim_expect(acks <= heartbeats + 4, "(%llu)", acks);
+	/* Two messages, connecting, the end. */
+	sim_expect(others < 10, "(%llu)", others);
+	stream_figure("a week of silence: %llu heartbeats, %llu acknowledgements, %llu other frames",
+		      heartbeats, acks, others);
+	sim_nic_down(a);
+	sim_nic_down(b);
+}
+
+SIM_SCENARIO(week, .name = "week", .run = week, .runs = 1, .coarse = true,
+	     .what = "a connection that is idle for a week")
