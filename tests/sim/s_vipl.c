@@ -7,6 +7,8 @@
 #define MESSAGES	8
 #define LANES		4
 
+static u32 posters;
+
 static void both(const char *server, const char *client, const u8 *host,
 		 u32 level)
 {
@@ -14,8 +16,9 @@ static void both(const char *server, const char *client, const u8 *host,
 	unsigned int closed = 0;
 	struct talk s = {
 		.device = server, .host = host, .level = level,
-		.messages = MESSAGES, .lanes = 1 + sim_dice(LANES),
-		.abrupt = !sim_dice(3), .may_fail = may_fail,
+		.messages = MESSAGES, .posters = posters,
+		.lanes = posters ? 1 : 1 + sim_dice(LANES),
+		.abrupt = !posters && !sim_dice(3), .may_fail = may_fail,
 		.closed = &closed,
 	};
 	struct talk c = s;
@@ -23,7 +26,7 @@ static void both(const char *server, const char *client, const u8 *host,
 
 	c.device = client;
 	c.client = true;
-	c.abrupt = !sim_dice(3);
+	c.abrupt = !posters && !sim_dice(3);
 	px_begin();
 	p[0] = px_start(0, "server", 0, talk_main, &s, NULL);
 	p[1] = px_start(1, "client", 1000, b_talk_main, &c, NULL);
@@ -50,9 +53,34 @@ static void wire(u32 level)
 		sim_nic_down(b);
 }
 
+static void lo(void)
+{
+	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
+
+	both("via_lo", "via_lo", own, VIA_RELIABLE_DELIVERY);
+}
+
 static void rd(void)
 {
+	posters = 0;
 	wire(VIA_RELIABLE_DELIVERY);
+}
+
+static void loopback(void)
+{
+	posters = 0;
+	lo();
+}
+
+static void post(void)
+{
+	posters = 2 + sim_dice(2);
+	/* On a wire what is acknowledged makes up for a doorbell. */
+	if (sim_dice(4))
+		lo();
+	else
+		wire(VIA_RELIABLE_DELIVERY);
+	posters = 0;
 }
 
 static void rr(void)
@@ -65,14 +93,7 @@ static void ud(void)
 	wire(VIA_UNRELIABLE);
 }
 
-static void lo(void)
-{
-	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
-
-	both("via_lo", "via_lo", own, VIA_RELIABLE_DELIVERY);
-}
-
-SIM_SCENARIO(vipl_lo, .name = "vipl-lo", .run = lo, .runs = 50,
+SIM_SCENARIO(vipl_lo, .name = "vipl-lo", .run = loopback, .runs = 50,
 	     .what = "libvipl: threads, CQs, handlers on the loopback")
 SIM_SCENARIO(vipl_rd, .name = "vipl-rd", .run = rd, .runs = 50,
 	     .what = "libvipl: the same over a wire, Reliable Delivery")
@@ -80,3 +101,5 @@ SIM_SCENARIO(vipl_rr, .name = "vipl-rr", .run = rr, .runs = 50,
 	     .what = "libvipl: the same over a wire, Reliable Reception")
 SIM_SCENARIO(vipl_ud, .name = "vipl-ud", .run = ud, .runs = 50,
 	     .what = "libvipl: the same over a wire, Unreliable")
+SIM_SCENARIO(vipl_post, .name = "vipl-post", .run = post, .runs = 200,
+	     .what = "libvipl: threads that post sends to one VI")

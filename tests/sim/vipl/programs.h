@@ -18,6 +18,7 @@ struct talk {
 	bool client;
 	unsigned int messages;		/* each way, of each connection */
 	unsigned int lanes;		/* connections */
+	unsigned int posters;		/* instead: threads that post to one VI */
 	bool abrupt;			/* closes the NIC with all of it alive */
 	bool may_fail;			/* allocations fail: no complaints */
 	unsigned int *closed;		/* NICs that were closed */

@@ -16,6 +16,7 @@
 #define LANES_MAX	4
 #define BYTES		2500u
 #define SLOT		4096u		/* a descriptor, then its buffer */
+#define POSTERS_MAX	3
 #define FEW		4u		/* receives that are posted at once */
 
 void sim_fail(const char *fmt, ...)
@@ -263,15 +264,60 @@ out:
 	return -1;
 }
 
+/*
+ * Several threads post sends to one VI, which nobody waits for until all are
+ * posted: each doorbell that is left out has to be right to be.
+ */
+struct poster {
+	pthread_t thread;
+	struct lane *l;
+	unsigned int first;
+};
+
+static void *post_main(void *arg)
+{
+	struct poster *p = arg;
+	struct lane *l = p->l;
+	unsigned int i;
+
+	for (i = 0; i < talk->messages; i++)
+		EXPECT_RC(VipPostSend(l->vi, slot(l, p->first + i, 64),
+				      l->mem_h));
+out:
+	return NULL;
+}
+
+static int burst(struct lane *l)
+{
+	struct poster p[POSTERS_MAX];
+	VIP_DESCRIPTOR *d;
+	unsigned int i;
+
+	for (i = 0; talk->client && i < talk->posters; i++) {
+		p[i] = (struct poster){ .l = l, .first = i * talk->messages };
+		EXPECT(!pthread_create(&p[i].thread, NULL, post_main, &p[i]));
+	}
+	for (i = 0; talk->client && i < talk->posters; i++)
+		pthread_join(p[i].thread, NULL);
+	for (i = 0; i < talk->posters * talk->messages; i++)
+		EXPECT_RC(talk->client ?
+			  VipSendWait(l->vi, VIP_INFINITE, &d) :
+			  VipRecvWait(l->vi, VIP_INFINITE, &d));
+	return 0;
+out:
+	return -1;
+}
+
 static void *lane_main(void *arg)
 {
 	VIP_VI_ATTRIBUTES a = { talk->level, 32768, NULL, NULL, VIP_FALSE,
 				VIP_FALSE };
 	VIP_MEM_ATTRIBUTES ma = { NULL, VIP_FALSE, VIP_FALSE };
-	size_t bytes = (FEW + 1) * SLOT;
+	unsigned int i, few = talk->posters ? talk->posters * talk->messages :
+					      FEW;
+	size_t bytes = (few + 1) * SLOT;
 	struct lane *l = arg;
 	VIP_DESCRIPTOR *d;
-	unsigned int i;
 
 	l->mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -282,13 +328,13 @@ static void *lane_main(void *arg)
 	if (l->way == BY_CQ)
 		EXPECT_RC(VipCreateCQ(nic, 4, &l->cq));
 	EXPECT_RC(VipCreateVi(nic, &a, l->cq, l->cq, &l->vi));
-	for (i = 0; i < FEW; i++)
+	for (i = 0; i < few && !(talk->posters && talk->client); i++)
 		EXPECT_RC(VipPostRecv(l->vi, slot(l, i, BYTES), l->mem_h));
 	EXPECT_RC(talk->client ? ask(l) : serve(l));
-	if (transfer(l))
+	if (talk->posters ? burst(l) : transfer(l))
 		goto out;
 	/* The server leaves first only when the client has it all. */
-	if (!talk->client && done(l, 1, &d) == VIP_SUCCESS)
+	if (!talk->posters && !talk->client && done(l, 1, &d) == VIP_SUCCESS)
 		EXPECT(d->CS.Status & VIP_STATUS_ERROR_MASK);
 	if (talk->abrupt)
 		return NULL;
