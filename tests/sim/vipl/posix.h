@@ -93,4 +93,15 @@ void px_files_put(struct px_files *f);
 /* The lines that processes wrote on standard error in this run. */
 extern u32 px_said;
 
+/* Results as the C library gives them. */
+static inline long px_result(long ret)
+{
+	if (ret == -ERESTARTSYS)
+		ret = -EINTR;
+	if (ret >= 0 || ret < -MAX_ERRNO)
+		return ret;
+	errno = -ret;
+	return -1;
+}
+
 #endif
