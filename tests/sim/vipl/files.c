@@ -2,17 +2,10 @@
 /* What programs see of a system: files, and what they wait for in them. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <link.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
-#include <unistd.h>
 #include "files.h"
 #include "posix.h"
 #include "../kernel/model.h"

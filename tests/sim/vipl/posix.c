@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What programs see of a system: memory, limits, names, their own end. */
-#include <dirent.h>
-#include <fcntl.h>
 #include <link.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
-#include <unistd.h>
 #include "files.h"
 #include "posix.h"
 #include "../kernel/model.h"
