@@ -541,7 +541,8 @@ static __attribute__((__noinline__)) void yield_slow(struct sim_ctx *self)
 		return;
 	}
 	step();
-	if (self->nstores && !(hash_long(sim_steps ^ sim_config.seed, 3)))
+	if (self->nstores && !hash_long(sim_steps ^ sim_config.seed,
+					sim_config.keep_bits))
 		sim_drain();
 	if (sim_config.replay)
 		turn = turn_at < sim_config.nturns &&

@@ -105,6 +105,8 @@ struct sim_config {
 	uint32_t changes;		/* PCT, FEW: how many */
 	uint64_t length;		/* PCT, FEW: of a run, in steps, about */
 	bool tso;			/* stores are buffered */
+	u32 keep_bits;			/* for 2^n steps on average */
+	bool weak;			/* taking a lock is no barrier */
 	bool replay;			/* by turns[] instead of a policy */
 	struct sim_turn *turns;
 	uint32_t nturns;

@@ -112,6 +112,9 @@ static struct sim_config config_of(const struct sim_scenario *s, uint64_t seed)
 		c.mean = 4000;
 	c.changes = 1 + h / 18 % 6;
 	c.length = 1ull << (9 + h / 108 % 9);
+	/* As a processor's buffer, or as long as the language allows. */
+	c.keep_bits = (const uint32_t[]){ 3, 3, 7, 20 }[h / 1944 % 4];
+	c.weak = h / 1944 % 4 == 3;
 	c.tso = opt.tso_only || (!opt.no_tso && !s->coarse && h / 972 % 2);
 	c.fail_alloc = opt.fail_alloc;
 	if (s->coarse && opt.policy < 0)

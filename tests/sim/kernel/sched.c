@@ -366,7 +366,9 @@ static int take(struct sim_lock *l, bool sleeps, bool killable, int subclass)
 		return 0;
 	if (sleeps)
 		might_sleep();
-	sim_drain();
+	/* An acquire: what was stored before may be seen after it. */
+	if (!sim_config.weak)
+		sim_drain();
 	check_order(l, subclass);
 	sim_yield();
 	while (l->owner) {
