@@ -71,7 +71,8 @@ class Tree:
         os.makedirs(self.root, exist_ok=True)
         for part in (*PARTS, "build/sim", "build/unit", "build/viasim"):
             if os.path.exists(os.path.join(ROOT, part)):
-                subprocess.run(["cp", "-a", "--parents", part, self.root],
+                subprocess.run(["cp", "-a", "--parents",
+                                "--remove-destination", part, self.root],
                                cwd=ROOT, check=True)
         return self
 
