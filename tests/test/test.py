@@ -97,7 +97,8 @@ def main():
         tests = listed.tests()
         if args.word in ("list", "?"):
             return listing(tests)
-        return run(listed.matching(tests, args.word) if args.word else tests)
+        return run(listed.matching(tests, args.word) if args.word else
+                   listed.quick(tests))
     except listed.Wrong as why:
         print(f"make test: {why}", file=sys.stderr)
         return 2
