@@ -111,10 +111,11 @@ static bool connect(struct stream_end *e)
 		if (!ret)
 			break;
 		sim_expect(ret == VIA_R_TIMEOUT || ret == VIA_R_NO_MATCH ||
-			   /* Of a forged request, or of another's. */
+			   /* Of a request that is forged, or not the stream's. */
 			   ((e->stream->plan.ghosts ||
 			     e->stream->plan.may_lie) && !e->client &&
-			    ret == VIA_R_INVALID_RELIABILITY_LEVEL),
+			    (ret == VIA_R_INVALID_RELIABILITY_LEVEL ||
+			     ret == VIA_R_INVALID_MTU)),
 			   "(%s, %d)", e->name, ret);
 		sim_sleep(MS);
 		/* The other end was connected for a moment, and has left. */
