@@ -262,12 +262,14 @@ def main():
                         help="only these of the simulator's")
     parser.add_argument("--rounds", type=int, default=len(ROUNDS),
                         help="1: only a short look (2)")
+    parser.add_argument("--seconds", type=float, default=ROUNDS[-1][0],
+                        help="of each scenario in the long look (3)")
     parser.add_argument("--json", metavar="FILE",
                         default=os.path.join(ROOT,
                                              "build/mutation-sim.json"),
                         help="the table, for other programs")
     args = parser.parse_args()
-    args.rounds = ROUNDS[:args.rounds]
+    args.rounds = (*ROUNDS[:-1], (args.seconds, 100000))[:args.rounds]
     args.allocations = ("ping-lo", "ping-rd") if len(args.rounds) > 1 else ()
     try:
         todo = chosen(args.names)
