@@ -32,6 +32,5 @@ def short(check):
 
 
 def full(check):
-    check.step("mutation: what the simulator finds", simulated, check, ())
     if check.wants("mutation"):
         mutation.run(check)
