@@ -172,7 +172,7 @@ static uint32_t anew(uint32_t vi)
 					   "mate");
 	int rc, tries = 20000;
 
-	/* Who is asked may be between two waits, and without a processor. */
+	/* The accepting thread may be between two waits, without a processor. */
 	do {
 		if (ask(&server, VIA_IOC_CONN_REQUEST, &r))
 			die("an idle VI cannot ask");

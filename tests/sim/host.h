@@ -68,7 +68,7 @@ struct sim_wire {
 	u64 jitter_ns;			/* of frames that are reordered */
 	u64 ns_per_byte_x1000;		/* of a port's way out; 0: no time */
 	u32 port_frames;		/* queue of a port, 0: endless */
-	bool lasting;			/* frames find who has the address then */
+	bool lasting;			/* frames go to the NIC that has the address then */
 	u64 frames, lost;		/* counted */
 	/* What a scenario does to a frame: false drops it.  Optional. */
 	bool (*meddle)(void *arg, u8 *frame, u32 *len);

@@ -30,7 +30,7 @@ static void both(const char *server, const char *client, const u8 *host,
 	px_begin();
 	p[0] = px_start(0, "server", 0, talk_main, &s, NULL);
 	p[1] = px_start(1, "client", 1000, b_talk_main, &c, NULL);
-	/* Who waits for one that could not begin waits for ever. */
+	/* A wait for one that could not begin has no end. */
 	if (may_fail) {
 		msleep(60000);
 		sim_kill(p[0]);

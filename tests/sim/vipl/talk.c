@@ -265,7 +265,7 @@ out:
 }
 
 /*
- * Several threads post sends to one VI, which nobody waits for until all are
+ * Several threads post sends to one VI; none is waited for until all are
  * posted: each doorbell that is left out has to be right to be.
  */
 struct poster {
