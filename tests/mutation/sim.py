@@ -38,8 +38,7 @@ SURVIVORS = os.path.join(HERE, "survivors.txt")
 UNITS = {"devices/ether/wire.c": ["wire"], "devices/ether/wire.h": ["wire"],
          "devices/ether/window.c": ["window", "bottleneck"],
          "devices/ether/window.h": ["window", "bottleneck"],
-         "kernel/state.c": ["state"], "kernel/state.h": ["state"],
-         "devices/ether/p2p.c": []}
+         "kernel/state.c": ["state"], "kernel/state.h": ["state"]}
 SIDES = ("kernel/", "devices/ether/")
 
 

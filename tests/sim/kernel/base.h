@@ -108,8 +108,6 @@ void sim_fail(const char *fmt, ...) __printf(1, 2)
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define sizeof_field(t, m)	sizeof(((t *)0)->m)
 #define offsetofend(t, m)	(offsetof(t, m) + sizeof_field(t, m))
-#define struct_group(name, ...)	union { struct { __VA_ARGS__ }; \
-					struct { __VA_ARGS__ } name; }
 
 #define min(a, b)	({ __auto_type _a = (a); __auto_type _b = (b); \
 			   _a < _b ? _a : _b; })
@@ -121,7 +119,6 @@ void sim_fail(const char *fmt, ...) __printf(1, 2)
 #define clamp(v, lo, hi) min(max(v, lo), hi)
 #define clamp_t(t, v, lo, hi) min_t(t, max_t(t, v, lo), hi)
 #define swap(a, b)	do { __auto_type _s = (a); (a) = (b); (b) = _s; } while (0)
-#define abs_diff(a, b)	((a) > (b) ? (a) - (b) : (b) - (a))
 #define DIV_ROUND_UP(n, d) (((n) + (d) - 1) / (d))
 #define ALIGN(x, a)	(((x) + (a) - 1) & ~((typeof(x))(a) - 1))
 #define round_up(x, y)	ALIGN(x, y)
@@ -173,7 +170,6 @@ void sim_fail(const char *fmt, ...) __printf(1, 2)
 #define ERESTARTSYS		512
 #define ENOIOCTLCMD		515
 
-#define isgraph_ascii(c)	((c) > ' ' && (c) < 127)
 #define __NEW_UTS_LEN		64
 
 ssize_t strscpy(char *dst, const char *src, size_t n);

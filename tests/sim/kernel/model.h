@@ -27,12 +27,9 @@ void sim_work_end(void);
 void sim_time_begin(void);
 void sim_time_end(void);
 void sim_mm_reset(void);
-void sim_dev_reset(void);
 /* Workers and softirq contexts begin; all that they wait for is theirs. */
 void sim_model_begin(void);
 /* Every context that waits for work ends. */
 void sim_model_end(void);
-/* What the model still has that a clean end leaves none of; ends the run. */
-void sim_model_check(void);
 
 #endif

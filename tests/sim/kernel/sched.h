@@ -76,9 +76,6 @@ void free_percpu(void *p);
 	((typeof(p))((char *)(p) + sim_percpu_stride(p) * (c)))
 #define this_cpu_ptr(p)		per_cpu_ptr(p, sim_this_cpu())
 int sim_this_cpu(void);		/* fails where preemption is on */
-/* The variable of this CPU behind a member of a per-CPU structure. */
-#define sim_this_var(base, v) \
-	((typeof(&(v)))((char *)&(v) + sim_percpu_stride(base) * sim_this_cpu()))
 #define __this_cpu_inc(v)	__this_cpu_add(v, 1)
 #define __this_cpu_add(v, n) \
 	(*(typeof(&(v)))sim_this_address(&(v)) += (n))

@@ -72,7 +72,6 @@ void sim_raise(struct sim_softirq *s, void (*fn)(struct sim_softirq *s))
 struct shot {
 	struct sim_softirq s;
 	void *what;
-	void **slot;			/* cleared when it begins */
 };
 
 static LIST_HEAD(sync_waiters);		/* wait for the end of a timer */
