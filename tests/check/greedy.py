@@ -19,6 +19,7 @@ import struct
 import sys
 import threading
 import time
+import traceback
 
 PAGE = 4096
 MORE = 3
@@ -105,15 +106,21 @@ def resize(fd, ring, step, entries=0):
                                             0))
 
 
-def rings(path, most):
-    """Completion queues; another ring for one in use counts as well, and
-    until the old one is gone."""
+def queues(path, most):
+    """Completion queues."""
     fd, page = opened(path)
     got = []
     for _ in range(most + MORE):
         arg = given(fd, CQ_CREATE, struct.pack("=I20x", RING))
         if arg is not None:
             got.append(struct.unpack_from("=I", arg, 4)[0])
+    return fd, page, got
+
+
+def rings(path, most):
+    """Another ring for a queue in use counts as well, and until the old one
+    is gone."""
+    fd, page, got = queues(path, most)
     full = len(got) < most + MORE
     if full and got and resize(fd, got[0], PREPARE, RING) is not None:
         raise SystemExit("a resize is given what a queue is not")
@@ -124,6 +131,12 @@ def rings(path, most):
         resize(fd, got[0], ABANDON)
         if resize(fd, got[0], PREPARE, RING) is None:
             raise SystemExit("a ring that is abandoned makes no room")
+    return len(got), [os.fdopen(fd), page]
+
+
+def rings_only(path, most):
+    """Without a resize: the room that it makes is another user's as well."""
+    fd, page, got = queues(path, most)
     return len(got), [os.fdopen(fd), page]
 
 
@@ -220,11 +233,13 @@ def queries(path, most):
 
 ALL = {f.__name__: f for f in (handles, vis, pages, rings, waiters, requests,
                                queries)}
+TOGETHER = {**ALL, "rings": rings_only}
 
 
 # Users that are one user's
 
 USER, SUBORDINATE, USERS = 4711, 100000, 4
+FAILED = -1
 
 
 def unshare():
@@ -239,12 +254,17 @@ def become(user):
 
 
 def worker(number, what, path, most, told, end):
-    """Says how many it was given, and keeps them."""
-    become(number)
-    if number == USERS - 1:
-        unshare()
-    got, kept = what(path, most)
-    os.write(told, struct.pack("=I", got))
+    """Says how many it was given, and keeps them; or that it failed."""
+    try:
+        become(number)
+        if number == USERS - 1:
+            unshare()
+        got, kept = what(path, most)
+    except BaseException as error:
+        traceback.print_exc()
+        os.write(told, struct.pack("=i", FAILED))
+        raise SystemExit(1) from error
+    os.write(told, struct.pack("=i", got))
     os.read(end, 1)
     del kept
 
@@ -289,12 +309,11 @@ def together(what, path, most):
         data = os.read(told, 4)
         if not data:
             break
-        counts += struct.unpack("=I", data)
+        counts += struct.unpack("=i", data)
     os.close(end)
     os.waitpid(child, 0)
-    if len(counts) < USERS:
-        raise SystemExit(f"{what.__name__}: {len(counts)} of {USERS} users "
-                         "have said what they got")
+    if len(counts) < USERS or FAILED in counts:
+        raise SystemExit(f"{what.__name__}: a user failed, see above")
     print(f"{what.__name__}: {counts} were given to users of one")
     return sum(counts)
 
@@ -306,7 +325,7 @@ def main():
     exempt = os.geteuid() == 0 and not shared
     for word in words[shared:]:
         name, most = word.split("=")
-        what, most = ALL[name], int(most)
+        what, most = (TOGETHER if shared else ALL)[name], int(most)
         got = together(what, path, most) if shared else what(path, most)[0]
         print(f"{name}: {got}, {most} are allowed")
         if got != most + MORE * exempt:
