@@ -6,7 +6,9 @@ Plants one after the other, builds build/viasim with it, and runs the
 scenarios and the unit tests that are made of the file until one fails.  A
 table says what found each, after how many schedules and in what time; it is
 compared with tests/mutation/survivors.txt, which names those that only
-another test finds, or none, with the reason.
+another test finds, or none, with the reason.  What found a mutant the last
+time (tests/mutation/found.txt) is tried first; --write brings that up to date,
+and docs/defects.md, the table of the defects that there once were.
 
 make mutation-sim runs all, tests/mutation/sim.py NAME... those.
 """
@@ -28,6 +30,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [p for p in (HERE, os.path.join(ROOT, "tools/lab"))
                 if p not in sys.path]
 
+import defects_table  # noqa: E402
 import mutants  # noqa: E402
 import plant  # noqa: E402
 
@@ -35,6 +38,7 @@ WORK = os.path.join(ROOT, "build/mutation-sim")
 PARTS = ("Makefile", "include", "kernel", "devices", "tests/sim",
          "tests/unit", "vipl", "tests/conformance")
 SURVIVORS = os.path.join(HERE, "survivors.txt")
+FOUND = os.path.join(HERE, "found.txt")
 UNITS = {"devices/ether/wire.c": ["wire"], "devices/ether/wire.h": ["wire"],
          "devices/ether/window.c": ["window", "bottleneck"],
          "devices/ether/window.h": ["window", "bottleneck"],
@@ -53,15 +57,41 @@ def chosen(names):
                                        zlib.crc32(m.name.encode())))
 
 
-def survivors():
-    """Name and reason of each that sim and units are known not to find."""
+def noted(path):
+    """What a file says of each mutant that it names."""
     known = {}
-    with open(SURVIVORS) as file:
+    with open(path) as file:
         for line in file:
             if line.strip() and not line.startswith("#"):
-                name, reason = line.split(None, 1)
-                known[name] = reason.strip()
+                name, words = line.split(None, 1)
+                known[name] = words.strip()
     return known
+
+
+def survivors():
+    """Name and reason of each that sim and units are known not to find."""
+    return noted(SURVIVORS)
+
+
+def found_before():
+    """Of each mutant that was found: after how many schedules, and by what."""
+    return {name: (int(words.split(None, 1)[0]), words.split(None, 1)[1])
+            for name, words in noted(FOUND).items()}
+
+
+def write_found(results):
+    """These results in place of those before; mutants that are no more go."""
+    known = found_before()
+    known.update((r["name"], (r["schedules"], r["found"]))
+                 for r in results if r.get("found"))
+    with open(FOUND) as file:
+        head = [line for line in file if line.startswith("#")]
+    with open(FOUND, "w") as file:
+        file.writelines(head)
+        for m in mutants.MUTANTS:
+            if m.name in known:
+                schedules, by = known[m.name]
+                file.write(f"{m.name:28} {schedules:6} {by}\n")
 
 
 class Tree:
@@ -159,6 +189,18 @@ SUITES = {"conform-lo": 10, "conform-wire": 15}
 ROUNDS = ((0.2, 40), (3, 5000))
 # Scenarios that another one stands for, in less time.
 LONG = ("million", "week", "incast")
+ALLOCATION = " (allocation)"
+
+
+def try_again(tree, by):
+    """What found it the last time."""
+    scenario = by.split(":")[0]
+    if scenario not in tree.scenarios():
+        return None, 0
+    if by.endswith(ALLOCATION):
+        found, n = tree.sim(scenario, 20, 1, ["--allocations"])
+        return found and found + ALLOCATION, n
+    return tree.sim(scenario, SUITES.get(scenario, 20))
 
 
 def try_sim(tree, args):
@@ -182,7 +224,7 @@ def try_sim(tree, args):
         if name in args.allocations:
             found, n = tree.sim(name, 20, 1, ["--allocations"])
             if found:
-                return f"{found} (allocation)", schedules
+                return found + ALLOCATION, schedules
     return None, schedules
 
 
@@ -200,6 +242,8 @@ def attempt(tree, mutant, args):
             if tree.unit(name):
                 found = f"unit {name}"
                 break
+        if not found and mutant.name in args.before:
+            found, schedules = try_again(tree, args.before[mutant.name][1])
         if not found:
             found, schedules = try_sim(tree, args)
         return dict(name=mutant.name, path=mutant.path, found=found,
@@ -263,6 +307,10 @@ def main():
                         help="1: only a short look (2)")
     parser.add_argument("--seconds", type=float, default=ROUNDS[-1][0],
                         help="of each scenario in the long look (3)")
+    parser.add_argument("--anew", action="store_true",
+                        help="do not begin with what found it the last time")
+    parser.add_argument("--write", action="store_true",
+                        help="found.txt and docs/defects.md, from the results")
     parser.add_argument("--json", metavar="FILE",
                         default=os.path.join(ROOT,
                                              "build/mutation-sim.json"),
@@ -270,6 +318,7 @@ def main():
     args = parser.parse_args()
     args.rounds = (*ROUNDS[:-1], (args.seconds, 100000))[:args.rounds]
     args.allocations = ("ping-lo", "ping-rd") if len(args.rounds) > 1 else ()
+    args.before = {} if args.anew else found_before()
     try:
         todo = chosen(args.names)
     except ValueError as why:
@@ -279,6 +328,9 @@ def main():
     results = work(trees, todo, args)
     with open(args.json, "w") as file:
         json.dump(results, file, indent=1)
+    if args.write:
+        write_found(results)
+        defects_table.write(found_before(), survivors())
     wrong = verdict(results, not args.names)
     for line in wrong:
         print(f"FAILED {line}")
