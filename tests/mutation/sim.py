@@ -137,15 +137,16 @@ class Tree:
 
     def sim(self, scenario, seconds, runs=None, extra=()):
         """(what failed, schedules) or (None, schedules)."""
-        command = [os.path.join(self.root, "build/viasim"), scenario,
+        command = ["prlimit", f"--cpu={int(seconds) + 60}",
+                   os.path.join(self.root, "build/viasim"), scenario,
                    "--no-shorten", f"--seconds={seconds}",
                    f"--out={self.root}/failed", *extra]
         if runs:
             command.append(f"--runs={runs}")
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True,
-                                  stderr=subprocess.DEVNULL,
-                                  timeout=seconds + 60, check=False)
+                                  stderr=subprocess.DEVNULL, timeout=3600,
+                                  check=False)
         except subprocess.TimeoutExpired:
             return f"{scenario}: a hang of the simulator", 0
         found = re.search(r"seed (\d+).* FAILS: (.*)", done.stdout)

@@ -97,6 +97,17 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
+/* Of a processor's time, by this process: as many schedules on a busy machine
+ * as on a quiet one.
+ */
+static double used(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
 /* What the seed stands for, so that each brings another mixture. */
 static struct sim_config config_of(const struct sim_scenario *s, uint64_t seed)
 {
@@ -168,7 +179,7 @@ static int in_child(void (*body)(void *arg), void *arg, bool quiet)
 struct batch {
 	const struct sim_scenario *s;
 	uint64_t from, to;
-	double until;
+	double seconds;			/* 0: as many as it takes */
 	struct sim_config *config;
 };
 
@@ -178,7 +189,7 @@ static void run_batch(void *arg)
 	uint64_t seed;
 
 	for (seed = b->from; seed < b->to; seed++) {
-		if (b->until && now() > b->until)
+		if (b->seconds && used() > b->seconds)
 			break;
 		run_seed(b->s, seed, b->config);
 	}
@@ -326,7 +337,7 @@ static bool run_scenario(const struct sim_scenario *s)
 {
 	uint64_t runs = opt.runs ? opt.runs : s->runs ? s->runs : 100;
 	struct batch b = { .s = s, .from = opt.seed, .to = opt.seed + runs,
-			   .until = opt.seconds ? now() + opt.seconds : 0 };
+			   .seconds = opt.seconds };
 	double start = now(), took;
 	struct sim_config c;
 	int status;
@@ -392,7 +403,7 @@ static void usage(FILE *f)
 "  -l, --list             names of scenarios and what they do\n"
 "  -s, --seed=N           the first seed (1); the same seed is the same run\n"
 "  -n, --runs=N           seeds one after the other (each scenario's own)\n"
-"  -t, --seconds=N        at most so long a scenario\n"
+"  -t, --seconds=N        at most so much processor time a scenario\n"
 "  -p, --policy=WHICH     walk, pct or few, instead of all of them in turn\n"
 "  -T, --tso              with store buffers always; --no-tso: never\n"
 "  -a, --allocations      fail each allocation in turn, one run for each\n"
