@@ -106,6 +106,7 @@ def bad_networks(session):
     networks(session, 2, 300, NETWORKS, ("rd",))
     changing_networks(session, 2, 2, 200, badnet.WAYS[:1])
     session.step("operations beside teardowns", death.races, 1, 32)
+    session.step("receiver stopped for 15 s", death.held, 2, 15, 1)
 
 
 def stock_slice(session):
@@ -128,7 +129,6 @@ def stock_slice(session):
     session.step("stock driver unbound under via_netdev", death.stock_unbound,
                  2)
     session.step("modules come and go under openers", death.modules_loop, 2)
-    session.step("receiver stopped for 15 s", death.held, 2, 15, 1)
     session.step("1,000 VIs at once", scale.many_vis, 2, 1000, 1)
     session.step("regions by the thousand", scale.many_regions, 20000, 2, 100)
     session.step("connects by the thousand", scale.many_connects, 2, 500)
@@ -148,7 +148,7 @@ def spaces(session):
 def debug_slice(session, net):
     programs(session, ("via_lo", f"via_eth{net}"), 0, guided=2000)
     racing(session, ("via_lo",), 32, churns=3)
-    failing(session, net, 8, 160)
+    failing(session, net, 8, 320)
     thrown(session, net, 6000, gone=0)
     session.step("15 kill -9, via_lo", death.kills, None, 15, 23, 3)
     session.step("fork, vfork, exec with registered memory", death.processes,
