@@ -14,8 +14,8 @@
  * longer packets are cut up by the chip: a context descriptor says how, and
  * as many data descriptors follow as there are slots to copy the packet to.
  * Each descriptor asks for its status to be written back, which raises a
- * cause of its own; that is masked unless somebody waits for room, so there
- * is no interrupt per frame.  When somebody does wait, a frame interrupts at
+ * cause of its own; that is masked unless a sender waits for room, so there
+ * is no interrupt per frame.  While one does wait, a frame interrupts at
  * once where the base asks for it, any other one after a while.
  *
  * Receive.  A frame is always one descriptor: 2 KiB a buffer and longer
@@ -107,7 +107,7 @@
 #define TCTL_MANY	BIT(28)		/* PCI Express: several reads at once */
 #define TIPG		0x0410
 #define TIPG_COPPER	(8 | 8 << 10 | 6 << 20)
-#define EXTCNF		0x0f00		/* 82574: who may use MDIC */
+#define EXTCNF		0x0f00		/* 82574: the owner of MDIC */
 #define EXTCNF_MDIO	BIT(5)
 #define PBA		0x1000		/* packet memory: KiB to receive */
 #define PBA_JUMBO	32
@@ -447,7 +447,7 @@ static void put_context(struct via_native *n, const struct sk_buff *skb,
 		.headers = headers,
 		.mss = cpu_to_le16(skb_shinfo(skb)->gso_size),
 	};
-	n->tx_who[i] = VIA_NATIVE_IP;
+	n->tx_owner[i] = VIA_NATIVE_IP;
 	n->tx_used[VIA_NATIVE_IP]++;
 	n->tx.next++;
 }
@@ -465,7 +465,7 @@ static void put_piece(struct via_native *n, const struct sk_buff *skb, u32 at,
 	if (unlikely(n->sync))
 		dma_sync_single_for_device(&n->pdev->dev, buf->dma, len,
 					   DMA_TO_DEVICE);
-	n->tx_who[i] = VIA_NATIVE_IP;
+	n->tx_owner[i] = VIA_NATIVE_IP;
 	n->tx_used[VIA_NATIVE_IP]++;
 	n->tx.next++;
 	fill(n, i, command | TX_DATA | TX_EXTENDED | TX_CUT | len,

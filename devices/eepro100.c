@@ -487,7 +487,7 @@ static irqreturn_t eepro_irq(int irq, void *arg)
 	/* Masked, not ours, or gone from the bus. */
 	if (scb & SCB_MASKED || !(scb >> 8 & U8_MAX & ~eepro(n)->masks))
 		return IRQ_NONE;
-	/* In this order: whoever polls now polls once more, and unmasks. */
+	/* In this order: a poll that runs now polls once more, and unmasks. */
 	writeb(MASK_ALL, n->regs + MASK);
 	if (likely(napi_schedule_prep(&n->napi)))
 		__napi_schedule_irqoff(&n->napi);
@@ -581,7 +581,7 @@ static struct cb *put_command(struct via_native *n, u16 command)
 
 	c->status = 0;
 	c->command = cpu_to_le16(command);
-	n->tx_who[i] = VIA_NATIVE_IP;
+	n->tx_owner[i] = VIA_NATIVE_IP;
 	n->tx_used[VIA_NATIVE_IP]++;
 	n->tx.next++;
 	return c;

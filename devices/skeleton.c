@@ -115,13 +115,13 @@ static inline int rx_frame(struct via_native *n, u32 i)
 		return 0;
 	/* The owner before the bytes. */
 	dma_rmb();
-	/* Trust no length: beyond the buffer is somebody else's memory. */
+	/* Trust no length: memory beyond the buffer is not the ring's. */
 	if (unlikely(status & EXAMPLE_ERROR || !len || len > n->buf_size))
 		return -EIO;
 	return len;
 }
 
-/* Asked by programs that spin, who do not own the ring: read only. */
+/* Called for programs that spin, without owning the ring: read only. */
 static inline bool rx_there(struct via_native *n)
 {
 	u32 i = READ_ONCE(n->rx.next) & (n->rx.slots - 1);

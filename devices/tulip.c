@@ -591,7 +591,7 @@ static bool tulip_filter(struct via_native *n)
 	if (n->sync)
 		dma_sync_single_for_device(&n->pdev->dev, buf->dma,
 					   FILTER_BYTES, DMA_TO_DEVICE);
-	n->tx_who[i] = VIA_NATIVE_IP;
+	n->tx_owner[i] = VIA_NATIVE_IP;
 	n->tx_used[VIA_NATIVE_IP]++;
 	n->tx.next++;
 	fill(n, i, TX_SETUP | FILTER_BYTES);

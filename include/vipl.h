@@ -25,7 +25,7 @@
  *   region of its NIC handle, whatever the region's tag.
  * - VipDestroyVi refuses with VIP_INVALID_STATE a VI that is not Idle, and with
  *   VIP_ERROR_RESOURCE one that still has descriptors posted and not completed.
- *   Completed descriptors that nobody collected, such as those that
+ *   Completed descriptors that were not collected, such as those that
  *   VipDisconnect flushed, it drops by itself: programs destroy a VI after a
  *   disconnect without draining it. VipCloseNic ends everything that the handle
  *   still owns and always succeeds on a live handle.

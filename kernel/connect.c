@@ -77,7 +77,7 @@ static bool via_conn_begin(struct via_vi *vi, const struct via_attempt *a)
 	bool ok;
 
 	lockdep_assert_held(&vi->file->mutex);
-	/* What is over but was not asked about stands in nobody's way. */
+	/* An attempt that is over, its result not fetched, is no obstacle. */
 	via_conn_expire(vi);
 	if (!via_conn_may_begin(vi))
 		return false;
@@ -139,7 +139,7 @@ int via_conn_accept(struct via_file *f, const struct via_conn_accept *arg)
 	if (time_after_eq(via_now(), conn->deadline)) {
 		/*
 		 * It hears nothing of us: its own clock, which may be a tick
-		 * behind ours, says TIMEOUT, and nobody has rejected it.
+		 * behind ours, says TIMEOUT; it was not rejected.
 		 */
 		via_conn_put(conn);
 		ret = VIA_R_TIMEOUT;

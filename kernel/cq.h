@@ -33,7 +33,7 @@ struct via_cq_ring {
  * struct via_cq - a completion queue
  * @ref:	the file, attached queues, sleepers
  * @id:		constant
- * @nic:	constant: while @ref is held by anyone but a mapping
+ * @nic:	constant: while a reference other than a mapping's is held
  * @users:	file->mutex: attached work queues
  * @page:	constant: the page of @shared, a reference is held
  * @shared:	constant: its kernel address; it outlives every ring

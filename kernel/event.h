@@ -17,7 +17,7 @@ struct via_notice;
  * @lock:	guards the rest
  * @head:	next to read
  * @tail:	next to write; tail - head <= VIA_EVENTS
- * @lost:	events dropped because nobody read
+ * @lost:	events dropped because the ring was full
  * @closed:	no more will come
  * @notices:	queues that moved: any number, none is lost
  * @noticed:	the last event read was a notice; the next is an error, so

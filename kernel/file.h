@@ -28,7 +28,7 @@ struct via_user;
  * @ref:	the open file, a scheduled teardown
  * @nic:	constant, a reference is held
  * @mm:		constant: the owner; mmgrab, never mmget
- * @uid:	constant: who opened it
+ * @uid:	constant: the user that opened it
  * @user:	constant: pays; NULL while it is being opened
  * @charged:	constant: a handle of @user is charged
  * @memcg:	constant: is charged for what is allocated in its name, a

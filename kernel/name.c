@@ -27,7 +27,7 @@ void via_name_own(char *name)
 	 */
 	BUILD_BUG_ON(__NEW_UTS_LEN > VIA_NAME_MAX);
 	strscpy(name, init_utsname()->nodename, VIA_NAME_MAX + 1);
-	/* Nobody has given it a name. */
+	/* What the kernel calls a host that was given no name. */
 	if (!strcmp(name, "(none)"))
 		name[0] = '\0';
 }

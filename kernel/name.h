@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Who is called what on the wire. */
+/* Names of hosts on the wire. */
 #ifndef _VIA_NAME_H
 #define _VIA_NAME_H
 

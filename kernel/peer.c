@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Peer-to-peer connections: who looks for whom.
+ * Peer-to-peer connections: VIs that look for their peers, and their matching.
  *
  * A VI that looks for its peer is on one of nic->peers, by a hash of the two
  * discriminators, in the order of the calls.  Two match when each one's

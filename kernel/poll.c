@@ -12,8 +12,8 @@
  *  - when too few traps came in a tick, all pollers together: the timer;
  *  - when the NIC says so, because it goes down (via_nic_poll_stop()).
  *
- * Without pollers the NIC interrupts again.  So a frame that nobody looks for
- * waits for two ticks at most, 1 ms.
+ * Without pollers the NIC interrupts again.  So a frame that no poller looks
+ * for waits for two ticks at most, 1 ms.
  *
  * Locking: nic->poll_lock, innermost but for what the device takes in
  * poll_mode(), guards the list of pollers, the flags and the mode.  The trap
@@ -85,7 +85,7 @@ static noinline void via_poll_ask(struct via_file *f)
 	u64 now = ktime_get_ns();
 
 	spin_lock_bh(&nic->poll_lock);
-	/* Who ends sets dead before he takes the lock. */
+	/* The end of a file or a NIC sets dead before it takes the lock. */
 	if (now - nic->poll_asked > VIA_POLL_CLOSE || READ_ONCE(f->dead) ||
 	    READ_ONCE(nic->dead) || !list_empty(&f->poll_link))
 		goto out;

@@ -32,7 +32,7 @@
  *   device locks        the class's own
  *   cq->lock            one completion queue (any context, BH off)
  *   file->event_lock    the error queue (any context, BH off)
- *   nic->poll_lock      who polls the NIC (any context, BH off); under it
+ *   nic->poll_lock      pollers of the NIC (any context, BH off); under it
  *                       nothing but the device's poll_mode()
  *
  * No two send-queue locks and no two receive-queue locks are ever held at
@@ -148,8 +148,8 @@ static_assert(offsetof(struct via_desc, status) ==
 static_assert(offsetof(struct via_desc, more) == sizeof(struct via_slot));
 
 /*
- * Who is to be told that a queue moves, on its list of sleepers: a thread, on
- * its own stack, or (without a task) a struct via_notice.  The lock is the
+ * An entry of a queue's list of sleepers, told when the queue moves: a thread,
+ * on its own stack, or (without a task) a struct via_notice.  The lock is the
  * queue's or the CQ's; @told is written under it, last of all, and read
  * without it.
  */
@@ -477,7 +477,7 @@ struct via_device_ops {
 	/**
 	 * @resolve: put the question to the wire, via_names_add() what comes.
 	 * Sleeps for a bounded time.  Returns 0, -EINTR (killed) or -errno.
-	 * NULL: there is nobody but this host.
+	 * NULL: no other host can be reached.
 	 */
 	int (*resolve)(struct via_nic *nic, struct via_names *q);
 	/** @group: attributes of the device's own in sysfs.  Optional. */
@@ -667,7 +667,7 @@ u32 via_gather(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
  * A piece is valid until sq.lock is dropped; what is in the hardware by then,
  * mem_unmap() waits for.  The bytes are the program's and it may change them
  * meanwhile, which is between it and its peer: nothing here looks at them, and
- * the checksum on the wire is the NIC's.  So who completes a send promises
+ * the checksum on the wire is the NIC's.  Completing a send promises
  * that no later frame with its bytes is taken: its sequence number has been
  * acknowledged.
  */
@@ -719,10 +719,10 @@ u32 via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
 /*
  * Errors.  via_vi_event() reports an asynchronous error (any context).
  * via_vi_break_later() notes, under either queue lock, that the connection is
- * to break; whoever drops the last queue lock then calls via_vi_settle(),
- * which does it: state Error, all flushed, CONN_LOST reported, the peer told
- * when VIA_BROKEN_TELL was given.  VIA_BROKEN_LEFT, without that, says that the
- * peer has left in good order, and so does the report.
+ * to break; the context that drops the last queue lock then calls
+ * via_vi_settle(), which does it: state Error, all flushed, CONN_LOST reported,
+ * the peer told when VIA_BROKEN_TELL was given.  VIA_BROKEN_LEFT, without that,
+ * says that the peer has left in good order, and so does the report.
  */
 void via_vi_event(struct via_vi *vi, u32 code, u32 opcode, u64 desc);
 static inline void via_vi_break_later(struct via_vi *vi, u32 how)
@@ -749,7 +749,7 @@ static inline void via_vi_settle(struct via_vi *vi)
  *
  * via_conn_incoming() matches a request against the waiters of the NIC:
  * returns the new request (a reference for the device) or an ERR_PTR: -ENOENT
- * nobody waits (NO_MATCH), -ENOMEM no resources.  @priv is copied.
+ * no waiter (NO_MATCH), -ENOMEM no resources.  @priv is copied.
  * via_conn_cancel() says that the client gave up.
  *
  * via_conn_established() moves a Pending VI to Connected with the device's
@@ -792,7 +792,7 @@ void via_peer_release(struct via_vi *vi, u64 claim);
  * @name:	wanted, or empty: all
  * @addr:	wanted
  * @addr_len:	bytes of it, or 0: all
- * @count:	answers; the device serialises those who add
+ * @count:	answers; the device serialises via_names_add()
  * @room:	most that there may be
  * @answer:	the answers
  */

@@ -86,8 +86,8 @@ static inline bool via_nap(ktime_t *deadline)
  * Not in jiffies: where a virtual CPU was not run for a while they leap, and a
  * wait counted in them is shorter than asked.
  *
- * Who is woken by a move is off the list already and need not look again; he
- * goes without the lock as soon as the waker has let go of _me.
+ * A sleeper that a move wakes is off the list already and need not look again;
+ * it returns without the lock as soon as the waker has let go of _me.
  */
 #define via_sleep_until(lock, sleepers, deadline, moved)		\
 ({									\

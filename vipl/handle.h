@@ -112,7 +112,7 @@ static inline int vipl_is(const struct vipl_obj *o, const void *handle)
 	       (uintptr_t)handle;
 }
 
-/* A further reference by one who already has one, or holds it in being. */
+/* A further reference: the caller has one, or a lock that keeps the object. */
 static inline void vipl_ref(struct vipl_obj *o)
 {
 	atomic_fetch_add_explicit(&o->refs, 1, memory_order_relaxed);

@@ -22,7 +22,7 @@ void vipl_lock_slow(struct vipl_lock *l)
 			break;
 		vipl_pause();
 	}
-	/* From here on unlock must wake: whoever takes it leaves a 2. */
+	/* From here on unlock must wake: a thread that takes it leaves a 2. */
 	while (atomic_exchange_explicit(&l->word, 2, memory_order_acquire))
 		syscall(SYS_futex, &l->word, FUTEX_WAIT_PRIVATE, 2, NULL, NULL,
 			0);

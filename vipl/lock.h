@@ -11,7 +11,7 @@
  * every poll takes one. All zeroes is unlocked, so zero-filled memory (a fresh
  * object, or any object in a forked child) holds a valid lock.
  *
- * 0 free, 1 held, 2 held and somebody may sleep.
+ * 0 free, 1 held, 2 held and a thread may sleep.
  */
 struct vipl_lock {
 	_Atomic uint32_t word;

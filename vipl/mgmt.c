@@ -5,8 +5,8 @@
 #include "provider.h"
 
 /*
- * One block: the pointers, then the addresses. Nobody frees it but the next
- * call on the handle, or the end of the handle.
+ * One block: the pointers, then the addresses. The next call on the handle
+ * frees it, or the end of the handle.
  */
 struct discovered {
 	VIP_NET_ADDRESS *list[VIPL_NAMED_MAX + 1];

@@ -11,7 +11,7 @@
 /*
  * The hardware address of an IP address, on one interface: from the kernel's
  * neighbour table, or by provoking the kernel to look for it. Returns 0, or
- * -1 when nobody answers within about a second.
+ * -1 when no answer comes within about a second.
  */
 int vipl_neigh_find(unsigned int ifindex, const struct sockaddr *ip,
 		    socklen_t len, uint8_t mac[VIPL_MAC_LEN]);

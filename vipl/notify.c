@@ -176,7 +176,7 @@ static int serve(struct vipl_nic *nic, const struct source *s)
 	for (i = 0; i < BATCH; i++) {
 		vipl_lock(&n->lock);
 		p = vipl_is(s->obj, s->handle) ? next(s) : NULL;
-		/* Inside the lock: who cancels finds it shut, or nothing. */
+		/* Inside the lock: a cancel finds the gate shut, or no call. */
 		if (p)
 			vipl_lock(&n->gate);
 		vipl_unlock(&n->lock);
@@ -248,7 +248,7 @@ void vipl_notify_drain(struct vipl_notify *n)
 	vipl_unlock(&n->gate);
 }
 
-/* n->lock held. Returns 0, or -1: nobody would ever call it. */
+/* n->lock held. Returns 0, or -1: no thread would ever call it. */
 static int add(const struct source *s, struct vipl_pending *p)
 {
 	struct vipl_notify *n = s->n;

@@ -18,7 +18,7 @@
  * is held over ioctls that do not sleep for long.
  *
  * notify->gate is held over a handler of the program, by the service thread
- * alone; whoever destroys the queue passes through it, holding nothing.
+ * alone; a thread that destroys the queue takes it once, holding no other lock.
  */
 
 #include <pthread.h>

@@ -78,7 +78,7 @@ struct vipl_provider_ops {
 
 	/* Fill in the NIC's identity and limits; explain a failure. */
 	VIP_RETURN (*open)(struct vipl_nic *nic, const char *node);
-	/* End every object; whoever sleeps in the provider returns. */
+	/* End every object; threads that sleep in the provider return. */
 	void (*shutdown)(struct vipl_nic *nic);
 	/* The last reference is gone. */
 	void (*close)(struct vipl_nic *nic);

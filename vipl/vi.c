@@ -295,7 +295,7 @@ static VIP_RETURN destroy(struct vipl_vi *vi, VIP_VI_HANDLE h)
 	lock_queues(vi);
 	busy = ops->vi_outstanding(vi);
 	if (!busy) {
-		/* Nobody posts any more. */
+		/* No thread posts any more. */
 		vi->q[VIPL_SENDQ].handle = 0;
 		vi->q[VIPL_RECVQ].handle = 0;
 	}

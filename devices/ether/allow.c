@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Who may talk to us: the attribute "peers" of a NIC, hardware addresses, one
- * in a line.  With none in it everybody may.
+ * The hosts that may talk to this NIC: its attribute "peers", hardware
+ * addresses, one in a line.  An empty one allows all.
  *
  * It is asked where connections are made and where strangers are answered;
  * frames of a connection come from the address that it was made with.
@@ -107,7 +107,7 @@ static ssize_t peers_store(struct device *dev, struct device_attribute *attr,
 	old = rcu_replace_pointer(nic->allow, a,
 				  lockdep_is_held(&allow_mutex));
 	mutex_unlock(&allow_mutex);
-	/* Who asked before is done: no connection is made by the old list. */
+	/* Readers of the old list are done: it makes no more connections. */
 	synchronize_net();
 	kfree(old);
 	via_ether_break_strangers(nic);
@@ -124,7 +124,7 @@ const struct attribute_group via_ether_group = {
 	.attrs = allow_attrs,
 };
 
-/* Nobody reads or writes the attribute any more. */
+/* The attribute is gone: no reader and no writer is left. */
 void via_ether_allow_free(struct via_ether_nic *nic)
 {
 	kfree(rcu_dereference_protected(nic->allow, true));

@@ -239,8 +239,8 @@ static u8 conn_frame(const struct via_ether_vi *ev)
 }
 
 /*
- * Who asked us has said nothing for so long that a connection would have
- * broken: it is gone, however much time it has given itself.  A queue lock
+ * The client has said nothing for so long that a connection would have broken:
+ * it is gone, however much time it has given itself.  A queue lock
  * held.
  */
 static bool accept_unheard(const struct via_ether_vi *ev)
@@ -402,8 +402,8 @@ static void rx_request(struct via_ether_nic *nic,
 }
 
 /*
- * An ACCEPT that no VI here waits for: it may have refused it before.  Else
- * its sender is told whom it is for, as any stranger is: it knows us by that.
+ * An ACCEPT that no VI here waits for: one may have refused it before.  Else
+ * its sender is answered with the end that it names, as any stranger is.
  */
 static void rx_accept_late(struct via_ether_nic *nic,
 			   const struct via_frame_hdr *h,
@@ -423,7 +423,7 @@ static void rx_accept_late(struct via_ether_nic *nic,
 }
 
 /*
- * ACCEPT or PEER_ACCEPT at the side that asked.  False: nobody here waits for
+ * ACCEPT or PEER_ACCEPT at the client.  False: no attempt here waits for
  * it.  Both queue locks held.
  */
 static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
@@ -440,7 +440,7 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 	if (ev->phase == (p2p ? VIA_PHASE_PEER : VIA_PHASE_REQUEST)) {
 		if (p2p && !via_ether_peer_fits(ev, &attrs, from))
 			return true;
-		/* Who is asked grants it. */
+		/* The server grants it. */
 		if (ev->want_seal && !sealed)
 			return false;
 		via_ether_set_peer(ev, c, sealed);
@@ -511,7 +511,7 @@ static void take_verdict(struct via_ether_vi *ev,
 	}
 }
 
-/* WAIT, NO_MATCH, REJECT at who asked; CONFIRM, REJECT at who was asked. */
+/* WAIT, NO_MATCH, REJECT at the client; CONFIRM, REJECT at the server. */
 static void rx_verdict(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h)
@@ -533,7 +533,7 @@ static void rx_verdict(struct via_ether_nic *nic,
 		via_ether_confirmed(ev);
 }
 
-/* The server's attempt is for nobody.  BH off, no lock held. */
+/* The server's client is gone: its attempt ends.  BH off, no lock held. */
 static void accept_lost(struct via_ether_vi *ev, u32 cookie)
 {
 	via_ether_lock(ev->vi);
@@ -587,7 +587,7 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h)
 {
-	/* No host is called that, and an answer would go to everybody. */
+	/* No host has such an address, and an answer would be a broadcast. */
 	if (unlikely(!is_valid_ether_addr(f->src))) {
 		via_ether_count(nic, BAD_FIELD);
 		return;

@@ -155,8 +155,8 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 }
 
 /*
- * Nobody here goes by that index and cookie.  Strangers get a bounded number
- * of answers, so that garbage is not amplified.
+ * No VI here has that index and cookie.  Strangers get a bounded number of
+ * answers, so that garbage is not amplified.
  */
 void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u16 dst,
 			  u32 cookie)
@@ -184,7 +184,7 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u16 dst,
 		via_ether_count(nic, RESETS_OUT);
 }
 
-/* A question for a name (@mac NULL: to everybody), or the answer.  BH off. */
+/* A query for a name (@mac NULL: broadcast), or the reply.  BH off. */
 bool via_ether_send_name(struct via_ether_nic *nic, const u8 *mac, u8 type,
 			 u32 nonce, const char *name)
 {

@@ -237,7 +237,7 @@ struct via_ether_vi {
 	struct via_ether_held *held[VIA_WIN_MAX];
 };
 
-/* Who asks: what names a request at the server; lies in via_conn.priv. */
+/* The client: what names a request at the server; lies in via_conn.priv. */
 struct via_ether_client {
 	u8 mac[ETH_ALEN];
 	u16 vi;

@@ -300,7 +300,7 @@ int via_ether_register(struct via_ether_nic *nic)
 }
 EXPORT_SYMBOL_GPL(via_ether_register);
 
-/* Break connections, all or those with whom the list does not have. */
+/* Break all connections, or those to hosts that are not on the list. */
 static void break_some(struct via_ether_nic *nic, bool all, u32 reason)
 {
 	struct via_ether_vi *ev;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Names by frames of our own: a question goes to everybody, or to one, and
- * whoever it is meant for answers.  No address of another protocol is needed,
- * and no file.
+ * Names by frames of our own: a query goes to all hosts, or to one, and the
+ * host of that name replies.  No address of another protocol is needed, and no
+ * file.
  */
 
 #include <linux/module.h>
@@ -16,7 +16,7 @@
 static bool answer_names = true;
 module_param(answer_names, bool, 0644);
 MODULE_PARM_DESC(answer_names,
-		 "tell this host's name to who asks on the wire (default Y)");
+		 "tell this host's name to hosts that ask on the wire (default Y)");
 
 /*
  * How long the answers to each repetition are waited for, in ms.  A question
@@ -25,7 +25,7 @@ MODULE_PARM_DESC(answer_names,
  */
 static const u16 rounds[] = { 10, 20, 40, 80 };
 
-#define ROUNDS_ALL		3	/* when nobody knows how many answer */
+#define ROUNDS_ALL		3	/* when it is not known how many answer */
 
 /* A question under way, on the asker's stack. */
 struct via_ether_ask {
@@ -99,7 +99,7 @@ void via_ether_names_end(struct via_ether_nic *nic)
 	spin_unlock_bh(&nic->lock);
 }
 
-/* A bounded number of answers, so that nobody makes us a loudspeaker. */
+/* A bounded number of replies, so that queries are not amplified. */
 static bool may_answer(struct via_ether_nic *nic)
 {
 	bool ok;
@@ -174,7 +174,7 @@ void via_ether_name_rx(struct via_ether_nic *nic,
 		rx_reply(nic, f->src, &n);
 }
 
-/* A frame to everybody is a question for a name, or nothing. */
+/* A broadcast frame is a query for a name; all others are dropped. */
 void via_ether_rx_broadcast(struct via_ether_nic *nic,
 			    const struct via_ether_frame *f)
 {

@@ -12,7 +12,7 @@
  * of the two answers is settled by the addresses, which both know.  Were both
  * to answer, several VIs with the same addresses could choose each other in
  * a circle (A1 takes B2, B2 takes A2, A2 takes B1, B1 takes A1) in which
- * nobody is chosen by the one it has chosen, and somebody would have to break
+ * no VI is chosen by the one it has chosen, and one of them would have to break
  * what already stood.  With one side that chooses, each VI of either side is
  * in one pair at most, and the rest of the handshake is that of client and
  * server, with its repairs.
@@ -88,8 +88,9 @@ static bool choose(struct via_ether_vi *ev, const struct via_conn_hdr *c)
 }
 
 /*
- * Somebody looks for a VI.  Where there is none, nothing is remembered and
- * nothing answered: it asks again, and the program here may call later.
+ * A PEER_REQUEST: a VI elsewhere looks for one here.  Where there is none,
+ * nothing is remembered and nothing answered: it asks again, and the program
+ * here may call later.
  */
 void via_ether_peer_request(struct via_ether_nic *nic,
 			    const struct via_ether_frame *f)

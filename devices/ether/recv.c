@@ -565,7 +565,7 @@ static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		known = false;
 	}
 	if (!known) {
-		/* What says goodbye to nobody needs no answer. */
+		/* A DISCONNECT of an unknown connection needs no answer. */
 		if (h->type != VIA_WIRE_DISCONNECT)
 			stranger(nic, h, f, !vi);
 		return;

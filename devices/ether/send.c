@@ -197,7 +197,7 @@ static __always_inline enum sent send_message(struct burst *b)
 		ev->tx_odd &= ~VIA_ODD_ACTIVE;
 		if (!ev->reliable)
 			via_send_complete(vi, 0, d->length);
-		/* Who posts from now on rings the doorbell. */
+		/* A program that posts from now on rings the doorbell. */
 		return likely(b->drained) ? SENT_ALL : SENT_ON;
 	}
 	return d->status ? send_bad(b, d) : r;
@@ -371,8 +371,8 @@ static noinline int send_burst(struct via_vi *vi)
 			r = send_new(&b);
 		burst_end(&b);
 		/*
-		 * SENT_ALL: whoever posts after via_send_sleep() rings the
-		 * doorbell; what was posted before it, it sees.
+		 * SENT_ALL: a program that posts after via_send_sleep() rings
+		 * the doorbell; what was posted before it, it sees.
 		 */
 	} while (r == SENT_ALL && via_send_sleep(vi));
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The coarse timer of a NIC, and who is woken when its transmitter was full.
+ * The coarse timer of a NIC, and the wake-ups after its transmitter was full.
  *
  * No message arms or stops a timer: a VI that has something to wait for is
  * put on the hot list and stays there while it works and a few ticks more;
@@ -139,7 +139,7 @@ static void check_ack(struct via_ether_vi *ev)
 		ev->late = false;
 	} else if (ev->late && ev->late_acked == acked) {
 		ev->late = false;
-		/* Nobody answers: no ping-pong. */
+		/* It is not answered: no ping-pong. */
 		ev->turns = 0;
 		ev->push = false;
 		via_ether_send_ack(ev, VIA_WIRE_ACK);
@@ -149,7 +149,7 @@ static void check_ack(struct via_ether_vi *ev)
 	}
 }
 
-/* Both queue locks held: nobody can find work for it at this moment. */
+/* Both queue locks held: no context can find work for it at this moment. */
 static void check_idle(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
@@ -206,7 +206,7 @@ static void tick_live(struct via_ether_vi *ev)
 	spin_lock(&vi->rq.lock);
 	silent = jiffies - ev->last_rx;
 	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
-		/* someone else was faster */
+		/* another context was faster */
 	} else if (silent >= via_ether_dead()) {
 		give_up(ev);
 	} else if (silent >= via_ether_heartbeat() &&
@@ -282,7 +282,7 @@ static void run_stalled(struct via_ether_nic *nic)
 	LIST_HEAD(list);
 
 	rcu_read_lock();
-	/* A list of our own, so that who stalls again waits its turn. */
+	/* A list of its own: a VI that stalls again waits its turn. */
 	spin_lock(&nic->lock);
 	list_splice_init(&nic->stalled, &list);
 	spin_unlock(&nic->lock);

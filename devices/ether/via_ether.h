@@ -146,7 +146,7 @@ struct via_ether_frame {
  *
  * @ka:		constant: the agent's side
  * @counters:	constant: per CPU
- * @allow:	who may talk to us, NULL: everybody (RCU to read)
+ * @allow:	hosts that may talk to the NIC, NULL: all (RCU to read)
  * @lock:	guards the lists and tables below; innermost but for the NIC
  *		module's own locks, which are never taken under it
  * @hot:	VIs looked at each tick (RCU to walk)
@@ -241,7 +241,7 @@ void via_ether_rx_broadcast(struct via_ether_nic *nic,
 void via_ether_wake(struct via_ether_nic *nic);
 /*
  * The NIC is not to be polled any more; its poll_mode() must refuse to begin.
- * Any context but hard interrupts.  Who polls meanwhile: see synchronize_rcu().
+ * Any context but hard interrupts.  synchronize_rcu() waits for pollers.
  */
 void via_ether_poll_stop(struct via_ether_nic *nic);
 /* The interface went down: break every connection.  May not sleep. */

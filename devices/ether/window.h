@@ -72,7 +72,7 @@ struct via_win_rec {
  * @lossy:	something is or was lost: look for more at each ack
  * @news:	the last acknowledgement that went the long way told of an
  *		arrival out of order
- * @cut:	a loss has reduced cwnd; cleared by who tells the others
+ * @cut:	a loss has reduced cwnd; cleared when the others are told
  * @sacked:	frames that arrived out of order
  * @lost:	frames to be sent again
  * @rec:	frame seq is rec[seq % VIA_WIN_MAX]

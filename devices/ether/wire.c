@@ -218,7 +218,7 @@ enum via_wire_error via_wire_parse_name(const void *p, struct via_name_hdr *n)
 		return VIA_WIRE_BAD_LENGTH;
 	if (w->reserved[0] || w->reserved[1] || w->reserved[2])
 		return VIA_WIRE_BAD_FIELD;
-	/* It will stand on somebody's terminal. */
+	/* Programs print it on terminals: no control characters. */
 	for (i = 0; i < len; i++) {
 		if (w->name[i] <= ' ' || w->name[i] > '~')
 			return VIA_WIRE_BAD_FIELD;

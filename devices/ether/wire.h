@@ -125,7 +125,7 @@ struct via_wire_conn {
 /* All of via_wire but version and type is zero. */
 struct via_wire_name {
 	__be32	nonce;			/* the query's, also in the reply */
-	__u8	name_len;		/* query: 0 means everybody */
+	__u8	name_len;		/* query: 0 asks all hosts */
 	__u8	reserved[3];		/* zero */
 	__u8	name[VIA_WIRE_NAME_MAX];
 } __packed;

@@ -13,14 +13,14 @@
  * whose caches would have to be flushed, is not mapped: copying its bytes
  * behind the headers is then the shorter way.
  *
- * When is a page free of the chip?  A slot is looked at lazily, so nobody
- * keeps track of what is in the ring.  Instead each frame writes down, in its
- * region, how far the ring was filled behind it (@last).  Whoever takes a
- * region away has made sure that no further frame names it, and then looks at
- * the ring until it is done that far.  A chip that does not get there within a
- * second (no wire, pause frames, a fault) is cut off from the bus, which ends
- * all its reading at once, and started anew by a worker.  Not here: that wants
- * RTNL, under which NICs are taken away, which waits for us.
+ * When is a page free of the chip?  A slot is looked at lazily, so what is in
+ * the ring is not tracked.  Instead each frame writes down, in its region, how
+ * far the ring was filled behind it (@last).  mem_unmap() is called when no
+ * further frame can name the region, and then looks at the ring until it is
+ * done that far.  A chip that does not get there within a second (no wire,
+ * pause frames, a fault) is cut off from the bus, which ends all its reading at
+ * once, and started anew by a worker.  Not here: that wants RTNL, under which a
+ * NIC is unregistered, which waits for this.
  */
 
 #include <linux/dma-map-ops.h>
@@ -32,7 +32,7 @@
 /* How many of @pages, from the first on, are one run. */
 static u32 run_of(struct page **pages, u32 npages)
 {
-	/* Longer ones some who hear of it could not count. */
+	/* Counters of some readers cannot hold longer ones. */
 	u32 most = min_t(u32, npages, SZ_1G >> PAGE_SHIFT), n = 1;
 
 	while (n < most &&

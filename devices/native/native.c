@@ -18,7 +18,7 @@ module_param(polling, bool, 0644);
 MODULE_PARM_DESC(polling,
 		 "programs that spin look for frames themselves, without interrupts");
 
-/* Who waited for room, or for the wire, may go on.  tx lock not held. */
+/* Senders that waited for room, or for the wire, go on.  tx lock not held. */
 void via_native_wake(struct via_native *n)
 {
 	struct via_ether_nic *nic;
@@ -120,7 +120,7 @@ static void set_up(struct via_native *n, bool up)
 }
 
 /*
- * The address lists' lock is held.  Nobody queues the work once up is false:
+ * The address lists' lock is held.  The work is not queued once up is false:
  * see chip_down().
  */
 static void filter(struct via_native *n)
@@ -211,7 +211,7 @@ void via_native_look(struct via_native *n)
 }
 EXPORT_SYMBOL_GPL(via_native_look);
 
-/* The chip reads nothing: who waits for a frame to leave is told so, map.c. */
+/* The chip reads nothing: a wait for a frame to leave (map.c) ends. */
 static void tx_empty(struct via_native *n)
 {
 	__netif_tx_lock_bh(via_native_txq(n));
@@ -229,9 +229,9 @@ static int chip_up(struct via_native *n)
 	n->rx.next = 0;
 	WRITE_ONCE(n->waits, false);
 	/*
-	 * Who knows what it did last: it may have the addresses of rings that
-	 * are gone.  So it is made quiet before it may reach memory, and one
-	 * that does not listen never may.
+	 * What it did last is not known: it may have the addresses of rings
+	 * that are gone.  So it is made quiet before it may reach memory, and
+	 * one that does not listen never may.
 	 */
 	if (!answers(n))
 		return -ENODEV;
@@ -260,11 +260,11 @@ static void chip_down(struct via_native *n)
 	poll_stop(n);
 	set_up(n, false);
 	netif_tx_disable(n->dev);
-	/* No poll after this, and so nobody who unmasks. */
+	/* No poll after this, and so no unmasking. */
 	napi_disable(&n->napi);
 	n->chip->mask(n);
 	synchronize_irq(n->pdev->irq);
-	/* And so nobody who queues it. */
+	/* And so the work is not queued again. */
 	cancel_delayed_work_sync(&n->link_work);
 	netif_carrier_off(n->dev);
 	n->chip->stop(n);

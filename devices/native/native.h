@@ -13,28 +13,29 @@
  * and nothing is freed when it has left: a completed slot is looked at when
  * its room is wanted, or the memory it names is to go, not before, and there
  * is no transmit interrupt per frame.  Only while the ring is more than half
- * full does each slots/4-th frame ask for one, which wakes whoever waits for
- * room.
+ * full does each slots/4-th frame ask for one, which wakes senders that wait
+ * for room.
  *
  * Received frames are looked at in the NIC's poll.  Frames of the class's
  * EtherType go from the ring's buffer straight to the class, which copies the
  * payload to where it belongs; the slot is the chip's again at once.  All
  * others are copied into an skb for the stack.
  *
- * Who is who: native.c brings the device up and down and is its net_device,
+ * The files: native.c brings the device up and down and is its net_device,
  * ring.c is the rings' memory, map.c registered memory, vi.c the class's side,
  * ethtool.c what ethtool asks.  A chip's own file brings a struct
  * via_native_chip and, for the short path, a constant struct via_native_hot
  * whose functions path.h inlines.
  *
  * Polling mode, while programs spin: the chip's interrupt stays masked and
- * their traps take the frames out of the ring, in via_native_spin().  Who takes
- * frames owns NAPI, as in its poll: who finds it owned goes away, the owner
- * does the work.  Nobody owns it between two traps, so going down waits for
- * a trap at most.  NAPI's own poll leaves the interrupt masked while @polled
- * is set; when polling ends, that is cleared and then NAPI scheduled, whose
- * poll looks at the ring and unmasks as always.  As it is scheduled after
- * @polled was cleared, that is so even if it runs already: it runs again.
+ * their traps take the frames out of the ring, in via_native_spin().  A trap
+ * that takes frames owns NAPI, as its poll does; one that finds it owned
+ * returns, and the owner does the work.  It is not owned between two traps,
+ * so going down waits for a trap at most.  NAPI's own poll leaves the
+ * interrupt masked while @polled is set; when polling ends, that is cleared
+ * and then NAPI scheduled, whose poll looks at the ring and unmasks as always.
+ * As it is scheduled after @polled was cleared, that is so even if it runs
+ * already: it runs again.
  * NAPI is also scheduled twice in a millisecond while polling goes on, for
  * what is rare: acknowledgements, an empty ring, the wire.
  *
@@ -44,11 +45,11 @@
  *   tx lock            netif's queue lock: everything of the transmit ring,
  *                      tx_ok, waits.  VI senders take it under the class's
  *                      locks, so under it nothing calls the class.
- *   NAPI               the receive ring: whoever runs the poll
+ *   NAPI               the receive ring: the context that runs the poll
  *
  * The interrupt handler takes no lock: it masks, and schedules the poll.
  *
- * Going down: polling mode ends, and those who poll are waited for;
+ * Going down: polling mode ends, and traps that poll are waited for;
  * tx_ok goes false under the tx lock, which ends sending by both;
  * the chip's interrupt is masked and waited for; NAPI is disabled; the chip
  * is stopped; then the rings may go.
@@ -71,7 +72,7 @@
 struct via_native;
 
 /* Whose frame it is. */
-enum via_native_who {
+enum via_native_owner {
 	VIA_NATIVE_IP,
 	VIA_NATIVE_VI,
 	VIA_NATIVE_WHO
@@ -108,14 +109,14 @@ struct via_native_ring {
  * struct via_native_rings - memory for both, in use or not yet
  * @tx:		its @next is 0
  * @rx:		likewise
- * @tx_who:	see struct via_native
+ * @tx_owner:	see struct via_native
  * @buf_size:	bytes of each buffer: a power of two
  * @sync:	the CPU's caches and the bus disagree
  */
 struct via_native_rings {
 	struct via_native_ring tx;
 	struct via_native_ring rx;
-	u8 *tx_who;
+	u8 *tx_owner;
 	u32 buf_size;
 	bool sync;
 };
@@ -215,18 +216,18 @@ struct via_native_chip {
  *		with BH off; synchronize_net() before it goes
  * @sync:	constant while up: the CPU's caches and the bus disagree
  * @tx_ok:	tx lock: up, and the wire is there
- * @waits:	tx lock: somebody waits for room in the ring
+ * @waits:	tx lock: a sender waits for room in the ring
  * @up:		RTNL and tx lock to write: rings there and chip running
  * @filter_due:	tx lock: the filter found no room in the ring
  * @poll_ok:	RTNL to write: there is a ring that can be polled; RCU to read
- * @polled:	polling mode: nobody unmasks.  The agent's poll_mode() to write
+ * @polled:	the interrupt stays masked.  The agent's poll_mode() to write
  * @proto:	constant: EtherType of VI frames
  * @tx_max:	constant while up: longest frame sent, bytes
  * @buf_size:	constant while up: bytes of a slot's buffer
  * @tx:		tx lock
  * @tx_done:	tx lock: slots of @tx looked at after the chip was done
  * @tx_used:	tx lock: slots taken by each
- * @tx_who:	tx lock: who has which slot
+ * @tx_owner:	tx lock: the owner of each slot
  * @sent:	tx lock
  * @tx_errors:	tx lock: frames the chip could not send
  * @tx_full:	tx lock: times that a frame found no room
@@ -265,7 +266,7 @@ struct via_native {
 	struct via_native_ring tx ____cacheline_aligned;
 	u32 tx_done;
 	u32 tx_used[VIA_NATIVE_WHO];
-	u8 *tx_who;
+	u8 *tx_owner;
 	struct via_native_count sent[VIA_NATIVE_WHO];
 	u64 tx_errors;
 	u64 tx_full;

@@ -28,8 +28,8 @@
  * @rx_frame:	bytes of the frame in slot @i without its checksum; 0: none
  *		there; negative: there is one, but damaged.  Orders itself
  *		before the look at the bytes.
- * @rx_there:	would @rx_frame find something, at n->rx.next?  Asked by anyone at
- *		any time while the ring exists: reads only.  Optional.
+ * @rx_there:	would @rx_frame find something, at n->rx.next?  Called in any
+ *		context while the ring exists: reads only.  Optional.
  * @rx_give:	slot @i is the chip's again
  * @rx_given:	what was given since the last time is to be used
  * @tx_wait:	n->waits was just set: a chip that does not heed @irq of a frame
@@ -118,7 +118,7 @@ static inline void via_native_reap(struct via_native *n,
 
 	while (n->tx_done != n->tx.next &&
 	       hot->tx_done(n, n->tx_done & mask)) {
-		n->tx_used[n->tx_who[n->tx_done & mask]]--;
+		n->tx_used[n->tx_owner[n->tx_done & mask]]--;
 		n->tx_done++;
 	}
 }
@@ -129,28 +129,28 @@ static inline void via_native_reap(struct via_native *n,
  */
 static inline bool via_native_room(const struct via_native *n,
 				   const struct via_native_hot *hot,
-				   enum via_native_who who)
+				   enum via_native_owner owner)
 {
-	u32 most = who == VIA_NATIVE_IP && hot->tx_most ? hot->tx_most : 1;
+	u32 most = owner == VIA_NATIVE_IP && hot->tx_most ? hot->tx_most : 1;
 
-	return n->tx_used[who] + most <= n->tx.slots - n->tx.slots / 4 &&
+	return n->tx_used[owner] + most <= n->tx.slots - n->tx.slots / 4 &&
 	       via_native_tx_busy(n) + most < n->tx.slots;
 }
 
 /*
- * Is there room for a frame of @who?  If not, @waits is set and the last frame that
- * asked for an interrupt, one of the last slots / 4 put, will bring it: it
- * was put when the ring was more than half full.  Unless it has left by now,
- * but then the second look finds its room.
+ * Is there room for a frame of @owner?  If not, @waits is set and the last
+ * frame that asked for an interrupt, one of the last slots / 4 put, will bring
+ * it: it was put when the ring was more than half full.  Unless it has left by
+ * now, but then the second look finds its room.
  */
 static __always_inline bool
 via_native_tx_room(struct via_native *n, const struct via_native_hot *hot,
-		   enum via_native_who who)
+		   enum via_native_owner owner)
 {
 	if (likely(via_native_tx_busy(n) < n->tx.slots / 2))
 		return true;
 	via_native_reap(n, hot);
-	if (likely(via_native_room(n, hot, who)))
+	if (likely(via_native_room(n, hot, owner)))
 		return true;
 	n->tx_full++;
 	WRITE_ONCE(n->waits, true);
@@ -158,12 +158,12 @@ via_native_tx_room(struct via_native *n, const struct via_native_hot *hot,
 	/* Pairs with the chip: its interrupt comes after its write-back. */
 	smp_mb();
 	via_native_reap(n, hot);
-	return via_native_room(n, hot, who);
+	return via_native_room(n, hot, owner);
 }
 
 static __always_inline void
 via_native_tx_put(struct via_native *n, const struct via_native_hot *hot,
-		  enum via_native_who who, u32 len)
+		  enum via_native_owner owner, u32 len)
 {
 	u32 mask = n->tx.slots - 1, i = n->tx.next & mask;
 	bool irq = false;
@@ -173,11 +173,11 @@ via_native_tx_put(struct via_native *n, const struct via_native_hot *hot,
 					   len, DMA_TO_DEVICE);
 	if (unlikely(via_native_tx_busy(n) >= n->tx.slots / 2))
 		irq = !(i & (mask >> 2));
-	n->tx_who[i] = who;
-	n->tx_used[who]++;
+	n->tx_owner[i] = owner;
+	n->tx_used[owner]++;
 	n->tx.next++;
-	n->sent[who].frames++;
-	n->sent[who].bytes += len;
+	n->sent[owner].frames++;
+	n->sent[owner].bytes += len;
 	hot->tx_fill(n, i, len, irq);
 }
 
@@ -227,7 +227,7 @@ via_native_tx_get(struct via_ether_nic *nic, const struct via_native_hot *hot,
 	return true;
 }
 
-/* Where somebody listens with a packet socket, VI frames are shown to him. */
+/* Packet sockets see VI frames where there are any (tcpdump). */
 static __always_inline void via_native_show(struct via_native *n, const void *p,
 					    u32 len, bool out)
 {
@@ -247,9 +247,9 @@ via_native_tx_send(struct via_ether_nic *nic, const struct via_native_hot *hot,
 }
 
 /*
- * A frame of which only the headers lie in the slot's buffer.  Who looks at
- * frames wants whole ones, and a frame that takes more slots than the one that
- * was promised may not find them: then it is copied.
+ * A frame of which only the headers lie in the slot's buffer.  A packet socket
+ * wants whole frames, and a frame that takes more slots than the one that was
+ * promised may not find them: then it is copied.
  *
  * @map->last says where the ring was behind the last frame of a region; see
  * via_native_unmap().
@@ -279,7 +279,7 @@ via_native_tx_send_frags(struct via_ether_nic *nic,
 					   len, DMA_TO_DEVICE);
 	hot->tx_frags(n, i, len, frags, irq);
 	for (k = 0; k < spread; k++)
-		n->tx_who[(first + k) & mask] = VIA_NATIVE_VI;
+		n->tx_owner[(first + k) & mask] = VIA_NATIVE_VI;
 	n->tx_used[VIA_NATIVE_VI] += spread;
 	n->tx.next = first + spread;
 	for (k = 0; k < frags->n; k++) {
@@ -331,7 +331,7 @@ out:
 	return NETDEV_TX_OK;
 }
 
-/* Is there room again?  Then tell those who wait.  tx lock not held. */
+/* Wake the senders that wait if there is room again.  tx lock not held. */
 static noinline void via_native_room_again(struct via_native *n,
 					   const struct via_native_hot *hot)
 {

@@ -87,7 +87,7 @@ void via_native_rings_free(struct via_native *n, struct via_native_rings *r)
 {
 	ring_free(n, &r->tx, r->buf_size, DMA_TO_DEVICE);
 	ring_free(n, &r->rx, r->buf_size, DMA_FROM_DEVICE);
-	kfree(r->tx_who);
+	kfree(r->tx_owner);
 	*r = (struct via_native_rings){};
 }
 
@@ -98,8 +98,8 @@ int via_native_rings_alloc(struct via_native *n, struct via_native_rings *r,
 	int err;
 
 	*r = (struct via_native_rings){ .buf_size = buf_size };
-	r->tx_who = kcalloc(chip->tx_slots, sizeof(*r->tx_who), GFP_KERNEL);
-	if (!r->tx_who)
+	r->tx_owner = kcalloc(chip->tx_slots, sizeof(*r->tx_owner), GFP_KERNEL);
+	if (!r->tx_owner)
 		return -ENOMEM;
 	err = ring_alloc(n, r, &r->tx, chip->tx_slots, DMA_TO_DEVICE);
 	if (!err)
@@ -114,7 +114,7 @@ void via_native_rings_swap(struct via_native *n, struct via_native_rings *r)
 {
 	swap(n->tx, r->tx);
 	swap(n->rx, r->rx);
-	swap(n->tx_who, r->tx_who);
+	swap(n->tx_owner, r->tx_owner);
 	swap(n->buf_size, r->buf_size);
 	swap(n->sync, r->sync);
 }

@@ -89,8 +89,8 @@
  * nothing, which is to be followed by another at once, may trap with
  * VIA_OP_POLL (id: 0) and look again:
  *
- *   poll of the control page not 0     trap at each such look: nobody else may
- *                                      be looking
+ *   poll of the control page not 0     trap at each such look: no other thread
+ *                                      may be looking
  *   else                               trap at one look in 32 or so.  The
  *                                      kernel sees by these traps that the
  *                                      program spins, and sets poll there
@@ -504,7 +504,7 @@ struct via_net_addr {
 /*
  * Wait for a connection request.  waiter is 0 at the first call; with EINTR
  * the kernel stores its id there so that the wait can go on, with no gap in
- * which a request could find nobody.  SUCCESS, TIMEOUT, INVALID_PARAMETER,
+ * which a request could find no waiter.  SUCCESS, TIMEOUT, INVALID_PARAMETER,
  * ERROR_RESOURCE.
  */
 struct via_conn_wait {
@@ -554,8 +554,8 @@ struct via_conn_result {
 };
 
 /*
- * Who is on the wire, or who is called that.  An empty name asks for all, an
- * addr_len of 0 asks everybody.  The answer may be none; the NIC itself is in
+ * Hosts on the wire, or the one of that name.  An empty name asks for all, an
+ * addr_len of 0 asks all hosts.  The answer may be none; the NIC itself is in
  * it where it fits.  Takes up to some 200 ms.
  */
 #define VIA_NAME_MAX		64	/* bytes, without the zero */

@@ -212,7 +212,7 @@ mutant("unreliable-undone", SEND, "wire", "send.sizes",
        "a long send at Unreliable is never done",
        ("		if (!ev->reliable)\n"
         "			via_send_complete(vi, 0, d->length);\n"
-        "		/* Who posts", "		/* Who posts"))
+        "		/* A program that posts", "		/* A program that posts"))
 mutant("lost-without-pages", SEND, "sim", "",
        "what is lost after its memory was deregistered is tried for ever",
        ("			ev->reason = VIA_WIRE_R_TRANSPORT;\n"
