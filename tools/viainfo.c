@@ -135,7 +135,7 @@ static void show_json(const char *name, const VIP_NIC_ATTRIBUTES *a,
 	printf("}");
 }
 
-/* Who answers on the NIC's wire, and by what name. */
+/* The hosts that answer on the NIC's wire, and their names. */
 static void show_wire(VIP_NIC_HANDLE h)
 {
 	VIP_AUTODISCOVERY_LIST l = { 0 };
@@ -146,7 +146,7 @@ static void show_wire(VIP_NIC_HANDLE h)
 
 	rc = VipQuerySystemManagementInfo(h, VIP_SMI_AUTODISCOVERY, &l);
 	if (rc != VIP_SUCCESS) {
-		warn_msg("cannot ask who is on the wire: %s", vip_str(rc));
+		warn_msg("cannot ask for the hosts on the wire: %s", vip_str(rc));
 		return;
 	}
 	for (VIP_ULONG i = 0; i < l.NumAdAddrs; i++) {
@@ -192,7 +192,7 @@ static void usage(void)
 	printf("Usage: viainfo [-d NIC] [-v] [-w] [--json]\n\n"
 	       "  -d, --dev NIC   this VI NIC only (default: all)\n"
 	       "  -v, --verbose   what the kernel says beside the API, too\n"
-	       "  -w, --wire      who answers on the NIC's wire, and its name\n"
+	       "  -w, --wire      hosts that answer on the NIC's wire, and names\n"
 	       "  -j, --json      as a JSON array\n"
 	       "  -h, --help      show this text\n");
 }

@@ -247,7 +247,7 @@ static void spin_idle(struct end *e)
 {
 	for (int n = 0; n < SPINS; n++)
 		if (peek(&e[n & 1]) != GOT_NOTHING)
-			die("a message that nobody sent");
+			die("a message that was not sent");
 }
 
 static void exact_size(struct pair *p, const struct opts *o, uint32_t size)

@@ -121,7 +121,9 @@ void ask_start(struct asker *k, VIP_VI_HANDLE vi, const struct disc *d,
 void ask_briefly(struct asker *k, VIP_VI_HANDLE vi, const struct disc *d,
 		 VIP_ULONG timeout, VIP_ULONG seek_ms);
 VIP_RETURN ask_join(struct asker *k);
-/* Starts to ask and returns the peer's view: a request it has not answered. */
+/* Starts to ask and returns the peer's view: a request it has not answered.
+ * Asks again with more time, k->timeout, where the time is over before then.
+ */
 struct ctl_msg ask_pending(struct asker *k, VIP_VI_HANDLE vi,
 			   VIP_ULONG timeout);
 

@@ -75,11 +75,11 @@ VIP_RETURN conn_request(const struct nic *nic, VIP_VI_HANDLE vi,
 		if (rc != VIP_NO_MATCH || waited >= patience_ms)
 			return rc;
 		if (!told && waited > 1000) {
-			warn_msg("nobody waits there for '%s' yet, trying for %u s",
+			warn_msg("no server waits there for '%s' yet, trying for %u s",
 				 disc, patience_ms / 1000);
 			told = true;
 		}
-		/* A server that is about to wait announces it to nobody. */
+		/* A server does not announce that it is about to wait. */
 		sleep_ns(RETRY_NS);
 	}
 }

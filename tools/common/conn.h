@@ -45,7 +45,7 @@ VIP_RETURN conn_wait(const struct nic *nic, const char *disc,
 
 /*
  * Connect vi to the text discriminator at host, whose tag is what the server
- * sees of us. While nobody waits there yet, try again for some seconds.
+ * sees of us. While no server waits there yet, try again for some seconds.
  */
 VIP_RETURN conn_request(const struct nic *nic, VIP_VI_HANDLE vi,
 			const union net_addr *host, const char *disc,

@@ -60,7 +60,7 @@ static const char *default_nic(void)
 }
 
 /*
- * A lost connection is seen, and reported, by whoever waits for a completion;
+ * A thread that waits for a completion sees a lost connection, and reports it;
  * at the end of a run it is merely the other end leaving.
  */
 static void on_error(VIP_PVOID ctx, VIP_ERROR_DESCRIPTOR *e)

@@ -175,7 +175,7 @@ static void check(const struct opts *o)
 		die("--exact runs both ends here: leave out the host '%s'",
 		    o->host);
 	if (o->prog == OPT_LAT && o->op == OP_WRITE && o->events)
-		die("a plain RDMA Write wakes nobody: use -e with --op write_imm");
+		die("a plain RDMA Write wakes no thread: use -e with --op write_imm");
 	if (o->op == OP_WRITE && !o->size)
 		die("--op write needs at least one byte (-s)");
 }

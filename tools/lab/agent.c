@@ -18,7 +18,7 @@
  *			EXIT	u32 wait status, u32 1 if the deadline killed it
  *
  * A second port, where there is one, carries a person's terminal: a
- * shell on a pseudo terminal for as long as somebody is connected.
+ * shell on a pseudo terminal for as long as a client is connected.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -64,7 +64,7 @@ static struct {
 	int port;
 	int pty;
 	pid_t pid;
-	uint64_t retry;		/* when to look again for somebody */
+	uint64_t retry;		/* when to look again for a client */
 } term = { -1, -1, 0, 0 };
 
 static uint64_t now_ms(void)
@@ -333,7 +333,7 @@ static void term_input(short revents)
 	if (revents & POLLIN)
 		n = read(term.port, buf, sizeof(buf));
 	if (n <= 0) {
-		/* Nobody there: POLLHUP would spin, look again later. */
+		/* No client: POLLHUP would spin, look again later. */
 		term_close();
 		term.retry = now_ms() + 300;
 		return;

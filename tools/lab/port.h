@@ -27,7 +27,7 @@ struct held {
 struct port {
 	unsigned int number;
 	int listener;
-	int fd;			/* -1: nobody is plugged in */
+	int fd;			/* -1: nothing is plugged in */
 	uint32_t events;	/* that epoll watches fd for */
 
 	struct chunk *in;	/* where read() goes */

@@ -122,7 +122,7 @@ static int lookup(const unsigned char *mac)
 	return macs[i].port;
 }
 
-/* A switch that was reset, or whose table is too small, knows nobody. */
+/* A switch that was reset, or whose table is too small, knows no address. */
 static void forget(uint64_t now)
 {
 	static uint64_t last;

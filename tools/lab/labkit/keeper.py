@@ -51,7 +51,7 @@ class Keeper:
         self.lab, self.native, self.load = lab, native, load
         self.seen = {}  # node: bad lines on its console, told so far
         self.ending = threading.Event()
-        self.lock = threading.Lock()  # of those who change the modules
+        self.lock = threading.Lock()  # held while modules are changed
         self.socket = None
 
     def listen(self):
