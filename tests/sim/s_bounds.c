@@ -62,7 +62,7 @@ static void floods(void)
 	sim_nic_down(w.nic[0]);
 }
 
-/* Each is refused, or withdrawn by who asked, before the next one comes. */
+/* Each is refused, or withdrawn by its client, before the next one comes. */
 static void refuses(void *arg)
 {
 	u32 answers = sim_dice(3);	/* of 2 */

@@ -223,7 +223,7 @@ static void sends(void *arg)
 	}
 	/* Its data would show as well that it knows of the connection. */
 	if (w.what == HANDSHAKE)
-		sim_sleep(sim_dice(2) * 400 * MS);
+		sim_sleep(400 * MS);
 	sim_sleep(sim_dice(20 * MS));
 	/* What is on its way as a tick comes may be late by one more. */
 	if (sim_now() % (4 * MS) > 3500000)
