@@ -147,12 +147,10 @@ mutant("peer-loses-claim", P2P, "wire", "p2p.crowd p2p.killed_pending",
        "a peer that has gone leaves the VI that chose it to nobody else",
        ("		claim = claim_of(ev->peer_vi, cookie);\n", ""),
        sim="peers end")
-mutant("peer-over-already", P2P, "sim", "",
-       "a peer request that is over as it begins goes on in frames",
-       ("	ok = vi->state == VIA_STATE_PENDING;\n	if (ok) {\n"
-        "		ether_addr_copy",
-        "	ok = true;\n	if (ok) {\n		ether_addr_copy"),
-       sim="peers beside ledger")
+mutant("peer-reject-once", P2P, "sim", "",
+       "a peer whose REJECT is lost waits for all its time",
+       ("	via_ether_remember(ev->nic, c, VIA_WIRE_REJECT, reason);\n", ""),
+       sim="peers loss")
 
 ETHER_PEER = "devices/ether/peer.c"
 mutant("live-for-ever", ETHER_PEER, "wire", "disconnect.local",

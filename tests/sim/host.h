@@ -64,6 +64,7 @@ void sim_memory_arrived(struct sim_proc *p);
 /* The wire: a switch with a port for each NIC. */
 struct sim_wire {
 	u32 loss, dup, corrupt, reorder; /* of 10,000 frames */
+	u32 pieces;			/* likewise: received in several pieces */
 	u64 delay_ns;
 	u64 jitter_ns;			/* of frames that are reordered */
 	u64 ns_per_byte_x1000;		/* of a port's way out; 0: no time */
@@ -80,6 +81,8 @@ extern struct sim_wire sim_wire;
 struct sim_nic;
 /* NICs that come from here on can be polled. */
 void sim_nics_polled(void);
+/* They fetch what they send from the programs' memory, later. */
+void sim_nics_dma(void);
 /* The NIC via_NAME with the n-th address; NULL: no memory. */
 struct sim_nic *sim_nic_up(const char *name, u8 n);
 void sim_nic_down(struct sim_nic *nic);

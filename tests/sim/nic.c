@@ -15,6 +15,7 @@ struct frame {
 	u32 n;				/* of its port, when it was sent */
 	u32 slot;			/* in nics[] */
 	u32 len;			/* Ethernet header included */
+	struct via_frags *frags;	/* still to be fetched, behind @len */
 	u8 data[];
 };
 
@@ -32,6 +33,9 @@ struct sim_nic {
 	struct sim_softirq softirq;
 	u64 busy_until;			/* of the port's way out */
 	u32 queued;			/* frames on it */
+	bool dma;			/* sends by way of @ring */
+	struct list_head ring;		/* frames that it has not fetched */
+	struct sim_event *fetching;
 };
 
 struct sim_wire sim_wire;
@@ -42,29 +46,51 @@ static struct list_head in_flight;
 
 /* Receiving */
 
+#define PIECES	4
+
+/* In buffers of their own, so that what is read beside one is seen. */
+static void in_pieces(struct via_ether_frame *f, struct via_ether_chunk *chunk)
+{
+	const u8 *from = chunk[0].data;
+	u32 left = f->len, n;
+
+	for (f->nchunks = 0; left; f->nchunks++) {
+		n = f->nchunks == PIECES - 1 ? left : 1 + sim_dice(left);
+		chunk[f->nchunks].data = memcpy(malloc(n), from, n);
+		chunk[f->nchunks].len = n;
+		from += n;
+		left -= n;
+	}
+}
+
 static void receive(struct sim_nic *nic, struct frame *fr)
 {
 	const struct ethhdr *eth = (const void *)fr->data;
-	struct via_ether_chunk chunk = {
+	struct via_ether_chunk chunk[PIECES] = { {
 		.data = fr->data + ETH_HLEN,
 		.len = fr->len - ETH_HLEN,
-	};
+	} };
 	struct via_ether_frame f = {
 		.src = eth->h_source,
-		.hdr = chunk.data,
-		.len = chunk.len,
+		.hdr = chunk[0].data,
+		.len = chunk[0].len,
 		.nchunks = 1,
-		.chunk = &chunk,
+		.chunk = chunk,
 	};
+	bool pieces = sim_wire.pieces && sim_dice(10000) < sim_wire.pieces;
 
 	if (eth->h_proto != via_ether_proto())
 		return;
+	if (pieces)
+		in_pieces(&f, chunk);
 	rcu_read_lock();
 	if (is_multicast_ether_addr(eth->h_dest))
 		via_ether_rx_broadcast(nic->nic, &f);
 	else
 		via_ether_rx(nic->nic, &f);
 	rcu_read_unlock();
+	while (pieces && f.nchunks--)
+		free((void *)chunk[f.nchunks].data);
 }
 
 static void take_frames(struct sim_nic *nic)
@@ -248,6 +274,103 @@ static void transmit(struct sim_nic *from, struct frame *f)
 	}
 }
 
+/*
+ * A NIC that fetches the bytes of a frame from the program's pages itself,
+ * some time after the frame was given to it; frames leave in order.
+ */
+static void fetch(void *arg);
+
+static void fetch_next(struct sim_nic *nic)
+{
+	nic->fetching = list_empty(&nic->ring) ? NULL :
+		sim_at(sim_clock + 1000 + sim_dice(40000), fetch, nic);
+}
+
+static void fetch(void *arg)
+{
+	struct sim_nic *nic = arg;
+	struct frame *f = list_first_entry(&nic->ring, struct frame, link);
+	const struct via_frag *frag;
+	u32 i;
+
+	for (i = 0; f->frags && i < f->frags->n; i++) {
+		frag = &f->frags->frag[i];
+		memcpy(f->data + f->len, (void *)(uintptr_t)frag->dma,
+		       frag->len);
+		f->len += frag->len;
+	}
+	list_del(&f->link);
+	free(f->frags);
+	f->frags = NULL;
+	transmit(nic, f);
+	free(f);
+	fetch_next(nic);
+}
+
+static void into_ring(struct sim_nic *nic, struct frame *f)
+{
+	list_add_tail(&f->link, &nic->ring);
+	if (!nic->fetching)
+		fetch_next(nic);
+}
+
+static bool tx_put_frags(struct via_ether_nic *ether, struct via_ether_tx *tx,
+			 u32 len, struct via_ether_buf *buf,
+			 const struct via_frags *frags)
+{
+	struct sim_nic *nic = ether->priv;
+	struct frame *f = buf->priv;
+
+	if (!sim_dice(8))
+		return false;
+	f->len = len;
+	f->frags = malloc(sizeof(*frags));
+	if (!f->frags)
+		abort();
+	*f->frags = *frags;
+	into_ring(nic, f);
+	return true;
+}
+
+static void mem_map(struct via_ether_nic *ether, struct via_mem_map *map,
+		    struct page **pages, u32 npages)
+{
+	map->on = true;
+}
+
+static bool in_ring(const struct sim_nic *nic, const struct via_mem_map *map)
+{
+	const struct frame *f;
+	u32 i;
+
+	list_for_each_entry(f, &nic->ring, link)
+		for (i = 0; f->frags && i < f->frags->n; i++)
+			if (f->frags->frag[i].map == map)
+				return true;
+	return false;
+}
+
+static void mem_unmap(struct via_ether_nic *ether, struct via_mem_map *map,
+		      struct page **pages, u32 npages)
+{
+	while (in_ring(ether->priv, map))
+		sim_pause(20000);
+}
+
+static void ring_free(struct sim_nic *nic)
+{
+	struct frame *f;
+
+	if (nic->fetching)
+		sim_cancel(nic->fetching);
+	while (!list_empty(&nic->ring)) {
+		f = list_first_entry(&nic->ring, struct frame, link);
+		list_del(&f->link);
+		free(f->frags);
+		free(f);
+	}
+}
+
 void sim_nic_inject(struct sim_nic *nic, const void *data, u32 len)
 {
 	struct frame *f = calloc(1, sizeof(*f) + max_t(u32, len, ETH_ZLEN));
@@ -302,8 +425,12 @@ static bool tx_put(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	if (!sim_lock_mine(&nic->tx_lock.l))
 		sim_fail("tx_put() outside of a burst");
 	f->len = len;
-	transmit(nic, f);
-	free(f);
+	if (nic->dma) {
+		into_ring(nic, f);
+	} else {
+		transmit(nic, f);
+		free(f);
+	}
 	return !nic->stopped;
 }
 
@@ -360,6 +487,18 @@ void sim_nics_polled(void)
 	polled = true;
 }
 
+static struct via_ether_ops dma_ops;
+static bool dma;
+
+void sim_nics_dma(void)
+{
+	dma_ops = ops;
+	dma_ops.tx_put_frags = tx_put_frags;
+	dma_ops.mem_map = mem_map;
+	dma_ops.mem_unmap = mem_unmap;
+	dma = true;
+}
+
 /* Coming and going */
 
 const u8 *sim_nic_mac(const struct sim_nic *nic)
@@ -378,12 +517,15 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 	nic->n = ++next_n;
 	spin_lock_init(&nic->tx_lock);
 	INIT_LIST_HEAD(&nic->rx);
+	INIT_LIST_HEAD(&nic->ring);
+	nic->dma = dma;
 	mutex_lock(&rtnl);
 	for (i = 0; i < NICS_MAX && nics[i]; i++)
 		;
 	if (i == NICS_MAX)
 		sim_fail("too many NICs");
-	nic->nic = via_ether_alloc(polled ? &polled_ops : &ops);
+	nic->nic = via_ether_alloc(dma ? &dma_ops : polled ? &polled_ops :
+				   &ops);
 	if (!nic->nic)
 		goto err;
 	nic->nic->priv = nic;
@@ -425,6 +567,7 @@ void sim_nic_down(struct sim_nic *nic)
 	for (i = 0; i < NICS_MAX; i++)
 		if (nics[i] == nic)
 			nics[i] = NULL;
+	ring_free(nic);
 	while (nic->softirq.raised)
 		sim_pass();
 	synchronize_rcu();
@@ -467,7 +610,7 @@ void sim_nics_reset(void)
 	memset(&sim_wire, 0, sizeof(sim_wire));
 	sim_wire.delay_ns = 20000;
 	memset(nics, 0, sizeof(nics));
-	polled = false;
+	polled = dma = false;
 	next_n = 0;
 	mutex_init(&rtnl);
 	INIT_LIST_HEAD(&in_flight);

@@ -13,6 +13,7 @@ static struct {
 	u32 first, every;		/* the first ones, each n-th */
 	u32 count;
 	const u8 *mute;			/* what comes from it */
+	u32 mtu;			/* no frame may be longer; 0: any */
 	u32 dropped;
 } bad;
 
@@ -22,6 +23,8 @@ static bool meddle(void *arg, u8 *frame, u32 *len)
 	const struct via_wire *w = (const void *)(eth + 1);
 	bool drop = false;
 
+	sim_expect(!bad.mtu || *len <= ETH_HLEN + bad.mtu, "(%u, MTU %u)",
+		   *len, bad.mtu);
 	if (bad.burst_at && !bad.left && sim_dice(10000) < bad.burst_at)
 		bad.left = bad.burst;
 	if (bad.left) {
@@ -70,6 +73,11 @@ static void run(struct stream_plan *p, beside *act)
 	if (!sim_wire.ns_per_byte_x1000 && !sim_dice(4))
 		sim_wire.ns_per_byte_x1000 = 8000 + sim_dice(72000);
 	sim_wire.meddle = meddle;
+	if (bad.mtu) {
+		i = sim_dice(2);
+		sim_nic_mtu(nic[i], bad.mtu);
+		sim_nic_mtu(nic[!i], bad.mtu + sim_dice(1500));
+	}
 	nstreams = 1 + sim_dice(STREAMS_MAX);
 	for (i = 0; i < nstreams; i++)
 		streams[i] = sim_dice(2) ?
@@ -313,6 +321,31 @@ static void mtu(void)
 	run(&p, mtus);
 }
 
+/* The smaller one is that of the connection, for its life. */
+static void mtus_differ(void)
+{
+	struct stream_plan p = begin(0);
+
+	bad.mtu = 256 + sim_dice(1000);
+	p.no_loss = true;
+	run(&p, NULL);
+}
+
+/* NICs that send by DMA, and give frames that came in pieces. */
+static void frags(void)
+{
+	struct stream_plan p = begin(0);
+
+	sim_nics_dma();
+	sim_param_set("checksum", sim_dice(2));
+	if (sim_dice(2))
+		sim_wire.loss = sim_dice(500);
+	else
+		p.no_loss = true;
+	sim_wire.pieces = sim_dice(10000);
+	run(&p, NULL);
+}
+
 static void downs(struct sim_nic **nic, struct stream_plan *p)
 {
 	pause_ms(sim_dice(100));
@@ -375,6 +408,10 @@ STREAM(mute, "stream-mute",
 STREAM(stop, "stream-stop",
        "streams while a transmitter stops for a time", stop)
 STREAM(mtu, "stream-mtu", "streams while MTUs change", mtu)
+STREAM(mtus, "stream-mtus", "streams between NICs with different MTUs",
+       mtus_differ)
+STREAM(frags, "stream-frags", "streams by DMA, frames received in pieces",
+       frags)
 STREAM(down, "stream-down", "streams until an interface goes down", down)
 STREAM(kinds, "stream-kinds",
        "streams while frames of one kind are lost", kinds)

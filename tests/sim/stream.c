@@ -180,6 +180,9 @@ static void take_sent(struct stream_end *e)
 	}
 	if (!s->last)
 		return;
+	/* What is complete is the program's again: it writes something else. */
+	memset(e->out + s->number % e->stream->plan.slots * e->stream->stride,
+	       ~CANARY, what_of(e, s->number).len);
 	e->sent++;
 	if (!(d.status & VIA_ST_ERROR_MASK)) {
 		/* Those before it, too. */

@@ -329,6 +329,13 @@ void tasklet_setup(struct tasklet_struct *t,
 	t->callback = f;
 }
 
+bool sim_tasklets_late;
+
+static void tasklet_due(void *arg)
+{
+	fire(arg, tasklet_softirq);
+}
+
 void tasklet_schedule(struct tasklet_struct *t)
 {
 	sim_drain();
@@ -336,7 +343,11 @@ void tasklet_schedule(struct tasklet_struct *t)
 	if (t->scheduled)
 		return;
 	t->scheduled = true;
-	fire(t, tasklet_softirq);
+	/* ksoftirqd has it, and waits for a processor. */
+	if (sim_tasklets_late && !sim_dice(8))
+		sim_at(sim_clock + sim_dice(1000000), tasklet_due, t);
+	else
+		fire(t, tasklet_softirq);
 }
 
 void tasklet_kill(struct tasklet_struct *t)
@@ -447,7 +458,7 @@ void sim_time_reset(void)
 	INIT_LIST_HEAD(&sync_waiters);
 	while (nshots)
 		free(shots[--nshots]);
-	ending = false;
+	ending = sim_tasklets_late = false;
 	sim_jiffies_start = INITIAL_JIFFIES;
 	sim_random = NULL;
 }

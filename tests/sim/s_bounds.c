@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Floods of frames that would each be answered, and requests one after the
+ * other for as long as a table has room: answers are bounded (docs/wire.md),
+ * what was answered makes room again, and what comes later is served.
+ */
+#include "s_forge.h"
+
+#define FLOOD		1000		/* frames within a tick */
+#define ANSWERS		64u		/* of them, in 1/16 s */
+#define REQUESTS	1024u		/* that a NIC keeps unanswered */
+
+static struct {
+	struct sim_nic *nic[2];
+	u8 type;			/* of the answers */
+	u32 answers;
+	u32 asked, done;
+	bool over;
+} w;
+
+static bool count(void *arg, u8 *frame, u32 *len)
+{
+	w.answers += forged_wire(frame)->type == w.type;
+	return true;
+}
+
+static void stray(bool name)
+{
+	u8 host[ETH_ALEN];
+	struct forged f;
+
+	forge_host(host, ++w.asked);
+	if (name) {
+		forge(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_NAME_QUERY);
+	} else {
+		forge(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_HEARTBEAT);
+		forged_wire(f.data)->dst = cpu_to_be16(1);
+		forged_wire(f.data)->cookie = cpu_to_be32(w.asked);
+	}
+	forge_throw(&f, w.nic[0]);
+}
+
+static void floods(void)
+{
+	bool name = sim_dice(2);
+	u32 turn, i;
+
+	memset(&w, 0, sizeof(w));
+	w.nic[0] = sim_nic_up("a", 1);
+	w.type = name ? VIA_WIRE_NAME_REPLY : VIA_WIRE_RESET;
+	sim_wire.meddle = count;
+	for (turn = 0; turn < 3; turn++) {
+		w.answers = 0;
+		for (i = 0; i < FLOOD; i++)
+			stray(name);
+		msleep(20);
+		/* A turn may lie in two sixteenths of a second. */
+		sim_expect(w.answers && w.answers <= 2 * ANSWERS,
+			   "%u answers to %u frames", w.answers, FLOOD);
+		msleep(130);
+	}
+	sim_nic_down(w.nic[0]);
+}
+
+/* Each is refused, or withdrawn by its client, before the next one comes. */
+static void refuses(void *arg)
+{
+	u32 answers = sim_dice(3);	/* of 2 */
+	struct prog_nic n;
+	u32 conn;
+	int ret;
+
+	sim_expect(!prog_open(&n, "via_a", 0), "");
+	while (!w.over) {
+		ret = prog_conn_wait(&n, "many", 20 * MS, &conn);
+		sim_expect(!ret || ret == VIA_R_TIMEOUT, "(%d)", ret);
+		if (ret)
+			continue;
+		w.done++;
+		if (sim_dice(2) < answers)
+			prog_reject(&n, conn);
+	}
+	prog_close(&n);
+}
+
+static void request(bool cancel)
+{
+	u8 host[ETH_ALEN];
+	struct forged f;
+
+	forge_host(host, w.asked);
+	forge_conn(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_REQUEST, "many",
+		   5, 77 + w.asked);
+	if (cancel) {
+		forge(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_CANCEL);
+		forged_wire(f.data)->dst = cpu_to_be16(5);
+		forged_wire(f.data)->cookie = cpu_to_be32(77 + w.asked);
+	}
+	forge_throw(&f, w.nic[0]);
+}
+
+static void many(void)
+{
+	struct sim_proc *p;
+	u32 last;
+
+	memset(&w, 0, sizeof(w));
+	sim_config.max_time = sim_clock + 600 * SEC;
+	w.nic[0] = sim_nic_up("a", 1);
+	p = sim_proc_new("refuses", 1000);
+	sim_thread(p, "refuses", refuses, NULL);
+	for (w.asked = 1; w.asked < REQUESTS + 50; w.asked++) {
+		request(false);
+		sim_pause(50000);
+		request(true);
+	}
+	last = w.done;
+	msleep(20);
+	for (; w.asked < REQUESTS + 80 && w.done == last; w.asked++) {
+		request(false);
+		msleep(5);
+		request(true);
+	}
+	sim_expect(w.done > last, "after %u requests none is served", w.asked);
+	w.over = true;
+	sim_proc_wait(p);
+	sim_nic_down(w.nic[0]);
+}
+
+/* Its time is over as it comes, and a tick, which ends it, comes as well. */
+static void hurry(u32 i)
+{
+	u64 tick = 4 * MS, left;
+	u8 host[ETH_ALEN];
+	struct forged f;
+
+	/* Long enough for the next tick to look at requests. */
+	msleep(300);
+	left = tick - sim_now() % tick;
+	sim_pause(left + tick - sim_dice(4000));
+	forge_host(host, i);
+	forge_conn(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_REQUEST, "many",
+		   5, 77 + i);
+	forged_conn(f.data)->timeout_ms = cpu_to_be32(sim_dice(2));
+	forge_throw(&f, w.nic[0]);
+	sim_pause(sim_dice(2) ? 0 : sim_dice(10000));
+}
+
+static void late(void)
+{
+	struct sim_proc *p;
+	u32 i;
+
+	memset(&w, 0, sizeof(w));
+	sim_config.max_time = sim_clock + 60 * SEC;
+	w.nic[0] = sim_nic_up("a", 1);
+	p = sim_proc_new("refuses", 1000);
+	sim_thread(p, "refuses", refuses, NULL);
+	for (i = 1; i <= 10; i++)
+		hurry(i);
+	w.over = true;
+	sim_proc_wait(p);
+	sim_nic_down(w.nic[0]);
+}
+
+SIM_SCENARIO(requests_late, .name = "requests-late", .run = late, .runs = 100,
+	     .what = "requests whose time is over as they come")
+SIM_SCENARIO(bounds, .name = "bounds", .run = floods, .runs = 50,
+	     .what = "floods of frames to nobody, and of questions")
+SIM_SCENARIO(requests_many, .name = "requests-many", .run = many, .runs = 10,
+	     .coarse = true,
+	     .what = "more requests than a NIC keeps, each refused in time")

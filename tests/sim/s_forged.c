@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Single frames that a host must not believe, each at the moment at which
+ * believing it would show: docs/wire.md says what a frame must have,
+ * docs/security.md what a host that can send any frame cannot do.
+ */
+#include "s_forge.h"
+
+enum lie {
+	ACCEPT_OF_OTHER,		/* than the host that was asked */
+	RESET_OF_OLD,			/* with another cookie */
+	PEER_OF_OTHER,			/* called the one looked for */
+	PEERS_OF_OLD,			/* whose attempts are over */
+	REPLY_TO_NONE,			/* another nonce */
+	BAD_REQUEST,			/* one field is wrong */
+	LIES
+};
+
+static struct {
+	enum lie lie;
+	struct sim_nic *nic[3];
+	struct sim_proc *proc[2];
+	u16 vi;				/* of the last one that asked, */
+	u32 cookie;			/* from its REQUEST */
+	u32 requests, peer_accepts;
+	bool drop_requests;
+	bool up[2], over, go;
+	int ret[2];
+} w;
+
+static const u8 *mac(u32 i)
+{
+	return sim_nic_mac(w.nic[i]);
+}
+
+static bool look(void *arg, u8 *frame, u32 *len)
+{
+	const struct via_wire *h = forged_wire(frame);
+
+	if (h->type == VIA_WIRE_REQUEST) {
+		w.vi = be16_to_cpu(forged_conn(frame)->vi);
+		w.cookie = be32_to_cpu(forged_conn(frame)->peer_cookie);
+		w.requests++;
+		return !w.drop_requests;
+	}
+	w.peer_accepts += h->type == VIA_WIRE_PEER_ACCEPT;
+	return true;
+}
+
+/* Programs */
+
+static void open_vi(struct prog_nic *n, struct prog_vi *v, const char *node)
+{
+	sim_expect(!prog_open(n, node, 4096), "");
+	sim_expect(!prog_vi(v, n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+}
+
+static void stay(u32 i, struct prog_vi *v)
+{
+	w.up[i] = !w.ret[i];
+	while (w.up[i] && !w.over) {
+		sim_sleep(MS);
+		sim_expect(w.over || prog_state(v) == VIA_STATE_CONNECTED,
+			   "(%u)", prog_state(v));
+	}
+}
+
+static void asks(void *arg)
+{
+	struct prog_nic n;
+	struct prog_vi v;
+
+	open_vi(&n, &v, "via_a");
+	/* The server may not wait yet. */
+	do {
+		sim_sleep(MS);
+		w.ret[0] = prog_request(&v, mac(1), "forged", 200 * MS);
+	} while (w.ret[0] == VIA_R_NO_MATCH);
+	stay(0, &v);
+	w.over = true;
+	prog_close(&n);
+}
+
+static void serves(void *arg)
+{
+	struct prog_nic n;
+	struct prog_vi v;
+
+	open_vi(&n, &v, "via_b");
+	w.ret[1] = prog_accept(&v, "forged", 200 * MS);
+	stay(1, &v);
+	prog_close(&n);
+}
+
+static void looks(void *arg)
+{
+	u32 i = (uintptr_t)arg;
+	struct prog_nic n;
+	struct prog_vi v;
+
+	open_vi(&n, &v, i ? "via_b" : "via_a");
+	w.up[i] = true;
+	while (!w.go)
+		sim_sleep(sim_dice(1000));
+	w.ret[i] = prog_peer(&v, mac(!i), "forged",
+			     w.lie == PEERS_OF_OLD ? 2 * SEC : 100 * MS);
+	w.over = true;
+	prog_close(&n);
+}
+
+static void names(void *arg)
+{
+	struct via_name_answer a[8];
+	struct via_name_query q = { .count = ARRAY_SIZE(a),
+				    .answers = (uintptr_t)a };
+	struct prog_nic n;
+	u32 i;
+
+	sim_expect(!prog_open(&n, "via_a", 0), "");
+	if (sim_dice(2))
+		strcpy(q.name, "liar");
+	sim_expect(!sim_ioctl(n.file, VIA_IOC_NAME_QUERY, &q), "");
+	for (i = 0; i < q.count; i++)
+		sim_expect(strcmp(a[i].name, "liar"), "an answer to nothing");
+	w.over = true;
+	prog_close(&n);
+}
+
+/* What is wrong was not handed out, what is right is. */
+static void waits(void *arg)
+{
+	struct prog_nic n;
+	u32 conn;
+	int ret;
+
+	sim_expect(!prog_open(&n, "via_a", 0), "");
+	w.up[0] = true;
+	ret = prog_conn_wait(&n, "forged", 20 * MS, &conn);
+	sim_expect(ret == VIA_R_TIMEOUT, "(%d)", ret);
+	w.up[1] = true;
+	ret = prog_conn_wait(&n, "forged", 200 * MS, &conn);
+	sim_expect(!ret, "(%d)", ret);
+	w.over = true;
+	prog_close(&n);
+}
+
+static void start(u32 i, void (*fn)(void *arg))
+{
+	w.proc[i] = sim_proc_new(i ? "second" : "first", 1000 + i);
+	sim_thread(w.proc[i], i ? "second" : "first", fn, (void *)(uintptr_t)i);
+}
+
+/* Lies */
+
+static void accept_of_other(void)
+{
+	struct forged f;
+
+	w.drop_requests = true;
+	start(0, asks);
+	while (!w.over) {
+		sim_pause(500000);
+		sim_expect(!w.up[0], "another host is not the one asked");
+		if (!w.requests)
+			continue;
+		forge_conn(&f, mac(2), mac(0), VIA_WIRE_ACCEPT, "forged", 3,
+			   77);
+		forged_wire(f.data)->dst = cpu_to_be16(w.vi);
+		forged_wire(f.data)->cookie = cpu_to_be32(w.cookie);
+		forge_throw(&f, w.nic[0]);
+	}
+	sim_expect(w.ret[0] == VIA_R_TIMEOUT, "(%d)", w.ret[0]);
+}
+
+/* The server is told that its client is not there, by another cookie. */
+static void reset_of_old(void)
+{
+	struct forged f;
+	u32 i;
+
+	start(0, asks);
+	start(1, serves);
+	while (!w.over && !(w.up[0] && w.up[1]))
+		sim_pause(100000);
+	for (i = 0; i < 20 && !w.over; i++) {
+		forge(&f, mac(0), mac(1), sim_dice(2) ? VIA_WIRE_RESET :
+		      VIA_WIRE_CANCEL);
+		forged_wire(f.data)->dst = cpu_to_be16(w.vi);
+		forged_wire(f.data)->cookie =
+			cpu_to_be32(w.cookie + 1 + sim_dice(1000));
+		forge_throw(&f, w.nic[1]);
+		sim_pause(500000);
+	}
+	w.over = true;
+}
+
+static void peer_of_other(void)
+{
+	struct forged f;
+
+	start(0, looks);
+	w.go = true;
+	while (!w.up[0])
+		sim_pause(100000);
+	while (!w.over) {
+		forge_conn(&f, mac(2), mac(0), VIA_WIRE_PEER_REQUEST, "forged",
+			   3, 77);
+		memcpy(forged_conn(f.data)->client.host, mac(1), ETH_ALEN);
+		forge_throw(&f, w.nic[0]);
+		sim_pause(MS);
+	}
+	sim_expect(!w.peer_accepts, "it answers one that is not looked for");
+	sim_expect(w.ret[0] == VIA_R_TIMEOUT, "(%d)", w.ret[0]);
+}
+
+/*
+ * Late duplicates, as the first one begins to look: each costs a round trip,
+ * and then it finds the one that is there.
+ */
+static void peers_of_old(void)
+{
+	u32 i, n = 1 + sim_dice(30);
+	struct forged f;
+
+	start(0, looks);
+	while (!w.up[0])
+		sim_pause(100000);
+	w.go = true;
+	for (i = 0; i < n; i++) {
+		forge_conn(&f, mac(1), mac(0), VIA_WIRE_PEER_REQUEST, "forged",
+			   3 + i, 77 + i);
+		forge_throw(&f, w.nic[0]);
+		sim_pause(sim_dice(1500));
+	}
+	msleep(sim_dice(50));
+	start(1, looks);
+	sim_proc_wait(w.proc[0]);
+	sim_proc_wait(w.proc[1]);
+	w.proc[0] = w.proc[1] = NULL;
+	sim_expect(!w.ret[0] && !w.ret[1], "(%d, %d)", w.ret[0], w.ret[1]);
+}
+
+static void reply_to_none(void)
+{
+	struct via_wire_name *n;
+	struct forged f;
+
+	start(0, names);
+	while (!w.over) {
+		forge(&f, mac(2), mac(0), VIA_WIRE_NAME_REPLY);
+		n = (void *)(forged_wire(f.data) + 1);
+		/* One of 2^32 would be right. */
+		n->nonce = sim_dice64();
+		n->name_len = 4;
+		memcpy(n->name, "liar", 4);
+		forge_throw(&f, w.nic[0]);
+		sim_pause(200000);
+	}
+}
+
+/* A value that no sender writes; those of the body are sealed. */
+static void spoil(struct forged *f)
+{
+	struct via_wire_conn *c = forged_conn(f->data);
+	u8 *lens[] = { &c->client.host_len, &c->server.host_len,
+		       &c->client.disc_len, &c->server.disc_len };
+	u32 i = sim_dice(9);
+
+	switch (i) {
+	case 0:
+		c->mtu = cpu_to_be32(sim_dice(2) ? sim_dice(256) : 65536);
+		break;
+	case 1:
+		c->peer_cookie = 0;
+		break;
+	case 2:
+		c->frames = 0;
+		break;
+	case 3:
+		c->options = cpu_to_be32(2u << sim_dice(31));
+		break;
+	case 4:
+		((struct ethhdr *)f->data)->h_source[0] |= 1;
+		break;
+	default:
+		*lens[i - 5] = (i < 7 ? VIA_WIRE_HOST_MAX : VIA_WIRE_DISC_MAX) +
+			       1 + sim_dice(100);
+	}
+}
+
+static void bad_request(void)
+{
+	u8 host[ETH_ALEN];
+	struct forged f;
+	u32 i = 0;
+
+	start(0, waits);
+	while (!w.up[0])
+		sim_pause(100000);
+	while (!w.over) {
+		forge_host(host, ++i);
+		forge_conn(&f, host, mac(0), VIA_WIRE_REQUEST, "forged", 3,
+			   77 + i);
+		if (!w.up[1])
+			spoil(&f);
+		forge_throw(&f, w.nic[0]);
+		sim_pause(MS);
+	}
+}
+
+static void forged(void)
+{
+	static void (*const lies[LIES])(void) = {
+		accept_of_other, reset_of_old, peer_of_other, peers_of_old,
+		reply_to_none, bad_request,
+	};
+	/* Of two peers the one with the higher address answers. */
+	static const u8 last[] = { 3, 2, 1 };
+	static const char *const names[] = { "a", "b", "c" };
+	u32 i;
+
+	memset(&w, 0, sizeof(w));
+	sim_config.max_time = sim_clock + 60 * SEC;
+	for (i = 0; i < 3; i++)
+		w.nic[i] = sim_nic_up(names[i], last[i]);
+	sim_wire.meddle = look;
+	w.lie = sim_dice(LIES);
+	lies[w.lie]();
+	for (i = 0; i < 2; i++)
+		if (w.proc[i])
+			sim_proc_wait(w.proc[i]);
+	for (i = 0; i < 3; i++)
+		sim_nic_down(w.nic[i]);
+}
+
+SIM_SCENARIO(forged, .name = "forged", .run = forged, .runs = 200,
+	     .what = "single frames that must not be believed")
