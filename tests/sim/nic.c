@@ -15,7 +15,17 @@ struct frame {
 	u32 n;				/* of its port, when it was sent */
 	u32 slot;			/* in nics[] */
 	u32 len;			/* Ethernet header included */
+	u32 head;			/* in data, where frags follow */
+	struct via_frags frags;
 	u8 data[];
+};
+
+/* Pages that the hardware of a NIC may read. */
+struct mapped {
+	struct list_head link;
+	dma_addr_t from;
+	const u8 *addr;
+	u64 bytes;
 };
 
 struct sim_nic {
@@ -30,6 +40,10 @@ struct sim_nic {
 	bool receiving;			/* one at a time, as under NAPI */
 	struct list_head rx;		/* frames */
 	struct sim_softirq softirq;
+	struct list_head ring;		/* frames that the hardware will read */
+	bool reads;			/* an event is to come for the ring */
+	u32 put, done;			/* frames ever in it, and out of it */
+	struct list_head mapped;
 	u64 busy_until;			/* of the port's way out */
 	u32 queued;			/* frames on it */
 };
@@ -349,15 +363,198 @@ static struct via_ether_ops ops = {
 	.tx_put_one = tx_put_one,
 };
 
-static struct via_ether_ops polled_ops;
-static bool polled;
+static struct via_ether_ops *kind;	/* of the NICs that come */
 
 void sim_nics_polled(void)
 {
-	polled_ops = ops;
-	polled_ops.poll = poll;
-	polled_ops.poll_mode = poll_mode;
-	polled = true;
+	static struct via_ether_ops polled;
+
+	polled = ops;
+	polled.ka = (struct via_device_ops){};
+	polled.poll = poll;
+	polled.poll_mode = poll_mode;
+	kind = &polled;
+}
+
+/*
+ * NICs that read the bytes of frames themselves, some time after they were
+ * told: from memory that was mapped for them, or it is a fault.
+ */
+
+static const u8 *dma_at(const struct sim_nic *nic, dma_addr_t dma, u32 n)
+{
+	struct mapped *m;
+
+	list_for_each_entry(m, &nic->mapped, link)
+		if (dma - m->from < m->bytes && n <= m->bytes - (dma - m->from))
+			return m->addr + (dma - m->from);
+	sim_fail("a NIC reads memory that is not mapped for it");
+	return NULL;
+}
+
+static void ring_out(void *arg)
+{
+	struct sim_nic *nic = arg;
+	struct frame *f = list_first_entry(&nic->ring, struct frame, link);
+	u32 i, at = f->head;
+
+	for (i = 0; i < f->frags.n; i++) {
+		const struct via_frag *part = &f->frags.frag[i];
+
+		memcpy(f->data + at, dma_at(nic, part->dma, part->len),
+		       part->len);
+		at += part->len;
+	}
+	list_del(&f->link);
+	nic->done++;
+	transmit(nic, f);
+	free(f);
+	nic->reads = !list_empty(&nic->ring);
+	if (nic->reads)
+		sim_at(sim_clock + sim_dice(5000), ring_out, nic);
+}
+
+static void ring_in(struct sim_nic *nic, struct frame *f)
+{
+	if (!sim_lock_mine(&nic->tx_lock.l))
+		sim_fail("a frame is sent outside of a burst");
+	list_add_tail(&f->link, &nic->ring);
+	nic->put++;
+	if (!nic->reads)
+		sim_at(sim_clock + sim_dice(sim_dice(4) ? 2000 : 200000),
+		       ring_out, nic);
+	nic->reads = true;
+}
+
+static bool ring_put(struct via_ether_nic *ether, struct via_ether_tx *tx,
+		     u32 len, struct via_ether_buf *buf)
+{
+	struct sim_nic *nic = ether->priv;
+	struct frame *f = buf->priv;
+
+	f->len = len;
+	ring_in(nic, f);
+	return true;
+}
+
+static void ring_put_one(struct via_ether_nic *ether, struct via_ether_tx *tx,
+			 u32 len, struct via_ether_buf *buf)
+{
+	ring_put(ether, tx, len, buf);
+	tx_end(ether, tx);
+}
+
+static bool ring_put_frags(struct via_ether_nic *ether, struct via_ether_tx *tx,
+			   u32 len, struct via_ether_buf *buf,
+			   const struct via_frags *frags)
+{
+	struct sim_nic *nic = ether->priv;
+	struct frame *f = buf->priv;
+	u32 i;
+
+	if (!sim_dice(16))
+		return false;
+	f->head = len;
+	f->len = len;
+	f->frags = *frags;
+	for (i = 0; i < frags->n; i++) {
+		f->len += frags->frag[i].len;
+		frags->frag[i].map->last = nic->put + 1;
+	}
+	ring_in(nic, f);
+	return true;
+}
+
+static struct mapped *map_some(struct sim_nic *nic, struct page *page, u32 n)
+{
+	static dma_addr_t next = 1ull << 52;
+	struct mapped *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		abort();
+	m->addr = page->addr;
+	m->bytes = (u64)n << PAGE_SHIFT;
+	m->from = next;
+	/* A page between them is nothing's. */
+	next += m->bytes + PAGE_SIZE;
+	list_add(&m->link, &nic->mapped);
+	return m;
+}
+
+/* Pages in a row are mapped as one, or by a table; others are copied. */
+static void mem_map(struct via_ether_nic *ether, struct via_mem_map *map,
+		    struct page **pages, u32 npages)
+{
+	struct sim_nic *nic = ether->priv;
+	u32 i;
+
+	might_sleep();
+	for (i = 1; i < npages; i++)
+		if (page_to_phys(pages[i]) !=
+		    page_to_phys(pages[i - 1]) + PAGE_SIZE)
+			return;
+	if (npages < 8 && sim_dice(2)) {
+		map->dma = kvmalloc_array(npages, sizeof(*map->dma),
+					  GFP_KERNEL);
+		if (!map->dma)
+			return;
+		for (i = npages; i--;)
+			map->dma[i] = map_some(nic, pages[i], 1)->from;
+	} else {
+		map->bias = map_some(nic, pages[0], npages)->from -
+			    page_to_phys(pages[0]);
+	}
+	map->last = nic->done;
+	map->on = true;
+}
+
+static void unmap_one(struct sim_nic *nic, dma_addr_t dma)
+{
+	struct mapped *m;
+
+	list_for_each_entry(m, &nic->mapped, link)
+		if (m->from == dma) {
+			list_del(&m->link);
+			free(m);
+			return;
+		}
+	sim_fail("memory is unmapped that is not mapped");
+}
+
+static void mem_unmap(struct via_ether_nic *ether, struct via_mem_map *map,
+		      struct page **pages, u32 npages)
+{
+	struct sim_nic *nic = ether->priv;
+	u32 i;
+
+	might_sleep();
+	while ((s32)(nic->done - map->last) < 0)
+		sim_pause(5000);
+	/* An IOMMU takes its time. */
+	if (sim_dice(2))
+		sim_pause(1 + sim_dice(20000));
+	for (i = 0; i < npages; i++)
+		if (pages[i]->pins <= 0)
+			sim_fail("memory is not pinned that a NIC may read");
+	for (i = 0; map->dma && i < npages; i++)
+		unmap_one(nic, map->dma[i]);
+	if (!map->dma)
+		unmap_one(nic, page_to_phys(pages[0]) + map->bias);
+	kvfree(map->dma);
+}
+
+void sim_nics_dma(void)
+{
+	static struct via_ether_ops dma;
+
+	dma = ops;
+	dma.ka = (struct via_device_ops){};
+	dma.tx_put = ring_put;
+	dma.tx_put_one = ring_put_one;
+	dma.tx_put_frags = ring_put_frags;
+	dma.mem_map = mem_map;
+	dma.mem_unmap = mem_unmap;
+	kind = &dma;
 }
 
 /* Coming and going */
@@ -378,12 +575,14 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 	nic->n = ++next_n;
 	spin_lock_init(&nic->tx_lock);
 	INIT_LIST_HEAD(&nic->rx);
+	INIT_LIST_HEAD(&nic->ring);
+	INIT_LIST_HEAD(&nic->mapped);
 	mutex_lock(&rtnl);
 	for (i = 0; i < NICS_MAX && nics[i]; i++)
 		;
 	if (i == NICS_MAX)
 		sim_fail("too many NICs");
-	nic->nic = via_ether_alloc(polled ? &polled_ops : &ops);
+	nic->nic = via_ether_alloc(kind ? kind : &ops);
 	if (!nic->nic)
 		goto err;
 	nic->nic->priv = nic;
@@ -422,6 +621,10 @@ void sim_nic_down(struct sim_nic *nic)
 	via_ether_unregister(nic->nic);
 	via_ether_free(nic->nic);
 	mutex_unlock(&rtnl);
+	if (!list_empty(&nic->mapped))
+		sim_fail("memory stays mapped for a NIC that has gone");
+	while (nic->reads)
+		sim_pause(1000);
 	for (i = 0; i < NICS_MAX; i++)
 		if (nics[i] == nic)
 			nics[i] = NULL;
@@ -467,7 +670,7 @@ void sim_nics_reset(void)
 	memset(&sim_wire, 0, sizeof(sim_wire));
 	sim_wire.delay_ns = 20000;
 	memset(nics, 0, sizeof(nics));
-	polled = false;
+	kind = NULL;
 	next_n = 0;
 	mutex_init(&rtnl);
 	INIT_LIST_HEAD(&in_flight);
