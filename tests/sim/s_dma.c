@@ -100,6 +100,109 @@ static void goes(void)
 	sim_proc_wait(p);
 }
 
+/* What is complete is the program's again, at once. */
+
+#define MESSAGES	20
+#define BYTES		3000
+
+static struct {
+	u32 level;
+	bool over;
+} r;
+
+static u32 bytes_of(u32 i)
+{
+	return 1 + i * 977 % BYTES;
+}
+
+static void reuses(void *arg)
+{
+	static const u8 mac[] = { 0x52, 0x54, 0, 0, 1, 2 };
+	struct prog_done d;
+	struct prog_nic n;
+	struct prog_vi v;
+	char *out;
+	u32 i;
+	int ret;
+
+	sim_expect(!prog_open(&n, "via_a", 16 << 10), "no NIC");
+	prog_buffer(&n, 4096);
+	out = prog_buffer(&n, BYTES);
+	sim_expect(!prog_vi(&v, &n, r.level, 0, 0), "no VI");
+	do {
+		sim_sleep(MS);
+		ret = prog_request(&v, mac, "reuse", 5 * SEC);
+	} while (ret == VIA_R_NO_MATCH);
+	sim_expect(!ret, "(%d)", ret);
+	for (i = 0; i < MESSAGES; i++) {
+		prog_fill(out, bytes_of(i), r.level, i);
+		prog_post_send(&v, out, bytes_of(i));
+		ret = prog_wait(&v, false, 60 * SEC, &d);
+		sim_expect(!ret && !(d.status & VIA_ST_ERROR_MASK),
+			   "send %u: %d, status %#x", i, ret, d.status);
+		memset(out, 0x5a, BYTES);
+	}
+	while (!READ_ONCE(r.over))
+		sim_sleep(MS);
+	prog_close(&n);
+}
+
+static void takes(void *arg)
+{
+	struct prog_done d;
+	struct prog_nic n;
+	struct prog_vi v;
+	char *in;
+	u32 i;
+	int ret;
+
+	sim_expect(!prog_open(&n, "via_b", 4096 + MESSAGES * BYTES), "no NIC");
+	prog_buffer(&n, 4096);
+	in = prog_buffer(&n, MESSAGES * BYTES);
+	sim_expect(!prog_vi(&v, &n, r.level, 0, 0), "no VI");
+	for (i = 0; i < MESSAGES; i++)
+		prog_post_recv(&v, in + i * BYTES, BYTES);
+	ret = prog_accept(&v, "reuse", 10 * SEC);
+	sim_expect(!ret, "(%d)", ret);
+	/* A good wire loses nothing, and there is room for all. */
+	for (i = 0; i < MESSAGES; i++) {
+		ret = prog_wait(&v, true, 60 * SEC, &d);
+		sim_expect(!ret && !(d.status & VIA_ST_ERROR_MASK),
+			   "receive %u: %d, status %#x", i, ret, d.status);
+		sim_expect(d.length == bytes_of(i) &&
+			   prog_filled(in + i * BYTES, d.length, r.level, i),
+			   "message %u is not what was sent", i);
+	}
+	WRITE_ONCE(r.over, true);
+	sim_sleep(SEC);
+	prog_close(&n);
+}
+
+static void reuse(void)
+{
+	static const u32 levels[] = { VIA_UNRELIABLE, VIA_RELIABLE_DELIVERY,
+				      VIA_RELIABLE_RECEPTION };
+	struct sim_nic *nic[2];
+	struct sim_proc *p[2];
+	u32 i;
+
+	memset(&r, 0, sizeof(r));
+	sim_nics_dma();
+	sim_config.max_time = sim_clock + 100 * SEC;
+	r.level = levels[sim_dice(3)];
+	for (i = 0; i < 2; i++)
+		nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
+	for (i = 0; i < 2; i++) {
+		p[i] = sim_proc_new(i ? "takes" : "reuses", 1000 + i);
+		sim_thread(p[i], i ? "takes" : "reuses", i ? takes : reuses,
+			   NULL);
+	}
+	for (i = 0; i < 2; i++)
+		sim_proc_wait(p[i]);
+	for (i = 0; i < 2; i++)
+		sim_nic_down(nic[i]);
+}
+
 static void reliable(void)
 {
 	run(sim_dice(2) ? VIA_RELIABLE_DELIVERY : VIA_RELIABLE_RECEPTION,
@@ -111,9 +214,11 @@ static void unreliable(void)
 	run(VIA_UNRELIABLE, 0, !sim_dice(4));
 }
 
-SIM_SCENARIO(dma, .name = "dma", .run = reliable, .runs = 100,
+SIM_SCENARIO(dma, .name = "dma", .run = reliable, .runs = 20,
 	     .what = "NICs that read the bytes of reliable messages themselves")
-SIM_SCENARIO(dma_ud, .name = "dma-ud", .run = unreliable, .runs = 100,
+SIM_SCENARIO(dma_ud, .name = "dma-ud", .run = unreliable, .runs = 40,
 	     .what = "the same at Unreliable: what is complete is not read")
 SIM_SCENARIO(dma_gone, .name = "dma-gone", .run = goes, .runs = 300,
 	     .what = "memory is deregistered while its NIC goes")
+SIM_SCENARIO(dma_reuse, .name = "dma-reuse", .run = reuse, .runs = 50,
+	     .what = "NICs that read late, programs that reuse at once")

@@ -7,9 +7,9 @@
 #include "prog.h"
 
 #define THREADS	4
-#define ROUNDS	12
+#define ROUNDS	20
 #define BYTES	64
-#define LOOKS	5000			/* the time of an acknowledgement */
+#define LOOKS	800			/* the time of an acknowledgement */
 #define PATIENCE	(5 * SEC)
 
 static struct {
@@ -52,7 +52,7 @@ static void one(void)
 	prog_ring(&w.v, false);
 	while (!is_done(number)) {
 		sim_expect(sim_now() < until, "send %u stays", number);
-		sim_sleep(10000);
+		sim_sleep(2000);
 	}
 }
 
@@ -124,10 +124,10 @@ static void post(void)
 	static const u8 mac[] = { 0x52, 0x54, 0, 0, 1, 2 };
 	static const u32 levels[] = { VIA_UNRELIABLE, VIA_RELIABLE_DELIVERY,
 				      VIA_RELIABLE_RECEPTION };
-	static const u32 spreads[] = { 500, 5000, 60000, 100000 };
+	static const u32 spreads[] = { 500, 2000, 5000, 60000 };
 	struct sim_nic *nic[2] = {};
 	struct sim_proc *p[2];
-	bool wire = sim_dice(4);
+	bool wire = sim_dice(8);
 	u32 i;
 
 	memset(&w, 0, sizeof(w));
@@ -140,6 +140,8 @@ static void post(void)
 	/* Sends wait for acknowledgements, and these for a moment. */
 	if (sim_dice(4))
 		sim_param_set("window", 1 + sim_dice(3));
+	if (sim_dice(4))
+		sim_wire.delay_ns = 100 + sim_dice(1000);
 	for (i = 0; i < 2; i++) {
 		w.node[i] = !wire ? "via_lo" : i ? "via_b" : "via_a";
 		if (wire)
