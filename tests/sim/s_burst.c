@@ -123,5 +123,5 @@ static void burst(void)
 		sim_nic_down(nic[i]);
 }
 
-SIM_SCENARIO(burst, .name = "burst", .run = burst, .runs = 100, .max_vi = 4,
+SIM_SCENARIO(burst, .name = "burst", .run = burst, .runs = 40, .max_vi = 4,
 	     .what = "more sends at once than may be in flight")

@@ -283,5 +283,5 @@ static void memory_dma(void)
 	memory();
 }
 
-SIM_SCENARIO(memory_dma, .name = "memory-dma", .run = memory_dma, .runs = 300,
+SIM_SCENARIO(memory_dma, .name = "memory-dma", .run = memory_dma, .runs = 100,
 	     .max_vi = 4, .what = "regions that NICs read, made and ended")
