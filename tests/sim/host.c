@@ -362,6 +362,18 @@ int sim_close(struct file *f)
 	return i < FILES_MAX ? 0 : -EBADF;
 }
 
+void sim_pass_file(struct sim_proc *to, struct file *f)
+{
+	int i;
+
+	for (i = 0; i < FILES_MAX && to->files[i]; i++)
+		;
+	if (i == FILES_MAX)
+		sim_fail("%s has too many files open", to->name);
+	atomic_inc(&f->count);
+	to->files[i] = f;
+}
+
 long sim_ioctl(struct file *f, unsigned int cmd, void *arg)
 {
 	long ret;

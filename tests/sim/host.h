@@ -33,6 +33,8 @@ void sim_proc_at_exit(struct sim_proc *p, void (*fn)(void *arg), void *arg);
 /* System calls of the calling thread; results as the kernel returns them. */
 struct file *sim_open(const char *node);	/* or ERR_PTR() */
 int sim_close(struct file *f);
+/* @to has it open, too: as a child does, or what a socket brings. */
+void sim_pass_file(struct sim_proc *to, struct file *f);
 long sim_ioctl(struct file *f, unsigned int cmd, void *arg);
 long sim_trap(struct file *f, u32 op, u32 id);
 ssize_t sim_read(struct file *f, void *buf, size_t n);
@@ -81,7 +83,7 @@ extern struct sim_wire sim_wire;
 struct sim_nic;
 /* NICs that come from here on can be polled. */
 void sim_nics_polled(void);
-/* They fetch what they send from the programs' memory, later. */
+/* They read frames' bytes by DMA, later, from memory mapped for them. */
 void sim_nics_dma(void);
 /* The NIC via_NAME with the n-th address; NULL: no memory. */
 struct sim_nic *sim_nic_up(const char *name, u8 n);

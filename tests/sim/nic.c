@@ -15,8 +15,17 @@ struct frame {
 	u32 n;				/* of its port, when it was sent */
 	u32 slot;			/* in nics[] */
 	u32 len;			/* Ethernet header included */
-	struct via_frags *frags;	/* still to be fetched, behind @len */
+	u32 head;			/* in data, where frags follow */
+	struct via_frags frags;
 	u8 data[];
+};
+
+/* Pages that the hardware of a NIC may read. */
+struct mapped {
+	struct list_head link;
+	dma_addr_t from;
+	const u8 *addr;
+	u64 bytes;
 };
 
 struct sim_nic {
@@ -31,11 +40,12 @@ struct sim_nic {
 	bool receiving;			/* one at a time, as under NAPI */
 	struct list_head rx;		/* frames */
 	struct sim_softirq softirq;
+	struct list_head ring;		/* frames that the hardware will read */
+	bool reads;			/* an event is to come for the ring */
+	u32 put, done;			/* frames ever in it, and out of it */
+	struct list_head mapped;
 	u64 busy_until;			/* of the port's way out */
 	u32 queued;			/* frames on it */
-	bool dma;			/* sends by way of @ring */
-	struct list_head ring;		/* frames that it has not fetched */
-	struct sim_event *fetching;
 };
 
 struct sim_wire sim_wire;
@@ -55,7 +65,8 @@ static void in_pieces(struct via_ether_frame *f, struct via_ether_chunk *chunk)
 	u32 left = f->len, n;
 
 	for (f->nchunks = 0; left; f->nchunks++) {
-		n = f->nchunks == PIECES - 1 ? left : 1 + sim_dice(left);
+		n = f->nchunks == PIECES - 1 ? left :
+			1 + sim_dice(min(left, sim_dice(2) ? 64u : 1500u));
 		chunk[f->nchunks].data = memcpy(malloc(n), from, n);
 		chunk[f->nchunks].len = n;
 		from += n;
@@ -77,7 +88,7 @@ static void receive(struct sim_nic *nic, struct frame *fr)
 		.nchunks = 1,
 		.chunk = chunk,
 	};
-	bool pieces = sim_wire.pieces && sim_dice(10000) < sim_wire.pieces;
+	bool pieces = !sim_dice(8) || sim_dice(10000) < sim_wire.pieces;
 
 	if (eth->h_proto != via_ether_proto())
 		return;
@@ -274,103 +285,6 @@ static void transmit(struct sim_nic *from, struct frame *f)
 	}
 }
 
-/*
- * A NIC that fetches the bytes of a frame from the program's pages itself,
- * some time after the frame was given to it; frames leave in order.
- */
-static void fetch(void *arg);
-
-static void fetch_next(struct sim_nic *nic)
-{
-	nic->fetching = list_empty(&nic->ring) ? NULL :
-		sim_at(sim_clock + 1000 + sim_dice(40000), fetch, nic);
-}
-
-static void fetch(void *arg)
-{
-	struct sim_nic *nic = arg;
-	struct frame *f = list_first_entry(&nic->ring, struct frame, link);
-	const struct via_frag *frag;
-	u32 i;
-
-	for (i = 0; f->frags && i < f->frags->n; i++) {
-		frag = &f->frags->frag[i];
-		memcpy(f->data + f->len, (void *)(uintptr_t)frag->dma,
-		       frag->len);
-		f->len += frag->len;
-	}
-	list_del(&f->link);
-	free(f->frags);
-	f->frags = NULL;
-	transmit(nic, f);
-	free(f);
-	fetch_next(nic);
-}
-
-static void into_ring(struct sim_nic *nic, struct frame *f)
-{
-	list_add_tail(&f->link, &nic->ring);
-	if (!nic->fetching)
-		fetch_next(nic);
-}
-
-static bool tx_put_frags(struct via_ether_nic *ether, struct via_ether_tx *tx,
-			 u32 len, struct via_ether_buf *buf,
-			 const struct via_frags *frags)
-{
-	struct sim_nic *nic = ether->priv;
-	struct frame *f = buf->priv;
-
-	if (!sim_dice(8))
-		return false;
-	f->len = len;
-	f->frags = malloc(sizeof(*frags));
-	if (!f->frags)
-		abort();
-	*f->frags = *frags;
-	into_ring(nic, f);
-	return true;
-}
-
-static void mem_map(struct via_ether_nic *ether, struct via_mem_map *map,
-		    struct page **pages, u32 npages)
-{
-	map->on = true;
-}
-
-static bool in_ring(const struct sim_nic *nic, const struct via_mem_map *map)
-{
-	const struct frame *f;
-	u32 i;
-
-	list_for_each_entry(f, &nic->ring, link)
-		for (i = 0; f->frags && i < f->frags->n; i++)
-			if (f->frags->frag[i].map == map)
-				return true;
-	return false;
-}
-
-static void mem_unmap(struct via_ether_nic *ether, struct via_mem_map *map,
-		      struct page **pages, u32 npages)
-{
-	while (in_ring(ether->priv, map))
-		sim_pause(20000);
-}
-
-static void ring_free(struct sim_nic *nic)
-{
-	struct frame *f;
-
-	if (nic->fetching)
-		sim_cancel(nic->fetching);
-	while (!list_empty(&nic->ring)) {
-		f = list_first_entry(&nic->ring, struct frame, link);
-		list_del(&f->link);
-		free(f->frags);
-		free(f);
-	}
-}
-
 void sim_nic_inject(struct sim_nic *nic, const void *data, u32 len)
 {
 	struct frame *f = calloc(1, sizeof(*f) + max_t(u32, len, ETH_ZLEN));
@@ -425,12 +339,8 @@ static bool tx_put(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	if (!sim_lock_mine(&nic->tx_lock.l))
 		sim_fail("tx_put() outside of a burst");
 	f->len = len;
-	if (nic->dma) {
-		into_ring(nic, f);
-	} else {
-		transmit(nic, f);
-		free(f);
-	}
+	transmit(nic, f);
+	free(f);
 	return !nic->stopped;
 }
 
@@ -476,27 +386,198 @@ static struct via_ether_ops ops = {
 	.tx_put_one = tx_put_one,
 };
 
-static struct via_ether_ops polled_ops;
-static bool polled;
+static struct via_ether_ops *kind;	/* of the NICs that come */
 
 void sim_nics_polled(void)
 {
-	polled_ops = ops;
-	polled_ops.poll = poll;
-	polled_ops.poll_mode = poll_mode;
-	polled = true;
+	static struct via_ether_ops polled;
+
+	polled = ops;
+	polled.ka = (struct via_device_ops){};
+	polled.poll = poll;
+	polled.poll_mode = poll_mode;
+	kind = &polled;
 }
 
-static struct via_ether_ops dma_ops;
-static bool dma;
+/*
+ * NICs that read the bytes of frames themselves, some time after they were
+ * told: from memory that was mapped for them, or it is a fault.
+ */
+
+static const u8 *dma_at(const struct sim_nic *nic, dma_addr_t dma, u32 n)
+{
+	struct mapped *m;
+
+	list_for_each_entry(m, &nic->mapped, link)
+		if (dma - m->from < m->bytes && n <= m->bytes - (dma - m->from))
+			return m->addr + (dma - m->from);
+	sim_fail("a NIC reads memory that is not mapped for it");
+	return NULL;
+}
+
+static void ring_out(void *arg)
+{
+	struct sim_nic *nic = arg;
+	struct frame *f = list_first_entry(&nic->ring, struct frame, link);
+	u32 i, at = f->head;
+
+	for (i = 0; i < f->frags.n; i++) {
+		const struct via_frag *part = &f->frags.frag[i];
+
+		memcpy(f->data + at, dma_at(nic, part->dma, part->len),
+		       part->len);
+		at += part->len;
+	}
+	list_del(&f->link);
+	nic->done++;
+	transmit(nic, f);
+	free(f);
+	nic->reads = !list_empty(&nic->ring);
+	if (nic->reads)
+		sim_at(sim_clock + sim_dice(5000), ring_out, nic);
+}
+
+static void ring_in(struct sim_nic *nic, struct frame *f)
+{
+	if (!sim_lock_mine(&nic->tx_lock.l))
+		sim_fail("a frame is sent outside of a burst");
+	list_add_tail(&f->link, &nic->ring);
+	nic->put++;
+	if (!nic->reads)
+		sim_at(sim_clock + sim_dice(sim_dice(4) ? 2000 : 200000),
+		       ring_out, nic);
+	nic->reads = true;
+}
+
+static bool ring_put(struct via_ether_nic *ether, struct via_ether_tx *tx,
+		     u32 len, struct via_ether_buf *buf)
+{
+	struct sim_nic *nic = ether->priv;
+	struct frame *f = buf->priv;
+
+	f->len = len;
+	ring_in(nic, f);
+	return true;
+}
+
+static void ring_put_one(struct via_ether_nic *ether, struct via_ether_tx *tx,
+			 u32 len, struct via_ether_buf *buf)
+{
+	ring_put(ether, tx, len, buf);
+	tx_end(ether, tx);
+}
+
+static bool ring_put_frags(struct via_ether_nic *ether, struct via_ether_tx *tx,
+			   u32 len, struct via_ether_buf *buf,
+			   const struct via_frags *frags)
+{
+	struct sim_nic *nic = ether->priv;
+	struct frame *f = buf->priv;
+	u32 i;
+
+	if (!sim_dice(16))
+		return false;
+	f->head = len;
+	f->len = len;
+	f->frags = *frags;
+	for (i = 0; i < frags->n; i++) {
+		f->len += frags->frag[i].len;
+		frags->frag[i].map->last = nic->put + 1;
+	}
+	ring_in(nic, f);
+	return true;
+}
+
+static struct mapped *map_some(struct sim_nic *nic, struct page *page, u32 n)
+{
+	static dma_addr_t next = 1ull << 52;
+	struct mapped *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		abort();
+	m->addr = page->addr;
+	m->bytes = (u64)n << PAGE_SHIFT;
+	m->from = next;
+	/* A page between them is nothing's. */
+	next += m->bytes + PAGE_SIZE;
+	list_add(&m->link, &nic->mapped);
+	return m;
+}
+
+/* Pages in a row are mapped as one, or by a table; others are copied. */
+static void mem_map(struct via_ether_nic *ether, struct via_mem_map *map,
+		    struct page **pages, u32 npages)
+{
+	struct sim_nic *nic = ether->priv;
+	u32 i;
+
+	might_sleep();
+	for (i = 1; i < npages; i++)
+		if (page_to_phys(pages[i]) !=
+		    page_to_phys(pages[i - 1]) + PAGE_SIZE)
+			return;
+	if (npages < 8 && sim_dice(2)) {
+		map->dma = kvmalloc_array(npages, sizeof(*map->dma),
+					  GFP_KERNEL);
+		if (!map->dma)
+			return;
+		for (i = npages; i--;)
+			map->dma[i] = map_some(nic, pages[i], 1)->from;
+	} else {
+		map->bias = map_some(nic, pages[0], npages)->from -
+			    page_to_phys(pages[0]);
+	}
+	map->last = nic->done;
+	map->on = true;
+}
+
+static void unmap_one(struct sim_nic *nic, dma_addr_t dma)
+{
+	struct mapped *m;
+
+	list_for_each_entry(m, &nic->mapped, link)
+		if (m->from == dma) {
+			list_del(&m->link);
+			free(m);
+			return;
+		}
+	sim_fail("memory is unmapped that is not mapped");
+}
+
+static void mem_unmap(struct via_ether_nic *ether, struct via_mem_map *map,
+		      struct page **pages, u32 npages)
+{
+	struct sim_nic *nic = ether->priv;
+	u32 i;
+
+	might_sleep();
+	while ((s32)(nic->done - map->last) < 0)
+		sim_pause(5000);
+	/* An IOMMU takes its time. */
+	if (sim_dice(2))
+		sim_pause(1 + sim_dice(20000));
+	for (i = 0; i < npages; i++)
+		if (pages[i]->pins <= 0)
+			sim_fail("memory is not pinned that a NIC may read");
+	for (i = 0; map->dma && i < npages; i++)
+		unmap_one(nic, map->dma[i]);
+	if (!map->dma)
+		unmap_one(nic, page_to_phys(pages[0]) + map->bias);
+	kvfree(map->dma);
+}
 
 void sim_nics_dma(void)
 {
-	dma_ops = ops;
-	dma_ops.tx_put_frags = tx_put_frags;
-	dma_ops.mem_map = mem_map;
-	dma_ops.mem_unmap = mem_unmap;
-	dma = true;
+	static struct via_ether_ops dma;
+
+	dma = ops;
+	dma.ka = (struct via_device_ops){};
+	dma.tx_put = ring_put;
+	dma.tx_put_one = ring_put_one;
+	dma.tx_put_frags = ring_put_frags;
+	dma.mem_map = mem_map;
+	dma.mem_unmap = mem_unmap;
+	kind = &dma;
 }
 
 /* Coming and going */
@@ -518,14 +599,13 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 	spin_lock_init(&nic->tx_lock);
 	INIT_LIST_HEAD(&nic->rx);
 	INIT_LIST_HEAD(&nic->ring);
-	nic->dma = dma;
+	INIT_LIST_HEAD(&nic->mapped);
 	mutex_lock(&rtnl);
 	for (i = 0; i < NICS_MAX && nics[i]; i++)
 		;
 	if (i == NICS_MAX)
 		sim_fail("too many NICs");
-	nic->nic = via_ether_alloc(dma ? &dma_ops : polled ? &polled_ops :
-				   &ops);
+	nic->nic = via_ether_alloc(kind ? kind : &ops);
 	if (!nic->nic)
 		goto err;
 	nic->nic->priv = nic;
@@ -564,10 +644,13 @@ void sim_nic_down(struct sim_nic *nic)
 	via_ether_unregister(nic->nic);
 	via_ether_free(nic->nic);
 	mutex_unlock(&rtnl);
+	if (!list_empty(&nic->mapped))
+		sim_fail("memory stays mapped for a NIC that has gone");
+	while (nic->reads)
+		sim_pause(1000);
 	for (i = 0; i < NICS_MAX; i++)
 		if (nics[i] == nic)
 			nics[i] = NULL;
-	ring_free(nic);
 	while (nic->softirq.raised)
 		sim_pass();
 	synchronize_rcu();
@@ -610,7 +693,7 @@ void sim_nics_reset(void)
 	memset(&sim_wire, 0, sizeof(sim_wire));
 	sim_wire.delay_ns = 20000;
 	memset(nics, 0, sizeof(nics));
-	polled = dma = false;
+	kind = NULL;
 	next_n = 0;
 	mutex_init(&rtnl);
 	INIT_LIST_HEAD(&in_flight);

@@ -150,11 +150,11 @@ u32 prog_state(struct prog_vi *v)
 
 /* Posting */
 
-void prog_post(struct prog_vi *v, bool recv, u16 control, const void *p, u32 n,
-	       u32 handle, u64 raddr, u32 rhandle)
+void prog_put(struct prog_vi *v, bool recv, u16 control, const void *p, u32 n,
+	      u32 handle, u64 raddr, u32 rhandle)
 {
 	struct prog_queue *q = &v->q[recv];
-	u32 mask = v->shared->entries - 1, state;
+	u32 mask = v->shared->entries - 1;
 	struct via_slot *s = &q->slots[q->tail & mask];
 	bool remote = (control & VIA_CTL_OP_MASK) != VIA_CTL_OP_SENDRECV;
 	u32 i = remote;
@@ -177,8 +177,22 @@ void prog_post(struct prog_vi *v, bool recv, u16 control, const void *p, u32 n,
 		s->seg[i].handle = handle;
 		s->seg[i].len = n;
 	}
+	if (v->halves && !recv && !remote && n > 1) {
+		s->seg_count = 2;
+		s->seg[1] = s->seg[0];
+		s->seg[0].len = n / 2;
+		s->seg[1].addr += n / 2;
+		s->seg[1].len = n - n / 2;
+	}
 	q->tail++;
 	smp_store_release(&q->user->tail, q->tail);
+}
+
+void prog_ring(struct prog_vi *v, bool recv)
+{
+	struct prog_queue *q = &v->q[recv];
+	u32 state;
+
 	smp_mb();
 	state = READ_ONCE(v->shared->state);
 	if (recv ? state != VIA_STATE_ERROR :
@@ -188,6 +202,13 @@ void prog_post(struct prog_vi *v, bool recv, u16 control, const void *p, u32 n,
 	while (sim_trap(v->nic->file, recv ? VIA_OP_RECV : VIA_OP_SEND,
 			v->id) == VIA_TRAP_MORE)
 		;
+}
+
+void prog_post(struct prog_vi *v, bool recv, u16 control, const void *p, u32 n,
+	       u32 handle, u64 raddr, u32 rhandle)
+{
+	prog_put(v, recv, control, p, n, handle, raddr, rhandle);
+	prog_ring(v, recv);
 }
 
 void prog_post_send(struct prog_vi *v, const void *p, u32 n)

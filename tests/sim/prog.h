@@ -36,6 +36,7 @@ struct prog_vi {
 	struct prog_queue q[2];		/* send, receive */
 	u64 sent, received;		/* messages: prog_send(), prog_recv() */
 	u32 immediate;			/* of the next descriptor; 0: its number */
+	bool halves;			/* sends have two segments */
 };
 
 struct prog_done {
@@ -68,6 +69,14 @@ void prog_post_recv(struct prog_vi *v, void *p, u32 n);
 /* Any control, any segment. */
 void prog_post(struct prog_vi *v, bool recv, u16 control, const void *p, u32 n,
 	       u32 handle, u64 raddr, u32 rhandle);
+
+/*
+ * Its halves, for threads that share a queue: one at a time puts, then any rings
+ * the doorbell if the kernel is to hear it.
+ */
+void prog_put(struct prog_vi *v, bool recv, u16 control, const void *p, u32 n,
+	      u32 handle, u64 raddr, u32 rhandle);
+void prog_ring(struct prog_vi *v, bool recv);
 
 /* 1: one was taken, 0: none. */
 int prog_done(struct prog_vi *v, bool recv, struct prog_done *d);

@@ -275,3 +275,13 @@ down:
 
 SIM_SCENARIO(memory, .name = "memory", .run = memory, .runs = 300, .max_vi = 4,
 	     .what = "regions made, changed and ended beside their transfers")
+
+/* The same with NICs that read it themselves. */
+static void memory_dma(void)
+{
+	sim_nics_dma();
+	memory();
+}
+
+SIM_SCENARIO(memory_dma, .name = "memory-dma", .run = memory_dma, .runs = 100,
+	     .max_vi = 4, .what = "regions that NICs read, made and ended")

@@ -12,6 +12,7 @@ static struct {
 	struct sim_proc *proc[PROCS];
 	u32 what;
 	u32 turns;
+	bool kept, over;
 } w;
 
 static const char *const limits[] = {
@@ -103,6 +104,20 @@ static void process(void *arg)
 	}
 }
 
+/* A handle that stays, and with it what the user was charged. */
+static void keeper(void *arg)
+{
+	struct prog_nic n;
+	int ret = prog_open(&n, "via_lo", 0);
+
+	sim_expect(!ret || sim_config.fail_alloc, "(%d)", ret);
+	WRITE_ONCE(w.kept, true);
+	while (!READ_ONCE(w.over))
+		sim_sleep(10 * MS);
+	if (!ret)
+		prog_close(&n);
+}
+
 /* All of it is there: nothing of the others is charged any more. */
 static void again(void *arg)
 {
@@ -125,12 +140,17 @@ static void again(void *arg)
 static void quotas(void)
 {
 	u32 n = 1 + sim_dice(PROCS), i;
+	struct sim_proc *p;
 
 	memset(&w, 0, sizeof(w));
 	w.what = sim_dice(ARRAY_SIZE(limits));
 	w.turns = 1 + sim_dice(3);
 	sim_config.max_time = sim_clock + 60 * SEC;
-	sim_expect(sim_param_set(limits[w.what], LIMIT), "");
+	p = sim_proc_new("keeper", 1000);
+	sim_thread(p, "keeper", keeper, NULL);
+	while (!READ_ONCE(w.kept))
+		msleep(1);
+	sim_expect(sim_param_set(limits[w.what], LIMIT + !w.what), "");
 	for (i = 0; i < n; i++)
 		w.proc[i] = sim_proc_new("user", 1000);
 	for (i = 0; i < n; i++)
@@ -145,6 +165,8 @@ static void quotas(void)
 	w.proc[0] = sim_proc_new("again", 1000);
 	sim_thread(w.proc[0], "again", again, NULL);
 	sim_proc_wait(w.proc[0]);
+	WRITE_ONCE(w.over, true);
+	sim_proc_wait(p);
 	sim_param_set(limits[w.what], defaults[w.what]);
 }
 

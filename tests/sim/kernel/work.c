@@ -9,6 +9,7 @@
 struct workqueue_struct {
 	const char *name;
 	u32 count;			/* works queued or running */
+	u32 grace;			/* behind a grace period */
 };
 
 static LIST_HEAD(queued);
@@ -71,6 +72,8 @@ void destroy_workqueue(struct workqueue_struct *wq)
 {
 	while (wq->count)
 		sim_block(&flushers);
+	if (wq->grace)
+		sim_fail("a workqueue goes before its works");
 	kfree(wq);
 }
 
@@ -99,7 +102,7 @@ static void rcu_work_ready(struct rcu_head *head)
 {
 	struct rcu_work *w = container_of(head, struct rcu_work, rcu);
 
-	w->wq->count--;
+	w->wq->grace--;
 	enqueue(w->wq, &w->work);
 }
 
@@ -112,7 +115,7 @@ bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *w)
 	w->work.pending = true;
 	w->wq = wq;
 	/* destroy_workqueue() without rcu_barrier() is the caller's fault. */
-	wq->count++;
+	wq->grace++;
 	call_rcu(&w->rcu, rcu_work_ready);
 	return true;
 }

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Threads post one send each to one VI, at about the same time, and then
+ * nothing: all of them are sent.  A thread that sees BUSY rings no doorbell, so
+ * the one that is in the kernel, or its acknowledgements, must look again.
+ */
+#include "prog.h"
+
+#define THREADS	4
+#define ROUNDS	20
+#define BYTES	64
+#define LOOKS	800			/* the time of an acknowledgement */
+#define PATIENCE	(5 * SEC)
+
+static struct {
+	struct prog_nic n;
+	struct prog_vi v;
+	const char *node[2];
+	const u8 *peer;
+	char *out;
+	u32 threads, rounds, round, posted, ended;
+	u64 spread;
+	bool locked, over;
+	u32 level;
+} w;
+
+static bool is_done(u32 number)
+{
+	return (s32)(READ_ONCE(w.v.q[0].kern->done) - number) > 0;
+}
+
+static void one(void)
+{
+	u64 until = sim_now() + PATIENCE;
+	u32 number, after, looks;
+
+	if (!sim_dice(3)) {
+		sim_sleep(sim_dice(w.spread));
+	} else {
+		/* As soon as some of this round are done. */
+		after = w.round * w.threads + sim_dice(w.threads) - 1;
+		for (looks = 0; looks < LOOKS && !is_done(after); looks++)
+			;
+	}
+	while (w.locked)
+		sim_sleep(100);
+	w.locked = true;
+	number = w.v.q[0].tail;
+	prog_put(&w.v, false, VIA_CTL_OP_SENDRECV, w.out, BYTES, w.n.handle, 0,
+		 0);
+	w.locked = false;
+	prog_ring(&w.v, false);
+	while (!is_done(number)) {
+		sim_expect(sim_now() < until, "send %u stays", number);
+		sim_sleep(2000);
+	}
+}
+
+static void posts(void *arg)
+{
+	struct prog_done d;
+	u32 i;
+
+	for (i = 0; i < w.rounds; i++) {
+		while (READ_ONCE(w.round) != i)
+			sim_sleep(1000);
+		one();
+		if (++w.posted < w.threads)
+			continue;
+		while (prog_done(&w.v, false, &d))
+			sim_expect(!(d.status & VIA_ST_ERROR_MASK),
+				   "status %#x", d.status);
+		w.posted = 0;
+		WRITE_ONCE(w.round, i + 1);
+	}
+	if (++w.ended == w.threads)
+		WRITE_ONCE(w.over, true);
+}
+
+static void sender(void *arg)
+{
+	u32 i;
+	int ret;
+
+	sim_expect(!prog_open(&w.n, w.node[0], 16 << 10), "no NIC");
+	prog_buffer(&w.n, 4096);
+	w.out = prog_buffer(&w.n, BYTES);
+	sim_expect(!prog_vi(&w.v, &w.n, w.level, 0, 0), "no VI");
+	do {
+		sim_sleep(MS);
+		ret = prog_request(&w.v, w.peer, "post", 5 * SEC);
+	} while (ret == VIA_R_NO_MATCH);
+	sim_expect(!ret, "(%d)", ret);
+	for (i = 0; i < w.threads; i++)
+		sim_thread(current->proc, "posts", posts, NULL);
+	while (!READ_ONCE(w.over))
+		sim_sleep(MS);
+	prog_close(&w.n);
+}
+
+static void receiver(void *arg)
+{
+	struct prog_nic n;
+	struct prog_vi v;
+	u32 i;
+	int ret;
+
+	sim_expect(!prog_open(&n, w.node[1], 16 << 10), "no NIC");
+	prog_buffer(&n, 4096);
+	arg = prog_buffer(&n, BYTES);
+	sim_expect(!prog_vi(&v, &n, w.level, 0, 0), "no VI");
+	for (i = 0; i < w.threads * w.rounds; i++)
+		prog_post_recv(&v, arg, BYTES);
+	ret = prog_accept(&v, "post", 10 * SEC);
+	sim_expect(!ret, "(%d)", ret);
+	while (!READ_ONCE(w.over))
+		sim_sleep(MS);
+	prog_close(&n);
+}
+
+static void post(void)
+{
+	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
+	static const u8 mac[] = { 0x52, 0x54, 0, 0, 1, 2 };
+	static const u32 levels[] = { VIA_UNRELIABLE, VIA_RELIABLE_DELIVERY,
+				      VIA_RELIABLE_RECEPTION };
+	static const u32 spreads[] = { 500, 2000, 5000, 60000 };
+	struct sim_nic *nic[2] = {};
+	struct sim_proc *p[2];
+	bool wire = sim_dice(8);
+	u32 i;
+
+	memset(&w, 0, sizeof(w));
+	sim_config.max_time = sim_clock + 100 * SEC;
+	w.threads = 2 + sim_dice(THREADS - 1);
+	w.rounds = 1 + sim_dice(ROUNDS);
+	w.level = levels[sim_dice(3)];
+	w.spread = spreads[sim_dice(4)];
+	w.peer = wire ? mac : own;
+	/* Sends wait for acknowledgements, and these for a moment. */
+	if (sim_dice(4))
+		sim_param_set("window", 1 + sim_dice(3));
+	if (sim_dice(4))
+		sim_wire.delay_ns = 100 + sim_dice(1000);
+	for (i = 0; i < 2; i++) {
+		w.node[i] = !wire ? "via_lo" : i ? "via_b" : "via_a";
+		if (wire)
+			nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
+	}
+	for (i = 0; i < 2; i++) {
+		p[i] = sim_proc_new(i ? "receiver" : "sender", 1000 + i);
+		sim_thread(p[i], i ? "receiver" : "sender",
+			   i ? receiver : sender, NULL);
+	}
+	for (i = 0; i < 2; i++)
+		sim_proc_wait(p[i]);
+	for (i = 0; wire && i < 2; i++)
+		sim_nic_down(nic[i]);
+}
+
+SIM_SCENARIO(post, .name = "post", .run = post, .runs = 200, .max_vi = 4,
+	     .what = "threads post a send each to one VI, then nothing")

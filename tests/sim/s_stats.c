@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Counters: those of a VI are for its user and for the administrator, and no
+ * more are written than there is room for.
+ */
+#include "prog.h"
+
+#define USERS	3
+#define VIS	3
+#define ROOM	40
+
+static struct {
+	u32 uid[USERS];
+	u32 vis[USERS];
+	u32 ready;
+	u32 done;
+} w;
+
+static long stats(struct prog_nic *n, u32 kind, u32 room, struct via_stats *a,
+		  struct via_stat *s)
+{
+	long ret;
+
+	memset(s, 0xaa, (ROOM + 1) * sizeof(*s));
+	a->kind = kind;
+	a->count = room;
+	a->stats = (uintptr_t)s;
+	ret = sim_ioctl(n->file, VIA_IOC_STATS, a);
+	sim_expect(!ret || ret == VIA_R_NO_MATCH || ret == -ENOMEM, "(%ld)",
+		   ret);
+	sim_expect(a->count <= room, "(%u)", a->count);
+	sim_expect((u8)s[room].name[0] == 0xaa,
+		   "what is behind the room is written");
+	return ret;
+}
+
+/* How many VIs a user sees. */
+static u32 look(struct prog_nic *n, u32 uid)
+{
+	struct via_stat s[ROOM + 1];
+	struct via_stats a = {};
+	u32 seen = 0, i, room;
+
+	for (;; a.id++) {
+		room = 1 + sim_dice(ROOM);
+		if (stats(n, VIA_STATS_VI, room, &a, s))
+			return seen;
+		seen++;
+		for (i = 0; uid && i < a.count; i++)
+			sim_expect(strcmp(s[i].name, "uid") ||
+				   s[i].value == uid,
+				   "user %u sees a VI of user %llu", uid,
+				   s[i].value);
+	}
+}
+
+static void user(void *arg)
+{
+	struct via_stat s[ROOM + 1];
+	u32 me = (uintptr_t)arg, i, all = 0, seen;
+	struct via_stats a = {};
+	struct prog_vi v[VIS];
+	struct prog_nic n;
+
+	sim_expect(!prog_open(&n, "via_lo", 0), "no NIC");
+	for (i = 0; i < w.vis[me]; i++)
+		sim_expect(!prog_vi(&v[i], &n, VIA_UNRELIABLE, 0, 0), "no VI");
+	w.ready++;
+	while (w.ready < USERS)
+		sim_sleep(1000);
+	for (i = 0; i < USERS; i++)
+		if (!w.uid[me] || w.uid[i] == w.uid[me])
+			all += w.vis[i];
+	for (i = 0; i < 3; i++) {
+		seen = look(&n, w.uid[me]);
+		sim_expect(seen == all, "user %u sees %u VIs of %u", w.uid[me],
+			   seen, all);
+		stats(&n, VIA_STATS_NIC, 1 + sim_dice(ROOM), &a, s);
+	}
+	w.done++;
+	while (w.done < USERS)
+		sim_sleep(1000);
+	prog_close(&n);
+}
+
+static void counters(void)
+{
+	struct sim_proc *p[USERS];
+	u32 i;
+
+	memset(&w, 0, sizeof(w));
+	for (i = 0; i < USERS; i++) {
+		w.uid[i] = sim_dice(3) ? 1000 + sim_dice(2) : 0;
+		w.vis[i] = sim_dice(VIS + 1);
+		p[i] = sim_proc_new("user", w.uid[i]);
+	}
+	for (i = 0; i < USERS; i++)
+		sim_thread(p[i], "user", user, (void *)(uintptr_t)i);
+	for (i = 0; i < USERS; i++)
+		sim_proc_wait(p[i]);
+}
+
+SIM_SCENARIO(stats, .name = "counters", .run = counters, .runs = 40,
+	     .max_vi = 16,
+	     .what = "counters of VIs, of other users, in little room")
