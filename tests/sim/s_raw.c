@@ -12,6 +12,7 @@
 #define AT_ONCE		(100 * MS)	/* no timer of seconds is in it */
 #define ROUNDS		3
 #define READS		32		/* that a target remembers */
+#define READS_OUT	16		/* that an initiator has open */
 
 static struct raw_host r;
 
@@ -207,7 +208,10 @@ static void twice(void)
 	message(1);
 }
 
-/* What lies behind a hole is told in sack, kept, and received behind it. */
+/*
+ * What lies behind a hole is told in sack, kept, and received behind it; or the
+ * connection ends before that.
+ */
 static void hole(void)
 {
 	u32 n = 2 + sim_dice(BUFFERS - 1), i, first;
@@ -232,6 +236,8 @@ static void hole(void)
 			   first + (i < n ? 0 : n) &&
 			   be64_to_cpu(raw_ack_of(f)->sack) ==
 			   (i < n ? sack : 0), "");
+		if (!sim_dice(8))
+			return;
 	}
 	r.seq += n;
 	for (i = 0; i < n; i++) {
@@ -240,6 +246,36 @@ static void hole(void)
 			   prog_filled(p.in[i], p.done.length, 2, i), "(%d)",
 			   p.ret);
 	}
+}
+
+/*
+ * Unreliable: a gap ends the message it falls into, whose receive serves the
+ * next one; what is of the other side of the gap does not go on with it.  What
+ * comes late or twice is dropped.
+ */
+static void gap(void)
+{
+	struct raw_data d = {
+		.type = VIA_WIRE_SEND, .msg_len = 2800, .payload = p.out,
+		.len = 1400,
+	};
+
+	connect_with(VIA_UNRELIABLE);
+	prog_fill(p.out, d.len, 3, 0);
+	d.seq = r.seq;
+	raw_send_data(&r, &d);
+	/* The rest of it, and the first frame of one like it, are lost. */
+	d.seq += 3;
+	d.offset = 1400;
+	raw_send_data(&r, &d);
+	r.seq += 4;
+	message(0);
+	r.seq -= 1 + sim_dice(5);
+	raw_send(&r, p.out, 100);
+	ask(receive);
+	sim_expect(p.ret == VIA_R_TIMEOUT, "(%d)", p.ret);
+	r.seq += 10;
+	message(1);
 }
 
 static void heartbeat(void)
@@ -449,6 +485,53 @@ static void reads(void)
 	stands();
 }
 
+static void post_reads(void)
+{
+	u32 i;
+
+	for (i = 0; i < 2 * READS_OUT; i++)
+		prog_post_read(&p.vi, p.out + 100 * i, 100, 100 * i, 17);
+}
+
+/*
+ * An initiator has so many reads open, and the next one leaves when the data of
+ * the oldest has come.
+ */
+static void reads_out(void)
+{
+	struct raw_data d = {
+		.type = VIA_WIRE_READ_DATA, .msg_len = 100, .len = 100,
+	};
+	u32 i, n = 0, first;
+	u8 m[100];
+
+	reliable();
+	first = r.ack;
+	ask(post_reads);
+	for (i = 0; i < 2 * READS_OUT; i++) {
+		while (n < 2 * READS_OUT &&
+		       raw_await(&r, VIA_WIRE_READ, n < READS_OUT + i ?
+				 AT_ONCE : sim_dice(MS))) {
+			r.ack = first + ++n;
+			raw_send_ack(&r);
+		}
+		sim_expect(n == min(READS_OUT + i, 2 * READS_OUT),
+			   "%u reads are open", n - i);
+		prog_fill(m, sizeof(m), 3, i);
+		d.payload = m;
+		d.seq = r.seq++;
+		d.immediate = first + i;
+		raw_send_data(&r, &d);
+	}
+	for (i = 0; i < 2 * READS_OUT; i++) {
+		ask(sent);
+		sim_expect(!p.ret && !(p.done.status & VIA_ST_ERROR_MASK) &&
+			   prog_filled(p.out + 100 * i, 100, 3, i), "(%u, %#x)",
+			   i, p.done.status);
+	}
+	stands();
+}
+
 /* Each first copy of a frame is lost: that never adds up. */
 static void first_lost(void)
 {
@@ -538,10 +621,11 @@ static const struct {
 	const char *name;
 	void (*fn)(void);
 } trials[] = {
-	{ "twice", twice }, { "hole", hole }, { "heartbeat", heartbeat },
+	{ "twice", twice }, { "hole", hole }, { "gap", gap },
+	{ "heartbeat", heartbeat },
 	{ "only_acks", only_acks }, { "stranger", stranger },
 	{ "too_long", too_long }, { "not_the_next", not_the_next },
-	{ "read_wrong", read_wrong }, { "reads", reads },
+	{ "read_wrong", read_wrong }, { "reads", reads }, { "reads_out", reads_out },
 	{ "first_lost", first_lost }, { "transmitter", transmitter },
 	{ "memory_gone", memory_gone }, { "unconfirmed", unconfirmed },
 };
