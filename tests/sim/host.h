@@ -93,6 +93,8 @@ void sim_nic_cut(struct sim_nic *nic, bool cut);
 /* The interface goes down, or its transmitter stops. */
 void sim_nic_break(struct sim_nic *nic);
 void sim_nic_stop(struct sim_nic *nic, bool stopped);
+/* Frames come in two queues, taken side by side: any may overtake another. */
+void sim_nic_queues(struct sim_nic *nic);
 void sim_nic_mtu(struct sim_nic *nic, u32 mtu);
 const u8 *sim_nic_mac(const struct sim_nic *nic);
 /* A frame as if it came from the wire, Ethernet header included. */

@@ -8,6 +8,8 @@
 #define RX_BATCH	64
 #define TX_FRAMES	256		/* of a burst's ring */
 #define NICS_MAX	256
+#define QUEUES		2		/* of frames that come, at most */
+#define PIECES		4		/* of a frame that came, at most */
 
 struct frame {
 	struct list_head link;
@@ -28,6 +30,14 @@ struct mapped {
 	u64 bytes;
 };
 
+/* Frames that came, and the softirq that takes them. */
+struct rx_queue {
+	struct sim_nic *nic;
+	struct list_head frames;
+	struct sim_softirq softirq;
+	bool receiving;			/* one at a time, as under NAPI */
+};
+
 struct sim_nic {
 	struct via_ether_nic *nic;
 	char name[32];
@@ -37,9 +47,10 @@ struct sim_nic {
 	bool cut, stopped;
 	bool listening;
 	bool polled;			/* no softirq for frames that come */
-	bool receiving;			/* one at a time, as under NAPI */
-	struct list_head rx;		/* frames */
-	struct sim_softirq softirq;
+	struct rx_queue rx[QUEUES];
+	u32 queues;
+	u32 longest;			/* frame that an MTU of it has allowed */
+	u32 room;			/* frames begun in this burst */
 	struct list_head ring;		/* frames that the hardware will read */
 	bool reads;			/* an event is to come for the ring */
 	u32 put, done;			/* frames ever in it, and out of it */
@@ -55,8 +66,6 @@ static struct mutex rtnl;
 static struct list_head in_flight;
 
 /* Receiving */
-
-#define PIECES	4
 
 /* In buffers of their own, so that what is read beside one is seen. */
 static void in_pieces(struct via_ether_frame *f, struct via_ether_chunk *chunk)
@@ -104,40 +113,40 @@ static void receive(struct sim_nic *nic, struct frame *fr)
 		free((void *)chunk[f.nchunks].data);
 }
 
-static void take_frames(struct sim_nic *nic)
+static void take_frames(struct rx_queue *q)
 {
 	struct frame *f;
 	u32 n;
 
-	nic->receiving = true;
-	for (n = 0; n < RX_BATCH && nic->listening && !list_empty(&nic->rx);
-	     n++) {
-		f = list_first_entry(&nic->rx, struct frame, link);
+	q->receiving = true;
+	for (n = 0; n < RX_BATCH && q->nic->listening &&
+	     !list_empty(&q->frames); n++) {
+		f = list_first_entry(&q->frames, struct frame, link);
 		list_del(&f->link);
-		receive(nic, f);
+		receive(q->nic, f);
 		free(f);
 	}
-	nic->receiving = false;
+	q->receiving = false;
 }
 
 static void rx_softirq(struct sim_softirq *s);
 
-static void rx_raise(struct sim_nic *nic)
+static void rx_raise(struct rx_queue *q)
 {
-	if (nic->listening && !nic->polled && !nic->receiving &&
-	    !list_empty(&nic->rx))
-		sim_raise(&nic->softirq, rx_softirq);
+	if (q->nic->listening && !q->nic->polled && !q->receiving &&
+	    !list_empty(&q->frames))
+		sim_raise(&q->softirq, rx_softirq);
 }
 
 static void rx_softirq(struct sim_softirq *s)
 {
-	struct sim_nic *nic = container_of(s, struct sim_nic, softirq);
+	struct rx_queue *q = container_of(s, struct rx_queue, softirq);
 
 	/* The NIC is there as long as its handler is known. */
 	rcu_read_lock();
-	if (!nic->receiving) {
-		take_frames(nic);
-		rx_raise(nic);
+	if (!q->receiving) {
+		take_frames(q);
+		rx_raise(q);
 	}
 	rcu_read_unlock();
 }
@@ -146,14 +155,15 @@ static void rx_softirq(struct sim_softirq *s)
 static void poll(struct via_ether_nic *ether)
 {
 	struct sim_nic *nic = ether->priv;
+	struct rx_queue *q = nic->rx;
 
-	if (nic->receiving || list_empty(&nic->rx))
+	if (q->receiving || list_empty(&q->frames))
 		return;
 	local_bh_disable();
 	rcu_read_lock();
-	if (!nic->receiving)
-		take_frames(nic);
-	rx_raise(nic);
+	if (!q->receiving)
+		take_frames(q);
+	rx_raise(q);
 	rcu_read_unlock();
 	local_bh_enable();
 }
@@ -176,7 +186,7 @@ static bool poll_mode(struct via_ether_nic *ether, enum via_poll_step step)
 		if (!nic->polled)
 			sim_fail("polling ends that has not begun");
 		nic->polled = false;
-		rx_raise(nic);
+		rx_raise(nic->rx);
 		break;
 	}
 	return true;
@@ -197,6 +207,7 @@ static void deliver(void *arg)
 {
 	struct frame *f = arg;
 	struct sim_nic *nic = f->to;
+	struct rx_queue *q;
 
 	list_del(&f->link);
 	if (nics[f->slot] != nic || nic->n != f->n)
@@ -207,9 +218,10 @@ static void deliver(void *arg)
 		free(f);
 		return;
 	}
-	list_add_tail(&f->link, &nic->rx);
-	/* One at a time: frames of a port are not overtaken in its host. */
-	rx_raise(nic);
+	/* One at a time: frames of a queue are not overtaken in its host. */
+	q = &nic->rx[nic->queues > 1 ? sim_dice(nic->queues) : 0];
+	list_add_tail(&f->link, &q->frames);
+	rx_raise(q);
 }
 
 /* Sending */
@@ -312,16 +324,22 @@ static bool tx_begin(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	}
 	tx->queue = nic;
 	tx->last = NULL;
+	nic->room = 0;
 	return true;
 }
 
 static bool tx_get(struct via_ether_nic *ether, struct via_ether_tx *tx,
 		   u32 len, struct via_ether_buf *buf)
 {
+	struct sim_nic *nic = ether->priv;
 	struct frame *f;
 
+	if (len > nic->longest)
+		sim_fail("a frame of %u bytes, and the MTU was %u at most",
+			 len, nic->longest - ETH_HLEN);
 	if (sim_alloc_fails())
 		return false;
+	nic->room++;
 	f = calloc(1, sizeof(*f) + max_t(u32, len, ETH_ZLEN));
 	if (!f)
 		abort();
@@ -338,6 +356,7 @@ static bool tx_put(struct via_ether_nic *ether, struct via_ether_tx *tx,
 
 	if (!sim_lock_mine(&nic->tx_lock.l))
 		sim_fail("tx_put() outside of a burst");
+	nic->room--;
 	f->len = len;
 	transmit(nic, f);
 	free(f);
@@ -347,6 +366,9 @@ static bool tx_put(struct via_ether_nic *ether, struct via_ether_tx *tx,
 static void tx_drop(struct via_ether_nic *ether, struct via_ether_tx *tx,
 		    struct via_ether_buf *buf)
 {
+	struct sim_nic *nic = ether->priv;
+
+	nic->room--;
 	free(buf->priv);
 }
 
@@ -354,6 +376,9 @@ static void tx_end(struct via_ether_nic *ether, struct via_ether_tx *tx)
 {
 	struct sim_nic *nic = ether->priv;
 
+	if (nic->room)
+		sim_fail("a burst ends with %d frames neither sent nor dropped",
+			 nic->room);
 	spin_unlock(&nic->tx_lock);
 }
 
@@ -441,6 +466,7 @@ static void ring_in(struct sim_nic *nic, struct frame *f)
 {
 	if (!sim_lock_mine(&nic->tx_lock.l))
 		sim_fail("a frame is sent outside of a burst");
+	nic->room--;
 	list_add_tail(&f->link, &nic->ring);
 	nic->put++;
 	if (!nic->reads)
@@ -597,7 +623,12 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 		abort();
 	nic->n = ++next_n;
 	spin_lock_init(&nic->tx_lock);
-	INIT_LIST_HEAD(&nic->rx);
+	nic->queues = 1;
+	nic->longest = ETH_HLEN + 1500;
+	for (i = 0; i < QUEUES; i++) {
+		nic->rx[i].nic = nic;
+		INIT_LIST_HEAD(&nic->rx[i].frames);
+	}
 	INIT_LIST_HEAD(&nic->ring);
 	INIT_LIST_HEAD(&nic->mapped);
 	mutex_lock(&rtnl);
@@ -651,14 +682,17 @@ void sim_nic_down(struct sim_nic *nic)
 	for (i = 0; i < NICS_MAX; i++)
 		if (nics[i] == nic)
 			nics[i] = NULL;
-	while (nic->softirq.raised)
-		sim_pass();
+	for (i = 0; i < QUEUES; i++)
+		while (nic->rx[i].softirq.raised)
+			sim_pass();
 	synchronize_rcu();
-	while (!list_empty(&nic->rx)) {
-		f = list_first_entry(&nic->rx, struct frame, link);
-		list_del(&f->link);
-		free(f);
-	}
+	for (i = 0; i < QUEUES; i++)
+		while (!list_empty(&nic->rx[i].frames)) {
+			f = list_first_entry(&nic->rx[i].frames, struct frame,
+					     link);
+			list_del(&f->link);
+			free(f);
+		}
 	free(nic);
 }
 
@@ -681,9 +715,15 @@ void sim_nic_stop(struct sim_nic *nic, bool stopped)
 		via_ether_wake(nic->nic);
 }
 
+void sim_nic_queues(struct sim_nic *nic)
+{
+	nic->queues = QUEUES;
+}
+
 void sim_nic_mtu(struct sim_nic *nic, u32 mtu)
 {
 	mutex_lock(&rtnl);
+	nic->longest = max(nic->longest, ETH_HLEN + mtu);
 	via_ether_set_mtu(nic->nic, mtu);
 	mutex_unlock(&rtnl);
 }

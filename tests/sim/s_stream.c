@@ -170,6 +170,19 @@ static void delay(void)
 	run(&p, NULL);
 }
 
+static void two_queues(struct sim_nic **nic, struct stream_plan *p)
+{
+	sim_nic_queues(nic[0]);
+	sim_nic_queues(nic[1]);
+}
+
+static void queues(void)
+{
+	struct stream_plan p = begin(0);
+
+	run(&p, two_queues);
+}
+
 /* Queues of ports that are soon full: what congestion is. */
 static void rate(void)
 {
@@ -396,6 +409,8 @@ STREAM(reorder, "stream-reorder",
        "streams while frames overtake each other", reorder)
 STREAM(delay, "stream-delay",
        "streams over a wire with delay and jitter", delay)
+STREAM(queues, "stream-queues",
+       "streams of frames that come on two processors at once", queues)
 STREAM(rate, "stream-rate", "streams through ports with small queues", rate)
 STREAM(all, "stream-all",
        "streams over a wire that is bad in all ways", everything)
