@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Attempts to connect at the edge of their time, and attempts that follow one
- * another: none ends before its time, a server that was late rejects nobody,
+ * another: none ends before its time, a server that was late rejects nothing,
  * and a verdict is given to those that wait for its own attempt.
  */
 #include "prog.h"

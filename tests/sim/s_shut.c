@@ -66,7 +66,7 @@ static void sleeps(enum call c)
 	sim_log("call %u: %ld", c, ret);
 }
 
-/* One that makes a thing, which the next one unmakes or the end of all. */
+/* Makes a thing, which ends at once or with the handle. */
 static long makes(enum call c)
 {
 	struct via_ptag_arg tag = {};

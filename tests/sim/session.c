@@ -111,7 +111,7 @@ static bool connect(struct stream_end *e)
 		if (!ret)
 			break;
 		sim_expect(ret == VIA_R_TIMEOUT || ret == VIA_R_NO_MATCH ||
-			   /* Whatever is forged: stream.h of may_lie. */
+			   /* What is forged may say anything. */
 			   (e->stream->plan.may_lie && ret > 0) ||
 			   /* Of a request that is not the stream's. */
 			   (e->stream->plan.ghosts && !e->client &&
