@@ -4,6 +4,7 @@
 #include "../../devices/ether/wire.h"
 #include "host.h"
 #include "kernel/model.h"
+#include "watch.h"
 
 #define RX_BATCH	64
 #define TX_FRAMES	256		/* of a burst's ring */
@@ -386,6 +387,7 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 	nic->nic = via_ether_alloc(polled ? &polled_ops : &ops);
 	if (!nic->nic)
 		goto err;
+	sim_watch(polled ? &polled_ops.ka : &ops.ka);
 	nic->nic->priv = nic;
 	nic->nic->rx_frames = 64;
 	nic->nic->mtu = 1500;
