@@ -368,6 +368,15 @@ const u8 *sim_nic_mac(const struct sim_nic *nic)
 	return nic->nic->mac;
 }
 
+u32 sim_nic_peer_lists(const struct sim_nic *nic)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < VIA_PEER_BUCKETS; i++)
+		n += !list_empty(&nic->nic->ka->peers[i]);
+	return n;
+}
+
 struct sim_nic *sim_nic_up(const char *name, u8 n)
 {
 	struct sim_nic *nic = calloc(1, sizeof(*nic));

@@ -31,6 +31,13 @@ void sim_params_reset(void)
 		memcpy(p->value, &p->initial, p->size);
 }
 
+bool sim_capable(void)
+{
+	if (sim_self->rcu)
+		sim_fail("capable() is asked in an RCU read side");
+	return current->cred->capable;
+}
+
 bool sim_param_set(const char *name, u64 value)
 {
 	struct sim_param *p;
