@@ -104,6 +104,7 @@ struct device *device_create_with_groups(struct class *c,
 					 const char *fmt, ...)
 {
 	struct device *d = sim_kmalloc(sizeof(*d), GFP_KERNEL | __GFP_ZERO);
+	struct device *other;
 	va_list ap;
 
 	if (!d)
@@ -111,6 +112,12 @@ struct device *device_create_with_groups(struct class *c,
 	va_start(ap, fmt);
 	vsnprintf(d->name, sizeof(d->name), fmt, ap);
 	va_end(ap);
+	/* As sysfs, where a number has one device, and a name has one. */
+	list_for_each_entry(other, &devices, link)
+		if (other->devt == devt || !strcmp(other->name, d->name)) {
+			kfree(d);
+			return ERR_PTR(-EEXIST);
+		}
 	d->devt = devt;
 	d->data = data;
 	d->groups = groups;
