@@ -7,6 +7,7 @@
 #include "prog.h"
 
 #define TURNS	12
+#define SLOW_TURNS	6
 
 enum kind { MISFIT, EXPIRED, NIC_GOES, NOT_OFFERED, NKINDS };
 
@@ -15,7 +16,9 @@ static struct {
 	struct prog_nic nic[2];
 	struct prog_vi vi, other;
 	u32 ready;
-	bool asked, verdict, over;
+	u32 asks, verdicts, waited;	/* turns */
+	struct list_head turning;
+	bool over;
 } w;
 
 static int start(struct prog_vi *v, u64 ns, bool peer)
@@ -72,29 +75,40 @@ static void sees(void *arg)
 {
 	while (!READ_ONCE(w.over))
 		if (prog_result(&w.vi, 0) != VIA_R_TIMEOUT)
-			sim_sleep(10000);
+			sim_sleep(MS);
 }
 
 static void serves(void *arg)
 {
 	struct prog_nic n;
-	u32 conn;
+	u32 conn, last = 0;
 
 	sim_expect(!prog_open(&n, "via_lo", 0), "");
 	w.ready++;
 	while (!READ_ONCE(w.over))
-		if (!prog_conn_wait(&n, "again", 5 * MS, &conn) && sim_dice(2))
-			prog_reject(&n, conn);
+		if (!prog_conn_wait(&n, "again", 5 * MS, &conn)) {
+			/* Not at once: its time is to be over first. */
+			if (last && sim_dice(2))
+				prog_reject(&n, last);
+			last = conn;
+		}
 	prog_close(&n);
 }
 
 static void expires(void)
 {
+	u64 over;
 	u32 i;
 
 	for (i = 0; i < TURNS; i++) {
+		/* Two ticks, and then as long as it takes to see it. */
+		over = (sim_now() / TICK_NSEC + 2) * TICK_NSEC +
+		       sim_dice(3000);
 		legal(start(&w.vi, 1, false));
-		prog_result(&w.vi, 0);
+		if (sim_dice(4) && sim_now() < over)
+			sim_sleep(over - sim_now());
+		else
+			prog_result(&w.vi, 0);
 		legal(start(&w.vi, SEC, false));
 		legal(prog_disconnect(&w.vi));
 	}
@@ -123,47 +137,72 @@ static void beside_end(void)
 	}
 }
 
-/* NOT_OFFERED: the thread that asks is slow, another one has the verdict. */
+/*
+ * NOT_OFFERED: the thread that asks is slow, another one has the verdict, and
+ * then a server begins to wait.
+ */
+static void until(const u32 *count, u32 n)
+{
+	/* No marked access: between looking and waiting others had a turn. */
+	while (*count < n)
+		sim_block(&w.turning);
+}
+
+static void reached(u32 *count)
+{
+	++*count;
+	sim_wake_list(&w.turning);
+}
+
 static void has_verdict(void *arg)
 {
+	u32 i;
 	int ret;
 
-	do {
-		ret = prog_result(&w.vi, VIA_CONN_NOWAIT);
-		sim_expect(ret == VIA_R_TIMEOUT || ret == VIA_R_NOT_DONE ||
-			   ret == VIA_R_INVALID_STATE ||
-			   ret == VIA_R_NO_MATCH, "(%d)", ret);
-		if (READ_ONCE(w.asked) && ret == VIA_R_INVALID_STATE)
-			break;
-	} while (ret != VIA_R_TIMEOUT && ret != VIA_R_NO_MATCH);
-	WRITE_ONCE(w.verdict, true);
+	for (i = 0; i < SLOW_TURNS; i++) {
+		until(&w.asks, i + 1);
+		do {
+			sim_sleep(10 * sim_config.step_ns);
+			ret = prog_result(&w.vi, 0);
+			sim_expect(ret == VIA_R_TIMEOUT ||
+				   ret == VIA_R_INVALID_STATE ||
+				   ret == VIA_R_NO_MATCH, "(%d)", ret);
+		} while (ret == VIA_R_INVALID_STATE);
+		reached(&w.verdicts);
+		until(&w.waited, i + 1);
+	}
 }
 
 static void waits_late(void *arg)
 {
 	struct prog_nic n;
-	u32 conn;
+	u32 conn, i;
 	int ret;
 
 	sim_expect(!prog_open(&n, "via_lo", 0), "");
 	w.ready++;
-	while (!READ_ONCE(w.verdict))
-		sim_sleep(1000);
-	ret = prog_conn_wait(&n, "again", 100 * MS, &conn);
-	sim_expect(ret == VIA_R_TIMEOUT,
-		   "(%d) a request that was over before the wait", ret);
+	for (i = 0; i < SLOW_TURNS; i++) {
+		until(&w.verdicts, i + 1);
+		ret = prog_conn_wait(&n, "again", 100 * MS, &conn);
+		sim_expect(ret == VIA_R_TIMEOUT,
+			   "(%d) a request that was over before the wait", ret);
+		reached(&w.waited);
+	}
 	prog_close(&n);
 }
 
 static void asks_slowly(struct sim_proc *p)
 {
+	u32 i;
+
+	/* Two ticks are up to 200 steps. */
+	sim_config.step_ns = 2 * TICK_NSEC / (10 + sim_dice(190));
 	sim_thread(p, "has verdict", has_verdict, NULL);
-	/* About forty steps are two ticks. */
-	sim_config.step_ns = 200000;
-	legal(start(&w.vi, 1, false));
-	WRITE_ONCE(w.asked, true);
-	while (!READ_ONCE(w.verdict))
-		sim_sleep(MS);
+	for (i = 0; i < SLOW_TURNS; i++) {
+		reached(&w.asks);
+		sim_expect(!start(&w.vi, 1, false), "");
+		until(&w.waited, i + 1);
+	}
 }
 
 static void subject(void *arg)
@@ -195,11 +234,16 @@ static void again(void)
 	static void (*const others[NKINDS])(void *arg) = {
 		misfit, serves, NULL, waits_late,
 	};
+	/* What takes the most unlikely orders comes more often. */
+	static const enum kind kinds[] = {
+		MISFIT, EXPIRED, EXPIRED, EXPIRED, NIC_GOES, NOT_OFFERED,
+	};
 	struct sim_proc *p, *q = NULL;
 	struct sim_nic *nic;
 
 	memset(&w, 0, sizeof(w));
-	w.kind = sim_dice(NKINDS);
+	INIT_LIST_HEAD(&w.turning);
+	w.kind = kinds[sim_dice(ARRAY_SIZE(kinds))];
 	sim_config.max_time = sim_clock + 300 * SEC;
 	nic = sim_nic_up("a", 1);
 	p = sim_proc_new("subject", 0);
