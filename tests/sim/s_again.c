@@ -7,7 +7,7 @@
 #include "prog.h"
 
 #define TURNS	12
-#define SLOW_TURNS	6
+#define SLOW_TURNS	12
 
 enum kind { MISFIT, EXPIRED, NIC_GOES, NOT_OFFERED, NKINDS };
 
@@ -103,7 +103,7 @@ static void expires(void)
 	for (i = 0; i < TURNS; i++) {
 		/* Two ticks, and then as long as it takes to see it. */
 		over = (sim_now() / TICK_NSEC + 2) * TICK_NSEC +
-		       sim_dice(3000);
+		       sim_dice(1500);
 		legal(start(&w.vi, 1, false));
 		if (sim_dice(4) && sim_now() < over)
 			sim_sleep(over - sim_now());
@@ -229,21 +229,17 @@ static void subject(void *arg)
 	}
 }
 
-static void again(void)
+static void run(enum kind kind)
 {
 	static void (*const others[NKINDS])(void *arg) = {
 		misfit, serves, NULL, waits_late,
-	};
-	/* What takes the most unlikely orders comes more often. */
-	static const enum kind kinds[] = {
-		MISFIT, EXPIRED, EXPIRED, EXPIRED, NIC_GOES, NOT_OFFERED,
 	};
 	struct sim_proc *p, *q = NULL;
 	struct sim_nic *nic;
 
 	memset(&w, 0, sizeof(w));
 	INIT_LIST_HEAD(&w.turning);
-	w.kind = kinds[sim_dice(ARRAY_SIZE(kinds))];
+	w.kind = kind;
 	sim_config.max_time = sim_clock + 300 * SEC;
 	nic = sim_nic_up("a", 1);
 	p = sim_proc_new("subject", 0);
@@ -267,5 +263,27 @@ static void again(void)
 		sim_nic_down(nic);
 }
 
-SIM_SCENARIO(again, .name = "again", .run = again, .runs = 1000, .max_vi = 8,
+static void again(void)
+{
+	run(sim_dice(2) ? MISFIT : NIC_GOES);
+}
+
+SIM_SCENARIO(again, .name = "again", .run = again, .runs = 500, .max_vi = 8,
 	     .what = "the next attempt beside the end of the one before")
+
+static void again_late(void)
+{
+	run(EXPIRED);
+}
+
+SIM_SCENARIO(again_late, .name = "again-late", .run = again_late, .runs = 500,
+	     .max_vi = 8, .what = "the next attempt as the one before expires")
+
+static void not_offered(void)
+{
+	run(NOT_OFFERED);
+}
+
+SIM_SCENARIO(not_offered, .name = "not-offered", .run = not_offered,
+	     .runs = 500, .max_vi = 8,
+	     .what = "a request that is over before it is offered")

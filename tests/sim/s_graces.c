@@ -30,8 +30,8 @@ static void owner(void *arg)
 		sim_expect(!prog_vi_destroy(&v[--some]), "");
 	sim_expect(sim_self->graces == before, "VipDestroyVi waits for %u",
 		   sim_self->graces - before);
-	WRITE_ONCE(w.ready, w.ready + 1);
-	while (!READ_ONCE(w.go))
+	w.ready++;
+	while (!w.go)
 		sim_sleep(100000);
 	before = sim_self->graces;
 	prog_close(&n);
@@ -51,7 +51,7 @@ static void graces(void)
 	w.handles = 1 + sim_dice(HANDLES);
 	for (i = 0; i < w.handles; i++)
 		sim_thread(p, "owner", owner, NULL);
-	while (READ_ONCE(w.ready) < w.handles)
+	while (w.ready < w.handles)
 		msleep(1);
 	before = sim_self->graces;
 	if (first)
@@ -59,7 +59,7 @@ static void graces(void)
 	sim_expect(sim_self->graces - before <= GRACES,
 		   "%u grace periods for %u handles", sim_self->graces - before,
 		   w.handles);
-	WRITE_ONCE(w.go, true);
+	w.go = true;
 	sim_proc_wait(p);
 	if (!first)
 		sim_nic_down(nic);

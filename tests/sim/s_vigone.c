@@ -7,6 +7,7 @@
 
 #define TURNS	6
 #define CALLERS	2
+#define CALLS	8			/* of one VI, by each */
 
 enum call { WAIT_TRAP, WAIT, NOTIFY, RING, QUERY, RESULT, OVERRUN, NCALLS };
 
@@ -14,12 +15,12 @@ static struct {
 	struct prog_nic nic;
 	enum call call[CALLERS];
 	u32 id;
-	bool over;
+	bool there, over;
 } w;
 
 static long call(enum call what)
 {
-	u32 recv = sim_dice(2), id = READ_ONCE(w.id);
+	u32 recv = sim_dice(2), id = w.id;
 	struct via_conn_result res = { .vi = id, .flags = VIA_CONN_NOWAIT };
 	struct via_overrun run = { .vi = id, .recv = recv };
 	struct via_vi_query q = { .vi = id };
@@ -53,9 +54,17 @@ static long call(enum call what)
 static void caller(void *arg)
 {
 	enum call what = w.call[(uintptr_t)arg];
+	u32 id = 0, made = 0;
 	long ret;
 
 	while (!READ_ONCE(w.over)) {
+		if (w.id != id)
+			made = 0;
+		id = w.id;
+		if (!w.there || made++ >= CALLS) {
+			sim_sleep(1000);
+			continue;
+		}
 		ret = call(what);
 		switch (what) {
 		case WAIT_TRAP:
@@ -94,12 +103,14 @@ static void owner(void *arg)
 	for (i = 0; i < TURNS; i++) {
 		ret = prog_vi(&v, &w.nic, VIA_RELIABLE_DELIVERY, 0, 0);
 		sim_expect(!ret, "(%d)", ret);
-		WRITE_ONCE(w.id, v.id);
+		w.id = v.id;
+		w.there = true;
 		sim_sleep(sim_dice(300));
 		ret = prog_vi_destroy(&v);
 		sim_expect(!ret, "(%d)", ret);
+		w.there = false;
 	}
-	WRITE_ONCE(w.over, true);
+	w.over = true;
 }
 
 static void vi_gone(void)
