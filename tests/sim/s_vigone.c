@@ -5,9 +5,9 @@
  */
 #include "prog.h"
 
-#define TURNS	6
+#define TURNS	8
 #define CALLERS	2
-#define CALLS	8			/* of one VI, by each */
+#define CALLS	16			/* of one VI, by each */
 
 enum call { WAIT_TRAP, WAIT, NOTIFY, RING, QUERY, RESULT, OVERRUN, NCALLS };
 
@@ -62,7 +62,7 @@ static void caller(void *arg)
 			made = 0;
 		id = w.id;
 		if (!w.there || made++ >= CALLS) {
-			sim_sleep(1000);
+			sim_sleep(500);
 			continue;
 		}
 		ret = call(what);
@@ -105,7 +105,7 @@ static void owner(void *arg)
 		sim_expect(!ret, "(%d)", ret);
 		w.id = v.id;
 		w.there = true;
-		sim_sleep(sim_dice(300));
+		sim_sleep(sim_dice(3000));
 		ret = prog_vi_destroy(&v);
 		sim_expect(!ret, "(%d)", ret);
 		w.there = false;
@@ -122,6 +122,9 @@ static void vi_gone(void)
 	sim_config.max_time = sim_clock + 60 * SEC;
 	for (i = 0; i < CALLERS; i++)
 		w.call[i] = sim_dice(NCALLS);
+	/* More often what looks at shared memory and takes no lock. */
+	if (sim_dice(2))
+		w.call[0] = WAIT_TRAP;
 	sim_thread(p, "owner", owner, p);
 	sim_proc_wait(p);
 }
