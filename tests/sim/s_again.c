@@ -18,6 +18,7 @@ static struct {
 	u32 ready;
 	u32 asks, verdicts, waited;	/* turns */
 	struct list_head turning;
+	u64 deadline;
 	bool over;
 } w;
 
@@ -156,18 +157,25 @@ static void reached(u32 *count)
 
 static void has_verdict(void *arg)
 {
-	u32 i;
+	u32 late, i;
 	int ret;
 
 	for (i = 0; i < SLOW_TURNS; i++) {
 		until(&w.asks, i + 1);
+		/* As its time is over; or as it begins, to wait for that. */
+		late = sim_dice(4);
+		if (late && sim_now() < w.deadline)
+			sim_sleep(w.deadline - sim_now());
 		do {
-			sim_sleep(10 * sim_config.step_ns);
-			ret = prog_result(&w.vi, 0);
-			sim_expect(ret == VIA_R_TIMEOUT ||
+			if (!late)
+				sim_sleep(10 * sim_config.step_ns);
+			ret = prog_result(&w.vi, late ? VIA_CONN_NOWAIT : 0);
+			sim_expect((late && ret == VIA_R_NOT_DONE) ||
+				   ret == VIA_R_TIMEOUT ||
 				   ret == VIA_R_INVALID_STATE ||
 				   ret == VIA_R_NO_MATCH, "(%d)", ret);
-		} while (ret == VIA_R_INVALID_STATE);
+			late = 0;
+		} while (ret == VIA_R_INVALID_STATE || ret == VIA_R_NOT_DONE);
 		reached(&w.verdicts);
 		until(&w.waited, i + 1);
 	}
@@ -199,6 +207,7 @@ static void asks_slowly(struct sim_proc *p)
 	sim_config.step_ns = 2 * TICK_NSEC / (10 + sim_dice(190));
 	sim_thread(p, "has verdict", has_verdict, NULL);
 	for (i = 0; i < SLOW_TURNS; i++) {
+		w.deadline = (sim_now() / TICK_NSEC + 2) * TICK_NSEC;
 		reached(&w.asks);
 		sim_expect(!start(&w.vi, 1, false), "");
 		until(&w.waited, i + 1);
