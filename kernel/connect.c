@@ -373,6 +373,7 @@ int via_conn_result(struct via_file *f, struct via_conn_result *arg)
 	struct via_vi *vi;
 	long left = 1;
 	u32 attempt;
+	bool wait;
 	int ret;
 
 	if (arg->flags & ~(VIA_CONN_NOWAIT | VIA_CONN_PEER))
@@ -380,8 +381,12 @@ int via_conn_result(struct via_file *f, struct via_conn_result *arg)
 	vi = via_vi_get(f, arg->vi);
 	if (!vi)
 		return VIA_R_INVALID_PARAMETER;
-	attempt = READ_ONCE(vi->attempt);
-	if (READ_ONCE(vi->p2p) == p2p && !(arg->flags & VIA_CONN_NOWAIT))
+	/* With the lock: the verdict that follows is of the same attempt. */
+	via_vi_lock(vi);
+	attempt = vi->attempt;
+	wait = vi->p2p == p2p && !(arg->flags & VIA_CONN_NOWAIT);
+	via_vi_unlock(vi);
+	if (wait)
 		left = via_conn_sleep(vi, attempt);
 	via_conn_expire(vi);
 	ret = via_conn_fetch(vi, attempt, arg);

@@ -415,6 +415,16 @@ taken_back("wait-looks-late", "kernel/wait.c", "lo", "threads.destroyed",
            sim="beside end memory")
 
 # Mends that are in neither list.
+taken_back("result-of-before", CONNECT, "sim", "",
+           "CONN_RESULT waits for the attempt whose number it has read",
+           "who waits for an attempt that just begins is told NOT_DONE",
+           ("""	via_vi_lock(vi);
+	attempt = vi->attempt;
+	wait =""", """	attempt = vi->attempt;
+	wait ="""),
+           ("""!(arg->flags & VIA_CONN_NOWAIT);
+	via_vi_unlock(vi);
+""", "!(arg->flags & VIA_CONN_NOWAIT);\n"), sim="beside")
 taken_back("strangers-orderly", "devices/ether/main.c", "sim", "",
            "8ae8a19: the report of a lost connection tells an orderly end",
            "a connection that the list of peers ends looks like a goodbye",

@@ -38,6 +38,8 @@ struct sim_store {
  * @bh_off:	depth of local_bh_disable(), softirqs are one deep
  * @rcu:	depth of rcu_read_lock()
  * @rcu_since:	when the outermost read side of any kind began
+ * @srcu:	the SRCU structure that it reads, or NULL
+ * @graces:	grace periods, of either kind, that it has waited for
  * @in_user:	runs code of a program, and may be killed at any point
  * @prio:	for priority schedules: the highest runs
  * @slice:	points in its program before others have a turn
@@ -64,6 +66,8 @@ struct sim_ctx {
 	bool daemon;			/* a kernel thread that waits for work */
 	int rcu;
 	uint64_t rcu_since;
+	void *srcu;
+	uint32_t graces;
 	bool in_user;
 	int64_t prio;
 	uint32_t slice;

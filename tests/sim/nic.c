@@ -4,6 +4,7 @@
 #include "../../devices/ether/wire.h"
 #include "host.h"
 #include "kernel/model.h"
+#include "watch.h"
 
 #define RX_BATCH	64
 #define TX_FRAMES	256		/* of a burst's ring */
@@ -613,6 +614,15 @@ const u8 *sim_nic_mac(const struct sim_nic *nic)
 	return nic->nic->mac;
 }
 
+u32 sim_nic_peer_lists(const struct sim_nic *nic)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < VIA_PEER_BUCKETS; i++)
+		n += !list_empty(&nic->nic->ka->peers[i]);
+	return n;
+}
+
 struct sim_nic *sim_nic_up(const char *name, u8 n)
 {
 	struct sim_nic *nic = calloc(1, sizeof(*nic));
@@ -639,6 +649,7 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 	nic->nic = via_ether_alloc(kind ? kind : &ops);
 	if (!nic->nic)
 		goto err;
+	sim_watch(kind ? &kind->ka : &ops.ka);
 	nic->nic->priv = nic;
 	nic->nic->rx_frames = 64;
 	nic->nic->mtu = 1500;
@@ -734,6 +745,8 @@ void sim_nics_reset(void)
 	sim_wire.delay_ns = 20000;
 	memset(nics, 0, sizeof(nics));
 	kind = NULL;
+	/* The class fills it in, by the same steps in each run. */
+	memset(&ops.ka, 0, sizeof(ops.ka));
 	next_n = 0;
 	mutex_init(&rtnl);
 	INIT_LIST_HEAD(&in_flight);

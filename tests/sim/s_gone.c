@@ -10,7 +10,7 @@ enum call { NIC_STATS, VI_STATS, REQUEST, PEER, ACCEPT, REJECT, CREATE,
 static struct {
 	enum call call;
 	struct sim_nic *nic;
-	bool ready;
+	bool ready, down;
 	u32 conn;
 } w;
 
@@ -93,6 +93,12 @@ static void calls(void *arg)
 	WRITE_ONCE(w.ready, true);
 	for (i = 0; i < CALLS; i++)
 		call(&n, &v, i);
+	/* And once more, when it is gone. */
+	if (sim_dice(2)) {
+		while (!w.down)
+			sim_sleep(10000);
+		call(&n, &v, i);
+	}
 out:
 	WRITE_ONCE(w.ready, true);
 	prog_close(&n);
@@ -130,6 +136,7 @@ static void gone(void)
 	while (!READ_ONCE(w.ready))
 		sim_pause(10000);
 	sim_nic_down(w.nic);
+	w.down = true;
 	sim_proc_wait(p);
 	if (q)
 		sim_proc_wait(q);

@@ -31,6 +31,13 @@ void sim_params_reset(void)
 		memcpy(p->value, &p->initial, p->size);
 }
 
+bool sim_capable(void)
+{
+	if (sim_self->rcu)
+		sim_fail("capable() is asked in an RCU read side");
+	return current->cred->capable;
+}
+
 bool sim_param_set(const char *name, u64 value)
 {
 	struct sim_param *p;
@@ -97,6 +104,7 @@ struct device *device_create_with_groups(struct class *c,
 					 const char *fmt, ...)
 {
 	struct device *d = sim_kmalloc(sizeof(*d), GFP_KERNEL | __GFP_ZERO);
+	struct device *other;
 	va_list ap;
 
 	if (!d)
@@ -104,6 +112,12 @@ struct device *device_create_with_groups(struct class *c,
 	va_start(ap, fmt);
 	vsnprintf(d->name, sizeof(d->name), fmt, ap);
 	va_end(ap);
+	/* As sysfs, where a number has one device, and a name has one. */
+	list_for_each_entry(other, &devices, link)
+		if (other->devt == devt || !strcmp(other->name, d->name)) {
+			kfree(d);
+			return ERR_PTR(-EEXIST);
+		}
 	d->devt = devt;
 	d->data = data;
 	d->groups = groups;

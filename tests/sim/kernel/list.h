@@ -36,6 +36,8 @@ static inline void __list_add(struct list_head *n, struct list_head *prev,
 	if (next->prev != prev || prev->next != next)
 		sim_fail("list_add corruption");
 	if (n == prev || n == next)
+		sim_fail("list_add of an entry that is there");
+	if (n == prev || n == next)
 		sim_fail("list_add double add");
 	next->prev = n;
 	n->next = next;

@@ -128,6 +128,7 @@ void synchronize_rcu(void)
 
 	might_sleep();
 	sim_drain();
+	sim_self->graces++;
 	while (readers_before(when))
 		sim_block(&sync_waiters);
 	sim_yield();
@@ -169,6 +170,9 @@ int srcu_read_lock(struct srcu_struct *s)
 	sim_yield();
 	if (!s->live)
 		sim_fail("SRCU read side of a structure that is gone");
+	if (sim_self->srcu)
+		sim_fail("SRCU read sides are nested");
+	sim_self->srcu = s;
 	idx = s->cur;
 	s->readers[idx]++;
 	sim_yield();
@@ -179,6 +183,7 @@ void srcu_read_unlock(struct srcu_struct *s, int idx)
 {
 	sim_drain();
 	sim_yield();
+	sim_self->srcu = NULL;
 	if (--s->readers[idx] < 0)
 		sim_fail("SRCU: more unlocks than locks");
 	if (!s->readers[idx])
@@ -191,6 +196,9 @@ void synchronize_srcu(struct srcu_struct *s)
 	int i, idx;
 
 	might_sleep();
+	if (sim_self->srcu == s)
+		sim_fail("SRCU: a reader waits for readers");
+	sim_self->graces++;
 	mutex_lock(&s->mutex);
 	for (i = 0; i < 2; i++) {
 		idx = s->cur;

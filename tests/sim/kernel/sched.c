@@ -312,6 +312,24 @@ static bool reaches(int from, int to, bool *seen)
 #define HELD_LOCK(h)	((struct sim_lock *)((uintptr_t)(h) & ~3ul))
 #define HELD_SUB(h)	((int)((uintptr_t)(h) & 3))
 
+/*
+ * The first is held by what ends a NIC, and a program can make the holder of
+ * the second wait: see "Locking" in kernel/via_ka.h.
+ */
+static const char *const never[][2] = {
+	{ "&rtnl", "&f->mutex" }, { "&nic->mutex", "&f->mutex" },
+};
+
+static void check_never(const char *held, const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(never); i++)
+		if (!strcmp(held, never[i][0]) && !strcmp(name, never[i][1]))
+			sim_fail("%s takes %s while it holds %s",
+				 sim_self->name, name, held);
+}
+
 static void check_order(struct sim_lock *l, int subclass)
 {
 	bool seen[CLASSES_MAX];
@@ -331,6 +349,7 @@ static void check_order(struct sim_lock *l, int subclass)
 		other = class_of(HELD_LOCK(c->held[i]), HELD_SUB(c->held[i]));
 		if (classes[other].after[mine])
 			continue;
+		check_never(classes[other].name, classes[mine].name);
 		memset(seen, 0, sizeof(seen));
 		if (reaches(mine, other, seen))
 			sim_fail("lock order: %s takes %s/%d while it holds %s/%d, elsewhere it is the reverse",
