@@ -418,8 +418,9 @@ taken_back("wait-looks-late", "kernel/wait.c", "lo", "threads.destroyed",
 taken_back("strangers-orderly", "devices/ether/main.c", "sim", "",
            "8ae8a19: the report of a lost connection tells an orderly end",
            "a connection that the list of peers ends looks like a goodbye",
-           ("	break_some(nic, false, VIA_WIRE_R_TRANSPORT);",
-            "	break_some(nic, false, VIA_WIRE_R_CLOSED);"))
+           ("			via_vi_break_later(vi, VIA_BROKEN_TELL);",
+            "			via_vi_break_later(vi, all ? VIA_BROKEN_TELL :\n"
+            "						     VIA_BROKEN_LEFT);"))
 taken_back("loss-after-goodbye", LOOP, "lo", "errors.said_of_ends",
            "8ae8a19: a send that comes first finds how the peer has left",
            "a peer's goodbye that a send meets is reported as a loss",
