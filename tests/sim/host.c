@@ -54,6 +54,12 @@ struct sim_proc *sim_proc_new(const char *name, u32 uid)
 	return p;
 }
 
+void sim_proc_in(struct sim_proc *p, struct user_namespace *ns)
+{
+	p->cred.ns = ns;
+	p->cred.capable = false;
+}
+
 /* In one step: zero pages to be read, or none. */
 static void cut(unsigned long from, unsigned long to, bool zeroes)
 {

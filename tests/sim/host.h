@@ -15,6 +15,8 @@
 
 /* Processes.  Called in any context but a softirq's. */
 struct sim_proc *sim_proc_new(const char *name, u32 uid);
+/* In a user namespace, where it has no capability of the initial one. */
+void sim_proc_in(struct sim_proc *p, struct user_namespace *ns);
 /* Another thread; the process ends with the last one. */
 struct sim_ctx *sim_thread(struct sim_proc *p, const char *name,
 			   void (*fn)(void *arg), void *arg);

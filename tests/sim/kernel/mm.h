@@ -65,6 +65,7 @@ struct page *virt_to_page(const void *addr);
 void *vmap(struct page **pages, unsigned int n, unsigned long flags, int prot);
 void vunmap(const void *addr);
 unsigned long totalram_pages(void);
+extern unsigned long sim_ram;		/* pages; a scenario's to change */
 
 /* Address spaces */
 
@@ -157,7 +158,9 @@ unsigned long copy_to_user(void *to, const void *from, unsigned long n);
 struct mem_cgroup;
 #define get_mem_cgroup_from_mm(m)	((struct mem_cgroup *)(m))
 #define mem_cgroup_put(m)		((void)(m))
-#define set_active_memcg(m)		((void)(m), (struct mem_cgroup *)NULL)
+struct mem_cgroup *set_active_memcg(struct mem_cgroup *group);
+/* Bytes allocated and not freed, charged to some group or to none. */
+extern size_t sim_charged, sim_uncharged;
 
 extern long sim_pins;			/* acquired and not released */
 
