@@ -260,7 +260,11 @@ taken_back("wire-request-of-expired", CONN, "regress", "late", OVER,
 		local_bh_enable();
 		return 0;
 	}
-""", ""), sim="beside time memory")
+""", ""),
+           ("	if (!ev->forever && time_after_eq(via_now(), ev->deadline)) {",
+            "	if (!ev->forever && vi->state == VIA_STATE_PENDING &&\n"
+            "	    time_after_eq(via_now(), ev->deadline)) {"),
+           sim="beside time")
 taken_back("begin-over-leaving", CONNECT, "regress", "overtaken",
            "audit 6: what another thread has begun to leave comes first",
            "a VI that begins anew while it leaves forgets whom to tell",
