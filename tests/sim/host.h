@@ -82,6 +82,8 @@ extern struct sim_wire sim_wire;
 struct sim_nic;
 /* NICs that come from here on can be polled. */
 void sim_nics_polled(void);
+/* They map registered memory for DMA. */
+void sim_nics_map(void);
 /* The NIC via_NAME with the n-th address; NULL: no memory. */
 struct sim_nic *sim_nic_up(const char *name, u8 n);
 void sim_nic_down(struct sim_nic *nic);

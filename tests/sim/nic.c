@@ -32,6 +32,7 @@ struct sim_nic {
 	struct sim_softirq softirq;
 	u64 busy_until;			/* of the port's way out */
 	u32 queued;			/* frames on it */
+	u32 maps;			/* regions that are mapped for its DMA */
 };
 
 struct sim_wire sim_wire;
@@ -360,6 +361,50 @@ void sim_nics_polled(void)
 	polled = true;
 }
 
+/* NICs that fetch bytes themselves; just now each frame is to be copied. */
+static bool tx_put_frags(struct via_ether_nic *ether, struct via_ether_tx *tx,
+			 u32 len, struct via_ether_buf *buf,
+			 const struct via_frags *frags)
+{
+	return false;
+}
+
+static void mem_map(struct via_ether_nic *ether, struct via_mem_map *map,
+		    struct page **pages, u32 npages)
+{
+	struct sim_nic *nic = ether->priv;
+
+	nic->maps++;
+	sim_yield();
+	map->on = true;
+}
+
+static void mem_unmap(struct via_ether_nic *ether, struct via_mem_map *map,
+		      struct page **pages, u32 npages)
+{
+	struct sim_nic *nic = ether->priv;
+
+	if (!map->on || !nic->maps)
+		sim_fail("memory is unmapped that is not mapped");
+	might_sleep();
+	nic->maps--;
+}
+
+static struct via_ether_ops mapping_ops;
+static bool mapping;
+
+void sim_nics_map(void)
+{
+	if (!mapping_ops.mem_map) {
+		mapping_ops = ops;
+		memset(&mapping_ops.ka, 0, sizeof(mapping_ops.ka));
+		mapping_ops.tx_put_frags = tx_put_frags;
+		mapping_ops.mem_map = mem_map;
+		mapping_ops.mem_unmap = mem_unmap;
+	}
+	mapping = true;
+}
+
 /* Coming and going */
 
 const u8 *sim_nic_mac(const struct sim_nic *nic)
@@ -383,7 +428,8 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 		;
 	if (i == NICS_MAX)
 		sim_fail("too many NICs");
-	nic->nic = via_ether_alloc(polled ? &polled_ops : &ops);
+	nic->nic = via_ether_alloc(mapping ? &mapping_ops :
+				   polled ? &polled_ops : &ops);
 	if (!nic->nic)
 		goto err;
 	nic->nic->priv = nic;
@@ -420,6 +466,9 @@ void sim_nic_down(struct sim_nic *nic)
 	/* As dev_remove_pack(): handlers under way are waited for. */
 	synchronize_net();
 	via_ether_unregister(nic->nic);
+	if (nic->maps)
+		sim_fail("%u regions stay mapped for a NIC that is gone",
+			 nic->maps);
 	via_ether_free(nic->nic);
 	mutex_unlock(&rtnl);
 	for (i = 0; i < NICS_MAX; i++)
@@ -468,6 +517,7 @@ void sim_nics_reset(void)
 	sim_wire.delay_ns = 20000;
 	memset(nics, 0, sizeof(nics));
 	polled = false;
+	mapping = false;
 	next_n = 0;
 	mutex_init(&rtnl);
 	INIT_LIST_HEAD(&in_flight);
