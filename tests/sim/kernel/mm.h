@@ -105,6 +105,7 @@ struct vm_area_struct {
 	struct page **pages;		/* mapped in it */
 	u32 npages;
 	bool fixed;			/* in memory that stays mapped */
+	bool inherited;			/* a child's, in its parent's memory */
 	/* Its pages come only when this says so: a fault that takes time. */
 	bool (*arrived)(void *arg);
 	void *arrived_arg;
