@@ -230,6 +230,8 @@ static void unheard(void)
 }
 
 SIM_SCENARIO(answers, .name = "answers", .run = answers, .runs = 100,
-	     .max_vi = 4, .what = "which frames of strangers are answered, and how")
+	     .max_vi = 4,
+	     .what = "which frames of strangers are answered, and how")
 SIM_SCENARIO(unheard, .name = "unheard", .run = unheard, .runs = 50,
-	     .max_vi = 4, .what = "a client that asks and is never heard of again")
+	     .max_vi = 4,
+	     .what = "a client that asks and is never heard of again")

@@ -22,14 +22,14 @@ struct reply {
 } __packed;
 
 static const char *const names[] = {
-	"node1", "node10", "node", "node1.lab", "NODE1", "node1.home", "node10.lab",
-	"other",
+	"node1", "node10", "node", "node1.lab", "NODE1", "node1.home",
+	"node10.lab", "other",
 };
 
 static struct {
 	struct sim_nic *nic;
 	u32 hosts;			/* that answer */
-	bool asked, over;
+	bool asked;
 } w;
 
 static const char *name_of(u32 host)

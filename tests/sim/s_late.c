@@ -130,5 +130,6 @@ static void late_pages(void)
 		sim_nic_down(w.nic);
 }
 
-SIM_SCENARIO(late, .name = "late", .run = late_pages, .runs = 300, .max_vi = 4,
-	     .what = "pages that come late, beside calls and ends of the handle")
+SIM_SCENARIO(late, .name = "late", .run = late_pages, .runs = 300,
+	     .max_vi = 4,
+	     .what = "pages that come late, beside calls and ends of a handle")

@@ -243,6 +243,7 @@ static void rings(void)
 }
 
 SIM_SCENARIO(commits, .name = "commits", .run = commits, .runs = 100,
-	     .max_vi = 4, .what = "a ring is made small, beside what is written to it")
+	     .max_vi = 4,
+	     .what = "a ring is made small, beside what is written to it")
 SIM_SCENARIO(rings, .name = "rings", .run = rings, .runs = 200, .max_vi = 4,
 	     .what = "refills of a ring, and the quota of all rings")

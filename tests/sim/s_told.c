@@ -36,7 +36,7 @@ static bool by_itself(void)
 	return w.way < BAD_SEND;
 }
 
-static bool begin(u32 me, struct prog_nic *n, struct prog_vi *v, char **buf)
+static void begin(u32 me, struct prog_nic *n, struct prog_vi *v, char **buf)
 {
 	u32 i;
 	int ret;
@@ -50,7 +50,6 @@ static bool begin(u32 me, struct prog_nic *n, struct prog_vi *v, char **buf)
 	ret = prog_peer(v, w.mac[!me], "told", 5 * SEC);
 	sim_expect(!ret, "(%d)", ret);
 	w.connected++;
-	return true;
 }
 
 static void end_it(struct prog_nic *n, struct prog_vi *v, char *buf)

@@ -40,7 +40,6 @@ static struct user {
 
 static struct {
 	u32 turn, turns;
-	u32 ended;
 } w;
 
 static bool pays(const struct user *u, u32 uid)
