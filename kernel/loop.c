@@ -185,6 +185,12 @@ static bool via_loop_one(struct via_vi *vi, struct via_vi *peer, u32 *budget)
 		/* peer->peer is stable: it changes with the rq lock held. */
 		if (likely(peer->peer == vi)) {
 			st = via_loop_deliver(vi, peer, d);
+			/*
+			 * The receive behind it may be in error, which breaks
+			 * the peer, and it settles with us.
+			 */
+			if (unlikely(via_vi_is_broken(peer)))
+				via_vi_break_later(vi, 0);
 		} else {
 			/* It has left, and is about to say how. */
 			st = VIA_ST_DESC_FLUSHED_ERROR;

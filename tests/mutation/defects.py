@@ -260,7 +260,11 @@ taken_back("wire-request-of-expired", CONN, "regress", "late", OVER,
 		local_bh_enable();
 		return 0;
 	}
-""", ""), sim="beside time memory")
+""", ""),
+           ("	if (!ev->forever && time_after_eq(via_now(), ev->deadline)) {",
+            "	if (!ev->forever && vi->state == VIA_STATE_PENDING &&\n"
+            "	    time_after_eq(via_now(), ev->deadline)) {"),
+           sim="beside time")
 taken_back("begin-over-leaving", CONNECT, "regress", "overtaken",
            "audit 6: what another thread has begun to leave comes first",
            "a VI that begins anew while it leaves forgets whom to tell",
@@ -428,8 +432,9 @@ taken_back("result-of-before", CONNECT, "sim", "",
 taken_back("strangers-orderly", "devices/ether/main.c", "sim", "",
            "8ae8a19: the report of a lost connection tells an orderly end",
            "a connection that the list of peers ends looks like a goodbye",
-           ("	break_some(nic, false, VIA_WIRE_R_TRANSPORT);",
-            "	break_some(nic, false, VIA_WIRE_R_CLOSED);"))
+           ("			via_vi_break_later(vi, VIA_BROKEN_TELL);",
+            "			via_vi_break_later(vi, all ? VIA_BROKEN_TELL :\n"
+            "						     VIA_BROKEN_LEFT);"))
 taken_back("loss-after-goodbye", LOOP, "lo", "errors.said_of_ends",
            "8ae8a19: a send that comes first finds how the peer has left",
            "a peer's goodbye that a send meets is reported as a loss",

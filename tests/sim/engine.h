@@ -44,6 +44,7 @@ struct sim_store {
  * @prio:	for priority schedules: the highest runs
  * @slice:	points in its program before others have a turn
  * @task:	the kernel model's
+ * @group:	the kernel model's, too
  * @user:	what a program keeps of its thread
  * @tls:	its variables of threads, while others have theirs at @tls_at
  */
@@ -76,6 +77,7 @@ struct sim_ctx {
 	int nstores;
 	struct sim_store stores[SIM_STORES];
 	void *task;
+	void *group;			/* that it allocates for, if not its own */
 	void *user;
 	void *tls, *tls_at;
 	size_t tls_size;

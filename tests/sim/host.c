@@ -54,6 +54,12 @@ struct sim_proc *sim_proc_new(const char *name, u32 uid)
 	return p;
 }
 
+void sim_proc_in(struct sim_proc *p, struct user_namespace *ns)
+{
+	p->cred.ns = ns;
+	p->cred.capable = false;
+}
+
 /* In one step: zero pages to be read, or none. */
 static void cut(unsigned long from, unsigned long to, bool zeroes)
 {
@@ -71,7 +77,7 @@ static void unmap(struct vm_area_struct *v, bool zeroes)
 
 	list_del(&v->link);
 	/* Memory that comes late may still be pinned: sim_hosts_end(). */
-	if (v->vm_file && !v->arrived)
+	if (v->vm_file && !v->arrived && !v->inherited)
 		cut(v->vm_start, v->vm_end, zeroes || v->fixed);
 	if (v->vm_ops && v->vm_ops->close)
 		v->vm_ops->close(v);
@@ -199,6 +205,63 @@ struct sim_ctx *sim_thread(struct sim_proc *p, const char *name,
 	list_add_tail(&t->link, &p->tasks);
 	p->threads++;
 	return t->task.ctx;
+}
+
+int sim_dofork(void *p)
+{
+	struct vm_area_struct *v = find_vma(current->mm, (unsigned long)p);
+
+	if (v->vm_flags & VM_IO)
+		return -EINVAL;
+	v->vm_flags &= ~VM_DONTCOPY;
+	return 0;
+}
+
+static void inherit(struct sim_proc *child, const struct vm_area_struct *from)
+{
+	struct vm_area_struct *v = malloc(sizeof(*v));
+	u32 i;
+
+	if (!v)
+		abort();
+	*v = *from;
+	v->vm_mm = child->mm;
+	v->inherited = true;
+	INIT_LIST_HEAD(&v->faulting);
+	v->pages = calloc(v->npages + 1, sizeof(*v->pages));
+	for (i = 0; i < v->npages; i++) {
+		get_page(from->pages[i]);
+		v->pages[i] = from->pages[i];
+	}
+	if (v->vm_file)
+		atomic_inc(&v->vm_file->count);
+	list_add_tail(&v->link, &child->mm->vmas);
+	if (v->vm_ops && v->vm_ops->open)
+		v->vm_ops->open(v);
+}
+
+struct sim_proc *sim_fork(const char *name, void (*fn)(void *arg), void *arg)
+{
+	struct sim_proc *p = current->proc, *c;
+	struct vm_area_struct *v;
+	int i;
+
+	sim_enter();
+	c = sim_proc_new(name, 0);
+	c->cred = p->cred;
+	down_write(&p->mm->mmap_lock);
+	list_for_each_entry(v, &p->mm->vmas, link)
+		if (!(v->vm_flags & VM_DONTCOPY))
+			inherit(c, v);
+	up_write(&p->mm->mmap_lock);
+	for (i = 0; i < FILES_MAX; i++) {
+		c->files[i] = p->files[i];
+		if (c->files[i])
+			atomic_inc(&c->files[i]->count);
+	}
+	sim_thread(c, name, fn, arg);
+	sim_leave();
+	return c;
 }
 
 static void wake_fault(struct mm_struct *mm)

@@ -15,11 +15,17 @@
 
 /* Processes.  Called in any context but a softirq's. */
 struct sim_proc *sim_proc_new(const char *name, u32 uid);
+/* In a user namespace, where it has no capability of the initial one. */
+void sim_proc_in(struct sim_proc *p, struct user_namespace *ns);
 /* Another thread; the process ends with the last one. */
 struct sim_ctx *sim_thread(struct sim_proc *p, const char *name,
 			   void (*fn)(void *arg), void *arg);
 /* A thread of the kernel, which may sleep. */
 struct sim_ctx *sim_kthread(const char *name, void (*fn)(void *arg), void *arg);
+/* madvise(MADV_DOFORK) of the mapping at @p: 0 or -EINVAL. */
+int sim_dofork(void *p);
+/* fork(): a child with the files and with the mappings that may be copied. */
+struct sim_proc *sim_fork(const char *name, void (*fn)(void *arg), void *arg);
 /* SIGKILL. */
 void sim_kill(struct sim_proc *p);
 /* A signal without a handler's effect: waits return -EINTR. */

@@ -684,6 +684,8 @@ void sim_nic_down(struct sim_nic *nic)
 	/* As dev_remove_pack(): handlers under way are waited for. */
 	synchronize_net();
 	via_ether_unregister(nic->nic);
+	if (!list_empty(&nic->mapped))
+		sim_fail("memory stays mapped for a NIC that is gone");
 	via_ether_free(nic->nic);
 	mutex_unlock(&rtnl);
 	if (!list_empty(&nic->mapped))

@@ -125,6 +125,8 @@ static void gone(void)
 
 	memset(&w, 0, sizeof(w));
 	w.call = sim_dice(NCALLS);
+	if (w.call == REGISTER)
+		sim_nics_dma();
 	w.nic = sim_nic_up("a", 1);
 	b = sim_nic_up("b", 2);
 	p = sim_proc_new("calls", 0);

@@ -15,8 +15,10 @@ static struct alloc {
 	const void *p;
 	void *from;
 	size_t n;
+	bool charged;
 } *allocs;
 static u32 nallocs, alloc_count;
+size_t sim_charged, sim_uncharged;
 
 static u32 alloc_slot(const void *p)
 {
@@ -59,8 +61,24 @@ u32 sim_allocations(void)
 	return alloc_count;
 }
 
+struct mem_cgroup *set_active_memcg(struct mem_cgroup *group)
+{
+	struct mem_cgroup *old = sim_self->group;
+
+	sim_self->group = group;
+	return old;
+}
+
+/* As the kernel does it: in an interrupt only for a group that is named. */
+static bool is_charged(gfp_t gfp)
+{
+	return gfp & __GFP_ACCOUNT &&
+	       (sim_self->group || (current && current->mm));
+}
+
 void *sim_kmalloc(size_t n, gfp_t gfp)
 {
+	bool charged = is_charged(gfp);
 	void *p;
 	u32 i;
 
@@ -80,7 +98,9 @@ void *sim_kmalloc(size_t n, gfp_t gfp)
 	if (!(gfp & __GFP_ZERO))
 		memset(p, 0xa5, n);
 	i = alloc_slot(p);
-	allocs[i] = (struct alloc){ p, __builtin_return_address(0), n };
+	allocs[i] = (struct alloc){ p, __builtin_return_address(0), n,
+				    charged };
+	*(charged ? &sim_charged : &sim_uncharged) += n;
 	return p;
 }
 
@@ -94,6 +114,7 @@ void kfree(const void *p)
 	i = alloc_slot(p);
 	if (!allocs[i].p)
 		sim_fail("kfree() of what is not allocated, or twice");
+	*(allocs[i].charged ? &sim_charged : &sim_uncharged) -= allocs[i].n;
 	forget_alloc(i);
 	nallocs--;
 	free((void *)p);
@@ -216,9 +237,11 @@ struct page *virt_to_page(const void *addr)
 	return &arena_page[n];
 }
 
+unsigned long sim_ram;
+
 unsigned long totalram_pages(void)
 {
-	return 1ul << 20;
+	return sim_ram;
 }
 
 /* Pages of the arena one behind the other, at @at or anywhere. */
@@ -503,6 +526,8 @@ unsigned long copy_to_user(void *to, const void *from, unsigned long n)
 void sim_mm_reset(void)
 {
 	alloc_count = 0;
+	sim_charged = sim_uncharged = 0;
+	sim_ram = 1ul << 20;
 	sim_pins = 0;
 }
 

@@ -65,6 +65,7 @@ struct page *virt_to_page(const void *addr);
 void *vmap(struct page **pages, unsigned int n, unsigned long flags, int prot);
 void vunmap(const void *addr);
 unsigned long totalram_pages(void);
+extern unsigned long sim_ram;		/* pages; a scenario's to change */
 
 /* Address spaces */
 
@@ -104,6 +105,7 @@ struct vm_area_struct {
 	struct page **pages;		/* mapped in it */
 	u32 npages;
 	bool fixed;			/* in memory that stays mapped */
+	bool inherited;			/* a child's, in its parent's memory */
 	/* Its pages come only when this says so: a fault that takes time. */
 	bool (*arrived)(void *arg);
 	void *arrived_arg;
@@ -157,7 +159,9 @@ unsigned long copy_to_user(void *to, const void *from, unsigned long n);
 struct mem_cgroup;
 #define get_mem_cgroup_from_mm(m)	((struct mem_cgroup *)(m))
 #define mem_cgroup_put(m)		((void)(m))
-#define set_active_memcg(m)		((void)(m), (struct mem_cgroup *)NULL)
+struct mem_cgroup *set_active_memcg(struct mem_cgroup *group);
+/* Bytes allocated and not freed, charged to some group or to none. */
+extern size_t sim_charged, sim_uncharged;
 
 extern long sim_pins;			/* acquired and not released */
 

@@ -388,7 +388,8 @@ long schedule_timeout(long left)
 {
 	u64 until;
 
-	if (left >= (long)MAX_JIFFY_OFFSET) {
+	/* Centuries are for ever, and fit in no clock of nanoseconds. */
+	if (left >= (long)(KTIME_MAX / 2 / TICK_NSEC)) {
 		schedule();
 		return left;
 	}

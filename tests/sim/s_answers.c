@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Frames of hosts that are not there, one at a time: which of them is answered,
+ * with what, and to whom (docs/wire.md).  A frame whose source is no host's
+ * address is never answered.
+ */
+#include "prog.h"
+#include "../../devices/ether/wire.h"
+
+#define FRAMES	40
+#define NOTHING	0xff
+
+void via_ether_seal(void *frame, u32 size, u32 len);
+
+static const struct kind {
+	u8 type, answer;
+	u32 len;			/* of the header */
+} kinds[] = {
+	{ VIA_WIRE_SEND, VIA_WIRE_RESET, VIA_WIRE_SEND_HDR },
+	{ VIA_WIRE_ACK, VIA_WIRE_RESET, VIA_WIRE_ACK_LEN },
+	{ VIA_WIRE_HEARTBEAT, VIA_WIRE_RESET, VIA_WIRE_ACK_LEN },
+	{ VIA_WIRE_DISCONNECT, NOTHING, VIA_WIRE_ACK_LEN },
+	{ VIA_WIRE_RESET, NOTHING, VIA_WIRE_ACK_LEN },
+	{ VIA_WIRE_REQUEST, VIA_WIRE_NO_MATCH, VIA_WIRE_CONN_LEN },
+	{ VIA_WIRE_ACCEPT, VIA_WIRE_RESET, VIA_WIRE_CONN_LEN },
+	{ VIA_WIRE_WAIT, NOTHING, VIA_WIRE_ACK_LEN },
+	{ VIA_WIRE_NO_MATCH, NOTHING, VIA_WIRE_ACK_LEN },
+	{ VIA_WIRE_REJECT, NOTHING, VIA_WIRE_ACK_LEN },
+	{ VIA_WIRE_CONFIRM, NOTHING, VIA_WIRE_ACK_LEN },
+	{ VIA_WIRE_CANCEL, NOTHING, VIA_WIRE_ACK_LEN },
+	{ VIA_WIRE_PEER_REQUEST, NOTHING, VIA_WIRE_CONN_LEN },
+	{ VIA_WIRE_PEER_ACCEPT, VIA_WIRE_RESET, VIA_WIRE_CONN_LEN },
+	{ VIA_WIRE_NAME_QUERY, VIA_WIRE_NAME_REPLY, VIA_WIRE_NAME_LEN },
+	{ VIA_WIRE_NAME_REPLY, NOTHING, VIA_WIRE_NAME_LEN },
+};
+
+struct thrown {
+	struct ethhdr eth;
+	struct via_wire w;
+	union {
+		struct via_wire_conn conn;
+		struct via_wire_name name;
+		u8 all[VIA_WIRE_CONN_LEN - sizeof(struct via_wire)];
+	};
+	u8 seal[VIA_WIRE_SEAL_LEN];
+} __packed;
+
+static struct {
+	struct thrown f;		/* the last one */
+	const struct kind *kind;
+	bool host;			/* a host may have its source address */
+	u32 answers;
+	struct sim_nic *nic;
+	bool ready, over;
+} w;
+
+/* What leaves is the answer to the last one. */
+static bool leaves(void *arg, u8 *frame, u32 *len)
+{
+	const struct thrown *a = (const void *)frame, *q = &w.f;
+	bool request = q->w.type == VIA_WIRE_REQUEST;
+	bool name = q->w.type == VIA_WIRE_NAME_QUERY;
+
+	sim_expect(w.host && w.kind->answer != NOTHING,
+		   "type %#x is answered by %#x", q->w.type, a->w.type);
+	sim_expect(a->w.type == w.kind->answer, "type %#x for %#x", a->w.type,
+		   q->w.type);
+	sim_expect(!memcmp(a->eth.h_dest, q->eth.h_source, ETH_ALEN),
+		   "type %#x goes to another host", a->w.type);
+	if (name)
+		sim_expect(a->name.nonce == q->name.nonce, "");
+	else
+		sim_expect(a->w.dst == (request ? q->conn.vi : q->w.dst) &&
+			   a->w.cookie == (request ? q->conn.peer_cookie :
+						     q->w.cookie),
+			   "type %#x for %#x names another end", a->w.type,
+			   q->w.type);
+	w.answers++;
+	return true;
+}
+
+static void fill_conn(struct via_wire_conn *c, const u8 *from)
+{
+	c->vi = cpu_to_be16(sim_dice(65536));
+	c->frames = cpu_to_be16(1 + sim_dice(64));
+	c->peer_cookie = sim_dice64() | 1;
+	c->first_seq = sim_dice64();
+	c->mtu = cpu_to_be32(256 + sim_dice(9000));
+	c->reliability = cpu_to_be32(1u << sim_dice(3));
+	c->max_transfer = cpu_to_be32(32768);
+	c->timeout_ms = cpu_to_be32(VIA_WIRE_FOREVER);
+	c->client.host_len = c->server.host_len = ETH_ALEN;
+	memcpy(c->client.host, from, ETH_ALEN);
+	memcpy(c->server.host, sim_nic_mac(w.nic), ETH_ALEN);
+	c->client.disc_len = c->server.disc_len = 4;
+	memcpy(c->client.disc, "mine", 4);
+	memcpy(c->server.disc, "none", 4);
+}
+
+static void fill(const struct kind *k)
+{
+	struct thrown *f = &w.f;
+	u32 i;
+
+	memset(f, 0, sizeof(*f));
+	memcpy(f->eth.h_dest, sim_nic_mac(w.nic), ETH_ALEN);
+	for (i = 1; i < ETH_ALEN; i++)
+		f->eth.h_source[i] = sim_dice(256);
+	f->eth.h_source[0] = w.host ? 2 : 3;
+	if (!w.host && !sim_dice(4))
+		memset(f->eth.h_source, sim_dice(2) ? 0 : 0xff, ETH_ALEN);
+	f->eth.h_proto = cpu_to_be16(VIA_WIRE_ETHERTYPE);
+	f->w.version = VIA_WIRE_VERSION;
+	f->w.type = k->type;
+	if (k->len == VIA_WIRE_CONN_LEN)
+		fill_conn(&f->conn, f->eth.h_source);
+	if (k->len == VIA_WIRE_NAME_LEN)
+		f->name.nonce = sim_dice64();
+	else if (k->type != VIA_WIRE_REQUEST &&
+		 k->type != VIA_WIRE_PEER_REQUEST) {
+		f->w.dst = cpu_to_be16(sim_dice(8));
+		f->w.cookie = sim_dice64() | 1;
+	}
+}
+
+static void throw(void)
+{
+	const struct kind *k = &kinds[sim_dice(ARRAY_SIZE(kinds))];
+	u32 size = ETH_HLEN + k->len;
+
+	w.kind = k;
+	w.host = sim_dice(3);
+	w.answers = 0;
+	fill(k);
+	/* Frames of a connection have no seal, for there is none. */
+	if (k->type >= VIA_WIRE_RESET) {
+		via_ether_seal(&w.f, size + VIA_WIRE_SEAL_LEN, 0);
+		size += VIA_WIRE_SEAL_LEN;
+	}
+	sim_nic_inject(w.nic, &w.f, size);
+	sim_pause(5 * MS);
+	sim_expect(w.answers == (w.host && k->answer != NOTHING),
+		   "type %#x is answered %u times", k->type, w.answers);
+}
+
+/* VIs that are there, and not for those. */
+static void bystander(void *arg)
+{
+	struct prog_nic n;
+	struct prog_vi v;
+
+	sim_expect(!prog_open(&n, "via_a", 4096) &&
+		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	w.ready = true;
+	while (!w.over)
+		sim_sleep(MS);
+	prog_close(&n);
+}
+
+static void answers(void)
+{
+	struct sim_proc *p;
+	u32 i;
+
+	memset(&w, 0, sizeof(w));
+	sim_config.max_time = sim_clock + 60 * SEC;
+	sim_wire.meddle = leaves;
+	w.nic = sim_nic_up("a", 1);
+	p = sim_proc_new("bystander", 1000);
+	sim_thread(p, "bystander", bystander, NULL);
+	while (!w.ready)
+		sim_pause(MS);
+	for (i = 0; i < FRAMES; i++)
+		throw();
+	w.over = true;
+	sim_proc_wait(p);
+	sim_nic_down(w.nic);
+}
+
+/* A client that asks once, has all the time there is, and says no more. */
+static void server(void *arg)
+{
+	struct prog_nic n;
+	struct prog_vi v;
+	u64 from;
+	u32 conn;
+	int ret;
+
+	sim_expect(!prog_open(&n, "via_a", 4096) &&
+		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	w.ready = true;
+	ret = prog_conn_wait(&n, "none", 10 * SEC, &conn);
+	sim_expect(!ret, "(%d)", ret);
+	from = sim_now();
+	if (sim_dice(2))
+		sim_sleep(sim_dice(200 * MS));
+	ret = prog_accept_start(&v, conn);
+	if (!ret)
+		ret = prog_result(&v, 0);
+	sim_expect(ret == VIA_R_TIMEOUT, "(%d)", ret);
+	/* 8 s of silence, and what it takes to see them. */
+	sim_expect(sim_now() < from + 12 * SEC, "after %llu ms",
+		   (unsigned long long)((sim_now() - from) / MS));
+	prog_close(&n);
+}
+
+static void unheard(void)
+{
+	static const struct kind request = {
+		VIA_WIRE_REQUEST, NOTHING, VIA_WIRE_CONN_LEN,
+	};
+	u32 size = ETH_HLEN + VIA_WIRE_CONN_LEN + VIA_WIRE_SEAL_LEN;
+	struct sim_proc *p;
+
+	memset(&w, 0, sizeof(w));
+	sim_config.max_time = sim_clock + 60 * SEC;
+	w.nic = sim_nic_up("a", 1);
+	p = sim_proc_new("server", 1000);
+	sim_thread(p, "server", server, NULL);
+	while (!w.ready)
+		sim_pause(MS);
+	sim_pause(10 * MS);
+	w.host = true;
+	fill(&request);
+	w.f.conn.reliability = cpu_to_be32(VIA_RELIABLE_DELIVERY);
+	via_ether_seal(&w.f, size, 0);
+	sim_nic_inject(w.nic, &w.f, size);
+	sim_proc_wait(p);
+	sim_nic_down(w.nic);
+}
+
+SIM_SCENARIO(answers, .name = "answers", .run = answers, .runs = 100,
+	     .max_vi = 4,
+	     .what = "which frames of strangers are answered, and how")
+SIM_SCENARIO(unheard, .name = "unheard", .run = unheard, .runs = 50,
+	     .max_vi = 4,
+	     .what = "a client that asks and is never heard of again")

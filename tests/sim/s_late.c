@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Memory whose pages come late, or never: other calls of the handle go on
+ * meanwhile, and what ends the handle ends the registration (docs/security.md,
+ * "Cannot hold the machine up").
+ */
+#include "prog.h"
+#include "kernel/model.h"
+
+#define BYTES	(2 * PAGE_SIZE)
+
+enum end { ARRIVES, SHUT, UNMAPPED, GONE, KILLED, ENDS };
+
+static struct {
+	enum end end;
+	struct sim_nic *nic;
+	struct sim_proc *proc;
+	struct prog_nic n;
+	bool soon;			/* they come about when it ends */
+	bool begun, arrived, others_done, ended, over;
+} w;
+
+static bool come(void *arg)
+{
+	w.begun = true;
+	return w.arrived;
+}
+
+static void late(void *arg)
+{
+	char *p = sim_memory_late(BYTES, come, NULL);
+	u32 handle;
+	int ret = prog_register(&w.n, p, BYTES, 0, &handle);
+
+	switch (w.end) {
+	case ARRIVES:
+		sim_expect(!ret, "(%d)", ret);
+		sim_expect(!prog_deregister(&w.n, p, handle), "");
+		break;
+	case SHUT:
+	case UNMAPPED:
+		sim_expect(ret == -ESHUTDOWN || (!ret && w.soon), "(%d)", ret);
+		break;
+	case GONE:
+		sim_expect(ret == VIA_R_ERROR_RESOURCE, "(%d)", ret);
+		break;
+	default:
+		sim_expect(false, "(%d)", ret);
+	}
+	w.over = true;
+}
+
+/* Calls of each kind, beside the one that waits. */
+static void others(void *arg)
+{
+	struct prog_vi v;
+	struct prog_cq c;
+	u32 i, handle;
+
+	for (i = 0; i < 3; i++) {
+		sim_expect(!prog_cq(&c, &w.n, 16), "");
+		sim_expect(!prog_vi(&v, &w.n, VIA_RELIABLE_DELIVERY, c.id, 0),
+			   "");
+		sim_expect(!prog_register(&w.n, w.n.mem, 64, 0, &handle), "");
+		prog_post_recv(&v, w.n.mem, 64);
+		prog_disconnect(&v);
+		sim_expect(!prog_deregister(&w.n, w.n.mem, handle), "");
+		sim_expect(!prog_vi_destroy(&v), "");
+		sim_expect(!prog_cq_destroy(&c), "");
+	}
+	w.others_done = true;
+	while (!w.ended)
+		sim_sleep(100000);
+	if (w.end == SHUT)
+		sim_ioctl(w.n.file, VIA_IOC_SHUTDOWN, NULL);
+	if (w.end == UNMAPPED) {
+		sim_munmap(w.n.ctl);
+		w.n.ctl = NULL;
+	}
+	while (w.end != KILLED && !w.over)
+		sim_sleep(100000);
+	/* A handle that has ended has no memory, while its file is open. */
+	if (w.end == SHUT || w.end == UNMAPPED) {
+		sim_sleep(5 * MS);
+		sim_expect(!sim_pins, "%ld pages are pinned", sim_pins);
+	}
+	prog_close(&w.n);
+}
+
+static void opens(void *arg)
+{
+	sim_expect(!prog_open(&w.n, w.nic ? "via_a" : "via_lo", 8192), "");
+	sim_thread(w.proc, "late", late, NULL);
+	while (!w.begun)
+		sim_sleep(10000);
+	sim_thread(w.proc, "others", others, NULL);
+}
+
+static void late_pages(void)
+{
+	u64 until = sim_clock + SEC;
+
+	memset(&w, 0, sizeof(w));
+	sim_config.max_time = sim_clock + 60 * SEC;
+	w.end = sim_dice(ENDS);
+	w.soon = sim_dice(2);
+	if (w.end == GONE || sim_dice(2))
+		w.nic = sim_nic_up("a", 1);
+	w.proc = sim_proc_new("late", 1000);
+	sim_thread(w.proc, "opens", opens, NULL);
+	while (!w.others_done) {
+		sim_expect(sim_clock < until,
+			   "a page that does not come keeps other calls");
+		sim_pause(100000);
+	}
+	if (w.end == GONE) {
+		sim_nic_down(w.nic);
+		w.nic = NULL;
+	}
+	w.ended = true;
+	sim_pause(w.soon ? 1 + sim_dice(200000) : 5 * MS);
+	if (w.end == KILLED) {
+		sim_kill(w.proc);
+	} else {
+		w.arrived = true;
+		sim_memory_arrived(w.proc);
+	}
+	sim_proc_wait(w.proc);
+	if (w.nic)
+		sim_nic_down(w.nic);
+}
+
+SIM_SCENARIO(late_pages, .name = "late-pages", .run = late_pages, .runs = 300,
+	     .max_vi = 4,
+	     .what = "pages that come late, beside calls and ends of a handle")

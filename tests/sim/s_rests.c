@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * A program that has spun for a while does something else, and says nothing:
+ * within 1 ms it polls no more, and its NIC interrupts again
+ * (include/uapi/via.h, "Polling").
+ */
+#include "prog.h"
+
+static void spins(void *arg)
+{
+	struct prog_nic n;
+	u64 until;
+	u32 i;
+
+	sim_expect(!prog_open(&n, "via_a", 0), "");
+	for (i = 0; i < 3; i++) {
+		until = sim_now() + 1 + sim_dice(4 * MS);
+		while (sim_now() < until) {
+			sim_trap(n.file, VIA_OP_POLL, 0);
+			sim_sleep(1 + sim_dice(50000));
+		}
+		sim_sleep(2 * MS);
+		sim_expect(!READ_ONCE(n.ctl->poll),
+			   "2 ms after its last look it is to look");
+	}
+	prog_close(&n);
+}
+
+static void rests(void)
+{
+	struct sim_nic *nic;
+	struct sim_proc *p;
+
+	sim_config.max_time = sim_clock + 60 * SEC;
+	sim_nics_polled();
+	nic = sim_nic_up("a", 1);
+	p = sim_proc_new("spins", 1000);
+	sim_thread(p, "spins", spins, NULL);
+	sim_proc_wait(p);
+	sim_nic_down(nic);
+}
+
+SIM_SCENARIO(rests, .name = "poll-rests", .run = rests, .runs = 100,
+	     .max_vi = 4, .what = "a program that spun does something else")

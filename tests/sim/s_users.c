@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Who pays (docs/security.md): pages are charged to the uid of a process and to
+ * the owners of its user namespaces, memory of the kernel to its memory control
+ * group; the default of the pages is half of the machine's.
+ */
+#include "prog.h"
+#include "kernel/model.h"
+
+#define QUOTA	6			/* pages */
+#define REGIONS	4
+#define TURNS	60
+#define VIS	8
+#define SEGS	200
+
+/* Users: 1000 has made a namespace, a subordinate uid another one in it. */
+static struct user_namespace outer = {
+	.level = 1, .parent = &init_user_ns, .owner = { 1000 },
+};
+static struct user_namespace inner = {
+	.level = 2, .parent = &outer, .owner = { 100001 },
+};
+
+static struct user {
+	u32 uid;
+	struct user_namespace *ns;
+	struct sim_proc *proc;
+	struct prog_nic nic;
+	char *mem;
+	u32 handle[REGIONS], pages[REGIONS];
+} users[] = {
+	{ .uid = 1000, .ns = &init_user_ns },
+	{ .uid = 1001, .ns = &init_user_ns },
+	{ .uid = 100000, .ns = &outer },
+	{ .uid = 100001, .ns = &outer },
+	{ .uid = 100002, .ns = &inner },
+};
+
+#define USERS	ARRAY_SIZE(users)
+
+static struct {
+	u32 turn, turns;
+} w;
+
+static bool pays(const struct user *u, u32 uid)
+{
+	const struct user_namespace *ns;
+
+	for (ns = u->ns; ns->parent; ns = ns->parent)
+		if (ns->owner.val == uid)
+			return true;
+	return u->uid == uid;
+}
+
+static u32 charged_to(u32 uid)
+{
+	u32 i, k, n = 0;
+
+	for (i = 0; i < USERS; i++)
+		for (k = 0; k < REGIONS; k++)
+			n += pays(&users[i], uid) ? users[i].pages[k] : 0;
+	return n;
+}
+
+static void turn(struct user *u)
+{
+	u32 i, k = sim_dice(REGIONS), pages = 1 + sim_dice(3);
+	bool fits = true;
+	int ret;
+
+	if (u->pages[k]) {
+		ret = prog_deregister(&u->nic, u->mem, u->handle[k]);
+		sim_expect(!ret, "(%d)", ret);
+		u->pages[k] = 0;
+		return;
+	}
+	for (i = 0; i < USERS; i++)
+		if (pays(u, users[i].uid) &&
+		    charged_to(users[i].uid) + pages > QUOTA)
+			fits = false;
+	ret = prog_register(&u->nic, u->mem, pages * PAGE_SIZE, 0,
+			    &u->handle[k]);
+	sim_expect(ret == (fits ? 0 : VIA_R_ERROR_RESOURCE),
+		   "user %u, %u pages: %d", u->uid, pages, ret);
+	u->pages[k] = ret ? 0 : pages;
+}
+
+static void user(void *arg)
+{
+	struct user *u = arg;
+	u32 k;
+
+	sim_expect(!prog_open(&u->nic, "via_lo", 0), "");
+	u->mem = sim_memory(3 * PAGE_SIZE);
+	while (w.turns < TURNS) {
+		if (w.turn == u - users) {
+			turn(u);
+			w.turn = sim_dice(USERS);
+			w.turns++;
+		}
+		sim_sleep(1000);
+	}
+	/* The end of one is the end of what it pays. */
+	for (k = 0; k < REGIONS; k++)
+		u->pages[k] = 0;
+	prog_close(&u->nic);
+}
+
+static void pay(void)
+{
+	u32 i;
+
+	memset(&w, 0, sizeof(w));
+	sim_config.max_time = sim_clock + 60 * SEC;
+	sim_param_set("max_user_pages", QUOTA);
+	for (i = 0; i < USERS; i++) {
+		memset(users[i].pages, 0, sizeof(users[i].pages));
+		users[i].proc = sim_proc_new("user", users[i].uid);
+		if (users[i].ns != &init_user_ns)
+			sim_proc_in(users[i].proc, users[i].ns);
+		sim_thread(users[i].proc, "user", user, &users[i]);
+	}
+	for (i = 0; i < USERS; i++)
+		sim_proc_wait(users[i].proc);
+}
+
+/* A small machine, and no word of the administrator's. */
+static void half(void *arg)
+{
+	u32 most = sim_ram / 2, h;
+	struct prog_nic n;
+	char *p;
+	int ret;
+
+	sim_expect(!prog_open(&n, "via_lo", 0), "");
+	p = sim_memory(most * PAGE_SIZE);
+	ret = prog_register(&n, p, most * PAGE_SIZE, 0, &h);
+	sim_expect(!ret, "half of the machine: %d", ret);
+	ret = prog_register(&n, p, 1, 0, &h);
+	sim_expect(ret == VIA_R_ERROR_RESOURCE, "more than half of it: %d",
+		   ret);
+	prog_close(&n);
+}
+
+static void halves(void)
+{
+	struct sim_proc *p;
+
+	sim_ram = 2 + sim_dice(300);
+	sim_expect(!sim_load(), "");
+	p = sim_proc_new("half", 1000);
+	sim_thread(p, "half", half, NULL);
+	sim_proc_wait(p);
+	sim_unload();
+}
+
+/* A receive of many segments, which the kernel is to look at now. */
+static void post_long(struct prog_vi *v)
+{
+	struct prog_queue *q = &v->q[1];
+	struct via_slot *s = &q->slots[q->tail & (v->shared->entries - 1)];
+	struct via_seg *seg;
+	u32 i;
+
+	memset(s, 0, sizeof(*s));
+	s->desc = (uintptr_t)v->nic->mem;
+	s->desc_handle = v->nic->handle;
+	s->seg_count = SEGS;
+	s->length = SEGS;
+	for (i = 0; i < SEGS; i++) {
+		seg = i < 2 ? &s->seg[i] :
+			      (void *)(v->nic->mem + 32 + i * sizeof(*seg));
+		seg->addr = (uintptr_t)v->nic->mem + 2 * PAGE_SIZE + i;
+		seg->handle = v->nic->handle;
+		seg->len = 1;
+	}
+	smp_store_release(&q->user->tail, ++q->tail);
+	sim_trap(v->nic->file, VIA_OP_RECV, v->id);
+}
+
+static void charged(void *arg)
+{
+	size_t charged, uncharged;
+	struct prog_vi v[VIS];
+	struct prog_done d;
+	struct prog_nic n;
+	u32 i;
+
+	sim_expect(!prog_open(&n, "via_lo", 4 * PAGE_SIZE), "");
+	for (i = 0; i < VIS; i++)
+		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0),
+			   "");
+	charged = sim_charged;
+	uncharged = sim_uncharged;
+	for (i = 0; i < VIS; i++)
+		post_long(&v[i]);
+	for (i = 0; i < VIS; i++)
+		sim_expect(!prog_done(&v[i], true, &d), "status %#x", d.status);
+	sim_expect(sim_uncharged == uncharged,
+		   "%zu bytes for the program are charged to none",
+		   sim_uncharged - uncharged);
+	sim_expect(sim_charged >= charged + VIS * SEGS * sizeof(struct via_seg),
+		   "%zu bytes", sim_charged - charged);
+	prog_close(&n);
+}
+
+static void memory_charged(void)
+{
+	struct sim_proc *p = sim_proc_new("charged", 1000);
+
+	sim_thread(p, "charged", charged, NULL);
+	sim_proc_wait(p);
+}
+
+SIM_SCENARIO(pay, .name = "users", .run = pay, .runs = 200, .max_vi = 4,
+	     .what = "owners of user namespaces pay for their subordinates")
+SIM_SCENARIO(halves, .name = "users-default", .run = halves, .runs = 20,
+	     .max_vi = 4, .unloaded = true,
+	     .what = "a user may pin half of the machine's pages")
+SIM_SCENARIO(memory_charged, .name = "users-memory", .run = memory_charged,
+	     .runs = 20, .max_vi = 16,
+	     .what = "the kernel's memory is charged to whom it is for")
