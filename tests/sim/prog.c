@@ -181,6 +181,8 @@ void prog_post(struct prog_vi *v, bool recv, u16 control, const void *p, u32 n,
 	}
 	q->tail++;
 	smp_store_release(&q->user->tail, q->tail);
+	if (v->hold)
+		return;
 	smp_mb();
 	state = READ_ONCE(v->shared->state);
 	if (recv ? state != VIA_STATE_ERROR :

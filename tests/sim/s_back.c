@@ -22,6 +22,35 @@ static long create(struct via_vi_create *a)
 	return sim_ioctl(w.n.file, VIA_IOC_VI_CREATE, a);
 }
 
+static void join(struct prog_vi *v, const char *name)
+{
+	const u8 *host = w.n.hello.addr;
+
+	sim_expect(!prog_request_start(&v[0], host, name, SEC, true) &&
+		   !prog_peer(&v[1], host, name, SEC), "");
+}
+
+/* Two VIs that are connected. */
+static void pair(struct prog_vi *v, const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		sim_expect(!prog_vi(&v[i], &w.n, VIA_RELIABLE_DELIVERY, 0, 0),
+			   "");
+	join(v, name);
+}
+
+static void end_pair(struct prog_vi *v)
+{
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		prog_disconnect(&v[i]);
+		sim_expect(!prog_vi_destroy(&v[i]), "");
+	}
+}
+
 static u32 new_tag(void)
 {
 	struct via_ptag_arg a = { };
@@ -121,43 +150,104 @@ static void requests(void)
 		sim_sleep(10000);
 }
 
-/* A receive was good by the attributes that its VI had, and is not now. */
-static void attributes(void)
+static void set_tag(struct prog_vi *v, u32 ptag)
 {
 	struct via_vi_set set = {
-		.attrs = { VIA_RELIABLE_DELIVERY, 0, 32768, 0 },
+		.vi = v->id,
+		.attrs = { VIA_RELIABLE_DELIVERY, ptag, 32768, 0 },
+	};
+
+	sim_expect(!sim_ioctl(w.n.file, VIA_IOC_VI_SET, &set), "");
+}
+
+/* Receives posted in Idle are judged by what the VI connects with. */
+static void attributes(void)
+{
+	u32 tag = new_tag(), bad = sim_dice(2), data = w.n.handle, st;
+	struct via_mem_register r = {
+		.addr = (uintptr_t)w.n.mem, .len = w.n.bytes, .ptag = tag,
 	};
 	struct prog_done d;
 	struct prog_vi v[2];
-	u32 i, tag = new_tag();
 
-	for (i = 0; i < 2; i++)
-		sim_expect(!prog_vi(&v[i], &w.n, VIA_RELIABLE_DELIVERY, 0, 0),
-			   "");
-	prog_post_recv(&v[1], w.n.mem, 64);
-	/* Early checks are the kernel's to make. */
+	pair(v, "set");
+	prog_disconnect(&v[0]);
+	prog_disconnect(&v[1]);
+	set_tag(&v[1], bad ? 0 : tag);
+	/* The descriptor is the VI's by both tags, its data by one of them. */
+	sim_expect(!sim_ioctl(w.n.file, VIA_IOC_MEM_REGISTER, &r), "");
+	w.n.handle = r.handle;
+	prog_post(&v[1], true, 0, w.n.mem, 64, data, 0, 0);
+	w.n.handle = data;
+	/* The kernel may look at it now. */
 	sim_trap(w.n.file, VIA_OP_RECV, v[1].id);
-	set.vi = v[1].id;
-	set.attrs.ptag = tag;
-	sim_expect(!sim_ioctl(w.n.file, VIA_IOC_VI_SET, &set), "");
-	sim_expect(end_tag(tag) == VIA_R_ERROR_RESOURCE, "");
-	sim_expect(!prog_request_start(&v[0], w.n.hello.addr, "set", SEC,
-				       true) &&
-		   !prog_peer(&v[1], w.n.hello.addr, "set", SEC), "");
+	set_tag(&v[1], bad ? tag : 0);
+	join(v, "set");
 	prog_post_send(&v[0], w.n.mem + 64, 64);
 	sim_expect(!prog_wait(&v[1], true, SEC, &d), "");
-	sim_expect(d.status & VIA_ST_PROTECTION_ERROR, "status %#x", d.status);
+	st = d.status & VIA_ST_ERROR_MASK;
+	sim_expect(st == (bad ? VIA_ST_PROTECTION_ERROR : 0), "status %#x", st);
 	prog_disconnect(&v[1]);
-	set.attrs.ptag = 0;
-	sim_expect(!sim_ioctl(w.n.file, VIA_IOC_VI_SET, &set), "");
+	set_tag(&v[1], 0);
+	sim_expect(!prog_deregister(&w.n, w.n.mem, r.handle), "");
 	sim_expect(!end_tag(tag), "a tag is in use that was given up");
+	end_pair(v);
+}
+
+/* More than one doorbell's share. */
+static void burst(void)
+{
+	u32 i, n = 1 + sim_dice(300);
+	struct prog_done d;
+	struct prog_vi v[2];
+
+	pair(v, "burst");
+	for (i = 0; i < n; i++)
+		prog_post_recv(&v[1], w.n.mem, 8);
+	for (i = 0; i < n; i++) {
+		v[0].hold = i + 1 < n;
+		prog_post_send(&v[0], w.n.mem + 64, 8);
+	}
+	for (i = 0; i < n; i++)
+		sim_expect(!prog_wait(&v[0], false, SEC, &d) &&
+			   !(d.status & VIA_ST_ERROR_MASK),
+			   "send %u of %u is half done", i, n);
+	end_pair(v);
+}
+
+static void counters(u64 *value, u32 n)
+{
+	struct via_stat some[64];
+	struct via_stats a = {
+		.kind = VIA_STATS_NIC, .count = ARRAY_SIZE(some),
+		.stats = (uintptr_t)some,
+	};
+	u32 i;
+
+	sim_expect(!sim_ioctl(w.n.file, VIA_IOC_STATS, &a), "");
+	/* The first one is how many VIs there are. */
+	for (i = 0; i < n && i + 1 < a.count; i++)
+		value[i] = some[i + 1].value;
+}
+
+/* What a VI was counted for stays counted when it goes. */
+static void totals(struct prog_vi *v)
+{
+	u64 before[5] = { }, after[5] = { };
+	u32 i;
+
+	counters(before, 5);
+	end_pair(v);
+	counters(after, 5);
+	for (i = 0; i < 5; i++)
+		sim_expect(after[i] >= before[i], "counter %u goes back", i);
 }
 
 /* Regions begin and end anywhere, and all of each is there. */
 static void edges(void)
 {
 	char *p = sim_memory(8 * PAGE_SIZE), *from, *to;
-	u32 i, len = 1 + sim_dice(2 * PAGE_SIZE), handle[2];
+	u32 len = 1 + sim_dice(2 * PAGE_SIZE), handle[2];
 	struct prog_done d;
 	struct prog_vi v[2];
 
@@ -165,24 +255,14 @@ static void edges(void)
 	to = p + 4 * PAGE_SIZE + sim_dice(PAGE_SIZE);
 	sim_expect(!prog_register(&w.n, from, len, 0, &handle[0]) &&
 		   !prog_register(&w.n, to, len, 0, &handle[1]), "");
-	for (i = 0; i < 2; i++)
-		sim_expect(!prog_vi(&v[i], &w.n, VIA_RELIABLE_DELIVERY, 0, 0),
-			   "");
-	sim_expect(!prog_request_start(&v[0], w.n.hello.addr, "edges", SEC,
-				       true) &&
-		   !prog_peer(&v[1], w.n.hello.addr, "edges", SEC), "");
+	pair(v, "edges");
 	prog_fill(from, len, 1, len);
 	prog_post(&v[1], true, 0, to, len, handle[1], 0, 0);
 	prog_post(&v[0], false, 0, from, len, handle[0], 0, 0);
 	sim_expect(!prog_wait(&v[1], true, SEC, &d), "");
 	sim_expect(!(d.status & VIA_ST_ERROR_MASK) && d.length == len &&
 		   prog_filled(to, len, 1, len), "status %#x", d.status);
-	for (i = 0; i < 2; i++) {
-		prog_disconnect(&v[i]);
-		while (prog_done(&v[i], false, &d))
-			;
-		sim_expect(!prog_vi_destroy(&v[i]), "");
-	}
+	totals(v);
 }
 
 static void process(void *arg)
@@ -194,6 +274,7 @@ static void process(void *arg)
 	regions();
 	requests();
 	attributes();
+	burst();
 	prog_close(&w.n);
 }
 
