@@ -163,7 +163,7 @@ static void set_tag(struct prog_vi *v, u32 ptag)
 /* Receives posted in Idle are judged by what the VI connects with. */
 static void attributes(void)
 {
-	u32 tag = new_tag(), bad = sim_dice(2), data = w.n.handle, st;
+	u32 tag = new_tag(), bad = sim_dice(2), st;
 	struct via_mem_register r = {
 		.addr = (uintptr_t)w.n.mem, .len = w.n.bytes, .ptag = tag,
 	};
@@ -173,12 +173,9 @@ static void attributes(void)
 	pair(v, "set");
 	prog_disconnect(&v[0]);
 	prog_disconnect(&v[1]);
-	set_tag(&v[1], bad ? 0 : tag);
-	/* The descriptor is the VI's by both tags, its data by one of them. */
+	/* The data is the VI's with either tag, the descriptor is not. */
 	sim_expect(!sim_ioctl(w.n.file, VIA_IOC_MEM_REGISTER, &r), "");
-	w.n.handle = r.handle;
-	prog_post(&v[1], true, 0, w.n.mem, 64, data, 0, 0);
-	w.n.handle = data;
+	prog_post(&v[1], true, 0, w.n.mem, 64, r.handle, 0, 0);
 	/* The kernel may look at it now. */
 	sim_trap(w.n.file, VIA_OP_RECV, v[1].id);
 	set_tag(&v[1], bad ? tag : 0);
