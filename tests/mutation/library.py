@@ -47,3 +47,38 @@ mutant("notify-lost", "vipl/notify.c", "lo", "notify",
        "a handler that was registered is never called",
        ("	s->n->armed = r == VIP_SUCCESS;\n",
         "	s->n->armed = r == VIP_SUCCESS;\n	s->n->first = NULL;\n"))
+
+# Seen by the simulator, in whose store buffers and turns libvipl runs as well.
+mutant = MUTANTS.plant
+
+mutant("post-without-barrier", "vipl/providers/ka.h", "sim", "",
+       "what is posted while a connection ends is never completed",
+       ("	atomic_exchange_explicit((_Atomic uint32_t *)p, v,\n"
+        "				 memory_order_seq_cst);\n",
+        "	atomic_store_explicit((_Atomic uint32_t *)p, v,\n"
+        "			      memory_order_release);\n"),
+       sim="order beside end")
+mutant("lock-unmarked", "vipl/lock.c", "sim", "",
+       "of two threads that sleep on a lock the second is never woken",
+       ("	/* From here on unlock must wake: whoever takes it leaves a 2. */\n"
+        "	while (atomic_exchange_explicit(&l->word, 2, "
+        "memory_order_acquire))\n",
+        "	while ((seen = 0, "
+        "!atomic_compare_exchange_strong_explicit(&l->word,\n"
+        "			&seen, 1, memory_order_acquire,\n"
+        "			memory_order_relaxed)) &&\n"
+        "	       atomic_exchange_explicit(&l->word, 2, "
+        "memory_order_acquire))\n"),
+       sim="beside")
+mutant("lock-marked-late", "vipl/lock.c", "sim", "",
+       "a thread sleeps on a lock that was let go of as it looked",
+       ("	while (atomic_exchange_explicit(&l->word, 2, "
+        "memory_order_acquire))\n"
+        "		syscall(SYS_futex, &l->word, FUTEX_WAIT_PRIVATE, 2, NULL, "
+        "NULL,\n			0);\n",
+        "	while (atomic_exchange_explicit(&l->word, 1, "
+        "memory_order_acquire)) {\n"
+        "		atomic_store_explicit(&l->word, 2, memory_order_relaxed);\n"
+        "		syscall(SYS_futex, &l->word, FUTEX_WAIT_PRIVATE, 2, NULL, "
+        "NULL,\n			0);\n	}\n"),
+       sim="beside")

@@ -93,6 +93,8 @@ void sim_nics_polled(void);
 void sim_nics_dma(void);
 /* The NIC via_NAME with the n-th address; NULL: no memory. */
 struct sim_nic *sim_nic_up(const char *name, u8 n);
+/* The same on the interface of another one. */
+struct sim_nic *sim_nic_up_at(const char *name, u8 n, const struct sim_nic *at);
 void sim_nic_down(struct sim_nic *nic);
 /* The host is gone without a word: what it sends and what comes is dropped. */
 void sim_nic_cut(struct sim_nic *nic, bool cut);

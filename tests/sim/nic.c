@@ -47,6 +47,7 @@ struct sim_nic {
 	u32 slot;			/* in nics[] */
 	bool cut, stopped;
 	bool listening;
+	bool polls_on;			/* programs may look till the end */
 	bool polled;			/* no softirq for frames that come */
 	struct rx_queue rx[QUEUES];
 	u32 queues;
@@ -175,7 +176,7 @@ static bool poll_mode(struct via_ether_nic *ether, enum via_poll_step step)
 
 	switch (step) {
 	case VIA_POLL_BEGIN:
-		if (!nic->listening || nic->polled)
+		if (!(nic->listening || nic->polls_on) || nic->polled)
 			return false;
 		nic->polled = true;
 		break;
@@ -623,7 +624,8 @@ u32 sim_nic_peer_lists(const struct sim_nic *nic)
 	return n;
 }
 
-struct sim_nic *sim_nic_up(const char *name, u8 n)
+struct sim_nic *sim_nic_up_at(const char *name, u8 n,
+			      const struct sim_nic *at)
 {
 	struct sim_nic *nic = calloc(1, sizeof(*nic));
 	const u8 mac[ETH_ALEN] = { 0x52, 0x54, 0, 0, 1, n };
@@ -654,7 +656,7 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 	nic->nic->rx_frames = 64;
 	nic->nic->mtu = 1500;
 	memcpy(nic->nic->mac, mac, ETH_ALEN);
-	nic->nic->ka->ifindex = nic->n + 10;
+	nic->nic->ka->ifindex = at ? at->nic->ka->ifindex : nic->n + 10;
 	nic->nic->ka->netns = &init_net;
 	scnprintf(nic->nic->ka->name, sizeof(nic->nic->ka->name), "via_%s",
 		  name);
@@ -673,6 +675,11 @@ err:
 	return NULL;
 }
 
+struct sim_nic *sim_nic_up(const char *name, u8 n)
+{
+	return sim_nic_up_at(name, n, NULL);
+}
+
 void sim_nic_down(struct sim_nic *nic)
 {
 	struct frame *f;
@@ -680,7 +687,10 @@ void sim_nic_down(struct sim_nic *nic)
 
 	mutex_lock(&rtnl);
 	nic->listening = false;
-	via_ether_poll_stop(nic->nic);
+	/* A native NIC that is renewed does not stop programs by itself. */
+	nic->polls_on = polled && sim_dice(2);
+	if (!nic->polls_on)
+		via_ether_poll_stop(nic->nic);
 	/* As dev_remove_pack(): handlers under way are waited for. */
 	synchronize_net();
 	via_ether_unregister(nic->nic);

@@ -111,6 +111,8 @@ int prog_vi_rights(struct prog_vi *v, struct prog_nic *n, u32 level,
 	if (ret)
 		return ret;
 	v->id = a.vi;
+	v->map_at = a.mmap_offset;
+	v->map_size = a.mmap_size;
 	p = sim_mmap(n->file, NULL, a.mmap_offset, a.mmap_size, true);
 	if (IS_ERR(p)) {
 		undo = (struct via_vi_arg){ .vi = a.vi };
@@ -193,6 +195,8 @@ void prog_ring(struct prog_vi *v, bool recv)
 	struct prog_queue *q = &v->q[recv];
 	u32 state;
 
+	if (v->hold)
+		return;
 	smp_mb();
 	state = READ_ONCE(v->shared->state);
 	if (recv ? state != VIA_STATE_ERROR :

@@ -32,11 +32,13 @@ struct prog_queue {
 struct prog_vi {
 	struct prog_nic *nic;
 	u32 id;
+	u64 map_at, map_size;		/* what CREATE told */
 	struct via_vi_shared *shared;
 	struct prog_queue q[2];		/* send, receive */
 	u64 sent, received;		/* messages: prog_send(), prog_recv() */
 	u32 immediate;			/* of the next descriptor; 0: its number */
 	bool halves;			/* sends have two segments */
+	bool hold;			/* posts ring no doorbell: a later one does */
 };
 
 struct prog_done {

@@ -6,6 +6,7 @@
 #include "prog.h"
 
 #define POSTS	6
+#define RECEIVES 40		/* where nothing is sent */
 
 static struct {
 	struct prog_nic n;
@@ -13,6 +14,7 @@ static struct {
 	u8 *buffer;
 	bool connected;
 	bool peer_ends;			/* the other VI disconnects, or the NIC goes */
+	bool receives;			/* only: a send ends it by itself */
 	u32 posts;
 	u64 before_ns;
 } w;
@@ -23,7 +25,7 @@ static void posts(void *arg)
 	u32 i, sends = 0, recvs = 0;
 
 	for (i = 0; i < w.posts; i++) {
-		if (sim_dice(3)) {
+		if (w.receives || sim_dice(3)) {
 			prog_post_recv(&w.v[0], w.buffer, 64);
 			recvs++;
 		} else {
@@ -79,7 +81,8 @@ static void flush(void)
 	struct sim_proc *p;
 
 	memset(&w, 0, sizeof(w));
-	w.posts = 1 + sim_dice(POSTS);
+	w.receives = sim_dice(2);
+	w.posts = 1 + sim_dice(w.receives ? RECEIVES : POSTS);
 	w.before_ns = sim_dice(2) ? 0 : sim_dice(2000);
 	w.peer_ends = sim_dice(4) != 0;
 	if (!w.peer_ends || sim_dice(2))

@@ -393,6 +393,7 @@ struct sim_proc *px_start(int image, const char *name, u32 uid,
 	p->image = image;
 	p->pid = 1000 + ++last_pid;
 	p->cpus = sim_dice(2) ? 4 : 1;
+	p->patience = sim_dice(4) ? 1 : 100;
 	p->max_files = PX_FDS;
 	p->ended_with = status;
 	p->files = px_files_new();

@@ -27,6 +27,7 @@ struct px_files {
 };
 
 struct px_proc {
+	u32 patience;			/* pauses until the processor is passed on */
 	int image;
 	int pid;
 	int status;			/* as exit() was given it; -1: killed */
@@ -44,6 +45,7 @@ struct px_proc {
 };
 
 struct px_thread {
+	u32 pauses;			/* in a row: px_pause() */
 	struct list_head link;
 	struct px_proc *p;
 	struct px_files *files;

@@ -27,6 +27,17 @@ struct talk {
 void *talk_main(void *talk);
 void *b_talk_main(void *talk);
 
+/* Threads that post to a VI whose connection ends. */
+struct posts {
+	const char *device;
+	unsigned int rounds;		/* connections, one after the other */
+	unsigned int posters;		/* threads */
+	unsigned int each;		/* receives that each of them posts */
+	unsigned int before_ns;		/* the end comes after that */
+};
+
+void *posts_main(void *posts);
+
 /* The conformance suite: a test is a group, at a level if it has levels. */
 struct conform {
 	unsigned int test;

@@ -420,6 +420,14 @@ int px_sched_yield(void)
 void px_pause(void);
 void px_pause(void)
 {
+	struct px_thread *t = px_self_thread();
+
 	sim_clock += 40;
+	/* The thread that it waits for may not be run for a while. */
+	if (++t->pauses < t->p->patience) {
+		sim_yield();
+		return;
+	}
+	t->pauses = 0;
 	sim_pass();
 }
