@@ -273,5 +273,5 @@ static void again(void)
 	run(looks, looked_for);
 }
 
-SIM_SCENARIO(again, .name = "listed-again", .run = again, .runs = 100, .max_vi = 8,
+SIM_SCENARIO(again, .name = "again", .run = again, .runs = 100, .max_vi = 8,
 	     .what = "attempts in a row, none of which is asked about")

@@ -100,6 +100,6 @@ static void counters(void)
 		sim_proc_wait(p[i]);
 }
 
-SIM_SCENARIO(stats, .name = "user-counters", .run = counters, .runs = 40,
+SIM_SCENARIO(stats, .name = "counters", .run = counters, .runs = 40,
 	     .max_vi = 16,
 	     .what = "counters of VIs, of other users, in little room")
