@@ -186,5 +186,5 @@ static void run(void)
 	sim_nic_down(b);
 }
 
-SIM_SCENARIO(limits, .name = "at-limit", .run = run, .runs = 200, .max_vi = 8,
+SIM_SCENARIO(limits, .name = "limits", .run = run, .runs = 200, .max_vi = 8,
 	     .what = "a user has what its limits say at once, and no more")
