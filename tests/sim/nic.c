@@ -396,7 +396,7 @@ struct sim_nic *sim_nic_up(const char *name, u8 n)
 	nic->nic = via_ether_alloc(polled ? &polled_ops : &ops);
 	if (!nic->nic)
 		goto err;
-	sim_watch(nic->nic->ka);
+	sim_watch(polled ? &polled_ops.ka : &ops.ka);
 	nic->nic->priv = nic;
 	nic->nic->rx_frames = 64;
 	nic->nic->mtu = 1500;

@@ -65,11 +65,8 @@ static void vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 	real.vi_stats(vi, sink);
 }
 
-void sim_watch(struct via_nic *nic)
+void sim_watch(struct via_device_ops *ops)
 {
-	/* The table is its module's, and not constant there. */
-	struct via_device_ops *ops = (struct via_device_ops *)nic->ops;
-
 	if (ops->connect == connect)
 		return;
 	real = *ops;

@@ -3,9 +3,9 @@
 #ifndef SIM_WATCH_H
 #define SIM_WATCH_H
 
-struct via_nic;
+struct via_device_ops;
 
-/* From here on, for all NICs of its table of calls.  All are of one class. */
-void sim_watch(struct via_nic *nic);
+/* From here on; again is no harm.  One device at a time. */
+void sim_watch(struct via_device_ops *ops);
 
 #endif
