@@ -277,8 +277,8 @@ static void again(void)
 	run(sim_dice(2) ? MISFIT : NIC_GOES);
 }
 
-SIM_SCENARIO(again, .name = "again", .run = again, .runs = 500, .max_vi = 8,
-	     .what = "the next attempt beside the end of the one before")
+SIM_SCENARIO(again, .name = "again-beside", .run = again, .runs = 500,
+	     .max_vi = 8, .what = "the next attempt beside the end of the one before")
 
 static void again_late(void)
 {

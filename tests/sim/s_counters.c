@@ -85,7 +85,7 @@ static void counters(void)
 	sim_nic_down(nic);
 }
 
-SIM_SCENARIO(counters, .name = "counters", .run = counters, .runs = 200,
+SIM_SCENARIO(counters, .name = "stats-users", .run = counters, .runs = 200,
 	     .max_vi = 8, .what = "counters of VIs are for their users")
 
 /* Discriminators that a hash without a secret has in one list. */

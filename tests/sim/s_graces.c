@@ -35,7 +35,8 @@ static void owner(void *arg)
 		sim_sleep(100000);
 	before = sim_self->graces;
 	prog_close(&n);
-	sim_expect(sim_self->graces == before, "the end of a handle waits for %u",
+	sim_expect(sim_self->graces == before,
+		   "the end of a handle waits for %u",
 		   sim_self->graces - before);
 }
 
