@@ -688,7 +688,7 @@ void sim_nic_down(struct sim_nic *nic)
 	mutex_lock(&rtnl);
 	nic->listening = false;
 	/* A native NIC that is renewed does not stop programs by itself. */
-	nic->polls_on = polled && sim_dice(2);
+	nic->polls_on = kind && kind->poll && sim_dice(2);
 	if (!nic->polls_on)
 		via_ether_poll_stop(nic->nic);
 	/* As dev_remove_pack(): handlers under way are waited for. */
