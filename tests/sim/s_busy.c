@@ -127,12 +127,12 @@ static void down(u32 i)
 }
 
 /* Any moment, or just before the coarse timer's next tick. */
-static void await(void)
+static void await(bool tick_only)
 {
 	u64 tick = 4 * MS, left, before;
 
 	sim_pause(sim_dice(2 * MS));
-	if (!sim_dice(3))
+	if (!tick_only && !sim_dice(3))
 		return;
 	left = tick - sim_now() % tick;
 	/* So long a NIC's end takes until it stops its timer. */
@@ -157,7 +157,7 @@ static void busy(void)
 	sim_thread(p[1], "takes", takes, NULL);
 	while (w.ready < 2)
 		sim_pause(100000);
-	await();
+	await(false);
 	w.going = true;
 	if (w.end == KILL)
 		sim_kill(p[1]);
@@ -200,7 +200,7 @@ static void ticks(void)
 		sim_thread(p, "attempts", attempts, NULL);
 		while (!w.ready)
 			sim_pause(100000);
-		await();
+		await(true);
 		down(0);
 		w.over = true;
 		sim_proc_wait(p);

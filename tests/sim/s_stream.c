@@ -14,17 +14,21 @@ static struct {
 	u32 count;
 	const u8 *mute;			/* what comes from it */
 	u32 mtu;			/* no frame may be longer; 0: any */
+	bool unseal;			/* some have no flag for their seal */
 	u32 dropped;
 } bad;
 
 static bool meddle(void *arg, u8 *frame, u32 *len)
 {
 	const struct ethhdr *eth = (const void *)frame;
-	const struct via_wire *w = (const void *)(eth + 1);
+	struct via_wire *w = (void *)(frame + ETH_HLEN);
 	bool drop = false;
 
 	sim_expect(!bad.mtu || *len <= ETH_HLEN + bad.mtu, "(%u, MTU %u)",
 		   *len, bad.mtu);
+	/* As if that bit had flipped, and Ethernet not seen it. */
+	if (bad.unseal && !sim_dice(50))
+		w->flags &= ~VIA_WIRE_SEALED;
 	if (bad.burst_at && !bad.left && sim_dice(10000) < bad.burst_at)
 		bad.left = bad.burst;
 	if (bad.left) {
@@ -219,6 +223,7 @@ static void seal(void)
 
 	sim_param_set("checksum", 1);
 	sim_wire.corrupt = 10 + sim_dice(500);
+	bad.unseal = sim_dice(2);
 	run(&p, NULL);
 }
 
