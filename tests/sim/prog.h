@@ -37,7 +37,7 @@ struct prog_vi {
 	struct prog_queue q[2];		/* send, receive */
 	u64 sent, received;		/* messages: prog_send(), prog_recv() */
 	u32 immediate;			/* of the next descriptor; 0: its number */
-	bool hold;			/* posts ring no doorbell: a later one does */
+	bool hold;			/* posts ring no doorbell */
 };
 
 struct prog_done {
