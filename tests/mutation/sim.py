@@ -47,12 +47,14 @@ SIDES = ("kernel/", "devices/ether/")
 
 
 def chosen(names):
-    """The mutants of agent and class, or those of these names.  Defects of old
+    """The mutants of agent and class and those of the library that the
+    simulator is for, or those of these names.  Defects of old
     first, then all others mixed: what is done of a run that is cut short
     stands for the whole."""
     if names:
         return mutants.named(names)
-    some = [m for m in mutants.MUTANTS if m.path.startswith(SIDES)]
+    some = [m for m in mutants.MUTANTS
+            if m.path.startswith(SIDES) or m.on == "sim"]
     return sorted(some, key=lambda m: (not m.defect,
                                        zlib.crc32(m.name.encode())))
 

@@ -38,7 +38,7 @@ struct prog_vi {
 	u64 sent, received;		/* messages: prog_send(), prog_recv() */
 	u32 immediate;			/* of the next descriptor; 0: its number */
 	bool halves;			/* sends have two segments */
-	bool hold;			/* posts ring no doorbell: a later one does */
+	bool hold;			/* posts ring no doorbell */
 };
 
 struct prog_done {

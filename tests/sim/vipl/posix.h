@@ -27,7 +27,7 @@ struct px_files {
 };
 
 struct px_proc {
-	u32 patience;			/* pauses until the processor is passed on */
+	u32 patience;			/* pauses that pass nothing on */
 	int image;
 	int pid;
 	int status;			/* as exit() was given it; -1: killed */
