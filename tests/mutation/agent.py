@@ -9,10 +9,10 @@ MUTANTS = Layer()
 mutant = MUTANTS.guest
 
 mutant("wakeup-queue", "kernel/queue.c", "lo", "wait.woken",
-       "who sleeps on a queue is not woken",
+       "a thread that sleeps on a queue is not woken",
        ("	via_wake(&q->sleepers);\n", ""))
 mutant("wakeup-cq", "kernel/cq.c", "lo", "cqvi.wakes",
-       "who sleeps on a completion queue is not woken",
+       "a thread that sleeps on a completion queue is not woken",
        ("	via_wake(&cq->sleepers);\n	spin_unlock(&cq->lock);\n",
         "	spin_unlock(&cq->lock);\n"))
 mutant("notice-lost", "kernel/cq.c", "lo", "cq.overflow cqvi.backlog",
@@ -77,11 +77,11 @@ mutant("immediate-wrong", "kernel/loop.c", "lo", "immediate.with",
        ("				  d->immediate);",
         "				  d->immediate ^ 1);"))
 mutant("no-match-code", "kernel/loop.c", "lo", "connect.no_match",
-       "REJECT where nobody waits: clients do not try again",
+       "REJECT where no server waits: clients do not try again",
        ("ret = VIA_R_NO_MATCH;",
         "ret = VIA_R_REJECT;"))
 mutant("late-accept", "kernel/connect.c", "lo", "accept.late",
-       "REJECT where a server was late, and nobody has rejected",
+       "REJECT where a server was late, and did not reject",
        ("		via_conn_put(conn);\n		ret = VIA_R_TIMEOUT;\n"
         "		goto out_vi;",
         "		if (conn->client)\n			via_loop_reject(conn);\n"
@@ -135,10 +135,10 @@ mutant("mmap-dead", VI, "sim", "",
        ("	if (vi->shared)\n		ret = via_shared_mmap(",
         "	ret = via_shared_mmap("), sim="beside memory")
 mutant("send-queue-not-dead", VI, "lo", "wait.woken",
-       "who sleeps on the sends of a VI that goes is told that one is done",
+       "a sleeper on the sends of a VI that goes is told that one is done",
        ("	vi->sq.dead = true;\n", ""), sim="end beside")
 mutant("disconnect-no-wakeup", VI, "lo", "disconnect.wakes",
-       "who waits for an attempt that another thread ends waits on",
+       "a wait for an attempt that another thread ends goes on",
        ("	via_peer_over(vi);\n	wake_up_all(&vi->conn_wait);\n}\n\nvoid __via",
         "	via_peer_over(vi);\n}\n\nvoid __via"), sim="beside end")
 mutant("create-keeps-cq", VI, "lo", "vi.bad_rest",
@@ -423,10 +423,10 @@ mutant("open-keeps-nic", FILE, "sim", "",
        ("err:\n	via_nic_close(nic);\n	return ret;", "err:\n	return ret;"),
        sim="alloc ledger")
 mutant("events-never-close", FILE, "lo", "nic.close_waited",
-       "who reads events sleeps on after the NIC was closed",
+       "a reader of events sleeps on after the NIC was closed",
        ("		via_events_close(&f->events);\n", ""), sim="end")
 mutant("handles-counted-once", FILE, "sim", "",
-       "a user who has opened 1,024 handles may never open one again",
+       "a user that has opened 1,024 handles may never open one again",
        ("	if (f->charged)\n"
         "		via_user_uncharge(f->user, VIA_QUOTA_HANDLES, 1);\n", ""),
        sim="many")
@@ -509,15 +509,15 @@ mutant("verdict-twice", CONNECT, "lo", "p2p.states",
         "			vi->verdict = VIA_VERDICT_NONE;\n", ""))
 mutant("done-waits", CONNECT, "lo", "p2p.polled",
        "VipConnectPeerDone waits",
-       ("	if (READ_ONCE(vi->p2p) == p2p && !(arg->flags & VIA_CONN_NOWAIT))",
-        "	if (READ_ONCE(vi->p2p) == p2p)"), sim="peers")
+       ("	wait = vi->p2p == p2p && !(arg->flags & VIA_CONN_NOWAIT);",
+        "	wait = vi->p2p == p2p;"), sim="peers")
 mutant("wrong-kind-of-verdict", CONNECT, "lo", "p2p.not_client_server",
        "a client's call takes the verdict of a peer request",
        ("	if (vi->attempt == attempt &&\n"
         "	    vi->p2p == !!(arg->flags & VIA_CONN_PEER)) {",
         "	if (vi->attempt == attempt) {"), sim="peers beside")
 mutant("attempts-uncounted", CONNECT, "lo", "states.race_request",
-       "who waits for one attempt gets the verdict of the next",
+       "a wait for one attempt gets the verdict of the next",
        ("		vi->attempt++;\n", ""), sim="beside")
 
 REQUEST = "kernel/request.c"
@@ -581,7 +581,7 @@ mutant("notice-not-at-once", WAIT, "lo", "notify.already_complete",
         "	else if (hlist_unhashed(&n->sleeper.link))",
         "	if (!moved && hlist_unhashed(&n->sleeper.link))"))
 mutant("told-before-woken", WAIT, "lo", "wait.two threads.one_vi",
-       "who is told goes before it is woken, and what is woken is its stack",
+       "a sleeper returns before it is woken, and its stack is woken",
        ("			wake_up_process(s->task);\n"
         "			/* Pairs with via_sleep_until(): *s may go from here. */\n"
         "			smp_store_release(&s->told, true);\n",
@@ -615,7 +615,7 @@ mutant("event-overwritten", EVENT, "sim", "",
        ("	if (ev->tail - ev->head < VIA_EVENTS)",
         "	if (ev->tail - ev->head <= VIA_EVENTS)"), sim="many")
 mutant("event-no-wakeup", EVENT, "lo", "errors.conn_lost",
-       "who waits for asynchronous errors is not woken",
+       "a wait for asynchronous errors is not woken",
        ("		ev->lost++;\n	spin_unlock_bh(&ev->lock);\n"
         "	if (wq_has_sleeper(&ev->wait))\n"
         "		wake_up_interruptible(&ev->wait);\n",
@@ -643,7 +643,7 @@ mutant("answers-overrun", NAME, "sim", "",
        ("	if (q->count == q->room)", "	if (q->count > q->room)"),
        sim="hostile many memory")
 mutant("name-by-prefix", NAME, "wire", "names.by_name discover.names",
-       "who asks for node1 is given node10",
+       "a query for node1 is given node10",
        ("	return w && w == h && !strncasecmp(want, have, w);",
         "	return w && !strncasecmp(want, have, w);"))
 mutant("askers-never-fewer", NAME, "wire", "discover.nobody",
@@ -709,7 +709,7 @@ mutant("loop-no-more", LOOP, "lo", "queue.full_sends send.sizes",
         "	return via_queue_posted(&vi->sq, &n) && n > VIA_LOOP_DESCS ?\n"
         "	       VIA_TRAP_MORE : 0;"), sim="backlog")
 mutant("reception-of-delivery", LOOP, "lo", "reception.no_receive",
-       "a send at Reliable Reception is good though nobody received it",
+       "a send at Reliable Reception is good though no VI received it",
        ("	return read || vi->attrs.reliability == VIA_RELIABLE_RECEPTION ? "
         "st : 0;", "	return read ? st : 0;"))
 mutant("accept-itself", LOOP, "sim", "",

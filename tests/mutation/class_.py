@@ -29,7 +29,7 @@ mutant("wire-too-long", RECV, "wire", "format.small_buffer reception.too_long",
         "		via_recv_complete(vi, st, 0, 0);\n"
         "		return 0;\n	}\n	if (likely(h->offset"))
 mutant("wire-empty-queue", RECV, "wire", "errors.recvq_empty",
-       "a message dropped without a receive, and nobody told",
+       "a message dropped without a receive, and no end told",
        ("		via_vi_event(vi, VIA_ERR_RECVQ_EMPTY,\n"
         "			     VIA_ST_OP_RECEIVE >> 16, 0);\n", ""))
 mutant("wire-offender", RECV, "wire", "reception.no_receive",
@@ -110,7 +110,7 @@ mutant("reset-of-old", CONN, "sim", "",
        (" ||\n		    ev->peer_cookie != cookie ||\n", " ||\n"),
        sim="hostile dup")
 mutant("no-match-is-reject", CONN, "wire", "connect.no_match",
-       "REJECT where nobody waits: clients do not try again",
+       "REJECT where no server waits: clients do not try again",
        ("		via_ether_conn_end(ev, VIA_R_NO_MATCH);",
         "		via_ether_conn_end(ev, VIA_R_REJECT);"))
 mutant("strangers-connect", CONN, "sim", "",
@@ -144,7 +144,7 @@ mutant("forged-peer", P2P, "sim", "",
         "	    !ether_addr_equal(c.client_host, f->src) ||\n",
         "	if (c.client_host_len != ETH_ALEN ||\n"), sim="peers hostile")
 mutant("peer-loses-claim", P2P, "wire", "p2p.crowd p2p.killed_pending",
-       "a peer that has gone leaves the VI that chose it to nobody else",
+       "a peer that has gone keeps the VI that chose it from all others",
        ("		claim = claim_of(ev->peer_vi, cookie);\n", ""),
        sim="peers end")
 mutant("peer-reject-once", P2P, "sim", "",
@@ -233,7 +233,7 @@ mutant("sack-untold", "devices/ether/ctl.c", "sim", "",
        "one lost frame has all those behind it sent again",
        ("		.sack = ev->rx.held,\n", ""), sim="loss time")
 mutant("resets-unbound", "devices/ether/ctl.c", "sim", "",
-       "a flood of frames for nobody is answered frame by frame",
+       "a flood of frames for unknown VIs is answered frame by frame",
        ("	ok = nic->reset_tokens;\n	if (ok)\n		nic->reset_tokens--;",
         "	ok = nic->reset_tokens;"), sim="hostile many")
 
@@ -385,7 +385,7 @@ mutant("timeout-once", TIMER, "sim", "",
         "		via_win_timeout(&ev->tx);\n	}",
         "	} else {\n		ev->rtt_on = false;\n	}"), sim="loss")
 mutant("silence-unnoticed", TIMER, "sim", "",
-       "who only receives never hears that its peer has died",
+       "a VI that only receives never hears that its peer has died",
        ("	} else if (silent >= via_ether_dead()) {\n		give_up(ev);\n", ""),
        sim="time loss")
 mutant("give-up-unsaid", TIMER, "sim", "",
@@ -495,16 +495,16 @@ mutant("list-freed-early", ALLOW, "sim", "",
        ("	synchronize_net();\n	kfree(old);", "	kfree(old);"),
        sim="beside memory")
 mutant("strangers-stay", ALLOW, "sim", "",
-       "who is taken off the list of peers stays connected",
+       "a host that is taken off the list of peers stays connected",
        ("	via_ether_break_strangers(nic);\n", ""))
 
 ETHER_NAME = "devices/ether/name.c"
 mutant("any-name-reply", ETHER_NAME, "sim", "",
-       "an answer to nobody's question is taken for the first one's",
+       "an answer to no question is taken for the first one's",
        ("		if (ask->nonce != n->nonce)\n			continue;\n", ""),
        sim="hostile")
 mutant("ask-left", ETHER_NAME, "sim", "",
-       "a late answer is written into the stack of who asked",
+       "a late answer is written into the stack of its asker",
        ("	spin_lock_bh(&nic->lock);\n	list_del(&ask.link);\n"
         "	spin_unlock_bh(&nic->lock);\n	return ret;",
         "	return ret;"), sim="memory time")

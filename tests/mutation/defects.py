@@ -61,7 +61,7 @@ taken_back("client-unheard", CONN, "sim", "",
 taken_back("group-answered", CONN, "sim", "",
            "reliability: a frame with a group address for its source "
            "(5e15420)",
-           "one forged frame is answered to everybody",
+           "one forged frame is answered by a broadcast",
            ("	if (unlikely(!is_valid_ether_addr(f->src))) {\n"
             "		via_ether_count(nic, BAD_FIELD);\n		return;\n	}\n"
             "	if (unlikely(!via_ether_allowed(nic, f->src))) {",
@@ -70,7 +70,7 @@ taken_back("group-answered", CONN, "sim", "",
 taken_back("group-reset", "devices/ether/ctl.c", "sim", "",
            "reliability: a frame with a group address for its source "
            "(5e15420)",
-           "one forged frame on a connection is answered to everybody",
+           "one forged frame on a connection is answered by a broadcast",
            ("	if (unlikely(!is_valid_ether_addr(mac)))\n		return;\n", ""),
            sim="hostile")
 taken_back("old-ring-forgotten", "vipl/providers/ka_cq.c", "fault", "",
@@ -181,7 +181,7 @@ taken_back("mapped-after-end", "kernel/dma.c", "sim", "",
            sim="gone beside frags memory")
 taken_back("names-hold-up-end", "devices/ether/name.c", "sim", "",
            "audit 2: questions for names end when the NIC goes (3487693)",
-           "the end of a NIC waits, under RTNL, for who asks for a name",
+           "the end of a NIC waits, under RTNL, for a query for a name",
            ("					   (one && answered(q)) ||\n"
             "					   READ_ONCE(nic->leaving),\n",
             "					   one && answered(q),\n"),
@@ -267,7 +267,7 @@ taken_back("wire-request-of-expired", CONN, "regress", "late", OVER,
            sim="beside time")
 taken_back("begin-over-leaving", CONNECT, "regress", "overtaken",
            "audit 6: what another thread has begun to leave comes first",
-           "a VI that begins anew while it leaves forgets whom to tell",
+           "a VI that begins anew while it leaves forgets which peer to tell",
            ("	/* Nor what another thread has begun to leave and not finished. */\n"
             "	via_loop_transport.disconnected(vi);\n", ""),
            sim="beside ledger")
@@ -288,7 +288,7 @@ taken_back("refill-unbound", CQ, "regress", "notices",
 # Item 8: several.
 taken_back("segments-uncharged", "kernel/engine.c", "regress", "segments",
            "audit 8: segments beyond the slot are charged to the program",
-           "16 MiB of the kernel's for each 100 VIs, charged to nobody",
+           "16 MiB of the kernel's for each 100 VIs, charged to no user",
            ("	old = set_active_memcg(vi->file->memcg);\n"
             "	segs = kmalloc_array(count, sizeof(*segs), "
             "GFP_ATOMIC | __GFP_NOWARN |\n"
@@ -344,7 +344,7 @@ taken_back("hash-unseeded", NIC, "sim", "",
            "strangers put all VIs that look for a peer into one list",
            ("	nic->peer_seed = get_random_u32();\n", ""), sim="peers hostile")
 
-# Item 9: who pays, and for how long.
+# Item 9: charges, and how long they last.
 taken_back("owners-pay-nothing", "kernel/user.c", "sim", "",
            "audit 9: quotas are charged to each owner of a user namespace",
            "a user with 65,536 subordinate ids has 65,536 quotas",
@@ -360,7 +360,7 @@ taken_back("rings-unbound", CQ, "sim", "",
            ("err_free:\n	kfree(r);", "	kfree(r);"), sim="many rights")
 taken_back("rings-never-fewer", CQ, "lo", "resize.leak",
            "audit 9: rings of completion queues have a quota",
-           "a user who has resized often makes no completion queue again",
+           "a user that has resized often makes no completion queue again",
            ("	via_user_uncharge(r->user, VIA_QUOTA_CQ_PAGES, "
             "via_cq_ring_pages(r));\n	kfree(r);", "	kfree(r);"),
            sim="ledger many")
@@ -380,7 +380,7 @@ taken_back("untake-unpaid", REQUEST, "sim", "",
             ""), sim="many ledger rights")
 taken_back("questions-uncounted", "kernel/name.c", "sim", "",
            "audit 9: questions for names have a quota",
-           "one user asks for names until nobody else can",
+           "one user asks for names until no other can",
            ("	if (!via_user_charge(f->user, VIA_QUOTA_QUERIES, 1))\n"
             "		return VIA_R_ERROR_RESOURCE;\n",
             "	via_user_charge_again(f->user, VIA_QUOTA_QUERIES, 1);\n"),
@@ -398,18 +398,18 @@ taken_back("grace-per-vi", VI, "regress", "grace",
             "	via_vi_bury(&vi->death.work);"), sim="many time")
 taken_back("no-room-again", VI, "regress", "again",
            "audit 9: one that is destroyed makes room at once",
-           "a user at its quota who ends a VI cannot make another one",
+           "a user at its quota that ends a VI cannot make another one",
            ("	if (!via_user_charge_wait(f->user, VIA_QUOTA_VIS, 1))",
             "	if (!via_user_charge(f->user, VIA_QUOTA_VIS, 1))"),
            sim="many rights")
 taken_back("vi-never-settled", VI, "lo", "vi.many",
            "audit 9: the memory of a VI stays charged until it is free",
-           "a user who has made 2,048 VIs makes none again",
+           "a user that has made 2,048 VIs makes none again",
            ("	via_user_settle(f->user, VIA_QUOTA_VIS, 1);\n", ""),
            sim="many ledger")
 taken_back("wait-looks-late", "kernel/wait.c", "lo", "threads.destroyed",
            "audit 9: what a VI shares is there in a read side only (cecc4f8)",
-           "who begins to wait on a VI that goes reads memory that is freed",
+           "a wait that begins on a VI that goes reads memory that is freed",
            ("	from = seen ? *seen : READ_ONCE(q->user->collected);\n"
             "	empty = !seen && READ_ONCE(q->user->tail) == from;\n"
             "	rcu_read_unlock();\n",
@@ -419,9 +419,16 @@ taken_back("wait-looks-late", "kernel/wait.c", "lo", "threads.destroyed",
            sim="beside end memory")
 
 # Mends that are in neither list.
+taken_back("receiver-breaks-alone", LOOP, "sim", "",
+           "reliability: a bad receive behind the one that a send fills",
+           "a reliable connection goes on for one end until the other traps",
+           ("			if (unlikely(via_vi_is_broken(peer)))\n"
+            "				via_vi_break_later(vi, 0);\n", ""),
+           sim="beside")
 taken_back("result-of-before", CONNECT, "sim", "",
-           "CONN_RESULT waits for the attempt whose number it has read",
-           "who waits for an attempt that just begins is told NOT_DONE",
+           "reliability: CONN_RESULT waits for the attempt whose number it "
+           "has read",
+           "a wait for an attempt that just begins says NOT_DONE",
            ("""	via_vi_lock(vi);
 	attempt = vi->attempt;
 	wait =""", """	attempt = vi->attempt;
@@ -442,6 +449,6 @@ taken_back("loss-after-goodbye", LOOP, "lo", "errors.said_of_ends",
             "			via_vi_break_later(vi, 0);"), sim="beside end")
 taken_back("mapped-plain", "kernel/dma.c", "sim", "",
            "c835470: the first look at a mapped region is an acquire",
-           "memory is freed with the stores of who has unmapped it under way",
+           "memory is freed with the stores of its last mapping under way",
            ("	if (!smp_load_acquire(&r->mapped))\n		return;",
             "	if (!r->mapped)\n		return;"), sim="gone order frags")

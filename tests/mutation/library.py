@@ -60,7 +60,7 @@ mutant("post-without-barrier", "vipl/providers/ka.h", "sim", "",
        sim="order beside end")
 mutant("lock-unmarked", "vipl/lock.c", "sim", "",
        "of two threads that sleep on a lock the second is never woken",
-       ("	/* From here on unlock must wake: whoever takes it leaves a 2. */\n"
+       ("	/* From here on unlock must wake: a thread that takes it leaves a 2. */\n"
         "	while (atomic_exchange_explicit(&l->word, 2, "
         "memory_order_acquire))\n",
         "	while ((seen = 0, "

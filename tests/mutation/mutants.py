@@ -15,10 +15,6 @@ MUTANTS = library.MUTANTS + agent.MUTANTS + class_.MUTANTS + defects.MUTANTS
 # Those that make check-full plants.
 GUEST = [m for m in MUTANTS if m.guest]
 
-# What make check plants, in the simulator: in a wake-up, in what comes beside
-# others, in what is sent again.
-QUICK_SIM = ("wakeup-queue", "ops-filled-anew", "wire-lost-completion")
-
 
 def named(names):
     """Those of these names, in their order; ValueError: there is none."""

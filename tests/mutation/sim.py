@@ -310,6 +310,8 @@ def main():
                         help="1: only a short look (2)")
     parser.add_argument("--seconds", type=float, default=ROUNDS[-1][0],
                         help="of each scenario in the long look (3)")
+    parser.add_argument("--defects", action="store_true",
+                        help="defects of old, those that are in found.txt")
     parser.add_argument("--anew", action="store_true",
                         help="do not begin with what found it the last time")
     parser.add_argument("--write", action="store_true",
@@ -322,6 +324,9 @@ def main():
     args.rounds = (*ROUNDS[:-1], (args.seconds, 100000))[:args.rounds]
     args.allocations = ("ping-lo", "ping-rd") if len(args.rounds) > 1 else ()
     args.before = {} if args.anew else found_before()
+    if args.defects:
+        args.names = [m.name for m in mutants.MUTANTS
+                      if m.defect and m.name in found_before()]
     try:
         todo = chosen(args.names)
     except ValueError as why:

@@ -46,7 +46,7 @@ static void meet(void)
 		sim_sleep(1000);
 }
 
-/* MISFIT: who looks for us is of another level, which ends both attempts. */
+/* MISFIT: the peer that looks for it has another level: both attempts end. */
 static void misfit(void *arg)
 {
 	u32 i;

@@ -166,7 +166,7 @@ static void late(void)
 SIM_SCENARIO(requests_late, .name = "requests-late", .run = late, .runs = 100,
 	     .what = "requests whose time is over as they come")
 SIM_SCENARIO(bounds, .name = "bounds", .run = floods, .runs = 50,
-	     .what = "floods of frames to nobody, and of questions")
+	     .what = "floods of frames to unknown VIs, and of questions")
 SIM_SCENARIO(requests_many, .name = "requests-many", .run = many, .runs = 10,
 	     .coarse = true,
 	     .what = "more requests than a NIC keeps, each refused in time")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Counters of VIs are for their user and for the administrator.  And the lists
- * of VIs that look for their peers are not filled by who chooses addresses.
+ * of VIs that look for their peers are not filled by chosen addresses.
  */
 #include "prog.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Questions for names on a wire of many hosts, of which each answers what it
- * likes: who asks gets the names that fit, each host once, 64 at most
+ * likes: a query gets the names that fit, each host once, 64 at most
  * (docs/wire.md, "Names"), as often as it asks, and holds up no NIC.
  */
 #include <strings.h>

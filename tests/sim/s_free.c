@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Who looks for a peer finds one that is free: none whose time is over, though
+ * A VI that looks for a peer finds a free one: none whose time is over, though
  * it was not asked about since, and another one while the first is bound to a
  * host that has asked for it and says no more (docs/wire.md, "Peer to peer").
  */
@@ -161,4 +161,4 @@ static void free_peers(void)
 }
 
 SIM_SCENARIO(free_peers, .name = "free-peers", .run = free_peers, .runs = 100,
-	     .max_vi = 4, .what = "who looks for a peer finds one that is free")
+	     .max_vi = 4, .what = "a VI that looks for a peer finds a free one")

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Frames that no host has sent, beside streams: made up, changed, replayed.
- * Who does not know a connection's cookie does it no harm (docs/security.md);
- * who does can end it or spoil bytes, but nothing leaks, crashes or hangs.
+ * A host that does not know a connection's cookie does it no harm
+ * (docs/security.md); one that does can end it or spoil bytes, but nothing
+ * leaks, crashes or hangs.
  */
 #include "stream.h"
 #include "../../devices/ether/wire.h"

@@ -19,7 +19,7 @@ static struct raw_host r;
 /* What the program has, and is asked to do. */
 static struct {
 	void (*todo)(void);
-	struct list_head idle, asking;	/* it, and who has asked it */
+	struct list_head idle, asking;	/* it, and its client */
 	bool over;
 	struct prog_nic nic;
 	struct prog_vi vi;

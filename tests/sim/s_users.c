@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Who pays (docs/security.md): pages are charged to the uid of a process and to
+ * Charges (docs/security.md): pages are charged to the uid of a process and to
  * the owners of its user namespaces, memory of the kernel to its memory control
  * group; the default of the pages is half of the machine's.
  */
@@ -219,4 +219,4 @@ SIM_SCENARIO(halves, .name = "users-default", .run = halves, .runs = 20,
 	     .what = "a user may pin half of the machine's pages")
 SIM_SCENARIO(memory_charged, .name = "users-memory", .run = memory_charged,
 	     .runs = 20, .max_vi = 16,
-	     .what = "the kernel's memory is charged to whom it is for")
+	     .what = "the kernel's memory is charged to its user")

@@ -373,7 +373,7 @@ void stream_transfer(struct stream_end *e)
 				break;
 			}
 		}
-		/* Unreliable: those who listen may have heard nothing. */
+		/* Unreliable: the receivers may have heard nothing. */
 		if (e->sent == all)
 			e->finished = true;
 		if (e->posted == all)
