@@ -25,6 +25,11 @@ Not found by the simulator:
 |---|---|
 """
 
+# By `on` of a mutant.
+GUEST = {"fault": "`viafault`, in a guest", "lo": "`viaconform`, in a guest",
+         "wire": "`viaconform`, in guests", "unit": "a unit test",
+         "regress": "`viaregress`, in a guest", "sim": "open"}
+
 
 def text(found, survivors):
     """The whole file."""
@@ -33,6 +38,7 @@ def text(found, survivors):
     for m in old:
         if m.name in found:
             schedules, by = found[m.name]
+            by = by.replace("|", "\\|")
             scenario, _, said = by.partition(": ")
             lines.append(f"| `{m.name}` | {m.why} | {schedules or ''} | "
                          f"`{scenario}`: {said} |\n" if said else
@@ -41,7 +47,7 @@ def text(found, survivors):
     rest = [m for m in old if m.name not in found]
     if rest:
         lines.append(ELSEWHERE)
-        lines += [f"| `{m.name}` | {survivors.get(m.name, 'open')} |\n"
+        lines += [f"| `{m.name}` | {survivors.get(m.name, GUEST[m.on])} |\n"
                   for m in rest]
     return "".join(lines)
 

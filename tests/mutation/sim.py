@@ -189,7 +189,7 @@ class Tree:
 # seconds and schedules.  Short first: most mutants are found by the first
 # schedules of something.
 SUITES = {"conform-lo": 10, "conform-wire": 15}
-ROUNDS = ((0.2, 40), (3, 5000))
+ROUNDS = ((0.2, 40), (3, 100000))
 # Scenarios that another one stands for, in less time.
 LONG = ("million", "week", "incast")
 ALLOCATION = " (allocation)"
@@ -203,7 +203,9 @@ def try_again(tree, by):
     if by.endswith(ALLOCATION):
         found, n = tree.sim(scenario, 20, 1, ["--allocations"])
         return found and found + ALLOCATION, n
-    return tree.sim(scenario, SUITES.get(scenario, 20))
+    if scenario in SUITES:
+        return tree.sim(scenario, SUITES[scenario])
+    return tree.sim(scenario, 20, ROUNDS[-1][1])
 
 
 def try_sim(tree, args):
@@ -321,7 +323,7 @@ def main():
                                              "build/mutation-sim.json"),
                         help="the table, for other programs")
     args = parser.parse_args()
-    args.rounds = (*ROUNDS[:-1], (args.seconds, 100000))[:args.rounds]
+    args.rounds = (*ROUNDS[:-1], (args.seconds, ROUNDS[-1][1]))[:args.rounds]
     args.allocations = ("ping-lo", "ping-rd") if len(args.rounds) > 1 else ()
     args.before = {} if args.anew else found_before()
     if args.defects:

@@ -26,7 +26,7 @@ PACKAGES = {
 }
 # Without these there is no test at all.
 ALWAYS = ("make", "gcc", "libc6-dev", "libcunit1-dev")
-SIM_SECONDS = 1
+SIM_SECONDS = 0.5
 UNIT_PACKAGES = {"header": ["gcc-multilib"], "suite": ["libcunit1-dev"]}
 
 
