@@ -105,6 +105,10 @@ class Tree:
     def prepare(self):
         """Today's sources and the build of them, times kept."""
         os.makedirs(self.root, exist_ok=True)
+        # Sources that have gone must not be compiled any more.
+        for part in PARTS:
+            subprocess.run(["rm", "-rf", os.path.join(self.root, part)],
+                           check=True)
         for part in (*PARTS, "build/sim", "build/unit", "build/viasim"):
             if os.path.exists(os.path.join(ROOT, part)):
                 subprocess.run(["cp", "-a", "--parents",
