@@ -11,8 +11,7 @@
 
 static struct {
 	u32 n, level, seed, bytes;
-	const char *node[2];
-	const u8 *peer;
+	struct prog_pair pair;
 	bool over;
 } w;
 
@@ -30,13 +29,14 @@ static void sender(void *arg)
 	u32 i;
 	int ret;
 
-	sim_expect(!prog_open(&n, w.node[0], 4096 + MOST * LONG), "no NIC");
+	sim_expect(!prog_open(&n, w.pair.node[0], 4096 + MOST * LONG),
+		   "no NIC");
 	prog_buffer(&n, 4096);
 	out = prog_buffer(&n, w.n * w.bytes);
 	sim_expect(!prog_vi(&v, &n, w.level, 0, 0), "no VI");
 	do {
 		sim_sleep(MS);
-		ret = prog_request(&v, w.peer, "burst", 5 * SEC);
+		ret = prog_request(&v, w.pair.peer, "burst", 5 * SEC);
 	} while (ret == VIA_R_NO_MATCH);
 	sim_expect(!ret, "(%d)", ret);
 	v.halves = sim_dice(2);
@@ -67,7 +67,8 @@ static void receiver(void *arg)
 	u32 i;
 	int ret;
 
-	sim_expect(!prog_open(&n, w.node[1], 4096 + MOST * LONG), "no NIC");
+	sim_expect(!prog_open(&n, w.pair.node[1], 4096 + MOST * LONG),
+		   "no NIC");
 	prog_buffer(&n, 4096);
 	in = prog_buffer(&n, w.n * w.bytes);
 	sim_expect(!prog_vi(&v, &n, w.level, 0, 0), "no VI");
@@ -91,13 +92,8 @@ static void receiver(void *arg)
 
 static void burst(void)
 {
-	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
-	static const u8 mac[] = { 0x52, 0x54, 0, 0, 1, 2 };
 	static const u32 losses[] = { 0, 50, 300 };
-	struct sim_nic *nic[2] = {};
-	struct sim_proc *p[2];
 	bool wire = sim_dice(4);
-	u32 i;
 
 	memset(&w, 0, sizeof(w));
 	sim_config.max_time = sim_clock + 200 * SEC;
@@ -105,22 +101,8 @@ static void burst(void)
 	w.bytes = sim_dice(2) ? SHORT : LONG;
 	w.seed = sim_dice(w.bytes);
 	w.level = sim_dice(2) ? VIA_RELIABLE_DELIVERY : VIA_RELIABLE_RECEPTION;
-	w.peer = wire ? mac : own;
 	sim_wire.loss = losses[sim_dice(3)];
-	for (i = 0; i < 2; i++) {
-		w.node[i] = !wire ? "via_lo" : i ? "via_b" : "via_a";
-		if (wire)
-			nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
-	}
-	for (i = 0; i < 2; i++) {
-		p[i] = sim_proc_new(i ? "receiver" : "sender", 1000 + i);
-		sim_thread(p[i], i ? "receiver" : "sender",
-			   i ? receiver : sender, NULL);
-	}
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(p[i]);
-	for (i = 0; wire && i < 2; i++)
-		sim_nic_down(nic[i]);
+	prog_pair_run(&w.pair, wire, sender, receiver);
 }
 
 SIM_SCENARIO(burst, .name = "burst", .run = burst, .runs = 40, .max_vi = 4,

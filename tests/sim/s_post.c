@@ -15,8 +15,7 @@
 static struct {
 	struct prog_nic n;
 	struct prog_vi v;
-	const char *node[2];
-	const u8 *peer;
+	struct prog_pair pair;
 	char *out;
 	u32 threads, rounds, round, posted, ended;
 	u64 spread;
@@ -82,13 +81,13 @@ static void sender(void *arg)
 	u32 i;
 	int ret;
 
-	sim_expect(!prog_open(&w.n, w.node[0], 16 << 10), "no NIC");
+	sim_expect(!prog_open(&w.n, w.pair.node[0], 16 << 10), "no NIC");
 	prog_buffer(&w.n, 4096);
 	w.out = prog_buffer(&w.n, BYTES);
 	sim_expect(!prog_vi(&w.v, &w.n, w.level, 0, 0), "no VI");
 	do {
 		sim_sleep(MS);
-		ret = prog_request(&w.v, w.peer, "post", 5 * SEC);
+		ret = prog_request(&w.v, w.pair.peer, "post", 5 * SEC);
 	} while (ret == VIA_R_NO_MATCH);
 	sim_expect(!ret, "(%d)", ret);
 	for (i = 0; i < w.threads; i++)
@@ -105,7 +104,7 @@ static void receiver(void *arg)
 	u32 i;
 	int ret;
 
-	sim_expect(!prog_open(&n, w.node[1], 16 << 10), "no NIC");
+	sim_expect(!prog_open(&n, w.pair.node[1], 16 << 10), "no NIC");
 	prog_buffer(&n, 4096);
 	arg = prog_buffer(&n, BYTES);
 	sim_expect(!prog_vi(&v, &n, w.level, 0, 0), "no VI");
@@ -120,15 +119,10 @@ static void receiver(void *arg)
 
 static void post(void)
 {
-	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
-	static const u8 mac[] = { 0x52, 0x54, 0, 0, 1, 2 };
 	static const u32 levels[] = { VIA_UNRELIABLE, VIA_RELIABLE_DELIVERY,
 				      VIA_RELIABLE_RECEPTION };
 	static const u32 spreads[] = { 500, 2000, 5000, 60000 };
-	struct sim_nic *nic[2] = {};
-	struct sim_proc *p[2];
 	bool wire = sim_dice(8);
-	u32 i;
 
 	memset(&w, 0, sizeof(w));
 	sim_config.max_time = sim_clock + 100 * SEC;
@@ -136,26 +130,12 @@ static void post(void)
 	w.rounds = 1 + sim_dice(ROUNDS);
 	w.level = levels[sim_dice(3)];
 	w.spread = spreads[sim_dice(4)];
-	w.peer = wire ? mac : own;
 	/* Sends wait for acknowledgements, and these for a moment. */
 	if (sim_dice(4))
 		sim_param_set("window", 1 + sim_dice(3));
 	if (sim_dice(4))
 		sim_wire.delay_ns = 100 + sim_dice(1000);
-	for (i = 0; i < 2; i++) {
-		w.node[i] = !wire ? "via_lo" : i ? "via_b" : "via_a";
-		if (wire)
-			nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
-	}
-	for (i = 0; i < 2; i++) {
-		p[i] = sim_proc_new(i ? "receiver" : "sender", 1000 + i);
-		sim_thread(p[i], i ? "receiver" : "sender",
-			   i ? receiver : sender, NULL);
-	}
-	for (i = 0; i < 2; i++)
-		sim_proc_wait(p[i]);
-	for (i = 0; wire && i < 2; i++)
-		sim_nic_down(nic[i]);
+	prog_pair_run(&w.pair, wire, sender, receiver);
 }
 
 SIM_SCENARIO(post, .name = "post", .run = post, .runs = 200, .max_vi = 4,
