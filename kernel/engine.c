@@ -249,7 +249,7 @@ static void via_desc_load(struct via_vi *vi, struct via_queue *q, u32 index,
 			d->status = via_desc_check_segs(vi, d);
 	}
 	if (unlikely(d->bad_post))
-		via_vi_event(vi, VIA_ERR_POST_DESC, via_desc_op(d, q->recv),
+		via_vi_error(vi, VIA_ERR_POST_DESC, via_desc_op(d, q->recv),
 			     d->addr);
 }
 

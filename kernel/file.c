@@ -347,24 +347,25 @@ static long via_hello(struct via_file *f, struct via_hello *h)
 	return 0;
 }
 
-/* A call that makes or changes objects; f->mutex held, handle alive. */
-static long via_object_call(struct via_file *f, unsigned int cmd, void *arg)
+/*
+ * Calls that make or change objects, by the kind of the object: -ENOTTY for a
+ * number that is not one of its calls.  f->mutex held, handle alive.
+ */
+static long via_ptag_call(struct via_file *f, unsigned int cmd,
+			  struct via_ptag_arg *a)
+{
+	if (a->reserved)
+		return -EINVAL;
+	return cmd == VIA_IOC_PTAG_CREATE ? via_ptag_create(f, &a->ptag) :
+					    via_ptag_destroy(f, a->ptag);
+}
+
+static long via_mem_call(struct via_file *f, unsigned int cmd, void *arg)
 {
 	switch (cmd) {
-	case VIA_IOC_PTAG_CREATE: {
-		struct via_ptag_arg *a = arg;
-
-		if (a->reserved)
-			return -EINVAL;
-		return via_ptag_create(f, &a->ptag);
-	}
-	case VIA_IOC_PTAG_DESTROY: {
-		struct via_ptag_arg *a = arg;
-
-		if (a->reserved)
-			return -EINVAL;
-		return via_ptag_destroy(f, a->ptag);
-	}
+	case VIA_IOC_PTAG_CREATE:
+	case VIA_IOC_PTAG_DESTROY:
+		return via_ptag_call(f, cmd, arg);
 	case VIA_IOC_MEM_DEREGISTER: {
 		struct via_mem_deregister *a = arg;
 
@@ -376,6 +377,14 @@ static long via_object_call(struct via_file *f, unsigned int cmd, void *arg)
 		return via_mem_query(f, arg);
 	case VIA_IOC_MEM_SET:
 		return via_mem_set(f, arg);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static long via_vi_call(struct via_file *f, unsigned int cmd, void *arg)
+{
+	switch (cmd) {
 	case VIA_IOC_VI_CREATE: {
 		struct via_vi_create *a = arg;
 		long ret = via_vi_create(f, a);
@@ -396,6 +405,14 @@ static long via_object_call(struct via_file *f, unsigned int cmd, void *arg)
 		return via_vi_set(f, arg);
 	case VIA_IOC_VI_OVERRUN:
 		return via_vi_overrun(f, arg);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static long via_cq_call(struct via_file *f, unsigned int cmd, void *arg)
+{
+	switch (cmd) {
 	case VIA_IOC_CQ_CREATE: {
 		struct via_cq_create *a = arg;
 		long ret = via_cq_create(f, a);
@@ -410,6 +427,25 @@ static long via_object_call(struct via_file *f, unsigned int cmd, void *arg)
 			return -EINVAL;
 		return via_cq_destroy(f, a->cq);
 	}
+	default:
+		return -ENOTTY;
+	}
+}
+
+static long via_disconnect_call(struct via_file *f, struct via_vi_arg *a)
+{
+	struct via_vi *vi = a->reserved ? NULL : via_vi_get(f, a->vi);
+
+	if (!vi)
+		return VIA_R_INVALID_PARAMETER;
+	via_vi_disconnect(vi);
+	via_vi_put(vi);
+	return 0;
+}
+
+static long via_conn_call(struct via_file *f, unsigned int cmd, void *arg)
+{
+	switch (cmd) {
 	case VIA_IOC_CONN_ACCEPT:
 		return via_conn_accept(f, arg);
 	case VIA_IOC_CONN_REJECT: {
@@ -427,17 +463,25 @@ static long via_object_call(struct via_file *f, unsigned int cmd, void *arg)
 
 		return a->reserved ? -EINVAL : via_peer_request(f, a);
 	}
-	case VIA_IOC_DISCONNECT: {
-		struct via_vi_arg *a = arg;
-		struct via_vi *vi;
-
-		vi = a->reserved ? NULL : via_vi_get(f, a->vi);
-		if (!vi)
-			return VIA_R_INVALID_PARAMETER;
-		via_vi_disconnect(vi);
-		via_vi_put(vi);
-		return 0;
+	case VIA_IOC_DISCONNECT:
+		return via_disconnect_call(f, arg);
+	default:
+		return -ENOTTY;
 	}
+}
+
+/* The kinds of objects have sixteen numbers each: see uapi/via.h. */
+static long via_object_call(struct via_file *f, unsigned int cmd, void *arg)
+{
+	switch (_IOC_NR(cmd) >> 4) {
+	case 1:
+		return via_mem_call(f, cmd, arg);
+	case 2:
+		return via_vi_call(f, cmd, arg);
+	case 3:
+		return via_cq_call(f, cmd, arg);
+	case 4:
+		return via_conn_call(f, cmd, arg);
 	default:
 		return -ENOTTY;
 	}

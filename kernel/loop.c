@@ -88,10 +88,10 @@ static u32 via_loop_rdma_check(const struct via_loop_dst *dst, u32 len)
 static void via_loop_rdma_event(struct via_vi *peer, bool read)
 {
 	if (read)
-		via_vi_event(peer, VIA_ERR_RDMAR_PROT,
+		via_vi_error(peer, VIA_ERR_RDMAR_PROT,
 			     VIA_ST_OP_RDMA_READ >> 16, 0);
 	else
-		via_vi_event(peer, VIA_ERR_RDMAW_PROT,
+		via_vi_error(peer, VIA_ERR_RDMAW_PROT,
 			     VIA_ST_OP_REMOTE_RDMA_WRITE >> 16, 0);
 }
 
@@ -130,7 +130,7 @@ static u32 via_loop_deliver(struct via_vi *vi, struct via_vi *peer,
 				return local;
 			/* A reliable one breaks, which says enough. */
 			if (!via_vi_reliable(peer))
-				via_vi_event(peer, VIA_ERR_RECVQ_EMPTY,
+				via_vi_error(peer, VIA_ERR_RECVQ_EMPTY,
 					     VIA_ST_OP_RECEIVE >> 16, 0);
 			return via_loop_refused(vi, peer, false,
 						VIA_ST_REMOTE_DESC_ERROR);

@@ -404,7 +404,7 @@ int via_vi_overrun(struct via_file *f, const struct via_overrun *arg)
 
 	if (!vi)
 		return VIA_R_INVALID_PARAMETER;
-	via_vi_event(vi, VIA_ERR_VI_OVERRUN,
+	via_vi_error(vi, VIA_ERR_VI_OVERRUN,
 		     arg->recv ? VIA_ST_OP_RECEIVE >> 16 : 0, arg->desc);
 	via_vi_lock(vi);
 	if (vi->state == VIA_STATE_CONNECTED && via_vi_reliable(vi))
@@ -456,7 +456,7 @@ static void via_vi_report(struct via_vi *vi, u32 code, u32 opcode, u64 desc,
 	via_events_post(&vi->file->events, &ev);
 }
 
-void via_vi_event(struct via_vi *vi, u32 code, u32 opcode, u64 desc)
+void via_vi_error(struct via_vi *vi, u32 code, u32 opcode, u64 desc)
 {
 	via_vi_report(vi, code, opcode, desc, 0);
 }

@@ -638,6 +638,8 @@ struct via_vi *via_vi_lookup(struct via_nic *nic, u32 index);
  * with via_send_full()).  A descriptor with status != 0 must not be sent; it
  * is completed in its turn.  via_send_entry() finds a loaded one by index
  * (sq.head <= index < sq.next).  via_send_complete() completes the oldest.
+ * via_send_drained() says whether nothing more is posted: a hint, since the
+ * program may post at any moment.
  *
  * via_send_sleep() is called when there is nothing left to load: it clears
  * BUSY and looks once more; true means that something was posted meanwhile.
@@ -650,6 +652,11 @@ bool via_send_full(const struct via_vi *vi);
 void via_send_complete(struct via_vi *vi, u32 status, u32 length);
 bool via_send_sleep(struct via_vi *vi);
 void via_send_busy(struct via_vi *vi);
+static inline bool via_send_drained(const struct via_vi *vi)
+{
+	return READ_ONCE(vi->sq.user->tail) == vi->sq.next;
+}
+
 
 /*
  * Copy @len bytes at @off of the local segments of a send into @dst.  Each
@@ -717,14 +724,14 @@ u32 via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
 		     const void *src, u32 len);
 
 /*
- * Errors.  via_vi_event() reports an asynchronous error (any context).
+ * Errors.  via_vi_error() reports an asynchronous error (any context).
  * via_vi_break_later() notes, under either queue lock, that the connection is
  * to break; the context that drops the last queue lock then calls
  * via_vi_settle(), which does it: state Error, all flushed, CONN_LOST reported,
  * the peer told when VIA_BROKEN_TELL was given.  VIA_BROKEN_LEFT, without that,
  * says that the peer has left in good order, and so does the report.
  */
-void via_vi_event(struct via_vi *vi, u32 code, u32 opcode, u64 desc);
+void via_vi_error(struct via_vi *vi, u32 code, u32 opcode, u64 desc);
 static inline void via_vi_break_later(struct via_vi *vi, u32 how)
 {
 	atomic_or(VIA_BROKEN_LOST | how, &vi->broken);

@@ -84,7 +84,7 @@ static enum sent put_read(struct burst *b, const struct via_desc *d, u32 seq,
 static enum sent refuse(struct burst *b)
 {
 	via_ether_count(b->nic, READS_REFUSED);
-	via_vi_event(b->vi, VIA_ERR_RDMAR_PROT, VIA_ST_OP_RDMA_READ >> 16, 0);
+	via_vi_error(b->vi, VIA_ERR_RDMAR_PROT, VIA_ST_OP_RDMA_READ >> 16, 0);
 	b->ev->reason = VIA_WIRE_R_READ;
 	via_vi_break_later(b->vi, VIA_BROKEN_TELL);
 	return SENT_BROKEN;
@@ -139,7 +139,7 @@ enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)
 		return SENT_WINDOW;
 	if (!b->budget)
 		return SENT_BUDGET;
-	b->drained = drained(b->vi);
+	b->drained = via_send_drained(b->vi);
 	if (b->room == 1 || b->room == b->half)
 		flags = VIA_WIRE_ACK_NOW;
 	else if (b->drained)
@@ -191,7 +191,8 @@ enum sent via_ether_send_answer(struct burst *b)
 		flags = 0;
 		if (b->room == 1 || b->room == b->half)
 			flags = VIA_WIRE_ACK_NOW;
-		else if (last && ev->ans_next + 1 == tail && drained(b->vi))
+		else if (last && ev->ans_next + 1 == tail &&
+			 via_send_drained(b->vi))
 			flags = VIA_WIRE_PUSH;
 		r = put_answer(b, a, ev->tx.nxt, off, len, flags);
 		if (r)

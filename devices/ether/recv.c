@@ -88,7 +88,7 @@ static u32 write_refused(struct via_vi *vi, const struct via_frame_hdr *h,
 	if ((h->flags & VIA_WIRE_IMMEDIATE) && via_recv_load(vi))
 		via_recv_complete(vi, st | VIA_ST_OP_REMOTE_RDMA_WRITE, 0, 0);
 	else
-		via_vi_event(vi, VIA_ERR_RDMAW_PROT,
+		via_vi_error(vi, VIA_ERR_RDMAW_PROT,
 			     VIA_ST_OP_REMOTE_RDMA_WRITE >> 16, 0);
 	return VIA_WIRE_R_RDMA;
 }
@@ -221,7 +221,7 @@ static void rx_unreliable(struct via_vi *vi, const struct via_frame_hdr *h,
 	ev->rx_open = false;
 	if (why == VIA_WIRE_R_NO_RECEIVE) {
 		via_ether_count(nic, NO_RECEIVE);
-		via_vi_event(vi, VIA_ERR_RECVQ_EMPTY,
+		via_vi_error(vi, VIA_ERR_RECVQ_EMPTY,
 			     VIA_ST_OP_RECEIVE >> 16, 0);
 	}
 }

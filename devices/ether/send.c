@@ -140,7 +140,7 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 		return SENT_WINDOW;
 	if (unlikely(!b->budget))
 		return SENT_BUDGET;
-	b->drained = last && drained(b->vi);
+	b->drained = last && via_send_drained(b->vi);
 	/* With its window closed a sender can only wait: no delayed answer. */
 	if (b->room == 1 || b->room == b->half)
 		flags = VIA_WIRE_ACK_NOW;
@@ -323,7 +323,7 @@ static __always_inline bool send_one(struct via_vi *vi,
 	ev->tx_odd = VIA_ODD_ACTIVE;
 	len = d->length;
 	if (d->status || len > ev->seg_send ||
-	    d->control & (VIA_CTL_OP_MASK | VIA_CTL_QFENCE) || !drained(vi))
+	    d->control & (VIA_CTL_OP_MASK | VIA_CTL_QFENCE) || !via_send_drained(vi))
 		return false;
 	if (unlikely(!nic->ops->tx_get_one(nic, &tx, vi->index, size + len,
 					   &buf)))

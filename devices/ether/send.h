@@ -93,12 +93,6 @@ static __always_inline void enter_frame(struct via_ether_vi *ev, u32 index,
 		via_ether_heat(ev);
 }
 
-/* Does it end here, as far as one can see?  The tail is only a hint. */
-static inline bool drained(const struct via_vi *vi)
-{
-	return READ_ONCE(vi->sq.user->tail) == vi->sq.next;
-}
-
 /* read.c */
 
 /*

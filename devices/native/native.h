@@ -321,6 +321,22 @@ static inline void via_native_mii_speed(struct via_native_link *link, u16 bmcr,
 	}
 }
 
+/*
+ * memcpy() for what is about a frame long: as the length is bounded, the
+ * compiler writes it out, in words.  The kernel's function goes by bytes on
+ * newer CPUs, which only real ones do fast.
+ */
+static __always_inline void via_native_copy(u8 *to, const u8 *from, u32 len)
+{
+	while (unlikely(len > PAGE_SIZE)) {
+		memcpy(to, from, PAGE_SIZE);
+		to += PAGE_SIZE;
+		from += PAGE_SIZE;
+		len -= PAGE_SIZE;
+	}
+	memcpy(to, from, len);
+}
+
 /* native.c: for the chips' modules */
 int via_native_probe(struct pci_dev *pdev, const struct via_native_chip *chip);
 void via_native_remove(struct pci_dev *pdev);
@@ -330,6 +346,8 @@ void via_native_fail(struct via_native *n, const char *why, u32 status);
 void via_native_wake(struct via_native *n);
 void via_native_look(struct via_native *n);
 void via_native_tap(struct via_native *n, const void *data, u32 len, bool out);
+void via_native_rx_other(struct via_native *n, struct via_ether_nic *nic,
+			 const u8 *data, u32 len, bool summed);
 
 /* poll_mode() of the class's table */
 bool via_native_poll_mode(struct via_ether_nic *nic, enum via_poll_step step);

@@ -58,22 +58,6 @@ struct via_native_hot {
 	void (*ack)(struct via_native *n);
 };
 
-/*
- * memcpy() for what is about a frame long: as the length is bounded, the
- * compiler writes it out, in words.  The kernel's function goes by bytes on
- * newer CPUs, which only real ones do fast.
- */
-static __always_inline void via_native_copy(u8 *to, const u8 *from, u32 len)
-{
-	while (unlikely(len > PAGE_SIZE)) {
-		memcpy(to, from, PAGE_SIZE);
-		to += PAGE_SIZE;
-		from += PAGE_SIZE;
-		len -= PAGE_SIZE;
-	}
-	memcpy(to, from, len);
-}
-
 /* @len bytes of an skb without a list of further ones, from @at. */
 static inline void via_native_copy_skb(const struct sk_buff *skb, u32 at,
 				       u8 *to, u32 len)
@@ -352,8 +336,7 @@ static noinline void via_native_room_again(struct via_native *n,
 
 static __always_inline void via_native_rx_vi(struct via_native *n,
 					     struct via_ether_nic *nic,
-					     const u8 *data, u32 len,
-					     bool broadcast)
+					     const u8 *data, u32 len)
 {
 	struct via_ether_chunk chunk = {
 		.data = data + ETH_HLEN,
@@ -370,36 +353,7 @@ static __always_inline void via_native_rx_vi(struct via_native *n,
 	n->taken[VIA_NATIVE_VI].frames++;
 	n->taken[VIA_NATIVE_VI].bytes += len;
 	via_native_show(n, data, len, false);
-	if (broadcast)
-		via_ether_rx_broadcast(nic, &f);
-	else
-		via_ether_rx(nic, &f);
-}
-
-/* Not for us alone: IP's, or a VI frame to all. */
-static noinline void via_native_rx_other(struct via_native *n,
-					 struct via_ether_nic *nic,
-					 const u8 *data, u32 len, bool summed)
-{
-	struct sk_buff *skb;
-
-	if (unlikely(((const struct ethhdr *)data)->h_proto == n->proto) &&
-	    nic && is_broadcast_ether_addr(data)) {
-		via_native_rx_vi(n, nic, data, len, true);
-		return;
-	}
-	skb = napi_alloc_skb(&n->napi, len);
-	n->taken[VIA_NATIVE_IP].frames++;
-	n->taken[VIA_NATIVE_IP].bytes += len;
-	if (unlikely(!skb)) {
-		n->rx_dropped++;
-		return;
-	}
-	via_native_copy(skb_put(skb, len), data, len);
-	skb->protocol = eth_type_trans(skb, n->dev);
-	if (summed && n->dev->features & NETIF_F_RXCSUM)
-		skb->ip_summed = CHECKSUM_UNNECESSARY;
-	napi_gro_receive(&n->napi, skb);
+	via_ether_rx(nic, &f);
 }
 
 /* In promiscuous mode the chip takes what is for others too. */
@@ -432,8 +386,7 @@ static __always_inline int via_native_rx(struct via_native *n,
 				dma_sync_single_for_cpu(dma, buf->dma, len,
 							DMA_FROM_DEVICE);
 			if (likely(is_vi(n, nic, buf->data)))
-				via_native_rx_vi(n, nic, buf->data, len,
-						 false);
+				via_native_rx_vi(n, nic, buf->data, len);
 			else
 				via_native_rx_other(n, nic, buf->data, len,
 						    hot->rx_summed &&

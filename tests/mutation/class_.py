@@ -30,7 +30,7 @@ mutant("wire-too-long", RECV, "wire", "format.small_buffer reception.too_long",
         "		return 0;\n	}\n	if (likely(h->offset"))
 mutant("wire-empty-queue", RECV, "wire", "errors.recvq_empty",
        "a message dropped without a receive, and no end told",
-       ("		via_vi_event(vi, VIA_ERR_RECVQ_EMPTY,\n"
+       ("		via_vi_error(vi, VIA_ERR_RECVQ_EMPTY,\n"
         "			     VIA_ST_OP_RECEIVE >> 16, 0);\n", ""))
 mutant("wire-offender", RECV, "wire", "reception.no_receive",
        "the sender of a refused message is not told why",
