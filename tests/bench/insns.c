@@ -92,7 +92,7 @@ static void dump(void)
 		rename(tmp, path);
 }
 
-/* Whoever wants a snapshot makes PATH.want; PATH is there when that is gone. */
+/* A reader makes PATH.want; the snapshot is in PATH when that is gone. */
 static void *dumper(void *arg)
 {
 	const struct timespec nap = { 0, 20000000 };

@@ -362,7 +362,7 @@ static void client(const struct opts *o)
 		close(l.data);
 }
 
-/* announce: tells another process that clients may come; -1: nobody. */
+/* announce: tells another process that clients may come; -1: none. */
 static void server(const struct opts *o, int announce)
 {
 	int lfd = tcp_listener(o->port);

@@ -186,7 +186,7 @@ def hogged(session, net, seconds, messages):
     byte stays right."""
     two = session.lab.nodes[1]
     two.sh(f"cat >/tmp/hog.py <<'EOF'\n{HOG}\nEOF")
-    # The machine's own must not be who is killed.
+    # Not the machine's own: they must not be killed.
     two.sh("echo -1000 >/proc/1/oom_score_adj")
     hog = two.spawn(f"end=$(($(date +%s)+{seconds})); n=0; "
                     "while [ $(date +%s) -lt $end ]; do "

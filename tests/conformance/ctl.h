@@ -111,7 +111,7 @@ struct ctl {
 	bool sending;			/* the last send is not collected */
 };
 
-/* Client: the peer's address in host. Retries while nobody waits. */
+/* Client: the peer's address in host. Retries while no server waits. */
 VIP_RETURN ctl_connect(struct ctl *c, const char *device, const uint8_t *host,
 		       unsigned int host_len, const char *disc,
 		       unsigned int timeout_ms);

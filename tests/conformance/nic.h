@@ -46,7 +46,7 @@ VIP_RETURN nic_listen(struct nic *n);
 
 /* Page-aligned fresh memory, never given back. */
 void *pages(size_t len);
-/* How much of it; who has used more than that should start anew. */
+/* How much of it; a test that has used more than that should start anew. */
 size_t pages_used(void);
 #define PAGES_MAX	(64u << 20)
 

@@ -289,7 +289,7 @@ static void do_watch(struct ctl_msg *m)
 	while (*last != want) {
 		if (now_ms() > end)
 			return;
-		/* The one who writes may need this processor. */
+		/* The writer may need this processor. */
 		sched_yield();
 	}
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);

@@ -92,7 +92,7 @@ struct disc {
 struct disc new_disc(void);
 void to_peer(struct net_address *a, const struct disc *d);
 
-/* Requests until somebody waits; every other answer is the answer. */
+/* Requests until a server waits; every other answer is the answer. */
 VIP_RETURN connect_peer(VIP_VI_HANDLE vi, const struct disc *d,
 			VIP_ULONG timeout, VIP_VI_ATTRIBUTES *theirs);
 void peer_listen(unsigned int pvi, const struct disc *d, unsigned int slot);
@@ -109,7 +109,7 @@ struct asker {
 	VIP_VI_HANDLE vi;
 	struct disc d;
 	VIP_ULONG timeout;
-	VIP_ULONG seek_ms;		/* while nobody waits there */
+	VIP_ULONG seek_ms;		/* while no server waits there */
 	VIP_RETURN rc;
 	uint64_t took_ms;		/* the last request alone */
 	VIP_VI_ATTRIBUTES theirs;
@@ -117,7 +117,7 @@ struct asker {
 
 void ask_start(struct asker *k, VIP_VI_HANDLE vi, const struct disc *d,
 	       VIP_ULONG timeout);
-/* The same for who need not be there: NO_MATCH after that time. */
+/* The same for a server that need not be there: NO_MATCH after that time. */
 void ask_briefly(struct asker *k, VIP_VI_HANDLE vi, const struct disc *d,
 		 VIP_ULONG timeout, VIP_ULONG seek_ms);
 VIP_RETURN ask_join(struct asker *k);

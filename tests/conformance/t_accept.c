@@ -266,7 +266,7 @@ static int client_main(struct net_address *a, VIP_ULONG timeout)
 	if (VipOpenNic(env.device, &nic) != VIP_SUCCESS ||
 	    VipCreateVi(nic, &attr, NULL, NULL, &vi) != VIP_SUCCESS)
 		return 100;
-	/* Who is to wait may not be there yet. */
+	/* The waiting server may not be there yet. */
 	do {
 		rc = VipConnectRequest(vi, &a->a, &a->a, timeout, &theirs);
 	} while (rc == VIP_NO_MATCH);
@@ -275,7 +275,7 @@ static int client_main(struct net_address *a, VIP_ULONG timeout)
 
 /*
  * Accepted when its time is over, though it has not looked at the clock yet:
- * the client is told TIMEOUT as the server is, not that somebody rejected it.
+ * the client is told TIMEOUT as the server is, not that it was rejected.
  */
 static void late(void)
 {

@@ -159,7 +159,7 @@ static void timed_out(void)
 	CHECK_EQ(peer_state(p.pvi), VIP_STATE_IDLE);
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_IDLE);
 	CHECK_RC(peer_accept(m.obj, p.pvi), VIP_INVALID_PARAMETER);
-	/* Rejecting what nobody asks for any more is no error. */
+	/* Rejecting a request that is over is no error. */
 	m = ask_pending(&k, p.vi, SHORT_MS);
 	CHECK_RC(ask_join(&k), VIP_TIMEOUT);
 	CHECK_RC(peer_reject(m.obj), VIP_SUCCESS);

@@ -136,7 +136,7 @@ static void shared(void)
 	CHECK_RC(VipDestroyCQ(cq), VIP_SUCCESS);
 }
 
-/* Many completions lie in the CQ before anyone looks. */
+/* Many completions lie in the CQ before a thread looks. */
 static void backlog(void)
 {
 	struct xfer rx, ptx = peer_buf(0, 16, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Who is on the wire, and by what name: sections 10.8, 10.9. */
+/* Hosts on the wire and their names: sections 10.8, 10.9. */
 #include "remote.h"
 #include <signal.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void discover(void)
 		   VIP_SUCCESS);
 }
 
-/* The peer answers; and who connects to what was found finds it there. */
+/* The peer answers; and a connect to what was found finds it there. */
 static void peer_found(void)
 {
 	const uint8_t *host = env.host ? env.host :
@@ -97,7 +97,7 @@ static void on_signal(int sig)
 	signals++;
 }
 
-/* What nobody answers to ends all the same, and soon, under signals too. */
+/* A query without an answer ends all the same, and soon, under signals too. */
 static void nobody(void)
 {
 	static const uint8_t stranger[6] = { 2, 0x76, 0x69, 0x61, 0xdd, 0xdd };

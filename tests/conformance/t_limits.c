@@ -96,7 +96,7 @@ static VIP_RETURN end_vi(struct fresh *f, void *vi)
 	return VipDestroyVi(vi);
 }
 
-/* MaxVI is the NIC's, whoever makes them: ours are not all. */
+/* MaxVI is the NIC's, for all processes: ours are not all. */
 static void vis(void)
 {
 	struct fresh f = fresh();
@@ -253,7 +253,7 @@ static void bytes(void)
 	CHECK_RC(VipCloseNic(f.h), VIP_SUCCESS);
 }
 
-/* A queue holds so many until somebody collects, and then one more for each. */
+/* A queue holds so many, and one more for each that is collected. */
 static void queue(void)
 {
 	VIP_VI_ATTRIBUTES a = vi_attributes(&env.nic, env.level);
@@ -273,7 +273,7 @@ static void queue(void)
 	CHECK_RC(VipPostRecv(vi, &d[n], h), VIP_SUCCESS);
 	CHECK_EQ(nic_error_wait(&env.nic, vi, VIP_ERROR_VI_OVERRUN, 1, LONG_MS,
 				NULL), 1);
-	about("complete, and nobody collected");
+	about("complete, and not collected");
 	CHECK_RC(VipDisconnect(vi), VIP_SUCCESS);
 	CHECK_RC(VipPostRecv(vi, &d[n], h), VIP_SUCCESS);
 	CHECK_EQ(nic_error_wait(&env.nic, vi, VIP_ERROR_VI_OVERRUN, 2, LONG_MS,

@@ -217,7 +217,7 @@ static struct ctl_msg fill_and_watch(struct pair *p, const struct xfer *x,
 }
 
 /*
- * Who watches memory alone: RDMA Writes one after the other fill one buffer,
+ * Watching memory alone: RDMA Writes one after the other fill one buffer,
  * and when the last byte of the last of them is there, all of it is.
  */
 static void last_byte_last(void)

@@ -77,17 +77,17 @@ static void timed_out(void)
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_IDLE);
 	CHECK_RC(met(p.vi, true), VIP_INVALID_STATE);
 	CHECK_RC(met(p.vi, false), VIP_INVALID_STATE);
-	/* The same without anybody who waits. */
+	/* The same without a thread that waits. */
 	REQUIRE_RC(meet(p.vi, &m, BRIEF_MS), VIP_SUCCESS);
 	CHECK_RC(met_poll(p.vi), VIP_TIMEOUT);
-	/* Or asks: who comes after the deadline finds nobody. */
+	/* Or asks: a peer that comes after the deadline finds none. */
 	REQUIRE_RC(meet(p.vi, &m, BRIEF_MS), VIP_SUCCESS);
 	CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_IDLE), VIP_STATE_IDLE);
 	REQUIRE_RC(peer_meet(p.pvi, &m, BRIEF_MS), VIP_SUCCESS);
 	CHECK_RC(peer_met(p.pvi, true).rc, VIP_TIMEOUT);
 	CHECK_EQ(peer_state(p.pvi), VIP_STATE_IDLE);
 	CHECK_RC(met(p.vi, false), VIP_TIMEOUT);
-	/* A verdict that nobody fetched is in nobody's way. */
+	/* A verdict that is not fetched is no obstacle. */
 	REQUIRE_RC(meet(p.vi, &m, BRIEF_MS), VIP_SUCCESS);
 	CHECK_EQ(vi_state_wait(p.vi, VIP_STATE_IDLE), VIP_STATE_IDLE);
 	pair_meet(&p);
@@ -95,7 +95,7 @@ static void timed_out(void)
 	pair_close(&p);
 }
 
-/* Both hear of it, with the same code, and soon; whoever calls first. */
+/* Both hear of it, with the same code, and soon; either may call first. */
 static void mismatch_of(const VIP_VI_ATTRIBUTES *wrong, VIP_RETURN want)
 {
 	struct meeting m;
@@ -220,7 +220,7 @@ static void cancelled(void)
 	CHECK(r.d == d && (r.status & VIP_STATUS_DESC_FLUSHED_ERROR));
 	CHECK_RC(met(p.vi, true), VIP_INVALID_STATE);
 	CHECK_RC(met(p.vi, false), VIP_INVALID_STATE);
-	/* Nobody is there for who comes now. */
+	/* A peer that comes now finds none. */
 	REQUIRE_RC(peer_meet(p.pvi, &m, BRIEF_MS), VIP_SUCCESS);
 	CHECK_RC(peer_met(p.pvi, true).rc, VIP_TIMEOUT);
 	CHECK_EQ(nic_errors(&env.nic, p.vi, VIP_ERROR_CONN_LOST), 0);
@@ -264,7 +264,7 @@ static void crossing(void)
 	pair_create(&b, NULL);
 	REQUIRE_RC(peer_meet(a.pvi, &m, 2 * LONG_MS), VIP_SUCCESS);
 	REQUIRE_RC(peer_meet(b.pvi, &m, 2 * LONG_MS), VIP_SUCCESS);
-	/* Not the same, though each half is somebody's. */
+	/* Not the same, though each half is one VI's. */
 	wrong.ours = m.theirs;
 	wrong.theirs = m.ours;
 	REQUIRE_RC(meet(a.vi, &wrong, BRIEF_MS), VIP_SUCCESS);
@@ -334,13 +334,13 @@ static void crowd(void)
 	}
 	pvi = peer_vi(&a, CTL_MAIN_PTAG);
 	for (i = 1; i < 16; i++) {
-		about("who asks for %u and %u", i, 4 * i);
+		about("the VI that asks for %u and %u", i, 4 * i);
 		m = crowd_meeting(i, 4 * i);
 		REQUIRE_RC(peer_meet(pvi, &m, BRIEF_MS), VIP_SUCCESS);
 		CHECK_RC(peer_met(pvi, true).rc, VIP_TIMEOUT);
 		peer_disconnect(pvi);
 	}
-	about("who asks for the one that is there");
+	about("the VI that asks for the one that is there");
 	m = crowd_meeting(7, 7);
 	REQUIRE_RC(peer_meet(pvi, &m, LONG_MS), VIP_SUCCESS);
 	CHECK_RC(peer_met(pvi, true).rc, VIP_SUCCESS);
@@ -607,7 +607,7 @@ static void killed_pending(void)
 	send_order(P_DIE);
 	CHECK_RC(met(p.vi, true), VIP_TIMEOUT);
 	/*
-	 * Whom it looked for finds nobody, dead ones do not answer.  It may be
+	 * Its peer finds none, dead ones do not answer.  It may be
 	 * dying yet, and is lost then.
 	 */
 	do {

@@ -151,7 +151,7 @@ static void no_receive(void)
 	pair_close(&p);
 }
 
-/* The default handler is back after registering NULL, and kills nobody. */
+/* The default handler is back after registering NULL, and kills no process. */
 static void callback(void)
 {
 	int fds[2], saved = dup(2);

@@ -204,7 +204,7 @@ static void full_sends(void)
 	for (i = 0; i < n; i++)
 		REQUIRE_RC(VipPostSend(p.vi, &d[i], h), VIP_SUCCESS);
 	CHECK_EQ(nic_errors(&env.nic, p.vi, VIP_ERROR_VI_OVERRUN), 0);
-	/* Whether done or not: what nobody has collected holds its slot. */
+	/* Whether done or not: what is not collected holds its slot. */
 	for (i = 0; reliable() && i < n; i++)
 		REQUIRE_RC(peer_wait(p.pvi, RECVQ, LONG_MS).rc, VIP_SUCCESS);
 	CHECK_RC(VipPostSend(p.vi, &d[n], h), VIP_SUCCESS);

@@ -328,7 +328,7 @@ static void many(void)
 
 /*
  * Both ends read from one another, and send, with more than fits any window:
- * nobody may wait for the other for ever.
+ * neither may wait for the other for ever.
  */
 static void both_ways(void)
 {
@@ -372,7 +372,7 @@ static void both_ways(void)
 				 VIP_STATUS_OP_RDMA_READ);
 		}
 		for (i = 0; i < 4; i++) {
-			/* The same bytes, whoever wrote last. */
+			/* The same bytes, whichever wrote last. */
 			CHECK_EQ(pattern_wrong(env.nic.arena + 64 + i * 65600,
 					       tx.seed, 0, 65000), 0);
 			CHECK_EQ(peer_wrong(env.p_arena + 64 + i * 65600,

@@ -75,7 +75,7 @@ static void placed(void)
 	pair_close(&p);
 }
 
-/* One that nobody takes, between some that are and some that come too late. */
+/* One not received, between some that are and some that come too late. */
 static void no_receive(void)
 {
 	VIP_DESCRIPTOR *d[6];

@@ -195,7 +195,7 @@ static void overflow(void)
 }
 
 /*
- * Entries that nobody needs any more: collected without the CQ, or of a VI
+ * Entries that are not needed any more: collected without the CQ, or of a VI
  * that is gone. They may be shown or not, and must not hide the others.
  */
 static void stale(void)
@@ -248,7 +248,7 @@ static void *wait_main(void *arg)
 	return NULL;
 }
 
-/* Who sleeps on it sleeps on, and is woken by what comes after. */
+/* A thread that sleeps on it sleeps on, and is woken by what comes after. */
 static void waiters(void)
 {
 	static const VIP_ULONG limit[] = { VIP_INFINITE, 60000 };
@@ -312,7 +312,7 @@ static void *produce_main(void *arg)
 	return NULL;
 }
 
-/* Every notice is worth one descriptor, which nobody else has had. */
+/* Every notice is worth one descriptor, which no other thread has had. */
 static void consume(struct worker *w, VIP_VI_HANDLE vi, VIP_BOOLEAN recv)
 {
 	VIP_DESCRIPTOR *d = NULL;

@@ -262,7 +262,7 @@ static void listen_briefly(unsigned int pvi, const struct disc *d)
 	peer_spawn(m, 0);
 }
 
-/* One request, so that who waits yet need not wait on; it may be nobody. */
+/* One request, so that a server that waits yet need not wait on. */
 static void knock(VIP_VI_HANDLE vi, const struct disc *d)
 {
 	struct net_address local, remote;
@@ -298,7 +298,7 @@ static void race_request(void)
 		ask_join(&k);
 		CHECK_RC_ANY(k.rc, VIP_SUCCESS, VIP_INVALID_STATE,
 			     VIP_TIMEOUT, VIP_NO_MATCH);
-		/* It may be waiting yet, for who has gone away. */
+		/* It may be waiting yet, for a client that has gone. */
 		if (k.rc != VIP_SUCCESS)
 			knock(p.vi, &disc);
 		peer_join(0);
@@ -323,7 +323,7 @@ static void race_accept(void)
 		listen_briefly(p.pvi, &disc);
 		ask_briefly(&k, p.vi, &disc, 1 + i % 5, LISTEN_MS);
 		ask_join(&k);
-		/* Never REJECT: nobody has said so. */
+		/* Never REJECT: no server has rejected. */
 		CHECK_RC_ANY(k.rc, VIP_SUCCESS, VIP_TIMEOUT, VIP_NO_MATCH);
 		/* One that came too early for the server: for it to end. */
 		if (k.rc != VIP_SUCCESS)
@@ -373,7 +373,7 @@ static void race_destroy(void)
 	}
 }
 
-/* Four that look for one another at once: two pairs, whoever is whose. */
+/* Four that look for one another at once: two pairs, in either way. */
 static void race_peers(void)
 {
 	struct meeting m;

@@ -64,7 +64,7 @@ static void *collect_main(void *arg)
 	return NULL;
 }
 
-/* Everybody posts on one VI, others collect from it. */
+/* All post on one VI, others collect from it. */
 static struct burst all_on_one(void)
 {
 	struct burst all = { .n = SENDERS * EACH };
@@ -154,7 +154,7 @@ static void *cq_main(void *arg)
 			continue;
 		d = NULL;
 		w->bad += rc != VIP_SUCCESS || vi != w->vi || which != VIP_TRUE;
-		/* A notice each, so a descriptor each, whoever is first. */
+		/* A notice each, so a descriptor each, in any order. */
 		VipRecvDone(w->vi, &d);
 		w->bad += d == NULL;
 		w->got++;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define XFER_GUARD	0xa5	/* what buffers hold that nobody should touch */
+#define XFER_GUARD	0xa5	/* what buffers hold that must not change */
 #define XFER_MARGIN	16	/* guarded bytes on either side of a buffer */
 
 /*

@@ -446,7 +446,7 @@ static int right(const struct operation *o, enum fault what, VIP_RETURN rc)
 
 #define LATE		20u	/* times of what is late on a busy host only */
 
-/* Whoever was to help was not run in time. */
+/* The helping thread was not run in time. */
 static bool late(VIP_RETURN rc, unsigned int tries)
 {
 	return (rc == VIP_TIMEOUT || rc == VIP_NO_MATCH) && tries < LATE;

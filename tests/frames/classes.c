@@ -55,10 +55,10 @@ static void stranger(uint8_t *mac, struct dice *d)
 
 	memcpy(mac, &r, 6);
 	mac[0] = (mac[0] & ~1) | 2;
-	/* Few of them stay few: a table of somebody's may fill up, too. */
+	/* Few of them stay few: a table of the target may fill up, too. */
 	if (r >> 63)
 		memset(mac + 1, 0x77, 4);
-	/* Nobody is called that: an answer would go to everybody. */
+	/* No host has such an address: an answer would be a broadcast. */
 	if (r >> 59 == 5)
 		memset(mac, 0xff, 6);
 }
@@ -334,7 +334,7 @@ static int learnt_frame(struct frame *f, enum class class, struct dice *d)
 	return 1;
 }
 
-/* For nobody, from anywhere, at full rate. */
+/* To unknown VIs, from anywhere, at full rate. */
 static void flood(struct frame *f, enum class class, struct dice *d)
 {
 	static const uint8_t verdicts[] = {
@@ -391,7 +391,7 @@ static void known_vi(struct frame *f, enum class class, struct dice *d)
 	w->cookie = htonl(below(d, 2) ? cookie ^ 1u << below(d, 32) : roll(d));
 }
 
-/* To everybody, or to a group. */
+/* Broadcast, or to a group. */
 static void group(struct frame *f, struct dice *d)
 {
 	if (below(d, 2) || !recall(f, d, 1))
@@ -404,7 +404,7 @@ static void group(struct frame *f, struct dice *d)
 }
 
 /*
- * What protected connections rely on: nobody else speaks for their ends.  And
+ * What protected connections rely on: no other host speaks for their ends.  And
  * a program that accepts is not kept waiting for long by one that is not there.
  */
 static void guard(struct frame *f, struct dice *d)

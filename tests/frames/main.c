@@ -32,7 +32,7 @@ static struct {
 static struct frame batch[BATCH];
 static uint64_t thrown[CLASSES];
 static uint64_t refused;		/* the interface was full */
-static uint64_t shouted;		/* of the target, to everybody */
+static uint64_t shouted;		/* of the target, broadcast */
 
 static void usage(FILE *f)
 {
@@ -341,7 +341,7 @@ static int hang(int fd)
 			return 1;
 		usleep(20000);
 	}
-	printf("viaframes: %u requests of nobody\n", opt.hang);
+	printf("viaframes: %u requests without a client\n", opt.hang);
 	return 0;
 }
 

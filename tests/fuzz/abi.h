@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* viafuzz: who throws what at the device node, and who must not notice. */
+/* viafuzz: processes that throw calls at the device node, and their victim. */
 #ifndef FUZZ_ABI_H
 #define FUZZ_ABI_H
 
@@ -20,7 +20,7 @@ struct score {
 	uint64_t ops;			/* calls made */
 	uint64_t good;			/* that were taken, so it is no idling */
 	uint64_t messages;		/* of the victim, each compared */
-	uint32_t stop;			/* everybody ends */
+	uint32_t stop;			/* all end */
 	uint32_t wrong;			/* the victim has seen what it must not */
 	uint32_t comes_and_goes;	/* the NIC: open it until it opens */
 };

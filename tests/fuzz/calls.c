@@ -244,7 +244,7 @@ static void keep_map(struct rng *r, int fd, uint32_t vi, uint8_t *p,
 
 	if (p == MAP_FAILED)
 		return;
-	/* Some stay mapped until the process ends, known to nobody. */
+	/* Some stay mapped until the process ends, and are not kept. */
 	if (old && rng_one_in(r, 2)) {
 		self.map[i] = NULL;
 		/* The scribbler may be at it: leave something there. */
@@ -359,7 +359,7 @@ static void net_addr(struct rng *r, struct via_net_addr *a)
 		a->disc_len = interesting(r);
 	if (rng_one_in(r, 16))
 		a->host_len = interesting(r);
-	/* Somebody on the wire, perhaps. */
+	/* A host on the wire, perhaps. */
 	if (rng_one_in(r, 32))
 		a->host[5] ^= 3;
 }

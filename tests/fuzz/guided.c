@@ -59,7 +59,7 @@ static int mark(uint8_t *map, uint64_t key)
 	return 1;
 }
 
-/* How many edges of this trace nobody has seen before. */
+/* How many edges of this trace are new. */
 static uint32_t novel(struct coverage *c, const uint64_t *trace)
 {
 	uint64_t n = __atomic_load_n(&trace[0], __ATOMIC_RELAXED), last = 0, i;

@@ -550,7 +550,7 @@ static int carries(const struct piece *p)
 	return !i;
 }
 
-/* Pages registered by anybody, by the module's ledger. */
+/* Pages registered by all processes, by the module's ledger. */
 static long pinned(void)
 {
 	FILE *f = fopen("/sys/module/via_ka/parameters/ledger", "r");

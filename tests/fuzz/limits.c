@@ -39,7 +39,7 @@ static struct {
 	struct via_hello h;
 	uint32_t id[MOST];
 	uint8_t *block;
-	timer_t timer;			/* that wakes who waits */
+	timer_t timer;			/* that wakes a waiting thread */
 	struct score *score;
 } t;
 

@@ -2,7 +2,7 @@
 /*
  * A program that minds its own business on the NIC under attack: two VIs of
  * its own, messages between them, and pages round the buffers, registered and
- * open to RDMA, that nobody has been given a handle to.
+ * open to RDMA, whose handle no other process has been given.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -70,7 +70,7 @@ static void *rejecting(void *arg)
 
 #define ENOUGH		50u	/* requests, however slow the host is */
 
-/* On one host: the request is to be found, by whom it is over already. */
+/* On one host: the request is found when it is over already. */
 int run_overtaken(void)
 {
 	struct intruder in = { .cpu = 0, .gap_us = 3000, .spin_us = 14000 };

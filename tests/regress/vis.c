@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * VIs that are made and unmade by anybody: not at the expense of the other
+ * VIs that any user makes and destroys: not at the expense of the other
  * CPUs, nor of the time of the thread that waits, and without losing a place for
  * a while.
  */

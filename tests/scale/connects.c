@@ -105,7 +105,7 @@ static void *accepting(void *arg)
 			rc = VipConnectAccept(peer.conn, e.vi);
 		/*
 		 * A request that was repeated since the answer was slow, and
-		 * came when its connection had been: nobody is there.
+		 * came when its connection was over: no peer is there.
 		 */
 		if (rc == VIP_TIMEOUT) {
 			__atomic_fetch_add(&all.late, 1, __ATOMIC_RELAXED);

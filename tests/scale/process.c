@@ -2,7 +2,7 @@
 /*
  * fork(), vfork() and exec() with registered memory and a connection: what a
  * child does is no matter of the parent's, and what a process leaves behind
- * by exec() or exit() ends, whoever has inherited the file.
+ * by exec() or exit() ends, whichever process has inherited the file.
  */
 #include "scale.h"
 #include <pthread.h>

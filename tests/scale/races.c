@@ -127,7 +127,7 @@ static void op_attributes(uint32_t which)
 		VipSetViAttributes(end[which].vi, &a);
 }
 
-/* With a VI of its own, to somebody who is not there, or as a server. */
+/* With a VI of its own, to a host that is not there, or as a server. */
 static void op_connect(uint32_t which)
 {
 	union net_addr local, remote;
@@ -449,7 +449,7 @@ static void one(uint32_t op, uint32_t teardown, uint64_t seed)
 	struct racer r[RACERS];
 	uint32_t i;
 
-	/* Who hangs is killed by it, which is told. */
+	/* It kills a process that hangs, which is told. */
 	alarm(ENDLESS_S * (opt.limit / 30000 ? opt.limit / 30000 : 1));
 	set_up();
 	for (i = 0; i < RACERS; i++) {

@@ -83,7 +83,7 @@ int end_repost(struct end *e);
 void nothing_done(VIP_PVOID context, VIP_NIC_HANDLE nic, VIP_VI_HANDLE vi,
 		  VIP_DESCRIPTOR *d);
 
-/* What a stream carries is known: by whom, and the how-manyth. */
+/* What a stream carries follows from its sender and the message's number. */
 void fill(uint8_t *p, uint32_t id, uint32_t n, uint32_t len);
 bool filled(const uint8_t *p, uint32_t id, uint32_t n, uint32_t len);
 uint32_t length_of(uint32_t id, uint32_t n);
@@ -98,7 +98,7 @@ enum stream_result stream_pull(struct end *e, uint32_t id, uint32_t n);
 enum order_type {
 	ORDER_PUSH = 1,		/* we send */
 	ORDER_PULL,		/* the server sends */
-	ORDER_IDLE,		/* nobody does */
+	ORDER_IDLE,		/* neither does */
 	ORDER_CALL,		/* connect to us, and send */
 	ORDER_ASK,		/* how many connections has this id? */
 	ORDER_STOP,

@@ -114,7 +114,7 @@ static int answer(struct conn *c, struct order *o)
 	return order(&c->e, o);
 }
 
-/* Many orders in a row from the one who asks, one from the others. */
+/* Many orders in a row from a client that asks, one from the others. */
 static void *talk(void *arg)
 {
 	struct conn *c = arg;
@@ -189,7 +189,7 @@ static void *accept_all(void *arg)
 		all.conns++;
 		pthread_mutex_unlock(&all.lock);
 		rc = VipConnectAccept(peer.conn, c->e.vi);
-		/* Who asked may be dead by now. */
+		/* The client may be dead by now. */
 		if (rc == VIP_SUCCESS)
 			start(talk, c);
 		else

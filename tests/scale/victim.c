@@ -40,7 +40,7 @@ static void *pulling(void *arg)
 	return arg;
 }
 
-/* An end, under the name @disc, and where to look for nobody. */
+/* An end, under the name @disc, and an address where none listens. */
 static int open_for_nobody(struct end *e, const char *disc,
 			   union net_addr *local, union net_addr *remote)
 {
@@ -55,7 +55,7 @@ static int open_for_nobody(struct end *e, const char *disc,
 	return 0;
 }
 
-/* Asks where nobody answers, or whom nobody lets in. */
+/* Asks where none answers, or is not let in. */
 static void *asking(void *arg)
 {
 	union net_addr local, remote;

@@ -251,7 +251,7 @@ static void destroy(void)
 	}
 	for (n = 0; n < opt.count; n++) {
 		i = order[n];
-		/* Who leaves first may take the last acknowledgement along. */
+		/* The first end to leave may take the last acknowledgement along. */
 		if (all.one[i].sent &&
 		    VipSendWait(all.one[i].vi, opt.limit, &d) &&
 		    (all.client || !d))

@@ -109,7 +109,7 @@ int client_run_on(struct client *c, uint32_t messages, uint64_t seed,
 	return left ? -1 : 0;
 }
 
-/* For somebody else to break: only that it goes on counts. */
+/* For another process to break: only that it goes on counts. */
 int run_sacrifice(void)
 {
 	uint64_t end = now_ms() + (uint64_t)opt.sacrifice * 1000;

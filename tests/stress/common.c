@@ -67,7 +67,7 @@ unsigned int resolve(VIP_NIC_HANDLE nic, const VIP_NIC_ATTRIBUTES *a,
 	if (rc == VIP_SUCCESS)
 		rc = VipNSGetHostByName(nic, (VIP_CHAR *)opt.host, &u.addr, 0);
 	if (rc != VIP_SUCCESS) {
-		fprintf(stderr, "viastress: who is %s? %s; give its MAC "
+		fprintf(stderr, "viastress: no address of %s: %s; give its MAC "
 			"address\n", opt.host, rc_name(rc));
 		return 0;
 	}

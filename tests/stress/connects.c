@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* How long it takes to connect, and to hear that nobody is there any more. */
+/* How long it takes to connect, and to hear that the peer is gone. */
 #include "stress.h"
 #include <stdio.h>
 

@@ -146,7 +146,7 @@ static void hosts_file(void)
 	CU_ASSERT_EQUAL(mac[5], 1);
 	CU_ASSERT_EQUAL(vipl_hosts_by_name("/h", "node1", 1, mac), 0);
 	CU_ASSERT_EQUAL(mac[5], 3);
-	/* Past the last: the file knows the name, nobody else is asked. */
+	/* Past the last: the file knows the name, and no host is asked. */
 	CU_ASSERT_EQUAL(vipl_hosts_by_name("/h", "node1", 2, mac), -3);
 	CU_ASSERT_EQUAL(vipl_hosts_by_name("/h", "node1", ~0ul, mac), -3);
 	CU_ASSERT_EQUAL(vipl_hosts_by_name("/h", "node2", 0, mac), 0);

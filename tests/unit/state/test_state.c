@@ -110,7 +110,7 @@ static void sense(void)
 			/* Connected is reached by joining alone. */
 			if (m.to == VIA_STATE_CONNECTED)
 				CU_ASSERT(s == PEND && e == VIA_EV_JOIN);
-			/* Nobody is told of what nobody is attached to. */
+			/* Without an attached peer none is told. */
 			if (m.what & VIA_DO_TELL)
 				CU_ASSERT(m.what & VIA_DO_DETACH);
 			/* A lost connection is one that stood. */

@@ -141,7 +141,7 @@ static void take_notice(VIP_RETURN r, VIP_VI_HANDLE v, VIP_BOOLEAN which)
 	if (r != VIP_SUCCESS)
 		return;
 	if (v != vi || which != VIP_TRUE)
-		fail("a notice of nobody");
+		fail("a notice of no queue");
 	if (atomic_fetch_add(&noticed, 1) >= NOTICES)
 		fail("a notice came twice");
 }

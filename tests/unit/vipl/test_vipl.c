@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * The library against a kernel agent that the test plays itself: what is
- * written when, what handles survive, who may be called from where.
+ * written when, what handles survive, what may be called from where.
  */
 #include <ifaddrs.h>
 #include <netpacket/packet.h>
