@@ -287,10 +287,10 @@ def one_way(session, net, how, busy):
             session.write_job(job)
     words = ", ".join(f"the {k} after {v:.1f} s" for k, v in times.items())
     session.check.write(f"{how}, {'busy' if busy else 'idle'}: "
-                        f"{words or 'nobody'} knew")
+                        f"{words or 'neither'} knew")
     if len(times) < 2:
         raise StepFailed(f"{how}, {'busy' if busy else 'idle'}: "
-                         f"{words or 'nobody'} knew in {limit:.0f} s")
+                         f"{words or 'neither'} knew in {limit:.0f} s")
     return times
 
 

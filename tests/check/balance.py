@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Nothing that was made outlives who made it, and no page stays pinned."""
+"""No object outlives the process that made it, and no page stays pinned."""
 
 import re
 import time

@@ -16,7 +16,7 @@ def policy(session, on):
 
 
 def agreed(session, net, groups="send*,p2p*"):
-    """Either end's wish is enough; with nobody's there are none."""
+    """Either end's wish is enough; without one there are none."""
     one, two = session.lab.nodes
     for on in ((True, False), (False, True)):
         policy(session, on)

@@ -83,7 +83,7 @@ class Bench:
 
     @staticmethod
     def frame(source, target, payload, kind=0x88b5):
-        """To node `target`, or to everybody where that is 15."""
+        """To node `target`, or broadcast where that is 15."""
         mac = b"\xff" * 6 if target == 15 else NODE[target]
         return mac + NODE[source] + struct.pack(">H", kind) + payload
 
@@ -145,7 +145,7 @@ class Bench:
         pad = b"\0" * size
         frames = [self.frame(0, target, struct.pack(">I", i) + pad, **more)
                   for i in range(count)]
-        # The wire holds back who sends while nobody reads.
+        # The wire holds back senders while its other end does not read.
         sender = threading.Thread(target=self.send, args=(0, frames))
         sender.start()
         got = self.drained(expected)[target]
@@ -573,7 +573,7 @@ def warning_is_seen(session):
     except LabError as why:
         expect("node2" in str(why) and node.console in str(why), f"{why}")
     else:
-        raise StepFailed("nobody noticed")
+        raise StepFailed("it was not noticed")
     finally:
         del node.klog.bad[before:]
 

@@ -63,7 +63,7 @@ def shared_steps(session, much):
 
 
 def harmful_steps(session, much):
-    """They come last: who knows what they leave."""
+    """They come last: what they leave is not known."""
     session.step("everything at once", native_harm.churn, much["churning"])
     # A slow kernel takes a minute for it: make check-full and make soak do.
     if much["mebibytes"]:

@@ -76,7 +76,7 @@ def cut_off(session):
 
 
 def down_with_memory(session):
-    """An interface that is down holds nobody's memory up."""
+    """An interface that is down keeps no memory pinned."""
     one = session.lab.nodes[0]
 
     def once():

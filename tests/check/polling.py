@@ -53,7 +53,7 @@ def round_trips(session):
 
 def round_trip(session, what):
     """What a ping takes, in ms.  Between two of them is time enough that a
-    frame nobody looks for would be late."""
+    frame that is not looked for would be late."""
     out = session.run(session.lab.nodes[0],
                       "busybox ping -c 15 -i 0.2 -W 20 10.0.0.2").out
     times = [float(t) for t in re.findall(r"time=([\d.]+) ms", out)]
@@ -106,7 +106,7 @@ def by_interrupts(session):
 
 
 def blocked(session, what, most_ms):
-    """One who sleeps hears in time, too."""
+    """A program that sleeps hears in time, too."""
     with native.Serving(session, f"{LAT} -p 777 -e"):
         out = session.run(session.lab.nodes[0],
                           f"{LAT} -p 777 -e -n 300 {steps.peer(0)}", 60).out
@@ -119,21 +119,21 @@ def blocked(session, what, most_ms):
 
 def others(session):
     """Beside a program that polls, when it is stopped in the middle of that,
-    and when it is gone, frames reach IP and those who sleep."""
+    and when it is gone, frames reach IP and sleeping programs."""
     again(session, lambda: beside(session))
 
 
 def beside(session):
     """What is late, by what it takes without polling just before."""
     one, two = session.lab.nodes
-    # A frame that nobody looks for waits for the next ping, 200 ms.
+    # A frame that is not looked for waits for the next ping, 200 ms.
     most = 2 * by_interrupts(session) + 20 * steps.scale(session)
     start = polled(one)
     with spinning(session):
         why = pings(session, "polling", most) or \
             blocked(session, "polling", most)
         if why or polled(one) < start + 100:
-            return why or "nobody polls"
+            return why or "no program polls"
         for node in (one, two):
             node.sh("kill -STOP $(busybox pidof vipl_lat)")
         why = pings(session, "stopped", most) or \

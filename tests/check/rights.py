@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Who may have how much, and who may talk to whom."""
+"""Quotas of users, and the list of peers of a NIC."""
 
 import contextlib
 import os

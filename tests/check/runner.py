@@ -336,7 +336,7 @@ class Session:
 
     def end(self):
         """The closing steps, then the power goes off.  Where it was
-        interrupted they say nothing, and whoever waits wants to go."""
+        interrupted they say nothing, and the user wants to go."""
         interrupted = sys.exc_info()[0] is not None
         if not interrupted and (self.lab or self.check.listing):
             if self.used:

@@ -182,7 +182,7 @@ while time.monotonic() < end:
 
 
 def hogged(session, net, seconds, messages):
-    """Somebody eats all memory, again and again, while transfers run: every
+    """A process eats all memory, again and again, while transfers run: every
     byte stays right."""
     two = session.lab.nodes[1]
     two.sh(f"cat >/tmp/hog.py <<'EOF'\n{HOG}\nEOF")

@@ -319,7 +319,7 @@ def garbage(session, net):
 
 
 def busy_modules(session, net):
-    """rmmod of a module in use is refused, and hurts nobody."""
+    """rmmod of a module in use is refused, without an effect."""
     node = session.lab.nodes[1]
     with Server(session, f"{CONFORM} -d via_eth{net} --server") as job:
         job.link.wait_for(lambda: job.done or session.lab.nodes[1].run(

@@ -223,7 +223,7 @@ PARTS = (
 )
 # With an amount of frames for the first machine; the other one has the stock
 # driver then, since what throws them learns from those that pass there, and
-# ours shows them to nobody.
+# ours does not show them.
 NATIVE = (("6.1", "e1000", 300000), ("debug-6.1", "e1000", 100000),
           ("6.1", "tulip", 300000), ("6.1", "i82559er", 300000))
 

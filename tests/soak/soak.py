@@ -30,7 +30,7 @@ import runner  # noqa: E402
 STATE = os.path.join(SOAK, "state.json")
 # What a change of means another run: not the documents, and not the list of
 # steps, to which some may be added.  For a step that passed with an amount
-# that its name does not tell, --fresh is for whoever changes that.
+# that its name does not tell, --fresh is for changes of that.
 SOURCES = ("Kbuild", "devices", "include", "kernel", "tests", "tools", "vipl",
            ":!tests/soak")
 
