@@ -460,7 +460,7 @@ void via_vi_error(struct via_vi *vi, u32 code, u32 opcode, u64 desc)
 {
 	via_vi_report(vi, code, opcode, desc, 0);
 }
-EXPORT_SYMBOL_GPL(via_vi_event);
+EXPORT_SYMBOL_GPL(via_vi_error);
 
 static void via_vi_flush(struct via_vi *vi)
 {
