@@ -657,7 +657,6 @@ static inline bool via_send_drained(const struct via_vi *vi)
 	return READ_ONCE(vi->sq.user->tail) == vi->sq.next;
 }
 
-
 /*
  * Copy @len bytes at @off of the local segments of a send into @dst.  Each
  * segment is checked against the region table at each call.  Returns 0 or
