@@ -50,16 +50,11 @@ all: modules user
 -include vipl/Makefile.inc
 -include tools/Makefile.inc
 -include tools/lab/Makefile.inc
--include tests/common/Makefile.inc
 -include tests/unit/Makefile.inc
 -include tests/fuzz/Makefile.inc
--include tests/fault/Makefile.inc
 -include tests/conformance/Makefile.inc
 -include tests/samples/Makefile.inc
--include tests/stress/Makefile.inc
--include tests/scale/Makefile.inc
--include tests/regress/Makefile.inc
--include tests/frames/Makefile.inc
+-include tests/viatest/Makefile.inc
 -include tests/sim/Makefile.inc
 -include tests/bench/Makefile.inc
 

@@ -62,12 +62,12 @@ def add(total, more):
 
 
 def verdict(text):
-    """What a run of viastress --may-break has counted."""
+    """What a run of viatest stress --may-break has counted."""
     passed = re.search(r"^(\d+) passed, (\d+) failed", text, re.M)
     lost = re.search(r"(\d+) connections were lost, the server knew of each "
                      r"(\d+) ms", text)
     if not passed or not lost:
-        raise StepFailed("viastress has not said what came of it")
+        raise StepFailed("viatest stress has not said what came of it")
     return {"messages": int(passed.group(1)), "lost": int(lost.group(1)),
             "told_ms": int(lost.group(2))}
 

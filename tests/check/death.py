@@ -18,7 +18,7 @@ def device_of(net):
 
 
 def served(session, net, mode, words, timeout):
-    """That mode of viascale on node 1, its server on node 2 (or there too,
+    """That mode of viatest scale on node 1, its server on node 2 (or there too,
     on via_lo); all balanced afterwards."""
     device = device_of(net)
     host = "" if net is None else f" {steps.peer(net)}"

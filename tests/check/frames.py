@@ -17,7 +17,7 @@ from labkit.base import BUILD
 from runner import StepFailed
 from steps import STRESS, Server, counters, mac, scale
 
-FRAMES = f"{BUILD}/viaframes"
+FRAMES = f"{BUILD}/viatest frames"
 TARGET, THROWER = 0, 1
 
 # Classes of frames, and the counter that shows that they were thrown away.
@@ -40,7 +40,7 @@ def slab(node):
 
 
 class Thrower:
-    """viaframes on its node; it begins when it has seen two protected
+    """viatest frames on its node; it begins when it has seen two protected
     connections being made, and one that may be broken."""
 
     def __init__(self, session, net, frames, seed, seconds):
@@ -53,11 +53,11 @@ class Thrower:
     def end(self):
         """What of each class was thrown, how many, how many a second."""
         result = self.job.wait()
-        thrown = re.search(r"^viaframes: (\{.*\})$", result.out, re.M)
+        thrown = re.search(r"^viatest frames: (\{.*\})$", result.out, re.M)
         total = re.search(r"seed \d+, (\d+) frames in [\d.]+ s, (\d+) a "
                           "second", result.out)
         if not thrown or not total:
-            raise StepFailed("viaframes has not said what it has thrown: "
+            raise StepFailed("viatest frames has not said what it has thrown: "
                              + result.all.strip()[-200:])
         shouted = re.search(r"(\d+) answers to everybody", result.out)
         if int(shouted.group(1)):

@@ -13,8 +13,8 @@ from labkit import klog
 from labkit.base import BUILD
 from runner import Skipped, StepFailed
 
-FUZZER = os.path.join(BUILD, "viafuzz")
-FAULTS = os.path.join(BUILD, "viafault")
+FUZZER = os.path.join(BUILD, "viatest fuzz")
+FAULTS = os.path.join(BUILD, "viatest fault")
 GROUP = 4242  # stands for group via: its members need not be known by name
 INJECT = "/sys/kernel/debug"
 

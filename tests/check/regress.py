@@ -13,7 +13,7 @@ from labkit.base import BUILD
 from rights import limited
 from runner import Session, Skipped, StepFailed
 
-REGRESS = os.path.join(BUILD, "viaregress")
+REGRESS = os.path.join(BUILD, "viatest regress")
 GROUP = "/sys/fs/cgroup/via_regress"
 PATIENCE = 10000  # ms
 APPEND = "preempt=full slub_debug=FZPU"

@@ -11,7 +11,7 @@ from balance import balanced
 from labkit.base import BUILD
 from runner import Skipped, StepFailed
 
-SCALE = os.path.join(BUILD, "viascale")
+SCALE = os.path.join(BUILD, "viatest scale")
 
 
 def limit(session):
@@ -32,7 +32,7 @@ def numbers(text):
 
 
 class Served(steps.Server):
-    """A server of viascale, ready; it ends by itself, or is ended."""
+    """A server of viatest scale, ready; it ends by itself, or is ended."""
 
     def __init__(self, session, mode, device, words, node):
         super().__init__(session, command(session, mode, device, words), node)

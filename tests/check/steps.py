@@ -11,7 +11,7 @@ from labkit.base import BUILD, ROOT
 from runner import Skipped, StepFailed
 
 CONFORM = os.path.join(BUILD, "viaconform")
-STRESS = os.path.join(BUILD, "viastress")
+STRESS = os.path.join(BUILD, "viatest stress")
 TOOLS = os.path.join(BUILD, "tools")
 CATASTROPHIC = os.path.join(ROOT, "tests/check/catastrophic.py")
 BEYOND = os.path.join(ROOT, "tests/check/beyond.py")
@@ -251,8 +251,6 @@ def names(session, net):
 
 
 def stress(session, net, arguments, timeout=300):
-    if not os.path.exists(STRESS):
-        raise StepFailed(f"{STRESS} is not built")
     with Server(session, f"{STRESS} -d via_eth{net} --server"):
         return session.run(session.lab.nodes[0],
                            f"{STRESS} -d via_eth{net} {arguments} {peer(net)}",

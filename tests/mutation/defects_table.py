@@ -26,9 +26,9 @@ Not found by the simulator:
 """
 
 # By `on` of a mutant.
-GUEST = {"fault": "`viafault`, in a guest", "lo": "`viaconform`, in a guest",
+GUEST = {"fault": "`viatest fault`, in a guest", "lo": "`viaconform`, in a guest",
          "wire": "`viaconform`, in guests", "unit": "a unit test",
-         "regress": "`viaregress`, in a guest", "sim": "open"}
+         "regress": "`viatest regress`, in a guest", "sim": "open"}
 
 
 def text(found, survivors):

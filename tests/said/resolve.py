@@ -243,16 +243,18 @@ class Resolver:
             self.named.setdefault(file, []).append(program)
 
     def own(self, name, words, item):
-        if name == "lab" and words and not words[0].startswith("-"):
+        if name in ("lab", "viatest") and words and \
+                not words[0].startswith("-"):
             if words[0] == "help" or placeholder(words[0]):
                 return None
-            name, words = f"lab {words[0]}", words[1:]
+            name, words = f"{name} {words[0]}", words[1:]
             if name not in self.there.programs:
                 return f"there is no command '{name}'"
-        if name == "viascale" and words and not words[0].startswith("-") and \
+        if name in ("viatest scale", "viatest regress") and words and \
+                not words[0].startswith("-") and \
                 not re.search(rf"^  {re.escape(words[0])} ",
                               self.there.help(name), re.M):
-            return f"viascale has no mode {words[0]}"
+            return f"{name} has no mode {words[0]}"
         self.mention(item.file, name)
         for at, word in enumerate(words):
             if word == "--" and name == "lab exec" and words[at + 1:]:

@@ -118,6 +118,10 @@ class Project:
                 found[os.path.basename(name)] = [self.path(name), "--help"]
         for word in LAB:
             found[f"lab {word}"] = [self.path("tools/lab/lab"), word, "--help"]
+        viatest = self.path("build/viatest")
+        for word in re.findall(r"^  (\w+) ", self.output(
+                viatest, "--help").stdout, re.M):
+            found[f"viatest {word}"] = [viatest, word, "--help"]
         return found
 
     @functools.lru_cache(None)

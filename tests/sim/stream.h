@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * Streams of messages over connections, both ways, each byte known: as
- * viastress (tests/stress) has them.  The ends see each other's counters in
+ * viatest stress (tests/viatest/stress) has them.  The ends see each other's counters in
  * memory: no frame of the wire is spent on flow control.
  */
 #ifndef SIM_STREAM_H

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * viatest frames: throws frames of our EtherType at a node, as fast as the
+ * interface takes them: made from the structure of the wire format, learnt
+ * from connections that go on beside it, replayed, changed and forged.
+ *
+ * Two kinds of connections are told apart by the discriminator they were made
+ * for.  Those made for "sacrifice" may be attacked with their own cookies
+ * from the right address, which nothing on the wire protects against.  All
+ * others are protected: no frame goes out that has a cookie of theirs and
+ * comes from one of their ends.  They must not notice anything.
+ */
+#ifndef FRAMES_FRAMES_H
+#define FRAMES_FRAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire.h"
+
+#define ETH		14u
+#define ROOM		9200u	/* bytes of a frame at most */
+
+struct frame {
+	uint32_t len;		/* Ethernet header included */
+	uint8_t b[ROOM] __attribute__((aligned(8)));
+};
+
+/* What is thrown; classes.c says how each is made. */
+enum class {
+	VERSION, TYPE, CUT, LENGTHS, FIELDS, LONG, EDGES, NO_VI, COOKIE,
+	REPLAY, REFLECT, MUTATE, FORGE, REQUESTS, PEERS, NAMES, RESETS,
+	ACCEPTS, VERDICTS, GROUP, CLASSES
+};
+
+extern const char *const class_names[CLASSES];
+
+/* Dice: the same for the same seed and number. */
+struct dice {
+	uint64_t state;
+};
+
+uint64_t roll(struct dice *d);
+
+static inline uint32_t below(struct dice *d, uint32_t n)
+{
+	return (roll(d) >> 32) * n >> 32;
+}
+
+/* Where to: set once. */
+struct field {
+	uint8_t own[6], target[6];
+	uint32_t mtu;
+	const char *spare;	/* discriminator of what may be broken */
+};
+
+extern struct field field;
+
+/* Headers of a frame. */
+static inline struct via_wire *wire_of(struct frame *f)
+{
+	return (struct via_wire *)(f->b + ETH);
+}
+
+/* classes.c: makes one frame; false when there is nothing to make it of. */
+int make(struct frame *f, enum class class, struct dice *d);
+
+/* Its checksum, if it is to have one. */
+void seal(struct frame *f);
+
+/* learn.c: one frame that the interface has seen. */
+void learn(const uint8_t *p, uint32_t len, int outgoing);
+/* A frame seen before; false when there is none. */
+int recall(struct frame *f, struct dice *d, int outgoing);
+/* One of a connection that may be broken, to the target. */
+int recall_spare(struct frame *f, struct dice *d);
+/* Does the type have struct via_wire_conn behind its header? */
+int has_conn(uint8_t type);
+/* A VI index and a cookie at the target, live or dead. */
+void recall_vi(struct dice *d, uint16_t *dst, uint32_t *cookie);
+/* Whether a connection that must not notice has this cookie. */
+int is_protected(uint32_t cookie);
+
+struct learnt {
+	uint64_t frames;
+	uint32_t spare, protected;	/* connections */
+};
+
+extern struct learnt learnt;
+
+#endif

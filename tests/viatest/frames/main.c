@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The command line, the socket, and the count of what was thrown. */
+#include "viatest.h"
+#include "frames.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BATCH	64u
+#define STRETCH	512u		/* frames of one class in a row, at most */
+#define LISTEN	32u		/* frames looked at between two batches */
+
+struct field field = { .spare = "sacrifice" };
+
+static struct {
+	const char *ifname;
+	uint64_t frames, seed;
+	uint32_t seconds, classes, hang, wait;
+	int own;			/* hang: from where there is a host */
+} opt = { .frames = 100000, .seed = 1, .seconds = 3600, .classes = ~0u };
+
+static struct frame batch[BATCH];
+static uint64_t thrown[CLASSES];
+static uint64_t refused;		/* the interface was full */
+static uint64_t shouted;		/* of the target, broadcast */
+
+static void usage(FILE *f)
+{
+	fputs("usage: viatest frames [options] INTERFACE MAC\n"
+	      "  --frames N    to throw at that address (100000)\n"
+	      "  --seconds N   at most (3600)\n"
+	      "  --seed N      of all that is made (1)\n"
+	      "  --class NAME  of these frames alone; again for more\n"
+	      "  --spare NAME  connections for this discriminator may break\n"
+	      "                (sacrifice)\n"
+	      "  --wait N      until so many protected connections, and one that\n"
+	      "                may break, have been seen being made\n"
+	      "  --hang N      instead throw N requests for it, from clients\n"
+	      "                that have all the time and do not exist\n"
+	      "  --own         these come from this host's address\n", f);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static int take_class(const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < CLASSES; i++)
+		if (!strcmp(name, class_names[i]))
+			break;
+	if (i == CLASSES) {
+		fprintf(stderr, "viatest frames: no class %s; there are:", name);
+		for (i = 0; i < CLASSES; i++)
+			fprintf(stderr, " %s", class_names[i]);
+		fputc('\n', stderr);
+		return 2;
+	}
+	if (opt.classes == ~0u)
+		opt.classes = 0;
+	opt.classes |= 1u << i;
+	return 0;
+}
+
+static int take_mac(const char *text)
+{
+	unsigned int m[6], i;
+
+	if (sscanf(text, "%x:%x:%x:%x:%x:%x", m, m + 1, m + 2, m + 3, m + 4,
+		   m + 5) != 6) {
+		fprintf(stderr, "viatest frames: %s is no MAC address\n", text);
+		return 2;
+	}
+	for (i = 0; i < 6; i++)
+		field.target[i] = m[i];
+	return 0;
+}
+
+static int parse(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "frames", required_argument, NULL, 'n' },
+		{ "seconds", required_argument, NULL, 't' },
+		{ "seed", required_argument, NULL, 'S' },
+		{ "class", required_argument, NULL, 'c' },
+		{ "spare", required_argument, NULL, 's' },
+		{ "hang", required_argument, NULL, 'H' },
+		{ "wait", required_argument, NULL, 'w' },
+		{ "own", no_argument, &opt.own, 1 },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		switch (c) {
+		case 'n':
+			opt.frames = strtoull(optarg, NULL, 0);
+			break;
+		case 't':
+			opt.seconds = strtoul(optarg, NULL, 0);
+			break;
+		case 'S':
+			opt.seed = strtoull(optarg, NULL, 0);
+			break;
+		case 'c':
+			if (take_class(optarg))
+				return 2;
+			break;
+		case 's':
+			field.spare = optarg;
+			break;
+		case 'H':
+			opt.hang = strtoul(optarg, NULL, 0);
+			break;
+		case 'w':
+			opt.wait = strtoul(optarg, NULL, 0);
+			break;
+		case 'h':
+			usage(stdout);
+			exit(0);
+		case 0:
+			break;
+		default:
+			usage(stderr);
+			return 2;
+		}
+	}
+	if (argc - optind != 2 || strlen(field.spare) > VIA_WIRE_DISC_MAX) {
+		usage(stderr);
+		return 2;
+	}
+	opt.ifname = argv[optind];
+	return take_mac(argv[optind + 1]);
+}
+
+/* Sees all that the host sends and gets there, but for what goes out here. */
+static int open_socket(void)
+{
+	struct sockaddr_ll at = { .sll_family = AF_PACKET,
+				  .sll_protocol = htons(ETH_P_ALL),
+				  .sll_ifindex = if_nametoindex(opt.ifname) };
+	int fd = socket(AF_PACKET, SOCK_RAW, 0), on = 1, room = 4 << 20;
+	struct ifreq r = { 0 };
+
+	strncpy(r.ifr_name, opt.ifname, IFNAMSIZ - 1);
+	if (fd < 0 || ioctl(fd, SIOCGIFHWADDR, &r))
+		goto err;
+	memcpy(field.own, r.ifr_hwaddr.sa_data, 6);
+	if (ioctl(fd, SIOCGIFMTU, &r))
+		goto err;
+	field.mtu = r.ifr_mtu;
+	if (field.mtu + ETH > ROOM)
+		field.mtu = ROOM - ETH;
+	/* Straight to the driver. */
+	if (setsockopt(fd, SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof(on)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)) ||
+	    bind(fd, (struct sockaddr *)&at, sizeof(at)))
+		goto err;
+	return fd;
+err:
+	fprintf(stderr, "viatest frames: %s: %s\n", opt.ifname, strerror(errno));
+	return -1;
+}
+
+static void listen_to(int fd)
+{
+	struct sockaddr_ll from;
+	static uint8_t p[ROOM];
+	uint32_t i;
+
+	for (i = 0; i < LISTEN; i++) {
+		socklen_t n = sizeof(from);
+		ssize_t len = recvfrom(fd, p, sizeof(p), MSG_DONTWAIT,
+				       (struct sockaddr *)&from, &n);
+
+		if (len < 0)
+			return;
+		if (ntohs(from.sll_protocol) != VIA_WIRE_ETHERTYPE)
+			continue;
+		if (from.sll_pkttype == PACKET_OUTGOING &&
+		    !memcmp(p, field.target, 6))
+			learn(p, len, 1);
+		else if (from.sll_pkttype == PACKET_HOST &&
+			 !memcmp(p + 6, field.target, 6))
+			learn(p, len, 0);
+		else if (from.sll_pkttype == PACKET_BROADCAST &&
+			 !memcmp(p + 6, field.target, 6))
+			shouted += p[ETH + 1] != VIA_WIRE_NAME_QUERY;
+	}
+}
+
+/* All of them, however long the interface takes. */
+static int throw(int fd, uint32_t n)
+{
+	struct timespec pause = { 0, 50000 };
+	struct mmsghdr m[BATCH];
+	struct iovec v[BATCH];
+	uint32_t i;
+	int done;
+
+	memset(m, 0, sizeof(m));
+	for (i = 0; i < n; i++) {
+		v[i].iov_base = batch[i].b;
+		v[i].iov_len = batch[i].len;
+		m[i].msg_hdr.msg_iov = &v[i];
+		m[i].msg_hdr.msg_iovlen = 1;
+	}
+	for (i = 0; i < n; i += done) {
+		done = sendmmsg(fd, m + i, n - i, 0);
+		if (done > 0)
+			continue;
+		done = 0;
+		if (errno == ENOBUFS || errno == EAGAIN || errno == ENETDOWN ||
+		    errno == EINTR) {
+			refused++;
+			nanosleep(&pause, NULL);
+			continue;
+		}
+		fprintf(stderr, "viatest frames: a frame of %u bytes: %s\n",
+			batch[i].len, strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+static enum class any_class(struct dice *d)
+{
+	enum class c;
+
+	do {
+		c = below(d, CLASSES);
+	} while (!(opt.classes >> c & 1));
+	return c;
+}
+
+static int await(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	double end = now() + 300;
+
+	puts("viatest frames: ready");
+	fflush(stdout);
+	while (learnt.protected < opt.wait || learnt.spare < !!opt.wait) {
+		if (now() > end) {
+			fprintf(stderr, "viatest frames: no connections are made "
+				"here\n");
+			return -1;
+		}
+		poll(&p, 1, 1000);
+		listen_to(fd);
+	}
+	return 0;
+}
+
+static int run(int fd)
+{
+	struct dice d = { .state = opt.seed * 0x2545f4914f6cdd1dull };
+	double start, end, took;
+	uint64_t total = 0;
+	uint32_t n, i, left = 0;
+	enum class class = 0;
+
+	if (await(fd))
+		return 1;
+	start = now();
+	end = start + opt.seconds;
+	while (total < opt.frames && now() < end) {
+		listen_to(fd);
+		n = opt.frames - total < BATCH ? opt.frames - total : BATCH;
+		for (i = 0; i < n; i++) {
+			if (!left--) {
+				class = any_class(&d);
+				left = below(&d, STRETCH);
+			}
+			/* What is not learnt yet is made up. */
+			if (!make(&batch[i], class, &d))
+				make(&batch[i], EDGES, &d);
+			/* The socket takes no less than a header. */
+			if (batch[i].len < ETH)
+				batch[i].len = ETH;
+			thrown[class]++;
+		}
+		if (throw(fd, n))
+			return 1;
+		total += n;
+	}
+	took = now() - start;
+	printf("viatest frames: learnt %llu frames, %u connections to break, %u "
+	       "protected; full %llu times\nviaframes: %llu answers to "
+	       "everybody\nviaframes: {",
+	       (unsigned long long)learnt.frames, learnt.spare,
+	       learnt.protected, (unsigned long long)refused,
+	       (unsigned long long)shouted);
+	for (i = 0; i < CLASSES; i++)
+		printf("%s\"%s\": %llu", i ? ", " : "", class_names[i],
+		       (unsigned long long)thrown[i]);
+	printf("}\nviaframes: seed %llu, %llu frames in %.1f s, %.0f a "
+	       "second\n", (unsigned long long)opt.seed,
+	       (unsigned long long)total, took, total / took);
+	return 0;
+}
+
+/* Requests whose clients are never heard of again, and never give up. */
+static int hang(int fd)
+{
+	struct dice d = { .state = opt.seed };
+	struct via_wire_conn *c = (void *)(wire_of(batch) + 1);
+	uint32_t i;
+
+	for (i = 0; i < opt.hang; i++) {
+		make(batch, REQUESTS, &d);
+		memcpy(batch->b + 6, field.own, 6);
+		if (!opt.own) {
+			batch->b[6] = 2;
+			batch->b[11] = i;
+		}
+		c->reliability = htonl(2);
+		c->max_transfer = htonl(256);
+		c->timeout_ms = htonl(VIA_WIRE_FOREVER);
+		c->server.disc_len = strlen(field.spare);
+		memcpy(c->server.disc, field.spare, c->server.disc_len);
+		seal(batch);
+		if (throw(fd, 1))
+			return 1;
+		usleep(20000);
+	}
+	printf("viatest frames: %u requests without a client\n", opt.hang);
+	return 0;
+}
+
+int viatest_frames(int argc, char **argv)
+{
+	int ret = parse(argc, argv), fd;
+
+	if (ret)
+		return ret;
+	fd = open_socket();
+	if (fd < 0)
+		return 1;
+	return opt.hang ? hang(fd) : run(fd);
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * viatest fuzz --churn: a NIC comes and goes, in every way in which an interface
+ * takes one away, beside programs that call it and its dead handles.  Most of
+ * all they read counters, which any handle may at any time, also one that was
+ * shut down and keeps nothing else.
+ *
+ * The interfaces are a pair of its own.  A process beside all this works on
+ * the NIC that -d names, and must not notice.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <uapi/via.h>
+#include "abi.h"
+#include "ledger.h"
+#include "link.h"
+
+#define ONE		"vfuzz0"
+#define TWO		"vfuzz1"
+#define OTHER		"vfuzz9"	/* its name for a while */
+#define NODE		"/dev/via_" ONE
+#define PARAMETERS	"/sys/module/via_netdev/parameters/"
+#define PAUSE_US	3000u		/* between the halves of a churn */
+#define COUNTERS	2u		/* processes that read counters */
+#define READERS		2u		/* threads of each */
+#define ATTACKERS	1u
+#define LIFE_OPS	20000u
+#define ENDLESS_S	240u		/* a churn that takes longer hangs */
+#define PATIENCE_S	120u
+
+struct churn {
+	const char *name;
+	void (*away)(void);
+	void (*back)(void);
+};
+
+static struct {
+	struct rng r;
+	int sock, there;		/* of home, and of the other namespace */
+	int home_ns, other_ns;
+	struct score *score;
+	uint64_t done;
+} c;
+
+/* Shared with the process that watches. */
+static struct progress {
+	uint64_t done;
+	char now[32];
+	uint32_t failed;
+} *progress;
+
+static void must(const char *what, int ret)
+{
+	if (!ret)
+		return;
+	printf("viatest fuzz: churn %llu, %s: %s: %s\n",
+	       (unsigned long long)progress->done, progress->now, what,
+	       strerror(-ret));
+	fflush(stdout);
+	__atomic_store_n(&progress->failed, 1, __ATOMIC_RELEASE);
+	_exit(1);
+}
+
+static void set(const char *parameter, const char *name)
+{
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), PARAMETERS "%s", parameter);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, name, strlen(name)) < 0)
+		must(parameter, -errno);
+	close(fd);
+}
+
+static void detach(void)
+{
+	set("detach", ONE);
+}
+
+static void attach(void)
+{
+	set("attach", ONE);
+}
+
+static void down(void)
+{
+	must("down", link_up(c.sock, ONE, 0));
+}
+
+static void up(void)
+{
+	must("up", link_up(c.sock, ONE, 1));
+}
+
+/* Older kernels rename only what is down. */
+static void rename_away(void)
+{
+	down();
+	must("rename", link_rename(c.sock, ONE, OTHER));
+	must("up renamed", link_up(c.sock, OTHER, 1));
+}
+
+static void rename_back(void)
+{
+	must("down renamed", link_up(c.sock, OTHER, 0));
+	must("rename back", link_rename(c.sock, OTHER, ONE));
+	up();
+}
+
+/* By the name that it has then; it comes back under its own. */
+static void detach_renamed(void)
+{
+	rename_away();
+	set("detach", OTHER);
+}
+
+static void attach_renamed(void)
+{
+	rename_back();
+	attach();
+}
+
+static void move_away(void)
+{
+	must("move away", link_move(c.sock, ONE, c.other_ns));
+	must("up there", link_up(c.there, ONE, 1));
+}
+
+static void move_back(void)
+{
+	must("move back", link_move(c.there, ONE, c.home_ns));
+	up();
+}
+
+/* A new address makes a new NIC; so it does twice. */
+static void readdress(void)
+{
+	uint8_t mac[6] = { 2, 'f', 'u', 'z', 'z', rng_below(&c.r, 256) };
+
+	must("address", link_address(c.sock, ONE, mac));
+}
+
+static void delete(void)
+{
+	must("delete", link_delete(c.sock, ONE));
+}
+
+static void make(void)
+{
+	must("make", link_veth(c.sock, ONE, TWO));
+	must("up", link_up(c.sock, TWO, 1));
+	up();
+	attach();
+	set("attach", TWO);
+}
+
+static const struct churn churns[] = {
+	{ "detach", detach, attach },
+	{ "detach", detach, attach },
+	{ "rename", rename_away, rename_back },
+	{ "detach renamed", detach_renamed, attach_renamed },
+	{ "down", down, up },
+	{ "move", move_away, move_back },
+	{ "address", readdress, readdress },
+	{ "delete", delete, make },
+};
+
+static void pause_for(void)
+{
+	nanosleep(&(struct timespec){
+			0, rng_below(&c.r, PAUSE_US) * 1000 }, NULL);
+}
+
+static void churner(uint64_t count)
+{
+	const struct churn *what;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (; progress->done < count; progress->done++) {
+		what = &churns[rng_below(&c.r, sizeof(churns) /
+					 sizeof(churns[0]))];
+		strcpy(progress->now, what->name);
+		what->away();
+		pause_for();
+		what->back();
+		pause_for();
+	}
+	_exit(0);
+}
+
+/* One kind of counters, for a while; what for is told by the kernel's log. */
+static void read_counters(int fd, struct rng *r)
+{
+	struct via_stat out[128];
+	unsigned int n = 1 + rng_below(r, 2000);
+	struct via_stats s;
+	int ret;
+
+	do {
+		s = (struct via_stats){ .kind = rng_below(r, 2), .count = 128,
+					.stats = (uintptr_t)out };
+		ret = ioctl(fd, VIA_IOC_STATS, &s);
+		__atomic_add_fetch(&c.score->ops, 1, __ATOMIC_RELAXED);
+		if (!ret)
+			__atomic_add_fetch(&c.score->good, 1,
+					   __ATOMIC_RELAXED);
+	} while (--n);
+}
+
+/* VIs that are there to be counted. */
+static void some_vis(int fd)
+{
+	struct via_vi_create v = { .attrs = { VIA_UNRELIABLE, 0, 4096, 0 } };
+
+	ioctl(fd, VIA_IOC_VI_CREATE, &v);
+	ioctl(fd, VIA_IOC_VI_CREATE, &v);
+}
+
+/* Idle for the scheduler: whatever wakes takes its CPU, in a call or not. */
+static void *reader(void *arg)
+{
+	struct sched_param zero = { 0 };
+	struct rng *r = arg;
+	uint8_t *ctl;
+	int fd;
+
+	sched_setscheduler(0, SCHED_IDLE, &zero);
+	while (!__atomic_load_n(&c.score->stop, __ATOMIC_RELAXED)) {
+		fd = open(NODE, O_RDWR | O_CLOEXEC);
+		if (fd < 0) {
+			usleep(200);
+			continue;
+		}
+		ctl = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd,
+			   VIA_MMAP_CTL);
+		some_vis(fd);
+		if (!rng_one_in(r, 4))
+			ioctl(fd, VIA_IOC_SHUTDOWN, NULL);
+		read_counters(fd, r);
+		if (ctl != MAP_FAILED)
+			munmap(ctl, 4096);
+		close(fd);
+	}
+	return NULL;
+}
+
+static pid_t counter(uint64_t seed)
+{
+	struct rng r[READERS];
+	pthread_t id[READERS];
+	pid_t pid = fork();
+	unsigned int i;
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (i = 0; i < READERS; i++) {
+		r[i].s = seed * 7 + i;
+		if (pthread_create(&id[i], NULL, reader, &r[i]))
+			_exit(2);
+	}
+	for (i = 0; i < READERS; i++)
+		pthread_join(id[i], NULL);
+	_exit(0);
+}
+
+/* One in three lives where the interface goes now and then. */
+static pid_t attacker(uint64_t seed)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (seed % 3 == 0)
+		setns(c.other_ns, CLONE_NEWNET);
+	attack(NODE, seed, 2, LIFE_OPS, c.score);
+	_exit(0);
+}
+
+static void set_up(void)
+{
+	pid_t pid;
+	int go[2], there[2];
+	char byte, path[64];
+
+	c.home_ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	c.sock = link_socket();
+	if (pipe2(go, O_CLOEXEC) || pipe2(there, O_CLOEXEC))
+		must("pipe", -errno);
+	/* A namespace needs a process only until it is opened. */
+	pid = fork();
+	if (!pid) {
+		if (unshare(CLONE_NEWNET) || write(there[1], "", 1) != 1)
+			_exit(1);
+		_exit(read(go[0], &byte, 1) != 1);
+	}
+	close(there[1]);
+	if (read(there[0], &byte, 1) != 1)
+		must("a network namespace", -EPERM);
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
+	c.other_ns = open(path, O_RDONLY | O_CLOEXEC);
+	if (write(go[1], "", 1) != 1)
+		must("pipe", -errno);
+	waitpid(pid, NULL, 0);
+	must("the other namespace", setns(c.other_ns, CLONE_NEWNET) ? -errno :
+								      0);
+	c.there = link_socket();
+	must("home", setns(c.home_ns, CLONE_NEWNET) ? -errno : 0);
+	link_delete(c.sock, ONE);
+	make();
+}
+
+/* Where it hangs, its stack says why. */
+static void hung(pid_t pid)
+{
+	char path[64], text[2048];
+	size_t n;
+	FILE *f;
+
+	printf("viatest fuzz: churn %llu, %s: hangs for %u s\n",
+	       (unsigned long long)progress->done, progress->now, ENDLESS_S);
+	snprintf(path, sizeof(path), "/proc/%d/stack", pid);
+	f = fopen(path, "re");
+	n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	text[n] = 0;
+	printf("%s\n", text);
+	fflush(stdout);
+	_exit(3);
+}
+
+static void say(const char *verdict)
+{
+	printf("viatest fuzz: %llu churns, %llu calls, %llu of them taken, %llu messages compared beside them: %s\n",
+	       (unsigned long long)progress->done,
+	       (unsigned long long)c.score->ops,
+	       (unsigned long long)c.score->good,
+	       (unsigned long long)c.score->messages, verdict);
+	fflush(stdout);
+}
+
+/* Until the churner has ended; attackers die on the way, and others come. */
+static int watch(pid_t pid)
+{
+	pid_t pids[ATTACKERS];
+	uint64_t last = ~0ull;
+	unsigned int i, still = 0, ticks = 0;
+	int status = 0;
+
+	for (i = 0; i < ATTACKERS; i++)
+		pids[i] = attacker(rng_next(&c.r));
+	while (waitpid(pid, &status, WNOHANG) != pid) {
+		usleep(20000);
+		if (ticks++ % 500 == 499)
+			say("so far");
+		if (progress->done != last) {
+			last = progress->done;
+			still = 0;
+		} else if (++still > ENDLESS_S * 50) {
+			hung(pid);
+		}
+		for (i = 0; i < ATTACKERS; i++) {
+			if (rng_one_in(&c.r, 64))
+				kill(pids[i], SIGKILL);
+			if (waitpid(pids[i], NULL, WNOHANG) == pids[i])
+				pids[i] = attacker(rng_next(&c.r));
+		}
+	}
+	__atomic_store_n(&c.score->stop, 1, __ATOMIC_RELEASE);
+	for (i = 0; i < ATTACKERS; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	return status;
+}
+
+int churn(const char *device, uint64_t seed, uint64_t count,
+	  struct score *score)
+{
+	struct ledger before = ledger_read();
+	pid_t pid, counters[COUNTERS], watched;
+	unsigned int i;
+	int bad, status;
+	const char *left;
+
+	/* Before an interface is made: no machine without it is touched. */
+	if (access(PARAMETERS "attach", W_OK) || access(device, R_OK | W_OK)) {
+		fprintf(stderr, "viatest fuzz: --churn wants via_netdev and %s: %s\n",
+			device, strerror(errno));
+		return 1;
+	}
+	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	c.r.s = seed;
+	c.score = score;
+	score->comes_and_goes = 1;
+	set_up();
+	watched = fork();
+	if (!watched)
+		victim(device, score);
+	for (i = 0; i < COUNTERS; i++)
+		counters[i] = counter(rng_next(&c.r));
+	pid = fork();
+	if (!pid)
+		churner(count);
+	bad = watch(pid);
+	for (i = 0; i < COUNTERS; i++)
+		waitpid(counters[i], NULL, 0);
+	waitpid(watched, &status, 0);
+	bad = bad || status || score->wrong;
+	/* Also after a failure, under whichever name it has then. */
+	if (link_delete(c.sock, ONE) && link_delete(c.sock, OTHER))
+		link_delete(c.there, ONE);
+	/* Handles that were passed on and never taken. */
+	close(score->post[0]);
+	close(score->post[1]);
+	left = ledger_left(&before, PATIENCE_S);
+	if (left)
+		printf("viatest fuzz: left over: %s\n", left);
+	say(bad || left ? "FAILED" : "ok");
+	return bad || left;
+}

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The threads of a race.  They are idle ones for the scheduler, so that a
+ * thread which is not, and which sleeps until its moment, takes the CPU from
+ * one of them in the middle of a call, where the kernel is preemptible, and
+ * keeps it for as long as it is to be kept.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "race.h"
+
+#define NEAR_TICKS	12u		/* a deadline that is worth waiting for */
+#define SETTLE_NS	30000u		/* between the last arrival and the start */
+#define TOLD_NS		60000u		/* until there is a deadline to wait for */
+#define TOLD_LATE_NS	25000000u	/* the same where a server waits first */
+#define BEFORE_NS	10000u		/* a call: its CPU may be taken */
+#define LAG_NS		200000		/* of a sleep, that is to be expected */
+#define OVER_NS		400000u		/* past a deadline */
+
+struct racer {
+	pthread_t id;
+	pid_t tid;
+	sem_t go;
+	unsigned int number, cpu;
+	int in_call;			/* which step, or -1 */
+};
+
+static struct {
+	struct racer racer[RACERS + 1];	/* the last takes CPUs away */
+	unsigned int cpus;
+	int shared;			/* two racers have one CPU */
+	sem_t done;
+	unsigned int left;		/* that have not said they are done */
+} crowd;
+
+uint64_t race_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+int race_call(unsigned int side, unsigned long request, void *arg)
+{
+	int ret = ioctl(race.fd[side], request, arg);
+
+	__atomic_add_fetch(&race.tally.calls, 1, __ATOMIC_RELAXED);
+	return ret < 0 ? -errno : ret;
+}
+
+static void spin_until(uint64_t when)
+{
+	while (race_now() < when)
+		if (crowd.shared)
+			sched_yield();
+}
+
+static void count(uint64_t *what)
+{
+	__atomic_add_fetch(what, 1, __ATOMIC_RELAXED);
+}
+
+/*
+ * When the attempt of the round ends, or 0.  A deadline is a tick of the
+ * clock, as the agent's via_now() counts them, and one tick more than was
+ * asked for.
+ */
+static uint64_t deadline(uint64_t now)
+{
+	uint64_t when = __atomic_load_n(&race.deadline, __ATOMIC_RELAXED);
+
+	return when < now + NEAR_TICKS * race.tick ? when : 0;
+}
+
+static void await(const struct step *s)
+{
+	uint64_t now = race_now(), when, last;
+
+	if (s->moment == AT_PAUSE)
+		spin_until(now + s->offset);
+	if (s->moment != AT_DEADLINE)
+		return;
+	/* What came over the wire has one of the next ticks. */
+	if (race.host && s->op == O_ACCEPT)
+		__atomic_store_n(&race.deadline,
+				 (now / race.tick + s->tick) * race.tick,
+				 __ATOMIC_RELAXED);
+	last = now + (race.plan.patient ? TOLD_LATE_NS : TOLD_NS);
+	while (!(when = deadline(race_now())) && race_now() < last &&
+	       __atomic_load_n(&race.running, __ATOMIC_RELAXED) > 1)
+		if (crowd.shared)
+			sched_yield();
+	if (!when)
+		return;
+	if (s->op == O_ACCEPT)
+		__atomic_store_n(&race.aim, when + s->offset,
+				 __ATOMIC_RELAXED);
+	spin_until(when + s->offset);
+}
+
+static void told(uint64_t timeout)
+{
+	uint64_t when = 0;
+
+	if (timeout != VIA_FOREVER)
+		when = (race_now() / race.tick + (timeout - 1) / race.tick +
+			2) * race.tick;
+	__atomic_store_n(&race.deadline, when, __ATOMIC_RELAXED);
+}
+
+static void address(struct via_net_addr *a, const uint8_t *host, char what,
+		    unsigned int side)
+{
+	a->host_len = race.hello.addr_len;
+	memcpy(a->host, host, sizeof(a->host));
+	a->disc_len = 6;
+	memcpy(a->disc, "race", 4);
+	a->disc[4] = what;
+	a->disc[5] = '0' + side;
+}
+
+/* A request of X, or of its partner, is for the other side. */
+static int ask(const struct step *s, int peer)
+{
+	struct via_conn_request q = { .vi = race.vi[s->vi],
+				      .timeout = s->timeout };
+	unsigned int side = !!s->vi;
+	int ret;
+
+	address(&q.local, race.hello.addr, peer ? 'p' : 'c', side);
+	address(&q.remote, race.host ? race.host : race.hello.addr,
+		peer ? 'p' : 's', !side);
+	told(s->timeout);
+	ret = race_call(side, peer ? VIA_IOC_PEER_REQUEST :
+				     VIA_IOC_CONN_REQUEST, &q);
+	return ret;
+}
+
+static int result(const struct step *s)
+{
+	struct via_conn_result a = { .vi = race.vi[s->vi],
+				     .flags = s->flags };
+	int ret = race_call(!!s->vi, VIA_IOC_CONN_RESULT, &a);
+
+	switch (ret) {
+	case VIA_R_SUCCESS:
+		count(&race.tally.connected);
+		break;
+	case VIA_R_TIMEOUT:
+		count(&race.tally.late);
+		break;
+	case VIA_R_REJECT:
+	case VIA_R_NO_MATCH:
+	case VIA_R_INVALID_MTU:
+		count(&race.tally.refused);
+		break;
+	case VIA_R_INVALID_STATE:
+		count(&race.tally.early);
+		break;
+	}
+	return ret;
+}
+
+static int wait_for(const struct racer *me, const struct step *s)
+{
+	struct via_conn_wait w = { .timeout = s->timeout };
+	int ret;
+
+	address(&w.local, race.hello.addr, 's', !!s->vi);
+	ret = race_call(!!s->vi, VIA_IOC_CONN_WAIT, &w);
+	if (!ret)
+		race.conn[me->number] = w.conn;
+	return ret;
+}
+
+static int answer(const struct racer *me, const struct step *s)
+{
+	struct via_conn_accept a = { .conn = race.conn[me->number],
+				     .vi = race.vi[s->vi] };
+	struct via_conn_reject j = { .conn = a.conn };
+	int ret;
+
+	if (s->op == O_REJECT)
+		return race_call(!!s->vi, VIA_IOC_CONN_REJECT, &j);
+	ret = race_call(!!s->vi, VIA_IOC_CONN_ACCEPT, &a);
+	if (!ret)
+		count(&race.tally.accepted);
+	return ret;
+}
+
+static int simple(const struct step *s)
+{
+	struct via_vi_arg a = { .vi = race.vi[s->vi] };
+	struct via_vi_query q = { .vi = a.vi };
+	struct via_vi_set set = { .vi = a.vi, .attrs = {
+		VIA_RELIABLE_DELIVERY, 0, s->vi == 2 ? 8192 : 4096, 0 } };
+	int ret;
+
+	switch (s->op) {
+	case O_DISCONNECT:
+		return race_call(!!s->vi, VIA_IOC_DISCONNECT, &a);
+	case O_QUERY:
+		return race_call(!!s->vi, VIA_IOC_VI_QUERY, &q);
+	case O_SET:
+		return race_call(!!s->vi, VIA_IOC_VI_SET, &set);
+	default:
+		ret = race_call(!!s->vi, VIA_IOC_VI_DESTROY, &a);
+		if (!ret) {
+			count(&race.tally.destroyed);
+			__atomic_store_n(&race.destroyed[s->vi], 1,
+					 __ATOMIC_RELEASE);
+		}
+		return ret;
+	}
+}
+
+static int once(const struct racer *me, const struct step *s)
+{
+	switch (s->op) {
+	case O_NONE:
+		return 0;
+	case O_PEER:
+	case O_REQUEST:
+		return ask(s, s->op == O_PEER);
+	case O_RESULT:
+		return result(s);
+	case O_WAIT:
+		return wait_for(me, s);
+	case O_ACCEPT:
+	case O_REJECT:
+		return answer(me, s);
+	default:
+		return simple(s);
+	}
+}
+
+/* Again while it comes too early, and while there is another to race with. */
+static void step(struct racer *me, const struct step *s)
+{
+	uint32_t n = 0;
+	int ret;
+
+	await(s);
+	do {
+		ret = once(me, s);
+	} while (++n < s->times && (ret == VIA_R_INVALID_STATE ||
+				    ret == VIA_R_NOT_DONE) &&
+		 __atomic_load_n(&race.running, __ATOMIC_RELAXED) > 1);
+}
+
+/* The last to come says when all go. */
+static void together(void)
+{
+	uint32_t n = __atomic_add_fetch(&race.arrived, 1, __ATOMIC_ACQ_REL);
+
+	if (n == race.plan.racers) {
+		__atomic_store_n(&race.start, race_now() + SETTLE_NS,
+				 __ATOMIC_RELEASE);
+		if (race.plan.stops)
+			sem_post(&crowd.racer[RACERS].go);
+	}
+	while (!__atomic_load_n(&race.start, __ATOMIC_ACQUIRE))
+		if (crowd.shared)
+			sched_yield();
+	spin_until(race.start);
+}
+
+/* A sleep ends later than asked, mostly by as much as the one before. */
+static void sleep_until(uint64_t when)
+{
+	static int64_t lag;		/* ns: the usual one */
+	uint64_t early = when - lag;
+	int64_t late;
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
+			&(struct timespec){ early / 1000000000,
+					    early % 1000000000 }, NULL);
+	late = race_now() - early;
+	/* What was over before it began says nothing of sleeps. */
+	if (late >= 0 && late < LAG_NS)
+		lag += (late - lag) / 8;
+}
+
+/* When the call that is to be disturbed begins. */
+static uint64_t stops_begin(void)
+{
+	uint64_t last = race.start + TOLD_LATE_NS, when = 0;
+
+	if (!race.plan.stop_late)
+		return race.start;
+	while (!(when = __atomic_load_n(&race.aim, __ATOMIC_RELAXED)) &&
+	       race_now() < last &&
+	       __atomic_load_n(&race.running, __ATOMIC_RELAXED))
+		sleep_until(race_now() + TOLD_NS);
+	return when ? when - BEFORE_NS : race.start;
+}
+
+static void take_cpu(void)
+{
+	const struct plan *p = &race.plan;
+	uint64_t when = stops_begin();
+	uint32_t i;
+
+	for (i = 0; i < p->stops; i++) {
+		sleep_until(when + p->stop_at[i]);
+		when = race_now();
+		if (p->stop_for[i])
+			when += p->stop_for[i];
+		else if (deadline(when))
+			when = deadline(when) + OVER_NS;
+		while (race_now() < when &&
+		       __atomic_load_n(&race.running, __ATOMIC_RELAXED))
+			;
+		when = race_now();
+	}
+}
+
+static void *live(void *arg)
+{
+	struct sched_param zero = { 0 };
+	struct racer *me = arg;
+	uint32_t i;
+
+	me->tid = syscall(SYS_gettid);
+	if (me->number < RACERS)
+		sched_setscheduler(0, SCHED_IDLE, &zero);
+	for (;;) {
+		while (sem_wait(&me->go))
+			;
+		if (me->number == RACERS) {
+			take_cpu();
+			sem_post(&crowd.done);
+			continue;
+		}
+		together();
+		for (i = 0; i < STEPS; i++) {
+			__atomic_store_n(&me->in_call, i, __ATOMIC_RELAXED);
+			step(me, &race.plan.step[me->number][i]);
+		}
+		__atomic_store_n(&me->in_call, -1, __ATOMIC_RELAXED);
+		__atomic_sub_fetch(&race.running, 1, __ATOMIC_RELAXED);
+		sem_post(&crowd.done);
+	}
+	return NULL;
+}
+
+void racers_start(unsigned int cpus)
+{
+	unsigned int i;
+
+	crowd.cpus = cpus;
+	sem_init(&crowd.done, 0, 0);
+	for (i = 0; i <= RACERS; i++) {
+		crowd.racer[i].number = i;
+		crowd.racer[i].in_call = -1;
+		sem_init(&crowd.racer[i].go, 0, 0);
+		if (pthread_create(&crowd.racer[i].id, NULL, live,
+				   &crowd.racer[i])) {
+			perror("viatest fuzz: a thread");
+			exit(2);
+		}
+	}
+}
+
+static void place(struct racer *it, unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	it->cpu = cpu;
+	pthread_setaffinity_np(it->id, sizeof(set), &set);
+}
+
+/* Each on the next CPU, mostly; else wherever, perhaps all on one. */
+void racers_place(struct rng *r)
+{
+	unsigned int first = rng_below(r, crowd.cpus), i;
+	int apart = !rng_one_in(r, 3);
+
+	crowd.shared = crowd.cpus < RACERS || !apart;
+	for (i = 0; i < RACERS; i++)
+		place(&crowd.racer[i], apart ? (first + i) % crowd.cpus :
+					       rng_below(r, crowd.cpus));
+}
+
+void racers_go(void)
+{
+	unsigned int i;
+
+	race.arrived = 0;
+	race.start = 0;
+	race.deadline = 0;
+	race.aim = 0;
+	race.running = race.plan.racers;
+	if (race.plan.stops)
+		place(&crowd.racer[RACERS],
+		      crowd.racer[race.plan.stop_racer].cpu);
+	crowd.left = race.plan.racers + !!race.plan.stops;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (i = 0; i < race.plan.racers; i++)
+		sem_post(&crowd.racer[i].go);
+}
+
+int racers_wait(unsigned int ms)
+{
+	uint64_t when = race_now() + ms * 1000000ull;
+	struct timespec t = { when / 1000000000, when % 1000000000 };
+
+	while (crowd.left) {
+		if (sem_clockwait(&crowd.done, CLOCK_MONOTONIC, &t)) {
+			if (errno == EINTR)
+				continue;
+			return 0;
+		}
+		crowd.left--;
+	}
+	return 1;
+}
+
+static void show(pid_t tid, const char *what)
+{
+	char path[64], text[1024];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/%s", tid, what);
+	f = fopen(path, "r");
+	if (!f)
+		return;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = 0;
+	printf("  %s: %s\n", what, text);
+	fclose(f);
+}
+
+/* Where the racers are that have not come back, for the log. */
+void racers_where(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < race.plan.racers; i++) {
+		if (crowd.racer[i].in_call < 0)
+			continue;
+		printf("  racer %u is at its step %d\n", i,
+		       crowd.racer[i].in_call);
+		show(crowd.racer[i].tid, "syscall");
+		show(crowd.racer[i].tid, "wchan");
+		show(crowd.racer[i].tid, "stack");
+	}
+	fflush(stdout);
+}

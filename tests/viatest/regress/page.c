@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * A page that is being registered and does not come: private memory over a
+ * file whose server answers no read.  This holds up the call that wants it,
+ * and nothing else: not the handle's other calls, not its end, not the NIC's,
+ * not the network's configuration.  Where the page comes after all, its
+ * registration came too late.
+ */
+#include "common/fuse.h"
+#include "regress.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PAGE		4096u
+#define PATIENCE	20000u		/* ms, for what is no matter here */
+
+enum step { STEP_CALLS, STEP_SHUTDOWN, STEPS };
+
+static struct {
+	uint32_t begun;			/* all atomic */
+	uint32_t ended;			/* the registration */
+	int verdict;
+	uint32_t go[STEPS], done[STEPS];
+} *shared;
+
+static uint32_t flag(const uint32_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+static void set(uint32_t *p)
+{
+	__atomic_store_n(p, 1, __ATOMIC_RELEASE);
+}
+
+/* The client */
+
+struct client {
+	struct handle h;
+	void *page, *spare;
+};
+
+static void *registering(void *arg)
+{
+	struct client *c = arg;
+	uint32_t handle;
+
+	set(&shared->begun);
+	shared->verdict = mem_register(&c->h, c->page, PAGE, &handle);
+	set(&shared->ended);
+	return NULL;
+}
+
+static void other_calls(struct client *c)
+{
+	struct via_mem_attrs q = { .addr = (uintptr_t)c->spare };
+	uint32_t vi = vi_new(&c->h, MOST_BYTES, 0).vi;
+
+	if (mem_register(&c->h, c->spare, PAGE, &q.handle) ||
+	    ioctl(c->h.fd, VIA_IOC_MEM_QUERY, &q) ||
+	    mem_deregister(&c->h, c->spare, q.handle) ||
+	    vi_state(&c->h, vi) != VIA_STATE_IDLE)
+		_exit(3);
+	vi_end(&c->h, vi);
+}
+
+static void client(int file)
+{
+	struct client c;
+	pthread_t t;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	c.page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+	if (c.page == MAP_FAILED)
+		die("no file of ours: %s", strerror(errno));
+	c.spare = memory(PAGE);
+	handle_open(&c.h, regress_opt.device);
+	t = start(registering, &c);
+	while (!flag(&shared->go[STEP_CALLS]) &&
+	       !flag(&shared->go[STEP_SHUTDOWN]) && !flag(&shared->ended))
+		sleep_ns(1000000);
+	if (flag(&shared->go[STEP_CALLS])) {
+		other_calls(&c);
+		set(&shared->done[STEP_CALLS]);
+	} else if (flag(&shared->go[STEP_SHUTDOWN])) {
+		ioctl(c.h.fd, VIA_IOC_SHUTDOWN);
+		set(&shared->done[STEP_SHUTDOWN]);
+	}
+	pthread_join(t, NULL);
+	_exit(0);
+}
+
+/* The observer */
+
+struct scene {
+	int file;			/* whose first page does not come */
+	pid_t client;
+	bool gone;			/* the client, and waited for */
+	uint32_t wrong;
+};
+
+static bool gone(struct scene *s)
+{
+	s->gone |= waitpid(s->client, NULL, WNOHANG) == s->client;
+	return s->gone;
+}
+
+/* In milliseconds; @ms is too long: all that is known then. */
+static double until(const uint32_t *p, struct scene *s, uint32_t ms)
+{
+	uint64_t begin = now_ns();
+
+	while (p ? !flag(p) : !gone(s)) {
+		if ((now_ns() - begin) / 1000000 > ms)
+			return ms;
+		sleep_ns(200000);
+	}
+	return (now_ns() - begin) / 1e6;
+}
+
+static void judge(struct scene *s, const char *what, double ms)
+{
+	printf("%s_ms %.1f\n", what, ms);
+	fflush(stdout);
+	if (ms < regress_opt.limit)
+		return;
+	fprintf(stderr, "viatest regress: beside a page that does not come, %s takes over %u ms\n",
+		what, regress_opt.limit);
+	s->wrong++;
+}
+
+static void begin(struct scene *s, bool async)
+{
+	memset(s, 0, sizeof(*s));
+	memset(shared, 0, sizeof(*shared));
+	s->file = fuse_file(NEVER, async);
+	if (s->file < 0)
+		die("no FUSE: %s", strerror(errno));
+	s->client = fork();
+	if (!s->client)
+		client(s->file);
+	for (uint32_t ms = 0; !fuse_asked(); ms++) {
+		if (flag(&shared->ended))
+			die("the registration ended before its page was wanted: %d",
+			    shared->verdict);
+		if (ms > PATIENCE || gone(s))
+			die("the page is not wanted");
+		sleep_ns(1000000);
+	}
+	/* It sleeps now, and for good. */
+	sleep_ns(20000000);
+}
+
+static uint32_t finish(struct scene *s)
+{
+	fuse_end();
+	close(s->file);
+	if (!gone(s) && until(NULL, s, PATIENCE) >= PATIENCE)
+		die("the client outlives the page's server");
+	return s->wrong;
+}
+
+/* Its handle was ended, or its NIC, before the page came. */
+static void too_late(struct scene *s, const char *what)
+{
+	fuse_answer();
+	if (until(&shared->ended, s, PATIENCE) >= PATIENCE)
+		die("the page came and the registration does not end");
+	if (shared->verdict)
+		return;
+	fprintf(stderr, "viatest regress: memory was registered after %s\n", what);
+	s->wrong++;
+}
+
+static uint32_t calls_and_kill(void)
+{
+	struct scene s;
+
+	begin(&s, true);
+	set(&shared->go[STEP_CALLS]);
+	judge(&s, "other_calls", until(&shared->done[STEP_CALLS], &s,
+				       regress_opt.limit));
+	kill(s.client, SIGKILL);
+	judge(&s, "sigkill", until(NULL, &s, regress_opt.limit));
+	return finish(&s);
+}
+
+static uint32_t shut_down(void)
+{
+	struct scene s;
+
+	begin(&s, false);
+	set(&shared->go[STEP_SHUTDOWN]);
+	judge(&s, "shutdown", until(&shared->done[STEP_SHUTDOWN], &s,
+				    regress_opt.limit));
+	too_late(&s, "the end of its handle");
+	return finish(&s);
+}
+
+/* Any change of an interface wants the lock of all. */
+static void *configuring(void *arg)
+{
+	struct ifreq r = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	/* The detaching has begun. */
+	sleep_ns(50000000);
+	if (ioctl(fd, SIOCSIFFLAGS, &r))
+		die("lo: %s", strerror(errno));
+	close(fd);
+	set(arg);
+	return NULL;
+}
+
+static void *detaching(void *arg)
+{
+	detach();
+	set(arg);
+	return NULL;
+}
+
+static uint32_t detached(void)
+{
+	uint32_t detached = 0, configured = 0;
+	pthread_t t[2];
+	struct scene s;
+	double ms;
+
+	begin(&s, false);
+	t[0] = start(detaching, &detached);
+	t[1] = start(configuring, &configured);
+	ms = until(&detached, &s, regress_opt.limit);
+	judge(&s, "detach", ms);
+	judge(&s, "configuration", ms + until(&configured, &s,
+					      regress_opt.limit - ms));
+	too_late(&s, "the end of its NIC");
+	pthread_join(t[0], NULL);
+	pthread_join(t[1], NULL);
+	attach();
+	return finish(&s);
+}
+
+int run_page(void)
+{
+	uint32_t wrong;
+
+	shared = shared_memory(sizeof(*shared));
+	wrong = calls_and_kill();
+	wrong += shut_down();
+	if (strcmp(regress_opt.device, "via_lo"))
+		wrong += detached();
+	return wrong != 0;
+}
+
+/* Memory of a process that hardly gets a CPU. */
+
+#define BYTES		(256u << 20)
+#define QUOTA		"1000 100000"	/* us of so many */
+#define ALLOWED_NS	2000000000ull
+#define TRIES		5u
+
+static void registering_all(void)
+{
+	struct handle h;
+	uint32_t handle;
+	char path[200], pid[20];
+	void *p = memory(BYTES);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	handle_open(&h, regress_opt.device);
+	snprintf(path, sizeof(path), "%s/cgroup.procs", regress_opt.group);
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	if (write_word(path, pid))
+		die("%s: %s", path, strerror(errno));
+	set(&shared->begun);
+	while (!mem_register(&h, p, BYTES, &handle))
+		mem_deregister(&h, p, handle);
+	/* Its NIC is gone. */
+	pause();
+	_exit(0);
+}
+
+int run_throttled(void)
+{
+	uint32_t n, rounds = regress_opt.count > TRIES ? regress_opt.count : TRIES;
+	char path[200];
+	uint64_t ns, least = ~0ull;
+	pid_t pid;
+
+	if (!regress_opt.group)
+		die("no group (-g)");
+	shared = shared_memory(sizeof(*shared));
+	snprintf(path, sizeof(path), "%s/cpu.max", regress_opt.group);
+	/* The least of a few: a busy host makes it longer, never shorter. */
+	for (n = 0; n < rounds && (n < regress_opt.count || least > ALLOWED_NS); n++) {
+		shared->begun = 0;
+		if (write_word(path, QUOTA))
+			die("%s: %s", path, strerror(errno));
+		pid = fork();
+		if (!pid)
+			registering_all();
+		while (!flag(&shared->begun))
+			sleep_ns(1000000);
+		sleep_ns(300000000);
+		ns = detach();
+		least = ns < least ? ns : least;
+		printf("detach_ms %.1f\n", ns / 1e6);
+		fflush(stdout);
+		write_word(path, "max");
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		attach();
+	}
+	if (least <= ALLOWED_NS)
+		return 0;
+	fprintf(stderr, "viatest regress: detaching waits %.0f ms for a process without a CPU\n",
+		least / 1e6);
+	return 1;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * A receiver that is stopped (SIGSTOP): what it has posted is filled all the
+ * same, since the kernel does it, and the sender's connection lives; one
+ * message more than was posted, and it breaks.
+ */
+#include "scale.h"
+#include <stdio.h>
+#include <string.h>
+
+static struct nic nic;
+
+/* Takes END_RX messages a round; scale_opt.count rounds, the last broken. */
+int run_held(void)
+{
+	struct conn_peer peer;
+	struct end e;
+	VIP_RETURN rc;
+	uint32_t len, i, round, wrong = 0;
+	uint8_t *p;
+
+	nic_open(&nic, scale_opt.device);
+	if (end_open(&e, &nic, false))
+		die("no resources");
+	rc = conn_wait(&nic, DISC "-held", 4 * scale_opt.limit, &peer);
+	if (rc == VIP_SUCCESS)
+		rc = VipConnectAccept(peer.conn, e.vi);
+	if (rc != VIP_SUCCESS)
+		die("accept: %s", vip_str(rc));
+	for (round = 0; round < scale_opt.count; round++) {
+		printf("posted %u\n", round);
+		fflush(stdout);
+		/* The last one first: the others were there before it. */
+		for (i = 0; i < END_RX; i++) {
+			p = end_recv(&e, VIP_INFINITE, &len, &rc);
+			if (!p)
+				die("round %u, message %u: %s", round, i,
+				    vip_str(rc));
+			wrong += len != length_of(round, i) ||
+				 !filled(p, round, i, len);
+			/* Posted again when all are there; not at the end. */
+			e.next++;
+		}
+		if (round + 1 == scale_opt.count)
+			break;
+		for (e.next -= END_RX, i = 0; i < END_RX; i++)
+			if (end_repost(&e))
+				die("cannot post");
+		/* Credit for a whole round. */
+		if (!end_tx(&e) || end_send(&e, 1))
+			die("cannot send");
+	}
+	printf("received %u wrong %u\n", scale_opt.count * END_RX, wrong);
+	/* One more was sent than there were receives. */
+	p = end_recv(&e, scale_opt.limit, &len, &rc);
+	if (p)
+		die("a message came into no receive");
+	VipDisconnect(e.vi);
+	return wrong != 0;
+}
+
+int run_held_send(void)
+{
+	struct end e;
+	VIP_DESCRIPTOR *d = NULL;
+	VIP_RETURN rc;
+	uint32_t len, i, round;
+	uint8_t *p;
+
+	nic_open(&nic, scale_opt.device);
+	if (end_open(&e, &nic, false) || connect_to(&e, DISC "-held", 20000))
+		die("no receiver");
+	for (round = 0; round < scale_opt.count; round++) {
+		/* Time to stop the receiver in. */
+		sleep_ns(scale_opt.seconds * 1000000000ull);
+		for (i = 0; i < END_RX; i++) {
+			p = end_tx(&e);
+			if (!p)
+				die("a send was not done");
+			fill(p, round, i, length_of(round, i));
+			if (end_send(&e, length_of(round, i)))
+				die("cannot send");
+		}
+		for (; e.reaped < e.sent; e.reaped++)
+			if (VipSendWait(e.vi, scale_opt.limit, &d))
+				die("round %u: a send is not acknowledged",
+				    round);
+		printf("sent %u\n", round);
+		fflush(stdout);
+		if (round + 1 == scale_opt.count)
+			break;
+		/* As long as it takes: it is stopped. */
+		p = end_recv(&e, VIP_INFINITE, &len, &rc);
+		if (!p)
+			die("the connection broke while the receiver stood still: %s",
+			    vip_str(rc));
+		end_repost(&e);
+	}
+	/* None is posted for this one. */
+	p = end_tx(&e);
+	fill(p, 0, 0, 1);
+	if (end_send(&e, 1))
+		die("cannot send");
+	rc = VipSendWait(e.vi, scale_opt.limit, &d);
+	if (rc != VIP_DESCRIPTOR_ERROR || !d ||
+	    !(d->CS.Status & VIP_STATUS_REMOTE_DESC_ERROR))
+		die("one too many: %s, status 0x%x", vip_str(rc),
+		    d ? d->CS.Status : 0);
+	printf("broken by one too many\n");
+	VipDisconnect(e.vi);
+	return 0;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The side that survives: a thread for each connection, and no failures. */
+#include "scale.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IDS		65536u
+#define ACCEPTORS	4u
+
+static struct nic nic;
+static struct {
+	pthread_mutex_t lock;	/* guards what follows */
+	uint32_t alive[IDS];
+	uint32_t conns;		/* all that there are */
+	uint32_t ended, wrong, silent, stuck;
+	bool stop;
+} all = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+struct conn {
+	struct end e;
+	uint32_t id;
+	bool named;
+	union net_addr from;
+};
+
+static void start(void *(*f)(void *), void *arg)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, f, arg))
+		die("no more threads");
+	pthread_detach(t);
+}
+
+static void named(struct conn *c, uint32_t id)
+{
+	pthread_mutex_lock(&all.lock);
+	if (c->named)
+		all.alive[c->id % IDS]--;
+	c->id = id;
+	c->named = true;
+	all.alive[id % IDS]++;
+	pthread_mutex_unlock(&all.lock);
+}
+
+static void ended(struct conn *c, enum stream_result r)
+{
+	int stuck = end_close(&c->e);
+
+	pthread_mutex_lock(&all.lock);
+	if (c->named)
+		all.alive[c->id % IDS]--;
+	all.conns--;
+	all.ended++;
+	all.wrong += r == ST_WRONG;
+	all.silent += r == ST_SILENT;
+	all.stuck += stuck;
+	pthread_mutex_unlock(&all.lock);
+	if (r == ST_WRONG || r == ST_SILENT || stuck)
+		fprintf(stderr, "viatest scale: connection of %u ended: result %d, stuck %d\n",
+			c->id, r, stuck);
+	free(c);
+}
+
+/* A client that wants to be called waits, or is dead already. */
+static void *call(void *arg)
+{
+	struct conn *c = arg;
+	enum stream_result r = ST_ENDED;
+	char disc[32];
+	VIP_RETURN rc;
+
+	snprintf(disc, sizeof(disc), DISC "-%u", c->id);
+	rc = conn_request(&nic, c->e.vi, &c->from, disc, "", 0, 300);
+	if (rc == VIP_SUCCESS)
+		r = stream_push(&c->e, c->id, ~0u);
+	ended(c, r);
+	return NULL;
+}
+
+static int call_back(const struct conn *from, uint32_t id)
+{
+	struct conn *c = xcalloc(1, sizeof(*c));
+
+	c->from = from->from;
+	c->from.a.DiscriminatorLen = 0;
+	if (end_open(&c->e, &nic, false)) {
+		free(c);
+		return -1;
+	}
+	c->id = id;
+	c->named = true;
+	pthread_mutex_lock(&all.lock);
+	all.alive[id % IDS]++;
+	all.conns++;
+	pthread_mutex_unlock(&all.lock);
+	start(call, c);
+	return 0;
+}
+
+static int answer(struct conn *c, struct order *o)
+{
+	pthread_mutex_lock(&all.lock);
+	o->alive = all.alive[o->id % IDS];
+	o->others = all.conns - all.alive[0];
+	o->ended = all.ended;
+	o->wrong = all.wrong;
+	o->silent = all.silent;
+	o->stuck = all.stuck;
+	all.stop |= o->type == ORDER_STOP;
+	pthread_mutex_unlock(&all.lock);
+	return order(&c->e, o);
+}
+
+/* Many orders in a row from a client that asks, one from the others. */
+static void *talk(void *arg)
+{
+	struct conn *c = arg;
+	enum stream_result r = ST_ENDED;
+	struct order o;
+	VIP_RETURN rc;
+	uint32_t len;
+	uint8_t *p;
+
+	for (;;) {
+		p = end_recv(&c->e, c->named ? VIP_INFINITE : scale_opt.limit, &len,
+			     &rc);
+		if (!p) {
+			r = rc == VIP_TIMEOUT ? ST_SILENT : ST_ENDED;
+			break;
+		}
+		if (len != sizeof(o)) {
+			r = ST_WRONG;
+			break;
+		}
+		memcpy(&o, p, sizeof(o));
+		if (!c->named)
+			named(c, o.type < ORDER_ASK ? o.id : 0);
+		if (end_repost(&c->e))
+			break;
+		if (o.type == ORDER_PUSH) {
+			r = stream_pull(&c->e, o.id, o.n);
+			if (r == ST_DONE && o.n != ~0u)
+				continue;
+			break;
+		}
+		if (o.type == ORDER_PULL) {
+			r = stream_push(&c->e, o.id, o.n);
+			break;
+		}
+		if (o.type == ORDER_CALL && call_back(c, o.id))
+			break;
+		if (o.type >= ORDER_ASK && answer(c, &o))
+			break;
+	}
+	ended(c, r);
+	return NULL;
+}
+
+static bool stopped(void)
+{
+	bool stop;
+
+	pthread_mutex_lock(&all.lock);
+	stop = all.stop;
+	pthread_mutex_unlock(&all.lock);
+	return stop;
+}
+
+static void *accept_all(void *arg)
+{
+	struct conn_peer peer;
+	struct conn *c;
+	VIP_RETURN rc;
+
+	while (!stopped()) {
+		rc = conn_wait(&nic, DISC, 500, &peer);
+		if (rc == VIP_TIMEOUT)
+			continue;
+		if (rc != VIP_SUCCESS)
+			die("waiting for connections: %s", vip_str(rc));
+		c = xcalloc(1, sizeof(*c));
+		c->from = peer.addr;
+		if (end_open(&c->e, &nic, false))
+			die("no resources for one more connection");
+		pthread_mutex_lock(&all.lock);
+		all.conns++;
+		pthread_mutex_unlock(&all.lock);
+		rc = VipConnectAccept(peer.conn, c->e.vi);
+		/* The client may be dead by now. */
+		if (rc == VIP_SUCCESS)
+			start(talk, c);
+		else
+			ended(c, ST_ENDED);
+	}
+	return arg;
+}
+
+int serve(void)
+{
+	pthread_t t[ACCEPTORS];
+	uint32_t i;
+
+	nic_open(&nic, scale_opt.device);
+	printf("ready\n");
+	fflush(stdout);
+	for (i = 0; i < ACCEPTORS; i++)
+		pthread_create(&t[i], NULL, accept_all, NULL);
+	for (i = 0; i < ACCEPTORS; i++)
+		pthread_join(t[i], NULL);
+	printf("ended %u, wrong %u, silent %u, stuck %u\n", all.ended,
+	       all.wrong, all.silent, all.stuck);
+	return all.wrong || all.silent || all.stuck;
+}

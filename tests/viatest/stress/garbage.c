@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Malformed frames of our EtherType, past the driver under test. */
+#include "stress.h"
+#include "plan.h"
+#include <arpa/inet.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ETHERTYPE	0x88b5
+#define BURST		16u
+
+/* What every frame of ours begins with; see docs/wire.md. */
+struct head {
+	uint8_t version, type, flags, reserved;
+	uint16_t dst, len;
+	uint32_t cookie, seq, ack;
+};
+
+/* One frame: truncated, of every type, half right or wholly random. */
+static size_t make(uint8_t *p, uint64_t r, uint64_t n)
+{
+	struct head h;
+	size_t len, body;
+
+	content(p, r, 1500);
+	len = r % 3 ? r % 120 : r % 1500;
+	if (r >> 62 == 0)
+		return len;
+	memcpy(&h, p, sizeof(h));
+	h.version = 1;
+	h.type = n;
+	h.flags &= 3;
+	h.reserved = 0;
+	h.dst = htons(ntohs(h.dst) % 16);
+	body = len > sizeof(h) ? len - sizeof(h) : 0;
+	if (r >> 61 & 1)
+		h.len = htons(body > 12 ? body - 12 : 0);
+	if (r >> 60 & 1)
+		h.seq = htonl(ntohl(h.seq) % 64);
+	memcpy(p, &h, sizeof(h));
+	return len;
+}
+
+static void *garbage_main(void *arg)
+{
+	struct garbage *g = arg;
+	struct sockaddr_ll to = { .sll_family = AF_PACKET, .sll_halen = 6,
+				  .sll_protocol = htons(ETHERTYPE),
+				  .sll_ifindex = g->ifindex };
+	struct timespec pause = { 0, 1000000 };
+	uint8_t frame[1500];
+	unsigned int i;
+	uint64_t r;
+
+	memcpy(to.sll_addr, g->mac, 6);
+	while (!__atomic_load_n(&g->stop, __ATOMIC_ACQUIRE)) {
+		for (i = 0; i < BURST; i++) {
+			r = mix(stress_opt.seed ^ mix(g->thrown));
+			if (sendto(g->sock, frame,
+				   make(frame, r, g->thrown), 0,
+				   (struct sockaddr *)&to, sizeof(to)) >= 0)
+				g->thrown++;
+		}
+		/* So that the wire has room for what is to get through. */
+		nanosleep(&pause, NULL);
+	}
+	return NULL;
+}
+
+int garbage_start(struct garbage *g, const char *ifname, const uint8_t *mac)
+{
+	memset(g, 0, sizeof(*g));
+	memcpy(g->mac, mac, 6);
+	g->ifindex = if_nametoindex(ifname);
+	if (!g->ifindex) {
+		fprintf(stderr, "viatest stress: no interface %s\n", ifname);
+		return -1;
+	}
+	g->sock = socket(AF_PACKET, SOCK_DGRAM, 0);
+	if (g->sock < 0) {
+		perror("viatest stress: AF_PACKET");
+		return -1;
+	}
+	return pthread_create(&g->thread, NULL, garbage_main, g) ? -1 : 0;
+}
+
+void garbage_stop(struct garbage *g)
+{
+	__atomic_store_n(&g->stop, 1, __ATOMIC_RELEASE);
+	pthread_join(g->thread, NULL);
+	close(g->sock);
+}
