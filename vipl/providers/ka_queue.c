@@ -99,7 +99,11 @@ static ALWAYS_INLINE enum after post(struct vipl_queue *q, VIP_VI_HANDLE h,
 	atomic_store_explicit(&q->tail, tail, memory_order_relaxed);
 	/* Publish, full barrier, then decide: see uapi/via.h. */
 	ka_store_mb(&user(sh, recv)->tail, tail);
-	state = ka_load(&sh->state);
+	/*
+	 * Before the look at BUSY: a flush clears it after its own look at the
+	 * tail.  See docs/ordering.md.
+	 */
+	state = ka_load_acquire(&sh->state);
 	if (recv)
 		return unlikely(state == VIA_STATE_ERROR ||
 				(uintptr_t)desc & (VIA_DESC_ALIGN - 1)) ?
