@@ -10,10 +10,10 @@ import threading
 import time
 
 from . import accel, initrd
-from .base import LabError, ROOT, die_with_parent, prefer
+from .base import LabError, ROOT, die_with_parent, prefer, say
 from .jobs import Link
 from .klog import KernelLog
-from .patience import REMEDY, Patience, waited
+from .patience import REMEDY, Patience, ran, waited
 
 COMMON = ("console=ttyS0 loglevel=5 panic=0 rcupdate.rcu_cpu_stall_timeout=120 "
           "watchdog_thresh=60 net.ifnames=0 ipv6.disable_ipv6=1 "
@@ -191,13 +191,21 @@ class Node:
         # The other CPUs wait for the first one until late in the boot.
         threads = [self.qemu.pid, self.threads[0]]
         return Patience(limit or self.lab.boot_limit, self.console,
-                        lambda: waited(threads))
+                        lambda: waited(threads), lambda: ran(self.threads))
 
     def ready(self, limit=None):
         """Wait until the guest's agent answers."""
-        patience = self.patience(limit)
+        patience, resets = self.patience(limit), 0
         while not self.link.wait_for(lambda: self.link.release, 0.5):
-            if patience.over():
+            over = patience.over()
+            if patience.asleep() and not resets:
+                say(f"{self.name} sleeps in the middle of its boot, see "
+                    f"{self.console}: reset, once")
+                resets += 1
+                self.reset(wait=False)
+                self.greet()
+                patience = self.patience(limit)
+            elif over:
                 raise LabError(f"{self.name} did not boot: {patience.why()}, "
                                f"see {self.console}; {REMEDY}")
         self.boot_seconds = time.monotonic() - self.started

@@ -35,17 +35,26 @@ def boot_limit(wanted, default):
     return seconds
 
 
-def waited(threads):
-    """Seconds so far that these threads were ready and had no processor; 0
-    where the kernel does not count them."""
+def scheduled(threads, field):
+    """Seconds that the kernel counts of these threads; 0 where it does not."""
     total = 0
     for thread in threads:
         try:
             with open(f"/proc/{thread}/schedstat") as file:
-                total += int(file.read().split()[1])
+                total += int(file.read().split()[field])
         except (OSError, ValueError, IndexError):
             pass
     return total / 1e9
+
+
+def ran(threads):
+    """Seconds so far that these threads had a processor."""
+    return scheduled(threads, 0)
+
+
+def waited(threads):
+    """Seconds so far that these threads were ready and had no processor."""
+    return scheduled(threads, 1)
 
 
 class Clock:
@@ -86,10 +95,13 @@ class Clock:
 
 
 class Patience:
-    """With one boot.  `waited` tells the seconds without a processor."""
+    """With one boot.  `waited` tells the seconds without a processor, `ran`
+    those with one."""
 
-    def __init__(self, limit, console, waited):
+    def __init__(self, limit, console, waited, ran=None):
         self.limit, self.console, self.waited = limit, console, waited
+        self.ran = ran
+        self.busy = ran() if ran else 0
         self.begin = self.last = time.monotonic()
         self.lost = waited()
         self.own = 0  # seconds that count
@@ -109,7 +121,14 @@ class Patience:
         self.last, self.lost = now, lost
         if size != self.size:
             self.size, self.own = size, 0
+            self.busy = self.ran() if self.ran else 0
         return self.own > self.limit or now - self.begin > CAP * self.limit
+
+    def asleep(self):
+        """Whether the guest's CPUs sleep in the middle of its boot, which has
+        nothing to wait for: an interrupt was lost."""
+        return self.ran is not None and self.own > self.limit / 4 and \
+            self.ran() - self.busy < self.own / 10
 
     def why(self):
         total = self.last - self.begin
