@@ -5,14 +5,14 @@
  *
  * An attempt lives in the VI: state Pending, verdict NOT_DONE, until it is
  * joined or refused, or its deadline or a disconnect ends it.  What a server
- * has before it has a VI is in request.c, peer to peer is in peer.c.
+ * has before it has a VI is in request.c, peer to peer is in p2p.c.
  */
 
 #include <linux/export.h>
 #include <linux/jiffies.h>
 #include "connect.h"
 #include "loop.h"
-#include "peer.h"
+#include "p2p.h"
 #include "vi.h"
 
 /*
@@ -82,7 +82,7 @@ static bool via_conn_begin(struct via_vi *vi, const struct via_attempt *a)
 	if (!via_conn_may_begin(vi))
 		return false;
 	/* Not to be found with the addresses that follow. */
-	via_peer_unlist(vi);
+	via_p2p_unlist(vi);
 	/* Nor what another thread has begun to leave and not finished. */
 	via_loop_transport.disconnected(vi);
 
@@ -253,15 +253,16 @@ void via_conn_forget(struct via_vi *vi, struct via_conn *conn)
 }
 
 void via_conn_make(struct via_vi *vi, const struct via_vi_attrs *attrs,
-		   const struct via_transport_ops *xport, struct via_vi *peer)
+		   const struct via_transport_ops *xport,
+		   struct via_vi *remote_vi)
 {
 	via_vi_assert_locked(vi);
 	if (attrs)
 		vi->remote_attrs = *attrs;
 	vi->xport = xport;
-	if (peer) {
-		kref_get(&peer->ref);
-		vi->peer = peer;
+	if (remote_vi) {
+		kref_get(&remote_vi->ref);
+		vi->remote_vi = remote_vi;
 	}
 	vi->verdict = VIA_R_SUCCESS;
 	via_vi_move(vi, VIA_EV_JOIN, NULL);
@@ -393,7 +394,7 @@ int via_conn_result(struct via_file *f, struct via_conn_result *arg)
 	if (ret == VIA_R_NOT_DONE && left < 0)
 		ret = -EINTR;
 	else if (p2p)
-		via_peer_over(vi);
+		via_p2p_over(vi);
 	via_vi_put(vi);
 	return ret;
 }

@@ -34,7 +34,7 @@ struct via_conn *via_conn_take(struct via_file *f, u32 id);
 bool via_conn_untake(struct via_file *f, struct via_conn *conn);
 
 /*
- * How a request and a peer request begin: what the program said is checked,
+ * How a request and a p2p request begin: what the program said is checked,
  * and its VI goes from Idle to Pending.  0 with a reference in @vi, and whether
  * the peer is on this host in @own; else a verdict.  file->mutex held.
  */
@@ -42,7 +42,8 @@ int via_conn_start(struct via_file *f, const struct via_conn_request *arg,
 		   bool p2p, struct via_vi **vi, bool *own);
 /* Pending to Connected; both queue locks held, and the state checked. */
 void via_conn_make(struct via_vi *vi, const struct via_vi_attrs *attrs,
-		   const struct via_transport_ops *xport, struct via_vi *peer);
+		   const struct via_transport_ops *xport,
+		   struct via_vi *remote_vi);
 /*
  * Pending to Idle, if the attempt is still the one meant: @conn is the
  * client's request on this host, or NULL.  No queue lock held.

@@ -21,7 +21,7 @@
 #include "memory.h"
 #include "name.h"
 #include "nic.h"
-#include "peer.h"
+#include "p2p.h"
 #include "poll.h"
 #include "ptag.h"
 #include "queue.h"
@@ -461,7 +461,7 @@ static long via_conn_call(struct via_file *f, unsigned int cmd, void *arg)
 	case VIA_IOC_PEER_REQUEST: {
 		struct via_conn_request *a = arg;
 
-		return a->reserved ? -EINVAL : via_peer_request(f, a);
+		return a->reserved ? -EINVAL : via_p2p_request(f, a);
 	}
 	case VIA_IOC_DISCONNECT:
 		return via_disconnect_call(f, arg);

@@ -139,7 +139,7 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	}
 	kref_init(&nic->ref);
 	nic->ops = ops;
-	nic->peer_seed = get_random_u32();
+	nic->p2p_seed = get_random_u32();
 	mutex_init(&nic->mutex);
 	spin_lock_init(&nic->vi_lock);
 	spin_lock_init(&nic->conn_lock);
@@ -149,8 +149,8 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	INIT_LIST_HEAD(&nic->files);
 	INIT_LIST_HEAD(&nic->waiters);
 	INIT_LIST_HEAD(&nic->conns);
-	for (i = 0; i < VIA_PEER_BUCKETS; i++)
-		INIT_LIST_HEAD(&nic->peers[i]);
+	for (i = 0; i < VIA_P2P_BUCKETS; i++)
+		INIT_LIST_HEAD(&nic->p2p_lists[i]);
 	nic->limits = (struct via_limits){
 		.reliability	= VIA_UNRELIABLE | VIA_RELIABLE_DELIVERY |
 				  VIA_RELIABLE_RECEPTION,

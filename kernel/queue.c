@@ -71,7 +71,7 @@ int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv)
 	BUILD_BUG_ON(VIA_QUEUE_ENTRIES & (VIA_QUEUE_ENTRIES - 1));
 
 	spin_lock_init(&q->lock);
-	/* Send before receive, and receive of a peer: two classes. */
+	/* Send before receive, and receive of the peer: two classes. */
 	lockdep_set_class_and_name(&q->lock, &via_queue_keys[recv],
 				   recv ? "via_rq" : "via_sq");
 	INIT_HLIST_HEAD(&q->sleepers);

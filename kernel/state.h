@@ -14,7 +14,7 @@
 #include "../include/uapi/via.h"
 
 enum via_vi_event {
-	VIA_EV_BEGIN,		/* a request, a peer request or an accept */
+	VIA_EV_BEGIN,		/* a request, a p2p request or an accept */
 	VIA_EV_JOIN,		/* the connection stands */
 	VIA_EV_REFUSE,		/* the network says no; it has detached */
 	VIA_EV_EXPIRE,		/* the attempt's time is over */

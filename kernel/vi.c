@@ -12,7 +12,7 @@
 #include "engine.h"
 #include "loop.h"
 #include "nic.h"
-#include "peer.h"
+#include "p2p.h"
 #include "ptag.h"
 #include "queue.h"
 #include "stats.h"
@@ -154,7 +154,7 @@ static struct via_vi *via_vi_alloc(struct via_file *f,
 	vi->verdict = VIA_VERDICT_NONE;
 	init_waitqueue_head(&vi->conn_wait);
 	INIT_LIST_HEAD(&vi->link);
-	INIT_LIST_HEAD(&vi->peer_link);
+	INIT_LIST_HEAD(&vi->p2p_link);
 	atomic_long_inc(&via_made.vis);
 	if (via_vi_alloc_parts(vi)) {
 		via_vi_free_parts(vi);
@@ -255,7 +255,7 @@ static void via_vi_forget(struct via_vi *vi)
 	struct via_nic *nic = vi->nic;
 	int idx;
 
-	via_peer_unlist(vi);
+	via_p2p_unlist(vi);
 	via_loop_leave(vi);
 	if (!nic->ops->vi_forget || !via_nic_enter(nic, &idx))
 		return;
@@ -507,7 +507,7 @@ void via_vi_left(struct via_vi *vi, const struct via_transport_ops *left)
 {
 	if (left && left->disconnected)
 		left->disconnected(vi);
-	via_peer_over(vi);
+	via_p2p_over(vi);
 	wake_up_all(&vi->conn_wait);
 }
 

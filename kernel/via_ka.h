@@ -114,7 +114,7 @@ struct via_vi;
 
 #define VIA_QUEUE_ENTRIES	1024u	/* slots of a work queue */
 #define VIA_INFLIGHT		64u	/* sends started and not complete */
-#define VIA_PEER_BUCKETS	64u	/* lists of VIs that look for their peer */
+#define VIA_P2P_BUCKETS		64u	/* lists of VIs that look for a peer */
 #define VIA_DESC_INLINE		2	/* segments kept in struct via_desc */
 
 /*
@@ -293,7 +293,7 @@ struct via_conn {
 
 /**
  * struct via_vi - a virtual interface
- * @ref:	the table, peers on this host, connection requests
+ * @ref:	the table, the peer on this host, connection requests
  * @rcu:	frees the memory
  * @id:		constant: index in the low 16 bits, generation above; never 0
  * @file:	constant: the owner; there as long as @shared
@@ -307,23 +307,23 @@ struct via_conn {
  * @attrs:	file->mutex and both queue locks to write, and only in Idle: so
  *		any of the three makes it stable, and so does another state
  * @shared:	constant: the mapped area, kernel address
- * @peer:	both queue locks: the other end on this host, reference held
- * @peer_left:	both queue locks: peer to be told that we left
- * @peer_how:	both queue locks: and how it is told, VIA_BROKEN_*
+ * @remote_vi:	both queue locks: the other end on this host, reference held
+ * @left_vi:	both queue locks: the peer that is to be told that we left
+ * @left_how:	both queue locks: and how it is told, VIA_BROKEN_*
  * @conn:	both queue locks: own request to this host, reference held
- * @conn_left:	both queue locks: request to be cancelled
+ * @left_conn:	both queue locks: request to be cancelled
  * @local:	both queue locks: own address while connected or pending
- * @remote:	both queue locks: peer's address while connected or pending
- * @remote_attrs: both queue locks: peer's attributes, valid with verdict 0
+ * @remote:	both queue locks: the peer's address while connected or pending
+ * @remote_attrs: both queue locks: the peer's, valid with verdict 0
  * @verdict:	both queue locks: VIA_R_* of the last attempt, or
  *		VIA_VERDICT_NONE (no attempt), VIA_R_NOT_DONE (under way)
  * @deadline:	both queue locks: via_now() at which the attempt times out
  * @forever:	both queue locks: no deadline
  * @p2p:	both queue locks: the attempt is peer to peer
  * @attempt:	both queue locks: counts attempts
- * @peer_link:	nic->conn_lock: on nic->peers while it looks for its peer;
+ * @p2p_link:	nic->conn_lock: on nic->p2p_lists while it looks for its peer;
  *		what finders read of the attempt does not change meanwhile
- * @peer_claim:	nic->conn_lock: the device's name of a peer that has found
+ * @p2p_claim:	nic->conn_lock: the device's name of the peer that has found
  *		the VI, or 0
  * @conn_wait:	sleepers in VIA_IOC_CONN_RESULT
  * @traps:	sq.lock: doorbells, for statistics
@@ -344,11 +344,11 @@ struct via_vi {
 	struct via_queue rq;
 	struct via_vi_attrs attrs;
 	struct via_vi_shared *shared;
-	struct via_vi *peer;
-	struct via_vi *peer_left;
-	u32 peer_how;
+	struct via_vi *remote_vi;
+	struct via_vi *left_vi;
+	u32 left_how;
 	struct via_conn *conn;
-	struct via_conn *conn_left;
+	struct via_conn *left_conn;
 	struct via_net_addr local;
 	struct via_net_addr remote;
 	struct via_vi_attrs remote_attrs;
@@ -357,8 +357,8 @@ struct via_vi {
 	unsigned long deadline;
 	bool forever;
 	bool p2p;
-	struct list_head peer_link;
-	u64 peer_claim;
+	struct list_head p2p_link;
+	u64 p2p_claim;
 	wait_queue_head_t conn_wait;
 	u64 traps;
 	void *priv;
@@ -467,11 +467,11 @@ struct via_device_ops {
 	 */
 	int (*accept)(struct via_conn *conn, struct via_vi *vi);
 	/**
-	 * @peer_connect: start a peer request from @vi (Pending) to
+	 * @p2p_connect: start a p2p request from @vi (Pending) to
 	 * vi->remote, likewise.  The other side's requests may find the VI
 	 * already.
 	 */
-	int (*peer_connect)(struct via_vi *vi);
+	int (*p2p_connect)(struct via_vi *vi);
 	/** @reject: the program refused @conn, or died before it answered. */
 	void (*reject)(struct via_conn *conn);
 	/**
@@ -576,8 +576,8 @@ struct via_nic {
 	struct list_head waiters;	/* conn_lock */
 	struct list_head conns;		/* conn_lock */
 	u32 places;			/* conn_lock: of both lists, in use */
-	struct list_head peers[VIA_PEER_BUCKETS]; /* conn_lock */
-	u32 peer_seed;			/* constant: of the hash of @peers */
+	struct list_head p2p_lists[VIA_P2P_BUCKETS]; /* conn_lock */
+	u32 p2p_seed;			/* constant: of the lists' hash */
 	u32 conn_id;			/* conn_lock: last id given */
 	u32 waiter_id;			/* conn_lock: last id given */
 	atomic_t askers;		/* threads that ask for a name */
@@ -784,14 +784,14 @@ int via_attrs_compare(const struct via_vi_attrs *a,
  * Peer to peer: the first VI that looks from @local for @remote and is not
  * claimed by another than @claim, which it is from then on.  Found under the
  * caller's RCU read side; whether it is still so is seen under its queue
- * locks, by via_peer_looks().  via_peer_release() lets others find it again.
+ * locks, by via_p2p_looks().  via_p2p_release() lets others find it again.
  */
-struct via_vi *via_peer_find(struct via_nic *nic,
-			     const struct via_net_addr *local,
-			     const struct via_net_addr *remote, u64 claim);
-bool via_peer_looks(const struct via_vi *vi, const struct via_net_addr *local,
-		    const struct via_net_addr *remote);
-void via_peer_release(struct via_vi *vi, u64 claim);
+struct via_vi *via_p2p_find(struct via_nic *nic,
+			    const struct via_net_addr *local,
+			    const struct via_net_addr *remote, u64 claim);
+bool via_p2p_looks(const struct via_vi *vi, const struct via_net_addr *local,
+		   const struct via_net_addr *remote);
+void via_p2p_release(struct via_vi *vi, u64 claim);
 
 /**
  * struct via_names - a question for names or addresses, and its answers

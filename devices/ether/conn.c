@@ -75,16 +75,16 @@ static void drop_taken(const struct via_ether_req *copy)
 }
 
 /* What the other end has told of itself.  Both queue locks held. */
-static void set_peer(struct via_ether_vi *ev, u16 vi, u32 cookie,
-		     u32 first_seq, u32 mtu, u32 frames, bool sealed)
+static void set_remote(struct via_ether_vi *ev, u16 vi, u32 cookie,
+		       u32 first_seq, u32 mtu, u32 frames, bool sealed)
 {
 	mtu = min(mtu, READ_ONCE(ev->nic->mtu));
 	ev->sealed = sealed;
 	ev->tx_odd = sealed ? VIA_ODD_SEALED : 0;
 	if (sealed)
 		mtu -= VIA_WIRE_SEAL_LEN;
-	ev->peer_vi = vi;
-	ev->peer_cookie = cookie;
+	ev->remote_index = vi;
+	ev->remote_cookie = cookie;
 	ev->seg_send = mtu - VIA_WIRE_SEND_HDR;
 	ev->seg_write = mtu - VIA_WIRE_WRITE_HDR;
 	ev->dma_from = via_ether_dma_from(ev);
@@ -105,11 +105,11 @@ static void set_peer(struct via_ether_vi *ev, u16 vi, u32 cookie,
 	via_ether_head_init(ev);
 }
 
-void via_ether_set_peer(struct via_ether_vi *ev, const struct via_conn_hdr *c,
-			bool sealed)
+void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
+			  bool sealed)
 {
-	set_peer(ev, c->vi, c->peer_cookie, c->first_seq, c->mtu, c->frames,
-		 sealed);
+	set_remote(ev, c->vi, c->sender_cookie, c->first_seq, c->mtu, c->frames,
+		   sealed);
 }
 
 /* ops->connect */
@@ -131,7 +131,7 @@ int via_ether_connect(struct via_vi *vi)
 	    !via_ether_allowed(ev->nic, vi->remote.host)) {
 		ret = VIA_R_NOT_REACHABLE;
 	} else {
-		ether_addr_copy(ev->peer_mac, vi->remote.host);
+		ether_addr_copy(ev->remote_mac, vi->remote.host);
 		ev->deadline = vi->deadline;
 		ev->forever = vi->forever;
 		via_ether_start(ev, VIA_PHASE_REQUEST);
@@ -147,13 +147,13 @@ int via_ether_connect(struct via_vi *vi)
 static void start_accept(struct via_ether_vi *ev, const struct via_conn *conn,
 			 const struct via_ether_client *c, bool forever)
 {
-	ether_addr_copy(ev->peer_mac, c->mac);
+	ether_addr_copy(ev->remote_mac, c->mac);
 	/* A client that confirms in the last moment is not sent away. */
 	ev->deadline = conn->deadline + msecs_to_jiffies(TRY_FIRST_MS);
 	ev->forever = forever;
 	via_ether_start(ev, VIA_PHASE_ACCEPT);
-	set_peer(ev, c->vi, c->cookie, c->first_seq, c->mtu, c->frames,
-		 c->want_seal || ev->want_seal);
+	set_remote(ev, c->vi, c->cookie, c->first_seq, c->mtu, c->frames,
+		   c->want_seal || ev->want_seal);
 }
 
 /* ops->accept */
@@ -211,10 +211,10 @@ bool via_ether_confirmed(struct via_ether_vi *ev)
 	bool ok;
 
 	via_ether_lock(vi);
-	/* The list of peers may be another one by now. */
+	/* The list of allowed hosts may be another one by now. */
 	if (ev->phase == VIA_PHASE_ACCEPT &&
-	    via_ether_allowed(ev->nic, ev->peer_mac) &&
-	    via_conn_established(vi, vi->p2p ? &ev->peer_attrs : NULL))
+	    via_ether_allowed(ev->nic, ev->remote_mac) &&
+	    via_conn_established(vi, vi->p2p ? &ev->remote_attrs : NULL))
 		ev->phase = VIA_PHASE_CONNECTED;
 	ok = ev->phase == VIA_PHASE_CONNECTED;
 	via_ether_unlock(vi);
@@ -233,7 +233,7 @@ static u8 conn_frame(const struct via_ether_vi *ev)
 {
 	if (ev->phase == VIA_PHASE_REQUEST)
 		return VIA_WIRE_REQUEST;
-	if (ev->phase == VIA_PHASE_PEER)
+	if (ev->phase == VIA_PHASE_P2P)
 		return VIA_WIRE_PEER_REQUEST;
 	return ev->vi->p2p ? VIA_WIRE_PEER_ACCEPT : VIA_WIRE_ACCEPT;
 }
@@ -266,7 +266,7 @@ void via_ether_conn_tick(struct via_ether_vi *ev)
 		goto out;
 	if (unlikely(accept_unheard(ev))) {
 		if (vi->p2p)
-			lost = ev->peer_cookie;
+			lost = ev->remote_cookie;
 		else
 			via_ether_conn_end(ev, VIA_R_TIMEOUT);
 		goto out;
@@ -281,7 +281,7 @@ void via_ether_conn_tick(struct via_ether_vi *ev)
 out:
 	via_ether_unlock(vi);
 	if (unlikely(lost))
-		via_ether_peer_lost(ev, lost);
+		via_ether_p2p_lost(ev, lost);
 }
 
 void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
@@ -361,7 +361,7 @@ static void rx_request(struct via_ether_nic *nic,
 		return;
 	ether_addr_copy(req->client.mac, f->src);
 	req->client.vi = c.vi;
-	req->client.cookie = c.peer_cookie;
+	req->client.cookie = c.sender_cookie;
 	req->client.first_seq = c.first_seq;
 	req->client.mtu = c.mtu;
 	req->client.frames = c.frames;
@@ -371,7 +371,7 @@ static void rx_request(struct via_ether_nic *nic,
 	req->deadline = jiffies + msecs_to_jiffies(c.timeout_ms);
 
 	spin_lock(&nic->lock);
-	old = find_req(nic, f->src, c.vi, c.peer_cookie);
+	old = find_req(nic, f->src, c.vi, c.sender_cookie);
 	type = via_ether_verdict(nic, &req->client, &reason);
 	if (old) {
 		old->seen = jiffies;
@@ -386,7 +386,7 @@ static void rx_request(struct via_ether_nic *nic,
 		if (type) {
 			struct via_ether_client who = {
 				.vi = c.vi,
-				.cookie = c.peer_cookie,
+				.cookie = c.sender_cookie,
 			};
 
 			ether_addr_copy(who.mac, f->src);
@@ -437,18 +437,18 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 	bool sealed = c->options & VIA_WIRE_O_SEALED;
 
 	ev->last_rx = jiffies;
-	if (ev->phase == (p2p ? VIA_PHASE_PEER : VIA_PHASE_REQUEST)) {
-		if (p2p && !via_ether_peer_fits(ev, &attrs, from))
+	if (ev->phase == (p2p ? VIA_PHASE_P2P : VIA_PHASE_REQUEST)) {
+		if (p2p && !via_ether_p2p_fits(ev, &attrs, from))
 			return true;
 		/* The server grants it. */
 		if (ev->want_seal && !sealed)
 			return false;
-		via_ether_set_peer(ev, c, sealed);
+		via_ether_set_remote(ev, c, sealed);
 		if (!via_conn_established(ev->vi, &attrs))
 			return false;
 		ev->phase = VIA_PHASE_CONNECTED;
 	} else if (ev->phase != VIA_PHASE_CONNECTED ||
-		   ev->peer_cookie != c->peer_cookie) {
+		   ev->remote_cookie != c->sender_cookie) {
 		return false;
 	}
 	/* Repeated: the one before was lost. */
@@ -472,14 +472,14 @@ static void rx_accept(struct via_ether_nic *nic,
 	}
 	from = (struct via_ether_client) {
 		.vi = c.vi,
-		.cookie = c.peer_cookie,
+		.cookie = c.sender_cookie,
 	};
 	ether_addr_copy(from.mac, f->src);
 	if (vi) {
 		ev = vi->priv;
 		via_ether_lock(vi);
 		if (ev->cookie && ev->cookie == h->cookie &&
-		    ether_addr_equal(ev->peer_mac, f->src))
+		    ether_addr_equal(ev->remote_mac, f->src))
 			known = take_accept(ev, &c, &from,
 					    h->type == VIA_WIRE_PEER_ACCEPT);
 		via_ether_unlock(vi);
@@ -496,7 +496,7 @@ static void take_verdict(struct via_ether_vi *ev,
 	if (ev->phase == VIA_PHASE_ACCEPT) {
 		if (h->type == VIA_WIRE_REJECT && ev->vi->p2p)
 			via_ether_conn_end(ev,
-					   via_ether_peer_verdict(h->reason));
+					   via_ether_p2p_verdict(h->reason));
 		return;
 	}
 	if (ev->phase != VIA_PHASE_REQUEST)
@@ -525,7 +525,7 @@ static void rx_verdict(struct via_ether_nic *nic,
 	ev = vi->priv;
 	via_ether_lock(vi);
 	ours = ev->cookie && ev->cookie == h->cookie &&
-	       ether_addr_equal(ev->peer_mac, f->src);
+	       ether_addr_equal(ev->remote_mac, f->src);
 	if (ours)
 		take_verdict(ev, h);
 	via_ether_unlock(vi);
@@ -538,15 +538,15 @@ static void accept_lost(struct via_ether_vi *ev, u32 cookie)
 {
 	via_ether_lock(ev->vi);
 	if (ev->phase == VIA_PHASE_ACCEPT && !ev->vi->p2p &&
-	    ev->peer_cookie == cookie)
+	    ev->remote_cookie == cookie)
 		via_ether_conn_end(ev, VIA_R_TIMEOUT);
 	via_ether_unlock(ev->vi);
-	via_ether_peer_lost(ev, cookie);
+	via_ether_p2p_lost(ev, cookie);
 }
 
 /* The peer has no such end of a connection as dst and cookie say. */
-static void no_peer(struct via_ether_nic *nic, const u8 *mac, u16 dst,
-		    u32 cookie)
+static void no_such_end(struct via_ether_nic *nic, const u8 *mac, u16 dst,
+			u32 cookie)
 {
 	struct via_ether_vi *ev;
 	enum via_ether_phase phase;
@@ -554,9 +554,9 @@ static void no_peer(struct via_ether_nic *nic, const u8 *mac, u16 dst,
 	list_for_each_entry_rcu(ev, &nic->live, live_link) {
 		spin_lock(&ev->vi->sq.lock);
 		phase = ev->phase;
-		if (phase < VIA_PHASE_ACCEPT || ev->peer_vi != dst ||
-		    ev->peer_cookie != cookie ||
-		    !ether_addr_equal(ev->peer_mac, mac))
+		if (phase < VIA_PHASE_ACCEPT || ev->remote_index != dst ||
+		    ev->remote_cookie != cookie ||
+		    !ether_addr_equal(ev->remote_mac, mac))
 			phase = VIA_PHASE_NONE;
 		if (phase == VIA_PHASE_CONNECTED)
 			via_vi_break_later(ev->vi, 0);
@@ -576,7 +576,7 @@ static void rx_cancel(struct via_ether_nic *nic,
 	struct via_ether_req req;
 
 	if (!take_req(nic, f->src, h->dst, h->cookie, &req))
-		return no_peer(nic, f->src, h->dst, h->cookie);
+		return no_such_end(nic, f->src, h->dst, h->cookie);
 	if (req.conn)
 		via_conn_cancel(req.conn);
 	drop_taken(&req);
@@ -600,7 +600,7 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 	case VIA_WIRE_REQUEST:
 		return rx_request(nic, f);
 	case VIA_WIRE_PEER_REQUEST:
-		return via_ether_peer_request(nic, f);
+		return via_ether_p2p_request(nic, f);
 	case VIA_WIRE_ACCEPT:
 	case VIA_WIRE_PEER_ACCEPT:
 		return rx_accept(nic, f, h);
@@ -608,7 +608,7 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 		return rx_cancel(nic, f, h);
 	case VIA_WIRE_RESET:
 		via_ether_count(nic, RESETS_IN);
-		return no_peer(nic, f->src, h->dst, h->cookie);
+		return no_such_end(nic, f->src, h->dst, h->cookie);
 	case VIA_WIRE_NAME_QUERY:
 	case VIA_WIRE_NAME_REPLY:
 		return via_ether_name_rx(nic, f, h);

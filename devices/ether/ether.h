@@ -49,8 +49,8 @@
 enum via_ether_phase {
 	VIA_PHASE_NONE,
 	VIA_PHASE_REQUEST,	/* client: REQUEST sent */
-	VIA_PHASE_PEER,		/* peer to peer: PEER_REQUEST sent */
-	VIA_PHASE_ACCEPT,	/* server, or the peer that is asked: */
+	VIA_PHASE_P2P,		/* peer to peer: PEER_REQUEST sent */
+	VIA_PHASE_ACCEPT,	/* server, or the end that is asked: */
 				/* (PEER_)ACCEPT sent, CONFIRM awaited */
 	VIA_PHASE_CONNECTED,
 };
@@ -94,9 +94,9 @@ struct via_ether_answer {
  * @phase:	where the connection stands
  * @reliable:	the level is not Unreliable; known when an attempt begins
  * @cookie:	names our end of the connection; 0: none
- * @peer_cookie: names the other end
- * @peer_vi:	index of the other end
- * @peer_mac:	of the other end
+ * @remote_cookie: names the other end
+ * @remote_index: index of the other end
+ * @remote_mac:	of the other end
  * @seg_send:	payload bytes of a SEND frame
  * @seg_write:	payload bytes of a WRITE frame
  * @dma_from:	bytes of payload from which on a frame goes by DMA
@@ -148,7 +148,7 @@ struct via_ether_answer {
  * @waiting:	the server has said WAIT
  * @deadline, @forever: when the attempt ends
  * @reason:	why we break, for DISCONNECT
- * @peer_attrs:	peer to peer, phase ACCEPT: of the other end
+ * @remote_attrs: peer to peer, phase ACCEPT: of the other end
  *
  * nic->lock (@hot also: read under sq.lock or rq.lock; cleared under both):
  * @hot, @hot_link, @live, @live_link, @stall_link, @ack_link
@@ -169,10 +169,10 @@ struct via_ether_vi {
 	bool sealed;
 	bool hot;
 	bool live;
-	u16 peer_vi;
-	u8 peer_mac[ETH_ALEN];
+	u16 remote_index;
+	u8 remote_mac[ETH_ALEN];
 	u32 cookie;
-	u32 peer_cookie;
+	u32 remote_cookie;
 	u32 seg_send;
 	u32 seg_write;
 	u32 dma_from;
@@ -218,7 +218,7 @@ struct via_ether_vi {
 	bool forever;
 	u32 reason;
 	unsigned long deadline;
-	struct via_vi_attrs peer_attrs;
+	struct via_vi_attrs remote_attrs;
 
 	u32 idle;
 	u32 late_acked;
@@ -354,7 +354,7 @@ void via_ether_held_free(struct via_ether_vi *ev);
 /* A frame that cannot be taken now and is to be sent again. */
 #define VIA_ETHER_NOT_NOW	0x100u
 
-/* peer.c */
+/* vi.c */
 int via_ether_vi_create(struct via_vi *vi);
 void via_ether_vi_forget(struct via_vi *vi);
 void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase);
@@ -373,8 +373,8 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 void via_ether_conn_tick(struct via_ether_vi *ev);
 void via_ether_conn_end(struct via_ether_vi *ev, u32 verdict);
 void via_ether_reqs_expire(struct via_ether_nic *nic, bool all);
-void via_ether_set_peer(struct via_ether_vi *ev, const struct via_conn_hdr *c,
-			bool sealed);
+void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
+			  bool sealed);
 void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 			 const u8 *disc, u32 disc_len);
 
@@ -404,14 +404,14 @@ u8 via_ether_verdict(struct via_ether_nic *nic,
 		     const struct via_ether_client *c, u8 *reason);
 
 /* p2p.c */
-int via_ether_peer_connect(struct via_vi *vi);
-void via_ether_peer_request(struct via_ether_nic *nic,
-			    const struct via_ether_frame *f);
-bool via_ether_peer_fits(struct via_ether_vi *ev,
-			 const struct via_vi_attrs *theirs,
-			 const struct via_ether_client *c);
-void via_ether_peer_lost(struct via_ether_vi *ev, u32 cookie);
-u32 via_ether_peer_verdict(u32 reason);
+int via_ether_p2p_connect(struct via_vi *vi);
+void via_ether_p2p_request(struct via_ether_nic *nic,
+			   const struct via_ether_frame *f);
+bool via_ether_p2p_fits(struct via_ether_vi *ev,
+			const struct via_vi_attrs *theirs,
+			const struct via_ether_client *c);
+void via_ether_p2p_lost(struct via_ether_vi *ev, u32 cookie);
+u32 via_ether_p2p_verdict(u32 reason);
 
 /* timer.c */
 void via_ether_timer_init(struct via_ether_nic *nic);
@@ -424,7 +424,7 @@ void via_ether_arm(struct via_ether_nic *nic);
 /* An attempt is under way.  A queue lock of the VI held. */
 static inline bool via_ether_trying(const struct via_ether_vi *ev)
 {
-	return ev->phase == VIA_PHASE_REQUEST || ev->phase == VIA_PHASE_PEER ||
+	return ev->phase == VIA_PHASE_REQUEST || ev->phase == VIA_PHASE_P2P ||
 	       ev->phase == VIA_PHASE_ACCEPT;
 }
 

@@ -211,7 +211,7 @@ static const struct via_device_ops device_ops = {
 	.vi_create = via_ether_vi_create,
 	.vi_forget = via_ether_vi_forget,
 	.connect = via_ether_connect,
-	.peer_connect = via_ether_peer_connect,
+	.p2p_connect = via_ether_p2p_connect,
 	.accept = via_ether_accept,
 	.reject = via_ether_reject,
 	.resolve = via_ether_resolve,
@@ -312,7 +312,7 @@ static void break_some(struct via_ether_nic *nic, bool all, u32 reason)
 		vi = ev->vi;
 		spin_lock(&vi->sq.lock);
 		if (ev->phase == VIA_PHASE_CONNECTED &&
-		    (all || !via_ether_allowed(nic, ev->peer_mac))) {
+		    (all || !via_ether_allowed(nic, ev->remote_mac))) {
 			ev->reason = reason;
 			via_vi_break_later(vi, VIA_BROKEN_TELL);
 		}

@@ -132,7 +132,7 @@ struct via_ether_frame {
 };
 
 #define VIA_ETHER_VERDICTS	64	/* answers remembered */
-#define VIA_ETHER_WAYS		16	/* ways to peers told apart */
+#define VIA_ETHER_WAYS		16	/* ways to hosts told apart */
 
 /**
  * struct via_ether_nic - a NIC under the class
@@ -157,9 +157,9 @@ struct via_ether_frame {
  * @reqs:	connection requests that arrived
  * @verdicts:	answers given lately, for those whose frame was lost
  * @timer:	the coarse timer; runs while a list is not empty
- * @load:	the timer's own: senders on the way to a peer, by the last byte of
- *		its address, and whether one of them has met a loss; [0] at the
- *		last tick, [1] being counted
+ * @load:	the timer's own: senders on the way to a host, by the last byte
+ *		of its address, and whether one of them has met a loss; [0]
+ *		at the last tick, [1] being counted
  * @ticking:	lock: the timer is armed
  * @stopping:	lock: no timer is armed any more
  * @next_live:	jiffies of the next walk over @live

@@ -98,7 +98,7 @@ mutant("unequal-mtu", "kernel/connect.c", "lo", "accept.mismatch",
        "VIs of unequal MaxTransferSize are connected",
        ("	if (a->max_transfer != b->max_transfer)\n"
         "		return VIA_R_INVALID_MTU;\n", ""))
-mutant("peer-host-only", "kernel/peer.c", "lo", "p2p.crowd",
+mutant("peer-host-only", "kernel/p2p.c", "lo", "p2p.crowd",
        "peers match by their hosts, whatever the discriminators",
        ("return via_disc_equal(a, b) && a->host_len", "return a->host_len"))
 
@@ -139,8 +139,8 @@ mutant("send-queue-not-dead", VI, "lo", "wait.woken",
        ("	vi->sq.dead = true;\n", ""), sim="end beside")
 mutant("disconnect-no-wakeup", VI, "lo", "disconnect.wakes",
        "a wait for an attempt that another thread ends goes on",
-       ("	via_peer_over(vi);\n	wake_up_all(&vi->conn_wait);\n}\n\nvoid __via",
-        "	via_peer_over(vi);\n}\n\nvoid __via"), sim="beside end")
+       ("	via_p2p_over(vi);\n	wake_up_all(&vi->conn_wait);\n}\n\nvoid __via",
+        "	via_p2p_over(vi);\n}\n\nvoid __via"), sim="beside end")
 mutant("create-keeps-cq", VI, "lo", "vi.bad_rest",
        "a VI that was not made after all keeps its completion queue in use",
        ("err_vi:\n	via_vi_detach_cqs(f, vi);\n", "err_vi:\n"),
@@ -493,8 +493,8 @@ mutant("mismatch-eats-request", CONNECT, "lo", "accept.mismatch",
         "		via_conn_put(conn);\n"))
 mutant("peer-without-ref", CONNECT, "lo", "disconnect.remote",
        "a VI goes while its peer on this host points to it",
-       ("		kref_get(&peer->ref);\n		vi->peer = peer;",
-        "		vi->peer = peer;"), sim="memory end")
+       ("		kref_get(&remote_vi->ref);\n		vi->remote_vi = remote_vi;",
+        "		vi->remote_vi = remote_vi;"), sim="memory end")
 mutant("reject-keeps-request", CONNECT, "lo", "connect.rejected",
        "each request that is rejected on this host stays for ever",
        ("	if (own)\n		via_conn_put(own);\n", "	own = NULL;\n"),
@@ -512,7 +512,7 @@ mutant("done-waits", CONNECT, "lo", "p2p.polled",
        ("	wait = vi->p2p == p2p && !(arg->flags & VIA_CONN_NOWAIT);",
         "	wait = vi->p2p == p2p;"), sim="peers")
 mutant("wrong-kind-of-verdict", CONNECT, "lo", "p2p.not_client_server",
-       "a client's call takes the verdict of a peer request",
+       "a client's call takes the verdict of a p2p request",
        ("	if (vi->attempt == attempt &&\n"
         "	    vi->p2p == !!(arg->flags & VIA_CONN_PEER)) {",
         "	if (vi->attempt == attempt) {"), sim="peers beside")
@@ -556,19 +556,19 @@ mutant("cancel-not-dead", REQUEST, "lo", "accept.late",
        "a server puts the request of a client that gave up back, and keeps it",
        ("	conn->dead = true;\n", ""), sim="beside ledger")
 
-PEER = "kernel/peer.c"
+PEER = "kernel/p2p.c"
 mutant("peer-itself", PEER, "lo", "p2p.own_address",
        "a VI that looks for its own address finds itself, and the host hangs",
-       ("		if (other == vi ||\n		    !via_peer_looks",
-        "		if (!via_peer_looks"), sim="peers hostile")
+       ("		if (other == vi ||\n		    !via_p2p_looks",
+        "		if (!via_p2p_looks"), sim="peers hostile")
 mutant("claimed-twice", PEER, "wire", "p2p.crowd",
        "two peers of another host have one VI here",
-       ("		if (!found && !vi->peer_claim)", "		if (!found)"),
+       ("		if (!found && !vi->p2p_claim)", "		if (!found)"),
        sim="peers")
 mutant("peer-listed-twice", CONNECT, "lo", "p2p.again p2p.timed_out",
        "a VI that looks again before it has its verdict spoils the list",
        ("	/* Not to be found with the addresses that follow. */\n"
-        "	via_peer_unlist(vi);\n", ""), sim="peers time memory")
+        "	via_p2p_unlist(vi);\n", ""), sim="peers time memory")
 mutant("peer-late", PEER, "lo", "p2p.timed_out",
        "a peer whose time is over is joined",
        (" && !via_conn_overdue(vi);", ";"), sim="peers time")
@@ -721,12 +721,13 @@ mutant("exact-fit-refused", LOOP, "lo", "send.sizes",
        ("d->length > rd->length", "d->length >= rd->length"))
 mutant("loop-wrong-peer", LOOP, "lo", "states.race_disconnect",
        "a send comes to the VI that its peer is connected to by now",
-       ("		if (likely(peer->peer == vi)) {",
-        "		if (likely(peer->peer)) {"), sim="beside end")
+       ("		if (likely(remote->remote_vi == vi)) {",
+        "		if (likely(remote->remote_vi)) {"), sim="beside end")
 mutant("peer-not-settled", LOOP, "lo", "disconnect.remote",
        "a VI is not told that its peer on this host has left",
-       ("	via_vi_settle(peer);\n	via_vi_put(peer);", "	via_vi_put(peer);"))
+       ("	via_vi_settle(remote);\n	via_vi_put(remote);",
+        "	via_vi_put(remote);"))
 mutant("left-peer-kept", LOOP, "lo", "disconnect.remote",
        "each connection on this host keeps its VIs for ever",
-       ("	via_vi_settle(peer);\n	via_vi_put(peer);",
-        "	via_vi_settle(peer);"), sim="ledger")
+       ("	via_vi_settle(remote);\n	via_vi_put(remote);",
+        "	via_vi_settle(remote);"), sim="ledger")

@@ -103,7 +103,7 @@ static bool via_conn_may_begin(struct via_vi *vi)
 """, ""),
            ("	if (!via_conn_may_begin(vi))\n		return false;\n"
             "	/* Not to be found with the addresses that follow. */\n"
-            "	via_peer_unlist(vi);\n", "	via_peer_over(vi);\n"),
+            "	via_p2p_unlist(vi);\n", "	via_p2p_over(vi);\n"),
            sim="peers beside memory")
 
 # Item 2: calls into a device that is gone.
@@ -342,7 +342,7 @@ taken_back("capable-under-rcu", STATS, "sim", "",
 taken_back("hash-unseeded", NIC, "sim", "",
            "audit 8: the hash of peers is seeded",
            "strangers put all VIs that look for a peer into one list",
-           ("	nic->peer_seed = get_random_u32();\n", ""), sim="peers hostile")
+           ("	nic->p2p_seed = get_random_u32();\n", ""), sim="peers hostile")
 
 # Item 9: charges, and how long they last.
 taken_back("owners-pay-nothing", "kernel/user.c", "sim", "",
@@ -422,7 +422,7 @@ taken_back("wait-looks-late", "kernel/wait.c", "lo", "threads.destroyed",
 taken_back("receiver-breaks-alone", LOOP, "sim", "",
            "reliability: a bad receive behind the one that a send fills",
            "a reliable connection goes on for one end until the other traps",
-           ("			if (unlikely(via_vi_is_broken(peer)))\n"
+           ("			if (unlikely(via_vi_is_broken(remote)))\n"
             "				via_vi_break_later(vi, 0);\n", ""),
            sim="beside")
 taken_back("result-of-before", CONNECT, "sim", "",
@@ -445,7 +445,7 @@ taken_back("strangers-orderly", "devices/ether/main.c", "sim", "",
 taken_back("loss-after-goodbye", LOOP, "lo", "errors.said_of_ends",
            "8ae8a19: a send that comes first finds how the peer has left",
            "a peer's goodbye that a send meets is reported as a loss",
-           ("			via_vi_break_later(vi, peer->peer_how);",
+           ("			via_vi_break_later(vi, remote->left_how);",
             "			via_vi_break_later(vi, 0);"), sim="beside end")
 taken_back("mapped-plain", "kernel/dma.c", "sim", "",
            "c835470: the first look at a mapped region is an acquire",

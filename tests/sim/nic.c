@@ -615,12 +615,12 @@ const u8 *sim_nic_mac(const struct sim_nic *nic)
 	return nic->nic->mac;
 }
 
-u32 sim_nic_peer_lists(const struct sim_nic *nic)
+u32 sim_nic_p2p_lists(const struct sim_nic *nic)
 {
 	u32 i, n = 0;
 
-	for (i = 0; i < VIA_PEER_BUCKETS; i++)
-		n += !list_empty(&nic->nic->ka->peers[i]);
+	for (i = 0; i < VIA_P2P_BUCKETS; i++)
+		n += !list_empty(&nic->nic->ka->p2p_lists[i]);
 	return n;
 }
 

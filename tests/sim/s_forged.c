@@ -39,7 +39,7 @@ static bool look(void *arg, u8 *frame, u32 *len)
 
 	if (h->type == VIA_WIRE_REQUEST) {
 		w.vi = be16_to_cpu(forged_conn(frame)->vi);
-		w.cookie = be32_to_cpu(forged_conn(frame)->peer_cookie);
+		w.cookie = be32_to_cpu(forged_conn(frame)->sender_cookie);
 		w.requests++;
 		return !w.drop_requests;
 	}
@@ -271,7 +271,7 @@ static void spoil(struct forged *f)
 		c->mtu = cpu_to_be32(sim_dice(2) ? sim_dice(256) : 65536);
 		break;
 	case 1:
-		c->peer_cookie = 0;
+		c->sender_cookie = 0;
 		break;
 	case 2:
 		c->frames = 0;

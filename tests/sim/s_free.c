@@ -77,7 +77,7 @@ static void ghost(void)
 	f.w.type = VIA_WIRE_PEER_REQUEST;
 	f.c.vi = cpu_to_be16(3);
 	f.c.frames = cpu_to_be16(64);
-	f.c.peer_cookie = w.cookie;
+	f.c.sender_cookie = w.cookie;
 	f.c.mtu = cpu_to_be32(1500);
 	f.c.reliability = cpu_to_be32(VIA_RELIABLE_DELIVERY);
 	f.c.max_transfer = cpu_to_be32(32768);

@@ -35,10 +35,10 @@ static int accept(struct via_conn *conn, struct via_vi *vi)
 	return real.accept(conn, vi);
 }
 
-static int peer_connect(struct via_vi *vi)
+static int p2p_connect(struct via_vi *vi)
 {
 	check(vi->nic, __func__);
-	return real.peer_connect(vi);
+	return real.p2p_connect(vi);
 }
 
 static void reject(struct via_conn *conn)
@@ -73,7 +73,7 @@ void sim_watch(struct via_device_ops *ops)
 	ops->vi_create = vi_create;
 	ops->connect = connect;
 	ops->accept = accept;
-	ops->peer_connect = peer_connect;
+	ops->p2p_connect = p2p_connect;
 	ops->reject = reject;
 	ops->resolve = resolve;
 	ops->stats = stats;
