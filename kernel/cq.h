@@ -12,7 +12,7 @@
  * one that VIA_IOC_CQ_RESIZE made has entries only.
  *
  * @ref:	the CQ, a call that maps it just now
- * @user:	constant: its pages are charged to; outlives every ring
+ * @quota:	constant: its pages are charged to; outlives every ring
  * @pages:	constant
  * @mem:	constant: kernel address of all of it
  * @size:	constant: bytes of all of it
@@ -21,7 +21,7 @@
  */
 struct via_cq_ring {
 	struct kref ref;
-	struct via_user *user;
+	struct via_quota *quota;
 	struct page **pages;
 	void *mem;
 	size_t size;
@@ -34,7 +34,7 @@ struct via_cq_ring {
  * @ref:	the file, attached queues, sleepers
  * @id:		constant
  * @nic:	constant: while a reference other than a mapping's is held
- * @users:	file->mutex: attached work queues
+ * @queues:	file->mutex: attached work queues
  * @page:	constant: the page of @shared, a reference is held
  * @shared:	constant: its kernel address; it outlives every ring
  * @resize_mutex: one step of a resize at a time
@@ -57,7 +57,7 @@ struct via_cq {
 	struct kref ref;
 	u32 id;
 	struct via_nic *nic;
-	u32 users;
+	u32 queues;
 	struct page *page;
 	struct via_cq_shared *shared;
 	struct mutex resize_mutex;

@@ -321,7 +321,7 @@ EXPORT_SYMBOL_GPL(via_send_busy);
 
 /* Several segments, or the end of the only one. */
 static noinline u32 via_move_segs(struct via_vi *vi, struct via_desc *d,
-				  u32 off, u32 len, void *buf, bool to_user)
+				  u32 off, u32 len, void *buf, bool to_region)
 {
 	struct via_region *r;
 	struct via_seg *seg;
@@ -335,7 +335,7 @@ static noinline u32 via_move_segs(struct via_vi *vi, struct via_desc *d,
 		r = via_local_region(vi, seg->handle, seg->addr + seg_off, n);
 		if (unlikely(!r))
 			return VIA_ST_PROTECTION_ERROR;
-		via_region_copy(r, seg->addr + seg_off, buf, n, to_user);
+		via_region_copy(r, seg->addr + seg_off, buf, n, to_region);
 		off += n;
 		buf += n;
 		len -= n;
@@ -344,20 +344,20 @@ static noinline u32 via_move_segs(struct via_vi *vi, struct via_desc *d,
 }
 
 static __always_inline u32 via_move(struct via_vi *vi, struct via_desc *d,
-				    u32 off, u32 len, void *buf, bool to_user)
+				    u32 off, u32 len, void *buf, bool to_region)
 {
 	struct via_seg *seg = &d->seg[0];
 	u64 addr = seg->addr + off;
 	struct via_region *r;
 
 	if (unlikely(d->nsegs != 1 || off > seg->len || len > seg->len - off))
-		return via_move_segs(vi, d, off, len, buf, to_user);
+		return via_move_segs(vi, d, off, len, buf, to_region);
 	if (unlikely(!len))
 		return 0;
 	r = via_local_region(vi, seg->handle, addr, len);
 	if (unlikely(!r))
 		return VIA_ST_PROTECTION_ERROR;
-	via_region_copy(r, addr, buf, len, to_user);
+	via_region_copy(r, addr, buf, len, to_region);
 	return 0;
 }
 

@@ -26,7 +26,7 @@
 #include "ptag.h"
 #include "queue.h"
 #include "stats.h"
-#include "user.h"
+#include "quota.h"
 #include "vi.h"
 #include "wait.h"
 
@@ -57,8 +57,8 @@ static void via_file_free(struct kref *ref)
 	mem_cgroup_put(f->memcg);
 	if (f->mm)
 		mmdrop(f->mm);
-	if (f->user)
-		via_user_put(f->user);
+	if (f->quota)
+		via_quota_put(f->quota);
 	kfree(f);
 	atomic_long_inc(&via_gone.files);
 }
@@ -131,7 +131,7 @@ static void via_file_close(struct via_file *f)
 {
 	/* Now, though ends of VIs may keep the structure for a while. */
 	if (f->charged)
-		via_user_uncharge(f->user, VIA_QUOTA_HANDLES, 1);
+		via_quota_uncharge(f->quota, VIA_QUOTA_HANDLES, 1);
 	via_file_put(f);
 }
 
@@ -151,11 +151,11 @@ static int via_open(struct inode *inode, struct file *filp)
 		goto err;
 	f->nic = nic;
 	f->uid = current_uid();
-	f->user = via_user_get();
-	if (!f->user)
+	f->quota = via_quota_get();
+	if (!f->quota)
 		goto err_file;
 	ret = -EMFILE;
-	f->charged = via_user_charge(f->user, VIA_QUOTA_HANDLES, 1);
+	f->charged = via_quota_charge(f->quota, VIA_QUOTA_HANDLES, 1);
 	if (!f->charged)
 		goto err_file;
 	f->compat = in_compat_syscall();
@@ -589,7 +589,7 @@ union via_ioctl_arg {
 static long via_ioctl(struct file *filp, unsigned int cmd, unsigned long uarg)
 {
 	struct via_file *f = filp->private_data;
-	void __user *user = (void __user *)uarg;
+	void __user *data = (void __user *)uarg;
 	unsigned int size = _IOC_SIZE(cmd);
 	union via_ioctl_arg arg;
 	long ret;
@@ -597,16 +597,16 @@ static long via_ioctl(struct file *filp, unsigned int cmd, unsigned long uarg)
 	if (_IOC_TYPE(cmd) != VIA_IOC_MAGIC || size > sizeof(arg))
 		return -ENOTTY;
 	if (cmd == VIA_IOC_STATS)
-		return via_stats(f, user);
+		return via_stats(f, data);
 	if (current->mm != f->mm)
 		return -EPERM;
 	memset(&arg, 0, size);
-	if (_IOC_DIR(cmd) & _IOC_WRITE && copy_from_user(&arg, user, size))
+	if (_IOC_DIR(cmd) & _IOC_WRITE && copy_from_user(&arg, data, size))
 		return -EFAULT;
 	ret = via_free_call(f, cmd, &arg);
 	/* Also with EINTR: via_conn_wait.waiter. */
 	if (_IOC_DIR(cmd) & _IOC_READ && (ret >= 0 || ret == -EINTR) &&
-	    copy_to_user(user, &arg, size))
+	    copy_to_user(data, &arg, size))
 		return -EFAULT;
 	return ret;
 }

@@ -21,7 +21,7 @@
 
 struct mem_cgroup;
 struct via_region;
-struct via_user;
+struct via_quota;
 
 /**
  * struct via_file - a NIC handle and everything made through it
@@ -29,8 +29,8 @@ struct via_user;
  * @nic:	constant, a reference is held
  * @mm:		constant: the owner; mmgrab, never mmget
  * @uid:	constant: the user that opened it
- * @user:	constant: pays; NULL while it is being opened
- * @charged:	constant: a handle of @user is charged
+ * @quota:	constant: pays; NULL while it is being opened
+ * @charged:	constant: a handle of @quota is charged
  * @memcg:	constant: is charged for what is allocated in its name, a
  *		reference is held; NULL: none
  * @compat:	constant: a 32-bit program
@@ -68,7 +68,7 @@ struct via_file {
 	struct via_nic *nic;
 	struct mm_struct *mm;
 	kuid_t uid;
-	struct via_user *user;
+	struct via_quota *quota;
 	struct mem_cgroup *memcg;
 	bool charged;
 	bool compat;

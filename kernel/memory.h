@@ -14,14 +14,14 @@
  * Found and used only under a queue lock of a VI of the same file, and never
  * kept beyond it.  So deregistering unlinks, then takes and drops those locks
  * once: no use is left, at no cost to the data path.  Tag and rights may be
- * set in the same way: each is one word, written under file->mutex, and no
- * user of the old value is left once those locks were taken and dropped.
+ * set in the same way: each is one word, written under file->mutex, and the
+ * old value is in use nowhere once those locks were taken and dropped.
  *
  * @handle:	constant
  * @ptag:	file->mutex to write, a queue lock to read: 0 is the default tag
  * @rights:	file->mutex to write, a queue lock to read: VIA_RDMA_*
  * @npages:	constant
- * @start:	constant: user address
+ * @start:	constant: the program's address
  * @len:	constant: bytes
  * @pages:	constant: pinned pages
  * @map:	where they are for DMA

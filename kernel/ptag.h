@@ -9,7 +9,10 @@ int via_ptag_create(struct via_file *f, u32 *ptag);
 int via_ptag_destroy(struct via_file *f, u32 ptag);
 void via_ptag_destroy_all(struct via_file *f);
 
-/* Tag 0 is the handle's default tag.  A user holds the tag: no destroy. */
+/*
+ * Tag 0 is the handle's default tag.  What carries a tag holds it: it is not
+ * destroyed meanwhile.
+ */
 bool via_ptag_use(struct via_file *f, u32 ptag);
 void via_ptag_unuse(struct via_file *f, u32 ptag);
 

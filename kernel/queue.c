@@ -79,7 +79,7 @@ int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv)
 	q->recv = recv;
 	q->ring_mask = ring - 1;
 	q->kern = recv ? &sh->recv_kern : &sh->send_kern;
-	q->user = recv ? &sh->recv_user : &sh->send_user;
+	q->prog = recv ? &sh->recv_user : &sh->send_user;
 	q->slots = base + (recv ? VIA_VI_RECV_SLOTS(VIA_QUEUE_ENTRIES) :
 				  VIA_VI_SEND_SLOTS);
 	q->comp = base + (recv ? VIA_VI_RECV_COMP(VIA_QUEUE_ENTRIES) :

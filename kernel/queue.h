@@ -31,7 +31,7 @@ static inline bool via_queue_posted(const struct via_queue *q, u32 *n)
 	u32 tail;
 
 	/* Pairs with the program's store-release: slots below are filled. */
-	tail = smp_load_acquire(&q->user->tail);
+	tail = smp_load_acquire(&q->prog->tail);
 	*n = tail - q->next;
 	return tail - q->head <= VIA_QUEUE_ENTRIES &&
 	       *n <= VIA_QUEUE_ENTRIES;

@@ -16,7 +16,7 @@
 #include "ptag.h"
 #include "queue.h"
 #include "stats.h"
-#include "user.h"
+#include "quota.h"
 #include "vi.h"
 #include "wait.h"
 
@@ -212,11 +212,11 @@ int via_vi_create(struct via_file *f, struct via_vi_create *arg)
 	if (!via_ptag_use(f, arg->attrs.ptag))
 		return VIA_R_INVALID_PTAG;
 	ret = VIA_R_ERROR_RESOURCE;
-	if (!via_user_charge_wait(f->user, VIA_QUOTA_VIS, 1))
+	if (!via_quota_charge_wait(f->quota, VIA_QUOTA_VIS, 1))
 		goto err_ptag;
 	vi = via_vi_alloc(f, &arg->attrs);
 	if (!vi)
-		goto err_user;
+		goto err_quota;
 	ret = via_vi_attach_cqs(f, vi, arg);
 	if (ret)
 		goto err_vi;
@@ -239,8 +239,8 @@ err_vi:
 	via_vi_detach_cqs(f, vi);
 	via_vi_free_parts(vi);
 	via_vi_put(vi);
-err_user:
-	via_user_uncharge(f->user, VIA_QUOTA_VIS, 1);
+err_quota:
+	via_quota_uncharge(f->quota, VIA_QUOTA_VIS, 1);
 err_ptag:
 	via_ptag_unuse(f, arg->attrs.ptag);
 	return ret;
@@ -275,7 +275,7 @@ static void via_vi_bury(struct work_struct *work)
 	mutex_lock(&f->map_mutex);
 	via_vi_free_parts(vi);
 	mutex_unlock(&f->map_mutex);
-	via_user_settle(f->user, VIA_QUOTA_VIS, 1);
+	via_quota_settle(f->quota, VIA_QUOTA_VIS, 1);
 	via_vi_put(vi);
 	via_file_put(f);
 }
@@ -306,7 +306,7 @@ static void via_vi_kill(struct via_file *f, struct via_vi *vi)
 	list_del_init(&vi->link);
 	via_ptag_unuse(f, vi->attrs.ptag);
 
-	via_user_expect(f->user, 1);
+	via_quota_expect(f->quota, 1);
 	via_file_get(f);
 	INIT_RCU_WORK(&vi->death, via_vi_bury);
 	queue_rcu_work(via_wq, &vi->death);
@@ -584,7 +584,7 @@ static int via_trap_recv(struct via_vi *vi)
 			via_queue_flush(vi, q);
 	} else if (!q->dead) {
 		/* Pairs with the program's store-release of tail. */
-		q->check = smp_load_acquire(&q->user->tail);
+		q->check = smp_load_acquire(&q->prog->tail);
 		if (q->check - q->head <= VIA_QUEUE_ENTRIES)
 			via_recv_scan(vi);
 		else

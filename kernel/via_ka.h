@@ -72,7 +72,7 @@
  * VI to Error, dismisses the pollers, and waits for RCU.  It waits for nothing
  * else, since it runs under RTNL: not for file->mutex, not for a fault.  What
  * runs in such a read side ends by itself: it takes no lock that is held over
- * an access to user memory.
+ * an access to the program's memory.
  */
 #ifndef _VIA_KA_H
 #define _VIA_KA_H
@@ -124,7 +124,7 @@ struct via_vi;
  * seg[] has local segments only.
  */
 struct via_desc {
-	u64 addr;		/* the program's descriptor, user address */
+	u64 addr;		/* of the descriptor, in the program */
 	u32 handle;		/* of the descriptor's own memory */
 	u16 seg_count;		/* as posted, address segment included */
 	u16 control;		/* VIA_CTL_* */
@@ -192,7 +192,7 @@ struct via_notice {
  *		both queue locks held
  * @recv:	constant: this is a receive queue
  * @kern:	constant: kernel-written shared part
- * @user:	constant: program-written shared part, untrusted
+ * @prog:	constant: program-written shared part, untrusted
  * @slots:	constant: shared slots, untrusted
  * @comp:	constant: shared completion words, never read back for trust
  * @cq:		attached CQ or NULL, a reference is held; NULL again once the
@@ -217,7 +217,7 @@ struct via_queue {
 	bool recv;
 	u32 ring_mask;
 	struct via_queue_kern *kern;
-	struct via_queue_user *user;
+	struct via_queue_user *prog;
 	struct via_slot *slots;
 	struct via_completion *comp;
 	struct via_desc *ring;
@@ -654,7 +654,7 @@ bool via_send_sleep(struct via_vi *vi);
 void via_send_busy(struct via_vi *vi);
 static inline bool via_send_drained(const struct via_vi *vi)
 {
-	return READ_ONCE(vi->sq.user->tail) == vi->sq.next;
+	return READ_ONCE(vi->sq.prog->tail) == vi->sq.next;
 }
 
 /*

@@ -137,8 +137,8 @@ static int via_wait_queue(struct via_file *f, u32 id, bool recv,
 		return -ENODEV;
 	}
 	q = recv ? &vi->rq : &vi->sq;
-	from = seen ? *seen : READ_ONCE(q->user->collected);
-	empty = !seen && READ_ONCE(q->user->tail) == from;
+	from = seen ? *seen : READ_ONCE(q->prog->collected);
+	empty = !seen && READ_ONCE(q->prog->tail) == from;
 	rcu_read_unlock();
 	via_vi_settle(vi);
 	/* Another thread took the last one meanwhile: nothing to wait for. */
@@ -234,7 +234,7 @@ static long via_notify_queue(struct via_file *f, u32 id, bool recv)
 		q->notice.id = id;
 		q->notice.code = recv ? VIA_EVENT_RECV : VIA_EVENT_SEND;
 		via_notice_arm(&q->notice, &q->sleepers, f,
-			       via_vi_moved(q, READ_ONCE(q->user->collected)));
+			       via_vi_moved(q, READ_ONCE(q->prog->collected)));
 	}
 	spin_unlock_bh(&q->lock);
 	via_vi_put(vi);

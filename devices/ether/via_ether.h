@@ -4,8 +4,8 @@
  *
  * The class turns descriptors into frames and frames into completed
  * descriptors; a NIC module moves frames.  Neither sees the other's matter:
- * a NIC module knows no descriptor, tag, VI or user address, the class knows
- * no skb, ring or register.
+ * a NIC module knows no descriptor, tag, VI or address of a program, the class
+ * knows no skb, ring or register.
  *
  * Sending goes in bursts.  tx_begin() takes the transmitter; tx_get() gives
  * room for one frame, Ethernet header included, which the class fills in

@@ -320,7 +320,7 @@ mutant("cq-notice-left", CQ, "lo", "notify.cancelled",
        ("	via_notice_cancel(&cq->notice);\n", ""), sim="end memory")
 mutant("cq-destroyed-in-use", CQ, "lo", "cq.attached",
        "a completion queue goes while VIs are attached to it",
-       ("	if (cq->users)\n		return VIA_R_ERROR_RESOURCE;\n", ""))
+       ("	if (cq->queues)\n		return VIA_R_ERROR_RESOURCE;\n", ""))
 mutant("cq-one-beyond", CQ, "lo", "limits.cqs",
        "one completion queue more than the limit",
        ("f->cq_count >= lim->max_cq)", "f->cq_count > lim->max_cq)"),
@@ -351,7 +351,7 @@ mutant("mem-set-keeps-tag", MEMORY, "lo", "memattr.tags",
        ("	via_ptag_unuse(f, old);\n", "	via_ptag_unuse(f, arg->ptag);\n"))
 mutant("failed-pages-charged", MEMORY, "lo", "limits.user_pages",
        "a registration that fails stays charged to the user",
-       ("	via_user_uncharge(f->user, VIA_QUOTA_PAGES, r->npages);\n"
+       ("	via_quota_uncharge(f->quota, VIA_QUOTA_PAGES, r->npages);\n"
         "err_account:", "err_account:"), sim="alloc ledger")
 mutant("failed-pages-locked", MEMORY, "lo", "memory.memlock",
        "a registration that fails stays charged to RLIMIT_MEMLOCK",
@@ -407,8 +407,8 @@ mutant("control-uncounted", FILE, "lo", "process.killed",
         "	vma->vm_ops = &via_ctl_vm_ops;\n"), sim="end")
 mutant("child-may-call", FILE, "lo", "process.fork",
        "a child changes and ends what its parent has made",
-       ("		return via_stats(f, user);\n	if (current->mm != f->mm)\n"
-        "		return -EPERM;\n", "		return via_stats(f, user);\n"),
+       ("		return via_stats(f, data);\n	if (current->mm != f->mm)\n"
+        "		return -EPERM;\n", "		return via_stats(f, data);\n"),
        sim="hostile")
 mutant("child-may-trap", FILE, "lo", "process.fork",
        "a child rings its parent's doorbell",
@@ -428,7 +428,7 @@ mutant("events-never-close", FILE, "lo", "nic.close_waited",
 mutant("handles-counted-once", FILE, "sim", "",
        "a user that has opened 1,024 handles may never open one again",
        ("	if (f->charged)\n"
-        "		via_user_uncharge(f->user, VIA_QUOTA_HANDLES, 1);\n", ""),
+        "		via_quota_uncharge(f->quota, VIA_QUOTA_HANDLES, 1);\n", ""),
        sim="many")
 
 NIC = "kernel/nic.c"
@@ -600,7 +600,7 @@ mutant("wait-keeps-vi", WAIT, "lo", "wait.two",
 mutant("notify-dead", WAIT, "lo", "threads.destroyed",
        "a notice is asked of a VI whose memory is gone",
        ("	if (q->dead) {\n		ret = -ENODEV;\n	} else {",
-        "	if (q->dead && !q->user) {\n		ret = -ENODEV;\n	} else {"),
+        "	if (q->dead && !q->prog) {\n		ret = -ENODEV;\n	} else {"),
        sim="beside end memory")
 mutant("signal-unheard", WAIT, "lo", "wait.interrupted",
        "a program asleep on a queue cannot be interrupted",
@@ -688,16 +688,16 @@ mutant("counters-overrun", "kernel/stats.c", "sim", "",
        "one counter is written behind the room that a program has given",
        ("	if (sink->count >= sink->room)", "	if (sink->count > sink->room)"),
        sim="many memory")
-USER = "kernel/user.c"
-mutant("partly-charged", USER, "sim", "",
+QUOTA = "kernel/quota.c"
+mutant("partly-charged", QUOTA, "sim", "",
        "what a subordinate user may not have stays charged to it",
-       ("			via_user_uncharge_some(user, i, what, n);\n"
+       ("			via_quota_uncharge_some(quota, i, what, n);\n"
         "			return false;", "			return false;"),
        sim="rights many")
-mutant("quota-of-one", USER, "lo", "limits.user_pages",
+mutant("quota-of-one", QUOTA, "lo", "limits.user_pages",
        "a user has all pages but one, and then as many as it likes",
        ("(n > most || old > most - n)", "old >= (long)most"), sim="many")
-mutant("uid-without-ref", USER, "sim", "",
+mutant("uid-without-ref", QUOTA, "sim", "",
        "two handles of one user: the end of one frees what both pay with",
        ("			u->refs++;\n", ""), sim="memory rights")
 

@@ -22,7 +22,7 @@ struct prog_nic {
 
 /* A descriptor as libvipl hands it to the kernel, and a queue's own words. */
 struct prog_queue {
-	struct via_queue_user *user;
+	struct via_queue_user *prog;
 	struct via_queue_kern *kern;
 	struct via_slot *slots;
 	struct via_completion *comp;

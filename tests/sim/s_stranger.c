@@ -242,7 +242,7 @@ static void wrong_tail(struct prog_nic *n)
 	open_pair(n, v, "tail");
 	q = &v[0].q[recv];
 	q->tail += v[0].shared->entries + 1 + sim_dice(1u << 31);
-	smp_store_release(&q->user->tail, q->tail);
+	smp_store_release(&q->prog->tail, q->tail);
 	smp_mb();
 	for (i = 0; i < 3; i++)
 		sim_trap(n->file, recv ? VIA_OP_RECV : VIA_OP_SEND, v[0].id);
