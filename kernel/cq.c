@@ -155,7 +155,7 @@ int via_cq_create(struct via_file *f, struct via_cq_create *arg)
 	}
 	cq->id = id;
 	cq->nic = f->nic;
-	cq->shared->poll = !!f->nic->ops->poll;
+	cq->shared->poll = !!f->nic->ops->busy_poll;
 	if (xa_err(xa_store(&f->cqs, id, cq, GFP_KERNEL_ACCOUNT))) {
 		xa_erase(&f->cqs, id);
 		via_cq_put(cq);

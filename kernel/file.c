@@ -22,7 +22,7 @@
 #include "name.h"
 #include "nic.h"
 #include "p2p.h"
-#include "poll.h"
+#include "busy_poll.h"
 #include "ptag.h"
 #include "queue.h"
 #include "stats.h"
@@ -80,7 +80,7 @@ static void via_file_kill(struct via_file *f)
 	if (!f->dead) {
 		WRITE_ONCE(f->dead, true);
 		WRITE_ONCE(f->ctl->flags, VIA_CTL_DEAD);
-		via_poll_rest(f);
+		via_busy_poll_end(f);
 		via_conn_destroy_all(f);
 		via_vi_destroy_all(f);
 		via_cq_destroy_all(f);
@@ -112,7 +112,7 @@ static struct via_file *via_file_alloc(void)
 	INIT_LIST_HEAD(&f->link);
 	INIT_LIST_HEAD(&f->vis);
 	INIT_LIST_HEAD(&f->waiters);
-	INIT_LIST_HEAD(&f->poll_link);
+	INIT_LIST_HEAD(&f->busy_poll_link);
 	INIT_WORK(&f->teardown, via_file_teardown);
 	xa_init_flags(&f->regions, XA_FLAGS_ALLOC1);
 	xa_init_flags(&f->ptags, XA_FLAGS_ALLOC1);
@@ -287,7 +287,7 @@ static __always_inline long via_trap(struct via_file *f, u64 arg)
 	if (likely(op == VIA_OP_SEND || op == VIA_OP_RECV))
 		return via_vi_trap(f, op, id);
 	if (likely(op == VIA_OP_POLL))
-		return via_poll_trap(f);
+		return via_busy_poll_trap(f);
 	switch (op) {
 	case VIA_OP_CQ:
 		return via_cq_refill(f, id);

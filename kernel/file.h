@@ -61,7 +61,8 @@ struct via_quota;
  * @waiters:	nic->conn_lock: connection waiters
  * @places:	nic->conn_lock: waiters and unanswered requests
  * @events:	asynchronous errors
- * @poll_link:	nic->poll_lock: on nic->pollers while ctl->poll is set
+ * @busy_poll_link: nic->busy_poll_lock: on nic->busy_pollers while ctl->poll is
+ *		set
  */
 struct via_file {
 	struct kref ref;
@@ -96,7 +97,7 @@ struct via_file {
 	struct list_head waiters;
 	u32 places;
 	struct via_events events;
-	struct list_head poll_link;
+	struct list_head busy_poll_link;
 };
 
 extern const struct file_operations via_fops;

@@ -18,7 +18,7 @@
 #include "file.h"
 #include "memory.h"
 #include "nic.h"
-#include "poll.h"
+#include "busy_poll.h"
 #include "vi.h"
 
 #define VIA_MINORS 256
@@ -143,7 +143,7 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	mutex_init(&nic->mutex);
 	spin_lock_init(&nic->vi_lock);
 	spin_lock_init(&nic->conn_lock);
-	via_poll_init(nic);
+	via_busy_poll_init(nic);
 	via_dma_init(nic);
 	INIT_LIST_HEAD(&nic->link);
 	INIT_LIST_HEAD(&nic->files);
@@ -331,8 +331,8 @@ void via_nic_unregister(struct via_nic *nic)
 
 	via_nic_fail_vis(nic);
 	via_conn_nic_gone(nic);
-	via_poll_exit(nic);
-	/* No reader is in the device for a VI or a poller any more. */
+	via_busy_poll_exit(nic);
+	/* No reader is in the device for a VI or a busy poller any more. */
 	synchronize_rcu_expedited();
 	via_dma_unmap_all(nic);
 	via_nic_tell_files(nic);

@@ -118,8 +118,8 @@ static int via_vi_alloc_parts(struct via_vi *vi)
 	if (!vi->shared)
 		return -ENOMEM;
 	vi->shared->entries = VIA_QUEUE_ENTRIES;
-	vi->shared->send_kern.poll = !!vi->nic->ops->poll;
-	vi->shared->recv_kern.poll = !!vi->nic->ops->poll;
+	vi->shared->send_kern.poll = !!vi->nic->ops->busy_poll;
+	vi->shared->recv_kern.poll = !!vi->nic->ops->busy_poll;
 	if (via_queue_init(&vi->sq, vi->shared, false) ||
 	    via_queue_init(&vi->rq, vi->shared, true))
 		return -ENOMEM;

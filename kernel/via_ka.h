@@ -32,8 +32,8 @@
  *   device locks        the class's own
  *   cq->lock            one completion queue (any context, BH off)
  *   file->event_lock    the error queue (any context, BH off)
- *   nic->poll_lock      pollers of the NIC (any context, BH off); under it
- *                       nothing but the device's poll_mode()
+ *   nic->busy_poll_lock busy pollers of the NIC (any context, BH off); under it
+ *                       nothing but the device's busy_poll_mode()
  *
  * No two send-queue locks and no two receive-queue locks are ever held at
  * once, but for via_vi_lock_two(); a send-queue lock of one VI may be held
@@ -55,12 +55,12 @@
  * A NIC may be unregistered at any moment, and its device's memory is gone
  * when via_nic_unregister() returns.  One rule guards every call:
  *
- *   the transport's operations, vi_forget, poll
+ *   the transport's operations, vi_forget, busy_poll
  *	are called by RCU readers: under a queue lock of a VI that is Pending
  *	or Connected (vi_forget: that is in nic->vis), or for a handle that is
- *	a poller, looked at under rcu_read_lock()
- *   poll_mode
- *	is called under nic->poll_lock while there are pollers
+ *	a busy poller, looked at under rcu_read_lock()
+ *   busy_poll_mode
+ *	is called under nic->busy_poll_lock while there are busy pollers
  *   mem_unmap
  *	is called by the one that takes the region off nic->maps: dma.c
  *   every other operation
@@ -69,10 +69,10 @@
  *
  * Unregistering sets nic->dead and waits for SRCU: all that the third kind
  * has made is in its table by then, and nothing is added.  Then it moves each
- * VI to Error, dismisses the pollers, and waits for RCU.  It waits for nothing
- * else, since it runs under RTNL: not for file->mutex, not for a fault.  What
- * runs in such a read side ends by itself: it takes no lock that is held over
- * an access to the program's memory.
+ * VI to Error, dismisses the busy pollers, and waits for RCU.  It waits for
+ * nothing else, since it runs under RTNL: not for file->mutex, not for a fault.
+ * What runs in such a read side ends by itself: it takes no lock that is held
+ * over an access to the program's memory.
  */
 #ifndef _VIA_KA_H
 #define _VIA_KA_H
@@ -397,11 +397,11 @@ struct via_limits {
 struct via_stats_sink;
 void via_stat(struct via_stats_sink *sink, const char *name, u64 value);
 
-/* What becomes of polling mode. */
-enum via_poll_step {
-	VIA_POLL_BEGIN,
-	VIA_POLL_KEEP,
-	VIA_POLL_END
+/* What becomes of busy-polling mode. */
+enum via_busy_poll_step {
+	VIA_BUSY_POLL_BEGIN,
+	VIA_BUSY_POLL_KEEP,
+	VIA_BUSY_POLL_END
 };
 
 /**
@@ -483,19 +483,20 @@ struct via_device_ops {
 	/** @group: attributes of the device's own in sysfs.  Optional. */
 	const struct attribute_group *group;
 	/**
-	 * @poll: look for frames, a bounded number, in the caller's context,
+	 * @busy_poll: take frames, a bounded number, in the caller's context,
 	 * which is a program that spins: no lock held, RCU read side.  Only in
-	 * polling mode, but that may end meanwhile.  NULL: the device does not
-	 * poll, and @poll_mode is not called.
+	 * busy-polling mode, but that may end meanwhile.  NULL: the device
+	 * cannot, and @busy_poll_mode is not called.
 	 */
-	void (*poll)(struct via_nic *nic);
+	void (*busy_poll)(struct via_nic *nic);
 	/**
-	 * @poll_mode: polling mode begins (false: not now), goes on (twice in a
-	 * millisecond: see to what polling leaves undone), ends: interrupts
+	 * @busy_poll_mode: busy polling begins (false: not now), goes on (twice
+	 * in a millisecond: see to what it leaves undone), ends: interrupts
 	 * bring frames again, those that are there included.  BH off, one at
 	 * a time; may not sleep, take frames or call the agent.
 	 */
-	bool (*poll_mode)(struct via_nic *nic, enum via_poll_step step);
+	bool (*busy_poll_mode)(struct via_nic *nic,
+			       enum via_busy_poll_step step);
 	/**
 	 * @mem_map: a region of the NIC is being registered: map its pages
 	 * for DMA towards the device, or leave @map as it is (zeroed) and its
@@ -584,11 +585,11 @@ struct via_nic {
 	spinlock_t map_lock;
 	struct list_head maps;		/* map_lock: regions mapped for DMA */
 	wait_queue_head_t unmapped;	/* a region was, by via_nic_unregister() */
-	spinlock_t poll_lock;
-	struct list_head pollers;	/* poll_lock: handles that poll */
-	struct hrtimer poll_timer;	/* runs while there are pollers */
-	u64 poll_asked;			/* poll_lock: last request, ns */
-	u32 polls;			/* traps in this tick, none beyond few */
+	spinlock_t busy_poll_lock;
+	struct list_head busy_pollers;	/* busy_poll_lock: handles */
+	struct hrtimer busy_poll_timer;	/* runs while there are such */
+	u64 busy_poll_asked;		/* busy_poll_lock: last request, ns */
+	u32 busy_polls;			/* traps in this tick, few are exact */
 };
 
 /*
@@ -603,10 +604,11 @@ int via_nic_register(struct via_nic *nic);
 void via_nic_unregister(struct via_nic *nic);
 void via_nic_put(struct via_nic *nic);
 /*
- * The device cannot be polled, for now or for good: polling mode ends, and it
- * refuses to begin again.  A trap that is under way ends its RCU read side.
+ * The device cannot be polled, for now or for good: busy-polling mode ends, and
+ * the device refuses to begin it again.  A trap that is under way ends its RCU
+ * read side.
  */
-void via_nic_poll_stop(struct via_nic *nic);
+void via_nic_busy_poll_stop(struct via_nic *nic);
 
 /*
  * A read side of nic->srcu, in which the device may be called; false, and no

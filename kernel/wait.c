@@ -10,7 +10,7 @@
 #include <linux/hrtimer.h>
 #include <linux/sched/signal.h>
 #include "cq.h"
-#include "poll.h"
+#include "busy_poll.h"
 #include "vi.h"
 #include "wait.h"
 
@@ -178,7 +178,7 @@ static int via_wait_any(struct via_file *f, u32 kind, u32 id, const u32 *seen,
 	int ret;
 
 	/* From here on frames have to interrupt. */
-	via_poll_rest(f);
+	via_busy_poll_end(f);
 	switch (kind) {
 	case VIA_WAIT_SEND:
 	case VIA_WAIT_RECV:
@@ -264,7 +264,7 @@ static long via_notify_cq(struct via_file *f, u32 id)
 
 long via_notify_trap(struct via_file *f, u32 op, u32 id)
 {
-	via_poll_rest(f);
+	via_busy_poll_end(f);
 	if (op == VIA_OP_NOTIFY_CQ)
 		return via_notify_cq(f, id);
 	return via_notify_queue(f, id, op == VIA_OP_NOTIFY_RECV);

@@ -96,11 +96,13 @@ struct via_ether_ops {
 	void (*tx_put_one)(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			   u32 len, struct via_ether_buf *buf);
 	/**
-	 * @poll, @poll_mode: see struct via_device_ops.  poll() may receive
-	 * frames, and turns bottom halves off for it.  Both or none.
+	 * @busy_poll, @busy_poll_mode: see struct via_device_ops.  busy_poll()
+	 * may receive frames, and turns bottom halves off for it.  Both or
+	 * none.
 	 */
-	void (*poll)(struct via_ether_nic *nic);
-	bool (*poll_mode)(struct via_ether_nic *nic, enum via_poll_step step);
+	void (*busy_poll)(struct via_ether_nic *nic);
+	bool (*busy_poll_mode)(struct via_ether_nic *nic,
+			       enum via_busy_poll_step step);
 	/** @stats: the NIC module's own counters.  Optional. */
 	void (*stats)(struct via_ether_nic *nic, struct via_stats_sink *sink);
 };
@@ -240,10 +242,11 @@ void via_ether_rx_broadcast(struct via_ether_nic *nic,
 /* There is room again.  Any context, but not under a NIC module's lock. */
 void via_ether_wake(struct via_ether_nic *nic);
 /*
- * The NIC is not to be polled any more; its poll_mode() must refuse to begin.
- * Any context but hard interrupts.  synchronize_rcu() waits for pollers.
+ * The NIC is not to be polled any more; its busy_poll_mode() must refuse to
+ * begin.  Any context but hard interrupts.  synchronize_rcu() waits for those
+ * that poll.
  */
-void via_ether_poll_stop(struct via_ether_nic *nic);
+void via_ether_busy_poll_stop(struct via_ether_nic *nic);
 /* The interface went down: break every connection.  May not sleep. */
 void via_ether_break(struct via_ether_nic *nic);
 void via_ether_set_mtu(struct via_ether_nic *nic, u32 mtu);

@@ -460,7 +460,8 @@ mutant("some-vis-fail", NIC, "regress", "stats",
        sim="gone many memory")
 mutant("end-without-grace", NIC, "regress", "stats",
        "frames and doorbells are in a device that is gone",
-       ("	/* No reader is in the device for a VI or a poller any more. */\n"
+       ("	/* No reader is in the device for a VI or a busy poller any "
+        "more. */\n"
         "	synchronize_rcu_expedited();\n", ""), sim="gone beside memory")
 mutant("totals-go-back", NIC, "sim", "",
        "the counters of a NIC go back when a VI goes",
@@ -650,27 +651,29 @@ mutant("askers-never-fewer", NAME, "wire", "discover.nobody",
        "after 32 questions for names a NIC answers none",
        ("	atomic_dec(&nic->askers);\n", ""), sim="many")
 
-POLL = "kernel/poll.c"
+POLL = "kernel/busy_poll.c"
 mutant("polling-for-ever", POLL, "sim", "",
        "frames wait when the last program has stopped spinning",
-       ("		if (list_empty(&nic->pollers))\n"
-        "			nic->ops->poll_mode(nic, VIA_POLL_END);\n", ""),
+       ("		if (list_empty(&nic->busy_pollers))\n"
+        "			nic->ops->busy_poll_mode(nic, VIA_BUSY_POLL_END);\n", ""),
        sim="poll")
 mutant("polling-tick-once", POLL, "sim", "",
        "frames wait when a program that spun does something else",
-       ("		nic->ops->poll_mode(nic, VIA_POLL_KEEP);\n"
-        "		via_poll_arm(nic);\n",
-        "		nic->ops->poll_mode(nic, VIA_POLL_KEEP);\n"),
+       ("		nic->ops->busy_poll_mode(nic, VIA_BUSY_POLL_KEEP);\n"
+        "		via_busy_poll_arm(nic);\n",
+        "		nic->ops->busy_poll_mode(nic, VIA_BUSY_POLL_KEEP);\n"),
        sim="poll time")
 mutant("dead-polls", POLL, "sim", "",
        "a handle that ends while it asks to poll stays on the list",
-       ("	if (now - nic->poll_asked > VIA_POLL_CLOSE || READ_ONCE(f->dead) ||\n",
-        "	if (now - nic->poll_asked > VIA_POLL_CLOSE ||\n"),
+       ("	    READ_ONCE(f->dead) || READ_ONCE(nic->dead) ||\n"
+        "	    !list_empty(&f->busy_poll_link))",
+        "	    READ_ONCE(nic->dead) ||\n"
+        "	    !list_empty(&f->busy_poll_link))"),
        sim="poll beside end memory")
 mutant("poll-beside-end", POLL, "sim", "",
        "a program that spins is in a device that is gone",
-       ("		nic->ops->poll(nic);\n		rcu_read_unlock();\n",
-        "		rcu_read_unlock();\n		nic->ops->poll(nic);\n"),
+       ("		nic->ops->busy_poll(nic);\n		rcu_read_unlock();\n",
+        "		rcu_read_unlock();\n		nic->ops->busy_poll(nic);\n"),
        sim="poll gone beside")
 
 mutant("tag-in-use-goes", "kernel/ptag.c", "lo", "ptag.in_use",
