@@ -26,8 +26,8 @@ static unsigned long via_conn_timeout(u64 ns)
 	return min_t(u64, nsecs_to_jiffies64(ns - 1) + 2, VIA_CONN_FOREVER);
 }
 
-int via_attrs_compare(const struct via_vi_attrs *a,
-		      const struct via_vi_attrs *b)
+enum via_verdict via_attrs_compare(const struct via_vi_attrs *a,
+				   const struct via_vi_attrs *b)
 {
 	if (a->reliability != b->reliability)
 		return VIA_R_INVALID_RELIABILITY_LEVEL;
@@ -109,7 +109,8 @@ static bool via_conn_begin(struct via_vi *vi, const struct via_attempt *a)
 }
 
 /* Have the device answer a request that came over the wire. */
-static int via_conn_accept_wire(struct via_conn *conn, struct via_vi *vi)
+static enum via_verdict via_conn_accept_wire(struct via_conn *conn,
+					     struct via_vi *vi)
 {
 	struct via_nic *nic = conn->nic;
 	int ret, idx;
@@ -177,8 +178,9 @@ out_vi:
 	return ret;
 }
 
-int via_conn_start(struct via_file *f, const struct via_conn_request *arg,
-		   bool p2p, struct via_vi **vi, bool *own)
+enum via_verdict via_conn_start(struct via_file *f,
+				const struct via_conn_request *arg, bool p2p,
+				struct via_vi **vi, bool *own)
 {
 	struct via_net_addr local = arg->local;
 	struct via_nic *nic = f->nic;
@@ -211,7 +213,7 @@ int via_conn_start(struct via_file *f, const struct via_conn_request *arg,
 	return 0;
 }
 
-static int via_conn_ask(struct via_vi *vi)
+static enum via_verdict via_conn_ask(struct via_vi *vi)
 {
 	struct via_nic *nic = vi->nic;
 	int ret, idx;
@@ -279,7 +281,7 @@ bool via_conn_established(struct via_vi *vi, const struct via_vi_attrs *attrs)
 }
 EXPORT_SYMBOL_GPL(via_conn_established);
 
-void via_conn_failed(struct via_vi *vi, u32 verdict)
+void via_conn_failed(struct via_vi *vi, enum via_verdict verdict)
 {
 	if (!via_vi_may(vi, VIA_EV_REFUSE))
 		return;
@@ -289,7 +291,8 @@ void via_conn_failed(struct via_vi *vi, u32 verdict)
 }
 EXPORT_SYMBOL_GPL(via_conn_failed);
 
-void via_conn_refuse(struct via_vi *vi, struct via_conn *conn, u32 verdict)
+void via_conn_refuse(struct via_vi *vi, struct via_conn *conn,
+		     enum via_verdict verdict)
 {
 	struct via_conn *own = NULL;
 

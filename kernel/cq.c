@@ -23,8 +23,8 @@
 #include <linux/slab.h>
 #include "cq.h"
 #include "queue.h"
-#include "stats.h"
 #include "quota.h"
+#include "stats.h"
 #include "wait.h"
 
 #define VIA_CQ_REFILL_MAX 64	/* queues visited by one trap */
@@ -206,7 +206,7 @@ void via_cq_destroy_all(struct via_file *f)
 	xa_destroy(&f->cqs);
 }
 
-int via_cq_attach(struct via_file *f, struct via_queue *q, u32 id)
+enum via_verdict via_cq_attach(struct via_file *f, struct via_queue *q, u32 id)
 {
 	lockdep_assert_held(&f->mutex);
 	if (!id)

@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <net/net_namespace.h>
+#include "busy_poll.h"
 #include "connect.h"
 #include "cq.h"
 #include "file.h"
@@ -22,11 +23,10 @@
 #include "name.h"
 #include "nic.h"
 #include "p2p.h"
-#include "busy_poll.h"
 #include "ptag.h"
 #include "queue.h"
-#include "stats.h"
 #include "quota.h"
+#include "stats.h"
 #include "vi.h"
 #include "wait.h"
 

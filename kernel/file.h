@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* An open device node: one NIC handle of one process. */
+/*
+ * An open device node: one NIC handle of one process.  What functions return:
+ * see via_ka.h.
+ */
 #ifndef _VIA_FILE_H
 #define _VIA_FILE_H
 
@@ -104,12 +107,14 @@ extern const struct file_operations via_fops;
 /* The ends of handles and of VIs. */
 extern struct workqueue_struct *via_wq;
 
+/* Any context; the caller has a reference. */
 void via_file_get(struct via_file *f);
 /* May sleep. */
 void via_file_put(struct via_file *f);
 /*
  * file->mutex, for a call that makes objects: 0 with it held; else it is not,
- * and this is what to return.
+ * and this is the call's result: VIA_R_ERROR_RESOURCE (the NIC is gone),
+ * -ESHUTDOWN or -ENXIO.  Sleeps.
  */
 int via_file_lock(struct via_file *f);
 

@@ -31,7 +31,8 @@ struct via_loop_dst {
 };
 
 /* @p is in a segment of the sender's. */
-static u32 via_loop_place(struct via_loop_dst *dst, u32 off, void *p, u32 len)
+static enum via_status via_loop_place(struct via_loop_dst *dst, u32 off,
+				      void *p, u32 len)
 {
 	if (dst->desc)
 		return via_scatter(dst->vi, dst->desc, off, p, len);
@@ -45,8 +46,8 @@ static u32 via_loop_place(struct via_loop_dst *dst, u32 off, void *p, u32 len)
  * Move the whole of a send, or of a read.  *local gets the sender's error, the
  * return value is the receiver's.
  */
-static u32 via_loop_move(struct via_vi *vi, struct via_desc *d,
-			 struct via_loop_dst *dst, u32 *local)
+static enum via_status via_loop_move(struct via_vi *vi, struct via_desc *d,
+				     struct via_loop_dst *dst, u32 *local)
 {
 	u32 off = 0, n, seg_off, st;
 	struct via_region *r;
@@ -76,7 +77,8 @@ static u32 via_loop_move(struct via_vi *vi, struct via_desc *d,
 }
 
 /* What the target says of RDMA, before a byte moves. */
-static u32 via_loop_rdma_check(const struct via_loop_dst *dst, u32 len)
+static enum via_status via_loop_rdma_check(const struct via_loop_dst *dst,
+					   u32 len)
 {
 	return dst->read ? via_read_check(dst->vi, dst->handle, dst->addr,
 					  len) :
@@ -100,8 +102,9 @@ static void via_loop_rdma_event(struct via_vi *remote, bool read)
  * connection break.  Delivery alone was done, so at that level a send or an
  * RDMA Write is good; a read is good when its data is here, at any level.
  */
-static u32 via_loop_refused(struct via_vi *vi, struct via_vi *remote, bool read,
-			    u32 st)
+static enum via_status via_loop_refused(struct via_vi *vi,
+					struct via_vi *remote, bool read,
+					u32 st)
 {
 	if (!via_vi_reliable(vi))
 		return 0;
@@ -111,8 +114,9 @@ static u32 via_loop_refused(struct via_vi *vi, struct via_vi *remote, bool read,
 }
 
 /* Deliver one good descriptor; returns its status for the sender. */
-static u32 via_loop_deliver(struct via_vi *vi, struct via_vi *remote,
-			    struct via_desc *d)
+static enum via_status via_loop_deliver(struct via_vi *vi,
+					struct via_vi *remote,
+					struct via_desc *d)
 {
 	u32 op = d->control & VIA_CTL_OP_MASK;
 	bool rdma = op != VIA_CTL_OP_SENDRECV;
@@ -304,7 +308,7 @@ static bool via_loop_ask(struct via_vi *vi, struct via_conn *conn)
 	return ok;
 }
 
-int via_loop_connect(struct via_vi *vi)
+enum via_verdict via_loop_connect(struct via_vi *vi)
 {
 	struct via_conn *conn;
 	int ret = 0;
@@ -328,7 +332,7 @@ int via_loop_connect(struct via_vi *vi)
 	return ret;
 }
 
-int via_loop_accept(struct via_conn *conn, struct via_vi *vi)
+enum via_verdict via_loop_accept(struct via_conn *conn, struct via_vi *vi)
 {
 	struct via_vi *client = conn->client;
 	bool ok;

@@ -5,8 +5,8 @@
 #include <linux/module.h>
 #include "file.h"
 #include "nic.h"
-#include "stats.h"
 #include "quota.h"
+#include "stats.h"
 
 static int __init via_ka_init(void)
 {

@@ -17,8 +17,8 @@
 #include "dma.h"
 #include "memory.h"
 #include "ptag.h"
-#include "stats.h"
 #include "quota.h"
+#include "stats.h"
 #include "vi.h"
 
 /* What a mapping is to registration. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Registered memory: pinned, accounted, checked on every use. */
+/*
+ * Registered memory: pinned, accounted, checked on every use.  int is a call's
+ * result, VIA_R_* or -errno; the other conventions are in via_ka.h.
+ */
 #ifndef _VIA_MEMORY_H
 #define _VIA_MEMORY_H
 

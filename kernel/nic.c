@@ -13,12 +13,12 @@
 #include <linux/slab.h>
 #include <linux/cdev.h>
 #include <net/net_namespace.h>
+#include "busy_poll.h"
 #include "connect.h"
 #include "dma.h"
 #include "file.h"
 #include "memory.h"
 #include "nic.h"
-#include "busy_poll.h"
 #include "vi.h"
 
 #define VIA_MINORS 256

@@ -153,7 +153,7 @@ static void via_p2p_meet(struct via_vi *vi)
 	}
 }
 
-static int via_p2p_ask(struct via_vi *vi)
+static enum via_verdict via_p2p_ask(struct via_vi *vi)
 {
 	struct via_nic *nic = vi->nic;
 	int ret, idx;

@@ -103,8 +103,8 @@ void via_queue_free(struct via_queue *q)
 	q->ring = NULL;
 }
 
-void via_queue_complete(struct via_vi *vi, struct via_queue *q, u32 status,
-			u32 length, u32 immediate)
+void via_queue_complete(struct via_vi *vi, struct via_queue *q,
+			enum via_status status, u32 length, u32 immediate)
 {
 	struct via_completion *c = &q->comp[q->head & (VIA_QUEUE_ENTRIES - 1)];
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What one user has, in all its processes and on all NICs, and may have. */
+/*
+ * What one user has, in all its processes and on all NICs, and may have.  What
+ * functions return: see via_ka.h.
+ */
 #ifndef _VIA_QUOTA_H
 #define _VIA_QUOTA_H
 

@@ -12,8 +12,8 @@
 #include <linux/slab.h>
 #include "connect.h"
 #include "loop.h"
-#include "stats.h"
 #include "quota.h"
+#include "stats.h"
 #include "vi.h"
 
 /*

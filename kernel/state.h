@@ -6,7 +6,8 @@
  * under test.  via_vi_move() in vi.c is the only one that acts upon it: it
  * looks the move up, does what the table says, and stores the new state; all
  * with both queue locks held, so that of two events that race one comes
- * first and the other meets the state that it left.
+ * first and the other meets the state that it left.  Nothing fails: a move that
+ * is refused is a value.
  */
 #ifndef _VIA_STATE_H
 #define _VIA_STATE_H

@@ -15,8 +15,8 @@
 #include "p2p.h"
 #include "ptag.h"
 #include "queue.h"
-#include "stats.h"
 #include "quota.h"
+#include "stats.h"
 #include "vi.h"
 #include "wait.h"
 
@@ -170,8 +170,8 @@ static void via_vi_detach_cqs(struct via_file *f, struct via_vi *vi)
 	via_cq_detach(f, &vi->rq);
 }
 
-static int via_vi_attach_cqs(struct via_file *f, struct via_vi *vi,
-			     const struct via_vi_create *arg)
+static enum via_verdict via_vi_attach_cqs(struct via_file *f, struct via_vi *vi,
+					  const struct via_vi_create *arg)
 {
 	int ret = via_cq_attach(f, &vi->sq, arg->send_cq);
 
@@ -184,7 +184,7 @@ static int via_vi_attach_cqs(struct via_file *f, struct via_vi *vi,
  * Have the device prepare it, and publish it: in one read side, so that the
  * end of the NIC comes before both or finds the VI in its table.
  */
-static int via_vi_publish(struct via_file *f, struct via_vi *vi)
+static enum via_verdict via_vi_publish(struct via_file *f, struct via_vi *vi)
 {
 	struct via_nic *nic = f->nic;
 	int ret, idx;

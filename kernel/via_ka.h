@@ -41,6 +41,21 @@
  * vi->state and the connection are written with both locks of the VI held, so
  * either lock makes them stable; the state by via_vi_move() alone.
  *
+ * What functions return
+ * ---------------------
+ * Here, and in every header of kernel/ and devices/ether/:
+ *
+ *   int                0 or -errno, unless the prototype says otherwise
+ *   int, long that are "a call's result"
+ *                      what the program's ioctl returns: 0, -errno, or VIA_R_*
+ *                      (positive) for what the VIPL call is to return
+ *   enum via_verdict   VIA_R_*, 0 is VIA_R_SUCCESS; no errno
+ *   enum via_status    VIA_ST_*, 0 is good; no errno
+ *   bool               whether it is so, or was done; the prototype says what
+ *                      false means where it has to be acted upon
+ *   pointer            NULL, or what was asked for; ERR_PTR() where the
+ *                      prototype says so
+ *
  * Lifetime of a VI: it is published in nic->vis when complete; a reader in
  * softirq or in the trap finds it under rcu_read_lock().  Destroying it ends
  * its connection, takes it off every list, sets @dead of both queues, all
@@ -105,12 +120,33 @@ static inline unsigned long via_now(void)
 
 struct net;
 struct page;
+struct via_conn;
 struct via_cq;
 struct via_events;
 struct via_names;
 struct via_file;
 struct via_nic;
 struct via_vi;
+
+/**
+ * enum via_verdict - how a call, or an attempt to connect, has ended
+ * @VIA_VERDICT_NONE: of an attempt: there was none, or it was told
+ *
+ * Else VIA_R_* of uapi/via.h; 0 is VIA_R_SUCCESS.  Never an errno.
+ */
+enum via_verdict {
+	VIA_VERDICT_NONE = 0xffffffffu
+};
+
+/**
+ * enum via_status - how a descriptor, or a part of it, has ended
+ * @VIA_STATUS_GOOD: no error
+ *
+ * Else bits, VIA_ST_* of uapi/via.h.  Never an errno, never VIA_R_*.
+ */
+enum via_status {
+	VIA_STATUS_GOOD = 0
+};
 
 #define VIA_QUEUE_ENTRIES	1024u	/* slots of a work queue */
 #define VIA_INFLIGHT		64u	/* sends started and not complete */
@@ -131,7 +167,7 @@ struct via_desc {
 	u32 reserved;
 	u32 immediate;
 	u32 length;		/* bytes in all local segments */
-	u32 status;		/* VIA_ST_* errors found at load, 0: good */
+	enum via_status status;	/* errors found at load */
 	struct via_seg seg[VIA_DESC_INLINE];
 	/* to here as in struct via_slot */
 	struct via_seg *more;	/* all segments when nsegs > VIA_DESC_INLINE */
@@ -260,38 +296,6 @@ struct via_transport_ops {
 };
 
 /**
- * struct via_conn - a connection request that reached this host
- * @nic:	where it arrived
- * @link:	nic->conn_lock: on nic->conns
- * @ref:	the server's handle, the device's state
- * @id:		what the server's program knows it by, constant
- * @file:	nic->conn_lock: the server's NIC handle, while on nic->conns
- * @dead:	nic->conn_lock: the client gave up
- * @local:	server's address, constant
- * @remote:	client's address, constant
- * @attrs:	client's VI, constant
- * @deadline:	via_now() at which the client gives up, constant
- * @client:	the client's VI when it lives on this host, else NULL; a
- *		reference is held
- * @priv:	the device's, as given to via_conn_incoming()
- */
-#define VIA_CONN_PRIV	64
-struct via_conn {
-	struct via_nic *nic;
-	struct list_head link;
-	struct kref ref;
-	u32 id;
-	struct via_file *file;
-	bool dead;
-	struct via_net_addr local;
-	struct via_net_addr remote;
-	struct via_vi_attrs attrs;
-	unsigned long deadline;
-	struct via_vi *client;
-	u8 priv[VIA_CONN_PRIV] __aligned(8);
-};
-
-/**
  * struct via_vi - a virtual interface
  * @ref:	the table, the peer on this host, connection requests
  * @rcu:	frees the memory
@@ -352,7 +356,7 @@ struct via_vi {
 	struct via_net_addr local;
 	struct via_net_addr remote;
 	struct via_vi_attrs remote_attrs;
-	u32 verdict;
+	enum via_verdict verdict;
 	u32 attempt;
 	unsigned long deadline;
 	bool forever;
@@ -368,8 +372,6 @@ struct via_vi {
 	u32 index;			/* constant: place in nic->vis */
 	struct rcu_work death;		/* frees what it shares */
 };
-
-#define VIA_VERDICT_NONE	0xffffffffu
 
 /* vi->broken: what to do once the queue locks are dropped. */
 #define VIA_BROKEN_LOST		0x1	/* to Error, CONN_LOST event */
@@ -457,21 +459,21 @@ struct via_device_ops {
 	/**
 	 * @connect: start a request from @vi (Pending) to vi->remote; the
 	 * answer comes by via_conn_established() or via_conn_failed().  May
-	 * sleep, no lock but file->mutex held.  Returns 0 or VIA_R_*.
+	 * sleep, no lock but file->mutex held.
 	 * NULL: nothing but this host can be reached.
 	 */
-	int (*connect)(struct via_vi *vi);
+	enum via_verdict (*connect)(struct via_vi *vi);
 	/**
 	 * @accept: answer @conn with @vi (Pending, attributes compared); then
-	 * via_conn_established() or via_conn_failed().  Returns 0 or VIA_R_*.
+	 * via_conn_established() or via_conn_failed().
 	 */
-	int (*accept)(struct via_conn *conn, struct via_vi *vi);
+	enum via_verdict (*accept)(struct via_conn *conn, struct via_vi *vi);
 	/**
 	 * @p2p_connect: start a p2p request from @vi (Pending) to
 	 * vi->remote, likewise.  The other side's requests may find the VI
 	 * already.
 	 */
-	int (*p2p_connect)(struct via_vi *vi);
+	enum via_verdict (*p2p_connect)(struct via_vi *vi);
 	/** @reject: the program refused @conn, or died before it answered. */
 	void (*reject)(struct via_conn *conn);
 	/**
@@ -651,7 +653,7 @@ struct via_vi *via_vi_lookup(struct via_nic *nic, u32 index);
 struct via_desc *via_send_load(struct via_vi *vi);
 struct via_desc *via_send_entry(struct via_vi *vi, u32 index);
 bool via_send_full(const struct via_vi *vi);
-void via_send_complete(struct via_vi *vi, u32 status, u32 length);
+void via_send_complete(struct via_vi *vi, enum via_status status, u32 length);
 bool via_send_sleep(struct via_vi *vi);
 void via_send_busy(struct via_vi *vi);
 static inline bool via_send_drained(const struct via_vi *vi)
@@ -664,8 +666,8 @@ static inline bool via_send_drained(const struct via_vi *vi)
  * segment is checked against the region table at each call.  Returns 0 or
  * VIA_ST_PROTECTION_ERROR.  Any context, sq.lock held.
  */
-u32 via_gather(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
-	       void *dst);
+enum via_status via_gather(struct via_vi *vi, struct via_desc *d, u32 off,
+			   u32 len, void *dst);
 
 /*
  * The same bytes where they lie, for the NIC's DMA, after the same checks at
@@ -693,9 +695,9 @@ bool via_gather_frags(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
  * The caller has made sure that off + len <= d->length.
  */
 struct via_desc *via_recv_load(struct via_vi *vi);
-u32 via_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
-		const void *src, u32 len);
-void via_recv_complete(struct via_vi *vi, u32 status, u32 length,
+enum via_status via_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
+			    const void *src, u32 len);
+void via_recv_complete(struct via_vi *vi, enum via_status status, u32 length,
 		       u32 immediate);
 
 /*
@@ -703,9 +705,10 @@ void via_recv_complete(struct via_vi *vi, u32 status, u32 length,
  * region @handle of the VI's owner with the right to be written.  Returns 0
  * or VIA_ST_RDMA_PROT_ERROR.  rq.lock held.  via_rdma_check() only checks.
  */
-u32 via_rdma_place(struct via_vi *vi, u32 handle, u64 addr, const void *src,
-		   u32 len);
-u32 via_rdma_check(struct via_vi *vi, u32 handle, u64 addr, u64 len);
+enum via_status via_rdma_place(struct via_vi *vi, u32 handle, u64 addr,
+			       const void *src, u32 len);
+enum via_status via_rdma_check(struct via_vi *vi, u32 handle, u64 addr,
+			       u64 len);
 
 /*
  * RDMA Read.  The target: via_read_fetch() copies @len bytes at @addr of the
@@ -715,14 +718,15 @@ u32 via_rdma_check(struct via_vi *vi, u32 handle, u64 addr, u64 len);
  * to offset @off of the segments of a loaded send; sq.lock held, and
  * off + len <= d->length.
  */
-u32 via_read_check(struct via_vi *vi, u32 handle, u64 addr, u64 len);
-u32 via_read_fetch(struct via_vi *vi, u32 handle, u64 addr, void *dst,
-		   u32 len);
+enum via_status via_read_check(struct via_vi *vi, u32 handle, u64 addr,
+			       u64 len);
+enum via_status via_read_fetch(struct via_vi *vi, u32 handle, u64 addr,
+			       void *dst, u32 len);
 /* To via_read_fetch() as via_gather_frags() to via_gather(). */
 bool via_read_frags(struct via_vi *vi, u32 handle, u64 addr, u32 len,
 		    struct via_frags *frags);
-u32 via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
-		     const void *src, u32 len);
+enum via_status via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
+				 const void *src, u32 len);
 
 /*
  * Errors.  via_vi_error() reports an asynchronous error (any context).
@@ -750,50 +754,6 @@ static inline void via_vi_settle(struct via_vi *vi)
 	if (unlikely(atomic_read(&vi->broken)))
 		__via_vi_settle(vi);
 }
-
-/*
- * Connections, called by the device, any context, no queue lock held but
- * where it says so.
- *
- * via_conn_incoming() matches a request against the waiters of the NIC:
- * returns the new request (a reference for the device) or an ERR_PTR: -ENOENT
- * no waiter (NO_MATCH), -ENOMEM no resources.  @priv is copied.
- * via_conn_cancel() says that the client gave up.
- *
- * via_conn_established() moves a Pending VI to Connected with the device's
- * transport; false when it is no longer Pending (the device then undoes its
- * side).  With @attrs it also sets the peer's attributes (the server of a
- * request has them already).  via_conn_failed() moves it back to Idle with a
- * verdict; posted receives stay.  Both with both queue locks held, so that
- * the device's view of the attempt and the agent's change at once.
- */
-struct via_conn *via_conn_incoming(struct via_nic *nic,
-				   const struct via_net_addr *local,
-				   const struct via_net_addr *remote,
-				   const struct via_vi_attrs *attrs,
-				   unsigned long timeout, const void *priv,
-				   size_t priv_len);
-void via_conn_cancel(struct via_conn *conn);
-void via_conn_get(struct via_conn *conn);
-void via_conn_put(struct via_conn *conn);
-bool via_conn_established(struct via_vi *vi, const struct via_vi_attrs *attrs);
-void via_conn_failed(struct via_vi *vi, u32 verdict);
-/* VIA_R_*: may VIs of these attributes be connected?  Symmetric. */
-int via_attrs_compare(const struct via_vi_attrs *a,
-		      const struct via_vi_attrs *b);
-
-/*
- * Peer to peer: the first VI that looks from @local for @remote and is not
- * claimed by another than @claim, which it is from then on.  Found under the
- * caller's RCU read side; whether it is still so is seen under its queue
- * locks, by via_p2p_looks().  via_p2p_release() lets others find it again.
- */
-struct via_vi *via_p2p_find(struct via_nic *nic,
-			    const struct via_net_addr *local,
-			    const struct via_net_addr *remote, u64 claim);
-bool via_p2p_looks(const struct via_vi *vi, const struct via_net_addr *local,
-		   const struct via_net_addr *remote);
-void via_p2p_release(struct via_vi *vi, u64 claim);
 
 /**
  * struct via_names - a question for names or addresses, and its answers

@@ -9,8 +9,8 @@
 
 #include <linux/hrtimer.h>
 #include <linux/sched/signal.h>
-#include "cq.h"
 #include "busy_poll.h"
+#include "cq.h"
 #include "vi.h"
 #include "wait.h"
 

@@ -113,7 +113,7 @@ void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 }
 
 /* ops->connect */
-int via_ether_connect(struct via_vi *vi)
+enum via_verdict via_ether_connect(struct via_vi *vi)
 {
 	struct via_ether_vi *ev = vi->priv;
 	int ret = 0;
@@ -157,7 +157,7 @@ static void start_accept(struct via_ether_vi *ev, const struct via_conn *conn,
 }
 
 /* ops->accept */
-int via_ether_accept(struct via_conn *conn, struct via_vi *vi)
+enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 {
 	const struct via_ether_client *c = (const void *)conn->priv;
 	struct via_ether_nic *nic = conn->nic->priv;
@@ -222,7 +222,7 @@ bool via_ether_confirmed(struct via_ether_vi *ev)
 }
 
 /* End the attempt.  Both queue locks held, phase not CONNECTED. */
-void via_ether_conn_end(struct via_ether_vi *ev, u32 verdict)
+void via_ether_conn_end(struct via_ether_vi *ev, enum via_verdict verdict)
 {
 	via_ether_disconnect(ev->vi, verdict == VIA_R_TIMEOUT);
 	via_conn_failed(ev->vi, verdict);
@@ -489,8 +489,7 @@ static void rx_accept(struct via_ether_nic *nic,
 }
 
 /* The end that an answer is for, still at it.  Both queue locks held. */
-static void take_verdict(struct via_ether_vi *ev,
-			 const struct via_frame_hdr *h)
+static void take_verdict(struct via_ether_vi *ev, const struct via_frame_hdr *h)
 {
 	ev->last_rx = jiffies;
 	if (ev->phase == VIA_PHASE_ACCEPT) {

@@ -39,7 +39,7 @@ static u64 claim_of(u16 vi, u32 cookie)
 }
 
 /* ops->p2p_connect */
-int via_ether_p2p_connect(struct via_vi *vi)
+enum via_verdict via_ether_p2p_connect(struct via_vi *vi)
 {
 	struct via_ether_vi *ev = vi->priv;
 	bool ok;
@@ -143,7 +143,7 @@ static const struct {
 	{ VIA_R_INVALID_QOS, VIA_WIRE_R_QOS },
 };
 
-u32 via_ether_p2p_verdict(u32 reason)
+enum via_verdict via_ether_p2p_verdict(u32 reason)
 {
 	u32 i;
 

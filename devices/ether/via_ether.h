@@ -12,6 +12,8 @@
  * place, so that payload is copied once; tx_put() sends it; tx_end() lets the
  * transmitter go and rings the hardware's doorbell once for the whole burst.
  *
+ * What functions return: int is 0 or -errno; bool and the ops: see each.
+ *
  * The tx ops are called with bottom halves off, under locks of the class and
  * the agent: they may neither sleep nor receive frames.
  */

@@ -213,6 +213,7 @@ struct via_name_hdr {
 	char name[VIA_WIRE_NAME_MAX + 1];	/* zero-terminated */
 };
 
+/* What parsing returns: 0, or what is wrong with the frame. */
 enum via_wire_error {
 	VIA_WIRE_OK,
 	VIA_WIRE_BAD_VERSION,
