@@ -122,35 +122,31 @@ static enum via_verdict via_conn_accept_wire(struct via_conn *conn,
 	return ret;
 }
 
-int via_conn_accept(struct via_file *f, const struct via_conn_accept *arg)
+/*
+ * Take a request with a VI: Idle to Pending.  0, and the request is to be
+ * answered; else it is back on the list, or dropped because the client is gone.
+ */
+static enum via_verdict via_conn_accept_begin(struct via_file *f,
+					      struct via_conn *conn,
+					      struct via_vi *vi)
 {
-	struct via_attempt attempt = {};
-	struct via_conn *conn;
-	struct via_vi *vi;
-	int ret;
+	struct via_attempt attempt = {
+		.local = &conn->local,
+		.remote = &conn->remote,
+		.attrs = &conn->attrs,
+		.deadline = conn->deadline,
+		.own = conn->client,
+	};
+	enum via_verdict ret;
 
-	lockdep_assert_held(&f->mutex);
-	vi = via_vi_get(f, arg->vi);
-	if (!vi)
-		return VIA_R_INVALID_PARAMETER;
-	conn = via_conn_take(f, arg->conn);
-	ret = VIA_R_INVALID_PARAMETER;
-	if (!conn)
-		goto out_vi;
 	if (time_after_eq(via_now(), conn->deadline)) {
 		/*
 		 * It hears nothing of us: its own clock, which may be a tick
 		 * behind ours, says TIMEOUT; it was not rejected.
 		 */
 		via_conn_put(conn);
-		ret = VIA_R_TIMEOUT;
-		goto out_vi;
+		return VIA_R_TIMEOUT;
 	}
-	attempt.local = &conn->local;
-	attempt.remote = &conn->remote;
-	attempt.attrs = &conn->attrs;
-	attempt.deadline = conn->deadline;
-	attempt.own = conn->client;
 	ret = via_attrs_compare(&vi->attrs, &conn->attrs);
 	if (!ret && !via_conn_begin(vi, &attempt))
 		ret = VIA_R_INVALID_STATE;
@@ -160,8 +156,15 @@ int via_conn_accept(struct via_file *f, const struct via_conn_accept *arg)
 			via_conn_put(conn);
 			ret = VIA_R_TIMEOUT;
 		}
-		goto out_vi;
 	}
+	return ret;
+}
+
+/* Answer a request with a VI that is Pending; drops the request. */
+static void via_conn_accept_answer(struct via_conn *conn, struct via_vi *vi)
+{
+	enum via_verdict ret;
+
 	if (READ_ONCE(conn->dead))
 		ret = VIA_R_TIMEOUT;
 	else if (conn->client)
@@ -171,9 +174,24 @@ int via_conn_accept(struct via_file *f, const struct via_conn_accept *arg)
 	if (ret)
 		via_conn_refuse(vi, NULL, ret);
 	via_conn_put(conn);
+}
+
+int via_conn_accept(struct via_file *f, const struct via_conn_accept *arg)
+{
+	struct via_conn *conn;
+	struct via_vi *vi;
+	int ret;
+
+	lockdep_assert_held(&f->mutex);
+	vi = via_vi_get(f, arg->vi);
+	if (!vi)
+		return VIA_R_INVALID_PARAMETER;
+	conn = via_conn_take(f, arg->conn);
+	ret = conn ? via_conn_accept_begin(f, conn, vi) :
+		     VIA_R_INVALID_PARAMETER;
 	/* The verdict, if there is one already, is fetched by CONN_RESULT. */
-	ret = 0;
-out_vi:
+	if (!ret)
+		via_conn_accept_answer(conn, vi);
 	via_vi_put(vi);
 	return ret;
 }

@@ -295,9 +295,10 @@ void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 	memcpy(a->disc, disc, disc_len);
 }
 
-/* Hand a new request to the agent.  Returns the answer. */
-static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
-		      const struct via_conn_hdr *c)
+/* Have the agent match it; @req->client is copied. */
+static struct via_conn *offer_req(struct via_ether_nic *nic,
+				  const struct via_ether_req *req,
+				  const struct via_conn_hdr *c)
 {
 	struct via_net_addr local = {}, remote = {};
 	struct via_vi_attrs attrs = {
@@ -307,16 +308,24 @@ static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
 	};
 	unsigned long timeout = req->forever ? MAX_JIFFY_OFFSET :
 						req->deadline - jiffies;
-	struct via_conn *conn;
-	bool taken;
 
 	BUILD_BUG_ON(sizeof(req->client) > VIA_CONN_PRIV);
 	via_ether_conn_addr(&local, c->server_host, c->server_host_len,
 			    c->server_disc, c->server_disc_len);
 	via_ether_conn_addr(&remote, c->client_host, c->client_host_len,
 			    c->client_disc, c->client_disc_len);
-	conn = via_conn_incoming(nic->ka, &local, &remote, &attrs, timeout,
+	return via_conn_incoming(nic->ka, &local, &remote, &attrs, timeout,
 				 &req->client, sizeof(req->client));
+}
+
+/*
+ * The agent has matched it, or not (ERR_PTR): the request has its @conn, or is
+ * off the list.  False: it is off the list, and the caller's to free.
+ */
+static bool keep_req(struct via_ether_nic *nic, struct via_ether_req *req,
+		     struct via_conn *conn)
+{
+	bool taken;
 
 	spin_lock(&nic->lock);
 	taken = list_empty(&req->link);
@@ -330,7 +339,19 @@ static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
 		req->conn = conn;
 	}
 	spin_unlock(&nic->lock);
-	if (!taken)
+	return !taken;
+}
+
+/*
+ * Hand a new request to the agent.  Returns the answer, or 0: it was given.
+ * @req may be gone: the agent's program may have it.
+ */
+static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
+		      const struct via_conn_hdr *c)
+{
+	struct via_conn *conn = offer_req(nic, req, c);
+
+	if (keep_req(nic, req, conn))
 		return VIA_WIRE_WAIT;
 	/* Answered or cancelled already: it was left to us to free it. */
 	if (!IS_ERR(conn)) {
@@ -343,12 +364,52 @@ static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
 	return 0;
 }
 
+/* The client, as its REQUEST tells of it. */
+static void read_client(struct via_ether_client *client, const u8 *mac,
+			const struct via_conn_hdr *c)
+{
+	ether_addr_copy(client->mac, mac);
+	client->vi = c->vi;
+	client->cookie = c->sender_cookie;
+	client->first_seq = c->first_seq;
+	client->mtu = c->mtu;
+	client->frames = c->frames;
+	client->want_seal = c->options & VIA_WIRE_O_SEALED;
+}
+
+/*
+ * List a request, if it is a new one and there is room.  False: it is not
+ * listed, and @type is the answer, or 0.
+ */
+static bool list_req(struct via_ether_nic *nic, struct via_ether_req *req,
+		     u8 *type, u8 *reason)
+{
+	const struct via_ether_client *c = &req->client;
+	struct via_ether_req *old;
+	bool new = false;
+
+	spin_lock(&nic->lock);
+	old = find_req(nic, c->mac, c->vi, c->cookie);
+	*type = via_ether_verdict(nic, c, reason);
+	if (old) {
+		old->seen = jiffies;
+		*type = VIA_WIRE_WAIT;
+	} else if (!*type && nic->nreqs < REQS_MAX && !nic->stopping) {
+		nic->nreqs++;
+		list_add_tail(&req->link, &nic->reqs);
+		new = true;
+	}
+	spin_unlock(&nic->lock);
+	return new;
+}
+
 static void rx_request(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f)
 {
-	struct via_ether_req *req, *old;
+	struct via_ether_client client;
+	struct via_ether_req *req;
 	struct via_conn_hdr c;
-	u8 type, reason;
+	u8 type, reason = 0;
 
 	if (via_wire_parse_conn(f->hdr, &c)) {
 		via_ether_count(nic, BAD_FIELD);
@@ -359,46 +420,22 @@ static void rx_request(struct via_ether_nic *nic,
 	req = kzalloc(sizeof(*req), GFP_ATOMIC | __GFP_NOWARN);
 	if (!req)
 		return;
-	ether_addr_copy(req->client.mac, f->src);
-	req->client.vi = c.vi;
-	req->client.cookie = c.sender_cookie;
-	req->client.first_seq = c.first_seq;
-	req->client.mtu = c.mtu;
-	req->client.frames = c.frames;
-	req->client.want_seal = c.options & VIA_WIRE_O_SEALED;
+	read_client(&req->client, f->src, &c);
+	/* A request that is handed to the agent may be gone when it returns. */
+	client = req->client;
 	req->seen = jiffies;
 	req->forever = c.timeout_ms == VIA_WIRE_FOREVER;
 	req->deadline = jiffies + msecs_to_jiffies(c.timeout_ms);
 
-	spin_lock(&nic->lock);
-	old = find_req(nic, f->src, c.vi, c.sender_cookie);
-	type = via_ether_verdict(nic, &req->client, &reason);
-	if (old) {
-		old->seen = jiffies;
-		type = VIA_WIRE_WAIT;
-	} else if (!type && nic->nreqs < REQS_MAX && !nic->stopping) {
-		nic->nreqs++;
-		list_add_tail(&req->link, &nic->reqs);
-		spin_unlock(&nic->lock);
+	if (list_req(nic, req, &type, &reason)) {
 		via_ether_arm(nic);
 		type = new_request(nic, req, &c);
-		/* req may be gone: the agent's program may have it. */
-		if (type) {
-			struct via_ether_client who = {
-				.vi = c.vi,
-				.cookie = c.sender_cookie,
-			};
-
-			ether_addr_copy(who.mac, f->src);
-			via_ether_answer(nic, type, 0, &who);
-		}
-		return;
+	} else {
+		kfree(req);
 	}
-	spin_unlock(&nic->lock);
 	/* An accepted one hears of it from the VI that accepted it. */
 	if (type && type != VIA_WIRE_ACCEPT)
-		via_ether_answer(nic, type, reason, &req->client);
-	kfree(req);
+		via_ether_answer(nic, type, reason, &client);
 }
 
 /*

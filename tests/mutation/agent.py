@@ -82,11 +82,9 @@ mutant("no-match-code", "kernel/loop.c", "lo", "connect.no_match",
         "ret = VIA_R_REJECT;"))
 mutant("late-accept", "kernel/connect.c", "lo", "accept.late",
        "REJECT where a server was late, and did not reject",
-       ("		via_conn_put(conn);\n		ret = VIA_R_TIMEOUT;\n"
-        "		goto out_vi;",
+       ("		via_conn_put(conn);\n		return VIA_R_TIMEOUT;\n",
         "		if (conn->client)\n			via_loop_reject(conn);\n"
-        "		via_conn_put(conn);\n		ret = VIA_R_TIMEOUT;\n"
-        "		goto out_vi;"))
+        "		via_conn_put(conn);\n		return VIA_R_TIMEOUT;\n"))
 mutant("discriminator-length", "kernel/connect.h", "lo",
        "accept.near_misses",
        "discriminators are compared without their lengths",

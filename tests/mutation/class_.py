@@ -125,7 +125,7 @@ mutant("request-no-repeat", CONN, "sim", "",
         "		goto out;\n"), sim="loss")
 mutant("answer-to-accepted", CONN, "sim", "",
        "a copy of a request whose server has accepted it is offered anew",
-       ("	} else if (!type && nic->nreqs < REQS_MAX && !nic->stopping) {",
+       ("	} else if (!*type && nic->nreqs < REQS_MAX && !nic->stopping) {",
         "	} else if (nic->nreqs < REQS_MAX && !nic->stopping) {"),
        sim="dup")
 mutant("cancel-keeps-request", CONN, "sim", "",
