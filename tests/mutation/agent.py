@@ -509,12 +509,12 @@ mutant("verdict-twice", CONNECT, "lo", "p2p.states",
 mutant("done-waits", CONNECT, "lo", "p2p.polled",
        "VipConnectPeerDone waits",
        ("	wait = vi->p2p == p2p && !(arg->flags & VIA_CONN_NOWAIT);",
-        "	wait = vi->p2p == p2p;"), sim="peers")
+        "	wait = vi->p2p == p2p;"), sim="p2p")
 mutant("wrong-kind-of-verdict", CONNECT, "lo", "p2p.not_client_server",
        "a client's call takes the verdict of a p2p request",
        ("	if (vi->attempt == attempt &&\n"
         "	    vi->p2p == !!(arg->flags & VIA_CONN_PEER)) {",
-        "	if (vi->attempt == attempt) {"), sim="peers beside")
+        "	if (vi->attempt == attempt) {"), sim="p2p beside")
 mutant("attempts-uncounted", CONNECT, "lo", "states.race_request",
        "a wait for one attempt gets the verdict of the next",
        ("		vi->attempt++;\n", ""), sim="beside")
@@ -559,18 +559,18 @@ PEER = "kernel/p2p.c"
 mutant("peer-itself", PEER, "lo", "p2p.own_address",
        "a VI that looks for its own address finds itself, and the host hangs",
        ("		if (other == vi ||\n		    !via_p2p_looks",
-        "		if (!via_p2p_looks"), sim="peers hostile")
+        "		if (!via_p2p_looks"), sim="p2p hostile")
 mutant("claimed-twice", PEER, "wire", "p2p.crowd",
        "two peers of another host have one VI here",
        ("		if (!found && !vi->p2p_claim)", "		if (!found)"),
-       sim="peers")
+       sim="p2p")
 mutant("peer-listed-twice", CONNECT, "lo", "p2p.again p2p.timed_out",
        "a VI that looks again before it has its verdict spoils the list",
        ("	/* Not to be found with the addresses that follow. */\n"
-        "	via_p2p_unlist(vi);\n", ""), sim="peers time memory")
+        "	via_p2p_unlist(vi);\n", ""), sim="p2p time memory")
 mutant("peer-late", PEER, "lo", "p2p.timed_out",
        "a peer whose time is over is joined",
-       (" && !via_conn_overdue(vi);", ";"), sim="peers time")
+       (" && !via_conn_overdue(vi);", ";"), sim="p2p time")
 
 # Waiting, events.
 WAIT = "kernel/wait.c"

@@ -137,20 +137,20 @@ P2P = "devices/ether/p2p.c"
 mutant("peer-stays-claimed", P2P, "sim", "",
        "a VI that was found at the wrong moment is never found again",
        ("	else if (claim)\n		via_p2p_release(vi, claim);\n}\n\nstatic",
-        "}\n\nstatic"), sim="peers beside")
+        "}\n\nstatic"), sim="p2p beside")
 mutant("forged-peer", P2P, "sim", "",
        "a host speaks for another one",
        ("	if (c.client_host_len != ETH_ALEN ||\n"
         "	    !ether_addr_equal(c.client_host, f->src) ||\n",
-        "	if (c.client_host_len != ETH_ALEN ||\n"), sim="peers hostile")
+        "	if (c.client_host_len != ETH_ALEN ||\n"), sim="p2p hostile")
 mutant("peer-loses-claim", P2P, "wire", "p2p.crowd p2p.killed_pending",
        "a peer that has gone keeps the VI that chose it from all others",
        ("		claim = claim_of(ev->remote_index, cookie);\n", ""),
-       sim="peers end")
+       sim="p2p end")
 mutant("peer-reject-once", P2P, "sim", "",
        "a peer whose REJECT is lost waits for all its time",
        ("	via_ether_remember(ev->nic, c, VIA_WIRE_REJECT, reason);\n", ""),
-       sim="peers loss")
+       sim="p2p loss")
 
 ETHER_VI = "devices/ether/vi.c"
 mutant("live-for-ever", ETHER_VI, "wire", "disconnect.local",

@@ -104,7 +104,7 @@ static bool via_conn_may_begin(struct via_vi *vi)
            ("	if (!via_conn_may_begin(vi))\n		return false;\n"
             "	/* Not to be found with the addresses that follow. */\n"
             "	via_p2p_unlist(vi);\n", "	via_p2p_over(vi);\n"),
-           sim="peers beside memory")
+           sim="p2p beside memory")
 
 # Item 2: calls into a device that is gone.
 taken_back("stats-beside-end", STATS, "regress", "stats",
@@ -342,7 +342,7 @@ taken_back("capable-under-rcu", STATS, "sim", "",
 taken_back("hash-unseeded", NIC, "sim", "",
            "audit 8: the hash of peers is seeded",
            "strangers put all VIs that look for a peer into one list",
-           ("	nic->p2p_seed = get_random_u32();\n", ""), sim="peers hostile")
+           ("	nic->p2p_seed = get_random_u32();\n", ""), sim="p2p hostile")
 
 # Item 9: charges, and how long they last.
 taken_back("owners-pay-nothing", "kernel/quota.c", "sim", "",

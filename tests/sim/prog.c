@@ -439,7 +439,7 @@ int prog_request(struct prog_vi *v, const void *host, const char *disc, u64 ns)
 	return ret ? ret : prog_result(v, 0);
 }
 
-int prog_peer(struct prog_vi *v, const void *host, const char *disc, u64 ns)
+int prog_p2p(struct prog_vi *v, const void *host, const char *disc, u64 ns)
 {
 	int ret = prog_request_start(v, host, disc, ns, true);
 

@@ -102,8 +102,8 @@ static void looks(void *arg)
 	w.up[i] = true;
 	while (!w.go)
 		sim_sleep(sim_dice(1000));
-	w.ret[i] = prog_peer(&v, mac(!i), "forged",
-			     w.lie == PEERS_OF_OLD ? 2 * SEC : 100 * MS);
+	w.ret[i] = prog_p2p(&v, mac(!i), "forged",
+			    w.lie == PEERS_OF_OLD ? 2 * SEC : 100 * MS);
 	w.over = true;
 	prog_close(&n);
 }

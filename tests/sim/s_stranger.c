@@ -29,7 +29,7 @@ static void open_pair(struct prog_nic *n, struct prog_vi *v, const char *name)
 		sim_expect(!prog_vi(&v[i], n, VIA_RELIABLE_DELIVERY, 0, 0), "");
 	sim_expect(!prog_request_start(&v[0], n->hello.addr, name, SEC, true),
 		   "");
-	sim_expect(!prog_peer(&v[1], n->hello.addr, name, SEC), "");
+	sim_expect(!prog_p2p(&v[1], n->hello.addr, name, SEC), "");
 	sim_expect(!prog_result(&v[0], VIA_CONN_PEER), "");
 }
 
