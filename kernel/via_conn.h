@@ -49,7 +49,7 @@ struct via_conn {
  * @local:	server's address
  * @remote:	client's address
  * @attrs:	client's VI
- * @timeout:	jiffies until the client gives up; VIA_CONN_FOREVER at most
+ * @timeout:	jiffies until the client gives up; MAX_JIFFY_OFFSET: never
  * @priv:	the device's, copied to conn->priv
  * @priv_len:	VIA_CONN_PRIV at most
  *

@@ -6,6 +6,8 @@
  *
  * Which frame of a message is the first and which the last follows from
  * offset, len and msg_len, so no flag can contradict them.
+ *
+ * Parsing returns enum via_wire_error: 0, or what is wrong with the frame.
  */
 #ifndef _VIA_WIRE_H
 #define _VIA_WIRE_H
@@ -213,7 +215,6 @@ struct via_name_hdr {
 	char name[VIA_WIRE_NAME_MAX + 1];	/* zero-terminated */
 };
 
-/* What parsing returns: 0, or what is wrong with the frame. */
 enum via_wire_error {
 	VIA_WIRE_OK,
 	VIA_WIRE_BAD_VERSION,
