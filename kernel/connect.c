@@ -5,14 +5,14 @@
  *
  * An attempt lives in the VI: state Pending, verdict NOT_DONE, until it is
  * joined or refused, or its deadline or a disconnect ends it.  What a server
- * has before it has a VI is in request.c, peer to peer is in peer.c.
+ * has before it has a VI is in request.c, peer to peer is in p2p.c.
  */
 
 #include <linux/export.h>
 #include <linux/jiffies.h>
 #include "connect.h"
 #include "loop.h"
-#include "peer.h"
+#include "p2p.h"
 #include "vi.h"
 
 /*
@@ -26,8 +26,8 @@ static unsigned long via_conn_timeout(u64 ns)
 	return min_t(u64, nsecs_to_jiffies64(ns - 1) + 2, VIA_CONN_FOREVER);
 }
 
-int via_attrs_compare(const struct via_vi_attrs *a,
-		      const struct via_vi_attrs *b)
+enum via_verdict via_attrs_compare(const struct via_vi_attrs *a,
+				   const struct via_vi_attrs *b)
 {
 	if (a->reliability != b->reliability)
 		return VIA_R_INVALID_RELIABILITY_LEVEL;
@@ -82,7 +82,7 @@ static bool via_conn_begin(struct via_vi *vi, const struct via_attempt *a)
 	if (!via_conn_may_begin(vi))
 		return false;
 	/* Not to be found with the addresses that follow. */
-	via_peer_unlist(vi);
+	via_p2p_unlist(vi);
 	/* Nor what another thread has begun to leave and not finished. */
 	via_loop_transport.disconnected(vi);
 
@@ -109,7 +109,8 @@ static bool via_conn_begin(struct via_vi *vi, const struct via_attempt *a)
 }
 
 /* Have the device answer a request that came over the wire. */
-static int via_conn_accept_wire(struct via_conn *conn, struct via_vi *vi)
+static enum via_verdict via_conn_accept_wire(struct via_conn *conn,
+					     struct via_vi *vi)
 {
 	struct via_nic *nic = conn->nic;
 	int ret, idx;
@@ -121,35 +122,31 @@ static int via_conn_accept_wire(struct via_conn *conn, struct via_vi *vi)
 	return ret;
 }
 
-int via_conn_accept(struct via_file *f, const struct via_conn_accept *arg)
+/*
+ * Take a request with a VI: Idle to Pending.  0, and the request is to be
+ * answered; else it is back on the list, or dropped because the client is gone.
+ */
+static enum via_verdict via_conn_accept_begin(struct via_file *f,
+					      struct via_conn *conn,
+					      struct via_vi *vi)
 {
-	struct via_attempt attempt = {};
-	struct via_conn *conn;
-	struct via_vi *vi;
-	int ret;
+	struct via_attempt attempt = {
+		.local = &conn->local,
+		.remote = &conn->remote,
+		.attrs = &conn->attrs,
+		.deadline = conn->deadline,
+		.own = conn->client,
+	};
+	enum via_verdict ret;
 
-	lockdep_assert_held(&f->mutex);
-	vi = via_vi_get(f, arg->vi);
-	if (!vi)
-		return VIA_R_INVALID_PARAMETER;
-	conn = via_conn_take(f, arg->conn);
-	ret = VIA_R_INVALID_PARAMETER;
-	if (!conn)
-		goto out_vi;
 	if (time_after_eq(via_now(), conn->deadline)) {
 		/*
 		 * It hears nothing of us: its own clock, which may be a tick
 		 * behind ours, says TIMEOUT; it was not rejected.
 		 */
 		via_conn_put(conn);
-		ret = VIA_R_TIMEOUT;
-		goto out_vi;
+		return VIA_R_TIMEOUT;
 	}
-	attempt.local = &conn->local;
-	attempt.remote = &conn->remote;
-	attempt.attrs = &conn->attrs;
-	attempt.deadline = conn->deadline;
-	attempt.own = conn->client;
 	ret = via_attrs_compare(&vi->attrs, &conn->attrs);
 	if (!ret && !via_conn_begin(vi, &attempt))
 		ret = VIA_R_INVALID_STATE;
@@ -159,8 +156,15 @@ int via_conn_accept(struct via_file *f, const struct via_conn_accept *arg)
 			via_conn_put(conn);
 			ret = VIA_R_TIMEOUT;
 		}
-		goto out_vi;
 	}
+	return ret;
+}
+
+/* Answer a request with a VI that is Pending; drops the request. */
+static void via_conn_accept_answer(struct via_conn *conn, struct via_vi *vi)
+{
+	enum via_verdict ret;
+
 	if (READ_ONCE(conn->dead))
 		ret = VIA_R_TIMEOUT;
 	else if (conn->client)
@@ -170,15 +174,31 @@ int via_conn_accept(struct via_file *f, const struct via_conn_accept *arg)
 	if (ret)
 		via_conn_refuse(vi, NULL, ret);
 	via_conn_put(conn);
+}
+
+int via_conn_accept(struct via_file *f, const struct via_conn_accept *arg)
+{
+	struct via_conn *conn;
+	struct via_vi *vi;
+	int ret;
+
+	lockdep_assert_held(&f->mutex);
+	vi = via_vi_get(f, arg->vi);
+	if (!vi)
+		return VIA_R_INVALID_PARAMETER;
+	conn = via_conn_take(f, arg->conn);
+	ret = conn ? via_conn_accept_begin(f, conn, vi) :
+		     VIA_R_INVALID_PARAMETER;
 	/* The verdict, if there is one already, is fetched by CONN_RESULT. */
-	ret = 0;
-out_vi:
+	if (!ret)
+		via_conn_accept_answer(conn, vi);
 	via_vi_put(vi);
 	return ret;
 }
 
-int via_conn_start(struct via_file *f, const struct via_conn_request *arg,
-		   bool p2p, struct via_vi **vi, bool *own)
+enum via_verdict via_conn_start(struct via_file *f,
+				const struct via_conn_request *arg, bool p2p,
+				struct via_vi **vi, bool *own)
 {
 	struct via_net_addr local = arg->local;
 	struct via_nic *nic = f->nic;
@@ -211,7 +231,7 @@ int via_conn_start(struct via_file *f, const struct via_conn_request *arg,
 	return 0;
 }
 
-static int via_conn_ask(struct via_vi *vi)
+static enum via_verdict via_conn_ask(struct via_vi *vi)
 {
 	struct via_nic *nic = vi->nic;
 	int ret, idx;
@@ -253,15 +273,16 @@ void via_conn_forget(struct via_vi *vi, struct via_conn *conn)
 }
 
 void via_conn_make(struct via_vi *vi, const struct via_vi_attrs *attrs,
-		   const struct via_transport_ops *xport, struct via_vi *peer)
+		   const struct via_transport_ops *xport,
+		   struct via_vi *remote_vi)
 {
 	via_vi_assert_locked(vi);
 	if (attrs)
 		vi->remote_attrs = *attrs;
 	vi->xport = xport;
-	if (peer) {
-		kref_get(&peer->ref);
-		vi->peer = peer;
+	if (remote_vi) {
+		kref_get(&remote_vi->ref);
+		vi->remote_vi = remote_vi;
 	}
 	vi->verdict = VIA_R_SUCCESS;
 	via_vi_move(vi, VIA_EV_JOIN, NULL);
@@ -278,7 +299,7 @@ bool via_conn_established(struct via_vi *vi, const struct via_vi_attrs *attrs)
 }
 EXPORT_SYMBOL_GPL(via_conn_established);
 
-void via_conn_failed(struct via_vi *vi, u32 verdict)
+void via_conn_failed(struct via_vi *vi, enum via_verdict verdict)
 {
 	if (!via_vi_may(vi, VIA_EV_REFUSE))
 		return;
@@ -288,7 +309,8 @@ void via_conn_failed(struct via_vi *vi, u32 verdict)
 }
 EXPORT_SYMBOL_GPL(via_conn_failed);
 
-void via_conn_refuse(struct via_vi *vi, struct via_conn *conn, u32 verdict)
+void via_conn_refuse(struct via_vi *vi, struct via_conn *conn,
+		     enum via_verdict verdict)
 {
 	struct via_conn *own = NULL;
 
@@ -393,7 +415,7 @@ int via_conn_result(struct via_file *f, struct via_conn_result *arg)
 	if (ret == VIA_R_NOT_DONE && left < 0)
 		ret = -EINTR;
 	else if (p2p)
-		via_peer_over(vi);
+		via_p2p_over(vi);
 	via_vi_put(vi);
 	return ret;
 }

@@ -23,8 +23,8 @@
 #include <linux/slab.h>
 #include "cq.h"
 #include "queue.h"
+#include "quota.h"
 #include "stats.h"
-#include "user.h"
 #include "wait.h"
 
 #define VIA_CQ_REFILL_MAX 64	/* queues visited by one trap */
@@ -40,7 +40,7 @@ static void via_cq_ring_release(struct kref *ref)
 	struct via_cq_ring *r = container_of(ref, struct via_cq_ring, ref);
 
 	via_shared_free(r->mem, r->pages, r->size);
-	via_user_uncharge(r->user, VIA_QUOTA_CQ_PAGES, via_cq_ring_pages(r));
+	via_quota_uncharge(r->quota, VIA_QUOTA_CQ_PAGES, via_cq_ring_pages(r));
 	kfree(r);
 	atomic_long_inc(&via_gone.rings);
 }
@@ -52,28 +52,28 @@ static void via_cq_ring_put(struct via_cq_ring *r)
 }
 
 /* @head: bytes before the entries. */
-static struct via_cq_ring *via_cq_ring_alloc(struct via_user *user,
+static struct via_cq_ring *via_cq_ring_alloc(struct via_quota *quota,
 					     u32 entries, size_t head)
 {
 	struct via_cq_ring *r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
 
 	if (!r)
 		return NULL;
-	r->user = user;
+	r->quota = quota;
 	r->size = head + entries * sizeof(*r->slots);
-	if (!via_user_charge(user, VIA_QUOTA_CQ_PAGES, via_cq_ring_pages(r)))
+	if (!via_quota_charge(quota, VIA_QUOTA_CQ_PAGES, via_cq_ring_pages(r)))
 		goto err_free;
 	r->mem = via_shared_alloc(r->size, &r->pages);
 	if (!r->mem)
-		goto err_user;
+		goto err_quota;
 	kref_init(&r->ref);
 	r->slots = r->mem + head;
 	r->entries = entries;
 	atomic_long_inc(&via_made.rings);
 	return r;
 
-err_user:
-	via_user_uncharge(user, VIA_QUOTA_CQ_PAGES, via_cq_ring_pages(r));
+err_quota:
+	via_quota_uncharge(quota, VIA_QUOTA_CQ_PAGES, via_cq_ring_pages(r));
 err_free:
 	kfree(r);
 	return NULL;
@@ -107,13 +107,13 @@ struct via_cq *via_cq_get(struct via_file *f, u32 id)
 	return cq;
 }
 
-static struct via_cq *via_cq_alloc(struct via_user *user, u32 entries)
+static struct via_cq *via_cq_alloc(struct via_quota *quota, u32 entries)
 {
 	struct via_cq *cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
 
 	if (!cq)
 		return NULL;
-	cq->ring = via_cq_ring_alloc(user, entries, VIA_CQ_HDR_SIZE);
+	cq->ring = via_cq_ring_alloc(quota, entries, VIA_CQ_HDR_SIZE);
 	if (!cq->ring) {
 		kfree(cq);
 		return NULL;
@@ -145,7 +145,7 @@ int via_cq_create(struct via_file *f, struct via_cq_create *arg)
 		return VIA_R_INVALID_PARAMETER;
 	if (arg->entries > lim->max_cq_entries || f->cq_count >= lim->max_cq)
 		return VIA_R_ERROR_RESOURCE;
-	cq = via_cq_alloc(f->user, roundup_pow_of_two(arg->entries));
+	cq = via_cq_alloc(f->quota, roundup_pow_of_two(arg->entries));
 	if (!cq)
 		return VIA_R_ERROR_RESOURCE;
 	if (xa_alloc_cyclic(&f->cqs, &id, NULL, XA_LIMIT(1, 0xfffff),
@@ -155,7 +155,7 @@ int via_cq_create(struct via_file *f, struct via_cq_create *arg)
 	}
 	cq->id = id;
 	cq->nic = f->nic;
-	cq->shared->poll = !!f->nic->ops->poll;
+	cq->shared->poll = !!f->nic->ops->busy_poll;
 	if (xa_err(xa_store(&f->cqs, id, cq, GFP_KERNEL_ACCOUNT))) {
 		xa_erase(&f->cqs, id);
 		via_cq_put(cq);
@@ -188,7 +188,7 @@ int via_cq_destroy(struct via_file *f, u32 id)
 	cq = xa_load(&f->cqs, id);
 	if (!cq)
 		return VIA_R_INVALID_PARAMETER;
-	if (cq->users)
+	if (cq->queues)
 		return VIA_R_ERROR_RESOURCE;
 	via_cq_kill(f, cq);
 	return 0;
@@ -206,7 +206,7 @@ void via_cq_destroy_all(struct via_file *f)
 	xa_destroy(&f->cqs);
 }
 
-int via_cq_attach(struct via_file *f, struct via_queue *q, u32 id)
+enum via_verdict via_cq_attach(struct via_file *f, struct via_queue *q, u32 id)
 {
 	lockdep_assert_held(&f->mutex);
 	if (!id)
@@ -214,7 +214,7 @@ int via_cq_attach(struct via_file *f, struct via_queue *q, u32 id)
 	q->cq = via_cq_get(f, id);
 	if (!q->cq)
 		return VIA_R_INVALID_PARAMETER;
-	q->cq->users++;
+	q->cq->queues++;
 	return 0;
 }
 
@@ -240,7 +240,7 @@ void via_cq_detach(struct via_file *f, struct via_queue *q)
 		via_cq_unwait(cq, q);
 	WRITE_ONCE(q->cq, NULL);
 	spin_unlock_bh(&cq->lock);
-	cq->users--;
+	cq->queues--;
 	via_cq_put(cq);
 }
 
@@ -339,7 +339,7 @@ void via_cq_publish(struct via_vi *vi, struct via_queue *q)
 static bool via_cq_trim(struct via_queue *q)
 {
 	u32 head = READ_ONCE(q->head);
-	u32 collected = READ_ONCE(q->user->collected);
+	u32 collected = READ_ONCE(q->prog->collected);
 
 	if (head - collected <= head - q->cq_from)
 		q->cq_from = collected;
@@ -504,7 +504,7 @@ static void via_cq_set_spare(struct via_cq *cq, struct via_cq_ring *r)
 	via_cq_ring_put(r);
 }
 
-static int via_cq_prepare(struct via_cq *cq, struct via_user *user,
+static int via_cq_prepare(struct via_cq *cq, struct via_quota *quota,
 			  struct via_cq_resize *arg)
 {
 	struct via_cq_ring *r;
@@ -513,7 +513,7 @@ static int via_cq_prepare(struct via_cq *cq, struct via_user *user,
 		return VIA_R_INVALID_PARAMETER;
 	if (arg->entries > cq->nic->limits.max_cq_entries)
 		return VIA_R_ERROR_RESOURCE;
-	r = via_cq_ring_alloc(user, roundup_pow_of_two(arg->entries), 0);
+	r = via_cq_ring_alloc(quota, roundup_pow_of_two(arg->entries), 0);
 	if (!r)
 		return VIA_R_ERROR_RESOURCE;
 	arg->entries = r->entries;
@@ -538,7 +538,7 @@ int via_cq_resize(struct via_file *f, struct via_cq_resize *arg)
 	}
 	switch (arg->step) {
 	case VIA_CQ_PREPARE:
-		ret = via_cq_prepare(cq, f->user, arg);
+		ret = via_cq_prepare(cq, f->quota, arg);
 		break;
 	case VIA_CQ_COMMIT:
 		ret = via_cq_commit(cq);

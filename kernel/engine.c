@@ -84,7 +84,7 @@ struct via_seg *via_desc_walk(struct via_desc *d, u32 off, u32 *seg_off)
  * Bring in the segments beyond the slot.  The slot's own two count as read;
  * the rest is read now, once, from the descriptor (which has been checked).
  */
-static u32 via_desc_load_more(struct via_vi *vi, struct via_desc *d)
+static enum via_status via_desc_load_more(struct via_vi *vi, struct via_desc *d)
 {
 	u32 count = d->seg_count;
 	struct mem_cgroup *old;
@@ -122,8 +122,8 @@ static u32 via_desc_load_more(struct via_vi *vi, struct via_desc *d)
  * No sum of 32-bit lengths wraps in 64 bits, and what agrees with the length
  * fits in 32: every offset into a descriptor that passes does.
  */
-static u32 via_desc_check_length(struct via_vi *vi, struct via_desc *d,
-				 bool recv)
+static enum via_status via_desc_check_length(struct via_vi *vi,
+					     struct via_desc *d, bool recv)
 {
 	const struct via_seg *segs = via_desc_segs(d);
 	u64 sum = 0;
@@ -136,7 +136,8 @@ static u32 via_desc_check_length(struct via_vi *vi, struct via_desc *d,
 	return 0;
 }
 
-static u32 via_desc_check_segs(struct via_vi *vi, struct via_desc *d)
+static enum via_status via_desc_check_segs(struct via_vi *vi,
+					   struct via_desc *d)
 {
 	const struct via_seg *segs = via_desc_segs(d);
 	u32 i;
@@ -148,7 +149,7 @@ static u32 via_desc_check_segs(struct via_vi *vi, struct via_desc *d)
 	return 0;
 }
 
-u32 via_send_check(struct via_vi *vi, struct via_desc *d)
+enum via_status via_send_check(struct via_vi *vi, struct via_desc *d)
 {
 	lockdep_assert_held(&vi->sq.lock);
 	return via_desc_check_segs(vi, d);
@@ -168,8 +169,9 @@ static bool via_rdma_op_ok(const struct via_vi *vi, const struct via_desc *d,
 }
 
 /* Anything but a plain send or receive of few segments. */
-static noinline u32 via_desc_load_slow(struct via_vi *vi, struct via_desc *d,
-				       bool recv)
+static noinline enum via_status via_desc_load_slow(struct via_vi *vi,
+						   struct via_desc *d,
+						   bool recv)
 {
 	u32 op = d->control & VIA_CTL_OP_MASK;
 	struct via_seg *segs;
@@ -287,7 +289,7 @@ bool via_send_full(const struct via_vi *vi)
 }
 EXPORT_SYMBOL_GPL(via_send_full);
 
-void via_send_complete(struct via_vi *vi, u32 status, u32 length)
+void via_send_complete(struct via_vi *vi, enum via_status status, u32 length)
 {
 	struct via_desc *d = via_queue_entry(&vi->sq, vi->sq.head);
 
@@ -320,8 +322,10 @@ void via_send_busy(struct via_vi *vi)
 EXPORT_SYMBOL_GPL(via_send_busy);
 
 /* Several segments, or the end of the only one. */
-static noinline u32 via_move_segs(struct via_vi *vi, struct via_desc *d,
-				  u32 off, u32 len, void *buf, bool to_user)
+static noinline enum via_status via_move_segs(struct via_vi *vi,
+					      struct via_desc *d, u32 off,
+					      u32 len, void *buf,
+					      bool to_region)
 {
 	struct via_region *r;
 	struct via_seg *seg;
@@ -335,7 +339,7 @@ static noinline u32 via_move_segs(struct via_vi *vi, struct via_desc *d,
 		r = via_local_region(vi, seg->handle, seg->addr + seg_off, n);
 		if (unlikely(!r))
 			return VIA_ST_PROTECTION_ERROR;
-		via_region_copy(r, seg->addr + seg_off, buf, n, to_user);
+		via_region_copy(r, seg->addr + seg_off, buf, n, to_region);
 		off += n;
 		buf += n;
 		len -= n;
@@ -343,26 +347,28 @@ static noinline u32 via_move_segs(struct via_vi *vi, struct via_desc *d,
 	return 0;
 }
 
-static __always_inline u32 via_move(struct via_vi *vi, struct via_desc *d,
-				    u32 off, u32 len, void *buf, bool to_user)
+static __always_inline enum via_status via_move(struct via_vi *vi,
+						struct via_desc *d, u32 off,
+						u32 len, void *buf,
+						bool to_region)
 {
 	struct via_seg *seg = &d->seg[0];
 	u64 addr = seg->addr + off;
 	struct via_region *r;
 
 	if (unlikely(d->nsegs != 1 || off > seg->len || len > seg->len - off))
-		return via_move_segs(vi, d, off, len, buf, to_user);
+		return via_move_segs(vi, d, off, len, buf, to_region);
 	if (unlikely(!len))
 		return 0;
 	r = via_local_region(vi, seg->handle, addr, len);
 	if (unlikely(!r))
 		return VIA_ST_PROTECTION_ERROR;
-	via_region_copy(r, addr, buf, len, to_user);
+	via_region_copy(r, addr, buf, len, to_region);
 	return 0;
 }
 
-u32 via_gather(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
-	       void *dst)
+enum via_status via_gather(struct via_vi *vi, struct via_desc *d, u32 off,
+			   u32 len, void *dst)
 {
 	lockdep_assert_held(&vi->sq.lock);
 	return via_move(vi, d, off, len, dst, false);
@@ -431,16 +437,16 @@ bool via_gather_frags(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
 }
 EXPORT_SYMBOL_GPL(via_gather_frags);
 
-u32 via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
-		     const void *src, u32 len)
+enum via_status via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
+				 const void *src, u32 len)
 {
 	lockdep_assert_held(&vi->sq.lock);
 	return via_move(vi, d, off, len, (void *)src, true);
 }
 EXPORT_SYMBOL_GPL(via_read_scatter);
 
-u32 via_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
-		const void *src, u32 len)
+enum via_status via_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
+			    const void *src, u32 len)
 {
 	lockdep_assert_held(&vi->rq.lock);
 	return via_move(vi, d, off, len, (void *)src, true);
@@ -468,7 +474,7 @@ struct via_desc *via_recv_load(struct via_vi *vi)
 }
 EXPORT_SYMBOL_GPL(via_recv_load);
 
-void via_recv_complete(struct via_vi *vi, u32 status, u32 length,
+void via_recv_complete(struct via_vi *vi, enum via_status status, u32 length,
 		       u32 immediate)
 {
 	struct via_queue *q = &vi->rq;
@@ -509,7 +515,7 @@ via_rdma_region(struct via_vi *vi, u32 right, u32 handle, u64 addr, u64 len)
 	return r && r->rights & right ? r : NULL;
 }
 
-u32 via_rdma_check(struct via_vi *vi, u32 handle, u64 addr, u64 len)
+enum via_status via_rdma_check(struct via_vi *vi, u32 handle, u64 addr, u64 len)
 {
 	lockdep_assert_held(&vi->rq.lock);
 	return via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr, len) ?
@@ -517,8 +523,8 @@ u32 via_rdma_check(struct via_vi *vi, u32 handle, u64 addr, u64 len)
 }
 EXPORT_SYMBOL_GPL(via_rdma_check);
 
-u32 via_rdma_place(struct via_vi *vi, u32 handle, u64 addr, const void *src,
-		   u32 len)
+enum via_status via_rdma_place(struct via_vi *vi, u32 handle, u64 addr,
+			       const void *src, u32 len)
 {
 	struct via_region *r;
 
@@ -538,7 +544,7 @@ static void via_assert_either(struct via_vi *vi)
 		       lockdep_is_held(&vi->rq.lock));
 }
 
-u32 via_read_check(struct via_vi *vi, u32 handle, u64 addr, u64 len)
+enum via_status via_read_check(struct via_vi *vi, u32 handle, u64 addr, u64 len)
 {
 	via_assert_either(vi);
 	return via_rdma_region(vi, VIA_RDMA_READ, handle, addr, len) ?
@@ -546,8 +552,8 @@ u32 via_read_check(struct via_vi *vi, u32 handle, u64 addr, u64 len)
 }
 EXPORT_SYMBOL_GPL(via_read_check);
 
-u32 via_read_fetch(struct via_vi *vi, u32 handle, u64 addr, void *dst,
-		   u32 len)
+enum via_status via_read_fetch(struct via_vi *vi, u32 handle, u64 addr,
+			       void *dst, u32 len)
 {
 	struct via_region *r;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The software VI engine: what the device interface does not already say. */
+/*
+ * The software VI engine: what the device interface does not already say.  What
+ * functions return: see via_ka.h.
+ */
 #ifndef _VIA_ENGINE_H
 #define _VIA_ENGINE_H
 
@@ -23,9 +26,13 @@ static inline struct via_region *via_local_region(struct via_vi *vi,
 	return NULL;
 }
 
+/* As via_desc_seg(), for any number of segments. */
 struct via_seg *via_desc_walk(struct via_desc *d, u32 off, u32 *seg_off);
 
-/* The segment that holds byte off, and the offset in it; NULL past the end. */
+/*
+ * The segment that holds byte off, and the offset in it; NULL past the end.
+ * The queue's lock is held: it moves the descriptor's walk hint.
+ */
 static inline struct via_seg *via_desc_seg(struct via_desc *d, u32 off,
 					   u32 *seg_off)
 {
@@ -41,8 +48,8 @@ void via_recv_scan(struct via_vi *vi);
  * The local segments of a loaded send, for one that will not be gathered:
  * its own error comes before the receiver's.  sq.lock held.
  */
-u32 via_send_check(struct via_vi *vi, struct via_desc *d);
-/* Forget what a loaded descriptor holds. */
+enum via_status via_send_check(struct via_vi *vi, struct via_desc *d);
+/* Forget what a loaded descriptor holds; its queue's lock held. */
 void via_desc_drop(struct via_desc *d);
 
 #endif

@@ -15,18 +15,18 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <net/net_namespace.h>
+#include "busy_poll.h"
 #include "connect.h"
 #include "cq.h"
 #include "file.h"
 #include "memory.h"
 #include "name.h"
 #include "nic.h"
-#include "peer.h"
-#include "poll.h"
+#include "p2p.h"
 #include "ptag.h"
 #include "queue.h"
+#include "quota.h"
 #include "stats.h"
-#include "user.h"
 #include "vi.h"
 #include "wait.h"
 
@@ -57,8 +57,8 @@ static void via_file_free(struct kref *ref)
 	mem_cgroup_put(f->memcg);
 	if (f->mm)
 		mmdrop(f->mm);
-	if (f->user)
-		via_user_put(f->user);
+	if (f->quota)
+		via_quota_put(f->quota);
 	kfree(f);
 	atomic_long_inc(&via_gone.files);
 }
@@ -80,7 +80,7 @@ static void via_file_kill(struct via_file *f)
 	if (!f->dead) {
 		WRITE_ONCE(f->dead, true);
 		WRITE_ONCE(f->ctl->flags, VIA_CTL_DEAD);
-		via_poll_rest(f);
+		via_busy_poll_end(f);
 		via_conn_destroy_all(f);
 		via_vi_destroy_all(f);
 		via_cq_destroy_all(f);
@@ -112,7 +112,7 @@ static struct via_file *via_file_alloc(void)
 	INIT_LIST_HEAD(&f->link);
 	INIT_LIST_HEAD(&f->vis);
 	INIT_LIST_HEAD(&f->waiters);
-	INIT_LIST_HEAD(&f->poll_link);
+	INIT_LIST_HEAD(&f->busy_poll_link);
 	INIT_WORK(&f->teardown, via_file_teardown);
 	xa_init_flags(&f->regions, XA_FLAGS_ALLOC1);
 	xa_init_flags(&f->ptags, XA_FLAGS_ALLOC1);
@@ -131,7 +131,7 @@ static void via_file_close(struct via_file *f)
 {
 	/* Now, though ends of VIs may keep the structure for a while. */
 	if (f->charged)
-		via_user_uncharge(f->user, VIA_QUOTA_HANDLES, 1);
+		via_quota_uncharge(f->quota, VIA_QUOTA_HANDLES, 1);
 	via_file_put(f);
 }
 
@@ -151,11 +151,11 @@ static int via_open(struct inode *inode, struct file *filp)
 		goto err;
 	f->nic = nic;
 	f->uid = current_uid();
-	f->user = via_user_get();
-	if (!f->user)
+	f->quota = via_quota_get();
+	if (!f->quota)
 		goto err_file;
 	ret = -EMFILE;
-	f->charged = via_user_charge(f->user, VIA_QUOTA_HANDLES, 1);
+	f->charged = via_quota_charge(f->quota, VIA_QUOTA_HANDLES, 1);
 	if (!f->charged)
 		goto err_file;
 	f->compat = in_compat_syscall();
@@ -287,7 +287,7 @@ static __always_inline long via_trap(struct via_file *f, u64 arg)
 	if (likely(op == VIA_OP_SEND || op == VIA_OP_RECV))
 		return via_vi_trap(f, op, id);
 	if (likely(op == VIA_OP_POLL))
-		return via_poll_trap(f);
+		return via_busy_poll_trap(f);
 	switch (op) {
 	case VIA_OP_CQ:
 		return via_cq_refill(f, id);
@@ -461,7 +461,7 @@ static long via_conn_call(struct via_file *f, unsigned int cmd, void *arg)
 	case VIA_IOC_PEER_REQUEST: {
 		struct via_conn_request *a = arg;
 
-		return a->reserved ? -EINVAL : via_peer_request(f, a);
+		return a->reserved ? -EINVAL : via_p2p_request(f, a);
 	}
 	case VIA_IOC_DISCONNECT:
 		return via_disconnect_call(f, arg);
@@ -589,7 +589,7 @@ union via_ioctl_arg {
 static long via_ioctl(struct file *filp, unsigned int cmd, unsigned long uarg)
 {
 	struct via_file *f = filp->private_data;
-	void __user *user = (void __user *)uarg;
+	void __user *data = (void __user *)uarg;
 	unsigned int size = _IOC_SIZE(cmd);
 	union via_ioctl_arg arg;
 	long ret;
@@ -597,16 +597,16 @@ static long via_ioctl(struct file *filp, unsigned int cmd, unsigned long uarg)
 	if (_IOC_TYPE(cmd) != VIA_IOC_MAGIC || size > sizeof(arg))
 		return -ENOTTY;
 	if (cmd == VIA_IOC_STATS)
-		return via_stats(f, user);
+		return via_stats(f, data);
 	if (current->mm != f->mm)
 		return -EPERM;
 	memset(&arg, 0, size);
-	if (_IOC_DIR(cmd) & _IOC_WRITE && copy_from_user(&arg, user, size))
+	if (_IOC_DIR(cmd) & _IOC_WRITE && copy_from_user(&arg, data, size))
 		return -EFAULT;
 	ret = via_free_call(f, cmd, &arg);
 	/* Also with EINTR: via_conn_wait.waiter. */
 	if (_IOC_DIR(cmd) & _IOC_READ && (ret >= 0 || ret == -EINTR) &&
-	    copy_to_user(user, &arg, size))
+	    copy_to_user(data, &arg, size))
 		return -EFAULT;
 	return ret;
 }

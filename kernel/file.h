@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* An open device node: one NIC handle of one process. */
+/*
+ * An open device node: one NIC handle of one process.  What functions return:
+ * see via_ka.h.
+ */
 #ifndef _VIA_FILE_H
 #define _VIA_FILE_H
 
@@ -21,7 +24,7 @@
 
 struct mem_cgroup;
 struct via_region;
-struct via_user;
+struct via_quota;
 
 /**
  * struct via_file - a NIC handle and everything made through it
@@ -29,8 +32,8 @@ struct via_user;
  * @nic:	constant, a reference is held
  * @mm:		constant: the owner; mmgrab, never mmget
  * @uid:	constant: the user that opened it
- * @user:	constant: pays; NULL while it is being opened
- * @charged:	constant: a handle of @user is charged
+ * @quota:	constant: pays; NULL while it is being opened
+ * @charged:	constant: a handle of @quota is charged
  * @memcg:	constant: is charged for what is allocated in its name, a
  *		reference is held; NULL: none
  * @compat:	constant: a 32-bit program
@@ -61,14 +64,15 @@ struct via_user;
  * @waiters:	nic->conn_lock: connection waiters
  * @places:	nic->conn_lock: waiters and unanswered requests
  * @events:	asynchronous errors
- * @poll_link:	nic->poll_lock: on nic->pollers while ctl->poll is set
+ * @busy_poll_link: nic->busy_poll_lock: on nic->busy_pollers while ctl->poll is
+ *		set
  */
 struct via_file {
 	struct kref ref;
 	struct via_nic *nic;
 	struct mm_struct *mm;
 	kuid_t uid;
-	struct via_user *user;
+	struct via_quota *quota;
 	struct mem_cgroup *memcg;
 	bool charged;
 	bool compat;
@@ -96,19 +100,21 @@ struct via_file {
 	struct list_head waiters;
 	u32 places;
 	struct via_events events;
-	struct list_head poll_link;
+	struct list_head busy_poll_link;
 };
 
 extern const struct file_operations via_fops;
 /* The ends of handles and of VIs. */
 extern struct workqueue_struct *via_wq;
 
+/* Any context; the caller has a reference. */
 void via_file_get(struct via_file *f);
 /* May sleep. */
 void via_file_put(struct via_file *f);
 /*
  * file->mutex, for a call that makes objects: 0 with it held; else it is not,
- * and this is what to return.
+ * and this is the call's result: VIA_R_ERROR_RESOURCE (the NIC is gone),
+ * -ESHUTDOWN or -ENXIO.  Sleeps.
  */
 int via_file_lock(struct via_file *f);
 

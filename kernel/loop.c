@@ -31,7 +31,8 @@ struct via_loop_dst {
 };
 
 /* @p is in a segment of the sender's. */
-static u32 via_loop_place(struct via_loop_dst *dst, u32 off, void *p, u32 len)
+static enum via_status via_loop_place(struct via_loop_dst *dst, u32 off,
+				      void *p, u32 len)
 {
 	if (dst->desc)
 		return via_scatter(dst->vi, dst->desc, off, p, len);
@@ -45,8 +46,8 @@ static u32 via_loop_place(struct via_loop_dst *dst, u32 off, void *p, u32 len)
  * Move the whole of a send, or of a read.  *local gets the sender's error, the
  * return value is the receiver's.
  */
-static u32 via_loop_move(struct via_vi *vi, struct via_desc *d,
-			 struct via_loop_dst *dst, u32 *local)
+static enum via_status via_loop_move(struct via_vi *vi, struct via_desc *d,
+				     struct via_loop_dst *dst, u32 *local)
 {
 	u32 off = 0, n, seg_off, st;
 	struct via_region *r;
@@ -76,7 +77,8 @@ static u32 via_loop_move(struct via_vi *vi, struct via_desc *d,
 }
 
 /* What the target says of RDMA, before a byte moves. */
-static u32 via_loop_rdma_check(const struct via_loop_dst *dst, u32 len)
+static enum via_status via_loop_rdma_check(const struct via_loop_dst *dst,
+					   u32 len)
 {
 	return dst->read ? via_read_check(dst->vi, dst->handle, dst->addr,
 					  len) :
@@ -85,13 +87,13 @@ static u32 via_loop_rdma_check(const struct via_loop_dst *dst, u32 len)
 }
 
 /* The target has no receive to tell its program in. */
-static void via_loop_rdma_event(struct via_vi *peer, bool read)
+static void via_loop_rdma_event(struct via_vi *remote, bool read)
 {
 	if (read)
-		via_vi_error(peer, VIA_ERR_RDMAR_PROT,
+		via_vi_error(remote, VIA_ERR_RDMAR_PROT,
 			     VIA_ST_OP_RDMA_READ >> 16, 0);
 	else
-		via_vi_error(peer, VIA_ERR_RDMAW_PROT,
+		via_vi_error(remote, VIA_ERR_RDMAW_PROT,
 			     VIA_ST_OP_REMOTE_RDMA_WRITE >> 16, 0);
 }
 
@@ -100,39 +102,41 @@ static void via_loop_rdma_event(struct via_vi *peer, bool read)
  * connection break.  Delivery alone was done, so at that level a send or an
  * RDMA Write is good; a read is good when its data is here, at any level.
  */
-static u32 via_loop_refused(struct via_vi *vi, struct via_vi *peer, bool read,
-			    u32 st)
+static enum via_status via_loop_refused(struct via_vi *vi,
+					struct via_vi *remote, bool read,
+					u32 st)
 {
 	if (!via_vi_reliable(vi))
 		return 0;
-	via_vi_break_later(peer, 0);
+	via_vi_break_later(remote, 0);
 	via_vi_break_later(vi, 0);
 	return read || vi->attrs.reliability == VIA_RELIABLE_RECEPTION ? st : 0;
 }
 
 /* Deliver one good descriptor; returns its status for the sender. */
-static u32 via_loop_deliver(struct via_vi *vi, struct via_vi *peer,
-			    struct via_desc *d)
+static enum via_status via_loop_deliver(struct via_vi *vi,
+					struct via_vi *remote,
+					struct via_desc *d)
 {
 	u32 op = d->control & VIA_CTL_OP_MASK;
 	bool rdma = op != VIA_CTL_OP_SENDRECV;
 	bool imm = d->control & VIA_CTL_IMMEDIATE;
-	struct via_loop_dst dst = { .vi = peer };
+	struct via_loop_dst dst = { .vi = remote };
 	struct via_desc *rd = NULL;
 	u32 local, st = 0, rst;
 
-	lockdep_assert_held(&peer->rq.lock);
+	lockdep_assert_held(&remote->rq.lock);
 	if (!rdma || imm) {
-		rd = via_recv_load(peer);
+		rd = via_recv_load(remote);
 		if (unlikely(!rd)) {
 			local = via_send_check(vi, d);
 			if (local)
 				return local;
 			/* A reliable one breaks, which says enough. */
-			if (!via_vi_reliable(peer))
-				via_vi_error(peer, VIA_ERR_RECVQ_EMPTY,
+			if (!via_vi_reliable(remote))
+				via_vi_error(remote, VIA_ERR_RECVQ_EMPTY,
 					     VIA_ST_OP_RECEIVE >> 16, 0);
-			return via_loop_refused(vi, peer, false,
+			return via_loop_refused(vi, remote, false,
 						VIA_ST_REMOTE_DESC_ERROR);
 		}
 	}
@@ -158,20 +162,20 @@ static u32 via_loop_deliver(struct via_vi *vi, struct via_vi *peer,
 		rst = rdma ? VIA_ST_OP_REMOTE_RDMA_WRITE : VIA_ST_OP_RECEIVE;
 		if (imm && !st)
 			rst |= VIA_ST_IMMEDIATE;
-		via_recv_complete(peer, rst | st, st ? 0 : d->length,
+		via_recv_complete(remote, rst | st, st ? 0 : d->length,
 				  d->immediate);
 	} else if (unlikely(st)) {
-		via_loop_rdma_event(peer, dst.read);
+		via_loop_rdma_event(remote, dst.read);
 	}
 	if (likely(!st))
 		return 0;
-	return via_loop_refused(vi, peer, dst.read,
+	return via_loop_refused(vi, remote, dst.read,
 				rdma ? VIA_ST_RDMA_PROT_ERROR :
 				       VIA_ST_REMOTE_DESC_ERROR);
 }
 
 /* One posted send; false when there is none or the connection is over. */
-static bool via_loop_one(struct via_vi *vi, struct via_vi *peer, u32 *budget)
+static bool via_loop_one(struct via_vi *vi, struct via_vi *remote, u32 *budget)
 {
 	struct via_desc *d = via_send_load(vi);
 	u32 st, len;
@@ -181,22 +185,22 @@ static bool via_loop_one(struct via_vi *vi, struct via_vi *peer, u32 *budget)
 	len = d->length;
 	st = d->status;
 	if (likely(!st)) {
-		spin_lock(&peer->rq.lock);
-		/* peer->peer is stable: it changes with the rq lock held. */
-		if (likely(peer->peer == vi)) {
-			st = via_loop_deliver(vi, peer, d);
+		spin_lock(&remote->rq.lock);
+		/* Its remote_vi is stable: it changes with the rq lock held. */
+		if (likely(remote->remote_vi == vi)) {
+			st = via_loop_deliver(vi, remote, d);
 			/*
 			 * The receive behind it may be in error, which breaks
 			 * the peer, and it settles with us.
 			 */
-			if (unlikely(via_vi_is_broken(peer)))
+			if (unlikely(via_vi_is_broken(remote)))
 				via_vi_break_later(vi, 0);
 		} else {
 			/* It has left, and is about to say how. */
 			st = VIA_ST_DESC_FLUSHED_ERROR;
-			via_vi_break_later(vi, peer->peer_how);
+			via_vi_break_later(vi, remote->left_how);
 		}
-		spin_unlock(&peer->rq.lock);
+		spin_unlock(&remote->rq.lock);
 	}
 	if (unlikely(st & VIA_ST_ERROR_MASK)) {
 		len = 0;
@@ -211,16 +215,16 @@ static bool via_loop_one(struct via_vi *vi, struct via_vi *peer, u32 *budget)
 static int via_loop_send(struct via_vi *vi)
 {
 	u32 budget = VIA_LOOP_BUDGET;
-	struct via_vi *peer;
+	struct via_vi *remote;
 	u32 n;
 	int i;
 
 	lockdep_assert_held(&vi->sq.lock);
-	peer = vi->peer;
-	if (unlikely(!peer))
+	remote = vi->remote_vi;
+	if (unlikely(!remote))
 		return 0;
 	for (i = 0; i < VIA_LOOP_DESCS; i++)
-		if (!via_loop_one(vi, peer, &budget))
+		if (!via_loop_one(vi, remote, &budget))
 			break;
 	/* Settling us settles the peer: via_loop_disconnected(). */
 	if (via_vi_is_broken(vi))
@@ -236,40 +240,40 @@ static void via_loop_disconnect(struct via_vi *vi, bool tell)
 {
 	via_vi_assert_locked(vi);
 	/* A disconnect is a goodbye, but not of a VI that is to break. */
-	vi->peer_how = tell && !via_vi_is_broken(vi) ? VIA_BROKEN_LEFT : 0;
-	vi->peer_left = vi->peer;
-	vi->peer = NULL;
-	vi->conn_left = vi->conn;
+	vi->left_how = tell && !via_vi_is_broken(vi) ? VIA_BROKEN_LEFT : 0;
+	vi->left_vi = vi->remote_vi;
+	vi->remote_vi = NULL;
+	vi->left_conn = vi->conn;
 	vi->conn = NULL;
 }
 
 static void via_loop_disconnected(struct via_vi *vi)
 {
-	struct via_vi *peer;
+	struct via_vi *remote;
 	struct via_conn *conn;
 	u32 how;
 
 	via_vi_lock(vi);
-	how = vi->peer_how;
-	peer = vi->peer_left;
-	vi->peer_left = NULL;
-	conn = vi->conn_left;
-	vi->conn_left = NULL;
+	how = vi->left_how;
+	remote = vi->left_vi;
+	vi->left_vi = NULL;
+	conn = vi->left_conn;
+	vi->left_conn = NULL;
 	via_vi_unlock(vi);
 
 	if (conn) {
 		via_conn_cancel(conn);
 		via_conn_put(conn);
 	}
-	if (!peer)
+	if (!remote)
 		return;
-	via_vi_lock(peer);
+	via_vi_lock(remote);
 	/* What has broken it before is what is reported. */
-	if (peer->peer == vi && !via_vi_is_broken(peer))
-		via_vi_break_later(peer, how);
-	via_vi_unlock(peer);
-	via_vi_settle(peer);
-	via_vi_put(peer);
+	if (remote->remote_vi == vi && !via_vi_is_broken(remote))
+		via_vi_break_later(remote, how);
+	via_vi_unlock(remote);
+	via_vi_settle(remote);
+	via_vi_put(remote);
 }
 
 const struct via_transport_ops via_loop_transport = {
@@ -304,7 +308,7 @@ static bool via_loop_ask(struct via_vi *vi, struct via_conn *conn)
 	return ok;
 }
 
-int via_loop_connect(struct via_vi *vi)
+enum via_verdict via_loop_connect(struct via_vi *vi)
 {
 	struct via_conn *conn;
 	int ret = 0;
@@ -328,7 +332,7 @@ int via_loop_connect(struct via_vi *vi)
 	return ret;
 }
 
-int via_loop_accept(struct via_conn *conn, struct via_vi *vi)
+enum via_verdict via_loop_accept(struct via_conn *conn, struct via_vi *vi)
 {
 	struct via_vi *client = conn->client;
 	bool ok;

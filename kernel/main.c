@@ -5,15 +5,15 @@
 #include <linux/module.h>
 #include "file.h"
 #include "nic.h"
+#include "quota.h"
 #include "stats.h"
-#include "user.h"
 
 static int __init via_ka_init(void)
 {
 	int ret;
 
 	BUILD_BUG_ON(IS_ENABLED(CONFIG_HIGHMEM));
-	via_user_init();
+	via_quota_init();
 	ret = via_file_init();
 	if (ret)
 		return ret;

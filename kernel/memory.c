@@ -17,8 +17,8 @@
 #include "dma.h"
 #include "memory.h"
 #include "ptag.h"
+#include "quota.h"
 #include "stats.h"
-#include "user.h"
 #include "vi.h"
 
 /* What a mapping is to registration. */
@@ -155,7 +155,7 @@ static void via_region_unpin(struct via_file *f, struct via_region *r)
 {
 	unpin_user_pages_dirty_lock(r->pages, r->npages, true);
 	account_locked_vm(f->mm, r->npages, false);
-	via_user_uncharge(f->user, VIA_QUOTA_PAGES, r->npages);
+	via_quota_uncharge(f->quota, VIA_QUOTA_PAGES, r->npages);
 	atomic_long_add(r->npages, &via_gone.pages);
 }
 
@@ -268,7 +268,7 @@ static int via_region_fill(struct via_file *f, struct via_region *r,
 		arg->reason = VIA_REASON_MEMLOCK;
 		return VIA_R_ERROR_RESOURCE;
 	}
-	if (!via_user_charge(f->user, VIA_QUOTA_PAGES, r->npages)) {
+	if (!via_quota_charge(f->quota, VIA_QUOTA_PAGES, r->npages)) {
 		arg->reason = VIA_REASON_USER_QUOTA;
 		ret = VIA_R_ERROR_RESOURCE;
 		goto err_account;
@@ -285,7 +285,7 @@ static int via_region_fill(struct via_file *f, struct via_region *r,
 		ret = VIA_R_ERROR_RESOURCE;
 	else if (ret != -EINTR)
 		ret = VIA_R_INVALID_PARAMETER;
-	via_user_uncharge(f->user, VIA_QUOTA_PAGES, r->npages);
+	via_quota_uncharge(f->quota, VIA_QUOTA_PAGES, r->npages);
 err_account:
 	account_locked_vm(f->mm, r->npages, false);
 	return ret;
@@ -440,8 +440,8 @@ int via_mem_query(struct via_file *f, struct via_mem_attrs *arg)
 }
 
 /*
- * A user looks at the tag and at the rights one after the other, in whatever
- * order.  So that none ever finds more than the old or the new attributes
+ * The data path reads the tag and the rights one after the other, in any
+ * order.  So that it never finds more than the old or the new attributes
  * allow, first the rights that go are gone everywhere, then the old tag.
  */
 static void via_region_change(struct via_file *f, struct via_region *r,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Registered memory: pinned, accounted, checked on every use. */
+/*
+ * Registered memory: pinned, accounted, checked on every use.  int is a call's
+ * result, VIA_R_* or -errno; the other conventions are in via_ka.h.
+ */
 #ifndef _VIA_MEMORY_H
 #define _VIA_MEMORY_H
 
@@ -14,14 +17,14 @@
  * Found and used only under a queue lock of a VI of the same file, and never
  * kept beyond it.  So deregistering unlinks, then takes and drops those locks
  * once: no use is left, at no cost to the data path.  Tag and rights may be
- * set in the same way: each is one word, written under file->mutex, and no
- * user of the old value is left once those locks were taken and dropped.
+ * set in the same way: each is one word, written under file->mutex, and the
+ * old value is in use nowhere once those locks were taken and dropped.
  *
  * @handle:	constant
  * @ptag:	file->mutex to write, a queue lock to read: 0 is the default tag
  * @rights:	file->mutex to write, a queue lock to read: VIA_RDMA_*
  * @npages:	constant
- * @start:	constant: user address
+ * @start:	constant: the program's address
  * @len:	constant: bytes
  * @pages:	constant: pinned pages
  * @map:	where they are for DMA

@@ -13,7 +13,7 @@
 #include <linux/uaccess.h>
 #include <linux/utsname.h>
 #include "name.h"
-#include "user.h"
+#include "quota.h"
 
 #define VIA_NAME_ANSWERS	64u	/* remembered of one question */
 #define VIA_NAME_ASKERS		32	/* threads that ask on one NIC */
@@ -104,10 +104,10 @@ static int via_names_ask(struct via_file *f, struct via_names *q)
 	if (!nic->ops->resolve ||
 	    (q->addr_len && !memcmp(q->addr, nic->addr, q->addr_len)))
 		return 0;
-	if (!via_user_charge(f->user, VIA_QUOTA_QUERIES, 1))
+	if (!via_quota_charge(f->quota, VIA_QUOTA_QUERIES, 1))
 		return VIA_R_ERROR_RESOURCE;
 	ret = via_names_resolve(nic, q);
-	via_user_uncharge(f->user, VIA_QUOTA_QUERIES, 1);
+	via_quota_uncharge(f->quota, VIA_QUOTA_QUERIES, 1);
 	return ret;
 }
 

@@ -13,12 +13,12 @@
 #include <linux/slab.h>
 #include <linux/cdev.h>
 #include <net/net_namespace.h>
+#include "busy_poll.h"
 #include "connect.h"
 #include "dma.h"
 #include "file.h"
 #include "memory.h"
 #include "nic.h"
-#include "poll.h"
 #include "vi.h"
 
 #define VIA_MINORS 256
@@ -139,18 +139,18 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	}
 	kref_init(&nic->ref);
 	nic->ops = ops;
-	nic->peer_seed = get_random_u32();
+	nic->p2p_seed = get_random_u32();
 	mutex_init(&nic->mutex);
 	spin_lock_init(&nic->vi_lock);
 	spin_lock_init(&nic->conn_lock);
-	via_poll_init(nic);
+	via_busy_poll_init(nic);
 	via_dma_init(nic);
 	INIT_LIST_HEAD(&nic->link);
 	INIT_LIST_HEAD(&nic->files);
 	INIT_LIST_HEAD(&nic->waiters);
 	INIT_LIST_HEAD(&nic->conns);
-	for (i = 0; i < VIA_PEER_BUCKETS; i++)
-		INIT_LIST_HEAD(&nic->peers[i]);
+	for (i = 0; i < VIA_P2P_BUCKETS; i++)
+		INIT_LIST_HEAD(&nic->p2p_lists[i]);
 	nic->limits = (struct via_limits){
 		.reliability	= VIA_UNRELIABLE | VIA_RELIABLE_DELIVERY |
 				  VIA_RELIABLE_RECEPTION,
@@ -331,8 +331,8 @@ void via_nic_unregister(struct via_nic *nic)
 
 	via_nic_fail_vis(nic);
 	via_conn_nic_gone(nic);
-	via_poll_exit(nic);
-	/* No reader is in the device for a VI or a poller any more. */
+	via_busy_poll_exit(nic);
+	/* No reader is in the device for a VI or a busy poller any more. */
 	synchronize_rcu_expedited();
 	via_dma_unmap_all(nic);
 	via_nic_tell_files(nic);

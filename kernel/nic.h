@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The registry of VI NICs. */
+/* The registry of VI NICs.  What functions return: see via_ka.h. */
 #ifndef _VIA_NIC_H
 #define _VIA_NIC_H
 
@@ -8,13 +8,22 @@
 int via_nics_init(void);
 void via_nics_exit(void);
 
-/* The NIC behind a minor number, with references on it and its module. */
+/*
+ * The NIC behind a minor number, with references on it and its module, or NULL.
+ * May sleep.  close drops both.
+ */
 struct via_nic *via_nic_open(int minor);
 void via_nic_close(struct via_nic *nic);
 
-/* Of all VIs that the NIC has had. */
+/* Of all VIs that the NIC has had.  Process context. */
 void via_nic_totals(struct via_nic *nic, struct via_totals *sum);
 
+/*
+ * A VI's index and id: reserved, with the VI in the table, free again.  Process
+ * context, file->mutex held.  -ENOSPC: the NIC has as many VIs as it can.
+ * publish is the last step of making a VI; readers may be at one that was
+ * removed for an RCU grace period.
+ */
 int via_nic_add_vi(struct via_nic *nic, struct via_vi *vi);
 void via_nic_publish_vi(struct via_nic *nic, struct via_vi *vi);
 void via_nic_remove_vi(struct via_nic *nic, struct via_vi *vi);

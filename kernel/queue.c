@@ -71,7 +71,7 @@ int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv)
 	BUILD_BUG_ON(VIA_QUEUE_ENTRIES & (VIA_QUEUE_ENTRIES - 1));
 
 	spin_lock_init(&q->lock);
-	/* Send before receive, and receive of a peer: two classes. */
+	/* Send before receive, and receive of the peer: two classes. */
 	lockdep_set_class_and_name(&q->lock, &via_queue_keys[recv],
 				   recv ? "via_rq" : "via_sq");
 	INIT_HLIST_HEAD(&q->sleepers);
@@ -79,7 +79,7 @@ int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv)
 	q->recv = recv;
 	q->ring_mask = ring - 1;
 	q->kern = recv ? &sh->recv_kern : &sh->send_kern;
-	q->user = recv ? &sh->recv_user : &sh->send_user;
+	q->prog = recv ? &sh->recv_user : &sh->send_user;
 	q->slots = base + (recv ? VIA_VI_RECV_SLOTS(VIA_QUEUE_ENTRIES) :
 				  VIA_VI_SEND_SLOTS);
 	q->comp = base + (recv ? VIA_VI_RECV_COMP(VIA_QUEUE_ENTRIES) :
@@ -103,8 +103,8 @@ void via_queue_free(struct via_queue *q)
 	q->ring = NULL;
 }
 
-void via_queue_complete(struct via_vi *vi, struct via_queue *q, u32 status,
-			u32 length, u32 immediate)
+void via_queue_complete(struct via_vi *vi, struct via_queue *q,
+			enum via_status status, u32 length, u32 immediate)
 {
 	struct via_completion *c = &q->comp[q->head & (VIA_QUEUE_ENTRIES - 1)];
 

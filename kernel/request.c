@@ -12,8 +12,8 @@
 #include <linux/slab.h>
 #include "connect.h"
 #include "loop.h"
+#include "quota.h"
 #include "stats.h"
-#include "user.h"
 #include "vi.h"
 
 /*
@@ -159,7 +159,7 @@ static void via_place_give(struct via_file *f)
 	lockdep_assert_held(&f->nic->conn_lock);
 	f->places--;
 	f->nic->places--;
-	via_user_uncharge(f->user, VIA_QUOTA_WAITERS, 1);
+	via_quota_uncharge(f->quota, VIA_QUOTA_WAITERS, 1);
 }
 
 /*
@@ -216,7 +216,7 @@ bool via_conn_untake(struct via_file *f, struct via_conn *conn)
 	dead = conn->dead;
 	if (!dead) {
 		/* Free or not: one at a time comes back, under f->mutex. */
-		via_user_charge_again(f->user, VIA_QUOTA_WAITERS, 1);
+		via_quota_charge_again(f->quota, VIA_QUOTA_WAITERS, 1);
 		via_place_take(f);
 		conn->file = f;
 		list_add(&conn->link, &f->nic->conns);
@@ -247,7 +247,7 @@ static struct via_waiter *via_waiter_new(struct via_file *f,
 
 	if (!w)
 		return NULL;
-	if (!via_user_charge(f->user, VIA_QUOTA_WAITERS, 1)) {
+	if (!via_quota_charge(f->quota, VIA_QUOTA_WAITERS, 1)) {
 		kfree(w);
 		return NULL;
 	}
@@ -257,7 +257,7 @@ static struct via_waiter *via_waiter_new(struct via_file *f,
 	spin_lock_bh(&nic->conn_lock);
 	if (!via_place_free(f)) {
 		spin_unlock_bh(&nic->conn_lock);
-		via_user_uncharge(f->user, VIA_QUOTA_WAITERS, 1);
+		via_quota_uncharge(f->quota, VIA_QUOTA_WAITERS, 1);
 		kfree(w);
 		return NULL;
 	}

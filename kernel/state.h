@@ -6,7 +6,8 @@
  * under test.  via_vi_move() in vi.c is the only one that acts upon it: it
  * looks the move up, does what the table says, and stores the new state; all
  * with both queue locks held, so that of two events that race one comes
- * first and the other meets the state that it left.
+ * first and the other meets the state that it left.  Nothing fails: a move that
+ * is refused is a value.
  */
 #ifndef _VIA_STATE_H
 #define _VIA_STATE_H
@@ -14,7 +15,7 @@
 #include "../include/uapi/via.h"
 
 enum via_vi_event {
-	VIA_EV_BEGIN,		/* a request, a peer request or an accept */
+	VIA_EV_BEGIN,		/* a request, a p2p request or an accept */
 	VIA_EV_JOIN,		/* the connection stands */
 	VIA_EV_REFUSE,		/* the network says no; it has detached */
 	VIA_EV_EXPIRE,		/* the attempt's time is over */

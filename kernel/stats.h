@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Counters, as VIA_IOC_STATS gives them. */
+/*
+ * Counters, as VIA_IOC_STATS gives them.  What functions return: see via_ka.h.
+ */
 #ifndef _VIA_STATS_H
 #define _VIA_STATS_H
 
@@ -21,7 +23,12 @@ struct via_ledger {
 
 extern struct via_ledger via_made, via_gone;
 
+/*
+ * VIA_IOC_STATS, for any program that has the node open.  No lock held; may
+ * sleep.  A call's result: 0, VIA_R_NO_MATCH (no further VI) or -errno.
+ */
 long via_stats(struct via_file *f, struct via_stats __user *uarg);
+/* At the module's end: a line of the kernel's log for each leak. */
 void via_ledger_report(void);
 
 #endif

@@ -12,11 +12,11 @@
 #include "engine.h"
 #include "loop.h"
 #include "nic.h"
-#include "peer.h"
+#include "p2p.h"
 #include "ptag.h"
 #include "queue.h"
+#include "quota.h"
 #include "stats.h"
-#include "user.h"
 #include "vi.h"
 #include "wait.h"
 
@@ -118,8 +118,8 @@ static int via_vi_alloc_parts(struct via_vi *vi)
 	if (!vi->shared)
 		return -ENOMEM;
 	vi->shared->entries = VIA_QUEUE_ENTRIES;
-	vi->shared->send_kern.poll = !!vi->nic->ops->poll;
-	vi->shared->recv_kern.poll = !!vi->nic->ops->poll;
+	vi->shared->send_kern.poll = !!vi->nic->ops->busy_poll;
+	vi->shared->recv_kern.poll = !!vi->nic->ops->busy_poll;
 	if (via_queue_init(&vi->sq, vi->shared, false) ||
 	    via_queue_init(&vi->rq, vi->shared, true))
 		return -ENOMEM;
@@ -154,7 +154,7 @@ static struct via_vi *via_vi_alloc(struct via_file *f,
 	vi->verdict = VIA_VERDICT_NONE;
 	init_waitqueue_head(&vi->conn_wait);
 	INIT_LIST_HEAD(&vi->link);
-	INIT_LIST_HEAD(&vi->peer_link);
+	INIT_LIST_HEAD(&vi->p2p_link);
 	atomic_long_inc(&via_made.vis);
 	if (via_vi_alloc_parts(vi)) {
 		via_vi_free_parts(vi);
@@ -170,8 +170,8 @@ static void via_vi_detach_cqs(struct via_file *f, struct via_vi *vi)
 	via_cq_detach(f, &vi->rq);
 }
 
-static int via_vi_attach_cqs(struct via_file *f, struct via_vi *vi,
-			     const struct via_vi_create *arg)
+static enum via_verdict via_vi_attach_cqs(struct via_file *f, struct via_vi *vi,
+					  const struct via_vi_create *arg)
 {
 	int ret = via_cq_attach(f, &vi->sq, arg->send_cq);
 
@@ -184,7 +184,7 @@ static int via_vi_attach_cqs(struct via_file *f, struct via_vi *vi,
  * Have the device prepare it, and publish it: in one read side, so that the
  * end of the NIC comes before both or finds the VI in its table.
  */
-static int via_vi_publish(struct via_file *f, struct via_vi *vi)
+static enum via_verdict via_vi_publish(struct via_file *f, struct via_vi *vi)
 {
 	struct via_nic *nic = f->nic;
 	int ret, idx;
@@ -212,11 +212,11 @@ int via_vi_create(struct via_file *f, struct via_vi_create *arg)
 	if (!via_ptag_use(f, arg->attrs.ptag))
 		return VIA_R_INVALID_PTAG;
 	ret = VIA_R_ERROR_RESOURCE;
-	if (!via_user_charge_wait(f->user, VIA_QUOTA_VIS, 1))
+	if (!via_quota_charge_wait(f->quota, VIA_QUOTA_VIS, 1))
 		goto err_ptag;
 	vi = via_vi_alloc(f, &arg->attrs);
 	if (!vi)
-		goto err_user;
+		goto err_quota;
 	ret = via_vi_attach_cqs(f, vi, arg);
 	if (ret)
 		goto err_vi;
@@ -239,8 +239,8 @@ err_vi:
 	via_vi_detach_cqs(f, vi);
 	via_vi_free_parts(vi);
 	via_vi_put(vi);
-err_user:
-	via_user_uncharge(f->user, VIA_QUOTA_VIS, 1);
+err_quota:
+	via_quota_uncharge(f->quota, VIA_QUOTA_VIS, 1);
 err_ptag:
 	via_ptag_unuse(f, arg->attrs.ptag);
 	return ret;
@@ -255,7 +255,7 @@ static void via_vi_forget(struct via_vi *vi)
 	struct via_nic *nic = vi->nic;
 	int idx;
 
-	via_peer_unlist(vi);
+	via_p2p_unlist(vi);
 	via_loop_leave(vi);
 	if (!nic->ops->vi_forget || !via_nic_enter(nic, &idx))
 		return;
@@ -275,7 +275,7 @@ static void via_vi_bury(struct work_struct *work)
 	mutex_lock(&f->map_mutex);
 	via_vi_free_parts(vi);
 	mutex_unlock(&f->map_mutex);
-	via_user_settle(f->user, VIA_QUOTA_VIS, 1);
+	via_quota_settle(f->quota, VIA_QUOTA_VIS, 1);
 	via_vi_put(vi);
 	via_file_put(f);
 }
@@ -306,7 +306,7 @@ static void via_vi_kill(struct via_file *f, struct via_vi *vi)
 	list_del_init(&vi->link);
 	via_ptag_unuse(f, vi->attrs.ptag);
 
-	via_user_expect(f->user, 1);
+	via_quota_expect(f->quota, 1);
 	via_file_get(f);
 	INIT_RCU_WORK(&vi->death, via_vi_bury);
 	queue_rcu_work(via_wq, &vi->death);
@@ -507,7 +507,7 @@ void via_vi_left(struct via_vi *vi, const struct via_transport_ops *left)
 {
 	if (left && left->disconnected)
 		left->disconnected(vi);
-	via_peer_over(vi);
+	via_p2p_over(vi);
 	wake_up_all(&vi->conn_wait);
 }
 
@@ -584,7 +584,7 @@ static int via_trap_recv(struct via_vi *vi)
 			via_queue_flush(vi, q);
 	} else if (!q->dead) {
 		/* Pairs with the program's store-release of tail. */
-		q->check = smp_load_acquire(&q->user->tail);
+		q->check = smp_load_acquire(&q->prog->tail);
 		if (q->check - q->head <= VIA_QUEUE_ENTRIES)
 			via_recv_scan(vi);
 		else

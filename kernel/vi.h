@@ -1,32 +1,95 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Virtual interfaces. */
+/*
+ * Virtual interfaces.
+ *
+ * int is a call's result, VIA_R_* or -errno, but for via_vi_mmap() and
+ * via_vi_trap(); the other conventions are in via_ka.h.
+ */
 #ifndef _VIA_VI_H
 #define _VIA_VI_H
 
 #include "file.h"
 #include "state.h"
 
+/**
+ * via_vi_create() - VIA_IOC_VI_CREATE
+ * @f:		its mutex is held; the handle is alive
+ * @arg:	attributes and CQs; gets the id, the entries, the bytes to be
+ *		mapped
+ *
+ * May sleep, and waits for VIs of the same user whose memory is on its way.
+ * The VI is published last; the table's reference is dropped when it ends.
+ *
+ * Return: a call's result: 0, VIA_R_* for what the attributes or the limits do
+ * not allow, or -EINVAL (a right that does not exist).
+ */
 int via_vi_create(struct via_file *f, struct via_vi_create *arg);
+
+/**
+ * via_vi_destroy() - VIA_IOC_VI_DESTROY
+ * @f:		its mutex is held
+ * @id:		of the VI
+ *
+ * May sleep.  Shared pages and structure go after a grace period.
+ *
+ * Return: a call's result: 0, VIA_R_INVALID_PARAMETER (no such VI),
+ * VIA_R_INVALID_STATE (connected or pending), or VIA_R_ERROR_RESOURCE
+ * (descriptors are posted).
+ */
 int via_vi_destroy(struct via_file *f, u32 id);
+
+/* All VIs of a handle that ends, in any state.  file->mutex held; may sleep. */
 void via_vi_destroy_all(struct via_file *f);
+
+/*
+ * VIA_IOC_VI_QUERY, _SET, _OVERRUN.  file->mutex held, no queue lock.  A call's
+ * result: 0 or VIA_R_INVALID_PARAMETER (no such VI); via_vi_set() also -EINVAL
+ * and VIA_R_* for what the state or the attributes do not allow.
+ */
 int via_vi_query(struct via_file *f, struct via_vi_query *arg);
 int via_vi_set(struct via_file *f, const struct via_vi_set *arg);
 int via_vi_overrun(struct via_file *f, const struct via_overrun *arg);
+
+/*
+ * Map the shared pages of the VI at an index.  mmap_lock is held, so
+ * file->mutex is not; takes file->map_mutex.  0 or -errno.
+ */
 int via_vi_mmap(struct via_file *f, u32 index, struct vm_area_struct *vma);
 
-/* The file's VI by id, with a reference, or NULL. */
+/*
+ * The file's VI by id, with a reference, or NULL.  Any context but hard
+ * interrupts, any lock.
+ */
 struct via_vi *via_vi_get(struct via_file *f, u32 id);
 /* The same in the caller's RCU read side. */
 struct via_vi *via_vi_get_rcu(struct via_file *f, u32 id);
+/* Any context: the structure goes by RCU. */
 void via_vi_put(struct via_vi *vi);
 
-/* Leave any state for Idle, flush; the peer is told.  file->mutex held. */
+/*
+ * Leave any state for Idle, flush; the peer is told.  file->mutex held, no
+ * queue lock.
+ */
 void via_vi_disconnect(struct via_vi *vi);
-/* Any state to Error, flush; for a NIC that went away. */
+/*
+ * Any state to Error, flush, for a NIC that went away.  RCU read side, no queue
+ * lock held, BH on; RTNL may be held.
+ */
 void via_vi_fail(struct via_vi *vi);
-/* The doorbell. */
+
+/**
+ * via_vi_trap() - the doorbell
+ * @f:		the handle
+ * @op:		VIA_OP_SEND or VIA_OP_RECV
+ * @id:		of the VI
+ *
+ * Process context, no lock held.  Does not sleep; its work is bounded.
+ *
+ * Return: 0, VIA_TRAP_MORE (sends are left), or -EINVAL: no such VI.
+ */
 int via_vi_trap(struct via_file *f, u32 op, u32 id);
 
+/* Both queue locks of a VI, from a context with BH on or off. */
 static inline void via_vi_lock(struct via_vi *vi)
 	__acquires(&vi->sq.lock) __acquires(&vi->rq.lock)
 {
@@ -59,11 +122,17 @@ void via_vi_unlock_two(struct via_vi *a, struct via_vi *b);
 
 /*
  * The only way from one state to another, see state.h.  Both queue locks
- * held; false when the table refuses the event, and nothing has changed.
- * Where *@left is set, via_vi_left() is owed once the locks are dropped.
+ * held; false when the table refuses the event or the VI is dead, and nothing
+ * has changed.  Where *@left is set, via_vi_left() is owed once the locks are
+ * dropped; @left may be NULL for an event that detaches nothing.
  */
 bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
 		 const struct via_transport_ops **left);
+/*
+ * What follows a move: the transport's disconnected(), off the list of those
+ * that look for a peer, sleepers woken.  @left may be NULL.  No queue lock
+ * held; the caller has a reference or is in an RCU read side.
+ */
 void via_vi_left(struct via_vi *vi, const struct via_transport_ops *left);
 
 /* Would the table allow it?  Both queue locks held. */
@@ -73,6 +142,7 @@ static inline bool via_vi_may(struct via_vi *vi, enum via_vi_event event)
 	return via_state_move(vi->state, event).to != VIA_STATE_REFUSED;
 }
 
+/* A queue lock held, or a VI that is not Idle. */
 static inline bool via_vi_reliable(const struct via_vi *vi)
 {
 	return vi->attrs.reliability != VIA_UNRELIABLE;

@@ -32,14 +32,29 @@
  *   device locks        the class's own
  *   cq->lock            one completion queue (any context, BH off)
  *   file->event_lock    the error queue (any context, BH off)
- *   nic->poll_lock      pollers of the NIC (any context, BH off); under it
- *                       nothing but the device's poll_mode()
+ *   nic->busy_poll_lock busy pollers of the NIC (any context, BH off); under it
+ *                       nothing but the device's busy_poll_mode()
  *
  * No two send-queue locks and no two receive-queue locks are ever held at
  * once, but for via_vi_lock_two(); a send-queue lock of one VI may be held
  * while taking the receive-queue lock of another, never the reverse.
  * vi->state and the connection are written with both locks of the VI held, so
  * either lock makes them stable; the state by via_vi_move() alone.
+ *
+ * What functions return
+ * ---------------------
+ * Here, and in every header of kernel/ and devices/ether/:
+ *
+ *   int                0 or -errno, unless the prototype says otherwise
+ *   int, long that are "a call's result"
+ *                      what the program's ioctl returns: 0, -errno, or VIA_R_*
+ *                      (positive) for what the VIPL call is to return
+ *   enum via_verdict   VIA_R_*, 0 is VIA_R_SUCCESS; no errno
+ *   enum via_status    VIA_ST_*, 0 is good; no errno
+ *   bool               whether it is so, or was done; the prototype says what
+ *                      false means where it has to be acted upon
+ *   pointer            NULL, or what was asked for; ERR_PTR() where the
+ *                      prototype says so
  *
  * Lifetime of a VI: it is published in nic->vis when complete; a reader in
  * softirq or in the trap finds it under rcu_read_lock().  Destroying it ends
@@ -55,12 +70,12 @@
  * A NIC may be unregistered at any moment, and its device's memory is gone
  * when via_nic_unregister() returns.  One rule guards every call:
  *
- *   the transport's operations, vi_forget, poll
+ *   the transport's operations, vi_forget, busy_poll
  *	are called by RCU readers: under a queue lock of a VI that is Pending
  *	or Connected (vi_forget: that is in nic->vis), or for a handle that is
- *	a poller, looked at under rcu_read_lock()
- *   poll_mode
- *	is called under nic->poll_lock while there are pollers
+ *	a busy poller, looked at under rcu_read_lock()
+ *   busy_poll_mode
+ *	is called under nic->busy_poll_lock while there are busy pollers
  *   mem_unmap
  *	is called by the one that takes the region off nic->maps: dma.c
  *   every other operation
@@ -69,10 +84,10 @@
  *
  * Unregistering sets nic->dead and waits for SRCU: all that the third kind
  * has made is in its table by then, and nothing is added.  Then it moves each
- * VI to Error, dismisses the pollers, and waits for RCU.  It waits for nothing
- * else, since it runs under RTNL: not for file->mutex, not for a fault.  What
- * runs in such a read side ends by itself: it takes no lock that is held over
- * an access to user memory.
+ * VI to Error, dismisses the busy pollers, and waits for RCU.  It waits for
+ * nothing else, since it runs under RTNL: not for file->mutex, not for a fault.
+ * What runs in such a read side ends by itself: it takes no lock that is held
+ * over an access to the program's memory.
  */
 #ifndef _VIA_KA_H
 #define _VIA_KA_H
@@ -105,6 +120,7 @@ static inline unsigned long via_now(void)
 
 struct net;
 struct page;
+struct via_conn;
 struct via_cq;
 struct via_events;
 struct via_names;
@@ -112,9 +128,29 @@ struct via_file;
 struct via_nic;
 struct via_vi;
 
+/**
+ * enum via_verdict - how a call, or an attempt to connect, has ended
+ * @VIA_VERDICT_NONE: of an attempt: there was none, or it was told
+ *
+ * Else VIA_R_* of uapi/via.h; 0 is VIA_R_SUCCESS.  Never an errno.
+ */
+enum via_verdict {
+	VIA_VERDICT_NONE = 0xffffffffu
+};
+
+/**
+ * enum via_status - how a descriptor, or a part of it, has ended
+ * @VIA_STATUS_GOOD: no error
+ *
+ * Else bits, VIA_ST_* of uapi/via.h.  Never an errno, never VIA_R_*.
+ */
+enum via_status {
+	VIA_STATUS_GOOD = 0
+};
+
 #define VIA_QUEUE_ENTRIES	1024u	/* slots of a work queue */
 #define VIA_INFLIGHT		64u	/* sends started and not complete */
-#define VIA_PEER_BUCKETS	64u	/* lists of VIs that look for their peer */
+#define VIA_P2P_BUCKETS		64u	/* lists of VIs that look for a peer */
 #define VIA_DESC_INLINE		2	/* segments kept in struct via_desc */
 
 /*
@@ -124,14 +160,14 @@ struct via_vi;
  * seg[] has local segments only.
  */
 struct via_desc {
-	u64 addr;		/* the program's descriptor, user address */
+	u64 addr;		/* of the descriptor, in the program */
 	u32 handle;		/* of the descriptor's own memory */
 	u16 seg_count;		/* as posted, address segment included */
 	u16 control;		/* VIA_CTL_* */
 	u32 reserved;
 	u32 immediate;
 	u32 length;		/* bytes in all local segments */
-	u32 status;		/* VIA_ST_* errors found at load, 0: good */
+	enum via_status status;	/* errors found at load */
 	struct via_seg seg[VIA_DESC_INLINE];
 	/* to here as in struct via_slot */
 	struct via_seg *more;	/* all segments when nsegs > VIA_DESC_INLINE */
@@ -192,7 +228,7 @@ struct via_notice {
  *		both queue locks held
  * @recv:	constant: this is a receive queue
  * @kern:	constant: kernel-written shared part
- * @user:	constant: program-written shared part, untrusted
+ * @prog:	constant: program-written shared part, untrusted
  * @slots:	constant: shared slots, untrusted
  * @comp:	constant: shared completion words, never read back for trust
  * @cq:		attached CQ or NULL, a reference is held; NULL again once the
@@ -217,7 +253,7 @@ struct via_queue {
 	bool recv;
 	u32 ring_mask;
 	struct via_queue_kern *kern;
-	struct via_queue_user *user;
+	struct via_queue_user *prog;
 	struct via_slot *slots;
 	struct via_completion *comp;
 	struct via_desc *ring;
@@ -260,40 +296,8 @@ struct via_transport_ops {
 };
 
 /**
- * struct via_conn - a connection request that reached this host
- * @nic:	where it arrived
- * @link:	nic->conn_lock: on nic->conns
- * @ref:	the server's handle, the device's state
- * @id:		what the server's program knows it by, constant
- * @file:	nic->conn_lock: the server's NIC handle, while on nic->conns
- * @dead:	nic->conn_lock: the client gave up
- * @local:	server's address, constant
- * @remote:	client's address, constant
- * @attrs:	client's VI, constant
- * @deadline:	via_now() at which the client gives up, constant
- * @client:	the client's VI when it lives on this host, else NULL; a
- *		reference is held
- * @priv:	the device's, as given to via_conn_incoming()
- */
-#define VIA_CONN_PRIV	64
-struct via_conn {
-	struct via_nic *nic;
-	struct list_head link;
-	struct kref ref;
-	u32 id;
-	struct via_file *file;
-	bool dead;
-	struct via_net_addr local;
-	struct via_net_addr remote;
-	struct via_vi_attrs attrs;
-	unsigned long deadline;
-	struct via_vi *client;
-	u8 priv[VIA_CONN_PRIV] __aligned(8);
-};
-
-/**
  * struct via_vi - a virtual interface
- * @ref:	the table, peers on this host, connection requests
+ * @ref:	the table, the peer on this host, connection requests
  * @rcu:	frees the memory
  * @id:		constant: index in the low 16 bits, generation above; never 0
  * @file:	constant: the owner; there as long as @shared
@@ -307,23 +311,23 @@ struct via_conn {
  * @attrs:	file->mutex and both queue locks to write, and only in Idle: so
  *		any of the three makes it stable, and so does another state
  * @shared:	constant: the mapped area, kernel address
- * @peer:	both queue locks: the other end on this host, reference held
- * @peer_left:	both queue locks: peer to be told that we left
- * @peer_how:	both queue locks: and how it is told, VIA_BROKEN_*
+ * @remote_vi:	both queue locks: the other end on this host, reference held
+ * @left_vi:	both queue locks: the peer that is to be told that we left
+ * @left_how:	both queue locks: and how it is told, VIA_BROKEN_*
  * @conn:	both queue locks: own request to this host, reference held
- * @conn_left:	both queue locks: request to be cancelled
+ * @left_conn:	both queue locks: request to be cancelled
  * @local:	both queue locks: own address while connected or pending
- * @remote:	both queue locks: peer's address while connected or pending
- * @remote_attrs: both queue locks: peer's attributes, valid with verdict 0
+ * @remote:	both queue locks: the peer's address while connected or pending
+ * @remote_attrs: both queue locks: the peer's, valid with verdict 0
  * @verdict:	both queue locks: VIA_R_* of the last attempt, or
  *		VIA_VERDICT_NONE (no attempt), VIA_R_NOT_DONE (under way)
  * @deadline:	both queue locks: via_now() at which the attempt times out
  * @forever:	both queue locks: no deadline
  * @p2p:	both queue locks: the attempt is peer to peer
  * @attempt:	both queue locks: counts attempts
- * @peer_link:	nic->conn_lock: on nic->peers while it looks for its peer;
+ * @p2p_link:	nic->conn_lock: on nic->p2p_lists while it looks for its peer;
  *		what finders read of the attempt does not change meanwhile
- * @peer_claim:	nic->conn_lock: the device's name of a peer that has found
+ * @p2p_claim:	nic->conn_lock: the device's name of the peer that has found
  *		the VI, or 0
  * @conn_wait:	sleepers in VIA_IOC_CONN_RESULT
  * @traps:	sq.lock: doorbells, for statistics
@@ -344,21 +348,21 @@ struct via_vi {
 	struct via_queue rq;
 	struct via_vi_attrs attrs;
 	struct via_vi_shared *shared;
-	struct via_vi *peer;
-	struct via_vi *peer_left;
-	u32 peer_how;
+	struct via_vi *remote_vi;
+	struct via_vi *left_vi;
+	u32 left_how;
 	struct via_conn *conn;
-	struct via_conn *conn_left;
+	struct via_conn *left_conn;
 	struct via_net_addr local;
 	struct via_net_addr remote;
 	struct via_vi_attrs remote_attrs;
-	u32 verdict;
+	enum via_verdict verdict;
 	u32 attempt;
 	unsigned long deadline;
 	bool forever;
 	bool p2p;
-	struct list_head peer_link;
-	u64 peer_claim;
+	struct list_head p2p_link;
+	u64 p2p_claim;
 	wait_queue_head_t conn_wait;
 	u64 traps;
 	void *priv;
@@ -368,8 +372,6 @@ struct via_vi {
 	u32 index;			/* constant: place in nic->vis */
 	struct rcu_work death;		/* frees what it shares */
 };
-
-#define VIA_VERDICT_NONE	0xffffffffu
 
 /* vi->broken: what to do once the queue locks are dropped. */
 #define VIA_BROKEN_LOST		0x1	/* to Error, CONN_LOST event */
@@ -397,11 +399,11 @@ struct via_limits {
 struct via_stats_sink;
 void via_stat(struct via_stats_sink *sink, const char *name, u64 value);
 
-/* What becomes of polling mode. */
-enum via_poll_step {
-	VIA_POLL_BEGIN,
-	VIA_POLL_KEEP,
-	VIA_POLL_END
+/* What becomes of busy-polling mode. */
+enum via_busy_poll_step {
+	VIA_BUSY_POLL_BEGIN,
+	VIA_BUSY_POLL_KEEP,
+	VIA_BUSY_POLL_END
 };
 
 /**
@@ -457,21 +459,21 @@ struct via_device_ops {
 	/**
 	 * @connect: start a request from @vi (Pending) to vi->remote; the
 	 * answer comes by via_conn_established() or via_conn_failed().  May
-	 * sleep, no lock but file->mutex held.  Returns 0 or VIA_R_*.
+	 * sleep, no lock but file->mutex held.
 	 * NULL: nothing but this host can be reached.
 	 */
-	int (*connect)(struct via_vi *vi);
+	enum via_verdict (*connect)(struct via_vi *vi);
 	/**
 	 * @accept: answer @conn with @vi (Pending, attributes compared); then
-	 * via_conn_established() or via_conn_failed().  Returns 0 or VIA_R_*.
+	 * via_conn_established() or via_conn_failed().
 	 */
-	int (*accept)(struct via_conn *conn, struct via_vi *vi);
+	enum via_verdict (*accept)(struct via_conn *conn, struct via_vi *vi);
 	/**
-	 * @peer_connect: start a peer request from @vi (Pending) to
+	 * @p2p_connect: start a p2p request from @vi (Pending) to
 	 * vi->remote, likewise.  The other side's requests may find the VI
 	 * already.
 	 */
-	int (*peer_connect)(struct via_vi *vi);
+	enum via_verdict (*p2p_connect)(struct via_vi *vi);
 	/** @reject: the program refused @conn, or died before it answered. */
 	void (*reject)(struct via_conn *conn);
 	/**
@@ -483,19 +485,20 @@ struct via_device_ops {
 	/** @group: attributes of the device's own in sysfs.  Optional. */
 	const struct attribute_group *group;
 	/**
-	 * @poll: look for frames, a bounded number, in the caller's context,
+	 * @busy_poll: take frames, a bounded number, in the caller's context,
 	 * which is a program that spins: no lock held, RCU read side.  Only in
-	 * polling mode, but that may end meanwhile.  NULL: the device does not
-	 * poll, and @poll_mode is not called.
+	 * busy-polling mode, but that may end meanwhile.  NULL: the device
+	 * cannot, and @busy_poll_mode is not called.
 	 */
-	void (*poll)(struct via_nic *nic);
+	void (*busy_poll)(struct via_nic *nic);
 	/**
-	 * @poll_mode: polling mode begins (false: not now), goes on (twice in a
-	 * millisecond: see to what polling leaves undone), ends: interrupts
+	 * @busy_poll_mode: busy polling begins (false: not now), goes on (twice
+	 * in a millisecond: see to what it leaves undone), ends: interrupts
 	 * bring frames again, those that are there included.  BH off, one at
 	 * a time; may not sleep, take frames or call the agent.
 	 */
-	bool (*poll_mode)(struct via_nic *nic, enum via_poll_step step);
+	bool (*busy_poll_mode)(struct via_nic *nic,
+			       enum via_busy_poll_step step);
 	/**
 	 * @mem_map: a region of the NIC is being registered: map its pages
 	 * for DMA towards the device, or leave @map as it is (zeroed) and its
@@ -576,19 +579,19 @@ struct via_nic {
 	struct list_head waiters;	/* conn_lock */
 	struct list_head conns;		/* conn_lock */
 	u32 places;			/* conn_lock: of both lists, in use */
-	struct list_head peers[VIA_PEER_BUCKETS]; /* conn_lock */
-	u32 peer_seed;			/* constant: of the hash of @peers */
+	struct list_head p2p_lists[VIA_P2P_BUCKETS]; /* conn_lock */
+	u32 p2p_seed;			/* constant: of the lists' hash */
 	u32 conn_id;			/* conn_lock: last id given */
 	u32 waiter_id;			/* conn_lock: last id given */
 	atomic_t askers;		/* threads that ask for a name */
 	spinlock_t map_lock;
 	struct list_head maps;		/* map_lock: regions mapped for DMA */
 	wait_queue_head_t unmapped;	/* a region was, by via_nic_unregister() */
-	spinlock_t poll_lock;
-	struct list_head pollers;	/* poll_lock: handles that poll */
-	struct hrtimer poll_timer;	/* runs while there are pollers */
-	u64 poll_asked;			/* poll_lock: last request, ns */
-	u32 polls;			/* traps in this tick, none beyond few */
+	spinlock_t busy_poll_lock;
+	struct list_head busy_pollers;	/* busy_poll_lock: handles */
+	struct hrtimer busy_poll_timer;	/* runs while there are such */
+	u64 busy_poll_asked;		/* busy_poll_lock: last request, ns */
+	u32 busy_polls;			/* traps in this tick, few are exact */
 };
 
 /*
@@ -603,10 +606,11 @@ int via_nic_register(struct via_nic *nic);
 void via_nic_unregister(struct via_nic *nic);
 void via_nic_put(struct via_nic *nic);
 /*
- * The device cannot be polled, for now or for good: polling mode ends, and it
- * refuses to begin again.  A trap that is under way ends its RCU read side.
+ * The device cannot be polled, for now or for good: busy-polling mode ends, and
+ * the device refuses to begin it again.  A trap that is under way ends its RCU
+ * read side.
  */
-void via_nic_poll_stop(struct via_nic *nic);
+void via_nic_busy_poll_stop(struct via_nic *nic);
 
 /*
  * A read side of nic->srcu, in which the device may be called; false, and no
@@ -649,12 +653,12 @@ struct via_vi *via_vi_lookup(struct via_nic *nic, u32 index);
 struct via_desc *via_send_load(struct via_vi *vi);
 struct via_desc *via_send_entry(struct via_vi *vi, u32 index);
 bool via_send_full(const struct via_vi *vi);
-void via_send_complete(struct via_vi *vi, u32 status, u32 length);
+void via_send_complete(struct via_vi *vi, enum via_status status, u32 length);
 bool via_send_sleep(struct via_vi *vi);
 void via_send_busy(struct via_vi *vi);
 static inline bool via_send_drained(const struct via_vi *vi)
 {
-	return READ_ONCE(vi->sq.user->tail) == vi->sq.next;
+	return READ_ONCE(vi->sq.prog->tail) == vi->sq.next;
 }
 
 /*
@@ -662,8 +666,8 @@ static inline bool via_send_drained(const struct via_vi *vi)
  * segment is checked against the region table at each call.  Returns 0 or
  * VIA_ST_PROTECTION_ERROR.  Any context, sq.lock held.
  */
-u32 via_gather(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
-	       void *dst);
+enum via_status via_gather(struct via_vi *vi, struct via_desc *d, u32 off,
+			   u32 len, void *dst);
 
 /*
  * The same bytes where they lie, for the NIC's DMA, after the same checks at
@@ -691,9 +695,9 @@ bool via_gather_frags(struct via_vi *vi, struct via_desc *d, u32 off, u32 len,
  * The caller has made sure that off + len <= d->length.
  */
 struct via_desc *via_recv_load(struct via_vi *vi);
-u32 via_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
-		const void *src, u32 len);
-void via_recv_complete(struct via_vi *vi, u32 status, u32 length,
+enum via_status via_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
+			    const void *src, u32 len);
+void via_recv_complete(struct via_vi *vi, enum via_status status, u32 length,
 		       u32 immediate);
 
 /*
@@ -701,9 +705,10 @@ void via_recv_complete(struct via_vi *vi, u32 status, u32 length,
  * region @handle of the VI's owner with the right to be written.  Returns 0
  * or VIA_ST_RDMA_PROT_ERROR.  rq.lock held.  via_rdma_check() only checks.
  */
-u32 via_rdma_place(struct via_vi *vi, u32 handle, u64 addr, const void *src,
-		   u32 len);
-u32 via_rdma_check(struct via_vi *vi, u32 handle, u64 addr, u64 len);
+enum via_status via_rdma_place(struct via_vi *vi, u32 handle, u64 addr,
+			       const void *src, u32 len);
+enum via_status via_rdma_check(struct via_vi *vi, u32 handle, u64 addr,
+			       u64 len);
 
 /*
  * RDMA Read.  The target: via_read_fetch() copies @len bytes at @addr of the
@@ -713,14 +718,15 @@ u32 via_rdma_check(struct via_vi *vi, u32 handle, u64 addr, u64 len);
  * to offset @off of the segments of a loaded send; sq.lock held, and
  * off + len <= d->length.
  */
-u32 via_read_check(struct via_vi *vi, u32 handle, u64 addr, u64 len);
-u32 via_read_fetch(struct via_vi *vi, u32 handle, u64 addr, void *dst,
-		   u32 len);
+enum via_status via_read_check(struct via_vi *vi, u32 handle, u64 addr,
+			       u64 len);
+enum via_status via_read_fetch(struct via_vi *vi, u32 handle, u64 addr,
+			       void *dst, u32 len);
 /* To via_read_fetch() as via_gather_frags() to via_gather(). */
 bool via_read_frags(struct via_vi *vi, u32 handle, u64 addr, u32 len,
 		    struct via_frags *frags);
-u32 via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
-		     const void *src, u32 len);
+enum via_status via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
+				 const void *src, u32 len);
 
 /*
  * Errors.  via_vi_error() reports an asynchronous error (any context).
@@ -748,50 +754,6 @@ static inline void via_vi_settle(struct via_vi *vi)
 	if (unlikely(atomic_read(&vi->broken)))
 		__via_vi_settle(vi);
 }
-
-/*
- * Connections, called by the device, any context, no queue lock held but
- * where it says so.
- *
- * via_conn_incoming() matches a request against the waiters of the NIC:
- * returns the new request (a reference for the device) or an ERR_PTR: -ENOENT
- * no waiter (NO_MATCH), -ENOMEM no resources.  @priv is copied.
- * via_conn_cancel() says that the client gave up.
- *
- * via_conn_established() moves a Pending VI to Connected with the device's
- * transport; false when it is no longer Pending (the device then undoes its
- * side).  With @attrs it also sets the peer's attributes (the server of a
- * request has them already).  via_conn_failed() moves it back to Idle with a
- * verdict; posted receives stay.  Both with both queue locks held, so that
- * the device's view of the attempt and the agent's change at once.
- */
-struct via_conn *via_conn_incoming(struct via_nic *nic,
-				   const struct via_net_addr *local,
-				   const struct via_net_addr *remote,
-				   const struct via_vi_attrs *attrs,
-				   unsigned long timeout, const void *priv,
-				   size_t priv_len);
-void via_conn_cancel(struct via_conn *conn);
-void via_conn_get(struct via_conn *conn);
-void via_conn_put(struct via_conn *conn);
-bool via_conn_established(struct via_vi *vi, const struct via_vi_attrs *attrs);
-void via_conn_failed(struct via_vi *vi, u32 verdict);
-/* VIA_R_*: may VIs of these attributes be connected?  Symmetric. */
-int via_attrs_compare(const struct via_vi_attrs *a,
-		      const struct via_vi_attrs *b);
-
-/*
- * Peer to peer: the first VI that looks from @local for @remote and is not
- * claimed by another than @claim, which it is from then on.  Found under the
- * caller's RCU read side; whether it is still so is seen under its queue
- * locks, by via_peer_looks().  via_peer_release() lets others find it again.
- */
-struct via_vi *via_peer_find(struct via_nic *nic,
-			     const struct via_net_addr *local,
-			     const struct via_net_addr *remote, u64 claim);
-bool via_peer_looks(const struct via_vi *vi, const struct via_net_addr *local,
-		    const struct via_net_addr *remote);
-void via_peer_release(struct via_vi *vi, u64 claim);
 
 /**
  * struct via_names - a question for names or addresses, and its answers

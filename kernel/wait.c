@@ -9,8 +9,8 @@
 
 #include <linux/hrtimer.h>
 #include <linux/sched/signal.h>
+#include "busy_poll.h"
 #include "cq.h"
-#include "poll.h"
 #include "vi.h"
 #include "wait.h"
 
@@ -137,8 +137,8 @@ static int via_wait_queue(struct via_file *f, u32 id, bool recv,
 		return -ENODEV;
 	}
 	q = recv ? &vi->rq : &vi->sq;
-	from = seen ? *seen : READ_ONCE(q->user->collected);
-	empty = !seen && READ_ONCE(q->user->tail) == from;
+	from = seen ? *seen : READ_ONCE(q->prog->collected);
+	empty = !seen && READ_ONCE(q->prog->tail) == from;
 	rcu_read_unlock();
 	via_vi_settle(vi);
 	/* Another thread took the last one meanwhile: nothing to wait for. */
@@ -178,7 +178,7 @@ static int via_wait_any(struct via_file *f, u32 kind, u32 id, const u32 *seen,
 	int ret;
 
 	/* From here on frames have to interrupt. */
-	via_poll_rest(f);
+	via_busy_poll_end(f);
 	switch (kind) {
 	case VIA_WAIT_SEND:
 	case VIA_WAIT_RECV:
@@ -234,7 +234,7 @@ static long via_notify_queue(struct via_file *f, u32 id, bool recv)
 		q->notice.id = id;
 		q->notice.code = recv ? VIA_EVENT_RECV : VIA_EVENT_SEND;
 		via_notice_arm(&q->notice, &q->sleepers, f,
-			       via_vi_moved(q, READ_ONCE(q->user->collected)));
+			       via_vi_moved(q, READ_ONCE(q->prog->collected)));
 	}
 	spin_unlock_bh(&q->lock);
 	via_vi_put(vi);
@@ -264,7 +264,7 @@ static long via_notify_cq(struct via_file *f, u32 id)
 
 long via_notify_trap(struct via_file *f, u32 op, u32 id)
 {
-	via_poll_rest(f);
+	via_busy_poll_end(f);
 	if (op == VIA_OP_NOTIFY_CQ)
 		return via_notify_cq(f, id);
 	return via_notify_queue(f, id, op == VIA_OP_NOTIFY_RECV);

@@ -75,16 +75,16 @@ static void drop_taken(const struct via_ether_req *copy)
 }
 
 /* What the other end has told of itself.  Both queue locks held. */
-static void set_peer(struct via_ether_vi *ev, u16 vi, u32 cookie,
-		     u32 first_seq, u32 mtu, u32 frames, bool sealed)
+static void set_remote(struct via_ether_vi *ev, u16 vi, u32 cookie,
+		       u32 first_seq, u32 mtu, u32 frames, bool sealed)
 {
 	mtu = min(mtu, READ_ONCE(ev->nic->mtu));
 	ev->sealed = sealed;
 	ev->tx_odd = sealed ? VIA_ODD_SEALED : 0;
 	if (sealed)
 		mtu -= VIA_WIRE_SEAL_LEN;
-	ev->peer_vi = vi;
-	ev->peer_cookie = cookie;
+	ev->remote_index = vi;
+	ev->remote_cookie = cookie;
 	ev->seg_send = mtu - VIA_WIRE_SEND_HDR;
 	ev->seg_write = mtu - VIA_WIRE_WRITE_HDR;
 	ev->dma_from = via_ether_dma_from(ev);
@@ -105,15 +105,15 @@ static void set_peer(struct via_ether_vi *ev, u16 vi, u32 cookie,
 	via_ether_head_init(ev);
 }
 
-void via_ether_set_peer(struct via_ether_vi *ev, const struct via_conn_hdr *c,
-			bool sealed)
+void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
+			  bool sealed)
 {
-	set_peer(ev, c->vi, c->peer_cookie, c->first_seq, c->mtu, c->frames,
-		 sealed);
+	set_remote(ev, c->vi, c->sender_cookie, c->first_seq, c->mtu, c->frames,
+		   sealed);
 }
 
 /* ops->connect */
-int via_ether_connect(struct via_vi *vi)
+enum via_verdict via_ether_connect(struct via_vi *vi)
 {
 	struct via_ether_vi *ev = vi->priv;
 	int ret = 0;
@@ -131,7 +131,7 @@ int via_ether_connect(struct via_vi *vi)
 	    !via_ether_allowed(ev->nic, vi->remote.host)) {
 		ret = VIA_R_NOT_REACHABLE;
 	} else {
-		ether_addr_copy(ev->peer_mac, vi->remote.host);
+		ether_addr_copy(ev->remote_mac, vi->remote.host);
 		ev->deadline = vi->deadline;
 		ev->forever = vi->forever;
 		via_ether_start(ev, VIA_PHASE_REQUEST);
@@ -147,17 +147,17 @@ int via_ether_connect(struct via_vi *vi)
 static void start_accept(struct via_ether_vi *ev, const struct via_conn *conn,
 			 const struct via_ether_client *c, bool forever)
 {
-	ether_addr_copy(ev->peer_mac, c->mac);
+	ether_addr_copy(ev->remote_mac, c->mac);
 	/* A client that confirms in the last moment is not sent away. */
 	ev->deadline = conn->deadline + msecs_to_jiffies(TRY_FIRST_MS);
 	ev->forever = forever;
 	via_ether_start(ev, VIA_PHASE_ACCEPT);
-	set_peer(ev, c->vi, c->cookie, c->first_seq, c->mtu, c->frames,
-		 c->want_seal || ev->want_seal);
+	set_remote(ev, c->vi, c->cookie, c->first_seq, c->mtu, c->frames,
+		   c->want_seal || ev->want_seal);
 }
 
 /* ops->accept */
-int via_ether_accept(struct via_conn *conn, struct via_vi *vi)
+enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 {
 	const struct via_ether_client *c = (const void *)conn->priv;
 	struct via_ether_nic *nic = conn->nic->priv;
@@ -211,10 +211,10 @@ bool via_ether_confirmed(struct via_ether_vi *ev)
 	bool ok;
 
 	via_ether_lock(vi);
-	/* The list of peers may be another one by now. */
+	/* The list of allowed hosts may be another one by now. */
 	if (ev->phase == VIA_PHASE_ACCEPT &&
-	    via_ether_allowed(ev->nic, ev->peer_mac) &&
-	    via_conn_established(vi, vi->p2p ? &ev->peer_attrs : NULL))
+	    via_ether_allowed(ev->nic, ev->remote_mac) &&
+	    via_conn_established(vi, vi->p2p ? &ev->remote_attrs : NULL))
 		ev->phase = VIA_PHASE_CONNECTED;
 	ok = ev->phase == VIA_PHASE_CONNECTED;
 	via_ether_unlock(vi);
@@ -222,7 +222,7 @@ bool via_ether_confirmed(struct via_ether_vi *ev)
 }
 
 /* End the attempt.  Both queue locks held, phase not CONNECTED. */
-void via_ether_conn_end(struct via_ether_vi *ev, u32 verdict)
+void via_ether_conn_end(struct via_ether_vi *ev, enum via_verdict verdict)
 {
 	via_ether_disconnect(ev->vi, verdict == VIA_R_TIMEOUT);
 	via_conn_failed(ev->vi, verdict);
@@ -233,7 +233,7 @@ static u8 conn_frame(const struct via_ether_vi *ev)
 {
 	if (ev->phase == VIA_PHASE_REQUEST)
 		return VIA_WIRE_REQUEST;
-	if (ev->phase == VIA_PHASE_PEER)
+	if (ev->phase == VIA_PHASE_P2P)
 		return VIA_WIRE_PEER_REQUEST;
 	return ev->vi->p2p ? VIA_WIRE_PEER_ACCEPT : VIA_WIRE_ACCEPT;
 }
@@ -266,7 +266,7 @@ void via_ether_conn_tick(struct via_ether_vi *ev)
 		goto out;
 	if (unlikely(accept_unheard(ev))) {
 		if (vi->p2p)
-			lost = ev->peer_cookie;
+			lost = ev->remote_cookie;
 		else
 			via_ether_conn_end(ev, VIA_R_TIMEOUT);
 		goto out;
@@ -281,7 +281,7 @@ void via_ether_conn_tick(struct via_ether_vi *ev)
 out:
 	via_ether_unlock(vi);
 	if (unlikely(lost))
-		via_ether_peer_lost(ev, lost);
+		via_ether_p2p_lost(ev, lost);
 }
 
 void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
@@ -295,9 +295,10 @@ void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 	memcpy(a->disc, disc, disc_len);
 }
 
-/* Hand a new request to the agent.  Returns the answer. */
-static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
-		      const struct via_conn_hdr *c)
+/* Have the agent match it; @req->client is copied. */
+static struct via_conn *offer_req(struct via_ether_nic *nic,
+				  const struct via_ether_req *req,
+				  const struct via_conn_hdr *c)
 {
 	struct via_net_addr local = {}, remote = {};
 	struct via_vi_attrs attrs = {
@@ -307,16 +308,24 @@ static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
 	};
 	unsigned long timeout = req->forever ? MAX_JIFFY_OFFSET :
 						req->deadline - jiffies;
-	struct via_conn *conn;
-	bool taken;
 
 	BUILD_BUG_ON(sizeof(req->client) > VIA_CONN_PRIV);
 	via_ether_conn_addr(&local, c->server_host, c->server_host_len,
 			    c->server_disc, c->server_disc_len);
 	via_ether_conn_addr(&remote, c->client_host, c->client_host_len,
 			    c->client_disc, c->client_disc_len);
-	conn = via_conn_incoming(nic->ka, &local, &remote, &attrs, timeout,
+	return via_conn_incoming(nic->ka, &local, &remote, &attrs, timeout,
 				 &req->client, sizeof(req->client));
+}
+
+/*
+ * The agent has matched it, or not (ERR_PTR): the request has its @conn, or is
+ * off the list.  False: it is off the list, and the caller's to free.
+ */
+static bool keep_req(struct via_ether_nic *nic, struct via_ether_req *req,
+		     struct via_conn *conn)
+{
+	bool taken;
 
 	spin_lock(&nic->lock);
 	taken = list_empty(&req->link);
@@ -330,7 +339,19 @@ static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
 		req->conn = conn;
 	}
 	spin_unlock(&nic->lock);
-	if (!taken)
+	return !taken;
+}
+
+/*
+ * Hand a new request to the agent.  Returns the answer, or 0: it was given.
+ * @req may be gone: the agent's program may have it.
+ */
+static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
+		      const struct via_conn_hdr *c)
+{
+	struct via_conn *conn = offer_req(nic, req, c);
+
+	if (keep_req(nic, req, conn))
 		return VIA_WIRE_WAIT;
 	/* Answered or cancelled already: it was left to us to free it. */
 	if (!IS_ERR(conn)) {
@@ -343,12 +364,52 @@ static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
 	return 0;
 }
 
+/* The client, as its REQUEST tells of it. */
+static void read_client(struct via_ether_client *client, const u8 *mac,
+			const struct via_conn_hdr *c)
+{
+	ether_addr_copy(client->mac, mac);
+	client->vi = c->vi;
+	client->cookie = c->sender_cookie;
+	client->first_seq = c->first_seq;
+	client->mtu = c->mtu;
+	client->frames = c->frames;
+	client->want_seal = c->options & VIA_WIRE_O_SEALED;
+}
+
+/*
+ * List a request, if it is a new one and there is room.  False: it is not
+ * listed, and @type is the answer, or 0.
+ */
+static bool list_req(struct via_ether_nic *nic, struct via_ether_req *req,
+		     u8 *type, u8 *reason)
+{
+	const struct via_ether_client *c = &req->client;
+	struct via_ether_req *old;
+	bool new = false;
+
+	spin_lock(&nic->lock);
+	old = find_req(nic, c->mac, c->vi, c->cookie);
+	*type = via_ether_verdict(nic, c, reason);
+	if (old) {
+		old->seen = jiffies;
+		*type = VIA_WIRE_WAIT;
+	} else if (!*type && nic->nreqs < REQS_MAX && !nic->stopping) {
+		nic->nreqs++;
+		list_add_tail(&req->link, &nic->reqs);
+		new = true;
+	}
+	spin_unlock(&nic->lock);
+	return new;
+}
+
 static void rx_request(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f)
 {
-	struct via_ether_req *req, *old;
+	struct via_ether_client client;
+	struct via_ether_req *req;
 	struct via_conn_hdr c;
-	u8 type, reason;
+	u8 type, reason = 0;
 
 	if (via_wire_parse_conn(f->hdr, &c)) {
 		via_ether_count(nic, BAD_FIELD);
@@ -359,46 +420,22 @@ static void rx_request(struct via_ether_nic *nic,
 	req = kzalloc(sizeof(*req), GFP_ATOMIC | __GFP_NOWARN);
 	if (!req)
 		return;
-	ether_addr_copy(req->client.mac, f->src);
-	req->client.vi = c.vi;
-	req->client.cookie = c.peer_cookie;
-	req->client.first_seq = c.first_seq;
-	req->client.mtu = c.mtu;
-	req->client.frames = c.frames;
-	req->client.want_seal = c.options & VIA_WIRE_O_SEALED;
+	read_client(&req->client, f->src, &c);
+	/* A request that is handed to the agent may be gone when it returns. */
+	client = req->client;
 	req->seen = jiffies;
 	req->forever = c.timeout_ms == VIA_WIRE_FOREVER;
 	req->deadline = jiffies + msecs_to_jiffies(c.timeout_ms);
 
-	spin_lock(&nic->lock);
-	old = find_req(nic, f->src, c.vi, c.peer_cookie);
-	type = via_ether_verdict(nic, &req->client, &reason);
-	if (old) {
-		old->seen = jiffies;
-		type = VIA_WIRE_WAIT;
-	} else if (!type && nic->nreqs < REQS_MAX && !nic->stopping) {
-		nic->nreqs++;
-		list_add_tail(&req->link, &nic->reqs);
-		spin_unlock(&nic->lock);
+	if (list_req(nic, req, &type, &reason)) {
 		via_ether_arm(nic);
 		type = new_request(nic, req, &c);
-		/* req may be gone: the agent's program may have it. */
-		if (type) {
-			struct via_ether_client who = {
-				.vi = c.vi,
-				.cookie = c.peer_cookie,
-			};
-
-			ether_addr_copy(who.mac, f->src);
-			via_ether_answer(nic, type, 0, &who);
-		}
-		return;
+	} else {
+		kfree(req);
 	}
-	spin_unlock(&nic->lock);
 	/* An accepted one hears of it from the VI that accepted it. */
 	if (type && type != VIA_WIRE_ACCEPT)
-		via_ether_answer(nic, type, reason, &req->client);
-	kfree(req);
+		via_ether_answer(nic, type, reason, &client);
 }
 
 /*
@@ -437,18 +474,18 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 	bool sealed = c->options & VIA_WIRE_O_SEALED;
 
 	ev->last_rx = jiffies;
-	if (ev->phase == (p2p ? VIA_PHASE_PEER : VIA_PHASE_REQUEST)) {
-		if (p2p && !via_ether_peer_fits(ev, &attrs, from))
+	if (ev->phase == (p2p ? VIA_PHASE_P2P : VIA_PHASE_REQUEST)) {
+		if (p2p && !via_ether_p2p_fits(ev, &attrs, from))
 			return true;
 		/* The server grants it. */
 		if (ev->want_seal && !sealed)
 			return false;
-		via_ether_set_peer(ev, c, sealed);
+		via_ether_set_remote(ev, c, sealed);
 		if (!via_conn_established(ev->vi, &attrs))
 			return false;
 		ev->phase = VIA_PHASE_CONNECTED;
 	} else if (ev->phase != VIA_PHASE_CONNECTED ||
-		   ev->peer_cookie != c->peer_cookie) {
+		   ev->remote_cookie != c->sender_cookie) {
 		return false;
 	}
 	/* Repeated: the one before was lost. */
@@ -472,14 +509,14 @@ static void rx_accept(struct via_ether_nic *nic,
 	}
 	from = (struct via_ether_client) {
 		.vi = c.vi,
-		.cookie = c.peer_cookie,
+		.cookie = c.sender_cookie,
 	};
 	ether_addr_copy(from.mac, f->src);
 	if (vi) {
 		ev = vi->priv;
 		via_ether_lock(vi);
 		if (ev->cookie && ev->cookie == h->cookie &&
-		    ether_addr_equal(ev->peer_mac, f->src))
+		    ether_addr_equal(ev->remote_mac, f->src))
 			known = take_accept(ev, &c, &from,
 					    h->type == VIA_WIRE_PEER_ACCEPT);
 		via_ether_unlock(vi);
@@ -489,14 +526,13 @@ static void rx_accept(struct via_ether_nic *nic,
 }
 
 /* The end that an answer is for, still at it.  Both queue locks held. */
-static void take_verdict(struct via_ether_vi *ev,
-			 const struct via_frame_hdr *h)
+static void take_verdict(struct via_ether_vi *ev, const struct via_frame_hdr *h)
 {
 	ev->last_rx = jiffies;
 	if (ev->phase == VIA_PHASE_ACCEPT) {
 		if (h->type == VIA_WIRE_REJECT && ev->vi->p2p)
 			via_ether_conn_end(ev,
-					   via_ether_peer_verdict(h->reason));
+					   via_ether_p2p_verdict(h->reason));
 		return;
 	}
 	if (ev->phase != VIA_PHASE_REQUEST)
@@ -525,7 +561,7 @@ static void rx_verdict(struct via_ether_nic *nic,
 	ev = vi->priv;
 	via_ether_lock(vi);
 	ours = ev->cookie && ev->cookie == h->cookie &&
-	       ether_addr_equal(ev->peer_mac, f->src);
+	       ether_addr_equal(ev->remote_mac, f->src);
 	if (ours)
 		take_verdict(ev, h);
 	via_ether_unlock(vi);
@@ -538,15 +574,15 @@ static void accept_lost(struct via_ether_vi *ev, u32 cookie)
 {
 	via_ether_lock(ev->vi);
 	if (ev->phase == VIA_PHASE_ACCEPT && !ev->vi->p2p &&
-	    ev->peer_cookie == cookie)
+	    ev->remote_cookie == cookie)
 		via_ether_conn_end(ev, VIA_R_TIMEOUT);
 	via_ether_unlock(ev->vi);
-	via_ether_peer_lost(ev, cookie);
+	via_ether_p2p_lost(ev, cookie);
 }
 
 /* The peer has no such end of a connection as dst and cookie say. */
-static void no_peer(struct via_ether_nic *nic, const u8 *mac, u16 dst,
-		    u32 cookie)
+static void no_such_end(struct via_ether_nic *nic, const u8 *mac, u16 dst,
+			u32 cookie)
 {
 	struct via_ether_vi *ev;
 	enum via_ether_phase phase;
@@ -554,9 +590,9 @@ static void no_peer(struct via_ether_nic *nic, const u8 *mac, u16 dst,
 	list_for_each_entry_rcu(ev, &nic->live, live_link) {
 		spin_lock(&ev->vi->sq.lock);
 		phase = ev->phase;
-		if (phase < VIA_PHASE_ACCEPT || ev->peer_vi != dst ||
-		    ev->peer_cookie != cookie ||
-		    !ether_addr_equal(ev->peer_mac, mac))
+		if (phase < VIA_PHASE_ACCEPT || ev->remote_index != dst ||
+		    ev->remote_cookie != cookie ||
+		    !ether_addr_equal(ev->remote_mac, mac))
 			phase = VIA_PHASE_NONE;
 		if (phase == VIA_PHASE_CONNECTED)
 			via_vi_break_later(ev->vi, 0);
@@ -576,7 +612,7 @@ static void rx_cancel(struct via_ether_nic *nic,
 	struct via_ether_req req;
 
 	if (!take_req(nic, f->src, h->dst, h->cookie, &req))
-		return no_peer(nic, f->src, h->dst, h->cookie);
+		return no_such_end(nic, f->src, h->dst, h->cookie);
 	if (req.conn)
 		via_conn_cancel(req.conn);
 	drop_taken(&req);
@@ -600,7 +636,7 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 	case VIA_WIRE_REQUEST:
 		return rx_request(nic, f);
 	case VIA_WIRE_PEER_REQUEST:
-		return via_ether_peer_request(nic, f);
+		return via_ether_p2p_request(nic, f);
 	case VIA_WIRE_ACCEPT:
 	case VIA_WIRE_PEER_ACCEPT:
 		return rx_accept(nic, f, h);
@@ -608,7 +644,7 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 		return rx_cancel(nic, f, h);
 	case VIA_WIRE_RESET:
 		via_ether_count(nic, RESETS_IN);
-		return no_peer(nic, f->src, h->dst, h->cookie);
+		return no_such_end(nic, f->src, h->dst, h->cookie);
 	case VIA_WIRE_NAME_QUERY:
 	case VIA_WIRE_NAME_REPLY:
 		return via_ether_name_rx(nic, f, h);

@@ -72,10 +72,10 @@ bool via_ether_send_ctl(struct via_ether_nic *nic,
 bool via_ether_send_ack(struct via_ether_vi *ev, u8 type)
 {
 	struct via_ether_ctl ctl = {
-		.mac = ev->peer_mac,
+		.mac = ev->remote_mac,
 		.type = type,
-		.dst = ev->peer_vi,
-		.cookie = ev->peer_cookie,
+		.dst = ev->remote_index,
+		.cookie = ev->remote_cookie,
 		.seq = type == VIA_WIRE_ACK ? ev->twice : 0,
 		.ack = ev->rx.next,
 		.reason = type == VIA_WIRE_DISCONNECT ? ev->reason : 0,
@@ -126,10 +126,10 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 		      type == VIA_WIRE_PEER_REQUEST;
 	struct via_vi *vi = ev->vi;
 	struct via_ether_ctl ctl = {
-		.mac = ev->peer_mac,
+		.mac = ev->remote_mac,
 		.type = type,
-		.dst = client ? 0 : ev->peer_vi,
-		.cookie = client ? 0 : ev->peer_cookie,
+		.dst = client ? 0 : ev->remote_index,
+		.cookie = client ? 0 : ev->remote_cookie,
 	};
 	struct {
 		struct via_ether_head h;
@@ -139,7 +139,7 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 	fill_head(ev->nic, &f.h, &ctl);
 	f.c.vi = cpu_to_be16(vi->index);
 	f.c.frames = cpu_to_be16(min(ev->nic->rx_frames, VIA_WIN_MAX));
-	f.c.peer_cookie = cpu_to_be32(ev->cookie);
+	f.c.sender_cookie = cpu_to_be32(ev->cookie);
 	f.c.first_seq = cpu_to_be32(ev->first_seq);
 	f.c.mtu = cpu_to_be32(READ_ONCE(ev->nic->mtu));
 	f.c.reliability = cpu_to_be32(vi->attrs.reliability);

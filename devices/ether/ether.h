@@ -22,6 +22,12 @@
  * locks (control), and the NIC module's transmit lock is inside them all.
  * Everything here runs with bottom halves off.
  *
+ * What functions return: as in kernel/via_ka.h.  Besides,
+ *
+ *   u8 type            VIA_WIRE_*, a frame's type; 0: none
+ *   u8, u32 reason     VIA_WIRE_R_*, why a connection ends; 0: it does not
+ *   bool of a send     false: the NIC has taken no frame
+ *
  * Lifetime of a VI's state: it is on a list or reached by its index only
  * while it has a phase.  disconnect() ends the phase and takes it off the
  * lists; the agent then lets an RCU grace period pass before the memory
@@ -30,6 +36,7 @@
 #ifndef _VIA_ETHER_PRIV_H
 #define _VIA_ETHER_PRIV_H
 
+#include "../../kernel/via_conn.h"
 #include "via_ether.h"
 #include "window.h"
 #include "wire.h"
@@ -49,8 +56,8 @@
 enum via_ether_phase {
 	VIA_PHASE_NONE,
 	VIA_PHASE_REQUEST,	/* client: REQUEST sent */
-	VIA_PHASE_PEER,		/* peer to peer: PEER_REQUEST sent */
-	VIA_PHASE_ACCEPT,	/* server, or the peer that is asked: */
+	VIA_PHASE_P2P,		/* peer to peer: PEER_REQUEST sent */
+	VIA_PHASE_ACCEPT,	/* server, or the end that is asked: */
 				/* (PEER_)ACCEPT sent, CONFIRM awaited */
 	VIA_PHASE_CONNECTED,
 };
@@ -94,9 +101,9 @@ struct via_ether_answer {
  * @phase:	where the connection stands
  * @reliable:	the level is not Unreliable; known when an attempt begins
  * @cookie:	names our end of the connection; 0: none
- * @peer_cookie: names the other end
- * @peer_vi:	index of the other end
- * @peer_mac:	of the other end
+ * @remote_cookie: names the other end
+ * @remote_index: index of the other end
+ * @remote_mac:	of the other end
  * @seg_send:	payload bytes of a SEND frame
  * @seg_write:	payload bytes of a WRITE frame
  * @dma_from:	bytes of payload from which on a frame goes by DMA
@@ -148,7 +155,7 @@ struct via_ether_answer {
  * @waiting:	the server has said WAIT
  * @deadline, @forever: when the attempt ends
  * @reason:	why we break, for DISCONNECT
- * @peer_attrs:	peer to peer, phase ACCEPT: of the other end
+ * @remote_attrs: peer to peer, phase ACCEPT: of the other end
  *
  * nic->lock (@hot also: read under sq.lock or rq.lock; cleared under both):
  * @hot, @hot_link, @live, @live_link, @stall_link, @ack_link
@@ -169,10 +176,10 @@ struct via_ether_vi {
 	bool sealed;
 	bool hot;
 	bool live;
-	u16 peer_vi;
-	u8 peer_mac[ETH_ALEN];
+	u16 remote_index;
+	u8 remote_mac[ETH_ALEN];
 	u32 cookie;
-	u32 peer_cookie;
+	u32 remote_cookie;
 	u32 seg_send;
 	u32 seg_write;
 	u32 dma_from;
@@ -218,7 +225,7 @@ struct via_ether_vi {
 	bool forever;
 	u32 reason;
 	unsigned long deadline;
-	struct via_vi_attrs peer_attrs;
+	struct via_vi_attrs remote_attrs;
 
 	u32 idle;
 	u32 late_acked;
@@ -287,7 +294,7 @@ struct via_ether_counters {
 #define via_ether_count_add(nic, which, n) \
 	__this_cpu_add((nic)->counters->c[VIA_C_##which], n)
 
-/* main.c: parameters, scaled for slow kernels */
+/* main.c: parameters, scaled for slow kernels; any context */
 extern ushort via_ether_type;
 extern bool via_ether_checksum;
 extern uint via_ether_window;
@@ -299,12 +306,16 @@ u32 via_ether_rto_max(void);			/* us */
 unsigned long via_ether_scaled(uint ms);	/* jiffies */
 unsigned long via_ether_heartbeat(void);	/* jiffies */
 unsigned long via_ether_dead(void);		/* jiffies */
+/* Bytes of payload, see there.  A queue lock held. */
 u32 via_ether_dma_from(const struct via_ether_vi *ev);
 extern const struct via_transport_ops via_ether_transport;
+/* Break connections to hosts that are not allowed.  Process context. */
 void via_ether_break_strangers(struct via_ether_nic *nic);
 
 /* send.c */
+/* transport->send: 0 or VIA_TRAP_MORE.  sq.lock held, BH off. */
 int via_ether_send(struct via_vi *vi);
+/* The three are called with sq.lock held, BH off. */
 void via_ether_ack(struct via_vi *vi, u32 ack, u64 sack);
 void via_ether_resume(struct via_vi *vi);
 void via_ether_head_init(struct via_ether_vi *ev);
@@ -313,7 +324,11 @@ void via_ether_head_init(struct via_ether_vi *ev);
 void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n);
 void via_ether_reads_forget(struct via_ether_vi *ev);
 void via_ether_reads_answer(struct via_ether_vi *ev);
-void via_ether_offender(struct via_vi *vi, u32 index, u32 status);
+void via_ether_offender(struct via_vi *vi, u32 index, enum via_status status);
+/*
+ * A READ, or data for one of ours: 0, the reason to break, or
+ * VIA_ETHER_NOT_NOW.  rq.lock held; the second with sq.lock, too.
+ */
 u32 via_ether_place_read(struct via_vi *vi, const struct via_frame_hdr *h);
 u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 			      const struct via_ether_frame *f);
@@ -331,6 +346,7 @@ struct via_ether_ctl {
 	bool plain;			/* of a connection without checksums */
 };
 
+/* Control frames.  BH off; under one of the queue locks, both or none. */
 bool via_ether_send_ctl(struct via_ether_nic *nic,
 			const struct via_ether_ctl *ctl);
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
@@ -342,6 +358,7 @@ bool via_ether_send_name(struct via_ether_nic *nic, const u8 *mac, u8 type,
 			 u32 nonce, const char *name);
 
 /* name.c */
+/* ops->resolve: 0, -EINTR or -ENOMEM.  Sleeps. */
 int via_ether_resolve(struct via_nic *ka, struct via_names *q);
 /* Those that ask for names return at once, now and from now on. */
 void via_ether_names_end(struct via_ether_nic *nic);
@@ -351,10 +368,11 @@ void via_ether_name_rx(struct via_ether_nic *nic,
 
 /* recv.c */
 void via_ether_held_free(struct via_ether_vi *ev);
-/* A frame that cannot be taken now and is to be sent again. */
+/* No reason: a frame that cannot be taken now and is to be sent again. */
 #define VIA_ETHER_NOT_NOW	0x100u
 
-/* peer.c */
+/* vi.c */
+/* ops->vi_create: 0. */
 int via_ether_vi_create(struct via_vi *vi);
 void via_ether_vi_forget(struct via_vi *vi);
 void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase);
@@ -363,23 +381,25 @@ void via_ether_disconnect(struct via_vi *vi, bool tell);
 void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink);
 
 /* conn.c */
-int via_ether_connect(struct via_vi *vi);
-int via_ether_accept(struct via_conn *conn, struct via_vi *vi);
+/* ops->connect, accept, reject: process context, no queue lock held. */
+enum via_verdict via_ether_connect(struct via_vi *vi);
+enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi);
 void via_ether_reject(struct via_conn *conn);
 bool via_ether_confirmed(struct via_ether_vi *ev);
 void via_ether_conn_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h);
 void via_ether_conn_tick(struct via_ether_vi *ev);
-void via_ether_conn_end(struct via_ether_vi *ev, u32 verdict);
+void via_ether_conn_end(struct via_ether_vi *ev, enum via_verdict verdict);
 void via_ether_reqs_expire(struct via_ether_nic *nic, bool all);
-void via_ether_set_peer(struct via_ether_vi *ev, const struct via_conn_hdr *c,
-			bool sealed);
+void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
+			  bool sealed);
 void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 			 const u8 *disc, u32 disc_len);
 
 /* allow.c */
 extern const struct attribute_group via_ether_group;
+/* Any context but hard interrupts. */
 bool via_ether_allowed(struct via_ether_nic *nic, const u8 *mac);
 void via_ether_allow_free(struct via_ether_nic *nic);
 
@@ -395,23 +415,25 @@ static inline bool via_ether_seal_fits(const struct via_ether_vi *ev,
 	return likely(ev->sealed == !!(h->flags & VIA_WIRE_SEALED));
 }
 
-/* verdict.c */
+/* verdict.c: BH off */
 void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
 		      const struct via_ether_client *c);
+/* Takes nic->lock. */
 void via_ether_remember(struct via_ether_nic *nic,
 			const struct via_ether_client *c, u8 type, u8 reason);
+/* The type of the answer given lately, and its reason.  nic->lock held. */
 u8 via_ether_verdict(struct via_ether_nic *nic,
 		     const struct via_ether_client *c, u8 *reason);
 
 /* p2p.c */
-int via_ether_peer_connect(struct via_vi *vi);
-void via_ether_peer_request(struct via_ether_nic *nic,
-			    const struct via_ether_frame *f);
-bool via_ether_peer_fits(struct via_ether_vi *ev,
-			 const struct via_vi_attrs *theirs,
-			 const struct via_ether_client *c);
-void via_ether_peer_lost(struct via_ether_vi *ev, u32 cookie);
-u32 via_ether_peer_verdict(u32 reason);
+enum via_verdict via_ether_p2p_connect(struct via_vi *vi);
+void via_ether_p2p_request(struct via_ether_nic *nic,
+			   const struct via_ether_frame *f);
+bool via_ether_p2p_fits(struct via_ether_vi *ev,
+			const struct via_vi_attrs *theirs,
+			const struct via_ether_client *c);
+void via_ether_p2p_lost(struct via_ether_vi *ev, u32 cookie);
+enum via_verdict via_ether_p2p_verdict(u32 reason);
 
 /* timer.c */
 void via_ether_timer_init(struct via_ether_nic *nic);
@@ -424,7 +446,7 @@ void via_ether_arm(struct via_ether_nic *nic);
 /* An attempt is under way.  A queue lock of the VI held. */
 static inline bool via_ether_trying(const struct via_ether_vi *ev)
 {
-	return ev->phase == VIA_PHASE_REQUEST || ev->phase == VIA_PHASE_PEER ||
+	return ev->phase == VIA_PHASE_REQUEST || ev->phase == VIA_PHASE_P2P ||
 	       ev->phase == VIA_PHASE_ACCEPT;
 }
 

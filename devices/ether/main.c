@@ -165,25 +165,25 @@ static void nic_stats(struct via_nic *ka, struct via_stats_sink *sink)
 		nic->ops->stats(nic, sink);
 }
 
-static void nic_poll(struct via_nic *ka)
+static void nic_busy_poll(struct via_nic *ka)
 {
 	struct via_ether_nic *nic = ka->priv;
 
-	nic->ops->poll(nic);
+	nic->ops->busy_poll(nic);
 }
 
-static bool nic_poll_mode(struct via_nic *ka, enum via_poll_step step)
+static bool nic_busy_poll_mode(struct via_nic *ka, enum via_busy_poll_step step)
 {
 	struct via_ether_nic *nic = ka->priv;
 
-	return nic->ops->poll_mode(nic, step);
+	return nic->ops->busy_poll_mode(nic, step);
 }
 
-void via_ether_poll_stop(struct via_ether_nic *nic)
+void via_ether_busy_poll_stop(struct via_ether_nic *nic)
 {
-	via_nic_poll_stop(nic->ka);
+	via_nic_busy_poll_stop(nic->ka);
 }
-EXPORT_SYMBOL_GPL(via_ether_poll_stop);
+EXPORT_SYMBOL_GPL(via_ether_busy_poll_stop);
 
 static void nic_mem_map(struct via_nic *ka, struct via_mem_map *map,
 			struct page **pages, u32 npages)
@@ -211,7 +211,7 @@ static const struct via_device_ops device_ops = {
 	.vi_create = via_ether_vi_create,
 	.vi_forget = via_ether_vi_forget,
 	.connect = via_ether_connect,
-	.peer_connect = via_ether_peer_connect,
+	.p2p_connect = via_ether_p2p_connect,
 	.accept = via_ether_accept,
 	.reject = via_ether_reject,
 	.resolve = via_ether_resolve,
@@ -235,9 +235,9 @@ static void fill_ops(struct via_ether_ops *ops)
 	if (!ka->transport) {
 		*ka = device_ops;
 		ka->owner = ops->owner;
-		if (ops->poll) {
-			ka->poll = nic_poll;
-			ka->poll_mode = nic_poll_mode;
+		if (ops->busy_poll) {
+			ka->busy_poll = nic_busy_poll;
+			ka->busy_poll_mode = nic_busy_poll_mode;
 		}
 		if (ops->tx_put_frags) {
 			ka->mem_map = nic_mem_map;
@@ -312,7 +312,7 @@ static void break_some(struct via_ether_nic *nic, bool all, u32 reason)
 		vi = ev->vi;
 		spin_lock(&vi->sq.lock);
 		if (ev->phase == VIA_PHASE_CONNECTED &&
-		    (all || !via_ether_allowed(nic, ev->peer_mac))) {
+		    (all || !via_ether_allowed(nic, ev->remote_mac))) {
 			ev->reason = reason;
 			via_vi_break_later(vi, VIA_BROKEN_TELL);
 		}

@@ -38,8 +38,8 @@ static u64 claim_of(u16 vi, u32 cookie)
 	return (u64)vi << 32 | cookie;
 }
 
-/* ops->peer_connect */
-int via_ether_peer_connect(struct via_vi *vi)
+/* ops->p2p_connect */
+enum via_verdict via_ether_p2p_connect(struct via_vi *vi)
 {
 	struct via_ether_vi *ev = vi->priv;
 	bool ok;
@@ -52,10 +52,10 @@ int via_ether_peer_connect(struct via_vi *vi)
 	/* The deadline may have come already, or a disconnect. */
 	ok = vi->state == VIA_STATE_PENDING;
 	if (ok) {
-		ether_addr_copy(ev->peer_mac, vi->remote.host);
+		ether_addr_copy(ev->remote_mac, vi->remote.host);
 		ev->deadline = vi->deadline;
 		ev->forever = vi->forever;
-		via_ether_start(ev, VIA_PHASE_PEER);
+		via_ether_start(ev, VIA_PHASE_P2P);
 	}
 	via_ether_unlock(vi);
 	if (ok)
@@ -71,13 +71,13 @@ int via_ether_peer_connect(struct via_vi *vi)
 static bool choose(struct via_ether_vi *ev, const struct via_conn_hdr *c)
 {
 	if (ev->phase == VIA_PHASE_ACCEPT)
-		return ev->peer_vi == c->vi &&
-		       ev->peer_cookie == c->peer_cookie;
-	if (ev->phase != VIA_PHASE_PEER)
+		return ev->remote_index == c->vi &&
+		       ev->remote_cookie == c->sender_cookie;
+	if (ev->phase != VIA_PHASE_P2P)
 		return false;
-	via_ether_set_peer(ev, c, ev->want_seal ||
-			   c->options & VIA_WIRE_O_SEALED);
-	ev->peer_attrs = (struct via_vi_attrs) {
+	via_ether_set_remote(ev, c, ev->want_seal ||
+			     c->options & VIA_WIRE_O_SEALED);
+	ev->remote_attrs = (struct via_vi_attrs) {
 		.reliability = c->reliability,
 		.max_transfer = c->max_transfer,
 		.rights = c->rights,
@@ -92,8 +92,8 @@ static bool choose(struct via_ether_vi *ev, const struct via_conn_hdr *c)
  * nothing is remembered and nothing answered: it asks again, and the program
  * here may call later.
  */
-void via_ether_peer_request(struct via_ether_nic *nic,
-			    const struct via_ether_frame *f)
+void via_ether_p2p_request(struct via_ether_nic *nic,
+			   const struct via_ether_frame *f)
 {
 	struct via_net_addr local = {}, remote = {};
 	struct via_ether_vi *ev;
@@ -116,22 +116,22 @@ void via_ether_peer_request(struct via_ether_nic *nic,
 	via_ether_conn_addr(&remote, c.client_host, c.client_host_len,
 			    c.client_disc, c.client_disc_len);
 	if (!asks(nic, f->src))
-		claim = claim_of(c.vi, c.peer_cookie);
-	vi = via_peer_find(nic->ka, &local, &remote, claim);
+		claim = claim_of(c.vi, c.sender_cookie);
+	vi = via_p2p_find(nic->ka, &local, &remote, claim);
 	if (!vi)
 		return;
 	ev = vi->priv;
 	via_ether_lock(vi);
 	/* It may be at another attempt by now. */
-	if (via_peer_looks(vi, &local, &remote))
-		ok = claim ? choose(ev, &c) : ev->phase == VIA_PHASE_PEER;
+	if (via_p2p_looks(vi, &local, &remote))
+		ok = claim ? choose(ev, &c) : ev->phase == VIA_PHASE_P2P;
 	if (ok)
 		ev->next_try = jiffies;
 	via_ether_unlock(vi);
 	if (ok)
 		via_ether_conn_tick(ev);
 	else if (claim)
-		via_peer_release(vi, claim);
+		via_p2p_release(vi, claim);
 }
 
 static const struct {
@@ -143,7 +143,7 @@ static const struct {
 	{ VIA_R_INVALID_QOS, VIA_WIRE_R_QOS },
 };
 
-u32 via_ether_peer_verdict(u32 reason)
+enum via_verdict via_ether_p2p_verdict(u32 reason)
 {
 	u32 i;
 
@@ -158,9 +158,9 @@ u32 via_ether_peer_verdict(u32 reason)
  * and the other side is told now and whenever it repeats its PEER_ACCEPT.
  * Both queue locks held.
  */
-bool via_ether_peer_fits(struct via_ether_vi *ev,
-			 const struct via_vi_attrs *theirs,
-			 const struct via_ether_client *c)
+bool via_ether_p2p_fits(struct via_ether_vi *ev,
+			const struct via_vi_attrs *theirs,
+			const struct via_ether_client *c)
 {
 	u32 verdict = via_attrs_compare(&ev->vi->attrs, theirs);
 	u8 reason = 0;
@@ -182,18 +182,18 @@ bool via_ether_peer_fits(struct via_ether_vi *ev,
  * name, so that what it may still have in flight means nothing.  BH off, no
  * lock held.
  */
-void via_ether_peer_lost(struct via_ether_vi *ev, u32 cookie)
+void via_ether_p2p_lost(struct via_ether_vi *ev, u32 cookie)
 {
 	struct via_vi *vi = ev->vi;
 	u64 claim = 0;
 
 	via_ether_lock(vi);
 	if (ev->phase == VIA_PHASE_ACCEPT && vi->p2p &&
-	    ev->peer_cookie == cookie) {
-		claim = claim_of(ev->peer_vi, cookie);
-		via_ether_start(ev, VIA_PHASE_PEER);
+	    ev->remote_cookie == cookie) {
+		claim = claim_of(ev->remote_index, cookie);
+		via_ether_start(ev, VIA_PHASE_P2P);
 	}
 	via_ether_unlock(vi);
 	if (claim)
-		via_peer_release(vi, claim);
+		via_p2p_release(vi, claim);
 }

@@ -299,7 +299,7 @@ void via_ether_reads_forget(struct via_ether_vi *ev)
  * The descriptor that broke the connection: it gets the status, and what is
  * not complete before it is flushed, as is what is behind.  sq.lock held.
  */
-void via_ether_offender(struct via_vi *vi, u32 index, u32 status)
+void via_ether_offender(struct via_vi *vi, u32 index, enum via_status status)
 {
 	lockdep_assert_held(&vi->sq.lock);
 	if (index - vi->sq.head >= vi->sq.next - vi->sq.head)

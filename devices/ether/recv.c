@@ -370,7 +370,7 @@ static inline bool ours(const struct via_ether_vi *ev,
 			const struct via_frame_hdr *h, const u8 *mac)
 {
 	return likely(ev->cookie == h->cookie) && h->cookie &&
-	       ether_addr_equal(ev->peer_mac, mac);
+	       ether_addr_equal(ev->remote_mac, mac);
 }
 
 static void stranger(struct via_ether_nic *nic, const struct via_frame_hdr *h,

@@ -13,12 +13,12 @@ void via_ether_head_init(struct via_ether_vi *ev)
 	struct via_ether_head *h = &ev->head;
 
 	memset(h, 0, sizeof(*h));
-	ether_addr_copy(h->eth.h_dest, ev->peer_mac);
+	ether_addr_copy(h->eth.h_dest, ev->remote_mac);
 	ether_addr_copy(h->eth.h_source, ev->nic->mac);
 	h->eth.h_proto = via_ether_proto();
 	h->w.version = VIA_WIRE_VERSION;
-	h->w.dst = cpu_to_be16(ev->peer_vi);
-	h->w.cookie = cpu_to_be32(ev->peer_cookie);
+	h->w.dst = cpu_to_be16(ev->remote_index);
+	h->w.cookie = cpu_to_be32(ev->remote_cookie);
 }
 
 static void burst_end(struct burst *b)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What send.c and read.c share: frames go out in bursts, under sq.lock. */
+/*
+ * What send.c and read.c share: frames go out in bursts, under sq.lock.  enum
+ * sent says how far a round of sending got; bool: false when the NIC takes no
+ * more.
+ */
 #ifndef _VIA_ETHER_SEND_H
 #define _VIA_ETHER_SEND_H
 

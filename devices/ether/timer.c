@@ -106,16 +106,17 @@ static void check_rto(struct via_ether_vi *ev)
 }
 
 /*
- * VIs with one peer share the way there.  Together they are to take what one
- * connection would, and no more: each grows by its part of a frame a round,
- * and what one has lost reduces all of them, at the next tick.  Who takes part
- * is told by @tx_busy: more is posted than its window, or the NIC, has taken.
+ * VIs with one remote host share the way there.  Together they are to take
+ * what one connection would, and no more: each grows by its part of a frame a
+ * round, and what one has lost reduces all of them, at the next tick.  Those
+ * with @tx_busy take part: more is posted than the window, or the NIC, has
+ * taken.
  * It is the timer that does it, so sending pays nothing and no VI looks into
  * another one.  sq.lock held.
  */
 static void check_way(struct via_ether_vi *ev)
 {
-	u32 way = ev->peer_mac[ETH_ALEN - 1] % VIA_ETHER_WAYS;
+	u32 way = ev->remote_mac[ETH_ALEN - 1] % VIA_ETHER_WAYS;
 	struct via_ether_nic *nic = ev->nic;
 	struct via_win_tx *tx = &ev->tx;
 

@@ -4,13 +4,15 @@
  *
  * The class turns descriptors into frames and frames into completed
  * descriptors; a NIC module moves frames.  Neither sees the other's matter:
- * a NIC module knows no descriptor, tag, VI or user address, the class knows
- * no skb, ring or register.
+ * a NIC module knows no descriptor, tag, VI or address of a program, the class
+ * knows no skb, ring or register.
  *
  * Sending goes in bursts.  tx_begin() takes the transmitter; tx_get() gives
  * room for one frame, Ethernet header included, which the class fills in
  * place, so that payload is copied once; tx_put() sends it; tx_end() lets the
  * transmitter go and rings the hardware's doorbell once for the whole burst.
+ *
+ * What functions return: int is 0 or -errno; bool and the ops: see each.
  *
  * The tx ops are called with bottom halves off, under locks of the class and
  * the agent: they may neither sleep nor receive frames.
@@ -96,11 +98,13 @@ struct via_ether_ops {
 	void (*tx_put_one)(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			   u32 len, struct via_ether_buf *buf);
 	/**
-	 * @poll, @poll_mode: see struct via_device_ops.  poll() may receive
-	 * frames, and turns bottom halves off for it.  Both or none.
+	 * @busy_poll, @busy_poll_mode: see struct via_device_ops.  busy_poll()
+	 * may receive frames, and turns bottom halves off for it.  Both or
+	 * none.
 	 */
-	void (*poll)(struct via_ether_nic *nic);
-	bool (*poll_mode)(struct via_ether_nic *nic, enum via_poll_step step);
+	void (*busy_poll)(struct via_ether_nic *nic);
+	bool (*busy_poll_mode)(struct via_ether_nic *nic,
+			       enum via_busy_poll_step step);
 	/** @stats: the NIC module's own counters.  Optional. */
 	void (*stats)(struct via_ether_nic *nic, struct via_stats_sink *sink);
 };
@@ -132,7 +136,7 @@ struct via_ether_frame {
 };
 
 #define VIA_ETHER_VERDICTS	64	/* answers remembered */
-#define VIA_ETHER_WAYS		16	/* ways to peers told apart */
+#define VIA_ETHER_WAYS		16	/* ways to hosts told apart */
 
 /**
  * struct via_ether_nic - a NIC under the class
@@ -157,9 +161,9 @@ struct via_ether_frame {
  * @reqs:	connection requests that arrived
  * @verdicts:	answers given lately, for those whose frame was lost
  * @timer:	the coarse timer; runs while a list is not empty
- * @load:	the timer's own: senders on the way to a peer, by the last byte of
- *		its address, and whether one of them has met a loss; [0] at the
- *		last tick, [1] being counted
+ * @load:	the timer's own: senders on the way to a host, by the last byte
+ *		of its address, and whether one of them has met a loss; [0]
+ *		at the last tick, [1] being counted
  * @ticking:	lock: the timer is armed
  * @stopping:	lock: no timer is armed any more
  * @next_live:	jiffies of the next walk over @live
@@ -240,10 +244,11 @@ void via_ether_rx_broadcast(struct via_ether_nic *nic,
 /* There is room again.  Any context, but not under a NIC module's lock. */
 void via_ether_wake(struct via_ether_nic *nic);
 /*
- * The NIC is not to be polled any more; its poll_mode() must refuse to begin.
- * Any context but hard interrupts.  synchronize_rcu() waits for pollers.
+ * The NIC is not to be polled any more; its busy_poll_mode() must refuse to
+ * begin.  Any context but hard interrupts.  synchronize_rcu() waits for those
+ * that poll.
  */
-void via_ether_poll_stop(struct via_ether_nic *nic);
+void via_ether_busy_poll_stop(struct via_ether_nic *nic);
 /* The interface went down: break every connection.  May not sleep. */
 void via_ether_break(struct via_ether_nic *nic);
 void via_ether_set_mtu(struct via_ether_nic *nic, u32 mtu);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Sequence and window arithmetic of a reliable connection, without locks,
- * clocks or memory of its own.
+ * clocks or memory of its own: the caller serialises the calls for one window.
+ * Nothing fails; bool is whether it is so, u32 a count or a sequence number.
  *
  * The sender keeps one record per frame in flight.  Bitmaps are relative to
  * una: bit i stands for frame una + i.  A frame counts as lost when three

@@ -180,7 +180,7 @@ enum via_wire_error via_wire_parse_conn(const void *p, struct via_conn_hdr *c)
 
 	c->vi = be16_to_cpu(w->vi);
 	c->frames = be16_to_cpu(w->frames);
-	c->peer_cookie = be32_to_cpu(w->peer_cookie);
+	c->sender_cookie = be32_to_cpu(w->sender_cookie);
 	c->first_seq = be32_to_cpu(w->first_seq);
 	c->mtu = be32_to_cpu(w->mtu);
 	c->reliability = be32_to_cpu(w->reliability);
@@ -203,7 +203,7 @@ enum via_wire_error via_wire_parse_conn(const void *p, struct via_conn_hdr *c)
 	c->server_disc = w->server.disc;
 	/* A cookie is never 0: that is how an unconnected VI is marked. */
 	if (c->mtu < VIA_WIRE_MTU_MIN || c->mtu > VIA_WIRE_MTU_MAX ||
-	    !c->frames || !c->peer_cookie || c->options & ~VIA_WIRE_O_SEALED)
+	    !c->frames || !c->sender_cookie || c->options & ~VIA_WIRE_O_SEALED)
 		return VIA_WIRE_BAD_FIELD;
 	return VIA_WIRE_OK;
 }

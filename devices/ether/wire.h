@@ -6,6 +6,8 @@
  *
  * Which frame of a message is the first and which the last follows from
  * offset, len and msg_len, so no flag can contradict them.
+ *
+ * Parsing returns enum via_wire_error: 0, or what is wrong with the frame.
  */
 #ifndef _VIA_WIRE_H
 #define _VIA_WIRE_H
@@ -53,7 +55,7 @@
 #define VIA_WIRE_R_LINK		6	/* the interface went down */
 #define VIA_WIRE_R_READ		7	/* an RDMA Read was refused */
 
-/* Why peers do not fit (REJECT to one that sent PEER_ACCEPT). */
+/* Why two VIs do not fit (REJECT to one that sent PEER_ACCEPT). */
 #define VIA_WIRE_R_LEVEL	1	/* reliability levels differ */
 #define VIA_WIRE_R_MTU		2	/* MaxTransferSizes differ */
 #define VIA_WIRE_R_QOS		3
@@ -108,7 +110,7 @@ struct via_wire_addr {
 struct via_wire_conn {
 	__be16	vi;			/* sender's VI index */
 	__be16	frames;			/* frames its NIC can take in a row */
-	__be32	peer_cookie;		/* cookie to use towards the sender */
+	__be32	sender_cookie;		/* cookie to use towards the sender */
 	__be32	first_seq;		/* of the sender's data frames */
 	__be32	mtu;			/* bytes behind the Ethernet header */
 	__be32	reliability;
@@ -192,7 +194,7 @@ struct via_frame_hdr {
 struct via_conn_hdr {
 	u16 vi;
 	u16 frames;
-	u32 peer_cookie;
+	u32 sender_cookie;
 	u32 first_seq;
 	u32 mtu;
 	u32 reliability;

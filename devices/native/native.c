@@ -126,11 +126,12 @@ EXPORT_SYMBOL_GPL(via_native_rx_other);
  * look of NAPI's poll at @polled and its unmasking: then a frame interrupts in
  * polling mode, once.
  */
-bool via_native_poll_mode(struct via_ether_nic *nic, enum via_poll_step step)
+bool via_native_poll_mode(struct via_ether_nic *nic,
+			  enum via_busy_poll_step step)
 {
 	struct via_native *n = nic->priv;
 
-	if (step == VIA_POLL_BEGIN) {
+	if (step == VIA_BUSY_POLL_BEGIN) {
 		/* Pairs with poll_stop(): it ends what it does not prevent. */
 		if (!READ_ONCE(n->poll_ok) || !READ_ONCE(polling))
 			return false;
@@ -138,7 +139,7 @@ bool via_native_poll_mode(struct via_ether_nic *nic, enum via_poll_step step)
 		n->chip->mask(n);
 		return true;
 	}
-	if (step == VIA_POLL_END)
+	if (step == VIA_BUSY_POLL_END)
 		WRITE_ONCE(n->polled, false);
 	napi_schedule(&n->napi);
 	return true;
@@ -152,7 +153,7 @@ static void poll_stop(struct via_native *n)
 {
 	WRITE_ONCE(n->poll_ok, false);
 	if (n->nic)
-		via_ether_poll_stop(n->nic);
+		via_ether_busy_poll_stop(n->nic);
 	synchronize_net();
 }
 

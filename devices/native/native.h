@@ -220,7 +220,7 @@ struct via_native_chip {
  * @up:		RTNL and tx lock to write: rings there and chip running
  * @filter_due:	tx lock: the filter found no room in the ring
  * @poll_ok:	RTNL to write: there is a ring that can be polled; RCU to read
- * @polled:	the interrupt stays masked.  The agent's poll_mode() to write
+ * @polled:	the interrupt stays masked.  busy_poll_mode() to write
  * @proto:	constant: EtherType of VI frames
  * @tx_max:	constant while up: longest frame sent, bytes
  * @buf_size:	constant while up: bytes of a slot's buffer
@@ -349,8 +349,9 @@ void via_native_tap(struct via_native *n, const void *data, u32 len, bool out);
 void via_native_rx_other(struct via_native *n, struct via_ether_nic *nic,
 			 const u8 *data, u32 len, bool summed);
 
-/* poll_mode() of the class's table */
-bool via_native_poll_mode(struct via_ether_nic *nic, enum via_poll_step step);
+/* busy_poll_mode() of the class's table */
+bool via_native_poll_mode(struct via_ether_nic *nic,
+			  enum via_busy_poll_step step);
 
 /* ring.c */
 int via_native_rings_alloc(struct via_native *n, struct via_native_rings *r,

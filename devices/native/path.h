@@ -566,8 +566,8 @@ static struct via_ether_ops name = {					\
 	.tx_end = name##_end,						\
 	.tx_get_one = name##_get_one,					\
 	.tx_put_one = name##_put_one,					\
-	.poll = name##_poll,						\
-	.poll_mode = via_native_poll_mode,				\
+	.busy_poll = name##_poll,					\
+	.busy_poll_mode = via_native_poll_mode,				\
 	.stats = via_native_vi_stats,					\
 	__VA_ARGS__							\
 }

@@ -40,7 +40,7 @@ static void check_conn(const uint8_t *frame)
 	PROMISE(c.server_disc + VIA_WIRE_DISC_MAX <=
 		frame + VIA_WIRE_CONN_LEN);
 	PROMISE(c.mtu >= VIA_WIRE_MTU_MIN && c.mtu <= VIA_WIRE_MTU_MAX);
-	PROMISE(c.frames && c.peer_cookie);
+	PROMISE(c.frames && c.sender_cookie);
 }
 
 static void check_name(const uint8_t *frame)

@@ -82,11 +82,9 @@ mutant("no-match-code", "kernel/loop.c", "lo", "connect.no_match",
         "ret = VIA_R_REJECT;"))
 mutant("late-accept", "kernel/connect.c", "lo", "accept.late",
        "REJECT where a server was late, and did not reject",
-       ("		via_conn_put(conn);\n		ret = VIA_R_TIMEOUT;\n"
-        "		goto out_vi;",
+       ("		via_conn_put(conn);\n		return VIA_R_TIMEOUT;\n",
         "		if (conn->client)\n			via_loop_reject(conn);\n"
-        "		via_conn_put(conn);\n		ret = VIA_R_TIMEOUT;\n"
-        "		goto out_vi;"))
+        "		via_conn_put(conn);\n		return VIA_R_TIMEOUT;\n"))
 mutant("discriminator-length", "kernel/connect.h", "lo",
        "accept.near_misses",
        "discriminators are compared without their lengths",
@@ -98,7 +96,7 @@ mutant("unequal-mtu", "kernel/connect.c", "lo", "accept.mismatch",
        "VIs of unequal MaxTransferSize are connected",
        ("	if (a->max_transfer != b->max_transfer)\n"
         "		return VIA_R_INVALID_MTU;\n", ""))
-mutant("peer-host-only", "kernel/peer.c", "lo", "p2p.crowd",
+mutant("peer-host-only", "kernel/p2p.c", "lo", "p2p.crowd",
        "peers match by their hosts, whatever the discriminators",
        ("return via_disc_equal(a, b) && a->host_len", "return a->host_len"))
 
@@ -139,8 +137,8 @@ mutant("send-queue-not-dead", VI, "lo", "wait.woken",
        ("	vi->sq.dead = true;\n", ""), sim="end beside")
 mutant("disconnect-no-wakeup", VI, "lo", "disconnect.wakes",
        "a wait for an attempt that another thread ends goes on",
-       ("	via_peer_over(vi);\n	wake_up_all(&vi->conn_wait);\n}\n\nvoid __via",
-        "	via_peer_over(vi);\n}\n\nvoid __via"), sim="beside end")
+       ("	via_p2p_over(vi);\n	wake_up_all(&vi->conn_wait);\n}\n\nvoid __via",
+        "	via_p2p_over(vi);\n}\n\nvoid __via"), sim="beside end")
 mutant("create-keeps-cq", VI, "lo", "vi.bad_rest",
        "a VI that was not made after all keeps its completion queue in use",
        ("err_vi:\n	via_vi_detach_cqs(f, vi);\n", "err_vi:\n"),
@@ -320,7 +318,7 @@ mutant("cq-notice-left", CQ, "lo", "notify.cancelled",
        ("	via_notice_cancel(&cq->notice);\n", ""), sim="end memory")
 mutant("cq-destroyed-in-use", CQ, "lo", "cq.attached",
        "a completion queue goes while VIs are attached to it",
-       ("	if (cq->users)\n		return VIA_R_ERROR_RESOURCE;\n", ""))
+       ("	if (cq->queues)\n		return VIA_R_ERROR_RESOURCE;\n", ""))
 mutant("cq-one-beyond", CQ, "lo", "limits.cqs",
        "one completion queue more than the limit",
        ("f->cq_count >= lim->max_cq)", "f->cq_count > lim->max_cq)"),
@@ -351,7 +349,7 @@ mutant("mem-set-keeps-tag", MEMORY, "lo", "memattr.tags",
        ("	via_ptag_unuse(f, old);\n", "	via_ptag_unuse(f, arg->ptag);\n"))
 mutant("failed-pages-charged", MEMORY, "lo", "limits.user_pages",
        "a registration that fails stays charged to the user",
-       ("	via_user_uncharge(f->user, VIA_QUOTA_PAGES, r->npages);\n"
+       ("	via_quota_uncharge(f->quota, VIA_QUOTA_PAGES, r->npages);\n"
         "err_account:", "err_account:"), sim="alloc ledger")
 mutant("failed-pages-locked", MEMORY, "lo", "memory.memlock",
        "a registration that fails stays charged to RLIMIT_MEMLOCK",
@@ -407,8 +405,8 @@ mutant("control-uncounted", FILE, "lo", "process.killed",
         "	vma->vm_ops = &via_ctl_vm_ops;\n"), sim="end")
 mutant("child-may-call", FILE, "lo", "process.fork",
        "a child changes and ends what its parent has made",
-       ("		return via_stats(f, user);\n	if (current->mm != f->mm)\n"
-        "		return -EPERM;\n", "		return via_stats(f, user);\n"),
+       ("		return via_stats(f, data);\n	if (current->mm != f->mm)\n"
+        "		return -EPERM;\n", "		return via_stats(f, data);\n"),
        sim="hostile")
 mutant("child-may-trap", FILE, "lo", "process.fork",
        "a child rings its parent's doorbell",
@@ -428,7 +426,7 @@ mutant("events-never-close", FILE, "lo", "nic.close_waited",
 mutant("handles-counted-once", FILE, "sim", "",
        "a user that has opened 1,024 handles may never open one again",
        ("	if (f->charged)\n"
-        "		via_user_uncharge(f->user, VIA_QUOTA_HANDLES, 1);\n", ""),
+        "		via_quota_uncharge(f->quota, VIA_QUOTA_HANDLES, 1);\n", ""),
        sim="many")
 
 NIC = "kernel/nic.c"
@@ -460,7 +458,8 @@ mutant("some-vis-fail", NIC, "regress", "stats",
        sim="gone many memory")
 mutant("end-without-grace", NIC, "regress", "stats",
        "frames and doorbells are in a device that is gone",
-       ("	/* No reader is in the device for a VI or a poller any more. */\n"
+       ("	/* No reader is in the device for a VI or a busy poller any "
+        "more. */\n"
         "	synchronize_rcu_expedited();\n", ""), sim="gone beside memory")
 mutant("totals-go-back", NIC, "sim", "",
        "the counters of a NIC go back when a VI goes",
@@ -493,8 +492,8 @@ mutant("mismatch-eats-request", CONNECT, "lo", "accept.mismatch",
         "		via_conn_put(conn);\n"))
 mutant("peer-without-ref", CONNECT, "lo", "disconnect.remote",
        "a VI goes while its peer on this host points to it",
-       ("		kref_get(&peer->ref);\n		vi->peer = peer;",
-        "		vi->peer = peer;"), sim="memory end")
+       ("		kref_get(&remote_vi->ref);\n		vi->remote_vi = remote_vi;",
+        "		vi->remote_vi = remote_vi;"), sim="memory end")
 mutant("reject-keeps-request", CONNECT, "lo", "connect.rejected",
        "each request that is rejected on this host stays for ever",
        ("	if (own)\n		via_conn_put(own);\n", "	own = NULL;\n"),
@@ -510,12 +509,12 @@ mutant("verdict-twice", CONNECT, "lo", "p2p.states",
 mutant("done-waits", CONNECT, "lo", "p2p.polled",
        "VipConnectPeerDone waits",
        ("	wait = vi->p2p == p2p && !(arg->flags & VIA_CONN_NOWAIT);",
-        "	wait = vi->p2p == p2p;"), sim="peers")
+        "	wait = vi->p2p == p2p;"), sim="p2p")
 mutant("wrong-kind-of-verdict", CONNECT, "lo", "p2p.not_client_server",
-       "a client's call takes the verdict of a peer request",
+       "a client's call takes the verdict of a p2p request",
        ("	if (vi->attempt == attempt &&\n"
         "	    vi->p2p == !!(arg->flags & VIA_CONN_PEER)) {",
-        "	if (vi->attempt == attempt) {"), sim="peers beside")
+        "	if (vi->attempt == attempt) {"), sim="p2p beside")
 mutant("attempts-uncounted", CONNECT, "lo", "states.race_request",
        "a wait for one attempt gets the verdict of the next",
        ("		vi->attempt++;\n", ""), sim="beside")
@@ -556,22 +555,22 @@ mutant("cancel-not-dead", REQUEST, "lo", "accept.late",
        "a server puts the request of a client that gave up back, and keeps it",
        ("	conn->dead = true;\n", ""), sim="beside ledger")
 
-PEER = "kernel/peer.c"
+PEER = "kernel/p2p.c"
 mutant("peer-itself", PEER, "lo", "p2p.own_address",
        "a VI that looks for its own address finds itself, and the host hangs",
-       ("		if (other == vi ||\n		    !via_peer_looks",
-        "		if (!via_peer_looks"), sim="peers hostile")
+       ("		if (other == vi ||\n		    !via_p2p_looks",
+        "		if (!via_p2p_looks"), sim="p2p hostile")
 mutant("claimed-twice", PEER, "wire", "p2p.crowd",
        "two peers of another host have one VI here",
-       ("		if (!found && !vi->peer_claim)", "		if (!found)"),
-       sim="peers")
+       ("		if (!found && !vi->p2p_claim)", "		if (!found)"),
+       sim="p2p")
 mutant("peer-listed-twice", CONNECT, "lo", "p2p.again p2p.timed_out",
        "a VI that looks again before it has its verdict spoils the list",
        ("	/* Not to be found with the addresses that follow. */\n"
-        "	via_peer_unlist(vi);\n", ""), sim="peers time memory")
+        "	via_p2p_unlist(vi);\n", ""), sim="p2p time memory")
 mutant("peer-late", PEER, "lo", "p2p.timed_out",
        "a peer whose time is over is joined",
-       (" && !via_conn_overdue(vi);", ";"), sim="peers time")
+       (" && !via_conn_overdue(vi);", ";"), sim="p2p time")
 
 # Waiting, events.
 WAIT = "kernel/wait.c"
@@ -600,7 +599,7 @@ mutant("wait-keeps-vi", WAIT, "lo", "wait.two",
 mutant("notify-dead", WAIT, "lo", "threads.destroyed",
        "a notice is asked of a VI whose memory is gone",
        ("	if (q->dead) {\n		ret = -ENODEV;\n	} else {",
-        "	if (q->dead && !q->user) {\n		ret = -ENODEV;\n	} else {"),
+        "	if (q->dead && !q->prog) {\n		ret = -ENODEV;\n	} else {"),
        sim="beside end memory")
 mutant("signal-unheard", WAIT, "lo", "wait.interrupted",
        "a program asleep on a queue cannot be interrupted",
@@ -650,27 +649,29 @@ mutant("askers-never-fewer", NAME, "wire", "discover.nobody",
        "after 32 questions for names a NIC answers none",
        ("	atomic_dec(&nic->askers);\n", ""), sim="many")
 
-POLL = "kernel/poll.c"
+POLL = "kernel/busy_poll.c"
 mutant("polling-for-ever", POLL, "sim", "",
        "frames wait when the last program has stopped spinning",
-       ("		if (list_empty(&nic->pollers))\n"
-        "			nic->ops->poll_mode(nic, VIA_POLL_END);\n", ""),
+       ("		if (list_empty(&nic->busy_pollers))\n"
+        "			nic->ops->busy_poll_mode(nic, VIA_BUSY_POLL_END);\n", ""),
        sim="poll")
 mutant("polling-tick-once", POLL, "sim", "",
        "frames wait when a program that spun does something else",
-       ("		nic->ops->poll_mode(nic, VIA_POLL_KEEP);\n"
-        "		via_poll_arm(nic);\n",
-        "		nic->ops->poll_mode(nic, VIA_POLL_KEEP);\n"),
+       ("		nic->ops->busy_poll_mode(nic, VIA_BUSY_POLL_KEEP);\n"
+        "		via_busy_poll_arm(nic);\n",
+        "		nic->ops->busy_poll_mode(nic, VIA_BUSY_POLL_KEEP);\n"),
        sim="poll time")
 mutant("dead-polls", POLL, "sim", "",
        "a handle that ends while it asks to poll stays on the list",
-       ("	if (now - nic->poll_asked > VIA_POLL_CLOSE || READ_ONCE(f->dead) ||\n",
-        "	if (now - nic->poll_asked > VIA_POLL_CLOSE ||\n"),
+       ("	    READ_ONCE(f->dead) || READ_ONCE(nic->dead) ||\n"
+        "	    !list_empty(&f->busy_poll_link))",
+        "	    READ_ONCE(nic->dead) ||\n"
+        "	    !list_empty(&f->busy_poll_link))"),
        sim="poll beside end memory")
 mutant("poll-beside-end", POLL, "sim", "",
        "a program that spins is in a device that is gone",
-       ("		nic->ops->poll(nic);\n		rcu_read_unlock();\n",
-        "		rcu_read_unlock();\n		nic->ops->poll(nic);\n"),
+       ("		nic->ops->busy_poll(nic);\n		rcu_read_unlock();\n",
+        "		rcu_read_unlock();\n		nic->ops->busy_poll(nic);\n"),
        sim="poll gone beside")
 
 mutant("tag-in-use-goes", "kernel/ptag.c", "lo", "ptag.in_use",
@@ -688,16 +689,16 @@ mutant("counters-overrun", "kernel/stats.c", "sim", "",
        "one counter is written behind the room that a program has given",
        ("	if (sink->count >= sink->room)", "	if (sink->count > sink->room)"),
        sim="many memory")
-USER = "kernel/user.c"
-mutant("partly-charged", USER, "sim", "",
+QUOTA = "kernel/quota.c"
+mutant("partly-charged", QUOTA, "sim", "",
        "what a subordinate user may not have stays charged to it",
-       ("			via_user_uncharge_some(user, i, what, n);\n"
+       ("			via_quota_uncharge_some(quota, i, what, n);\n"
         "			return false;", "			return false;"),
        sim="rights many")
-mutant("quota-of-one", USER, "lo", "limits.user_pages",
+mutant("quota-of-one", QUOTA, "lo", "limits.user_pages",
        "a user has all pages but one, and then as many as it likes",
        ("(n > most || old > most - n)", "old >= (long)most"), sim="many")
-mutant("uid-without-ref", USER, "sim", "",
+mutant("uid-without-ref", QUOTA, "sim", "",
        "two handles of one user: the end of one frees what both pay with",
        ("			u->refs++;\n", ""), sim="memory rights")
 
@@ -721,12 +722,13 @@ mutant("exact-fit-refused", LOOP, "lo", "send.sizes",
        ("d->length > rd->length", "d->length >= rd->length"))
 mutant("loop-wrong-peer", LOOP, "lo", "states.race_disconnect",
        "a send comes to the VI that its peer is connected to by now",
-       ("		if (likely(peer->peer == vi)) {",
-        "		if (likely(peer->peer)) {"), sim="beside end")
+       ("		if (likely(remote->remote_vi == vi)) {",
+        "		if (likely(remote->remote_vi)) {"), sim="beside end")
 mutant("peer-not-settled", LOOP, "lo", "disconnect.remote",
        "a VI is not told that its peer on this host has left",
-       ("	via_vi_settle(peer);\n	via_vi_put(peer);", "	via_vi_put(peer);"))
+       ("	via_vi_settle(remote);\n	via_vi_put(remote);",
+        "	via_vi_put(remote);"))
 mutant("left-peer-kept", LOOP, "lo", "disconnect.remote",
        "each connection on this host keeps its VIs for ever",
-       ("	via_vi_settle(peer);\n	via_vi_put(peer);",
-        "	via_vi_settle(peer);"), sim="ledger")
+       ("	via_vi_settle(remote);\n	via_vi_put(remote);",
+        "	via_vi_settle(remote);"), sim="ledger")

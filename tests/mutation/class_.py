@@ -12,7 +12,7 @@ RECV = "devices/ether/recv.c"
 mutant("wire-end-is-loss", RECV, "wire", "errors.said_of_ends",
        "the normal end of a peer is told as a lost connection",
        ("h->reason == VIA_WIRE_R_CLOSED ?", "0 ?"))
-mutant("wire-loss-is-end", "devices/ether/peer.c", "wire",
+mutant("wire-loss-is-end", "devices/ether/vi.c", "wire",
        "errors.said_of_ends", "an error of the peer's is told as its end",
        ("		ev->reason = VIA_WIRE_R_TRANSPORT;\n", "		;\n"),
        defect="8ae8a19: an end that the agent breaks says a reason")
@@ -80,12 +80,12 @@ mutant("mtu-of-peer-alone", CONN, "sim", "",
 mutant("accept-once", CONN, "sim", "",
        "a CONFIRM that is lost ends the connection",
        ("	} else if (ev->phase != VIA_PHASE_CONNECTED ||\n"
-        "		   ev->peer_cookie != c->peer_cookie) {", "	} else {"),
+        "		   ev->remote_cookie != c->sender_cookie) {", "	} else {"),
        sim="loss")
 mutant("any-accept", CONN, "sim", "",
        "ACCEPT from another host than was asked makes a connection",
        ("		if (ev->cookie && ev->cookie == h->cookie &&\n"
-        "		    ether_addr_equal(ev->peer_mac, f->src))\n"
+        "		    ether_addr_equal(ev->remote_mac, f->src))\n"
         "			known = take",
         "		if (ev->cookie && ev->cookie == h->cookie)\n"
         "			known = take"), sim="hostile")
@@ -107,7 +107,7 @@ mutant("expiry-beside-making", CONN, "sim", "",
        sim="beside memory end")
 mutant("reset-of-old", CONN, "sim", "",
        "a RESET for the connection before ends this one",
-       (" ||\n		    ev->peer_cookie != cookie ||\n", " ||\n"),
+       (" ||\n		    ev->remote_cookie != cookie ||\n", " ||\n"),
        sim="hostile dup")
 mutant("no-match-is-reject", CONN, "wire", "connect.no_match",
        "REJECT where no server waits: clients do not try again",
@@ -125,7 +125,7 @@ mutant("request-no-repeat", CONN, "sim", "",
         "		goto out;\n"), sim="loss")
 mutant("answer-to-accepted", CONN, "sim", "",
        "a copy of a request whose server has accepted it is offered anew",
-       ("	} else if (!type && nic->nreqs < REQS_MAX && !nic->stopping) {",
+       ("	} else if (!*type && nic->nreqs < REQS_MAX && !nic->stopping) {",
         "	} else if (nic->nreqs < REQS_MAX && !nic->stopping) {"),
        sim="dup")
 mutant("cancel-keeps-request", CONN, "sim", "",
@@ -136,33 +136,33 @@ mutant("cancel-keeps-request", CONN, "sim", "",
 P2P = "devices/ether/p2p.c"
 mutant("peer-stays-claimed", P2P, "sim", "",
        "a VI that was found at the wrong moment is never found again",
-       ("	else if (claim)\n		via_peer_release(vi, claim);\n}\n\nstatic",
-        "}\n\nstatic"), sim="peers beside")
+       ("	else if (claim)\n		via_p2p_release(vi, claim);\n}\n\nstatic",
+        "}\n\nstatic"), sim="p2p beside")
 mutant("forged-peer", P2P, "sim", "",
        "a host speaks for another one",
        ("	if (c.client_host_len != ETH_ALEN ||\n"
         "	    !ether_addr_equal(c.client_host, f->src) ||\n",
-        "	if (c.client_host_len != ETH_ALEN ||\n"), sim="peers hostile")
+        "	if (c.client_host_len != ETH_ALEN ||\n"), sim="p2p hostile")
 mutant("peer-loses-claim", P2P, "wire", "p2p.crowd p2p.killed_pending",
        "a peer that has gone keeps the VI that chose it from all others",
-       ("		claim = claim_of(ev->peer_vi, cookie);\n", ""),
-       sim="peers end")
+       ("		claim = claim_of(ev->remote_index, cookie);\n", ""),
+       sim="p2p end")
 mutant("peer-reject-once", P2P, "sim", "",
        "a peer whose REJECT is lost waits for all its time",
        ("	via_ether_remember(ev->nic, c, VIA_WIRE_REJECT, reason);\n", ""),
-       sim="peers loss")
+       sim="p2p loss")
 
-ETHER_PEER = "devices/ether/peer.c"
-mutant("live-for-ever", ETHER_PEER, "wire", "disconnect.local",
+ETHER_VI = "devices/ether/vi.c"
+mutant("live-for-ever", ETHER_VI, "wire", "disconnect.local",
        "a VI that is gone is on the list of those that live",
        ("	if (ev->live) {\n		ev->live = false;\n"
         "		list_del_rcu(&ev->live_link);\n	}\n", ""),
        sim="end memory")
-mutant("stalled-for-ever", ETHER_PEER, "sim", "",
+mutant("stalled-for-ever", ETHER_VI, "sim", "",
        "a VI that goes while the NIC is full is sent from when there is room",
        ("	list_del_init(&ev->stall_link);\n", ""),
        sim="backlog end memory")
-mutant("ack-owed-for-ever", ETHER_PEER, "sim", "",
+mutant("ack-owed-for-ever", ETHER_VI, "sim", "",
        "a VI that goes as a frame came for it is acknowledged from",
        ("	list_del_init(&ev->ack_link);\n", ""), sim="end memory")
 
@@ -292,7 +292,7 @@ mutant("goodbye-of-old", RECV, "sim", "",
 mutant("cookie-alone", RECV, "sim", "",
        "any host sends on a connection whose cookie it has seen",
        ("	return likely(ev->cookie == h->cookie) && h->cookie &&\n"
-        "	       ether_addr_equal(ev->peer_mac, mac);",
+        "	       ether_addr_equal(ev->remote_mac, mac);",
         "	return likely(ev->cookie == h->cookie) && h->cookie;"),
        sim="hostile")
 mutant("message-unbound", RECV, "sim", "",
@@ -478,7 +478,7 @@ mutant("handshake-unsealed", WIRE, "unit", "wire",
         "	return err;"), sim="corrupt hostile")
 mutant("cookie-zero", WIRE, "unit", "wire",
        "a peer may have the cookie that means none",
-       ("	    !c->frames || !c->peer_cookie ||", "	    !c->frames ||"),
+       ("	    !c->frames || !c->sender_cookie ||", "	    !c->frames ||"),
        sim="hostile")
 mutant("mtu-zero", WIRE, "unit", "wire",
        "a peer that says it takes no bytes makes frames of four billion",
@@ -524,7 +524,7 @@ mutant("link-down-unsaid", ETHER_MAIN, "sim", "",
         "	break_some(nic, true, VIA_WIRE_R_CLOSED);"))
 mutant("strangers-all", ETHER_MAIN, "sim", "",
        "a change to the list of peers ends all connections",
-       ("		    (all || !via_ether_allowed(nic, ev->peer_mac))) {",
+       ("		    (all || !via_ether_allowed(nic, ev->remote_mac))) {",
         "		    (all || nic->allow)) {"))
 mutant("fragments-unreliable", ETHER_MAIN, "sim", "",
        "a send at Unreliable is done while the NIC has its bytes to read",

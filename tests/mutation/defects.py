@@ -39,11 +39,11 @@ taken_back("waiters-unbound", REQUEST, "sim", "",
            "one process leaves 100,000 waiters in the kernel",
            ("	return f->places < VIA_PLACES_FILE && "
             "f->nic->places < VIA_PLACES_NIC;", "	return true;"),
-           ("""	if (!via_user_charge(f->user, VIA_QUOTA_WAITERS, 1)) {
+           ("""	if (!via_quota_charge(f->quota, VIA_QUOTA_WAITERS, 1)) {
 		kfree(w);
 		return NULL;
 	}
-""", "	via_user_charge_again(f->user, VIA_QUOTA_WAITERS, 1);\n"),
+""", "	via_quota_charge_again(f->quota, VIA_QUOTA_WAITERS, 1);\n"),
            sim="signal many hostile")
 taken_back("reset-of-sender", CONN, "sim", "",
            "reliability: a RESET that answered ACCEPT (93ce510)",
@@ -103,8 +103,8 @@ static bool via_conn_may_begin(struct via_vi *vi)
 """, ""),
            ("	if (!via_conn_may_begin(vi))\n		return false;\n"
             "	/* Not to be found with the addresses that follow. */\n"
-            "	via_peer_unlist(vi);\n", "	via_peer_over(vi);\n"),
-           sim="peers beside memory")
+            "	via_p2p_unlist(vi);\n", "	via_p2p_over(vi);\n"),
+           sim="p2p beside memory")
 
 # Item 2: calls into a device that is gone.
 taken_back("stats-beside-end", STATS, "regress", "stats",
@@ -342,50 +342,50 @@ taken_back("capable-under-rcu", STATS, "sim", "",
 taken_back("hash-unseeded", NIC, "sim", "",
            "audit 8: the hash of peers is seeded",
            "strangers put all VIs that look for a peer into one list",
-           ("	nic->peer_seed = get_random_u32();\n", ""), sim="peers hostile")
+           ("	nic->p2p_seed = get_random_u32();\n", ""), sim="p2p hostile")
 
 # Item 9: charges, and how long they last.
-taken_back("owners-pay-nothing", "kernel/user.c", "sim", "",
+taken_back("owners-pay-nothing", "kernel/quota.c", "sim", "",
            "audit 9: quotas are charged to each owner of a user namespace",
            "a user with 65,536 subordinate ids has 65,536 quotas",
            ("	for (; ok && ns->parent; ns = ns->parent)\n"
-            "		ok = via_user_add(user, ns->owner);\n", ""), sim="rights")
+            "		ok = via_quota_add(quota, ns->owner);\n", ""), sim="rights")
 taken_back("rings-unbound", CQ, "sim", "",
            "audit 9: rings of completion queues have a quota",
            "a user has all memory in rings of completion queues",
-           ("	if (!via_user_charge(user, VIA_QUOTA_CQ_PAGES, "
+           ("	if (!via_quota_charge(quota, VIA_QUOTA_CQ_PAGES, "
             "via_cq_ring_pages(r)))\n		goto err_free;\n",
-            "	via_user_charge_again(user, VIA_QUOTA_CQ_PAGES, "
+            "	via_quota_charge_again(quota, VIA_QUOTA_CQ_PAGES, "
             "via_cq_ring_pages(r));\n"),
            ("err_free:\n	kfree(r);", "	kfree(r);"), sim="many rights")
 taken_back("rings-never-fewer", CQ, "lo", "resize.leak",
            "audit 9: rings of completion queues have a quota",
            "a user that has resized often makes no completion queue again",
-           ("	via_user_uncharge(r->user, VIA_QUOTA_CQ_PAGES, "
+           ("	via_quota_uncharge(r->quota, VIA_QUOTA_CQ_PAGES, "
             "via_cq_ring_pages(r));\n	kfree(r);", "	kfree(r);"),
            sim="ledger many")
 taken_back("waits-uncounted", REQUEST, "sim", "",
            "audit 9: waits for connections have a quota",
            "one user has all places of a NIC",
-           ("""	if (!via_user_charge(f->user, VIA_QUOTA_WAITERS, 1)) {
+           ("""	if (!via_quota_charge(f->quota, VIA_QUOTA_WAITERS, 1)) {
 		kfree(w);
 		return NULL;
 	}
-""", "	via_user_charge_again(f->user, VIA_QUOTA_WAITERS, 1);\n"),
+""", "	via_quota_charge_again(f->quota, VIA_QUOTA_WAITERS, 1);\n"),
            sim="many rights")
 taken_back("untake-unpaid", REQUEST, "sim", "",
            "audit 9: unanswered requests have a quota",
            "each request that is put back makes the user's quota larger",
-           ("		via_user_charge_again(f->user, VIA_QUOTA_WAITERS, 1);\n",
+           ("		via_quota_charge_again(f->quota, VIA_QUOTA_WAITERS, 1);\n",
             ""), sim="many ledger rights")
 taken_back("questions-uncounted", "kernel/name.c", "sim", "",
            "audit 9: questions for names have a quota",
            "one user asks for names until no other can",
-           ("	if (!via_user_charge(f->user, VIA_QUOTA_QUERIES, 1))\n"
+           ("	if (!via_quota_charge(f->quota, VIA_QUOTA_QUERIES, 1))\n"
             "		return VIA_R_ERROR_RESOURCE;\n",
-            "	via_user_charge_again(f->user, VIA_QUOTA_QUERIES, 1);\n"),
+            "	via_quota_charge_again(f->quota, VIA_QUOTA_QUERIES, 1);\n"),
            sim="many rights")
-taken_back("pages-without-default", "kernel/user.c", "sim", "",
+taken_back("pages-without-default", "kernel/quota.c", "sim", "",
            "audit 9: a default for pinned pages",
            "a user with no RLIMIT_MEMLOCK pins the whole machine",
            ("		max_user_pages = totalram_pages() / 2;",
@@ -399,30 +399,30 @@ taken_back("grace-per-vi", VI, "regress", "grace",
 taken_back("no-room-again", VI, "regress", "again",
            "audit 9: one that is destroyed makes room at once",
            "a user at its quota that ends a VI cannot make another one",
-           ("	if (!via_user_charge_wait(f->user, VIA_QUOTA_VIS, 1))",
-            "	if (!via_user_charge(f->user, VIA_QUOTA_VIS, 1))"),
+           ("	if (!via_quota_charge_wait(f->quota, VIA_QUOTA_VIS, 1))",
+            "	if (!via_quota_charge(f->quota, VIA_QUOTA_VIS, 1))"),
            sim="many rights")
 taken_back("vi-never-settled", VI, "lo", "vi.many",
            "audit 9: the memory of a VI stays charged until it is free",
            "a user that has made 2,048 VIs makes none again",
-           ("	via_user_settle(f->user, VIA_QUOTA_VIS, 1);\n", ""),
+           ("	via_quota_settle(f->quota, VIA_QUOTA_VIS, 1);\n", ""),
            sim="many ledger")
 taken_back("wait-looks-late", "kernel/wait.c", "lo", "threads.destroyed",
            "audit 9: what a VI shares is there in a read side only (cecc4f8)",
            "a wait that begins on a VI that goes reads memory that is freed",
-           ("	from = seen ? *seen : READ_ONCE(q->user->collected);\n"
-            "	empty = !seen && READ_ONCE(q->user->tail) == from;\n"
+           ("	from = seen ? *seen : READ_ONCE(q->prog->collected);\n"
+            "	empty = !seen && READ_ONCE(q->prog->tail) == from;\n"
             "	rcu_read_unlock();\n",
             "	rcu_read_unlock();\n"
-            "	from = seen ? *seen : READ_ONCE(q->user->collected);\n"
-            "	empty = !seen && READ_ONCE(q->user->tail) == from;\n"),
+            "	from = seen ? *seen : READ_ONCE(q->prog->collected);\n"
+            "	empty = !seen && READ_ONCE(q->prog->tail) == from;\n"),
            sim="beside end memory")
 
 # Mends that are in neither list.
 taken_back("receiver-breaks-alone", LOOP, "sim", "",
            "reliability: a bad receive behind the one that a send fills",
            "a reliable connection goes on for one end until the other traps",
-           ("			if (unlikely(via_vi_is_broken(peer)))\n"
+           ("			if (unlikely(via_vi_is_broken(remote)))\n"
             "				via_vi_break_later(vi, 0);\n", ""),
            sim="beside")
 taken_back("result-of-before", CONNECT, "sim", "",
@@ -445,7 +445,7 @@ taken_back("strangers-orderly", "devices/ether/main.c", "sim", "",
 taken_back("loss-after-goodbye", LOOP, "lo", "errors.said_of_ends",
            "8ae8a19: a send that comes first finds how the peer has left",
            "a peer's goodbye that a send meets is reported as a loss",
-           ("			via_vi_break_later(vi, peer->peer_how);",
+           ("			via_vi_break_later(vi, remote->left_how);",
             "			via_vi_break_later(vi, 0);"), sim="beside end")
 taken_back("mapped-plain", "kernel/dma.c", "sim", "",
            "c835470: the first look at a mapped region is an acquire",

@@ -35,7 +35,7 @@ SIM = {
     "many": "a limit is reached",
     "memory": "an access of the kernel's to freed or foreign memory is seen",
     "order": "stores of one CPU are seen late by another",
-    "peers": "VIs look for one another, peer to peer",
+    "p2p": "VIs look for one another, peer to peer",
     "poll": "the NIC can be polled",
     "reorder": "frames overtake one another",
     "rights": "several users, or user namespaces",

@@ -106,7 +106,7 @@ void sim_nic_queues(struct sim_nic *nic);
 void sim_nic_mtu(struct sim_nic *nic, u32 mtu);
 const u8 *sim_nic_mac(const struct sim_nic *nic);
 /* In how many lists are the VIs that look for their peers? */
-u32 sim_nic_peer_lists(const struct sim_nic *nic);
+u32 sim_nic_p2p_lists(const struct sim_nic *nic);
 /* A frame as if it came from the wire, Ethernet header included. */
 void sim_nic_inject(struct sim_nic *nic, const void *frame, u32 len);
 

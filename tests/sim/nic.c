@@ -154,7 +154,7 @@ static void rx_softirq(struct sim_softirq *s)
 }
 
 /* A program looks. */
-static void poll(struct via_ether_nic *ether)
+static void busy_poll(struct via_ether_nic *ether)
 {
 	struct sim_nic *nic = ether->priv;
 	struct rx_queue *q = nic->rx;
@@ -170,21 +170,22 @@ static void poll(struct via_ether_nic *ether)
 	local_bh_enable();
 }
 
-static bool poll_mode(struct via_ether_nic *ether, enum via_poll_step step)
+static bool busy_poll_mode(struct via_ether_nic *ether,
+			   enum via_busy_poll_step step)
 {
 	struct sim_nic *nic = ether->priv;
 
 	switch (step) {
-	case VIA_POLL_BEGIN:
+	case VIA_BUSY_POLL_BEGIN:
 		if (!(nic->listening || nic->polls_on) || nic->polled)
 			return false;
 		nic->polled = true;
 		break;
-	case VIA_POLL_KEEP:
+	case VIA_BUSY_POLL_KEEP:
 		if (!nic->polled)
 			sim_fail("a NIC is kept polled that is not polled");
 		break;
-	case VIA_POLL_END:
+	case VIA_BUSY_POLL_END:
 		if (!nic->polled)
 			sim_fail("polling ends that has not begun");
 		nic->polled = false;
@@ -421,8 +422,8 @@ void sim_nics_polled(void)
 
 	polled = ops;
 	polled.ka = (struct via_device_ops){};
-	polled.poll = poll;
-	polled.poll_mode = poll_mode;
+	polled.busy_poll = busy_poll;
+	polled.busy_poll_mode = busy_poll_mode;
 	kind = &polled;
 }
 
@@ -615,12 +616,12 @@ const u8 *sim_nic_mac(const struct sim_nic *nic)
 	return nic->nic->mac;
 }
 
-u32 sim_nic_peer_lists(const struct sim_nic *nic)
+u32 sim_nic_p2p_lists(const struct sim_nic *nic)
 {
 	u32 i, n = 0;
 
-	for (i = 0; i < VIA_PEER_BUCKETS; i++)
-		n += !list_empty(&nic->nic->ka->peers[i]);
+	for (i = 0; i < VIA_P2P_BUCKETS; i++)
+		n += !list_empty(&nic->nic->ka->p2p_lists[i]);
 	return n;
 }
 
@@ -688,9 +689,9 @@ void sim_nic_down(struct sim_nic *nic)
 	mutex_lock(&rtnl);
 	nic->listening = false;
 	/* A native NIC that is renewed does not stop programs by itself. */
-	nic->polls_on = kind && kind->poll && sim_dice(2);
+	nic->polls_on = kind && kind->busy_poll && sim_dice(2);
 	if (!nic->polls_on)
-		via_ether_poll_stop(nic->nic);
+		via_ether_busy_poll_stop(nic->nic);
 	/* As dev_remove_pack(): handlers under way are waited for. */
 	synchronize_net();
 	via_ether_unregister(nic->nic);

@@ -85,7 +85,7 @@ static void queue_init(struct prog_vi *v, bool recv)
 	u32 n = sh->entries;
 
 	v->q[recv] = (struct prog_queue) {
-		.user = recv ? &sh->recv_user : &sh->send_user,
+		.prog = recv ? &sh->recv_user : &sh->send_user,
 		.kern = recv ? &sh->recv_kern : &sh->send_kern,
 		.slots = (void *)((char *)sh + (recv ? VIA_VI_RECV_SLOTS(n) :
 						VIA_VI_SEND_SLOTS)),
@@ -187,7 +187,7 @@ void prog_put(struct prog_vi *v, bool recv, u16 control, const void *p, u32 n,
 		s->seg[1].len = n - n / 2;
 	}
 	q->tail++;
-	smp_store_release(&q->user->tail, q->tail);
+	smp_store_release(&q->prog->tail, q->tail);
 }
 
 void prog_ring(struct prog_vi *v, bool recv)
@@ -256,7 +256,7 @@ int prog_done(struct prog_vi *v, bool recv, struct prog_done *d)
 	d->desc = (void *)(uintptr_t)q->slots[i].desc;
 	sim_expect(d->status & VIA_ST_DONE, "");
 	q->collected++;
-	smp_store_release(&q->user->collected, q->collected);
+	smp_store_release(&q->prog->collected, q->collected);
 	return 1;
 }
 
@@ -439,7 +439,7 @@ int prog_request(struct prog_vi *v, const void *host, const char *disc, u64 ns)
 	return ret ? ret : prog_result(v, 0);
 }
 
-int prog_peer(struct prog_vi *v, const void *host, const char *disc, u64 ns)
+int prog_p2p(struct prog_vi *v, const void *host, const char *disc, u64 ns)
 {
 	int ret = prog_request_start(v, host, disc, ns, true);
 

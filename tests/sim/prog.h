@@ -22,7 +22,7 @@ struct prog_nic {
 
 /* A descriptor as libvipl hands it to the kernel, and a queue's own words. */
 struct prog_queue {
-	struct via_queue_user *user;
+	struct via_queue_user *prog;
 	struct via_queue_kern *kern;
 	struct via_slot *slots;
 	struct via_completion *comp;
@@ -106,7 +106,7 @@ int prog_cq_wait(struct prog_cq *c, u64 ns, u32 *vi, bool *recv);
 void prog_addr(struct via_net_addr *a, const void *host, const char *disc);
 int prog_request(struct prog_vi *v, const void *host, const char *disc,
 		 u64 ns);
-int prog_peer(struct prog_vi *v, const void *host, const char *disc, u64 ns);
+int prog_p2p(struct prog_vi *v, const void *host, const char *disc, u64 ns);
 /* Halves of them: start, then the verdict. */
 int prog_request_start(struct prog_vi *v, const void *host, const char *disc,
 		       u64 ns, bool peer);

@@ -110,8 +110,8 @@ static struct via_wire *head(struct raw_host *r, u8 *f, u8 type)
 	eth->h_proto = cpu_to_be16(VIA_WIRE_ETHERTYPE);
 	w->version = VIA_WIRE_VERSION;
 	w->type = type;
-	w->dst = cpu_to_be16(r->peer_vi);
-	w->cookie = cpu_to_be32(r->peer_cookie);
+	w->dst = cpu_to_be16(r->remote_index);
+	w->cookie = cpu_to_be32(r->remote_cookie);
 	w->ack = cpu_to_be32(r->ack);
 	return w;
 }
@@ -187,7 +187,7 @@ static void send_conn(struct raw_host *r, u8 type, const char *disc)
 	w->ack = 0;
 	c->vi = cpu_to_be16(r->vi);
 	c->frames = cpu_to_be16(64);
-	c->peer_cookie = cpu_to_be32(r->cookie);
+	c->sender_cookie = cpu_to_be32(r->cookie);
 	c->first_seq = cpu_to_be32(r->seq);
 	c->mtu = cpu_to_be32(RAW_MTU);
 	c->reliability = cpu_to_be32(r->level);
@@ -207,16 +207,16 @@ static void begin(struct raw_host *r)
 	r->vi = sim_dice(1000);
 	r->cookie = sim_dice64() | 1;
 	r->seq = sim_dice(4) ? sim_dice64() : -sim_dice(20);
-	r->peer_vi = 0;
-	r->peer_cookie = 0;
+	r->remote_index = 0;
+	r->remote_cookie = 0;
 }
 
 static void know_peer(struct raw_host *r, const struct raw_frame *f)
 {
 	const struct via_wire_conn *c = (const void *)(raw_wire(f) + 1);
 
-	r->peer_vi = be16_to_cpu(c->vi);
-	r->peer_cookie = be32_to_cpu(c->peer_cookie);
+	r->remote_index = be16_to_cpu(c->vi);
+	r->remote_cookie = be32_to_cpu(c->sender_cookie);
 	r->ack = be32_to_cpu(c->first_seq);
 }
 
@@ -228,8 +228,8 @@ bool raw_connect(struct raw_host *r, const char *disc, bool confirm)
 
 	begin(r);
 	for (tries = 0; tries < 500; tries++) {
-		r->peer_vi = 0;
-		r->peer_cookie = 0;
+		r->remote_index = 0;
+		r->remote_cookie = 0;
 		send_conn(r, VIA_WIRE_REQUEST, disc);
 		do {
 			f = raw_next(r, 5 * MS);

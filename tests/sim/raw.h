@@ -23,8 +23,8 @@ struct raw_frame {
 struct raw_host {
 	u8 mac[ETH_ALEN];
 	struct sim_nic *nic;		/* what it talks to */
-	u16 vi, peer_vi;
-	u32 cookie, peer_cookie;
+	u16 vi, remote_index;
+	u32 cookie, remote_cookie;
 	u32 seq;			/* of its next data frame */
 	u32 ack;			/* of the next one of the NIC's */
 	u32 level;

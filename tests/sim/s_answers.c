@@ -71,7 +71,7 @@ static bool leaves(void *arg, u8 *frame, u32 *len)
 		sim_expect(a->name.nonce == q->name.nonce, "");
 	else
 		sim_expect(a->w.dst == (request ? q->conn.vi : q->w.dst) &&
-			   a->w.cookie == (request ? q->conn.peer_cookie :
+			   a->w.cookie == (request ? q->conn.sender_cookie :
 						     q->w.cookie),
 			   "type %#x for %#x names another end", a->w.type,
 			   q->w.type);
@@ -83,7 +83,7 @@ static void fill_conn(struct via_wire_conn *c, const u8 *from)
 {
 	c->vi = cpu_to_be16(sim_dice(65536));
 	c->frames = cpu_to_be16(1 + sim_dice(64));
-	c->peer_cookie = sim_dice64() | 1;
+	c->sender_cookie = sim_dice64() | 1;
 	c->first_seq = sim_dice64();
 	c->mtu = cpu_to_be32(256 + sim_dice(9000));
 	c->reliability = cpu_to_be32(1u << sim_dice(3));

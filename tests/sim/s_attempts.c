@@ -214,7 +214,7 @@ static void partner(void *arg)
 	int ret;
 
 	opens(&n, &v, 1);
-	ret = prog_peer(&v, mac(0), "second", 20 * SEC);
+	ret = prog_p2p(&v, mac(0), "second", 20 * SEC);
 	sim_expect(!ret, "(%d)", ret);
 	while (!READ_ONCE(w.over))
 		sim_sleep(MS);
@@ -246,7 +246,7 @@ static void looks(void *arg)
 		sim_expect(!ret, "attempt %u: %d", i, ret);
 		sim_sleep(20 * MS);
 	}
-	ret = prog_peer(&w.v, mac(1), "again", 20 * SEC);
+	ret = prog_p2p(&w.v, mac(1), "again", 20 * SEC);
 	sim_expect(!ret, "(%d)", ret);
 	while (!READ_ONCE(w.over))
 		sim_sleep(MS);
@@ -260,7 +260,7 @@ static void looked_for(void *arg)
 	int ret;
 
 	opens(&n, &v, 1);
-	ret = prog_peer(&v, mac(0), "again", 20 * SEC);
+	ret = prog_p2p(&v, mac(0), "again", 20 * SEC);
 	sim_expect(!ret, "(%d)", ret);
 	WRITE_ONCE(w.over, true);
 	sim_sleep(SEC);

@@ -27,7 +27,7 @@ static void join(struct prog_vi *v, const char *name)
 	const u8 *host = w.n.hello.addr;
 
 	sim_expect(!prog_request_start(&v[0], host, name, SEC, true) &&
-		   !prog_peer(&v[1], host, name, SEC), "");
+		   !prog_p2p(&v[1], host, name, SEC), "");
 }
 
 /* Two VIs that are connected. */

@@ -181,7 +181,7 @@ static bool connect(u32 i)
 	struct prog_vi *a = &w.vi[2 * i], *b = a + 1;
 
 	return !prog_request_start(a, own, names[i], SEC, true) &&
-	       !prog_peer(b, own, names[i], SEC) &&
+	       !prog_p2p(b, own, names[i], SEC) &&
 	       !prog_result(a, VIA_CONN_PEER);
 }
 

@@ -27,7 +27,7 @@ static void stranger(void *arg)
 			   !prog_request_start(&v[i], host, disc, SEC, true),
 			   "");
 	}
-	sim_expect(sim_nic_peer_lists(arg) > 1, "all look in one list");
+	sim_expect(sim_nic_p2p_lists(arg) > 1, "all look in one list");
 	prog_close(&n);
 }
 

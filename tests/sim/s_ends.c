@@ -125,7 +125,7 @@ int end_request(struct end *e, const char *disc, u64 timeout, u32 flags)
 	return ret ? ret : end_result(e, flags);
 }
 
-int end_peer(struct end *e, u64 timeout, u32 flags)
+int end_p2p(struct end *e, u64 timeout, u32 flags)
 {
 	int ret;
 
@@ -362,7 +362,7 @@ static int attempt(struct end *e, enum role role, u64 timeout)
 	case CLIENT:
 		return end_request(e, "server", timeout, 0);
 	case PEER:
-		return end_peer(e, timeout, 0);
+		return end_p2p(e, timeout, 0);
 	}
 	return 0;
 }

@@ -69,7 +69,7 @@ void end_legal(const struct end *e, const char *call, int ret, u32 verdicts);
 /* Attempts; the verdict, or what the start said. */
 int end_accept(struct end *e, const char *disc, u64 wait, u32 flags);
 int end_request(struct end *e, const char *disc, u64 timeout, u32 flags);
-int end_peer(struct end *e, u64 timeout, u32 flags);
+int end_p2p(struct end *e, u64 timeout, u32 flags);
 int end_result(struct end *e, u32 flags);
 u32 end_state(struct end *e);
 void end_disconnect(struct end *e);

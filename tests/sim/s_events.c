@@ -27,7 +27,7 @@ static void errors(void *arg)
 			   "no VI");
 		sim_expect(!prog_request_start(&a[k], nic.hello.addr, "events",
 					       SEC, true) &&
-			   !prog_peer(&b[k], nic.hello.addr, "events", SEC) &&
+			   !prog_p2p(&b[k], nic.hello.addr, "events", SEC) &&
 			   !prog_result(&a[k], VIA_CONN_PEER), "no connection");
 	}
 	n = sim_dice(4) ? KEPT + sim_dice(MOST - KEPT) : sim_dice(KEPT + 2);

@@ -37,7 +37,7 @@ void forge_conn(struct forged *f, const u8 *from, const u8 *to, u8 type,
 	forge(f, from, to, type);
 	c->vi = cpu_to_be16(vi);
 	c->frames = cpu_to_be16(64);
-	c->peer_cookie = cpu_to_be32(cookie);
+	c->sender_cookie = cpu_to_be32(cookie);
 	c->first_seq = cpu_to_be32(1);
 	c->mtu = cpu_to_be32(1500);
 	c->reliability = cpu_to_be32(VIA_RELIABLE_DELIVERY);

@@ -39,7 +39,7 @@ static bool look(void *arg, u8 *frame, u32 *len)
 
 	if (h->type == VIA_WIRE_REQUEST) {
 		w.vi = be16_to_cpu(forged_conn(frame)->vi);
-		w.cookie = be32_to_cpu(forged_conn(frame)->peer_cookie);
+		w.cookie = be32_to_cpu(forged_conn(frame)->sender_cookie);
 		w.requests++;
 		return !w.drop_requests;
 	}
@@ -102,8 +102,8 @@ static void looks(void *arg)
 	w.up[i] = true;
 	while (!w.go)
 		sim_sleep(sim_dice(1000));
-	w.ret[i] = prog_peer(&v, mac(!i), "forged",
-			     w.lie == PEERS_OF_OLD ? 2 * SEC : 100 * MS);
+	w.ret[i] = prog_p2p(&v, mac(!i), "forged",
+			    w.lie == PEERS_OF_OLD ? 2 * SEC : 100 * MS);
 	w.over = true;
 	prog_close(&n);
 }
@@ -271,7 +271,7 @@ static void spoil(struct forged *f)
 		c->mtu = cpu_to_be32(sim_dice(2) ? sim_dice(256) : 65536);
 		break;
 	case 1:
-		c->peer_cookie = 0;
+		c->sender_cookie = 0;
 		break;
 	case 2:
 		c->frames = 0;

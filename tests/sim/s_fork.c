@@ -34,7 +34,7 @@ static void owner(void *arg)
 
 	sim_expect(!prog_open(&w.n, "via_lo", 8192) &&
 		   !prog_vi(&v, &w.n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	ret = prog_peer(&v, own, "fork", 5 * SEC);
+	ret = prog_p2p(&v, own, "fork", 5 * SEC);
 	sim_expect(!ret, "(%d)", ret);
 	if (sim_dice(4))
 		sim_dofork(w.n.ctl);
@@ -56,7 +56,7 @@ static void peer(void *arg)
 
 	sim_expect(!prog_open(&n, "via_lo", 0) &&
 		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	sim_expect(!prog_peer(&v, own, "fork", 5 * SEC), "");
+	sim_expect(!prog_p2p(&v, own, "fork", 5 * SEC), "");
 	while (prog_state(&v) == VIA_STATE_CONNECTED && !w.over)
 		sim_sleep(MS);
 	w.told = prog_state(&v) != VIA_STATE_CONNECTED;

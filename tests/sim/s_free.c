@@ -33,7 +33,7 @@ static void overdue(void *arg)
 	sim_expect(!ret, "(%d)", ret);
 	/* Its own time is rounded up to ticks. */
 	sim_sleep(timeout + 20 * MS);
-	ret = prog_peer(&v[1], own, "free", 10 * MS);
+	ret = prog_p2p(&v[1], own, "free", 10 * MS);
 	sim_expect(ret == VIA_R_TIMEOUT, "one whose time is over: %d", ret);
 	ret = prog_result(&v[0], VIA_CONN_PEER | VIA_CONN_NOWAIT);
 	sim_expect(ret == VIA_R_TIMEOUT, "(%d)", ret);
@@ -77,7 +77,7 @@ static void ghost(void)
 	f.w.type = VIA_WIRE_PEER_REQUEST;
 	f.c.vi = cpu_to_be16(3);
 	f.c.frames = cpu_to_be16(64);
-	f.c.peer_cookie = w.cookie;
+	f.c.sender_cookie = w.cookie;
 	f.c.mtu = cpu_to_be32(1500);
 	f.c.reliability = cpu_to_be32(VIA_RELIABLE_DELIVERY);
 	f.c.max_transfer = cpu_to_be32(32768);
@@ -116,7 +116,7 @@ static void one(void *arg)
 		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
 	if (sim_dice(2))
 		sim_sleep(sim_dice(100 * MS));
-	ret = prog_peer(&v, sim_nic_mac(w.nic[1]), "free", 4 * SEC);
+	ret = prog_p2p(&v, sim_nic_mac(w.nic[1]), "free", 4 * SEC);
 	sim_expect(!ret, "one is free and is not found: %d", ret);
 	w.over = true;
 	prog_close(&n);

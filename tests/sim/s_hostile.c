@@ -147,7 +147,7 @@ static void forget_cookies(u8 *f, u32 len)
 	wire_of(f)->cookie = sim_dice64();
 	/* Nor does a connection frame carry what would fit. */
 	if (len >= ETH_HLEN + VIA_WIRE_CONN_LEN) {
-		c->peer_cookie = sim_dice64();
+		c->sender_cookie = sim_dice64();
 		noise(c->server.disc, sizeof(c->server.disc));
 	}
 	reseal(f, len);
@@ -236,7 +236,7 @@ static void request(struct sim_nic *to, bool fits)
 	w->type = VIA_WIRE_REQUEST;
 	c->vi = cpu_to_be16(sim_dice(65536));
 	c->frames = cpu_to_be16(1 + sim_dice(64));
-	c->peer_cookie = sim_dice64() | 1;
+	c->sender_cookie = sim_dice64() | 1;
 	c->first_seq = sim_dice64();
 	c->mtu = cpu_to_be32(256 + sim_dice(9000));
 	c->reliability = cpu_to_be32(1u << sim_dice(3));

@@ -117,8 +117,8 @@ static void open_vis(void)
 	if (sim_dice(2))
 		sim_expect(!prog_request_start(&w.v[VIS - 2], w.n.hello.addr,
 					       "pair", SEC, true) &&
-			   !prog_peer(&w.v[VIS - 1], w.n.hello.addr, "pair",
-				      SEC), "");
+			   !prog_p2p(&w.v[VIS - 1], w.n.hello.addr, "pair",
+				     SEC), "");
 	for (i = 1; i < holes; i++)
 		sim_expect(!prog_vi_destroy(&w.v[i]), "");
 }

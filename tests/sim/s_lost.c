@@ -119,7 +119,7 @@ static void differs(void *arg)
 	struct prog_vi v;
 
 	open_vi(&n, &v, i, i ? VIA_RELIABLE_DELIVERY : VIA_RELIABLE_RECEPTION);
-	w.ret[i] = prog_peer(&v, sim_nic_mac(w.nic[!i]), "lost", 5 * SEC);
+	w.ret[i] = prog_p2p(&v, sim_nic_mac(w.nic[!i]), "lost", 5 * SEC);
 	sim_expect(w.ret[i] == VIA_R_INVALID_RELIABILITY_LEVEL, "(%d)",
 		   w.ret[i]);
 	prog_close(&n);

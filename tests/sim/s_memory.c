@@ -185,7 +185,7 @@ static void process(void *arg)
 		goto out;
 	for (i = 0; i < TURNS; i++)
 		prog_post_recv(&s->vi, s->own, sim_dice(2) ? BYTES : 0);
-	ret = prog_peer(&s->vi, s->peer, "memory", 2 * SEC);
+	ret = prog_p2p(&s->vi, s->peer, "memory", 2 * SEC);
 	if (ret) {
 		sim_expect(fails(ret) || sim_config.fail_alloc || o->ready,
 			   "(%d)", ret);

@@ -26,7 +26,7 @@ static void turn(struct end *e)
 
 	switch (sim_dice(10)) {
 	case 0: case 1: case 2: case 3:
-		end_peer(e, timeout, flags);
+		end_p2p(e, timeout, flags);
 		break;
 	case 4:
 		end_request(e, "server", timeout, flags);
@@ -92,7 +92,7 @@ static void find(struct end *e)
 		end_collect(e);
 		while (e->vi.q[1].tail - e->vi.q[1].collected < 4)
 			end_recv(e);
-		ret = end_peer(e, 10 * SEC, 0);
+		ret = end_p2p(e, 10 * SEC, 0);
 		sim_expect(!ret || ret == VIA_R_TIMEOUT ||
 			   sim_config.fail_alloc, "end %u: %d", e->n, ret);
 	} while (ret && sim_now() < until);

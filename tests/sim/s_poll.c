@@ -71,7 +71,7 @@ static void spinner(void *arg)
 		goto out;
 	for (i = 0; i < MESSAGES; i++)
 		prog_post_recv(&v, in, BYTES);
-	ret = prog_peer(&v, macs[!me], "spinners", 2 * SEC);
+	ret = prog_p2p(&v, macs[!me], "spinners", 2 * SEC);
 	if (ret) {
 		sim_expect(ended || sim_config.fail_alloc, "(%d)", ret);
 		goto out;

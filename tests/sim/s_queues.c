@@ -48,16 +48,16 @@ static void connect_again(void)
 /* The old connection ends in a frame, and by the program. */
 static void ended(u8 type)
 {
-	u16 vi = r.peer_vi;
-	u32 cookie = r.peer_cookie;
+	u16 vi = r.remote_index;
+	u32 cookie = r.remote_cookie;
 
 	if (type == VIA_WIRE_RESET) {
-		r.peer_vi = r.vi;
-		r.peer_cookie = r.cookie;
+		r.remote_index = r.vi;
+		r.remote_cookie = r.cookie;
 	}
 	raw_send_ctl(&r, type, 0, 0, 0);
-	r.peer_vi = vi;
-	r.peer_cookie = cookie;
+	r.remote_index = vi;
+	r.remote_cookie = cookie;
 	connect_again();
 	/* What was said of the old one is not true of this one. */
 	sim_sleep(sim_dice(200000));

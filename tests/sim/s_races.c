@@ -145,7 +145,7 @@ static void call(struct racer *a)
 		e->peer = peer;
 		break;
 	case PEER_REQUEST:
-		end_peer(e, random_limit(), random_flags());
+		end_p2p(e, random_limit(), random_flags());
 		break;
 	case RESULT:
 		end_result(e, 0);
@@ -296,7 +296,7 @@ static void prepare(struct end *e)
 		break;
 	case VIA_STATE_PENDING:
 		if (r.role == PEER)
-			end_peer(e, 20 * MS, NO_RESULT);
+			end_p2p(e, 20 * MS, NO_RESULT);
 		else if (sim_dice(2))
 			end_request(e, "server", 20 * MS, NO_RESULT);
 		else

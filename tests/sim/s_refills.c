@@ -119,7 +119,7 @@ static void refills(void *arg)
 	for (i = 0; i < QUEUED; i++)
 		prog_post_recv(&v[sim_dice(2)], w.nic.mem, 64);
 	sim_expect(!prog_request_start(&v[0], own, "rings", SEC, true) &&
-		   !prog_peer(&v[1], own, "rings", SEC), "");
+		   !prog_p2p(&v[1], own, "rings", SEC), "");
 	prog_disconnect(&v[0]);
 	prog_disconnect(&v[1]);
 	for (; taken < RING; taken++)

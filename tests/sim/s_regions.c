@@ -112,7 +112,7 @@ static bool connect(void)
 	const u8 *a = w.n[0].hello.addr, *b = w.n[1].hello.addr;
 
 	return !prog_request_start(&w.v[0], b, "regions", SEC, true) &&
-	       !prog_peer(&w.v[1], a, "regions", SEC) &&
+	       !prog_p2p(&w.v[1], a, "regions", SEC) &&
 	       !prog_result(&w.v[0], VIA_CONN_PEER);
 }
 

@@ -104,7 +104,7 @@ static void process(void *arg)
 		if (prog_vi(&w.v[i], &w.n, VIA_RELIABLE_DELIVERY, 0, 0))
 			goto close;
 	if (prog_request_start(&w.v[0], w.n.hello.addr, "sleep", SEC, true) ||
-	    prog_peer(&w.v[1], w.n.hello.addr, "sleep", SEC) ||
+	    prog_p2p(&w.v[1], w.n.hello.addr, "sleep", SEC) ||
 	    prog_result(&w.v[0], VIA_CONN_PEER))
 		goto close;
 	for (i = 0; i < ROUNDS; i++)

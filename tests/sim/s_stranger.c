@@ -29,7 +29,7 @@ static void open_pair(struct prog_nic *n, struct prog_vi *v, const char *name)
 		sim_expect(!prog_vi(&v[i], n, VIA_RELIABLE_DELIVERY, 0, 0), "");
 	sim_expect(!prog_request_start(&v[0], n->hello.addr, name, SEC, true),
 		   "");
-	sim_expect(!prog_peer(&v[1], n->hello.addr, name, SEC), "");
+	sim_expect(!prog_p2p(&v[1], n->hello.addr, name, SEC), "");
 	sim_expect(!prog_result(&v[0], VIA_CONN_PEER), "");
 }
 
@@ -242,7 +242,7 @@ static void wrong_tail(struct prog_nic *n)
 	open_pair(n, v, "tail");
 	q = &v[0].q[recv];
 	q->tail += v[0].shared->entries + 1 + sim_dice(1u << 31);
-	smp_store_release(&q->user->tail, q->tail);
+	smp_store_release(&q->prog->tail, q->tail);
 	smp_mb();
 	for (i = 0; i < 3; i++)
 		sim_trap(n->file, recv ? VIA_OP_RECV : VIA_OP_SEND, v[0].id);

@@ -47,7 +47,7 @@ static void begin(u32 me, struct prog_nic *n, struct prog_vi *v, char **buf)
 	sim_expect(!prog_vi(v, n, w.level, 0, 0), "no VI");
 	for (i = 0; i < DEPTH; i++)
 		prog_post_recv(v, *buf, BYTES);
-	ret = prog_peer(v, w.mac[!me], "told", 5 * SEC);
+	ret = prog_p2p(v, w.mac[!me], "told", 5 * SEC);
 	sim_expect(!ret, "(%d)", ret);
 	w.connected++;
 }

@@ -18,7 +18,7 @@ static void join(struct prog_vi *x, struct prog_vi *y, const char *name)
 	const u8 *host = w.n.hello.addr;
 
 	sim_expect(!prog_request_start(x, host, name, SEC, true) &&
-		   !prog_peer(y, host, name, SEC), "");
+		   !prog_p2p(y, host, name, SEC), "");
 }
 
 static void breaks(void *arg)
@@ -35,7 +35,7 @@ static void turns(void *arg)
 	while (prog_state(&w.b) != VIA_STATE_ERROR)
 		sim_sleep(200);
 	prog_disconnect(&w.b);
-	sim_expect(!prog_peer(&w.b, w.n.hello.addr, "second", SEC), "");
+	sim_expect(!prog_p2p(&w.b, w.n.hello.addr, "second", SEC), "");
 	prog_post_recv(&w.b, w.n.mem + 64, 64);
 	/* Those of before were flushed. */
 	while (!prog_wait(&w.b, true, 50000, &d))

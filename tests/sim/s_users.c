@@ -174,7 +174,7 @@ static void post_long(struct prog_vi *v)
 		seg->handle = v->nic->handle;
 		seg->len = 1;
 	}
-	smp_store_release(&q->user->tail, ++q->tail);
+	smp_store_release(&q->prog->tail, ++q->tail);
 	sim_trap(v->nic->file, VIA_OP_RECV, v->id);
 }
 

@@ -4,7 +4,7 @@
  * for the operations that it names, each is called in an SRCU read side of the
  * NIC, so that none is under way when the device's memory goes.
  */
-#include "../../kernel/via_ka.h"
+#include "../../kernel/via_conn.h"
 #include "engine.h"
 #include "watch.h"
 
@@ -23,22 +23,22 @@ static int vi_create(struct via_vi *vi)
 	return real.vi_create(vi);
 }
 
-static int connect(struct via_vi *vi)
+static enum via_verdict connect(struct via_vi *vi)
 {
 	check(vi->nic, __func__);
 	return real.connect(vi);
 }
 
-static int accept(struct via_conn *conn, struct via_vi *vi)
+static enum via_verdict accept(struct via_conn *conn, struct via_vi *vi)
 {
 	check(conn->nic, __func__);
 	return real.accept(conn, vi);
 }
 
-static int peer_connect(struct via_vi *vi)
+static enum via_verdict p2p_connect(struct via_vi *vi)
 {
 	check(vi->nic, __func__);
-	return real.peer_connect(vi);
+	return real.p2p_connect(vi);
 }
 
 static void reject(struct via_conn *conn)
@@ -73,7 +73,7 @@ void sim_watch(struct via_device_ops *ops)
 	ops->vi_create = vi_create;
 	ops->connect = connect;
 	ops->accept = accept;
-	ops->peer_connect = peer_connect;
+	ops->p2p_connect = p2p_connect;
 	ops->reject = reject;
 	ops->resolve = resolve;
 	ops->stats = stats;

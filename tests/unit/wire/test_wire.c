@@ -37,7 +37,7 @@ static struct frame make_conn(void)
 
 	f.c.mtu = cpu_to_be32(1500);
 	f.c.frames = cpu_to_be16(64);
-	f.c.peer_cookie = cpu_to_be32(7);
+	f.c.sender_cookie = cpu_to_be32(7);
 	f.c.client.host_len = 6;
 	f.c.server.host_len = 6;
 	return f;
@@ -298,7 +298,7 @@ static void reads_a_request(void)
 	f.c.options = cpu_to_be32(VIA_WIRE_O_SEALED);
 	CU_ASSERT_EQUAL(via_wire_parse_conn(&f, &c), VIA_WIRE_OK);
 	CU_ASSERT_EQUAL(c.vi, 17);
-	CU_ASSERT_EQUAL(c.peer_cookie, 7);
+	CU_ASSERT_EQUAL(c.sender_cookie, 7);
 	CU_ASSERT_EQUAL(c.timeout_ms, VIA_WIRE_FOREVER);
 	CU_ASSERT_EQUAL(c.options, VIA_WIRE_O_SEALED);
 	CU_ASSERT_EQUAL(c.client_host_len, 6);
@@ -310,7 +310,7 @@ static void reads_a_request(void)
 	f.c.server.host_len = 9;
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_LENGTH);
 	f = make_conn();
-	f.c.peer_cookie = 0;
+	f.c.sender_cookie = 0;
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
 	f = make_conn();
 	f.c.frames = 0;

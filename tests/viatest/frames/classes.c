@@ -117,7 +117,7 @@ static void put_conn(struct frame *f, struct dice *d)
 
 	c->vi = htons(below(d, 4096));
 	c->frames = htons(1 + below(d, 256));
-	c->peer_cookie |= htonl(1);
+	c->sender_cookie |= htonl(1);
 	c->mtu = htonl(256 + below(d, 9000));
 	c->reliability = htonl(1u << below(d, 3));
 	c->max_transfer = htonl(below(d, 2) ? 65536 : edge(d));
@@ -235,7 +235,7 @@ static void bad_fields(struct frame *f, struct dice *d)
 		well_formed(f, below(d, 2) ? VIA_WIRE_REQUEST :
 			    VIA_WIRE_PEER_REQUEST, d);
 		if (below(d, 2))
-			c->peer_cookie = 0;
+			c->sender_cookie = 0;
 		else if (below(d, 2))
 			c->frames = 0;
 		else if (below(d, 2))
@@ -278,7 +278,7 @@ static void edgy(struct frame *f, struct dice *d)
 		r->rhandle = htonl(edge(d));
 	} else if (has_conn(type)) {
 		c->vi = htons(edge(d));
-		c->peer_cookie = htonl(edge(d));
+		c->sender_cookie = htonl(edge(d));
 		c->first_seq = htonl(edge(d));
 		c->reliability = htonl(edge(d));
 		c->max_transfer = htonl(edge(d));
@@ -422,7 +422,7 @@ static void guard(struct frame *f, struct dice *d)
 	if (memcmp(f->b + 6, field.own, 6))
 		return;
 	if (is_protected(ntohl(w->cookie)) ||
-	    (conn && is_protected(ntohl(c->peer_cookie))))
+	    (conn && is_protected(ntohl(c->sender_cookie))))
 		stranger(f->b + 6, d);
 }
 

@@ -77,21 +77,21 @@ static void learn_conn(const struct via_wire *w, const struct via_wire_conn *c,
 
 	/* REQUEST: its sender alone. */
 	if (w->type == VIA_WIRE_REQUEST || w->type == VIA_WIRE_PEER_REQUEST) {
-		remember(ntohl(c->peer_cookie), spare ? 2 : 1);
+		remember(ntohl(c->sender_cookie), spare ? 2 : 1);
 		return;
 	}
 	if (cookies[slot_of(ntohl(w->cookie))].kind &&
-	    cookies[slot_of(ntohl(c->peer_cookie))].kind)
+	    cookies[slot_of(ntohl(c->sender_cookie))].kind)
 		return;
 	remember(ntohl(w->cookie), spare ? 2 : 1);
-	remember(ntohl(c->peer_cookie), spare ? 2 : 1);
+	remember(ntohl(c->sender_cookie), spare ? 2 : 1);
 	if (spare)
 		learnt.spare++;
 	else
 		learnt.protected++;
 	/* Ours tells of our end; the target's own end is in the other half. */
 	vis[nvis % VIS].dst = ntohs(outgoing ? w->dst : c->vi);
-	vis[nvis % VIS].cookie = ntohl(outgoing ? w->cookie : c->peer_cookie);
+	vis[nvis % VIS].cookie = ntohl(outgoing ? w->cookie : c->sender_cookie);
 	nvis++;
 }
 

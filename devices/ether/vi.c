@@ -97,7 +97,7 @@ void via_ether_disconnect(struct via_vi *vi, bool tell)
 {
 	struct via_ether_vi *ev = vi->priv;
 	struct via_ether_ctl cancel = {
-		.mac = ev->peer_mac,
+		.mac = ev->remote_mac,
 		.type = VIA_WIRE_CANCEL,
 		.dst = vi->index,
 		.cookie = ev->cookie,
@@ -108,7 +108,7 @@ void via_ether_disconnect(struct via_vi *vi, bool tell)
 	    ev->reason == VIA_WIRE_R_CLOSED)
 		ev->reason = VIA_WIRE_R_TRANSPORT;
 	if (tell && (ev->phase == VIA_PHASE_REQUEST ||
-		     ev->phase == VIA_PHASE_PEER))
+		     ev->phase == VIA_PHASE_P2P))
 		via_ether_send_ctl(ev->nic, &cancel);
 	else if (tell && ev->phase != VIA_PHASE_NONE)
 		via_ether_send_ack(ev, VIA_WIRE_DISCONNECT);

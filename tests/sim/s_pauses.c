@@ -26,7 +26,7 @@ static void spins(void *arg)
 	prog_close(&n);
 }
 
-static void rests(void)
+static void pauses(void)
 {
 	struct sim_nic *nic;
 	struct sim_proc *p;
@@ -40,5 +40,5 @@ static void rests(void)
 	sim_nic_down(nic);
 }
 
-SIM_SCENARIO(rests, .name = "poll-rests", .run = rests, .runs = 100,
+SIM_SCENARIO(pauses, .name = "poll-pauses", .run = pauses, .runs = 100,
 	     .max_vi = 4, .what = "a program that spun does something else")

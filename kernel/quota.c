@@ -13,7 +13,7 @@
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 #include <linux/wait.h>
-#include "user.h"
+#include "quota.h"
 
 static unsigned long max_user_handles = 1024;
 module_param(max_user_handles, ulong, 0644);
@@ -64,7 +64,7 @@ static const struct {
  * struct via_uid - one uid with open handles
  * @node:	via_uids_mutex: in via_uids
  * @uid:	constant
- * @refs:	via_uids_mutex: struct via_user that name it
+ * @refs:	via_uids_mutex: struct via_quota that name it
  * @used:	of each quota
  * @expected:	things that will be settled
  */
@@ -77,11 +77,11 @@ struct via_uid {
 };
 
 /**
- * struct via_user - the uids that pay for a handle
+ * struct via_quota - the uids that pay for a handle
  * @n:		constant: of @uid
  * @uid:	constant: no two alike; a reference to each is held
  */
-struct via_user {
+struct via_quota {
 	u32 n;
 	struct via_uid *uid[];
 };
@@ -122,51 +122,51 @@ static void via_uid_put(struct via_uid *u)
 }
 
 /* Add a payer, unless it is one.  False: no memory. */
-static bool via_user_add(struct via_user *user, kuid_t uid)
+static bool via_quota_add(struct via_quota *quota, kuid_t uid)
 {
 	u32 i;
 
-	for (i = 0; i < user->n; i++)
-		if (uid_eq(user->uid[i]->uid, uid))
+	for (i = 0; i < quota->n; i++)
+		if (uid_eq(quota->uid[i]->uid, uid))
 			return true;
-	user->uid[user->n] = via_uid_get(uid);
-	return user->uid[user->n] && ++user->n;
+	quota->uid[quota->n] = via_uid_get(uid);
+	return quota->uid[quota->n] && ++quota->n;
 }
 
-struct via_user *via_user_get(void)
+struct via_quota *via_quota_get(void)
 {
 	struct user_namespace *ns = current_user_ns();
-	struct via_user *user;
+	struct via_quota *quota;
 	bool ok;
 
 	/* One for each level of namespaces, the initial one is level 0. */
-	user = kzalloc(struct_size(user, uid, ns->level + 1),
-		       GFP_KERNEL_ACCOUNT);
-	if (!user)
+	quota = kzalloc(struct_size(quota, uid, ns->level + 1),
+			GFP_KERNEL_ACCOUNT);
+	if (!quota)
 		return NULL;
 	mutex_lock(&via_uids_mutex);
-	ok = via_user_add(user, current_uid());
+	ok = via_quota_add(quota, current_uid());
 	for (; ok && ns->parent; ns = ns->parent)
-		ok = via_user_add(user, ns->owner);
+		ok = via_quota_add(quota, ns->owner);
 	mutex_unlock(&via_uids_mutex);
 	if (ok)
-		return user;
-	via_user_put(user);
+		return quota;
+	via_quota_put(quota);
 	return NULL;
 }
 
-void via_user_put(struct via_user *user)
+void via_quota_put(struct via_quota *quota)
 {
 	u32 i;
 
 	mutex_lock(&via_uids_mutex);
-	for (i = 0; i < user->n; i++)
-		via_uid_put(user->uid[i]);
+	for (i = 0; i < quota->n; i++)
+		via_uid_put(quota->uid[i]);
 	mutex_unlock(&via_uids_mutex);
-	kfree(user);
+	kfree(quota);
 }
 
-static bool via_uid_charge(struct via_uid *u, enum via_quota what,
+static bool via_uid_charge(struct via_uid *u, enum via_quota_kind what,
 			   unsigned long n)
 {
 	unsigned long most = READ_ONCE(*via_quotas[what].most);
@@ -180,76 +180,76 @@ static bool via_uid_charge(struct via_uid *u, enum via_quota what,
 	return true;
 }
 
-static void via_user_uncharge_some(struct via_user *user, u32 count,
-				   enum via_quota what, unsigned long n)
+static void via_quota_uncharge_some(struct via_quota *quota, u32 count,
+				    enum via_quota_kind what, unsigned long n)
 {
 	u32 i;
 
 	for (i = 0; i < count; i++)
-		atomic_long_sub(n, &user->uid[i]->used[what]);
+		atomic_long_sub(n, &quota->uid[i]->used[what]);
 }
 
-bool via_user_charge(struct via_user *user, enum via_quota what,
-		     unsigned long n)
+bool via_quota_charge(struct via_quota *quota, enum via_quota_kind what,
+		      unsigned long n)
 {
 	u32 i;
 
-	for (i = 0; i < user->n; i++) {
-		if (!via_uid_charge(user->uid[i], what, n)) {
-			via_user_uncharge_some(user, i, what, n);
+	for (i = 0; i < quota->n; i++) {
+		if (!via_uid_charge(quota->uid[i], what, n)) {
+			via_quota_uncharge_some(quota, i, what, n);
 			return false;
 		}
 	}
 	return true;
 }
 
-void via_user_charge_again(struct via_user *user, enum via_quota what,
-			   unsigned long n)
+void via_quota_charge_again(struct via_quota *quota, enum via_quota_kind what,
+			    unsigned long n)
 {
 	u32 i;
 
-	for (i = 0; i < user->n; i++)
-		atomic_long_add(n, &user->uid[i]->used[what]);
+	for (i = 0; i < quota->n; i++)
+		atomic_long_add(n, &quota->uid[i]->used[what]);
 }
 
-void via_user_uncharge(struct via_user *user, enum via_quota what,
-		       unsigned long n)
+void via_quota_uncharge(struct via_quota *quota, enum via_quota_kind what,
+			unsigned long n)
 {
-	via_user_uncharge_some(user, user->n, what, n);
+	via_quota_uncharge_some(quota, quota->n, what, n);
 }
 
-void via_user_expect(struct via_user *user, unsigned long n)
-{
-	u32 i;
-
-	for (i = 0; i < user->n; i++)
-		atomic_long_add(n, &user->uid[i]->expected);
-}
-
-void via_user_settle(struct via_user *user, enum via_quota what,
-		     unsigned long n)
+void via_quota_expect(struct via_quota *quota, unsigned long n)
 {
 	u32 i;
 
-	via_user_uncharge(user, what, n);
-	for (i = 0; i < user->n; i++)
-		atomic_long_sub(n, &user->uid[i]->expected);
+	for (i = 0; i < quota->n; i++)
+		atomic_long_add(n, &quota->uid[i]->expected);
+}
+
+void via_quota_settle(struct via_quota *quota, enum via_quota_kind what,
+		      unsigned long n)
+{
+	u32 i;
+
+	via_quota_uncharge(quota, what, n);
+	for (i = 0; i < quota->n; i++)
+		atomic_long_sub(n, &quota->uid[i]->expected);
 	atomic_long_inc(&via_settles);
 	wake_up_all(&via_settle_wait);
 }
 
-static bool via_user_expects(const struct via_user *user)
+static bool via_quota_expects(const struct via_quota *quota)
 {
 	u32 i;
 
-	for (i = 0; i < user->n; i++)
-		if (atomic_long_read(&user->uid[i]->expected))
+	for (i = 0; i < quota->n; i++)
+		if (atomic_long_read(&quota->uid[i]->expected))
 			return true;
 	return false;
 }
 
-bool via_user_charge_wait(struct via_user *user, enum via_quota what,
-			  unsigned long n)
+bool via_quota_charge_wait(struct via_quota *quota, enum via_quota_kind what,
+			   unsigned long n)
 {
 	long settles;
 	bool expected;
@@ -257,10 +257,10 @@ bool via_user_charge_wait(struct via_user *user, enum via_quota what,
 	for (;;) {
 		/* Read before the charge: what is settled after it wakes us. */
 		settles = atomic_long_read(&via_settles);
-		expected = via_user_expects(user);
+		expected = via_quota_expects(quota);
 		/* Pairs with wake_up_all() after the charge was given back. */
 		smp_rmb();
-		if (via_user_charge(user, what, n))
+		if (via_quota_charge(quota, what, n))
 			return true;
 		if (!expected ||
 		    wait_event_killable(via_settle_wait,
@@ -270,7 +270,7 @@ bool via_user_charge_wait(struct via_user *user, enum via_quota what,
 	}
 }
 
-void __init via_user_init(void)
+void __init via_quota_init(void)
 {
 	if (max_user_pages == VIA_PAGES_DEFAULT)
 		max_user_pages = totalram_pages() / 2;

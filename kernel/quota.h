@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What one user has, in all its processes and on all NICs, and may have. */
-#ifndef _VIA_USER_H
-#define _VIA_USER_H
+/*
+ * What one user has, in all its processes and on all NICs, and may have.  What
+ * functions return: see via_ka.h.
+ */
+#ifndef _VIA_QUOTA_H
+#define _VIA_QUOTA_H
 
 #include <linux/init.h>
 #include <linux/types.h>
 
-struct via_user;
+struct via_quota;
 
-enum via_quota {
+enum via_quota_kind {
 	VIA_QUOTA_HANDLES,		/* open NIC handles */
 	VIA_QUOTA_VIS,
 	VIA_QUOTA_PAGES,		/* pinned */
@@ -19,39 +22,39 @@ enum via_quota {
 };
 
 /* Defaults that depend on the machine. */
-void __init via_user_init(void);
+void __init via_quota_init(void);
 
 /*
  * What the caller pays with: its uid, and the owner of each user namespace
  * that it is in, so that uids which a user has been given to map are that
- * user's.  NULL: no memory.  May sleep, as may via_user_put().
+ * user's.  NULL: no memory.  May sleep, as may via_quota_put().
  */
-struct via_user *via_user_get(void);
+struct via_quota *via_quota_get(void);
 /* All that was charged through it has been uncharged. */
-void via_user_put(struct via_user *u);
+void via_quota_put(struct via_quota *quota);
 
 /*
  * False: one of them would have more than its quota, and the caller may not
  * exceed it.  Process context, or any without sleeping.
  */
-bool via_user_charge(struct via_user *u, enum via_quota what,
-		     unsigned long n);
+bool via_quota_charge(struct via_quota *quota, enum via_quota_kind what,
+		      unsigned long n);
 /* Without a question: what is charged has been asked for before. */
-void via_user_charge_again(struct via_user *u, enum via_quota what,
-			   unsigned long n);
+void via_quota_charge_again(struct via_quota *quota, enum via_quota_kind what,
+			    unsigned long n);
 /* Any context. */
-void via_user_uncharge(struct via_user *u, enum via_quota what,
-		       unsigned long n);
+void via_quota_uncharge(struct via_quota *quota, enum via_quota_kind what,
+			unsigned long n);
 
 /*
  * Things whose memory is still charged and on its way: expect when they end,
  * settle (which uncharges) when it is free.  charge_wait gives what the user
  * has ended time to be so, before it says no; killable, may sleep.
  */
-void via_user_expect(struct via_user *u, unsigned long n);
-void via_user_settle(struct via_user *u, enum via_quota what,
-		     unsigned long n);
-bool via_user_charge_wait(struct via_user *u, enum via_quota what,
-			  unsigned long n);
+void via_quota_expect(struct via_quota *quota, unsigned long n);
+void via_quota_settle(struct via_quota *quota, enum via_quota_kind what,
+		      unsigned long n);
+bool via_quota_charge_wait(struct via_quota *quota, enum via_quota_kind what,
+			   unsigned long n);
 
 #endif

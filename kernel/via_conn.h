@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a VI device module sees of connections: requests that arrive, attempts
+ * that it makes for VIs of this host, VIs that look for their peers.
+ *
+ * What functions return: see via_ka.h.
+ */
+#ifndef _VIA_CONN_H
+#define _VIA_CONN_H
+
+#include "via_ka.h"
+
+#define VIA_CONN_PRIV	64	/* bytes of a request that are the device's */
+
+/**
+ * struct via_conn - a connection request that reached this host
+ * @nic:	where it arrived
+ * @link:	nic->conn_lock: on nic->conns
+ * @ref:	the server's handle, the device's state
+ * @id:		what the server's program knows it by, constant
+ * @file:	nic->conn_lock: the server's NIC handle, while on nic->conns
+ * @dead:	nic->conn_lock: the client gave up
+ * @local:	server's address, constant
+ * @remote:	client's address, constant
+ * @attrs:	client's VI, constant
+ * @deadline:	via_now() at which the client gives up, constant
+ * @client:	the client's VI when it lives on this host, else NULL; a
+ *		reference is held
+ * @priv:	the device's, as given to via_conn_incoming()
+ */
+struct via_conn {
+	struct via_nic *nic;
+	struct list_head link;
+	struct kref ref;
+	u32 id;
+	struct via_file *file;
+	bool dead;
+	struct via_net_addr local;
+	struct via_net_addr remote;
+	struct via_vi_attrs attrs;
+	unsigned long deadline;
+	struct via_vi *client;
+	u8 priv[VIA_CONN_PRIV] __aligned(8);
+};
+
+/**
+ * via_conn_incoming() - a request has arrived
+ * @nic:	where
+ * @local:	server's address
+ * @remote:	client's address
+ * @attrs:	client's VI
+ * @timeout:	jiffies until the client gives up; MAX_JIFFY_OFFSET: never
+ * @priv:	the device's, copied to conn->priv
+ * @priv_len:	VIA_CONN_PRIV at most
+ *
+ * Matches it against the waiters of the NIC, takes nic->conn_lock for it.  Any
+ * context but hard interrupts, no queue lock held.
+ *
+ * Return: the request, with a reference that is the device's, or ERR_PTR():
+ * -ENOENT no waiter (NO_MATCH), -ENOMEM, -EINVAL an address is too long.
+ */
+struct via_conn *via_conn_incoming(struct via_nic *nic,
+				   const struct via_net_addr *local,
+				   const struct via_net_addr *remote,
+				   const struct via_vi_attrs *attrs,
+				   unsigned long timeout, const void *priv,
+				   size_t priv_len);
+/*
+ * The client gave up: no program can accept or reject it any more.  The
+ * device's reference stays the device's.  Context as via_conn_incoming().
+ */
+void via_conn_cancel(struct via_conn *conn);
+/* Any context. */
+void via_conn_get(struct via_conn *conn);
+void via_conn_put(struct via_conn *conn);
+
+/*
+ * Pending to Connected, with the device's transport; false: it is not Pending
+ * any more, and the device undoes its side.  @attrs are the peer's; NULL: the
+ * agent has them, since the VI is a server's.  Both queue locks held, so that
+ * the device's view of the attempt and the agent's change at once.
+ */
+bool via_conn_established(struct via_vi *vi, const struct via_vi_attrs *attrs);
+/*
+ * Pending to Idle, with a verdict that is not 0; posted receives stay.  Nothing
+ * happens when the VI is not Pending any more.  Both queue locks held.
+ */
+void via_conn_failed(struct via_vi *vi, enum via_verdict verdict);
+/* May VIs of these attributes be connected?  Symmetric.  Any context. */
+enum via_verdict via_attrs_compare(const struct via_vi_attrs *a,
+				   const struct via_vi_attrs *b);
+
+/**
+ * via_p2p_find() - the first VI that looks for a peer elsewhere
+ * @nic:	where
+ * @local:	the VI's address
+ * @remote:	the address that it looks for
+ * @claim:	the device's name of the peer; 0: do not claim
+ *
+ * VIs that are claimed by another than @claim are passed by; the one found is
+ * claimed from then on.  Takes nic->conn_lock.  BH off, no queue lock held.
+ *
+ * Return: the VI or NULL, without a reference: it is there for the caller's
+ * RCU read side.  Whether it still looks is seen by via_p2p_looks().
+ */
+struct via_vi *via_p2p_find(struct via_nic *nic,
+			    const struct via_net_addr *local,
+			    const struct via_net_addr *remote, u64 claim);
+/* Does it look from @local for @remote?  Certain under a queue lock. */
+bool via_p2p_looks(const struct via_vi *vi, const struct via_net_addr *local,
+		   const struct via_net_addr *remote);
+/* The VI may be found by others, if it has that claim.  No queue lock held. */
+void via_p2p_release(struct via_vi *vi, u64 claim);
+
+#endif /* _VIA_CONN_H */
