@@ -82,7 +82,7 @@
 #define MDIC_READ	BIT(27)
 #define MDIC_READY	BIT(28)
 #define ICR		0x00c0
-#define ITR		0x00c4		/* rest between interrupts, 256 ns */
+#define ITR		0x00c4		/* least time between interrupts, 256 ns */
 #define ITR_MAX		0xffff
 #define IMS		0x00d0
 #define IMC		0x00d8
@@ -664,7 +664,7 @@ static void e1000_stop(struct via_native *n)
 	reset_chip(n);
 }
 
-static void e1000_rest(struct via_native *n)
+static void e1000_coalesce(struct via_native *n)
 {
 	put(n, ITR, min_t(u32, n->usecs * 1000 / 256, ITR_MAX));
 }
@@ -690,7 +690,7 @@ static int e1000_start(struct via_native *n)
 	/* A whole long frame to send must fit beside what is received. */
 	if (n->buf_size > VIA_NATIVE_BUF && !e1000(n)->pcie)
 		put(n, PBA, PBA_JUMBO);
-	e1000_rest(n);
+	e1000_coalesce(n);
 	put(n, RDTR, 0);
 	put(n, TIDV, 64);
 	put(n, TADV, 256);
@@ -766,7 +766,7 @@ static int pcie_identify(struct via_native *n)
 	.mask = e1000_mask,						\
 	.filter = e1000_filter,						\
 	.link = e1000_link,						\
-	.rest = e1000_rest,						\
+	.coalesce = e1000_coalesce,					\
 	.reap = e1000_dma_reap
 
 static const struct via_native_chip pci_chip = {

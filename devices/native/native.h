@@ -161,7 +161,7 @@ struct via_native_link {
  *		two; 0: there is no such MTU
  * @features:	what the chip does for the stack, beside what copying gives
  * @msi:	message-signalled interrupts work; else the line
- * @max_usecs:	longest rest between interrupts; 0: there is no such choice
+ * @max_usecs:	longest time to coalesce interrupts for; 0: it cannot
  * @identify:	once, asleep if it likes: make the chip quiet, set the MAC
  *		with eth_hw_addr_set()
  * @start:	reset the chip, give it the rings and the address filter, let
@@ -174,7 +174,7 @@ struct via_native_link {
  *		lock and the tx lock held; false: the transmit ring was full,
  *		try again later
  * @link:	look at the wire; process context
- * @rest:	put n->usecs in force; NULL without @max_usecs
+ * @coalesce:	put n->usecs in force; NULL without @max_usecs
  * @reap:	look at what the chip has done with the transmit ring; tx lock
  *		held.  With via_native_hot.tx_frags.
  */
@@ -202,7 +202,7 @@ struct via_native_chip {
 	void (*mask)(struct via_native *n);
 	bool (*filter)(struct via_native *n);
 	void (*link)(struct via_native *n, struct via_native_link *link);
-	void (*rest)(struct via_native *n);
+	void (*coalesce)(struct via_native *n);
 	void (*reap)(struct via_native *n);
 };
 
@@ -242,7 +242,7 @@ struct via_native_chip {
  * @link_work:	looks at the wire while up; also retries @filter_due
  * @reset_work:	down and up again
  * @link:	RTNL or link_work: what was seen last
- * @usecs:	RTNL: rest between interrupts
+ * @usecs:	RTNL: time that interrupts are coalesced for
  * @resets:	RTNL
  * @priv:	the chip's
  */
