@@ -353,7 +353,7 @@ static inline void ack(struct via_native *n)
 		rare(n, events);
 }
 
-static const struct via_native_hot hot = {
+static const struct via_native_hot via_native_hot = {
 	.tx_fill = tx_fill,
 	.tx_frags = tx_frags,
 	.tx_spread = tx_spread,
@@ -399,11 +399,6 @@ static void e1000_mask(struct via_native *n)
 {
 	put(n, IMC, U32_MAX);
 	get(n, STATUS);
-}
-
-static int e1000_poll(struct napi_struct *napi, int budget)
-{
-	return via_native_poll(napi, budget, &hot);
 }
 
 /* Packets that the chip cuts up. */
@@ -500,14 +495,14 @@ static netdev_tx_t xmit_cut(struct sk_buff *skb, struct via_native *n)
 		dev_kfree_skb_any(skb);
 		return NETDEV_TX_OK;
 	}
-	if (unlikely(!via_native_tx_room(n, &hot, VIA_NATIVE_IP))) {
+	if (unlikely(!via_native_tx_room(n, VIA_NATIVE_IP))) {
 		netif_tx_stop_queue(txq);
 		return NETDEV_TX_BUSY;
 	}
 	put_packet(n, skb);
 	skb_tx_timestamp(skb);
 	dev_consume_skb_any(skb);
-	if (unlikely(!via_native_tx_room(n, &hot, VIA_NATIVE_IP)))
+	if (unlikely(!via_native_tx_room(n, VIA_NATIVE_IP)))
 		netif_tx_stop_queue(txq);
 	if (!netdev_xmit_more() || netif_xmit_stopped(txq))
 		tx_kick(n);
@@ -518,11 +513,8 @@ static netdev_tx_t e1000_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	if (skb_is_gso(skb))
 		return xmit_cut(skb, netdev_priv(dev));
-	return via_native_xmit(skb, dev, &hot);
+	return via_native_xmit(skb, dev);
 }
-
-VIA_NATIVE_DMA(e1000_dma, hot);
-VIA_NATIVE_ETHER_OPS(e1000_ether, hot, VIA_NATIVE_DMA_OPS(e1000_dma));
 
 /* The transceiver.  Process context. */
 
@@ -747,9 +739,9 @@ static int pcie_identify(struct via_native *n)
 }
 
 #define COMMON								\
-	.ether = &e1000_ether,						\
+	.ether = &via_native_ether,					\
 	.hard_irq = e1000_irq,						\
-	.poll = e1000_poll,						\
+	.poll = via_native_poll,					\
 	.xmit = e1000_xmit,						\
 	.bar = 0,							\
 	.dma_bits = 64,							\
@@ -767,7 +759,7 @@ static int pcie_identify(struct via_native *n)
 	.filter = e1000_filter,						\
 	.link = e1000_link,						\
 	.coalesce = e1000_coalesce,					\
-	.reap = e1000_dma_reap
+	.reap = via_native_reap
 
 static const struct via_native_chip pci_chip = {
 	COMMON,

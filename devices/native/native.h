@@ -24,8 +24,8 @@
  * The files: native.c brings the device up and down and is its net_device,
  * ring.c is the rings' memory, map.c registered memory, vi.c the class's side,
  * ethtool.c what ethtool asks.  A chip's own file brings a struct
- * via_native_chip and, for the short path, a constant struct via_native_hot
- * whose functions path.h inlines.
+ * via_native_chip and, for the short path, the constant via_native_hot, whose
+ * functions path.h inlines.
  *
  * Polling mode, while programs spin: the chip's interrupt stays masked and
  * their traps take the frames out of the ring, in via_native_spin().  A trap
@@ -144,10 +144,10 @@ struct via_native_link {
 
 /**
  * struct via_native_chip - what a chip's driver brings, but for the short path
- * @ether:	what the class calls; in the module's memory
+ * @ether:	what the class calls, in the module's memory: via_native_ether
  * @hard_irq:	the interrupt handler, whose argument is the via_native
- * @poll:	NAPI's poll
- * @xmit:	ndo_start_xmit
+ * @poll:	NAPI's poll: via_native_poll()
+ * @xmit:	ndo_start_xmit: via_native_xmit()
  * @bar:	which BAR the registers are behind
  * @dma_bits:	address bits the chip has
  * @priv_size:	bytes of the chip's own
@@ -176,7 +176,7 @@ struct via_native_link {
  * @link:	look at the wire; process context
  * @coalesce:	put n->usecs in force; NULL without @max_usecs
  * @reap:	look at what the chip has done with the transmit ring; tx lock
- *		held.  With via_native_hot.tx_frags.
+ *		held: via_native_reap().  With via_native_hot.tx_frags.
  */
 struct via_native_chip {
 	struct via_ether_ops *ether;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The short path of native drivers, inlined into each chip's module: a chip
- * gives its four answers in a constant struct via_native_hot, which the
- * compiler sees through.
+ * The short path of native drivers, compiled into each chip's module: its file
+ * includes this and defines via_native_hot, a constant that the compiler sees
+ * through, so that no call in here is indirect.
  */
 #ifndef _VIA_NATIVE_PATH_H
 #define _VIA_NATIVE_PATH_H
@@ -58,6 +58,9 @@ struct via_native_hot {
 	void (*ack)(struct via_native *n);
 };
 
+/* The chip's file defines it. */
+static const struct via_native_hot via_native_hot;
+
 /* @len bytes of an skb without a list of further ones, from @at. */
 static inline void via_native_copy_skb(const struct sk_buff *skb, u32 at,
 				       u8 *to, u32 len)
@@ -95,13 +98,12 @@ static inline void via_native_copy_skb(const struct sk_buff *skb, u32 at,
 /* Transmit: tx lock held, or about to be. */
 
 /* Look at what the chip has done. */
-static inline void via_native_reap(struct via_native *n,
-				   const struct via_native_hot *hot)
+static void via_native_reap(struct via_native *n)
 {
 	u32 mask = n->tx.slots - 1;
 
 	while (n->tx_done != n->tx.next &&
-	       hot->tx_done(n, n->tx_done & mask)) {
+	       via_native_hot.tx_done(n, n->tx_done & mask)) {
 		n->tx_used[n->tx_owner[n->tx_done & mask]]--;
 		n->tx_done++;
 	}
@@ -112,10 +114,10 @@ static inline void via_native_reap(struct via_native *n,
  * One slot stays free: to some chips a full ring looks like an empty one.
  */
 static inline bool via_native_room(const struct via_native *n,
-				   const struct via_native_hot *hot,
 				   enum via_native_owner owner)
 {
-	u32 most = owner == VIA_NATIVE_IP && hot->tx_most ? hot->tx_most : 1;
+	u32 most = owner == VIA_NATIVE_IP && via_native_hot.tx_most ?
+		   via_native_hot.tx_most : 1;
 
 	return n->tx_used[owner] + most <= n->tx.slots - n->tx.slots / 4 &&
 	       via_native_tx_busy(n) + most < n->tx.slots;
@@ -128,26 +130,25 @@ static inline bool via_native_room(const struct via_native *n,
  * now, but then the second look finds its room.
  */
 static __always_inline bool
-via_native_tx_room(struct via_native *n, const struct via_native_hot *hot,
-		   enum via_native_owner owner)
+via_native_tx_room(struct via_native *n, enum via_native_owner owner)
 {
 	if (likely(via_native_tx_busy(n) < n->tx.slots / 2))
 		return true;
-	via_native_reap(n, hot);
-	if (likely(via_native_room(n, hot, owner)))
+	via_native_reap(n);
+	if (likely(via_native_room(n, owner)))
 		return true;
 	n->tx_full++;
 	WRITE_ONCE(n->waits, true);
-	hot->tx_wait(n);
+	via_native_hot.tx_wait(n);
 	/* Pairs with the chip: its interrupt comes after its write-back. */
 	smp_mb();
-	via_native_reap(n, hot);
-	return via_native_room(n, hot, owner);
+	via_native_reap(n);
+	return via_native_room(n, owner);
 }
 
+/* The next slot has @len bytes in its buffer, and is the chip's. */
 static __always_inline void
-via_native_tx_put(struct via_native *n, const struct via_native_hot *hot,
-		  enum via_native_owner owner, u32 len)
+via_native_put_slot(struct via_native *n, enum via_native_owner owner, u32 len)
 {
 	u32 mask = n->tx.slots - 1, i = n->tx.next & mask;
 	bool irq = false;
@@ -162,12 +163,14 @@ via_native_tx_put(struct via_native *n, const struct via_native_hot *hot,
 	n->tx.next++;
 	n->sent[owner].frames++;
 	n->sent[owner].bytes += len;
-	hot->tx_fill(n, i, len, irq);
+	via_native_hot.tx_fill(n, i, len, irq);
 }
 
-/* What the class calls; see via_ether.h. */
+/* What the class calls: see struct via_ether_ops. */
 
-static __always_inline bool via_native_tx_begin(struct via_ether_nic *nic)
+static __always_inline bool via_native_tx_begin(struct via_ether_nic *nic,
+						struct via_ether_tx *tx,
+						u32 flow)
 {
 	struct via_native *n = nic->priv;
 	struct netdev_queue *txq = via_native_txq(n);
@@ -181,26 +184,26 @@ static __always_inline bool via_native_tx_begin(struct via_ether_nic *nic)
 	return true;
 }
 
-static __always_inline void
-via_native_tx_end(struct via_ether_nic *nic, const struct via_native_hot *hot)
+static __always_inline void via_native_tx_end(struct via_ether_nic *nic,
+					      struct via_ether_tx *tx)
 {
 	struct via_native *n = nic->priv;
 	struct netdev_queue *txq = via_native_txq(n);
 
-	hot->tx_kick(n);
+	via_native_hot.tx_kick(n);
 	__acquire(&txq->_xmit_lock);
 	__netif_tx_unlock(txq);
 }
 
 static __always_inline bool
-via_native_tx_get(struct via_ether_nic *nic, const struct via_native_hot *hot,
-		  u32 len, struct via_ether_buf *buf)
+via_native_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx, u32 len,
+		  struct via_ether_buf *buf)
 {
 	struct via_native *n = nic->priv;
 
 	/* A connection may remember an MTU from before. */
 	if (unlikely(len > n->tx_max ||
-		     !via_native_tx_room(n, hot, VIA_NATIVE_VI)))
+		     !via_native_tx_room(n, VIA_NATIVE_VI)))
 		return false;
 	buf->data = n->tx.buf[n->tx.next & (n->tx.slots - 1)].data;
 	if (len < ETH_ZLEN) {
@@ -219,15 +222,16 @@ static __always_inline void via_native_show(struct via_native *n, const void *p,
 		via_native_tap(n, p, len, out);
 }
 
-static __always_inline void
-via_native_tx_send(struct via_ether_nic *nic, const struct via_native_hot *hot,
-		   u32 len, struct via_ether_buf *buf)
+static __always_inline bool
+via_native_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx, u32 len,
+		  struct via_ether_buf *buf)
 {
 	struct via_native *n = nic->priv;
 
 	len = max_t(u32, len, ETH_ZLEN);
 	via_native_show(n, buf->data, len, true);
-	via_native_tx_put(n, hot, VIA_NATIVE_VI, len);
+	via_native_put_slot(n, VIA_NATIVE_VI, len);
+	return true;
 }
 
 /*
@@ -238,30 +242,31 @@ via_native_tx_send(struct via_ether_nic *nic, const struct via_native_hot *hot,
  * @map->last says where the ring was behind the last frame of a region; see
  * via_native_unmap().
  */
-static __always_inline bool
-via_native_tx_send_frags(struct via_ether_nic *nic,
-			 const struct via_native_hot *hot, u32 len,
-			 const struct via_frags *frags)
+static bool via_native_tx_put_frags(struct via_ether_nic *nic,
+				    struct via_ether_tx *tx, u32 len,
+				    struct via_ether_buf *buf,
+				    const struct via_frags *frags)
 {
 	struct via_native *n = nic->priv;
 	u32 mask = n->tx.slots - 1, first = n->tx.next, i = first & mask;
-	u32 spread = hot->tx_spread(frags->n), bytes = len, k;
+	u32 spread, bytes = len, k;
 	bool irq = false;
 
-	if (unlikely(n->dev->flags & IFF_PROMISC))
+	if (!via_native_hot.tx_frags || unlikely(n->dev->flags & IFF_PROMISC))
 		return false;
+	spread = via_native_hot.tx_spread(frags->n);
 	if (unlikely(via_native_tx_busy(n) + spread > n->tx.slots / 2)) {
 		if (n->tx_used[VIA_NATIVE_VI] + spread >
 		    n->tx.slots - n->tx.slots / 4 ||
 		    via_native_tx_busy(n) + spread >= n->tx.slots)
 			return false;
-		/* As in via_native_tx_put(), for any of its slots. */
+		/* As in via_native_put_slot(), for any of its slots. */
 		irq = ((first - 1) ^ (first + spread - 1)) & ~(mask >> 2);
 	}
 	if (unlikely(n->sync))
 		dma_sync_single_for_device(&n->pdev->dev, n->tx.buf[i].dma,
 					   len, DMA_TO_DEVICE);
-	hot->tx_frags(n, i, len, frags, irq);
+	via_native_hot.tx_frags(n, i, len, frags, irq);
 	for (k = 0; k < spread; k++)
 		n->tx_owner[(first + k) & mask] = VIA_NATIVE_VI;
 	n->tx_used[VIA_NATIVE_VI] += spread;
@@ -275,10 +280,44 @@ via_native_tx_send_frags(struct via_ether_nic *nic,
 	return true;
 }
 
-/* The kernel's, in the same ring. */
-static __always_inline netdev_tx_t
-via_native_xmit(struct sk_buff *skb, struct net_device *dev,
-		const struct via_native_hot *hot)
+/* The room of a frame that is dropped has not been taken yet. */
+static void via_native_tx_drop(struct via_ether_nic *nic,
+			       struct via_ether_tx *tx,
+			       struct via_ether_buf *buf)
+{
+}
+
+static bool via_native_tx_get_one(struct via_ether_nic *nic,
+				  struct via_ether_tx *tx, u32 flow, u32 len,
+				  struct via_ether_buf *buf)
+{
+	if (unlikely(!via_native_tx_begin(nic, tx, flow)))
+		return false;
+	if (likely(via_native_tx_get(nic, tx, len, buf)))
+		return true;
+	via_native_tx_end(nic, tx);
+	return false;
+}
+
+static void via_native_tx_put_one(struct via_ether_nic *nic,
+				  struct via_ether_tx *tx, u32 len,
+				  struct via_ether_buf *buf)
+{
+	via_native_tx_put(nic, tx, len, buf);
+	via_native_tx_end(nic, tx);
+}
+
+/* A chip that takes no fragments finds no region mapped. */
+static void via_native_mem_map(struct via_ether_nic *nic,
+			       struct via_mem_map *map, struct page **pages,
+			       u32 npages)
+{
+	if (via_native_hot.tx_frags)
+		via_native_map(nic, map, pages, npages);
+}
+
+/* The kernel's, in the same ring: ndo_start_xmit. */
+static netdev_tx_t via_native_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	struct via_native *n = netdev_priv(dev);
 	struct netdev_queue *txq = via_native_txq(n);
@@ -290,7 +329,7 @@ via_native_xmit(struct sk_buff *skb, struct net_device *dev,
 		dev_kfree_skb_any(skb);
 		goto out;
 	}
-	if (unlikely(!via_native_tx_room(n, hot, VIA_NATIVE_IP))) {
+	if (unlikely(!via_native_tx_room(n, VIA_NATIVE_IP))) {
 		/* It was stopped; something else is at work.  Ask again. */
 		netif_tx_stop_queue(txq);
 		return NETDEV_TX_BUSY;
@@ -305,25 +344,24 @@ via_native_xmit(struct sk_buff *skb, struct net_device *dev,
 		len = ETH_ZLEN;
 	}
 	skb_tx_timestamp(skb);
-	via_native_tx_put(n, hot, VIA_NATIVE_IP, len);
+	via_native_put_slot(n, VIA_NATIVE_IP, len);
 	dev_consume_skb_any(skb);
-	if (unlikely(!via_native_tx_room(n, hot, VIA_NATIVE_IP)))
+	if (unlikely(!via_native_tx_room(n, VIA_NATIVE_IP)))
 		netif_tx_stop_queue(txq);
 out:
 	if (n->tx_ok && (!netdev_xmit_more() || netif_xmit_stopped(txq)))
-		hot->tx_kick(n);
+		via_native_hot.tx_kick(n);
 	return NETDEV_TX_OK;
 }
 
 /* Wake the senders that wait if there is room again.  tx lock not held. */
-static noinline void via_native_room_again(struct via_native *n,
-					   const struct via_native_hot *hot)
+static noinline void via_native_room_again(struct via_native *n)
 {
 	struct netdev_queue *txq = via_native_txq(n);
 	bool wake;
 
 	__netif_tx_lock(txq, smp_processor_id());
-	via_native_reap(n, hot);
+	via_native_reap(n);
 	wake = n->tx_ok && via_native_tx_busy(n) <= n->tx.slots / 2;
 	if (wake)
 		WRITE_ONCE(n->waits, false);
@@ -357,17 +395,21 @@ static __always_inline void via_native_rx_vi(struct via_native *n,
 }
 
 /* In promiscuous mode the chip takes what is for others too. */
-static inline bool is_vi(const struct via_native *n,
-			 const struct via_ether_nic *nic, const u8 *data)
+static inline bool via_native_is_vi(const struct via_native *n,
+				    const struct via_ether_nic *nic,
+				    const u8 *data)
 {
 	return ((const struct ethhdr *)data)->h_proto == n->proto && nic &&
 	       ether_addr_equal_64bits(data, n->dev->dev_addr);
 }
 
+static inline bool via_native_summed(struct via_native *n, u32 i)
+{
+	return via_native_hot.rx_summed && via_native_hot.rx_summed(n, i);
+}
+
 /* Frames that wait, @budget at most; how many there were. */
-static __always_inline int via_native_rx(struct via_native *n,
-					 const struct via_native_hot *hot,
-					 int budget)
+static __always_inline int via_native_rx(struct via_native *n, int budget)
 {
 	struct via_ether_nic *nic = READ_ONCE(n->nic);
 	struct device *dma = &n->pdev->dev;
@@ -377,7 +419,7 @@ static __always_inline int via_native_rx(struct via_native *n,
 	while (done < budget) {
 		u32 i = n->rx.next & (n->rx.slots - 1);
 		const struct via_native_buf *buf = &n->rx.buf[i];
-		int len = hot->rx_frame(n, i);
+		int len = via_native_hot.rx_frame(n, i);
 
 		if (!len)
 			break;
@@ -385,24 +427,23 @@ static __always_inline int via_native_rx(struct via_native *n,
 			if (unlikely(sync))
 				dma_sync_single_for_cpu(dma, buf->dma, len,
 							DMA_FROM_DEVICE);
-			if (likely(is_vi(n, nic, buf->data)))
+			if (likely(via_native_is_vi(n, nic, buf->data)))
 				via_native_rx_vi(n, nic, buf->data, len);
 			else
 				via_native_rx_other(n, nic, buf->data, len,
-						    hot->rx_summed &&
-						    hot->rx_summed(n, i));
+						    via_native_summed(n, i));
 			if (unlikely(sync))
 				dma_sync_single_for_device(dma, buf->dma, len,
 							   DMA_FROM_DEVICE);
 		} else {
 			n->rx_errors++;
 		}
-		hot->rx_give(n, i);
+		via_native_hot.rx_give(n, i);
 		n->rx.next++;
 		done++;
 	}
 	if (done)
-		hot->rx_given(n);
+		via_native_hot.rx_given(n);
 	return done;
 }
 
@@ -411,24 +452,22 @@ static __always_inline int via_native_rx(struct via_native *n,
  * looked at once more: a frame that came before the acknowledgement is found
  * here, one that came after it interrupts as soon as that is unmasked.
  */
-static __always_inline int via_native_poll(struct napi_struct *napi,
-					   int budget,
-					   const struct via_native_hot *hot)
+static int via_native_poll(struct napi_struct *napi, int budget)
 {
 	struct via_native *n = container_of(napi, struct via_native, napi);
 	bool polled;
 	int done;
 
 	rcu_read_lock();
-	done = via_native_rx(n, hot, budget);
+	done = via_native_rx(n, budget);
 	if (likely(done < budget)) {
-		hot->ack(n);
-		done += via_native_rx(n, hot, budget - done);
+		via_native_hot.ack(n);
+		done += via_native_rx(n, budget - done);
 	}
 	rcu_read_unlock();
 	/* Pairs with smp_mb() in via_native_tx_room(). */
 	if (unlikely(READ_ONCE(n->waits)))
-		via_native_room_again(n, hot);
+		via_native_room_again(n);
 	/* Before it is complete: see native.h. */
 	polled = READ_ONCE(n->polled);
 	if (likely(done < budget) && likely(napi_complete_done(napi, done)) &&
@@ -446,8 +485,7 @@ static __always_inline int via_native_poll(struct napi_struct *napi,
  * But a full budget may mean that the ring ran full, and a chip that waits for
  * its acknowledgement.
  */
-static __always_inline void via_native_spin(struct via_ether_nic *nic,
-					    const struct via_native_hot *hot)
+static void via_native_spin(struct via_ether_nic *nic)
 {
 	struct via_native *n = nic->priv;
 	struct napi_struct *napi = &n->napi;
@@ -457,119 +495,42 @@ static __always_inline void via_native_spin(struct via_ether_nic *nic,
 	/* Under RCU the rings stay: see poll_stop(). */
 	if (unlikely(!READ_ONCE(n->poll_ok)))
 		return;
-	if (hot->rx_there && !hot->rx_there(n) && likely(!READ_ONCE(n->waits)))
+	if (via_native_hot.rx_there && !via_native_hot.rx_there(n) &&
+	    likely(!READ_ONCE(n->waits)))
 		return;
 	local_bh_disable();
 	if (likely(!(READ_ONCE(napi->state) & NAPIF_STATE_SCHED)) &&
 	    likely(napi_schedule_prep(napi))) {
 		/* Else a netpoll that comes between would keep it ours. */
 		have = netpoll_poll_lock(napi);
-		done = via_native_rx(n, hot, NAPI_POLL_WEIGHT);
+		done = via_native_rx(n, NAPI_POLL_WEIGHT);
 		n->rx_polled += done;
 		if (unlikely(done == NAPI_POLL_WEIGHT))
-			hot->ack(n);
+			via_native_hot.ack(n);
 		/* Pairs with smp_mb() in via_native_tx_room(). */
 		if (unlikely(READ_ONCE(n->waits)))
-			via_native_room_again(n, hot);
+			via_native_room_again(n);
 		napi_complete_done(napi, done);
 		netpoll_poll_unlock(have);
 	}
 	local_bh_enable();
 }
 
-/*
- * For a chip that brings tx_frags: @name##_put for the class's table, where
- * VIA_NATIVE_DMA_OPS(name) has it, and @name##_reap for struct
- * via_native_chip.
- */
-#define VIA_NATIVE_DMA(name, hot)					\
-static bool name##_put(struct via_ether_nic *nic,			\
-		       struct via_ether_tx *tx, u32 len,		\
-		       struct via_ether_buf *buf,			\
-		       const struct via_frags *frags)			\
-{									\
-	return via_native_tx_send_frags(nic, &(hot), len, frags);	\
-}									\
-static void name##_reap(struct via_native *n)				\
-{									\
-	via_native_reap(n, &(hot));					\
-}									\
-static_assert(true)
-
-#define VIA_NATIVE_DMA_OPS(name)					\
-	.tx_put_frags = name##_put,					\
-	.mem_map = via_native_map,					\
-	.mem_unmap = via_native_unmap
-
-/*
- * The class's table of operations, @name, of a chip whose part is @hot.  A
- * frame that was given and is dropped has taken nothing yet.  What else the
- * chip brings may follow.
- */
-#define VIA_NATIVE_ETHER_OPS(name, hot, ...)				\
-static bool name##_begin(struct via_ether_nic *nic,			\
-			 struct via_ether_tx *tx, u32 flow)		\
-{									\
-	return via_native_tx_begin(nic);				\
-}									\
-static bool name##_get(struct via_ether_nic *nic,			\
-		       struct via_ether_tx *tx, u32 len,		\
-		       struct via_ether_buf *buf)			\
-{									\
-	return via_native_tx_get(nic, &(hot), len, buf);		\
-}									\
-static bool name##_put(struct via_ether_nic *nic,			\
-		       struct via_ether_tx *tx, u32 len,		\
-		       struct via_ether_buf *buf)			\
-{									\
-	via_native_tx_send(nic, &(hot), len, buf);			\
-	return true;							\
-}									\
-static void name##_drop(struct via_ether_nic *nic,			\
-			struct via_ether_tx *tx,			\
-			struct via_ether_buf *buf)			\
-{									\
-}									\
-static void name##_end(struct via_ether_nic *nic,			\
-		       struct via_ether_tx *tx)				\
-{									\
-	via_native_tx_end(nic, &(hot));					\
-}									\
-static bool name##_get_one(struct via_ether_nic *nic,			\
-			   struct via_ether_tx *tx, u32 flow, u32 len,	\
-			   struct via_ether_buf *buf)			\
-{									\
-	if (unlikely(!via_native_tx_begin(nic)))			\
-		return false;						\
-	if (likely(via_native_tx_get(nic, &(hot), len, buf)))		\
-		return true;						\
-	via_native_tx_end(nic, &(hot));					\
-	return false;							\
-}									\
-static void name##_put_one(struct via_ether_nic *nic,			\
-			   struct via_ether_tx *tx, u32 len,		\
-			   struct via_ether_buf *buf)			\
-{									\
-	via_native_tx_send(nic, &(hot), len, buf);			\
-	via_native_tx_end(nic, &(hot));					\
-}									\
-static void name##_poll(struct via_ether_nic *nic)			\
-{									\
-	via_native_spin(nic, &(hot));					\
-}									\
-static struct via_ether_ops name = {					\
-	.owner = THIS_MODULE,						\
-	.tx_begin = name##_begin,					\
-	.tx_get = name##_get,						\
-	.tx_put = name##_put,						\
-	.tx_drop = name##_drop,						\
-	.tx_end = name##_end,						\
-	.tx_get_one = name##_get_one,					\
-	.tx_put_one = name##_put_one,					\
-	.poll = name##_poll,						\
-	.poll_mode = via_native_poll_mode,				\
-	.stats = via_native_vi_stats,					\
-	__VA_ARGS__							\
-}
+static struct via_ether_ops via_native_ether = {
+	.owner = THIS_MODULE,
+	.tx_begin = via_native_tx_begin,
+	.tx_get = via_native_tx_get,
+	.tx_put = via_native_tx_put,
+	.tx_put_frags = via_native_tx_put_frags,
+	.mem_map = via_native_mem_map,
+	.mem_unmap = via_native_unmap,
+	.tx_drop = via_native_tx_drop,
+	.tx_end = via_native_tx_end,
+	.tx_get_one = via_native_tx_get_one,
+	.tx_put_one = via_native_tx_put_one,
+	.poll = via_native_spin,
+	.poll_mode = via_native_poll_mode,
+	.stats = via_native_vi_stats,
+};
 
 #endif /* _VIA_NATIVE_PATH_H */
