@@ -280,18 +280,6 @@ static inline bool tx_done(struct via_native *n, u32 i)
 	return true;
 }
 
-/*
- * Unmasking is the poll's, so have that run.  Is it scheduled already, this
- * makes it run once more.
- */
-static inline void tx_wait(struct via_native *n)
-{
-	if (napi_schedule_prep(&n->napi)) {
-		put(n, IMC, U32_MAX);
-		__napi_schedule(&n->napi);
-	}
-}
-
 static inline int rx_frame(struct via_native *n, u32 i)
 {
 	struct rx_desc *d = rx_desc(n, i);
@@ -359,8 +347,6 @@ static const struct via_native_hot via_native_hot = {
 	.tx_spread = tx_spread,
 	.tx_kick = tx_kick,
 	.tx_done = tx_done,
-	.tx_wait = tx_wait,
-	.tx_most = TSO_SLOTS,
 	.rx_frame = rx_frame,
 	.rx_there = rx_there,
 	.rx_summed = rx_summed,
@@ -389,9 +375,21 @@ static irqreturn_t e1000_irq(int irq, void *arg)
 	return IRQ_HANDLED;
 }
 
+/*
+ * Unmasking is the poll's, so have that run.  Is it scheduled already, this
+ * makes it run once more.
+ */
+static void e1000_tx_wait(struct via_native *n)
+{
+	if (napi_schedule_prep(&n->napi)) {
+		put(n, IMC, U32_MAX);
+		__napi_schedule(&n->napi);
+	}
+}
+
 static void e1000_unmask(struct via_native *n)
 {
-	/* Set after this, tx_wait() has the poll run once more. */
+	/* Set after this, e1000_tx_wait() has the poll run once more. */
 	put(n, IMS, EVENTS | (READ_ONCE(n->waits) ? INT_TX : 0));
 }
 
@@ -751,6 +749,7 @@ static int pcie_identify(struct via_native *n)
 	.rx_slots = RX_SLOTS,						\
 	.max_mtu = 9000,						\
 	.jumbo_buf = JUMBO_BUF,						\
+	.tx_most = TSO_SLOTS,						\
 	.max_usecs = ITR_MAX * 256 / 1000,				\
 	.start = e1000_start,						\
 	.stop = e1000_stop,						\
@@ -759,7 +758,8 @@ static int pcie_identify(struct via_native *n)
 	.filter = e1000_filter,						\
 	.link = e1000_link,						\
 	.coalesce = e1000_coalesce,					\
-	.reap = via_native_reap
+	.reap = via_native_reap,					\
+	.tx_wait = e1000_tx_wait
 
 static const struct via_native_chip pci_chip = {
 	COMMON,

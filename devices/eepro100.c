@@ -338,11 +338,6 @@ static inline bool tx_done(struct via_native *n, u32 i)
 	return true;
 }
 
-static inline void tx_wait(struct via_native *n)
-{
-	/* Each frame says for itself whether it interrupts. */
-}
-
 /* Something is not as always; @scb is what the status register had. */
 static noinline void rare(struct via_native *n, u16 scb)
 {
@@ -468,7 +463,6 @@ static const struct via_native_hot via_native_hot = {
 	.tx_spread = tx_spread,
 	.tx_kick = tx_kick,
 	.tx_done = tx_done,
-	.tx_wait = tx_wait,
 	.rx_frame = rx_frame,
 	.rx_there = rx_there,
 	.rx_give = rx_give,

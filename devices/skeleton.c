@@ -101,11 +101,6 @@ static inline bool tx_done(struct via_native *n, u32 i)
 	return true;
 }
 
-static inline void tx_wait(struct via_native *n)
-{
-	/* Each frame says for itself whether it interrupts. */
-}
-
 static inline int rx_frame(struct via_native *n, u32 i)
 {
 	u32 status = le32_to_cpu(READ_ONCE(desc(&n->rx, i)->status));
@@ -153,7 +148,6 @@ static const struct via_native_hot via_native_hot = {
 	.tx_fill = tx_fill,
 	.tx_kick = tx_kick,
 	.tx_done = tx_done,
-	.tx_wait = tx_wait,
 	.rx_frame = rx_frame,
 	.rx_there = rx_there,
 	.rx_give = rx_give,
@@ -301,6 +295,7 @@ static const struct via_native_chip chip = {
 	.mask = example_mask,
 	.filter = example_filter,
 	.link = example_link,
+	.reap = via_native_reap,
 };
 
 static int probe(struct pci_dev *pdev, const struct pci_device_id *id)

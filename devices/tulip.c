@@ -248,11 +248,6 @@ static inline void rx_given(struct via_native *n)
 	/* The chip looks at the descriptors themselves. */
 }
 
-static inline void tx_wait(struct via_native *n)
-{
-	/* Each frame says for itself whether it interrupts. */
-}
-
 static noinline void rare(struct via_native *n, u32 events)
 {
 	put_csr(n, 5, (events & EVENTS_RARE) | CSR5_ABNORMAL);
@@ -287,7 +282,6 @@ static const struct via_native_hot via_native_hot = {
 	.rx_there = rx_there,
 	.rx_give = rx_give,
 	.rx_given = rx_given,
-	.tx_wait = tx_wait,
 	.ack = ack,
 };
 

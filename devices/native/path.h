@@ -2,7 +2,8 @@
 /*
  * The short path of native drivers, compiled into each chip's module: its file
  * includes this and defines via_native_hot, a constant that the compiler sees
- * through, so that no call in here is indirect.
+ * through, so that no call in here is indirect.  What is off the short path is
+ * in frame.c.
  */
 #ifndef _VIA_NATIVE_PATH_H
 #define _VIA_NATIVE_PATH_H
@@ -32,12 +33,8 @@
  *		context while the ring exists: reads only.  Optional.
  * @rx_give:	slot @i is the chip's again
  * @rx_given:	what was given since the last time is to be used
- * @tx_wait:	n->waits was just set: a chip that does not heed @irq of a frame
- *		interrupts after each while it is
  * @rx_summed:	the chip has found the TCP or UDP checksum of the frame in slot @i
  *		right.  Optional.
- * @tx_most:	slots that one IP frame may take, at most a quarter of the ring;
- *		0: one
  * @ack:	all that was polled for is acknowledged, and what the chip
  *		wrote into memory before it saw that is visible
  */
@@ -52,48 +49,12 @@ struct via_native_hot {
 	bool (*rx_there)(struct via_native *n);
 	void (*rx_give)(struct via_native *n, u32 i);
 	void (*rx_given)(struct via_native *n);
-	void (*tx_wait)(struct via_native *n);
 	bool (*rx_summed)(struct via_native *n, u32 i);
-	u32 tx_most;
 	void (*ack)(struct via_native *n);
 };
 
 /* The chip's file defines it. */
 static const struct via_native_hot via_native_hot;
-
-/* @len bytes of an skb without a list of further ones, from @at. */
-static inline void via_native_copy_skb(const struct sk_buff *skb, u32 at,
-				       u8 *to, u32 len)
-{
-	u32 head = skb_headlen(skb), size, part, i;
-	const skb_frag_t *frag;
-
-	if (IS_ENABLED(CONFIG_HIGHMEM)) {
-		skb_copy_bits(skb, at, to, len);
-		return;
-	}
-	if (at < head) {
-		part = min(len, head - at);
-		via_native_copy(to, skb->data + at, part);
-		to += part;
-		len -= part;
-		at = head;
-	}
-	at -= head;
-	for (i = 0; len; i++) {
-		frag = &skb_shinfo(skb)->frags[i];
-		size = skb_frag_size(frag);
-		if (at >= size) {
-			at -= size;
-			continue;
-		}
-		part = min(len, size - at);
-		via_native_copy(to, skb_frag_address(frag) + at, part);
-		to += part;
-		len -= part;
-		at = 0;
-	}
-}
 
 /* Transmit: tx lock held, or about to be. */
 
@@ -109,41 +70,13 @@ static void via_native_reap(struct via_native *n)
 	}
 }
 
-/*
- * Neither of the two may take the last quarter of the ring from the other.
- * One slot stays free: to some chips a full ring looks like an empty one.
- */
-static inline bool via_native_room(const struct via_native *n,
-				   enum via_native_owner owner)
-{
-	u32 most = owner == VIA_NATIVE_IP && via_native_hot.tx_most ?
-		   via_native_hot.tx_most : 1;
-
-	return n->tx_used[owner] + most <= n->tx.slots - n->tx.slots / 4 &&
-	       via_native_tx_busy(n) + most < n->tx.slots;
-}
-
-/*
- * Is there room for a frame of @owner?  If not, @waits is set and the last
- * frame that asked for an interrupt, one of the last slots / 4 put, will bring
- * it: it was put when the ring was more than half full.  Unless it has left by
- * now, but then the second look finds its room.
- */
 static __always_inline bool
 via_native_tx_room(struct via_native *n, enum via_native_owner owner)
 {
 	if (likely(via_native_tx_busy(n) < n->tx.slots / 2))
 		return true;
 	via_native_reap(n);
-	if (likely(via_native_room(n, owner)))
-		return true;
-	n->tx_full++;
-	WRITE_ONCE(n->waits, true);
-	via_native_hot.tx_wait(n);
-	/* Pairs with the chip: its interrupt comes after its write-back. */
-	smp_mb();
-	via_native_reap(n);
-	return via_native_room(n, owner);
+	return likely(via_native_room(n, owner)) || via_native_tx_full(n, owner);
 }
 
 /* The next slot has @len bytes in its buffer, and is the chip's. */
@@ -212,14 +145,6 @@ via_native_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx, u32 len,
 		memset(buf->data + ETH_ZLEN - 16, 0, 16);
 	}
 	return true;
-}
-
-/* Packet sockets see VI frames where there are any (tcpdump). */
-static __always_inline void via_native_show(struct via_native *n, const void *p,
-					    u32 len, bool out)
-{
-	if (unlikely(n->dev->flags & IFF_PROMISC))
-		via_native_tap(n, p, len, out);
 }
 
 static __always_inline bool
@@ -321,10 +246,9 @@ static netdev_tx_t via_native_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	struct via_native *n = netdev_priv(dev);
 	struct netdev_queue *txq = via_native_txq(n);
-	u32 len = skb->len;
-	u8 *to;
+	u32 len;
 
-	if (unlikely(!n->tx_ok || len > n->tx_max)) {
+	if (unlikely(!n->tx_ok || skb->len > n->tx_max)) {
 		n->tx_errors++;
 		dev_kfree_skb_any(skb);
 		goto out;
@@ -334,15 +258,7 @@ static netdev_tx_t via_native_xmit(struct sk_buff *skb, struct net_device *dev)
 		netif_tx_stop_queue(txq);
 		return NETDEV_TX_BUSY;
 	}
-	to = n->tx.buf[n->tx.next & (n->tx.slots - 1)].data;
-	if (skb->ip_summed == CHECKSUM_PARTIAL)
-		skb_copy_and_csum_dev(skb, to);
-	else
-		via_native_copy_skb(skb, 0, to, len);
-	if (len < ETH_ZLEN) {
-		memset(to + len, 0, ETH_ZLEN - len);
-		len = ETH_ZLEN;
-	}
+	len = via_native_fill_slot(n, skb);
 	skb_tx_timestamp(skb);
 	via_native_put_slot(n, VIA_NATIVE_IP, len);
 	dev_consume_skb_any(skb);
@@ -354,45 +270,7 @@ out:
 	return NETDEV_TX_OK;
 }
 
-/* Wake the senders that wait if there is room again.  tx lock not held. */
-static noinline void via_native_room_again(struct via_native *n)
-{
-	struct netdev_queue *txq = via_native_txq(n);
-	bool wake;
-
-	__netif_tx_lock(txq, smp_processor_id());
-	via_native_reap(n);
-	wake = n->tx_ok && via_native_tx_busy(n) <= n->tx.slots / 2;
-	if (wake)
-		WRITE_ONCE(n->waits, false);
-	__netif_tx_unlock(txq);
-	if (wake)
-		via_native_wake(n);
-}
-
 /* Receive: NAPI. */
-
-static __always_inline void via_native_rx_vi(struct via_native *n,
-					     struct via_ether_nic *nic,
-					     const u8 *data, u32 len)
-{
-	struct via_ether_chunk chunk = {
-		.data = data + ETH_HLEN,
-		.len = len - ETH_HLEN,
-	};
-	struct via_ether_frame f = {
-		.src = data + ETH_ALEN,
-		.hdr = data + ETH_HLEN,
-		.len = len - ETH_HLEN,
-		.nchunks = 1,
-		.chunk = &chunk,
-	};
-
-	n->taken[VIA_NATIVE_VI].frames++;
-	n->taken[VIA_NATIVE_VI].bytes += len;
-	via_native_show(n, data, len, false);
-	via_ether_rx(nic, &f);
-}
 
 /* In promiscuous mode the chip takes what is for others too. */
 static inline bool via_native_is_vi(const struct via_native *n,
@@ -428,7 +306,8 @@ static __always_inline int via_native_rx(struct via_native *n, int budget)
 				dma_sync_single_for_cpu(dma, buf->dma, len,
 							DMA_FROM_DEVICE);
 			if (likely(via_native_is_vi(n, nic, buf->data)))
-				via_native_rx_vi(n, nic, buf->data, len);
+				via_native_rx_vi(n, nic, buf->data, len,
+						 via_ether_rx);
 			else
 				via_native_rx_other(n, nic, buf->data, len,
 						    via_native_summed(n, i));
@@ -465,7 +344,7 @@ static int via_native_poll(struct napi_struct *napi, int budget)
 		done += via_native_rx(n, budget - done);
 	}
 	rcu_read_unlock();
-	/* Pairs with smp_mb() in via_native_tx_room(). */
+	/* Pairs with smp_mb() in via_native_tx_full(). */
 	if (unlikely(READ_ONCE(n->waits)))
 		via_native_room_again(n);
 	/* Before it is complete: see native.h. */
@@ -507,7 +386,7 @@ static void via_native_spin(struct via_ether_nic *nic)
 		n->rx_polled += done;
 		if (unlikely(done == NAPI_POLL_WEIGHT))
 			via_native_hot.ack(n);
-		/* Pairs with smp_mb() in via_native_tx_room(). */
+		/* Pairs with smp_mb() in via_native_tx_full(). */
 		if (unlikely(READ_ONCE(n->waits)))
 			via_native_room_again(n);
 		napi_complete_done(napi, done);
