@@ -426,7 +426,7 @@ static void put_context(struct via_native *n, const struct sk_buff *skb,
 {
 	bool ip4 = skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4;
 	u32 ip = skb_network_offset(skb), tcp = skb_transport_offset(skb);
-	u32 i = n->tx.next & (TX_SLOTS - 1);
+	u32 i = via_native_take_slot(n, VIA_NATIVE_IP);
 
 	*(struct tx_context *)tx_desc(n, i) = (struct tx_context){
 		.ip_start = ip,
@@ -440,16 +440,13 @@ static void put_context(struct via_native *n, const struct sk_buff *skb,
 		.headers = headers,
 		.mss = cpu_to_le16(skb_shinfo(skb)->gso_size),
 	};
-	n->tx_owner[i] = VIA_NATIVE_IP;
-	n->tx_used[VIA_NATIVE_IP]++;
-	n->tx.next++;
 }
 
 /* A slot's part of the packet. */
 static void put_piece(struct via_native *n, const struct sk_buff *skb, u32 at,
 		      u32 len, u64 command)
 {
-	u32 i = n->tx.next & (TX_SLOTS - 1);
+	u32 i = via_native_take_slot(n, VIA_NATIVE_IP);
 	const struct via_native_buf *buf = &n->tx.buf[i];
 
 	via_native_copy_skb(skb, at, buf->data, len);
@@ -458,9 +455,6 @@ static void put_piece(struct via_native *n, const struct sk_buff *skb, u32 at,
 	if (unlikely(n->sync))
 		dma_sync_single_for_device(&n->pdev->dev, buf->dma, len,
 					   DMA_TO_DEVICE);
-	n->tx_owner[i] = VIA_NATIVE_IP;
-	n->tx_used[VIA_NATIVE_IP]++;
-	n->tx.next++;
 	fill(n, i, command | TX_DATA | TX_EXTENDED | TX_CUT | len,
 	     !(i & (TX_SLOTS / 4 - 1)));
 }

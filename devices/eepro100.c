@@ -557,14 +557,10 @@ static void eepro_link(struct via_native *n, struct via_native_link *link)
 
 static struct cb *put_command(struct via_native *n, u16 command)
 {
-	u32 i = n->tx.next & (TX_SLOTS - 1);
-	struct cb *c = cb(n, i);
+	struct cb *c = cb(n, via_native_take_slot(n, VIA_NATIVE_IP));
 
 	c->status = 0;
 	c->command = cpu_to_le16(command);
-	n->tx_owner[i] = VIA_NATIVE_IP;
-	n->tx_used[VIA_NATIVE_IP]++;
-	n->tx.next++;
 	return c;
 }
 

@@ -566,15 +566,12 @@ static bool tulip_filter(struct via_native *n)
 		csr6 |= CSR6_MULTICAST;
 	set_csr6(n, csr6);
 
-	i = n->tx.next & (n->tx.slots - 1);
+	i = via_native_take_slot(n, VIA_NATIVE_IP);
 	buf = &n->tx.buf[i];
 	filter_build(n, buf->data, uc, mc);
 	if (n->sync)
 		dma_sync_single_for_device(&n->pdev->dev, buf->dma,
 					   FILTER_BYTES, DMA_TO_DEVICE);
-	n->tx_owner[i] = VIA_NATIVE_IP;
-	n->tx_used[VIA_NATIVE_IP]++;
-	n->tx.next++;
 	fill(n, i, TX_SETUP | FILTER_BYTES);
 	tx_kick(n);
 	return true;

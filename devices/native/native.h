@@ -321,6 +321,18 @@ static inline bool via_native_room(const struct via_native *n,
 	       via_native_tx_busy(n) + most < n->tx.slots;
 }
 
+/* The next slot is @owner's. */
+static inline u32 via_native_take_slot(struct via_native *n,
+				       enum via_native_owner owner)
+{
+	u32 i = n->tx.next & (n->tx.slots - 1);
+
+	n->tx_owner[i] = owner;
+	n->tx_used[owner]++;
+	n->tx.next++;
+	return i;
+}
+
 /* The chip reads nothing any more: all frames count as sent. */
 static inline void via_native_tx_forget(struct via_native *n)
 {

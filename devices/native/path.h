@@ -91,9 +91,7 @@ via_native_put_slot(struct via_native *n, enum via_native_owner owner, u32 len)
 					   len, DMA_TO_DEVICE);
 	if (unlikely(via_native_tx_busy(n) >= n->tx.slots / 2))
 		irq = !(i & (mask >> 2));
-	n->tx_owner[i] = owner;
-	n->tx_used[owner]++;
-	n->tx.next++;
+	via_native_take_slot(n, owner);
 	n->sent[owner].frames++;
 	n->sent[owner].bytes += len;
 	via_native_hot.tx_fill(n, i, len, irq);
