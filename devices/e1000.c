@@ -341,64 +341,6 @@ static inline void ack(struct via_native *n)
 		rare(n, events);
 }
 
-static const struct via_native_hot via_native_hot = {
-	.tx_fill = tx_fill,
-	.tx_frags = tx_frags,
-	.tx_spread = tx_spread,
-	.tx_kick = tx_kick,
-	.tx_done = tx_done,
-	.rx_frame = rx_frame,
-	.rx_there = rx_there,
-	.rx_summed = rx_summed,
-	.rx_give = rx_give,
-	.rx_given = rx_given,
-	.ack = ack,
-};
-
-static irqreturn_t e1000_irq(int irq, void *arg)
-{
-	struct via_native *n = arg;
-	u32 events = get(n, ICR);
-
-	/* Not ours, or gone from the bus. */
-	if (!(events & (EVENTS | INT_TX)) || events == U32_MAX)
-		return IRQ_NONE;
-	if (unlikely(events & (INT_LINK | INT_RX_OVER)))
-		rare(n, events);
-	/*
-	 * Even if the poll is not to be had: it may be off for good.  Is it
-	 * scheduled already, this makes it run once more.
-	 */
-	put(n, IMC, U32_MAX);
-	if (likely(napi_schedule_prep(&n->napi)))
-		__napi_schedule_irqoff(&n->napi);
-	return IRQ_HANDLED;
-}
-
-/*
- * Unmasking is the poll's, so have that run.  Is it scheduled already, this
- * makes it run once more.
- */
-static void e1000_tx_wait(struct via_native *n)
-{
-	if (napi_schedule_prep(&n->napi)) {
-		put(n, IMC, U32_MAX);
-		__napi_schedule(&n->napi);
-	}
-}
-
-static void e1000_unmask(struct via_native *n)
-{
-	/* Set after this, e1000_tx_wait() has the poll run once more. */
-	put(n, IMS, EVENTS | (READ_ONCE(n->waits) ? INT_TX : 0));
-}
-
-static void e1000_mask(struct via_native *n)
-{
-	put(n, IMC, U32_MAX);
-	get(n, STATUS);
-}
-
 /* Packets that the chip cuts up. */
 
 /* Every checksum but of what differs between the pieces. */
@@ -459,7 +401,7 @@ static void put_piece(struct via_native *n, const struct sk_buff *skb, u32 at,
 	     !(i & (TX_SLOTS / 4 - 1)));
 }
 
-static void put_packet(struct via_native *n, const struct sk_buff *skb)
+static void tx_gso(struct via_native *n, struct sk_buff *skb)
 {
 	u32 headers = skb_tcp_all_headers(skb), at, len;
 	u64 command = TX_TCP_SUM;
@@ -476,36 +418,66 @@ static void put_packet(struct via_native *n, const struct sk_buff *skb)
 	n->sent[VIA_NATIVE_IP].frames += skb_shinfo(skb)->gso_segs;
 	n->sent[VIA_NATIVE_IP].bytes += skb->len +
 		(skb_shinfo(skb)->gso_segs - 1) * headers;
-}
-
-static netdev_tx_t xmit_cut(struct sk_buff *skb, struct via_native *n)
-{
-	struct netdev_queue *txq = via_native_txq(n);
-
-	if (unlikely(!n->tx_ok)) {
-		n->tx_errors++;
-		dev_kfree_skb_any(skb);
-		return NETDEV_TX_OK;
-	}
-	if (unlikely(!via_native_tx_room(n, VIA_NATIVE_IP))) {
-		netif_tx_stop_queue(txq);
-		return NETDEV_TX_BUSY;
-	}
-	put_packet(n, skb);
 	skb_tx_timestamp(skb);
-	dev_consume_skb_any(skb);
-	if (unlikely(!via_native_tx_room(n, VIA_NATIVE_IP)))
-		netif_tx_stop_queue(txq);
-	if (!netdev_xmit_more() || netif_xmit_stopped(txq))
-		tx_kick(n);
-	return NETDEV_TX_OK;
 }
 
-static netdev_tx_t e1000_xmit(struct sk_buff *skb, struct net_device *dev)
+static const struct via_native_hot via_native_hot = {
+	.tx_fill = tx_fill,
+	.tx_frags = tx_frags,
+	.tx_spread = tx_spread,
+	.tx_gso = tx_gso,
+	.tx_kick = tx_kick,
+	.tx_done = tx_done,
+	.rx_frame = rx_frame,
+	.rx_there = rx_there,
+	.rx_summed = rx_summed,
+	.rx_give = rx_give,
+	.rx_given = rx_given,
+	.ack = ack,
+};
+
+static irqreturn_t e1000_irq(int irq, void *arg)
 {
-	if (skb_is_gso(skb))
-		return xmit_cut(skb, netdev_priv(dev));
-	return via_native_xmit(skb, dev);
+	struct via_native *n = arg;
+	u32 events = get(n, ICR);
+
+	/* Not ours, or gone from the bus. */
+	if (!(events & (EVENTS | INT_TX)) || events == U32_MAX)
+		return IRQ_NONE;
+	if (unlikely(events & (INT_LINK | INT_RX_OVER)))
+		rare(n, events);
+	/*
+	 * Even if the poll is not to be had: it may be off for good.  Is it
+	 * scheduled already, this makes it run once more.
+	 */
+	put(n, IMC, U32_MAX);
+	if (likely(napi_schedule_prep(&n->napi)))
+		__napi_schedule_irqoff(&n->napi);
+	return IRQ_HANDLED;
+}
+
+/*
+ * Unmasking is the poll's, so have that run.  Is it scheduled already, this
+ * makes it run once more.
+ */
+static void e1000_tx_wait(struct via_native *n)
+{
+	if (napi_schedule_prep(&n->napi)) {
+		put(n, IMC, U32_MAX);
+		__napi_schedule(&n->napi);
+	}
+}
+
+static void e1000_unmask(struct via_native *n)
+{
+	/* Set after this, e1000_tx_wait() has the poll run once more. */
+	put(n, IMS, EVENTS | (READ_ONCE(n->waits) ? INT_TX : 0));
+}
+
+static void e1000_mask(struct via_native *n)
+{
+	put(n, IMC, U32_MAX);
+	get(n, STATUS);
 }
 
 /* The transceiver.  Process context. */
@@ -734,7 +706,7 @@ static int pcie_identify(struct via_native *n)
 	.ether = &via_native_ether,					\
 	.hard_irq = e1000_irq,						\
 	.poll = via_native_poll,					\
-	.xmit = e1000_xmit,						\
+	.xmit = via_native_xmit,					\
 	.bar = 0,							\
 	.dma_bits = 64,							\
 	.priv_size = sizeof(struct e1000),				\

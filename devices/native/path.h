@@ -24,6 +24,8 @@
  *		@i on.  Orders the bytes before itself, and all else before the
  *		first slot.  Optional: such frames are copied.
  * @tx_spread:	slots of a frame of @n fragments; with @tx_frags
+ * @tx_gso:	put @skb, which is GSO, into at most chip->tx_most slots.  With
+ *		NETIF_F_TSO and the like.
  * @tx_kick:	there is something in the ring
  * @tx_done:	has the chip done with slot @i?  Counts its errors.
  * @rx_frame:	bytes of the frame in slot @i without its checksum; 0: none
@@ -43,6 +45,7 @@ struct via_native_hot {
 	void (*tx_frags)(struct via_native *n, u32 i, u32 len,
 			 const struct via_frags *frags, bool irq);
 	u32 (*tx_spread)(u32 n);
+	void (*tx_gso)(struct via_native *n, struct sk_buff *skb);
 	void (*tx_kick)(struct via_native *n);
 	bool (*tx_done)(struct via_native *n, u32 i);
 	int (*rx_frame)(struct via_native *n, u32 i);
@@ -242,11 +245,12 @@ static void via_native_mem_map(struct via_ether_nic *nic,
 /* The kernel's, in the same ring: ndo_start_xmit. */
 static netdev_tx_t via_native_xmit(struct sk_buff *skb, struct net_device *dev)
 {
+	bool gso = via_native_hot.tx_gso && skb_is_gso(skb);
 	struct via_native *n = netdev_priv(dev);
 	struct netdev_queue *txq = via_native_txq(n);
 	u32 len;
 
-	if (unlikely(!n->tx_ok || skb->len > n->tx_max)) {
+	if (unlikely(!n->tx_ok || (!gso && skb->len > n->tx_max))) {
 		n->tx_errors++;
 		dev_kfree_skb_any(skb);
 		goto out;
@@ -256,9 +260,13 @@ static netdev_tx_t via_native_xmit(struct sk_buff *skb, struct net_device *dev)
 		netif_tx_stop_queue(txq);
 		return NETDEV_TX_BUSY;
 	}
-	len = via_native_fill_slot(n, skb);
-	skb_tx_timestamp(skb);
-	via_native_put_slot(n, VIA_NATIVE_IP, len);
+	if (gso) {
+		via_native_hot.tx_gso(n, skb);
+	} else {
+		len = via_native_fill_slot(n, skb);
+		skb_tx_timestamp(skb);
+		via_native_put_slot(n, VIA_NATIVE_IP, len);
+	}
 	dev_consume_skb_any(skb);
 	if (unlikely(!via_native_tx_room(n, VIA_NATIVE_IP)))
 		netif_tx_stop_queue(txq);
