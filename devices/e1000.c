@@ -82,7 +82,7 @@
 #define MDIC_READ	BIT(27)
 #define MDIC_READY	BIT(28)
 #define ICR		0x00c0
-#define ITR		0x00c4		/* rest between interrupts, 256 ns */
+#define ITR		0x00c4		/* least time between interrupts, 256 ns */
 #define ITR_MAX		0xffff
 #define IMS		0x00d0
 #define IMC		0x00d8
@@ -280,18 +280,6 @@ static inline bool tx_done(struct via_native *n, u32 i)
 	return true;
 }
 
-/*
- * Unmasking is the poll's, so have that run.  Is it scheduled already, this
- * makes it run once more.
- */
-static inline void tx_wait(struct via_native *n)
-{
-	if (napi_schedule_prep(&n->napi)) {
-		put(n, IMC, U32_MAX);
-		__napi_schedule(&n->napi);
-	}
-}
-
 static inline int rx_frame(struct via_native *n, u32 i)
 {
 	struct rx_desc *d = rx_desc(n, i);
@@ -353,14 +341,93 @@ static inline void ack(struct via_native *n)
 		rare(n, events);
 }
 
-static const struct via_native_hot hot = {
+/* Packets that the chip cuts up. */
+
+/* Every checksum but of what differs between the pieces. */
+static void prepare_headers(const struct sk_buff *skb, u8 *data)
+{
+	struct iphdr *ip = (void *)data + skb_network_offset(skb);
+	struct ipv6hdr *ip6 = (void *)ip;
+	struct tcphdr *tcp = (void *)data + skb_transport_offset(skb);
+
+	if (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4) {
+		ip->tot_len = 0;
+		ip->check = 0;
+		tcp->check = ~csum_tcpudp_magic(ip->saddr, ip->daddr, 0,
+						IPPROTO_TCP, 0);
+	} else {
+		ip6->payload_len = 0;
+		tcp->check = ~csum_ipv6_magic(&ip6->saddr, &ip6->daddr, 0,
+					      IPPROTO_TCP, 0);
+	}
+}
+
+/* @headers lie in a row in the first slot's buffer. */
+static void put_context(struct via_native *n, const struct sk_buff *skb,
+			u32 headers)
+{
+	bool ip4 = skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4;
+	u32 ip = skb_network_offset(skb), tcp = skb_transport_offset(skb);
+	u32 i = via_native_take_slot(n, VIA_NATIVE_IP);
+
+	*(struct tx_context *)tx_desc(n, i) = (struct tx_context){
+		.ip_start = ip,
+		.ip_sum = ip + offsetof(struct iphdr, check),
+		.ip_end = cpu_to_le16(ip4 ? tcp - 1 : 0),
+		.tcp_start = tcp,
+		.tcp_sum = tcp + offsetof(struct tcphdr, check),
+		.command = cpu_to_le32(CONTEXT_TCP | (ip4 ? CONTEXT_IPV4 : 0) |
+				       TX_CUT | TX_REPORT | TX_EXTENDED |
+				       (skb->len - headers)),
+		.headers = headers,
+		.mss = cpu_to_le16(skb_shinfo(skb)->gso_size),
+	};
+}
+
+/* A slot's part of the packet. */
+static void put_piece(struct via_native *n, const struct sk_buff *skb, u32 at,
+		      u32 len, u64 command)
+{
+	u32 i = via_native_take_slot(n, VIA_NATIVE_IP);
+	const struct via_native_buf *buf = &n->tx.buf[i];
+
+	via_native_copy_skb(skb, at, buf->data, len);
+	if (!at)
+		prepare_headers(skb, buf->data);
+	if (unlikely(n->sync))
+		dma_sync_single_for_device(&n->pdev->dev, buf->dma, len,
+					   DMA_TO_DEVICE);
+	fill(n, i, command | TX_DATA | TX_EXTENDED | TX_CUT | len,
+	     !(i & (TX_SLOTS / 4 - 1)));
+}
+
+static void tx_gso(struct via_native *n, struct sk_buff *skb)
+{
+	u32 headers = skb_tcp_all_headers(skb), at, len;
+	u64 command = TX_TCP_SUM;
+
+	if (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4)
+		command |= TX_IP_SUM;
+	put_context(n, skb, headers);
+	for (at = 0; at < skb->len; at += len) {
+		len = min(skb->len - at, n->buf_size);
+		if (at + len == skb->len)
+			command |= TX_LAST;
+		put_piece(n, skb, at, len, command);
+	}
+	n->sent[VIA_NATIVE_IP].frames += skb_shinfo(skb)->gso_segs;
+	n->sent[VIA_NATIVE_IP].bytes += skb->len +
+		(skb_shinfo(skb)->gso_segs - 1) * headers;
+	skb_tx_timestamp(skb);
+}
+
+static const struct via_native_hot via_native_hot = {
 	.tx_fill = tx_fill,
 	.tx_frags = tx_frags,
 	.tx_spread = tx_spread,
+	.tx_gso = tx_gso,
 	.tx_kick = tx_kick,
 	.tx_done = tx_done,
-	.tx_wait = tx_wait,
-	.tx_most = TSO_SLOTS,
 	.rx_frame = rx_frame,
 	.rx_there = rx_there,
 	.rx_summed = rx_summed,
@@ -389,9 +456,21 @@ static irqreturn_t e1000_irq(int irq, void *arg)
 	return IRQ_HANDLED;
 }
 
+/*
+ * Unmasking is the poll's, so have that run.  Is it scheduled already, this
+ * makes it run once more.
+ */
+static void e1000_tx_wait(struct via_native *n)
+{
+	if (napi_schedule_prep(&n->napi)) {
+		put(n, IMC, U32_MAX);
+		__napi_schedule(&n->napi);
+	}
+}
+
 static void e1000_unmask(struct via_native *n)
 {
-	/* Set after this, tx_wait() has the poll run once more. */
+	/* Set after this, e1000_tx_wait() has the poll run once more. */
 	put(n, IMS, EVENTS | (READ_ONCE(n->waits) ? INT_TX : 0));
 }
 
@@ -400,129 +479,6 @@ static void e1000_mask(struct via_native *n)
 	put(n, IMC, U32_MAX);
 	get(n, STATUS);
 }
-
-static int e1000_poll(struct napi_struct *napi, int budget)
-{
-	return via_native_poll(napi, budget, &hot);
-}
-
-/* Packets that the chip cuts up. */
-
-/* Every checksum but of what differs between the pieces. */
-static void prepare_headers(const struct sk_buff *skb, u8 *data)
-{
-	struct iphdr *ip = (void *)data + skb_network_offset(skb);
-	struct ipv6hdr *ip6 = (void *)ip;
-	struct tcphdr *tcp = (void *)data + skb_transport_offset(skb);
-
-	if (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4) {
-		ip->tot_len = 0;
-		ip->check = 0;
-		tcp->check = ~csum_tcpudp_magic(ip->saddr, ip->daddr, 0,
-						IPPROTO_TCP, 0);
-	} else {
-		ip6->payload_len = 0;
-		tcp->check = ~csum_ipv6_magic(&ip6->saddr, &ip6->daddr, 0,
-					      IPPROTO_TCP, 0);
-	}
-}
-
-/* @headers lie in a row in the first slot's buffer. */
-static void put_context(struct via_native *n, const struct sk_buff *skb,
-			u32 headers)
-{
-	bool ip4 = skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4;
-	u32 ip = skb_network_offset(skb), tcp = skb_transport_offset(skb);
-	u32 i = n->tx.next & (TX_SLOTS - 1);
-
-	*(struct tx_context *)tx_desc(n, i) = (struct tx_context){
-		.ip_start = ip,
-		.ip_sum = ip + offsetof(struct iphdr, check),
-		.ip_end = cpu_to_le16(ip4 ? tcp - 1 : 0),
-		.tcp_start = tcp,
-		.tcp_sum = tcp + offsetof(struct tcphdr, check),
-		.command = cpu_to_le32(CONTEXT_TCP | (ip4 ? CONTEXT_IPV4 : 0) |
-				       TX_CUT | TX_REPORT | TX_EXTENDED |
-				       (skb->len - headers)),
-		.headers = headers,
-		.mss = cpu_to_le16(skb_shinfo(skb)->gso_size),
-	};
-	n->tx_owner[i] = VIA_NATIVE_IP;
-	n->tx_used[VIA_NATIVE_IP]++;
-	n->tx.next++;
-}
-
-/* A slot's part of the packet. */
-static void put_piece(struct via_native *n, const struct sk_buff *skb, u32 at,
-		      u32 len, u64 command)
-{
-	u32 i = n->tx.next & (TX_SLOTS - 1);
-	const struct via_native_buf *buf = &n->tx.buf[i];
-
-	via_native_copy_skb(skb, at, buf->data, len);
-	if (!at)
-		prepare_headers(skb, buf->data);
-	if (unlikely(n->sync))
-		dma_sync_single_for_device(&n->pdev->dev, buf->dma, len,
-					   DMA_TO_DEVICE);
-	n->tx_owner[i] = VIA_NATIVE_IP;
-	n->tx_used[VIA_NATIVE_IP]++;
-	n->tx.next++;
-	fill(n, i, command | TX_DATA | TX_EXTENDED | TX_CUT | len,
-	     !(i & (TX_SLOTS / 4 - 1)));
-}
-
-static void put_packet(struct via_native *n, const struct sk_buff *skb)
-{
-	u32 headers = skb_tcp_all_headers(skb), at, len;
-	u64 command = TX_TCP_SUM;
-
-	if (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4)
-		command |= TX_IP_SUM;
-	put_context(n, skb, headers);
-	for (at = 0; at < skb->len; at += len) {
-		len = min(skb->len - at, n->buf_size);
-		if (at + len == skb->len)
-			command |= TX_LAST;
-		put_piece(n, skb, at, len, command);
-	}
-	n->sent[VIA_NATIVE_IP].frames += skb_shinfo(skb)->gso_segs;
-	n->sent[VIA_NATIVE_IP].bytes += skb->len +
-		(skb_shinfo(skb)->gso_segs - 1) * headers;
-}
-
-static netdev_tx_t xmit_cut(struct sk_buff *skb, struct via_native *n)
-{
-	struct netdev_queue *txq = via_native_txq(n);
-
-	if (unlikely(!n->tx_ok)) {
-		n->tx_errors++;
-		dev_kfree_skb_any(skb);
-		return NETDEV_TX_OK;
-	}
-	if (unlikely(!via_native_tx_room(n, &hot, VIA_NATIVE_IP))) {
-		netif_tx_stop_queue(txq);
-		return NETDEV_TX_BUSY;
-	}
-	put_packet(n, skb);
-	skb_tx_timestamp(skb);
-	dev_consume_skb_any(skb);
-	if (unlikely(!via_native_tx_room(n, &hot, VIA_NATIVE_IP)))
-		netif_tx_stop_queue(txq);
-	if (!netdev_xmit_more() || netif_xmit_stopped(txq))
-		tx_kick(n);
-	return NETDEV_TX_OK;
-}
-
-static netdev_tx_t e1000_xmit(struct sk_buff *skb, struct net_device *dev)
-{
-	if (skb_is_gso(skb))
-		return xmit_cut(skb, netdev_priv(dev));
-	return via_native_xmit(skb, dev, &hot);
-}
-
-VIA_NATIVE_DMA(e1000_dma, hot);
-VIA_NATIVE_ETHER_OPS(e1000_ether, hot, VIA_NATIVE_DMA_OPS(e1000_dma));
 
 /* The transceiver.  Process context. */
 
@@ -664,7 +620,7 @@ static void e1000_stop(struct via_native *n)
 	reset_chip(n);
 }
 
-static void e1000_rest(struct via_native *n)
+static void e1000_coalesce(struct via_native *n)
 {
 	put(n, ITR, min_t(u32, n->usecs * 1000 / 256, ITR_MAX));
 }
@@ -690,7 +646,7 @@ static int e1000_start(struct via_native *n)
 	/* A whole long frame to send must fit beside what is received. */
 	if (n->buf_size > VIA_NATIVE_BUF && !e1000(n)->pcie)
 		put(n, PBA, PBA_JUMBO);
-	e1000_rest(n);
+	e1000_coalesce(n);
 	put(n, RDTR, 0);
 	put(n, TIDV, 64);
 	put(n, TADV, 256);
@@ -747,10 +703,10 @@ static int pcie_identify(struct via_native *n)
 }
 
 #define COMMON								\
-	.ether = &e1000_ether,						\
+	.ether = &via_native_ether,					\
 	.hard_irq = e1000_irq,						\
-	.poll = e1000_poll,						\
-	.xmit = e1000_xmit,						\
+	.poll = via_native_poll,					\
+	.xmit = via_native_xmit,					\
 	.bar = 0,							\
 	.dma_bits = 64,							\
 	.priv_size = sizeof(struct e1000),				\
@@ -759,6 +715,7 @@ static int pcie_identify(struct via_native *n)
 	.rx_slots = RX_SLOTS,						\
 	.max_mtu = 9000,						\
 	.jumbo_buf = JUMBO_BUF,						\
+	.tx_most = TSO_SLOTS,						\
 	.max_usecs = ITR_MAX * 256 / 1000,				\
 	.start = e1000_start,						\
 	.stop = e1000_stop,						\
@@ -766,8 +723,9 @@ static int pcie_identify(struct via_native *n)
 	.mask = e1000_mask,						\
 	.filter = e1000_filter,						\
 	.link = e1000_link,						\
-	.rest = e1000_rest,						\
-	.reap = e1000_dma_reap
+	.coalesce = e1000_coalesce,					\
+	.reap = via_native_reap,					\
+	.tx_wait = e1000_tx_wait
 
 static const struct via_native_chip pci_chip = {
 	COMMON,

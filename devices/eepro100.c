@@ -338,11 +338,6 @@ static inline bool tx_done(struct via_native *n, u32 i)
 	return true;
 }
 
-static inline void tx_wait(struct via_native *n)
-{
-	/* Each frame says for itself whether it interrupts. */
-}
-
 /* Something is not as always; @scb is what the status register had. */
 static noinline void rare(struct via_native *n, u16 scb)
 {
@@ -462,13 +457,12 @@ static inline void ack(struct via_native *n)
 		serve(n);
 }
 
-static const struct via_native_hot hot = {
+static const struct via_native_hot via_native_hot = {
 	.tx_fill = tx_fill,
 	.tx_frags = tx_frags,
 	.tx_spread = tx_spread,
 	.tx_kick = tx_kick,
 	.tx_done = tx_done,
-	.tx_wait = tx_wait,
 	.rx_frame = rx_frame,
 	.rx_there = rx_there,
 	.rx_give = rx_give,
@@ -504,19 +498,6 @@ static void eepro_mask(struct via_native *n)
 	writeb(MASK_ALL, n->regs + MASK);
 	readb(n->regs + MASK);
 }
-
-static int eepro_poll(struct napi_struct *napi, int budget)
-{
-	return via_native_poll(napi, budget, &hot);
-}
-
-static netdev_tx_t eepro_xmit(struct sk_buff *skb, struct net_device *dev)
-{
-	return via_native_xmit(skb, dev, &hot);
-}
-
-VIA_NATIVE_DMA(eepro_dma, hot);
-VIA_NATIVE_ETHER_OPS(eepro_ether, hot, VIA_NATIVE_DMA_OPS(eepro_dma));
 
 /* What the chip has counted since the last time; tx lock. */
 static void take_counters(struct via_native *n)
@@ -576,14 +557,10 @@ static void eepro_link(struct via_native *n, struct via_native_link *link)
 
 static struct cb *put_command(struct via_native *n, u16 command)
 {
-	u32 i = n->tx.next & (TX_SLOTS - 1);
-	struct cb *c = cb(n, i);
+	struct cb *c = cb(n, via_native_take_slot(n, VIA_NATIVE_IP));
 
 	c->status = 0;
 	c->command = cpu_to_le16(command);
-	n->tx_owner[i] = VIA_NATIVE_IP;
-	n->tx_used[VIA_NATIVE_IP]++;
-	n->tx.next++;
 	return c;
 }
 
@@ -632,7 +609,7 @@ static bool eepro_filter(struct via_native *n)
 	bool promisc = dev->flags & IFF_PROMISC || netdev_uc_count(dev);
 	bool all = dev->flags & IFF_ALLMULTI || netdev_mc_count(dev) > MC_MAX;
 
-	via_native_reap(n, &hot);
+	via_native_reap(n);
 	if (via_native_tx_busy(n) + 3 >= TX_SLOTS)
 		return false;
 	put_configure(n, promisc, all);
@@ -751,10 +728,10 @@ static int eepro_identify(struct via_native *n)
 }
 
 static const struct via_native_chip chip = {
-	.ether = &eepro_ether,
+	.ether = &via_native_ether,
 	.hard_irq = eepro_irq,
-	.poll = eepro_poll,
-	.xmit = eepro_xmit,
+	.poll = via_native_poll,
+	.xmit = via_native_xmit,
 	.bar = 0,
 	.dma_bits = 32,
 	.priv_size = sizeof(struct eepro),
@@ -770,7 +747,7 @@ static const struct via_native_chip chip = {
 	.mask = eepro_mask,
 	.filter = eepro_filter,
 	.link = eepro_link,
-	.reap = eepro_dma_reap,
+	.reap = via_native_reap,
 };
 
 static int probe(struct pci_dev *pdev, const struct pci_device_id *id)

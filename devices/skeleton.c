@@ -101,11 +101,6 @@ static inline bool tx_done(struct via_native *n, u32 i)
 	return true;
 }
 
-static inline void tx_wait(struct via_native *n)
-{
-	/* Each frame says for itself whether it interrupts. */
-}
-
 static inline int rx_frame(struct via_native *n, u32 i)
 {
 	u32 status = le32_to_cpu(READ_ONCE(desc(&n->rx, i)->status));
@@ -149,11 +144,10 @@ static inline void ack(struct via_native *n)
 	get(n, EXAMPLE_EVENTS);
 }
 
-static const struct via_native_hot hot = {
+static const struct via_native_hot via_native_hot = {
 	.tx_fill = tx_fill,
 	.tx_kick = tx_kick,
 	.tx_done = tx_done,
-	.tx_wait = tx_wait,
 	.rx_frame = rx_frame,
 	.rx_there = rx_there,
 	.rx_give = rx_give,
@@ -161,7 +155,7 @@ static const struct via_native_hot hot = {
 	.ack = ack,
 };
 
-/* 3. The three functions that are compiled with it. */
+/* 3. The interrupt. */
 
 static irqreturn_t example_irq(int irq, void *arg)
 {
@@ -184,19 +178,6 @@ static irqreturn_t example_irq(int irq, void *arg)
 		__napi_schedule_irqoff(&n->napi);
 	return IRQ_HANDLED;
 }
-
-static int example_poll(struct napi_struct *napi, int budget)
-{
-	return via_native_poll(napi, budget, &hot);
-}
-
-static netdev_tx_t example_xmit(struct sk_buff *skb, struct net_device *dev)
-{
-	return via_native_xmit(skb, dev, &hot);
-}
-
-/* The class's side of it, example_ether. */
-VIA_NATIVE_ETHER_OPS(example_ether, hot);
 
 /* 4. Starting, stopping, and what is rare. */
 
@@ -297,10 +278,10 @@ static void example_link(struct via_native *n, struct via_native_link *link)
 /* 5. What the base is told, and PCI. */
 
 static const struct via_native_chip chip = {
-	.ether = &example_ether,
+	.ether = &via_native_ether,
 	.hard_irq = example_irq,
-	.poll = example_poll,
-	.xmit = example_xmit,
+	.poll = via_native_poll,
+	.xmit = via_native_xmit,
 	.bar = 0,
 	.dma_bits = 32,
 	.desc_size = sizeof(struct desc),
@@ -314,6 +295,7 @@ static const struct via_native_chip chip = {
 	.mask = example_mask,
 	.filter = example_filter,
 	.link = example_link,
+	.reap = via_native_reap,
 };
 
 static int probe(struct pci_dev *pdev, const struct pci_device_id *id)

@@ -248,11 +248,6 @@ static inline void rx_given(struct via_native *n)
 	/* The chip looks at the descriptors themselves. */
 }
 
-static inline void tx_wait(struct via_native *n)
-{
-	/* Each frame says for itself whether it interrupts. */
-}
-
 static noinline void rare(struct via_native *n, u32 events)
 {
 	put_csr(n, 5, (events & EVENTS_RARE) | CSR5_ABNORMAL);
@@ -277,7 +272,7 @@ static inline void ack(struct via_native *n)
 		rare(n, events);
 }
 
-static const struct via_native_hot hot = {
+static const struct via_native_hot via_native_hot = {
 	.tx_fill = tx_fill,
 	.tx_frags = tx_frags,
 	.tx_spread = tx_spread,
@@ -287,7 +282,6 @@ static const struct via_native_hot hot = {
 	.rx_there = rx_there,
 	.rx_give = rx_give,
 	.rx_given = rx_given,
-	.tx_wait = tx_wait,
 	.ack = ack,
 };
 
@@ -305,19 +299,6 @@ static irqreturn_t tulip_irq(int irq, void *arg)
 		__napi_schedule_irqoff(&n->napi);
 	return IRQ_HANDLED;
 }
-
-static int tulip_poll(struct napi_struct *napi, int budget)
-{
-	return via_native_poll(napi, budget, &hot);
-}
-
-static netdev_tx_t tulip_xmit(struct sk_buff *skb, struct net_device *dev)
-{
-	return via_native_xmit(skb, dev, &hot);
-}
-
-VIA_NATIVE_DMA(tulip_dma, hot);
-VIA_NATIVE_ETHER_OPS(tulip_ether, hot, VIA_NATIVE_DMA_OPS(tulip_dma));
 
 /* The serial EEPROM: bits through CSR9, a 93C46 or 93C66. */
 
@@ -572,7 +553,7 @@ static bool tulip_filter(struct via_native *n)
 	u32 csr6 = tulip(n)->csr6 & ~(CSR6_PROMISC | CSR6_MULTICAST);
 	bool uc, mc;
 
-	via_native_reap(n, &hot);
+	via_native_reap(n);
 	if (via_native_tx_busy(n) == n->tx.slots)
 		return false;
 	uc = netdev_uc_count(dev) <= room;
@@ -585,15 +566,12 @@ static bool tulip_filter(struct via_native *n)
 		csr6 |= CSR6_MULTICAST;
 	set_csr6(n, csr6);
 
-	i = n->tx.next & (n->tx.slots - 1);
+	i = via_native_take_slot(n, VIA_NATIVE_IP);
 	buf = &n->tx.buf[i];
 	filter_build(n, buf->data, uc, mc);
 	if (n->sync)
 		dma_sync_single_for_device(&n->pdev->dev, buf->dma,
 					   FILTER_BYTES, DMA_TO_DEVICE);
-	n->tx_owner[i] = VIA_NATIVE_IP;
-	n->tx_used[VIA_NATIVE_IP]++;
-	n->tx.next++;
 	fill(n, i, TX_SETUP | FILTER_BYTES);
 	tx_kick(n);
 	return true;
@@ -722,10 +700,10 @@ static int tulip_identify(struct via_native *n)
 }
 
 static const struct via_native_chip chip = {
-	.ether = &tulip_ether,
+	.ether = &via_native_ether,
 	.hard_irq = tulip_irq,
-	.poll = tulip_poll,
-	.xmit = tulip_xmit,
+	.poll = via_native_poll,
+	.xmit = via_native_xmit,
 	.bar = 1,
 	.dma_bits = 32,
 	.priv_size = sizeof(struct tulip),
@@ -740,7 +718,7 @@ static const struct via_native_chip chip = {
 	.mask = tulip_mask,
 	.filter = tulip_filter,
 	.link = tulip_link,
-	.reap = tulip_dma_reap,
+	.reap = via_native_reap,
 };
 
 static int probe(struct pci_dev *pdev, const struct pci_device_id *id)

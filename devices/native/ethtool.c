@@ -74,7 +74,7 @@ static int set_coalesce(struct net_device *dev, struct ethtool_coalesce *c,
 		return -EINVAL;
 	n->usecs = c->rx_coalesce_usecs;
 	if (n->up)
-		n->chip->rest(n);
+		n->chip->coalesce(n);
 	return 0;
 }
 

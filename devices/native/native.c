@@ -18,20 +18,6 @@ module_param(polling, bool, 0644);
 MODULE_PARM_DESC(polling,
 		 "programs that spin look for frames themselves, without interrupts");
 
-/* Senders that waited for room, or for the wire, go on.  tx lock not held. */
-void via_native_wake(struct via_native *n)
-{
-	struct via_ether_nic *nic;
-
-	netif_tx_wake_queue(via_native_txq(n));
-	rcu_read_lock();
-	nic = READ_ONCE(n->nic);
-	if (nic)
-		via_ether_wake(nic);
-	rcu_read_unlock();
-}
-EXPORT_SYMBOL_GPL(via_native_wake);
-
 /* The chip is stuck or lost: down and up again, from a worker. */
 void via_native_fail(struct via_native *n, const char *why, u32 status)
 {
@@ -43,90 +29,11 @@ void via_native_fail(struct via_native *n, const char *why, u32 status)
 EXPORT_SYMBOL_GPL(via_native_fail);
 
 /*
- * A VI frame for packet sockets.  The stack knows no protocol for it, so that
- * it ends there.
- */
-void via_native_tap(struct via_native *n, const void *data, u32 len, bool out)
-{
-	struct sk_buff *skb;
-
-	if (!dev_nit_active(n->dev))
-		return;
-	skb = netdev_alloc_skb(n->dev, len);
-	if (!skb)
-		return;
-	via_native_copy(skb_put(skb, len), data, len);
-	if (out) {
-		skb_reset_mac_header(skb);
-		skb_set_network_header(skb, ETH_HLEN);
-		skb->protocol = n->proto;
-		dev_queue_xmit_nit(skb, n->dev);
-		consume_skb(skb);
-	} else {
-		skb->protocol = eth_type_trans(skb, n->dev);
-		netif_receive_skb(skb);
-	}
-}
-EXPORT_SYMBOL_GPL(via_native_tap);
-
-static void rx_broadcast(struct via_native *n, struct via_ether_nic *nic,
-			 const u8 *data, u32 len)
-{
-	struct via_ether_chunk chunk = {
-		.data = data + ETH_HLEN,
-		.len = len - ETH_HLEN,
-	};
-	struct via_ether_frame f = {
-		.src = data + ETH_ALEN,
-		.hdr = data + ETH_HLEN,
-		.len = len - ETH_HLEN,
-		.nchunks = 1,
-		.chunk = &chunk,
-	};
-
-	n->taken[VIA_NATIVE_VI].frames++;
-	n->taken[VIA_NATIVE_VI].bytes += len;
-	if (n->dev->flags & IFF_PROMISC)
-		via_native_tap(n, data, len, false);
-	via_ether_rx_broadcast(nic, &f);
-}
-
-/*
- * A frame from the ring that is not a VI frame to this NIC's address: IP's, or
- * a VI frame to all.  @summed: the chip has verified its checksums.  In NAPI's
- * poll, or as its owner.
- */
-void via_native_rx_other(struct via_native *n, struct via_ether_nic *nic,
-			 const u8 *data, u32 len, bool summed)
-{
-	struct sk_buff *skb;
-
-	if (unlikely(((const struct ethhdr *)data)->h_proto == n->proto) &&
-	    nic && is_broadcast_ether_addr(data)) {
-		rx_broadcast(n, nic, data, len);
-		return;
-	}
-	skb = napi_alloc_skb(&n->napi, len);
-	n->taken[VIA_NATIVE_IP].frames++;
-	n->taken[VIA_NATIVE_IP].bytes += len;
-	if (unlikely(!skb)) {
-		n->rx_dropped++;
-		return;
-	}
-	via_native_copy(skb_put(skb, len), data, len);
-	skb->protocol = eth_type_trans(skb, n->dev);
-	if (summed && n->dev->features & NETIF_F_RXCSUM)
-		skb->ip_summed = CHECKSUM_UNNECESSARY;
-	napi_gro_receive(&n->napi, skb);
-}
-EXPORT_SYMBOL_GPL(via_native_rx_other);
-
-/*
  * Serialised by the agent.  The mask of a beginning may come between the last
  * look of NAPI's poll at @polled and its unmasking: then a frame interrupts in
  * polling mode, once.
  */
-bool via_native_poll_mode(struct via_ether_nic *nic,
+bool via_native_busy_poll_mode(struct via_ether_nic *nic,
 			  enum via_busy_poll_step step)
 {
 	struct via_native *n = nic->priv;
@@ -144,7 +51,7 @@ bool via_native_poll_mode(struct via_ether_nic *nic,
 	napi_schedule(&n->napi);
 	return true;
 }
-EXPORT_SYMBOL_GPL(via_native_poll_mode);
+EXPORT_SYMBOL_GPL(via_native_busy_poll_mode);
 
 /* Up and down: RTNL. */
 

@@ -22,10 +22,10 @@
  * others are copied into an skb for the stack.
  *
  * The files: native.c brings the device up and down and is its net_device,
- * ring.c is the rings' memory, map.c registered memory, vi.c the class's side,
- * ethtool.c what ethtool asks.  A chip's own file brings a struct
- * via_native_chip and, for the short path, a constant struct via_native_hot
- * whose functions path.h inlines.
+ * frame.c has what is rare for a frame, ring.c is the rings' memory, map.c
+ * registered memory, vi.c the class's side, ethtool.c what ethtool asks.  A
+ * chip's own file brings a struct via_native_chip and, for the short path, the
+ * constant via_native_hot, whose functions path.h inlines.
  *
  * Polling mode, while programs spin: the chip's interrupt stays masked and
  * their traps take the frames out of the ring, in via_native_spin().  A trap
@@ -144,10 +144,10 @@ struct via_native_link {
 
 /**
  * struct via_native_chip - what a chip's driver brings, but for the short path
- * @ether:	what the class calls; in the module's memory
+ * @ether:	what the class calls, in the module's memory: via_native_ether
  * @hard_irq:	the interrupt handler, whose argument is the via_native
- * @poll:	NAPI's poll
- * @xmit:	ndo_start_xmit
+ * @poll:	NAPI's poll: via_native_poll()
+ * @xmit:	ndo_start_xmit: via_native_xmit()
  * @bar:	which BAR the registers are behind
  * @dma_bits:	address bits the chip has
  * @priv_size:	bytes of the chip's own
@@ -159,9 +159,11 @@ struct via_native_link {
  *		the slot's buffer, which is then coherent memory; 0: none
  * @jumbo_buf:	bytes of a slot's buffer with an MTU beyond 1500: a power of
  *		two; 0: there is no such MTU
+ * @tx_most:	slots that one IP frame may take, at most a quarter of the ring;
+ *		0: one
  * @features:	what the chip does for the stack, beside what copying gives
  * @msi:	message-signalled interrupts work; else the line
- * @max_usecs:	longest rest between interrupts; 0: there is no such choice
+ * @max_usecs:	longest time to coalesce interrupts for; 0: it cannot
  * @identify:	once, asleep if it likes: make the chip quiet, set the MAC
  *		with eth_hw_addr_set()
  * @start:	reset the chip, give it the rings and the address filter, let
@@ -174,9 +176,12 @@ struct via_native_link {
  *		lock and the tx lock held; false: the transmit ring was full,
  *		try again later
  * @link:	look at the wire; process context
- * @rest:	put n->usecs in force; NULL without @max_usecs
+ * @coalesce:	put n->usecs in force; NULL without @max_usecs
  * @reap:	look at what the chip has done with the transmit ring; tx lock
- *		held.  With via_native_hot.tx_frags.
+ *		held: via_native_reap()
+ * @tx_wait:	n->waits was just set: a chip that does not heed tx_fill()'s
+ *		@irq interrupts after each frame while it is; tx lock held.
+ *		Optional.
  */
 struct via_native_chip {
 	struct via_ether_ops *ether;
@@ -192,6 +197,7 @@ struct via_native_chip {
 	u32 max_mtu;
 	u32 rx_head;
 	u32 jumbo_buf;
+	u32 tx_most;
 	netdev_features_t features;
 	bool msi;
 	u32 max_usecs;
@@ -202,8 +208,9 @@ struct via_native_chip {
 	void (*mask)(struct via_native *n);
 	bool (*filter)(struct via_native *n);
 	void (*link)(struct via_native *n, struct via_native_link *link);
-	void (*rest)(struct via_native *n);
+	void (*coalesce)(struct via_native *n);
 	void (*reap)(struct via_native *n);
+	void (*tx_wait)(struct via_native *n);
 };
 
 /**
@@ -242,7 +249,7 @@ struct via_native_chip {
  * @link_work:	looks at the wire while up; also retries @filter_due
  * @reset_work:	down and up again
  * @link:	RTNL or link_work: what was seen last
- * @usecs:	RTNL: rest between interrupts
+ * @usecs:	RTNL: time that interrupts are coalesced for
  * @resets:	RTNL
  * @priv:	the chip's
  */
@@ -299,6 +306,33 @@ static inline u32 via_native_tx_busy(const struct via_native *n)
 	return n->tx.next - n->tx_done;
 }
 
+/*
+ * Is there room for a frame of @owner?  Neither of the two may take the last
+ * quarter of the ring from the other.  One slot stays free: to some chips a
+ * full ring looks like an empty one.
+ */
+static inline bool via_native_room(const struct via_native *n,
+				   enum via_native_owner owner)
+{
+	u32 most = owner == VIA_NATIVE_IP && n->chip->tx_most ?
+		   n->chip->tx_most : 1;
+
+	return n->tx_used[owner] + most <= n->tx.slots - n->tx.slots / 4 &&
+	       via_native_tx_busy(n) + most < n->tx.slots;
+}
+
+/* The next slot is @owner's. */
+static inline u32 via_native_take_slot(struct via_native *n,
+				       enum via_native_owner owner)
+{
+	u32 i = n->tx.next & (n->tx.slots - 1);
+
+	n->tx_owner[i] = owner;
+	n->tx_used[owner]++;
+	n->tx.next++;
+	return i;
+}
+
 /* The chip reads nothing any more: all frames count as sent. */
 static inline void via_native_tx_forget(struct via_native *n)
 {
@@ -337,20 +371,59 @@ static __always_inline void via_native_copy(u8 *to, const u8 *from, u32 len)
 	memcpy(to, from, len);
 }
 
+/* frame.c */
+void via_native_wake(struct via_native *n);
+void via_native_room_again(struct via_native *n);
+bool via_native_tx_full(struct via_native *n, enum via_native_owner owner);
+void via_native_tap(struct via_native *n, const void *data, u32 len, bool out);
+void via_native_copy_skb(const struct sk_buff *skb, u32 at, u8 *to, u32 len);
+u32 via_native_fill_slot(struct via_native *n, struct sk_buff *skb);
+void via_native_rx_other(struct via_native *n, struct via_ether_nic *nic,
+			 const u8 *data, u32 len, bool summed);
+
+/* Packet sockets see VI frames where there are any (tcpdump). */
+static __always_inline void via_native_show(struct via_native *n, const void *p,
+					    u32 len, bool out)
+{
+	if (unlikely(n->dev->flags & IFF_PROMISC))
+		via_native_tap(n, p, len, out);
+}
+
+/* A VI frame from the ring; @rx: the class's function for it. */
+static __always_inline void
+via_native_rx_vi(struct via_native *n, struct via_ether_nic *nic,
+		 const u8 *data, u32 len,
+		 void (*rx)(struct via_ether_nic *nic,
+			    const struct via_ether_frame *frame))
+{
+	struct via_ether_chunk chunk = {
+		.data = data + ETH_HLEN,
+		.len = len - ETH_HLEN,
+	};
+	struct via_ether_frame f = {
+		.src = data + ETH_ALEN,
+		.hdr = data + ETH_HLEN,
+		.len = len - ETH_HLEN,
+		.nchunks = 1,
+		.chunk = &chunk,
+	};
+
+	n->taken[VIA_NATIVE_VI].frames++;
+	n->taken[VIA_NATIVE_VI].bytes += len;
+	via_native_show(n, data, len, false);
+	rx(nic, &f);
+}
+
 /* native.c: for the chips' modules */
 int via_native_probe(struct pci_dev *pdev, const struct via_native_chip *chip);
 void via_native_remove(struct pci_dev *pdev);
 void via_native_shutdown(struct pci_dev *pdev);
 extern const struct dev_pm_ops via_native_pm;
 void via_native_fail(struct via_native *n, const char *why, u32 status);
-void via_native_wake(struct via_native *n);
 void via_native_look(struct via_native *n);
-void via_native_tap(struct via_native *n, const void *data, u32 len, bool out);
-void via_native_rx_other(struct via_native *n, struct via_ether_nic *nic,
-			 const u8 *data, u32 len, bool summed);
 
 /* busy_poll_mode() of the class's table */
-bool via_native_poll_mode(struct via_ether_nic *nic,
+bool via_native_busy_poll_mode(struct via_ether_nic *nic,
 			  enum via_busy_poll_step step);
 
 /* ring.c */

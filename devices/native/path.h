@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The short path of native drivers, inlined into each chip's module: a chip
- * gives its four answers in a constant struct via_native_hot, which the
- * compiler sees through.
+ * The short path of native drivers, compiled into each chip's module: its file
+ * includes this and defines via_native_hot, a constant that the compiler sees
+ * through, so that no call in here is indirect.  What is off the short path is
+ * in frame.c.
  */
 #ifndef _VIA_NATIVE_PATH_H
 #define _VIA_NATIVE_PATH_H
@@ -23,6 +24,8 @@
  *		@i on.  Orders the bytes before itself, and all else before the
  *		first slot.  Optional: such frames are copied.
  * @tx_spread:	slots of a frame of @n fragments; with @tx_frags
+ * @tx_gso:	put @skb, which is GSO, into at most chip->tx_most slots.  With
+ *		NETIF_F_TSO and the like.
  * @tx_kick:	there is something in the ring
  * @tx_done:	has the chip done with slot @i?  Counts its errors.
  * @rx_frame:	bytes of the frame in slot @i without its checksum; 0: none
@@ -32,12 +35,8 @@
  *		context while the ring exists: reads only.  Optional.
  * @rx_give:	slot @i is the chip's again
  * @rx_given:	what was given since the last time is to be used
- * @tx_wait:	n->waits was just set: a chip that does not heed @irq of a frame
- *		interrupts after each while it is
  * @rx_summed:	the chip has found the TCP or UDP checksum of the frame in slot @i
  *		right.  Optional.
- * @tx_most:	slots that one IP frame may take, at most a quarter of the ring;
- *		0: one
  * @ack:	all that was polled for is acknowledged, and what the chip
  *		wrote into memory before it saw that is visible
  */
@@ -46,108 +45,46 @@ struct via_native_hot {
 	void (*tx_frags)(struct via_native *n, u32 i, u32 len,
 			 const struct via_frags *frags, bool irq);
 	u32 (*tx_spread)(u32 n);
+	void (*tx_gso)(struct via_native *n, struct sk_buff *skb);
 	void (*tx_kick)(struct via_native *n);
 	bool (*tx_done)(struct via_native *n, u32 i);
 	int (*rx_frame)(struct via_native *n, u32 i);
 	bool (*rx_there)(struct via_native *n);
 	void (*rx_give)(struct via_native *n, u32 i);
 	void (*rx_given)(struct via_native *n);
-	void (*tx_wait)(struct via_native *n);
 	bool (*rx_summed)(struct via_native *n, u32 i);
-	u32 tx_most;
 	void (*ack)(struct via_native *n);
 };
 
-/* @len bytes of an skb without a list of further ones, from @at. */
-static inline void via_native_copy_skb(const struct sk_buff *skb, u32 at,
-				       u8 *to, u32 len)
-{
-	u32 head = skb_headlen(skb), size, part, i;
-	const skb_frag_t *frag;
-
-	if (IS_ENABLED(CONFIG_HIGHMEM)) {
-		skb_copy_bits(skb, at, to, len);
-		return;
-	}
-	if (at < head) {
-		part = min(len, head - at);
-		via_native_copy(to, skb->data + at, part);
-		to += part;
-		len -= part;
-		at = head;
-	}
-	at -= head;
-	for (i = 0; len; i++) {
-		frag = &skb_shinfo(skb)->frags[i];
-		size = skb_frag_size(frag);
-		if (at >= size) {
-			at -= size;
-			continue;
-		}
-		part = min(len, size - at);
-		via_native_copy(to, skb_frag_address(frag) + at, part);
-		to += part;
-		len -= part;
-		at = 0;
-	}
-}
+/* The chip's file defines it. */
+static const struct via_native_hot via_native_hot;
 
 /* Transmit: tx lock held, or about to be. */
 
 /* Look at what the chip has done. */
-static inline void via_native_reap(struct via_native *n,
-				   const struct via_native_hot *hot)
+static void via_native_reap(struct via_native *n)
 {
 	u32 mask = n->tx.slots - 1;
 
 	while (n->tx_done != n->tx.next &&
-	       hot->tx_done(n, n->tx_done & mask)) {
+	       via_native_hot.tx_done(n, n->tx_done & mask)) {
 		n->tx_used[n->tx_owner[n->tx_done & mask]]--;
 		n->tx_done++;
 	}
 }
 
-/*
- * Neither of the two may take the last quarter of the ring from the other.
- * One slot stays free: to some chips a full ring looks like an empty one.
- */
-static inline bool via_native_room(const struct via_native *n,
-				   const struct via_native_hot *hot,
-				   enum via_native_owner owner)
-{
-	u32 most = owner == VIA_NATIVE_IP && hot->tx_most ? hot->tx_most : 1;
-
-	return n->tx_used[owner] + most <= n->tx.slots - n->tx.slots / 4 &&
-	       via_native_tx_busy(n) + most < n->tx.slots;
-}
-
-/*
- * Is there room for a frame of @owner?  If not, @waits is set and the last
- * frame that asked for an interrupt, one of the last slots / 4 put, will bring
- * it: it was put when the ring was more than half full.  Unless it has left by
- * now, but then the second look finds its room.
- */
 static __always_inline bool
-via_native_tx_room(struct via_native *n, const struct via_native_hot *hot,
-		   enum via_native_owner owner)
+via_native_tx_room(struct via_native *n, enum via_native_owner owner)
 {
 	if (likely(via_native_tx_busy(n) < n->tx.slots / 2))
 		return true;
-	via_native_reap(n, hot);
-	if (likely(via_native_room(n, hot, owner)))
-		return true;
-	n->tx_full++;
-	WRITE_ONCE(n->waits, true);
-	hot->tx_wait(n);
-	/* Pairs with the chip: its interrupt comes after its write-back. */
-	smp_mb();
-	via_native_reap(n, hot);
-	return via_native_room(n, hot, owner);
+	via_native_reap(n);
+	return likely(via_native_room(n, owner)) || via_native_tx_full(n, owner);
 }
 
+/* The next slot has @len bytes in its buffer, and is the chip's. */
 static __always_inline void
-via_native_tx_put(struct via_native *n, const struct via_native_hot *hot,
-		  enum via_native_owner owner, u32 len)
+via_native_put_slot(struct via_native *n, enum via_native_owner owner, u32 len)
 {
 	u32 mask = n->tx.slots - 1, i = n->tx.next & mask;
 	bool irq = false;
@@ -157,17 +94,17 @@ via_native_tx_put(struct via_native *n, const struct via_native_hot *hot,
 					   len, DMA_TO_DEVICE);
 	if (unlikely(via_native_tx_busy(n) >= n->tx.slots / 2))
 		irq = !(i & (mask >> 2));
-	n->tx_owner[i] = owner;
-	n->tx_used[owner]++;
-	n->tx.next++;
+	via_native_take_slot(n, owner);
 	n->sent[owner].frames++;
 	n->sent[owner].bytes += len;
-	hot->tx_fill(n, i, len, irq);
+	via_native_hot.tx_fill(n, i, len, irq);
 }
 
-/* What the class calls; see via_ether.h. */
+/* What the class calls: see struct via_ether_ops. */
 
-static __always_inline bool via_native_tx_begin(struct via_ether_nic *nic)
+static __always_inline bool via_native_tx_begin(struct via_ether_nic *nic,
+						struct via_ether_tx *tx,
+						u32 flow)
 {
 	struct via_native *n = nic->priv;
 	struct netdev_queue *txq = via_native_txq(n);
@@ -181,26 +118,26 @@ static __always_inline bool via_native_tx_begin(struct via_ether_nic *nic)
 	return true;
 }
 
-static __always_inline void
-via_native_tx_end(struct via_ether_nic *nic, const struct via_native_hot *hot)
+static __always_inline void via_native_tx_end(struct via_ether_nic *nic,
+					      struct via_ether_tx *tx)
 {
 	struct via_native *n = nic->priv;
 	struct netdev_queue *txq = via_native_txq(n);
 
-	hot->tx_kick(n);
+	via_native_hot.tx_kick(n);
 	__acquire(&txq->_xmit_lock);
 	__netif_tx_unlock(txq);
 }
 
 static __always_inline bool
-via_native_tx_get(struct via_ether_nic *nic, const struct via_native_hot *hot,
-		  u32 len, struct via_ether_buf *buf)
+via_native_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx, u32 len,
+		  struct via_ether_buf *buf)
 {
 	struct via_native *n = nic->priv;
 
 	/* A connection may remember an MTU from before. */
 	if (unlikely(len > n->tx_max ||
-		     !via_native_tx_room(n, hot, VIA_NATIVE_VI)))
+		     !via_native_tx_room(n, VIA_NATIVE_VI)))
 		return false;
 	buf->data = n->tx.buf[n->tx.next & (n->tx.slots - 1)].data;
 	if (len < ETH_ZLEN) {
@@ -211,23 +148,16 @@ via_native_tx_get(struct via_ether_nic *nic, const struct via_native_hot *hot,
 	return true;
 }
 
-/* Packet sockets see VI frames where there are any (tcpdump). */
-static __always_inline void via_native_show(struct via_native *n, const void *p,
-					    u32 len, bool out)
-{
-	if (unlikely(n->dev->flags & IFF_PROMISC))
-		via_native_tap(n, p, len, out);
-}
-
-static __always_inline void
-via_native_tx_send(struct via_ether_nic *nic, const struct via_native_hot *hot,
-		   u32 len, struct via_ether_buf *buf)
+static __always_inline bool
+via_native_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx, u32 len,
+		  struct via_ether_buf *buf)
 {
 	struct via_native *n = nic->priv;
 
 	len = max_t(u32, len, ETH_ZLEN);
 	via_native_show(n, buf->data, len, true);
-	via_native_tx_put(n, hot, VIA_NATIVE_VI, len);
+	via_native_put_slot(n, VIA_NATIVE_VI, len);
+	return true;
 }
 
 /*
@@ -238,30 +168,31 @@ via_native_tx_send(struct via_ether_nic *nic, const struct via_native_hot *hot,
  * @map->last says where the ring was behind the last frame of a region; see
  * via_native_unmap().
  */
-static __always_inline bool
-via_native_tx_send_frags(struct via_ether_nic *nic,
-			 const struct via_native_hot *hot, u32 len,
-			 const struct via_frags *frags)
+static bool via_native_tx_put_frags(struct via_ether_nic *nic,
+				    struct via_ether_tx *tx, u32 len,
+				    struct via_ether_buf *buf,
+				    const struct via_frags *frags)
 {
 	struct via_native *n = nic->priv;
 	u32 mask = n->tx.slots - 1, first = n->tx.next, i = first & mask;
-	u32 spread = hot->tx_spread(frags->n), bytes = len, k;
+	u32 spread, bytes = len, k;
 	bool irq = false;
 
-	if (unlikely(n->dev->flags & IFF_PROMISC))
+	if (!via_native_hot.tx_frags || unlikely(n->dev->flags & IFF_PROMISC))
 		return false;
+	spread = via_native_hot.tx_spread(frags->n);
 	if (unlikely(via_native_tx_busy(n) + spread > n->tx.slots / 2)) {
 		if (n->tx_used[VIA_NATIVE_VI] + spread >
 		    n->tx.slots - n->tx.slots / 4 ||
 		    via_native_tx_busy(n) + spread >= n->tx.slots)
 			return false;
-		/* As in via_native_tx_put(), for any of its slots. */
+		/* As in via_native_put_slot(), for any of its slots. */
 		irq = ((first - 1) ^ (first + spread - 1)) & ~(mask >> 2);
 	}
 	if (unlikely(n->sync))
 		dma_sync_single_for_device(&n->pdev->dev, n->tx.buf[i].dma,
 					   len, DMA_TO_DEVICE);
-	hot->tx_frags(n, i, len, frags, irq);
+	via_native_hot.tx_frags(n, i, len, frags, irq);
 	for (k = 0; k < spread; k++)
 		n->tx_owner[(first + k) & mask] = VIA_NATIVE_VI;
 	n->tx_used[VIA_NATIVE_VI] += spread;
@@ -275,99 +206,94 @@ via_native_tx_send_frags(struct via_ether_nic *nic,
 	return true;
 }
 
-/* The kernel's, in the same ring. */
-static __always_inline netdev_tx_t
-via_native_xmit(struct sk_buff *skb, struct net_device *dev,
-		const struct via_native_hot *hot)
+/* The room of a frame that is dropped has not been taken yet. */
+static void via_native_tx_drop(struct via_ether_nic *nic,
+			       struct via_ether_tx *tx,
+			       struct via_ether_buf *buf)
 {
+}
+
+static bool via_native_tx_get_one(struct via_ether_nic *nic,
+				  struct via_ether_tx *tx, u32 flow, u32 len,
+				  struct via_ether_buf *buf)
+{
+	if (unlikely(!via_native_tx_begin(nic, tx, flow)))
+		return false;
+	if (likely(via_native_tx_get(nic, tx, len, buf)))
+		return true;
+	via_native_tx_end(nic, tx);
+	return false;
+}
+
+static void via_native_tx_put_one(struct via_ether_nic *nic,
+				  struct via_ether_tx *tx, u32 len,
+				  struct via_ether_buf *buf)
+{
+	via_native_tx_put(nic, tx, len, buf);
+	via_native_tx_end(nic, tx);
+}
+
+/* A chip that takes no fragments finds no region mapped. */
+static void via_native_mem_map(struct via_ether_nic *nic,
+			       struct via_mem_map *map, struct page **pages,
+			       u32 npages)
+{
+	if (via_native_hot.tx_frags)
+		via_native_map(nic, map, pages, npages);
+}
+
+/* The kernel's, in the same ring: ndo_start_xmit. */
+static netdev_tx_t via_native_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	bool gso = via_native_hot.tx_gso && skb_is_gso(skb);
 	struct via_native *n = netdev_priv(dev);
 	struct netdev_queue *txq = via_native_txq(n);
-	u32 len = skb->len;
-	u8 *to;
+	u32 len;
 
-	if (unlikely(!n->tx_ok || len > n->tx_max)) {
+	if (unlikely(!n->tx_ok || (!gso && skb->len > n->tx_max))) {
 		n->tx_errors++;
 		dev_kfree_skb_any(skb);
 		goto out;
 	}
-	if (unlikely(!via_native_tx_room(n, hot, VIA_NATIVE_IP))) {
+	if (unlikely(!via_native_tx_room(n, VIA_NATIVE_IP))) {
 		/* It was stopped; something else is at work.  Ask again. */
 		netif_tx_stop_queue(txq);
 		return NETDEV_TX_BUSY;
 	}
-	to = n->tx.buf[n->tx.next & (n->tx.slots - 1)].data;
-	if (skb->ip_summed == CHECKSUM_PARTIAL)
-		skb_copy_and_csum_dev(skb, to);
-	else
-		via_native_copy_skb(skb, 0, to, len);
-	if (len < ETH_ZLEN) {
-		memset(to + len, 0, ETH_ZLEN - len);
-		len = ETH_ZLEN;
+	if (gso) {
+		via_native_hot.tx_gso(n, skb);
+	} else {
+		len = via_native_fill_slot(n, skb);
+		skb_tx_timestamp(skb);
+		via_native_put_slot(n, VIA_NATIVE_IP, len);
 	}
-	skb_tx_timestamp(skb);
-	via_native_tx_put(n, hot, VIA_NATIVE_IP, len);
 	dev_consume_skb_any(skb);
-	if (unlikely(!via_native_tx_room(n, hot, VIA_NATIVE_IP)))
+	if (unlikely(!via_native_tx_room(n, VIA_NATIVE_IP)))
 		netif_tx_stop_queue(txq);
 out:
 	if (n->tx_ok && (!netdev_xmit_more() || netif_xmit_stopped(txq)))
-		hot->tx_kick(n);
+		via_native_hot.tx_kick(n);
 	return NETDEV_TX_OK;
-}
-
-/* Wake the senders that wait if there is room again.  tx lock not held. */
-static noinline void via_native_room_again(struct via_native *n,
-					   const struct via_native_hot *hot)
-{
-	struct netdev_queue *txq = via_native_txq(n);
-	bool wake;
-
-	__netif_tx_lock(txq, smp_processor_id());
-	via_native_reap(n, hot);
-	wake = n->tx_ok && via_native_tx_busy(n) <= n->tx.slots / 2;
-	if (wake)
-		WRITE_ONCE(n->waits, false);
-	__netif_tx_unlock(txq);
-	if (wake)
-		via_native_wake(n);
 }
 
 /* Receive: NAPI. */
 
-static __always_inline void via_native_rx_vi(struct via_native *n,
-					     struct via_ether_nic *nic,
-					     const u8 *data, u32 len)
-{
-	struct via_ether_chunk chunk = {
-		.data = data + ETH_HLEN,
-		.len = len - ETH_HLEN,
-	};
-	struct via_ether_frame f = {
-		.src = data + ETH_ALEN,
-		.hdr = data + ETH_HLEN,
-		.len = len - ETH_HLEN,
-		.nchunks = 1,
-		.chunk = &chunk,
-	};
-
-	n->taken[VIA_NATIVE_VI].frames++;
-	n->taken[VIA_NATIVE_VI].bytes += len;
-	via_native_show(n, data, len, false);
-	via_ether_rx(nic, &f);
-}
-
 /* In promiscuous mode the chip takes what is for others too. */
-static inline bool is_vi(const struct via_native *n,
-			 const struct via_ether_nic *nic, const u8 *data)
+static inline bool via_native_is_vi(const struct via_native *n,
+				    const struct via_ether_nic *nic,
+				    const u8 *data)
 {
 	return ((const struct ethhdr *)data)->h_proto == n->proto && nic &&
 	       ether_addr_equal_64bits(data, n->dev->dev_addr);
 }
 
+static inline bool via_native_summed(struct via_native *n, u32 i)
+{
+	return via_native_hot.rx_summed && via_native_hot.rx_summed(n, i);
+}
+
 /* Frames that wait, @budget at most; how many there were. */
-static __always_inline int via_native_rx(struct via_native *n,
-					 const struct via_native_hot *hot,
-					 int budget)
+static __always_inline int via_native_rx(struct via_native *n, int budget)
 {
 	struct via_ether_nic *nic = READ_ONCE(n->nic);
 	struct device *dma = &n->pdev->dev;
@@ -377,7 +303,7 @@ static __always_inline int via_native_rx(struct via_native *n,
 	while (done < budget) {
 		u32 i = n->rx.next & (n->rx.slots - 1);
 		const struct via_native_buf *buf = &n->rx.buf[i];
-		int len = hot->rx_frame(n, i);
+		int len = via_native_hot.rx_frame(n, i);
 
 		if (!len)
 			break;
@@ -385,24 +311,24 @@ static __always_inline int via_native_rx(struct via_native *n,
 			if (unlikely(sync))
 				dma_sync_single_for_cpu(dma, buf->dma, len,
 							DMA_FROM_DEVICE);
-			if (likely(is_vi(n, nic, buf->data)))
-				via_native_rx_vi(n, nic, buf->data, len);
+			if (likely(via_native_is_vi(n, nic, buf->data)))
+				via_native_rx_vi(n, nic, buf->data, len,
+						 via_ether_rx);
 			else
 				via_native_rx_other(n, nic, buf->data, len,
-						    hot->rx_summed &&
-						    hot->rx_summed(n, i));
+						    via_native_summed(n, i));
 			if (unlikely(sync))
 				dma_sync_single_for_device(dma, buf->dma, len,
 							   DMA_FROM_DEVICE);
 		} else {
 			n->rx_errors++;
 		}
-		hot->rx_give(n, i);
+		via_native_hot.rx_give(n, i);
 		n->rx.next++;
 		done++;
 	}
 	if (done)
-		hot->rx_given(n);
+		via_native_hot.rx_given(n);
 	return done;
 }
 
@@ -411,24 +337,22 @@ static __always_inline int via_native_rx(struct via_native *n,
  * looked at once more: a frame that came before the acknowledgement is found
  * here, one that came after it interrupts as soon as that is unmasked.
  */
-static __always_inline int via_native_poll(struct napi_struct *napi,
-					   int budget,
-					   const struct via_native_hot *hot)
+static int via_native_poll(struct napi_struct *napi, int budget)
 {
 	struct via_native *n = container_of(napi, struct via_native, napi);
 	bool polled;
 	int done;
 
 	rcu_read_lock();
-	done = via_native_rx(n, hot, budget);
+	done = via_native_rx(n, budget);
 	if (likely(done < budget)) {
-		hot->ack(n);
-		done += via_native_rx(n, hot, budget - done);
+		via_native_hot.ack(n);
+		done += via_native_rx(n, budget - done);
 	}
 	rcu_read_unlock();
-	/* Pairs with smp_mb() in via_native_tx_room(). */
+	/* Pairs with smp_mb() in via_native_tx_full(). */
 	if (unlikely(READ_ONCE(n->waits)))
-		via_native_room_again(n, hot);
+		via_native_room_again(n);
 	/* Before it is complete: see native.h. */
 	polled = READ_ONCE(n->polled);
 	if (likely(done < budget) && likely(napi_complete_done(napi, done)) &&
@@ -446,8 +370,7 @@ static __always_inline int via_native_poll(struct napi_struct *napi,
  * But a full budget may mean that the ring ran full, and a chip that waits for
  * its acknowledgement.
  */
-static __always_inline void via_native_spin(struct via_ether_nic *nic,
-					    const struct via_native_hot *hot)
+static void via_native_spin(struct via_ether_nic *nic)
 {
 	struct via_native *n = nic->priv;
 	struct napi_struct *napi = &n->napi;
@@ -457,119 +380,42 @@ static __always_inline void via_native_spin(struct via_ether_nic *nic,
 	/* Under RCU the rings stay: see poll_stop(). */
 	if (unlikely(!READ_ONCE(n->poll_ok)))
 		return;
-	if (hot->rx_there && !hot->rx_there(n) && likely(!READ_ONCE(n->waits)))
+	if (via_native_hot.rx_there && !via_native_hot.rx_there(n) &&
+	    likely(!READ_ONCE(n->waits)))
 		return;
 	local_bh_disable();
 	if (likely(!(READ_ONCE(napi->state) & NAPIF_STATE_SCHED)) &&
 	    likely(napi_schedule_prep(napi))) {
 		/* Else a netpoll that comes between would keep it ours. */
 		have = netpoll_poll_lock(napi);
-		done = via_native_rx(n, hot, NAPI_POLL_WEIGHT);
+		done = via_native_rx(n, NAPI_POLL_WEIGHT);
 		n->rx_polled += done;
 		if (unlikely(done == NAPI_POLL_WEIGHT))
-			hot->ack(n);
-		/* Pairs with smp_mb() in via_native_tx_room(). */
+			via_native_hot.ack(n);
+		/* Pairs with smp_mb() in via_native_tx_full(). */
 		if (unlikely(READ_ONCE(n->waits)))
-			via_native_room_again(n, hot);
+			via_native_room_again(n);
 		napi_complete_done(napi, done);
 		netpoll_poll_unlock(have);
 	}
 	local_bh_enable();
 }
 
-/*
- * For a chip that brings tx_frags: @name##_put for the class's table, where
- * VIA_NATIVE_DMA_OPS(name) has it, and @name##_reap for struct
- * via_native_chip.
- */
-#define VIA_NATIVE_DMA(name, hot)					\
-static bool name##_put(struct via_ether_nic *nic,			\
-		       struct via_ether_tx *tx, u32 len,		\
-		       struct via_ether_buf *buf,			\
-		       const struct via_frags *frags)			\
-{									\
-	return via_native_tx_send_frags(nic, &(hot), len, frags);	\
-}									\
-static void name##_reap(struct via_native *n)				\
-{									\
-	via_native_reap(n, &(hot));					\
-}									\
-static_assert(true)
-
-#define VIA_NATIVE_DMA_OPS(name)					\
-	.tx_put_frags = name##_put,					\
-	.mem_map = via_native_map,					\
-	.mem_unmap = via_native_unmap
-
-/*
- * The class's table of operations, @name, of a chip whose part is @hot.  A
- * frame that was given and is dropped has taken nothing yet.  What else the
- * chip brings may follow.
- */
-#define VIA_NATIVE_ETHER_OPS(name, hot, ...)				\
-static bool name##_begin(struct via_ether_nic *nic,			\
-			 struct via_ether_tx *tx, u32 flow)		\
-{									\
-	return via_native_tx_begin(nic);				\
-}									\
-static bool name##_get(struct via_ether_nic *nic,			\
-		       struct via_ether_tx *tx, u32 len,		\
-		       struct via_ether_buf *buf)			\
-{									\
-	return via_native_tx_get(nic, &(hot), len, buf);		\
-}									\
-static bool name##_put(struct via_ether_nic *nic,			\
-		       struct via_ether_tx *tx, u32 len,		\
-		       struct via_ether_buf *buf)			\
-{									\
-	via_native_tx_send(nic, &(hot), len, buf);			\
-	return true;							\
-}									\
-static void name##_drop(struct via_ether_nic *nic,			\
-			struct via_ether_tx *tx,			\
-			struct via_ether_buf *buf)			\
-{									\
-}									\
-static void name##_end(struct via_ether_nic *nic,			\
-		       struct via_ether_tx *tx)				\
-{									\
-	via_native_tx_end(nic, &(hot));					\
-}									\
-static bool name##_get_one(struct via_ether_nic *nic,			\
-			   struct via_ether_tx *tx, u32 flow, u32 len,	\
-			   struct via_ether_buf *buf)			\
-{									\
-	if (unlikely(!via_native_tx_begin(nic)))			\
-		return false;						\
-	if (likely(via_native_tx_get(nic, &(hot), len, buf)))		\
-		return true;						\
-	via_native_tx_end(nic, &(hot));					\
-	return false;							\
-}									\
-static void name##_put_one(struct via_ether_nic *nic,			\
-			   struct via_ether_tx *tx, u32 len,		\
-			   struct via_ether_buf *buf)			\
-{									\
-	via_native_tx_send(nic, &(hot), len, buf);			\
-	via_native_tx_end(nic, &(hot));					\
-}									\
-static void name##_poll(struct via_ether_nic *nic)			\
-{									\
-	via_native_spin(nic, &(hot));					\
-}									\
-static struct via_ether_ops name = {					\
-	.owner = THIS_MODULE,						\
-	.tx_begin = name##_begin,					\
-	.tx_get = name##_get,						\
-	.tx_put = name##_put,						\
-	.tx_drop = name##_drop,						\
-	.tx_end = name##_end,						\
-	.tx_get_one = name##_get_one,					\
-	.tx_put_one = name##_put_one,					\
-	.busy_poll = name##_poll,					\
-	.busy_poll_mode = via_native_poll_mode,				\
-	.stats = via_native_vi_stats,					\
-	__VA_ARGS__							\
-}
+static struct via_ether_ops via_native_ether = {
+	.owner = THIS_MODULE,
+	.tx_begin = via_native_tx_begin,
+	.tx_get = via_native_tx_get,
+	.tx_put = via_native_tx_put,
+	.tx_put_frags = via_native_tx_put_frags,
+	.mem_map = via_native_mem_map,
+	.mem_unmap = via_native_unmap,
+	.tx_drop = via_native_tx_drop,
+	.tx_end = via_native_tx_end,
+	.tx_get_one = via_native_tx_get_one,
+	.tx_put_one = via_native_tx_put_one,
+	.busy_poll = via_native_spin,
+	.busy_poll_mode = via_native_busy_poll_mode,
+	.stats = via_native_vi_stats,
+};
 
 #endif /* _VIA_NATIVE_PATH_H */

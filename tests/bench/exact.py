@@ -9,7 +9,7 @@ from labkit.initrd import NATIVE
 PEER = "--peer-netns peer"
 VIA = f"--exact -d via_eth0 --peer-dev via_eth1 {PEER}"
 SOCK = f"--exact {PEER}"
-# The 82574L's model lets interrupts rest for 128 us whatever is asked, and
+# The 82574L's model coalesces interrupts for 128 us whatever is asked, and
 # exact mode counts that.
 NATIVE_EXACT = ("tulip", "e1000", "i82559er")
 
