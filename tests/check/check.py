@@ -12,30 +12,36 @@ import signal
 import sys
 
 sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.realpath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab"),
-                os.path.join(ROOT, "tests/test")]
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+
+import paths  # noqa: E402
+
+paths.find()
 
 import choose  # noqa: E402
 import plan  # noqa: E402
+import rows  # noqa: E402
 from labkit.base import BUILD, LabError  # noqa: E402
 from runner import Check  # noqa: E402
 
 
-def names(steps, patterns=()):
-    """Of all steps of a plan."""
+def steps(name, check):
+    rows.run(check, plan.BOOTS, plan.ROWS, name)
+
+
+def listed(name, patterns=()):
+    """A check that has listed all steps of a plan."""
     check = Check(patterns, listing=True)
     with choose.no_kernels():
-        steps(check)
-    return check.names
+        steps(name, check)
+    return check
 
 
-def only(steps, wanted):
+def only(name, wanted):
     """The names of the steps that these words mean, and of what they need."""
-    have = names(steps)
-    found = [n for words in wanted for n in choose.chosen(have, words)]
-    return choose.with_needs(have, found)
+    check = listed(name)
+    found = [n for words in wanted for n in choose.chosen(check.names, words)]
+    return choose.with_needs(check.names, found, check.needs)
 
 
 def main():
@@ -55,22 +61,22 @@ def main():
     parser.add_argument("--list", action="store_true",
                         help="list the steps, run nothing")
     args = parser.parse_args()
-    steps = plan.full if args.full else plan.short
+    name = "full" if args.full else "check"
     try:
-        chosen = only(steps, args.only) if args.only else None
+        chosen = only(name, args.only) if args.only else None
     except choose.Unclear as why:
         print(f"make check: {why}", file=sys.stderr)
         return 2
     if args.list:
-        for name in names(steps, args.patterns):
-            if chosen is None or name in chosen:
-                print(name)
+        for step in listed(name, args.patterns).names:
+            if chosen is None or step in chosen:
+                print(step)
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     check = Check(args.patterns, only=chosen, results=os.path.join(
         BUILD, "conformance") if args.full else None)
     try:
-        steps(check)
+        steps(name, check)
     except LabError as why:
         print(f"make check: {why}", file=sys.stderr)
         return 1

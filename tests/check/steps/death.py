@@ -8,25 +8,19 @@ import time
 
 import native_harm
 import scale
-import steps
 from balance import balanced
+from common import STRESS, TOOLS, device_of, flowing, peer, prepare
+from conform import conform_wire
 from runner import Skipped, StepFailed
-
-
-def device_of(net):
-    return "via_lo" if net is None else f"via_eth{net}"
+from transfer import broken, stress
 
 
 def served(session, net, mode, words, timeout):
-    """That mode of viatest scale on node 1, its server on node 2 (or there too,
-    on via_lo); all balanced afterwards."""
-    device = device_of(net)
-    host = "" if net is None else f" {steps.peer(net)}"
-    with scale.Served(session, "serve", device, "",
-                      0 if net is None else 1) as server:
-        result = session.run(session.lab.nodes[0],
-                             scale.command(session, mode, device, words) +
-                             host, timeout)
+    """That mode of viatest scale on node 1, its server on node 2 (or there
+    too, on via_lo); all balanced afterwards."""
+    with scale.served(session, "serve", net, "") as server:
+        result = session.run(session.lab.nodes[0], scale.client(
+            session, mode, net, words), timeout)
         if server.done:
             raise StepFailed("the server has ended")
     balanced(session)
@@ -84,9 +78,9 @@ def torn(session, connections, breaker, words=""):
     node = session.lab.nodes[0]
     job = node.spawn(scale.command(session, "pair", "via_va", "-D via_vb "
                                    f"-n {connections} {words}"),
-                     300 * steps.scale(session))
+                     300 * session.slow)
     try:
-        job.expect("^flowing$", 60 * steps.scale(session))
+        job.expect("^flowing$", 60 * session.slow)
         breaker()
         if job.wait(scale.limit(session) / 1000 + 30).rc:
             raise StepFailed("not all were told: " + job.all.strip()[-200:])
@@ -194,15 +188,15 @@ def card_moved(session, net, rounds=1):
     two = session.lab.nodes[1]
     for _ in range(rounds):
         two.sh("ip netns add dead")
-        steps.broken(session, net, lambda: two.sh(
-            f"ip link set eth{net} netns dead"), 30 * steps.scale(session))
+        broken(session, net, lambda: two.sh(
+            f"ip link set eth{net} netns dead"))
         two.sh(f"{IN_SPACE} test -c /dev/via_eth{net} && ip netns del dead")
         if not two.link.wait_for(lambda: two.run(
                 f"test -e /sys/class/net/eth{net}").rc == 0, 60):
             raise StepFailed(f"eth{net} does not come home")
         two.sh(address(net, two))
         carrier(two, net)
-    steps.conform_wire(session, net, "connect*")
+    conform_wire(session, net, "connect*")
     balanced(session)
     return {"moves": 2 * rounds}
 
@@ -215,9 +209,8 @@ def stock_unbound(session, net, rounds=1):
                    "readlink -f driver").out.split()
     card, driver = found[0], found[1]
     for _ in range(rounds):
-        steps.broken(session, net,
-                     lambda: two.sh(f"echo {card} >{driver}/unbind", 60),
-                     30 * steps.scale(session))
+        broken(session, net,
+               lambda: two.sh(f"echo {card} >{driver}/unbind", 60))
         if two.run(f"test -e /dev/via_eth{net}").rc == 0:
             raise StepFailed("the VI NIC outlives its driver")
         two.sh(f"echo {card} >{driver}/bind", 60)
@@ -227,7 +220,7 @@ def stock_unbound(session, net, rounds=1):
         two.sh(address(net, two))
         session.lab.attach(two, f"eth{net}")
         carrier(two, net)
-    steps.conform_wire(session, net, "connect*")
+    conform_wire(session, net, "connect*")
     balanced(session)
     return {"unbinds": rounds}
 
@@ -241,7 +234,7 @@ def modules_loop(session, rounds):
     two = session.lab.nodes[1]
     names = " ".join(reversed(("via_ka", "via_lo", "via_ether",
                                "via_netdev")))
-    openers = [two.spawn(OPENERS.format(tools=steps.TOOLS, scale=scale.SCALE),
+    openers = [two.spawn(OPENERS.format(tools=TOOLS, scale=scale.SCALE),
                          rounds * 60 + 200) for _ in range(2)]
     cards = [f"eth{i}" for i in range(len(session.lab.nics))
              if i not in session.gone]
@@ -276,7 +269,7 @@ def held(session, net, seconds, rounds=2):
     try:
         sender = one.spawn(scale.command(session, "held-send", device,
                                          f"-n {rounds} -s 2") +
-                           f" {steps.peer(net)}",
+                           f" {peer(net)}",
                            rounds * (seconds + 60) + 120)
         for number in range(rounds):
             receiver.expect(f"^posted {number}$", 60)
@@ -290,7 +283,7 @@ def held(session, net, seconds, rounds=2):
                 time.sleep(0.5)
             receiver.kill(signal.SIGCONT)
         for job in (sender, receiver):
-            if job.wait(60 * steps.scale(session)).rc:
+            if job.wait(60 * session.slow).rc:
                 raise StepFailed(f"{job.link.name}: status {job.rc}: "
                                  + job.all.strip()[-200:])
         sender.expect("^broken by one too many$", 1)
@@ -303,13 +296,6 @@ def held(session, net, seconds, rounds=2):
     return {"stops": rounds, "seconds stopped": rounds * seconds}
 
 
-def prepare(session, node):
-    """A node that has booted: modules in, cards attached."""
-    session.lab.insmod(node)
-    session.lab.attach(node, *(f"eth{i}" for i in
-                               range(len(session.lab.nics))))
-
-
 def node_reset(session, net, rounds=1, seed=1):
     """Node 2 dies without a word, in transfers and in the middle of connects,
     and comes back under its old address while the old connections still send.
@@ -320,25 +306,25 @@ def node_reset(session, net, rounds=1, seed=1):
     if session.gone:
         raise Skipped("a card is gone")
     for number in range(rounds):
-        serve = two.spawn(f"{steps.STRESS} -d {device} --server")
+        serve = two.spawn(f"{STRESS} -d {device} --server")
         ports = two.spawn(scale.command(session, "serve-connects", device,
                                         "-n 100000 -t 2"))
         ports.expect("^ready$", 60)
         clients = [one.spawn(
-            f"{steps.STRESS} -d {device} --messages 10000000 --threads 4 "
-            f"--seed {seed + number} {steps.peer(net)}", 600)]
+            f"{STRESS} -d {device} --messages 10000000 --threads 4 "
+            f"--seed {seed + number} {peer(net)}", 600)]
         try:
-            steps.flowing(session, net, clients[0])
+            flowing(session, net, clients[0])
             clients.append(one.spawn(scale.command(
                 session, "connects", device, "-n 100000 -t 2 -l 8000") +
-                f" {steps.peer(net)}", 600))
+                f" {peer(net)}", 600))
             time.sleep(1 + 0.2 * (number % 5))
             begin = time.monotonic()
             two.reset()
             prepare(session, two)
             # The new life begins at once, old frames or not.
-            steps.stress(session, net, f"--messages 2000 --threads 2 "
-                         f"--seed {seed + 1000 + number}", 300)
+            stress(session, net, f"--messages 2000 --threads 2 "
+                   f"--seed {seed + 1000 + number}", 300)
             for job in clients:
                 if not job.link.wait_for(lambda j=job: j.done,
                                          scale.limit(session) / 1000 + 30):
@@ -351,7 +337,7 @@ def node_reset(session, net, rounds=1, seed=1):
                 job.kill()
             for job in clients + [serve, ports]:
                 session.write_job(job)
-    steps.conform_wire(session, net, "connect*")
+    conform_wire(session, net, "connect*")
     balanced(session)
     return {"resets": rounds, "told after s at most": round(told, 1)}
 
@@ -360,10 +346,10 @@ def suspended(session):
     """Sleep with open and connected VIs, under via_netdev and the card's own
     driver.  The root file system does not survive: the last step."""
     one, two = session.lab.nodes
-    jobs = [two.spawn(f"{steps.TOOLS}/vipl_bw -d via_eth0", 200),
-            one.spawn(f"{steps.TOOLS}/vipl_bw -d via_eth0 -D 20 "
-                      f"{steps.peer(0)}", 200)]
-    steps.flowing(session, 0, jobs[1])
+    jobs = [two.spawn(f"{TOOLS}/vipl_bw -d via_eth0", 200),
+            one.spawn(f"{TOOLS}/vipl_bw -d via_eth0 -D 20 "
+                      f"{peer(0)}", 200)]
+    flowing(session, 0, jobs[1])
     native_harm.suspended(session)
     # It slept for seconds only; either the transfer goes on or is broken.
     if not jobs[1].link.wait_for(lambda: jobs[1].done, 60):

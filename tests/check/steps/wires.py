@@ -10,8 +10,8 @@ which is skipped, with its reason.
 
 import json
 
+from common import TOOLS, mac
 from runner import Skipped, StepFailed
-from steps import TOOLS, mac
 
 QUEUE = 64
 RATE = 16  # Mb/s: small, since the host may have other work

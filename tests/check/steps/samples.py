@@ -5,9 +5,9 @@ what they say on standard error when they end."""
 import os
 import re
 
+from common import mac
 from labkit.base import BUILD
 from runner import StepFailed
-from steps import mac, scale
 
 PROGRAMS = ("old10", "old095", "old10-static", "dl")
 
@@ -64,7 +64,7 @@ class Ends:
 
     def said(self, job, losses, who):
         """All of it on standard error, when the last line is there."""
-        job.expect(LAST, 30 * scale(self.session))
+        job.expect(LAST, 30 * self.session.slow)
         lines = job.err.splitlines()[:-1]
         wrong = [x for x in lines if not re.match(
             LOSS.format(self.device, self.hosts[who]), x)]

@@ -2,8 +2,11 @@
 """Checksums of ours: agreed upon at connect, and what they are for, a wire
 that flips bits which the Ethernet's frame check does not find."""
 
-import steps
+import badnet
+from common import counters
+from conform import conform_wire
 from runner import StepFailed
+from transfer import stress
 
 POLICY = "/sys/module/via_ether/parameters/checksum"
 SLIP = 0.005
@@ -21,11 +24,11 @@ def agreed(session, net, groups="send*,p2p*"):
     for on in ((True, False), (False, True)):
         policy(session, on)
         try:
-            steps.conform_wire(session, net, groups)
+            conform_wire(session, net, groups)
         finally:
             policy(session, (False, False))
         for node in (one, two):
-            if steps.counters(session, node, net)["drop_checksum"]:
+            if counters(session, node, net)["drop_checksum"]:
                 raise StepFailed(f"{node.name}: a checksum was wrong on a "
                                  "good wire")
 
@@ -34,17 +37,17 @@ def caught(session, net, messages, options=""):
     """Bits flip on the wire; every byte that arrives is right."""
     wire = session.lab.wire(net)
     before = wire.stats()["slipped"]
-    dropped = sum(steps.counters(session, n, net)["drop_checksum"]
+    dropped = sum(counters(session, n, net)["drop_checksum"]
                   for n in session.lab.nodes)
     policy(session, (True, False))
     wire.set(slip=SLIP, seed=11)
     try:
-        steps.stress(session, net, f"--messages {messages} {options}", 600)
+        stress(session, net, f"--messages {messages} {options}", 600)
     finally:
         wire.set(slip=0)
         policy(session, (False, False))
     flipped = wire.stats()["slipped"] - before
-    dropped = sum(steps.counters(session, n, net)["drop_checksum"]
+    dropped = sum(counters(session, n, net)["drop_checksum"]
                   for n in session.lab.nodes) - dropped
     session.check.write(f"{flipped} frames with a bit flipped, {dropped} "
                         "found by their checksum")
@@ -52,6 +55,16 @@ def caught(session, net, messages, options=""):
     if flipped < 10 or dropped < flipped // 2:
         raise StepFailed(f"{flipped} frames were spoiled, {dropped} found")
     return {"messages": messages, "flipped": flipped, "found": dropped}
+
+
+def flipping(session, net, messages, seed):
+    """With checksums a spoiled frame is a lost one, and no more than that."""
+    policy(session, (True, True))
+    try:
+        return badnet.conditions(session, net, messages, seed,
+                                 table=badnet.SLIP)
+    finally:
+        policy(session, (False, False))
 
 
 def checksums(session, net, messages):

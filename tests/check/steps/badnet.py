@@ -10,8 +10,8 @@ import threading
 import time
 
 from again import again
+from common import STRESS, peer, serving
 from runner import StepFailed
-from steps import STRESS, Server, peer, scale
 
 GOOD = dict(loss=0, burst=1, dup=0, reorder=0, gap=3, hold="2ms", corrupt=0,
             slip=0, delay=0, jitter=0, forget=0, cut="none", deaf="none",
@@ -122,7 +122,7 @@ def conditions(session, net, messages, seed, names=None, levels=LEVELS,
     """Sends, RDMA Writes and reads under each condition at each level."""
     total, table = {}, table or CONDITIONS
     session.check.write(f"seed {seed}")
-    with Server(session, f"{STRESS} -d via_eth{net} --server"):
+    with serving(session, f"{STRESS} -d via_eth{net} --server"):
         for name in names or table:
             for level in levels:
                 add(total, one(session, net, name, level, messages, seed,
@@ -153,7 +153,7 @@ def meddled(session, net, messages, times, seed, act, calm, level="rd"):
     """A transfer while act(i) is done up to `times` times."""
     wire = session.lab.wire(net)
     session.check.write(f"seed {seed}")
-    with Server(session, f"{STRESS} -d via_eth{net} --server"):
+    with serving(session, f"{STRESS} -d via_eth{net} --server"):
         job = session.lab.nodes[0].spawn(
             command(net, level, messages, seed), 580)
         meddler = Meddler(job, times, act)
@@ -225,7 +225,7 @@ def differing_mtu(session, net, messages, seed,
                 node.sh(f"ip link set eth{net} mtu {mtu}")
 
             def once(i=i, sizes=sizes):
-                with Server(session, f"{STRESS} -d via_eth{net} --server"):
+                with serving(session, f"{STRESS} -d via_eth{net} --server"):
                     before = wire.stats()
                     result = session.run(
                         session.lab.nodes[0],
@@ -251,7 +251,7 @@ def differing_mtu(session, net, messages, seed,
 def one_way(session, net, how, busy):
     """A wire that dies in one direction: both ends hear of it, and when."""
     wire, clock = session.lab.wire(net), session.lab.clock.now
-    limit = (DEAD + 4) * scale(session) + 15
+    limit = (DEAD + 4) * session.slow + 15
     # Theirs is a clock that goes on without a processor.
     what = (f"--messages 10000000 --patience {9 * limit * 1000:.0f}" if busy
             else f"--idle {9 * limit:.0f}")
@@ -316,12 +316,12 @@ def connects(session, net, amount, loss, seed, most=5):
             f"256 --connects {amount} {peer(net)}", 580)
         worst.append(int(re.search(r"most (\d+) ms", result.out).group(1)))
         return f"a connect took {worst[-1]} ms where {loss:.0%} of the " \
-            "frames are lost" if worst[-1] > most * 1000 * scale(session) \
+            "frames are lost" if worst[-1] > most * 1000 * session.slow \
             else None
 
     wire.set(loss=loss, seed=seed)
     try:
-        with Server(session, f"{STRESS} -d via_eth{net} --server"):
+        with serving(session, f"{STRESS} -d via_eth{net} --server"):
             again(session, once)
     finally:
         wire.set(**GOOD)

@@ -6,17 +6,19 @@ import contextlib
 import os
 import re
 
-import steps
 from balance import balanced
+from common import STRESS, device_of, peer, serving
+from conform import conform_wire
 from labkit.base import BUILD
 from runner import Skipped, StepFailed
+from transfer import stress
 
 SCALE = os.path.join(BUILD, "viatest scale")
 
 
 def limit(session):
     """ms until an answer is too late."""
-    return 90000 * steps.scale(session)
+    return 90000 * session.slow
 
 
 def command(session, mode, device, words):
@@ -31,12 +33,17 @@ def numbers(text):
     return found
 
 
-class Served(steps.Server):
-    """A server of viatest scale, ready; it ends by itself, or is ended."""
+def served(session, mode, net, words):
+    """A server of viatest scale on node 2, or, on via_lo, on node 1: it ends
+    by itself, or is ended."""
+    return serving(session, command(session, mode, device_of(net), words),
+                   0 if net is None else 1, "^ready$")
 
-    def __init__(self, session, mode, device, words, node):
-        super().__init__(session, command(session, mode, device, words), node)
-        self.job.expect("^ready$", 60 * steps.scale(session))
+
+def client(session, mode, net, words):
+    """The command of its client."""
+    return command(session, mode, device_of(net), words) + (
+        "" if net is None else f" {peer(net)}")
 
 
 GROWS = 4  # the status where nothing but time is amiss
@@ -73,13 +80,10 @@ def run(session, words, timeout):
 def between(session, net, modes, words, timeout, more=""):
     """A server on node 2 and its client on node 1, both to their ends; via_lo
     (net None): both on node 1."""
-    device = "via_lo" if net is None else f"via_eth{net}"
-    host = "" if net is None else f" {steps.peer(net)}"
-    with Served(session, modes[0], device, words,
-                0 if net is None else 1) as server:
-        result = run(session, command(session, modes[1], device, words + more)
-                     + host, timeout)
-        if server.wait(60 * steps.scale(session)).rc:
+    with served(session, modes[0], net, words) as server:
+        result = run(session, client(session, modes[1], net, words + more),
+                     timeout)
+        if server.wait(60 * session.slow).rc:
             raise StepFailed("the server failed: "
                              f"{server.all.strip()[-200:]}")
     return result
@@ -143,7 +147,7 @@ def squeezed(session, mib, rounds=1):
     node.sh("echo +memory >/sys/fs/cgroup/cgroup.subtree_control; "
             f"mkdir -p {GROUP} && echo {mib}M >{GROUP}/memory.max && "
             f"echo 1 >{GROUP}/memory.oom.group")
-    beside = f"{steps.STRESS} -d via_lo --messages 3000"
+    beside = f"{STRESS} -d via_lo --messages 3000"
     killed = 0
     job = node.spawn(beside, 600)
     try:
@@ -194,8 +198,8 @@ def hogged(session, net, seconds, messages):
                     "n=$((n+1)); done; echo killed $n", seconds + 300)
     try:
         with killing(two):
-            steps.stress(session, net, f"--messages {messages} --threads 4",
-                         900)
+            stress(session, net, f"--messages {messages} --threads 4",
+                   900)
             hog.wait(seconds + 300)
     finally:
         hog.kill()
@@ -203,6 +207,6 @@ def hogged(session, net, seconds, messages):
     times = int(numbers(hog.out).get("killed", 0))
     if not times:
         raise StepFailed("memory was never short")
-    steps.conform_wire(session, net, "connect*")
+    conform_wire(session, net, "connect*")
     balanced(session)
     return {"messages": messages, "hogs killed": times}
