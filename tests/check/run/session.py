@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Sessions: steps that share one boot of a lab."""
 
+import contextlib
 import os
 import re
 import sys
@@ -13,6 +14,10 @@ from labkit.initrd import NATIVE
 from runner import LOGS, StepFailed
 
 BIND = f"{ROOT}/tools/via-bind"
+# A wire that does nothing to frames.
+GOOD = dict(loss=0, burst=1, dup=0, reorder=0, gap=3, hold="2ms", corrupt=0,
+            slip=0, delay=0, jitter=0, rate=0, queue=0, forget=0, cut="none",
+            deaf="none", mute="none")
 # A read of what is not mapped is a fault there, and told.
 IOMMU = ["-machine", "q35,kernel-irqchip=split", "-device", "intel-iommu"]
 
@@ -122,8 +127,7 @@ class Session:
                 for job in busy:
                     job.wait(20)
                 node.sh("true", 20)
-            self.lab.wire(0).set(loss=0, dup=0, reorder=0, corrupt=0, slip=0,
-                                 cut="none", delay=0, jitter=0, rate=0)
+            self.lab.wire(0).set(**GOOD)
         except (LabError, IndexError):
             self.stop()
 
@@ -182,6 +186,17 @@ class Session:
             raise StepFailed(f"{node.name}: '{command}' ended with status "
                              f"{result.rc}: {last}")
         return result
+
+    @contextlib.contextmanager
+    def bad_wire(self, net, **settings):
+        """A wire, with these settings until the end of the block."""
+        wire = self.lab.wire(net)
+        try:
+            if settings:
+                wire.set(**settings)
+            yield wire
+        finally:
+            wire.set(**GOOD)
 
     def wait_until(self, node, condition, what, limit=30):
         """A command of the node's is to end with status 0 by then."""

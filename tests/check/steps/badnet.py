@@ -10,12 +10,8 @@ import threading
 import time
 
 from again import again
-from common import STRESS, peer, serving
+from common import STRESS, jobs, peer, serving
 from runner import StepFailed
-
-GOOD = dict(loss=0, burst=1, dup=0, reorder=0, gap=3, hold="2ms", corrupt=0,
-            slip=0, delay=0, jitter=0, forget=0, cut="none", deaf="none",
-            mute="none")
 
 # What the wire does, and whether a connection may be lost by it.
 CONDITIONS = {
@@ -97,14 +93,10 @@ def one(session, net, name, level, messages, seed, table):
 def under(session, net, name, level, messages, seed, table):
     """What that was, and how many were lost that may not be."""
     settings, may_break = table[name]
-    wire = session.lab.wire(net)
-    before, begin = wire.stats(), time.monotonic()
-    wire.set(**settings, seed=seed)
-    try:
+    before, begin = session.lab.wire(net).stats(), time.monotonic()
+    with session.bad_wire(net, **settings, seed=seed) as wire:
         result = session.run(session.lab.nodes[0],
                              command(net, level, messages, seed), 580)
-    finally:
-        wire.set(**GOOD)
     did = wire_changes(before, wire.stats())
     counted = verdict(result.out)
     session.check.write(f"{name}, {level}: {counted} in "
@@ -154,23 +146,18 @@ def meddled(session, net, messages, times, seed, act, calm, level="rd"):
     wire = session.lab.wire(net)
     session.check.write(f"seed {seed}")
     with serving(session, f"{STRESS} -d via_eth{net} --server"):
-        job = session.lab.nodes[0].spawn(
-            command(net, level, messages, seed), 580)
-        meddler = Meddler(job, times, act)
-        try:
-            before = wire.stats()["in_frames"]
-            job.link.wait_for(lambda: job.done or wire.stats()["in_frames"] >
-                              before + 100, 60)
-            meddler.start()
-            meddler.join(560)
-            calm()
+        with jobs(session, session.lab.nodes[0].spawn(
+                command(net, level, messages, seed), 580)) as (job,):
+            meddler = Meddler(job, times, act)
+            try:
+                before = wire.stats()["in_frames"]
+                job.link.wait_for(lambda: job.done or wire.stats()[
+                    "in_frames"] > before + 100, 60)
+                meddler.start()
+                meddler.join(560)
+            finally:
+                calm()
             result = job.wait()
-        finally:
-            calm()
-            if not job.done:
-                job.kill()
-                job.wait(30)
-            session.write_job(job)
     if meddler.error:
         raise meddler.error
     if result.rc:
@@ -185,7 +172,7 @@ def meddled(session, net, messages, times, seed, act, calm, level="rd"):
 
 def flapping(session, net, flaps, seed, messages=None):
     """A link that goes for 0.2 to 3 s, again and again."""
-    wire, dice = session.lab.wire(net), random.Random(seed)
+    dice = random.Random(seed)
 
     def flap(_):
         wire.set(cut="1")
@@ -193,8 +180,9 @@ def flapping(session, net, flaps, seed, messages=None):
         wire.set(cut="none")
         time.sleep(dice.uniform(0.1, 1))
 
-    return meddled(session, net, messages or 4000 * flaps, flaps, seed, flap,
-                   lambda: wire.set(**GOOD))
+    with session.bad_wire(net) as wire:
+        return meddled(session, net, messages or 4000 * flaps, flaps, seed,
+                       flap, lambda: wire.set(cut="none"))
 
 
 def changing_mtu(session, net, changes, seed, messages=None,
@@ -250,17 +238,15 @@ def differing_mtu(session, net, messages, seed,
 
 def one_way(session, net, how, busy):
     """A wire that dies in one direction: both ends hear of it, and when."""
-    wire, clock = session.lab.wire(net), session.lab.clock.now
+    one, two = session.lab.nodes
     limit = (DEAD + 4) * session.slow + 15
     # Theirs is a clock that goes on without a processor.
     what = (f"--messages 10000000 --patience {9 * limit * 1000:.0f}" if busy
             else f"--idle {9 * limit:.0f}")
-    server = session.lab.nodes[1].spawn(f"{STRESS} -d via_eth{net} --server",
-                                        300)
-    client = session.lab.nodes[0].spawn(
-        f"{STRESS} -d via_eth{net} {what} {peer(net)}", 300)
-
-    try:
+    device = f"{STRESS} -d via_eth{net}"
+    with jobs(session, two.spawn(f"{device} --server", 300), one.spawn(
+            f"{device} {what} {peer(net)}", 300)) as (server, client), \
+            session.bad_wire(net) as wire:
         start = wire.stats()["in_frames"]
         client.link.wait_for(
             lambda: client.done or (
@@ -269,28 +255,26 @@ def one_way(session, net, how, busy):
         if not busy:
             time.sleep(1.5)  # until heartbeats are all there is
         wire.set(**{how: "1"})
-        begin = clock()
-        times = {}
-        while clock() - begin < limit and len(times) < 2:
-            now = clock() - begin
-            if client.done:
-                times.setdefault("client", now)
-            if "a connection was lost, told" in server.out:
-                times.setdefault("server", now)
-            time.sleep(0.05)
-    finally:
-        wire.set(**GOOD)
-        for job in (client, server):
-            if not job.done:
-                job.kill()
-                job.wait(30)
-            session.write_job(job)
+        times = told(session, limit, {
+            "client": lambda: client.done, "server":
+            lambda: "a connection was lost, told" in server.out})
     words = ", ".join(f"the {k} after {v:.1f} s" for k, v in times.items())
-    session.check.write(f"{how}, {'busy' if busy else 'idle'}: "
-                        f"{words or 'neither'} knew")
+    said = f"{how}, {'busy' if busy else 'idle'}: {words or 'neither'} knew"
+    session.check.write(said)
     if len(times) < 2:
-        raise StepFailed(f"{how}, {'busy' if busy else 'idle'}: "
-                         f"{words or 'neither'} knew in {limit:.0f} s")
+        raise StepFailed(f"{said} in {limit:.0f} s")
+    return times
+
+
+def told(session, limit, ends):
+    """When each of these became true, in s from now, within the limit."""
+    clock = session.lab.clock.now
+    begin, times = clock(), {}
+    while clock() - begin < limit and len(times) < len(ends):
+        for name, knows in ends.items():
+            if knows():
+                times.setdefault(name, clock() - begin)
+        time.sleep(0.05)
     return times
 
 
@@ -308,7 +292,7 @@ def one_way_wires(session, net, rounds, ways=WAYS):
 def connects(session, net, amount, loss, seed, most=5):
     """Connecting while frames are lost: no attempt takes `most` seconds, in
     one of a few runs."""
-    wire, worst = session.lab.wire(net), []
+    worst = []
 
     def once():
         result = session.run(
@@ -319,10 +303,7 @@ def connects(session, net, amount, loss, seed, most=5):
             "frames are lost" if worst[-1] > most * 1000 * session.slow \
             else None
 
-    wire.set(loss=loss, seed=seed)
-    try:
-        with serving(session, f"{STRESS} -d via_eth{net} --server"):
-            again(session, once)
-    finally:
-        wire.set(**GOOD)
+    with session.bad_wire(net, loss=loss, seed=seed), \
+            serving(session, f"{STRESS} -d via_eth{net} --server"):
+        again(session, once)
     return {"connects": amount * len(worst), "worst_ms": worst[-1]}

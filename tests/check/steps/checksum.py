@@ -2,6 +2,8 @@
 """Checksums of ours: agreed upon at connect, and what they are for, a wire
 that flips bits which the Ethernet's frame check does not find."""
 
+import contextlib
+
 import badnet
 from common import counters
 from conform import conform_wire
@@ -12,43 +14,42 @@ POLICY = "/sys/module/via_ether/parameters/checksum"
 SLIP = 0.005
 
 
-def policy(session, on):
-    """Who asks for checksums: node 1, node 2."""
-    for node, word in zip(session.lab.nodes, on):
-        node.sh(f"echo {'Y' if word else 'N'} >{POLICY}")
+@contextlib.contextmanager
+def policy(session, *on):
+    """Which nodes ask for checksums meanwhile."""
+    try:
+        for node, word in zip(session.lab.nodes, on):
+            node.sh(f"echo {'Y' if word else 'N'} >{POLICY}")
+        yield
+    finally:
+        for node in session.lab.nodes:
+            node.sh(f"echo N >{POLICY}")
+
+
+def wrong(session, net):
+    """Frames that both have found spoiled by their checksum."""
+    return sum(counters(session, node, net)["drop_checksum"]
+               for node in session.lab.nodes)
 
 
 def agreed(session, net, groups="send*,p2p*"):
     """Either end's wish is enough; without one there are none."""
-    one, two = session.lab.nodes
     for on in ((True, False), (False, True)):
-        policy(session, on)
-        try:
+        with policy(session, *on):
             conform_wire(session, net, groups)
-        finally:
-            policy(session, (False, False))
-        for node in (one, two):
-            if counters(session, node, net)["drop_checksum"]:
-                raise StepFailed(f"{node.name}: a checksum was wrong on a "
-                                 "good wire")
+        if wrong(session, net):
+            raise StepFailed("a checksum was wrong on a good wire")
 
 
 def caught(session, net, messages, options=""):
     """Bits flip on the wire; every byte that arrives is right."""
     wire = session.lab.wire(net)
-    before = wire.stats()["slipped"]
-    dropped = sum(counters(session, n, net)["drop_checksum"]
-                  for n in session.lab.nodes)
-    policy(session, (True, False))
-    wire.set(slip=SLIP, seed=11)
-    try:
+    before, bad = wire.stats()["slipped"], wrong(session, net)
+    with policy(session, True, False), \
+            session.bad_wire(net, slip=SLIP, seed=11):
         stress(session, net, f"--messages {messages} {options}", 600)
-    finally:
-        wire.set(slip=0)
-        policy(session, (False, False))
     flipped = wire.stats()["slipped"] - before
-    dropped = sum(counters(session, n, net)["drop_checksum"]
-                  for n in session.lab.nodes) - dropped
+    dropped = wrong(session, net) - bad
     session.check.write(f"{flipped} frames with a bit flipped, {dropped} "
                         "found by their checksum")
     # In the padding, in version, type or length it is found otherwise.
@@ -59,12 +60,9 @@ def caught(session, net, messages, options=""):
 
 def flipping(session, net, messages, seed):
     """With checksums a spoiled frame is a lost one, and no more than that."""
-    policy(session, (True, True))
-    try:
+    with policy(session, True, True):
         return badnet.conditions(session, net, messages, seed,
                                  table=badnet.SLIP)
-    finally:
-        policy(session, (False, False))
 
 
 def checksums(session, net, messages):

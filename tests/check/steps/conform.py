@@ -111,9 +111,6 @@ LOST_MESSAGES = ("send*,queue*,rdma.*,order*",)
 def lossy(session, net, patterns, loss, **options):
     """These groups while the wire loses a part of the frames; again where it
     has lost few."""
-    wire = session.lab.wire(net)
-    before = wire.stats()["lost"]
-
     def once():
         for pattern in patterns:
             conform_wire(session, net, pattern, **options)
@@ -122,11 +119,9 @@ def lossy(session, net, patterns, loss, **options):
         return f"the wire lost {lost} frames only" \
             if lost < 20 * len(patterns) else None
 
-    wire.set(loss=loss, seed=7)
-    try:
+    with session.bad_wire(net, loss=loss, seed=7) as wire:
+        before = wire.stats()["lost"]
         again(session, once)
-    finally:
-        wire.set(loss=0)
 
 
 def lossy_connections(session, net, patterns):

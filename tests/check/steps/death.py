@@ -9,7 +9,7 @@ import time
 import native_harm
 import scale
 from balance import balanced
-from common import STRESS, TOOLS, device_of, flowing, peer, prepare
+from common import STRESS, TOOLS, device_of, flowing, jobs, peer, prepare
 from conform import conform_wire
 from runner import Skipped, StepFailed
 from transfer import broken, stress
@@ -76,17 +76,13 @@ def torn(session, connections, breaker, words=""):
     """Connections between via_va and via_vb, until the breaker; both ends of
     each are told, and all goes."""
     node = session.lab.nodes[0]
-    job = node.spawn(scale.command(session, "pair", "via_va", "-D via_vb "
-                                   f"-n {connections} {words}"),
-                     300 * session.slow)
-    try:
+    command = scale.command(session, "pair", "via_va",
+                            f"-D via_vb -n {connections} {words}")
+    with jobs(session, node.spawn(command, 300 * session.slow)) as (job,):
         job.expect("^flowing$", 60 * session.slow)
         breaker()
         if job.wait(scale.limit(session) / 1000 + 30).rc:
             raise StepFailed("not all were told: " + job.all.strip()[-200:])
-    finally:
-        job.kill()
-        session.write_job(job)
 
 
 def links_deleted(session, rounds=1, kinds=tuple(LINKS), connections=4):
@@ -234,12 +230,12 @@ def modules_loop(session, rounds):
     two = session.lab.nodes[1]
     names = " ".join(reversed(("via_ka", "via_lo", "via_ether",
                                "via_netdev")))
-    openers = [two.spawn(OPENERS.format(tools=TOOLS, scale=scale.SCALE),
-                         rounds * 60 + 200) for _ in range(2)]
+    command = OPENERS.format(tools=TOOLS, scale=scale.SCALE)
     cards = [f"eth{i}" for i in range(len(session.lab.nics))
              if i not in session.gone]
     refused = 0
-    try:
+    with jobs(session, *(two.spawn(command, rounds * 60 + 200)
+                         for _ in range(2))):
         for _ in range(rounds):
             out = two.sh("n=0; until ! grep -q ^via_ /proc/modules; do "
                          f"rmmod {names} 2>/dev/null; n=$((n+1)); "
@@ -248,10 +244,6 @@ def modules_loop(session, rounds):
             refused += int(scale.numbers(out)["tries"]) - 1
             session.lab.insmod(two)
             session.lab.attach(two, *cards)
-    finally:
-        for job in openers:
-            job.kill()
-            job.wait(30)
     balanced(session)
     return {"loads": rounds, "refused in use": refused}
 
@@ -260,17 +252,13 @@ def held(session, net, seconds, rounds=2):
     """SIGSTOP of a receiver for as long: what it has posted is filled and
     acknowledged, the connection lives, and all goes on with SIGCONT.  Only a
     message for which none is posted breaks it."""
-    words = f"-n {rounds} -s 1"
     one, two = session.lab.nodes
-    device = device_of(net)
-    receiver = two.spawn(scale.command(session, "held", device, words),
-                         rounds * (seconds + 60) + 120)
-    sender = None
-    try:
-        sender = one.spawn(scale.command(session, "held-send", device,
-                                         f"-n {rounds} -s 2") +
-                           f" {peer(net)}",
-                           rounds * (seconds + 60) + 120)
+    limit = rounds * (seconds + 60) + 120
+    receive = scale.command(session, "held", device_of(net),
+                            f"-n {rounds} -s 1")
+    send = scale.client(session, "held-send", net, f"-n {rounds} -s 2")
+    with jobs(session, two.spawn(receive, limit),
+              one.spawn(send, limit)) as (receiver, sender):
         for number in range(rounds):
             receiver.expect(f"^posted {number}$", 60)
             receiver.kill(signal.SIGSTOP)
@@ -288,10 +276,6 @@ def held(session, net, seconds, rounds=2):
                                  + job.all.strip()[-200:])
         sender.expect("^broken by one too many$", 1)
         receiver.expect(" wrong 0$", 1)
-    finally:
-        for job in filter(None, (sender, receiver)):
-            job.kill()
-            session.write_job(job)
     balanced(session)
     return {"stops": rounds, "seconds stopped": rounds * seconds}
 
@@ -300,59 +284,55 @@ def node_reset(session, net, rounds=1, seed=1):
     """Node 2 dies without a word, in transfers and in the middle of connects,
     and comes back under its old address while the old connections still send.
     Node 1 is told, and the next transfer has no frame of the old ones."""
-    one, two = session.lab.nodes
-    device = device_of(net)
-    told = 0.0
     if session.gone:
         raise Skipped("a card is gone")
-    for number in range(rounds):
-        serve = two.spawn(f"{STRESS} -d {device} --server")
-        ports = two.spawn(scale.command(session, "serve-connects", device,
-                                        "-n 100000 -t 2"))
-        ports.expect("^ready$", 60)
-        clients = [one.spawn(
-            f"{STRESS} -d {device} --messages 10000000 --threads 4 "
-            f"--seed {seed + number} {peer(net)}", 600)]
-        try:
-            flowing(session, net, clients[0])
-            clients.append(one.spawn(scale.command(
-                session, "connects", device, "-n 100000 -t 2 -l 8000") +
-                f" {peer(net)}", 600))
-            time.sleep(1 + 0.2 * (number % 5))
-            begin = time.monotonic()
-            two.reset()
-            prepare(session, two)
-            # The new life begins at once, old frames or not.
-            stress(session, net, f"--messages 2000 --threads 2 "
-                   f"--seed {seed + 1000 + number}", 300)
-            for job in clients:
-                if not job.link.wait_for(lambda j=job: j.done,
-                                         scale.limit(session) / 1000 + 30):
-                    raise StepFailed("node1 was not told: " + job.command)
-                if not job.rc:
-                    raise StepFailed("node1 noticed nothing: " + job.command)
-                told = max(told, job.started + job.seconds - begin)
-        finally:
-            for job in clients:
-                job.kill()
-            for job in clients + [serve, ports]:
-                session.write_job(job)
+    told = max(one_reset(session, net, seed + number, 1 + 0.2 * (number % 5))
+               for number in range(rounds))
     conform_wire(session, net, "connect*")
     balanced(session)
     return {"resets": rounds, "told after s at most": round(told, 1)}
+
+
+def one_reset(session, net, seed, pause):
+    """After how many seconds node 1 was told."""
+    one, two = session.lab.nodes
+    device = f"{STRESS} -d {device_of(net)}"
+    with jobs(session, two.spawn(f"{device} --server"), two.spawn(
+            scale.command(session, "serve-connects", device_of(net),
+                          "-n 100000 -t 2"))) as made:
+        made[1].expect("^ready$", 60)
+        made.append(one.spawn(f"{device} --messages 10000000 --threads 4 "
+                              f"--seed {seed} {peer(net)}", 600))
+        flowing(session, net, made[2])
+        made.append(one.spawn(scale.client(
+            session, "connects", net, "-n 100000 -t 2 -l 8000"), 600))
+        time.sleep(pause)
+        begin = time.monotonic()
+        two.reset()
+        prepare(session, two)
+        # The new life begins at once, old frames or not.
+        stress(session, net, "--messages 2000 --threads 2 "
+               f"--seed {seed + 1000}", 300)
+        for job in made[2:]:
+            if not job.link.wait_for(lambda j=job: j.done,
+                                     scale.limit(session) / 1000 + 30):
+                raise StepFailed("node1 was not told: " + job.command)
+            if not job.rc:
+                raise StepFailed("node1 noticed nothing: " + job.command)
+        return max(job.started + job.seconds - begin for job in made[2:])
 
 
 def suspended(session):
     """Sleep with open and connected VIs, under via_netdev and the card's own
     driver.  The root file system does not survive: the last step."""
     one, two = session.lab.nodes
-    jobs = [two.spawn(f"{TOOLS}/vipl_bw -d via_eth0", 200),
-            one.spawn(f"{TOOLS}/vipl_bw -d via_eth0 -D 20 "
-                      f"{peer(0)}", 200)]
-    flowing(session, 0, jobs[1])
+    tool = f"{TOOLS}/vipl_bw -d via_eth0"
+    two.spawn(tool, 200)
+    client = one.spawn(f"{tool} -D 20 {peer(0)}", 200)
+    flowing(session, 0, client)
     native_harm.suspended(session)
     # It slept for seconds only; either the transfer goes on or is broken.
-    if not jobs[1].link.wait_for(lambda: jobs[1].done, 60):
+    if not client.link.wait_for(lambda: client.done, 60):
         raise StepFailed("the transfer neither ends nor breaks")
-    session.write_job(jobs[1])
+    session.write_job(client)
     return {"suspends": 1}

@@ -13,7 +13,7 @@ import time
 
 from again import again
 from balance import alive, settled, unpinned
-from common import STRESS, counters, mac, serving
+from common import STRESS, counters, mac, serving, stop
 from labkit.base import BUILD
 from runner import StepFailed
 
@@ -65,14 +65,6 @@ class Thrower:
                              "is no host's were answered to everybody")
         return (json.loads(thrown.group(1)), int(total.group(1)),
                 int(total.group(2)))
-
-
-def stop(session, *jobs):
-    for job in jobs:
-        if not job.done:
-            job.kill()
-            job.wait(30)
-        session.write_job(job)
 
 
 def received(node, net):

@@ -6,12 +6,12 @@ import time
 import native
 from again import again
 from balance import unpinned
-from common import CONFORM, TOOLS, flowing, peer, serving
+from common import CONFORM, TOOLS, jobs, peer, serving
 from conform import conform_wire
 from labkit import initrd
 from runner import Skipped, StepFailed
 from session import BIND
-from transfer import broken, interface_gone
+from transfer import broken, flow, interface_gone
 
 
 def link_lost(session):
@@ -28,30 +28,21 @@ PATIENCE = 4  # seconds, half of those after which a connection breaks
 
 def cable_pulled(session):
     """What is amiss; nothing is where we have been too slow."""
-    one, two = session.lab.nodes
-    server = two.spawn(f"{TOOLS}/vipl_bw -d via_eth0", 200)
-    client = one.spawn(f"{TOOLS}/vipl_bw -d via_eth0 -D 10 -e "
-                       f"{peer(0)}", 200)
-    try:
-        flowing(session, 0, client)
+    two = session.lab.nodes[1]
+    with flow(session, 0, "-D 10 -e") as pair:
         begin = time.monotonic()
         two.monitor("set_link nic0 off")
-        session.wait_until(two,
-                           "grep -q 0 /sys/class/net/eth0/carrier",
+        session.wait_until(two, "grep -q 0 /sys/class/net/eth0/carrier",
                            "eth0 has not noticed")
         two.monitor("set_link nic0 on")
         session.carrier()
         seconds = time.monotonic() - begin
-        for job in (client, server):
+        for job in pair:
             if job.wait(120).rc:
                 why = f"{job.link.name}: the transfer broke in {seconds:.1f} s"
                 if seconds < PATIENCE:
                     raise StepFailed(why)
                 return why
-    finally:
-        for job in (client, server):
-            job.kill()
-            session.write_job(job)
     return None
 
 
@@ -106,11 +97,15 @@ def vanished(session):
     one, two = session.lab.nodes
     path = two.sh("readlink -f /sys/class/net/eth0/device").out.strip()
 
+    def command(value):
+        """To the card's command register."""
+        return f"printf '{value}' | dd of={path}/config bs=1 seek=4 " \
+            "conv=notrunc 2>/dev/null"
+
     def pull():
         start()
-        # The command register: memory, I/O, bus mastering, interrupts off.
-        two.sh("printf '\\000\\004' | dd of=" + path + "/config bs=1 seek=4 "
-               "conv=notrunc 2>/dev/null")
+        # Memory, I/O, bus mastering, interrupts off.
+        two.sh(command("\\000\\004"))
 
     with native.flood(session) as start:
         broken(session, 0, pull)
@@ -118,16 +113,13 @@ def vanished(session):
     # there; switched on again, too.
     one.sh(f"ip neigh replace 10.0.0.2 lladdr {peer(0)} nud permanent "
            "dev eth0")
-    frames = one.spawn("busybox ping -i 0.005 -s 1400 10.0.0.2 >/dev/null",
-                       200)
-    for command in ("ip link set eth0 down", "ip link set eth0 up; true",
-                    "ethtool -S eth0", "sleep 1",
-                    "printf '\\003' | dd of=" + path + "/config bs=1 seek=4 "
-                    "conv=notrunc 2>/dev/null", "sleep 1",
-                    "ip link set eth0 down; ip link set eth0 up", "sleep 1"):
-        two.sh(command, 60)
-    frames.kill()
-    frames.wait(30)
+    with jobs(session, one.spawn(
+            "busybox ping -i 0.005 -s 1400 10.0.0.2 >/dev/null", 200)):
+        for line in ("ip link set eth0 down", "ip link set eth0 up; true",
+                     "ethtool -S eth0", "sleep 1", command("\\003"),
+                     "sleep 1", "ip link set eth0 down; ip link set eth0 up",
+                     "sleep 1"):
+            two.sh(line, 60)
     one.sh("ip neigh del 10.0.0.2 dev eth0")
     replug(session)
 
@@ -140,12 +132,9 @@ def replug(session, gone=False):
     session.wait_until(two, "! test -e /dev/via_eth0 && "
                        "! test -e /sys/class/net/eth0", "the card does not go")
     # The guest lets go of the slot a little later.
-    clock = session.lab.clock.now
-    end = clock() + 30
-    while 'id "nic0"' in two.monitor("info qtree"):
-        if clock() > end:
-            raise StepFailed("node2: the slot is not let go of")
-        time.sleep(0.1)
+    if not two.link.wait_for(
+            lambda: 'id "nic0"' not in two.monitor("info qtree"), 30):
+        raise StepFailed("node2: the slot is not let go of")
     _, device, _ = initrd.nic_model(session.lab.nics[0])
     two.monitor(f"device_add {device},netdev=n0,id=nic0,"
                 f"mac={peer(0)},romfile=")
@@ -181,10 +170,9 @@ def churn(session, seconds):
             f"while :; do timeout 5 {TOOLS}/vipl_bw -d via_eth0 -D 2 "
             f"{peer(0)}; sleep 0.1; done",
             "busybox ping -A -q 10.0.0.2 >/dev/null")
-    jobs = [two.spawn(c, seconds + 200) for c in serve] + \
-        [one.spawn(c, seconds + 200) for c in load]
     end, rounds = time.monotonic() + seconds, 0
-    try:
+    with jobs(session, *(two.spawn(c, seconds + 200) for c in serve),
+              *(one.spawn(c, seconds + 200) for c in load)):
         while time.monotonic() < end:
             for _, command in changes:
                 two.sh(command, 200)
@@ -192,11 +180,6 @@ def churn(session, seconds):
                 if time.monotonic() > end:
                     break
             rounds += 1
-    finally:
-        for job in jobs:
-            job.kill()
-            job.wait(30)
-            session.write_job(job)
     session.check.write(f"{rounds} rounds of {len(changes)} changes")
     two.sh("ip link set eth0 mtu 1500")
     session.carrier()

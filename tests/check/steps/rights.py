@@ -4,9 +4,10 @@
 import contextlib
 
 from balance import balanced
-from common import CONFORM, GUEST, TOOLS, counters, flowing, peer, serving
+from common import CONFORM, GUEST, counters, peer, serving
 from conform import conform_wire
 from runner import StepFailed
+from transfer import flow
 
 PARAMETERS = "/sys/module/via_ka/parameters"
 GREEDY = f"{GUEST}/greedy.py"
@@ -86,16 +87,13 @@ def strangers(session, net):
                   f"{ours},{ours}"):
         if two.run(f"echo '{wrong}' >{peers}").rc == 0:
             raise StepFailed(f"'{wrong}' was taken for an address")
-    server = two.spawn(f"{TOOLS}/vipl_bw -d {device}", 200)
-    client = one.spawn(f"{TOOLS}/vipl_bw -d {device} -D 60 -e "
-                       f"{peer(net)}", 200)
     try:
-        flowing(session, net, client)
-        two.sh(f"echo 52:54:00:00:00:99 >{peers}")
-        # What was under way ends at once, on both sides.
-        for job in (client, server):
-            if not job.wait(20).rc:
-                raise StepFailed(f"{job.link.name}: a stranger was served")
+        with flow(session, net, "-D 60 -e") as pair:
+            two.sh(f"echo 52:54:00:00:00:99 >{peers}")
+            # What was under way ends at once, on both sides.
+            for job in pair:
+                if not job.wait(20).rc:
+                    raise StepFailed(f"{job.link.name}: a stranger was served")
         before = counters(session, two, net)["drop_peer"]
         with serving(session, f"{CONFORM} -d {device} --server"):
             if one.run(f"timeout 10 {test}").rc == 0:
@@ -108,7 +106,4 @@ def strangers(session, net):
             session.run(one, test, 60)
     finally:
         two.sh(f"echo >{peers}")
-        for job in (client, server):
-            job.kill()
-            session.write_job(job)
     conform_wire(session, net, "connect.accepted")

@@ -7,7 +7,7 @@ import os
 import re
 
 from balance import balanced
-from common import STRESS, device_of, peer, serving
+from common import STRESS, device_of, jobs, peer, serving
 from conform import conform_wire
 from labkit.base import BUILD
 from runner import Skipped, StepFailed
@@ -138,6 +138,19 @@ def killing(*nodes):
 GROUP = "/sys/fs/cgroup/via_squeeze"
 
 
+def squeeze(session, node, mib, rounds):
+    """One program with so much memory: whether it was killed."""
+    node.sh(f"echo {mib}M >{GROUP}/memory.max")
+    program = command(session, "squeeze", "via_lo", f"-n {rounds}")
+    with killing(node):
+        result = session.run(node, f"sh -c 'echo $$ >{GROUP}/cgroup.procs; "
+                             f"exec {program}'", 600, status=None)
+    if result.rc not in (0, 137, -9):
+        raise StepFailed(f"with {mib} MiB: status {result.rc}: "
+                         f"{result.all.strip()[-200:]}")
+    return result.rc != 0
+
+
 def squeezed(session, mib, rounds=1):
     """A group with too little memory: an error, or the death of that program
     alone; a transfer beside it is not disturbed."""
@@ -147,28 +160,17 @@ def squeezed(session, mib, rounds=1):
     node.sh("echo +memory >/sys/fs/cgroup/cgroup.subtree_control; "
             f"mkdir -p {GROUP} && echo {mib}M >{GROUP}/memory.max && "
             f"echo 1 >{GROUP}/memory.oom.group")
-    beside = f"{STRESS} -d via_lo --messages 3000"
+    beside = node.spawn(f"{STRESS} -d via_lo --messages 3000", 600)
     killed = 0
-    job = node.spawn(beside, 600)
     try:
-        for size in (mib, mib // 2, mib // 4):
-            node.sh(f"echo {size}M >{GROUP}/memory.max")
-            program = command(session, "squeeze", "via_lo", f"-n {rounds}")
-            with killing(node):
-                result = session.run(
-                    node, f"sh -c 'echo $$ >{GROUP}/cgroup.procs; "
-                    f"exec {program}'", 600, status=None)
-            if result.rc not in (0, 137, -9):
-                raise StepFailed(f"with {size} MiB: status {result.rc}: "
-                                 f"{result.all.strip()[-200:]}")
-            killed += result.rc != 0
-        if job.wait(600).rc:
-            raise StepFailed("the transfer beside it was disturbed: "
-                             f"{job.all.strip()[-200:]}")
-        balanced(session)
+        with jobs(session, beside):
+            for size in (mib, mib // 2, mib // 4):
+                killed += squeeze(session, node, size, rounds)
+            if beside.wait(600).rc:
+                raise StepFailed("the transfer beside it was disturbed: "
+                                 f"{beside.all.strip()[-200:]}")
+            balanced(session)
     finally:
-        job.kill()
-        session.write_job(job)
         node.run(f"rmdir {GROUP}")
     return {"squeezed": 3 * rounds, "killed for memory": killed}
 
@@ -196,14 +198,9 @@ def hogged(session, net, seconds, messages):
                     "while [ $(date +%s) -lt $end ]; do "
                     f"python3 /tmp/hog.py {seconds} 2>/dev/null; "
                     "n=$((n+1)); done; echo killed $n", seconds + 300)
-    try:
-        with killing(two):
-            stress(session, net, f"--messages {messages} --threads 4",
-                   900)
-            hog.wait(seconds + 300)
-    finally:
-        hog.kill()
-        session.write_job(hog)
+    with jobs(session, hog), killing(two):
+        stress(session, net, f"--messages {messages} --threads 4", 900)
+        hog.wait(seconds + 300)
     times = int(numbers(hog.out).get("killed", 0))
     if not times:
         raise StepFailed("memory was never short")

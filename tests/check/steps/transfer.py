@@ -20,18 +20,13 @@ def stress(session, net, arguments, timeout=300):
 
 
 BAD_WIRE = dict(loss=0.01, dup=0.01, reorder=0.02, corrupt=0.002, seed=11)
-GOOD_WIRE = dict(loss=0, dup=0, reorder=0, corrupt=0)
 
 
 def reliability(session, net, messages, options=""):
     """All messages arrive, whole, once, in order, over a bad wire."""
-    wire = session.lab.wire(net)
-    before = wire.stats()
-    wire.set(**BAD_WIRE)
-    try:
+    before = session.lab.wire(net).stats()
+    with session.bad_wire(net, **BAD_WIRE) as wire:
         stress(session, net, f"--messages {messages} {options}", 600)
-    finally:
-        wire.set(**GOOD_WIRE)
     after = wire.stats()
     did = {k: after[k] - before[k] for k in
            ("in_frames", "lost", "duplicated", "reordered", "corrupted")}
@@ -103,11 +98,8 @@ def broken(session, net, breaker, limit=30):
 
 def wire_cut(session, net):
     """A dead peer is found: the connection breaks on both sides."""
-    wire = session.lab.wire(net)
-    try:
+    with session.bad_wire(net) as wire:
         broken(session, net, lambda: wire.set(cut="0"))
-    finally:
-        wire.set(cut="none")
 
 
 def interface_gone(session, net):

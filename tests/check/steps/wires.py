@@ -9,8 +9,9 @@ which is skipped, with its reason.
 """
 
 import json
+import typing
 
-from common import TOOLS, mac
+from common import TOOLS, jobs, mac
 from runner import Skipped, StepFailed
 
 QUEUE = 64
@@ -18,82 +19,65 @@ RATE = 16  # Mb/s: small, since the host may have other work
 SLOW_RATE = 8  # for long round trips on a loaded host
 PORT_RATE = 40  # Mb/s: of a port to which nine machines are connected
 DEPTH = 4  # messages in flight, so that little is left to drain at the end
-OFF = dict(rate=0, queue=0, loss=0)
 
 
-class Flow:
-    """vipl_bw from one node to another, or iperf3; goodput in Mb/s."""
+class Flow(typing.NamedTuple):
+    """A transfer from one node to another; what its client says is given to
+    goodput(): Mb/s, or None."""
 
-    def __init__(self, session, server, client, to, start):
-        self.session = session
-        self.jobs = [session.lab.nodes[to].spawn(server, 150)]
-        self.client = (client, start)
-
-    def start(self):
-        client, node = self.client
-        self.jobs.append(self.session.lab.nodes[node].spawn(client, 150))
-        return self
-
-    def end(self):
-        """Wait for both ends; the goodput."""
-        result = self.jobs[1].wait()
-        rate = self.goodput(result.out)
-        # Its last words may get lost on the wire, and it is alone then.
-        if rate is None:
-            raise StepFailed(f"'{result.command}' ended with status "
-                             f"{result.rc}: {result.all.strip()[-200:]}")
-        self.jobs[0].wait()
-        return rate
-
-    def kill(self):
-        for job in self.jobs:
-            job.kill()
-            job.wait(30)
-            self.session.write_job(job)
+    server: str
+    client: str
+    start: int
+    to: int
+    ready: str
+    goodput: typing.Callable
 
 
-class Via(Flow):
-    """VIA, Reliable Delivery unless told otherwise."""
-
-    def __init__(self, session, net, seconds, start=0, to=1, port=18516,
-                 size=65536, level="rd"):
-        bw = f"{TOOLS}/vipl_bw -d via_eth{net} -e -p {port}"
-        # As many bytes in flight, whatever the size.
-        depth = min(DEPTH * 65536 // size, 128)
-        super().__init__(session, bw, f"{bw} -s {size} -l {level} -t {depth} "
-                         f"-D {seconds} --json - {mac(net, to)}", to, start)
-
-    @staticmethod
-    def goodput(text):
-        lines = [x for x in text.splitlines() if x.startswith("{")]
-        return json.loads(lines[0])["bw_average_mbps"] if lines else None
+def bw_goodput(text):
+    lines = [x for x in text.splitlines() if x.startswith("{")]
+    return json.loads(lines[0])["bw_average_mbps"] if lines else None
 
 
-class Tcp(Flow):
-    def __init__(self, session, net, seconds, start=0, to=1):
-        super().__init__(session, "iperf3 -s -1 --forceflush",
-                         f"iperf3 -c 10.{net}.0.{to + 1} -t {seconds} -J",
-                         to, start)
-        self.jobs[0].expect("listening")
-
-    @staticmethod
-    def goodput(text):
-        end = json.loads(text)["end"] if text.startswith("{") else {}
-        if "sum_received" not in end:
-            return None
-        return end["sum_received"]["bits_per_second"] / 1e6
+def via(net, seconds, start=0, to=1, port=18516, size=65536, level="rd"):
+    """vipl_bw, with as many bytes in flight whatever the size."""
+    bw = f"{TOOLS}/vipl_bw -d via_eth{net} -e -p {port}"
+    depth = min(DEPTH * 65536 // size, 128)
+    return Flow(bw, f"{bw} -s {size} -l {level} -t {depth} -D {seconds} "
+                f"--json - {mac(net, to)}", start, to, "", bw_goodput)
 
 
-def together(*flows):
-    """Run flows at the same time; the goodput of each."""
-    try:
+def iperf_goodput(text):
+    end = json.loads(text)["end"] if text.startswith("{") else {}
+    if "sum_received" not in end:
+        return None
+    return end["sum_received"]["bits_per_second"] / 1e6
+
+
+def tcp(net, seconds):
+    return Flow("iperf3 -s -1 --forceflush",
+                f"iperf3 -c 10.{net}.0.2 -t {seconds} -J", 0, 1, "listening",
+                iperf_goodput)
+
+
+def together(session, *flows):
+    """Run flows at the same time, to both their ends; the goodput of each."""
+    nodes, rates = session.lab.nodes, []
+    with jobs(session) as made:
         for flow in flows:
-            flow.start()
-        return [flow.end() for flow in flows]
-    except BaseException:
-        for flow in flows:
-            flow.kill()
-        raise
+            made.append(nodes[flow.to].spawn(flow.server, 150))
+            if flow.ready:
+                made[-1].expect(flow.ready)
+        made += [nodes[flow.start].spawn(flow.client, 150) for flow in flows]
+        for flow, client in zip(flows, made[len(flows):]):
+            result = client.wait()
+            rates.append(flow.goodput(result.out))
+            # Its last words may get lost on the wire, and it is alone then.
+            if rates[-1] is None:
+                raise StepFailed(f"'{result.command}' ended with status "
+                                 f"{result.rc}: {result.all.strip()[-200:]}")
+        for server in made[:len(flows)]:
+            server.wait()
+    return rates
 
 
 class Free(Exception):
@@ -109,13 +93,15 @@ def busy(total, rate=RATE):
 SLOWER = (1, 1, 2, 2, 4)  # the wires of the attempts
 
 
-def limited(session, measure, rate):
+def limited(session, net, measure, rate):
     """measure(rate) tells what is amiss on a wire of that rate, or None; one
     attempt in which all is well is enough, and a failure takes three."""
     told, free = [], None
     for slower in SLOWER:
         try:
-            why = measure(rate / slower)
+            with session.bad_wire(net, rate=f"{rate / slower:g}M",
+                                  queue=QUEUE):
+                why = measure(rate / slower)
         except Free as error:
             free = error
             session.check.write(str(error))
@@ -139,28 +125,20 @@ SHARING = ((1, 24), (4, 12))
 
 def sharing(session, net, cases=SHARING):
     """TCP and VIA on one slow wire: neither has less than a third."""
-    wire = session.lab.wire(net)
-
     def shares(count, seconds, rate):
-        wire.set(rate=f"{rate:g}M", queue=QUEUE)
-        flows = [Tcp(session, net, seconds)] + [
-            Via(session, net, seconds, port=18516 + i)
-            for i in range(count)]
-        tcp, *via = together(*flows)
-        session.check.write(show(f"{rate:g} Mb/s, TCP", [tcp]))
-        session.check.write(show("VIA", via))
-        total = tcp + sum(via)
+        by_tcp, *by_via = together(session, tcp(net, seconds), *(
+            via(net, seconds, port=18516 + i) for i in range(count)))
+        session.check.write(show(f"{rate:g} Mb/s, TCP", [by_tcp]))
+        session.check.write(show("VIA", by_via))
+        total = by_tcp + sum(by_via)
         busy(total, rate)
-        return f"{count} VIs have {sum(via):.1f} Mb/s, TCP {tcp:.1f}: one " \
-            "has less than a third" if not 1 / 3 <= tcp / total <= 2 / 3 \
-            else None
+        return f"{count} VIs have {sum(by_via):.1f} Mb/s, TCP {by_tcp:.1f}: " \
+            "one has less than a third" \
+            if not 1 / 3 <= by_tcp / total <= 2 / 3 else None
 
-    try:
-        for count, seconds in cases:
-            limited(session, lambda rate, c=count, s=seconds:
-                    shares(c, s, rate), RATE)
-    finally:
-        wire.set(**OFF)
+    for count, seconds in cases:
+        limited(session, net, lambda rate, c=count, s=seconds:
+                shares(c, s, rate), RATE)
 
 
 CASES = (("rd", 65536), ("rr", 4096), ("rd", 4096), ("rr", 65536))
@@ -173,12 +151,12 @@ def lossy(session, net, cases, seconds=3):
 
     def compare(level, size, rate):
         rates, lost = {0: [], 0.01: []}, {0: 0, 0.01: 0}
-        wire.set(rate=f"{rate:g}M", queue=QUEUE, seed=5)
+        wire.set(seed=5)
         for loss in (0, 0.01, 0, 0.01):
             before = wire.stats()["lost"]
             wire.set(loss=loss)
-            rates[loss] += together(Via(session, net, seconds, size=size,
-                                        level=level))
+            rates[loss] += together(session, via(net, seconds, size=size,
+                                                 level=level))
             lost[loss] += wire.stats()["lost"] - before
         session.check.write(show(f"{rate:g} Mb/s, {level} {size}", rates[0]))
         session.check.write(show("with 1 % loss", rates[0.01]))
@@ -192,12 +170,9 @@ def lossy(session, net, cases, seconds=3):
         return f"{level}, {size} bytes: {good:.1f} Mb/s, {bad:.1f} where " \
             "1 % is lost" if bad < 0.7 * good else None
 
-    try:
-        for level, size in cases:
-            limited(session, lambda rate, v=level, s=size:
-                    compare(v, s, rate), SLOW_RATE)
-    finally:
-        wire.set(**OFF)
+    for level, size in cases:
+        limited(session, net, lambda rate, v=level, s=size:
+                compare(v, s, rate), SLOW_RATE)
 
 
 def overload(session, net, seconds=16):
@@ -206,12 +181,11 @@ def overload(session, net, seconds=16):
     senders = range(1, len(session.lab.nodes))
 
     def crowded(rate):
-        wire.set(rate=f"{rate:g}M", queue=QUEUE)
-        alone = together(Via(session, net, seconds // 2, start=1, to=0))[0]
+        alone, = together(session, via(net, seconds // 2, start=1, to=0))
         busy(alone, rate)
         before = wire.stats()["queue_drops"]
-        rates = together(*(Via(session, net, seconds, start=i, to=0,
-                               port=18516 + i) for i in senders))
+        rates = together(session, *(via(net, seconds, start=i, to=0,
+                                        port=18516 + i) for i in senders))
         drops = wire.stats()["queue_drops"] - before
         session.check.write(show(f"{rate:g} Mb/s, alone", [alone]))
         session.check.write(show("together", rates) + f", {drops} drops")
@@ -223,7 +197,4 @@ def overload(session, net, seconds=16):
         return f"shares from {min(rates):.2f} to {max(rates):.2f} Mb/s" \
             if max(rates) > 2 * min(rates) else None
 
-    try:
-        limited(session, crowded, PORT_RATE)
-    finally:
-        wire.set(**OFF)
+    limited(session, net, crowded, PORT_RATE)
