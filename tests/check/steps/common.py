@@ -6,7 +6,7 @@ import os
 import re
 
 from labkit.base import BUILD, ROOT
-from runner import StepFailed
+from runner import Skipped, StepFailed
 
 CONFORM = os.path.join(BUILD, "viaconform")
 STRESS = os.path.join(BUILD, "viatest stress")
@@ -117,3 +117,26 @@ def small(session):
     finally:
         lab.rmmod(node, ("via_ka", "via_lo"))
         prepare(session, node)
+
+
+GROUP = "/sys/fs/cgroup/via"
+
+
+@contextlib.contextmanager
+def control_group(session, controller):
+    """A control group of its own on node 1: its folder."""
+    node = session.lab.nodes[0]
+    if node.run(f"grep -qw {controller} "
+                "/sys/fs/cgroup/cgroup.controllers").rc:
+        raise Skipped(f"this kernel has no controller of {controller}")
+    node.sh(f"echo +{controller} >/sys/fs/cgroup/cgroup.subtree_control; "
+            f"mkdir -p {GROUP}")
+    try:
+        yield GROUP
+    finally:
+        node.run(f"rmdir {GROUP}")
+
+
+def within(group, command):
+    """The same command in a control group."""
+    return f"sh -c 'echo $$ >{group}/cgroup.procs; exec {command}'"

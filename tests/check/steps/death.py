@@ -3,6 +3,7 @@
 left is told in bounded time and serves the next; nothing stays behind.
 Amounts and seeds are arguments; each function returns what it did."""
 
+import contextlib
 import signal
 import time
 
@@ -46,11 +47,6 @@ def processes(session, net, rounds):
     return {"rounds": rounds, "processes": int(found["processes"])}
 
 
-def attach(node, name, before=""):
-    node.sh(f"{before} sh -c 'echo {name} "
-            ">/sys/module/via_netdev/parameters/attach'")
-
-
 # What makes two interfaces that talk to each other, and what takes one away.
 LINKS = {
     "veth": ("ip link add va type veth peer name vb", "ip link del va"),
@@ -69,7 +65,23 @@ LINKS = {
                             "ip link del ua"),
 }
 LEFT = "for i in va vb ua; do ip link del $i 2>/dev/null; done; true"
-DRIVERS = "modprobe -qa veth macvlan 8021q; true"
+
+
+@contextlib.contextmanager
+def linked(session, kind, *attached):
+    """Two interfaces va and vb of node 1, up, these of them VI NICs; none
+    outlives its interface."""
+    node = session.lab.nodes[0]
+    node.sh("modprobe -qa veth macvlan 8021q; " +
+            LINKS[kind][0].format(under="eth0") +
+            " && ip link set va up && ip link set vb up")
+    try:
+        session.lab.attach(node, *attached)
+        yield
+    finally:
+        node.run(LEFT)
+    if node.run("ls /dev/via_va /dev/via_vb 2>/dev/null").out:
+        raise StepFailed(f"a NIC on a {kind} outlives it")
 
 
 def torn(session, connections, breaker, words=""):
@@ -88,22 +100,12 @@ def torn(session, connections, breaker, words=""):
 def links_deleted(session, rounds=1, kinds=tuple(LINKS), connections=4):
     """`ip link del` of an interface that is a VI NIC with traffic on it."""
     node = session.lab.nodes[0]
-    node.sh(DRIVERS)
     for number in range(rounds):
         for kind in kinds:
-            make, take = LINKS[kind]
             session.check.write(f"{kind}, round {number}")
-            node.sh(make.format(under="eth0") +
-                    " && ip link set va up && ip link set vb up")
-            try:
-                attach(node, "va")
-                attach(node, "vb")
-                torn(session, connections, lambda t=take: node.sh(t),
-                     f"-s {number % 2}")
-            finally:
-                node.run(LEFT)
-            if node.run("ls /dev/via_va /dev/via_vb 2>/dev/null").out:
-                raise StepFailed(f"a NIC on a {kind} outlives it")
+            with linked(session, kind, "va", "vb"):
+                torn(session, connections,
+                     lambda k=kind: node.sh(LINKS[k][1]), f"-s {number % 2}")
     balanced(session)
     return {"links deleted": rounds * len(kinds)}
 
@@ -111,56 +113,43 @@ def links_deleted(session, rounds=1, kinds=tuple(LINKS), connections=4):
 def races(session, rounds, seed=1, wire=True):
     """Every operation beside every teardown: on via_lo, or between two
     interfaces of this machine, one of which goes down and is detached, too."""
-    node = session.lab.nodes[0]
-    device = "via_va" if wire else "via_lo"
-    words = f"-n {rounds} -S {seed}" + (" -D via_vb" if wire else "")
-    try:
-        if wire:
-            node.sh(DRIVERS)
-            node.sh(LINKS["veth"][0] +
-                    " && ip link set va up && ip link set vb up")
-            attach(node, "va")
-            attach(node, "vb")
-        result = session.run(node, "VIPL_QUIET=1 " + scale.command(
-            session, "races", device, words), 120 + 300 * rounds)
-    finally:
-        node.run(LEFT)
+    words = f"-n {rounds} -S {seed}" + " -D via_vb" * wire
+    with linked(session, "veth", "va", "vb") if wire else \
+            contextlib.nullcontext():
+        result = session.run(
+            session.lab.nodes[0], "VIPL_QUIET=1 " + scale.command(
+                session, "races", "via_va" if wire else "via_lo", words),
+            120 + 300 * rounds)
     balanced(session)
-    found = scale.numbers(result.out)
-    return {"races": int(found["races"])}
+    return {"races": int(scale.numbers(result.out)["races"])}
 
 
 IN_SPACE = "ip netns exec dead"
+ATTACH = "/sys/module/via_netdev/parameters/attach"
 
 
 def spaces_deleted(session, rounds=1, connections=4):
     """A network namespace goes with a VI NIC in it that is in use from
     outside; and one into which the NIC is moved while in use."""
     node = session.lab.nodes[0]
-    node.sh(DRIVERS)
     for number in range(rounds):
         for moved in (False, True):
-            node.sh("ip netns add dead && ip link add va type veth peer name "
-                    "vb && ip link set va up && ip link set vb up")
+            node.sh("ip netns add dead")
             try:
-                attach(node, "va")
-                if moved:
-                    attach(node, "vb")
+                with linked(session, "veth", "va", *["vb"] * moved):
+                    if moved:
+                        torn(session, connections, lambda: node.sh(
+                            "ip link set vb netns dead"))
+                        node.sh(f"{IN_SPACE} ip link set vb up")
+                    else:
+                        node.sh("ip link set vb netns dead && "
+                                f"{IN_SPACE} ip link set vb up && {IN_SPACE} "
+                                f"sh -c 'echo vb >{ATTACH}'")
+                    # Where it was moved to it is a VI NIC again.
                     torn(session, connections, lambda: node.sh(
-                        "ip link set vb netns dead"))
-                    node.sh(f"{IN_SPACE} ip link set vb up")
-                else:
-                    node.sh("ip link set vb netns dead && "
-                            f"{IN_SPACE} ip link set vb up")
-                    attach(node, "vb", IN_SPACE)
-                # Where it was moved to it is a VI NIC again.
-                torn(session, connections, lambda: node.sh(
-                    "ip netns del dead"), f"-N dead -s {number % 2}")
+                        "ip netns del dead"), f"-N dead -s {number % 2}")
             finally:
-                node.run(LEFT)
                 node.run("ip netns del dead 2>/dev/null")
-            if node.run("ls /dev/via_va /dev/via_vb 2>/dev/null").out:
-                raise StepFailed("a NIC outlives its namespace")
     balanced(session)
     return {"namespaces deleted": 2 * rounds, "moves": rounds}
 

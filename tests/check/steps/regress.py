@@ -8,12 +8,12 @@ import os
 
 import scale
 from balance import balanced
+from common import control_group, within
 from labkit.base import BUILD
 from rights import limited
 from runner import Skipped
 
 REGRESS = os.path.join(BUILD, "viatest regress")
-GROUP = "/sys/fs/cgroup/via_regress"
 PATIENCE = 10000  # ms
 
 
@@ -57,21 +57,6 @@ def pair(session):
         node.run("for i in va vb br0; do ip link del $i; done 2>/dev/null")
 
 
-@contextlib.contextmanager
-def group(session, controller):
-    """A control group of its own: its folder."""
-    node = session.lab.nodes[0]
-    if node.run(f"grep -qw {controller} "
-                "/sys/fs/cgroup/cgroup.controllers").rc:
-        raise Skipped(f"this kernel has no controller of {controller}")
-    node.sh(f"echo +{controller} >/sys/fs/cgroup/cgroup.subtree_control; "
-            f"mkdir -p {GROUP}")
-    try:
-        yield GROUP
-    finally:
-        node.run(f"rmdir {GROUP}")
-
-
 def peers(session, seconds):
     """Two VIs of two handles look for each other and end each other."""
     return run(session, "peers", "via_lo", f"-s {seconds}")
@@ -102,7 +87,7 @@ def page(session, device):
 
 def throttled(session, device, detaches):
     """The same by a process that gets a hundredth of a CPU."""
-    with group(session, "cpu") as folder:
+    with control_group(session, "cpu") as folder:
         return run(session, "throttled", device,
                    f"-n {detaches} -g {folder}", 200)
 
@@ -131,13 +116,12 @@ def notices(session, vis):
 def segments(session):
     """What is in flight is charged to the program that has posted it."""
     node = session.lab.nodes[0]
-    with group(session, "memory") as folder, pair(session) as bridged:
+    with control_group(session, "memory") as folder, pair(session) as bridged:
         if not bridged:
             raise Skipped("this kernel has no bridges")
-        words = f"-d via_va -p via_vb -g {folder}"
-        result = session.run(
-            node, f"sh -c 'echo $$ >{folder}/cgroup.procs; "
-            f"exec \"$@\"' sh {REGRESS} segments {words}", 120)
+        result = session.run(node, within(
+            folder, f"{REGRESS} segments -d via_va -p via_vb -g {folder}"),
+            120)
         return did(session, result)
 
 

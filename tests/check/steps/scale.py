@@ -7,10 +7,11 @@ import os
 import re
 
 from balance import balanced
-from common import STRESS, device_of, jobs, peer, serving
+from common import (STRESS, control_group, device_of, jobs, peer, serving,
+                    within)
 from conform import conform_wire
 from labkit.base import BUILD
-from runner import Skipped, StepFailed
+from runner import StepFailed
 from transfer import stress
 
 SCALE = os.path.join(BUILD, "viatest scale")
@@ -135,16 +136,13 @@ def killing(*nodes):
                 node.klog.allowed.remove(pattern)
 
 
-GROUP = "/sys/fs/cgroup/via_squeeze"
-
-
-def squeeze(session, node, mib, rounds):
+def squeeze(session, folder, mib, rounds):
     """One program with so much memory: whether it was killed."""
-    node.sh(f"echo {mib}M >{GROUP}/memory.max")
+    node = session.lab.nodes[0]
+    node.sh(f"echo {mib}M >{folder}/memory.max")
     program = command(session, "squeeze", "via_lo", f"-n {rounds}")
     with killing(node):
-        result = session.run(node, f"sh -c 'echo $$ >{GROUP}/cgroup.procs; "
-                             f"exec {program}'", 600, status=None)
+        result = session.run(node, within(folder, program), 600, status=None)
     if result.rc not in (0, 137, -9):
         raise StepFailed(f"with {mib} MiB: status {result.rc}: "
                          f"{result.all.strip()[-200:]}")
@@ -155,23 +153,15 @@ def squeezed(session, mib, rounds=1):
     """A group with too little memory: an error, or the death of that program
     alone; a transfer beside it is not disturbed."""
     node = session.lab.nodes[0]
-    if node.run("grep -q memory /sys/fs/cgroup/cgroup.controllers").rc:
-        raise Skipped("this kernel has no memory controller")
-    node.sh("echo +memory >/sys/fs/cgroup/cgroup.subtree_control; "
-            f"mkdir -p {GROUP} && echo {mib}M >{GROUP}/memory.max && "
-            f"echo 1 >{GROUP}/memory.oom.group")
-    beside = node.spawn(f"{STRESS} -d via_lo --messages 3000", 600)
-    killed = 0
-    try:
-        with jobs(session, beside):
-            for size in (mib, mib // 2, mib // 4):
-                killed += squeeze(session, node, size, rounds)
-            if beside.wait(600).rc:
-                raise StepFailed("the transfer beside it was disturbed: "
-                                 f"{beside.all.strip()[-200:]}")
-            balanced(session)
-    finally:
-        node.run(f"rmdir {GROUP}")
+    with control_group(session, "memory") as folder, jobs(session, node.spawn(
+            f"{STRESS} -d via_lo --messages 3000", 600)) as (beside,):
+        node.sh(f"echo 1 >{folder}/memory.oom.group")
+        killed = sum(squeeze(session, folder, size, rounds)
+                     for size in (mib, mib // 2, mib // 4))
+        if beside.wait(600).rc:
+            raise StepFailed("the transfer beside it was disturbed: "
+                             f"{beside.all.strip()[-200:]}")
+        balanced(session)
     return {"squeezed": 3 * rounds, "killed for memory": killed}
 
 
