@@ -19,10 +19,11 @@ import paths  # noqa: E402
 paths.find()
 
 import choose  # noqa: E402
+import junit  # noqa: E402
 import plan  # noqa: E402
 import rows  # noqa: E402
 from labkit.base import BUILD, LabError  # noqa: E402
-from runner import Check  # noqa: E402
+from runner import LOGS, Check  # noqa: E402
 
 
 def steps(name, check):
@@ -44,11 +45,12 @@ def only(name, wanted):
     return choose.with_needs(check.names, found, check.needs)
 
 
-def main():
+def options():
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true",
+    parser.add_argument("--full", dest="plan", action="store_const",
+                        const="full", default="check",
                         help="every NIC, level and kernel (make check-full)")
     parser.add_argument("--only", metavar="STEP", action="append", default=[],
                         help="one step, by its name or its first words, or by "
@@ -60,23 +62,35 @@ def main():
                         "it as a shell pattern (again for more)")
     parser.add_argument("--list", action="store_true",
                         help="list the steps, run nothing")
-    args = parser.parse_args()
-    name = "full" if args.full else "check"
+    parser.add_argument("--minutes", action="store_true",
+                        help="with --list: what each took in the last run")
+    return parser.parse_args()
+
+
+def show(names, minutes):
+    took = junit.seconds(os.path.join(LOGS, "junit.xml")) if minutes else {}
+    for name in names:
+        seconds = took.get(junit.parts(name))
+        print((f"{seconds / 60:5.1f}  " if seconds is not None else
+               "    -  ") * minutes + name)
+
+
+def main():
+    args = options()
     try:
-        chosen = only(name, args.only) if args.only else None
+        chosen = only(args.plan, args.only) if args.only else None
     except choose.Unclear as why:
         print(f"make check: {why}", file=sys.stderr)
         return 2
     if args.list:
-        for step in listed(name, args.patterns).names:
-            if chosen is None or step in chosen:
-                print(step)
+        show([name for name in listed(args.plan, args.patterns).names
+              if chosen is None or name in chosen], args.minutes)
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     check = Check(args.patterns, only=chosen, results=os.path.join(
-        BUILD, "conformance") if args.full else None)
+        BUILD, "conformance") if args.plan == "full" else None)
     try:
-        steps(name, check)
+        steps(args.plan, check)
     except LabError as why:
         print(f"make check: {why}", file=sys.stderr)
         return 1

@@ -4,7 +4,6 @@
 import fnmatch
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -47,10 +46,7 @@ class Check:
         self.started = time.monotonic()
         self.log = None
         if not listing:
-            os.makedirs(LOGS, exist_ok=True)
-            for name in os.listdir(LOGS):
-                if name.endswith(".log"):
-                    os.unlink(os.path.join(LOGS, name))
+            atonce.empty(LOGS)
 
     def wanted(self, name):
         if self.only is not None and name not in self.only or \
@@ -85,8 +81,7 @@ class Check:
     def log_path(self, name):
         """Of the next step."""
         self.number += 1
-        slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
-        return os.path.join(LOGS, f"{self.number:03}-{slug}.log")
+        return os.path.join(LOGS, f"{self.number:03}-{atonce.slug(name)}.log")
 
     def record(self, outcome):
         """Count a step and end its line; True when it did not fail."""
@@ -172,17 +167,14 @@ class Check:
         self.log.write(text if text.endswith("\n") else text + "\n")
         self.log.flush()
 
-    def host(self, command, timeout=600, env=None):
+    def host(self, command, timeout=600):
         """A command on this machine, its output in the step's log."""
         self.write(f"$ {' '.join(command)}")
-        environ = {k: v for k, v in os.environ.items()
-                   if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
         try:
             done = subprocess.run(command, cwd=ROOT, text=True,
                                   stdin=subprocess.DEVNULL,
                                   stdout=self.log, stderr=subprocess.STDOUT,
-                                  timeout=timeout, env={**environ,
-                                                        **(env or {})})
+                                  timeout=timeout, env=atonce.environment())
         except subprocess.TimeoutExpired:
             raise StepFailed(f"'{' '.join(command)}' took over {timeout} s")
         except OSError as error:

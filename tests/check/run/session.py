@@ -3,11 +3,11 @@
 
 import contextlib
 import os
-import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import atonce
 from lab import Lab, LabError
 from labkit.base import ROOT
 from labkit.initrd import NATIVE
@@ -48,8 +48,8 @@ class Session:
         self.check.build_user()
         if self.modules:
             self.check.build_modules(settings.get("kernel", "6.1"))
-        slug = re.sub(r"[^a-z0-9.]+", "-", self.title.lower()).strip("-")
-        logdir = os.path.join(LOGS, f"{slug}-{time.strftime('%H%M%S')}")
+        logdir = os.path.join(LOGS, atonce.slug(self.title) +
+                              time.strftime("-%H%M%S"))
         self.lab = Lab(logdir=logdir, **settings)
         self.check.write(f"booting: {settings}; consoles in {logdir}")
         self.lab.start()
