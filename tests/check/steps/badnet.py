@@ -6,11 +6,12 @@ lost.  Each step takes its amount and its seed, and returns what it counted.
 
 import random
 import re
-import threading
 import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 from again import again
-from common import STRESS, jobs, peer, serving
+from common import STRESS, changes, jobs, peer, serving
 from runner import StepFailed
 
 # What the wire does, and whether a connection may be lost by it.
@@ -46,17 +47,6 @@ WAYS = (("deaf", False), ("mute", True), ("deaf", True), ("mute", False))
 DEAD = 8  # seconds of silence until a connection breaks, docs/wire.md
 
 
-def wire_changes(before, after):
-    return {k: after[k] - before[k] for k in
-            ("in_frames", *SIGNS.values(), "cut_drops")}
-
-
-def add(total, more):
-    for key, value in more.items():
-        total[key] = total.get(key, 0) + value
-    return total
-
-
 def verdict(text):
     """What a run of viatest stress --may-break has counted."""
     passed = re.search(r"^(\d+) passed, (\d+) failed", text, re.M)
@@ -74,20 +64,17 @@ def command(net, level, messages, seed, options=""):
             f"{peer(net)}")
 
 
-def one(session, net, name, level, messages, seed, table):
+def one(session, total, net, name, level, messages, seed, table):
     """One condition at one level; the server is there.  Where no connection
     may be lost, one that a guest without a processor has lost is looked at
     again."""
-    total = {}
-
     def once():
         counted, lost = under(session, net, name, level, messages, seed,
                               table)
-        add(total, counted)
+        total.update(counted)
         return lost and f"{name}, {level}: {lost} connections were lost"
 
     again(session, once, 3)
-    return total
 
 
 def under(session, net, name, level, messages, seed, table):
@@ -97,7 +84,7 @@ def under(session, net, name, level, messages, seed, table):
     with session.bad_wire(net, **settings, seed=seed) as wire:
         result = session.run(session.lab.nodes[0],
                              command(net, level, messages, seed), 580)
-    did = wire_changes(before, wire.stats())
+    did = changes(before, wire.stats())
     counted = verdict(result.out)
     session.check.write(f"{name}, {level}: {counted} in "
                         f"{time.monotonic() - begin:.1f} s; the wire: {did}")
@@ -112,62 +99,50 @@ def under(session, net, name, level, messages, seed, table):
 def conditions(session, net, messages, seed, names=None, levels=LEVELS,
                table=None):
     """Sends, RDMA Writes and reads under each condition at each level."""
-    total, table = {}, table or CONDITIONS
+    total, table = Counter(), table or CONDITIONS
     session.check.write(f"seed {seed}")
     with serving(session, f"{STRESS} -d via_eth{net} --server"):
         for name in names or table:
             for level in levels:
-                add(total, one(session, net, name, level, messages, seed,
-                               table))
+                one(session, total, net, name, level, messages, seed, table)
                 seed += 1
-                add(total, {"runs": 1})
+                total["runs"] += 1
     return total
 
 
-class Meddler(threading.Thread):
+def meddle(job, times, act):
     """Does something to the network, again and again, beside a job."""
-
-    def __init__(self, job, times, act):
-        super().__init__(daemon=True)
-        self.job, self.times, self.act = job, times, act
-        self.did, self.error = 0, None
-
-    def run(self):
-        try:
-            while self.did < self.times and not self.job.done:
-                self.act(self.did)
-                self.did += 1
-        except Exception as error:  # the step shall tell of it
-            self.error = error
+    did = 0
+    while did < times and not job.done:
+        act(did)
+        did += 1
+    return did
 
 
 def meddled(session, net, messages, times, seed, act, calm, level="rd"):
     """A transfer while act(i) is done up to `times` times."""
     wire = session.lab.wire(net)
     session.check.write(f"seed {seed}")
-    with serving(session, f"{STRESS} -d via_eth{net} --server"):
-        with jobs(session, session.lab.nodes[0].spawn(
+    with serving(session, f"{STRESS} -d via_eth{net} --server"), \
+            ThreadPoolExecutor() as pool, \
+            jobs(session, session.lab.nodes[0].spawn(
                 command(net, level, messages, seed), 580)) as (job,):
-            meddler = Meddler(job, times, act)
-            try:
-                before = wire.stats()["in_frames"]
-                job.link.wait_for(lambda: job.done or wire.stats()[
-                    "in_frames"] > before + 100, 60)
-                meddler.start()
-                meddler.join(560)
-            finally:
-                calm()
-            result = job.wait()
-    if meddler.error:
-        raise meddler.error
+        try:
+            before = wire.stats()["in_frames"]
+            job.link.wait_for(lambda: job.done or wire.stats()["in_frames"] >
+                              before + 100, 60)
+            did = pool.submit(meddle, job, times, act).result(560)
+        finally:
+            calm()
+        result = job.wait()
     if result.rc:
         raise StepFailed(f"'{result.command}' ended with status {result.rc}")
     counted = verdict(result.out)
-    session.check.write(f"{counted}, {meddler.did} times meddled with")
-    if not meddler.did:
+    session.check.write(f"{counted}, {did} times meddled with")
+    if not did:
         raise StepFailed("it was over before anything was done to it")
     return {"messages": counted["messages"], "lost": counted["lost"],
-            "meddled": meddler.did}
+            "meddled": did}
 
 
 def flapping(session, net, flaps, seed, messages=None):
@@ -206,7 +181,7 @@ def changing_mtu(session, net, changes, seed, messages=None,
 def differing_mtu(session, net, messages, seed,
                   pairs=((1500, 576), (300, 1500), (1499, 1001))):
     """Peers whose MTUs differ before they connect."""
-    total, wire = {}, session.lab.wire(net)
+    total, wire = Counter(), session.lab.wire(net)
     try:
         for i, sizes in enumerate(pairs):
             for node, mtu in zip(session.lab.nodes, sizes):
@@ -226,7 +201,7 @@ def differing_mtu(session, net, messages, seed,
                 session.check.write(told)
                 if mean > min(sizes) + 14:
                     raise StepFailed(told)
-                add(total, {"messages": counted["messages"], "runs": 1})
+                total.update(messages=counted["messages"], runs=1)
                 return told if counted["lost"] else None
 
             again(session, once, 3)

@@ -83,6 +83,13 @@ def drops(session, node, net):
                if re.search("drop|bad|malformed|unknown", k))
 
 
+def changes(before, after):
+    """What a wire has done in between, by its two stats()."""
+    return {k: after[k] - before[k] for k in (
+        "in_frames", "lost", "duplicated", "reordered", "corrupted",
+        "slipped", "cut_drops")}
+
+
 def flowing(session, net, job):
     """Wait until the job has moved frames over a wire."""
     start = session.lab.wire(net).stats()["in_frames"]

@@ -5,8 +5,8 @@ them."""
 import contextlib
 
 from balance import unpinned
-from common import (CONFORM, GUEST, STRESS, TOOLS, drops, flowing, jobs, mac,
-                    peer, serving)
+from common import (CONFORM, GUEST, STRESS, TOOLS, changes, drops, flowing,
+                    jobs, mac, peer, serving)
 from conform import conform_wire
 from labkit.base import BUILD
 from runner import StepFailed
@@ -27,9 +27,7 @@ def reliability(session, net, messages, options=""):
     before = session.lab.wire(net).stats()
     with session.bad_wire(net, **BAD_WIRE) as wire:
         stress(session, net, f"--messages {messages} {options}", 600)
-    after = wire.stats()
-    did = {k: after[k] - before[k] for k in
-           ("in_frames", "lost", "duplicated", "reordered", "corrupted")}
+    did = changes(before, wire.stats())
     session.check.write(f"the wire: {did}")
     if not (did["lost"] and did["duplicated"] and did["reordered"]):
         raise StepFailed(f"the wire was not bad: {did}")
