@@ -56,11 +56,17 @@ class Session:
         for node in self.lab.nodes:
             self.check.write(f"{node.name} up after {node.boot_seconds:.1f} s")
             if self.modules:
-                self.lab.insmod(node)
-                if self.attach:
-                    self.lab.attach(node, *(
-                        f"eth{i}" for i in range(len(self.lab.nics))))
+                self.prepare(node)
         self.lab.check()
+
+    def prepare(self, node):
+        """All modules, and all cards attached."""
+        self.lab.insmod(node)
+        if self.attach:
+            self.lab.attach(node, *self.cards())
+
+    def cards(self, gone=()):
+        return [f"eth{i}" for i in range(len(self.lab.nics)) if i not in gone]
 
     def stop(self):
         self.gone.clear()
@@ -95,8 +101,8 @@ class Session:
             except (LabError, StepFailed):
                 self.complaints()
                 raise
-            self.complaints()
             self.check.counts = did if isinstance(did, dict) else {}
+            self.complaints()
 
         passed = self.check.step(full, body)
         if not passed and self.lab:
@@ -159,9 +165,8 @@ class Session:
     def unload(self):
         for node in self.lab.nodes:
             if self.attach:
-                self.lab.detach(node, *(
-                    f"eth{i}" for i in range(len(self.lab.nics))
-                    if node is self.lab.nodes[0] or i not in self.gone))
+                self.lab.detach(node, *self.cards(
+                    () if node is self.lab.nodes[0] else self.gone))
             self.lab.rmmod(node)
         # The consoles speak up late: a command each lets them finish.
         for node in self.lab.nodes:

@@ -101,13 +101,6 @@ def flowing(session, net, job):
         raise StepFailed(f"ended before the test: {job.all.strip()[-200:]}")
 
 
-def prepare(session, node):
-    """All modules, and all cards attached."""
-    session.lab.insmod(node)
-    session.lab.attach(node, *(f"eth{i}" for i in
-                               range(len(session.lab.nics))))
-
-
 # Small enough that a test reaches every edge, and each is another number.
 SMALL = ("max_vi=16 max_cq=6 max_cq_entries=64 max_ptags=7 max_regions=9 "
          "max_register=12288000 max_block=4096000")
@@ -123,7 +116,7 @@ def small(session):
         yield
     finally:
         lab.rmmod(node, ("via_ka", "via_lo"))
-        prepare(session, node)
+        session.prepare(node)
 
 
 GROUP = "/sys/fs/cgroup/via"

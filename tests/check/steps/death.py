@@ -10,7 +10,7 @@ import time
 import native_harm
 import scale
 from balance import balanced
-from common import STRESS, TOOLS, device_of, flowing, jobs, peer, prepare
+from common import STRESS, TOOLS, device_of, flowing, jobs, peer
 from conform import conform_wire
 from runner import Skipped, StepFailed
 from transfer import broken, stress
@@ -220,8 +220,6 @@ def modules_loop(session, rounds):
     names = " ".join(reversed(("via_ka", "via_lo", "via_ether",
                                "via_netdev")))
     command = OPENERS.format(tools=TOOLS, scale=scale.SCALE)
-    cards = [f"eth{i}" for i in range(len(session.lab.nics))
-             if i not in session.gone]
     refused = 0
     with jobs(session, *(two.spawn(command, rounds * 60 + 200)
                          for _ in range(2))):
@@ -232,7 +230,7 @@ def modules_loop(session, rounds):
                          200).out
             refused += int(scale.numbers(out)["tries"]) - 1
             session.lab.insmod(two)
-            session.lab.attach(two, *cards)
+            session.lab.attach(two, *session.cards(session.gone))
     balanced(session)
     return {"loads": rounds, "refused in use": refused}
 
@@ -298,7 +296,7 @@ def one_reset(session, net, seed, pause):
         time.sleep(pause)
         begin = time.monotonic()
         two.reset()
-        prepare(session, two)
+        session.prepare(two)
         # The new life begins at once, old frames or not.
         stress(session, net, "--messages 2000 --threads 2 "
                f"--seed {seed + 1000}", 300)

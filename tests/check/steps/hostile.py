@@ -8,7 +8,7 @@ import re
 
 from again import again
 from balance import balanced
-from common import mac, peer, prepare, serving, small
+from common import mac, peer, serving, small
 from labkit import klog
 from labkit.base import BUILD
 from runner import Skipped, StepFailed
@@ -239,7 +239,7 @@ def load_faults(session, stride=1, first=1):
                                stride)
     finally:
         lab.rmmod(node)
-        prepare(session, node)
+        session.prepare(node)
     leaked(node)
     return did
 
