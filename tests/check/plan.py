@@ -6,6 +6,8 @@ columns and its settings.  ROWS are the steps, in the order in which each
 session has those that are in its columns; run/rows.py tells how to read a row.
 """
 
+import itertools
+
 import badnet
 import checksum
 import conform
@@ -42,6 +44,11 @@ def slow(kernel):
 
 # Sessions
 
+PLAIN = "{kernel}, {cpus}"
+BY_DRIVER = "{kernel}, {cpus}, native {nic}"
+BESIDE = BY_DRIVER + " beside the stock driver"
+BEHIND = BY_DRIVER + " behind an IOMMU"
+ASLEEP = BY_DRIVER + " asleep"
 PREEMPTED = dict(mem=1024, append="preempt=full slub_debug=FZPU")
 PREEMPT = dict(append="preempt=full")
 NATIVE = dict(native=True)
@@ -58,24 +65,19 @@ HOST = [
 ]
 CHECK = [
     # Tulip's own is a native driver, and e1000's in the debug kernel.
-    boot("check", "{kernel}, {cpus}", "stock", "6.1", 2, NICS),
-    boot("check", "{kernel}, {cpus}", "newer", "6.12", 1, NICS),
-    boot("check", "{kernel}, {cpus}", "debug", "debug-6.1", 2,
-         "e1000 virtio-net"),
+    boot("check", PLAIN, "stock", "6.1", 2, NICS),
+    boot("check", PLAIN, "newer", "6.12", 1, NICS),
+    boot("check", PLAIN, "debug", "debug-6.1", 2, "e1000 virtio-net"),
     boot("check", "{kernel}, preempted", "preempted raced", "6.1", 2, "e1000",
          **PREEMPTED),
-    boot("check", "{kernel}, {cpus}, native {nic}", "native", "6.1", 2,
-         "tulip", **NATIVE),
-    boot("check", "{kernel}, {cpus}, native {nic}", "native_newer", "6.12", 2,
-         "e1000", **NATIVE),
-    boot("check", "{kernel}, {cpus}, native {nic}", "native_debug",
-         "debug-6.1", 2, "e1000", **NATIVE),
-    boot("check", "{kernel}, {cpus}, native {nic} beside the stock driver",
-         "mixed", "6.1", 1, "i82559er", **MIXED),
-    boot("check", "{kernel}, {cpus}, native {nic} behind an IOMMU", "iommu",
-         "6.1", 2, "tulip", **IOMMU),
-    boot("check", "{kernel}, {cpus}, native {nic} asleep", "native_asleep",
-         "6.1", 1, "e1000", asleep=True, **NATIVE),
+    boot("check", BY_DRIVER, "native", "6.1", 2, "tulip", **NATIVE),
+    boot("check", BY_DRIVER, "native_newer", "6.12", 2, "e1000", **NATIVE),
+    boot("check", BY_DRIVER, "native_debug", "debug-6.1", 2, "e1000",
+         **NATIVE),
+    boot("check", BESIDE, "mixed", "6.1", 1, "i82559er", **MIXED),
+    boot("check", BEHIND, "iommu", "6.1", 2, "tulip", **IOMMU),
+    boot("check", ASLEEP, "native_asleep", "6.1", 1, "e1000", asleep=True,
+         **NATIVE),
 ]
 
 
@@ -83,56 +85,46 @@ def full_sessions():
     """Every NIC with every kernel, on one CPU and on two."""
     for kernel in KERNELS:
         for cpus in (1, 2):
-            yield boot("full", "{kernel}, {cpus}",
-                       "all_debug all" if slow(kernel) else "all", kernel,
-                       cpus, DEBUG_NICS if slow(kernel) else ALL_NICS)
+            yield boot("full", PLAIN, "all_debug " * slow(kernel) + "all",
+                       kernel, cpus, DEBUG_NICS if slow(kernel) else ALL_NICS)
         yield boot("full", "{kernel}, preempted",
                    "preempted_full_debug " * slow(kernel) +
                    "preempted_full preempted raced", kernel, 2, "e1000",
                    **PREEMPTED)
-    for nic in NATIVE_NICS:
-        for kernel in KERNELS:
-            for cpus in (1, 2):
-                yield boot("full", "{kernel}, {cpus}, native {nic}",
-                           "native_long " * (kernel == "6.1" and cpus == 2) +
-                           "native_full", kernel, cpus, nic, **NATIVE)
-            yield boot("full", "{kernel}, {cpus}, native {nic} asleep",
-                       "native_asleep", kernel, 1, nic, asleep=True, **NATIVE)
-            # Debian's tulip misuses the DMA API, which is told there.
-            if nic != "tulip" or not slow(kernel):
-                yield boot("full", "{kernel}, {cpus}, native {nic} beside the "
-                           "stock driver", "mixed", kernel, 2, nic, **MIXED)
-            yield boot("full", "{kernel}, {cpus}, native {nic} behind an "
-                       "IOMMU", "iommu_full iommu", kernel, 2, nic, **IOMMU)
+    for nic, kernel in itertools.product(NATIVE_NICS, KERNELS):
+        for cpus in (1, 2):
+            yield boot("full", BY_DRIVER, "native_long " *
+                       (kernel == "6.1" and cpus == 2) + "native_full",
+                       kernel, cpus, nic, **NATIVE)
+        yield boot("full", ASLEEP, "native_asleep", kernel, 1, nic,
+                   asleep=True, **NATIVE)
+        # Debian's tulip misuses the DMA API, which is told there.
+        if nic != "tulip" or not slow(kernel):
+            yield boot("full", BESIDE, "mixed", kernel, 2, nic, **MIXED)
+        yield boot("full", BEHIND, "iommu_full iommu", kernel, 2, nic, **IOMMU)
     yield boot("full", "9 nodes", "crowd", "6.1", 1, "e1000", **NINE)
     yield here("full", "results")
 
 
 SOAK = [
-    boot("soak", "hostile programs, {kernel}, {cpus}", "programs", "6.1", 2,
-         "e1000"),
-    boot("soak", "hostile programs, {kernel}, {cpus}", "programs_newer",
+    boot("soak", "hostile programs, " + PLAIN, "programs", "6.1", 2, "e1000"),
+    boot("soak", "hostile programs, " + PLAIN, "programs_newer",
          "6.12", 4, "virtio-net"),
-    boot("soak", "hostile programs, {kernel}, {cpus}", "programs_debug",
+    boot("soak", "hostile programs, " + PLAIN, "programs_debug",
          "debug-6.1", 2, "virtio-net"),
     *(boot("soak", "racing attempts, {kernel}, {cpus}, preempt=full", "raced2",
            "6.1", cpus, "virtio-net", **PREEMPT) for cpus in (2, 4)),
-    boot("soak", "races, {kernel}, {cpus}", "races", "kcsan-6.1", 4,
-         "virtio-net"),
-    boot("soak", "hostile wire, {kernel}, {cpus}", "wire", "6.1", 2,
+    boot("soak", "races, " + PLAIN, "races", "kcsan-6.1", 4, "virtio-net"),
+    boot("soak", "hostile wire, " + PLAIN, "wire", "6.1", 2,
          "virtio-net e1000"),
-    boot("soak", "hostile wire, {kernel}, {cpus}", "wire_debug", "debug-6.1",
+    boot("soak", "hostile wire, " + PLAIN, "wire_debug", "debug-6.1",
          2, "virtio-net"),
-    boot("soak", "bad networks, {kernel}, {cpus}", "networks", "6.1", 2,
-         "virtio-net"),
-    boot("soak", "death, {kernel}, {cpus}", "death", "6.1", 2,
+    boot("soak", "bad networks, " + PLAIN, "networks", "6.1", 2, "virtio-net"),
+    boot("soak", "death, " + PLAIN, "death", "6.1", 2, "virtio-net e1000"),
+    boot("soak", "death, " + PLAIN, "death_debug", "debug-6.1", 2,
          "virtio-net e1000"),
-    boot("soak", "death, {kernel}, {cpus}", "death_debug", "debug-6.1", 2,
-         "virtio-net e1000"),
-    boot("soak", "very much, {kernel}, {cpus}", "much", "6.1", 2,
-         "virtio-net"),
-    boot("soak", "asleep, {kernel}, {cpus}", "asleep", "6.1", 2, "e1000",
-         asleep=True),
+    boot("soak", "very much, " + PLAIN, "much", "6.1", 2, "virtio-net"),
+    boot("soak", "asleep, " + PLAIN, "asleep", "6.1", 2, "e1000", asleep=True),
     boot("soak", "overload, {kernel}, 9 nodes", "crowd", "6.1", 1, "e1000",
          **NINE),
     *(boot("soak", "{kernel}, preempted",
@@ -148,7 +140,7 @@ for _kernel, _nic in (("6.1", "e1000"), ("debug-6.1", "e1000"),
         boot("soak", "hostile wire, {kernel}, native {nic}",
              "native_wire_debug" if slow(_kernel) else "native_wire", _kernel,
              2, _nic, **MIXED),
-        boot("soak", "death, {kernel}, {cpus}, native {nic}", "native_death",
+        boot("soak", "death, " + BY_DRIVER, "native_death",
              _kernel, 2, _nic, **NATIVE),
         boot("soak", "asleep, {kernel}, native {nic}", "native_asleep",
              _kernel, 2, _nic, asleep=True, **NATIVE),
@@ -440,36 +432,34 @@ DEATH = [
     row("suspend and resume", death.suspended, needs=LAST, at="asleep"),
 ]
 
-# Our own drivers on the card.
+# Our own drivers on the card: what each chip's may have wrong on each kernel,
+# and what lies behind all of them.
+CHIP = "native native_newer native_full"
+DRIVER = "native native_full"
 BY_NATIVE = [
     row("IP", native_ip.ip_traffic, "mebibytes",
         native=16, native_newer=16, native_full=8, native_long=1024),
-    row("long frames", native_ip.jumbo, at="native native_newer native_full"),
+    row("long frames", native_ip.jumbo, at=CHIP),
     row("conformance", conform.conform_wire, "net",
         native=0, native_newer=0, native_full=0, mixed=0),
     row("conformance {pattern}", conform.conform_wire, "net pattern",
         iommu=(0, "rdma*"),
         iommu_full=(0, ["send*", "rdma*", "read*", "memory*"])),
-    row("polling: round trips", polling.round_trips,
-        at="native native_newer native_full"),
-    row("polling: many at once", polling.many,
-        at="native native_newer native_full"),
+    row("polling: round trips", polling.round_trips, at=CHIP),
+    row("polling: many at once", polling.many, at=CHIP),
     row("{messages} messages, bad wire", transfer.reliability, "net messages",
         native=(0, 20000), native_newer=(0, 5000), native_debug=(0, 2000),
         native_full=(0, 20000)),
-    row("ethtool", native_ip.questions, at="native native_newer native_full"),
-    row("address filters", native_ip.filters,
-        at="native native_newer native_full"),
-    row("interrupts", native_ip.quiet, at="native native_newer native_full"),
-    row("cable pulled", native_harm.link_lost,
-        at="native native_newer native_full"),
-    row("via-bind", native_ip.rebinding, at="native native_full"),
+    row("ethtool", native_ip.questions, at=CHIP),
+    row("address filters", native_ip.filters, at=CHIP),
+    row("interrupts", native_ip.quiet, at=CHIP),
+    row("cable pulled", native_harm.link_lost, at=CHIP),
+    row("via-bind", native_ip.rebinding, at=DRIVER),
     row("names by frames", conform.names, "net",
         native=0, native_full=0, mixed=0),
     row("TCP and VIA on a slow wire", wires.sharing, "net cases",
         native_full=(0, wires.SHARING[:1])),
-    row("polling: the others on the NIC", polling.others,
-        at="native native_full"),
+    row("polling: the others on the NIC", polling.others, at=DRIVER),
     row("polling: kill -9, down, unbind", polling.killed, "rounds",
         native=1, native_full=5),
     row("{messages} messages read back, bad wire", transfer.reads,
@@ -478,8 +468,7 @@ BY_NATIVE = [
     row("kill -9 in transfers", transfer.killed, "net rounds",
         native=(0, 1), native_full=(0, 5)),
     row("wire cut", transfer.wire_cut, "net", native=0, native_full=0),
-    row("MTU, address, name, namespace", native_ip.configured,
-        at="native native_full"),
+    row("MTU, address, name, namespace", native_ip.configured, at=DRIVER),
     row("down and up under load", native_harm.down_and_up, "rounds",
         native=1, native_full=5),
     row("unbound under load", native_harm.unbound, "rounds",
