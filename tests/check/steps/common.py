@@ -5,7 +5,7 @@ import contextlib
 import os
 import re
 
-from labkit.base import BUILD, ROOT
+from labkit.base import BUILD, ROOT, LabError
 from runner import Skipped, StepFailed
 
 CONFORM = os.path.join(BUILD, "viaconform")
@@ -33,6 +33,8 @@ def stop(session, *jobs):
     for job in jobs:
         if not job.done:
             job.kill()
+    for job in jobs:
+        if not job.done:
             job.wait(30)
         session.write_job(job)
 
@@ -43,8 +45,12 @@ def jobs(session, *made):
     made = list(made)
     try:
         yield made
-    finally:
-        stop(session, *made)
+    except BaseException:
+        # The failure that is reported is this one, not one of stop().
+        with contextlib.suppress(LabError):
+            stop(session, *made)
+        raise
+    stop(session, *made)
 
 
 @contextlib.contextmanager
