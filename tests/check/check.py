@@ -12,37 +12,45 @@ import signal
 import sys
 
 sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.realpath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab"),
-                os.path.join(ROOT, "tests/test")]
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+
+import paths  # noqa: E402
+
+paths.find()
 
 import choose  # noqa: E402
+import junit  # noqa: E402
 import plan  # noqa: E402
+import rows  # noqa: E402
 from labkit.base import BUILD, LabError  # noqa: E402
-from runner import Check  # noqa: E402
+from runner import LOGS, Check  # noqa: E402
 
 
-def names(steps, patterns=()):
-    """Of all steps of a plan."""
+def steps(name, check):
+    rows.run(check, plan.BOOTS, plan.ROWS, name)
+
+
+def listed(name, patterns=()):
+    """A check that has listed all steps of a plan."""
     check = Check(patterns, listing=True)
     with choose.no_kernels():
-        steps(check)
-    return check.names
+        steps(name, check)
+    return check
 
 
-def only(steps, wanted):
+def only(name, wanted):
     """The names of the steps that these words mean, and of what they need."""
-    have = names(steps)
-    found = [n for words in wanted for n in choose.chosen(have, words)]
-    return choose.with_needs(have, found)
+    check = listed(name)
+    found = [n for words in wanted for n in choose.chosen(check.names, words)]
+    return choose.with_needs(check.names, found, check.needs)
 
 
-def main():
+def options():
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true",
+    parser.add_argument("--full", dest="plan", action="store_const",
+                        const="full", default="check",
                         help="every NIC, level and kernel (make check-full)")
     parser.add_argument("--only", metavar="STEP", action="append", default=[],
                         help="one step, by its name or its first words, or by "
@@ -54,23 +62,35 @@ def main():
                         "it as a shell pattern (again for more)")
     parser.add_argument("--list", action="store_true",
                         help="list the steps, run nothing")
-    args = parser.parse_args()
-    steps = plan.full if args.full else plan.short
+    parser.add_argument("--minutes", action="store_true",
+                        help="with --list: what each took in the last run")
+    return parser.parse_args()
+
+
+def show(names, minutes):
+    took = junit.seconds(os.path.join(LOGS, "junit.xml")) if minutes else {}
+    for name in names:
+        seconds = took.get(junit.parts(name))
+        print((f"{seconds / 60:5.1f}  " if seconds is not None else
+               "    -  ") * minutes + name)
+
+
+def main():
+    args = options()
     try:
-        chosen = only(steps, args.only) if args.only else None
+        chosen = only(args.plan, args.only) if args.only else None
     except choose.Unclear as why:
         print(f"make check: {why}", file=sys.stderr)
         return 2
     if args.list:
-        for name in names(steps, args.patterns):
-            if chosen is None or name in chosen:
-                print(name)
+        show([name for name in listed(args.plan, args.patterns).names
+              if chosen is None or name in chosen], args.minutes)
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     check = Check(args.patterns, only=chosen, results=os.path.join(
-        BUILD, "conformance") if args.full else None)
+        BUILD, "conformance") if args.plan == "full" else None)
     try:
-        steps(check)
+        steps(args.plan, check)
     except LabError as why:
         print(f"make check: {why}", file=sys.stderr)
         return 1

@@ -1,218 +1,496 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Which steps run where: the short plan of make check, and the full one."""
+"""Every session and every step of make check, make check-full and make soak.
 
+BOOTS are the sessions, in order: the plans that boot it, its title, its
+columns and its settings.  ROWS are the steps, in the order in which each
+session has those that are in its columns; run/rows.py tells how to read a row.
+"""
+
+import itertools
+
+import badnet
 import checksum
-import fire
+import conform
+import death
+import frames
+import host
+import hostile
 import lab_selftest
-import listed
-import native_plan
-import planted
+import lab_warm
+import native_harm
+import native_ip
+import pinned
+import polling
 import regress
+import rights
 import samples
-import steps
-import table
+import scale
+import tables
+import transfer
 import wires
-from runner import Session
+from labkit.initrd import NATIVE as NATIVE_NICS
+from rows import EACH, LAST, boot, here, row, seed, some, stock
 
-NICS = ["e1000", "tulip", "virtio-net"]
-# Debian's tulip driver itself trips DMA-API debugging, so not in that kernel.
-DEBUG_NICS = ["e1000", "e1000e", "i82559er", "rtl8139", "virtio-net"]
-ALL_NICS = ["e1000", "e1000e", "tulip", "i82559er", "rtl8139", "virtio-net"]
 KERNELS = ["6.1", "6.12", "debug-6.1"]
+NICS = "e1000 tulip virtio-net"
+# Debian's tulip driver itself trips DMA-API debugging, so not in that kernel.
+DEBUG_NICS = "e1000 e1000e i82559er rtl8139 virtio-net"
+ALL_NICS = "e1000 e1000e tulip i82559er rtl8139 virtio-net"
 
 
-def on_host(check, full_plan=False):
-    check.step("build: library, tools, tests", steps.build_user, check)
-    check.together(listed.tests())
+def slow(kernel):
+    return kernel.startswith("debug")
+
+
+# Sessions
+
+PLAIN = "{kernel}, {cpus}"
+BY_DRIVER = "{kernel}, {cpus}, native {nic}"
+BESIDE = BY_DRIVER + " beside the stock driver"
+BEHIND = BY_DRIVER + " behind an IOMMU"
+ASLEEP = BY_DRIVER + " asleep"
+PREEMPTED = dict(mem=1024, append="preempt=full slub_debug=FZPU")
+PREEMPT = dict(append="preempt=full")
+NATIVE = dict(native=True)
+MIXED = dict(native=True, mixed=True)
+IOMMU = dict(native=True, iommu=True)
+NINE = dict(nodes=9, mem=256)
+
+HOST = [
+    here("check", "check"), here("full", "full", "check"),
+    here("soak", "soak"),
+    boot("check full", "lab guests", "lab_guests", "6.1", 1, "e1000 tulip",
+         modules=False),
+    here("check", "planted"), here("full", "planted_full"),
+]
+CHECK = [
+    # Tulip's own is a native driver, and e1000's in the debug kernel.
+    boot("check", PLAIN, "stock", "6.1", 2, NICS),
+    boot("check", PLAIN, "newer", "6.12", 1, NICS),
+    boot("check", PLAIN, "debug", "debug-6.1", 2, "e1000 virtio-net"),
+    boot("check", "{kernel}, preempted", "preempted raced", "6.1", 2, "e1000",
+         **PREEMPTED),
+    boot("check", BY_DRIVER, "native", "6.1", 2, "tulip", **NATIVE),
+    boot("check", BY_DRIVER, "native_newer", "6.12", 2, "e1000", **NATIVE),
+    boot("check", BY_DRIVER, "native_debug", "debug-6.1", 2, "e1000",
+         **NATIVE),
+    boot("check", BESIDE, "mixed", "6.1", 1, "i82559er", **MIXED),
+    boot("check", BEHIND, "iommu", "6.1", 2, "tulip", **IOMMU),
+    boot("check", ASLEEP, "native_asleep", "6.1", 1, "e1000", asleep=True,
+         **NATIVE),
+]
+
+
+def full_sessions():
+    """Every NIC with every kernel, on one CPU and on two."""
     for kernel in KERNELS:
-        check.step(f"build: modules for {kernel}", steps.build_modules, check,
-                   kernel)
-    check.step("build: for TSan", steps.build_sanitized, check, "tsan")
-    if full_plan:
-        check.step("build: for ASan and UBSan", steps.build_sanitized, check,
-                   "asan")
-    frames = 10000000 if full_plan else 2000000
-    check.step(f"{frames:,} frames through the parser", steps.fuzz, check,
-               frames)
-
-
-def conformance(session, one, two):
-    """On via_lo, and on these nets with one machine and with two."""
-    nics = session.settings["nics"]
-    session.step("conformance via_lo", steps.conform_lo)
-    session.step("old programs, in 64 and 32 bits", samples.run)
-    for net in one:
-        session.step(f"conformance {nics[net]}, one machine",
-                     steps.conform_one, net)
-    for net in two:
-        session.step(f"conformance {nics[net]}, two machines",
-                     steps.conform_wire, net)
-        session.step(f"names by frames, {session.settings['nics'][net]}",
-                     steps.names, net)
-
-
-def ends(session, nets):
-    """What programs without an error handler say of them."""
-    session.step("ends of programs, one machine", samples.ends_here)
-    for net in nets:
-        session.step(f"ends of programs, {session.settings['nics'][net]}",
-                     samples.ends_apart, net)
-
-
-def reliability(session, nets, messages):
-    for net in nets:
-        session.step(f"{messages} messages, bad wire, "
-                     f"{session.settings['nics'][net]}",
-                     steps.reliability, net, messages)
-
-
-def reads(session, nets, messages):
-    for net in nets:
-        session.step(f"{messages} messages read back, bad wire, "
-                     f"{session.settings['nics'][net]}",
-                     steps.reads, net, messages)
-
-
-def lossy(session, nets):
-    for net in nets:
-        session.step("connections, 10 % loss, "
-                     f"{session.settings['nics'][net]}",
-                     steps.lossy_connections, net, steps.LOSSY)
-
-
-def robustness(session, nets, kills):
-    for net in nets:
-        nic = session.settings["nics"][net]
-        session.step(f"messages too long, {nic}", steps.beyond, net)
-        session.step(f"garbage frames, {nic}", steps.garbage, net)
-        session.step(f"kill -9 in transfers, {nic}", steps.killed, net, kills)
-        session.step(f"modules in use stay, {nic}", steps.busy_modules, net)
-        session.step(f"wire cut, {nic}", steps.wire_cut, net)
-        session.step(f"detached under load, {nic}", steps.detached, net)
-
-
-def unreliable(session, net, patterns):
-    session.step("Unreliable on a wire that loses 2 %, "
-                 f"{session.settings['nics'][net]}",
-                 steps.lossy_unreliable, net, patterns)
-
-
-def unplugging(session, nets):
-    """Comes last: these NICs are gone afterwards."""
-    for net in nets:
-        if session.step("unplugged under load, "
-                        f"{session.settings['nics'][net]}",
-                        steps.interface_gone, net):
-            session.gone.add(net)
-
-
-def slow_wire(session, nets, all_cases=False):
-    """The wire is the bottleneck: shares, and losses."""
-    for net in nets:
-        nic = session.settings["nics"][net]
-        session.step(f"TCP and VIA on a slow wire, {nic}", wires.sharing, net)
-        session.step(f"slow wire, 1 % loss, {nic}", wires.lossy, net,
-                     wires.CASES if all_cases else wires.CASES[:2])
-
-
-def crowd(check):
-    """Nine machines, eight of which send to one."""
-    session = Session(check, "9 nodes", nodes=9, nics=["e1000"], kernel="6.1",
-                      cpus=1, mem=256)
-    try:
-        session.step("eight senders, one slow port", wires.overload, 0)
-    finally:
-        session.end()
-
-
-def in_session(check, kernel, cpus, nics, body):
-    session = Session(check, f"{kernel}, {cpus} CPU{'s' * (cpus > 1)}",
-                      nodes=2, nics=nics, kernel=kernel, cpus=cpus)
-    try:
-        body(session)
-    finally:
-        session.end()
-
-
-def short(check):
-    on_host(check)
-    lab_selftest.run(check)
-    planted.short(check)
-
-    def stock(session):
-        # Tulip's is by its own driver, among the native ones.
-        conformance(session, [], [2])
-        ends(session, [0])
-        session.step("threads under TSan", steps.conform_sanitized, "tsan",
-                     "threads,notify,wait,cqvi,disconnect")
-        reliability(session, [2], 30000)
-        reads(session, [0], 10000)
-        robustness(session, [0], 10)
-        fire.stock_slice(session)
-        regress.quick(session, 0)
-        session.step("via_lo with small limits", steps.small_limits)
-        unplugging(session, [1])
-
-    def newer(session):
-        conformance(session, [], [0])
-
-    def debug(session):
-        # The other NIC is via_e1000's, among the native drivers.
-        conformance(session, [1], [])
-        session.step("names by frames, e1000", steps.names, 0)
-        # Time-outs are long here; make check-full has all of it.
-        reads(session, [1], 1000)
-        session.step("kill -9 in transfers, virtio-net", steps.killed, 1, 5)
-        fire.debug_slice(session, 1)
-        unplugging(session, [0])
-
-    in_session(check, "6.1", 2, NICS, stock)
-    in_session(check, "6.12", 1, NICS, newer)
-    in_session(check, "debug-6.1", 2, ["e1000", "virtio-net"], debug)
-    regress.apart(check, more=fire.preempted_slice)
-    native_plan.short(check)
-
-
-def full(check):
-    on_host(check, full_plan=True)
-    lab_selftest.run(check)
-    planted.full(check)
-
-    def everything(session):
-        nets = range(len(session.settings["nics"]))
-        debug = session.settings["kernel"].startswith("debug")
-        conformance(session, nets, nets)
-        ends(session, nets)
-        if not debug:
-            session.step("conformance under TSan", steps.conform_sanitized,
-                         "tsan")
-            session.step("conformance under ASan and UBSan",
-                         steps.conform_sanitized, "asan")
-        reliability(session, nets, 20000 if debug else 100000)
-        for net in nets:
-            session.step(f"checksums, {session.settings['nics'][net]}",
-                         checksum.checksums, net, 20000)
-        reads(session, nets, 20000 if debug else 100000)
-        lossy(session, nets)
-        robustness(session, nets, 10)
-        # Every loss costs time, and a debug kernel has long time-outs.
-        unreliable(session, 0, steps.LOST_MESSAGES if debug else (None,))
-        if not debug:
-            slow_wire(session, nets[:1], all_cases=True)
-            fire.bad_networks(session)
-            regress.quick(session, 0)
-        if debug:
-            fire.debug_slice(session, len(nets) - 1)
-            fire.spaces(session)
-        session.step("via_lo with small limits", steps.small_limits)
-        unplugging(session, nets)
-
-    for kernel in KERNELS:
-        nics = DEBUG_NICS if kernel.startswith("debug") else ALL_NICS
         for cpus in (1, 2):
-            in_session(check, kernel, cpus, nics, everything)
-        regress.apart(check, kernel, 5, more=fire.preempted_slice)
-    native_plan.full(check)
-    crowd(check)
-    check.step("table of docs/conformance.md", table.write, check.results,
-               table.DOCUMENT)
+            yield boot("full", PLAIN, "all_debug " * slow(kernel) + "all",
+                       kernel, cpus, DEBUG_NICS if slow(kernel) else ALL_NICS)
+        yield boot("full", "{kernel}, preempted",
+                   "preempted_full_debug " * slow(kernel) +
+                   "preempted_full preempted raced", kernel, 2, "e1000",
+                   **PREEMPTED)
+    for nic, kernel in itertools.product(NATIVE_NICS, KERNELS):
+        for cpus in (1, 2):
+            yield boot("full", BY_DRIVER, "native_long " *
+                       (kernel == "6.1" and cpus == 2) + "native_full",
+                       kernel, cpus, nic, **NATIVE)
+        yield boot("full", ASLEEP, "native_asleep", kernel, 1, nic,
+                   asleep=True, **NATIVE)
+        # Debian's tulip misuses the DMA API, which is told there.
+        if nic != "tulip" or not slow(kernel):
+            yield boot("full", BESIDE, "mixed", kernel, 2, nic, **MIXED)
+        yield boot("full", BEHIND, "iommu_full iommu", kernel, 2, nic, **IOMMU)
+    yield boot("full", "9 nodes", "crowd", "6.1", 1, "e1000", **NINE)
+    yield here("full", "results")
+
+
+SOAK = [
+    boot("soak", "hostile programs, " + PLAIN, "programs", "6.1", 2, "e1000"),
+    boot("soak", "hostile programs, " + PLAIN, "programs_newer",
+         "6.12", 4, "virtio-net"),
+    boot("soak", "hostile programs, " + PLAIN, "programs_debug",
+         "debug-6.1", 2, "virtio-net"),
+    *(boot("soak", f"racing attempts, {PLAIN}, preempt=full", "preempt", "6.1",
+           cpus, "virtio-net", **PREEMPT) for cpus in (2, 4)),
+    boot("soak", "races, " + PLAIN, "races", "kcsan-6.1", 4, "virtio-net"),
+    boot("soak", "hostile wire, " + PLAIN, "wire", "6.1", 2,
+         "virtio-net e1000"),
+    boot("soak", "hostile wire, " + PLAIN, "wire_debug", "debug-6.1",
+         2, "virtio-net"),
+    boot("soak", "bad networks, " + PLAIN, "networks", "6.1", 2, "virtio-net"),
+    boot("soak", "death, " + PLAIN, "death", "6.1", 2, "virtio-net e1000"),
+    boot("soak", "death, " + PLAIN, "death_debug", "debug-6.1", 2,
+         "virtio-net e1000"),
+    boot("soak", "very much, " + PLAIN, "much", "6.1", 2, "virtio-net"),
+    boot("soak", "asleep, " + PLAIN, "asleep", "6.1", 2, "e1000", asleep=True),
+    boot("soak", "overload, {kernel}, 9 nodes", "crowd", "6.1", 1, "e1000",
+         **NINE),
+    *(boot("soak", "{kernel}, preempted",
+           "preempted_soak_debug " * slow(kernel) +
+           "preempted_soak preempted", kernel, 2, "e1000", nodes=1,
+           **PREEMPTED) for kernel in KERNELS),
+]
+for _kernel, _nic in (("6.1", "e1000"), ("debug-6.1", "e1000"),
+                      ("6.1", "tulip"), ("6.1", "i82559er")):
+    SOAK += [
+        # viatest frames learns from the frames that pass on its machine, and
+        # our drivers do not show them: the stock one is there.
+        boot("soak", "hostile wire, {kernel}, native {nic}",
+             "native_wire_debug" if slow(_kernel) else "native_wire", _kernel,
+             2, _nic, **MIXED),
+        boot("soak", "death, " + BY_DRIVER, "native_death",
+             _kernel, 2, _nic, **NATIVE),
+        boot("soak", "asleep, {kernel}, native {nic}", "native_asleep",
+             _kernel, 2, _nic, asleep=True, **NATIVE),
+    ]
+BOOTS = [*HOST, *CHECK, *full_sessions(), *SOAK]
+
+# Amounts that several rows have
+
+LO = "via_lo"
+BOTH = [LO, "via_eth0"]
+ALL_CONDITIONS = [(name,) for name in badnet.CONDITIONS]
+# Of each kind one, and quick ones.
+CONDITIONS = [(name,) for name in (
+    "loss 5 %", "bursts of 10", "reordering, gap 1000", "everything at once",
+    "a switch that forgets")]
+
+
+def first(stride):
+    """Of the allocations of which one of so many fails."""
+    return lambda _: 1 + hostile.dice() % stride
+
+
+def provoked(amount, slower=4):
+    """Five times as much in make check-full; in a slow kernel a part."""
+    return {"preempted": amount, "preempted_full": 5 * amount,
+            "preempted_full_debug": 5 * amount // slower,
+            "preempted_soak": some(20, each=amount),
+            "preempted_soak_debug": some(20, each=amount // slower)}
+
+
+# Steps on this machine.
+ON_HOST = [
+    row("build: library, tools, tests", host.build_user, at="check soak"),
+    row(None, host.tests, at="check"),
+    row("build: modules for {kernel}", host.build_modules, "kernel",
+        check=KERNELS, soak=[*KERNELS, "kcsan-6.1"]),
+    row("build: for TSan", host.build_sanitized, "name", check="tsan"),
+    row("build: for ASan and UBSan", host.build_sanitized, "name",
+        check=None, full="asan"),
+    row("{runs:,} frames through the parser", host.fuzz, "runs",
+        check=2000000, full=10000000),
+    *(row(f"lab: {step.__name__.replace('_', ' ')}", lab_selftest.built(step),
+          at="check") for step in lab_selftest.HOST_STEPS),
+    row("lab: up, reload, down", lab_warm.run, at="check"),
+    *(row(step.__name__.replace("_", " "), step, at="lab_guests")
+      for step in lab_selftest.GUEST_STEPS),
+    row("mutation: all mutants apply", host.all_apply, at="planted"),
+    row("mutation: the simulator finds the defects of old", host.simulated,
+        "which", planted="--defects"),
+    row("mutation: what the simulator finds", host.simulated,
+        at="planted_full"),
+    row(None, host.mutations, needs="mutation: build", at="planted_full"),
+    row("tables of conformance", tables.write, at="results"),
+]
+
+# On one machine or two, with every NIC that QEMU has.
+IN_GUESTS = [
+    row("conformance via_lo", conform.conform_lo, at="stock newer debug all"),
+    row("old programs, in 64 and 32 bits", samples.run,
+        at="stock newer debug all"),
+    row("conformance {nic}, one machine", conform.conform_one, "net",
+        debug=1, all=EACH),
+    row("conformance {nic}, two machines", conform.conform_wire, "net",
+        stock=2, newer=0, all=EACH, races=0),
+    row("names by frames, {nic}", conform.names, "net",
+        stock=2, newer=0, debug=0, all=EACH),
+    row("ends of programs, one machine", samples.ends_here, at="stock all"),
+    row("ends of programs, {nic}", samples.ends_apart, "net",
+        stock=0, all=EACH),
+    row("threads under TSan", conform.conform_sanitized, "name pattern",
+        needs="build: for TSan",
+        stock=("tsan", "threads,notify,wait,cqvi,disconnect")),
+    row("conformance under TSan", conform.conform_sanitized, "name",
+        needs=("build: for TSan", stock), all="tsan"),
+    row("conformance under ASan and UBSan", conform.conform_sanitized, "name",
+        needs=("build: for ASan and UBSan", stock), all="asan"),
+    row("{messages} messages, bad wire, {nic}", transfer.reliability,
+        "net messages", stock=(2, 30000), all=(EACH, 100000),
+        all_debug=(EACH, 20000)),
+    row("bad wire, 8 threads", transfer.reliability, "net messages options",
+        races=(0, some(10000), "--threads 8 --level rr --reads")),
+    row("checksums, {nic}", checksum.checksums, "net messages",
+        stock=(0, 8000), all=(EACH, 20000),
+        networks=(0, some(100000, 4000))),
+    # Time-outs are long in a debug kernel; make check-full has all of it.
+    row("{messages} messages read back, bad wire, {nic}", transfer.reads,
+        "net messages", stock=(0, 10000), debug=(1, 1000),
+        all=(EACH, 100000), all_debug=(EACH, 20000)),
+    row("connections, 10 % loss, {nic}", conform.lossy_connections,
+        "net patterns", all=(EACH, conform.LOSSY)),
+    row("messages too long, {nic}", transfer.beyond, "net",
+        stock=0, all=EACH),
+    row("garbage frames, {nic}", transfer.garbage, "net", stock=0, all=EACH),
+    row("kill -9 in transfers, {nic}", transfer.killed, "net rounds",
+        stock=(0, 10), debug=(1, 5), all=(EACH, 10)),
+    row("modules in use stay, {nic}", transfer.busy_modules, "net",
+        stock=0, all=EACH),
+    row("wire cut, {nic}", transfer.wire_cut, "net", stock=0, all=EACH),
+    row("detached under load, {nic}", transfer.detached, "net",
+        stock=0, all=EACH),
+    # Every loss costs time, and a debug kernel has long time-outs.
+    row("Unreliable on a wire that loses 2 %, {nic}", conform.lossy_unreliable,
+        "net patterns", all=(0, (None,)),
+        all_debug=(0, conform.LOST_MESSAGES)),
+    row("TCP and VIA on a slow wire, {nic}", wires.sharing, "net",
+        needs=stock, all=0, networks=0),
+    row("slow wire, 1 % loss, {nic}", wires.lossy, "net cases",
+        needs=stock, all=(0, wires.CASES), networks=(0, wires.CASES)),
+    row("eight senders, one slow port", wires.overload, "net", crowd=0),
+]
+
+# Faults that were there once; they come first, the kernel is fresh.
+PROVOKED = [
+    row("the control page", regress.control, at="preempted"),
+    row("a page that never comes, {on}", regress.page, "device",
+        preempted=["via_eth0", LO]),
+    row("detaching beside a throttled program", regress.throttled,
+        "device detaches", preempted=("via_eth0", 1)),
+    row("counters while the NIC goes", regress.stats, "detaches",
+        **provoked(20)),
+    row("answers while the NIC goes", regress.answers, "detaches",
+        **provoked(20)),
+    row("requests that are over before they are made", regress.overtaken,
+        "seconds", **provoked(4, 1)),
+    row("accepts at the last moment", regress.late, "accepts",
+        **provoked(40)),
+    row("peers that end each other", regress.peers, "seconds",
+        **provoked(4, 1)),
+    row("another ring beside changing heads", regress.resize, "resizes",
+        preempted=40),
+    row("{vis:,} VIs on one completion queue", regress.notices, "vis",
+        preempted=2000, preempted_full_debug=500, preempted_soak_debug=500),
+    row("segments in flight", regress.segments, at="preempted"),
+    # Their figures are about time: in an ordinary boot.
+    row("detaching with 1,024 handles", regress.crowd, "device handles",
+        needs=stock, stock=("via_eth0", 1024), all=("via_eth0", 1024),
+        programs=("via_eth0", 1024)),
+    row("VIs that come and go", regress.grace, "vis",
+        needs=stock, stock=1000, all=1000, programs=1000),
+    row("a VI in the place of another", regress.again, needs=stock,
+        at="stock all programs"),
+]
+
+# Hostile programs, and memory that runs out.
+PROGRAMS = [
+    row("{calls} hostile calls, {device}", hostile.hostile,
+        "device calls seed", stock=(BOTH, 100000),
+        programs=[(LO, some(3000000), seed()),
+                  ("via_eth0", some(6000000), seed(1))],
+        programs_newer=(BOTH, some(750000), seed(2)),
+        programs_debug=(BOTH, some(50000), seed(3)),
+        preempt=(LO, some(500000), seed(6)),
+        races=(BOTH, some(60000), seed(4))),
+    row("{calls} guided calls, {device}", hostile.guided, "device calls seed",
+        debug=([LO, "via_eth1"], 2000), all_debug=([LO, "via_eth4"], 2000),
+        programs_debug=(BOTH, some(100000), seed(3))),
+    row("every kind of memory, {device}", hostile.memory_kinds, "device",
+        stock=BOTH, debug=[LO, "via_eth1"], all_debug=[LO, "via_eth4"],
+        programs=BOTH, programs_newer=BOTH, programs_debug=BOTH, preempt=LO,
+        races=BOTH),
+    row("every limit reached", hostile.limits,
+        at="stock programs programs_debug"),
+    row("quotas of users", rights.quotas, at="stock programs"),
+    row("quotas of subordinate users", rights.subordinates,
+        at="stock programs"),
+    row("strangers, {nic}", rights.strangers, "net", stock=0, wire=1),
+    # In a kernel that is preemptible everywhere a call is left in the middle.
+    row("{rounds} rounds of racing attempts, {device}", hostile.attempts,
+        "device rounds seed", debug=(LO, 32), all_debug=(LO, 32),
+        raced=(LO, 64), programs_debug=(BOTH, some(1500, 64), seed(3)),
+        preempt=(BOTH, some(8000), seed()), races=(BOTH, some(1000), seed(4))),
+    row("{rounds} rounds of racing attempts over a wire, {nic}",
+        hostile.attempts_wire, "net rounds seed", raced=(0, 64),
+        programs_debug=(0, some(1500, 64), seed(3)),
+        preempt=(0, some(8000), seed()), races=(0, some(1000), seed(4))),
+    row("a NIC comes and goes {times} times", hostile.churned, "times seed",
+        debug=3, all_debug=3, raced=10,
+        programs_debug=(some(100, 8), seed(3)), preempt=(some(1500), seed()),
+        races=(some(50), seed(4))),
+    row("allocations fail, {nic}", hostile.faults, "device stride first",
+        debug=("via_eth1", 8, first(8)), all_debug=("via_eth4", 8, first(8)),
+        programs_debug=("via_eth0", 1, 1)),
+    row("each allocation of a resized queue fails, {nic}", hostile.faults,
+        "device stride first only", debug=("via_eth1", 1, 1, "resize-cq"),
+        all_debug=("via_eth4", 1, 1, "resize-cq"),
+        programs_debug=("via_eth0", 1, 1, "resize-cq")),
+    # Each one takes two minutes of a soak.
+    row("allocations fail, loading", hostile.load_faults, "stride first",
+        debug=(320, first(8)), all_debug=(320, first(8)),
+        programs_debug=(lambda soak: 1 if soak.share >= 1 else 16, 1)),
+    row("allocations fail in interrupts, {nic}", hostile.softirq_faults,
+        "net messages", debug=(1, 2000), all_debug=(4, 2000),
+        programs_debug=(0, some(10000, 2000))),
+]
+
+# Hostile and bad wires.
+WIRES = [
+    row("{amount} frames thrown, {nic}", frames.frames, "net amount seed",
+        stock=(2, 200000, 1), debug=(1, 6000, 1), all_debug=(4, 6000, 1),
+        wire=[(0, some(5000000), seed()), (1, some(5000000), seed(1))],
+        wire_debug=(0, some(200000), seed(2)),
+        native_wire=(0, some(300000), seed(5)),
+        native_wire_debug=(0, some(100000), seed(5))),
+    row("clients that are gone, {nic}", frames.gone_clients, "net count",
+        stock=(2, 2), wire=(EACH, 5), wire_debug=(0, 2), native_death=(0, 2)),
+    # The simulator does thousands of these in the time of one.
+    row("bad network, {names[0]}, {nic}", badnet.conditions,
+        "net messages seed names levels",
+        stock=(2, 300, 1, ("everything at once",), ("rd",)),
+        all=(2, 300, 1, CONDITIONS, ("rd",)), all_debug=None,
+        wire_debug=(0, some(400, 400), seed(), ALL_CONDITIONS),
+        networks=(0, some(3000, 1000), seed(), ALL_CONDITIONS)),
+    row("a link that flaps, {nic}", badnet.flapping, "net flaps seed",
+        needs=stock, stock=(2, 1, 1), all=(2, 2, 1),
+        networks=(0, some(20), seed())),
+    row("MTUs that change, {nic}", badnet.changing_mtu, "net changes seed",
+        needs=stock, stock=(2, 2, 1), all=(2, 4, 1),
+        networks=(0, some(20, each=2), seed())),
+    row("MTUs that differ, {nic}", badnet.differing_mtu, "net messages seed",
+        needs=stock, all=(2, 300, 1), networks=(0, 300, seed())),
+    row("one-way wires, {nic}", badnet.one_way_wires, "net rounds ways",
+        needs=stock, all=(2, 1, badnet.WAYS[:1]),
+        networks=(0, 1, badnet.WAYS)),
+    row("clients that are dead, {nic}", frames.dead_clients, "net count",
+        needs=stock, all=(2, 1), networks=(0, 1)),
+    row("{amount} connects, {loss:.0%} loss, {nic}", badnet.connects,
+        "net amount loss seed", needs=stock, all=(2, 200, 0.1, 1),
+        networks=(0, some(1000), [0.02, 0.1, 0.3], seed())),
+    row("bits that flip past Ethernet", checksum.flipping,
+        "net messages seed", networks=(0, some(3000, 1000), seed())),
+]
+
+# Death of processes, interfaces, namespaces, modules and machines; and very
+# much of everything.
+DEATH = [
+    row("operations beside teardowns, via_lo", death.races,
+        "rounds seed wire", programs_newer=(some(5), seed(), False),
+        programs_debug=(some(1), seed(2), False),
+        races=(some(1), seed(4), False)),
+    row("operations beside teardowns", death.races, "rounds seed",
+        all=(1, 32), all_debug=None, programs_newer=(some(5), seed(1)),
+        programs_debug=(some(1), seed(3)), races=(some(1), seed(5))),
+    row("receiver stopped for {seconds} s", death.held, "net seconds rounds",
+        needs=stock, all=(2, 15, 1), death=(0, some(130), 1)),
+    row("{count} kill -9, via_lo", death.kills, "net count seed at_once",
+        stock=(None, 20, 21), debug=(None, 15, 23, 3),
+        all_debug=(None, 15, 23, 3), death=(None, some(480), seed()),
+        death_debug=(None, some(40), seed(2), 3)),
+    row("{count} kill -9 over a wire", death.kills, "net count seed at_once",
+        stock=(2, 20, 22), death=(0, some(480), seed(1)),
+        death_debug=(0, some(20), seed(3), 3), races=(0, some(40), seed()),
+        native_death=(0, some(60), seed(4))),
+    row("fork, vfork, exec with registered memory", death.processes,
+        "net rounds", stock=(2, 1), debug=(None, 1), all_debug=(None, 1),
+        death=(0, some(10)), death_debug=(0, 1)),
+    row("ip link del under VIs", death.links_deleted,
+        "rounds kinds connections", debug=(1, ("what carries a vlan",), 2),
+        all_debug=(1, ("what carries a vlan",), 2), death=some(5),
+        death_debug=1),
+    row("network namespaces deleted under VIs", death.spaces_deleted,
+        "rounds connections", stock=(1, 2), all_debug=(1, 2), death=some(5),
+        death_debug=1),
+    row("a card moves between namespaces", death.card_moved, "net rounds",
+        stock=2, death=(0, some(5)), death_debug=0),
+    row("stock driver unbound under via_netdev", death.stock_unbound,
+        "net rounds", stock=2, death=(0, some(5)), death_debug=0),
+    row("modules come and go under openers", death.modules_loop, "rounds",
+        stock=2, death=some(20)),
+    row("node reset without goodbye", death.node_reset, "net rounds seed",
+        death=(0, some(5), seed()), death_debug=(0, 1, seed())),
+    row("{count:,} VIs at once", scale.many_vis, "net count rounds",
+        stock=(2, 1000, 1), debug=(None, 50, 1), all_debug=(None, 50, 1),
+        much=(0, some(1000), 5)),
+    row("regions by the thousand", scale.many_regions, "count processes vis",
+        stock=(20000, 2, 100)),
+    row("{count:,} regions", scale.many_regions, "count processes vis seed",
+        much=(some(100000), 1, 0, seed())),
+    row("{count:,} regions of four processes", scale.many_regions,
+        "count processes vis seed", much=(some(100000), 4, 100, seed())),
+    row("connects by the thousand", scale.many_connects,
+        "net count", stock=(2, 500), much=(0, some(5000))),
+    row("a memory group too small", scale.squeezed, "mib rounds",
+        stock=32, much=(32, some(5))),
+    row("a machine without memory", scale.hogged, "net seconds messages",
+        much=(0, some(60), some(20000))),
+    row("via_lo with small limits", conform.small_limits, at="stock all"),
+    row("unplugged under load, {nic}", transfer.interface_gone, "net",
+        needs=LAST, stock=1, debug=0, all=EACH, death=1, death_debug=1),
+    row("suspend and resume", death.suspended, needs=LAST, at="asleep"),
+]
+
+# Our own drivers on the card: what each chip's may have wrong on each kernel,
+# and what lies behind all of them.
+CHIP = "native native_newer native_full"
+DRIVER = "native native_full"
+BY_NATIVE = [
+    row("IP", native_ip.ip_traffic, "mebibytes",
+        native=16, native_newer=16, native_full=8, native_long=1024),
+    row("long frames", native_ip.jumbo, at=CHIP),
+    row("conformance", conform.conform_wire, "net",
+        native=0, native_newer=0, native_full=0, mixed=0),
+    row("conformance {pattern}", conform.conform_wire, "net pattern",
+        iommu=(0, "rdma*"),
+        iommu_full=(0, ["send*", "rdma*", "read*", "memory*"])),
+    row("polling: round trips", polling.round_trips, at=CHIP),
+    row("polling: many at once", polling.many, at=CHIP),
+    row("{messages} messages, bad wire", transfer.reliability, "net messages",
+        native=(0, 20000), native_newer=(0, 5000), native_debug=(0, 2000),
+        native_full=(0, 20000)),
+    row("ethtool", native_ip.questions, at=CHIP),
+    row("address filters", native_ip.filters, at=CHIP),
+    row("interrupts", native_ip.quiet, at=CHIP),
+    row("cable pulled", native_harm.link_lost, at=CHIP),
+    row("via-bind", native_ip.rebinding, at=DRIVER),
+    row("names by frames", conform.names, "net",
+        native=0, native_full=0, mixed=0),
+    row("TCP and VIA on a slow wire", wires.sharing, "net cases",
+        native_full=(0, wires.SHARING[:1])),
+    row("polling: the others on the NIC", polling.others, at=DRIVER),
+    row("polling: kill -9, down, unbind", polling.killed, "rounds",
+        native=1, native_full=5),
+    row("{messages} messages read back, bad wire", transfer.reads,
+        "net messages", native=(0, 4000), native_full=(0, 4000)),
+    row("garbage frames", transfer.garbage, "net", native=0, native_full=0),
+    row("kill -9 in transfers", transfer.killed, "net rounds",
+        native=(0, 1), native_full=(0, 5)),
+    row("wire cut", transfer.wire_cut, "net", native=0, native_full=0),
+    row("MTU, address, name, namespace", native_ip.configured, at=DRIVER),
+    row("down and up under load", native_harm.down_and_up, "rounds",
+        native=1, native_full=5),
+    row("unbound under load", native_harm.unbound, "rounds",
+        native=1, native_full=5, native_death=some(3)),
+    row("modules loaded again", native_harm.reloaded, "rounds",
+        native=1, native_full=5, native_death=some(5)),
+    row("killed, transmitter held", pinned.held, needs=pinned.can_hold,
+        at="native_full iommu"),
+    row("killed, transmitter stopped", pinned.cut_off, needs=pinned.can_hold,
+        at="native_full iommu"),
+    row("memory, interface down", pinned.down_with_memory,
+        at="native_full iommu"),
+    # What these leave is not known.
+    row("everything at once", native_harm.churn, "seconds", needs=LAST,
+        native=15, native_debug=20, native_full=60, native_long=600,
+        native_death=some(120)),
+    # A slow kernel takes a minute for it: not in make check.
+    row("pulled out under load", native_harm.vanished, needs=LAST,
+        at="native native_full native_death"),
+    row("unplugged under load", native_harm.unplugged, needs=LAST,
+        at="native native_debug native_full"),
+    row("suspended and resumed", native_harm.suspended, needs=LAST,
+        at="native_asleep"),
+]
+ROWS = [*ON_HOST, *IN_GUESTS, *PROVOKED, *PROGRAMS, *WIRES, *DEATH, *BY_NATIVE]

@@ -24,16 +24,20 @@ import time
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [p for p in (HERE, os.path.join(ROOT, "tests/check"),
-                            os.path.join(ROOT, "tools/lab"))
-                if p not in sys.path]
+sys.path += [p for p in (HERE, os.path.join(ROOT, "tests/check"))
+             if p not in sys.path]
+
+import paths  # noqa: E402
+
+paths.find()
 
 import mutants  # noqa: E402
 import plant  # noqa: E402
 from labkit import kernels  # noqa: E402
 from lab import LabError  # noqa: E402
-from runner import Check, Session, StepFailed  # noqa: E402
-from steps import Server  # noqa: E402
+from common import serving  # noqa: E402
+from runner import Check, StepFailed  # noqa: E402
+from session import Session  # noqa: E402
 
 FIRST = 90      # seconds for the groups that are to see it, hanging ones too
 ALL = 150       # for the whole suite
@@ -106,8 +110,8 @@ class Run:
         command = f"{self.folder}/viaconform -v {only}-d "
         if not self.wire:
             return self.watch(command + "via_lo", limit)
-        with Server(self.session, f"{INSIDE} {self.folder}/viaconform "
-                    "-d via_eth1 --server", node=0):
+        with serving(self.session, f"{INSIDE} {self.folder}/viaconform "
+                     "-d via_eth1 --server", node=0):
             return self.watch(f"{command}via_eth0 {PEER}", limit)
 
     def watch(self, command, limit):

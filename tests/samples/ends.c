@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * A program that registers no error handler, and what it says at the end of a
- * connection on standard error, which tests/check/samples.py reads.
+ * connection on standard error, which tests/check/steps/samples.py reads.
  *
  *	ends DEVICE		waits for one connection, and for its end
  *	ends DEVICE HOST HOW	connects and ends it: disconnect, destroy, close,

@@ -3,13 +3,14 @@
 
 import time
 
+from memory import ENDINGS
+
 # Counts that are operations, and those that are injected faults.
 OPERATIONS = ("calls", "messages", "connects", "regions", "registrations",
               "vis", "processes", "rounds")
 FAULTS = ("frames", "allocations", "kills", "meddled", "resets", "unbinds",
           "links deleted", "namespaces deleted", "moves", "loads", "stops",
           "flipped", "lost", "changes", "suspends", "kills by memory")
-ENDINGS = ("no page stays pinned", "idle modules unload", "nothing leaked")
 
 
 def amount(value):

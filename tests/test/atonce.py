@@ -2,6 +2,7 @@
 """Running tests of the table, two at a time."""
 
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -28,6 +29,19 @@ class Outcome:
                 return file.read().rstrip().split("\n")[-count:]
         except OSError:
             return []
+
+
+def slug(name):
+    """What a file of that step is called."""
+    return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
+
+
+def empty(folder):
+    """There, without logs of an older run."""
+    os.makedirs(folder, exist_ok=True)
+    for name in os.listdir(folder):
+        if name.endswith(".log"):
+            os.unlink(os.path.join(folder, name))
 
 
 def environment():

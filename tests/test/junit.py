@@ -3,6 +3,7 @@
 
 import os
 import re
+from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr, escape
 
 # XML has no way to write these.
@@ -24,11 +25,15 @@ def session(name):
     return before if colon else name.partition(" ")[0]
 
 
+def parts(name):
+    """A step's session and its name there."""
+    return session(name), name.partition(": ")[2] or name
+
+
 def case(outcome):
     """A step."""
-    name = outcome.name
-    head = attributes(classname=session(name),
-                      name=name.partition(": ")[2] or name,
+    before, name = parts(outcome.name)
+    head = attributes(classname=before, name=name,
                       time=f"{outcome.seconds:.3f}")
     if outcome.why:
         body = (f"<failure {attributes(message=outcome.why)}>"
@@ -51,6 +56,16 @@ def text(suite, outcomes):
     return ('<?xml version="1.0" encoding="UTF-8"?>\n'
             f"<testsuites>\n <testsuite {head}>\n"
             f"{''.join(map(case, outcomes))} </testsuite>\n</testsuites>\n")
+
+
+def seconds(path):
+    """What each step took, by parts(), where a run has left such a file."""
+    try:
+        return {(step.get("classname"), step.get("name")):
+                float(step.get("time"))
+                for step in ElementTree.parse(path).iter("testcase")}
+    except OSError:
+        return {}
 
 
 def write(path, suite, outcomes):

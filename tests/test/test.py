@@ -9,7 +9,6 @@ name or a package is missing without which there are none.
 
 import argparse
 import os
-import re
 import signal
 import sys
 import time
@@ -26,8 +25,7 @@ LOGS = os.path.join(listed.ROOT, "build/test")
 
 
 def log_path(name):
-    slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
-    return os.path.join(LOGS, f"{slug}.log")
+    return os.path.join(LOGS, f"{atonce.slug(name)}.log")
 
 
 def tell(outcome):
@@ -55,10 +53,7 @@ def run(tests):
         print(f"make test: packages are missing; as root: apt-get install "
               f"{' '.join(lost)}", file=sys.stderr)
         return 2
-    os.makedirs(LOGS, exist_ok=True)
-    for name in os.listdir(LOGS):
-        if name.endswith(".log"):
-            os.unlink(os.path.join(LOGS, name))
+    atonce.empty(LOGS)
     begin, runner = time.monotonic(), atonce.Runner()
     made = runner.build(tests, log_path("build"))
     outcomes = [made] if made else []

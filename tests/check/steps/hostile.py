@@ -6,12 +6,13 @@ import os
 import random
 import re
 
-import steps
 from again import again
 from balance import balanced
+from common import mac, peer, serving, small
 from labkit import klog
 from labkit.base import BUILD
 from runner import Skipped, StepFailed
+from transfer import stress
 
 FUZZER = os.path.join(BUILD, "viatest fuzz")
 FAULTS = os.path.join(BUILD, "viatest fault")
@@ -124,12 +125,12 @@ def attempts_wire(session, net, rounds, seed=None):
     device = f"via_eth{net}"
 
     def race(seed):
-        partner = f"{FUZZER} -d {device} -s {seed} -H {steps.mac(net, 0)} " \
+        partner = f"{FUZZER} -d {device} -s {seed} -H {mac(net, 0)} " \
             "--race-partner"
-        with steps.Server(session, partner) as job:
+        with serving(session, partner) as job:
             job.expect("^ready$", 60)
             result = session.run(session.lab.nodes[0], racing(
-                device, rounds, seed, f"-H {steps.peer(net)}"),
+                device, rounds, seed, f"-H {peer(net)}"),
                 120 + 3 * rounds)
         balanced(session)
         return raced(result)
@@ -164,17 +165,10 @@ def memory_kinds(session, device):
 
 def limits(session):
     """Every limit is reached, and then all can be had again."""
-    lab, node = session.lab, session.lab.nodes[0]
-    lab.rmmod(node)
-    lab.insmod(node, {"via_ka": steps.SMALL}, ("via_ka", "via_lo"))
-    try:
+    node = session.lab.nodes[0]
+    with small(session):
         result = session.run(node, f"{FUZZER} -d via_lo --limits", 120)
         balanced(session, [node])
-    finally:
-        lab.rmmod(node, ("via_ka", "via_lo"))
-        lab.insmod(node)
-        for net in range(len(lab.nics)):
-            lab.attach(node, f"eth{net}")
     return {"limits": result.out.count("usable again")}
 
 
@@ -245,9 +239,7 @@ def load_faults(session, stride=1, first=1):
                                stride)
     finally:
         lab.rmmod(node)
-        lab.insmod(node)
-        for net in range(len(lab.nics)):
-            lab.attach(node, f"eth{net}")
+        session.prepare(node)
     leaked(node)
     return did
 
@@ -321,7 +313,7 @@ def softirq_faults(session, net, messages, percent=2):
         try:
             for node in session.lab.nodes:
                 node.sh(f"P={percent}; {SOFTIRQ}")
-            steps.stress(session, net, f"--messages {messages}", 600)
+            stress(session, net, f"--messages {messages}", 600)
         finally:
             for node in session.lab.nodes:
                 rest = node.sh(NO_SOFTIRQ).out.split()

@@ -9,10 +9,6 @@ from labkit import kernels
 
 DEFAULT = "6.1"
 NEAR = 12
-# What a step is nothing without, that another step makes.
-BEFORE = ((r"under TSan$", "build: for TSan"),
-          (r"under ASan and UBSan$", "build: for ASan and UBSan"),
-          (r"^mutation: (?!all )", "mutation: build"))
 
 
 class Unclear(Exception):
@@ -93,8 +89,8 @@ def listed(why, names):
     return "\n".join([f"{why}; there are:", *lines])
 
 
-def with_needs(names, steps):
-    """These steps, and those that make what they need."""
-    need = {first for step in steps for part, first in BEFORE
-            if re.search(part, step)}
+def with_needs(names, steps, needs):
+    """These steps, and those that make what they need: {step: the first words
+    of that}."""
+    need = {needs[step] for step in steps if step in needs}
     return set(steps) | {n for n in names if n.startswith(tuple(need))}

@@ -4,11 +4,14 @@
 import time
 
 import native
-import steps
 from again import again
 from balance import unpinned
+from common import CONFORM, TOOLS, jobs, peer, serving
+from conform import conform_wire
 from labkit import initrd
 from runner import Skipped, StepFailed
+from session import BIND
+from transfer import broken, flow, interface_gone
 
 
 def link_lost(session):
@@ -25,30 +28,21 @@ PATIENCE = 4  # seconds, half of those after which a connection breaks
 
 def cable_pulled(session):
     """What is amiss; nothing is where we have been too slow."""
-    one, two = session.lab.nodes
-    server = two.spawn(f"{steps.TOOLS}/vipl_bw -d via_eth0", 200)
-    client = one.spawn(f"{steps.TOOLS}/vipl_bw -d via_eth0 -D 10 -e "
-                       f"{steps.peer(0)}", 200)
-    try:
-        steps.flowing(session, 0, client)
+    two = session.lab.nodes[1]
+    with flow(session, 0, "-D 10 -e") as pair:
         begin = time.monotonic()
         two.monitor("set_link nic0 off")
-        native.wait_until(session, two,
-                          "grep -q 0 /sys/class/net/eth0/carrier",
-                          "eth0 has not noticed")
+        session.wait_until(two, "grep -q 0 /sys/class/net/eth0/carrier",
+                           "eth0 has not noticed")
         two.monitor("set_link nic0 on")
-        native.carrier(session)
+        session.carrier()
         seconds = time.monotonic() - begin
-        for job in (client, server):
+        for job in pair:
             if job.wait(120).rc:
                 why = f"{job.link.name}: the transfer broke in {seconds:.1f} s"
                 if seconds < PATIENCE:
                     raise StepFailed(why)
                 return why
-    finally:
-        for job in (client, server):
-            job.kill()
-            session.write_job(job)
     return None
 
 
@@ -56,11 +50,10 @@ def down_and_up(session, rounds):
     """The interface goes down in a transfer, and comes back."""
     two = session.lab.nodes[1]
     for _ in range(rounds):
-        steps.broken(session, 0, lambda: two.sh("ip link set eth0 down"),
-                     30 * steps.scale(session))
+        broken(session, 0, lambda: two.sh("ip link set eth0 down"))
         two.sh("ip link set eth0 up")
-        native.carrier(session)
-    steps.conform_wire(session, 0, "connect*")
+        session.carrier()
+    conform_wire(session, 0, "connect*")
 
 
 def unbound(session, rounds):
@@ -70,19 +63,19 @@ def unbound(session, rounds):
         with native.flood(session) as start:
             def take():
                 start()
-                two.sh(f"{native.BIND} eth0 stock", 200)
+                two.sh(f"{BIND} eth0 stock", 200)
 
-            steps.broken(session, 0, take, 30 * steps.scale(session))
-        two.sh(f"{native.BIND} eth0 native", 200)
-        native.carrier(session)
-    steps.conform_wire(session, 0, "connect*")
+            broken(session, 0, take)
+        two.sh(f"{BIND} eth0 native", 200)
+        session.carrier()
+    conform_wire(session, 0, "connect*")
 
 
 def reloaded(session, rounds):
     """rmmod is refused in use; else the module comes and goes under IP."""
     one, two = session.lab.nodes
     used = f"grep -q '^{session.driver} [0-9]* [1-9]' /proc/modules"
-    with steps.Server(session, f"{steps.CONFORM} -d via_eth0 --server") as job:
+    with serving(session, f"{CONFORM} -d via_eth0 --server") as job:
         job.link.wait_for(lambda: job.done or two.run(used).rc == 0, 30)
         for name in (session.driver, "via_native", "via_ether"):
             if two.run(f"rmmod {name}").rc == 0:
@@ -93,9 +86,9 @@ def reloaded(session, rounds):
             two.sh(f"rmmod {session.driver}", 60)
             session.lab.insmod(two, modules=(session.driver,))
             two.sh("ip addr add 10.0.0.2/24 dev eth0; ip link set eth0 up")
-            native.carrier(session)
+            session.carrier()
     session.run(one, "busybox ping -c 2 10.0.0.2")
-    steps.conform_wire(session, 0, "connect*")
+    conform_wire(session, 0, "connect*")
 
 
 def vanished(session):
@@ -104,28 +97,29 @@ def vanished(session):
     one, two = session.lab.nodes
     path = two.sh("readlink -f /sys/class/net/eth0/device").out.strip()
 
+    def command(value):
+        """To the card's command register."""
+        return f"printf '{value}' | dd of={path}/config bs=1 seek=4 " \
+            "conv=notrunc 2>/dev/null"
+
     def pull():
         start()
-        # The command register: memory, I/O, bus mastering, interrupts off.
-        two.sh("printf '\\000\\004' | dd of=" + path + "/config bs=1 seek=4 "
-               "conv=notrunc 2>/dev/null")
+        # Memory, I/O, bus mastering, interrupts off.
+        two.sh(command("\\000\\004"))
 
     with native.flood(session) as start:
-        steps.broken(session, 0, pull, 30 * steps.scale(session))
+        broken(session, 0, pull)
     # Up again it has addresses of rings that are gone, and frames to put
     # there; switched on again, too.
-    one.sh(f"ip neigh replace 10.0.0.2 lladdr {steps.peer(0)} nud permanent "
+    one.sh(f"ip neigh replace 10.0.0.2 lladdr {peer(0)} nud permanent "
            "dev eth0")
-    frames = one.spawn("busybox ping -i 0.005 -s 1400 10.0.0.2 >/dev/null",
-                       200)
-    for command in ("ip link set eth0 down", "ip link set eth0 up; true",
-                    "ethtool -S eth0", "sleep 1",
-                    "printf '\\003' | dd of=" + path + "/config bs=1 seek=4 "
-                    "conv=notrunc 2>/dev/null", "sleep 1",
-                    "ip link set eth0 down; ip link set eth0 up", "sleep 1"):
-        two.sh(command, 60)
-    frames.kill()
-    frames.wait(30)
+    with jobs(session, one.spawn(
+            "busybox ping -i 0.005 -s 1400 10.0.0.2 >/dev/null", 200)):
+        for line in ("ip link set eth0 down", "ip link set eth0 up; true",
+                     "ethtool -S eth0", "sleep 1", command("\\003"),
+                     "sleep 1", "ip link set eth0 down; ip link set eth0 up",
+                     "sleep 1"):
+            two.sh(line, 60)
     one.sh("ip neigh del 10.0.0.2 dev eth0")
     replug(session)
 
@@ -135,29 +129,26 @@ def replug(session, gone=False):
     two = session.lab.nodes[1]
     if not gone:
         two.monitor("device_del nic0")
-    native.wait_until(session, two, "! test -e /dev/via_eth0 && "
-                      "! test -e /sys/class/net/eth0", "the card does not go")
+    session.wait_until(two, "! test -e /dev/via_eth0 && "
+                       "! test -e /sys/class/net/eth0", "the card does not go")
     # The guest lets go of the slot a little later.
-    clock = session.lab.clock.now
-    end = clock() + 30
-    while 'id "nic0"' in two.monitor("info qtree"):
-        if clock() > end:
-            raise StepFailed("node2: the slot is not let go of")
-        time.sleep(0.1)
+    if not two.link.wait_for(
+            lambda: 'id "nic0"' not in two.monitor("info qtree"), 30):
+        raise StepFailed("node2: the slot is not let go of")
     _, device, _ = initrd.nic_model(session.lab.nics[0])
     two.monitor(f"device_add {device},netdev=n0,id=nic0,"
-                f"mac={steps.peer(0)},romfile=")
-    native.wait_until(session, two, "test -e /sys/class/net/eth0",
-                      "no new card")
-    two.sh(f"{native.BIND} eth0 native; ip addr add 10.0.0.2/24 dev eth0; "
+                f"mac={peer(0)},romfile=")
+    session.wait_until(two, "test -e /sys/class/net/eth0",
+                       "no new card")
+    two.sh(f"{BIND} eth0 native; ip addr add 10.0.0.2/24 dev eth0; "
            "ip link set eth0 up", 200)
-    native.carrier(session)
-    steps.conform_wire(session, 0, "connect*")
+    session.carrier()
+    conform_wire(session, 0, "connect*")
 
 
 def unplugged(session):
     """Unplugged in a transfer, as a user would; a new card comes."""
-    steps.interface_gone(session, 0)
+    interface_gone(session, 0)
     replug(session, gone=True)
 
 
@@ -170,19 +161,18 @@ def churn(session, seconds):
     changes += [(f"MTU {mtu}", f"ip link set eth0 mtu {mtu}") for mtu in mtus]
     changes += [("promiscuous", "ip link set eth0 promisc on; sleep 0.3; "
                  "ip link set eth0 promisc off"),
-                ("stock driver", f"{native.BIND} eth0 stock && "
-                 f"{native.BIND} eth0 native")]
+                ("stock driver", f"{BIND} eth0 stock && "
+                 f"{BIND} eth0 native")]
     serve = (f"while :; do {native.STREAM} serve 5001 1000; sleep 0.1; done",
-             f"while :; do {steps.TOOLS}/vipl_bw -d via_eth0; sleep 0.1; done")
+             f"while :; do {TOOLS}/vipl_bw -d via_eth0; sleep 0.1; done")
     load = (f"while :; do timeout 5 {native.STREAM} send 10.0.0.2 5001 8; "
             "sleep 0.1; done",
-            f"while :; do timeout 5 {steps.TOOLS}/vipl_bw -d via_eth0 -D 2 "
-            f"{steps.peer(0)}; sleep 0.1; done",
+            f"while :; do timeout 5 {TOOLS}/vipl_bw -d via_eth0 -D 2 "
+            f"{peer(0)}; sleep 0.1; done",
             "busybox ping -A -q 10.0.0.2 >/dev/null")
-    jobs = [two.spawn(c, seconds + 200) for c in serve] + \
-        [one.spawn(c, seconds + 200) for c in load]
     end, rounds = time.monotonic() + seconds, 0
-    try:
+    with jobs(session, *(two.spawn(c, seconds + 200) for c in serve),
+              *(one.spawn(c, seconds + 200) for c in load)):
         while time.monotonic() < end:
             for _, command in changes:
                 two.sh(command, 200)
@@ -190,16 +180,11 @@ def churn(session, seconds):
                 if time.monotonic() > end:
                     break
             rounds += 1
-    finally:
-        for job in jobs:
-            job.kill()
-            job.wait(30)
-            session.write_job(job)
     session.check.write(f"{rounds} rounds of {len(changes)} changes")
     two.sh("ip link set eth0 mtu 1500")
-    native.carrier(session)
+    session.carrier()
     session.run(one, "busybox ping -c 2 10.0.0.2")
-    steps.conform_wire(session, 0, "connect*")
+    conform_wire(session, 0, "connect*")
     unpinned(session)
 
 
@@ -220,7 +205,7 @@ def suspended(session):
     two.sh("cp /bin/busybox /dev/shm/busybox")
     two.spawn(f"/dev/shm/busybox sh -c '{SLEEP}'")
     clock = session.lab.clock.now
-    end = clock() + 60 * steps.scale(session)
+    end = clock() + 60 * session.slow
     text = ""
     while "the peer answers" not in text:
         if clock() > end:

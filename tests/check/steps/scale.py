@@ -6,17 +6,20 @@ import contextlib
 import os
 import re
 
-import steps
 from balance import balanced
+from common import (STRESS, control_group, device_of, jobs, peer, serving,
+                    within)
+from conform import conform_wire
 from labkit.base import BUILD
-from runner import Skipped, StepFailed
+from runner import StepFailed
+from transfer import stress
 
 SCALE = os.path.join(BUILD, "viatest scale")
 
 
 def limit(session):
     """ms until an answer is too late."""
-    return 90000 * steps.scale(session)
+    return 90000 * session.slow
 
 
 def command(session, mode, device, words):
@@ -31,12 +34,17 @@ def numbers(text):
     return found
 
 
-class Served(steps.Server):
-    """A server of viatest scale, ready; it ends by itself, or is ended."""
+def served(session, mode, net, words):
+    """A server of viatest scale on node 2, or, on via_lo, on node 1: it ends
+    by itself, or is ended."""
+    return serving(session, command(session, mode, device_of(net), words),
+                   0 if net is None else 1, "^ready$")
 
-    def __init__(self, session, mode, device, words, node):
-        super().__init__(session, command(session, mode, device, words), node)
-        self.job.expect("^ready$", 60 * steps.scale(session))
+
+def client(session, mode, net, words):
+    """The command of its client."""
+    return command(session, mode, device_of(net), words) + (
+        "" if net is None else f" {peer(net)}")
 
 
 GROWS = 4  # the status where nothing but time is amiss
@@ -73,13 +81,10 @@ def run(session, words, timeout):
 def between(session, net, modes, words, timeout, more=""):
     """A server on node 2 and its client on node 1, both to their ends; via_lo
     (net None): both on node 1."""
-    device = "via_lo" if net is None else f"via_eth{net}"
-    host = "" if net is None else f" {steps.peer(net)}"
-    with Served(session, modes[0], device, words,
-                0 if net is None else 1) as server:
-        result = run(session, command(session, modes[1], device, words + more)
-                     + host, timeout)
-        if server.wait(60 * steps.scale(session)).rc:
+    with served(session, modes[0], net, words) as server:
+        result = run(session, client(session, modes[1], net, words + more),
+                     timeout)
+        if server.wait(60 * session.slow).rc:
             raise StepFailed("the server failed: "
                              f"{server.all.strip()[-200:]}")
     return result
@@ -131,41 +136,32 @@ def killing(*nodes):
                 node.klog.allowed.remove(pattern)
 
 
-GROUP = "/sys/fs/cgroup/via_squeeze"
+def squeeze(session, folder, mib, rounds):
+    """One program with so much memory: whether it was killed."""
+    node = session.lab.nodes[0]
+    node.sh(f"echo {mib}M >{folder}/memory.max")
+    program = command(session, "squeeze", "via_lo", f"-n {rounds}")
+    with killing(node):
+        result = session.run(node, within(folder, program), 600, status=None)
+    if result.rc not in (0, 137, -9):
+        raise StepFailed(f"with {mib} MiB: status {result.rc}: "
+                         f"{result.all.strip()[-200:]}")
+    return result.rc != 0
 
 
 def squeezed(session, mib, rounds=1):
     """A group with too little memory: an error, or the death of that program
     alone; a transfer beside it is not disturbed."""
     node = session.lab.nodes[0]
-    if node.run("grep -q memory /sys/fs/cgroup/cgroup.controllers").rc:
-        raise Skipped("this kernel has no memory controller")
-    node.sh("echo +memory >/sys/fs/cgroup/cgroup.subtree_control; "
-            f"mkdir -p {GROUP} && echo {mib}M >{GROUP}/memory.max && "
-            f"echo 1 >{GROUP}/memory.oom.group")
-    beside = f"{steps.STRESS} -d via_lo --messages 3000"
-    killed = 0
-    job = node.spawn(beside, 600)
-    try:
-        for size in (mib, mib // 2, mib // 4):
-            node.sh(f"echo {size}M >{GROUP}/memory.max")
-            program = command(session, "squeeze", "via_lo", f"-n {rounds}")
-            with killing(node):
-                result = session.run(
-                    node, f"sh -c 'echo $$ >{GROUP}/cgroup.procs; "
-                    f"exec {program}'", 600, status=None)
-            if result.rc not in (0, 137, -9):
-                raise StepFailed(f"with {size} MiB: status {result.rc}: "
-                                 f"{result.all.strip()[-200:]}")
-            killed += result.rc != 0
-        if job.wait(600).rc:
+    with control_group(session, "memory") as folder, jobs(session, node.spawn(
+            f"{STRESS} -d via_lo --messages 3000", 600)) as (beside,):
+        node.sh(f"echo 1 >{folder}/memory.oom.group")
+        killed = sum(squeeze(session, folder, size, rounds)
+                     for size in (mib, mib // 2, mib // 4))
+        if beside.wait(600).rc:
             raise StepFailed("the transfer beside it was disturbed: "
-                             f"{job.all.strip()[-200:]}")
+                             f"{beside.all.strip()[-200:]}")
         balanced(session)
-    finally:
-        job.kill()
-        session.write_job(job)
-        node.run(f"rmdir {GROUP}")
     return {"squeezed": 3 * rounds, "killed for memory": killed}
 
 
@@ -192,17 +188,12 @@ def hogged(session, net, seconds, messages):
                     "while [ $(date +%s) -lt $end ]; do "
                     f"python3 /tmp/hog.py {seconds} 2>/dev/null; "
                     "n=$((n+1)); done; echo killed $n", seconds + 300)
-    try:
-        with killing(two):
-            steps.stress(session, net, f"--messages {messages} --threads 4",
-                         900)
-            hog.wait(seconds + 300)
-    finally:
-        hog.kill()
-        session.write_job(hog)
+    with jobs(session, hog), killing(two):
+        stress(session, net, f"--messages {messages} --threads 4", 900)
+        hog.wait(seconds + 300)
     times = int(numbers(hog.out).get("killed", 0))
     if not times:
         raise StepFailed("memory was never short")
-    steps.conform_wire(session, net, "connect*")
+    conform_wire(session, net, "connect*")
     balanced(session)
     return {"messages": messages, "hogs killed": times}

@@ -3,30 +3,25 @@
 left is told in bounded time and serves the next; nothing stays behind.
 Amounts and seeds are arguments; each function returns what it did."""
 
+import contextlib
 import signal
 import time
 
 import native_harm
 import scale
-import steps
 from balance import balanced
+from common import STRESS, TOOLS, device_of, flowing, jobs, peer
+from conform import conform_wire
 from runner import Skipped, StepFailed
-
-
-def device_of(net):
-    return "via_lo" if net is None else f"via_eth{net}"
+from transfer import broken, stress
 
 
 def served(session, net, mode, words, timeout):
-    """That mode of viatest scale on node 1, its server on node 2 (or there too,
-    on via_lo); all balanced afterwards."""
-    device = device_of(net)
-    host = "" if net is None else f" {steps.peer(net)}"
-    with scale.Served(session, "serve", device, "",
-                      0 if net is None else 1) as server:
-        result = session.run(session.lab.nodes[0],
-                             scale.command(session, mode, device, words) +
-                             host, timeout)
+    """That mode of viatest scale on node 1, its server on node 2 (or there
+    too, on via_lo); all balanced afterwards."""
+    with scale.served(session, "serve", net, "") as server:
+        result = session.run(session.lab.nodes[0], scale.client(
+            session, mode, net, words), timeout)
         if server.done:
             raise StepFailed("the server has ended")
     balanced(session)
@@ -52,11 +47,6 @@ def processes(session, net, rounds):
     return {"rounds": rounds, "processes": int(found["processes"])}
 
 
-def attach(node, name, before=""):
-    node.sh(f"{before} sh -c 'echo {name} "
-            ">/sys/module/via_netdev/parameters/attach'")
-
-
 # What makes two interfaces that talk to each other, and what takes one away.
 LINKS = {
     "veth": ("ip link add va type veth peer name vb", "ip link del va"),
@@ -75,45 +65,47 @@ LINKS = {
                             "ip link del ua"),
 }
 LEFT = "for i in va vb ua; do ip link del $i 2>/dev/null; done; true"
-DRIVERS = "modprobe -qa veth macvlan 8021q; true"
+
+
+@contextlib.contextmanager
+def linked(session, kind, *attached):
+    """Two interfaces va and vb of node 1, up, these of them VI NICs; none
+    outlives its interface."""
+    node = session.lab.nodes[0]
+    node.sh("modprobe -qa veth macvlan 8021q; " +
+            LINKS[kind][0].format(under="eth0") +
+            " && ip link set va up && ip link set vb up")
+    try:
+        session.lab.attach(node, *attached)
+        yield
+    finally:
+        node.run(LEFT)
+    if node.run("ls /dev/via_va /dev/via_vb 2>/dev/null").out:
+        raise StepFailed(f"a NIC on a {kind} outlives it")
 
 
 def torn(session, connections, breaker, words=""):
     """Connections between via_va and via_vb, until the breaker; both ends of
     each are told, and all goes."""
     node = session.lab.nodes[0]
-    job = node.spawn(scale.command(session, "pair", "via_va", "-D via_vb "
-                                   f"-n {connections} {words}"),
-                     300 * steps.scale(session))
-    try:
-        job.expect("^flowing$", 60 * steps.scale(session))
+    command = scale.command(session, "pair", "via_va",
+                            f"-D via_vb -n {connections} {words}")
+    with jobs(session, node.spawn(command, 300 * session.slow)) as (job,):
+        job.expect("^flowing$", 60 * session.slow)
         breaker()
         if job.wait(scale.limit(session) / 1000 + 30).rc:
             raise StepFailed("not all were told: " + job.all.strip()[-200:])
-    finally:
-        job.kill()
-        session.write_job(job)
 
 
 def links_deleted(session, rounds=1, kinds=tuple(LINKS), connections=4):
     """`ip link del` of an interface that is a VI NIC with traffic on it."""
     node = session.lab.nodes[0]
-    node.sh(DRIVERS)
     for number in range(rounds):
         for kind in kinds:
-            make, take = LINKS[kind]
             session.check.write(f"{kind}, round {number}")
-            node.sh(make.format(under="eth0") +
-                    " && ip link set va up && ip link set vb up")
-            try:
-                attach(node, "va")
-                attach(node, "vb")
-                torn(session, connections, lambda t=take: node.sh(t),
-                     f"-s {number % 2}")
-            finally:
-                node.run(LEFT)
-            if node.run("ls /dev/via_va /dev/via_vb 2>/dev/null").out:
-                raise StepFailed(f"a NIC on a {kind} outlives it")
+            with linked(session, kind, "va", "vb"):
+                torn(session, connections,
+                     lambda k=kind: node.sh(LINKS[k][1]), f"-s {number % 2}")
     balanced(session)
     return {"links deleted": rounds * len(kinds)}
 
@@ -121,56 +113,43 @@ def links_deleted(session, rounds=1, kinds=tuple(LINKS), connections=4):
 def races(session, rounds, seed=1, wire=True):
     """Every operation beside every teardown: on via_lo, or between two
     interfaces of this machine, one of which goes down and is detached, too."""
-    node = session.lab.nodes[0]
-    device = "via_va" if wire else "via_lo"
-    words = f"-n {rounds} -S {seed}" + (" -D via_vb" if wire else "")
-    try:
-        if wire:
-            node.sh(DRIVERS)
-            node.sh(LINKS["veth"][0] +
-                    " && ip link set va up && ip link set vb up")
-            attach(node, "va")
-            attach(node, "vb")
-        result = session.run(node, "VIPL_QUIET=1 " + scale.command(
-            session, "races", device, words), 120 + 300 * rounds)
-    finally:
-        node.run(LEFT)
+    words = f"-n {rounds} -S {seed}" + " -D via_vb" * wire
+    with linked(session, "veth", "va", "vb") if wire else \
+            contextlib.nullcontext():
+        result = session.run(
+            session.lab.nodes[0], "VIPL_QUIET=1 " + scale.command(
+                session, "races", "via_va" if wire else "via_lo", words),
+            120 + 300 * rounds)
     balanced(session)
-    found = scale.numbers(result.out)
-    return {"races": int(found["races"])}
+    return {"races": int(scale.numbers(result.out)["races"])}
 
 
 IN_SPACE = "ip netns exec dead"
+ATTACH = "/sys/module/via_netdev/parameters/attach"
 
 
 def spaces_deleted(session, rounds=1, connections=4):
     """A network namespace goes with a VI NIC in it that is in use from
     outside; and one into which the NIC is moved while in use."""
     node = session.lab.nodes[0]
-    node.sh(DRIVERS)
     for number in range(rounds):
         for moved in (False, True):
-            node.sh("ip netns add dead && ip link add va type veth peer name "
-                    "vb && ip link set va up && ip link set vb up")
+            node.sh("ip netns add dead")
             try:
-                attach(node, "va")
-                if moved:
-                    attach(node, "vb")
+                with linked(session, "veth", "va", *["vb"] * moved):
+                    if moved:
+                        torn(session, connections, lambda: node.sh(
+                            "ip link set vb netns dead"))
+                        node.sh(f"{IN_SPACE} ip link set vb up")
+                    else:
+                        node.sh("ip link set vb netns dead && "
+                                f"{IN_SPACE} ip link set vb up && {IN_SPACE} "
+                                f"sh -c 'echo vb >{ATTACH}'")
+                    # Where it was moved to it is a VI NIC again.
                     torn(session, connections, lambda: node.sh(
-                        "ip link set vb netns dead"))
-                    node.sh(f"{IN_SPACE} ip link set vb up")
-                else:
-                    node.sh("ip link set vb netns dead && "
-                            f"{IN_SPACE} ip link set vb up")
-                    attach(node, "vb", IN_SPACE)
-                # Where it was moved to it is a VI NIC again.
-                torn(session, connections, lambda: node.sh(
-                    "ip netns del dead"), f"-N dead -s {number % 2}")
+                        "ip netns del dead"), f"-N dead -s {number % 2}")
             finally:
-                node.run(LEFT)
                 node.run("ip netns del dead 2>/dev/null")
-            if node.run("ls /dev/via_va /dev/via_vb 2>/dev/null").out:
-                raise StepFailed("a NIC outlives its namespace")
     balanced(session)
     return {"namespaces deleted": 2 * rounds, "moves": rounds}
 
@@ -194,15 +173,15 @@ def card_moved(session, net, rounds=1):
     two = session.lab.nodes[1]
     for _ in range(rounds):
         two.sh("ip netns add dead")
-        steps.broken(session, net, lambda: two.sh(
-            f"ip link set eth{net} netns dead"), 30 * steps.scale(session))
+        broken(session, net, lambda: two.sh(
+            f"ip link set eth{net} netns dead"))
         two.sh(f"{IN_SPACE} test -c /dev/via_eth{net} && ip netns del dead")
         if not two.link.wait_for(lambda: two.run(
                 f"test -e /sys/class/net/eth{net}").rc == 0, 60):
             raise StepFailed(f"eth{net} does not come home")
         two.sh(address(net, two))
         carrier(two, net)
-    steps.conform_wire(session, net, "connect*")
+    conform_wire(session, net, "connect*")
     balanced(session)
     return {"moves": 2 * rounds}
 
@@ -215,9 +194,8 @@ def stock_unbound(session, net, rounds=1):
                    "readlink -f driver").out.split()
     card, driver = found[0], found[1]
     for _ in range(rounds):
-        steps.broken(session, net,
-                     lambda: two.sh(f"echo {card} >{driver}/unbind", 60),
-                     30 * steps.scale(session))
+        broken(session, net,
+               lambda: two.sh(f"echo {card} >{driver}/unbind", 60))
         if two.run(f"test -e /dev/via_eth{net}").rc == 0:
             raise StepFailed("the VI NIC outlives its driver")
         two.sh(f"echo {card} >{driver}/bind", 60)
@@ -227,7 +205,7 @@ def stock_unbound(session, net, rounds=1):
         two.sh(address(net, two))
         session.lab.attach(two, f"eth{net}")
         carrier(two, net)
-    steps.conform_wire(session, net, "connect*")
+    conform_wire(session, net, "connect*")
     balanced(session)
     return {"unbinds": rounds}
 
@@ -241,12 +219,10 @@ def modules_loop(session, rounds):
     two = session.lab.nodes[1]
     names = " ".join(reversed(("via_ka", "via_lo", "via_ether",
                                "via_netdev")))
-    openers = [two.spawn(OPENERS.format(tools=steps.TOOLS, scale=scale.SCALE),
-                         rounds * 60 + 200) for _ in range(2)]
-    cards = [f"eth{i}" for i in range(len(session.lab.nics))
-             if i not in session.gone]
+    command = OPENERS.format(tools=TOOLS, scale=scale.SCALE)
     refused = 0
-    try:
+    with jobs(session, *(two.spawn(command, rounds * 60 + 200)
+                         for _ in range(2))):
         for _ in range(rounds):
             out = two.sh("n=0; until ! grep -q ^via_ /proc/modules; do "
                          f"rmmod {names} 2>/dev/null; n=$((n+1)); "
@@ -254,11 +230,7 @@ def modules_loop(session, rounds):
                          200).out
             refused += int(scale.numbers(out)["tries"]) - 1
             session.lab.insmod(two)
-            session.lab.attach(two, *cards)
-    finally:
-        for job in openers:
-            job.kill()
-            job.wait(30)
+            session.lab.attach(two, *session.cards(session.gone))
     balanced(session)
     return {"loads": rounds, "refused in use": refused}
 
@@ -267,17 +239,13 @@ def held(session, net, seconds, rounds=2):
     """SIGSTOP of a receiver for as long: what it has posted is filled and
     acknowledged, the connection lives, and all goes on with SIGCONT.  Only a
     message for which none is posted breaks it."""
-    words = f"-n {rounds} -s 1"
     one, two = session.lab.nodes
-    device = device_of(net)
-    receiver = two.spawn(scale.command(session, "held", device, words),
-                         rounds * (seconds + 60) + 120)
-    sender = None
-    try:
-        sender = one.spawn(scale.command(session, "held-send", device,
-                                         f"-n {rounds} -s 2") +
-                           f" {steps.peer(net)}",
-                           rounds * (seconds + 60) + 120)
+    limit = rounds * (seconds + 60) + 120
+    receive = scale.command(session, "held", device_of(net),
+                            f"-n {rounds} -s 1")
+    send = scale.client(session, "held-send", net, f"-n {rounds} -s 2")
+    with jobs(session, two.spawn(receive, limit),
+              one.spawn(send, limit)) as (receiver, sender):
         for number in range(rounds):
             receiver.expect(f"^posted {number}$", 60)
             receiver.kill(signal.SIGSTOP)
@@ -290,83 +258,68 @@ def held(session, net, seconds, rounds=2):
                 time.sleep(0.5)
             receiver.kill(signal.SIGCONT)
         for job in (sender, receiver):
-            if job.wait(60 * steps.scale(session)).rc:
+            if job.wait(60 * session.slow).rc:
                 raise StepFailed(f"{job.link.name}: status {job.rc}: "
                                  + job.all.strip()[-200:])
         sender.expect("^broken by one too many$", 1)
         receiver.expect(" wrong 0$", 1)
-    finally:
-        for job in filter(None, (sender, receiver)):
-            job.kill()
-            session.write_job(job)
     balanced(session)
     return {"stops": rounds, "seconds stopped": rounds * seconds}
-
-
-def prepare(session, node):
-    """A node that has booted: modules in, cards attached."""
-    session.lab.insmod(node)
-    session.lab.attach(node, *(f"eth{i}" for i in
-                               range(len(session.lab.nics))))
 
 
 def node_reset(session, net, rounds=1, seed=1):
     """Node 2 dies without a word, in transfers and in the middle of connects,
     and comes back under its old address while the old connections still send.
     Node 1 is told, and the next transfer has no frame of the old ones."""
-    one, two = session.lab.nodes
-    device = device_of(net)
-    told = 0.0
     if session.gone:
         raise Skipped("a card is gone")
-    for number in range(rounds):
-        serve = two.spawn(f"{steps.STRESS} -d {device} --server")
-        ports = two.spawn(scale.command(session, "serve-connects", device,
-                                        "-n 100000 -t 2"))
-        ports.expect("^ready$", 60)
-        clients = [one.spawn(
-            f"{steps.STRESS} -d {device} --messages 10000000 --threads 4 "
-            f"--seed {seed + number} {steps.peer(net)}", 600)]
-        try:
-            steps.flowing(session, net, clients[0])
-            clients.append(one.spawn(scale.command(
-                session, "connects", device, "-n 100000 -t 2 -l 8000") +
-                f" {steps.peer(net)}", 600))
-            time.sleep(1 + 0.2 * (number % 5))
-            begin = time.monotonic()
-            two.reset()
-            prepare(session, two)
-            # The new life begins at once, old frames or not.
-            steps.stress(session, net, f"--messages 2000 --threads 2 "
-                         f"--seed {seed + 1000 + number}", 300)
-            for job in clients:
-                if not job.link.wait_for(lambda j=job: j.done,
-                                         scale.limit(session) / 1000 + 30):
-                    raise StepFailed("node1 was not told: " + job.command)
-                if not job.rc:
-                    raise StepFailed("node1 noticed nothing: " + job.command)
-                told = max(told, job.started + job.seconds - begin)
-        finally:
-            for job in clients:
-                job.kill()
-            for job in clients + [serve, ports]:
-                session.write_job(job)
-    steps.conform_wire(session, net, "connect*")
+    told = max(one_reset(session, net, seed + number, 1 + 0.2 * (number % 5))
+               for number in range(rounds))
+    conform_wire(session, net, "connect*")
     balanced(session)
     return {"resets": rounds, "told after s at most": round(told, 1)}
+
+
+def one_reset(session, net, seed, pause):
+    """After how many seconds node 1 was told."""
+    one, two = session.lab.nodes
+    device = f"{STRESS} -d {device_of(net)}"
+    with jobs(session, two.spawn(f"{device} --server"), two.spawn(
+            scale.command(session, "serve-connects", device_of(net),
+                          "-n 100000 -t 2"))) as made:
+        made[1].expect("^ready$", 60)
+        made.append(one.spawn(f"{device} --messages 10000000 --threads 4 "
+                              f"--seed {seed} {peer(net)}", 600))
+        flowing(session, net, made[2])
+        made.append(one.spawn(scale.client(
+            session, "connects", net, "-n 100000 -t 2 -l 8000"), 600))
+        time.sleep(pause)
+        begin = time.monotonic()
+        two.reset()
+        session.prepare(two)
+        # The new life begins at once, old frames or not.
+        stress(session, net, "--messages 2000 --threads 2 "
+               f"--seed {seed + 1000}", 300)
+        for job in made[2:]:
+            if not job.link.wait_for(lambda j=job: j.done,
+                                     scale.limit(session) / 1000 + 30):
+                raise StepFailed("node1 was not told: " + job.command)
+            if not job.rc:
+                raise StepFailed("node1 noticed nothing: " + job.command)
+        return max(job.started + job.seconds - begin for job in made[2:])
 
 
 def suspended(session):
     """Sleep with open and connected VIs, under via_netdev and the card's own
     driver.  The root file system does not survive: the last step."""
     one, two = session.lab.nodes
-    jobs = [two.spawn(f"{steps.TOOLS}/vipl_bw -d via_eth0", 200),
-            one.spawn(f"{steps.TOOLS}/vipl_bw -d via_eth0 -D 20 "
-                      f"{steps.peer(0)}", 200)]
-    steps.flowing(session, 0, jobs[1])
+    tool = f"{TOOLS}/vipl_bw -d via_eth0"
+    two.spawn(tool, 200)
+    client = one.spawn(f"{tool} -D 20 {peer(0)}", 200)
+    flowing(session, 0, client)
     native_harm.suspended(session)
     # It slept for seconds only; either the transfer goes on or is broken.
-    if not jobs[1].link.wait_for(lambda: jobs[1].done, 60):
+    if not client.link.wait_for(lambda: client.done, 60):
         raise StepFailed("the transfer neither ends nor breaks")
-    session.write_job(jobs[1])
+    session.write_job(client)
     return {"suspends": 1}

@@ -7,16 +7,14 @@ import contextlib
 import os
 
 import scale
-import steps
 from balance import balanced
+from common import control_group, within
 from labkit.base import BUILD
 from rights import limited
-from runner import Session, Skipped, StepFailed
+from runner import Skipped
 
 REGRESS = os.path.join(BUILD, "viatest regress")
-GROUP = "/sys/fs/cgroup/via_regress"
 PATIENCE = 10000  # ms
-APPEND = "preempt=full slub_debug=FZPU"
 
 
 def did(session, result):
@@ -29,10 +27,10 @@ def did(session, result):
 def run(session, mode, device, words="", timeout=120):
     """That mode on node 1."""
     # What is wrong waits for ever; a host with other work does not.
-    patience = PATIENCE * steps.scale(session)
+    patience = PATIENCE * session.slow
     result = session.run(session.lab.nodes[0],
                          f"{REGRESS} {mode} -d {device} -l {patience} {words}",
-                         timeout * steps.scale(session))
+                         timeout * session.slow)
     return did(session, result)
 
 
@@ -59,27 +57,12 @@ def pair(session):
         node.run("for i in va vb br0; do ip link del $i; done 2>/dev/null")
 
 
-@contextlib.contextmanager
-def group(session, controller):
-    """A control group of its own: its folder."""
-    node = session.lab.nodes[0]
-    if node.run(f"grep -qw {controller} "
-                "/sys/fs/cgroup/cgroup.controllers").rc:
-        raise Skipped(f"this kernel has no controller of {controller}")
-    node.sh(f"echo +{controller} >/sys/fs/cgroup/cgroup.subtree_control; "
-            f"mkdir -p {GROUP}")
-    try:
-        yield GROUP
-    finally:
-        node.run(f"rmdir {GROUP}")
-
-
 def peers(session, seconds):
     """Two VIs of two handles look for each other and end each other."""
     return run(session, "peers", "via_lo", f"-s {seconds}")
 
 
-def stats(session, device, detaches):
+def stats(session, detaches, device="via_eth0"):
     """Counters are asked for while the NIC goes."""
     return run(session, "stats", device, f"-n {detaches}", 300)
 
@@ -104,7 +87,7 @@ def page(session, device):
 
 def throttled(session, device, detaches):
     """The same by a process that gets a hundredth of a CPU."""
-    with group(session, "cpu") as folder:
+    with control_group(session, "cpu") as folder:
         return run(session, "throttled", device,
                    f"-n {detaches} -g {folder}", 200)
 
@@ -133,13 +116,12 @@ def notices(session, vis):
 def segments(session):
     """What is in flight is charged to the program that has posted it."""
     node = session.lab.nodes[0]
-    with group(session, "memory") as folder, pair(session) as bridged:
+    with control_group(session, "memory") as folder, pair(session) as bridged:
         if not bridged:
             raise Skipped("this kernel has no bridges")
-        words = f"-d via_va -p via_vb -g {folder}"
-        result = session.run(
-            node, f"sh -c 'echo $$ >{folder}/cgroup.procs; "
-            f"exec \"$@\"' sh {REGRESS} segments {words}", 120)
+        result = session.run(node, within(
+            folder, f"{REGRESS} segments -d via_va -p via_vb -g {folder}"),
+            120)
         return did(session, result)
 
 
@@ -158,49 +140,3 @@ def again(session, vis=7):
     """One that is destroyed makes room at once."""
     with limited(session, ("via_lo",), {"max_user_vi": vis}):
         return run(session, "again", "via_lo", f"-n {vis}")
-
-
-def quick(session, net):
-    """Those whose figures are about time: an ordinary boot."""
-    device = f"via_eth{net}"
-    session.step("detaching with 1,024 handles", crowd, device, 1024)
-    session.step("VIs that come and go", grace, 1000)
-    session.step("a VI in the place of another", again)
-
-
-def racing(session, share=1):
-    """On a machine of its own; at share 1 it takes a minute, with more time
-    for the same where the kernel is slow."""
-    slow = session.settings["kernel"].startswith("debug")
-
-    def some(amount):
-        return max(1, amount * share // (4 if slow else 1))
-
-    session.step("the control page", control)
-    session.step("a page that never comes, e1000", page, "via_eth0")
-    session.step("a page that never comes, via_lo", page, "via_lo")
-    session.step("detaching beside a throttled program", throttled, "via_eth0",
-                 1)
-    session.step("counters while the NIC goes", stats, "via_eth0", some(20))
-    session.step("answers while the NIC goes", answers, some(20))
-    session.step("requests that are over before they are made", overtaken,
-                 4 * share)
-    session.step("accepts at the last moment", late, some(40))
-    session.step("peers that end each other", peers, 4 * share)
-    session.step("another ring beside changing heads", resize, 40)
-    many = 500 if slow else 2000
-    session.step(f"{many:,} VIs on one completion queue", notices, many)
-    session.step("segments in flight", segments)
-
-
-def apart(check, kernel="6.1", share=1, make=Session, more=None):
-    """On one machine, or on two with `more` steps, which take a session."""
-    session = make(check, f"{kernel}, preempted", nodes=2 if more else 1,
-                   nics=["e1000"], kernel=kernel, cpus=2, mem=1024,
-                   append=APPEND)
-    try:
-        racing(session, share)
-        if more:
-            more(session)
-    finally:
-        session.end()

@@ -2,15 +2,15 @@
 """Quotas of users, and the list of peers of a NIC."""
 
 import contextlib
-import os
 
-import steps
 from balance import balanced
-from labkit.base import ROOT
+from common import CONFORM, GUEST, counters, peer, serving
+from conform import conform_wire
 from runner import StepFailed
+from transfer import flow
 
 PARAMETERS = "/sys/module/via_ka/parameters"
-GREEDY = os.path.join(ROOT, "tests/check/greedy.py")
+GREEDY = f"{GUEST}/greedy.py"
 
 
 RING_PAGES = 65536 * 8 // 4096 + 1  # of a queue as greedy.py makes it
@@ -82,26 +82,23 @@ def strangers(session, net):
     device = f"via_eth{net}"
     peers = f"/sys/class/via/{device}/peers"
     ours = one.sh(f"cat /sys/class/net/eth{net}/address").out.strip()
-    test = f"{steps.CONFORM} -d {device} -g connect.accepted {steps.peer(net)}"
+    test = f"{CONFORM} -d {device} -g connect.accepted {peer(net)}"
     for wrong in ("52:54:00:00:00", "01:00:5e:00:00:01", f"{ours}x",
                   f"{ours},{ours}"):
         if two.run(f"echo '{wrong}' >{peers}").rc == 0:
             raise StepFailed(f"'{wrong}' was taken for an address")
-    server = two.spawn(f"{steps.TOOLS}/vipl_bw -d {device}", 200)
-    client = one.spawn(f"{steps.TOOLS}/vipl_bw -d {device} -D 60 -e "
-                       f"{steps.peer(net)}", 200)
     try:
-        steps.flowing(session, net, client)
-        two.sh(f"echo 52:54:00:00:00:99 >{peers}")
-        # What was under way ends at once, on both sides.
-        for job in (client, server):
-            if not job.wait(20).rc:
-                raise StepFailed(f"{job.link.name}: a stranger was served")
-        before = steps.counters(session, two, net)["drop_peer"]
-        with steps.Server(session, f"{steps.CONFORM} -d {device} --server"):
+        with flow(session, net, "-D 60 -e") as pair:
+            two.sh(f"echo 52:54:00:00:00:99 >{peers}")
+            # What was under way ends at once, on both sides.
+            for job in pair:
+                if not job.wait(20).rc:
+                    raise StepFailed(f"{job.link.name}: a stranger was served")
+        before = counters(session, two, net)["drop_peer"]
+        with serving(session, f"{CONFORM} -d {device} --server"):
             if one.run(f"timeout 10 {test}").rc == 0:
                 raise StepFailed("a stranger was let in")
-            if steps.counters(session, two, net)["drop_peer"] <= before:
+            if counters(session, two, net)["drop_peer"] <= before:
                 raise StepFailed("drop_peer counts nothing")
             two.sh(f"echo '{ours} 52:54:00:00:00:99' >{peers}")
             if two.sh(f"cat {peers}").out.split()[0] != ours:
@@ -109,7 +106,4 @@ def strangers(session, net):
             session.run(one, test, 60)
     finally:
         two.sh(f"echo >{peers}")
-        for job in (client, server):
-            job.kill()
-            session.write_job(job)
-    steps.conform_wire(session, net, "connect.accepted")
+    conform_wire(session, net, "connect.accepted")

@@ -13,9 +13,9 @@ import time
 
 from again import again
 from balance import alive, settled, unpinned
+from common import STRESS, counters, mac, serving, stop
 from labkit.base import BUILD
 from runner import StepFailed
-from steps import STRESS, Server, counters, mac, scale
 
 FRAMES = f"{BUILD}/viatest frames"
 TARGET, THROWER = 0, 1
@@ -67,14 +67,6 @@ class Thrower:
                 int(total.group(2)))
 
 
-def stop(session, *jobs):
-    for job in jobs:
-        if not job.done:
-            job.kill()
-            job.wait(30)
-        session.write_job(job)
-
-
 def received(node, net):
     """Frames that the card's driver has taken in."""
     return int(node.sh(f"cat /sys/class/net/eth{net}/statistics/rx_packets")
@@ -117,7 +109,7 @@ def connections(session, net, messages, seconds):
 
 def attacked(session, net, frames, seed, messages):
     """All of it at once; the counters are looked at."""
-    seconds = frames // 2000 + 60 * scale(session)  # generously
+    seconds = frames // 2000 + 60 * session.slow  # generously
     target = session.lab.nodes[TARGET]
     before, first = counters(session, target, net), received(target, net)
     thrower = Thrower(session, net, frames, seed, seconds)
@@ -145,14 +137,14 @@ def frames(session, net, amount, seed, messages=None):
     device = f"{STRESS} -d via_eth{net}"
     session.check.write(f"seed {seed}")
     objects, memory = alive(target), slab(target)
-    with Server(session, f"{device} --server", THROWER), \
-            Server(session, f"{device} --server --disc other", TARGET), \
-            Server(session, f"{device} --server --disc sacrifice", TARGET):
+    with serving(session, f"{device} --server", THROWER), \
+            serving(session, f"{device} --server --disc other", TARGET), \
+            serving(session, f"{device} --server --disc sacrifice", TARGET):
         # About as long as the frames take, which is what they shall meet.
         did = attacked(session, net, amount, seed,
                        messages or max(1000, amount // 40))
         after(session, net)
-    settled(target, objects, 15 * scale(session))
+    settled(target, objects, 15 * session.slow)
     grown = slab(target) - memory
     session.check.write(f"memory of the kernel: {grown} kB more")
     if grown > GROWTH_KB and not session.lab.debug:
@@ -176,10 +168,11 @@ def forgotten(session, net, options, count, limit):
     """Clients that ask and are never heard of again, with all the time of
     the world: a program that accepts them is free for others soon."""
     device = f"{STRESS} -d via_eth{net} --disc sacrifice"
-    with Server(session, f"{device} --server", TARGET):
+    with serving(session, f"{device} --server", TARGET):
         # It must be waiting when they come.
         session.run(session.lab.nodes[THROWER], f"{device} --connects 1 "
                     f"{mac(net, TARGET)}", 60)
+
         def once():
             session.run(session.lab.nodes[THROWER], f"{FRAMES} --hang 1 "
                         f"{options} eth{net} {mac(net, TARGET)}", 30)
@@ -198,9 +191,9 @@ def forgotten(session, net, options, count, limit):
 
 def gone_clients(session, net, count):
     """Their host is there, and knows nothing of them: it says so."""
-    return forgotten(session, net, "--own", count, 1.5 * scale(session))
+    return forgotten(session, net, "--own", count, 1.5 * session.slow)
 
 
 def dead_clients(session, net, count):
     """Their host is not there: silence is what tells."""
-    return forgotten(session, net, "", count, 12 * scale(session))
+    return forgotten(session, net, "", count, 12 * session.slow)

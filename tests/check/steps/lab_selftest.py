@@ -18,7 +18,6 @@ import tempfile
 import threading
 import time
 
-import lab_warm
 from labkit import patience, running
 from labkit.base import BUILD, ROOT, LabError, ensure_tools
 from runner import StepFailed
@@ -491,7 +490,7 @@ def boot_patience():
     for job in jobs:
         job.wait()
     in_time(seconds > 0.2 or not os.path.exists("/proc/self/schedstat"),
-           f"two on one processor waited {seconds:.2f} s")
+            f"two on one processor waited {seconds:.2f} s")
 
 
 @unhurried
@@ -655,22 +654,12 @@ def boot_limit_is_told():
 
 
 def built(function):
-    """With the switch and the agent as they are today."""
-    ensure_tools()
-    function()
+    """The same as a step: with the switch and the agent as they are today."""
+    @functools.wraps(function)
+    def step(_):
+        ensure_tools()
+        function()
+    return step
 
 
-def run(check):
-    """All of it, as steps of a Check."""
-    from runner import Session
-    for function in (*SWITCH_STEPS, native_by_command, boot_limit_is_told):
-        check.step(f"lab: {function.__name__.replace('_', ' ')}", built,
-                   function)
-    check.step("lab: up, reload, down", lab_warm.run, check)
-    session = Session(check, "lab guests", modules=False, nodes=2,
-                      nics=["e1000", "tulip"])
-    try:
-        for function in GUEST_STEPS:
-            session.step(function.__name__.replace("_", " "), function)
-    finally:
-        session.end()
+HOST_STEPS = (*SWITCH_STEPS, native_by_command, boot_limit_is_told)

@@ -2,12 +2,13 @@
 """Programs as others write them, in a guest: old C, by dlopen, 32 bits; and
 what they say on standard error when they end."""
 
+import contextlib
 import os
 import re
 
+from common import jobs, mac
 from labkit.base import BUILD
 from runner import StepFailed
-from steps import mac, scale
 
 PROGRAMS = ("old10", "old095", "old10-static", "dl")
 
@@ -53,18 +54,20 @@ class Ends:
         self.session, self.device = session, device
         self.nodes, self.hosts = nodes, hosts
 
-    def connect(self, how):
+    @contextlib.contextmanager
+    def connected(self, how):
         """Server and client."""
         command = f"env -u VIPL_QUIET {ENDS} {self.device}"
-        jobs = [self.nodes[0].spawn(command, 100),
-                self.nodes[1].spawn(f"{command} {self.hosts[0]} {how}", 100)]
-        for job in jobs:
-            job.expect("^connected$")
-        return jobs
+        with jobs(self.session, self.nodes[0].spawn(command, 100),
+                  self.nodes[1].spawn(f"{command} {self.hosts[0]} {how}",
+                                      100)) as pair:
+            for job in pair:
+                job.expect("^connected$")
+            yield pair
 
     def said(self, job, losses, who):
         """All of it on standard error, when the last line is there."""
-        job.expect(LAST, 30 * scale(self.session))
+        job.expect(LAST, 30 * self.session.slow)
         lines = job.err.splitlines()[:-1]
         wrong = [x for x in lines if not re.match(
             LOSS.format(self.device, self.hosts[who]), x)]
@@ -72,17 +75,10 @@ class Ends:
             raise StepFailed(f"{job.command}: {losses} losses, and it says: "
                              f"{lines}")
 
-    def close(self, jobs):
-        for job in jobs:
-            job.kill()
-            job.wait(30)
-            self.session.write_job(job)
-
     def orderly(self, how):
         """The client ends by itself: nothing is said on either side."""
-        jobs = self.connect("stay" if how == "kill" else how)
-        server, client = jobs
-        try:
+        with self.connected("stay" if how == "kill" else how) as (server,
+                                                                  client):
             if how == "kill":
                 client.kill()
             client.wait(30)
@@ -90,19 +86,14 @@ class Ends:
             if client.err or (client.rc and how != "kill"):
                 raise StepFailed(f"{how}: the client ends with {client.rc} "
                                  f"and says '{client.err.strip()}'")
-        finally:
-            self.close(jobs)
 
     def broken(self, how, breaker=None):
         """Both sides lose it: each says so, once."""
-        jobs = self.connect(how)
-        try:
+        with self.connected(how) as pair:
             if breaker:
                 breaker()
-            for i, job in enumerate(jobs):
+            for i, job in enumerate(pair):
                 self.said(job, 1, 1 - i)
-        finally:
-            self.close(jobs)
 
 
 def ends(session, device, nodes, hosts):
@@ -126,8 +117,5 @@ def ends_apart(session, net):
     """Between two; the wire is cut as well."""
     both = ends(session, f"via_eth{net}", session.lab.nodes,
                 [mac(net, 0), mac(net, 1)])
-    wire = session.lab.wire(net)
-    try:
+    with session.bad_wire(net) as wire:
         both.broken("stay", lambda: wire.set(cut="0"))
-    finally:
-        wire.set(cut="none")

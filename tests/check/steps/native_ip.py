@@ -5,9 +5,12 @@ import re
 import time
 
 import native
-import steps
 from again import again
+from common import TOOLS, chip_counters, serving
+from conform import conform_wire
 from runner import Skipped, StepFailed
+from session import BIND
+from transfer import broken
 
 IP6 = ("sysctl -q -w net.ipv6.conf.all.disable_ipv6=0 "
        "net.ipv6.conf.default.disable_ipv6=0 "
@@ -38,10 +41,10 @@ def rebinding(session):
     time.sleep(2)
     before = state(node)
     for mode in ("stock", "native"):
-        node.sh(f"{native.BIND} eth0 {mode}", 200)
-        native.carrier(session)
+        node.sh(f"{BIND} eth0 {mode}", 200)
+        session.carrier()
         clock = session.lab.clock.now
-        end = clock() + 10 * steps.scale(session)
+        end = clock() + 10 * session.slow
         while state(node) != before and clock() < end:
             time.sleep(0.2)
         now = state(node)
@@ -51,11 +54,11 @@ def rebinding(session):
     if node.run("echo eth0 >/sys/module/via_netdev/parameters/attach").rc == 0:
         raise StepFailed("via_netdev took an interface that is a VI NIC")
     for wrong in ("lo native", "eth9 stock", "eth0 both", ""):
-        if node.run(f"{native.BIND} {wrong}").rc == 0:
+        if node.run(f"{BIND} {wrong}").rc == 0:
             raise StepFailed(f"'via-bind {wrong}' was not refused")
     node.sh("ip link add link eth0 name up0 type macvlan 2>/dev/null || "
             "ip link add link eth0 name up0 type vlan id 9")
-    refused = node.run(f"{native.BIND} eth0 stock")
+    refused = node.run(f"{BIND} eth0 stock")
     node.sh("ip link del up0; ip link set eth0 mtu 1500; "
             "ip addr del 10.9.0.1/24 dev eth0")
     if refused.rc == 0 or "up0" not in refused.all:
@@ -75,7 +78,8 @@ def ip_traffic(session, mebibytes):
     session.run(one, "busybox ping6 -c 2 -s 3000 fd00:5::2")
     session.run(one, "busybox ping6 -c 2 -I eth0 ff02::1")
     for options in ("", "-R", "-u -b 30M -l 1400"):
-        with native.Serving(session, "iperf3 -s -1 --forceflush", "listening"):
+        with serving(session, "iperf3 -s -1 --forceflush",
+                     ready="listening", ends=True):
             session.run(one, f"iperf3 -c 10.0.0.2 -t 2 {options}")
     native.whole(session, one, two, "10.0.0.2", mebibytes)
     native.whole(session, two, one, "fd00:5::1", 4)
@@ -104,10 +108,10 @@ def jumbo(session):
     if one.run("ip link set eth0 mtu 9000").rc:
         raise Skipped("the chip knows no longer frames")
     two.sh("ip link set eth0 mtu 9000")
-    native.carrier(session)
+    session.carrier()
     for size in (8972, 20000):
         session.run(one, f"busybox ping -c 2 -s {size} 10.0.0.2")
-    steps.conform_wire(session, 0, "send*")
+    conform_wire(session, 0, "send*")
     native.whole(session, one, two, "10.0.0.2", 16)
     before = session.lab.wire(0).stats()
     native.run_pair(session, "vipl_bw", "-s 65536 -n 200 -e")
@@ -118,11 +122,10 @@ def jumbo(session):
     if mean < 2000:
         raise StepFailed(f"VI frames have {mean:.0f} bytes with an MTU of "
                          "9000")
-    steps.broken(session, 0, lambda: two.sh("ip link set eth0 mtu 1500"),
-                 30 * steps.scale(session))
+    broken(session, 0, lambda: two.sh("ip link set eth0 mtu 1500"))
     one.sh("ip link set eth0 mtu 1500")
-    native.carrier(session)
-    steps.conform_wire(session, 0, "connect*")
+    session.carrier()
+    conform_wire(session, 0, "connect*")
 
 
 def questions(session):
@@ -181,14 +184,15 @@ def filters(session):
     for count in (3, 40, 3):
         program = {host: "/usr/bin/python3 -c '" + GROUPS.format(
             host=host, count=count) + "'" for host in (1, 2)}
-        with native.Serving(session, program[2], "joined") as job:
+        with serving(session, program[2], ready="joined",
+                     ends=True) as job:
             session.run(one, program[1])
             if job.wait(40).rc:
                 raise StepFailed(f"of {count} multicast groups not all were "
                                  "heard")
     two.sh("ip link set eth0 promisc on")
     try:
-        steps.conform_wire(session, 0, "send*")
+        conform_wire(session, 0, "send*")
     finally:
         two.sh("ip link set eth0 promisc off")
     if two.run("ip link add link eth0 name second type macvlan && "
@@ -208,14 +212,14 @@ def configured(session):
     one = session.lab.nodes[0]
     for node in session.lab.nodes:
         node.sh("ip link set eth0 mtu 900")
-    steps.conform_wire(session, 0, "send*")
+    conform_wire(session, 0, "send*")
     session.run(one, "busybox ping -c 2 -s 3000 10.0.0.2")
     for node in session.lab.nodes:
         node.sh("ip link set eth0 mtu 1500")
     one.sh("ip link set eth0 down && ip link set eth0 address "
            "52:54:00:00:77:01 && ip link set eth0 up && test -c /dev/via_eth0")
-    native.carrier(session)
-    steps.conform_wire(session, 0, "connect*")
+    session.carrier()
+    conform_wire(session, 0, "connect*")
     one.sh("ip link set eth0 down && ip link set eth0 address "
            "52:54:00:00:00:01 name wire0 && test -c /dev/via_wire0 && "
            "test ! -e /dev/via_eth0 && ip link set wire0 name eth0 && "
@@ -226,16 +230,15 @@ def configured(session):
            "ip -n elsewhere link set eth0 netns 1 && "
            "ip netns del elsewhere && "
            "ip addr add 10.0.0.1/24 dev eth0 && ip link set eth0 up")
-    native.carrier(session)
-    steps.conform_wire(session, 0, "connect*")
+    session.carrier()
+    conform_wire(session, 0, "connect*")
 
 
 def quiet(session):
     """Sending needs no interrupt per frame."""
     again(session, lambda: interrupted(session))
     text = session.run(session.lab.nodes[0],
-                       f"{steps.TOOLS}/viastat -d via_eth0 || "
-                       f"{steps.TOOLS}/viastat via_eth0").out
+                       f"{TOOLS}/viastat -d via_eth0").out
     if "wire_tx_full" not in text:
         raise StepFailed("viastat does not show the card's counters")
 
@@ -243,9 +246,9 @@ def quiet(session):
 def interrupted(session):
     """Too often, in one run?"""
     one = session.lab.nodes[0]
-    before, frames = native.interrupts(one), native.counters(one)
+    before, frames = native.interrupts(one), chip_counters(one)
     native.run_pair(session, "vipl_bw", "-l unreliable -s 65536 -n 300 -e")
-    after, now = native.interrupts(one), native.counters(one)
+    after, now = native.interrupts(one), chip_counters(one)
     sent = now["tx_vi_frames"] - frames["tx_vi_frames"]
     heard = now["rx_vi_frames"] - frames["rx_vi_frames"] + \
         now["rx_ip_frames"] - frames["rx_ip_frames"]

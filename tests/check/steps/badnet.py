@@ -6,16 +6,13 @@ lost.  Each step takes its amount and its seed, and returns what it counted.
 
 import random
 import re
-import threading
 import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 from again import again
+from common import STRESS, changes, jobs, peer, serving
 from runner import StepFailed
-from steps import STRESS, Server, peer, scale
-
-GOOD = dict(loss=0, burst=1, dup=0, reorder=0, gap=3, hold="2ms", corrupt=0,
-            slip=0, delay=0, jitter=0, forget=0, cut="none", deaf="none",
-            mute="none")
 
 # What the wire does, and whether a connection may be lost by it.
 CONDITIONS = {
@@ -50,17 +47,6 @@ WAYS = (("deaf", False), ("mute", True), ("deaf", True), ("mute", False))
 DEAD = 8  # seconds of silence until a connection breaks, docs/wire.md
 
 
-def wire_changes(before, after):
-    return {k: after[k] - before[k] for k in
-            ("in_frames", *SIGNS.values(), "cut_drops")}
-
-
-def add(total, more):
-    for key, value in more.items():
-        total[key] = total.get(key, 0) + value
-    return total
-
-
 def verdict(text):
     """What a run of viatest stress --may-break has counted."""
     passed = re.search(r"^(\d+) passed, (\d+) failed", text, re.M)
@@ -78,34 +64,27 @@ def command(net, level, messages, seed, options=""):
             f"{peer(net)}")
 
 
-def one(session, net, name, level, messages, seed, table):
+def one(session, total, net, name, level, messages, seed, table):
     """One condition at one level; the server is there.  Where no connection
     may be lost, one that a guest without a processor has lost is looked at
     again."""
-    total = {}
-
     def once():
         counted, lost = under(session, net, name, level, messages, seed,
                               table)
-        add(total, counted)
+        total.update(counted)
         return lost and f"{name}, {level}: {lost} connections were lost"
 
     again(session, once, 3)
-    return total
 
 
 def under(session, net, name, level, messages, seed, table):
     """What that was, and how many were lost that may not be."""
     settings, may_break = table[name]
-    wire = session.lab.wire(net)
-    before, begin = wire.stats(), time.monotonic()
-    wire.set(**settings, seed=seed)
-    try:
+    before, begin = session.lab.wire(net).stats(), time.monotonic()
+    with session.bad_wire(net, **settings, seed=seed) as wire:
         result = session.run(session.lab.nodes[0],
                              command(net, level, messages, seed), 580)
-    finally:
-        wire.set(**GOOD)
-    did = wire_changes(before, wire.stats())
+    did = changes(before, wire.stats())
     counted = verdict(result.out)
     session.check.write(f"{name}, {level}: {counted} in "
                         f"{time.monotonic() - begin:.1f} s; the wire: {did}")
@@ -120,72 +99,55 @@ def under(session, net, name, level, messages, seed, table):
 def conditions(session, net, messages, seed, names=None, levels=LEVELS,
                table=None):
     """Sends, RDMA Writes and reads under each condition at each level."""
-    total, table = {}, table or CONDITIONS
+    total, table = Counter(), table or CONDITIONS
     session.check.write(f"seed {seed}")
-    with Server(session, f"{STRESS} -d via_eth{net} --server"):
+    with serving(session, f"{STRESS} -d via_eth{net} --server"):
         for name in names or table:
             for level in levels:
-                add(total, one(session, net, name, level, messages, seed,
-                               table))
+                one(session, total, net, name, level, messages, seed, table)
                 seed += 1
-                add(total, {"runs": 1})
+                total["runs"] += 1
     return total
 
 
-class Meddler(threading.Thread):
+def meddle(job, times, act):
     """Does something to the network, again and again, beside a job."""
-
-    def __init__(self, job, times, act):
-        super().__init__(daemon=True)
-        self.job, self.times, self.act = job, times, act
-        self.did, self.error = 0, None
-
-    def run(self):
-        try:
-            while self.did < self.times and not self.job.done:
-                self.act(self.did)
-                self.did += 1
-        except Exception as error:  # the step shall tell of it
-            self.error = error
+    did = 0
+    while did < times and not job.done:
+        act(did)
+        did += 1
+    return did
 
 
 def meddled(session, net, messages, times, seed, act, calm, level="rd"):
     """A transfer while act(i) is done up to `times` times."""
     wire = session.lab.wire(net)
     session.check.write(f"seed {seed}")
-    with Server(session, f"{STRESS} -d via_eth{net} --server"):
-        job = session.lab.nodes[0].spawn(
-            command(net, level, messages, seed), 580)
-        meddler = Meddler(job, times, act)
+    with serving(session, f"{STRESS} -d via_eth{net} --server"), \
+            ThreadPoolExecutor() as pool, \
+            jobs(session, session.lab.nodes[0].spawn(
+                command(net, level, messages, seed), 580)) as (job,):
         try:
             before = wire.stats()["in_frames"]
             job.link.wait_for(lambda: job.done or wire.stats()["in_frames"] >
                               before + 100, 60)
-            meddler.start()
-            meddler.join(560)
-            calm()
-            result = job.wait()
+            did = pool.submit(meddle, job, times, act).result(560)
         finally:
             calm()
-            if not job.done:
-                job.kill()
-                job.wait(30)
-            session.write_job(job)
-    if meddler.error:
-        raise meddler.error
+        result = job.wait()
     if result.rc:
         raise StepFailed(f"'{result.command}' ended with status {result.rc}")
     counted = verdict(result.out)
-    session.check.write(f"{counted}, {meddler.did} times meddled with")
-    if not meddler.did:
+    session.check.write(f"{counted}, {did} times meddled with")
+    if not did:
         raise StepFailed("it was over before anything was done to it")
     return {"messages": counted["messages"], "lost": counted["lost"],
-            "meddled": meddler.did}
+            "meddled": did}
 
 
 def flapping(session, net, flaps, seed, messages=None):
     """A link that goes for 0.2 to 3 s, again and again."""
-    wire, dice = session.lab.wire(net), random.Random(seed)
+    dice = random.Random(seed)
 
     def flap(_):
         wire.set(cut="1")
@@ -193,8 +155,9 @@ def flapping(session, net, flaps, seed, messages=None):
         wire.set(cut="none")
         time.sleep(dice.uniform(0.1, 1))
 
-    return meddled(session, net, messages or 4000 * flaps, flaps, seed, flap,
-                   lambda: wire.set(**GOOD))
+    with session.bad_wire(net) as wire:
+        return meddled(session, net, messages or 4000 * flaps, flaps, seed,
+                       flap, lambda: wire.set(cut="none"))
 
 
 def changing_mtu(session, net, changes, seed, messages=None,
@@ -218,14 +181,14 @@ def changing_mtu(session, net, changes, seed, messages=None,
 def differing_mtu(session, net, messages, seed,
                   pairs=((1500, 576), (300, 1500), (1499, 1001))):
     """Peers whose MTUs differ before they connect."""
-    total, wire = {}, session.lab.wire(net)
+    total, wire = Counter(), session.lab.wire(net)
     try:
         for i, sizes in enumerate(pairs):
             for node, mtu in zip(session.lab.nodes, sizes):
                 node.sh(f"ip link set eth{net} mtu {mtu}")
 
             def once(i=i, sizes=sizes):
-                with Server(session, f"{STRESS} -d via_eth{net} --server"):
+                with serving(session, f"{STRESS} -d via_eth{net} --server"):
                     before = wire.stats()
                     result = session.run(
                         session.lab.nodes[0],
@@ -238,7 +201,7 @@ def differing_mtu(session, net, messages, seed,
                 session.check.write(told)
                 if mean > min(sizes) + 14:
                     raise StepFailed(told)
-                add(total, {"messages": counted["messages"], "runs": 1})
+                total.update(messages=counted["messages"], runs=1)
                 return told if counted["lost"] else None
 
             again(session, once, 3)
@@ -250,17 +213,15 @@ def differing_mtu(session, net, messages, seed,
 
 def one_way(session, net, how, busy):
     """A wire that dies in one direction: both ends hear of it, and when."""
-    wire, clock = session.lab.wire(net), session.lab.clock.now
-    limit = (DEAD + 4) * scale(session) + 15
+    one, two = session.lab.nodes
+    limit = (DEAD + 4) * session.slow + 15
     # Theirs is a clock that goes on without a processor.
     what = (f"--messages 10000000 --patience {9 * limit * 1000:.0f}" if busy
             else f"--idle {9 * limit:.0f}")
-    server = session.lab.nodes[1].spawn(f"{STRESS} -d via_eth{net} --server",
-                                        300)
-    client = session.lab.nodes[0].spawn(
-        f"{STRESS} -d via_eth{net} {what} {peer(net)}", 300)
-
-    try:
+    device = f"{STRESS} -d via_eth{net}"
+    with jobs(session, two.spawn(f"{device} --server", 300), one.spawn(
+            f"{device} {what} {peer(net)}", 300)) as (server, client), \
+            session.bad_wire(net) as wire:
         start = wire.stats()["in_frames"]
         client.link.wait_for(
             lambda: client.done or (
@@ -269,28 +230,26 @@ def one_way(session, net, how, busy):
         if not busy:
             time.sleep(1.5)  # until heartbeats are all there is
         wire.set(**{how: "1"})
-        begin = clock()
-        times = {}
-        while clock() - begin < limit and len(times) < 2:
-            now = clock() - begin
-            if client.done:
-                times.setdefault("client", now)
-            if "a connection was lost, told" in server.out:
-                times.setdefault("server", now)
-            time.sleep(0.05)
-    finally:
-        wire.set(**GOOD)
-        for job in (client, server):
-            if not job.done:
-                job.kill()
-                job.wait(30)
-            session.write_job(job)
+        times = told(session, limit, {
+            "client": lambda: client.done, "server":
+            lambda: "a connection was lost, told" in server.out})
     words = ", ".join(f"the {k} after {v:.1f} s" for k, v in times.items())
-    session.check.write(f"{how}, {'busy' if busy else 'idle'}: "
-                        f"{words or 'neither'} knew")
+    said = f"{how}, {'busy' if busy else 'idle'}: {words or 'neither'} knew"
+    session.check.write(said)
     if len(times) < 2:
-        raise StepFailed(f"{how}, {'busy' if busy else 'idle'}: "
-                         f"{words or 'neither'} knew in {limit:.0f} s")
+        raise StepFailed(f"{said} in {limit:.0f} s")
+    return times
+
+
+def told(session, limit, ends):
+    """When each of these became true, in s from now, within the limit."""
+    clock = session.lab.clock.now
+    begin, times = clock(), {}
+    while clock() - begin < limit and len(times) < len(ends):
+        for name, knows in ends.items():
+            if knows():
+                times.setdefault(name, clock() - begin)
+        time.sleep(0.05)
     return times
 
 
@@ -308,7 +267,7 @@ def one_way_wires(session, net, rounds, ways=WAYS):
 def connects(session, net, amount, loss, seed, most=5):
     """Connecting while frames are lost: no attempt takes `most` seconds, in
     one of a few runs."""
-    wire, worst = session.lab.wire(net), []
+    worst = []
 
     def once():
         result = session.run(
@@ -316,13 +275,10 @@ def connects(session, net, amount, loss, seed, most=5):
             f"256 --connects {amount} {peer(net)}", 580)
         worst.append(int(re.search(r"most (\d+) ms", result.out).group(1)))
         return f"a connect took {worst[-1]} ms where {loss:.0%} of the " \
-            "frames are lost" if worst[-1] > most * 1000 * scale(session) \
+            "frames are lost" if worst[-1] > most * 1000 * session.slow \
             else None
 
-    wire.set(loss=loss, seed=seed)
-    try:
-        with Server(session, f"{STRESS} -d via_eth{net} --server"):
-            again(session, once)
-    finally:
-        wire.set(**GOOD)
+    with session.bad_wire(net, loss=loss, seed=seed), \
+            serving(session, f"{STRESS} -d via_eth{net} --server"):
+        again(session, once)
     return {"connects": amount * len(worst), "worst_ms": worst[-1]}

@@ -1,24 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Steps with names, times and logs; sessions of steps that share one boot."""
+"""Steps with names, times and logs."""
 
 import fnmatch
 import json
 import os
-import re
 import subprocess
 import sys
 import time
 import traceback
-from concurrent.futures import ThreadPoolExecutor
 
-from lab import Lab, LabError
+import atonce
+import junit
 from labkit import kernels
-from labkit.base import BUILD, ROOT
-
-sys.path.append(os.path.join(ROOT, "tests/test"))
-
-import atonce  # noqa: E402
-import junit  # noqa: E402
+from labkit.base import BUILD, ROOT, LabError
 
 LOGS = os.environ.get("CHECK_LOGS") or os.path.join(BUILD, "check")
 SLOWEST = 10  # sessions and steps that are named at the end
@@ -35,26 +29,28 @@ class Skipped(Exception):
 class Check:
     """Runs steps, prints progress, counts, keeps a log for each."""
 
-    def __init__(self, patterns=(), listing=False, results=None, only=None):
+    def __init__(self, patterns=(), listing=False, results=None, only=None,
+                 memory=None):
         self.patterns, self.listing = patterns, listing
         self.only = only  # names of steps, where not all are wanted
         self.results = results  # folder for those of the conformance suite
+        self.memory = memory  # of what has passed before (memory.py)
         self.names = []  # of the steps, where they are listed
+        self.needs = {}  # of some: the first words of a step before it
         self.outcomes = []
         self.built = set()
         self.notes = []  # of the step that runs
+        self.counts = {}  # what it did
         self.number = self.passed = self.failed = self.skipped = 0
         self.failures = []
         self.started = time.monotonic()
         self.log = None
         if not listing:
-            os.makedirs(LOGS, exist_ok=True)
-            for name in os.listdir(LOGS):
-                if name.endswith(".log"):
-                    os.unlink(os.path.join(LOGS, name))
+            atonce.empty(LOGS)
 
     def wanted(self, name):
-        if self.only is not None and name not in self.only:
+        if self.only is not None and name not in self.only or \
+                self.memory and self.memory.has(name):
             return False
         return not self.patterns or any(
             fnmatch.fnmatch(name, p) or p in name for p in self.patterns)
@@ -74,7 +70,7 @@ class Check:
         path = self.log_path(name)
         print(f"[{self.number:3}] {name} ... ", end="", flush=True)
         begin = time.monotonic()
-        self.notes = []
+        self.notes, self.counts = [], {}
         with open(path, "w") as self.log:
             why, skipped = self.attempt(function, args)
             if why:
@@ -85,12 +81,13 @@ class Check:
     def log_path(self, name):
         """Of the next step."""
         self.number += 1
-        slug = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
-        return os.path.join(LOGS, f"{self.number:03}-{slug}.log")
+        return os.path.join(LOGS, f"{self.number:03}-{atonce.slug(name)}.log")
 
     def record(self, outcome):
         """Count a step and end its line; True when it did not fail."""
         self.outcomes.append(outcome)
+        if self.memory:
+            self.memory.keep(outcome, self.counts)
         if outcome.skipped:
             self.skipped += 1
             print(f"skipped: {outcome.skipped}", flush=True)
@@ -170,17 +167,14 @@ class Check:
         self.log.write(text if text.endswith("\n") else text + "\n")
         self.log.flush()
 
-    def host(self, command, timeout=600, env=None):
+    def host(self, command, timeout=600):
         """A command on this machine, its output in the step's log."""
         self.write(f"$ {' '.join(command)}")
-        environ = {k: v for k, v in os.environ.items()
-                   if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
         try:
             done = subprocess.run(command, cwd=ROOT, text=True,
                                   stdin=subprocess.DEVNULL,
                                   stdout=self.log, stderr=subprocess.STDOUT,
-                                  timeout=timeout, env={**environ,
-                                                        **(env or {})})
+                                  timeout=timeout, env=atonce.environment())
         except subprocess.TimeoutExpired:
             raise StepFailed(f"'{' '.join(command)}' took over {timeout} s")
         except OSError as error:
@@ -228,164 +222,3 @@ class Check:
         print(f"{self.passed} passed, {self.failed} failed", flush=True)
         sys.stdout.flush()
         return 1 if self.failed or not self.passed else 0
-
-
-class Session:
-    """Steps in one lab.  It boots with the first step that is wanted; after
-    a crash or a hang the next step gets a fresh boot."""
-
-    def __init__(self, check, title, modules=True, attach=True, **settings):
-        self.check, self.title = check, title
-        self.modules, self.attach, self.settings = modules, attach, settings
-        self.lab = None
-        self.used = False
-        self.seen = {}  # node: bad lines on its console so far
-        self.gone = set()  # NICs that a step has unplugged on node 2
-
-    def nic_name(self, net):
-        """Of the NIC of that wire, where results are told."""
-        return self.settings["nics"][net]
-
-    def boot(self):
-        settings = dict(self.settings)
-        self.check.build_user()
-        if self.modules:
-            self.check.build_modules(settings.get("kernel", "6.1"))
-        slug = re.sub(r"[^a-z0-9.]+", "-", self.title.lower()).strip("-")
-        logdir = os.path.join(LOGS, f"{slug}-{time.strftime('%H%M%S')}")
-        self.lab = Lab(logdir=logdir, **settings)
-        self.check.write(f"booting: {settings}; consoles in {logdir}")
-        self.lab.start()
-        for node in self.lab.nodes:
-            self.check.write(f"{node.name} up after {node.boot_seconds:.1f} s")
-            if self.modules:
-                self.lab.insmod(node)
-                if self.attach:
-                    self.lab.attach(node, *(
-                        f"eth{i}" for i in range(len(self.lab.nics))))
-        self.lab.check()
-
-    def stop(self):
-        self.gone.clear()
-        self.seen.clear()
-        if self.lab:
-            self.lab.stop()
-            self.lab = None
-
-    def ready(self):
-        if not self.lab:
-            try:
-                self.boot()
-            except BaseException:
-                self.stop()
-                raise
-
-    def step(self, name, function, *args):
-        """function(session, *args) with self.lab up; the consoles must stay
-        clean while it runs."""
-        full = f"{self.title}: {name}"
-        if not self.check.wanted(full):
-            return True
-        if not self.lab and not self.check.listing:
-            if not self.check.step(f"{self.title}: boot", self.ready):
-                return False
-        self.used = True
-
-        def body():
-            self.ready()
-            try:
-                function(self, *args)
-            except (LabError, StepFailed):
-                self.complaints()
-                raise
-            self.complaints()
-
-        passed = self.check.step(full, body)
-        if not passed and self.lab:
-            self.survive()
-        return passed
-
-    def complaints(self):
-        """Fails on what the consoles say since the last look."""
-        for node in self.lab.nodes:
-            bad = node.klog.scan()
-            new, self.seen[node] = bad[self.seen.get(node, 0):], len(bad)
-            if new:
-                self.check.write("\n".join(new))
-                raise StepFailed(f"{node.name}'s kernel complained: {new[0]}; "
-                                 f"see {node.console}")
-
-    def survive(self):
-        """After a failure: is the lab still fit for the next step?"""
-        try:
-            if self.lab.debug and any(self.seen.values()):
-                # The lock checker is off after its first find.
-                self.stop()
-                return
-            for node in self.lab.nodes:
-                busy = [j for j in node.link.jobs.values() if not j.done]
-                for job in busy:
-                    job.kill()
-                for job in busy:
-                    job.wait(20)
-                node.sh("true", 20)
-            self.lab.wire(0).set(loss=0, dup=0, reorder=0, corrupt=0, slip=0,
-                                 cut="none", delay=0, jitter=0, rate=0)
-        except (LabError, IndexError):
-            self.stop()
-
-    def end(self):
-        """The closing steps, then the power goes off.  Where it was
-        interrupted they say nothing, and the user wants to go."""
-        interrupted = sys.exc_info()[0] is not None
-        if not interrupted and (self.lab or self.check.listing):
-            if self.used:
-                self.check.step(f"{self.title}: no page stays pinned",
-                                self.nothing_pinned)
-                if self.modules:
-                    self.check.step(f"{self.title}: idle modules unload",
-                                    self.unload)
-                    self.check.step(f"{self.title}: nothing leaked",
-                                    self.nothing_leaked)
-        self.stop()
-
-    def nothing_pinned(self):
-        for node in self.lab.nodes:
-            self.lab.leaks(node, memory=False)
-        self.complaints()
-
-    def nothing_leaked(self):
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(self.lab.leaks, self.lab.nodes))
-        self.complaints()
-
-    def unload(self):
-        for node in self.lab.nodes:
-            if self.attach:
-                self.lab.detach(node, *(
-                    f"eth{i}" for i in range(len(self.lab.nics))
-                    if node is self.lab.nodes[0] or i not in self.gone))
-            self.lab.rmmod(node)
-        # The consoles speak up late: a command each lets them finish.
-        for node in self.lab.nodes:
-            node.sh("true")
-        self.complaints()
-
-    # For the steps
-
-    def write_job(self, job):
-        self.check.write(f"{job.link.name}$ {job.command}\n{job.all}")
-
-    def run(self, node, command, timeout=120, status=0):
-        """Run a command on a node; its status must be `status`."""
-        job = node.spawn(command, timeout)
-        try:
-            result = job.wait()
-        finally:
-            self.write_job(job)
-        if status is not None and result.rc != status:
-            lines = [x for x in result.all.splitlines() if x.strip()]
-            last = lines[-1] if lines else "no output"
-            raise StepFailed(f"{node.name}: '{command}' ended with status "
-                             f"{result.rc}: {last}")
-        return result

@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 
 PAGE = 4096
 MORE = 3
@@ -81,15 +82,16 @@ def asked(path, request, wants):
     return got, [os.fdopen(fd), page]
 
 
+WANT_VI = struct.pack("=IIII32x", RELIABLE_DELIVERY, 0, 4096, 0)
+
+
 def vi(fd):
-    arg = given(fd, VI_CREATE, struct.pack("=IIII32x", RELIABLE_DELIVERY, 0,
-                                           4096, 0))
+    arg = given(fd, VI_CREATE, WANT_VI)
     return arg and struct.unpack_from("=I", arg, 24)[0]
 
 
 def vis(path, most):
-    want = struct.pack("=IIII32x", RELIABLE_DELIVERY, 0, 4096, 0)
-    return asked(path, VI_CREATE, [want] * (most + MORE))
+    return asked(path, VI_CREATE, [WANT_VI] * (most + MORE))
 
 
 def pages(path, most):
@@ -161,39 +163,28 @@ def waiters(path, most):
     return got, [os.fdopen(fd), page]
 
 
-class Waiter(threading.Thread):
-    """One that is matched, and does not answer."""
-
-    def __init__(self, fd):
-        super().__init__()
-        self.fd, self.got = fd, False
-        self.start()
-
-    def run(self):
-        self.got = given(self.fd, CONN_WAIT, wait_for(b"silent")) \
-            is not None
-
-
 def requests(path, most):
-    """A request that was matched has the waiter's place until answered."""
+    """A request that was matched has the waiter's place until answered: the
+    waiter does not."""
     fd, page = opened(path)
     hello = bytearray(struct.pack("=I164x", 1))
     fcntl.ioctl(fd, HELLO, hello)
     host = bytes(hello[72:80])
     length, = struct.unpack_from("=I", hello, 80)
     got = 0
+    pool = ThreadPoolExecutor(1)
     for _ in range(most + MORE):
-        waiter, client = Waiter(fd), vi(fd)
+        waiter = pool.submit(given, fd, CONN_WAIT, wait_for(b"silent"))
+        client = vi(fd)
         want = struct.pack("=IIQHH8s64sHH8s64s", client, 0, FOREVER, 0, 1, b"",
                            b"c", length, 6, host, b"silent")
-        while waiter.is_alive():
+        while not waiter.done():
             result = bytearray(struct.pack("=II16x", client, NOWAIT))
             fcntl.ioctl(fd, CONN_REQUEST, want)
             if fcntl.ioctl(fd, CONN_RESULT, result) != NO_MATCH:
                 break
             time.sleep(0.002)
-        waiter.join()
-        got += waiter.got
+        got += waiter.result() is not None
     return got, [os.fdopen(fd), page]
 
 
@@ -203,20 +194,17 @@ def at_once(path, number):
     room = ctypes.create_string_buffer(80)
     want = struct.pack("=72s8sIIQ", b"nobody", b"", 0, 1,
                        ctypes.addressof(room))
-    start, got = threading.Barrier(number), []
+    start = threading.Barrier(number)
 
-    def ask():
+    def ask(_):
         start.wait()
-        got.append(given(fd, NAME_QUERY, want) is not None)
+        return given(fd, NAME_QUERY, want) is not None
 
-    threads = [threading.Thread(target=ask) for _ in range(number)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(number) as pool:
+        got = sum(pool.map(ask, range(number)))
     page.close()
     os.close(fd)
-    return sum(got)
+    return got
 
 
 def queries(path, most):

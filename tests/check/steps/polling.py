@@ -7,20 +7,20 @@ import statistics
 import time
 
 import native
-import steps
 from again import again
 from balance import unpinned
+from common import TOOLS, counters, flowing, jobs, peer, serving
+from conform import conform_wire
 from runner import StepFailed
+from session import BIND
 
-LAT = f"{steps.TOOLS}/vipl_lat -d via_eth0"
+LAT = f"{TOOLS}/vipl_lat -d via_eth0"
 MODE = "/sys/module/via_native/parameters/polling"
 
 
-def polled(node):
+def polled(session, node):
     """Frames that programs have taken out of the ring."""
-    text = node.sh(f"{steps.TOOLS}/viastat -d via_eth0 2>/dev/null || "
-                   f"{steps.TOOLS}/viastat via_eth0").out
-    return int(re.search(r"wire_rx_polled\s+(\d+)", text).group(1))
+    return counters(session, node, 0)["wire_rx_polled"]
 
 
 ROUNDS = 500
@@ -35,10 +35,10 @@ def round_trips(session):
     nodes, frames = session.lab.nodes, [0, 0]
 
     def once():
-        before = [(native.interrupts(n), polled(n)) for n in nodes]
-        with native.Serving(session, LAT):
-            session.run(nodes[0], f"{LAT} -n {ROUNDS} {steps.peer(0)}", 120)
-        seen = [(native.interrupts(n) - irqs, polled(n) - frames)
+        before = [(native.interrupts(n), polled(session, n)) for n in nodes]
+        with serving(session, LAT, ends=True):
+            session.run(nodes[0], f"{LAT} -n {ROUNDS} {peer(0)}", 120)
+        seen = [(native.interrupts(n) - irqs, polled(session, n) - frames)
                 for n, (irqs, frames) in zip(nodes, before)]
         for i, (_, more) in enumerate(seen):
             frames[i] += more
@@ -75,16 +75,10 @@ def pings(session, what, most_ms):
 def spinning(session):
     """A ping-pong of programs that spin."""
     one, two = session.lab.nodes
-    jobs = [two.spawn(LAT, 200)]
-    jobs.append(one.spawn(f"{LAT} -D 100 {steps.peer(0)}", 200))
-    try:
-        steps.flowing(session, 0, jobs[1])
+    with jobs(session, two.spawn(LAT, 200), one.spawn(
+            f"{LAT} -D 100 {peer(0)}", 200)) as (_, client):
+        flowing(session, 0, client)
         yield
-    finally:
-        for job in jobs:
-            job.kill()
-            job.wait(30)
-            session.write_job(job)
 
 
 def by_interrupts(session):
@@ -95,9 +89,9 @@ def by_interrupts(session):
         node.sh(f"echo 0 >{MODE}")
     try:
         with spinning(session):
-            before = [polled(node) for node in nodes]
+            before = [polled(session, node) for node in nodes]
             typical = round_trip(session, "by interrupts")
-            if [polled(node) for node in nodes] != before:
+            if [polled(session, node) for node in nodes] != before:
                 raise StepFailed("polling=0 does not end polling")
             return typical
     finally:
@@ -107,9 +101,9 @@ def by_interrupts(session):
 
 def blocked(session, what, most_ms):
     """A program that sleeps hears in time, too."""
-    with native.Serving(session, f"{LAT} -p 777 -e"):
+    with serving(session, f"{LAT} -p 777 -e", ends=True):
         out = session.run(session.lab.nodes[0],
-                          f"{LAT} -p 777 -e -n 300 {steps.peer(0)}", 60).out
+                          f"{LAT} -p 777 -e -n 300 {peer(0)}", 60).out
     # bytes iterations t_min t_max t_typical ...
     typical = float(out.strip().splitlines()[-1].split()[4]) / 1000
     session.check.write(f"{what}: a sleeper hears after {typical} ms")
@@ -127,12 +121,12 @@ def beside(session):
     """What is late, by what it takes without polling just before."""
     one, two = session.lab.nodes
     # A frame that is not looked for waits for the next ping, 200 ms.
-    most = 2 * by_interrupts(session) + 20 * steps.scale(session)
-    start = polled(one)
+    most = 2 * by_interrupts(session) + 20 * session.slow
+    start = polled(session, one)
     with spinning(session):
         why = pings(session, "polling", most) or \
             blocked(session, "polling", most)
-        if why or polled(one) < start + 100:
+        if why or polled(session, one) < start + 100:
             return why or "no program polls"
         for node in (one, two):
             node.sh("kill -STOP $(busybox pidof vipl_lat)")
@@ -146,20 +140,16 @@ def many(session):
     """Several processes and threads spin on one NIC, one of them blocks in
     between; all get what is theirs."""
     one, two = session.lab.nodes
-    servers = [two.spawn(f"{LAT} -p {port}", 200) for port in (701, 702)]
-    servers.append(two.spawn(f"{steps.TOOLS}/vipl_bw -d via_eth0 -p 703", 200))
-    clients = [one.spawn(f"{LAT} -p {port} -n 1000 {steps.peer(0)}", 200)
-               for port in (701, 702)]
-    clients.append(one.spawn(f"{steps.TOOLS}/vipl_bw -d via_eth0 -p 703 -n "
-                             f"500 -s 20000 {steps.peer(0)}", 200))
-    try:
-        for job in clients + servers:
+    bw = f"{TOOLS}/vipl_bw -d via_eth0 -p 703"
+    tools = [f"{LAT} -p 701", f"{LAT} -p 702", bw]
+    amounts = ["-n 1000", "-n 1000", "-n 500 -s 20000"]
+    servers = [two.spawn(tool, 200) for tool in tools]
+    clients = [one.spawn(f"{tool} {amount} {peer(0)}", 200)
+               for tool, amount in zip(tools, amounts)]
+    with jobs(session, *clients, *servers) as made:
+        for job in made:
             if job.wait(150).rc:
                 raise StepFailed(f"{job.command} failed: {job.all[-300:]}")
-    finally:
-        for job in clients + servers:
-            job.kill()
-            session.write_job(job)
 
 
 def killed(session, rounds):
@@ -167,7 +157,7 @@ def killed(session, rounds):
     driver is taken off, at the same time."""
     one, two = session.lab.nodes
     ways = (("ip link set eth0 down", "ip link set eth0 up"),
-            (f"{native.BIND} eth0 stock", f"{native.BIND} eth0 native"))
+            (f"{BIND} eth0 stock", f"{BIND} eth0 native"))
     for i in range(2 * rounds):
         down, up = ways[i % 2]
         with spinning(session):
@@ -179,17 +169,7 @@ def killed(session, rounds):
             time.sleep(0.2)
             one.sh(f"({kill}); true")
         two.sh(up, 60)
-        native.carrier(session)
+        session.carrier()
     session.run(one, "busybox ping -c 2 10.0.0.2")
-    steps.conform_wire(session, 0, "connect*")
+    conform_wire(session, 0, "connect*")
     unpinned(session)
-
-
-def chip_steps(session):
-    session.step("polling: round trips", round_trips)
-    session.step("polling: many at once", many)
-
-
-def shared_steps(session, rounds):
-    session.step("polling: the others on the NIC", others)
-    session.step("polling: kill -9, down, unbind", killed, rounds)

@@ -2,39 +2,28 @@
 """Registered memory that a card's DMA reads: it stays until the frames that
 name it have left, whatever becomes of the program and of the card."""
 
-import re
-
-import native
-import steps
 from again import again
-from labkit.base import ROOT
+from common import GUEST, chip_counters, counters, numbers
+from conform import conform_wire
 from runner import StepFailed
+from transfer import broken
 
-STALL = f"{ROOT}/tests/check/stall.py"
-
-
-def counted(node, command, name):
-    found = re.search(rf"\b{name}:?\s+(\d+)", node.sh(command).out)
-    if not found:
-        raise StepFailed(f"{node.name}: '{command}' tells no {name}")
-    return int(found[1])
+STALL = f"{GUEST}/stall.py"
 
 
 def resets(node):
-    return counted(node, "ethtool -S eth0", "resets")
+    return chip_counters(node)["resets"]
 
 
-def by_dma(node):
-    return counted(node, f"{steps.TOOLS}/viastat -d via_eth0",
-                   "tx_dma_frames")
+def by_dma(session):
+    return counters(session, session.lab.nodes[0], 0)["tx_dma_frames"]
 
 
 def broken_by_dma(session, breaker):
     """The sender of a transfer by DMA is killed."""
-    one = session.lab.nodes[0]
-    before = by_dma(one)
-    steps.broken(session, 0, breaker, 60 * steps.scale(session))
-    if by_dma(one) == before:
+    before = by_dma(session)
+    broken(session, 0, breaker, 60)
+    if by_dma(session) == before:
         raise StepFailed("no frame went by DMA")
 
 
@@ -44,7 +33,7 @@ def held(session):
     one = session.lab.nodes[0]
 
     def kill():
-        if not counted(one, f"{STALL} eth0 hold vipl_bw", "pinned"):
+        if not numbers(one.sh(f"{STALL} eth0 hold vipl_bw").out)["pinned"]:
             raise StepFailed("memory was given back under DMA")
 
     def once():
@@ -65,14 +54,14 @@ def cut_off(session):
 
     def kill():
         one.sh(f"{STALL} eth0 stop; sleep 0.2; pkill -9 -x vipl_bw")
-        native.wait_until(session, one,
-                          f"test $(ethtool -S eth0 | sed -n 's/ *resets: "
-                          f"*//p') -gt {before}", "the chip was not reset")
+        session.wait_until(one,
+                           f"test $(ethtool -S eth0 | sed -n 's/ *resets: "
+                           f"*//p') -gt {before}", "the chip was not reset")
         one.sh(f"{STALL} eth0 go")
 
     broken_by_dma(session, kill)
-    native.carrier(session)
-    steps.conform_wire(session, 0, "connect*")
+    session.carrier()
+    conform_wire(session, 0, "connect*")
 
 
 def down_with_memory(session):
@@ -81,20 +70,16 @@ def down_with_memory(session):
 
     def once():
         before = resets(one)
-        steps.broken(session, 0, lambda: one.sh("ip link set eth0 down"),
-                     30 * steps.scale(session))
+        broken(session, 0, lambda: one.sh("ip link set eth0 down"))
         one.sh("ip link set eth0 up")
-        native.carrier(session)
+        session.carrier()
         return "the chip was reset for nothing" if resets(one) != before \
             else None
 
     again(session, once)
 
 
-def all_steps(session):
+def can_hold(session):
+    """Whether detour.py can do what an 8255x wants to be stopped."""
     debug = session.settings["kernel"].startswith("debug")
-    # What an 8255x wants to be stopped: see detour.py.
-    if session.driver != "via_eepro100" or not (session.iommu or debug):
-        session.step("killed, transmitter held", held)
-        session.step("killed, transmitter stopped", cut_off)
-    session.step("memory, interface down", down_with_memory)
+    return session.driver != "via_eepro100" or not (session.iommu or debug)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Steps on this machine: builds, the parser of frames, planted defects."""
+
+import os
+
+import listed
+import mutants
+import mutation
+import plant
+from labkit.base import ROOT
+
+LONG = 3600  # seconds, for what takes a minute or two
+
+
+def build_user(check):
+    check.build_user()
+
+
+def build_modules(check, name):
+    check.build_modules(name)
+
+
+def fuzz(check, runs):
+    """libFuzzer on the parser of frames; the seed is in the log."""
+    check.host(["make", "-s", "fuzz", f"FUZZ_RUNS={runs}"], LONG)
+
+
+SANITIZERS = {
+    # The library has a fence that gcc's TSan does not know; clang's does.
+    "tsan": ["CC=clang", "SAN=thread", "CFLAGS=-O1 -g"],
+    "asan": ["SAN=address,undefined",
+             "CFLAGS=-O1 -g -fno-sanitize-recover=all"],
+}
+
+
+def build_sanitized(check, name):
+    """The library and the suite; other programs gain nothing by it."""
+    check.host(["make", "-s", "-j2", "lib", f"build/{name}/viaconform",
+                f"B=build/{name}", *SANITIZERS[name]], LONG)
+
+
+def tests(check):
+    """Those that make test has."""
+    check.together(listed.tests())
+
+
+def all_apply(check):
+    """Each says something about today's sources."""
+    for mutant in mutants.MUTANTS:
+        plant.plant(mutant)
+    check.write(f"{len(mutants.MUTANTS)} mutants apply")
+
+
+def simulated(check, *which):
+    """Those that simulator and units are to find."""
+    check.host([os.path.join(ROOT, "tests/mutation/sim.py"), *which], 7200)
+
+
+def mutations(check):
+    """Those that a guest is to notice."""
+    if check.wants("mutation"):
+        mutation.run(check)
