@@ -31,7 +31,7 @@ EXPORT_SYMBOL_GPL(via_native_fail);
 /*
  * Serialised by the agent.  The mask of a beginning may come between the last
  * look of NAPI's poll at @polled and its unmasking: then a frame interrupts in
- * polling mode, once.
+ * busy-polling mode, once.
  */
 bool via_native_busy_poll_mode(struct via_ether_nic *nic,
 			  enum via_busy_poll_step step)

@@ -49,7 +49,7 @@
  *
  * The interrupt handler takes no lock: it masks, and schedules the poll.
  *
- * Going down: polling mode ends, and traps that poll are waited for;
+ * Going down: busy-polling mode ends, and traps that poll are waited for;
  * tx_ok goes false under the tx lock, which ends sending by both;
  * the chip's interrupt is masked and waited for; NAPI is disabled; the chip
  * is stopped; then the rings may go.
