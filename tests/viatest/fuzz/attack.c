@@ -9,15 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <uapi/via.h>
 #include "calls.h"
+#include "common/memory.h"
+#include "common/proc.h"
 
-#define NUDGE_MS	4	/* a signal so often: nothing sleeps for ever */
+#define NUDGE_NS	4000000
 #define STRANGE_CALLS	200u
 
 struct thread {
@@ -25,18 +25,19 @@ struct thread {
 	struct rng r;
 };
 
-static void nudge(int sig)
+static void nothing(int sig)
 {
 	(void)sig;
 }
 
-static void arm(timer_t *t)
+void nudge(timer_t *t, long ns)
 {
+	struct sigaction wake = { .sa_handler = nothing };
 	struct sigevent e = { .sigev_notify = SIGEV_THREAD_ID,
 			      .sigev_signo = SIGUSR1 };
-	struct itimerspec every = { { 0, NUDGE_MS * 1000000 },
-				    { 0, NUDGE_MS * 1000000 } };
+	struct itimerspec every = { { 0, ns }, { 0, ns } };
 
+	sigaction(SIGUSR1, &wake, NULL);
 	e._sigev_un._tid = syscall(SYS_gettid);
 	timer_create(CLOCK_MONOTONIC, &e, t);
 	timer_settime(*t, 0, &every, NULL);
@@ -44,7 +45,7 @@ static void arm(timer_t *t)
 
 static int over(void)
 {
-	return __atomic_load_n(&self.score->stop, __ATOMIC_RELAXED) ||
+	return score_stop(self.score) ||
 	       (int64_t)__atomic_load_n(&self.ops_left,
 					__ATOMIC_RELAXED) <= 0;
 }
@@ -55,7 +56,7 @@ static void *caller(void *arg)
 	unsigned int n = 0;
 	timer_t timer;
 
-	arm(&timer);
+	nudge(&timer, NUDGE_NS);
 	if (self.score->coverage)
 		guided_thread(&t->r, over);
 	while (!over()) {
@@ -114,13 +115,12 @@ static pid_t stranger(uint64_t seed)
 	struct rng r = { seed };
 	uint32_t i, first;
 	timer_t timer;
-	pid_t pid = fork();
+	pid_t pid = proc_fork();
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	self.stranger = 1;
-	arm(&timer);
+	nudge(&timer, NUDGE_NS);
 	for (i = 0; i < STRANGE_CALLS; i++)
 		call_strange(&r);
 	__atomic_add_fetch(&self.score->ops, STRANGE_CALLS, __ATOMIC_RELAXED);
@@ -135,7 +135,6 @@ void attack(const char *device, uint64_t seed, unsigned int threads,
 {
 	struct sigaction fault = { .sa_sigaction = hit,
 				   .sa_flags = SA_SIGINFO | SA_NODEFER };
-	struct sigaction wake = { .sa_handler = nudge };
 	struct thread t[16];
 	unsigned int i;
 	pid_t child;
@@ -145,9 +144,7 @@ void attack(const char *device, uint64_t seed, unsigned int threads,
 	self.ops_left = ops;
 	sigaction(SIGSEGV, &fault, NULL);
 	sigaction(SIGBUS, &fault, NULL);
-	sigaction(SIGUSR1, &wake, NULL);
-	self.space = mmap(NULL, SPACE, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	self.space = memory_new(SPACE);
 	for (i = 0; i < FILES; i++) {
 		do {
 			self.fd[i] = open_one();

@@ -7,30 +7,32 @@
  * Ends with status 0 when the victim saw nothing wrong; what the kernel has to
  * say is for the caller to read.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "viatest.h"
-#include "abi.h"
+#include "common/memory.h"
+#include "common/proc.h"
+#include "common/words.h"
+#include "fuzz.h"
 #include "race.h"
 
 #define LIFE_OPS	20000u		/* of one attacker */
 #define ATTACKERS	16u
 
+enum mode { CALLS, MEMORY, LIMITS, RACE, PARTNER, CHURN };
+
 static struct {
 	const char *device;
 	uint64_t ops, seed;
 	unsigned int attackers, threads, user;
-	int guided, memory, limits, race, partner, churn;
+	int guided, mode;
 	uint8_t host[8];
 	int has_host;
 } opt = { .device = "/dev/via_lo", .ops = 100000, .attackers = 3,
@@ -57,43 +59,14 @@ static const char help[] =
 
 static const struct option longs[] = {
 	{ "guided", no_argument, &opt.guided, 1 },
-	{ "memory", no_argument, &opt.memory, 1 },
-	{ "limits", no_argument, &opt.limits, 1 },
+	{ "memory", no_argument, &opt.mode, MEMORY },
+	{ "limits", no_argument, &opt.mode, LIMITS },
 	{ "help", no_argument, NULL, 'h' },
-	{ "race", no_argument, &opt.race, 1 },
-	{ "churn", no_argument, &opt.churn, 1 },
-	{ "race-partner", no_argument, &opt.partner, 1 },
+	{ "race", no_argument, &opt.mode, RACE },
+	{ "churn", no_argument, &opt.mode, CHURN },
+	{ "race-partner", no_argument, &opt.mode, PARTNER },
 	{ 0 },
 };
-
-static uint64_t number(const char *s, uint64_t least, uint64_t most)
-{
-	char *end;
-	uint64_t n;
-
-	errno = 0;
-	n = strtoull(s, &end, 0);
-	if (errno || end == s || *end || *s == '-' || n < least || n > most) {
-		fprintf(stderr, "viatest fuzz: '%s' is no number from %llu to %llu\n",
-			s, (unsigned long long)least, (unsigned long long)most);
-		exit(2);
-	}
-	return n;
-}
-
-static void host(const char *s)
-{
-	unsigned int b[6], i;
-
-	opt.has_host = sscanf(s, "%x:%x:%x:%x:%x:%x", &b[0], &b[1], &b[2],
-			      &b[3], &b[4], &b[5]) == 6;
-	for (i = 0; i < 6 && opt.has_host; i++)
-		opt.host[i] = b[i];
-	if (!opt.has_host) {
-		fprintf(stderr, "viatest fuzz: '%s' is no hardware address\n", s);
-		exit(2);
-	}
-}
 
 static void options(int argc, char **argv)
 {
@@ -107,13 +80,14 @@ static void options(int argc, char **argv)
 		case 0:
 			break;
 		case 'u':
-			opt.user = number(optarg, 1, UINT32_MAX - 1);
+			opt.user = word_number(optarg, 1, UINT32_MAX - 1);
 			break;
 		case 'o':
 			race.only = optarg;
 			break;
 		case 'H':
-			host(optarg);
+			word_mac(optarg, opt.host);
+			opt.has_host = 1;
 			break;
 		case 'd':
 			snprintf(device, sizeof(device), "%s%s",
@@ -121,16 +95,16 @@ static void options(int argc, char **argv)
 			opt.device = device;
 			break;
 		case 'n':
-			opt.ops = number(optarg, 1, UINT64_MAX / 2);
+			opt.ops = word_number(optarg, 1, UINT64_MAX / 2);
 			break;
 		case 's':
-			opt.seed = number(optarg, 0, UINT64_MAX);
+			opt.seed = word_number(optarg, 0, UINT64_MAX);
 			break;
 		case 'p':
-			opt.attackers = number(optarg, 1, ATTACKERS);
+			opt.attackers = word_number(optarg, 1, ATTACKERS);
 			break;
 		case 't':
-			opt.threads = number(optarg, 1, 15);
+			opt.threads = word_number(optarg, 1, 15);
 			break;
 		default:
 			fputs(help, c == 'h' ? stdout : stderr);
@@ -143,28 +117,14 @@ static void options(int argc, char **argv)
 	}
 }
 
-static pid_t start(struct score *score, uint64_t seed)
+static pid_t start(struct score *score, struct rng *r)
 {
-	pid_t pid = fork();
+	uint64_t seed = rng_next(r);
+	pid_t pid = proc_fork();
 
-	if (pid < 0) {
-		perror("fork");
-		exit(2);
-	}
-	if (!pid) {
-		if (seed)
-			attack(opt.device, seed, opt.threads, LIFE_OPS, score);
-		else
-			victim(opt.device, score);
-	}
+	if (!pid)
+		attack(opt.device, seed, opt.threads, LIFE_OPS, score);
 	return pid;
-}
-
-static void pause_ms(unsigned int ms)
-{
-	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
-
-	nanosleep(&t, NULL);
 }
 
 /* New ones for those that have ended; now and then one is killed. */
@@ -179,49 +139,58 @@ static unsigned int tend(struct score *score, pid_t *pids, struct rng *r)
 		if (waitpid(pids[i], &status, WNOHANG) != pids[i])
 			continue;
 		bad |= WIFEXITED(status) && WEXITSTATUS(status) == 2;
-		pids[i] = start(score, rng_next(r) | 1);
+		pids[i] = start(score, r);
 	}
 	return bad;
 }
 
-static void progress(const struct score *score, uint64_t ops)
+void score_print(const struct score *score, const char *verdict)
 {
-	printf("viatest fuzz: %llu calls, %llu messages\n",
-	       (unsigned long long)ops, (unsigned long long)score->messages);
+	printf("%llu calls, ", (unsigned long long)score->ops);
+	if (verdict)
+		printf("%llu of them taken, %llu messages compared beside them: %s\n",
+		       (unsigned long long)score->good,
+		       (unsigned long long)score->messages, verdict);
+	else
+		printf("%llu messages\n", (unsigned long long)score->messages);
+	fflush(stdout);
+}
+
+static void report(const struct score *score, const char *verdict)
+{
 	if (score->coverage)
 		coverage_print(score->coverage);
-	fflush(stdout);
+	printf("viatest fuzz: ");
+	score_print(score, verdict);
 }
 
 static int run(struct score *score)
 {
 	pid_t pids[ATTACKERS], watched;
 	struct rng r = { opt.seed };
-	unsigned int i, ticks = 0;
+	unsigned int i, ticks;
 	int status = 0, bad = 0;
-	uint64_t ops;
 
-	watched = start(score, 0);
-	/* It is to have its VIs before there are none left. */
-	while (!score->messages && !score->wrong && ticks++ < 3000)
-		pause_ms(10);
+	watched = victim(opt.device, score);
 	for (i = 0; i < opt.attackers; i++)
-		pids[i] = start(score, rng_next(&r) | 1);
-	for (ticks = 0; !bad; ticks++) {
-		ops = __atomic_load_n(&score->ops, __ATOMIC_RELAXED);
-		if (ops >= opt.ops ||
+		pids[i] = start(score, &r);
+	for (ticks = 1; !bad; ticks++) {
+		if (__atomic_load_n(&score->ops, __ATOMIC_RELAXED) >=
+		    opt.ops ||
 		    __atomic_load_n(&score->wrong, __ATOMIC_ACQUIRE))
 			break;
-		if (ticks % 500 == 499)
-			progress(score, ops);
+		if (ticks % 500 == 0)
+			report(score, NULL);
 		bad = tend(score, pids, &r);
-		pause_ms(20);
+		usleep(20000);
 	}
-	__atomic_store_n(&score->stop, 1, __ATOMIC_RELEASE);
+	score_end(score);
 	for (i = 0; i < opt.attackers; i++)
 		waitpid(pids[i], NULL, 0);
 	waitpid(watched, &status, 0);
-	return bad || status || score->wrong;
+	bad = bad || status || score->wrong;
+	report(score, bad ? "FAILED" : "ok");
+	return bad;
 }
 
 static void become(unsigned int id)
@@ -234,11 +203,9 @@ static void become(unsigned int id)
 
 static struct score *score_new(void)
 {
-	struct score *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE,
-			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct score *s = memory_shared(sizeof(*s));
 
-	if (s == MAP_FAILED ||
-	    socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, s->post)) {
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, s->post)) {
 		perror("viatest fuzz");
 		exit(2);
 	}
@@ -247,35 +214,31 @@ static struct score *score_new(void)
 	return s;
 }
 
+/* How much is wrong. */
+static int carry_out(const uint8_t *host)
+{
+	switch (opt.mode) {
+	case MEMORY:
+		return memory_kinds(opt.device);
+	case LIMITS:
+		return limits(opt.device, score_new());
+	case RACE:
+		return race_rounds(opt.device, opt.seed, opt.ops, host);
+	case PARTNER:
+		return race_partner(opt.device, opt.seed, opt.host);
+	case CHURN:
+		return churn(opt.device, opt.seed, opt.ops, score_new());
+	default:
+		return run(score_new());
+	}
+}
+
 int viatest_fuzz(int argc, char **argv)
 {
-	struct score *score;
-	int status;
-
 	options(argc, argv);
 	if (opt.user)
 		become(opt.user);
-	if (opt.memory)
-		return memory_kinds(opt.device) ? 1 : 0;
 	fprintf(stderr, "viatest fuzz: %s, seed %llu\n", opt.device,
 		(unsigned long long)opt.seed);
-	if (opt.race)
-		return race_rounds(opt.device, opt.seed, opt.ops,
-				   opt.has_host ? opt.host : NULL) ? 1 : 0;
-	if (opt.partner)
-		return race_partner(opt.device, opt.seed, opt.host);
-	score = score_new();
-	if (opt.churn)
-		return churn(opt.device, opt.seed, opt.ops, score) ? 1 : 0;
-	if (opt.limits)
-		return limits(opt.device, score) ? 1 : 0;
-	status = run(score);
-	if (score->coverage)
-		coverage_print(score->coverage);
-	printf("viatest fuzz: %llu calls, %llu of them taken, %llu messages compared beside them: %s\n",
-	       (unsigned long long)score->ops,
-	       (unsigned long long)score->good,
-	       (unsigned long long)score->messages,
-	       status ? "FAILED" : "ok");
-	return status ? 1 : 0;
+	return carry_out(opt.has_host ? opt.host : NULL) ? 1 : 0;
 }
