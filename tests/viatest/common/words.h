@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Words of a command line; the program ends with status 2 where one is wrong. */
+/* Words of a command line; where one is wrong the program ends, status 2. */
 #ifndef TESTS_WORDS_H
 #define TESTS_WORDS_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * viatest fuzz --churn: a NIC comes and goes, in every way in which an interface
- * takes one away, beside programs that call it and its dead handles.  Most of
- * all they read counters, which any handle may at any time, also one that was
- * shut down and keeps nothing else.
+ * viatest fuzz --churn: a NIC comes and goes, in every way in which an
+ * interface takes one away, beside programs that call it and its dead handles.
+ * Most of all they read counters, which any handle may at any time, also one
+ * that was shut down and keeps nothing else.
  *
  * The interfaces are a pair of its own.  A process beside all this works on
  * the NIC that -d names, and must not notice.

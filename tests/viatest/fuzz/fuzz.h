@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* viatest fuzz: processes that throw calls at the device node, and their victim. */
+/* viatest fuzz: processes that call the device node, and their victim. */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H
 

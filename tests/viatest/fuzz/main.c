@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * viatest fuzz: any call with any argument on a VI NIC's device node, by several
- * processes, some of which are killed on the way, beside one that does honest
- * work and watches its memory.
+ * viatest fuzz: any call with any argument on a VI NIC's device node, by
+ * several processes, some of which are killed on the way, beside one that does
+ * honest work and watches its memory.
  *
  * Ends with status 0 when the victim saw nothing wrong; what the kernel has to
  * say is for the caller to read.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * viatest fuzz --race-partner: the other end of a race over a wire.  It asks, looks
- * for its peer, waits, answers, or lets lie, with times of a tick or two, so
- * that deadlines fall into what the racing host does; until it is killed.
+ * viatest fuzz --race-partner: the other end of a race over a wire.  It asks,
+ * looks for its peer, waits, answers, or lets lie, with times of a tick or
+ * two, so that deadlines fall into what the racing host does; until it is
+ * killed.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * viatest fuzz --race: two or three threads at one VI's attempt to connect, round
- * after round.  A seed gives the same dice, not the same schedule.
+ * viatest fuzz --race: two or three threads at one VI's attempt to connect,
+ * round after round.  A seed gives the same dice, not the same schedule.
  *
  * What must hold when a round is over: a VI is gone if a destroy has taken it
  * and only then; one that is not Pending has no verdict to come; connected
