@@ -25,7 +25,7 @@ struct kind {
 	struct {
 		int prot, flags;
 		int (*file)(void);	/* NULL: none */
-		uint64_t size;		/* 0: AREA */
+		uint64_t size;
 	} map;
 	unsigned int gone_at, gone;	/* pages of it that are unmapped */
 	const struct piece *part;	/* of it: offset and bytes */
