@@ -45,16 +45,11 @@ VIP_RETURN twins_join(const struct twins *t, VIP_ULONG ms)
 {
 	VIP_NET_ADDRESS *a = (void *)&t->addr[0], *b = (void *)&t->addr[1];
 	VIP_VI_ATTRIBUTES theirs;
-	VIP_RETURN rc;
 
-	rc = VipConnectPeerRequest(t->vi[0], a, b, ms);
-	if (rc == VIP_SUCCESS)
-		rc = VipConnectPeerRequest(t->vi[1], b, a, ms);
-	if (rc == VIP_SUCCESS)
-		rc = VipConnectPeerWait(t->vi[0], &theirs);
-	if (rc == VIP_SUCCESS)
-		rc = VipConnectPeerWait(t->vi[1], &theirs);
-	return rc;
+	return VipConnectPeerRequest(t->vi[0], a, b, ms) ?:
+	       VipConnectPeerRequest(t->vi[1], b, a, ms) ?:
+	       VipConnectPeerWait(t->vi[0], &theirs) ?:
+	       VipConnectPeerWait(t->vi[1], &theirs);
 }
 
 void twins_part(const struct twins *t)
@@ -91,4 +86,3 @@ VIP_DESCRIPTOR *twins_carry(const struct twins *t, unsigned int from,
 	t->must("VipRecvWait", VipRecvWait(b, TWINS_MS, &d));
 	return d;
 }
-

@@ -148,16 +148,11 @@ static VIP_RETURN query_run(void)
 	VIP_MEM_ATTRIBUTES mem;
 	VIP_BOOLEAN a, b;
 	VIP_VI_STATE s;
-	VIP_RETURN rc;
 
-	rc = VipQueryNic(t.pair.nic, &nic);
-	if (rc == VIP_SUCCESS)
-		rc = VipQueryVi(t.pair.vi[0], &s, &attr, &a, &b);
-	if (rc == VIP_SUCCESS)
-		rc = VipQueryMem(t.pair.nic, t.mem, t.handle, &mem);
-	if (rc == VIP_SUCCESS)
-		rc = VipSetMemAttributes(t.pair.nic, t.mem, t.handle, &mem);
-	return rc;
+	return VipQueryNic(t.pair.nic, &nic) ?:
+	       VipQueryVi(t.pair.vi[0], &s, &attr, &a, &b) ?:
+	       VipQueryMem(t.pair.nic, t.mem, t.handle, &mem) ?:
+	       VipSetMemAttributes(t.pair.nic, t.mem, t.handle, &mem);
 }
 
 static VIP_RETURN names_run(void)
@@ -275,11 +270,11 @@ static void pair_up(void)
 	VIP_BOOLEAN sends, receives;
 	VIP_VI_ATTRIBUTES attr;
 	VIP_VI_STATE s[2];
+	unsigned int i;
 
-	must("VipQueryVi", VipQueryVi(t.pair.vi[0], &s[0], &attr, &sends,
-				      &receives));
-	must("VipQueryVi", VipQueryVi(t.pair.vi[1], &s[1], &attr, &sends,
-				      &receives));
+	for (i = 0; i < 2; i++)
+		must("VipQueryVi", VipQueryVi(t.pair.vi[i], &s[i], &attr,
+					      &sends, &receives));
 	if (s[0] == VIP_STATE_CONNECTED && s[1] == VIP_STATE_CONNECTED)
 		return;
 	disconnect();
@@ -291,26 +286,27 @@ static VIP_RETURN sent(VIP_UINT16 control)
 	VIP_DESCRIPTOR *d;
 	VIP_RETURN rc;
 
-	rc = VipPostSend(t.pair.vi[0], describe(0, control, 3000), t.handle);
-	if (rc == VIP_SUCCESS)
-		rc = VipSendWait(t.pair.vi[0], WAIT_MS, &d);
+	rc = VipPostSend(t.pair.vi[0], describe(0, control, 3000), t.handle) ?:
+	     VipSendWait(t.pair.vi[0], WAIT_MS, &d);
 	if (rc == VIP_SUCCESS && d->Control.Status & VIP_STATUS_ERROR_MASK)
 		rc = VIP_ERROR_RESOURCE;
 	return rc;
 }
 
+/* Sent to a receive, which is not collected. */
+static VIP_RETURN received(void)
+{
+	return VipPostRecv(t.pair.vi[1],
+			   describe(1, VIP_CONTROL_OP_SENDRECV, 3000),
+			   t.handle) ?:
+	       sent(VIP_CONTROL_OP_SENDRECV);
+}
+
 static VIP_RETURN send_run(void)
 {
 	VIP_DESCRIPTOR *d;
-	VIP_RETURN rc;
 
-	rc = VipPostRecv(t.pair.vi[1], describe(1, VIP_CONTROL_OP_SENDRECV, 3000),
-			 t.handle);
-	if (rc == VIP_SUCCESS)
-		rc = sent(VIP_CONTROL_OP_SENDRECV);
-	if (rc == VIP_SUCCESS)
-		rc = VipRecvWait(t.pair.vi[1], WAIT_MS, &d);
-	return rc;
+	return received() ?: VipRecvWait(t.pair.vi[1], WAIT_MS, &d);
 }
 
 static VIP_RETURN write_run(void)
@@ -329,12 +325,7 @@ static VIP_RETURN notify_run(void)
 	unsigned int i;
 
 	t.notified = 0;
-	if (rc == VIP_SUCCESS)
-		rc = VipPostRecv(t.pair.vi[1],
-				 describe(1, VIP_CONTROL_OP_SENDRECV, 3000),
-				 t.handle);
-	if (rc == VIP_SUCCESS)
-		rc = sent(VIP_CONTROL_OP_SENDRECV);
+	rc = rc ?: received();
 	for (i = 0; rc == VIP_SUCCESS && !t.notified; i++) {
 		if (i == WAIT_MS)
 			return VIP_TIMEOUT;
@@ -400,7 +391,7 @@ static bool late(VIP_RETURN rc, unsigned int tries)
 	return (rc == VIP_TIMEOUT || rc == VIP_NO_MATCH) && tries < LATE;
 }
 
-/* Returns what came of it with allocation n failing. */
+/* Returns what came of it with allocation n failing, or (0) none. */
 static VIP_RETURN with(const struct operation *o, unsigned int n,
 		       enum fault *what)
 {
@@ -409,31 +400,19 @@ static VIP_RETURN with(const struct operation *o, unsigned int n,
 
 	do {
 		prepare(o);
-		fault_arm(n);
+		if (n)
+			fault_arm(n);
 		rc = o->run();
-		*what = fault_disarm();
+		*what = n ? fault_disarm() : FAULT_NONE;
 		finish(o, rc);
 	} while (!right(o, *what, rc) && late(rc, ++tries));
-	return rc;
-}
-
-static VIP_RETURN without(const struct operation *o)
-{
-	unsigned int tries = 0;
-	VIP_RETURN rc;
-
-	do {
-		prepare(o);
-		rc = o->run();
-		finish(o, rc);
-	} while (late(rc, ++tries));
 	return rc;
 }
 
 static unsigned int each(const struct operation *o)
 {
 	unsigned int n, memory = 0, copies = 0, errors = 0;
-	enum fault what = FAULT_MEMORY;
+	enum fault what = FAULT_MEMORY, without;
 	VIP_RETURN rc;
 
 	for (n = fault_first; what != FAULT_NONE; n += fault_stride) {
@@ -448,7 +427,7 @@ static unsigned int each(const struct operation *o)
 		}
 		if (rc == VIP_SUCCESS)
 			continue;
-		rc = without(o);
+		rc = with(o, 0, &without);
 		if (rc != VIP_SUCCESS) {
 			printf("viatest fault: %s: after allocation %u, again and without a fault: verdict %d\n",
 			       o->name, n, rc);

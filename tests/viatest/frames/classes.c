@@ -452,21 +452,20 @@ int make(struct frame *f, enum class class, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
 
+	if (class == VERSION || class == TYPE || class == CUT || class == LONG)
+		well_formed(f, any_type(d), d);
 	switch (class) {
 	case VERSION:
-		well_formed(f, any_type(d), d);
 		do {
 			w->version = rng_below(d, 2) ? rng_below(d, 256) : 1u <<
 				     rng_below(d, 8);
 		} while (w->version == VIA_WIRE_VERSION);
 		break;
 	case TYPE:
-		well_formed(f, any_type(d), d);
 		w->type = rng_below(d, 2) ? 0x22 + rng_below(d, 256 - 0x22) :
 			  0x0c + rng_below(d, 4);
 		break;
 	case CUT:
-		well_formed(f, any_type(d), d);
 		f->len = ETH + rng_below(d, f->len - ETH);
 		break;
 	case LENGTHS:
@@ -476,7 +475,6 @@ int make(struct frame *f, enum class class, struct rng *d)
 		bad_fields(f, d);
 		break;
 	case LONG:
-		well_formed(f, any_type(d), d);
 		grow(f, d);
 		break;
 	case EDGES:

@@ -28,9 +28,8 @@ struct field field = { .spare = "sacrifice" };
 static struct {
 	const char *ifname;
 	uint64_t frames, seed, seconds, hang, wait;
-	uint32_t classes;
 	int own;			/* hang: from where there is a host */
-} opt = { .frames = 100000, .seed = 1, .seconds = 3600, .classes = ~0u };
+} opt = { .frames = 100000, .seed = 1, .seconds = 3600 };
 
 static struct frame batch[BATCH];
 static uint64_t thrown[CLASSES];
@@ -42,33 +41,11 @@ static const char help[] =
 	"  --frames N    to throw at that address (100000)\n"
 	"  --seconds N   at most (3600)\n"
 	"  --seed N      of all that is made (1)\n"
-	"  --class NAME  of these frames alone; again for more\n"
-	"  --spare NAME  connections for this discriminator may break\n"
-	"                (sacrifice)\n"
 	"  --wait N      until so many protected connections, and one that\n"
 	"                may break, have been seen being made\n"
 	"  --hang N      instead throw N requests for it, from clients\n"
 	"                that have all the time and do not exist\n"
 	"  --own         these come from this host's address\n";
-
-static void take_class(const char *name)
-{
-	uint32_t i;
-
-	for (i = 0; i < CLASSES; i++)
-		if (!strcmp(name, class_names[i]))
-			break;
-	if (i == CLASSES) {
-		fprintf(stderr, "viatest frames: no class %s; there are:", name);
-		for (i = 0; i < CLASSES; i++)
-			fprintf(stderr, " %s", class_names[i]);
-		fputc('\n', stderr);
-		exit(2);
-	}
-	if (opt.classes == ~0u)
-		opt.classes = 0;
-	opt.classes |= 1u << i;
-}
 
 static void parse(int argc, char **argv)
 {
@@ -76,8 +53,6 @@ static void parse(int argc, char **argv)
 		{ "frames", required_argument, NULL, 'n' },
 		{ "seconds", required_argument, NULL, 't' },
 		{ "seed", required_argument, NULL, 'S' },
-		{ "class", required_argument, NULL, 'c' },
-		{ "spare", required_argument, NULL, 's' },
 		{ "hang", required_argument, NULL, 'H' },
 		{ "wait", required_argument, NULL, 'w' },
 		{ "own", no_argument, &opt.own, 1 },
@@ -94,16 +69,12 @@ static void parse(int argc, char **argv)
 		if (numbers[c]) {
 			*numbers[c] = word_number(optarg, 0, c == 't' ?
 						  UINT32_MAX : UINT64_MAX);
-		} else if (c == 'c') {
-			take_class(optarg);
-		} else if (c == 's') {
-			field.spare = optarg;
 		} else if (c) {
 			fputs(help, c == 'h' ? stdout : stderr);
 			exit(c == 'h' ? 0 : 2);
 		}
 	}
-	if (argc - optind != 2 || strlen(field.spare) > VIA_WIRE_DISC_MAX) {
+	if (argc - optind != 2) {
 		fputs(help, stderr);
 		exit(2);
 	}
@@ -200,16 +171,6 @@ static int throw(int fd, unsigned int n)
 	return 0;
 }
 
-static enum class any_class(struct rng *d)
-{
-	enum class c;
-
-	do {
-		c = rng_below(d, CLASSES);
-	} while (!(opt.classes >> c & 1));
-	return c;
-}
-
 static int await(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -247,7 +208,7 @@ static int run(int fd)
 		n = opt.frames - total < BATCH ? opt.frames - total : BATCH;
 		for (i = 0; i < n; i++) {
 			if (!left--) {
-				class = any_class(&d);
+				class = rng_below(&d, CLASSES);
 				left = rng_below(&d, STRETCH);
 			}
 			/* What is not learnt yet is made up. */

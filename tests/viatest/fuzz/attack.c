@@ -19,6 +19,7 @@
 
 #define NUDGE_NS	4000000
 #define STRANGE_CALLS	200u
+#define LIFE_OPS	20000u		/* of a process */
 
 struct thread {
 	pthread_t id;
@@ -130,8 +131,31 @@ static pid_t stranger(uint64_t seed)
 	_exit(0);
 }
 
+pid_t attacker_start(attacker_fn *f, struct rng *r, struct score *score)
+{
+	uint64_t seed = rng_next(r);
+	pid_t pid = proc_fork();
+
+	if (!pid)
+		f(seed, score);
+	return pid;
+}
+
+int attacker_tend(pid_t *pid, attacker_fn *f, struct rng *r,
+		  struct score *score)
+{
+	int status;
+
+	if (rng_one_in(r, 64))
+		kill(*pid, SIGKILL);
+	if (waitpid(*pid, &status, WNOHANG) != *pid)
+		return 0;
+	*pid = attacker_start(f, r, score);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 2;
+}
+
 void attack(const char *device, uint64_t seed, unsigned int threads,
-	    uint64_t ops, struct score *score)
+	    struct score *score)
 {
 	struct sigaction fault = { .sa_sigaction = hit,
 				   .sa_flags = SA_SIGINFO | SA_NODEFER };
@@ -141,7 +165,7 @@ void attack(const char *device, uint64_t seed, unsigned int threads,
 
 	self.device = device;
 	self.score = score;
-	self.ops_left = ops;
+	self.ops_left = LIFE_OPS;
 	sigaction(SIGSEGV, &fault, NULL);
 	sigaction(SIGBUS, &fault, NULL);
 	self.space = memory_new(SPACE);

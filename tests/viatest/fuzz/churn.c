@@ -32,8 +32,6 @@
 #define PAUSE_US	3000u		/* between the halves of a churn */
 #define COUNTERS	2u		/* processes that read counters */
 #define READERS		2u		/* threads of each */
-#define ATTACKERS	1u
-#define LIFE_OPS	20000u
 #define ENDLESS_S	240u		/* a churn that takes longer hangs */
 #define PATIENCE_S	120u
 
@@ -249,16 +247,11 @@ static pid_t counter(uint64_t seed)
 }
 
 /* One in three lives where the interface goes now and then. */
-static pid_t attacker(uint64_t seed)
+static void attacker(uint64_t seed, struct score *score)
 {
-	pid_t pid = proc_fork();
-
-	if (pid)
-		return pid;
 	if (seed % 3 == 0)
 		setns(c.other_ns, CLONE_NEWNET);
-	attack(NODE, seed, 2, LIFE_OPS, c.score);
-	_exit(0);
+	attack(NODE, seed, 2, score);
 }
 
 static void set_up(void)
@@ -317,13 +310,11 @@ static void say(const char *verdict)
 /* Until the churner has ended; attackers die on the way, and others come. */
 static int watch(pid_t pid)
 {
-	pid_t pids[ATTACKERS];
+	pid_t one = attacker_start(attacker, &c.r, c.score);
+	unsigned int still = 0, ticks = 0;
 	uint64_t last = ~0ull;
-	unsigned int i, still = 0, ticks = 0;
 	int status = 0;
 
-	for (i = 0; i < ATTACKERS; i++)
-		pids[i] = attacker(rng_next(&c.r));
 	while (waitpid(pid, &status, WNOHANG) != pid) {
 		usleep(20000);
 		if (ticks++ % 500 == 499)
@@ -334,18 +325,11 @@ static int watch(pid_t pid)
 		} else if (++still > ENDLESS_S * 50) {
 			hung(pid);
 		}
-		for (i = 0; i < ATTACKERS; i++) {
-			if (rng_one_in(&c.r, 64))
-				kill(pids[i], SIGKILL);
-			if (waitpid(pids[i], NULL, WNOHANG) == pids[i])
-				pids[i] = attacker(rng_next(&c.r));
-		}
+		attacker_tend(&one, attacker, &c.r, c.score);
 	}
 	score_end(c.score);
-	for (i = 0; i < ATTACKERS; i++) {
-		kill(pids[i], SIGKILL);
-		waitpid(pids[i], NULL, 0);
-	}
+	kill(one, SIGKILL);
+	waitpid(one, NULL, 0);
 	return status;
 }
 

@@ -56,9 +56,15 @@ void score_print(const struct score *s, const char *verdict);
 struct coverage *coverage_new(void);
 void coverage_print(const struct coverage *c);
 
-/* A process of its own: threads that call anything, until it has had enough. */
+/* Threads of this process call anything, until it has had enough. */
 void attack(const char *device, uint64_t seed, unsigned int threads,
-	    uint64_t ops, struct score *score);
+	    struct score *score) __attribute__((noreturn));
+/* A process of its own for it. */
+typedef void attacker_fn(uint64_t seed, struct score *score);
+pid_t attacker_start(attacker_fn *f, struct rng *r, struct score *score);
+/* Kills it now and then, and starts another where it has ended. */
+int attacker_tend(pid_t *pid, attacker_fn *f, struct rng *r,
+		  struct score *score);
 /*
  * Another, that is made here: it sends messages to itself between canaries,
  * and compares, until all end; it has begun, or failed, at the return.

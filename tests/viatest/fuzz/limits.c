@@ -25,8 +25,9 @@
 struct limit {
 	const char *name;
 	int (*make)(uint32_t i);	/* a verdict */
-	int (*undo)(uint32_t i);
 	uint64_t want;			/* 0: some number below MOST */
+	unsigned long end;		/* the request that undoes it, by id */
+	int (*undo)(uint32_t i);	/* or this does */
 };
 
 static struct {
@@ -40,11 +41,6 @@ static struct {
 static int vi_make(uint32_t i)
 {
 	return abi_vi_create(t.a.fd, VIA_UNRELIABLE, 4096, &t.id[i]);
-}
-
-static int vi_undo(uint32_t i)
-{
-	return abi_id(t.a.fd, VIA_IOC_VI_DESTROY, t.id[i]);
 }
 
 static int entries(uint32_t i, uint32_t n)
@@ -67,11 +63,6 @@ static int entries_make(uint32_t i)
 	return entries(i, (i + 1) * t.a.hello.max_cq_entries);
 }
 
-static int cq_undo(uint32_t i)
-{
-	return abi_id(t.a.fd, VIA_IOC_CQ_DESTROY, t.id[i]);
-}
-
 static int ptag_make(uint32_t i)
 {
 	struct via_ptag_arg a = { 0 };
@@ -79,11 +70,6 @@ static int ptag_make(uint32_t i)
 
 	t.id[i] = a.ptag;
 	return ret;
-}
-
-static int ptag_undo(uint32_t i)
-{
-	return abi_id(t.a.fd, VIA_IOC_PTAG_DESTROY, t.id[i]);
 }
 
 static int region_make(uint32_t i)
@@ -158,6 +144,11 @@ static int undisturbed(const char *what)
 	return 0;
 }
 
+static int undo(const struct limit *l, uint32_t i)
+{
+	return l->undo ? l->undo(i) : abi_id(t.a.fd, l->end, t.id[i]);
+}
+
 static unsigned int exhaust(const struct limit *l)
 {
 	uint32_t n, i;
@@ -175,17 +166,17 @@ static unsigned int exhaust(const struct limit *l)
 	if (!undisturbed(l->name))
 		return 1;
 	/* One back, one again, and no more than that. */
-	ret = l->undo(n / 2);
+	ret = undo(l, n / 2);
 	if (!ret)
 		ret = l->make(n / 2);
 	if (!ret && l->make(n) != VIA_R_ERROR_RESOURCE)
 		ret = -ERANGE;
 	for (i = 0; i < n && !ret; i++)
-		ret = l->undo(i);
+		ret = undo(l, i);
 	if (!ret)
 		ret = l->make(0);
 	if (!ret)
-		ret = l->undo(0);
+		ret = undo(l, 0);
 	if (ret) {
 		printf("viatest fuzz: %s: not usable afterwards, %d\n", l->name,
 		       ret);
@@ -200,16 +191,17 @@ static unsigned int all_limits(void)
 {
 	const struct via_hello *h = &t.a.hello;
 	const struct limit limits[] = {
-		{ "VIs", vi_make, vi_undo, h->max_vi - VICTIMS_VIS },
-		{ "CQs", cq_make, cq_undo, h->max_cq },
-		{ "full CQs", entries_make, cq_undo, 1 },
-		{ "tags", ptag_make, ptag_undo, h->max_ptags },
-		{ "regions", region_make, region_undo, h->max_regions },
-		{ "bytes registered", bytes_make, region_undo,
-		  h->max_register_bytes / h->max_block_bytes },
-		{ "open files", file_make, file_undo, 0 },
-		{ "waits for a connection", waiter_make, waiter_undo,
-		  WAITERS / 4 },
+		{ "VIs", vi_make, h->max_vi - VICTIMS_VIS,
+		  VIA_IOC_VI_DESTROY, NULL },
+		{ "CQs", cq_make, h->max_cq, VIA_IOC_CQ_DESTROY, NULL },
+		{ "full CQs", entries_make, 1, VIA_IOC_CQ_DESTROY, NULL },
+		{ "tags", ptag_make, h->max_ptags, VIA_IOC_PTAG_DESTROY, NULL },
+		{ "regions", region_make, h->max_regions, 0, region_undo },
+		{ "bytes registered", bytes_make,
+		  h->max_register_bytes / h->max_block_bytes, 0, region_undo },
+		{ "open files", file_make, 0, 0, file_undo },
+		{ "waits for a connection", waiter_make, WAITERS / 4, 0,
+		  waiter_undo },
 	};
 	unsigned int i, bad = 0;
 

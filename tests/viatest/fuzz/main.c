@@ -9,7 +9,6 @@
  */
 #include <getopt.h>
 #include <grp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -18,31 +17,27 @@
 #include <unistd.h>
 #include "viatest.h"
 #include "common/memory.h"
-#include "common/proc.h"
 #include "common/words.h"
 #include "fuzz.h"
 #include "race.h"
 
-#define LIFE_OPS	20000u		/* of one attacker */
-#define ATTACKERS	16u
+#define ATTACKERS	3u
 
 enum mode { CALLS, MEMORY, LIMITS, RACE, PARTNER, CHURN };
 
 static struct {
 	const char *device;
 	uint64_t ops, seed;
-	unsigned int attackers, threads, user;
+	unsigned int user;
 	int guided, mode;
 	uint8_t host[8];
 	int has_host;
-} opt = { .device = "/dev/via_lo", .ops = 100000, .attackers = 3,
-	  .threads = 3 };
+} opt = { .device = "/dev/via_lo", .ops = 100000 };
 
 static const char help[] =
-	"usage: viatest fuzz [-d DEVICE] [-n CALLS] [-s SEED] [-p PROCESSES] [-t THREADS]\n"
-	"               [-u ID] [--guided]\n"
+	"usage: viatest fuzz [-d DEVICE] [-n CALLS] [-s SEED] [-u ID] [--guided]\n"
 	"       viatest fuzz [-d DEVICE] --memory | --limits\n"
-	"       viatest fuzz [-d DEVICE] [-n ROUNDS] [-s SEED] [-H ADDRESS] [-o WORD] --race\n"
+	"       viatest fuzz [-d DEVICE] [-n ROUNDS] [-s SEED] [-H ADDRESS] --race\n"
 	"       viatest fuzz [-d DEVICE] [-s SEED] -H ADDRESS --race-partner\n"
 	"       viatest fuzz [-d OTHER] [-n TIMES] [-s SEED] --churn\n"
 	"Calls a VI NIC's device node in every way it can be called, and checks\n"
@@ -52,8 +47,7 @@ static const char help[] =
 	"  --memory   registers every kind of memory instead\n"
 	"  --limits   reaches every limit instead\n"
 	"  --race     threads race on one VI's attempts to connect instead, in\n"
-	"             rounds: with a second handle, or with the partner of -H;\n"
-	"             -o WORD: only rounds whose plot has it in its name\n"
+	"             rounds: with a second handle, or with the partner of -H\n"
 	"  --race-partner   that partner\n"
 	"  --churn    a NIC of its own comes and goes instead, so many times\n";
 
@@ -74,16 +68,13 @@ static void options(int argc, char **argv)
 	int c;
 
 	opt.seed = time(NULL);
-	while ((c = getopt_long(argc, argv, "d:n:s:p:t:u:H:o:h", longs, NULL)) !=
+	while ((c = getopt_long(argc, argv, "d:n:s:u:H:h", longs, NULL)) !=
 	       -1) {
 		switch (c) {
 		case 0:
 			break;
 		case 'u':
 			opt.user = word_number(optarg, 1, UINT32_MAX - 1);
-			break;
-		case 'o':
-			race.only = optarg;
 			break;
 		case 'H':
 			word_mac(optarg, opt.host);
@@ -100,12 +91,6 @@ static void options(int argc, char **argv)
 		case 's':
 			opt.seed = word_number(optarg, 0, UINT64_MAX);
 			break;
-		case 'p':
-			opt.attackers = word_number(optarg, 1, ATTACKERS);
-			break;
-		case 't':
-			opt.threads = word_number(optarg, 1, 15);
-			break;
 		default:
 			fputs(help, c == 'h' ? stdout : stderr);
 			exit(c == 'h' ? 0 : 2);
@@ -117,31 +102,9 @@ static void options(int argc, char **argv)
 	}
 }
 
-static pid_t start(struct score *score, struct rng *r)
+static void attacker(uint64_t seed, struct score *score)
 {
-	uint64_t seed = rng_next(r);
-	pid_t pid = proc_fork();
-
-	if (!pid)
-		attack(opt.device, seed, opt.threads, LIFE_OPS, score);
-	return pid;
-}
-
-/* New ones for those that have ended; now and then one is killed. */
-static unsigned int tend(struct score *score, pid_t *pids, struct rng *r)
-{
-	unsigned int i, bad = 0;
-	int status;
-
-	for (i = 0; i < opt.attackers; i++) {
-		if (rng_one_in(r, 64))
-			kill(pids[i], SIGKILL);
-		if (waitpid(pids[i], &status, WNOHANG) != pids[i])
-			continue;
-		bad |= WIFEXITED(status) && WEXITSTATUS(status) == 2;
-		pids[i] = start(score, r);
-	}
-	return bad;
+	attack(opt.device, seed, 3, score);
 }
 
 void score_print(const struct score *score, const char *verdict)
@@ -172,8 +135,8 @@ static int run(struct score *score)
 	int status = 0, bad = 0;
 
 	watched = victim(opt.device, score);
-	for (i = 0; i < opt.attackers; i++)
-		pids[i] = start(score, &r);
+	for (i = 0; i < ATTACKERS; i++)
+		pids[i] = attacker_start(attacker, &r, score);
 	for (ticks = 1; !bad; ticks++) {
 		if (__atomic_load_n(&score->ops, __ATOMIC_RELAXED) >=
 		    opt.ops ||
@@ -181,11 +144,12 @@ static int run(struct score *score)
 			break;
 		if (ticks % 500 == 0)
 			report(score, NULL);
-		bad = tend(score, pids, &r);
+		for (i = 0; i < ATTACKERS; i++)
+			bad |= attacker_tend(&pids[i], attacker, &r, score);
 		usleep(20000);
 	}
 	score_end(score);
-	for (i = 0; i < opt.attackers; i++)
+	for (i = 0; i < ATTACKERS; i++)
 		waitpid(pids[i], NULL, 0);
 	waitpid(watched, &status, 0);
 	bad = bad || status || score->wrong;

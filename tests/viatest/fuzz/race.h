@@ -50,7 +50,6 @@ struct tally {
 
 struct race {
 	const char *device;
-	const char *only;		/* plots with this in their name */
 	const uint8_t *host;		/* the partner's address: over a wire */
 	struct abi side[2];		/* of X; of Y and Z */
 	uint32_t vi[VIS];

@@ -166,75 +166,52 @@ static int result(const struct step *s)
 	return ret;
 }
 
-static int wait_for(const struct racer *me, const struct step *s)
-{
-	struct via_conn_wait w = { .timeout = s->timeout };
-	int ret;
-
-	race_address(&w.local, race.side[0].hello.addr, 's', !!s->vi);
-	ret = race_call(!!s->vi, VIA_IOC_CONN_WAIT, &w);
-	if (!ret)
-		race.conn[me->number] = w.conn;
-	return ret;
-}
-
-static int answer(const struct racer *me, const struct step *s)
-{
-	struct via_conn_accept a = { .conn = race.conn[me->number],
-				     .vi = race.vi[s->vi] };
-	struct via_conn_reject j = { .conn = a.conn };
-	int ret;
-
-	if (s->op == O_REJECT)
-		return race_call(!!s->vi, VIA_IOC_CONN_REJECT, &j);
-	ret = race_call(!!s->vi, VIA_IOC_CONN_ACCEPT, &a);
-	if (!ret)
-		count(&race.tally.accepted);
-	return ret;
-}
-
-static int simple(const struct step *s)
-{
-	struct via_vi_query q = { .vi = race.vi[s->vi] };
-	struct via_vi_set set = { .vi = q.vi, .attrs = {
-		VIA_RELIABLE_DELIVERY, 0, s->vi == 2 ? 8192 : 4096, 0 } };
-	int ret;
-
-	switch (s->op) {
-	case O_DISCONNECT:
-		return race_vi(s->vi, VIA_IOC_DISCONNECT);
-	case O_QUERY:
-		return race_call(!!s->vi, VIA_IOC_VI_QUERY, &q);
-	case O_SET:
-		return race_call(!!s->vi, VIA_IOC_VI_SET, &set);
-	default:
-		ret = race_vi(s->vi, VIA_IOC_VI_DESTROY);
-		if (!ret) {
-			count(&race.tally.destroyed);
-			__atomic_store_n(&race.destroyed[s->vi], 1,
-					 __ATOMIC_RELEASE);
-		}
-		return ret;
-	}
-}
-
 static int once(const struct racer *me, const struct step *s)
 {
+	uint32_t vi = race.vi[s->vi], conn = race.conn[me->number];
+	struct via_vi_query q = { .vi = vi };
+	struct via_vi_set set = { .vi = vi, .attrs = {
+		VIA_RELIABLE_DELIVERY, 0, s->vi == 2 ? 8192 : 4096, 0 } };
+	struct via_conn_wait w = { .timeout = s->timeout };
+	struct via_conn_accept a = { .conn = conn, .vi = vi };
+	struct via_conn_reject j = { .conn = conn };
+	unsigned int side = !!s->vi;
+	int ret;
+
 	switch (s->op) {
-	case O_NONE:
-		return 0;
 	case O_PEER:
 	case O_REQUEST:
 		return ask(s, s->op == O_PEER);
 	case O_RESULT:
 		return result(s);
-	case O_WAIT:
-		return wait_for(me, s);
-	case O_ACCEPT:
+	case O_DISCONNECT:
+		return race_vi(s->vi, VIA_IOC_DISCONNECT);
+	case O_QUERY:
+		return race_call(side, VIA_IOC_VI_QUERY, &q);
+	case O_SET:
+		return race_call(side, VIA_IOC_VI_SET, &set);
 	case O_REJECT:
-		return answer(me, s);
+		return race_call(side, VIA_IOC_CONN_REJECT, &j);
+	case O_WAIT:
+		race_address(&w.local, race.side[0].hello.addr, 's', side);
+		ret = race_call(side, VIA_IOC_CONN_WAIT, &w);
+		if (!ret)
+			race.conn[me->number] = w.conn;
+		return ret;
+	case O_ACCEPT:
+		ret = race_call(side, VIA_IOC_CONN_ACCEPT, &a);
+		if (!ret)
+			count(&race.tally.accepted);
+		return ret;
+	case O_DESTROY:
+		ret = race_vi(s->vi, VIA_IOC_VI_DESTROY);
+		if (ret)
+			return ret;
+		count(&race.tally.destroyed);
+		__atomic_store_n(&race.destroyed[s->vi], 1, __ATOMIC_RELEASE);
+		return 0;
 	default:
-		return simple(s);
+		return 0;
 	}
 }
 
