@@ -90,14 +90,6 @@ int abi_result(int fd, uint32_t vi, uint32_t flags)
 	return abi_call(fd, VIA_IOC_CONN_RESULT, &r);
 }
 
-int abi_state(int fd, uint32_t vi)
-{
-	struct via_vi_query q = { .vi = vi };
-	int ret = abi_call(fd, VIA_IOC_VI_QUERY, &q);
-
-	return ret ? -1 : (int)q.state;
-}
-
 void abi_address(struct via_net_addr *a, const struct via_hello *hello,
 		 const uint8_t *host, const char *disc)
 {

@@ -6,7 +6,6 @@
 #ifndef TESTS_ABI_H
 #define TESTS_ABI_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <uapi/via.h>
 
@@ -33,8 +32,6 @@ int abi_register(int fd, const void *p, uint64_t len, uint32_t *handle);
 int abi_deregister(int fd, const void *p, uint32_t handle);
 /* The verdict of an attempt to connect. */
 int abi_result(int fd, uint32_t vi, uint32_t flags);
-/* VIA_STATE_*; -1: there is no such VI. */
-int abi_state(int fd, uint32_t vi);
 
 /* host: the address of a NIC like the one that said hello. */
 void abi_address(struct via_net_addr *a, const struct via_hello *hello,

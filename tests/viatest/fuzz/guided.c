@@ -8,8 +8,6 @@
 #include <fcntl.h>
 #include <linux/kcov.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -7,9 +7,7 @@
 #include <linux/veth.h>
 #include <net/if.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 struct message {
 	struct nlmsghdr head;
