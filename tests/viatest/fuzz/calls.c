@@ -109,6 +109,20 @@ static int call(struct rng *r, unsigned long request, void *arg)
 	return call_on(file(r), request, arg);
 }
 
+struct choice {
+	unsigned long request;
+	void *arg;
+};
+
+/* One of them: which. */
+static uint32_t any_of(struct rng *r, const struct choice *c, uint32_t n)
+{
+	uint32_t i = rng_below(r, n);
+
+	call(r, c[i].request, c[i].arg);
+	return i;
+}
+
 /* Any size, direction and number, with an argument of random bytes. */
 static void any_ioctl(struct rng *r)
 {
@@ -295,22 +309,13 @@ static void vi_other(struct rng *r)
 	struct via_overrun o = { .vi = q.vi, .recv = rng_below(r, 3),
 				 .desc = address(r) };
 
-	switch (rng_below(r, 6)) {
-	case 0:
-		call(r, VIA_IOC_VI_QUERY, &q);
-		break;
-	case 1:
-		call(r, VIA_IOC_VI_SET, &s);
-		break;
-	case 2:
-		call(r, VIA_IOC_VI_OVERRUN, &o);
-		break;
-	case 3:
-		call(r, VIA_IOC_VI_DESTROY, &a);
-		break;
-	default:
-		call(r, VIA_IOC_DISCONNECT, &a);
-	}
+	const struct choice choices[6] = {
+		{ VIA_IOC_VI_QUERY, &q }, { VIA_IOC_VI_SET, &s },
+		{ VIA_IOC_VI_OVERRUN, &o }, { VIA_IOC_VI_DESTROY, &a },
+		{ VIA_IOC_DISCONNECT, &a }, { VIA_IOC_DISCONNECT, &a },
+	};
+
+	any_of(r, choices, 6);
 }
 
 static void cq(struct rng *r)
@@ -366,34 +371,21 @@ static void connect_op(struct rng *r)
 	struct via_conn_accept a = { .conn = known(r, P_CONN), .vi = q.vi };
 	struct via_conn_reject j = { .conn = a.conn };
 	struct via_conn_wait w = { .timeout = patience(r) };
+	const struct choice choices[8] = {
+		{ VIA_IOC_CONN_WAIT, &w }, { VIA_IOC_CONN_WAIT, &w },
+		{ VIA_IOC_CONN_ACCEPT, &a }, { VIA_IOC_CONN_REJECT, &j },
+		{ VIA_IOC_CONN_REQUEST, &q }, { VIA_IOC_PEER_REQUEST, &q },
+		{ VIA_IOC_PEER_REQUEST, &q }, { VIA_IOC_CONN_RESULT, &s },
+	};
 
 	net_addr(r, &q.local);
 	net_addr(r, &q.remote);
 	w.local = q.local;
 	if (rng_one_in(r, 4))
 		w.waiter = known(r, P_WAITER);
-	switch (rng_below(r, 8)) {
-	case 0:
-	case 1:
-		call(r, VIA_IOC_CONN_WAIT, &w);
+	if (any_of(r, choices, 8) < 2) {
 		learn(r, P_WAITER, w.waiter);
 		learn(r, P_CONN, w.conn);
-		break;
-	case 2:
-		call(r, VIA_IOC_CONN_ACCEPT, &a);
-		break;
-	case 3:
-		call(r, VIA_IOC_CONN_REJECT, &j);
-		break;
-	case 4:
-		call(r, VIA_IOC_CONN_REQUEST, &q);
-		break;
-	case 5:
-	case 6:
-		call(r, VIA_IOC_PEER_REQUEST, &q);
-		break;
-	default:
-		call(r, VIA_IOC_CONN_RESULT, &s);
 	}
 }
 
