@@ -4,6 +4,7 @@
  * "file" in it, which is read in the way that was asked for.
  */
 #include "fuse.h"
+#include "proc.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -186,7 +186,6 @@ static void serve(void)
 	struct pollfd p = { .fd = s.fd, .events = POLLIN };
 	ssize_t n;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
 		if (poll(&p, 1, send_due()) <= 0)
 			continue;
@@ -239,7 +238,7 @@ int fuse_file(enum fuse_way way, bool async)
 	snprintf(words, sizeof(words),
 		 "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", s.fd);
 	if (!mount("via", at, "fuse", MS_NOSUID | MS_NODEV, words)) {
-		server = fork();
+		server = proc_fork();
 		if (!server)
 			serve();
 		snprintf(words, sizeof(words), "%s/file", at);

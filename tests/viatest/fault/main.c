@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * viatest fault: each allocation that an operation makes fails in turn, until there
- * are none left to fail.  Each time the operation says so or succeeds, is
- * undone or retried, and at the end nothing is left.
+ * viatest fault: each allocation that an operation makes fails in turn, until
+ * there are none left to fail.  Each time the operation says so or succeeds,
+ * is undone or retried, and at the end nothing is left.
  *
  * Needs a kernel with fault injection (debug-6.1).
  */
@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "viatest.h"
+#include "common/proc.h"
+#include "common/words.h"
 #include "fault.h"
 
 #define INJECT	"/sys/kernel/debug/"
@@ -35,25 +37,21 @@ static const char help[] =
 
 static int put(const char *path, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int ok = fd >= 0 && write(fd, text, strlen(text)) > 0;
+	int ret = proc_write(path, text);
 
-	close(fd);
-	if (!ok)
-		fprintf(stderr, "viatest fault: %s: %s\n", path, strerror(errno));
-	return ok ? 0 : -1;
+	if (ret)
+		fprintf(stderr, "viatest fault: %s: %s\n", path, strerror(-ret));
+	return ret;
 }
 
 static long left(void)
 {
-	char text[32] = "";
-	int fd = open(COPIES, O_RDONLY | O_CLOEXEC);
+	char text[32];
 
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0) {
-		perror("viatest fault: " COPIES);
+	if (proc_read(COPIES, text, sizeof(text)) <= 0) {
+		fprintf(stderr, "viatest fault: nothing in " COPIES "\n");
 		exit(2);
 	}
-	close(fd);
 	return strtol(text, NULL, 0);
 }
 
@@ -110,18 +108,6 @@ enum fault fault_disarm(void)
 	return left() == copies_left ? FAULT_MEMORY : FAULT_COPY;
 }
 
-static unsigned int number(const char *s)
-{
-	char *end;
-	unsigned long n = strtoul(s, &end, 0);
-
-	if (end == s || *end || !n || n > 1000000) {
-		fputs(help, stderr);
-		exit(2);
-	}
-	return n;
-}
-
 int viatest_fault(int argc, char **argv)
 {
 	const char *device = "via_lo", *only = NULL, *module = NULL,
@@ -138,9 +124,9 @@ int viatest_fault(int argc, char **argv)
 		if (c == 'd') {
 			device = optarg;
 		} else if (c == 's') {
-			fault_stride = number(optarg);
+			fault_stride = word_number(optarg, 1, 1000000);
 		} else if (c == 'f') {
-			fault_first = number(optarg);
+			fault_first = word_number(optarg, 1, 1000000);
 		} else if (c == 'o') {
 			only = optarg;
 		} else if (c == 'm') {

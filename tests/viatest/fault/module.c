@@ -2,102 +2,105 @@
 /* Modules that cannot be loaded, interfaces that cannot be attached. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "common/proc.h"
 #include "fault.h"
 
-#define PARAMETERS "/sys/module/via_netdev/parameters/"
+struct subject {
+	const char *name, *verb;
+	char path[96];			/* that exists as long as it does */
+	int (*make)(const struct subject *s);
+	int (*undo)(const struct subject *s);
+	bool stays;			/* once no allocation fails */
+	int fd;				/* of a module */
+	const char *parameters;
+};
 
-static int loaded(const char *name)
+static bool is_there(const struct subject *s)
 {
-	char path[96];
-
-	snprintf(path, sizeof(path), "/sys/module/%s", name);
-	return !access(path, F_OK);
+	return !access(s->path, F_OK);
 }
 
-unsigned int fault_module(const char *path, const char *parameters)
-{
-	const char *base = strrchr(path, '/');
-	unsigned int n, failed = 0, bad = 0;
-	enum fault what = FAULT_MEMORY;
-	char name[64];
-	int ret, fd;
-
-	snprintf(name, sizeof(name), "%s", base ? base + 1 : path);
-	*strchrnul(name, '.') = 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	for (n = fault_first; what != FAULT_NONE; n += fault_stride) {
-		fault_arm(n);
-		ret = syscall(SYS_finit_module, fd, parameters, 0);
-		if (ret)
-			ret = -errno;
-		what = fault_disarm();
-		failed += !!ret;
-		if (ret ? what == FAULT_NONE || loaded(name) : !loaded(name)) {
-			printf("viatest fault: %s: allocation %u: %d, and it is %sloaded\n",
-			       name, n, ret, loaded(name) ? "" : "not ");
-			bad++;
-			break;
-		}
-		if (!ret && syscall(SYS_delete_module, name, O_NONBLOCK)) {
-			printf("viatest fault: %s: allocation %u: it stays\n", name,
-			       n);
-			return bad + 1;
-		}
-	}
-	printf("viatest fault: %s: %u allocations to load it, %u refused\n", name,
-	       n - fault_stride, failed);
-	close(fd);
-	return bad;
-}
-
-static int attached(const char *interface)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), "/sys/class/via/via_%s", interface);
-	return !access(path, F_OK);
-}
-
-static int write_name(const char *file, const char *name)
-{
-	int fd = open(file, O_WRONLY | O_CLOEXEC);
-	int ret = write(fd, name, strlen(name)) < 0 ? -errno : 0;
-
-	close(fd);
-	return ret;
-}
-
-unsigned int fault_attach(const char *interface)
+static unsigned int each(const struct subject *s)
 {
 	unsigned int n, failed = 0, bad = 0;
 	enum fault what = FAULT_MEMORY;
 	int ret;
 
-	if (attached(interface))
-		write_name(PARAMETERS "detach", interface);
 	for (n = fault_first; what != FAULT_NONE; n += fault_stride) {
 		fault_arm(n);
-		ret = write_name(PARAMETERS "attach", interface);
+		ret = s->make(s);
 		what = fault_disarm();
 		failed += !!ret;
-		if (ret ? what == FAULT_NONE || attached(interface) :
-			  !attached(interface)) {
-			printf("viatest fault: %s: allocation %u: %d, and it is %sattached\n",
-			       interface, n, ret,
-			       attached(interface) ? "" : "not ");
+		if (ret ? what == FAULT_NONE || is_there(s) : !is_there(s)) {
+			printf("viatest fault: %s: allocation %u: %d, and it is %s%sed\n",
+			       s->name, n, ret, is_there(s) ? "" : "not ",
+			       s->verb);
 			bad++;
 			break;
 		}
-		if (what != FAULT_NONE && !ret)
-			write_name(PARAMETERS "detach", interface);
+		if (ret || (s->stays && what == FAULT_NONE))
+			continue;
+		if (s->undo(s)) {
+			printf("viatest fault: %s: allocation %u: it stays\n",
+			       s->name, n);
+			return bad + 1;
+		}
 	}
-	printf("viatest fault: %s: %u allocations to attach it, %u refused\n",
-	       interface, n - fault_stride, failed);
+	printf("viatest fault: %s: %u allocations to %s it, %u refused\n",
+	       s->name, n - fault_stride, s->verb, failed);
 	return bad;
+}
+
+static int load(const struct subject *s)
+{
+	return syscall(SYS_finit_module, s->fd, s->parameters, 0) ? -errno : 0;
+}
+
+static int unload(const struct subject *s)
+{
+	return syscall(SYS_delete_module, s->name, O_NONBLOCK);
+}
+
+unsigned int fault_module(const char *path, const char *parameters)
+{
+	const char *base = strrchr(path, '/');
+	struct subject s = { .verb = "load", .make = load, .undo = unload,
+			     .parameters = parameters };
+	unsigned int bad;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s", base ? base + 1 : path);
+	*strchrnul(name, '.') = 0;
+	snprintf(s.path, sizeof(s.path), "/sys/module/%s", name);
+	s.name = name;
+	s.fd = open(path, O_RDONLY | O_CLOEXEC);
+	bad = each(&s);
+	close(s.fd);
+	return bad;
+}
+
+static int attach(const struct subject *s)
+{
+	return proc_write(NETDEV "attach", s->name);
+}
+
+static int detach(const struct subject *s)
+{
+	return proc_write(NETDEV "detach", s->name);
+}
+
+unsigned int fault_attach(const char *interface)
+{
+	struct subject s = { .name = interface, .verb = "attach",
+			     .make = attach, .undo = detach, .stays = true };
+
+	snprintf(s.path, sizeof(s.path), "/sys/class/via/via_%s", interface);
+	if (is_there(&s))
+		detach(&s);
+	return each(&s);
 }

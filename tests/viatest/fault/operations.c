@@ -7,20 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
-#include <vipl.h>
+#include "common/ledger.h"
+#include "common/memory.h"
+#include "common/twins.h"
 #include "fault.h"
 
 #define PAGE		4096u
 #define LARGE		(4u << 20)
-#define WAIT_MS		20000
+#define WAIT_MS		TWINS_MS
 #define TRY_MS		300	/* of a connection under faults */
-
-union address {
-	VIP_NET_ADDRESS a;
-	uint8_t space[sizeof(VIP_NET_ADDRESS) + 96];
-};
+#define KINDS_LEAST	5	/* of what the ledger tells */
+#define BALANCE_S	60
 
 /*
  * An operation: run() under faults, undo() what it did where it succeeded.
@@ -35,16 +33,16 @@ struct operation {
 
 static struct {
 	const char *device;
-	VIP_NIC_HANDLE nic, other_nic;
-	VIP_PROTECTION_HANDLE tag, other_tag;
-	VIP_VI_HANDLE vi[2], other_vi;
+	struct twins pair;
+	VIP_NIC_HANDLE other_nic;
+	VIP_PROTECTION_HANDLE other_tag;
+	VIP_VI_HANDLE other_vi;
 	VIP_CQ_HANDLE cq, other_cq;
-	VIP_CONN_HANDLE conn;
 	VIP_MEM_HANDLE handle, other_handle;
 	uint8_t *mem, *fresh;	/* descriptors and buffers; what is new */
 	size_t fresh_len;	/* bytes */
-	union address addr[2];
 	pthread_t helper;
+	VIP_RETURN (*help)(void);
 	int helping;
 	volatile int notified;
 } t;
@@ -55,15 +53,6 @@ static void must(const char *what, VIP_RETURN rc)
 		return;
 	printf("viatest fault: %s without a fault: %d\n", what, rc);
 	exit(1);
-}
-
-static VIP_VI_ATTRIBUTES vi_attributes(void)
-{
-	return (VIP_VI_ATTRIBUTES){
-		.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY,
-		.MaxTransferSize = 32768, .Ptag = t.tag,
-		.EnableRdmaWrite = VIP_TRUE, .EnableRdmaRead = VIP_TRUE,
-	};
 }
 
 static VIP_RETURN open_run(void)
@@ -78,17 +67,17 @@ static void open_undo(void)
 
 static VIP_RETURN ptag_run(void)
 {
-	return VipCreatePtag(t.nic, &t.other_tag);
+	return VipCreatePtag(t.pair.nic, &t.other_tag);
 }
 
 static void ptag_undo(void)
 {
-	must("VipDestroyPtag", VipDestroyPtag(t.nic, t.other_tag));
+	must("VipDestroyPtag", VipDestroyPtag(t.pair.nic, t.other_tag));
 }
 
 static VIP_RETURN mem_run(void)
 {
-	VIP_MEM_ATTRIBUTES attr = { t.tag, VIP_TRUE, VIP_TRUE };
+	VIP_MEM_ATTRIBUTES attr = { t.pair.tag, VIP_TRUE, VIP_TRUE };
 	VIP_RETURN rc;
 
 	/* The pages do not exist yet either. */
@@ -96,7 +85,7 @@ static VIP_RETURN mem_run(void)
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (t.fresh == MAP_FAILED)
 		return VIP_ERROR_RESOURCE;
-	rc = VipRegisterMem(t.nic, t.fresh, t.fresh_len, &attr,
+	rc = VipRegisterMem(t.pair.nic, t.fresh, t.fresh_len, &attr,
 			    &t.other_handle);
 	if (rc != VIP_SUCCESS)
 		munmap(t.fresh, t.fresh_len);
@@ -105,7 +94,7 @@ static VIP_RETURN mem_run(void)
 
 static void mem_undo(void)
 {
-	must("VipDeregisterMem", VipDeregisterMem(t.nic, t.fresh,
+	must("VipDeregisterMem", VipDeregisterMem(t.pair.nic, t.fresh,
 						  t.other_handle));
 	munmap(t.fresh, t.fresh_len);
 }
@@ -124,9 +113,7 @@ static VIP_RETURN large_run(void)
 
 static VIP_RETURN vi_run(void)
 {
-	VIP_VI_ATTRIBUTES attr = vi_attributes();
-
-	return VipCreateVi(t.nic, &attr, NULL, NULL, &t.other_vi);
+	return twins_vi(&t.pair, &t.other_vi);
 }
 
 static void vi_undo(void)
@@ -136,7 +123,7 @@ static void vi_undo(void)
 
 static VIP_RETURN cq_run(void)
 {
-	return VipCreateCQ(t.nic, 1000, &t.other_cq);
+	return VipCreateCQ(t.pair.nic, 1000, &t.other_cq);
 }
 
 static void cq_undo(void)
@@ -161,95 +148,86 @@ static VIP_RETURN query_run(void)
 	VIP_MEM_ATTRIBUTES mem;
 	VIP_BOOLEAN a, b;
 	VIP_VI_STATE s;
-	VIP_RETURN rc;
 
-	rc = VipQueryNic(t.nic, &nic);
-	if (rc == VIP_SUCCESS)
-		rc = VipQueryVi(t.vi[0], &s, &attr, &a, &b);
-	if (rc == VIP_SUCCESS)
-		rc = VipQueryMem(t.nic, t.mem, t.handle, &mem);
-	if (rc == VIP_SUCCESS)
-		rc = VipSetMemAttributes(t.nic, t.mem, t.handle, &mem);
-	return rc;
+	return VipQueryNic(t.pair.nic, &nic) ?:
+	       VipQueryVi(t.pair.vi[0], &s, &attr, &a, &b) ?:
+	       VipQueryMem(t.pair.nic, t.mem, t.handle, &mem) ?:
+	       VipSetMemAttributes(t.pair.nic, t.mem, t.handle, &mem);
 }
 
 static VIP_RETURN names_run(void)
 {
-	union address a = { 0 };
-	VIP_RETURN rc = VipNSInit(t.nic, NULL);
+	union net_addr a = { 0 };
+	VIP_RETURN rc = VipNSInit(t.pair.nic, NULL);
 
 	if (rc != VIP_SUCCESS)
 		return rc;
 	a.a.HostAddressLen = 8;
-	rc = VipNSGetHostByName(t.nic, (VIP_CHAR *)"localhost", &a.a, 0);
-	VipNSShutdown(t.nic);
+	rc = VipNSGetHostByName(t.pair.nic, (VIP_CHAR *)"localhost", &a.a, 0);
+	VipNSShutdown(t.pair.nic);
 	/* It need not be known; what counts is that asking does no harm. */
 	return rc == VIP_ERROR_NAMESERVICE ? VIP_SUCCESS : rc;
 }
 
 static void disconnect(void)
 {
-	must("VipDisconnect", VipDisconnect(t.vi[0]));
-	must("VipDisconnect", VipDisconnect(t.vi[1]));
+	twins_part(&t.pair);
 }
 
 static VIP_RETURN peer_run(void)
 {
-	VIP_VI_ATTRIBUTES theirs;
-	VIP_RETURN rc;
+	VIP_RETURN rc = twins_join(&t.pair, TRY_MS);
 
-	rc = VipConnectPeerRequest(t.vi[0], &t.addr[0].a, &t.addr[1].a,
-				   TRY_MS);
-	if (rc == VIP_SUCCESS)
-		rc = VipConnectPeerRequest(t.vi[1], &t.addr[1].a,
-					   &t.addr[0].a, TRY_MS);
-	if (rc == VIP_SUCCESS)
-		rc = VipConnectPeerWait(t.vi[0], &theirs);
-	if (rc == VIP_SUCCESS)
-		rc = VipConnectPeerWait(t.vi[1], &theirs);
 	if (rc != VIP_SUCCESS)
 		disconnect();
 	return rc;
 }
 
-static void nap(void)
+/* Each is called beside a helper that does the other: see prepare(). */
+static VIP_RETURN request_run(void)
 {
-	struct timespec n = { 0, 1000000 };
+	VIP_VI_ATTRIBUTES theirs;
+	VIP_RETURN rc;
+	unsigned int i;
 
-	nanosleep(&n, NULL);
+	for (i = 0; i < TRY_MS / 2; i++) {
+		rc = VipConnectRequest(t.pair.vi[0], &t.pair.addr[0].a,
+				       &t.pair.addr[1].a, TRY_MS, &theirs);
+		if (rc != VIP_NO_MATCH)
+			break;
+		usleep(1000);
+	}
+	return rc;
 }
 
-static void *serve(void *unused)
+static VIP_RETURN accept_run(void)
 {
 	VIP_VI_ATTRIBUTES theirs;
 	VIP_CONN_HANDLE conn;
-	union address from;
+	union net_addr from;
+	VIP_RETURN rc;
 
+	rc = VipConnectWait(t.pair.nic, &t.pair.addr[1].a, TRY_MS, &from.a,
+			    &theirs, &conn);
+	if (rc != VIP_SUCCESS)
+		return rc;
+	rc = VipConnectAccept(conn, t.pair.vi[1]);
+	if (rc != VIP_SUCCESS)
+		VipConnectReject(conn);
+	return rc;
+}
+
+static void *help(void *unused)
+{
 	(void)unused;
-	if (VipConnectWait(t.nic, &t.addr[1].a, TRY_MS, &from.a, &theirs,
-			   &conn) == VIP_SUCCESS)
-		VipConnectAccept(conn, t.vi[1]);
+	t.help();
 	return NULL;
 }
 
-static void *ask(void *unused)
+static void help_with(VIP_RETURN (*what)(void))
 {
-	VIP_VI_ATTRIBUTES theirs;
-	unsigned int i;
-
-	(void)unused;
-	for (i = 0; i < TRY_MS / 2; i++) {
-		if (VipConnectRequest(t.vi[0], &t.addr[0].a, &t.addr[1].a,
-				      TRY_MS, &theirs) != VIP_NO_MATCH)
-			break;
-		nap();
-	}
-	return NULL;
-}
-
-static void help_with(void *(*what)(void *))
-{
-	t.helping = !pthread_create(&t.helper, NULL, what, NULL);
+	t.help = what;
+	t.helping = !pthread_create(&t.helper, NULL, help, NULL);
 	if (!t.helping)
 		must("a thread", VIP_ERROR_RESOURCE);
 }
@@ -261,56 +239,21 @@ static void helped(void)
 	t.helping = 0;
 }
 
-/* Called with the helper waiting for us: see prepare(). */
-static VIP_RETURN request_run(void)
-{
-	VIP_VI_ATTRIBUTES theirs;
-	VIP_RETURN rc;
-	unsigned int i;
-
-	for (i = 0; i < TRY_MS / 2; i++) {
-		rc = VipConnectRequest(t.vi[0], &t.addr[0].a, &t.addr[1].a,
-				       TRY_MS, &theirs);
-		if (rc != VIP_NO_MATCH)
-			break;
-		nap();
-	}
-	return rc;
-}
-
-static VIP_RETURN accept_run(void)
-{
-	VIP_VI_ATTRIBUTES theirs;
-	union address from;
-	VIP_RETURN rc;
-
-	rc = VipConnectWait(t.nic, &t.addr[1].a, TRY_MS, &from.a, &theirs,
-			    &t.conn);
-	if (rc != VIP_SUCCESS)
-		return rc;
-	rc = VipConnectAccept(t.conn, t.vi[1]);
-	if (rc != VIP_SUCCESS)
-		VipConnectReject(t.conn);
-	return rc;
-}
-
 static VIP_DESCRIPTOR *describe(unsigned int i, VIP_UINT16 control,
 				unsigned int len)
 {
-	VIP_DESCRIPTOR *d = (void *)(t.mem + i * 256);
-	unsigned int rdma = control != VIP_CONTROL_OP_SENDRECV;
+	uintptr_t at = (uintptr_t)t.mem;
+	VIP_DESCRIPTOR *d = twins_describe(t.mem + i * 256, at + (1 + i) * PAGE,
+					   t.handle, len);
 
-	memset(d, 0, 256);
+	if (control == VIP_CONTROL_OP_SENDRECV)
+		return d;
 	d->Control.Control = control;
-	d->Control.SegCount = 1 + rdma;
-	d->Control.Length = len;
-	if (rdma) {
-		d->DS[0].Remote.Data.Address = t.mem + 3 * PAGE;
-		d->DS[0].Remote.Handle = t.handle;
-	}
-	d->DS[rdma].Local.Data.Address = t.mem + (1 + i) * PAGE;
-	d->DS[rdma].Local.Handle = t.handle;
-	d->DS[rdma].Local.Length = len;
+	d->Control.SegCount = 2;
+	d->DS[1] = d->DS[0];
+	d->DS[0].Remote.Data.AddressBits = at + 3 * PAGE;
+	d->DS[0].Remote.Handle = t.handle;
+	d->DS[0].Remote.Reserved = 0;
 	return d;
 }
 
@@ -327,11 +270,11 @@ static void pair_up(void)
 	VIP_BOOLEAN sends, receives;
 	VIP_VI_ATTRIBUTES attr;
 	VIP_VI_STATE s[2];
+	unsigned int i;
 
-	must("VipQueryVi", VipQueryVi(t.vi[0], &s[0], &attr, &sends,
-				      &receives));
-	must("VipQueryVi", VipQueryVi(t.vi[1], &s[1], &attr, &sends,
-				      &receives));
+	for (i = 0; i < 2; i++)
+		must("VipQueryVi", VipQueryVi(t.pair.vi[i], &s[i], &attr,
+					      &sends, &receives));
 	if (s[0] == VIP_STATE_CONNECTED && s[1] == VIP_STATE_CONNECTED)
 		return;
 	disconnect();
@@ -343,26 +286,27 @@ static VIP_RETURN sent(VIP_UINT16 control)
 	VIP_DESCRIPTOR *d;
 	VIP_RETURN rc;
 
-	rc = VipPostSend(t.vi[0], describe(0, control, 3000), t.handle);
-	if (rc == VIP_SUCCESS)
-		rc = VipSendWait(t.vi[0], WAIT_MS, &d);
+	rc = VipPostSend(t.pair.vi[0], describe(0, control, 3000), t.handle) ?:
+	     VipSendWait(t.pair.vi[0], WAIT_MS, &d);
 	if (rc == VIP_SUCCESS && d->Control.Status & VIP_STATUS_ERROR_MASK)
 		rc = VIP_ERROR_RESOURCE;
 	return rc;
 }
 
+/* Sent to a receive, which is not collected. */
+static VIP_RETURN received(void)
+{
+	return VipPostRecv(t.pair.vi[1],
+			   describe(1, VIP_CONTROL_OP_SENDRECV, 3000),
+			   t.handle) ?:
+	       sent(VIP_CONTROL_OP_SENDRECV);
+}
+
 static VIP_RETURN send_run(void)
 {
 	VIP_DESCRIPTOR *d;
-	VIP_RETURN rc;
 
-	rc = VipPostRecv(t.vi[1], describe(1, VIP_CONTROL_OP_SENDRECV, 3000),
-			 t.handle);
-	if (rc == VIP_SUCCESS)
-		rc = sent(VIP_CONTROL_OP_SENDRECV);
-	if (rc == VIP_SUCCESS)
-		rc = VipRecvWait(t.vi[1], WAIT_MS, &d);
-	return rc;
+	return received() ?: VipRecvWait(t.pair.vi[1], WAIT_MS, &d);
 }
 
 static VIP_RETURN write_run(void)
@@ -377,20 +321,15 @@ static VIP_RETURN read_run(void)
 
 static VIP_RETURN notify_run(void)
 {
-	VIP_RETURN rc = VipRecvNotify(t.vi[1], NULL, notice);
+	VIP_RETURN rc = VipRecvNotify(t.pair.vi[1], NULL, notice);
 	unsigned int i;
 
 	t.notified = 0;
-	if (rc == VIP_SUCCESS)
-		rc = VipPostRecv(t.vi[1],
-				 describe(1, VIP_CONTROL_OP_SENDRECV, 3000),
-				 t.handle);
-	if (rc == VIP_SUCCESS)
-		rc = sent(VIP_CONTROL_OP_SENDRECV);
+	rc = rc ?: received();
 	for (i = 0; rc == VIP_SUCCESS && !t.notified; i++) {
 		if (i == WAIT_MS)
 			return VIP_TIMEOUT;
-		nap();
+		usleep(1000);
 	}
 	return rc;
 }
@@ -419,9 +358,9 @@ static void prepare(const struct operation *o)
 	if (o->undo == pair_up)
 		pair_up();
 	if (o->run == request_run)
-		help_with(serve);
+		help_with(accept_run);
 	if (o->run == accept_run)
-		help_with(ask);
+		help_with(request_run);
 }
 
 /* Whatever came of it. */
@@ -452,7 +391,7 @@ static bool late(VIP_RETURN rc, unsigned int tries)
 	return (rc == VIP_TIMEOUT || rc == VIP_NO_MATCH) && tries < LATE;
 }
 
-/* Returns what came of it with allocation n failing. */
+/* Returns what came of it with allocation n failing, or (0) none. */
 static VIP_RETURN with(const struct operation *o, unsigned int n,
 		       enum fault *what)
 {
@@ -461,31 +400,19 @@ static VIP_RETURN with(const struct operation *o, unsigned int n,
 
 	do {
 		prepare(o);
-		fault_arm(n);
+		if (n)
+			fault_arm(n);
 		rc = o->run();
-		*what = fault_disarm();
+		*what = n ? fault_disarm() : FAULT_NONE;
 		finish(o, rc);
 	} while (!right(o, *what, rc) && late(rc, ++tries));
-	return rc;
-}
-
-static VIP_RETURN without(const struct operation *o)
-{
-	unsigned int tries = 0;
-	VIP_RETURN rc;
-
-	do {
-		prepare(o);
-		rc = o->run();
-		finish(o, rc);
-	} while (late(rc, ++tries));
 	return rc;
 }
 
 static unsigned int each(const struct operation *o)
 {
 	unsigned int n, memory = 0, copies = 0, errors = 0;
-	enum fault what = FAULT_MEMORY;
+	enum fault what = FAULT_MEMORY, without;
 	VIP_RETURN rc;
 
 	for (n = fault_first; what != FAULT_NONE; n += fault_stride) {
@@ -500,7 +427,7 @@ static unsigned int each(const struct operation *o)
 		}
 		if (rc == VIP_SUCCESS)
 			continue;
-		rc = without(o);
+		rc = with(o, 0, &without);
 		if (rc != VIP_SUCCESS) {
 			printf("viatest fault: %s: after allocation %u, again and without a fault: verdict %d\n",
 			       o->name, n, rc);
@@ -512,22 +439,6 @@ static unsigned int each(const struct operation *o)
 	return 0;
 }
 
-static void addresses(void)
-{
-	VIP_NIC_ATTRIBUTES nic;
-	unsigned int i;
-
-	must("VipQueryNic", VipQueryNic(t.nic, &nic));
-	for (i = 0; i < 2; i++) {
-		t.addr[i].a.HostAddressLen = nic.NicAddressLen;
-		memcpy(t.addr[i].a.HostAddress, nic.LocalNicAddress,
-		       nic.NicAddressLen);
-		t.addr[i].a.DiscriminatorLen = 6;
-		memcpy(t.addr[i].a.HostAddress + nic.NicAddressLen,
-		       i ? "fault1" : "fault2", 6);
-	}
-}
-
 /* Errors that come of broken connections are expected here. */
 static void quiet(VIP_PVOID context, VIP_ERROR_DESCRIPTOR *error)
 {
@@ -536,56 +447,34 @@ static void quiet(VIP_PVOID context, VIP_ERROR_DESCRIPTOR *error)
 
 static void set_up(void)
 {
-	VIP_MEM_ATTRIBUTES attr = { NULL, VIP_TRUE, VIP_TRUE };
-	VIP_VI_ATTRIBUTES vi;
-	unsigned int i;
-
-	must("VipOpenNic", VipOpenNic(t.device, &t.nic));
-	must("VipErrorCallback", VipErrorCallback(t.nic, NULL, quiet));
-	must("VipCreatePtag", VipCreatePtag(t.nic, &t.tag));
-	attr.Ptag = t.tag;
-	t.mem = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	must("VipRegisterMem", VipRegisterMem(t.nic, t.mem, 4 * PAGE, &attr,
-					      &t.handle));
-	must("VipCreateCQ", VipCreateCQ(t.nic, 10, &t.cq));
-	vi = vi_attributes();
-	for (i = 0; i < 2; i++)
-		must("VipCreateVi", VipCreateVi(t.nic, &vi, NULL, NULL,
-						&t.vi[i]));
-	addresses();
+	t.pair = (struct twins){ .must = must, .disc = "fault",
+				 .rdma = VIP_TRUE };
+	twins_open(&t.pair, t.device);
+	must("VipErrorCallback", VipErrorCallback(t.pair.nic, NULL, quiet));
+	t.mem = memory_new(4 * PAGE);
+	t.handle = twins_register(&t.pair, t.mem, 4 * PAGE);
+	must("VipCreateCQ", VipCreateCQ(t.pair.nic, 10, &t.cq));
 }
 
-/* Made and gone, of every kind: nothing may be between them, after `of`. */
-static unsigned int unbalanced(const char *of)
-{
-	FILE *f = fopen("/sys/module/via_ka/parameters/ledger", "r");
-	unsigned int bad = 0, i;
-	char name[32];
-	long made, gone;
-
-	for (i = 0; f && fscanf(f, "%31s %ld %ld", name, &made, &gone) == 3;
-	     i++) {
-		if (made == gone)
-			continue;
-		if (of)
-			printf("viatest fault: %s: %ld %s are left\n", of,
-			       made - gone, name);
-		bad++;
-	}
-	if (f)
-		fclose(f);
-	return bad + (i < 5);
-}
-
-/* VIs are freed after a grace period, files by a worker. */
+/*
+ * Made and gone, of every kind: nothing may be between them.  VIs are freed
+ * after a grace period, files by a worker.
+ */
 static unsigned int balance(const char *of)
 {
-	unsigned int i;
+	struct ledger none = ledger_read();
+	const char *left;
 
-	for (i = 0; i < 6000 && unbalanced(NULL); i++)
-		usleep(10000);
-	return unbalanced(of);
+	if (none.kinds < KINDS_LEAST) {
+		printf("viatest fault: the ledger tells of %d kinds\n",
+		       none.kinds);
+		return 1;
+	}
+	memset(none.alive, 0, sizeof(none.alive));
+	left = ledger_left(&none, BALANCE_S);
+	if (left)
+		printf("viatest fault: %s: %s are left\n", of, left);
+	return !!left;
 }
 
 unsigned int fault_operations(const char *device, const char *only)
@@ -598,7 +487,7 @@ unsigned int fault_operations(const char *device, const char *only)
 			continue;
 		set_up();
 		bad += each(&operations[i]);
-		must("VipCloseNic", VipCloseNic(t.nic));
+		must("VipCloseNic", VipCloseNic(t.pair.nic));
 		munmap(t.mem, 4 * PAGE);
 		/* What one has left the others cannot be asked about. */
 		if (!bad)

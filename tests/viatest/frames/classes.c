@@ -34,24 +34,15 @@ static const uint32_t edges[] = {
 	0x7fffffff, 0x80000000, 0x80000001, 0xfffffff0, 0xfffffffe, 0xffffffff,
 };
 
-uint64_t roll(struct dice *d)
+static uint32_t edge(struct rng *d)
 {
-	uint64_t x = d->state += 0x9e3779b97f4a7c15ull;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-	return x ^ (x >> 31);
+	return rng_below(d, 4) ? edges[rng_below(d, sizeof(edges) / sizeof(*edges))] :
+			     rng_next(d);
 }
 
-static uint32_t edge(struct dice *d)
+static void stranger(uint8_t *mac, struct rng *d)
 {
-	return below(d, 4) ? edges[below(d, sizeof(edges) / sizeof(*edges))] :
-			     roll(d);
-}
-
-static void stranger(uint8_t *mac, struct dice *d)
-{
-	uint64_t r = roll(d);
+	uint64_t r = rng_next(d);
 
 	memcpy(mac, &r, 6);
 	mac[0] = (mac[0] & ~1) | 2;
@@ -63,13 +54,13 @@ static void stranger(uint8_t *mac, struct dice *d)
 		memset(mac, 0xff, 6);
 }
 
-static void head(struct frame *f, uint8_t type, struct dice *d)
+static void head(struct frame *f, uint8_t type, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
 	uint32_t i;
 
 	for (i = ETH; i < ETH + BODY; i += 8) {
-		uint64_t r = roll(d);
+		uint64_t r = rng_next(d);
 
 		memcpy(f->b + i, &r, 8);
 	}
@@ -79,11 +70,11 @@ static void head(struct frame *f, uint8_t type, struct dice *d)
 	f->b[13] = VIA_WIRE_ETHERTYPE & 255;
 	w->version = VIA_WIRE_VERSION;
 	w->type = type;
-	w->flags = type < VIA_WIRE_ACK ? below(d, 8) : 0;
+	w->flags = type < VIA_WIRE_ACK ? rng_below(d, 8) : 0;
 	if (type == VIA_WIRE_READ || type == VIA_WIRE_READ_DATA)
 		w->flags &= ~VIA_WIRE_IMMEDIATE;
 	w->reserved = 0;
-	w->dst = htons(below(d, 16));
+	w->dst = htons(rng_below(d, 16));
 	w->len = 0;
 }
 
@@ -94,7 +85,7 @@ static uint32_t header_of(uint8_t type)
 		return VIA_WIRE_SEND_HDR;
 	if (type == VIA_WIRE_WRITE || type == VIA_WIRE_READ)
 		return VIA_WIRE_WRITE_HDR;
-	if (has_conn(type))
+	if (via_wire_has_conn(type))
 		return VIA_WIRE_CONN_LEN;
 	if (type == VIA_WIRE_NAME_QUERY || type == VIA_WIRE_NAME_REPLY)
 		return VIA_WIRE_NAME_LEN;
@@ -111,25 +102,25 @@ static void put_addr(struct via_wire_addr *a, const uint8_t *mac,
 	memcpy(a->disc, disc, a->disc_len);
 }
 
-static void put_conn(struct frame *f, struct dice *d)
+static void put_conn(struct frame *f, struct rng *d)
 {
 	struct via_wire_conn *c = (void *)(wire_of(f) + 1);
 
-	c->vi = htons(below(d, 4096));
-	c->frames = htons(1 + below(d, 256));
+	c->vi = htons(rng_below(d, 4096));
+	c->frames = htons(1 + rng_below(d, 256));
 	c->sender_cookie |= htonl(1);
-	c->mtu = htonl(256 + below(d, 9000));
-	c->reliability = htonl(1u << below(d, 3));
-	c->max_transfer = htonl(below(d, 2) ? 65536 : edge(d));
-	c->rights = htonl(below(d, 4));
-	c->timeout_ms = htonl(below(d, 50));
-	c->options = htonl(below(d, 2) ? VIA_WIRE_O_SEALED : 0);
+	c->mtu = htonl(256 + rng_below(d, 9000));
+	c->reliability = htonl(1u << rng_below(d, 3));
+	c->max_transfer = htonl(rng_below(d, 2) ? 65536 : edge(d));
+	c->rights = htonl(rng_below(d, 4));
+	c->timeout_ms = htonl(rng_below(d, 50));
+	c->options = htonl(rng_below(d, 2) ? VIA_WIRE_O_SEALED : 0);
 	put_addr(&c->client, f->b + 6, "nobody");
 	put_addr(&c->server, field.target,
-		 below(d, 64) ? "nobody" : field.spare);
+		 rng_below(d, 64) ? "nobody" : field.spare);
 }
 
-static void put_name(struct frame *f, struct dice *d)
+static void put_name(struct frame *f, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
 	struct via_wire_name *n = (void *)(w + 1);
@@ -138,13 +129,13 @@ static void put_name(struct frame *f, struct dice *d)
 	w->dst = 0;
 	w->cookie = w->seq = w->ack = 0;
 	memset(n->reserved, 0, sizeof(n->reserved));
-	n->name_len = below(d, VIA_WIRE_NAME_MAX + 1);
+	n->name_len = rng_below(d, VIA_WIRE_NAME_MAX + 1);
 	for (i = 0; i < VIA_WIRE_NAME_MAX; i++)
 		n->name[i] = i < n->name_len ? 'a' + n->name[i] % 26 : 0;
 }
 
 /* A frame of that type with which nothing is wrong. */
-static void well_formed(struct frame *f, uint8_t type, struct dice *d)
+static void well_formed(struct frame *f, uint8_t type, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
 	struct via_wire_data *data = (void *)(w + 1);
@@ -154,34 +145,34 @@ static void well_formed(struct frame *f, uint8_t type, struct dice *d)
 	if (type == VIA_WIRE_READ) {
 		data->offset = data->immediate = 0;
 	} else if (type < VIA_WIRE_ACK) {
-		len = below(d, 64);
+		len = rng_below(d, 64);
 		w->len = htons(len);
 		data->msg_len = htonl(len ? len + edge(d) % 65536 : 0);
-		data->offset = htonl(below(d, ntohl(data->msg_len) - len + 1));
-	} else if (has_conn(type)) {
+		data->offset = htonl(rng_below(d, ntohl(data->msg_len) - len + 1));
+	} else if (via_wire_has_conn(type)) {
 		put_conn(f, d);
 	} else if (type >= VIA_WIRE_NAME_QUERY) {
 		put_name(f, d);
 	}
-	if (via_wire_always_sealed(type) || !below(d, 8)) {
+	if (via_wire_always_sealed(type) || rng_one_in(d, 8)) {
 		w->flags |= VIA_WIRE_SEALED;
 		len += VIA_WIRE_SEAL_LEN;
 	}
 	f->len = ETH + header_of(type) + len;
 }
 
-static uint8_t any_type(struct dice *d)
+static uint8_t any_type(struct rng *d)
 {
-	return types[below(d, NTYPES)];
+	return types[rng_below(d, NTYPES)];
 }
 
-static uint8_t data_type(struct dice *d)
+static uint8_t data_type(struct rng *d)
 {
-	return types[below(d, 4)];
+	return types[rng_below(d, 4)];
 }
 
 /* Lengths that disagree with one another or with the frame. */
-static void bad_lengths(struct frame *f, struct dice *d)
+static void bad_lengths(struct frame *f, struct rng *d)
 {
 	uint8_t type = data_type(d);
 	struct via_wire *w;
@@ -192,12 +183,12 @@ static void bad_lengths(struct frame *f, struct dice *d)
 	w = wire_of(f);
 	data = (void *)(w + 1);
 	len = ntohs(w->len);
-	switch (below(d, 4)) {
+	switch (rng_below(d, 4)) {
 	case 0:
-		w->len = htons(len + 47 + below(d, 65536 - 47 - len));
+		w->len = htons(len + 47 + rng_below(d, 65536 - 47 - len));
 		break;
 	case 1:
-		data->offset = htonl(ntohl(data->msg_len) + 1 + below(d, 9));
+		data->offset = htonl(ntohl(data->msg_len) + 1 + rng_below(d, 9));
 		break;
 	case 2:
 		data->msg_len = htonl(edge(d));
@@ -213,85 +204,87 @@ static void bad_lengths(struct frame *f, struct dice *d)
 }
 
 /* Values that no sender writes. */
-static void bad_fields(struct frame *f, struct dice *d)
+static void bad_fields(struct frame *f, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
 	struct via_wire_conn *c = (void *)(w + 1);
 	struct via_wire_name *n = (void *)(w + 1);
 
-	switch (below(d, 5)) {
+	switch (rng_below(d, 5)) {
 	case 0:
 		well_formed(f, any_type(d), d);
-		w->reserved = 1 + below(d, 255);
+		w->reserved = 1 + rng_below(d, 255);
 		break;
 	case 1:
 		well_formed(f, any_type(d), d);
-		if (via_wire_always_sealed(w->type) && below(d, 2))
+		if (via_wire_always_sealed(w->type) && rng_below(d, 2))
 			w->flags &= ~VIA_WIRE_SEALED;
 		else
-			w->flags |= 16u << below(d, 4);
+			w->flags |= 16u << rng_below(d, 4);
 		break;
 	case 2:
-		well_formed(f, below(d, 2) ? VIA_WIRE_REQUEST :
+		well_formed(f, rng_below(d, 2) ? VIA_WIRE_REQUEST :
 			    VIA_WIRE_PEER_REQUEST, d);
-		if (below(d, 2))
+		if (rng_below(d, 2))
 			c->sender_cookie = 0;
-		else if (below(d, 2))
+		else if (rng_below(d, 2))
 			c->frames = 0;
-		else if (below(d, 2))
-			c->options = htonl(2 + below(d, 1u << 30));
+		else if (rng_below(d, 2))
+			c->options = htonl(2 + rng_below(d, 1u << 30));
 		else
-			c->mtu = htonl(below(d, 2) ? below(d, 256) :
-				       65536 + below(d, 1u << 30));
+			c->mtu = htonl(rng_below(d, 2) ? rng_below(d, 256) :
+				       65536 + rng_below(d, 1u << 30));
 		break;
 	case 3:
 		well_formed(f, VIA_WIRE_REQUEST, d);
-		(&c->client.host_len)[below(d, 2)] = 65 + below(d, 190);
-		(&c->server.host_len)[below(d, 2)] = 65 + below(d, 190);
+		(&c->client.host_len)[rng_below(d, 2)] = 65 + rng_below(d, 190);
+		(&c->server.host_len)[rng_below(d, 2)] = 65 + rng_below(d, 190);
 		break;
 	case 4:
-		well_formed(f, VIA_WIRE_NAME_QUERY + below(d, 2), d);
-		if (below(d, 2))
-			n->name_len = 65 + below(d, 191);
+		well_formed(f, VIA_WIRE_NAME_QUERY + rng_below(d, 2), d);
+		if (rng_below(d, 2))
+			n->name_len = 65 + rng_below(d, 191);
 		else
-			n->reserved[below(d, 3)] = 1;
+			n->reserved[rng_below(d, 3)] = 1;
+	}
+}
+
+/* Words there are at their edges. */
+static void edges_at(struct frame *f, uint32_t offset, uint32_t words,
+		     struct rng *d)
+{
+	uint32_t v;
+
+	for (; words--; offset += sizeof(v)) {
+		v = htonl(edge(d));
+		memcpy(f->b + ETH + offset, &v, sizeof(v));
 	}
 }
 
 /* Well-formed as to lengths, each field of the rest at its edges. */
-static void edgy(struct frame *f, struct dice *d)
+static void edgy(struct frame *f, struct rng *d)
 {
 	uint8_t type = any_type(d);
 	struct via_wire *w = wire_of(f);
-	struct via_wire_data *data = (void *)(w + 1);
-	struct via_wire_rdma *r = (void *)(data + 1);
-	struct via_wire_ack *a = (void *)(w + 1);
 	struct via_wire_conn *c = (void *)(w + 1);
 
 	well_formed(f, type, d);
 	w->dst = htons(edge(d));
-	w->cookie = htonl(edge(d));
-	w->seq = htonl(edge(d));
-	w->ack = htonl(edge(d));
+	/* cookie, seq, ack; raddr, rhandle; sender_cookie to rights; all */
+	edges_at(f, offsetof(struct via_wire, cookie), 3, d);
 	if (type < VIA_WIRE_ACK) {
-		r->raddr = htobe64((uint64_t)edge(d) << 32 | edge(d));
-		r->rhandle = htonl(edge(d));
-	} else if (has_conn(type)) {
+		edges_at(f, VIA_WIRE_SEND_HDR, 3, d);
+	} else if (via_wire_has_conn(type)) {
 		c->vi = htons(edge(d));
-		c->sender_cookie = htonl(edge(d));
-		c->first_seq = htonl(edge(d));
-		c->reliability = htonl(edge(d));
-		c->max_transfer = htonl(edge(d));
-		c->rights = htonl(edge(d));
-		c->mtu = htonl(edge(d));
+		edges_at(f, sizeof(*w) + offsetof(struct via_wire_conn,
+						  sender_cookie), 6, d);
 	} else if (type < VIA_WIRE_NAME_QUERY) {
-		a->reason = htonl(edge(d));
-		a->sack = htobe64((uint64_t)edge(d) << 32 | edge(d));
+		edges_at(f, sizeof(*w), 3, d);
 	}
 }
 
 /* Another value for one field, or a bit anywhere. */
-static void change(struct frame *f, struct dice *d)
+static void change(struct frame *f, struct rng *d)
 {
 	static const uint8_t at[] = {	/* offset << 4 | bytes */
 		0x01, 0x11, 0x21, 0x42, 0x62, 0x84, 0xc4,
@@ -299,27 +292,27 @@ static void change(struct frame *f, struct dice *d)
 	uint8_t *b = f->b + ETH;
 	uint32_t v, i, off, body = f->len - ETH;
 
-	if (below(d, 2)) {
+	if (rng_below(d, 2)) {
 		v = htonl(edge(d));
-		i = at[below(d, sizeof(at))];
+		i = at[rng_below(d, sizeof(at))];
 		off = i >> 4;
 		/* Or one behind the header: they all are four bytes there. */
-		if (below(d, 2)) {
-			off = 16 + 4 * below(d, 8);
+		if (rng_below(d, 2)) {
+			off = 16 + 4 * rng_below(d, 8);
 			i = 4;
 		}
 		if (off + (i & 15) <= body)
 			memcpy(b + off, (uint8_t *)&v + 4 - (i & 15), i & 15);
 	} else {
-		i = below(d, 3) ? below(d, body < 48 ? body : 48) :
-				  below(d, body);
-		b[i] ^= 1u << below(d, 8);
+		i = rng_below(d, 3) ? rng_below(d, body < 48 ? body : 48) :
+				  rng_below(d, body);
+		b[i] ^= 1u << rng_below(d, 8);
 	}
-	if (!below(d, 32))
-		f->len = ETH + below(d, body);
+	if (rng_one_in(d, 32))
+		f->len = ETH + rng_below(d, body);
 }
 
-static int learnt_frame(struct frame *f, enum class class, struct dice *d)
+static int learnt_frame(struct frame *f, enum class class, struct rng *d)
 {
 	int outgoing = class != REFLECT;
 
@@ -327,79 +320,76 @@ static int learnt_frame(struct frame *f, enum class class, struct dice *d)
 		return 0;
 	memcpy(f->b, field.target, 6);
 	memcpy(f->b + 6, field.own, 6);
-	if (class == MUTATE || (class == FORGE && below(d, 8)))
+	if (class == MUTATE || (class == FORGE && rng_below(d, 8)))
 		change(f, d);
-	if (class != FORGE && below(d, 3))
+	if (class != FORGE && rng_below(d, 3))
 		stranger(f->b + 6, d);
 	return 1;
 }
 
 /* To unknown VIs, from anywhere, at full rate. */
-static void flood(struct frame *f, enum class class, struct dice *d)
+static void flood(struct frame *f, enum class class, struct rng *d)
 {
-	static const uint8_t verdicts[] = {
-		VIA_WIRE_WAIT, VIA_WIRE_NO_MATCH, VIA_WIRE_REJECT,
-		VIA_WIRE_CONFIRM, VIA_WIRE_CANCEL,
+	static const struct {
+		uint8_t n, type[5];
+	} floods[CLASSES] = {
+		[REQUESTS] = { 1, { VIA_WIRE_REQUEST } },
+		[PEERS] = { 1, { VIA_WIRE_PEER_REQUEST } },
+		[NAMES] = { 4, { VIA_WIRE_NAME_QUERY, VIA_WIRE_NAME_QUERY,
+				 VIA_WIRE_NAME_QUERY, VIA_WIRE_NAME_REPLY } },
+		[RESETS] = { 1, { VIA_WIRE_RESET } },
+		[ACCEPTS] = { 2, { VIA_WIRE_ACCEPT, VIA_WIRE_PEER_ACCEPT } },
+		[VERDICTS] = { 5, { VIA_WIRE_WAIT, VIA_WIRE_NO_MATCH,
+				    VIA_WIRE_REJECT, VIA_WIRE_CONFIRM,
+				    VIA_WIRE_CANCEL } },
 	};
-	uint8_t type;
 
-	if (class == REQUESTS)
-		type = VIA_WIRE_REQUEST;
-	else if (class == PEERS)
-		type = VIA_WIRE_PEER_REQUEST;
-	else if (class == NAMES)
-		type = VIA_WIRE_NAME_QUERY + !below(d, 4);
-	else if (class == RESETS)
-		type = VIA_WIRE_RESET;
-	else if (class == ACCEPTS)
-		type = below(d, 2) ? VIA_WIRE_ACCEPT : VIA_WIRE_PEER_ACCEPT;
-	else
-		type = verdicts[below(d, sizeof(verdicts))];
-	well_formed(f, type, d);
-	if (below(d, 2))
+	well_formed(f, floods[class].type[rng_below(d, floods[class].n)], d);
+	if (rng_below(d, 2))
 		stranger(f->b + 6, d);
 	if (class == PEERS)
 		memcpy(((struct via_wire_conn *)(wire_of(f) + 1))->client.host,
 		       f->b + 6, 6);
-	if (class == NAMES && below(d, 2))
+	if (class == NAMES && rng_below(d, 2))
 		memset(f->b, 0xff, 6);
 }
 
-static void grow(struct frame *f, struct dice *d)
+static void grow(struct frame *f, struct rng *d)
 {
-	uint32_t len = f->len + below(d, ETH + field.mtu - f->len + 1);
+	uint32_t len = f->len + rng_below(d, ETH + field.mtu - f->len + 1);
 
-	memset(f->b + f->len, below(d, 256), len - f->len);
+	memset(f->b + f->len, rng_below(d, 256), len - f->len);
 	f->len = len;
 }
 
-static void known_vi(struct frame *f, enum class class, struct dice *d)
+static void known_vi(struct frame *f, enum class class, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
 	uint32_t cookie;
 	uint16_t dst;
 
-	well_formed(f, types[below(d, 7)], d);
+	well_formed(f, types[rng_below(d, 7)], d);
 	recall_vi(d, &dst, &cookie);
 	if (class == NO_VI) {
-		w->dst = htons(4096 + below(d, 60000));
-		w->cookie = htonl(below(d, 2) ? cookie : roll(d));
+		w->dst = htons(4096 + rng_below(d, 60000));
+		w->cookie = htonl(rng_below(d, 2) ? cookie : rng_next(d));
 		return;
 	}
 	w->dst = htons(dst);
 	/* Close to the right one, too. */
-	w->cookie = htonl(below(d, 2) ? cookie ^ 1u << below(d, 32) : roll(d));
+	cookie ^= 1u << rng_below(d, 32);
+	w->cookie = htonl(rng_below(d, 2) ? cookie : rng_next(d));
 }
 
 /* Broadcast, or to a group. */
-static void group(struct frame *f, struct dice *d)
+static void group(struct frame *f, struct rng *d)
 {
-	if (below(d, 2) || !recall(f, d, 1))
+	if (rng_below(d, 2) || !recall(f, d, 1))
 		well_formed(f, any_type(d), d);
 	memset(f->b, 0xff, 6);
-	if (below(d, 2))
+	if (rng_below(d, 2))
 		memcpy(f->b, "\x01\x00\x5e\x00\x00\x01", 6);
-	if (below(d, 2))
+	if (rng_below(d, 2))
 		stranger(f->b + 6, d);
 }
 
@@ -407,7 +397,7 @@ static void group(struct frame *f, struct dice *d)
  * What protected connections rely on: no other host speaks for their ends.  And
  * a program that accepts is not kept waiting for long by one that is not there.
  */
-static void guard(struct frame *f, struct dice *d)
+static void guard(struct frame *f, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
 	struct via_wire_conn *c = (void *)(w + 1);
@@ -416,7 +406,7 @@ static void guard(struct frame *f, struct dice *d)
 	/* The wire pads with zeros what is shorter. */
 	if (f->len < ETH + VIA_WIRE_ACK_LEN)
 		memset(f->b + f->len, 0, ETH + VIA_WIRE_ACK_LEN - f->len);
-	conn = has_conn(w->type) && f->len >= ETH + VIA_WIRE_CONN_LEN;
+	conn = via_wire_has_conn(w->type) && f->len >= ETH + VIA_WIRE_CONN_LEN;
 	if (conn && ntohl(c->timeout_ms) > 50)
 		c->timeout_ms = htonl(50);
 	if (memcmp(f->b + 6, field.own, 6))
@@ -458,26 +448,25 @@ void seal(struct frame *f)
 	memcpy(f->b + ETH + size, &crc, sizeof(crc));
 }
 
-int make(struct frame *f, enum class class, struct dice *d)
+int make(struct frame *f, enum class class, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
 
+	if (class == VERSION || class == TYPE || class == CUT || class == LONG)
+		well_formed(f, any_type(d), d);
 	switch (class) {
 	case VERSION:
-		well_formed(f, any_type(d), d);
 		do {
-			w->version = below(d, 2) ? below(d, 256) : 1u <<
-				     below(d, 8);
+			w->version = rng_below(d, 2) ? rng_below(d, 256) : 1u <<
+				     rng_below(d, 8);
 		} while (w->version == VIA_WIRE_VERSION);
 		break;
 	case TYPE:
-		well_formed(f, any_type(d), d);
-		w->type = below(d, 2) ? 0x22 + below(d, 256 - 0x22) :
-			  0x0c + below(d, 4);
+		w->type = rng_below(d, 2) ? 0x22 + rng_below(d, 256 - 0x22) :
+			  0x0c + rng_below(d, 4);
 		break;
 	case CUT:
-		well_formed(f, any_type(d), d);
-		f->len = ETH + below(d, f->len - ETH);
+		f->len = ETH + rng_below(d, f->len - ETH);
 		break;
 	case LENGTHS:
 		bad_lengths(f, d);
@@ -486,7 +475,6 @@ int make(struct frame *f, enum class class, struct dice *d)
 		bad_fields(f, d);
 		break;
 	case LONG:
-		well_formed(f, any_type(d), d);
 		grow(f, d);
 		break;
 	case EDGES:
@@ -510,7 +498,7 @@ int make(struct frame *f, enum class class, struct dice *d)
 		flood(f, class, d);
 	}
 	guard(f, d);
-	if (below(d, 32))
+	if (rng_below(d, 32))
 		seal(f);
 	return 1;
 }

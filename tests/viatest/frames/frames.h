@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/rng.h"
 #include "wire.h"
 
 #define ETH		14u
@@ -35,18 +36,6 @@ enum class {
 
 extern const char *const class_names[CLASSES];
 
-/* Dice: the same for the same seed and number. */
-struct dice {
-	uint64_t state;
-};
-
-uint64_t roll(struct dice *d);
-
-static inline uint32_t below(struct dice *d, uint32_t n)
-{
-	return (roll(d) >> 32) * n >> 32;
-}
-
 /* Where to: set once. */
 struct field {
 	uint8_t own[6], target[6];
@@ -63,7 +52,7 @@ static inline struct via_wire *wire_of(struct frame *f)
 }
 
 /* classes.c: makes one frame; false when there is nothing to make it of. */
-int make(struct frame *f, enum class class, struct dice *d);
+int make(struct frame *f, enum class class, struct rng *d);
 
 /* Its checksum, if it is to have one. */
 void seal(struct frame *f);
@@ -71,13 +60,11 @@ void seal(struct frame *f);
 /* learn.c: one frame that the interface has seen. */
 void learn(const uint8_t *p, uint32_t len, int outgoing);
 /* A frame seen before; false when there is none. */
-int recall(struct frame *f, struct dice *d, int outgoing);
+int recall(struct frame *f, struct rng *d, int outgoing);
 /* One of a connection that may be broken, to the target. */
-int recall_spare(struct frame *f, struct dice *d);
-/* Does the type have struct via_wire_conn behind its header? */
-int has_conn(uint8_t type);
+int recall_spare(struct frame *f, struct rng *d);
 /* A VI index and a cookie at the target, live or dead. */
-void recall_vi(struct dice *d, uint16_t *dst, uint32_t *cookie);
+void recall_vi(struct rng *d, uint16_t *dst, uint32_t *cookie);
 /* Whether a connection that must not notice has this cookie. */
 int is_protected(uint32_t cookie);
 

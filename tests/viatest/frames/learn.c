@@ -22,7 +22,8 @@ static uint32_t nspares;
 static uint8_t types[2][TYPES];
 static uint32_t ntypes[2];
 
-/* 1: protected, 2: spare */
+enum { UNKNOWN, PROTECTED, SPARE };
+
 static struct {
 	uint32_t cookie;
 	uint8_t kind;
@@ -58,48 +59,53 @@ static void remember(uint32_t cookie, int kind)
 
 int is_protected(uint32_t cookie)
 {
-	return cookies[slot_of(cookie)].kind == 1;
-}
-
-int has_conn(uint8_t type)
-{
-	return type == VIA_WIRE_REQUEST || type == VIA_WIRE_ACCEPT ||
-	       type == VIA_WIRE_PEER_REQUEST || type == VIA_WIRE_PEER_ACCEPT;
+	return cookies[slot_of(cookie)].kind == PROTECTED;
 }
 
 /* An ACCEPT names both ends, and what the connection is for. */
 static void learn_conn(const struct via_wire *w, const struct via_wire_conn *c,
 		       int outgoing)
 {
-	uint32_t n = strlen(field.spare);
-	int spare = c->server.disc_len == n &&
-		    !memcmp(c->server.disc, field.spare, n);
+	uint32_t n = strlen(field.spare), cookie = ntohl(w->cookie);
+	uint32_t peer = ntohl(c->sender_cookie);
+	int kind = c->server.disc_len == n &&
+		   !memcmp(c->server.disc, field.spare, n) ? SPARE : PROTECTED;
 
 	/* REQUEST: its sender alone. */
 	if (w->type == VIA_WIRE_REQUEST || w->type == VIA_WIRE_PEER_REQUEST) {
-		remember(ntohl(c->sender_cookie), spare ? 2 : 1);
+		remember(peer, kind);
 		return;
 	}
-	if (cookies[slot_of(ntohl(w->cookie))].kind &&
-	    cookies[slot_of(ntohl(c->sender_cookie))].kind)
+	if (cookies[slot_of(cookie)].kind && cookies[slot_of(peer)].kind)
 		return;
-	remember(ntohl(w->cookie), spare ? 2 : 1);
-	remember(ntohl(c->sender_cookie), spare ? 2 : 1);
-	if (spare)
+	remember(cookie, kind);
+	remember(peer, kind);
+	if (kind == SPARE)
 		learnt.spare++;
 	else
 		learnt.protected++;
 	/* Ours tells of our end; the target's own end is in the other half. */
 	vis[nvis % VIS].dst = ntohs(outgoing ? w->dst : c->vi);
-	vis[nvis % VIS].cookie = ntohl(outgoing ? w->cookie : c->sender_cookie);
+	vis[nvis % VIS].cookie = outgoing ? cookie : peer;
 	nvis++;
+}
+
+/* Places are taken over at random, so that old ones stay for long. */
+static uint32_t place(uint32_t n, uint32_t places)
+{
+	return n < places ? n : (n * 2654435761u >> 16) % places;
+}
+
+static void keep(struct kept *k, const uint8_t *p, uint32_t len)
+{
+	k->len = len;
+	memcpy(k->b, p, len);
 }
 
 void learn(const uint8_t *p, uint32_t len, int outgoing)
 {
 	const struct via_wire *w = (const void *)(p + ETH);
-	uint32_t type, i, n;
-	struct kept *f;
+	uint32_t type, n;
 
 	if (len < ETH + VIA_WIRE_ACK_LEN || len > KEPT_LEN)
 		return;
@@ -107,22 +113,14 @@ void learn(const uint8_t *p, uint32_t len, int outgoing)
 	if (type >= TYPES || w->version != VIA_WIRE_VERSION)
 		return;
 	learnt.frames++;
-	if (has_conn(type) && len >= ETH + VIA_WIRE_CONN_LEN)
+	if (via_wire_has_conn(type) && len >= ETH + VIA_WIRE_CONN_LEN)
 		learn_conn(w, (const void *)(w + 1), outgoing);
-	/* Places are taken over at random, so that old ones stay for long. */
 	n = count[outgoing][type]++;
 	if (!n)
 		types[outgoing][ntypes[outgoing]++] = type;
-	i = n < KEPT ? n : (n * 2654435761u >> 16) % KEPT;
-	f = &store[outgoing][type][i];
-	f->len = len;
-	memcpy(f->b, p, len);
-	if (!outgoing || cookies[slot_of(ntohl(w->cookie))].kind != 2)
-		return;
-	i = nspares < SPARES ? nspares : (nspares * 2654435761u >> 16) % SPARES;
-	nspares++;
-	spares[i].len = len;
-	memcpy(spares[i].b, p, len);
+	keep(&store[outgoing][type][place(n, KEPT)], p, len);
+	if (outgoing && cookies[slot_of(ntohl(w->cookie))].kind == SPARE)
+		keep(&spares[place(nspares++, SPARES)], p, len);
 }
 
 static int copy(struct frame *f, const struct kept *k)
@@ -132,33 +130,33 @@ static int copy(struct frame *f, const struct kept *k)
 	return 1;
 }
 
-int recall(struct frame *f, struct dice *d, int outgoing)
+int recall(struct frame *f, struct rng *d, int outgoing)
 {
 	uint32_t type, n;
 
 	if (!ntypes[outgoing])
 		return 0;
-	type = types[outgoing][below(d, ntypes[outgoing])];
+	type = types[outgoing][rng_below(d, ntypes[outgoing])];
 	n = count[outgoing][type];
-	return copy(f, &store[outgoing][type][below(d, n < KEPT ? n : KEPT)]);
+	return copy(f, &store[outgoing][type][rng_below(d, n < KEPT ? n : KEPT)]);
 }
 
-int recall_spare(struct frame *f, struct dice *d)
+int recall_spare(struct frame *f, struct rng *d)
 {
 	if (!nspares)
 		return 0;
-	return copy(f, &spares[below(d, nspares < SPARES ? nspares : SPARES)]);
+	return copy(f, &spares[rng_below(d, nspares < SPARES ? nspares : SPARES)]);
 }
 
-void recall_vi(struct dice *d, uint16_t *dst, uint32_t *cookie)
+void recall_vi(struct rng *d, uint16_t *dst, uint32_t *cookie)
 {
 	uint32_t i;
 
-	*dst = below(d, 16);
-	*cookie = roll(d);
+	*dst = rng_below(d, 16);
+	*cookie = rng_next(d);
 	if (!nvis)
 		return;
-	i = below(d, nvis < VIS ? nvis : VIS);
+	i = rng_below(d, nvis < VIS ? nvis : VIS);
 	*dst = vis[i].dst;
 	*cookie = vis[i].cookie;
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The command line, the socket, and the count of what was thrown. */
-#include "viatest.h"
-#include "frames.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
@@ -14,141 +12,74 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+#include "viatest.h"
+#include "common/msg.h"
+#include "common/words.h"
+#include "frames.h"
 
 #define BATCH	64u
 #define STRETCH	512u		/* frames of one class in a row, at most */
+#define AWAIT_S	300u		/* for connections to be made */
 #define LISTEN	32u		/* frames looked at between two batches */
 
 struct field field = { .spare = "sacrifice" };
 
 static struct {
 	const char *ifname;
-	uint64_t frames, seed;
-	uint32_t seconds, classes, hang, wait;
+	uint64_t frames, seed, seconds, hang, wait;
 	int own;			/* hang: from where there is a host */
-} opt = { .frames = 100000, .seed = 1, .seconds = 3600, .classes = ~0u };
+} opt = { .frames = 100000, .seed = 1, .seconds = 3600 };
 
 static struct frame batch[BATCH];
 static uint64_t thrown[CLASSES];
 static uint64_t refused;		/* the interface was full */
 static uint64_t shouted;		/* of the target, broadcast */
 
-static void usage(FILE *f)
-{
-	fputs("usage: viatest frames [options] INTERFACE MAC\n"
-	      "  --frames N    to throw at that address (100000)\n"
-	      "  --seconds N   at most (3600)\n"
-	      "  --seed N      of all that is made (1)\n"
-	      "  --class NAME  of these frames alone; again for more\n"
-	      "  --spare NAME  connections for this discriminator may break\n"
-	      "                (sacrifice)\n"
-	      "  --wait N      until so many protected connections, and one that\n"
-	      "                may break, have been seen being made\n"
-	      "  --hang N      instead throw N requests for it, from clients\n"
-	      "                that have all the time and do not exist\n"
-	      "  --own         these come from this host's address\n", f);
-}
+static const char help[] =
+	"usage: viatest frames [options] INTERFACE MAC\n"
+	"  --frames N    to throw at that address (100000)\n"
+	"  --seconds N   at most (3600)\n"
+	"  --seed N      of all that is made (1)\n"
+	"  --wait N      until so many protected connections, and one that\n"
+	"                may break, have been seen being made\n"
+	"  --hang N      instead throw N requests for it, from clients\n"
+	"                that have all the time and do not exist\n"
+	"  --own         these come from this host's address\n";
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
-
-static int take_class(const char *name)
-{
-	uint32_t i;
-
-	for (i = 0; i < CLASSES; i++)
-		if (!strcmp(name, class_names[i]))
-			break;
-	if (i == CLASSES) {
-		fprintf(stderr, "viatest frames: no class %s; there are:", name);
-		for (i = 0; i < CLASSES; i++)
-			fprintf(stderr, " %s", class_names[i]);
-		fputc('\n', stderr);
-		return 2;
-	}
-	if (opt.classes == ~0u)
-		opt.classes = 0;
-	opt.classes |= 1u << i;
-	return 0;
-}
-
-static int take_mac(const char *text)
-{
-	unsigned int m[6], i;
-
-	if (sscanf(text, "%x:%x:%x:%x:%x:%x", m, m + 1, m + 2, m + 3, m + 4,
-		   m + 5) != 6) {
-		fprintf(stderr, "viatest frames: %s is no MAC address\n", text);
-		return 2;
-	}
-	for (i = 0; i < 6; i++)
-		field.target[i] = m[i];
-	return 0;
-}
-
-static int parse(int argc, char **argv)
+static void parse(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "frames", required_argument, NULL, 'n' },
 		{ "seconds", required_argument, NULL, 't' },
 		{ "seed", required_argument, NULL, 'S' },
-		{ "class", required_argument, NULL, 'c' },
-		{ "spare", required_argument, NULL, 's' },
 		{ "hang", required_argument, NULL, 'H' },
 		{ "wait", required_argument, NULL, 'w' },
 		{ "own", no_argument, &opt.own, 1 },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
+	static uint64_t *const numbers[128] = {
+		['n'] = &opt.frames, ['t'] = &opt.seconds, ['S'] = &opt.seed,
+		['H'] = &opt.hang, ['w'] = &opt.wait,
+	};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		switch (c) {
-		case 'n':
-			opt.frames = strtoull(optarg, NULL, 0);
-			break;
-		case 't':
-			opt.seconds = strtoul(optarg, NULL, 0);
-			break;
-		case 'S':
-			opt.seed = strtoull(optarg, NULL, 0);
-			break;
-		case 'c':
-			if (take_class(optarg))
-				return 2;
-			break;
-		case 's':
-			field.spare = optarg;
-			break;
-		case 'H':
-			opt.hang = strtoul(optarg, NULL, 0);
-			break;
-		case 'w':
-			opt.wait = strtoul(optarg, NULL, 0);
-			break;
-		case 'h':
-			usage(stdout);
-			exit(0);
-		case 0:
-			break;
-		default:
-			usage(stderr);
-			return 2;
+		if (numbers[c]) {
+			*numbers[c] = word_number(optarg, 0, c == 't' ?
+						  UINT32_MAX : UINT64_MAX);
+		} else if (c) {
+			fputs(help, c == 'h' ? stdout : stderr);
+			exit(c == 'h' ? 0 : 2);
 		}
 	}
-	if (argc - optind != 2 || strlen(field.spare) > VIA_WIRE_DISC_MAX) {
-		usage(stderr);
-		return 2;
+	if (argc - optind != 2) {
+		fputs(help, stderr);
+		exit(2);
 	}
 	opt.ifname = argv[optind];
-	return take_mac(argv[optind + 1]);
+	word_mac(argv[optind + 1], field.target);
 }
 
 /* Sees all that the host sends and gets there, but for what goes out here. */
@@ -208,9 +139,8 @@ static void listen_to(int fd)
 }
 
 /* All of them, however long the interface takes. */
-static int throw(int fd, uint32_t n)
+static int throw(int fd, unsigned int n)
 {
-	struct timespec pause = { 0, 50000 };
 	struct mmsghdr m[BATCH];
 	struct iovec v[BATCH];
 	uint32_t i;
@@ -231,7 +161,7 @@ static int throw(int fd, uint32_t n)
 		if (errno == ENOBUFS || errno == EAGAIN || errno == ENETDOWN ||
 		    errno == EINTR) {
 			refused++;
-			nanosleep(&pause, NULL);
+			usleep(50);
 			continue;
 		}
 		fprintf(stderr, "viatest frames: a frame of %u bytes: %s\n",
@@ -241,25 +171,15 @@ static int throw(int fd, uint32_t n)
 	return 0;
 }
 
-static enum class any_class(struct dice *d)
-{
-	enum class c;
-
-	do {
-		c = below(d, CLASSES);
-	} while (!(opt.classes >> c & 1));
-	return c;
-}
-
 static int await(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	double end = now() + 300;
+	uint64_t end = now_ns() + AWAIT_S * 1000000000ull;
 
 	puts("viatest frames: ready");
 	fflush(stdout);
 	while (learnt.protected < opt.wait || learnt.spare < !!opt.wait) {
-		if (now() > end) {
+		if (now_ns() > end) {
 			fprintf(stderr, "viatest frames: no connections are made "
 				"here\n");
 			return -1;
@@ -272,23 +192,24 @@ static int await(int fd)
 
 static int run(int fd)
 {
-	struct dice d = { .state = opt.seed * 0x2545f4914f6cdd1dull };
-	double start, end, took;
+	struct rng d = { .s = opt.seed * 0x2545f4914f6cdd1dull };
+	uint64_t start, end;
+	double took;
 	uint64_t total = 0;
 	uint32_t n, i, left = 0;
 	enum class class = 0;
 
 	if (await(fd))
 		return 1;
-	start = now();
-	end = start + opt.seconds;
-	while (total < opt.frames && now() < end) {
+	start = now_ns();
+	end = start + opt.seconds * 1000000000;
+	while (total < opt.frames && now_ns() < end) {
 		listen_to(fd);
 		n = opt.frames - total < BATCH ? opt.frames - total : BATCH;
 		for (i = 0; i < n; i++) {
 			if (!left--) {
-				class = any_class(&d);
-				left = below(&d, STRETCH);
+				class = rng_below(&d, CLASSES);
+				left = rng_below(&d, STRETCH);
 			}
 			/* What is not learnt yet is made up. */
 			if (!make(&batch[i], class, &d))
@@ -302,26 +223,25 @@ static int run(int fd)
 			return 1;
 		total += n;
 	}
-	took = now() - start;
-	printf("viatest frames: learnt %llu frames, %u connections to break, %u "
-	       "protected; full %llu times\nviaframes: %llu answers to "
-	       "everybody\nviaframes: {",
+	took = (now_ns() - start) / 1e9;
+	printf("viatest frames: learnt %llu frames, %u connections to break, %u protected; full %llu times\n",
 	       (unsigned long long)learnt.frames, learnt.spare,
-	       learnt.protected, (unsigned long long)refused,
+	       learnt.protected, (unsigned long long)refused);
+	printf("viatest frames: %llu answers to everybody\nviatest frames: {",
 	       (unsigned long long)shouted);
 	for (i = 0; i < CLASSES; i++)
 		printf("%s\"%s\": %llu", i ? ", " : "", class_names[i],
 		       (unsigned long long)thrown[i]);
-	printf("}\nviaframes: seed %llu, %llu frames in %.1f s, %.0f a "
-	       "second\n", (unsigned long long)opt.seed,
-	       (unsigned long long)total, took, total / took);
+	printf("}\nviatest frames: seed %llu, %llu frames in %.1f s, %.0f a second\n",
+	       (unsigned long long)opt.seed, (unsigned long long)total, took,
+	       total / took);
 	return 0;
 }
 
 /* Requests whose clients are never heard of again, and never give up. */
 static int hang(int fd)
 {
-	struct dice d = { .state = opt.seed };
+	struct rng d = { .s = opt.seed };
 	struct via_wire_conn *c = (void *)(wire_of(batch) + 1);
 	uint32_t i;
 
@@ -342,16 +262,15 @@ static int hang(int fd)
 			return 1;
 		usleep(20000);
 	}
-	printf("viatest frames: %u requests without a client\n", opt.hang);
+	printf("viatest frames: %u requests without a client\n", i);
 	return 0;
 }
 
 int viatest_frames(int argc, char **argv)
 {
-	int ret = parse(argc, argv), fd;
+	int fd;
 
-	if (ret)
-		return ret;
+	parse(argc, argv);
 	fd = open_socket();
 	if (fd < 0)
 		return 1;

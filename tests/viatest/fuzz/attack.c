@@ -9,34 +9,36 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <uapi/via.h>
 #include "calls.h"
+#include "common/memory.h"
+#include "common/proc.h"
 
-#define NUDGE_MS	4	/* a signal so often: nothing sleeps for ever */
+#define NUDGE_NS	4000000
 #define STRANGE_CALLS	200u
+#define LIFE_OPS	20000u		/* of a process */
 
 struct thread {
 	pthread_t id;
 	struct rng r;
 };
 
-static void nudge(int sig)
+static void nothing(int sig)
 {
 	(void)sig;
 }
 
-static void arm(timer_t *t)
+void nudge(timer_t *t, long ns)
 {
+	struct sigaction wake = { .sa_handler = nothing };
 	struct sigevent e = { .sigev_notify = SIGEV_THREAD_ID,
 			      .sigev_signo = SIGUSR1 };
-	struct itimerspec every = { { 0, NUDGE_MS * 1000000 },
-				    { 0, NUDGE_MS * 1000000 } };
+	struct itimerspec every = { { 0, ns }, { 0, ns } };
 
+	sigaction(SIGUSR1, &wake, NULL);
 	e._sigev_un._tid = syscall(SYS_gettid);
 	timer_create(CLOCK_MONOTONIC, &e, t);
 	timer_settime(*t, 0, &every, NULL);
@@ -44,7 +46,7 @@ static void arm(timer_t *t)
 
 static int over(void)
 {
-	return __atomic_load_n(&self.score->stop, __ATOMIC_RELAXED) ||
+	return score_stop(self.score) ||
 	       (int64_t)__atomic_load_n(&self.ops_left,
 					__ATOMIC_RELAXED) <= 0;
 }
@@ -55,7 +57,7 @@ static void *caller(void *arg)
 	unsigned int n = 0;
 	timer_t timer;
 
-	arm(&timer);
+	nudge(&timer, NUDGE_NS);
 	if (self.score->coverage)
 		guided_thread(&t->r, over);
 	while (!over()) {
@@ -114,13 +116,12 @@ static pid_t stranger(uint64_t seed)
 	struct rng r = { seed };
 	uint32_t i, first;
 	timer_t timer;
-	pid_t pid = fork();
+	pid_t pid = proc_fork();
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	self.stranger = 1;
-	arm(&timer);
+	nudge(&timer, NUDGE_NS);
 	for (i = 0; i < STRANGE_CALLS; i++)
 		call_strange(&r);
 	__atomic_add_fetch(&self.score->ops, STRANGE_CALLS, __ATOMIC_RELAXED);
@@ -130,24 +131,44 @@ static pid_t stranger(uint64_t seed)
 	_exit(0);
 }
 
+pid_t attacker_start(attacker_fn *f, struct rng *r, struct score *score)
+{
+	uint64_t seed = rng_next(r);
+	pid_t pid = proc_fork();
+
+	if (!pid)
+		f(seed, score);
+	return pid;
+}
+
+int attacker_tend(pid_t *pid, attacker_fn *f, struct rng *r,
+		  struct score *score)
+{
+	int status;
+
+	if (rng_one_in(r, 64))
+		kill(*pid, SIGKILL);
+	if (waitpid(*pid, &status, WNOHANG) != *pid)
+		return 0;
+	*pid = attacker_start(f, r, score);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 2;
+}
+
 void attack(const char *device, uint64_t seed, unsigned int threads,
-	    uint64_t ops, struct score *score)
+	    struct score *score)
 {
 	struct sigaction fault = { .sa_sigaction = hit,
 				   .sa_flags = SA_SIGINFO | SA_NODEFER };
-	struct sigaction wake = { .sa_handler = nudge };
 	struct thread t[16];
 	unsigned int i;
 	pid_t child;
 
 	self.device = device;
 	self.score = score;
-	self.ops_left = ops;
+	self.ops_left = LIFE_OPS;
 	sigaction(SIGSEGV, &fault, NULL);
 	sigaction(SIGBUS, &fault, NULL);
-	sigaction(SIGUSR1, &wake, NULL);
-	self.space = mmap(NULL, SPACE, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	self.space = memory_new(SPACE);
 	for (i = 0; i < FILES; i++) {
 		do {
 			self.fd[i] = open_one();

@@ -4,30 +4,25 @@
  * nothing else does: not another thread with the same handle, no other
  * program, not the end of the NIC; and SIGKILL ends it.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <uapi/via.h>
-#include "abi.h"
+#include "common/abi.h"
 #include "common/fuse.h"
-#include "ledger.h"
+#include "common/memory.h"
+#include "common/proc.h"
+#include "fuzz.h"
 
 #define PATIENCE_MS	60000u		/* of what is not to wait */
 #define ROUNDS		5u		/* of calls, that show it does not */
-#define PARAMETERS	"/sys/module/via_netdev/parameters/"
 
 static struct shared {
 	uint32_t rounds;		/* of calls by the other thread */
-	uint32_t verdict;		/* of the registration, and one more */
+	uint32_t over;			/* the registration has ended */
 } *shared;
 
 static const char *device;
@@ -41,53 +36,30 @@ static void fault(const char *what)
 	bad++;
 }
 
-static int handle(void)
-{
-	int fd = open(device, O_RDWR | O_CLOEXEC);
-
-	if (fd < 0 || mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd,
-			   VIA_MMAP_CTL) == MAP_FAILED)
-		return -1;
-	return fd;
-}
-
 /* Each takes what a handle has locks for; 0 where all are granted. */
 static int calls(int fd, void *memory)
 {
-	struct via_mem_register m = { .addr = (uintptr_t)memory, .len = 4096 };
-	struct via_mem_deregister d = { .addr = m.addr };
-	struct via_vi_create v = { .attrs = { VIA_UNRELIABLE, 0, 4096, 0 } };
-	struct via_vi_arg a = { 0 };
+	uint32_t vi, handle;
 	int ret;
 
-	ret = ioctl(fd, VIA_IOC_VI_CREATE, &v);
-	a.vi = v.vi;
-	ret = ret ?: ioctl(fd, VIA_IOC_VI_DESTROY, &a);
-	ret = ret ?: ioctl(fd, VIA_IOC_MEM_REGISTER, &m);
-	d.handle = m.handle;
-	return ret ?: ioctl(fd, VIA_IOC_MEM_DEREGISTER, &d);
-}
-
-static void *page(void)
-{
-	return mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ret = abi_vi_create(fd, VIA_UNRELIABLE, 4096, &vi);
+	ret = ret ?: abi_id(fd, VIA_IOC_VI_DESTROY, vi);
+	ret = ret ?: abi_register(fd, memory, 4096, &handle);
+	return ret ?: abi_deregister(fd, memory, handle);
 }
 
 struct request {
-	int fd;
+	struct abi a;
 	void *memory;
 };
 
 static void *waits(void *arg)
 {
 	const struct request *q = arg;
-	struct via_mem_register m = { .addr = (uintptr_t)q->memory,
-				      .len = FUSE_BYTES };
-	int ret = ioctl(q->fd, VIA_IOC_MEM_REGISTER, &m);
+	uint32_t handle;
 
-	__atomic_store_n(&shared->verdict, 1 + (ret < 0 ? errno + 1000 : ret),
-			 __ATOMIC_RELEASE);
+	abi_register(q->a.fd, q->memory, FUSE_BYTES, &handle);
+	__atomic_store_n(&shared->over, 1, __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -104,23 +76,21 @@ static pid_t program(void)
 		return -1;
 	memset(shared, 0, sizeof(*shared));
 	let_go = 0;
-	pid = fork();
+	pid = proc_fork();
 	if (pid) {
 		close(file);
 		return pid;
 	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	mine = page();
-	q.fd = handle();
+	mine = memory_new(4096);
 	q.memory = mmap(NULL, FUSE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE,
 			file, 0);
-	if (q.fd < 0 || q.memory == MAP_FAILED ||
+	if (abi_open(&q.a, device) || q.memory == MAP_FAILED ||
 	    pthread_create(&other, NULL, waits, &q))
 		_exit(2);
 	while (!fuse_asked())
 		usleep(1000);
 	for (;;) {
-		if (!calls(q.fd, mine))
+		if (!calls(q.a.fd, mine))
 			__atomic_add_fetch(&shared->rounds, 1,
 					   __ATOMIC_RELEASE);
 		usleep(10000);
@@ -156,50 +126,30 @@ static int has_ended(pid_t pid)
 	return waitpid(pid, NULL, WNOHANG) == pid;
 }
 
-/* Another program, with a handle of its own. */
-static pid_t neighbour(void)
+/* What another program does, with a handle of its own. */
+static void neighbour(const char *unused)
 {
+	struct abi a;
 	unsigned int i;
-	pid_t pid = fork();
-	int fd;
 
-	if (pid)
-		return pid;
-	fd = handle();
-	for (i = 0; i < ROUNDS; i++)
-		if (fd < 0 || calls(fd, page()))
-			_exit(1);
-	_exit(0);
-}
-
-static void set(const char *parameter, const char *name)
-{
-	char path[96];
-	int fd;
-
-	snprintf(path, sizeof(path), PARAMETERS "%s", parameter);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, name, strlen(name)) < 0)
-		_exit(1);
-	close(fd);
+	(void)unused;
+	if (abi_open(&a, device))
+		return;
+	for (i = 0; i < ROUNDS && !calls(a.fd, memory_new(4096)); i++)
+		;
 }
 
 /* Detaches the interface, and attaches it again. */
-static pid_t renewal(const char *name)
+static void renewal(const char *name)
 {
-	pid_t pid = fork();
-
-	if (pid)
-		return pid;
-	set("detach", name);
-	set("attach", name);
-	_exit(0);
+	if (!proc_write(NETDEV "detach", name))
+		proc_write(NETDEV "attach", name);
 }
 
 /* What the program is to be killed in, or has to bear; then it is killed. */
 static void end_of(pid_t pid)
 {
-	if (shared->verdict && !let_go)
+	if (shared->over && !let_go)
 		fault("the registration has ended by itself");
 	kill(pid, SIGKILL);
 	if (!in_time(has_ended, pid)) {
@@ -210,30 +160,35 @@ static void end_of(pid_t pid)
 	fuse_end();
 }
 
-static void beside(const char *what, pid_t other)
+/* A process ends in time beside it. */
+static void beside(const char *what, void (*other)(const char *name),
+		   const char *name)
 {
-	if (in_time(has_ended, other))
+	pid_t pid = proc_fork();
+
+	if (!pid) {
+		other(name);
+		_exit(0);
+	}
+	if (in_time(has_ended, pid))
 		return;
 	fault(what);
 	/* Then it goes on, and the next can be looked at. */
 	let_go = 1;
 	fuse_end();
-	waitpid(other, NULL, 0);
+	waitpid(pid, NULL, 0);
 }
 
 /* The interface of the NIC where that can be detached, or NULL. */
 static const char *interface(void)
 {
 	const char *name = strrchr(device, '/') + 1;
-	FILE *f = fopen(PARAMETERS "attach", "re");
 	static char line[4096];
 	char *one, *rest = line;
 
-	if (!f || strncmp(name, "via_", 4))
+	if (strncmp(name, "via_", 4) ||
+	    proc_read(NETDEV "attach", line, sizeof(line)) < 0)
 		return NULL;
-	if (!fgets(line, sizeof(line), f))
-		line[0] = 0;
-	fclose(f);
 	while ((one = strsep(&rest, ",\n")))
 		if (!strcmp(one, name + 4))
 			return one;
@@ -246,8 +201,7 @@ unsigned int blocked_memory(const char *which, struct ledger *before)
 	pid_t pid;
 
 	device = which;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = memory_shared(sizeof(*shared));
 	pid = program();
 	if (pid < 0) {
 		printf("viatest fuzz: pages that never come     not here\n");
@@ -257,7 +211,7 @@ unsigned int blocked_memory(const char *which, struct ledger *before)
 		fault("no page was asked for");
 	if (!in_time(has_worked, pid))
 		fault("another thread's calls wait, too");
-	beside("another program's calls wait, too", neighbour());
+	beside("another program's calls wait, too", neighbour, NULL);
 	end_of(pid);
 
 	name = interface();
@@ -265,7 +219,7 @@ unsigned int blocked_memory(const char *which, struct ledger *before)
 		pid = program();
 		if (!in_time(is_asked, pid))
 			fault("no page was asked for");
-		beside("the interface cannot be detached", renewal(name));
+		beside("the interface cannot be detached", renewal, name);
 		end_of(pid);
 	}
 	left = ledger_left(before, 20);

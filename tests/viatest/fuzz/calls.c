@@ -7,14 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <uapi/via.h>
 #include "calls.h"
+#include "common/abi.h"
 
 struct self self;
 static __thread uint32_t favourite;	/* of self.fd[] */
@@ -91,22 +90,37 @@ static void refused(long ret, const char *what)
 		return;
 	fprintf(stderr, "viatest fuzz: a process that did not open the handle: %s: %ld, errno %d\n",
 		what, ret, errno);
-	__atomic_store_n(&self.score->wrong, 1, __ATOMIC_RELEASE);
+	score_wrong(self.score);
 }
 
-static void call_on(int fd, unsigned long request, void *arg)
+/* Whether it was taken. */
+static int call_on(int fd, unsigned long request, void *arg)
 {
 	int ret = ioctl(fd, request, arg);
 
 	if (request != VIA_IOC_STATS)
 		refused(ret, "ioctl");
-	if (!ret)
-		__atomic_add_fetch(&self.score->good, 1, __ATOMIC_RELAXED);
+	score_call(self.score, ret);
+	return !ret;
 }
 
-static void call(struct rng *r, unsigned long request, void *arg)
+static int call(struct rng *r, unsigned long request, void *arg)
 {
-	call_on(file(r), request, arg);
+	return call_on(file(r), request, arg);
+}
+
+struct choice {
+	unsigned long request;
+	void *arg;
+};
+
+/* One of them: which. */
+static uint32_t any_of(struct rng *r, const struct choice *c, uint32_t n)
+{
+	uint32_t i = rng_below(r, n);
+
+	call(r, c[i].request, c[i].arg);
+	return i;
 }
 
 /* Any size, direction and number, with an argument of random bytes. */
@@ -281,9 +295,8 @@ static void vi_create(struct rng *r)
 		v.send_cq = known(r, P_CQ);
 	if (rng_one_in(r, 2))
 		v.recv_cq = known(r, P_CQ);
-	if (ioctl(fd, VIA_IOC_VI_CREATE, &v))
+	if (!call_on(fd, VIA_IOC_VI_CREATE, &v))
 		return;
-	__atomic_add_fetch(&self.score->good, 1, __ATOMIC_RELAXED);
 	learn(r, P_VI, v.vi);
 	map(r, fd, v.vi, v.mmap_offset, v.mmap_size);
 }
@@ -296,22 +309,13 @@ static void vi_other(struct rng *r)
 	struct via_overrun o = { .vi = q.vi, .recv = rng_below(r, 3),
 				 .desc = address(r) };
 
-	switch (rng_below(r, 6)) {
-	case 0:
-		call(r, VIA_IOC_VI_QUERY, &q);
-		break;
-	case 1:
-		call(r, VIA_IOC_VI_SET, &s);
-		break;
-	case 2:
-		call(r, VIA_IOC_VI_OVERRUN, &o);
-		break;
-	case 3:
-		call(r, VIA_IOC_VI_DESTROY, &a);
-		break;
-	default:
-		call(r, VIA_IOC_DISCONNECT, &a);
-	}
+	const struct choice choices[6] = {
+		{ VIA_IOC_VI_QUERY, &q }, { VIA_IOC_VI_SET, &s },
+		{ VIA_IOC_VI_OVERRUN, &o }, { VIA_IOC_VI_DESTROY, &a },
+		{ VIA_IOC_DISCONNECT, &a }, { VIA_IOC_DISCONNECT, &a },
+	};
+
+	any_of(r, choices, 6);
 }
 
 static void cq(struct rng *r)
@@ -327,9 +331,8 @@ static void cq(struct rng *r)
 		c.entries = s.entries = interesting(r);
 	switch (rng_below(r, 4)) {
 	case 0:
-		if (ioctl(fd, VIA_IOC_CQ_CREATE, &c))
+		if (!call_on(fd, VIA_IOC_CQ_CREATE, &c))
 			return;
-		__atomic_add_fetch(&self.score->good, 1, __ATOMIC_RELAXED);
 		learn(r, P_CQ, c.cq);
 		map(r, fd, 0, c.mmap_offset, c.mmap_size);
 		break;
@@ -337,7 +340,7 @@ static void cq(struct rng *r)
 		call(r, VIA_IOC_CQ_DESTROY, &a);
 		break;
 	default:
-		if (!ioctl(fd, VIA_IOC_CQ_RESIZE, &s) &&
+		if (call_on(fd, VIA_IOC_CQ_RESIZE, &s) &&
 		    s.step == VIA_CQ_PREPARE)
 			map(r, fd, 0, s.mmap_offset, s.mmap_size);
 	}
@@ -348,12 +351,8 @@ static void net_addr(struct rng *r, struct via_net_addr *a)
 {
 	struct via_hello h = { .abi = VIA_ABI_VERSION };
 
-	memset(a, 0, sizeof(*a));
 	ioctl(self.fd[0], VIA_IOC_HELLO, &h);
-	a->host_len = h.addr_len;
-	memcpy(a->host, h.addr, sizeof(a->host));
-	a->disc_len = 4;
-	memcpy(a->disc, "fuzz", 4);
+	abi_address(a, &h, h.addr, "fuzz");
 	a->disc[3] += rng_below(r, 4);
 	if (rng_one_in(r, 16))
 		a->disc_len = interesting(r);
@@ -372,34 +371,21 @@ static void connect_op(struct rng *r)
 	struct via_conn_accept a = { .conn = known(r, P_CONN), .vi = q.vi };
 	struct via_conn_reject j = { .conn = a.conn };
 	struct via_conn_wait w = { .timeout = patience(r) };
+	const struct choice choices[8] = {
+		{ VIA_IOC_CONN_WAIT, &w }, { VIA_IOC_CONN_WAIT, &w },
+		{ VIA_IOC_CONN_ACCEPT, &a }, { VIA_IOC_CONN_REJECT, &j },
+		{ VIA_IOC_CONN_REQUEST, &q }, { VIA_IOC_PEER_REQUEST, &q },
+		{ VIA_IOC_PEER_REQUEST, &q }, { VIA_IOC_CONN_RESULT, &s },
+	};
 
 	net_addr(r, &q.local);
 	net_addr(r, &q.remote);
 	w.local = q.local;
 	if (rng_one_in(r, 4))
 		w.waiter = known(r, P_WAITER);
-	switch (rng_below(r, 8)) {
-	case 0:
-	case 1:
-		call(r, VIA_IOC_CONN_WAIT, &w);
+	if (any_of(r, choices, 8) < 2) {
 		learn(r, P_WAITER, w.waiter);
 		learn(r, P_CONN, w.conn);
-		break;
-	case 2:
-		call(r, VIA_IOC_CONN_ACCEPT, &a);
-		break;
-	case 3:
-		call(r, VIA_IOC_CONN_REJECT, &j);
-		break;
-	case 4:
-		call(r, VIA_IOC_CONN_REQUEST, &q);
-		break;
-	case 5:
-	case 6:
-		call(r, VIA_IOC_PEER_REQUEST, &q);
-		break;
-	default:
-		call(r, VIA_IOC_CONN_RESULT, &s);
 	}
 }
 
@@ -411,12 +397,11 @@ static uint32_t mapped_vi(struct rng *r, int fd, uint32_t level)
 		v.attrs.rights = VIA_RDMA_WRITE;
 	if (rng_one_in(r, 4))
 		v.recv_cq = v.send_cq = known(r, P_CQ);
-	if (ioctl(fd, VIA_IOC_VI_CREATE, &v))
+	if (!call_on(fd, VIA_IOC_VI_CREATE, &v))
 		return 0;
 	learn(r, P_VI, v.vi);
-	keep_map(r, fd, v.vi,
-		 mmap(NULL, v.mmap_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		      fd, v.mmap_offset), v.mmap_size);
+	keep_map(r, fd, v.vi, abi_map(fd, v.mmap_size, v.mmap_offset),
+		 v.mmap_size);
 	return v.vi;
 }
 
@@ -433,7 +418,7 @@ static void couple(struct rng *r)
 	if (!rng_one_in(r, 4))
 		return;
 	m.addr += rng_below(r, 4) * (SPACE / 4);
-	if (!ioctl(fd, VIA_IOC_MEM_REGISTER, &m)) {
+	if (call_on(fd, VIA_IOC_MEM_REGISTER, &m)) {
 		learn(r, P_MEM, m.handle);
 		learn(r, P_MEM, m.handle);
 		learn(r, P_MEM, m.handle);
@@ -527,12 +512,12 @@ static void post(struct rng *r)
 	__atomic_store_n(&u->tail, at + 1, __ATOMIC_RELEASE);
 	u->collected = rng_one_in(r, 64) ? interesting(r) :
 		       (recv ? v->recv_kern : v->send_kern).done;
-	if (lseek(rng_one_in(r, 8) ? file(r) : self.map_fd[m],
-		  via_trap_arg(recv ? VIA_OP_RECV : VIA_OP_SEND,
-			       rng_one_in(r, 8) ? known(r, P_VI) :
-						  self.map_vi[m]),
-		  VIA_TRAP_WHENCE) >= 0)
-		__atomic_add_fetch(&self.score->good, 1, __ATOMIC_RELAXED);
+	score_call(self.score,
+		   lseek(rng_one_in(r, 8) ? file(r) : self.map_fd[m],
+			 via_trap_arg(recv ? VIA_OP_RECV : VIA_OP_SEND,
+				      rng_one_in(r, 8) ? known(r, P_VI) :
+							 self.map_vi[m]),
+			 VIA_TRAP_WHENCE) < 0);
 }
 
 int open_one(void)
@@ -542,7 +527,7 @@ int open_one(void)
 
 	if (fd < 0)
 		return fd;
-	p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, VIA_MMAP_CTL);
+	p = abi_ctl(fd);
 	if (p != MAP_FAILED)
 		self.ctl[fd % CTLS] = p;
 	return fd;
@@ -573,7 +558,7 @@ static void pass(int fd, int send)
 		return;
 	memcpy(&fd, CMSG_DATA(&c.head), sizeof(fd));
 	/* Its owner may be gone, or close it at this moment. */
-	mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, VIA_MMAP_CTL);
+	abi_ctl(fd);
 	ioctl(fd, VIA_IOC_PTAG_CREATE, &v);
 	lseek(fd, via_trap_arg(VIA_OP_POLL, 0), VIA_TRAP_WHENCE);
 	ioctl(fd, VIA_IOC_SHUTDOWN, NULL);
@@ -586,19 +571,6 @@ static void files(struct rng *r)
 	int fd = file(r), other;
 
 	switch (rng_below(r, 24)) {
-	case 7:
-	case 8:
-		pass(fd, 1);
-		break;
-	case 9:
-	case 10:
-		pass(fd, 0);
-		break;
-	case 11:	/* a name for it less; the handle goes with the last */
-		other = dup(fd);
-		dup2(file(r), fd);
-		close(other);
-		break;
 	case 0:
 		other = open_one();
 		if (other >= 0) {
@@ -614,15 +586,26 @@ static void files(struct rng *r)
 		call(r, VIA_IOC_SHUTDOWN, NULL);
 		break;
 	case 3:
-		if (write(fd, buf, sizeof(buf)) < 0)
-			break;
+		other = write(fd, buf, sizeof(buf));
 		break;
 	case 4:
 		fcntl(fd, F_SETFL, O_NONBLOCK);
 		break;
 	case 5:
 	case 6:
-		map(r, fd, known(r, P_VI), interesting(r) & ~4095ull, rng_below(r, 300000));
+		map(r, fd, known(r, P_VI), interesting(r) & ~4095ull,
+		    rng_below(r, 300000));
+		break;
+	case 7:
+	case 8:
+	case 9:
+	case 10:
+		pass(fd, rng_below(r, 2));
+		break;
+	case 11:	/* a name for it less; the handle goes with the last */
+		other = dup(fd);
+		dup2(file(r), fd);
+		close(other);
 		break;
 	default:
 		other = read(fd, buf, rng_below(r, sizeof(buf) + 1));
@@ -656,12 +639,8 @@ void call_kind(uint32_t kind, struct rng *r)
 void call_strange(struct rng *r)
 {
 	static const uint8_t kinds[] = { 1, 3, 4, 5, 7, 9, 15 };
-	uint8_t *p;
 
-	if (rng_one_in(r, 16)) {
-		p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file(r),
-			 VIA_MMAP_CTL);
-		refused(p == MAP_FAILED ? -1 : 0, "mmap");
-	}
+	if (rng_one_in(r, 16))
+		refused(abi_ctl(file(r)) == MAP_FAILED ? -1 : 0, "mmap");
 	ops[kinds[rng_below(r, sizeof(kinds))]](r);
 }

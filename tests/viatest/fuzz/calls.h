@@ -4,7 +4,7 @@
 #define FUZZ_CALLS_H
 
 #include <stddef.h>
-#include "abi.h"
+#include "fuzz.h"
 
 #define FILES		3u
 #define MAPS		32u

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * viatest fuzz --churn: a NIC comes and goes, in every way in which an interface
- * takes one away, beside programs that call it and its dead handles.  Most of
- * all they read counters, which any handle may at any time, also one that was
- * shut down and keeps nothing else.
+ * viatest fuzz --churn: a NIC comes and goes, in every way in which an
+ * interface takes one away, beside programs that call it and its dead handles.
+ * Most of all they read counters, which any handle may at any time, also one
+ * that was shut down and keeps nothing else.
  *
  * The interfaces are a pair of its own.  A process beside all this works on
  * the NIC that -d names, and must not notice.
@@ -14,29 +14,23 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-#include <uapi/via.h>
-#include "abi.h"
-#include "ledger.h"
+#include "common/abi.h"
+#include "common/memory.h"
+#include "common/proc.h"
+#include "fuzz.h"
 #include "link.h"
 
 #define ONE		"vfuzz0"
 #define TWO		"vfuzz1"
 #define OTHER		"vfuzz9"	/* its name for a while */
 #define NODE		"/dev/via_" ONE
-#define PARAMETERS	"/sys/module/via_netdev/parameters/"
 #define PAUSE_US	3000u		/* between the halves of a churn */
 #define COUNTERS	2u		/* processes that read counters */
 #define READERS		2u		/* threads of each */
-#define ATTACKERS	1u
-#define LIFE_OPS	20000u
 #define ENDLESS_S	240u		/* a churn that takes longer hangs */
 #define PATIENCE_S	120u
 
@@ -73,26 +67,14 @@ static void must(const char *what, int ret)
 	_exit(1);
 }
 
-static void set(const char *parameter, const char *name)
-{
-	char path[96];
-	int fd;
-
-	snprintf(path, sizeof(path), PARAMETERS "%s", parameter);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, name, strlen(name)) < 0)
-		must(parameter, -errno);
-	close(fd);
-}
-
 static void detach(void)
 {
-	set("detach", ONE);
+	must("detach", proc_write(NETDEV "detach", ONE));
 }
 
 static void attach(void)
 {
-	set("attach", ONE);
+	must("attach", proc_write(NETDEV "attach", ONE));
 }
 
 static void down(void)
@@ -124,7 +106,7 @@ static void rename_back(void)
 static void detach_renamed(void)
 {
 	rename_away();
-	set("detach", OTHER);
+	must("detach renamed", proc_write(NETDEV "detach", OTHER));
 }
 
 static void attach_renamed(void)
@@ -164,7 +146,7 @@ static void make(void)
 	must("up", link_up(c.sock, TWO, 1));
 	up();
 	attach();
-	set("attach", TWO);
+	must("attach " TWO, proc_write(NETDEV "attach", TWO));
 }
 
 static const struct churn churns[] = {
@@ -180,15 +162,13 @@ static const struct churn churns[] = {
 
 static void pause_for(void)
 {
-	nanosleep(&(struct timespec){
-			0, rng_below(&c.r, PAUSE_US) * 1000 }, NULL);
+	usleep(rng_below(&c.r, PAUSE_US));
 }
 
 static void churner(uint64_t count)
 {
 	const struct churn *what;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (; progress->done < count; progress->done++) {
 		what = &churns[rng_below(&c.r, sizeof(churns) /
 					 sizeof(churns[0]))];
@@ -207,26 +187,13 @@ static void read_counters(int fd, struct rng *r)
 	struct via_stat out[128];
 	unsigned int n = 1 + rng_below(r, 2000);
 	struct via_stats s;
-	int ret;
 
 	do {
 		s = (struct via_stats){ .kind = rng_below(r, 2), .count = 128,
 					.stats = (uintptr_t)out };
-		ret = ioctl(fd, VIA_IOC_STATS, &s);
+		score_call(c.score, abi_call(fd, VIA_IOC_STATS, &s));
 		__atomic_add_fetch(&c.score->ops, 1, __ATOMIC_RELAXED);
-		if (!ret)
-			__atomic_add_fetch(&c.score->good, 1,
-					   __ATOMIC_RELAXED);
 	} while (--n);
-}
-
-/* VIs that are there to be counted. */
-static void some_vis(int fd)
-{
-	struct via_vi_create v = { .attrs = { VIA_UNRELIABLE, 0, 4096, 0 } };
-
-	ioctl(fd, VIA_IOC_VI_CREATE, &v);
-	ioctl(fd, VIA_IOC_VI_CREATE, &v);
 }
 
 /* Idle for the scheduler: whatever wakes takes its CPU, in a call or not. */
@@ -234,24 +201,26 @@ static void *reader(void *arg)
 {
 	struct sched_param zero = { 0 };
 	struct rng *r = arg;
-	uint8_t *ctl;
+	uint32_t vi;
+	void *ctl;
 	int fd;
 
 	sched_setscheduler(0, SCHED_IDLE, &zero);
-	while (!__atomic_load_n(&c.score->stop, __ATOMIC_RELAXED)) {
+	while (!score_stop(c.score)) {
 		fd = open(NODE, O_RDWR | O_CLOEXEC);
 		if (fd < 0) {
 			usleep(200);
 			continue;
 		}
-		ctl = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd,
-			   VIA_MMAP_CTL);
-		some_vis(fd);
+		ctl = abi_ctl(fd);
+		/* VIs that are there to be counted. */
+		abi_vi_create(fd, VIA_UNRELIABLE, 4096, &vi);
+		abi_vi_create(fd, VIA_UNRELIABLE, 4096, &vi);
 		if (!rng_one_in(r, 4))
-			ioctl(fd, VIA_IOC_SHUTDOWN, NULL);
+			abi_call(fd, VIA_IOC_SHUTDOWN, NULL);
 		read_counters(fd, r);
 		if (ctl != MAP_FAILED)
-			munmap(ctl, 4096);
+			munmap(ctl, sizeof(struct via_ctl));
 		close(fd);
 	}
 	return NULL;
@@ -261,12 +230,11 @@ static pid_t counter(uint64_t seed)
 {
 	struct rng r[READERS];
 	pthread_t id[READERS];
-	pid_t pid = fork();
+	pid_t pid = proc_fork();
 	unsigned int i;
 
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (i = 0; i < READERS; i++) {
 		r[i].s = seed * 7 + i;
 		if (pthread_create(&id[i], NULL, reader, &r[i]))
@@ -278,17 +246,11 @@ static pid_t counter(uint64_t seed)
 }
 
 /* One in three lives where the interface goes now and then. */
-static pid_t attacker(uint64_t seed)
+static void attacker(uint64_t seed, struct score *score)
 {
-	pid_t pid = fork();
-
-	if (pid)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (seed % 3 == 0)
 		setns(c.other_ns, CLONE_NEWNET);
-	attack(NODE, seed, 2, LIFE_OPS, c.score);
-	_exit(0);
+	attack(NODE, seed, 2, score);
 }
 
 static void set_up(void)
@@ -328,15 +290,11 @@ static void set_up(void)
 static void hung(pid_t pid)
 {
 	char path[64], text[2048];
-	size_t n;
-	FILE *f;
 
 	printf("viatest fuzz: churn %llu, %s: hangs for %u s\n",
 	       (unsigned long long)progress->done, progress->now, ENDLESS_S);
 	snprintf(path, sizeof(path), "/proc/%d/stack", pid);
-	f = fopen(path, "re");
-	n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
-	text[n] = 0;
+	proc_read(path, text, sizeof(text));
 	printf("%s\n", text);
 	fflush(stdout);
 	_exit(3);
@@ -344,46 +302,33 @@ static void hung(pid_t pid)
 
 static void say(const char *verdict)
 {
-	printf("viatest fuzz: %llu churns, %llu calls, %llu of them taken, %llu messages compared beside them: %s\n",
-	       (unsigned long long)progress->done,
-	       (unsigned long long)c.score->ops,
-	       (unsigned long long)c.score->good,
-	       (unsigned long long)c.score->messages, verdict);
-	fflush(stdout);
+	printf("viatest fuzz: %llu churns, ", (unsigned long long)progress->done);
+	score_print(c.score, verdict);
 }
 
 /* Until the churner has ended; attackers die on the way, and others come. */
 static int watch(pid_t pid)
 {
-	pid_t pids[ATTACKERS];
+	pid_t one = attacker_start(attacker, &c.r, c.score);
+	unsigned int still = 0, ticks = 0;
 	uint64_t last = ~0ull;
-	unsigned int i, still = 0, ticks = 0;
 	int status = 0;
 
-	for (i = 0; i < ATTACKERS; i++)
-		pids[i] = attacker(rng_next(&c.r));
 	while (waitpid(pid, &status, WNOHANG) != pid) {
 		usleep(20000);
 		if (ticks++ % 500 == 499)
-			say("so far");
+			say(NULL);
 		if (progress->done != last) {
 			last = progress->done;
 			still = 0;
 		} else if (++still > ENDLESS_S * 50) {
 			hung(pid);
 		}
-		for (i = 0; i < ATTACKERS; i++) {
-			if (rng_one_in(&c.r, 64))
-				kill(pids[i], SIGKILL);
-			if (waitpid(pids[i], NULL, WNOHANG) == pids[i])
-				pids[i] = attacker(rng_next(&c.r));
-		}
+		attacker_tend(&one, attacker, &c.r, c.score);
 	}
-	__atomic_store_n(&c.score->stop, 1, __ATOMIC_RELEASE);
-	for (i = 0; i < ATTACKERS; i++) {
-		kill(pids[i], SIGKILL);
-		waitpid(pids[i], NULL, 0);
-	}
+	score_end(c.score);
+	kill(one, SIGKILL);
+	waitpid(one, NULL, 0);
 	return status;
 }
 
@@ -397,23 +342,20 @@ int churn(const char *device, uint64_t seed, uint64_t count,
 	const char *left;
 
 	/* Before an interface is made: no machine without it is touched. */
-	if (access(PARAMETERS "attach", W_OK) || access(device, R_OK | W_OK)) {
+	if (access(NETDEV "attach", W_OK) || access(device, R_OK | W_OK)) {
 		fprintf(stderr, "viatest fuzz: --churn wants via_netdev and %s: %s\n",
 			device, strerror(errno));
 		return 1;
 	}
-	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE,
-			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	progress = memory_shared(sizeof(*progress));
 	c.r.s = seed;
 	c.score = score;
 	score->comes_and_goes = 1;
 	set_up();
-	watched = fork();
-	if (!watched)
-		victim(device, score);
+	watched = victim(device, score);
 	for (i = 0; i < COUNTERS; i++)
 		counters[i] = counter(rng_next(&c.r));
-	pid = fork();
+	pid = proc_fork();
 	if (!pid)
 		churner(count);
 	bad = watch(pid);

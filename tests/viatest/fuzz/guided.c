@@ -8,12 +8,11 @@
 #include <fcntl.h>
 #include <linux/kcov.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "calls.h"
+#include "common/memory.h"
 
 #define LENGTH		12u		/* calls of a program, at most */
 #define KEPT		4096u
@@ -37,10 +36,7 @@ struct coverage {
 
 struct coverage *coverage_new(void)
 {
-	struct coverage *c = mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE,
-				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	return c == MAP_FAILED ? NULL : c;
+	return memory_shared(sizeof(struct coverage));
 }
 
 void coverage_print(const struct coverage *c)

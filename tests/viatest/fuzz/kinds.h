@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <sys/mman.h>
+#include "common/abi.h"
 
 #define PAGE		4096u
 #define AREA		(4 * PAGE)	/* of most kinds */
@@ -15,19 +16,32 @@ struct piece {
 	uint64_t addr, len;
 };
 
-struct piece piece(void *p, uint64_t len);
-struct piece mapped(int prot, int flags, int fd, uint64_t len);
-struct piece anonymous(void);
-struct piece memfd_shared(void);
+/* Made by a function, or at an address, or mapped. */
+struct kind {
+	const char *name;
+	int want;			/* VIA_R_* */
+	struct piece (*make)(void);
+	const struct piece *at;
+	struct {
+		int prot, flags;
+		int (*file)(void);	/* NULL: none */
+		uint64_t size;
+	} map;
+	unsigned int gone_at, gone;	/* pages of it that are unmapped */
+	const struct piece *part;	/* of it: offset and bytes */
+};
 
-/* Whose pages a program brings. */
-struct piece userfault(void);
-struct piece userfault_written(void);
-struct piece userfault_minor(void);
-struct piece fuse_private(void);
-struct piece fuse_shared(void);
-struct piece fuse_late(void);
-struct piece fuse_never_shared(void);
-struct piece fuse_dies(void);
+extern const struct kind kinds[];
+extern const unsigned int kinds_number;
+
+/* A handle beside the library's, and a mapping that keeps its file. */
+extern struct raw {
+	struct abi a;
+	struct piece queues;
+} raw;
+
+struct piece kind_make(const struct kind *k);
+/* It has the file, or -1, for itself. */
+struct piece mapped(int prot, int flags, int fd, uint64_t len);
 
 #endif

@@ -7,9 +7,7 @@
 #include <linux/veth.h>
 #include <net/if.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 struct message {
 	struct nlmsghdr head;
@@ -91,22 +89,24 @@ int link_rename(int sock, const char *name, const char *other)
 	return tell(sock, &m);
 }
 
-int link_address(int sock, const char *name, const uint8_t *mac)
+static int change(int sock, const char *name, int type, const void *data,
+		  size_t len)
 {
 	struct message m = message(RTM_NEWLINK, 0);
 
 	put_name(&m, name);
-	put(&m, IFLA_ADDRESS, mac, 6);
+	put(&m, type, data, len);
 	return tell(sock, &m);
+}
+
+int link_address(int sock, const char *name, const uint8_t *mac)
+{
+	return change(sock, name, IFLA_ADDRESS, mac, 6);
 }
 
 int link_move(int sock, const char *name, int netns)
 {
-	struct message m = message(RTM_NEWLINK, 0);
-
-	put_name(&m, name);
-	put(&m, IFLA_NET_NS_FD, &netns, sizeof(netns));
-	return tell(sock, &m);
+	return change(sock, name, IFLA_NET_NS_FD, &netns, sizeof(netns));
 }
 
 int link_delete(int sock, const char *name)

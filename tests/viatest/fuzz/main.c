@@ -1,46 +1,43 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * viatest fuzz: any call with any argument on a VI NIC's device node, by several
- * processes, some of which are killed on the way, beside one that does honest
- * work and watches its memory.
+ * viatest fuzz: any call with any argument on a VI NIC's device node, by
+ * several processes, some of which are killed on the way, beside one that does
+ * honest work and watches its memory.
  *
  * Ends with status 0 when the victim saw nothing wrong; what the kernel has to
  * say is for the caller to read.
  */
-#include <errno.h>
 #include <getopt.h>
 #include <grp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "viatest.h"
-#include "abi.h"
+#include "common/memory.h"
+#include "common/words.h"
+#include "fuzz.h"
 #include "race.h"
 
-#define LIFE_OPS	20000u		/* of one attacker */
-#define ATTACKERS	16u
+#define ATTACKERS	3u
+
+enum mode { CALLS, MEMORY, LIMITS, RACE, PARTNER, CHURN };
 
 static struct {
 	const char *device;
 	uint64_t ops, seed;
-	unsigned int attackers, threads, user;
-	int guided, memory, limits, race, partner, churn;
+	unsigned int user;
+	int guided, mode;
 	uint8_t host[8];
 	int has_host;
-} opt = { .device = "/dev/via_lo", .ops = 100000, .attackers = 3,
-	  .threads = 3 };
+} opt = { .device = "/dev/via_lo", .ops = 100000 };
 
 static const char help[] =
-	"usage: viatest fuzz [-d DEVICE] [-n CALLS] [-s SEED] [-p PROCESSES] [-t THREADS]\n"
-	"               [-u ID] [--guided]\n"
+	"usage: viatest fuzz [-d DEVICE] [-n CALLS] [-s SEED] [-u ID] [--guided]\n"
 	"       viatest fuzz [-d DEVICE] --memory | --limits\n"
-	"       viatest fuzz [-d DEVICE] [-n ROUNDS] [-s SEED] [-H ADDRESS] [-o WORD] --race\n"
+	"       viatest fuzz [-d DEVICE] [-n ROUNDS] [-s SEED] [-H ADDRESS] --race\n"
 	"       viatest fuzz [-d DEVICE] [-s SEED] -H ADDRESS --race-partner\n"
 	"       viatest fuzz [-d OTHER] [-n TIMES] [-s SEED] --churn\n"
 	"Calls a VI NIC's device node in every way it can be called, and checks\n"
@@ -50,50 +47,20 @@ static const char help[] =
 	"  --memory   registers every kind of memory instead\n"
 	"  --limits   reaches every limit instead\n"
 	"  --race     threads race on one VI's attempts to connect instead, in\n"
-	"             rounds: with a second handle, or with the partner of -H;\n"
-	"             -o WORD: only rounds whose plot has it in its name\n"
+	"             rounds: with a second handle, or with the partner of -H\n"
 	"  --race-partner   that partner\n"
 	"  --churn    a NIC of its own comes and goes instead, so many times\n";
 
 static const struct option longs[] = {
 	{ "guided", no_argument, &opt.guided, 1 },
-	{ "memory", no_argument, &opt.memory, 1 },
-	{ "limits", no_argument, &opt.limits, 1 },
+	{ "memory", no_argument, &opt.mode, MEMORY },
+	{ "limits", no_argument, &opt.mode, LIMITS },
 	{ "help", no_argument, NULL, 'h' },
-	{ "race", no_argument, &opt.race, 1 },
-	{ "churn", no_argument, &opt.churn, 1 },
-	{ "race-partner", no_argument, &opt.partner, 1 },
+	{ "race", no_argument, &opt.mode, RACE },
+	{ "churn", no_argument, &opt.mode, CHURN },
+	{ "race-partner", no_argument, &opt.mode, PARTNER },
 	{ 0 },
 };
-
-static uint64_t number(const char *s, uint64_t least, uint64_t most)
-{
-	char *end;
-	uint64_t n;
-
-	errno = 0;
-	n = strtoull(s, &end, 0);
-	if (errno || end == s || *end || *s == '-' || n < least || n > most) {
-		fprintf(stderr, "viatest fuzz: '%s' is no number from %llu to %llu\n",
-			s, (unsigned long long)least, (unsigned long long)most);
-		exit(2);
-	}
-	return n;
-}
-
-static void host(const char *s)
-{
-	unsigned int b[6], i;
-
-	opt.has_host = sscanf(s, "%x:%x:%x:%x:%x:%x", &b[0], &b[1], &b[2],
-			      &b[3], &b[4], &b[5]) == 6;
-	for (i = 0; i < 6 && opt.has_host; i++)
-		opt.host[i] = b[i];
-	if (!opt.has_host) {
-		fprintf(stderr, "viatest fuzz: '%s' is no hardware address\n", s);
-		exit(2);
-	}
-}
 
 static void options(int argc, char **argv)
 {
@@ -101,19 +68,17 @@ static void options(int argc, char **argv)
 	int c;
 
 	opt.seed = time(NULL);
-	while ((c = getopt_long(argc, argv, "d:n:s:p:t:u:H:o:h", longs, NULL)) !=
+	while ((c = getopt_long(argc, argv, "d:n:s:u:H:h", longs, NULL)) !=
 	       -1) {
 		switch (c) {
 		case 0:
 			break;
 		case 'u':
-			opt.user = number(optarg, 1, UINT32_MAX - 1);
-			break;
-		case 'o':
-			race.only = optarg;
+			opt.user = word_number(optarg, 1, UINT32_MAX - 1);
 			break;
 		case 'H':
-			host(optarg);
+			word_mac(optarg, opt.host);
+			opt.has_host = 1;
 			break;
 		case 'd':
 			snprintf(device, sizeof(device), "%s%s",
@@ -121,16 +86,10 @@ static void options(int argc, char **argv)
 			opt.device = device;
 			break;
 		case 'n':
-			opt.ops = number(optarg, 1, UINT64_MAX / 2);
+			opt.ops = word_number(optarg, 1, UINT64_MAX / 2);
 			break;
 		case 's':
-			opt.seed = number(optarg, 0, UINT64_MAX);
-			break;
-		case 'p':
-			opt.attackers = number(optarg, 1, ATTACKERS);
-			break;
-		case 't':
-			opt.threads = number(optarg, 1, 15);
+			opt.seed = word_number(optarg, 0, UINT64_MAX);
 			break;
 		default:
 			fputs(help, c == 'h' ? stdout : stderr);
@@ -143,85 +102,59 @@ static void options(int argc, char **argv)
 	}
 }
 
-static pid_t start(struct score *score, uint64_t seed)
+static void attacker(uint64_t seed, struct score *score)
 {
-	pid_t pid = fork();
-
-	if (pid < 0) {
-		perror("fork");
-		exit(2);
-	}
-	if (!pid) {
-		if (seed)
-			attack(opt.device, seed, opt.threads, LIFE_OPS, score);
-		else
-			victim(opt.device, score);
-	}
-	return pid;
+	attack(opt.device, seed, 3, score);
 }
 
-static void pause_ms(unsigned int ms)
+void score_print(const struct score *score, const char *verdict)
 {
-	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
-
-	nanosleep(&t, NULL);
+	printf("%llu calls, ", (unsigned long long)score->ops);
+	if (verdict)
+		printf("%llu of them taken, %llu messages compared beside them: %s\n",
+		       (unsigned long long)score->good,
+		       (unsigned long long)score->messages, verdict);
+	else
+		printf("%llu messages\n", (unsigned long long)score->messages);
+	fflush(stdout);
 }
 
-/* New ones for those that have ended; now and then one is killed. */
-static unsigned int tend(struct score *score, pid_t *pids, struct rng *r)
+static void report(const struct score *score, const char *verdict)
 {
-	unsigned int i, bad = 0;
-	int status;
-
-	for (i = 0; i < opt.attackers; i++) {
-		if (rng_one_in(r, 64))
-			kill(pids[i], SIGKILL);
-		if (waitpid(pids[i], &status, WNOHANG) != pids[i])
-			continue;
-		bad |= WIFEXITED(status) && WEXITSTATUS(status) == 2;
-		pids[i] = start(score, rng_next(r) | 1);
-	}
-	return bad;
-}
-
-static void progress(const struct score *score, uint64_t ops)
-{
-	printf("viatest fuzz: %llu calls, %llu messages\n",
-	       (unsigned long long)ops, (unsigned long long)score->messages);
 	if (score->coverage)
 		coverage_print(score->coverage);
-	fflush(stdout);
+	printf("viatest fuzz: ");
+	score_print(score, verdict);
 }
 
 static int run(struct score *score)
 {
 	pid_t pids[ATTACKERS], watched;
 	struct rng r = { opt.seed };
-	unsigned int i, ticks = 0;
+	unsigned int i, ticks;
 	int status = 0, bad = 0;
-	uint64_t ops;
 
-	watched = start(score, 0);
-	/* It is to have its VIs before there are none left. */
-	while (!score->messages && !score->wrong && ticks++ < 3000)
-		pause_ms(10);
-	for (i = 0; i < opt.attackers; i++)
-		pids[i] = start(score, rng_next(&r) | 1);
-	for (ticks = 0; !bad; ticks++) {
-		ops = __atomic_load_n(&score->ops, __ATOMIC_RELAXED);
-		if (ops >= opt.ops ||
+	watched = victim(opt.device, score);
+	for (i = 0; i < ATTACKERS; i++)
+		pids[i] = attacker_start(attacker, &r, score);
+	for (ticks = 1; !bad; ticks++) {
+		if (__atomic_load_n(&score->ops, __ATOMIC_RELAXED) >=
+		    opt.ops ||
 		    __atomic_load_n(&score->wrong, __ATOMIC_ACQUIRE))
 			break;
-		if (ticks % 500 == 499)
-			progress(score, ops);
-		bad = tend(score, pids, &r);
-		pause_ms(20);
+		if (ticks % 500 == 0)
+			report(score, NULL);
+		for (i = 0; i < ATTACKERS; i++)
+			bad |= attacker_tend(&pids[i], attacker, &r, score);
+		usleep(20000);
 	}
-	__atomic_store_n(&score->stop, 1, __ATOMIC_RELEASE);
-	for (i = 0; i < opt.attackers; i++)
+	score_end(score);
+	for (i = 0; i < ATTACKERS; i++)
 		waitpid(pids[i], NULL, 0);
 	waitpid(watched, &status, 0);
-	return bad || status || score->wrong;
+	bad = bad || status || score->wrong;
+	report(score, bad ? "FAILED" : "ok");
+	return bad;
 }
 
 static void become(unsigned int id)
@@ -234,11 +167,9 @@ static void become(unsigned int id)
 
 static struct score *score_new(void)
 {
-	struct score *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE,
-			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct score *s = memory_shared(sizeof(*s));
 
-	if (s == MAP_FAILED ||
-	    socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, s->post)) {
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, s->post)) {
 		perror("viatest fuzz");
 		exit(2);
 	}
@@ -247,35 +178,31 @@ static struct score *score_new(void)
 	return s;
 }
 
+/* How much is wrong. */
+static int carry_out(const uint8_t *host)
+{
+	switch (opt.mode) {
+	case MEMORY:
+		return memory_kinds(opt.device);
+	case LIMITS:
+		return limits(opt.device, score_new());
+	case RACE:
+		return race_rounds(opt.device, opt.seed, opt.ops, host);
+	case PARTNER:
+		return race_partner(opt.device, opt.seed, opt.host);
+	case CHURN:
+		return churn(opt.device, opt.seed, opt.ops, score_new());
+	default:
+		return run(score_new());
+	}
+}
+
 int viatest_fuzz(int argc, char **argv)
 {
-	struct score *score;
-	int status;
-
 	options(argc, argv);
 	if (opt.user)
 		become(opt.user);
-	if (opt.memory)
-		return memory_kinds(opt.device) ? 1 : 0;
 	fprintf(stderr, "viatest fuzz: %s, seed %llu\n", opt.device,
 		(unsigned long long)opt.seed);
-	if (opt.race)
-		return race_rounds(opt.device, opt.seed, opt.ops,
-				   opt.has_host ? opt.host : NULL) ? 1 : 0;
-	if (opt.partner)
-		return race_partner(opt.device, opt.seed, opt.host);
-	score = score_new();
-	if (opt.churn)
-		return churn(opt.device, opt.seed, opt.ops, score) ? 1 : 0;
-	if (opt.limits)
-		return limits(opt.device, score) ? 1 : 0;
-	status = run(score);
-	if (score->coverage)
-		coverage_print(score->coverage);
-	printf("viatest fuzz: %llu calls, %llu of them taken, %llu messages compared beside them: %s\n",
-	       (unsigned long long)score->ops,
-	       (unsigned long long)score->good,
-	       (unsigned long long)score->messages,
-	       status ? "FAILED" : "ok");
-	return status ? 1 : 0;
+	return carry_out(opt.has_host ? opt.host : NULL) ? 1 : 0;
 }

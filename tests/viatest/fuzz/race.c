@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * viatest fuzz --race: two or three threads at one VI's attempt to connect, round
- * after round.  A seed gives the same dice, not the same schedule.
+ * viatest fuzz --race: two or three threads at one VI's attempt to connect,
+ * round after round.  A seed gives the same dice, not the same schedule.
  *
  * What must hold when a round is over: a VI is gone if a destroy has taken it
  * and only then; one that is not Pending has no verdict to come; connected
@@ -9,17 +9,12 @@
  * and can be destroyed.  What must hold when the handles are closed: all that
  * was made is gone, and the next two meet.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#include "ledger.h"
+#include "common/msg.h"
 #include "race.h"
 
 #define SCENE		256u		/* rounds between two looks at the ledger */
@@ -73,21 +68,14 @@ static uint32_t vi_make(unsigned int i)
 	return v.vi;
 }
 
-static int handle_open(const char *device, uint8_t **ctl)
+void race_open(struct abi *a)
 {
-	int fd = open(device, O_RDWR | O_CLOEXEC);
+	int ret = abi_open(a, race.device);
 
-	race.hello = (struct via_hello){ .abi = VIA_ABI_VERSION };
-	if (fd < 0 || ioctl(fd, VIA_IOC_HELLO, &race.hello)) {
-		perror(device);
-		exit(2);
-	}
-	*ctl = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, VIA_MMAP_CTL);
-	if (*ctl == MAP_FAILED) {
-		perror("viatest fuzz: the control page");
-		exit(2);
-	}
-	return fd;
+	if (!ret)
+		return;
+	fprintf(stderr, "viatest fuzz: %s: %s\n", race.device, strerror(-ret));
+	exit(2);
 }
 
 static void scene_open(void)
@@ -95,7 +83,7 @@ static void scene_open(void)
 	unsigned int i;
 
 	for (i = 0; i < 2; i++)
-		race.fd[i] = handle_open(race.device, &race.ctl[i]);
+		race_open(&race.side[i]);
 	for (i = 0; i < VIS; i++)
 		race.vi[i] = vi_make(i);
 	memset(race.destroyed, 0, sizeof(race.destroyed));
@@ -103,12 +91,8 @@ static void scene_open(void)
 
 static void scene_close(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < 2; i++) {
-		munmap(race.ctl[i], 4096);
-		close(race.fd[i]);
-	}
+	abi_close(&race.side[0]);
+	abi_close(&race.side[1]);
 }
 
 static int query(unsigned int i)
@@ -122,11 +106,6 @@ static int query(unsigned int i)
 /* Its state, or -1 where it was destroyed. */
 static int looked_at(unsigned int i)
 {
-	struct via_conn_result one = { .vi = race.vi[i],
-				       .flags = VIA_CONN_NOWAIT };
-	struct via_conn_result two = { .vi = race.vi[i],
-				       .flags = VIA_CONN_NOWAIT |
-						VIA_CONN_PEER };
 	int state = query(i);
 
 	if (state < 0 && !race.destroyed[i])
@@ -135,16 +114,15 @@ static int looked_at(unsigned int i)
 		wrong("a VI is destroyed and there, its state", state);
 	if (state < 0 || state == VIA_STATE_PENDING)
 		return state;
-	if (race_call(!!i, VIA_IOC_CONN_RESULT, &one) == VIA_R_NOT_DONE ||
-	    race_call(!!i, VIA_IOC_CONN_RESULT, &two) == VIA_R_NOT_DONE)
+	if (race_result(i, VIA_CONN_NOWAIT) == VIA_R_NOT_DONE ||
+	    race_result(i, VIA_CONN_NOWAIT | VIA_CONN_PEER) == VIA_R_NOT_DONE)
 		wrong("a verdict is to come in state", state);
 	return state;
 }
 
 static void left_alone(unsigned int i)
 {
-	struct via_vi_arg a = { .vi = race.vi[i] };
-	int ret = race_call(!!i, VIA_IOC_DISCONNECT, &a);
+	int ret = race_vi(i, VIA_IOC_DISCONNECT);
 	int state = query(i);
 
 	if (ret || state != VIA_STATE_IDLE)
@@ -153,11 +131,10 @@ static void left_alone(unsigned int i)
 
 static void unmade(unsigned int i)
 {
-	struct via_vi_arg a = { .vi = race.vi[i] };
 	int ret;
 
 	if (!race.destroyed[i]) {
-		ret = race_call(!!i, VIA_IOC_VI_DESTROY, &a);
+		ret = race_vi(i, VIA_IOC_VI_DESTROY);
 		if (ret)
 			wrong("an idle VI cannot be destroyed", ret);
 		if (query(i) >= 0)
@@ -206,11 +183,8 @@ static void hurry(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < VIS; i++) {
-		struct via_vi_arg a = { .vi = race.vi[i] };
-
-		race_call(!!i, VIA_IOC_DISCONNECT, &a);
-	}
+	for (i = 0; i < VIS; i++)
+		race_vi(i, VIA_IOC_DISCONNECT);
 }
 
 static void hung(void)
@@ -227,9 +201,9 @@ static void round_run(void)
 
 	plan_draw(&race.plan, &run.r, !!race.host);
 	racers_go();
-	end = race_now() + PATIENCE_S * 1000000000ull;
+	end = now_ns() + PATIENCE_S * 1000000000ull;
 	while (!racers_wait(HURRY_MS)) {
-		if (race_now() > end)
+		if (now_ns() > end)
 			hung();
 		hurry();
 	}
@@ -239,29 +213,23 @@ static void round_run(void)
 /* A matching request of each: they must find each other, and nothing else. */
 static void meeting(void)
 {
-	struct via_conn_request q[2] = {
-		{ .vi = race.vi[0], .timeout = PATIENCE_S * 1000000000ull },
-		{ .vi = race.vi[1], .timeout = PATIENCE_S * 1000000000ull },
+	struct via_conn_request q = {
+		.timeout = PATIENCE_S * 1000000000ull,
 	};
-	struct via_conn_result a = { .flags = VIA_CONN_PEER };
+	const uint8_t *host = race.side[0].hello.addr;
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < 2; i++) {
-		q[i].local.disc_len = q[i].remote.disc_len = 6;
-		memcpy(q[i].local.disc, i ? "racep1" : "racep0", 6);
-		memcpy(q[i].remote.disc, i ? "racep0" : "racep1", 6);
-		q[i].remote.host_len = race.hello.addr_len;
-		memcpy(q[i].remote.host, race.hello.addr, VIA_ADDR_MAX);
-		q[i].local.host_len = q[i].remote.host_len;
-		memcpy(q[i].local.host, race.hello.addr, VIA_ADDR_MAX);
-		ret = race_call(i, VIA_IOC_PEER_REQUEST, &q[i]);
+		q.vi = race.vi[i];
+		race_address(&q.local, host, 'p', i);
+		race_address(&q.remote, host, 'p', !i);
+		ret = race_call(i, VIA_IOC_PEER_REQUEST, &q);
 		if (ret)
 			fault("new VIs: a peer request", ret);
 	}
 	for (i = 0; i < 2; i++) {
-		a.vi = q[i].vi;
-		ret = race_call(i, VIA_IOC_CONN_RESULT, &a);
+		ret = race_result(i, VIA_CONN_PEER);
 		if (ret)
 			fault("new VIs do not meet", ret);
 	}

@@ -5,8 +5,8 @@
 
 #include <semaphore.h>
 #include <stdint.h>
-#include <uapi/via.h>
-#include "abi.h"
+#include "common/abi.h"
+#include "fuzz.h"
 
 #define RACERS		3u
 #define STEPS		4u		/* calls of a racer in a round, at most */
@@ -50,11 +50,8 @@ struct tally {
 
 struct race {
 	const char *device;
-	const char *only;		/* plots with this in their name */
-	struct via_hello hello;
 	const uint8_t *host;		/* the partner's address: over a wire */
-	int fd[2];			/* of X; of Y and Z */
-	uint8_t *ctl[2];
+	struct abi side[2];		/* of X; of Y and Z */
 	uint32_t vi[VIS];
 	struct plan plan;
 	uint64_t tick;			/* ns of a jiffy */
@@ -69,7 +66,6 @@ struct race {
 
 extern struct race race;
 
-uint64_t race_now(void);
 void plan_draw(struct plan *p, struct rng *r, int wire);
 void plan_print(const struct plan *p);
 
@@ -81,8 +77,15 @@ void racers_go(void);
 int racers_wait(unsigned int ms);
 void racers_where(void);
 
-/* One call; a verdict, or -errno. */
+/* A handle; the program ends without it. */
+void race_open(struct abi *a);
+/* One call; a verdict, or -errno.  The others are of VI @i on its side. */
 int race_call(unsigned int side, unsigned long request, void *arg);
+int race_vi(unsigned int i, unsigned long request);
+int race_result(unsigned int i, uint32_t flags);
+/* For requests of clients (c), servers (s) and peers (p), on side 0 or 1. */
+void race_address(struct via_net_addr *a, const uint8_t *host, char what,
+		  unsigned int side);
 
 /* Rounds; the number of faults. */
 int race_rounds(const char *device, uint64_t seed, uint64_t rounds,

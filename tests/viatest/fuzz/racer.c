@@ -10,11 +10,11 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "common/msg.h"
+#include "common/proc.h"
 #include "race.h"
 
 #define NEAR_TICKS	12u		/* a deadline that is worth waiting for */
@@ -41,32 +41,34 @@ static struct {
 	unsigned int left;		/* that have not said they are done */
 } crowd;
 
-uint64_t race_now(void)
+static void count(uint64_t *what)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
+	__atomic_add_fetch(what, 1, __ATOMIC_RELAXED);
 }
 
 int race_call(unsigned int side, unsigned long request, void *arg)
 {
-	int ret = ioctl(race.fd[side], request, arg);
+	count(&race.tally.calls);
+	return abi_call(race.side[side].fd, request, arg);
+}
 
-	__atomic_add_fetch(&race.tally.calls, 1, __ATOMIC_RELAXED);
-	return ret < 0 ? -errno : ret;
+int race_vi(unsigned int i, unsigned long request)
+{
+	count(&race.tally.calls);
+	return abi_id(race.side[!!i].fd, request, race.vi[i]);
+}
+
+int race_result(unsigned int i, uint32_t flags)
+{
+	count(&race.tally.calls);
+	return abi_result(race.side[!!i].fd, race.vi[i], flags);
 }
 
 static void spin_until(uint64_t when)
 {
-	while (race_now() < when)
+	while (now_ns() < when)
 		if (crowd.shared)
 			sched_yield();
-}
-
-static void count(uint64_t *what)
-{
-	__atomic_add_fetch(what, 1, __ATOMIC_RELAXED);
 }
 
 /*
@@ -83,7 +85,7 @@ static uint64_t deadline(uint64_t now)
 
 static void await(const struct step *s)
 {
-	uint64_t now = race_now(), when, last;
+	uint64_t now = now_ns(), when, last;
 
 	if (s->moment == AT_PAUSE)
 		spin_until(now + s->offset);
@@ -95,7 +97,7 @@ static void await(const struct step *s)
 				 (now / race.tick + s->tick) * race.tick,
 				 __ATOMIC_RELAXED);
 	last = now + (race.plan.patient ? TOLD_LATE_NS : TOLD_NS);
-	while (!(when = deadline(race_now())) && race_now() < last &&
+	while (!(when = deadline(now_ns())) && now_ns() < last &&
 	       __atomic_load_n(&race.running, __ATOMIC_RELAXED) > 1)
 		if (crowd.shared)
 			sched_yield();
@@ -112,20 +114,18 @@ static void told(uint64_t timeout)
 	uint64_t when = 0;
 
 	if (timeout != VIA_FOREVER)
-		when = (race_now() / race.tick + (timeout - 1) / race.tick +
+		when = (now_ns() / race.tick + (timeout - 1) / race.tick +
 			2) * race.tick;
 	__atomic_store_n(&race.deadline, when, __ATOMIC_RELAXED);
 }
 
-static void address(struct via_net_addr *a, const uint8_t *host, char what,
-		    unsigned int side)
+void race_address(struct via_net_addr *a, const uint8_t *host, char what,
+		  unsigned int side)
 {
-	a->host_len = race.hello.addr_len;
-	memcpy(a->host, host, sizeof(a->host));
-	a->disc_len = 6;
-	memcpy(a->disc, "race", 4);
-	a->disc[4] = what;
-	a->disc[5] = '0' + side;
+	char disc[8];
+
+	snprintf(disc, sizeof(disc), "race%c%u", what, side & 1);
+	abi_address(a, &race.side[0].hello, host, disc);
 }
 
 /* A request of X, or of its partner, is for the other side. */
@@ -133,23 +133,19 @@ static int ask(const struct step *s, int peer)
 {
 	struct via_conn_request q = { .vi = race.vi[s->vi],
 				      .timeout = s->timeout };
+	const uint8_t *here = race.side[0].hello.addr;
 	unsigned int side = !!s->vi;
-	int ret;
 
-	address(&q.local, race.hello.addr, peer ? 'p' : 'c', side);
-	address(&q.remote, race.host ? race.host : race.hello.addr,
-		peer ? 'p' : 's', !side);
+	race_address(&q.local, here, peer ? 'p' : 'c', side);
+	race_address(&q.remote, race.host ?: here, peer ? 'p' : 's', !side);
 	told(s->timeout);
-	ret = race_call(side, peer ? VIA_IOC_PEER_REQUEST :
-				     VIA_IOC_CONN_REQUEST, &q);
-	return ret;
+	return race_call(side, peer ? VIA_IOC_PEER_REQUEST :
+				      VIA_IOC_CONN_REQUEST, &q);
 }
 
 static int result(const struct step *s)
 {
-	struct via_conn_result a = { .vi = race.vi[s->vi],
-				     .flags = s->flags };
-	int ret = race_call(!!s->vi, VIA_IOC_CONN_RESULT, &a);
+	int ret = race_result(s->vi, s->flags);
 
 	switch (ret) {
 	case VIA_R_SUCCESS:
@@ -170,76 +166,52 @@ static int result(const struct step *s)
 	return ret;
 }
 
-static int wait_for(const struct racer *me, const struct step *s)
-{
-	struct via_conn_wait w = { .timeout = s->timeout };
-	int ret;
-
-	address(&w.local, race.hello.addr, 's', !!s->vi);
-	ret = race_call(!!s->vi, VIA_IOC_CONN_WAIT, &w);
-	if (!ret)
-		race.conn[me->number] = w.conn;
-	return ret;
-}
-
-static int answer(const struct racer *me, const struct step *s)
-{
-	struct via_conn_accept a = { .conn = race.conn[me->number],
-				     .vi = race.vi[s->vi] };
-	struct via_conn_reject j = { .conn = a.conn };
-	int ret;
-
-	if (s->op == O_REJECT)
-		return race_call(!!s->vi, VIA_IOC_CONN_REJECT, &j);
-	ret = race_call(!!s->vi, VIA_IOC_CONN_ACCEPT, &a);
-	if (!ret)
-		count(&race.tally.accepted);
-	return ret;
-}
-
-static int simple(const struct step *s)
-{
-	struct via_vi_arg a = { .vi = race.vi[s->vi] };
-	struct via_vi_query q = { .vi = a.vi };
-	struct via_vi_set set = { .vi = a.vi, .attrs = {
-		VIA_RELIABLE_DELIVERY, 0, s->vi == 2 ? 8192 : 4096, 0 } };
-	int ret;
-
-	switch (s->op) {
-	case O_DISCONNECT:
-		return race_call(!!s->vi, VIA_IOC_DISCONNECT, &a);
-	case O_QUERY:
-		return race_call(!!s->vi, VIA_IOC_VI_QUERY, &q);
-	case O_SET:
-		return race_call(!!s->vi, VIA_IOC_VI_SET, &set);
-	default:
-		ret = race_call(!!s->vi, VIA_IOC_VI_DESTROY, &a);
-		if (!ret) {
-			count(&race.tally.destroyed);
-			__atomic_store_n(&race.destroyed[s->vi], 1,
-					 __ATOMIC_RELEASE);
-		}
-		return ret;
-	}
-}
-
 static int once(const struct racer *me, const struct step *s)
 {
+	uint32_t vi = race.vi[s->vi], conn = race.conn[me->number];
+	struct via_vi_query q = { .vi = vi };
+	struct via_vi_set set = { .vi = vi, .attrs = {
+		VIA_RELIABLE_DELIVERY, 0, s->vi == 2 ? 8192 : 4096, 0 } };
+	struct via_conn_wait w = { .timeout = s->timeout };
+	struct via_conn_accept a = { .conn = conn, .vi = vi };
+	struct via_conn_reject j = { .conn = conn };
+	unsigned int side = !!s->vi;
+	int ret;
+
 	switch (s->op) {
-	case O_NONE:
-		return 0;
 	case O_PEER:
 	case O_REQUEST:
 		return ask(s, s->op == O_PEER);
 	case O_RESULT:
 		return result(s);
-	case O_WAIT:
-		return wait_for(me, s);
-	case O_ACCEPT:
+	case O_DISCONNECT:
+		return race_vi(s->vi, VIA_IOC_DISCONNECT);
+	case O_QUERY:
+		return race_call(side, VIA_IOC_VI_QUERY, &q);
+	case O_SET:
+		return race_call(side, VIA_IOC_VI_SET, &set);
 	case O_REJECT:
-		return answer(me, s);
+		return race_call(side, VIA_IOC_CONN_REJECT, &j);
+	case O_WAIT:
+		race_address(&w.local, race.side[0].hello.addr, 's', side);
+		ret = race_call(side, VIA_IOC_CONN_WAIT, &w);
+		if (!ret)
+			race.conn[me->number] = w.conn;
+		return ret;
+	case O_ACCEPT:
+		ret = race_call(side, VIA_IOC_CONN_ACCEPT, &a);
+		if (!ret)
+			count(&race.tally.accepted);
+		return ret;
+	case O_DESTROY:
+		ret = race_vi(s->vi, VIA_IOC_VI_DESTROY);
+		if (ret)
+			return ret;
+		count(&race.tally.destroyed);
+		__atomic_store_n(&race.destroyed[s->vi], 1, __ATOMIC_RELEASE);
+		return 0;
 	default:
-		return simple(s);
+		return 0;
 	}
 }
 
@@ -263,7 +235,7 @@ static void together(void)
 	uint32_t n = __atomic_add_fetch(&race.arrived, 1, __ATOMIC_ACQ_REL);
 
 	if (n == race.plan.racers) {
-		__atomic_store_n(&race.start, race_now() + SETTLE_NS,
+		__atomic_store_n(&race.start, now_ns() + SETTLE_NS,
 				 __ATOMIC_RELEASE);
 		if (race.plan.stops)
 			sem_post(&crowd.racer[RACERS].go);
@@ -284,7 +256,7 @@ static void sleep_until(uint64_t when)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
 			&(struct timespec){ early / 1000000000,
 					    early % 1000000000 }, NULL);
-	late = race_now() - early;
+	late = now_ns() - early;
 	/* What was over before it began says nothing of sleeps. */
 	if (late >= 0 && late < LAG_NS)
 		lag += (late - lag) / 8;
@@ -298,9 +270,9 @@ static uint64_t stops_begin(void)
 	if (!race.plan.stop_late)
 		return race.start;
 	while (!(when = __atomic_load_n(&race.aim, __ATOMIC_RELAXED)) &&
-	       race_now() < last &&
+	       now_ns() < last &&
 	       __atomic_load_n(&race.running, __ATOMIC_RELAXED))
-		sleep_until(race_now() + TOLD_NS);
+		sleep_until(now_ns() + TOLD_NS);
 	return when ? when - BEFORE_NS : race.start;
 }
 
@@ -312,15 +284,15 @@ static void take_cpu(void)
 
 	for (i = 0; i < p->stops; i++) {
 		sleep_until(when + p->stop_at[i]);
-		when = race_now();
+		when = now_ns();
 		if (p->stop_for[i])
 			when += p->stop_for[i];
 		else if (deadline(when))
 			when = deadline(when) + OVER_NS;
-		while (race_now() < when &&
+		while (now_ns() < when &&
 		       __atomic_load_n(&race.running, __ATOMIC_RELAXED))
 			;
-		when = race_now();
+		when = now_ns();
 	}
 }
 
@@ -413,7 +385,7 @@ void racers_go(void)
 
 int racers_wait(unsigned int ms)
 {
-	uint64_t when = race_now() + ms * 1000000ull;
+	uint64_t when = now_ns() + ms * 1000000ull;
 	struct timespec t = { when / 1000000000, when % 1000000000 };
 
 	while (crowd.left) {
@@ -430,17 +402,10 @@ int racers_wait(unsigned int ms)
 static void show(pid_t tid, const char *what)
 {
 	char path[64], text[1024];
-	size_t n;
-	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/%s", tid, what);
-	f = fopen(path, "r");
-	if (!f)
-		return;
-	n = fread(text, 1, sizeof(text) - 1, f);
-	text[n] = 0;
-	printf("  %s: %s\n", what, text);
-	fclose(f);
+	if (proc_read(path, text, sizeof(text)) >= 0)
+		printf("  %s: %s\n", what, text);
 }
 
 /* Where the racers are that have not come back, for the log. */

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <unistd.h>
 #include "calls.h"
+#include "common/proc.h"
 
 #define CHILD_CALLS	8u
 
@@ -115,15 +116,9 @@ void pages(struct rng *r)
 static void inherited(void)
 {
 	static char text[256 << 10];
-	int fd = open("/proc/self/smaps", O_RDONLY);
 	char *line, *rest = text, *ours = NULL;
-	ssize_t got;
-	size_t n = 0;
 
-	while ((got = read(fd, text + n, sizeof(text) - 1 - n)) > 0)
-		n += got;
-	close(fd);
-	text[n] = 0;
+	proc_read("/proc/self/smaps", text, sizeof(text));
 	while ((line = strsep(&rest, "\n"))) {
 		if (strstr(line, "-") && strstr(line, " 00:"))
 			ours = strstr(line, "/dev/via_") ? line : NULL;
@@ -132,7 +127,7 @@ static void inherited(void)
 			continue;
 		fprintf(stderr, "viatest fuzz: a control page is inherited: %s\n",
 			ours);
-		__atomic_store_n(&self.score->wrong, 1, __ATOMIC_RELEASE);
+		score_wrong(self.score);
 		return;
 	}
 }
@@ -150,7 +145,7 @@ void forked(struct rng *r)
 		return;
 	if (pid) {
 		while (waitpid(pid, NULL, 0) < 0 &&
-		       !__atomic_load_n(&self.score->stop, __ATOMIC_RELAXED))
+		       !score_stop(self.score))
 			;
 		return;
 	}

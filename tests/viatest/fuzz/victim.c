@@ -5,17 +5,16 @@
  * open to RDMA, whose handle no other process has been given.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-#include <vipl.h>
-#include "abi.h"
+#include "common/memory.h"
+#include "common/proc.h"
+#include "common/twins.h"
+#include "fuzz.h"
 
 #define PAGE		4096u
 #define BODY		(4 * PAGE)	/* of a buffer, between two canaries */
 #define CANARY		0xa5
-#define PATIENCE	20000		/* ms */
 
 struct area {
 	uint8_t *mem;			/* canary, descriptors, canary, ... */
@@ -26,7 +25,7 @@ static struct score *score;
 
 static void wrong(const char *what, unsigned long value)
 {
-	__atomic_store_n(&score->wrong, 1, __ATOMIC_RELEASE);
+	score_wrong(score);
 	fprintf(stderr, "viatest fuzz: the victim: %s (%#lx)\n", what, value);
 	_exit(3);
 }
@@ -49,35 +48,20 @@ static void canaries(const struct area *a)
 }
 
 /* Page 0 canary, 1 descriptors, 2 canary, 3..6 the buffer, 7 canary. */
-static void area_make(VIP_NIC_HANDLE nic, VIP_PROTECTION_HANDLE tag,
-		      struct area *a)
+static void area_make(const struct twins *t, struct area *a)
 {
-	VIP_MEM_ATTRIBUTES attr = { tag, VIP_TRUE, VIP_TRUE };
-
-	a->mem = mmap(NULL, 8 * PAGE, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (a->mem == MAP_FAILED)
-		wrong("no memory", 0);
+	a->mem = memory_new(8 * PAGE);
 	memset(a->mem, CANARY, 8 * PAGE);
-	must("VipRegisterMem", VipRegisterMem(nic, a->mem, 8 * PAGE, &attr,
-					      &a->handle));
+	a->handle = twins_register(t, a->mem, 8 * PAGE);
 }
 
 static VIP_DESCRIPTOR *describe(struct area *a, VIP_ULONG len)
 {
-	VIP_DESCRIPTOR *d = (void *)(a->mem + PAGE);
-
-	memset(d, 0, sizeof(*d));
-	d->Control.Control = VIP_CONTROL_OP_SENDRECV;
-	d->Control.SegCount = 1;
-	d->Control.Length = len;
-	d->DS[0].Local.Data.Address = a->mem + 3 * PAGE;
-	d->DS[0].Local.Handle = a->handle;
-	d->DS[0].Local.Length = len;
-	return d;
+	return twins_describe(a->mem + PAGE, (uintptr_t)a->mem + 3 * PAGE,
+			      a->handle, len);
 }
 
-static void message(VIP_VI_HANDLE from, VIP_VI_HANDLE to, struct area *tx,
+static void message(const struct twins *t, unsigned int from, struct area *tx,
 		    struct area *rx, uint64_t n)
 {
 	uint8_t *out = tx->mem + 3 * PAGE, *in = rx->mem + 3 * PAGE;
@@ -88,10 +72,8 @@ static void message(VIP_VI_HANDLE from, VIP_VI_HANDLE to, struct area *tx,
 	for (i = 0; i < len; i++)
 		out[i] = n + i * 7;
 	memset(in, CANARY, BODY);
-	must("VipPostRecv", VipPostRecv(to, describe(rx, BODY), rx->handle));
-	must("VipPostSend", VipPostSend(from, describe(tx, len), tx->handle));
-	must("VipSendWait", VipSendWait(from, PATIENCE, &d));
-	must("VipRecvWait", VipRecvWait(to, PATIENCE, &d));
+	d = twins_carry(t, from, describe(tx, len), tx->handle,
+			describe(rx, BODY), rx->handle);
 	if (d->Control.Length != len)
 		wrong("another length", d->Control.Length);
 	for (i = 0; i < len; i++)
@@ -104,58 +86,39 @@ static void message(VIP_VI_HANDLE from, VIP_VI_HANDLE to, struct area *tx,
 	canaries(rx);
 }
 
-/* The attacker knows this discriminator no better than any other. */
-static void join(VIP_NIC_HANDLE nic, VIP_VI_HANDLE a, VIP_VI_HANDLE b)
+static void work(const char *device)
 {
-	union {
-		VIP_NET_ADDRESS a;
-		uint8_t space[sizeof(VIP_NET_ADDRESS) + 96];
-	} one = { 0 }, two = { 0 };
-	VIP_VI_ATTRIBUTES theirs;
-	VIP_NIC_ATTRIBUTES attr;
-
-	must("VipQueryNic", VipQueryNic(nic, &attr));
-	one.a.HostAddressLen = attr.NicAddressLen;
-	memcpy(one.a.HostAddress, attr.LocalNicAddress, attr.NicAddressLen);
-	one.a.DiscriminatorLen = 8;
-	two = one;
-	memcpy(one.a.HostAddress + attr.NicAddressLen, "victim_1", 8);
-	memcpy(two.a.HostAddress + attr.NicAddressLen, "victim_2", 8);
-	must("VipConnectPeerRequest",
-	     VipConnectPeerRequest(a, &one.a, &two.a, PATIENCE));
-	must("VipConnectPeerRequest",
-	     VipConnectPeerRequest(b, &two.a, &one.a, PATIENCE));
-	must("VipConnectPeerWait", VipConnectPeerWait(a, &theirs));
-	must("VipConnectPeerWait", VipConnectPeerWait(b, &theirs));
-}
-
-void victim(const char *device, struct score *shared)
-{
-	VIP_VI_ATTRIBUTES attr = { VIP_SERVICE_RELIABLE_DELIVERY, 32768, NULL,
-				   NULL, VIP_TRUE, VIP_TRUE };
-	VIP_PROTECTION_HANDLE tag;
-	VIP_NIC_HANDLE nic;
-	VIP_VI_HANDLE vi[2];
+	/* The attacker knows this discriminator no better than any other. */
+	struct twins t = { .must = must, .disc = "victim_", .rdma = VIP_TRUE };
 	struct area area[2];
 	uint64_t n;
 
-	score = shared;
-	must("VipOpenNic", VipOpenNic(device, &nic));
-	must("VipCreatePtag", VipCreatePtag(nic, &tag));
-	attr.Ptag = tag;
-	must("VipCreateVi", VipCreateVi(nic, &attr, NULL, NULL, &vi[0]));
-	must("VipCreateVi", VipCreateVi(nic, &attr, NULL, NULL, &vi[1]));
-	area_make(nic, tag, &area[0]);
-	area_make(nic, tag, &area[1]);
-	join(nic, vi[0], vi[1]);
-	for (n = 0; !__atomic_load_n(&score->stop, __ATOMIC_ACQUIRE); n++) {
-		message(vi[n & 1], vi[~n & 1], &area[n & 1], &area[~n & 1], n);
+	twins_open(&t, device);
+	area_make(&t, &area[0]);
+	area_make(&t, &area[1]);
+	must("a connection", twins_join(&t, TWINS_MS));
+	for (n = 0; !score_stop(score); n++) {
+		message(&t, n & 1, &area[n & 1], &area[~n & 1], n);
 		__atomic_add_fetch(&score->messages, 1, __ATOMIC_RELAXED);
 		/* It is to be there, not to take the CPU from the others. */
 		usleep(1000);
 	}
-	must("VipDisconnect", VipDisconnect(vi[0]));
-	must("VipDisconnect", VipDisconnect(vi[1]));
-	must("VipCloseNic", VipCloseNic(nic));
-	_exit(0);
+	twins_part(&t);
+	must("VipCloseNic", VipCloseNic(t.nic));
+}
+
+pid_t victim(const char *device, struct score *shared)
+{
+	pid_t pid = proc_fork();
+	unsigned int i;
+
+	score = shared;
+	if (!pid) {
+		work(device);
+		_exit(0);
+	}
+	/* It is to have its VIs before there are none left. */
+	for (i = 0; i < 3000 && !score->messages && !score->wrong; i++)
+		usleep(10000);
+	return pid;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* What the agent has made and not ended, by kind. */
-#ifndef FUZZ_LEDGER_H
-#define FUZZ_LEDGER_H
+#ifndef TESTS_LEDGER_H
+#define TESTS_LEDGER_H
 
 #define LEDGER_KINDS	16
 
@@ -12,6 +12,8 @@ struct ledger {
 };
 
 struct ledger ledger_read(void);
+/* -1: it does not tell of them. */
+long ledger_alive(const char *name);
 /*
  * NULL when there is as much of each kind again as there was, in so many
  * seconds: the last file's end is a work item, and a peer's request has its

@@ -22,7 +22,19 @@ struct ledger ledger_read(void)
 
 static int same(const struct ledger *a, const struct ledger *b)
 {
-	return !memcmp(a->alive, b->alive, a->kinds * sizeof(a->alive[0]));
+	return a->kinds == b->kinds &&
+	       !memcmp(a->alive, b->alive, a->kinds * sizeof(a->alive[0]));
+}
+
+long ledger_alive(const char *name)
+{
+	struct ledger l = ledger_read();
+	int i;
+
+	for (i = 0; i < l.kinds; i++)
+		if (!strcmp(l.name[i], name))
+			return l.alive[i];
+	return -1;
 }
 
 const char *ledger_left(struct ledger *before, unsigned int seconds)

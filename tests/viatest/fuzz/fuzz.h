@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* viatest fuzz: processes that throw calls at the device node, and their victim. */
-#ifndef FUZZ_ABI_H
-#define FUZZ_ABI_H
+/* viatest fuzz: processes that call the device node, and their victim. */
+#ifndef FUZZ_FUZZ_H
+#define FUZZ_FUZZ_H
 
 #include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+#include "common/ledger.h"
+#include "common/rng.h"
 
 #define POOL		64u	/* values of a kind that were seen once */
 
 enum pool { P_PTAG, P_MEM, P_VI, P_CQ, P_CONN, P_WAITER, POOLS };
 
 struct coverage;
-struct ledger;
 
 /* Shared by all processes of a run; written with atomics. */
 struct score {
@@ -25,39 +28,50 @@ struct score {
 	uint32_t comes_and_goes;	/* the NIC: open it until it opens */
 };
 
-struct rng {
-	uint64_t s;
-};
-
-static inline uint64_t rng_next(struct rng *r)
+/* What came of a call. */
+static inline void score_call(struct score *s, int ret)
 {
-	/* splitmix64 */
-	uint64_t z = r->s += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
+	if (!ret)
+		__atomic_add_fetch(&s->good, 1, __ATOMIC_RELAXED);
 }
 
-static inline uint32_t rng_below(struct rng *r, uint32_t n)
+static inline int score_stop(const struct score *s)
 {
-	return (rng_next(r) >> 32) * n >> 32;
+	return __atomic_load_n(&s->stop, __ATOMIC_ACQUIRE);
 }
 
-/* One in so many times. */
-static inline int rng_one_in(struct rng *r, uint32_t n)
+static inline void score_end(struct score *s)
 {
-	return !rng_below(r, n);
+	__atomic_store_n(&s->stop, 1, __ATOMIC_RELEASE);
 }
+
+static inline void score_wrong(struct score *s)
+{
+	__atomic_store_n(&s->wrong, 1, __ATOMIC_RELEASE);
+}
+
+/* The rest of a line; without a verdict: how far it is. */
+void score_print(const struct score *s, const char *verdict);
 
 struct coverage *coverage_new(void);
 void coverage_print(const struct coverage *c);
 
-/* A process of its own: threads that call anything, until it has had enough. */
+/* Threads of this process call anything, until it has had enough. */
 void attack(const char *device, uint64_t seed, unsigned int threads,
-	    uint64_t ops, struct score *score);
-/* Another: sends messages to itself between canaries, and compares. */
-void victim(const char *device, struct score *score);
+	    struct score *score) __attribute__((noreturn));
+/* A process of its own for it. */
+typedef void attacker_fn(uint64_t seed, struct score *score);
+pid_t attacker_start(attacker_fn *f, struct rng *r, struct score *score);
+/* Kills it now and then, and starts another where it has ended. */
+int attacker_tend(pid_t *pid, attacker_fn *f, struct rng *r,
+		  struct score *score);
+/*
+ * Another, that is made here: it sends messages to itself between canaries,
+ * and compares, until all end; it has begun, or failed, at the return.
+ */
+pid_t victim(const char *device, struct score *score);
+/* A signal for this thread every so many ns: nothing sleeps for ever. */
+void nudge(timer_t *t, long ns);
 /* Every kind of memory is registered; the number of wrong verdicts. */
 unsigned int memory_kinds(const char *device);
 /*
