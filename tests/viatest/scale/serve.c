@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The side that survives: a thread for each connection, and no failures. */
 #include "scale.h"
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@ static struct {
 	uint32_t alive[IDS];
 	uint32_t conns;		/* all that there are */
 	uint32_t ended, wrong, silent, stuck;
-	bool stop;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 struct conn {
@@ -25,23 +23,26 @@ struct conn {
 	union net_addr from;
 };
 
-static void start(void *(*f)(void *), void *arg)
+static void start(void *(*f)(void *), struct conn *c)
 {
-	pthread_t t;
+	pthread_detach(thread_start(f, c));
+}
 
-	if (pthread_create(&t, NULL, f, arg))
-		die("no more threads");
-	pthread_detach(t);
+/* As many as @change more, with this id where the connection has one. */
+static void count(struct conn *c, int change)
+{
+	all.conns += change;
+	if (c->named)
+		all.alive[c->id % IDS] += change;
 }
 
 static void named(struct conn *c, uint32_t id)
 {
 	pthread_mutex_lock(&all.lock);
-	if (c->named)
-		all.alive[c->id % IDS]--;
+	count(c, -1);
 	c->id = id;
 	c->named = true;
-	all.alive[id % IDS]++;
+	count(c, 1);
 	pthread_mutex_unlock(&all.lock);
 }
 
@@ -50,16 +51,14 @@ static void ended(struct conn *c, enum stream_result r)
 	int stuck = end_close(&c->e);
 
 	pthread_mutex_lock(&all.lock);
-	if (c->named)
-		all.alive[c->id % IDS]--;
-	all.conns--;
+	count(c, -1);
 	all.ended++;
 	all.wrong += r == ST_WRONG;
 	all.silent += r == ST_SILENT;
 	all.stuck += stuck;
 	pthread_mutex_unlock(&all.lock);
 	if (r == ST_WRONG || r == ST_SILENT || stuck)
-		fprintf(stderr, "viatest scale: connection of %u ended: result %d, stuck %d\n",
+		warn_msg("connection of %u ended: result %d, stuck %d",
 			c->id, r, stuck);
 	free(c);
 }
@@ -80,24 +79,31 @@ static void *call(void *arg)
 	return NULL;
 }
 
-static int call_back(const struct conn *from, uint32_t id)
+/* One more connection, of @id if that is not 0; NULL: no resources. */
+static struct conn *begin(const union net_addr *from, uint32_t id)
 {
 	struct conn *c = xcalloc(1, sizeof(*c));
 
-	c->from = from->from;
-	c->from.a.DiscriminatorLen = 0;
+	c->from = *from;
+	c->id = id;
+	c->named = id != 0;
 	if (end_open(&c->e, &nic, false)) {
 		free(c);
-		return -1;
+		return NULL;
 	}
-	c->id = id;
-	c->named = true;
 	pthread_mutex_lock(&all.lock);
-	all.alive[id % IDS]++;
-	all.conns++;
+	count(c, 1);
 	pthread_mutex_unlock(&all.lock);
-	start(call, c);
-	return 0;
+	return c;
+}
+
+static int call_back(const struct conn *from, uint32_t id)
+{
+	struct conn *c = begin(&from->from, id);
+
+	if (c)
+		start(call, c);
+	return c ? 0 : -1;
 }
 
 static int answer(struct conn *c, struct order *o)
@@ -109,7 +115,6 @@ static int answer(struct conn *c, struct order *o)
 	o->wrong = all.wrong;
 	o->silent = all.silent;
 	o->stuck = all.stuck;
-	all.stop |= o->type == ORDER_STOP;
 	pthread_mutex_unlock(&all.lock);
 	return order(&c->e, o);
 }
@@ -125,7 +130,7 @@ static void *talk(void *arg)
 	uint8_t *p;
 
 	for (;;) {
-		p = end_recv(&c->e, c->named ? VIP_INFINITE : scale_opt.limit, &len,
+		p = end_recv(&c->e, c->named ? VIP_INFINITE : args.limit, &len,
 			     &rc);
 		if (!p) {
 			r = rc == VIP_TIMEOUT ? ST_SILENT : ST_ENDED;
@@ -159,58 +164,34 @@ static void *talk(void *arg)
 	return NULL;
 }
 
-static bool stopped(void)
-{
-	bool stop;
-
-	pthread_mutex_lock(&all.lock);
-	stop = all.stop;
-	pthread_mutex_unlock(&all.lock);
-	return stop;
-}
-
-static void *accept_all(void *arg)
+static void *accept_all(void *number)
 {
 	struct conn_peer peer;
 	struct conn *c;
 	VIP_RETURN rc;
 
-	while (!stopped()) {
+	(void)number;
+	for (;;) {
 		rc = conn_wait(&nic, DISC, 500, &peer);
 		if (rc == VIP_TIMEOUT)
 			continue;
 		if (rc != VIP_SUCCESS)
 			die("waiting for connections: %s", vip_str(rc));
-		c = xcalloc(1, sizeof(*c));
-		c->from = peer.addr;
-		if (end_open(&c->e, &nic, false))
+		c = begin(&peer.addr, 0);
+		if (!c)
 			die("no resources for one more connection");
-		pthread_mutex_lock(&all.lock);
-		all.conns++;
-		pthread_mutex_unlock(&all.lock);
-		rc = VipConnectAccept(peer.conn, c->e.vi);
 		/* The client may be dead by now. */
-		if (rc == VIP_SUCCESS)
+		if (VipConnectAccept(peer.conn, c->e.vi) == VIP_SUCCESS)
 			start(talk, c);
 		else
 			ended(c, ST_ENDED);
 	}
-	return arg;
 }
 
 int serve(void)
 {
-	pthread_t t[ACCEPTORS];
-	uint32_t i;
-
-	nic_open(&nic, scale_opt.device);
+	nic_open(&nic, args.device);
 	printf("ready\n");
-	fflush(stdout);
-	for (i = 0; i < ACCEPTORS; i++)
-		pthread_create(&t[i], NULL, accept_all, NULL);
-	for (i = 0; i < ACCEPTORS; i++)
-		pthread_join(t[i], NULL);
-	printf("ended %u, wrong %u, silent %u, stuck %u\n", all.ended,
-	       all.wrong, all.silent, all.stuck);
-	return all.wrong || all.silent || all.stuck;
+	threads_run(accept_all, ACCEPTORS);
+	return 0;
 }
