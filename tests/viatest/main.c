@@ -6,18 +6,18 @@
 #include <string.h>
 
 static const struct choice commands[] = {
-	{ "stress", .command = viatest_stress,
-	  .help = "messages of a server and a client" },
-	{ "scale", .command = viatest_scale,
-	  .help = "much of everything, and its death" },
-	{ "fuzz", .command = viatest_fuzz,
-	  .help = "any call with any argument" },
-	{ "fault", .command = viatest_fault,
-	  .help = "allocations that fail" },
-	{ "frames", .command = viatest_frames,
-	  .help = "frames thrown at a live node" },
-	{ "regress", .command = viatest_regress,
-	  .help = "faults that were there once" },
+	{ "stress", .help = "messages of a server and a client",
+	  .command = viatest_stress },
+	{ "scale", .help = "much of everything, and its death",
+	  .command = viatest_scale },
+	{ "fuzz", .help = "any call with any argument",
+	  .command = viatest_fuzz },
+	{ "fault", .help = "allocations that fail",
+	  .command = viatest_fault },
+	{ "frames", .help = "frames thrown at a live node",
+	  .command = viatest_frames },
+	{ "regress", .help = "faults that were there once",
+	  .command = viatest_regress },
 	{ 0 },
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "args.h"
+#include "common/msg.h"
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -7,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST		32	/* options */
-#define NO_LETTER	256	/* and the option's number: getopt's answer */
+#define MOST	32		/* options */
 
 struct args args;
 
@@ -32,52 +32,49 @@ void command_help(const struct command *c, bool asked)
 	fprintf(f, "usage: viatest %s\n", c->usage);
 	for (; at && at->name; at++)
 		fprintf(f, "  %-16s%s\n", at->name, at->help);
-	for (; o && o->help; o++) {
-		snprintf(left, sizeof(left), o->name ? "--%s %s" : "%s%s",
-			 o->name ? o->name : (char[]){ '-', o->letter, ' ', 0 },
-			 o->value ? o->value : "");
+	for (; o && o->name; o++) {
+		snprintf(left, sizeof(left), "%s %s", o->name, o->value);
 		fprintf(f, "  %-16s%s\n", left, o->help);
 	}
-	fprintf(f, "%s", c->more ? c->more : "");
+	fputs(c->more ? c->more : "", f);
 	exit(asked ? 0 : 2);
 }
 
 void command_wrong(const struct command *c, const char *format, ...)
 {
+	char text[200];
 	va_list ap;
 
-	fprintf(stderr, "%s: ", program_invocation_short_name);
 	va_start(ap, format);
-	vfprintf(stderr, format, ap);
+	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	warn_msg("%s", text);
 	command_help(c, false);
 }
 
 static void take(const struct command *c, const struct option_row *o)
 {
-	uint64_t most = o->to_seed ? UINT64_MAX : UINT32_MAX, n;
+	uint64_t most = o->seed ? UINT64_MAX : UINT32_MAX, n;
 	char *end;
 
-	if (o->to_flag) {
-		*o->to_flag = true;
+	if (o->flag)
+		*o->flag = true;
+	if (o->text)
+		*o->text = optarg;
+	if (o->flag || o->text)
 		return;
-	}
-	if (o->to_text) {
-		*o->to_text = optarg;
-		return;
-	}
 	errno = 0;
 	n = strtoull(optarg, &end, 0);
 	if (errno || end == optarg || *end || *optarg == '-' || n > most)
-		command_wrong(c, "'%s' is no number up to %llu", optarg,
-			      (unsigned long long)most);
-	if (o->to_seed)
-		*o->to_seed = n;
+		command_wrong(c, "%s: '%s' is no number up to %llu", o->name,
+			      optarg, (unsigned long long)most);
+	if (o->seed)
+		*o->seed = n;
 	else
-		*o->to_number = n;
+		*o->number = n;
 }
 
+/* getopt() answers with a letter, or with 256 and a long option's number. */
 static void take_all(const struct command *c, int argc, char **argv)
 {
 	struct option longs[MOST + 2] = { 0 }, *l = longs;
@@ -85,22 +82,22 @@ static void take_all(const struct command *c, int argc, char **argv)
 	const struct option_row *o;
 	int n, i;
 
-	for (n = 0, o = c->options; o->help && n < MOST; o++, n++) {
-		if (o->name) {
-			*l++ = (struct option){ o->name, !o->to_flag, NULL,
-						NO_LETTER + n };
+	for (n = 0, o = c->options; o->name && n < MOST; o++, n++) {
+		if (o->name[1] == '-') {
+			*l++ = (struct option){ o->name + 2, !o->flag, NULL,
+						256 + n };
 			continue;
 		}
-		*next++ = o->letter;
-		if (!o->to_flag)
+		*next++ = o->name[1];
+		if (!o->flag)
 			*next++ = ':';
 	}
 	*l = (struct option){ "help", no_argument, NULL, 'h' };
 	while ((i = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-		for (n = 0, o = c->options; o->help; o++, n++)
-			if (i == NO_LETTER + n || (o->letter && i == o->letter))
+		for (n = 0, o = c->options; o->name; o++, n++)
+			if (i == 256 + n || i == o->name[1])
 				break;
-		if (!o->help)
+		if (!o->name)
 			command_help(c, i == 'h');
 		take(c, o);
 	}

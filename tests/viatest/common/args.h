@@ -20,27 +20,34 @@ extern struct args {
 	uint64_t seed;
 } args;
 
-/* One option.  Its value goes to the one of @to_... that is set. */
+/* One option.  The pointer that is set is where its value goes. */
 struct option_row {
-	char letter;
-	const char *name;		/* long, where there is no letter */
+	const char *name;		/* "-n" or "--messages" */
 	const char *value;		/* as the help calls it */
 	const char *help;
-	bool *to_flag;
-	const char **to_text;
-	uint32_t *to_number;
-	uint64_t *to_seed;
+	bool *flag;
+	const char **text;
+	uint32_t *number;
+	uint64_t *seed;
 };
 
-/* A command of viatest, or a mode of a command.  A table ends with { 0 }. */
+#define FLAG(name, help, to)		{ name, "", help, .flag = &(to) }
+#define TEXT(name, value, help, to)	{ name, value, help, .text = &(to) }
+#define NUMBER(name, value, help, to)	{ name, value, help, .number = &(to) }
+#define SEED(name, help)		{ name, "N", help, .seed = &args.seed }
+
+/* A mode of a command, or a command of viatest.  A table ends with { 0 }. */
 struct choice {
 	const char *name;
 	int (*mode)(void);
-	int (*command)(int argc, char **argv);
 	const char *help;
+	int (*command)(int argc, char **argv);
 	uint32_t count;			/* args.count without -n */
 	bool peer, group;		/* it needs args.peer, args.group */
 };
+
+#define MODE(text, function, what, ...) \
+	{ .name = text, .mode = function, .help = what, ##__VA_ARGS__ }
 
 struct command {
 	const char *usage;		/* behind "usage: viatest" */

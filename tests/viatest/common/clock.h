@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* Milliseconds, beside now_ns() and sleep_ns(). */
+/* Times, beside now_ns() and sleep_ns(). */
 #ifndef TESTS_CLOCK_H
 #define TESTS_CLOCK_H
 
@@ -23,5 +23,8 @@ static inline double ms_since(uint64_t begin)
 {
 	return (double)(now_ns() - begin) / MS;
 }
+
+/* The one of n times than which @rank are less. */
+uint64_t time_of_rank(const uint64_t *ns, uint32_t n, uint32_t rank);
 
 #endif

@@ -24,7 +24,7 @@ static void refused(int rc, int error, const char *what)
 	if (rc < 0 && (!error || errno == error))
 		return;
 	warn_msg("%s of the control page: %s", what,
-		rc < 0 ? strerror(errno) : "allowed");
+		 rc < 0 ? strerror(errno) : "allowed");
 	wrong++;
 }
 
@@ -119,7 +119,7 @@ int run_control(void)
 	printf("pinned %ld\n", left);
 	if (left > 0) {
 		warn_msg("%ld pages of processes that are gone stay pinned",
-			left);
+			 left);
 		wrong++;
 	}
 	return wrong != 0;

@@ -125,8 +125,7 @@ static void *holding(void *arg)
 		/* The call begins. */
 		sleep_ns(dice(CALL_US) * 1000);
 		until = load_acquire(&asked_at) + OVER_NS;
-		while (now_ns() < until &&
-		       load_acquire(&said) < 0)
+		while (now_ns() < until && load_acquire(&said) < 0)
 			;
 	}
 }
@@ -180,7 +179,7 @@ static uint32_t anew(uint32_t vi)
 	if (rc == VIA_R_NOT_DONE)
 		return 0;
 	warn_msg("a request without a time limit ends with %d, by an accept that was over before it",
-		rc);
+		 rc);
 	return 1;
 }
 
@@ -190,8 +189,7 @@ static uint32_t over_in_time(uint32_t vi, uint32_t round)
 	uint32_t state = vi_state(&server, vi);
 
 	if (state != VIA_STATE_IDLE) {
-		warn_msg("state %u after a time-out",
-			state);
+		warn_msg("state %u after a time-out", state);
 		return 1;
 	}
 	/* It is destroyed at once in one round of four. */
@@ -227,8 +225,7 @@ static bool accepted_late(uint32_t round, uint32_t *wrong)
 	store_release(&subject, 0);
 	/* What the other thread is at ends meanwhile. */
 	sleep_ms(3);
-	if (!rc && load_acquire(&said) ==
-	    VIA_R_TIMEOUT) {
+	if (!rc && load_acquire(&said) == VIA_R_TIMEOUT) {
 		hit = true;
 		*wrong += over_in_time(c.vi, round);
 	}

@@ -37,8 +37,7 @@ void handle_close(struct handle *h)
 
 static void *map(const struct handle *h, uint64_t bytes, uint64_t at)
 {
-	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd,
-		    at);
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd, at);
 }
 
 struct via_cq_shared *cq_new(const struct handle *h, struct via_cq_create *c,
@@ -53,8 +52,7 @@ struct via_cq_shared *cq_new(const struct handle *h, struct via_cq_create *c,
 	if (p == MAP_FAILED)
 		p = map(h, c->mmap_size, c->mmap_offset);
 	if (p == MAP_FAILED)
-		die("a completion queue cannot be mapped: %s",
-		    strerror(errno));
+		die("a completion queue cannot be mapped: %s", strerror(errno));
 	return p;
 }
 
@@ -166,26 +164,6 @@ int mem_deregister(const struct handle *h, const void *p, uint32_t handle)
 	};
 
 	return ioctl(h->fd, VIA_IOC_MEM_DEREGISTER, &d);
-}
-
-static void *mapped(uint64_t bytes, int flags)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       flags | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-	if (p == MAP_FAILED)
-		die("no memory");
-	return p;
-}
-
-void *memory(uint64_t bytes)
-{
-	return mapped(bytes, MAP_PRIVATE);
-}
-
-void *shared_memory(uint64_t bytes)
-{
-	return mapped(bytes, MAP_SHARED);
 }
 
 uint64_t detach(void)

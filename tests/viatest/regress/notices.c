@@ -6,7 +6,6 @@
  * before.
  */
 #include "regress.h"
-#include "common/times.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,8 +111,7 @@ static void complete(uint32_t i, uint32_t sends, uint32_t recvs)
 				.queue = 2 * i + k,
 				.index = q->made++,
 			};
-		if (load_acquire(&q->kern->done) !=
-		    q->made)
+		if (load_acquire(&q->kern->done) != q->made)
 			die("a queue was not flushed");
 	}
 }
@@ -187,8 +185,7 @@ static void check(const struct via_cq_entry *e)
 
 	skip();
 	if (all.next == all.ndue) {
-		warn_msg("a notice too many, of 0x%x",
-			e->vi);
+		warn_msg("a notice too many, of 0x%x", e->vi);
 		all.wrong++;
 		return;
 	}
@@ -197,7 +194,7 @@ static void check(const struct via_cq_entry *e)
 	if (e->vi != want || e->recv != d->queue % 2) {
 		if (all.wrong++ < 5)
 			warn_msg("notice %u is of 0x%x/%u, not of 0x%x/%u",
-				all.next, e->vi, e->recv, want, d->queue % 2);
+				 all.next, e->vi, e->recv, want, d->queue % 2);
 	}
 	all.next++;
 }
@@ -268,8 +265,7 @@ static uint32_t order(uint32_t n, bool collect)
 	printf("VIs %u completions %u dropped %u wrong %u\n", n, all.ndue,
 	       all.dropped, all.wrong);
 	if (all.next != all.ndue) {
-		warn_msg("%u notices do not come",
-			all.ndue - all.next);
+		warn_msg("%u notices do not come", all.ndue - all.next);
 		all.wrong++;
 	}
 	i = all.wrong;
@@ -289,7 +285,7 @@ int run_notices(void)
 	} while (ns > TIMES * few && ++i < TRIES);
 	if (ns > TIMES * few) {
 		warn_msg("a trap takes %.1f us with %u VIs, %.1f us with %u",
-			ns / 1e3, many, few / 1e3, FEW);
+			 ns / 1e3, many, few / 1e3, FEW);
 		return 1;
 	}
 	wrong = order(FEW, false) + order(FEW, true);

@@ -31,16 +31,6 @@ static struct {
 	uint32_t go[STEPS], done[STEPS];
 } *shared;
 
-static uint32_t flag(const uint32_t *p)
-{
-	return load_acquire(p);
-}
-
-static void set(uint32_t *p)
-{
-	store_release(p, 1);
-}
-
 /* The client */
 
 struct client {
@@ -53,9 +43,9 @@ static void *registering(void *arg)
 	struct client *c = arg;
 	uint32_t handle;
 
-	set(&shared->begun);
+	store_release(&shared->begun, 1);
 	shared->verdict = mem_register(&c->h, c->page, PAGE, &handle);
-	set(&shared->ended);
+	store_release(&shared->ended, 1);
 	return NULL;
 }
 
@@ -84,15 +74,15 @@ static int client(void *file)
 	c.spare = memory(PAGE);
 	handle_open(&c.h, args.device);
 	t = thread_start(registering, &c);
-	while (!flag(&shared->go[STEP_CALLS]) &&
-	       !flag(&shared->go[STEP_SHUTDOWN]) && !flag(&shared->ended))
+	while (!load_acquire(&shared->go[STEP_CALLS]) &&
+	       !load_acquire(&shared->go[STEP_SHUTDOWN]) && !load_acquire(&shared->ended))
 		sleep_ms(1);
-	if (flag(&shared->go[STEP_CALLS])) {
+	if (load_acquire(&shared->go[STEP_CALLS])) {
 		other_calls(&c);
-		set(&shared->done[STEP_CALLS]);
-	} else if (flag(&shared->go[STEP_SHUTDOWN])) {
+		store_release(&shared->done[STEP_CALLS], 1);
+	} else if (load_acquire(&shared->go[STEP_SHUTDOWN])) {
 		ioctl(c.h.fd, VIA_IOC_SHUTDOWN);
-		set(&shared->done[STEP_SHUTDOWN]);
+		store_release(&shared->done[STEP_SHUTDOWN], 1);
 	}
 	pthread_join(t, NULL);
 	return 0;
@@ -118,7 +108,7 @@ static double until(const uint32_t *p, struct scene *s, uint32_t ms)
 {
 	uint64_t begin = now_ns();
 
-	while (p ? !flag(p) : !gone(s)) {
+	while (p ? !load_acquire(p) : !gone(s)) {
 		if (ms_since(begin) > ms)
 			return ms;
 		sleep_ns(200000);
@@ -131,8 +121,8 @@ static void judge(struct scene *s, const char *what, double ms)
 	printf("%s_ms %.1f\n", what, ms);
 	if (ms < args.limit)
 		return;
-	warn_msg("beside a page that does not come, %s takes over %u ms",
-		what, args.limit);
+	warn_msg("beside a page that does not come, %s takes over %u ms", what,
+		 args.limit);
 	s->wrong++;
 }
 
@@ -145,7 +135,7 @@ static void begin(struct scene *s, bool async)
 		die("no FUSE: %s", strerror(errno));
 	s->client = child_start(client, &s->file);
 	for (uint32_t ms = 0; !fuse_asked(); ms++) {
-		if (flag(&shared->ended))
+		if (load_acquire(&shared->ended))
 			die("the registration ended before its page was wanted: %d",
 			    shared->verdict);
 		if (ms > PATIENCE || gone(s))
@@ -182,7 +172,7 @@ static uint32_t calls_and_kill(void)
 	struct scene s;
 
 	begin(&s, true);
-	set(&shared->go[STEP_CALLS]);
+	store_release(&shared->go[STEP_CALLS], 1);
 	judge(&s, "other_calls", until(&shared->done[STEP_CALLS], &s,
 				       args.limit));
 	kill(s.client, SIGKILL);
@@ -195,7 +185,7 @@ static uint32_t shut_down(void)
 	struct scene s;
 
 	begin(&s, false);
-	set(&shared->go[STEP_SHUTDOWN]);
+	store_release(&shared->go[STEP_SHUTDOWN], 1);
 	judge(&s, "shutdown", until(&shared->done[STEP_SHUTDOWN], &s,
 				    args.limit));
 	too_late(&s, "the end of its handle");
@@ -209,14 +199,14 @@ static void *configuring(void *arg)
 	sleep_ms(50);
 	if (netdev_up("lo", true))
 		die("lo: %s", strerror(errno));
-	set(arg);
+	store_release((uint32_t *)arg, 1);
 	return NULL;
 }
 
 static void *detaching(void *arg)
 {
 	detach();
-	set(arg);
+	store_release((uint32_t *)arg, 1);
 	return NULL;
 }
 
@@ -245,7 +235,7 @@ int run_page(void)
 {
 	uint32_t wrong;
 
-	shared = shared_memory(sizeof(*shared));
+	shared = memory_shared(sizeof(*shared));
 	wrong = calls_and_kill();
 	wrong += shut_down();
 	if (strcmp(args.device, "via_lo"))
@@ -273,7 +263,7 @@ static int registering_all(void *arg)
 	snprintf(pid, sizeof(pid), "%d", getpid());
 	if (write_word(path, pid))
 		die("%s: %s", path, strerror(errno));
-	set(&shared->begun);
+	store_release(&shared->begun, 1);
 	while (!mem_register(&h, p, BYTES, &handle))
 		mem_deregister(&h, p, handle);
 	/* Its NIC is gone. */
@@ -288,7 +278,7 @@ int run_throttled(void)
 	uint64_t ns, least = ~0ull;
 	pid_t pid;
 
-	shared = shared_memory(sizeof(*shared));
+	shared = memory_shared(sizeof(*shared));
 	snprintf(path, sizeof(path), "%s/cpu.max", args.group);
 	/* The least of a few: a busy host makes it longer, never shorter. */
 	for (n = 0; n < rounds && (n < args.count || least > ALLOWED_NS); n++) {
@@ -296,7 +286,7 @@ int run_throttled(void)
 		if (write_word(path, QUOTA))
 			die("%s: %s", path, strerror(errno));
 		pid = child_start(registering_all, NULL);
-		while (!flag(&shared->begun))
+		while (!load_acquire(&shared->begun))
 			sleep_ms(1);
 		sleep_ms(300);
 		ns = detach();
@@ -309,6 +299,6 @@ int run_throttled(void)
 	if (least <= ALLOWED_NS)
 		return 0;
 	warn_msg("detaching waits %.0f ms for a process without a CPU",
-		least / 1e6);
+		 least / 1e6);
 	return 1;
 }

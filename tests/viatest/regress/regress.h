@@ -12,10 +12,10 @@
 #include <via.h>
 
 #include "common/args.h"
-#include "common/atomic.h"
 #include "common/child.h"
 #include "common/clock.h"
 #include "common/dice.h"
+#include "common/memory.h"
 #include "common/pins.h"
 #include "common/thread.h"
 
@@ -58,11 +58,6 @@ int verdict(const struct handle *h, uint32_t vi, uint32_t flags);
 int mem_register(const struct handle *h, const void *p, uint64_t len,
 		 uint32_t *handle);
 int mem_deregister(const struct handle *h, const void *p, uint32_t handle);
-
-/* Anonymous, there already. */
-void *memory(uint64_t bytes);
-/* The same between processes. */
-void *shared_memory(uint64_t bytes);
 
 /* args.device stops being a VI NIC: ns that it took. */
 uint64_t detach(void);

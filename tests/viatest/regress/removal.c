@@ -250,6 +250,6 @@ int run_crowd(void)
 	if (all <= allowed)
 		return 0;
 	warn_msg("detaching takes %.0f ms with %u handles, %.0f with one",
-		all / 1e6, handles, one / 1e6);
+		 all / 1e6, handles, one / 1e6);
 	return 1;
 }

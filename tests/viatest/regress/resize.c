@@ -130,7 +130,7 @@ static uint32_t ended(pid_t pid)
 	while (waitpid(pid, NULL, WNOHANG) != pid) {
 		if (ms_since(begin) > args.limit) {
 			warn_msg("the process is alive %u ms after SIGKILL",
-				args.limit);
+				 args.limit);
 			return 1;
 		}
 		sleep_ms(1);
@@ -154,8 +154,7 @@ static uint32_t beside(uint32_t refillers)
 		ms = taken();
 		most = ms > most ? ms : most;
 		if (ms > args.limit) {
-			warn_msg("another ring takes over %u ms",
-				args.limit);
+			warn_msg("another ring takes over %u ms", args.limit);
 			wrong++;
 			break;
 		}
@@ -170,7 +169,7 @@ int run_resize(void)
 {
 	uint32_t wrong;
 
-	told = shared_memory(sizeof(*told));
+	told = memory_shared(sizeof(*told));
 	wrong = beside(REFILLERS);
 	wrong += beside(0);
 	return wrong != 0;

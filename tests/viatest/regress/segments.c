@@ -249,7 +249,7 @@ int run_segments(void)
 	if (grown >= least * 9 / 10)
 		return 0;
 	warn_msg("of %llu KB of segments the group is charged with %llu",
-		(unsigned long long)least / 1024,
-		(unsigned long long)grown / 1024);
+		 (unsigned long long)least / 1024,
+		 (unsigned long long)grown / 1024);
 	return 1;
 }

@@ -112,12 +112,12 @@ int run_grace(void)
 	       (unsigned long long)calls);
 	if (calls > n / 4) {
 		warn_msg("%u VIs made and unmade interrupt the other CPU %llu times",
-			n, (unsigned long long)calls);
+			 n, (unsigned long long)calls);
 		wrong++;
 	}
 	if (least > allowed) {
-		warn_msg("%u VIs are destroyed in %.0f ms",
-			AT_ONCE, least / 1e6);
+		warn_msg("%u VIs are destroyed in %.0f ms", AT_ONCE,
+			 least / 1e6);
 		wrong++;
 	}
 	return wrong != 0;
@@ -137,8 +137,7 @@ int run_again(void)
 		.attrs.reliability = VIA_RELIABLE_DELIVERY,
 		.attrs.max_transfer = MOST_BYTES,
 	};
-	if (!most || ioctl(h.fd, VIA_IOC_VI_CREATE, &c) !=
-	    VIA_R_ERROR_RESOURCE)
+	if (!most || ioctl(h.fd, VIA_IOC_VI_CREATE, &c) != VIA_R_ERROR_RESOURCE)
 		die("%u VIs are not the limit", most);
 	for (i = 0; i < 300; i++) {
 		vi_end(&h, vi);

@@ -48,18 +48,6 @@ static void leave(struct end *e)
 	all_anew(e, 0);
 }
 
-static void begin(struct end *e)
-{
-	if (end_open(e, &all.nic, false))
-		die("no resources");
-}
-
-static void finish(struct end *e)
-{
-	if (end_close(e))
-		die("a VI does not go");
-}
-
 static void ask_and_leave(struct end *e, uint32_t i)
 {
 	union net_addr local, remote;
@@ -90,10 +78,10 @@ static void *asking(void *arg)
 	struct end e;
 	uint32_t i;
 
-	begin(&e);
+	end_begin(&e, &all.nic, false);
 	while ((i = fetch_add(&all.taken, 1)) < args.count)
 		ask_and_leave(&e, i);
-	finish(&e);
+	end_finish(&e);
 	return arg;
 }
 
@@ -103,7 +91,7 @@ static void *accepting(void *arg)
 	struct end e;
 	VIP_RETURN rc;
 
-	begin(&e);
+	end_begin(&e, &all.nic, false);
 	while (load_acquire(&all.accepted) < args.count) {
 		rc = conn_wait(&all.nic, CS_DISC, 200, &peer);
 		if (rc == VIP_TIMEOUT)
@@ -125,7 +113,7 @@ static void *accepting(void *arg)
 			all.host = peer.addr;
 		wait_end(&e);
 	}
-	finish(&e);
+	end_finish(&e);
 	return arg;
 }
 
@@ -140,7 +128,7 @@ static void *peering(void *arg)
 	struct end e;
 	VIP_RETURN rc;
 
-	begin(&e);
+	end_begin(&e, &all.nic, false);
 	snprintf(disc, sizeof(disc), DISC "-p2p-%u", me);
 	net_addr_local(&local, &all.nic, disc, strlen(disc));
 	net_addr_set(&remote, all.host.a.HostAddress,
@@ -161,7 +149,7 @@ static void *peering(void *arg)
 			wait_end(&e);
 		all.times[1][me * per + i] = now_ns() - start;
 	}
-	finish(&e);
+	end_finish(&e);
 	return arg;
 }
 

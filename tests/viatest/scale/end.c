@@ -25,9 +25,8 @@ int end_open(struct end *e, const struct nic *nic, bool cq)
 
 	memset(e, 0, sizeof(*e));
 	e->nic = nic;
-	e->mem = mmap(NULL, END_LEN, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (e->mem == MAP_FAILED)
+	e->mem = memory_try(END_LEN);
+	if (!e->mem)
 		return -1;
 	if (VipRegisterMem(nic->h, e->mem, END_LEN, NULL, &e->mem_h))
 		goto err_map;
@@ -62,6 +61,18 @@ int end_close(struct end *e)
 	bad |= VipDeregisterMem(e->nic->h, e->mem, e->mem_h) != VIP_SUCCESS;
 	munmap(e->mem, END_LEN);
 	return bad;
+}
+
+void end_begin(struct end *e, const struct nic *nic, bool cq)
+{
+	if (end_open(e, nic, cq))
+		die("no resources");
+}
+
+void end_finish(struct end *e)
+{
+	if (end_close(e))
+		die("a VI does not go");
 }
 
 struct joined {

@@ -18,8 +18,7 @@ int run_held(void)
 	uint8_t *p;
 
 	nic_open(&nic, args.device);
-	if (end_open(&e, &nic, false))
-		die("no resources");
+	end_begin(&e, &nic, false);
 	rc = vi_accept(&nic, e.vi, DISC "-held", 4 * args.limit);
 	if (rc != VIP_SUCCESS)
 		die("accept: %s", vip_str(rc));

@@ -26,8 +26,7 @@ static void *transfer(void *arg)
 	else
 		r = stream_push(&h->e, h->id, ~0u);
 	if (r != ST_ENDED) {
-		warn_msg("end %u of %u: result %d", h->at,
-			h->id, r);
+		warn_msg("end %u of %u: result %d", h->at, h->id, r);
 		fetch_add(&bad, 1);
 	}
 	return NULL;
@@ -42,8 +41,7 @@ static void join(struct half *two, uint32_t id)
 	for (i = 0; i < 2; i++) {
 		two[i].id = id;
 		two[i].at = i;
-		if (end_open(&two[i].e, &nic[i], id & 1))
-			die("no resources");
+		end_begin(&two[i].e, &nic[i], id & 1);
 	}
 	snprintf(disc, sizeof(disc), DISC "-pair-%u", id);
 	rc = end_join(&two[0].e, &two[1].e, disc, args.limit);

@@ -178,8 +178,7 @@ static int vforker(void *arg)
 	}
 	if (stream_push(&e, last_id, 40) != ST_DONE)
 		die("vfork: the parent's connection does not live");
-	if (end_close(&e))
-		die("vfork: the parent's things do not go");
+	end_finish(&e);
 	nic_close(&n);
 	return 0;
 }
@@ -226,8 +225,7 @@ static int scribbled_on(void *push)
 	pthread_join(t, NULL);
 	if (r != ST_DONE || !s.forks)
 		die("scribble: result %d with %u forks", r, s.forks);
-	if (end_close(&e))
-		die("scribble: the parent's things do not go");
+	end_finish(&e);
 	nic_close(&n);
 	return 0;
 }

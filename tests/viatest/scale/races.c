@@ -86,8 +86,7 @@ static void op_memory(uint32_t which)
 	VIP_MEM_HANDLE h;
 
 	if (!spare[which])
-		spare[which] = mmap(NULL, SPARE, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		spare[which] = memory_try(SPARE);
 	if (!VipRegisterMem(nic[which].h, spare[which], SPARE, NULL, &h))
 		VipDeregisterMem(nic[which].h, spare[which], h);
 }
@@ -188,8 +187,7 @@ static void op_name(uint32_t which)
 
 	if (!VipNSInit(nic[which].h, NULL)) {
 		a.a.HostAddressLen = NET_ADDR_HOST;
-		VipNSGetHostByName(nic[which].h, (VIP_CHAR *)"nobody", &a.a,
-				   0);
+		VipNSGetHostByName(nic[which].h, (VIP_CHAR *)"nobody", &a.a, 0);
 		VipNSShutdown(nic[which].h);
 	}
 }
@@ -425,8 +423,8 @@ static void tried(struct case_of *a, struct count *c)
 	} else {
 		c->wrong++;
 		warn_msg("%s beside %s: %s (status %#x)", ops[a->op].name,
-			 teardowns[a->teardown].name, WIFSIGNALED(status) &&
-			 WTERMSIG(status) == SIGALRM ? "it hangs" : "it died",
+			 teardowns[a->teardown].name,
+			 WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "it hangs" : "it died",
 			 status);
 	}
 	if (teardowns[a->teardown].netdev)

@@ -7,7 +7,6 @@
 #include "common/pair.h"
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,10 +149,7 @@ static int one_process(void *arg)
 	all.dice = p->seed;
 	all.r = xcalloc(n, sizeof(*all.r));
 	all.times = xcalloc(n, sizeof(*all.times));
-	all.mem = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (all.mem == MAP_FAILED)
-		die("out of memory");
+	all.mem = memory(BYTES);
 	for (i = 0; i < BYTES; i++)
 		all.mem[i] = i * 7 + (i >> 8);
 	pair_init(&all.pair, &o, &c);
@@ -173,8 +169,7 @@ static int one_process(void *arg)
 	report_times("deregister", all.times, hand, MANY_FIRST);
 	start = now_ns();
 	nic_close(&all.pair.nic[0]);
-	printf("close_ms %.0f with %u regions\n", ms_since(start),
-	       n - hand);
+	printf("close_ms %.0f with %u regions\n", ms_since(start), n - hand);
 	nic_close(&all.pair.nic[1]);
 	return last_word(0);
 }

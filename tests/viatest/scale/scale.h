@@ -11,11 +11,11 @@
 #include <vipl.h>
 
 #include "common/args.h"
-#include "common/atomic.h"
 #include "common/child.h"
 #include "common/clock.h"
 #include "common/desc.h"
 #include "common/dice.h"
+#include "common/memory.h"
 #include "common/pins.h"
 #include "common/thread.h"
 #include "common/vi.h"
@@ -64,6 +64,9 @@ struct end {
 int end_open(struct end *e, const struct nic *nic, bool cq);
 /* Disconnects; all must go, whatever has happened. Non-zero if it did not. */
 int end_close(struct end *e);
+/* The same, or the program ends. */
+void end_begin(struct end *e, const struct nic *nic, bool cq);
+void end_finish(struct end *e);
 /* Connects two ends of this process, under a name of its own. */
 VIP_RETURN end_join(struct end *from, struct end *to, const char *disc,
 		    uint32_t ms);

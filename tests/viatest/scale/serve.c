@@ -58,8 +58,8 @@ static void ended(struct conn *c, enum stream_result r)
 	all.stuck += stuck;
 	pthread_mutex_unlock(&all.lock);
 	if (r == ST_WRONG || r == ST_SILENT || stuck)
-		warn_msg("connection of %u ended: result %d, stuck %d",
-			c->id, r, stuck);
+		warn_msg("connection of %u ended: result %d, stuck %d", c->id,
+			 r, stuck);
 	free(c);
 }
 

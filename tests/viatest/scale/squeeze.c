@@ -30,9 +30,8 @@ static VIP_RETURN make(uint32_t kind, uint32_t i)
 		block[i] = block[0] ? block[0] : aligned_alloc(4096, 4096);
 		return VipRegisterMem(nic.h, block[i], 4096, NULL, &mem[i]);
 	default:
-		block[i] = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (block[i] == MAP_FAILED)
+		block[i] = memory_try(BLOCK);
+		if (!block[i])
 			return VIP_ERROR_RESOURCE;
 		return VipRegisterMem(nic.h, block[i], BLOCK, NULL, &mem[i]);
 	}
@@ -71,7 +70,7 @@ int run_squeeze(void)
 					die("kind %u, number %u: %s", kind, n,
 					    vip_str(rc));
 				refused[kind]++;
-				if (kind == 3 && block[n] != MAP_FAILED)
+				if (kind == 3 && block[n])
 					munmap(block[n], BLOCK);
 				break;
 			}

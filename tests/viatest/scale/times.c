@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "scale.h"
-#include "common/times.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -93,9 +93,8 @@ static void *registering(void *arg)
 	uint8_t *p;
 
 	for (;;) {
-		p = mmap(NULL, BIG, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (p == MAP_FAILED)
+		p = memory_try(BIG);
+		if (!p)
 			return arg;
 		if (VipRegisterMem(nic.h, p, BIG, NULL, &h) == VIP_SUCCESS)
 			VipDeregisterMem(nic.h, p, h);

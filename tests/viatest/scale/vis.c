@@ -3,7 +3,6 @@
 #include "scale.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #define RX	2u
 #define BYTES	256u
@@ -100,9 +99,8 @@ static void create(void)
 	all.one = xcalloc(args.count, sizeof(*all.one));
 	all.cq = xcalloc(scale_args.cqs, sizeof(*all.cq));
 	all.times = xcalloc(args.count, sizeof(*all.times));
-	all.mem = mmap(NULL, len, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (all.mem == MAP_FAILED ||
+	all.mem = memory_try(len);
+	if (!all.mem ||
 	    VipRegisterMem(all.nic.h, all.mem, len, NULL, &all.mem_h))
 		die("cannot register %zu bytes", len);
 	for (i = 0; i < scale_args.cqs; i++)
@@ -222,8 +220,7 @@ static void destroy(void)
 		    (all.client || !d))
 			die("VI %u: the last send", i);
 		start = now_ns();
-		if (VipDisconnect(all.one[i].vi) ||
-		    VipDestroyVi(all.one[i].vi))
+		if (VipDisconnect(all.one[i].vi) || VipDestroyVi(all.one[i].vi))
 			die("VI %u does not go", i);
 		all.times[n] = now_ns() - start;
 	}

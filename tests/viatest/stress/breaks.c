@@ -51,7 +51,8 @@ static int ask(struct client *c, uint32_t id, struct msg *m, struct breaks *b)
 			return 0;
 		}
 		if (now_ms() - start > TOLD_MS) {
-			warn_msg("the server has not heard of a loss for %u s", TOLD_MS / 1000);
+			warn_msg("the server has not heard of a loss for %u s",
+				 TOLD_MS / 1000);
 			return -1;
 		}
 		sleep_ms(20);
@@ -86,8 +87,8 @@ int client_run_on(struct client *c, uint32_t messages, uint64_t seed,
 		if (reopen(c) || ask(c, id, &m, b))
 			break;
 		if (m.credit < completed || m.passed + m.failed < m.credit) {
-			warn_msg("%u messages were complete, %u arrived, %u of them checked", completed,
-				m.credit, m.passed + m.failed);
+			warn_msg("%u messages were complete, %u arrived, %u of them checked",
+				 completed, m.credit, m.passed + m.failed);
 			break;
 		}
 		r->passed += m.passed;
@@ -117,6 +118,7 @@ int run_sacrifice(void)
 		}
 		client_close(&c);
 	}
-	printf("viatest stress: %u connections sacrificed, %u attempts failed, %u messages sent\n", made, failed, messages);
+	printf("viatest stress: %u connections sacrificed, %u attempts failed, %u messages sent\n",
+	       made, failed, messages);
 	return !made;
 }

@@ -17,14 +17,6 @@
 #define DATA		((CTL_BUF + (RECVS + 1) * SMALL + 4095u) & ~4095u)
 #define PATIENCE_MS	200u	/* until a lossy wire is taken to have lost */
 
-void *stress_pages(size_t len)
-{
-	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 static VIP_DESCRIPTOR *desc(struct client *c, unsigned int i)
 {
 	return (VIP_DESCRIPTOR *)c->mem + i;
@@ -72,8 +64,7 @@ VIP_RETURN client_connect(struct client *c, uint32_t tries_ms)
 	for (;;) {
 		rc = VipConnectRequest(c->vi, &local.a, &remote.a, 2000,
 				       &theirs);
-		if ((rc != VIP_NO_MATCH && rc != VIP_TIMEOUT) ||
-		    now_ms() > end)
+		if ((rc != VIP_NO_MATCH && rc != VIP_TIMEOUT) || now_ms() > end)
 			return rc;
 		/* The server is between two waits, or not up yet. */
 		sleep_ms(2);
@@ -98,13 +89,13 @@ int client_prepare(struct client *c)
 	c->max = stress_args.max_size > SMALL ? stress_args.max_size : SMALL;
 	if (c->max > c->nic.attr.MaxTransferSize) {
 		warn_msg("--max-size is at most %lu here",
-			c->nic.attr.MaxTransferSize);
+			 c->nic.attr.MaxTransferSize);
 		return -1;
 	}
 	/* An odd start now and then: the stride is no multiple of a page. */
 	c->stride = (c->max + 127) & ~63u;
 	len = mem_len(c);
-	c->mem = stress_pages(len);
+	c->mem = memory_try(len);
 	if (!c->mem)
 		return complain("memory", VIP_ERROR_RESOURCE);
 	a.MaxTransferSize = c->max;
@@ -145,8 +136,9 @@ static int reap(struct client *c, uint64_t upto)
 		rc = VipSendWait(c->vi, args.limit, &d);
 		if (rc != VIP_SUCCESS) {
 			c->hung |= rc == VIP_TIMEOUT;
-			warn_msg("send %llu: %s, status 0x%x", (unsigned long long)c->done,
-				vip_str(rc), d ? d->CS.Status : 0);
+			warn_msg("send %llu: %s, status 0x%x",
+				 (unsigned long long)c->done, vip_str(rc),
+				 d ? d->CS.Status : 0);
 			return -1;
 		}
 		c->done++;
@@ -229,8 +221,7 @@ int client_ask(struct client *c, struct msg *m, uint32_t answer)
 			return -1;
 	}
 	c->hung = 1;
-	warn_msg("no answer to %u for %u ms", m->type,
-		args.limit);
+	warn_msg("no answer to %u for %u ms", m->type, args.limit);
 	return -1;
 }
 
@@ -279,7 +270,8 @@ static void check_back(struct client *c, unsigned int slot)
 	if (off == len && back_buf(c, slot)[len] == 0xa5)
 		return;
 	if (c->reads_bad++ < 20)
-		warn_msg("message %u read back: wrong at %zu of %zu", c->back[slot].n, off, len);
+		warn_msg("message %u read back: wrong at %zu of %zu",
+			 c->back[slot].n, off, len);
 }
 
 /* Reads back what message n has written into its slot. */
@@ -344,8 +336,7 @@ uint32_t client_completed(struct client *c)
 	VIP_DESCRIPTOR *d;
 
 	/* What had arrived when the receiving half told of the loss. */
-	while (c->done < c->posted &&
-	       VipSendDone(c->vi, &d) == VIP_SUCCESS)
+	while (c->done < c->posted && VipSendDone(c->vi, &d) == VIP_SUCCESS)
 		c->done++;
 	for (; n < c->sent && c->slot_last[n % WINDOW] <= c->done; n++)
 		check_back(c, n % WINDOW);
@@ -369,8 +360,7 @@ int client_run(struct client *c, uint32_t messages, uint64_t seed,
 	for (n = 0; n < messages; n++) {
 		p = plan_of(seed, n, stress_args.max_size, c->lossy);
 		if (wait_credit(c, n) || send_message(c, &p, n)) {
-			warn_msg("stopped at message %u",
-				n);
+			warn_msg("stopped at message %u", n);
 			return -1;
 		}
 		c->sent = n + 1;

@@ -3,7 +3,6 @@
 #include "stress.h"
 #include "common/content.h"
 #include "common/dice.h"
-#include "common/thread.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_packet.h>

@@ -7,7 +7,6 @@
 #include "common/child.h"
 #include "common/pins.h"
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 
 #define PATIENCE_MS	180000u	/* of what takes seconds at most */
@@ -109,16 +108,13 @@ static int round_of(uint32_t i, uint32_t *progress, const struct msg *base,
 
 int run_kills(void)
 {
-	uint32_t *progress = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint32_t *progress = memory_shared(sizeof(*progress));
 	uint32_t i, passed = 0;
 	struct msg base;
 	long before, now;
 
-	if (progress == MAP_FAILED || ask(&base))
-		return 1;
-	/* That one ended, too: what is pinned now is the server's own. */
-	if (!all_lost(&base))
+	/* That one ended, too: what is pinned then is the server's own. */
+	if (ask(&base) || !all_lost(&base))
 		return 1;
 	before = pinned();
 	for (i = 0; i < stress_args.kills; i++)

@@ -2,7 +2,6 @@
 /* The checking end: a thread per connection. */
 #include "stress.h"
 #include "plan.h"
-#include "common/thread.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,8 +65,7 @@ static void on_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR *e)
 	(void)context;
 	pthread_mutex_lock(&server.lock);
 	for (c = server.conns; c; c = c->link)
-		if (e->ErrorCode == VIP_ERROR_CONN_LOST &&
-		    c->vi == e->ViHandle)
+		if (e->ErrorCode == VIP_ERROR_CONN_LOST && c->vi == e->ViHandle)
 			c->told = 1;
 	pthread_cond_broadcast(&server.news);
 	pthread_mutex_unlock(&server.lock);
@@ -117,7 +115,7 @@ static VIP_RETURN conn_setup(struct conn *c)
 	m.EnableRdmaRead = read;
 	c->stride = (c->attr.MaxTransferSize + 127) & ~63u;
 	c->len = DATA + (size_t)(RECVS + 2 + WINDOW) * c->stride;
-	c->mem = stress_pages(c->len);
+	c->mem = memory_try(c->len);
 	if (!c->mem)
 		return VIP_ERROR_RESOURCE;
 	rc = VipRegisterMem(server.nic.h, c->mem, c->len, &m, &c->mem_h);
@@ -138,8 +136,7 @@ static int reply(struct conn *c, const struct msg *m)
 		c->reaped++;
 	}
 	d = desc(c, RECVS + c->sent % SENDS);
-	desc_data(d, c->mem + CTL + c->sent % SENDS * SMALL, SMALL,
-		    c->mem_h);
+	desc_data(d, c->mem + CTL + c->sent % SENDS * SMALL, SMALL, c->mem_h);
 	memcpy(d->DS[0].Local.Data.Address, m, sizeof(*m));
 	c->sent++;
 	return VipPostSend(c->vi, d, c->mem_h) == VIP_SUCCESS ? 0 : -1;
@@ -201,8 +198,7 @@ static void bad(struct conn *c, uint32_t n, const char *what,
 		unsigned long got, unsigned long want)
 {
 	if (c->failed++ < MAX_SAID)
-		warn_msg("message %u: %s: %lu, wanted %lu",
-			n, what, got, want);
+		warn_msg("message %u: %s: %lu, wanted %lu", n, what, got, want);
 }
 
 /* One message, by its plan. */

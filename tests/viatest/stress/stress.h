@@ -7,15 +7,15 @@
 #ifndef STRESS_STRESS_H
 #define STRESS_STRESS_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <vipl.h>
 
 #include "common/args.h"
-#include "common/atomic.h"
 #include "common/clock.h"
 #include "common/desc.h"
+#include "common/memory.h"
+#include "common/thread.h"
 #include "common/vi.h"
 
 #define WINDOW		32u	/* messages on their way */
@@ -66,9 +66,6 @@ _Static_assert(sizeof(struct msg) <= SMALL, "a control message is small");
 
 /* The number in an immediate value that marks a control message. */
 #define IMM_CONTROL	0xfffffffeu
-
-/* NULL: there is no memory. */
-void *stress_pages(size_t len);
 
 /* For child_start(), too. */
 int stress_serve(void *unused);
@@ -148,7 +145,6 @@ int run_kills(void);
 /* Throws malformed frames until told to stop. */
 struct garbage {
 	pthread_t thread;
-	const char *ifname;
 	uint8_t mac[6];
 	int sock, ifindex;
 	uint32_t stop;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* An ordinary run: transfers of several threads, and their sum. */
 #include "stress.h"
-#include "common/thread.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -28,8 +27,7 @@ static void *work(void *arg)
 		w->ret = client_run_on(&w->c, w->messages, seed, &progress,
 				       &w->r, &w->b);
 	else
-		w->ret = client_run(&w->c, w->messages, seed, &progress,
-				    &w->r);
+		w->ret = client_run(&w->c, w->messages, seed, &progress, &w->r);
 	return NULL;
 }
 

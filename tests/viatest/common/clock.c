@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "times.h"
-#include "common/msg.h"
+#include "clock.h"
 #include <stdlib.h>
 #include <string.h>
 
