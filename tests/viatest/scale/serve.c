@@ -13,7 +13,7 @@ static struct {
 	pthread_mutex_t lock;	/* guards what follows */
 	uint32_t alive[IDS];
 	uint32_t conns;		/* all that there are */
-	uint32_t ended, wrong, silent, stuck;
+	struct order sum;	/* ended, wrong, silent, stuck */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 struct conn {
@@ -52,10 +52,10 @@ static void ended(struct conn *c, enum stream_result r)
 
 	pthread_mutex_lock(&all.lock);
 	count(c, -1);
-	all.ended++;
-	all.wrong += r == ST_WRONG;
-	all.silent += r == ST_SILENT;
-	all.stuck += stuck;
+	all.sum.ended++;
+	all.sum.wrong += r == ST_WRONG;
+	all.sum.silent += r == ST_SILENT;
+	all.sum.stuck += stuck;
 	pthread_mutex_unlock(&all.lock);
 	if (r == ST_WRONG || r == ST_SILENT || stuck)
 		warn_msg("connection of %u ended: result %d, stuck %d", c->id,
@@ -106,17 +106,16 @@ static int call_back(const struct conn *from, uint32_t id)
 	return c ? 0 : -1;
 }
 
-static int answer(struct conn *c, struct order *o)
+static int answer(struct conn *c, uint32_t id)
 {
+	struct order o;
+
 	pthread_mutex_lock(&all.lock);
-	o->alive = all.alive[o->id % IDS];
-	o->others = all.conns - all.alive[0];
-	o->ended = all.ended;
-	o->wrong = all.wrong;
-	o->silent = all.silent;
-	o->stuck = all.stuck;
+	o = all.sum;
+	o.alive = all.alive[id % IDS];
+	o.others = all.conns - all.alive[0];
 	pthread_mutex_unlock(&all.lock);
-	return order(&c->e, o);
+	return order(&c->e, &o);
 }
 
 /* Many orders in a row from a client that asks, one from the others. */
@@ -157,7 +156,7 @@ static void *talk(void *arg)
 		}
 		if (o.type == ORDER_CALL && call_back(c, o.id))
 			break;
-		if (o.type >= ORDER_ASK && answer(c, &o))
+		if (o.type >= ORDER_ASK && answer(c, o.id))
 			break;
 	}
 	ended(c, r);

@@ -4,32 +4,6 @@
 #include <stdio.h>
 
 #define TRY_MS		120000u
-#define FIRST_MS	5u	/* upper end of the first class */
-#define CLASSES		14u	/* each twice as wide; the last is open */
-
-static unsigned int class_of(uint64_t ms)
-{
-	unsigned int i = 0;
-
-	while (i < CLASSES - 1 && ms >= (uint64_t)FIRST_MS << i)
-		i++;
-	return i;
-}
-
-static void show(const uint32_t *count, uint64_t most, uint64_t sum)
-{
-	unsigned int i;
-
-	printf("viatest stress: ms until connected:");
-	for (i = 0; i < CLASSES; i++)
-		if (count[i])
-			printf(" %s%u: %u", i == CLASSES - 1 ? ">=" : "<",
-			       FIRST_MS << (i == CLASSES - 1 ? i - 1 : i),
-			       count[i]);
-	printf("\nviatest stress: mean %llu ms, most %llu ms\n",
-	       (unsigned long long)(sum / stress_args.connects),
-	       (unsigned long long)most);
-}
 
 int stress_connects(void)
 {
@@ -38,7 +12,7 @@ int stress_connects(void)
 		.MaxTransferSize = SMALL,
 	};
 	uint64_t start, took, most = 0, sum = 0;
-	uint32_t i, failed = 0, count[CLASSES] = { 0 };
+	uint32_t i, failed = 0;
 	struct client c;
 	VIP_RETURN rc;
 
@@ -63,7 +37,6 @@ int stress_connects(void)
 			printf("viatest stress: connect %u took %llu ms, and ended at %llu\n",
 			       i, (unsigned long long)took,
 			       (unsigned long long)now_ms());
-		count[class_of(took)]++;
 		sum += took;
 		if (took > most)
 			most = took;
@@ -71,7 +44,9 @@ int stress_connects(void)
 		VipDestroyVi(c.vi);
 	}
 	client_close(&c);
-	show(count, most, sum);
+	printf("viatest stress: mean %llu ms, most %llu ms\n",
+	       (unsigned long long)(sum / stress_args.connects),
+	       (unsigned long long)most);
 	failed += stress_args.connects - i;
 	printf("%u passed, %u failed\n", stress_args.connects - failed, failed);
 	return failed != 0;

@@ -54,16 +54,15 @@ static const struct command stress = {
 	.host = true,
 };
 
-static void take_level(void)
+static VIP_RELIABILITY_LEVEL level_of(const char *name)
 {
-	if (!strcmp(level, "unreliable"))
-		stress_args.level = VIP_SERVICE_UNRELIABLE;
-	else if (!strcmp(level, "rr"))
-		stress_args.level = VIP_SERVICE_RELIABLE_RECEPTION;
-	else if (!strcmp(level, "rd"))
-		stress_args.level = VIP_SERVICE_RELIABLE_DELIVERY;
-	else
-		command_wrong(&stress, "no such level: %s", level);
+	if (!strcmp(name, "unreliable"))
+		return VIP_SERVICE_UNRELIABLE;
+	if (!strcmp(name, "rr"))
+		return VIP_SERVICE_RELIABLE_RECEPTION;
+	if (strcmp(name, "rd"))
+		command_wrong(&stress, "no such level: %s", name);
+	return VIP_SERVICE_RELIABLE_DELIVERY;
 }
 
 static void parse(int argc, char **argv)
@@ -74,7 +73,7 @@ static void parse(int argc, char **argv)
 		.count = 100000, .threads = 1, .seed = 1, .limit = 180000,
 	};
 	command_parse(&stress, argc, argv);
-	take_level();
+	stress_args.level = level_of(level);
 	lossy = stress_args.level == VIP_SERVICE_UNRELIABLE;
 	if (server && args.host)
 		command_wrong(&stress, "a server takes no host");
