@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-/* A process that runs f(arg), whose result is its status; dies with its parent. */
+/* A process with the status that f(arg) returns; it dies with its parent. */
 pid_t child_start(int (*f)(void *arg), void *arg);
 /* The wait status of one that has ended by itself. */
 int child_wait(pid_t pid);

@@ -6,7 +6,6 @@
 #include "regress.h"
 #include <semaphore.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -75,7 +75,8 @@ static int client(void *file)
 	handle_open(&c.h, args.device);
 	t = thread_start(registering, &c);
 	while (!load_acquire(&shared->go[STEP_CALLS]) &&
-	       !load_acquire(&shared->go[STEP_SHUTDOWN]) && !load_acquire(&shared->ended))
+	       !load_acquire(&shared->go[STEP_SHUTDOWN]) &&
+	       !load_acquire(&shared->ended))
 		sleep_ms(1);
 	if (load_acquire(&shared->go[STEP_CALLS])) {
 		other_calls(&c);

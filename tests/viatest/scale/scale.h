@@ -114,10 +114,10 @@ struct order {
 #define DISC_NOBODY	"viatest-scale-none"
 
 int order(struct end *e, const struct order *o);
-/* Opens, connects with the server, and gives the order; non-zero: it did not. */
+/* Opens, connects with the server, gives the order; non-zero: it did not. */
 int order_begin(struct end *e, const struct nic *nic, bool cq, uint32_t ms,
 		const struct order *o);
-/* The server's answer to ORDER_ASK, on a connection that is for nothing else. */
+/* The server's answer to ORDER_ASK, on a connection for nothing else. */
 struct order order_ask(struct end *ctl, uint32_t id);
 void order_ask_open(struct end *ctl, const struct nic *nic);
 

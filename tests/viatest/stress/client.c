@@ -55,7 +55,7 @@ VIP_RETURN client_connect(struct client *c, uint32_t tries_ms)
 	VIP_RETURN rc;
 	size_t disc = strlen(stress_args.disc);
 
-	/* Once, before there are threads; a wire that comes and goes may not. */
+	/* Once, before there are threads: it ends the program if it fails. */
 	if (!host.a.HostAddressLen)
 		peer_address(&host, &c->nic);
 	net_addr_local(&local, &c->nic, stress_args.disc, disc);
