@@ -1,45 +1,44 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "common/args.h"
 #include "viatest.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *help;
-} commands[] = {
-	{ "stress", viatest_stress, "messages of a server and a client" },
-	{ "scale", viatest_scale, "much of everything, and its death" },
-	{ "fuzz", viatest_fuzz, "any call with any argument" },
-	{ "fault", viatest_fault, "allocations that fail" },
-	{ "frames", viatest_frames, "frames thrown at a live node" },
-	{ "regress", viatest_regress, "faults that were there once" },
+static const struct choice commands[] = {
+	{ "stress", .help = "messages of a server and a client",
+	  .command = viatest_stress },
+	{ "scale", .help = "much of everything, and its death",
+	  .command = viatest_scale },
+	{ "fuzz", .help = "any call with any argument",
+	  .command = viatest_fuzz },
+	{ "fault", .help = "allocations that fail",
+	  .command = viatest_fault },
+	{ "frames", .help = "frames thrown at a live node",
+	  .command = viatest_frames },
+	{ "regress", .help = "faults that were there once",
+	  .command = viatest_regress },
+	{ 0 },
 };
 
-#define COMMANDS	(sizeof(commands) / sizeof(commands[0]))
-
-static void usage(FILE *f)
-{
-	size_t i;
-
-	fputs("usage: viatest COMMAND [options]\n", f);
-	for (i = 0; i < COMMANDS; i++)
-		fprintf(f, "  %-12s%s\n", commands[i].name, commands[i].help);
-	fputs("'viatest COMMAND --help' tells its options\n", f);
-}
+static const struct command viatest = {
+	.usage = "COMMAND [options]",
+	.choices = commands,
+	.more = "'viatest COMMAND --help' tells its options\n",
+};
 
 int main(int argc, char **argv)
 {
-	size_t i;
+	const struct choice *c = choice_of(&viatest, argv[1]);
+	static char name[32];
 
-	for (i = 0; argc > 1 && i < COMMANDS; i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
-	if (argc == 2 && (!strcmp(argv[1], "--help") ||
-			  !strcmp(argv[1], "-h"))) {
-		usage(stdout);
-		return 0;
-	}
-	usage(stderr);
-	return 2;
+	if (!c)
+		command_help(&viatest, argc == 2 &&
+			     (!strcmp(argv[1], "--help") ||
+			      !strcmp(argv[1], "-h")));
+	/* Messages begin with it. */
+	snprintf(name, sizeof(name), "viatest %s", c->name);
+	program_invocation_short_name = name;
+	argv[1] = name;
+	return c->command(argc - 1, argv + 1);
 }

@@ -12,10 +12,12 @@
 
 static void vwarn(const char *fmt, va_list ap)
 {
+	char text[1024];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
 	fflush(stdout);
-	fprintf(stderr, "%s: ", program_invocation_short_name);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	/* One write: other threads and processes may warn, too. */
+	fprintf(stderr, "%s: %s\n", program_invocation_short_name, text);
 }
 
 void warn_msg(const char *fmt, ...)

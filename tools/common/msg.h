@@ -2,6 +2,7 @@
 #ifndef TOOLS_MSG_H
 #define TOOLS_MSG_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <vipl.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "pins.h"
+#include "clock.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -26,4 +27,14 @@ long pinned(void)
 	}
 	fclose(f);
 	return acquired < 0 || released < 0 ? -1 : acquired - released;
+}
+
+long pinned_after(long before, uint32_t ms)
+{
+	uint64_t begin = now_ns();
+	long now;
+
+	while ((now = pinned()) > before && ms_since(begin) < ms)
+		sleep_ms(5);
+	return now;
 }

@@ -6,7 +6,6 @@
 #include "regress.h"
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -24,8 +23,8 @@ static void refused(int rc, int error, const char *what)
 {
 	if (rc < 0 && (!error || errno == error))
 		return;
-	fprintf(stderr, "viatest regress: %s of the control page: %s\n", what,
-		rc < 0 ? strerror(errno) : "allowed");
+	warn_msg("%s of the control page: %s", what,
+		 rc < 0 ? strerror(errno) : "allowed");
 	wrong++;
 }
 
@@ -72,7 +71,7 @@ static void advised(struct handle *h)
 	if (!pid)
 		_exit(!mincore(h->ctl, PAGE, &core));
 	if (waitpid(pid, &status, 0) != pid || status) {
-		fprintf(stderr, "viatest regress: a child has the control page\n");
+		warn_msg("a child has the control page");
 		wrong++;
 	}
 }
@@ -83,21 +82,17 @@ static void generations(int said)
 	void *p = memory(BYTES);
 	struct handle h;
 	uint32_t handle, i;
-	uint64_t begin;
 	long left;
 
 	for (i = 0; i < GENERATIONS; i++) {
-		handle_open(&h, regress_opt.device);
+		handle_open(&h, args.device);
 		if (mem_register(&h, p, BYTES, &handle))
 			die("no memory is registered");
 		madvise(h.ctl, PAGE, MADV_DOFORK);
 		if (fork())
 			_exit(0);
 	}
-	begin = now_ns();
-	while ((left = pinned()) > 0 &&
-	       (now_ns() - begin) / 1000000 < LEFT_MS)
-		sleep_ns(10000000);
+	left = pinned_after(0, LEFT_MS);
 	if (write(said, &left, sizeof(left)) != sizeof(left))
 		_exit(1);
 	_exit(0);
@@ -111,7 +106,7 @@ int run_control(void)
 
 	if (pinned() > 0)
 		die("there are pages pinned already");
-	handle_open(&h, regress_opt.device);
+	handle_open(&h, args.device);
 	asked_for(&h);
 	advised(&h);
 	handle_close(&h);
@@ -123,8 +118,8 @@ int run_control(void)
 		die("no child is left");
 	printf("pinned %ld\n", left);
 	if (left > 0) {
-		fprintf(stderr, "viatest regress: %ld pages of processes that are gone stay pinned\n",
-			left);
+		warn_msg("%ld pages of processes that are gone stay pinned",
+			 left);
 		wrong++;
 	}
 	return wrong != 0;

@@ -4,10 +4,8 @@
  * the call still does must not outlive the attempt.
  */
 #include "regress.h"
-#include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -25,11 +23,10 @@ static bool stop;
  */
 static void refuse_many(struct via_vi_shared *s, uint32_t vi)
 {
-	uint32_t done = __atomic_load_n(&s->recv_kern.done, __ATOMIC_ACQUIRE);
+	uint32_t done = load_acquire(&s->recv_kern.done);
 
 	s->recv_user.collected = done;
-	__atomic_store_n(&s->recv_user.tail, done + s->entries,
-			 __ATOMIC_RELEASE);
+	store_release(&s->recv_user.tail, done + s->entries);
 	lseek(server.fd, via_trap_arg(VIA_OP_RECV, vi), VIA_TRAP_WHENCE);
 }
 
@@ -39,9 +36,9 @@ static void *ending(void *arg)
 	uint32_t vi;
 	int rc;
 
-	pin(1);
-	while (!over(&stop)) {
-		vi = __atomic_load_n(&subject, __ATOMIC_ACQUIRE);
+	thread_pin(1);
+	while (!load_acquire(&stop)) {
+		vi = load_acquire(&subject);
 		if (!vi)
 			continue;
 		if (area)
@@ -49,7 +46,7 @@ static void *ending(void *arg)
 		rc = verdict(&server, vi, VIA_CONN_NOWAIT);
 		if (rc >= 0 && rc != VIA_R_NOT_DONE &&
 		    rc != VIA_R_INVALID_STATE)
-			__atomic_store_n(&said, rc, __ATOMIC_RELEASE);
+			store_release(&said, rc);
 	}
 	return arg;
 }
@@ -59,7 +56,7 @@ static void *rejecting(void *arg)
 	struct via_conn_reject r = { 0 };
 	struct via_conn_wait w;
 
-	while (!over(&stop)) {
+	while (!load_acquire(&stop)) {
 		if (await(&server, "server", 100000000, &w))
 			continue;
 		r.conn = w.conn;
@@ -74,21 +71,21 @@ static void *rejecting(void *arg)
 int run_overtaken(void)
 {
 	struct intruder in = { .cpu = 0, .gap_us = 3000, .spin_us = 14000 };
-	uint64_t until = now_ns() + regress_opt.seconds * 1000000000ull;
+	uint64_t until = now_ns() + args.seconds * 1000 * MS;
 	struct via_conn_request r;
 	uint32_t n = 0;
 	pthread_t t[2];
 
-	handle_open(&server, regress_opt.device);
+	handle_open(&server, args.device);
 	subject = vi_new(&server, MOST_BYTES, 0).vi;
 	r = to_ask(subject, 1, "client", &server, "server");
-	t[0] = start(ending, NULL);
-	t[1] = start(rejecting, NULL);
-	pin(0);
+	t[0] = thread_start(ending, NULL);
+	t[1] = thread_start(rejecting, NULL);
+	thread_pin(0);
 	intrude(&in);
 	while (now_ns() < until || n < ENOUGH)
 		n += !ask(&server, VIA_IOC_CONN_REQUEST, &r);
-	end(&stop);
+	store_release(&stop, true);
 	intruder_end(&in);
 	pthread_join(t[0], NULL);
 	pthread_join(t[1], NULL);
@@ -116,21 +113,18 @@ static uint32_t began;			/* accepts that found their request */
  */
 static void *holding(void *arg)
 {
-	struct sched_param rt = { .sched_priority = 10 };
 	uint64_t until;
 
-	pin(0);
-	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &rt))
-		die("no real-time priority");
+	thread_pin(0);
+	thread_realtime();
 	for (;;) {
 		sem_wait(&hold);
-		if (over(&stop))
+		if (load_acquire(&stop))
 			return arg;
 		/* The call begins. */
 		sleep_ns(dice(CALL_US) * 1000);
-		until = __atomic_load_n(&asked_at, __ATOMIC_ACQUIRE) + OVER_NS;
-		while (now_ns() < until &&
-		       __atomic_load_n(&said, __ATOMIC_ACQUIRE) < 0)
+		until = load_acquire(&asked_at) + OVER_NS;
+		while (now_ns() < until && load_acquire(&said) < 0)
 			;
 	}
 }
@@ -141,15 +135,15 @@ static void *requesting(void *arg)
 	struct handle client;
 	uint32_t vi;
 
-	handle_open(&client, regress_opt.peer);
-	while (!over(&stop)) {
+	handle_open(&client, args.peer);
+	while (!load_acquire(&stop)) {
 		vi = vi_new(&client, MOST_BYTES, 0).vi;
 		r = to_ask(vi, TIMEOUT_NS, "client", &server, "server");
-		__atomic_store_n(&asked_at, now_ns(), __ATOMIC_RELEASE);
+		store_release(&asked_at, now_ns());
 		if (!ask(&client, VIA_IOC_CONN_REQUEST, &r))
 			verdict(&client, vi, 0);
 		vi_end(&client, vi);
-		sleep_ns(1000000);
+		sleep_ms(1);
 	}
 	handle_close(&client);
 	return arg;
@@ -160,7 +154,7 @@ static void *silent(void *arg)
 {
 	struct via_conn_wait w;
 
-	while (!over(&stop))
+	while (!load_acquire(&stop))
 		await(&server, "mate", 100000000, &w);
 	return arg;
 }
@@ -183,8 +177,8 @@ static uint32_t anew(uint32_t vi)
 	rc = verdict(&server, vi, VIA_CONN_NOWAIT);
 	if (rc == VIA_R_NOT_DONE)
 		return 0;
-	fprintf(stderr, "viatest regress: a request without a time limit ends with %d, by an accept that was over before it\n",
-		rc);
+	warn_msg("a request without a time limit ends with %d, by an accept that was over before it",
+		 rc);
 	return 1;
 }
 
@@ -194,8 +188,7 @@ static uint32_t over_in_time(uint32_t vi, uint32_t round)
 	uint32_t state = vi_state(&server, vi);
 
 	if (state != VIA_STATE_IDLE) {
-		fprintf(stderr, "viatest regress: state %u after a time-out\n",
-			state);
+		warn_msg("state %u after a time-out", state);
 		return 1;
 	}
 	/* It is destroyed at once in one round of four. */
@@ -219,20 +212,19 @@ static bool accepted_late(uint32_t round, uint32_t *wrong)
 		die("there are no requests");
 	/* What would say that the client has given up does not come. */
 	cut(true);
-	at = __atomic_load_n(&asked_at, __ATOMIC_ACQUIRE) + ACCEPT_NS;
+	at = load_acquire(&asked_at) + ACCEPT_NS;
 	a.conn = w.conn;
-	__atomic_store_n(&said, -1, __ATOMIC_RELEASE);
+	store_release(&said, -1);
 	while (now_ns() < at)
-		sleep_ns(1000000);
-	__atomic_store_n(&subject, c.vi, __ATOMIC_RELEASE);
+		sleep_ms(1);
+	store_release(&subject, c.vi);
 	sem_post(&hold);
 	rc = ioctl(server.fd, VIA_IOC_CONN_ACCEPT, &a);
 	began += !rc;
-	__atomic_store_n(&subject, 0, __ATOMIC_RELEASE);
+	store_release(&subject, 0);
 	/* What the other thread is at ends meanwhile. */
-	sleep_ns(3000000);
-	if (!rc && __atomic_load_n(&said, __ATOMIC_ACQUIRE) ==
-	    VIA_R_TIMEOUT) {
+	sleep_ms(3);
+	if (!rc && load_acquire(&said) == VIA_R_TIMEOUT) {
 		hit = true;
 		*wrong += over_in_time(c.vi, round);
 	}
@@ -249,28 +241,26 @@ static bool accepted_late(uint32_t round, uint32_t *wrong)
 
 int run_late(void)
 {
-	uint32_t n, rounds = regress_opt.count ? regress_opt.count : 60, hits = 0, wrong = 0;
+	uint32_t n, hits = 0, wrong = 0;
 	pthread_t t[4];
 
-	if (!regress_opt.peer)
-		die("no other NIC (-p)");
-	handle_open(&server, regress_opt.device);
+	handle_open(&server, args.device);
 	sem_init(&hold, 0, 0);
-	t[0] = start(ending, NULL);
-	t[1] = start(holding, NULL);
-	t[2] = start(silent, NULL);
-	t[3] = start(requesting, NULL);
-	pin(0);
-	for (n = 0; n < rounds; n++) {
+	t[0] = thread_start(ending, NULL);
+	t[1] = thread_start(holding, NULL);
+	t[2] = thread_start(silent, NULL);
+	t[3] = thread_start(requesting, NULL);
+	thread_pin(0);
+	for (n = 0; n < args.count; n++) {
 		hits += accepted_late(n, &wrong);
 		cut(false);
 	}
-	end(&stop);
+	store_release(&stop, true);
 	sem_post(&hold);
 	for (n = 0; n < 4; n++)
 		pthread_join(t[n], NULL);
 	handle_close(&server);
-	printf("accepts %u began %u overtaken %u wrong %u\n", rounds, began,
+	printf("accepts %u began %u overtaken %u wrong %u\n", n, began,
 	       hits, wrong);
 	return wrong != 0;
 }

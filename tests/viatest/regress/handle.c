@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The calls of the device node, one by one. */
 #include "regress.h"
+#include "common/netdev.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -35,6 +35,27 @@ void handle_close(struct handle *h)
 	close(h->fd);
 }
 
+static void *map(const struct handle *h, uint64_t bytes, uint64_t at)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd, at);
+}
+
+struct via_cq_shared *cq_new(const struct handle *h, struct via_cq_create *c,
+			     uint32_t bytes)
+{
+	void *p = MAP_FAILED;
+
+	if (ioctl(h->fd, VIA_IOC_CQ_CREATE, c))
+		die("no completion queue: %s", strerror(errno));
+	if (bytes)
+		p = map(h, bytes, c->mmap_offset);
+	if (p == MAP_FAILED)
+		p = map(h, c->mmap_size, c->mmap_offset);
+	if (p == MAP_FAILED)
+		die("a completion queue cannot be mapped: %s", strerror(errno));
+	return p;
+}
+
 struct via_vi_create vi_new(const struct handle *h, uint32_t bytes,
 			    uint32_t cq)
 {
@@ -54,8 +75,7 @@ struct via_vi_create vi_new(const struct handle *h, uint32_t bytes,
 struct via_vi_shared *vi_map(const struct handle *h,
 			     const struct via_vi_create *c)
 {
-	void *p = mmap(NULL, c->mmap_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		       h->fd, c->mmap_offset);
+	void *p = map(h, c->mmap_size, c->mmap_offset);
 
 	if (p == MAP_FAILED)
 		die("a VI cannot be mapped: %s", strerror(errno));
@@ -146,59 +166,18 @@ int mem_deregister(const struct handle *h, const void *p, uint32_t handle)
 	return ioctl(h->fd, VIA_IOC_MEM_DEREGISTER, &d);
 }
 
-static void *mapped(uint64_t bytes, int flags)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       flags | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-	if (p == MAP_FAILED)
-		die("no memory");
-	return p;
-}
-
-void *memory(uint64_t bytes)
-{
-	return mapped(bytes, MAP_PRIVATE);
-}
-
-void *shared_memory(uint64_t bytes)
-{
-	return mapped(bytes, MAP_SHARED);
-}
-
-const char *interface(const char *device)
-{
-	if (strncmp(device, "via_", 4) || !strcmp(device, "via_lo"))
-		die("%s is on no interface", device);
-	return device + 4;
-}
-
-int write_word(const char *path, const char *word)
-{
-	ssize_t n, len = strlen(word);
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	n = write(fd, word, len);
-	close(fd);
-	return n == len ? 0 : -1;
-}
-
-#define NETDEV "/sys/module/via_netdev/parameters/"
-
 uint64_t detach(void)
 {
 	uint64_t begin = now_ns();
 
-	if (write_word(NETDEV "detach", interface(regress_opt.device)))
+	if (netdev_attach(args.device, false))
 		die("detach: %s", strerror(errno));
 	return now_ns() - begin;
 }
 
 void attach(void)
 {
-	if (write_word(NETDEV "attach", interface(regress_opt.device)))
+	if (netdev_attach(args.device, true))
 		die("attach: %s", strerror(errno));
 }
 
@@ -215,11 +194,4 @@ bool cut(bool off)
 	rc = ioctl(fd, off ? SIOCBRDELIF : SIOCBRADDIF, &r);
 	close(fd);
 	return !rc;
-}
-
-int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
 }

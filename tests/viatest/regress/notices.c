@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #define FEW		20u
-#define MANY		2000u
 #define BATCHES		5u
 #define TRAPS		15u		/* of a batch */
 #define TIMES		8u
@@ -63,14 +62,9 @@ static void crowd_open(uint32_t n, uint32_t entries)
 	all.map = xcalloc(n, sizeof(*all.map));
 	all.queue = xcalloc(2 * n, sizeof(*all.queue));
 	all.due = xcalloc(2 * n * ROUNDS * MOST, sizeof(*all.due));
-	handle_open(&all.h, regress_opt.device);
+	handle_open(&all.h, args.device);
 	all.cq.entries = entries;
-	if (ioctl(all.h.fd, VIA_IOC_CQ_CREATE, &all.cq))
-		die("no completion queue");
-	all.shared = mmap(NULL, all.cq.mmap_size, PROT_READ | PROT_WRITE,
-			  MAP_SHARED, all.h.fd, all.cq.mmap_offset);
-	if (all.shared == MAP_FAILED)
-		die("the completion queue cannot be mapped");
+	all.shared = cq_new(&all.h, &all.cq, 0);
 	all.entry = (void *)((char *)all.shared + VIA_CQ_HDR_SIZE);
 	for (i = 0; i < n; i++) {
 		c = vi_new(&all.h, MOST_BYTES, all.cq.cq);
@@ -106,8 +100,7 @@ static void complete(uint32_t i, uint32_t sends, uint32_t recvs)
 
 	for (k = 0; k < 2; k++) {
 		q = &all.queue[2 * i + k];
-		__atomic_store_n(&q->user->tail, q->made + count[k],
-				 __ATOMIC_RELEASE);
+		store_release(&q->user->tail, q->made + count[k]);
 	}
 	if (vi_do(&all.h, VIA_IOC_DISCONNECT, all.vi[i]))
 		die("a VI cannot be left");
@@ -118,8 +111,7 @@ static void complete(uint32_t i, uint32_t sends, uint32_t recvs)
 				.queue = 2 * i + k,
 				.index = q->made++,
 			};
-		if (__atomic_load_n(&q->kern->done, __ATOMIC_ACQUIRE) !=
-		    q->made)
+		if (load_acquire(&q->kern->done) != q->made)
 			die("a queue was not flushed");
 	}
 }
@@ -135,22 +127,20 @@ static long trap(void)
 /* The worst of the medians of a few batches, in ns. */
 static uint64_t longest(void)
 {
-	uint64_t ns[TRAPS], worst = 0;
+	uint64_t ns[TRAPS], median, worst = 0;
 	uint32_t i, k;
 
 	for (k = 0; k < BATCHES; k++) {
 		for (i = 0; i < TRAPS; i++) {
 			/* All is read: the trap has a whole ring to fill. */
-			__atomic_store_n(&all.shared->head, all.shared->tail,
-					 __ATOMIC_RELEASE);
+			store_release(&all.shared->head, all.shared->tail);
 			ns[i] = now_ns();
 			if (trap() < 0)
 				die("VIA_OP_CQ is refused");
 			ns[i] = now_ns() - ns[i];
 		}
-		qsort(ns, TRAPS, sizeof(ns[0]), by_size);
-		if (ns[TRAPS / 2] > worst)
-			worst = ns[TRAPS / 2];
+		median = time_of_rank(ns, TRAPS, TRAPS / 2);
+		worst = median > worst ? median : worst;
 	}
 	return worst;
 }
@@ -195,8 +185,7 @@ static void check(const struct via_cq_entry *e)
 
 	skip();
 	if (all.next == all.ndue) {
-		fprintf(stderr, "viatest regress: a notice too many, of 0x%x\n",
-			e->vi);
+		warn_msg("a notice too many, of 0x%x", e->vi);
 		all.wrong++;
 		return;
 	}
@@ -204,8 +193,8 @@ static void check(const struct via_cq_entry *e)
 	want = all.vi[d->queue / 2];
 	if (e->vi != want || e->recv != d->queue % 2) {
 		if (all.wrong++ < 5)
-			fprintf(stderr, "viatest regress: notice %u is of 0x%x/%u, not of 0x%x/%u\n",
-				all.next, e->vi, e->recv, want, d->queue % 2);
+			warn_msg("notice %u is of 0x%x/%u, not of 0x%x/%u",
+				 all.next, e->vi, e->recv, want, d->queue % 2);
 	}
 	all.next++;
 }
@@ -213,7 +202,7 @@ static void check(const struct via_cq_entry *e)
 /* What has come into the ring since. */
 static uint32_t read_ring(uint32_t *seen)
 {
-	uint32_t tail = __atomic_load_n(&all.shared->tail, __ATOMIC_ACQUIRE);
+	uint32_t tail = load_acquire(&all.shared->tail);
 	uint32_t n = tail - *seen;
 
 	for (; *seen != tail; ++*seen)
@@ -231,8 +220,7 @@ static void collect_some(uint32_t queues)
 		if (q->made == q->collected)
 			continue;
 		q->collected += 1 + dice(q->made - q->collected);
-		__atomic_store_n(&q->user->collected, q->collected,
-				 __ATOMIC_RELEASE);
+		store_release(&q->user->collected, q->collected);
 	}
 }
 
@@ -245,9 +233,8 @@ static void drain(uint32_t *seen, uint32_t most, bool collect)
 	while (most--) {
 		n = read_ring(seen);
 		/* Some of it is read, or all. */
-		__atomic_store_n(&all.shared->head,
-				 *seen - dice(all.cq.entries / 8),
-				 __ATOMIC_RELEASE);
+		store_release(&all.shared->head,
+				 *seen - dice(all.cq.entries / 8));
 		if (collect)
 			collect_some(1 + all.n / 50);
 		more = trap();
@@ -278,8 +265,7 @@ static uint32_t order(uint32_t n, bool collect)
 	printf("VIs %u completions %u dropped %u wrong %u\n", n, all.ndue,
 	       all.dropped, all.wrong);
 	if (all.next != all.ndue) {
-		fprintf(stderr, "viatest regress: %u notices do not come\n",
-			all.ndue - all.next);
+		warn_msg("%u notices do not come", all.ndue - all.next);
 		all.wrong++;
 	}
 	i = all.wrong;
@@ -289,18 +275,17 @@ static uint32_t order(uint32_t n, bool collect)
 
 int run_notices(void)
 {
-	uint32_t many = regress_opt.count ? regress_opt.count : MANY, wrong, i = 0;
+	uint32_t many = args.count, wrong, i = 0;
 	uint64_t few, ns;
 
 	do {
 		few = speed(FEW);
 		ns = speed(many);
 		printf("few_us %.1f many_us %.1f\n", few / 1e3, ns / 1e3);
-		fflush(stdout);
 	} while (ns > TIMES * few && ++i < TRIES);
 	if (ns > TIMES * few) {
-		fprintf(stderr, "viatest regress: a trap takes %.1f us with %u VIs, %.1f us with %u\n",
-			ns / 1e3, many, few / 1e3, FEW);
+		warn_msg("a trap takes %.1f us with %u VIs, %.1f us with %u",
+			 ns / 1e3, many, few / 1e3, FEW);
 		return 1;
 	}
 	wrong = order(FEW, false) + order(FEW, true);

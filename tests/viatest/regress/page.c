@@ -6,19 +6,16 @@
  * not the network's configuration.  Where the page comes after all, its
  * registration came too late.
  */
-#include "common/fuse.h"
 #include "regress.h"
+#include "common/fuse.h"
+#include "common/netdev.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,16 +31,6 @@ static struct {
 	uint32_t go[STEPS], done[STEPS];
 } *shared;
 
-static uint32_t flag(const uint32_t *p)
-{
-	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
-}
-
-static void set(uint32_t *p)
-{
-	__atomic_store_n(p, 1, __ATOMIC_RELEASE);
-}
-
 /* The client */
 
 struct client {
@@ -56,9 +43,9 @@ static void *registering(void *arg)
 	struct client *c = arg;
 	uint32_t handle;
 
-	set(&shared->begun);
+	store_release(&shared->begun, 1);
 	shared->verdict = mem_register(&c->h, c->page, PAGE, &handle);
-	set(&shared->ended);
+	store_release(&shared->ended, 1);
 	return NULL;
 }
 
@@ -75,30 +62,31 @@ static void other_calls(struct client *c)
 	vi_end(&c->h, vi);
 }
 
-static void client(int file)
+static int client(void *file)
 {
 	struct client c;
 	pthread_t t;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	c.page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+	c.page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE,
+		      *(int *)file, 0);
 	if (c.page == MAP_FAILED)
 		die("no file of ours: %s", strerror(errno));
 	c.spare = memory(PAGE);
-	handle_open(&c.h, regress_opt.device);
-	t = start(registering, &c);
-	while (!flag(&shared->go[STEP_CALLS]) &&
-	       !flag(&shared->go[STEP_SHUTDOWN]) && !flag(&shared->ended))
-		sleep_ns(1000000);
-	if (flag(&shared->go[STEP_CALLS])) {
+	handle_open(&c.h, args.device);
+	t = thread_start(registering, &c);
+	while (!load_acquire(&shared->go[STEP_CALLS]) &&
+	       !load_acquire(&shared->go[STEP_SHUTDOWN]) &&
+	       !load_acquire(&shared->ended))
+		sleep_ms(1);
+	if (load_acquire(&shared->go[STEP_CALLS])) {
 		other_calls(&c);
-		set(&shared->done[STEP_CALLS]);
-	} else if (flag(&shared->go[STEP_SHUTDOWN])) {
+		store_release(&shared->done[STEP_CALLS], 1);
+	} else if (load_acquire(&shared->go[STEP_SHUTDOWN])) {
 		ioctl(c.h.fd, VIA_IOC_SHUTDOWN);
-		set(&shared->done[STEP_SHUTDOWN]);
+		store_release(&shared->done[STEP_SHUTDOWN], 1);
 	}
 	pthread_join(t, NULL);
-	_exit(0);
+	return 0;
 }
 
 /* The observer */
@@ -121,22 +109,21 @@ static double until(const uint32_t *p, struct scene *s, uint32_t ms)
 {
 	uint64_t begin = now_ns();
 
-	while (p ? !flag(p) : !gone(s)) {
-		if ((now_ns() - begin) / 1000000 > ms)
+	while (p ? !load_acquire(p) : !gone(s)) {
+		if (ms_since(begin) > ms)
 			return ms;
 		sleep_ns(200000);
 	}
-	return (now_ns() - begin) / 1e6;
+	return ms_since(begin);
 }
 
 static void judge(struct scene *s, const char *what, double ms)
 {
 	printf("%s_ms %.1f\n", what, ms);
-	fflush(stdout);
-	if (ms < regress_opt.limit)
+	if (ms < args.limit)
 		return;
-	fprintf(stderr, "viatest regress: beside a page that does not come, %s takes over %u ms\n",
-		what, regress_opt.limit);
+	warn_msg("beside a page that does not come, %s takes over %u ms", what,
+		 args.limit);
 	s->wrong++;
 }
 
@@ -147,19 +134,17 @@ static void begin(struct scene *s, bool async)
 	s->file = fuse_file(NEVER, async);
 	if (s->file < 0)
 		die("no FUSE: %s", strerror(errno));
-	s->client = fork();
-	if (!s->client)
-		client(s->file);
+	s->client = child_start(client, &s->file);
 	for (uint32_t ms = 0; !fuse_asked(); ms++) {
-		if (flag(&shared->ended))
+		if (load_acquire(&shared->ended))
 			die("the registration ended before its page was wanted: %d",
 			    shared->verdict);
 		if (ms > PATIENCE || gone(s))
 			die("the page is not wanted");
-		sleep_ns(1000000);
+		sleep_ms(1);
 	}
 	/* It sleeps now, and for good. */
-	sleep_ns(20000000);
+	sleep_ms(20);
 }
 
 static uint32_t finish(struct scene *s)
@@ -179,7 +164,7 @@ static void too_late(struct scene *s, const char *what)
 		die("the page came and the registration does not end");
 	if (shared->verdict)
 		return;
-	fprintf(stderr, "viatest regress: memory was registered after %s\n", what);
+	warn_msg("memory was registered after %s", what);
 	s->wrong++;
 }
 
@@ -188,11 +173,11 @@ static uint32_t calls_and_kill(void)
 	struct scene s;
 
 	begin(&s, true);
-	set(&shared->go[STEP_CALLS]);
+	store_release(&shared->go[STEP_CALLS], 1);
 	judge(&s, "other_calls", until(&shared->done[STEP_CALLS], &s,
-				       regress_opt.limit));
+				       args.limit));
 	kill(s.client, SIGKILL);
-	judge(&s, "sigkill", until(NULL, &s, regress_opt.limit));
+	judge(&s, "sigkill", until(NULL, &s, args.limit));
 	return finish(&s);
 }
 
@@ -201,9 +186,9 @@ static uint32_t shut_down(void)
 	struct scene s;
 
 	begin(&s, false);
-	set(&shared->go[STEP_SHUTDOWN]);
+	store_release(&shared->go[STEP_SHUTDOWN], 1);
 	judge(&s, "shutdown", until(&shared->done[STEP_SHUTDOWN], &s,
-				    regress_opt.limit));
+				    args.limit));
 	too_late(&s, "the end of its handle");
 	return finish(&s);
 }
@@ -211,22 +196,18 @@ static uint32_t shut_down(void)
 /* Any change of an interface wants the lock of all. */
 static void *configuring(void *arg)
 {
-	struct ifreq r = { .ifr_name = "lo", .ifr_flags = IFF_UP };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
 	/* The detaching has begun. */
-	sleep_ns(50000000);
-	if (ioctl(fd, SIOCSIFFLAGS, &r))
+	sleep_ms(50);
+	if (netdev_up("lo", true))
 		die("lo: %s", strerror(errno));
-	close(fd);
-	set(arg);
+	store_release((uint32_t *)arg, 1);
 	return NULL;
 }
 
 static void *detaching(void *arg)
 {
 	detach();
-	set(arg);
+	store_release((uint32_t *)arg, 1);
 	return NULL;
 }
 
@@ -238,12 +219,12 @@ static uint32_t detached(void)
 	double ms;
 
 	begin(&s, false);
-	t[0] = start(detaching, &detached);
-	t[1] = start(configuring, &configured);
-	ms = until(&detached, &s, regress_opt.limit);
+	t[0] = thread_start(detaching, &detached);
+	t[1] = thread_start(configuring, &configured);
+	ms = until(&detached, &s, args.limit);
 	judge(&s, "detach", ms);
 	judge(&s, "configuration", ms + until(&configured, &s,
-					      regress_opt.limit - ms));
+					      args.limit - ms));
 	too_late(&s, "the end of its NIC");
 	pthread_join(t[0], NULL);
 	pthread_join(t[1], NULL);
@@ -255,10 +236,10 @@ int run_page(void)
 {
 	uint32_t wrong;
 
-	shared = shared_memory(sizeof(*shared));
+	shared = memory_shared(sizeof(*shared));
 	wrong = calls_and_kill();
 	wrong += shut_down();
-	if (strcmp(regress_opt.device, "via_lo"))
+	if (strcmp(args.device, "via_lo"))
 		wrong += detached();
 	return wrong != 0;
 }
@@ -270,61 +251,55 @@ int run_page(void)
 #define ALLOWED_NS	2000000000ull
 #define TRIES		5u
 
-static void registering_all(void)
+static int registering_all(void *arg)
 {
 	struct handle h;
 	uint32_t handle;
 	char path[200], pid[20];
 	void *p = memory(BYTES);
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	handle_open(&h, regress_opt.device);
-	snprintf(path, sizeof(path), "%s/cgroup.procs", regress_opt.group);
+	(void)arg;
+	handle_open(&h, args.device);
+	snprintf(path, sizeof(path), "%s/cgroup.procs", args.group);
 	snprintf(pid, sizeof(pid), "%d", getpid());
 	if (write_word(path, pid))
 		die("%s: %s", path, strerror(errno));
-	set(&shared->begun);
+	store_release(&shared->begun, 1);
 	while (!mem_register(&h, p, BYTES, &handle))
 		mem_deregister(&h, p, handle);
 	/* Its NIC is gone. */
 	pause();
-	_exit(0);
+	return 0;
 }
 
 int run_throttled(void)
 {
-	uint32_t n, rounds = regress_opt.count > TRIES ? regress_opt.count : TRIES;
+	uint32_t n, rounds = args.count > TRIES ? args.count : TRIES;
 	char path[200];
 	uint64_t ns, least = ~0ull;
 	pid_t pid;
 
-	if (!regress_opt.group)
-		die("no group (-g)");
-	shared = shared_memory(sizeof(*shared));
-	snprintf(path, sizeof(path), "%s/cpu.max", regress_opt.group);
+	shared = memory_shared(sizeof(*shared));
+	snprintf(path, sizeof(path), "%s/cpu.max", args.group);
 	/* The least of a few: a busy host makes it longer, never shorter. */
-	for (n = 0; n < rounds && (n < regress_opt.count || least > ALLOWED_NS); n++) {
+	for (n = 0; n < rounds && (n < args.count || least > ALLOWED_NS); n++) {
 		shared->begun = 0;
 		if (write_word(path, QUOTA))
 			die("%s: %s", path, strerror(errno));
-		pid = fork();
-		if (!pid)
-			registering_all();
-		while (!flag(&shared->begun))
-			sleep_ns(1000000);
-		sleep_ns(300000000);
+		pid = child_start(registering_all, NULL);
+		while (!load_acquire(&shared->begun))
+			sleep_ms(1);
+		sleep_ms(300);
 		ns = detach();
 		least = ns < least ? ns : least;
 		printf("detach_ms %.1f\n", ns / 1e6);
-		fflush(stdout);
 		write_word(path, "max");
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
+		child_kill(pid);
 		attach();
 	}
 	if (least <= ALLOWED_NS)
 		return 0;
-	fprintf(stderr, "viatest regress: detaching waits %.0f ms for a process without a CPU\n",
-		least / 1e6);
+	warn_msg("detaching waits %.0f ms for a process without a CPU",
+		 least / 1e6);
 	return 1;
 }

@@ -24,10 +24,10 @@ static void *meet(void *arg)
 	struct via_conn_request r;
 	int rc;
 
-	pin(1);
+	thread_pin(1);
 	for (;;) {
-		while (__atomic_load_n(&asked, __ATOMIC_ACQUIRE) == n)
-			if (over(&stop))
+		while (load_acquire(&asked) == n)
+			if (load_acquire(&stop))
 				return arg;
 		n++;
 		for (volatile uint32_t i = dice(2000); i; i--)
@@ -39,41 +39,41 @@ static void *meet(void *arg)
 		if (verdict(&two, y, VIA_CONN_NOWAIT | VIA_CONN_PEER) ==
 		    VIA_R_NOT_DONE)
 			vi_do(&two, VIA_IOC_DISCONNECT, y);
-		__atomic_store_n(&met, n, __ATOMIC_RELEASE);
+		store_release(&met, n);
 	}
 }
 
 int run_peers(void)
 {
 	struct intruder in = { .cpu = 0, .gap_us = 1500, .spin_us = 1500 };
-	uint64_t until = now_ns() + regress_opt.seconds * 1000000000ull;
+	uint64_t until = now_ns() + args.seconds * 1000 * MS;
 	struct via_conn_request look, other;
 	uint32_t x, n = 0;
 	pthread_t t;
 	int rc;
 
-	handle_open(&one, regress_opt.device);
-	handle_open(&two, regress_opt.device);
+	handle_open(&one, args.device);
+	handle_open(&two, args.device);
 	x = vi_new(&one, MOST_BYTES, 0).vi;
 	look = to_ask(x, VIA_FOREVER, "a", &one, "b");
 	other = to_ask(x, VIA_FOREVER, "c", &one, "d");
-	pin(0);
-	t = start(meet, NULL);
+	thread_pin(0);
+	t = thread_start(meet, NULL);
 	intrude(&in);
 	while (now_ns() < until || n < ENOUGH) {
 		rc = ask(&one, VIA_IOC_PEER_REQUEST, &look);
 		if (rc)
 			die("X's peer request: %d", rc);
-		__atomic_store_n(&asked, ++n, __ATOMIC_RELEASE);
+		store_release(&asked, ++n);
 		do
 			rc = ask(&one, VIA_IOC_CONN_REQUEST, &other);
 		while (rc == VIA_R_INVALID_STATE);
 		if (rc)
 			die("X's request: %d", rc);
-		while (__atomic_load_n(&met, __ATOMIC_ACQUIRE) != n)
+		while (load_acquire(&met) != n)
 			;
 	}
-	end(&stop);
+	store_release(&stop, true);
 	pthread_join(t, NULL);
 	intruder_end(&in);
 	printf("rounds %u\n", n);

@@ -7,25 +7,17 @@
 #ifndef REGRESS_REGRESS_H
 #define REGRESS_REGRESS_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 #include <via.h>
 
-#include "common/msg.h"
+#include "common/args.h"
+#include "common/child.h"
+#include "common/clock.h"
+#include "common/dice.h"
+#include "common/memory.h"
 #include "common/pins.h"
-
-struct options {
-	const char *device;		/* NIC, as via_eth0 */
-	const char *peer;		/* another NIC of this machine */
-	const char *group;		/* a control group's folder */
-	uint32_t count;			/* of what the test is about; 0: its own */
-	uint32_t seconds;
-	uint32_t limit;			/* ms that are too long */
-};
-
-extern struct options regress_opt;
+#include "common/thread.h"
 
 /* One NIC handle, with its control page mapped. */
 struct handle {
@@ -39,6 +31,9 @@ void handle_close(struct handle *h);
 
 #define MOST_BYTES	4096u		/* max_transfer, where it is no matter */
 
+/* A completion queue, and the first @bytes of it or (0) all. */
+struct via_cq_shared *cq_new(const struct handle *h, struct via_cq_create *c,
+			     uint32_t bytes);
 /* A VI with one CQ for both queues, or none (0); the program ends if it fails. */
 struct via_vi_create vi_new(const struct handle *h, uint32_t bytes,
 			    uint32_t cq);
@@ -64,38 +59,11 @@ int mem_register(const struct handle *h, const void *p, uint64_t len,
 		 uint32_t *handle);
 int mem_deregister(const struct handle *h, const void *p, uint32_t handle);
 
-/* Anonymous, there already. */
-void *memory(uint64_t bytes);
-/* The same between processes. */
-void *shared_memory(uint64_t bytes);
-
-/* "eth0" of "via_eth0". */
-const char *interface(const char *device);
-/* The interface of regress_opt.device stops being a VI NIC: ns that it took. */
+/* args.device stops being a VI NIC: ns that it took. */
 uint64_t detach(void);
 void attach(void);
 /* via_vb hears nothing of via_va any more, and says nothing. */
 bool cut(bool off);
-/* A word into a file of the kernel's. */
-int write_word(const char *path, const char *word);
-
-uint32_t dice(uint32_t below);
-int by_size(const void *a, const void *b);	/* of uint64_t */
-
-/* Threads */
-
-void pin(unsigned int cpu);
-pthread_t start(void *(*f)(void *arg), void *arg);
-static inline bool over(const bool *stop)
-{
-	return __atomic_load_n(stop, __ATOMIC_ACQUIRE);
-}
-
-static inline void end(bool *stop)
-{
-	__atomic_store_n(stop, true, __ATOMIC_RELEASE);
-}
-
 /*
  * A real-time thread that takes a CPU away for @spin_us, each time after up to
  * @gap_us: where the kernel may be preempted, in the middle of anything.

@@ -26,8 +26,8 @@ static void *asking(void *arg)
 	struct via_stat stat[128];
 	struct asker *a = arg;
 
-	pin(1);
-	while (!over(&a->stop)) {
+	thread_pin(1);
+	while (!load_acquire(&a->stop)) {
 		struct via_stats s = {
 			.kind = a->kind,
 			.count = 128,
@@ -45,16 +45,16 @@ static void *asking(void *arg)
 int run_stats(void)
 {
 	struct intruder in = { .cpu = 1, .gap_us = 3000, .spin_us = 60000 };
-	uint32_t n, rounds = regress_opt.count ? regress_opt.count : 40, i;
+	uint32_t n, i;
 	struct asker asker[2];
 	struct handle shut, live;
 	pthread_t t[2];
 	uint64_t calls = 0;
 
-	pin(0);
-	for (n = 0; n < rounds; n++) {
-		handle_open(&shut, regress_opt.device);
-		handle_open(&live, regress_opt.device);
+	thread_pin(0);
+	for (n = 0; n < args.count; n++) {
+		handle_open(&shut, args.device);
+		handle_open(&live, args.device);
 		for (i = 0; i < VIS; i++)
 			vi_new(&live, MOST_BYTES, 0);
 		ioctl(shut.fd, VIA_IOC_SHUTDOWN);
@@ -63,15 +63,15 @@ int run_stats(void)
 				.fd = shut.fd,
 				.kind = i ? VIA_STATS_VI : VIA_STATS_NIC,
 			};
-			t[i] = start(asking, &asker[i]);
+			t[i] = thread_start(asking, &asker[i]);
 		}
-		sleep_ns(1000000);
+		sleep_ms(1);
 		intrude(&in);
 		sleep_ns(dice(4000) * 1000);
 		detach();
 		intruder_end(&in);
 		for (i = 0; i < 2; i++) {
-			end(&asker[i].stop);
+			store_release(&asker[i].stop, true);
 			pthread_join(t[i], NULL);
 			calls += asker[i].calls;
 		}
@@ -93,8 +93,8 @@ static void *matched(void *arg)
 {
 	struct via_conn_wait w;
 
-	pin(1);
-	__atomic_add_fetch(&waiting, 1, __ATOMIC_RELEASE);
+	thread_pin(1);
+	fetch_add(&waiting, 1);
 	await(&server[0], "ends", 20000000000ull, &w);
 	return arg;
 }
@@ -104,7 +104,7 @@ static void *rejecting(void *arg)
 	struct via_conn_reject r = { 0 };
 	uint32_t i;
 
-	pin(1);
+	thread_pin(1);
 	for (i = 0; i < ASKED; i++) {
 		r.conn = taken[i];
 		if (r.conn)
@@ -160,22 +160,22 @@ static uint32_t answered(uint32_t spin_us)
 	struct handle client;
 	uint32_t i, n;
 
-	handle_open(&server[0], regress_opt.device);
-	handle_open(&server[1], regress_opt.device);
-	handle_open(&client, regress_opt.peer);
-	asker = start(asking_first, &client);
+	handle_open(&server[0], args.device);
+	handle_open(&server[1], args.device);
+	handle_open(&client, args.peer);
+	asker = thread_start(asking_first, &client);
 	n = take_all();
 	pthread_join(asker, NULL);
 	waiting = 0;
 	for (i = 0; i < ASKED; i++)
-		t[i] = start(matched, NULL);
-	while (__atomic_load_n(&waiting, __ATOMIC_ACQUIRE) < ASKED)
+		t[i] = thread_start(matched, NULL);
+	while (load_acquire(&waiting) < ASKED)
 		sleep_ns(100000);
-	sleep_ns(2000000);
+	sleep_ms(2);
 	/* They have no CPU to end on until all is under way. */
 	intrude(&in);
 	requests(&client, "ends", 1);
-	t[ASKED] = start(rejecting, NULL);
+	t[ASKED] = thread_start(rejecting, NULL);
 	ioctl(server[0].fd, VIA_IOC_SHUTDOWN);
 	detach();
 	intruder_end(&in);
@@ -190,12 +190,10 @@ static uint32_t answered(uint32_t spin_us)
 
 int run_answers(void)
 {
-	uint32_t n, rounds = regress_opt.count ? regress_opt.count : 40, requests = 0;
+	uint32_t n, requests = 0;
 
-	if (!regress_opt.peer)
-		die("no other NIC (-p)");
-	pin(0);
-	for (n = 0; n < rounds; n++)
+	thread_pin(0);
+	for (n = 0; n < args.count; n++)
 		requests += answered(1000 + dice(30000));
 	printf("detaches %u rejects %u\n", n, requests);
 	return !requests;
@@ -216,7 +214,7 @@ static uint64_t detach_with(uint32_t handles)
 	uint32_t i;
 
 	for (i = 0; i < handles; i++) {
-		handle_open(&h[i], regress_opt.device);
+		handle_open(&h[i], args.device);
 		if (i % EVERY == 0)
 			vi_new(&h[i], MOST_BYTES, 0);
 	}
@@ -231,7 +229,7 @@ static uint64_t detach_with(uint32_t handles)
 /* The least of a few: a busy host makes it longer, never shorter. */
 int run_crowd(void)
 {
-	uint32_t handles = regress_opt.count ? regress_opt.count : 1024, i;
+	uint32_t handles = args.count, i;
 	struct rlimit files = { handles + 64, handles + 64 };
 	uint64_t ns, one = ~0ull, all = ~0ull, allowed = ALLOWED_NS;
 
@@ -251,7 +249,7 @@ int run_crowd(void)
 	       all / 1e6);
 	if (all <= allowed)
 		return 0;
-	fprintf(stderr, "viatest regress: detaching takes %.0f ms with %u handles, %.0f with one\n",
-		all / 1e6, handles, one / 1e6);
+	warn_msg("detaching takes %.0f ms with %u handles, %.0f with one",
+		 all / 1e6, handles, one / 1e6);
 	return 1;
 }

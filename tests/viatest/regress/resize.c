@@ -5,14 +5,10 @@
  * process when it is killed.
  */
 #include "regress.h"
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,16 +28,16 @@ static struct {
 /* The head as far back as it may be: all in the ring is to be moved. */
 static void far_back(void)
 {
-	uint32_t n = __atomic_load_n(&shared->entries, __ATOMIC_RELAXED);
-	uint32_t tail = __atomic_load_n(&shared->tail, __ATOMIC_ACQUIRE);
+	uint32_t n = load_acquire(&shared->entries);
+	uint32_t tail = load_acquire(&shared->tail);
 
-	__atomic_store_n(&shared->head, tail - n + dice(64), __ATOMIC_RELEASE);
+	store_release(&shared->head, tail - n + dice(64));
 }
 
 /* All the time, on the other CPU. */
 static void *changing(void *arg)
 {
-	pin(1);
+	thread_pin(1);
 	for (;;)
 		far_back();
 	return arg;
@@ -50,11 +46,8 @@ static void *changing(void *arg)
 /* Again and again in the middle of the call, on its own CPU. */
 static void *interrupting(void *arg)
 {
-	struct sched_param rt = { .sched_priority = 10 };
-
-	pin(0);
-	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &rt))
-		die("no real-time priority");
+	thread_pin(0);
+	thread_realtime();
 	for (;;) {
 		far_back();
 		sleep_ns(100000);
@@ -82,31 +75,23 @@ static void resize(uint32_t entries)
 	if (ioctl(h.fd, VIA_IOC_CQ_RESIZE, &r))
 		die("no other ring");
 	r = (struct via_cq_resize){ .cq = cq.cq, .step = VIA_CQ_COMMIT };
-	__atomic_store_n(&told->began, now_ns(), __ATOMIC_RELEASE);
+	store_release(&told->began, now_ns());
 	if (ioctl(h.fd, VIA_IOC_CQ_RESIZE, &r))
 		die("the other ring is not taken");
-	__atomic_store_n(&told->began, 0, __ATOMIC_RELEASE);
-	__atomic_add_fetch(&told->resizes, 1, __ATOMIC_RELEASE);
+	store_release(&told->began, 0);
+	fetch_add(&told->resizes, 1);
 }
 
-static void resizing(uint32_t refillers)
+static int resizing(void *arg)
 {
+	uint32_t refillers = *(uint32_t *)arg;
 	struct via_vi_shared *s;
 	struct via_vi_create c;
 	uint32_t i;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	handle_open(&h, regress_opt.device);
+	handle_open(&h, args.device);
 	cq.entries = RING;
-	if (ioctl(h.fd, VIA_IOC_CQ_CREATE, &cq))
-		die("no completion queue");
-	shared = mmap(NULL, VIA_CQ_HDR_SIZE, PROT_READ | PROT_WRITE,
-		      MAP_SHARED, h.fd, cq.mmap_offset);
-	if (shared == MAP_FAILED)
-		shared = mmap(NULL, cq.mmap_size, PROT_READ | PROT_WRITE,
-			      MAP_SHARED, h.fd, cq.mmap_offset);
-	if (shared == MAP_FAILED)
-		die("the completion queue cannot be mapped");
+	shared = cq_new(&h, &cq, VIA_CQ_HDR_SIZE);
 	for (i = 0; i < VIS; i++) {
 		c = vi_new(&h, MOST_BYTES, cq.cq);
 		s = vi_map(&h, &c);
@@ -116,12 +101,12 @@ static void resizing(uint32_t refillers)
 			die("a VI cannot be left");
 	}
 	for (i = 0; i < refillers; i++)
-		start(refilling, NULL);
+		thread_start(refilling, NULL);
 	if (!refillers) {
-		start(changing, NULL);
-		start(interrupting, NULL);
+		thread_start(changing, NULL);
+		thread_start(interrupting, NULL);
 	}
-	pin(0);
+	thread_pin(0);
 	for (i = 0;; i++)
 		resize(i & 1 ? RING : 1);
 }
@@ -129,7 +114,7 @@ static void resizing(uint32_t refillers)
 /* The call under way, in ms. */
 static uint64_t taken(void)
 {
-	uint64_t began = __atomic_load_n(&told->began, __ATOMIC_ACQUIRE);
+	uint64_t began = load_acquire(&told->began);
 	uint64_t now = now_ns();
 
 	return began && now > began ? (now - began) / 1000000 : 0;
@@ -142,44 +127,40 @@ static uint32_t ended(pid_t pid)
 
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, WNOHANG) != pid) {
-		if ((now_ns() - begin) / 1000000 > regress_opt.limit) {
-			fprintf(stderr, "viatest regress: the process is alive %u ms after SIGKILL\n",
-				regress_opt.limit);
+		if (ms_since(begin) > args.limit) {
+			warn_msg("the process is alive %u ms after SIGKILL",
+				 args.limit);
 			return 1;
 		}
-		sleep_ns(1000000);
+		sleep_ms(1);
 	}
-	printf("killed_ms %.1f\n", (now_ns() - begin) / 1e6);
+	printf("killed_ms %.1f\n", ms_since(begin));
 	return 0;
 }
 
 static uint32_t beside(uint32_t refillers)
 {
-	uint32_t rounds = regress_opt.count ? regress_opt.count : 20, wrong = 0;
-	uint64_t end = now_ns() + regress_opt.seconds * 1000000000ull, ms, most = 0;
+	uint64_t end = now_ns() + args.seconds * 1000 * MS, ms, most = 0;
+	uint32_t wrong = 0;
 	pid_t pid;
 
 	memset(told, 0, sizeof(*told));
-	pid = fork();
-	if (!pid)
-		resizing(refillers);
-	while (__atomic_load_n(&told->resizes, __ATOMIC_ACQUIRE) < rounds &&
+	pid = child_start(resizing, &refillers);
+	while (load_acquire(&told->resizes) < args.count &&
 	       (now_ns() < end || !told->resizes)) {
 		if (waitpid(pid, NULL, WNOHANG) == pid)
 			die("the process has ended");
 		ms = taken();
 		most = ms > most ? ms : most;
-		if (ms > regress_opt.limit) {
-			fprintf(stderr, "viatest regress: another ring takes over %u ms\n",
-				regress_opt.limit);
+		if (ms > args.limit) {
+			warn_msg("another ring takes over %u ms", args.limit);
 			wrong++;
 			break;
 		}
-		sleep_ns(1000000);
+		sleep_ms(1);
 	}
 	printf("refillers %u resizes %u most_ms %llu\n", refillers,
 	       told->resizes, (unsigned long long)most);
-	fflush(stdout);
 	return wrong + ended(pid);
 }
 
@@ -187,7 +168,7 @@ int run_resize(void)
 {
 	uint32_t wrong;
 
-	told = shared_memory(sizeof(*told));
+	told = memory_shared(sizeof(*told));
 	wrong = beside(REFILLERS);
 	wrong += beside(0);
 	return wrong != 0;

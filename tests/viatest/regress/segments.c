@@ -7,10 +7,8 @@
 #include "regress.h"
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define VIS		20u
@@ -55,8 +53,7 @@ static void *accepting(void *arg)
 			((struct via_slot *)((char *)s +
 					     VIA_VI_RECV_SLOTS(ENTRIES)))[k] =
 				desc[1].slot;
-		__atomic_store_n(&s->recv_user.tail, ENTRIES,
-				 __ATOMIC_RELEASE);
+		store_release(&s->recv_user.tail, ENTRIES);
 		if (await(&there, "server", 20000000000ull, &w))
 			die("there is no request");
 		a.conn = w.conn;
@@ -149,8 +146,7 @@ static void warm(struct sender *s)
 
 	for (n = 0; n < WARM; n += FLIGHT / 4) {
 		post(s, FLIGHT / 4);
-		while (__atomic_load_n(&s->s->send_kern.done,
-				       __ATOMIC_ACQUIRE) != s->tail)
+		while (load_acquire(&s->s->send_kern.done) != s->tail)
 			if (now_ns() > until)
 				die("messages do not arrive: VI state %u",
 				    s->s->state);
@@ -189,7 +185,7 @@ static uint64_t charged(void)
 	char path[200], name[64];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/memory.stat", regress_opt.group);
+	snprintf(path, sizeof(path), "%s/memory.stat", args.group);
 	f = fopen(path, "re");
 	while (f && fscanf(f, "%63s %llu", name, &value) == 2)
 		if (!strcmp(name, "slab_unreclaimable")) {
@@ -207,10 +203,10 @@ static bool measured(uint64_t *grown, uint64_t *least)
 	uint32_t i;
 
 	memset(sender, 0, sizeof(sender));
-	handle_open(&here, regress_opt.device);
-	handle_open(&there, regress_opt.peer);
+	handle_open(&here, args.device);
+	handle_open(&there, args.peer);
 	described();
-	t = start(accepting, NULL);
+	t = thread_start(accepting, NULL);
 	for (i = 0; i < VIS; i++)
 		connected(&sender[i]);
 	pthread_join(t, NULL);
@@ -229,7 +225,6 @@ static bool measured(uint64_t *grown, uint64_t *least)
 	printf("in_flight %llu grown_kb %llu least_kb %llu\n",
 	       (unsigned long long)flight, (unsigned long long)*grown / 1024,
 	       (unsigned long long)*least / 1024);
-	fflush(stdout);
 	handle_close(&here);
 	handle_close(&there);
 	return flight >= VIS * FLIGHT / 2;
@@ -240,21 +235,19 @@ int run_segments(void)
 	uint64_t grown, least;
 	uint32_t tries = 10;
 
-	if (!regress_opt.peer || !regress_opt.group)
-		die("no peer (-p) or no group (-g)");
 	/* A window that a host without a processor has halved opens again. */
 	while (!measured(&grown, &least)) {
 		cut(false);
 		if (!--tries)
 			die("too little is in flight");
 		/* What was freed is given back to the group a little later. */
-		sleep_ns(1000000000);
+		sleep_ms(1000);
 	}
 	/* The kernel adds up in batches. */
 	if (grown >= least * 9 / 10)
 		return 0;
-	fprintf(stderr, "viatest regress: of %llu KB of segments the group is charged with %llu\n",
-		(unsigned long long)least / 1024,
-		(unsigned long long)grown / 1024);
+	warn_msg("of %llu KB of segments the group is charged with %llu",
+		 (unsigned long long)least / 1024,
+		 (unsigned long long)grown / 1024);
 	return 1;
 }

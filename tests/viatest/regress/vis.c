@@ -20,7 +20,7 @@ static void anybody(struct handle *h)
 {
 	if (setresgid(USER, USER, USER) || setresuid(USER, USER, USER))
 		die("no other user");
-	handle_open(h, regress_opt.device);
+	handle_open(h, args.device);
 }
 
 /* Function calls that other CPUs have sent to this one. */
@@ -48,8 +48,8 @@ static bool stop;
 /* A CPU that sleeps is not asked. */
 static void *busy(void *arg)
 {
-	pin(1);
-	while (!over(&stop))
+	thread_pin(1);
+	while (!load_acquire(&stop))
 		;
 	return arg;
 }
@@ -86,7 +86,7 @@ static uint64_t sent_to_other(struct handle *h, uint32_t n)
 
 int run_grace(void)
 {
-	uint32_t n = regress_opt.count ? regress_opt.count : 1000, i, wrong = 0;
+	uint32_t n = args.count, i, wrong = 0;
 	uint64_t calls = ~0ull, ns, least = ~0ull;
 	uint64_t allowed = (uint64_t)AT_ONCE * ALLOWED_NS;
 	struct handle h;
@@ -97,27 +97,27 @@ int run_grace(void)
 		ns = unmade_ns(&h, n);
 		least = ns < least ? ns : least;
 	}
-	pin(0);
-	t = start(busy, NULL);
-	sleep_ns(20000000);
+	thread_pin(0);
+	t = thread_start(busy, NULL);
+	sleep_ms(20);
 	/* Others have their reasons, now and then. */
 	for (i = 0; i < TRIES && calls > n / 4; i++) {
 		ns = sent_to_other(&h, n);
 		calls = ns < calls ? ns : calls;
 	}
-	end(&stop);
+	store_release(&stop, true);
 	pthread_join(t, NULL);
 	handle_close(&h);
 	printf("destroys %u ms %.1f interrupts %llu\n", AT_ONCE, least / 1e6,
 	       (unsigned long long)calls);
 	if (calls > n / 4) {
-		fprintf(stderr, "viatest regress: %u VIs made and unmade interrupt the other CPU %llu times\n",
-			n, (unsigned long long)calls);
+		warn_msg("%u VIs made and unmade interrupt the other CPU %llu times",
+			 n, (unsigned long long)calls);
 		wrong++;
 	}
 	if (least > allowed) {
-		fprintf(stderr, "viatest regress: %u VIs are destroyed in %.0f ms\n",
-			AT_ONCE, least / 1e6);
+		warn_msg("%u VIs are destroyed in %.0f ms", AT_ONCE,
+			 least / 1e6);
 		wrong++;
 	}
 	return wrong != 0;
@@ -126,7 +126,7 @@ int run_grace(void)
 /* At the limit of its user, one in the place of another, at once. */
 int run_again(void)
 {
-	uint32_t most = regress_opt.count, i, vi;
+	uint32_t most = args.count, i, vi;
 	struct via_vi_create c;
 	struct handle h;
 
@@ -137,8 +137,7 @@ int run_again(void)
 		.attrs.reliability = VIA_RELIABLE_DELIVERY,
 		.attrs.max_transfer = MOST_BYTES,
 	};
-	if (!most || ioctl(h.fd, VIA_IOC_VI_CREATE, &c) !=
-	    VIA_R_ERROR_RESOURCE)
+	if (!most || ioctl(h.fd, VIA_IOC_VI_CREATE, &c) != VIA_R_ERROR_RESOURCE)
 		die("%u VIs are not the limit", most);
 	for (i = 0; i < 300; i++) {
 		vi_end(&h, vi);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Very many connections one after the other, from several threads. */
 #include "scale.h"
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CS_DISC		DISC "-cs"
@@ -16,17 +14,13 @@ static struct {
 	bool client;
 } all;
 
-/* The connection ends by the other side: make the VI Idle again. */
-static void wait_end(struct end *e)
+/* Of a VI that is not connected any more, whose first @had are taken. */
+static void all_anew(struct end *e, uint32_t had)
 {
 	VIP_RETURN rc;
 	uint32_t len, i;
 
-	if (end_recv(e, scale_opt.limit, &len, &rc) || rc != VIP_DESCRIPTOR_ERROR)
-		die("a connection does not end: %s", vip_str(rc));
-	if (VipDisconnect(e->vi))
-		die("a dead connection cannot be left");
-	for (i = 1; i < END_RX; i++)
+	for (i = had; i < END_RX; i++)
 		if (end_recv(e, 0, &len, &rc) || rc != VIP_DESCRIPTOR_ERROR)
 			die("a receive was not flushed: %s", vip_str(rc));
 	for (i = 0; i < END_RX; i++)
@@ -34,19 +28,24 @@ static void wait_end(struct end *e)
 			die("cannot post a receive");
 }
 
-static void leave(struct end *e)
+/* The connection ends by the other side: make the VI Idle again. */
+static void wait_end(struct end *e)
 {
 	VIP_RETURN rc;
-	uint32_t len, i;
+	uint32_t len;
 
+	if (end_recv(e, args.limit, &len, &rc) || rc != VIP_DESCRIPTOR_ERROR)
+		die("a connection does not end: %s", vip_str(rc));
+	if (VipDisconnect(e->vi))
+		die("a dead connection cannot be left");
+	all_anew(e, 1);
+}
+
+static void leave(struct end *e)
+{
 	if (VipDisconnect(e->vi))
 		die("cannot disconnect");
-	for (i = 0; i < END_RX; i++)
-		if (end_recv(e, 0, &len, &rc) || rc != VIP_DESCRIPTOR_ERROR)
-			die("a receive was not flushed: %s", vip_str(rc));
-	for (i = 0; i < END_RX; i++)
-		if (end_repost(e))
-			die("cannot post a receive");
+	all_anew(e, 0);
 }
 
 static void ask_and_leave(struct end *e, uint32_t i)
@@ -61,11 +60,11 @@ static void ask_and_leave(struct end *e, uint32_t i)
 		     all.host.a.HostAddressLen, CS_DISC, strlen(CS_DISC));
 	do {
 		start = now_ns();
-		rc = VipConnectRequest(e->vi, &local.a, &remote.a, scale_opt.limit,
+		rc = VipConnectRequest(e->vi, &local.a, &remote.a, args.limit,
 				       &a);
 		if (rc == VIP_NO_MATCH)
 			sleep_ns(100000);
-	} while (rc == VIP_NO_MATCH && start - first < scale_opt.limit * 1000000ull);
+	} while (rc == VIP_NO_MATCH && start - first < args.limit * MS);
 	if (rc != VIP_SUCCESS)
 		die("connection %u: %s", i, vip_str(rc));
 	all.times[0][i] = now_ns() - start;
@@ -79,13 +78,10 @@ static void *asking(void *arg)
 	struct end e;
 	uint32_t i;
 
-	if (end_open(&e, &all.nic, false))
-		die("no resources");
-	while ((i = __atomic_fetch_add(&all.taken, 1, __ATOMIC_RELAXED)) <
-	       scale_opt.count)
+	end_begin(&e, &all.nic, false);
+	while ((i = fetch_add(&all.taken, 1)) < args.count)
 		ask_and_leave(&e, i);
-	if (end_close(&e))
-		die("a VI does not go");
+	end_finish(&e);
 	return arg;
 }
 
@@ -95,9 +91,8 @@ static void *accepting(void *arg)
 	struct end e;
 	VIP_RETURN rc;
 
-	if (end_open(&e, &all.nic, false))
-		die("no resources");
-	while (__atomic_load_n(&all.accepted, __ATOMIC_RELAXED) < scale_opt.count) {
+	end_begin(&e, &all.nic, false);
+	while (load_acquire(&all.accepted) < args.count) {
 		rc = conn_wait(&all.nic, CS_DISC, 200, &peer);
 		if (rc == VIP_TIMEOUT)
 			continue;
@@ -108,25 +103,24 @@ static void *accepting(void *arg)
 		 * came when its connection was over: no peer is there.
 		 */
 		if (rc == VIP_TIMEOUT) {
-			__atomic_fetch_add(&all.late, 1, __ATOMIC_RELAXED);
+			fetch_add(&all.late, 1);
 			continue;
 		}
 		if (rc != VIP_SUCCESS)
 			die("accept: %s", vip_str(rc));
 		/* The peer of what follows: the same, whichever it is. */
-		if (!__atomic_fetch_add(&all.accepted, 1, __ATOMIC_RELAXED))
+		if (!fetch_add(&all.accepted, 1))
 			all.host = peer.addr;
 		wait_end(&e);
 	}
-	if (end_close(&e))
-		die("a VI does not go");
+	end_finish(&e);
 	return arg;
 }
 
 /* Peer to peer: a thread here and one there have a discriminator together. */
 static void *peering(void *arg)
 {
-	uint32_t me = (uintptr_t)arg, per = scale_opt.count / scale_opt.threads, i;
+	uint32_t me = (uintptr_t)arg, per = args.count / args.threads, i;
 	union net_addr local, remote;
 	VIP_VI_ATTRIBUTES a;
 	uint64_t start;
@@ -134,8 +128,7 @@ static void *peering(void *arg)
 	struct end e;
 	VIP_RETURN rc;
 
-	if (end_open(&e, &all.nic, false))
-		die("no resources");
+	end_begin(&e, &all.nic, false);
 	snprintf(disc, sizeof(disc), DISC "-p2p-%u", me);
 	net_addr_local(&local, &all.nic, disc, strlen(disc));
 	net_addr_set(&remote, all.host.a.HostAddress,
@@ -143,7 +136,7 @@ static void *peering(void *arg)
 	for (i = 0; i < per; i++) {
 		start = now_ns();
 		rc = VipConnectPeerRequest(e.vi, &local.a, &remote.a,
-					   scale_opt.limit);
+					   args.limit);
 		if (rc == VIP_SUCCESS)
 			rc = VipConnectPeerWait(e.vi, &a);
 		if (rc != VIP_SUCCESS)
@@ -156,22 +149,8 @@ static void *peering(void *arg)
 			wait_end(&e);
 		all.times[1][me * per + i] = now_ns() - start;
 	}
-	if (end_close(&e))
-		die("a VI does not go");
+	end_finish(&e);
 	return arg;
-}
-
-static void run_threads(void *(*f)(void *))
-{
-	pthread_t *t = xcalloc(scale_opt.threads, sizeof(*t));
-	uint32_t i;
-
-	for (i = 0; i < scale_opt.threads; i++)
-		if (pthread_create(&t[i], NULL, f, (void *)(uintptr_t)i))
-			die("no more threads");
-	for (i = 0; i < scale_opt.threads; i++)
-		pthread_join(t[i], NULL);
-	free(t);
 }
 
 static void timed(const char *what, void *(*f)(void *))
@@ -180,22 +159,22 @@ static void timed(const char *what, void *(*f)(void *))
 	char name[48];
 	int i;
 
-	run_threads(f);
-	printf("%s %u per_s %.0f\n", what, scale_opt.count,
-	       scale_opt.count * 1e9 / (now_ns() - start));
+	threads_run(f, args.threads);
+	printf("%s %u per_s %.0f\n", what, args.count,
+	       args.count * 1e9 / (now_ns() - start));
 	for (i = 0; i < 2; i++) {
 		snprintf(name, sizeof(name), "%s_%sconnect", what,
 			 i ? "dis" : "");
-		report_times(name, all.times[i], scale_opt.count, FEW_FIRST);
+		report_times(name, all.times[i], args.count, FEW_FIRST);
 	}
 }
 
 static void open_all(void)
 {
-	scale_opt.count = scale_opt.count / scale_opt.threads * scale_opt.threads;
-	all.times[0] = xcalloc(scale_opt.count, sizeof(uint64_t));
-	all.times[1] = xcalloc(scale_opt.count, sizeof(uint64_t));
-	nic_open(&all.nic, scale_opt.device);
+	args.count = args.count / args.threads * args.threads;
+	all.times[0] = xcalloc(args.count, sizeof(uint64_t));
+	all.times[1] = xcalloc(args.count, sizeof(uint64_t));
+	nic_open(&all.nic, args.device);
 	peer_address(&all.host, &all.nic);
 }
 
@@ -213,9 +192,8 @@ int serve_connects(void)
 {
 	open_all();
 	printf("ready\n");
-	fflush(stdout);
-	run_threads(accepting);
-	run_threads(peering);
+	threads_run(accepting, args.threads);
+	threads_run(peering, args.threads);
 	nic_close(&all.nic);
 	/* How many there are says how slow answers were. */
 	printf("accepts without a client %u\n", all.late);

@@ -6,30 +6,24 @@
  */
 #include "scale.h"
 #include <stdio.h>
-#include <string.h>
 
 static struct nic nic;
 
-/* Takes END_RX messages a round; scale_opt.count rounds, the last broken. */
+/* Takes END_RX messages a round; args.count rounds, the last broken. */
 int run_held(void)
 {
-	struct conn_peer peer;
 	struct end e;
 	VIP_RETURN rc;
 	uint32_t len, i, round, wrong = 0;
 	uint8_t *p;
 
-	nic_open(&nic, scale_opt.device);
-	if (end_open(&e, &nic, false))
-		die("no resources");
-	rc = conn_wait(&nic, DISC "-held", 4 * scale_opt.limit, &peer);
-	if (rc == VIP_SUCCESS)
-		rc = VipConnectAccept(peer.conn, e.vi);
+	nic_open(&nic, args.device);
+	end_begin(&e, &nic, false);
+	rc = vi_accept(&nic, e.vi, DISC "-held", 4 * args.limit);
 	if (rc != VIP_SUCCESS)
 		die("accept: %s", vip_str(rc));
-	for (round = 0; round < scale_opt.count; round++) {
+	for (round = 0; round < args.count; round++) {
 		printf("posted %u\n", round);
-		fflush(stdout);
 		/* The last one first: the others were there before it. */
 		for (i = 0; i < END_RX; i++) {
 			p = end_recv(&e, VIP_INFINITE, &len, &rc);
@@ -41,7 +35,7 @@ int run_held(void)
 			/* Posted again when all are there; not at the end. */
 			e.next++;
 		}
-		if (round + 1 == scale_opt.count)
+		if (round + 1 == args.count)
 			break;
 		for (e.next -= END_RX, i = 0; i < END_RX; i++)
 			if (end_repost(&e))
@@ -50,9 +44,9 @@ int run_held(void)
 		if (!end_tx(&e) || end_send(&e, 1))
 			die("cannot send");
 	}
-	printf("received %u wrong %u\n", scale_opt.count * END_RX, wrong);
+	printf("received %u wrong %u\n", args.count * END_RX, wrong);
 	/* One more was sent than there were receives. */
-	p = end_recv(&e, scale_opt.limit, &len, &rc);
+	p = end_recv(&e, args.limit, &len, &rc);
 	if (p)
 		die("a message came into no receive");
 	VipDisconnect(e.vi);
@@ -67,27 +61,21 @@ int run_held_send(void)
 	uint32_t len, i, round;
 	uint8_t *p;
 
-	nic_open(&nic, scale_opt.device);
-	if (end_open(&e, &nic, false) || connect_to(&e, DISC "-held", 20000))
+	nic_open(&nic, args.device);
+	if (end_open(&e, &nic, false) || end_connect(&e, DISC "-held", 20000))
 		die("no receiver");
-	for (round = 0; round < scale_opt.count; round++) {
+	for (round = 0; round < args.count; round++) {
 		/* Time to stop the receiver in. */
-		sleep_ns(scale_opt.seconds * 1000000000ull);
-		for (i = 0; i < END_RX; i++) {
-			p = end_tx(&e);
-			if (!p)
-				die("a send was not done");
-			fill(p, round, i, length_of(round, i));
-			if (end_send(&e, length_of(round, i)))
+		sleep_ms(args.seconds * 1000);
+		for (i = 0; i < END_RX; i++)
+			if (stream_send(&e, round, i))
 				die("cannot send");
-		}
 		for (; e.reaped < e.sent; e.reaped++)
-			if (VipSendWait(e.vi, scale_opt.limit, &d))
+			if (VipSendWait(e.vi, args.limit, &d))
 				die("round %u: a send is not acknowledged",
 				    round);
 		printf("sent %u\n", round);
-		fflush(stdout);
-		if (round + 1 == scale_opt.count)
+		if (round + 1 == args.count)
 			break;
 		/* As long as it takes: it is stopped. */
 		p = end_recv(&e, VIP_INFINITE, &len, &rc);
@@ -101,7 +89,7 @@ int run_held_send(void)
 	fill(p, 0, 0, 1);
 	if (end_send(&e, 1))
 		die("cannot send");
-	rc = VipSendWait(e.vi, scale_opt.limit, &d);
+	rc = VipSendWait(e.vi, args.limit, &d);
 	if (rc != VIP_DESCRIPTOR_ERROR || !d ||
 	    !(d->CS.Status & VIP_STATUS_REMOTE_DESC_ERROR))
 		die("one too many: %s, status 0x%x", vip_str(rc),

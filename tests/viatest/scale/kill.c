@@ -7,11 +7,7 @@
 #include "scale.h"
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define MAX_SLOTS	16u
 #define ID_OF_NEXT	60000u		/* of those that are not killed */
@@ -39,41 +35,18 @@ static struct {
 	uint32_t by_role[VICTIM_ROLES];
 } k;
 
-static void ask(struct order *o)
-{
-	uint32_t len;
-	VIP_RETURN rc;
-	uint8_t *p;
-
-	if (order(&k.ctl, o))
-		die("the server cannot be asked");
-	p = end_recv(&k.ctl, scale_opt.limit, &len, &rc);
-	if (!p || len != sizeof(*o))
-		die("the server does not answer: %s", vip_str(rc));
-	memcpy(o, p, sizeof(*o));
-	end_repost(&k.ctl);
-}
-
 static void begin(struct slot *s)
 {
-	uint32_t role;
-	uint64_t seed;
+	struct victim v = { .id = 1 + k.started++ % 50000 };
 
-	s->id = 1 + k.started++ % 50000;
-	role = scale_dice(&k.dice) % VICTIM_ROLES;
-	seed = scale_dice(&k.dice) | 1;
-	s->pid = fork();
-	if (s->pid < 0)
-		die("fork fails");
-	if (s->pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		scale_victim(role, s->id, seed);
-		_exit(0);
-	}
-	k.by_role[role]++;
+	v.role = dice_roll(&k.dice) % VICTIM_ROLES;
+	v.seed = dice_roll(&k.dice) | 1;
+	s->id = v.id;
+	s->pid = child_start(scale_victim, &v);
+	k.by_role[v.role]++;
 	/* Mostly early, when things are being made; up to a quarter second. */
-	s->until = now_ns() + (scale_dice(&k.dice) % 1000000 <<
-			       scale_dice(&k.dice) % 9);
+	s->until = now_ns() + (dice_roll(&k.dice) % 1000000 <<
+			       dice_roll(&k.dice) % 9);
 }
 
 /* One that lives: the server serves the next as if nothing had been. */
@@ -83,8 +56,7 @@ static void next_one(void)
 	enum stream_result r;
 	struct end e;
 
-	if (end_open(&e, &k.nic, false) || connect_to(&e, DISC, 10000) ||
-	    order(&e, &o))
+	if (order_begin(&e, &k.nic, false, 10000, &o))
 		die("the server does not serve after %u kills", k.killed);
 	r = stream_push(&e, ID_OF_NEXT, o.n);
 	if (r != ST_DONE || end_close(&e))
@@ -94,23 +66,20 @@ static void next_one(void)
 
 static void bury(bool all)
 {
-	struct order o;
 	uint64_t age;
 	uint32_t i;
 
 	for (i = 0; i < k.ndead;) {
 		age = now_ns() - k.dead[i].since;
-		o = (struct order){ .type = ORDER_ASK, .id = k.dead[i].id };
-		ask(&o);
-		if (!o.alive) {
+		if (!order_ask(&k.ctl, k.dead[i].id).alive) {
 			if (age > k.slowest)
 				k.slowest = age;
 			k.dead[i] = k.dead[--k.ndead];
 			continue;
 		}
-		if (age > scale_opt.limit * 1000000ull)
+		if (age > args.limit * MS)
 			die("the server has not heard of the death of %u after %u ms",
-			    k.dead[i].id, scale_opt.limit);
+			    k.dead[i].id, args.limit);
 		i++;
 		if (!all && i >= 4)
 			break;
@@ -119,11 +88,8 @@ static void bury(bool all)
 
 static void end_of(struct slot *s)
 {
-	int status;
+	int status = child_kill(s->pid);
 
-	kill(s->pid, SIGKILL);
-	if (waitpid(s->pid, &status, 0) != s->pid)
-		die("waitpid fails");
 	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		die("a process ended before it was killed, status 0x%x",
 		    status);
@@ -142,12 +108,12 @@ static void kill_all(void)
 	do {
 		any = false;
 		now = now_ns();
-		for (i = 0; i < scale_opt.threads; i++) {
+		for (i = 0; i < args.threads; i++) {
 			struct slot *s = &k.slot[i];
 
 			if (s->pid && s->until <= now)
 				end_of(s);
-			if (!s->pid && k.started < scale_opt.count)
+			if (!s->pid && k.started < args.count)
 				begin(s);
 			any |= s->pid != 0;
 		}
@@ -159,18 +125,17 @@ static void kill_all(void)
 /* The server has nothing left of any of them, and found nothing wrong. */
 static void settle(void)
 {
-	uint64_t end = now_ns() + scale_opt.limit * 1000000ull;
+	uint64_t begin = now_ns();
 	struct order o;
 
-	while (k.ndead && now_ns() < end) {
+	while (k.ndead && ms_since(begin) < args.limit) {
 		bury(true);
-		sleep_ns(10000000);
+		sleep_ms(10);
 	}
 	do {
-		o = (struct order){ .type = ORDER_ASK };
-		ask(&o);
-		sleep_ns(10000000);
-	} while (o.others && now_ns() < end);
+		o = order_ask(&k.ctl, 0);
+		sleep_ms(10);
+	} while (o.others && ms_since(begin) < args.limit);
 	if (k.ndead || o.others)
 		die("%u dead are not known to be, %u connections stay",
 		    k.ndead, o.others);
@@ -182,34 +147,31 @@ static void settle(void)
 
 int run_kill(void)
 {
-	uint64_t begin_ns, end;
+	double seconds;
+	uint64_t begin;
 	long before, after;
 	uint32_t i;
 
-	if (!scale_opt.threads || scale_opt.threads > MAX_SLOTS)
-		die("--threads is 1 to %u", MAX_SLOTS);
-	k.dice = dice_seed(scale_opt.seed, 0);
-	k.dead = xcalloc(scale_opt.count + 1, sizeof(*k.dead));
-	nic_open(&k.nic, scale_opt.device);
-	if (end_open(&k.ctl, &k.nic, false) ||
-	    connect_to(&k.ctl, DISC, scale_opt.limit))
-		die("no server");
+	if (args.threads > MAX_SLOTS)
+		die("-t is 1 to %u", MAX_SLOTS);
+	k.dice = dice_seed(args.seed, 0);
+	k.dead = xcalloc(args.count + 1, sizeof(*k.dead));
+	nic_open(&k.nic, args.device);
+	order_ask_open(&k.ctl, &k.nic);
 	next_one();
 	before = pinned();
-	begin_ns = now_ns();
+	begin = now_ns();
 	kill_all();
-	begin_ns = now_ns() - begin_ns;
+	seconds = ms_since(begin) / 1e3;
 	settle();
 	next_one();
 	/* The last memory goes with the last use of the address space. */
-	end = now_ns() + scale_opt.limit * 1000000ull;
-	while ((after = pinned()) > before && now_ns() < end)
-		sleep_ns(10000000);
-	printf("seed %llu\nroles", (unsigned long long)scale_opt.seed);
+	after = pinned_after(before, args.limit);
+	printf("seed %llu\nroles", (unsigned long long)args.seed);
 	for (i = 0; i < VICTIM_ROLES; i++)
 		printf(" %u", k.by_role[i]);
 	printf("\npins before %ld, after %ld\n", before, after);
 	printf("kills %u kills_per_s %.1f served %u told_ms %.1f\n", k.killed,
-	       k.killed / (begin_ns / 1e9), k.nexts, k.slowest / 1e6);
+	       k.killed / seconds, k.nexts, k.slowest / 1e6);
 	return before >= 0 && after > before;
 }

@@ -5,13 +5,9 @@
  * by exec() or exit() ends, whichever process has inherited the file.
  */
 #include "scale.h"
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,80 +18,49 @@ static double slowest;		/* ms until the server knew */
 
 /* A child's: opened and connected, its order given. */
 static void begin(struct nic *n, struct end *e, enum order_type type,
-		  uint32_t id, uint32_t count)
+		  uint32_t count)
 {
-	struct order o = { .type = type, .id = id, .n = count };
+	struct order o = { .type = type, .id = last_id, .n = count };
 
-	nic_open(n, scale_opt.device);
-	if (end_open(e, n, false) || connect_to(e, DISC, scale_opt.limit) ||
-	    order(e, &o))
+	nic_open(n, args.device);
+	if (order_begin(e, n, false, args.limit, &o))
 		die("a child cannot connect");
 }
 
-static uint32_t alive(uint32_t id)
+/* Until the server has so many connections of the last id. */
+static void until(uint32_t want, const char *what)
 {
-	struct order o = { .type = ORDER_ASK, .id = id };
-	uint32_t len;
-	VIP_RETURN rc;
-	uint8_t *p;
+	uint64_t start = now_ns();
 
-	if (order(&ctl, &o))
-		die("the server cannot be asked");
-	p = end_recv(&ctl, scale_opt.limit, &len, &rc);
-	if (!p)
-		die("the server does not answer: %s", vip_str(rc));
-	memcpy(&o, p, sizeof(o));
-	end_repost(&ctl);
-	return o.alive;
-}
-
-/* Until the server has so many connections of the id. */
-static void until(uint32_t id, uint32_t want, const char *what)
-{
-	uint64_t start = now_ns(), ms;
-
-	while (alive(id) != want) {
-		ms = (now_ns() - start) / 1000000;
-		if (ms > scale_opt.limit)
+	while (order_ask(&ctl, last_id).alive != want) {
+		if (ms_since(start) > args.limit)
 			die("%s: after %u ms the server has not %s", what,
-			    scale_opt.limit, want ? "the connection" : "lost it");
-		sleep_ns(1000000);
+			    args.limit, want ? "the connection" : "lost it");
+		sleep_ms(1);
 	}
-	if (!want && (now_ns() - start) / 1e6 > slowest)
-		slowest = (now_ns() - start) / 1e6;
+	if (!want && ms_since(start) > slowest)
+		slowest = ms_since(start);
 }
 
 static void until_unpinned(long before, const char *what)
 {
-	uint64_t end = now_ns() + scale_opt.limit * 1000000ull;
-
-	while (before >= 0 && pinned() > before) {
-		if (now_ns() > end)
-			die("%s: pages stay pinned", what);
-		sleep_ns(1000000);
-	}
+	if (pinned_after(before, args.limit) > before)
+		die("%s: pages stay pinned", what);
 }
 
 static void reap(pid_t pid, const char *what)
 {
-	int status;
+	int status = child_wait(pid);
 
-	if (waitpid(pid, &status, 0) != pid || status)
+	if (status)
 		die("%s: a child ended with status 0x%x", what, status);
 }
 
-static pid_t start(void (*f)(uint32_t id, int fd), uint32_t id, int fd)
+/* With an id of its own. */
+static pid_t start(int (*f)(void *arg), void *arg)
 {
-	pid_t pid = fork();
-
-	if (pid < 0)
-		die("fork fails");
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		f(id, fd);
-		_exit(0);
-	}
-	return pid;
+	last_id++;
+	return child_start(f, arg);
 }
 
 static void *pushing(void *arg)
@@ -105,41 +70,37 @@ static void *pushing(void *arg)
 }
 
 /* The parent has seen it as it is. */
-static void may_go(int fd)
+static int exec_sleep(const int *pipe)
 {
 	char c;
 
-	if (read(fd, &c, 1) != 1)
+	if (read(pipe[0], &c, 1) != 1)
 		die("the parent is gone");
+	execl("/bin/sleep", "sleep", "1000", NULL);
+	return 9;
 }
 
 /* exec() under way, by one thread while another one sends. */
-static void exec_sender(uint32_t id, int fd)
-{
-	pthread_t t;
-	struct nic n;
-	struct end e;
-
-	last_id = id;
-	begin(&n, &e, ORDER_PUSH, id, ~0u);
-	pthread_create(&t, NULL, pushing, &e);
-	may_go(fd);
-	execl("/bin/sleep", "sleep", "1000", NULL);
-	_exit(9);
-}
-
-static void exec_idle(uint32_t id, int fd)
+static int exec_sender(void *pipe)
 {
 	struct nic n;
 	struct end e;
 
-	begin(&n, &e, ORDER_IDLE, id, 0);
-	may_go(fd);
-	execl("/bin/sleep", "sleep", "1000", NULL);
-	_exit(9);
+	begin(&n, &e, ORDER_PUSH, ~0u);
+	thread_start(pushing, &e);
+	return exec_sleep(pipe);
 }
 
-static void ended_by_exec(void (*f)(uint32_t id, int fd))
+static int exec_idle(void *pipe)
+{
+	struct nic n;
+	struct end e;
+
+	begin(&n, &e, ORDER_IDLE, 0);
+	return exec_sleep(pipe);
+}
+
+static void ended_by_exec(int (*f)(void *pipe))
 {
 	long before = pinned();
 	int fds[2];
@@ -147,36 +108,34 @@ static void ended_by_exec(void (*f)(uint32_t id, int fd))
 
 	if (pipe(fds))
 		die("pipe fails");
-	pid = start(f, ++last_id, fds[0]);
-	until(last_id, 1, "exec");
+	pid = start(f, fds);
+	until(1, "exec");
 	if (write(fds[1], "", 1) != 1)
 		die("exec: no child");
-	until(last_id, 0, "exec");
+	until(0, "exec");
 	close(fds[0]);
 	close(fds[1]);
 	until_unpinned(before, "exec");
 	if (waitpid(pid, NULL, WNOHANG))
 		die("exec: the new program does not run");
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	child_kill(pid);
 }
 
 /* The parent goes at once; its child has the file, and stays. */
-static void leave_child(uint32_t id, int fd)
+static int leave_child(void *pipe)
 {
 	struct nic n;
 	struct end e;
 	pid_t pid;
 
-	begin(&n, &e, ORDER_IDLE, id, 0);
-	sleep_ns(50000000);
+	begin(&n, &e, ORDER_IDLE, 0);
+	sleep_ms(50);
 	pid = fork();
 	if (pid == 0) {
 		pause();
 		_exit(0);
 	}
-	if (write(fd, &pid, sizeof(pid)) != sizeof(pid))
-		_exit(8);
+	return write(((int *)pipe)[1], &pid, sizeof(pid)) != sizeof(pid);
 }
 
 static void outlived(void)
@@ -187,11 +146,11 @@ static void outlived(void)
 
 	if (pipe(fds))
 		die("pipe fails");
-	pid = start(leave_child, ++last_id, fds[1]);
+	pid = start(leave_child, fds);
 	if (read(fds[0], &child, sizeof(child)) != sizeof(child))
 		die("outlived: no child");
 	reap(pid, "outlived");
-	until(last_id, 0, "outlived");
+	until(0, "outlived");
 	until_unpinned(before, "outlived");
 	if (kill(child, 0))
 		die("outlived: the child is gone");
@@ -200,15 +159,15 @@ static void outlived(void)
 	close(fds[1]);
 }
 
-static void vforker(uint32_t id, int fd)
+static int vforker(void *arg)
 {
 	struct nic n;
 	struct end e;
 	pid_t pid;
 	int i;
 
-	(void)fd;
-	begin(&n, &e, ORDER_PUSH, id, 40);
+	(void)arg;
+	begin(&n, &e, ORDER_PUSH, 40);
 	for (i = 0; i < 8; i++) {
 		pid = vfork();
 		if (pid == 0) {
@@ -217,11 +176,11 @@ static void vforker(uint32_t id, int fd)
 		}
 		reap(pid, "vfork");
 	}
-	if (stream_push(&e, id, 40) != ST_DONE)
+	if (stream_push(&e, last_id, 40) != ST_DONE)
 		die("vfork: the parent's connection does not live");
-	if (end_close(&e))
-		die("vfork: the parent's things do not go");
+	end_finish(&e);
 	nic_close(&n);
+	return 0;
 }
 
 struct scribble {
@@ -230,28 +189,26 @@ struct scribble {
 	uint32_t forks;
 };
 
+static int scribble(void *e)
+{
+	memset(((struct end *)e)->mem, 0xee, END_LEN);
+	return 0;
+}
+
 /* Children that write to all that the parent has registered. */
 static void *scribbling(void *arg)
 {
 	struct scribble *s = arg;
-	pid_t pid;
 
-	while (!__atomic_load_n(&s->stop, __ATOMIC_RELAXED)) {
-		pid = fork();
-		if (pid == 0) {
-			memset(s->e->mem, 0xee,
-			       4096 + (END_RX + END_TX) * END_BYTES);
-			_exit(0);
-		}
-		if (pid < 0)
-			die("fork fails");
-		reap(pid, "scribble");
+	while (!load_acquire(&s->stop)) {
+		reap(child_start(scribble, s->e), "scribble");
 		s->forks++;
 	}
 	return NULL;
 }
 
-static void scribbled_on(uint32_t id, int fd)
+/* Beside messages to the server, or (NULL) from it. */
+static int scribbled_on(void *push)
 {
 	struct scribble s = { 0 };
 	enum stream_result r;
@@ -259,38 +216,36 @@ static void scribbled_on(uint32_t id, int fd)
 	struct nic n;
 	struct end e;
 
-	begin(&n, &e, fd & 1 ? ORDER_PUSH : ORDER_PULL, id, 400);
+	begin(&n, &e, push ? ORDER_PUSH : ORDER_PULL, 400);
 	s.e = &e;
-	pthread_create(&t, NULL, scribbling, &s);
-	r = fd & 1 ? stream_push(&e, id, 400) : stream_pull(&e, id, 400);
-	__atomic_store_n(&s.stop, 1, __ATOMIC_RELAXED);
+	t = thread_start(scribbling, &s);
+	r = push ? stream_push(&e, last_id, 400) :
+		   stream_pull(&e, last_id, 400);
+	store_release(&s.stop, 1);
 	pthread_join(t, NULL);
 	if (r != ST_DONE || !s.forks)
 		die("scribble: result %d with %u forks", r, s.forks);
-	if (end_close(&e))
-		die("scribble: the parent's things do not go");
+	end_finish(&e);
 	nic_close(&n);
+	return 0;
 }
 
 int run_process(void)
 {
-	uint32_t i, rounds = 0;
+	uint32_t i;
 
-	nic_open(&nic, scale_opt.device);
-	if (end_open(&ctl, &nic, false) || connect_to(&ctl, DISC, scale_opt.limit))
-		die("no server");
-	for (i = 0; i < scale_opt.count; i++) {
+	nic_open(&nic, args.device);
+	order_ask_open(&ctl, &nic);
+	for (i = 0; i < args.count; i++) {
 		ended_by_exec(exec_idle);
 		ended_by_exec(exec_sender);
 		outlived();
-		reap(start(vforker, ++last_id, -1), "vfork");
-		until(last_id, 0, "vfork");
-		reap(start(scribbled_on, ++last_id, 0), "scribble");
-		reap(start(scribbled_on, ++last_id, 1), "scribble");
-		until(last_id, 0, "scribble");
-		rounds++;
+		reap(start(vforker, NULL), "vfork");
+		until(0, "vfork");
+		reap(start(scribbled_on, NULL), "scribble");
+		reap(start(scribbled_on, &ctl), "scribble");
+		until(0, "scribble");
 	}
-	printf("rounds %u processes %u told_ms %.1f\n", rounds, last_id,
-	       slowest);
+	printf("rounds %u processes %u told_ms %.1f\n", i, last_id, slowest);
 	return 0;
 }

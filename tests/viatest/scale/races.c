@@ -6,16 +6,11 @@
  * they get one, and the process ends.
  */
 #include "scale.h"
-#include <fcntl.h>
-#include <net/if.h>
-#include <pthread.h>
+#include "common/netdev.h"
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,8 +86,7 @@ static void op_memory(uint32_t which)
 	VIP_MEM_HANDLE h;
 
 	if (!spare[which])
-		spare[which] = mmap(NULL, SPARE, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		spare[which] = memory_try(SPARE);
 	if (!VipRegisterMem(nic[which].h, spare[which], SPARE, NULL, &h))
 		VipDeregisterMem(nic[which].h, spare[which], h);
 }
@@ -107,13 +101,9 @@ static void op_ptag(uint32_t which)
 
 static void op_vi(uint32_t which)
 {
-	VIP_VI_ATTRIBUTES a = {
-		.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY,
-		.MaxTransferSize = 4096,
-	};
 	VIP_VI_HANDLE vi;
 
-	if (!VipCreateVi(nic[which].h, &a, NULL, NULL, &vi))
+	if (!vi_make(&nic[which], 4096, NULL, &vi))
 		VipDestroyVi(vi);
 }
 
@@ -131,7 +121,7 @@ static void op_attributes(uint32_t which)
 static void op_connect(uint32_t which)
 {
 	union net_addr local, remote;
-	VIP_VI_ATTRIBUTES a, theirs;
+	VIP_VI_ATTRIBUTES theirs;
 	struct conn_peer peer;
 	VIP_VI_HANDLE vi;
 
@@ -139,14 +129,10 @@ static void op_connect(uint32_t which)
 		conn_wait(&nic[1], DISC_NOBODY, SHORT_MS, &peer);
 		return;
 	}
-	a = (VIP_VI_ATTRIBUTES){
-		.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY,
-		.MaxTransferSize = 4096,
-	};
 	net_addr_local(&local, &nic[0], "", 0);
 	net_addr_local(&remote, &nic[1], DISC_NOBODY "?",
 		       strlen(DISC_NOBODY) + 1);
-	if (VipCreateVi(nic[0].h, &a, NULL, NULL, &vi))
+	if (vi_make(&nic[0], 4096, NULL, &vi))
 		return;
 	VipConnectRequest(vi, &local.a, &remote.a, SHORT_MS, &theirs);
 	VipDestroyVi(vi);
@@ -155,15 +141,12 @@ static void op_connect(uint32_t which)
 static void op_peer(uint32_t which)
 {
 	union net_addr local, remote;
-	VIP_VI_ATTRIBUTES a = {
-		.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY,
-		.MaxTransferSize = 4096,
-	};
+	VIP_VI_ATTRIBUTES a;
 	VIP_VI_HANDLE vi;
 
 	net_addr_local(&local, &nic[which], "peer", 4);
 	net_addr_local(&remote, &nic[!which], "peer", 4);
-	if (VipCreateVi(nic[which].h, &a, NULL, NULL, &vi))
+	if (vi_make(&nic[which], 4096, NULL, &vi))
 		return;
 	if (!VipConnectPeerRequest(vi, &local.a, &remote.a, SHORT_MS))
 		VipConnectPeerWait(vi, &a);
@@ -181,15 +164,9 @@ static void rdma(uint32_t which, VIP_UINT16 what)
 	VIP_DESCRIPTOR *d = (VIP_DESCRIPTOR *)end[which].mem + END_RX;
 	VIP_DESCRIPTOR *done;
 
-	memset(d, 0, 2 * sizeof(*d));
-	d->CS.Control = what;
-	d->CS.SegCount = 2;
-	d->CS.Length = 6000;
-	d->DS[0].Remote.Data.Address = end[!which].mem + 8192;
-	d->DS[0].Remote.Handle = end[!which].mem_h;
-	d->DS[1].Local.Data.Address = end[which].mem + 16384;
-	d->DS[1].Local.Handle = end[which].mem_h;
-	d->DS[1].Local.Length = 6000;
+	desc_data(d, end[which].mem + 16384, 6000, end[which].mem_h);
+	desc_rdma(d, what, (uintptr_t)(end[!which].mem + 8192),
+		  end[!which].mem_h);
 	VipPostSend(end[which].vi, d, end[which].mem_h);
 	VipSendWait(end[which].vi, SHORT_MS, &done);
 }
@@ -210,8 +187,7 @@ static void op_name(uint32_t which)
 
 	if (!VipNSInit(nic[which].h, NULL)) {
 		a.a.HostAddressLen = NET_ADDR_HOST;
-		VipNSGetHostByName(nic[which].h, (VIP_CHAR *)"nobody", &a.a,
-				   0);
+		VipNSGetHostByName(nic[which].h, (VIP_CHAR *)"nobody", &a.a, 0);
 		VipNSShutdown(nic[which].h);
 	}
 }
@@ -324,49 +300,21 @@ static void t_fork(void)
 {
 	if (!fork()) {
 		/* It inherits files, and memory that is not its to use. */
-		sleep_ns(2000000);
+		sleep_ms(2);
 		_exit(0);
 	}
 	_exit(0);
 }
 
-/* "via_va" is on va. */
-static void interface(bool up)
-{
-	struct ifreq r = { 0 };
-	int s = socket(AF_INET, SOCK_DGRAM, 0);
-
-	snprintf(r.ifr_name, IFNAMSIZ, "%s", scale_opt.device + strlen("via_"));
-	if (!ioctl(s, SIOCGIFFLAGS, &r)) {
-		r.ifr_flags = up ? r.ifr_flags | IFF_UP :
-				   r.ifr_flags & ~IFF_UP;
-		ioctl(s, SIOCSIFFLAGS, &r);
-	}
-	close(s);
-}
-
-static void attachment(const char *how)
-{
-	char path[80];
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/module/via_netdev/parameters/%s",
-		 how);
-	fd = open(path, O_WRONLY);
-	if (fd < 0 || dprintf(fd, "%s", scale_opt.device + strlen("via_")) < 0)
-		warn_msg("cannot %s %s", how, scale_opt.device);
-	if (fd >= 0)
-		close(fd);
-}
-
 static void t_down(void)
 {
-	interface(false);
+	netdev_up(netdev_of(args.device), false);
 }
 
 static void t_detach(void)
 {
-	attachment("detach");
+	if (netdev_attach(args.device, false))
+		warn_msg("cannot detach %s", args.device);
 }
 
 static const struct {
@@ -403,121 +351,104 @@ static void *race(void *arg)
 {
 	struct racer *r = arg;
 
-	while (!__atomic_load_n(&over, __ATOMIC_RELAXED))
+	while (!load_acquire(&over))
 		ops[r->op].call(r->which);
 	return NULL;
 }
 
-static void *accepting(void *arg)
-{
-	struct conn_peer peer;
-
-	if (conn_wait(&nic[1], arg, 5000, &peer) ||
-	    VipConnectAccept(peer.conn, end[1].vi))
-		_exit(NOT_SET_UP);
-	return NULL;
-}
-
-static int open_one(struct nic *n, const char *device)
-{
-	n->dev = device;
-	return VipOpenNic(device, &n->h) || VipQueryNic(n->h, &n->attr);
-}
-
 static void set_up(void)
 {
-	const char *other = scale_opt.peer_device ? scale_opt.peer_device : scale_opt.device;
-	union net_addr host;
 	char disc[32];
-	pthread_t t;
 
-	if (open_one(&nic[0], scale_opt.device) || open_one(&nic[1], other) ||
-	    end_open(&end[0], &nic[0], false) ||
-	    end_open(&end[1], &nic[1], true))
-		_exit(NOT_SET_UP);
 	snprintf(disc, sizeof(disc), DISC "-race-%d", getpid());
-	net_addr_local(&host, &nic[1], "", 0);
-	pthread_create(&t, NULL, accepting, disc);
-	if (conn_request(&nic[0], end[0].vi, &host, disc, "", 0, 5000))
+	if (nic_try(&nic[0], args.device) ||
+	    nic_try(&nic[1], args.peer ?: args.device) ||
+	    end_open(&end[0], &nic[0], false) ||
+	    end_open(&end[1], &nic[1], true) ||
+	    end_join(&end[0], &end[1], disc, 5000))
 		_exit(NOT_SET_UP);
-	pthread_join(t, NULL);
 }
 
+struct case_of {
+	uint32_t op, teardown;
+	uint64_t seed;
+};
+
 /* The process that has it taken away. */
-static void one(uint32_t op, uint32_t teardown, uint64_t seed)
+static int one(void *arg)
 {
+	struct case_of *c = arg;
 	struct racer r[RACERS];
 	uint32_t i;
 
 	/* It kills a process that hangs, which is told. */
-	alarm(ENDLESS_S * (scale_opt.limit / 30000 ? scale_opt.limit / 30000 : 1));
+	alarm(ENDLESS_S * (args.limit / 30000 ? args.limit / 30000 : 1));
 	set_up();
 	for (i = 0; i < RACERS; i++) {
-		r[i] = (struct racer){ .op = op, .which = i };
-		pthread_create(&r[i].thread, NULL, race, &r[i]);
+		r[i] = (struct racer){ .op = c->op, .which = i };
+		r[i].thread = thread_start(race, &r[i]);
 	}
-	sleep_ns(scale_dice(&seed) % MOMENT_US * 1000);
-	teardowns[teardown].call();
-	sleep_ns(scale_dice(&seed) % MOMENT_US * 200);
-	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
+	sleep_ns(dice_roll(&c->seed) % MOMENT_US * 1000);
+	teardowns[c->teardown].call();
+	sleep_ns(dice_roll(&c->seed) % MOMENT_US * 200);
+	store_release(&over, true);
 	for (i = 0; i < RACERS; i++)
 		pthread_join(r[i].thread, NULL);
-	_exit(0);
+	return 0;
 }
 
 static void mend(uint32_t teardown)
 {
 	if (teardowns[teardown].call == t_down)
-		interface(true);
-	else if (teardowns[teardown].call == t_detach)
-		attachment("attach");
+		netdev_up(netdev_of(args.device), true);
+	else if (teardowns[teardown].call == t_detach &&
+		 netdev_attach(args.device, true))
+		warn_msg("cannot attach %s", args.device);
 }
 
 struct count {
 	uint32_t done, not_set_up, wrong;
 };
 
-static void tried(uint32_t op, uint32_t teardown, uint64_t seed,
-		  struct count *c)
+static void tried(struct case_of *a, struct count *c)
 {
-	int status;
-	pid_t pid = fork();
+	int status = child_wait(child_start(one, a));
 
-	if (!pid)
-		one(op, teardown, seed);
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
-		die("cannot make a process");
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_SET_UP) {
 		c->not_set_up++;
 	} else if ((WIFEXITED(status) && !WEXITSTATUS(status)) ||
 		   (WIFSIGNALED(status) &&
-		    WTERMSIG(status) == teardowns[teardown].signal)) {
+		    WTERMSIG(status) == teardowns[a->teardown].signal)) {
 		c->done++;
 	} else {
 		c->wrong++;
-		fprintf(stderr, "viatest scale: %s beside %s: %s (status %#x)\n",
-			ops[op].name, teardowns[teardown].name,
-			WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ?
-			"it hangs" : "it died", status);
+		warn_msg("%s beside %s: %s (status %#x)", ops[a->op].name,
+			 teardowns[a->teardown].name,
+			 WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "it hangs" : "it died",
+			 status);
 	}
-	if (teardowns[teardown].netdev)
-		mend(teardown);
+	if (teardowns[a->teardown].netdev)
+		mend(a->teardown);
 }
 
 int run_races(void)
 {
 	struct count c = { 0 };
-	uint32_t n, op, t;
+	struct case_of a;
+	uint32_t n;
 
-	for (n = 0; n < scale_opt.count; n++)
-		for (t = 0; t < TEARDOWNS; t++)
-			for (op = 0; op < OPS; op++)
-				if (!teardowns[t].netdev || scale_opt.peer_device)
-					tried(op, t, dice_seed(scale_opt.seed,
-							       n << 16 |
-							       t << 8 | op),
-					      &c);
+	for (n = 0; n < args.count; n++)
+		for (a.teardown = 0; a.teardown < TEARDOWNS; a.teardown++)
+			for (a.op = 0; a.op < OPS; a.op++) {
+				if (teardowns[a.teardown].netdev && !args.peer)
+					continue;
+				a.seed = dice_seed(args.seed, n << 16 |
+						   a.teardown << 8 | a.op);
+				tried(&a, &c);
+			}
 	printf("races %u not_set_up %u wrong %u\n", c.done, c.not_set_up,
 	       c.wrong);
+	if (!c.done)
+		warn_msg("no two NICs were opened and connected");
 	return c.wrong || c.not_set_up > c.done / 10;
 }

@@ -6,13 +6,9 @@
 #include "scale.h"
 #include "common/pair.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <signal.h>
 
 #define PAGES	1024u
 #define BYTES	(PAGES * 4096u)
@@ -39,8 +35,8 @@ static void make(uint32_t i)
 	uint64_t start;
 	VIP_RETURN rc;
 
-	r->at = all.mem + scale_dice(&all.dice) % (BYTES - 8192);
-	r->len = MSG + scale_dice(&all.dice) % 6000;
+	r->at = all.mem + dice_roll(&all.dice) % (BYTES - 8192);
+	r->len = MSG + dice_roll(&all.dice) % 6000;
 	start = now_ns();
 	rc = VipRegisterMem(all.pair.nic[0].h, r->at, r->len, NULL, &r->h);
 	all.times[i] = now_ns() - start;
@@ -65,14 +61,9 @@ static void send_from(uint32_t i)
 	VIP_DESCRIPTOR *d = chan_next_send(a), *got;
 	struct region_of *r = &all.r[i];
 
-	memset(d, 0, sizeof(*d));
-	d->CS.SegCount = 1;
-	d->CS.Length = MSG;
-	d->DS[0].Local.Data.Address = r->at;
-	d->DS[0].Local.Handle = r->h;
-	d->DS[0].Local.Length = MSG;
+	desc_data(d, r->at, MSG, r->h);
 	chan_post_send(a);
-	got = chan_recv_wait(b, scale_opt.limit);
+	got = chan_recv_wait(b, args.limit);
 	if (!got || got->CS.Length != MSG ||
 	    memcmp(chan_recv_buf(b, got), r->at, MSG))
 		die("region %u: its bytes did not arrive", i);
@@ -95,14 +86,14 @@ static void shuffle(uint32_t *order)
 	for (i = 0; i < all.n; i++)
 		order[i] = i;
 	for (i = all.n; i > 1; i--) {
-		j = scale_dice(&all.dice) % i;
+		j = dice_roll(&all.dice) % i;
 		t = order[i - 1];
 		order[i - 1] = order[j];
 		order[j] = t;
 	}
 }
 
-static int exchange(const uint32_t *order)
+static void exchange(const uint32_t *order)
 {
 	VIP_MEM_ATTRIBUTES a;
 	uint32_t i, n;
@@ -119,50 +110,50 @@ static int exchange(const uint32_t *order)
 		make(n);
 		if (all.r[n].h == old.h)
 			die("region %u has the handle of a dead one", n);
-		look(scale_dice(&all.dice) % all.n);
+		look(dice_roll(&all.dice) % all.n);
 		if (i % 8 == 0)
-			send_from(scale_dice(&all.dice) % all.n);
+			send_from(dice_roll(&all.dice) % all.n);
 	}
-	return 0;
 }
 
 static void standby(void)
 {
-	VIP_VI_ATTRIBUTES a = {
-		.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY,
-		.MaxTransferSize = 4096,
-	};
 	VIP_VI_HANDLE vi;
 	uint32_t i;
 
-	for (i = 0; i < scale_opt.vis; i++)
-		if (VipCreateVi(all.pair.nic[0].h, &a, NULL, NULL, &vi))
+	for (i = 0; i < scale_args.vis; i++)
+		if (vi_make(&all.pair.nic[0], 4096, NULL, &vi))
 			die("cannot create VI %u", i);
 }
 
-/* @up: a byte is written there when the next process may begin. */
-static int one_process(uint32_t n, uint64_t seed, int up)
+struct part {
+	uint32_t n;			/* regions */
+	uint64_t seed;
+	int up;				/* -1: none */
+};
+
+/* A byte goes up when the next process may begin. */
+static int one_process(void *arg)
 {
-	struct opts o = { .dev = scale_opt.device };
+	struct part *p = arg;
+	uint32_t n = p->n, *order = xcalloc(n, sizeof(*order)), i;
+	uint32_t hand = n - n / 8;
+	struct opts o = { .dev = args.device };
 	struct chan_config c = {
 		.level = VIP_SERVICE_RELIABLE_DELIVERY, .max_transfer = 4096,
 		.tx = 4, .rx = 4, .buf_len = 4096,
 	};
-	uint32_t *order = xcalloc(n, sizeof(*order)), i, hand = n - n / 8;
 	uint64_t start;
 
 	all.n = n;
-	all.dice = seed;
+	all.dice = p->seed;
 	all.r = xcalloc(n, sizeof(*all.r));
 	all.times = xcalloc(n, sizeof(*all.times));
-	all.mem = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (all.mem == MAP_FAILED)
-		die("out of memory");
+	all.mem = memory(BYTES);
 	for (i = 0; i < BYTES; i++)
 		all.mem[i] = i * 7 + (i >> 8);
 	pair_init(&all.pair, &o, &c);
-	if (up >= 0 && write(up, "", 1) != 1)
+	if (p->up >= 0 && write(p->up, "", 1) != 1)
 		die("the parent is gone");
 	standby();
 	for (i = 0; i < n; i++)
@@ -178,41 +169,34 @@ static int one_process(uint32_t n, uint64_t seed, int up)
 	report_times("deregister", all.times, hand, MANY_FIRST);
 	start = now_ns();
 	nic_close(&all.pair.nic[0]);
-	printf("close_ms %.0f with %u regions\n", (now_ns() - start) / 1e6,
-	       n - hand);
+	printf("close_ms %.0f with %u regions\n", ms_since(start), n - hand);
 	nic_close(&all.pair.nic[1]);
-	return 0;
+	return last_word(0);
 }
 
 int run_regions(void)
 {
-	uint32_t i, per = scale_opt.count / scale_opt.threads;
+	struct part p = { args.count / args.threads, .up = -1 };
 	int status, bad = 0, up[2];
-	pid_t pid;
+	uint32_t i;
 	char c;
 
-	if (scale_opt.threads == 1)
-		return one_process(scale_opt.count, dice_seed(scale_opt.seed, 0), -1);
+	p.seed = dice_seed(args.seed, 0);
+	if (args.threads == 1)
+		return one_process(&p);
 	if (pipe(up))
 		die("pipe fails");
-	for (i = 0; i < scale_opt.threads; i++) {
-		pid = fork();
-		if (pid == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			status = last_word(one_process(
-				per, dice_seed(scale_opt.seed, i), up[1]));
-			fflush(stdout);
-			_exit(status);
-		}
-		if (pid < 0)
-			die("fork fails");
+	p.up = up[1];
+	for (i = 0; i < args.threads; i++) {
+		p.seed = dice_seed(args.seed, i);
+		child_start(one_process, &p);
 		/* Both ends are here: it must not meet the next one's. */
 		if (read(up[0], &c, 1) != 1)
 			die("a process does not begin");
 	}
-	for (i = 0; i < scale_opt.threads; i++) {
-		if (wait(&status) < 0 || !WIFEXITED(status) ||
-		    WEXITSTATUS(status) & ~GROWS)
+	for (i = 0; i < args.threads; i++) {
+		status = child_wait(-1);
+		if (!WIFEXITED(status) || WEXITSTATUS(status) & ~GROWS)
 			bad = 1;
 		else if (!bad)
 			bad = WEXITSTATUS(status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * viatest scale: much of everything (VIs, regions, connections), and the death of
- * processes in the middle of it.
+ * viatest scale: much of everything (VIs, regions, connections), and the death
+ * of processes in the middle of it.
  */
 #ifndef SCALE_SCALE_H
 #define SCALE_SCALE_H
@@ -10,33 +10,21 @@
 #include <stdint.h>
 #include <vipl.h>
 
-#include "common/conn.h"
-#include "common/msg.h"
-#include "common/nic.h"
+#include "common/args.h"
+#include "common/child.h"
+#include "common/clock.h"
+#include "common/desc.h"
+#include "common/dice.h"
+#include "common/memory.h"
 #include "common/pins.h"
+#include "common/thread.h"
+#include "common/vi.h"
 
-struct options {
-	const char *device;
-	const char *peer_device;	/* pair: the other end's NIC */
-	const char *netns;		/* pair: where that one lives */
-	const char *host;		/* NULL: the device's own address */
-	uint32_t count;			/* of whatever the mode is about */
-	uint32_t threads;
+/* Beside args */
+extern struct scale_args {
 	uint32_t cqs;
 	uint32_t vis;			/* regions: VIs that stand by */
-	uint32_t seconds;
-	uint32_t limit;			/* ms until nothing is bounded time */
-	uint64_t seed;
-};
-
-extern struct options scale_opt;
-
-/* Where scale_opt.host is; its own address without one. */
-void peer_address(union net_addr *n, const struct nic *nic);
-
-/* xorshift64*: the state must not be 0. */
-uint64_t scale_dice(uint64_t *state);
-uint64_t dice_seed(uint64_t seed, uint64_t n);
+} scale_args;
 
 /* Whether an operation finds more than the one before it, or less. */
 enum order_of { FEW_FIRST, MANY_FIRST };
@@ -58,6 +46,8 @@ int last_word(int status);
 #define END_RX		16u
 #define END_TX		8u
 #define END_BYTES	8192u
+#define END_DESCS	4096u	/* bytes */
+#define END_LEN		(END_DESCS + (END_RX + END_TX) * END_BYTES)
 
 /* One end of a connection, whose errors are results. */
 struct end {
@@ -74,6 +64,14 @@ struct end {
 int end_open(struct end *e, const struct nic *nic, bool cq);
 /* Disconnects; all must go, whatever has happened. Non-zero if it did not. */
 int end_close(struct end *e);
+/* The same, or the program ends. */
+void end_begin(struct end *e, const struct nic *nic, bool cq);
+void end_finish(struct end *e);
+/* Connects two ends of this process, under a name of its own. */
+VIP_RETURN end_join(struct end *from, struct end *to, const char *disc,
+		    uint32_t ms);
+/* To what waits for @disc at args.host. */
+VIP_RETURN end_connect(struct end *e, const char *disc, uint32_t ms);
 uint8_t *end_tx(struct end *e);		/* room for the next message, or NULL */
 int end_send(struct end *e, uint32_t len);
 /* The next message, or NULL: *rc tells why. end_repost() gives it back. */
@@ -90,6 +88,8 @@ uint32_t length_of(uint32_t id, uint32_t n);
 
 enum stream_result { ST_DONE, ST_ENDED, ST_WRONG, ST_SILENT };
 
+/* Message n of an id; non-zero if it could not be sent. */
+int stream_send(struct end *e, uint32_t id, uint32_t n);
 /* Send or take so many messages (~0u: until it breaks), with credits. */
 enum stream_result stream_push(struct end *e, uint32_t id, uint32_t n);
 enum stream_result stream_pull(struct end *e, uint32_t id, uint32_t n);
@@ -101,7 +101,6 @@ enum order_type {
 	ORDER_IDLE,		/* neither does */
 	ORDER_CALL,		/* connect to us, and send */
 	ORDER_ASK,		/* how many connections has this id? */
-	ORDER_STOP,
 };
 
 struct order {
@@ -114,12 +113,23 @@ struct order {
 #define DISC		"viatest-scale"
 #define DISC_NOBODY	"viatest-scale-none"
 
-int connect_to(struct end *e, const char *disc, uint32_t ms);
 int order(struct end *e, const struct order *o);
+/* Opens, connects with the server, gives the order; non-zero: it did not. */
+int order_begin(struct end *e, const struct nic *nic, bool cq, uint32_t ms,
+		const struct order *o);
+/* The server's answer to ORDER_ASK, on a connection for nothing else. */
+struct order order_ask(struct end *ctl, uint32_t id);
+void order_ask_open(struct end *ctl, const struct nic *nic);
 
 int serve(void);
 int run_kill(void);
-void scale_victim(uint32_t role, uint32_t id, uint64_t seed);
+/* An argument for child_start(). */
+struct victim {
+	uint32_t role, id;
+	uint64_t seed;
+};
+
+int scale_victim(void *victim);
 #define VICTIM_ROLES	9u
 int run_vis(void);
 int serve_vis(void);

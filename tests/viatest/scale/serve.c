@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The side that survives: a thread for each connection, and no failures. */
 #include "scale.h"
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +13,7 @@ static struct {
 	pthread_mutex_t lock;	/* guards what follows */
 	uint32_t alive[IDS];
 	uint32_t conns;		/* all that there are */
-	uint32_t ended, wrong, silent, stuck;
-	bool stop;
+	struct order sum;	/* ended, wrong, silent, stuck */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 struct conn {
@@ -25,23 +23,26 @@ struct conn {
 	union net_addr from;
 };
 
-static void start(void *(*f)(void *), void *arg)
+static void start(void *(*f)(void *), struct conn *c)
 {
-	pthread_t t;
+	pthread_detach(thread_start(f, c));
+}
 
-	if (pthread_create(&t, NULL, f, arg))
-		die("no more threads");
-	pthread_detach(t);
+/* As many as @change more, with this id where the connection has one. */
+static void count(struct conn *c, int change)
+{
+	all.conns += change;
+	if (c->named)
+		all.alive[c->id % IDS] += change;
 }
 
 static void named(struct conn *c, uint32_t id)
 {
 	pthread_mutex_lock(&all.lock);
-	if (c->named)
-		all.alive[c->id % IDS]--;
+	count(c, -1);
 	c->id = id;
 	c->named = true;
-	all.alive[id % IDS]++;
+	count(c, 1);
 	pthread_mutex_unlock(&all.lock);
 }
 
@@ -50,17 +51,15 @@ static void ended(struct conn *c, enum stream_result r)
 	int stuck = end_close(&c->e);
 
 	pthread_mutex_lock(&all.lock);
-	if (c->named)
-		all.alive[c->id % IDS]--;
-	all.conns--;
-	all.ended++;
-	all.wrong += r == ST_WRONG;
-	all.silent += r == ST_SILENT;
-	all.stuck += stuck;
+	count(c, -1);
+	all.sum.ended++;
+	all.sum.wrong += r == ST_WRONG;
+	all.sum.silent += r == ST_SILENT;
+	all.sum.stuck += stuck;
 	pthread_mutex_unlock(&all.lock);
 	if (r == ST_WRONG || r == ST_SILENT || stuck)
-		fprintf(stderr, "viatest scale: connection of %u ended: result %d, stuck %d\n",
-			c->id, r, stuck);
+		warn_msg("connection of %u ended: result %d, stuck %d", c->id,
+			 r, stuck);
 	free(c);
 }
 
@@ -80,38 +79,43 @@ static void *call(void *arg)
 	return NULL;
 }
 
-static int call_back(const struct conn *from, uint32_t id)
+/* One more connection, of @id if that is not 0; NULL: no resources. */
+static struct conn *begin(const union net_addr *from, uint32_t id)
 {
 	struct conn *c = xcalloc(1, sizeof(*c));
 
-	c->from = from->from;
-	c->from.a.DiscriminatorLen = 0;
+	c->from = *from;
+	c->id = id;
+	c->named = id != 0;
 	if (end_open(&c->e, &nic, false)) {
 		free(c);
-		return -1;
+		return NULL;
 	}
-	c->id = id;
-	c->named = true;
 	pthread_mutex_lock(&all.lock);
-	all.alive[id % IDS]++;
-	all.conns++;
+	count(c, 1);
 	pthread_mutex_unlock(&all.lock);
-	start(call, c);
-	return 0;
+	return c;
 }
 
-static int answer(struct conn *c, struct order *o)
+static int call_back(const struct conn *from, uint32_t id)
 {
+	struct conn *c = begin(&from->from, id);
+
+	if (c)
+		start(call, c);
+	return c ? 0 : -1;
+}
+
+static int answer(struct conn *c, uint32_t id)
+{
+	struct order o;
+
 	pthread_mutex_lock(&all.lock);
-	o->alive = all.alive[o->id % IDS];
-	o->others = all.conns - all.alive[0];
-	o->ended = all.ended;
-	o->wrong = all.wrong;
-	o->silent = all.silent;
-	o->stuck = all.stuck;
-	all.stop |= o->type == ORDER_STOP;
+	o = all.sum;
+	o.alive = all.alive[id % IDS];
+	o.others = all.conns - all.alive[0];
 	pthread_mutex_unlock(&all.lock);
-	return order(&c->e, o);
+	return order(&c->e, &o);
 }
 
 /* Many orders in a row from a client that asks, one from the others. */
@@ -125,7 +129,7 @@ static void *talk(void *arg)
 	uint8_t *p;
 
 	for (;;) {
-		p = end_recv(&c->e, c->named ? VIP_INFINITE : scale_opt.limit, &len,
+		p = end_recv(&c->e, c->named ? VIP_INFINITE : args.limit, &len,
 			     &rc);
 		if (!p) {
 			r = rc == VIP_TIMEOUT ? ST_SILENT : ST_ENDED;
@@ -152,65 +156,41 @@ static void *talk(void *arg)
 		}
 		if (o.type == ORDER_CALL && call_back(c, o.id))
 			break;
-		if (o.type >= ORDER_ASK && answer(c, &o))
+		if (o.type >= ORDER_ASK && answer(c, o.id))
 			break;
 	}
 	ended(c, r);
 	return NULL;
 }
 
-static bool stopped(void)
-{
-	bool stop;
-
-	pthread_mutex_lock(&all.lock);
-	stop = all.stop;
-	pthread_mutex_unlock(&all.lock);
-	return stop;
-}
-
-static void *accept_all(void *arg)
+static void *accept_all(void *number)
 {
 	struct conn_peer peer;
 	struct conn *c;
 	VIP_RETURN rc;
 
-	while (!stopped()) {
+	(void)number;
+	for (;;) {
 		rc = conn_wait(&nic, DISC, 500, &peer);
 		if (rc == VIP_TIMEOUT)
 			continue;
 		if (rc != VIP_SUCCESS)
 			die("waiting for connections: %s", vip_str(rc));
-		c = xcalloc(1, sizeof(*c));
-		c->from = peer.addr;
-		if (end_open(&c->e, &nic, false))
+		c = begin(&peer.addr, 0);
+		if (!c)
 			die("no resources for one more connection");
-		pthread_mutex_lock(&all.lock);
-		all.conns++;
-		pthread_mutex_unlock(&all.lock);
-		rc = VipConnectAccept(peer.conn, c->e.vi);
 		/* The client may be dead by now. */
-		if (rc == VIP_SUCCESS)
+		if (VipConnectAccept(peer.conn, c->e.vi) == VIP_SUCCESS)
 			start(talk, c);
 		else
 			ended(c, ST_ENDED);
 	}
-	return arg;
 }
 
 int serve(void)
 {
-	pthread_t t[ACCEPTORS];
-	uint32_t i;
-
-	nic_open(&nic, scale_opt.device);
+	nic_open(&nic, args.device);
 	printf("ready\n");
-	fflush(stdout);
-	for (i = 0; i < ACCEPTORS; i++)
-		pthread_create(&t[i], NULL, accept_all, NULL);
-	for (i = 0; i < ACCEPTORS; i++)
-		pthread_join(t[i], NULL);
-	printf("ended %u, wrong %u, silent %u, stuck %u\n", all.ended,
-	       all.wrong, all.silent, all.stuck);
-	return all.wrong || all.silent || all.stuck;
+	threads_run(accept_all, ACCEPTORS);
+	return 0;
 }

@@ -20,14 +20,9 @@ static uint8_t *block[MANY];
 
 static VIP_RETURN make(uint32_t kind, uint32_t i)
 {
-	VIP_VI_ATTRIBUTES a = {
-		.ReliabilityLevel = VIP_SERVICE_RELIABLE_DELIVERY,
-		.MaxTransferSize = 4096,
-	};
-
 	switch (kind) {
 	case 0:
-		return VipCreateVi(nic.h, &a, NULL, NULL, &vi[i]);
+		return vi_make(&nic, 4096, NULL, &vi[i]);
 	case 1:
 		return VipCreateCQ(nic.h, 4096, &cq[i]);
 	case 2:
@@ -35,9 +30,8 @@ static VIP_RETURN make(uint32_t kind, uint32_t i)
 		block[i] = block[0] ? block[0] : aligned_alloc(4096, 4096);
 		return VipRegisterMem(nic.h, block[i], 4096, NULL, &mem[i]);
 	default:
-		block[i] = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (block[i] == MAP_FAILED)
+		block[i] = memory_try(BLOCK);
+		if (!block[i])
 			return VIP_ERROR_RESOURCE;
 		return VipRegisterMem(nic.h, block[i], BLOCK, NULL, &mem[i]);
 	}
@@ -65,8 +59,8 @@ int run_squeeze(void)
 	uint32_t made[KINDS] = { 0 }, refused[KINDS] = { 0 }, r, kind, i, n;
 	VIP_RETURN rc;
 
-	nic_open(&nic, scale_opt.device);
-	for (r = 0; r < scale_opt.count; r++) {
+	nic_open(&nic, args.device);
+	for (r = 0; r < args.count; r++) {
 		for (kind = 0; kind < KINDS; kind++) {
 			for (n = 0; n < MANY; n++) {
 				rc = make(kind, n);
@@ -76,7 +70,7 @@ int run_squeeze(void)
 					die("kind %u, number %u: %s", kind, n,
 					    vip_str(rc));
 				refused[kind]++;
-				if (kind == 3 && block[n] != MAP_FAILED)
+				if (kind == 3 && block[n])
 					munmap(block[n], BLOCK);
 				break;
 			}
@@ -88,7 +82,6 @@ int run_squeeze(void)
 			made[kind] += n;
 			printf("kind %u made %u refused %u\n", kind,
 			       made[kind], refused[kind]);
-			fflush(stdout);
 		}
 	}
 	nic_close(&nic);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What a process may be doing when it is killed. None of these ends. */
 #include "scale.h"
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#define CONNECT_MS	5000u
 
 static struct nic nic;
 static uint32_t my_id;
@@ -17,8 +18,7 @@ static void talk(enum order_type type, bool cq)
 	VIP_RETURN rc;
 	uint32_t len;
 
-	if (end_open(&e, &nic, cq) || connect_to(&e, DISC, 5000) ||
-	    order(&e, &o))
+	if (order_begin(&e, &nic, cq, CONNECT_MS, &o))
 		return;
 	if (type == ORDER_PUSH)
 		stream_push(&e, my_id, ~0u);
@@ -74,15 +74,13 @@ static void *called(void *arg)
 {
 	struct order o = { .type = ORDER_CALL, .id = my_id };
 	struct end ctl, e;
-	struct conn_peer peer;
 	char disc[32];
 
-	if (end_open(&ctl, &nic, false) || connect_to(&ctl, DISC, 5000) ||
-	    order(&ctl, &o) || end_open(&e, &nic, false))
+	if (order_begin(&ctl, &nic, false, CONNECT_MS, &o) ||
+	    end_open(&e, &nic, false))
 		return arg;
 	snprintf(disc, sizeof(disc), DISC "-%u", my_id);
-	if (conn_wait(&nic, disc, 5000, &peer) == VIP_SUCCESS &&
-	    VipConnectAccept(peer.conn, e.vi) == VIP_SUCCESS)
+	if (vi_accept(&nic, e.vi, disc, CONNECT_MS) == VIP_SUCCESS)
 		stream_pull(&e, my_id, ~0u);
 	return arg;
 }
@@ -95,9 +93,8 @@ static void *registering(void *arg)
 	uint8_t *p;
 
 	for (;;) {
-		p = mmap(NULL, BIG, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (p == MAP_FAILED)
+		p = memory_try(BIG);
+		if (!p)
 			return arg;
 		if (VipRegisterMem(nic.h, p, BIG, NULL, &h) == VIP_SUCCESS)
 			VipDeregisterMem(nic.h, p, h);
@@ -130,8 +127,7 @@ static void notified(void)
 	struct order o = { .type = ORDER_IDLE, .id = my_id };
 	struct end e;
 
-	if (end_open(&e, &nic, false) || connect_to(&e, DISC, 5000) ||
-	    order(&e, &o))
+	if (order_begin(&e, &nic, false, CONNECT_MS, &o))
 		return;
 	VipRecvNotify(e.vi, NULL, nothing_done);
 }
@@ -151,17 +147,17 @@ static void *peering(void *arg)
 	return arg;
 }
 
-void scale_victim(uint32_t role, uint32_t id, uint64_t seed)
+int scale_victim(void *victim)
 {
 	static void *(*const at_once[])(void *) = {
 		pushing, pulling, asking, called, registering, making, peering,
 	};
-	pthread_t t;
+	struct victim *v = victim;
 	uint32_t i;
 
-	my_id = id;
-	nic_open(&nic, scale_opt.device);
-	switch (role % VICTIM_ROLES) {
+	my_id = v->id;
+	nic_open(&nic, args.device);
+	switch (v->role) {
 	case 0:
 		talk(ORDER_PUSH, false);
 		break;
@@ -189,8 +185,7 @@ void scale_victim(uint32_t role, uint32_t id, uint64_t seed)
 	default:
 		/* All of it, of one handle; which ones is drawn. */
 		for (i = 0; i < 4; i++)
-			pthread_create(&t, NULL, at_once[scale_dice(&seed) % 7],
-				       NULL);
+			thread_start(at_once[dice_roll(&v->seed) % 7], NULL);
 		break;
 	}
 	for (;;)

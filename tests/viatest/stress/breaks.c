@@ -5,20 +5,12 @@
  * rest goes over a new connection.
  */
 #include "stress.h"
-#include "plan.h"
+#include "common/dice.h"
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define RETURN_MS	180000u	/* until there must be a wire again */
 #define TOLD_MS		180000u	/* until the server must know of a loss */
-
-static void rest(unsigned int ms)
-{
-	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
-
-	nanosleep(&t, NULL);
-}
 
 /* A new connection for one that was lost. */
 static int reopen(struct client *c)
@@ -29,7 +21,7 @@ static int reopen(struct client *c)
 	client_close(c);
 	while ((ret = client_open(c)) && now_ms() < end) {
 		client_close(c);
-		rest(50);
+		sleep_ms(50);
 	}
 	c->reads = reads;
 	return ret;
@@ -59,11 +51,11 @@ static int ask(struct client *c, uint32_t id, struct msg *m, struct breaks *b)
 			return 0;
 		}
 		if (now_ms() - start > TOLD_MS) {
-			fprintf(stderr, "viatest stress: the server has not heard "
-				"of a loss for %u s\n", TOLD_MS / 1000);
+			warn_msg("the server has not heard of a loss for %u s",
+				 TOLD_MS / 1000);
 			return -1;
 		}
-		rest(20);
+		sleep_ms(20);
 	}
 }
 
@@ -89,16 +81,14 @@ int client_run_on(struct client *c, uint32_t messages, uint64_t seed,
 		bad = c->reads_bad;
 		b->count++;
 		if (c->hung) {
-			fprintf(stderr, "viatest stress: neither progress nor an "
-				"error\n");
+			warn_msg("neither progress nor an error");
 			break;
 		}
 		if (reopen(c) || ask(c, id, &m, b))
 			break;
 		if (m.credit < completed || m.passed + m.failed < m.credit) {
-			fprintf(stderr, "viatest stress: %u messages were complete, "
-				"%u arrived, %u of them checked\n", completed,
-				m.credit, m.passed + m.failed);
+			warn_msg("%u messages were complete, %u arrived, %u of them checked",
+				 completed, m.credit, m.passed + m.failed);
 			break;
 		}
 		r->passed += m.passed;
@@ -112,7 +102,7 @@ int client_run_on(struct client *c, uint32_t messages, uint64_t seed,
 /* For another process to break: only that it goes on counts. */
 int run_sacrifice(void)
 {
-	uint64_t end = now_ms() + (uint64_t)stress_opt.sacrifice * 1000;
+	uint64_t end = now_ms() + (uint64_t)stress_args.sacrifice * 1000;
 	uint32_t made = 0, failed = 0, messages = 0;
 	struct result r;
 	struct client c;
@@ -120,15 +110,15 @@ int run_sacrifice(void)
 	while (now_ms() < end) {
 		if (client_open(&c)) {
 			failed++;
-			rest(50);
+			sleep_ms(50);
 		} else {
 			made++;
-			client_run(&c, stress_opt.messages, stress_opt.seed + made,
+			client_run(&c, args.count, args.seed + made,
 				   &messages, &r);
 		}
 		client_close(&c);
 	}
-	printf("viatest stress: %u connections sacrificed, %u attempts failed, "
-	       "%u messages sent\n", made, failed, messages);
+	printf("viatest stress: %u connections sacrificed, %u attempts failed, %u messages sent\n",
+	       made, failed, messages);
 	return !made;
 }

@@ -2,11 +2,9 @@
 /* The sending end. */
 #include "stress.h"
 #include "plan.h"
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 /*
  * Memory: send descriptors (three a slot), the control send's, the receives for
@@ -36,7 +34,7 @@ static size_t mem_len(const struct client *c)
 
 static int complain(const char *what, VIP_RETURN rc)
 {
-	fprintf(stderr, "viatest stress: %s: %s\n", what, rc_name(rc));
+	warn_msg("%s: %s", what, vip_str(rc));
 	return -1;
 }
 
@@ -44,78 +42,66 @@ static VIP_RETURN post_ctl_recv(struct client *c, unsigned int i)
 {
 	VIP_DESCRIPTOR *d = desc(c, SEND_DESCS + i);
 
-	one_segment(d, ctl_buf(c, i), SMALL, c->mem_h);
+	desc_data(d, ctl_buf(c, i), SMALL, c->mem_h);
 	return VipPostRecv(c->vi, d, c->mem_h);
 }
 
 VIP_RETURN client_connect(struct client *c, uint32_t tries_ms)
 {
-	union {
-		VIP_NET_ADDRESS a;
-		uint8_t bytes[80];
-	} local, remote;
-	struct timespec pause = { 0, 2000000 };
-	size_t at = offsetof(VIP_NET_ADDRESS, HostAddress), disc;
 	uint64_t end = now_ms() + tries_ms;
+	union net_addr local, remote;
+	static union net_addr host;
 	VIP_VI_ATTRIBUTES theirs;
-	uint8_t host[64];
-	unsigned int len;
 	VIP_RETURN rc;
+	size_t disc = strlen(stress_args.disc);
 
-	len = resolve(c->nic, &c->attr, host);
-	if (!len)
-		return VIP_ERROR_NAMESERVICE;
-	disc = strlen(stress_opt.disc);
-	memset(&local, 0, sizeof(local));
-	local.a.HostAddressLen = len;
-	local.a.DiscriminatorLen = disc;
-	remote = local;
-	memcpy(local.bytes + at, c->attr.LocalNicAddress, len);
-	memcpy(local.bytes + at + len, stress_opt.disc, disc);
-	memcpy(remote.bytes + at, host, len);
-	memcpy(remote.bytes + at + len, stress_opt.disc, disc);
+	/* Once, before there are threads: it ends the program if it fails. */
+	if (!host.a.HostAddressLen)
+		peer_address(&host, &c->nic);
+	net_addr_local(&local, &c->nic, stress_args.disc, disc);
+	net_addr_set(&remote, host.a.HostAddress, host.a.HostAddressLen,
+		     stress_args.disc, disc);
 	for (;;) {
 		rc = VipConnectRequest(c->vi, &local.a, &remote.a, 2000,
 				       &theirs);
-		if ((rc != VIP_NO_MATCH && rc != VIP_TIMEOUT) ||
-		    now_ms() > end)
+		if ((rc != VIP_NO_MATCH && rc != VIP_TIMEOUT) || now_ms() > end)
 			return rc;
 		/* The server is between two waits, or not up yet. */
-		nanosleep(&pause, NULL);
+		sleep_ms(2);
 	}
 }
 
 int client_prepare(struct client *c)
 {
-	VIP_VI_ATTRIBUTES a = { stress_opt.level, 0, NULL, NULL, VIP_TRUE,
-				VIP_FALSE };
+	VIP_VI_ATTRIBUTES a = {
+		.ReliabilityLevel = stress_args.level,
+		.EnableRdmaWrite = VIP_TRUE,
+	};
 	unsigned int i;
 	VIP_RETURN rc;
 	size_t len;
 
 	memset(c, 0, sizeof(*c));
-	rc = VipOpenNic(stress_opt.device, &c->nic);
-	if (rc == VIP_SUCCESS)
-		rc = VipQueryNic(c->nic, &c->attr);
+	rc = nic_try(&c->nic, args.device);
 	if (rc != VIP_SUCCESS)
-		return complain(stress_opt.device, rc);
-	c->lossy = stress_opt.level == VIP_SERVICE_UNRELIABLE;
-	c->max = stress_opt.max_size > SMALL ? stress_opt.max_size : SMALL;
-	if (c->max > c->attr.MaxTransferSize) {
-		fprintf(stderr, "viatest stress: --max-size is at most %lu here\n",
-			c->attr.MaxTransferSize);
+		return complain(args.device, rc);
+	c->lossy = stress_args.level == VIP_SERVICE_UNRELIABLE;
+	c->max = stress_args.max_size > SMALL ? stress_args.max_size : SMALL;
+	if (c->max > c->nic.attr.MaxTransferSize) {
+		warn_msg("--max-size is at most %lu here",
+			 c->nic.attr.MaxTransferSize);
 		return -1;
 	}
 	/* An odd start now and then: the stride is no multiple of a page. */
 	c->stride = (c->max + 127) & ~63u;
 	len = mem_len(c);
-	c->mem = stress_pages(len);
+	c->mem = memory_try(len);
 	if (!c->mem)
 		return complain("memory", VIP_ERROR_RESOURCE);
 	a.MaxTransferSize = c->max;
-	rc = VipRegisterMem(c->nic, c->mem, len, NULL, &c->mem_h);
+	rc = VipRegisterMem(c->nic.h, c->mem, len, NULL, &c->mem_h);
 	if (rc == VIP_SUCCESS)
-		rc = VipCreateVi(c->nic, &a, NULL, NULL, &c->vi);
+		rc = VipCreateVi(c->nic.h, &a, NULL, NULL, &c->vi);
 	for (i = 0; rc == VIP_SUCCESS && i < RECVS; i++)
 		rc = post_ctl_recv(c, i);
 	return rc == VIP_SUCCESS ? 0 : complain("setting up", rc);
@@ -127,14 +113,14 @@ int client_open(struct client *c)
 
 	if (client_prepare(c))
 		return -1;
-	rc = client_connect(c, stress_opt.patience);
+	rc = client_connect(c, args.limit);
 	return rc == VIP_SUCCESS ? 0 : complain("connecting", rc);
 }
 
 void client_close(struct client *c)
 {
-	if (c->nic)
-		VipCloseNic(c->nic);
+	if (c->nic.h)
+		VipCloseNic(c->nic.h);
 	if (c->mem)
 		munmap(c->mem, mem_len(c));
 }
@@ -147,12 +133,12 @@ static int reap(struct client *c, uint64_t upto)
 
 	while (c->done < upto) {
 		d = NULL;
-		rc = VipSendWait(c->vi, stress_opt.patience, &d);
+		rc = VipSendWait(c->vi, args.limit, &d);
 		if (rc != VIP_SUCCESS) {
 			c->hung |= rc == VIP_TIMEOUT;
-			fprintf(stderr, "viatest stress: send %llu: %s, status "
-				"0x%x\n", (unsigned long long)c->done,
-				rc_name(rc), d ? d->CS.Status : 0);
+			warn_msg("send %llu: %s, status 0x%x",
+				 (unsigned long long)c->done, vip_str(rc),
+				 d ? d->CS.Status : 0);
 			return -1;
 		}
 		c->done++;
@@ -205,7 +191,7 @@ static int send_ctl(struct client *c, const struct msg *m)
 	if (reap(c, c->posted))
 		return -1;
 	memcpy(ctl_buf(c, RECVS), m, sizeof(*m));
-	one_segment(d, ctl_buf(c, RECVS), SMALL, c->mem_h);
+	desc_data(d, ctl_buf(c, RECVS), SMALL, c->mem_h);
 	d->CS.Control = VIP_CONTROL_IMMEDIATE;
 	d->CS.ImmediateData = IMM_CONTROL;
 	return post(c, d);
@@ -213,7 +199,7 @@ static int send_ctl(struct client *c, const struct msg *m)
 
 int client_ask(struct client *c, struct msg *m, uint32_t answer)
 {
-	uint64_t end = now_ms() + stress_opt.patience;
+	uint64_t end = now_ms() + args.limit;
 	struct msg got;
 	int ret;
 
@@ -235,15 +221,14 @@ int client_ask(struct client *c, struct msg *m, uint32_t answer)
 			return -1;
 	}
 	c->hung = 1;
-	fprintf(stderr, "viatest stress: no answer to %u for %u ms\n", m->type,
-		stress_opt.patience);
+	warn_msg("no answer to %u for %u ms", m->type, args.limit);
 	return -1;
 }
 
 /* Makes room for message n in the window; 1 when it was taken by force. */
 static int wait_credit(struct client *c, uint32_t n)
 {
-	uint64_t end = now_ms() + stress_opt.patience;
+	uint64_t end = now_ms() + args.limit;
 	struct msg m;
 	int ret;
 
@@ -285,8 +270,8 @@ static void check_back(struct client *c, unsigned int slot)
 	if (off == len && back_buf(c, slot)[len] == 0xa5)
 		return;
 	if (c->reads_bad++ < 20)
-		fprintf(stderr, "viatest stress: message %u read back: wrong at "
-			"%zu of %zu\n", c->back[slot].n, off, len);
+		warn_msg("message %u read back: wrong at %zu of %zu",
+			 c->back[slot].n, off, len);
 }
 
 /* Reads back what message n has written into its slot. */
@@ -300,54 +285,42 @@ static int post_read(struct client *c, const struct plan *p, uint32_t n)
 	c->back[slot].n = n;
 	c->back[slot].valid = 1;
 	memset(back_buf(c, slot), 0xa5, p->len + 1);
-	one_segment(d, back_buf(c, slot), p->len, c->mem_h);
-	d->CS.Control = VIP_CONTROL_OP_RDMAREAD;
+	desc_data(d, back_buf(c, slot), p->len, c->mem_h);
+	desc_rdma(d, VIP_CONTROL_OP_RDMAREAD,
+		  c->target + (uint64_t)slot * c->target_stride, c->target_h);
 	if (n % 7 == 0)
 		d->CS.Control |= VIP_CONTROL_QFENCE;
-	d->DS[1] = d->DS[0];
-	memset(&d->DS[0], 0, sizeof(d->DS[0]));
-	d->DS[0].Remote.Data.AddressBits =
-		c->target + (uint64_t)slot * c->target_stride;
-	d->DS[0].Remote.Handle = c->target_h;
-	d->CS.SegCount++;
 	return post(c, d);
 }
 
 static int send_message(struct client *c, const struct plan *p, uint32_t n)
 {
+	bool write = p->kind == K_WRITE_IMM || p->kind == K_WRITE_SEND;
 	unsigned int slot = n % WINDOW;
 	uint8_t *buf = c->mem + DATA + (size_t)slot * c->stride + n % 61;
 	VIP_DESCRIPTOR *d = desc(c, 3 * slot);
-	VIP_DESCRIPTOR_SEGMENT data;
 
 	if (reap(c, c->slot_last[slot]))
 		return -1;
 	check_back(c, slot);
 	content(buf, p->key, p->len);
-	one_segment(d, buf, p->len, c->mem_h);
+	desc_data(d, buf, p->len, c->mem_h);
 	d->CS.ImmediateData = n;
 	if (p->kind == K_SEND_IMM || p->kind == K_WRITE_IMM)
 		d->CS.Control = VIP_CONTROL_IMMEDIATE;
-	if (p->kind == K_WRITE_IMM || p->kind == K_WRITE_SEND) {
-		data = d->DS[0];
-		d->CS.Control |= VIP_CONTROL_OP_RDMAWRITE;
-		memset(&d->DS[0], 0, sizeof(d->DS[0]));
-		d->DS[0].Remote.Data.AddressBits =
-			c->target + (uint64_t)slot * c->target_stride;
-		d->DS[0].Remote.Handle = c->target_h;
-		d->DS[1] = data;
-		d->CS.SegCount++;
-	}
+	if (write)
+		desc_rdma(d, VIP_CONTROL_OP_RDMAWRITE,
+			  c->target + (uint64_t)slot * c->target_stride,
+			  c->target_h);
 	if (post(c, d))
 		return -1;
-	if (stress_opt.reads && (p->kind == K_WRITE_IMM || p->kind == K_WRITE_SEND) &&
-	    post_read(c, p, n))
+	if (stress_args.reads && write && post_read(c, p, n))
 		return -1;
 	if (p->kind == K_WRITE_SEND) {
 		d += 2;
-		one_segment(d, NULL, 0, 0);
+		desc_data(d, NULL, 0, 0);
 		d->CS.Control = VIP_CONTROL_IMMEDIATE;
-		if (stress_opt.reads && n % 3 == 0)
+		if (stress_args.reads && n % 3 == 0)
 			d->CS.Control |= VIP_CONTROL_QFENCE;
 		d->CS.ImmediateData = n;
 		if (post(c, d))
@@ -363,8 +336,7 @@ uint32_t client_completed(struct client *c)
 	VIP_DESCRIPTOR *d;
 
 	/* What had arrived when the receiving half told of the loss. */
-	while (c->done < c->posted &&
-	       VipSendDone(c->vi, &d) == VIP_SUCCESS)
+	while (c->done < c->posted && VipSendDone(c->vi, &d) == VIP_SUCCESS)
 		c->done++;
 	for (; n < c->sent && c->slot_last[n % WINDOW] <= c->done; n++)
 		check_back(c, n % WINDOW);
@@ -375,7 +347,7 @@ int client_run(struct client *c, uint32_t messages, uint64_t seed,
 	       uint32_t *progress, struct result *r)
 {
 	struct msg m = { .type = MSG_HELLO, .messages = messages,
-			 .seed = seed, .max_size = stress_opt.max_size,
+			 .seed = seed, .max_size = stress_args.max_size,
 			 .id = c->id };
 	struct plan p;
 	uint32_t n;
@@ -386,18 +358,17 @@ int client_run(struct client *c, uint32_t messages, uint64_t seed,
 	if (client_ask(c, &m, MSG_CREDIT))
 		return -1;
 	for (n = 0; n < messages; n++) {
-		p = plan_of(seed, n, stress_opt.max_size, c->lossy);
+		p = plan_of(seed, n, stress_args.max_size, c->lossy);
 		if (wait_credit(c, n) || send_message(c, &p, n)) {
-			fprintf(stderr, "viatest stress: stopped at message %u\n",
-				n);
+			warn_msg("stopped at message %u", n);
 			return -1;
 		}
 		c->sent = n + 1;
-		__atomic_fetch_add(progress, 1, __ATOMIC_RELAXED);
+		fetch_add(progress, 1);
 	}
 	/* The last answers need a receive each at the other end, too. */
 	while (!c->lossy && c->credit < messages - messages % CREDIT_EVERY) {
-		int ret = ctl_recv(c, &m, stress_opt.patience);
+		int ret = ctl_recv(c, &m, args.limit);
 
 		c->hung |= !ret;
 		if (ret <= 0)

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Malformed frames of our EtherType, past the driver under test. */
 #include "stress.h"
-#include "plan.h"
+#include "common/content.h"
+#include "common/dice.h"
 #include <arpa/inet.h>
+#include <errno.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
 #include <net/if.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ETHERTYPE	0x88b5
@@ -55,22 +53,21 @@ static void *garbage_main(void *arg)
 	struct sockaddr_ll to = { .sll_family = AF_PACKET, .sll_halen = 6,
 				  .sll_protocol = htons(ETHERTYPE),
 				  .sll_ifindex = g->ifindex };
-	struct timespec pause = { 0, 1000000 };
 	uint8_t frame[1500];
 	unsigned int i;
 	uint64_t r;
 
 	memcpy(to.sll_addr, g->mac, 6);
-	while (!__atomic_load_n(&g->stop, __ATOMIC_ACQUIRE)) {
+	while (!load_acquire(&g->stop)) {
 		for (i = 0; i < BURST; i++) {
-			r = mix(stress_opt.seed ^ mix(g->thrown));
+			r = mix(args.seed ^ mix(g->thrown));
 			if (sendto(g->sock, frame,
 				   make(frame, r, g->thrown), 0,
 				   (struct sockaddr *)&to, sizeof(to)) >= 0)
 				g->thrown++;
 		}
 		/* So that the wire has room for what is to get through. */
-		nanosleep(&pause, NULL);
+		sleep_ms(1);
 	}
 	return NULL;
 }
@@ -81,20 +78,21 @@ int garbage_start(struct garbage *g, const char *ifname, const uint8_t *mac)
 	memcpy(g->mac, mac, 6);
 	g->ifindex = if_nametoindex(ifname);
 	if (!g->ifindex) {
-		fprintf(stderr, "viatest stress: no interface %s\n", ifname);
+		warn_msg("no interface %s", ifname);
 		return -1;
 	}
 	g->sock = socket(AF_PACKET, SOCK_DGRAM, 0);
 	if (g->sock < 0) {
-		perror("viatest stress: AF_PACKET");
+		warn_msg("AF_PACKET: %s", strerror(errno));
 		return -1;
 	}
-	return pthread_create(&g->thread, NULL, garbage_main, g) ? -1 : 0;
+	g->thread = thread_start(garbage_main, g);
+	return 0;
 }
 
 void garbage_stop(struct garbage *g)
 {
-	__atomic_store_n(&g->stop, 1, __ATOMIC_RELEASE);
+	store_release(&g->stop, 1);
 	pthread_join(g->thread, NULL);
 	close(g->sock);
 }

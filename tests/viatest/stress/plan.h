@@ -6,8 +6,9 @@
 #ifndef STRESS_PLAN_H
 #define STRESS_PLAN_H
 
-#include <stddef.h>
 #include <stdint.h>
+
+#include "common/content.h"
 
 enum kind {
 	K_SEND,		/* reliable levels only: it does not name itself */
@@ -25,11 +26,5 @@ struct plan {
 
 /* @lossy: only kinds that stand in one message and name themselves. */
 struct plan plan_of(uint64_t seed, uint32_t n, uint32_t max, int lossy);
-
-void content(void *p, uint64_t key, size_t len);
-/* Offset of the first wrong byte, or len. */
-size_t content_wrong(const void *p, uint64_t key, size_t len);
-
-uint64_t mix(uint64_t x);
 
 #endif

@@ -3,7 +3,6 @@
 #include "stress.h"
 #include "plan.h"
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,6 @@
 struct conn {
 	struct conn *link;	/* server.lock */
 	int told;		/* server.lock: CONN_LOST was reported */
-	pthread_t thread;
 	VIP_VI_HANDLE vi;
 	VIP_VI_ATTRIBUTES attr;
 	VIP_MEM_HANDLE mem_h;
@@ -48,15 +46,13 @@ struct record {
 #define RECORDS		1024u	/* of the last ones */
 
 static struct {
-	VIP_NIC_HANDLE nic;
-	VIP_NIC_ATTRIBUTES attr;
+	struct nic nic;
 	pthread_mutex_t lock;	/* guards what follows */
 	pthread_cond_t news;
 	struct conn *conns;
 	uint32_t conns_lost, told, in_error;
 	struct record records[RECORDS];
 	uint32_t recorded;
-	int stop;
 } server = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.news = PTHREAD_COND_INITIALIZER,
@@ -69,8 +65,7 @@ static void on_error(VIP_PVOID context, VIP_ERROR_DESCRIPTOR *e)
 	(void)context;
 	pthread_mutex_lock(&server.lock);
 	for (c = server.conns; c; c = c->link)
-		if (e->ErrorCode == VIP_ERROR_CONN_LOST &&
-		    c->vi == e->ViHandle)
+		if (e->ErrorCode == VIP_ERROR_CONN_LOST && c->vi == e->ViHandle)
 			c->told = 1;
 	pthread_cond_broadcast(&server.news);
 	pthread_mutex_unlock(&server.lock);
@@ -101,14 +96,14 @@ static VIP_RETURN post_recv(struct conn *c, unsigned int i)
 {
 	VIP_DESCRIPTOR *d = desc(c, i);
 
-	one_segment(d, recv_buf(c, i), c->attr.MaxTransferSize, c->mem_h);
+	desc_data(d, recv_buf(c, i), c->attr.MaxTransferSize, c->mem_h);
 	return VipPostRecv(c->vi, d, c->mem_h);
 }
 
 static VIP_RETURN conn_setup(struct conn *c)
 {
 	VIP_MEM_ATTRIBUTES m = { NULL, VIP_TRUE, VIP_FALSE };
-	VIP_BOOLEAN read = server.attr.RDMAReadSupport &
+	VIP_BOOLEAN read = server.nic.attr.RDMAReadSupport &
 			   c->attr.ReliabilityLevel ? VIP_TRUE : VIP_FALSE;
 	unsigned int i;
 	VIP_RETURN rc;
@@ -120,12 +115,12 @@ static VIP_RETURN conn_setup(struct conn *c)
 	m.EnableRdmaRead = read;
 	c->stride = (c->attr.MaxTransferSize + 127) & ~63u;
 	c->len = DATA + (size_t)(RECVS + 2 + WINDOW) * c->stride;
-	c->mem = stress_pages(c->len);
+	c->mem = memory_try(c->len);
 	if (!c->mem)
 		return VIP_ERROR_RESOURCE;
-	rc = VipRegisterMem(server.nic, c->mem, c->len, &m, &c->mem_h);
+	rc = VipRegisterMem(server.nic.h, c->mem, c->len, &m, &c->mem_h);
 	if (rc == VIP_SUCCESS)
-		rc = VipCreateVi(server.nic, &c->attr, NULL, NULL, &c->vi);
+		rc = VipCreateVi(server.nic.h, &c->attr, NULL, NULL, &c->vi);
 	for (i = 0; rc == VIP_SUCCESS && i < RECVS; i++)
 		rc = post_recv(c, i);
 	return rc;
@@ -141,8 +136,7 @@ static int reply(struct conn *c, const struct msg *m)
 		c->reaped++;
 	}
 	d = desc(c, RECVS + c->sent % SENDS);
-	one_segment(d, c->mem + CTL + c->sent % SENDS * SMALL, SMALL,
-		    c->mem_h);
+	desc_data(d, c->mem + CTL + c->sent % SENDS * SMALL, SMALL, c->mem_h);
 	memcpy(d->DS[0].Local.Data.Address, m, sizeof(*m));
 	c->sent++;
 	return VipPostSend(c->vi, d, c->mem_h) == VIP_SUCCESS ? 0 : -1;
@@ -204,8 +198,7 @@ static void bad(struct conn *c, uint32_t n, const char *what,
 		unsigned long got, unsigned long want)
 {
 	if (c->failed++ < MAX_SAID)
-		fprintf(stderr, "viatest stress: message %u: %s: %lu, wanted %lu\n",
-			n, what, got, want);
+		warn_msg("message %u: %s: %lu, wanted %lu", n, what, got, want);
 }
 
 /* One message, by its plan. */
@@ -262,13 +255,8 @@ static int control(struct conn *c, const struct msg *m)
 		record_tell(m->id, &r);
 		pthread_mutex_unlock(&server.lock);
 		return reply(c, &r);
-	case MSG_STOP:
-		pthread_mutex_lock(&server.lock);
-		server.stop = 1;
-		pthread_mutex_unlock(&server.lock);
-		return reply(c, &r);
 	}
-	fprintf(stderr, "viatest stress: unknown control message %u\n", m->type);
+	warn_msg("unknown control message %u", m->type);
 	c->failed++;
 	return 0;
 }
@@ -323,7 +311,6 @@ static void ended(struct conn *c, const VIP_DESCRIPTOR *d)
 	if (now_ms() - c->since_ms > 1000) {
 		printf("viatest stress: a connection was lost, %stold\n",
 		       c->told ? "" : "not ");
-		fflush(stdout);
 	}
 }
 
@@ -341,7 +328,7 @@ static int one(struct conn *c)
 		return -1;
 	}
 	if (d != desc(c, i)) {
-		fprintf(stderr, "viatest stress: a receive out of order\n");
+		warn_msg("a receive out of order");
 		c->failed++;
 		i = d - desc(c, 0);
 	}
@@ -383,7 +370,7 @@ static void conn_free(struct conn *c)
 		VipDestroyVi(c->vi);
 	}
 	if (c->mem_h)
-		VipDeregisterMem(server.nic, c->mem, c->mem_h);
+		VipDeregisterMem(server.nic.h, c->mem, c->mem_h);
 	if (c->mem)
 		munmap(c->mem, c->len);
 	free(c);
@@ -402,78 +389,50 @@ static void *conn_main(void *arg)
 	return NULL;
 }
 
-static void take(VIP_CONN_HANDLE h, const VIP_VI_ATTRIBUTES *a)
+static void take(const struct conn_peer *peer)
 {
-	struct conn *c = calloc(1, sizeof(*c));
-	VIP_RETURN rc = VIP_ERROR_RESOURCE;
+	struct conn *c = xcalloc(1, sizeof(*c));
+	VIP_RETURN rc;
 
-	if (c) {
-		c->attr = *a;
-		rc = conn_setup(c);
-	}
+	c->attr = peer->attr;
+	rc = conn_setup(c);
 	if (rc != VIP_SUCCESS) {
-		fprintf(stderr, "viatest stress: cannot take a client: %s\n",
-			rc_name(rc));
-		VipConnectReject(h);
-		if (c)
-			conn_free(c);
+		warn_msg("cannot take a client: %s", vip_str(rc));
+		VipConnectReject(peer->conn);
+		conn_free(c);
 		return;
 	}
 	/* Known before it can break. */
 	list_add(c);
-	rc = VipConnectAccept(h, c->vi);
-	if (rc != VIP_SUCCESS ||
-	    pthread_create(&c->thread, NULL, conn_main, c)) {
-		fprintf(stderr, "viatest stress: accept: %s\n", rc_name(rc));
+	rc = VipConnectAccept(peer->conn, c->vi);
+	if (rc != VIP_SUCCESS) {
+		warn_msg("accept: %s", vip_str(rc));
 		list_del(c);
 		conn_free(c);
 		return;
 	}
-	pthread_detach(c->thread);
+	pthread_detach(thread_start(conn_main, c));
 }
 
-int stress_serve(void)
+int stress_serve(void *unused)
 {
-	union {
-		VIP_NET_ADDRESS a;
-		uint8_t bytes[160];
-	} local, remote;
-	size_t at = offsetof(VIP_NET_ADDRESS, HostAddress);
-	VIP_VI_ATTRIBUTES theirs;
-	VIP_CONN_HANDLE h;
+	struct conn_peer peer;
 	VIP_RETURN rc;
-	int stop = 0;
 
-	rc = VipOpenNic(stress_opt.device, &server.nic);
+	(void)unused;
+	rc = nic_try(&server.nic, args.device);
 	if (rc == VIP_SUCCESS)
-		rc = VipQueryNic(server.nic, &server.attr);
-	if (rc == VIP_SUCCESS)
-		rc = VipErrorCallback(server.nic, NULL, on_error);
+		rc = VipErrorCallback(server.nic.h, NULL, on_error);
 	if (rc != VIP_SUCCESS) {
-		fprintf(stderr, "viatest stress: %s: %s\n", stress_opt.device,
-			rc_name(rc));
+		warn_msg("%s: %s", args.device, vip_str(rc));
 		return 2;
 	}
-	local.a.HostAddressLen = server.attr.NicAddressLen;
-	local.a.DiscriminatorLen = strlen(stress_opt.disc);
-	memcpy(local.bytes + at, server.attr.LocalNicAddress,
-	       server.attr.NicAddressLen);
-	memcpy(local.bytes + at + server.attr.NicAddressLen, stress_opt.disc,
-	       strlen(stress_opt.disc));
-	while (!stop) {
-		rc = VipConnectWait(server.nic, &local.a, 100, &remote.a,
-				    &theirs, &h);
+	do {
+		rc = conn_wait(&server.nic, stress_args.disc, 100, &peer);
 		if (rc == VIP_SUCCESS)
-			take(h, &theirs);
-		else if (rc != VIP_TIMEOUT)
-			break;
-		pthread_mutex_lock(&server.lock);
-		stop = server.stop;
-		pthread_mutex_unlock(&server.lock);
-	}
-	VipCloseNic(server.nic);
-	if (!stop)
-		fprintf(stderr, "viatest stress: VipConnectWait: %s\n",
-			rc_name(rc));
-	return stop ? 0 : 1;
+			take(&peer);
+	} while (rc == VIP_SUCCESS || rc == VIP_TIMEOUT);
+	VipCloseNic(server.nic.h);
+	warn_msg("VipConnectWait: %s", vip_str(rc));
+	return 1;
 }

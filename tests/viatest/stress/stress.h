@@ -7,36 +7,34 @@
 #ifndef STRESS_STRESS_H
 #define STRESS_STRESS_H
 
-#include <vipl.h>
-#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <vipl.h>
+
+#include "common/args.h"
+#include "common/clock.h"
+#include "common/desc.h"
+#include "common/memory.h"
+#include "common/thread.h"
+#include "common/vi.h"
 
 #define WINDOW		32u	/* messages on their way */
 #define CREDIT_EVERY	8u
 #define SMALL		256u	/* bytes of a control message */
 #define MAX_DISC	32u	/* bytes of a discriminator */
 
-struct options {
-	const char *device;
-	const char *host;		/* NULL: the device's own address */
+/* Beside args, of which count is messages and limit ms without progress */
+extern struct stress_args {
 	const char *garbage;		/* interface to throw from, or NULL */
 	const char *disc;		/* the server's discriminator */
-	uint32_t messages;
 	uint32_t max_size;
-	uint32_t threads;
 	uint32_t kills;			/* rounds of --kill, 0: none */
 	uint32_t connects;		/* of --connects, 0: none */
 	uint32_t sacrifice, idle;	/* seconds, 0: not */
-	uint32_t patience;		/* ms without progress: it hangs */
-	uint64_t seed;
 	VIP_RELIABILITY_LEVEL level;
-	int server, stop, may_break;
-	int reads;			/* read back what is written */
-};
-
-extern struct options stress_opt;
-
-int parse(int argc, char **argv);
+	bool may_break;
+	bool reads;			/* read back what is written */
+} stress_args;
 
 /* First message of a client, and the answer to MSG_END and MSG_ASK. */
 enum msg_type {
@@ -45,7 +43,6 @@ enum msg_type {
 	MSG_END,	/* all is sent: report */
 	MSG_REPORT,	/* passed, failed, lost */
 	MSG_ASK,	/* how many connections were lost? */
-	MSG_STOP,	/* the server is to end */
 };
 
 struct msg {
@@ -70,18 +67,12 @@ _Static_assert(sizeof(struct msg) <= SMALL, "a control message is small");
 /* The number in an immediate value that marks a control message. */
 #define IMM_CONTROL	0xfffffffeu
 
-const char *rc_name(VIP_RETURN rc);
-uint64_t now_ms(void);
-void *stress_pages(size_t len);
-/* A data descriptor of one segment, or none when len is 0. */
-void one_segment(VIP_DESCRIPTOR *d, void *p, uint32_t len, VIP_MEM_HANDLE h);
-
-int stress_serve(void);
+/* For child_start(), too. */
+int stress_serve(void *unused);
 
 /* One connection of a client. */
 struct client {
-	VIP_NIC_HANDLE nic;
-	VIP_NIC_ATTRIBUTES attr;
+	struct nic nic;
 	VIP_VI_HANDLE vi;
 	uint8_t *mem;			/* descriptors, then buffers */
 	VIP_MEM_HANDLE mem_h;
@@ -154,7 +145,6 @@ int run_kills(void);
 /* Throws malformed frames until told to stop. */
 struct garbage {
 	pthread_t thread;
-	const char *ifname;
 	uint8_t mac[6];
 	int sock, ifindex;
 	uint32_t stop;
@@ -163,9 +153,5 @@ struct garbage {
 
 int garbage_start(struct garbage *g, const char *ifname, const uint8_t *mac);
 void garbage_stop(struct garbage *g);
-
-/* The peer's address by the name service; the length, or 0. */
-unsigned int resolve(VIP_NIC_HANDLE nic, const VIP_NIC_ATTRIBUTES *a,
-		     uint8_t *host);
 
 #endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Network interfaces, and VI NICs on them by via_netdev. */
+#ifndef TESTS_NETDEV_H
+#define TESTS_NETDEV_H
+
+#include <stdbool.h>
+
+/* "eth0" of "via_eth0"; the program ends where that is on no interface. */
+const char *netdev_of(const char *device);
+int netdev_up(const char *name, bool up);
+/* @device becomes a VI NIC, or stops being one. */
+int netdev_attach(const char *device, bool on);
+/* A word into a file of the kernel's. */
+int write_word(const char *path, const char *word);
+
+#endif
