@@ -480,6 +480,12 @@ def boot_patience():
         expect(silent.over(), "silence does not count")
         starved.begin -= patience.CAP * 0.3
         expect(starved.over(), "it has no end")
+        expect(not silent.asleep(), "its CPUs are not known")
+        for busy, sleeps in ((lambda: 0, True), (time.monotonic, False)):
+            booting = patience.Patience(0.3, console.name, lambda: 0, busy)
+            time.sleep(0.1)
+            booting.over()
+            expect(booting.asleep() == sleeps, f"asleep: {not sleeps}")
     # And what it goes by: two that want one processor, a second long.
     burn = ("import os, time; os.sched_setaffinity(0, [min("
             "os.sched_getaffinity(0))]); end = time.monotonic() + 1\n"

@@ -181,7 +181,7 @@ void attach(void)
 		die("attach: %s", strerror(errno));
 }
 
-/* Of via_vb; tests/check/regress.py makes them. */
+/* Of via_vb; tests/check/steps/regress.py makes them. */
 #define BRIDGE	"br0"
 #define PORT	"ub"
 

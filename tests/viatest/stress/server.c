@@ -50,7 +50,7 @@ static struct {
 	pthread_mutex_t lock;	/* guards what follows */
 	pthread_cond_t news;
 	struct conn *conns;
-	uint32_t conns_lost, told, in_error;
+	uint32_t conns_taken, conns_lost, told, in_error;
 	struct record records[RECORDS];
 	uint32_t recorded;
 } server = {
@@ -249,6 +249,7 @@ static int control(struct conn *c, const struct msg *m)
 		return reply(c, &r);
 	case MSG_ASK:
 		pthread_mutex_lock(&server.lock);
+		r.conns_taken = server.conns_taken;
 		r.conns_lost = server.conns_lost;
 		r.told = server.told;
 		r.in_error = server.in_error;
@@ -411,6 +412,9 @@ static void take(const struct conn_peer *peer)
 		conn_free(c);
 		return;
 	}
+	pthread_mutex_lock(&server.lock);
+	server.conns_taken++;
+	pthread_mutex_unlock(&server.lock);
 	pthread_detach(thread_start(conn_main, c));
 }
 

@@ -55,6 +55,7 @@ struct msg {
 	uint32_t handle;
 	uint32_t stride;	/* bytes of an RDMA slot */
 	uint32_t passed, failed, lost;
+	uint32_t conns_taken;	/* connections that the server accepted */
 	uint32_t conns_lost;	/* connections that died under the server */
 	uint32_t told;		/* of these, reported by CONN_LOST */
 	uint32_t in_error;	/* of these, whose VI was in Error */
