@@ -232,8 +232,12 @@ void via_quota_settle(struct via_quota *quota, enum via_quota_kind what,
 	u32 i;
 
 	via_quota_uncharge(quota, what, n);
+	/* Pairs with smp_rmb() in via_quota_charge_wait(), as does the next. */
+	smp_mb__before_atomic();
 	for (i = 0; i < quota->n; i++)
 		atomic_long_sub(n, &quota->uid[i]->expected);
+	/* A thread that sees the new count sees the charge given back. */
+	smp_mb__before_atomic();
 	atomic_long_inc(&via_settles);
 	wake_up_all(&via_settle_wait);
 }
@@ -258,7 +262,7 @@ bool via_quota_charge_wait(struct via_quota *quota, enum via_quota_kind what,
 		/* Read before the charge: what is settled after it wakes us. */
 		settles = atomic_long_read(&via_settles);
 		expected = via_quota_expects(quota);
-		/* Pairs with wake_up_all() after the charge was given back. */
+		/* Pairs with the barriers in via_quota_settle(). */
 		smp_rmb();
 		if (via_quota_charge(quota, what, n))
 			return true;

@@ -34,7 +34,7 @@ EXPORT_SYMBOL_GPL(via_native_fail);
  * busy-polling mode, once.
  */
 bool via_native_busy_poll_mode(struct via_ether_nic *nic,
-			  enum via_busy_poll_step step)
+			       enum via_busy_poll_step step)
 {
 	struct via_native *n = nic->priv;
 

@@ -424,7 +424,7 @@ void via_native_look(struct via_native *n);
 
 /* busy_poll_mode() of the class's table */
 bool via_native_busy_poll_mode(struct via_ether_nic *nic,
-			  enum via_busy_poll_step step);
+			       enum via_busy_poll_step step);
 
 /* ring.c */
 int via_native_rings_alloc(struct via_native *n, struct via_native_rings *r,

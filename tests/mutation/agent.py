@@ -732,3 +732,11 @@ mutant("left-peer-kept", LOOP, "lo", "disconnect.remote",
        "each connection on this host keeps its VIs for ever",
        ("	via_vi_settle(remote);\n	via_vi_put(remote);",
         "	via_vi_settle(remote);"), sim="ledger")
+mutant("flush-without-barrier", "kernel/queue.c", "sim", "",
+       "a flush may pass over what is posted while the connection ends",
+       ("	smp_mb();\n	/* A tail out of range",
+        "	/* A tail out of range"), sim="order beside end")
+mutant("sleep-without-barrier", "kernel/engine.c", "sim", "",
+       "a post that finds the queue busy may not be sent",
+       ("	smp_mb();\n	return via_queue_posted(q, &n) && n;",
+        "	return via_queue_posted(q, &n) && n;"), sim="order")

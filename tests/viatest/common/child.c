@@ -24,7 +24,7 @@ int child_wait(pid_t pid)
 {
 	int status;
 
-	if (waitpid(pid, &status, 0) != pid)
+	if (waitpid(pid, &status, 0) < 0)
 		die("waitpid: %s", strerror(errno));
 	return status;
 }
