@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "child.h"
 #include "common/msg.h"
+#include "common/proc.h"
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 pid_t child_start(int (*f)(void *arg), void *arg)
 {
-	pid_t pid = fork();
+	pid_t pid = proc_fork();
 
-	if (pid < 0)
-		die("fork: %s", strerror(errno));
 	if (pid)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	_exit(f(arg));
 }
 

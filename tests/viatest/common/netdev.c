@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "netdev.h"
 #include "common/msg.h"
-#include <fcntl.h>
+#include "common/proc.h"
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#define PARAMETERS	"/sys/module/via_netdev/parameters/"
 
 const char *netdev_of(const char *device)
 {
@@ -36,18 +34,6 @@ int netdev_up(const char *name, bool up)
 
 int netdev_attach(const char *device, bool on)
 {
-	return write_word(on ? PARAMETERS "attach" : PARAMETERS "detach",
+	return proc_write(on ? NETDEV "attach" : NETDEV "detach",
 			  netdev_of(device));
-}
-
-int write_word(const char *path, const char *word)
-{
-	ssize_t n, len = strlen(word);
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	n = write(fd, word, len);
-	close(fd);
-	return n == len ? 0 : -1;
 }

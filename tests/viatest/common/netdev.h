@@ -10,7 +10,5 @@ const char *netdev_of(const char *device);
 int netdev_up(const char *name, bool up);
 /* @device becomes a VI NIC, or stops being one. */
 int netdev_attach(const char *device, bool on);
-/* A word into a file of the kernel's. */
-int write_word(const char *path, const char *word);
 
 #endif

@@ -11,11 +11,14 @@
 
 int proc_write(const char *path, const char *word)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
+	ssize_t n, len = strlen(word);
 
 	if (fd < 0)
 		return -errno;
-	ret = write(fd, word, strlen(word)) < 0 ? -errno : 0;
+	n = write(fd, word, len);
+	if (n != len)
+		ret = n < 0 ? -errno : -EIO;
 	close(fd);
 	return ret;
 }

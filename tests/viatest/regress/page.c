@@ -8,6 +8,7 @@
  */
 #include "regress.h"
 #include "common/fuse.h"
+#include "common/proc.h"
 #include "common/netdev.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -262,7 +263,7 @@ static int registering_all(void *arg)
 	handle_open(&h, args.device);
 	snprintf(path, sizeof(path), "%s/cgroup.procs", args.group);
 	snprintf(pid, sizeof(pid), "%d", getpid());
-	if (write_word(path, pid))
+	if (proc_write(path, pid))
 		die("%s: %s", path, strerror(errno));
 	store_release(&shared->begun, 1);
 	while (!mem_register(&h, p, BYTES, &handle))
@@ -284,7 +285,7 @@ int run_throttled(void)
 	/* The least of a few: a busy host makes it longer, never shorter. */
 	for (n = 0; n < rounds && (n < args.count || least > ALLOWED_NS); n++) {
 		shared->begun = 0;
-		if (write_word(path, QUOTA))
+		if (proc_write(path, QUOTA))
 			die("%s: %s", path, strerror(errno));
 		pid = child_start(registering_all, NULL);
 		while (!load_acquire(&shared->begun))
@@ -293,7 +294,7 @@ int run_throttled(void)
 		ns = detach();
 		least = ns < least ? ns : least;
 		printf("detach_ms %.1f\n", ns / 1e6);
-		write_word(path, "max");
+		proc_write(path, "max");
 		child_kill(pid);
 		attach();
 	}
