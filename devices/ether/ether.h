@@ -121,6 +121,7 @@ struct via_ether_answer {
  * @acked:	last acknowledgement sent; written under either lock
  * @stamp:	jiffies of the last progress
  * @retries:	timeouts since
+ * @stuck:	@stamp before the first of them, jiffies
  * @rtt:	round-trip time
  * @rtt_on:	frame rtt_seq, sent at rtt_start (ns), is being timed
  * @rtt_at:	jiffies of the last sample: one per tick is enough
@@ -151,6 +152,7 @@ struct via_ether_answer {
  * Handshake and timer, both queue locks:
  * @first_seq:	of our data frames
  * @next_try:	jiffies of the next attempt or heartbeat
+ * @asked, @asked_since: heartbeats sent since @last_rx had that value
  * @tries:	attempts so far
  * @waiting:	the server has said WAIT
  * @deadline, @forever: when the attempt ends
@@ -193,6 +195,7 @@ struct via_ether_vi {
 	bool rtt_on;
 	u32 acked;
 	unsigned long stamp;
+	unsigned long stuck;
 	u32 retries;
 	u32 rtt_seq;
 	u64 rtt_start;
@@ -220,6 +223,8 @@ struct via_ether_vi {
 
 	u32 first_seq;
 	unsigned long next_try;
+	unsigned long asked_since;
+	u32 asked;
 	u32 tries;
 	bool waiting;
 	bool forever;
@@ -277,7 +282,7 @@ enum via_ether_count {
 	VIA_C_RESENT, VIA_C_TIMEOUTS,
 	VIA_C_RESETS_OUT, VIA_C_RESETS_IN,
 	VIA_C_HEARTBEATS_OUT, VIA_C_HEARTBEATS_IN,
-	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN, VIA_C_DEAD,
+	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN, VIA_C_DEAD, VIA_C_UNACKED,
 	VIA_C_READS_OUT, VIA_C_READS_IN, VIA_C_READS_REFUSED,
 	VIA_C_READS_DROPPED,
 	VIA_C_NAMES_ASKED, VIA_C_NAMES_TOLD,

@@ -23,7 +23,7 @@ MODULE_PARM_DESC(ooo_frames, "frames held beyond holes, per NIC");
 
 uint via_ether_retries = 12;
 module_param_named(max_retries, via_ether_retries, uint, 0644);
-MODULE_PARM_DESC(max_retries, "timeouts in a row until a connection breaks");
+MODULE_PARM_DESC(max_retries, "timeouts in a row, at least, until a connection breaks");
 
 uint via_ether_ack_every = VIA_ETHER_ACK_EVERY;
 module_param_named(ack_every, via_ether_ack_every, uint, 0644);
@@ -140,6 +140,7 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_REQUESTS_OUT] = "requests_out",
 	[VIA_C_REQUESTS_IN] = "requests_in",
 	[VIA_C_DEAD] = "dead_peers",
+	[VIA_C_UNACKED] = "dead_unacked",
 	[VIA_C_READS_OUT] = "reads_out",
 	[VIA_C_READS_IN] = "reads_in",
 	[VIA_C_READS_REFUSED] = "reads_refused",

@@ -11,6 +11,7 @@
 #include "ether.h"
 
 #define COOL_TICKS	8		/* idle ticks until a VI leaves the list */
+#define ASKED_MAX	4ul		/* heartbeats that a dead peer was sent */
 #define SHARE_MAX	32u		/* senders on one way, that count */
 #define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
 #define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)
@@ -60,11 +61,14 @@ void via_ether_heat(struct via_ether_vi *ev)
 }
 
 /* Nothing came for too long, or too many retries.  sq.lock held. */
-static void give_up(struct via_ether_vi *ev)
+static void give_up(struct via_ether_vi *ev, unsigned long since,
+		    const char *what)
 {
 	struct via_vi *vi = ev->vi;
 
-	via_ether_count(ev->nic, DEAD);
+	pr_info_ratelimited("%s: VI %u: no %s from %pM for %u ms: broken\n",
+			    ev->nic->ka->name, vi->index, what, ev->remote_mac,
+			    jiffies_to_msecs(jiffies - since));
 	/* What is in flight may be answers to the peer's reads only. */
 	if (ev->reliable && vi->sq.head != vi->sq.next &&
 	    (via_win_flight(&ev->tx) || ev->read_head != ev->read_tail))
@@ -72,6 +76,17 @@ static void give_up(struct via_ether_vi *ev)
 	ev->reason = VIA_WIRE_R_TRANSPORT;
 	/* It may be our frames only that do not get through. */
 	via_vi_break_later(vi, VIA_BROKEN_TELL);
+}
+
+/*
+ * The retries prove that this host has asked, and not only waited for its own
+ * CPU; the time, that the peer had one to answer: on a short way the retries
+ * take half of it.  sq.lock held.
+ */
+static bool unanswered(const struct via_ether_vi *ev)
+{
+	return ev->retries >= via_ether_retries &&
+	       time_after_eq(jiffies, ev->stuck + via_ether_dead());
 }
 
 /*
@@ -91,10 +106,14 @@ static void check_rto(struct via_ether_vi *ev)
 		return;
 	ev->timeouts++;
 	via_ether_count(ev->nic, TIMEOUTS);
-	if (ev->retries++ >= via_ether_retries) {
-		give_up(ev);
+	if (!ev->retries)
+		ev->stuck = ev->stamp;
+	if (unanswered(ev)) {
+		via_ether_count(ev->nic, UNACKED);
+		give_up(ev, ev->stuck, "acknowledgement");
 		return;
 	}
+	ev->retries++;
 	ev->stamp = jiffies;
 	if (ev->retries == 1) {
 		via_win_probe(&ev->tx);
@@ -194,6 +213,34 @@ static void tick_hot(struct via_ether_vi *ev)
 	via_vi_settle(vi);
 }
 
+/* Ask a silent peer for a sign of life.  Both queue locks held. */
+static void ask(struct via_ether_vi *ev)
+{
+	if (time_before(jiffies, ev->next_try))
+		return;
+	ev->next_try = jiffies + via_ether_heartbeat();
+	if (ev->asked_since != ev->last_rx)
+		ev->asked = 0;
+	ev->asked_since = ev->last_rx;
+	ev->asked++;
+	via_ether_count(ev->nic, HEARTBEATS_OUT);
+	via_ether_send_ack(ev, VIA_WIRE_HEARTBEAT);
+}
+
+/*
+ * The peer has said nothing for long enough, and has been asked meanwhile: a
+ * host whose own CPU did not run has not asked.  Both queue locks held.
+ */
+static bool unheard(const struct via_ether_vi *ev)
+{
+	unsigned long often = via_ether_dead() / (2 * via_ether_heartbeat());
+
+	return time_after_eq(jiffies, ev->last_rx + via_ether_dead()) &&
+	       ev->asked_since == ev->last_rx &&
+	       ev->asked >= clamp(often, 1ul, ASKED_MAX) &&
+	       time_after_eq(jiffies, ev->next_try);
+}
+
 /* Is the other end still there?  Asked when it says nothing by itself. */
 static void tick_live(struct via_ether_vi *ev)
 {
@@ -208,13 +255,11 @@ static void tick_live(struct via_ether_vi *ev)
 	silent = jiffies - ev->last_rx;
 	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
 		/* another context was faster */
-	} else if (silent >= via_ether_dead()) {
-		give_up(ev);
-	} else if (silent >= via_ether_heartbeat() &&
-		   time_after_eq(jiffies, ev->next_try)) {
-		ev->next_try = jiffies + via_ether_heartbeat();
-		via_ether_count(ev->nic, HEARTBEATS_OUT);
-		via_ether_send_ack(ev, VIA_WIRE_HEARTBEAT);
+	} else if (unheard(ev)) {
+		via_ether_count(ev->nic, DEAD);
+		give_up(ev, ev->last_rx, "frame");
+	} else if (silent >= via_ether_heartbeat()) {
+		ask(ev);
 	}
 	spin_unlock(&vi->rq.lock);
 	spin_unlock(&vi->sq.lock);

@@ -33,6 +33,7 @@ void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 	ev->reliable = ev->vi->attrs.reliability != VIA_UNRELIABLE;
 	ev->phase = phase;
 	ev->tries = 0;
+	ev->asked = 0;
 	ev->next_try = jiffies;
 	ev->waiting = false;
 	ev->reason = VIA_WIRE_R_CLOSED;

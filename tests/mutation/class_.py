@@ -375,10 +375,21 @@ mutant("read-done-early", READ, "wire", "read.many order.fifo",
 
 # Timers.
 TIMER = "devices/ether/timer.c"
-mutant("no-back-off-of-time", TIMER, "sim", "",
-       "a wire that is away for a second breaks the connections on it",
-       ("	rto = usecs_to_jiffies(ev->rtt.rto) << min(ev->retries, 10u);",
-        "	rto = usecs_to_jiffies(ev->rtt.rto);"), sim="loss time")
+mutant("timeouts-alone", TIMER, "sim", "",
+       "a wire that is away for five seconds breaks the connections on it",
+       ("	return ev->retries >= via_ether_retries &&\n"
+        "	       time_after_eq(jiffies, ev->stuck + via_ether_dead());",
+        "	return ev->retries >= via_ether_retries;"), sim="loss time")
+mutant("time-alone", TIMER, "sim", "",
+       "a host whose CPU did not run for eight seconds breaks connections",
+       ("	return ev->retries >= via_ether_retries &&\n"
+        "	       time_after_eq", "	return time_after_eq"), sim="jump")
+mutant("silence-unasked", TIMER, "sim", "",
+       "a host whose CPU did not run for eight seconds has not asked the peer",
+       ("	       ev->asked_since == ev->last_rx &&\n"
+        "	       ev->asked >= clamp(often, 1ul, ASKED_MAX) &&\n"
+        "	       time_after_eq(jiffies, ev->next_try);",
+        "	       ev->asked_since <= ev->last_rx;"), sim="jump")
 mutant("timeout-once", TIMER, "sim", "",
        "a frame that is lost twice at the end is not sent again",
        ("	} else {\n		ev->rtt_on = false;\n"
@@ -386,7 +397,7 @@ mutant("timeout-once", TIMER, "sim", "",
         "	} else {\n		ev->rtt_on = false;\n	}"), sim="loss")
 mutant("silence-unnoticed", TIMER, "sim", "",
        "a VI that only receives never hears that its peer has died",
-       ("	} else if (silent >= via_ether_dead()) {\n		give_up(ev);\n", ""),
+       ("	} else if (unheard(ev)) {\n", "	} else if (false) {\n"),
        sim="time loss")
 mutant("give-up-unsaid", TIMER, "sim", "",
        "a send that was given up is flushed instead of a transport error",

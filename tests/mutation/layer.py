@@ -30,6 +30,7 @@ SIM = {
     "frags": "frames come in several pieces, or go as fragments",
     "gone": "the NIC is unregistered",
     "hostile": "a program or a peer does what none of ours would",
+    "jump": "no CPU runs for a while",
     "ledger": "what is left is counted at the end",
     "loss": "frames are lost",
     "many": "a limit is reached",

@@ -253,8 +253,11 @@ static bool long_gap(struct stream_plan *p)
 
 static u32 gap_ms(const struct stream_plan *p)
 {
-	/* Shorter ones may add up where retransmissions are lost as well. */
-	return p->may_break ? 5000 + sim_dice(10000) : sim_dice(3500);
+	/*
+	 * A heartbeat and a time-out come up to a second after the gap: 8 s of
+	 * silence are over then.
+	 */
+	return p->may_break ? 5000 + sim_dice(10000) : sim_dice(6500);
 }
 
 static void cuts(struct sim_nic **nic, struct stream_plan *p)
@@ -319,6 +322,31 @@ static void stop(void)
 	long_gap(&p);
 	p.pace_ns = sim_dice(2) ? 0 : sim_dice(5000000);
 	run(&p, stops);
+}
+
+/*
+ * No CPU of either host runs for longer than dead_ms: a machine whose host is
+ * busy, or that sleeps.  Neither has ignored the other.
+ */
+static void jumps(struct sim_nic **nic, struct stream_plan *p)
+{
+	while (!done()) {
+		pause_ms(1 + sim_dice(1500));
+		sim_clock += (9 + sim_dice(30)) * (u64)SEC;
+		pause_ms(3000);
+	}
+}
+
+static void jump(void)
+{
+	struct stream_plan p = begin(reliable());
+
+	p.pace_ns = 1000000 + sim_dice(20000000);
+	p.idle_ns = sim_dice(2) * 3 * (u64)SEC;
+	p.patience = 90 * (u64)SEC;
+	if (sim_dice(2))
+		sim_wire.loss = sim_dice(500);
+	run(&p, jumps);
 }
 
 static void mtus(struct sim_nic **nic, struct stream_plan *p)
@@ -427,6 +455,8 @@ STREAM(mute, "stream-mute",
        "streams while one direction is cut off for a time", one_way)
 STREAM(stop, "stream-stop",
        "streams while a transmitter stops for a time", stop)
+STREAM(jump, "stream-jump",
+       "streams while no CPU runs for longer than silence may last", jump)
 STREAM(mtu, "stream-mtu", "streams while MTUs change", mtu)
 STREAM(mtus, "stream-mtus", "streams between NICs with different MTUs",
        mtus_differ)

@@ -120,6 +120,8 @@ def attacked(session, net, frames, seed, messages):
         taken = received(target, net) - first
         for job in protected:
             if job.wait().rc:
+                for node in range(2):
+                    counters(session, session.lab.nodes[node], net)
                 raise StepFailed("a protected connection was disturbed: "
                                  + job.all.strip()[-200:])
     finally:
