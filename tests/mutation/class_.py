@@ -66,9 +66,9 @@ mutant("reordering-is-loss", "devices/ether/window.c", "unit", "window",
         "		w->lost |= (u64)1 << i;\n			back_off(w);\n"))
 mutant("frame-overrun", "devices/ether/wire.c", "unit", "wire",
        "a payload longer than its message is taken",
-       ("	if (unlikely(h->offset > h->msg_len ||\n"
+       (" || h->offset > h->msg_len ||\n"
         "		     h->len > h->msg_len - h->offset))\n",
-        "	if (unlikely(h->offset > h->msg_len))\n"))
+        " || h->offset > h->msg_len))\n"))
 
 # Making and ending connections.
 mutant = MUTANTS.plant
@@ -109,10 +109,40 @@ mutant("reset-of-old", CONN, "sim", "",
        "a RESET for the connection before ends this one",
        (" ||\n		    ev->remote_cookie != cookie ||\n", " ||\n"),
        sim="hostile dup")
+mutant("reset-anytime", CONN, "sim", "",
+       "a RESET about no frame that was sent ends a connection",
+       ("	return via_ether_sent(ev, seq) || seq == READ_ONCE(ev->acked);",
+        "	return true;"), sim="hostile")
+mutant("cancel-of-connection", CONN, "sim", "",
+       "CANCEL, for which no number is needed, ends what stands",
+       ("		if (phase == VIA_PHASE_CONNECTED && seq && !doubtful)",
+        "		if (phase == VIA_PHASE_CONNECTED && !doubtful)"),
+       sim="hostile")
+mutant("version-unquoted", CONN, "sim", "",
+       "any host's VERSION about nothing ends an attempt",
+       ("ether_addr_equal(ev->remote_mac, f->src) &&\n"
+        "		       quotes_request(ev, h->quote);",
+        "ether_addr_equal(ev->remote_mac, f->src);"), sim="hostile")
+mutant("version-of-other", CONN, "sim", "",
+       "a host says of another one that it speaks no version of ours",
+       ("		       ether_addr_equal(ev->remote_mac, f->src) &&\n"
+        "		       quotes", "		       quotes"), sim="hostile")
+mutant("version-of-ours", CONN, "sim", "",
+       "VERSION of a host that speaks ours as well ends an attempt",
+       ("	if (h->about != VIA_WIRE_VERSION ||\n"
+        "	    (h->lowest <= VIA_WIRE_VERSION && "
+        "h->highest >= VIA_WIRE_VERSION))\n		return;\n", ""),
+       sim="hostile")
+mutant("version-ends-all", CONN, "sim", "",
+       "VERSION ends a connection that stands",
+       ("		ends = (ev->phase == VIA_PHASE_REQUEST ||\n"
+        "			ev->phase == VIA_PHASE_P2P) &&\n",
+        "		ends = ev->phase &&\n"), sim="hostile")
 mutant("no-match-is-reject", CONN, "wire", "connect.no_match",
        "REJECT where no server waits: clients do not try again",
-       ("		via_ether_conn_end(ev, VIA_R_NO_MATCH);",
-        "		via_ether_conn_end(ev, VIA_R_REJECT);"))
+       ("h->reason == VIA_WIRE_R_NO_MATCH ?\n"
+        "				   VIA_R_NO_MATCH : VIA_R_REJECT);",
+        "VIA_R_REJECT);"))
 mutant("strangers-connect", CONN, "sim", "",
        "hosts that are not on the list of peers connect",
        ("	if (unlikely(!via_ether_allowed(nic, f->src))) {\n"
@@ -145,11 +175,11 @@ mutant("forged-peer", P2P, "sim", "",
         "	if (c.client_host_len != ETH_ALEN ||\n"), sim="p2p hostile")
 mutant("peer-loses-claim", P2P, "wire", "p2p.crowd p2p.killed_pending",
        "a peer that has gone keeps the VI that chose it from all others",
-       ("		claim = claim_of(ev->remote_index, cookie);\n", ""),
+       ("		claim = cookie;\n", ""),
        sim="p2p end")
 mutant("peer-reject-once", P2P, "sim", "",
        "a peer whose REJECT is lost waits for all its time",
-       ("	via_ether_remember(ev->nic, c, VIA_WIRE_REJECT, reason);\n", ""),
+       ("	via_ether_remember(ev->nic, c, VIA_WIRE_REFUSE, reason);\n", ""),
        sim="p2p loss")
 
 ETHER_VI = "devices/ether/vi.c"
@@ -228,10 +258,16 @@ mutant("ack-one-more", "devices/ether/send.h", "wire", "send",
 mutant("reason-untold", "devices/ether/ctl.c", "wire",
        "errors.said_of_ends reception.no_receive",
        "every end looks like a peer that has left in good order",
-       ("		.reason = type == VIA_WIRE_DISCONNECT ? ev->reason : 0,\n", ""))
+       ("		.reason = cpu_to_be32(ev->reason),\n", ""))
 mutant("sack-untold", "devices/ether/ctl.c", "sim", "",
        "one lost frame has all those behind it sent again",
-       ("		.sack = ev->rx.held,\n", ""), sim="loss time")
+       ("	f.a.n = via_ranges_of_sack(ev->rx.held, f.range);\n",
+        "	f.a.n = 0;\n"), sim="loss time")
+mutant("versions-unbound", "devices/ether/ctl.c", "sim", "",
+       "a flood of frames of another version is answered frame by frame",
+       ("	if (!via_ether_allowed(nic, f->src) || "
+        "!may_answer(nic, f->src))",
+        "	if (!via_ether_allowed(nic, f->src))"), sim="hostile many")
 mutant("resets-unbound", "devices/ether/ctl.c", "sim", "",
        "a flood of frames for unknown VIs is answered frame by frame",
        ("	ok = nic->reset_tokens;\n	if (ok)\n		nic->reset_tokens--;",
@@ -240,8 +276,9 @@ mutant("resets-unbound", "devices/ether/ctl.c", "sim", "",
 # Frames in.
 mutant("dup-unanswered", RECV, "sim", "",
        "a sender whose acknowledgement is lost gives the connection up",
-       ("		ev->twice = h->seq;\n		return ACK_FORCE;",
-        "		ev->twice = h->seq;\n		return ACK_LATER;"), sim="loss")
+       ("		ev->told_twice = true;\n		return ACK_FORCE;",
+        "		ev->told_twice = true;\n		return ACK_LATER;"),
+       sim="loss")
 mutant("held-leak", RECV, "sim", "",
        "frames held beyond a hole stay when the connection ends",
        ("		kfree(ev->held[i]);\n		ev->held[i] = NULL;\n",
@@ -276,19 +313,42 @@ mutant("unreliable-twice", RECV, "sim", "",
         "			via_ether_count(nic, OLD);\n"), sim="dup")
 mutant("heartbeat-unanswered", RECV, "sim", "",
        "a connection without traffic breaks after 8 seconds",
-       ("		via_ether_count(nic, HEARTBEATS_IN);\n"
+       ("		via_ether_count(ev->nic, HEARTBEATS_IN);\n"
         "		ack_now(vi, h->cookie);\n",
-        "		via_ether_count(nic, HEARTBEATS_IN);\n"), sim="time")
+        "		via_ether_count(ev->nic, HEARTBEATS_IN);\n"),
+       sim="time")
 mutant("answers-unheard", RECV, "sim", "",
        "a connection on which only acknowledgements come breaks",
        ("		if (known && fits)\n			ev->last_rx = jiffies;\n		spin",
         "		spin"), sim="time")
 mutant("goodbye-of-old", RECV, "sim", "",
        "the end of the connection before ends this one",
-       ("	if (ev->cookie == h->cookie && !via_vi_is_broken(vi)) {\n"
-        "		if (h->reason",
-        "	if (!via_vi_is_broken(vi)) {\n		if (h->reason"),
+       ("	if (ev->cookie == h->cookie && "
+        "ev->phase == VIA_PHASE_CONNECTED &&\n"
+        "	    !via_vi_is_broken(vi)) {\n		fits = end_fits(ev, h);\n",
+        "	if (ev->phase == VIA_PHASE_CONNECTED &&\n"
+        "	    !via_vi_is_broken(vi)) {\n		fits = true;\n"),
        sim="beside end")
+mutant("disconnect-any-ack", RECV, "sim", "",
+       "a DISCONNECT of a host that does not know what was sent ends a VI",
+       ("	return via_ether_sent(ev, h->ack) && h->seq",
+        "	return h->seq"), sim="hostile")
+mutant("disconnect-any-seq", RECV, "sim", "",
+       "a DISCONNECT of a host that does not know what came ends a VI",
+       ("	return via_ether_sent(ev, h->ack) && "
+        "h->seq - ev->rx.next <= ahead;",
+        "	return via_ether_sent(ev, h->ack) && ahead;"), sim="hostile")
+mutant("challenge-each", RECV, "sim", "",
+       "each of many forged DISCONNECTs is answered",
+       (" &&\n	    time_after_eq(jiffies, ev->next_challenge)) {",
+        ") {"), sim="hostile many")
+mutant("challenge-never", RECV, "sim", "",
+       "a DISCONNECT that is in doubt is not asked about",
+       ("	else if (!rx_disconnect(vi, h))\n		challenge(vi, h->cookie);",
+        "	else\n		rx_disconnect(vi, h);"), sim="hostile")
+mutant("version-untold", RECV, "sim", "",
+       "a host of another version does not hear which one is spoken",
+       ("		via_ether_send_version(nic, f);\n", ""), sim="hostile")
 mutant("cookie-alone", RECV, "sim", "",
        "any host sends on a connection whose cookie it has seen",
        ("	return likely(ev->cookie == h->cookie) && h->cookie &&\n"
@@ -334,8 +394,8 @@ mutant("seal-of-pieces", SEAL, "sim", "",
         "			skip = from;"), sim="frags memory corrupt")
 mutant("seal-optional", "devices/ether/ether.h", "sim", "",
        "a bit that flips in the flags makes a frame pass without a checksum",
-       ("	return likely(ev->sealed == !!(h->flags & VIA_WIRE_SEALED));",
-        "	return likely(ev->sealed || !(h->flags & VIA_WIRE_SEALED));"),
+       ("	return likely(ev->sealed == !!(h->flags & VIA_WIRE_SUM));",
+        "	return likely(ev->sealed || !(h->flags & VIA_WIRE_SUM));"),
        sim="corrupt hostile")
 
 # RDMA Read.
@@ -362,9 +422,9 @@ mutant("answers-survive", READ, "sim", "",
        ("	ev->ans_tail = 0;\n", ""), sim="end hostile")
 mutant("read-beside", READ, "sim", "",
        "a peer's answer to a read may leave out bytes",
-       ("	if (h->immediate != rd->seq || h->msg_len != d->length ||\n"
+       ("	if (h->reads != (u16)rd->seq || h->msg_len != d->length ||\n"
         "	    h->offset != rd->off)",
-        "	if (h->immediate != rd->seq || h->msg_len != d->length)"),
+        "	if (h->reads != (u16)rd->seq || h->msg_len != d->length)"),
        sim="hostile")
 mutant("read-done-early", READ, "wire", "read.many order.fifo",
        "what is acknowledged behind a read is done before it",
@@ -410,7 +470,7 @@ mutant("cool-with-frames", TIMER, "sim", "",
         "	    ev->rx.next != ev->acked) {"), sim="loss")
 mutant("ack-never-late", TIMER, "sim", "",
        "an acknowledgement that no data carries is not sent",
-       ("		via_ether_send_ack(ev, VIA_WIRE_ACK);\n	} else {\n"
+       ("		via_ether_send_ack(ev);\n	} else {\n"
         "		ev->late = true;",
         "	} else {\n		ev->late = true;"), sim="time")
 mutant("timer-not-awaited", TIMER, "sim", "",
@@ -470,8 +530,23 @@ mutant("sequence-no-wrap", "devices/ether/window.h", "unit", "window",
 WIRE = "devices/ether/wire.c"
 mutant("ack-too-short", WIRE, "unit", "wire",
        "a truncated frame is read beyond its end",
-       ("	if (len < VIA_WIRE_ACK_LEN || h->len)",
-        "	if (len < sizeof(*w) || h->len)"), sim="hostile memory")
+       ("	if (len < VIA_WIRE_END_LEN)", "	if (len < sizeof(*w))"),
+       sim="hostile memory")
+mutant("ranges-overrun", WIRE, "unit", "wire",
+       "an acknowledgement says that it has ranges, and has none",
+       ("	    h->nranges * sizeof(*h->range) > len - VIA_WIRE_ACK_LEN)",
+        "	    len < VIA_WIRE_ACK_LEN)"), sim="hostile memory")
+mutant("ranges-touch", WIRE, "unit", "wire",
+       "ranges that are one are taken for two",
+       ("		least = start + count + 1;", "		least = start + count;"))
+mutant("acks-overrun", WIRE, "unit", "wire",
+       "an acknowledgement of several is read beyond its end",
+       ("		if (sizeof(*e) > most - at)\n"
+        "			return VIA_WIRE_BAD_LENGTH;\n", ""),
+       sim="hostile memory")
+mutant("list-unordered", WIRE, "unit", "wire",
+       "a list names a cookie twice",
+       ("		least = cookie + 1;", "		least = cookie;"))
 mutant("address-unbound", WIRE, "sim", "",
        "an address that is too long is copied over the stack",
        ("	if (c->client_host_len > VIA_WIRE_HOST_MAX ||\n"
@@ -479,7 +554,7 @@ mutant("address-unbound", WIRE, "sim", "",
        sim="hostile memory")
 mutant("seal-in-payload", WIRE, "unit", "wire",
        "a sealed frame may be four bytes shorter than it says",
-       ("	err = parse_type(w, len - VIA_WIRE_SEAL_LEN, h);",
+       ("	err = parse_type(w, len - room, h);",
         "	err = parse_type(w, len, h);"), sim="hostile memory")
 mutant("handshake-unsealed", WIRE, "unit", "wire",
        "a bit that flips in a handshake is not noticed",
@@ -489,12 +564,11 @@ mutant("handshake-unsealed", WIRE, "unit", "wire",
         "	return err;"), sim="corrupt hostile")
 mutant("cookie-zero", WIRE, "unit", "wire",
        "a peer may have the cookie that means none",
-       ("	    !c->frames || !c->sender_cookie ||", "	    !c->frames ||"),
+       (" || !c->sender_cookie ||", " ||"),
        sim="hostile")
 mutant("mtu-zero", WIRE, "unit", "wire",
        "a peer that says it takes no bytes makes frames of four billion",
-       ("	if (c->mtu < VIA_WIRE_MTU_MIN || c->mtu > VIA_WIRE_MTU_MAX ||",
-        "	if (c->mtu > VIA_WIRE_MTU_MAX ||"), sim="hostile memory")
+       (" || e->mtu < VIA_WIRE_MTU_MIN ||", " ||"), sim="hostile memory")
 mutant("name-on-terminal", WIRE, "unit", "wire",
        "a host's name writes control characters on a terminal",
        ("		if (w->name[i] <= ' ' || w->name[i] > '~')",

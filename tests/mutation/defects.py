@@ -48,8 +48,8 @@ taken_back("waiters-unbound", REQUEST, "sim", "",
 taken_back("reset-of-sender", CONN, "sim", "",
            "reliability: a RESET that answered ACCEPT (93ce510)",
            "a server whose client has gone waits for all the client's time",
-           ("	via_ether_send_reset(nic, c->mac, h->dst, h->cookie);",
-            "	via_ether_send_reset(nic, c->mac, c->vi, c->cookie);"),
+           ("	via_ether_send_reset(nic, c->mac, accept->to, cookie,",
+            "	via_ether_send_reset(nic, c->mac, c->vi, c->cookie,"),
            sim="loss time")
 taken_back("client-unheard", CONN, "sim", "",
            "reliability: a client that was accepted and never heard of "
@@ -71,7 +71,8 @@ taken_back("group-reset", "devices/ether/ctl.c", "sim", "",
            "reliability: a frame with a group address for its source "
            "(5e15420)",
            "one forged frame on a connection is answered by a broadcast",
-           ("	if (unlikely(!is_valid_ether_addr(mac)))\n		return;\n", ""),
+           ("	if (unlikely(!is_valid_ether_addr(mac)))\n"
+            "		return false;\n", ""),
            sim="hostile")
 taken_back("old-ring-forgotten", "vipl/providers/ka_cq.c", "fault", "",
            "reliability: a resized queue's old ring that could not be "
