@@ -9,7 +9,7 @@
  *     |------------- CONFIRM ------------------->| this, or data, arrives
  *
  * Each end sends again what is not answered; a repeated frame is recognised
- * by the client's MAC, VI index and cookie and gets the same answer.  Peer to
+ * by the client's MAC, VI id and cookie and gets the same answer.  Peer to
  * peer is the same with one of the two in the client's part: p2p.c.
  */
 
@@ -23,7 +23,7 @@
 #define RTO_FIRST_US	20000		/* until measured */
 
 static bool same_client(const struct via_ether_client *c, const u8 *mac,
-			u16 vi, u32 cookie)
+			u32 vi, u64 cookie)
 {
 	return c->vi == vi && c->cookie == cookie &&
 	       ether_addr_equal(c->mac, mac);
@@ -31,7 +31,7 @@ static bool same_client(const struct via_ether_client *c, const u8 *mac,
 
 /* nic->lock held. */
 static struct via_ether_req *find_req(struct via_ether_nic *nic,
-				      const u8 *mac, u16 vi, u32 cookie)
+				      const u8 *mac, u32 vi, u64 cookie)
 {
 	struct via_ether_req *req;
 
@@ -48,8 +48,8 @@ static struct via_ether_req *find_req(struct via_ether_nic *nic,
  * one the request's maker is still at it, and frees it as soon as it sees it
  * unlinked.
  */
-static bool take_req(struct via_ether_nic *nic, const u8 *mac, u16 vi,
-		     u32 cookie, struct via_ether_req *copy)
+static bool take_req(struct via_ether_nic *nic, const u8 *mac, u32 vi,
+		     u64 cookie, struct via_ether_req *copy)
 {
 	struct via_ether_req *req;
 	bool mine = false;
@@ -75,7 +75,7 @@ static void drop_taken(const struct via_ether_req *copy)
 }
 
 /* What the other end has told of itself.  Both queue locks held. */
-static void set_remote(struct via_ether_vi *ev, u16 vi, u32 cookie,
+static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 		       u32 first_seq, u32 mtu, u32 frames, bool sealed)
 {
 	mtu = min(mtu, READ_ONCE(ev->nic->mtu));
@@ -83,7 +83,7 @@ static void set_remote(struct via_ether_vi *ev, u16 vi, u32 cookie,
 	ev->tx_odd = sealed ? VIA_ODD_SEALED : 0;
 	if (sealed)
 		mtu -= VIA_WIRE_SEAL_LEN;
-	ev->remote_index = vi;
+	ev->remote_id = vi;
 	ev->remote_cookie = cookie;
 	ev->seg_send = mtu - VIA_WIRE_SEND_HDR;
 	ev->seg_write = mtu - VIA_WIRE_WRITE_HDR;
@@ -102,14 +102,15 @@ static void set_remote(struct via_ether_vi *ev, u16 vi, u32 cookie,
 	ev->push = false;
 	ev->late = false;
 	ev->last_rx = jiffies;
+	ev->next_challenge = jiffies;
 	via_ether_head_init(ev);
 }
 
 void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 			  bool sealed)
 {
-	set_remote(ev, c->vi, c->sender_cookie, c->first_seq, c->mtu, c->frames,
-		   sealed);
+	set_remote(ev, c->vi, c->sender_cookie, c->first_seq, c->hello.mtu,
+		   c->hello.frames, sealed);
 }
 
 /* ops->connect */
@@ -194,8 +195,8 @@ void via_ether_reject(struct via_conn *conn)
 
 	local_bh_disable();
 	if (take_req(nic, c->mac, c->vi, c->cookie, &req)) {
-		via_ether_remember(nic, c, VIA_WIRE_REJECT, 0);
-		via_ether_answer(nic, VIA_WIRE_REJECT, 0, c);
+		via_ether_remember(nic, c, VIA_WIRE_REFUSE, VIA_WIRE_R_REJECT);
+		via_ether_answer(nic, VIA_WIRE_REFUSE, VIA_WIRE_R_REJECT, c);
 		drop_taken(&req);
 	}
 	local_bh_enable();
@@ -253,7 +254,8 @@ static bool accept_unheard(const struct via_ether_vi *ev)
 void via_ether_conn_tick(struct via_ether_vi *ev)
 {
 	struct via_vi *vi = ev->vi;
-	u32 ms, lost = 0;
+	u64 lost = 0;
+	u32 ms;
 
 	via_ether_lock(vi);
 	if (!via_ether_trying(ev))
@@ -357,8 +359,10 @@ static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
 	if (!IS_ERR(conn)) {
 		via_conn_put(conn);
 	} else if (PTR_ERR(conn) == -ENOENT) {
-		via_ether_remember(nic, &req->client, VIA_WIRE_NO_MATCH, 0);
-		via_ether_answer(nic, VIA_WIRE_NO_MATCH, 0, &req->client);
+		via_ether_remember(nic, &req->client, VIA_WIRE_REFUSE,
+				   VIA_WIRE_R_NO_MATCH);
+		via_ether_answer(nic, VIA_WIRE_REFUSE, VIA_WIRE_R_NO_MATCH,
+				 &req->client);
 	}
 	kfree(req);
 	return 0;
@@ -372,9 +376,9 @@ static void read_client(struct via_ether_client *client, const u8 *mac,
 	client->vi = c->vi;
 	client->cookie = c->sender_cookie;
 	client->first_seq = c->first_seq;
-	client->mtu = c->mtu;
-	client->frames = c->frames;
-	client->want_seal = c->options & VIA_WIRE_O_SEALED;
+	client->mtu = c->hello.mtu;
+	client->frames = c->hello.frames;
+	client->want_seal = c->options & VIA_WIRE_O_SUM;
 }
 
 /*
@@ -443,7 +447,7 @@ static void rx_request(struct via_ether_nic *nic,
  * its sender is answered with the end that it names, as any stranger is.
  */
 static void rx_accept_late(struct via_ether_nic *nic,
-			   const struct via_frame_hdr *h,
+			   const struct via_conn_hdr *accept, u64 cookie,
 			   const struct via_ether_client *c)
 {
 	u8 type, reason;
@@ -451,12 +455,13 @@ static void rx_accept_late(struct via_ether_nic *nic,
 	spin_lock(&nic->lock);
 	type = via_ether_verdict(nic, c, &reason);
 	spin_unlock(&nic->lock);
-	if (type == VIA_WIRE_REJECT) {
+	if (type == VIA_WIRE_REFUSE) {
 		via_ether_answer(nic, type, reason, c);
 		return;
 	}
 	via_ether_count(nic, NO_VI);
-	via_ether_send_reset(nic, c->mac, h->dst, h->cookie);
+	via_ether_send_reset(nic, c->mac, accept->to, cookie,
+			     accept->first_seq);
 }
 
 /*
@@ -471,7 +476,7 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 		.max_transfer = c->max_transfer,
 		.rights = c->rights,
 	};
-	bool sealed = c->options & VIA_WIRE_O_SEALED;
+	bool sealed = c->options & VIA_WIRE_O_SUM;
 
 	ev->last_rx = jiffies;
 	if (ev->phase == (p2p ? VIA_PHASE_P2P : VIA_PHASE_REQUEST)) {
@@ -489,7 +494,7 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 		return false;
 	}
 	/* Repeated: the one before was lost. */
-	via_ether_send_ack(ev, VIA_WIRE_CONFIRM);
+	via_ether_answer(ev->nic, VIA_WIRE_CONFIRM, 0, from);
 	return true;
 }
 
@@ -497,10 +502,10 @@ static void rx_accept(struct via_ether_nic *nic,
 		      const struct via_ether_frame *f,
 		      const struct via_frame_hdr *h)
 {
-	struct via_vi *vi = via_vi_lookup(nic->ka, h->dst);
 	struct via_ether_client from;
 	struct via_ether_vi *ev;
 	struct via_conn_hdr c;
+	struct via_vi *vi;
 	bool known = false;
 
 	if (via_wire_parse_conn(f->hdr, &c)) {
@@ -512,6 +517,7 @@ static void rx_accept(struct via_ether_nic *nic,
 		.cookie = c.sender_cookie,
 	};
 	ether_addr_copy(from.mac, f->src);
+	vi = via_ether_find(nic, c.to);
 	if (vi) {
 		ev = vi->priv;
 		via_ether_lock(vi);
@@ -522,7 +528,7 @@ static void rx_accept(struct via_ether_nic *nic,
 		via_ether_unlock(vi);
 	}
 	if (!known)
-		rx_accept_late(nic, h, &from);
+		rx_accept_late(nic, &c, h->cookie, &from);
 }
 
 /* The end that an answer is for, still at it.  Both queue locks held. */
@@ -530,7 +536,7 @@ static void take_verdict(struct via_ether_vi *ev, const struct via_frame_hdr *h)
 {
 	ev->last_rx = jiffies;
 	if (ev->phase == VIA_PHASE_ACCEPT) {
-		if (h->type == VIA_WIRE_REJECT && ev->vi->p2p)
+		if (h->type == VIA_WIRE_REFUSE && ev->vi->p2p)
 			via_ether_conn_end(ev,
 					   via_ether_p2p_verdict(h->reason));
 		return;
@@ -540,19 +546,18 @@ static void take_verdict(struct via_ether_vi *ev, const struct via_frame_hdr *h)
 	if (h->type == VIA_WIRE_WAIT) {
 		ev->waiting = true;
 		ev->next_try = jiffies + via_ether_scaled(TRY_WAITING_MS);
-	} else if (h->type == VIA_WIRE_NO_MATCH) {
-		via_ether_conn_end(ev, VIA_R_NO_MATCH);
-	} else if (h->type == VIA_WIRE_REJECT) {
-		via_ether_conn_end(ev, VIA_R_REJECT);
+	} else if (h->type == VIA_WIRE_REFUSE) {
+		via_ether_conn_end(ev, h->reason == VIA_WIRE_R_NO_MATCH ?
+				   VIA_R_NO_MATCH : VIA_R_REJECT);
 	}
 }
 
-/* WAIT, NO_MATCH, REJECT at the client; CONFIRM, REJECT at the server. */
+/* WAIT, REFUSE at the client; CONFIRM, REFUSE at the server. */
 static void rx_verdict(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h)
 {
-	struct via_vi *vi = via_vi_lookup(nic->ka, h->dst);
+	struct via_vi *vi = via_ether_find(nic, h->vi);
 	struct via_ether_vi *ev;
 	bool ours;
 
@@ -570,7 +575,7 @@ static void rx_verdict(struct via_ether_nic *nic,
 }
 
 /* The server's client is gone: its attempt ends.  BH off, no lock held. */
-static void accept_lost(struct via_ether_vi *ev, u32 cookie)
+static void accept_lost(struct via_ether_vi *ev, u64 cookie)
 {
 	via_ether_lock(ev->vi);
 	if (ev->phase == VIA_PHASE_ACCEPT && !ev->vi->p2p &&
@@ -580,24 +585,40 @@ static void accept_lost(struct via_ether_vi *ev, u32 cookie)
 	via_ether_p2p_lost(ev, cookie);
 }
 
-/* The peer has no such end of a connection as dst and cookie say. */
-static void no_such_end(struct via_ether_nic *nic, const u8 *mac, u16 dst,
-			u32 cookie)
+/*
+ * Is RESET about a frame that was sent, and may be under way: data, ACCEPT or
+ * an ACK?  sq.lock held.
+ */
+static bool reset_fits(const struct via_ether_vi *ev, u32 seq)
+{
+	return via_ether_sent(ev, seq) || seq == READ_ONCE(ev->acked);
+}
+
+/*
+ * The peer has no such end of a connection as @id and @cookie say.  What
+ * stands ends by RESET only, which tells in @seq what it answers.
+ */
+static void no_such_end(struct via_ether_nic *nic, const u8 *mac, u32 id,
+			u64 cookie, const u32 *seq)
 {
 	struct via_ether_vi *ev;
 	enum via_ether_phase phase;
+	bool doubtful;
 
 	list_for_each_entry_rcu(ev, &nic->live, live_link) {
 		spin_lock(&ev->vi->sq.lock);
 		phase = ev->phase;
-		if (phase < VIA_PHASE_ACCEPT || ev->remote_index != dst ||
+		if (phase < VIA_PHASE_ACCEPT || ev->remote_id != id ||
 		    ev->remote_cookie != cookie ||
 		    !ether_addr_equal(ev->remote_mac, mac))
 			phase = VIA_PHASE_NONE;
-		if (phase == VIA_PHASE_CONNECTED)
+		doubtful = phase && seq && !reset_fits(ev, *seq);
+		if (phase == VIA_PHASE_CONNECTED && seq && !doubtful)
 			via_vi_break_later(ev->vi, 0);
 		spin_unlock(&ev->vi->sq.lock);
-		if (phase == VIA_PHASE_ACCEPT)
+		if (doubtful)
+			via_ether_count(nic, BAD_END);
+		else if (phase == VIA_PHASE_ACCEPT)
 			accept_lost(ev, cookie);
 		via_vi_settle(ev->vi);
 		if (phase)
@@ -611,11 +632,59 @@ static void rx_cancel(struct via_ether_nic *nic,
 {
 	struct via_ether_req req;
 
-	if (!take_req(nic, f->src, h->dst, h->cookie, &req))
-		return no_such_end(nic, f->src, h->dst, h->cookie);
+	if (!take_req(nic, f->src, h->vi, h->cookie, &req))
+		return no_such_end(nic, f->src, h->vi, h->cookie, NULL);
 	if (req.conn)
 		via_conn_cancel(req.conn);
 	drop_taken(&req);
+}
+
+/* Do the bytes begin the request that is being sent?  Both queue locks held. */
+static bool quotes_request(const struct via_ether_vi *ev, const u8 *quote)
+{
+	struct via_wire w = {
+		.version = VIA_WIRE_VERSION,
+		.type = ev->phase == VIA_PHASE_P2P ? VIA_WIRE_PEER_REQUEST :
+						     VIA_WIRE_REQUEST,
+		.flags = VIA_WIRE_SUM,
+		.cookie = cpu_to_be64(ev->cookie),
+	};
+
+	return !memcmp(&w, quote, VIA_WIRE_QUOTE);
+}
+
+/*
+ * The host does not speak this version: an attempt to reach it ends.  It does
+ * not where the frame quotes nothing of its request, half of whose cookie is
+ * in the quote; and a connection that stands has shown that its peer does.
+ */
+static void rx_version(struct via_ether_nic *nic,
+		       const struct via_ether_frame *f,
+		       const struct via_frame_hdr *h)
+{
+	struct via_ether_vi *ev;
+	bool ends;
+
+	via_ether_count(nic, VERSIONS_IN);
+	if (h->about != VIA_WIRE_VERSION ||
+	    (h->lowest <= VIA_WIRE_VERSION && h->highest >= VIA_WIRE_VERSION))
+		return;
+	list_for_each_entry_rcu(ev, &nic->live, live_link) {
+		via_ether_lock(ev->vi);
+		ends = (ev->phase == VIA_PHASE_REQUEST ||
+			ev->phase == VIA_PHASE_P2P) &&
+		       ether_addr_equal(ev->remote_mac, f->src) &&
+		       quotes_request(ev, h->quote);
+		if (ends)
+			via_ether_conn_end(ev, VIA_R_NOT_REACHABLE);
+		via_ether_unlock(ev->vi);
+		if (!ends)
+			continue;
+		pr_info_ratelimited("%s: %pM speaks versions %u to %u of the wire, this host %u\n",
+				    nic->ka->name, f->src, h->lowest,
+				    h->highest, VIA_WIRE_VERSION);
+		return;
+	}
 }
 
 /* Frames that are about connections, not on one.  BH off, RCU read side. */
@@ -644,12 +713,19 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 		return rx_cancel(nic, f, h);
 	case VIA_WIRE_RESET:
 		via_ether_count(nic, RESETS_IN);
-		return no_such_end(nic, f->src, h->dst, h->cookie);
+		return no_such_end(nic, f->src, h->src, h->cookie, &h->seq);
 	case VIA_WIRE_NAME_QUERY:
 	case VIA_WIRE_NAME_REPLY:
 		return via_ether_name_rx(nic, f, h);
-	default:
+	case VIA_WIRE_WAIT:
+	case VIA_WIRE_REFUSE:
+	case VIA_WIRE_CONFIRM:
 		return rx_verdict(nic, f, h);
+	case VIA_WIRE_VERSIONS:
+		return rx_version(nic, f, h);
+	default:
+		/* What this version of the class does not do. */
+		via_ether_count(nic, BAD_TYPE);
 	}
 }
 

@@ -3,25 +3,50 @@
 
 #include "ether.h"
 
-#define RESETS_PER_TICK	64	/* answers to strangers, per 1/16 s */
+#define ANSWERS_PER_TICK	64	/* to strangers, per 1/16 s */
+
+/* A frame to be: the header but for its constants, and the body's length. */
+struct ctl {
+	const u8 *mac;
+	u64 cookie;
+	u32 dst;
+	u32 flow;
+	u32 size;
+	u8 type;
+	u8 flags;
+	u8 marks;
+	bool plain;		/* of a connection without checksums */
+};
 
 /*
- * Send one frame by itself; a seal, unless it is @plain, comes behind it.
- * False: the NIC is full; nothing was sent.
+ * Send one frame by itself, with @body behind its header; a checksum, unless
+ * it is @plain, comes last.  False: the NIC is full; nothing was sent.
  */
-static bool send_one(struct via_ether_nic *nic, u32 flow, const void *frame,
-		     u32 size, bool plain)
+static bool send_one(struct via_ether_nic *nic, const struct ctl *c,
+		     const void *body)
 {
-	u32 len = plain ? size : size + VIA_WIRE_SEAL_LEN;
+	u32 size = sizeof(struct via_ether_head) + c->size;
+	u32 len = c->plain ? size : size + VIA_WIRE_SEAL_LEN;
+	struct via_ether_head *h;
 	struct via_ether_tx tx;
 	struct via_ether_buf buf;
 	bool ok = false;
 
-	if (!nic->ops->tx_begin(nic, &tx, flow))
+	if (!nic->ops->tx_begin(nic, &tx, c->flow))
 		goto out;
 	if (nic->ops->tx_get(nic, &tx, len, &buf)) {
-		memcpy(buf.data, frame, size);
-		if (!plain)
+		h = (struct via_ether_head *)buf.data;
+		ether_addr_copy(h->eth.h_dest, c->mac);
+		ether_addr_copy(h->eth.h_source, nic->mac);
+		h->eth.h_proto = via_ether_proto();
+		h->w.version = VIA_WIRE_VERSION;
+		h->w.type = c->type;
+		h->w.flags = c->flags;
+		h->w.marks = c->marks;
+		h->w.dst = cpu_to_be32(c->dst);
+		h->w.cookie = cpu_to_be64(c->cookie);
+		memcpy(h + 1, body, c->size);
+		if (!c->plain)
 			via_ether_seal(buf.data, len, 0);
 		ok = nic->ops->tx_put(nic, &tx, len, &buf);
 	}
@@ -36,65 +61,101 @@ out:
 	return ok;
 }
 
-static void fill_head(struct via_ether_nic *nic, struct via_ether_head *h,
-		      const struct via_ether_ctl *ctl)
+/* A frame of @type on the connection.  A queue lock held. */
+static struct ctl on_conn(const struct via_ether_vi *ev, u8 type, u32 size)
 {
-	ether_addr_copy(h->eth.h_dest, ctl->mac);
-	ether_addr_copy(h->eth.h_source, nic->mac);
-	h->eth.h_proto = via_ether_proto();
-	h->w.version = VIA_WIRE_VERSION;
-	h->w.type = ctl->type;
-	h->w.dst = cpu_to_be16(ctl->dst);
-	h->w.cookie = cpu_to_be32(ctl->cookie);
-	h->w.seq = cpu_to_be32(ctl->seq);
-	h->w.ack = cpu_to_be32(ctl->ack);
+	return (struct ctl) {
+		.mac = ev->remote_mac,
+		.cookie = ev->remote_cookie,
+		.dst = ev->remote_id,
+		.flow = ev->remote_id,
+		.size = size,
+		.type = type,
+		.plain = !ev->sealed,
+	};
 }
 
-bool via_ether_send_ctl(struct via_ether_nic *nic,
-			const struct via_ether_ctl *ctl)
+/* The receiver's half, as far as it has come.  rq.lock held. */
+static bool send_ack(struct via_ether_vi *ev, u8 flags)
 {
 	struct {
-		struct via_ether_head h;
 		struct via_wire_ack a;
-	} __packed __aligned(8) f = {};
-
-	fill_head(nic, &f.h, ctl);
-	f.a.reason = cpu_to_be32(ctl->reason);
-	f.a.sack = cpu_to_be64(ctl->sack);
-	return send_one(nic, ctl->dst, &f, sizeof(f.h) + sizeof(f.a),
-			ctl->plain);
-}
-
-/*
- * ACK, HEARTBEAT, DISCONNECT, CONFIRM to the peer of a connection, with all
- * we know of what has arrived.  rq.lock held.
- */
-bool via_ether_send_ack(struct via_ether_vi *ev, u8 type)
-{
-	struct via_ether_ctl ctl = {
-		.mac = ev->remote_mac,
-		.type = type,
-		.dst = ev->remote_index,
-		.cookie = ev->remote_cookie,
-		.seq = type == VIA_WIRE_ACK ? ev->twice : 0,
-		.ack = ev->rx.next,
-		.reason = type == VIA_WIRE_DISCONNECT ? ev->reason : 0,
-		.sack = ev->rx.held,
-		.plain = !ev->sealed && !via_wire_always_sealed(type),
-	};
+		struct via_wire_range range[VIA_WIRE_RANGES_MAX];
+	} __packed f;
+	struct ctl c = on_conn(ev, VIA_WIRE_ACK, sizeof(f.a));
+	u32 ack = ev->rx.next;
 
 	lockdep_assert_held(&ev->vi->rq.lock);
-	if (!via_ether_send_ctl(ev->nic, &ctl)) {
+	if (ev->told_twice)
+		flags |= VIA_WIRE_TWICE;
+	c.flags = flags;
+	f.a.ack = cpu_to_be32(ack);
+	f.a.twice = flags & VIA_WIRE_TWICE ? cpu_to_be32(ev->twice) : 0;
+	f.a.n = via_ranges_of_sack(ev->rx.held, f.range);
+	f.a.delay = VIA_WIRE_DELAY_MAX;
+	f.a.credit = cpu_to_be16(VIA_WIN_MAX);
+	f.a.zero = 0;
+	c.size += f.a.n * sizeof(f.range[0]);
+	if (!send_one(ev->nic, &c, &f)) {
 		/* The timer tries again. */
 		if (!ev->hot)
 			via_ether_heat(ev);
 		return false;
 	}
-	WRITE_ONCE(ev->acked, ctl.ack);
-	ev->twice = 0;
-	if (type == VIA_WIRE_ACK)
-		via_ether_count(ev->nic, ACKS_OUT);
+	WRITE_ONCE(ev->acked, ack);
+	ev->told_twice = false;
 	return true;
+}
+
+/* ACK to the peer of a connection, with all we know of what has arrived. */
+bool via_ether_send_ack(struct via_ether_vi *ev)
+{
+	bool ok = send_ack(ev, 0);
+
+	if (ok)
+		via_ether_count(ev->nic, ACKS_OUT);
+	return ok;
+}
+
+/* The same, and the peer is to answer with its own. */
+bool via_ether_send_question(struct via_ether_vi *ev)
+{
+	return send_ack(ev, VIA_WIRE_ACK_NOW);
+}
+
+/* The connection ends, for ev->reason.  Both queue locks held. */
+void via_ether_send_disconnect(struct via_ether_vi *ev)
+{
+	struct via_wire_end e = {
+		.seq = cpu_to_be32(ev->tx.nxt),
+		.ack = cpu_to_be32(ev->rx.next),
+		.reason = cpu_to_be32(ev->reason),
+		.src = cpu_to_be32(via_ether_id(ev->vi)),
+	};
+	struct ctl c = on_conn(ev, VIA_WIRE_DISCONNECT, sizeof(e));
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	lockdep_assert_held(&ev->vi->rq.lock);
+	send_one(ev->nic, &c, &e);
+}
+
+/* WAIT, REFUSE, CONFIRM, CANCEL: about the request, or the ACCEPT, of @c. */
+void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
+		      const struct via_ether_client *c)
+{
+	struct via_wire_answer a = {
+		.vi = cpu_to_be32(c->vi),
+		.reason = cpu_to_be32(reason),
+	};
+	struct ctl ctl = {
+		.mac = c->mac,
+		.cookie = c->cookie,
+		.flow = c->vi,
+		.size = sizeof(a),
+		.type = type,
+	};
+
+	send_one(nic, &ctl, &a);
 }
 
 static void fill_addr(struct via_wire_addr *w, const struct via_net_addr *a)
@@ -119,87 +180,133 @@ static u32 time_left(const struct via_ether_vi *ev)
 		     VIA_WIRE_FOREVER - 1);
 }
 
+/* What others are told of the NIC. */
+static void fill_hello(struct via_wire_hello *h,
+		       const struct via_ether_nic *nic)
+{
+	h->epoch = cpu_to_be64(nic->epoch);
+	h->frames = cpu_to_be32(min(nic->rx_frames, VIA_WIN_MAX));
+	h->mtu = cpu_to_be32(READ_ONCE(nic->mtu));
+}
+
 /* (PEER_)REQUEST or (PEER_)ACCEPT, from what the VI knows and is about. */
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 {
 	bool client = type == VIA_WIRE_REQUEST ||
 		      type == VIA_WIRE_PEER_REQUEST;
 	struct via_vi *vi = ev->vi;
-	struct via_ether_ctl ctl = {
-		.mac = ev->remote_mac,
-		.type = type,
-		.dst = client ? 0 : ev->remote_index,
-		.cookie = client ? 0 : ev->remote_cookie,
-	};
 	struct {
-		struct via_ether_head h;
+		struct via_wire_hello h;
 		struct via_wire_conn c;
 	} __packed __aligned(8) f = {};
+	struct ctl ctl = {
+		.mac = ev->remote_mac,
+		.cookie = client ? ev->cookie : ev->remote_cookie,
+		.flow = vi->index,
+		.size = sizeof(f),
+		.type = type,
+	};
 
-	fill_head(ev->nic, &f.h, &ctl);
-	f.c.vi = cpu_to_be16(vi->index);
-	f.c.frames = cpu_to_be16(min(ev->nic->rx_frames, VIA_WIN_MAX));
-	f.c.sender_cookie = cpu_to_be32(ev->cookie);
+	fill_hello(&f.h, ev->nic);
+	f.c.vi = cpu_to_be32(via_ether_id(vi));
+	f.c.to = client ? 0 : cpu_to_be32(ev->remote_id);
+	f.c.sender_cookie = cpu_to_be64(ev->cookie);
 	f.c.first_seq = cpu_to_be32(ev->first_seq);
-	f.c.mtu = cpu_to_be32(READ_ONCE(ev->nic->mtu));
 	f.c.reliability = cpu_to_be32(vi->attrs.reliability);
 	f.c.max_transfer = cpu_to_be32(vi->attrs.max_transfer);
 	f.c.rights = cpu_to_be32(vi->attrs.rights);
 	f.c.timeout_ms = cpu_to_be32(time_left(ev));
 	if (client ? ev->want_seal : ev->sealed)
-		f.c.options = cpu_to_be32(VIA_WIRE_O_SEALED);
+		f.c.options = cpu_to_be32(VIA_WIRE_O_SUM);
 	fill_addr(&f.c.client, client ? &vi->local : &vi->remote);
 	fill_addr(&f.c.server, client ? &vi->remote : &vi->local);
-	return send_one(ev->nic, vi->index, &f, sizeof(f.h) + sizeof(f.c),
-			false);
+	return send_one(ev->nic, &ctl, &f);
 }
 
 /*
- * No VI here has that index and cookie.  Strangers get a bounded number of
- * answers, so that garbage is not amplified.
+ * Strangers get a bounded number of answers, so that garbage is not
+ * amplified, and none where it would be a broadcast.
  */
-void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u16 dst,
-			  u32 cookie)
+static bool may_answer(struct via_ether_nic *nic, const u8 *mac)
 {
-	struct via_ether_ctl ctl = {
-		.mac = mac,
-		.type = VIA_WIRE_RESET,
-		.dst = dst,
-		.cookie = cookie,
-	};
 	bool ok;
 
 	if (unlikely(!is_valid_ether_addr(mac)))
-		return;
+		return false;
 	spin_lock(&nic->lock);
 	if (time_after_eq(jiffies, nic->reset_refill)) {
 		nic->reset_refill = jiffies + HZ / 16 + 1;
-		nic->reset_tokens = RESETS_PER_TICK;
+		nic->reset_tokens = ANSWERS_PER_TICK;
 	}
 	ok = nic->reset_tokens;
 	if (ok)
 		nic->reset_tokens--;
 	spin_unlock(&nic->lock);
-	if (ok && via_ether_send_ctl(nic, &ctl))
+	return ok;
+}
+
+/* No VI here has that id and cookie; @seq is of the frame that named them. */
+void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
+			  u64 cookie, u32 seq)
+{
+	struct via_wire_end e = {
+		.seq = cpu_to_be32(seq),
+		.src = cpu_to_be32(id),
+	};
+	struct ctl c = {
+		.mac = mac,
+		.cookie = cookie,
+		.size = sizeof(e),
+		.type = VIA_WIRE_RESET,
+	};
+
+	if (may_answer(nic, mac) && send_one(nic, &c, &e))
 		via_ether_count(nic, RESETS_OUT);
+}
+
+/*
+ * To a frame of another version, which has at least as many bytes as the
+ * answer: what is spoken here.
+ */
+void via_ether_send_version(struct via_ether_nic *nic,
+			    const struct via_ether_frame *f)
+{
+	const struct via_wire *w = f->hdr;
+	struct ctl c = {
+		.mac = f->src,
+		.type = VIA_WIRE_VERSIONS,
+		.flags = VIA_WIRE_VERSION_MIN,
+		.marks = w->version,
+		.plain = true,
+	};
+	__be32 first;
+	__be64 second;
+
+	/* The quote lies where other frames have these two. */
+	memcpy(&first, f->hdr, sizeof(first));
+	memcpy(&second, f->hdr + sizeof(first), sizeof(second));
+	c.dst = be32_to_cpu(first);
+	c.cookie = be64_to_cpu(second);
+	if (!via_ether_allowed(nic, f->src) || !may_answer(nic, f->src))
+		return;
+	pr_info_ratelimited("%s: %pM speaks version %u of the wire, this host %u\n",
+			    nic->ka->name, f->src, w->version,
+			    VIA_WIRE_VERSION);
+	if (send_one(nic, &c, f->hdr))
+		via_ether_count(nic, VERSIONS_OUT);
 }
 
 /* A query for a name (@mac NULL: broadcast), or the reply.  BH off. */
 bool via_ether_send_name(struct via_ether_nic *nic, const u8 *mac, u8 type,
 			 u32 nonce, const char *name)
 {
-	struct via_ether_ctl ctl = { .type = type };
-	struct {
-		struct via_ether_head h;
-		struct via_wire_name n;
-	} __packed __aligned(8) f = {};
+	struct via_wire_name n = { .nonce = cpu_to_be32(nonce) };
+	struct ctl c = { .size = sizeof(n), .type = type };
 	u8 all[ETH_ALEN];
 
 	eth_broadcast_addr(all);
-	ctl.mac = mac ?: all;
-	fill_head(nic, &f.h, &ctl);
-	f.n.nonce = cpu_to_be32(nonce);
-	f.n.name_len = strnlen(name, VIA_WIRE_NAME_MAX);
-	memcpy(f.n.name, name, f.n.name_len);
-	return send_one(nic, 0, &f, sizeof(f.h) + sizeof(f.n), false);
+	c.mac = mac ?: all;
+	n.name_len = strnlen(name, VIA_WIRE_NAME_MAX);
+	memcpy(n.name, name, n.name_len);
+	return send_one(nic, &c, &n);
 }

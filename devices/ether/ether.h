@@ -45,6 +45,8 @@
 #define VIA_ETHER_ACK_EVERY	16	/* at most so many frames unacknowledged */
 #define VIA_ETHER_DMA_MIN	512	/* bytes from which on they go by DMA */
 #define VIA_ETHER_TURNS		3	/* pushes answered: ping-pong */
+/* Unreliable: one end may be so many frames behind the other. */
+#define VIA_ETHER_LOST_MAX	0x100000u
 /*
  * RDMA Reads that an initiator has on the wire, and that a target remembers.
  * A new request may overtake the acknowledgements of the last answers, so the
@@ -102,7 +104,7 @@ struct via_ether_answer {
  * @reliable:	the level is not Unreliable; known when an attempt begins
  * @cookie:	names our end of the connection; 0: none
  * @remote_cookie: names the other end
- * @remote_index: index of the other end
+ * @remote_id:	VI id of the other end
  * @remote_mac:	of the other end
  * @seg_send:	payload bytes of a SEND frame
  * @seg_write:	payload bytes of a WRITE frame
@@ -145,8 +147,9 @@ struct via_ether_answer {
  * @push:	a PUSH came that our data has not answered yet (a hint: written
  *		under either lock)
  * @turns:	pushes answered by our data in a row (a hint, likewise)
- * @twice:	a frame that came twice, to be told; 0: none
+ * @twice:	a frame that came twice, to be told if @told_twice
  * @last_rx:	jiffies
+ * @next_challenge: jiffies: an ACK may answer a doubtful DISCONNECT then
  * @held:	frames beyond a hole, by seq % VIA_WIN_MAX
  *
  * Handshake and timer, both queue locks:
@@ -178,10 +181,10 @@ struct via_ether_vi {
 	bool sealed;
 	bool hot;
 	bool live;
-	u16 remote_index;
 	u8 remote_mac[ETH_ALEN];
-	u32 cookie;
-	u32 remote_cookie;
+	u32 remote_id;
+	u64 cookie;
+	u64 remote_cookie;
 	u32 seg_send;
 	u32 seg_write;
 	u32 dma_from;
@@ -214,12 +217,14 @@ struct via_ether_vi {
 	u8 rx_type;
 	bool push;
 	bool both;
+	bool told_twice;
 	u8 turns;
 	u32 ans_tail;
 	u32 rx_len;
 	u32 rx_off;
 	u32 twice;
 	unsigned long last_rx;
+	unsigned long next_challenge;
 
 	u32 first_seq;
 	unsigned long next_try;
@@ -252,8 +257,8 @@ struct via_ether_vi {
 /* The client: what names a request at the server; lies in via_conn.priv. */
 struct via_ether_client {
 	u8 mac[ETH_ALEN];
-	u16 vi;
-	u32 cookie;
+	u32 vi;
+	u64 cookie;
 	u32 first_seq;
 	u32 mtu;
 	u32 frames;
@@ -275,12 +280,13 @@ enum via_ether_count {
 	VIA_C_TX_BUSY, VIA_C_TX_DMA,
 	VIA_C_BAD_VERSION, VIA_C_BAD_TYPE, VIA_C_BAD_LENGTH, VIA_C_BAD_FIELD,
 	VIA_C_BAD_SEAL, VIA_C_STRANGER,
-	VIA_C_NO_VI, VIA_C_COOKIE, VIA_C_NO_RECEIVE, VIA_C_OLD, VIA_C_GAP,
+	VIA_C_NO_VI, VIA_C_COOKIE, VIA_C_BAD_END, VIA_C_NO_RECEIVE, VIA_C_OLD, VIA_C_GAP,
 	VIA_C_DUP, VIA_C_BEYOND, VIA_C_PARTIAL,
 	VIA_C_OOO_HELD, VIA_C_OOO_DROPPED,
 	VIA_C_ACKS_OUT, VIA_C_ACKS_IN,
 	VIA_C_RESENT, VIA_C_TIMEOUTS,
-	VIA_C_RESETS_OUT, VIA_C_RESETS_IN,
+	VIA_C_RESETS_OUT, VIA_C_RESETS_IN, VIA_C_CHALLENGES_OUT,
+	VIA_C_VERSIONS_OUT, VIA_C_VERSIONS_IN,
 	VIA_C_HEARTBEATS_OUT, VIA_C_HEARTBEATS_IN,
 	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN, VIA_C_DEAD, VIA_C_UNACKED,
 	VIA_C_READS_OUT, VIA_C_READS_IN, VIA_C_READS_REFUSED,
@@ -338,26 +344,20 @@ u32 via_ether_place_read(struct via_vi *vi, const struct via_frame_hdr *h);
 u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 			      const struct via_ether_frame *f);
 
-/* ctl.c */
-struct via_ether_ctl {
-	const u8 *mac;
-	u8 type;
-	u16 dst;
-	u32 cookie;
-	u32 seq;
-	u32 ack;
-	u32 reason;
-	u64 sack;
-	bool plain;			/* of a connection without checksums */
-};
-
-/* Control frames.  BH off; under one of the queue locks, both or none. */
-bool via_ether_send_ctl(struct via_ether_nic *nic,
-			const struct via_ether_ctl *ctl);
+/* ctl.c: control frames.  BH off; under a queue lock, both or none. */
+/* To the peer of a connection: rq.lock held; the last, both. */
+bool via_ether_send_ack(struct via_ether_vi *ev);
+bool via_ether_send_question(struct via_ether_vi *ev);
+void via_ether_send_disconnect(struct via_ether_vi *ev);
+/* About a request. */
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
-bool via_ether_send_ack(struct via_ether_vi *ev, u8 type);
-void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u16 dst,
-			  u32 cookie);
+void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
+		      const struct via_ether_client *c);
+/* To strangers: as many as the NIC's limit allows. */
+void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
+			  u64 cookie, u32 seq);
+void via_ether_send_version(struct via_ether_nic *nic,
+			    const struct via_ether_frame *f);
 
 bool via_ether_send_name(struct via_ether_nic *nic, const u8 *mac, u8 type,
 			 u32 nonce, const char *name);
@@ -375,6 +375,18 @@ void via_ether_name_rx(struct via_ether_nic *nic,
 void via_ether_held_free(struct via_ether_vi *ev);
 /* No reason: a frame that cannot be taken now and is to be sent again. */
 #define VIA_ETHER_NOT_NOW	0x100u
+
+/* A VI's id on the wire is its index + 1: 0 is none. */
+static inline u32 via_ether_id(const struct via_vi *vi)
+{
+	return vi->index + 1;
+}
+
+/* RCU read side; NULL: there is none. */
+static inline struct via_vi *via_ether_find(struct via_ether_nic *nic, u32 id)
+{
+	return via_vi_lookup(nic->ka, id - 1);
+}
 
 /* vi.c */
 /* ops->vi_create: 0. */
@@ -417,12 +429,21 @@ bool via_ether_seal_ok(const struct via_ether_frame *f,
 static inline bool via_ether_seal_fits(const struct via_ether_vi *ev,
 				       const struct via_frame_hdr *h)
 {
-	return likely(ev->sealed == !!(h->flags & VIA_WIRE_SEALED));
+	return likely(ev->sealed == !!(h->flags & VIA_WIRE_SUM));
+}
+
+/*
+ * Is @seq one of the last frames of ours, or the next?  Reliable: what is not
+ * acknowledged.  sq.lock held.
+ */
+static inline bool via_ether_sent(const struct via_ether_vi *ev, u32 seq)
+{
+	u32 most = ev->reliable ? via_win_flight(&ev->tx) : VIA_ETHER_LOST_MAX;
+
+	return ev->tx.nxt - seq <= most;
 }
 
 /* verdict.c: BH off */
-void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
-		      const struct via_ether_client *c);
 /* Takes nic->lock. */
 void via_ether_remember(struct via_ether_nic *nic,
 			const struct via_ether_client *c, u8 type, u8 reason);
@@ -437,7 +458,7 @@ void via_ether_p2p_request(struct via_ether_nic *nic,
 bool via_ether_p2p_fits(struct via_ether_vi *ev,
 			const struct via_vi_attrs *theirs,
 			const struct via_ether_client *c);
-void via_ether_p2p_lost(struct via_ether_vi *ev, u32 cookie);
+void via_ether_p2p_lost(struct via_ether_vi *ev, u64 cookie);
 enum via_verdict via_ether_p2p_verdict(u32 reason);
 
 /* timer.c */

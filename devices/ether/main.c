@@ -2,6 +2,7 @@
 /* The Ethernet device class: parameters, NICs, counters. */
 
 #include <linux/module.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include "ether.h"
 
@@ -121,6 +122,7 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_STRANGER] = "drop_peer",
 	[VIA_C_NO_VI] = "drop_no_vi",
 	[VIA_C_COOKIE] = "drop_cookie",
+	[VIA_C_BAD_END] = "drop_end",
 	[VIA_C_NO_RECEIVE] = "drop_no_receive",
 	[VIA_C_OLD] = "drop_old",
 	[VIA_C_GAP] = "gaps",
@@ -135,6 +137,9 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_TIMEOUTS] = "timeouts",
 	[VIA_C_RESETS_OUT] = "resets_out",
 	[VIA_C_RESETS_IN] = "resets_in",
+	[VIA_C_CHALLENGES_OUT] = "challenges_out",
+	[VIA_C_VERSIONS_OUT] = "versions_out",
+	[VIA_C_VERSIONS_IN] = "versions_in",
 	[VIA_C_HEARTBEATS_OUT] = "heartbeats_out",
 	[VIA_C_HEARTBEATS_IN] = "heartbeats_in",
 	[VIA_C_REQUESTS_OUT] = "requests_out",
@@ -294,6 +299,9 @@ int via_ether_register(struct via_ether_nic *nic)
 {
 	struct via_nic *ka = nic->ka;
 
+	do {
+		nic->epoch = get_random_u64();
+	} while (!nic->epoch);
 	memcpy(ka->addr, nic->mac, ETH_ALEN);
 	ka->addr_len = ETH_ALEN;
 	via_ether_set_mtu(nic, nic->mtu);

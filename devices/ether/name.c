@@ -185,6 +185,8 @@ void via_ether_rx_broadcast(struct via_ether_nic *nic,
 	if (via_wire_parse(f->hdr, f->len, &h) ||
 	    h.type != VIA_WIRE_NAME_QUERY)
 		via_ether_count(nic, BAD_TYPE);
+	else if (h.flags & VIA_WIRE_AUTH)
+		via_ether_count(nic, BAD_TYPE);
 	else if (!via_ether_seal_ok(f, &h))
 		via_ether_count(nic, BAD_SEAL);
 	else if (!via_ether_allowed(nic, f->src))

@@ -32,12 +32,6 @@ static bool asks(const struct via_ether_nic *nic, const u8 *other)
 	return memcmp(nic->mac, other, ETH_ALEN) < 0;
 }
 
-/* What the agent knows the other side's attempt by; not 0. */
-static u64 claim_of(u16 vi, u32 cookie)
-{
-	return (u64)vi << 32 | cookie;
-}
-
 /* ops->p2p_connect */
 enum via_verdict via_ether_p2p_connect(struct via_vi *vi)
 {
@@ -71,12 +65,12 @@ enum via_verdict via_ether_p2p_connect(struct via_vi *vi)
 static bool choose(struct via_ether_vi *ev, const struct via_conn_hdr *c)
 {
 	if (ev->phase == VIA_PHASE_ACCEPT)
-		return ev->remote_index == c->vi &&
+		return ev->remote_id == c->vi &&
 		       ev->remote_cookie == c->sender_cookie;
 	if (ev->phase != VIA_PHASE_P2P)
 		return false;
 	via_ether_set_remote(ev, c, ev->want_seal ||
-			     c->options & VIA_WIRE_O_SEALED);
+			     c->options & VIA_WIRE_O_SUM);
 	ev->remote_attrs = (struct via_vi_attrs) {
 		.reliability = c->reliability,
 		.max_transfer = c->max_transfer,
@@ -115,8 +109,9 @@ void via_ether_p2p_request(struct via_ether_nic *nic,
 			    c.server_disc, c.server_disc_len);
 	via_ether_conn_addr(&remote, c.client_host, c.client_host_len,
 			    c.client_disc, c.client_disc_len);
+	/* What the agent knows the other side's attempt by; not 0. */
 	if (!asks(nic, f->src))
-		claim = claim_of(c.vi, c.sender_cookie);
+		claim = c.sender_cookie;
 	vi = via_p2p_find(nic->ka, &local, &remote, claim);
 	if (!vi)
 		return;
@@ -163,7 +158,7 @@ bool via_ether_p2p_fits(struct via_ether_vi *ev,
 			const struct via_ether_client *c)
 {
 	u32 verdict = via_attrs_compare(&ev->vi->attrs, theirs);
-	u8 reason = 0;
+	u8 reason = VIA_WIRE_R_NO_MATCH;
 	u32 i;
 
 	if (!verdict)
@@ -171,8 +166,8 @@ bool via_ether_p2p_fits(struct via_ether_vi *ev,
 	for (i = 0; i < ARRAY_SIZE(reasons); i++)
 		if (reasons[i].verdict == verdict)
 			reason = reasons[i].reason;
-	via_ether_remember(ev->nic, c, VIA_WIRE_REJECT, reason);
-	via_ether_answer(ev->nic, VIA_WIRE_REJECT, reason, c);
+	via_ether_remember(ev->nic, c, VIA_WIRE_REFUSE, reason);
+	via_ether_answer(ev->nic, VIA_WIRE_REFUSE, reason, c);
 	via_ether_conn_end(ev, verdict);
 	return false;
 }
@@ -182,7 +177,7 @@ bool via_ether_p2p_fits(struct via_ether_vi *ev,
  * name, so that what it may still have in flight means nothing.  BH off, no
  * lock held.
  */
-void via_ether_p2p_lost(struct via_ether_vi *ev, u32 cookie)
+void via_ether_p2p_lost(struct via_ether_vi *ev, u64 cookie)
 {
 	struct via_vi *vi = ev->vi;
 	u64 claim = 0;
@@ -190,7 +185,7 @@ void via_ether_p2p_lost(struct via_ether_vi *ev, u32 cookie)
 	via_ether_lock(vi);
 	if (ev->phase == VIA_PHASE_ACCEPT && vi->p2p &&
 	    ev->remote_cookie == cookie) {
-		claim = claim_of(ev->remote_index, cookie);
+		claim = cookie;
 		via_ether_start(ev, VIA_PHASE_P2P);
 	}
 	via_ether_unlock(vi);

@@ -21,11 +21,12 @@ static u32 hdr_size(const struct via_ether_vi *ev, u32 headers)
 	       (ev->sealed ? VIA_WIRE_SEAL_LEN : 0);
 }
 
-/* Begin a frame: its room, all but what follows the common header. */
+/* Begin a frame: its room, and all but what the message's fields say. */
 static struct via_wire_data *open_frame(struct burst *b, u8 type, u8 flags,
 					u32 seq, u32 size, u32 len,
 					struct via_ether_buf *buf)
 {
+	struct via_wire_data *data;
 	struct via_ether_nic *nic = b->nic;
 	struct via_ether_vi *ev = b->ev;
 	struct via_ether_head *h;
@@ -38,10 +39,12 @@ static struct via_wire_data *open_frame(struct burst *b, u8 type, u8 flags,
 	*h = ev->head;
 	h->w.type = type;
 	h->w.flags = flags;
-	h->w.len = cpu_to_be16(len);
-	h->w.seq = cpu_to_be32(seq);
-	h->w.ack = cpu_to_be32(piggyback(ev));
-	return (struct via_wire_data *)(h + 1);
+	data = (struct via_wire_data *)(h + 1);
+	data->seq = cpu_to_be32(seq);
+	data->ack = cpu_to_be32(piggyback(ev));
+	data->len = cpu_to_be16(len);
+	data->immediate = 0;
+	return data;
 }
 
 /* @size bytes of headers, @len of payload. */
@@ -73,10 +76,11 @@ static enum sent put_read(struct burst *b, const struct via_desc *d, u32 seq,
 		return SENT_STALL;
 	data->msg_len = cpu_to_be32(d->length);
 	data->offset = 0;
-	data->immediate = 0;
+	data->reads = 0;
 	r = (struct via_wire_rdma *)(data + 1);
 	r->raddr = cpu_to_be64(d->raddr);
 	r->rhandle = cpu_to_be32(d->rhandle);
+	r->zero = 0;
 	return close_frame(b, size, 0, &buf);
 }
 
@@ -108,7 +112,7 @@ static enum sent put_answer(struct burst *b, const struct via_ether_answer *a,
 		return SENT_STALL;
 	data->msg_len = cpu_to_be32(a->len);
 	data->offset = cpu_to_be32(off);
-	data->immediate = cpu_to_be32(a->seq);
+	data->reads = cpu_to_be16((u16)a->seq);
 	if (len >= b->ev->dma_from &&
 	    via_read_frags(b->vi, a->rhandle, a->raddr + off, len, &frags) &&
 	    put_dma(b, size, len, &buf, &frags))
@@ -376,7 +380,7 @@ u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 	lockdep_assert_held(&vi->sq.lock);
 	rd = &ev->read[ev->read_head % VIA_ETHER_READS];
 	d = via_send_entry(vi, rd->index);
-	if (h->immediate != rd->seq || h->msg_len != d->length ||
+	if (h->reads != (u16)rd->seq || h->msg_len != d->length ||
 	    h->offset != rd->off)
 		return VIA_WIRE_R_PROTOCOL;
 	/*

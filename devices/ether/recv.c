@@ -10,6 +10,8 @@
 #include <linux/slab.h>
 #include "ether.h"
 
+#define CHALLENGE_EVERY_MS	8
+
 void via_ether_held_free(struct via_ether_vi *ev)
 {
 	u64 held = ev->rx.held;
@@ -336,7 +338,7 @@ static enum ack rx_next(struct via_vi *vi, const struct via_frame_hdr *h,
 		WRITE_ONCE(ev->push, true);
 		if (ev->turns < VIA_ETHER_TURNS && !ack)
 			via_ether_ack_soon(ev);
-	} else if (h->flags & VIA_WIRE_ACK_NOW && !ack) {
+	} else if (h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE) && !ack) {
 		ack = ACK_DUE;
 	}
 	if (!ack && unlikely(!ev->hot))
@@ -358,6 +360,7 @@ static enum ack rx_reliable(struct via_vi *vi, const struct via_frame_hdr *h,
 	case VIA_WIN_DUP:
 		via_ether_count(ev->nic, DUP);
 		ev->twice = h->seq;
+		ev->told_twice = true;
 		return ACK_FORCE;
 	default:
 		via_ether_count(ev->nic, BEYOND);
@@ -380,9 +383,11 @@ static void stranger(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		via_ether_count(nic, NO_VI);
 	else
 		via_ether_count(nic, COOKIE);
-	if (!via_ether_allowed(nic, f->src))
+	/* An answer that names no end would be malformed. */
+	if (!h->dst || !h->cookie || !via_ether_allowed(nic, f->src))
 		return;
-	via_ether_send_reset(nic, f->src, h->dst, h->cookie);
+	via_ether_send_reset(nic, f->src, h->dst, h->cookie,
+			     h->type == VIA_WIRE_ACK ? h->ack : h->seq);
 }
 
 /* What came with a frame for the sender's half; sq.lock not held. */
@@ -407,30 +412,70 @@ static void rx_twice(struct via_vi *vi, const struct via_frame_hdr *h)
 	spin_lock(&vi->sq.lock);
 	if (ev->cookie == h->cookie && ev->reliable &&
 	    ev->phase == VIA_PHASE_CONNECTED)
-		via_win_twice(&ev->tx, h->seq);
+		via_win_twice(&ev->tx, h->twice);
 	spin_unlock(&vi->sq.lock);
 }
 
 /* Acknowledge, in a frame of its own. */
-static void ack_now(struct via_vi *vi, u32 cookie)
+static void ack_now(struct via_vi *vi, u64 cookie)
 {
 	struct via_ether_vi *ev = vi->priv;
 
 	spin_lock(&vi->rq.lock);
 	if (likely(ev->cookie == cookie &&
 		   ev->phase == VIA_PHASE_CONNECTED))
-		via_ether_send_ack(ev, VIA_WIRE_ACK);
+		via_ether_send_ack(ev);
 	spin_unlock(&vi->rq.lock);
 }
 
-/* The peer says that it has left; what it got before is complete. */
-static void rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
+/*
+ * A DISCONNECT whose numbers are not of this moment may be forged: an
+ * acknowledgement tells the peer the right ones, and if it is gone, it says so
+ * in answer to that.
+ */
+static void challenge(struct via_vi *vi, u64 cookie)
 {
 	struct via_ether_vi *ev = vi->priv;
+
+	via_ether_count(ev->nic, BAD_END);
+	spin_lock(&vi->rq.lock);
+	if (ev->cookie == cookie && ev->phase == VIA_PHASE_CONNECTED &&
+	    time_after_eq(jiffies, ev->next_challenge)) {
+		ev->next_challenge = jiffies +
+				     msecs_to_jiffies(CHALLENGE_EVERY_MS);
+		if (via_ether_send_ack(ev))
+			via_ether_count(ev->nic, CHALLENGES_OUT);
+	}
+	spin_unlock(&vi->rq.lock);
+}
+
+/* Is DISCONNECT of this moment?  Both queue locks held. */
+static bool end_fits(const struct via_ether_vi *ev,
+		     const struct via_frame_hdr *h)
+{
+	u32 ahead = ev->reliable ? VIA_WIN_MAX : VIA_ETHER_LOST_MAX;
+
+	return via_ether_sent(ev, h->ack) && h->seq - ev->rx.next <= ahead;
+}
+
+/*
+ * The peer says that it has left; what it got before is complete.  False: it
+ * may be another that says so.
+ */
+static bool rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
+{
+	struct via_ether_vi *ev = vi->priv;
+	bool fits = true;
 	u32 st = 0, una;
 
-	spin_lock(&vi->sq.lock);
-	if (ev->cookie == h->cookie && !via_vi_is_broken(vi)) {
+	via_ether_lock(vi);
+	if (ev->cookie == h->cookie && ev->phase == VIA_PHASE_CONNECTED &&
+	    !via_vi_is_broken(vi)) {
+		fits = end_fits(ev, h);
+		if (!fits)
+			goto out;
+		if (ev->reliable)
+			via_ether_ack(vi, h->ack, 0);
 		if (h->reason == VIA_WIRE_R_NO_RECEIVE ||
 		    h->reason == VIA_WIRE_R_RECEIVE)
 			st = VIA_ST_REMOTE_DESC_ERROR;
@@ -453,7 +498,9 @@ static void rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 		via_vi_break_later(vi, h->reason == VIA_WIRE_R_CLOSED ?
 				   VIA_BROKEN_LEFT : 0);
 	}
-	spin_unlock(&vi->sq.lock);
+out:
+	via_ether_unlock(vi);
+	return fits;
 }
 
 /*
@@ -482,7 +529,7 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 			via_ether_ack(vi, h->ack, 0);
 		if (due == ACK_FORCE ||
 		    (due == ACK_DUE && ev->acked != ev->rx.next))
-			via_ether_send_ack(ev, VIA_WIRE_ACK);
+			via_ether_send_ack(ev);
 	}
 	via_ether_unlock(vi);
 	if (!known)
@@ -493,7 +540,7 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		    const struct via_ether_frame *f)
 {
-	struct via_vi *vi = via_vi_lookup(nic->ka, h->dst);
+	struct via_vi *vi = via_ether_find(nic, h->dst);
 	struct via_ether_vi *ev;
 	enum ack due = ACK_LATER;
 	u32 next;
@@ -544,11 +591,26 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 	via_vi_settle(vi);
 }
 
-/* ACK, HEARTBEAT, DISCONNECT. */
+/* What an ACK says. */
+static void rx_ack_frame(struct via_vi *vi, const struct via_frame_hdr *h)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	via_ether_count(ev->nic, ACKS_IN);
+	if (unlikely(h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE))) {
+		via_ether_count(ev->nic, HEARTBEATS_IN);
+		ack_now(vi, h->cookie);
+	}
+	if (unlikely(h->flags & VIA_WIRE_TWICE))
+		rx_twice(vi, h);
+	rx_ack(vi, h, via_sack_of_ranges(h->range, h->nranges));
+}
+
+/* ACK, DISCONNECT. */
 static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		   const struct via_ether_frame *f)
 {
-	struct via_vi *vi = via_vi_lookup(nic->ka, h->dst);
+	struct via_vi *vi = via_ether_find(nic, h->dst);
 	struct via_ether_vi *ev;
 	bool known, accept, fits;
 
@@ -576,25 +638,20 @@ static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 	}
 	if (accept && !via_ether_confirmed(ev))
 		return;
-	if (h->type == VIA_WIRE_HEARTBEAT) {
-		via_ether_count(nic, HEARTBEATS_IN);
-		ack_now(vi, h->cookie);
-	} else if (h->type == VIA_WIRE_ACK) {
-		via_ether_count(nic, ACKS_IN);
-		if (unlikely(h->seq))
-			rx_twice(vi, h);
-	}
-	rx_ack(vi, h, h->sack);
-	if (h->type == VIA_WIRE_DISCONNECT)
-		rx_disconnect(vi, h);
+	if (h->type == VIA_WIRE_ACK)
+		rx_ack_frame(vi, h);
+	else if (!rx_disconnect(vi, h))
+		challenge(vi, h->cookie);
 	via_vi_settle(vi);
 }
 
-static void rx_bad(struct via_ether_nic *nic, enum via_wire_error err)
+static void rx_bad(struct via_ether_nic *nic, const struct via_ether_frame *f,
+		   enum via_wire_error err)
 {
 	switch (err) {
 	case VIA_WIRE_BAD_VERSION:
 		via_ether_count(nic, BAD_VERSION);
+		via_ether_send_version(nic, f);
 		break;
 	case VIA_WIRE_BAD_TYPE:
 		via_ether_count(nic, BAD_TYPE);
@@ -608,6 +665,22 @@ static void rx_bad(struct via_ether_nic *nic, enum via_wire_error err)
 	}
 }
 
+/* False: the frame is not as it was sent, or that cannot be told here. */
+static bool rx_sealed(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_frame_hdr *h)
+{
+	if (h->flags & VIA_WIRE_AUTH) {
+		via_ether_count(nic, BAD_TYPE);
+		return false;
+	}
+	if (!via_ether_seal_ok(f, h)) {
+		via_ether_count(nic, BAD_SEAL);
+		return false;
+	}
+	return true;
+}
+
 void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
 {
 	struct via_frame_hdr h;
@@ -617,11 +690,10 @@ void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
 	via_ether_count_add(nic, RX_BYTES, f->len);
 	err = via_wire_parse(f->hdr, f->len, &h);
 	if (unlikely(err))
-		return rx_bad(nic, err);
-	if (unlikely(h.flags & VIA_WIRE_SEALED && !via_ether_seal_ok(f, &h))) {
-		via_ether_count(nic, BAD_SEAL);
+		return rx_bad(nic, f, err);
+	if (unlikely(h.flags & (VIA_WIRE_SUM | VIA_WIRE_AUTH)) &&
+	    !rx_sealed(nic, f, &h))
 		return;
-	}
 	switch (h.type) {
 	case VIA_WIRE_SEND:
 	case VIA_WIRE_WRITE:
@@ -629,7 +701,6 @@ void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
 	case VIA_WIRE_READ_DATA:
 		return rx_data(nic, &h, f);
 	case VIA_WIRE_ACK:
-	case VIA_WIRE_HEARTBEAT:
 	case VIA_WIRE_DISCONNECT:
 		return rx_ctl(nic, &h, f);
 	default:

@@ -17,7 +17,7 @@ void via_ether_seal(void *frame, u32 size, u32 len)
 	struct via_wire_seal *seal = frame + size - VIA_WIRE_SEAL_LEN;
 	u32 crc;
 
-	h->w.flags |= VIA_WIRE_SEALED;
+	h->w.flags |= VIA_WIRE_SUM;
 	crc = crc32c(~0, &h->w, (u8 *)seal - (u8 *)&h->w);
 	crc = crc32c(crc, seal + 1, len);
 	seal->crc = cpu_to_be32(~crc);

@@ -17,8 +17,8 @@ void via_ether_head_init(struct via_ether_vi *ev)
 	ether_addr_copy(h->eth.h_source, ev->nic->mac);
 	h->eth.h_proto = via_ether_proto();
 	h->w.version = VIA_WIRE_VERSION;
-	h->w.dst = cpu_to_be16(ev->remote_index);
-	h->w.cookie = cpu_to_be32(ev->remote_cookie);
+	h->w.dst = cpu_to_be32(ev->remote_id);
+	h->w.cookie = cpu_to_be64(ev->remote_cookie);
 }
 
 static void burst_end(struct burst *b)
@@ -42,17 +42,19 @@ static __always_inline void fill_data(struct via_ether_vi *ev,
 		flags |= VIA_WIRE_IMMEDIATE;
 	h->w.type = write ? VIA_WIRE_WRITE : VIA_WIRE_SEND;
 	h->w.flags = flags;
-	h->w.len = cpu_to_be16(len);
-	h->w.seq = cpu_to_be32(seq);
-	h->w.ack = cpu_to_be32(piggyback(ev));
+	data->seq = cpu_to_be32(seq);
+	data->ack = cpu_to_be32(piggyback(ev));
 	data->msg_len = cpu_to_be32(d->length);
 	data->offset = cpu_to_be32(off);
+	data->len = cpu_to_be16(len);
+	data->reads = 0;
 	data->immediate = cpu_to_be32(d->immediate);
 	if (write) {
 		struct via_wire_rdma *r = (struct via_wire_rdma *)(data + 1);
 
 		r->raddr = cpu_to_be64(d->raddr);
 		r->rhandle = cpu_to_be32(d->rhandle);
+		r->zero = 0;
 	}
 }
 

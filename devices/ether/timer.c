@@ -162,7 +162,7 @@ static void check_ack(struct via_ether_vi *ev)
 		/* It is not answered: no ping-pong. */
 		ev->turns = 0;
 		ev->push = false;
-		via_ether_send_ack(ev, VIA_WIRE_ACK);
+		via_ether_send_ack(ev);
 	} else {
 		ev->late = true;
 		ev->late_acked = acked;
@@ -224,7 +224,7 @@ static void ask(struct via_ether_vi *ev)
 	ev->asked_since = ev->last_rx;
 	ev->asked++;
 	via_ether_count(ev->nic, HEARTBEATS_OUT);
-	via_ether_send_ack(ev, VIA_WIRE_HEARTBEAT);
+	via_ether_send_question(ev);
 }
 
 /*
@@ -404,7 +404,7 @@ static void run_acks(struct tasklet_struct *t)
 		}
 		if (ev->phase == VIA_PHASE_CONNECTED &&
 		    ev->rx.next != READ_ONCE(ev->acked))
-			via_ether_send_ack(ev, VIA_WIRE_ACK);
+			via_ether_send_ack(ev);
 		spin_unlock(&ev->vi->rq.lock);
 	}
 	rcu_read_unlock();

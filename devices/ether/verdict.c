@@ -9,20 +9,6 @@
 /* Ten tries of a client that knows we are there (TRY_WAITING_MS in conn.c). */
 #define REMEMBER_MS	10000
 
-void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
-		      const struct via_ether_client *c)
-{
-	struct via_ether_ctl ctl = {
-		.mac = c->mac,
-		.type = type,
-		.dst = c->vi,
-		.cookie = c->cookie,
-		.reason = reason,
-	};
-
-	via_ether_send_ctl(nic, &ctl);
-}
-
 /* nic->lock not held. */
 void via_ether_remember(struct via_ether_nic *nic,
 			const struct via_ether_client *c, u8 type, u8 reason)

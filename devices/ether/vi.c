@@ -25,7 +25,7 @@ void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 	lockdep_assert_held(&ev->vi->sq.lock);
 	lockdep_assert_held(&ev->vi->rq.lock);
 	do {
-		ev->cookie = get_random_u32();
+		ev->cookie = get_random_u64();
 	} while (!ev->cookie);
 	ev->first_seq = get_random_u32();
 	ev->want_seal = READ_ONCE(via_ether_checksum);
@@ -64,7 +64,7 @@ void via_ether_forget(struct via_ether_vi *ev)
 	via_ether_reads_forget(ev);
 	ev->rtt_on = false;
 	ev->rx_open = false;
-	ev->twice = 0;
+	ev->told_twice = false;
 	via_ether_held_free(ev);
 	via_win_init(&ev->tx, 0, 1);
 
@@ -97,22 +97,21 @@ void via_ether_vi_forget(struct via_vi *vi)
 void via_ether_disconnect(struct via_vi *vi, bool tell)
 {
 	struct via_ether_vi *ev = vi->priv;
-	struct via_ether_ctl cancel = {
-		.mac = ev->remote_mac,
-		.type = VIA_WIRE_CANCEL,
-		.dst = vi->index,
+	struct via_ether_client me = {
+		.vi = via_ether_id(vi),
 		.cookie = ev->cookie,
 	};
 
+	ether_addr_copy(me.mac, ev->remote_mac);
 	/* What the class has not broken, and given a reason, the agent has. */
 	if (atomic_read(&vi->broken) & VIA_BROKEN_TELL &&
 	    ev->reason == VIA_WIRE_R_CLOSED)
 		ev->reason = VIA_WIRE_R_TRANSPORT;
 	if (tell && (ev->phase == VIA_PHASE_REQUEST ||
 		     ev->phase == VIA_PHASE_P2P))
-		via_ether_send_ctl(ev->nic, &cancel);
+		via_ether_answer(ev->nic, VIA_WIRE_CANCEL, 0, &me);
 	else if (tell && ev->phase != VIA_PHASE_NONE)
-		via_ether_send_ack(ev, VIA_WIRE_DISCONNECT);
+		via_ether_send_disconnect(ev);
 	via_ether_forget(ev);
 }
 

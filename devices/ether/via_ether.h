@@ -149,6 +149,7 @@ struct via_ether_frame {
  * The NIC module fills the fields above; the rest is the class's.
  *
  * @ka:		constant: the agent's side
+ * @epoch:	constant: random, new with each registration, not 0
  * @counters:	constant: per CPU
  * @allow:	hosts that may talk to the NIC, NULL: all (RCU to read)
  * @lock:	guards the lists and tables below; innermost but for the NIC
@@ -184,6 +185,7 @@ struct via_ether_nic {
 	void *priv;
 
 	struct via_nic *ka;
+	u64 epoch;
 	struct via_ether_counters __percpu *counters;
 	struct via_ether_allow __rcu *allow;
 	spinlock_t lock;
@@ -196,8 +198,8 @@ struct via_ether_nic {
 	u32 nreqs;
 	struct {
 		u8 mac[ETH_ALEN];
-		u16 vi;
-		u32 cookie;
+		u32 vi;
+		u64 cookie;
 		u8 type;
 		u8 reason;
 		unsigned long until;

@@ -385,6 +385,12 @@ struct via_acks_entry {
 	const struct via_wire_range *range;
 };
 
+/* How far in ACKS: entries, and their bytes. */
+struct via_acks_at {
+	u32 entry;
+	u32 bytes;
+};
+
 /* The body of LIST; the cookies rise. */
 struct via_list_hdr {
 	u64 low;
@@ -448,10 +454,11 @@ enum via_wire_error via_wire_parse_name(const void *p,
 					struct via_name_hdr *n);
 
 /*
- * The next entry of a frame that via_wire_parse() found to be ACKS; @at is 0
- * at first.  False: there is none.
+ * The next entry of a frame that via_wire_parse() found to be ACKS; @at is all
+ * zero at first.  False: there is none.
  */
-bool via_wire_next_acks(const void *p, u32 *at, struct via_acks_entry *e);
+bool via_wire_next_acks(const void *p, struct via_acks_at *at,
+			struct via_acks_entry *e);
 
 /*
  * Ranges from a bitmap (bit i: ack + 1 + i), and back; what is beyond 64 is

@@ -7,41 +7,80 @@ import struct
 import sys
 
 DATA = (0x01, 0x02, 0x03, 0x04)
-ACKS = (0x08, 0x09, 0x0a, 0x0b, 0x12, 0x13, 0x14, 0x15, 0x16)
-CONNS = (0x10, 0x11, 0x17, 0x18)
-NAMES = (0x20, 0x21)
-HEAD = 212			# VIA_WIRE_HDR_MAX
+ENDS = (0x09, 0x0a, 0x0b)
+ANSWERS = (0x12, 0x13, 0x15, 0x16)
+CONNS = (0x10, 0x14, 0x17, 0x18)
+BEATS = (0x20, 0x21)
+NAMES = (0x30, 0x31)
+OTHERS = (0x00, 0x08, 0x11, 0x22, 0x23)
+HEAD = 292			# VIA_WIRE_HDR_MAX
+SUM = 0x08
 
 
-SEALED = 0x08
+def wire(kind, flags=0):
+    """Frames that are of no connection have a checksum."""
+    return struct.pack(">BBBBIQ", 2, kind, flags | (SUM if kind > 9 else 0),
+                       0, 3 if kind <= 9 else 0,
+                       0 if kind in NAMES else 0x1234)
 
 
-def wire(kind, length=0):
-    """Frames that are of no connection are sealed."""
-    return struct.pack(">BBBBHHIII", 1, kind, SEALED if kind > 0x0a else 0,
-                       0, 3, length, 0x1234, 7, 9)
+def data(kind):
+    length = 0 if kind == 0x03 else 16
+    out = wire(kind) + struct.pack(">IIIIHHI", 7, 9, 16, 0, length,
+                                   7 if kind == 0x04 else 0, 0)
+    if kind in (0x02, 0x03):
+        out += struct.pack(">QII", 0x7f0000001000, 0x101, 0)
+    return out + b"x" * length
+
+
+def hello():
+    return struct.pack(">QQIIQ", 77, 0, 64, 1500, 0)
+
+
+def conn(kind):
+    address = bytes([6, 4, 0, 0]) + b"\x52\x54\0\0\0\1".ljust(20, b"\0") + \
+        b"disc".ljust(64, b"\0")
+    asks = kind in (0x10, 0x17)
+    return wire(kind) + hello() + struct.pack(
+        ">IIQIIIIII", 1, 0 if asks else 3, 0x1234, 6, 2, 32768, 0, 1000,
+        1) + address * 2
+
+
+def other(kind):
+    ranges = struct.pack(">HHHH", 0, 1, 3, 2)
+    if kind == 0x00:
+        return bytes([3, 0, 3, 2]) + wire(0x10)[:12]
+    if kind == 0x08:
+        return wire(kind, 0x40) + struct.pack(">IIBBHI", 9, 5, 2, 255, 64,
+                                              0) + ranges
+    if kind == 0x11:
+        return wire(kind) + hello()
+    if kind == 0x22:
+        entry = struct.pack(">IIQB7x", 3, 9, 0x1234, 2) + ranges
+        return wire(kind) + struct.pack(">H6x", 2) + entry * 2
+    return wire(kind) + struct.pack(">H6xQQQQ", 2, 1, 99, 7, 8)
 
 
 def body(kind):
     if kind in DATA:
-        length = 0 if kind == 0x03 else 16
-        out = wire(kind, length) + struct.pack(">III", 16, 0, 0)
-        if kind in (0x02, 0x03):
-            out += struct.pack(">QI", 0x7f0000001000, 0x101)
-        return out + b"x" * length
-    if kind in ACKS:
-        return wire(kind) + struct.pack(">IQ", 0, 5)
+        return data(kind)
     if kind in CONNS:
-        address = bytes([6, 4, 0, 0]) + b"\x52\x54\0\0\0\1\0\0" + \
-            b"disc".ljust(64, b"\0")
-        return wire(kind) + struct.pack(">HHIIIIIIII", 1, 64, 5, 6, 1500, 2,
-                                        32768, 0, 1000, 1) + address * 2
+        return conn(kind)
+    if kind in OTHERS:
+        return other(kind)
+    if kind in ENDS:
+        return wire(kind) + struct.pack(">IIII", 7, 9 if kind == 9 else 0, 0,
+                                        3)
+    if kind in ANSWERS:
+        return wire(kind) + struct.pack(">IIQ", 3, kind == 0x13, 0)
+    if kind in BEATS:
+        return wire(kind) + struct.pack(">QQQII", 77, 1, 2, 3, 4)
     return wire(kind) + struct.pack(">IB3x64s", 77, 5, b"node2")
 
 
 def main():
     os.makedirs(sys.argv[1], exist_ok=True)
-    for kind in DATA + ACKS + CONNS + NAMES:
+    for kind in DATA + ENDS + ANSWERS + CONNS + BEATS + NAMES + OTHERS:
         frame = body(kind)
         extra = max(0, len(frame) - HEAD)
         with open(os.path.join(sys.argv[1], f"{kind:02x}"), "wb") as file:

@@ -23,8 +23,8 @@ struct raw_frame {
 struct raw_host {
 	u8 mac[ETH_ALEN];
 	struct sim_nic *nic;		/* what it talks to */
-	u16 vi, remote_index;
-	u32 cookie, remote_cookie;
+	u32 vi, remote_id;
+	u64 cookie, remote_cookie;
 	u32 seq;			/* of its next data frame */
 	u32 ack;			/* of the next one of the NIC's */
 	u32 level;
@@ -48,6 +48,10 @@ void raw_forget(struct raw_host *r);
 const struct via_wire *raw_wire(const struct raw_frame *f);
 const struct via_wire_data *raw_data_of(const struct raw_frame *f);
 const struct via_wire_ack *raw_ack_of(const struct raw_frame *f);
+const struct via_wire_end *raw_end_of(const struct raw_frame *f);
+u32 raw_acked(const struct raw_frame *f);	/* of ACK, or data */
+u64 raw_sack(const struct raw_frame *f);
+const struct via_wire_conn *raw_conn_of(const struct raw_frame *f);
 const u8 *raw_payload(const struct raw_frame *f);	/* of SEND, READ_DATA */
 
 /* What a data frame says. */
@@ -55,6 +59,7 @@ struct raw_data {
 	u8 type, flags;
 	u32 seq;
 	u32 msg_len, offset, immediate;
+	u16 reads;
 	u64 raddr;
 	u32 rhandle;
 	const void *payload;
@@ -64,8 +69,12 @@ struct raw_data {
 void raw_send_data(struct raw_host *r, const struct raw_data *d);
 /* The next message, or all that fits into its first frame. */
 void raw_send(struct raw_host *r, const void *p, u32 len);
-void raw_send_ctl(struct raw_host *r, u8 type, u32 seq, u32 reason, u64 sack);
-void raw_send_ack(struct raw_host *r);
+/* On the connection that stands: it has what has come, and no more. */
+void raw_send_ack(struct raw_host *r, u8 flags);
+/* DISCONNECT, or RESET of what names the other end. */
+void raw_send_end(struct raw_host *r, u8 type, u32 seq, u32 ack);
+/* WAIT, REFUSE, CONFIRM, CANCEL. */
+void raw_send_answer(struct raw_host *r, u8 type, u32 reason);
 /* As a client of the server @disc: REQUEST, and CONFIRM if @confirm. */
 bool raw_connect(struct raw_host *r, const char *disc, bool confirm);
 /* ACCEPT of a REQUEST that came. */

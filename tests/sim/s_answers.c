@@ -18,16 +18,18 @@ static const struct kind {
 } kinds[] = {
 	{ VIA_WIRE_SEND, VIA_WIRE_RESET, VIA_WIRE_SEND_HDR },
 	{ VIA_WIRE_ACK, VIA_WIRE_RESET, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_HEARTBEAT, VIA_WIRE_RESET, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_DISCONNECT, NOTHING, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_RESET, NOTHING, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_REQUEST, VIA_WIRE_NO_MATCH, VIA_WIRE_CONN_LEN },
+	{ VIA_WIRE_DISCONNECT, NOTHING, VIA_WIRE_END_LEN },
+	{ VIA_WIRE_DISCONNECT_ACK, NOTHING, VIA_WIRE_END_LEN },
+	{ VIA_WIRE_RESET, NOTHING, VIA_WIRE_END_LEN },
+	{ VIA_WIRE_HEARTBEAT, NOTHING, VIA_WIRE_BEAT_LEN },
+	{ VIA_WIRE_BEAT, NOTHING, VIA_WIRE_BEAT_LEN },
+	{ VIA_WIRE_CHALLENGE, NOTHING, VIA_WIRE_HELLO_LEN },
+	{ VIA_WIRE_REQUEST, VIA_WIRE_REFUSE, VIA_WIRE_CONN_LEN },
 	{ VIA_WIRE_ACCEPT, VIA_WIRE_RESET, VIA_WIRE_CONN_LEN },
-	{ VIA_WIRE_WAIT, NOTHING, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_NO_MATCH, NOTHING, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_REJECT, NOTHING, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_CONFIRM, NOTHING, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_CANCEL, NOTHING, VIA_WIRE_ACK_LEN },
+	{ VIA_WIRE_WAIT, NOTHING, VIA_WIRE_ANSWER_LEN },
+	{ VIA_WIRE_REFUSE, NOTHING, VIA_WIRE_ANSWER_LEN },
+	{ VIA_WIRE_CONFIRM, NOTHING, VIA_WIRE_ANSWER_LEN },
+	{ VIA_WIRE_CANCEL, NOTHING, VIA_WIRE_ANSWER_LEN },
 	{ VIA_WIRE_PEER_REQUEST, NOTHING, VIA_WIRE_CONN_LEN },
 	{ VIA_WIRE_PEER_ACCEPT, VIA_WIRE_RESET, VIA_WIRE_CONN_LEN },
 	{ VIA_WIRE_NAME_QUERY, VIA_WIRE_NAME_REPLY, VIA_WIRE_NAME_LEN },
@@ -38,8 +40,15 @@ struct thrown {
 	struct ethhdr eth;
 	struct via_wire w;
 	union {
-		struct via_wire_conn conn;
+		struct {
+			struct via_wire_hello hello;
+			struct via_wire_conn conn;
+		} __packed;
 		struct via_wire_name name;
+		struct via_wire_data data;
+		struct via_wire_ack ack;
+		struct via_wire_end end;
+		struct via_wire_answer answer;
 		u8 all[VIA_WIRE_CONN_LEN - sizeof(struct via_wire)];
 	};
 	u8 seal[VIA_WIRE_SEAL_LEN];
@@ -53,6 +62,16 @@ static struct {
 	struct sim_nic *nic;
 	bool ready, over;
 } w;
+
+/* A RESET names the end that the frame named, and the frame. */
+static bool names_end(const struct thrown *a, const struct thrown *q)
+{
+	if (q->w.type == VIA_WIRE_SEND)
+		return a->end.src == q->w.dst && a->end.seq == q->data.seq;
+	if (q->w.type == VIA_WIRE_ACK)
+		return a->end.src == q->w.dst && a->end.seq == q->ack.ack;
+	return a->end.src == q->conn.to && a->end.seq == q->conn.first_seq;
+}
 
 /* What leaves is the answer to the last one. */
 static bool leaves(void *arg, u8 *frame, u32 *len)
@@ -70,22 +89,28 @@ static bool leaves(void *arg, u8 *frame, u32 *len)
 	if (name)
 		sim_expect(a->name.nonce == q->name.nonce, "");
 	else
-		sim_expect(a->w.dst == (request ? q->conn.vi : q->w.dst) &&
-			   a->w.cookie == (request ? q->conn.sender_cookie :
-						     q->w.cookie),
+		sim_expect(!a->w.dst && a->w.cookie == q->w.cookie &&
+			   (request ? a->answer.vi == q->conn.vi :
+				      names_end(a, q)),
 			   "type %#x for %#x names another end", a->w.type,
 			   q->w.type);
 	w.answers++;
 	return true;
 }
 
-static void fill_conn(struct via_wire_conn *c, const u8 *from)
+static void fill_conn(struct thrown *f, const u8 *from)
 {
-	c->vi = cpu_to_be16(sim_dice(65536));
-	c->frames = cpu_to_be16(1 + sim_dice(64));
+	bool asks = f->w.type == VIA_WIRE_REQUEST ||
+		    f->w.type == VIA_WIRE_PEER_REQUEST;
+	struct via_wire_conn *c = &f->conn;
+
+	f->hello.epoch = sim_dice64() | 1;
+	f->hello.frames = cpu_to_be32(1 + sim_dice(64));
+	f->hello.mtu = cpu_to_be32(320 + sim_dice(9000));
+	c->vi = cpu_to_be32(1 + sim_dice(65536));
+	c->to = asks ? 0 : cpu_to_be32(1 + sim_dice(8));
 	c->sender_cookie = sim_dice64() | 1;
 	c->first_seq = sim_dice64();
-	c->mtu = cpu_to_be32(256 + sim_dice(9000));
 	c->reliability = cpu_to_be32(1u << sim_dice(3));
 	c->max_transfer = cpu_to_be32(32768);
 	c->timeout_ms = cpu_to_be32(VIA_WIRE_FOREVER);
@@ -113,13 +138,25 @@ static void fill(const struct kind *k)
 	f->w.version = VIA_WIRE_VERSION;
 	f->w.type = k->type;
 	if (k->len == VIA_WIRE_CONN_LEN)
-		fill_conn(&f->conn, f->eth.h_source);
+		fill_conn(f, f->eth.h_source);
 	if (k->len == VIA_WIRE_NAME_LEN)
 		f->name.nonce = sim_dice64();
-	else if (k->type != VIA_WIRE_REQUEST &&
-		 k->type != VIA_WIRE_PEER_REQUEST) {
-		f->w.dst = cpu_to_be16(sim_dice(8));
+	else
 		f->w.cookie = sim_dice64() | 1;
+	if (k->type == VIA_WIRE_REQUEST || k->type == VIA_WIRE_PEER_REQUEST)
+		f->w.cookie = f->conn.sender_cookie;
+	if (k->type <= VIA_WIRE_DISCONNECT)
+		f->w.dst = cpu_to_be32(1 + sim_dice(8));
+	if (k->len == VIA_WIRE_HELLO_LEN || k->len == VIA_WIRE_BEAT_LEN)
+		f->hello.epoch = 1;
+	if (k->type == VIA_WIRE_SEND)
+		f->data.seq = sim_dice64();
+	if (k->type == VIA_WIRE_ACK)
+		f->ack.ack = sim_dice64();
+	if (k->len == VIA_WIRE_ANSWER_LEN && via_wire_always_sealed(k->type)) {
+		f->answer.vi = cpu_to_be32(1 + sim_dice(8));
+		f->answer.reason = k->type != VIA_WIRE_REFUSE ? 0 :
+				   cpu_to_be32(1 + sim_dice(5));
 	}
 }
 
@@ -133,7 +170,7 @@ static void throw(void)
 	w.answers = 0;
 	fill(k);
 	/* Frames of a connection have no seal, for there is none. */
-	if (k->type >= VIA_WIRE_RESET) {
+	if (via_wire_always_sealed(k->type)) {
 		via_ether_seal(&w.f, size + VIA_WIRE_SEAL_LEN, 0);
 		size += VIA_WIRE_SEAL_LEN;
 	}

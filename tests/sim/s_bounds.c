@@ -33,9 +33,9 @@ static void stray(bool name)
 	if (name) {
 		forge(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_NAME_QUERY);
 	} else {
-		forge(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_HEARTBEAT);
-		forged_wire(f.data)->dst = cpu_to_be16(1);
-		forged_wire(f.data)->cookie = cpu_to_be32(w.asked);
+		forge(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_ACK);
+		forged_wire(f.data)->dst = cpu_to_be32(1);
+		forged_wire(f.data)->cookie = cpu_to_be64(w.asked);
 	}
 	forge_throw(&f, w.nic[0]);
 }
@@ -91,11 +91,9 @@ static void request(bool cancel)
 	forge_host(host, w.asked);
 	forge_conn(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_REQUEST, "many",
 		   5, 77 + w.asked);
-	if (cancel) {
-		forge(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_CANCEL);
-		forged_wire(f.data)->dst = cpu_to_be16(5);
-		forged_wire(f.data)->cookie = cpu_to_be32(77 + w.asked);
-	}
+	if (cancel)
+		forge_answer(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_CANCEL,
+			     5, 77 + w.asked);
 	forge_throw(&f, w.nic[0]);
 }
 

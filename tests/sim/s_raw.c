@@ -160,8 +160,8 @@ static void ends(u32 reason)
 {
 	const struct raw_frame *f = raw_await(&r, VIA_WIRE_DISCONNECT, AT_ONCE);
 
-	sim_expect(f && be32_to_cpu(raw_ack_of(f)->reason) == reason, "(%d)",
-		   f ? (int)be32_to_cpu(raw_ack_of(f)->reason) : -1);
+	sim_expect(f && be32_to_cpu(raw_end_of(f)->reason) == reason, "(%d)",
+		   f ? (int)be32_to_cpu(raw_end_of(f)->reason) : -1);
 	sim_pause(100000);
 	sim_expect(prog_state(&p.vi) == VIA_STATE_ERROR, "");
 }
@@ -182,7 +182,7 @@ static const struct raw_frame *acked(u64 ns)
 
 	do {
 		f = raw_await(&r, VIA_WIRE_ACK, ns);
-	} while (f && be32_to_cpu(raw_wire(f)->ack) != r.seq);
+	} while (f && be32_to_cpu(raw_ack_of(f)->ack) != r.seq);
 	return f;
 }
 
@@ -202,7 +202,8 @@ static void twice(void)
 	raw_send(&r, p.in, 1);
 	f = acked(AT_ONCE);
 	sim_expect(f, "a duplicate is not answered");
-	sim_expect(be32_to_cpu(raw_wire(f)->seq) == r.seq - 1, "");
+	sim_expect(raw_wire(f)->flags & VIA_WIRE_TWICE &&
+		   be32_to_cpu(raw_ack_of(f)->twice) == r.seq - 1, "");
 	ask(receive);
 	sim_expect(p.ret == VIA_R_TIMEOUT, "");
 	message(1);
@@ -232,10 +233,9 @@ static void hole(void)
 		sack |= i < n ? 1ull << (i - 1) : 0;
 		f = raw_await(&r, VIA_WIRE_ACK, 3 * MS);
 		sim_expect(f, "a frame out of order is not answered");
-		sim_expect(be32_to_cpu(raw_wire(f)->ack) ==
+		sim_expect(be32_to_cpu(raw_ack_of(f)->ack) ==
 			   first + (i < n ? 0 : n) &&
-			   be64_to_cpu(raw_ack_of(f)->sack) ==
-			   (i < n ? sack : 0), "");
+			   raw_sack(f) == (i < n ? sack : 0), "");
 		if (!sim_dice(8))
 			return;
 	}
@@ -278,37 +278,38 @@ static void gap(void)
 	message(1);
 }
 
-static void heartbeat(void)
+static void question(void)
 {
 	connect_with(1 << sim_dice(3));
 	sim_pause(20 * MS);
 	raw_forget(&r);
-	raw_send_ctl(&r, VIA_WIRE_HEARTBEAT, 0, 0, 0);
-	sim_expect(acked(AT_ONCE), "a HEARTBEAT is not answered");
+	raw_send_ack(&r, sim_dice(2) ? VIA_WIRE_ACK_NOW : VIA_WIRE_PROBE);
+	sim_expect(acked(AT_ONCE), "a question is not answered");
 }
 
 /* Acknowledgements are a sign of life, as good as any. */
 static void only_acks(void)
 {
+	const struct raw_frame *f;
 	u32 i;
 
 	connect_with(1 << sim_dice(3));
 	for (i = 0; i < 30; i++) {
 		sim_pause(500 * MS);
-		raw_send_ack(&r);
+		raw_send_ack(&r, 0);
 	}
 	stands();
-	sim_expect(!raw_await(&r, VIA_WIRE_HEARTBEAT, 0),
-		   "a peer that talks is asked whether it is there");
+	while ((f = raw_next(&r, 0)))
+		sim_expect(raw_wire(f)->type != VIA_WIRE_ACK ||
+			   !(raw_wire(f)->flags & VIA_WIRE_ACK_NOW),
+			   "a peer that talks is asked whether it is there");
 	message(0);
 }
 
 /* A connection is of two addresses; another host only gets a RESET. */
 static void stranger(void)
 {
-	static const u8 types[] = { VIA_WIRE_ACK, VIA_WIRE_HEARTBEAT,
-				    VIA_WIRE_DISCONNECT };
-	u8 type = types[sim_dice(ARRAY_SIZE(types))];
+	u8 type = sim_dice(3) ? VIA_WIRE_ACK : VIA_WIRE_DISCONNECT;
 
 	connect_with(1 << sim_dice(3));
 	sim_pause(20 * MS);
@@ -319,7 +320,10 @@ static void stranger(void)
 		r.seq--;
 		type = VIA_WIRE_SEND;
 	} else {
-		raw_send_ctl(&r, type, 0, 0, 0);
+		if (type == VIA_WIRE_ACK)
+			raw_send_ack(&r, sim_dice(2) ? VIA_WIRE_ACK_NOW : 0);
+		else
+			raw_send_end(&r, type, r.seq, r.ack);
 	}
 	sim_expect(type == VIA_WIRE_DISCONNECT ||
 		   raw_await(&r, VIA_WIRE_RESET, AT_ONCE), "(%#x)", type);
@@ -408,8 +412,8 @@ static void read_wrong(void)
 	ask(post_read);
 	f = raw_await(&r, VIA_WIRE_READ, AT_ONCE);
 	sim_expect(f && be32_to_cpu(raw_data_of(f)->msg_len) == 3000, "");
-	d.immediate = be32_to_cpu(raw_wire(f)->seq);
-	r.ack = d.immediate + 1;
+	r.ack = be32_to_cpu(raw_data_of(f)->seq) + 1;
+	d.reads = r.ack - 1;
 	d.seq = r.seq++;
 	raw_send_data(&r, &d);
 	d.seq = r.seq++;
@@ -425,7 +429,7 @@ static void read_wrong(void)
 		d.msg_len += 1 + sim_dice(1000);
 		break;
 	default:
-		d.immediate += 1 + sim_dice(3);
+		d.reads += 1 + sim_dice(3);
 	}
 	raw_send_data(&r, &d);
 	ends(VIA_WIRE_R_PROTOCOL);
@@ -465,7 +469,7 @@ static void reads(void)
 		send_read(i, first + i);
 	r.seq += READS + 1;
 	while ((f = raw_next(&r, 5 * MS)))
-		sim_expect((s32)(be32_to_cpu(raw_wire(f)->ack) - r.seq) < 0,
+		sim_expect((s32)(raw_acked(f) - r.seq) < 0,
 			   "read %u is acknowledged", READS);
 	/* All is sent again for as long as none is acknowledged. */
 	for (until = sim_now() + 5 * SEC; n <= READS; ) {
@@ -473,14 +477,14 @@ static void reads(void)
 		f = raw_await(&r, VIA_WIRE_READ_DATA, 500 * MS);
 		if (n == READS)
 			send_read(n, first + n);
-		seq = f ? be32_to_cpu(raw_wire(f)->seq) : 0;
+		seq = f ? be32_to_cpu(raw_data_of(f)->seq) : 0;
 		if (!f || seq != seen + n)
 			continue;
-		sim_expect(be32_to_cpu(raw_data_of(f)->immediate) == first + n,
-			   "");
+		sim_expect(be16_to_cpu(raw_data_of(f)->reads) ==
+			   (u16)(first + n), "");
 		sim_expect(prog_filled(raw_payload(f), 100, 3, n), "(%u)", n);
 		r.ack = seen + ++n;
-		raw_send_ack(&r);
+		raw_send_ack(&r, 0);
 	}
 	stands();
 }
@@ -513,14 +517,14 @@ static void reads_out(void)
 		       raw_await(&r, VIA_WIRE_READ, n < READS_OUT + i ?
 				 AT_ONCE : sim_dice(MS))) {
 			r.ack = first + ++n;
-			raw_send_ack(&r);
+			raw_send_ack(&r, 0);
 		}
 		sim_expect(n == min(READS_OUT + i, 2 * READS_OUT),
 			   "%u reads are open", n - i);
 		prog_fill(m, sizeof(m), 3, i);
 		d.payload = m;
 		d.seq = r.seq++;
-		d.immediate = first + i;
+		d.reads = first + i;
 		raw_send_data(&r, &d);
 	}
 	for (i = 0; i < 2 * READS_OUT; i++) {
@@ -543,11 +547,11 @@ static void first_lost(void)
 		ask(send_some);
 		for (n = 0; n < 2; n++) {
 			f = raw_await(&r, VIA_WIRE_SEND, SEC);
-			sim_expect(f && be32_to_cpu(raw_wire(f)->seq) == r.ack,
+			sim_expect(f && be32_to_cpu(raw_data_of(f)->seq) == r.ack,
 				   "(%u, %u)", i, n);
 		}
 		r.ack++;
-		raw_send_ack(&r);
+		raw_send_ack(&r, 0);
 		ask(sent);
 		sim_expect(!p.ret && p.done.status == VIA_ST_DONE, "(%u, %#x)",
 			   i, p.done.status);
@@ -622,7 +626,7 @@ static const struct {
 	void (*fn)(void);
 } trials[] = {
 	{ "twice", twice }, { "hole", hole }, { "gap", gap },
-	{ "heartbeat", heartbeat },
+	{ "question", question },
 	{ "only_acks", only_acks }, { "stranger", stranger },
 	{ "too_long", too_long }, { "not_the_next", not_the_next },
 	{ "read_wrong", read_wrong }, { "reads", reads }, { "reads_out", reads_out },

@@ -11,9 +11,12 @@ static bool count(void *arg, u8 *frame, u32 *len)
 {
 	const struct via_wire *w = (const void *)(frame + ETH_HLEN);
 
-	heartbeats += w->type == VIA_WIRE_HEARTBEAT;
-	acks += w->type == VIA_WIRE_ACK;
-	others += w->type != VIA_WIRE_HEARTBEAT && w->type != VIA_WIRE_ACK;
+	if (w->type != VIA_WIRE_ACK)
+		others++;
+	else if (w->flags & VIA_WIRE_ACK_NOW)
+		heartbeats++;
+	else
+		acks++;
 	return true;
 }
 

@@ -257,6 +257,13 @@ u32 get_random_u32(void)
 	return sim_random ? sim_random() : sim_dice64();
 }
 
+u64 get_random_u64(void)
+{
+	u32 high = get_random_u32();
+
+	return (u64)high << 32 | get_random_u32();
+}
+
 u32 crc32c(u32 crc, const void *p, size_t n)
 {
 	const u8 *b = p;

@@ -179,6 +179,7 @@ int scnprintf(char *buf, size_t n, const char *fmt, ...) __printf(3, 4);
 bool mac_pton(const char *s, u8 *mac);
 int sim_printk(const char *level, const char *fmt, ...);
 u32 get_random_u32(void);
+u64 get_random_u64(void);
 extern u32 (*sim_random)(void);		/* a scenario's own, for one run */
 u32 crc32c(u32 crc, const void *p, size_t n);
 u32 jhash(const void *key, u32 length, u32 initval);

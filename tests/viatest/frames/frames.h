@@ -51,6 +51,12 @@ static inline struct via_wire *wire_of(struct frame *f)
 	return (struct via_wire *)(f->b + ETH);
 }
 
+/* Where the frame is of a type that has it. */
+static inline struct via_wire_conn *conn_of(const struct via_wire *w)
+{
+	return (struct via_wire_conn *)((uint8_t *)w + VIA_WIRE_HELLO_LEN);
+}
+
 /* classes.c: makes one frame; false when there is nothing to make it of. */
 int make(struct frame *f, enum class class, struct rng *d);
 
@@ -63,10 +69,10 @@ void learn(const uint8_t *p, uint32_t len, int outgoing);
 int recall(struct frame *f, struct rng *d, int outgoing);
 /* One of a connection that may be broken, to the target. */
 int recall_spare(struct frame *f, struct rng *d);
-/* A VI index and a cookie at the target, live or dead. */
-void recall_vi(struct rng *d, uint16_t *dst, uint32_t *cookie);
+/* A VI's id and a cookie at the target, live or dead. */
+void recall_vi(struct rng *d, uint32_t *dst, uint64_t *cookie);
 /* Whether a connection that must not notice has this cookie. */
-int is_protected(uint32_t cookie);
+int is_protected(uint64_t cookie);
 
 struct learnt {
 	uint64_t frames;

@@ -242,7 +242,7 @@ static int run(int fd)
 static int hang(int fd)
 {
 	struct rng d = { .s = opt.seed };
-	struct via_wire_conn *c = (void *)(wire_of(batch) + 1);
+	struct via_wire_conn *c = conn_of(wire_of(batch));
 	uint32_t i;
 
 	for (i = 0; i < opt.hang; i++) {
