@@ -65,12 +65,23 @@ bool via_ether_send_ctl(struct via_ether_nic *nic,
 			ctl->plain);
 }
 
+/* Ranges as bits on the wire: what is beyond 64 frames is told later. */
+static u64 bits_of(const struct via_range *range, u32 n)
+{
+	u64 bits = 0;
+
+	for (; n && range->start < 64; n--, range++)
+		bits |= via_bits(min_t(u32, range->count, 64)) << range->start;
+	return bits;
+}
+
 /*
  * ACK, HEARTBEAT, DISCONNECT, CONFIRM to the peer of a connection, with all
  * we know of what has arrived.  rq.lock held.
  */
 bool via_ether_send_ack(struct via_ether_vi *ev, u8 type)
 {
+	struct via_range range[VIA_WIN_RANGES];
 	struct via_ether_ctl ctl = {
 		.mac = ev->remote_mac,
 		.type = type,
@@ -79,7 +90,7 @@ bool via_ether_send_ack(struct via_ether_vi *ev, u8 type)
 		.seq = type == VIA_WIRE_ACK ? ev->twice : 0,
 		.ack = ev->rx.next,
 		.reason = type == VIA_WIRE_DISCONNECT ? ev->reason : 0,
-		.sack = ev->rx.held,
+		.sack = bits_of(range, via_win_ranges(&ev->rx, range)),
 		.plain = !ev->sealed && !via_wire_always_sealed(type),
 	};
 
@@ -138,7 +149,7 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 
 	fill_head(ev->nic, &f.h, &ctl);
 	f.c.vi = cpu_to_be16(vi->index);
-	f.c.frames = cpu_to_be16(min(ev->nic->rx_frames, VIA_WIN_MAX));
+	f.c.frames = cpu_to_be16(via_ether_credit(ev->nic));
 	f.c.sender_cookie = cpu_to_be32(ev->cookie);
 	f.c.first_seq = cpu_to_be32(ev->first_seq);
 	f.c.mtu = cpu_to_be32(READ_ONCE(ev->nic->mtu));

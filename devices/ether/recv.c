@@ -12,17 +12,15 @@
 
 void via_ether_held_free(struct via_ether_vi *ev)
 {
-	u64 held = ev->rx.held;
-	u32 i;
+	u32 seq = ev->rx.next + 1;
 
-	while (held) {
-		i = (ev->rx.next + 1 + __ffs64(held)) % VIA_WIN_MAX;
-		kfree(ev->held[i]);
-		ev->held[i] = NULL;
+	for (; via_win_held(&ev->rx, &seq); seq++) {
+		kfree(ev->held[seq % ev->rx.size]);
 		atomic_dec(&ev->nic->ooo);
-		held &= held - 1;
 	}
-	ev->rx.held = 0;
+	kfree(ev->held);
+	ev->held = NULL;
+	via_win_rx_init(&ev->rx, ev->rx.next, 1);
 }
 
 /* Where the payload of a frame goes. */
@@ -226,6 +224,26 @@ static void rx_unreliable(struct via_vi *vi, const struct via_frame_hdr *h,
 	}
 }
 
+/* A larger ring for frames beyond holes; false: no memory. */
+static bool make_room(struct via_ether_vi *ev, u32 size)
+{
+	u32 bytes = size * sizeof(*ev->held) +
+		    VIA_WIN_WORDS(size) * sizeof(*ev->rx.bits);
+	struct via_win_rx *rx = &ev->rx;
+	struct via_ether_held **held;
+	u32 seq = rx->next + 1;
+
+	held = kzalloc(bytes, GFP_ATOMIC | __GFP_NOWARN);
+	if (!held)
+		return false;
+	for (; via_win_held(rx, &seq); seq++)
+		held[seq % size] = ev->held[seq % rx->size];
+	via_win_rx_use(rx, (u64 *)(held + size), size);
+	kfree(ev->held);
+	ev->held = held;
+	return true;
+}
+
 /* Keep a frame beyond a hole; without memory it will be sent again. */
 static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 		 const struct via_ether_frame *f)
@@ -233,9 +251,11 @@ static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 	struct via_ether_nic *nic = ev->nic;
 	struct via_ether_held *held;
 	u32 i, n, left = h->len, skip = h->hdr_len;
+	u32 size = via_win_rx_wants(&ev->rx, h->seq);
 	u8 *to;
 
-	if (atomic_inc_return(&nic->ooo) > via_ether_ooo_max)
+	if (atomic_inc_return(&nic->ooo) > via_ether_ooo_max ||
+	    (unlikely(size != ev->rx.size) && !make_room(ev, size)))
 		goto drop;
 	held = kmalloc(struct_size(held, payload, h->len),
 		       GFP_ATOMIC | __GFP_NOWARN);
@@ -256,7 +276,7 @@ static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 		to += n;
 		left -= n;
 	}
-	ev->held[h->seq % VIA_WIN_MAX] = held;
+	ev->held[h->seq % size] = held;
 	via_win_hold(&ev->rx, h->seq);
 	via_ether_count(nic, OOO_HELD);
 	return;
@@ -271,11 +291,10 @@ static u32 release(struct via_vi *vi)
 	struct via_ether_vi *ev = vi->priv;
 	struct via_ether_held *held;
 	bool more = true;
-	u32 i, why;
+	u32 why;
 
 	while (more) {
-		i = ev->rx.next % VIA_WIN_MAX;
-		held = ev->held[i];
+		held = ev->held[ev->rx.next % ev->rx.size];
 		{
 			struct via_ether_chunk chunk = {
 				.data = held->payload,
@@ -288,7 +307,6 @@ static u32 release(struct via_vi *vi)
 
 			why = place(vi, &held->hdr, &f);
 		}
-		ev->held[i] = NULL;
 		kfree(held);
 		atomic_dec(&ev->nic->ooo);
 		if (why)
@@ -387,7 +405,8 @@ static void stranger(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 
 /* What came with a frame for the sender's half; sq.lock not held. */
 static __always_inline void rx_ack(struct via_vi *vi,
-				   const struct via_frame_hdr *h, u64 sack)
+				   const struct via_frame_hdr *h,
+				   const struct via_range *range, u32 ranges)
 {
 	struct via_ether_vi *ev = vi->priv;
 
@@ -395,7 +414,7 @@ static __always_inline void rx_ack(struct via_vi *vi,
 	/* The connection may be another one by now. */
 	if (likely(ev->cookie == h->cookie && ev->reliable &&
 		   ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi)))
-		via_ether_ack(vi, h->ack, sack);
+		via_ether_ack(vi, h->ack, range, ranges);
 	spin_unlock(&vi->sq.lock);
 }
 
@@ -479,7 +498,7 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 		ev->both = false;
 		/* Goes on sending, too, what waited for a read. */
 		if (!via_vi_is_broken(vi))
-			via_ether_ack(vi, h->ack, 0);
+			via_ether_ack(vi, h->ack, NULL, 0);
 		if (due == ACK_FORCE ||
 		    (due == ACK_DUE && ev->acked != ev->rx.next))
 			via_ether_send_ack(ev, VIA_WIRE_ACK);
@@ -537,11 +556,28 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 	spin_unlock(&vi->rq.lock);
 
 	if (likely(ev->reliable && h->ack != READ_ONCE(ev->tx.una)))
-		rx_ack(vi, h, 0);
+		rx_ack(vi, h, NULL, 0);
 	if (due == ACK_FORCE ||
 	    (due == ACK_DUE && READ_ONCE(ev->acked) != next))
 		ack_now(vi, h->cookie);
 	via_vi_settle(vi);
+}
+
+/* The bits of an acknowledgement on the wire as ranges: how many. */
+static u32 ranges_of(u64 sack, struct via_range *range)
+{
+	u32 n, at = 0;
+
+	BUILD_BUG_ON(VIA_WIN_RANGES < 32);
+	for (n = 0; sack; n++) {
+		at += __ffs64(sack);
+		sack >>= __ffs64(sack);
+		range[n].start = at;
+		range[n].count = ~sack ? __ffs64(~sack) : 64;
+		at += range[n].count;
+		sack = range[n].count < 64 ? sack >> range[n].count : 0;
+	}
+	return n;
 }
 
 /* ACK, HEARTBEAT, DISCONNECT. */
@@ -549,6 +585,7 @@ static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		   const struct via_ether_frame *f)
 {
 	struct via_vi *vi = via_vi_lookup(nic->ka, h->dst);
+	struct via_range range[VIA_WIN_RANGES];
 	struct via_ether_vi *ev;
 	bool known, accept, fits;
 
@@ -584,7 +621,7 @@ static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		if (unlikely(h->seq))
 			rx_twice(vi, h);
 	}
-	rx_ack(vi, h, h->sack);
+	rx_ack(vi, h, range, ranges_of(h->sack, range));
 	if (h->type == VIA_WIRE_DISCONNECT)
 		rx_disconnect(vi, h);
 	via_vi_settle(vi);
