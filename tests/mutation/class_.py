@@ -457,6 +457,16 @@ mutant("loss-costs-each", WINDOW, "unit", "window",
        "each frame lost of one burst halves the window",
        ("	if (via_seq_before(w->una, w->recover))\n		return;\n", ""),
        sim="loss")
+mutant("window-stays-short", SEND, "sim", "",
+       "no connection has more than 16 frames in flight",
+       ("			lengthen(ev);\n", "			;\n"), sim="long-way")
+mutant("held-ring-leaks", RECV, "sim", "",
+       "the ring of frames beyond a hole stays when the connection ends",
+       ("	kfree(ev->held);\n	ev->held = NULL;\n",
+        "	ev->held = NULL;\n"), sim="stream-loss ledger")
+mutant("window-leaks", "devices/ether/vi.c", "sim", "",
+       "the memory of a window stays when the connection ends",
+       ("	kfree(via_win_end(&ev->tx));\n", ""), sim="stream-loss long-way")
 mutant("again-is-not-lost", WINDOW, "unit", "window",
        "a frame that is lost a second time waits for a time-out",
        ("	while (w->first != VIA_WIN_NONE &&",
