@@ -459,14 +459,14 @@ mutant("loss-costs-each", WINDOW, "unit", "window",
        sim="loss")
 mutant("window-stays-short", SEND, "sim", "",
        "no connection has more than 16 frames in flight",
-       ("			lengthen(ev);\n", "			;\n"), sim="long-way")
+       ("			lengthen(ev);\n", "			;\n"), sim="large")
 mutant("held-ring-leaks", RECV, "sim", "",
        "the ring of frames beyond a hole stays when the connection ends",
        ("	kfree(ev->held);\n	ev->held = NULL;\n",
-        "	ev->held = NULL;\n"), sim="stream-loss ledger")
+        "	ev->held = NULL;\n"), sim="loss end ledger")
 mutant("window-leaks", "devices/ether/vi.c", "sim", "",
        "the memory of a window stays when the connection ends",
-       ("	kfree(via_win_end(&ev->tx));\n", ""), sim="stream-loss long-way")
+       ("	kfree(via_win_end(&ev->tx));\n", ""), sim="large end ledger")
 mutant("again-is-not-lost", WINDOW, "unit", "window",
        "a frame that is lost a second time waits for a time-out",
        ("	while (w->first != VIA_WIN_NONE &&",
