@@ -28,7 +28,7 @@
 #include "ether/via_ether.h"
 #include "ether/wire.h"
 
-#define RX_FRAMES	64	/* a cautious guess at any receive ring */
+#define RX_FRAMES	2048	/* unknown: congestion control finds it */
 #define POOL_MAX	128	/* frames kept for reuse, per CPU */
 #define POOL_BYTES	(512 * 1024)	/* and their bytes */
 

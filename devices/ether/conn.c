@@ -95,8 +95,7 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->retries = 0;
 	ev->resent = 0;
 	ev->timeouts = 0;
-	ev->rx.next = first_seq;
-	ev->rx.held = 0;
+	via_win_rx_init(&ev->rx, first_seq, via_ether_credit(ev->nic));
 	ev->acked = first_seq;
 	ev->turns = 0;
 	ev->push = false;

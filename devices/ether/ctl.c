@@ -83,6 +83,7 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags)
 		struct via_wire_range range[VIA_WIRE_RANGES_MAX];
 	} __packed f;
 	struct ctl c = on_conn(ev, VIA_WIRE_ACK, sizeof(f.a));
+	struct via_range range[VIA_WIN_RANGES];
 	u32 ack = ev->rx.next;
 
 	lockdep_assert_held(&ev->vi->rq.lock);
@@ -91,9 +92,10 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags)
 	c.flags = flags;
 	f.a.ack = cpu_to_be32(ack);
 	f.a.twice = flags & VIA_WIRE_TWICE ? cpu_to_be32(ev->twice) : 0;
-	f.a.n = via_ranges_of_sack(ev->rx.held, f.range);
+	f.a.n = via_win_ranges(&ev->rx, range);
+	via_wire_put_ranges(f.range, f.a.n, range);
 	f.a.delay = VIA_WIRE_DELAY_MAX;
-	f.a.credit = cpu_to_be16(VIA_WIN_MAX);
+	f.a.credit = cpu_to_be16(via_ether_credit(ev->nic));
 	f.a.zero = 0;
 	c.size += f.a.n * sizeof(f.range[0]);
 	if (!send_one(ev->nic, &c, &f)) {
@@ -185,7 +187,7 @@ static void fill_hello(struct via_wire_hello *h,
 		       const struct via_ether_nic *nic)
 {
 	h->epoch = cpu_to_be64(nic->epoch);
-	h->frames = cpu_to_be32(min(nic->rx_frames, VIA_WIN_MAX));
+	h->frames = cpu_to_be32(via_ether_credit(nic));
 	h->mtu = cpu_to_be32(READ_ONCE(nic->mtu));
 }
 

@@ -150,7 +150,8 @@ struct via_ether_answer {
  * @twice:	a frame that came twice, to be told if @told_twice
  * @last_rx:	jiffies
  * @next_challenge: jiffies: an ACK may answer a doubtful DISCONNECT then
- * @held:	frames beyond a hole, by seq % VIA_WIN_MAX
+ * @held:	frames beyond a hole: frame seq is at seq % rx.size; rx.bits lie
+ *		in the same memory, behind them.  NULL: there was no hole yet
  *
  * Handshake and timer, both queue locks:
  * @first_seq:	of our data frames
@@ -250,8 +251,8 @@ struct via_ether_vi {
 
 	struct via_ether_read read[VIA_ETHER_READS];
 	struct via_ether_answer answer[VIA_ETHER_ANSWERS];
+	struct via_ether_held **held;
 	struct via_win_tx tx;
-	struct via_ether_held *held[VIA_WIN_MAX];
 };
 
 /* The client: what names a request at the server; lies in via_conn.priv. */
@@ -323,11 +324,18 @@ extern const struct via_transport_ops via_ether_transport;
 /* Break connections to hosts that are not allowed.  Process context. */
 void via_ether_break_strangers(struct via_ether_nic *nic);
 
+/* How many frames a sender may have in flight to a VI of the NIC. */
+static inline u32 via_ether_credit(const struct via_ether_nic *nic)
+{
+	return min(nic->rx_frames, VIA_WIN_MAX);
+}
+
 /* send.c */
 /* transport->send: 0 or VIA_TRAP_MORE.  sq.lock held, BH off. */
 int via_ether_send(struct via_vi *vi);
 /* The three are called with sq.lock held, BH off. */
-void via_ether_ack(struct via_vi *vi, u32 ack, u64 sack);
+void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
+		   u32 ranges);
 void via_ether_resume(struct via_vi *vi);
 void via_ether_head_init(struct via_ether_vi *ev);
 

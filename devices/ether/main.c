@@ -14,9 +14,13 @@ bool via_ether_checksum;
 module_param_named(checksum, via_ether_checksum, bool, 0644);
 MODULE_PARM_DESC(checksum, "new connections carry a CRC32C in each frame");
 
-uint via_ether_window = VIA_WIN_MAX;
+/*
+ * Commonly a NIC has a receive ring of 256 frames or more, and a gigabit a
+ * second and 3 ms are 256 frames of 1,500 bytes.
+ */
+uint via_ether_window = 256;
 module_param_named(window, via_ether_window, uint, 0644);
-MODULE_PARM_DESC(window, "frames unacknowledged per VI, 1..64 (default 64)");
+MODULE_PARM_DESC(window, "frames unacknowledged per VI, 1..2048 (default 256)");
 
 uint via_ether_ooo_max = 4096;
 module_param_named(ooo_frames, via_ether_ooo_max, uint, 0644);

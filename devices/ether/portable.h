@@ -13,6 +13,7 @@
 #include <linux/bug.h>
 #include <linux/compiler.h>
 #include <linux/minmax.h>
+#include <linux/string.h>
 #include <linux/types.h>
 #include <asm/byteorder.h>
 

@@ -389,7 +389,7 @@ u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 	 * before a read is open when the read completes.
 	 */
 	if (!via_seq_before(rd->seq, ev->tx.una))
-		via_ether_ack(vi, rd->seq + 1, 0);
+		via_ether_ack(vi, rd->seq + 1, NULL, 0);
 	st = take_payload(vi, d, h, f);
 	if (unlikely(st)) {
 		via_ether_offender(vi, rd->index, st);

@@ -14,17 +14,15 @@
 
 void via_ether_held_free(struct via_ether_vi *ev)
 {
-	u64 held = ev->rx.held;
-	u32 i;
+	u32 seq = ev->rx.next + 1;
 
-	while (held) {
-		i = (ev->rx.next + 1 + __ffs64(held)) % VIA_WIN_MAX;
-		kfree(ev->held[i]);
-		ev->held[i] = NULL;
+	for (; via_win_held(&ev->rx, &seq); seq++) {
+		kfree(ev->held[seq % ev->rx.size]);
 		atomic_dec(&ev->nic->ooo);
-		held &= held - 1;
 	}
-	ev->rx.held = 0;
+	kfree(ev->held);
+	ev->held = NULL;
+	via_win_rx_init(&ev->rx, ev->rx.next, 1);
 }
 
 /* Where the payload of a frame goes. */
@@ -228,6 +226,26 @@ static void rx_unreliable(struct via_vi *vi, const struct via_frame_hdr *h,
 	}
 }
 
+/* A larger ring for frames beyond holes; false: no memory. */
+static bool make_room(struct via_ether_vi *ev, u32 size)
+{
+	u32 bytes = size * sizeof(*ev->held) +
+		    VIA_WIN_WORDS(size) * sizeof(*ev->rx.bits);
+	struct via_win_rx *rx = &ev->rx;
+	struct via_ether_held **held;
+	u32 seq = rx->next + 1;
+
+	held = kzalloc(bytes, GFP_ATOMIC | __GFP_NOWARN);
+	if (!held)
+		return false;
+	for (; via_win_held(rx, &seq); seq++)
+		held[seq % size] = ev->held[seq % rx->size];
+	via_win_rx_use(rx, (u64 *)(held + size), size);
+	kfree(ev->held);
+	ev->held = held;
+	return true;
+}
+
 /* Keep a frame beyond a hole; without memory it will be sent again. */
 static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 		 const struct via_ether_frame *f)
@@ -235,9 +253,11 @@ static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 	struct via_ether_nic *nic = ev->nic;
 	struct via_ether_held *held;
 	u32 i, n, left = h->len, skip = h->hdr_len;
+	u32 size = via_win_rx_wants(&ev->rx, h->seq);
 	u8 *to;
 
-	if (atomic_inc_return(&nic->ooo) > via_ether_ooo_max)
+	if (atomic_inc_return(&nic->ooo) > via_ether_ooo_max ||
+	    (unlikely(size != ev->rx.size) && !make_room(ev, size)))
 		goto drop;
 	held = kmalloc(struct_size(held, payload, h->len),
 		       GFP_ATOMIC | __GFP_NOWARN);
@@ -258,7 +278,7 @@ static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 		to += n;
 		left -= n;
 	}
-	ev->held[h->seq % VIA_WIN_MAX] = held;
+	ev->held[h->seq % size] = held;
 	via_win_hold(&ev->rx, h->seq);
 	via_ether_count(nic, OOO_HELD);
 	return;
@@ -273,11 +293,10 @@ static u32 release(struct via_vi *vi)
 	struct via_ether_vi *ev = vi->priv;
 	struct via_ether_held *held;
 	bool more = true;
-	u32 i, why;
+	u32 why;
 
 	while (more) {
-		i = ev->rx.next % VIA_WIN_MAX;
-		held = ev->held[i];
+		held = ev->held[ev->rx.next % ev->rx.size];
 		{
 			struct via_ether_chunk chunk = {
 				.data = held->payload,
@@ -290,7 +309,6 @@ static u32 release(struct via_vi *vi)
 
 			why = place(vi, &held->hdr, &f);
 		}
-		ev->held[i] = NULL;
 		kfree(held);
 		atomic_dec(&ev->nic->ooo);
 		if (why)
@@ -392,7 +410,8 @@ static void stranger(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 
 /* What came with a frame for the sender's half; sq.lock not held. */
 static __always_inline void rx_ack(struct via_vi *vi,
-				   const struct via_frame_hdr *h, u64 sack)
+				   const struct via_frame_hdr *h,
+				   const struct via_range *range, u32 ranges)
 {
 	struct via_ether_vi *ev = vi->priv;
 
@@ -400,7 +419,7 @@ static __always_inline void rx_ack(struct via_vi *vi,
 	/* The connection may be another one by now. */
 	if (likely(ev->cookie == h->cookie && ev->reliable &&
 		   ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi)))
-		via_ether_ack(vi, h->ack, sack);
+		via_ether_ack(vi, h->ack, range, ranges);
 	spin_unlock(&vi->sq.lock);
 }
 
@@ -475,7 +494,7 @@ static bool rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 		if (!fits)
 			goto out;
 		if (ev->reliable)
-			via_ether_ack(vi, h->ack, 0);
+			via_ether_ack(vi, h->ack, NULL, 0);
 		if (h->reason == VIA_WIRE_R_NO_RECEIVE ||
 		    h->reason == VIA_WIRE_R_RECEIVE)
 			st = VIA_ST_REMOTE_DESC_ERROR;
@@ -526,7 +545,7 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 		ev->both = false;
 		/* Goes on sending, too, what waited for a read. */
 		if (!via_vi_is_broken(vi))
-			via_ether_ack(vi, h->ack, 0);
+			via_ether_ack(vi, h->ack, NULL, 0);
 		if (due == ACK_FORCE ||
 		    (due == ACK_DUE && ev->acked != ev->rx.next))
 			via_ether_send_ack(ev);
@@ -584,7 +603,7 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 	spin_unlock(&vi->rq.lock);
 
 	if (likely(ev->reliable && h->ack != READ_ONCE(ev->tx.una)))
-		rx_ack(vi, h, 0);
+		rx_ack(vi, h, NULL, 0);
 	if (due == ACK_FORCE ||
 	    (due == ACK_DUE && READ_ONCE(ev->acked) != next))
 		ack_now(vi, h->cookie);
@@ -594,6 +613,7 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 /* What an ACK says. */
 static void rx_ack_frame(struct via_vi *vi, const struct via_frame_hdr *h)
 {
+	struct via_range range[VIA_WIRE_RANGES_MAX];
 	struct via_ether_vi *ev = vi->priv;
 
 	via_ether_count(ev->nic, ACKS_IN);
@@ -603,7 +623,8 @@ static void rx_ack_frame(struct via_vi *vi, const struct via_frame_hdr *h)
 	}
 	if (unlikely(h->flags & VIA_WIRE_TWICE))
 		rx_twice(vi, h);
-	rx_ack(vi, h, via_sack_of_ranges(h->range, h->nranges));
+	via_wire_get_ranges(h->range, h->nranges, range);
+	rx_ack(vi, h, range, h->nranges);
 }
 
 /* ACK, DISCONNECT. */

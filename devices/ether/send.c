@@ -6,6 +6,7 @@
  * when an acknowledgement opens the window, from the timer.
  */
 
+#include <linux/slab.h>
 #include "send.h"
 
 void via_ether_head_init(struct via_ether_vi *ev)
@@ -354,6 +355,28 @@ static __always_inline bool send_one(struct via_vi *vi,
 	return true;
 }
 
+void via_ether_rested(struct via_ether_vi *ev)
+{
+	unsigned long seconds = (jiffies - ev->stamp) / HZ;
+
+	if (via_win_flight(&ev->tx) || likely(!seconds))
+		return;
+	via_win_rested(&ev->tx, min(seconds, 32ul));
+	ev->stamp = jiffies;
+}
+
+/* The window is closed: if its memory is what closes it, let it have more. */
+static noinline void lengthen(struct via_ether_vi *ev)
+{
+	u32 frames = via_win_wants(&ev->tx);
+	void *ring;
+
+	/* Without memory: the window as it is. */
+	ring = kmalloc(via_win_ring_bytes(frames), GFP_ATOMIC | __GFP_NOWARN);
+	if (ring)
+		kfree(via_win_use(&ev->tx, ring, frames));
+}
+
 static noinline int send_burst(struct via_vi *vi)
 {
 	struct via_ether_vi *ev = vi->priv;
@@ -365,6 +388,9 @@ static noinline int send_burst(struct via_vi *vi)
 	};
 	enum sent r;
 
+	/* The clock of growth: a window that is too small comes by here. */
+	ev->tx.now = jiffies_to_msecs(jiffies);
+	via_ether_rested(ev);
 	do {
 		r = SENT_ON;
 		if (unlikely(ev->tx.lost))
@@ -384,6 +410,8 @@ static noinline int send_burst(struct via_vi *vi)
 		return 0;
 	case SENT_WINDOW:
 		owe(ev);
+		if (via_win_is_short(&ev->tx) && !via_win_room(&ev->tx))
+			lengthen(ev);
 		return 0;
 	case SENT_STALL:
 		via_ether_count(ev->nic, TX_BUSY);
@@ -438,15 +466,13 @@ static void timed(struct via_ether_vi *ev)
  * comes after it.  And the one that is timed was under way as long as until
  * now, not until the hole is filled: else one loss would raise the timeout.
  */
-static noinline void beyond(struct via_ether_vi *ev, u32 ack, u64 sack)
+static noinline void beyond(struct via_ether_vi *ev)
 {
-	u32 i = ev->rtt_seq - ack - 1;
-
 	if (!ev->tx.news)
 		return;
 	ev->stamp = jiffies;
 	ev->retries = 0;
-	if (ev->rtt_on && i < VIA_WIN_MAX && (sack >> i) & 1)
+	if (ev->rtt_on && via_win_arrived(&ev->tx, ev->rtt_seq))
 		timed(ev);
 }
 
@@ -461,11 +487,12 @@ static inline void complete_oldest(struct via_vi *vi)
  * Frames before @ack have arrived: complete what they finish, in order, and
  * use the room.  vi->sq.lock held.
  */
-void via_ether_ack(struct via_vi *vi, u32 ack, u64 sack)
+void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
+		   u32 ranges)
 {
 	struct via_ether_vi *ev = vi->priv;
 	struct via_win_tx *tx = &ev->tx;
-	u32 n = via_win_ack(tx, ack, sack);
+	u32 n = via_win_ack(tx, ack, range, ranges);
 	u32 seq;
 
 	lockdep_assert_held(&vi->sq.lock);
@@ -481,8 +508,8 @@ void via_ether_ack(struct via_vi *vi, u32 ack, u64 sack)
 		if (ev->rtt_on && via_seq_before(ev->rtt_seq, ack))
 			timed(ev);
 	}
-	if (unlikely(sack))
-		beyond(ev, ack, sack);
+	if (unlikely(ranges))
+		beyond(ev);
 	if (ev->tx_busy || unlikely(tx->lost))
 		send_on(vi);
 }

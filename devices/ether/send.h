@@ -83,18 +83,24 @@ static inline void time_frame(struct via_ether_vi *ev, u32 seq)
 	ev->rtt_start = ktime_get_ns();
 }
 
+/* send.c */
+/* If nothing was in flight for long, what was known of the way is old. */
+void via_ether_rested(struct via_ether_vi *ev);
+
 /* A new frame has left: expect its acknowledgement. */
 static __always_inline void enter_frame(struct via_ether_vi *ev, u32 index,
 					u32 off, u32 len, u8 kind)
 {
 	struct via_win_tx *tx = &ev->tx;
 
+	if (unlikely(!ev->hot)) {
+		via_ether_rested(ev);
+		via_ether_heat(ev);
+	}
 	if (tx->una == tx->nxt)
 		ev->stamp = jiffies;
 	time_frame(ev, tx->nxt);
 	via_win_push(tx, index, off, len, kind);
-	if (unlikely(!ev->hot))
-		via_ether_heat(ev);
 }
 
 /* read.c */

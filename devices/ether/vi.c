@@ -2,6 +2,7 @@
 /* The class's part of a VI: its beginning and its end. */
 
 #include <linux/random.h>
+#include <linux/slab.h>
 #include "ether.h"
 
 int via_ether_vi_create(struct via_vi *vi)
@@ -66,6 +67,7 @@ void via_ether_forget(struct via_ether_vi *ev)
 	ev->rx_open = false;
 	ev->told_twice = false;
 	via_ether_held_free(ev);
+	kfree(via_win_end(&ev->tx));
 	via_win_init(&ev->tx, 0, 1);
 
 	/*
@@ -128,13 +130,13 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 	if (!ev->reliable)
 		return;
 	via_stat(sink, "tx_in_flight", via_win_flight(&ev->tx));
-	via_stat(sink, "tx_window", READ_ONCE(ev->tx.limit));
+	via_stat(sink, "tx_window", READ_ONCE(ev->tx.most));
 	via_stat(sink, "tx_cwnd", READ_ONCE(ev->tx.cwnd));
 	via_stat(sink, "rtt_us", READ_ONCE(ev->rtt.srtt) / 8);
 	via_stat(sink, "rto_us", READ_ONCE(ev->rtt.rto));
 	via_stat(sink, "retransmits", READ_ONCE(ev->resent));
 	via_stat(sink, "timeouts", READ_ONCE(ev->timeouts));
-	via_stat(sink, "rx_held", hweight64(READ_ONCE(ev->rx.held)));
+	via_stat(sink, "rx_held", READ_ONCE(ev->rx.held));
 	via_stat(sink, "ping_pong", READ_ONCE(ev->turns));
 	via_stat(sink, "reads_pending", READ_ONCE(ev->read_tail) -
 					READ_ONCE(ev->read_head));

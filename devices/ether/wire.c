@@ -525,35 +525,24 @@ enum via_wire_error via_wire_parse_name(const void *p, struct via_name_hdr *n)
 	return VIA_WIRE_OK;
 }
 
-u32 via_ranges_of_sack(u64 sack, struct via_wire_range *r)
+void via_wire_get_ranges(const struct via_wire_range *w, u32 n,
+			 struct via_range *range)
 {
-	u32 n = 0, start = 0, count;
-
-	while (sack) {
-		start += __ffs64(sack);
-		sack >>= __ffs64(sack);
-		count = ~sack ? __ffs64(~sack) : 64;
-		r[n].start = cpu_to_be16(start);
-		r[n].count = cpu_to_be16(count);
-		n++;
-		start += count;
-		sack = count < 64 ? sack >> count : 0;
-	}
-	return n;
-}
-
-u64 via_sack_of_ranges(const struct via_wire_range *r, u32 n)
-{
-	u64 sack = 0, bits;
-	u32 i, start, count;
+	u32 i;
 
 	for (i = 0; i < n; i++) {
-		start = be16_to_cpu(r[i].start);
-		count = be16_to_cpu(r[i].count);
-		if (start >= 64)
-			break;
-		bits = count < 64 ? ((u64)1 << count) - 1 : ~(u64)0;
-		sack |= bits << start;
+		range[i].start = be16_to_cpu(w[i].start);
+		range[i].count = be16_to_cpu(w[i].count);
 	}
-	return sack;
+}
+
+void via_wire_put_ranges(struct via_wire_range *w, u32 n,
+			 const struct via_range *range)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		w[i].start = cpu_to_be16(range[i].start);
+		w[i].count = cpu_to_be16(range[i].count);
+	}
 }

@@ -12,7 +12,7 @@
 #ifndef _VIA_WIRE_H
 #define _VIA_WIRE_H
 
-#include "portable.h"
+#include "range.h"
 
 #define VIA_WIRE_ETHERTYPE	0x88b5	/* IEEE local experimental 1 */
 #define VIA_WIRE_VERSION	2	/* the highest that this host speaks */
@@ -460,11 +460,10 @@ enum via_wire_error via_wire_parse_name(const void *p,
 bool via_wire_next_acks(const void *p, struct via_acks_at *at,
 			struct via_acks_entry *e);
 
-/*
- * Ranges from a bitmap (bit i: ack + 1 + i), and back; what is beyond 64 is
- * left out.  @r has room for VIA_WIRE_RANGES_MAX.
- */
-u32 via_ranges_of_sack(u64 sack, struct via_wire_range *r);
-u64 via_sack_of_ranges(const struct via_wire_range *r, u32 n);
+/* @n ranges of a frame that was parsed, in host order, and as they go out. */
+void via_wire_get_ranges(const struct via_wire_range *w, u32 n,
+			 struct via_range *range);
+void via_wire_put_ranges(struct via_wire_range *w, u32 n,
+			 const struct via_range *range);
 
 #endif /* _VIA_WIRE_H */

@@ -48,7 +48,7 @@ static void check_ranges(const struct via_wire_range *r, uint32_t n,
 			 const uint8_t *end)
 {
 	struct via_wire_range again[VIA_WIRE_RANGES_MAX];
-	uint64_t sack = via_sack_of_ranges(r, n);
+	struct via_range range[VIA_WIRE_RANGES_MAX];
 	uint32_t i, least = 0;
 
 	PROMISE(n <= VIA_WIRE_RANGES_MAX && (const uint8_t *)(r + n) <= end);
@@ -57,9 +57,9 @@ static void check_ranges(const struct via_wire_range *r, uint32_t n,
 		least = be16_to_cpu(r[i].start) + be16_to_cpu(r[i].count) + 1;
 		PROMISE(least <= 0x10001);
 	}
-	n = via_ranges_of_sack(sack, again);
-	PROMISE(n <= VIA_WIRE_RANGES_MAX);
-	PROMISE(via_sack_of_ranges(again, n) == sack);
+	via_wire_get_ranges(r, n, range);
+	via_wire_put_ranges(again, n, range);
+	PROMISE(!memcmp(r, again, n * sizeof(*r)));
 }
 
 static void check_acks(const uint8_t *frame, const uint8_t *end)

@@ -50,20 +50,19 @@ mutant("wire-read-place", "devices/ether/read.c", "wire", "read.sizes",
 
 mutant("loss-not-found", "devices/ether/window.c", "unit", "window",
        "a lost frame is never found lost",
-       ("			w->lost |= (u64)1 << i;\n			back_off(w);\n",
-        "			back_off(w);\n"))
+       ("	mark_lost(w, seq);\n	back_off(w);\n", "	back_off(w);\n"))
 mutant("timeout-forgets", "devices/ether/window.c", "unit", "window",
        "a time-out forgets what it has to send again",
-       ("	w->lost = via_bits(via_win_flight(w)) & ~w->sacked;\n"
-        "	w->lossy = w->lost;\n", "	w->lost = 0;\n	w->lossy = 0;\n"))
+       ("		mark_lost(w, seq);\n	}\n	w->lossy = w->lost;\n",
+        "	}\n	w->lossy = w->lost;\n"))
 mutant("window-not-shared", "devices/ether/window.c", "unit", "bottleneck",
        "several senders to one peer grow as if each were alone",
-       ("	if (w->grown >= w->cwnd * (w->share > 1 ? 2 * w->share : 1)) {",
-        "	if (w->grown >= w->cwnd) {"))
+       ("	return frames * (w->share > 1 ? 2 * w->share : 1);",
+        "	return frames;"))
 mutant("reordering-is-loss", "devices/ether/window.c", "unit", "window",
        "what was sent again for nothing is never found out",
-       ("		w->lost |= (u64)1 << i;\n			back_off(w);\n			r->overtaken = true;\n",
-        "		w->lost |= (u64)1 << i;\n			back_off(w);\n"))
+       ("	back_off(w);\n	via_win_rec(w, seq)->overtaken = true;\n",
+        "	back_off(w);\n"))
 mutant("frame-overrun", "devices/ether/wire.c", "unit", "wire",
        "a payload longer than its message is taken",
        (" || h->offset > h->msg_len ||\n"
@@ -261,7 +260,7 @@ mutant("reason-untold", "devices/ether/ctl.c", "wire",
        ("		.reason = cpu_to_be32(ev->reason),\n", ""))
 mutant("sack-untold", "devices/ether/ctl.c", "sim", "",
        "one lost frame has all those behind it sent again",
-       ("	f.a.n = via_ranges_of_sack(ev->rx.held, f.range);\n",
+       ("	f.a.n = via_win_ranges(&ev->rx, range);\n",
         "	f.a.n = 0;\n"), sim="loss time")
 mutant("versions-unbound", "devices/ether/ctl.c", "sim", "",
        "a flood of frames of another version is answered frame by frame",
@@ -281,12 +280,11 @@ mutant("dup-unanswered", RECV, "sim", "",
        sim="loss")
 mutant("held-leak", RECV, "sim", "",
        "frames held beyond a hole stay when the connection ends",
-       ("		kfree(ev->held[i]);\n		ev->held[i] = NULL;\n",
-        "		ev->held[i] = NULL;\n"), sim="loss end ledger")
+       ("		kfree(ev->held[seq % ev->rx.size]);\n", ""), sim="loss end ledger")
 mutant("held-wrong-place", RECV, "sim", "",
        "off by one in which held frames are freed at the end",
-       ("		i = (ev->rx.next + 1 + __ffs64(held)) % VIA_WIN_MAX;",
-        "		i = (ev->rx.next + __ffs64(held)) % VIA_WIN_MAX;"),
+       ("		kfree(ev->held[seq % ev->rx.size]);",
+        "		kfree(ev->held[(seq - 1) % ev->rx.size]);"),
        sim="loss end memory")
 mutant("held-header-skipped", RECV, "sim", "",
        "frames that were held give other bytes than they came with",
@@ -497,27 +495,54 @@ mutant("window-never-grows", WINDOW, "unit", "window",
         "		w->cwnd = min(w->cwnd, w->limit);"))
 mutant("old-ack-believed", WINDOW, "unit", "window",
        "an acknowledgement that comes late opens the window by millions",
-       ("	if (n > via_win_flight(w))\n		return 0;\n	/* While",
-        "	/* While"), sim="reorder")
+       ("	if (n > via_win_flight(w))\n		return 0;\n	look(w);",
+        "	look(w);"), sim="reorder")
 mutant("sack-off-by-one", WINDOW, "unit", "window",
        "the frame that is missing counts as arrived",
-       ("	fresh = (sack << 1) & ~w->sacked", "	fresh = sack & ~w->sacked"),
+       ("		from = range[i].start + 1;", "		from = range[i].start;"),
        sim="loss")
 mutant("dup-is-beyond", WINDOW, "unit", "window",
        "a frame that comes again is not acknowledged again",
        ("	if ((s32)d < 0)\n		return VIA_WIN_DUP;\n", ""), sim="loss dup")
 mutant("held-taken-twice", WINDOW, "unit", "window",
        "a frame that is held and comes again leaks the first copy",
-       ("	return (w->held >> (d - 1)) & 1 ? VIA_WIN_DUP : VIA_WIN_HOLD;",
+       ("	return d < w->size && holds(w, seq) ? VIA_WIN_DUP : VIA_WIN_HOLD;",
         "	return VIA_WIN_HOLD;"), sim="loss dup ledger")
 mutant("loss-costs-nothing", WINDOW, "unit", "bottleneck window",
        "a sender does not slow down when the wire is full",
-       ("	w->recover = w->nxt;\n	w->cwnd = half(w);\n",
-        "	w->recover = w->nxt;\n"))
+       ("	note_max(w);\n	w->cwnd = half(w);\n	w->ssthresh",
+        "	note_max(w);\n	w->ssthresh"))
 mutant("loss-costs-each", WINDOW, "unit", "window",
        "each frame lost of one burst halves the window",
        ("	if (via_seq_before(w->una, w->recover))\n		return;\n", ""),
        sim="loss")
+mutant("window-stays-short", SEND, "sim", "",
+       "no connection has more than 16 frames in flight",
+       ("			lengthen(ev);\n", "			;\n"), sim="large")
+mutant("held-ring-leaks", RECV, "sim", "",
+       "the ring of frames beyond a hole stays when the connection ends",
+       ("	kfree(ev->held);\n	ev->held = NULL;\n",
+        "	ev->held = NULL;\n"), sim="loss end ledger")
+mutant("window-leaks", "devices/ether/vi.c", "sim", "",
+       "the memory of a window stays when the connection ends",
+       ("	kfree(via_win_end(&ev->tx));\n", ""), sim="large end ledger")
+mutant("again-is-not-lost", WINDOW, "unit", "window",
+       "a frame that is lost a second time waits for a time-out",
+       ("	while (w->first != VIA_WIN_NONE &&",
+        "	while (w->first != VIA_WIN_NONE && 0 &&"))
+mutant("ring-without-losses", WINDOW, "unit", "window",
+       "what is lost as the window gets memory is never sent again",
+       ("			bits_of(w, seq)->lost |= bit_of(w, seq);\n	}",
+        "			;\n	}"))
+mutant("ranges-always-the-first", WINDOW, "unit", "window",
+       "of many holes the sender hears of the first ones only",
+       ("	w->told = seq;\n	return n;", "	return n;"))
+mutant("seen-from-before", WINDOW, "unit", "window",
+       "after 2^31 frames without loss a probe has all in flight sent again",
+       ("	w->seen = via_win_rec(w, w->una)->order - 1;\n", ""))
+mutant("growth-without-cubic", WINDOW, "unit", "window",
+       "on a long way a large window comes back a frame a round",
+       ("	if (w->cwnd >= VIA_WIN_CUBIC) {", "	if (0) {"))
 mutant("rto-unbound", WINDOW, "unit", "window",
        "one slow round trip makes time-outs of minutes",
        ("	r->rto = min(max(r->srtt / 8 + r->rttvar, rto_min), rto_max);",

@@ -32,6 +32,7 @@ SIM = {
     "hostile": "a program or a peer does what none of ours would",
     "jump": "no CPU runs for a while",
     "ledger": "what is left is counted at the end",
+    "large": "more frames are in flight than a VI has room for",
     "loss": "frames are lost",
     "many": "a limit is reached",
     "memory": "an access of the kernel's to freed or foreign memory is seen",

@@ -654,7 +654,7 @@ struct sim_nic *sim_nic_up_at(const char *name, u8 n,
 		goto err;
 	sim_watch(kind ? &kind->ka : &ops.ka);
 	nic->nic->priv = nic;
-	nic->nic->rx_frames = 64;
+	nic->nic->rx_frames = sim_wire.credit ? sim_wire.credit : 64;
 	nic->nic->mtu = 1500;
 	memcpy(nic->nic->mac, mac, ETH_ALEN);
 	nic->nic->ka->ifindex = at ? at->nic->ka->ifindex : nic->n + 10;

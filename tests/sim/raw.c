@@ -108,8 +108,15 @@ u32 raw_acked(const struct raw_frame *f)
 u64 raw_sack(const struct raw_frame *f)
 {
 	const struct via_wire_ack *a = raw_ack_of(f);
+	const struct via_wire_range *r = (const void *)(a + 1);
+	u64 sack = 0;
+	u32 i, at;
 
-	return via_sack_of_ranges((const void *)(a + 1), a->n);
+	for (i = 0; i < a->n; i++)
+		for (at = 0; at < be16_to_cpu(r[i].count); at++)
+			if (at + be16_to_cpu(r[i].start) < 64)
+				sack |= 1ull << (at + be16_to_cpu(r[i].start));
+	return sack;
 }
 
 const struct via_wire_conn *raw_conn_of(const struct raw_frame *f)

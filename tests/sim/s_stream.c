@@ -70,9 +70,12 @@ static void pause_ms(u32 ms)
 
 static void run(struct stream_plan *p, beside *act)
 {
-	struct sim_nic *nic[2] = { sim_nic_up("a", 1), sim_nic_up("b", 2) };
+	struct sim_nic *nic[2];
 	u32 i;
 
+	sim_wire.credit = 16 << 2 * sim_dice(4);
+	nic[0] = sim_nic_up("a", 1);
+	nic[1] = sim_nic_up("b", 2);
 	/* In some runs the wire is slow, in most it is quick. */
 	if (!sim_wire.ns_per_byte_x1000 && !sim_dice(4))
 		sim_wire.ns_per_byte_x1000 = 8000 + sim_dice(72000);

@@ -13,8 +13,8 @@
 
 struct packet {
 	uint64_t at;		/* when it arrives */
-	uint32_t flow, seq, ack;
-	uint64_t sack;
+	uint32_t flow, seq, ack, ranges;
+	struct via_range range[VIA_WIN_RANGES];
 	bool now;		/* ACK_NOW; TCP: none */
 };
 
@@ -47,6 +47,7 @@ static struct {
 	struct via via[MODEL_FLOWS];
 	struct tcp tcp[MODEL_FLOWS];
 	uint64_t got[MODEL_FLOWS];
+	uint64_t bits[MODEL_FLOWS][VIA_WIN_WORDS(VIA_WIN_MAX)];
 	bool cut[MODEL_FLOWS], was[MODEL_FLOWS];
 	uint32_t busy[MODEL_FLOWS];	/* by host: of ours that want more */
 } s;
@@ -133,6 +134,7 @@ static void via_send(uint32_t flow)
 		transmit((struct packet){ .flow = flow, .seq = seq,
 					  .now = true });
 	}
+	v->tx.now = s.now / 1000;
 	room = via_win_room_new(&v->tx);
 	half = via_win_half(&v->tx);
 	while (room) {
@@ -142,20 +144,28 @@ static void via_send(uint32_t flow)
 		via_put(v, flow, seq, room == 1 || room == half);
 		room--;
 	}
+	if (via_win_is_short(&v->tx) && !via_win_room(&v->tx)) {
+		room = via_win_wants(&v->tx);
+		free(via_win_use(&v->tx, malloc(via_win_ring_bytes(room)),
+				 room));
+	}
 }
 
 static void via_ack_out(uint32_t flow)
 {
 	struct via *v = &s.via[flow];
 
+	struct packet p = {
+		.at = s.now + s.m->delay_us, .flow = flow,
+		.ack = v->rx.next, .seq = v->twice,
+	};
+
 	v->acked = v->rx.next;
+	p.ranges = via_win_ranges(&v->rx, p.range);
+	v->twice = 0;
 	if (chance(s.m->loss) || s.back.tail - s.back.head >= LINE - 1)
 		return;
-	s.back.p[s.back.tail++ % LINE] = (struct packet){
-		.at = s.now + s.m->delay_us, .flow = flow,
-		.ack = v->rx.next, .sack = v->rx.held, .seq = v->twice,
-	};
-	v->twice = 0;
+	s.back.p[s.back.tail++ % LINE] = p;
 }
 
 static void via_receive(const struct packet *p)
@@ -196,15 +206,14 @@ static void via_acked(const struct packet *p)
 
 	if (p->seq)
 		via_win_twice(&v->tx, p->seq);
-	n = via_win_ack(&v->tx, p->ack, p->sack);
+	n = via_win_ack(&v->tx, p->ack, p->range, p->ranges);
 
-	if (n || (p->sack && v->tx.news)) {
+	if (n || (p->ranges && v->tx.news)) {
 		v->stamp = s.now;
 		v->retries = 0;
 	}
 	if (v->rtt_on && (via_seq_before(v->rtt_seq, p->ack) ||
-			  (v->rtt_seq - p->ack - 1 < 64 &&
-			   p->sack >> (v->rtt_seq - p->ack - 1) & 1))) {
+			  via_win_arrived(&v->tx, v->rtt_seq))) {
 		v->rtt_on = false;
 		via_rtt_sample(&v->rtt, s.now - v->rtt_start,
 			       RTO_MIN_US, RTO_MAX_US);
@@ -405,8 +414,12 @@ void model_run(struct model *m)
 	if (!m->hosts)
 		m->hosts = 1;
 	s.now = 1000000;
+	if (!m->window)
+		m->window = 64;
 	for (i = 0; i < m->via; i++) {
-		via_win_init(&s.via[i].tx, 0, VIA_WIN_MAX);
+		via_win_init(&s.via[i].tx, 0, m->window);
+		via_win_rx_init(&s.via[i].rx, 0, m->window);
+		via_win_rx_use(&s.via[i].rx, s.bits[i], VIA_WIN_MAX);
 		via_rtt_init(&s.via[i].rtt, 20000);
 	}
 	for (; i < n; i++) {
@@ -435,4 +448,6 @@ void model_run(struct model *m)
 		else
 			m->tcp_sum += m->goodput[i];
 	}
+	for (i = 0; i < m->via; i++)
+		free(via_win_end(&s.via[i].tx));
 }

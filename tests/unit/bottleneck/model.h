@@ -18,6 +18,7 @@ struct model {
 	uint32_t via;		/* flows of ours */
 	uint32_t tcp;
 	uint32_t hosts;		/* of ours: flows i % hosts share a host */
+	uint32_t window;	/* of ours, frames; 0: 64 */
 	uint32_t queue;		/* frames that wait at the way out */
 	uint32_t frame_us;	/* one frame on the wire: 300 is 40 Mb/s */
 	uint32_t delay_us;	/* there, and back */

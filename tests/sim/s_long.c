@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* A fast wire that is long: only a large window fills it. */
+#include "stream.h"
+
+#define NS_PER_BYTE	8		/* a wire of 1 Gb/s */
+#define DELAY		(10 * MS)	/* there, and back */
+#define MESSAGES	2000u
+#define BYTES		32700u
+
+static bool hold;
+
+static void long_way(void)
+{
+	struct stream_plan p = {
+		.level = VIA_RELIABLE_DELIVERY,
+		.messages = { MESSAGES, 0 },
+		.sessions = 1,
+		.most = BYTES,
+		.depth = STREAM_SLOTS,
+		.slots = STREAM_SLOTS,
+		.same = true,
+		.plain = true,
+		.hold = &hold,
+		.patience = 45 * SEC,
+	};
+	struct sim_nic *a, *b;
+	u64 from = 0, had = 0;
+	struct stream *s;
+
+	sim_config.max_steps = 0;
+	sim_wire.ns_per_byte_x1000 = NS_PER_BYTE * 1000;
+	sim_wire.delay_ns = DELAY;
+	sim_wire.credit = 2048;
+	sim_param_set("window", 2048);
+	hold = true;
+	a = sim_nic_up("a", 1);
+	b = sim_nic_up("b", 2);
+	s = stream_begin(&p, 0, "via_a", "via_b", sim_nic_mac(b));
+	while (!s->end[0].conns || !s->end[1].conns)
+		msleep(1);
+	hold = false;
+	while (!stream_done(s)) {
+		msleep(1);
+		/* Without the beginning, when the window grows. */
+		if (!from && s->end[1].all_got > MESSAGES / 2) {
+			from = sim_clock;
+			had = s->end[1].all_bytes;
+		}
+	}
+	sim_expect(s->end[1].all_got == MESSAGES, "");
+	had = (s->end[1].all_bytes - had) * NS_PER_BYTE * 100 /
+	      (sim_clock - from);
+	/* No more than 64 sends are under way: 84 % of what the way holds. */
+	sim_expect(had > 70, "(%llu %% of the wire)", had);
+	stream_figure("1 Gb/s, 20 ms: %llu %% of the wire", had);
+	stream_end(s);
+	sim_nic_down(a);
+	sim_nic_down(b);
+}
+
+SIM_SCENARIO(long_way, .name = "long-way", .run = long_way, .runs = 1,
+	     .max_vi = 8, .coarse = true,
+	     .what = "a stream over a fast wire that is long")
