@@ -13,8 +13,9 @@
  *   vi->sq.lock: the sender's half
  *   vi->rq.lock: the receiver's half; rx.next is also read without it, to be
  *	sent as an acknowledgement: an old value is a valid one
- *   nic->lock: membership in the NIC's lists, requests, verdicts; taken
- *	inside the queue locks; nothing is taken inside it
+ *   nic->lock: membership in the NIC's lists, requests, the table of peers
+ *	(peer.h) and what is in them, who uses them; taken inside the queue
+ *	locks; nothing is taken inside it
  *
  * The receive path takes rq.lock, drops it, then takes sq.lock; never both,
  * but while reads are outstanding (@reads): their data goes to the send queue.
@@ -37,6 +38,7 @@
 #define _VIA_ETHER_PRIV_H
 
 #include "../../kernel/via_conn.h"
+#include "peer.h"
 #include "via_ether.h"
 #include "window.h"
 #include "wire.h"
@@ -104,6 +106,7 @@ struct via_ether_answer {
  * @remote_cookie: names the other end
  * @remote_index: index of the other end
  * @remote_mac:	of the other end
+ * @peer:	its host, with a use of it; NULL without a phase
  * @seg_send:	payload bytes of a SEND frame
  * @seg_write:	payload bytes of a WRITE frame
  * @dma_from:	bytes of payload from which on a frame goes by DMA
@@ -160,7 +163,7 @@ struct via_ether_answer {
  * @remote_attrs: peer to peer, phase ACCEPT: of the other end
  *
  * nic->lock (@hot also: read under sq.lock or rq.lock; cleared under both):
- * @hot, @hot_link, @live, @live_link, @stall_link, @ack_link
+ * @hot, @hot_link, @live, @live_link, @stall_link, @ack_link, @end_node
  *
  * The timer's own:
  * @idle:	ticks without work
@@ -180,6 +183,7 @@ struct via_ether_vi {
 	bool live;
 	u16 remote_index;
 	u8 remote_mac[ETH_ALEN];
+	struct via_peer *peer;
 	u32 cookie;
 	u32 remote_cookie;
 	u32 seg_send;
@@ -242,6 +246,7 @@ struct via_ether_vi {
 	struct list_head live_link;
 	struct list_head stall_link;
 	struct list_head ack_link;
+	struct hlist_node end_node;
 
 	struct via_ether_read read[VIA_ETHER_READS];
 	struct via_ether_answer answer[VIA_ETHER_ANSWERS];
@@ -263,6 +268,8 @@ struct via_ether_client {
 /* A request that the server's program has not answered. */
 struct via_ether_req {
 	struct list_head link;		/* nic->lock */
+	struct hlist_node node;		/* nic->lock: see via_peer_req() */
+	struct via_peer *peer;		/* constant, with a use of it */
 	struct via_conn *conn;		/* NULL for a moment */
 	struct via_ether_client client;
 	unsigned long seen;		/* jiffies of the last REQUEST */
@@ -388,6 +395,8 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink);
 /* conn.c */
 /* ops->connect, accept, reject: process context, no queue lock held. */
 enum via_verdict via_ether_connect(struct via_vi *vi);
+enum via_verdict via_ether_attempt(struct via_vi *vi,
+				   enum via_ether_phase phase);
 enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi);
 void via_ether_reject(struct via_conn *conn);
 bool via_ether_confirmed(struct via_ether_vi *ev);
@@ -424,10 +433,10 @@ static inline bool via_ether_seal_fits(const struct via_ether_vi *ev,
 void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
 		      const struct via_ether_client *c);
 /* Takes nic->lock. */
-void via_ether_remember(struct via_ether_nic *nic,
+void via_ether_remember(struct via_peer *peer,
 			const struct via_ether_client *c, u8 type, u8 reason);
 /* The type of the answer given lately, and its reason.  nic->lock held. */
-u8 via_ether_verdict(struct via_ether_nic *nic,
+u8 via_ether_verdict(const struct via_peer *peer,
 		     const struct via_ether_client *c, u8 *reason);
 
 /* p2p.c */

@@ -257,6 +257,8 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	nic->counters = alloc_percpu(struct via_ether_counters);
 	if (!nic->counters)
 		goto err_counters;
+	if (via_peers_init(nic))
+		goto err_peers;
 	fill_ops(ops);
 	nic->ka = via_nic_alloc(&ops->ka);
 	if (!nic->ka)
@@ -274,6 +276,8 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	via_ether_timer_init(nic);
 	return nic;
 err_ka:
+	via_peers_free(nic);
+err_peers:
 	free_percpu(nic->counters);
 err_counters:
 	kfree(nic);
@@ -344,6 +348,7 @@ void via_ether_unregister(struct via_ether_nic *nic)
 	local_bh_disable();
 	via_ether_reqs_expire(nic, true);
 	local_bh_enable();
+	via_peers_end(nic);
 }
 EXPORT_SYMBOL_GPL(via_ether_unregister);
 
@@ -351,6 +356,7 @@ void via_ether_free(struct via_ether_nic *nic)
 {
 	via_ether_allow_free(nic);
 	via_nic_put(nic->ka);
+	via_peers_free(nic);
 	free_percpu(nic->counters);
 	kfree(nic);
 }

@@ -26,7 +26,8 @@ static void arm(struct via_ether_nic *nic)
 		return;
 	if (!list_empty(&nic->hot))
 		when = jiffies + 1;
-	else if (!list_empty(&nic->live) || !list_empty(&nic->reqs))
+	else if (!list_empty(&nic->live) || !list_empty(&nic->reqs) ||
+		 via_peers_wait(nic))
 		when = nic->next_live;
 	else
 		return;
@@ -280,6 +281,7 @@ static void tick(struct timer_list *t)
 		list_for_each_entry_rcu(ev, &nic->live, live_link)
 			tick_live(ev);
 		via_ether_reqs_expire(nic, false);
+		via_peers_expire(nic);
 		nic->next_live = jiffies + via_ether_heartbeat() / 4 + 1;
 	}
 	rcu_read_unlock();

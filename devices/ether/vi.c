@@ -14,10 +14,11 @@ int via_ether_vi_create(struct via_vi *vi)
 	INIT_LIST_HEAD(&ev->live_link);
 	INIT_LIST_HEAD(&ev->stall_link);
 	INIT_LIST_HEAD(&ev->ack_link);
+	INIT_HLIST_NODE(&ev->end_node);
 	return 0;
 }
 
-/* An attempt begins.  Both queue locks held. */
+/* An attempt begins, to ev->peer.  Both queue locks held. */
 void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 {
 	struct via_ether_nic *nic = ev->nic;
@@ -84,6 +85,10 @@ void via_ether_forget(struct via_ether_vi *ev)
 	}
 	list_del_init(&ev->stall_link);
 	list_del_init(&ev->ack_link);
+	via_peer_del_end(ev);
+	if (ev->peer)
+		via_peer_drop(ev->peer);
+	ev->peer = NULL;
 	spin_unlock(&nic->lock);
 }
 

@@ -31,6 +31,7 @@
 struct via_ether_allow;
 struct via_ether_counters;
 struct via_ether_nic;
+struct via_peers;
 
 /**
  * struct via_ether_tx - one burst, on the sender's stack
@@ -135,7 +136,6 @@ struct via_ether_frame {
 	const struct via_ether_chunk *chunk;
 };
 
-#define VIA_ETHER_VERDICTS	64	/* answers remembered */
 #define VIA_ETHER_WAYS		16	/* ways to hosts told apart */
 
 /**
@@ -159,7 +159,8 @@ struct via_ether_frame {
  * @acks:	VIs that owe an acknowledgement after this batch of frames
  * @acker:	sends them
  * @reqs:	connection requests that arrived
- * @verdicts:	answers given lately, for those whose frame was lost
+ * @nreqs:	lock: how many
+ * @peers:	constant: the hosts that it deals with, see peer.h
  * @timer:	the coarse timer; runs while a list is not empty
  * @load:	the timer's own: senders on the way to a host, by the last byte
  *		of its address, and whether one of them has met a loss; [0]
@@ -194,15 +195,7 @@ struct via_ether_nic {
 	struct tasklet_struct acker;
 	struct list_head reqs;
 	u32 nreqs;
-	struct {
-		u8 mac[ETH_ALEN];
-		u16 vi;
-		u32 cookie;
-		u8 type;
-		u8 reason;
-		unsigned long until;
-	} verdicts[VIA_ETHER_VERDICTS];
-	u32 next_verdict;
+	struct via_peers *peers;
 	struct timer_list timer;
 	struct {
 		u8 busy;

@@ -74,6 +74,7 @@ mutant("frame-overrun", "devices/ether/wire.c", "unit", "wire",
 mutant = MUTANTS.plant
 
 CONN = "devices/ether/conn.c"
+PEER = "devices/ether/peer.c"
 mutant("mtu-of-peer-alone", CONN, "sim", "",
        "frames are longer than our own interface takes",
        ("	mtu = min(mtu, READ_ONCE(ev->nic->mtu));\n", ""))
@@ -89,13 +90,17 @@ mutant("any-accept", CONN, "sim", "",
         "			known = take",
         "		if (ev->cookie && ev->cookie == h->cookie)\n"
         "			known = take"), sim="hostile")
-mutant("request-by-index", CONN, "wire", "connect.again accept.late",
+mutant("request-by-index", PEER, "wire", "connect.again accept.late",
        "the second attempt of a VI is taken for a copy of its first",
-       ("	return c->vi == vi && c->cookie == cookie &&\n", "	return c->vi == vi &&\n"),
+       ("		if (req->client.cookie == cookie && req->client.vi == vi &&",
+        "		if (req->client.vi == vi &&"),
+       ("	u32 i = hash_end(peer, vi, cookie) &",
+        "	u32 i = hash_end(peer, vi, 0) &"),
        sim="time")
 mutant("requests-never-fewer", CONN, "sim", "",
        "after 1,024 requests a NIC takes none",
-       ("		nic->nreqs--;\n		*copy = *req;", "		*copy = *req;"),
+       ("	via_peer_del_req(req);\n	nic->nreqs--;\n",
+        "	via_peer_del_req(req);\n"),
        sim="many")
 mutant("request-freed-twice", CONN, "sim", "",
        "a request that is cancelled while it is being made is freed twice",
@@ -105,10 +110,11 @@ mutant("expiry-beside-making", CONN, "sim", "",
        "a request that expires while it is being made crashes",
        ("		if (!req->conn)\n			continue;\n", ""),
        sim="beside memory end")
-mutant("reset-of-old", CONN, "sim", "",
-       "a RESET for the connection before ends this one",
-       (" ||\n		    ev->remote_cookie != cookie ||\n", " ||\n"),
-       sim="hostile dup")
+mutant("end-of-old", PEER, "sim", "",
+       "a VI that is gone is found by a RESET for its connection",
+       ("	lockdep_assert_held(&ev->nic->lock);\n"
+        "	hlist_del_init(&ev->end_node);",
+        "	lockdep_assert_held(&ev->nic->lock);"), sim="end memory")
 mutant("no-match-is-reject", CONN, "wire", "connect.no_match",
        "REJECT where no server waits: clients do not try again",
        ("		via_ether_conn_end(ev, VIA_R_NO_MATCH);",
@@ -125,8 +131,8 @@ mutant("request-no-repeat", CONN, "sim", "",
         "		goto out;\n"), sim="loss")
 mutant("answer-to-accepted", CONN, "sim", "",
        "a copy of a request whose server has accepted it is offered anew",
-       ("	} else if (!*type && nic->nreqs < REQS_MAX && !nic->stopping) {",
-        "	} else if (nic->nreqs < REQS_MAX && !nic->stopping) {"),
+       ("	} else if (!*type && nic->nreqs < REQS_MAX &&",
+        "	} else if (nic->nreqs < REQS_MAX &&"),
        sim="dup")
 mutant("cancel-keeps-request", CONN, "sim", "",
        "a program is given the request of a client that gave up",
@@ -149,7 +155,7 @@ mutant("peer-loses-claim", P2P, "wire", "p2p.crowd p2p.killed_pending",
        sim="p2p end")
 mutant("peer-reject-once", P2P, "sim", "",
        "a peer whose REJECT is lost waits for all its time",
-       ("	via_ether_remember(ev->nic, c, VIA_WIRE_REJECT, reason);\n", ""),
+       ("	via_ether_remember(ev->peer, c, VIA_WIRE_REJECT, reason);\n", ""),
        sim="p2p loss")
 
 ETHER_VI = "devices/ether/vi.c"
@@ -169,12 +175,11 @@ mutant("ack-owed-for-ever", ETHER_VI, "sim", "",
 mutant("verdict-of-another", "devices/ether/verdict.c", "wire",
        "connect.again connect.rejected",
        "a VI's next request has the answer of its last one",
-       ("		if (nic->verdicts[i].cookie != c->cookie ||\n"
-        "		    nic->verdicts[i].vi != c->vi ||",
-        "		if (nic->verdicts[i].vi != c->vi ||"))
+       ("		if (v->cookie != c->cookie || v->vi != c->vi ||",
+        "		if (v->vi != c->vi ||"))
 mutant("verdict-forgotten", "devices/ether/verdict.c", "sim", "",
        "a client whose REJECT is lost waits for all its time",
-       ("		return nic->verdicts[i].type;", "		return 0;"), sim="loss")
+       ("		return v->type;", "		return 0;"), sim="loss")
 
 # Frames out.
 SEND = "devices/ether/send.c"
@@ -426,7 +431,8 @@ mutant("retry-not-awaited", TIMER, "sim", "",
        sim="gone backlog memory")
 mutant("live-not-visited", TIMER, "sim", "",
        "no peer is asked whether it is there, no request expires",
-       ("	else if (!list_empty(&nic->live) || !list_empty(&nic->reqs))\n"
+       ("	else if (!list_empty(&nic->live) || !list_empty(&nic->reqs) ||\n"
+        "		 via_peers_wait(nic))\n"
         "		when = nic->next_live;\n", ""), sim="time")
 
 # The window.
