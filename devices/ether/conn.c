@@ -20,7 +20,6 @@
 #define TRY_FIRST_MS	20
 #define TRY_LAST_MS	500
 #define TRY_WAITING_MS	1000		/* the server is there, and decides */
-#define RTO_FIRST_US	20000		/* until measured */
 
 /* nic->lock held. */
 static void unlist_req(struct via_ether_nic *nic, struct via_ether_req *req)
@@ -96,7 +95,6 @@ static void set_remote(struct via_ether_vi *ev, u16 vi, u32 cookie,
 	ev->seg_write = mtu - VIA_WIRE_WRITE_HDR;
 	ev->dma_from = via_ether_dma_from(ev);
 	via_win_init(&ev->tx, ev->first_seq, min(frames, via_ether_window));
-	via_rtt_init(&ev->rtt, max_t(u32, RTO_FIRST_US, via_ether_rto_min()));
 	ev->rtt_at = jiffies - 1;
 	ev->stamp = jiffies;
 	ev->retries = 0;
@@ -143,7 +141,7 @@ enum via_verdict via_ether_attempt(struct via_vi *vi,
 	pending = vi->state == VIA_STATE_PENDING;
 	if (pending) {
 		ether_addr_copy(ev->remote_mac, vi->remote.host);
-		ev->peer = peer;
+		WRITE_ONCE(ev->peer, peer);
 		ev->deadline = vi->deadline;
 		ev->forever = vi->forever;
 		via_ether_start(ev, phase);
@@ -171,7 +169,7 @@ static void start_accept(struct via_ether_vi *ev, const struct via_conn *conn,
 	spin_lock(&ev->nic->lock);
 	via_peer_hold(req->peer);
 	spin_unlock(&ev->nic->lock);
-	ev->peer = req->peer;
+	WRITE_ONCE(ev->peer, req->peer);
 	ether_addr_copy(ev->remote_mac, c->mac);
 	/* A client that confirms in the last moment is not sent away. */
 	ev->deadline = conn->deadline + msecs_to_jiffies(TRY_FIRST_MS);

@@ -13,6 +13,8 @@
  *   vi->sq.lock: the sender's half
  *   vi->rq.lock: the receiver's half; rx.next is also read without it, to be
  *	sent as an acknowledgement: an old value is a valid one
+ *   peer->rtt_lock: the round-trip time of a peer; inside the queue locks,
+ *	nothing is taken inside it
  *   nic->lock: membership in the NIC's lists, requests, the table of peers
  *	(peer.h) and what is in them, who uses them; taken inside the queue
  *	locks; nothing is taken inside it
@@ -125,9 +127,8 @@ struct via_ether_answer {
  * @stamp:	jiffies of the last progress
  * @retries:	timeouts since
  * @stuck:	@stamp before the first of them, jiffies
- * @rtt:	round-trip time
  * @rtt_on:	frame rtt_seq, sent at rtt_start (ns), is being timed
- * @rtt_at:	jiffies of the last sample: one per tick is enough
+ * @rtt_at:	jiffies when the last one began to be: one per tick is enough
  *
  * @reads:	reads of ours that want data and answers in the window: while
  *		there are any, acknowledgements and the receive path go the
@@ -204,7 +205,6 @@ struct via_ether_vi {
 	u32 rtt_seq;
 	u64 rtt_start;
 	unsigned long rtt_at;
-	struct via_rtt rtt;
 	u32 reads;
 	u32 read_head;
 	u32 read_tail;

@@ -7,6 +7,7 @@
 #include "ether.h"
 
 #define EXPIRE_MAX	64		/* peers that end in one visit */
+#define RTO_FIRST_US	20000		/* until measured */
 
 static struct via_peer_key key_of(const u8 *mac)
 {
@@ -59,6 +60,9 @@ static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
 	peer->key = *key;
 	peer->hash = hash;
 	INIT_LIST_HEAD(&peer->idle_link);
+	spin_lock_init(&peer->rtt_lock);
+	via_rtt_init(&peer->rtt, max_t(u32, RTO_FIRST_US, via_ether_rto_min()));
+	peer->rtt_at = jiffies - 1;
 	return peer;
 }
 
@@ -149,6 +153,42 @@ void via_peer_put(struct via_peer *peer)
 	spin_lock_bh(&nic->lock);
 	via_peer_drop(peer);
 	spin_unlock_bh(&nic->lock);
+}
+
+/*
+ * Under a queue lock of one VI of many, so there is a lock of its own.  It is
+ * tried only: a sample that meets another one is not missed.
+ */
+void via_peer_timed(struct via_peer *peer, u32 us)
+{
+	struct via_rtt rtt;
+
+	if (READ_ONCE(peer->rtt_at) == jiffies ||
+	    !spin_trylock(&peer->rtt_lock))
+		return;
+	rtt = peer->rtt;
+	via_rtt_sample(&rtt, us, via_ether_rto_min(), via_ether_rto_max());
+	WRITE_ONCE(peer->rtt.srtt, rtt.srtt);
+	WRITE_ONCE(peer->rtt.rttvar, rtt.rttvar);
+	WRITE_ONCE(peer->rtt.rto, rtt.rto);
+	WRITE_ONCE(peer->rtt_at, jiffies);
+	spin_unlock(&peer->rtt_lock);
+}
+
+/* No tick walks the peers for this: the first VI of a peer turns the page. */
+struct via_peer_load *via_peer_load(struct via_peer *peer)
+{
+	u32 ticks = peer->nic->peers->ticks - peer->load_tick;
+
+	if (ticks) {
+		if (ticks == 1)
+			peer->load[0] = peer->load[1];
+		else
+			peer->load[0] = (struct via_peer_load) {};
+		peer->load[1] = (struct via_peer_load) {};
+		peer->load_tick += ticks;
+	}
+	return peer->load;
 }
 
 /* Of a VI of the peer, by index and cookie. */

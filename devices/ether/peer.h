@@ -83,6 +83,15 @@ struct via_peer_verdict {
  * @next_verdict: where the next one goes, modulo VIA_PEER_VERDICTS
  * @nreqs:	requests of this host that are not answered
  *
+ * rtt_lock, innermost; each word is also read without it:
+ * @rtt:	round-trip time, of all VIs of the pair
+ * @rtt_at:	jiffies of the last sample: one per tick is enough
+ *
+ * The timer's own:
+ * @load:	[0] at the last tick of the NIC, [1] being counted: @busy, VIs that
+ *		have more to send, and @cut, one of them has met a loss
+ * @load_tick:	nic->peers->ticks when @load was last looked at
+ *
  * @rcu:	after its end
  */
 struct via_peer {
@@ -98,6 +107,16 @@ struct via_peer {
 	u32 next_verdict;
 	u32 nreqs;
 
+	spinlock_t rtt_lock;
+	struct via_rtt rtt;
+	unsigned long rtt_at;
+
+	struct via_peer_load {
+		u8 busy;
+		bool cut;
+	} load[2];
+	u32 load_tick;
+
 	struct rcu_head rcu;
 };
 
@@ -112,6 +131,9 @@ struct via_peer {
  * @reqs:	requests, by peer, VI and cookie of the client
  * @idle:	peers without users, the oldest first
  * @nidle, @n:	how many are idle, and in all
+ *
+ * The timer's own:
+ * @ticks:	of the NIC so far
  */
 struct via_peers {
 	u32 seed;
@@ -121,6 +143,7 @@ struct via_peers {
 	struct list_head idle;
 	u32 nidle;
 	u32 n;
+	u32 ticks;
 };
 
 /* 0 or -ENOMEM.  May sleep. */
@@ -146,6 +169,18 @@ void via_peer_hold(struct via_peer *peer);
 void via_peer_drop(struct via_peer *peer);
 /* The same without the lock. */
 void via_peer_put(struct via_peer *peer);
+
+/* A frame to the peer was answered after @us.  Any VI of the pair, BH off. */
+void via_peer_timed(struct via_peer *peer, u32 us);
+
+/* Retransmission timeout, in microseconds.  Any context that has the peer. */
+static inline u32 via_peer_rto(const struct via_peer *peer)
+{
+	return READ_ONCE(peer->rtt.rto);
+}
+
+/* @load as it is at this tick.  The timer. */
+struct via_peer_load *via_peer_load(struct via_peer *peer);
 
 /*
  * The VI knows the other end of its connection, or forgets it.  Both queue

@@ -101,7 +101,7 @@ static void check_rto(struct via_ether_vi *ev)
 
 	if (!via_win_flight(&ev->tx))
 		return;
-	rto = usecs_to_jiffies(ev->rtt.rto) << min(ev->retries, 10u);
+	rto = usecs_to_jiffies(via_peer_rto(ev->peer)) << min(ev->retries, 10u);
 	rto = min(rto, usecs_to_jiffies(via_ether_rto_max())) + 2;
 	if (time_before(jiffies, ev->stamp + rto))
 		return;
@@ -136,17 +136,15 @@ static void check_rto(struct via_ether_vi *ev)
  */
 static void check_way(struct via_ether_vi *ev)
 {
-	u32 way = ev->remote_mac[ETH_ALEN - 1] % VIA_ETHER_WAYS;
-	struct via_ether_nic *nic = ev->nic;
+	struct via_peer_load *load = via_peer_load(ev->peer);
 	struct via_win_tx *tx = &ev->tx;
 
-	if (ev->tx_busy && nic->load[1][way].busy < SHARE_MAX)
-		nic->load[1][way].busy++;
-	tx->share = max_t(u32, nic->load[0][way].busy, 1);
-	if (nic->load[0][way].cut && ev->tx_busy && !ev->was_cut &&
-	    tx->share > 1)
+	if (ev->tx_busy && load[1].busy < SHARE_MAX)
+		load[1].busy++;
+	tx->share = max_t(u32, load[0].busy, 1);
+	if (load[0].cut && ev->tx_busy && !ev->was_cut && tx->share > 1)
 		via_win_back_off(tx);
-	nic->load[1][way].cut |= tx->cut;
+	load[1].cut |= tx->cut;
 	ev->was_cut = tx->cut;
 	tx->cut = false;
 }
@@ -273,8 +271,7 @@ static void tick(struct timer_list *t)
 	struct via_ether_vi *ev;
 
 	rcu_read_lock();
-	memcpy(nic->load[0], nic->load[1], sizeof(nic->load[0]));
-	memset(nic->load[1], 0, sizeof(nic->load[1]));
+	nic->peers->ticks++;
 	list_for_each_entry_rcu(ev, &nic->hot, hot_link)
 		tick_hot(ev);
 	if (time_after_eq(jiffies, nic->next_live)) {

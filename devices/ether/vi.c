@@ -88,7 +88,7 @@ void via_ether_forget(struct via_ether_vi *ev)
 	via_peer_del_end(ev);
 	if (ev->peer)
 		via_peer_drop(ev->peer);
-	ev->peer = NULL;
+	WRITE_ONCE(ev->peer, NULL);
 	spin_unlock(&nic->lock);
 }
 
@@ -124,10 +124,11 @@ void via_ether_disconnect(struct via_vi *vi, bool tell)
 void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 {
 	struct via_ether_vi *ev = vi->priv;
+	const struct via_peer *peer = READ_ONCE(ev->peer);
 
-	if (READ_ONCE(ev->phase) != VIA_PHASE_CONNECTED)
+	if (!peer || READ_ONCE(ev->phase) != VIA_PHASE_CONNECTED)
 		return;
-	/* Racy by nature; each is one word. */
+	/* Racy by nature; each is one word, the peer's memory is RCU's. */
 	via_stat(sink, "tx_next_seq", READ_ONCE(ev->tx.nxt));
 	via_stat(sink, "rx_next_seq", READ_ONCE(ev->rx.next));
 	via_stat(sink, "checksum", READ_ONCE(ev->sealed));
@@ -136,8 +137,8 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 	via_stat(sink, "tx_in_flight", via_win_flight(&ev->tx));
 	via_stat(sink, "tx_window", READ_ONCE(ev->tx.limit));
 	via_stat(sink, "tx_cwnd", READ_ONCE(ev->tx.cwnd));
-	via_stat(sink, "rtt_us", READ_ONCE(ev->rtt.srtt) / 8);
-	via_stat(sink, "rto_us", READ_ONCE(ev->rtt.rto));
+	via_stat(sink, "rtt_us", READ_ONCE(peer->rtt.srtt) / 8);
+	via_stat(sink, "rto_us", via_peer_rto(peer));
 	via_stat(sink, "retransmits", READ_ONCE(ev->resent));
 	via_stat(sink, "timeouts", READ_ONCE(ev->timeouts));
 	via_stat(sink, "rx_held", hweight64(READ_ONCE(ev->rx.held)));

@@ -136,8 +136,6 @@ struct via_ether_frame {
 	const struct via_ether_chunk *chunk;
 };
 
-#define VIA_ETHER_WAYS		16	/* ways to hosts told apart */
-
 /**
  * struct via_ether_nic - a NIC under the class
  * @ops:	constant
@@ -162,9 +160,6 @@ struct via_ether_frame {
  * @nreqs:	lock: how many
  * @peers:	constant: the hosts that it deals with, see peer.h
  * @timer:	the coarse timer; runs while a list is not empty
- * @load:	the timer's own: senders on the way to a host, by the last byte
- *		of its address, and whether one of them has met a loss; [0]
- *		at the last tick, [1] being counted
  * @ticking:	lock: the timer is armed
  * @stopping:	lock: no timer is armed any more
  * @next_live:	jiffies of the next walk over @live
@@ -197,10 +192,6 @@ struct via_ether_nic {
 	u32 nreqs;
 	struct via_peers *peers;
 	struct timer_list timer;
-	struct {
-		u8 busy;
-		bool cut;
-	} load[2][VIA_ETHER_WAYS];
 	bool ticking;
 	bool stopping;
 	unsigned long next_live;
