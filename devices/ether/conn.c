@@ -224,6 +224,13 @@ void via_ether_reject(struct via_conn *conn)
 	local_bh_enable();
 }
 
+/* Both queue locks held. */
+static void stands(struct via_ether_vi *ev)
+{
+	ev->phase = VIA_PHASE_CONNECTED;
+	via_ether_join(ev);
+}
+
 /*
  * The client has shown that it knows of the connection.  True when the VI is
  * connected.  BH off, no lock held.
@@ -238,7 +245,7 @@ bool via_ether_confirmed(struct via_ether_vi *ev)
 	if (ev->phase == VIA_PHASE_ACCEPT &&
 	    via_ether_allowed(ev->nic, ev->remote_mac) &&
 	    via_conn_established(vi, vi->p2p ? &ev->remote_attrs : NULL))
-		ev->phase = VIA_PHASE_CONNECTED;
+		stands(ev);
 	ok = ev->phase == VIA_PHASE_CONNECTED;
 	via_ether_unlock(vi);
 	return ok;
@@ -509,7 +516,7 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 	};
 	bool sealed = c->options & VIA_WIRE_O_SEALED;
 
-	ev->last_rx = jiffies;
+	via_ether_heard(ev);
 	if (ev->phase == (p2p ? VIA_PHASE_P2P : VIA_PHASE_REQUEST)) {
 		if (p2p && !via_ether_p2p_fits(ev, &attrs, from))
 			return true;
@@ -519,7 +526,7 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 		via_ether_set_remote(ev, c, sealed);
 		if (!via_conn_established(ev->vi, &attrs))
 			return false;
-		ev->phase = VIA_PHASE_CONNECTED;
+		stands(ev);
 	} else if (ev->phase != VIA_PHASE_CONNECTED ||
 		   ev->remote_cookie != c->sender_cookie) {
 		return false;
@@ -564,7 +571,7 @@ static void rx_accept(struct via_ether_nic *nic,
 /* The end that an answer is for, still at it.  Both queue locks held. */
 static void take_verdict(struct via_ether_vi *ev, const struct via_frame_hdr *h)
 {
-	ev->last_rx = jiffies;
+	via_ether_heard(ev);
 	if (ev->phase == VIA_PHASE_ACCEPT) {
 		if (h->type == VIA_WIRE_REJECT && ev->vi->p2p)
 			via_ether_conn_end(ev,
@@ -643,6 +650,8 @@ static void no_such_end(struct via_ether_nic *nic, const u8 *mac, u16 dst,
 	if (phase == VIA_PHASE_CONNECTED)
 		via_vi_break_later(ev->vi, 0);
 	spin_unlock(&ev->vi->sq.lock);
+	if (phase == VIA_PHASE_CONNECTED)
+		via_ether_doubt(peer);
 	if (phase == VIA_PHASE_ACCEPT)
 		accept_lost(ev, cookie);
 	via_vi_settle(ev->vi);

@@ -150,12 +150,12 @@ struct via_ether_answer {
  *		under either lock)
  * @turns:	pushes answered by our data in a row (a hint, likewise)
  * @twice:	a frame that came twice, to be told; 0: none
- * @last_rx:	jiffies
+ * @last_rx:	jiffies when it was heard last: via_ether_heard()
  * @held:	frames beyond a hole, by seq % VIA_WIN_MAX
  *
  * Handshake and timer, both queue locks:
  * @first_seq:	of our data frames
- * @next_try:	jiffies of the next attempt or heartbeat
+ * @next_try:	jiffies of the next try of an attempt
  * @asked, @asked_since: heartbeats sent since @last_rx had that value
  * @tries:	attempts so far
  * @waiting:	the server has said WAIT
@@ -164,7 +164,7 @@ struct via_ether_answer {
  * @remote_attrs: peer to peer, phase ACCEPT: of the other end
  *
  * nic->lock (@hot also: read under sq.lock or rq.lock; cleared under both):
- * @hot, @hot_link, @live, @live_link, @stall_link, @ack_link, @end_node
+ * @hot, @hot_link, @stall_link, @ack_link, @conn_link, @end_node
  *
  * The timer's own:
  * @idle:	ticks without work
@@ -181,7 +181,6 @@ struct via_ether_vi {
 	bool want_seal;
 	bool sealed;
 	bool hot;
-	bool live;
 	u16 remote_index;
 	u8 remote_mac[ETH_ALEN];
 	struct via_peer *peer;
@@ -243,9 +242,9 @@ struct via_ether_vi {
 	u32 resent;
 	u32 timeouts;
 	struct list_head hot_link;
-	struct list_head live_link;
 	struct list_head stall_link;
 	struct list_head ack_link;
+	struct list_head conn_link;
 	struct hlist_node end_node;
 
 	struct via_ether_read read[VIA_ETHER_READS];
@@ -456,6 +455,39 @@ void via_ether_heat(struct via_ether_vi *ev);
 void via_ether_stall(struct via_ether_vi *ev);
 void via_ether_ack_soon(struct via_ether_vi *ev);
 void via_ether_arm(struct via_ether_nic *nic);
+
+/* Nothing came for too long, or too many retries.  sq.lock held. */
+void via_ether_give_up(struct via_ether_vi *ev, unsigned long since,
+		       const char *what);
+
+/* silence.c */
+/* The timer: ask peers that say nothing, end those that do not answer. */
+void via_ether_silence(struct via_ether_nic *nic);
+/* The connection stands; both queue locks held. */
+void via_ether_join(struct via_ether_vi *ev);
+/* It does not; nic->lock held. */
+void via_ether_part(struct via_ether_vi *ev);
+/* The peer has lost a connection.  nic->lock not held. */
+void via_ether_doubt(struct via_peer *peer);
+
+/* A frame of the connection came.  rq.lock held. */
+static inline void via_ether_heard(struct via_ether_vi *ev)
+{
+	unsigned long now = jiffies;
+
+	/* Most frames come in the same tick as another one. */
+	if (likely(ev->last_rx == now))
+		return;
+	ev->last_rx = now;
+	if (READ_ONCE(ev->peer->last_rx) != now)
+		WRITE_ONCE(ev->peer->last_rx, now);
+}
+
+/* tomb.c */
+/* A DISCONNECT was sent: send it again.  Both queue locks held. */
+void via_ether_bury(struct via_ether_vi *ev);
+void via_ether_tombs(struct via_ether_nic *nic);
+void via_ether_tombs_end(struct via_ether_nic *nic);
 
 /* An attempt is under way.  A queue lock of the VI held. */
 static inline bool via_ether_trying(const struct via_ether_vi *ev)

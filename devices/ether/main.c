@@ -268,7 +268,6 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	nic->ops = ops;
 	spin_lock_init(&nic->lock);
 	INIT_LIST_HEAD(&nic->hot);
-	INIT_LIST_HEAD(&nic->live);
 	INIT_LIST_HEAD(&nic->stalled);
 	INIT_LIST_HEAD(&nic->acks);
 	INIT_LIST_HEAD(&nic->reqs);
@@ -305,16 +304,24 @@ int via_ether_register(struct via_ether_nic *nic)
 }
 EXPORT_SYMBOL_GPL(via_ether_register);
 
-/* Break all connections, or those to hosts that are not on the list. */
+/*
+ * Break all connections, or those to hosts that are not on the list.  By index,
+ * since a list on which VIs come and go is no way to meet each of them: a VI
+ * keeps its index for life.
+ */
 static void break_some(struct via_ether_nic *nic, bool all, u32 reason)
 {
 	struct via_ether_vi *ev;
 	struct via_vi *vi;
+	u32 i;
 
 	local_bh_disable();
 	rcu_read_lock();
-	list_for_each_entry_rcu(ev, &nic->live, live_link) {
-		vi = ev->vi;
+	for (i = 0; i < nic->ka->limits.max_vi; i++) {
+		vi = via_vi_lookup(nic->ka, i);
+		if (!vi)
+			continue;
+		ev = vi->priv;
 		spin_lock(&vi->sq.lock);
 		if (ev->phase == VIA_PHASE_CONNECTED &&
 		    (all || !via_ether_allowed(nic, ev->remote_mac))) {

@@ -60,6 +60,11 @@ static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
 	peer->key = *key;
 	peer->hash = hash;
 	INIT_LIST_HEAD(&peer->idle_link);
+	INIT_LIST_HEAD(&peer->conns);
+	INIT_LIST_HEAD(&peer->on_link);
+	peer->last_rx = jiffies;
+	peer->asked_us = jiffies;
+	peer->next_ask = jiffies;
 	spin_lock_init(&peer->rtt_lock);
 	via_rtt_init(&peer->rtt, max_t(u32, RTO_FIRST_US, via_ether_rto_min()));
 	peer->rtt_at = jiffies - 1;
@@ -284,7 +289,9 @@ struct via_ether_req *via_peer_req(const struct via_peer *peer, u16 vi,
 bool via_peers_wait(const struct via_ether_nic *nic)
 {
 	lockdep_assert_held(&nic->lock);
-	return !list_empty(&nic->peers->idle);
+	return !list_empty(&nic->peers->on) ||
+	       !list_empty(&nic->peers->idle) ||
+	       !list_empty(&nic->peers->tombs);
 }
 
 void via_peers_expire(struct via_ether_nic *nic)
@@ -311,6 +318,8 @@ int via_peers_init(struct via_ether_nic *nic)
 		return -ENOMEM;
 	nic->peers->seed = get_random_u32();
 	INIT_LIST_HEAD(&nic->peers->idle);
+	INIT_LIST_HEAD(&nic->peers->on);
+	INIT_LIST_HEAD(&nic->peers->tombs);
 	return 0;
 }
 
@@ -318,6 +327,7 @@ void via_peers_end(struct via_ether_nic *nic)
 {
 	struct via_peer *peer, *n;
 
+	via_ether_tombs_end(nic);
 	spin_lock_bh(&nic->lock);
 	list_for_each_entry_safe(peer, n, &nic->peers->idle, idle_link)
 		end_peer(peer);

@@ -6,14 +6,14 @@
  * A peer is found by a hash of the address, without a lock.  It is made where
  * a program of this host connects to the address, and where a request of the
  * other host is listed.  It has users: VIs with a phase, requests that are not
- * answered, calls under way.  One without users is idle: it keeps its answers
+ * answered, DISCONNECTs that are sent again, calls under way.  One without users is idle: it keeps its answers
  * and its estimates for VIA_PEER_KEPT_MS, and a NIC keeps VIA_PEERS_IDLE of
  * them, so strangers can take no more memory than that.  The oldest idle one
  * goes first; one with a user never goes.
  *
  * It ends in four steps: unlinked under nic->lock; a grace period of RCU, for
  * those that found it; nothing of its own is to be stopped, since the NIC's
- * timer reaches it through a list that only peers with connections are on;
+ * timer reaches it through lists that only peers with users are on;
  * and the memory goes.  A peer enters its list of the table once in its life,
  * so a walk under RCU stays on one list.
  */
@@ -76,12 +76,20 @@ struct via_peer_verdict {
  *
  * nic->lock:
  * @node:	in its list of the table (RCU to walk)
- * @users:	VIs with a phase, requests, calls under way
+ * @users:	VIs with a phase, requests, tombs, calls under way
  * @idle_link:	on the list of those without users, the oldest first
  * @idle_since:	jiffies: since when it is on it
  * @verdict:	answers given lately, for those whose frame was lost
  * @next_verdict: where the next one goes, modulo VIA_PEER_VERDICTS
  * @nreqs:	requests of this host that are not answered
+ * @conns, @nconns: VIs that are connected to it, the one to be asked next
+ *		first, and how many
+ * @on_link:	on the list of peers with connections
+ * @hurry:	connections that are to be asked at once: one was lost
+ *
+ * rq.lock of any of its VIs, each its own: WRITE_ONCE(), READ_ONCE()
+ * @last_rx:	jiffies when it was heard last
+ * @asked_us:	jiffies of its last heartbeat
  *
  * rtt_lock, innermost; each word is also read without it:
  * @rtt:	round-trip time, of all VIs of the pair
@@ -91,6 +99,8 @@ struct via_peer_verdict {
  * @load:	[0] at the last tick of the NIC, [1] being counted: @busy, VIs that
  *		have more to send, and @cut, one of them has met a loss
  * @load_tick:	nic->peers->ticks when @load was last looked at
+ * @next_ask:	jiffies of the next heartbeat
+ * @asked, @asked_since: heartbeats sent since @last_rx had that value
  *
  * @rcu:	after its end
  */
@@ -106,6 +116,13 @@ struct via_peer {
 	struct via_peer_verdict verdict[VIA_PEER_VERDICTS];
 	u32 next_verdict;
 	u32 nreqs;
+	struct list_head conns;
+	u32 nconns;
+	u32 hurry;
+	struct list_head on_link;
+
+	unsigned long last_rx;
+	unsigned long asked_us;
 
 	spinlock_t rtt_lock;
 	struct via_rtt rtt;
@@ -116,6 +133,9 @@ struct via_peer {
 		bool cut;
 	} load[2];
 	u32 load_tick;
+	unsigned long next_ask;
+	unsigned long asked_since;
+	u32 asked;
 
 	struct rcu_head rcu;
 };
@@ -131,6 +151,9 @@ struct via_peer {
  * @reqs:	requests, by peer, VI and cookie of the client
  * @idle:	peers without users, the oldest first
  * @nidle, @n:	how many are idle, and in all
+ * @on, @non:	peers with connections, the one to be looked at next first,
+ *		and how many
+ * @tombs, @ntombs: DISCONNECTs to be sent again, in the order of their times
  *
  * The timer's own:
  * @ticks:	of the NIC so far
@@ -143,6 +166,10 @@ struct via_peers {
 	struct list_head idle;
 	u32 nidle;
 	u32 n;
+	struct list_head on;
+	u32 non;
+	struct list_head tombs;
+	u32 ntombs;
 	u32 ticks;
 };
 

@@ -472,7 +472,7 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 	known = ours(ev, h, f->src) && ev->phase == VIA_PHASE_CONNECTED &&
 		via_ether_seal_fits(ev, h);
 	if (known)
-		ev->last_rx = jiffies;
+		via_ether_heard(ev);
 	if (known && !via_vi_is_broken(vi)) {
 		ev->both = true;
 		due = rx_reliable(vi, h, f);
@@ -524,7 +524,7 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		spin_unlock(&vi->rq.lock);
 		return rx_both(nic, vi, h, f);
 	}
-	ev->last_rx = jiffies;
+	via_ether_heard(ev);
 	if (unlikely(via_vi_is_broken(vi))) {
 		spin_unlock(&vi->rq.lock);
 		return;
@@ -558,8 +558,11 @@ static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		known = ours(ev, h, f->src);
 		accept = ev->phase == VIA_PHASE_ACCEPT;
 		fits = via_ether_seal_fits(ev, h);
-		if (known && fits)
-			ev->last_rx = jiffies;
+		if (known && fits) {
+			via_ether_heard(ev);
+			if (h->type == VIA_WIRE_HEARTBEAT)
+				WRITE_ONCE(ev->peer->asked_us, jiffies);
+		}
 		spin_unlock(&vi->rq.lock);
 	} else {
 		known = false;

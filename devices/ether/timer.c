@@ -4,14 +4,13 @@
  *
  * No message arms or stops a timer: a VI that has something to wait for is
  * put on the hot list and stays there while it works and a few ticks more;
- * the timer walks the list each tick.  Connections without work are visited
- * a few times per heartbeat.
+ * the timer walks the list each tick.  Connections without work are not visited:
+ * their peers are, a few times per heartbeat (silence.c).
  */
 
 #include "ether.h"
 
 #define COOL_TICKS	8		/* idle ticks until a VI leaves the list */
-#define ASKED_MAX	4ul		/* heartbeats that a dead peer was sent */
 #define SHARE_MAX	32u		/* senders on one way, that count */
 #define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
 #define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)
@@ -26,8 +25,7 @@ static void arm(struct via_ether_nic *nic)
 		return;
 	if (!list_empty(&nic->hot))
 		when = jiffies + 1;
-	else if (!list_empty(&nic->live) || !list_empty(&nic->reqs) ||
-		 via_peers_wait(nic))
+	else if (!list_empty(&nic->reqs) || via_peers_wait(nic))
 		when = nic->next_live;
 	else
 		return;
@@ -61,9 +59,8 @@ void via_ether_heat(struct via_ether_vi *ev)
 	spin_unlock(&nic->lock);
 }
 
-/* Nothing came for too long, or too many retries.  sq.lock held. */
-static void give_up(struct via_ether_vi *ev, unsigned long since,
-		    const char *what)
+void via_ether_give_up(struct via_ether_vi *ev, unsigned long since,
+		       const char *what)
 {
 	struct via_vi *vi = ev->vi;
 
@@ -111,7 +108,7 @@ static void check_rto(struct via_ether_vi *ev)
 		ev->stuck = ev->stamp;
 	if (unanswered(ev)) {
 		via_ether_count(ev->nic, UNACKED);
-		give_up(ev, ev->stuck, "acknowledgement");
+		via_ether_give_up(ev, ev->stuck, "acknowledgement");
 		return;
 	}
 	ev->retries++;
@@ -212,59 +209,6 @@ static void tick_hot(struct via_ether_vi *ev)
 	via_vi_settle(vi);
 }
 
-/* Ask a silent peer for a sign of life.  Both queue locks held. */
-static void ask(struct via_ether_vi *ev)
-{
-	if (time_before(jiffies, ev->next_try))
-		return;
-	ev->next_try = jiffies + via_ether_heartbeat();
-	if (ev->asked_since != ev->last_rx)
-		ev->asked = 0;
-	ev->asked_since = ev->last_rx;
-	ev->asked++;
-	via_ether_count(ev->nic, HEARTBEATS_OUT);
-	via_ether_send_ack(ev, VIA_WIRE_HEARTBEAT);
-}
-
-/*
- * The peer has said nothing for long enough, and has been asked meanwhile: a
- * host whose own CPU did not run has not asked.  Both queue locks held.
- */
-static bool unheard(const struct via_ether_vi *ev)
-{
-	unsigned long often = via_ether_dead() / (2 * via_ether_heartbeat());
-
-	return time_after_eq(jiffies, ev->last_rx + via_ether_dead()) &&
-	       ev->asked_since == ev->last_rx &&
-	       ev->asked >= clamp(often, 1ul, ASKED_MAX) &&
-	       time_after_eq(jiffies, ev->next_try);
-}
-
-/* Is the other end still there?  Asked when it says nothing by itself. */
-static void tick_live(struct via_ether_vi *ev)
-{
-	unsigned long silent = jiffies - READ_ONCE(ev->last_rx);
-	struct via_vi *vi = ev->vi;
-
-	if (silent < via_ether_heartbeat() ||
-	    READ_ONCE(ev->phase) != VIA_PHASE_CONNECTED)
-		return;
-	spin_lock(&vi->sq.lock);
-	spin_lock(&vi->rq.lock);
-	silent = jiffies - ev->last_rx;
-	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
-		/* another context was faster */
-	} else if (unheard(ev)) {
-		via_ether_count(ev->nic, DEAD);
-		give_up(ev, ev->last_rx, "frame");
-	} else if (silent >= via_ether_heartbeat()) {
-		ask(ev);
-	}
-	spin_unlock(&vi->rq.lock);
-	spin_unlock(&vi->sq.lock);
-	via_vi_settle(vi);
-}
-
 static void tick(struct timer_list *t)
 {
 	struct via_ether_nic *nic = from_timer(nic, t, timer);
@@ -275,8 +219,8 @@ static void tick(struct timer_list *t)
 	list_for_each_entry_rcu(ev, &nic->hot, hot_link)
 		tick_hot(ev);
 	if (time_after_eq(jiffies, nic->next_live)) {
-		list_for_each_entry_rcu(ev, &nic->live, live_link)
-			tick_live(ev);
+		via_ether_silence(nic);
+		via_ether_tombs(nic);
 		via_ether_reqs_expire(nic, false);
 		via_peers_expire(nic);
 		nic->next_live = jiffies + via_ether_heartbeat() / 4 + 1;

@@ -11,9 +11,9 @@ int via_ether_vi_create(struct via_vi *vi)
 	ev->vi = vi;
 	ev->nic = vi->nic->priv;
 	INIT_LIST_HEAD(&ev->hot_link);
-	INIT_LIST_HEAD(&ev->live_link);
 	INIT_LIST_HEAD(&ev->stall_link);
 	INIT_LIST_HEAD(&ev->ack_link);
+	INIT_LIST_HEAD(&ev->conn_link);
 	INIT_HLIST_NODE(&ev->end_node);
 	return 0;
 }
@@ -21,8 +21,6 @@ int via_ether_vi_create(struct via_vi *vi)
 /* An attempt begins, to ev->peer.  Both queue locks held. */
 void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 {
-	struct via_ether_nic *nic = ev->nic;
-
 	lockdep_assert_held(&ev->vi->sq.lock);
 	lockdep_assert_held(&ev->vi->rq.lock);
 	do {
@@ -40,12 +38,6 @@ void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 	ev->reason = VIA_WIRE_R_CLOSED;
 	ev->last_rx = jiffies;
 
-	spin_lock(&nic->lock);
-	if (!ev->live) {
-		ev->live = true;
-		list_add_tail_rcu(&ev->live_link, &nic->live);
-	}
-	spin_unlock(&nic->lock);
 	via_ether_heat(ev);
 }
 
@@ -70,7 +62,7 @@ void via_ether_forget(struct via_ether_vi *ev)
 	via_win_init(&ev->tx, 0, 1);
 
 	/*
-	 * A walker that stands on one of these goes on through the old
+	 * The timer that stands on the hot list here goes on through the old
 	 * neighbour, or, when the VI is soon put on the list again, skips to
 	 * the end: it comes by at the next tick.
 	 */
@@ -79,13 +71,10 @@ void via_ether_forget(struct via_ether_vi *ev)
 		ev->hot = false;
 		list_del_rcu(&ev->hot_link);
 	}
-	if (ev->live) {
-		ev->live = false;
-		list_del_rcu(&ev->live_link);
-	}
 	list_del_init(&ev->stall_link);
 	list_del_init(&ev->ack_link);
 	via_peer_del_end(ev);
+	via_ether_part(ev);
 	if (ev->peer)
 		via_peer_drop(ev->peer);
 	WRITE_ONCE(ev->peer, NULL);
@@ -96,6 +85,13 @@ void via_ether_forget(struct via_ether_vi *ev)
 void via_ether_vi_forget(struct via_vi *vi)
 {
 	via_ether_forget(vi->priv);
+}
+
+/* Tell the other end.  Both queue locks held. */
+static void leave(struct via_ether_vi *ev)
+{
+	via_ether_send_ack(ev, VIA_WIRE_DISCONNECT);
+	via_ether_bury(ev);
 }
 
 /* transport->disconnect: both queue locks held. */
@@ -117,7 +113,7 @@ void via_ether_disconnect(struct via_vi *vi, bool tell)
 		     ev->phase == VIA_PHASE_P2P))
 		via_ether_send_ctl(ev->nic, &cancel);
 	else if (tell && ev->phase != VIA_PHASE_NONE)
-		via_ether_send_ack(ev, VIA_WIRE_DISCONNECT);
+		leave(ev);
 	via_ether_forget(ev);
 }
 

@@ -152,7 +152,6 @@ struct via_ether_frame {
  * @lock:	guards the lists and tables below; innermost but for the NIC
  *		module's own locks, which are never taken under it
  * @hot:	VIs looked at each tick (RCU to walk)
- * @live:	VIs with a connection, or an attempt (RCU to walk)
  * @stalled:	VIs that want to send and could not
  * @acks:	VIs that owe an acknowledgement after this batch of frames
  * @acker:	sends them
@@ -162,7 +161,7 @@ struct via_ether_frame {
  * @timer:	the coarse timer; runs while a list is not empty
  * @ticking:	lock: the timer is armed
  * @stopping:	lock: no timer is armed any more
- * @next_live:	jiffies of the next walk over @live
+ * @next_live:	jiffies of the next look at peers and requests
  * @retry:	wakes @stalled when the NIC gives no sign
  * @retry_ns:	lock: time to the next such wake
  * @ooo:	frames held beyond holes, in all VIs
@@ -184,7 +183,6 @@ struct via_ether_nic {
 	struct via_ether_allow __rcu *allow;
 	spinlock_t lock;
 	struct list_head hot;
-	struct list_head live;
 	struct list_head stalled;
 	struct list_head acks;
 	struct tasklet_struct acker;

@@ -160,10 +160,8 @@ mutant("peer-reject-once", P2P, "sim", "",
 
 ETHER_VI = "devices/ether/vi.c"
 mutant("live-for-ever", ETHER_VI, "wire", "disconnect.local",
-       "a VI that is gone is on the list of those that live",
-       ("	if (ev->live) {\n		ev->live = false;\n"
-        "		list_del_rcu(&ev->live_link);\n	}\n", ""),
-       sim="end memory")
+       "a VI that is gone is on the list of its peer's connections",
+       ("	via_ether_part(ev);\n", ""), sim="end memory")
 mutant("stalled-for-ever", ETHER_VI, "sim", "",
        "a VI that goes while the NIC is full is sent from when there is room",
        ("	list_del_init(&ev->stall_link);\n", ""),
@@ -286,8 +284,8 @@ mutant("heartbeat-unanswered", RECV, "sim", "",
         "		via_ether_count(nic, HEARTBEATS_IN);\n"), sim="time")
 mutant("answers-unheard", RECV, "sim", "",
        "a connection on which only acknowledgements come breaks",
-       ("		if (known && fits)\n			ev->last_rx = jiffies;\n		spin",
-        "		spin"), sim="time")
+       ("		if (known && fits) {\n			via_ether_heard(ev);\n",
+        "		if (known && fits) {\n"), sim="time")
 mutant("goodbye-of-old", RECV, "sim", "",
        "the end of the connection before ends this one",
        ("	if (ev->cookie == h->cookie && !via_vi_is_broken(vi)) {\n"
@@ -380,6 +378,7 @@ mutant("read-done-early", READ, "wire", "read.many order.fifo",
 
 # Timers.
 TIMER = "devices/ether/timer.c"
+SILENCE = "devices/ether/silence.c"
 mutant("timeouts-alone", TIMER, "sim", "",
        "a wire that is away for five seconds breaks the connections on it",
        ("	return ev->retries >= via_ether_retries &&\n"
@@ -389,20 +388,20 @@ mutant("time-alone", TIMER, "sim", "",
        "a host whose CPU did not run for eight seconds breaks connections",
        ("	return ev->retries >= via_ether_retries &&\n"
         "	       time_after_eq", "	return time_after_eq"), sim="jump")
-mutant("silence-unasked", TIMER, "sim", "",
+mutant("silence-unasked", SILENCE, "sim", "",
        "a host whose CPU did not run for eight seconds has not asked the peer",
-       ("	       ev->asked_since == ev->last_rx &&\n"
-        "	       ev->asked >= clamp(often, 1ul, ASKED_MAX) &&\n"
-        "	       time_after_eq(jiffies, ev->next_try);",
-        "	       ev->asked_since <= ev->last_rx;"), sim="jump")
+       ("	       peer->asked_since == heard && peer->asked >= often() &&\n"
+        "	       time_after_eq(jiffies, peer->next_ask);",
+        "	       peer->asked_since <= heard;"), sim="jump")
 mutant("timeout-once", TIMER, "sim", "",
        "a frame that is lost twice at the end is not sent again",
        ("	} else {\n		ev->rtt_on = false;\n"
         "		via_win_timeout(&ev->tx);\n	}",
         "	} else {\n		ev->rtt_on = false;\n	}"), sim="loss")
-mutant("silence-unnoticed", TIMER, "sim", "",
+mutant("silence-unnoticed", SILENCE, "sim", "",
        "a VI that only receives never hears that its peer has died",
-       ("	} else if (unheard(ev)) {\n", "	} else if (false) {\n"),
+       ("	if (unlikely(unheard(peer)))\n", "	if (false)\n"),
+       ("	} else if (ev->asked >= often() &&", "	} else if (false &&"),
        sim="time loss")
 mutant("give-up-unsaid", TIMER, "sim", "",
        "a send that was given up is flushed instead of a transport error",
@@ -431,9 +430,75 @@ mutant("retry-not-awaited", TIMER, "sim", "",
        sim="gone backlog memory")
 mutant("live-not-visited", TIMER, "sim", "",
        "no peer is asked whether it is there, no request expires",
-       ("	else if (!list_empty(&nic->live) || !list_empty(&nic->reqs) ||\n"
-        "		 via_peers_wait(nic))\n"
+       ("	else if (!list_empty(&nic->reqs) || via_peers_wait(nic))\n"
         "		when = nic->next_live;\n", ""), sim="time")
+
+# Silence of peers, and what is left of connections.
+mutant("silence-one-by-one", SILENCE, "sim", "",
+       "of many connections to a host that is gone one ends in 8 seconds",
+       ("	if (unlikely(unheard(peer)))\n", "	if (false)\n"), sim="time")
+mutant("heartbeats-often", SILENCE, "sim", "",
+       "a peer with many connections is asked at each look",
+       ("			peer->next_ask = jiffies + via_ether_heartbeat();\n", ""),
+       sim="time")
+mutant("heartbeats-twice", SILENCE, "sim", "",
+       "two hosts with many connections ask one another twice as often",
+       ("	if (peer->asked_since != READ_ONCE(peer->last_rx))\n",
+        "	if (false)\n"), sim="time")
+mutant("turn-for-ever", SILENCE, "sim", "",
+       "one connection of many is asked, the others are not",
+       ("		pass(peer, ev);\n", "		return;\n"), sim="time loss")
+mutant("reboot-one-by-one", SILENCE, "sim", "",
+       "each connection to a host that was started again waits for its turn",
+       ("		WRITE_ONCE(peer->hurry, peer->nconns);\n", "		;\n"),
+       sim="time gone")
+mutant("peer-not-asked", PEER, "sim", "",
+       "a peer whose VIs are all idle is not looked at",
+       ("	return !list_empty(&nic->peers->on) ||\n"
+        "	       !list_empty", "	return !list_empty"), sim="time")
+
+TOMB = "devices/ether/tomb.c"
+mutant("goodbye-once", ETHER_VI, "sim", "",
+       "one of many connections whose DISCONNECT is lost stands at the peer",
+       ("	via_ether_bury(ev);\n", ""), sim="loss time")
+mutant("goodbye-for-ever", TOMB, "sim", "",
+       "a DISCONNECT is sent again and again",
+       ("		if (--tomb->left) {", "		if (true) {"), sim="time")
+mutant("tombs-outlive", PEER, "sim", "",
+       "DISCONNECTs that a NIC would send again outlive it",
+       ("	via_ether_tombs_end(nic);\n", ""), sim="gone ledger")
+
+# Peers.
+mutant("peers-unbound", PEER, "sim", "",
+       "a flood of requests from made-up addresses takes all memory",
+       ("	if (++peers->nidle > VIA_PEERS_IDLE)\n",
+        "	if (++peers->nidle > 1u << 20)\n"), sim="hostile many")
+mutant("peers-too-few", PEER, "sim", "",
+       "refusals of some hosts take the place of another one's",
+       ("	if (++peers->nidle > VIA_PEERS_IDLE)\n",
+        "	if (++peers->nidle > 64)\n"), sim="hostile many")
+mutant("peers-for-ever", PEER, "sim", "",
+       "a host that asked once is remembered for ever",
+       ("	for (n = 0; n < EXPIRE_MAX; n++) {", "	for (n = 0; false; n++) {"),
+       sim="time")
+mutant("peer-used-and-idle", PEER, "sim", "",
+       "a peer with a connection ends as the oldest idle one",
+       ("		list_del_init(&peer->idle_link);\n"
+        "		peer->nic->peers->nidle--;\n", ""), sim="end memory")
+mutant("peer-freed-at-once", PEER, "sim", "",
+       "a peer goes while a frame of its host is looked at",
+       ("	kfree_rcu(peer, rcu);", "	kfree(peer);"), sim="beside memory")
+mutant("peer-not-given-back", ETHER_VI, "sim", "",
+       "each attempt leaves its peer in use",
+       ("		via_peer_drop(ev->peer);\n", "		;\n"), sim="ledger gone")
+mutant("accepted-forgotten", CONN, "sim", "",
+       "a late copy of an accepted request is offered to a server",
+       ("		*type = VIA_WIRE_ACCEPT;\n	if (old)",
+        "		;\n	if (old)"), sim="dup many")
+mutant("requests-of-one", CONN, "sim", "",
+       "one host takes all places for requests of a NIC",
+       ("		   peer->nreqs < VIA_PEER_REQS && !nic->stopping) {",
+        "		   !nic->stopping) {"), sim="hostile many")
 
 # The window.
 WINDOW = "devices/ether/window.c"
