@@ -168,7 +168,7 @@ void via_peer_timed(struct via_peer *peer, u32 us)
 {
 	struct via_rtt rtt;
 
-	if (READ_ONCE(peer->rtt_at) == jiffies ||
+	if (!(jiffies - READ_ONCE(peer->rtt_at)) ||
 	    !spin_trylock(&peer->rtt_lock))
 		return;
 	rtt = peer->rtt;

@@ -5,11 +5,11 @@
  *
  * A peer is found by a hash of the address, without a lock.  It is made where
  * a program of this host connects to the address, and where a request of the
- * other host is listed.  It has users: VIs with a phase, requests that are not
- * answered, DISCONNECTs that are sent again, calls under way.  One without users is idle: it keeps its answers
- * and its estimates for VIA_PEER_KEPT_MS, and a NIC keeps VIA_PEERS_IDLE of
- * them, so strangers can take no more memory than that.  The oldest idle one
- * goes first; one with a user never goes.
+ * other host comes.  It has users: VIs with a phase, requests that are not
+ * answered, DISCONNECTs that are sent again, calls under way.  One without
+ * users is idle: it keeps its answers and its estimates for VIA_PEER_KEPT_MS,
+ * and a NIC keeps VIA_PEERS_IDLE of them, so strangers can take no more memory
+ * than that.  The oldest idle one goes first; one with a user never goes.
  *
  * It ends in four steps: unlinked under nic->lock; a grace period of RCU, for
  * those that found it; nothing of its own is to be stopped, since the NIC's
@@ -124,7 +124,7 @@ struct via_peer {
 	unsigned long last_rx;
 	unsigned long asked_us;
 
-	spinlock_t rtt_lock;
+	spinlock_t rtt_lock;		/* guards rtt and rtt_at */
 	struct via_rtt rtt;
 	unsigned long rtt_at;
 
