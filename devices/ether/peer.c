@@ -155,9 +155,11 @@ void via_peer_put(struct via_peer *peer)
 {
 	struct via_ether_nic *nic = peer->nic;
 
-	spin_lock_bh(&nic->lock);
+	spin_lock(&nic->lock);
 	via_peer_drop(peer);
-	spin_unlock_bh(&nic->lock);
+	spin_unlock(&nic->lock);
+	/* An idle one has its time. */
+	via_ether_arm(nic);
 }
 
 /*

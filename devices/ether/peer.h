@@ -194,7 +194,7 @@ struct via_peer *via_peer_get(struct via_ether_nic *nic, const u8 *mac,
 /* A user more, or less, of a peer that has one.  nic->lock held. */
 void via_peer_hold(struct via_peer *peer);
 void via_peer_drop(struct via_peer *peer);
-/* The same without the lock. */
+/* The same without the lock.  BH off. */
 void via_peer_put(struct via_peer *peer);
 
 /* A frame to the peer was answered after @us.  Any VI of the pair, BH off. */

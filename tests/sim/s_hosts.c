@@ -25,7 +25,8 @@ static struct {
 	u32 connected[2];
 	bool over[2];
 	u32 leaves[2];			/* connections that it ends, first ones */
-	u64 heartbeats, resets, disconnects;
+	u64 heartbeats, disconnects;
+	bool asked[2 * MANY];		/* by VI: a heartbeat was for it */
 	u32 drop;			/* DISCONNECTs that are lost, next */
 	u8 victim[ETH_ALEN];
 	u32 answers[32];		/* to the victim, by type */
@@ -36,8 +37,11 @@ static bool look(void *arg, u8 *frame, u32 *len)
 	const struct ethhdr *eth = (const void *)frame;
 	u8 type = forged_wire(frame)->type;
 
-	w.heartbeats += type == VIA_WIRE_HEARTBEAT;
-	w.resets += type == VIA_WIRE_RESET;
+	if (type == VIA_WIRE_HEARTBEAT) {
+		w.heartbeats++;
+		w.asked[be16_to_cpu(forged_wire(frame)->dst) %
+			ARRAY_SIZE(w.asked)] = true;
+	}
 	w.disconnects += type == VIA_WIRE_DISCONNECT;
 	if (!memcmp(eth->h_dest, w.victim, ETH_ALEN))
 		w.answers[type % ARRAY_SIZE(w.answers)]++;
@@ -141,7 +145,7 @@ static void measure(u32 n, struct figures *f)
 {
 	static const u8 types[] = { VIA_WIRE_RESET, VIA_WIRE_CANCEL };
 	u8 host[ETH_ALEN];
-	u32 i;
+	u32 i, turns;
 
 	begin(n);
 	w.heartbeats = 0;
@@ -157,6 +161,10 @@ static void measure(u32 n, struct figures *f)
 	for (i = 0; i < n; i++)
 		sim_expect(prog_state(&w.vi[i % 2][i]) == VIA_STATE_CONNECTED,
 			   "");
+	/* By turns, those of both hosts. */
+	for (i = 0, turns = 0; i < ARRAY_SIZE(w.asked); i++)
+		turns += w.asked[i];
+	sim_expect(turns >= min_t(u64, n, f->heartbeats / 2), "(%u)", turns);
 	sim_expect(sim_nic_peers(w.nic[0]) == 1, "");
 	stop();
 }
@@ -223,7 +231,8 @@ static void lost(void)
 
 	sim_config.max_time = sim_clock + 300 * SEC;
 	begin(1 + sim_dice(SOME));
-	n = 1 + sim_dice(w.n);
+	/* With more of them the first one that is found tells of the others. */
+	n = 1 + sim_dice(sim_dice(2) ? w.n : 1);
 	w.drop = sim_dice(4) * n;
 	w.disconnects = 0;
 	if (n == w.n && sim_dice(2))
@@ -240,10 +249,35 @@ static void lost(void)
 	stop();
 }
 
+/* One more connection of the pair: its host is heard. */
+static void anew(void *arg)
+{
+	struct prog_nic n;
+	struct prog_vi v;
+	int ret;
+
+	sim_expect(!prog_open(&n, nodes[!!arg], 0) &&
+		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	do {
+		ret = arg ? prog_accept(&v, "anew", 10 * SEC) :
+			    prog_request(&v, sim_nic_mac(w.nic[1]), "anew",
+					 10 * SEC);
+		if (ret == VIA_R_NO_MATCH)
+			sim_sleep(100000);
+	} while (ret == VIA_R_NO_MATCH);
+	sim_expect(!ret, "(%d)", ret);
+	/* The other end leaves when it is over. */
+	for (; !w.over[0]; sim_sleep(MS))
+		sim_expect(prog_state(&v) == VIA_STATE_CONNECTED, "");
+	prog_close(&n);
+}
+
 /* A host is gone, and comes back without its connections, or does not. */
 static void dead(void)
 {
+	struct sim_proc *p[2] = { NULL };
 	bool back = sim_dice(2);
+	u32 i;
 
 	sim_config.max_time = sim_clock + 300 * SEC;
 	sim_wire.lasting = true;
@@ -258,12 +292,19 @@ static void dead(void)
 	if (back) {
 		msleep(sim_dice(3000));
 		w.nic[1] = sim_nic_up("b", 2);
+		for (i = 0; i < 2; i++) {
+			p[i] = sim_proc_new("anew", 1000 + i);
+			sim_thread(p[i], "anew", anew, i ? &w : NULL);
+		}
 	}
 	noticed(0, 0);
 	if (back)
-		sim_expect(w.heartbeats <= w.n + 10, "(%llu)", w.heartbeats);
+		sim_expect(w.heartbeats <= 2 * w.n + 20, "(%llu)", w.heartbeats);
 	else
 		sim_expect(w.heartbeats <= 10, "(%llu)", w.heartbeats);
+	w.over[0] = true;
+	for (i = 0; i < 2 && back; i++)
+		sim_proc_wait(p[i]);
 	stop();
 }
 
