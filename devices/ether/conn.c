@@ -20,49 +20,51 @@
 #define TRY_FIRST_MS	20
 #define TRY_LAST_MS	500
 #define TRY_WAITING_MS	1000		/* the server is there, and decides */
-#define RTO_FIRST_US	20000		/* until measured */
-
-static bool same_client(const struct via_ether_client *c, const u8 *mac,
-			u32 vi, u64 cookie)
-{
-	return c->vi == vi && c->cookie == cookie &&
-	       ether_addr_equal(c->mac, mac);
-}
 
 /* nic->lock held. */
-static struct via_ether_req *find_req(struct via_ether_nic *nic,
-				      const u8 *mac, u32 vi, u64 cookie)
+static void unlist_req(struct via_ether_nic *nic, struct via_ether_req *req)
 {
-	struct via_ether_req *req;
-
 	lockdep_assert_held(&nic->lock);
-	list_for_each_entry(req, &nic->reqs, link)
-		if (same_client(&req->client, mac, vi, cookie))
-			return req;
-	return NULL;
+	list_del_init(&req->link);
+	via_peer_del_req(req);
+	nic->nreqs--;
+}
+
+/* It is off the list. */
+static void free_req(struct via_ether_req *req)
+{
+	via_peer_put(req->peer);
+	kfree(req);
 }
 
 /*
  * Unlink the request of a client; false when there is none.  The caller gets
- * a copy and its reference on the connection, if that is there yet: without
- * one the request's maker is still at it, and frees it as soon as it sees it
- * unlinked.
+ * a copy and a use of its peer, and its reference on the connection, if that is
+ * there yet: without one the request's maker is still at it, and frees it as
+ * soon as it sees it unlinked.
  */
 static bool take_req(struct via_ether_nic *nic, const u8 *mac, u32 vi,
 		     u64 cookie, struct via_ether_req *copy)
 {
-	struct via_ether_req *req;
+	struct via_ether_req *req = NULL;
+	struct via_peer *peer;
 	bool mine = false;
 
-	spin_lock(&nic->lock);
-	req = find_req(nic, mac, vi, cookie);
-	if (req) {
-		list_del_init(&req->link);
-		nic->nreqs--;
-		*copy = *req;
-		mine = req->conn;
+	rcu_read_lock();
+	peer = via_peer_find(nic, mac);
+	if (peer) {
+		spin_lock(&nic->lock);
+		req = via_peer_req(peer, vi, cookie);
+		if (req) {
+			unlist_req(nic, req);
+			*copy = *req;
+			mine = req->conn;
+			if (!mine)
+				via_peer_hold(peer);
+		}
+		spin_unlock(&nic->lock);
 	}
-	spin_unlock(&nic->lock);
+	rcu_read_unlock();
 	if (mine)
 		kfree(req);
 	return req;
@@ -72,12 +74,16 @@ static void drop_taken(const struct via_ether_req *copy)
 {
 	if (copy->conn)
 		via_conn_put(copy->conn);
+	via_peer_put(copy->peer);
 }
 
 /* What the other end has told of itself.  Both queue locks held. */
 static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 		       u32 first_seq, u32 mtu, u32 frames, bool sealed)
 {
+	spin_lock(&ev->nic->lock);
+	via_peer_del_end(ev);
+	spin_unlock(&ev->nic->lock);
 	mtu = min(mtu, READ_ONCE(ev->nic->mtu));
 	ev->sealed = sealed;
 	ev->tx_odd = sealed ? VIA_ODD_SEALED : 0;
@@ -89,7 +95,6 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->seg_write = mtu - VIA_WIRE_WRITE_HDR;
 	ev->dma_from = via_ether_dma_from(ev);
 	via_win_init(&ev->tx, ev->first_seq, min(frames, via_ether_window));
-	via_rtt_init(&ev->rtt, max_t(u32, RTO_FIRST_US, via_ether_rto_min()));
 	ev->rtt_at = jiffies - 1;
 	ev->stamp = jiffies;
 	ev->retries = 0;
@@ -103,6 +108,7 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->last_rx = jiffies;
 	ev->next_challenge = jiffies;
 	via_ether_head_init(ev);
+	via_peer_add_end(ev);
 }
 
 void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
@@ -112,45 +118,62 @@ void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 		   c->hello.frames, sealed);
 }
 
+/*
+ * Begin an attempt of ours.  The addresses stay while the caller is at it; the
+ * deadline may have come already, and with it the verdict.
+ */
+enum via_verdict via_ether_attempt(struct via_vi *vi,
+				   enum via_ether_phase phase)
+{
+	struct via_ether_vi *ev = vi->priv;
+	struct via_peer *peer;
+	bool pending;
+
+	if (vi->remote.host_len != ETH_ALEN ||
+	    !is_valid_ether_addr(vi->remote.host) ||
+	    !via_ether_allowed(ev->nic, vi->remote.host))
+		return VIA_R_NOT_REACHABLE;
+	peer = via_peer_get(ev->nic, vi->remote.host, GFP_KERNEL);
+	if (!peer)
+		return VIA_R_ERROR_RESOURCE;
+	local_bh_disable();
+	via_ether_lock(vi);
+	pending = vi->state == VIA_STATE_PENDING;
+	if (pending) {
+		ether_addr_copy(ev->remote_mac, vi->remote.host);
+		WRITE_ONCE(ev->peer, peer);
+		ev->deadline = vi->deadline;
+		ev->forever = vi->forever;
+		via_ether_start(ev, phase);
+	}
+	via_ether_unlock(vi);
+	if (pending)
+		via_ether_conn_tick(ev);
+	else
+		via_peer_put(peer);
+	local_bh_enable();
+	return 0;
+}
+
 /* ops->connect */
 enum via_verdict via_ether_connect(struct via_vi *vi)
 {
-	struct via_ether_vi *ev = vi->priv;
-	int ret = 0;
-
-	local_bh_disable();
-	via_ether_lock(vi);
-	if (vi->state != VIA_STATE_PENDING) {
-		/* The deadline has come already, and with it the verdict. */
-		via_ether_unlock(vi);
-		local_bh_enable();
-		return 0;
-	}
-	if (vi->remote.host_len != ETH_ALEN ||
-	    !is_valid_ether_addr(vi->remote.host) ||
-	    !via_ether_allowed(ev->nic, vi->remote.host)) {
-		ret = VIA_R_NOT_REACHABLE;
-	} else {
-		ether_addr_copy(ev->remote_mac, vi->remote.host);
-		ev->deadline = vi->deadline;
-		ev->forever = vi->forever;
-		via_ether_start(ev, VIA_PHASE_REQUEST);
-	}
-	via_ether_unlock(vi);
-	if (!ret)
-		via_ether_conn_tick(ev);
-	local_bh_enable();
-	return ret;
+	return via_ether_attempt(vi, VIA_PHASE_REQUEST);
 }
 
 /* Both queue locks held, the VI is Pending. */
 static void start_accept(struct via_ether_vi *ev, const struct via_conn *conn,
-			 const struct via_ether_client *c, bool forever)
+			 const struct via_ether_client *c,
+			 const struct via_ether_req *req)
 {
+	spin_lock(&ev->nic->lock);
+	via_peer_hold(req->peer);
+	spin_unlock(&ev->nic->lock);
+	WRITE_ONCE(ev->peer, req->peer);
 	ether_addr_copy(ev->remote_mac, c->mac);
 	/* A client that confirms in the last moment is not sent away. */
 	ev->deadline = conn->deadline + msecs_to_jiffies(TRY_FIRST_MS);
-	ev->forever = forever;
+	ev->forever = req->forever;
 	via_ether_start(ev, VIA_PHASE_ACCEPT);
 	set_remote(ev, c->vi, c->cookie, c->first_seq, c->mtu, c->frames,
 		   c->want_seal || ev->want_seal);
@@ -174,10 +197,10 @@ enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 	/* An attempt that is over by now has its verdict. */
 	pending = vi->state == VIA_STATE_PENDING;
 	if (pending)
-		start_accept(ev, conn, c, req.forever);
+		start_accept(ev, conn, c, &req);
 	via_ether_unlock(vi);
 	if (pending) {
-		via_ether_remember(nic, c, VIA_WIRE_ACCEPT, 0);
+		via_ether_remember(req.peer, c, VIA_WIRE_ACCEPT, 0);
 		via_ether_conn_tick(ev);
 	}
 	drop_taken(&req);
@@ -194,11 +217,19 @@ void via_ether_reject(struct via_conn *conn)
 
 	local_bh_disable();
 	if (take_req(nic, c->mac, c->vi, c->cookie, &req)) {
-		via_ether_remember(nic, c, VIA_WIRE_REFUSE, VIA_WIRE_R_REJECT);
+		via_ether_remember(req.peer, c, VIA_WIRE_REFUSE,
+				   VIA_WIRE_R_REJECT);
 		via_ether_answer(nic, VIA_WIRE_REFUSE, VIA_WIRE_R_REJECT, c);
 		drop_taken(&req);
 	}
 	local_bh_enable();
+}
+
+/* Both queue locks held. */
+static void stands(struct via_ether_vi *ev)
+{
+	ev->phase = VIA_PHASE_CONNECTED;
+	via_ether_join(ev);
 }
 
 /*
@@ -215,7 +246,7 @@ bool via_ether_confirmed(struct via_ether_vi *ev)
 	if (ev->phase == VIA_PHASE_ACCEPT &&
 	    via_ether_allowed(ev->nic, ev->remote_mac) &&
 	    via_conn_established(vi, vi->p2p ? &ev->remote_attrs : NULL))
-		ev->phase = VIA_PHASE_CONNECTED;
+		stands(ev);
 	ok = ev->phase == VIA_PHASE_CONNECTED;
 	via_ether_unlock(vi);
 	return ok;
@@ -331,10 +362,8 @@ static bool keep_req(struct via_ether_nic *nic, struct via_ether_req *req,
 	spin_lock(&nic->lock);
 	taken = list_empty(&req->link);
 	if (IS_ERR(conn)) {
-		if (!taken) {
-			list_del_init(&req->link);
-			nic->nreqs--;
-		}
+		if (!taken)
+			unlist_req(nic, req);
 		taken = true;
 	} else if (!taken) {
 		req->conn = conn;
@@ -358,12 +387,12 @@ static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
 	if (!IS_ERR(conn)) {
 		via_conn_put(conn);
 	} else if (PTR_ERR(conn) == -ENOENT) {
-		via_ether_remember(nic, &req->client, VIA_WIRE_REFUSE,
+		via_ether_remember(req->peer, &req->client, VIA_WIRE_REFUSE,
 				   VIA_WIRE_R_NO_MATCH);
 		via_ether_answer(nic, VIA_WIRE_REFUSE, VIA_WIRE_R_NO_MATCH,
 				 &req->client);
 	}
-	kfree(req);
+	free_req(req);
 	return 0;
 }
 
@@ -388,18 +417,24 @@ static bool list_req(struct via_ether_nic *nic, struct via_ether_req *req,
 		     u8 *type, u8 *reason)
 {
 	const struct via_ether_client *c = &req->client;
+	struct via_peer *peer = req->peer;
 	struct via_ether_req *old;
 	bool new = false;
 
 	spin_lock(&nic->lock);
-	old = find_req(nic, c->mac, c->vi, c->cookie);
-	*type = via_ether_verdict(nic, c, reason);
+	old = via_peer_req(peer, c->vi, c->cookie);
+	*type = via_ether_verdict(peer, c, reason);
+	/* An accepted one is known as long as the connection stands. */
+	if (!*type && via_peer_end(peer, c->vi, c->cookie))
+		*type = VIA_WIRE_ACCEPT;
 	if (old) {
 		old->seen = jiffies;
 		*type = VIA_WIRE_WAIT;
-	} else if (!*type && nic->nreqs < REQS_MAX && !nic->stopping) {
+	} else if (!*type && nic->nreqs < REQS_MAX &&
+		   peer->nreqs < VIA_PEER_REQS && !nic->stopping) {
 		nic->nreqs++;
 		list_add_tail(&req->link, &nic->reqs);
+		via_peer_add_req(req);
 		new = true;
 	}
 	spin_unlock(&nic->lock);
@@ -423,6 +458,11 @@ static void rx_request(struct via_ether_nic *nic,
 	req = kzalloc(sizeof(*req), GFP_ATOMIC | __GFP_NOWARN);
 	if (!req)
 		return;
+	req->peer = via_peer_get(nic, f->src, GFP_ATOMIC);
+	if (!req->peer) {
+		kfree(req);
+		return;
+	}
 	read_client(&req->client, f->src, &c);
 	/* A request that is handed to the agent may be gone when it returns. */
 	client = req->client;
@@ -434,7 +474,7 @@ static void rx_request(struct via_ether_nic *nic,
 		via_ether_arm(nic);
 		type = new_request(nic, req, &c);
 	} else {
-		kfree(req);
+		free_req(req);
 	}
 	/* An accepted one hears of it from the VI that accepted it. */
 	if (type && type != VIA_WIRE_ACCEPT)
@@ -449,11 +489,14 @@ static void rx_accept_late(struct via_ether_nic *nic,
 			   const struct via_conn_hdr *accept, u64 cookie,
 			   const struct via_ether_client *c)
 {
-	u8 type, reason;
+	struct via_peer *peer = via_peer_find(nic, c->mac);
+	u8 type = 0, reason;
 
-	spin_lock(&nic->lock);
-	type = via_ether_verdict(nic, c, &reason);
-	spin_unlock(&nic->lock);
+	if (peer) {
+		spin_lock(&nic->lock);
+		type = via_ether_verdict(peer, c, &reason);
+		spin_unlock(&nic->lock);
+	}
 	if (type == VIA_WIRE_REFUSE) {
 		via_ether_answer(nic, type, reason, c);
 		return;
@@ -477,7 +520,7 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 	};
 	bool sealed = c->options & VIA_WIRE_O_SUM;
 
-	ev->last_rx = jiffies;
+	via_ether_heard(ev);
 	if (ev->phase == (p2p ? VIA_PHASE_P2P : VIA_PHASE_REQUEST)) {
 		if (p2p && !via_ether_p2p_fits(ev, &attrs, from))
 			return true;
@@ -487,7 +530,7 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 		via_ether_set_remote(ev, c, sealed);
 		if (!via_conn_established(ev->vi, &attrs))
 			return false;
-		ev->phase = VIA_PHASE_CONNECTED;
+		stands(ev);
 	} else if (ev->phase != VIA_PHASE_CONNECTED ||
 		   ev->remote_cookie != c->sender_cookie) {
 		return false;
@@ -533,7 +576,7 @@ static void rx_accept(struct via_ether_nic *nic,
 /* The end that an answer is for, still at it.  Both queue locks held. */
 static void take_verdict(struct via_ether_vi *ev, const struct via_frame_hdr *h)
 {
-	ev->last_rx = jiffies;
+	via_ether_heard(ev);
 	if (ev->phase == VIA_PHASE_ACCEPT) {
 		if (h->type == VIA_WIRE_REFUSE && ev->vi->p2p)
 			via_ether_conn_end(ev,
@@ -600,29 +643,39 @@ static bool reset_fits(const struct via_ether_vi *ev, u32 seq)
 static void no_such_end(struct via_ether_nic *nic, const u8 *mac, u32 id,
 			u64 cookie, const u32 *seq)
 {
-	struct via_ether_vi *ev;
+	struct via_peer *peer = via_peer_find(nic, mac);
 	enum via_ether_phase phase;
-	bool doubtful;
+	struct via_ether_vi *ev;
+	bool doubtful, stood;
 
-	list_for_each_entry_rcu(ev, &nic->live, live_link) {
-		spin_lock(&ev->vi->sq.lock);
-		phase = ev->phase;
-		if (phase < VIA_PHASE_ACCEPT || ev->remote_id != id ||
-		    ev->remote_cookie != cookie ||
-		    !ether_addr_equal(ev->remote_mac, mac))
-			phase = VIA_PHASE_NONE;
-		doubtful = phase && seq && !reset_fits(ev, *seq);
-		if (phase == VIA_PHASE_CONNECTED && seq && !doubtful)
-			via_vi_break_later(ev->vi, 0);
-		spin_unlock(&ev->vi->sq.lock);
-		if (doubtful)
-			via_ether_count(nic, BAD_END);
-		else if (phase == VIA_PHASE_ACCEPT)
-			accept_lost(ev, cookie);
-		via_vi_settle(ev->vi);
-		if (phase)
-			return;
-	}
+	if (!peer)
+		return;
+	spin_lock(&nic->lock);
+	ev = via_peer_end(peer, id, cookie);
+	spin_unlock(&nic->lock);
+	if (!ev)
+		return;
+	/*
+	 * It had a phase, so its memory is there for this read side, and the
+	 * peer's is: an address that is the same is the same peer.
+	 */
+	spin_lock(&ev->vi->sq.lock);
+	phase = ev->phase;
+	if (phase < VIA_PHASE_ACCEPT || ev->remote_id != id ||
+	    ev->remote_cookie != cookie || ev->peer != peer)
+		phase = VIA_PHASE_NONE;
+	doubtful = phase && seq && !reset_fits(ev, *seq);
+	stood = phase == VIA_PHASE_CONNECTED && seq && !doubtful;
+	if (stood)
+		via_vi_break_later(ev->vi, 0);
+	spin_unlock(&ev->vi->sq.lock);
+	if (doubtful)
+		via_ether_count(nic, BAD_END);
+	else if (stood)
+		via_ether_doubt(peer);
+	else if (phase == VIA_PHASE_ACCEPT)
+		accept_lost(ev, cookie);
+	via_vi_settle(ev->vi);
 }
 
 static void rx_cancel(struct via_ether_nic *nic,
@@ -661,19 +714,20 @@ static void rx_version(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h)
 {
+	struct via_peer *peer = via_peer_find(nic, f->src);
 	struct via_ether_vi *ev;
 	bool ends;
 
 	via_ether_count(nic, VERSIONS_IN);
-	if (h->about != VIA_WIRE_VERSION ||
+	if (!peer || h->about != VIA_WIRE_VERSION ||
 	    (h->lowest <= VIA_WIRE_VERSION && h->highest >= VIA_WIRE_VERSION))
 		return;
-	list_for_each_entry_rcu(ev, &nic->live, live_link) {
+	/* All that try are on this list; one that is missed tries again. */
+	list_for_each_entry_rcu(ev, &nic->hot, hot_link) {
 		via_ether_lock(ev->vi);
 		ends = (ev->phase == VIA_PHASE_REQUEST ||
 			ev->phase == VIA_PHASE_P2P) &&
-		       ether_addr_equal(ev->remote_mac, f->src) &&
-		       quotes_request(ev, h->quote);
+		       ev->peer == peer && quotes_request(ev, h->quote);
 		if (ends)
 			via_ether_conn_end(ev, VIA_R_NOT_REACHABLE);
 		via_ether_unlock(ev->vi);
@@ -742,14 +796,14 @@ void via_ether_reqs_expire(struct via_ether_nic *nic, bool all)
 		if (all || (!req->forever &&
 			    time_after(jiffies, req->deadline)) ||
 		    time_after(jiffies, req->seen + via_ether_dead())) {
-			list_move_tail(&req->link, &old);
-			nic->nreqs--;
+			unlist_req(nic, req);
+			list_add_tail(&req->link, &old);
 		}
 	}
 	spin_unlock(&nic->lock);
 	list_for_each_entry_safe(req, n, &old, link) {
 		via_conn_cancel(req->conn);
 		via_conn_put(req->conn);
-		kfree(req);
+		free_req(req);
 	}
 }

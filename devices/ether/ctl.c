@@ -125,20 +125,45 @@ bool via_ether_send_question(struct via_ether_vi *ev)
 	return send_ack(ev, VIA_WIRE_ACK_NOW);
 }
 
-/* The connection ends, for ev->reason.  Both queue locks held. */
-void via_ether_send_disconnect(struct via_ether_vi *ev)
+/* The numbers of both halves, as they are when the connection ends. */
+struct via_ether_end via_ether_end_of(const struct via_ether_vi *ev)
 {
-	struct via_wire_end e = {
-		.seq = cpu_to_be32(ev->tx.nxt),
-		.ack = cpu_to_be32(ev->rx.next),
-		.reason = cpu_to_be32(ev->reason),
-		.src = cpu_to_be32(via_ether_id(ev->vi)),
+	struct via_ether_end end = {
+		.plain = !ev->sealed,
+		.dst = ev->remote_id,
+		.cookie = ev->remote_cookie,
+		.seq = ev->tx.nxt,
+		.ack = ev->rx.next,
+		.reason = ev->reason,
+		.src = via_ether_id(ev->vi),
 	};
-	struct ctl c = on_conn(ev, VIA_WIRE_DISCONNECT, sizeof(e));
 
 	lockdep_assert_held(&ev->vi->sq.lock);
 	lockdep_assert_held(&ev->vi->rq.lock);
-	send_one(ev->nic, &c, &e);
+	ether_addr_copy(end.mac, ev->remote_mac);
+	return end;
+}
+
+void via_ether_send_disconnect(struct via_ether_nic *nic,
+			       const struct via_ether_end *end)
+{
+	struct via_wire_end e = {
+		.seq = cpu_to_be32(end->seq),
+		.ack = cpu_to_be32(end->ack),
+		.reason = cpu_to_be32(end->reason),
+		.src = cpu_to_be32(end->src),
+	};
+	struct ctl c = {
+		.mac = end->mac,
+		.cookie = end->cookie,
+		.dst = end->dst,
+		.flow = end->dst,
+		.size = sizeof(e),
+		.type = VIA_WIRE_DISCONNECT,
+		.plain = end->plain,
+	};
+
+	send_one(nic, &c, &e);
 }
 
 /* WAIT, REFUSE, CONFIRM, CANCEL: about the request, or the ACCEPT, of @c. */

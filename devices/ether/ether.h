@@ -13,8 +13,11 @@
  *   vi->sq.lock: the sender's half
  *   vi->rq.lock: the receiver's half; rx.next is also read without it, to be
  *	sent as an acknowledgement: an old value is a valid one
- *   nic->lock: membership in the NIC's lists, requests, verdicts; taken
- *	inside the queue locks; nothing is taken inside it
+ *   peer->rtt_lock: the round-trip time of a peer; inside the queue locks,
+ *	nothing is taken inside it
+ *   nic->lock: membership in the NIC's lists, requests, the table of peers
+ *	(peer.h) and what is in them, who uses them; taken inside the queue
+ *	locks; nothing is taken inside it
  *
  * The receive path takes rq.lock, drops it, then takes sq.lock; never both,
  * but while reads are outstanding (@reads): their data goes to the send queue.
@@ -37,6 +40,7 @@
 #define _VIA_ETHER_PRIV_H
 
 #include "../../kernel/via_conn.h"
+#include "peer.h"
 #include "via_ether.h"
 #include "window.h"
 #include "wire.h"
@@ -106,6 +110,7 @@ struct via_ether_answer {
  * @remote_cookie: names the other end
  * @remote_id:	VI id of the other end
  * @remote_mac:	of the other end
+ * @peer:	its host, with a use of it; NULL without a phase
  * @seg_send:	payload bytes of a SEND frame
  * @seg_write:	payload bytes of a WRITE frame
  * @dma_from:	bytes of payload from which on a frame goes by DMA
@@ -124,9 +129,8 @@ struct via_ether_answer {
  * @stamp:	jiffies of the last progress
  * @retries:	timeouts since
  * @stuck:	@stamp before the first of them, jiffies
- * @rtt:	round-trip time
  * @rtt_on:	frame rtt_seq, sent at rtt_start (ns), is being timed
- * @rtt_at:	jiffies of the last sample: one per tick is enough
+ * @rtt_at:	jiffies when the last one began to be: one per tick is enough
  *
  * @reads:	reads of ours that want data and answers in the window: while
  *		there are any, acknowledgements and the receive path go the
@@ -148,14 +152,14 @@ struct via_ether_answer {
  *		under either lock)
  * @turns:	pushes answered by our data in a row (a hint, likewise)
  * @twice:	a frame that came twice, to be told if @told_twice
- * @last_rx:	jiffies
+ * @last_rx:	jiffies when it was heard last: via_ether_heard()
  * @next_challenge: jiffies: an ACK may answer a doubtful DISCONNECT then
  * @held:	frames beyond a hole: frame seq is at seq % rx.size; rx.bits lie
  *		in the same memory, behind them.  NULL: there was no hole yet
  *
  * Handshake and timer, both queue locks:
  * @first_seq:	of our data frames
- * @next_try:	jiffies of the next attempt or heartbeat
+ * @next_try:	jiffies of the next try of an attempt
  * @asked, @asked_since: heartbeats sent since @last_rx had that value
  * @tries:	attempts so far
  * @waiting:	the server has said WAIT
@@ -164,7 +168,7 @@ struct via_ether_answer {
  * @remote_attrs: peer to peer, phase ACCEPT: of the other end
  *
  * nic->lock (@hot also: read under sq.lock or rq.lock; cleared under both):
- * @hot, @hot_link, @live, @live_link, @stall_link, @ack_link
+ * @hot, @hot_link, @stall_link, @ack_link, @conn_link, @end_node
  *
  * The timer's own:
  * @idle:	ticks without work
@@ -181,9 +185,9 @@ struct via_ether_vi {
 	bool want_seal;
 	bool sealed;
 	bool hot;
-	bool live;
 	u8 remote_mac[ETH_ALEN];
 	u32 remote_id;
+	struct via_peer *peer;
 	u64 cookie;
 	u64 remote_cookie;
 	u32 seg_send;
@@ -204,7 +208,6 @@ struct via_ether_vi {
 	u32 rtt_seq;
 	u64 rtt_start;
 	unsigned long rtt_at;
-	struct via_rtt rtt;
 	u32 reads;
 	u32 read_head;
 	u32 read_tail;
@@ -245,9 +248,10 @@ struct via_ether_vi {
 	u32 resent;
 	u32 timeouts;
 	struct list_head hot_link;
-	struct list_head live_link;
 	struct list_head stall_link;
 	struct list_head ack_link;
+	struct list_head conn_link;
+	struct hlist_node end_node;
 
 	struct via_ether_read read[VIA_ETHER_READS];
 	struct via_ether_answer answer[VIA_ETHER_ANSWERS];
@@ -266,9 +270,23 @@ struct via_ether_client {
 	bool want_seal;
 };
 
+/* What DISCONNECT says, and to whom: as it is at the end of a connection. */
+struct via_ether_end {
+	u8 mac[ETH_ALEN];
+	bool plain;		/* of a connection without checksums */
+	u32 dst;
+	u64 cookie;
+	u32 seq;
+	u32 ack;
+	u32 reason;
+	u32 src;
+};
+
 /* A request that the server's program has not answered. */
 struct via_ether_req {
 	struct list_head link;		/* nic->lock */
+	struct hlist_node node;		/* nic->lock: see via_peer_req() */
+	struct via_peer *peer;		/* constant, with a use of it */
 	struct via_conn *conn;		/* NULL for a moment */
 	struct via_ether_client client;
 	unsigned long seen;		/* jiffies of the last REQUEST */
@@ -353,10 +371,13 @@ u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 			      const struct via_ether_frame *f);
 
 /* ctl.c: control frames.  BH off; under a queue lock, both or none. */
-/* To the peer of a connection: rq.lock held; the last, both. */
+/* To the peer of a connection: rq.lock held. */
 bool via_ether_send_ack(struct via_ether_vi *ev);
 bool via_ether_send_question(struct via_ether_vi *ev);
-void via_ether_send_disconnect(struct via_ether_vi *ev);
+/* The end of a connection, for ev->reason: both queue locks held. */
+struct via_ether_end via_ether_end_of(const struct via_ether_vi *ev);
+void via_ether_send_disconnect(struct via_ether_nic *nic,
+			       const struct via_ether_end *end);
 /* About a request. */
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
 void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
@@ -408,6 +429,8 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink);
 /* conn.c */
 /* ops->connect, accept, reject: process context, no queue lock held. */
 enum via_verdict via_ether_connect(struct via_vi *vi);
+enum via_verdict via_ether_attempt(struct via_vi *vi,
+				   enum via_ether_phase phase);
 enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi);
 void via_ether_reject(struct via_conn *conn);
 bool via_ether_confirmed(struct via_ether_vi *ev);
@@ -453,10 +476,10 @@ static inline bool via_ether_sent(const struct via_ether_vi *ev, u32 seq)
 
 /* verdict.c: BH off */
 /* Takes nic->lock. */
-void via_ether_remember(struct via_ether_nic *nic,
+void via_ether_remember(struct via_peer *peer,
 			const struct via_ether_client *c, u8 type, u8 reason);
 /* The type of the answer given lately, and its reason.  nic->lock held. */
-u8 via_ether_verdict(struct via_ether_nic *nic,
+u8 via_ether_verdict(const struct via_peer *peer,
 		     const struct via_ether_client *c, u8 *reason);
 
 /* p2p.c */
@@ -476,6 +499,39 @@ void via_ether_heat(struct via_ether_vi *ev);
 void via_ether_stall(struct via_ether_vi *ev);
 void via_ether_ack_soon(struct via_ether_vi *ev);
 void via_ether_arm(struct via_ether_nic *nic);
+
+/* Nothing came for too long, or too many retries.  sq.lock held. */
+void via_ether_give_up(struct via_ether_vi *ev, unsigned long since,
+		       const char *what);
+
+/* silence.c */
+/* The timer: ask peers that say nothing, end those that do not answer. */
+void via_ether_silence(struct via_ether_nic *nic);
+/* The connection stands; both queue locks held. */
+void via_ether_join(struct via_ether_vi *ev);
+/* It does not; nic->lock held. */
+void via_ether_part(struct via_ether_vi *ev);
+/* The peer has lost a connection.  nic->lock not held. */
+void via_ether_doubt(struct via_peer *peer);
+
+/* A frame of the connection came.  rq.lock held. */
+static inline void via_ether_heard(struct via_ether_vi *ev)
+{
+	unsigned long now = jiffies;
+
+	/* Most frames come in the same tick as another one. */
+	if (likely(ev->last_rx == now))
+		return;
+	ev->last_rx = now;
+	if (READ_ONCE(ev->peer->last_rx) != now)
+		WRITE_ONCE(ev->peer->last_rx, now);
+}
+
+/* tomb.c */
+/* A DISCONNECT was sent: send it again.  Both queue locks held. */
+void via_ether_bury(struct via_ether_vi *ev, const struct via_ether_end *end);
+void via_ether_tombs(struct via_ether_nic *nic);
+void via_ether_tombs_end(struct via_ether_nic *nic);
 
 /* An attempt is under way.  A queue lock of the VI held. */
 static inline bool via_ether_trying(const struct via_ether_vi *ev)

@@ -266,6 +266,8 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	nic->counters = alloc_percpu(struct via_ether_counters);
 	if (!nic->counters)
 		goto err_counters;
+	if (via_peers_init(nic))
+		goto err_peers;
 	fill_ops(ops);
 	nic->ka = via_nic_alloc(&ops->ka);
 	if (!nic->ka)
@@ -275,7 +277,6 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	nic->ops = ops;
 	spin_lock_init(&nic->lock);
 	INIT_LIST_HEAD(&nic->hot);
-	INIT_LIST_HEAD(&nic->live);
 	INIT_LIST_HEAD(&nic->stalled);
 	INIT_LIST_HEAD(&nic->acks);
 	INIT_LIST_HEAD(&nic->reqs);
@@ -283,6 +284,8 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	via_ether_timer_init(nic);
 	return nic;
 err_ka:
+	via_peers_free(nic);
+err_peers:
 	free_percpu(nic->counters);
 err_counters:
 	kfree(nic);
@@ -313,16 +316,24 @@ int via_ether_register(struct via_ether_nic *nic)
 }
 EXPORT_SYMBOL_GPL(via_ether_register);
 
-/* Break all connections, or those to hosts that are not on the list. */
+/*
+ * Break all connections, or those to hosts that are not on the list.  By index,
+ * since a list on which VIs come and go is no way to meet each of them: a VI
+ * keeps its index for life.
+ */
 static void break_some(struct via_ether_nic *nic, bool all, u32 reason)
 {
 	struct via_ether_vi *ev;
 	struct via_vi *vi;
+	u32 i;
 
 	local_bh_disable();
 	rcu_read_lock();
-	list_for_each_entry_rcu(ev, &nic->live, live_link) {
-		vi = ev->vi;
+	for (i = 0; i < nic->ka->limits.max_vi; i++) {
+		vi = via_vi_lookup(nic->ka, i);
+		if (!vi)
+			continue;
+		ev = vi->priv;
 		spin_lock(&vi->sq.lock);
 		if (ev->phase == VIA_PHASE_CONNECTED &&
 		    (all || !via_ether_allowed(nic, ev->remote_mac))) {
@@ -356,6 +367,7 @@ void via_ether_unregister(struct via_ether_nic *nic)
 	local_bh_disable();
 	via_ether_reqs_expire(nic, true);
 	local_bh_enable();
+	via_peers_end(nic);
 }
 EXPORT_SYMBOL_GPL(via_ether_unregister);
 
@@ -363,6 +375,7 @@ void via_ether_free(struct via_ether_nic *nic)
 {
 	via_ether_allow_free(nic);
 	via_nic_put(nic->ka);
+	via_peers_free(nic);
 	free_percpu(nic->counters);
 	kfree(nic);
 }

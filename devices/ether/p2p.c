@@ -35,27 +35,7 @@ static bool asks(const struct via_ether_nic *nic, const u8 *other)
 /* ops->p2p_connect */
 enum via_verdict via_ether_p2p_connect(struct via_vi *vi)
 {
-	struct via_ether_vi *ev = vi->priv;
-	bool ok;
-
-	if (!is_valid_ether_addr(vi->remote.host) ||
-	    !via_ether_allowed(ev->nic, vi->remote.host))
-		return VIA_R_NOT_REACHABLE;
-	local_bh_disable();
-	via_ether_lock(vi);
-	/* The deadline may have come already, or a disconnect. */
-	ok = vi->state == VIA_STATE_PENDING;
-	if (ok) {
-		ether_addr_copy(ev->remote_mac, vi->remote.host);
-		ev->deadline = vi->deadline;
-		ev->forever = vi->forever;
-		via_ether_start(ev, VIA_PHASE_P2P);
-	}
-	via_ether_unlock(vi);
-	if (ok)
-		via_ether_conn_tick(ev);
-	local_bh_enable();
-	return 0;
+	return via_ether_attempt(vi, VIA_PHASE_P2P);
 }
 
 /*
@@ -166,7 +146,7 @@ bool via_ether_p2p_fits(struct via_ether_vi *ev,
 	for (i = 0; i < ARRAY_SIZE(reasons); i++)
 		if (reasons[i].verdict == verdict)
 			reason = reasons[i].reason;
-	via_ether_remember(ev->nic, c, VIA_WIRE_REFUSE, reason);
+	via_ether_remember(ev->peer, c, VIA_WIRE_REFUSE, reason);
 	via_ether_answer(ev->nic, VIA_WIRE_REFUSE, reason, c);
 	via_ether_conn_end(ev, verdict);
 	return false;
@@ -186,6 +166,9 @@ void via_ether_p2p_lost(struct via_ether_vi *ev, u64 cookie)
 	if (ev->phase == VIA_PHASE_ACCEPT && vi->p2p &&
 	    ev->remote_cookie == cookie) {
 		claim = cookie;
+		spin_lock(&ev->nic->lock);
+		via_peer_del_end(ev);
+		spin_unlock(&ev->nic->lock);
 		via_ether_start(ev, VIA_PHASE_P2P);
 	}
 	via_ether_unlock(vi);

@@ -447,6 +447,20 @@ static void ack_now(struct via_vi *vi, u64 cookie)
 	spin_unlock(&vi->rq.lock);
 }
 
+/* The peer asks: it need not be asked itself for a while. */
+static void rx_question(struct via_vi *vi, u64 cookie)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	via_ether_count(ev->nic, HEARTBEATS_IN);
+	spin_lock(&vi->rq.lock);
+	if (likely(ev->cookie == cookie && ev->phase == VIA_PHASE_CONNECTED)) {
+		WRITE_ONCE(ev->peer->asked_us, jiffies);
+		via_ether_send_ack(ev);
+	}
+	spin_unlock(&vi->rq.lock);
+}
+
 /*
  * A DISCONNECT whose numbers are not of this moment may be forged: an
  * acknowledgement tells the peer the right ones, and if it is gone, it says so
@@ -538,7 +552,7 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 	known = ours(ev, h, f->src) && ev->phase == VIA_PHASE_CONNECTED &&
 		via_ether_seal_fits(ev, h);
 	if (known)
-		ev->last_rx = jiffies;
+		via_ether_heard(ev);
 	if (known && !via_vi_is_broken(vi)) {
 		ev->both = true;
 		due = rx_reliable(vi, h, f);
@@ -590,7 +604,7 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		spin_unlock(&vi->rq.lock);
 		return rx_both(nic, vi, h, f);
 	}
-	ev->last_rx = jiffies;
+	via_ether_heard(ev);
 	if (unlikely(via_vi_is_broken(vi))) {
 		spin_unlock(&vi->rq.lock);
 		return;
@@ -617,10 +631,8 @@ static void rx_ack_frame(struct via_vi *vi, const struct via_frame_hdr *h)
 	struct via_ether_vi *ev = vi->priv;
 
 	via_ether_count(ev->nic, ACKS_IN);
-	if (unlikely(h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE))) {
-		via_ether_count(ev->nic, HEARTBEATS_IN);
-		ack_now(vi, h->cookie);
-	}
+	if (unlikely(h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE)))
+		rx_question(vi, h->cookie);
 	if (unlikely(h->flags & VIA_WIRE_TWICE))
 		rx_twice(vi, h);
 	via_wire_get_ranges(h->range, h->nranges, range);
@@ -642,7 +654,7 @@ static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		accept = ev->phase == VIA_PHASE_ACCEPT;
 		fits = via_ether_seal_fits(ev, h);
 		if (known && fits)
-			ev->last_rx = jiffies;
+			via_ether_heard(ev);
 		spin_unlock(&vi->rq.lock);
 	} else {
 		known = false;

@@ -456,8 +456,7 @@ static void timed(struct via_ether_vi *ev)
 	u64 ns = ktime_get_ns() - ev->rtt_start;
 
 	ev->rtt_on = false;
-	via_rtt_sample(&ev->rtt, min_t(u64, ns / NSEC_PER_USEC, U32_MAX),
-		       via_ether_rto_min(), via_ether_rto_max());
+	via_peer_timed(ev->peer, min_t(u64, ns / NSEC_PER_USEC, U32_MAX));
 }
 
 /*

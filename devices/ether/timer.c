@@ -4,14 +4,13 @@
  *
  * No message arms or stops a timer: a VI that has something to wait for is
  * put on the hot list and stays there while it works and a few ticks more;
- * the timer walks the list each tick.  Connections without work are visited
- * a few times per heartbeat.
+ * the timer walks the list each tick.  Connections without work are not visited:
+ * their peers are, a few times per heartbeat (silence.c).
  */
 
 #include "ether.h"
 
 #define COOL_TICKS	8		/* idle ticks until a VI leaves the list */
-#define ASKED_MAX	4ul		/* heartbeats that a dead peer was sent */
 #define SHARE_MAX	32u		/* senders on one way, that count */
 #define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
 #define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)
@@ -26,7 +25,7 @@ static void arm(struct via_ether_nic *nic)
 		return;
 	if (!list_empty(&nic->hot))
 		when = jiffies + 1;
-	else if (!list_empty(&nic->live) || !list_empty(&nic->reqs))
+	else if (!list_empty(&nic->reqs) || via_peers_wait(nic))
 		when = nic->next_live;
 	else
 		return;
@@ -60,9 +59,8 @@ void via_ether_heat(struct via_ether_vi *ev)
 	spin_unlock(&nic->lock);
 }
 
-/* Nothing came for too long, or too many retries.  sq.lock held. */
-static void give_up(struct via_ether_vi *ev, unsigned long since,
-		    const char *what)
+void via_ether_give_up(struct via_ether_vi *ev, unsigned long since,
+		       const char *what)
 {
 	struct via_vi *vi = ev->vi;
 
@@ -100,7 +98,7 @@ static void check_rto(struct via_ether_vi *ev)
 
 	if (!via_win_flight(&ev->tx))
 		return;
-	rto = usecs_to_jiffies(ev->rtt.rto) << min(ev->retries, 10u);
+	rto = usecs_to_jiffies(via_peer_rto(ev->peer)) << min(ev->retries, 10u);
 	rto = min(rto, usecs_to_jiffies(via_ether_rto_max())) + 2;
 	if (time_before(jiffies, ev->stamp + rto))
 		return;
@@ -110,7 +108,7 @@ static void check_rto(struct via_ether_vi *ev)
 		ev->stuck = ev->stamp;
 	if (unanswered(ev)) {
 		via_ether_count(ev->nic, UNACKED);
-		give_up(ev, ev->stuck, "acknowledgement");
+		via_ether_give_up(ev, ev->stuck, "acknowledgement");
 		return;
 	}
 	ev->retries++;
@@ -135,17 +133,15 @@ static void check_rto(struct via_ether_vi *ev)
  */
 static void check_way(struct via_ether_vi *ev)
 {
-	u32 way = ev->remote_mac[ETH_ALEN - 1] % VIA_ETHER_WAYS;
-	struct via_ether_nic *nic = ev->nic;
+	struct via_peer_load *load = via_peer_load(ev->peer);
 	struct via_win_tx *tx = &ev->tx;
 
-	if (ev->tx_busy && nic->load[1][way].busy < SHARE_MAX)
-		nic->load[1][way].busy++;
-	tx->share = max_t(u32, nic->load[0][way].busy, 1);
-	if (nic->load[0][way].cut && ev->tx_busy && !ev->was_cut &&
-	    tx->share > 1)
+	if (ev->tx_busy && load[1].busy < SHARE_MAX)
+		load[1].busy++;
+	tx->share = max_t(u32, load[0].busy, 1);
+	if (load[0].cut && ev->tx_busy && !ev->was_cut && tx->share > 1)
 		via_win_back_off(tx);
-	nic->load[1][way].cut |= tx->cut;
+	load[1].cut |= tx->cut;
 	ev->was_cut = tx->cut;
 	tx->cut = false;
 }
@@ -213,73 +209,20 @@ static void tick_hot(struct via_ether_vi *ev)
 	via_vi_settle(vi);
 }
 
-/* Ask a silent peer for a sign of life.  Both queue locks held. */
-static void ask(struct via_ether_vi *ev)
-{
-	if (time_before(jiffies, ev->next_try))
-		return;
-	ev->next_try = jiffies + via_ether_heartbeat();
-	if (ev->asked_since != ev->last_rx)
-		ev->asked = 0;
-	ev->asked_since = ev->last_rx;
-	ev->asked++;
-	via_ether_count(ev->nic, HEARTBEATS_OUT);
-	via_ether_send_question(ev);
-}
-
-/*
- * The peer has said nothing for long enough, and has been asked meanwhile: a
- * host whose own CPU did not run has not asked.  Both queue locks held.
- */
-static bool unheard(const struct via_ether_vi *ev)
-{
-	unsigned long often = via_ether_dead() / (2 * via_ether_heartbeat());
-
-	return time_after_eq(jiffies, ev->last_rx + via_ether_dead()) &&
-	       ev->asked_since == ev->last_rx &&
-	       ev->asked >= clamp(often, 1ul, ASKED_MAX) &&
-	       time_after_eq(jiffies, ev->next_try);
-}
-
-/* Is the other end still there?  Asked when it says nothing by itself. */
-static void tick_live(struct via_ether_vi *ev)
-{
-	unsigned long silent = jiffies - READ_ONCE(ev->last_rx);
-	struct via_vi *vi = ev->vi;
-
-	if (silent < via_ether_heartbeat() ||
-	    READ_ONCE(ev->phase) != VIA_PHASE_CONNECTED)
-		return;
-	spin_lock(&vi->sq.lock);
-	spin_lock(&vi->rq.lock);
-	silent = jiffies - ev->last_rx;
-	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
-		/* another context was faster */
-	} else if (unheard(ev)) {
-		via_ether_count(ev->nic, DEAD);
-		give_up(ev, ev->last_rx, "frame");
-	} else if (silent >= via_ether_heartbeat()) {
-		ask(ev);
-	}
-	spin_unlock(&vi->rq.lock);
-	spin_unlock(&vi->sq.lock);
-	via_vi_settle(vi);
-}
-
 static void tick(struct timer_list *t)
 {
 	struct via_ether_nic *nic = from_timer(nic, t, timer);
 	struct via_ether_vi *ev;
 
 	rcu_read_lock();
-	memcpy(nic->load[0], nic->load[1], sizeof(nic->load[0]));
-	memset(nic->load[1], 0, sizeof(nic->load[1]));
+	nic->peers->ticks++;
 	list_for_each_entry_rcu(ev, &nic->hot, hot_link)
 		tick_hot(ev);
 	if (time_after_eq(jiffies, nic->next_live)) {
-		list_for_each_entry_rcu(ev, &nic->live, live_link)
-			tick_live(ev);
+		via_ether_silence(nic);
+		via_ether_tombs(nic);
 		via_ether_reqs_expire(nic, false);
+		via_peers_expire(nic);
 		nic->next_live = jiffies + via_ether_heartbeat() / 4 + 1;
 	}
 	rcu_read_unlock();

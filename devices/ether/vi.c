@@ -12,17 +12,16 @@ int via_ether_vi_create(struct via_vi *vi)
 	ev->vi = vi;
 	ev->nic = vi->nic->priv;
 	INIT_LIST_HEAD(&ev->hot_link);
-	INIT_LIST_HEAD(&ev->live_link);
 	INIT_LIST_HEAD(&ev->stall_link);
 	INIT_LIST_HEAD(&ev->ack_link);
+	INIT_LIST_HEAD(&ev->conn_link);
+	INIT_HLIST_NODE(&ev->end_node);
 	return 0;
 }
 
-/* An attempt begins.  Both queue locks held. */
+/* An attempt begins, to ev->peer.  Both queue locks held. */
 void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 {
-	struct via_ether_nic *nic = ev->nic;
-
 	lockdep_assert_held(&ev->vi->sq.lock);
 	lockdep_assert_held(&ev->vi->rq.lock);
 	do {
@@ -40,12 +39,6 @@ void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 	ev->reason = VIA_WIRE_R_CLOSED;
 	ev->last_rx = jiffies;
 
-	spin_lock(&nic->lock);
-	if (!ev->live) {
-		ev->live = true;
-		list_add_tail_rcu(&ev->live_link, &nic->live);
-	}
-	spin_unlock(&nic->lock);
 	via_ether_heat(ev);
 }
 
@@ -71,7 +64,7 @@ void via_ether_forget(struct via_ether_vi *ev)
 	via_win_init(&ev->tx, 0, 1);
 
 	/*
-	 * A walker that stands on one of these goes on through the old
+	 * The timer that stands on the hot list here goes on through the old
 	 * neighbour, or, when the VI is soon put on the list again, skips to
 	 * the end: it comes by at the next tick.
 	 */
@@ -80,12 +73,13 @@ void via_ether_forget(struct via_ether_vi *ev)
 		ev->hot = false;
 		list_del_rcu(&ev->hot_link);
 	}
-	if (ev->live) {
-		ev->live = false;
-		list_del_rcu(&ev->live_link);
-	}
 	list_del_init(&ev->stall_link);
 	list_del_init(&ev->ack_link);
+	via_peer_del_end(ev);
+	via_ether_part(ev);
+	if (ev->peer)
+		via_peer_drop(ev->peer);
+	WRITE_ONCE(ev->peer, NULL);
 	spin_unlock(&nic->lock);
 }
 
@@ -93,6 +87,15 @@ void via_ether_forget(struct via_ether_vi *ev)
 void via_ether_vi_forget(struct via_vi *vi)
 {
 	via_ether_forget(vi->priv);
+}
+
+/* Tell the other end.  Both queue locks held. */
+static void leave(struct via_ether_vi *ev)
+{
+	struct via_ether_end end = via_ether_end_of(ev);
+
+	via_ether_send_disconnect(ev->nic, &end);
+	via_ether_bury(ev, &end);
 }
 
 /* transport->disconnect: both queue locks held. */
@@ -113,17 +116,18 @@ void via_ether_disconnect(struct via_vi *vi, bool tell)
 		     ev->phase == VIA_PHASE_P2P))
 		via_ether_answer(ev->nic, VIA_WIRE_CANCEL, 0, &me);
 	else if (tell && ev->phase != VIA_PHASE_NONE)
-		via_ether_send_disconnect(ev);
+		leave(ev);
 	via_ether_forget(ev);
 }
 
 void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 {
 	struct via_ether_vi *ev = vi->priv;
+	const struct via_peer *peer = READ_ONCE(ev->peer);
 
-	if (READ_ONCE(ev->phase) != VIA_PHASE_CONNECTED)
+	if (!peer || READ_ONCE(ev->phase) != VIA_PHASE_CONNECTED)
 		return;
-	/* Racy by nature; each is one word. */
+	/* Racy by nature; each is one word, the peer's memory is RCU's. */
 	via_stat(sink, "tx_next_seq", READ_ONCE(ev->tx.nxt));
 	via_stat(sink, "rx_next_seq", READ_ONCE(ev->rx.next));
 	via_stat(sink, "checksum", READ_ONCE(ev->sealed));
@@ -132,8 +136,8 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 	via_stat(sink, "tx_in_flight", via_win_flight(&ev->tx));
 	via_stat(sink, "tx_window", READ_ONCE(ev->tx.most));
 	via_stat(sink, "tx_cwnd", READ_ONCE(ev->tx.cwnd));
-	via_stat(sink, "rtt_us", READ_ONCE(ev->rtt.srtt) / 8);
-	via_stat(sink, "rto_us", READ_ONCE(ev->rtt.rto));
+	via_stat(sink, "rtt_us", READ_ONCE(peer->rtt.srtt) / 8);
+	via_stat(sink, "rto_us", via_peer_rto(peer));
 	via_stat(sink, "retransmits", READ_ONCE(ev->resent));
 	via_stat(sink, "timeouts", READ_ONCE(ev->timeouts));
 	via_stat(sink, "rx_held", READ_ONCE(ev->rx.held));

@@ -31,6 +31,7 @@
 struct via_ether_allow;
 struct via_ether_counters;
 struct via_ether_nic;
+struct via_peers;
 
 /**
  * struct via_ether_tx - one burst, on the sender's stack
@@ -135,9 +136,6 @@ struct via_ether_frame {
 	const struct via_ether_chunk *chunk;
 };
 
-#define VIA_ETHER_VERDICTS	64	/* answers remembered */
-#define VIA_ETHER_WAYS		16	/* ways to hosts told apart */
-
 /**
  * struct via_ether_nic - a NIC under the class
  * @ops:	constant
@@ -155,19 +153,16 @@ struct via_ether_frame {
  * @lock:	guards the lists and tables below; innermost but for the NIC
  *		module's own locks, which are never taken under it
  * @hot:	VIs looked at each tick (RCU to walk)
- * @live:	VIs with a connection, or an attempt (RCU to walk)
  * @stalled:	VIs that want to send and could not
  * @acks:	VIs that owe an acknowledgement after this batch of frames
  * @acker:	sends them
  * @reqs:	connection requests that arrived
- * @verdicts:	answers given lately, for those whose frame was lost
+ * @nreqs:	lock: how many
+ * @peers:	constant: the hosts that it deals with, see peer.h
  * @timer:	the coarse timer; runs while a list is not empty
- * @load:	the timer's own: senders on the way to a host, by the last byte
- *		of its address, and whether one of them has met a loss; [0]
- *		at the last tick, [1] being counted
  * @ticking:	lock: the timer is armed
  * @stopping:	lock: no timer is armed any more
- * @next_live:	jiffies of the next walk over @live
+ * @next_live:	jiffies of the next look at peers and requests
  * @retry:	wakes @stalled when the NIC gives no sign
  * @retry_ns:	lock: time to the next such wake
  * @ooo:	frames held beyond holes, in all VIs
@@ -190,26 +185,13 @@ struct via_ether_nic {
 	struct via_ether_allow __rcu *allow;
 	spinlock_t lock;
 	struct list_head hot;
-	struct list_head live;
 	struct list_head stalled;
 	struct list_head acks;
 	struct tasklet_struct acker;
 	struct list_head reqs;
 	u32 nreqs;
-	struct {
-		u8 mac[ETH_ALEN];
-		u32 vi;
-		u64 cookie;
-		u8 type;
-		u8 reason;
-		unsigned long until;
-	} verdicts[VIA_ETHER_VERDICTS];
-	u32 next_verdict;
+	struct via_peers *peers;
 	struct timer_list timer;
-	struct {
-		u8 busy;
-		bool cut;
-	} load[2][VIA_ETHER_WAYS];
 	bool ticking;
 	bool stopping;
 	unsigned long next_live;

@@ -73,6 +73,7 @@ mutant("frame-overrun", "devices/ether/wire.c", "unit", "wire",
 mutant = MUTANTS.plant
 
 CONN = "devices/ether/conn.c"
+PEER = "devices/ether/peer.c"
 mutant("mtu-of-peer-alone", CONN, "sim", "",
        "frames are longer than our own interface takes",
        ("	mtu = min(mtu, READ_ONCE(ev->nic->mtu));\n", ""))
@@ -88,13 +89,17 @@ mutant("any-accept", CONN, "sim", "",
         "			known = take",
         "		if (ev->cookie && ev->cookie == h->cookie)\n"
         "			known = take"), sim="hostile")
-mutant("request-by-index", CONN, "wire", "connect.again accept.late",
+mutant("request-by-index", PEER, "wire", "connect.again accept.late",
        "the second attempt of a VI is taken for a copy of its first",
-       ("	return c->vi == vi && c->cookie == cookie &&\n", "	return c->vi == vi &&\n"),
+       ("		if (req->client.cookie == cookie && req->client.vi == vi &&",
+        "		if (req->client.vi == vi &&"),
+       ("	u32 i = hash_end(peer, vi, cookie) &",
+        "	u32 i = hash_end(peer, vi, 0) &"),
        sim="time")
 mutant("requests-never-fewer", CONN, "sim", "",
        "after 1,024 requests a NIC takes none",
-       ("		nic->nreqs--;\n		*copy = *req;", "		*copy = *req;"),
+       ("	via_peer_del_req(req);\n	nic->nreqs--;\n",
+        "	via_peer_del_req(req);\n"),
        sim="many")
 mutant("request-freed-twice", CONN, "sim", "",
        "a request that is cancelled while it is being made is freed twice",
@@ -104,31 +109,30 @@ mutant("expiry-beside-making", CONN, "sim", "",
        "a request that expires while it is being made crashes",
        ("		if (!req->conn)\n			continue;\n", ""),
        sim="beside memory end")
-mutant("reset-of-old", CONN, "sim", "",
-       "a RESET for the connection before ends this one",
-       (" ||\n		    ev->remote_cookie != cookie ||\n", " ||\n"),
-       sim="hostile dup")
+mutant("end-of-old", PEER, "sim", "",
+       "a VI that is gone is found by a RESET for its connection",
+       ("	lockdep_assert_held(&ev->nic->lock);\n"
+        "	hlist_del_init(&ev->end_node);",
+        "	lockdep_assert_held(&ev->nic->lock);"), sim="end memory")
 mutant("reset-anytime", CONN, "sim", "",
        "a RESET about no frame that was sent ends a connection",
        ("	return via_ether_sent(ev, seq) || seq == READ_ONCE(ev->acked);",
         "	return true;"), sim="hostile")
 mutant("cancel-of-connection", CONN, "sim", "",
        "CANCEL, for which no number is needed, ends what stands",
-       ("		if (phase == VIA_PHASE_CONNECTED && seq && !doubtful)",
-        "		if (phase == VIA_PHASE_CONNECTED && !doubtful)"),
+       ("	stood = phase == VIA_PHASE_CONNECTED && seq && !doubtful;",
+        "	stood = phase == VIA_PHASE_CONNECTED && !doubtful;"),
        sim="hostile")
 mutant("version-unquoted", CONN, "sim", "",
        "any host's VERSION about nothing ends an attempt",
-       ("ether_addr_equal(ev->remote_mac, f->src) &&\n"
-        "		       quotes_request(ev, h->quote);",
-        "ether_addr_equal(ev->remote_mac, f->src);"), sim="hostile")
+       ("ev->peer == peer && quotes_request(ev, h->quote);",
+        "ev->peer == peer;"), sim="hostile")
 mutant("version-of-other", CONN, "sim", "",
        "a host says of another one that it speaks no version of ours",
-       ("		       ether_addr_equal(ev->remote_mac, f->src) &&\n"
-        "		       quotes", "		       quotes"), sim="hostile")
+       ("ev->peer == peer && quotes", "quotes"), sim="hostile")
 mutant("version-of-ours", CONN, "sim", "",
        "VERSION of a host that speaks ours as well ends an attempt",
-       ("	if (h->about != VIA_WIRE_VERSION ||\n"
+       ("	if (!peer || h->about != VIA_WIRE_VERSION ||\n"
         "	    (h->lowest <= VIA_WIRE_VERSION && "
         "h->highest >= VIA_WIRE_VERSION))\n		return;\n", ""),
        sim="hostile")
@@ -154,8 +158,8 @@ mutant("request-no-repeat", CONN, "sim", "",
         "		goto out;\n"), sim="loss")
 mutant("answer-to-accepted", CONN, "sim", "",
        "a copy of a request whose server has accepted it is offered anew",
-       ("	} else if (!*type && nic->nreqs < REQS_MAX && !nic->stopping) {",
-        "	} else if (nic->nreqs < REQS_MAX && !nic->stopping) {"),
+       ("	} else if (!*type && nic->nreqs < REQS_MAX &&",
+        "	} else if (nic->nreqs < REQS_MAX &&"),
        sim="dup")
 mutant("cancel-keeps-request", CONN, "sim", "",
        "a program is given the request of a client that gave up",
@@ -178,15 +182,13 @@ mutant("peer-loses-claim", P2P, "wire", "p2p.crowd p2p.killed_pending",
        sim="p2p end")
 mutant("peer-reject-once", P2P, "sim", "",
        "a peer whose REJECT is lost waits for all its time",
-       ("	via_ether_remember(ev->nic, c, VIA_WIRE_REFUSE, reason);\n", ""),
+       ("	via_ether_remember(ev->peer, c, VIA_WIRE_REFUSE, reason);\n", ""),
        sim="p2p loss")
 
 ETHER_VI = "devices/ether/vi.c"
 mutant("live-for-ever", ETHER_VI, "wire", "disconnect.local",
-       "a VI that is gone is on the list of those that live",
-       ("	if (ev->live) {\n		ev->live = false;\n"
-        "		list_del_rcu(&ev->live_link);\n	}\n", ""),
-       sim="end memory")
+       "a VI that is gone is on the list of its peer's connections",
+       ("	via_ether_part(ev);\n", ""), sim="end memory")
 mutant("stalled-for-ever", ETHER_VI, "sim", "",
        "a VI that goes while the NIC is full is sent from when there is room",
        ("	list_del_init(&ev->stall_link);\n", ""),
@@ -198,12 +200,11 @@ mutant("ack-owed-for-ever", ETHER_VI, "sim", "",
 mutant("verdict-of-another", "devices/ether/verdict.c", "wire",
        "connect.again connect.rejected",
        "a VI's next request has the answer of its last one",
-       ("		if (nic->verdicts[i].cookie != c->cookie ||\n"
-        "		    nic->verdicts[i].vi != c->vi ||",
-        "		if (nic->verdicts[i].vi != c->vi ||"))
+       ("		if (v->cookie != c->cookie || v->vi != c->vi ||",
+        "		if (v->vi != c->vi ||"))
 mutant("verdict-forgotten", "devices/ether/verdict.c", "sim", "",
        "a client whose REJECT is lost waits for all its time",
-       ("		return nic->verdicts[i].type;", "		return 0;"), sim="loss")
+       ("		return v->type;", "		return 0;"), sim="loss")
 
 # Frames out.
 SEND = "devices/ether/send.c"
@@ -311,14 +312,12 @@ mutant("unreliable-twice", RECV, "sim", "",
         "			via_ether_count(nic, OLD);\n"), sim="dup")
 mutant("heartbeat-unanswered", RECV, "sim", "",
        "a connection without traffic breaks after 8 seconds",
-       ("		via_ether_count(ev->nic, HEARTBEATS_IN);\n"
-        "		ack_now(vi, h->cookie);\n",
-        "		via_ether_count(ev->nic, HEARTBEATS_IN);\n"),
-       sim="time")
+       ("asked_us, jiffies);\n		via_ether_send_ack(ev);\n",
+        "asked_us, jiffies);\n"), sim="time")
 mutant("answers-unheard", RECV, "sim", "",
        "a connection on which only acknowledgements come breaks",
-       ("		if (known && fits)\n			ev->last_rx = jiffies;\n		spin",
-        "		spin"), sim="time")
+       ("		if (known && fits)\n			via_ether_heard(ev);\n",
+        ""), sim="time")
 mutant("goodbye-of-old", RECV, "sim", "",
        "the end of the connection before ends this one",
        ("	if (ev->cookie == h->cookie && "
@@ -433,6 +432,7 @@ mutant("read-done-early", READ, "wire", "read.many order.fifo",
 
 # Timers.
 TIMER = "devices/ether/timer.c"
+SILENCE = "devices/ether/silence.c"
 mutant("timeouts-alone", TIMER, "sim", "",
        "a wire that is away for five seconds breaks the connections on it",
        ("	return ev->retries >= via_ether_retries &&\n"
@@ -442,20 +442,20 @@ mutant("time-alone", TIMER, "sim", "",
        "a host whose CPU did not run for eight seconds breaks connections",
        ("	return ev->retries >= via_ether_retries &&\n"
         "	       time_after_eq", "	return time_after_eq"), sim="jump")
-mutant("silence-unasked", TIMER, "sim", "",
+mutant("silence-unasked", SILENCE, "sim", "",
        "a host whose CPU did not run for eight seconds has not asked the peer",
-       ("	       ev->asked_since == ev->last_rx &&\n"
-        "	       ev->asked >= clamp(often, 1ul, ASKED_MAX) &&\n"
-        "	       time_after_eq(jiffies, ev->next_try);",
-        "	       ev->asked_since <= ev->last_rx;"), sim="jump")
+       ("	       peer->asked_since == heard && peer->asked >= often() &&\n"
+        "	       time_after_eq(jiffies, peer->next_ask);",
+        "	       peer->asked_since <= heard;"), sim="jump")
 mutant("timeout-once", TIMER, "sim", "",
        "a frame that is lost twice at the end is not sent again",
        ("	} else {\n		ev->rtt_on = false;\n"
         "		via_win_timeout(&ev->tx);\n	}",
         "	} else {\n		ev->rtt_on = false;\n	}"), sim="loss")
-mutant("silence-unnoticed", TIMER, "sim", "",
+mutant("silence-unnoticed", SILENCE, "sim", "",
        "a VI that only receives never hears that its peer has died",
-       ("	} else if (unheard(ev)) {\n", "	} else if (false) {\n"),
+       ("	if (unlikely(unheard(peer)))\n", "	if (false)\n"),
+       ("	} else if (ev->asked >= often() &&", "	} else if (false &&"),
        sim="time loss")
 mutant("give-up-unsaid", TIMER, "sim", "",
        "a send that was given up is flushed instead of a transport error",
@@ -484,8 +484,75 @@ mutant("retry-not-awaited", TIMER, "sim", "",
        sim="gone backlog memory")
 mutant("live-not-visited", TIMER, "sim", "",
        "no peer is asked whether it is there, no request expires",
-       ("	else if (!list_empty(&nic->live) || !list_empty(&nic->reqs))\n"
+       ("	else if (!list_empty(&nic->reqs) || via_peers_wait(nic))\n"
         "		when = nic->next_live;\n", ""), sim="time")
+
+# Silence of peers, and what is left of connections.
+mutant("silence-one-by-one", SILENCE, "sim", "",
+       "of many connections to a host that is gone one ends in 8 seconds",
+       ("	if (unlikely(unheard(peer)))\n", "	if (false)\n"), sim="time")
+mutant("heartbeats-often", SILENCE, "sim", "",
+       "a peer with many connections is asked at each look",
+       ("			peer->next_ask = jiffies + via_ether_heartbeat();\n", ""),
+       sim="time")
+mutant("heartbeats-twice", SILENCE, "sim", "",
+       "two hosts with many connections ask one another twice as often",
+       ("	if (peer->asked_since != READ_ONCE(peer->last_rx))\n",
+        "	if (false)\n"), sim="time")
+mutant("turn-for-ever", SILENCE, "sim", "",
+       "one connection of many is asked, the others are not",
+       ("		pass(peer, ev);\n", "		return;\n"), sim="time loss")
+mutant("reboot-one-by-one", SILENCE, "sim", "",
+       "each connection to a host that was started again waits for its turn",
+       ("		WRITE_ONCE(peer->hurry, peer->nconns);\n", "		;\n"),
+       sim="time gone")
+mutant("peer-not-asked", PEER, "sim", "",
+       "a peer whose VIs are all idle is not looked at",
+       ("	return !list_empty(&nic->peers->on) ||\n"
+        "	       !list_empty", "	return !list_empty"), sim="time")
+
+TOMB = "devices/ether/tomb.c"
+mutant("goodbye-once", ETHER_VI, "sim", "",
+       "one of many connections whose DISCONNECT is lost stands at the peer",
+       ("	via_ether_bury(ev);\n", ""), sim="loss time")
+mutant("goodbye-for-ever", TOMB, "sim", "",
+       "a DISCONNECT is sent again and again",
+       ("		if (--tomb->left) {", "		if (true) {"), sim="time")
+mutant("tombs-outlive", PEER, "sim", "",
+       "DISCONNECTs that a NIC would send again outlive it",
+       ("	via_ether_tombs_end(nic);\n", ""), sim="gone ledger")
+
+# Peers.
+mutant("peers-unbound", PEER, "sim", "",
+       "a flood of requests from made-up addresses takes all memory",
+       ("	if (++peers->nidle > VIA_PEERS_IDLE)\n",
+        "	if (++peers->nidle > 1u << 20)\n"), sim="hostile many")
+mutant("peers-too-few", PEER, "sim", "",
+       "refusals of some hosts take the place of another one's",
+       ("	if (++peers->nidle > VIA_PEERS_IDLE)\n",
+        "	if (++peers->nidle > 64)\n"), sim="hostile many")
+mutant("peers-for-ever", PEER, "sim", "",
+       "a host that asked once is remembered for ever",
+       ("	for (n = 0; n < EXPIRE_MAX; n++) {", "	for (n = 0; false; n++) {"),
+       sim="time")
+mutant("peer-used-and-idle", PEER, "sim", "",
+       "a peer with a connection ends as the oldest idle one",
+       ("		list_del_init(&peer->idle_link);\n"
+        "		peer->nic->peers->nidle--;\n", ""), sim="end memory")
+mutant("peer-freed-at-once", PEER, "sim", "",
+       "a peer goes while a frame of its host is looked at",
+       ("	kfree_rcu(peer, rcu);", "	kfree(peer);"), sim="beside memory")
+mutant("peer-not-given-back", ETHER_VI, "sim", "",
+       "each attempt leaves its peer in use",
+       ("		via_peer_drop(ev->peer);\n", "		;\n"), sim="ledger gone")
+mutant("accepted-forgotten", CONN, "sim", "",
+       "a late copy of an accepted request is offered to a server",
+       ("		*type = VIA_WIRE_ACCEPT;\n	if (old)",
+        "		;\n	if (old)"), sim="dup many")
+mutant("requests-of-one", CONN, "sim", "",
+       "one host takes all places for requests of a NIC",
+       ("		   peer->nreqs < VIA_PEER_REQS && !nic->stopping) {",
+        "		   !nic->stopping) {"), sim="hostile many")
 
 # The window.
 WINDOW = "devices/ether/window.c"

@@ -251,17 +251,14 @@ taken_back("offer-of-cancelled", REQUEST, "regress", "overtaken", OVER,
             "		return 0;\n	}\n", ""), sim="beside end")
 taken_back("wire-accept-of-expired", CONN, "regress", "late", OVER,
            "a VI that is Idle again is on the class's lists when it is freed",
-           ("	pending = vi->state == VIA_STATE_PENDING;", "	pending = true;"),
+           ("has its verdict. */\n	pending = vi->state == VIA_STATE_PENDING;",
+            "has its verdict. */\n	pending = true;"),
            sim="beside time memory")
 taken_back("wire-request-of-expired", CONN, "regress", "late", OVER,
            "a request goes on in frames after its VI is Idle",
-           ("""	if (vi->state != VIA_STATE_PENDING) {
-		/* The deadline has come already, and with it the verdict. */
-		via_ether_unlock(vi);
-		local_bh_enable();
-		return 0;
-	}
-""", ""),
+           ("	pending = vi->state == VIA_STATE_PENDING;\n	if (pending) {\n"
+            "		ether_addr_copy",
+            "	pending = true;\n	if (pending) {\n		ether_addr_copy"),
            ("	if (!ev->forever && time_after_eq(via_now(), ev->deadline)) {",
             "	if (!ev->forever && vi->state == VIA_STATE_PENDING &&\n"
             "	    time_after_eq(via_now(), ev->deadline)) {"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* A NIC module whose wire is simulated, and RTNL over its coming and going. */
+#include "../../devices/ether/peer.h"
 #include "../../devices/ether/via_ether.h"
 #include "../../devices/ether/wire.h"
 #include "host.h"
@@ -623,6 +624,11 @@ u32 sim_nic_p2p_lists(const struct sim_nic *nic)
 	for (i = 0; i < VIA_P2P_BUCKETS; i++)
 		n += !list_empty(&nic->nic->ka->p2p_lists[i]);
 	return n;
+}
+
+u32 sim_nic_peers(const struct sim_nic *nic)
+{
+	return nic->nic->peers->n;
 }
 
 struct sim_nic *sim_nic_up_at(const char *name, u8 n,

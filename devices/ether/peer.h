@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The hosts that a NIC deals with: one object for each pair of a NIC of this
+ * host and the address of another one.
+ *
+ * A peer is found by a hash of the address, without a lock.  It is made where
+ * a program of this host connects to the address, and where a request of the
+ * other host comes.  It has users: VIs with a phase, requests that are not
+ * answered, DISCONNECTs that are sent again, calls under way.  One without
+ * users is idle: it keeps its answers and its estimates for VIA_PEER_KEPT_MS,
+ * and a NIC keeps VIA_PEERS_IDLE of them, so strangers can take no more memory
+ * than that.  The oldest idle one goes first; one with a user never goes.
+ *
+ * It ends in four steps: unlinked under nic->lock; a grace period of RCU, for
+ * those that found it; nothing of its own is to be stopped, since the NIC's
+ * timer reaches it through lists that only peers with users are on;
+ * and the memory goes.  A peer enters its list of the table once in its life,
+ * so a walk under RCU stays on one list.
+ */
+#ifndef _VIA_PEER_H
+#define _VIA_PEER_H
+
+#include <linux/etherdevice.h>
+#include "via_ether.h"
+#include "window.h"
+
+struct via_ether_client;
+struct via_ether_req;
+struct via_ether_vi;
+
+#define VIA_PEER_ADDR_MAX	18	/* an address of IPv6 and a port */
+#define VIA_PEER_VERDICTS	16	/* answers remembered */
+#define VIA_PEER_REQS		256u	/* requests not answered */
+#define VIA_PEERS_IDLE		1024u	/* of a NIC, without users */
+/* Ten tries of a client that knows we are there (TRY_WAITING_MS in conn.c). */
+#define VIA_PEER_KEPT_MS	10000
+/*
+ * Lists of the table: one peer in each on average with some thousands of
+ * hosts, so that an unknown address meets one comparison of two hashes, and
+ * more than three on one list of fifty.  32 KiB a NIC.  Addresses are chosen by
+ * strangers, the seed of the hash is not known to them.
+ */
+#define VIA_PEER_BITS		12
+#define VIA_PEER_END_BITS	11	/* ends of connections, 16 KiB */
+#define VIA_PEER_REQ_BITS	8	/* requests, 2 KiB */
+
+/**
+ * struct via_peer_key - the address of a host
+ * @len:	bytes of it
+ * @addr:	the rest is not looked at
+ */
+struct via_peer_key {
+	u8 len;
+	u8 addr[VIA_PEER_ADDR_MAX];
+};
+
+/**
+ * struct via_peer_verdict - an answer given to an attempt of the peer
+ * @vi, @cookie: the attempt
+ * @type, @reason: VIA_WIRE_*, VIA_WIRE_R_*
+ * @until:	jiffies: when it is forgotten
+ */
+struct via_peer_verdict {
+	u32 vi;
+	u64 cookie;
+	u8 type;
+	u8 reason;
+	unsigned long until;
+};
+
+/**
+ * struct via_peer - a host that a NIC deals with
+ * @nic:	constant
+ * @key:	constant
+ * @hash:	constant: of @key
+ *
+ * nic->lock:
+ * @node:	in its list of the table (RCU to walk)
+ * @users:	VIs with a phase, requests, tombs, calls under way
+ * @idle_link:	on the list of those without users, the oldest first
+ * @idle_since:	jiffies: since when it is on it
+ * @verdict:	answers given lately, for those whose frame was lost
+ * @next_verdict: where the next one goes, modulo VIA_PEER_VERDICTS
+ * @nreqs:	requests of this host that are not answered
+ * @conns, @nconns: VIs that are connected to it, the one to be asked next
+ *		first, and how many
+ * @on_link:	on the list of peers with connections
+ * @hurry:	connections that are to be asked at once: one was lost
+ *
+ * rq.lock of any of its VIs, each its own: WRITE_ONCE(), READ_ONCE()
+ * @last_rx:	jiffies when it was heard last
+ * @asked_us:	jiffies of its last heartbeat
+ *
+ * rtt_lock, innermost; each word is also read without it:
+ * @rtt:	round-trip time, of all VIs of the pair
+ * @rtt_at:	jiffies of the last sample: one per tick is enough
+ *
+ * The timer's own:
+ * @load:	[0] at the last tick of the NIC, [1] being counted: @busy, VIs that
+ *		have more to send, and @cut, one of them has met a loss
+ * @load_tick:	nic->peers->ticks when @load was last looked at
+ * @next_ask:	jiffies of the next heartbeat
+ * @asked, @asked_since: heartbeats sent since @last_rx had that value
+ *
+ * @rcu:	after its end
+ */
+struct via_peer {
+	struct via_ether_nic *nic;
+	struct via_peer_key key;
+	u32 hash;
+
+	struct hlist_node node;
+	u32 users;
+	struct list_head idle_link;
+	unsigned long idle_since;
+	struct via_peer_verdict verdict[VIA_PEER_VERDICTS];
+	u32 next_verdict;
+	u32 nreqs;
+	struct list_head conns;
+	u32 nconns;
+	u32 hurry;
+	struct list_head on_link;
+
+	unsigned long last_rx;
+	unsigned long asked_us;
+
+	spinlock_t rtt_lock;		/* guards rtt and rtt_at */
+	struct via_rtt rtt;
+	unsigned long rtt_at;
+
+	struct via_peer_load {
+		u8 busy;
+		bool cut;
+	} load[2];
+	u32 load_tick;
+	unsigned long next_ask;
+	unsigned long asked_since;
+	u32 asked;
+
+	struct rcu_head rcu;
+};
+
+/**
+ * struct via_peers - the peers of a NIC
+ * @seed:	constant: of the hashes
+ *
+ * nic->lock:
+ * @all:	by address (RCU to walk)
+ * @ends:	VIs that know the other end of their connection, by peer,
+ *		remote_id and remote_cookie
+ * @reqs:	requests, by peer, VI and cookie of the client
+ * @idle:	peers without users, the oldest first
+ * @nidle, @n:	how many are idle, and in all
+ * @on, @non:	peers with connections, the one to be looked at next first,
+ *		and how many
+ * @tombs, @ntombs: DISCONNECTs to be sent again, in the order of their times
+ *
+ * The timer's own:
+ * @ticks:	of the NIC so far
+ */
+struct via_peers {
+	u32 seed;
+	struct hlist_head all[1 << VIA_PEER_BITS];
+	struct hlist_head ends[1 << VIA_PEER_END_BITS];
+	struct hlist_head reqs[1 << VIA_PEER_REQ_BITS];
+	struct list_head idle;
+	u32 nidle;
+	u32 n;
+	struct list_head on;
+	u32 non;
+	struct list_head tombs;
+	u32 ntombs;
+	u32 ticks;
+};
+
+/* 0 or -ENOMEM.  May sleep. */
+int via_peers_init(struct via_ether_nic *nic);
+/* All are idle: they end.  May sleep. */
+void via_peers_end(struct via_ether_nic *nic);
+void via_peers_free(struct via_ether_nic *nic);
+/* Is the timer wanted for the peers' sake?  nic->lock held. */
+bool via_peers_wait(const struct via_ether_nic *nic);
+/* The timer: end idle peers whose time is over.  RCU read side. */
+void via_peers_expire(struct via_ether_nic *nic);
+
+/* The peer with this MAC, or NULL.  RCU read side. */
+struct via_peer *via_peer_find(struct via_ether_nic *nic, const u8 *mac);
+/*
+ * The same, made if it is not there, and with a user more; NULL: no memory.
+ * nic->lock not held.
+ */
+struct via_peer *via_peer_get(struct via_ether_nic *nic, const u8 *mac,
+			      gfp_t gfp);
+/* A user more, or less, of a peer that has one.  nic->lock held. */
+void via_peer_hold(struct via_peer *peer);
+void via_peer_drop(struct via_peer *peer);
+/* The same without the lock.  BH off. */
+void via_peer_put(struct via_peer *peer);
+
+/* A frame to the peer was answered after @us.  Any VI of the pair, BH off. */
+void via_peer_timed(struct via_peer *peer, u32 us);
+
+/* Retransmission timeout, in microseconds.  Any context that has the peer. */
+static inline u32 via_peer_rto(const struct via_peer *peer)
+{
+	return READ_ONCE(peer->rtt.rto);
+}
+
+/* @load as it is at this tick.  The timer. */
+struct via_peer_load *via_peer_load(struct via_peer *peer);
+
+/*
+ * The VI knows the other end of its connection, or forgets it.  Both queue
+ * locks held; the second, and the search, with nic->lock, too.  What is found
+ * is there for the caller's RCU read side, and whether it still is that end is
+ * seen under a queue lock.
+ */
+void via_peer_add_end(struct via_ether_vi *ev);
+void via_peer_del_end(struct via_ether_vi *ev);
+struct via_ether_vi *via_peer_end(const struct via_peer *peer, u32 id,
+				  u64 cookie);
+
+/* The requests of the peer; nic->lock held. */
+void via_peer_add_req(struct via_ether_req *req);
+void via_peer_del_req(struct via_ether_req *req);
+struct via_ether_req *via_peer_req(const struct via_peer *peer, u32 vi,
+				   u64 cookie);
+
+#endif /* _VIA_PEER_H */

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What is left of a connection that this host has ended: its DISCONNECT, sent
+ * again a few times, since no frame answers it.  The other end hears of it, or
+ * nothing of this host for as long as ends a connection anyhow.
+ *
+ * A NIC keeps TOMBS_MAX of them, which bounds what programs that connect and
+ * disconnect all the time add to the wire: 2,048 frames a second.  A
+ * DISCONNECT without a place, or memory, is sent once; if that is lost, the
+ * other host's heartbeat finds it (silence.c).
+ */
+
+#include <linux/slab.h>
+#include "ether.h"
+
+#define TOMBS_MAX	4096u
+#define REPEATS		4u		/* within via_ether_dead() */
+#define TOMBS_VISIT	512u		/* sent in one visit */
+
+/**
+ * struct via_ether_tomb - a DISCONNECT that is sent again
+ * @link:	nic->lock: on the list of the NIC, or the timer's own
+ * @peer:	constant, with a use of it
+ * @end:	constant: what it says
+ * @next:	nic->lock: jiffies when it is due
+ * @left:	nic->lock: repetitions
+ */
+struct via_ether_tomb {
+	struct list_head link;
+	struct via_peer *peer;
+	struct via_ether_end end;
+	unsigned long next;
+	u32 left;
+};
+
+static unsigned long period(void)
+{
+	return via_ether_dead() / REPEATS;
+}
+
+/* Both queue locks held, BH off. */
+void via_ether_bury(struct via_ether_vi *ev, const struct via_ether_end *end)
+{
+	struct via_ether_nic *nic = ev->nic;
+	struct via_peers *peers = nic->peers;
+	struct via_ether_tomb *tomb;
+
+	lockdep_assert_held(&ev->vi->rq.lock);
+	if (READ_ONCE(peers->ntombs) >= TOMBS_MAX)
+		return;
+	tomb = kmalloc(sizeof(*tomb), GFP_ATOMIC | __GFP_NOWARN);
+	if (!tomb)
+		return;
+	*tomb = (struct via_ether_tomb) {
+		.peer = ev->peer,
+		.end = *end,
+		.next = jiffies + period(),
+		.left = REPEATS,
+	};
+	spin_lock(&nic->lock);
+	via_peer_hold(tomb->peer);
+	peers->ntombs++;
+	list_add_tail(&tomb->link, &peers->tombs);
+	spin_unlock(&nic->lock);
+}
+
+/* nic->lock held, it is on no list. */
+static void drop(struct via_ether_nic *nic, struct via_ether_tomb *tomb)
+{
+	nic->peers->ntombs--;
+	via_peer_drop(tomb->peer);
+	kfree(tomb);
+}
+
+/* The first one, if it is due: the caller's.  All wait equally long. */
+static struct via_ether_tomb *due(struct via_ether_nic *nic)
+{
+	struct via_ether_tomb *tomb;
+
+	spin_lock(&nic->lock);
+	tomb = list_first_entry_or_null(&nic->peers->tombs,
+					struct via_ether_tomb, link);
+	if (tomb && time_after_eq(jiffies, tomb->next))
+		list_del(&tomb->link);
+	else
+		tomb = NULL;
+	spin_unlock(&nic->lock);
+	return tomb;
+}
+
+/* The timer, which is stopped before the last ones are dropped. */
+void via_ether_tombs(struct via_ether_nic *nic)
+{
+	struct via_ether_tomb *tomb;
+	u32 n;
+
+	for (n = 0; n < TOMBS_VISIT; n++) {
+		tomb = due(nic);
+		if (!tomb)
+			return;
+		via_ether_send_disconnect(nic, &tomb->end);
+		spin_lock(&nic->lock);
+		if (--tomb->left) {
+			tomb->next = jiffies + period();
+			list_add_tail(&tomb->link, &nic->peers->tombs);
+		} else {
+			drop(nic, tomb);
+		}
+		spin_unlock(&nic->lock);
+	}
+}
+
+void via_ether_tombs_end(struct via_ether_nic *nic)
+{
+	struct via_ether_tomb *tomb, *n;
+
+	spin_lock_bh(&nic->lock);
+	list_for_each_entry_safe(tomb, n, &nic->peers->tombs, link) {
+		list_del(&tomb->link);
+		drop(nic, tomb);
+	}
+	spin_unlock_bh(&nic->lock);
+}
