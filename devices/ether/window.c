@@ -16,6 +16,7 @@ void via_win_init(struct via_win_tx *w, u32 first_seq, u32 limit)
 	w->reorder = VIA_WIN_REORDER;
 	w->cut = false;
 	w->news = false;
+	w->timed = false;
 	w->ssthresh = w->limit;
 	w->order = 0;
 	w->seen = 0;
@@ -35,8 +36,14 @@ u32 __via_win_room(const struct via_win_tx *w)
 
 void via_win_resent(struct via_win_tx *w, u32 seq)
 {
+	struct via_win_rec *r = via_win_rec(w, seq);
+
 	w->lost &= ~((u64)1 << (seq - w->una));
-	via_win_rec(w, seq)->order = ++w->order;
+	r->order = ++w->order;
+	if (w->timed && !r->doubt) {
+		r->doubt = VIA_DOUBT_TIMED;
+		w->doubted++;
+	}
 }
 
 static u32 half(const struct via_win_tx *w)
@@ -56,6 +63,7 @@ static void back_off(struct via_win_tx *w)
 		w->reorder--;
 	w->prior = w->cwnd;
 	w->doubted = 0;
+	w->timed = false;
 	w->cut = true;
 	w->recover = w->nxt;
 	w->cwnd = half(w);
@@ -77,12 +85,14 @@ void via_win_twice(struct via_win_tx *w, u32 seq)
 {
 	struct via_win_rec *r = via_win_rec(w, seq);
 
-	if (w->nxt - 1 - seq >= VIA_WIN_MAX || !r->overtaken)
+	if (w->nxt - 1 - seq >= VIA_WIN_MAX || !r->doubt)
 		return;
-	r->overtaken = false;
-	w->reorder = min(w->reorder * 2,
-			 min(max(w->limit / 2, VIA_WIN_REORDER),
-			     VIA_WIN_REORDER_MAX));
+	/* A peer that is slow does not reorder. */
+	if (r->doubt == VIA_DOUBT_OVERTAKEN)
+		w->reorder = min(w->reorder * 2,
+				 min(max(w->limit / 2, VIA_WIN_REORDER),
+				     VIA_WIN_REORDER_MAX));
+	r->doubt = 0;
 	if (!w->prior || !w->doubted || --w->doubted)
 		return;
 	w->cwnd = max(w->cwnd, w->prior);
@@ -107,8 +117,15 @@ void via_win_timeout(struct via_win_tx *w)
 	w->lost = via_bits(via_win_flight(w)) & ~w->sacked;
 	w->lossy = w->lost;
 	w->recover = w->nxt;
-	w->ssthresh = half(w);
-	w->prior = 0;
+	/*
+	 * Once for one silence.  After the second time that a frame comes twice
+	 * may be due to the first one, and proves nothing.
+	 */
+	if (!w->timed)
+		w->ssthresh = half(w);
+	w->prior = w->timed ? 0 : w->cwnd;
+	w->doubted = 0;
+	w->timed = w->lossy;
 	w->reorder = VIA_WIN_REORDER;
 	w->cwnd = min(VIA_WIN_CWND_MIN, w->limit);
 	w->grown = 0;
@@ -152,7 +169,7 @@ static void find_lost(struct via_win_tx *w)
 		if (!via_seq_before(w->seen, r->order + w->reorder)) {
 			w->lost |= (u64)1 << i;
 			back_off(w);
-			r->overtaken = true;
+			r->doubt = VIA_DOUBT_OVERTAKEN;
 			w->doubted++;
 		}
 		open &= open - 1;
@@ -194,6 +211,7 @@ u32 __via_win_ack(struct via_win_tx *w, u32 ack, u64 sack)
 	if (!via_seq_before(w->una, w->recover)) {
 		via_win_grow(w, n);
 		w->lossy = w->sacked | w->lost;
+		w->timed = false;
 	} else {
 		w->lossy = true;
 	}

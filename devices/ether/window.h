@@ -49,8 +49,11 @@ struct via_win_rec {
 	u32 order;		/* place in the order of transmission */
 	u16 len;		/* payload bytes */
 	u8 kind;		/* VIA_REC_* */
-	bool overtaken;		/* was taken for lost */
+	u8 doubt;		/* VIA_DOUBT_*: was taken for lost */
 };
+
+#define VIA_DOUBT_OVERTAKEN	1u	/* by frames sent after it */
+#define VIA_DOUBT_TIMED		2u	/* since nothing has arrived: sent again */
 
 #define VIA_REC_LAST	0x1	/* the message ends with it */
 #define VIA_REC_ANSWER	0x2	/* index: not a descriptor, an answer */
@@ -71,6 +74,7 @@ struct via_win_rec {
  * @seen:	highest order known to have arrived
  * @recover:	losses before this frame belong to one round
  * @lossy:	something is or was lost: look for more at each ack
+ * @timed:	what is lost is so since a timeout, not since it was overtaken
  * @news:	the last acknowledgement that went the long way told of an
  *		arrival out of order
  * @cut:	a loss has reduced cwnd; cleared when the others are told
@@ -93,6 +97,7 @@ struct via_win_tx {
 	u32 seen;
 	u32 recover;
 	bool lossy;
+	bool timed;
 	bool news;
 	bool cut;
 	u64 sacked;
@@ -139,7 +144,7 @@ static inline u32 via_win_push(struct via_win_tx *w, u32 index, u32 offset,
 	r->order = ++w->order;
 	r->len = len;
 	r->kind = kind;
-	r->overtaken = false;
+	r->doubt = 0;
 	return w->nxt++;
 }
 
@@ -169,7 +174,8 @@ void via_win_resent(struct via_win_tx *w, u32 seq);
  * The retransmission timer went off.  First the newest frame is sent again,
  * as a probe: its arrival, by either copy, tells what is lost and what is only
  * late, and a peer that was merely slow costs no window.  When that has no
- * answer, all in flight is lost.
+ * answer, all in flight is lost; should each one that was sent again come twice,
+ * the peer was slow, and the window is what it was.
  */
 void via_win_probe(struct via_win_tx *w);
 /* A loss in this round, or one that befell a sender on the same way. */

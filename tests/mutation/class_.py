@@ -62,8 +62,16 @@ mutant("window-not-shared", "devices/ether/window.c", "unit", "bottleneck",
         "	if (w->grown >= w->cwnd) {"))
 mutant("reordering-is-loss", "devices/ether/window.c", "unit", "window",
        "what was sent again for nothing is never found out",
-       ("		w->lost |= (u64)1 << i;\n			back_off(w);\n			r->overtaken = true;\n",
+       ("		w->lost |= (u64)1 << i;\n			back_off(w);\n"
+        "			r->doubt = VIA_DOUBT_OVERTAKEN;\n",
         "		w->lost |= (u64)1 << i;\n			back_off(w);\n"))
+mutant("timeout-halves-again", "devices/ether/window.c", "unit", "window",
+       "each timeout of one silence halves the window",
+       ("	if (!w->timed)\n		w->ssthresh = half(w);\n",
+        "	w->ssthresh = half(w);\n"))
+mutant("timeout-not-undone", "devices/ether/window.c", "unit", "window",
+       "a peer that is slow once costs the window",
+       ("	if (w->timed && !r->doubt) {\n", "	if (false) {\n"))
 mutant("frame-overrun", "devices/ether/wire.c", "unit", "wire",
        "a payload longer than its message is taken",
        ("	if (unlikely(h->offset > h->msg_len ||\n"

@@ -253,6 +253,51 @@ static void only_all_of_them_restore(void)
 	CU_ASSERT_EQUAL(w.cwnd, 16);
 }
 
+static void slow_peers_cost_no_window(void)
+{
+	struct via_win_tx w;
+	u32 seq;
+
+	/* Two timeouts, four frames again: all arrive, late, and twice. */
+	via_win_init(&w, 0, 64);
+	push(&w, 16);
+	via_win_probe(&w);
+	via_win_resent(&w, 15);
+	via_win_timeout(&w);
+	CU_ASSERT_EQUAL(w.cwnd, VIA_WIN_CWND_MIN);
+	while (via_win_room(&w) && via_win_lost(&w, &seq))
+		via_win_resent(&w, seq);
+	CU_ASSERT_EQUAL(seq, 3);
+	via_win_ack(&w, 16, 0);
+	for (seq = 0; seq < 3; seq++)
+		via_win_twice(&w, seq);
+	via_win_twice(&w, 15);
+	CU_ASSERT_EQUAL(w.ssthresh, 8);
+	via_win_twice(&w, 3);
+	CU_ASSERT_EQUAL(w.ssthresh, 16);
+	CU_ASSERT(w.cwnd >= 16);
+	CU_ASSERT_EQUAL(w.reorder, VIA_WIN_REORDER);
+	/* One silence halves once, and what came twice then proves nothing. */
+	w.cwnd = 16;
+	push(&w, 16);
+	via_win_timeout(&w);
+	for (seq = 16; seq < 20; seq++)
+		via_win_resent(&w, seq);
+	via_win_timeout(&w);
+	CU_ASSERT_EQUAL(w.ssthresh, 8);
+	for (seq = 16; seq < 20; seq++)
+		via_win_resent(&w, seq);
+	via_win_ack(&w, 32, 0);
+	for (seq = 16; seq < 20; seq++)
+		via_win_twice(&w, seq);
+	CU_ASSERT_EQUAL(w.ssthresh, 8);
+	/* That silence is over: the next one is another. */
+	w.cwnd = 32;
+	push(&w, 16);
+	via_win_timeout(&w);
+	CU_ASSERT_EQUAL(w.ssthresh, 16);
+}
+
 static u32 rounds_to_grow(u32 share)
 {
 	struct via_win_tx w;
@@ -473,6 +518,7 @@ UNIT_MAIN("window",
 	  { "the window grows and shrinks", window_grows_and_shrinks },
 	  { "what comes twice was not lost", what_comes_twice_was_not_lost },
 	  { "all must come twice", only_all_of_them_restore },
+	  { "a slow peer costs no window", slow_peers_cost_no_window },
 	  { "a way is shared", a_way_is_shared },
 	  { "asked at half the window", asked_at_half_the_window },
 	  { "round-trip time is followed", rtt_follows },
