@@ -90,17 +90,21 @@ static void set_remote(struct via_ether_vi *ev, u16 vi, u32 cookie,
 	ev->dma_from = via_ether_dma_from(ev);
 	via_win_init(&ev->tx, ev->first_seq, min(frames, via_ether_window));
 	via_rtt_init(&ev->rtt, max_t(u32, RTO_FIRST_US, via_ether_rto_min()));
+	ev->rtt_low = 0;
 	ev->rtt_at = jiffies - 1;
-	ev->stamp = jiffies;
 	ev->retries = 0;
+	ev->backoff = 0;
+	ev->spent = 0;
+	ev->again = ev->first_seq;
+	ev->in_vain = false;
 	ev->resent = 0;
 	ev->timeouts = 0;
 	ev->rx.next = first_seq;
 	ev->rx.held = 0;
 	ev->acked = first_seq;
 	ev->turns = 0;
+	ev->doubt = VIA_ETHER_DOUBT;
 	ev->push = false;
-	ev->late = false;
 	ev->last_rx = jiffies;
 	via_ether_head_init(ev);
 }

@@ -86,8 +86,8 @@ bool via_ether_send_ack(struct via_ether_vi *ev, u8 type)
 	lockdep_assert_held(&ev->vi->rq.lock);
 	if (!via_ether_send_ctl(ev->nic, &ctl)) {
 		/* The timer tries again. */
-		if (!ev->hot)
-			via_ether_heat(ev);
+		if (!ev->rx_watched)
+			via_ether_watch_rx(ev);
 		return false;
 	}
 	WRITE_ONCE(ev->acked, ctl.ack);

@@ -14,6 +14,7 @@ int via_ether_vi_create(struct via_vi *vi)
 	INIT_LIST_HEAD(&ev->live_link);
 	INIT_LIST_HEAD(&ev->stall_link);
 	INIT_LIST_HEAD(&ev->ack_link);
+	timerqueue_init(&ev->due);
 	return 0;
 }
 
@@ -65,6 +66,8 @@ void via_ether_forget(struct via_ether_vi *ev)
 	ev->rtt_on = false;
 	ev->rx_open = false;
 	ev->twice = 0;
+	ev->tx_watched = false;
+	ev->rx_watched = false;
 	via_ether_held_free(ev);
 	via_win_init(&ev->tx, 0, 1);
 
@@ -81,6 +84,10 @@ void via_ether_forget(struct via_ether_vi *ev)
 	if (ev->live) {
 		ev->live = false;
 		list_del_rcu(&ev->live_link);
+	}
+	if (ev->queued) {
+		ev->queued = false;
+		timerqueue_del(&nic->due, &ev->due);
 	}
 	list_del_init(&ev->stall_link);
 	list_del_init(&ev->ack_link);
@@ -136,7 +143,8 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 	via_stat(sink, "retransmits", READ_ONCE(ev->resent));
 	via_stat(sink, "timeouts", READ_ONCE(ev->timeouts));
 	via_stat(sink, "rx_held", hweight64(READ_ONCE(ev->rx.held)));
-	via_stat(sink, "ping_pong", READ_ONCE(ev->turns));
+	via_stat(sink, "ping_pong", clamp(READ_ONCE(ev->turns), 0,
+					  VIA_ETHER_TURNS));
 	via_stat(sink, "reads_pending", READ_ONCE(ev->read_tail) -
 					READ_ONCE(ev->read_head));
 	via_stat(sink, "answers_pending", READ_ONCE(ev->ans_tail) -
