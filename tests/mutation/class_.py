@@ -459,10 +459,6 @@ mutant("slow-not-learned", "devices/ether/send.c", "sim", "",
        "a peer that has become slow is sent each frame many times",
        ("	ev->backoff = min(ev->backoff + ev->spent, VIA_ETHER_BACKOFF);\n",
         ""), sim="time")
-mutant("slow-for-ever", "devices/ether/send.c", "sim", "",
-       "one timeout in vain lengthens all that come after it",
-       ("	ev->rtt_on = false;\n	ev->backoff = 0;\n",
-        "	ev->rtt_on = false;\n"), sim="time loss")
 mutant("probe-late-again", "devices/ether/send.c", "sim", "",
        "after an outage the next loss waits for the timeout of before",
        ("	ev->in_vain = false;\n	via_ether_watch_tx(ev);\n",

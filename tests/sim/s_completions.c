@@ -30,6 +30,7 @@ static struct {
 	enum pattern pattern;
 	u32 clients, rounds;
 	u64 think[2];			/* ns, the client's, the server's */
+	u32 stops;			/* the server thinks each n-th round */
 	u64 limit;			/* ns */
 	struct prog_nic server, client;
 	bool ready[CLIENTS], over[CLIENTS];
@@ -124,7 +125,8 @@ static void serve(void *arg)
 		for (i = 0; i < w.clients; i++) {
 			done(&v[i], true);
 			prog_post_recv(&v[i], w.server.mem, BYTES);
-			think(w.think[1]);
+			if (!w.stops || r % w.stops == w.stops - 1)
+				think(w.think[1]);
 			prog_post_send(&v[i], w.server.mem, BYTES);
 			if (w.pattern == IN_TURN || r % 8 == 7)
 				done(&v[i], false);
@@ -292,6 +294,15 @@ static void thinks(void)
 	run();
 }
 
+/* When it does not, its peer has been visited at any time before. */
+static void stops(void)
+{
+	begin(THINKS, 100);
+	w.think[1] = MS;
+	w.stops = 8 + sim_dice(40);
+	run();
+}
+
 static void in_turn(void)
 {
 	static const u32 counts[] = { 1, 2, 8 };
@@ -413,6 +424,8 @@ static void one_thread(void)
 
 LATE(thinks, "completion-think",
      "acknowledgements in time while one end or both think", thinks)
+LATE(stops, "completion-stop",
+     "a server that answers at once, and then does not", stops)
 LATE(in_turn, "completion-turns",
      "a server waits for the completion of each answer", in_turn)
 LATE(writes, "completion-write",
