@@ -98,13 +98,17 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->rtt_at = jiffies - 1;
 	ev->stamp = jiffies;
 	ev->retries = 0;
+	ev->backoff = 0;
+	ev->spent = 0;
+	ev->again = ev->first_seq;
+	ev->in_vain = false;
 	ev->resent = 0;
 	ev->timeouts = 0;
 	via_win_rx_init(&ev->rx, first_seq, via_ether_credit(ev->nic));
 	ev->acked = first_seq;
 	ev->turns = 0;
+	ev->doubt = VIA_ETHER_DOUBT;
 	ev->push = false;
-	ev->late = false;
 	ev->last_rx = jiffies;
 	ev->next_challenge = jiffies;
 	via_ether_head_init(ev);

@@ -100,8 +100,8 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags)
 	c.size += f.a.n * sizeof(f.range[0]);
 	if (!send_one(ev->nic, &c, &f)) {
 		/* The timer tries again. */
-		if (!ev->hot)
-			via_ether_heat(ev);
+		if (!ev->rx_watched)
+			via_ether_watch_rx(ev);
 		return false;
 	}
 	WRITE_ONCE(ev->acked, ack);

@@ -51,6 +51,8 @@
 #define VIA_ETHER_TURNS		3	/* pushes answered: ping-pong */
 /* Unreliable: one end may be so many frames behind the other. */
 #define VIA_ETHER_LOST_MAX	0x100000u
+#define VIA_ETHER_BACKOFF	10u	/* doublings of a timeout that stay */
+#define VIA_ETHER_DOUBT		16u	/* pushes, after a bet that was lost */
 /*
  * RDMA Reads that an initiator has on the wire, and that a target remembers.
  * A new request may overtake the acknowledgements of the last answers, so the
@@ -126,9 +128,18 @@ struct via_ether_answer {
  * @ans_turn:	it is an answer's turn, not a message's
  * @tx_busy:	via_send_busy() was called and send() is owed
  * @acked:	last acknowledgement sent; written under either lock
- * @stamp:	jiffies of the last progress
+ * @moved:	something has arrived, or a flight has begun, since the timer
+ *		looked at @tx last
  * @retries:	timeouts since
- * @stuck:	@stamp before the first of them, jiffies
+ * @backoff:	doublings of the timeout that last until a frame is timed
+ * @spent:	@retries until the peer answered
+ * @again:	tx.nxt at the last timeout: frames before it were sent again
+ * @in_vain:	one of them came twice, while the peer had not answered
+ * @excused:	the timer went off late and waits once more
+ * @stuck:	jiffies of the first of @retries
+ * @tx_watched:	the timer looks at @tx, at @tx_due (ns of ktime_get_ns())
+ * @tx_seen:	tx.nxt when it looked last
+ * @stamp:	jiffies when it last found work in @tx
  * @rtt_on:	frame rtt_seq, sent at rtt_start (ns), is being timed
  * @rtt_at:	jiffies when the last one began to be: one per tick is enough
  *
@@ -150,7 +161,14 @@ struct via_ether_answer {
  * @rx_type, @rx_len, @rx_off: its type, length, bytes so far
  * @push:	a PUSH came that our data has not answered yet (a hint: written
  *		under either lock)
- * @turns:	pushes answered by our data in a row (a hint, likewise)
+ * @turns:	pushes answered by our data in a row (a hint, likewise); from
+ *		VIA_ETHER_TURNS on the acknowledgement waits for data; below 0:
+ *		after a bet that was lost, it goes up all the same
+ * @doubt:	pushes that are acknowledged at once after the next lost bet
+ * @rx_watched:	the timer looks at @rx, at @rx_due (ns of ktime_get_ns())
+ * @rx_at:	when it looked last, likewise
+ * @rx_seen:	rx.next when it looked last
+ * @late, @late_acked: an acknowledgement was owed then, and @acked
  * @twice:	a frame that came twice, to be told if @told_twice
  * @last_rx:	jiffies when it was heard last: via_ether_heard()
  * @next_challenge: jiffies: an ACK may answer a doubtful DISCONNECT then
@@ -167,13 +185,13 @@ struct via_ether_answer {
  * @reason:	why we break, for DISCONNECT
  * @remote_attrs: peer to peer, phase ACCEPT: of the other end
  *
- * nic->lock (@hot also: read under sq.lock or rq.lock; cleared under both):
+ * nic->lock (@hot also: read and written under sq.lock):
  * @hot, @hot_link, @stall_link, @ack_link, @conn_link, @end_node
+ * @due, @queued: on nic->due, expires: ns of ktime_get_ns()
  *
- * The timer's own:
+ * The coarse timer's own:
  * @idle:	ticks without work
  * @was_cut:	it had met a loss itself at the last tick
- * @late, @late_acked: an acknowledgement was owed at the last tick too
  *
  * @resent, @timeouts: for statistics, sq.lock
  */
@@ -202,9 +220,18 @@ struct via_ether_vi {
 	bool tx_busy;
 	bool rtt_on;
 	u32 acked;
-	unsigned long stamp;
 	unsigned long stuck;
+	unsigned long stamp;
 	u32 retries;
+	u32 backoff;
+	u32 spent;
+	u32 again;
+	bool in_vain;
+	bool moved;
+	bool excused;
+	bool tx_watched;
+	u32 tx_seen;
+	u64 tx_due;
 	u32 rtt_seq;
 	u64 rtt_start;
 	unsigned long rtt_at;
@@ -222,7 +249,14 @@ struct via_ether_vi {
 	bool push;
 	bool both;
 	bool told_twice;
-	u8 turns;
+	bool rx_watched;
+	bool late;
+	s32 turns;
+	u32 doubt;
+	u32 rx_seen;
+	u32 late_acked;
+	u64 rx_due;
+	u64 rx_at;
 	u32 ans_tail;
 	u32 rx_len;
 	u32 rx_off;
@@ -242,9 +276,9 @@ struct via_ether_vi {
 	struct via_vi_attrs remote_attrs;
 
 	u32 idle;
-	u32 late_acked;
-	bool late;
 	bool was_cut;
+	bool queued;
+	struct timerqueue_node due;
 	u32 resent;
 	u32 timeouts;
 	struct list_head hot_link;
@@ -333,6 +367,7 @@ extern uint via_ether_retries;
 extern uint via_ether_ack_every;
 u32 via_ether_rto_min(void);			/* us */
 u32 via_ether_rto_max(void);			/* us */
+u32 via_ether_ack_delay(void);			/* us */
 unsigned long via_ether_scaled(uint ms);	/* jiffies */
 unsigned long via_ether_heartbeat(void);	/* jiffies */
 unsigned long via_ether_dead(void);		/* jiffies */
@@ -355,6 +390,8 @@ int via_ether_send(struct via_vi *vi);
 void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 		   u32 ranges);
 void via_ether_resume(struct via_vi *vi);
+/* Frame @seq came twice.  sq.lock held. */
+void via_ether_twice(struct via_ether_vi *ev, u32 seq);
 void via_ether_head_init(struct via_ether_vi *ev);
 
 /* read.c */
@@ -495,7 +532,11 @@ enum via_verdict via_ether_p2p_verdict(u32 reason);
 /* timer.c */
 void via_ether_timer_init(struct via_ether_nic *nic);
 void via_ether_timer_stop(struct via_ether_nic *nic);
+/* An attempt, or more is posted than sent: sq.lock held. */
 void via_ether_heat(struct via_ether_vi *ev);
+/* A frame is in flight: sq.lock held.  An acknowledgement is owed: rq.lock. */
+void via_ether_watch_tx(struct via_ether_vi *ev);
+void via_ether_watch_rx(struct via_ether_vi *ev);
 void via_ether_stall(struct via_ether_vi *ev);
 void via_ether_ack_soon(struct via_ether_vi *ev);
 void via_ether_arm(struct via_ether_nic *nic);
@@ -532,6 +573,18 @@ static inline void via_ether_heard(struct via_ether_vi *ev)
 void via_ether_bury(struct via_ether_vi *ev, const struct via_ether_end *end);
 void via_ether_tombs(struct via_ether_nic *nic);
 void via_ether_tombs_end(struct via_ether_nic *nic);
+
+/* Smoothed round-trip time, us.  A queue lock held, phase not NONE. */
+static inline u32 via_ether_srtt(const struct via_ether_vi *ev)
+{
+	return READ_ONCE(ev->peer->rtt.srtt) / 8;
+}
+
+/* A low one of late, us; 0: none measured.  Likewise. */
+static inline u32 via_ether_rtt_low(const struct via_ether_vi *ev)
+{
+	return READ_ONCE(ev->peer->rtt_low);
+}
 
 /* An attempt is under way.  A queue lock of the VI held. */
 static inline bool via_ether_trying(const struct via_ether_vi *ev)

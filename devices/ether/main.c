@@ -34,7 +34,7 @@ uint via_ether_ack_every = VIA_ETHER_ACK_EVERY;
 module_param_named(ack_every, via_ether_ack_every, uint, 0644);
 MODULE_PARM_DESC(ack_every, "frames taken until an acknowledgement is sent");
 
-static uint rto_min_us = 2000;
+static uint rto_min_us = 200;
 module_param(rto_min_us, uint, 0644);
 MODULE_PARM_DESC(rto_min_us, "shortest retransmission timeout");
 
@@ -59,6 +59,8 @@ static uint time_scale = IS_ENABLED(CONFIG_KASAN) ? 4 : 1;
 module_param(time_scale, uint, 0644);
 MODULE_PARM_DESC(time_scale, "multiplies all times (slow kernels)");
 
+#define ACK_DELAY_US	100u
+
 /* Root may write anything into a parameter: keep the arithmetic sound. */
 static u32 scaled(uint value, u32 most)
 {
@@ -68,6 +70,15 @@ static u32 scaled(uint value, u32 most)
 u32 via_ether_rto_min(void)
 {
 	return scaled(READ_ONCE(rto_min_us), 60 * USEC_PER_SEC);
+}
+
+/*
+ * How long an acknowledgement may wait, at least: the peer counts on it, so it
+ * is no parameter.
+ */
+u32 via_ether_ack_delay(void)
+{
+	return scaled(ACK_DELAY_US, USEC_PER_SEC);
 }
 
 u32 via_ether_rto_max(void)

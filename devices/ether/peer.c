@@ -169,6 +169,7 @@ void via_peer_put(struct via_peer *peer)
 void via_peer_timed(struct via_peer *peer, u32 us)
 {
 	struct via_rtt rtt;
+	u32 low;
 
 	if (!(jiffies - READ_ONCE(peer->rtt_at)) ||
 	    !spin_trylock(&peer->rtt_lock))
@@ -178,6 +179,8 @@ void via_peer_timed(struct via_peer *peer, u32 us)
 	WRITE_ONCE(peer->rtt.srtt, rtt.srtt);
 	WRITE_ONCE(peer->rtt.rttvar, rtt.rttvar);
 	WRITE_ONCE(peer->rtt.rto, rtt.rto);
+	low = peer->rtt_low;
+	WRITE_ONCE(peer->rtt_low, low ? min(us, low + low / 8 + 1) : us);
 	WRITE_ONCE(peer->rtt_at, jiffies);
 	spin_unlock(&peer->rtt_lock);
 }

@@ -93,6 +93,7 @@ struct via_peer_verdict {
  *
  * rtt_lock, innermost; each word is also read without it:
  * @rtt:	round-trip time, of all VIs of the pair
+ * @rtt_low:	a low one, us, which rises by an eighth a sample at most; 0: none
  * @rtt_at:	jiffies of the last sample: one per tick is enough
  *
  * The timer's own:
@@ -124,8 +125,9 @@ struct via_peer {
 	unsigned long last_rx;
 	unsigned long asked_us;
 
-	spinlock_t rtt_lock;		/* guards rtt and rtt_at */
+	spinlock_t rtt_lock;		/* guards the three below */
 	struct via_rtt rtt;
+	u32 rtt_low;
 	unsigned long rtt_at;
 
 	struct via_peer_load {

@@ -351,16 +351,18 @@ static enum ack rx_next(struct via_vi *vi, const struct via_frame_hdr *h,
 	}
 	if (h->flags & VIA_WIRE_PUSH) {
 		/* The last push was not answered by data of ours. */
-		if (ev->push)
+		if (ev->push && ev->turns > 0)
 			ev->turns = 0;
 		WRITE_ONCE(ev->push, true);
-		if (ev->turns < VIA_ETHER_TURNS && !ack)
+		if (ev->turns < VIA_ETHER_TURNS && !ack) {
 			via_ether_ack_soon(ev);
+			return ACK_LATER;
+		}
 	} else if (h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE) && !ack) {
 		ack = ACK_DUE;
 	}
-	if (!ack && unlikely(!ev->hot))
-		via_ether_heat(ev);
+	if (!ack && unlikely(!ev->rx_watched))
+		via_ether_watch_rx(ev);
 	return ack;
 }
 
@@ -431,7 +433,7 @@ static void rx_twice(struct via_vi *vi, const struct via_frame_hdr *h)
 	spin_lock(&vi->sq.lock);
 	if (ev->cookie == h->cookie && ev->reliable &&
 	    ev->phase == VIA_PHASE_CONNECTED)
-		via_win_twice(&ev->tx, h->twice);
+		via_ether_twice(ev, h->twice);
 	spin_unlock(&vi->sq.lock);
 }
 

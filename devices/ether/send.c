@@ -295,6 +295,8 @@ static void owe(struct via_ether_vi *ev)
 	if (!ev->tx_busy) {
 		ev->tx_busy = true;
 		via_send_busy(ev->vi);
+		if (!ev->hot)
+			via_ether_heat(ev);
 	}
 }
 
@@ -359,7 +361,7 @@ void via_ether_rested(struct via_ether_vi *ev)
 {
 	unsigned long seconds = (jiffies - ev->stamp) / HZ;
 
-	if (via_win_flight(&ev->tx) || likely(!seconds))
+	if (ev->tx_watched || likely(!seconds))
 		return;
 	via_win_rested(&ev->tx, min(seconds, 32ul));
 	ev->stamp = jiffies;
@@ -454,9 +456,53 @@ static void send_on(struct via_vi *vi)
 static void timed(struct via_ether_vi *ev)
 {
 	u64 ns = ktime_get_ns() - ev->rtt_start;
+	u32 us = min_t(u64, ns / NSEC_PER_USEC, via_ether_rto_max());
 
 	ev->rtt_on = false;
-	via_peer_timed(ev->peer, min_t(u64, ns / NSEC_PER_USEC, U32_MAX));
+	ev->backoff = 0;
+	via_peer_timed(ev->peer, us);
+}
+
+static void slow_peer(struct via_ether_vi *ev)
+{
+	ev->backoff = min(ev->backoff + ev->spent, VIA_ETHER_BACKOFF);
+	ev->spent = 0;
+}
+
+/*
+ * The peer answers again, after timeouts.  When one of the frames that were
+ * sent again came twice, the peer was slow; the timeout stays doubled until a
+ * frame that was sent once is timed, since a peer that has become slow would
+ * be sent each frame twice, and never be timed.
+ */
+static noinline void recovered(struct via_ether_vi *ev)
+{
+	ev->spent = ev->retries;
+	ev->retries = 0;
+	if (ev->in_vain)
+		slow_peer(ev);
+	ev->in_vain = false;
+	via_ether_watch_tx(ev);
+}
+
+void via_ether_twice(struct via_ether_vi *ev, u32 seq)
+{
+	lockdep_assert_held(&ev->vi->sq.lock);
+	via_win_twice(&ev->tx, seq);
+	if (ev->tx.nxt - 1 - seq > ev->tx.mask ||
+	    !via_seq_before(seq, ev->again))
+		return;
+	if (ev->retries)
+		ev->in_vain = true;
+	else
+		slow_peer(ev);
+}
+
+static inline void progress(struct via_ether_vi *ev)
+{
+	ev->moved = true;
+	if (unlikely(ev->retries))
+		recovered(ev);
 }
 
 /*
@@ -469,8 +515,7 @@ static noinline void beyond(struct via_ether_vi *ev)
 {
 	if (!ev->tx.news)
 		return;
-	ev->stamp = jiffies;
-	ev->retries = 0;
+	progress(ev);
 	if (ev->rtt_on && via_win_arrived(&ev->tx, ev->rtt_seq))
 		timed(ev);
 }
@@ -502,8 +547,7 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 			for (seq = ack - n; seq != ack; seq++)
 				if (via_win_rec(tx, seq)->kind)
 					complete_oldest(vi);
-		ev->stamp = jiffies;
-		ev->retries = 0;
+		progress(ev);
 		if (ev->rtt_on && via_seq_before(ev->rtt_seq, ack))
 			timed(ev);
 	}

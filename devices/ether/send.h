@@ -66,7 +66,7 @@ static inline u32 piggyback(struct via_ether_vi *ev)
 	WRITE_ONCE(ev->acked, ack);
 	if (READ_ONCE(ev->push)) {
 		WRITE_ONCE(ev->push, false);
-		if (ev->turns < VIA_ETHER_TURNS)
+		if (ev->turns < S32_MAX)
 			WRITE_ONCE(ev->turns, ev->turns + 1);
 	}
 	return ack;
@@ -93,12 +93,12 @@ static __always_inline void enter_frame(struct via_ether_vi *ev, u32 index,
 {
 	struct via_win_tx *tx = &ev->tx;
 
-	if (unlikely(!ev->hot)) {
+	if (unlikely(!ev->tx_watched)) {
 		via_ether_rested(ev);
-		via_ether_heat(ev);
+		via_ether_watch_tx(ev);
 	}
 	if (tx->una == tx->nxt)
-		ev->stamp = jiffies;
+		ev->moved = true;
 	time_frame(ev, tx->nxt);
 	via_win_push(tx, index, off, len, kind);
 }

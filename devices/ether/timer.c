@@ -1,19 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The coarse timer of a NIC, and the wake-ups after its transmitter was full.
+ * The two timers of a NIC.
  *
- * No message arms or stops a timer: a VI that has something to wait for is
- * put on the hot list and stays there while it works and a few ticks more;
- * the timer walks the list each tick.  Connections without work are not visited:
- * their peers are, a few times per heartbeat (silence.c).
+ * The alarm is of high resolution.  It serves what a program may be waiting
+ * for: acknowledgements owed, timeouts of frames in flight, transmitters that
+ * were full.  The coarse timer, in jiffies, serves attempts, shares of a way,
+ * the expiry of requests, and the silence of peers (silence.c).
+ *
+ * No message arms or stops the alarm, and none reads a clock.  A VI that
+ * begins to wait for something is watched: it is put on nic->due, ordered by
+ * time, and the alarm is armed if that is the earliest.  What happens to the VI
+ * from then on leaves marks only (@moved, @acked, rx.next).  The alarm visits
+ * the VIs whose time has come, in O(log n) each, and judges by what has changed
+ * since its last visit: what is as it was is due; what has moved is looked at
+ * one period later; a half of the VI that has done nothing for a period is not
+ * watched any more.  So a VI costs one visit a period while it works, none
+ * when it is idle, and VIs that are not due cost a visit nothing.  A list of
+ * all VIs at work would be walked at each alarm; a wheel would need slots of
+ * 10 us for times up to a second; a timer for each VI would put the tree into
+ * the kernel's hands, and take an interrupt for each.
+ *
+ * The price: the time of an event in a VI that is watched already is known to
+ * one period only.  An acknowledgement is sent after half a bet (a quarter,
+ * where messages are many) to a whole one, a timeout comes after one to two
+ * times its value.
  */
 
 #include "ether.h"
 
 #define COOL_TICKS	8		/* idle ticks until a VI leaves the list */
+#define MANY		4u		/* frames in half a bet */
+#define DOUBT_MAX	1024u		/* pushes, after bets that were lost */
+#define GAP_NS		(10 * NSEC_PER_USEC)	/* between two alarms */
 #define SHARE_MAX	32u		/* senders on one way, that count */
 #define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
 #define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)
+#define FULL_NS		NSEC_PER_MSEC	/* between acknowledgements not taken */
 
 /* nic->lock held. */
 static void arm(struct via_ether_nic *nic)
@@ -41,7 +63,7 @@ void via_ether_arm(struct via_ether_nic *nic)
 	spin_unlock(&nic->lock);
 }
 
-/* A queue lock of the VI held, phase not NONE. */
+/* sq.lock held, phase not NONE. */
 void via_ether_heat(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
@@ -57,6 +79,87 @@ void via_ether_heat(struct via_ether_vi *ev)
 			arm(nic);
 	}
 	spin_unlock(&nic->lock);
+}
+
+/* Earlier than it is armed for, or not at all.  nic->lock held. */
+static void set_alarm(struct via_ether_nic *nic)
+{
+	struct timerqueue_node *first = timerqueue_getnext(&nic->due);
+	u64 when = nic->retry_at;
+
+	lockdep_assert_held(&nic->lock);
+	if (first)
+		when = min_t(u64, when, first->expires);
+	if (nic->stopping || when >= nic->armed)
+		return;
+	nic->armed = when;
+	hrtimer_start(&nic->alarm, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
+}
+
+/* A queue lock of the VI held, phase not NONE. */
+static void visit_at(struct via_ether_vi *ev, u64 when)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	spin_lock(&nic->lock);
+	if (!ev->queued || (s64)when < ev->due.expires) {
+		if (ev->queued)
+			timerqueue_del(&nic->due, &ev->due);
+		ev->queued = true;
+		ev->due.expires = when;
+		timerqueue_add(&nic->due, &ev->due);
+		set_alarm(nic);
+	}
+	spin_unlock(&nic->lock);
+}
+
+/*
+ * How long an acknowledgement waits for data, ns.  The rule is the larger of
+ * 100 us and two round trips; it is half of one that is taken.  What the peer
+ * measures has our wait in it, and what we measure has the peer's: with a whole
+ * round trip or more, each would lengthen the other's without bound.  It is a
+ * low one, since a pause of this host is no reason to wait.  And the peer's
+ * timeout, after two round trips and 100 us, does not come before it.
+ */
+static u64 bet_ns(const struct via_ether_vi *ev)
+{
+	return max(via_ether_rtt_low(ev) / 2, via_ether_ack_delay()) *
+	       (u64)NSEC_PER_USEC;
+}
+
+/* From the last progress to a probe, or to the next timeout, ns. */
+static u64 timeout_ns(const struct via_ether_vi *ev)
+{
+	u64 us = max(2 * via_ether_srtt(ev) + via_ether_ack_delay(),
+		     via_peer_rto(ev->peer));
+
+	us <<= min(ev->retries + ev->backoff, 20u);
+	return min_t(u64, us, via_ether_rto_max()) * NSEC_PER_USEC;
+}
+
+/* It counts from here on. */
+void via_ether_watch_tx(struct via_ether_vi *ev)
+{
+	lockdep_assert_held(&ev->vi->sq.lock);
+	ev->tx_watched = true;
+	ev->moved = false;
+	ev->excused = false;
+	ev->tx_seen = ev->tx.nxt;
+	ev->tx_due = ktime_get_ns() + timeout_ns(ev);
+	visit_at(ev, ev->tx_due);
+}
+
+/* Likewise: this one has all of its time. */
+void via_ether_watch_rx(struct via_ether_vi *ev)
+{
+	lockdep_assert_held(&ev->vi->rq.lock);
+	ev->rx_watched = true;
+	ev->late = true;
+	ev->late_acked = ev->acked;
+	ev->rx_seen = ev->rx.next;
+	ev->rx_at = ktime_get_ns();
+	ev->rx_due = ev->rx_at + bet_ns(ev);
+	visit_at(ev, ev->rx_due);
 }
 
 void via_ether_give_up(struct via_ether_vi *ev, unsigned long since,
@@ -87,32 +190,20 @@ static bool unanswered(const struct via_ether_vi *ev)
 	       time_after_eq(jiffies, ev->stuck + via_ether_dead());
 }
 
-/*
- * The oldest frame is unacknowledged for too long.  Two ticks on top of the
- * estimate: one since a tick may come at once, one for the peer's delayed
- * acknowledgement.  sq.lock held.
- */
-static void check_rto(struct via_ether_vi *ev)
+/* Nothing has arrived for too long.  sq.lock held. */
+static void timed_out(struct via_ether_vi *ev)
 {
-	unsigned long rto;
-
-	if (!via_win_flight(&ev->tx))
-		return;
-	rto = usecs_to_jiffies(via_peer_rto(ev->peer)) << min(ev->retries, 10u);
-	rto = min(rto, usecs_to_jiffies(via_ether_rto_max())) + 2;
-	if (time_before(jiffies, ev->stamp + rto))
-		return;
 	ev->timeouts++;
 	via_ether_count(ev->nic, TIMEOUTS);
 	if (!ev->retries)
-		ev->stuck = ev->stamp;
+		ev->stuck = jiffies;
 	if (unanswered(ev)) {
 		via_ether_count(ev->nic, UNACKED);
 		via_ether_give_up(ev, ev->stuck, "acknowledgement");
 		return;
 	}
 	ev->retries++;
-	ev->stamp = jiffies;
+	ev->again = ev->tx.nxt;
 	if (ev->retries == 1) {
 		via_win_probe(&ev->tx);
 	} else {
@@ -120,6 +211,39 @@ static void check_rto(struct via_ether_vi *ev)
 		via_win_timeout(&ev->tx);
 	}
 	via_ether_resume(ev->vi);
+}
+
+/*
+ * An alarm that goes off late proves that this CPU did not run, and what has
+ * arrived meanwhile may lie in the NIC's ring: it waits once more before it
+ * judges, but not twice in a row.  sq.lock held.
+ */
+static void check_tx(struct via_ether_vi *ev, u64 now)
+{
+	bool flight = via_win_flight(&ev->tx);
+
+	if (!ev->tx_watched || now + GAP_NS < ev->tx_due)
+		return;
+	/* The others on its way are to hear of it, at the next tick. */
+	if (ev->tx.cut && !ev->hot)
+		via_ether_heat(ev);
+	if (!flight && ev->tx_seen == ev->tx.nxt) {
+		ev->tx_watched = false;
+		return;
+	}
+	ev->stamp = jiffies;
+	if (!flight || ev->moved) {
+		ev->excused = false;
+	} else if (!ev->excused && now > ev->tx_due + timeout_ns(ev) / 2) {
+		ev->excused = true;
+		ev->rtt_on = false;
+	} else {
+		ev->excused = false;
+		timed_out(ev);
+	}
+	ev->moved = false;
+	ev->tx_seen = ev->tx.nxt;
+	ev->tx_due = now + timeout_ns(ev);
 }
 
 /*
@@ -146,32 +270,95 @@ static void check_way(struct via_ether_vi *ev)
 	tx->cut = false;
 }
 
-/* An acknowledgement owed for a whole tick goes alone.  rq.lock held. */
-static void check_ack(struct via_ether_vi *ev)
+/*
+ * No data has come to carry the acknowledgement.  With as many bets won as
+ * pushes were acknowledged at once for the last one that was lost, the program
+ * has changed its mind; else it answers late as a rule, and is believed half
+ * as often.  rq.lock held.
+ */
+static void bet_lost(struct via_ether_vi *ev)
 {
-	u32 acked = ev->acked;
+	s32 won = ev->turns - VIA_ETHER_TURNS;
 
-	if (!ev->reliable || ev->rx.next == acked) {
+	if (ev->push && won >= 0) {
+		if (won >= (s32)ev->doubt)
+			ev->doubt = VIA_ETHER_DOUBT;
+		ev->turns = -(s32)ev->doubt;
+		ev->doubt = min(2 * ev->doubt, DOUBT_MAX);
+	}
+	ev->push = false;
+}
+
+/*
+ * One owed at the last visit and at this one goes alone.  One that is owed now
+ * only has come since the last visit at the earliest, and lasts a bet from
+ * there.  Where frames are many, answers come soon: the next visit leaves less
+ * time for the bet, and visits are fewer.  rq.lock held.
+ */
+static void check_rx(struct via_ether_vi *ev, u64 now)
+{
+	u32 acked = ev->acked, frames = ev->rx.next - ev->rx_seen;
+	u64 bet = bet_ns(ev);
+
+	if (!ev->rx_watched || now + GAP_NS < ev->rx_due)
+		return;
+	if (ev->rx.next == acked || !ev->reliable) {
 		ev->late = false;
+		ev->rx_due = now + (frames < MANY ? bet / 2 : bet * 3 / 4);
+		if (!frames) {
+			ev->rx_watched = false;
+			return;
+		}
 	} else if (ev->late && ev->late_acked == acked) {
-		ev->late = false;
-		/* It is not answered: no ping-pong. */
-		ev->turns = 0;
-		ev->push = false;
-		via_ether_send_ack(ev);
+		bet_lost(ev);
+		/* A transmitter that is full is not asked at each visit. */
+		ev->late = !via_ether_send_ack(ev);
+		ev->rx_due = now + (ev->late ? FULL_NS : bet / 2);
 	} else {
 		ev->late = true;
 		ev->late_acked = acked;
+		ev->rx_due = max(ev->rx_at + bet, now + bet / 4);
 	}
+	ev->rx_seen = ev->rx.next;
+	ev->rx_at = now;
 }
 
-/* Both queue locks held: no context can find work for it at this moment. */
+static void visit(struct via_ether_vi *ev, u64 now)
+{
+	struct via_vi *vi = ev->vi;
+	u64 when = U64_MAX;
+
+	spin_lock(&vi->sq.lock);
+	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
+		spin_lock(&vi->rq.lock);
+		ev->tx_watched = false;
+		ev->rx_watched = false;
+		goto unlock;
+	}
+	if (ev->reliable)
+		check_tx(ev, now);
+	spin_lock(&vi->rq.lock);
+	check_rx(ev, now);
+	if (ev->tx_watched)
+		when = ev->tx_due;
+	/* One visit for both, where the timeout is not much later for it. */
+	if (ev->rx_watched &&
+	    (!ev->tx_watched || ev->rx_due < when + bet_ns(ev) / 2))
+		when = ev->rx_due;
+	if (when != U64_MAX)
+		visit_at(ev, when);
+unlock:
+	spin_unlock(&vi->rq.lock);
+	spin_unlock(&vi->sq.lock);
+	via_vi_settle(vi);
+}
+
+/* Nothing is owed that did not find room.  sq.lock held. */
 static void check_idle(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
 
-	if (ev->reliable &&
-	    (via_win_flight(&ev->tx) || ev->rx.next != ev->acked)) {
+	if (ev->tx_busy) {
 		ev->idle = 0;
 		return;
 	}
@@ -196,14 +383,9 @@ static void tick_hot(struct via_ether_vi *ev)
 		return;
 	}
 	if (ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi)) {
-		if (ev->reliable) {
-			check_rto(ev);
+		if (ev->reliable)
 			check_way(ev);
-		}
-		spin_lock(&vi->rq.lock);
-		check_ack(ev);
 		check_idle(ev);
-		spin_unlock(&vi->rq.lock);
 	}
 	spin_unlock(&vi->sq.lock);
 	via_vi_settle(vi);
@@ -241,10 +423,10 @@ void via_ether_stall(struct via_ether_vi *ev)
 	spin_lock(&nic->lock);
 	if (list_empty(&ev->stall_link))
 		list_add_tail(&ev->stall_link, &nic->stalled);
-	if (!nic->stopping && !hrtimer_is_queued(&nic->retry)) {
-		hrtimer_start(&nic->retry, ns_to_ktime(nic->retry_ns),
-			      HRTIMER_MODE_REL_SOFT);
+	if (nic->retry_at == U64_MAX) {
+		nic->retry_at = ktime_get_ns() + nic->retry_ns;
 		nic->retry_ns = min_t(u64, nic->retry_ns * 2, RETRY_MAX_NS);
+		set_alarm(nic);
 	}
 	spin_unlock(&nic->lock);
 }
@@ -284,9 +466,49 @@ static void run_stalled(struct via_ether_nic *nic)
 	rcu_read_unlock();
 }
 
-static enum hrtimer_restart retry(struct hrtimer *t)
+/* The VI to visit next, off the queue; NULL: none is due. */
+static struct via_ether_vi *next_due(struct via_ether_nic *nic, u64 now)
 {
-	run_stalled(container_of(t, struct via_ether_nic, retry));
+	struct timerqueue_node *first;
+	struct via_ether_vi *ev = NULL;
+
+	spin_lock(&nic->lock);
+	first = timerqueue_getnext(&nic->due);
+	if (first && first->expires <= (s64)(now + GAP_NS)) {
+		ev = container_of(first, struct via_ether_vi, due);
+		ev->queued = false;
+		timerqueue_del(&nic->due, first);
+	}
+	spin_unlock(&nic->lock);
+	return ev;
+}
+
+static enum hrtimer_restart go_off(struct hrtimer *t)
+{
+	struct via_ether_nic *nic = container_of(t, struct via_ether_nic,
+						 alarm);
+	u64 now = ktime_get_ns();
+	struct via_ether_vi *ev;
+	bool retry;
+
+	spin_lock(&nic->lock);
+	nic->armed = 0;
+	retry = nic->retry_at <= now + GAP_NS;
+	if (retry)
+		nic->retry_at = U64_MAX;
+	spin_unlock(&nic->lock);
+
+	if (retry)
+		run_stalled(nic);
+	rcu_read_lock();
+	while ((ev = next_due(nic, now)))
+		visit(ev, now);
+	rcu_read_unlock();
+
+	spin_lock(&nic->lock);
+	nic->armed = U64_MAX;
+	set_alarm(nic);
+	spin_unlock(&nic->lock);
 	return HRTIMER_NORESTART;
 }
 
@@ -358,8 +580,11 @@ void via_ether_timer_init(struct via_ether_nic *nic)
 	timer_setup(&nic->timer, tick, 0);
 	tasklet_setup(&nic->acker, run_acks);
 	nic->next_live = jiffies;
-	hrtimer_init(&nic->retry, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	nic->retry.function = retry;
+	hrtimer_init(&nic->alarm, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	nic->alarm.function = go_off;
+	nic->armed = U64_MAX;
+	timerqueue_init_head(&nic->due);
+	nic->retry_at = U64_MAX;
 	nic->retry_ns = RETRY_MIN_NS;
 }
 
@@ -370,6 +595,6 @@ void via_ether_timer_stop(struct via_ether_nic *nic)
 	nic->stopping = true;
 	spin_unlock_bh(&nic->lock);
 	del_timer_sync(&nic->timer);
-	hrtimer_cancel(&nic->retry);
+	hrtimer_cancel(&nic->alarm);
 	tasklet_kill(&nic->acker);
 }

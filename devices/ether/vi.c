@@ -16,6 +16,7 @@ int via_ether_vi_create(struct via_vi *vi)
 	INIT_LIST_HEAD(&ev->ack_link);
 	INIT_LIST_HEAD(&ev->conn_link);
 	INIT_HLIST_NODE(&ev->end_node);
+	timerqueue_init(&ev->due);
 	return 0;
 }
 
@@ -59,6 +60,8 @@ void via_ether_forget(struct via_ether_vi *ev)
 	ev->rtt_on = false;
 	ev->rx_open = false;
 	ev->told_twice = false;
+	ev->tx_watched = false;
+	ev->rx_watched = false;
 	via_ether_held_free(ev);
 	kfree(via_win_end(&ev->tx));
 	via_win_init(&ev->tx, 0, 1);
@@ -72,6 +75,10 @@ void via_ether_forget(struct via_ether_vi *ev)
 	if (ev->hot) {
 		ev->hot = false;
 		list_del_rcu(&ev->hot_link);
+	}
+	if (ev->queued) {
+		ev->queued = false;
+		timerqueue_del(&nic->due, &ev->due);
 	}
 	list_del_init(&ev->stall_link);
 	list_del_init(&ev->ack_link);
@@ -141,7 +148,8 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 	via_stat(sink, "retransmits", READ_ONCE(ev->resent));
 	via_stat(sink, "timeouts", READ_ONCE(ev->timeouts));
 	via_stat(sink, "rx_held", READ_ONCE(ev->rx.held));
-	via_stat(sink, "ping_pong", READ_ONCE(ev->turns));
+	via_stat(sink, "ping_pong", clamp(READ_ONCE(ev->turns), 0,
+					  VIA_ETHER_TURNS));
 	via_stat(sink, "reads_pending", READ_ONCE(ev->read_tail) -
 					READ_ONCE(ev->read_head));
 	via_stat(sink, "answers_pending", READ_ONCE(ev->ans_tail) -

@@ -26,6 +26,7 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
+#include <linux/timerqueue.h>
 #include "../../kernel/via_ka.h"
 
 struct via_ether_allow;
@@ -152,7 +153,8 @@ struct via_ether_frame {
  * @allow:	hosts that may talk to the NIC, NULL: all (RCU to read)
  * @lock:	guards the lists and tables below; innermost but for the NIC
  *		module's own locks, which are never taken under it
- * @hot:	VIs looked at each tick (RCU to walk)
+ * @hot:	VIs looked at each tick: attempts, and those that have more to
+ *		send than was taken (RCU to walk)
  * @stalled:	VIs that want to send and could not
  * @acks:	VIs that owe an acknowledgement after this batch of frames
  * @acker:	sends them
@@ -163,8 +165,14 @@ struct via_ether_frame {
  * @ticking:	lock: the timer is armed
  * @stopping:	lock: no timer is armed any more
  * @next_live:	jiffies of the next look at peers and requests
- * @retry:	wakes @stalled when the NIC gives no sign
- * @retry_ns:	lock: time to the next such wake
+ * @alarm:	the high-resolution timer; armed while @due or @stalled is not
+ *		empty
+ * @armed:	lock: ns of ktime_get_ns() for which @alarm is armed, U64_MAX:
+ *		it is not, 0: it runs and arms itself
+ * @due:	lock: VIs that @alarm visits, by time
+ * @retry_at:	lock: ns, when @stalled is woken if the NIC gives no sign;
+ *		U64_MAX: not
+ * @retry_ns:	lock: from a stall to such a wake
  * @ooo:	frames held beyond holes, in all VIs
  * @reset_tokens: lock: resets that may be answered before @reset_refill
  * @reset_refill: lock: jiffies
@@ -195,7 +203,10 @@ struct via_ether_nic {
 	bool ticking;
 	bool stopping;
 	unsigned long next_live;
-	struct hrtimer retry;
+	struct hrtimer alarm;
+	u64 armed;
+	struct timerqueue_head due;
+	u64 retry_at;
 	u64 retry_ns;
 	atomic_t ooo;
 	u32 reset_tokens;

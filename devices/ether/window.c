@@ -212,12 +212,23 @@ static void forget(struct via_win_tx *w, u32 seq)
 	}
 }
 
-void via_win_resent(struct via_win_tx *w, u32 seq)
+static void transmitted(struct via_win_tx *w, u32 seq)
 {
 	look(w);
 	forget(w, seq);
 	via_win_rec(w, seq)->order = ++w->order;
 	link_in(w, seq);
+}
+
+void via_win_resent(struct via_win_tx *w, u32 seq)
+{
+	struct via_win_rec *r = via_win_rec(w, seq);
+
+	transmitted(w, seq);
+	if (w->timed && r->doubt != VIA_DOUBT_TIMED) {
+		r->doubt = VIA_DOUBT_TIMED;
+		w->doubted++;
+	}
 }
 
 static u32 half(const struct via_win_tx *w)
@@ -244,6 +255,7 @@ static void back_off(struct via_win_tx *w)
 		w->reorder--;
 	w->prior = w->cwnd;
 	w->doubted = 0;
+	w->timed = false;
 	w->cut = true;
 	w->recover = w->nxt;
 	note_max(w);
@@ -266,12 +278,14 @@ void via_win_twice(struct via_win_tx *w, u32 seq)
 {
 	struct via_win_rec *r = via_win_rec(w, seq);
 
-	if (w->nxt - 1 - seq > w->mask || !r->overtaken)
+	if (w->nxt - 1 - seq > w->mask || !r->doubt)
 		return;
-	r->overtaken = false;
-	w->reorder = min(w->reorder * 2,
-			 min(max(w->limit / 2, VIA_WIN_REORDER),
-			     VIA_WIN_REORDER_MAX));
+	/* A peer that is slow does not reorder. */
+	if (r->doubt == VIA_DOUBT_OVERTAKEN)
+		w->reorder = min(w->reorder * 2,
+				 min(max(w->limit / 2, VIA_WIN_REORDER),
+				     VIA_WIN_REORDER_MAX));
+	r->doubt = 0;
 	if (!w->prior || !w->doubted || --w->doubted)
 		return;
 	w->cwnd = max(w->cwnd, w->prior);
@@ -318,10 +332,18 @@ void via_win_timeout(struct via_win_tx *w)
 	}
 	w->lossy = w->lost;
 	w->recover = w->nxt;
-	w->ssthresh = half(w);
-	w->prior = 0;
+	/*
+	 * Once for one silence.  After the second time that a frame comes twice
+	 * may be due to the first one, and proves nothing.
+	 */
+	if (!w->timed) {
+		w->ssthresh = half(w);
+		note_max(w);
+	}
+	w->prior = w->timed ? 0 : w->cwnd;
+	w->doubted = 0;
+	w->timed = w->lossy;
 	w->reorder = VIA_WIN_REORDER;
-	note_max(w);
 	w->cwnd = min(VIA_WIN_CWND_MIN, w->limit);
 	w->grown = 0;
 }
@@ -439,7 +461,7 @@ static void overtake(struct via_win_tx *w, u32 seq)
 {
 	mark_lost(w, seq);
 	back_off(w);
-	via_win_rec(w, seq)->overtaken = true;
+	via_win_rec(w, seq)->doubt = VIA_DOUBT_OVERTAKEN;
 	w->doubted++;
 }
 
@@ -521,10 +543,11 @@ u32 __via_win_ack(struct via_win_tx *w, u32 ack, const struct via_range *range,
 	 * them: una is awaited.  As if it were sent at this moment.
 	 */
 	if (via_win_arrived(w, ack))
-		via_win_resent(w, ack);
+		transmitted(w, ack);
 	find_lost(w);
 	if (!via_seq_before(w->una, w->recover)) {
 		via_win_grow(w, n);
+		w->timed = false;
 		w->lossy = w->sacked || w->lost || w->first != VIA_WIN_NONE;
 	}
 	return n;

@@ -59,8 +59,11 @@ struct via_win_rec {
 	u32 order;		/* place in the order of transmission */
 	u16 len;		/* payload bytes */
 	u8 kind;		/* VIA_REC_* */
-	bool overtaken;		/* was taken for lost */
+	u8 doubt;		/* VIA_DOUBT_*: was taken for lost */
 };
+
+#define VIA_DOUBT_OVERTAKEN	1u	/* by frames sent after it */
+#define VIA_DOUBT_TIMED		2u	/* since nothing has arrived: sent again */
 
 #define VIA_REC_LAST	0x1	/* the message ends with it */
 #define VIA_REC_ANSWER	0x2	/* index: not a descriptor, an answer */
@@ -104,6 +107,8 @@ struct via_win_own {
  * @lossy:	something is or was lost, or was sent again and may arrive: look
  *		for more at each ack.  While it is false no frame in flight has
  *		a bit, and their orders rise with their numbers
+ * @timed:	what is lost is so since a timeout, not since it was overtaken;
+ *		with @lossy only
  * @news:	the last acknowledgement that went the long way told of an
  *		arrival out of order
  * @cut:	a loss has reduced cwnd; cleared when the others are told
@@ -141,6 +146,7 @@ struct via_win_tx {
 	u32 lost;
 	u32 sacked;
 	bool lossy;
+	bool timed;
 	bool news;
 	bool cut;
 	bool growing;
@@ -206,7 +212,7 @@ static inline u32 via_win_push(struct via_win_tx *w, u32 index, u32 offset,
 	r->order = ++w->order;
 	r->len = len;
 	r->kind = kind;
-	r->overtaken = false;
+	r->doubt = 0;
 	return w->nxt++;
 }
 
@@ -260,7 +266,8 @@ void via_win_resent(struct via_win_tx *w, u32 seq);
  * The retransmission timer went off.  First the newest frame is sent again,
  * as a probe: its arrival, by either copy, tells what is lost and what is only
  * late, and a peer that was merely slow costs no window.  When that has no
- * answer, all in flight is lost.
+ * answer, all in flight is lost; should each one that was sent again come twice,
+ * the peer was slow, and the window is what it was.
  */
 void via_win_probe(struct via_win_tx *w);
 /* A loss in this round, or one that befell a sender on the same way. */

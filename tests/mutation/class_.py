@@ -61,8 +61,17 @@ mutant("window-not-shared", "devices/ether/window.c", "unit", "bottleneck",
         "	return frames;"))
 mutant("reordering-is-loss", "devices/ether/window.c", "unit", "window",
        "what was sent again for nothing is never found out",
-       ("	back_off(w);\n	via_win_rec(w, seq)->overtaken = true;\n",
+       ("	back_off(w);\n"
+        "	via_win_rec(w, seq)->doubt = VIA_DOUBT_OVERTAKEN;\n",
         "	back_off(w);\n"))
+mutant("timeout-halves-again", "devices/ether/window.c", "unit", "window",
+       "each timeout of one silence halves the window",
+       ("	if (!w->timed) {\n		w->ssthresh = half(w);\n",
+        "	{\n		w->ssthresh = half(w);\n"))
+mutant("timeout-not-undone", "devices/ether/window.c", "unit", "window",
+       "a peer that is slow once costs the window",
+       ("	if (w->timed && r->doubt != VIA_DOUBT_TIMED) {\n",
+        "	if (false) {\n"))
 mutant("frame-overrun", "devices/ether/wire.c", "unit", "wire",
        "a payload longer than its message is taken",
        (" || h->offset > h->msg_len ||\n"
@@ -228,9 +237,8 @@ mutant("bad-send-first", SEND, "wire", "order.fifo rdmaprot.local",
         ""), sim="hostile")
 mutant("retries-add-up", SEND, "sim", "",
        "a connection breaks after 12 time-outs in all its life",
-       ("		ev->stamp = jiffies;\n		ev->retries = 0;\n"
-        "		if (ev->rtt_on &&",
-        "		ev->stamp = jiffies;\n		if (ev->rtt_on &&"),
+       ("	ev->spent = ev->retries;\n	ev->retries = 0;\n",
+        "	ev->spent = ev->retries;\n"),
        sim="loss time")
 mutant("busy-for-ever", SEND, "wire", "queue.full_sends threads.one_vi",
        "after a full window a program's sends wait for the next frame",
@@ -464,13 +472,56 @@ mutant("give-up-unsaid", TIMER, "sim", "",
        sim="loss time")
 mutant("cool-with-frames", TIMER, "sim", "",
        "a frame that is lost after a silence is not sent again",
-       ("	    (via_win_flight(&ev->tx) || ev->rx.next != ev->acked)) {",
-        "	    ev->rx.next != ev->acked) {"), sim="loss")
+       ("	if (!flight && ev->tx_seen == ev->tx.nxt) {\n",
+        "	if (ev->tx_seen == ev->tx.nxt) {\n"), sim="loss")
 mutant("ack-never-late", TIMER, "sim", "",
        "an acknowledgement that no data carries is not sent",
-       ("		via_ether_send_ack(ev);\n	} else {\n"
-        "		ev->late = true;",
-        "	} else {\n		ev->late = true;"), sim="time")
+       ("		bet_lost(ev);\n		via_ether_send_ack(ev);\n",
+        "		bet_lost(ev);\n"), sim="time")
+mutant("cool-with-ack", TIMER, "sim", "",
+       "an acknowledgement that is owed since the last visit is forgotten",
+       ("	if (ev->rx.next == acked || !ev->reliable) {\n"
+        "		ev->late = false;\n",
+        "	if (ev->rx.next == acked || !ev->late || !ev->reliable) {\n"
+        "		ev->late = false;\n"), sim="time")
+mutant("bet-again", TIMER, "sim", "",
+       "a thread with both ends waits for each fourth acknowledgement",
+       ("		ev->turns = -(s32)ev->doubt;\n", "		ev->turns = 0;\n"),
+       sim="time")
+mutant("bet-as-often", TIMER, "sim", "",
+       "a bet that is lost again and again is placed as often",
+       ("		ev->doubt = min(2 * ev->doubt, DOUBT_MAX);\n", ""),
+       sim="time")
+mutant("bet-for-ever", TIMER, "sim", "",
+       "acknowledgements that wait for data wait two milliseconds",
+       ("	ev->rx_due = ev->rx_at + bet_ns(ev);\n",
+        "	ev->rx_due = ev->rx_at + 20 * bet_ns(ev);\n"),
+       sim="time")
+mutant("bet-whole-again", TIMER, "sim", "",
+       "an acknowledgement owed just after a visit waits for two bets",
+       ("		ev->rx_due = max(ev->rx_at + bet, now + bet / 4);\n",
+        "		ev->rx_due = now + bet;\n"), sim="time")
+mutant("visit-not-earlier", TIMER, "sim", "",
+       "an acknowledgement waits for the timeout of a frame",
+       ("	if (!ev->queued || (s64)when < ev->due.expires) {\n",
+        "	if (!ev->queued) {\n"), sim="time")
+mutant("alarm-not-earlier", TIMER, "sim", "",
+       "the VI that is due first waits for the one that was first before",
+       ("	if (nic->stopping || when >= nic->armed)\n",
+        "	if (nic->stopping || nic->armed != U64_MAX)\n"),
+       sim="time")
+mutant("pause-judged", TIMER, "sim", "",
+       "a host whose CPU did not run sends again what was answered",
+       ("	} else if (!ev->excused && now > ",
+        "	} else if (false && now > "), sim="jump")
+mutant("slow-not-learned", "devices/ether/send.c", "sim", "",
+       "a peer that has become slow is sent each frame many times",
+       ("	ev->backoff = min(ev->backoff + ev->spent, VIA_ETHER_BACKOFF);\n",
+        ""), sim="time")
+mutant("probe-late-again", "devices/ether/send.c", "sim", "",
+       "after an outage the next loss waits for the timeout of before",
+       ("	ev->in_vain = false;\n	via_ether_watch_tx(ev);\n",
+        "	ev->in_vain = false;\n"), sim="loss")
 mutant("timer-not-awaited", TIMER, "sim", "",
        "the timer runs on a NIC that is freed",
        ("	del_timer_sync(&nic->timer);", "	del_timer(&nic->timer);"),
@@ -479,8 +530,8 @@ mutant("acker-not-awaited", TIMER, "sim", "",
        "acknowledgements are sent from a NIC that is freed",
        ("	tasklet_kill(&nic->acker);\n", ""), sim="gone beside memory")
 mutant("retry-not-awaited", TIMER, "sim", "",
-       "what a full NIC has left is sent from one that is freed",
-       ("	hrtimer_cancel(&nic->retry);\n", ""),
+       "the alarm goes off on a NIC that is freed",
+       ("	hrtimer_cancel(&nic->alarm);\n", ""),
        sim="gone backlog memory")
 mutant("live-not-visited", TIMER, "sim", "",
        "no peer is asked whether it is there, no request expires",

@@ -323,6 +323,30 @@ u64 hrtimer_forward_now(struct hrtimer *t, ktime_t interval);
 #define hrtimer_is_queued(x)	(READ_ONCE((x)->t.event) != NULL)
 #define hrtimer_active(x)	((x)->t.event || (x)->t.queued || (x)->t.running)
 
+/* lib/timerqueue.c: a sorted list does as well. */
+struct timerqueue_node {
+	struct list_head link;
+	ktime_t expires;
+};
+
+struct timerqueue_head {
+	struct list_head list;
+};
+
+static inline void timerqueue_init(struct timerqueue_node *n)
+{
+	INIT_LIST_HEAD(&n->link);
+}
+
+static inline void timerqueue_init_head(struct timerqueue_head *h)
+{
+	INIT_LIST_HEAD(&h->list);
+}
+
+bool timerqueue_add(struct timerqueue_head *h, struct timerqueue_node *n);
+bool timerqueue_del(struct timerqueue_head *h, struct timerqueue_node *n);
+struct timerqueue_node *timerqueue_getnext(struct timerqueue_head *h);
+
 long schedule_timeout(long left);
 #define MAX_SCHEDULE_TIMEOUT	0x7fffffffffffffffl
 int schedule_hrtimeout_range(ktime_t *t, u64 slack, enum hrtimer_mode mode);

@@ -297,6 +297,36 @@ u64 hrtimer_forward_now(struct hrtimer *t, ktime_t interval)
 	return n;
 }
 
+/* Nodes in the order of their times */
+
+bool timerqueue_add(struct timerqueue_head *h, struct timerqueue_node *n)
+{
+	struct timerqueue_node *at;
+
+	if (!list_empty(&n->link))
+		sim_fail("a node is on a timerqueue already");
+	list_for_each_entry(at, &h->list, link)
+		if (n->expires < at->expires)
+			break;
+	/* Before @at, which is the head when none is later. */
+	list_add_tail(&n->link, &at->link);
+	return h->list.next == &n->link;
+}
+
+bool timerqueue_del(struct timerqueue_head *h, struct timerqueue_node *n)
+{
+	if (list_empty(&n->link))
+		sim_fail("a node is on no timerqueue");
+	list_del_init(&n->link);
+	return !list_empty(&h->list);
+}
+
+struct timerqueue_node *timerqueue_getnext(struct timerqueue_head *h)
+{
+	return list_first_entry_or_null(&h->list, struct timerqueue_node,
+					link);
+}
+
 /* Tasklets */
 
 static void tasklet_softirq(struct sim_softirq *s)

@@ -338,6 +338,94 @@ static void only_all_of_them_restore(void)
 	drop(&w);
 }
 
+static void slow_peers_cost_no_window(void)
+{
+	struct via_win_tx w;
+	u32 seq;
+
+	/* Two timeouts, four frames again: all arrive, late, and twice. */
+	init(&w, 0, 64);
+	push(&w, 16);
+	via_win_probe(&w);
+	via_win_resent(&w, 15);
+	via_win_timeout(&w);
+	CU_ASSERT_EQUAL(w.cwnd, VIA_WIN_CWND_MIN);
+	while (via_win_room(&w) && via_win_lost(&w, &seq))
+		via_win_resent(&w, seq);
+	CU_ASSERT_EQUAL(seq, 3);
+	acked(&w, 16, 0);
+	for (seq = 0; seq < 3; seq++)
+		via_win_twice(&w, seq);
+	via_win_twice(&w, 15);
+	CU_ASSERT_EQUAL(w.ssthresh, 8);
+	via_win_twice(&w, 3);
+	CU_ASSERT_EQUAL(w.ssthresh, 16);
+	CU_ASSERT(w.cwnd >= 16);
+	CU_ASSERT_EQUAL(w.reorder, VIA_WIN_REORDER);
+	/* One silence halves once, and what came twice then proves nothing. */
+	w.cwnd = 16;
+	push(&w, 16);
+	via_win_timeout(&w);
+	for (seq = 16; seq < 20; seq++)
+		via_win_resent(&w, seq);
+	via_win_timeout(&w);
+	CU_ASSERT_EQUAL(w.ssthresh, 8);
+	for (seq = 16; seq < 20; seq++)
+		via_win_resent(&w, seq);
+	acked(&w, 32, 0);
+	for (seq = 16; seq < 20; seq++)
+		via_win_twice(&w, seq);
+	CU_ASSERT_EQUAL(w.ssthresh, 8);
+	/* That silence is over: the next one is another. */
+	w.cwnd = 32;
+	push(&w, 16);
+	via_win_timeout(&w);
+	CU_ASSERT_EQUAL(w.ssthresh, 16);
+	drop(&w);
+}
+
+static void slow_peers_keep_their_maximum(void)
+{
+	struct via_win_tx w;
+	u32 seq, i;
+
+	/* The second timeout of a silence does not say where the way is full. */
+	init(&w, 0, 1024);
+	w.cwnd = 200;
+	push(&w, 16);
+	via_win_timeout(&w);
+	CU_ASSERT_EQUAL(w.wmax, 200);
+	via_win_resent(&w, 0);
+	via_win_timeout(&w);
+	CU_ASSERT_EQUAL(w.wmax, 200);
+	acked(&w, 16, 0);
+	/*
+	 * A frame that was overtaken, and then timed out, counts among those
+	 * that must come twice, and once.
+	 */
+	drop(&w);
+	init(&w, 0, 64);
+	push(&w, 16);
+	acked(&w, 0, 0x7);
+	CU_ASSERT(via_win_lost(&w, &seq));
+	via_win_resent(&w, 0);
+	via_win_timeout(&w);
+	for (i = 0; i < 4 && via_win_lost(&w, &seq); i++)
+		via_win_resent(&w, seq);
+	CU_ASSERT_EQUAL(w.doubted, 4);
+	CU_ASSERT_EQUAL(w.cwnd, VIA_WIN_CWND_MIN);
+	via_win_twice(&w, 0);
+	via_win_twice(&w, 4);
+	via_win_twice(&w, 5);
+	CU_ASSERT_EQUAL(w.cwnd, VIA_WIN_CWND_MIN);
+	/* A frame that is awaited although it had arrived is not sent again. */
+	acked(&w, 2, 0);
+	CU_ASSERT_EQUAL(w.doubted, 1);
+	via_win_twice(&w, 6);
+	CU_ASSERT_EQUAL(w.cwnd, 8);
+	drop(&w);
+}
+
 static u32 rounds_to_grow(u32 share)
 {
 	struct via_win_tx w;
@@ -666,11 +754,12 @@ static void all_ranges_are_told(void)
 struct model {
 	struct {
 		u32 order;
-		bool sacked, lost, overtaken;
+		bool sacked, lost;
+		u8 doubt;
 	} f[LIFE];
 	u32 una, nxt, limit, order, seen, recover;
 	u32 cwnd, prior, doubted, reorder;
-	bool lossy;
+	bool lossy, timed;
 };
 
 static void model_cut(struct model *m)
@@ -681,6 +770,7 @@ static void model_cut(struct model *m)
 		m->reorder--;
 	m->prior = m->cwnd;
 	m->doubted = 0;
+	m->timed = false;
 	m->recover = m->nxt;
 	m->cwnd = min(max(m->cwnd / 2, VIA_WIN_CWND_MIN), m->limit);
 }
@@ -723,7 +813,8 @@ static void model_ack(struct model *m, u32 ack, const struct via_range *r,
 		    m->seen < m->f[i].order + reorder)
 			continue;
 		model_cut(m);
-		m->f[i].lost = m->f[i].overtaken = true;
+		m->f[i].lost = true;
+		m->f[i].doubt = VIA_DOUBT_OVERTAKEN;
 		m->doubted++;
 	}
 	for (i = m->una; i < m->nxt; i++)
@@ -731,6 +822,7 @@ static void model_ack(struct model *m, u32 ack, const struct via_range *r,
 			(i && m->f[i].order < m->f[i - 1].order) ||
 			(i + 1 < m->nxt && m->f[i].order > m->f[i + 1].order);
 	m->lossy = open || m->una < m->recover;
+	m->timed &= m->una < m->recover;
 }
 
 static void model_probe(struct model *m)
@@ -755,19 +847,29 @@ static void model_timeout(struct model *m)
 		m->f[i].lost = !m->f[i].sacked;
 	m->lossy = m->una != m->nxt;
 	m->recover = m->nxt;
-	m->prior = 0;
+	m->timed = m->lossy;
+	m->doubted = 0;
 	m->reorder = VIA_WIN_REORDER;
 	m->cwnd = min(VIA_WIN_CWND_MIN, m->limit);
 }
 
+static void model_timed(struct model *m, u32 seq)
+{
+	if (!m->timed || m->f[seq].doubt == VIA_DOUBT_TIMED)
+		return;
+	m->f[seq].doubt = VIA_DOUBT_TIMED;
+	m->doubted++;
+}
+
 static void model_twice(struct model *m, u32 seq, u32 size)
 {
-	if (seq >= m->nxt || m->nxt - 1 - seq >= size || !m->f[seq].overtaken)
+	if (seq >= m->nxt || m->nxt - 1 - seq >= size || !m->f[seq].doubt)
 		return;
-	m->f[seq].overtaken = false;
-	m->reorder = min(m->reorder * 2,
-			 min(max(m->limit / 2, VIA_WIN_REORDER),
-			     VIA_WIN_REORDER_MAX));
+	if (m->f[seq].doubt == VIA_DOUBT_OVERTAKEN)
+		m->reorder = min(m->reorder * 2,
+				 min(max(m->limit / 2, VIA_WIN_REORDER),
+				     VIA_WIN_REORDER_MAX));
+	m->f[seq].doubt = 0;
 	if (m->prior && m->doubted && !--m->doubted) {
 		m->cwnd = max(m->cwnd, m->prior);
 		m->prior = 0;
@@ -795,6 +897,7 @@ static void same(struct via_win_tx *w, const struct model *m, u32 first)
 	CU_ASSERT_FATAL(w->lost == nlost && w->sacked == sacked);
 	CU_ASSERT_FATAL(!(nlost || sacked) || w->lossy);
 	CU_ASSERT_FATAL(w->reorder == m->reorder);
+	CU_ASSERT_FATAL(w->timed == m->timed);
 	CU_ASSERT_FATAL(w->doubted == m->doubted || !w->prior);
 	CU_ASSERT_FATAL(via_win_room(w) ==
 			(m->nxt - m->una - nlost - sacked < w->cwnd ?
@@ -830,6 +933,7 @@ static void run_model(u32 first, u32 limit)
 				m.f[seq - first].lost = false;
 				m.f[seq - first].order = ++m.order;
 				m.lossy = true;
+				model_timed(&m, seq - first);
 			}
 			break;
 		case 5:
@@ -1048,6 +1152,8 @@ UNIT_MAIN("window",
 	  { "the window grows and shrinks", window_grows_and_shrinks },
 	  { "what comes twice was not lost", what_comes_twice_was_not_lost },
 	  { "all must come twice", only_all_of_them_restore },
+	  { "a slow peer costs no window", slow_peers_cost_no_window },
+	  { "a slow peer, twice", slow_peers_keep_their_maximum },
 	  { "a way is shared", a_way_is_shared },
 	  { "asked at half the window", asked_at_half_the_window },
 	  { "round-trip time is followed", rtt_follows },
