@@ -443,6 +443,7 @@ static void rx_request(struct via_ether_nic *nic,
  * its sender is answered with the end that it names, as any stranger is.
  */
 static void rx_accept_late(struct via_ether_nic *nic,
+			   const struct via_ether_frame *f,
 			   const struct via_frame_hdr *h,
 			   const struct via_ether_client *c)
 {
@@ -456,7 +457,7 @@ static void rx_accept_late(struct via_ether_nic *nic,
 		return;
 	}
 	via_ether_count(nic, NO_VI);
-	via_ether_send_reset(nic, c->mac, h->dst, h->cookie);
+	via_ether_send_reset(nic, c->mac, h->dst, h->cookie, f->len);
 }
 
 /*
@@ -522,7 +523,7 @@ static void rx_accept(struct via_ether_nic *nic,
 		via_ether_unlock(vi);
 	}
 	if (!known)
-		rx_accept_late(nic, h, &from);
+		rx_accept_late(nic, f, h, &from);
 }
 
 /* The end that an answer is for, still at it.  Both queue locks held. */

@@ -3,8 +3,6 @@
 
 #include "ether.h"
 
-#define RESETS_PER_TICK	64	/* answers to strangers, per 1/16 s */
-
 /*
  * Send one frame by itself; a seal, unless it is @plain, comes behind it.
  * False: the NIC is full; nothing was sent.
@@ -154,12 +152,25 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 			false);
 }
 
-/*
- * No VI here has that index and cookie.  Strangers get a bounded number of
- * answers, so that garbage is not amplified.
- */
+/* On the wire no frame is shorter than Ethernet's shortest one. */
+static u32 on_wire(u32 len)
+{
+	return max_t(u32, len, ETH_ZLEN - ETH_HLEN);
+}
+
+bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
+			  u32 question, u32 answer)
+{
+	if (via_limit_answer(&nic->limit, VIA_LIMIT_ANSWER, mac, ETH_ALEN, 0,
+			     on_wire(question), on_wire(answer)))
+		return true;
+	via_ether_count(nic, UNANSWERED);
+	return false;
+}
+
+/* No VI here has that index and cookie; @question: bytes of what named it. */
 void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u16 dst,
-			  u32 cookie)
+			  u32 cookie, u32 question)
 {
 	struct via_ether_ctl ctl = {
 		.mac = mac,
@@ -167,20 +178,12 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u16 dst,
 		.dst = dst,
 		.cookie = cookie,
 	};
-	bool ok;
 
 	if (unlikely(!is_valid_ether_addr(mac)))
 		return;
-	spin_lock(&nic->lock);
-	if (time_after_eq(jiffies, nic->reset_refill)) {
-		nic->reset_refill = jiffies + HZ / 16 + 1;
-		nic->reset_tokens = RESETS_PER_TICK;
-	}
-	ok = nic->reset_tokens;
-	if (ok)
-		nic->reset_tokens--;
-	spin_unlock(&nic->lock);
-	if (ok && via_ether_send_ctl(nic, &ctl))
+	if (via_ether_may_answer(nic, mac, question,
+				 VIA_WIRE_ACK_LEN + VIA_WIRE_SEAL_LEN) &&
+	    via_ether_send_ctl(nic, &ctl))
 		via_ether_count(nic, RESETS_OUT);
 }
 

@@ -285,7 +285,7 @@ enum via_ether_count {
 	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN, VIA_C_DEAD, VIA_C_UNACKED,
 	VIA_C_READS_OUT, VIA_C_READS_IN, VIA_C_READS_REFUSED,
 	VIA_C_READS_DROPPED,
-	VIA_C_NAMES_ASKED, VIA_C_NAMES_TOLD,
+	VIA_C_NAMES_ASKED, VIA_C_NAMES_TOLD, VIA_C_UNANSWERED,
 	VIA_C_MAX
 };
 
@@ -357,8 +357,10 @@ bool via_ether_send_ctl(struct via_ether_nic *nic,
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
 bool via_ether_send_ack(struct via_ether_vi *ev, u8 type);
 void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u16 dst,
-			  u32 cookie);
-
+			  u32 cookie, u32 question);
+/* A stranger's frame of @question bytes, by one of @answer?  BH off. */
+bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
+			  u32 question, u32 answer);
 bool via_ether_send_name(struct via_ether_nic *nic, const u8 *mac, u8 type,
 			 u32 nonce, const char *name);
 

@@ -382,7 +382,7 @@ static void stranger(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		via_ether_count(nic, COOKIE);
 	if (!via_ether_allowed(nic, f->src))
 		return;
-	via_ether_send_reset(nic, f->src, h->dst, h->cookie);
+	via_ether_send_reset(nic, f->src, h->dst, h->cookie, f->len);
 }
 
 /* What came with a frame for the sender's half; sq.lock not held. */

@@ -48,8 +48,8 @@ taken_back("waiters-unbound", REQUEST, "sim", "",
 taken_back("reset-of-sender", CONN, "sim", "",
            "reliability: a RESET that answered ACCEPT (93ce510)",
            "a server whose client has gone waits for all the client's time",
-           ("	via_ether_send_reset(nic, c->mac, h->dst, h->cookie);",
-            "	via_ether_send_reset(nic, c->mac, c->vi, c->cookie);"),
+           ("	via_ether_send_reset(nic, c->mac, h->dst, h->cookie, f->len);",
+            "	via_ether_send_reset(nic, c->mac, c->vi, c->cookie, f->len);"),
            sim="loss time")
 taken_back("client-unheard", CONN, "sim", "",
            "reliability: a client that was accepted and never heard of "

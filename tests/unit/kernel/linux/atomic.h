@@ -11,6 +11,7 @@ typedef struct {
 } atomic64_t;
 
 #define atomic64_read(v)	((v)->counter)
+#define atomic64_set(v, n)	((v)->counter = (n))
 #define atomic64_inc_return(v)	(++(v)->counter)
 
 static inline bool atomic64_try_cmpxchg(atomic64_t *v, int64_t *old, int64_t n)
