@@ -37,6 +37,7 @@
 #define _VIA_ETHER_PRIV_H
 
 #include "../../kernel/via_conn.h"
+#include "auth.h"
 #include "via_ether.h"
 #include "window.h"
 #include "wire.h"
@@ -408,6 +409,9 @@ void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 extern const struct attribute_group via_ether_group;
 /* Any context but hard interrupts. */
 bool via_ether_allowed(struct via_ether_nic *nic, const u8 *mac);
+/* The key that this host has in common with that one.  False: there is none. */
+bool via_ether_key_of(struct via_ether_nic *nic, const u8 *mac,
+		      struct via_auth_key *key);
 void via_ether_allow_free(struct via_ether_nic *nic);
 
 /* seal.c */

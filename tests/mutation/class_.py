@@ -607,11 +607,38 @@ mutant("name-on-terminal", WIRE, "unit", "wire",
 ALLOW = "devices/ether/allow.c"
 mutant("list-freed-early", ALLOW, "sim", "",
        "frames are compared with a list of peers that is freed",
-       ("	synchronize_net();\n	kfree(old);", "	kfree(old);"),
+       ("	synchronize_net();\n	kfree_sensitive(old);",
+        "	kfree_sensitive(old);"),
        sim="beside memory")
 mutant("strangers-stay", ALLOW, "sim", "",
        "a host that is taken off the list of peers stays connected",
        ("	via_ether_break_strangers(nic);\n", ""))
+
+mutant("key-left", ALLOW, "sim", "",
+       "keys stay in memory that is given back",
+       ("	kfree_sensitive(old);", "	kfree(old);"), sim="memory")
+mutant("key-left-refused", ALLOW, "sim", "",
+       "keys of a list that is refused stay in memory",
+       ("	kfree_sensitive(a);", "	kfree(a);"), sim="memory")
+mutant("key-left-at-end", ALLOW, "sim", "",
+       "keys of a NIC that goes stay in memory",
+       ("	kfree_sensitive(rcu_dereference_protected(nic->allow, true));",
+        "	kfree(rcu_dereference_protected(nic->allow, true));"),
+       sim="memory gone")
+mutant("key-left-as-text", ALLOW, "sim", "",
+       "the text that root wrote stays in memory",
+       ("	memzero_explicit((char *)buf, count);\n", ""), sim="memory")
+mutant("key-too-long", ALLOW, "sim", "",
+       "a key with a digit too many is taken",
+       ("	if (hex2bin(host->key.key, key, VIA_AUTH_KEY_LEN) ||\n"
+        "	    !ends(key[2 * VIA_AUTH_KEY_LEN]))",
+        "	if (hex2bin(host->key.key, key, VIA_AUTH_KEY_LEN))"))
+mutant("key-of-two", ALLOW, "sim", "",
+       "an address has two keys, or one and none",
+       ("		if (!buf || find(a, host->mac))", "		if (!buf)"))
+mutant("key-of-other-line", ALLOW, "sim", "",
+       "a key counts for the address in the line above",
+       ("	while (*s == ' ' || *s == '\\t')", "	while (isspace(*s))"))
 
 ETHER_NAME = "devices/ether/name.c"
 mutant("any-name-reply", ETHER_NAME, "sim", "",

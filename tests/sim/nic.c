@@ -662,6 +662,11 @@ u32 sim_nic_p2p_lists(const struct sim_nic *nic)
 	return n;
 }
 
+struct via_ether_nic *sim_nic_ether(const struct sim_nic *nic)
+{
+	return nic->nic;
+}
+
 struct sim_nic *sim_nic_up_at(const char *name, u8 n,
 			      const struct sim_nic *at)
 {
