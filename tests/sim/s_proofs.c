@@ -54,9 +54,10 @@ static void proofs(void)
 	via_proof_init(&w.proof);
 	via_proof_of(&of, other, 6, other, 6, 1);
 	w.told = via_proof_make(&w.proof, &of);
-	/* It may be that no use has met some periods. */
+	/* It may be that no use has met some periods; and all meet a new one. */
 	sim_pause((1 + sim_dice(3)) * (u64)VIA_PROOF_SECONDS * SEC -
-		  sim_clock % SEC - SEC);
+		  sim_clock % (VIA_PROOF_SECONDS * (u64)SEC) -
+		  (sim_dice(2) ? SEC : 0));
 	for (i = 0; i < CPUS; i++)
 		sim_kthread("prove", prove, (void *)(uintptr_t)(1 + i));
 	while (w.over < CPUS)
