@@ -104,7 +104,7 @@ static void took(struct via_auth_session *s, u64 number)
 
 	lockdep_assert_held(&s->lock);
 	if (number > s->highest) {
-		for (i = 1; i <= min(words, (u64)VIA_AUTH_WORDS); i++)
+		for (i = 1; i <= min_t(u64, words, VIA_AUTH_WORDS); i++)
 			s->seen[(from + i) % VIA_AUTH_WORDS] = 0;
 		s->highest = number;
 	}

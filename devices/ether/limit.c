@@ -27,7 +27,7 @@ static bool take(atomic64_t *bucket, u64 now, u64 gain, u32 burst)
 	s64 old = atomic64_read(bucket);
 
 	do {
-		full = max((u64)old, now);
+		full = max_t(u64, old, now);
 		if (full > most)
 			return false;
 	} while (!atomic64_try_cmpxchg(bucket, &old, (s64)(full + gain)));
@@ -54,11 +54,12 @@ bool via_limit_answer(struct via_limit *l, enum via_limit_kind kind,
 		      const u8 *addr, u32 len, u64 epoch, u32 question,
 		      u32 answer)
 {
-	u64 now = get_jiffies_64() << VIA_LIMIT_SHIFT;
+	u64 now = get_jiffies_64();
 	atomic64_t *asker;
 
 	if (unlikely(answer > question))
 		return false;
+	now <<= VIA_LIMIT_SHIFT;
 	/* The asker's first: what it may not have costs the others nothing. */
 	asker = &l->asker[kind][bucket_of(l, addr, len, epoch)];
 	if (!take(asker, now, SECOND / VIA_LIMIT_ASKER, VIA_LIMIT_ASKER))

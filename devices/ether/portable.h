@@ -50,6 +50,8 @@ typedef int64_t s64;
 #define fls64(x)		(64 - __builtin_clzll(x))
 #define min(a, b)		((a) < (b) ? (a) : (b))
 #define max(a, b)		((a) > (b) ? (a) : (b))
+#define min_t(t, a, b)		min((t)(a), (t)(b))
+#define max_t(t, a, b)		max((t)(a), (t)(b))
 #ifndef static_assert
 #define static_assert		_Static_assert
 #endif

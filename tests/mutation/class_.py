@@ -271,7 +271,7 @@ mutant("bucket-low-bits", LIMIT, "unit", "strangers",
        ("	return hash >> 56;", "	return hash % VIA_LIMIT_BUCKETS;"))
 mutant("bucket-hoards", LIMIT, "unit", "strangers",
        "after a pause a host gets all answers of that time at once",
-       ("		full = max((u64)old, now);", "		full = old;"))
+       ("		full = max_t(u64, old, now);", "		full = old;"))
 mutant("token-twice", LIMIT, "sim", "",
        "two CPUs take one token",
        ("	} while (!atomic64_try_cmpxchg(bucket, &old, (s64)(full + gain)));",
