@@ -446,6 +446,7 @@ static void rx_request(struct via_ether_nic *nic,
  * its sender is answered with the end that it names, as any stranger is.
  */
 static void rx_accept_late(struct via_ether_nic *nic,
+			   const struct via_ether_frame *f,
 			   const struct via_conn_hdr *accept, u64 cookie,
 			   const struct via_ether_client *c)
 {
@@ -460,7 +461,7 @@ static void rx_accept_late(struct via_ether_nic *nic,
 	}
 	via_ether_count(nic, NO_VI);
 	via_ether_send_reset(nic, c->mac, accept->to, cookie,
-			     accept->first_seq);
+			     accept->first_seq, f->len);
 }
 
 /*
@@ -527,7 +528,7 @@ static void rx_accept(struct via_ether_nic *nic,
 		via_ether_unlock(vi);
 	}
 	if (!known)
-		rx_accept_late(nic, &c, h->cookie, &from);
+		rx_accept_late(nic, f, &c, h->cookie, &from);
 }
 
 /* The end that an answer is for, still at it.  Both queue locks held. */

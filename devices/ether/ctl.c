@@ -3,8 +3,6 @@
 
 #include "ether.h"
 
-#define ANSWERS_PER_TICK	64	/* to strangers, per 1/16 s */
-
 /* A frame to be: the header but for its constants, and the body's length. */
 struct ctl {
 	const u8 *mac;
@@ -225,31 +223,31 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 	return send_one(ev->nic, &ctl, &f);
 }
 
-/*
- * Strangers get a bounded number of answers, so that garbage is not
- * amplified, and none where it would be a broadcast.
- */
-static bool may_answer(struct via_ether_nic *nic, const u8 *mac)
+/* On the wire no frame is shorter than Ethernet's shortest one. */
+static u32 on_wire(u32 len)
 {
-	bool ok;
-
-	if (unlikely(!is_valid_ether_addr(mac)))
-		return false;
-	spin_lock(&nic->lock);
-	if (time_after_eq(jiffies, nic->reset_refill)) {
-		nic->reset_refill = jiffies + HZ / 16 + 1;
-		nic->reset_tokens = ANSWERS_PER_TICK;
-	}
-	ok = nic->reset_tokens;
-	if (ok)
-		nic->reset_tokens--;
-	spin_unlock(&nic->lock);
-	return ok;
+	return max_t(u32, len, ETH_ZLEN - ETH_HLEN);
 }
 
-/* No VI here has that id and cookie; @seq is of the frame that named them. */
+bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
+			  u32 question, u32 answer)
+{
+	/* It would be a broadcast. */
+	if (unlikely(!is_valid_ether_addr(mac)))
+		return false;
+	if (via_limit_answer(&nic->limit, VIA_LIMIT_ANSWER, mac, ETH_ALEN, 0,
+			     on_wire(question), on_wire(answer)))
+		return true;
+	via_ether_count(nic, UNANSWERED);
+	return false;
+}
+
+/*
+ * No VI here has that id and cookie; @seq is of the frame that named them,
+ * @question its bytes.
+ */
 void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
-			  u64 cookie, u32 seq)
+			  u64 cookie, u32 seq, u32 question)
 {
 	struct via_wire_end e = {
 		.seq = cpu_to_be32(seq),
@@ -262,7 +260,9 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
 		.type = VIA_WIRE_RESET,
 	};
 
-	if (may_answer(nic, mac) && send_one(nic, &c, &e))
+	if (via_ether_may_answer(nic, mac, question,
+				 VIA_WIRE_END_LEN + VIA_WIRE_SEAL_LEN) &&
+	    send_one(nic, &c, &e))
 		via_ether_count(nic, RESETS_OUT);
 }
 
@@ -289,7 +289,8 @@ void via_ether_send_version(struct via_ether_nic *nic,
 	memcpy(&second, f->hdr + sizeof(first), sizeof(second));
 	c.dst = be32_to_cpu(first);
 	c.cookie = be64_to_cpu(second);
-	if (!via_ether_allowed(nic, f->src) || !may_answer(nic, f->src))
+	if (!via_ether_allowed(nic, f->src) ||
+	    !via_ether_may_answer(nic, f->src, f->len, VIA_WIRE_VERSION_LEN))
 		return;
 	pr_info_ratelimited("%s: %pM speaks version %u of the wire, this host %u\n",
 			    nic->ka->name, f->src, w->version,

@@ -37,6 +37,7 @@
 #define _VIA_ETHER_PRIV_H
 
 #include "../../kernel/via_conn.h"
+#include "auth.h"
 #include "via_ether.h"
 #include "window.h"
 #include "wire.h"
@@ -292,7 +293,7 @@ enum via_ether_count {
 	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN, VIA_C_DEAD, VIA_C_UNACKED,
 	VIA_C_READS_OUT, VIA_C_READS_IN, VIA_C_READS_REFUSED,
 	VIA_C_READS_DROPPED,
-	VIA_C_NAMES_ASKED, VIA_C_NAMES_TOLD,
+	VIA_C_NAMES_ASKED, VIA_C_NAMES_TOLD, VIA_C_UNANSWERED,
 	VIA_C_MAX
 };
 
@@ -361,9 +362,12 @@ void via_ether_send_disconnect(struct via_ether_vi *ev);
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
 void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
 		      const struct via_ether_client *c);
+/* A stranger's frame of @question bytes, by one of @answer? */
+bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
+			  u32 question, u32 answer);
 /* To strangers: as many as the NIC's limit allows. */
 void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
-			  u64 cookie, u32 seq);
+			  u64 cookie, u32 seq, u32 question);
 void via_ether_send_version(struct via_ether_nic *nic,
 			    const struct via_ether_frame *f);
 
@@ -426,6 +430,9 @@ void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 extern const struct attribute_group via_ether_group;
 /* Any context but hard interrupts. */
 bool via_ether_allowed(struct via_ether_nic *nic, const u8 *mac);
+/* The key that this host has in common with that one.  False: there is none. */
+bool via_ether_key_of(struct via_ether_nic *nic, const u8 *mac,
+		      struct via_auth_key *key);
 void via_ether_allow_free(struct via_ether_nic *nic);
 
 /* seal.c */

@@ -27,6 +27,7 @@
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include "../../kernel/via_ka.h"
+#include "limit.h"
 
 struct via_ether_allow;
 struct via_ether_counters;
@@ -171,11 +172,9 @@ struct via_ether_frame {
  * @retry:	wakes @stalled when the NIC gives no sign
  * @retry_ns:	lock: time to the next such wake
  * @ooo:	frames held beyond holes, in all VIs
- * @reset_tokens: lock: resets that may be answered before @reset_refill
- * @reset_refill: lock: jiffies
+ * @limit:	what is answered to strangers; no lock
  * @asks:	lock: questions for names under way
  * @leaving:	lock to write: the NIC is being unregistered, nothing is waited for
- * @name_tokens, @name_refill: lock: likewise, answers to such questions
  */
 struct via_ether_nic {
 	struct via_ether_ops *ops;
@@ -216,12 +215,9 @@ struct via_ether_nic {
 	struct hrtimer retry;
 	u64 retry_ns;
 	atomic_t ooo;
-	u32 reset_tokens;
-	unsigned long reset_refill;
 	struct list_head asks;
 	bool leaving;
-	u32 name_tokens;
-	unsigned long name_refill;
+	struct via_limit limit;
 };
 
 /*
