@@ -419,6 +419,8 @@ static void rx_request(struct via_ether_nic *nic,
 		return;
 	}
 	via_ether_count(nic, REQUESTS_IN);
+	if (!via_ether_proven(nic, f, &c))
+		return;
 	/* Without memory: the client will ask again. */
 	req = kzalloc(sizeof(*req), GFP_ATOMIC | __GFP_NOWARN);
 	if (!req)
@@ -687,6 +689,38 @@ static void rx_version(struct via_ether_nic *nic,
 	}
 }
 
+/* CHALLENGE: the request is repeated at once, with the proof that it tells. */
+static void rx_challenge(struct via_ether_nic *nic,
+			 const struct via_ether_frame *f,
+			 const struct via_frame_hdr *h)
+{
+	struct via_hello_hdr hello;
+	struct via_ether_vi *ev;
+	bool mine;
+
+	if (via_wire_parse_hello(f->hdr, &hello) || !hello.proof) {
+		via_ether_count(nic, BAD_FIELD);
+		return;
+	}
+	list_for_each_entry_rcu(ev, &nic->live, live_link) {
+		if (READ_ONCE(ev->cookie) != h->cookie)
+			continue;
+		via_ether_lock(ev->vi);
+		mine = ev->cookie == h->cookie &&
+		       (ev->phase == VIA_PHASE_REQUEST ||
+			ev->phase == VIA_PHASE_P2P) &&
+		       ether_addr_equal(ev->remote_mac, f->src);
+		/* The same one again answers a request that came late. */
+		if (mine && ev->proof != hello.proof) {
+			ev->proof = hello.proof;
+			ev->last_rx = jiffies;
+			via_ether_send_conn(ev, conn_frame(ev));
+		}
+		via_ether_unlock(ev->vi);
+		return;
+	}
+}
+
 /* Frames that are about connections, not on one.  BH off, RCU read side. */
 void via_ether_conn_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
@@ -721,6 +755,8 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 	case VIA_WIRE_REFUSE:
 	case VIA_WIRE_CONFIRM:
 		return rx_verdict(nic, f, h);
+	case VIA_WIRE_CHALLENGE:
+		return rx_challenge(nic, f, h);
 	case VIA_WIRE_VERSIONS:
 		return rx_version(nic, f, h);
 	default:

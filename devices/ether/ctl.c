@@ -208,6 +208,8 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 	};
 
 	fill_hello(&f.h, ev->nic);
+	if (client)
+		f.h.proof = cpu_to_be64(ev->proof);
 	f.c.vi = cpu_to_be32(via_ether_id(vi));
 	f.c.to = client ? 0 : cpu_to_be32(ev->remote_id);
 	f.c.sender_cookie = cpu_to_be64(ev->cookie);
@@ -221,6 +223,43 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 	fill_addr(&f.c.client, client ? &vi->local : &vi->remote);
 	fill_addr(&f.c.server, client ? &vi->remote : &vi->local);
 	return send_one(ev->nic, &ctl, &f);
+}
+
+/* What proves its address is told to a host that asks without it. */
+static void challenge(struct via_ether_nic *nic, const u8 *mac, u64 epoch,
+		      u64 cookie, u64 proof, u32 question)
+{
+	struct via_wire_hello h = { .proof = cpu_to_be64(proof) };
+	struct ctl c = {
+		.mac = mac,
+		.cookie = cookie,
+		.size = sizeof(h),
+		.type = VIA_WIRE_CHALLENGE,
+	};
+
+	fill_hello(&h, nic);
+	if (!via_limit_answer(&nic->limit, VIA_LIMIT_CHALLENGE, mac, ETH_ALEN,
+			      epoch, question,
+			      VIA_WIRE_HELLO_LEN + VIA_WIRE_SEAL_LEN))
+		via_ether_count(nic, UNANSWERED);
+	else
+		send_one(nic, &c, &h);
+}
+
+bool via_ether_proven(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_conn_hdr *c)
+{
+	struct via_proof_of of;
+
+	via_proof_of(&of, f->src, ETH_ALEN, nic->mac, ETH_ALEN,
+		     c->hello.epoch);
+	if (via_proof_holds(&nic->proof, &of, c->hello.proof))
+		return true;
+	via_ether_count(nic, UNPROVEN);
+	challenge(nic, f->src, c->hello.epoch, c->sender_cookie,
+		  via_proof_make(&nic->proof, &of), f->len);
+	return false;
 }
 
 /* On the wire no frame is shorter than Ethernet's shortest one. */

@@ -159,6 +159,7 @@ struct via_ether_answer {
  * @next_try:	jiffies of the next attempt or heartbeat
  * @asked, @asked_since: heartbeats sent since @last_rx had that value
  * @tries:	attempts so far
+ * @proof:	of this address, as the other host told it; 0: none
  * @waiting:	the server has said WAIT
  * @deadline, @forever: when the attempt ends
  * @reason:	why we break, for DISCONNECT
@@ -233,6 +234,7 @@ struct via_ether_vi {
 	unsigned long asked_since;
 	u32 asked;
 	u32 tries;
+	u64 proof;
 	bool waiting;
 	bool forever;
 	u32 reason;
@@ -294,6 +296,7 @@ enum via_ether_count {
 	VIA_C_READS_OUT, VIA_C_READS_IN, VIA_C_READS_REFUSED,
 	VIA_C_READS_DROPPED,
 	VIA_C_NAMES_ASKED, VIA_C_NAMES_TOLD, VIA_C_UNANSWERED,
+	VIA_C_UNPROVEN,
 	VIA_C_MAX
 };
 
@@ -362,6 +365,13 @@ void via_ether_send_disconnect(struct via_ether_vi *ev);
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
 void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
 		      const struct via_ether_client *c);
+/*
+ * Has the host that sent a request shown that it receives at its address?  If
+ * not, it is told how to, and nothing is looked up or remembered for it.
+ */
+bool via_ether_proven(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_conn_hdr *c);
 /* A stranger's frame of @question bytes, by one of @answer? */
 bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
 			  u32 question, u32 answer);

@@ -34,6 +34,8 @@ void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 	ev->reliable = ev->vi->attrs.reliability != VIA_UNRELIABLE;
 	ev->phase = phase;
 	ev->tries = 0;
+	/* Another host is not told it: it could ask in this one's name. */
+	ev->proof = 0;
 	ev->asked = 0;
 	ev->next_try = jiffies;
 	ev->waiting = false;

@@ -28,6 +28,7 @@
 #include <linux/timer.h>
 #include "../../kernel/via_ka.h"
 #include "limit.h"
+#include "proof.h"
 
 struct via_ether_allow;
 struct via_ether_counters;
@@ -173,6 +174,7 @@ struct via_ether_frame {
  * @retry_ns:	lock: time to the next such wake
  * @ooo:	frames held beyond holes, in all VIs
  * @limit:	what is answered to strangers; no lock
+ * @proof:	secrets for proofs of address; its own lock
  * @asks:	lock: questions for names under way
  * @leaving:	lock to write: the NIC is being unregistered, nothing is waited for
  */
@@ -218,6 +220,7 @@ struct via_ether_nic {
 	struct list_head asks;
 	bool leaving;
 	struct via_limit limit;
+	struct via_proof proof;
 };
 
 /*

@@ -109,6 +109,8 @@ void sim_nic_mtu(struct sim_nic *nic, u32 mtu);
 const u8 *sim_nic_mac(const struct sim_nic *nic);
 /* In how many lists are the VIs that look for their peers? */
 u32 sim_nic_p2p_lists(const struct sim_nic *nic);
+/* A request gets the proof that its sender was told, before its checksum. */
+void sim_nic_prove(struct sim_nic *nic, u8 *frame);
 /* The class's side of it. */
 struct via_ether_nic *sim_nic_ether(const struct sim_nic *nic);
 /* A frame as if it came from the wire, Ethernet header included. */

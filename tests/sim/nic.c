@@ -662,6 +662,21 @@ u32 sim_nic_p2p_lists(const struct sim_nic *nic)
 	return n;
 }
 
+void sim_nic_prove(struct sim_nic *nic, u8 *frame)
+{
+	struct via_wire *w = (void *)(frame + ETH_HLEN);
+	struct via_wire_hello *h = (void *)(w + 1);
+	struct via_proof_of of;
+
+	if (w->type != VIA_WIRE_REQUEST && w->type != VIA_WIRE_PEER_REQUEST)
+		return;
+	via_proof_of(&of, frame + ETH_ALEN, ETH_ALEN, nic->nic->mac, ETH_ALEN,
+		     be64_to_cpu(h->epoch));
+	local_bh_disable();
+	h->proof = cpu_to_be64(via_proof_make(&nic->nic->proof, &of));
+	local_bh_enable();
+}
+
 struct via_ether_nic *sim_nic_ether(const struct sim_nic *nic)
 {
 	return nic->nic;
