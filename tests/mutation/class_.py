@@ -335,6 +335,22 @@ mutant("proof-short", PROOF, "unit", "strangers",
        "a proof can be guessed",
        ("	return (hash ?: 2) | which;", "	return (hash & 0xff) | which;"))
 
+mutant("unproven-served", CONN, "sim", "",
+       "a request from an address without a host takes a waiter",
+       ("	if (!via_ether_proven(nic, f, &c))\n		return;\n", ""),
+       sim="hostile")
+mutant("unproven-peer-served", "devices/ether/p2p.c", "sim", "",
+       "a peer's request from an address without a host takes a VI",
+       (" || !via_ether_proven(nic, f, &c))", ")"), sim="hostile")
+mutant("challenge-unheard", CONN, "sim", "",
+       "the first connection to a host comes late",
+       ("			ev->last_rx = jiffies;\n"
+        "			via_ether_send_conn(ev, conn_frame(ev));",
+        "			ev->last_rx = jiffies;"), sim="time")
+mutant("proof-told-on", "devices/ether/vi.c", "sim", "",
+       "a host asks a third one in this one's name",
+       ("	ev->proof = 0;\n", ""), sim="hostile")
+
 AUTH = "devices/ether/auth.c"
 mutant("tag-any", AUTH, "unit", "auth", "forged frames are taken",
        ("	return !((x[0] ^ y[0]) | (x[1] ^ y[1]));", "	return true;"))

@@ -21,7 +21,10 @@ static bool look(void *arg, u8 *frame, u32 *len)
 	struct via_wire *h = forged_wire(frame);
 	u64 proof = be64_to_cpu(forged_hello(frame)->proof);
 
-	if (h->type == VIA_WIRE_REQUEST) {
+	if (h->type == VIA_WIRE_REQUEST &&
+	    memcmp(frame, sim_nic_mac(w.nic[1]), ETH_ALEN)) {
+		sim_expect(!proof, "another host is told a proof");
+	} else if (h->type == VIA_WIRE_REQUEST) {
 		if (!w.requests++) {
 			w.first = sim_now();
 			sim_expect(!proof, "");
@@ -55,6 +58,7 @@ static void server(void *arg)
 
 static void client(void *arg)
 {
+	static const u8 other[ETH_ALEN] = { 0x52, 0x54, 0, 0, 1, 9 };
 	struct prog_nic n;
 	struct prog_vi v;
 
@@ -70,6 +74,8 @@ static void client(void *arg)
 		   (unsigned long long)(w.second - w.first));
 	sim_sleep(50 * MS);
 	w.done = true;
+	prog_disconnect(&v);
+	prog_request(&v, other, "proven", 5 * MS);
 	prog_close(&n);
 }
 
