@@ -14,8 +14,8 @@
  * know the epoch of the host that it wants to keep out, so it finds that one's
  * bucket by filling all of them only, 16,384 frames a second; and one that
  * does that leaves the host a share of it, and the host asks repeatedly.  All
- * other answers (RESET, VERSION, NAME_REPLY, refusals) save time and are not
- * needed: silence ends the same things later.
+ * other answers (RESET, VERSION, NAME_REPLY) save time and are not needed:
+ * silence ends the same things later.
  *
  * 256 buckets stand for all askers: two that share one have 64 a second
  * together.  The hash is multiply-shift under a secret of the NIC (Dietzfelbinger,

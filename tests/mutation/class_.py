@@ -264,15 +264,16 @@ mutant("sack-untold", "devices/ether/ctl.c", "sim", "",
         "	f.a.n = 0;\n"), sim="loss time")
 mutant("versions-unbound", "devices/ether/ctl.c", "sim", "",
        "a flood of frames of another version is answered frame by frame",
-       ("	if (!via_ether_allowed(nic, f->src) || "
-        "!may_answer(nic, f->src))",
+       ("	if (!via_ether_allowed(nic, f->src) ||\n"
+        "	    !via_ether_may_answer(nic, f->src, f->len, "
+        "VIA_WIRE_VERSION_LEN))",
         "	if (!via_ether_allowed(nic, f->src))"), sim="hostile many")
 mutant("resets-unbound", "devices/ether/ctl.c", "sim", "",
        "a flood of frames for unknown VIs is answered frame by frame",
        ("	if (via_ether_may_answer(nic, mac, question,\n"
-        "				 VIA_WIRE_ACK_LEN + VIA_WIRE_SEAL_LEN) &&\n"
-        "	    via_ether_send_ctl(nic, &ctl))",
-        "	if (via_ether_send_ctl(nic, &ctl))"), sim="hostile many")
+        "				 VIA_WIRE_END_LEN + VIA_WIRE_SEAL_LEN) &&\n"
+        "	    send_one(nic, &c, &e))",
+        "	if (send_one(nic, &c, &e))"), sim="hostile many")
 
 # What is told and answered to hosts that are not known.
 LIMIT = "devices/ether/limit.c"

@@ -668,7 +668,8 @@ void sim_nic_prove(struct sim_nic *nic, u8 *frame)
 	struct via_wire_hello *h = (void *)(w + 1);
 	struct via_proof_of of;
 
-	if (w->type != VIA_WIRE_REQUEST && w->type != VIA_WIRE_PEER_REQUEST)
+	if (w->version != VIA_WIRE_VERSION ||
+	    (w->type != VIA_WIRE_REQUEST && w->type != VIA_WIRE_PEER_REQUEST))
 		return;
 	via_proof_of(&of, frame + ETH_ALEN, ETH_ALEN, nic->nic->mac, ETH_ALEN,
 		     be64_to_cpu(h->epoch));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * A host that asks for the first time proves its address (docs/wire-2.md, "A
- * peer begins"): its first request is answered by CHALLENGE and by nothing
+ * A host that asks for the first time proves its address (docs/wire.md,
+ * "Connections"): its first request is answered by CHALLENGE and by nothing
  * else, the second one comes at once and has the proof.  A proof of another
  * host, of another start or of long ago is none.
  */
