@@ -360,7 +360,8 @@ mutant("tag-half", AUTH, "unit", "auth", "half of the tag is not looked at",
         "	return !(x[0] ^ y[0]);"))
 mutant("tag-of-headers", AUTH, "unit", "auth",
        "the bytes of an authenticated frame can be changed",
-       ("	for (i = 0; i < n && len; i++) {", "	for (i = 0; 0; i++) {"))
+       ("	for (i = 0; i < n && len; i++) {",
+        "	for (i = n; i < n && len; i++) {"))
 mutant("key-of-any-end", AUTH, "unit", "auth",
        "frames of before the receiver's reboot are taken",
        ("		.to.epoch = cpu_to_be64(to->epoch),\n", ""))

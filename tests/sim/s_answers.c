@@ -270,6 +270,7 @@ static void unheard(void)
 	w.host = true;
 	fill(&request);
 	w.f.conn.reliability = cpu_to_be32(VIA_RELIABLE_DELIVERY);
+	sim_nic_prove(w.nic, (u8 *)&w.f);
 	via_ether_seal(&w.f, size, 0);
 	sim_nic_inject(w.nic, &w.f, size);
 	sim_proc_wait(p);
