@@ -108,6 +108,7 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 			  bool sealed)
 {
+	ev->remote_epoch = c->hello.epoch;
 	set_remote(ev, c->vi, c->sender_cookie, c->first_seq, c->hello.mtu,
 		   c->hello.frames, sealed);
 }
@@ -152,6 +153,7 @@ static void start_accept(struct via_ether_vi *ev, const struct via_conn *conn,
 	ev->deadline = conn->deadline + msecs_to_jiffies(TRY_FIRST_MS);
 	ev->forever = forever;
 	via_ether_start(ev, VIA_PHASE_ACCEPT);
+	ev->remote_epoch = c->epoch;
 	set_remote(ev, c->vi, c->cookie, c->first_seq, c->mtu, c->frames,
 		   c->want_seal || ev->want_seal);
 }
@@ -374,6 +376,7 @@ static void read_client(struct via_ether_client *client, const u8 *mac,
 	ether_addr_copy(client->mac, mac);
 	client->vi = c->vi;
 	client->cookie = c->sender_cookie;
+	client->epoch = c->hello.epoch;
 	client->first_seq = c->first_seq;
 	client->mtu = c->hello.mtu;
 	client->frames = c->hello.frames;
@@ -527,6 +530,8 @@ static void rx_accept(struct via_ether_nic *nic,
 		    ether_addr_equal(ev->remote_mac, f->src))
 			known = take_accept(ev, &c, &from,
 					    h->type == VIA_WIRE_PEER_ACCEPT);
+		if (known && c.hello.proof)
+			via_ether_keep_proof(ev, c.hello.proof);
 		via_ether_unlock(vi);
 	}
 	if (!known)
@@ -712,7 +717,7 @@ static void rx_challenge(struct via_ether_nic *nic,
 		       ether_addr_equal(ev->remote_mac, f->src);
 		/* The same one again answers a request that came late. */
 		if (mine && ev->proof != hello.proof) {
-			ev->proof = hello.proof;
+			via_ether_keep_proof(ev, hello.proof);
 			ev->last_rx = jiffies;
 			via_ether_send_conn(ev, conn_frame(ev));
 		}

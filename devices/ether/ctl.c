@@ -189,6 +189,16 @@ static void fill_hello(struct via_wire_hello *h,
 	h->mtu = cpu_to_be32(READ_ONCE(nic->mtu));
 }
 
+/* With it the host that is accepted here next asks without a CHALLENGE. */
+static u64 fresh_proof(struct via_ether_vi *ev)
+{
+	struct via_proof_of of;
+
+	via_proof_of(&of, ev->remote_mac, ETH_ALEN, ev->nic->mac, ETH_ALEN,
+		     ev->remote_epoch);
+	return via_proof_make(&ev->nic->proof, &of);
+}
+
 /* (PEER_)REQUEST or (PEER_)ACCEPT, from what the VI knows and is about. */
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 {
@@ -209,7 +219,8 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 
 	fill_hello(&f.h, ev->nic);
 	if (client)
-		f.h.proof = cpu_to_be64(ev->proof);
+		ev->proof = via_ether_told(ev);
+	f.h.proof = cpu_to_be64(client ? ev->proof : fresh_proof(ev));
 	f.c.vi = cpu_to_be32(via_ether_id(vi));
 	f.c.to = client ? 0 : cpu_to_be32(ev->remote_id);
 	f.c.sender_cookie = cpu_to_be64(ev->cookie);

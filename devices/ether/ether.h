@@ -159,7 +159,9 @@ struct via_ether_answer {
  * @next_try:	jiffies of the next attempt or heartbeat
  * @asked, @asked_since: heartbeats sent since @last_rx had that value
  * @tries:	attempts so far
- * @proof:	of this address, as the other host told it; 0: none
+ * @proof:	in the last request that was sent
+ * @told, @told_by: of this address, by which host; 0: none
+ * @remote_epoch: of the other host: what a proof for it is of
  * @waiting:	the server has said WAIT
  * @deadline, @forever: when the attempt ends
  * @reason:	why we break, for DISCONNECT
@@ -235,6 +237,9 @@ struct via_ether_vi {
 	u32 asked;
 	u32 tries;
 	u64 proof;
+	u64 told;
+	u8 told_by[ETH_ALEN];
+	u64 remote_epoch;
 	bool waiting;
 	bool forever;
 	u32 reason;
@@ -263,6 +268,7 @@ struct via_ether_client {
 	u8 mac[ETH_ALEN];
 	u32 vi;
 	u64 cookie;
+	u64 epoch;
 	u32 first_seq;
 	u32 mtu;
 	u32 frames;
@@ -415,6 +421,12 @@ static inline struct via_vi *via_ether_find(struct via_ether_nic *nic, u32 id)
 int via_ether_vi_create(struct via_vi *vi);
 void via_ether_vi_forget(struct via_vi *vi);
 void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase);
+/*
+ * The proof of this host's address that the other one told last, or 0; and
+ * what it tells.  Both queue locks held.
+ */
+u64 via_ether_told(const struct via_ether_vi *ev);
+void via_ether_keep_proof(struct via_ether_vi *ev, u64 proof);
 void via_ether_forget(struct via_ether_vi *ev);
 void via_ether_disconnect(struct via_vi *vi, bool tell);
 void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink);

@@ -18,6 +18,18 @@ int via_ether_vi_create(struct via_vi *vi)
 	return 0;
 }
 
+/* Another host is not told it: it could ask in this one's name. */
+u64 via_ether_told(const struct via_ether_vi *ev)
+{
+	return ether_addr_equal(ev->told_by, ev->remote_mac) ? ev->told : 0;
+}
+
+void via_ether_keep_proof(struct via_ether_vi *ev, u64 proof)
+{
+	ether_addr_copy(ev->told_by, ev->remote_mac);
+	ev->told = proof;
+}
+
 /* An attempt begins.  Both queue locks held. */
 void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 {
@@ -34,8 +46,6 @@ void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 	ev->reliable = ev->vi->attrs.reliability != VIA_UNRELIABLE;
 	ev->phase = phase;
 	ev->tries = 0;
-	/* Another host is not told it: it could ask in this one's name. */
-	ev->proof = 0;
 	ev->asked = 0;
 	ev->next_try = jiffies;
 	ev->waiting = false;

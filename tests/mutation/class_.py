@@ -350,7 +350,21 @@ mutant("challenge-unheard", CONN, "sim", "",
         "			ev->last_rx = jiffies;"), sim="time")
 mutant("proof-told-on", "devices/ether/vi.c", "sim", "",
        "a host asks a third one in this one's name",
-       ("	ev->proof = 0;\n", ""), sim="hostile")
+       ("	return ether_addr_equal(ev->told_by, ev->remote_mac) ? "
+        "ev->told : 0;", "	return ev->told;"), sim="hostile")
+mutant("accept-without-proof", "devices/ether/ctl.c", "sim", "",
+       "each connection to a host costs a CHALLENGE",
+       ("client ? ev->proof : fresh_proof(ev)", "client ? ev->proof : 0"),
+       sim="hostile")
+mutant("accept-of-own-epoch", "devices/ether/ctl.c", "sim", "",
+       "what ACCEPT tells proves nothing",
+       ("		     ev->remote_epoch);", "		     ev->nic->epoch);"),
+       sim="hostile")
+mutant("proof-not-kept", CONN, "sim", "",
+       "what ACCEPT tells is forgotten",
+       ("		if (known && c.hello.proof)\n"
+        "			via_ether_keep_proof(ev, c.hello.proof);\n", ""),
+       sim="hostile")
 
 AUTH = "devices/ether/auth.c"
 mutant("tag-any", AUTH, "unit", "auth", "forged frames are taken",

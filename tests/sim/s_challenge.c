@@ -2,8 +2,9 @@
 /*
  * A host that asks for the first time proves its address (docs/wire.md,
  * "Connections"): its first request is answered by CHALLENGE and by nothing
- * else, the second one comes at once and has the proof.  A proof of another
- * host, of another start or of long ago is none.
+ * else, the second one comes at once and has the proof; and ACCEPT tells what
+ * the next connection needs.  A proof of another host, of another start or of
+ * long ago is none.
  */
 #include "s_forge.h"
 
@@ -34,6 +35,9 @@ static bool look(void *arg, u8 *frame, u32 *len)
 		w.second = w.second ?: sim_now();
 		w.asked.len = min(*len, (u32)FORGED_MAX);
 		memcpy(w.asked.data, frame, w.asked.len);
+	} else if (h->type == VIA_WIRE_ACCEPT) {
+		sim_expect(proof, "");
+		w.told = proof;
 	} else if (h->type == VIA_WIRE_CHALLENGE) {
 		sim_expect(proof, "");
 		w.told = w.challenges++ ? w.told : proof;
@@ -46,11 +50,13 @@ static bool look(void *arg, u8 *frame, u32 *len)
 static void server(void *arg)
 {
 	struct prog_nic n;
-	struct prog_vi v;
+	struct prog_vi v[2];
+	u32 i;
 
-	sim_expect(!prog_open(&n, "via_b", 4096) &&
-		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	sim_expect(!prog_accept(&v, "proven", SEC), "");
+	sim_expect(!prog_open(&n, "via_b", 4096), "");
+	for (i = 0; i < 2; i++)
+		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0) &&
+			   !prog_accept(&v[i], "proven", SEC), "");
 	while (!w.done)
 		sim_sleep(MS);
 	prog_close(&n);
@@ -73,6 +79,10 @@ static void client(void *arg)
 	sim_expect(w.second - w.first < 5 * MS, "(%llu)",
 		   (unsigned long long)(w.second - w.first));
 	sim_sleep(50 * MS);
+	prog_disconnect(&v);
+	sim_expect(!prog_request(&v, sim_nic_mac(w.nic[1]), "proven", SEC), "");
+	sim_expect(w.requests == 3 && w.challenges == 1, "(%u, %u)",
+		   w.requests, w.challenges);
 	w.done = true;
 	prog_disconnect(&v);
 	prog_request(&v, other, "proven", 5 * MS);
