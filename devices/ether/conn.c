@@ -118,6 +118,7 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 			  bool sealed)
 {
+	ev->remote_epoch = c->hello.epoch;
 	set_remote(ev, c->vi, c->sender_cookie, c->first_seq, c->hello.mtu,
 		   c->hello.frames, sealed);
 }
@@ -179,6 +180,7 @@ static void start_accept(struct via_ether_vi *ev, const struct via_conn *conn,
 	ev->deadline = conn->deadline + msecs_to_jiffies(TRY_FIRST_MS);
 	ev->forever = req->forever;
 	via_ether_start(ev, VIA_PHASE_ACCEPT);
+	ev->remote_epoch = c->epoch;
 	set_remote(ev, c->vi, c->cookie, c->first_seq, c->mtu, c->frames,
 		   c->want_seal || ev->want_seal);
 }
@@ -407,6 +409,7 @@ static void read_client(struct via_ether_client *client, const u8 *mac,
 	ether_addr_copy(client->mac, mac);
 	client->vi = c->vi;
 	client->cookie = c->sender_cookie;
+	client->epoch = c->hello.epoch;
 	client->first_seq = c->first_seq;
 	client->mtu = c->hello.mtu;
 	client->frames = c->hello.frames;
@@ -458,6 +461,8 @@ static void rx_request(struct via_ether_nic *nic,
 		return;
 	}
 	via_ether_count(nic, REQUESTS_IN);
+	if (!via_ether_proven(nic, f, &c))
+		return;
 	/* Without memory: the client will ask again. */
 	req = kzalloc(sizeof(*req), GFP_ATOMIC | __GFP_NOWARN);
 	if (!req)
@@ -490,6 +495,7 @@ static void rx_request(struct via_ether_nic *nic,
  * its sender is answered with the end that it names, as any stranger is.
  */
 static void rx_accept_late(struct via_ether_nic *nic,
+			   const struct via_ether_frame *f,
 			   const struct via_conn_hdr *accept, u64 cookie,
 			   const struct via_ether_client *c)
 {
@@ -507,7 +513,7 @@ static void rx_accept_late(struct via_ether_nic *nic,
 	}
 	via_ether_count(nic, NO_VI);
 	via_ether_send_reset(nic, c->mac, accept->to, cookie,
-			     accept->first_seq);
+			     accept->first_seq, f->len);
 }
 
 /*
@@ -571,10 +577,12 @@ static void rx_accept(struct via_ether_nic *nic,
 		    ether_addr_equal(ev->remote_mac, f->src))
 			known = take_accept(ev, &c, &from,
 					    h->type == VIA_WIRE_PEER_ACCEPT);
+		if (known && c.hello.proof)
+			via_peer_keep_proof(ev->peer, c.hello.proof);
 		via_ether_unlock(vi);
 	}
 	if (!known)
-		rx_accept_late(nic, &c, h->cookie, &from);
+		rx_accept_late(nic, f, &c, h->cookie, &from);
 }
 
 /* The end that an answer is for, still at it.  Both queue locks held. */
@@ -744,6 +752,38 @@ static void rx_version(struct via_ether_nic *nic,
 	}
 }
 
+/* CHALLENGE: the request is repeated at once, with the proof that it tells. */
+static void rx_challenge(struct via_ether_nic *nic,
+			 const struct via_ether_frame *f,
+			 const struct via_frame_hdr *h)
+{
+	struct via_hello_hdr hello;
+	struct via_ether_vi *ev;
+	bool mine;
+
+	if (via_wire_parse_hello(f->hdr, &hello) || !hello.proof) {
+		via_ether_count(nic, BAD_FIELD);
+		return;
+	}
+	list_for_each_entry_rcu(ev, &nic->live, live_link) {
+		if (READ_ONCE(ev->cookie) != h->cookie)
+			continue;
+		via_ether_lock(ev->vi);
+		mine = ev->cookie == h->cookie &&
+		       (ev->phase == VIA_PHASE_REQUEST ||
+			ev->phase == VIA_PHASE_P2P) &&
+		       ether_addr_equal(ev->remote_mac, f->src);
+		/* The same one again answers a request that came late. */
+		if (mine && ev->proof != hello.proof) {
+			via_peer_keep_proof(ev->peer, hello.proof);
+			ev->last_rx = jiffies;
+			via_ether_send_conn(ev, conn_frame(ev));
+		}
+		via_ether_unlock(ev->vi);
+		return;
+	}
+}
+
 /* Frames that are about connections, not on one.  BH off, RCU read side. */
 void via_ether_conn_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
@@ -778,6 +818,8 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 	case VIA_WIRE_REFUSE:
 	case VIA_WIRE_CONFIRM:
 		return rx_verdict(nic, f, h);
+	case VIA_WIRE_CHALLENGE:
+		return rx_challenge(nic, f, h);
 	case VIA_WIRE_VERSIONS:
 		return rx_version(nic, f, h);
 	default:

@@ -3,8 +3,6 @@
 
 #include "ether.h"
 
-#define ANSWERS_PER_TICK	64	/* to strangers, per 1/16 s */
-
 /* A frame to be: the header but for its constants, and the body's length. */
 struct ctl {
 	const u8 *mac;
@@ -216,6 +214,16 @@ static void fill_hello(struct via_wire_hello *h,
 	h->mtu = cpu_to_be32(READ_ONCE(nic->mtu));
 }
 
+/* With it the host that is accepted here next asks without a CHALLENGE. */
+static u64 fresh_proof(struct via_ether_vi *ev)
+{
+	struct via_proof_of of;
+
+	via_proof_of(&of, ev->remote_mac, ETH_ALEN, ev->nic->mac, ETH_ALEN,
+		     ev->remote_epoch);
+	return via_proof_make(&ev->nic->proof, &of);
+}
+
 /* (PEER_)REQUEST or (PEER_)ACCEPT, from what the VI knows and is about. */
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 {
@@ -235,6 +243,9 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 	};
 
 	fill_hello(&f.h, ev->nic);
+	if (client)
+		ev->proof = via_peer_told(ev->peer);
+	f.h.proof = cpu_to_be64(client ? ev->proof : fresh_proof(ev));
 	f.c.vi = cpu_to_be32(via_ether_id(vi));
 	f.c.to = client ? 0 : cpu_to_be32(ev->remote_id);
 	f.c.sender_cookie = cpu_to_be64(ev->cookie);
@@ -250,31 +261,68 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 	return send_one(ev->nic, &ctl, &f);
 }
 
-/*
- * Strangers get a bounded number of answers, so that garbage is not
- * amplified, and none where it would be a broadcast.
- */
-static bool may_answer(struct via_ether_nic *nic, const u8 *mac)
+/* What proves its address is told to a host that asks without it. */
+static void challenge(struct via_ether_nic *nic, const u8 *mac, u64 epoch,
+		      u64 cookie, u64 proof, u32 question)
 {
-	bool ok;
+	struct via_wire_hello h = { .proof = cpu_to_be64(proof) };
+	struct ctl c = {
+		.mac = mac,
+		.cookie = cookie,
+		.size = sizeof(h),
+		.type = VIA_WIRE_CHALLENGE,
+	};
 
-	if (unlikely(!is_valid_ether_addr(mac)))
-		return false;
-	spin_lock(&nic->lock);
-	if (time_after_eq(jiffies, nic->reset_refill)) {
-		nic->reset_refill = jiffies + HZ / 16 + 1;
-		nic->reset_tokens = ANSWERS_PER_TICK;
-	}
-	ok = nic->reset_tokens;
-	if (ok)
-		nic->reset_tokens--;
-	spin_unlock(&nic->lock);
-	return ok;
+	fill_hello(&h, nic);
+	if (!via_limit_answer(&nic->limit, VIA_LIMIT_CHALLENGE, mac, ETH_ALEN,
+			      epoch, question,
+			      VIA_WIRE_HELLO_LEN + VIA_WIRE_SEAL_LEN))
+		via_ether_count(nic, UNANSWERED);
+	else
+		send_one(nic, &c, &h);
 }
 
-/* No VI here has that id and cookie; @seq is of the frame that named them. */
+bool via_ether_proven(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_conn_hdr *c)
+{
+	struct via_proof_of of;
+
+	via_proof_of(&of, f->src, ETH_ALEN, nic->mac, ETH_ALEN,
+		     c->hello.epoch);
+	if (via_proof_holds(&nic->proof, &of, c->hello.proof))
+		return true;
+	via_ether_count(nic, UNPROVEN);
+	challenge(nic, f->src, c->hello.epoch, c->sender_cookie,
+		  via_proof_make(&nic->proof, &of), f->len);
+	return false;
+}
+
+/* On the wire no frame is shorter than Ethernet's shortest one. */
+static u32 on_wire(u32 len)
+{
+	return max_t(u32, len, ETH_ZLEN - ETH_HLEN);
+}
+
+bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
+			  u32 question, u32 answer)
+{
+	/* It would be a broadcast. */
+	if (unlikely(!is_valid_ether_addr(mac)))
+		return false;
+	if (via_limit_answer(&nic->limit, VIA_LIMIT_ANSWER, mac, ETH_ALEN, 0,
+			     on_wire(question), on_wire(answer)))
+		return true;
+	via_ether_count(nic, UNANSWERED);
+	return false;
+}
+
+/*
+ * No VI here has that id and cookie; @seq is of the frame that named them,
+ * @question its bytes.
+ */
 void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
-			  u64 cookie, u32 seq)
+			  u64 cookie, u32 seq, u32 question)
 {
 	struct via_wire_end e = {
 		.seq = cpu_to_be32(seq),
@@ -287,7 +335,9 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
 		.type = VIA_WIRE_RESET,
 	};
 
-	if (may_answer(nic, mac) && send_one(nic, &c, &e))
+	if (via_ether_may_answer(nic, mac, question,
+				 VIA_WIRE_END_LEN + VIA_WIRE_SEAL_LEN) &&
+	    send_one(nic, &c, &e))
 		via_ether_count(nic, RESETS_OUT);
 }
 
@@ -314,7 +364,8 @@ void via_ether_send_version(struct via_ether_nic *nic,
 	memcpy(&second, f->hdr + sizeof(first), sizeof(second));
 	c.dst = be32_to_cpu(first);
 	c.cookie = be64_to_cpu(second);
-	if (!via_ether_allowed(nic, f->src) || !may_answer(nic, f->src))
+	if (!via_ether_allowed(nic, f->src) ||
+	    !via_ether_may_answer(nic, f->src, f->len, VIA_WIRE_VERSION_LEN))
 		return;
 	pr_info_ratelimited("%s: %pM speaks version %u of the wire, this host %u\n",
 			    nic->ka->name, f->src, w->version,

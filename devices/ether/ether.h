@@ -40,6 +40,7 @@
 #define _VIA_ETHER_PRIV_H
 
 #include "../../kernel/via_conn.h"
+#include "auth.h"
 #include "peer.h"
 #include "via_ether.h"
 #include "window.h"
@@ -180,6 +181,8 @@ struct via_ether_answer {
  * @next_try:	jiffies of the next try of an attempt
  * @asked, @asked_since: heartbeats sent since @last_rx had that value
  * @tries:	attempts so far
+ * @proof:	in the last request that was sent
+ * @remote_epoch: of the other host: what a proof for it is of
  * @waiting:	the server has said WAIT
  * @deadline, @forever: when the attempt ends
  * @reason:	why we break, for DISCONNECT
@@ -269,6 +272,8 @@ struct via_ether_vi {
 	unsigned long asked_since;
 	u32 asked;
 	u32 tries;
+	u64 proof;
+	u64 remote_epoch;
 	bool waiting;
 	bool forever;
 	u32 reason;
@@ -298,6 +303,7 @@ struct via_ether_client {
 	u8 mac[ETH_ALEN];
 	u32 vi;
 	u64 cookie;
+	u64 epoch;
 	u32 first_seq;
 	u32 mtu;
 	u32 frames;
@@ -344,7 +350,8 @@ enum via_ether_count {
 	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN, VIA_C_DEAD, VIA_C_UNACKED,
 	VIA_C_READS_OUT, VIA_C_READS_IN, VIA_C_READS_REFUSED,
 	VIA_C_READS_DROPPED,
-	VIA_C_NAMES_ASKED, VIA_C_NAMES_TOLD,
+	VIA_C_NAMES_ASKED, VIA_C_NAMES_TOLD, VIA_C_UNANSWERED,
+	VIA_C_UNPROVEN,
 	VIA_C_MAX
 };
 
@@ -419,9 +426,19 @@ void via_ether_send_disconnect(struct via_ether_nic *nic,
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
 void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
 		      const struct via_ether_client *c);
+/*
+ * Has the host that sent a request shown that it receives at its address?  If
+ * not, it is told how to, and nothing is looked up or remembered for it.
+ */
+bool via_ether_proven(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_conn_hdr *c);
+/* A stranger's frame of @question bytes, by one of @answer? */
+bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
+			  u32 question, u32 answer);
 /* To strangers: as many as the NIC's limit allows. */
 void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
-			  u64 cookie, u32 seq);
+			  u64 cookie, u32 seq, u32 question);
 void via_ether_send_version(struct via_ether_nic *nic,
 			    const struct via_ether_frame *f);
 
@@ -486,6 +503,9 @@ void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 extern const struct attribute_group via_ether_group;
 /* Any context but hard interrupts. */
 bool via_ether_allowed(struct via_ether_nic *nic, const u8 *mac);
+/* The key that this host has in common with that one.  False: there is none. */
+bool via_ether_key_of(struct via_ether_nic *nic, const u8 *mac,
+		      struct via_auth_key *key);
 void via_ether_allow_free(struct via_ether_nic *nic);
 
 /* seal.c */

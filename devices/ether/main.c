@@ -167,6 +167,8 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_READS_DROPPED] = "drop_reads",
 	[VIA_C_NAMES_ASKED] = "name_queries_in",
 	[VIA_C_NAMES_TOLD] = "name_replies_out",
+	[VIA_C_UNANSWERED] = "unanswered",
+	[VIA_C_UNPROVEN] = "requests_unproven",
 };
 
 static void nic_stats(struct via_nic *ka, struct via_stats_sink *sink)
@@ -292,6 +294,8 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	INIT_LIST_HEAD(&nic->acks);
 	INIT_LIST_HEAD(&nic->reqs);
 	INIT_LIST_HEAD(&nic->asks);
+	via_limit_init(&nic->limit);
+	via_proof_init(&nic->proof);
 	via_ether_timer_init(nic);
 	return nic;
 err_ka:

@@ -83,7 +83,7 @@ void via_ether_p2p_request(struct via_ether_nic *nic,
 	via_ether_count(nic, REQUESTS_IN);
 	if (c.client_host_len != ETH_ALEN ||
 	    !ether_addr_equal(c.client_host, f->src) ||
-	    ether_addr_equal(f->src, nic->mac))
+	    ether_addr_equal(f->src, nic->mac) || !via_ether_proven(nic, f, &c))
 		return;
 	via_ether_conn_addr(&local, c.server_host, c.server_host_len,
 			    c.server_disc, c.server_disc_len);

@@ -90,6 +90,8 @@ struct via_peer_verdict {
  * rq.lock of any of its VIs, each its own: WRITE_ONCE(), READ_ONCE()
  * @last_rx:	jiffies when it was heard last
  * @asked_us:	jiffies of its last heartbeat
+ * @told:	the proof of this host's address that it told last; 0: none.  It
+ *		is not told to another host, which could ask in this one's name
  *
  * rtt_lock, innermost; each word is also read without it:
  * @rtt:	round-trip time, of all VIs of the pair
@@ -124,6 +126,7 @@ struct via_peer {
 
 	unsigned long last_rx;
 	unsigned long asked_us;
+	u64 told;
 
 	spinlock_t rtt_lock;		/* guards the three below */
 	struct via_rtt rtt;
@@ -201,6 +204,17 @@ void via_peer_put(struct via_peer *peer);
 
 /* A frame to the peer was answered after @us.  Any VI of the pair, BH off. */
 void via_peer_timed(struct via_peer *peer, u32 us);
+
+/* A torn one, on machines of 32 bits, is as good as none. */
+static inline u64 via_peer_told(const struct via_peer *peer)
+{
+	return READ_ONCE(peer->told);
+}
+
+static inline void via_peer_keep_proof(struct via_peer *peer, u64 proof)
+{
+	WRITE_ONCE(peer->told, proof);
+}
 
 /* Retransmission timeout, in microseconds.  Any context that has the peer. */
 static inline u32 via_peer_rto(const struct via_peer *peer)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * wire.[ch] and window.[ch] know nothing of the kernel, so that the same
+ * wire.[ch] and window.[ch] know nothing of the kernel, and auth.[ch],
+ * limit.[ch] and proof.[ch] only what tests/unit/kernel has, so that the same
  * files run in user space under sanitizers; this gives both worlds the same
  * few names.
  */
@@ -31,10 +32,14 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int32_t s32;
+typedef int64_t s64;
 
 #define __packed		__attribute__((__packed__))
+#define __aligned(x)		__attribute__((__aligned__(x)))
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
+#define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
 #define cpu_to_be16(x)		htobe16(x)
 #define cpu_to_be32(x)		htobe32(x)
 #define cpu_to_be64(x)		htobe64(x)
@@ -46,6 +51,8 @@ typedef int32_t s32;
 #define fls64(x)		(64 - __builtin_clzll(x))
 #define min(a, b)		((a) < (b) ? (a) : (b))
 #define max(a, b)		((a) > (b) ? (a) : (b))
+#define min_t(t, a, b)		min((t)(a), (t)(b))
+#define max_t(t, a, b)		max((t)(a), (t)(b))
 #ifndef static_assert
 #define static_assert		_Static_assert
 #endif

@@ -407,7 +407,7 @@ static void stranger(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 	if (!h->dst || !h->cookie || !via_ether_allowed(nic, f->src))
 		return;
 	via_ether_send_reset(nic, f->src, h->dst, h->cookie,
-			     h->type == VIA_WIRE_ACK ? h->ack : h->seq);
+			     h->type == VIA_WIRE_ACK ? h->ack : h->seq, f->len);
 }
 
 /* What came with a frame for the sender's half; sq.lock not held. */

@@ -28,6 +28,8 @@
 #include <linux/timer.h>
 #include <linux/timerqueue.h>
 #include "../../kernel/via_ka.h"
+#include "limit.h"
+#include "proof.h"
 
 struct via_ether_allow;
 struct via_ether_counters;
@@ -174,11 +176,10 @@ struct via_ether_frame {
  *		U64_MAX: not
  * @retry_ns:	lock: from a stall to such a wake
  * @ooo:	frames held beyond holes, in all VIs
- * @reset_tokens: lock: resets that may be answered before @reset_refill
- * @reset_refill: lock: jiffies
+ * @limit:	what is answered to strangers; no lock
+ * @proof:	secrets for proofs of address; its own lock
  * @asks:	lock: questions for names under way
  * @leaving:	lock to write: the NIC is being unregistered, nothing is waited for
- * @name_tokens, @name_refill: lock: likewise, answers to such questions
  */
 struct via_ether_nic {
 	struct via_ether_ops *ops;
@@ -209,12 +210,10 @@ struct via_ether_nic {
 	u64 retry_at;
 	u64 retry_ns;
 	atomic_t ooo;
-	u32 reset_tokens;
-	unsigned long reset_refill;
 	struct list_head asks;
 	bool leaving;
-	u32 name_tokens;
-	unsigned long name_refill;
+	struct via_limit limit;
+	struct via_proof proof;
 };
 
 /*

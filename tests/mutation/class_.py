@@ -273,13 +273,150 @@ mutant("sack-untold", "devices/ether/ctl.c", "sim", "",
         "	f.a.n = 0;\n"), sim="loss time")
 mutant("versions-unbound", "devices/ether/ctl.c", "sim", "",
        "a flood of frames of another version is answered frame by frame",
-       ("	if (!via_ether_allowed(nic, f->src) || "
-        "!may_answer(nic, f->src))",
+       ("	if (!via_ether_allowed(nic, f->src) ||\n"
+        "	    !via_ether_may_answer(nic, f->src, f->len, "
+        "VIA_WIRE_VERSION_LEN))",
         "	if (!via_ether_allowed(nic, f->src))"), sim="hostile many")
 mutant("resets-unbound", "devices/ether/ctl.c", "sim", "",
        "a flood of frames for unknown VIs is answered frame by frame",
-       ("	ok = nic->reset_tokens;\n	if (ok)\n		nic->reset_tokens--;",
-        "	ok = nic->reset_tokens;"), sim="hostile many")
+       ("	if (via_ether_may_answer(nic, mac, question,\n"
+        "				 VIA_WIRE_END_LEN + VIA_WIRE_SEAL_LEN) &&\n"
+        "	    send_one(nic, &c, &e))",
+        "	if (send_one(nic, &c, &e))"), sim="hostile many")
+
+# What is told and answered to hosts that are not known.
+LIMIT = "devices/ether/limit.c"
+mutant("answers-longer", LIMIT, "unit", "strangers",
+       "answers to a forged address are longer than what was forged",
+       ("	if (unlikely(answer > question))",
+        "	if (unlikely(answer > 2 * question))"))
+mutant("asker-unbound", LIMIT, "unit", "strangers",
+       "one asker uses up the answers of all",
+       ("	if (!take(asker, now, SECOND / VIA_LIMIT_ASKER, VIA_LIMIT_ASKER))\n"
+        "		return false;\n", "	(void)asker;\n"))
+mutant("answers-unbound", LIMIT, "unit", "strangers",
+       "a flood from many addresses is answered frame by frame",
+       ("	return take(&l->nic[kind], now, SECOND / VIA_LIMIT_ANSWERS,\n"
+        "		    VIA_LIMIT_ANSWER_BURST);", "	return true;"))
+mutant("challenges-unbound", LIMIT, "unit", "strangers",
+       "a flood of requests from many addresses is answered one by one",
+       ("		return take(&l->nic[kind], now, SECOND / VIA_LIMIT_CHALLENGES,\n"
+        "			    VIA_LIMIT_CHALLENGE_BURST);",
+        "		return true;"))
+mutant("limits-shared", LIMIT, "unit", "strangers",
+       "a flood of frames for unknown VIs keeps new hosts out",
+       ("	asker = &l->asker[kind][bucket_of(l, addr, len, epoch)];",
+        "	kind = 0;\n"
+        "	asker = &l->asker[kind][bucket_of(l, addr, len, epoch)];"))
+mutant("epoch-not-hashed", LIMIT, "unit", "strangers",
+       "a forger keeps a host out whose address it knows",
+       ("l->secret[5] * (u32)epoch +", "l->secret[5] +"))
+mutant("bucket-low-bits", LIMIT, "unit", "strangers",
+       "addresses that differ in their first bytes share a bucket",
+       ("	return hash >> 56;", "	return hash % VIA_LIMIT_BUCKETS;"))
+mutant("bucket-hoards", LIMIT, "unit", "strangers",
+       "after a pause a host gets all answers of that time at once",
+       ("		full = max_t(u64, old, now);", "		full = old;"))
+mutant("token-twice", LIMIT, "sim", "",
+       "two CPUs take one token",
+       ("	} while (!atomic64_try_cmpxchg(bucket, &old, (s64)(full + gain)));",
+        "	} while (0);\n	atomic64_set(bucket, full + gain);"),
+       sim="beside many")
+
+PROOF = "devices/ether/proof.c"
+mutant("proof-of-any-start", PROOF, "unit", "strangers",
+       "a proof of before a reboot holds",
+       ("	of->epoch = epoch;\n", "	of->epoch = 0;\n	(void)epoch;\n"))
+mutant("proof-of-any-host", PROOF, "unit", "strangers",
+       "a proof that another host was told holds",
+       ("	u64 hash = siphash(of, sizeof(*of), secret) & ~(u64)1;",
+        "	u64 hash = siphash(&of->own, 28, secret) & ~(u64)1;"))
+mutant("proof-for-ever", PROOF, "unit", "strangers",
+       "a proof holds for as long as the NIC is there",
+       ("		p->secret[now % 2] = fresh[0];\n", ""))
+mutant("proof-of-silence", PROOF, "unit", "strangers",
+       "a proof holds over a time without frames",
+       ("		if (now - p->period > 1)\n"
+        "			p->secret[!(now % 2)] = fresh[1];\n", ""))
+mutant("proof-made-anew", PROOF, "sim", "",
+       "two CPUs make the secret of a period, and a proof is void",
+       ("	if ((s32)(now - p->period) > 0) {", "	{"), sim="beside time")
+mutant("proof-short", PROOF, "unit", "strangers",
+       "a proof can be guessed",
+       ("	return (hash ?: 2) | which;", "	return (hash & 0xff) | which;"))
+
+mutant("unproven-served", CONN, "sim", "",
+       "a request from an address without a host takes a waiter",
+       ("	if (!via_ether_proven(nic, f, &c))\n		return;\n", ""),
+       sim="hostile")
+mutant("unproven-peer-served", "devices/ether/p2p.c", "sim", "",
+       "a peer's request from an address without a host takes a VI",
+       (" || !via_ether_proven(nic, f, &c))", ")"), sim="hostile")
+mutant("challenge-unheard", CONN, "sim", "",
+       "the first connection to a host comes late",
+       ("			ev->last_rx = jiffies;\n"
+        "			via_ether_send_conn(ev, conn_frame(ev));",
+        "			ev->last_rx = jiffies;"), sim="time")
+mutant("proof-told-on", "devices/ether/vi.c", "sim", "",
+       "a host asks a third one in this one's name",
+       ("	return ether_addr_equal(ev->told_by, ev->remote_mac) ? "
+        "ev->told : 0;", "	return ev->told;"), sim="hostile")
+mutant("accept-without-proof", "devices/ether/ctl.c", "sim", "",
+       "each connection to a host costs a CHALLENGE",
+       ("client ? ev->proof : fresh_proof(ev)", "client ? ev->proof : 0"),
+       sim="hostile")
+mutant("accept-of-own-epoch", "devices/ether/ctl.c", "sim", "",
+       "what ACCEPT tells proves nothing",
+       ("		     ev->remote_epoch);", "		     ev->nic->epoch);"),
+       sim="hostile")
+mutant("proof-not-kept", CONN, "sim", "",
+       "what ACCEPT tells is forgotten",
+       ("		if (known && c.hello.proof)\n"
+        "			via_peer_keep_proof(ev->peer, c.hello.proof);\n", ""),
+       sim="hostile")
+
+AUTH = "devices/ether/auth.c"
+mutant("tag-any", AUTH, "unit", "auth", "forged frames are taken",
+       ("	return !((x[0] ^ y[0]) | (x[1] ^ y[1]));", "	return true;"))
+mutant("tag-half", AUTH, "unit", "auth", "half of the tag is not looked at",
+       ("	return !((x[0] ^ y[0]) | (x[1] ^ y[1]));",
+        "	return !(x[0] ^ y[0]);"))
+mutant("tag-of-headers", AUTH, "unit", "auth",
+       "the bytes of an authenticated frame can be changed",
+       ("	for (i = 0; i < n && len; i++) {",
+        "	for (i = n; i < n && len; i++) {"))
+mutant("key-of-any-end", AUTH, "unit", "auth",
+       "frames of before the receiver's reboot are taken",
+       ("		.to.epoch = cpu_to_be64(to->epoch),\n", ""))
+mutant("key-both-ways", AUTH, "unit", "auth",
+       "a host takes its own frames for its peer's",
+       ("	derive(s->receive, key, peer, own);",
+        "	memcpy(s->receive, s->send, sizeof(s->send));"))
+mutant("replay-taken", AUTH, "unit", "auth", "a frame is taken again",
+       ("	return !(s->seen[number / 64 % VIA_AUTH_WORDS] >> (number % 64) & 1);",
+        "	return true;"))
+mutant("replay-of-old", AUTH, "unit", "auth",
+       "a frame of long ago is taken again",
+       ("	if (!number || s->highest - number >= VIA_AUTH_WINDOW)",
+        "	if (!number)"))
+mutant("window-spoiled", AUTH, "unit", "auth",
+       "new frames are taken for old ones",
+       ("			s->seen[(from + i) % VIA_AUTH_WORDS] = 0;\n",
+        "			;\n"))
+mutant("window-forged", AUTH, "unit", "auth",
+       "a forged frame has those that follow refused",
+       ("	if (unlikely(!same_tag(want, w.tag)))\n",
+        "	if (unlikely(!same_tag(want, w.tag)))\n"
+        "		s->highest = number;\n"
+        "	if (unlikely(!same_tag(want, w.tag)))\n"))
+mutant("replay-beside", AUTH, "sim", "",
+       "two CPUs take two copies of a frame",
+       ("	ok = fresh(s, number);\n	if (likely(ok))\n"
+        "		took(s, number);", "	took(s, number);"),
+       sim="beside hostile")
+mutant("session-left", AUTH, "unit", "auth",
+       "keys stay in memory that is given back",
+       ("	memzero_explicit(s, sizeof(*s));\n", "	(void)s;\n"))
 
 # Frames in.
 mutant("dup-unanswered", RECV, "sim", "",
@@ -720,11 +857,38 @@ mutant("name-on-terminal", WIRE, "unit", "wire",
 ALLOW = "devices/ether/allow.c"
 mutant("list-freed-early", ALLOW, "sim", "",
        "frames are compared with a list of peers that is freed",
-       ("	synchronize_net();\n	kfree(old);", "	kfree(old);"),
+       ("	synchronize_net();\n	kfree_sensitive(old);",
+        "	kfree_sensitive(old);"),
        sim="beside memory")
 mutant("strangers-stay", ALLOW, "sim", "",
        "a host that is taken off the list of peers stays connected",
        ("	via_ether_break_strangers(nic);\n", ""))
+
+mutant("key-left", ALLOW, "sim", "",
+       "keys stay in memory that is given back",
+       ("	kfree_sensitive(old);", "	kfree(old);"), sim="memory")
+mutant("key-left-refused", ALLOW, "sim", "",
+       "keys of a list that is refused stay in memory",
+       ("	kfree_sensitive(a);", "	kfree(a);"), sim="memory")
+mutant("key-left-at-end", ALLOW, "sim", "",
+       "keys of a NIC that goes stay in memory",
+       ("	kfree_sensitive(rcu_dereference_protected(nic->allow, true));",
+        "	kfree(rcu_dereference_protected(nic->allow, true));"),
+       sim="memory gone")
+mutant("key-left-as-text", ALLOW, "sim", "",
+       "the text that root wrote stays in memory",
+       ("	memzero_explicit((char *)buf, count);\n", ""), sim="memory")
+mutant("key-too-long", ALLOW, "sim", "",
+       "a key with a digit too many is taken",
+       ("	if (hex2bin(host->key.key, key, VIA_AUTH_KEY_LEN) ||\n"
+        "	    !ends(key[2 * VIA_AUTH_KEY_LEN]))",
+        "	if (hex2bin(host->key.key, key, VIA_AUTH_KEY_LEN))"))
+mutant("key-of-two", ALLOW, "sim", "",
+       "an address has two keys, or one and none",
+       ("		if (!buf || find(a, host->mac))", "		if (!buf)"))
+mutant("key-of-other-line", ALLOW, "sim", "",
+       "a key counts for the address in the line above",
+       ("	while (*s == ' ' || *s == '\\t')", "	while (isspace(*s))"))
 
 ETHER_NAME = "devices/ether/name.c"
 mutant("any-name-reply", ETHER_NAME, "sim", "",
@@ -738,8 +902,10 @@ mutant("ask-left", ETHER_NAME, "sim", "",
         "	return ret;"), sim="memory time")
 mutant("names-unbound", ETHER_NAME, "sim", "",
        "a flood of questions for names is answered frame by frame",
-       ("	ok = nic->name_tokens;\n	if (ok)\n		nic->name_tokens--;",
-        "	ok = nic->name_tokens;"), sim="hostile many")
+       ("	if (via_ether_may_answer(nic, f->src, f->len,\n"
+        "				 VIA_WIRE_NAME_LEN + VIA_WIRE_SEAL_LEN) &&\n"
+        "	    via_ether_send_name(",
+        "	if (via_ether_send_name("), sim="hostile many")
 
 ETHER_MAIN = "devices/ether/main.c"
 mutant("requests-outlive", ETHER_MAIN, "sim", "",

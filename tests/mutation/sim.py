@@ -40,6 +40,9 @@ PARTS = ("Makefile", "include", "kernel", "devices", "tests/sim",
 SURVIVORS = os.path.join(HERE, "survivors.txt")
 FOUND = os.path.join(HERE, "found.txt")
 UNITS = {"devices/ether/wire.c": ["wire"], "devices/ether/wire.h": ["wire"],
+         "devices/ether/auth.c": ["auth"],
+         "devices/ether/limit.c": ["strangers"],
+         "devices/ether/proof.c": ["strangers"],
          "devices/ether/window.c": ["window", "bottleneck"],
          "devices/ether/window.h": ["window", "bottleneck"],
          "kernel/state.c": ["state"], "kernel/state.h": ["state"]}

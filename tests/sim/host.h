@@ -78,6 +78,7 @@ struct sim_wire {
 	u64 ns_per_byte_x1000;		/* of a port's way out; 0: no time */
 	u32 port_frames;		/* queue of a port, 0: endless */
 	u32 credit;			/* frames that a NIC takes; 0: 64 */
+	bool weigh;			/* answers to hosts that are not there */
 	bool lasting;			/* frames go to the NIC that has the address then */
 	u64 frames, lost;		/* counted */
 	/* What a scenario does to a frame: false drops it.  Optional. */
@@ -110,6 +111,10 @@ const u8 *sim_nic_mac(const struct sim_nic *nic);
 u32 sim_nic_p2p_lists(const struct sim_nic *nic);
 /* How many hosts does it deal with? */
 u32 sim_nic_peers(const struct sim_nic *nic);
+/* A request gets the proof that its sender was told, before its checksum. */
+void sim_nic_prove(struct sim_nic *nic, u8 *frame);
+/* The class's side of it. */
+struct via_ether_nic *sim_nic_ether(const struct sim_nic *nic);
 /* A frame as if it came from the wire, Ethernet header included. */
 void sim_nic_inject(struct sim_nic *nic, const void *frame, u32 len);
 

@@ -277,6 +277,40 @@ static void towards(struct sim_nic *to, const struct frame *orig)
 	sim_at(when, deliver, f);
 }
 
+/*
+ * Bytes that were sent from the address of a host that is not there, less those
+ * that were sent to it: by its last bytes, so that two may share a count.
+ */
+static s64 strangers[1 << 16];
+
+static bool present(const u8 *mac)
+{
+	u32 i;
+
+	for (i = 0; i < NICS_MAX; i++)
+		if (nics[i] && !memcmp(mac, nics[i]->nic->mac, ETH_ALEN))
+			return true;
+	return false;
+}
+
+static s64 *stranger(const u8 *mac)
+{
+	return &strangers[(mac[3] ^ mac[4]) << 8 | mac[5]];
+}
+
+/* What answers to a stranger may not be longer than its questions. */
+static void weigh_answer(const struct frame *f)
+{
+	const struct ethhdr *eth = (const void *)f->data;
+
+	if (!sim_wire.weigh || is_multicast_ether_addr(eth->h_dest) ||
+	    present(eth->h_dest))
+		return;
+	*stranger(eth->h_dest) -= f->len;
+	if (*stranger(eth->h_dest) < 0)
+		sim_fail("a stranger is sent more bytes than came from it");
+}
+
 static void transmit(struct sim_nic *from, struct frame *f)
 {
 	const struct ethhdr *eth = (const void *)f->data;
@@ -285,6 +319,7 @@ static void transmit(struct sim_nic *from, struct frame *f)
 	if (f->len < ETH_ZLEN)
 		f->len = ETH_ZLEN;
 	sim_wire.frames++;
+	weigh_answer(f);
 	if (from->cut ||
 	    (sim_wire.meddle &&
 	     !sim_wire.meddle(sim_wire.meddle_arg, f->data, &f->len)))
@@ -309,6 +344,8 @@ void sim_nic_inject(struct sim_nic *nic, const void *data, u32 len)
 		abort();
 	memcpy(f->data, data, len);
 	f->len = max_t(u32, len, ETH_ZLEN);
+	if (sim_wire.weigh)
+		*stranger(f->data + ETH_ALEN) += f->len;
 	f->to = nic;
 	f->n = nic->n;
 	f->slot = nic->slot;
@@ -631,6 +668,27 @@ u32 sim_nic_peers(const struct sim_nic *nic)
 	return nic->nic->peers->n;
 }
 
+void sim_nic_prove(struct sim_nic *nic, u8 *frame)
+{
+	struct via_wire *w = (void *)(frame + ETH_HLEN);
+	struct via_wire_hello *h = (void *)(w + 1);
+	struct via_proof_of of;
+
+	if (w->version != VIA_WIRE_VERSION ||
+	    (w->type != VIA_WIRE_REQUEST && w->type != VIA_WIRE_PEER_REQUEST))
+		return;
+	via_proof_of(&of, frame + ETH_ALEN, ETH_ALEN, nic->nic->mac, ETH_ALEN,
+		     be64_to_cpu(h->epoch));
+	local_bh_disable();
+	h->proof = cpu_to_be64(via_proof_make(&nic->nic->proof, &of));
+	local_bh_enable();
+}
+
+struct via_ether_nic *sim_nic_ether(const struct sim_nic *nic)
+{
+	return nic->nic;
+}
+
 struct sim_nic *sim_nic_up_at(const char *name, u8 n,
 			      const struct sim_nic *at)
 {
@@ -761,6 +819,7 @@ void sim_nic_mtu(struct sim_nic *nic, u32 mtu)
 void sim_nics_reset(void)
 {
 	memset(&sim_wire, 0, sizeof(sim_wire));
+	memset(strangers, 0, sizeof(strangers));
 	sim_wire.delay_ns = 20000;
 	memset(nics, 0, sizeof(nics));
 	kind = NULL;

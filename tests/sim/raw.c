@@ -258,6 +258,7 @@ static void send_conn(struct raw_host *r, u8 type, const char *disc)
 	c->timeout_ms = cpu_to_be32(10000);
 	fill_addr(&c->client, r->mac, disc);
 	fill_addr(&c->server, sim_nic_mac(r->nic), disc);
+	sim_nic_prove(r->nic, f);
 	via_ether_seal(f, sizeof(f), 0);
 	sim_nic_inject(r->nic, f, sizeof(f));
 }

@@ -57,6 +57,7 @@ struct thrown {
 static struct {
 	struct thrown f;		/* the last one */
 	const struct kind *kind;
+	u8 answer;			/* to that */
 	bool host;			/* a host may have its source address */
 	u32 answers;
 	struct sim_nic *nic;
@@ -80,14 +81,17 @@ static bool leaves(void *arg, u8 *frame, u32 *len)
 	bool request = q->w.type == VIA_WIRE_REQUEST;
 	bool name = q->w.type == VIA_WIRE_NAME_QUERY;
 
-	sim_expect(w.host && w.kind->answer != NOTHING,
+	sim_expect(w.host && w.answer != NOTHING,
 		   "type %#x is answered by %#x", q->w.type, a->w.type);
-	sim_expect(a->w.type == w.kind->answer, "type %#x for %#x", a->w.type,
+	sim_expect(a->w.type == w.answer, "type %#x for %#x", a->w.type,
 		   q->w.type);
 	sim_expect(!memcmp(a->eth.h_dest, q->eth.h_source, ETH_ALEN),
 		   "type %#x goes to another host", a->w.type);
 	if (name)
 		sim_expect(a->name.nonce == q->name.nonce, "");
+	else if (w.answer == VIA_WIRE_CHALLENGE)
+		sim_expect(!a->w.dst && a->w.cookie == q->w.cookie &&
+			   a->hello.proof, "");
 	else
 		sim_expect(!a->w.dst && a->w.cookie == q->w.cookie &&
 			   (request ? a->answer.vi == q->conn.vi :
@@ -166,9 +170,15 @@ static void throw(void)
 	u32 size = ETH_HLEN + k->len;
 
 	w.kind = k;
+	w.answer = k->answer;
 	w.host = sim_dice(3);
 	w.answers = 0;
 	fill(k);
+	if (sim_dice(2))
+		sim_nic_prove(w.nic, (u8 *)&w.f);
+	else if (k->type == VIA_WIRE_REQUEST ||
+		 k->type == VIA_WIRE_PEER_REQUEST)
+		w.answer = VIA_WIRE_CHALLENGE;
 	/* Frames of a connection have no seal, for there is none. */
 	if (via_wire_always_sealed(k->type)) {
 		via_ether_seal(&w.f, size + VIA_WIRE_SEAL_LEN, 0);
@@ -176,7 +186,7 @@ static void throw(void)
 	}
 	sim_nic_inject(w.nic, &w.f, size);
 	sim_pause(5 * MS);
-	sim_expect(w.answers == (w.host && k->answer != NOTHING),
+	sim_expect(w.answers == (w.host && w.answer != NOTHING),
 		   "type %#x is answered %u times", k->type, w.answers);
 }
 
@@ -260,6 +270,7 @@ static void unheard(void)
 	w.host = true;
 	fill(&request);
 	w.f.conn.reliability = cpu_to_be32(VIA_RELIABLE_DELIVERY);
+	sim_nic_prove(w.nic, (u8 *)&w.f);
 	via_ether_seal(&w.f, size, 0);
 	sim_nic_inject(w.nic, &w.f, size);
 	sim_proc_wait(p);

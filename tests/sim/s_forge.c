@@ -73,6 +73,8 @@ void forge_host(u8 *mac, u32 n)
 
 void forge_throw(struct forged *f, struct sim_nic *to)
 {
+	if (!f->unproven)
+		sim_nic_prove(to, f->data);
 	if (via_wire_always_sealed(forged_wire(f->data)->type)) {
 		via_ether_seal(f->data, f->len + VIA_WIRE_SEAL_LEN, 0);
 		f->len += VIA_WIRE_SEAL_LEN;

@@ -87,6 +87,7 @@ static void ghost(void)
 	f.c.timeout_ms = cpu_to_be32(VIA_WIRE_FOREVER);
 	addr(&f.c.client, sim_nic_mac(w.nic[0]));
 	addr(&f.c.server, sim_nic_mac(w.nic[1]));
+	sim_nic_prove(w.nic[1], (u8 *)&f);
 	via_ether_seal(&f, sizeof(f), 0);
 	sim_nic_inject(w.nic[1], &f, sizeof(f));
 }

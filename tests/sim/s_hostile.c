@@ -234,7 +234,7 @@ static void knowing(void)
 }
 
 /* Requests of hosts that are not there, some for a server that waits. */
-static void request(struct sim_nic *to, bool fits)
+static void request(struct sim_nic *to, bool fits, bool proven)
 {
 	u8 f[ETH_HLEN + VIA_WIRE_CONN_LEN + VIA_WIRE_SEAL_LEN] = { 0 };
 	struct ethhdr *eth = (void *)f;
@@ -266,6 +266,8 @@ static void request(struct sim_nic *to, bool fits)
 	c->client.disc_len = c->server.disc_len = 7;
 	memcpy(c->client.disc, "nothing", 7);
 	memcpy(c->server.disc, fits ? "stream0" : "nothing", 7);
+	if (proven)
+		sim_nic_prove(to, f);
 	via_ether_seal(f, sizeof(f), 0);
 	sim_nic_inject(to, f, sizeof(f));
 }
@@ -274,20 +276,23 @@ static void flood(void)
 {
 	struct sim_nic *nic[2] = { sim_nic_up("a", 1), sim_nic_up("b", 2) };
 	u32 fitting = 1 + sim_dice(4), all = 500 + sim_dice(2500), i;
+	bool proven = sim_dice(2), fits;
 	struct stream_plan p;
 	struct stream *s;
 
 	stream_draw(&p, 0);
-	p.ghosts = true;
+	/* What is not proven takes no waiter and gets no longer answer. */
+	p.ghosts = proven;
+	sim_wire.weigh = !proven;
 	s = stream_begin(&p, 0, "via_a", "via_b", sim_nic_mac(nic[1]));
 	for (i = 0; i < all && !stream_done(s); i++) {
-		bool fits = fitting && !sim_dice(300);
-
-		fitting -= fits;
-		request(nic[1], fits);
+		fits = !proven ? sim_dice(2) : fitting && !sim_dice(300);
+		fitting -= proven && fits;
+		request(nic[1], fits, proven);
 		if (!sim_dice(20))
 			sim_pause(sim_dice(100000));
 	}
+	sim_wire.weigh = false;
 	stream_end(s);
 	sim_nic_down(nic[0]);
 	sim_nic_down(nic[1]);

@@ -19,7 +19,8 @@ import time
 MAX, LONG, UNRELIABLE = 4096, 65536, 1
 DISC = b"beyond"
 OWN = bytes.fromhex("020000000077")
-SEND, WRITE, REQUEST, REFUSE, ACCEPT, CONFIRM = 1, 2, 16, 19, 20, 21
+SEND, WRITE, REQUEST, CHALLENGE, REFUSE, ACCEPT, CONFIRM = (
+    1, 2, 16, 17, 19, 20, 21)
 SUM, PIECE = 8, 1024
 
 
@@ -114,7 +115,7 @@ class Forger:
         self.sock.setsockopt(263, 1, struct.pack(
             "iHH8s", socket.if_nametoindex(iface), 1, 0, b""))
         self.sock.settimeout(20)
-        self.vi = self.cookie = 0
+        self.vi = self.cookie = self.proof = 0
         self.seq = 1000
 
     def frame(self, kind, body, dst=0, cookie=0):
@@ -129,12 +130,15 @@ class Forger:
         def address(host, disc):
             return struct.pack(">BBH20s64s", 6, len(disc), 0, host, disc)
 
-        hello = struct.pack(">QQIIQ", 1, 0, 64, 1500, 0)
+        hello = struct.pack(">QQIIQ", 1, self.proof, 64, 1500, 0)
         self.frame(REQUEST, hello + struct.pack(
             ">IIQIIIIII", 7, 0, cookie, self.seq, UNRELIABLE, MAX, 0, 20000,
             0) + address(OWN, b"") + address(self.mac, DISC), cookie=cookie)
         while True:
             f = self.sock.recv(2048)
+            if f[:6] == OWN and f[15] == CHALLENGE:
+                self.proof, = struct.unpack(">Q", f[38:46])
+                return self.request(cookie)
             if f[:6] == OWN and f[15] in (ACCEPT, REFUSE):
                 return f
 

@@ -83,8 +83,10 @@ def strangers(session, net):
     peers = f"/sys/class/via/{device}/peers"
     ours = one.sh(f"cat /sys/class/net/eth{net}/address").out.strip()
     test = f"{CONFORM} -d {device} -g connect.accepted {peer(net)}"
+    key = "key=" + "9d3ac1760e5bf248" * 4
     for wrong in ("52:54:00:00:00", "01:00:5e:00:00:01", f"{ours}x",
-                  f"{ours},{ours}"):
+                  f"{ours},{ours}", f"{ours} {ours}", f"{ours} {key}0",
+                  f"{ours} {key[:-1]}", key):
         if two.run(f"echo '{wrong}' >{peers}").rc == 0:
             raise StepFailed(f"'{wrong}' was taken for an address")
     try:
@@ -103,6 +105,11 @@ def strangers(session, net):
             two.sh(f"echo '{ours} 52:54:00:00:00:99' >{peers}")
             if two.sh(f"cat {peers}").out.split()[0] != ours:
                 raise StepFailed("the list is not what was written")
+            two.sh(f"echo '{ours} {key}' >{peers}")
+            if two.sh(f"cat {peers}").out.strip() != f"{ours} key=set":
+                raise StepFailed("a key is not set, or it is shown")
+            if two.sh(f"stat -c %a {peers}").out.strip() != "600":
+                raise StepFailed("others than root read the list")
             session.run(one, test, 60)
     finally:
         two.sh(f"echo >{peers}")

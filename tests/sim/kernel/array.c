@@ -264,6 +264,31 @@ u64 get_random_u64(void)
 	return (u64)high << 32 | get_random_u32();
 }
 
+void get_random_bytes(void *p, size_t n)
+{
+	u8 *b = p;
+
+	while (n--)
+		*b++ = get_random_u32();
+}
+
+int hex2bin(u8 *dst, const char *src, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *high, *low;
+
+	for (; n; n--, src += 2) {
+		if (!src[0] || !src[1])
+			return -EINVAL;
+		high = strchr(digits, tolower(src[0]));
+		low = strchr(digits, tolower(src[1]));
+		if (!high || !low)
+			return -EINVAL;
+		*dst++ = (high - digits) << 4 | (low - digits);
+	}
+	return 0;
+}
+
 u32 crc32c(u32 crc, const void *p, size_t n)
 {
 	const u8 *b = p;
@@ -356,22 +381,22 @@ int scnprintf(char *buf, size_t n, const char *fmt, ...)
 	return len < (int)n ? len : n ? (int)n - 1 : 0;
 }
 
-/* Attributes use %pM, and numbers, and strings. */
+/* Attributes use %pM first, and numbers, and strings. */
 int sim_emit(char *buf, int at, const char *fmt, ...)
 {
 	const u8 *m;
 	va_list ap;
-	int len;
+	int len = 0;
 
 	va_start(ap, fmt);
 	if (!strncmp(fmt, "%pM", 3)) {
 		m = va_arg(ap, const u8 *);
 		len = snprintf(buf + at, PAGE_SIZE - at,
-			       "%02x:%02x:%02x:%02x:%02x:%02x\n", m[0], m[1],
+			       "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1],
 			       m[2], m[3], m[4], m[5]);
-	} else {
-		len = vsnprintf(buf + at, PAGE_SIZE - at, fmt, ap);
+		fmt += 3;
 	}
+	len += vsnprintf(buf + at + len, PAGE_SIZE - at - len, fmt, ap);
 	va_end(ap);
 	return len;
 }

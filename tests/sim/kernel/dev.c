@@ -187,7 +187,21 @@ ssize_t sim_attr_store(const char *dev, const char *attr, const char *value)
 	struct device *d;
 	struct device_attribute *a = find_attr(dev, attr, &d);
 
-	return a && a->store ? a->store(d, a, value, strlen(value)) : -ENOENT;
+	size_t n = strlen(value);
+	ssize_t ret;
+	char *copy;
+
+	if (!a || !a->store)
+		return -ENOENT;
+	/* As kernfs, which does not wipe its copy. */
+	copy = strdup(value);
+	if (!copy)
+		abort();
+	ret = a->store(d, a, copy, n);
+	if (sim_secret && memmem(copy, n, sim_secret, SIM_SECRET))
+		sim_fail("a secret stays in the copy of a written attribute");
+	free(copy);
+	return ret;
 }
 
 /* @buf has room for a page. */

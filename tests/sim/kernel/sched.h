@@ -171,6 +171,38 @@ do {									\
 #define lockdep_assert_not_held(x)	((void)0)
 #define lockdep_is_held(x)	sim_lock_mine(&(x)->l)
 /* Not reader-writer here: one lock of its own for each address space. */
+/* As with PREEMPT_RT: what meets a writer waits for its lock. */
+typedef struct {
+	unsigned int sequence;
+	spinlock_t *lock;
+} seqcount_spinlock_t;
+
+#define seqcount_spinlock_init(s, l) \
+	(*(s) = (seqcount_spinlock_t){ .lock = (l) })
+#define read_seqcount_begin(s)						\
+({									\
+	unsigned int _q;						\
+	while ((_q = READ_ONCE((s)->sequence)) & 1) {			\
+		spin_lock((s)->lock);					\
+		spin_unlock((s)->lock);					\
+	}								\
+	smp_rmb();							\
+	_q;								\
+})
+#define read_seqcount_retry(s, q) \
+	({ smp_rmb(); READ_ONCE((s)->sequence) != (q); })
+#define write_seqcount_begin(s)						\
+do {									\
+	lockdep_assert_held((s)->lock);					\
+	WRITE_ONCE((s)->sequence, (s)->sequence + 1);			\
+	smp_wmb();							\
+} while (0)
+#define write_seqcount_end(s)						\
+do {									\
+	smp_wmb();							\
+	WRITE_ONCE((s)->sequence, (s)->sequence + 1);			\
+} while (0)
+
 #define down_read(x)		sim_lock(&(x)->l, true, 0)
 #define down_read_killable(x)	sim_lock_killable(&(x)->l)
 #define up_read(x)		sim_unlock(&(x)->l)
@@ -248,8 +280,10 @@ u64 sim_now(void);
 unsigned long sim_jiffies(void);
 extern unsigned long sim_jiffies_start;	/* of a run; a scenario's to change */
 #define jiffies			sim_jiffies()
+#define get_jiffies_64()	((u64)sim_jiffies())
 #define ktime_get()		((ktime_t)sim_now())
 #define ktime_get_ns()		sim_now()
+#define ktime_get_seconds()	((s64)(sim_now() / NSEC_PER_SEC))
 #define ktime_get_raw_ns()	sim_now()
 #define ktime_to_ns(t)		((s64)(t))
 #define ns_to_ktime(n)		((ktime_t)(n))

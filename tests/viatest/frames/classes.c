@@ -214,6 +214,7 @@ static void put_addr(struct via_wire_addr *a, const uint8_t *mac,
 static void put_conn(struct frame *f, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
+	struct via_wire_hello *h = (void *)(w + 1);
 	struct via_wire_conn *c = conn_of(w);
 
 	put_hello(w, d);
@@ -223,6 +224,11 @@ static void put_conn(struct frame *f, struct rng *d)
 	if (w->type == VIA_WIRE_REQUEST || w->type == VIA_WIRE_PEER_REQUEST) {
 		c->to = 0;
 		w->cookie = c->sender_cookie;
+		/* Without a proof a request goes no further than that. */
+		if (learnt.proof && rng_below(d, 4)) {
+			h->epoch = learnt.epoch;
+			h->proof = learnt.proof;
+		}
 	}
 	c->reliability = htonl(1u << rng_below(d, 3));
 	c->max_transfer = htonl(rng_below(d, 2) ? 65536 : edge(d));

@@ -77,6 +77,7 @@ int is_protected(uint64_t cookie);
 struct learnt {
 	uint64_t frames;
 	uint32_t spare, protected;	/* connections */
+	uint64_t epoch, proof;		/* of this host, as on the wire; or 0 */
 };
 
 extern struct learnt learnt;

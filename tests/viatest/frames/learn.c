@@ -66,6 +66,7 @@ int is_protected(uint64_t cookie)
 static void learn_conn(const struct via_wire *w, const struct via_wire_conn *c,
 		       int outgoing)
 {
+	const struct via_wire_hello *h = (const void *)(w + 1);
 	uint64_t cookie = be64_to_cpu(w->cookie);
 	uint64_t peer = be64_to_cpu(c->sender_cookie);
 	uint32_t n = strlen(field.spare);
@@ -75,6 +76,10 @@ static void learn_conn(const struct via_wire *w, const struct via_wire_conn *c,
 	/* REQUEST: its sender alone. */
 	if (w->type == VIA_WIRE_REQUEST || w->type == VIA_WIRE_PEER_REQUEST) {
 		remember(peer, kind);
+		if (outgoing && h->proof) {
+			learnt.epoch = h->epoch;
+			learnt.proof = h->proof;
+		}
 		return;
 	}
 	if (cookies[slot_of(cookie)].kind && cookies[slot_of(peer)].kind)
