@@ -764,6 +764,8 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 		return rx_accept(nic, f, h);
 	case VIA_WIRE_CANCEL:
 		return rx_cancel(nic, f, h);
+	case VIA_WIRE_DISCONNECT_ACK:
+		return via_ether_unbury(nic, f->src, h);
 	case VIA_WIRE_RESET:
 		via_ether_count(nic, RESETS_IN);
 		return no_such_end(nic, f->src, h->src, h->cookie, &h->seq);

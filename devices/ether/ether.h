@@ -385,6 +385,8 @@ void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
 /* To strangers: as many as the NIC's limit allows. */
 void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
 			  u64 cookie, u32 seq);
+void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *mac,
+				   const struct via_frame_hdr *h, bool known);
 void via_ether_send_version(struct via_ether_nic *nic,
 			    const struct via_ether_frame *f);
 
@@ -531,6 +533,9 @@ static inline void via_ether_heard(struct via_ether_vi *ev)
 /* A DISCONNECT was sent: send it again.  Both queue locks held. */
 void via_ether_bury(struct via_ether_vi *ev, const struct via_ether_end *end);
 void via_ether_tombs(struct via_ether_nic *nic);
+/* DISCONNECT_ACK: the other end has heard it.  RCU read side, BH off. */
+void via_ether_unbury(struct via_ether_nic *nic, const u8 *mac,
+		      const struct via_frame_hdr *h);
 void via_ether_tombs_end(struct via_ether_nic *nic);
 
 /* An attempt is under way.  A queue lock of the VI held. */

@@ -24,16 +24,14 @@ static bool count(void *arg, u8 *frame, u32 *len)
 	return true;
 }
 
-static void stray(bool name)
+static void stray(u8 type)
 {
 	u8 host[ETH_ALEN];
 	struct forged f;
 
 	forge_host(host, ++w.asked);
-	if (name) {
-		forge(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_NAME_QUERY);
-	} else {
-		forge(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_ACK);
+	forge(&f, host, sim_nic_mac(w.nic[0]), type);
+	if (type != VIA_WIRE_NAME_QUERY) {
 		forged_wire(f.data)->dst = cpu_to_be32(1);
 		forged_wire(f.data)->cookie = cpu_to_be64(w.asked);
 	}
@@ -42,17 +40,21 @@ static void stray(bool name)
 
 static void floods(void)
 {
-	bool name = sim_dice(2);
-	u32 turn, i;
+	static const u8 kinds[][2] = {
+		{ VIA_WIRE_NAME_QUERY, VIA_WIRE_NAME_REPLY },
+		{ VIA_WIRE_ACK, VIA_WIRE_RESET },
+		{ VIA_WIRE_DISCONNECT, VIA_WIRE_DISCONNECT_ACK },
+	};
+	u32 kind = sim_dice(ARRAY_SIZE(kinds)), turn, i;
 
 	memset(&w, 0, sizeof(w));
 	w.nic[0] = sim_nic_up("a", 1);
-	w.type = name ? VIA_WIRE_NAME_REPLY : VIA_WIRE_RESET;
+	w.type = kinds[kind][1];
 	sim_wire.meddle = count;
 	for (turn = 0; turn < 3; turn++) {
 		w.answers = 0;
 		for (i = 0; i < FLOOD; i++)
-			stray(name);
+			stray(kinds[kind][0]);
 		msleep(20);
 		/* A turn may lie in two sixteenths of a second. */
 		sim_expect(w.answers && w.answers <= 2 * ANSWERS,
