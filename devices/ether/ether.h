@@ -530,7 +530,7 @@ static inline void via_ether_heard(struct via_ether_vi *ev)
 }
 
 /* tomb.c */
-/* A DISCONNECT was sent: send it again.  Both queue locks held. */
+/* A DISCONNECT is to be sent: send it again.  Both queue locks held. */
 void via_ether_bury(struct via_ether_vi *ev, const struct via_ether_end *end);
 void via_ether_tombs(struct via_ether_nic *nic);
 /* DISCONNECT_ACK: the other end has heard it.  RCU read side, BH off. */
