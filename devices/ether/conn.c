@@ -765,7 +765,8 @@ static void rx_challenge(struct via_ether_nic *nic,
 		via_ether_count(nic, BAD_FIELD);
 		return;
 	}
-	list_for_each_entry_rcu(ev, &nic->live, live_link) {
+	/* All that try are on this list; one that is missed tries again. */
+	list_for_each_entry_rcu(ev, &nic->hot, hot_link) {
 		if (READ_ONCE(ev->cookie) != h->cookie)
 			continue;
 		via_ether_lock(ev->vi);
@@ -808,6 +809,8 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 		return rx_accept(nic, f, h);
 	case VIA_WIRE_CANCEL:
 		return rx_cancel(nic, f, h);
+	case VIA_WIRE_DISCONNECT_ACK:
+		return via_ether_unbury(nic, f->src, h);
 	case VIA_WIRE_RESET:
 		via_ether_count(nic, RESETS_IN);
 		return no_such_end(nic, f->src, h->src, h->cookie, &h->seq);

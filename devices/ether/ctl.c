@@ -342,6 +342,31 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
 }
 
 /*
+ * To the sender of the DISCONNECT @h: there is no such connection here, any
+ * more (@known).
+ */
+void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *mac,
+				   const struct via_frame_hdr *h, u32 question,
+				   bool known)
+{
+	struct via_wire_end e = {
+		.seq = cpu_to_be32(h->seq),
+		.src = cpu_to_be32(h->dst),
+	};
+	struct ctl c = {
+		.mac = mac,
+		.cookie = h->cookie,
+		.size = sizeof(e),
+		.type = VIA_WIRE_DISCONNECT_ACK,
+	};
+
+	if (known || via_ether_may_answer(nic, mac, question,
+					  VIA_WIRE_END_LEN +
+					  VIA_WIRE_SEAL_LEN))
+		send_one(nic, &c, &e);
+}
+
+/*
  * To a frame of another version, which has at least as many bytes as the
  * answer: what is spoken here.
  */

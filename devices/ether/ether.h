@@ -439,6 +439,9 @@ bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
 /* To strangers: as many as the NIC's limit allows. */
 void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
 			  u64 cookie, u32 seq, u32 question);
+void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *mac,
+				   const struct via_frame_hdr *h, u32 question,
+				   bool known);
 void via_ether_send_version(struct via_ether_nic *nic,
 			    const struct via_ether_frame *f);
 
@@ -589,9 +592,12 @@ static inline void via_ether_heard(struct via_ether_vi *ev)
 }
 
 /* tomb.c */
-/* A DISCONNECT was sent: send it again.  Both queue locks held. */
+/* A DISCONNECT is to be sent: send it again.  Both queue locks held. */
 void via_ether_bury(struct via_ether_vi *ev, const struct via_ether_end *end);
 void via_ether_tombs(struct via_ether_nic *nic);
+/* DISCONNECT_ACK: the other end has heard it.  RCU read side, BH off. */
+void via_ether_unbury(struct via_ether_nic *nic, const u8 *mac,
+		      const struct via_frame_hdr *h);
 void via_ether_tombs_end(struct via_ether_nic *nic);
 
 /* Smoothed round-trip time, us.  A queue lock held, phase not NONE. */

@@ -201,8 +201,7 @@ struct via_peer_load *via_peer_load(struct via_peer *peer)
 	return peer->load;
 }
 
-/* Of a VI of the peer, by id and cookie. */
-static u32 hash_end(const struct via_peer *peer, u32 id, u64 cookie)
+u32 via_peer_hash(const struct via_peer *peer, u32 id, u64 cookie)
 {
 	const u32 key[] = { peer->hash ^ id, cookie, cookie >> 32 };
 
@@ -212,7 +211,8 @@ static u32 hash_end(const struct via_peer *peer, u32 id, u64 cookie)
 static struct hlist_head *end_bucket(const struct via_peer *peer, u32 id,
 				     u64 cookie)
 {
-	u32 i = hash_end(peer, id, cookie) & ((1u << VIA_PEER_END_BITS) - 1);
+	u32 i = via_peer_hash(peer, id, cookie) &
+		((1u << VIA_PEER_END_BITS) - 1);
 
 	return &peer->nic->peers->ends[i];
 }
@@ -257,7 +257,8 @@ struct via_ether_vi *via_peer_end(const struct via_peer *peer, u32 id,
 static struct hlist_head *req_bucket(const struct via_peer *peer, u32 vi,
 				     u64 cookie)
 {
-	u32 i = hash_end(peer, vi, cookie) & ((1u << VIA_PEER_REQ_BITS) - 1);
+	u32 i = via_peer_hash(peer, vi, cookie) &
+		((1u << VIA_PEER_REQ_BITS) - 1);
 
 	return &peer->nic->peers->reqs[i];
 }

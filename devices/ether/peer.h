@@ -43,6 +43,7 @@ struct via_ether_vi;
 #define VIA_PEER_BITS		12
 #define VIA_PEER_END_BITS	11	/* ends of connections, 16 KiB */
 #define VIA_PEER_REQ_BITS	8	/* requests, 2 KiB */
+#define VIA_PEER_TOMB_BITS	10	/* tombs, 8 KiB */
 
 /**
  * struct via_peer_key - the address of a host
@@ -159,6 +160,7 @@ struct via_peer {
  * @on, @non:	peers with connections, the one to be looked at next first,
  *		and how many
  * @tombs, @ntombs: DISCONNECTs to be sent again, in the order of their times
+ * @named:	the same by peer, dst and cookie
  *
  * The timer's own:
  * @ticks:	of the NIC so far
@@ -175,6 +177,7 @@ struct via_peers {
 	u32 non;
 	struct list_head tombs;
 	u32 ntombs;
+	struct hlist_head named[1 << VIA_PEER_TOMB_BITS];
 	u32 ticks;
 };
 
@@ -224,6 +227,9 @@ static inline u32 via_peer_rto(const struct via_peer *peer)
 
 /* @load as it is at this tick.  The timer. */
 struct via_peer_load *via_peer_load(struct via_peer *peer);
+
+/* Of an id and a cookie that an end at the peer has, or gave. */
+u32 via_peer_hash(const struct via_peer *peer, u32 id, u64 cookie);
 
 /*
  * The VI knows the other end of its connection, or forgets it.  Both queue

@@ -641,19 +641,30 @@ static void rx_ack_frame(struct via_vi *vi, const struct via_frame_hdr *h)
 	rx_ack(vi, h, range, h->nranges);
 }
 
+/* A DISCONNECT of a connection that has gone here, too: a copy, most often. */
+static void left_before(struct via_ether_nic *nic,
+			const struct via_frame_hdr *h,
+			const struct via_ether_frame *f)
+{
+	if (h->dst && via_ether_allowed(nic, f->src))
+		via_ether_send_disconnect_ack(nic, f->src, h, f->len,
+					      false);
+}
+
 /* ACK, DISCONNECT. */
 static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		   const struct via_ether_frame *f)
 {
 	struct via_vi *vi = via_ether_find(nic, h->dst);
 	struct via_ether_vi *ev;
-	bool known, accept, fits;
+	enum via_ether_phase phase = VIA_PHASE_NONE;
+	bool known, fits;
 
 	if (vi) {
 		ev = vi->priv;
 		spin_lock(&vi->rq.lock);
 		known = ours(ev, h, f->src);
-		accept = ev->phase == VIA_PHASE_ACCEPT;
+		phase = ev->phase;
 		fits = via_ether_seal_fits(ev, h);
 		if (known && fits)
 			via_ether_heard(ev);
@@ -662,8 +673,9 @@ static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		known = false;
 	}
 	if (!known) {
-		/* A DISCONNECT of an unknown connection needs no answer. */
-		if (h->type != VIA_WIRE_DISCONNECT)
+		if (h->type == VIA_WIRE_DISCONNECT)
+			left_before(nic, h, f);
+		else
 			stranger(nic, h, f, !vi);
 		return;
 	}
@@ -671,12 +683,16 @@ static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		via_ether_count(nic, BAD_SEAL);
 		return;
 	}
-	if (accept && !via_ether_confirmed(ev))
+	if (phase == VIA_PHASE_ACCEPT && !via_ether_confirmed(ev))
 		return;
 	if (h->type == VIA_WIRE_ACK)
 		rx_ack_frame(vi, h);
 	else if (!rx_disconnect(vi, h))
 		challenge(vi, h->cookie);
+	else if (phase >= VIA_PHASE_ACCEPT)
+		via_ether_send_disconnect_ack(nic, f->src, h, f->len,
+					      true);
+	/* Before, an ACCEPT may yet come: the next copy is for it. */
 	via_vi_settle(vi);
 }
 

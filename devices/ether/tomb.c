@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * What is left of a connection that this host has ended: its DISCONNECT, sent
- * again a few times, since no frame answers it.  The other end hears of it, or
- * nothing of this host for as long as ends a connection anyhow.
+ * again a few times until a DISCONNECT_ACK answers it.  The other end hears of
+ * it, or nothing of this host for as long as ends a connection anyhow.
  *
  * A NIC keeps TOMBS_MAX of them, which bounds what programs that connect and
  * disconnect all the time add to the wire: 2,048 frames a second.  A
@@ -19,7 +19,8 @@
 
 /**
  * struct via_ether_tomb - a DISCONNECT that is sent again
- * @link:	nic->lock: on the list of the NIC, or the timer's own
+ * @link:	nic->lock: on the list of the NIC
+ * @node:	nic->lock: among those of its peer, id and cookie
  * @peer:	constant, with a use of it
  * @end:	constant: what it says
  * @next:	nic->lock: jiffies when it is due
@@ -27,6 +28,7 @@
  */
 struct via_ether_tomb {
 	struct list_head link;
+	struct hlist_node node;
 	struct via_peer *peer;
 	struct via_ether_end end;
 	unsigned long next;
@@ -36,6 +38,15 @@ struct via_ether_tomb {
 static unsigned long period(void)
 {
 	return via_ether_dead() / REPEATS;
+}
+
+static struct hlist_head *bucket(const struct via_peer *peer, u32 id,
+				 u64 cookie)
+{
+	u32 i = via_peer_hash(peer, id, cookie) &
+		((1u << VIA_PEER_TOMB_BITS) - 1);
+
+	return &peer->nic->peers->named[i];
 }
 
 /* Both queue locks held, BH off. */
@@ -61,53 +72,69 @@ void via_ether_bury(struct via_ether_vi *ev, const struct via_ether_end *end)
 	via_peer_hold(tomb->peer);
 	peers->ntombs++;
 	list_add_tail(&tomb->link, &peers->tombs);
+	hlist_add_head(&tomb->node, bucket(tomb->peer, end->dst, end->cookie));
 	spin_unlock(&nic->lock);
 }
 
-/* nic->lock held, it is on no list. */
+/* nic->lock held. */
 static void drop(struct via_ether_nic *nic, struct via_ether_tomb *tomb)
 {
+	list_del(&tomb->link);
+	hlist_del(&tomb->node);
 	nic->peers->ntombs--;
 	via_peer_drop(tomb->peer);
 	kfree(tomb);
 }
 
-/* The first one, if it is due: the caller's.  All wait equally long. */
-static struct via_ether_tomb *due(struct via_ether_nic *nic)
+/* The first one, if it is due: what it says.  All wait equally long. */
+static bool due(struct via_ether_nic *nic, struct via_ether_end *end)
 {
 	struct via_ether_tomb *tomb;
+	bool found;
 
 	spin_lock(&nic->lock);
 	tomb = list_first_entry_or_null(&nic->peers->tombs,
 					struct via_ether_tomb, link);
-	if (tomb && time_after_eq(jiffies, tomb->next))
-		list_del(&tomb->link);
-	else
-		tomb = NULL;
+	found = tomb && time_after_eq(jiffies, tomb->next);
+	if (found) {
+		*end = tomb->end;
+		tomb->next = jiffies + period();
+		if (--tomb->left)
+			list_move_tail(&tomb->link, &nic->peers->tombs);
+		else
+			drop(nic, tomb);
+	}
 	spin_unlock(&nic->lock);
-	return tomb;
+	return found;
 }
 
-/* The timer, which is stopped before the last ones are dropped. */
+/* The timer. */
 void via_ether_tombs(struct via_ether_nic *nic)
 {
-	struct via_ether_tomb *tomb;
+	struct via_ether_end end;
 	u32 n;
 
-	for (n = 0; n < TOMBS_VISIT; n++) {
-		tomb = due(nic);
-		if (!tomb)
-			return;
-		via_ether_send_disconnect(nic, &tomb->end);
-		spin_lock(&nic->lock);
-		if (--tomb->left) {
-			tomb->next = jiffies + period();
-			list_add_tail(&tomb->link, &nic->peers->tombs);
-		} else {
+	for (n = 0; n < TOMBS_VISIT && due(nic, &end); n++)
+		via_ether_send_disconnect(nic, &end);
+}
+
+void via_ether_unbury(struct via_ether_nic *nic, const u8 *mac,
+		      const struct via_frame_hdr *h)
+{
+	struct via_peer *peer = via_peer_find(nic, mac);
+	struct via_ether_tomb *tomb;
+
+	if (!peer)
+		return;
+	spin_lock(&nic->lock);
+	hlist_for_each_entry(tomb, bucket(peer, h->src, h->cookie), node) {
+		if (tomb->end.cookie == h->cookie && tomb->end.dst == h->src &&
+		    tomb->end.seq == h->seq && tomb->peer == peer) {
 			drop(nic, tomb);
+			break;
 		}
-		spin_unlock(&nic->lock);
 	}
+	spin_unlock(&nic->lock);
 }
 
 void via_ether_tombs_end(struct via_ether_nic *nic)
@@ -116,7 +143,6 @@ void via_ether_tombs_end(struct via_ether_nic *nic)
 
 	spin_lock_bh(&nic->lock);
 	list_for_each_entry_safe(tomb, n, &nic->peers->tombs, link) {
-		list_del(&tomb->link);
 		drop(nic, tomb);
 	}
 	spin_unlock_bh(&nic->lock);

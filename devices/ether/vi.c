@@ -96,13 +96,16 @@ void via_ether_vi_forget(struct via_vi *vi)
 	via_ether_forget(vi->priv);
 }
 
-/* Tell the other end.  Both queue locks held. */
+/*
+ * Tell the other end.  It may answer at once, so what the answer ends is there
+ * before.  Both queue locks held.
+ */
 static void leave(struct via_ether_vi *ev)
 {
 	struct via_ether_end end = via_ether_end_of(ev);
 
-	via_ether_send_disconnect(ev->nic, &end);
 	via_ether_bury(ev, &end);
+	via_ether_send_disconnect(ev->nic, &end);
 }
 
 /* transport->disconnect: both queue locks held. */

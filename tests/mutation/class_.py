@@ -102,8 +102,8 @@ mutant("request-by-index", PEER, "wire", "connect.again accept.late",
        "the second attempt of a VI is taken for a copy of its first",
        ("		if (req->client.cookie == cookie && req->client.vi == vi &&",
         "		if (req->client.vi == vi &&"),
-       ("	u32 i = hash_end(peer, vi, cookie) &",
-        "	u32 i = hash_end(peer, vi, 0) &"),
+       ("	u32 i = via_peer_hash(peer, vi, cookie) &",
+        "	u32 i = via_peer_hash(peer, vi, 0) &"),
        sim="time")
 mutant("requests-never-fewer", CONN, "sim", "",
        "after 1,024 requests a NIC takes none",
@@ -266,7 +266,7 @@ mutant("ack-one-more", "devices/ether/send.h", "wire", "send",
 mutant("reason-untold", "devices/ether/ctl.c", "wire",
        "errors.said_of_ends reception.no_receive",
        "every end looks like a peer that has left in good order",
-       ("		.reason = cpu_to_be32(ev->reason),\n", ""))
+       ("		.reason = ev->reason,\n", ""))
 mutant("sack-untold", "devices/ether/ctl.c", "sim", "",
        "one lost frame has all those behind it sent again",
        ("	f.a.n = via_win_ranges(&ev->rx, range);\n",
@@ -702,10 +702,34 @@ mutant("peer-not-asked", PEER, "sim", "",
 TOMB = "devices/ether/tomb.c"
 mutant("goodbye-once", ETHER_VI, "sim", "",
        "one of many connections whose DISCONNECT is lost stands at the peer",
-       ("	via_ether_bury(ev);\n", ""), sim="loss time")
+       ("	via_ether_bury(ev, &end);\n", ""), sim="loss time")
 mutant("goodbye-for-ever", TOMB, "sim", "",
        "a DISCONNECT is sent again and again",
-       ("		if (--tomb->left) {", "		if (true) {"), sim="time")
+       ("		if (--tomb->left)\n", "		if (true)\n"), sim="time")
+mutant("goodbye-of-moment", "devices/ether/ctl.c", "sim", "",
+       "a DISCONNECT has other numbers than those of the end",
+       ("		.ack = ev->rx.next,\n", "		.ack = 0,\n"),
+       sim="loss end")
+mutant("goodbye-unanswered", RECV, "sim", "",
+       "a DISCONNECT that has arrived is sent again",
+       ("	else if (phase >= VIA_PHASE_ACCEPT)\n", "	else if (false)\n"),
+       sim="loss")
+mutant("goodbye-copy-unanswered", RECV, "sim", "",
+       "a DISCONNECT whose answer was lost is sent again and again",
+       ("	if (h->dst && via_ether_allowed(nic, f->src))\n",
+        "	if (false)\n"), sim="hostile loss")
+mutant("goodbye-answers-unbound", "devices/ether/ctl.c", "sim", "",
+       "any number of DISCONNECTs from made-up addresses is answered",
+       ("	if (known || may_answer(nic, mac))\n", "	if (true)\n"),
+       sim="hostile many")
+mutant("goodbye-heard-by-any", TOMB, "sim", "",
+       "a DISCONNECT_ACK with another number ends the copies",
+       ("		    tomb->end.seq == h->seq && tomb->peer",
+        "		    tomb->peer"), sim="loss")
+mutant("goodbye-heard-not", TOMB, "sim", "",
+       "a DISCONNECT that was answered is sent again",
+       ("			drop(nic, tomb);\n			break;\n",
+        "			break;\n"), sim="loss")
 mutant("tombs-outlive", PEER, "sim", "",
        "DISCONNECTs that a NIC would send again outlive it",
        ("	via_ether_tombs_end(nic);\n", ""), sim="gone ledger")

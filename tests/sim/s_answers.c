@@ -18,7 +18,7 @@ static const struct kind {
 } kinds[] = {
 	{ VIA_WIRE_SEND, VIA_WIRE_RESET, VIA_WIRE_SEND_HDR },
 	{ VIA_WIRE_ACK, VIA_WIRE_RESET, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_DISCONNECT, NOTHING, VIA_WIRE_END_LEN },
+	{ VIA_WIRE_DISCONNECT, VIA_WIRE_DISCONNECT_ACK, VIA_WIRE_END_LEN },
 	{ VIA_WIRE_DISCONNECT_ACK, NOTHING, VIA_WIRE_END_LEN },
 	{ VIA_WIRE_RESET, NOTHING, VIA_WIRE_END_LEN },
 	{ VIA_WIRE_HEARTBEAT, NOTHING, VIA_WIRE_BEAT_LEN },
@@ -64,11 +64,13 @@ static struct {
 	bool ready, over;
 } w;
 
-/* A RESET names the end that the frame named, and the frame. */
+/* The answer names the end that the frame named, and the frame. */
 static bool names_end(const struct thrown *a, const struct thrown *q)
 {
 	if (q->w.type == VIA_WIRE_SEND)
 		return a->end.src == q->w.dst && a->end.seq == q->data.seq;
+	if (q->w.type == VIA_WIRE_DISCONNECT)
+		return a->end.src == q->w.dst && a->end.seq == q->end.seq;
 	if (q->w.type == VIA_WIRE_ACK)
 		return a->end.src == q->w.dst && a->end.seq == q->ack.ack;
 	return a->end.src == q->conn.to && a->end.seq == q->conn.first_seq;

@@ -24,17 +24,15 @@ static bool count(void *arg, u8 *frame, u32 *len)
 	return true;
 }
 
-static void stray(bool name, bool one)
+static void stray(u8 type, bool one)
 {
 	u8 host[ETH_ALEN];
 	struct forged f;
 
 	w.asked++;
 	forge_host(host, one ? 1 : w.asked);
-	if (name) {
-		forge(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_NAME_QUERY);
-	} else {
-		forge(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_ACK);
+	forge(&f, host, sim_nic_mac(w.nic[0]), type);
+	if (type != VIA_WIRE_NAME_QUERY) {
 		forged_wire(f.data)->dst = cpu_to_be32(1);
 		forged_wire(f.data)->cookie = cpu_to_be64(w.asked);
 	}
@@ -43,18 +41,23 @@ static void stray(bool name, bool one)
 
 static void floods(void)
 {
-	bool name = sim_dice(2), one = sim_dice(2);
-	u32 turn, i, most;
+	static const u8 kinds[][2] = {
+		{ VIA_WIRE_NAME_QUERY, VIA_WIRE_NAME_REPLY },
+		{ VIA_WIRE_ACK, VIA_WIRE_RESET },
+		{ VIA_WIRE_DISCONNECT, VIA_WIRE_DISCONNECT_ACK },
+	};
+	u32 kind = sim_dice(ARRAY_SIZE(kinds)), turn, i, most;
+	bool one = sim_dice(2);
 
 	memset(&w, 0, sizeof(w));
 	w.nic[0] = sim_nic_up("a", 1);
-	w.type = name ? VIA_WIRE_NAME_REPLY : VIA_WIRE_RESET;
+	w.type = kinds[kind][1];
 	sim_wire.meddle = count;
 	sim_wire.weigh = true;
 	for (turn = 0; turn < 3; turn++) {
 		w.answers = 0;
 		for (i = 0; i < FLOOD; i++)
-			stray(name, one);
+			stray(kinds[kind][0], one);
 		msleep(20);
 		/* What pauses have brought is all that there is at once, or a sixth. */
 		most = one && turn ? ANSWERS / 6 + 2 : ANSWERS + 24;

@@ -298,6 +298,9 @@ static void version_of_other(void)
 
 	w.drop_requests = true;
 	start(0, asks);
+	/* The other host is one that is known. */
+	forge_conn(&f, mac(2), mac(0), VIA_WIRE_REQUEST, "none", 1, 1);
+	forge_throw(&f, w.nic[0]);
 	while (!w.over) {
 		sim_pause(500000);
 		if (!w.requests)

@@ -28,6 +28,8 @@ static struct {
 	u64 heartbeats, disconnects;
 	bool asked[2 * MANY];		/* by VI: a heartbeat was for it */
 	u32 drop;			/* DISCONNECTs that are lost, next */
+	bool deaf;			/* and all answers to them */
+	u8 goodbye[FORGED_MAX];		/* the last one */
 	u8 victim[ETH_ALEN];
 	u32 answers[32];		/* to the victim, by type */
 } w;
@@ -45,6 +47,10 @@ static bool look(void *arg, u8 *frame, u32 *len)
 	w.disconnects += type == VIA_WIRE_DISCONNECT;
 	if (!memcmp(eth->h_dest, w.victim, ETH_ALEN))
 		w.answers[type % ARRAY_SIZE(w.answers)]++;
+	if (type == VIA_WIRE_DISCONNECT_ACK)
+		return !w.deaf;
+	if (type == VIA_WIRE_DISCONNECT)
+		memcpy(w.goodbye, frame, min_t(u32, *len, FORGED_MAX));
 	if (type == VIA_WIRE_DISCONNECT && w.drop) {
 		w.drop--;
 		return false;
@@ -236,25 +242,59 @@ static void noticed(u32 side, u32 n)
 		   w.n);
 }
 
+/* DISCONNECT_ACKs that are about another end than the last one, almost. */
+static void misjudge(u32 side)
+{
+	const struct ethhdr *eth = (const void *)w.goodbye;
+	struct forged f;
+	u8 host[ETH_ALEN];
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		memcpy(host, eth->h_dest, ETH_ALEN);
+		host[5] ^= i == 3 ? 0x40 : 0;
+		forge(&f, host, eth->h_source, VIA_WIRE_DISCONNECT_ACK);
+		forged_wire(f.data)->cookie = forged_wire(w.goodbye)->cookie;
+		*forged_end(f.data) = (struct via_wire_end) {
+			.seq = forged_end(w.goodbye)->seq,
+			.src = forged_wire(w.goodbye)->dst,
+		};
+		if (i == 0)
+			forged_wire(f.data)->cookie ^= 1;
+		else if (i == 1)
+			forged_end(f.data)->seq ^= 1;
+		else if (i == 2)
+			forged_end(f.data)->src ^= 1;
+		forge_throw(&f, w.nic[side]);
+	}
+}
+
 /* DISCONNECTs are lost, of some connections or of a process that ends. */
 static void lost(void)
 {
-	u32 side = sim_dice(2), n;
+	u32 side = sim_dice(2), n, drop, sent;
 
 	sim_config.max_time = sim_clock + 300 * SEC;
 	begin(1 + sim_dice(SOME));
 	/* With more of them the first one that is found tells of the others. */
 	n = 1 + sim_dice(sim_dice(2) ? w.n : 1);
-	w.drop = sim_dice(4) * n;
+	drop = sim_dice(4) * n;
+	w.drop = drop;
+	w.deaf = !sim_dice(3);
 	w.disconnects = 0;
 	if (n == w.n && sim_dice(2))
 		w.over[side] = true;
 	else
 		w.leaves[side] = n;
+	msleep(100);
+	if (w.deaf)
+		misjudge(side);
 	noticed(!side, w.n - n);
-	/* They are not sent for ever. */
+	/* They are not sent for ever, nor once they were heard. */
 	msleep(8000);
-	sim_expect(w.disconnects <= 5 * n, "(%llu for %u)", w.disconnects, n);
+	sent = w.deaf ? 5 * n : n + drop;
+	sim_expect(w.disconnects == sent, "(%llu for %u, of %u)",
+		   w.disconnects, n, sent);
 	n = w.disconnects;
 	msleep(3000);
 	sim_expect(w.disconnects == n, "");

@@ -306,7 +306,10 @@ static void only_acks(void)
 	message(0);
 }
 
-/* A connection is of two addresses; another host only gets a RESET. */
+/*
+ * A connection is of two addresses; another host only gets a RESET, or hears
+ * that its own connection is not there.
+ */
 static void stranger(void)
 {
 	u8 type = sim_dice(3) ? VIA_WIRE_ACK : VIA_WIRE_DISCONNECT;
@@ -325,8 +328,9 @@ static void stranger(void)
 		else
 			raw_send_end(&r, type, r.seq, r.ack);
 	}
-	sim_expect(type == VIA_WIRE_DISCONNECT ||
-		   raw_await(&r, VIA_WIRE_RESET, AT_ONCE), "(%#x)", type);
+	sim_expect(raw_await(&r, type == VIA_WIRE_DISCONNECT ?
+			     VIA_WIRE_DISCONNECT_ACK : VIA_WIRE_RESET, AT_ONCE),
+		   "(%#x)", type);
 	r.mac[5] ^= 0x80;
 	ask(receive);
 	sim_expect(p.ret == VIA_R_TIMEOUT, "");
