@@ -518,6 +518,10 @@ mutant("slow-not-learned", "devices/ether/send.c", "sim", "",
        "a peer that has become slow is sent each frame many times",
        ("	ev->backoff = min(ev->backoff + ev->spent, VIA_ETHER_BACKOFF);\n",
         ""), sim="time")
+mutant("rest-unseen", "devices/ether/send.c", "sim", "",
+       "after a rest a large window is sent at once",
+       ("	if (ev->tx_watched || likely(!seconds))\n",
+        "	if (ev->tx_watched || seconds)\n"), sim="time")
 mutant("probe-late-again", "devices/ether/send.c", "sim", "",
        "after an outage the next loss waits for the timeout of before",
        ("	ev->in_vain = false;\n	via_ether_watch_tx(ev);\n",
