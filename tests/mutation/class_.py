@@ -72,6 +72,18 @@ mutant("timeout-not-undone", "devices/ether/window.c", "unit", "window",
        "a peer that is slow once costs the window",
        ("	if (w->timed && r->doubt != VIA_DOUBT_TIMED) {\n",
         "	if (false) {\n"))
+mutant("timeout-lowers-maximum", "devices/ether/window.c", "unit", "window",
+       "growth is slow from where the second timeout of a silence was",
+       ("		note_max(w);\n	}\n	w->prior = ",
+        "	}\n	note_max(w);\n	w->prior = "))
+mutant("doubt-not-renewed", "devices/ether/window.c", "unit", "window",
+       "the window is restored before all that a timeout sent came twice",
+       ("	if (w->timed && r->doubt != VIA_DOUBT_TIMED) {\n",
+        "	if (w->timed && !r->doubt) {\n"))
+mutant("awaited-is-sent", "devices/ether/window.c", "unit", "window",
+       "a frame that the receiver forgot is to come twice",
+       ("	if (via_win_arrived(w, ack))\n		transmitted(w, ack);\n",
+        "	if (via_win_arrived(w, ack))\n		via_win_resent(w, ack);\n"))
 mutant("frame-overrun", "devices/ether/wire.c", "unit", "wire",
        "a payload longer than its message is taken",
        (" || h->offset > h->msg_len ||\n"
@@ -655,6 +667,10 @@ mutant("slow-not-learned", "devices/ether/send.c", "sim", "",
        "a peer that has become slow is sent each frame many times",
        ("	ev->backoff = min(ev->backoff + ev->spent, VIA_ETHER_BACKOFF);\n",
         ""), sim="time")
+mutant("rest-unseen", "devices/ether/send.c", "sim", "",
+       "after a rest a large window is sent at once",
+       ("	if (ev->tx_watched || likely(!seconds))\n",
+        "	if (ev->tx_watched || seconds)\n"), sim="time")
 mutant("probe-late-again", "devices/ether/send.c", "sim", "",
        "after an outage the next loss waits for the timeout of before",
        ("	ev->in_vain = false;\n	via_ether_watch_tx(ev);\n",
