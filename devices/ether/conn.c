@@ -574,11 +574,13 @@ static void rx_accept(struct via_ether_nic *nic,
 		ev = vi->priv;
 		via_ether_lock(vi);
 		if (ev->cookie && ev->cookie == h->cookie &&
-		    ether_addr_equal(ev->remote_mac, f->src))
+		    ether_addr_equal(ev->remote_mac, f->src)) {
+			/* Before the attempt may end, and with it its peer. */
+			if (c.hello.proof)
+				via_peer_keep_proof(ev->peer, c.hello.proof);
 			known = take_accept(ev, &c, &from,
 					    h->type == VIA_WIRE_PEER_ACCEPT);
-		if (known && c.hello.proof)
-			via_peer_keep_proof(ev->peer, c.hello.proof);
+		}
 		via_ether_unlock(vi);
 	}
 	if (!known)

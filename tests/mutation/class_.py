@@ -383,8 +383,9 @@ mutant("accept-of-own-epoch", "devices/ether/ctl.c", "sim", "",
        sim="hostile")
 mutant("proof-not-kept", CONN, "sim", "",
        "what ACCEPT tells is forgotten",
-       ("		if (known && c.hello.proof)\n"
-        "			via_peer_keep_proof(ev->peer, c.hello.proof);\n", ""),
+       ("			if (c.hello.proof)\n"
+        "				via_peer_keep_proof(ev->peer, "
+        "c.hello.proof);\n", ""),
        sim="hostile")
 
 AUTH = "devices/ether/auth.c"
