@@ -148,20 +148,25 @@ static void replayed(void)
 	CU_ASSERT_EQUAL(check(&p.b, &f[0]), VIA_AUTH_OLD);
 }
 
-/* The newest overtakes all others: each of the window's is taken once. */
+/*
+ * The newest overtakes all others: each of the window's is taken once, as often
+ * as the window goes round.
+ */
 static void reordered(void)
 {
-	u32 n = VIA_AUTH_WINDOW, i;
+	u32 n = VIA_AUTH_WINDOW, i, round;
 	struct frame *f = calloc(n, sizeof(*f));
 	struct pair p;
 
 	begin(&p);
-	for (i = 0; i < n; i++)
-		f[i] = sign(&p.a);
-	for (i = n; i--;)
-		CU_ASSERT_EQUAL(check(&p.b, &f[i]), VIA_AUTH_OK);
-	for (i = n; i--;)
-		CU_ASSERT_EQUAL(check(&p.b, &f[i]), VIA_AUTH_OLD);
+	for (round = 0; round < 4; round++) {
+		for (i = 0; i < n; i++)
+			f[i] = sign(&p.a);
+		for (i = n; i--;)
+			CU_ASSERT_EQUAL(check(&p.b, &f[i]), VIA_AUTH_OK);
+		for (i = n; i--;)
+			CU_ASSERT_EQUAL(check(&p.b, &f[i]), VIA_AUTH_OLD);
+	}
 	free(f);
 }
 

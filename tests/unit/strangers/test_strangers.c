@@ -48,7 +48,9 @@ static void proof_is_the_asker_s(void)
 		((u8 *)&x)[bit / 8] ^= 1 << bit % 8;
 		CU_ASSERT(!via_proof_holds(&p, &x, proof));
 	}
-	via_proof_of(&x, own, 6, asker, 6, o.epoch);
+	via_proof_of(&x, own, 6, asker, 6, 0x1234567890abcdef);
+	CU_ASSERT(!via_proof_holds(&p, &x, proof));
+	via_proof_of(&x, asker, 6, own, 6, 0x1234567890abcdee);
 	CU_ASSERT(!via_proof_holds(&p, &x, proof));
 }
 
