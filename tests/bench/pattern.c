@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The patterns, whatever they run over. */
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 
 #include "common/msg.h"
@@ -46,8 +45,9 @@ void set_wait_sent(struct set *s, int i)
 		s->ops->wait_sent(s, i);
 		return;
 	}
-	while (!s->ops->sent(s, i))
-		;
+	for (int n = 1; !s->ops->sent(s, i); n++)
+		if (n % SPINS == 0)
+			spin_politely();
 }
 
 /* A program that polls computes meanwhile, one that blocks sleeps. */
@@ -182,7 +182,6 @@ static uint32_t warm_rounds(const struct run *r)
 /* Until the server has heard it: the message may be lost. */
 static void end_run(struct run *r, struct set *s)
 {
-	struct pollfd p = { .fd = s->ctl, .events = POLLIN };
 	uint32_t tries = 0;
 
 	r->seq++;
@@ -190,7 +189,7 @@ static void end_run(struct run *r, struct set *s)
 		if (tries++ > 100)
 			die("the server does not end the run");
 		send_msg(r, s, 0, M_FIN, sizeof(uint32_t));
-	} while (!poll(&p, 1, s->lossy ? LOST_MS : -1));
+	} while (!s->heard(s, s->lossy ? LOST_MS : -1));
 }
 
 void run_pattern(struct run *r, struct set *s)

@@ -60,7 +60,9 @@ struct set {
 	const struct set_ops *ops;
 	struct ask	ask;
 	const char	*host;		/* of the peer; NULL at the server */
-	int		ctl;		/* the control connection; -1: none */
+	int		ctl;		/* the control connection */
+	/* The server has heard the end of the run; false after ms. */
+	bool		(*heard)(struct set *s, int ms);
 	bool		block;
 	/* A completed send has arrived. Else only an answer tells that. */
 	bool		sent_is_there;

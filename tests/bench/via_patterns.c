@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -389,6 +390,15 @@ static void check_ask(const struct ask *a)
 		die("the client is another program, or another version of it");
 }
 
+static bool heard(struct set *s, int ms)
+{
+	struct pollfd p = { .fd = s->ctl, .events = POLLIN };
+	int n = poll(&p, 1, ms);
+
+	check(n < 0, "poll");
+	return n;
+}
+
 static void run_client(const struct options *o, struct run *r)
 {
 	struct where here[MAX_CONNS] = { 0 }, there[MAX_CONNS];
@@ -402,6 +412,7 @@ static void run_client(const struct options *o, struct run *r)
 	tell(ctl, &ask, sizeof(ask));
 	name_dev(&ask, o->dev);
 	set_init(&s, &ask, o->host, ctl);
+	s.heard = heard;
 	s.ops->open(&s, here);
 	tell(ctl, here, bytes);
 	hear(ctl, there, bytes);
