@@ -8,6 +8,9 @@ Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
        native through our own drivers, on each NIC model, beside the
               stock ones: instructions, and bandwidth between two machines
        wire   two machines: VIA, UDP, TCP and rdma_rxe, interleaved rounds
+       patterns  how programs exchange messages (think time, clients in turn,
+              one thread with both ends, RDMA Write, bursts, a lost last
+              frame): VIA beside UDP, TCP and RC on rdma_rxe, tulip
 Ends with status 1 when something could not be measured or a bar is missed.
 """
 
@@ -23,11 +26,12 @@ sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab")]
 
 import exact  # noqa: E402
 import figures  # noqa: E402
+import patterns  # noqa: E402
 import wire  # noqa: E402
 from lab import Lab, LabError  # noqa: E402
 from labkit import kernels  # noqa: E402
 
-PARTS = ("exact", "lo", "micro", "native", "wire")
+PARTS = ("exact", "lo", "micro", "native", "wire", "patterns")
 EXACT_PARTS = {"exact": exact.part_exact, "lo": exact.part_lo,
                "micro": exact.part_micro, "native": exact.part_native}
 WIRE_NICS = ["e1000", "virtio-net"]
@@ -83,6 +87,26 @@ def run_native(book, nic, args):
         return [f"native {nic}: {error}"]
 
 
+def run_patterns(book, args):
+    """One guest that counts instructions, then two machines."""
+    nic, failures = patterns.NIC, []
+    print(f"# patterns, exact mode, {nic}", flush=True)
+    try:
+        with Lab(nodes=1, nics=[nic], exact=True, kernel=args.kernel,
+                 mem=1024) as lab:
+            runner = exact.Exact(book, lab, args.build, nic, args.quick)
+            failures = runner.failures
+            runner.setup()
+            patterns.part_exact(runner)
+        print(f"# patterns, two machines, {nic}", flush=True)
+        with Lab(nodes=2, nics=[nic] * 2, kernel=args.kernel) as lab:
+            failures += patterns.part_wire(book, lab, args.build, args.quick)
+    except LabError as error:
+        failures.append(f"patterns: {error}")
+        print(f"# FAILED {failures[-1]}", flush=True)
+    return failures
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__,
@@ -114,6 +138,8 @@ def main():
             failures += run_native(book, nic, args)
     if "wire" in parts:
         failures += run_wire(book, args)
+    if "patterns" in parts:
+        failures += run_patterns(book, args)
 
     print()
     missed = figures.print_table(book, parts)

@@ -5,6 +5,7 @@ import json
 import statistics
 
 import exact
+import patterns
 
 FIELDS = ("bench", "path", "nic", "level", "wait", "size", "unit", "value")
 
@@ -160,6 +161,8 @@ def print_table(book, parts):
                 missed += verdict != "PASS"
                 used.add(bar)
                 notes.append(f"{verdict} {bar.text()}")
+        if figure["unit"] in patterns.UNITS:
+            continue  # those have a table of their own
         rows.append([str(figure[k]) for k in FIELDS[:-2]] +
                     [number(figure["value"]), figure["unit"],
                      "; ".join(notes)])
@@ -171,6 +174,7 @@ def print_table(book, parts):
                          f"MISSING {bar.text()}"])
     head = [*FIELDS[:-2], "value", "unit", "bars"]
     widths = [max(len(r[i]) for r in [head, *rows]) for i in range(len(head))]
+    patterns.print_table(book)
     for row in [head, *rows]:
         cells = [c.rjust(w) if i in (5, 6) else c.ljust(w)
                  for i, (c, w) in enumerate(zip(row, widths))]

@@ -121,6 +121,12 @@ static const struct key {
 	  "rate wants bits a second: 40M, 1G, 0 for no limit" },
 	{ "queue", offsetof(struct settings, queue), plain,
 	  "queue wants a number of frames" },
+	{ "least", offsetof(struct settings, least), plain,
+	  "least wants a number of bytes" },
+	{ "most", offsetof(struct settings, most), plain,
+	  "most wants a number of bytes, 0 for no limit" },
+	{ "each", offsetof(struct settings, each), plain,
+	  "each wants a number of frames: 2 loses every second one, 0 none" },
 	{ NULL, 0, NULL, NULL }
 }, shares[] = {
 	{ "loss", offsetof(struct settings, loss), NULL, NULL },
@@ -175,8 +181,8 @@ const char *setting_take(struct settings *s, const char *word)
 		       k->wants : NULL;
 	snprintf(unknown, sizeof(unknown),
 		 "no setting '%.*s': there are loss burst dup reorder gap hold "
-		 "corrupt slip seed delay jitter rate queue only forget cut "
-		 "deaf mute", len < 30 ? (int)len : 30, word);
+		 "corrupt slip seed delay jitter rate queue only least most "
+		 "each forget cut deaf mute", len < 30 ? (int)len : 30, word);
 	return unknown;
 }
 

@@ -29,6 +29,8 @@ struct settings {
 	uint64_t rate;		/* bit/s of each way out, 0: unlimited */
 	uint64_t queue;		/* frames waiting at a way out, 0: see port.c */
 	uint64_t only;		/* EtherType that alone suffers, 0: all */
+	uint64_t least, most;	/* bytes: such frames alone suffer; most 0: any */
+	uint64_t each;		/* every so-many-th that may suffer is lost, 0: none */
 	uint64_t forget;	/* ns: addresses are unlearned so often, 0: not */
 	uint64_t cut;		/* mask of ports that are unplugged */
 	uint64_t deaf;		/* mask of ports that are given nothing */

@@ -34,6 +34,7 @@ struct port {
 	size_t parsed;		/* bytes of it that were looked at */
 	uint64_t seen;		/* frames, for the dice */
 	uint64_t doomed;	/* frames that the burst still takes */
+	uint64_t counted;	/* frames that may suffer, for `each` */
 	uint64_t fed;		/* ports that the last read() fed */
 	int waits_for;		/* the port whose backlog stops us, or -1 */
 

@@ -199,8 +199,10 @@ static void deliver(struct port *from, struct frame *f, uint64_t number,
 	from->count.reordered += hurt;
 }
 
-static int selected(const unsigned char *frame)
+static int selected(const unsigned char *frame, uint32_t len)
 {
+	if (len < wire.least || (wire.most && len > wire.most))
+		return 0;
 	return !wire.only || (uint64_t)(frame[12] << 8 | frame[13]) ==
 			     wire.only;
 }
@@ -219,6 +221,8 @@ static void flip(struct frame *f, struct port *from, uint64_t number)
 /* Once the die falls, the next ones go with it. */
 static int lost(struct port *from, uint64_t number)
 {
+	if (wire.each && from->counted++ % wire.each == 0)
+		return 1;
 	if (from->doomed) {
 		from->doomed--;
 		return 1;
@@ -250,7 +254,7 @@ void switch_frame(struct port *from, struct chunk *chunk, uint32_t off,
 	if (wire.forget)
 		forget(now);
 	chunk_get(chunk);
-	if (!selected(frame_bytes(&f))) {
+	if (!selected(frame_bytes(&f), len - 4)) {
 		double reorder = wire.reorder;
 
 		wire.reorder = 0;

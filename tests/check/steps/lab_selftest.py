@@ -282,6 +282,25 @@ def far_reordering():
         in_time(seconds < 1, f"200 frames were held {seconds:.2f} s")
 
 
+def tails():
+    """Every second frame of some lengths is lost, each way by itself."""
+    with Bench() as bench:
+        bench.ask("set least=300 most=900 each=2")
+        for source in (0, 1):
+            bench.send(source, [bench.frame(source, 1 - source, bytes([i]) *
+                                            (size - 14))
+                                for i, size in enumerate(
+                                    (60, 299, 300, 400, 901, 900, 1514, 600))])
+        lost = bench.settled(18)["lost"]
+        got = bench.drained(12)
+        expect(lost == 4, f"{lost} were lost")
+        for frames in got:
+            came = [f[14] for f in frames]
+            expect(came == [0, 1, 3, 4, 6, 7], f"{came} came")
+        bench.ask("set least=0 most=0 each=0")
+        expect(bench.numbers(10, 10) == list(range(10)), "it goes on")
+
+
 def one_way():
     """A deaf port gets nothing, a mute one gives nothing."""
     with Bench(ports=3) as bench:
@@ -524,9 +543,9 @@ def lab_clock():
 
 
 SWITCH_STEPS = (clean_wire, learning, bad_wire, bursts, far_reordering,
-                one_way, forgetful, only_one_type, slow_wire, nobody_reads,
-                recording, bad_settings, kernel_log_watch, wire_from_outside,
-                bad_options, boot_patience, lab_clock)
+                tails, one_way, forgetful, only_one_type, slow_wire,
+                nobody_reads, recording, bad_settings, kernel_log_watch,
+                wire_from_outside, bad_options, boot_patience, lab_clock)
 
 
 # In guests

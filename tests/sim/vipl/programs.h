@@ -38,6 +38,29 @@ struct posts {
 
 void *posts_main(void *posts);
 
+/* A pattern of tests/bench over VIA, by programs that sleep in their waits. */
+struct patterns {
+	const char *device;
+	bool client;
+	unsigned int pattern;		/* of pattern.h */
+	unsigned int level;
+	unsigned int conns;
+	const char *peer;		/* one thread with both ends: the other */
+	unsigned int think, think_server;	/* us */
+	/* Both ends have these: for their control connection. */
+	void *where[2];			/* of client, of server */
+	unsigned int *met;		/* ends that are there */
+	bool *ended;
+	/* The client's, us of a round. */
+	double *p50, *max, *mean;
+	unsigned int *lost;
+};
+
+#define PATTERNS_WHERE	1024		/* bytes of where[] */
+
+void *patterns_main(void *patterns);
+void *b_patterns_main(void *patterns);
+
 /* The conformance suite: a test is a group, at a level if it has levels. */
 struct conform {
 	unsigned int test;

@@ -62,8 +62,10 @@ burst gap hold                   a loss takes so many in a row; a late frame
 delay jitter rate queue          200us, 1ms; 40M bit/s; frames, 0 for no limit
 cut deaf mute                    ports (node 1 has port 0) that are unplugged,
                                  that get nothing, that give nothing: 0,2
-only forget seed                 an EtherType in hex that alone suffers;
-                                 addresses are unlearned so often; the dice
+only least most                  an EtherType in hex that alone suffers; bytes
+                                 of the frames that alone suffer
+each                             every so-many-th of them is lost, 0: none
+forget seed                      addresses are unlearned so often; the dice
 """
 
 

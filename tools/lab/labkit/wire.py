@@ -87,7 +87,9 @@ class Wire(Control):
     probabilities, seed, burst (frames in a row that one loss takes), gap (a
     reordered frame comes behind 1 to so many later ones) and hold (or after
     this time), delay and jitter ("200us"), rate ("40M" bit/s), queue in
-    frames, only (an EtherType in hex that alone suffers), forget (addresses
+    frames, only (an EtherType in hex that alone suffers), least and most
+    (bytes of the frames that alone suffer), each (every so-many-th of them is
+    lost, the first one to begin with), forget (addresses
     are unlearned so often: "20ms", "1ns" for never to learn, 0 for off), cut
     (a list of ports as "0,2" that get and give nothing, "none"), deaf (ports
     that get nothing), mute (that give nothing).
