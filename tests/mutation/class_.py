@@ -146,22 +146,22 @@ mutant("cancel-of-connection", CONN, "sim", "",
        sim="hostile")
 mutant("version-unquoted", CONN, "sim", "",
        "any host's VERSION about nothing ends an attempt",
-       ("ev->peer == peer && quotes_request(ev, h->quote);",
-        "ev->peer == peer;"), sim="hostile")
+       ("asks_host(ev, f->src) && quotes_request(ev, h->quote);",
+        "asks_host(ev, f->src);"), sim="hostile")
 mutant("version-of-other", CONN, "sim", "",
        "a host says of another one that it speaks no version of ours",
-       ("ev->peer == peer && quotes", "quotes"), sim="hostile")
+       ("	ends = asks_host(ev, f->src) && quotes", "	ends = quotes"),
+       sim="hostile")
 mutant("version-of-ours", CONN, "sim", "",
        "VERSION of a host that speaks ours as well ends an attempt",
-       ("	if (!peer || h->about != VIA_WIRE_VERSION ||\n"
+       ("	if (h->about != VIA_WIRE_VERSION ||\n"
         "	    (h->lowest <= VIA_WIRE_VERSION && "
         "h->highest >= VIA_WIRE_VERSION))\n		return;\n", ""),
        sim="hostile")
 mutant("version-ends-all", CONN, "sim", "",
        "VERSION ends a connection that stands",
-       ("		ends = (ev->phase == VIA_PHASE_REQUEST ||\n"
-        "			ev->phase == VIA_PHASE_P2P) &&\n",
-        "		ends = ev->phase &&\n"), sim="hostile")
+       ("	ends = asks_host(ev, f->src) && quotes",
+        "	ends = ev->phase && quotes"), sim="hostile")
 mutant("no-match-is-reject", CONN, "wire", "connect.no_match",
        "REJECT where no server waits: clients do not try again",
        ("h->reason == VIA_WIRE_R_NO_MATCH ?\n"
@@ -366,9 +366,17 @@ mutant("unproven-peer-served", "devices/ether/p2p.c", "sim", "",
        (" || !via_ether_proven(nic, f, &c))", ")"), sim="hostile")
 mutant("challenge-unheard", CONN, "sim", "",
        "the first connection to a host comes late",
-       ("			ev->last_rx = jiffies;\n"
-        "			via_ether_send_conn(ev, conn_frame(ev));",
-        "			ev->last_rx = jiffies;"), sim="time")
+       ("		ev->last_rx = jiffies;\n"
+        "		via_ether_send_conn(ev, conn_frame(ev));",
+        "		ev->last_rx = jiffies;"), sim="time")
+mutant("challenge-of-other", CONN, "sim", "",
+       "a third host's CHALLENGE spoils an attempt",
+       ("ev->cookie == h->cookie && asks_host(ev, f->src) &&",
+        "ev->cookie == h->cookie &&"), sim="time")
+mutant("challenge-of-old", CONN, "sim", "",
+       "the CHALLENGE of an attempt before spoils this one",
+       ("	if (ev->cookie == h->cookie && asks_host", "	if (asks_host"),
+       sim="time")
 mutant("proof-told-on", "devices/ether/ctl.c", "sim", "",
        "a host asks a third one in this one's name",
        ("	if (client)\n		ev->proof = via_peer_told(ev->peer);\n",
