@@ -705,6 +705,14 @@ static void rx_cancel(struct via_ether_nic *nic,
 	drop_taken(&req);
 }
 
+/* Is it an attempt to reach that host, not answered?  Both queue locks held. */
+static bool asks_host(const struct via_ether_vi *ev, const u8 *mac)
+{
+	return (ev->phase == VIA_PHASE_REQUEST ||
+		ev->phase == VIA_PHASE_P2P) &&
+	       ether_addr_equal(ev->remote_mac, mac);
+}
+
 /* Do the bytes begin the request that is being sent?  Both queue locks held. */
 static bool quotes_request(const struct via_ether_vi *ev, const u8 *quote)
 {
@@ -713,6 +721,7 @@ static bool quotes_request(const struct via_ether_vi *ev, const u8 *quote)
 		.type = ev->phase == VIA_PHASE_P2P ? VIA_WIRE_PEER_REQUEST :
 						     VIA_WIRE_REQUEST,
 		.flags = VIA_WIRE_SUM,
+		.dst = cpu_to_be32(via_ether_id(ev->vi)),
 		.cookie = cpu_to_be64(ev->cookie),
 	};
 
@@ -723,68 +732,67 @@ static bool quotes_request(const struct via_ether_vi *ev, const u8 *quote)
  * The host does not speak this version: an attempt to reach it ends.  It does
  * not where the frame quotes nothing of its request, half of whose cookie is
  * in the quote; and a connection that stands has shown that its peer does.
+ * The VI that asked is in the quote, too: any host can send such frames, and
+ * each costs one look-up in an array, however many attempts there are.
  */
 static void rx_version(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h)
 {
-	struct via_peer *peer = via_peer_find(nic, f->src);
 	struct via_ether_vi *ev;
+	struct via_vi *vi;
+	__be32 id;
 	bool ends;
 
 	via_ether_count(nic, VERSIONS_IN);
-	if (!peer || h->about != VIA_WIRE_VERSION ||
+	if (h->about != VIA_WIRE_VERSION ||
 	    (h->lowest <= VIA_WIRE_VERSION && h->highest >= VIA_WIRE_VERSION))
 		return;
-	/* All that try are on this list; one that is missed tries again. */
-	list_for_each_entry_rcu(ev, &nic->hot, hot_link) {
-		via_ether_lock(ev->vi);
-		ends = (ev->phase == VIA_PHASE_REQUEST ||
-			ev->phase == VIA_PHASE_P2P) &&
-		       ev->peer == peer && quotes_request(ev, h->quote);
-		if (ends)
-			via_ether_conn_end(ev, VIA_R_NOT_REACHABLE);
-		via_ether_unlock(ev->vi);
-		if (!ends)
-			continue;
+	memcpy(&id, h->quote + offsetof(struct via_wire, dst), sizeof(id));
+	vi = via_ether_find(nic, be32_to_cpu(id));
+	if (!vi)
+		return;
+	ev = vi->priv;
+	via_ether_lock(vi);
+	ends = asks_host(ev, f->src) && quotes_request(ev, h->quote);
+	if (ends)
+		via_ether_conn_end(ev, VIA_R_NOT_REACHABLE);
+	via_ether_unlock(vi);
+	if (ends)
 		pr_info_ratelimited("%s: %pM speaks versions %u to %u of the wire, this host %u\n",
 				    nic->ka->name, f->src, h->lowest,
 				    h->highest, VIA_WIRE_VERSION);
-		return;
-	}
 }
 
-/* CHALLENGE: the request is repeated at once, with the proof that it tells. */
+/*
+ * CHALLENGE: the request is repeated at once, with the proof that it tells.
+ * Like VERSION it names the VI that asked, so no list is searched.
+ */
 static void rx_challenge(struct via_ether_nic *nic,
 			 const struct via_ether_frame *f,
 			 const struct via_frame_hdr *h)
 {
 	struct via_hello_hdr hello;
 	struct via_ether_vi *ev;
-	bool mine;
+	struct via_vi *vi;
 
 	if (via_wire_parse_hello(f->hdr, &hello) || !hello.proof) {
 		via_ether_count(nic, BAD_FIELD);
 		return;
 	}
-	/* All that try are on this list; one that is missed tries again. */
-	list_for_each_entry_rcu(ev, &nic->hot, hot_link) {
-		if (READ_ONCE(ev->cookie) != h->cookie)
-			continue;
-		via_ether_lock(ev->vi);
-		mine = ev->cookie == h->cookie &&
-		       (ev->phase == VIA_PHASE_REQUEST ||
-			ev->phase == VIA_PHASE_P2P) &&
-		       ether_addr_equal(ev->remote_mac, f->src);
-		/* The same one again answers a request that came late. */
-		if (mine && ev->proof != hello.proof) {
-			via_peer_keep_proof(ev->peer, hello.proof);
-			ev->last_rx = jiffies;
-			via_ether_send_conn(ev, conn_frame(ev));
-		}
-		via_ether_unlock(ev->vi);
+	vi = via_ether_find(nic, h->dst);
+	if (!vi)
 		return;
+	ev = vi->priv;
+	via_ether_lock(vi);
+	/* The same one again answers a request that came late. */
+	if (ev->cookie == h->cookie && asks_host(ev, f->src) &&
+	    ev->proof != hello.proof) {
+		via_peer_keep_proof(ev->peer, hello.proof);
+		ev->last_rx = jiffies;
+		via_ether_send_conn(ev, conn_frame(ev));
 	}
+	via_ether_unlock(vi);
 }
 
 /* Frames that are about connections, not on one.  BH off, RCU read side. */

@@ -236,6 +236,7 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 	} __packed __aligned(8) f = {};
 	struct ctl ctl = {
 		.mac = ev->remote_mac,
+		.dst = client ? via_ether_id(vi) : 0,
 		.cookie = client ? ev->cookie : ev->remote_cookie,
 		.flow = vi->index,
 		.size = sizeof(f),
@@ -262,20 +263,22 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 }
 
 /* What proves its address is told to a host that asks without it. */
-static void challenge(struct via_ether_nic *nic, const u8 *mac, u64 epoch,
-		      u64 cookie, u64 proof, u32 question)
+static void challenge(struct via_ether_nic *nic, const u8 *mac,
+		      const struct via_conn_hdr *asked, u64 proof,
+		      u32 question)
 {
 	struct via_wire_hello h = { .proof = cpu_to_be64(proof) };
 	struct ctl c = {
 		.mac = mac,
-		.cookie = cookie,
+		.dst = asked->vi,
+		.cookie = asked->sender_cookie,
 		.size = sizeof(h),
 		.type = VIA_WIRE_CHALLENGE,
 	};
 
 	fill_hello(&h, nic);
 	if (!via_limit_answer(&nic->limit, VIA_LIMIT_CHALLENGE, mac, ETH_ALEN,
-			      epoch, question,
+			      asked->hello.epoch, question,
 			      VIA_WIRE_HELLO_LEN + VIA_WIRE_SEAL_LEN))
 		via_ether_count(nic, UNANSWERED);
 	else
@@ -293,8 +296,7 @@ bool via_ether_proven(struct via_ether_nic *nic,
 	if (via_proof_holds(&nic->proof, &of, c->hello.proof))
 		return true;
 	via_ether_count(nic, UNPROVEN);
-	challenge(nic, f->src, c->hello.epoch, c->sender_cookie,
-		  via_proof_make(&nic->proof, &of), f->len);
+	challenge(nic, f->src, c, via_proof_make(&nic->proof, &of), f->len);
 	return false;
 }
 

@@ -6,7 +6,6 @@
 
 #include "ether.h"
 
-
 /* nic->lock not held. */
 void via_ether_remember(struct via_peer *peer,
 			const struct via_ether_client *c, u8 type, u8 reason)

@@ -278,10 +278,9 @@ static enum via_wire_error parse_version(const void *p,
 	return VIA_WIRE_OK;
 }
 
-/* What belongs to a connection names a VI, and nothing else does. */
 static bool good_dst(const struct via_frame_hdr *h)
 {
-	return !h->dst == (h->type > VIA_WIRE_DISCONNECT);
+	return !h->dst != via_wire_has_dst(h->type);
 }
 
 static u8 good_flags(u8 type)
@@ -464,8 +463,8 @@ enum via_wire_error via_wire_parse_conn(const void *p, struct via_conn_hdr *c)
 	if (!c->vi || !c->to != asks || !c->sender_cookie ||
 	    c->options & ~VIA_WIRE_O_SUM)
 		return VIA_WIRE_BAD_FIELD;
-	/* The header of a request has its sender's cookie. */
-	if (asks && w->sender_cookie != head->cookie)
+	/* The header of a request has its sender's id and cookie. */
+	if (asks && (w->vi != head->dst || w->sender_cookie != head->cookie))
 		return VIA_WIRE_BAD_FIELD;
 	return VIA_WIRE_OK;
 }

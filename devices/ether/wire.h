@@ -20,7 +20,8 @@
 
 /*
  * Types.  Those up to DISCONNECT, VERSION aside, belong to a connection: dst
- * is a VI.  dst of all others is 0.  0x05..0x07 are kept for more of RDMA
+ * is the receiver's VI.  (PEER_)REQUEST has its sender's there, which CHALLENGE
+ * gives back; dst of all others is 0.  0x05..0x07 are kept for more of RDMA
  * Read.
  */
 #define VIA_WIRE_VERSIONS	0x00	/* via_wire_version, of any version */
@@ -89,7 +90,7 @@ struct via_wire {
 	__u8	type;
 	__u8	flags;
 	__u8	marks;
-	__be32	dst;			/* receiver's VI id; 0: none */
+	__be32	dst;			/* VI id: see via_wire_has_dst() */
 	__be64	cookie;			/* of a connection or a request */
 } __packed;
 
@@ -427,6 +428,13 @@ enum via_wire_error via_wire_parse(const void *p, u32 len,
 static inline bool via_wire_always_sealed(u8 type)
 {
 	return type >= VIA_WIRE_DISCONNECT_ACK;
+}
+
+/* Those whose dst names a VI: the receiver's, or the one that asks. */
+static inline bool via_wire_has_dst(u8 type)
+{
+	return type <= VIA_WIRE_DISCONNECT || type == VIA_WIRE_REQUEST ||
+	       type == VIA_WIRE_PEER_REQUEST || type == VIA_WIRE_CHALLENGE;
 }
 
 /* The body of a frame of which via_wire_has_conn() is true. */

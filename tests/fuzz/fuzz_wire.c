@@ -27,10 +27,14 @@ static void check_data(const struct via_frame_hdr *h)
 
 static void check_conn(const uint8_t *frame)
 {
+	const struct via_wire *w = (const void *)frame;
 	struct via_conn_hdr c;
 
 	if (via_wire_parse_conn(frame, &c))
 		return;
+	if (w->type == VIA_WIRE_REQUEST || w->type == VIA_WIRE_PEER_REQUEST)
+		PROMISE(be32_to_cpu(w->dst) == c.vi && c.vi &&
+			be64_to_cpu(w->cookie) == c.sender_cookie);
 	PROMISE(c.client_host_len <= VIA_WIRE_HOST_MAX);
 	PROMISE(c.server_host_len <= VIA_WIRE_HOST_MAX);
 	PROMISE(c.client_disc_len <= VIA_WIRE_DISC_MAX);
@@ -112,6 +116,7 @@ static void check_rest(const struct via_frame_hdr *h, const uint8_t *frame)
 		PROMISE(h->vi && h->cookie);
 		break;
 	case VIA_WIRE_CHALLENGE:
+		PROMISE(h->dst && h->cookie);
 		via_wire_parse_hello(frame, &hello);
 		break;
 	case VIA_WIRE_HEARTBEAT:

@@ -12,6 +12,7 @@ ANSWERS = (0x12, 0x13, 0x15, 0x16)
 CONNS = (0x10, 0x14, 0x17, 0x18)
 BEATS = (0x20, 0x21)
 NAMES = (0x30, 0x31)
+ASKS = (0x10, 0x11, 0x17)		# and CHALLENGE: the asker's VI
 OTHERS = (0x00, 0x08, 0x11, 0x22, 0x23)
 HEAD = 292			# VIA_WIRE_HDR_MAX
 SUM = 0x08
@@ -20,7 +21,7 @@ SUM = 0x08
 def wire(kind, flags=0):
     """Frames that are of no connection have a checksum."""
     return struct.pack(">BBBBIQ", 2, kind, flags | (SUM if kind > 9 else 0),
-                       0, 3 if kind <= 9 else 0,
+                       0, 3 if kind <= 9 or kind in ASKS else 0,
                        0 if kind in NAMES else 0x1234)
 
 
@@ -42,7 +43,7 @@ def conn(kind):
         b"disc".ljust(64, b"\0")
     asks = kind in (0x10, 0x17)
     return wire(kind) + hello() + struct.pack(
-        ">IIQIIIIII", 1, 0 if asks else 3, 0x1234, 6, 2, 32768, 0, 1000,
+        ">IIQIIIIII", 3, 0 if asks else 3, 0x1234, 6, 2, 32768, 0, 1000,
         1) + address * 2
 
 

@@ -106,10 +106,10 @@ mutant("accept-once", CONN, "sim", "",
 mutant("any-accept", CONN, "sim", "",
        "ACCEPT from another host than was asked makes a connection",
        ("		if (ev->cookie && ev->cookie == h->cookie &&\n"
-        "		    ether_addr_equal(ev->remote_mac, f->src))\n"
-        "			known = take",
-        "		if (ev->cookie && ev->cookie == h->cookie)\n"
-        "			known = take"), sim="hostile")
+        "		    ether_addr_equal(ev->remote_mac, f->src)) {\n"
+        "			/* Before",
+        "		if (ev->cookie && ev->cookie == h->cookie) {\n"
+        "			/* Before"), sim="hostile")
 mutant("request-by-index", PEER, "wire", "connect.again accept.late",
        "the second attempt of a VI is taken for a copy of its first",
        ("		if (req->client.cookie == cookie && req->client.vi == vi &&",
@@ -146,22 +146,22 @@ mutant("cancel-of-connection", CONN, "sim", "",
        sim="hostile")
 mutant("version-unquoted", CONN, "sim", "",
        "any host's VERSION about nothing ends an attempt",
-       ("ev->peer == peer && quotes_request(ev, h->quote);",
-        "ev->peer == peer;"), sim="hostile")
+       ("asks_host(ev, f->src) && quotes_request(ev, h->quote);",
+        "asks_host(ev, f->src);"), sim="hostile")
 mutant("version-of-other", CONN, "sim", "",
        "a host says of another one that it speaks no version of ours",
-       ("ev->peer == peer && quotes", "quotes"), sim="hostile")
+       ("	ends = asks_host(ev, f->src) && quotes", "	ends = quotes"),
+       sim="hostile")
 mutant("version-of-ours", CONN, "sim", "",
        "VERSION of a host that speaks ours as well ends an attempt",
-       ("	if (!peer || h->about != VIA_WIRE_VERSION ||\n"
+       ("	if (h->about != VIA_WIRE_VERSION ||\n"
         "	    (h->lowest <= VIA_WIRE_VERSION && "
         "h->highest >= VIA_WIRE_VERSION))\n		return;\n", ""),
        sim="hostile")
 mutant("version-ends-all", CONN, "sim", "",
        "VERSION ends a connection that stands",
-       ("		ends = (ev->phase == VIA_PHASE_REQUEST ||\n"
-        "			ev->phase == VIA_PHASE_P2P) &&\n",
-        "		ends = ev->phase &&\n"), sim="hostile")
+       ("	ends = asks_host(ev, f->src) && quotes",
+        "	ends = ev->phase && quotes"), sim="hostile")
 mutant("no-match-is-reject", CONN, "wire", "connect.no_match",
        "REJECT where no server waits: clients do not try again",
        ("h->reason == VIA_WIRE_R_NO_MATCH ?\n"
@@ -366,13 +366,23 @@ mutant("unproven-peer-served", "devices/ether/p2p.c", "sim", "",
        (" || !via_ether_proven(nic, f, &c))", ")"), sim="hostile")
 mutant("challenge-unheard", CONN, "sim", "",
        "the first connection to a host comes late",
-       ("			ev->last_rx = jiffies;\n"
-        "			via_ether_send_conn(ev, conn_frame(ev));",
-        "			ev->last_rx = jiffies;"), sim="time")
-mutant("proof-told-on", "devices/ether/vi.c", "sim", "",
+       ("		ev->last_rx = jiffies;\n"
+        "		via_ether_send_conn(ev, conn_frame(ev));",
+        "		ev->last_rx = jiffies;"), sim="time")
+mutant("challenge-of-other", CONN, "sim", "",
+       "a third host's CHALLENGE spoils an attempt",
+       ("ev->cookie == h->cookie && asks_host(ev, f->src) &&",
+        "ev->cookie == h->cookie &&"), sim="time")
+mutant("challenge-of-old", CONN, "sim", "",
+       "the CHALLENGE of an attempt before spoils this one",
+       ("	if (ev->cookie == h->cookie && asks_host", "	if (asks_host"),
+       sim="time")
+mutant("proof-told-on", "devices/ether/ctl.c", "sim", "",
        "a host asks a third one in this one's name",
-       ("	return ether_addr_equal(ev->told_by, ev->remote_mac) ? "
-        "ev->told : 0;", "	return ev->told;"), sim="hostile")
+       ("	if (client)\n		ev->proof = via_peer_told(ev->peer);\n",
+        "	if (client) {\n		static u64 last;\n\n"
+        "		last = via_peer_told(ev->peer) ?: last;\n"
+        "		ev->proof = last;\n	}\n"), sim="time")
 mutant("accept-without-proof", "devices/ether/ctl.c", "sim", "",
        "each connection to a host costs a CHALLENGE",
        ("client ? ev->proof : fresh_proof(ev)", "client ? ev->proof : 0"),
@@ -626,8 +636,11 @@ mutant("cool-with-frames", TIMER, "sim", "",
         "	if (ev->tx_seen == ev->tx.nxt) {\n"), sim="loss")
 mutant("ack-never-late", TIMER, "sim", "",
        "an acknowledgement that no data carries is not sent",
-       ("		bet_lost(ev);\n		via_ether_send_ack(ev);\n",
-        "		bet_lost(ev);\n"), sim="time")
+       ("		ev->late = !via_ether_send_ack(ev);\n",
+        "		ev->late = false;\n"), sim="time")
+mutant("full-asked-at-once", TIMER, "sim", "",
+       "a full transmitter is asked for each connection at each visit",
+       ("(ev->late ? FULL_NS : bet / 2)", "bet / 2"), sim="backlog")
 mutant("cool-with-ack", TIMER, "sim", "",
        "an acknowledgement that is owed since the last visit is forgotten",
        ("	if (ev->rx.next == acked || !ev->reliable) {\n"
@@ -737,7 +750,10 @@ mutant("goodbye-copy-unanswered", RECV, "sim", "",
         "	if (false)\n"), sim="hostile loss")
 mutant("goodbye-answers-unbound", "devices/ether/ctl.c", "sim", "",
        "any number of DISCONNECTs from made-up addresses is answered",
-       ("	if (known || may_answer(nic, mac))\n", "	if (true)\n"),
+       ("	if (known || via_ether_may_answer(nic, mac, question,\n"
+        "					  VIA_WIRE_END_LEN +\n"
+        "					  VIA_WIRE_SEAL_LEN))\n",
+        "	if (true)\n"),
        sim="hostile many")
 mutant("goodbye-heard-by-any", TOMB, "sim", "",
        "a DISCONNECT_ACK with another number ends the copies",

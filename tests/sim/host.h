@@ -103,6 +103,8 @@ void sim_nic_cut(struct sim_nic *nic, bool cut);
 /* The interface goes down, or its transmitter stops. */
 void sim_nic_break(struct sim_nic *nic);
 void sim_nic_stop(struct sim_nic *nic, bool stopped);
+/* How often a stopped transmitter was offered something. */
+u32 sim_nic_refused(const struct sim_nic *nic);
 /* Frames come in two queues, taken side by side: any may overtake another. */
 void sim_nic_queues(struct sim_nic *nic);
 void sim_nic_mtu(struct sim_nic *nic, u32 mtu);

@@ -47,6 +47,7 @@ struct sim_nic {
 	spinlock_t tx_lock;
 	u32 slot;			/* in nics[] */
 	bool cut, stopped;
+	u32 refused;			/* while stopped */
 	bool listening;
 	bool polls_on;			/* programs may look till the end */
 	bool polled;			/* no softirq for frames that come */
@@ -360,6 +361,7 @@ static bool tx_begin(struct via_ether_nic *ether, struct via_ether_tx *tx,
 
 	spin_lock(&nic->tx_lock);
 	if (nic->stopped) {
+		nic->refused++;
 		spin_unlock(&nic->tx_lock);
 		return false;
 	}
@@ -801,6 +803,11 @@ void sim_nic_stop(struct sim_nic *nic, bool stopped)
 	nic->stopped = stopped;
 	if (!stopped)
 		via_ether_wake(nic->nic);
+}
+
+u32 sim_nic_refused(const struct sim_nic *nic)
+{
+	return nic->refused;
 }
 
 void sim_nic_queues(struct sim_nic *nic)

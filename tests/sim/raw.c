@@ -242,8 +242,10 @@ static void send_conn(struct raw_host *r, u8 type, const char *disc)
 	struct via_wire_hello *h = (void *)(w + 1);
 	struct via_wire_conn *c = (void *)(h + 1);
 
-	if (type == VIA_WIRE_REQUEST)
+	if (type == VIA_WIRE_REQUEST) {
+		w->dst = cpu_to_be32(r->vi);
 		w->cookie = cpu_to_be64(r->cookie);
+	}
 	h->epoch = cpu_to_be64(1);
 	h->frames = cpu_to_be32(64);
 	h->mtu = cpu_to_be32(RAW_MTU);

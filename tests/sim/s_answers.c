@@ -92,8 +92,8 @@ static bool leaves(void *arg, u8 *frame, u32 *len)
 	if (name)
 		sim_expect(a->name.nonce == q->name.nonce, "");
 	else if (w.answer == VIA_WIRE_CHALLENGE)
-		sim_expect(!a->w.dst && a->w.cookie == q->w.cookie &&
-			   a->hello.proof, "");
+		sim_expect(a->w.dst == q->w.dst &&
+			   a->w.cookie == q->w.cookie && a->hello.proof, "");
 	else
 		sim_expect(!a->w.dst && a->w.cookie == q->w.cookie &&
 			   (request ? a->answer.vi == q->conn.vi :
@@ -149,10 +149,12 @@ static void fill(const struct kind *k)
 		f->name.nonce = sim_dice64();
 	else
 		f->w.cookie = sim_dice64() | 1;
-	if (k->type == VIA_WIRE_REQUEST || k->type == VIA_WIRE_PEER_REQUEST)
-		f->w.cookie = f->conn.sender_cookie;
-	if (k->type <= VIA_WIRE_DISCONNECT)
+	if (via_wire_has_dst(k->type))
 		f->w.dst = cpu_to_be32(1 + sim_dice(8));
+	if (k->type == VIA_WIRE_REQUEST || k->type == VIA_WIRE_PEER_REQUEST) {
+		f->w.dst = f->conn.vi;
+		f->w.cookie = f->conn.sender_cookie;
+	}
 	if (k->len == VIA_WIRE_HELLO_LEN || k->len == VIA_WIRE_BEAT_LEN)
 		f->hello.epoch = 1;
 	if (k->type == VIA_WIRE_SEND)

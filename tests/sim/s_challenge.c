@@ -4,7 +4,8 @@
  * "Connections"): its first request is answered by CHALLENGE and by nothing
  * else, the second one comes at once and has the proof; and ACCEPT tells what
  * the next connection needs.  A proof of another host, of another start or of
- * long ago is none.
+ * long ago is none.  CHALLENGEs of another host, or about another attempt, have
+ * no effect.
  */
 #include "s_forge.h"
 #include "../../devices/ether/proof.h"
@@ -19,6 +20,27 @@ static struct {
 	bool done;
 } w;
 
+/* To the VI that has asked: of another host, or with another cookie. */
+static void mislead(u8 *request)
+{
+	static const u8 other[ETH_ALEN] = { 0x52, 0x54, 0, 0, 1, 7 };
+	bool host = sim_dice(2);
+	struct forged f;
+
+	forge(&f, host ? other : sim_nic_mac(w.nic[1]), sim_nic_mac(w.nic[0]),
+	      VIA_WIRE_CHALLENGE);
+	f.len = ETH_HLEN + VIA_WIRE_HELLO_LEN;
+	forged_wire(f.data)->dst = forged_wire(request)->dst;
+	forged_wire(f.data)->cookie = forged_wire(request)->cookie;
+	if (!host)
+		forged_wire(f.data)->cookie ^= 1ull << sim_dice(64);
+	forged_hello(f.data)->epoch = 1;
+	forged_hello(f.data)->proof = 2;
+	forged_hello(f.data)->frames = cpu_to_be32(64);
+	forged_hello(f.data)->mtu = cpu_to_be32(1500);
+	forge_throw(&f, w.nic[0]);
+}
+
 static bool look(void *arg, u8 *frame, u32 *len)
 {
 	struct via_wire *h = forged_wire(frame);
@@ -32,6 +54,7 @@ static bool look(void *arg, u8 *frame, u32 *len)
 		if (!w.first) {
 			w.first = sim_now();
 			sim_expect(!proof, "");
+			mislead(frame);
 			return true;
 		}
 		/* ACCEPT may be under way. */

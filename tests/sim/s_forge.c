@@ -42,8 +42,10 @@ void forge_conn(struct forged *f, const u8 *from, const u8 *to, u8 type,
 	h->mtu = cpu_to_be32(1500);
 	c->vi = cpu_to_be32(vi);
 	c->sender_cookie = cpu_to_be64(cookie);
-	if (type == VIA_WIRE_REQUEST || type == VIA_WIRE_PEER_REQUEST)
+	if (type == VIA_WIRE_REQUEST || type == VIA_WIRE_PEER_REQUEST) {
+		forged_wire(f->data)->dst = c->vi;
 		forged_wire(f->data)->cookie = c->sender_cookie;
+	}
 	c->first_seq = cpu_to_be32(1);
 	c->reliability = cpu_to_be32(VIA_RELIABLE_DELIVERY);
 	c->max_transfer = cpu_to_be32(32768);

@@ -81,6 +81,7 @@ static void ghost(void)
 	f.h.frames = cpu_to_be32(64);
 	f.h.mtu = cpu_to_be32(1500);
 	f.c.vi = cpu_to_be32(3);
+	f.w.dst = f.c.vi;
 	f.c.sender_cookie = w.cookie;
 	f.c.reliability = cpu_to_be32(VIA_RELIABLE_DELIVERY);
 	f.c.max_transfer = cpu_to_be32(32768);

@@ -108,7 +108,7 @@ static u32 begin(u8 *f, const struct sim_nic *from, const struct sim_nic *to)
 	if (wire_of(f)->type >= VIA_WIRE_ACK && sim_dice(8))
 		wire_of(f)->flags &= VIA_WIRE_FLAGS_OTHER;
 	wire_of(f)->marks &= VIA_WIRE_MARKS;
-	wire_of(f)->dst = wire_of(f)->type > VIA_WIRE_DISCONNECT ? 0 :
+	wire_of(f)->dst = !via_wire_has_dst(wire_of(f)->type) ? 0 :
 			  cpu_to_be32(1 + sim_dice(8));
 	return len;
 }
@@ -253,6 +253,7 @@ static void request(struct sim_nic *to, bool fits, bool proven)
 	h->mtu = cpu_to_be32(320 + sim_dice(9000));
 	c->vi = cpu_to_be32(1 + sim_dice(65536));
 	c->sender_cookie = sim_dice64() | 1;
+	w->dst = c->vi;
 	w->cookie = c->sender_cookie;
 	c->first_seq = sim_dice64();
 	c->reliability = cpu_to_be32(1u << sim_dice(3));

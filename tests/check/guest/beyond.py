@@ -119,10 +119,10 @@ class Forger:
         self.seq = 1000
 
     def frame(self, kind, body, dst=0, cookie=0):
-        """With a checksum where it names no VI."""
-        w = struct.pack(">BBBBIQ", 2, kind, 0 if dst else SUM, 0, dst,
+        """With a checksum where it is of no connection."""
+        w = struct.pack(">BBBBIQ", 2, kind, SUM if kind > 9 else 0, 0, dst,
                         cookie or self.cookie) + body
-        crc = b"" if dst else struct.pack(">I", crc32c(w))
+        crc = struct.pack(">I", crc32c(w)) if kind > 9 else b""
         self.sock.send(self.mac + OWN + b"\x88\xb5" + w + crc)
 
     def request(self, cookie):
@@ -133,7 +133,8 @@ class Forger:
         hello = struct.pack(">QQIIQ", 1, self.proof, 64, 1500, 0)
         self.frame(REQUEST, hello + struct.pack(
             ">IIQIIIIII", 7, 0, cookie, self.seq, UNRELIABLE, MAX, 0, 20000,
-            0) + address(OWN, b"") + address(self.mac, DISC), cookie=cookie)
+            0) + address(OWN, b"") + address(self.mac, DISC), dst=7,
+            cookie=cookie)
         while True:
             f = self.sock.recv(2048)
             if f[:6] == OWN and f[15] == CHALLENGE:

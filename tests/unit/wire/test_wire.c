@@ -46,7 +46,7 @@ static struct frame make(u8 type)
 
 	if (via_wire_always_sealed(type))
 		f.w.flags = VIA_WIRE_SUM;
-	if (type && type <= VIA_WIRE_DISCONNECT)
+	if (type && via_wire_has_dst(type))
 		f.w.dst = cpu_to_be32(1);
 	if (type < VIA_WIRE_NAME_QUERY)
 		f.w.cookie = cpu_to_be64(7);
@@ -89,6 +89,7 @@ static struct frame make_conn(void)
 	f.h.mtu = cpu_to_be32(1500);
 	f.h.frames = cpu_to_be32(64);
 	f.c.vi = cpu_to_be32(17);
+	f.w.dst = f.c.vi;
 	f.c.sender_cookie = cpu_to_be64(7);
 	f.c.client.host_len = 6;
 	f.c.server.host_len = 6;
@@ -718,10 +719,20 @@ static void reads_a_request(void)
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
 	/* Another cookie than in the header is for answers, which say to what. */
 	f.w.type = VIA_WIRE_ACCEPT;
+	f.w.dst = 0;
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
 	f.c.to = cpu_to_be32(1);
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_OK);
 	f.c.vi = 0;
+	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
+	/* A request is of the VI that its header names. */
+	f = make_conn();
+	f.c.vi = cpu_to_be32(18);
+	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
+	f.w.dst = f.c.vi;
+	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_OK);
+	f.w.type = VIA_WIRE_PEER_REQUEST;
+	f.c.vi = cpu_to_be32(17);
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
 	f = make_conn();
 	f.c.to = cpu_to_be32(1);

@@ -76,7 +76,7 @@ static void head(struct frame *f, uint8_t type, struct rng *d)
 	if (type == VIA_WIRE_READ || type == VIA_WIRE_READ_DATA)
 		w->flags &= ~VIA_WIRE_IMMEDIATE;
 	w->marks = rng_below(d, 2);
-	w->dst = type > VIA_WIRE_DISCONNECT ? 0 : htonl(1 + rng_below(d, 16));
+	w->dst = via_wire_has_dst(type) ? htonl(1 + rng_below(d, 16)) : 0;
 }
 
 /* Bytes behind the Ethernet header, without payload. */
@@ -223,6 +223,7 @@ static void put_conn(struct frame *f, struct rng *d)
 	c->sender_cookie |= 1;
 	if (w->type == VIA_WIRE_REQUEST || w->type == VIA_WIRE_PEER_REQUEST) {
 		c->to = 0;
+		w->dst = c->vi;
 		w->cookie = c->sender_cookie;
 		/* Without a proof a request goes no further than that. */
 		if (learnt.proof && rng_below(d, 4)) {
@@ -419,8 +420,10 @@ static void edgy(struct frame *f, struct rng *d)
 		c->vi = htonl(edge(d));
 		edges_at(f, VIA_WIRE_HELLO_LEN +
 			 offsetof(struct via_wire_conn, sender_cookie), 6, d);
-		if (!c->to)
+		if (!c->to) {
+			w->dst = c->vi;
 			w->cookie = c->sender_cookie;
+		}
 		return;
 	} else if (type <= VIA_WIRE_RESET) {
 		edges_at(f, sizeof(*w), 1, d);
