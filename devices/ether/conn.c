@@ -95,8 +95,11 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->seg_write = mtu - VIA_WIRE_WRITE_HDR;
 	ev->dma_from = via_ether_dma_from(ev);
 	via_win_init(&ev->tx, ev->first_seq, min(frames, via_ether_window));
+	/* At Unreliable nothing is kept of a frame: no ring bounds the window. */
+	if (!ev->reliable)
+		ev->tx.limit = ev->tx.most;
+	via_ether_share_begin(ev);
 	ev->rtt_at = jiffies - 1;
-	ev->stamp = jiffies;
 	ev->retries = 0;
 	ev->backoff = 0;
 	ev->spent = 0;

@@ -87,6 +87,8 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags)
 	lockdep_assert_held(&ev->vi->rq.lock);
 	if (ev->told_twice)
 		flags |= VIA_WIRE_TWICE;
+	if (unlikely(ev->echo))
+		c.marks = VIA_WIRE_CE;
 	c.flags = flags;
 	f.a.ack = cpu_to_be32(ack);
 	f.a.twice = flags & VIA_WIRE_TWICE ? cpu_to_be32(ev->twice) : 0;
@@ -104,6 +106,9 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags)
 	}
 	WRITE_ONCE(ev->acked, ack);
 	ev->told_twice = false;
+	if (c.marks)
+		via_ether_count(ev->nic, MARKS_OUT);
+	ev->echo = false;
 	return true;
 }
 

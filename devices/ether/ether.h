@@ -13,6 +13,9 @@
  *   vi->sq.lock: the sender's half
  *   vi->rq.lock: the receiver's half; rx.next is also read without it, to be
  *	sent as an acknowledgement: an old value is a valid one
+ *   peer->pool_lock: the window of a peer and its credit; inside the queue
+ *	locks, nic->lock is taken inside it.  What of a VI's credit is read
+ *	under sq.lock alone: share.c
  *   peer->rtt_lock: the round-trip time of a peer; inside the queue locks,
  *	nothing is taken inside it
  *   nic->lock: membership in the NIC's lists, requests, the table of peers
@@ -41,6 +44,7 @@
 
 #include "../../kernel/via_conn.h"
 #include "auth.h"
+#include "credit.h"
 #include "peer.h"
 #include "via_ether.h"
 #include "window.h"
@@ -50,6 +54,8 @@
 #define VIA_ETHER_ACK_EVERY	16	/* at most so many frames unacknowledged */
 #define VIA_ETHER_DMA_MIN	512	/* bytes from which on they go by DMA */
 #define VIA_ETHER_TURNS		3	/* pushes answered: ping-pong */
+/* Unreliable: so many frames are acknowledged by data until that is looked at. */
+#define VIA_ETHER_LAZY		8u
 /* Unreliable: one end may be so many frames behind the other. */
 #define VIA_ETHER_LOST_MAX	0x100000u
 #define VIA_ETHER_BACKOFF	10u	/* doublings of a timeout that stay */
@@ -102,6 +108,7 @@ struct via_ether_answer {
 #define VIA_ODD_ACTIVE		0x1	/* tx_index is begun, or waits */
 #define VIA_ODD_ANSWER		0x2	/* reads of the peer wait for data */
 #define VIA_ODD_SEALED		0x4	/* frames have checksums: no short cut */
+#define VIA_ODD_WAITS		0x8	/* for credit */
 
 /**
  * struct via_ether_vi - the class's part of a VI, vi->priv
@@ -122,7 +129,8 @@ struct via_ether_answer {
  * @head:	template of every frame sent
  *
  * Sender, vi->sq.lock:
- * @tx:		window; on an unreliable VI only nxt
+ * @tx:		window; on an unreliable VI only una, nxt and credit
+ * @credit:	what it holds of the peer's window; share.c
  * @tx_index:	descriptor being sent
  * @tx_off:	bytes of it sent
  * @tx_odd:	VIA_ODD_*
@@ -140,7 +148,6 @@ struct via_ether_answer {
  * @stuck:	jiffies of the first of @retries
  * @tx_watched:	the timer looks at @tx, at @tx_due (ns of ktime_get_ns())
  * @tx_seen:	tx.nxt when it looked last
- * @stamp:	jiffies when it last found work in @tx
  * @rtt_on:	frame rtt_seq, sent at rtt_start (ns), is being timed
  * @rtt_at:	jiffies when the last one began to be: one per tick is enough
  *
@@ -171,6 +178,8 @@ struct via_ether_answer {
  * @rx_seen:	rx.next when it looked last
  * @late, @late_acked: an acknowledgement was owed then, and @acked
  * @twice:	a frame that came twice, to be told if @told_twice
+ * @echo:	a frame was marked by the network, or is missing at Unreliable:
+ *		to be told
  * @last_rx:	jiffies when it was heard last: via_ether_heard()
  * @next_challenge: jiffies: an ACK may answer a doubtful DISCONNECT then
  * @held:	frames beyond a hole: frame seq is at seq % rx.size; rx.bits lie
@@ -189,12 +198,8 @@ struct via_ether_answer {
  * @remote_attrs: peer to peer, phase ACCEPT: of the other end
  *
  * nic->lock (@hot also: read and written under sq.lock):
- * @hot, @hot_link, @stall_link, @ack_link, @conn_link, @end_node
+ * @hot, @hot_link, @stall_link, @ack_link, @conn_link, @turn_link, @end_node
  * @due, @queued: on nic->due, expires: ns of ktime_get_ns()
- *
- * The coarse timer's own:
- * @idle:	ticks without work
- * @was_cut:	it had met a loss itself at the last tick
  *
  * @resent, @timeouts: for statistics, sq.lock
  */
@@ -224,7 +229,6 @@ struct via_ether_vi {
 	bool rtt_on;
 	u32 acked;
 	unsigned long stuck;
-	unsigned long stamp;
 	u32 retries;
 	u32 backoff;
 	u32 spent;
@@ -252,6 +256,7 @@ struct via_ether_vi {
 	bool push;
 	bool both;
 	bool told_twice;
+	bool echo;
 	bool rx_watched;
 	bool late;
 	s32 turns;
@@ -280,8 +285,6 @@ struct via_ether_vi {
 	unsigned long deadline;
 	struct via_vi_attrs remote_attrs;
 
-	u32 idle;
-	bool was_cut;
 	bool queued;
 	struct timerqueue_node due;
 	u32 resent;
@@ -290,11 +293,13 @@ struct via_ether_vi {
 	struct list_head stall_link;
 	struct list_head ack_link;
 	struct list_head conn_link;
+	struct list_head turn_link;
 	struct hlist_node end_node;
 
 	struct via_ether_read read[VIA_ETHER_READS];
 	struct via_ether_answer answer[VIA_ETHER_ANSWERS];
 	struct via_ether_held **held;
+	struct via_credit credit;
 	struct via_win_tx tx;
 };
 
@@ -350,6 +355,7 @@ enum via_ether_count {
 	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN, VIA_C_DEAD, VIA_C_UNACKED,
 	VIA_C_READS_OUT, VIA_C_READS_IN, VIA_C_READS_REFUSED,
 	VIA_C_READS_DROPPED,
+	VIA_C_MARKS_OUT, VIA_C_MARKS_IN,
 	VIA_C_NAMES_ASKED, VIA_C_NAMES_TOLD, VIA_C_UNANSWERED,
 	VIA_C_UNPROVEN,
 	VIA_C_MAX
@@ -400,6 +406,31 @@ void via_ether_resume(struct via_vi *vi);
 /* Frame @seq came twice.  sq.lock held. */
 void via_ether_twice(struct via_ether_vi *ev, u32 seq);
 void via_ether_head_init(struct via_ether_vi *ev);
+
+/*
+ * share.c: credit of the window that all VIs to a peer share.  sq.lock held, BH
+ * off; a VI that has a peer.
+ */
+void via_ether_share_init(struct via_peer *peer);	/* no lock */
+/* The connection's numbers are known; it is over (with a peer, or none). */
+void via_ether_share_begin(struct via_ether_vi *ev);
+void via_ether_share_end(struct via_ether_vi *ev);
+/* There is no room: true: there is some. */
+bool via_ether_share_take(struct via_ether_vi *ev);
+/* @acked frames were, while credit is wanted. */
+void via_ether_share_acked(struct via_ether_vi *ev, u32 acked);
+/* It needs no more than it has. */
+void via_ether_share_sated(struct via_ether_vi *ev);
+/* What is more than @keep frames beyond those in the network goes back. */
+void via_ether_share_trim(struct via_ether_vi *ev, u32 keep);
+/* Losses: tx.hurt; tx.undone; a mark of the network; a timeout; its probe. */
+void via_ether_share_hurt(struct via_ether_vi *ev);
+void via_ether_share_undone(struct via_ether_vi *ev);
+void via_ether_share_marked(struct via_ether_vi *ev);
+void via_ether_share_timeout(struct via_ether_vi *ev, bool again);
+void via_ether_share_probe(struct via_ether_vi *ev);
+void via_ether_turns_init(struct via_ether_nic *nic);
+void via_ether_turns_stop(struct via_ether_nic *nic);
 
 /* read.c */
 void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n);
@@ -555,7 +586,7 @@ enum via_verdict via_ether_p2p_verdict(u32 reason);
 /* timer.c */
 void via_ether_timer_init(struct via_ether_nic *nic);
 void via_ether_timer_stop(struct via_ether_nic *nic);
-/* An attempt, or more is posted than sent: sq.lock held. */
+/* An attempt: sq.lock held. */
 void via_ether_heat(struct via_ether_vi *ev);
 /* A frame is in flight: sq.lock held.  An acknowledgement is owed: rq.lock. */
 void via_ether_watch_tx(struct via_ether_vi *ev);

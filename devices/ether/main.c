@@ -165,6 +165,8 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_READS_IN] = "reads_in",
 	[VIA_C_READS_REFUSED] = "reads_refused",
 	[VIA_C_READS_DROPPED] = "drop_reads",
+	[VIA_C_MARKS_OUT] = "marks_out",
+	[VIA_C_MARKS_IN] = "marks_in",
 	[VIA_C_NAMES_ASKED] = "name_queries_in",
 	[VIA_C_NAMES_TOLD] = "name_replies_out",
 	[VIA_C_UNANSWERED] = "unanswered",
@@ -296,6 +298,7 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	INIT_LIST_HEAD(&nic->asks);
 	via_limit_init(&nic->limit);
 	via_proof_init(&nic->proof);
+	via_ether_turns_init(nic);
 	via_ether_timer_init(nic);
 	return nic;
 err_ka:
@@ -379,6 +382,7 @@ void via_ether_unregister(struct via_ether_nic *nic)
 	via_ether_names_end(nic);
 	via_nic_unregister(nic->ka);
 	via_ether_timer_stop(nic);
+	via_ether_turns_stop(nic);
 	local_bh_disable();
 	via_ether_reqs_expire(nic, true);
 	local_bh_enable();

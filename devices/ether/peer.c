@@ -68,6 +68,7 @@ static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
 	spin_lock_init(&peer->rtt_lock);
 	via_rtt_init(&peer->rtt, max_t(u32, RTO_FIRST_US, via_ether_rto_min()));
 	peer->rtt_at = jiffies - 1;
+	via_ether_share_init(peer);
 	return peer;
 }
 
@@ -144,6 +145,9 @@ void via_peer_drop(struct via_peer *peer)
 	lockdep_assert_held(&peer->nic->lock);
 	if (--peer->users)
 		return;
+	/* Those that held credit have gone. */
+	WARN_ON(READ_ONCE(peer->pool.granted));
+	list_del_init(&peer->visit_link);
 	peer->idle_since = jiffies;
 	list_add_tail(&peer->idle_link, &peers->idle);
 	if (++peers->nidle > VIA_PEERS_IDLE)
@@ -183,22 +187,6 @@ void via_peer_timed(struct via_peer *peer, u32 us)
 	WRITE_ONCE(peer->rtt_low, low ? min(us, low + low / 8 + 1) : us);
 	WRITE_ONCE(peer->rtt_at, jiffies);
 	spin_unlock(&peer->rtt_lock);
-}
-
-/* No tick walks the peers for this: the first VI of a peer turns the page. */
-struct via_peer_load *via_peer_load(struct via_peer *peer)
-{
-	u32 ticks = peer->nic->peers->ticks - peer->load_tick;
-
-	if (ticks) {
-		if (ticks == 1)
-			peer->load[0] = peer->load[1];
-		else
-			peer->load[0] = (struct via_peer_load) {};
-		peer->load[1] = (struct via_peer_load) {};
-		peer->load_tick += ticks;
-	}
-	return peer->load;
 }
 
 u32 via_peer_hash(const struct via_peer *peer, u32 id, u64 cookie)

@@ -21,6 +21,7 @@
 #define _VIA_PEER_H
 
 #include <linux/etherdevice.h>
+#include "credit.h"
 #include "via_ether.h"
 #include "window.h"
 
@@ -99,10 +100,14 @@ struct via_peer_verdict {
  * @rtt_low:	a low one, us, which rises by an eighth a sample at most; 0: none
  * @rtt_at:	jiffies of the last sample: one per tick is enough
  *
+ * pool_lock (share.c), inside the queue locks, nic->lock inside of it:
+ * @pool:	the window of all VIs of the pair, frames, and who has how much of
+ *		it; @pool.want is read without the lock
+ *
+ * nic->lock:
+ * @visit_link:	on the list of those whose VIs are to give back credit
+ *
  * The timer's own:
- * @load:	[0] at the last tick of the NIC, [1] being counted: @busy, VIs that
- *		have more to send, and @cut, one of them has met a loss
- * @load_tick:	nic->peers->ticks when @load was last looked at
  * @next_ask:	jiffies of the next heartbeat
  * @asked, @asked_since: heartbeats sent since @last_rx had that value
  *
@@ -134,11 +139,10 @@ struct via_peer {
 	u32 rtt_low;
 	unsigned long rtt_at;
 
-	struct via_peer_load {
-		u8 busy;
-		bool cut;
-	} load[2];
-	u32 load_tick;
+	spinlock_t pool_lock;		/* guards the one below */
+	struct via_pool pool;
+	struct list_head visit_link;
+
 	unsigned long next_ask;
 	unsigned long asked_since;
 	u32 asked;
@@ -161,9 +165,6 @@ struct via_peer {
  *		and how many
  * @tombs, @ntombs: DISCONNECTs to be sent again, in the order of their times
  * @named:	the same by peer, dst and cookie
- *
- * The timer's own:
- * @ticks:	of the NIC so far
  */
 struct via_peers {
 	u32 seed;
@@ -178,7 +179,6 @@ struct via_peers {
 	struct list_head tombs;
 	u32 ntombs;
 	struct hlist_head named[1 << VIA_PEER_TOMB_BITS];
-	u32 ticks;
 };
 
 /* 0 or -ENOMEM.  May sleep. */
@@ -224,9 +224,6 @@ static inline u32 via_peer_rto(const struct via_peer *peer)
 {
 	return READ_ONCE(peer->rtt.rto);
 }
-
-/* @load as it is at this tick.  The timer. */
-struct via_peer_load *via_peer_load(struct via_peer *peer);
 
 /* Of an id and a cookie that an end at the peer has, or gave. */
 u32 via_peer_hash(const struct via_peer *peer, u32 id, u64 cookie);

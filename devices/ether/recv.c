@@ -189,6 +189,23 @@ static inline u32 place(struct via_vi *vi, const struct via_frame_hdr *h,
 					  via_ether_place_read_data(vi, h, f);
 }
 
+/* Whether a frame is to be acknowledged now. */
+enum ack {
+	ACK_LATER,
+	ACK_DUE,		/* unless data of ours has carried it */
+	ACK_FORCE,		/* the sender knows less than it should */
+};
+
+/*
+ * The network is full: the peer is to hear of it, with an acknowledgement soon.
+ * rq.lock held.
+ */
+static void echo_soon(struct via_ether_vi *ev)
+{
+	ev->echo = true;
+	via_ether_ack_soon(ev);
+}
+
 /*
  * At most once, in order.  What cannot be taken is dropped; the receive of a
  * message with a hole in it serves the next message, from its start.
@@ -209,6 +226,8 @@ static void rx_unreliable(struct via_vi *vi, const struct via_frame_hdr *h,
 		if (ev->rx_open)
 			via_ether_count(nic, PARTIAL);
 		ev->rx_open = false;
+		/* No one else tells the sender of what was lost. */
+		echo_soon(ev);
 	}
 	ev->rx.next = h->seq + 1;
 	if (h->offset && !continues(ev, h)) {
@@ -224,6 +243,19 @@ static void rx_unreliable(struct via_vi *vi, const struct via_frame_hdr *h,
 		via_vi_error(vi, VIA_ERR_RECVQ_EMPTY,
 			     VIA_ST_OP_RECEIVE >> 16, 0);
 	}
+}
+
+/* The sender's window is to open, though nothing is sent again. */
+static enum ack due_unreliable(struct via_ether_vi *ev,
+			       const struct via_frame_hdr *h)
+{
+	if (h->flags & VIA_WIRE_ACK_NOW)
+		return ACK_FORCE;
+	if (ev->rx.next - READ_ONCE(ev->acked) >= via_ether_ack_every)
+		return ACK_DUE;
+	if (unlikely(!ev->rx_watched))
+		via_ether_watch_rx(ev);
+	return ACK_LATER;
 }
 
 /* A larger ring for frames beyond holes; false: no memory. */
@@ -317,13 +349,6 @@ static u32 release(struct via_vi *vi)
 	}
 	return 0;
 }
-
-/* Whether a frame is to be acknowledged now. */
-enum ack {
-	ACK_LATER,
-	ACK_DUE,		/* unless data of ours has carried it */
-	ACK_FORCE,		/* the sender knows less than it should */
-};
 
 /* A frame arrived in order. */
 static enum ack rx_next(struct via_vi *vi, const struct via_frame_hdr *h,
@@ -419,7 +444,7 @@ static __always_inline void rx_ack(struct via_vi *vi,
 
 	spin_lock(&vi->sq.lock);
 	/* The connection may be another one by now. */
-	if (likely(ev->cookie == h->cookie && ev->reliable &&
+	if (likely(ev->cookie == h->cookie &&
 		   ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi)))
 		via_ether_ack(vi, h->ack, range, ranges);
 	spin_unlock(&vi->sq.lock);
@@ -434,6 +459,18 @@ static void rx_twice(struct via_vi *vi, const struct via_frame_hdr *h)
 	if (ev->cookie == h->cookie && ev->reliable &&
 	    ev->phase == VIA_PHASE_CONNECTED)
 		via_ether_twice(ev, h->twice);
+	spin_unlock(&vi->sq.lock);
+}
+
+/* A frame of ours was marked Congestion Experienced.  No queue lock held. */
+static noinline void rx_mark(struct via_vi *vi, const struct via_frame_hdr *h)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	via_ether_count(ev->nic, MARKS_IN);
+	spin_lock(&vi->sq.lock);
+	if (ev->cookie == h->cookie && ev->phase == VIA_PHASE_CONNECTED)
+		via_ether_share_marked(ev);
 	spin_unlock(&vi->sq.lock);
 }
 
@@ -556,6 +593,8 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 	if (known)
 		via_ether_heard(ev);
 	if (known && !via_vi_is_broken(vi)) {
+		if (unlikely(f->ce))
+			echo_soon(ev);
 		ev->both = true;
 		due = rx_reliable(vi, h, f);
 		ev->both = false;
@@ -569,6 +608,8 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 	via_ether_unlock(vi);
 	if (!known)
 		return stranger(nic, h, f, false);
+	if (unlikely(h->marks))
+		rx_mark(vi, h);
 	via_vi_settle(vi);
 }
 
@@ -611,14 +652,22 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		spin_unlock(&vi->rq.lock);
 		return;
 	}
-	if (likely(ev->reliable))
+	if (unlikely(f->ce))
+		echo_soon(ev);
+	if (likely(ev->reliable)) {
 		due = rx_reliable(vi, h, f);
-	else
+	} else {
 		rx_unreliable(vi, h, f);
+		due = due_unreliable(ev, h);
+	}
 	next = ev->rx.next;
 	spin_unlock(&vi->rq.lock);
 
-	if (likely(ev->reliable && h->ack != READ_ONCE(ev->tx.una)))
+	if (unlikely(h->marks))
+		rx_mark(vi, h);
+	/* Unreliable: only room is at stake, so not at each frame. */
+	if (likely(ev->reliable ? h->ack != READ_ONCE(ev->tx.una) :
+		   h->ack - READ_ONCE(ev->tx.una) >= VIA_ETHER_LAZY))
 		rx_ack(vi, h, NULL, 0);
 	if (due == ACK_FORCE ||
 	    (due == ACK_DUE && READ_ONCE(ev->acked) != next))
@@ -635,6 +684,8 @@ static void rx_ack_frame(struct via_vi *vi, const struct via_frame_hdr *h)
 	via_ether_count(ev->nic, ACKS_IN);
 	if (unlikely(h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE)))
 		rx_question(vi, h->cookie);
+	if (unlikely(h->marks))
+		rx_mark(vi, h);
 	if (unlikely(h->flags & VIA_WIRE_TWICE))
 		rx_twice(vi, h);
 	via_wire_get_ranges(h->range, h->nranges, range);

@@ -153,13 +153,12 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 	if (unlikely(r))
 		return r;
 	b->budget--;
-	if (likely(ev->reliable)) {
-		b->room--;
+	b->room--;
+	if (likely(ev->reliable))
 		enter_frame(ev, ev->tx_index, off, len,
 			    last ? VIA_REC_LAST : 0);
-	} else {
-		tx->nxt++;
-	}
+	else
+		enter_unreliable(ev);
 	ev->tx_off = off + len;
 	return last ? SENT_ALL : SENT_ON;
 }
@@ -239,8 +238,8 @@ static enum sent send_new(struct burst *b)
 	struct via_ether_vi *ev = b->ev;
 	enum sent r = SENT_ON;
 
-	b->room = ev->reliable ? via_win_room_new(&ev->tx) : U32_MAX;
-	b->half = ev->reliable ? via_win_half(&ev->tx) : 0;
+	b->room = via_win_room_new(&ev->tx);
+	b->half = via_win_half(&ev->tx);
 	if (unlikely(ev->tx_odd & VIA_ODD_ANSWER))
 		r = send_turns(b);
 	while (r == SENT_ON)
@@ -295,8 +294,6 @@ static void owe(struct via_ether_vi *ev)
 	if (!ev->tx_busy) {
 		ev->tx_busy = true;
 		via_send_busy(ev->vi);
-		if (!ev->hot)
-			via_ether_heat(ev);
 	}
 }
 
@@ -317,7 +314,7 @@ static __always_inline bool send_one(struct via_vi *vi,
 
 	if (unlikely(ev->tx_odd || ev->tx.lost))
 		return false;
-	room = ev->reliable ? via_win_room_new(&ev->tx) : U32_MAX;
+	room = via_win_room_new(&ev->tx);
 	if (unlikely(!room))
 		return false;
 	d = via_send_load(vi);
@@ -351,23 +348,13 @@ static __always_inline bool send_one(struct via_vi *vi,
 	if (likely(ev->reliable)) {
 		enter_frame(ev, ev->tx_index, 0, len, VIA_REC_LAST);
 	} else {
-		ev->tx.nxt++;
+		enter_unreliable(ev);
 		via_send_complete(vi, 0, len);
 	}
 	return true;
 }
 
-void via_ether_rested(struct via_ether_vi *ev)
-{
-	unsigned long seconds = (jiffies - ev->stamp) / HZ;
-
-	if (ev->tx_watched || likely(!seconds))
-		return;
-	via_win_rested(&ev->tx, min(seconds, 32ul));
-	ev->stamp = jiffies;
-}
-
-/* The window is closed: if its memory is what closes it, let it have more. */
+/* The ring is what bounds the window: let it have more. */
 static noinline void lengthen(struct via_ether_vi *ev)
 {
 	u32 frames = via_win_wants(&ev->tx);
@@ -377,6 +364,24 @@ static noinline void lengthen(struct via_ether_vi *ev)
 	ring = kmalloc(via_win_ring_bytes(frames), GFP_ATOMIC | __GFP_NOWARN);
 	if (ring)
 		kfree(via_win_use(&ev->tx, ring, frames));
+}
+
+/* No frame more may leave: is there credit for others? */
+static bool more_room(struct via_ether_vi *ev)
+{
+	/* Something else is waited for. */
+	if (via_win_room(&ev->tx))
+		return false;
+	if (via_win_is_short(&ev->tx))
+		lengthen(ev);
+	return via_ether_share_take(ev);
+}
+
+/* There is nothing to send, or not for want of credit. */
+static inline void sated(struct via_ether_vi *ev)
+{
+	if (unlikely(READ_ONCE(ev->peer->pool.want)))
+		via_ether_share_sated(ev);
 }
 
 static noinline int send_burst(struct via_vi *vi)
@@ -390,9 +395,8 @@ static noinline int send_burst(struct via_vi *vi)
 	};
 	enum sent r;
 
-	/* The clock of growth: a window that is too small comes by here. */
-	ev->tx.now = jiffies_to_msecs(jiffies);
-	via_ether_rested(ev);
+	if (unlikely(ev->tx.hurt))
+		via_ether_share_hurt(ev);
 	do {
 		r = SENT_ON;
 		if (unlikely(ev->tx.lost))
@@ -404,16 +408,18 @@ static noinline int send_burst(struct via_vi *vi)
 		 * SENT_ALL: a program that posts after via_send_sleep() rings
 		 * the doorbell; what was posted before it, it sees.
 		 */
-	} while (r == SENT_ALL && via_send_sleep(vi));
+	} while ((r == SENT_ALL && via_send_sleep(vi)) ||
+		 (r == SENT_WINDOW && more_room(ev)));
 
 	switch (r) {
 	case SENT_ALL:
 		ev->tx_busy = false;
+		sated(ev);
 		return 0;
 	case SENT_WINDOW:
 		owe(ev);
-		if (via_win_is_short(&ev->tx) && !via_win_room(&ev->tx))
-			lengthen(ev);
+		if (via_win_room(&ev->tx))
+			sated(ev);
 		return 0;
 	case SENT_STALL:
 		via_ether_count(ev->nic, TX_BUSY);
@@ -489,6 +495,8 @@ void via_ether_twice(struct via_ether_vi *ev, u32 seq)
 {
 	lockdep_assert_held(&ev->vi->sq.lock);
 	via_win_twice(&ev->tx, seq);
+	if (ev->tx.undone)
+		via_ether_share_undone(ev);
 	if (ev->tx.nxt - 1 - seq > ev->tx.mask ||
 	    !via_seq_before(seq, ev->again))
 		return;
@@ -553,6 +561,8 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 	}
 	if (unlikely(ranges))
 		beyond(ev);
+	if (unlikely(READ_ONCE(ev->peer->pool.want)))
+		via_ether_share_acked(ev, n);
 	if (ev->tx_busy || unlikely(tx->lost))
 		send_on(vi);
 }

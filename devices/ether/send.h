@@ -83,24 +83,30 @@ static inline void time_frame(struct via_ether_vi *ev, u32 seq)
 	ev->rtt_start = ktime_get_ns();
 }
 
-/* send.c */
-/* If nothing was in flight for long, what was known of the way is old. */
-void via_ether_rested(struct via_ether_vi *ev);
-
 /* A new frame has left: expect its acknowledgement. */
 static __always_inline void enter_frame(struct via_ether_vi *ev, u32 index,
 					u32 off, u32 len, u8 kind)
 {
 	struct via_win_tx *tx = &ev->tx;
 
-	if (unlikely(!ev->tx_watched)) {
-		via_ether_rested(ev);
+	if (unlikely(!ev->tx_watched))
 		via_ether_watch_tx(ev);
-	}
 	if (tx->una == tx->nxt)
 		ev->moved = true;
 	time_frame(ev, tx->nxt);
 	via_win_push(tx, index, off, len, kind);
+}
+
+/* The same at Unreliable: nothing of it is kept. */
+static inline void enter_unreliable(struct via_ether_vi *ev)
+{
+	struct via_win_tx *tx = &ev->tx;
+
+	if (unlikely(!ev->tx_watched))
+		via_ether_watch_tx(ev);
+	if (tx->una == tx->nxt)
+		ev->moved = true;
+	tx->nxt++;
 }
 
 /* read.c */

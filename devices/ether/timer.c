@@ -4,8 +4,7 @@
  *
  * The alarm is of high resolution.  It serves what a program may be waiting
  * for: acknowledgements owed, timeouts of frames in flight, transmitters that
- * were full.  The coarse timer, in jiffies, serves attempts, shares of a way,
- * the expiry of requests, and the silence of peers (silence.c).
+ * were full.  The coarse timer, in jiffies, serves attempts, the expiry of requests, and the silence of peers (silence.c).
  *
  * No message arms or stops the alarm, and none reads a clock.  A VI that
  * begins to wait for something is watched: it is put on nic->due, ordered by
@@ -28,14 +27,13 @@
 
 #include "ether.h"
 
-#define COOL_TICKS	8		/* idle ticks until a VI leaves the list */
 #define MANY		4u		/* frames in half a bet */
 #define DOUBT_MAX	1024u		/* pushes, after bets that were lost */
 #define GAP_NS		(10 * NSEC_PER_USEC)	/* between two alarms */
-#define SHARE_MAX	32u		/* senders on one way, that count */
 #define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
 #define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)
 #define FULL_NS		NSEC_PER_MSEC	/* between acknowledgements not taken */
+#define UNRELIABLE_NS	NSEC_PER_MSEC	/* until Unreliable is acknowledged */
 
 /* nic->lock held. */
 static void arm(struct via_ether_nic *nic)
@@ -69,7 +67,6 @@ void via_ether_heat(struct via_ether_vi *ev)
 	struct via_ether_nic *nic = ev->nic;
 
 	spin_lock(&nic->lock);
-	ev->idle = 0;
 	if (!ev->hot) {
 		bool first = list_empty(&nic->hot);
 
@@ -123,6 +120,8 @@ static void visit_at(struct via_ether_vi *ev, u64 when)
  */
 static u64 bet_ns(const struct via_ether_vi *ev)
 {
+	if (unlikely(!ev->reliable))
+		return UNRELIABLE_NS;
 	return max(via_ether_rtt_low(ev) / 2, via_ether_ack_delay()) *
 	       (u64)NSEC_PER_USEC;
 }
@@ -133,6 +132,8 @@ static u64 timeout_ns(const struct via_ether_vi *ev)
 	u64 us = max(2 * via_ether_srtt(ev) + via_ether_ack_delay(),
 		     via_peer_rto(ev->peer));
 
+	if (unlikely(!ev->reliable))
+		us += 2 * UNRELIABLE_NS / NSEC_PER_USEC;
 	us <<= min(ev->retries + ev->backoff, 20u);
 	return min_t(u64, us, via_ether_rto_max()) * NSEC_PER_USEC;
 }
@@ -206,11 +207,48 @@ static void timed_out(struct via_ether_vi *ev)
 	ev->again = ev->tx.nxt;
 	if (ev->retries == 1) {
 		via_win_probe(&ev->tx);
+		via_ether_share_probe(ev);
 	} else {
 		ev->rtt_on = false;
-		via_win_timeout(&ev->tx);
+		via_ether_share_timeout(ev, via_win_timeout(&ev->tx));
 	}
 	via_ether_resume(ev->vi);
+}
+
+/*
+ * Unreliable, and no acknowledgement: what was sent is not in the network any
+ * more, wherever it is.  sq.lock held.
+ */
+static void forget_flight(struct via_ether_vi *ev)
+{
+	ev->timeouts++;
+	via_ether_count(ev->nic, TIMEOUTS);
+	ev->retries = min(ev->retries + 1, VIA_ETHER_BACKOFF);
+	ev->again = ev->tx.nxt;
+	ev->tx.una = ev->tx.nxt;
+	via_ether_share_timeout(ev, ev->retries > 1);
+	if (ev->tx_busy)
+		via_ether_resume(ev->vi);
+}
+
+/*
+ * What it held when it was at work and does not use: others may.  One that is
+ * to send more than it may has nothing to spare.  sq.lock held.
+ */
+static void check_credit(struct via_ether_vi *ev)
+{
+	if (!ev->tx_busy &&
+	    ev->tx.credit > via_win_pipe(&ev->tx) + VIA_CREDIT_FIRST)
+		via_ether_share_trim(ev, VIA_CREDIT_FIRST);
+}
+
+/*
+ * None of its frames is in the network, since it waits for credit to send them
+ * again: that is not the peer's silence.  sq.lock held.
+ */
+static bool starved(const struct via_ether_vi *ev)
+{
+	return ev->tx_odd & VIA_ODD_WAITS && !via_win_pipe(&ev->tx);
 }
 
 /*
@@ -224,50 +262,27 @@ static void check_tx(struct via_ether_vi *ev, u64 now)
 
 	if (!ev->tx_watched || now + GAP_NS < ev->tx_due)
 		return;
-	/* The others on its way are to hear of it, at the next tick. */
-	if (ev->tx.cut && !ev->hot)
-		via_ether_heat(ev);
 	if (!flight && ev->tx_seen == ev->tx.nxt) {
 		ev->tx_watched = false;
+		via_ether_share_trim(ev, 0);
 		return;
 	}
-	ev->stamp = jiffies;
-	if (!flight || ev->moved) {
+	check_credit(ev);
+	if (!flight || ev->moved || starved(ev)) {
 		ev->excused = false;
 	} else if (!ev->excused && now > ev->tx_due + timeout_ns(ev) / 2) {
 		ev->excused = true;
 		ev->rtt_on = false;
 	} else {
 		ev->excused = false;
-		timed_out(ev);
+		if (likely(ev->reliable))
+			timed_out(ev);
+		else
+			forget_flight(ev);
 	}
 	ev->moved = false;
 	ev->tx_seen = ev->tx.nxt;
 	ev->tx_due = now + timeout_ns(ev);
-}
-
-/*
- * VIs with one remote host share the way there.  Together they are to take
- * what one connection would, and no more: each grows by its part of a frame a
- * round, and what one has lost reduces all of them, at the next tick.  Those
- * with @tx_busy take part: more is posted than the window, or the NIC, has
- * taken.
- * It is the timer that does it, so sending pays nothing and no VI looks into
- * another one.  sq.lock held.
- */
-static void check_way(struct via_ether_vi *ev)
-{
-	struct via_peer_load *load = via_peer_load(ev->peer);
-	struct via_win_tx *tx = &ev->tx;
-
-	if (ev->tx_busy && load[1].busy < SHARE_MAX)
-		load[1].busy++;
-	tx->share = max_t(u32, load[0].busy, 1);
-	if (load[0].cut && ev->tx_busy && !ev->was_cut && tx->share > 1)
-		via_win_back_off(tx);
-	load[1].cut |= tx->cut;
-	ev->was_cut = tx->cut;
-	tx->cut = false;
 }
 
 /*
@@ -302,7 +317,7 @@ static void check_rx(struct via_ether_vi *ev, u64 now)
 
 	if (!ev->rx_watched || now + GAP_NS < ev->rx_due)
 		return;
-	if (ev->rx.next == acked || !ev->reliable) {
+	if (ev->rx.next == acked) {
 		ev->late = false;
 		ev->rx_due = now + (frames < MANY ? bet / 2 : bet * 3 / 4);
 		if (!frames) {
@@ -335,8 +350,7 @@ static void visit(struct via_ether_vi *ev, u64 now)
 		ev->rx_watched = false;
 		goto unlock;
 	}
-	if (ev->reliable)
-		check_tx(ev, now);
+	check_tx(ev, now);
 	spin_lock(&vi->rq.lock);
 	check_rx(ev, now);
 	if (ev->tx_watched)
@@ -353,17 +367,11 @@ unlock:
 	via_vi_settle(vi);
 }
 
-/* Nothing is owed that did not find room.  sq.lock held. */
-static void check_idle(struct via_ether_vi *ev)
+/* The attempt is over.  sq.lock held. */
+static void cool(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
 
-	if (ev->tx_busy) {
-		ev->idle = 0;
-		return;
-	}
-	if (ev->idle++ < COOL_TICKS)
-		return;
 	spin_lock(&nic->lock);
 	if (ev->hot) {
 		ev->hot = false;
@@ -382,13 +390,8 @@ static void tick_hot(struct via_ether_vi *ev)
 		via_ether_conn_tick(ev);
 		return;
 	}
-	if (ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi)) {
-		if (ev->reliable)
-			check_way(ev);
-		check_idle(ev);
-	}
+	cool(ev);
 	spin_unlock(&vi->sq.lock);
-	via_vi_settle(vi);
 }
 
 static void tick(struct timer_list *t)
@@ -397,7 +400,6 @@ static void tick(struct timer_list *t)
 	struct via_ether_vi *ev;
 
 	rcu_read_lock();
-	nic->peers->ticks++;
 	list_for_each_entry_rcu(ev, &nic->hot, hot_link)
 		tick_hot(ev);
 	if (time_after_eq(jiffies, nic->next_live)) {
@@ -568,7 +570,7 @@ static void run_acks(struct tasklet_struct *t)
 			spin_lock(&ev->vi->rq.lock);
 		}
 		if (ev->phase == VIA_PHASE_CONNECTED &&
-		    ev->rx.next != READ_ONCE(ev->acked))
+		    (ev->rx.next != READ_ONCE(ev->acked) || ev->echo))
 			via_ether_send_ack(ev);
 		spin_unlock(&ev->vi->rq.lock);
 	}

@@ -15,7 +15,9 @@ int via_ether_vi_create(struct via_vi *vi)
 	INIT_LIST_HEAD(&ev->stall_link);
 	INIT_LIST_HEAD(&ev->ack_link);
 	INIT_LIST_HEAD(&ev->conn_link);
+	INIT_LIST_HEAD(&ev->turn_link);
 	INIT_HLIST_NODE(&ev->end_node);
+	via_credit_init(&ev->credit);
 	timerqueue_init(&ev->due);
 	return 0;
 }
@@ -60,11 +62,13 @@ void via_ether_forget(struct via_ether_vi *ev)
 	ev->rtt_on = false;
 	ev->rx_open = false;
 	ev->told_twice = false;
+	ev->echo = false;
 	ev->tx_watched = false;
 	ev->rx_watched = false;
 	via_ether_held_free(ev);
 	kfree(via_win_end(&ev->tx));
 	via_win_init(&ev->tx, 0, 1);
+	via_ether_share_end(ev);
 
 	/*
 	 * The timer that stands on the hot list here goes on through the old
@@ -141,11 +145,13 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 	via_stat(sink, "tx_next_seq", READ_ONCE(ev->tx.nxt));
 	via_stat(sink, "rx_next_seq", READ_ONCE(ev->rx.next));
 	via_stat(sink, "checksum", READ_ONCE(ev->sealed));
-	if (!ev->reliable)
-		return;
 	via_stat(sink, "tx_in_flight", via_win_flight(&ev->tx));
 	via_stat(sink, "tx_window", READ_ONCE(ev->tx.most));
-	via_stat(sink, "tx_cwnd", READ_ONCE(ev->tx.cwnd));
+	via_stat(sink, "tx_cwnd", READ_ONCE(peer->pool.cong.cwnd));
+	via_stat(sink, "tx_granted", READ_ONCE(peer->pool.granted));
+	via_stat(sink, "tx_credit", READ_ONCE(ev->tx.credit));
+	if (!ev->reliable)
+		return;
 	via_stat(sink, "rtt_us", READ_ONCE(peer->rtt.srtt) / 8);
 	via_stat(sink, "rto_us", via_peer_rto(peer));
 	via_stat(sink, "retransmits", READ_ONCE(ev->resent));

@@ -126,6 +126,8 @@ struct via_ether_chunk {
  * @src:	sender's MAC
  * @hdr:	its first min(@len, VIA_WIRE_HDR_MAX) bytes in a row
  * @len:	bytes behind the Ethernet header, padding included
+ * @ce:		the network has marked it Congestion Experienced (ECN, of a NIC
+ *		module that sends in IP)
  * @nchunks:	where the whole of it lies, headers included
  * @chunk:	at least one
  *
@@ -135,6 +137,7 @@ struct via_ether_frame {
 	const u8 *src;
 	const void *hdr;
 	u32 len;
+	bool ce;
 	u32 nchunks;
 	const struct via_ether_chunk *chunk;
 };
@@ -155,11 +158,13 @@ struct via_ether_frame {
  * @allow:	hosts that may talk to the NIC, NULL: all (RCU to read)
  * @lock:	guards the lists and tables below; innermost but for the NIC
  *		module's own locks, which are never taken under it
- * @hot:	VIs looked at each tick: attempts, and those that have more to
- *		send than was taken (RCU to walk)
+ * @hot:	VIs looked at each tick: attempts (RCU to walk)
  * @stalled:	VIs that want to send and could not
  * @acks:	VIs that owe an acknowledgement after this batch of frames
  * @acker:	sends them
+ * @turns:	lock: VIs that were given credit and are to use it
+ * @visits:	lock: peers whose VIs are to give back credit
+ * @turner:	does both
  * @reqs:	connection requests that arrived
  * @nreqs:	lock: how many
  * @peers:	constant: the hosts that it deals with, see peer.h
@@ -197,6 +202,9 @@ struct via_ether_nic {
 	struct list_head stalled;
 	struct list_head acks;
 	struct tasklet_struct acker;
+	struct list_head turns;
+	struct list_head visits;
+	struct tasklet_struct turner;
 	struct list_head reqs;
 	u32 nreqs;
 	struct via_peers *peers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Window arithmetic: what happens when frames were lost, and the estimators. */
+/* What happens when frames were lost, and the estimators. */
 
 #include "window.h"
 
@@ -80,9 +80,6 @@ void via_win_init(struct via_win_tx *w, u32 first_seq, u32 limit)
 	w->recover = first_seq;
 	w->most = max(min(limit, VIA_WIN_MAX), 1u);
 	w->limit = min(w->most, VIA_WIN_OWN);
-	w->cwnd = min(w->limit, VIA_WIN_CWND_INIT);
-	w->ssthresh = w->most;
-	w->share = 1;
 	w->reorder = VIA_WIN_REORDER;
 	w->first = VIA_WIN_NONE;
 	w->last = VIA_WIN_NONE;
@@ -144,12 +141,9 @@ void *via_win_end(struct via_win_tx *w)
 	return ring;
 }
 
-/* What was lost or has arrived is not in the network any more. */
-u32 __via_win_room(const struct via_win_tx *w)
+u32 __via_win_room_new(const struct via_win_tx *w)
 {
-	u32 pipe = via_win_flight(w) - w->sacked - w->lost;
-
-	return pipe < w->cwnd ? w->cwnd - pipe : 0;
+	return min(via_win_room(w), w->limit - via_win_flight(w));
 }
 
 u32 __via_win_lost(struct via_win_tx *w)
@@ -231,47 +225,27 @@ void via_win_resent(struct via_win_tx *w, u32 seq)
 	}
 }
 
-static u32 half(const struct via_win_tx *w)
+/* Frames in flight belong to the last round of losses; @recover may be old. */
+static bool recovers(const struct via_win_tx *w)
 {
-	u32 least = w->share > 1 ? VIA_WIN_CWND_SHARED : VIA_WIN_CWND_MIN;
+	u32 left = w->recover - w->una;
 
-	return min(max(w->cwnd / 2, least), w->limit);
+	return left && left <= via_win_flight(w);
 }
 
-/* Where growth is to be slow next time; room for others where it fell. */
-static void note_max(struct via_win_tx *w)
+/* Once for all losses of one round. */
+static void hurt(struct via_win_tx *w)
 {
-	w->wmax = w->cwnd < w->wmax ? w->cwnd - w->cwnd / 4 : w->cwnd;
-	w->growing = false;
-}
-
-/* Half the window, once for all losses of one round. */
-static void back_off(struct via_win_tx *w)
-{
-	if (via_seq_before(w->una, w->recover))
+	if (recovers(w))
 		return;
-	/* The last reduction stood, so it was a loss that caused it. */
-	if (w->prior && w->reorder > VIA_WIN_REORDER)
+	/* Those of the last round were losses. */
+	if (w->suspect && w->reorder > VIA_WIN_REORDER)
 		w->reorder--;
-	w->prior = w->cwnd;
+	w->suspect = true;
 	w->doubted = 0;
 	w->timed = false;
-	w->cut = true;
 	w->recover = w->nxt;
-	note_max(w);
-	w->cwnd = half(w);
-	w->ssthresh = w->cwnd;
-	w->grown = 0;
-}
-
-void via_win_back_off(struct via_win_tx *w)
-{
-	bool cut = w->cut;
-
-	back_off(w);
-	/* Not ours to take back, nor to be told to others once more. */
-	w->prior = 0;
-	w->cut = cut;
+	w->hurt = true;
 }
 
 void via_win_twice(struct via_win_tx *w, u32 seq)
@@ -286,12 +260,10 @@ void via_win_twice(struct via_win_tx *w, u32 seq)
 				 min(max(w->limit / 2, VIA_WIN_REORDER),
 				     VIA_WIN_REORDER_MAX));
 	r->doubt = 0;
-	if (!w->prior || !w->doubted || --w->doubted)
+	if (!w->suspect || !w->doubted || --w->doubted)
 		return;
-	w->cwnd = max(w->cwnd, w->prior);
-	w->ssthresh = max(w->ssthresh, w->prior);
-	w->prior = 0;
-	w->growing = false;
+	w->suspect = false;
+	w->undone = true;
 }
 
 void via_win_probe(struct via_win_tx *w)
@@ -315,8 +287,9 @@ void via_win_probe(struct via_win_tx *w)
 	w->order += w->reorder;
 }
 
-void via_win_timeout(struct via_win_tx *w)
+bool via_win_timeout(struct via_win_tx *w)
 {
+	bool again = w->timed;
 	struct via_win_bits *b;
 	u32 seq;
 	u64 bit;
@@ -333,113 +306,14 @@ void via_win_timeout(struct via_win_tx *w)
 	w->lossy = w->lost;
 	w->recover = w->nxt;
 	/*
-	 * Once for one silence.  After the second time that a frame comes twice
-	 * may be due to the first one, and proves nothing.
+	 * After the second time that a frame comes twice may be due to the
+	 * first one, and proves nothing.
 	 */
-	if (!w->timed) {
-		w->ssthresh = half(w);
-		note_max(w);
-	}
-	w->prior = w->timed ? 0 : w->cwnd;
+	w->suspect = !again;
 	w->doubted = 0;
 	w->timed = w->lossy;
 	w->reorder = VIA_WIN_REORDER;
-	w->cwnd = min(VIA_WIN_CWND_MIN, w->limit);
-	w->grown = 0;
-}
-
-void via_win_rested(struct via_win_tx *w, u32 seconds)
-{
-	u32 least = min(VIA_WIN_CWND_INIT, w->cwnd);
-
-	/* What was reached before is reached fast, if it is still there. */
-	w->ssthresh = max(w->ssthresh, w->cwnd - w->cwnd / 4);
-	w->cwnd = max(w->cwnd >> min(seconds, 31u), least);
-	w->prior = 0;
-	w->growing = false;
-}
-
-/*
- * C * t^3 of RFC 9438, t in milliseconds below 2^17: C is 7 * 10^9 / 2^34,
- * which is 0.407, and needs no division.
- */
-static u32 cube(u32 ms)
-{
-	return ((u64)ms * ms * ms * 7) >> 34;
-}
-
-#define CUBE_MS		0x1ffffu
-
-/* After how many milliseconds growth has brought so many frames. */
-static u32 root(u32 frames)
-{
-	u32 bit, ms = 0;
-
-	for (bit = (CUBE_MS + 1) / 2; bit; bit /= 2)
-		if (cube(ms + bit) <= frames)
-			ms += bit;
-	return ms;
-}
-
-/* The window that CUBIC wants at this moment. */
-static u32 cubic(struct via_win_tx *w)
-{
-	u32 t, by;
-
-	if (!w->growing) {
-		w->growing = true;
-		w->epoch = w->now;
-		w->wmax = max(w->wmax, w->cwnd);
-		w->k = root(w->wmax - w->cwnd);
-	}
-	t = min(w->now - w->epoch, CUBE_MS);
-	if (t < w->k) {
-		by = cube(w->k - t);
-		return w->wmax > by ? w->wmax - by : 0;
-	}
-	return w->wmax + cube(t - w->k);
-}
-
-/* How many frames must be acknowledged until the window grows by one. */
-static u32 frames_to_grow(struct via_win_tx *w)
-{
-	u32 want, frames = w->cwnd;
-
-	if (w->cwnd >= VIA_WIN_CUBIC) {
-		want = cubic(w);
-		/* By half in a round at most. */
-		if (want > w->cwnd)
-			frames = max(w->cwnd / (want - w->cwnd), 2u);
-	}
-	/*
-	 * One of n grows by half of its part: the others hear of a loss a tick
-	 * late, and each had four frames before the first one, so that n with
-	 * a whole part take more than one alone, as measured beside TCP.
-	 */
-	return frames * (w->share > 1 ? 2 * w->share : 1);
-}
-
-void via_win_grow(struct via_win_tx *w, u32 acked)
-{
-	u32 frames;
-
-	if (w->cwnd < w->ssthresh) {
-		w->cwnd = min(w->cwnd + acked, w->limit);
-		return;
-	}
-	frames = frames_to_grow(w);
-	if (frames >= w->cwnd) {
-		w->grown += acked;
-		if (w->grown < frames)
-			return;
-		w->grown = 0;
-		w->cwnd = min(w->cwnd + 1, w->limit);
-		return;
-	}
-	/* What was counted at a slower pace is good for one frame. */
-	w->grown = min(w->grown, frames) + acked;
-	w->cwnd = min(w->cwnd + w->grown / frames, w->limit);
-	w->grown %= frames;
+	return again;
 }
 
 static void saw(struct via_win_tx *w, u32 seq)
@@ -460,7 +334,7 @@ static bool hopeful(const struct via_win_tx *w, const struct via_win_rec *r,
 static void overtake(struct via_win_tx *w, u32 seq)
 {
 	mark_lost(w, seq);
-	back_off(w);
+	hurt(w);
 	via_win_rec(w, seq)->doubt = VIA_DOUBT_OVERTAKEN;
 	w->doubted++;
 }
@@ -545,8 +419,7 @@ u32 __via_win_ack(struct via_win_tx *w, u32 ack, const struct via_range *range,
 	if (via_win_arrived(w, ack))
 		transmitted(w, ack);
 	find_lost(w);
-	if (!via_seq_before(w->una, w->recover)) {
-		via_win_grow(w, n);
+	if (!recovers(w)) {
 		w->timed = false;
 		w->lossy = w->sacked || w->lost || w->first != VIA_WIN_NONE;
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sequence and window arithmetic of a reliable connection, without locks or
- * clocks: the caller serialises the calls for one window, tells the time and
- * provides memory.  Nothing fails; bool is whether it is so, u32 a count or a
- * sequence number.
+ * Sequence numbers, acknowledgements and losses of a connection, without locks
+ * or clocks: the caller serialises the calls for one window and provides
+ * memory.  Nothing fails; bool is whether it is so, u32 a count or a sequence
+ * number.  How many frames may be in the network is said by the caller
+ * (@credit), which is told of losses.
  *
  * The sender keeps one record per frame in flight, in a ring of a power of two
  * of records; the first ring is part of the window, a larger one comes from
@@ -12,7 +13,7 @@
  * have arrived; that finds a lost retransmission as well, and needs no timer
  * but for the tail.  The receiver tells when a frame came twice: if that one
  * was thought lost, the wire reorders, more arrivals are wanted as a proof
- * from then on, and a window reduced for nothing is restored.
+ * from then on, and the caller is told when no loss of the round was one.
  *
  * Cost: an acknowledgement in order, without losses, is a handful of
  * instructions, whatever the window.  Any other one costs a step for each
@@ -28,10 +29,6 @@
 
 #define VIA_WIN_MAX		2048u	/* frames in flight */
 #define VIA_WIN_OWN		16u	/* without memory of the caller */
-#define VIA_WIN_CWND_INIT	16u
-#define VIA_WIN_CWND_MIN	4u
-#define VIA_WIN_CWND_SHARED	2u	/* least, with others on the same way */
-#define VIA_WIN_CUBIC		64u	/* from here on growth is CUBIC's */
 #define VIA_WIN_HALF		16u	/* a receiver answers so many unasked */
 #define VIA_WIN_REORDER		3u	/* arrivals that prove a loss: at first */
 #define VIA_WIN_REORDER_MAX	32u	/* and at most */
@@ -98,7 +95,7 @@ struct via_win_own {
  * @una:	oldest frame not acknowledged
  * @nxt:	next new frame; una <= nxt <= una + limit
  * @limit:	most frames in flight for now: of @most, what the ring takes
- * @cwnd:	frames allowed in the network, <= limit
+ * @credit:	frames allowed in the network, <= limit; the caller's
  * @rec:	frame seq is rec[seq & mask]
  * @mask:	places of the ring - 1
  * @order:	transmissions so far
@@ -111,7 +108,9 @@ struct via_win_own {
  *		with @lossy only
  * @news:	the last acknowledgement that went the long way told of an
  *		arrival out of order
- * @cut:	a loss has reduced cwnd; cleared when the others are told
+ * @hurt:	a round of losses has begun; the caller clears it
+ * @undone:	what was taken for lost since has come twice, all of it; likewise
+ * @suspect:	it has not
  * @first, @last: of the frames sent again, by order of transmission: places
  * @judged:	of the frames before it none is in flight that was sent once
  *		and may be lost; with @lossy only
@@ -119,17 +118,8 @@ struct via_win_own {
  * @seen:	highest order known to have arrived; with @lossy only
  * @recover:	losses before this frame belong to one round
  * @most:	frames in flight that the two ends have agreed on
- * @grown:	acknowledged frames counted towards the next frame of cwnd
- * @ssthresh:	below it cwnd doubles each round
- * @share:	senders that share the way to the peer, this one included
- * @prior:	cwnd before it was reduced last; 0: not to be restored
- * @doubted:	frames taken for lost since, of which none came twice yet
+ * @doubted:	frames taken for lost in this round that have not come twice
  * @reorder:	arrivals that prove a loss
- * @now:	milliseconds, of the caller's clock; wraps
- * @epoch:	@now when growth after the last reduction began
- * @growing:	it has begun: @epoch and @k hold
- * @wmax:	cwnd at which growth is slowest: where the last loss was
- * @k:		milliseconds from @epoch until then
  * @bits:	of the frames in the ring
  * @link:	of the frames in the ring that have their bit again
  * @ring:	memory of the caller with @bits, @rec and @link; NULL: @own
@@ -139,7 +129,7 @@ struct via_win_tx {
 	u32 una;
 	u32 nxt;
 	u32 limit;
-	u32 cwnd;
+	u32 credit;
 	struct via_win_rec *rec;
 	u32 mask;
 	u32 order;
@@ -148,8 +138,9 @@ struct via_win_tx {
 	bool lossy;
 	bool timed;
 	bool news;
-	bool cut;
-	bool growing;
+	bool hurt;
+	bool undone;
+	bool suspect;
 	u16 first;
 	u16 last;
 	u32 judged;
@@ -157,16 +148,8 @@ struct via_win_tx {
 	u32 seen;
 	u32 recover;
 	u32 most;
-	u32 grown;
-	u32 ssthresh;
-	u32 share;
-	u32 prior;
 	u32 doubted;
 	u32 reorder;
-	u32 now;
-	u32 epoch;
-	u32 wmax;
-	u32 k;
 	struct via_win_bits *bits;
 	struct via_win_link *link;
 	void *ring;
@@ -183,22 +166,36 @@ static inline struct via_win_rec *via_win_rec(struct via_win_tx *w, u32 seq)
 	return &w->rec[seq & w->mask];
 }
 
-u32 __via_win_room(const struct via_win_tx *w);
+/* Frames in the network: what was lost or has arrived is not there any more. */
+static inline u32 via_win_pipe(const struct via_win_tx *w)
+{
+	return via_win_flight(w) - w->sacked - w->lost;
+}
 
 /* How many frames the network takes now, new or again. */
 static inline u32 via_win_room(const struct via_win_tx *w)
 {
-	u32 pipe = via_win_flight(w);
+	u32 pipe = via_win_pipe(w);
 
-	if (unlikely(w->lossy))
-		return __via_win_room(w);
-	return pipe < w->cwnd ? w->cwnd - pipe : 0;
+	return pipe < w->credit ? w->credit - pipe : 0;
 }
+
+u32 __via_win_room_new(const struct via_win_tx *w);
 
 /* How many new frames may be sent now: their numbers must fit as well. */
 static inline u32 via_win_room_new(const struct via_win_tx *w)
 {
-	return min(via_win_room(w), w->limit - via_win_flight(w));
+	u32 flight = via_win_flight(w);
+
+	if (unlikely(w->lossy))
+		return __via_win_room_new(w);
+	return flight < w->credit ? w->credit - flight : 0;
+}
+
+/* Frames in flight are of a round of losses. */
+static inline bool via_win_recovers(const struct via_win_tx *w)
+{
+	return w->lossy && via_seq_before(w->una, w->recover);
 }
 
 /* Enter a new frame; returns its sequence number. */
@@ -235,19 +232,19 @@ static inline bool via_win_lost(struct via_win_tx *w, u32 *seq)
  */
 static inline u32 via_win_half(const struct via_win_tx *w)
 {
-	return w->cwnd < 2 * VIA_WIN_HALF ? w->cwnd / 2 + 1 : 0;
+	return w->credit < 2 * VIA_WIN_HALF ? w->credit / 2 + 1 : 0;
 }
 
 /*
  * A window of at most @limit frames, 1 to VIA_WIN_MAX; it begins with
- * VIA_WIN_OWN.  A ring of the caller's was taken back before.
+ * VIA_WIN_OWN, and no credit.  A ring of the caller's was taken back before.
  */
 void via_win_init(struct via_win_tx *w, u32 first_seq, u32 limit);
 
 /* Is the ring, not the network, what bounds the window? */
 static inline bool via_win_is_short(const struct via_win_tx *w)
 {
-	return w->cwnd == w->limit && unlikely(w->limit < w->most);
+	return w->credit >= w->limit && w->limit < w->most;
 }
 
 /* The ring that a short window should have next: frames, a power of two. */
@@ -267,14 +264,11 @@ void via_win_resent(struct via_win_tx *w, u32 seq);
  * as a probe: its arrival, by either copy, tells what is lost and what is only
  * late, and a peer that was merely slow costs no window.  When that has no
  * answer, all in flight is lost; should each one that was sent again come twice,
- * the peer was slow, and the window is what it was.
+ * the peer was slow (@undone).  Returns whether there was a timeout before, of
+ * the same silence.
  */
 void via_win_probe(struct via_win_tx *w);
-/* A loss in this round, or one that befell a sender on the same way. */
-void via_win_back_off(struct via_win_tx *w);
-void via_win_timeout(struct via_win_tx *w);
-/* Nothing was in flight for @seconds: what was known of the way is old. */
-void via_win_rested(struct via_win_tx *w, u32 seconds);
+bool via_win_timeout(struct via_win_tx *w);
 
 /* Frame @seq came twice, the receiver says: was it sent again for nothing? */
 void via_win_twice(struct via_win_tx *w, u32 seq);
@@ -292,8 +286,6 @@ bool via_win_arrived(const struct via_win_tx *w, u32 seq);
 u32 __via_win_ack(struct via_win_tx *w, u32 ack, const struct via_range *range,
 		  u32 n);
 
-void via_win_grow(struct via_win_tx *w, u32 acked);
-
 static inline u32 via_win_ack(struct via_win_tx *w, u32 ack,
 			      const struct via_range *range, u32 ranges)
 {
@@ -304,8 +296,6 @@ static inline u32 via_win_ack(struct via_win_tx *w, u32 ack,
 	if (n > via_win_flight(w))
 		return 0;
 	w->una = ack;
-	if (w->cwnd < w->limit)
-		via_win_grow(w, n);
 	return n;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * A model of one wire that is the bottleneck: flows of ours, driven by the
- * real window.c, and flows of TCP (CUBIC, in outline) share a way out of a
+ * real window.c, congestion.c and credit.c, and flows of TCP (CUBIC, in outline) share a way out of a
  * switch with a queue that drops what does not fit.
  */
 #ifndef MODEL_H
@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "credit.h"
 #include "window.h"
 
 #define MODEL_FLOWS	16

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What window.c makes of a wire that is slower than its senders: a model. */
+/* What window.c, congestion.c and credit.c make of a wire that is slower than its senders: a model. */
 
 #include <stdlib.h>
 
