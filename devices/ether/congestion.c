@@ -6,6 +6,7 @@
 void via_cong_init(struct via_cong *c, u32 now_ms)
 {
 	memset(c, 0, sizeof(*c));
+	c->least = VIA_CONG_MIN;
 	c->most = VIA_WIN_MAX;
 	c->cwnd = VIA_CONG_INIT;
 	c->ssthresh = VIA_WIN_MAX;
@@ -99,7 +100,7 @@ void via_cong_grow(struct via_cong *c, u32 acked, u32 now_ms)
 
 static u32 half(const struct via_cong *c)
 {
-	return min(max(c->cwnd / 2, VIA_CONG_MIN), c->most);
+	return min(max(c->cwnd / 2, c->least), c->most);
 }
 
 /* Where growth is to be slow next time; room for others where it fell. */
@@ -195,7 +196,7 @@ void via_cong_timeout(struct via_cong *c, struct via_cong_flow *f, u32 nxt,
 			c->prior = 0;
 	}
 	if (!others)
-		c->cwnd = min(VIA_CONG_MIN, c->most);
+		c->cwnd = min(c->least, c->most);
 	else if (!again && !heard)
 		c->cwnd = half(c);
 }

@@ -16,11 +16,13 @@
 
 #define VIA_CONG_INIT		16u
 #define VIA_CONG_MIN		4u
+#define VIA_CONG_MIN_MANY	8u	/* with several flows, two for each */
 #define VIA_CONG_CUBIC		64u	/* from here on growth is CUBIC's */
 
 /**
  * struct via_cong - the window of a peer
  * @cwnd:	frames allowed in the network, <= most
+ * @least:	it is not reduced below; VIA_CONG_MIN to VIA_CONG_MIN_MANY
  * @most:	frames that the two hosts have agreed on
  * @ssthresh:	below it cwnd doubles each round
  * @grown:	acknowledged frames counted towards the next frame of cwnd
@@ -37,6 +39,7 @@
  */
 struct via_cong {
 	u32 cwnd;
+	u32 least;
 	u32 most;
 	u32 ssthresh;
 	u32 grown;

@@ -39,6 +39,9 @@ static void want(struct via_pool *p)
 {
 	u8 now = VIA_WANT_NONE;
 
+	/* A flow with one frame in the network finds no loss but by time. */
+	p->cong.least = max(min(2 * p->nholders, VIA_CONG_MIN_MANY),
+			    VIA_CONG_MIN);
 	if (p->starving)
 		now = VIA_WANT_SOME;
 	else if (!list_empty(&p->waiters) || via_pool_over(p))

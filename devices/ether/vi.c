@@ -66,9 +66,9 @@ void via_ether_forget(struct via_ether_vi *ev)
 	ev->tx_watched = false;
 	ev->rx_watched = false;
 	via_ether_held_free(ev);
+	via_ether_share_end(ev);
 	kfree(via_win_end(&ev->tx));
 	via_win_init(&ev->tx, 0, 1);
-	via_ether_share_end(ev);
 
 	/*
 	 * The timer that stands on the hot list here goes on through the old

@@ -77,6 +77,7 @@ struct sim_wire {
 	u64 jitter_ns;			/* of frames that are reordered */
 	u64 ns_per_byte_x1000;		/* of a port's way out; 0: no time */
 	u32 port_frames;		/* queue of a port, 0: endless */
+	u32 mark_frames;		/* with so many it marks them; 0: never */
 	u32 credit;			/* frames that a NIC takes; 0: 64 */
 	bool weigh;			/* answers to hosts that are not there */
 	bool lasting;			/* frames go to the NIC that has the address then */

@@ -20,6 +20,7 @@ struct frame {
 	u32 slot;			/* in nics[] */
 	u32 len;			/* Ethernet header included */
 	u32 head;			/* in data, where frags follow */
+	bool ce;			/* marked on its way */
 	struct via_frags frags;
 	u8 data[];
 };
@@ -98,6 +99,7 @@ static void receive(struct sim_nic *nic, struct frame *fr)
 		.src = eth->h_source,
 		.hdr = chunk[0].data,
 		.len = chunk[0].len,
+		.ce = fr->ce,
 		.nchunks = 1,
 		.chunk = chunk,
 	};
@@ -263,6 +265,7 @@ static void towards(struct sim_nic *to, const struct frame *orig)
 	f->to = to;
 	f->n = to->n;
 	f->slot = to->slot;
+	f->ce = w->mark_frames && to->queued >= w->mark_frames;
 	if (w->ns_per_byte_x1000) {
 		if (to->busy_until < sim_clock)
 			to->busy_until = sim_clock;

@@ -94,11 +94,14 @@ static void queue_init(struct prog_vi *v, bool recv)
 	};
 }
 
+u32 prog_max_transfer = 32768;
+
 int prog_vi_rights(struct prog_vi *v, struct prog_nic *n, u32 level,
 		   u32 send_cq, u32 recv_cq, u32 rights)
 {
 	struct via_vi_create a = {
-		.attrs = { .reliability = level, .max_transfer = 32768,
+		.attrs = { .reliability = level,
+			   .max_transfer = prog_max_transfer,
 			   .rights = rights },
 		.send_cq = send_cq, .recv_cq = recv_cq,
 	};

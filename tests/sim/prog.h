@@ -55,6 +55,7 @@ int prog_register(struct prog_nic *n, void *p, size_t bytes, u32 rights,
 		  u32 *handle);
 int prog_deregister(struct prog_nic *n, void *p, u32 handle);
 
+extern u32 prog_max_transfer;		/* of VIs made from now on */
 int prog_vi(struct prog_vi *v, struct prog_nic *n, u32 level, u32 send_cq,
 	    u32 recv_cq);
 int prog_vi_rights(struct prog_vi *v, struct prog_nic *n, u32 level,
