@@ -50,32 +50,97 @@ mutant("wire-read-place", "devices/ether/read.c", "wire", "read.sizes",
 
 mutant("loss-not-found", "devices/ether/window.c", "unit", "window",
        "a lost frame is never found lost",
-       ("	mark_lost(w, seq);\n	back_off(w);\n", "	back_off(w);\n"))
+       ("	mark_lost(w, seq);\n	hurt(w);\n", "	hurt(w);\n"))
 mutant("timeout-forgets", "devices/ether/window.c", "unit", "window",
        "a time-out forgets what it has to send again",
        ("		mark_lost(w, seq);\n	}\n	w->lossy = w->lost;\n",
         "	}\n	w->lossy = w->lost;\n"))
-mutant("window-not-shared", "devices/ether/window.c", "unit", "bottleneck",
-       "several senders to one peer grow as if each were alone",
-       ("	return frames * (w->share > 1 ? 2 * w->share : 1);",
-        "	return frames;"))
+CONG = "devices/ether/congestion.c"
+CREDIT = "devices/ether/credit.c"
+SHARE = "devices/ether/share.c"
+mutant("rounds-of-each", CONG, "unit", "congestion",
+       "each VI that has lost a frame of one round halves the window",
+       ("	if (now.us - c->cut_at < now.rtt)\n		f->round = nxt;\n",
+        ""))
+mutant("round-for-ever", CONG, "unit", "congestion",
+       "a VI hears late of a reduction, and its next losses cost nothing",
+       ("	if (now.us - c->cut_at < now.rtt)\n		f->round = nxt;\n",
+        "	f->round = nxt;\n"))
+mutant("mark-taken-back", CONG, "unit", "congestion",
+       "a frame that came twice takes a mark of the network back",
+       ("	if (back_off(c, f, una, nxt, now))\n		c->prior = 0;\n",
+        "	back_off(c, f, una, nxt, now);\n"))
+mutant("undone-by-one", CONG, "unit", "congestion",
+       "a VI that has lost nothing takes back what another one has lost",
+       ("	if (--c->doubters || !c->prior)\n		return;",
+        "	if (!c->prior)\n		return;"))
+mutant("timeout-costs-all", CONG, "unit", "congestion",
+       "one VI that gets no answer stops all others to that peer",
+       ("	if (!others)\n		c->cwnd = min(c->least",
+        "	if (true)\n		c->cwnd = min(c->least"))
+mutant("credit-leaks", CREDIT, "unit", "credit",
+       "credit of a VI that ends is lost to the others",
+       ("	drop(p, c, c->mine);\n	want(p);",
+        "	drop(p, c, c->mine / 2);\n	want(p);"), sim="share")
+mutant("credit-made", CREDIT, "unit", "credit",
+       "all that wait are given the same free frames",
+       ("	n = min(min(n, c->turn), c->most - held(c));\n",
+        "	n = min(c->turn, c->most - held(c));\n"), sim="share")
+mutant("turn-endless", CREDIT, "unit", "credit",
+       "the first VI that waits is served before all others",
+       ("	c->turn -= n;\n", ""), sim="share")
+mutant("starving-unseen", CREDIT, "unit", "credit",
+       "VIs that do nothing keep some credit, while one has none",
+       ("	if (p->starving)\n		now = VIA_WANT_SOME;\n	else if",
+        "	if"))
+mutant("idle-not-asked", CREDIT, "unit", "credit",
+       "a VI waits until those that do nothing are timed out",
+       ("		p->to_visit = alone(p) ? 0 : p->nholders;",
+        "		p->to_visit = 0;"), sim="share")
+mutant("credit-forgotten", SHARE, "sim", "",
+       "a VI that ends keeps credit of its peer's window",
+       ("	via_credit_end(p, &ev->credit);\n	unlock_pool(ev);\n	spin_lock(",
+        "	unlock_pool(ev);\n	spin_lock("), sim="share")
+mutant("turn-untold", SHARE, "sim", "",
+       "a VI that is given credit waits for its next acknowledgement",
+       ("		if (c != &ev->credit)\n			kick(vi_of(c));\n",
+        "		;\n"), sim="share")
+mutant("room-kept", "devices/ether/send.c", "sim", "",
+       "what is acknowledged to a VI stays with it, whoever waits",
+       ("	if (unlikely(READ_ONCE(ev->peer->pool.want)))\n"
+        "		via_ether_share_acked(ev, n);\n", ""), sim="share")
+mutant("idle-credit-kept", "devices/ether/timer.c", "sim", "",
+       "a VI that does nothing keeps its credit",
+       ("		via_ether_share_trim(ev, 0);\n", ""), sim="share")
+mutant("mark-unheard", RECV, "sim", "",
+       "a wire that marks frames is filled until it drops them",
+       ("	if (unlikely(h->marks))\n		rx_mark(vi, h);\n"
+        "	if (unlikely(h->flags", "	if (unlikely(h->flags"), sim="mark")
+mutant("mark-untold", RECV, "sim", "",
+       "marks of the network are not echoed",
+       ("	if (unlikely(f->ce))\n		echo_soon(ev);\n	if (likely(",
+        "	if (likely("), sim="mark")
+mutant("unreliable-unacknowledged", RECV, "sim", "",
+       "Unreliable waits for a timeout after each window",
+       ("	if (h->flags & VIA_WIRE_ACK_NOW)\n		return ACK_FORCE;\n"
+        "	if (ev->rx.next", "	return ACK_LATER;\n	if (ev->rx.next"),
+       sim="share")
 mutant("reordering-is-loss", "devices/ether/window.c", "unit", "window",
        "what was sent again for nothing is never found out",
-       ("	back_off(w);\n"
+       ("	hurt(w);\n"
         "	via_win_rec(w, seq)->doubt = VIA_DOUBT_OVERTAKEN;\n",
-        "	back_off(w);\n"))
-mutant("timeout-halves-again", "devices/ether/window.c", "unit", "window",
+        "	hurt(w);\n"))
+mutant("timeout-halves-again", CONG, "unit", "congestion",
        "each timeout of one silence halves the window",
-       ("	if (!w->timed) {\n		w->ssthresh = half(w);\n",
-        "	{\n		w->ssthresh = half(w);\n"))
+       ("	if (!again && !heard) {\n		begin_round",
+        "	if (true) {\n		begin_round"))
 mutant("timeout-not-undone", "devices/ether/window.c", "unit", "window",
        "a peer that is slow once costs the window",
        ("	if (w->timed && r->doubt != VIA_DOUBT_TIMED) {\n",
         "	if (false) {\n"))
-mutant("timeout-lowers-maximum", "devices/ether/window.c", "unit", "window",
-       "growth is slow from where the second timeout of a silence was",
-       ("		note_max(w);\n	}\n	w->prior = ",
-        "	}\n	note_max(w);\n	w->prior = "))
+mutant("timeout-lowers-maximum", CONG, "unit", "congestion",
+       "growth is slow from where the window was before the last loss but one",
+       ("	note_max(c);\n	c->prior = c->cwnd;", "	c->prior = c->cwnd;"))
 mutant("doubt-not-renewed", "devices/ether/window.c", "unit", "window",
        "the window is restored before all that a timeout sent came twice",
        ("	if (w->timed && r->doubt != VIA_DOUBT_TIMED) {\n",
@@ -254,7 +319,8 @@ mutant("retries-add-up", SEND, "sim", "",
        sim="loss time")
 mutant("busy-for-ever", SEND, "wire", "queue.full_sends threads.one_vi",
        "after a full window a program's sends wait for the next frame",
-       ("	} while (r == SENT_ALL && via_send_sleep(vi));", "	} while (0);"),
+       ("	} while ((r == SENT_ALL && via_send_sleep(vi)) ||\n		 (r",
+        "	} while ((r"),
        sim="backlog")
 mutant("unreliable-undone", SEND, "wire", "send.sizes",
        "a long send at Unreliable is never done",
@@ -534,8 +600,8 @@ mutant("release-one", RECV, "sim", "",
 mutant("unreliable-mixed", RECV, "sim", "",
        "at Unreliable a message has the end of another one",
        ("			via_ether_count(nic, PARTIAL);\n"
-        "		ev->rx_open = false;\n	}\n	ev->rx.next",
-        "			via_ether_count(nic, PARTIAL);\n	}\n	ev->rx.next"),
+        "		ev->rx_open = false;\n		/* No one",
+        "			via_ether_count(nic, PARTIAL);\n		/* No one"),
        sim="loss")
 mutant("unreliable-twice", RECV, "sim", "",
        "at Unreliable a frame that comes twice is received twice",
@@ -680,7 +746,7 @@ mutant("silence-unasked", SILENCE, "sim", "",
 mutant("timeout-once", TIMER, "sim", "",
        "a frame that is lost twice at the end is not sent again",
        ("	} else {\n		ev->rtt_on = false;\n"
-        "		via_win_timeout(&ev->tx);\n	}",
+        "		via_ether_share_timeout(ev, via_win_timeout(&ev->tx));\n	}",
         "	} else {\n		ev->rtt_on = false;\n	}"), sim="loss")
 mutant("silence-unnoticed", SILENCE, "sim", "",
        "a VI that only receives never hears that its peer has died",
@@ -705,9 +771,9 @@ mutant("full-asked-at-once", TIMER, "sim", "",
        ("(ev->late ? FULL_NS : bet / 2)", "bet / 2"), sim="backlog")
 mutant("cool-with-ack", TIMER, "sim", "",
        "an acknowledgement that is owed since the last visit is forgotten",
-       ("	if (ev->rx.next == acked || !ev->reliable) {\n"
+       ("	if (ev->rx.next == acked) {\n"
         "		ev->late = false;\n",
-        "	if (ev->rx.next == acked || !ev->late || !ev->reliable) {\n"
+        "	if (ev->rx.next == acked || !ev->late) {\n"
         "		ev->late = false;\n"), sim="time")
 mutant("bet-again", TIMER, "sim", "",
        "a thread with both ends waits for each fourth acknowledgement",
@@ -743,10 +809,9 @@ mutant("slow-not-learned", "devices/ether/send.c", "sim", "",
        "a peer that has become slow is sent each frame many times",
        ("	ev->backoff = min(ev->backoff + ev->spent, VIA_ETHER_BACKOFF);\n",
         ""), sim="time")
-mutant("rest-unseen", "devices/ether/send.c", "sim", "",
+mutant("rest-unseen", CREDIT, "sim", "",
        "after a rest a large window is sent at once",
-       ("	if (ev->tx_watched || likely(!seconds))\n",
-        "	if (ev->tx_watched || seconds)\n"), sim="time")
+       ("	via_cong_rest(&p->cong, now_ms);\n", ""), sim="time")
 mutant("probe-late-again", "devices/ether/send.c", "sim", "",
        "after an outage the next loss waits for the timeout of before",
        ("	ev->in_vain = false;\n	via_ether_watch_tx(ev);\n",
@@ -863,10 +928,10 @@ mutant("requests-of-one", CONN, "sim", "",
 
 # The window.
 WINDOW = "devices/ether/window.c"
-mutant("window-never-grows", WINDOW, "unit", "window",
+mutant("window-never-grows", CONG, "unit", "congestion",
        "a connection has 16 frames in flight for ever, or 4 after a loss",
-       ("		w->cwnd = min(w->cwnd + acked, w->limit);",
-        "		w->cwnd = min(w->cwnd, w->limit);"))
+       ("		c->cwnd = min(c->cwnd + acked, c->most);",
+        "		c->cwnd = min(c->cwnd, c->most);"))
 mutant("old-ack-believed", WINDOW, "unit", "window",
        "an acknowledgement that comes late opens the window by millions",
        ("	if (n > via_win_flight(w))\n		return 0;\n	look(w);",
@@ -882,17 +947,16 @@ mutant("held-taken-twice", WINDOW, "unit", "window",
        "a frame that is held and comes again leaks the first copy",
        ("	return d < w->size && holds(w, seq) ? VIA_WIN_DUP : VIA_WIN_HOLD;",
         "	return VIA_WIN_HOLD;"), sim="loss dup ledger")
-mutant("loss-costs-nothing", WINDOW, "unit", "bottleneck window",
+mutant("loss-costs-nothing", CONG, "unit", "bottleneck congestion",
        "a sender does not slow down when the wire is full",
-       ("	note_max(w);\n	w->cwnd = half(w);\n	w->ssthresh",
-        "	note_max(w);\n	w->ssthresh"))
+       ("	c->cwnd = half(c);\n	c->ssthresh", "	c->ssthresh"))
 mutant("loss-costs-each", WINDOW, "unit", "window",
        "each frame lost of one burst halves the window",
-       ("	if (via_seq_before(w->una, w->recover))\n		return;\n", ""),
+       ("	if (recovers(w))\n		return;\n", ""),
        sim="loss")
 mutant("window-stays-short", SEND, "sim", "",
        "no connection has more than 16 frames in flight",
-       ("			lengthen(ev);\n", "			;\n"), sim="large")
+       ("		lengthen(ev);\n", "		;\n"), sim="large")
 mutant("held-ring-leaks", RECV, "sim", "",
        "the ring of frames beyond a hole stays when the connection ends",
        ("	kfree(ev->held);\n	ev->held = NULL;\n",
@@ -914,9 +978,9 @@ mutant("ranges-always-the-first", WINDOW, "unit", "window",
 mutant("seen-from-before", WINDOW, "unit", "window",
        "after 2^31 frames without loss a probe has all in flight sent again",
        ("	w->seen = via_win_rec(w, w->una)->order - 1;\n", ""))
-mutant("growth-without-cubic", WINDOW, "unit", "window",
+mutant("growth-without-cubic", CONG, "unit", "congestion",
        "on a long way a large window comes back a frame a round",
-       ("	if (w->cwnd >= VIA_WIN_CUBIC) {", "	if (0) {"))
+       ("	if (c->cwnd < VIA_CONG_CUBIC)\n", "	if (true)\n"))
 mutant("rto-unbound", WINDOW, "unit", "window",
        "one slow round trip makes time-outs of minutes",
        ("	r->rto = min(max(r->srtt / 8 + r->rttvar, rto_min), rto_max);",
