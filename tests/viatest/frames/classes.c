@@ -502,7 +502,9 @@ static int learnt_frame(struct frame *f, enum class class, struct rng *d)
 	memcpy(f->b + 6, field.own, 6);
 	if (class == MUTATE || (class == FORGE && rng_below(d, 8)))
 		change(f, d);
-	if (class != FORGE && rng_below(d, 3))
+	/* Who sees a HEARTBEAT can answer it, and say that its host is new. */
+	if (class != FORGE &&
+	    (rng_below(d, 3) || wire_of(f)->type == VIA_WIRE_BEAT))
 		stranger(f->b + 6, d);
 	return 1;
 }
