@@ -87,6 +87,8 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	mtu = min(mtu, READ_ONCE(ev->nic->mtu));
 	ev->sealed = sealed;
 	ev->tx_odd = sealed ? VIA_ODD_SEALED : 0;
+	if (ev->reliable && !via_ether_rtt_low(ev))
+		ev->tx_odd |= VIA_ODD_ASK;
 	if (sealed)
 		mtu -= VIA_WIRE_SEAL_LEN;
 	ev->remote_id = vi;
@@ -106,6 +108,8 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->timeouts = 0;
 	via_win_rx_init(&ev->rx, first_seq, via_ether_credit(ev->nic));
 	ev->acked = first_seq;
+	/* A window that is small is not to wait for its last frame. */
+	ev->ack_every = clamp(ev->rx.limit / 4, 1u, via_ether_ack_every);
 	ev->turns = 0;
 	ev->doubt = VIA_ETHER_DOUBT;
 	ev->push = false;
