@@ -99,7 +99,7 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 	if (!send_one(ev->nic, &c, &f)) {
 		/* The alarm tries again. */
 		if (!ev->rx_pace)
-			via_ether_look_rx(ev);
+			via_ether_watch_rx(ev);
 		return false;
 	}
 	WRITE_ONCE(ev->acked, ack);

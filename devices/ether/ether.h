@@ -585,8 +585,12 @@ void via_ether_heat(struct via_ether_vi *ev);
  */
 void via_ether_look_tx(struct via_ether_vi *ev);
 void via_ether_watch_tx(struct via_ether_vi *ev);
-/* A frame was taken that is to be acknowledged later: rq.lock held. */
+/*
+ * A frame was taken that is to be acknowledged later; an acknowledgement could
+ * not be sent: rq.lock held.
+ */
 void via_ether_look_rx(struct via_ether_vi *ev);
+void via_ether_watch_rx(struct via_ether_vi *ev);
 /* Of neither half: nic->lock held. */
 void via_ether_unwatch(struct via_ether_vi *ev);
 void via_ether_stall(struct via_ether_vi *ev);

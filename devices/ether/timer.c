@@ -11,7 +11,7 @@
  * wait for something is watched: it is put on nic->due, ordered by time, and
  * the alarm is armed if that is the earliest.  A half of it that goes on
  * working looks at itself each so many frames (@rx_pace, @tx_pace), as many as
- * it had lately in 7/8 of the time until the alarm.  At a look it reads the
+ * it had lately in 15/16 of the time until the alarm.  At a look it reads the
  * clock, and what has moved since the last look puts the alarm off.  So the
  * alarm does not go off while frames come as they did; it is an interrupt, and
  * costs five times what a look does.  When it goes off it visits the VIs whose
@@ -180,7 +180,7 @@ static u64 timeout_ns(const struct via_ether_vi *ev)
  */
 static u32 pace(u32 frames, u64 took, u64 period)
 {
-	u64 want = min(frames, PACE_MAX) * (period - period / 8);
+	u64 want = min(frames, PACE_MAX) * (period - period / 16);
 
 	return clamp_t(u64, div64_u64(want, took + 1), 1, PACE_MAX);
 }
@@ -252,7 +252,7 @@ static bool owed_before(const struct via_ether_vi *ev)
 	return via_seq_before(READ_ONCE(ev->acked), ev->rx_seen);
 }
 
-void via_ether_look_rx(struct via_ether_vi *ev)
+void via_ether_watch_rx(struct via_ether_vi *ev)
 {
 	u64 now = ktime_get_ns(), bet = bet_ns(ev), due;
 
@@ -266,6 +266,13 @@ void via_ether_look_rx(struct via_ether_vi *ev)
 	note_rx(ev, now, bet);
 	ev->rx_due = due;
 	visit_at(ev, VIA_ETHER_RX, due);
+}
+
+void via_ether_look_rx(struct via_ether_vi *ev)
+{
+	/* In the middle of a message: nothing completes by it yet. */
+	if (!ev->rx_open || ev->rx_pace)
+		via_ether_watch_rx(ev);
 }
 
 void via_ether_give_up(struct via_ether_vi *ev, unsigned long since,
