@@ -79,18 +79,21 @@ static void drop_taken(const struct via_ether_req *copy)
 
 /* What the other end has told of itself.  Both queue locks held. */
 static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
-		       u32 first_seq, u32 mtu, u32 frames, bool sealed)
+		       u32 first_seq, u32 mtu, u32 frames, bool sum)
 {
+	rcu_read_lock();
+	ev->key_id = via_peer_key_id(ev->peer);
+	rcu_read_unlock();
 	spin_lock(&ev->nic->lock);
 	via_peer_del_end(ev);
 	spin_unlock(&ev->nic->lock);
 	mtu = min(mtu, READ_ONCE(ev->nic->mtu));
-	ev->sealed = sealed;
-	ev->tx_odd = sealed ? VIA_ODD_SEALED : 0;
+	ev->seal = ev->key_id ? VIA_WIRE_AUTH : sum ? VIA_WIRE_SUM : 0;
+	ev->seal_len = via_wire_seal_len(ev->seal);
+	ev->tx_odd = ev->seal ? VIA_ODD_SEALED : 0;
 	if (ev->reliable && !via_ether_rtt_low(ev))
 		ev->tx_odd |= VIA_ODD_ASK;
-	if (sealed)
-		mtu -= VIA_WIRE_SEAL_LEN;
+	mtu -= ev->seal_len;
 	ev->remote_id = vi;
 	ev->remote_cookie = cookie;
 	ev->seg_send = mtu - VIA_WIRE_SEND_HDR;
@@ -120,11 +123,11 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 }
 
 void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
-			  bool sealed)
+			  bool sum)
 {
 	ev->remote_epoch = c->hello.epoch;
 	set_remote(ev, c->vi, c->sender_cookie, c->first_seq, c->hello.mtu,
-		   c->hello.frames, sealed);
+		   c->hello.frames, sum);
 }
 
 /*
@@ -255,6 +258,7 @@ bool via_ether_confirmed(struct via_ether_vi *ev)
 	/* The list of allowed hosts may be another one by now. */
 	if (ev->phase == VIA_PHASE_ACCEPT &&
 	    via_ether_allowed(ev->nic, ev->remote_mac) &&
+	    ev->key_id == READ_ONCE(ev->peer->want_key) &&
 	    via_conn_established(vi, vi->p2p ? &ev->remote_attrs : NULL))
 		stands(ev);
 	ok = ev->phase == VIA_PHASE_CONNECTED;
@@ -453,7 +457,8 @@ static bool list_req(struct via_ether_nic *nic, struct via_ether_req *req,
 }
 
 static void rx_request(struct via_ether_nic *nic,
-		       const struct via_ether_frame *f)
+		       const struct via_ether_frame *f,
+		       const struct via_frame_hdr *h)
 {
 	struct via_ether_client client;
 	struct via_ether_req *req;
@@ -465,7 +470,7 @@ static void rx_request(struct via_ether_nic *nic,
 		return;
 	}
 	via_ether_count(nic, REQUESTS_IN);
-	if (!via_ether_proven(nic, f, &c))
+	if (!via_ether_proven(nic, f, h, &c))
 		return;
 	/* Without memory: the client will ask again. */
 	req = kzalloc(sizeof(*req), GFP_ATOMIC | __GFP_NOWARN);
@@ -532,16 +537,16 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 		.max_transfer = c->max_transfer,
 		.rights = c->rights,
 	};
-	bool sealed = c->options & VIA_WIRE_O_SUM;
+	bool sum = c->options & VIA_WIRE_O_SUM;
 
 	via_ether_heard(ev);
 	if (ev->phase == (p2p ? VIA_PHASE_P2P : VIA_PHASE_REQUEST)) {
 		if (p2p && !via_ether_p2p_fits(ev, &attrs, from))
 			return true;
-		/* The server grants it. */
-		if (ev->want_seal && !sealed)
+		/* The server grants it, or has more than that. */
+		if (ev->want_seal && !sum && !READ_ONCE(ev->peer->want_key))
 			return false;
-		via_ether_set_remote(ev, c, sealed);
+		via_ether_set_remote(ev, c, sum);
 		if (!via_conn_established(ev->vi, &attrs))
 			return false;
 		stands(ev);
@@ -724,7 +729,8 @@ static bool quotes_request(const struct via_ether_vi *ev, const u8 *quote)
 		.version = VIA_WIRE_VERSION,
 		.type = ev->phase == VIA_PHASE_P2P ? VIA_WIRE_PEER_REQUEST :
 						     VIA_WIRE_REQUEST,
-		.flags = VIA_WIRE_SUM,
+		.flags = quote[offsetof(struct via_wire, flags)] ==
+			 VIA_WIRE_AUTH ? VIA_WIRE_AUTH : VIA_WIRE_SUM,
 		.dst = cpu_to_be32(via_ether_id(ev->vi)),
 		.cookie = cpu_to_be64(ev->cookie),
 	};
@@ -737,7 +743,9 @@ static bool quotes_request(const struct via_ether_vi *ev, const u8 *quote)
  * not where the frame quotes nothing of its request, half of whose cookie is
  * in the quote; and a connection that stands has shown that its peer does.
  * The VI that asked is in the quote, too: any host can send such frames, and
- * each costs one look-up in an array, however many attempts there are.
+ * each costs one look-up in an array, however many attempts there are.  A host
+ * with a key would say it with an authenticator, which VERSION has not: it is
+ * told, and ends nothing.
  */
 static void rx_version(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
@@ -746,7 +754,7 @@ static void rx_version(struct via_ether_nic *nic,
 	struct via_ether_vi *ev;
 	struct via_vi *vi;
 	__be32 id;
-	bool ends;
+	bool told;
 
 	via_ether_count(nic, VERSIONS_IN);
 	if (h->about != VIA_WIRE_VERSION ||
@@ -758,11 +766,11 @@ static void rx_version(struct via_ether_nic *nic,
 		return;
 	ev = vi->priv;
 	via_ether_lock(vi);
-	ends = asks_host(ev, f->src) && quotes_request(ev, h->quote);
-	if (ends)
+	told = asks_host(ev, f->src) && quotes_request(ev, h->quote);
+	if (told && !via_secret_of(nic, f->src))
 		via_ether_conn_end(ev, VIA_R_NOT_REACHABLE);
 	via_ether_unlock(vi);
-	if (ends)
+	if (told)
 		pr_info_ratelimited("%s: %pM speaks versions %u to %u of the wire, this host %u\n",
 				    nic->ka->name, f->src, h->lowest,
 				    h->highest, VIA_WIRE_VERSION);
@@ -776,6 +784,7 @@ static void rx_challenge(struct via_ether_nic *nic,
 			 const struct via_ether_frame *f,
 			 const struct via_frame_hdr *h)
 {
+	enum via_session_offer offer;
 	struct via_hello_hdr hello;
 	struct via_ether_vi *ev;
 	struct via_vi *vi;
@@ -789,13 +798,17 @@ static void rx_challenge(struct via_ether_nic *nic,
 		return;
 	ev = vi->priv;
 	via_ether_lock(vi);
+	if (ev->cookie != h->cookie || !asks_host(ev, f->src))
+		goto out;
+	offer = via_session_propose(ev->peer, &hello);
 	/* The same one again answers a request that came late. */
-	if (ev->cookie == h->cookie && asks_host(ev, f->src) &&
-	    ev->proof != hello.proof) {
+	if (offer == VIA_SESSION_NEW ||
+	    (offer == VIA_SESSION_KNOWN && ev->proof != hello.proof)) {
 		via_peer_keep_proof(ev->peer, hello.proof);
 		ev->last_rx = jiffies;
 		via_ether_send_conn(ev, conn_frame(ev));
 	}
+out:
 	via_ether_unlock(vi);
 }
 
@@ -815,9 +828,9 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 	}
 	switch (h->type) {
 	case VIA_WIRE_REQUEST:
-		return rx_request(nic, f);
+		return rx_request(nic, f, h);
 	case VIA_WIRE_PEER_REQUEST:
-		return via_ether_p2p_request(nic, f);
+		return via_ether_p2p_request(nic, f, h);
 	case VIA_WIRE_ACCEPT:
 	case VIA_WIRE_PEER_ACCEPT:
 		return rx_accept(nic, f, h);

@@ -213,6 +213,25 @@ static void end_all(struct via_peer *peer)
 	}
 }
 
+/* As end_all() walks. */
+void via_ether_anew(struct via_peer *peer, u64 epoch)
+{
+	struct via_ether_vi *ev;
+	u32 n = conns(peer);
+
+	for (; n; n--) {
+		ev = turn(peer, true);
+		if (!ev)
+			return;
+		via_ether_lock(ev->vi);
+		/* It knows nothing of them: there is nothing to tell it. */
+		if (stands(ev, peer) && ev->remote_epoch != epoch)
+			via_vi_break_later(ev->vi, 0);
+		via_ether_unlock(ev->vi);
+		via_vi_settle(ev->vi);
+	}
+}
+
 /*
  * Is it time to ask?  A peer that has answered is to ask next, or we do a
  * second later; one that has not is asked again.
