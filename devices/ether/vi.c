@@ -19,6 +19,8 @@ int via_ether_vi_create(struct via_vi *vi)
 	INIT_HLIST_NODE(&ev->end_node);
 	via_credit_init(&ev->credit);
 	timerqueue_init(&ev->due);
+	ev->want[VIA_ETHER_TX] = U64_MAX;
+	ev->want[VIA_ETHER_RX] = U64_MAX;
 	return 0;
 }
 
@@ -63,8 +65,9 @@ void via_ether_forget(struct via_ether_vi *ev)
 	ev->rx_open = false;
 	ev->told_twice = false;
 	ev->echo = false;
-	ev->tx_watched = false;
-	ev->rx_watched = false;
+	ev->news = false;
+	ev->tx_pace = 0;
+	ev->rx_pace = 0;
 	via_ether_held_free(ev);
 	via_ether_share_end(ev);
 	kfree(via_win_end(&ev->tx));
@@ -80,10 +83,7 @@ void via_ether_forget(struct via_ether_vi *ev)
 		ev->hot = false;
 		list_del_rcu(&ev->hot_link);
 	}
-	if (ev->queued) {
-		ev->queued = false;
-		timerqueue_del(&nic->due, &ev->due);
-	}
+	via_ether_unwatch(ev);
 	list_del_init(&ev->stall_link);
 	list_del_init(&ev->ack_link);
 	via_peer_del_end(ev);
