@@ -484,23 +484,51 @@ void via_ether_disconnect(struct via_vi *vi, bool tell);
 void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink);
 
 /* conn.c */
-/* ops->connect, accept, reject: process context, no queue lock held. */
+/* ops->connect, accept: process context, no queue lock held. */
 enum via_verdict via_ether_connect(struct via_vi *vi);
 enum via_verdict via_ether_attempt(struct via_vi *vi,
 				   enum via_ether_phase phase);
 enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi);
-void via_ether_reject(struct via_conn *conn);
 bool via_ether_confirmed(struct via_ether_vi *ev);
 void via_ether_conn_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h);
 void via_ether_conn_tick(struct via_ether_vi *ev);
 void via_ether_conn_end(struct via_ether_vi *ev, enum via_verdict verdict);
-void via_ether_reqs_expire(struct via_ether_nic *nic, bool all);
 void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 			  bool sealed);
 void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 			 const u8 *disc, u32 disc_len);
+
+/* request.c */
+/* ops->reject: process context, no queue lock held. */
+void via_ether_reject(struct via_conn *conn);
+/*
+ * Unlink the request of a client; false when there is none.  The caller gets
+ * a copy and a use of its peer, and its reference on the connection, if that is
+ * there yet: without one the request's maker is still at it, and frees it as
+ * soon as it sees it unlinked.  BH off, nic->lock not held.
+ */
+bool via_ether_take_req(struct via_ether_nic *nic, const u8 *mac, u32 vi,
+			u64 cookie, struct via_ether_req *copy);
+/* What the copy has is given back. */
+void via_ether_drop_req(const struct via_ether_req *copy);
+void via_ether_request_rx(struct via_ether_nic *nic,
+			  const struct via_ether_frame *f);
+void via_ether_cancel_rx(struct via_ether_nic *nic,
+			 const struct via_ether_frame *f,
+			 const struct via_frame_hdr *h);
+/* Those whose client has left, or all. */
+void via_ether_reqs_expire(struct via_ether_nic *nic, bool all);
+
+/* end.c */
+/*
+ * The peer has no such end of a connection as @id and @cookie say.  What
+ * stands ends by RESET only, which tells in @seq what it answers.  BH off, RCU
+ * read side, no queue lock held.
+ */
+void via_ether_no_such_end(struct via_ether_nic *nic, const u8 *mac, u32 id,
+			   u64 cookie, const u32 *seq);
 
 /* allow.c */
 extern const struct attribute_group via_ether_group;

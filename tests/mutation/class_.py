@@ -94,6 +94,8 @@ mutant("frame-overrun", "devices/ether/wire.c", "unit", "wire",
 mutant = MUTANTS.plant
 
 CONN = "devices/ether/conn.c"
+REQUEST = "devices/ether/request.c"
+END = "devices/ether/end.c"
 PEER = "devices/ether/peer.c"
 mutant("mtu-of-peer-alone", CONN, "sim", "",
        "frames are longer than our own interface takes",
@@ -117,16 +119,16 @@ mutant("request-by-index", PEER, "wire", "connect.again accept.late",
        ("	u32 i = via_peer_hash(peer, vi, cookie) &",
         "	u32 i = via_peer_hash(peer, vi, 0) &"),
        sim="time")
-mutant("requests-never-fewer", CONN, "sim", "",
+mutant("requests-never-fewer", REQUEST, "sim", "",
        "after 1,024 requests a NIC takes none",
        ("	via_peer_del_req(req);\n	nic->nreqs--;\n",
         "	via_peer_del_req(req);\n"),
        sim="many")
-mutant("request-freed-twice", CONN, "sim", "",
+mutant("request-freed-twice", REQUEST, "sim", "",
        "a request that is cancelled while it is being made is freed twice",
        ("		mine = req->conn;", "		mine = true;"),
        sim="beside memory")
-mutant("expiry-beside-making", CONN, "sim", "",
+mutant("expiry-beside-making", REQUEST, "sim", "",
        "a request that expires while it is being made crashes",
        ("		if (!req->conn)\n			continue;\n", ""),
        sim="beside memory end")
@@ -135,11 +137,11 @@ mutant("end-of-old", PEER, "sim", "",
        ("	lockdep_assert_held(&ev->nic->lock);\n"
         "	hlist_del_init(&ev->end_node);",
         "	lockdep_assert_held(&ev->nic->lock);"), sim="end memory")
-mutant("reset-anytime", CONN, "sim", "",
+mutant("reset-anytime", END, "sim", "",
        "a RESET about no frame that was sent ends a connection",
        ("	return via_ether_sent(ev, seq) || seq == READ_ONCE(ev->acked);",
         "	return true;"), sim="hostile")
-mutant("cancel-of-connection", CONN, "sim", "",
+mutant("cancel-of-connection", END, "sim", "",
        "CANCEL, for which no number is needed, ends what stands",
        ("	stood = phase == VIA_PHASE_CONNECTED && seq && !doubtful;",
         "	stood = phase == VIA_PHASE_CONNECTED && !doubtful;"),
@@ -177,12 +179,12 @@ mutant("request-no-repeat", CONN, "sim", "",
        ("	if (time_before(jiffies, ev->next_try))\n		goto out;\n",
         "	if (time_before(jiffies, ev->next_try) || ev->tries)\n"
         "		goto out;\n"), sim="loss")
-mutant("answer-to-accepted", CONN, "sim", "",
+mutant("answer-to-accepted", REQUEST, "sim", "",
        "a copy of a request whose server has accepted it is offered anew",
        ("	} else if (!*type && nic->nreqs < REQS_MAX &&",
         "	} else if (nic->nreqs < REQS_MAX &&"),
        sim="dup")
-mutant("cancel-keeps-request", CONN, "sim", "",
+mutant("cancel-keeps-request", REQUEST, "sim", "",
        "a program is given the request of a client that gave up",
        ("	if (req.conn)\n		via_conn_cancel(req.conn);\n", ""),
        sim="time ledger")
@@ -357,7 +359,7 @@ mutant("proof-short", PROOF, "unit", "strangers",
        "a proof can be guessed",
        ("	return (hash ?: 2) | which;", "	return (hash & 0xff) | which;"))
 
-mutant("unproven-served", CONN, "sim", "",
+mutant("unproven-served", REQUEST, "sim", "",
        "a request from an address without a host takes a waiter",
        ("	if (!via_ether_proven(nic, f, &c))\n		return;\n", ""),
        sim="hostile")
@@ -790,11 +792,11 @@ mutant("peer-freed-at-once", PEER, "sim", "",
 mutant("peer-not-given-back", ETHER_VI, "sim", "",
        "each attempt leaves its peer in use",
        ("		via_peer_drop(ev->peer);\n", "		;\n"), sim="ledger gone")
-mutant("accepted-forgotten", CONN, "sim", "",
+mutant("accepted-forgotten", REQUEST, "sim", "",
        "a late copy of an accepted request is offered to a server",
        ("		*type = VIA_WIRE_ACCEPT;\n	if (old)",
         "		;\n	if (old)"), sim="dup many")
-mutant("requests-of-one", CONN, "sim", "",
+mutant("requests-of-one", REQUEST, "sim", "",
        "one host takes all places for requests of a NIC",
        ("		   peer->nreqs < VIA_PEER_REQS && !nic->stopping) {",
         "		   !nic->stopping) {"), sim="hostile many")
