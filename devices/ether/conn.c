@@ -19,6 +19,35 @@
 #define TRY_LAST_MS	500
 #define TRY_WAITING_MS	1000		/* the server is there, and decides */
 
+/* As others were told; less than that is no MTU. */
+static u32 own_mtu(const struct via_ether_nic *nic)
+{
+	return max(READ_ONCE(nic->mtu), VIA_WIRE_MTU_MIN);
+}
+
+/* No frame is longer than that.  Both queue locks held. */
+static void fit(struct via_ether_vi *ev, u32 mtu)
+{
+	if (ev->sealed)
+		mtu -= VIA_WIRE_SEAL_LEN;
+	ev->seg_send = mtu - VIA_WIRE_SEND_HDR;
+	ev->seg_write = mtu - VIA_WIRE_WRITE_HDR;
+}
+
+void via_ether_refit(struct via_ether_vi *ev)
+{
+	u32 mtu = READ_ONCE(ev->nic->mtu);
+
+	if (ev->phase < VIA_PHASE_ACCEPT)
+		return;
+	if (mtu >= VIA_WIRE_MTU_MIN)
+		fit(ev, min(mtu, ev->mtu));
+	else if (ev->phase == VIA_PHASE_CONNECTED)
+		via_ether_give_up(ev, VIA_END_OURS, VIA_WIRE_R_NARROW);
+	else
+		via_ether_conn_end(ev, VIA_R_NOT_REACHABLE);
+}
+
 /* What the other end has told of itself.  Both queue locks held. */
 static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 		       u32 first_seq, u32 mtu, u32 frames, bool sealed)
@@ -26,15 +55,12 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	spin_lock(&ev->nic->lock);
 	via_peer_del_end(ev);
 	spin_unlock(&ev->nic->lock);
-	mtu = min(mtu, READ_ONCE(ev->nic->mtu));
 	ev->sealed = sealed;
 	ev->tx_odd = sealed ? VIA_ODD_SEALED : 0;
-	if (sealed)
-		mtu -= VIA_WIRE_SEAL_LEN;
 	ev->remote_id = vi;
 	ev->remote_cookie = cookie;
-	ev->seg_send = mtu - VIA_WIRE_SEND_HDR;
-	ev->seg_write = mtu - VIA_WIRE_WRITE_HDR;
+	ev->mtu = min(mtu, own_mtu(ev->nic));
+	fit(ev, ev->mtu);
 	ev->dma_from = via_ether_dma_from(ev);
 	via_win_init(&ev->tx, ev->first_seq, min(frames, via_ether_window));
 	ev->rtt_at = jiffies - 1;
@@ -78,7 +104,8 @@ enum via_verdict via_ether_attempt(struct via_vi *vi,
 
 	if (vi->remote.host_len != ETH_ALEN ||
 	    !is_valid_ether_addr(vi->remote.host) ||
-	    !via_ether_allowed(ev->nic, vi->remote.host))
+	    !via_ether_allowed(ev->nic, vi->remote.host) ||
+	    READ_ONCE(ev->nic->mtu) < VIA_WIRE_MTU_MIN)
 		return VIA_R_NOT_REACHABLE;
 	peer = via_peer_get(ev->nic, vi->remote.host, GFP_KERNEL);
 	if (!peer)
@@ -160,7 +187,7 @@ enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 static void stands(struct via_ether_vi *ev)
 {
 	ev->phase = VIA_PHASE_CONNECTED;
-	via_ether_join(ev);
+	via_peer_join(ev);
 }
 
 /*
@@ -276,7 +303,7 @@ static void rx_accept_late(struct via_ether_nic *nic,
 		spin_unlock(&nic->lock);
 	}
 	if (type == VIA_WIRE_REFUSE) {
-		via_ether_answer(nic, type, reason, c);
+		via_ether_answer(nic, 0, type, reason, c);
 		return;
 	}
 	via_ether_count(nic, NO_VI);
@@ -314,7 +341,7 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 		return false;
 	}
 	/* Repeated: the one before was lost. */
-	via_ether_answer(ev->nic, VIA_WIRE_CONFIRM, 0, from);
+	via_ether_answer(ev->nic, ev->vi->index, VIA_WIRE_CONFIRM, 0, from);
 	return true;
 }
 
@@ -343,11 +370,14 @@ static void rx_accept(struct via_ether_nic *nic,
 		via_ether_lock(vi);
 		if (ev->cookie && ev->cookie == h->cookie &&
 		    ether_addr_equal(ev->remote_mac, f->src)) {
+			/* A late one, of a host that has lost it since. */
+			known = !via_peer_lives(ev->peer, c.hello.epoch);
 			/* Before the attempt may end, and with it its peer. */
-			if (c.hello.proof)
+			if (!known && c.hello.proof)
 				via_peer_keep_proof(ev->peer, c.hello.proof);
-			known = take_accept(ev, &c, &from,
-					    h->type == VIA_WIRE_PEER_ACCEPT);
+			if (!known)
+				known = take_accept(ev, &c, &from, h->type ==
+						    VIA_WIRE_PEER_ACCEPT);
 		}
 		via_ether_unlock(vi);
 	}
@@ -480,7 +510,8 @@ static void rx_challenge(struct via_ether_nic *nic,
 	via_ether_lock(vi);
 	/* The same one again answers a request that came late. */
 	if (ev->cookie == h->cookie && asks_host(ev, f->src) &&
-	    ev->proof != hello.proof) {
+	    ev->proof != hello.proof &&
+	    via_peer_lives(ev->peer, hello.epoch)) {
 		via_peer_keep_proof(ev->peer, hello.proof);
 		ev->last_rx = jiffies;
 		via_ether_send_conn(ev, conn_frame(ev));
@@ -529,6 +560,12 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 		return rx_challenge(nic, f, h);
 	case VIA_WIRE_VERSIONS:
 		return rx_version(nic, f, h);
+	case VIA_WIRE_ACKS:
+		return via_ether_acks_rx(nic, f, h);
+	case VIA_WIRE_HEARTBEAT:
+	case VIA_WIRE_BEAT:
+	case VIA_WIRE_LIST:
+		return via_ether_beat_rx(nic, f, h);
 	default:
 		/* What this version of the class does not do. */
 		via_ether_count(nic, BAD_TYPE);

@@ -70,7 +70,8 @@ void via_ether_reject(struct via_conn *conn)
 	if (via_ether_take_req(nic, c->mac, c->vi, c->cookie, &req)) {
 		via_ether_remember(req.peer, c, VIA_WIRE_REFUSE,
 				   VIA_WIRE_R_REJECT);
-		via_ether_answer(nic, VIA_WIRE_REFUSE, VIA_WIRE_R_REJECT, c);
+		via_ether_answer(nic, 0, VIA_WIRE_REFUSE, VIA_WIRE_R_REJECT,
+				 c);
 		via_ether_drop_req(&req);
 	}
 	local_bh_enable();
@@ -138,7 +139,7 @@ static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
 	} else if (PTR_ERR(conn) == -ENOENT) {
 		via_ether_remember(req->peer, &req->client, VIA_WIRE_REFUSE,
 				   VIA_WIRE_R_NO_MATCH);
-		via_ether_answer(nic, VIA_WIRE_REFUSE, VIA_WIRE_R_NO_MATCH,
+		via_ether_answer(nic, 0, VIA_WIRE_REFUSE, VIA_WIRE_R_NO_MATCH,
 				 &req->client);
 	}
 	free_req(req);
@@ -215,6 +216,11 @@ void via_ether_request_rx(struct via_ether_nic *nic,
 		kfree(req);
 		return;
 	}
+	/* A late one, of a host that was started again since. */
+	if (!via_peer_lives(req->peer, c.hello.epoch)) {
+		free_req(req);
+		return;
+	}
 	read_client(&req->client, f->src, &c);
 	/* A request that is handed to the agent may be gone when it returns. */
 	client = req->client;
@@ -230,7 +236,7 @@ void via_ether_request_rx(struct via_ether_nic *nic,
 	}
 	/* An accepted one hears of it from the VI that accepted it. */
 	if (type && type != VIA_WIRE_ACCEPT)
-		via_ether_answer(nic, type, reason, &client);
+		via_ether_answer(nic, 0, type, reason, &client);
 }
 
 void via_ether_cancel_rx(struct via_ether_nic *nic,
