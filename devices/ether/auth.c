@@ -39,14 +39,29 @@ static void derive(u8 *out, const struct via_auth_key *key,
 	blake2s_final(&state, out);
 }
 
+/* A byte behind the key's block has that hashed. */
+static void prepare(struct blake2s_state *state, u8 first,
+		    const struct via_auth_key *key,
+		    const struct via_auth_name *from,
+		    const struct via_auth_name *to)
+{
+	u8 own[VIA_AUTH_KEY_LEN];
+
+	derive(own, key, from, to);
+	blake2s_init_key(state, BLAKE2S_128_HASH_SIZE, own, sizeof(own));
+	blake2s_update(state, &first, sizeof(first));
+	memzero_explicit(own, sizeof(own));
+}
+
 void via_auth_begin(struct via_auth_session *s, const struct via_auth_key *key,
 		    const struct via_auth_name *own,
-		    const struct via_auth_name *peer)
+		    const struct via_auth_name *peer, u8 first)
 {
 	memset(s, 0, sizeof(*s));
 	spin_lock_init(&s->lock);
-	derive(s->send, key, own, peer);
-	derive(s->receive, key, peer, own);
+	s->first = first;
+	prepare(&s->send, first, key, own, peer);
+	prepare(&s->receive, first, key, peer, own);
 }
 
 void via_auth_end(struct via_auth_session *s)
@@ -54,15 +69,18 @@ void via_auth_end(struct via_auth_session *s)
 	memzero_explicit(s, sizeof(*s));
 }
 
-/* The tag of headers but for itself, and of @len bytes behind @skip others. */
-static void tag(u8 *out, const u8 *key, const void *hdr, u32 hdr_len,
-		const struct via_auth_piece *p, u32 n, u32 skip, u32 len)
+/*
+ * The tag of headers but for itself, and of @len bytes behind @skip others.
+ * The first byte is in @begun.
+ */
+static void tag(u8 *out, const struct blake2s_state *begun, const u8 *hdr,
+		u32 hdr_len, const struct via_auth_piece *p, u32 n, u32 skip,
+		u32 len)
 {
-	struct blake2s_state state;
+	struct blake2s_state state = *begun;
 	u32 i, part;
 
-	blake2s_init_key(&state, BLAKE2S_128_HASH_SIZE, key, VIA_AUTH_KEY_LEN);
-	blake2s_update(&state, hdr, hdr_len - BLAKE2S_128_HASH_SIZE);
+	blake2s_update(&state, hdr + 1, hdr_len - BLAKE2S_128_HASH_SIZE - 1);
 	for (i = 0; i < n && len; i++) {
 		if (skip >= p[i].len) {
 			skip -= p[i].len;
@@ -82,7 +100,7 @@ void via_auth_sign(struct via_auth_session *s, void *hdr, u32 hdr_len,
 	struct via_auth_wire *w = (void *)((u8 *)hdr + hdr_len - VIA_AUTH_LEN);
 
 	w->counter = cpu_to_be64((u64)atomic64_inc_return(&s->sent));
-	tag(w->tag, s->send, hdr, hdr_len, payload, n, 0, ~0u);
+	tag(w->tag, &s->send, hdr, hdr_len, payload, n, 0, ~0u);
 }
 
 /* RFC 6479: is this number new?  lock held. */
@@ -140,8 +158,8 @@ enum via_auth_error via_auth_check(struct via_auth_session *s, const void *hdr,
 	spin_unlock(&s->lock);
 	if (unlikely(!ok))
 		return VIA_AUTH_OLD;
-	tag(want, s->receive, hdr, hdr_len, frame, n, hdr_len, len);
-	if (unlikely(!same_tag(want, w.tag)))
+	tag(want, &s->receive, hdr, hdr_len, frame, n, hdr_len, len);
+	if (unlikely(!same_tag(want, w.tag) || *(const u8 *)hdr != s->first))
 		return VIA_AUTH_FORGED;
 	spin_lock(&s->lock);
 	ok = fresh(s, number);

@@ -13,6 +13,7 @@
 #ifndef _VIA_AUTH_H
 #define _VIA_AUTH_H
 
+#include <crypto/blake2s.h>
 #include <linux/atomic.h>
 #include <linux/spinlock.h>
 #include "portable.h"
@@ -63,8 +64,10 @@ static_assert(VIA_AUTH_WORDS * 64 >= VIA_AUTH_WINDOW + 64, "room to move on");
 
 /**
  * struct via_auth_session - keys and numbers of both directions
- * @send:	constant: key of what this end sends
- * @receive:	constant: key of what the other end sends
+ * @send:	constant: the hash when it has taken in the key of what this end
+ *		sends, and the first byte of a frame
+ * @receive:	constant: likewise, of what the other end sends
+ * @first:	constant: that byte, which all frames of a session have
  * @sent:	number of the last frame sent, from any CPU
  * @lock:	guards the window below.  Bottom halves are off: frames come in
  *		softirqs or in traps that poll, two of one peer's on two CPUs
@@ -76,8 +79,9 @@ static_assert(VIA_AUTH_WORDS * 64 >= VIA_AUTH_WINDOW + 64, "room to move on");
  * @seen:	lock: bit n % 4096: number n was taken; of the last ones only
  */
 struct via_auth_session {
-	u8 send[VIA_AUTH_KEY_LEN];
-	u8 receive[VIA_AUTH_KEY_LEN];
+	struct blake2s_state send;
+	struct blake2s_state receive;
+	u8 first;
 	atomic64_t sent;
 	spinlock_t lock;
 	u64 highest;
@@ -91,10 +95,13 @@ enum via_auth_error {
 	VIA_AUTH_FORGED,		/* not of this session's peer */
 };
 
-/* Any context.  The session is the caller's alone until it has returned. */
+/*
+ * Any context.  The session is the caller's alone until it has returned.
+ * @first: of each frame; with it the key's block is hashed once, not for each.
+ */
 void via_auth_begin(struct via_auth_session *s, const struct via_auth_key *key,
 		    const struct via_auth_name *own,
-		    const struct via_auth_name *peer);
+		    const struct via_auth_name *peer, u8 first);
 /* Keys do not stay in memory that is given back. */
 void via_auth_end(struct via_auth_session *s);
 /*

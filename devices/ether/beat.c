@@ -388,8 +388,7 @@ static void rx_heartbeat(struct via_ether_nic *nic,
 		WRITE_ONCE(peer->asked_us, jiffies);
 	}
 	if (!known && !via_ether_may_answer(nic, f->src, f->len,
-					    VIA_WIRE_BEAT_LEN +
-					    VIA_WIRE_SEAL_LEN))
+					    VIA_WIRE_BEAT_LEN))
 		return;
 	own_beat(peer, &b);
 	via_proof_of(&of, f->src, ETH_ALEN, nic->mac, ETH_ALEN, theirs->epoch);

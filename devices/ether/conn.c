@@ -28,8 +28,7 @@ static u32 own_mtu(const struct via_ether_nic *nic)
 /* No frame is longer than that.  Both queue locks held. */
 static void fit(struct via_ether_vi *ev, u32 mtu)
 {
-	if (ev->sealed)
-		mtu -= VIA_WIRE_SEAL_LEN;
+	mtu -= ev->seal_len;
 	ev->seg_send = mtu - VIA_WIRE_SEND_HDR;
 	ev->seg_write = mtu - VIA_WIRE_WRITE_HDR;
 }
@@ -50,13 +49,17 @@ void via_ether_refit(struct via_ether_vi *ev)
 
 /* What the other end has told of itself.  Both queue locks held. */
 static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
-		       u32 first_seq, u32 mtu, u32 frames, bool sealed)
+		       u32 first_seq, u32 mtu, u32 frames, bool sum)
 {
+	rcu_read_lock();
+	ev->key_id = via_peer_key_id(ev->peer);
+	rcu_read_unlock();
 	spin_lock(&ev->nic->lock);
 	via_peer_del_end(ev);
 	spin_unlock(&ev->nic->lock);
-	ev->sealed = sealed;
-	ev->tx_odd = sealed ? VIA_ODD_SEALED : 0;
+	ev->seal = ev->key_id ? VIA_WIRE_AUTH : sum ? VIA_WIRE_SUM : 0;
+	ev->seal_len = via_wire_seal_len(ev->seal);
+	ev->tx_odd = ev->seal ? VIA_ODD_SEALED : 0;
 	ev->remote_id = vi;
 	ev->remote_cookie = cookie;
 	ev->mtu = min(mtu, own_mtu(ev->nic));
@@ -84,11 +87,11 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 }
 
 void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
-			  bool sealed)
+			  bool sum)
 {
 	ev->remote_epoch = c->hello.epoch;
 	set_remote(ev, c->vi, c->sender_cookie, c->first_seq, c->hello.mtu,
-		   c->hello.frames, sealed);
+		   c->hello.frames, sum);
 }
 
 /*
@@ -203,6 +206,7 @@ bool via_ether_confirmed(struct via_ether_vi *ev)
 	/* The list of allowed hosts may be another one by now. */
 	if (ev->phase == VIA_PHASE_ACCEPT &&
 	    via_ether_allowed(ev->nic, ev->remote_mac) &&
+	    ev->key_id == READ_ONCE(ev->peer->want_key) &&
 	    via_conn_established(vi, vi->p2p ? &ev->remote_attrs : NULL))
 		stands(ev);
 	ok = ev->phase == VIA_PHASE_CONNECTED;
@@ -323,16 +327,16 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 		.max_transfer = c->max_transfer,
 		.rights = c->rights,
 	};
-	bool sealed = c->options & VIA_WIRE_O_SUM;
+	bool sum = c->options & VIA_WIRE_O_SUM;
 
 	via_ether_heard(ev);
 	if (ev->phase == (p2p ? VIA_PHASE_P2P : VIA_PHASE_REQUEST)) {
 		if (p2p && !via_ether_p2p_fits(ev, &attrs, from))
 			return true;
-		/* The server grants it. */
-		if (ev->want_seal && !sealed)
+		/* The server grants it, or has more than that. */
+		if (ev->want_seal && !sum && !READ_ONCE(ev->peer->want_key))
 			return false;
-		via_ether_set_remote(ev, c, sealed);
+		via_ether_set_remote(ev, c, sum);
 		if (!via_conn_established(ev->vi, &attrs))
 			return false;
 		stands(ev);
@@ -443,7 +447,8 @@ static bool quotes_request(const struct via_ether_vi *ev, const u8 *quote)
 		.version = VIA_WIRE_VERSION,
 		.type = ev->phase == VIA_PHASE_P2P ? VIA_WIRE_PEER_REQUEST :
 						     VIA_WIRE_REQUEST,
-		.flags = VIA_WIRE_SUM,
+		.flags = quote[offsetof(struct via_wire, flags)] ==
+			 VIA_WIRE_AUTH ? VIA_WIRE_AUTH : VIA_WIRE_SUM,
 		.dst = cpu_to_be32(via_ether_id(ev->vi)),
 		.cookie = cpu_to_be64(ev->cookie),
 	};
@@ -456,7 +461,9 @@ static bool quotes_request(const struct via_ether_vi *ev, const u8 *quote)
  * not where the frame quotes nothing of its request, half of whose cookie is
  * in the quote; and a connection that stands has shown that its peer does.
  * The VI that asked is in the quote, too: any host can send such frames, and
- * each costs one look-up in an array, however many attempts there are.
+ * each costs one look-up in an array, however many attempts there are.  A host
+ * with a key would say it with an authenticator, which VERSION has not: it is
+ * told, and ends nothing.
  */
 static void rx_version(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
@@ -465,7 +472,7 @@ static void rx_version(struct via_ether_nic *nic,
 	struct via_ether_vi *ev;
 	struct via_vi *vi;
 	__be32 id;
-	bool ends;
+	bool told;
 
 	via_ether_count(nic, VERSIONS_IN);
 	if (h->about != VIA_WIRE_VERSION ||
@@ -477,11 +484,11 @@ static void rx_version(struct via_ether_nic *nic,
 		return;
 	ev = vi->priv;
 	via_ether_lock(vi);
-	ends = asks_host(ev, f->src) && quotes_request(ev, h->quote);
-	if (ends)
+	told = asks_host(ev, f->src) && quotes_request(ev, h->quote);
+	if (told && !via_secret_of(nic, f->src))
 		via_ether_conn_end(ev, VIA_R_NOT_REACHABLE);
 	via_ether_unlock(vi);
-	if (ends)
+	if (told)
 		pr_info_ratelimited("%s: %pM speaks versions %u to %u of the wire, this host %u\n",
 				    nic->ka->name, f->src, h->lowest,
 				    h->highest, VIA_WIRE_VERSION);
@@ -495,6 +502,7 @@ static void rx_challenge(struct via_ether_nic *nic,
 			 const struct via_ether_frame *f,
 			 const struct via_frame_hdr *h)
 {
+	enum via_session_offer offer;
 	struct via_hello_hdr hello;
 	struct via_ether_vi *ev;
 	struct via_vi *vi;
@@ -508,14 +516,21 @@ static void rx_challenge(struct via_ether_nic *nic,
 		return;
 	ev = vi->priv;
 	via_ether_lock(vi);
+	if (ev->cookie != h->cookie || !asks_host(ev, f->src))
+		goto out;
+	/* A host with a key proves its epoch by the session. */
+	if (!via_secret_of(nic, f->src) &&
+	    !via_peer_lives(ev->peer, hello.epoch))
+		goto out;
+	offer = via_session_propose(ev->peer, &hello);
 	/* The same one again answers a request that came late. */
-	if (ev->cookie == h->cookie && asks_host(ev, f->src) &&
-	    ev->proof != hello.proof &&
-	    via_peer_lives(ev->peer, hello.epoch)) {
+	if (offer == VIA_SESSION_NEW ||
+	    (offer == VIA_SESSION_KNOWN && ev->proof != hello.proof)) {
 		via_peer_keep_proof(ev->peer, hello.proof);
 		ev->last_rx = jiffies;
 		via_ether_send_conn(ev, conn_frame(ev));
 	}
+out:
 	via_ether_unlock(vi);
 }
 
@@ -535,9 +550,9 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 	}
 	switch (h->type) {
 	case VIA_WIRE_REQUEST:
-		return via_ether_request_rx(nic, f);
+		return via_ether_request_rx(nic, f, h);
 	case VIA_WIRE_PEER_REQUEST:
-		return via_ether_p2p_request(nic, f);
+		return via_ether_p2p_request(nic, f, h);
 	case VIA_WIRE_ACCEPT:
 	case VIA_WIRE_PEER_ACCEPT:
 		return rx_accept(nic, f, h);

@@ -17,19 +17,40 @@ struct ctl {
 };
 
 /*
- * Send one frame by itself, with @body behind its header; a checksum, unless
- * it is @plain, comes last.  False: the NIC is full; nothing was sent.
+ * A hello names the session of its frame.  Without one, a host that has no key
+ * for this one gets no proof: it would accept what cannot be confirmed.
+ */
+static void name_session(void *body, const struct via_seal *seal)
+{
+	struct via_wire_hello *hello = body;
+
+	hello->nonce = cpu_to_be64(seal->nonce);
+	if (seal->keyed && !seal->session)
+		hello->proof = 0;
+}
+
+/*
+ * Send one frame by itself, with @body behind its header; its seal, unless it
+ * is @plain, comes last.  False: nothing was sent.  The NIC is full, or the frame
+ * is for a host with a key, and there is no session.
  */
 static bool send_one(struct via_ether_nic *nic, const struct ctl *c,
 		     const void *body)
 {
 	u32 size = sizeof(struct via_ether_head) + c->size;
-	u32 len = c->plain ? size : size + VIA_WIRE_SEAL_LEN;
+	struct via_seal seal = {};
 	struct via_ether_head *h;
 	struct via_ether_tx tx;
 	struct via_ether_buf buf;
 	bool ok = false;
+	u32 len;
 
+	rcu_read_lock();
+	if (!c->plain && !via_session_choose(nic, c->mac, c->type, &seal)) {
+		rcu_read_unlock();
+		return false;
+	}
+	len = size + seal.len;
 	/* Nothing is said to hosts that would have to say as much. */
 	if (unlikely(READ_ONCE(nic->mtu) < VIA_WIRE_MTU_MIN) &&
 	    (!via_wire_ends(c->type) || len - ETH_HLEN > READ_ONCE(nic->mtu)))
@@ -48,12 +69,14 @@ static bool send_one(struct via_ether_nic *nic, const struct ctl *c,
 		h->w.dst = cpu_to_be32(c->dst);
 		h->w.cookie = cpu_to_be64(c->cookie);
 		memcpy(h + 1, body, c->size);
-		if (!c->plain)
-			via_ether_seal(buf.data, len, 0);
+		if (via_wire_has_conn(c->type))
+			name_session(h + 1, &seal);
+		via_ether_close(&seal, buf.data, len, 0);
 		ok = nic->ops->tx_put(nic, &tx, len, &buf);
 	}
 	nic->ops->tx_end(nic, &tx);
 out:
+	rcu_read_unlock();
 	if (ok) {
 		via_ether_count(nic, TX_FRAMES);
 		via_ether_count_add(nic, TX_BYTES, len);
@@ -73,7 +96,7 @@ static struct ctl on_conn(const struct via_ether_vi *ev, u8 type, u32 size)
 		.flow = ev->vi->index,
 		.size = size,
 		.type = type,
-		.plain = !ev->sealed,
+		.plain = !ev->seal,
 	};
 }
 
@@ -134,7 +157,7 @@ bool via_ether_send_question(struct via_ether_vi *ev)
 struct via_ether_end via_ether_end_of(const struct via_ether_vi *ev)
 {
 	struct via_ether_end end = {
-		.plain = !ev->sealed,
+		.plain = !ev->seal,
 		.dst = ev->remote_id,
 		.cookie = ev->remote_cookie,
 		.seq = ev->tx.nxt,
@@ -262,7 +285,7 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 	f.c.max_transfer = cpu_to_be32(vi->attrs.max_transfer);
 	f.c.rights = cpu_to_be32(vi->attrs.rights);
 	f.c.timeout_ms = cpu_to_be32(time_left(ev));
-	if (client ? ev->want_seal : ev->sealed)
+	if (client ? ev->want_seal : ev->seal == VIA_WIRE_SUM)
 		f.c.options = cpu_to_be32(VIA_WIRE_O_SUM);
 	fill_addr(&f.c.client, client ? &vi->local : &vi->remote);
 	fill_addr(&f.c.server, client ? &vi->remote : &vi->local);
@@ -274,7 +297,10 @@ static void challenge(struct via_ether_nic *nic, const u8 *mac,
 		      const struct via_conn_hdr *asked, u64 proof,
 		      u32 question)
 {
-	struct via_wire_hello h = { .proof = cpu_to_be64(proof) };
+	struct via_wire_hello h = {
+		.proof = cpu_to_be64(proof),
+		.nonce = cpu_to_be64(via_session_tell(nic, mac, &asked->hello)),
+	};
 	struct ctl c = {
 		.mac = mac,
 		.dst = asked->vi,
@@ -292,15 +318,31 @@ static void challenge(struct via_ether_nic *nic, const u8 *mac,
 		send_one(nic, &c, &h);
 }
 
-bool via_ether_proven(struct via_ether_nic *nic,
-		      const struct via_ether_frame *f,
-		      const struct via_conn_hdr *c)
+bool via_ether_proof_holds(struct via_ether_nic *nic,
+			   const struct via_ether_frame *f,
+			   const struct via_conn_hdr *c)
 {
 	struct via_proof_of of;
 
 	via_proof_of(&of, f->src, ETH_ALEN, nic->mac, ETH_ALEN,
 		     c->hello.epoch);
-	if (via_proof_holds(&nic->proof, &of, c->hello.proof))
+	return via_proof_holds(&nic->proof, &of, c->hello.proof);
+}
+
+/* An authenticator proves more than a proof, which proves nothing without. */
+bool via_ether_proven(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_frame_hdr *h,
+		      const struct via_conn_hdr *c)
+{
+	struct via_proof_of of;
+
+	if (h->flags & VIA_WIRE_AUTH)
+		return true;
+	via_proof_of(&of, f->src, ETH_ALEN, nic->mac, ETH_ALEN,
+		     c->hello.epoch);
+	if (likely(!via_secret_of(nic, f->src)) &&
+	    via_proof_holds(&nic->proof, &of, c->hello.proof))
 		return true;
 	via_ether_count(nic, UNPROVEN);
 	challenge(nic, f->src, c, via_proof_make(&nic->proof, &of), f->len);
@@ -319,6 +361,8 @@ bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
 	/* It would be a broadcast. */
 	if (unlikely(!is_valid_ether_addr(mac)))
 		return false;
+	answer += via_secret_of(nic, mac) ? VIA_WIRE_AUTH_LEN :
+					    VIA_WIRE_SEAL_LEN;
 	if (via_limit_answer(&nic->limit, VIA_LIMIT_ANSWER, mac, ETH_ALEN, 0,
 			     on_wire(question), on_wire(answer)))
 		return true;
@@ -344,8 +388,7 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
 		.type = VIA_WIRE_RESET,
 	};
 
-	if (via_ether_may_answer(nic, mac, question,
-				 VIA_WIRE_END_LEN + VIA_WIRE_SEAL_LEN) &&
+	if (via_ether_may_answer(nic, mac, question, VIA_WIRE_END_LEN) &&
 	    send_one(nic, &c, &e))
 		via_ether_count(nic, RESETS_OUT);
 }
@@ -369,9 +412,7 @@ void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *mac,
 		.type = VIA_WIRE_DISCONNECT_ACK,
 	};
 
-	if (known || via_ether_may_answer(nic, mac, question,
-					  VIA_WIRE_END_LEN +
-					  VIA_WIRE_SEAL_LEN))
+	if (known || via_ether_may_answer(nic, mac, question, VIA_WIRE_END_LEN))
 		send_one(nic, &c, &e);
 }
 

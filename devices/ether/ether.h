@@ -15,6 +15,9 @@
  *	sent as an acknowledgement: an old value is a valid one
  *   peer->rtt_lock: the round-trip time of a peer; inside the queue locks,
  *	nothing is taken inside it
+ *   secret->lock: the sessions of a host with a key (session.h); and the lock
+ *	of a session's numbers (auth.h); inside the queue locks, nothing is
+ *	taken inside them
  *   nic->lock: membership in the NIC's lists, requests, the table of peers
  *	(peer.h) and what is in them, who uses them; taken inside the queue
  *	locks; nothing is taken inside it
@@ -42,6 +45,7 @@
 #include "../../kernel/via_conn.h"
 #include "auth.h"
 #include "peer.h"
+#include "session.h"
 #include "via_ether.h"
 #include "window.h"
 #include "wire.h"
@@ -101,7 +105,7 @@ struct via_ether_answer {
 /* What has to be done before new sends: bits of tx_odd. */
 #define VIA_ODD_ACTIVE		0x1	/* tx_index is begun, or waits */
 #define VIA_ODD_ANSWER		0x2	/* reads of the peer wait for data */
-#define VIA_ODD_SEALED		0x4	/* frames have checksums: no short cut */
+#define VIA_ODD_SEALED		0x4	/* frames have seals: no short cut */
 
 /**
  * struct via_ether_vi - the class's part of a VI, vi->priv
@@ -120,7 +124,9 @@ struct via_ether_answer {
  * @seg_write:	payload bytes of a WRITE frame, likewise
  * @dma_from:	bytes of payload from which on a frame goes by DMA
  * @want_seal:	checksums were asked for when the attempt began
- * @sealed:	its frames have checksums
+ * @seal:	VIA_WIRE_SUM or AUTH: what its frames have; 0: neither
+ * @seal_len:	bytes of it in each frame
+ * @key_id:	of its host's key when it was made, 0: none
  * @head:	template of every frame sent
  *
  * Sender, vi->sq.lock:
@@ -207,7 +213,8 @@ struct via_ether_vi {
 	u8 phase;
 	bool reliable;
 	bool want_seal;
-	bool sealed;
+	u8 seal;
+	u8 seal_len;
 	bool hot;
 	u8 remote_mac[ETH_ALEN];
 	u32 remote_id;
@@ -218,6 +225,7 @@ struct via_ether_vi {
 	u32 seg_send;
 	u32 seg_write;
 	u32 dma_from;
+	u32 key_id;
 	struct via_ether_head head __aligned(8);
 
 	u32 tx_index;
@@ -344,7 +352,8 @@ enum via_ether_count {
 	VIA_C_RX_FRAMES, VIA_C_RX_BYTES, VIA_C_TX_FRAMES, VIA_C_TX_BYTES,
 	VIA_C_TX_BUSY, VIA_C_TX_DMA,
 	VIA_C_BAD_VERSION, VIA_C_BAD_TYPE, VIA_C_BAD_LENGTH, VIA_C_BAD_FIELD,
-	VIA_C_BAD_SEAL, VIA_C_STRANGER,
+	VIA_C_BAD_SEAL, VIA_C_BAD_AUTH, VIA_C_REPLAYED, VIA_C_SESSIONS,
+	VIA_C_STRANGER,
 	VIA_C_NO_VI, VIA_C_COOKIE, VIA_C_BAD_END, VIA_C_NO_RECEIVE, VIA_C_OLD, VIA_C_GAP,
 	VIA_C_DUP, VIA_C_BEYOND, VIA_C_PARTIAL,
 	VIA_C_OOO_HELD, VIA_C_OOO_DROPPED,
@@ -463,8 +472,13 @@ void via_ether_send_list(struct via_ether_nic *nic, const u8 *mac, u64 epoch,
  */
 bool via_ether_proven(struct via_ether_nic *nic,
 		      const struct via_ether_frame *f,
+		      const struct via_frame_hdr *h,
 		      const struct via_conn_hdr *c);
-/* A stranger's frame of @question bytes, by one of @answer? */
+/* Does the proof in a request hold?  No answer. */
+bool via_ether_proof_holds(struct via_ether_nic *nic,
+			   const struct via_ether_frame *f,
+			   const struct via_conn_hdr *c);
+/* A stranger's frame of @question bytes, by one of @answer, and its seal? */
 bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
 			  u32 question, u32 answer);
 /* To strangers: as many as the NIC's limit allows. */
@@ -527,7 +541,7 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 void via_ether_conn_tick(struct via_ether_vi *ev);
 void via_ether_conn_end(struct via_ether_vi *ev, enum via_verdict verdict);
 void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
-			  bool sealed);
+			  bool sum);
 /* The NIC's MTU is another one.  Both queue locks held; the caller settles. */
 void via_ether_refit(struct via_ether_vi *ev);
 void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
@@ -547,7 +561,8 @@ bool via_ether_take_req(struct via_ether_nic *nic, const u8 *mac, u32 vi,
 /* What the copy has is given back. */
 void via_ether_drop_req(const struct via_ether_req *copy);
 void via_ether_request_rx(struct via_ether_nic *nic,
-			  const struct via_ether_frame *f);
+			  const struct via_ether_frame *f,
+			  const struct via_frame_hdr *h);
 void via_ether_cancel_rx(struct via_ether_nic *nic,
 			 const struct via_ether_frame *f,
 			 const struct via_frame_hdr *h);
@@ -587,21 +602,46 @@ void via_ether_no_such_end(struct via_ether_nic *nic, const u8 *mac, u32 id,
 extern const struct attribute_group via_ether_group;
 /* Any context but hard interrupts. */
 bool via_ether_allowed(struct via_ether_nic *nic, const u8 *mac);
-/* The key that this host has in common with that one.  False: there is none. */
-bool via_ether_key_of(struct via_ether_nic *nic, const u8 *mac,
-		      struct via_auth_key *key);
-void via_ether_allow_free(struct via_ether_nic *nic);
+/* The NIC is unregistered, and has no frame, timer or VI any more. */
+void via_ether_allow_end(struct via_ether_nic *nic);
 
 /* seal.c */
+/*
+ * A frame is complete but for its seal: headers and the seal's room are @size
+ * bytes, Ethernet's included, and @len bytes of payload follow.  BH off; the
+ * first puts a checksum there, the second what is chosen, the third what the
+ * connection has: a queue lock held.
+ */
 void via_ether_seal(void *frame, u32 size, u32 len);
-bool via_ether_seal_ok(const struct via_ether_frame *f,
-		       const struct via_frame_hdr *h);
+void via_ether_close(const struct via_seal *seal, void *frame, u32 size,
+		     u32 len);
+void via_ether_close_data(const struct via_ether_vi *ev, void *frame, u32 size,
+			  u32 len);
+/*
+ * A frame with a seal: is it as it was sent?  A request of a host with a key may
+ * come back without its flag AUTH: via_session_check().  BH off, RCU read side.
+ */
+bool via_ether_open(struct via_ether_nic *nic, const struct via_ether_frame *f,
+		    struct via_frame_hdr *h);
+/* Must it have an authenticator, and has none?  Then it is counted.  Likewise. */
+bool via_ether_lacks_auth(struct via_ether_nic *nic,
+			  const struct via_ether_frame *f,
+			  const struct via_frame_hdr *h);
 
 /* Does a frame on this connection have what was agreed upon? */
 static inline bool via_ether_seal_fits(const struct via_ether_vi *ev,
 				       const struct via_frame_hdr *h)
 {
-	return likely(ev->sealed == !!(h->flags & VIA_WIRE_SUM));
+	return likely(ev->seal == (h->flags & VIA_WIRE_SEALS));
+}
+
+/* One that does not is dropped. */
+static inline void via_ether_seal_wrong(const struct via_ether_vi *ev)
+{
+	if (READ_ONCE(ev->seal) == VIA_WIRE_AUTH)
+		via_ether_count(ev->nic, BAD_AUTH);
+	else
+		via_ether_count(ev->nic, BAD_SEAL);
 }
 
 /*
@@ -626,7 +666,8 @@ u8 via_ether_verdict(const struct via_peer *peer,
 /* p2p.c */
 enum via_verdict via_ether_p2p_connect(struct via_vi *vi);
 void via_ether_p2p_request(struct via_ether_nic *nic,
-			   const struct via_ether_frame *f);
+			   const struct via_ether_frame *f,
+			   const struct via_frame_hdr *h);
 bool via_ether_p2p_fits(struct via_ether_vi *ev,
 			const struct via_vi_attrs *theirs,
 			const struct via_ether_client *c);

@@ -8,7 +8,7 @@
  * bounded per second, by two buckets of tokens each: of the NIC, and of the
  * asker, so that one asker does not use up what the NIC has for all.
  *
- * There are two kinds, with buckets of their own.  A CHALLENGE is what every
+ * There are three kinds, with buckets of their own.  A CHALLENGE is what every
  * new host needs: its NIC bucket is as large as all buckets of askers together,
  * and the asker is told apart by address and epoch.  A blind forger does not
  * know the epoch of the host that it wants to keep out, so it finds that one's
@@ -16,6 +16,10 @@
  * does that leaves the host a share of it, and the host asks repeatedly.  All
  * other answers (RESET, VERSION, NAME_REPLY) save time and are not needed:
  * silence ends the same things later.
+ *
+ * The third is no answer, but the look at a tag: of frames that name a connection
+ * which is not there, in the name of a host with a key.  One that guesses
+ * cookies would have this host compute a hash for each guess.
  *
  * 256 buckets stand for all askers: two that share one have 64 a second
  * together.  The hash is multiply-shift under a secret of the NIC (Dietzfelbinger,
@@ -39,6 +43,7 @@
 enum via_limit_kind {
 	VIA_LIMIT_ANSWER,
 	VIA_LIMIT_CHALLENGE,
+	VIA_LIMIT_TAG,			/* as many as answers */
 	VIA_LIMIT_KINDS
 };
 

@@ -110,8 +110,8 @@ unsigned long via_ether_dead(void)
  */
 u32 via_ether_dma_from(const struct via_ether_vi *ev)
 {
-	/* What has a checksum must not change under it: it is copied, too. */
-	if (!ev->reliable || ev->sealed || !ev->nic->ops->tx_put_frags)
+	/* What has a seal must not change under it: it is copied, too. */
+	if (!ev->reliable || ev->seal || !ev->nic->ops->tx_put_frags)
 		return U32_MAX;
 	return max(READ_ONCE(dma_min), 1u);
 }
@@ -134,6 +134,9 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_BAD_LENGTH] = "drop_length",
 	[VIA_C_BAD_FIELD] = "drop_field",
 	[VIA_C_BAD_SEAL] = "drop_checksum",
+	[VIA_C_BAD_AUTH] = "drop_auth",
+	[VIA_C_REPLAYED] = "drop_replay",
+	[VIA_C_SESSIONS] = "sessions",
 	[VIA_C_STRANGER] = "drop_peer",
 	[VIA_C_NO_VI] = "drop_no_vi",
 	[VIA_C_COOKIE] = "drop_cookie",
@@ -377,7 +380,17 @@ int via_ether_register(struct via_ether_nic *nic)
 EXPORT_SYMBOL_GPL(via_ether_register);
 
 /*
- * Break all connections, or those to hosts that are not on the list.  By index,
+ * Is it to a host that may not talk to the NIC, or with another key?  sq.lock
+ * held.
+ */
+static bool unwanted(const struct via_ether_vi *ev)
+{
+	return !via_ether_allowed(ev->nic, ev->remote_mac) ||
+	       ev->key_id != READ_ONCE(ev->peer->want_key);
+}
+
+/*
+ * Break all connections, or those that the list of peers does not want.  By index,
  * since a list on which VIs come and go is no way to meet each of them: a VI
  * keeps its index for life.
  */
@@ -396,7 +409,7 @@ static void break_some(struct via_ether_nic *nic, bool all, u32 reason)
 		ev = vi->priv;
 		spin_lock(&vi->sq.lock);
 		if (ev->phase == VIA_PHASE_CONNECTED &&
-		    (all || !via_ether_allowed(nic, ev->remote_mac))) {
+		    (all || unwanted(ev))) {
 			via_ether_end(ev, VIA_END_OURS, reason);
 		}
 		spin_unlock(&vi->sq.lock);
@@ -426,13 +439,13 @@ void via_ether_unregister(struct via_ether_nic *nic)
 	local_bh_disable();
 	via_ether_reqs_expire(nic, true);
 	local_bh_enable();
+	via_ether_allow_end(nic);
 	via_peers_end(nic);
 }
 EXPORT_SYMBOL_GPL(via_ether_unregister);
 
 void via_ether_free(struct via_ether_nic *nic)
 {
-	via_ether_allow_free(nic);
 	via_nic_put(nic->ka);
 	via_peers_free(nic);
 	free_percpu(nic->counters);
@@ -452,7 +465,8 @@ static int __init via_ether_init(void)
 
 static void __exit via_ether_exit(void)
 {
-	/* Memory given back by RCU callbacks is the slab's own business. */
+	/* Sessions of hosts with keys are wiped by callbacks. */
+	rcu_barrier();
 }
 
 module_init(via_ether_init);

@@ -108,8 +108,7 @@ static void rx_query(struct via_ether_nic *nic, const struct via_ether_frame *f,
 	via_name_own(own);
 	if (n->name[0] && !via_name_match(n->name, own))
 		return;
-	if (via_ether_may_answer(nic, f->src, f->len,
-				 VIA_WIRE_NAME_LEN + VIA_WIRE_SEAL_LEN) &&
+	if (via_ether_may_answer(nic, f->src, f->len, VIA_WIRE_NAME_LEN) &&
 	    via_ether_send_name(nic, f->src, VIA_WIRE_NAME_REPLY, n->nonce,
 				own))
 		via_ether_count(nic, NAMES_TOLD);
@@ -168,10 +167,8 @@ void via_ether_rx_broadcast(struct via_ether_nic *nic,
 	if (via_wire_parse(f->hdr, f->len, &h) ||
 	    h.type != VIA_WIRE_NAME_QUERY)
 		via_ether_count(nic, BAD_TYPE);
-	else if (h.flags & VIA_WIRE_AUTH)
-		via_ether_count(nic, BAD_TYPE);
-	else if (!via_ether_seal_ok(f, &h))
-		via_ether_count(nic, BAD_SEAL);
+	else if (!via_ether_open(nic, f, &h))
+		return;
 	else if (!via_ether_allowed(nic, f->src))
 		via_ether_count(nic, STRANGER);
 	else

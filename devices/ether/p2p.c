@@ -67,7 +67,8 @@ static bool choose(struct via_ether_vi *ev, const struct via_conn_hdr *c)
  * here may call later.
  */
 void via_ether_p2p_request(struct via_ether_nic *nic,
-			   const struct via_ether_frame *f)
+			   const struct via_ether_frame *f,
+			   const struct via_frame_hdr *h)
 {
 	struct via_net_addr local = {}, remote = {};
 	struct via_ether_vi *ev;
@@ -83,7 +84,8 @@ void via_ether_p2p_request(struct via_ether_nic *nic,
 	via_ether_count(nic, REQUESTS_IN);
 	if (c.client_host_len != ETH_ALEN ||
 	    !ether_addr_equal(c.client_host, f->src) ||
-	    ether_addr_equal(f->src, nic->mac) || !via_ether_proven(nic, f, &c))
+	    ether_addr_equal(f->src, nic->mac) ||
+	    !via_ether_proven(nic, f, h, &c))
 		return;
 	via_ether_conn_addr(&local, c.server_host, c.server_host_len,
 			    c.server_disc, c.server_disc_len);

@@ -207,6 +207,13 @@ bool via_peer_lives(struct via_peer *peer, u64 epoch)
 	return ok;
 }
 
+u32 via_peer_key_id(const struct via_peer *peer)
+{
+	const struct via_ether_secret *secret = rcu_dereference(peer->secret);
+
+	return secret ? secret->id : 0;
+}
+
 /*
  * Under a queue lock of one VI of many, so there is a lock of its own.  It is
  * tried only: a sample that meets another one is not missed.

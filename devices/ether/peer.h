@@ -4,9 +4,10 @@
  * host and the address of another one.
  *
  * A peer is found by a hash of the address, without a lock.  It is made where
- * a program of this host connects to the address, and where a request of the
- * other host comes.  It has users: VIs with a phase, requests that are not
- * answered, DISCONNECTs that are sent again, calls under way.  One without
+ * a program of this host connects to the address, where a request of the other
+ * host comes, and where root gives the host a key.  It has users: VIs with a
+ * phase, requests that are not answered, DISCONNECTs that are sent again, calls
+ * under way, a list of peers on which it has a key.  One without
  * users is idle: it keeps its answers and its estimates for VIA_PEER_KEPT_MS,
  * and a NIC keeps VIA_PEERS_IDLE of them, so strangers can take no more memory
  * than that.  The oldest idle one goes first; one with a user never goes.
@@ -27,6 +28,7 @@
 
 struct via_ether_client;
 struct via_ether_req;
+struct via_ether_secret;
 struct via_ether_vi;
 
 #define VIA_PEER_ADDR_MAX	18	/* an address of IPv6 and a port */
@@ -124,6 +126,10 @@ struct via_peer_beat {
  * @nic:	constant
  * @key:	constant
  * @hash:	constant: of @key
+ * @secret:	its key and sessions, NULL: it has none (RCU to read; written by
+ *		the writer of the list of peers)
+ * @want_key:	id of the secret that it is to have, 0: none (WRITE_ONCE(),
+ *		READ_ONCE(): that writer)
  *
  * nic->lock:
  * @node:	in its list of the table (RCU to walk)
@@ -167,6 +173,8 @@ struct via_peer {
 	struct via_ether_nic *nic;
 	struct via_peer_key key;
 	u32 hash;
+	struct via_ether_secret __rcu *secret;
+	u32 want_key;
 
 	struct hlist_node node;
 	u32 users;
@@ -274,6 +282,9 @@ bool via_peer_lives(struct via_peer *peer, u64 epoch);
 
 /* Connections are to be looked at: VIA_PEER_END_*.  nic->lock held. */
 void via_peer_ends(struct via_peer *peer, u32 ends);
+
+/* The id of its key, 0: it has none.  RCU read side. */
+u32 via_peer_key_id(const struct via_peer *peer);
 
 /* A frame to the peer was answered after @us.  Any VI of the pair, BH off. */
 void via_peer_timed(struct via_peer *peer, u32 us);

@@ -17,8 +17,7 @@
 /* Bytes before the payload. */
 static u32 hdr_size(const struct via_ether_vi *ev, u32 headers)
 {
-	return sizeof(struct ethhdr) + headers +
-	       (ev->sealed ? VIA_WIRE_SEAL_LEN : 0);
+	return sizeof(struct ethhdr) + headers + ev->seal_len;
 }
 
 /* Begin a frame: its room, and all but what the message's fields say. */
@@ -53,8 +52,8 @@ static enum sent close_frame(struct burst *b, u32 size, u32 len,
 {
 	struct via_ether_nic *nic = b->nic;
 
-	if (unlikely(b->ev->sealed))
-		via_ether_seal(buf->data, size, len);
+	if (unlikely(b->ev->seal))
+		via_ether_close_data(b->ev, buf->data, size, len);
 	size += len;
 	if (unlikely(!nic->ops->tx_put(nic, &b->tx, size, buf)))
 		return SENT_STALL;

@@ -402,6 +402,8 @@ static void stranger(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		via_ether_count(nic, NO_VI);
 	else
 		via_ether_count(nic, COOKIE);
+	if (via_ether_lacks_auth(nic, f, h))
+		return;
 	/* An answer that names no end would be malformed. */
 	if (!h->dst || !h->cookie || !via_ether_allowed(nic, f->src))
 		return;
@@ -582,7 +584,7 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 	}
 	if (unlikely(!via_ether_seal_fits(ev, h))) {
 		spin_unlock(&vi->rq.lock);
-		via_ether_count(nic, BAD_SEAL);
+		via_ether_seal_wrong(ev);
 		return;
 	}
 	/* Asked under rq.lock: what we release was taken under it, too. */
@@ -630,7 +632,8 @@ static void left_before(struct via_ether_nic *nic,
 			const struct via_frame_hdr *h,
 			const struct via_ether_frame *f)
 {
-	if (h->dst && via_ether_allowed(nic, f->src))
+	if (h->dst && !via_ether_lacks_auth(nic, f, h) &&
+	    via_ether_allowed(nic, f->src))
 		via_ether_send_disconnect_ack(nic, f->src, h, f->len,
 					      false);
 }
@@ -664,7 +667,7 @@ static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		return;
 	}
 	if (unlikely(!fits)) {
-		via_ether_count(nic, BAD_SEAL);
+		via_ether_seal_wrong(ev);
 		return;
 	}
 	if (phase == VIA_PHASE_ACCEPT && !via_ether_confirmed(ev))
@@ -700,22 +703,6 @@ static void rx_bad(struct via_ether_nic *nic, const struct via_ether_frame *f,
 	}
 }
 
-/* False: the frame is not as it was sent, or that cannot be told here. */
-static bool rx_sealed(struct via_ether_nic *nic,
-		      const struct via_ether_frame *f,
-		      const struct via_frame_hdr *h)
-{
-	if (h->flags & VIA_WIRE_AUTH) {
-		via_ether_count(nic, BAD_TYPE);
-		return false;
-	}
-	if (!via_ether_seal_ok(f, h)) {
-		via_ether_count(nic, BAD_SEAL);
-		return false;
-	}
-	return true;
-}
-
 void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
 {
 	struct via_frame_hdr h;
@@ -726,8 +713,7 @@ void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
 	err = via_wire_parse(f->hdr, f->len, &h);
 	if (unlikely(err))
 		return rx_bad(nic, f, err);
-	if (unlikely(h.flags & (VIA_WIRE_SUM | VIA_WIRE_AUTH)) &&
-	    !rx_sealed(nic, f, &h))
+	if (unlikely(h.flags & VIA_WIRE_SEALS) && !via_ether_open(nic, f, &h))
 		return;
 	switch (h.type) {
 	case VIA_WIRE_SEND:

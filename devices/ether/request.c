@@ -193,7 +193,8 @@ static bool list_req(struct via_ether_nic *nic, struct via_ether_req *req,
 }
 
 void via_ether_request_rx(struct via_ether_nic *nic,
-			  const struct via_ether_frame *f)
+			  const struct via_ether_frame *f,
+			  const struct via_frame_hdr *h)
 {
 	struct via_ether_client client;
 	struct via_ether_req *req;
@@ -205,7 +206,7 @@ void via_ether_request_rx(struct via_ether_nic *nic,
 		return;
 	}
 	via_ether_count(nic, REQUESTS_IN);
-	if (!via_ether_proven(nic, f, &c))
+	if (!via_ether_proven(nic, f, h, &c))
 		return;
 	/* Without memory: the client will ask again. */
 	req = kzalloc(sizeof(*req), GFP_ATOMIC | __GFP_NOWARN);

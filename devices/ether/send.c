@@ -77,8 +77,7 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 
 	if (write)
 		size += sizeof(struct via_wire_rdma);
-	if (unlikely(ev->sealed))
-		size += VIA_WIRE_SEAL_LEN;
+	size += ev->seal_len;
 	if (unlikely(!b->open && !burst_begin(b)))
 		return SENT_STALL;
 	if (unlikely(!nic->ops->tx_get(nic, &b->tx, size + len, &buf)))
@@ -97,8 +96,8 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 			return SENT_BROKEN;
 		}
 	}
-	if (unlikely(ev->sealed))
-		via_ether_seal(buf.data, size, len);
+	if (unlikely(ev->seal))
+		via_ether_close_data(ev, buf.data, size, len);
 	if (unlikely(!nic->ops->tx_put(nic, &b->tx, size + len, &buf)))
 		return SENT_STALL;
 	via_ether_count(nic, TX_FRAMES);

@@ -143,7 +143,9 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 	/* Racy by nature; each is one word, the peer's memory is RCU's. */
 	via_stat(sink, "tx_next_seq", READ_ONCE(ev->tx.nxt));
 	via_stat(sink, "rx_next_seq", READ_ONCE(ev->rx.next));
-	via_stat(sink, "checksum", READ_ONCE(ev->sealed));
+	via_stat(sink, "checksum", READ_ONCE(ev->seal) == VIA_WIRE_SUM);
+	via_stat(sink, "authenticator",
+		 READ_ONCE(ev->seal) == VIA_WIRE_AUTH);
 	if (!ev->reliable)
 		return;
 	via_stat(sink, "tx_in_flight", via_win_flight(&ev->tx));

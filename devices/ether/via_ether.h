@@ -153,6 +153,8 @@ struct via_ether_frame {
  * @epoch:	constant: random, new with each registration, not 0
  * @counters:	constant: per CPU
  * @allow:	hosts that may talk to the NIC, NULL: all (RCU to read)
+ * @nkeyed:	how many of them have a key (WRITE_ONCE(), READ_ONCE(): a writer
+ *		of the list)
  * @lock:	guards the lists and tables below; innermost but for the NIC
  *		module's own locks, which are never taken under it
  * @hot:	VIs looked at each tick: attempts, and those that have more to
@@ -193,6 +195,7 @@ struct via_ether_nic {
 	u64 epoch;
 	struct via_ether_counters __percpu *counters;
 	struct via_ether_allow __rcu *allow;
+	u32 nkeyed;
 	spinlock_t lock;
 	struct list_head hot;
 	struct list_head stalled;

@@ -355,7 +355,7 @@ static enum via_wire_error parse_sealed(const struct via_wire *w, u32 len,
 					struct via_frame_hdr *h)
 {
 	bool auth = h->flags & VIA_WIRE_AUTH;
-	u32 room = auth ? VIA_WIRE_AUTH_LEN : VIA_WIRE_SEAL_LEN;
+	u32 room = via_wire_seal_len(h->flags);
 	const struct via_wire_seal *seal;
 	enum via_wire_error err;
 
@@ -392,7 +392,7 @@ enum via_wire_error via_wire_parse(const void *p, u32 len,
 		     (h->marks & ~VIA_WIRE_MARKS)))
 		return VIA_WIRE_BAD_FIELD;
 
-	if (unlikely(h->flags & (VIA_WIRE_SUM | VIA_WIRE_AUTH)))
+	if (unlikely(h->flags & VIA_WIRE_SEALS))
 		return parse_sealed(w, len, h);
 	if (likely(h->type == VIA_WIRE_SEND && !(h->flags & VIA_WIRE_TWICE)))
 		return parse_send(w, len, h);
@@ -410,8 +410,9 @@ enum via_wire_error via_wire_parse_hello(const void *p,
 	e->proof = be64_to_cpu(w->proof);
 	e->frames = be32_to_cpu(w->frames);
 	e->mtu = be32_to_cpu(w->mtu);
+	e->nonce = be64_to_cpu(w->nonce);
 	if (!e->epoch || !e->frames || e->mtu < VIA_WIRE_MTU_MIN ||
-	    e->mtu > VIA_WIRE_MTU_MAX || w->zero)
+	    e->mtu > VIA_WIRE_MTU_MAX)
 		return VIA_WIRE_BAD_FIELD;
 	return VIA_WIRE_OK;
 }
@@ -440,8 +441,7 @@ enum via_wire_error via_wire_parse_conn(const void *p, struct via_conn_hdr *c)
 {
 	const struct via_wire_conn *w = behind(p, VIA_WIRE_HELLO_LEN);
 	const struct via_wire *head = p;
-	bool asks = head->type == VIA_WIRE_REQUEST ||
-		    head->type == VIA_WIRE_PEER_REQUEST;
+	bool asks = via_wire_asks(head->type);
 	enum via_wire_error err;
 
 	err = via_wire_parse_hello(p, &c->hello);

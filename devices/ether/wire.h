@@ -58,6 +58,7 @@
 #define VIA_WIRE_PROBE		0x20	/* a tail probe: answer at once */
 #define VIA_WIRE_TWICE		0x40	/* ACK: @twice holds */
 #define VIA_WIRE_FLAGS		0x7f
+#define VIA_WIRE_SEALS		(VIA_WIRE_SUM | VIA_WIRE_AUTH)
 /* Those that a frame with data may have, an ACK, and any other frame. */
 #define VIA_WIRE_FLAGS_DATA	0x3f
 #define VIA_WIRE_FLAGS_ACK	0x7c
@@ -155,7 +156,7 @@ struct via_wire_hello {
 	__be64	proof;			/* 0: none */
 	__be32	frames;			/* its NIC can take in a row */
 	__be32	mtu;			/* bytes behind the Ethernet header */
-	__be64	zero;
+	__be64	nonce;			/* of a session; 0: without a key */
 } __packed;
 
 struct via_wire_beat {
@@ -354,6 +355,7 @@ struct via_hello_hdr {
 	u64 proof;
 	u32 frames;
 	u32 mtu;
+	u64 nonce;
 };
 
 /* The body of a connection frame, in host order. */
@@ -443,6 +445,14 @@ static inline bool via_wire_ends(u8 type)
 	return type >= VIA_WIRE_DISCONNECT && type <= VIA_WIRE_RESET;
 }
 
+/* Bytes behind the headers for one of VIA_WIRE_SEALS, or none. */
+static inline u32 via_wire_seal_len(u8 seal)
+{
+	if (seal & VIA_WIRE_AUTH)
+		return VIA_WIRE_AUTH_LEN;
+	return seal & VIA_WIRE_SUM ? VIA_WIRE_SEAL_LEN : 0;
+}
+
 /* Those whose dst names a VI: the receiver's, or the one that asks. */
 static inline bool via_wire_has_dst(u8 type)
 {
@@ -455,6 +465,12 @@ static inline bool via_wire_has_conn(u8 type)
 {
 	return type == VIA_WIRE_REQUEST || type == VIA_WIRE_ACCEPT ||
 	       type == VIA_WIRE_PEER_REQUEST || type == VIA_WIRE_PEER_ACCEPT;
+}
+
+/* Those that ask for a connection. */
+static inline bool via_wire_asks(u8 type)
+{
+	return type == VIA_WIRE_REQUEST || type == VIA_WIRE_PEER_REQUEST;
 }
 
 enum via_wire_error via_wire_parse_conn(const void *p,

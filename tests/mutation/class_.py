@@ -173,7 +173,7 @@ mutant("version-unquoted", CONN, "sim", "",
         "asks_host(ev, f->src);"), sim="hostile")
 mutant("version-of-other", CONN, "sim", "",
        "a host says of another one that it speaks no version of ours",
-       ("	ends = asks_host(ev, f->src) && quotes", "	ends = quotes"),
+       ("	told = asks_host(ev, f->src) && quotes", "	told = quotes"),
        sim="hostile")
 mutant("version-of-ours", CONN, "sim", "",
        "VERSION of a host that speaks ours as well ends an attempt",
@@ -183,8 +183,8 @@ mutant("version-of-ours", CONN, "sim", "",
        sim="hostile")
 mutant("version-ends-all", CONN, "sim", "",
        "VERSION ends a connection that stands",
-       ("	ends = asks_host(ev, f->src) && quotes",
-        "	ends = ev->phase && quotes"), sim="hostile")
+       ("	told = asks_host(ev, f->src) && quotes",
+        "	told = ev->phase && quotes"), sim="hostile")
 mutant("no-match-is-reject", CONN, "wire", "connect.no_match",
        "REJECT where no server waits: clients do not try again",
        ("h->reason == VIA_WIRE_R_NO_MATCH ?\n"
@@ -314,9 +314,8 @@ mutant("versions-unbound", "devices/ether/ctl.c", "sim", "",
         "	if (!via_ether_allowed(nic, f->src))"), sim="hostile many")
 mutant("resets-unbound", "devices/ether/ctl.c", "sim", "",
        "a flood of frames for unknown VIs is answered frame by frame",
-       ("	if (via_ether_may_answer(nic, mac, question,\n"
-        "				 VIA_WIRE_END_LEN + VIA_WIRE_SEAL_LEN) &&\n"
-        "	    send_one(nic, &c, &e))",
+       ("	if (via_ether_may_answer(nic, mac, question, VIA_WIRE_END_LEN) "
+        "&&\n	    send_one(nic, &c, &e))",
         "	if (send_one(nic, &c, &e))"), sim="hostile many")
 
 # What is told and answered to hosts that are not known.
@@ -382,11 +381,11 @@ mutant("proof-short", PROOF, "unit", "strangers",
 
 mutant("unproven-served", REQUEST, "sim", "",
        "a request from an address without a host takes a waiter",
-       ("	if (!via_ether_proven(nic, f, &c))\n		return;\n", ""),
+       ("	if (!via_ether_proven(nic, f, h, &c))\n		return;\n", ""),
        sim="hostile")
 mutant("unproven-peer-served", "devices/ether/p2p.c", "sim", "",
        "a peer's request from an address without a host takes a VI",
-       (" || !via_ether_proven(nic, f, &c))", ")"), sim="hostile")
+       (" ||\n	    !via_ether_proven(nic, f, h, &c))", ")"), sim="hostile")
 mutant("challenge-unheard", CONN, "sim", "",
        "the first connection to a host comes late",
        ("		ev->last_rx = jiffies;\n"
@@ -394,11 +393,11 @@ mutant("challenge-unheard", CONN, "sim", "",
         "		ev->last_rx = jiffies;"), sim="time")
 mutant("challenge-of-other", CONN, "sim", "",
        "a third host's CHALLENGE spoils an attempt",
-       ("ev->cookie == h->cookie && asks_host(ev, f->src) &&",
-        "ev->cookie == h->cookie &&"), sim="time")
+       ("	if (ev->cookie != h->cookie || !asks_host(ev, f->src))",
+        "	if (ev->cookie != h->cookie)"), sim="time")
 mutant("challenge-of-old", CONN, "sim", "",
        "the CHALLENGE of an attempt before spoils this one",
-       ("	if (ev->cookie == h->cookie && asks_host", "	if (asks_host"),
+       ("	if (ev->cookie != h->cookie || !asks_host", "	if (!asks_host"),
        sim="time")
 mutant("proof-told-on", "devices/ether/ctl.c", "sim", "",
        "a host asks a third one in this one's name",
@@ -422,6 +421,8 @@ mutant("proof-not-kept", CONN, "sim", "",
        sim="hostile")
 
 AUTH = "devices/ether/auth.c"
+ALLOW = "devices/ether/allow.c"
+SESSION = "devices/ether/session.c"
 mutant("tag-any", AUTH, "unit", "auth", "forged frames are taken",
        ("	return !((x[0] ^ y[0]) | (x[1] ^ y[1]));", "	return true;"))
 mutant("tag-half", AUTH, "unit", "auth", "half of the tag is not looked at",
@@ -436,8 +437,8 @@ mutant("key-of-any-end", AUTH, "unit", "auth",
        ("		.to.epoch = cpu_to_be64(to->epoch),\n", ""))
 mutant("key-both-ways", AUTH, "unit", "auth",
        "a host takes its own frames for its peer's",
-       ("	derive(s->receive, key, peer, own);",
-        "	memcpy(s->receive, s->send, sizeof(s->send));"))
+       ("	prepare(&s->receive, first, key, peer, own);",
+        "	s->receive = s->send;"))
 mutant("replay-taken", AUTH, "unit", "auth", "a frame is taken again",
        ("	return !(s->seen[number / 64 % VIA_AUTH_WORDS] >> (number % 64) & 1);",
         "	return true;"))
@@ -451,10 +452,13 @@ mutant("window-spoiled", AUTH, "unit", "auth",
         "			;\n"))
 mutant("window-forged", AUTH, "unit", "auth",
        "a forged frame has those that follow refused",
-       ("	if (unlikely(!same_tag(want, w.tag)))\n",
+       ("	if (unlikely(!same_tag(want, w.tag) || ",
         "	if (unlikely(!same_tag(want, w.tag)))\n"
         "		s->highest = number;\n"
-        "	if (unlikely(!same_tag(want, w.tag)))\n"))
+        "	if (unlikely(!same_tag(want, w.tag) || "))
+mutant("tag-of-any-first", AUTH, "unit", "auth",
+       "the first byte of an authenticated frame can be changed",
+       (" || *(const u8 *)hdr != s->first))", "))"))
 mutant("replay-beside", AUTH, "sim", "",
        "two CPUs take two copies of a frame",
        ("	ok = fresh(s, number);\n	if (likely(ok))\n"
@@ -463,6 +467,64 @@ mutant("replay-beside", AUTH, "sim", "",
 mutant("session-left", AUTH, "unit", "auth",
        "keys stay in memory that is given back",
        ("	memzero_explicit(s, sizeof(*s));\n", "	(void)s;\n"))
+
+SEAL = "devices/ether/seal.c"
+mutant("auth-optional", SEAL, "sim", "",
+       "frames in the name of a host with a key go without its tag",
+       ("	    likely(!via_secret_of(nic, f->src)))",
+        "	    true)"), sim="hostile")
+mutant("auth-unseen", SEAL, "sim", "",
+       "frames with any tag are taken",
+       ("		return via_session_check(nic, f, h);", "		return true;"),
+       sim="hostile")
+mutant("unsigned", SEAL, "sim", "",
+       "frames to a host with a key have no tag",
+       ("	if (likely(s))\n", "	if (false)\n"), sim="hostile")
+mutant("session-of-old", SESSION, "sim", "",
+       "an old request begins the session of then, with its frames",
+       ("		WRITE_ONCE(secret->nonce, new_nonce());\n", ""),
+       sim="hostile many")
+mutant("session-begun-again", SESSION, "sim", "",
+       "a copy of a first request begins another session",
+       ("	return names(cur, asked) ? cur->own : READ_ONCE(secret->nonce);",
+        "	return READ_ONCE(secret->nonce);"), sim="hostile loss")
+mutant("session-not-next", SESSION, "sim", "",
+       "the session that was proposed is none",
+       ("	if (open(s) && verify(s, f, h) == VIA_AUTH_OK)\n"
+        "		return install(peer, secret, s);\n", "")
+       , sim="hostile")
+mutant("session-anew-unseen", SESSION, "sim", "",
+       "connections outlive the restart of a host that has told of it",
+       ("	via_peer_lives(peer, s->epoch);\n", ""),
+       sim="hostile time")
+mutant("session-ends-all", PEER, "sim", "",
+       "what proves a host's life again ends its connections",
+       ("	new = ok && epoch != peer->epoch;", "	new = ok;"),
+       sim="hostile")
+mutant("key-one-side", SESSION, "sim", "",
+       "a host without the key is asked with its proof, and accepts in vain",
+       ("	if (!told->nonce) {", "	if (false) {"), sim="hostile")
+mutant("request-lost-session", SESSION, "sim", "",
+       "a host that has lost its session is not reached any more",
+       ("	h->flags &= ~VIA_WIRE_AUTH;\n	return true;", "	return false;"),
+       sim="hostile time")
+mutant("auth-too-long", CONN, "sim", "",
+       "frames with authenticators are longer than the wire takes",
+       ("	mtu -= ev->seal_len;\n", ""), sim="hostile")
+mutant("key-kept-broken", ALLOW, "sim", "",
+       "connections end when the list is written with the same key",
+       ("		if (old && !memcmp(", "		if (false && !memcmp("),
+       sim="hostile")
+mutant("key-changed-silent", ALLOW, "sim", "",
+       "a host does not hear that a key was changed here",
+       ("	via_ether_break_strangers(nic);\n	if (exchange(old, a)) {",
+        "	if (exchange(old, a)) {"), sim="hostile time")
+mutant("key-changed-stays", "devices/ether/main.c", "sim", "",
+       "a connection stands without the key that root has set",
+       ("	return !via_ether_allowed(ev->nic, ev->remote_mac) ||\n"
+        "	       ev->key_id != READ_ONCE(ev->peer->want_key);",
+        "	return !via_ether_allowed(ev->nic, ev->remote_mac);"),
+       sim="hostile")
 
 # Frames in.
 mutant("dup-unanswered", RECV, "sim", "",
@@ -571,7 +633,6 @@ mutant("data-before-confirm", RECV, "sim", "",
 	}
 """, ""), sim="loss")
 
-SEAL = "devices/ether/seal.c"
 mutant("seal-of-headers", SEAL, "sim", "",
        "bytes of a message that go bad are not noticed",
        ("	crc = crc32c(crc, seal + 1, len);\n", ""),
@@ -583,8 +644,8 @@ mutant("seal-of-pieces", SEAL, "sim", "",
         "			skip = from;"), sim="frags memory corrupt")
 mutant("seal-optional", "devices/ether/ether.h", "sim", "",
        "a bit that flips in the flags makes a frame pass without a checksum",
-       ("	return likely(ev->sealed == !!(h->flags & VIA_WIRE_SUM));",
-        "	return likely(ev->sealed || !(h->flags & VIA_WIRE_SUM));"),
+       ("	return likely(ev->seal == (h->flags & VIA_WIRE_SEALS));",
+        "	return likely(ev->seal || !(h->flags & VIA_WIRE_SEALS));"),
        sim="corrupt hostile")
 
 # RDMA Read.
@@ -860,13 +921,13 @@ mutant("goodbye-unanswered", RECV, "sim", "",
        sim="loss")
 mutant("goodbye-copy-unanswered", RECV, "sim", "",
        "a DISCONNECT whose answer was lost is sent again and again",
-       ("	if (h->dst && via_ether_allowed(nic, f->src))\n",
+       ("	if (h->dst && !via_ether_lacks_auth(nic, f, h) &&\n"
+        "	    via_ether_allowed(nic, f->src))\n",
         "	if (false)\n"), sim="hostile loss")
 mutant("goodbye-answers-unbound", "devices/ether/ctl.c", "sim", "",
        "any number of DISCONNECTs from made-up addresses is answered",
-       ("	if (known || via_ether_may_answer(nic, mac, question,\n"
-        "					  VIA_WIRE_END_LEN +\n"
-        "					  VIA_WIRE_SEAL_LEN))\n",
+       ("	if (known || via_ether_may_answer(nic, mac, question, "
+        "VIA_WIRE_END_LEN))\n",
         "	if (true)\n"),
        sim="hostile many")
 mutant("goodbye-heard-by-any", TOMB, "sim", "",
@@ -1025,26 +1086,28 @@ mutant("name-on-terminal", WIRE, "unit", "wire",
        ("		if (w->name[i] <= ' ' || w->name[i] > '~')",
         "		if (!w->name[i] || w->name[i] > '~')"), sim="hostile")
 
-ALLOW = "devices/ether/allow.c"
 mutant("list-freed-early", ALLOW, "sim", "",
        "frames are compared with a list of peers that is freed",
-       ("	synchronize_net();\n	kfree_sensitive(old);",
-        "	kfree_sensitive(old);"),
+       ("	synchronize_net();\n	via_ether_break_strangers(nic);\n"
+        "	if (exchange(old, a)) {",
+        "	free_list(old);\n	old = NULL;\n"
+        "	via_ether_break_strangers(nic);\n"
+        "	if (exchange(old, a)) {"),
        sim="beside memory")
 mutant("strangers-stay", ALLOW, "sim", "",
        "a host that is taken off the list of peers stays connected",
-       ("	via_ether_break_strangers(nic);\n", ""))
+       ("	via_ether_break_strangers(nic);\n	if (exchange(",
+        "	if (exchange("))
 
 mutant("key-left", ALLOW, "sim", "",
        "keys stay in memory that is given back",
-       ("	kfree_sensitive(old);", "	kfree(old);"), sim="memory")
-mutant("key-left-refused", ALLOW, "sim", "",
-       "keys of a list that is refused stay in memory",
        ("	kfree_sensitive(a);", "	kfree(a);"), sim="memory")
+mutant("key-left-secret", SESSION, "sim", "",
+       "a key stays in memory when root removes it",
+       ("	kfree_sensitive(secret);", "	kfree(secret);"), sim="memory")
 mutant("key-left-at-end", ALLOW, "sim", "",
-       "keys of a NIC that goes stay in memory",
-       ("	kfree_sensitive(rcu_dereference_protected(nic->allow, true));",
-        "	kfree(rcu_dereference_protected(nic->allow, true));"),
+       "a NIC that goes leaves its keys and its hosts behind",
+       ("	forget(a);\n	free_list(a);\n}\n", "	free_list(a);\n}\n"),
        sim="memory gone")
 mutant("key-left-as-text", ALLOW, "sim", "",
        "the text that root wrote stays in memory",
@@ -1056,7 +1119,7 @@ mutant("key-too-long", ALLOW, "sim", "",
         "	if (hex2bin(host->key.key, key, VIA_AUTH_KEY_LEN))"))
 mutant("key-of-two", ALLOW, "sim", "",
        "an address has two keys, or one and none",
-       ("		if (!buf || find(a, host->mac))", "		if (!buf)"))
+       ("		if (*place)\n			goto invalid;\n", ""))
 mutant("key-of-other-line", ALLOW, "sim", "",
        "a key counts for the address in the line above",
        ("	while (*s == ' ' || *s == '\\t')", "	while (isspace(*s))"))
@@ -1073,8 +1136,8 @@ mutant("ask-left", ETHER_NAME, "sim", "",
         "	return ret;"), sim="memory time")
 mutant("names-unbound", ETHER_NAME, "sim", "",
        "a flood of questions for names is answered frame by frame",
-       ("	if (via_ether_may_answer(nic, f->src, f->len,\n"
-        "				 VIA_WIRE_NAME_LEN + VIA_WIRE_SEAL_LEN) &&\n"
+       ("	if (via_ether_may_answer(nic, f->src, f->len, VIA_WIRE_NAME_LEN) "
+        "&&\n"
         "	    via_ether_send_name(",
         "	if (via_ether_send_name("), sim="hostile many")
 
@@ -1089,13 +1152,13 @@ mutant("link-down-unsaid", ETHER_MAIN, "sim", "",
         "	break_some(nic, true, VIA_WIRE_R_CLOSED);"))
 mutant("strangers-all", ETHER_MAIN, "sim", "",
        "a change to the list of peers ends all connections",
-       ("		    (all || !via_ether_allowed(nic, ev->remote_mac))) {",
+       ("		    (all || unwanted(ev))) {",
         "		    (all || nic->allow)) {"))
 mutant("fragments-unreliable", ETHER_MAIN, "sim", "",
        "a send at Unreliable is done while the NIC has its bytes to read",
-       ("	if (!ev->reliable || ev->sealed || !ev->nic->ops->tx_put_frags)",
-        "	if (ev->sealed || !ev->nic->ops->tx_put_frags)"), sim="frags")
+       ("	if (!ev->reliable || ev->seal || !ev->nic->ops->tx_put_frags)",
+        "	if (ev->seal || !ev->nic->ops->tx_put_frags)"), sim="frags")
 mutant("fragments-sealed", ETHER_MAIN, "sim", "",
        "long messages with checksums go without, and are thrown away",
-       ("	if (!ev->reliable || ev->sealed || !ev->nic->ops->tx_put_frags)",
+       ("	if (!ev->reliable || ev->seal || !ev->nic->ops->tx_put_frags)",
         "	if (!ev->reliable || !ev->nic->ops->tx_put_frags)"), sim="frags")

@@ -6,7 +6,8 @@
 # document explains.
 COMMANDS = {
     "apt-get": "apt", "adduser": "adduser", "cd": "bash", "echo": "bash",
-    "ulimit": "bash", "cp": "coreutils", "sha256sum": "coreutils",
+    "ulimit": "bash", "cp": "coreutils", "od": "coreutils",
+    "sha256sum": "coreutils", "tr": "coreutils",
     "cc": "gcc", "ethtool": "ethtool", "ip": "iproute2",
     "kexec": "kexec-tools", "insmod": "kmod", "modinfo": "kmod",
     "modprobe": "kmod", "netem": "iproute2", "ping": "iputils-ping",

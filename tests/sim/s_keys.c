@@ -5,11 +5,7 @@
  * is given back.
  */
 #include "prog.h"
-#include "../../devices/ether/auth.h"
-
-struct via_ether_nic;
-bool via_ether_key_of(struct via_ether_nic *nic, const u8 *mac,
-		      struct via_auth_key *key);
+#include "../../devices/ether/ether.h"
 
 #define MAC1	"52:54:00:00:01:01"
 #define MAC2	"52:54:00:00:01:02"
@@ -58,14 +54,16 @@ static void key_of(struct sim_nic *nic, const char *list)
 	const u8 mac1[] = { 0x52, 0x54, 0, 0, 1, 1 };
 	const u8 mac2[] = { 0x52, 0x54, 0, 0, 1, 2 };
 	bool keyed = strstr(list, MAC1 " key=set");
-	struct via_auth_key key = { { 0 } };
+	const struct via_ether_secret *secret;
 	u32 i;
 
-	sim_expect(via_ether_key_of(sim_nic_ether(nic), mac1, &key) == keyed,
-		   "(%s)", list);
-	for (i = 0; i < VIA_AUTH_KEY_LEN; i++)
-		sim_expect(key.key[i] == (keyed ? eight[i % 8] : 0), "");
-	sim_expect(!via_ether_key_of(sim_nic_ether(nic), mac2, &key), "");
+	rcu_read_lock();
+	secret = via_secret_of(sim_nic_ether(nic), mac1);
+	sim_expect(!secret == !keyed, "(%s)", list);
+	for (i = 0; keyed && i < VIA_AUTH_KEY_LEN; i++)
+		sim_expect(secret->key.key[i] == eight[i % 8], "");
+	sim_expect(!via_secret_of(sim_nic_ether(nic), mac2), "");
+	rcu_read_unlock();
 }
 
 static void keys(void)

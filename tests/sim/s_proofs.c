@@ -126,8 +126,8 @@ static void replays(void)
 	u32 i;
 
 	memset(&w, 0, sizeof(w));
-	via_auth_begin(&w.from, &key, &a, &b);
-	via_auth_begin(&w.to, &key, &b, &a);
+	via_auth_begin(&w.from, &key, &a, &b, 0);
+	via_auth_begin(&w.to, &key, &b, &a, 0);
 	via_auth_sign(&w.from, frame[0], 40, NULL, 0);
 	via_auth_sign(&w.from, frame[1], 40, NULL, 0);
 	for (i = 0; i < 2 * CPUS; i++)

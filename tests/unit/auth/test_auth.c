@@ -9,6 +9,7 @@
 #define HEAD	40u			/* bytes of headers, tag excluded */
 #define SIZE	(HEAD + VIA_AUTH_LEN)
 #define BODY	100u
+#define FIRST	2u			/* byte of each frame */
 
 static const struct via_auth_key common = { { 7, 1, 2, 3, [31] = 9 } };
 
@@ -35,8 +36,8 @@ static void begin(struct pair *p)
 {
 	struct via_auth_name a = name(1, 111), b = name(2, 222);
 
-	via_auth_begin(&p->a, &common, &a, &b);
-	via_auth_begin(&p->b, &common, &b, &a);
+	via_auth_begin(&p->a, &common, &a, &b, FIRST);
+	via_auth_begin(&p->b, &common, &b, &a, FIRST);
 }
 
 static struct frame sign(struct via_auth_session *s)
@@ -47,7 +48,7 @@ static struct frame sign(struct via_auth_session *s)
 	u32 i;
 
 	for (i = 0; i < HEAD; i++)
-		f.b[i] = i;
+		f.b[i] = FIRST + i;
 	for (i = 0; i < BODY; i++)
 		body[i] = 3 * i;
 	p[0] = (struct via_auth_piece){ body, 33 };
@@ -300,8 +301,8 @@ static enum via_auth_error between(const struct via_auth_name *a,
 	struct frame f;
 	struct pair p;
 
-	via_auth_begin(&p.a, &common, a, b);
-	via_auth_begin(&p.b, &common, b_own, b_peer);
+	via_auth_begin(&p.a, &common, a, b, FIRST);
+	via_auth_begin(&p.b, &common, b_own, b_peer, FIRST);
 	f = sign(&p.a);
 	return check(&p.b, &f);
 }
@@ -343,7 +344,7 @@ static void other_key(void)
 
 	begin(&p);
 	key.key[31] ^= 1;
-	via_auth_begin(&p.b, &key, &b, &a);
+	via_auth_begin(&p.b, &key, &b, &a, FIRST);
 	f = sign(&p.a);
 	CU_ASSERT_EQUAL(check(&p.b, &f), VIA_AUTH_FORGED);
 }

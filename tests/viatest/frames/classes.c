@@ -181,7 +181,7 @@ static void put_hello(struct via_wire *w, struct rng *d)
 	h->epoch |= 1;
 	h->frames = htonl(1 + rng_below(d, 256));
 	h->mtu = htonl(VIA_WIRE_MTU_MIN + rng_below(d, 9000));
-	h->zero = 0;
+	h->nonce = rng_below(d, 2) ? 0 : rng_next(d);
 }
 
 static void put_list(struct via_wire *w, struct rng *d)
