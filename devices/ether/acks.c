@@ -38,7 +38,7 @@ static void unsent(struct batch *b)
 		if (ev->phase == VIA_PHASE_CONNECTED && ev->peer == b->peer &&
 		    READ_ONCE(ev->acked) == b->entry[i].ack) {
 			WRITE_ONCE(ev->acked, b->entry[i].before);
-			if (!ev->rx_watched)
+			if (!ev->rx_pace)
 				via_ether_watch_rx(ev);
 		}
 		spin_unlock(&ev->vi->rq.lock);
@@ -110,7 +110,7 @@ static void pay(struct batch *b, struct via_ether_vi *ev, bool alone)
 	}
 	if (owes(ev) && ev->peer == b->peer) {
 		if (alone || ev->told_twice)
-			via_ether_send_ack(ev);
+			via_ether_send_ack(ev, 0);
 		else
 			full = !add(b, ev);
 	}
@@ -248,7 +248,8 @@ static void take(struct via_ether_nic *nic, const struct via_ether_frame *f,
 	if (ev->cookie == e->cookie && ev->phase == VIA_PHASE_CONNECTED &&
 	    !via_vi_is_broken(vi)) {
 		if (ev->reliable)
-			via_ether_ack(vi, e->ack, range, e->nranges);
+			via_ether_ack(vi, e->ack, range, e->nranges,
+				      VIA_WIRE_DELAY_MAX);
 		else
 			via_ether_unreliable_acked(ev, e->ack);
 	}
