@@ -162,7 +162,8 @@ struct via_ether_frame {
  *		module's own locks, which are never taken under it
  * @hot:	VIs looked at each tick: attempts (RCU to walk)
  * @stalled:	VIs that want to send and could not
- * @acks:	VIs that owe an acknowledgement after this batch of frames
+ * @acks:	lock: peers that are owed acknowledgements after this batch of
+ *		frames
  * @acker:	sends them
  * @turns:	lock: VIs that were given credit and are to use it
  * @visits:	lock: peers whose VIs are to give back credit
