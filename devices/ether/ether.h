@@ -640,6 +640,9 @@ static inline void via_ether_heard(struct via_ether_vi *ev)
 /* A DISCONNECT is to be sent: send it again.  Both queue locks held. */
 void via_ether_bury(struct via_ether_vi *ev, const struct via_ether_end *end);
 void via_ether_tombs(struct via_ether_nic *nic);
+/* Is DISCONNECT_ACK of one that is sent again?  RCU read side, BH off. */
+bool via_ether_buried(const struct via_peer *peer,
+		      const struct via_frame_hdr *h);
 /* DISCONNECT_ACK: the other end has heard it.  RCU read side, BH off. */
 void via_ether_unbury(struct via_ether_nic *nic, const u8 *mac,
 		      const struct via_frame_hdr *h);

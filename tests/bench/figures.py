@@ -141,7 +141,16 @@ def wire_bars():
                   nic=nic, unit="ratio", wait="block")
 
 
+def hostile_bars():
+    for kind in exact.HOSTILE:
+        for vis in exact.HOSTILE_VIS:
+            limit = exact.HOSTILE_SEEN.get(kind, 1500)
+            yield Bar(3, limit, bench="hostile", path=kind, size=vis)
+    yield Bar(3, 100, bench="hostile", path="more for many VIs")
+
+
 BARS = {"exact": exact_bars, "native": native_bars, "micro": micro_bars,
+        "hostile": hostile_bars,
         "lo": lo_bars, "wire": wire_bars}
 
 
