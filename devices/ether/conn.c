@@ -91,6 +91,8 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->seal = ev->key_id ? VIA_WIRE_AUTH : sum ? VIA_WIRE_SUM : 0;
 	ev->seal_len = via_wire_seal_len(ev->seal);
 	ev->tx_odd = ev->seal ? VIA_ODD_SEALED : 0;
+	if (ev->reliable && !via_ether_rtt_low(ev))
+		ev->tx_odd |= VIA_ODD_ASK;
 	mtu -= ev->seal_len;
 	ev->remote_id = vi;
 	ev->remote_cookie = cookie;
@@ -109,6 +111,8 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->timeouts = 0;
 	via_win_rx_init(&ev->rx, first_seq, via_ether_credit(ev->nic));
 	ev->acked = first_seq;
+	/* A window that is small is not to wait for its last frame. */
+	ev->ack_every = clamp(ev->rx.limit / 4, 1u, via_ether_ack_every);
 	ev->turns = 0;
 	ev->doubt = VIA_ETHER_DOUBT;
 	ev->push = false;

@@ -97,7 +97,7 @@ static struct ctl on_conn(const struct via_ether_vi *ev, u8 type, u32 size)
 }
 
 /* The receiver's half, as far as it has come.  rq.lock held. */
-static bool send_ack(struct via_ether_vi *ev, u8 flags)
+static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 {
 	struct {
 		struct via_wire_ack a;
@@ -115,13 +115,13 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags)
 	f.a.twice = flags & VIA_WIRE_TWICE ? cpu_to_be32(ev->twice) : 0;
 	f.a.n = via_win_ranges(&ev->rx, range);
 	via_wire_put_ranges(f.range, f.a.n, range);
-	f.a.delay = VIA_WIRE_DELAY_MAX;
+	f.a.delay = min(delay, VIA_WIRE_DELAY_MAX);
 	f.a.credit = cpu_to_be16(via_ether_credit(ev->nic));
 	f.a.zero = 0;
 	c.size += f.a.n * sizeof(f.range[0]);
 	if (!send_one(ev->nic, &c, &f)) {
-		/* The timer tries again. */
-		if (!ev->rx_watched)
+		/* The alarm tries again. */
+		if (!ev->rx_pace)
 			via_ether_watch_rx(ev);
 		return false;
 	}
@@ -131,9 +131,9 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags)
 }
 
 /* ACK to the peer of a connection, with all we know of what has arrived. */
-bool via_ether_send_ack(struct via_ether_vi *ev)
+bool via_ether_send_ack(struct via_ether_vi *ev, u32 delay)
 {
-	bool ok = send_ack(ev, 0);
+	bool ok = send_ack(ev, 0, delay);
 
 	if (ok)
 		via_ether_count(ev->nic, ACKS_OUT);
@@ -143,7 +143,7 @@ bool via_ether_send_ack(struct via_ether_vi *ev)
 /* The same, and the peer is to answer with its own. */
 bool via_ether_send_question(struct via_ether_vi *ev)
 {
-	return send_ack(ev, VIA_WIRE_ACK_NOW);
+	return send_ack(ev, VIA_WIRE_ACK_NOW, VIA_WIRE_DELAY_MAX);
 }
 
 /* The numbers of both halves, as they are when the connection ends. */

@@ -75,6 +75,13 @@ enum via_ether_phase {
 	VIA_PHASE_CONNECTED,
 };
 
+/* What the alarm watches of a VI, each under its queue's lock. */
+enum via_ether_half {
+	VIA_ETHER_TX,
+	VIA_ETHER_RX,
+	VIA_ETHER_HALVES
+};
+
 /* Ethernet header and constant part of ours, as they go out. */
 struct via_ether_head {
 	struct ethhdr eth;
@@ -106,6 +113,7 @@ struct via_ether_answer {
 #define VIA_ODD_ACTIVE		0x1	/* tx_index is begun, or waits */
 #define VIA_ODD_ANSWER		0x2	/* reads of the peer wait for data */
 #define VIA_ODD_SEALED		0x4	/* frames have seals: no short cut */
+#define VIA_ODD_ASK		0x10	/* a round trip without a wait is wanted */
 
 /**
  * struct via_ether_vi - the class's part of a VI, vi->priv
@@ -135,8 +143,7 @@ struct via_ether_answer {
  * @ans_turn:	it is an answer's turn, not a message's
  * @tx_busy:	via_send_busy() was called and send() is owed
  * @acked:	last acknowledgement sent; written under either lock
- * @moved:	something has arrived, or a flight has begun, since the timer
- *		looked at @tx last
+ * @news:	a frame has arrived beyond a hole since the last look at @tx
  * @retries:	timeouts since
  * @backoff:	doublings of the timeout that last until a frame is timed
  * @spent:	@retries until the peer answered
@@ -144,9 +151,12 @@ struct via_ether_answer {
  * @in_vain:	one of them came twice, while the peer had not answered
  * @excused:	the timer went off late and waits once more
  * @stuck:	jiffies of the first of @retries
- * @tx_watched:	the timer looks at @tx, at @tx_due (ns of ktime_get_ns())
- * @tx_seen:	tx.nxt when it looked last
- * @stamp:	jiffies when it last found work in @tx
+ * @tx_pace:	new frames from one look at @tx to the next; 0: the alarm does
+ *		not watch it
+ * @tx_seen, @tx_acked: tx.nxt and tx.una at the last look
+ * @tx_at:	when that was, ns of ktime_get_ns()
+ * @tx_due:	when the alarm looks, likewise
+ * @stamp:	jiffies of the last look
  * @rtt_on:	frame rtt_seq, sent at rtt_start (ns), is being timed
  * @rtt_at:	jiffies when the last one began to be: one per tick is enough
  *
@@ -172,10 +182,14 @@ struct via_ether_answer {
  *		VIA_ETHER_TURNS on the acknowledgement waits for data; below 0:
  *		after a bet that was lost, it goes up all the same
  * @doubt:	pushes that are acknowledged at once after the next lost bet
- * @rx_watched:	the timer looks at @rx, at @rx_due (ns of ktime_get_ns())
- * @rx_at:	when it looked last, likewise
- * @rx_seen:	rx.next when it looked last
- * @late, @late_acked: an acknowledgement was owed then, and @acked
+ * @ack_every:	constant while it stands: frames taken until an acknowledgement
+ * @rx_pace:	frames from one look at @rx to the next; 0: the alarm does not
+ *		watch it
+ * @rx_seen:	rx.next at the last look
+ * @rx_at:	when that was, ns of ktime_get_ns()
+ * @rx_at_cycles: the same, of get_cycles()
+ * @rx_due:	when the alarm looks, ns of ktime_get_ns()
+ * @pushed:	get_cycles() when the last PUSH came that waits for our data
  * @twice:	a frame that came twice, to be told if @told_twice
  * @last_rx:	jiffies when it was heard last: via_ether_heard()
  * @next_challenge: jiffies: an ACK may answer a doubtful DISCONNECT then
@@ -197,6 +211,7 @@ struct via_ether_answer {
  * nic->lock (@hot also: read and written under sq.lock):
  * @hot, @hot_link, @stall_link, @ack_link, @conn_link, @end_node
  * @due, @queued: on nic->due, expires: ns of ktime_get_ns()
+ * @want:	when the halves are to be looked at, likewise; U64_MAX: not
  *
  * The coarse timer's own:
  * @idle:	ticks without work
@@ -238,10 +253,12 @@ struct via_ether_vi {
 	u32 spent;
 	u32 again;
 	bool in_vain;
-	bool moved;
+	bool news;
 	bool excused;
-	bool tx_watched;
+	u32 tx_pace;
 	u32 tx_seen;
+	u32 tx_acked;
+	u64 tx_at;
 	u64 tx_due;
 	u32 rtt_seq;
 	u64 rtt_start;
@@ -260,14 +277,15 @@ struct via_ether_vi {
 	bool push;
 	bool both;
 	bool told_twice;
-	bool rx_watched;
-	bool late;
 	s32 turns;
 	u32 doubt;
+	u32 ack_every;
+	u32 rx_pace;
 	u32 rx_seen;
-	u32 late_acked;
-	u64 rx_due;
+	u64 pushed;
 	u64 rx_at;
+	u64 rx_at_cycles;
+	u64 rx_due;
 	u32 ans_tail;
 	u32 rx_len;
 	u32 rx_off;
@@ -292,6 +310,7 @@ struct via_ether_vi {
 	bool was_cut;
 	bool queued;
 	struct timerqueue_node due;
+	u64 want[VIA_ETHER_HALVES];
 	u32 resent;
 	u32 timeouts;
 	struct list_head hot_link;
@@ -402,9 +421,12 @@ static inline u32 via_ether_credit(const struct via_ether_nic *nic)
 /* send.c */
 /* transport->send: 0 or VIA_TRAP_MORE.  sq.lock held, BH off. */
 int via_ether_send(struct via_vi *vi);
-/* The three are called with sq.lock held, BH off. */
+/*
+ * The three are called with sq.lock held, BH off.  @delay: how long the newest
+ * frame has waited for this, VIA_WIRE_DELAY_US; VIA_WIRE_DELAY_MAX: not known.
+ */
 void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
-		   u32 ranges);
+		   u32 ranges, u32 delay);
 void via_ether_resume(struct via_vi *vi);
 /* Frame @seq came twice.  sq.lock held. */
 void via_ether_twice(struct via_ether_vi *ev, u32 seq);
@@ -424,8 +446,8 @@ u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 			      const struct via_ether_frame *f);
 
 /* ctl.c: control frames.  BH off; under a queue lock, both or none. */
-/* To the peer of a connection: rq.lock held. */
-bool via_ether_send_ack(struct via_ether_vi *ev);
+/* To the peer of a connection: rq.lock held.  @delay as in via_ether_ack(). */
+bool via_ether_send_ack(struct via_ether_vi *ev, u32 delay);
 bool via_ether_send_question(struct via_ether_vi *ev);
 /* The end of a connection, for ev->reason: both queue locks held. */
 struct via_ether_end via_ether_end_of(const struct via_ether_vi *ev);
@@ -597,9 +619,20 @@ void via_ether_timer_init(struct via_ether_nic *nic);
 void via_ether_timer_stop(struct via_ether_nic *nic);
 /* An attempt, or more is posted than sent: sq.lock held. */
 void via_ether_heat(struct via_ether_vi *ev);
-/* A frame is in flight: sq.lock held.  An acknowledgement is owed: rq.lock. */
+/*
+ * A frame has left, and its timeout counts from the last progress; the peer
+ * answers again, and all of it counts from here: sq.lock held.
+ */
+void via_ether_look_tx(struct via_ether_vi *ev);
 void via_ether_watch_tx(struct via_ether_vi *ev);
+/*
+ * A frame was taken that is to be acknowledged later; an acknowledgement could
+ * not be sent: rq.lock held.
+ */
+void via_ether_look_rx(struct via_ether_vi *ev);
 void via_ether_watch_rx(struct via_ether_vi *ev);
+/* Of neither half: nic->lock held. */
+void via_ether_unwatch(struct via_ether_vi *ev);
 void via_ether_stall(struct via_ether_vi *ev);
 void via_ether_ack_soon(struct via_ether_vi *ev);
 void via_ether_arm(struct via_ether_nic *nic);

@@ -68,6 +68,7 @@ static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
 	spin_lock_init(&peer->rtt_lock);
 	via_rtt_init(&peer->rtt, max_t(u32, RTO_FIRST_US, via_ether_rto_min()));
 	peer->rtt_at = jiffies - 1;
+	peer->known_at = jiffies;
 	return peer;
 }
 
@@ -173,12 +174,12 @@ u32 via_peer_key_id(const struct via_peer *peer)
  * Under a queue lock of one VI of many, so there is a lock of its own.  It is
  * tried only: a sample that meets another one is not missed.
  */
-void via_peer_timed(struct via_peer *peer, u32 us)
+void via_peer_timed(struct via_peer *peer, u32 us, bool known)
 {
 	struct via_rtt rtt;
 	u32 low;
 
-	if (!(jiffies - READ_ONCE(peer->rtt_at)) ||
+	if ((!known && !(jiffies - READ_ONCE(peer->rtt_at))) ||
 	    !spin_trylock(&peer->rtt_lock))
 		return;
 	rtt = peer->rtt;
@@ -187,7 +188,13 @@ void via_peer_timed(struct via_peer *peer, u32 us)
 	WRITE_ONCE(peer->rtt.rttvar, rtt.rttvar);
 	WRITE_ONCE(peer->rtt.rto, rtt.rto);
 	low = peer->rtt_low;
-	WRITE_ONCE(peer->rtt_low, low ? min(us, low + low / 8 + 1) : us);
+	if (known) {
+		low = low ? min(us, low + low / 8 + 1) : max(us, 1u);
+		WRITE_ONCE(peer->known_at, jiffies);
+	} else {
+		low = min(us, low);
+	}
+	WRITE_ONCE(peer->rtt_low, low);
 	WRITE_ONCE(peer->rtt_at, jiffies);
 	spin_unlock(&peer->rtt_lock);
 }

@@ -102,8 +102,10 @@ struct via_peer_verdict {
  *
  * rtt_lock, innermost; each word is also read without it:
  * @rtt:	round-trip time, of all VIs of the pair
- * @rtt_low:	a low one, us, which rises by an eighth a sample at most; 0: none
+ * @rtt_low:	a low one, us, without waits of the peer, which rises by an
+ *		eighth a sample at most; 0: none
  * @rtt_at:	jiffies of the last sample: one per tick is enough
+ * @known_at:	jiffies of the last one without a wait
  *
  * The timer's own:
  * @load:	[0] at the last tick of the NIC, [1] being counted: @busy, VIs that
@@ -137,10 +139,11 @@ struct via_peer {
 	unsigned long asked_us;
 	u64 told;
 
-	spinlock_t rtt_lock;		/* guards the three below */
+	spinlock_t rtt_lock;		/* guards the four below */
 	struct via_rtt rtt;
 	u32 rtt_low;
 	unsigned long rtt_at;
+	unsigned long known_at;
 
 	struct via_peer_load {
 		u8 busy;
@@ -216,8 +219,11 @@ void via_peer_put(struct via_peer *peer);
 /* The id of its key, 0: it has none.  RCU read side. */
 u32 via_peer_key_id(const struct via_peer *peer);
 
-/* A frame to the peer was answered after @us.  Any VI of the pair, BH off. */
-void via_peer_timed(struct via_peer *peer, u32 us);
+/*
+ * A frame to the peer was answered after @us; !@known: how long the peer waited
+ * is a part of it.  Any VI of the pair, BH off.
+ */
+void via_peer_timed(struct via_peer *peer, u32 us, bool known);
 
 /* A torn one, on machines of 32 bits, is as good as none. */
 static inline u64 via_peer_told(const struct via_peer *peer)

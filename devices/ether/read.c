@@ -217,16 +217,15 @@ done:
 	return SENT_ALL;
 }
 
-enum sent via_ether_resend_read(struct burst *b, u32 seq)
+enum sent via_ether_resend_read(struct burst *b, u32 seq, u8 flags)
 {
 	struct via_win_rec *rec = via_win_rec(&b->ev->tx, seq);
 
 	if (rec->kind & VIA_REC_ANSWER)
 		return put_answer(b, answer_of(b->ev, rec->index), seq,
-				  rec->offset, rec->len, VIA_WIRE_ACK_NOW);
+				  rec->offset, rec->len, flags);
 	/* Still in the ring: it completes after this frame is acknowledged. */
-	return put_read(b, via_send_entry(b->vi, rec->index), seq,
-			VIA_WIRE_ACK_NOW);
+	return put_read(b, via_send_entry(b->vi, rec->index), seq, flags);
 }
 
 /* Reads of the peer's were taken.  BH off, no lock held. */
@@ -388,7 +387,7 @@ u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 	 * before a read is open when the read completes.
 	 */
 	if (!via_seq_before(rd->seq, ev->tx.una))
-		via_ether_ack(vi, rd->seq + 1, NULL, 0);
+		via_ether_ack(vi, rd->seq + 1, NULL, 0, VIA_WIRE_DELAY_MAX);
 	st = take_payload(vi, d, h, f);
 	if (unlikely(st)) {
 		via_ether_offender(vi, rd->index, st);

@@ -8,6 +8,7 @@
  */
 
 #include <linux/slab.h>
+#include <linux/timex.h>
 #include "ether.h"
 
 #define CHALLENGE_EVERY_MS	8
@@ -336,8 +337,7 @@ static enum ack rx_next(struct via_vi *vi, const struct via_frame_hdr *h,
 	if (likely(!why) && unlikely(via_win_taken(&ev->rx))) {
 		why = release(vi);
 		ack = ACK_FORCE;
-	} else if (ev->rx.next - READ_ONCE(ev->acked) >=
-		   via_ether_ack_every) {
+	} else if (ev->rx.next - READ_ONCE(ev->acked) >= ev->ack_every) {
 		ack = ACK_DUE;
 	}
 	if (unlikely(why)) {
@@ -358,11 +358,12 @@ static enum ack rx_next(struct via_vi *vi, const struct via_frame_hdr *h,
 			via_ether_ack_soon(ev);
 			return ACK_LATER;
 		}
+		ev->pushed = get_cycles();
 	} else if (h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE) && !ack) {
 		ack = ACK_DUE;
 	}
-	if (!ack && unlikely(!ev->rx_watched))
-		via_ether_watch_rx(ev);
+	if (!ack && unlikely(ev->rx.next - ev->rx_seen >= ev->rx_pace))
+		via_ether_look_rx(ev);
 	return ack;
 }
 
@@ -415,7 +416,8 @@ static void stranger(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 /* What came with a frame for the sender's half; sq.lock not held. */
 static __always_inline void rx_ack(struct via_vi *vi,
 				   const struct via_frame_hdr *h,
-				   const struct via_range *range, u32 ranges)
+				   const struct via_range *range, u32 ranges,
+				   u32 delay)
 {
 	struct via_ether_vi *ev = vi->priv;
 
@@ -423,7 +425,7 @@ static __always_inline void rx_ack(struct via_vi *vi,
 	/* The connection may be another one by now. */
 	if (likely(ev->cookie == h->cookie && ev->reliable &&
 		   ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi)))
-		via_ether_ack(vi, h->ack, range, ranges);
+		via_ether_ack(vi, h->ack, range, ranges, delay);
 	spin_unlock(&vi->sq.lock);
 }
 
@@ -439,7 +441,7 @@ static void rx_twice(struct via_vi *vi, const struct via_frame_hdr *h)
 	spin_unlock(&vi->sq.lock);
 }
 
-/* Acknowledge, in a frame of its own. */
+/* Acknowledge what has just come, in a frame of its own. */
 static void ack_now(struct via_vi *vi, u64 cookie)
 {
 	struct via_ether_vi *ev = vi->priv;
@@ -447,7 +449,7 @@ static void ack_now(struct via_vi *vi, u64 cookie)
 	spin_lock(&vi->rq.lock);
 	if (likely(ev->cookie == cookie &&
 		   ev->phase == VIA_PHASE_CONNECTED))
-		via_ether_send_ack(ev);
+		via_ether_send_ack(ev, 0);
 	spin_unlock(&vi->rq.lock);
 }
 
@@ -460,7 +462,7 @@ static void rx_question(struct via_vi *vi, u64 cookie)
 	spin_lock(&vi->rq.lock);
 	if (likely(ev->cookie == cookie && ev->phase == VIA_PHASE_CONNECTED)) {
 		WRITE_ONCE(ev->peer->asked_us, jiffies);
-		via_ether_send_ack(ev);
+		via_ether_send_ack(ev, VIA_WIRE_DELAY_MAX);
 	}
 	spin_unlock(&vi->rq.lock);
 }
@@ -480,7 +482,7 @@ static void challenge(struct via_vi *vi, u64 cookie)
 	    time_after_eq(jiffies, ev->next_challenge)) {
 		ev->next_challenge = jiffies +
 				     msecs_to_jiffies(CHALLENGE_EVERY_MS);
-		if (via_ether_send_ack(ev))
+		if (via_ether_send_ack(ev, VIA_WIRE_DELAY_MAX))
 			via_ether_count(ev->nic, CHALLENGES_OUT);
 	}
 	spin_unlock(&vi->rq.lock);
@@ -512,7 +514,7 @@ static bool rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 		if (!fits)
 			goto out;
 		if (ev->reliable)
-			via_ether_ack(vi, h->ack, NULL, 0);
+			via_ether_ack(vi, h->ack, NULL, 0, VIA_WIRE_DELAY_MAX);
 		if (h->reason == VIA_WIRE_R_NO_RECEIVE ||
 		    h->reason == VIA_WIRE_R_RECEIVE)
 			st = VIA_ST_REMOTE_DESC_ERROR;
@@ -563,10 +565,10 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 		ev->both = false;
 		/* Goes on sending, too, what waited for a read. */
 		if (!via_vi_is_broken(vi))
-			via_ether_ack(vi, h->ack, NULL, 0);
+			via_ether_ack(vi, h->ack, NULL, 0, VIA_WIRE_DELAY_MAX);
 		if (due == ACK_FORCE ||
 		    (due == ACK_DUE && ev->acked != ev->rx.next))
-			via_ether_send_ack(ev);
+			via_ether_send_ack(ev, 0);
 	}
 	via_ether_unlock(vi);
 	if (!known)
@@ -621,7 +623,7 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 	spin_unlock(&vi->rq.lock);
 
 	if (likely(ev->reliable && h->ack != READ_ONCE(ev->tx.una)))
-		rx_ack(vi, h, NULL, 0);
+		rx_ack(vi, h, NULL, 0, VIA_WIRE_DELAY_MAX);
 	if (due == ACK_FORCE ||
 	    (due == ACK_DUE && READ_ONCE(ev->acked) != next))
 		ack_now(vi, h->cookie);
@@ -640,7 +642,7 @@ static void rx_ack_frame(struct via_vi *vi, const struct via_frame_hdr *h)
 	if (unlikely(h->flags & VIA_WIRE_TWICE))
 		rx_twice(vi, h);
 	via_wire_get_ranges(h->range, h->nranges, range);
-	rx_ack(vi, h, range, h->nranges);
+	rx_ack(vi, h, range, h->nranges, h->delay);
 }
 
 /* A DISCONNECT of a connection that has gone here, too: a copy, most often. */

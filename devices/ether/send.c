@@ -126,6 +126,16 @@ static enum sent send_bad(struct burst *b, struct via_desc *d)
 	return SENT_BROKEN;
 }
 
+/* The next frame is timed, and the peer is not to wait before it answers. */
+static inline bool asks(struct via_ether_vi *ev)
+{
+	if (likely(!(ev->tx_odd & VIA_ODD_ASK)) || ev->rtt_on)
+		return false;
+	ev->tx_odd &= ~VIA_ODD_ASK;
+	ev->rtt_at = jiffies - 1;
+	return true;
+}
+
 /* One new frame of the current descriptor. */
 static enum sent send_frame(struct burst *b, struct via_desc *d)
 {
@@ -143,8 +153,14 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 	if (unlikely(!b->budget))
 		return SENT_BUDGET;
 	b->drained = last && via_send_drained(b->vi);
-	/* With its window closed a sender can only wait: no delayed answer. */
-	if (b->room == 1 || b->room == b->half)
+	/*
+	 * With its window closed a sender can only wait: no delayed answer.  In
+	 * a large one enough frames are before it that are answered; were it,
+	 * too, each answer would let some frames go, of which the last one
+	 * would close the window and be answered alone.
+	 */
+	if (b->room == b->half ||
+	    (b->room == 1 && (b->half || b->drained)) || unlikely(asks(ev)))
 		flags = VIA_WIRE_ACK_NOW;
 	else if (b->drained)
 		flags = VIA_WIRE_PUSH;
@@ -254,6 +270,7 @@ static noinline enum sent send_lost(struct burst *b)
 	struct via_win_rec *rec;
 	struct via_desc *d;
 	enum sent r;
+	u8 flags;
 	bool odd;
 	u32 seq;
 
@@ -265,11 +282,12 @@ static noinline enum sent send_lost(struct burst *b)
 		rec = via_win_rec(&ev->tx, seq);
 		d = via_send_entry(b->vi, rec->index);
 		odd = rec->kind & VIA_REC_ANSWER || via_ether_is_read(d);
+		/* The first timeout sends the tail. */
+		flags = ev->retries == 1 ? VIA_WIRE_PROBE : VIA_WIRE_ACK_NOW;
 		if (unlikely(odd))
-			r = via_ether_resend_read(b, seq);
+			r = via_ether_resend_read(b, seq, flags);
 		else
-			r = put_frame(b, d, seq, rec->offset, rec->len,
-				      VIA_WIRE_ACK_NOW);
+			r = put_frame(b, d, seq, rec->offset, rec->len, flags);
 		if (r == SENT_BROKEN && !odd) {
 			/* The memory is gone: nothing can complete any more. */
 			if (b->vi->sq.head == rec->index)
@@ -360,7 +378,7 @@ void via_ether_rested(struct via_ether_vi *ev)
 {
 	unsigned long seconds = (jiffies - ev->stamp) / HZ;
 
-	if (ev->tx_watched || likely(!seconds))
+	if (ev->tx_pace || likely(!seconds))
 		return;
 	via_win_rested(&ev->tx, min(seconds, 32ul));
 	ev->stamp = jiffies;
@@ -451,15 +469,21 @@ static void send_on(struct via_vi *vi)
 	}
 }
 
-/* The frame that is timed has arrived. */
-static void timed(struct via_ether_vi *ev)
+/*
+ * The frame that is timed has arrived.  How long the peer waited before it said
+ * so is no part of the round trip.
+ */
+static void timed(struct via_ether_vi *ev, u32 delay)
 {
 	u64 ns = ktime_get_ns() - ev->rtt_start;
 	u32 us = min_t(u64, ns / NSEC_PER_USEC, via_ether_rto_max());
+	bool known = delay < VIA_WIRE_DELAY_MAX;
 
 	ev->rtt_on = false;
 	ev->backoff = 0;
-	via_peer_timed(ev->peer, us);
+	if (known)
+		us -= min(us, delay * VIA_WIRE_DELAY_US);
+	via_peer_timed(ev->peer, us, known);
 }
 
 static void slow_peer(struct via_ether_vi *ev)
@@ -497,13 +521,6 @@ void via_ether_twice(struct via_ether_vi *ev, u32 seq)
 		slow_peer(ev);
 }
 
-static inline void progress(struct via_ether_vi *ev)
-{
-	ev->moved = true;
-	if (unlikely(ev->retries))
-		recovered(ev);
-}
-
 /*
  * Frames have arrived beyond a hole.  The peer is there and something gets
  * through, so the timer has nothing to do: what is missing is found by what
@@ -514,9 +531,11 @@ static noinline void beyond(struct via_ether_vi *ev)
 {
 	if (!ev->tx.news)
 		return;
-	progress(ev);
+	ev->news = true;
+	if (ev->retries)
+		recovered(ev);
 	if (ev->rtt_on && via_win_arrived(&ev->tx, ev->rtt_seq))
-		timed(ev);
+		timed(ev, VIA_WIRE_DELAY_MAX);
 }
 
 static inline void complete_oldest(struct via_vi *vi)
@@ -531,7 +550,7 @@ static inline void complete_oldest(struct via_vi *vi)
  * use the room.  vi->sq.lock held.
  */
 void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
-		   u32 ranges)
+		   u32 ranges, u32 delay)
 {
 	struct via_ether_vi *ev = vi->priv;
 	struct via_win_tx *tx = &ev->tx;
@@ -546,9 +565,12 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 			for (seq = ack - n; seq != ack; seq++)
 				if (via_win_rec(tx, seq)->kind)
 					complete_oldest(vi);
-		progress(ev);
+		if (unlikely(ev->retries))
+			recovered(ev);
+		/* What is told is of the newest frame. */
 		if (ev->rtt_on && via_seq_before(ev->rtt_seq, ack))
-			timed(ev);
+			timed(ev, ev->rtt_seq + 1 == ack ? delay :
+						VIA_WIRE_DELAY_MAX);
 	}
 	if (unlikely(ranges))
 		beyond(ev);

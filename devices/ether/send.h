@@ -93,14 +93,12 @@ static __always_inline void enter_frame(struct via_ether_vi *ev, u32 index,
 {
 	struct via_win_tx *tx = &ev->tx;
 
-	if (unlikely(!ev->tx_watched)) {
+	if (unlikely(!ev->tx_pace))
 		via_ether_rested(ev);
-		via_ether_watch_tx(ev);
-	}
-	if (tx->una == tx->nxt)
-		ev->moved = true;
 	time_frame(ev, tx->nxt);
 	via_win_push(tx, index, off, len, kind);
+	if (unlikely(tx->nxt - ev->tx_seen >= ev->tx_pace))
+		via_ether_look_tx(ev);
 }
 
 /* read.c */
@@ -113,8 +111,8 @@ static __always_inline void enter_frame(struct via_ether_vi *ev, u32 index,
 enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d);
 /* All data for one read of the peer's: SENT_ALL, or why not. */
 enum sent via_ether_send_answer(struct burst *b);
-/* A frame of read.c's again: SENT_ON, or why not. */
-enum sent via_ether_resend_read(struct burst *b, u32 seq);
+/* A frame of read.c's again, with @flags: SENT_ON, or why not. */
+enum sent via_ether_resend_read(struct burst *b, u32 seq, u8 flags);
 
 static inline bool via_ether_is_read(const struct via_desc *d)
 {

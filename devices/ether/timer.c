@@ -7,31 +7,36 @@
  * were full.  The coarse timer, in jiffies, serves attempts, shares of a way,
  * the expiry of requests, and the silence of peers (silence.c).
  *
- * No message arms or stops the alarm, and none reads a clock.  A VI that
- * begins to wait for something is watched: it is put on nic->due, ordered by
- * time, and the alarm is armed if that is the earliest.  What happens to the VI
- * from then on leaves marks only (@moved, @acked, rx.next).  The alarm visits
- * the VIs whose time has come, in O(log n) each, and judges by what has changed
- * since its last visit: what is as it was is due; what has moved is looked at
- * one period later; a half of the VI that has done nothing for a period is not
- * watched any more.  So a VI costs one visit a period while it works, none
- * when it is idle, and VIs that are not due cost a visit nothing.  A list of
- * all VIs at work would be walked at each alarm; a wheel would need slots of
- * 10 us for times up to a second; a timer for each VI would put the tree into
- * the kernel's hands, and take an interrupt for each.
+ * A message does not arm the alarm, and reads no clock.  A VI that begins to
+ * wait for something is watched: it is put on nic->due, ordered by time, and
+ * the alarm is armed if that is the earliest.  A half of it that goes on
+ * working looks at itself each so many frames (@rx_pace, @tx_pace), as many as
+ * it had lately in 15/16 of the time until the alarm.  At a look it reads the
+ * clock, and what has moved since the last look puts the alarm off.  So the
+ * alarm does not go off while frames come as they did; it is an interrupt, and
+ * costs five times what a look does.  When it goes off it visits the VIs whose
+ * time has come, in O(log n) each: what has not moved is due, what has moved
+ * is visited again, and a half that waits for nothing is not watched any more.
+ * An idle VI costs nothing.  A list of all VIs at work would be walked at each
+ * alarm; a wheel would need slots of 10 us for times up to a second; a timer
+ * for each VI would put the tree into the kernel's hands, and take an
+ * interrupt for each.
  *
  * The price: the time of an event in a VI that is watched already is known to
- * one period only.  An acknowledgement is sent after half a bet (a quarter,
- * where messages are many) to a whole one, a timeout comes after one to two
- * times its value.
+ * one look only.  An acknowledgement that is the only one owed is in time to a
+ * microsecond by the CPU's cycle counter; others are sent early, after a part
+ * of a bet.  A timeout comes after one to two times its value.
  */
 
+#include <linux/math64.h>
+#include <linux/timex.h>
 #include "ether.h"
 
 #define COOL_TICKS	8		/* idle ticks until a VI leaves the list */
-#define MANY		4u		/* frames in half a bet */
+#define PACE_MAX	(1u << 20)	/* frames from look to look */
 #define DOUBT_MAX	1024u		/* pushes, after bets that were lost */
 #define GAP_NS		(10 * NSEC_PER_USEC)	/* between two alarms */
+#define LATE_NS		(100 * NSEC_PER_USEC)	/* an alarm that is late */
 #define SHARE_MAX	32u		/* senders on one way, that count */
 #define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
 #define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)
@@ -81,7 +86,10 @@ void via_ether_heat(struct via_ether_vi *ev)
 	spin_unlock(&nic->lock);
 }
 
-/* Earlier than it is armed for, or not at all.  nic->lock held. */
+/*
+ * Armed for what is due first, earlier or later than before.  One that nothing
+ * waits for any more goes off for nothing, once.  nic->lock held.
+ */
 static void set_alarm(struct via_ether_nic *nic)
 {
 	struct timerqueue_node *first = timerqueue_getnext(&nic->due);
@@ -90,76 +98,181 @@ static void set_alarm(struct via_ether_nic *nic)
 	lockdep_assert_held(&nic->lock);
 	if (first)
 		when = min_t(u64, when, first->expires);
-	if (nic->stopping || when >= nic->armed)
+	/* While it goes off it arms itself, at its end. */
+	if (nic->stopping || !nic->armed || when == nic->armed ||
+	    when == U64_MAX)
 		return;
 	nic->armed = when;
-	hrtimer_start(&nic->alarm, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
+	hrtimer_start(&nic->alarm, ns_to_ktime(when),
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
-/* A queue lock of the VI held, phase not NONE. */
-static void visit_at(struct via_ether_vi *ev, u64 when)
+/* On nic->due, at the time of the half that is due first.  nic->lock held. */
+static void enqueue(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
+	u64 when = min(ev->want[VIA_ETHER_TX], ev->want[VIA_ETHER_RX]);
 
-	spin_lock(&nic->lock);
-	if (!ev->queued || (s64)when < ev->due.expires) {
-		if (ev->queued)
-			timerqueue_del(&nic->due, &ev->due);
-		ev->queued = true;
-		ev->due.expires = when;
-		timerqueue_add(&nic->due, &ev->due);
-		set_alarm(nic);
+	lockdep_assert_held(&nic->lock);
+	if (ev->queued) {
+		if (when == (u64)ev->due.expires)
+			return;
+		timerqueue_del(&nic->due, &ev->due);
 	}
-	spin_unlock(&nic->lock);
+	ev->queued = when != U64_MAX;
+	if (!ev->queued)
+		return;
+	ev->due.expires = when;
+	timerqueue_add(&nic->due, &ev->due);
+	set_alarm(nic);
+}
+
+/* The queue lock of that half held, phase not NONE. */
+static void visit_at(struct via_ether_vi *ev, enum via_ether_half half,
+		     u64 when)
+{
+	spin_lock(&ev->nic->lock);
+	ev->want[half] = when;
+	enqueue(ev);
+	spin_unlock(&ev->nic->lock);
+}
+
+void via_ether_unwatch(struct via_ether_vi *ev)
+{
+	ev->want[VIA_ETHER_TX] = U64_MAX;
+	ev->want[VIA_ETHER_RX] = U64_MAX;
+	enqueue(ev);
 }
 
 /*
  * How long an acknowledgement waits for data, ns.  The rule is the larger of
- * 100 us and two round trips; it is half of one that is taken.  What the peer
- * measures has our wait in it, and what we measure has the peer's: with a whole
- * round trip or more, each would lengthen the other's without bound.  It is a
- * low one, since a pause of this host is no reason to wait.  And the peer's
- * timeout, after two round trips and 100 us, does not come before it.
+ * 100 us and two round trips; an eighth is for the time that this host takes.
+ * It is a low round trip, without the waits of the peer: those are told in
+ * acknowledgements, or each end would lengthen the other's without bound.
  */
 static u64 bet_ns(const struct via_ether_vi *ev)
 {
-	return max(via_ether_rtt_low(ev) / 2, via_ether_ack_delay()) *
+	u32 low = via_ether_rtt_low(ev);
+
+	return max(2 * low - low / 4, via_ether_ack_delay()) *
 	       (u64)NSEC_PER_USEC;
 }
 
-/* From the last progress to a probe, or to the next timeout, ns. */
+/*
+ * From the last progress to a probe, or to the next timeout, ns: a round trip,
+ * and what the peer may wait for data.  If it has become slow it knows that
+ * before this host does.
+ */
 static u64 timeout_ns(const struct via_ether_vi *ev)
 {
-	u64 us = max(2 * via_ether_srtt(ev) + via_ether_ack_delay(),
-		     via_peer_rto(ev->peer));
+	u32 delay = via_ether_ack_delay(), srtt = via_ether_srtt(ev);
+	u32 low = max(srtt, via_ether_rtt_low(ev));
+	u64 us = srtt + delay + max(2 * low, delay);
 
+	us = max_t(u64, us, via_peer_rto(ev->peer));
 	us <<= min(ev->retries + ev->backoff, 20u);
 	return min_t(u64, us, via_ether_rto_max()) * NSEC_PER_USEC;
 }
 
-/* It counts from here on. */
-void via_ether_watch_tx(struct via_ether_vi *ev)
+/*
+ * How many frames there are until the next look, if they go on as they did in
+ * the time from the last one: it is to be shortly before the alarm goes off.
+ */
+static u32 pace(u32 frames, u64 took, u64 period)
 {
-	lockdep_assert_held(&ev->vi->sq.lock);
-	ev->tx_watched = true;
-	ev->moved = false;
-	ev->excused = false;
-	ev->tx_seen = ev->tx.nxt;
-	ev->tx_due = ktime_get_ns() + timeout_ns(ev);
-	visit_at(ev, ev->tx_due);
+	u64 want = min(frames, PACE_MAX) * (period - period / 16);
+
+	return clamp_t(u64, div64_u64(want, took + 1), 1, PACE_MAX);
 }
 
-/* Likewise: this one has all of its time. */
+/* From here on: what is as it is at the next look has not moved. */
+static void note_tx(struct via_ether_vi *ev, u64 now, u64 timeout)
+{
+	ev->tx_pace = pace(ev->tx.nxt - ev->tx_seen, now - ev->tx_at, timeout);
+	ev->tx_seen = ev->tx.nxt;
+	ev->tx_acked = ev->tx.una;
+	ev->news = false;
+	ev->tx_at = now;
+	ev->stamp = jiffies;
+}
+
+/* Has a frame arrived since the last look, or was there none in flight? */
+static bool moved(const struct via_ether_vi *ev)
+{
+	return ev->tx.una != ev->tx_acked || ev->tx_acked == ev->tx_seen ||
+	       ev->news;
+}
+
+void via_ether_watch_tx(struct via_ether_vi *ev)
+{
+	u64 now = ktime_get_ns(), timeout = timeout_ns(ev);
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	note_tx(ev, now, timeout);
+	ev->tx_pace = 1;
+	ev->excused = false;
+	ev->tx_due = now + timeout;
+	visit_at(ev, VIA_ETHER_TX, ev->tx_due);
+}
+
+void via_ether_look_tx(struct via_ether_vi *ev)
+{
+	u64 now, timeout;
+
+	if (!ev->tx_pace) {
+		via_ether_watch_tx(ev);
+		return;
+	}
+	lockdep_assert_held(&ev->vi->sq.lock);
+	now = ktime_get_ns();
+	timeout = timeout_ns(ev);
+	/* All acknowledgements may have had data to ride on. */
+	if (time_after(jiffies, READ_ONCE(ev->peer->known_at) + HZ))
+		ev->tx_odd |= VIA_ODD_ASK;
+	if (moved(ev)) {
+		ev->excused = false;
+		ev->tx_due = now + timeout;
+		visit_at(ev, VIA_ETHER_TX, ev->tx_due);
+	}
+	note_tx(ev, now, timeout);
+}
+
+static void note_rx(struct via_ether_vi *ev, u64 now, u64 bet)
+{
+	ev->rx_pace = ev->rx_pace ? pace(ev->rx.next - ev->rx_seen,
+					 now - ev->rx_at, bet) : 1;
+	ev->rx_seen = ev->rx.next;
+	ev->rx_at = now;
+	ev->rx_at_cycles = get_cycles();
+}
+
+/* Did the oldest frame that is not acknowledged come before the last look? */
+static bool owed_before(const struct via_ether_vi *ev)
+{
+	return via_seq_before(READ_ONCE(ev->acked), ev->rx_seen);
+}
+
 void via_ether_watch_rx(struct via_ether_vi *ev)
 {
+	u64 now = ktime_get_ns(), bet = bet_ns(ev), due;
+
 	lockdep_assert_held(&ev->vi->rq.lock);
-	ev->rx_watched = true;
-	ev->late = true;
-	ev->late_acked = ev->acked;
-	ev->rx_seen = ev->rx.next;
-	ev->rx_at = ktime_get_ns();
-	ev->rx_due = ev->rx_at + bet_ns(ev);
-	visit_at(ev, ev->rx_due);
+	if (!ev->rx_pace || READ_ONCE(ev->acked) + 1 == ev->rx.next)
+		due = now + bet;	/* what has just come */
+	else if (!owed_before(ev))
+		due = ev->rx_at + bet;
+	else
+		due = ev->rx_due;
+	note_rx(ev, now, bet);
+	ev->rx_due = due;
+	visit_at(ev, VIA_ETHER_RX, due);
+}
+
+void via_ether_look_rx(struct via_ether_vi *ev)
+{
+	/* In the middle of a message: nothing completes by it yet. */
+	if (!ev->rx_open || ev->rx_pace)
+		via_ether_watch_rx(ev);
 }
 
 void via_ether_give_up(struct via_ether_vi *ev, unsigned long since,
@@ -214,36 +327,39 @@ static void timed_out(struct via_ether_vi *ev)
 }
 
 /*
- * An alarm that goes off late proves that this CPU did not run, and what has
- * arrived meanwhile may lie in the NIC's ring: it waits once more before it
- * judges, but not twice in a row.  sq.lock held.
+ * An alarm that goes off late proves that this CPU did not run, and the peer's
+ * may not have run either: it waits once more before it judges, but not twice
+ * in a row.  sq.lock held.
  */
 static void check_tx(struct via_ether_vi *ev, u64 now)
 {
-	bool flight = via_win_flight(&ev->tx);
+	u64 timeout, late;
 
-	if (!ev->tx_watched || now + GAP_NS < ev->tx_due)
+	if (!ev->tx_pace)
 		return;
 	/* The others on its way are to hear of it, at the next tick. */
 	if (ev->tx.cut && !ev->hot)
 		via_ether_heat(ev);
-	if (!flight && ev->tx_seen == ev->tx.nxt) {
-		ev->tx_watched = false;
+	if (!via_win_flight(&ev->tx)) {
+		ev->tx_pace = 0;
+		ev->stamp = jiffies;
 		return;
 	}
-	ev->stamp = jiffies;
-	if (!flight || ev->moved) {
+	if (now + GAP_NS < ev->tx_due)
+		return;
+	late = max_t(u64, timeout_ns(ev) / 4, LATE_NS);
+	if (moved(ev)) {
 		ev->excused = false;
-	} else if (!ev->excused && now > ev->tx_due + timeout_ns(ev) / 2) {
+	} else if (!ev->excused && now > ev->tx_due + late) {
 		ev->excused = true;
 		ev->rtt_on = false;
 	} else {
 		ev->excused = false;
 		timed_out(ev);
 	}
-	ev->moved = false;
-	ev->tx_seen = ev->tx.nxt;
-	ev->tx_due = now + timeout_ns(ev);
+	timeout = timeout_ns(ev);
+	note_tx(ev, now, timeout);
+	ev->tx_due = now + timeout;
 }
 
 /*
@@ -290,63 +406,84 @@ static void bet_lost(struct via_ether_vi *ev)
 }
 
 /*
- * One owed at the last visit and at this one goes alone.  One that is owed now
- * only has come since the last visit at the earliest, and lasts a bet from
- * there.  Where frames are many, answers come soon: the next visit leaves less
- * time for the bet, and visits are fewer.  rq.lock held.
+ * How long the newest frame has waited, if it is the only one that does, ns.
+ * The counter has no unit: what it made of the time since the last look tells
+ * its pace.  One that stands still tells nothing; where each CPU has one of its
+ * own, the frame may wait for two bets.
+ */
+static u64 waited(const struct via_ether_vi *ev, u64 now)
+{
+	u64 cycles = get_cycles(), took = now - ev->rx_at;
+	u64 all = cycles - ev->rx_at_cycles, ours = cycles - ev->pushed;
+
+	if (!ev->push || ev->acked + 1 != ev->rx.next || !all)
+		return U64_MAX;
+	/* A PUSH that a look has seen came just before it. */
+	if (ours >= all)
+		return took;
+	return took > NSEC_PER_SEC ? U64_MAX : div64_u64(took * ours, all);
+}
+
+static u32 delay_of(u64 ns)
+{
+	return min_t(u64, div_u64(ns, VIA_WIRE_DELAY_US * NSEC_PER_USEC),
+		     VIA_WIRE_DELAY_MAX);
+}
+
+/*
+ * What was owed at the last look goes alone, at the time that it had then.
+ * What has come since has the time from when it came, or from that look.
+ * rq.lock held.
  */
 static void check_rx(struct via_ether_vi *ev, u64 now)
 {
-	u32 acked = ev->acked, frames = ev->rx.next - ev->rx_seen;
-	u64 bet = bet_ns(ev);
+	u64 bet, age;
 
-	if (!ev->rx_watched || now + GAP_NS < ev->rx_due)
+	if (!ev->rx_pace)
 		return;
-	if (ev->rx.next == acked || !ev->reliable) {
-		ev->late = false;
-		ev->rx_due = now + (frames < MANY ? bet / 2 : bet * 3 / 4);
-		if (!frames) {
-			ev->rx_watched = false;
+	if (ev->rx.next == ev->acked || !ev->reliable) {
+		ev->rx_pace = 0;
+		return;
+	}
+	if (now + GAP_NS < ev->rx_due)
+		return;
+	age = waited(ev, now);
+	if (!owed_before(ev)) {
+		bet = bet_ns(ev);
+		ev->rx_due = now + bet - min(age, now - ev->rx_at);
+		if (ev->rx_due > now + GAP_NS) {
+			note_rx(ev, now, bet);
 			return;
 		}
-	} else if (ev->late && ev->late_acked == acked) {
-		bet_lost(ev);
-		/* A transmitter that is full is not asked at each visit. */
-		ev->late = !via_ether_send_ack(ev);
-		ev->rx_due = now + (ev->late ? FULL_NS : bet / 2);
-	} else {
-		ev->late = true;
-		ev->late_acked = acked;
-		ev->rx_due = max(ev->rx_at + bet, now + bet / 4);
 	}
-	ev->rx_seen = ev->rx.next;
-	ev->rx_at = now;
+	bet_lost(ev);
+	if (via_ether_send_ack(ev, delay_of(age)))
+		ev->rx_pace = 0;
+	else
+		/* A transmitter that is full is not asked at each visit. */
+		ev->rx_due = now + FULL_NS;
 }
 
 static void visit(struct via_ether_vi *ev, u64 now)
 {
 	struct via_vi *vi = ev->vi;
-	u64 when = U64_MAX;
 
 	spin_lock(&vi->sq.lock);
-	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
-		spin_lock(&vi->rq.lock);
-		ev->tx_watched = false;
-		ev->rx_watched = false;
-		goto unlock;
-	}
-	if (ev->reliable)
+	if (ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi) &&
+	    ev->reliable)
 		check_tx(ev, now);
 	spin_lock(&vi->rq.lock);
+	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
+		ev->tx_pace = 0;
+		ev->rx_pace = 0;
+		goto unlock;
+	}
 	check_rx(ev, now);
-	if (ev->tx_watched)
-		when = ev->tx_due;
-	/* One visit for both, where the timeout is not much later for it. */
-	if (ev->rx_watched &&
-	    (!ev->tx_watched || ev->rx_due < when + bet_ns(ev) / 2))
-		when = ev->rx_due;
-	if (when != U64_MAX)
-		visit_at(ev, when);
+	spin_lock(&ev->nic->lock);
+	ev->want[VIA_ETHER_TX] = ev->tx_pace ? ev->tx_due : U64_MAX;
+	ev->want[VIA_ETHER_RX] = ev->rx_pace ? ev->rx_due : U64_MAX;
+	enqueue(ev);
+	spin_unlock(&ev->nic->lock);
 unlock:
 	spin_unlock(&vi->rq.lock);
 	spin_unlock(&vi->sq.lock);
@@ -476,6 +613,8 @@ static struct via_ether_vi *next_due(struct via_ether_nic *nic, u64 now)
 	first = timerqueue_getnext(&nic->due);
 	if (first && first->expires <= (s64)(now + GAP_NS)) {
 		ev = container_of(first, struct via_ether_vi, due);
+		ev->want[VIA_ETHER_TX] = U64_MAX;
+		ev->want[VIA_ETHER_RX] = U64_MAX;
 		ev->queued = false;
 		timerqueue_del(&nic->due, first);
 	}
@@ -489,9 +628,10 @@ static enum hrtimer_restart go_off(struct hrtimer *t)
 						 alarm);
 	u64 now = ktime_get_ns();
 	struct via_ether_vi *ev;
-	bool retry;
+	bool late, retry;
 
 	spin_lock(&nic->lock);
+	late = now > nic->armed + LATE_NS;
 	nic->armed = 0;
 	retry = nic->retry_at <= now + GAP_NS;
 	if (retry)
@@ -501,6 +641,9 @@ static enum hrtimer_restart go_off(struct hrtimer *t)
 	if (retry)
 		run_stalled(nic);
 	rcu_read_lock();
+	/* This CPU did not run: an answer may lie in the ring. */
+	if (late && nic->ops->busy_poll)
+		nic->ops->busy_poll(nic);
 	while ((ev = next_due(nic, now)))
 		visit(ev, now);
 	rcu_read_unlock();
@@ -569,7 +712,7 @@ static void run_acks(struct tasklet_struct *t)
 		}
 		if (ev->phase == VIA_PHASE_CONNECTED &&
 		    ev->rx.next != READ_ONCE(ev->acked))
-			via_ether_send_ack(ev);
+			via_ether_send_ack(ev, 0);
 		spin_unlock(&ev->vi->rq.lock);
 	}
 	rcu_read_unlock();
@@ -580,7 +723,8 @@ void via_ether_timer_init(struct via_ether_nic *nic)
 	timer_setup(&nic->timer, tick, 0);
 	tasklet_setup(&nic->acker, run_acks);
 	nic->next_live = jiffies;
-	hrtimer_init(&nic->alarm, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_init(&nic->alarm, CLOCK_MONOTONIC,
+		     HRTIMER_MODE_ABS_PINNED_SOFT);
 	nic->alarm.function = go_off;
 	nic->armed = U64_MAX;
 	timerqueue_init_head(&nic->due);

@@ -17,6 +17,8 @@ int via_ether_vi_create(struct via_vi *vi)
 	INIT_LIST_HEAD(&ev->conn_link);
 	INIT_HLIST_NODE(&ev->end_node);
 	timerqueue_init(&ev->due);
+	ev->want[VIA_ETHER_TX] = U64_MAX;
+	ev->want[VIA_ETHER_RX] = U64_MAX;
 	return 0;
 }
 
@@ -60,8 +62,9 @@ void via_ether_forget(struct via_ether_vi *ev)
 	ev->rtt_on = false;
 	ev->rx_open = false;
 	ev->told_twice = false;
-	ev->tx_watched = false;
-	ev->rx_watched = false;
+	ev->news = false;
+	ev->tx_pace = 0;
+	ev->rx_pace = 0;
 	via_ether_held_free(ev);
 	kfree(via_win_end(&ev->tx));
 	via_win_init(&ev->tx, 0, 1);
@@ -76,10 +79,7 @@ void via_ether_forget(struct via_ether_vi *ev)
 		ev->hot = false;
 		list_del_rcu(&ev->hot_link);
 	}
-	if (ev->queued) {
-		ev->queued = false;
-		timerqueue_del(&nic->due, &ev->due);
-	}
+	via_ether_unwatch(ev);
 	list_del_init(&ev->stall_link);
 	list_del_init(&ev->ack_link);
 	via_peer_del_end(ev);

@@ -105,6 +105,7 @@ def run_patterns(book, args):
         print(f"# patterns, two machines, {nic}", flush=True)
         with Lab(nodes=2, nics=[nic] * 2, kernel=args.kernel) as lab:
             failures += patterns.part_wire(book, lab, args.build, args.quick)
+        patterns.compare(book)
     except LabError as error:
         failures.append(f"patterns: {error}")
         print(f"# FAILED {failures[-1]}", flush=True)

@@ -544,7 +544,7 @@ mutant("unreliable-twice", RECV, "sim", "",
         "			via_ether_count(nic, OLD);\n"), sim="dup")
 mutant("heartbeat-unanswered", RECV, "sim", "",
        "a connection without traffic breaks after 8 seconds",
-       ("asked_us, jiffies);\n		via_ether_send_ack(ev);\n",
+       ("asked_us, jiffies);\n		via_ether_send_ack(ev, VIA_WIRE_DELAY_MAX);\n",
         "asked_us, jiffies);\n"), sim="time")
 mutant("answers-unheard", RECV, "sim", "",
        "a connection on which only acknowledgements come breaks",
@@ -695,21 +695,21 @@ mutant("give-up-unsaid", TIMER, "sim", "",
        sim="loss time")
 mutant("cool-with-frames", TIMER, "sim", "",
        "a frame that is lost after a silence is not sent again",
-       ("	if (!flight && ev->tx_seen == ev->tx.nxt) {\n",
-        "	if (ev->tx_seen == ev->tx.nxt) {\n"), sim="loss")
+       ("	if (!via_win_flight(&ev->tx)) {\n", "	if (true) {\n"),
+       sim="loss")
 mutant("ack-never-late", TIMER, "sim", "",
        "an acknowledgement that no data carries is not sent",
-       ("		ev->late = !via_ether_send_ack(ev);\n",
-        "		ev->late = false;\n"), sim="time")
+       ("	if (via_ether_send_ack(ev, delay_of(age)))\n", "	if (true)\n"),
+       sim="time")
 mutant("full-asked-at-once", TIMER, "sim", "",
        "a full transmitter is asked for each connection at each visit",
-       ("(ev->late ? FULL_NS : bet / 2)", "bet / 2"), sim="backlog")
+       ("		ev->rx_due = now + FULL_NS;\n", "		ev->rx_due = now;\n"),
+       sim="backlog")
 mutant("cool-with-ack", TIMER, "sim", "",
        "an acknowledgement that is owed since the last visit is forgotten",
-       ("	if (ev->rx.next == acked || !ev->reliable) {\n"
-        "		ev->late = false;\n",
-        "	if (ev->rx.next == acked || !ev->late || !ev->reliable) {\n"
-        "		ev->late = false;\n"), sim="time")
+       ("	if (ev->rx.next == ev->acked || !ev->reliable) {\n",
+        "	if (ev->rx.next == ev->acked || !owed_before(ev) ||\n"
+        "	    !ev->reliable) {\n"), sim="time")
 mutant("bet-again", TIMER, "sim", "",
        "a thread with both ends waits for each fourth acknowledgement",
        ("		ev->turns = -(s32)ev->doubt;\n", "		ev->turns = 0;\n"),
@@ -720,21 +720,21 @@ mutant("bet-as-often", TIMER, "sim", "",
        sim="time")
 mutant("bet-for-ever", TIMER, "sim", "",
        "acknowledgements that wait for data wait two milliseconds",
-       ("	ev->rx_due = ev->rx_at + bet_ns(ev);\n",
-        "	ev->rx_due = ev->rx_at + 20 * bet_ns(ev);\n"),
+       ("		due = now + bet;	/* what has just come */\n",
+        "		due = now + 20 * bet;\n"),
        sim="time")
 mutant("bet-whole-again", TIMER, "sim", "",
        "an acknowledgement owed just after a visit waits for two bets",
-       ("		ev->rx_due = max(ev->rx_at + bet, now + bet / 4);\n",
-        "		ev->rx_due = now + bet;\n"), sim="time")
+       ("now + bet - min(age, now - ev->rx_at);\n", "now + bet;\n"),
+       sim="time")
 mutant("visit-not-earlier", TIMER, "sim", "",
        "an acknowledgement waits for the timeout of a frame",
-       ("	if (!ev->queued || (s64)when < ev->due.expires) {\n",
-        "	if (!ev->queued) {\n"), sim="time")
+       ("		if (when == (u64)ev->due.expires)\n",
+        "		if (when <= (u64)ev->due.expires)\n"), sim="time")
 mutant("alarm-not-earlier", TIMER, "sim", "",
        "the VI that is due first waits for the one that was first before",
-       ("	if (nic->stopping || when >= nic->armed)\n",
-        "	if (nic->stopping || nic->armed != U64_MAX)\n"),
+       ("	if (nic->stopping || !nic->armed || when == nic->armed ||\n",
+        "	if (nic->stopping || nic->armed != U64_MAX ||\n"),
        sim="time")
 mutant("pause-judged", TIMER, "sim", "",
        "a host whose CPU did not run sends again what was answered",
@@ -746,8 +746,8 @@ mutant("slow-not-learned", "devices/ether/send.c", "sim", "",
         ""), sim="time")
 mutant("rest-unseen", "devices/ether/send.c", "sim", "",
        "after a rest a large window is sent at once",
-       ("	if (ev->tx_watched || likely(!seconds))\n",
-        "	if (ev->tx_watched || seconds)\n"), sim="time")
+       ("	if (ev->tx_pace || likely(!seconds))\n",
+        "	if (ev->tx_pace || seconds)\n"), sim="time")
 mutant("probe-late-again", "devices/ether/send.c", "sim", "",
        "after an outage the next loss waits for the timeout of before",
        ("	ev->in_vain = false;\n	via_ether_watch_tx(ev);\n",

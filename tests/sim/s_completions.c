@@ -44,6 +44,8 @@ static struct {
 	} pending[PENDING];
 	u32 npending;
 	u64 worst;
+	u32 alone;			/* acknowledgements without data */
+	u32 probes;			/* tails sent again */
 	u32 drop;			/* of the next frames of data */
 	bool outages;			/* before each loss */
 	u64 took[64];			/* ns to recover */
@@ -69,6 +71,7 @@ static bool note(void *arg, u8 *frame, u32 *len)
 
 	if (!has_data(h) && h->type != VIA_WIRE_ACK)
 		return true;
+	w.alone += !has_data(h);
 	ack = be32_to_cpu(has_data(h) ? data->ack : alone->ack);
 	for (i = 0; i < w.npending; i++) {
 		if (w.pending[i].from != to || w.pending[i].to != from ||
@@ -82,6 +85,7 @@ static bool note(void *arg, u8 *frame, u32 *len)
 	}
 	if (!has_data(h))
 		return true;
+	w.probes += !!(h->flags & VIA_WIRE_PROBE);
 	if (w.drop) {
 		w.drop--;
 		return false;
@@ -297,6 +301,34 @@ static void thinks(void)
 	run();
 }
 
+/* Answers take longer than 100 us, and less than two round trips. */
+static void slowly(void)
+{
+	begin(THINKS, 100);
+	sim_wire.delay_ns = 400 * US;
+	w.think[1] = 300 * US + sim_dice(600) * US;
+	run();
+	sim_log("%u acknowledgements alone", w.alone);
+	sim_expect(w.alone <= 20, "%u acknowledgements alone", w.alone);
+}
+
+/* While messages come as they did, the alarm is put off. */
+static void alarms(void)
+{
+	u64 from = sim_clock;
+	u32 before = sim_alarms;
+
+	begin(THINKS, 2000);
+	sim_wire.delay_ns = sim_dice(2) * 5 * US;
+	run();
+	sim_log("%u alarms in %llu us", sim_alarms - before,
+		(sim_clock - from) / US);
+	/* Two NICs, each of which would have one in 100 us. */
+	sim_expect(sim_alarms - before < 20 + (sim_clock - from) / (200 * US),
+		   "%u alarms in %llu us", sim_alarms - before,
+		   (sim_clock - from) / US);
+}
+
 /* When it does not, its peer has been visited at any time before. */
 static void stops(void)
 {
@@ -352,6 +384,7 @@ static void loses(void)
 	w.think[0] = sim_dice(2) * sim_dice(5000000);
 	w.outages = sim_dice(2);
 	run();
+	sim_expect(w.probes >= w.ntook, "%u probes", w.probes);
 	qsort(w.took, w.ntook, sizeof(*w.took), by_time);
 	sim_log("median %llu us", w.took[w.ntook / 2] / US);
 	sim_expect(w.took[w.ntook / 2] <= MS, "median %llu us",
@@ -427,6 +460,10 @@ static void one_thread(void)
 
 LATE(thinks, "completion-think",
      "acknowledgements in time while one end or both think", thinks)
+LATE(slowly, "completion-slow",
+     "answers within two round trips carry the acknowledgements", slowly)
+LATE(alarms, "completion-alarm", "no alarm goes off beside a ping-pong",
+     alarms)
 LATE(stops, "completion-stop",
      "a server that answers at once, and then does not", stops)
 LATE(in_turn, "completion-turns",

@@ -275,6 +275,19 @@ void synchronize_srcu(struct srcu_struct *s);
 #define TICK_NSEC		(NSEC_PER_SEC / HZ)
 
 u64 sim_now(void);
+/* In some runs there is none: it stands. */
+typedef u64 cycles_t;
+cycles_t get_cycles(void);
+static inline u64 div64_u64(u64 a, u64 b)
+{
+	return a / b;
+}
+
+static inline u64 div_u64(u64 a, u32 b)
+{
+	return a / b;
+}
+
 /* As the kernel's: the first wrap comes five minutes after the start. */
 #define INITIAL_JIFFIES		((unsigned long)(unsigned int)(-300 * HZ))
 unsigned long sim_jiffies(void);
@@ -342,7 +355,8 @@ int del_timer(struct timer_list *t);
 
 enum hrtimer_restart { HRTIMER_NORESTART, HRTIMER_RESTART };
 enum hrtimer_mode { HRTIMER_MODE_ABS, HRTIMER_MODE_REL, HRTIMER_MODE_REL_SOFT,
-		    HRTIMER_MODE_ABS_SOFT, HRTIMER_MODE_REL_PINNED_SOFT };
+		    HRTIMER_MODE_ABS_SOFT, HRTIMER_MODE_REL_PINNED_SOFT,
+		    HRTIMER_MODE_ABS_PINNED_SOFT };
 struct hrtimer {
 	struct sim_timer t;
 	enum hrtimer_restart (*function)(struct hrtimer *t);
@@ -352,6 +366,7 @@ struct hrtimer {
 void hrtimer_init(struct hrtimer *t, int clock, enum hrtimer_mode mode);
 void hrtimer_start(struct hrtimer *t, ktime_t when, enum hrtimer_mode mode);
 int hrtimer_cancel(struct hrtimer *t);
+extern u32 sim_alarms;			/* hrtimers that went off, ever */
 int hrtimer_try_to_cancel(struct hrtimer *t);
 u64 hrtimer_forward_now(struct hrtimer *t, ktime_t interval);
 #define hrtimer_is_queued(x)	(READ_ONCE((x)->t.event) != NULL)

@@ -9,6 +9,11 @@ u64 sim_now(void)
 	return sim_clock;
 }
 
+cycles_t get_cycles(void)
+{
+	return sim_config.seed % 4 ? 3 * sim_clock : 0;
+}
+
 unsigned long sim_jiffies_start;
 
 unsigned long sim_jiffies(void)
@@ -225,6 +230,8 @@ int del_timer_sync(struct timer_list *t)
 	return was;
 }
 
+u32 sim_alarms;
+
 static void hrtimer_softirq(struct sim_softirq *s)
 {
 	struct hrtimer *t = aimed(s);
@@ -235,6 +242,7 @@ static void hrtimer_softirq(struct sim_softirq *s)
 		return;
 	begins(&t->t);
 	running = &t->t.running;
+	sim_alarms++;
 	again = t->function(t);
 	if (again == HRTIMER_RESTART && !t->t.event)
 		hrtimer_start(t, t->expires, HRTIMER_MODE_ABS);
