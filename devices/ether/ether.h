@@ -563,6 +563,10 @@ void via_ether_close_data(const struct via_ether_vi *ev, void *frame, u32 size,
  */
 bool via_ether_open(struct via_ether_nic *nic, const struct via_ether_frame *f,
 		    struct via_frame_hdr *h);
+/* Of (PEER_)REQUEST the checksum is looked at by this, and counted. */
+bool via_ether_sum_ok(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_frame_hdr *h);
 /* Must it have an authenticator, and has none?  Then it is counted.  Likewise. */
 bool via_ether_lacks_auth(struct via_ether_nic *nic,
 			  const struct via_ether_frame *f,
