@@ -67,6 +67,8 @@ void seal(struct frame *f);
 
 /* main.c: learns what has passed. */
 void listen_to(int fd);
+/* hang.c: requests that a server takes, of clients that do not exist. */
+int hang(int fd, const char *ifname, uint64_t seed, uint32_t count, int own);
 
 /* learn.c: one frame that the interface has seen. */
 void learn(const uint8_t *p, uint32_t len, int outgoing);
