@@ -264,7 +264,8 @@ static bool refuse(struct via_ether_nic *nic, enum via_auth_error err)
 
 /*
  * A request names its session.  Where that is none of the two it may begin one,
- * if its address is proven: else anyone could have keys derived here.
+ * if its address is proven: else anyone could have keys derived here.  And a
+ * flood of them ends at the limit that CHALLENGE has.
  */
 static bool check_request(struct via_peer *peer,
 			  struct via_ether_secret *secret,
@@ -277,7 +278,7 @@ static bool check_request(struct via_peer *peer,
 	struct via_ether_nic *nic = peer->nic;
 	struct via_conn_hdr c;
 
-	if (via_wire_parse_conn(f->hdr, &c)) {
+	if (via_wire_parse_hello(f->hdr, &c.hello)) {
 		via_ether_count(nic, BAD_FIELD);
 		return false;
 	}
@@ -289,6 +290,10 @@ static bool check_request(struct via_peer *peer,
 		err = verify(next, f, h);
 		if (err == VIA_AUTH_OK)
 			return install(peer, secret, next);
+	} else if (!via_limit_answer(&nic->limit, VIA_LIMIT_CHALLENGE, f->src,
+				     ETH_ALEN, c.hello.epoch, 0, 0)) {
+		via_ether_count(nic, UNANSWERED);
+		return false;
 	} else if (c.hello.nonce && via_ether_proof_holds(nic, f, &c)) {
 		s = begin(peer, secret, &c.hello);
 		if (!s)
