@@ -465,6 +465,8 @@ static void change(void)
 		connect("half", VIA_R_TIMEOUT);
 		leave();
 	}
+	/* What was sent is on the wire. */
+	sim_pause(MS);
 	set_key(0, '9');
 	set_key(1, '9');
 	sim_wire.meddle = look;
