@@ -159,7 +159,7 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 	 * would close the window and be answered alone.
 	 */
 	if (b->room == b->half ||
-	    (b->room == 1 && (b->half || b->drained)) || unlikely(asks(ev)))
+	    (b->room == 1 && b->half && !b->drained) || unlikely(asks(ev)))
 		flags = VIA_WIRE_ACK_NOW;
 	else if (b->drained)
 		flags = VIA_WIRE_PUSH;
@@ -364,7 +364,7 @@ static __always_inline bool send_one(struct via_vi *vi,
 					   &buf)))
 		return false;
 	fill_data(ev, d, buf.data, ev->tx.nxt, 0, len,
-		  room == 1 ? VIA_WIRE_ACK_NOW : VIA_WIRE_PUSH, false);
+		  VIA_WIRE_PUSH, false);
 	if (likely(len)) {
 		st = via_gather(vi, d, 0, len, buf.data + size);
 		if (unlikely(st)) {
