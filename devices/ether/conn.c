@@ -71,6 +71,7 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	/* At Unreliable nothing is kept of a frame: no ring bounds the window. */
 	if (!ev->reliable)
 		ev->tx.limit = ev->tx.most;
+	ev->heard_ack = ev->first_seq;
 	via_ether_share_begin(ev);
 	ev->rtt_at = jiffies - 1;
 	ev->retries = 0;

@@ -200,6 +200,7 @@ struct via_ether_answer {
  * @rx_due:	when the alarm looks, ns of ktime_get_ns()
  * @pushed:	get_cycles() when the last PUSH came that waits for our data
  * @twice:	a frame that came twice, to be told if @told_twice
+ * @heard_ack:	Unreliable: what data has acknowledged; also read under sq.lock
  * @echo:	a frame was marked by the network, or is missing at Unreliable:
  *		to be told
  * @last_rx:	jiffies when it was heard last: via_ether_heard()
@@ -285,6 +286,7 @@ struct via_ether_vi {
 	bool push;
 	bool both;
 	bool told_twice;
+	u32 heard_ack;
 	bool echo;
 	s32 turns;
 	u32 doubt;
@@ -447,6 +449,11 @@ int via_ether_send(struct via_vi *vi);
 void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 		   u32 ranges, u32 delay);
 void via_ether_resume(struct via_vi *vi);
+/*
+ * Unreliable: what data has acknowledged leaves the network, though nothing
+ * looked at it when it came.  sq.lock held.
+ */
+void via_ether_catch_up(struct via_ether_vi *ev);
 /* Frame @seq came twice.  sq.lock held. */
 void via_ether_twice(struct via_ether_vi *ev, u32 seq);
 void via_ether_head_init(struct via_ether_vi *ev);

@@ -658,6 +658,7 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 	} else {
 		rx_unreliable(vi, h, f);
 		due = due_unreliable(ev, h);
+		WRITE_ONCE(ev->heard_ack, h->ack);
 	}
 	next = ev->rx.next;
 	spin_unlock(&vi->rq.lock);

@@ -405,6 +405,11 @@ static bool more_room(struct via_ether_vi *ev)
 	/* Something else is waited for. */
 	if (via_win_room(&ev->tx))
 		return false;
+	if (!ev->reliable) {
+		via_ether_catch_up(ev);
+		if (via_win_room(&ev->tx))
+			return true;
+	}
 	if (via_win_is_short(&ev->tx))
 		lengthen(ev);
 	return via_ether_share_take(ev);
@@ -602,6 +607,24 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 		via_ether_share_acked(ev, n);
 	if (ev->tx_busy || unlikely(tx->lost))
 		send_on(vi);
+}
+
+void via_ether_catch_up(struct via_ether_vi *ev)
+{
+	struct via_win_tx *tx = &ev->tx;
+	u32 ack = READ_ONCE(ev->heard_ack), n = ack - tx->una;
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	if (ev->reliable || !n || n > tx->nxt - tx->una)
+		return;
+	tx->una = ack;
+	/* When it came is not known. */
+	if (ev->rtt_on && via_seq_before(ev->rtt_seq, ack))
+		ev->rtt_on = false;
+	if (ev->retries)
+		recovered(ev);
+	if (READ_ONCE(ev->peer->pool.want))
+		via_ether_share_acked(ev, n);
 }
 
 /* Go on after a stall or a timeout; vi->sq.lock held. */

@@ -366,6 +366,7 @@ static void check_tx(struct via_ether_vi *ev, u64 now)
 
 	if (!ev->tx_pace)
 		return;
+	via_ether_catch_up(ev);
 	if (!via_win_flight(&ev->tx)) {
 		ev->tx_pace = 0;
 		via_ether_share_trim(ev, 0);
