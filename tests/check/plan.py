@@ -15,6 +15,7 @@ import death
 import frames
 import host
 import hostile
+import keys
 import lab_selftest
 import lab_warm
 import native_harm
@@ -224,6 +225,9 @@ IN_GUESTS = [
         races=(0, some(10000), "--threads 8 --level rr --reads")),
     row("checksums, {nic}", checksum.checksums, "net messages",
         stock=(0, 8000), all=(EACH, 20000),
+        networks=(0, some(100000, 4000))),
+    row("hosts with a key, {nic}", keys.transfers, "net messages",
+        stock=(2, 4000), all=(EACH, 10000), debug=(1, 500),
         networks=(0, some(100000, 4000))),
     # Time-outs are long in a debug kernel; make check-full has all of it.
     row("{messages} messages read back, bad wire, {nic}", transfer.reads,

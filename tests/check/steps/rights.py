@@ -110,7 +110,11 @@ def strangers(session, net):
                 raise StepFailed("a key is not set, or it is shown")
             if two.sh(f"stat -c %a {peers}").out.strip() != "600":
                 raise StepFailed("others than root read the list")
+            if one.run(f"timeout 10 {test}").rc == 0:
+                raise StepFailed("a host without the key was let in")
+            one.sh(f"echo '{peer(net)} {key}' >{peers}")
             session.run(one, test, 60)
     finally:
-        two.sh(f"echo >{peers}")
+        for node in (one, two):
+            node.sh(f"echo >{peers}")
     conform_wire(session, net, "connect.accepted")

@@ -462,6 +462,36 @@ static void change(struct frame *f, struct rng *d)
 		f->len = ETH + rng_below(d, body);
 }
 
+/*
+ * Half of them of another version; the others tell of versions, and quote what
+ * the target has sent, or not.
+ */
+static void versions(struct frame *f, struct rng *d)
+{
+	struct via_wire_version *v = (void *)wire_of(f);
+	uint8_t quote[VIA_WIRE_QUOTE], other;
+
+	do {
+		other = rng_below(d, 2) ? rng_below(d, 256) :
+					  1u << rng_below(d, 8);
+	} while (other == VIA_WIRE_VERSION);
+	well_formed(f, any_type(d), d);
+	v->version = other;
+	if (rng_below(d, 2))
+		return;
+	memcpy(quote, v, sizeof(quote));
+	if (recall(f, d, 0))
+		memcpy(quote, v, sizeof(quote));
+	head(f, VIA_WIRE_VERSIONS, d);
+	v->version = rng_below(d, 4) ? other : rng_below(d, 4);
+	v->lowest = rng_below(d, 4) ? other : rng_below(d, 4);
+	v->about = rng_below(d, 4) ? VIA_WIRE_VERSION : rng_below(d, 256);
+	memcpy(v->quote, quote, sizeof(quote));
+	if (rng_below(d, 2))
+		stranger(f->b + 6, d);
+	f->len = ETH + VIA_WIRE_VERSION_LEN;
+}
+
 static int learnt_frame(struct frame *f, enum class class, struct rng *d)
 {
 	int outgoing = class != REFLECT;
@@ -472,7 +502,9 @@ static int learnt_frame(struct frame *f, enum class class, struct rng *d)
 	memcpy(f->b + 6, field.own, 6);
 	if (class == MUTATE || (class == FORGE && rng_below(d, 8)))
 		change(f, d);
-	if (class != FORGE && rng_below(d, 3))
+	/* Who sees a HEARTBEAT can answer it, and say that its host is new. */
+	if (class != FORGE &&
+	    (rng_below(d, 3) || wire_of(f)->type == VIA_WIRE_BEAT))
 		stranger(f->b + 6, d);
 	return 1;
 }
@@ -604,14 +636,11 @@ int make(struct frame *f, enum class class, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
 
-	if (class == VERSION || class == TYPE || class == CUT || class == LONG)
+	if (class == TYPE || class == CUT || class == LONG)
 		well_formed(f, any_type(d), d);
 	switch (class) {
 	case VERSION:
-		do {
-			w->version = rng_below(d, 2) ? rng_below(d, 256) : 1u <<
-				     rng_below(d, 8);
-		} while (w->version == VIA_WIRE_VERSION);
+		versions(f, d);
 		break;
 	case TYPE:
 		w->type = rng_below(d, 2) ? 0x32 + rng_below(d, 256 - 0x32) :

@@ -63,6 +63,9 @@ int make(struct frame *f, enum class class, struct rng *d);
 /* Its checksum, if it is to have one. */
 void seal(struct frame *f);
 
+/* hang.c: requests that a server takes, of clients that do not exist. */
+int hang(int fd, const char *ifname, uint64_t seed, uint32_t count, int own);
+
 /* learn.c: one frame that the interface has seen. */
 void learn(const uint8_t *p, uint32_t len, int outgoing);
 /* A frame seen before; false when there is none. */

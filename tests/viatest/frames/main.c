@@ -43,7 +43,7 @@ static const char help[] =
 	"  --seed N      of all that is made (1)\n"
 	"  --wait N      until so many protected connections, and one that\n"
 	"                may break, have been seen being made\n"
-	"  --hang N      instead throw N requests for it, from clients\n"
+	"  --hang N      instead make its server take N requests, of clients\n"
 	"                that have all the time and do not exist\n"
 	"  --own         these come from this host's address\n";
 
@@ -238,34 +238,6 @@ static int run(int fd)
 	return 0;
 }
 
-/* Requests whose clients are never heard of again, and never give up. */
-static int hang(int fd)
-{
-	struct rng d = { .s = opt.seed };
-	struct via_wire_conn *c = conn_of(wire_of(batch));
-	uint32_t i;
-
-	for (i = 0; i < opt.hang; i++) {
-		make(batch, REQUESTS, &d);
-		memcpy(batch->b + 6, field.own, 6);
-		if (!opt.own) {
-			batch->b[6] = 2;
-			batch->b[11] = i;
-		}
-		c->reliability = htonl(2);
-		c->max_transfer = htonl(256);
-		c->timeout_ms = htonl(VIA_WIRE_FOREVER);
-		c->server.disc_len = strlen(field.spare);
-		memcpy(c->server.disc, field.spare, c->server.disc_len);
-		seal(batch);
-		if (throw(fd, 1))
-			return 1;
-		usleep(20000);
-	}
-	printf("viatest frames: %u requests without a client\n", i);
-	return 0;
-}
-
 int viatest_frames(int argc, char **argv)
 {
 	int fd;
@@ -274,5 +246,6 @@ int viatest_frames(int argc, char **argv)
 	fd = open_socket();
 	if (fd < 0)
 		return 1;
-	return opt.hang ? hang(fd) : run(fd);
+	return opt.hang ? hang(fd, opt.ifname, opt.seed, opt.hang, opt.own) :
+			  run(fd);
 }
