@@ -13,68 +13,38 @@
  * peer is the same with one of the two in the client's part: p2p.c.
  */
 
-#include <linux/slab.h>
 #include "ether.h"
 
-#define REQS_MAX	1024u		/* unanswered requests of a NIC */
 #define TRY_FIRST_MS	20
 #define TRY_LAST_MS	500
 #define TRY_WAITING_MS	1000		/* the server is there, and decides */
 
-/* nic->lock held. */
-static void unlist_req(struct via_ether_nic *nic, struct via_ether_req *req)
+/* As others were told; less than that is no MTU. */
+static u32 own_mtu(const struct via_ether_nic *nic)
 {
-	lockdep_assert_held(&nic->lock);
-	list_del_init(&req->link);
-	via_peer_del_req(req);
-	nic->nreqs--;
+	return max(READ_ONCE(nic->mtu), VIA_WIRE_MTU_MIN);
 }
 
-/* It is off the list. */
-static void free_req(struct via_ether_req *req)
+/* No frame is longer than that.  Both queue locks held. */
+static void fit(struct via_ether_vi *ev, u32 mtu)
 {
-	via_peer_put(req->peer);
-	kfree(req);
+	mtu -= ev->seal_len;
+	ev->seg_send = mtu - VIA_WIRE_SEND_HDR;
+	ev->seg_write = mtu - VIA_WIRE_WRITE_HDR;
 }
 
-/*
- * Unlink the request of a client; false when there is none.  The caller gets
- * a copy and a use of its peer, and its reference on the connection, if that is
- * there yet: without one the request's maker is still at it, and frees it as
- * soon as it sees it unlinked.
- */
-static bool take_req(struct via_ether_nic *nic, const u8 *mac, u32 vi,
-		     u64 cookie, struct via_ether_req *copy)
+void via_ether_refit(struct via_ether_vi *ev)
 {
-	struct via_ether_req *req = NULL;
-	struct via_peer *peer;
-	bool mine = false;
+	u32 mtu = READ_ONCE(ev->nic->mtu);
 
-	rcu_read_lock();
-	peer = via_peer_find(nic, mac);
-	if (peer) {
-		spin_lock(&nic->lock);
-		req = via_peer_req(peer, vi, cookie);
-		if (req) {
-			unlist_req(nic, req);
-			*copy = *req;
-			mine = req->conn;
-			if (!mine)
-				via_peer_hold(peer);
-		}
-		spin_unlock(&nic->lock);
-	}
-	rcu_read_unlock();
-	if (mine)
-		kfree(req);
-	return req;
-}
-
-static void drop_taken(const struct via_ether_req *copy)
-{
-	if (copy->conn)
-		via_conn_put(copy->conn);
-	via_peer_put(copy->peer);
+	if (ev->phase < VIA_PHASE_ACCEPT)
+		return;
+	if (mtu >= VIA_WIRE_MTU_MIN)
+		fit(ev, min(mtu, ev->mtu));
+	else if (ev->phase == VIA_PHASE_CONNECTED)
+		via_ether_give_up(ev, VIA_END_OURS, VIA_WIRE_R_NARROW);
+	else
+		via_ether_conn_end(ev, VIA_R_NOT_REACHABLE);
 }
 
 /* What the other end has told of itself.  Both queue locks held. */
@@ -87,17 +57,15 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	spin_lock(&ev->nic->lock);
 	via_peer_del_end(ev);
 	spin_unlock(&ev->nic->lock);
-	mtu = min(mtu, READ_ONCE(ev->nic->mtu));
 	ev->seal = ev->key_id ? VIA_WIRE_AUTH : sum ? VIA_WIRE_SUM : 0;
 	ev->seal_len = via_wire_seal_len(ev->seal);
 	ev->tx_odd = ev->seal ? VIA_ODD_SEALED : 0;
 	if (ev->reliable && !via_ether_rtt_low(ev))
 		ev->tx_odd |= VIA_ODD_ASK;
-	mtu -= ev->seal_len;
 	ev->remote_id = vi;
 	ev->remote_cookie = cookie;
-	ev->seg_send = mtu - VIA_WIRE_SEND_HDR;
-	ev->seg_write = mtu - VIA_WIRE_WRITE_HDR;
+	ev->mtu = min(mtu, own_mtu(ev->nic));
+	fit(ev, ev->mtu);
 	ev->dma_from = via_ether_dma_from(ev);
 	via_win_init(&ev->tx, ev->first_seq, min(frames, via_ether_window));
 	ev->rtt_at = jiffies - 1;
@@ -143,7 +111,8 @@ enum via_verdict via_ether_attempt(struct via_vi *vi,
 
 	if (vi->remote.host_len != ETH_ALEN ||
 	    !is_valid_ether_addr(vi->remote.host) ||
-	    !via_ether_allowed(ev->nic, vi->remote.host))
+	    !via_ether_allowed(ev->nic, vi->remote.host) ||
+	    READ_ONCE(ev->nic->mtu) < VIA_WIRE_MTU_MIN)
 		return VIA_R_NOT_REACHABLE;
 	peer = via_peer_get(ev->nic, vi->remote.host, GFP_KERNEL);
 	if (!peer)
@@ -202,7 +171,7 @@ enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 	bool pending;
 
 	local_bh_disable();
-	if (!take_req(nic, c->mac, c->vi, c->cookie, &req)) {
+	if (!via_ether_take_req(nic, c->mac, c->vi, c->cookie, &req)) {
 		local_bh_enable();
 		return VIA_R_TIMEOUT;
 	}
@@ -216,33 +185,16 @@ enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 		via_ether_remember(req.peer, c, VIA_WIRE_ACCEPT, 0);
 		via_ether_conn_tick(ev);
 	}
-	drop_taken(&req);
+	via_ether_drop_req(&req);
 	local_bh_enable();
 	return pending ? 0 : VIA_R_TIMEOUT;
-}
-
-/* ops->reject */
-void via_ether_reject(struct via_conn *conn)
-{
-	const struct via_ether_client *c = (const void *)conn->priv;
-	struct via_ether_nic *nic = conn->nic->priv;
-	struct via_ether_req req;
-
-	local_bh_disable();
-	if (take_req(nic, c->mac, c->vi, c->cookie, &req)) {
-		via_ether_remember(req.peer, c, VIA_WIRE_REFUSE,
-				   VIA_WIRE_R_REJECT);
-		via_ether_answer(nic, VIA_WIRE_REFUSE, VIA_WIRE_R_REJECT, c);
-		drop_taken(&req);
-	}
-	local_bh_enable();
 }
 
 /* Both queue locks held. */
 static void stands(struct via_ether_vi *ev)
 {
 	ev->phase = VIA_PHASE_CONNECTED;
-	via_ether_join(ev);
+	via_peer_join(ev);
 }
 
 /*
@@ -341,164 +293,6 @@ void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 	memcpy(a->disc, disc, disc_len);
 }
 
-/* Have the agent match it; @req->client is copied. */
-static struct via_conn *offer_req(struct via_ether_nic *nic,
-				  const struct via_ether_req *req,
-				  const struct via_conn_hdr *c)
-{
-	struct via_net_addr local = {}, remote = {};
-	struct via_vi_attrs attrs = {
-		.reliability = c->reliability,
-		.max_transfer = c->max_transfer,
-		.rights = c->rights,
-	};
-	unsigned long timeout = req->forever ? MAX_JIFFY_OFFSET :
-						req->deadline - jiffies;
-
-	BUILD_BUG_ON(sizeof(req->client) > VIA_CONN_PRIV);
-	via_ether_conn_addr(&local, c->server_host, c->server_host_len,
-			    c->server_disc, c->server_disc_len);
-	via_ether_conn_addr(&remote, c->client_host, c->client_host_len,
-			    c->client_disc, c->client_disc_len);
-	return via_conn_incoming(nic->ka, &local, &remote, &attrs, timeout,
-				 &req->client, sizeof(req->client));
-}
-
-/*
- * The agent has matched it, or not (ERR_PTR): the request has its @conn, or is
- * off the list.  False: it is off the list, and the caller's to free.
- */
-static bool keep_req(struct via_ether_nic *nic, struct via_ether_req *req,
-		     struct via_conn *conn)
-{
-	bool taken;
-
-	spin_lock(&nic->lock);
-	taken = list_empty(&req->link);
-	if (IS_ERR(conn)) {
-		if (!taken)
-			unlist_req(nic, req);
-		taken = true;
-	} else if (!taken) {
-		req->conn = conn;
-	}
-	spin_unlock(&nic->lock);
-	return !taken;
-}
-
-/*
- * Hand a new request to the agent.  Returns the answer, or 0: it was given.
- * @req may be gone: the agent's program may have it.
- */
-static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
-		      const struct via_conn_hdr *c)
-{
-	struct via_conn *conn = offer_req(nic, req, c);
-
-	if (keep_req(nic, req, conn))
-		return VIA_WIRE_WAIT;
-	/* Answered or cancelled already: it was left to us to free it. */
-	if (!IS_ERR(conn)) {
-		via_conn_put(conn);
-	} else if (PTR_ERR(conn) == -ENOENT) {
-		via_ether_remember(req->peer, &req->client, VIA_WIRE_REFUSE,
-				   VIA_WIRE_R_NO_MATCH);
-		via_ether_answer(nic, VIA_WIRE_REFUSE, VIA_WIRE_R_NO_MATCH,
-				 &req->client);
-	}
-	free_req(req);
-	return 0;
-}
-
-/* The client, as its REQUEST tells of it. */
-static void read_client(struct via_ether_client *client, const u8 *mac,
-			const struct via_conn_hdr *c)
-{
-	ether_addr_copy(client->mac, mac);
-	client->vi = c->vi;
-	client->cookie = c->sender_cookie;
-	client->epoch = c->hello.epoch;
-	client->first_seq = c->first_seq;
-	client->mtu = c->hello.mtu;
-	client->frames = c->hello.frames;
-	client->want_seal = c->options & VIA_WIRE_O_SUM;
-}
-
-/*
- * List a request, if it is a new one and there is room.  False: it is not
- * listed, and @type is the answer, or 0.
- */
-static bool list_req(struct via_ether_nic *nic, struct via_ether_req *req,
-		     u8 *type, u8 *reason)
-{
-	const struct via_ether_client *c = &req->client;
-	struct via_peer *peer = req->peer;
-	struct via_ether_req *old;
-	bool new = false;
-
-	spin_lock(&nic->lock);
-	old = via_peer_req(peer, c->vi, c->cookie);
-	*type = via_ether_verdict(peer, c, reason);
-	/* An accepted one is known as long as the connection stands. */
-	if (!*type && via_peer_end(peer, c->vi, c->cookie))
-		*type = VIA_WIRE_ACCEPT;
-	if (old) {
-		old->seen = jiffies;
-		*type = VIA_WIRE_WAIT;
-	} else if (!*type && nic->nreqs < REQS_MAX &&
-		   peer->nreqs < VIA_PEER_REQS && !nic->stopping) {
-		nic->nreqs++;
-		list_add_tail(&req->link, &nic->reqs);
-		via_peer_add_req(req);
-		new = true;
-	}
-	spin_unlock(&nic->lock);
-	return new;
-}
-
-static void rx_request(struct via_ether_nic *nic,
-		       const struct via_ether_frame *f,
-		       const struct via_frame_hdr *h)
-{
-	struct via_ether_client client;
-	struct via_ether_req *req;
-	struct via_conn_hdr c;
-	u8 type, reason = 0;
-
-	if (via_wire_parse_conn(f->hdr, &c)) {
-		via_ether_count(nic, BAD_FIELD);
-		return;
-	}
-	via_ether_count(nic, REQUESTS_IN);
-	if (!via_ether_proven(nic, f, h, &c))
-		return;
-	/* Without memory: the client will ask again. */
-	req = kzalloc(sizeof(*req), GFP_ATOMIC | __GFP_NOWARN);
-	if (!req)
-		return;
-	req->peer = via_peer_get(nic, f->src, GFP_ATOMIC);
-	if (!req->peer) {
-		kfree(req);
-		return;
-	}
-	read_client(&req->client, f->src, &c);
-	/* A request that is handed to the agent may be gone when it returns. */
-	client = req->client;
-	req->seen = jiffies;
-	req->forever = c.timeout_ms == VIA_WIRE_FOREVER;
-	req->deadline = jiffies + msecs_to_jiffies(c.timeout_ms);
-
-	if (list_req(nic, req, &type, &reason)) {
-		via_ether_arm(nic);
-		type = new_request(nic, req, &c);
-	} else {
-		free_req(req);
-	}
-	/* An accepted one hears of it from the VI that accepted it. */
-	if (type && type != VIA_WIRE_ACCEPT)
-		via_ether_answer(nic, type, reason, &client);
-}
-
 /*
  * An ACCEPT that no VI here waits for: one may have refused it before.  Else
  * its sender is answered with the end that it names, as any stranger is.
@@ -517,7 +311,7 @@ static void rx_accept_late(struct via_ether_nic *nic,
 		spin_unlock(&nic->lock);
 	}
 	if (type == VIA_WIRE_REFUSE) {
-		via_ether_answer(nic, type, reason, c);
+		via_ether_answer(nic, 0, type, reason, c);
 		return;
 	}
 	via_ether_count(nic, NO_VI);
@@ -555,7 +349,7 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 		return false;
 	}
 	/* Repeated: the one before was lost. */
-	via_ether_answer(ev->nic, VIA_WIRE_CONFIRM, 0, from);
+	via_ether_answer(ev->nic, ev->vi->index, VIA_WIRE_CONFIRM, 0, from);
 	return true;
 }
 
@@ -584,11 +378,14 @@ static void rx_accept(struct via_ether_nic *nic,
 		via_ether_lock(vi);
 		if (ev->cookie && ev->cookie == h->cookie &&
 		    ether_addr_equal(ev->remote_mac, f->src)) {
+			/* A late one, of a host that has lost it since. */
+			known = !via_peer_lives(ev->peer, c.hello.epoch);
 			/* Before the attempt may end, and with it its peer. */
-			if (c.hello.proof)
+			if (!known && c.hello.proof)
 				via_peer_keep_proof(ev->peer, c.hello.proof);
-			known = take_accept(ev, &c, &from,
-					    h->type == VIA_WIRE_PEER_ACCEPT);
+			if (!known)
+				known = take_accept(ev, &c, &from, h->type ==
+						    VIA_WIRE_PEER_ACCEPT);
 		}
 		via_ether_unlock(vi);
 	}
@@ -637,81 +434,6 @@ static void rx_verdict(struct via_ether_nic *nic,
 	via_ether_unlock(vi);
 	if (ours && h->type == VIA_WIRE_CONFIRM)
 		via_ether_confirmed(ev);
-}
-
-/* The server's client is gone: its attempt ends.  BH off, no lock held. */
-static void accept_lost(struct via_ether_vi *ev, u64 cookie)
-{
-	via_ether_lock(ev->vi);
-	if (ev->phase == VIA_PHASE_ACCEPT && !ev->vi->p2p &&
-	    ev->remote_cookie == cookie)
-		via_ether_conn_end(ev, VIA_R_TIMEOUT);
-	via_ether_unlock(ev->vi);
-	via_ether_p2p_lost(ev, cookie);
-}
-
-/*
- * Is RESET about a frame that was sent, and may be under way: data, ACCEPT or
- * an ACK?  sq.lock held.
- */
-static bool reset_fits(const struct via_ether_vi *ev, u32 seq)
-{
-	return via_ether_sent(ev, seq) || seq == READ_ONCE(ev->acked);
-}
-
-/*
- * The peer has no such end of a connection as @id and @cookie say.  What
- * stands ends by RESET only, which tells in @seq what it answers.
- */
-static void no_such_end(struct via_ether_nic *nic, const u8 *mac, u32 id,
-			u64 cookie, const u32 *seq)
-{
-	struct via_peer *peer = via_peer_find(nic, mac);
-	enum via_ether_phase phase;
-	struct via_ether_vi *ev;
-	bool doubtful, stood;
-
-	if (!peer)
-		return;
-	spin_lock(&nic->lock);
-	ev = via_peer_end(peer, id, cookie);
-	spin_unlock(&nic->lock);
-	if (!ev)
-		return;
-	/*
-	 * It had a phase, so its memory is there for this read side, and the
-	 * peer's is: an address that is the same is the same peer.
-	 */
-	spin_lock(&ev->vi->sq.lock);
-	phase = ev->phase;
-	if (phase < VIA_PHASE_ACCEPT || ev->remote_id != id ||
-	    ev->remote_cookie != cookie || ev->peer != peer)
-		phase = VIA_PHASE_NONE;
-	doubtful = phase && seq && !reset_fits(ev, *seq);
-	stood = phase == VIA_PHASE_CONNECTED && seq && !doubtful;
-	if (stood)
-		via_vi_break_later(ev->vi, 0);
-	spin_unlock(&ev->vi->sq.lock);
-	if (doubtful)
-		via_ether_count(nic, BAD_END);
-	else if (stood)
-		via_ether_doubt(peer);
-	else if (phase == VIA_PHASE_ACCEPT)
-		accept_lost(ev, cookie);
-	via_vi_settle(ev->vi);
-}
-
-static void rx_cancel(struct via_ether_nic *nic,
-		      const struct via_ether_frame *f,
-		      const struct via_frame_hdr *h)
-{
-	struct via_ether_req req;
-
-	if (!take_req(nic, f->src, h->vi, h->cookie, &req))
-		return no_such_end(nic, f->src, h->vi, h->cookie, NULL);
-	if (req.conn)
-		via_conn_cancel(req.conn);
-	drop_taken(&req);
 }
 
 /* Is it an attempt to reach that host, not answered?  Both queue locks held. */
@@ -800,6 +522,10 @@ static void rx_challenge(struct via_ether_nic *nic,
 	via_ether_lock(vi);
 	if (ev->cookie != h->cookie || !asks_host(ev, f->src))
 		goto out;
+	/* A host with a key proves its epoch by the session. */
+	if (!via_secret_of(nic, f->src) &&
+	    !via_peer_lives(ev->peer, hello.epoch))
+		goto out;
 	offer = via_session_propose(ev->peer, &hello);
 	/* The same one again answers a request that came late. */
 	if (offer == VIA_SESSION_NEW ||
@@ -828,19 +554,20 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 	}
 	switch (h->type) {
 	case VIA_WIRE_REQUEST:
-		return rx_request(nic, f, h);
+		return via_ether_request_rx(nic, f, h);
 	case VIA_WIRE_PEER_REQUEST:
 		return via_ether_p2p_request(nic, f, h);
 	case VIA_WIRE_ACCEPT:
 	case VIA_WIRE_PEER_ACCEPT:
 		return rx_accept(nic, f, h);
 	case VIA_WIRE_CANCEL:
-		return rx_cancel(nic, f, h);
+		return via_ether_cancel_rx(nic, f, h);
 	case VIA_WIRE_DISCONNECT_ACK:
 		return via_ether_unbury(nic, f->src, h);
 	case VIA_WIRE_RESET:
 		via_ether_count(nic, RESETS_IN);
-		return no_such_end(nic, f->src, h->src, h->cookie, &h->seq);
+		return via_ether_no_such_end(nic, f->src, h->src, h->cookie,
+					     &h->seq);
 	case VIA_WIRE_NAME_QUERY:
 	case VIA_WIRE_NAME_REPLY:
 		return via_ether_name_rx(nic, f, h);
@@ -852,34 +579,14 @@ void via_ether_conn_rx(struct via_ether_nic *nic,
 		return rx_challenge(nic, f, h);
 	case VIA_WIRE_VERSIONS:
 		return rx_version(nic, f, h);
+	case VIA_WIRE_ACKS:
+		return via_ether_acks_rx(nic, f, h);
+	case VIA_WIRE_HEARTBEAT:
+	case VIA_WIRE_BEAT:
+	case VIA_WIRE_LIST:
+		return via_ether_beat_rx(nic, f, h);
 	default:
 		/* What this version of the class does not do. */
 		via_ether_count(nic, BAD_TYPE);
-	}
-}
-
-/* Drop requests whose client has given up without a word, or all. */
-void via_ether_reqs_expire(struct via_ether_nic *nic, bool all)
-{
-	struct via_ether_req *req, *n;
-	LIST_HEAD(old);
-
-	spin_lock(&nic->lock);
-	list_for_each_entry_safe(req, n, &nic->reqs, link) {
-		/* One without conn is in its maker's hands. */
-		if (!req->conn)
-			continue;
-		if (all || (!req->forever &&
-			    time_after(jiffies, req->deadline)) ||
-		    time_after(jiffies, req->seen + via_ether_dead())) {
-			unlist_req(nic, req);
-			list_add_tail(&req->link, &old);
-		}
-	}
-	spin_unlock(&nic->lock);
-	list_for_each_entry_safe(req, n, &old, link) {
-		via_conn_cancel(req->conn);
-		via_conn_put(req->conn);
-		free_req(req);
 	}
 }

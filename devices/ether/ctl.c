@@ -51,6 +51,10 @@ static bool send_one(struct via_ether_nic *nic, const struct ctl *c,
 		return false;
 	}
 	len = size + seal.len;
+	/* Nothing is said to hosts that would have to say as much. */
+	if (unlikely(READ_ONCE(nic->mtu) < VIA_WIRE_MTU_MIN) &&
+	    (!via_wire_ends(c->type) || len - ETH_HLEN > READ_ONCE(nic->mtu)))
+		goto out;
 	if (!nic->ops->tx_begin(nic, &tx, c->flow))
 		goto out;
 	if (nic->ops->tx_get(nic, &tx, len, &buf)) {
@@ -89,7 +93,7 @@ static struct ctl on_conn(const struct via_ether_vi *ev, u8 type, u32 size)
 		.mac = ev->remote_mac,
 		.cookie = ev->remote_cookie,
 		.dst = ev->remote_id,
-		.flow = ev->remote_id,
+		.flow = ev->vi->index,
 		.size = size,
 		.type = type,
 		.plain = !ev->seal,
@@ -120,6 +124,9 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 	f.a.zero = 0;
 	c.size += f.a.n * sizeof(f.range[0]);
 	if (!send_one(ev->nic, &c, &f)) {
+		/* It is owed, also if all had been told before. */
+		if (ev->acked == ack)
+			WRITE_ONCE(ev->acked, ack - 1);
 		/* The alarm tries again. */
 		if (!ev->rx_pace)
 			via_ether_watch_rx(ev);
@@ -178,7 +185,7 @@ void via_ether_send_disconnect(struct via_ether_nic *nic,
 		.mac = end->mac,
 		.cookie = end->cookie,
 		.dst = end->dst,
-		.flow = end->dst,
+		.flow = end->src - 1,
 		.size = sizeof(e),
 		.type = VIA_WIRE_DISCONNECT,
 		.plain = end->plain,
@@ -188,7 +195,7 @@ void via_ether_send_disconnect(struct via_ether_nic *nic,
 }
 
 /* WAIT, REFUSE, CONFIRM, CANCEL: about the request, or the ACCEPT, of @c. */
-void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
+void via_ether_answer(struct via_ether_nic *nic, u32 flow, u8 type, u8 reason,
 		      const struct via_ether_client *c)
 {
 	struct via_wire_answer a = {
@@ -198,7 +205,7 @@ void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
 	struct ctl ctl = {
 		.mac = c->mac,
 		.cookie = c->cookie,
-		.flow = c->vi,
+		.flow = flow,
 		.size = sizeof(a),
 		.type = type,
 	};
@@ -440,6 +447,73 @@ void via_ether_send_version(struct via_ether_nic *nic,
 			    VIA_WIRE_VERSION);
 	if (send_one(nic, &c, f->hdr))
 		via_ether_count(nic, VERSIONS_OUT);
+}
+
+/* HEARTBEAT or BEAT to a host in the life of @epoch. */
+void via_ether_send_beat(struct via_ether_nic *nic, const u8 *mac, u8 type,
+			 u64 epoch, const struct via_beat_hdr *b)
+{
+	struct via_wire_beat w = {
+		.epoch = cpu_to_be64(b->epoch),
+		.proof = cpu_to_be64(b->proof),
+		.time = cpu_to_be64(b->time),
+		.connections = cpu_to_be32(b->connections),
+		.digest = cpu_to_be32(b->digest),
+	};
+	struct ctl c = {
+		.mac = mac,
+		.cookie = epoch,
+		.size = sizeof(w),
+		.type = type,
+	};
+
+	send_one(nic, &c, &w);
+}
+
+bool via_ether_send_acks(const struct via_peer *peer, struct via_acks_frame *f)
+{
+	struct via_ether_nic *nic = peer->nic;
+	struct ctl c = {
+		.mac = peer->key.addr,
+		.cookie = READ_ONCE(peer->epoch),
+		.size = sizeof(f->a) + f->bytes,
+		.type = VIA_WIRE_ACKS,
+	};
+
+	f->a = (struct via_wire_acks) { .count = cpu_to_be16(f->count) };
+	if (!send_one(nic, &c, f))
+		return false;
+	via_ether_count(nic, BATCHES_OUT);
+	via_ether_count_add(nic, ACKS_OUT, f->count);
+	return true;
+}
+
+/* @n cookies of the receiver's, of all from @low to @high. */
+void via_ether_send_list(struct via_ether_nic *nic, const u8 *mac, u64 epoch,
+			 u64 low, u64 high, const u64 *cookie, u32 n)
+{
+	struct {
+		struct via_wire_list l;
+		__be64 cookie[VIA_WIRE_LIST_MAX];
+	} __packed f = {
+		.l = {
+			.count = cpu_to_be16(n),
+			.low = cpu_to_be64(low),
+			.high = cpu_to_be64(high),
+		},
+	};
+	struct ctl c = {
+		.mac = mac,
+		.cookie = epoch,
+		.size = sizeof(f.l) + n * sizeof(f.cookie[0]),
+		.type = VIA_WIRE_LIST,
+	};
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		f.cookie[i] = cpu_to_be64(cookie[i]);
+	if (send_one(nic, &c, &f))
+		via_ether_count(nic, LISTS_OUT);
 }
 
 /* A query for a name (@mac NULL: broadcast), or the reply.  BH off. */

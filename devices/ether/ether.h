@@ -126,8 +126,10 @@ struct via_ether_answer {
  * @remote_id:	VI id of the other end
  * @remote_mac:	of the other end
  * @peer:	its host, with a use of it; NULL without a phase
- * @seg_send:	payload bytes of a SEND frame
- * @seg_write:	payload bytes of a WRITE frame
+ * @mtu:	bytes of a frame that both ends have agreed upon
+ * @seg_send:	payload bytes of a SEND frame, likewise sq.lock: as long as the
+ *		MTU of the interface lets them be
+ * @seg_write:	payload bytes of a WRITE frame, likewise
  * @dma_from:	bytes of payload from which on a frame goes by DMA
  * @want_seal:	checksums were asked for when the attempt began
  * @seal:	VIA_WIRE_SUM or AUTH: what its frames have; 0: neither
@@ -199,7 +201,7 @@ struct via_ether_answer {
  * Handshake and timer, both queue locks:
  * @first_seq:	of our data frames
  * @next_try:	jiffies of the next try of an attempt
- * @asked, @asked_since: heartbeats sent since @last_rx had that value
+ * @asked, @asked_at: a LIST lacked it, and it was asked then (jiffies)
  * @tries:	attempts so far
  * @proof:	in the last request that was sent
  * @remote_epoch: of the other host: what a proof for it is of
@@ -209,7 +211,8 @@ struct via_ether_answer {
  * @remote_attrs: peer to peer, phase ACCEPT: of the other end
  *
  * nic->lock (@hot also: read and written under sq.lock):
- * @hot, @hot_link, @stall_link, @ack_link, @conn_link, @end_node
+ * @hot, @hot_link, @stall_link, @ack_link, @conn_link, @our_node, @end_node,
+ *	@their_node
  * @due, @queued: on nic->due, expires: ns of ktime_get_ns()
  * @want:	when the halves are to be looked at, likewise; U64_MAX: not
  *
@@ -230,6 +233,7 @@ struct via_ether_vi {
 	bool hot;
 	u8 remote_mac[ETH_ALEN];
 	u32 remote_id;
+	u32 mtu;
 	struct via_peer *peer;
 	u64 cookie;
 	u64 remote_cookie;
@@ -295,8 +299,8 @@ struct via_ether_vi {
 
 	u32 first_seq;
 	unsigned long next_try;
-	unsigned long asked_since;
-	u32 asked;
+	unsigned long asked_at;
+	bool asked;
 	u32 tries;
 	u64 proof;
 	u64 remote_epoch;
@@ -317,7 +321,9 @@ struct via_ether_vi {
 	struct list_head stall_link;
 	struct list_head ack_link;
 	struct list_head conn_link;
+	struct rb_node our_node;
 	struct hlist_node end_node;
+	struct rb_node their_node;
 
 	struct via_ether_read read[VIA_ETHER_READS];
 	struct via_ether_answer answer[VIA_ETHER_ANSWERS];
@@ -370,12 +376,18 @@ enum via_ether_count {
 	VIA_C_NO_VI, VIA_C_COOKIE, VIA_C_BAD_END, VIA_C_NO_RECEIVE, VIA_C_OLD, VIA_C_GAP,
 	VIA_C_DUP, VIA_C_BEYOND, VIA_C_PARTIAL,
 	VIA_C_OOO_HELD, VIA_C_OOO_DROPPED,
-	VIA_C_ACKS_OUT, VIA_C_ACKS_IN,
+	VIA_C_ACKS_OUT, VIA_C_ACKS_IN, VIA_C_BATCHES_OUT, VIA_C_BATCHES_IN,
 	VIA_C_RESENT, VIA_C_TIMEOUTS,
 	VIA_C_RESETS_OUT, VIA_C_RESETS_IN, VIA_C_CHALLENGES_OUT,
+	VIA_C_BEATS_IN, VIA_C_LISTS_OUT, VIA_C_LISTS_IN,
 	VIA_C_VERSIONS_OUT, VIA_C_VERSIONS_IN,
 	VIA_C_HEARTBEATS_OUT, VIA_C_HEARTBEATS_IN,
-	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN, VIA_C_DEAD, VIA_C_UNACKED,
+	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN,
+	VIA_C_END_RESET, VIA_C_END_LIST, VIA_C_END_LIFE,
+	VIA_C_END_SILENT, VIA_C_END_UNACKED,
+	VIA_C_END_TOLD,			/* by the peer, for each reason */
+	VIA_C_END_OURS = VIA_C_END_TOLD + VIA_WIRE_R_ENDS,
+	VIA_C_END_LAST = VIA_C_END_OURS + VIA_WIRE_R_ENDS - 1,
 	VIA_C_READS_OUT, VIA_C_READS_IN, VIA_C_READS_REFUSED,
 	VIA_C_READS_DROPPED,
 	VIA_C_NAMES_ASKED, VIA_C_NAMES_TOLD, VIA_C_UNANSWERED,
@@ -390,6 +402,7 @@ struct via_ether_counters {
 /* Bottom halves are off, so this is one instruction. */
 #define via_ether_count(nic, which) \
 	__this_cpu_inc((nic)->counters->c[VIA_C_##which])
+#define via_ether_count_at(nic, i)	__this_cpu_inc((nic)->counters->c[i])
 #define via_ether_count_add(nic, which, n) \
 	__this_cpu_add((nic)->counters->c[VIA_C_##which], n)
 
@@ -422,12 +435,17 @@ static inline u32 via_ether_credit(const struct via_ether_nic *nic)
 /* transport->send: 0 or VIA_TRAP_MORE.  sq.lock held, BH off. */
 int via_ether_send(struct via_vi *vi);
 /*
- * The three are called with sq.lock held, BH off.  @delay: how long the newest
+ * The four are called with sq.lock held, BH off.  @delay: how long the newest
  * frame has waited for this, VIA_WIRE_DELAY_US; VIA_WIRE_DELAY_MAX: not known.
  */
 void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 		   u32 ranges, u32 delay);
 void via_ether_resume(struct via_vi *vi);
+/*
+ * Unreliable: the peer has seen the frames before @ack, or has passed by those
+ * that were lost.
+ */
+void via_ether_unreliable_acked(struct via_ether_vi *ev, u32 ack);
 /* Frame @seq came twice.  sq.lock held. */
 void via_ether_twice(struct via_ether_vi *ev, u32 seq);
 void via_ether_head_init(struct via_ether_vi *ev);
@@ -455,8 +473,21 @@ void via_ether_send_disconnect(struct via_ether_nic *nic,
 			       const struct via_ether_end *end);
 /* About a request. */
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
-void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
+void via_ether_answer(struct via_ether_nic *nic, u32 flow, u8 type, u8 reason,
 		      const struct via_ether_client *c);
+void via_ether_send_beat(struct via_ether_nic *nic, const u8 *mac, u8 type,
+			 u64 epoch, const struct via_beat_hdr *b);
+/* @count entries, @bytes of them. */
+struct via_acks_frame {
+	struct via_wire_acks a;
+	u8 entries[VIA_WIRE_BODY_MAX - VIA_WIRE_ACKS_LEN];
+	u32 count;
+	u32 bytes;
+};
+
+bool via_ether_send_acks(const struct via_peer *peer, struct via_acks_frame *f);
+void via_ether_send_list(struct via_ether_nic *nic, const u8 *mac, u64 epoch,
+			 u64 low, u64 high, const u64 *cookie, u32 n);
 /*
  * Has the host that sent a request shown that it receives at its address?  If
  * not, it is told how to, and nothing is looked up or remembered for it.
@@ -520,23 +551,74 @@ void via_ether_disconnect(struct via_vi *vi, bool tell);
 void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink);
 
 /* conn.c */
-/* ops->connect, accept, reject: process context, no queue lock held. */
+/* ops->connect, accept: process context, no queue lock held. */
 enum via_verdict via_ether_connect(struct via_vi *vi);
 enum via_verdict via_ether_attempt(struct via_vi *vi,
 				   enum via_ether_phase phase);
 enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi);
-void via_ether_reject(struct via_conn *conn);
 bool via_ether_confirmed(struct via_ether_vi *ev);
 void via_ether_conn_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h);
 void via_ether_conn_tick(struct via_ether_vi *ev);
 void via_ether_conn_end(struct via_ether_vi *ev, enum via_verdict verdict);
-void via_ether_reqs_expire(struct via_ether_nic *nic, bool all);
 void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 			  bool sum);
+/* The NIC's MTU is another one.  Both queue locks held; the caller settles. */
+void via_ether_refit(struct via_ether_vi *ev);
 void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 			 const u8 *disc, u32 disc_len);
+
+/* request.c */
+/* ops->reject: process context, no queue lock held. */
+void via_ether_reject(struct via_conn *conn);
+/*
+ * Unlink the request of a client; false when there is none.  The caller gets
+ * a copy and a use of its peer, and its reference on the connection, if that is
+ * there yet: without one the request's maker is still at it, and frees it as
+ * soon as it sees it unlinked.  BH off, nic->lock not held.
+ */
+bool via_ether_take_req(struct via_ether_nic *nic, const u8 *mac, u32 vi,
+			u64 cookie, struct via_ether_req *copy);
+/* What the copy has is given back. */
+void via_ether_drop_req(const struct via_ether_req *copy);
+void via_ether_request_rx(struct via_ether_nic *nic,
+			  const struct via_ether_frame *f,
+			  const struct via_frame_hdr *h);
+void via_ether_cancel_rx(struct via_ether_nic *nic,
+			 const struct via_ether_frame *f,
+			 const struct via_frame_hdr *h);
+/* Those whose client has left, or all. */
+void via_ether_reqs_expire(struct via_ether_nic *nic, bool all);
+
+/* end.c */
+/* By which rule a connection ends, where it is not told by the peer. */
+enum via_ether_why {
+	VIA_END_OURS,		/* this end's reason, which the peer is told */
+	VIA_END_RESET,		/* RESET */
+	VIA_END_LIST,		/* LIST lacks it, and it does not answer */
+	VIA_END_LIFE,		/* the peer's host was started again */
+	VIA_END_SILENT,		/* the peer's host says nothing */
+	VIA_END_UNACKED,	/* a frame is not acknowledged */
+};
+
+/*
+ * The connection ends, by @why; @reason is this end's, VIA_WIRE_R_*.  It is
+ * counted and logged, once.  A queue lock held; the caller settles.
+ */
+void via_ether_end(struct via_ether_vi *ev, enum via_ether_why why, u32 reason);
+/* The same, and what is in flight will not arrive.  sq.lock held. */
+void via_ether_give_up(struct via_ether_vi *ev, enum via_ether_why why,
+		       u32 reason);
+/* The peer says that it has ended, with that reason.  Both queue locks. */
+void via_ether_end_told(struct via_ether_vi *ev, u32 reason);
+/*
+ * The peer has no such end of a connection as @id and @cookie say.  What
+ * stands ends by RESET only, which tells in @seq what it answers.  BH off, RCU
+ * read side, no queue lock held.
+ */
+void via_ether_no_such_end(struct via_ether_nic *nic, const u8 *mac, u32 id,
+			   u64 cookie, const u32 *seq);
 
 /* allow.c */
 extern const struct attribute_group via_ether_group;
@@ -634,26 +716,34 @@ void via_ether_watch_rx(struct via_ether_vi *ev);
 /* Of neither half: nic->lock held. */
 void via_ether_unwatch(struct via_ether_vi *ev);
 void via_ether_stall(struct via_ether_vi *ev);
-void via_ether_ack_soon(struct via_ether_vi *ev);
 void via_ether_arm(struct via_ether_nic *nic);
+/* The coarse timer is to look at peers at its next tick. */
+void via_ether_hurry(struct via_ether_nic *nic);
 
-/* Nothing came for too long, or too many retries.  sq.lock held. */
-void via_ether_give_up(struct via_ether_vi *ev, unsigned long since,
-		       const char *what);
-
-/* silence.c */
-/* The timer: ask peers that say nothing, end those that do not answer. */
-void via_ether_silence(struct via_ether_nic *nic);
-/* The connection stands; both queue locks held. */
-void via_ether_join(struct via_ether_vi *ev);
-/* It does not; nic->lock held. */
-void via_ether_part(struct via_ether_vi *ev);
+/* acks.c */
 /*
- * The peer was started anew, with another epoch: what stood before has ended.
- * It is proven that the peer says so.  BH off, RCU read side, no lock held.
+ * A push is to be acknowledged once the frames that came with it are taken:
+ * one frame then answers many small messages, of all connections with the
+ * peer.  A queue lock of the VI held.
  */
-void via_ether_anew(struct via_peer *peer, u64 epoch);
-/* The peer has lost a connection.  nic->lock not held. */
+void via_ether_ack_soon(struct via_ether_vi *ev);
+/* The tasklet that does it. */
+void via_ether_run_acks(struct tasklet_struct *t);
+/* The connection is over, and it has its peer yet.  nic->lock held. */
+void via_ether_owes_no_more(struct via_ether_vi *ev);
+/* BH off, RCU read side. */
+void via_ether_acks_rx(struct via_ether_nic *nic,
+		       const struct via_ether_frame *f,
+		       const struct via_frame_hdr *h);
+
+/* beat.c */
+/* The timer: what peers are due.  True: it is to come again at once. */
+bool via_ether_beats(struct via_ether_nic *nic);
+/* HEARTBEAT, BEAT, LIST.  BH off, RCU read side. */
+void via_ether_beat_rx(struct via_ether_nic *nic,
+		       const struct via_ether_frame *f,
+		       const struct via_frame_hdr *h);
+/* The peer has lost a connection: it may have been started again. */
 void via_ether_doubt(struct via_peer *peer);
 
 /* A frame of the connection came.  rq.lock held. */

@@ -151,6 +151,8 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_OOO_DROPPED] = "ooo_dropped",
 	[VIA_C_ACKS_OUT] = "acks_out",
 	[VIA_C_ACKS_IN] = "acks_in",
+	[VIA_C_BATCHES_OUT] = "ack_batches_out",
+	[VIA_C_BATCHES_IN] = "ack_batches_in",
 	[VIA_C_RESENT] = "retransmits",
 	[VIA_C_TIMEOUTS] = "timeouts",
 	[VIA_C_RESETS_OUT] = "resets_out",
@@ -160,10 +162,34 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_VERSIONS_IN] = "versions_in",
 	[VIA_C_HEARTBEATS_OUT] = "heartbeats_out",
 	[VIA_C_HEARTBEATS_IN] = "heartbeats_in",
+	[VIA_C_BEATS_IN] = "beats_in",
+	[VIA_C_LISTS_OUT] = "lists_out",
+	[VIA_C_LISTS_IN] = "lists_in",
 	[VIA_C_REQUESTS_OUT] = "requests_out",
 	[VIA_C_REQUESTS_IN] = "requests_in",
-	[VIA_C_DEAD] = "dead_peers",
-	[VIA_C_UNACKED] = "dead_unacked",
+	[VIA_C_END_RESET] = "ends_reset",
+	[VIA_C_END_LIST] = "ends_list",
+	[VIA_C_END_LIFE] = "ends_restarted",
+	[VIA_C_END_SILENT] = "dead_peers",
+	[VIA_C_END_UNACKED] = "dead_unacked",
+	[VIA_C_END_TOLD + VIA_WIRE_R_CLOSED] = "told_closed",
+	[VIA_C_END_TOLD + VIA_WIRE_R_NO_RECEIVE] = "told_no_receive",
+	[VIA_C_END_TOLD + VIA_WIRE_R_RECEIVE] = "told_receive",
+	[VIA_C_END_TOLD + VIA_WIRE_R_RDMA] = "told_rdma_write",
+	[VIA_C_END_TOLD + VIA_WIRE_R_PROTOCOL] = "told_protocol",
+	[VIA_C_END_TOLD + VIA_WIRE_R_TRANSPORT] = "told_transport",
+	[VIA_C_END_TOLD + VIA_WIRE_R_LINK] = "told_link",
+	[VIA_C_END_TOLD + VIA_WIRE_R_READ] = "told_rdma_read",
+	[VIA_C_END_TOLD + VIA_WIRE_R_NARROW] = "told_mtu",
+	[VIA_C_END_OURS + VIA_WIRE_R_CLOSED] = "ends_closed",
+	[VIA_C_END_OURS + VIA_WIRE_R_NO_RECEIVE] = "ends_no_receive",
+	[VIA_C_END_OURS + VIA_WIRE_R_RECEIVE] = "ends_receive",
+	[VIA_C_END_OURS + VIA_WIRE_R_RDMA] = "ends_rdma_write",
+	[VIA_C_END_OURS + VIA_WIRE_R_PROTOCOL] = "ends_protocol",
+	[VIA_C_END_OURS + VIA_WIRE_R_TRANSPORT] = "ends_transport",
+	[VIA_C_END_OURS + VIA_WIRE_R_LINK] = "ends_link",
+	[VIA_C_END_OURS + VIA_WIRE_R_READ] = "ends_rdma_read",
+	[VIA_C_END_OURS + VIA_WIRE_R_NARROW] = "ends_mtu",
 	[VIA_C_READS_OUT] = "reads_out",
 	[VIA_C_READS_IN] = "reads_in",
 	[VIA_C_READS_REFUSED] = "reads_refused",
@@ -313,10 +339,29 @@ EXPORT_SYMBOL_GPL(via_ether_alloc);
 
 void via_ether_set_mtu(struct via_ether_nic *nic, u32 mtu)
 {
-	mtu = clamp(mtu, VIA_WIRE_MTU_MIN, VIA_WIRE_MTU_MAX);
+	struct via_ether_vi *ev;
+	struct via_vi *vi;
+	u32 i;
+
+	mtu = min(mtu, VIA_WIRE_MTU_MAX);
 	WRITE_ONCE(nic->mtu, mtu);
-	/* Connections keep what they agreed upon; new ones follow. */
-	WRITE_ONCE(nic->ka->limits.native_mtu, mtu - VIA_WIRE_SEND_HDR);
+	WRITE_ONCE(nic->ka->limits.native_mtu,
+		   max(mtu, VIA_WIRE_MTU_MIN) - VIA_WIRE_SEND_HDR);
+	local_bh_disable();
+	rcu_read_lock();
+	for (i = 0; i < nic->ka->limits.max_vi; i++) {
+		vi = via_vi_lookup(nic->ka, i);
+		if (!vi)
+			continue;
+		ev = vi->priv;
+		via_ether_lock(vi);
+		/* One that begins from now on reads the new one. */
+		via_ether_refit(ev);
+		via_ether_unlock(vi);
+		via_vi_settle(vi);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
 }
 EXPORT_SYMBOL_GPL(via_ether_set_mtu);
 
@@ -365,8 +410,7 @@ static void break_some(struct via_ether_nic *nic, bool all, u32 reason)
 		spin_lock(&vi->sq.lock);
 		if (ev->phase == VIA_PHASE_CONNECTED &&
 		    (all || unwanted(ev))) {
-			ev->reason = reason;
-			via_vi_break_later(vi, VIA_BROKEN_TELL);
+			via_ether_end(ev, VIA_END_OURS, reason);
 		}
 		spin_unlock(&vi->sq.lock);
 		via_vi_settle(vi);

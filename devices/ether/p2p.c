@@ -99,8 +99,9 @@ void via_ether_p2p_request(struct via_ether_nic *nic,
 		return;
 	ev = vi->priv;
 	via_ether_lock(vi);
-	/* It may be at another attempt by now. */
-	if (via_p2p_looks(vi, &local, &remote))
+	/* It may be at another attempt by now; or this be a late one. */
+	if (via_p2p_looks(vi, &local, &remote) && ev->peer &&
+	    via_peer_lives(ev->peer, c.hello.epoch))
 		ok = claim ? choose(ev, &c) : ev->phase == VIA_PHASE_P2P;
 	if (ok)
 		ev->next_try = jiffies;
@@ -149,7 +150,7 @@ bool via_ether_p2p_fits(struct via_ether_vi *ev,
 		if (reasons[i].verdict == verdict)
 			reason = reasons[i].reason;
 	via_ether_remember(ev->peer, c, VIA_WIRE_REFUSE, reason);
-	via_ether_answer(ev->nic, VIA_WIRE_REFUSE, reason, c);
+	via_ether_answer(ev->nic, ev->vi->index, VIA_WIRE_REFUSE, reason, c);
 	via_ether_conn_end(ev, verdict);
 	return false;
 }

@@ -62,9 +62,14 @@ static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
 	INIT_LIST_HEAD(&peer->idle_link);
 	INIT_LIST_HEAD(&peer->conns);
 	INIT_LIST_HEAD(&peer->on_link);
+	INIT_LIST_HEAD(&peer->owing);
+	INIT_LIST_HEAD(&peer->acks_link);
+	peer->ours = RB_ROOT;
+	peer->theirs = RB_ROOT;
 	peer->last_rx = jiffies;
 	peer->asked_us = jiffies;
-	peer->next_ask = jiffies;
+	peer->beat.next = jiffies;
+	peer->beat.nonce = get_random_u64();
 	spin_lock_init(&peer->rtt_lock);
 	via_rtt_init(&peer->rtt, max_t(u32, RTO_FIRST_US, via_ether_rto_min()));
 	peer->rtt_at = jiffies - 1;
@@ -163,6 +168,46 @@ void via_peer_put(struct via_peer *peer)
 	via_ether_arm(nic);
 }
 
+static bool is_over(const struct via_peer *peer, u64 epoch)
+{
+	u32 i;
+
+	for (i = 0; i < VIA_PEER_LIVES; i++)
+		if (peer->over[i] == epoch)
+			return true;
+	return false;
+}
+
+void via_peer_ends(struct via_peer *peer, u32 ends)
+{
+	lockdep_assert_held(&peer->nic->lock);
+	peer->beat.ends |= ends;
+	peer->beat.left = peer->nconns;
+}
+
+bool via_peer_lives(struct via_peer *peer, u64 epoch)
+{
+	bool ok, new;
+
+	spin_lock(&peer->nic->lock);
+	ok = !is_over(peer, epoch);
+	new = ok && epoch != peer->epoch;
+	if (new) {
+		if (peer->epoch) {
+			peer->over[peer->next_over++ % VIA_PEER_LIVES] =
+				peer->epoch;
+			via_peer_ends(peer, VIA_PEER_END_LIFE);
+			via_peer_keep_proof(peer, 0);
+		}
+		peer->epoch = epoch;
+		new = peer->beat.left;
+	}
+	spin_unlock(&peer->nic->lock);
+	if (unlikely(new))
+		via_ether_hurry(peer->nic);
+	return ok;
+}
+
 u32 via_peer_key_id(const struct via_peer *peer)
 {
 	const struct via_ether_secret *secret = rcu_dereference(peer->secret);
@@ -231,6 +276,12 @@ static struct hlist_head *end_bucket(const struct via_peer *peer, u32 id,
 	return &peer->nic->peers->ends[i];
 }
 
+static bool theirs_less(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct via_ether_vi, their_node)->remote_cookie <
+	       rb_entry(b, struct via_ether_vi, their_node)->remote_cookie;
+}
+
 void via_peer_add_end(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
@@ -239,13 +290,150 @@ void via_peer_add_end(struct via_ether_vi *ev)
 	hlist_add_head(&ev->end_node,
 		       end_bucket(ev->peer, ev->remote_id,
 				  ev->remote_cookie));
+	rb_add(&ev->their_node, &ev->peer->theirs, theirs_less);
 	spin_unlock(&nic->lock);
 }
 
 void via_peer_del_end(struct via_ether_vi *ev)
 {
 	lockdep_assert_held(&ev->nic->lock);
+	if (hlist_unhashed(&ev->end_node))
+		return;
 	hlist_del_init(&ev->end_node);
+	rb_erase(&ev->their_node, &ev->peer->theirs);
+}
+
+struct via_ether_vi *via_peer_theirs(const struct via_peer *peer, u64 from)
+{
+	struct rb_node *n = peer->theirs.rb_node;
+	struct via_ether_vi *ev, *found = NULL;
+
+	lockdep_assert_held(&peer->nic->lock);
+	while (n) {
+		ev = rb_entry(n, struct via_ether_vi, their_node);
+		if (ev->remote_cookie >= from) {
+			found = ev;
+			n = n->rb_left;
+		} else {
+			n = n->rb_right;
+		}
+	}
+	return found;
+}
+
+struct via_ether_vi *via_peer_next_theirs(const struct via_ether_vi *ev)
+{
+	return rb_entry_safe(rb_next(&ev->their_node), struct via_ether_vi,
+			     their_node);
+}
+
+static bool ours_less(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct via_ether_vi, our_node)->cookie <
+	       rb_entry(b, struct via_ether_vi, our_node)->cookie;
+}
+
+struct via_ether_vi *via_peer_ours(const struct via_peer *peer, u64 from)
+{
+	struct rb_node *n = peer->ours.rb_node;
+	struct via_ether_vi *ev, *found = NULL;
+
+	lockdep_assert_held(&peer->nic->lock);
+	while (n) {
+		ev = rb_entry(n, struct via_ether_vi, our_node);
+		if (ev->cookie >= from) {
+			found = ev;
+			n = n->rb_left;
+		} else {
+			n = n->rb_right;
+		}
+	}
+	return found;
+}
+
+struct via_ether_vi *via_peer_next_ours(const struct via_ether_vi *ev)
+{
+	return rb_entry_safe(rb_next(&ev->our_node), struct via_ether_vi,
+			     our_node);
+}
+
+/* It is looked at by the timer, or not any more.  nic->lock held. */
+static void watch_peer(struct via_peer *peer)
+{
+	struct via_peers *peers = peer->nic->peers;
+	bool wanted = peer->nconns || peer->ntombs;
+
+	if (wanted == !list_empty(&peer->on_link))
+		return;
+	if (wanted) {
+		list_add_tail(&peer->on_link, &peers->on);
+		peers->non++;
+	} else {
+		list_del_init(&peer->on_link);
+		peers->non--;
+		peer->beat.ends = 0;
+		peer->beat.left = 0;
+		peer->beat.list_from = 0;
+		peer->beat.differs = 0;
+	}
+}
+
+/* A connection has begun, or ended.  nic->lock held. */
+static void changed(struct via_peer *peer)
+{
+	peer->beat.changes++;
+	peer->beat.agreed = false;
+	watch_peer(peer);
+}
+
+void via_peer_join(struct via_ether_vi *ev)
+{
+	struct via_peer *peer = ev->peer;
+
+	WRITE_ONCE(peer->last_rx, jiffies);
+	spin_lock(&peer->nic->lock);
+	if (list_empty(&ev->conn_link)) {
+		list_add_tail(&ev->conn_link, &peer->conns);
+		rb_add(&ev->our_node, &peer->ours, ours_less);
+		peer->nconns++;
+		peer->beat.sum += ev->cookie + ev->remote_cookie;
+		changed(peer);
+	}
+	spin_unlock(&peer->nic->lock);
+}
+
+void via_peer_part(struct via_ether_vi *ev)
+{
+	struct via_peer *peer = ev->peer;
+
+	lockdep_assert_held(&ev->nic->lock);
+	if (list_empty(&ev->conn_link))
+		return;
+	list_del_init(&ev->conn_link);
+	rb_erase(&ev->our_node, &peer->ours);
+	peer->nconns--;
+	peer->beat.sum -= ev->cookie + ev->remote_cookie;
+	changed(peer);
+}
+
+void via_peer_tombs(struct via_peer *peer, int more)
+{
+	lockdep_assert_held(&peer->nic->lock);
+	peer->ntombs += more;
+	watch_peer(peer);
+}
+
+struct via_ether_vi *via_peer_turn(struct via_peer *peer)
+{
+	struct via_ether_vi *ev;
+
+	spin_lock(&peer->nic->lock);
+	ev = list_first_entry_or_null(&peer->conns, struct via_ether_vi,
+				      conn_link);
+	if (ev)
+		list_move_tail(&ev->conn_link, &peer->conns);
+	spin_unlock(&peer->nic->lock);
+	return ev;
 }
 
 /*

@@ -22,6 +22,7 @@
 #define _VIA_PEER_H
 
 #include <linux/etherdevice.h>
+#include <linux/rbtree.h>
 #include "via_ether.h"
 #include "window.h"
 
@@ -32,6 +33,7 @@ struct via_ether_vi;
 
 #define VIA_PEER_ADDR_MAX	18	/* an address of IPv6 and a port */
 #define VIA_PEER_VERDICTS	16	/* answers remembered */
+#define VIA_PEER_LIVES		4	/* epochs that are over, remembered */
 #define VIA_PEER_REQS		256u	/* requests not answered */
 #define VIA_PEERS_IDLE		1024u	/* of a NIC, without users */
 /* Ten tries of a client that knows we are there (TRY_WAITING_MS in conn.c). */
@@ -71,6 +73,54 @@ struct via_peer_verdict {
 	unsigned long until;
 };
 
+#define VIA_PEER_DIFFERS	3u	/* BEATs, until LIST is sent and taken */
+
+/* Which connections of a peer are to end: bits of @ends. */
+#define VIA_PEER_END_LIFE	0x1	/* those of another epoch */
+#define VIA_PEER_END_SILENT	0x2	/* those that were not heard */
+#define VIA_PEER_END_NONE	0x4	/* all: the peer has none; if they are not heard */
+
+/**
+ * struct via_peer_beat - do two hosts have the same connections?  (beat.c)
+ *
+ * nic->lock:
+ * @sum:	of the cookies of both ends of each connection
+ * @changes:	connections that have begun or ended
+ * @agreed:	the last BEAT was of the same ones, and nothing has begun or
+ *		ended here since
+ * @doubt:	the peer may have others, or have lost them: ask at once
+ * @nonce:	of the HEARTBEAT that is to be answered; it is another one when
+ *		it has been
+ * @differs:	BEATs in a row of other connections, VIA_PEER_DIFFERS at most:
+ *		it is so many, too, where nothing has begun or ended between two
+ * @differs_at:	@changes at the last one
+ * @list_from:	the next LIST begins at this cookie; 0: none is to be sent
+ * @list_span:	and is of so many cookies at most
+ * @ends:	VIA_PEER_END_*: which are to end
+ * @left:	connections that are still to be looked at for that
+ *
+ * The timer's own:
+ * @next:	jiffies of the next HEARTBEAT
+ * @asked, @asked_since: HEARTBEATs sent since @last_rx had that value
+ */
+struct via_peer_beat {
+	u64 sum;
+	u32 changes;
+	bool agreed;
+	bool doubt;
+	u64 nonce;
+	u32 differs;
+	u32 differs_at;
+	u64 list_from;
+	u64 list_span;
+	u32 ends;
+	u32 left;
+
+	unsigned long next;
+	unsigned long asked_since;
+	u32 asked;
+};
+
 /**
  * struct via_peer - a host that a NIC deals with
  * @nic:	constant
@@ -89,14 +139,21 @@ struct via_peer_verdict {
  * @verdict:	answers given lately, for those whose frame was lost
  * @next_verdict: where the next one goes, modulo VIA_PEER_VERDICTS
  * @nreqs:	requests of this host that are not answered
- * @conns, @nconns: VIs that are connected to it, the one to be asked next
- *		first, and how many
- * @on_link:	on the list of peers with connections
- * @hurry:	connections that are to be asked at once: one was lost
+ * @conns, @nconns: VIs that are connected to it, and how many
+ * @ours:	the same by the cookie of this end
+ * @theirs:	VIs that know the other end, by the cookie of that
+ * @ntombs:	DISCONNECTs to be sent to it again
+ * @on_link:	on the list of peers with connections or tombs
+ * @epoch:	of its life; 0: not known
+ * @over, @next_over: epochs before that, and where the next one goes, modulo
+ *		VIA_PEER_LIVES
+ * @beat:	see there
+ * @owing:	VIs that owe it an acknowledgement after this batch of frames
+ * @acks_link:	on nic->acks, while there are some
  *
- * rq.lock of any of its VIs, each its own: WRITE_ONCE(), READ_ONCE()
+ * No lock: WRITE_ONCE(), READ_ONCE()
  * @last_rx:	jiffies when it was heard last
- * @asked_us:	jiffies of its last heartbeat
+ * @asked_us:	jiffies of its last HEARTBEAT
  * @told:	the proof of this host's address that it told last; 0: none.  It
  *		is not told to another host, which could ask in this one's name
  *
@@ -111,8 +168,6 @@ struct via_peer_verdict {
  * @load:	[0] at the last tick of the NIC, [1] being counted: @busy, VIs that
  *		have more to send, and @cut, one of them has met a loss
  * @load_tick:	nic->peers->ticks when @load was last looked at
- * @next_ask:	jiffies of the next heartbeat
- * @asked, @asked_since: heartbeats sent since @last_rx had that value
  *
  * @rcu:	after its end
  */
@@ -132,8 +187,16 @@ struct via_peer {
 	u32 nreqs;
 	struct list_head conns;
 	u32 nconns;
-	u32 hurry;
+	struct rb_root ours;
+	struct rb_root theirs;
+	u32 ntombs;
 	struct list_head on_link;
+	u64 epoch;
+	u64 over[VIA_PEER_LIVES];
+	u32 next_over;
+	struct via_peer_beat beat;
+	struct list_head owing;
+	struct list_head acks_link;
 
 	unsigned long last_rx;
 	unsigned long asked_us;
@@ -150,9 +213,6 @@ struct via_peer {
 		bool cut;
 	} load[2];
 	u32 load_tick;
-	unsigned long next_ask;
-	unsigned long asked_since;
-	u32 asked;
 
 	struct rcu_head rcu;
 };
@@ -168,8 +228,8 @@ struct via_peer {
  * @reqs:	requests, by peer, VI and cookie of the client
  * @idle:	peers without users, the oldest first
  * @nidle, @n:	how many are idle, and in all
- * @on, @non:	peers with connections, the one to be looked at next first,
- *		and how many
+ * @on, @non:	peers with connections or tombs, the one to be looked at next
+ *		first, and how many
  * @tombs, @ntombs: DISCONNECTs to be sent again, in the order of their times
  * @named:	the same by peer, dst and cookie
  *
@@ -216,6 +276,16 @@ void via_peer_drop(struct via_peer *peer);
 /* The same without the lock.  BH off. */
 void via_peer_put(struct via_peer *peer);
 
+/*
+ * A frame has proven that the peer is in the life of @epoch.  False: that life
+ * is over, and the frame is a late one.  Connections of the life before are to
+ * end.  BH off, nic->lock not held.
+ */
+bool via_peer_lives(struct via_peer *peer, u64 epoch);
+
+/* Connections are to be looked at: VIA_PEER_END_*.  nic->lock held. */
+void via_peer_ends(struct via_peer *peer, u32 ends);
+
 /* The id of its key, 0: it has none.  RCU read side. */
 u32 via_peer_key_id(const struct via_peer *peer);
 
@@ -258,6 +328,25 @@ void via_peer_add_end(struct via_ether_vi *ev);
 void via_peer_del_end(struct via_ether_vi *ev);
 struct via_ether_vi *via_peer_end(const struct via_peer *peer, u32 id,
 				  u64 cookie);
+
+/*
+ * The connection stands, both queue locks held; or it does not, and nic->lock
+ * is held.
+ */
+void via_peer_join(struct via_ether_vi *ev);
+void via_peer_part(struct via_ether_vi *ev);
+/* One tomb more, or less.  nic->lock held. */
+void via_peer_tombs(struct via_peer *peer, int more);
+/* The connection whose turn it is, the last one then; or NULL. */
+struct via_ether_vi *via_peer_turn(struct via_peer *peer);
+/*
+ * The first one with a cookie of at least @from, and the one behind it: of this
+ * end of connections, or of the other.  nic->lock held.
+ */
+struct via_ether_vi *via_peer_ours(const struct via_peer *peer, u64 from);
+struct via_ether_vi *via_peer_next_ours(const struct via_ether_vi *ev);
+struct via_ether_vi *via_peer_theirs(const struct via_peer *peer, u64 from);
+struct via_ether_vi *via_peer_next_theirs(const struct via_ether_vi *ev);
 
 /* The requests of the peer; nic->lock held. */
 void via_peer_add_req(struct via_ether_req *req);

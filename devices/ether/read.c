@@ -88,8 +88,7 @@ static enum sent refuse(struct burst *b)
 {
 	via_ether_count(b->nic, READS_REFUSED);
 	via_vi_error(b->vi, VIA_ERR_RDMAR_PROT, VIA_ST_OP_RDMA_READ >> 16, 0);
-	b->ev->reason = VIA_WIRE_R_READ;
-	via_vi_break_later(b->vi, VIA_BROKEN_TELL);
+	via_ether_end(b->ev, VIA_END_OURS, VIA_WIRE_R_READ);
 	return SENT_BROKEN;
 }
 

@@ -345,8 +345,7 @@ static enum ack rx_next(struct via_vi *vi, const struct via_frame_hdr *h,
 			return ACK_LATER;
 		if (why == VIA_WIRE_R_NO_RECEIVE)
 			via_ether_count(ev->nic, NO_RECEIVE);
-		ev->reason = why;
-		via_vi_break_later(vi, VIA_BROKEN_TELL);
+		via_ether_end(ev, VIA_END_OURS, why);
 		return ACK_LATER;
 	}
 	if (h->flags & VIA_WIRE_PUSH) {
@@ -453,17 +452,14 @@ static void ack_now(struct via_vi *vi, u64 cookie)
 	spin_unlock(&vi->rq.lock);
 }
 
-/* The peer asks: it need not be asked itself for a while. */
+/* The peer asks; the newest frame may have come long ago. */
 static void rx_question(struct via_vi *vi, u64 cookie)
 {
 	struct via_ether_vi *ev = vi->priv;
 
-	via_ether_count(ev->nic, HEARTBEATS_IN);
 	spin_lock(&vi->rq.lock);
-	if (likely(ev->cookie == cookie && ev->phase == VIA_PHASE_CONNECTED)) {
-		WRITE_ONCE(ev->peer->asked_us, jiffies);
+	if (likely(ev->cookie == cookie && ev->phase == VIA_PHASE_CONNECTED))
 		via_ether_send_ack(ev, VIA_WIRE_DELAY_MAX);
-	}
 	spin_unlock(&vi->rq.lock);
 }
 
@@ -534,8 +530,7 @@ static bool rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 			via_ether_offender(vi, ev->read[ev->read_head %
 							VIA_ETHER_READS].index,
 					   VIA_ST_RDMA_PROT_ERROR);
-		via_vi_break_later(vi, h->reason == VIA_WIRE_R_CLOSED ?
-				   VIA_BROKEN_LEFT : 0);
+		via_ether_end_told(ev, h->reason);
 	}
 out:
 	via_ether_unlock(vi);

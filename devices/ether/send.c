@@ -121,8 +121,7 @@ static enum sent send_bad(struct burst *b, struct via_desc *d)
 		return SENT_WINDOW;
 	via_send_complete(vi, d->status, 0);
 	ev->tx_odd &= ~VIA_ODD_ACTIVE;
-	ev->reason = VIA_WIRE_R_TRANSPORT;
-	via_vi_break_later(vi, VIA_BROKEN_TELL);
+	via_ether_end(ev, VIA_END_OURS, VIA_WIRE_R_TRANSPORT);
 	return SENT_BROKEN;
 }
 
@@ -263,6 +262,20 @@ static enum sent send_new(struct burst *b)
 	return r;
 }
 
+/*
+ * A frame has its number for good, so what was sent in one cannot be sent again
+ * in two: where the MTU of the interface has become less than it, it cannot be
+ * sent again at all.
+ */
+static bool too_long(const struct via_ether_vi *ev,
+		     const struct via_win_rec *rec, const struct via_desc *d)
+{
+	if (!(rec->kind & VIA_REC_ANSWER) &&
+	    (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE)
+		return rec->len > ev->seg_write;
+	return rec->len > ev->seg_send;
+}
+
 /* Lost frames again, oldest first, straight from the program's pages. */
 static noinline enum sent send_lost(struct burst *b)
 {
@@ -281,6 +294,10 @@ static noinline enum sent send_lost(struct burst *b)
 			return SENT_BUDGET;
 		rec = via_win_rec(&ev->tx, seq);
 		d = via_send_entry(b->vi, rec->index);
+		if (unlikely(too_long(ev, rec, d))) {
+			via_ether_give_up(ev, VIA_END_OURS, VIA_WIRE_R_NARROW);
+			return SENT_BROKEN;
+		}
 		odd = rec->kind & VIA_REC_ANSWER || via_ether_is_read(d);
 		/* The first timeout sends the tail. */
 		flags = ev->retries == 1 ? VIA_WIRE_PROBE : VIA_WIRE_ACK_NOW;
@@ -292,8 +309,7 @@ static noinline enum sent send_lost(struct burst *b)
 			/* The memory is gone: nothing can complete any more. */
 			if (b->vi->sq.head == rec->index)
 				via_send_complete(b->vi, d->status, 0);
-			ev->reason = VIA_WIRE_R_TRANSPORT;
-			via_vi_break_later(b->vi, VIA_BROKEN_TELL);
+			via_ether_end(ev, VIA_END_OURS, VIA_WIRE_R_TRANSPORT);
 		}
 		if (r)
 			return r;
@@ -583,4 +599,13 @@ void via_ether_resume(struct via_vi *vi)
 {
 	lockdep_assert_held(&vi->sq.lock);
 	send_on(vi);
+}
+
+void via_ether_unreliable_acked(struct via_ether_vi *ev, u32 ack)
+{
+	struct via_win_tx *tx = &ev->tx;
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	if (ack - tx->una <= tx->nxt - tx->una)
+		tx->una = ack;
 }

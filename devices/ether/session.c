@@ -128,8 +128,7 @@ static bool install(struct via_peer *peer, struct via_ether_secret *secret,
 	if (!ok)
 		return false;
 	via_ether_count(peer->nic, SESSIONS);
-	if (old && old->epoch != s->epoch)
-		via_ether_anew(peer, s->epoch);
+	via_peer_lives(peer, s->epoch);
 	retire(old);
 	return true;
 }

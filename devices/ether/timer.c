@@ -5,7 +5,7 @@
  * The alarm is of high resolution.  It serves what a program may be waiting
  * for: acknowledgements owed, timeouts of frames in flight, transmitters that
  * were full.  The coarse timer, in jiffies, serves attempts, shares of a way,
- * the expiry of requests, and the silence of peers (silence.c).
+ * the expiry of requests, and peers (beat.c).
  *
  * A message does not arm the alarm, and reads no clock.  A VI that begins to
  * wait for something is watched: it is put on nic->due, ordered by time, and
@@ -65,6 +65,14 @@ void via_ether_arm(struct via_ether_nic *nic)
 	spin_lock(&nic->lock);
 	if (!nic->ticking)
 		arm(nic);
+	spin_unlock(&nic->lock);
+}
+
+void via_ether_hurry(struct via_ether_nic *nic)
+{
+	spin_lock(&nic->lock);
+	nic->next_live = jiffies;
+	arm(nic);
 	spin_unlock(&nic->lock);
 }
 
@@ -275,23 +283,6 @@ void via_ether_look_rx(struct via_ether_vi *ev)
 		via_ether_watch_rx(ev);
 }
 
-void via_ether_give_up(struct via_ether_vi *ev, unsigned long since,
-		       const char *what)
-{
-	struct via_vi *vi = ev->vi;
-
-	pr_info_ratelimited("%s: VI %u: no %s from %pM for %u ms: broken\n",
-			    ev->nic->ka->name, vi->index, what, ev->remote_mac,
-			    jiffies_to_msecs(jiffies - since));
-	/* What is in flight may be answers to the peer's reads only. */
-	if (ev->reliable && vi->sq.head != vi->sq.next &&
-	    (via_win_flight(&ev->tx) || ev->read_head != ev->read_tail))
-		via_send_complete(vi, VIA_ST_TRANSPORT_ERROR, 0);
-	ev->reason = VIA_WIRE_R_TRANSPORT;
-	/* It may be our frames only that do not get through. */
-	via_vi_break_later(vi, VIA_BROKEN_TELL);
-}
-
 /*
  * The retries prove that this host has asked, and not only waited for its own
  * CPU; the time, that the peer had one to answer: on a short way the retries
@@ -311,8 +302,7 @@ static void timed_out(struct via_ether_vi *ev)
 	if (!ev->retries)
 		ev->stuck = jiffies;
 	if (unanswered(ev)) {
-		via_ether_count(ev->nic, UNACKED);
-		via_ether_give_up(ev, ev->stuck, "acknowledgement");
+		via_ether_give_up(ev, VIA_END_UNACKED, VIA_WIRE_R_TRANSPORT);
 		return;
 	}
 	ev->retries++;
@@ -532,17 +522,19 @@ static void tick(struct timer_list *t)
 {
 	struct via_ether_nic *nic = from_timer(nic, t, timer);
 	struct via_ether_vi *ev;
+	bool more;
 
 	rcu_read_lock();
 	nic->peers->ticks++;
 	list_for_each_entry_rcu(ev, &nic->hot, hot_link)
 		tick_hot(ev);
 	if (time_after_eq(jiffies, nic->next_live)) {
-		via_ether_silence(nic);
+		more = via_ether_beats(nic);
 		via_ether_tombs(nic);
 		via_ether_reqs_expire(nic, false);
 		via_peers_expire(nic);
-		nic->next_live = jiffies + via_ether_heartbeat() / 4 + 1;
+		nic->next_live = more ? jiffies + 1 :
+				 jiffies + via_ether_heartbeat() / 4 + 1;
 	}
 	rcu_read_unlock();
 
@@ -665,63 +657,10 @@ void via_ether_wake(struct via_ether_nic *nic)
 }
 EXPORT_SYMBOL_GPL(via_ether_wake);
 
-/*
- * A push is to be acknowledged once the frames that came with it are taken:
- * one frame then answers many small messages.  A queue lock of the VI held.
- */
-void via_ether_ack_soon(struct via_ether_vi *ev)
-{
-	struct via_ether_nic *nic = ev->nic;
-
-	if (!list_empty(&ev->ack_link))
-		return;
-	spin_lock(&nic->lock);
-	if (list_empty(&ev->ack_link) && !nic->stopping) {
-		list_add_tail(&ev->ack_link, &nic->acks);
-		/* Runs after the receive softirq that we are in. */
-		tasklet_schedule(&nic->acker);
-	}
-	spin_unlock(&nic->lock);
-}
-
-static void run_acks(struct tasklet_struct *t)
-{
-	struct via_ether_nic *nic = from_tasklet(nic, t, acker);
-	struct via_ether_vi *ev;
-
-	rcu_read_lock();
-	for (;;) {
-		spin_lock(&nic->lock);
-		ev = list_first_entry_or_null(&nic->acks, struct via_ether_vi,
-					      ack_link);
-		if (ev)
-			list_del_init(&ev->ack_link);
-		spin_unlock(&nic->lock);
-		if (!ev)
-			break;
-		spin_lock(&ev->vi->rq.lock);
-		/*
-		 * Data for the peer's reads carries the acknowledgement.  A
-		 * read that is taken after we looked, under this lock, finds
-		 * us off the list and puts us there again.
-		 */
-		if (unlikely(ev->ans_tail != READ_ONCE(ev->ans_next))) {
-			spin_unlock(&ev->vi->rq.lock);
-			via_ether_reads_answer(ev);
-			spin_lock(&ev->vi->rq.lock);
-		}
-		if (ev->phase == VIA_PHASE_CONNECTED &&
-		    ev->rx.next != READ_ONCE(ev->acked))
-			via_ether_send_ack(ev, 0);
-		spin_unlock(&ev->vi->rq.lock);
-	}
-	rcu_read_unlock();
-}
-
 void via_ether_timer_init(struct via_ether_nic *nic)
 {
 	timer_setup(&nic->timer, tick, 0);
-	tasklet_setup(&nic->acker, run_acks);
+	tasklet_setup(&nic->acker, via_ether_run_acks);
 	nic->next_live = jiffies;
 	hrtimer_init(&nic->alarm, CLOCK_MONOTONIC,
 		     HRTIMER_MODE_ABS_PINNED_SOFT);

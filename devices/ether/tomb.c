@@ -6,8 +6,8 @@
  *
  * A NIC keeps TOMBS_MAX of them, which bounds what programs that connect and
  * disconnect all the time add to the wire: 2,048 frames a second.  A
- * DISCONNECT without a place, or memory, is sent once; if that is lost, the
- * other host's heartbeat finds it (silence.c).
+ * DISCONNECT without a place, or memory, is sent once; if that is lost, BEAT
+ * finds it (beat.c).
  */
 
 #include <linux/slab.h>
@@ -70,6 +70,7 @@ void via_ether_bury(struct via_ether_vi *ev, const struct via_ether_end *end)
 	};
 	spin_lock(&nic->lock);
 	via_peer_hold(tomb->peer);
+	via_peer_tombs(tomb->peer, 1);
 	peers->ntombs++;
 	list_add_tail(&tomb->link, &peers->tombs);
 	hlist_add_head(&tomb->node, bucket(tomb->peer, end->dst, end->cookie));
@@ -82,6 +83,7 @@ static void drop(struct via_ether_nic *nic, struct via_ether_tomb *tomb)
 	list_del(&tomb->link);
 	hlist_del(&tomb->node);
 	nic->peers->ntombs--;
+	via_peer_tombs(tomb->peer, -1);
 	via_peer_drop(tomb->peer);
 	kfree(tomb);
 }

@@ -36,7 +36,7 @@ void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 	ev->reliable = ev->vi->attrs.reliability != VIA_UNRELIABLE;
 	ev->phase = phase;
 	ev->tries = 0;
-	ev->asked = 0;
+	ev->asked = false;
 	ev->next_try = jiffies;
 	ev->waiting = false;
 	ev->reason = VIA_WIRE_R_CLOSED;
@@ -56,7 +56,6 @@ void via_ether_forget(struct via_ether_vi *ev)
 	lockdep_assert_held(&ev->vi->sq.lock);
 	lockdep_assert_held(&ev->vi->rq.lock);
 	ev->phase = VIA_PHASE_NONE;
-	ev->cookie = 0;
 	ev->tx_busy = false;
 	via_ether_reads_forget(ev);
 	ev->rtt_on = false;
@@ -81,12 +80,15 @@ void via_ether_forget(struct via_ether_vi *ev)
 	}
 	via_ether_unwatch(ev);
 	list_del_init(&ev->stall_link);
-	list_del_init(&ev->ack_link);
-	via_peer_del_end(ev);
-	via_ether_part(ev);
-	if (ev->peer)
+	if (ev->peer) {
+		via_ether_owes_no_more(ev);
+		via_peer_del_end(ev);
+		via_peer_part(ev);
 		via_peer_drop(ev->peer);
+	}
 	WRITE_ONCE(ev->peer, NULL);
+	/* What is searched by it has had it until here. */
+	ev->cookie = 0;
 	spin_unlock(&nic->lock);
 }
 
@@ -104,6 +106,7 @@ static void leave(struct via_ether_vi *ev)
 {
 	struct via_ether_end end = via_ether_end_of(ev);
 
+	via_ether_count_at(ev->nic, VIA_C_END_OURS + ev->reason);
 	via_ether_bury(ev, &end);
 	via_ether_send_disconnect(ev->nic, &end);
 }
@@ -124,7 +127,7 @@ void via_ether_disconnect(struct via_vi *vi, bool tell)
 		ev->reason = VIA_WIRE_R_TRANSPORT;
 	if (tell && (ev->phase == VIA_PHASE_REQUEST ||
 		     ev->phase == VIA_PHASE_P2P))
-		via_ether_answer(ev->nic, VIA_WIRE_CANCEL, 0, &me);
+		via_ether_answer(ev->nic, vi->index, VIA_WIRE_CANCEL, 0, &me);
 	else if (tell && ev->phase != VIA_PHASE_NONE)
 		leave(ev);
 	via_ether_forget(ev);

@@ -160,7 +160,8 @@ struct via_ether_frame {
  * @hot:	VIs looked at each tick: attempts, and those that have more to
  *		send than was taken (RCU to walk)
  * @stalled:	VIs that want to send and could not
- * @acks:	VIs that owe an acknowledgement after this batch of frames
+ * @acks:	lock: peers that are owed acknowledgements after this batch of
+ *		frames
  * @acker:	sends them
  * @reqs:	connection requests that arrived
  * @nreqs:	lock: how many

@@ -490,12 +490,12 @@ enum via_wire_error via_wire_parse_list(const void *p, struct via_list_hdr *l)
 	l->count = be16_to_cpu(w->count);
 	l->low = be64_to_cpu(w->low);
 	l->high = be64_to_cpu(w->high);
-	l->cookie = (const void *)(w + 1);
+	l->at = (const void *)(w + 1);
 	if (!l->low || !all_zero(w->zero, sizeof(w->zero)))
 		return VIA_WIRE_BAD_FIELD;
 	least = l->low;
 	for (i = 0; i < l->count; i++) {
-		cookie = be64_to_cpu(l->cookie[i]);
+		cookie = be64_to_cpu(l->at[i].cookie);
 		/* After the last cookie that there can be, least is 0. */
 		if (!least || cookie < least || cookie > l->high)
 			return VIA_WIRE_BAD_FIELD;

@@ -77,6 +77,8 @@
 #define VIA_WIRE_R_TRANSPORT	5	/* retries exhausted, or local error */
 #define VIA_WIRE_R_LINK		6	/* the interface went down */
 #define VIA_WIRE_R_READ		7	/* an RDMA Read was refused */
+#define VIA_WIRE_R_NARROW	8	/* the interface's MTU was lowered */
+#define VIA_WIRE_R_ENDS		9	/* so many are there */
 
 /* Why there is no connection (REFUSE). */
 #define VIA_WIRE_R_NO_MATCH	1	/* no server waits there */
@@ -225,6 +227,11 @@ struct via_wire_list {
 	__u8	zero[6];
 	__be64	low;
 	__be64	high;
+} __packed;
+
+/* Frames may lie at any address. */
+struct via_wire_cookie {
+	__be64	cookie;
 } __packed;
 
 #define VIA_WIRE_LIST_MAX	28	/* cookies of one LIST */
@@ -399,7 +406,7 @@ struct via_list_hdr {
 	u64 low;
 	u64 high;
 	u32 count;
-	const __be64 *cookie;
+	const struct via_wire_cookie *at;
 };
 
 /* The body of a name frame, in host order. */
@@ -430,6 +437,12 @@ enum via_wire_error via_wire_parse(const void *p, u32 len,
 static inline bool via_wire_always_sealed(u8 type)
 {
 	return type >= VIA_WIRE_DISCONNECT_ACK;
+}
+
+/* Those that say that a connection is over, or is not there. */
+static inline bool via_wire_ends(u8 type)
+{
+	return type >= VIA_WIRE_DISCONNECT && type <= VIA_WIRE_RESET;
 }
 
 /* Bytes behind the headers for one of VIA_WIRE_SEALS, or none. */

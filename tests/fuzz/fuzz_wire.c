@@ -86,12 +86,12 @@ static void check_list(const uint8_t *frame, const uint8_t *end)
 	if (via_wire_parse_list(frame, &l))
 		return;
 	PROMISE(l.count <= VIA_WIRE_LIST_MAX && l.low && l.low <= l.high);
-	PROMISE((const uint8_t *)(l.cookie + l.count) <= end);
+	PROMISE((const uint8_t *)(l.at + l.count) <= end);
 	for (i = 0; i < l.count; i++) {
-		PROMISE(be64_to_cpu(l.cookie[i]) >= l.low);
-		PROMISE(be64_to_cpu(l.cookie[i]) <= l.high);
-		PROMISE(!i || be64_to_cpu(l.cookie[i - 1]) <
-			be64_to_cpu(l.cookie[i]));
+		PROMISE(be64_to_cpu(l.at[i].cookie) >= l.low);
+		PROMISE(be64_to_cpu(l.at[i].cookie) <= l.high);
+		PROMISE(!i || be64_to_cpu(l.at[i - 1].cookie) <
+			be64_to_cpu(l.at[i].cookie));
 	}
 }
 

@@ -9,9 +9,11 @@ MUTANTS = Layer()
 mutant = MUTANTS.guest
 
 RECV = "devices/ether/recv.c"
-mutant("wire-end-is-loss", RECV, "wire", "errors.said_of_ends",
+mutant("wire-end-is-loss", "devices/ether/end.c", "wire",
+       "errors.said_of_ends",
        "the normal end of a peer is told as a lost connection",
-       ("h->reason == VIA_WIRE_R_CLOSED ?", "0 ?"))
+       ("	via_vi_break_later(ev->vi, reason == VIA_WIRE_R_CLOSED ?",
+        "	via_vi_break_later(ev->vi, 0 ?"))
 mutant("wire-loss-is-end", "devices/ether/vi.c", "wire",
        "errors.said_of_ends", "an error of the peer's is told as its end",
        ("		ev->reason = VIA_WIRE_R_TRANSPORT;\n", "		;\n"),
@@ -94,10 +96,29 @@ mutant("frame-overrun", "devices/ether/wire.c", "unit", "wire",
 mutant = MUTANTS.plant
 
 CONN = "devices/ether/conn.c"
+REQUEST = "devices/ether/request.c"
+END = "devices/ether/end.c"
 PEER = "devices/ether/peer.c"
 mutant("mtu-of-peer-alone", CONN, "sim", "",
        "frames are longer than our own interface takes",
-       ("	mtu = min(mtu, READ_ONCE(ev->nic->mtu));\n", ""))
+       ("	ev->mtu = min(mtu, own_mtu(ev->nic));", "	ev->mtu = mtu;"))
+mutant("mtu-of-the-beginning", "devices/ether/main.c", "sim", "",
+       "frames are as long as the interface took when they were agreed upon",
+       ("		via_ether_refit(ev);\n", "		(void)ev;\n"),
+       sim="time")
+mutant("mtu-for-ever-less", CONN, "sim", "",
+       "an MTU that is raised again has no effect on what stands",
+       ("		fit(ev, min(mtu, ev->mtu));\n",
+        "		fit(ev, ev->mtu = min(mtu, ev->mtu));\n"), sim="time")
+mutant("mtu-of-resent", "devices/ether/send.c", "sim", "",
+       "what is sent again is longer than the interface takes by now",
+       ("		if (unlikely(too_long(ev, rec, d))) {",
+        "		if (false && too_long(ev, rec, d)) {"), sim="loss")
+mutant("mtu-too-low", CONN, "sim", "",
+       "a connection stands on an interface that takes none of its frames",
+       ("		via_ether_give_up(ev, VIA_END_OURS, "
+        "VIA_WIRE_R_NARROW);\n	else\n", "		;\n	else\n"),
+       sim="time")
 mutant("accept-once", CONN, "sim", "",
        "a CONFIRM that is lost ends the connection",
        ("	} else if (ev->phase != VIA_PHASE_CONNECTED ||\n"
@@ -107,9 +128,9 @@ mutant("any-accept", CONN, "sim", "",
        "ACCEPT from another host than was asked makes a connection",
        ("		if (ev->cookie && ev->cookie == h->cookie &&\n"
         "		    ether_addr_equal(ev->remote_mac, f->src)) {\n"
-        "			/* Before",
+        "			/* A late",
         "		if (ev->cookie && ev->cookie == h->cookie) {\n"
-        "			/* Before"), sim="hostile")
+        "			/* A late"), sim="hostile")
 mutant("request-by-index", PEER, "wire", "connect.again accept.late",
        "the second attempt of a VI is taken for a copy of its first",
        ("		if (req->client.cookie == cookie && req->client.vi == vi &&",
@@ -117,29 +138,31 @@ mutant("request-by-index", PEER, "wire", "connect.again accept.late",
        ("	u32 i = via_peer_hash(peer, vi, cookie) &",
         "	u32 i = via_peer_hash(peer, vi, 0) &"),
        sim="time")
-mutant("requests-never-fewer", CONN, "sim", "",
+mutant("requests-never-fewer", REQUEST, "sim", "",
        "after 1,024 requests a NIC takes none",
        ("	via_peer_del_req(req);\n	nic->nreqs--;\n",
         "	via_peer_del_req(req);\n"),
        sim="many")
-mutant("request-freed-twice", CONN, "sim", "",
+mutant("request-freed-twice", REQUEST, "sim", "",
        "a request that is cancelled while it is being made is freed twice",
        ("		mine = req->conn;", "		mine = true;"),
        sim="beside memory")
-mutant("expiry-beside-making", CONN, "sim", "",
+mutant("expiry-beside-making", REQUEST, "sim", "",
        "a request that expires while it is being made crashes",
        ("		if (!req->conn)\n			continue;\n", ""),
        sim="beside memory end")
 mutant("end-of-old", PEER, "sim", "",
        "a VI that is gone is found by a RESET for its connection",
-       ("	lockdep_assert_held(&ev->nic->lock);\n"
-        "	hlist_del_init(&ev->end_node);",
-        "	lockdep_assert_held(&ev->nic->lock);"), sim="end memory")
-mutant("reset-anytime", CONN, "sim", "",
+       ("	hlist_del_init(&ev->end_node);\n", ""), sim="end memory")
+mutant("end-on-tree", PEER, "sim", "",
+       "a VI that is gone is told of in LIST",
+       ("	rb_erase(&ev->their_node, &ev->peer->theirs);\n", ""),
+       sim="end memory")
+mutant("reset-anytime", END, "sim", "",
        "a RESET about no frame that was sent ends a connection",
        ("	return via_ether_sent(ev, seq) || seq == READ_ONCE(ev->acked);",
         "	return true;"), sim="hostile")
-mutant("cancel-of-connection", CONN, "sim", "",
+mutant("cancel-of-connection", END, "sim", "",
        "CANCEL, for which no number is needed, ends what stands",
        ("	stood = phase == VIA_PHASE_CONNECTED && seq && !doubtful;",
         "	stood = phase == VIA_PHASE_CONNECTED && !doubtful;"),
@@ -177,12 +200,12 @@ mutant("request-no-repeat", CONN, "sim", "",
        ("	if (time_before(jiffies, ev->next_try))\n		goto out;\n",
         "	if (time_before(jiffies, ev->next_try) || ev->tries)\n"
         "		goto out;\n"), sim="loss")
-mutant("answer-to-accepted", CONN, "sim", "",
+mutant("answer-to-accepted", REQUEST, "sim", "",
        "a copy of a request whose server has accepted it is offered anew",
        ("	} else if (!*type && nic->nreqs < REQS_MAX &&",
         "	} else if (nic->nreqs < REQS_MAX &&"),
        sim="dup")
-mutant("cancel-keeps-request", CONN, "sim", "",
+mutant("cancel-keeps-request", REQUEST, "sim", "",
        "a program is given the request of a client that gave up",
        ("	if (req.conn)\n		via_conn_cancel(req.conn);\n", ""),
        sim="time ledger")
@@ -209,14 +232,14 @@ mutant("peer-reject-once", P2P, "sim", "",
 ETHER_VI = "devices/ether/vi.c"
 mutant("live-for-ever", ETHER_VI, "wire", "disconnect.local",
        "a VI that is gone is on the list of its peer's connections",
-       ("	via_ether_part(ev);\n", ""), sim="end memory")
+       ("		via_peer_part(ev);\n", ""), sim="end memory")
 mutant("stalled-for-ever", ETHER_VI, "sim", "",
        "a VI that goes while the NIC is full is sent from when there is room",
        ("	list_del_init(&ev->stall_link);\n", ""),
        sim="backlog end memory")
 mutant("ack-owed-for-ever", ETHER_VI, "sim", "",
        "a VI that goes as a frame came for it is acknowledged from",
-       ("	list_del_init(&ev->ack_link);\n", ""), sim="end memory")
+       ("		via_ether_owes_no_more(ev);\n", ""), sim="end memory")
 
 mutant("verdict-of-another", "devices/ether/verdict.c", "wire",
        "connect.again connect.rejected",
@@ -263,8 +286,8 @@ mutant("unreliable-undone", SEND, "wire", "send.sizes",
         "		/* A program that posts", "		/* A program that posts"))
 mutant("lost-without-pages", SEND, "sim", "",
        "what is lost after its memory was deregistered is tried for ever",
-       ("			ev->reason = VIA_WIRE_R_TRANSPORT;\n"
-        "			via_vi_break_later(b->vi, VIA_BROKEN_TELL);\n", ""),
+       ("			via_ether_end(ev, VIA_END_OURS, "
+        "VIA_WIRE_R_TRANSPORT);\n		}", "		}"),
        sim="loss")
 mutant("drop-keeps-room", SEND, "sim", "",
        "each send whose memory is gone takes a place of the NIC's for ever",
@@ -356,7 +379,7 @@ mutant("proof-short", PROOF, "unit", "strangers",
        "a proof can be guessed",
        ("	return (hash ?: 2) | which;", "	return (hash & 0xff) | which;"))
 
-mutant("unproven-served", CONN, "sim", "",
+mutant("unproven-served", REQUEST, "sim", "",
        "a request from an address without a host takes a waiter",
        ("	if (!via_ether_proven(nic, f, h, &c))\n		return;\n", ""),
        sim="hostile")
@@ -392,7 +415,7 @@ mutant("accept-of-own-epoch", "devices/ether/ctl.c", "sim", "",
        sim="hostile")
 mutant("proof-not-kept", CONN, "sim", "",
        "what ACCEPT tells is forgotten",
-       ("			if (c.hello.proof)\n"
+       ("			if (!known && c.hello.proof)\n"
         "				via_peer_keep_proof(ev->peer, "
         "c.hello.proof);\n", ""),
        sim="hostile")
@@ -472,13 +495,12 @@ mutant("session-not-next", SESSION, "sim", "",
        , sim="hostile")
 mutant("session-anew-unseen", SESSION, "sim", "",
        "connections outlive the restart of a host that has told of it",
-       ("		via_ether_anew(peer, s->epoch);", "		;"),
+       ("	via_peer_lives(peer, s->epoch);\n", ""),
        sim="hostile time")
-mutant("session-ends-all", SESSION, "sim", "",
-       "a new session ends the connections of the same start",
-       ("	if (old && old->epoch != s->epoch)", "	if (true)"),
-       ("	if (names(rcu_dereference(secret->cur), told))\n"
-        "		return VIA_SESSION_REFUSED;\n", ""), sim="hostile")
+mutant("session-ends-all", PEER, "sim", "",
+       "what proves a host's life again ends its connections",
+       ("	new = ok && epoch != peer->epoch;", "	new = ok;"),
+       sim="hostile")
 mutant("key-one-side", SESSION, "sim", "",
        "a host without the key is asked with its proof, and accepts in vain",
        ("	if (!told->nonce) {", "	if (false) {"), sim="hostile")
@@ -541,10 +563,9 @@ mutant("unreliable-twice", RECV, "sim", "",
        "at Unreliable a frame that comes twice is received twice",
        ("			via_ether_count(nic, OLD);\n			return;\n",
         "			via_ether_count(nic, OLD);\n"), sim="dup")
-mutant("heartbeat-unanswered", RECV, "sim", "",
-       "a connection without traffic breaks after 8 seconds",
-       ("asked_us, jiffies);\n		via_ether_send_ack(ev, VIA_WIRE_DELAY_MAX);\n",
-        "asked_us, jiffies);\n"), sim="time")
+mutant("question-unanswered", RECV, "sim", "",
+       "a peer that asks what has come is not told",
+       ("		rx_question(vi, h->cookie);\n", "		;\n"), sim="time")
 mutant("answers-unheard", RECV, "sim", "",
        "a connection on which only acknowledgements come breaks",
        ("		if (known && fits)\n			via_ether_heard(ev);\n",
@@ -662,7 +683,7 @@ mutant("read-done-early", READ, "wire", "read.many order.fifo",
 
 # Timers.
 TIMER = "devices/ether/timer.c"
-SILENCE = "devices/ether/silence.c"
+BEAT = "devices/ether/beat.c"
 mutant("timeouts-alone", TIMER, "sim", "",
        "a wire that is away for five seconds breaks the connections on it",
        ("	return ev->retries >= via_ether_retries &&\n"
@@ -672,22 +693,22 @@ mutant("time-alone", TIMER, "sim", "",
        "a host whose CPU did not run for eight seconds breaks connections",
        ("	return ev->retries >= via_ether_retries &&\n"
         "	       time_after_eq", "	return time_after_eq"), sim="jump")
-mutant("silence-unasked", SILENCE, "sim", "",
+mutant("silence-unasked", BEAT, "sim", "",
        "a host whose CPU did not run for eight seconds has not asked the peer",
-       ("	       peer->asked_since == heard && peer->asked >= often() &&\n"
-        "	       time_after_eq(jiffies, peer->next_ask);",
-        "	       peer->asked_since <= heard;"), sim="jump")
+       ("	       peer->beat.asked_since == heard &&\n"
+        "	       peer->beat.asked >= often() &&\n"
+        "	       time_after_eq(jiffies, peer->beat.next);",
+        "	       peer->beat.asked_since <= heard;"), sim="jump")
 mutant("timeout-once", TIMER, "sim", "",
        "a frame that is lost twice at the end is not sent again",
        ("	} else {\n		ev->rtt_on = false;\n"
         "		via_win_timeout(&ev->tx);\n	}",
         "	} else {\n		ev->rtt_on = false;\n	}"), sim="loss")
-mutant("silence-unnoticed", SILENCE, "sim", "",
+mutant("silence-unnoticed", BEAT, "sim", "",
        "a VI that only receives never hears that its peer has died",
        ("	if (unlikely(unheard(peer)))\n", "	if (false)\n"),
-       ("	} else if (ev->asked >= often() &&", "	} else if (false &&"),
        sim="time loss")
-mutant("give-up-unsaid", TIMER, "sim", "",
+mutant("give-up-unsaid", END, "sim", "",
        "a send that was given up is flushed instead of a transport error",
        ("		via_send_complete(vi, VIA_ST_TRANSPORT_ERROR, 0);",
         "		via_send_complete(vi, VIA_ST_DESC_FLUSHED_ERROR, 0);"),
@@ -768,24 +789,114 @@ mutant("live-not-visited", TIMER, "sim", "",
         "		when = nic->next_live;\n", ""), sim="time")
 
 # Silence of peers, and what is left of connections.
-mutant("silence-one-by-one", SILENCE, "sim", "",
-       "of many connections to a host that is gone one ends in 8 seconds",
-       ("	if (unlikely(unheard(peer)))\n", "	if (false)\n"), sim="time")
-mutant("heartbeats-often", SILENCE, "sim", "",
+mutant("heartbeats-often", BEAT, "sim", "",
        "a peer with many connections is asked at each look",
-       ("			peer->next_ask = jiffies + via_ether_heartbeat();\n", ""),
+       ("	beat->next = jiffies + via_ether_heartbeat();\n", ""),
        sim="time")
-mutant("heartbeats-twice", SILENCE, "sim", "",
+mutant("heartbeats-twice", BEAT, "sim", "",
        "two hosts with many connections ask one another twice as often",
-       ("	if (peer->asked_since != READ_ONCE(peer->last_rx))\n",
-        "	if (false)\n"), sim="time")
-mutant("turn-for-ever", SILENCE, "sim", "",
-       "one connection of many is asked, the others are not",
-       ("		pass(peer, ev);\n", "		return;\n"), sim="time loss")
-mutant("reboot-one-by-one", SILENCE, "sim", "",
-       "each connection to a host that was started again waits for its turn",
-       ("		WRITE_ONCE(peer->hurry, peer->nconns);\n", "		;\n"),
-       sim="time gone")
+       ("	if (peer->beat.asked_since != heard)\n		at =",
+        "	if (false)\n		at ="), sim="time")
+mutant("heartbeat-unanswered", BEAT, "sim", "",
+       "connections without traffic break after 8 seconds",
+       ("	via_ether_send_beat(nic, f->src, VIA_WIRE_BEAT, "
+        "theirs->epoch, &b);\n", ""), sim="time")
+mutant("heartbeats-alone", BEAT, "sim", "",
+       "a host that has lost nothing is not made to look at what it has",
+       ("			WRITE_ONCE(peer->beat.doubt, true);\n		spin_unlock",
+        "			;\n		spin_unlock"), sim="loss time")
+mutant("beat-of-any", BEAT, "sim", "",
+       "a BEAT of a host that has seen no HEARTBEAT is believed",
+       ("		ours = b->time == peer->beat.nonce &&\n", "		ours ="),
+       sim="hostile")
+mutant("list-any-time", BEAT, "sim", "",
+       "a LIST is believed though both hosts have the same connections",
+       ("	if (peer->beat.differs == VIA_PEER_DIFFERS)\n", "	if (true)\n"),
+       sim="hostile")
+mutant("list-ends-all", BEAT, "sim", "",
+       "a LIST ends connections whose other ends answer",
+       ("	if (!ev->asked || !time_after(ev->asked_at, ev->last_rx)) {",
+        "	if (!ev->asked) {"), sim="hostile beside")
+mutant("list-asks-only", BEAT, "sim", "",
+       "thousands of lost ends wait for as many RESETs",
+       ("	} else if (jiffies - ev->asked_at >= beat / 2) {",
+        "	} else if (false && beat) {"), sim="many")
+mutant("list-one-page", BEAT, "sim", "",
+       "only the first page of LIST is sent",
+       ("	peer->beat.list_from = high + 1;\n",
+        "	peer->beat.list_from = 0;\n"), sim="many")
+mutant("list-of-few", BEAT, "sim", "",
+       "a host that has few connections finds few of the peer's",
+       ("	beat->list_span = U64_MAX >> fls(b->connections / LIST_OF);",
+        "	beat->list_span = U64_MAX;"), sim="many")
+mutant("none-untold", BEAT, "sim", "",
+       "a host that has no connections any more has no LIST that says so",
+       ("		via_peer_ends(peer, VIA_PEER_END_NONE);\n", "		;\n"),
+       sim="loss")
+mutant("agreed-for-ever", PEER, "sim", "",
+       "an end that is lost beside other traffic is not found",
+       ("	peer->beat.agreed = false;\n	watch_peer(peer);",
+        "	watch_peer(peer);"), sim="loss")
+mutant("digest-of-number", BEAT, "sim", "",
+       "two hosts that have as many connections, and others, do not notice",
+       ("	return b->connections == peer->nconns &&\n"
+        "	       b->digest == digest(peer->beat.sum);",
+        "	return b->connections == peer->nconns;"), sim="loss")
+mutant("life-over-again", PEER, "sim", "",
+       "a late frame of before a reboot ends what was made since",
+       ("	ok = !is_over(peer, epoch);", "	ok = true;"), sim="gone")
+mutant("life-unseen", PEER, "sim", "",
+       "connections to a host that was started again stand for seconds",
+       ("			via_peer_ends(peer, VIA_PEER_END_LIFE);\n", ""),
+       sim="gone time")
+mutant("ends-one-visit", BEAT, "sim", "",
+       "of many connections that are to end some do",
+       ("	beat->left -= n;\n", "	beat->left = 0;\n"), sim="many")
+
+ACKS = "devices/ether/acks.c"
+mutant("acks-of-other-host", ACKS, "sim", "",
+       "a host that has seen a cookie acknowledges for another one",
+       ("	ours = ev->cookie == e->cookie &&\n"
+        "	       ether_addr_equal(ev->remote_mac, f->src);",
+        "	ours = ev->cookie == e->cookie;"), sim="hostile")
+mutant("acks-of-any", ACKS, "sim", "",
+       "an entry of ACKS without the cookie acknowledges",
+       ("	ours = ev->cookie == e->cookie &&\n", "	ours ="),
+       ("	if (ev->cookie == e->cookie && ev->phase", "	if (ev->phase"),
+       sim="hostile")
+mutant("acks-too-long", ACKS, "sim", "",
+       "more entries than fit are written into a frame",
+       ("	if (size > sizeof(b->f.entries) - b->f.bytes)\n"
+        "		return false;\n", ""), sim="memory many")
+mutant("acks-forgotten", ACKS, "sim", "",
+       "what did not fit into a frame of ACKS is not told",
+       ("			full = !add(b, ev);", "			add(b, ev);"),
+       sim="many")
+mutant("acks-unsent", ACKS, "sim", "",
+       "what was owed while the transmitter was full is not told",
+       ("		unsent(b);\n", "		;\n"), sim="backlog")
+mutant("ack-at-once-dropped", "devices/ether/ctl.c", "sim", "",
+       "a duplicate that meets a full transmitter is not answered",
+       ("			WRITE_ONCE(ev->acked, ack - 1);\n", "			;\n"),
+       sim="backlog loss")
+mutant("acks-each-alone", ACKS, "sim", "",
+       "each connection's acknowledgement is a frame",
+       ("		if (alone || ev->told_twice)", "		if (true)"),
+       sim="many")
+
+mutant("end-told-uncounted", END, "sim", "",
+       "why the peer ended a connection is not counted",
+       ("	via_ether_count_at(ev->nic, VIA_C_END_TOLD + reason);\n", ""),
+       sim="time")
+mutant("end-uncounted", ETHER_VI, "sim", "",
+       "why this host ended a connection is not counted",
+       ("	via_ether_count_at(ev->nic, VIA_C_END_OURS + ev->reason);\n",
+        ""), sim="time")
+mutant("control-by-another-queue", "devices/ether/ctl.c", "sim", "",
+       "an acknowledgement overtakes data of its connection in the NIC",
+       ("		.flow = ev->vi->index,\n		.size = size,",
+        "		.flow = ev->remote_id,\n		.size = size,"),
+       sim="reorder")
 mutant("peer-not-asked", PEER, "sim", "",
        "a peer whose VIs are all idle is not looked at",
        ("	return !list_empty(&nic->peers->on) ||\n"
@@ -852,11 +963,11 @@ mutant("peer-freed-at-once", PEER, "sim", "",
 mutant("peer-not-given-back", ETHER_VI, "sim", "",
        "each attempt leaves its peer in use",
        ("		via_peer_drop(ev->peer);\n", "		;\n"), sim="ledger gone")
-mutant("accepted-forgotten", CONN, "sim", "",
+mutant("accepted-forgotten", REQUEST, "sim", "",
        "a late copy of an accepted request is offered to a server",
        ("		*type = VIA_WIRE_ACCEPT;\n	if (old)",
         "		;\n	if (old)"), sim="dup many")
-mutant("requests-of-one", CONN, "sim", "",
+mutant("requests-of-one", REQUEST, "sim", "",
        "one host takes all places for requests of a NIC",
        ("		   peer->nreqs < VIA_PEER_REQS && !nic->stopping) {",
         "		   !nic->stopping) {"), sim="hostile many")

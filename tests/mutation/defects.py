@@ -437,7 +437,7 @@ taken_back("result-of-before", CONNECT, "sim", "",
 taken_back("strangers-orderly", "devices/ether/main.c", "sim", "",
            "8ae8a19: the report of a lost connection tells an orderly end",
            "a connection that the list of peers ends looks like a goodbye",
-           ("			via_vi_break_later(vi, VIA_BROKEN_TELL);",
+           ("			via_ether_end(ev, VIA_END_OURS, reason);",
             "			via_vi_break_later(vi, all ? VIA_BROKEN_TELL :\n"
             "						     VIA_BROKEN_LEFT);"))
 taken_back("loss-after-goodbye", LOOP, "lo", "errors.said_of_ends",

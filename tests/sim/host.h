@@ -75,6 +75,7 @@ struct sim_wire {
 	u32 pieces;			/* likewise: received in several pieces */
 	u64 delay_ns;
 	u64 jitter_ns;			/* of frames that are reordered */
+	u64 coalesce_ns;		/* receivers take what came in so long */
 	u64 ns_per_byte_x1000;		/* of a port's way out; 0: no time */
 	u32 port_frames;		/* queue of a port, 0: endless */
 	u32 credit;			/* frames that a NIC takes; 0: 64 */

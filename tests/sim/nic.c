@@ -12,6 +12,7 @@
 #define NICS_MAX	256
 #define QUEUES		2		/* of frames that come, at most */
 #define PIECES		4		/* of a frame that came, at most */
+#define FLOWS		64		/* connections whose flow is known */
 
 struct frame {
 	struct list_head link;
@@ -53,7 +54,9 @@ struct sim_nic {
 	bool polled;			/* no softirq for frames that come */
 	struct rx_queue rx[QUEUES];
 	u32 queues;
-	u32 longest;			/* frame that an MTU of it has allowed */
+	u32 longest;			/* frame that its MTU allows */
+	u32 flow;			/* of this burst */
+	struct { u64 cookie; u32 flow; } flows[FLOWS];	/* latest ones */
 	u32 room;			/* frames begun in this burst */
 	struct list_head ring;		/* frames that the hardware will read */
 	bool reads;			/* an event is to come for the ring */
@@ -208,6 +211,21 @@ static struct sim_nic *heir(const struct frame *f)
 	return NULL;
 }
 
+/* Of a NIC that may have gone: its place. */
+static void *nic_slot(const struct sim_nic *nic)
+{
+	return (void *)(uintptr_t)nic->slot;
+}
+
+static void interrupt(void *arg)
+{
+	struct sim_nic *nic = nics[(uintptr_t)arg];
+	u32 i;
+
+	for (i = 0; nic && i < QUEUES; i++)
+		rx_raise(&nic->rx[i]);
+}
+
 static void deliver(void *arg)
 {
 	struct frame *f = arg;
@@ -226,7 +244,10 @@ static void deliver(void *arg)
 	/* One at a time: frames of a queue are not overtaken in its host. */
 	q = &nic->rx[nic->queues > 1 ? sim_dice(nic->queues) : 0];
 	list_add_tail(&f->link, &q->frames);
-	rx_raise(q);
+	if (!sim_wire.coalesce_ns)
+		rx_raise(q);
+	else if (list_is_singular(&q->frames))
+		sim_at(sim_clock + 1, interrupt, nic_slot(nic));
 }
 
 /* Sending */
@@ -273,6 +294,8 @@ static void towards(struct sim_nic *to, const struct frame *orig)
 		flip(f);
 	if (w->reorder && sim_dice(10000) < w->reorder)
 		when += sim_dice(w->jitter_ns ? (u32)w->jitter_ns : 100000);
+	if (w->coalesce_ns)
+		when += w->coalesce_ns - when % w->coalesce_ns;
 	to->queued++;
 	list_add_tail(&f->link, &in_flight);
 	sim_at(when, deliver, f);
@@ -368,6 +391,7 @@ static bool tx_begin(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	tx->queue = nic;
 	tx->last = NULL;
 	nic->room = 0;
+	nic->flow = flow;
 	return true;
 }
 
@@ -378,7 +402,7 @@ static bool tx_get(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	struct frame *f;
 
 	if (len > nic->longest)
-		sim_fail("a frame of %u bytes, and the MTU was %u at most",
+		sim_fail("a frame of %u bytes, and the MTU is %u",
 			 len, nic->longest - ETH_HLEN);
 	if (sim_alloc_fails())
 		return false;
@@ -391,6 +415,22 @@ static bool tx_get(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	return true;
 }
 
+/* All frames of a connection go by one transmit queue. */
+static void check_flow(struct sim_nic *nic, const u8 *frame)
+{
+	const struct via_wire *w = (const void *)(frame + ETH_HLEN);
+	u32 at = (be64_to_cpu(w->cookie) >> 3) % FLOWS;
+
+	if (!w->type || w->type > VIA_WIRE_DISCONNECT)
+		return;
+	if (nic->flows[at].cookie == w->cookie &&
+	    nic->flows[at].flow != nic->flow)
+		sim_fail("type %#x of a connection goes by flow %u, not %u",
+			 w->type, nic->flow, nic->flows[at].flow);
+	nic->flows[at].cookie = w->cookie;
+	nic->flows[at].flow = nic->flow;
+}
+
 static bool tx_put(struct via_ether_nic *ether, struct via_ether_tx *tx,
 		   u32 len, struct via_ether_buf *buf)
 {
@@ -401,6 +441,7 @@ static bool tx_put(struct via_ether_nic *ether, struct via_ether_tx *tx,
 		sim_fail("tx_put() outside of a burst");
 	nic->room--;
 	f->len = len;
+	check_flow(nic, f->data);
 	transmit(nic, f);
 	free(f);
 	return !nic->stopped;
@@ -675,10 +716,16 @@ void sim_nic_prove(struct sim_nic *nic, u8 *frame)
 	struct via_wire *w = (void *)(frame + ETH_HLEN);
 	struct via_wire_hello *h = (void *)(w + 1);
 	struct via_proof_of of;
+	u32 i;
 
 	if (w->version != VIA_WIRE_VERSION ||
 	    (w->type != VIA_WIRE_REQUEST && w->type != VIA_WIRE_PEER_REQUEST))
 		return;
+	/* A host that is there was told one for its own life. */
+	for (i = 0; i < NICS_MAX; i++)
+		if (nics[i] && !memcmp(frame + ETH_ALEN, nics[i]->nic->mac,
+				       ETH_ALEN))
+			h->epoch = cpu_to_be64(nics[i]->nic->epoch);
 	via_proof_of(&of, frame + ETH_ALEN, ETH_ALEN, nic->nic->mac, ETH_ALEN,
 		     be64_to_cpu(h->epoch));
 	local_bh_disable();
@@ -818,8 +865,10 @@ void sim_nic_queues(struct sim_nic *nic)
 void sim_nic_mtu(struct sim_nic *nic, u32 mtu)
 {
 	mutex_lock(&rtnl);
+	/* What was sent before is with the hardware. */
 	nic->longest = max(nic->longest, ETH_HLEN + mtu);
 	via_ether_set_mtu(nic->nic, mtu);
+	nic->longest = ETH_HLEN + mtu;
 	mutex_unlock(&rtnl);
 }
 

@@ -522,3 +522,20 @@ void prog_pair_run(struct prog_pair *pair, bool wire, void (*sender)(void *),
 	for (i = 0; wire && i < 2; i++)
 		sim_nic_down(nic[i]);
 }
+
+u64 prog_counter(struct prog_nic *n, const char *name)
+{
+	struct via_stat s[128];
+	struct via_stats a = {
+		.kind = VIA_STATS_NIC,
+		.count = ARRAY_SIZE(s),
+		.stats = (uintptr_t)s,
+	};
+	u32 i;
+
+	sim_expect(!sim_ioctl(n->file, VIA_IOC_STATS, &a), "");
+	for (i = 0; i < a.count; i++)
+		if (!strncmp(s[i].name, name, sizeof(s[i].name)))
+			return s[i].value;
+	sim_fail("no counter %s", name);
+}

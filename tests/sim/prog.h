@@ -119,6 +119,8 @@ int prog_reject(struct prog_nic *n, u32 conn);
 int prog_accept(struct prog_vi *v, const char *disc, u64 ns);
 int prog_disconnect(struct prog_vi *v);
 
+/* The counter of its NIC that has this name. */
+u64 prog_counter(struct prog_nic *n, const char *name);
 /* The next event; -EAGAIN: none. */
 int prog_event(struct prog_nic *n, struct via_event *ev);
 

@@ -13,6 +13,10 @@ static bool take(void *arg, u8 *data, u32 *len)
 		sim_fail("a frame of %u bytes", *len);
 	f->len = *len;
 	memcpy(f->data, data, *len);
+	if (raw_wire(f)->type == VIA_WIRE_HEARTBEAT && !r->mute) {
+		raw_send_beat(r, f);
+		return false;
+	}
 	if (r->answer && r->answer(r, f))
 		return false;
 	if (r->tail++ - r->head == RAW_FRAMES)
@@ -226,6 +230,21 @@ void raw_send_answer(struct raw_host *r, u8 type, u32 reason)
 	sim_nic_inject(r->nic, f, sizeof(f));
 }
 
+void raw_send_beat(struct raw_host *r, const struct raw_frame *heartbeat)
+{
+	const struct via_wire_beat *asked =
+		(const void *)(raw_wire(heartbeat) + 1);
+	u8 f[ETH_HLEN + VIA_WIRE_BEAT_LEN + VIA_WIRE_SEAL_LEN] = { 0 };
+	struct via_wire *w = head(r, f, VIA_WIRE_BEAT);
+	struct via_wire_beat *b = (void *)(w + 1);
+
+	*b = *asked;
+	b->epoch = cpu_to_be64(RAW_EPOCH);
+	w->cookie = asked->epoch;
+	via_ether_seal(f, sizeof(f), 0);
+	sim_nic_inject(r->nic, f, sizeof(f));
+}
+
 static void fill_addr(struct via_wire_addr *a, const void *host,
 		      const char *disc)
 {
@@ -246,7 +265,7 @@ static void send_conn(struct raw_host *r, u8 type, const char *disc)
 		w->dst = cpu_to_be32(r->vi);
 		w->cookie = cpu_to_be64(r->cookie);
 	}
-	h->epoch = cpu_to_be64(1);
+	h->epoch = cpu_to_be64(RAW_EPOCH);
 	h->frames = cpu_to_be32(64);
 	h->mtu = cpu_to_be32(RAW_MTU);
 	c->vi = cpu_to_be32(r->vi);

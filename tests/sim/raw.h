@@ -2,7 +2,7 @@
 /*
  * A host that is nothing but frames: what a scenario says of a connection is
  * what docs/wire.md says, byte by byte.  It acknowledges and answers only when
- * it is told to.  There is one NIC beside it, and one connection at a time.
+ * it is told to; but HEARTBEAT it answers: it has the same connections.  There is one NIC beside it, and one connection at a time.
  */
 #ifndef SIM_RAW_H
 #define SIM_RAW_H
@@ -13,6 +13,7 @@
 #define RAW_FRAME	1600
 #define RAW_FRAMES	256		/* kept, until they are looked at */
 #define RAW_MTU		1500
+#define RAW_EPOCH	1
 #define RAW_SEND	(RAW_MTU - (u32)VIA_WIRE_SEND_HDR)
 
 struct raw_frame {
@@ -32,6 +33,7 @@ struct raw_host {
 	u32 head, tail;
 	struct list_head waiting;	/* for the next one */
 	struct sim_event *limit;
+	bool mute;			/* it does not answer HEARTBEAT */
 	/* Looks at each frame as it leaves the NIC; true: all is done. */
 	bool (*answer)(struct raw_host *r, const struct raw_frame *f);
 };
@@ -73,6 +75,8 @@ void raw_send(struct raw_host *r, const void *p, u32 len);
 void raw_send_ack(struct raw_host *r, u8 flags);
 /* DISCONNECT, or RESET of what names the other end. */
 void raw_send_end(struct raw_host *r, u8 type, u32 seq, u32 ack);
+/* BEAT: it has the connections that HEARTBEAT told of. */
+void raw_send_beat(struct raw_host *r, const struct raw_frame *heartbeat);
 /* WAIT, REFUSE, CONFIRM, CANCEL. */
 void raw_send_answer(struct raw_host *r, u8 type, u32 reason);
 /* As a client of the server @disc: REQUEST, and CONFIRM if @confirm. */

@@ -62,7 +62,9 @@ static bool look(void *arg, u8 *frame, u32 *len)
 		w.second = w.second ?: sim_now();
 		w.asked.len = min(*len, (u32)FORGED_MAX);
 		memcpy(w.asked.data, frame, w.asked.len);
-	} else if (h->type == VIA_WIRE_ACCEPT) {
+	} else if (h->type == VIA_WIRE_ACCEPT ||
+		   (h->type == VIA_WIRE_BEAT &&
+		    !memcmp(frame, sim_nic_mac(w.nic[0]), ETH_ALEN))) {
 		sim_expect(proof, "");
 		if (proof != w.told)
 			w.before = w.told;

@@ -5,6 +5,8 @@
  */
 #include "raw.h"
 
+void via_ether_seal(void *frame, u32 size, u32 len);
+
 #define DISC		"raw"
 #define BUFFERS		4
 #define BYTES		40000u		/* of a buffer: more than MOST */
@@ -294,16 +296,82 @@ static void only_acks(void)
 	u32 i;
 
 	connect_with(1 << sim_dice(3));
+	/* It has answered once: they have the same connections. */
+	sim_pause(2 * SEC);
+	r.mute = true;
 	for (i = 0; i < 30; i++) {
-		sim_pause(500 * MS);
 		raw_send_ack(&r, 0);
+		sim_pause(500 * MS);
 	}
+	r.mute = false;
 	stands();
 	while ((f = raw_next(&r, 0)))
-		sim_expect(raw_wire(f)->type != VIA_WIRE_ACK ||
-			   !(raw_wire(f)->flags & VIA_WIRE_ACK_NOW),
+		sim_expect(raw_wire(f)->type != VIA_WIRE_HEARTBEAT,
 			   "a peer that talks is asked whether it is there");
 	message(0);
+}
+
+/* An entry of ACKS, with others beside it. */
+static void send_acks(u32 ack, u64 cookie)
+{
+	u8 f[ETH_HLEN + VIA_WIRE_ACKS_LEN + VIA_WIRE_SEAL_LEN +
+	     3 * sizeof(struct via_wire_acks_entry)] = { 0 };
+	struct ethhdr *eth = (void *)f;
+	struct via_wire *w = (void *)(eth + 1);
+	struct via_wire_acks *a = (void *)(w + 1);
+	struct via_wire_acks_entry *e = (void *)(a + 1);
+	u32 i, at = sim_dice(3);
+
+	memcpy(eth->h_dest, sim_nic_mac(r.nic), ETH_ALEN);
+	memcpy(eth->h_source, r.mac, ETH_ALEN);
+	eth->h_proto = cpu_to_be16(VIA_WIRE_ETHERTYPE);
+	w->version = VIA_WIRE_VERSION;
+	w->type = VIA_WIRE_ACKS;
+	a->count = cpu_to_be16(3);
+	for (i = 0; i < 3; i++) {
+		e[i].dst = cpu_to_be32(i == at ? r.remote_id :
+						 r.remote_id + 1 + i);
+		e[i].ack = cpu_to_be32(ack);
+		e[i].cookie = cpu_to_be64(cookie);
+	}
+	via_ether_seal(f, sizeof(f), 0);
+	sim_nic_inject(r.nic, f, sizeof(f));
+}
+
+/*
+ * An entry of ACKS is as good as an ACK, from that host, with that cookie; what
+ * is of another connection, or of none, has no effect and no answer.
+ */
+static void in_acks(void)
+{
+	const struct raw_frame *f;
+
+	reliable();
+	ask(send_some);
+	f = raw_await(&r, VIA_WIRE_SEND, AT_ONCE);
+	sim_expect(f, "");
+	r.ack++;
+	switch (sim_dice(3)) {
+	case 0:
+		r.mac[5] ^= 0x80;
+		send_acks(r.ack, r.remote_cookie);
+		r.mac[5] ^= 0x80;
+		break;
+	case 1:
+		send_acks(r.ack, r.remote_cookie ^ 1);
+		break;
+	default:
+		send_acks(r.ack + 1, r.remote_cookie);
+	}
+	f = raw_await(&r, VIA_WIRE_SEND, 200 * MS);
+	sim_expect(f && be32_to_cpu(raw_data_of(f)->seq) == r.ack - 1,
+		   "an entry of another is taken");
+	send_acks(r.ack, r.remote_cookie);
+	ask(sent);
+	sim_expect(!p.ret && p.done.status == VIA_ST_DONE, "(%d, %#x)", p.ret,
+		   p.done.status);
+	sim_expect(!raw_await(&r, VIA_WIRE_RESET, 0), "");
+	stands();
 }
 
 /*
@@ -630,7 +698,7 @@ static const struct {
 	void (*fn)(void);
 } trials[] = {
 	{ "twice", twice }, { "hole", hole }, { "gap", gap },
-	{ "question", question },
+	{ "question", question }, { "in_acks", in_acks },
 	{ "only_acks", only_acks }, { "stranger", stranger },
 	{ "too_long", too_long }, { "not_the_next", not_the_next },
 	{ "read_wrong", read_wrong }, { "reads", reads }, { "reads_out", reads_out },

@@ -181,11 +181,11 @@ void idr_destroy(struct idr *idr)
 void rb_insert_at(struct rb_node *n, struct rb_root *root,
 		  bool (*less)(struct rb_node *, const struct rb_node *))
 {
-	struct rb_node **at = &root->node, *parent = NULL;
+	struct rb_node **at = &root->rb_node, *parent = NULL;
 
 	while (*at) {
 		parent = *at;
-		at = less(n, parent) ? &parent->left : &parent->right;
+		at = less(n, parent) ? &parent->rb_left : &parent->rb_right;
 	}
 	*n = (struct rb_node){ .parent = parent };
 	*at = n;
@@ -194,11 +194,11 @@ void rb_insert_at(struct rb_node *n, struct rb_root *root,
 static void replace(struct rb_node *n, struct rb_node *by, struct rb_root *root)
 {
 	if (!n->parent)
-		root->node = by;
-	else if (n->parent->left == n)
-		n->parent->left = by;
+		root->rb_node = by;
+	else if (n->parent->rb_left == n)
+		n->parent->rb_left = by;
 	else
-		n->parent->right = by;
+		n->parent->rb_right = by;
 	if (by)
 		by->parent = n->parent;
 }
@@ -207,30 +207,30 @@ void rb_erase(struct rb_node *n, struct rb_root *root)
 {
 	struct rb_node *s;
 
-	if (!n->left) {
-		replace(n, n->right, root);
-	} else if (!n->right) {
-		replace(n, n->left, root);
+	if (!n->rb_left) {
+		replace(n, n->rb_right, root);
+	} else if (!n->rb_right) {
+		replace(n, n->rb_left, root);
 	} else {
-		for (s = n->right; s->left; s = s->left)
+		for (s = n->rb_right; s->rb_left; s = s->rb_left)
 			;
 		if (s->parent != n) {
-			replace(s, s->right, root);
-			s->right = n->right;
-			s->right->parent = s;
+			replace(s, s->rb_right, root);
+			s->rb_right = n->rb_right;
+			s->rb_right->parent = s;
 		}
 		replace(n, s, root);
-		s->left = n->left;
-		s->left->parent = s;
+		s->rb_left = n->rb_left;
+		s->rb_left->parent = s;
 	}
 }
 
 struct rb_node *rb_first(const struct rb_root *root)
 {
-	struct rb_node *n = root->node;
+	struct rb_node *n = root->rb_node;
 
-	while (n && n->left)
-		n = n->left;
+	while (n && n->rb_left)
+		n = n->rb_left;
 	return n;
 }
 
@@ -238,12 +238,12 @@ struct rb_node *rb_next(const struct rb_node *n)
 {
 	struct rb_node *p;
 
-	if (n->right) {
-		for (p = n->right; p->left; p = p->left)
+	if (n->rb_right) {
+		for (p = n->rb_right; p->rb_left; p = p->rb_left)
 			;
 		return p;
 	}
-	for (p = n->parent; p && n == p->right; p = p->parent)
+	for (p = n->parent; p && n == p->rb_right; p = p->parent)
 		n = p;
 	return p;
 }

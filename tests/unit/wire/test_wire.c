@@ -132,8 +132,8 @@ static void look_inside(const u8 *p, const struct via_frame_hdr *h)
 		if (via_wire_parse_list(p, &l))
 			break;
 		for (i = 0; i < l.count; i++)
-			CU_ASSERT_FATAL(be64_to_cpu(l.cookie[i]) >= l.low &&
-					be64_to_cpu(l.cookie[i]) <= l.high);
+			CU_ASSERT_FATAL(be64_to_cpu(l.at[i].cookie) >= l.low &&
+					be64_to_cpu(l.at[i].cookie) <= l.high);
 		break;
 	case VIA_WIRE_NAME_QUERY:
 	case VIA_WIRE_NAME_REPLY:
@@ -590,7 +590,7 @@ static void reads_a_list(void)
 	CU_ASSERT_EQUAL(l.low, 1);
 	CU_ASSERT_EQUAL(l.high, 100);
 	CU_ASSERT_EQUAL(l.count, 28);
-	CU_ASSERT_EQUAL(be64_to_cpu(l.cookie[27]), 55);
+	CU_ASSERT_EQUAL(be64_to_cpu(l.at[27].cookie), 55);
 	f.l.count = cpu_to_be16(29);
 	CU_ASSERT_EQUAL(parse(&f, 1500, &h), VIA_WIRE_BAD_LENGTH);
 	f.l.count = cpu_to_be16(2);

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Acknowledgements of many connections in one frame.
+ *
+ * What is owed to a peer after a batch of frames that came leaves together: an
+ * ACK where one connection owes, ACKS where several do.  A connection that has
+ * more to say than an entry of ACKS holds (a frame came twice) has an ACK of
+ * its own.
+ */
+
+#include "ether.h"
+
+/* Entries without ranges that ACKS has room for. */
+#define ENTRIES_MAX \
+	((VIA_WIRE_BODY_MAX - VIA_WIRE_ACKS_LEN) / \
+	 sizeof(struct via_wire_acks_entry))
+
+/* A frame of ACKS that is being filled, and what its entries have changed. */
+struct batch {
+	struct via_peer *peer;
+	struct via_acks_frame f;
+	struct {
+		struct via_ether_vi *ev;
+		u32 before, ack;
+	} entry[ENTRIES_MAX];
+};
+
+/* It was not sent: the alarm tries again, for each of them. */
+static void unsent(struct batch *b)
+{
+	struct via_ether_vi *ev;
+	u32 i;
+
+	for (i = 0; i < b->f.count; i++) {
+		ev = b->entry[i].ev;
+		spin_lock(&ev->vi->rq.lock);
+		/* If it is still the same connection, and owes as much. */
+		if (ev->phase == VIA_PHASE_CONNECTED && ev->peer == b->peer &&
+		    READ_ONCE(ev->acked) == b->entry[i].ack) {
+			WRITE_ONCE(ev->acked, b->entry[i].before);
+			if (!ev->rx_pace)
+				via_ether_watch_rx(ev);
+		}
+		spin_unlock(&ev->vi->rq.lock);
+	}
+}
+
+/* No queue lock held. */
+static void flush(struct batch *b)
+{
+	if (!b->f.count)
+		return;
+	if (!via_ether_send_acks(b->peer, &b->f))
+		unsent(b);
+	b->f.count = 0;
+	b->f.bytes = 0;
+}
+
+/* One more entry; false: it does not fit.  rq.lock held. */
+static bool add(struct batch *b, struct via_ether_vi *ev)
+{
+	struct via_range range[VIA_WIN_RANGES];
+	struct via_wire_acks_entry *e;
+	u32 n, size, ack = ev->rx.next;
+
+	lockdep_assert_held(&ev->vi->rq.lock);
+	n = via_win_ranges(&ev->rx, range);
+	size = sizeof(*e) + n * sizeof(struct via_wire_range);
+	if (size > sizeof(b->f.entries) - b->f.bytes)
+		return false;
+	e = (void *)(b->f.entries + b->f.bytes);
+	*e = (struct via_wire_acks_entry) {
+		.dst = cpu_to_be32(ev->remote_id),
+		.ack = cpu_to_be32(ack),
+		.cookie = cpu_to_be64(ev->remote_cookie),
+		.n = n,
+	};
+	via_wire_put_ranges((struct via_wire_range *)(e + 1), n, range);
+	b->entry[b->f.count].ev = ev;
+	b->entry[b->f.count].before = READ_ONCE(ev->acked);
+	b->entry[b->f.count].ack = ack;
+	b->f.count++;
+	b->f.bytes += size;
+	WRITE_ONCE(ev->acked, ack);
+	return true;
+}
+
+/* Does it owe an acknowledgement?  rq.lock held. */
+static bool owes(const struct via_ether_vi *ev)
+{
+	return ev->phase == VIA_PHASE_CONNECTED &&
+	       ev->rx.next != READ_ONCE(ev->acked);
+}
+
+/*
+ * What the VI owes, in @b, or alone if no other one owes anything.  Data for
+ * the peer's reads carries the acknowledgement: a read that is taken after we
+ * looked, under this lock, finds us off the list and puts us there again.
+ */
+static void pay(struct batch *b, struct via_ether_vi *ev, bool alone)
+{
+	struct via_vi *vi = ev->vi;
+	bool full = false;
+
+	spin_lock(&vi->rq.lock);
+	if (unlikely(ev->ans_tail != READ_ONCE(ev->ans_next))) {
+		spin_unlock(&vi->rq.lock);
+		via_ether_reads_answer(ev);
+		spin_lock(&vi->rq.lock);
+	}
+	if (owes(ev) && ev->peer == b->peer) {
+		if (alone || ev->told_twice)
+			via_ether_send_ack(ev, 0);
+		else
+			full = !add(b, ev);
+	}
+	spin_unlock(&vi->rq.lock);
+	if (!full)
+		return;
+	flush(b);
+	spin_lock(&vi->rq.lock);
+	if (owes(ev) && ev->peer == b->peer)
+		add(b, ev);
+	spin_unlock(&vi->rq.lock);
+}
+
+/* The next VI that owes the peer something; @last: there is none behind it. */
+static struct via_ether_vi *next_owing(struct via_peer *peer, bool *last)
+{
+	struct via_ether_vi *ev;
+
+	spin_lock(&peer->nic->lock);
+	ev = list_first_entry_or_null(&peer->owing, struct via_ether_vi,
+				      ack_link);
+	if (ev)
+		list_del_init(&ev->ack_link);
+	*last = list_empty(&peer->owing);
+	if (*last)
+		list_del_init(&peer->acks_link);
+	spin_unlock(&peer->nic->lock);
+	return ev;
+}
+
+static void pay_peer(struct via_peer *peer)
+{
+	struct batch b = { .peer = peer };
+	struct via_ether_vi *ev;
+	bool last;
+
+	do {
+		ev = next_owing(peer, &last);
+		if (ev)
+			pay(&b, ev, last && !b.f.count);
+	} while (!last);
+	flush(&b);
+}
+
+void via_ether_run_acks(struct tasklet_struct *t)
+{
+	struct via_ether_nic *nic = from_tasklet(nic, t, acker);
+	struct via_peer *peer;
+
+	rcu_read_lock();
+	for (;;) {
+		spin_lock(&nic->lock);
+		peer = list_first_entry_or_null(&nic->acks, struct via_peer,
+						acks_link);
+		spin_unlock(&nic->lock);
+		if (!peer)
+			break;
+		pay_peer(peer);
+	}
+	rcu_read_unlock();
+}
+
+void via_ether_ack_soon(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+	struct via_peer *peer = ev->peer;
+
+	if (!list_empty(&ev->ack_link))
+		return;
+	spin_lock(&nic->lock);
+	if (list_empty(&ev->ack_link) && !nic->stopping) {
+		list_add_tail(&ev->ack_link, &peer->owing);
+		if (list_empty(&peer->acks_link))
+			list_add_tail(&peer->acks_link, &nic->acks);
+		/* Runs after the receive softirq that we are in. */
+		tasklet_schedule(&nic->acker);
+	}
+	spin_unlock(&nic->lock);
+}
+
+void via_ether_owes_no_more(struct via_ether_vi *ev)
+{
+	struct via_peer *peer = ev->peer;
+
+	lockdep_assert_held(&ev->nic->lock);
+	list_del_init(&ev->ack_link);
+	if (list_empty(&peer->owing))
+		list_del_init(&peer->acks_link);
+}
+
+/* The connection of an entry, if it is there and of that host. */
+static struct via_vi *find(struct via_ether_nic *nic,
+			   const struct via_ether_frame *f,
+			   const struct via_acks_entry *e)
+{
+	struct via_vi *vi = via_ether_find(nic, e->dst);
+	struct via_ether_vi *ev;
+	bool ours;
+
+	if (!vi) {
+		via_ether_count(nic, NO_VI);
+		return NULL;
+	}
+	ev = vi->priv;
+	spin_lock(&vi->rq.lock);
+	ours = ev->cookie == e->cookie &&
+	       ether_addr_equal(ev->remote_mac, f->src);
+	if (ours)
+		via_ether_heard(ev);
+	spin_unlock(&vi->rq.lock);
+	if (!ours)
+		via_ether_count(nic, COOKIE);
+	return ours ? vi : NULL;
+}
+
+/*
+ * An entry is as good as an ACK.  One for an end that is not there is not
+ * answered: there would be ten answers to one frame.
+ */
+static void take(struct via_ether_nic *nic, const struct via_ether_frame *f,
+		 const struct via_acks_entry *e)
+{
+	struct via_range range[VIA_WIRE_RANGES_MAX];
+	struct via_vi *vi = find(nic, f, e);
+	struct via_ether_vi *ev;
+
+	if (!vi)
+		return;
+	ev = vi->priv;
+	if (READ_ONCE(ev->phase) == VIA_PHASE_ACCEPT &&
+	    !via_ether_confirmed(ev))
+		return;
+	via_wire_get_ranges(e->range, e->nranges, range);
+	spin_lock(&vi->sq.lock);
+	if (ev->cookie == e->cookie && ev->phase == VIA_PHASE_CONNECTED &&
+	    !via_vi_is_broken(vi)) {
+		if (ev->reliable)
+			via_ether_ack(vi, e->ack, range, e->nranges,
+				      VIA_WIRE_DELAY_MAX);
+		else
+			via_ether_unreliable_acked(ev, e->ack);
+	}
+	spin_unlock(&vi->sq.lock);
+	via_vi_settle(vi);
+}
+
+void via_ether_acks_rx(struct via_ether_nic *nic,
+		       const struct via_ether_frame *f,
+		       const struct via_frame_hdr *h)
+{
+	struct via_acks_at at = {};
+	struct via_acks_entry e;
+
+	/* Of a life of this host that is over. */
+	if (h->cookie && h->cookie != nic->epoch) {
+		via_ether_count(nic, COOKIE);
+		return;
+	}
+	via_ether_count(nic, BATCHES_IN);
+	while (via_wire_next_acks(f->hdr, &at, &e)) {
+		via_ether_count(nic, ACKS_IN);
+		take(nic, f, &e);
+	}
+}
