@@ -566,6 +566,8 @@ static void usurped(void)
 
 	begin(2);
 	forge_conn(&f, mac(1), mac(0), VIA_WIRE_REQUEST, "none", 7, 7);
+	f.unproven = true;
+	sim_nic_prove_life(w.nic[0], f.data);
 	forge_throw(&f, w.nic[0]);
 	from = sim_now();
 	for (i = 0; i < 2; i++) {
@@ -574,7 +576,8 @@ static void usurped(void)
 	}
 	while (w.made < 2)
 		sim_pause(MS);
-	sim_expect(sim_now() < from + 10 * SEC, "");
+	sim_expect(sim_now() > from + 7 * SEC && sim_now() < from + 10 * SEC,
+		   "after %llu ms", (sim_now() - from) / MS);
 	sim_expect(all_ended(0), "");
 	w.over = true;
 	for (i = 0; i < 2; i++)
