@@ -63,6 +63,9 @@ int make(struct frame *f, enum class class, struct rng *d);
 /* Its checksum, if it is to have one. */
 void seal(struct frame *f);
 
+/* main.c: learns from what the interface has seen since. */
+void listen_to(int fd);
+
 /* hang.c: requests that a server takes, of clients that do not exist. */
 int hang(int fd, const char *ifname, uint64_t seed, uint32_t count, int own);
 

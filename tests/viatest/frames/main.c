@@ -111,7 +111,7 @@ err:
 	return -1;
 }
 
-static void listen_to(int fd)
+void listen_to(int fd)
 {
 	struct sockaddr_ll from;
 	static uint8_t p[ROOM];
