@@ -505,9 +505,10 @@ mutant("lives-over-for-good", PEER, "sim", "",
        "one request in a host's name, as of another life, shuts it out for good",
        (" &&\n		    time_before(jiffies, life[i].since + "
         "via_ether_dead()))", ")"), sim="hostile time")
-mutant("key-one-side", SESSION, "sim", "",
+mutant("key-one-side", "devices/ether/ctl.c", "sim", "",
        "a host without the key is asked with its proof, and accepts in vain",
-       ("	if (!told->nonce) {", "	if (false) {"), sim="hostile")
+       ("	if (seal->keyed && !seal->session)\n		hello->proof = 0;\n",
+        ""), sim="hostile")
 mutant("request-lost-session", SESSION, "sim", "",
        "a host that has lost its session is not reached any more",
        ("	h->flags &= ~VIA_WIRE_AUTH;\n	return true;", "	return false;"),
