@@ -172,12 +172,19 @@ void via_peer_put(struct via_peer *peer)
 	via_ether_arm(nic);
 }
 
+/*
+ * Is a frame of that epoch a late one?  For a bounded time: who receives frames
+ * for the address can ask once in its name, as one of another life; that shuts
+ * out the host that has the address, but not for good.
+ */
 static bool is_over(const struct via_peer *peer, u64 epoch)
 {
+	const struct via_peer_life *life = peer->over;
 	u32 i;
 
 	for (i = 0; i < VIA_PEER_LIVES; i++)
-		if (peer->over[i] == epoch)
+		if (life[i].epoch == epoch &&
+		    time_before(jiffies, life[i].since + via_ether_dead()))
 			return true;
 	return false;
 }
@@ -199,7 +206,10 @@ bool via_peer_lives(struct via_peer *peer, u64 epoch)
 	if (new) {
 		if (peer->epoch) {
 			peer->over[peer->next_over++ % VIA_PEER_LIVES] =
-				peer->epoch;
+				(struct via_peer_life) {
+					.epoch = peer->epoch,
+					.since = jiffies,
+				};
 			via_peer_ends(peer, VIA_PEER_END_LIFE);
 			via_peer_keep_proof(peer, 0);
 		}

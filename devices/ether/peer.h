@@ -123,6 +123,16 @@ struct via_peer_beat {
 };
 
 /**
+ * struct via_peer_life - an epoch that is over
+ * @epoch:	nic->lock
+ * @since:	nic->lock: jiffies
+ */
+struct via_peer_life {
+	u64 epoch;
+	unsigned long since;
+};
+
+/**
  * struct via_peer - a host that a NIC deals with
  * @nic:	constant
  * @key:	constant
@@ -147,7 +157,7 @@ struct via_peer_beat {
  * @on_link:	on the list of peers with connections or tombs
  * @epoch:	of its life; 0: not known
  * @over, @next_over: epochs before that, and where the next one goes, modulo
- *		VIA_PEER_LIVES
+ *		VIA_PEER_LIVES.  One holds for as long as a frame of it may be late
  * @beat:	see there
  * @owing:	VIs that owe it an acknowledgement after this batch of frames
  * @acks_link:	on nic->acks, while there are some
@@ -195,7 +205,7 @@ struct via_peer {
 	u32 ntombs;
 	struct list_head on_link;
 	u64 epoch;
-	u64 over[VIA_PEER_LIVES];
+	struct via_peer_life over[VIA_PEER_LIVES];
 	u32 next_over;
 	struct via_peer_beat beat;
 	struct list_head owing;

@@ -227,7 +227,7 @@ IN_GUESTS = [
         stock=(0, 8000), all=(EACH, 20000),
         networks=(0, some(100000, 4000))),
     row("hosts with a key, {nic}", keys.transfers, "net messages",
-        stock=(2, 4000), all=(EACH, 10000), debug=(1, 500),
+        stock=(2, 4000), all=(EACH, 10000), debug=(1, 1500),
         networks=(0, some(100000, 4000))),
     # Time-outs are long in a debug kernel; make check-full has all of it.
     row("{messages} messages read back, bad wire, {nic}", transfer.reads,

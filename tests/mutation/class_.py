@@ -567,6 +567,10 @@ mutant("session-ends-all", PEER, "sim", "",
        "what proves a host's life again ends its connections",
        ("	new = ok && epoch != peer->epoch;", "	new = ok;"),
        sim="hostile")
+mutant("lives-over-for-good", PEER, "sim", "",
+       "one request in a host's name, as of another life, shuts it out for good",
+       (" &&\n		    time_before(jiffies, life[i].since + "
+        "via_ether_dead()))", ")"), sim="hostile time")
 mutant("key-one-side", "devices/ether/ctl.c", "sim", "",
        "a host without the key is asked with its proof, and accepts in vain",
        ("	if (seal->keyed && !seal->session)\n		hello->proof = 0;\n",

@@ -117,6 +117,8 @@ u32 sim_nic_p2p_lists(const struct sim_nic *nic);
 u32 sim_nic_peers(const struct sim_nic *nic);
 /* A request gets the proof that its sender was told, before its checksum. */
 void sim_nic_prove(struct sim_nic *nic, u8 *frame);
+/* The same for the epoch that is in it, whoever has the address. */
+void sim_nic_prove_life(struct sim_nic *nic, u8 *frame);
 /* The class's side of it. */
 struct via_ether_nic *sim_nic_ether(const struct sim_nic *nic);
 /* A frame as if it came from the wire, Ethernet header included. */

@@ -714,11 +714,23 @@ u32 sim_nic_peers(const struct sim_nic *nic)
 	return nic->nic->peers->n;
 }
 
+void sim_nic_prove_life(struct sim_nic *nic, u8 *frame)
+{
+	struct via_wire_hello *h = (void *)(frame + ETH_HLEN +
+					    sizeof(struct via_wire));
+	struct via_proof_of of;
+
+	via_proof_of(&of, frame + ETH_ALEN, ETH_ALEN, nic->nic->mac, ETH_ALEN,
+		     be64_to_cpu(h->epoch));
+	local_bh_disable();
+	h->proof = cpu_to_be64(via_proof_make(&nic->nic->proof, &of));
+	local_bh_enable();
+}
+
 void sim_nic_prove(struct sim_nic *nic, u8 *frame)
 {
 	struct via_wire *w = (void *)(frame + ETH_HLEN);
 	struct via_wire_hello *h = (void *)(w + 1);
-	struct via_proof_of of;
 	u32 i;
 
 	if (w->version != VIA_WIRE_VERSION ||
@@ -729,11 +741,7 @@ void sim_nic_prove(struct sim_nic *nic, u8 *frame)
 		if (nics[i] && !memcmp(frame + ETH_ALEN, nics[i]->nic->mac,
 				       ETH_ALEN))
 			h->epoch = cpu_to_be64(nics[i]->nic->epoch);
-	via_proof_of(&of, frame + ETH_ALEN, ETH_ALEN, nic->nic->mac, ETH_ALEN,
-		     be64_to_cpu(h->epoch));
-	local_bh_disable();
-	h->proof = cpu_to_be64(via_proof_make(&nic->nic->proof, &of));
-	local_bh_enable();
+	sim_nic_prove_life(nic, frame);
 }
 
 struct via_ether_nic *sim_nic_ether(const struct sim_nic *nic)

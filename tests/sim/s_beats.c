@@ -552,3 +552,39 @@ static void restart(void)
 SIM_SCENARIO(beats_restart, .name = "beats-restart", .run = restart,
 	     .runs = 60, .max_vi = SOME + 8,
 	     .what = "a host that was started again, with its address")
+
+/*
+ * Who hears what is sent to an address asks in its name, once, as one of another
+ * life.  The host that has the address is shut out, but not for good.
+ */
+static void usurped(void)
+{
+	struct sim_proc *p[2];
+	struct forged f;
+	u64 from;
+	u32 i;
+
+	begin(2);
+	forge_conn(&f, mac(1), mac(0), VIA_WIRE_REQUEST, "none", 7, 7);
+	f.unproven = true;
+	sim_nic_prove_life(w.nic[0], f.data);
+	forge_throw(&f, w.nic[0]);
+	from = sim_now();
+	for (i = 0; i < 2; i++) {
+		p[i] = sim_proc_new("anew", 1000 + i);
+		sim_thread(p[i], "anew", asks_anew, i ? &w : NULL);
+	}
+	while (w.made < 2)
+		sim_pause(MS);
+	sim_expect(sim_now() > from + 7 * SEC && sim_now() < from + 10 * SEC,
+		   "after %llu ms", (sim_now() - from) / MS);
+	sim_expect(all_ended(0), "");
+	w.over = true;
+	for (i = 0; i < 2; i++)
+		sim_proc_wait(p[i]);
+	stop();
+}
+
+SIM_SCENARIO(beats_usurped, .name = "beats-usurped", .run = usurped,
+	     .runs = 20, .max_vi = SOME + 8,
+	     .what = "a request of another life in the name of a host")

@@ -14,7 +14,7 @@ import time
 
 from again import again
 from balance import alive, settled, unpinned
-from common import STRESS, counters, mac, serving, stop
+from common import STRESS, counters, jobs, mac, serving, stop
 from labkit.base import BUILD
 from runner import StepFailed
 
@@ -187,9 +187,17 @@ def forgotten(session, net, options, count, limit):
         seeds = itertools.count(1)
 
         def once():
-            session.run(session.lab.nodes[THROWER], f"{FRAMES} --hang 1 "
-                        f"--seed {next(seeds)} {options} eth{net} "
-                        f"{mac(net, TARGET)}", 30)
+            with jobs(session, session.lab.nodes[THROWER].spawn(
+                    f"{FRAMES} --hang 1 --seed {next(seeds)} {options} "
+                    f"eth{net} {mac(net, TARGET)}", 60)) as (job,):
+                if options:
+                    # It asks as this host does, which it has to see.
+                    job.expect("ready")
+                    session.run(session.lab.nodes[THROWER], f"{device} "
+                                f"--connects 1 {mac(net, TARGET)}", 60)
+                if job.wait().rc:
+                    raise StepFailed("no server takes a request: "
+                                     + job.all.strip()[-200:])
             result = session.run(
                 session.lab.nodes[THROWER], f"{device} --connects 1 "
                 f"{mac(net, TARGET)}", 90, status=None)

@@ -43,6 +43,9 @@ static void request(struct frame *f, struct rng *d, uint32_t number, int own)
 		f->b[11] = number;
 	}
 	h->proof = 0;
+	/* Another one would say that this host was started again. */
+	if (own)
+		h->epoch = learnt.epoch;
 	c->reliability = htonl(2);
 	c->max_transfer = htonl(256);
 	c->timeout_ms = htonl(VIA_WIRE_FOREVER);
@@ -116,6 +119,15 @@ int hang(int fd, const char *ifname, uint64_t seed, uint32_t count, int own)
 	if (hear_all(fd, ifname)) {
 		perror("viatest frames");
 		return 1;
+	}
+	if (own) {
+		puts("viatest frames: ready");
+		fflush(stdout);
+	}
+	/* A request of this host tells its epoch. */
+	while (own && !learnt.epoch) {
+		usleep(1000);
+		listen_to(fd);
 	}
 	for (i = 0; i < count; i++) {
 		if (!taken(fd, &d, i, own)) {
