@@ -470,8 +470,8 @@ void via_ether_share_begin(struct via_ether_vi *ev);
 void via_ether_share_end(struct via_ether_vi *ev);
 /* There is no room: true: there is some. */
 bool via_ether_share_take(struct via_ether_vi *ev);
-/* @acked frames were, while credit is wanted. */
-void via_ether_share_acked(struct via_ether_vi *ev, u32 acked);
+/* @acked frames were, while credit is wanted; the caller sends with it, or not. */
+void via_ether_share_acked(struct via_ether_vi *ev, u32 acked, bool sends);
 /* It needs no more than it has. */
 void via_ether_share_sated(struct via_ether_vi *ev);
 /* What is more than @keep frames beyond those in the network goes back. */

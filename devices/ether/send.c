@@ -604,7 +604,7 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 	if (unlikely(ranges))
 		beyond(ev);
 	if (unlikely(READ_ONCE(ev->peer->pool.want)))
-		via_ether_share_acked(ev, n);
+		via_ether_share_acked(ev, n, true);
 	if (ev->tx_busy || unlikely(tx->lost))
 		send_on(vi);
 }
@@ -624,7 +624,7 @@ void via_ether_catch_up(struct via_ether_vi *ev)
 	if (ev->retries)
 		recovered(ev);
 	if (READ_ONCE(ev->peer->pool.want))
-		via_ether_share_acked(ev, n);
+		via_ether_share_acked(ev, n, false);
 }
 
 /* Go on after a stall or a timeout; vi->sq.lock held. */

@@ -72,15 +72,18 @@ static struct via_pool *lock_pool(struct via_ether_vi *ev)
 	return &ev->peer->pool;
 }
 
-/* What is free goes to those that wait; @ev sees what it has. */
-static void unlock_pool(struct via_ether_vi *ev)
+/*
+ * What is free goes to those that wait; @ev sees what it has.  Unless the caller
+ * sends with it (@sends), it has a turn like others.
+ */
+static void unlock_pool(struct via_ether_vi *ev, bool sends)
 	__releases(&ev->peer->pool_lock)
 {
 	struct via_peer *peer = ev->peer;
 	struct via_credit *c;
 
 	while ((c = via_pool_serve(&peer->pool)))
-		if (c != &ev->credit)
+		if (!sends || c != &ev->credit)
 			kick(vi_of(c));
 	via_credit_see(&ev->credit);
 	ev->tx.credit = ev->credit.mine;
@@ -106,7 +109,7 @@ void via_ether_share_begin(struct via_ether_vi *ev)
 
 	via_cong_bound(&p->cong, ev->tx.most);
 	via_cong_begin(&p->cong, &ev->credit.flow, ev->first_seq);
-	unlock_pool(ev);
+	unlock_pool(ev, false);
 }
 
 void via_ether_share_end(struct via_ether_vi *ev)
@@ -117,7 +120,7 @@ void via_ether_share_end(struct via_ether_vi *ev)
 		return;
 	p = lock_pool(ev);
 	via_credit_end(p, &ev->credit);
-	unlock_pool(ev);
+	unlock_pool(ev, false);
 	spin_lock(&ev->nic->lock);
 	list_del_init(&ev->turn_link);
 	spin_unlock(&ev->nic->lock);
@@ -130,7 +133,7 @@ bool via_ether_share_take(struct via_ether_vi *ev)
 	u32 had = tx->credit;
 
 	via_credit_take(p, &ev->credit, tx->limit, tx->lost, now_ms());
-	unlock_pool(ev);
+	unlock_pool(ev, true);
 	return tx->credit > had;
 }
 
@@ -138,7 +141,7 @@ bool via_ether_share_take(struct via_ether_vi *ev)
  * @acked frames were, and credit is wanted.  The window grows where it is what
  * VIs wait for.
  */
-void via_ether_share_acked(struct via_ether_vi *ev, u32 acked)
+void via_ether_share_acked(struct via_ether_vi *ev, u32 acked, bool sends)
 {
 	struct via_win_tx *tx = &ev->tx;
 	struct via_pool *p = lock_pool(ev);
@@ -148,7 +151,7 @@ void via_ether_share_acked(struct via_ether_vi *ev, u32 acked)
 	if (acked && !list_empty(&p->waiters) && !via_win_recovers(tx))
 		via_cong_grow(&p->cong, acked, now_ms());
 	via_credit_give(p, &ev->credit, via_win_pipe(tx));
-	unlock_pool(ev);
+	unlock_pool(ev, sends);
 }
 
 void via_ether_share_sated(struct via_ether_vi *ev)
@@ -157,7 +160,7 @@ void via_ether_share_sated(struct via_ether_vi *ev)
 
 	via_credit_sated(p, &ev->credit);
 	via_credit_give(p, &ev->credit, via_win_pipe(&ev->tx));
-	unlock_pool(ev);
+	unlock_pool(ev, true);
 }
 
 void via_ether_share_trim(struct via_ether_vi *ev, u32 keep)
@@ -165,7 +168,7 @@ void via_ether_share_trim(struct via_ether_vi *ev, u32 keep)
 	struct via_pool *p = lock_pool(ev);
 
 	via_credit_trim(p, &ev->credit, via_win_pipe(&ev->tx), keep);
-	unlock_pool(ev);
+	unlock_pool(ev, false);
 }
 
 void via_ether_share_hurt(struct via_ether_vi *ev)
@@ -177,7 +180,7 @@ void via_ether_share_hurt(struct via_ether_vi *ev)
 	via_cong_loss(&p->cong, &ev->credit.flow, tx->una, tx->nxt,
 		      now_us(ev));
 	via_credit_give(p, &ev->credit, via_win_pipe(tx));
-	unlock_pool(ev);
+	unlock_pool(ev, true);
 }
 
 void via_ether_share_undone(struct via_ether_vi *ev)
@@ -186,7 +189,7 @@ void via_ether_share_undone(struct via_ether_vi *ev)
 
 	ev->tx.undone = false;
 	via_cong_undo(&p->cong, &ev->credit.flow);
-	unlock_pool(ev);
+	unlock_pool(ev, false);
 }
 
 void via_ether_share_marked(struct via_ether_vi *ev)
@@ -197,7 +200,7 @@ void via_ether_share_marked(struct via_ether_vi *ev)
 	via_cong_mark(&p->cong, &ev->credit.flow, tx->una, tx->nxt,
 		      now_us(ev));
 	via_credit_give(p, &ev->credit, via_win_pipe(tx));
-	unlock_pool(ev);
+	unlock_pool(ev, false);
 }
 
 void via_ether_share_timeout(struct via_ether_vi *ev, bool again)
@@ -212,7 +215,7 @@ void via_ether_share_timeout(struct via_ether_vi *ev, bool again)
 	via_cong_timeout(&p->cong, &ev->credit.flow, tx->nxt,
 			 p->granted - ev->credit.mine, again, now);
 	via_credit_give(p, &ev->credit, via_win_pipe(tx));
-	unlock_pool(ev);
+	unlock_pool(ev, true);
 }
 
 void via_ether_share_probe(struct via_ether_vi *ev)
@@ -223,7 +226,7 @@ void via_ether_share_probe(struct via_ether_vi *ev)
 		return;
 	p = lock_pool(ev);
 	via_credit_force(p, &ev->credit, 1);
-	unlock_pool(ev);
+	unlock_pool(ev, true);
 }
 
 static struct via_ether_vi *next_turn(struct via_ether_nic *nic)
@@ -258,7 +261,7 @@ static void visit(struct via_peer *peer, struct via_ether_vi *ev)
 	spin_lock(&ev->vi->sq.lock);
 	/* It may have another peer by now. */
 	if (ev->peer == peer)
-		via_ether_share_acked(ev, 0);
+		via_ether_share_acked(ev, 0, false);
 	spin_unlock(&ev->vi->sq.lock);
 }
 
