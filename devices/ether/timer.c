@@ -33,7 +33,7 @@
 #include "ether.h"
 
 #define COOL_TICKS	8		/* idle ticks until a VI leaves the list */
-#define PACE_MAX	(1u << 20)	/* frames from look to look */
+#define PACE_MAX	0x100000u	/* frames from look to look */
 #define DOUBT_MAX	1024u		/* pushes, after bets that were lost */
 #define GAP_NS		(10 * NSEC_PER_USEC)	/* between two alarms */
 #define LATE_NS		(100 * NSEC_PER_USEC)	/* an alarm that is late */
