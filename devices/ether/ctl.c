@@ -292,30 +292,38 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 	return send_one(ev->nic, &ctl, &f);
 }
 
-/* What proves its address is told to a host that asks without it. */
-static void challenge(struct via_ether_nic *nic, const u8 *mac,
-		      const struct via_conn_hdr *asked, u64 proof,
-		      u32 question)
+/*
+ * What proves its address is told to a host that asks without it.  Most of a
+ * flood ends at the limit, before checksum and hash.
+ */
+static void challenge(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_frame_hdr *h,
+		      const struct via_conn_hdr *asked,
+		      const struct via_proof_of *of)
 {
-	struct via_wire_hello h = {
-		.proof = cpu_to_be64(proof),
-		.nonce = cpu_to_be64(via_session_tell(nic, mac, &asked->hello)),
-	};
+	struct via_wire_hello hello = {};
 	struct ctl c = {
-		.mac = mac,
+		.mac = f->src,
 		.dst = asked->vi,
 		.cookie = asked->sender_cookie,
-		.size = sizeof(h),
+		.size = sizeof(hello),
 		.type = VIA_WIRE_CHALLENGE,
 	};
 
-	fill_hello(&h, nic);
-	if (!via_limit_answer(&nic->limit, VIA_LIMIT_CHALLENGE, mac, ETH_ALEN,
-			      asked->hello.epoch, question,
-			      VIA_WIRE_HELLO_LEN + VIA_WIRE_SEAL_LEN))
+	if (!via_limit_answer(&nic->limit, VIA_LIMIT_CHALLENGE, f->src,
+			      ETH_ALEN, asked->hello.epoch, f->len,
+			      VIA_WIRE_HELLO_LEN + VIA_WIRE_SEAL_LEN)) {
 		via_ether_count(nic, UNANSWERED);
-	else
-		send_one(nic, &c, &h);
+		return;
+	}
+	if (!via_ether_sum_ok(nic, f, h))
+		return;
+	fill_hello(&hello, nic);
+	hello.proof = cpu_to_be64(via_proof_make(&nic->proof, of));
+	hello.nonce = cpu_to_be64(via_session_tell(nic, f->src,
+						   &asked->hello));
+	send_one(nic, &c, &hello);
 }
 
 bool via_ether_proof_holds(struct via_ether_nic *nic,
@@ -343,9 +351,9 @@ bool via_ether_proven(struct via_ether_nic *nic,
 		     c->hello.epoch);
 	if (likely(!via_secret_of(nic, f->src)) &&
 	    via_proof_holds(&nic->proof, &of, c->hello.proof))
-		return true;
+		return via_ether_sum_ok(nic, f, h);
 	via_ether_count(nic, UNPROVEN);
-	challenge(nic, f->src, c, via_proof_make(&nic->proof, &of), f->len);
+	challenge(nic, f, h, c, &of);
 	return false;
 }
 

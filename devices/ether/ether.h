@@ -645,6 +645,10 @@ void via_ether_close_data(const struct via_ether_vi *ev, void *frame, u32 size,
  */
 bool via_ether_open(struct via_ether_nic *nic, const struct via_ether_frame *f,
 		    struct via_frame_hdr *h);
+/* Of (PEER_)REQUEST the checksum is looked at by this, and counted. */
+bool via_ether_sum_ok(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_frame_hdr *h);
 /* Must it have an authenticator, and has none?  Then it is counted.  Likewise. */
 bool via_ether_lacks_auth(struct via_ether_nic *nic,
 			  const struct via_ether_frame *f,
@@ -763,6 +767,9 @@ static inline void via_ether_heard(struct via_ether_vi *ev)
 /* A DISCONNECT is to be sent: send it again.  Both queue locks held. */
 void via_ether_bury(struct via_ether_vi *ev, const struct via_ether_end *end);
 void via_ether_tombs(struct via_ether_nic *nic);
+/* Is DISCONNECT_ACK of one that is sent again?  RCU read side, BH off. */
+bool via_ether_buried(const struct via_peer *peer,
+		      const struct via_frame_hdr *h);
 /* DISCONNECT_ACK: the other end has heard it.  RCU read side, BH off. */
 void via_ether_unbury(struct via_ether_nic *nic, const u8 *mac,
 		      const struct via_frame_hdr *h);

@@ -17,9 +17,10 @@
  * other answers (RESET, VERSION, NAME_REPLY) save time and are not needed:
  * silence ends the same things later.
  *
- * The third is no answer, but the look at a tag: of frames that name a connection
- * which is not there, in the name of a host with a key.  One that guesses
- * cookies would have this host compute a hash for each guess.
+ * The third is no answer, but the look at a tag: of frames that come in the name of
+ * a host with a key, and name nothing that only hosts know which have seen the
+ * wire.  One that guesses cookies would have this host compute a hash for each
+ * guess.
  *
  * 256 buckets stand for all askers: two that share one have 64 a second
  * together.  The hash is multiply-shift under a secret of the NIC (Dietzfelbinger,

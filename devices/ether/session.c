@@ -263,7 +263,8 @@ static bool refuse(struct via_ether_nic *nic, enum via_auth_error err)
 
 /*
  * A request names its session.  Where that is none of the two it may begin one,
- * if its address is proven: else anyone could have keys derived here.
+ * if its address is proven: else anyone could have keys derived here.  And a
+ * flood of them ends at the limit that CHALLENGE has.
  */
 static bool check_request(struct via_peer *peer,
 			  struct via_ether_secret *secret,
@@ -276,7 +277,7 @@ static bool check_request(struct via_peer *peer,
 	struct via_ether_nic *nic = peer->nic;
 	struct via_conn_hdr c;
 
-	if (via_wire_parse_conn(f->hdr, &c)) {
+	if (via_wire_parse_hello(f->hdr, &c.hello)) {
 		via_ether_count(nic, BAD_FIELD);
 		return false;
 	}
@@ -288,6 +289,10 @@ static bool check_request(struct via_peer *peer,
 		err = verify(next, f, h);
 		if (err == VIA_AUTH_OK)
 			return install(peer, secret, next);
+	} else if (!via_limit_answer(&nic->limit, VIA_LIMIT_CHALLENGE, f->src,
+				     ETH_ALEN, c.hello.epoch, 0, 0)) {
+		via_ether_count(nic, UNANSWERED);
+		return false;
 	} else if (c.hello.nonce && via_ether_proof_holds(nic, f, &c)) {
 		s = begin(peer, secret, &c.hello);
 		if (!s)
@@ -307,16 +312,69 @@ static bool check_request(struct via_peer *peer,
 	return true;
 }
 
-/* Does a frame of a connection name one?  What a lock guards is seen later. */
-static bool names_vi(struct via_ether_nic *nic, const struct via_frame_hdr *h)
+/* Is it the cookie of that VI?  What a lock guards is seen later. */
+static bool names_vi(struct via_ether_nic *nic, u32 id, u64 cookie)
 {
-	const struct via_vi *vi = via_ether_find(nic, h->dst);
+	const struct via_vi *vi = via_ether_find(nic, id);
 	const struct via_ether_vi *ev;
 
 	if (!vi)
 		return false;
 	ev = vi->priv;
-	return READ_ONCE(ev->cookie) == h->cookie;
+	return READ_ONCE(ev->cookie) == cookie;
+}
+
+/* The other end, a request or a goodbye that is known by its own names. */
+static bool names_other(const struct via_peer *peer,
+			const struct via_frame_hdr *h)
+{
+	bool known;
+
+	if (h->type == VIA_WIRE_DISCONNECT_ACK)
+		return via_ether_buried(peer, h);
+	spin_lock(&peer->nic->lock);
+	if (h->type == VIA_WIRE_CANCEL)
+		known = via_peer_req(peer, h->vi, h->cookie) ||
+			via_peer_end(peer, h->vi, h->cookie);
+	else
+		known = via_peer_end(peer, h->src, h->cookie);
+	spin_unlock(&peer->nic->lock);
+	return known;
+}
+
+/*
+ * Does a frame name what only hosts know that have seen the wire?  One that
+ * guesses gets no hash for each guess.
+ */
+static bool names_known(const struct via_peer *peer,
+			const struct via_ether_frame *f,
+			const struct via_frame_hdr *h)
+{
+	struct via_ether_nic *nic = peer->nic;
+	struct via_conn_hdr c;
+
+	switch (h->type) {
+	case VIA_WIRE_WAIT:
+	case VIA_WIRE_REFUSE:
+	case VIA_WIRE_CONFIRM:
+		return names_vi(nic, h->vi, h->cookie);
+	case VIA_WIRE_ACCEPT:
+	case VIA_WIRE_PEER_ACCEPT:
+		return !via_wire_parse_conn(f->hdr, &c) &&
+		       names_vi(nic, c.to, h->cookie);
+	case VIA_WIRE_DISCONNECT_ACK:
+	case VIA_WIRE_RESET:
+	case VIA_WIRE_CANCEL:
+		return names_other(peer, h);
+	case VIA_WIRE_HEARTBEAT:
+	case VIA_WIRE_BEAT:
+	case VIA_WIRE_ACKS:
+	case VIA_WIRE_LIST:
+		return h->cookie == nic->epoch;
+	default:
+		return h->type <= VIA_WIRE_DISCONNECT &&
+		       names_vi(nic, h->dst, h->cookie);
+	}
 }
 
 bool via_session_check(struct via_ether_nic *nic,
@@ -333,8 +391,7 @@ bool via_session_check(struct via_ether_nic *nic,
 		return refuse(nic, err);
 	if (unlikely(via_wire_asks(h->type)))
 		return check_request(peer, secret, f, h);
-	/* One that guesses cookies gets no hash for each guess. */
-	if (h->type <= VIA_WIRE_DISCONNECT && unlikely(!names_vi(nic, h)) &&
+	if (unlikely(!names_known(peer, f, h)) &&
 	    !via_limit_answer(&nic->limit, VIA_LIMIT_TAG, f->src, ETH_ALEN, 0,
 			      0, 0)) {
 		via_ether_count(nic, UNANSWERED);

@@ -120,6 +120,20 @@ void via_ether_tombs(struct via_ether_nic *nic)
 		via_ether_send_disconnect(nic, &end);
 }
 
+/* RCU read side, BH off. */
+bool via_ether_buried(const struct via_peer *peer,
+		      const struct via_frame_hdr *h)
+{
+	const struct via_ether_tomb *tomb;
+	bool found = false;
+
+	spin_lock(&peer->nic->lock);
+	hlist_for_each_entry(tomb, bucket(peer, h->src, h->cookie), node)
+		found |= tomb->end.cookie == h->cookie && tomb->peer == peer;
+	spin_unlock(&peer->nic->lock);
+	return found;
+}
+
 void via_ether_unbury(struct via_ether_nic *nic, const u8 *mac,
 		      const struct via_frame_hdr *h)
 {

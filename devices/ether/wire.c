@@ -504,6 +504,17 @@ enum via_wire_error via_wire_parse_list(const void *p, struct via_list_hdr *l)
 	return l->low > l->high ? VIA_WIRE_BAD_FIELD : VIA_WIRE_OK;
 }
 
+/* Eight bytes, each from 0x21 to 0x7e: what adds up or falls short is bit 7. */
+static bool all_print(const u8 *p)
+{
+	const u64 ones = 0x0101010101010101ull, high = 0x80 * ones;
+	u64 x;
+
+	memcpy(&x, p, sizeof(x));
+	return !((x | (x + ones)) & high) &&
+	       (((x | high) - 0x21 * ones) & high) == high;
+}
+
 enum via_wire_error via_wire_parse_name(const void *p, struct via_name_hdr *n)
 {
 	const struct via_wire_name *w = behind(p, sizeof(struct via_wire));
@@ -514,11 +525,13 @@ enum via_wire_error via_wire_parse_name(const void *p, struct via_name_hdr *n)
 	if (!all_zero(w->zero, sizeof(w->zero)))
 		return VIA_WIRE_BAD_FIELD;
 	/* Programs print it on terminals: no control characters. */
-	for (i = 0; i < len; i++) {
+	for (i = 0; i + 8 <= len; i += 8)
+		if (!all_print(w->name + i))
+			return VIA_WIRE_BAD_FIELD;
+	for (; i < len; i++)
 		if (w->name[i] <= ' ' || w->name[i] > '~')
 			return VIA_WIRE_BAD_FIELD;
-		n->name[i] = w->name[i];
-	}
+	memcpy(n->name, w->name, len);
 	n->name[len] = '\0';
 	n->nonce = be32_to_cpu(w->nonce);
 	return VIA_WIRE_OK;

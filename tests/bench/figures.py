@@ -153,6 +153,14 @@ def wire_bars():
                   nic=nic, unit="ratio", wait="block")
 
 
+def hostile_bars():
+    for kind in exact.HOSTILE:
+        for vis in exact.HOSTILE_VIS:
+            limit = exact.HOSTILE_SEEN.get(kind, 1500)
+            yield Bar(3, limit, bench="hostile", path=kind, size=vis)
+    yield Bar(3, 100, bench="hostile", path="more for many VIs")
+
+
 def patterns_bars():
     for path in ("via_netdev", exact.NATIVE[patterns.NIC]):
         yield Bar(2, 15000, bench="exact both", path=path, level="rd",
@@ -163,7 +171,8 @@ def patterns_bars():
 
 
 BARS = {"exact": exact_bars, "native": native_bars, "micro": micro_bars,
-        "lo": lo_bars, "wire": wire_bars, "patterns": patterns_bars}
+        "hostile": hostile_bars, "lo": lo_bars, "wire": wire_bars,
+        "patterns": patterns_bars}
 
 
 def number(value):

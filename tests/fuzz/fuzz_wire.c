@@ -167,6 +167,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!via_wire_parse(frame, len, &h)) {
 		PROMISE(h.hdr_len <= len && h.len <= len - h.hdr_len);
 		PROMISE(h.hdr_len <= VIA_WIRE_HDR_MAX);
+		PROMISE(h.hdr_len >= sizeof(struct via_wire) +
+			via_wire_seal_len(h.flags));
+		PROMISE((h.flags & VIA_WIRE_SEALS) != VIA_WIRE_SEALS);
+		PROMISE(h.flags & VIA_WIRE_SEALS || !h.type ||
+			!via_wire_always_sealed(h.type));
 		if (h.type && h.type <= VIA_WIRE_READ_DATA)
 			check_data(&h);
 		else if (via_wire_has_conn(h.type))

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""seeds.py FOLDER: a well-formed frame of each type, to begin with."""
+"""seeds.py FOLDER: a well-formed frame of each type, to begin with; and the same
+with an authenticator."""
 
 import os
 import struct
@@ -14,8 +15,8 @@ BEATS = (0x20, 0x21)
 NAMES = (0x30, 0x31)
 ASKS = (0x10, 0x11, 0x17)		# and CHALLENGE: the asker's VI
 OTHERS = (0x00, 0x08, 0x11, 0x22, 0x23)
-HEAD = 292			# VIA_WIRE_HDR_MAX
-SUM = 0x08
+HEAD = 288			# VIA_WIRE_HDR_MAX
+SUM, AUTH = 0x08, 0x10
 
 
 def wire(kind, flags=0):
@@ -35,7 +36,7 @@ def data(kind):
 
 
 def hello():
-    return struct.pack(">QQIIQ", 77, 0, 64, 1500, 0)
+    return struct.pack(">QQIIQ", 77, 0, 64, 1500, 5)
 
 
 def conn(kind):
@@ -83,9 +84,15 @@ def main():
     os.makedirs(sys.argv[1], exist_ok=True)
     for kind in DATA + ENDS + ANSWERS + CONNS + BEATS + NAMES + OTHERS:
         frame = body(kind)
-        extra = max(0, len(frame) - HEAD)
-        with open(os.path.join(sys.argv[1], f"{kind:02x}"), "wb") as file:
-            file.write(struct.pack("<H", extra) + frame.ljust(HEAD, b"\0"))
+        write(f"{kind:02x}", frame)
+        flags = frame[2] & ~SUM | AUTH
+        write(f"{kind:02x}-auth", frame[:2] + bytes([flags]) + frame[3:])
+
+
+def write(name, frame):
+    extra = max(0, len(frame) - HEAD)
+    with open(os.path.join(sys.argv[1], name), "wb") as file:
+        file.write(struct.pack("<H", extra) + frame.ljust(HEAD, b"\0"))
 
 
 if __name__ == "__main__":

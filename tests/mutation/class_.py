@@ -501,9 +501,10 @@ mutant("session-ends-all", PEER, "sim", "",
        "what proves a host's life again ends its connections",
        ("	new = ok && epoch != peer->epoch;", "	new = ok;"),
        sim="hostile")
-mutant("key-one-side", SESSION, "sim", "",
+mutant("key-one-side", "devices/ether/ctl.c", "sim", "",
        "a host without the key is asked with its proof, and accepts in vain",
-       ("	if (!told->nonce) {", "	if (false) {"), sim="hostile")
+       ("	if (seal->keyed && !seal->session)\n		hello->proof = 0;\n",
+        ""), sim="hostile")
 mutant("request-lost-session", SESSION, "sim", "",
        "a host that has lost its session is not reached any more",
        ("	h->flags &= ~VIA_WIRE_AUTH;\n	return true;", "	return false;"),

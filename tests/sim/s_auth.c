@@ -460,6 +460,13 @@ static void change(void)
 	sim_expect(stays || (e.at[0] < from + 50 * MS &&
 			     e.at[1] < from + 50 * MS), "");
 	leave();
+	if (!before) {
+		/* It was told a proof when it had no key, and uses none. */
+		connect("half", VIA_R_TIMEOUT);
+		leave();
+	}
+	/* What was sent is on the wire. */
+	sim_pause(MS);
 	set_key(0, '9');
 	set_key(1, '9');
 	sim_wire.meddle = look;

@@ -254,8 +254,7 @@ static void put_name(struct frame *f, struct rng *d)
 		n->name[i] = i < n->name_len ? 'a' + n->name[i] % 26 : 0;
 }
 
-/* A frame of that type with which nothing is wrong. */
-static void well_formed(struct frame *f, uint8_t type, struct rng *d)
+void well_formed(struct frame *f, uint8_t type, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
 	struct via_wire_data *data = (void *)(w + 1);

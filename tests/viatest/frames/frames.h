@@ -57,12 +57,16 @@ static inline struct via_wire_conn *conn_of(const struct via_wire *w)
 	return (struct via_wire_conn *)((uint8_t *)w + VIA_WIRE_HELLO_LEN);
 }
 
-/* classes.c: makes one frame; false when there is nothing to make it of. */
+/* classes.c: a frame of that type with which nothing is wrong. */
+void well_formed(struct frame *f, uint8_t type, struct rng *d);
+/* Makes one frame; false when there is nothing to make it of. */
 int make(struct frame *f, enum class class, struct rng *d);
 
 /* Its checksum, if it is to have one. */
 void seal(struct frame *f);
 
+/* main.c: learns what has passed. */
+void listen_to(int fd);
 /* hang.c: requests that a server takes, of clients that do not exist. */
 int hang(int fd, const char *ifname, uint64_t seed, uint32_t count, int own);
 
@@ -81,6 +85,8 @@ struct learnt {
 	uint64_t frames;
 	uint32_t spare, protected;	/* connections */
 	uint64_t epoch, proof;		/* of this host, as on the wire; or 0 */
+	uint8_t accept[ETH + VIA_WIRE_CONN_LEN];	/* the last from there */
+	uint32_t accepts;
 };
 
 extern struct learnt learnt;

@@ -121,6 +121,11 @@ void learn(const uint8_t *p, uint32_t len, int outgoing)
 	learnt.frames++;
 	if (via_wire_has_conn(type) && len >= ETH + VIA_WIRE_CONN_LEN)
 		learn_conn(w, conn_of(w), outgoing);
+	if (type == VIA_WIRE_ACCEPT && !outgoing &&
+	    len >= sizeof(learnt.accept)) {
+		memcpy(learnt.accept, p, sizeof(learnt.accept));
+		learnt.accepts++;
+	}
 	n = count[outgoing][type]++;
 	if (!n)
 		types[outgoing][ntypes[outgoing]++] = type;

@@ -15,7 +15,9 @@
 #include <unistd.h>
 #include "viatest.h"
 #include "common/msg.h"
+#include "common/netns.h"
 #include "common/words.h"
+#include "cost.h"
 #include "frames.h"
 
 #define BATCH	64u
@@ -29,7 +31,9 @@ static struct {
 	const char *ifname;
 	uint64_t frames, seed, seconds, hang, wait;
 	int own;			/* hang: from where there is a host */
-} opt = { .frames = 100000, .seed = 1, .seconds = 3600 };
+	struct cost cost;
+} opt = { .frames = 100000, .seed = 1, .seconds = 3600,
+	      .cost.vis = 1 };
 
 static struct frame batch[BATCH];
 static uint64_t thrown[CLASSES];
@@ -45,7 +49,11 @@ static const char help[] =
 	"                may break, have been seen being made\n"
 	"  --hang N      instead make its server take N requests, of clients\n"
 	"                that have all the time and do not exist\n"
-	"  --own         these come from this host's address\n";
+	"  --own         these come from this host's address\n"
+	"  --cost SET    instead what a frame of each kind of SET costs the\n"
+	"                target, in exact mode: open, list, key\n"
+	"  --vis N       VIs connected meanwhile (1)\n"
+	"  --device, --peer, --netns, --count   see cost.h\n";
 
 static void parse(int argc, char **argv)
 {
@@ -56,6 +64,12 @@ static void parse(int argc, char **argv)
 		{ "hang", required_argument, NULL, 'H' },
 		{ "wait", required_argument, NULL, 'w' },
 		{ "own", no_argument, &opt.own, 1 },
+		{ "cost", required_argument, NULL, 'c' },
+		{ "vis", required_argument, NULL, 'v' },
+		{ "device", required_argument, NULL, 'd' },
+		{ "peer", required_argument, NULL, 'D' },
+		{ "netns", required_argument, NULL, 'N' },
+		{ "count", required_argument, NULL, 'C' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -63,12 +77,21 @@ static void parse(int argc, char **argv)
 		['n'] = &opt.frames, ['t'] = &opt.seconds, ['S'] = &opt.seed,
 		['H'] = &opt.hang, ['w'] = &opt.wait,
 	};
+	static const char **const words[128] = {
+		['c'] = &opt.cost.set, ['d'] = &opt.cost.device,
+		['D'] = &opt.cost.peer, ['N'] = &opt.cost.netns,
+		['C'] = &opt.cost.count,
+	};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		if (numbers[c]) {
 			*numbers[c] = word_number(optarg, 0, c == 't' ?
 						  UINT32_MAX : UINT64_MAX);
+		} else if (words[c]) {
+			*words[c] = optarg;
+		} else if (c == 'v') {
+			opt.cost.vis = word_number(optarg, 1, 100000);
 		} else if (c) {
 			fputs(help, c == 'h' ? stdout : stderr);
 			exit(c == 'h' ? 0 : 2);
@@ -111,7 +134,7 @@ err:
 	return -1;
 }
 
-static void listen_to(int fd)
+void listen_to(int fd)
 {
 	struct sockaddr_ll from;
 	static uint8_t p[ROOM];
@@ -240,12 +263,21 @@ static int run(int fd)
 
 int viatest_frames(int argc, char **argv)
 {
-	int fd;
+	int fd, ns;
 
 	parse(argc, argv);
+	if (opt.cost.set && (!opt.cost.device || !opt.cost.peer ||
+			     !opt.cost.count)) {
+		fputs(help, stderr);
+		return 2;
+	}
+	ns = netns_enter(opt.cost.netns);
 	fd = open_socket();
+	netns_leave(ns);
 	if (fd < 0)
 		return 1;
+	if (opt.cost.set)
+		return cost_main(&opt.cost, fd);
 	return opt.hang ? hang(fd, opt.ifname, opt.seed, opt.hang, opt.own) :
 			  run(fd);
 }
