@@ -184,6 +184,7 @@ struct via_ether_answer {
  *		VIA_ETHER_TURNS on the acknowledgement waits for data; below 0:
  *		after a bet that was lost, it goes up all the same
  * @doubt:	pushes that are acknowledged at once after the next lost bet
+ * @pushed_at:	jiffies of the last one for which there was no bet, or was lost
  * @ack_every:	constant while it stands: frames taken until an acknowledgement
  * @rx_pace:	frames from one look at @rx to the next; 0: the alarm does not
  *		watch it
@@ -286,6 +287,7 @@ struct via_ether_vi {
 	u32 ack_every;
 	u32 rx_pace;
 	u32 rx_seen;
+	unsigned long pushed_at;
 	u64 pushed;
 	u64 rx_at;
 	u64 rx_at_cycles;

@@ -115,6 +115,20 @@ static void set_alarm(struct via_ether_nic *nic)
 		      HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
+/* Often it is the only one, and keeps its place.  nic->lock held. */
+static bool stays_first(struct via_ether_vi *ev, u64 when)
+{
+	struct timerqueue_node *next;
+
+	if (timerqueue_getnext(&ev->nic->due) != &ev->due || when == U64_MAX)
+		return false;
+	next = timerqueue_iterate_next(&ev->due);
+	if (next && (u64)next->expires < when)
+		return false;
+	ev->due.expires = when;
+	return true;
+}
+
 /* On nic->due, at the time of the half that is due first.  nic->lock held. */
 static void enqueue(struct via_ether_vi *ev)
 {
@@ -125,6 +139,8 @@ static void enqueue(struct via_ether_vi *ev)
 	if (ev->queued) {
 		if (when == (u64)ev->due.expires)
 			return;
+		if (stays_first(ev, when))
+			goto out;
 		timerqueue_del(&nic->due, &ev->due);
 	}
 	ev->queued = when != U64_MAX;
@@ -132,6 +148,7 @@ static void enqueue(struct via_ether_vi *ev)
 		return;
 	ev->due.expires = when;
 	timerqueue_add(&nic->due, &ev->due);
+out:
 	set_alarm(nic);
 }
 
@@ -393,6 +410,7 @@ static void bet_lost(struct via_ether_vi *ev)
 		ev->doubt = min(2 * ev->doubt, DOUBT_MAX);
 	}
 	ev->push = false;
+	ev->pushed_at = jiffies;
 }
 
 /*

@@ -761,6 +761,35 @@ mutant("pause-judged", TIMER, "sim", "",
        "a host whose CPU did not run sends again what was answered",
        ("	} else if (!ev->excused && now > ",
         "	} else if (false && now > "), sim="jump")
+mutant("looks-never", TIMER, "sim", "",
+       "the alarm goes off each 100 us beside a ping-pong",
+       ("	return clamp_t(u64, div64_u64(want, took + 1), 1, PACE_MAX);\n",
+        "	return PACE_MAX + !want;\n"), sim="time")
+mutant("delay-untold", "devices/ether/ctl.c", "sim", "",
+       "a bet lasts 100 us, however long a round trip is",
+       ("	f.a.delay = min(delay, VIA_WIRE_DELAY_MAX);\n",
+        "	f.a.delay = VIA_WIRE_DELAY_MAX;\n"), sim="time")
+mutant("delay-unasked", "devices/ether/conn.c", "sim", "",
+       "a server whose acknowledgements all ride on data never bets for long",
+       ("		ev->tx_odd |= VIA_ODD_ASK;\n", "		;\n"),
+       sim="time")
+mutant("seldom-at-once", RECV, "sim", "",
+       "an answer after a pause is acknowledged before its program is woken",
+       ("	return ev->turns < 0 &&\n	       time_after(jiffies, last +",
+        "	return false &&\n	       time_after(jiffies, last +"), sim="time")
+mutant("first-for-ever", TIMER, "sim", "",
+       "the VI that is due first keeps its place when it is put off",
+       ("	if (next && (u64)next->expires < when)\n		return false;\n",
+        "	(void)next;\n"), sim="time")
+mutant("probe-unmarked", "devices/ether/send.c", "sim", "",
+       "a tail probe is like any frame that is sent again",
+       ("		flags = ev->retries == 1 ? VIA_WIRE_PROBE : "
+        "VIA_WIRE_ACK_NOW;\n", "		flags = VIA_WIRE_ACK_NOW;\n"),
+       sim="time")
+mutant("closed-window-asks", "devices/ether/send.c", "sim", "",
+       "in bulk each frame or two has an acknowledgement of its own",
+       ("	    (b->room == 1 && (b->half || b->drained)) ||",
+        "	    b->room == 1 ||"), sim="time")
 mutant("slow-not-learned", "devices/ether/send.c", "sim", "",
        "a peer that has become slow is sent each frame many times",
        ("	ev->backoff = min(ev->backoff + ev->spent, VIA_ETHER_BACKOFF);\n",

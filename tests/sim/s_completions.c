@@ -29,6 +29,7 @@ enum pattern {
 static struct {
 	enum pattern pattern;
 	u32 clients, rounds;
+	u32 burst, bytes;		/* messages of one, and of a message */
 	u64 think[2];			/* ns, the client's, the server's */
 	u32 stops;			/* the server thinks each n-th round */
 	u64 limit;			/* ns */
@@ -44,7 +45,9 @@ static struct {
 	} pending[PENDING];
 	u32 npending;
 	u64 worst;
-	u32 alone;			/* acknowledgements without data */
+	u32 frames;			/* of data */
+	u32 alone;			/* acknowledgements without */
+	u32 prompt;			/* those that have not waited */
 	u32 probes;			/* tails sent again */
 	u32 drop;			/* of the next frames of data */
 	bool outages;			/* before each loss */
@@ -72,6 +75,7 @@ static bool note(void *arg, u8 *frame, u32 *len)
 	if (!has_data(h) && h->type != VIA_WIRE_ACK)
 		return true;
 	w.alone += !has_data(h);
+	w.prompt += !has_data(h) && alone->delay < 4;
 	ack = be32_to_cpu(has_data(h) ? data->ack : alone->ack);
 	for (i = 0; i < w.npending; i++) {
 		if (w.pending[i].from != to || w.pending[i].to != from ||
@@ -85,6 +89,7 @@ static bool note(void *arg, u8 *frame, u32 *len)
 	}
 	if (!has_data(h))
 		return true;
+	w.frames++;
 	w.probes += !!(h->flags & VIA_WIRE_PROBE);
 	if (w.drop) {
 		w.drop--;
@@ -123,8 +128,8 @@ static void serve(void *arg)
 		name[1] = '0' + i;
 		sim_expect(!prog_vi(&v[i], &w.server, VIA_RELIABLE_DELIVERY, 0,
 				    0), "");
-		for (n = 0; n < BURST + 2; n++)
-			prog_post_recv(&v[i], w.server.mem, BYTES);
+		for (n = 0; n < w.burst + 2; n++)
+			prog_post_recv(&v[i], w.server.mem, w.bytes);
 		WRITE_ONCE(w.ready[i], true);
 		sim_expect(!prog_accept(&v[i], name, 10 * SEC), "");
 	}
@@ -147,7 +152,7 @@ static void serve(void *arg)
 			struct prog_done d;
 
 			while (prog_done(&v[i], true, &d))
-				prog_post_recv(&v[i], w.server.mem, BYTES);
+				prog_post_recv(&v[i], w.server.mem, w.bytes);
 		}
 		sim_sleep(20 * US);
 	}
@@ -195,9 +200,9 @@ static void round_of(struct prog_vi *v)
 		done(v, false);
 		break;
 	case BURSTS:
-		for (i = 0; i < BURST; i++)
-			prog_post_send(v, w.client.mem, BYTES);
-		for (i = 0; i < BURST; i++)
+		for (i = 0; i < w.burst; i++)
+			prog_post_send(v, w.client.mem, w.bytes);
+		for (i = 0; i < w.burst; i++)
 			done(v, false);
 		break;
 	case LOSES:
@@ -265,6 +270,8 @@ static void begin(enum pattern pattern, u32 rounds)
 	w.pattern = pattern;
 	w.clients = 1;
 	w.rounds = rounds;
+	w.burst = BURST;
+	w.bytes = BYTES;
 	w.left = 1;
 	sim_wire.delay_ns = delays[sim_dice(4)];
 	sim_wire.meddle = note;
@@ -310,6 +317,16 @@ static void slowly(void)
 	run();
 	sim_log("%u acknowledgements alone", w.alone);
 	sim_expect(w.alone <= 20, "%u acknowledgements alone", w.alone);
+}
+
+/* It is the answers that are acknowledged late, and the next one is not. */
+static void seldom(void)
+{
+	begin(THINKS, 40);
+	w.think[0] = 40 * MS;
+	run();
+	sim_log("%u acknowledgements alone, %u at once", w.alone, w.prompt);
+	sim_expect(w.prompt <= 20, "%u acknowledgements at once", w.prompt);
 }
 
 /* While messages come as they did, the alarm is put off. */
@@ -360,6 +377,19 @@ static void bursts(void)
 	/* The server takes some time to post as many receives again. */
 	w.think[0] = 200 * US + sim_dice(2000000);
 	run();
+}
+
+/* More than the window takes: each acknowledgement lets some frames go. */
+static void bulk(void)
+{
+	begin(BURSTS, 3);
+	w.burst = 24;
+	w.bytes = 30 << 10;
+	w.think[0] = 200 * US + sim_dice(2000000);
+	run();
+	sim_log("%u acknowledgements of %u frames", w.alone, w.frames);
+	sim_expect(w.alone <= w.frames / 8, "%u acknowledgements of %u frames",
+		   w.alone, w.frames);
 }
 
 static void rests(void)
@@ -462,6 +492,8 @@ LATE(thinks, "completion-think",
      "acknowledgements in time while one end or both think", thinks)
 LATE(slowly, "completion-slow",
      "answers within two round trips carry the acknowledgements", slowly)
+LATE(seldom, "completion-seldom",
+     "acknowledgements of messages that come seldom wait for data", seldom)
 LATE(alarms, "completion-alarm", "no alarm goes off beside a ping-pong",
      alarms)
 LATE(stops, "completion-stop",
@@ -471,6 +503,7 @@ LATE(in_turn, "completion-turns",
 LATE(writes, "completion-write",
      "RDMA Writes, alone or with a send behind them", writes)
 LATE(bursts, "completion-burst", "bursts of messages, then silence", bursts)
+LATE(bulk, "completion-bulk", "bursts that close the window", bulk)
 LATE(rests, "completion-rest", "a message after a second of silence", rests)
 LATE(loses, "completion-lost", "the last frame of a burst is lost", loses)
 LATE(one_thread, "completion-both",

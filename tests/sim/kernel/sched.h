@@ -375,6 +375,7 @@ u64 hrtimer_forward_now(struct hrtimer *t, ktime_t interval);
 /* lib/timerqueue.c: a sorted list does as well. */
 struct timerqueue_node {
 	struct list_head link;
+	struct timerqueue_head *head;	/* that it is on */
 	ktime_t expires;
 };
 
@@ -395,6 +396,8 @@ static inline void timerqueue_init_head(struct timerqueue_head *h)
 bool timerqueue_add(struct timerqueue_head *h, struct timerqueue_node *n);
 bool timerqueue_del(struct timerqueue_head *h, struct timerqueue_node *n);
 struct timerqueue_node *timerqueue_getnext(struct timerqueue_head *h);
+/* The one behind it; NULL: it is the last. */
+struct timerqueue_node *timerqueue_iterate_next(struct timerqueue_node *n);
 
 long schedule_timeout(long left);
 #define MAX_SCHEDULE_TIMEOUT	0x7fffffffffffffffl

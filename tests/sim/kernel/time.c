@@ -316,6 +316,7 @@ bool timerqueue_add(struct timerqueue_head *h, struct timerqueue_node *n)
 	list_for_each_entry(at, &h->list, link)
 		if (n->expires < at->expires)
 			break;
+	n->head = h;
 	/* Before @at, which is the head when none is later. */
 	list_add_tail(&n->link, &at->link);
 	return h->list.next == &n->link;
@@ -333,6 +334,13 @@ struct timerqueue_node *timerqueue_getnext(struct timerqueue_head *h)
 {
 	return list_first_entry_or_null(&h->list, struct timerqueue_node,
 					link);
+}
+
+struct timerqueue_node *timerqueue_iterate_next(struct timerqueue_node *n)
+{
+	if (n->link.next == &n->head->list)
+		return NULL;
+	return list_entry(n->link.next, struct timerqueue_node, link);
 }
 
 /* Tasklets */
