@@ -16,10 +16,11 @@
  * second until it does again, whatever else is heard, and a side that is asked
  * about other connections than it has asks, too.  Where two BEATs in a row
  * differ, with nothing begun or ended between them, or three with that, LIST
- * tells the peer which of its connections are known here.  One that a LIST lacks is asked, by an ACK
- * with ACK_NOW, and its answer is RESET; one that the LIST of a second later
- * lacks, too, and that was not heard meanwhile, ends.  So LIST ends nothing by
- * itself: it may have been under way for long, or be forged.
+ * tells the peer which of its connections are known here.  One that a LIST
+ * lacks is asked, by an ACK with ACK_NOW, and its answer is RESET; one that the
+ * LIST of a second later lacks, too, and that was not heard meanwhile, ends.
+ * So LIST ends nothing by itself: it may have been under way for long, or be
+ * forged.
  *
  * BEAT proves where it comes from: it repeats the nonce of the HEARTBEAT, 64
  * bits that only the host at that address has seen.  HEARTBEAT proves nothing,

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""seeds.py FOLDER: a well-formed frame of each type, to begin with; and the same
-with an authenticator."""
+"""seeds.py FOLDER: frames to begin with, well-formed: one of each type, and
+those between peers in several shapes; the same with an authenticator; and with
+neither that nor a checksum, which only frames of a connection may be."""
 
 import os
 import struct
@@ -14,16 +15,18 @@ CONNS = (0x10, 0x14, 0x17, 0x18)
 BEATS = (0x20, 0x21)
 NAMES = (0x30, 0x31)
 ASKS = (0x10, 0x11, 0x17)		# and CHALLENGE: the asker's VI
-OTHERS = (0x00, 0x08, 0x11, 0x22, 0x23)
+OTHERS = (0x00, 0x08, 0x11)
+ACKS, LIST = 0x22, 0x23
 HEAD = 288			# VIA_WIRE_HDR_MAX
 SUM, AUTH = 0x08, 0x10
+ALL = (1 << 64) - 1
 
 
-def wire(kind, flags=0):
+def wire(kind, flags=0, cookie=0x1234):
     """Frames that are of no connection have a checksum."""
     return struct.pack(">BBBBIQ", 2, kind, flags | (SUM if kind > 9 else 0),
                        0, 3 if kind <= 9 or kind in ASKS else 0,
-                       0 if kind in NAMES else 0x1234)
+                       0 if kind in NAMES else cookie)
 
 
 def data(kind):
@@ -55,12 +58,48 @@ def other(kind):
     if kind == 0x08:
         return wire(kind, 0x40) + struct.pack(">IIBBHI", 9, 5, 2, 255, 64,
                                               0) + ranges
-    if kind == 0x11:
-        return wire(kind) + hello()
-    if kind == 0x22:
-        entry = struct.pack(">IIQB7x", 3, 9, 0x1234, 2) + ranges
-        return wire(kind) + struct.pack(">H6x", 2) + entry * 2
-    return wire(kind) + struct.pack(">H6xQQQQ", 2, 1, 99, 7, 8)
+    return wire(kind) + hello()
+
+
+def beat(kind, connections, proof=1, time=2, cookie=0x1234):
+    """@cookie 0: the receiver's epoch is not known."""
+    return wire(kind, cookie=cookie) + struct.pack(
+        ">QQQII", 77, proof, time, connections, connections and 4)
+
+
+def acks(ranges, cookie=0x1234):
+    """An entry for each of @ranges, with so many."""
+    return wire(ACKS, cookie=cookie) + struct.pack(">H6x", len(ranges)) + \
+        b"".join(struct.pack(">IIQB7x", 3 + i, 9 + i, 0x1234 + i, n) +
+                 b"".join(struct.pack(">HH", 3 * j, 2) for j in range(n))
+                 for i, n in enumerate(ranges))
+
+
+def listing(low, high, cookies, cookie=0x1234):
+    return wire(LIST, cookie=cookie) + struct.pack(
+        f">H6xQQ{len(cookies)}Q", len(cookies), low, high, *cookies)
+
+
+def between_peers():
+    """Name and frame of each shape of HEARTBEAT, BEAT, ACKS and LIST."""
+    for kind in BEATS:
+        yield f"{kind:02x}", beat(kind, 3)
+        yield f"{kind:02x}-none", beat(kind, 0)
+        yield f"{kind:02x}-unknown", beat(kind, 1, 0, cookie=0)
+        yield f"{kind:02x}-most", beat(kind, 0xffffffff, ALL, ALL, ALL)
+    yield "22", acks([2, 2])
+    yield "22-plain", acks([0])
+    yield "22-entries", acks([0] * 10)
+    yield "22-ranges", acks([32])
+    yield "22-mixed", acks([0, 7, 0, 16, 1])
+    yield "22-unknown", acks([1], 0)
+    yield "23", listing(1, 99, [7, 8])
+    yield "23-none", listing(1, ALL, [])
+    yield "23-one", listing(7, 7, [7])
+    yield "23-ends", listing(1, ALL, [1, ALL])
+    yield "23-full", listing(1 << 40, ALL,
+                             [(i + 1) << 58 for i in range(28)])
+    yield "23-unknown", listing(1, 99, [98], 0)
 
 
 def body(kind):
@@ -75,18 +114,23 @@ def body(kind):
                                         3)
     if kind in ANSWERS:
         return wire(kind) + struct.pack(">IIQ", 3, kind == 0x13, 0)
-    if kind in BEATS:
-        return wire(kind) + struct.pack(">QQQII", 77, 1, 2, 3, 4)
     return wire(kind) + struct.pack(">IB3x64s", 77, 5, b"node2")
 
 
 def main():
     os.makedirs(sys.argv[1], exist_ok=True)
-    for kind in DATA + ENDS + ANSWERS + CONNS + BEATS + NAMES + OTHERS:
-        frame = body(kind)
-        write(f"{kind:02x}", frame)
-        flags = frame[2] & ~SUM | AUTH
-        write(f"{kind:02x}-auth", frame[:2] + bytes([flags]) + frame[3:])
+    for kind in DATA + ENDS + ANSWERS + CONNS + NAMES + OTHERS:
+        write_all(f"{kind:02x}", body(kind))
+    for name, frame in between_peers():
+        write_all(name, frame)
+
+
+def write_all(name, frame):
+    write(name, frame)
+    bare = frame[2] & ~SUM
+    write(f"{name}-auth", frame[:2] + bytes([bare | AUTH]) + frame[3:])
+    if bare != frame[2]:
+        write(f"{name}-bare", frame[:2] + bytes([bare]) + frame[3:])
 
 
 def write(name, frame):
