@@ -858,7 +858,7 @@ mutant("probe-unmarked", "devices/ether/send.c", "sim", "",
        sim="time")
 mutant("closed-window-asks", "devices/ether/send.c", "sim", "",
        "in bulk each frame or two has an acknowledgement of its own",
-       ("	    (b->room == 1 && (b->half || b->drained)) ||",
+       ("	    (b->room == 1 && b->half && !b->drained) ||",
         "	    b->room == 1 ||"), sim="time")
 mutant("slow-not-learned", "devices/ether/send.c", "sim", "",
        "a peer that has become slow is sent each frame many times",
