@@ -101,16 +101,25 @@ mutant("idle-not-asked", CREDIT, "unit", "credit",
         "		p->to_visit = 0;"), sim="share")
 mutant("credit-forgotten", SHARE, "sim", "",
        "a VI that ends keeps credit of its peer's window",
-       ("	via_credit_end(p, &ev->credit);\n	unlock_pool(ev);\n	spin_lock(",
-        "	unlock_pool(ev);\n	spin_lock("), sim="share")
+       ("	via_credit_end(p, &ev->credit);\n"
+        "	unlock_pool(ev, false);\n",
+        "	unlock_pool(ev, false);\n"), sim="share")
 mutant("turn-untold", SHARE, "sim", "",
        "a VI that is given credit waits for its next acknowledgement",
-       ("		if (c != &ev->credit)\n			kick(vi_of(c));\n",
+       ("		if (!sends || c != &ev->credit)\n			kick(vi_of(c));\n",
         "		;\n"), sim="share")
+mutant("turn-not-its-own", "devices/ether/share.c", "sim", "",
+       "a VI that is given credit in its own visit does not send",
+       ("if (!sends || c != &ev->credit)", "if (c != &ev->credit)"),
+       sim="loss")
+mutant("rides-unseen", "devices/ether/timer.c", "sim", "",
+       "Unreliable: acknowledgements that ride on data come too late",
+       ("	via_ether_catch_up(ev);\n	if (!via_win_flight",
+        "	if (!via_win_flight"), sim="time")
 mutant("room-kept", "devices/ether/send.c", "sim", "",
        "what is acknowledged to a VI stays with it, whoever waits",
        ("	if (unlikely(READ_ONCE(ev->peer->pool.want)))\n"
-        "		via_ether_share_acked(ev, n);\n", ""), sim="share")
+        "		via_ether_share_acked(ev, n, true);\n", ""), sim="share")
 mutant("idle-credit-kept", "devices/ether/timer.c", "sim", "",
        "a VI that does nothing keeps its credit",
        ("		via_ether_share_trim(ev, 0);\n", ""), sim="share")
