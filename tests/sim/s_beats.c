@@ -280,6 +280,29 @@ SIM_SCENARIO(beats_pages, .name = "beats-pages", .run = pages, .runs = 1,
 	     .max_vi = MANY + 8, .coarse = true,
 	     .what = "a thousand connections whose ends are never told")
 
+/* There was no memory for what a host would remember of those it has ended. */
+static void forgotten(void)
+{
+	u32 i, side = sim_dice(2);
+
+	begin(2 + sim_dice(SOME));
+	w.deaf = true;
+	for (i = 0; i < w.n; i++)
+		w.leaves[side][i] = true;
+	sim_config.no_atomic = true;
+	w.go = true;
+	for (i = 0; i < w.n; i++)
+		while (stands(side, i))
+			sim_pause(MS);
+	sim_config.no_atomic = false;
+	leave_and_notice(false);
+	stop();
+}
+
+SIM_SCENARIO(beats_forgotten, .name = "beats-forgotten", .run = forgotten,
+	     .runs = 60, .max_vi = SOME + 4,
+	     .what = "a host that knows nothing of connections it had")
+
 /* Connections begin and end all the time, beside BEATs at each moment. */
 
 static void churn_side(void *arg)
@@ -505,7 +528,7 @@ static bool all_ended(u32 side)
 	return true;
 }
 
-static void restart(void)
+static void restart_of(u32 n)
 {
 	struct sim_proc *p[2] = { NULL };
 	bool asks = sim_dice(2);
@@ -513,7 +536,7 @@ static void restart(void)
 	u32 i;
 
 	sim_wire.lasting = true;
-	begin(2 + sim_dice(SOME));
+	begin(n);
 	msleep(sim_dice(2500));
 	sim_nic_cut(w.nic[1], true);
 	sim_kill(w.proc[1]);
@@ -549,6 +572,21 @@ static void restart(void)
 	stop();
 }
 
+static void restart(void)
+{
+	restart_of(2 + sim_dice(SOME));
+}
+
+/* More than end in one visit. */
+static void restart_many(void)
+{
+	restart_of(MANY / 3);
+}
+
 SIM_SCENARIO(beats_restart, .name = "beats-restart", .run = restart,
 	     .runs = 60, .max_vi = SOME + 8,
 	     .what = "a host that was started again, with its address")
+
+SIM_SCENARIO(beats_restart_many, .name = "beats-restart-many",
+	     .run = restart_many, .runs = 1, .max_vi = MANY + 8, .coarse = true,
+	     .what = "the same with some hundred connections")
