@@ -30,7 +30,7 @@ static struct {
 	u32 asker;			/* the side whose programs ask */
 	bool again;			/* this is the second life of a host */
 	u8 request[ETH_HLEN + VIA_WIRE_CONN_LEN + VIA_WIRE_SEAL_LEN];
-	u32 counts[2][4];		/* ends: told, RESET, LIST, restarted */
+	u32 counts[2][5];		/* ends: told, RESET, LIST, restarted, own */
 	bool count[2], counted[2];
 	u32 made, stay;			/* churn */
 } w;
@@ -64,6 +64,7 @@ static void count_ends(u32 side)
 {
 	static const char *const names[] = {
 		"told_closed", "ends_reset", "ends_list", "ends_restarted",
+		"ends_closed",
 	};
 	u32 i;
 
@@ -245,6 +246,35 @@ static void lost(void)
 SIM_SCENARIO(beats_lost, .name = "beats-lost", .run = lost, .runs = 60,
 	     .max_vi = SOME + 4,
 	     .what = "connections whose ends are never told end in 8 s")
+
+/* Each DISCONNECT arrives, and both sides count why. */
+static void told(void)
+{
+	u32 i, side, ends[2] = { 0 };
+
+	begin(2 + sim_dice(SOME));
+	for (i = 0; i < w.n; i++) {
+		side = sim_dice(2);
+		w.leaves[side][i] = sim_dice(2);
+		ends[side] += w.leaves[side][i];
+	}
+	leave_and_notice(false);
+	ask_counts();
+	for (i = 0; i < 2; i++) {
+		sim_expect(w.counts[i][0] == ends[!i], "(%u of %u)",
+			   w.counts[i][0], ends[!i]);
+		sim_expect(w.counts[i][4] == ends[i], "(%u of %u)",
+			   w.counts[i][4], ends[i]);
+		sim_expect(!w.counts[i][1] && !w.counts[i][2] &&
+			   !w.counts[i][3], "(%u, %u, %u)", w.counts[i][1],
+			   w.counts[i][2], w.counts[i][3]);
+	}
+	stop();
+}
+
+SIM_SCENARIO(beats_told, .name = "beats-told", .run = told, .runs = 60,
+	     .max_vi = SOME + 4,
+	     .what = "reasons of connections that end, counted on both sides")
 
 /* Many: LIST in pages, and no more RESETs than strangers get. */
 static void many(u32 n, u32 stay)
