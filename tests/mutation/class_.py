@@ -972,6 +972,10 @@ mutant("acks-of-any", ACKS, "sim", "",
        ("	ours = ev->cookie == e->cookie &&\n", "	ours ="),
        ("	if (ev->cookie == e->cookie && ev->phase", "	if (ev->phase"),
        sim="hostile")
+mutant("acks-of-old-life", ACKS, "sim", "",
+       "ACKS for a host that was started again is taken",
+       ("	if (h->cookie && h->cookie != nic->epoch) {", "	if (false) {"),
+       sim="hostile")
 mutant("acks-too-long", ACKS, "sim", "",
        "more entries than fit are written into a frame",
        ("	if (size > sizeof(b->f.entries) - b->f.bytes)\n"

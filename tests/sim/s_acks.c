@@ -19,6 +19,10 @@ static struct {
 	u32 n, up[2], acks, batches;
 	bool over, rough;
 	char *out, *in;
+	bool deaf;			/* no data arrives */
+	u32 seq, done;			/* of the last data; sends completed */
+	u32 end;			/* of REQUEST: its VI, with @cookie */
+	u64 cookie, epoch;
 } w;
 
 static bool look(void *arg, u8 *frame, u32 *len)
@@ -31,7 +35,15 @@ static bool look(void *arg, u8 *frame, u32 *len)
 		be32_to_cpu(forged_data(frame)->ack));
 	w.acks += h->type == VIA_WIRE_ACK;
 	w.batches += h->type == VIA_WIRE_ACKS;
-	return true;
+	if (h->type == VIA_WIRE_REQUEST) {
+		w.end = be32_to_cpu(forged_conn(frame)->vi);
+		w.cookie = be64_to_cpu(forged_conn(frame)->sender_cookie);
+		w.epoch = be64_to_cpu(forged_hello(frame)->epoch);
+	}
+	if (h->type != VIA_WIRE_SEND)
+		return true;
+	w.seq = be32_to_cpu(forged_data(frame)->seq);
+	return !w.deaf;
 }
 
 static void connect_all(u32 side, const char *node)
@@ -168,3 +180,89 @@ SIM_SCENARIO(acks, .name = "acks-many", .run = plain, .runs = 60,
 SIM_SCENARIO(acks_rough, .name = "acks-rough", .run = rough, .runs = 60,
 	     .max_vi = VIS + 2,
 	     .what = "the same where frames are lost and transmitters stop")
+
+/* ACKS acknowledges for the host, the cookie and the life that it is of. */
+
+static void posts_one(void *arg)
+{
+	struct prog_done d;
+
+	connect_all(0, "via_a");
+	w.out = prog_buffer(&w.prog[0], MSG);
+	while (w.up[1] < w.n)
+		sim_sleep(MS);
+	w.deaf = true;
+	prog_post_send(&w.vi[0][0], w.out, MSG);
+	for (; !w.over; sim_sleep(100000))
+		w.done += prog_done(&w.vi[0][0], false, &d);
+	prog_close(&w.prog[0]);
+}
+
+/* One entry, of what was sent last. */
+static void throw(const u8 *from, u64 epoch, u64 cookie)
+{
+	struct via_wire_acks_entry *e;
+	struct via_wire_acks *a;
+	struct forged f;
+
+	forge(&f, from, sim_nic_mac(w.nic[0]), VIA_WIRE_ACKS);
+	forged_wire(f.data)->cookie = cpu_to_be64(epoch);
+	a = (void *)(forged_wire(f.data) + 1);
+	a->count = cpu_to_be16(1);
+	e = (void *)(a + 1);
+	e->dst = cpu_to_be32(w.end);
+	e->cookie = cpu_to_be64(cookie);
+	e->ack = cpu_to_be32(w.seq + 1);
+	f.len = ETH_HLEN + VIA_WIRE_ACKS_LEN + sizeof(*e);
+	forge_throw(&f, w.nic[0]);
+}
+
+static void forged(void)
+{
+	const u8 *peer;
+	u8 other[ETH_ALEN];
+	struct sim_proc *p[2];
+	u32 i;
+
+	memset(&w, 0, sizeof(w));
+	w.n = 1;
+	sim_config.max_time = sim_clock + 100 * SEC;
+	sim_wire.meddle = look;
+	w.nic[0] = sim_nic_up("a", 1);
+	w.nic[1] = sim_nic_up("b", 2);
+	peer = sim_nic_mac(w.nic[1]);
+	p[1] = sim_proc_new("receiver", 1001);
+	sim_thread(p[1], "receiver", receiver, NULL);
+	p[0] = sim_proc_new("sender", 1000);
+	sim_thread(p[0], "sender", posts_one, NULL);
+	while (!w.deaf || !w.seq)
+		sim_pause(MS);
+	forge_host(other, 7);
+	for (i = 0; i < 30; i++) {
+		switch (sim_dice(3)) {
+		case 0:
+			throw(other, w.epoch, w.cookie);
+			break;
+		case 1:
+			throw(peer, w.epoch, w.cookie ^ 1ull << sim_dice(64));
+			break;
+		default:
+			throw(peer, w.epoch ^ 1ull << sim_dice(64), w.cookie);
+		}
+		sim_pause(sim_dice(5 * MS));
+		sim_expect(!w.done, "");
+	}
+	/* That of the peer is taken, whether it knows the epoch or not. */
+	throw(peer, sim_dice(2) ? w.epoch : 0, w.cookie);
+	msleep(100);
+	sim_expect(w.done == 1, "(%u)", w.done);
+	w.over = true;
+	for (i = 0; i < 2; i++)
+		sim_proc_wait(p[i]);
+	for (i = 0; i < 2; i++)
+		sim_nic_down(w.nic[i]);
+}
+
+SIM_SCENARIO(acks_forged, .name = "acks-forged", .run = forged, .runs = 60,
+	     .max_vi = 4,
+	     .what = "ACKS of another host, connection or life")

@@ -30,7 +30,7 @@ static struct {
 	u32 asker;			/* the side whose programs ask */
 	bool again;			/* this is the second life of a host */
 	u8 request[ETH_HLEN + VIA_WIRE_CONN_LEN + VIA_WIRE_SEAL_LEN];
-	u32 counts[2][4];		/* ends: told, RESET, LIST, restarted */
+	u32 counts[2][5];		/* ends: told, RESET, LIST, restarted, own */
 	bool count[2], counted[2];
 	u32 made, stay;			/* churn */
 } w;
@@ -64,6 +64,7 @@ static void count_ends(u32 side)
 {
 	static const char *const names[] = {
 		"told_closed", "ends_reset", "ends_list", "ends_restarted",
+		"ends_closed",
 	};
 	u32 i;
 
@@ -246,6 +247,35 @@ SIM_SCENARIO(beats_lost, .name = "beats-lost", .run = lost, .runs = 60,
 	     .max_vi = SOME + 4,
 	     .what = "connections whose ends are never told end in 8 s")
 
+/* Each DISCONNECT arrives, and both sides count why. */
+static void told(void)
+{
+	u32 i, side, ends[2] = { 0 };
+
+	begin(2 + sim_dice(SOME));
+	for (i = 0; i < w.n; i++) {
+		side = sim_dice(2);
+		w.leaves[side][i] = sim_dice(2);
+		ends[side] += w.leaves[side][i];
+	}
+	leave_and_notice(false);
+	ask_counts();
+	for (i = 0; i < 2; i++) {
+		sim_expect(w.counts[i][0] == ends[!i], "(%u of %u)",
+			   w.counts[i][0], ends[!i]);
+		sim_expect(w.counts[i][4] == ends[i], "(%u of %u)",
+			   w.counts[i][4], ends[i]);
+		sim_expect(!w.counts[i][1] && !w.counts[i][2] &&
+			   !w.counts[i][3], "(%u, %u, %u)", w.counts[i][1],
+			   w.counts[i][2], w.counts[i][3]);
+	}
+	stop();
+}
+
+SIM_SCENARIO(beats_told, .name = "beats-told", .run = told, .runs = 60,
+	     .max_vi = SOME + 4,
+	     .what = "reasons of connections that end, counted on both sides")
+
 /* Many: LIST in pages, and no more RESETs than strangers get. */
 static void many(u32 n, u32 stay)
 {
@@ -279,6 +309,29 @@ SIM_SCENARIO(beats_none, .name = "beats-none", .run = none, .runs = 1,
 SIM_SCENARIO(beats_pages, .name = "beats-pages", .run = pages, .runs = 1,
 	     .max_vi = MANY + 8, .coarse = true,
 	     .what = "a thousand connections whose ends are never told")
+
+/* There was no memory for what a host would remember of those it has ended. */
+static void forgotten(void)
+{
+	u32 i, side = sim_dice(2);
+
+	begin(2 + sim_dice(SOME));
+	w.deaf = true;
+	for (i = 0; i < w.n; i++)
+		w.leaves[side][i] = true;
+	sim_config.no_atomic = true;
+	w.go = true;
+	for (i = 0; i < w.n; i++)
+		while (stands(side, i))
+			sim_pause(MS);
+	sim_config.no_atomic = false;
+	leave_and_notice(false);
+	stop();
+}
+
+SIM_SCENARIO(beats_forgotten, .name = "beats-forgotten", .run = forgotten,
+	     .runs = 60, .max_vi = SOME + 4,
+	     .what = "a host that knows nothing of connections it had")
 
 /* Connections begin and end all the time, beside BEATs at each moment. */
 
@@ -505,7 +558,7 @@ static bool all_ended(u32 side)
 	return true;
 }
 
-static void restart(void)
+static void restart_of(u32 n)
 {
 	struct sim_proc *p[2] = { NULL };
 	bool asks = sim_dice(2);
@@ -513,7 +566,7 @@ static void restart(void)
 	u32 i;
 
 	sim_wire.lasting = true;
-	begin(2 + sim_dice(SOME));
+	begin(n);
 	msleep(sim_dice(2500));
 	sim_nic_cut(w.nic[1], true);
 	sim_kill(w.proc[1]);
@@ -549,13 +602,24 @@ static void restart(void)
 	stop();
 }
 
+static void restart(void)
+{
+	restart_of(2 + sim_dice(SOME));
+}
+
+/* More than end in one visit. */
+static void restart_many(void)
+{
+	restart_of(MANY / 3);
+}
+
 SIM_SCENARIO(beats_restart, .name = "beats-restart", .run = restart,
 	     .runs = 60, .max_vi = SOME + 8,
 	     .what = "a host that was started again, with its address")
 
 /*
- * Who hears what is sent to an address asks in its name, once, as one of another
- * life.  The host that has the address is shut out, but not for good.
+ * What hears the frames sent to an address asks in its name, once, as another
+ * life of it.  The host that has the address is shut out, but not for good.
  */
 static void usurped(void)
 {
@@ -588,3 +652,7 @@ static void usurped(void)
 SIM_SCENARIO(beats_usurped, .name = "beats-usurped", .run = usurped,
 	     .runs = 20, .max_vi = SOME + 8,
 	     .what = "a request of another life in the name of a host")
+
+SIM_SCENARIO(beats_restart_many, .name = "beats-restart-many",
+	     .run = restart_many, .runs = 1, .max_vi = MANY + 8, .coarse = true,
+	     .what = "the same with some hundred connections")

@@ -85,7 +85,7 @@ void *sim_kmalloc(size_t n, gfp_t gfp)
 
 	if (gfp & GFP_KERNEL)
 		might_sleep();
-	if (sim_alloc_fails()) {
+	if (sim_alloc_fails() || (sim_config.no_atomic && gfp & GFP_ATOMIC)) {
 		sim_log("allocation %u of %zu bytes fails", alloc_count, n);
 		return NULL;
 	}
