@@ -331,10 +331,14 @@ struct ctl_msg ask_pending(struct asker *k, VIP_VI_HANDLE vi,
 		struct disc d = new_disc();
 		struct ctl_msg m;
 
-		peer_cwait(&d, LONG_MS, 1);
+		/*
+		 * On a busy machine a short time may be over before it came;
+		 * the peer need not wait much longer for what is over.
+		 */
+		peer_cwait(&d, timeout < LONG_MS / 8 ? LONG_MS / 4 : LONG_MS,
+			   1);
 		ask_start(k, vi, &d, timeout);
 		m = peer_join(1);
-		/* On a busy machine a short time may be over before it came. */
 		if (m.rc != VIP_TIMEOUT || timeout > LONG_MS / 2) {
 			REQUIRE_RC(m.rc, VIP_SUCCESS);
 			return m;

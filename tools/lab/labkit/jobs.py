@@ -15,6 +15,8 @@ from .patience import SLOWEST
 
 RUN, INPUT, KILL, HELLO, OUT, ERR, EXIT = 1, 2, 3, 16, 17, 18, 19
 GRACE = 15  # seconds that a killed job gets before the node counts as hung
+# What all tasks of the guest wait for, into its log.
+TASKS = "echo t >/proc/sysrq-trigger && sleep 1 && dmesg"
 
 
 class Result:
@@ -84,6 +86,8 @@ class Job:
                 self.expired = True
             limit = GRACE
         if not self.link.wait_for(lambda: self.done, limit):
+            if self.expired:
+                self.link.show_tasks()
             raise LabError(f"{self.link.name}: '{self.command}' has not ended "
                            f"after {time.monotonic() - self.started:.0f} s, "
                            f"see {self.link.log_path}")
@@ -132,6 +136,7 @@ class Link:
         self.release = None
         self.socket = None
         self.reader = None
+        self.shown = False  # what the tasks of a hung guest wait for
         self.echo = None  # called with each line of output
         self.wlock = threading.Lock()
 
@@ -250,6 +255,15 @@ class Link:
         self.send(number, RUN, struct.pack("=II", limit, int(stdin))
                   + command.encode())
         return job
+
+    def show_tasks(self):
+        """A job outlives SIGKILL: the log says where the guest's tasks are,
+        once, and as far as the guest can say it."""
+        if self.shown:
+            return
+        self.shown = True
+        job = self.start(TASKS, GRACE)
+        self.wait_for(lambda: job.done, GRACE)
 
 
 def bridge(sock, infile, outfile, quit_byte=0x1d):
