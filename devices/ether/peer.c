@@ -73,6 +73,7 @@ static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
 	spin_lock_init(&peer->rtt_lock);
 	via_rtt_init(&peer->rtt, max_t(u32, RTO_FIRST_US, via_ether_rto_min()));
 	peer->rtt_at = jiffies - 1;
+	timerqueue_init(&peer->opening);
 	via_ether_share_init(peer);
 	peer->known_at = jiffies;
 	return peer;
@@ -154,6 +155,9 @@ void via_peer_drop(struct via_peer *peer)
 	/* Those that held credit have gone. */
 	WARN_ON(READ_ONCE(peer->pool.granted));
 	list_del_init(&peer->visit_link);
+	if (peer->opens)
+		timerqueue_del(&peer->nic->openings, &peer->opening);
+	peer->opens = false;
 	peer->idle_since = jiffies;
 	list_add_tail(&peer->idle_link, &peers->idle);
 	if (++peers->nidle > VIA_PEERS_IDLE)
