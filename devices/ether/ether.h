@@ -168,6 +168,7 @@ struct via_ether_answer {
  * @tx_due:	when the alarm looks, likewise
  * @rtt_on:	frame rtt_seq, sent at rtt_start (ns), is being timed
  * @rtt_at:	jiffies when the last one began to be: one per tick is enough
+ * @question:	number of the last frame that was timed and had ACK_NOW for it
  *
  * @reads:	reads of ours that want data and answers in the window: while
  *		there are any, acknowledgements and the receive path go the
@@ -271,6 +272,7 @@ struct via_ether_vi {
 	u64 tx_at;
 	u64 tx_due;
 	u32 rtt_seq;
+	u32 question;
 	u64 rtt_start;
 	unsigned long rtt_at;
 	u32 reads;

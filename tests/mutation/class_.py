@@ -852,6 +852,10 @@ mutant("delay-unasked", "devices/ether/conn.c", "sim", "",
        "a server whose acknowledgements all ride on data never bets for long",
        ("		ev->tx_odd |= VIA_ODD_ASK;\n", "		;\n"),
        sim="time")
+mutant("overtaken-untimed", "devices/ether/peer.c", "sim", "",
+       "the same where the first answer to its question is data, too",
+       ("	} else if (low || asked) {\n", "	} else if (low) {\n"),
+       sim="time")
 mutant("seldom-at-once", RECV, "sim", "",
        "an answer after a pause is acknowledged before its program is woken",
        ("	return ev->turns < 0 &&\n	       time_after(jiffies, last +",
