@@ -338,10 +338,15 @@ static void alarms(void)
 	begin(THINKS, 2000);
 	sim_wire.delay_ns = sim_dice(2) * 5 * US;
 	run();
-	sim_log("%u alarms in %llu us", sim_alarms - before,
-		(sim_clock - from) / US);
-	/* Two NICs, each of which would have one in 100 us. */
-	sim_expect(sim_alarms - before < 20 + (sim_clock - from) / (200 * US),
+	sim_log("%u alarms in %llu us, %u acknowledgements alone",
+		sim_alarms - before, (sim_clock - from) / US, w.alone);
+	/*
+	 * Two NICs, each of which would have one in 100 us.  An answer that is
+	 * posted before the number of what it answers is known, a few steps
+	 * behind its completion, acknowledges less: there bets are lost.
+	 */
+	sim_expect(sim_alarms - before < 20 + w.alone / 8 +
+		   (sim_clock - from) / (200 * US),
 		   "%u alarms in %llu us", sim_alarms - before,
 		   (sim_clock - from) / US);
 }
