@@ -799,11 +799,11 @@ mutant("cool-with-frames", TIMER, "sim", "",
        sim="loss")
 mutant("ack-never-late", TIMER, "sim", "",
        "an acknowledgement that no data carries is not sent",
-       ("	if (via_ether_send_ack(ev, delay_of(age)))\n", "	if (true)\n"),
+       ("	via_ether_ack_late(ev, delay_of(age));\n", ""),
        sim="time")
 mutant("full-asked-at-once", TIMER, "sim", "",
        "a full transmitter is asked for each connection at each visit",
-       ("		ev->rx_due = now + FULL_NS;\n", "		ev->rx_due = now;\n"),
+       ("(ev->late == ev->rx.next ? FULL_NS : bet)", "GAP_NS"),
        sim="backlog")
 mutant("cool-with-ack", TIMER, "sim", "",
        "an acknowledgement that is owed since the last visit is forgotten",
@@ -984,6 +984,19 @@ mutant("acks-too-long", ACKS, "sim", "",
        "more entries than fit are written into a frame",
        ("	if (size > sizeof(b->f.entries) - b->f.bytes)\n"
         "		return false;\n", ""), sim="memory many")
+mutant("alarm-acks-alone", TIMER, "sim", "",
+       "what an alarm acknowledges goes in a frame for each connection",
+       ("	via_ether_ack_late(ev, delay_of(age));\n",
+        "	via_ether_send_ack(ev, delay_of(age));\n"), sim="many")
+mutant("late-told-prompt", ACKS, "sim", "",
+       "how long a frame has waited is not told in ACKS",
+       ("	return ev->late == ev->rx.next ? ev->late_by : 0;\n",
+        "	return 0;\n"), sim="time")
+mutant("late-told-unknown", ACKS, "sim", "",
+       "what ACKS tells of the wait of a frame is not heard",
+       ("range, e->nranges, e->delay);",
+        "range, e->nranges,\n			      VIA_WIRE_DELAY_MAX);"),
+       sim="time")
 mutant("acks-forgotten", ACKS, "sim", "",
        "what did not fit into a frame of ACKS is not told",
        ("			full = !add(b, ev);", "			add(b, ev);"),

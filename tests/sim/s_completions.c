@@ -62,21 +62,12 @@ static bool has_data(const struct via_wire *h)
 	       h->type == VIA_WIRE_READ || h->type == VIA_WIRE_READ_DATA;
 }
 
-static bool note(void *arg, u8 *frame, u32 *len)
+/* Frames of data to @from, up to @ack, are acknowledged. */
+static void acknowledged(u8 from, u8 to, u32 ack)
 {
-	const struct ethhdr *eth = (const void *)frame;
-	const struct via_wire *h = (const void *)(frame + ETH_HLEN);
-	const struct via_wire_data *data = (const void *)(h + 1);
-	const struct via_wire_ack *alone = (const void *)(h + 1);
-	u8 from = eth->h_source[ETH_ALEN - 1], to = eth->h_dest[ETH_ALEN - 1];
 	u64 late;
-	u32 ack, i;
+	u32 i;
 
-	if (!has_data(h) && h->type != VIA_WIRE_ACK)
-		return true;
-	w.alone += !has_data(h);
-	w.prompt += !has_data(h) && alone->delay < 4;
-	ack = be32_to_cpu(has_data(h) ? data->ack : alone->ack);
 	for (i = 0; i < w.npending; i++) {
 		if (w.pending[i].from != to || w.pending[i].to != from ||
 		    ack - w.pending[i].seq - 1 >= PENDING)
@@ -87,8 +78,38 @@ static bool note(void *arg, u8 *frame, u32 *len)
 			   "acknowledged after %llu us", late / US);
 		w.pending[i--] = w.pending[--w.npending];
 	}
+}
+
+static void note_alone(u8 from, u8 to, const struct via_wire *h)
+{
+	const struct via_wire_ack *a = (const void *)(h + 1);
+	struct via_acks_at at = {};
+	struct via_acks_entry e;
+
+	w.alone++;
+	if (h->type == VIA_WIRE_ACK) {
+		w.prompt += a->delay < 4;
+		acknowledged(from, to, be32_to_cpu(a->ack));
+		return;
+	}
+	while (via_wire_next_acks(h, &at, &e)) {
+		w.prompt += e.delay < 4;
+		acknowledged(from, to, e.ack);
+	}
+}
+
+static bool note(void *arg, u8 *frame, u32 *len)
+{
+	const struct ethhdr *eth = (const void *)frame;
+	const struct via_wire *h = (const void *)(frame + ETH_HLEN);
+	const struct via_wire_data *data = (const void *)(h + 1);
+	u8 from = eth->h_source[ETH_ALEN - 1], to = eth->h_dest[ETH_ALEN - 1];
+
+	if (h->type == VIA_WIRE_ACK || h->type == VIA_WIRE_ACKS)
+		note_alone(from, to, h);
 	if (!has_data(h))
 		return true;
+	acknowledged(from, to, be32_to_cpu(data->ack));
 	w.frames++;
 	w.probes += !!(h->flags & VIA_WIRE_PROBE);
 	if (w.drop) {
