@@ -669,8 +669,8 @@ static enum hrtimer_restart go_off(struct hrtimer *t)
 		run_stalled(nic);
 	rcu_read_lock();
 	/* This CPU did not run: an answer may lie in the ring. */
-	if (late && nic->ops->busy_poll)
-		nic->ops->busy_poll(nic);
+	if (late && nic->ops->rx_look)
+		nic->ops->rx_look(nic);
 	while ((ev = next_due(nic, now)))
 		visit(ev, now);
 	via_ether_pay(nic);
