@@ -845,7 +845,7 @@ mutant("looks-never", TIMER, "sim", "",
        ("	return clamp_t(u64, div64_u64(want, took + 1), 1, PACE_MAX);\n",
         "	return PACE_MAX + !want;\n"), sim="time")
 mutant("delay-untold", "devices/ether/ctl.c", "sim", "",
-       "a bet lasts 100 us, however long a round trip is",
+       "a round trip that has become longer is not seen to be",
        ("	f.a.delay = min(delay, VIA_WIRE_DELAY_MAX);\n",
         "	f.a.delay = VIA_WIRE_DELAY_MAX;\n"), sim="time")
 mutant("delay-unasked", "devices/ether/conn.c", "sim", "",

@@ -338,6 +338,8 @@ static void slowly(void)
 	run();
 	sim_log("%u acknowledgements alone", w.alone);
 	sim_expect(w.alone <= 20, "%u acknowledgements alone", w.alone);
+	/* The first ones have not, or a round trip cannot be seen to rise. */
+	sim_expect(w.prompt, "none tells that it has not waited");
 }
 
 /* It is the answers that are acknowledged late, and the next one is not. */
