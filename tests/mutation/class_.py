@@ -153,7 +153,8 @@ mutant("pause-outlives", CREDIT, "unit", "credit",
         "		p->shut = false;\n", ""))
 mutant("crowd-of-one", CROWD, "unit", "crowd",
        "one host that loses frames slows all others down",
-       ("c->lossy < max(2u, n / 32)", "c->lossy < 1"))
+       ("c->lossy < max(2u, n / 32)",
+        "c->lossy < max(1u, n / 64)"))
 mutant("crowd-reduced-twice", CROWD, "unit", "crowd",
        "losses of one moment reduce the window of a crowd several times",
        ("	c->deaf = VIA_CROWD_DEAF;\n", ""))
