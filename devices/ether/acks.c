@@ -2,10 +2,10 @@
 /*
  * Acknowledgements of many connections in one frame.
  *
- * What is owed to a peer after a batch of frames that came leaves together: an
- * ACK where one connection owes, ACKS where several do.  A connection that has
- * more to say than an entry of ACKS holds (a frame came twice, or the network
- * has marked one) has an ACK of its own.
+ * What is owed to a peer after a batch of frames that came, or when the alarm
+ * goes off, leaves together: an ACK where one connection owes, ACKS where
+ * several do.  A connection that has more to say than an entry of ACKS holds (a
+ * frame came twice, or the network has marked one) has an ACK of its own.
  */
 
 #include "ether.h"
@@ -38,8 +38,7 @@ static void unsent(struct batch *b)
 		if (ev->phase == VIA_PHASE_CONNECTED && ev->peer == b->peer &&
 		    READ_ONCE(ev->acked) == b->entry[i].ack) {
 			WRITE_ONCE(ev->acked, b->entry[i].before);
-			if (!ev->rx_pace)
-				via_ether_watch_rx(ev);
+			via_ether_ack_again(ev);
 		}
 		spin_unlock(&ev->vi->rq.lock);
 	}
@@ -54,6 +53,15 @@ static void flush(struct batch *b)
 		unsent(b);
 	b->f.count = 0;
 	b->f.bytes = 0;
+}
+
+/*
+ * How long the newest frame has waited, as in the field delay.  One that came
+ * after the alarm has looked has not.  rq.lock held.
+ */
+static u32 waited(const struct via_ether_vi *ev)
+{
+	return ev->late == ev->rx.next ? ev->late_by : 0;
 }
 
 /* One more entry; false: it does not fit.  rq.lock held. */
@@ -74,6 +82,7 @@ static bool add(struct batch *b, struct via_ether_vi *ev)
 		.ack = cpu_to_be32(ack),
 		.cookie = cpu_to_be64(ev->remote_cookie),
 		.n = n,
+		.delay = waited(ev),
 	};
 	via_wire_put_ranges((struct via_wire_range *)(e + 1), n, range);
 	b->entry[b->f.count].ev = ev;
@@ -110,7 +119,7 @@ static void pay(struct batch *b, struct via_ether_vi *ev, bool alone)
 	}
 	if (owes(ev) && ev->peer == b->peer) {
 		if (alone || ev->told_twice || ev->echo)
-			via_ether_send_ack(ev, 0);
+			via_ether_send_ack(ev, waited(ev));
 		else
 			full = !add(b, ev);
 	}
@@ -155,9 +164,8 @@ static void pay_peer(struct via_peer *peer)
 	flush(&b);
 }
 
-void via_ether_run_acks(struct tasklet_struct *t)
+void via_ether_pay(struct via_ether_nic *nic)
 {
-	struct via_ether_nic *nic = from_tasklet(nic, t, acker);
 	struct via_peer *peer;
 
 	rcu_read_lock();
@@ -173,22 +181,49 @@ void via_ether_run_acks(struct tasklet_struct *t)
 	rcu_read_unlock();
 }
 
-void via_ether_ack_soon(struct via_ether_vi *ev)
+void via_ether_run_acks(struct tasklet_struct *t)
+{
+	struct via_ether_nic *nic = from_tasklet(nic, t, acker);
+
+	via_ether_pay(nic);
+}
+
+/* False: it owed before.  nic->lock held. */
+static bool owe(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
 	struct via_peer *peer = ev->peer;
 
+	lockdep_assert_held(&nic->lock);
+	if (!list_empty(&ev->ack_link) || nic->stopping)
+		return false;
+	list_add_tail(&ev->ack_link, &peer->owing);
+	if (list_empty(&peer->acks_link))
+		list_add_tail(&peer->acks_link, &nic->acks);
+	return true;
+}
+
+void via_ether_ack_soon(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
 	if (!list_empty(&ev->ack_link))
 		return;
 	spin_lock(&nic->lock);
-	if (list_empty(&ev->ack_link) && !nic->stopping) {
-		list_add_tail(&ev->ack_link, &peer->owing);
-		if (list_empty(&peer->acks_link))
-			list_add_tail(&peer->acks_link, &nic->acks);
-		/* Runs after the receive softirq that we are in. */
+	/* Runs after the receive softirq that we are in. */
+	if (owe(ev))
 		tasklet_schedule(&nic->acker);
-	}
 	spin_unlock(&nic->lock);
+}
+
+void via_ether_ack_late(struct via_ether_vi *ev, u32 delay)
+{
+	lockdep_assert_held(&ev->vi->rq.lock);
+	ev->late = ev->rx.next;
+	ev->late_by = delay;
+	spin_lock(&ev->nic->lock);
+	owe(ev);
+	spin_unlock(&ev->nic->lock);
 }
 
 void via_ether_owes_no_more(struct via_ether_vi *ev)
@@ -247,8 +282,7 @@ static void take(struct via_ether_nic *nic, const struct via_ether_frame *f,
 	spin_lock(&vi->sq.lock);
 	if (ev->cookie == e->cookie && ev->phase == VIA_PHASE_CONNECTED &&
 	    !via_vi_is_broken(vi))
-		via_ether_ack(vi, e->ack, range, e->nranges,
-			      VIA_WIRE_DELAY_MAX);
+		via_ether_ack(vi, e->ack, range, e->nranges, e->delay);
 	spin_unlock(&vi->sq.lock);
 	via_vi_settle(vi);
 }
