@@ -160,7 +160,7 @@ mutant("crowd-reduced-twice", CROWD, "unit", "crowd",
        ("	c->deaf = VIA_CROWD_DEAF;\n", ""))
 mutant("crowd-never-grows", CROWD, "unit", "crowd",
        "the window of a crowd is not enlarged again",
-       ("			c->total++;\n", "			;\n"))
+       ("			c->total++;\n", "			c->total += 0;\n"))
 mutant("mark-unheard", RECV, "sim", "",
        "a wire that marks frames is filled until it drops them",
        ("	if (unlikely(h->marks))\n		rx_mark(vi, h);\n"
