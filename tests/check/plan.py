@@ -253,6 +253,8 @@ IN_GUESTS = [
         needs=stock, all=0, networks=0),
     row("slow wire, 1 % loss, {nic}", wires.lossy, "net cases",
         needs=stock, all=(0, wires.CASES), networks=(0, wires.CASES)),
+    row("TCP and VIA in a queue that BQL stops, {nic}", wires.stopped, "net",
+        needs=stock, stock=0, networks=0),
     row("eight senders, one slow port", wires.overload, "net", crowd=0),
 ]
 
