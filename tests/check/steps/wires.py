@@ -12,7 +12,7 @@ import contextlib
 import json
 import typing
 
-from common import TOOLS, counters, jobs, mac
+from common import TOOLS, counters, jobs, mac, serving
 from runner import Skipped, StepFailed
 
 QUEUE = 64
@@ -232,7 +232,8 @@ def stopped(session, net, seconds=5):
         together(session, *(via(net, 2, port=18516 + i) for i in range(4)))
     # Empty again: past the discipline.
     before = queued()
-    one.sh(f"{TOOLS}/viaping -c 20 -i 0.01 -d via_eth{net} {mac(net, 1)}")
+    with serving(session, f"{TOOLS}/viaping -l -d via_eth{net}"):
+        one.sh(f"{TOOLS}/viaping -c 20 -i 0.01 -d via_eth{net} {mac(net, 1)}")
     if queued() > before + 10:
         raise StepFailed("frames still enter the discipline")
 
