@@ -59,7 +59,7 @@ static void flush(struct batch *b)
 /* One more entry; false: it does not fit.  rq.lock held. */
 static bool add(struct batch *b, struct via_ether_vi *ev)
 {
-	struct via_range range[VIA_WIN_RANGES];
+	struct via_range range[VIA_WIN_RANGES] __uninitialized;
 	struct via_wire_acks_entry *e;
 	u32 n, size, ack = ev->rx.next;
 
@@ -143,10 +143,13 @@ static struct via_ether_vi *next_owing(struct via_peer *peer, bool *last)
 
 static void pay_peer(struct via_peer *peer)
 {
-	struct batch b = { .peer = peer };
+	struct batch b __uninitialized;
 	struct via_ether_vi *ev;
 	bool last;
 
+	b.peer = peer;
+	b.f.count = 0;
+	b.f.bytes = 0;
 	do {
 		ev = next_owing(peer, &last);
 		if (ev)
@@ -233,7 +236,7 @@ static struct via_vi *find(struct via_ether_nic *nic,
 static void take(struct via_ether_nic *nic, const struct via_ether_frame *f,
 		 const struct via_acks_entry *e)
 {
-	struct via_range range[VIA_WIRE_RANGES_MAX];
+	struct via_range range[VIA_WIRE_RANGES_MAX] __uninitialized;
 	struct via_vi *vi = find(nic, f, e);
 	struct via_ether_vi *ev;
 

@@ -72,7 +72,7 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 	struct via_ether_vi *ev = b->ev;
 	struct via_ether_buf buf;
 	u32 size = sizeof(struct ethhdr) + VIA_WIRE_SEND_HDR;
-	struct via_frags frags;
+	struct via_frags frags __uninitialized;
 	u32 status;
 
 	if (write)

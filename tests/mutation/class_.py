@@ -129,8 +129,8 @@ mutant("mark-unheard", RECV, "sim", "",
         "	if (unlikely(h->flags", "	if (unlikely(h->flags"), sim="mark")
 mutant("mark-untold", RECV, "sim", "",
        "marks of the network are not echoed",
-       ("	if (unlikely(f->ce))\n		echo_soon(ev);\n	if (likely(",
-        "	if (likely("), sim="mark")
+       ("	if (unlikely(f->ce))\n		echo_soon(ev);\n	/* Most",
+        "	/* Most"), sim="mark")
 mutant("unreliable-unacknowledged", RECV, "sim", "",
        "Unreliable waits for a timeout after each window",
        ("	if (h->flags & VIA_WIRE_ACK_NOW)\n		return ACK_FORCE;\n"
@@ -686,9 +686,9 @@ mutant("cookie-alone", RECV, "sim", "",
        sim="hostile")
 mutant("message-unbound", RECV, "sim", "",
        "a peer sends more than MaxTransferSize into a longer receive",
-       ("		if (unlikely(h->msg_len > t.d->length ||\n"
+       ("		if (unlikely(h->msg_len > d->length ||\n"
         "			     h->msg_len > vi->attrs.max_transfer))",
-        "		if (unlikely(h->msg_len > t.d->length))"), sim="hostile")
+        "		if (unlikely(h->msg_len > d->length))"), sim="hostile")
 mutant("write-goes-on", RECV, "sim", "",
        "a peer goes on with an RDMA Write that it has not begun",
        ("	return ev->rx_open && ev->rx_type == h->type &&\n"
