@@ -179,6 +179,7 @@ struct via_ether_frame {
  *		empty
  * @armed:	lock: ns of ktime_get_ns() for which @alarm is armed, U64_MAX:
  *		it is not, 0: it runs and arms itself
+ * @looked_at:	lock: ns of ktime_get_ns(), when @alarm was last to go off later
  * @due:	lock: VIs that @alarm visits, by time
  * @retry_at:	lock: ns, when @stalled is woken if the NIC gives no sign;
  *		U64_MAX: not
@@ -218,6 +219,7 @@ struct via_ether_nic {
 	unsigned long next_live;
 	struct hrtimer alarm;
 	u64 armed;
+	u64 looked_at;
 	struct timerqueue_head due;
 	u64 retry_at;
 	u64 retry_ns;
