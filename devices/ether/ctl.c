@@ -136,6 +136,7 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 	}
 	WRITE_ONCE(ev->acked, ack);
 	ev->told_twice = false;
+	ev->untold = false;
 	if (c.marks)
 		via_ether_count(ev->nic, MARKS_OUT);
 	ev->echo = false;

@@ -58,6 +58,7 @@
 #define VIA_ETHER_ACK_EVERY	16	/* at most so many frames unacknowledged */
 #define VIA_ETHER_DMA_MIN	512	/* bytes from which on they go by DMA */
 #define VIA_ETHER_TURNS		3	/* pushes answered: ping-pong */
+#define VIA_ETHER_WON		0x100000u	/* bets, as far as they are counted */
 /* Unreliable: so many frames are acknowledged by data until that is looked at. */
 #define VIA_ETHER_LAZY		8u
 /* Unreliable: one end may be so many frames behind the other. */
@@ -191,7 +192,9 @@ struct via_ether_answer {
  *		VIA_ETHER_TURNS on the acknowledgement waits for data; below 0:
  *		after a bet that was lost, it goes up all the same
  * @doubt:	pushes that are acknowledged at once after the next lost bet
- * @pushed_at:	jiffies of the last one for which there was no bet, or was lost
+ * @pushed_at:	when the last one came for which there was no bet, or was lost,
+ *		ns of ktime_get_ns()
+ * @pushed_sent: tx.nxt when the last one came for which there was none
  * @ack_every:	constant while it stands: frames taken until an acknowledgement
  * @rx_pace:	frames from one look at @rx to the next; 0: the alarm does not
  *		watch it
@@ -201,6 +204,7 @@ struct via_ether_answer {
  * @rx_due:	when the alarm looks, ns of ktime_get_ns()
  * @pushed:	get_cycles() when the last PUSH came that waits for our data
  * @twice:	a frame that came twice, to be told if @told_twice
+ * @untold:	frames beyond a hole have come since the last acknowledgement
  * @heard_ack:	Unreliable: what data has acknowledged; also read under sq.lock
  * @echo:	a frame was marked by the network, or is missing at Unreliable:
  *		to be told
@@ -224,6 +228,8 @@ struct via_ether_answer {
  * nic->lock (@hot also: read and written under sq.lock):
  * @hot, @hot_link, @stall_link, @ack_link, @conn_link, @turn_link, @our_node,
  *	@end_node, @their_node
+ * @behind:	it is on the list of those that owe an acknowledgement since
+ *		data of another VI carries none for it
  * @due, @queued: on nic->due, expires: ns of ktime_get_ns()
  * @want:	when the halves are to be looked at, likewise; U64_MAX: not
  *
@@ -287,6 +293,8 @@ struct via_ether_vi {
 	bool push;
 	bool both;
 	bool told_twice;
+	bool untold;
+	bool behind;
 	u32 heard_ack;
 	bool echo;
 	s32 turns;
@@ -294,7 +302,8 @@ struct via_ether_vi {
 	u32 ack_every;
 	u32 rx_pace;
 	u32 rx_seen;
-	unsigned long pushed_at;
+	u64 pushed_at;
+	u32 pushed_sent;
 	u64 pushed;
 	u64 rx_at;
 	u64 rx_at_cycles;
@@ -766,6 +775,13 @@ void via_ether_hurry(struct via_ether_nic *nic);
  * peer.  A queue lock of the VI held.
  */
 void via_ether_ack_soon(struct via_ether_vi *ev);
+/*
+ * Data of the VI leaves and answers none of its pushes: the acknowledgement of
+ * another VI to the peer, which waits for data, goes behind it.  sq.lock held.
+ */
+void via_ether_ack_behind(struct via_ether_vi *ev);
+/* Data of the VI answers a push for which there was no bet.  sq.lock held. */
+void via_ether_answered(struct via_ether_vi *ev);
 /* The tasklet that does it. */
 void via_ether_run_acks(struct tasklet_struct *t);
 /* The connection is over, and it has its peer yet.  nic->lock held. */

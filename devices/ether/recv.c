@@ -12,7 +12,7 @@
 #include "ether.h"
 
 #define CHALLENGE_EVERY_MS	8
-#define SELDOM_MS		16	/* a bet is less than a hundredth */
+#define SELDOM_NS	(4 * NSEC_PER_MSEC)	/* a bet is a fortieth */
 
 void via_ether_held_free(struct via_ether_vi *ev)
 {
@@ -368,16 +368,30 @@ static noinline u32 release(struct via_vi *vi)
 }
 
 /*
- * Bets were lost, but pushes come so seldom that one more costs nothing.  An
+ * Bets were lost, or there was none yet, but data answered the last push,
+ * however late, and pushes come so seldom that a bet costs nothing.  An
  * acknowledgement at once would be sent before the program is woken.
  */
 static bool seldom(struct via_ether_vi *ev)
 {
-	unsigned long last = ev->pushed_at;
+	u32 sent = ev->pushed_sent;
+	u64 last = ev->pushed_at;
 
-	ev->pushed_at = jiffies;
-	return ev->turns < 0 &&
-	       time_after(jiffies, last + msecs_to_jiffies(SELDOM_MS));
+	ev->pushed_at = ktime_get_ns();
+	ev->pushed_sent = READ_ONCE(ev->tx.nxt);
+	return ev->pushed_sent != sent && ev->pushed_at - last > SELDOM_NS;
+}
+
+/*
+ * Many frames are not acknowledged: they are after this batch.  In a long one
+ * that is too late for a sender that is to go on meanwhile.
+ */
+static enum ack due_reliable(struct via_ether_vi *ev)
+{
+	if (ev->rx.next - READ_ONCE(ev->acked) >= 2 * ev->ack_every)
+		return ACK_DUE;
+	via_ether_ack_soon(ev);
+	return ACK_LATER;
 }
 
 static noinline enum ack not_taken(struct via_ether_vi *ev, u32 why)
@@ -404,7 +418,7 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 		ack = ACK_FORCE;
 	} else if (unlikely(ev->rx.next - READ_ONCE(ev->acked) >=
 			    ev->ack_every)) {
-		ack = ACK_DUE;
+		ack = due_reliable(ev);
 	}
 	if (unlikely(why))
 		return not_taken(ev, why);
@@ -418,6 +432,7 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 			return ACK_LATER;
 		}
 		ev->pushed = get_cycles();
+		WRITE_ONCE(ev->peer->bet, ev);
 	} else if (h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE) && !ack) {
 		ack = ACK_DUE;
 	}
@@ -437,7 +452,9 @@ static noinline enum ack rx_reliable(struct via_vi *vi,
 		return rx_next(vi, h, f);
 	case VIA_WIN_HOLD:
 		hold(ev, h, f);
-		return ACK_FORCE;
+		ev->untold = true;
+		via_ether_ack_soon(ev);
+		return ACK_LATER;
 	case VIA_WIN_DUP:
 		via_ether_count(ev->nic, DUP);
 		ev->twice = h->seq;

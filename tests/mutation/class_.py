@@ -854,8 +854,28 @@ mutant("delay-unasked", "devices/ether/conn.c", "sim", "",
        sim="time")
 mutant("seldom-at-once", RECV, "sim", "",
        "an answer after a pause is acknowledged before its program is woken",
-       ("	return ev->turns < 0 &&\n	       time_after(jiffies, last +",
-        "	return false &&\n	       time_after(jiffies, last +"), sim="time")
+       ("	return ev->pushed_sent != sent && ev->pushed_at - last",
+        "	return false && ev->pushed_at - last"), sim="time")
+mutant("seldom-of-one-way", RECV, "sim", "",
+       "a sender that nothing answers waits for a bet now and then",
+       ("	return ev->pushed_sent != sent && ev->pushed_at - last",
+        "	return sent + 1 && ev->pushed_at - last"), sim="time")
+mutant("ack-not-behind", "devices/ether/send.h", "sim", "",
+       "an answer that is followed by data of another VI is acknowledged late",
+       ("	} else if (unlikely(READ_ONCE(ev->peer->bet))) {\n"
+        "		via_ether_ack_behind(ev);\n",
+        "	} else if (unlikely(READ_ONCE(ev->peer->bet))) {\n"
+        "		;\n"), sim="time")
+mutant("ack-behind-lost", "devices/ether/acks.c", "sim", "",
+       "a bet that data of another VI has won counts as lost",
+       ("		if (behind)\n			redeem(ev);\n", ""), sim="time")
+mutant("hole-untold", "devices/ether/acks.c", "sim", "",
+       "frames beyond a hole are told of when the hole is filled",
+       ("ev->untold || ev->echo", "ev->echo"), sim="loss time")
+mutant("ring-overruns", RECV, "sim", "",
+       "a long batch of frames is acknowledged when it is over",
+       ("	if (ev->rx.next - READ_ONCE(ev->acked) >= 2 * ev->ack_every)\n",
+        "	if (false)\n"), sim="time loss")
 mutant("first-for-ever", TIMER, "sim", "",
        "the VI that is due first keeps its place when it is put off",
        ("	if (next && (u64)next->expires < when)\n		return false;\n",

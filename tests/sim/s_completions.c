@@ -29,6 +29,7 @@ enum pattern {
 static struct {
 	enum pattern pattern;
 	u32 clients, rounds;
+	bool one;			/* thread has all clients */
 	u32 burst, bytes;		/* messages of one, and of a message */
 	u64 think[2];			/* ns, the client's, the server's */
 	u32 stops;			/* the server thinks each n-th round */
@@ -45,6 +46,7 @@ static struct {
 	} pending[PENDING];
 	u32 npending;
 	u64 worst;
+	u32 waited;			/* for a bet, or nearly */
 	u32 frames;			/* of data */
 	u32 alone;			/* acknowledgements without */
 	u32 prompt;			/* those that have not waited */
@@ -62,6 +64,25 @@ static bool has_data(const struct via_wire *h)
 	       h->type == VIA_WIRE_READ || h->type == VIA_WIRE_READ_DATA;
 }
 
+/* Frames from @from to @to before @ack are. */
+static void acknowledged(u8 from, u8 to, u32 ack)
+{
+	u64 late;
+	u32 i;
+
+	for (i = 0; i < w.npending; i++) {
+		if (w.pending[i].from != from || w.pending[i].to != to ||
+		    ack - w.pending[i].seq - 1 >= PENDING)
+			continue;
+		late = sim_clock - min(sim_clock, w.pending[i].delivered);
+		w.worst = max(w.worst, late);
+		w.waited += late >= w.limit - SLACK - 20 * US;
+		sim_expect(w.pattern == LOSES || late <= w.limit,
+			   "acknowledged after %llu us", late / US);
+		w.pending[i--] = w.pending[--w.npending];
+	}
+}
+
 static bool note(void *arg, u8 *frame, u32 *len)
 {
 	const struct ethhdr *eth = (const void *)frame;
@@ -69,24 +90,18 @@ static bool note(void *arg, u8 *frame, u32 *len)
 	const struct via_wire_data *data = (const void *)(h + 1);
 	const struct via_wire_ack *alone = (const void *)(h + 1);
 	u8 from = eth->h_source[ETH_ALEN - 1], to = eth->h_dest[ETH_ALEN - 1];
-	u64 late;
-	u32 ack, i;
+	struct via_acks_at at = {};
+	struct via_acks_entry e;
 
+	if (h->type == VIA_WIRE_ACKS)
+		while (via_wire_next_acks(h, &at, &e))
+			acknowledged(to, from, e.ack);
 	if (!has_data(h) && h->type != VIA_WIRE_ACK)
 		return true;
 	w.alone += !has_data(h);
 	w.prompt += !has_data(h) && alone->delay < 4;
-	ack = be32_to_cpu(has_data(h) ? data->ack : alone->ack);
-	for (i = 0; i < w.npending; i++) {
-		if (w.pending[i].from != to || w.pending[i].to != from ||
-		    ack - w.pending[i].seq - 1 >= PENDING)
-			continue;
-		late = sim_clock - min(sim_clock, w.pending[i].delivered);
-		w.worst = max(w.worst, late);
-		sim_expect(w.pattern == LOSES || late <= w.limit,
-			   "acknowledged after %llu us", late / US);
-		w.pending[i--] = w.pending[--w.npending];
-	}
+	acknowledged(to, from,
+		     be32_to_cpu(has_data(h) ? data->ack : alone->ack));
 	if (!has_data(h))
 		return true;
 	w.frames++;
@@ -218,24 +233,52 @@ static void round_of(struct prog_vi *v)
 	}
 }
 
-static void ask(void *arg)
+static void call(struct prog_vi *v, u32 i)
 {
-	u32 i = (uintptr_t)arg, r, tries = 0;
 	char name[] = "p0";
-	struct prog_vi v;
+	u32 tries = 0;
 	int ret;
 
 	name[1] += i;
-	sim_expect(!prog_vi(&v, &w.client, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	prog_post_recv(&v, w.client.mem, BYTES);
+	sim_expect(!prog_vi(v, &w.client, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_post_recv(v, w.client.mem, BYTES);
 	while (!READ_ONCE(w.ready[i]))
 		sim_sleep(MS);
 	do {
-		ret = prog_request(&v, w.server.hello.addr, name, 10 * SEC);
+		ret = prog_request(v, w.server.hello.addr, name, 10 * SEC);
 		if (ret)
 			sim_sleep(MS);
 	} while (ret == VIA_R_NO_MATCH && ++tries < 1000);
 	sim_expect(!ret, "(%d)", ret);
+}
+
+/* One thread asks on all connections in turn. */
+static void ask_in_turn(void *arg)
+{
+	struct prog_vi v[CLIENTS];
+	u32 i, r;
+
+	for (i = 0; i < w.clients; i++)
+		call(&v[i], i);
+	for (r = 0; r < w.rounds; r++) {
+		for (i = 0; i < w.clients; i++) {
+			prog_post_send(&v[i], w.client.mem, BYTES);
+			done(&v[i], true);
+			prog_post_recv(&v[i], w.client.mem, BYTES);
+			done(&v[i], false);
+		}
+	}
+	sim_sleep(2 * w.limit);
+	for (i = 0; i < w.clients; i++)
+		WRITE_ONCE(w.over[i], true);
+}
+
+static void ask(void *arg)
+{
+	u32 i = (uintptr_t)arg, r;
+	struct prog_vi v;
+
+	call(&v, i);
 	for (r = 0; r < w.rounds; r++) {
 		think(w.think[0]);
 		round_of(&v);
@@ -251,7 +294,9 @@ static void clients(void *arg)
 	u32 i;
 
 	sim_expect(!prog_open(&w.client, "via_c", 64 << 10), "");
-	for (i = 0; i < w.clients; i++)
+	if (w.one)
+		sim_thread(p, "client", ask_in_turn, NULL);
+	for (i = 0; i < w.clients && !w.one; i++)
 		sim_thread(p, "client", ask, (void *)(uintptr_t)i);
 	for (i = 0; i < w.clients; i++)
 		while (!READ_ONCE(w.over[i]))
@@ -362,6 +407,21 @@ static void in_turn(void)
 	begin(IN_TURN, 30);
 	w.clients = counts[sim_dice(3)];
 	run();
+}
+
+/*
+ * An acknowledgement goes behind the next question, which another connection
+ * has: none but the last ones waits for data of its own.
+ */
+static void in_one_turn(void)
+{
+	begin(IN_TURN, 60);
+	w.one = true;
+	w.clients = 2 + sim_dice(CLIENTS - 1);
+	run();
+	sim_log("%u clients, %u waited", w.clients, w.waited);
+	sim_expect(w.waited <= w.clients + 1, "%u of %u waited", w.waited,
+		   w.frames);
 }
 
 static void writes(void)
@@ -500,6 +560,8 @@ LATE(stops, "completion-stop",
      "a server that answers at once, and then does not", stops)
 LATE(in_turn, "completion-turns",
      "a server waits for the completion of each answer", in_turn)
+LATE(in_one_turn, "completion-one-turn",
+     "one thread asks a server on many connections in turn", in_one_turn)
 LATE(writes, "completion-write",
      "RDMA Writes, alone or with a send behind them", writes)
 LATE(bursts, "completion-burst", "bursts of messages, then silence", bursts)
