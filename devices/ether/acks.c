@@ -2,10 +2,10 @@
 /*
  * Acknowledgements of many connections in one frame.
  *
- * What is owed to a peer after a batch of frames that came leaves together: an
- * ACK where one connection owes, ACKS where several do.  A connection that has
- * more to say than an entry of ACKS holds (a frame came twice, or the network
- * has marked one) has an ACK of its own.
+ * What is owed to a peer after a batch of frames that came, or when the alarm
+ * goes off, leaves together: an ACK where one connection owes, ACKS where
+ * several do.  A connection that has more to say than an entry of ACKS holds (a
+ * frame came twice, or the network has marked one) has an ACK of its own.
  */
 
 #include "ether.h"
@@ -41,8 +41,7 @@ static void unsent(struct batch *b)
 		    READ_ONCE(ev->acked) == ack) {
 			/* It is owed, also if all had been told before. */
 			WRITE_ONCE(ev->acked, before == ack ? ack - 1 : before);
-			if (!ev->rx_pace)
-				via_ether_watch_rx(ev);
+			via_ether_ack_again(ev);
 		}
 		spin_unlock(&ev->vi->rq.lock);
 	}
@@ -57,6 +56,15 @@ static void flush(struct batch *b)
 		unsent(b);
 	b->f.count = 0;
 	b->f.bytes = 0;
+}
+
+/*
+ * How long the newest frame has waited, as in the field delay.  One that came
+ * after the alarm has looked has not.  rq.lock held.
+ */
+static u32 waited(const struct via_ether_vi *ev)
+{
+	return ev->late == ev->rx.next ? ev->late_by : 0;
 }
 
 /* One more entry; false: it does not fit.  rq.lock held. */
@@ -77,6 +85,7 @@ static bool add(struct batch *b, struct via_ether_vi *ev)
 		.ack = cpu_to_be32(ack),
 		.cookie = cpu_to_be64(ev->remote_cookie),
 		.n = n,
+		.delay = waited(ev),
 	};
 	via_wire_put_ranges((struct via_wire_range *)(e + 1), n, range);
 	b->entry[b->f.count].ev = ev;
@@ -95,6 +104,9 @@ static void redeem(struct via_ether_vi *ev)
 	if (!ev->push)
 		return;
 	WRITE_ONCE(ev->push, false);
+	/* How long it has waited is not known. */
+	ev->late = ev->rx.next;
+	ev->late_by = VIA_WIRE_DELAY_MAX;
 	if (ev->turns < VIA_ETHER_TURNS + (s32)VIA_ETHER_WON)
 		WRITE_ONCE(ev->turns, ev->turns + 1);
 }
@@ -128,7 +140,7 @@ static void pay(struct batch *b, struct via_ether_vi *ev, bool behind,
 		if (behind)
 			redeem(ev);
 		if (alone || ev->told_twice || ev->echo)
-			via_ether_send_ack(ev, behind ? VIA_WIRE_DELAY_MAX : 0);
+			via_ether_send_ack(ev, waited(ev));
 		else
 			full = !add(b, ev);
 	}
@@ -180,9 +192,8 @@ static void pay_peer(struct via_peer *peer)
 	flush(&b);
 }
 
-void via_ether_run_acks(struct tasklet_struct *t)
+void via_ether_pay(struct via_ether_nic *nic)
 {
-	struct via_ether_nic *nic = from_tasklet(nic, t, acker);
 	struct via_peer *peer;
 
 	rcu_read_lock();
@@ -198,14 +209,25 @@ void via_ether_run_acks(struct tasklet_struct *t)
 	rcu_read_unlock();
 }
 
-/* nic->lock held. */
-static bool enter(struct via_peer *peer, struct via_ether_vi *ev)
+void via_ether_run_acks(struct tasklet_struct *t)
 {
-	if (!list_empty(&ev->ack_link) || peer->nic->stopping)
+	struct via_ether_nic *nic = from_tasklet(nic, t, acker);
+
+	via_ether_pay(nic);
+}
+
+/* False: it owed before.  nic->lock held. */
+static bool owe(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+	struct via_peer *peer = ev->peer;
+
+	lockdep_assert_held(&nic->lock);
+	if (!list_empty(&ev->ack_link) || nic->stopping)
 		return false;
 	list_add_tail(&ev->ack_link, &peer->owing);
 	if (list_empty(&peer->acks_link))
-		list_add_tail(&peer->acks_link, &peer->nic->acks);
+		list_add_tail(&peer->acks_link, &nic->acks);
 	return true;
 }
 
@@ -217,7 +239,7 @@ void via_ether_ack_soon(struct via_ether_vi *ev)
 		return;
 	spin_lock(&nic->lock);
 	/* Runs after the receive softirq that we are in. */
-	if (enter(ev->peer, ev))
+	if (owe(ev))
 		tasklet_schedule(&nic->acker);
 	spin_unlock(&nic->lock);
 }
@@ -233,8 +255,7 @@ void via_ether_ack_behind(struct via_ether_vi *ev)
 	other = peer->bet;
 	WRITE_ONCE(peer->bet, NULL);
 	/* Before frames are received: both may be in one batch of the peer's. */
-	if (other && other != ev && READ_ONCE(other->push) &&
-	    enter(peer, other)) {
+	if (other && other != ev && READ_ONCE(other->push) && owe(other)) {
 		other->behind = true;
 		tasklet_hi_schedule(&nic->acker);
 	}
@@ -247,6 +268,16 @@ void via_ether_answered(struct via_ether_vi *ev)
 		WRITE_ONCE(ev->turns, ev->turns + 1);
 	if (READ_ONCE(ev->peer->bet))
 		via_ether_ack_behind(ev);
+}
+
+void via_ether_ack_late(struct via_ether_vi *ev, u32 delay)
+{
+	lockdep_assert_held(&ev->vi->rq.lock);
+	ev->late = ev->rx.next;
+	ev->late_by = delay;
+	spin_lock(&ev->nic->lock);
+	owe(ev);
+	spin_unlock(&ev->nic->lock);
 }
 
 void via_ether_owes_no_more(struct via_ether_vi *ev)
@@ -308,8 +339,7 @@ static void take(struct via_ether_nic *nic, const struct via_ether_frame *f,
 	spin_lock(&vi->sq.lock);
 	if (ev->cookie == e->cookie && ev->phase == VIA_PHASE_CONNECTED &&
 	    !via_vi_is_broken(vi))
-		via_ether_ack(vi, e->ack, range, e->nranges,
-			      VIA_WIRE_DELAY_MAX);
+		via_ether_ack(vi, e->ack, range, e->nranges, e->delay);
 	spin_unlock(&vi->sq.lock);
 	via_vi_settle(vi);
 }

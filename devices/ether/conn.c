@@ -83,6 +83,8 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->timeouts = 0;
 	via_win_rx_init(&ev->rx, first_seq, via_ether_credit(ev->nic));
 	ev->acked = first_seq;
+	ev->late = first_seq;
+	ev->late_by = 0;
 	/* A window that is small is not to wait for its last frame. */
 	ev->ack_every = clamp(ev->rx.limit / 4, 1u, via_ether_ack_every);
 	ev->turns = 0;

@@ -129,9 +129,7 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 		/* It is owed, also if all had been told before. */
 		if (ev->acked == ack)
 			WRITE_ONCE(ev->acked, ack - 1);
-		/* The alarm tries again. */
-		if (!ev->rx_pace)
-			via_ether_watch_rx(ev);
+		via_ether_ack_again(ev);
 		return false;
 	}
 	WRITE_ONCE(ev->acked, ack);

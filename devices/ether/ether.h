@@ -169,6 +169,7 @@ struct via_ether_answer {
  * @tx_due:	when the alarm looks, likewise
  * @rtt_on:	frame rtt_seq, sent at rtt_start (ns), is being timed
  * @rtt_at:	jiffies when the last one began to be: one per tick is enough
+ * @question:	number of the last frame that was timed and had ACK_NOW for it
  *
  * @reads:	reads of ours that want data and answers in the window: while
  *		there are any, acknowledgements and the receive path go the
@@ -203,6 +204,8 @@ struct via_ether_answer {
  * @rx_at_cycles: the same, of get_cycles()
  * @rx_due:	when the alarm looks, ns of ktime_get_ns()
  * @pushed:	get_cycles() when the last PUSH came that waits for our data
+ * @late, @late_by: rx.next when the alarm had it acknowledged last, and how long
+ *		the newest frame had waited, in units of VIA_WIRE_DELAY_US
  * @twice:	a frame that came twice, to be told if @told_twice
  * @untold:	frames beyond a hole have come since the last acknowledgement
  * @heard_ack:	Unreliable: what data has acknowledged; also read under sq.lock
@@ -277,6 +280,7 @@ struct via_ether_vi {
 	u64 tx_at;
 	u64 tx_due;
 	u32 rtt_seq;
+	u32 question;
 	u64 rtt_start;
 	unsigned long rtt_at;
 	u32 reads;
@@ -295,6 +299,7 @@ struct via_ether_vi {
 	bool told_twice;
 	bool untold;
 	bool behind;
+	u8 late_by;
 	u32 heard_ack;
 	bool echo;
 	s32 turns;
@@ -302,6 +307,7 @@ struct via_ether_vi {
 	u32 ack_every;
 	u32 rx_pace;
 	u32 rx_seen;
+	u32 late;
 	u64 pushed_at;
 	u32 pushed_sent;
 	u64 pushed;
@@ -761,6 +767,7 @@ void via_ether_watch_tx(struct via_ether_vi *ev);
  */
 void via_ether_look_rx(struct via_ether_vi *ev);
 void via_ether_watch_rx(struct via_ether_vi *ev);
+void via_ether_ack_again(struct via_ether_vi *ev);
 /* Of neither half: nic->lock held. */
 void via_ether_unwatch(struct via_ether_vi *ev);
 void via_ether_stall(struct via_ether_vi *ev);
@@ -782,7 +789,13 @@ void via_ether_ack_soon(struct via_ether_vi *ev);
 void via_ether_ack_behind(struct via_ether_vi *ev);
 /* Data of the VI answers a push for which there was no bet.  sq.lock held. */
 void via_ether_answered(struct via_ether_vi *ev);
-/* The tasklet that does it. */
+/*
+ * The alarm: the newest frame has waited for @delay, and is acknowledged with
+ * what others owe.  rq.lock held.
+ */
+void via_ether_ack_late(struct via_ether_vi *ev, u32 delay);
+/* What is owed is sent; the tasklet that does it.  BH off, no queue lock held. */
+void via_ether_pay(struct via_ether_nic *nic);
 void via_ether_run_acks(struct tasklet_struct *t);
 /* The connection is over, and it has its peer yet.  nic->lock held. */
 void via_ether_owes_no_more(struct via_ether_vi *ev);

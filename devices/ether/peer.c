@@ -233,7 +233,7 @@ u32 via_peer_key_id(const struct via_peer *peer)
  * Under a queue lock of one VI of many, so there is a lock of its own.  It is
  * tried only: a sample that meets another one is not missed.
  */
-void via_peer_timed(struct via_peer *peer, u32 us, bool known)
+void via_peer_timed(struct via_peer *peer, u32 us, bool known, bool asked)
 {
 	struct via_rtt rtt;
 	u32 low;
@@ -250,8 +250,12 @@ void via_peer_timed(struct via_peer *peer, u32 us, bool known)
 	if (known) {
 		low = low ? min(us, low + low / 8 + 1) : max(us, 1u);
 		WRITE_ONCE(peer->known_at, jiffies);
-	} else {
-		low = min(us, low);
+	} else if (low || asked) {
+		/*
+		 * Data may overtake the answer to a question.  Where that is
+		 * lost the data may have waited: good enough to begin with.
+		 */
+		low = low ? min(us, low) : max(us, 1u);
 	}
 	WRITE_ONCE(peer->rtt_low, low);
 	WRITE_ONCE(peer->rtt_at, jiffies);

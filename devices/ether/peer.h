@@ -302,9 +302,9 @@ u32 via_peer_key_id(const struct via_peer *peer);
 
 /*
  * A frame to the peer was answered after @us; !@known: how long the peer waited
- * is a part of it.  Any VI of the pair, BH off.
+ * is a part of it; @asked: it was not to wait.  Any VI of the pair, BH off.
  */
-void via_peer_timed(struct via_peer *peer, u32 us, bool known);
+void via_peer_timed(struct via_peer *peer, u32 us, bool known, bool asked);
 
 /* A torn one, on machines of 32 bits, is as good as none. */
 static inline u64 via_peer_told(const struct via_peer *peer)

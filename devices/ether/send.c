@@ -132,6 +132,7 @@ static inline bool asks(struct via_ether_vi *ev)
 		return false;
 	ev->tx_odd &= ~VIA_ODD_ASK;
 	ev->rtt_at = jiffies - 1;
+	ev->question = ev->tx.nxt;
 	return true;
 }
 
@@ -510,7 +511,7 @@ static void timed(struct via_ether_vi *ev, u32 delay)
 	ev->backoff = 0;
 	if (known)
 		us -= min(us, delay * VIA_WIRE_DELAY_US);
-	via_peer_timed(ev->peer, us, known);
+	via_peer_timed(ev->peer, us, known, ev->rtt_seq == ev->question);
 }
 
 static void slow_peer(struct via_ether_vi *ev)

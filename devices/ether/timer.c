@@ -295,20 +295,35 @@ static bool owed_before(const struct via_ether_vi *ev)
 	return via_seq_before(READ_ONCE(ev->acked), ev->rx_seen);
 }
 
+static void watch_rx(struct via_ether_vi *ev, u64 now, u64 bet, u64 due)
+{
+	lockdep_assert_held(&ev->vi->rq.lock);
+	note_rx(ev, now, bet);
+	ev->rx_due = due;
+	visit_at(ev, VIA_ETHER_RX, due, now);
+}
+
 void via_ether_watch_rx(struct via_ether_vi *ev)
 {
 	u64 now = ktime_get_ns(), bet = bet_ns(ev), due;
 
-	lockdep_assert_held(&ev->vi->rq.lock);
 	if (!ev->rx_pace || READ_ONCE(ev->acked) + 1 == ev->rx.next)
 		due = now + bet;	/* what has just come */
 	else if (!owed_before(ev))
 		due = ev->rx_at + bet;
 	else
 		due = ev->rx_due;
-	note_rx(ev, now, bet);
-	ev->rx_due = due;
-	visit_at(ev, VIA_ETHER_RX, due, now);
+	watch_rx(ev, now, bet, due);
+}
+
+void via_ether_ack_again(struct via_ether_vi *ev)
+{
+	u64 now = ktime_get_ns(), bet = bet_ns(ev);
+
+	if (ev->rx_pace)
+		return;
+	/* A transmitter that is full is not asked after each bet. */
+	watch_rx(ev, now, bet, now + (ev->late == ev->rx.next ? FULL_NS : bet));
 }
 
 void via_ether_look_rx(struct via_ether_vi *ev)
@@ -498,11 +513,9 @@ static void check_rx(struct via_ether_vi *ev, u64 now)
 		}
 	}
 	bet_lost(ev);
-	if (via_ether_send_ack(ev, delay_of(age)))
-		ev->rx_pace = 0;
-	else
-		/* A transmitter that is full is not asked at each visit. */
-		ev->rx_due = now + FULL_NS;
+	ev->rx_pace = 0;
+	/* With what others owe at this alarm. */
+	via_ether_ack_late(ev, delay_of(age));
 }
 
 static void visit(struct via_ether_vi *ev, u64 now)
@@ -696,10 +709,11 @@ static enum hrtimer_restart go_off(struct hrtimer *t)
 		run_stalled(nic);
 	rcu_read_lock();
 	/* This CPU did not run: an answer may lie in the ring. */
-	if (late && nic->ops->busy_poll)
-		nic->ops->busy_poll(nic);
+	if (late && nic->ops->rx_look)
+		nic->ops->rx_look(nic);
 	while ((ev = next_due(nic, now)))
 		visit(ev, now);
+	via_ether_pay(nic);
 	rcu_read_unlock();
 
 	spin_lock(&nic->lock);

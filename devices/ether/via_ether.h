@@ -109,6 +109,11 @@ struct via_ether_ops {
 	void (*busy_poll)(struct via_ether_nic *nic);
 	bool (*busy_poll_mode)(struct via_ether_nic *nic,
 			       enum via_busy_poll_step step);
+	/**
+	 * @rx_look: receive what the ring holds, as busy_poll() does, for the
+	 * class: its timer has run late.  Optional.
+	 */
+	void (*rx_look)(struct via_ether_nic *nic);
 	/** @stats: the NIC module's own counters.  Optional. */
 	void (*stats)(struct via_ether_nic *nic, struct via_stats_sink *sink);
 };

@@ -233,6 +233,7 @@ bool via_wire_next_acks(const void *p, struct via_acks_at *at,
 	e->dst = be32_to_cpu(w->dst);
 	e->ack = be32_to_cpu(w->ack);
 	e->cookie = be64_to_cpu(w->cookie);
+	e->delay = w->delay;
 	e->nranges = w->n;
 	e->range = (const void *)(w + 1);
 	at->entry++;

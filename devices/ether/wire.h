@@ -218,7 +218,8 @@ struct via_wire_acks_entry {
 	__be32	ack;
 	__be64	cookie;
 	__u8	n;
-	__u8	zero[7];
+	__u8	delay;			/* as in via_wire_ack */
+	__u8	zero[6];
 } __packed;
 
 /* Receiver's cookies of all connections with one of @low to @high. */
@@ -391,6 +392,7 @@ struct via_acks_entry {
 	u32 dst;
 	u32 ack;
 	u64 cookie;
+	u32 delay;
 	u32 nranges;
 	const struct via_wire_range *range;
 };

@@ -70,7 +70,7 @@ def beat(kind, connections, proof=1, time=2, cookie=0x1234):
 def acks(ranges, cookie=0x1234):
     """An entry for each of @ranges, with so many."""
     return wire(ACKS, cookie=cookie) + struct.pack(">H6x", len(ranges)) + \
-        b"".join(struct.pack(">IIQB7x", 3 + i, 9 + i, 0x1234 + i, n) +
+        b"".join(struct.pack(">IIQBB6x", 3 + i, 9 + i, 0x1234 + i, n, 6 * i) +
                  b"".join(struct.pack(">HH", 3 * j, 2) for j in range(n))
                  for i, n in enumerate(ranges))
 

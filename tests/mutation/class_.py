@@ -799,11 +799,11 @@ mutant("cool-with-frames", TIMER, "sim", "",
        sim="loss")
 mutant("ack-never-late", TIMER, "sim", "",
        "an acknowledgement that no data carries is not sent",
-       ("	if (via_ether_send_ack(ev, delay_of(age)))\n", "	if (true)\n"),
+       ("	via_ether_ack_late(ev, delay_of(age));\n", ""),
        sim="time")
 mutant("full-asked-at-once", TIMER, "sim", "",
        "a full transmitter is asked for each connection at each visit",
-       ("		ev->rx_due = now + FULL_NS;\n", "		ev->rx_due = now;\n"),
+       ("(ev->late == ev->rx.next ? FULL_NS : bet)", "GAP_NS"),
        sim="backlog")
 mutant("cool-with-ack", TIMER, "sim", "",
        "an acknowledgement that is owed since the last visit is forgotten",
@@ -845,12 +845,16 @@ mutant("looks-never", TIMER, "sim", "",
        ("	return clamp_t(u64, div64_u64(want, took + 1), 1, PACE_MAX);\n",
         "	return PACE_MAX + !want;\n"), sim="time")
 mutant("delay-untold", "devices/ether/ctl.c", "sim", "",
-       "a bet lasts 100 us, however long a round trip is",
+       "a round trip that has become longer is not seen to be",
        ("	f.a.delay = min(delay, VIA_WIRE_DELAY_MAX);\n",
         "	f.a.delay = VIA_WIRE_DELAY_MAX;\n"), sim="time")
 mutant("delay-unasked", "devices/ether/conn.c", "sim", "",
        "a server whose acknowledgements all ride on data never bets for long",
        ("		ev->tx_odd |= VIA_ODD_ASK;\n", "		;\n"),
+       sim="time")
+mutant("overtaken-untimed", "devices/ether/peer.c", "sim", "",
+       "the same where the first answer to its question is data, too",
+       ("	} else if (low || asked) {\n", "	} else if (low) {\n"),
        sim="time")
 mutant("seldom-at-once", RECV, "sim", "",
        "an answer after a pause is acknowledged before its program is woken",
@@ -1000,6 +1004,19 @@ mutant("acks-too-long", ACKS, "sim", "",
        "more entries than fit are written into a frame",
        ("	if (size > sizeof(b->f.entries) - b->f.bytes)\n"
         "		return false;\n", ""), sim="memory many")
+mutant("alarm-acks-alone", TIMER, "sim", "",
+       "what an alarm acknowledges goes in a frame for each connection",
+       ("	via_ether_ack_late(ev, delay_of(age));\n",
+        "	via_ether_send_ack(ev, delay_of(age));\n"), sim="many")
+mutant("late-told-prompt", ACKS, "sim", "",
+       "how long a frame has waited is not told in ACKS",
+       ("	return ev->late == ev->rx.next ? ev->late_by : 0;\n",
+        "	return 0;\n"), sim="time")
+mutant("late-told-unknown", ACKS, "sim", "",
+       "what ACKS tells of the wait of a frame is not heard",
+       ("range, e->nranges, e->delay);",
+        "range, e->nranges,\n			      VIA_WIRE_DELAY_MAX);"),
+       sim="time")
 mutant("acks-forgotten", ACKS, "sim", "",
        "what did not fit into a frame of ACKS is not told",
        ("			full = !add(b, ev);", "			add(b, ev);"),

@@ -508,6 +508,7 @@ void sim_nics_polled(void)
 	polled.ka = (struct via_device_ops){};
 	polled.busy_poll = busy_poll;
 	polled.busy_poll_mode = busy_poll_mode;
+	polled.rx_look = busy_poll;
 	kind = &polled;
 }
 

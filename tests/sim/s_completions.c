@@ -64,14 +64,14 @@ static bool has_data(const struct via_wire *h)
 	       h->type == VIA_WIRE_READ || h->type == VIA_WIRE_READ_DATA;
 }
 
-/* Frames from @from to @to before @ack are. */
+/* Frames of data to @from, up to @ack, are acknowledged. */
 static void acknowledged(u8 from, u8 to, u32 ack)
 {
 	u64 late;
 	u32 i;
 
 	for (i = 0; i < w.npending; i++) {
-		if (w.pending[i].from != from || w.pending[i].to != to ||
+		if (w.pending[i].from != to || w.pending[i].to != from ||
 		    ack - w.pending[i].seq - 1 >= PENDING)
 			continue;
 		late = sim_clock - min(sim_clock, w.pending[i].delivered);
@@ -83,27 +83,36 @@ static void acknowledged(u8 from, u8 to, u32 ack)
 	}
 }
 
+static void note_alone(u8 from, u8 to, const struct via_wire *h)
+{
+	const struct via_wire_ack *a = (const void *)(h + 1);
+	struct via_acks_at at = {};
+	struct via_acks_entry e;
+
+	w.alone++;
+	if (h->type == VIA_WIRE_ACK) {
+		w.prompt += a->delay < 4;
+		acknowledged(from, to, be32_to_cpu(a->ack));
+		return;
+	}
+	while (via_wire_next_acks(h, &at, &e)) {
+		w.prompt += e.delay < 4;
+		acknowledged(from, to, e.ack);
+	}
+}
+
 static bool note(void *arg, u8 *frame, u32 *len)
 {
 	const struct ethhdr *eth = (const void *)frame;
 	const struct via_wire *h = (const void *)(frame + ETH_HLEN);
 	const struct via_wire_data *data = (const void *)(h + 1);
-	const struct via_wire_ack *alone = (const void *)(h + 1);
 	u8 from = eth->h_source[ETH_ALEN - 1], to = eth->h_dest[ETH_ALEN - 1];
-	struct via_acks_at at = {};
-	struct via_acks_entry e;
 
-	if (h->type == VIA_WIRE_ACKS)
-		while (via_wire_next_acks(h, &at, &e))
-			acknowledged(to, from, e.ack);
-	if (!has_data(h) && h->type != VIA_WIRE_ACK)
-		return true;
-	w.alone += !has_data(h);
-	w.prompt += !has_data(h) && alone->delay < 4;
-	acknowledged(to, from,
-		     be32_to_cpu(has_data(h) ? data->ack : alone->ack));
+	if (h->type == VIA_WIRE_ACK || h->type == VIA_WIRE_ACKS)
+		note_alone(from, to, h);
 	if (!has_data(h))
 		return true;
+	acknowledged(from, to, be32_to_cpu(data->ack));
 	w.frames++;
 	w.probes += !!(h->flags & VIA_WIRE_PROBE);
 	if (w.drop) {
@@ -362,6 +371,8 @@ static void slowly(void)
 	run();
 	sim_log("%u acknowledgements alone", w.alone);
 	sim_expect(w.alone <= 20, "%u acknowledgements alone", w.alone);
+	/* The first ones have not, or a round trip cannot be seen to rise. */
+	sim_expect(w.prompt, "none tells that it has not waited");
 }
 
 /* It is the answers that are acknowledged late, and the next one is not. */
@@ -383,10 +394,15 @@ static void alarms(void)
 	begin(THINKS, 2000);
 	sim_wire.delay_ns = sim_dice(2) * 5 * US;
 	run();
-	sim_log("%u alarms in %llu us", sim_alarms - before,
-		(sim_clock - from) / US);
-	/* Two NICs, each of which would have one in 100 us. */
-	sim_expect(sim_alarms - before < 20 + (sim_clock - from) / (200 * US),
+	sim_log("%u alarms in %llu us, %u acknowledgements alone",
+		sim_alarms - before, (sim_clock - from) / US, w.alone);
+	/*
+	 * Two NICs, each of which would have one in 100 us.  An answer that is
+	 * posted before the number of what it answers is known, a few steps
+	 * behind its completion, acknowledges less: there bets are lost.
+	 */
+	sim_expect(sim_alarms - before < 20 + w.alone / 8 +
+		   (sim_clock - from) / (200 * US),
 		   "%u alarms in %llu us", sim_alarms - before,
 		   (sim_clock - from) / US);
 }

@@ -72,6 +72,7 @@ static struct frame make_whole(u8 type)
 		f.entry[0].dst = cpu_to_be32(4);
 		f.entry[0].cookie = cpu_to_be64(5);
 		f.entry[0].ack = cpu_to_be32(6);
+		f.entry[0].delay = 7;
 		break;
 	case VIA_WIRE_LIST:
 		f.l.low = cpu_to_be64(1);
@@ -533,6 +534,7 @@ static void reads_acks(void)
 	CU_ASSERT_EQUAL(e.dst, 4);
 	CU_ASSERT_EQUAL(e.cookie, 5);
 	CU_ASSERT_EQUAL(e.ack, 6);
+	CU_ASSERT_EQUAL(e.delay, 7);
 	CU_ASSERT_EQUAL(e.nranges, 0);
 	CU_ASSERT(!via_wire_next_acks(&f, &at, &e));
 	/* Two, of which the first has a range. */
@@ -560,7 +562,7 @@ static void reads_acks(void)
 		*(i == 0 ? (u8 *)&f.acks.count + 1 :
 		  i == 1 ? (u8 *)&f.entry[0].dst + 3 :
 		  i == 2 ? (u8 *)&f.entry[0].cookie + 7 :
-		  i == 3 ? &f.acks.zero[5] : &f.entry[0].zero[6]) = i > 2;
+		  i == 3 ? &f.acks.zero[5] : &f.entry[0].zero[5]) = i > 2;
 		CU_ASSERT_EQUAL(parse(&f, 52, &h), VIA_WIRE_BAD_FIELD);
 	}
 	/* All that it may have at most lies in a row. */
