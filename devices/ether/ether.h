@@ -23,7 +23,9 @@
  *	taken inside them
  *   nic->lock: membership in the NIC's lists, requests, the table of peers
  *	(peer.h) and what is in them, who uses them; taken inside the queue
- *	locks; nothing is taken inside it
+ *	locks; nothing is taken inside it.  While a frame of data is filled
+ *	in it is taken inside the NIC module's transmit lock, too
+ *	(via_ether_ack_behind()), which is never taken under it
  *
  * The receive path takes rq.lock, drops it, then takes sq.lock; never both,
  * but while reads are outstanding (@reads): their data goes to the send queue.
