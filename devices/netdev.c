@@ -552,7 +552,6 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 			void *ptr)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
-	const struct netdev_notifier_info_ext *ext = ptr;
 	struct via_netdev *vd = find(dev);
 
 	if (!vd)
@@ -576,11 +575,6 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_CHANGE:
 		if (vd->nic && netif_carrier_ok(dev))
 			via_ether_wake(vd->nic);
-		break;
-	case NETDEV_PRECHANGEMTU:
-		/* No frame is longer than the driver takes by then. */
-		if (vd->nic)
-			via_ether_set_mtu(vd->nic, min(dev->mtu, ext->ext.mtu));
 		break;
 	case NETDEV_CHANGEMTU:
 		if (vd->nic)

@@ -315,6 +315,16 @@ static void free_secrets(struct via_ether_allow *a)
 }
 
 /*
+ * Is it to a host that may not talk to the NIC, or with another key?  sq.lock
+ * held.
+ */
+static bool unwanted(const struct via_ether_vi *ev)
+{
+	return !via_ether_allowed(ev->nic, ev->remote_mac) ||
+	       ev->key_id != READ_ONCE(ev->peer->want_key);
+}
+
+/*
  * Connections that do not fit the new list end in two steps: those of the old
  * list say so under the old keys; those that were made meanwhile end when these
  * have gone.
@@ -331,12 +341,12 @@ static void replace(struct via_ether_nic *nic, struct via_ether_allow *a)
 	rcu_assign_pointer(nic->allow, a);
 	/* Readers of the old list are done: it makes no more connections. */
 	synchronize_net();
-	via_ether_break_strangers(nic);
+	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);
 	if (exchange(old, a)) {
 		synchronize_net();
 		free_secrets(old);
 		free_secrets(a);
-		via_ether_break_strangers(nic);
+		via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);
 	}
 	WRITE_ONCE(nic->nkeyed, n);
 	forget(old);

@@ -290,17 +290,6 @@ out:
 		via_ether_p2p_lost(ev, lost);
 }
 
-void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
-			 const u8 *disc, u32 disc_len)
-{
-	BUILD_BUG_ON(VIA_WIRE_HOST_MAX > VIA_ADDR_MAX);
-	BUILD_BUG_ON(VIA_WIRE_DISC_MAX > VIA_DISC_MAX);
-	a->host_len = host_len;
-	a->disc_len = disc_len;
-	memcpy(a->host, host, host_len);
-	memcpy(a->disc, disc, disc_len);
-}
-
 /*
  * An ACCEPT that no VI here waits for: one may have refused it before.  Else
  * its sender is answered with the end that it names, as any stranger is.
@@ -546,55 +535,19 @@ out:
 	via_ether_unlock(vi);
 }
 
-/* Frames that are about connections, not on one.  BH off, RCU read side. */
-void via_ether_conn_rx(struct via_ether_nic *nic,
-		       const struct via_ether_frame *f,
-		       const struct via_frame_hdr *h)
+void via_ether_attempt_rx(struct via_ether_nic *nic,
+			  const struct via_ether_frame *f,
+			  const struct via_frame_hdr *h)
 {
-	/* No host has such an address, and an answer would be a broadcast. */
-	if (unlikely(!is_valid_ether_addr(f->src))) {
-		via_ether_count(nic, BAD_FIELD);
-		return;
-	}
-	if (unlikely(!via_ether_allowed(nic, f->src))) {
-		via_ether_count(nic, STRANGER);
-		return;
-	}
 	switch (h->type) {
-	case VIA_WIRE_REQUEST:
-		return via_ether_request_rx(nic, f, h);
-	case VIA_WIRE_PEER_REQUEST:
-		return via_ether_p2p_request(nic, f, h);
 	case VIA_WIRE_ACCEPT:
 	case VIA_WIRE_PEER_ACCEPT:
 		return rx_accept(nic, f, h);
-	case VIA_WIRE_CANCEL:
-		return via_ether_cancel_rx(nic, f, h);
-	case VIA_WIRE_DISCONNECT_ACK:
-		return via_ether_unbury(nic, f->src, h);
-	case VIA_WIRE_RESET:
-		via_ether_count(nic, RESETS_IN);
-		return via_ether_no_such_end(nic, f->src, h->src, h->cookie,
-					     &h->seq);
-	case VIA_WIRE_NAME_QUERY:
-	case VIA_WIRE_NAME_REPLY:
-		return via_ether_name_rx(nic, f, h);
-	case VIA_WIRE_WAIT:
-	case VIA_WIRE_REFUSE:
-	case VIA_WIRE_CONFIRM:
-		return rx_verdict(nic, f, h);
 	case VIA_WIRE_CHALLENGE:
 		return rx_challenge(nic, f, h);
 	case VIA_WIRE_VERSIONS:
 		return rx_version(nic, f, h);
-	case VIA_WIRE_ACKS:
-		return via_ether_acks_rx(nic, f, h);
-	case VIA_WIRE_HEARTBEAT:
-	case VIA_WIRE_BEAT:
-	case VIA_WIRE_LIST:
-		return via_ether_beat_rx(nic, f, h);
 	default:
-		/* What this version of the class does not do. */
-		via_ether_count(nic, BAD_TYPE);
+		return rx_verdict(nic, f, h);
 	}
 }

@@ -228,6 +228,17 @@ static void fill_addr(struct via_wire_addr *w, const struct via_net_addr *a)
 	memcpy(w->disc, a->disc, disc);
 }
 
+void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
+			 const u8 *disc, u32 disc_len)
+{
+	BUILD_BUG_ON(VIA_WIRE_HOST_MAX > VIA_ADDR_MAX);
+	BUILD_BUG_ON(VIA_WIRE_DISC_MAX > VIA_DISC_MAX);
+	a->host_len = host_len;
+	a->disc_len = disc_len;
+	memcpy(a->host, host, host_len);
+	memcpy(a->disc, disc, disc_len);
+}
+
 /* What is left of the client's time, in milliseconds. */
 static u32 time_left(const struct via_ether_vi *ev)
 {
@@ -328,17 +339,6 @@ static void challenge(struct via_ether_nic *nic,
 	hello.nonce = cpu_to_be64(via_session_tell(nic, f->src,
 						   &asked->hello));
 	send_one(nic, &c, &hello);
-}
-
-bool via_ether_proof_holds(struct via_ether_nic *nic,
-			   const struct via_ether_frame *f,
-			   const struct via_conn_hdr *c)
-{
-	struct via_proof_of of;
-
-	via_proof_of(&of, f->src, ETH_ALEN, nic->mac, ETH_ALEN,
-		     c->hello.epoch);
-	return via_proof_holds(&nic->proof, &of, c->hello.proof);
 }
 
 /* An authenticator proves more than a proof, which proves nothing without. */

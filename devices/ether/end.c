@@ -82,60 +82,32 @@ void via_ether_end_told(struct via_ether_vi *ev, u32 reason)
 			   VIA_BROKEN_LEFT : 0);
 }
 
-/* The server's client is gone: its attempt ends.  BH off, no lock held. */
-static void accept_lost(struct via_ether_vi *ev, u64 cookie)
-{
-	via_ether_lock(ev->vi);
-	if (ev->phase == VIA_PHASE_ACCEPT && !ev->vi->p2p &&
-	    ev->remote_cookie == cookie)
-		via_ether_conn_end(ev, VIA_R_TIMEOUT);
-	via_ether_unlock(ev->vi);
-	via_ether_p2p_lost(ev, cookie);
-}
-
 /*
- * Is RESET about a frame that was sent, and may be under way: data, ACCEPT or
- * an ACK?  sq.lock held.
+ * By index, since a list on which VIs come and go is no way to meet each of
+ * them: a VI keeps its index for life.
  */
-static bool reset_fits(const struct via_ether_vi *ev, u32 seq)
+void via_ether_end_some(struct via_ether_nic *nic,
+			bool (*fits)(const struct via_ether_vi *ev), u32 reason)
 {
-	return via_ether_sent(ev, seq) || seq == READ_ONCE(ev->acked);
-}
-
-void via_ether_no_such_end(struct via_ether_nic *nic, const u8 *mac, u32 id,
-			   u64 cookie, const u32 *seq)
-{
-	struct via_peer *peer = via_peer_find(nic, mac);
-	enum via_ether_phase phase;
 	struct via_ether_vi *ev;
-	bool doubtful, stood;
+	struct via_vi *vi;
+	u32 i;
 
-	if (!peer)
-		return;
-	spin_lock(&nic->lock);
-	ev = via_peer_end(peer, id, cookie);
-	spin_unlock(&nic->lock);
-	if (!ev)
-		return;
-	/*
-	 * It had a phase, so its memory is there for this read side, and the
-	 * peer's is: an address that is the same is the same peer.
-	 */
-	spin_lock(&ev->vi->sq.lock);
-	phase = ev->phase;
-	if (phase < VIA_PHASE_ACCEPT || ev->remote_id != id ||
-	    ev->remote_cookie != cookie || ev->peer != peer)
-		phase = VIA_PHASE_NONE;
-	doubtful = phase && seq && !reset_fits(ev, *seq);
-	stood = phase == VIA_PHASE_CONNECTED && seq && !doubtful;
-	if (stood)
-		via_ether_end(ev, VIA_END_RESET, 0);
-	spin_unlock(&ev->vi->sq.lock);
-	if (doubtful)
-		via_ether_count(nic, BAD_END);
-	else if (stood)
-		via_ether_doubt(peer);
-	else if (phase == VIA_PHASE_ACCEPT)
-		accept_lost(ev, cookie);
-	via_vi_settle(ev->vi);
+	local_bh_disable();
+	rcu_read_lock();
+	for (i = 0; i < nic->ka->limits.max_vi; i++) {
+		vi = via_vi_lookup(nic->ka, i);
+		if (!vi)
+			continue;
+		ev = vi->priv;
+		spin_lock(&vi->sq.lock);
+		if (ev->phase == VIA_PHASE_CONNECTED &&
+		    (!fits || fits(ev))) {
+			via_ether_end(ev, VIA_END_OURS, reason);
+		}
+		spin_unlock(&vi->sq.lock);
+		via_vi_settle(vi);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
 }

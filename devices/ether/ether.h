@@ -433,7 +433,7 @@ struct via_ether_counters {
 #define via_ether_count_add(nic, which, n) \
 	__this_cpu_add((nic)->counters->c[VIA_C_##which], n)
 
-/* main.c: parameters, scaled for slow kernels; any context */
+/* param.c: parameters, scaled for slow kernels; any context */
 extern ushort via_ether_type;
 extern bool via_ether_checksum;
 extern uint via_ether_window;
@@ -448,9 +448,6 @@ unsigned long via_ether_heartbeat(void);	/* jiffies */
 unsigned long via_ether_dead(void);		/* jiffies */
 /* Bytes of payload, see there.  A queue lock held. */
 u32 via_ether_dma_from(const struct via_ether_vi *ev);
-extern const struct via_transport_ops via_ether_transport;
-/* Break connections to hosts that are not allowed.  Process context. */
-void via_ether_break_strangers(struct via_ether_nic *nic);
 
 /* How many frames a sender may have in flight to a VI of the NIC. */
 static inline u32 via_ether_credit(const struct via_ether_nic *nic)
@@ -481,7 +478,6 @@ void via_ether_head_init(struct via_ether_vi *ev);
  * share.c: credit of the window that all VIs to a peer share.  sq.lock held, BH
  * off; a VI that has a peer.
  */
-void via_ether_share_init(struct via_peer *peer);	/* no lock */
 /* The connection's numbers are known; it is over (with a peer, or none). */
 void via_ether_share_begin(struct via_ether_vi *ev);
 void via_ether_share_end(struct via_ether_vi *ev);
@@ -523,6 +519,9 @@ bool via_ether_send_question(struct via_ether_vi *ev);
 struct via_ether_end via_ether_end_of(const struct via_ether_vi *ev);
 void via_ether_send_disconnect(struct via_ether_nic *nic,
 			       const struct via_ether_end *end);
+/* An address as it was on the wire. */
+void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
+			 const u8 *disc, u32 disc_len);
 /* About a request. */
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
 void via_ether_answer(struct via_ether_nic *nic, u32 flow, u8 type, u8 reason,
@@ -548,10 +547,6 @@ bool via_ether_proven(struct via_ether_nic *nic,
 		      const struct via_ether_frame *f,
 		      const struct via_frame_hdr *h,
 		      const struct via_conn_hdr *c);
-/* Does the proof in a request hold?  No answer. */
-bool via_ether_proof_holds(struct via_ether_nic *nic,
-			   const struct via_ether_frame *f,
-			   const struct via_conn_hdr *c);
 /* A stranger's frame of @question bytes, by one of @answer, and its seal? */
 bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
 			  u32 question, u32 answer);
@@ -577,7 +572,6 @@ void via_ether_name_rx(struct via_ether_nic *nic,
 		       const struct via_frame_hdr *h);
 
 /* recv.c */
-void via_ether_held_free(struct via_ether_vi *ev);
 /* No reason: a frame that cannot be taken now and is to be sent again. */
 #define VIA_ETHER_NOT_NOW	0x100u
 
@@ -609,17 +603,16 @@ enum via_verdict via_ether_attempt(struct via_vi *vi,
 				   enum via_ether_phase phase);
 enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi);
 bool via_ether_confirmed(struct via_ether_vi *ev);
-void via_ether_conn_rx(struct via_ether_nic *nic,
-		       const struct via_ether_frame *f,
-		       const struct via_frame_hdr *h);
+/* What answers an attempt.  BH off, RCU read side. */
+void via_ether_attempt_rx(struct via_ether_nic *nic,
+			  const struct via_ether_frame *f,
+			  const struct via_frame_hdr *h);
 void via_ether_conn_tick(struct via_ether_vi *ev);
 void via_ether_conn_end(struct via_ether_vi *ev, enum via_verdict verdict);
 void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 			  bool sum);
 /* The NIC's MTU is another one.  Both queue locks held; the caller settles. */
 void via_ether_refit(struct via_ether_vi *ev);
-void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
-			 const u8 *disc, u32 disc_len);
 
 /* request.c */
 /* ops->reject: process context, no queue lock held. */
@@ -637,9 +630,6 @@ void via_ether_drop_req(const struct via_ether_req *copy);
 void via_ether_request_rx(struct via_ether_nic *nic,
 			  const struct via_ether_frame *f,
 			  const struct via_frame_hdr *h);
-void via_ether_cancel_rx(struct via_ether_nic *nic,
-			 const struct via_ether_frame *f,
-			 const struct via_frame_hdr *h);
 /* Those whose client has left, or all. */
 void via_ether_reqs_expire(struct via_ether_nic *nic, bool all);
 
@@ -665,12 +655,16 @@ void via_ether_give_up(struct via_ether_vi *ev, enum via_ether_why why,
 /* The peer says that it has ended, with that reason.  Both queue locks. */
 void via_ether_end_told(struct via_ether_vi *ev, u32 reason);
 /*
- * The peer has no such end of a connection as @id and @cookie say.  What
- * stands ends by RESET only, which tells in @seq what it answers.  BH off, RCU
- * read side, no queue lock held.
+ * All connections of the NIC that fit, NULL: all.  @fits is called with sq.lock
+ * held.  No lock held.
  */
-void via_ether_no_such_end(struct via_ether_nic *nic, const u8 *mac, u32 id,
-			   u64 cookie, const u32 *seq);
+void via_ether_end_some(struct via_ether_nic *nic,
+			bool (*fits)(const struct via_ether_vi *ev), u32 reason);
+
+/* control.c */
+void via_ether_control_rx(struct via_ether_nic *nic,
+			  const struct via_ether_frame *f,
+			  const struct via_frame_hdr *h);
 
 /* allow.c */
 extern const struct attribute_group via_ether_group;

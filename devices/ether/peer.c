@@ -73,7 +73,9 @@ static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
 	spin_lock_init(&peer->rtt_lock);
 	via_rtt_init(&peer->rtt, max_t(u32, RTO_FIRST_US, via_ether_rto_min()));
 	peer->rtt_at = jiffies - 1;
-	via_ether_share_init(peer);
+	spin_lock_init(&peer->pool_lock);
+	INIT_LIST_HEAD(&peer->visit_link);
+	via_pool_init(&peer->pool, jiffies_to_msecs(jiffies));
 	peer->known_at = jiffies;
 	return peer;
 }
@@ -538,7 +540,6 @@ void via_peers_end(struct via_ether_nic *nic)
 {
 	struct via_peer *peer, *n;
 
-	via_ether_tombs_end(nic);
 	spin_lock_bh(&nic->lock);
 	list_for_each_entry_safe(peer, n, &nic->peers->idle, idle_link)
 		end_peer(peer);

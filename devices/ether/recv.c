@@ -14,19 +14,6 @@
 #define CHALLENGE_EVERY_MS	8
 #define SELDOM_NS	(4 * NSEC_PER_MSEC)	/* a bet is a fortieth */
 
-void via_ether_held_free(struct via_ether_vi *ev)
-{
-	u32 seq = ev->rx.next + 1;
-
-	for (; via_win_held(&ev->rx, &seq); seq++) {
-		kfree(ev->held[seq % ev->rx.size]);
-		atomic_dec(&ev->nic->ooo);
-	}
-	kfree(ev->held);
-	ev->held = NULL;
-	via_win_rx_init(&ev->rx, ev->rx.next, 1);
-}
-
 /* Where the payload of a frame goes. */
 struct target {
 	struct via_vi *vi;
@@ -848,7 +835,7 @@ void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
 	case VIA_WIRE_DISCONNECT:
 		return rx_ctl(nic, &h, f);
 	default:
-		return via_ether_conn_rx(nic, f, &h);
+		return via_ether_control_rx(nic, f, &h);
 	}
 }
 EXPORT_SYMBOL_GPL(via_ether_rx);

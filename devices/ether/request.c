@@ -240,20 +240,6 @@ void via_ether_request_rx(struct via_ether_nic *nic,
 		via_ether_answer(nic, 0, type, reason, &client);
 }
 
-void via_ether_cancel_rx(struct via_ether_nic *nic,
-			 const struct via_ether_frame *f,
-			 const struct via_frame_hdr *h)
-{
-	struct via_ether_req req;
-
-	if (!via_ether_take_req(nic, f->src, h->vi, h->cookie, &req))
-		return via_ether_no_such_end(nic, f->src, h->vi, h->cookie,
-					     NULL);
-	if (req.conn)
-		via_conn_cancel(req.conn);
-	via_ether_drop_req(&req);
-}
-
 /* Drop requests whose client has given up without a word, or all. */
 void via_ether_reqs_expire(struct via_ether_nic *nic, bool all)
 {

@@ -261,6 +261,18 @@ static bool refuse(struct via_ether_nic *nic, enum via_auth_error err)
 	return false;
 }
 
+/* Does the proof in a request hold?  No answer. */
+static bool proof_holds(struct via_ether_nic *nic,
+			const struct via_ether_frame *f,
+			const struct via_conn_hdr *c)
+{
+	struct via_proof_of of;
+
+	via_proof_of(&of, f->src, ETH_ALEN, nic->mac, ETH_ALEN,
+		     c->hello.epoch);
+	return via_proof_holds(&nic->proof, &of, c->hello.proof);
+}
+
 /*
  * A request names its session.  Where that is none of the two it may begin one,
  * if its address is proven: else anyone could have keys derived here.  And a
@@ -293,7 +305,7 @@ static bool check_request(struct via_peer *peer,
 				     ETH_ALEN, c.hello.epoch, 0, 0)) {
 		via_ether_count(nic, UNANSWERED);
 		return false;
-	} else if (c.hello.nonce && via_ether_proof_holds(nic, f, &c)) {
+	} else if (c.hello.nonce && proof_holds(nic, f, &c)) {
 		s = begin(peer, secret, &c.hello);
 		if (!s)
 			return false;

@@ -96,13 +96,6 @@ static void unlock_pool(struct via_ether_vi *ev, bool sends)
 	spin_unlock(&peer->pool_lock);
 }
 
-void via_ether_share_init(struct via_peer *peer)
-{
-	spin_lock_init(&peer->pool_lock);
-	INIT_LIST_HEAD(&peer->visit_link);
-	via_pool_init(&peer->pool, now_ms());
-}
-
 void via_ether_share_begin(struct via_ether_vi *ev)
 {
 	struct via_pool *p = lock_pool(ev);

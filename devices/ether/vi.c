@@ -47,6 +47,19 @@ void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 	via_ether_heat(ev);
 }
 
+static void held_free(struct via_ether_vi *ev)
+{
+	u32 seq = ev->rx.next + 1;
+
+	for (; via_win_held(&ev->rx, &seq); seq++) {
+		kfree(ev->held[seq % ev->rx.size]);
+		atomic_dec(&ev->nic->ooo);
+	}
+	kfree(ev->held);
+	ev->held = NULL;
+	via_win_rx_init(&ev->rx, ev->rx.next, 1);
+}
+
 /*
  * The attempt or the connection is over: no frame finds the VI any more, no
  * timer looks at it.  Both queue locks held.
@@ -68,7 +81,7 @@ void via_ether_forget(struct via_ether_vi *ev)
 	ev->news = false;
 	ev->tx_pace = 0;
 	ev->rx_pace = 0;
-	via_ether_held_free(ev);
+	held_free(ev);
 	via_ether_share_end(ev);
 	kfree(via_win_end(&ev->tx));
 	via_win_init(&ev->tx, 0, 1);

@@ -77,7 +77,6 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 			void *ptr)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
-	const struct netdev_notifier_info_ext *ext = ptr;
 	struct via_native *n = native_of(dev);
 
 	if (!n)
@@ -105,11 +104,6 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_CHANGE:
 		if (n->nic && netif_carrier_ok(dev))
 			via_ether_wake(n->nic);
-		break;
-	case NETDEV_PRECHANGEMTU:
-		/* No frame is longer than the interface lets be by then. */
-		if (n->nic)
-			via_ether_set_mtu(n->nic, min(dev->mtu, ext->ext.mtu));
 		break;
 	case NETDEV_CHANGEMTU:
 		if (n->nic)

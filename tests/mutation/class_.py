@@ -232,11 +232,12 @@ mutant("end-on-tree", PEER, "sim", "",
        "a VI that is gone is told of in LIST",
        ("	rb_erase(&ev->their_node, &ev->peer->theirs);\n", ""),
        sim="end memory")
-mutant("reset-anytime", END, "sim", "",
+CONTROL = "devices/ether/control.c"
+mutant("reset-anytime", CONTROL, "sim", "",
        "a RESET about no frame that was sent ends a connection",
        ("	return via_ether_sent(ev, seq) || seq == READ_ONCE(ev->acked);",
         "	return true;"), sim="hostile")
-mutant("cancel-of-connection", END, "sim", "",
+mutant("cancel-of-connection", CONTROL, "sim", "",
        "CANCEL, for which no number is needed, ends what stands",
        ("	stood = phase == VIA_PHASE_CONNECTED && seq && !doubtful;",
         "	stood = phase == VIA_PHASE_CONNECTED && !doubtful;"),
@@ -264,7 +265,7 @@ mutant("no-match-is-reject", CONN, "wire", "connect.no_match",
        ("h->reason == VIA_WIRE_R_NO_MATCH ?\n"
         "				   VIA_R_NO_MATCH : VIA_R_REJECT);",
         "VIA_R_REJECT);"))
-mutant("strangers-connect", CONN, "sim", "",
+mutant("strangers-connect", CONTROL, "sim", "",
        "hosts that are not on the list of peers connect",
        ("	if (unlikely(!via_ether_allowed(nic, f->src))) {\n"
         "		via_ether_count(nic, STRANGER);\n		return;\n	}\n"
@@ -279,7 +280,7 @@ mutant("answer-to-accepted", REQUEST, "sim", "",
        ("	} else if (!*type && nic->nreqs < REQS_MAX &&",
         "	} else if (nic->nreqs < REQS_MAX &&"),
        sim="dup")
-mutant("cancel-keeps-request", REQUEST, "sim", "",
+mutant("cancel-keeps-request", CONTROL, "sim", "",
        "a program is given the request of a client that gave up",
        ("	if (req.conn)\n		via_conn_cancel(req.conn);\n", ""),
        sim="time ledger")
@@ -597,9 +598,10 @@ mutant("key-kept-broken", ALLOW, "sim", "",
        sim="hostile")
 mutant("key-changed-silent", ALLOW, "sim", "",
        "a host does not hear that a key was changed here",
-       ("	via_ether_break_strangers(nic);\n	if (exchange(old, a)) {",
+       ("	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);\n"
+        "	if (exchange(old, a)) {",
         "	if (exchange(old, a)) {"), sim="hostile time")
-mutant("key-changed-stays", "devices/ether/main.c", "sim", "",
+mutant("key-changed-stays", ALLOW, "sim", "",
        "a connection stands without the key that root has set",
        ("	return !via_ether_allowed(ev->nic, ev->remote_mac) ||\n"
         "	       ev->key_id != READ_ONCE(ev->peer->want_key);",
@@ -612,10 +614,10 @@ mutant("dup-unanswered", RECV, "sim", "",
        ("		ev->told_twice = true;\n		return ACK_FORCE;",
         "		ev->told_twice = true;\n		return ACK_LATER;"),
        sim="loss")
-mutant("held-leak", RECV, "sim", "",
+mutant("held-leak", "devices/ether/vi.c", "sim", "",
        "frames held beyond a hole stay when the connection ends",
        ("		kfree(ev->held[seq % ev->rx.size]);\n", ""), sim="loss end ledger")
-mutant("held-wrong-place", RECV, "sim", "",
+mutant("held-wrong-place", "devices/ether/vi.c", "sim", "",
        "off by one in which held frames are freed at the end",
        ("		kfree(ev->held[seq % ev->rx.size]);",
         "		kfree(ev->held[(seq - 1) % ev->rx.size]);"),
@@ -890,7 +892,7 @@ mutant("probe-unmarked", "devices/ether/send.c", "sim", "",
         "VIA_WIRE_ACK_NOW;\n", "		flags = VIA_WIRE_ACK_NOW;\n"),
        sim="time")
 mutant("closed-window-asks", "devices/ether/send.c", "sim", "",
-       "in bulk each frame or two has an acknowledgement of its own",
+       "in bulk the last frame of a window has an acknowledgement of its own",
        ("	    (b->room == 1 && b->half && !b->drained) ||",
         "	    b->room == 1 ||"), sim="time")
 mutant("slow-not-learned", "devices/ether/send.c", "sim", "",
@@ -1085,7 +1087,7 @@ mutant("goodbye-heard-not", TOMB, "sim", "",
        "a DISCONNECT that was answered is sent again",
        ("			drop(nic, tomb);\n			break;\n",
         "			break;\n"), sim="loss")
-mutant("tombs-outlive", PEER, "sim", "",
+mutant("tombs-outlive", "devices/ether/main.c", "sim", "",
        "DISCONNECTs that a NIC would send again outlive it",
        ("	via_ether_tombs_end(nic);\n", ""), sim="gone ledger")
 
@@ -1152,7 +1154,7 @@ mutant("loss-costs-each", WINDOW, "unit", "window",
 mutant("window-stays-short", SEND, "sim", "",
        "no connection has more than 16 frames in flight",
        ("		lengthen(ev);\n", "		;\n"), sim="large")
-mutant("held-ring-leaks", RECV, "sim", "",
+mutant("held-ring-leaks", "devices/ether/vi.c", "sim", "",
        "the ring of frames beyond a hole stays when the connection ends",
        ("	kfree(ev->held);\n	ev->held = NULL;\n",
         "	ev->held = NULL;\n"), sim="loss end ledger")
@@ -1234,15 +1236,17 @@ mutant("name-on-terminal", WIRE, "unit", "wire",
 
 mutant("list-freed-early", ALLOW, "sim", "",
        "frames are compared with a list of peers that is freed",
-       ("	synchronize_net();\n	via_ether_break_strangers(nic);\n"
+       ("	synchronize_net();\n"
+        "	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);\n"
         "	if (exchange(old, a)) {",
         "	free_list(old);\n	old = NULL;\n"
-        "	via_ether_break_strangers(nic);\n"
+        "	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);\n"
         "	if (exchange(old, a)) {"),
        sim="beside memory")
 mutant("strangers-stay", ALLOW, "sim", "",
        "a host that is taken off the list of peers stays connected",
-       ("	via_ether_break_strangers(nic);\n	if (exchange(",
+       ("	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);\n"
+        "	if (exchange(",
         "	if (exchange("))
 
 mutant("key-left", ALLOW, "sim", "",
@@ -1294,17 +1298,17 @@ mutant("requests-outlive", ETHER_MAIN, "sim", "",
         "	local_bh_enable();\n", ""), sim="gone ledger")
 mutant("link-down-unsaid", ETHER_MAIN, "sim", "",
        "an interface that goes down is told as the end of the programs",
-       ("	break_some(nic, true, VIA_WIRE_R_LINK);",
-        "	break_some(nic, true, VIA_WIRE_R_CLOSED);"))
-mutant("strangers-all", ETHER_MAIN, "sim", "",
+       ("	via_ether_end_some(nic, NULL, VIA_WIRE_R_LINK);",
+        "	via_ether_end_some(nic, NULL, VIA_WIRE_R_CLOSED);"))
+mutant("strangers-all", "devices/ether/end.c", "sim", "",
        "a change to the list of peers ends all connections",
-       ("		    (all || unwanted(ev))) {",
-        "		    (all || nic->allow)) {"))
-mutant("fragments-unreliable", ETHER_MAIN, "sim", "",
+       ("		    (!fits || fits(ev))) {",
+        "		    (!fits || nic->allow)) {"))
+mutant("fragments-unreliable", "devices/ether/param.c", "sim", "",
        "a send at Unreliable is done while the NIC has its bytes to read",
        ("	if (!ev->reliable || ev->seal || !ev->nic->ops->tx_put_frags)",
         "	if (ev->seal || !ev->nic->ops->tx_put_frags)"), sim="frags")
-mutant("fragments-sealed", ETHER_MAIN, "sim", "",
+mutant("fragments-sealed", "devices/ether/param.c", "sim", "",
        "long messages with checksums go without, and are thrown away",
        ("	if (!ev->reliable || ev->seal || !ev->nic->ops->tx_put_frags)",
         "	if (!ev->reliable || !ev->nic->ops->tx_put_frags)"), sim="frags")

@@ -58,7 +58,7 @@ taken_back("client-unheard", CONN, "sim", "",
            ("	return ev->phase == VIA_PHASE_ACCEPT &&\n"
             "	       time_after_eq(jiffies, ev->last_rx + via_ether_dead());",
             "	return false;"), sim="hostile time")
-taken_back("group-answered", CONN, "sim", "",
+taken_back("group-answered", "devices/ether/control.c", "sim", "",
            "reliability: a frame with a group address for its source "
            "(5e15420)",
            "one forged frame is answered by a broadcast",
@@ -434,12 +434,12 @@ taken_back("result-of-before", CONNECT, "sim", "",
            ("""!(arg->flags & VIA_CONN_NOWAIT);
 	via_vi_unlock(vi);
 """, "!(arg->flags & VIA_CONN_NOWAIT);\n"), sim="beside")
-taken_back("strangers-orderly", "devices/ether/main.c", "sim", "",
+taken_back("strangers-orderly", "devices/ether/end.c", "sim", "",
            "8ae8a19: the report of a lost connection tells an orderly end",
            "a connection that the list of peers ends looks like a goodbye",
            ("			via_ether_end(ev, VIA_END_OURS, reason);",
-            "			via_vi_break_later(vi, all ? VIA_BROKEN_TELL :\n"
-            "						     VIA_BROKEN_LEFT);"))
+            "			via_vi_break_later(vi, fits ? VIA_BROKEN_LEFT :\n"
+            "						      VIA_BROKEN_TELL);"))
 taken_back("loss-after-goodbye", LOOP, "lo", "errors.said_of_ends",
            "8ae8a19: a send that comes first finds how the peer has left",
            "a peer's goodbye that a send meets is reported as a loss",
