@@ -331,10 +331,14 @@ static void owe(struct via_ether_vi *ev)
 	}
 }
 
-/* One that was idle has no credit, and all the rest may hold. */
+/*
+ * One that was idle has no credit.  Where others want some, what it does not
+ * need is to go back at once: the long way does that.
+ */
 static noinline bool begins_again(struct via_ether_vi *ev)
 {
-	return via_ether_share_take(ev) && via_win_room_new(&ev->tx);
+	return !READ_ONCE(ev->peer->pool.want) && via_ether_share_take(ev) &&
+	       via_win_room_new(&ev->tx);
 }
 
 /*
