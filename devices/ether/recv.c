@@ -369,18 +369,6 @@ static bool seldom(struct via_ether_vi *ev)
 	return ev->pushed_sent != sent && ev->pushed_at - last > SELDOM_NS;
 }
 
-/*
- * Many frames are not acknowledged: they are after this batch.  In a long one
- * that is too late for a sender that is to go on meanwhile.
- */
-static enum ack due_reliable(struct via_ether_vi *ev)
-{
-	if (ev->rx.next - READ_ONCE(ev->acked) >= 2 * ev->ack_every)
-		return ACK_DUE;
-	via_ether_ack_soon(ev);
-	return ACK_LATER;
-}
-
 static noinline enum ack not_taken(struct via_ether_vi *ev, u32 why)
 {
 	if (why == VIA_ETHER_NOT_NOW)
@@ -405,7 +393,7 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 		ack = ACK_FORCE;
 	} else if (unlikely(ev->rx.next - READ_ONCE(ev->acked) >=
 			    ev->ack_every)) {
-		ack = due_reliable(ev);
+		ack = ACK_DUE;
 	}
 	if (unlikely(why))
 		return not_taken(ev, why);

@@ -878,10 +878,6 @@ mutant("ack-behind-lost", "devices/ether/acks.c", "sim", "",
 mutant("hole-untold", "devices/ether/acks.c", "sim", "",
        "frames beyond a hole are told of when the hole is filled",
        ("ev->untold || ev->echo", "ev->echo"), sim="loss time")
-mutant("ring-overruns", RECV, "sim", "",
-       "a long batch of frames is acknowledged when it is over",
-       ("	if (ev->rx.next - READ_ONCE(ev->acked) >= 2 * ev->ack_every)\n",
-        "	if (false)\n"), sim="time loss")
 mutant("first-for-ever", TIMER, "sim", "",
        "the VI that is due first keeps its place when it is put off",
        ("	if (next && (u64)next->expires < when)\n		return false;\n",
