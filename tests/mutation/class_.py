@@ -63,11 +63,11 @@ SHARE = "devices/ether/share.c"
 mutant("rounds-of-each", CONG, "unit", "congestion",
        "each VI that has lost a frame of one round halves the window",
        ("	if (now.us - c->cut_at < now.rtt)\n		f->round = nxt;\n",
-        ""))
+        "	(void)nxt;\n	(void)now;\n"))
 mutant("round-for-ever", CONG, "unit", "congestion",
        "a VI hears late of a reduction, and its next losses cost nothing",
        ("	if (now.us - c->cut_at < now.rtt)\n		f->round = nxt;\n",
-        "	f->round = nxt;\n"))
+        "	(void)now;\n	f->round = nxt;\n"))
 mutant("mark-taken-back", CONG, "unit", "congestion",
        "a frame that came twice takes a mark of the network back",
        ("	if (back_off(c, f, una, nxt, now))\n		c->prior = 0;\n",
@@ -79,7 +79,7 @@ mutant("undone-by-one", CONG, "unit", "congestion",
 mutant("timeout-costs-all", CONG, "unit", "congestion",
        "one VI that gets no answer stops all others to that peer",
        ("	if (!others)\n		c->cwnd = min(c->least",
-        "	if (true)\n		c->cwnd = min(c->least"))
+        "	if (others || true)\n		c->cwnd = min(c->least"))
 mutant("credit-leaks", CREDIT, "unit", "credit",
        "credit of a VI that ends is lost to the others",
        ("	drop(p, c, c->mine);\n	want(p);",
@@ -98,7 +98,7 @@ mutant("starving-unseen", CREDIT, "unit", "credit",
 mutant("idle-not-asked", CREDIT, "unit", "credit",
        "a VI waits until those that do nothing are timed out",
        ("		p->to_visit = alone(p) ? 0 : p->nholders;",
-        "		p->to_visit = 0;"), sim="share")
+        "		p->to_visit = 0 * alone(p);"), sim="share")
 mutant("credit-forgotten", SHARE, "sim", "",
        "a VI that ends keeps credit of its peer's window",
        ("	via_credit_end(p, &ev->credit);\n"
@@ -1164,7 +1164,7 @@ mutant("again-is-not-lost", WINDOW, "unit", "window",
 mutant("ring-without-losses", WINDOW, "unit", "window",
        "what is lost as the window gets memory is never sent again",
        ("			bits_of(w, seq)->lost |= bit_of(w, seq);\n	}",
-        "			;\n	}"))
+        "			continue;\n	}"))
 mutant("ranges-always-the-first", WINDOW, "unit", "window",
        "of many holes the sender hears of the first ones only",
        ("	w->told = seq;\n	return n;", "	return n;"))

@@ -265,6 +265,8 @@ def attempt(tree, mutant, args):
                     schedules=schedules,
                     defect=getattr(mutant, "defect", None),
                     seconds=round(time.monotonic() - begin, 1))
+    except RuntimeError as why:
+        return dict(name=mutant.name, found=None, error=str(why)[-2000:])
     finally:
         tree.restore(mutant)
 

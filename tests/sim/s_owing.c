@@ -235,3 +235,63 @@ static void owing(void)
 SIM_SCENARIO(owing, .name = "acks-alarm", .run = owing, .runs = 40,
 	     .max_vi = MANY + 2, .coarse = true,
 	     .what = "acknowledgements of one alarm go in few frames")
+
+/* Few messages at Unreliable, each answered, and then none. */
+
+static void rides(void *arg)
+{
+	u32 side = !!arg, r;
+	struct prog_vi *v = &w.vi[side][0];
+	struct prog_nic *n = &w.prog[side];
+	int ret;
+
+	sim_expect(!prog_open(n, side ? "via_b" : "via_a",
+			      (MANY + 1) * MSG), "");
+	sim_expect(!prog_vi(v, n, VIA_UNRELIABLE, 0, 0), "");
+	prog_post_recv(v, n->mem, MSG);
+	do {
+		ret = side ? prog_accept(v, "rides", SEC) :
+			     prog_request(v, sim_nic_mac(w.nic[1]), "rides",
+					  SEC);
+		if (ret)
+			sim_sleep(100000);
+	} while (ret == VIA_R_NO_MATCH || ret == VIA_R_TIMEOUT);
+	sim_expect(!ret, "(%d)", ret);
+	for (r = 0; r < w.n; r++) {
+		if (!side)
+			prog_post_send(v, n->mem + MANY * MSG, MSG);
+		done(side, 0, true);
+		if (side)
+			prog_post_send(v, n->mem + MANY * MSG, MSG);
+		done(side, 0, false);
+	}
+	sim_sleep(100 * MS);
+	sim_expect(!prog_counter(n, "timeouts"), "%llu timeouts",
+		   prog_counter(n, "timeouts"));
+	prog_close(n);
+}
+
+static void riding(void)
+{
+	struct sim_proc *p[2];
+	u32 i;
+
+	memset(&w, 0, sizeof(w));
+	w.n = 1 + sim_dice(2 * VIA_ETHER_LAZY);
+	sim_config.max_time = sim_clock + 100 * SEC;
+	sim_wire.delay_ns = sim_dice(100) * US;
+	w.nic[0] = sim_nic_up("a", 1);
+	w.nic[1] = sim_nic_up("b", 2);
+	for (i = 0; i < 2; i++) {
+		p[i] = sim_proc_new(i ? "answers" : "asks", 1000 + i);
+		sim_thread(p[i], "rides", rides, i ? &w : NULL);
+	}
+	for (i = 0; i < 2; i++)
+		sim_proc_wait(p[i]);
+	for (i = 0; i < 2; i++)
+		sim_nic_down(w.nic[i]);
+}
+
+SIM_SCENARIO(riding, .name = "acks-ride", .run = riding, .runs = 60,
+	     .max_vi = 4,
+	     .what = "what data has acknowledged is not waited for")
