@@ -34,8 +34,6 @@ typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
 
-#undef __always_inline
-#define __always_inline		inline __attribute__((__always_inline__))
 #define noinline		__attribute__((__noinline__))
 #define __packed		__attribute__((__packed__))
 #define __aligned(x)		__attribute__((__aligned__(x)))
