@@ -18,6 +18,7 @@
 #define VIA_CONG_MIN		4u
 #define VIA_CONG_MIN_MANY	8u	/* with several flows, two for each */
 #define VIA_CONG_CUBIC		64u	/* from here on growth is CUBIC's */
+#define VIA_CONG_PARTS		16u	/* of a frame, in what a receiver tells */
 
 /**
  * struct via_cong - the window of a peer

@@ -3,10 +3,13 @@
 
 #include "credit.h"
 
+#define TOLD_MS		1000u	/* a share holds */
+
 void via_pool_init(struct via_pool *p, u32 now_ms)
 {
 	memset(p, 0, sizeof(*p));
 	via_cong_init(&p->cong, now_ms);
+	p->bound = VIA_WIN_MAX;
 	INIT_LIST_HEAD(&p->waiters);
 	INIT_LIST_HEAD(&p->holders);
 }
@@ -118,6 +121,9 @@ bool via_credit_take(struct via_pool *p, struct via_credit *c, u32 most,
 
 	c->most = most;
 	via_cong_rest(&p->cong, now_ms);
+	/* A crowd does not last. */
+	if (p->share && now_ms - p->told_at >= TOLD_MS)
+		via_pool_told(p, 0, now_ms);
 	via_credit_see(c);
 	if (n) {
 		/* Of its turn, which goes on. */
@@ -161,7 +167,9 @@ void via_credit_give(struct via_pool *p, struct via_credit *c, u32 pipe)
 
 	via_credit_see(c);
 	room = c->mine > pipe ? c->mine - pipe : 0;
-	if (!contended(p, c))
+	if (p->shut)
+		keep = 0;
+	else if (!contended(p, c))
 		room = min(room, over);
 	else if (!via_credit_waits(c) && !over && !p->starving)
 		keep = VIA_CREDIT_KEPT;
@@ -184,7 +192,32 @@ void via_credit_end(struct via_pool *p, struct via_credit *c)
 	leave(p, c);
 	via_credit_see(c);
 	drop(p, c, c->mine);
+	if (!p->nholders && list_empty(&p->waiters))
+		p->shut = false;
 	want(p);
+}
+
+void via_pool_told(struct via_pool *p, u32 share, u32 now_ms)
+{
+	if (share != p->share)
+		WRITE_ONCE(p->share, share);
+	p->told_at = now_ms;
+	if (!share) {
+		p->bound = VIA_WIN_MAX;
+		p->part = 0;
+	} else {
+		p->part += share;
+		p->bound = max(p->part / VIA_CONG_PARTS, 1u);
+		p->part %= VIA_CONG_PARTS;
+	}
+	want(p);
+}
+
+u32 via_pool_pause(const struct via_pool *p)
+{
+	if (!p->share || p->share >= VIA_CONG_PARTS)
+		return 0;
+	return VIA_CONG_PARTS * VIA_CONG_PARTS / p->share - VIA_CONG_PARTS;
 }
 
 struct via_credit *via_pool_serve(struct via_pool *p)

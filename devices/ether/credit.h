@@ -64,6 +64,12 @@ struct via_credit {
  * @holders, @nholders: flows that hold some, the one to be visited next first
  * @to_visit:	how many of them are to be visited
  * @want:	enum via_credit_want; read by flows at any time
+ * @share:	what the peer lets this host have in the network, VIA_CONG_PARTS;
+ *		0: no bound; also read without the lock
+ * @bound:	the same in frames, of which some are one more than others
+ * @part:	of a frame that @bound has left out
+ * @told_at:	ms of the caller's clock: when it was told
+ * @shut:	nothing is given: the share is less than a frame
  */
 struct via_pool {
 	struct via_cong cong;
@@ -72,6 +78,11 @@ struct via_pool {
 	u32 nholders;
 	u32 to_visit;
 	u8 want;
+	bool shut;
+	u16 share;
+	u32 bound;
+	u32 part;
+	u32 told_at;
 	struct list_head waiters;
 	struct list_head holders;
 };
@@ -79,15 +90,25 @@ struct via_pool {
 void via_pool_init(struct via_pool *p, u32 now_ms);
 void via_credit_init(struct via_credit *c);
 
+/* Frames that all flows may have. */
+static inline u32 via_pool_size(const struct via_pool *p)
+{
+	return min(p->cong.cwnd, p->bound);
+}
+
 static inline u32 via_pool_free(const struct via_pool *p)
 {
-	return p->cong.cwnd > p->granted ? p->cong.cwnd - p->granted : 0;
+	u32 size = p->shut ? 0 : via_pool_size(p);
+
+	return size > p->granted ? size - p->granted : 0;
 }
 
 /* Frames that are granted beyond the window. */
 static inline u32 via_pool_over(const struct via_pool *p)
 {
-	return p->granted > p->cong.cwnd ? p->granted - p->cong.cwnd : 0;
+	u32 size = via_pool_size(p);
+
+	return p->granted > size ? p->granted - size : 0;
 }
 
 static inline bool via_credit_waits(const struct via_credit *c)
@@ -114,6 +135,15 @@ void via_credit_trim(struct via_pool *p, struct via_credit *c, u32 pipe,
 		     u32 keep);
 /* It ends, and has nothing in the network any more. */
 void via_credit_end(struct via_pool *p, struct via_credit *c);
+
+/* The peer tells the share of this host, of what its port takes. */
+void via_pool_told(struct via_pool *p, u32 share, u32 now_ms);
+/*
+ * A frame was acknowledged: for how long nothing is to be given, in
+ * VIA_CONG_PARTS of a round trip, so that less than a frame is in the network on
+ * average.  The caller sets @shut, and clears it then.
+ */
+u32 via_pool_pause(const struct via_pool *p);
 
 /*
  * Gives some of what is free to a flow that waits, and returns it; NULL: there

@@ -122,7 +122,7 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 	f.a.n = via_win_ranges(&ev->rx, range);
 	via_wire_put_ranges(f.range, f.a.n, range);
 	f.a.delay = min(delay, VIA_WIRE_DELAY_MAX);
-	f.a.credit = cpu_to_be16(via_ether_credit(ev->nic));
+	f.a.share = cpu_to_be16(READ_ONCE(ev->nic->crowd.share));
 	f.a.zero = 0;
 	c.size += f.a.n * sizeof(f.range[0]);
 	if (!send_one(ev->nic, &c, &f)) {

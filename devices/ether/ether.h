@@ -495,6 +495,16 @@ void via_ether_share_undone(struct via_ether_vi *ev);
 void via_ether_share_marked(struct via_ether_vi *ev);
 void via_ether_share_timeout(struct via_ether_vi *ev, bool again);
 void via_ether_share_probe(struct via_ether_vi *ev);
+/* The share that the peer tells. */
+void via_ether_share_told(struct via_ether_vi *ev, u32 share);
+/* Its pause is over.  No lock held. */
+void via_ether_share_open(struct via_peer *peer);
+/*
+ * The other way: the peer fills a small window; a frame of it was lost.  rq.lock
+ * held.
+ */
+void via_ether_crowd_asked(struct via_ether_vi *ev);
+void via_ether_crowd_lost(struct via_ether_vi *ev);
 void via_ether_turns_init(struct via_ether_nic *nic);
 void via_ether_turns_stop(struct via_ether_nic *nic);
 
@@ -767,6 +777,8 @@ void via_ether_ack_again(struct via_ether_vi *ev);
 /* Of neither half: nic->lock held. */
 void via_ether_unwatch(struct via_ether_vi *ev);
 void via_ether_stall(struct via_ether_vi *ev);
+/* Nothing is sent to the peer until then, ns; false: it cannot be told. */
+bool via_ether_open_at(struct via_peer *peer, u64 when);
 void via_ether_arm(struct via_ether_nic *nic);
 /* The coarse timer is to look at peers at its next tick. */
 void via_ether_hurry(struct via_ether_nic *nic);

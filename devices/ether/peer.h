@@ -24,6 +24,7 @@
 #include <linux/etherdevice.h>
 #include <linux/rbtree.h>
 #include "credit.h"
+#include "crowd.h"
 #include "via_ether.h"
 #include "window.h"
 
@@ -184,6 +185,8 @@ struct via_peer_life {
  *
  * nic->lock:
  * @visit_link:	on the list of those whose VIs are to give back credit
+ * @opens, @opening: on nic->openings, until @pool.shut is over
+ * @crowd:	what the NIC knows of it as a sender among others
  *
  * @rcu:	after its end
  */
@@ -228,6 +231,9 @@ struct via_peer {
 	spinlock_t pool_lock;		/* guards the one below */
 	struct via_pool pool;
 	struct list_head visit_link;
+	bool opens;
+	struct timerqueue_node opening;
+	struct via_crowd_host crowd;
 
 	struct rcu_head rcu;
 };

@@ -232,6 +232,7 @@ static noinline void rx_unreliable(struct via_vi *vi,
 		ev->rx_open = false;
 		/* No one else tells the sender of what was lost. */
 		echo_soon(ev);
+		via_ether_crowd_lost(ev);
 	}
 	ev->rx.next = h->seq + 1;
 	if (h->offset && !continues(ev, h)) {
@@ -253,8 +254,10 @@ static noinline void rx_unreliable(struct via_vi *vi,
 static enum ack due_unreliable(struct via_ether_vi *ev,
 			       const struct via_frame_hdr *h)
 {
-	if (h->flags & VIA_WIRE_ACK_NOW)
+	if (h->flags & VIA_WIRE_ACK_NOW) {
+		via_ether_crowd_asked(ev);
 		return ACK_FORCE;
+	}
 	if (ev->rx.next - READ_ONCE(ev->acked) >= ev->ack_every)
 		return ACK_DUE;
 	if (unlikely(ev->rx.next - ev->rx_seen >= ev->rx_pace))
@@ -389,6 +392,9 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 	enum ack ack = ACK_LATER;
 
 	if (likely(!why) && unlikely(via_win_taken(&ev->rx))) {
+		/* It was sent again, or is late. */
+		if (h->flags & VIA_WIRE_ACK_NOW)
+			via_ether_crowd_lost(ev);
 		why = release(vi);
 		ack = ACK_FORCE;
 	} else if (unlikely(ev->rx.next - READ_ONCE(ev->acked) >=
@@ -410,6 +416,9 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 		WRITE_ONCE(ev->peer->bet, ev);
 	} else if (h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE) && !ack) {
 		ack = ACK_DUE;
+		via_ether_crowd_asked(ev);
+		if (h->flags & VIA_WIRE_PROBE)
+			via_ether_crowd_lost(ev);
 	}
 	if (!ack && unlikely(ev->rx.next - ev->rx_seen >= ev->rx_pace))
 		via_ether_look_rx(ev);
@@ -502,6 +511,17 @@ static noinline void rx_mark(struct via_vi *vi, const struct via_frame_hdr *h)
 	spin_lock(&vi->sq.lock);
 	if (ev->cookie == h->cookie && ev->phase == VIA_PHASE_CONNECTED)
 		via_ether_share_marked(ev);
+	spin_unlock(&vi->sq.lock);
+}
+
+/* How much the peer can take from this host.  No queue lock held. */
+static noinline void rx_share(struct via_vi *vi, const struct via_frame_hdr *h)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	spin_lock(&vi->sq.lock);
+	if (ev->cookie == h->cookie && ev->phase == VIA_PHASE_CONNECTED)
+		via_ether_share_told(ev, h->share);
 	spin_unlock(&vi->sq.lock);
 }
 
@@ -711,8 +731,11 @@ static void rx_ack_frame(struct via_vi *vi, const struct via_frame_hdr *h)
 {
 	struct via_range range[VIA_WIRE_RANGES_MAX] __uninitialized;
 	struct via_ether_vi *ev = vi->priv;
+	struct via_peer *peer = READ_ONCE(ev->peer);
 
 	via_ether_count(ev->nic, ACKS_IN);
+	if (unlikely(h->share || (peer && READ_ONCE(peer->pool.share))))
+		rx_share(vi, h);
 	if (unlikely(h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE)))
 		rx_question(vi, h->cookie);
 	if (unlikely(h->marks))

@@ -130,6 +130,17 @@ bool via_ether_share_take(struct via_ether_vi *ev)
 	return tx->credit > had;
 }
 
+/* So many parts of a round trip. */
+static void pause(struct via_ether_vi *ev, u32 parts)
+{
+	u64 ns = (u64)via_ether_srtt(ev) * NSEC_PER_USEC * parts;
+
+	lockdep_assert_held(&ev->peer->pool_lock);
+	if (parts)
+		ev->peer->pool.shut = via_ether_open_at(ev->peer,
+							ktime_get_ns() + ns / VIA_CONG_PARTS);
+}
+
 /*
  * @acked frames were, and credit is wanted.  The window grows where it is what
  * VIs wait for.
@@ -141,10 +152,33 @@ void via_ether_share_acked(struct via_ether_vi *ev, u32 acked, bool sends)
 
 	if (unlikely(ev->credit.flow.cuts != p->cong.cuts))
 		via_cong_hear(&p->cong, &ev->credit.flow, tx->nxt, now_us(ev));
-	if (acked && !list_empty(&p->waiters) && !via_win_recovers(tx))
+	if (acked && !list_empty(&p->waiters) && !via_win_recovers(tx) &&
+	    p->cong.cwnd <= p->bound)
 		via_cong_grow(&p->cong, acked, now_ms());
+	if (acked && !p->shut)
+		pause(ev, via_pool_pause(p));
 	via_credit_give(p, &ev->credit, via_win_pipe(tx));
 	unlock_pool(ev, sends);
+}
+
+void via_ether_share_told(struct via_ether_vi *ev, u32 share)
+{
+	struct via_pool *p = lock_pool(ev);
+
+	via_pool_told(p, share, now_ms());
+	via_credit_give(p, &ev->credit, via_win_pipe(&ev->tx));
+	unlock_pool(ev, false);
+}
+
+void via_ether_share_open(struct via_peer *peer)
+{
+	struct via_credit *c;
+
+	spin_lock(&peer->pool_lock);
+	peer->pool.shut = false;
+	while ((c = via_pool_serve(&peer->pool)))
+		kick(vi_of(c));
+	spin_unlock(&peer->pool_lock);
 }
 
 void via_ether_share_sated(struct via_ether_vi *ev)
@@ -220,6 +254,27 @@ void via_ether_share_probe(struct via_ether_vi *ev)
 	p = lock_pool(ev);
 	via_credit_force(p, &ev->credit, 1);
 	unlock_pool(ev, true);
+}
+
+void via_ether_crowd_asked(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	lockdep_assert_held(&ev->vi->rq.lock);
+	spin_lock(&nic->lock);
+	via_crowd_asked(&nic->crowd, &ev->peer->crowd,
+			ev->rx.next - READ_ONCE(ev->acked), now_ms());
+	spin_unlock(&nic->lock);
+}
+
+void via_ether_crowd_lost(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	lockdep_assert_held(&ev->vi->rq.lock);
+	spin_lock(&nic->lock);
+	via_crowd_lost(&nic->crowd, &ev->peer->crowd);
+	spin_unlock(&nic->lock);
 }
 
 static struct via_ether_vi *next_turn(struct via_ether_nic *nic)
@@ -304,6 +359,7 @@ void via_ether_turns_init(struct via_ether_nic *nic)
 	INIT_LIST_HEAD(&nic->turns);
 	INIT_LIST_HEAD(&nic->visits);
 	tasklet_setup(&nic->turner, run_turns);
+	via_crowd_init(&nic->crowd, now_ms());
 }
 
 void via_ether_turns_stop(struct via_ether_nic *nic)

@@ -118,6 +118,9 @@ static void set_alarm(struct via_ether_nic *nic, u64 now)
 	lockdep_assert_held(&nic->lock);
 	if (first)
 		when = min_t(u64, when, first->expires);
+	first = timerqueue_getnext(&nic->openings);
+	if (first)
+		when = min_t(u64, when, first->expires);
 	/* While it goes off it arms itself, at its end. */
 	if (nic->stopping || !nic->armed || when == nic->armed ||
 	    when == U64_MAX)
@@ -211,6 +214,10 @@ static u64 timeout_ns(const struct via_ether_vi *ev)
 	u64 us = srtt + delay + max(2 * low, delay);
 
 	us = max_t(u64, us, via_peer_rto(ev->peer));
+	/* Not known yet: the first one costs one frame, and comes early. */
+	if (unlikely(!srtt))
+		us = max_t(u64, us / (ev->retries ? 2 : 4),
+			   via_ether_rto_min());
 	if (unlikely(!ev->reliable))
 		us += 2 * UNRELIABLE_NS / NSEC_PER_USEC;
 	us <<= min(ev->retries + ev->backoff, 20u);
@@ -689,12 +696,47 @@ static struct via_ether_vi *next_due(struct via_ether_nic *nic, u64 now)
 	return ev;
 }
 
+bool via_ether_open_at(struct via_peer *peer, u64 when)
+{
+	struct via_ether_nic *nic = peer->nic;
+	bool ok;
+
+	spin_lock(&nic->lock);
+	ok = !peer->opens && peer->users && !nic->stopping;
+	if (ok) {
+		peer->opens = true;
+		peer->opening.expires = when;
+		timerqueue_add(&nic->openings, &peer->opening);
+		set_alarm(nic);
+	}
+	spin_unlock(&nic->lock);
+	return ok;
+}
+
+/* The peer that may be sent to again, off the queue; NULL: none. */
+static struct via_peer *next_opening(struct via_ether_nic *nic, u64 now)
+{
+	struct timerqueue_node *first;
+	struct via_peer *peer = NULL;
+
+	spin_lock(&nic->lock);
+	first = timerqueue_getnext(&nic->openings);
+	if (first && first->expires <= (s64)(now + GAP_NS)) {
+		peer = container_of(first, struct via_peer, opening);
+		peer->opens = false;
+		timerqueue_del(&nic->openings, first);
+	}
+	spin_unlock(&nic->lock);
+	return peer;
+}
+
 static enum hrtimer_restart go_off(struct hrtimer *t)
 {
 	struct via_ether_nic *nic = container_of(t, struct via_ether_nic,
 						 alarm);
 	u64 now = ktime_get_ns();
 	struct via_ether_vi *ev;
+	struct via_peer *peer;
 	bool late, retry;
 
 	spin_lock(&nic->lock);
@@ -713,6 +755,8 @@ static enum hrtimer_restart go_off(struct hrtimer *t)
 		nic->ops->rx_look(nic);
 	while ((ev = next_due(nic, now)))
 		visit(ev, now);
+	while ((peer = next_opening(nic, now)))
+		via_ether_share_open(peer);
 	via_ether_pay(nic);
 	rcu_read_unlock();
 
@@ -743,6 +787,7 @@ void via_ether_timer_init(struct via_ether_nic *nic)
 	nic->alarm.function = go_off;
 	nic->armed = U64_MAX;
 	timerqueue_init_head(&nic->due);
+	timerqueue_init_head(&nic->openings);
 	nic->retry_at = U64_MAX;
 	nic->retry_ns = RETRY_MIN_NS;
 }

@@ -28,6 +28,7 @@
 #include <linux/timer.h>
 #include <linux/timerqueue.h>
 #include "../../kernel/via_ka.h"
+#include "crowd.h"
 #include "limit.h"
 #include "proof.h"
 
@@ -180,12 +181,14 @@ struct via_ether_frame {
  * @ticking:	lock: the timer is armed
  * @stopping:	lock: no timer is armed any more
  * @next_live:	jiffies of the next look at peers and requests
- * @alarm:	the high-resolution timer; armed while @due or @stalled is not
- *		empty
+ * @alarm:	the high-resolution timer; armed while @due, @openings or @stalled
+ *		is not empty
  * @armed:	lock: ns of ktime_get_ns() for which @alarm is armed, U64_MAX:
  *		it is not, 0: it runs and arms itself
  * @looked_at:	lock: ns of ktime_get_ns(), when @alarm was last to go off later
  * @due:	lock: VIs that @alarm visits, by time
+ * @openings:	lock: peers to which nothing is sent until then, by time
+ * @crowd:	lock: the hosts that send to the NIC
  * @retry_at:	lock: ns, when @stalled is woken if the NIC gives no sign;
  *		U64_MAX: not
  * @retry_ns:	lock: from a stall to such a wake
@@ -226,6 +229,8 @@ struct via_ether_nic {
 	u64 armed;
 	u64 looked_at;
 	struct timerqueue_head due;
+	struct timerqueue_head openings;
+	struct via_crowd crowd;
 	u64 retry_at;
 	u64 retry_ns;
 	atomic_t ooo;

@@ -130,7 +130,7 @@ static enum via_wire_error parse_ack(const struct via_wire *w, u32 len,
 	h->hdr_len = VIA_WIRE_ACK_LEN + h->nranges * sizeof(*h->range);
 	h->ack = be32_to_cpu(a->ack);
 	h->twice = be32_to_cpu(a->twice);
-	h->credit = be16_to_cpu(a->credit);
+	h->share = be16_to_cpu(a->share);
 	h->delay = a->delay;
 	if (a->zero || (h->twice && !(h->flags & VIA_WIRE_TWICE)) ||
 	    !good_ranges(h->range, h->nranges))

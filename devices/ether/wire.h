@@ -139,7 +139,7 @@ struct via_wire_ack {
 	__be32	twice;			/* with TWICE: came twice */
 	__u8	n;			/* ranges behind it */
 	__u8	delay;			/* of this answer */
-	__be16	credit;			/* frames kept aside at most; 0: not told */
+	__be16	share;			/* sixteenths of a frame; 0: no bound */
 	__be32	zero;
 } __packed;
 
@@ -332,7 +332,7 @@ struct via_frame_hdr {
 		};
 		struct {		/* ACK */
 			u32 twice;	/* with VIA_WIRE_TWICE */
-			u16 credit;
+			u16 share;
 			u8 delay;
 			const struct via_wire_range *range;
 		};

@@ -82,8 +82,8 @@ mutant("timeout-costs-all", CONG, "unit", "congestion",
         "	if (others || true)\n		c->cwnd = min(c->least"))
 mutant("credit-leaks", CREDIT, "unit", "credit",
        "credit of a VI that ends is lost to the others",
-       ("	drop(p, c, c->mine);\n	want(p);",
-        "	drop(p, c, c->mine / 2);\n	want(p);"), sim="share")
+       ("	drop(p, c, c->mine);\n	if (!p",
+        "	drop(p, c, c->mine / 2);\n	if (!p"), sim="share")
 mutant("credit-made", CREDIT, "unit", "credit",
        "all that wait are given the same free frames",
        ("	n = min(min(n, c->turn), c->most - held(c));\n",
@@ -123,6 +123,44 @@ mutant("room-kept", "devices/ether/send.c", "sim", "",
 mutant("idle-credit-kept", "devices/ether/timer.c", "sim", "",
        "a VI that does nothing keeps its credit",
        ("		via_ether_share_trim(ev, 0);\n", ""), sim="share")
+CROWD = "devices/ether/crowd.c"
+mutant("share-unheard", RECV, "sim", "",
+       "many hosts send to one, and each as much as it likes",
+       ("	if (unlikely(h->share || (peer && READ_ONCE(peer->pool.share))))\n"
+        "		rx_share(vi, h);\n", ""), sim="share")
+mutant("crowd-uncounted", RECV, "sim", "",
+       "a host does not see that many send to it",
+       ("		via_ether_crowd_asked(ev);\n		if (h->flags",
+        "		if (h->flags"), sim="share")
+mutant("crowd-loss-unseen", RECV, "sim", "",
+       "a host does not see that those that send to it lose frames",
+       ("		if (h->flags & VIA_WIRE_PROBE)\n"
+        "			via_ether_crowd_lost(ev);\n", ""), sim="share")
+mutant("pause-endless", SHARE, "sim", "",
+       "a host that is to send less than a frame sends nothing any more",
+       ("	peer->pool.shut = false;\n", ""), sim="share")
+mutant("share-whole-frames", CREDIT, "unit", "credit",
+       "a share of one and a half frames is one",
+       ("		p->part += share;\n", "		p->part = share;\n"),
+       sim="share")
+mutant("share-for-ever", CREDIT, "unit", "credit",
+       "a share that was told once holds when the other hosts have left",
+       ("	if (p->share && now_ms - p->told_at >= TOLD_MS)\n"
+        "		via_pool_told(p, 0, now_ms);\n", ""))
+mutant("pause-outlives", CREDIT, "unit", "credit",
+       "the next connection to a peer begins with the pause of the last one",
+       ("	if (!p->nholders && list_empty(&p->waiters))\n"
+        "		p->shut = false;\n", ""))
+mutant("crowd-of-one", CROWD, "unit", "crowd",
+       "one host that loses frames slows all others down",
+       ("c->lossy < max(2u, n / 32)",
+        "c->lossy < max(1u, n / 64)"))
+mutant("crowd-reduced-twice", CROWD, "unit", "crowd",
+       "losses of one moment reduce the window of a crowd several times",
+       ("	c->deaf = VIA_CROWD_DEAF;\n", ""))
+mutant("crowd-never-grows", CROWD, "unit", "crowd",
+       "the window of a crowd is not enlarged again",
+       ("			c->total++;\n", "			c->total += 0;\n"))
 mutant("mark-unheard", RECV, "sim", "",
        "a wire that marks frames is filled until it drops them",
        ("	if (unlikely(h->marks))\n		rx_mark(vi, h);\n"
@@ -133,8 +171,8 @@ mutant("mark-untold", RECV, "sim", "",
         "	/* Most"), sim="mark")
 mutant("unreliable-unacknowledged", RECV, "sim", "",
        "Unreliable waits for a timeout after each window",
-       ("	if (h->flags & VIA_WIRE_ACK_NOW)\n		return ACK_FORCE;\n"
-        "	if (ev->rx.next", "	return ACK_LATER;\n	if (ev->rx.next"),
+       ("		via_ether_crowd_asked(ev);\n		return ACK_FORCE;\n",
+        "		return ACK_LATER;\n"),
        sim="share")
 mutant("reordering-is-loss", "devices/ether/window.c", "unit", "window",
        "what was sent again for nothing is never found out",

@@ -46,6 +46,7 @@ UNITS = {"devices/ether/wire.c": ["wire"], "devices/ether/wire.h": ["wire"],
          "devices/ether/proof.c": ["strangers"],
          "devices/ether/congestion.c": ["congestion", "bottleneck"],
          "devices/ether/credit.c": ["credit", "bottleneck"],
+         "devices/ether/crowd.c": ["crowd"],
          "devices/ether/window.c": ["window", "bottleneck"],
          "devices/ether/window.h": ["window", "bottleneck"],
          "kernel/state.c": ["state"], "kernel/state.h": ["state"]}

@@ -273,10 +273,83 @@ static void any_order(void)
 	}
 }
 
+/* The peer's share bounds all flows together, and lasts for a second. */
+static void the_peer_bounds(void)
+{
+	u32 i;
+
+	begin(16);
+	take(0, 16);
+	via_pool_told(&pool, 2 * VIA_CONG_PARTS, 0);
+	serve();
+	CU_ASSERT_EQUAL(via_pool_over(&pool), 2);
+	via_credit_give(&pool, &flow[0], 1);
+	serve();
+	CU_ASSERT_EQUAL(flow[0].mine, 2);
+	CU_ASSERT_FALSE(take(1, 16));
+	via_pool_told(&pool, 0, 0);
+	serve();
+	CU_ASSERT(pool.granted > 2);
+	/* The window has not grown, nor shrunk. */
+	CU_ASSERT_EQUAL(pool.cong.cwnd, 16);
+
+	begin(16);
+	via_pool_told(&pool, VIA_CONG_PARTS, 0);
+	via_credit_take(&pool, &flow[0], 16, false, 999);
+	CU_ASSERT_EQUAL(via_pool_size(&pool), 1);
+	via_credit_take(&pool, &flow[1], 16, false, 1000);
+	CU_ASSERT_EQUAL(via_pool_size(&pool), 16);
+	for (i = 0; i < 2; i++)
+		via_credit_sated(&pool, &flow[i]);
+}
+
+/* Of three halves of a frame every other one is two. */
+static void parts_of_a_frame(void)
+{
+	u32 i, sum = 0;
+
+	begin(16);
+	for (i = 0; i < 16; i++) {
+		via_pool_told(&pool, VIA_CONG_PARTS * 3 / 2, 0);
+		sum += via_pool_size(&pool);
+	}
+	CU_ASSERT_EQUAL(sum, 24);
+	CU_ASSERT_EQUAL(via_pool_pause(&pool), 0);
+	/* A quarter: three round trips without a frame, then one with it. */
+	via_pool_told(&pool, VIA_CONG_PARTS / 4, 0);
+	CU_ASSERT_EQUAL(via_pool_size(&pool), 1);
+	CU_ASSERT_EQUAL(via_pool_pause(&pool), 3 * VIA_CONG_PARTS);
+	via_pool_told(&pool, 0, 0);
+	CU_ASSERT_EQUAL(via_pool_pause(&pool), 0);
+}
+
+/* In a pause nothing is given, and what was is collected. */
+static void pauses(void)
+{
+	begin(16);
+	take(0, 16);
+	pool.shut = true;
+	CU_ASSERT_FALSE(take(1, 16));
+	via_credit_give(&pool, &flow[0], 1);
+	serve();
+	CU_ASSERT_EQUAL(flow[0].mine, 1);
+	pool.shut = false;
+	CU_ASSERT_EQUAL(serve(), 2);
+	/* It ends with the last flow. */
+	pool.shut = true;
+	via_credit_end(&pool, &flow[0]);
+	CU_ASSERT(pool.shut);
+	via_credit_end(&pool, &flow[1]);
+	CU_ASSERT_FALSE(pool.shut);
+}
+
 UNIT_MAIN("credit",
 	  { "portions of what is free", portions },
 	  { "idle flows give back", idle_ones_give_back },
 	  { "turns are fair", turns_are_fair },
 	  { "a smaller window comes back", a_smaller_window_comes_back },
 	  { "a large window rests", large_windows_rest },
+	  { "the peer bounds all flows", the_peer_bounds },
+	  { "parts of a frame", parts_of_a_frame },
+	  { "pauses", pauses },
 	  { "anything in any order", any_order });

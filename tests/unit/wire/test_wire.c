@@ -391,12 +391,12 @@ static void reads_an_ack(void)
 	f.a.ack = cpu_to_be32(5);
 	f.a.twice = cpu_to_be32(3);
 	f.a.delay = 17;
-	f.a.credit = cpu_to_be16(300);
+	f.a.share = cpu_to_be16(300);
 	CU_ASSERT_EQUAL(parse(&f, 32, &h), VIA_WIRE_OK);
 	CU_ASSERT_EQUAL(h.ack, 5);
 	CU_ASSERT_EQUAL(h.twice, 3);
 	CU_ASSERT_EQUAL(h.delay, 17);
-	CU_ASSERT_EQUAL(h.credit, 300);
+	CU_ASSERT_EQUAL(h.share, 300);
 	CU_ASSERT_EQUAL(h.nranges, 0);
 	CU_ASSERT_EQUAL(h.len, 0);
 	CU_ASSERT_EQUAL(h.hdr_len, 32);
