@@ -707,7 +707,7 @@ bool via_ether_open_at(struct via_peer *peer, u64 when)
 		peer->opens = true;
 		peer->opening.expires = when;
 		timerqueue_add(&nic->openings, &peer->opening);
-		set_alarm(nic);
+		set_alarm(nic, 0);
 	}
 	spin_unlock(&nic->lock);
 	return ok;
