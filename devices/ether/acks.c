@@ -29,15 +29,18 @@ struct batch {
 static void unsent(struct batch *b)
 {
 	struct via_ether_vi *ev;
-	u32 i;
+	u32 i, ack, before;
 
 	for (i = 0; i < b->f.count; i++) {
 		ev = b->entry[i].ev;
+		ack = b->entry[i].ack;
+		before = b->entry[i].before;
 		spin_lock(&ev->vi->rq.lock);
 		/* If it is still the same connection, and owes as much. */
 		if (ev->phase == VIA_PHASE_CONNECTED && ev->peer == b->peer &&
-		    READ_ONCE(ev->acked) == b->entry[i].ack) {
-			WRITE_ONCE(ev->acked, b->entry[i].before);
+		    READ_ONCE(ev->acked) == ack) {
+			/* It is owed, also if all had been told before. */
+			WRITE_ONCE(ev->acked, before == ack ? ack - 1 : before);
 			via_ether_ack_again(ev);
 		}
 		spin_unlock(&ev->vi->rq.lock);
@@ -67,7 +70,7 @@ static u32 waited(const struct via_ether_vi *ev)
 /* One more entry; false: it does not fit.  rq.lock held. */
 static bool add(struct batch *b, struct via_ether_vi *ev)
 {
-	struct via_range range[VIA_WIN_RANGES];
+	struct via_range range[VIA_WIN_RANGES] __uninitialized;
 	struct via_wire_acks_entry *e;
 	u32 n, size, ack = ev->rx.next;
 
@@ -91,22 +94,38 @@ static bool add(struct batch *b, struct via_ether_vi *ev)
 	b->f.count++;
 	b->f.bytes += size;
 	WRITE_ONCE(ev->acked, ack);
+	ev->untold = false;
 	return true;
+}
+
+/* The bet is won: data has left in time, and the program waits for more. */
+static void redeem(struct via_ether_vi *ev)
+{
+	if (!ev->push)
+		return;
+	WRITE_ONCE(ev->push, false);
+	/* How long it has waited is not known. */
+	ev->late = ev->rx.next;
+	ev->late_by = VIA_WIRE_DELAY_MAX;
+	if (ev->turns < VIA_ETHER_TURNS + (s32)VIA_ETHER_WON)
+		WRITE_ONCE(ev->turns, ev->turns + 1);
 }
 
 /* Does it owe an acknowledgement?  rq.lock held. */
 static bool owes(const struct via_ether_vi *ev)
 {
 	return ev->phase == VIA_PHASE_CONNECTED &&
-	       (ev->rx.next != READ_ONCE(ev->acked) || ev->echo);
+	       (ev->rx.next != READ_ONCE(ev->acked) || ev->untold || ev->echo);
 }
 
 /*
- * What the VI owes, in @b, or alone if no other one owes anything.  Data for
+ * What the VI owes, in @b, or alone if no other one owes anything; @behind
+ * data of another one, with which a bet on data is won.  Data for
  * the peer's reads carries the acknowledgement: a read that is taken after we
  * looked, under this lock, finds us off the list and puts us there again.
  */
-static void pay(struct batch *b, struct via_ether_vi *ev, bool alone)
+static void pay(struct batch *b, struct via_ether_vi *ev, bool behind,
+		bool alone)
 {
 	struct via_vi *vi = ev->vi;
 	bool full = false;
@@ -118,6 +137,8 @@ static void pay(struct batch *b, struct via_ether_vi *ev, bool alone)
 		spin_lock(&vi->rq.lock);
 	}
 	if (owes(ev) && ev->peer == b->peer) {
+		if (behind)
+			redeem(ev);
 		if (alone || ev->told_twice || ev->echo)
 			via_ether_send_ack(ev, waited(ev));
 		else
@@ -134,15 +155,19 @@ static void pay(struct batch *b, struct via_ether_vi *ev, bool alone)
 }
 
 /* The next VI that owes the peer something; @last: there is none behind it. */
-static struct via_ether_vi *next_owing(struct via_peer *peer, bool *last)
+static struct via_ether_vi *next_owing(struct via_peer *peer, bool *behind,
+				       bool *last)
 {
 	struct via_ether_vi *ev;
 
 	spin_lock(&peer->nic->lock);
 	ev = list_first_entry_or_null(&peer->owing, struct via_ether_vi,
 				      ack_link);
-	if (ev)
+	*behind = ev && ev->behind;
+	if (ev) {
 		list_del_init(&ev->ack_link);
+		ev->behind = false;
+	}
 	*last = list_empty(&peer->owing);
 	if (*last)
 		list_del_init(&peer->acks_link);
@@ -152,14 +177,17 @@ static struct via_ether_vi *next_owing(struct via_peer *peer, bool *last)
 
 static void pay_peer(struct via_peer *peer)
 {
-	struct batch b = { .peer = peer };
+	struct batch b __uninitialized;
 	struct via_ether_vi *ev;
-	bool last;
+	bool behind, last;
 
+	b.peer = peer;
+	b.f.count = 0;
+	b.f.bytes = 0;
 	do {
-		ev = next_owing(peer, &last);
+		ev = next_owing(peer, &behind, &last);
 		if (ev)
-			pay(&b, ev, last && !b.f.count);
+			pay(&b, ev, behind, last && !b.f.count);
 	} while (!last);
 	flush(&b);
 }
@@ -216,6 +244,32 @@ void via_ether_ack_soon(struct via_ether_vi *ev)
 	spin_unlock(&nic->lock);
 }
 
+void via_ether_ack_behind(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+	struct via_peer *peer = ev->peer;
+	struct via_ether_vi *other;
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	spin_lock(&nic->lock);
+	other = peer->bet;
+	WRITE_ONCE(peer->bet, NULL);
+	/* Before frames are received: both may be in one batch of the peer's. */
+	if (other && other != ev && READ_ONCE(other->push) && owe(other)) {
+		other->behind = true;
+		tasklet_hi_schedule(&nic->acker);
+	}
+	spin_unlock(&nic->lock);
+}
+
+void via_ether_answered(struct via_ether_vi *ev)
+{
+	if (ev->turns < VIA_ETHER_TURNS)
+		WRITE_ONCE(ev->turns, ev->turns + 1);
+	if (READ_ONCE(ev->peer->bet))
+		via_ether_ack_behind(ev);
+}
+
 void via_ether_ack_late(struct via_ether_vi *ev, u32 delay)
 {
 	lockdep_assert_held(&ev->vi->rq.lock);
@@ -231,6 +285,9 @@ void via_ether_owes_no_more(struct via_ether_vi *ev)
 	struct via_peer *peer = ev->peer;
 
 	lockdep_assert_held(&ev->nic->lock);
+	ev->behind = false;
+	if (peer->bet == ev)
+		WRITE_ONCE(peer->bet, NULL);
 	list_del_init(&ev->ack_link);
 	if (list_empty(&peer->owing))
 		list_del_init(&peer->acks_link);
@@ -268,7 +325,7 @@ static struct via_vi *find(struct via_ether_nic *nic,
 static void take(struct via_ether_nic *nic, const struct via_ether_frame *f,
 		 const struct via_acks_entry *e)
 {
-	struct via_range range[VIA_WIRE_RANGES_MAX];
+	struct via_range range[VIA_WIRE_RANGES_MAX] __uninitialized;
 	struct via_vi *vi = find(nic, f, e);
 	struct via_ether_vi *ev;
 

@@ -89,7 +89,8 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->ack_every = clamp(ev->rx.limit / 4, 1u, via_ether_ack_every);
 	ev->turns = 0;
 	ev->doubt = VIA_ETHER_DOUBT;
-	ev->pushed_at = jiffies;
+	ev->pushed_at = ktime_get_ns();
+	ev->pushed_sent = ev->first_seq;
 	ev->push = false;
 	ev->last_rx = jiffies;
 	ev->next_challenge = jiffies;

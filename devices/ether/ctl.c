@@ -106,9 +106,9 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 	struct {
 		struct via_wire_ack a;
 		struct via_wire_range range[VIA_WIRE_RANGES_MAX];
-	} __packed f;
+	} __packed f __uninitialized;
 	struct ctl c = on_conn(ev, VIA_WIRE_ACK, sizeof(f.a));
-	struct via_range range[VIA_WIN_RANGES];
+	struct via_range range[VIA_WIN_RANGES] __uninitialized;
 	u32 ack = ev->rx.next;
 
 	lockdep_assert_held(&ev->vi->rq.lock);
@@ -134,6 +134,7 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 	}
 	WRITE_ONCE(ev->acked, ack);
 	ev->told_twice = false;
+	ev->untold = false;
 	if (c.marks)
 		via_ether_count(ev->nic, MARKS_OUT);
 	ev->echo = false;

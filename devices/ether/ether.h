@@ -23,7 +23,9 @@
  *	taken inside them
  *   nic->lock: membership in the NIC's lists, requests, the table of peers
  *	(peer.h) and what is in them, who uses them; taken inside the queue
- *	locks; nothing is taken inside it
+ *	locks; nothing is taken inside it.  While a frame of data is filled
+ *	in it is taken inside the NIC module's transmit lock, too
+ *	(via_ether_ack_behind()), which is never taken under it
  *
  * The receive path takes rq.lock, drops it, then takes sq.lock; never both,
  * but while reads are outstanding (@reads): their data goes to the send queue.
@@ -58,6 +60,7 @@
 #define VIA_ETHER_ACK_EVERY	16	/* at most so many frames unacknowledged */
 #define VIA_ETHER_DMA_MIN	512	/* bytes from which on they go by DMA */
 #define VIA_ETHER_TURNS		3	/* pushes answered: ping-pong */
+#define VIA_ETHER_WON		0x100000u	/* bets, as far as they are counted */
 /* Unreliable: so many frames are acknowledged by data until that is looked at. */
 #define VIA_ETHER_LAZY		8u
 /* Unreliable: one end may be so many frames behind the other. */
@@ -192,7 +195,9 @@ struct via_ether_answer {
  *		VIA_ETHER_TURNS on the acknowledgement waits for data; below 0:
  *		after a bet that was lost, it goes up all the same
  * @doubt:	pushes that are acknowledged at once after the next lost bet
- * @pushed_at:	jiffies of the last one for which there was no bet, or was lost
+ * @pushed_at:	when the last one came for which there was no bet, or was lost,
+ *		ns of ktime_get_ns()
+ * @pushed_sent: tx.nxt when the last one came for which there was none
  * @ack_every:	constant while it stands: frames taken until an acknowledgement
  * @rx_pace:	frames from one look at @rx to the next; 0: the alarm does not
  *		watch it
@@ -204,6 +209,7 @@ struct via_ether_answer {
  * @late, @late_by: rx.next when the alarm had it acknowledged last, and how long
  *		the newest frame had waited, in units of VIA_WIRE_DELAY_US
  * @twice:	a frame that came twice, to be told if @told_twice
+ * @untold:	frames beyond a hole have come since the last acknowledgement
  * @heard_ack:	Unreliable: what data has acknowledged; also read under sq.lock
  * @echo:	a frame was marked by the network, or is missing at Unreliable:
  *		to be told
@@ -227,6 +233,8 @@ struct via_ether_answer {
  * nic->lock (@hot also: read and written under sq.lock):
  * @hot, @hot_link, @stall_link, @ack_link, @conn_link, @turn_link, @our_node,
  *	@end_node, @their_node
+ * @behind:	it is on the list of those that owe an acknowledgement since
+ *		data of another VI carries none for it
  * @due, @queued: on nic->due, expires: ns of ktime_get_ns()
  * @want:	when the halves are to be looked at, likewise; U64_MAX: not
  *
@@ -291,6 +299,8 @@ struct via_ether_vi {
 	bool push;
 	bool both;
 	bool told_twice;
+	bool untold;
+	bool behind;
 	u8 late_by;
 	u32 heard_ack;
 	bool echo;
@@ -300,7 +310,8 @@ struct via_ether_vi {
 	u32 rx_pace;
 	u32 rx_seen;
 	u32 late;
-	unsigned long pushed_at;
+	u64 pushed_at;
+	u32 pushed_sent;
 	u64 pushed;
 	u64 rx_at;
 	u64 rx_at_cycles;
@@ -779,6 +790,13 @@ void via_ether_hurry(struct via_ether_nic *nic);
  * peer.  A queue lock of the VI held.
  */
 void via_ether_ack_soon(struct via_ether_vi *ev);
+/*
+ * Data of the VI leaves and answers none of its pushes: the acknowledgement of
+ * another VI to the peer, which waits for data, goes behind it.  sq.lock held.
+ */
+void via_ether_ack_behind(struct via_ether_vi *ev);
+/* Data of the VI answers a push for which there was no bet.  sq.lock held. */
+void via_ether_answered(struct via_ether_vi *ev);
 /*
  * The alarm: the newest frame has waited for @delay, and is acknowledged with
  * what others owe.  rq.lock held.

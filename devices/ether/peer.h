@@ -162,6 +162,9 @@ struct via_peer_life {
  * @beat:	see there
  * @owing:	VIs that owe it an acknowledgement after this batch of frames
  * @acks_link:	on nic->acks, while there are some
+ * @bet:	the VI that has bet last on data to carry its acknowledgement;
+ *		NULL: none has since data of another one was sent.  Set under
+ *		rq.lock of that VI; WRITE_ONCE(), READ_ONCE()
  *
  * No lock: WRITE_ONCE(), READ_ONCE()
  * @last_rx:	jiffies when it was heard last
@@ -213,6 +216,7 @@ struct via_peer {
 	struct via_peer_beat beat;
 	struct list_head owing;
 	struct list_head acks_link;
+	struct via_ether_vi *bet;
 
 	unsigned long last_rx;
 	unsigned long asked_us;

@@ -34,6 +34,7 @@ typedef uint64_t u64;
 typedef int32_t s32;
 typedef int64_t s64;
 
+#define noinline		__attribute__((__noinline__))
 #define __packed		__attribute__((__packed__))
 #define __aligned(x)		__attribute__((__aligned__(x)))
 #define likely(x)		__builtin_expect(!!(x), 1)

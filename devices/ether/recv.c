@@ -12,7 +12,7 @@
 #include "ether.h"
 
 #define CHALLENGE_EVERY_MS	8
-#define SELDOM_MS		16	/* a bet is less than a hundredth */
+#define SELDOM_NS	(4 * NSEC_PER_MSEC)	/* a bet is a fortieth */
 
 /* Where the payload of a frame goes. */
 struct target {
@@ -30,10 +30,12 @@ static inline u32 put(const struct target *t, u32 off, const void *src,
 			      t->h->raddr + t->h->offset + off, src, len);
 }
 
-static noinline u32 put_pieces(const struct target *t,
+static noinline u32 put_pieces(struct via_vi *vi, struct via_desc *d,
+			       const struct via_frame_hdr *h,
 			       const struct via_ether_frame *f)
 {
-	u32 skip = t->h->hdr_len, left = t->h->len, off = 0, i, n, st;
+	const struct target t = { .vi = vi, .d = d, .h = h };
+	u32 skip = h->hdr_len, left = h->len, off = 0, i, n, st;
 
 	for (i = 0; i < f->nchunks && left; i++) {
 		n = f->chunk[i].len;
@@ -42,7 +44,7 @@ static noinline u32 put_pieces(const struct target *t,
 			continue;
 		}
 		n = min(n - skip, left);
-		st = put(t, off, f->chunk[i].data + skip, n);
+		st = put(&t, off, f->chunk[i].data + skip, n);
 		if (unlikely(st))
 			return st;
 		skip = 0;
@@ -52,15 +54,21 @@ static noinline u32 put_pieces(const struct target *t,
 	return 0;
 }
 
-/* Copy the payload, in increasing address order.  Returns VIA_ST_*. */
-static __always_inline u32 put_payload(const struct target *t,
+/*
+ * Copy the payload, in increasing address order; @d NULL: RDMA Write.  Returns
+ * VIA_ST_*.
+ */
+static __always_inline u32 put_payload(struct via_vi *vi, struct via_desc *d,
+				       const struct via_frame_hdr *h,
 				       const struct via_ether_frame *f)
 {
+	const struct target t = { .vi = vi, .d = d, .h = h };
+
 	if (unlikely(f->nchunks != 1))
-		return put_pieces(t, f);
-	if (unlikely(!t->h->len))
+		return put_pieces(vi, d, h, f);
+	if (unlikely(!h->len))
 		return 0;
-	return put(t, 0, f->chunk[0].data + t->h->hdr_len, t->h->len);
+	return put(&t, 0, f->chunk[0].data + h->hdr_len, h->len);
 }
 
 /* Does this frame continue the message that is open? */
@@ -86,7 +94,6 @@ static u32 place_write(struct via_vi *vi, const struct via_frame_hdr *h,
 		       const struct via_ether_frame *f)
 {
 	struct via_ether_vi *ev = vi->priv;
-	struct target t = { .vi = vi, .h = h };
 	struct via_desc *d;
 	u32 st;
 
@@ -109,7 +116,7 @@ static u32 place_write(struct via_vi *vi, const struct via_frame_hdr *h,
 	} else if (!continues(ev, h)) {
 		return VIA_WIRE_R_PROTOCOL;
 	}
-	st = put_payload(&t, f);
+	st = put_payload(vi, NULL, h, f);
 	if (unlikely(st))
 		return write_refused(vi, h, st);
 	ev->rx_off = h->offset + h->len;
@@ -131,23 +138,22 @@ static __always_inline u32 place_send(struct via_vi *vi,
 				      const struct via_ether_frame *f)
 {
 	struct via_ether_vi *ev = vi->priv;
-	struct target t = { .vi = vi, .h = h };
+	struct via_desc *d = via_recv_load(vi);
 	u32 st = 0;
 
-	t.d = via_recv_load(vi);
 	if (likely(!h->offset)) {
-		if (unlikely(!t.d))
+		if (unlikely(!d))
 			return VIA_WIRE_R_NO_RECEIVE;
-		st = t.d->status;
+		st = d->status;
 		/* A receive may be longer than any message is to be. */
-		if (unlikely(h->msg_len > t.d->length ||
+		if (unlikely(h->msg_len > d->length ||
 			     h->msg_len > vi->attrs.max_transfer))
 			st |= VIA_ST_LENGTH_ERROR;
-	} else if (unlikely(!t.d || !continues(ev, h))) {
+	} else if (unlikely(!d || !continues(ev, h))) {
 		return VIA_WIRE_R_PROTOCOL;
 	}
 	if (likely(!st))
-		st = put_payload(&t, f);
+		st = put_payload(vi, d, h, f);
 	if (unlikely(st)) {
 		via_recv_complete(vi, st, 0, 0);
 		return VIA_WIRE_R_RECEIVE;
@@ -166,16 +172,24 @@ static __always_inline u32 place_send(struct via_vi *vi,
 	return 0;
 }
 
-/* Returns 0 or why the message cannot be taken, VIA_WIRE_R_*. */
-static inline u32 place(struct via_vi *vi, const struct via_frame_hdr *h,
-			const struct via_ether_frame *f)
+static noinline u32 place_rdma(struct via_vi *vi,
+			       const struct via_frame_hdr *h,
+			       const struct via_ether_frame *f)
 {
-	if (likely(h->type == VIA_WIRE_SEND))
-		return place_send(vi, h, f);
 	if (likely(h->type == VIA_WIRE_WRITE))
 		return place_write(vi, h, f);
 	return h->type == VIA_WIRE_READ ? via_ether_place_read(vi, h) :
 					  via_ether_place_read_data(vi, h, f);
+}
+
+/* Returns 0 or why the message cannot be taken, VIA_WIRE_R_*. */
+static __always_inline u32 place(struct via_vi *vi,
+				 const struct via_frame_hdr *h,
+				 const struct via_ether_frame *f)
+{
+	if (likely(h->type == VIA_WIRE_SEND))
+		return place_send(vi, h, f);
+	return place_rdma(vi, h, f);
 }
 
 /* Whether a frame is to be acknowledged now. */
@@ -199,8 +213,9 @@ static void echo_soon(struct via_ether_vi *ev)
  * At most once, in order.  What cannot be taken is dropped; the receive of a
  * message with a hole in it serves the next message, from its start.
  */
-static void rx_unreliable(struct via_vi *vi, const struct via_frame_hdr *h,
-			  const struct via_ether_frame *f)
+static noinline void rx_unreliable(struct via_vi *vi,
+				   const struct via_frame_hdr *h,
+				   const struct via_ether_frame *f)
 {
 	struct via_ether_vi *ev = vi->priv;
 	struct via_ether_nic *nic = ev->nic;
@@ -312,7 +327,7 @@ drop:
 }
 
 /* The hole is filled: take what was held behind it, up to the next one. */
-static u32 release(struct via_vi *vi)
+static noinline u32 release(struct via_vi *vi)
 {
 	struct via_ether_vi *ev = vi->priv;
 	struct via_ether_held *held;
@@ -343,21 +358,34 @@ static u32 release(struct via_vi *vi)
 }
 
 /*
- * Bets were lost, but pushes come so seldom that one more costs nothing.  An
+ * Bets were lost, or there was none yet, but data answered the last push,
+ * however late, and pushes come so seldom that a bet costs nothing.  An
  * acknowledgement at once would be sent before the program is woken.
  */
 static bool seldom(struct via_ether_vi *ev)
 {
-	unsigned long last = ev->pushed_at;
+	u32 sent = ev->pushed_sent;
+	u64 last = ev->pushed_at;
 
-	ev->pushed_at = jiffies;
-	return ev->turns < 0 &&
-	       time_after(jiffies, last + msecs_to_jiffies(SELDOM_MS));
+	ev->pushed_at = ktime_get_ns();
+	ev->pushed_sent = READ_ONCE(ev->tx.nxt);
+	return ev->pushed_sent != sent && ev->pushed_at - last > SELDOM_NS;
+}
+
+static noinline enum ack not_taken(struct via_ether_vi *ev, u32 why)
+{
+	if (why == VIA_ETHER_NOT_NOW)
+		return ACK_LATER;
+	if (why == VIA_WIRE_R_NO_RECEIVE)
+		via_ether_count(ev->nic, NO_RECEIVE);
+	via_ether_end(ev, VIA_END_OURS, why);
+	return ACK_LATER;
 }
 
 /* A frame arrived in order. */
-static enum ack rx_next(struct via_vi *vi, const struct via_frame_hdr *h,
-			const struct via_ether_frame *f)
+static __always_inline enum ack rx_next(struct via_vi *vi,
+					const struct via_frame_hdr *h,
+					const struct via_ether_frame *f)
 {
 	struct via_ether_vi *ev = vi->priv;
 	u32 why = place(vi, h, f);
@@ -369,17 +397,12 @@ static enum ack rx_next(struct via_vi *vi, const struct via_frame_hdr *h,
 			via_ether_crowd_lost(ev);
 		why = release(vi);
 		ack = ACK_FORCE;
-	} else if (ev->rx.next - READ_ONCE(ev->acked) >= ev->ack_every) {
+	} else if (unlikely(ev->rx.next - READ_ONCE(ev->acked) >=
+			    ev->ack_every)) {
 		ack = ACK_DUE;
 	}
-	if (unlikely(why)) {
-		if (why == VIA_ETHER_NOT_NOW)
-			return ACK_LATER;
-		if (why == VIA_WIRE_R_NO_RECEIVE)
-			via_ether_count(ev->nic, NO_RECEIVE);
-		via_ether_end(ev, VIA_END_OURS, why);
-		return ACK_LATER;
-	}
+	if (unlikely(why))
+		return not_taken(ev, why);
 	if (h->flags & VIA_WIRE_PUSH) {
 		/* The last push was not answered by data of ours. */
 		if (ev->push && ev->turns > 0)
@@ -390,6 +413,7 @@ static enum ack rx_next(struct via_vi *vi, const struct via_frame_hdr *h,
 			return ACK_LATER;
 		}
 		ev->pushed = get_cycles();
+		WRITE_ONCE(ev->peer->bet, ev);
 	} else if (h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE) && !ack) {
 		ack = ACK_DUE;
 		via_ether_crowd_asked(ev);
@@ -401,8 +425,9 @@ static enum ack rx_next(struct via_vi *vi, const struct via_frame_hdr *h,
 	return ack;
 }
 
-static enum ack rx_reliable(struct via_vi *vi, const struct via_frame_hdr *h,
-			    const struct via_ether_frame *f)
+static noinline enum ack rx_reliable(struct via_vi *vi,
+				     const struct via_frame_hdr *h,
+				     const struct via_ether_frame *f)
 {
 	struct via_ether_vi *ev = vi->priv;
 
@@ -411,7 +436,9 @@ static enum ack rx_reliable(struct via_vi *vi, const struct via_frame_hdr *h,
 		return rx_next(vi, h, f);
 	case VIA_WIN_HOLD:
 		hold(ev, h, f);
-		return ACK_FORCE;
+		ev->untold = true;
+		via_ether_ack_soon(ev);
+		return ACK_LATER;
 	case VIA_WIN_DUP:
 		via_ether_count(ev->nic, DUP);
 		ev->twice = h->seq;
@@ -633,8 +660,9 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 	via_vi_settle(vi);
 }
 
-static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
-		    const struct via_ether_frame *f)
+static __always_inline void rx_data(struct via_ether_nic *nic,
+				    const struct via_frame_hdr *h,
+				    const struct via_ether_frame *f)
 {
 	struct via_vi *vi = via_ether_find(nic, h->dst);
 	struct via_ether_vi *ev;
@@ -674,8 +702,10 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 	}
 	if (unlikely(f->ce))
 		echo_soon(ev);
+	/* Most frames come in order: for them nothing is called but the agent. */
 	if (likely(ev->reliable)) {
-		due = rx_reliable(vi, h, f);
+		due = likely(h->seq == ev->rx.next) ? rx_next(vi, h, f) :
+						      rx_reliable(vi, h, f);
 	} else {
 		rx_unreliable(vi, h, f);
 		due = due_unreliable(ev, h);
@@ -699,7 +729,7 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 /* What an ACK says. */
 static void rx_ack_frame(struct via_vi *vi, const struct via_frame_hdr *h)
 {
-	struct via_range range[VIA_WIRE_RANGES_MAX];
+	struct via_range range[VIA_WIRE_RANGES_MAX] __uninitialized;
 	struct via_ether_vi *ev = vi->priv;
 	struct via_peer *peer = READ_ONCE(ev->peer);
 
@@ -728,8 +758,9 @@ static void left_before(struct via_ether_nic *nic,
 }
 
 /* ACK, DISCONNECT. */
-static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
-		   const struct via_ether_frame *f)
+static noinline void rx_ctl(struct via_ether_nic *nic,
+			    const struct via_frame_hdr *h,
+			    const struct via_ether_frame *f)
 {
 	struct via_vi *vi = via_ether_find(nic, h->dst);
 	struct via_ether_vi *ev;
@@ -794,7 +825,8 @@ static void rx_bad(struct via_ether_nic *nic, const struct via_ether_frame *f,
 
 void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
 {
-	struct via_frame_hdr h;
+	/* What a frame of its type has is filled in when it is parsed. */
+	struct via_frame_hdr h __uninitialized;
 	enum via_wire_error err;
 
 	via_ether_count(nic, RX_FRAMES);

@@ -72,7 +72,7 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 	struct via_ether_vi *ev = b->ev;
 	struct via_ether_buf buf;
 	u32 size = sizeof(struct ethhdr) + VIA_WIRE_SEND_HDR;
-	struct via_frags frags;
+	struct via_frags frags __uninitialized;
 	u32 status;
 
 	if (write)
@@ -332,6 +332,16 @@ static void owe(struct via_ether_vi *ev)
 }
 
 /*
+ * One that was idle has no credit.  Where others want some, what it does not
+ * need is to go back at once: the long way does that.
+ */
+static noinline bool begins_again(struct via_ether_vi *ev)
+{
+	return !READ_ONCE(ev->peer->pool.want) && via_ether_share_take(ev) &&
+	       via_win_room_new(&ev->tx);
+}
+
+/*
  * The common case in a straight line: one message of one frame, nothing
  * behind it, room everywhere.  False: not all of this holds; what was begun
  * stands in ev->tx_* and goes on as usual.
@@ -349,7 +359,7 @@ static __always_inline bool send_one(struct via_vi *vi,
 	if (unlikely(ev->tx_odd || ev->tx.lost))
 		return false;
 	room = via_win_room_new(&ev->tx);
-	if (unlikely(!room))
+	if (unlikely(!room && ev->tx.credit))
 		return false;
 	d = via_send_load(vi);
 	if (unlikely(!d))
@@ -360,6 +370,8 @@ static __always_inline bool send_one(struct via_vi *vi,
 	len = d->length;
 	if (d->status || len > ev->seg_send ||
 	    d->control & (VIA_CTL_OP_MASK | VIA_CTL_QFENCE) || !via_send_drained(vi))
+		return false;
+	if (unlikely(!room) && !begins_again(ev))
 		return false;
 	if (unlikely(!nic->ops->tx_get_one(nic, &tx, vi->index, size + len,
 					   &buf)))

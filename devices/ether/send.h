@@ -66,8 +66,13 @@ static inline u32 piggyback(struct via_ether_vi *ev)
 	WRITE_ONCE(ev->acked, ack);
 	if (READ_ONCE(ev->push)) {
 		WRITE_ONCE(ev->push, false);
-		if (ev->turns < S32_MAX)
+		/* While it does not bet, pushes are acknowledged already. */
+		if (likely((u32)(ev->turns - VIA_ETHER_TURNS) < VIA_ETHER_WON))
 			WRITE_ONCE(ev->turns, ev->turns + 1);
+		else
+			via_ether_answered(ev);
+	} else if (unlikely(READ_ONCE(ev->peer->bet))) {
+		via_ether_ack_behind(ev);
 	}
 	return ack;
 }

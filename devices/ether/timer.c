@@ -35,6 +35,7 @@
 #define PACE_MAX	0x100000u	/* frames from look to look */
 #define DOUBT_MAX	1024u		/* pushes, after bets that were lost */
 #define GAP_NS		(10 * NSEC_PER_USEC)	/* between two alarms */
+#define AHEAD_NS	(100 * NSEC_PER_USEC)	/* VIs that rest leave early */
 #define LATE_NS		(100 * NSEC_PER_USEC)	/* an alarm that is late */
 #define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
 #define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)
@@ -93,10 +94,23 @@ void via_ether_heat(struct via_ether_vi *ev)
 }
 
 /*
- * Armed for what is due first, earlier or later than before.  One that nothing
- * waits for any more goes off for nothing, once.  nic->lock held.
+ * Later than it is armed for: that can wait for another look of some VI, which
+ * comes before it goes off if they come as they did.  nic->lock held.
  */
-static void set_alarm(struct via_ether_nic *nic)
+static bool can_wait(struct via_ether_nic *nic, u64 now)
+{
+	u64 gap = now - nic->looked_at;
+
+	nic->looked_at = now;
+	return nic->armed > now + 2 * gap;
+}
+
+/*
+ * Armed for what is due first, earlier or later than before; @now: for a look,
+ * 0: for something else.  One that nothing waits for any more goes off for
+ * nothing, once.  nic->lock held.
+ */
+static void set_alarm(struct via_ether_nic *nic, u64 now)
 {
 	struct timerqueue_node *first = timerqueue_getnext(&nic->due);
 	u64 when = nic->retry_at;
@@ -110,6 +124,8 @@ static void set_alarm(struct via_ether_nic *nic)
 	/* While it goes off it arms itself, at its end. */
 	if (nic->stopping || !nic->armed || when == nic->armed ||
 	    when == U64_MAX)
+		return;
+	if (now && when > nic->armed && can_wait(nic, now))
 		return;
 	nic->armed = when;
 	hrtimer_start(&nic->alarm, ns_to_ktime(when),
@@ -131,7 +147,7 @@ static bool stays_first(struct via_ether_vi *ev, u64 when)
 }
 
 /* On nic->due, at the time of the half that is due first.  nic->lock held. */
-static void enqueue(struct via_ether_vi *ev)
+static void enqueue(struct via_ether_vi *ev, u64 now)
 {
 	struct via_ether_nic *nic = ev->nic;
 	u64 when = min(ev->want[VIA_ETHER_TX], ev->want[VIA_ETHER_RX]);
@@ -150,16 +166,16 @@ static void enqueue(struct via_ether_vi *ev)
 	ev->due.expires = when;
 	timerqueue_add(&nic->due, &ev->due);
 out:
-	set_alarm(nic);
+	set_alarm(nic, now);
 }
 
 /* The queue lock of that half held, phase not NONE. */
 static void visit_at(struct via_ether_vi *ev, enum via_ether_half half,
-		     u64 when)
+		     u64 when, u64 now)
 {
 	spin_lock(&ev->nic->lock);
 	ev->want[half] = when;
-	enqueue(ev);
+	enqueue(ev, now);
 	spin_unlock(&ev->nic->lock);
 }
 
@@ -167,7 +183,7 @@ void via_ether_unwatch(struct via_ether_vi *ev)
 {
 	ev->want[VIA_ETHER_TX] = U64_MAX;
 	ev->want[VIA_ETHER_RX] = U64_MAX;
-	enqueue(ev);
+	enqueue(ev, 0);
 }
 
 /*
@@ -245,7 +261,7 @@ void via_ether_watch_tx(struct via_ether_vi *ev)
 	ev->tx_pace = 1;
 	ev->excused = false;
 	ev->tx_due = now + timeout;
-	visit_at(ev, VIA_ETHER_TX, ev->tx_due);
+	visit_at(ev, VIA_ETHER_TX, ev->tx_due, now);
 }
 
 void via_ether_look_tx(struct via_ether_vi *ev)
@@ -266,7 +282,7 @@ void via_ether_look_tx(struct via_ether_vi *ev)
 	if (moved(ev)) {
 		ev->excused = false;
 		ev->tx_due = now + timeout;
-		visit_at(ev, VIA_ETHER_TX, ev->tx_due);
+		visit_at(ev, VIA_ETHER_TX, ev->tx_due, now);
 	}
 	note_tx(ev, now, timeout);
 }
@@ -291,7 +307,7 @@ static void watch_rx(struct via_ether_vi *ev, u64 now, u64 bet, u64 due)
 	lockdep_assert_held(&ev->vi->rq.lock);
 	note_rx(ev, now, bet);
 	ev->rx_due = due;
-	visit_at(ev, VIA_ETHER_RX, due);
+	visit_at(ev, VIA_ETHER_RX, due, now);
 }
 
 void via_ether_watch_rx(struct via_ether_vi *ev)
@@ -449,7 +465,7 @@ static void bet_lost(struct via_ether_vi *ev)
 		ev->doubt = min(2 * ev->doubt, DOUBT_MAX);
 	}
 	ev->push = false;
-	ev->pushed_at = jiffies;
+	ev->pushed_at = ktime_get_ns();
 }
 
 /*
@@ -526,7 +542,7 @@ static void visit(struct via_ether_vi *ev, u64 now)
 	spin_lock(&ev->nic->lock);
 	ev->want[VIA_ETHER_TX] = ev->tx_pace ? ev->tx_due : U64_MAX;
 	ev->want[VIA_ETHER_RX] = ev->rx_pace ? ev->rx_due : U64_MAX;
-	enqueue(ev);
+	enqueue(ev, 0);
 	spin_unlock(&ev->nic->lock);
 unlock:
 	spin_unlock(&vi->rq.lock);
@@ -597,7 +613,7 @@ void via_ether_stall(struct via_ether_vi *ev)
 	if (nic->retry_at == U64_MAX) {
 		nic->retry_at = ktime_get_ns() + nic->retry_ns;
 		nic->retry_ns = min_t(u64, nic->retry_ns * 2, RETRY_MAX_NS);
-		set_alarm(nic);
+		set_alarm(nic, 0);
 	}
 	spin_unlock(&nic->lock);
 }
@@ -637,6 +653,27 @@ static void run_stalled(struct via_ether_nic *nic)
 	rcu_read_unlock();
 }
 
+/*
+ * Nothing is in flight and nothing owed: all that is left to do at the visit is
+ * not to be visited any more.  A hint, as the locks are not held.
+ */
+static bool rests(const struct via_ether_vi *ev)
+{
+	return READ_ONCE(ev->tx.una) == READ_ONCE(ev->tx.nxt) &&
+	       READ_ONCE(ev->rx.next) == READ_ONCE(ev->acked);
+}
+
+/*
+ * Is the VI due?  One that rests is some time before, so that not each of many
+ * costs an interrupt of its own.
+ */
+static bool is_due(const struct via_ether_vi *ev, u64 now)
+{
+	u64 when = ev->due.expires;
+
+	return when <= now + GAP_NS || (when <= now + AHEAD_NS && rests(ev));
+}
+
 /* The VI to visit next, off the queue; NULL: none is due. */
 static struct via_ether_vi *next_due(struct via_ether_nic *nic, u64 now)
 {
@@ -645,8 +682,11 @@ static struct via_ether_vi *next_due(struct via_ether_nic *nic, u64 now)
 
 	spin_lock(&nic->lock);
 	first = timerqueue_getnext(&nic->due);
-	if (first && first->expires <= (s64)(now + GAP_NS)) {
+	if (first)
 		ev = container_of(first, struct via_ether_vi, due);
+	if (ev && !is_due(ev, now))
+		ev = NULL;
+	if (ev) {
 		ev->want[VIA_ETHER_TX] = U64_MAX;
 		ev->want[VIA_ETHER_RX] = U64_MAX;
 		ev->queued = false;
@@ -667,7 +707,7 @@ bool via_ether_open_at(struct via_peer *peer, u64 when)
 		peer->opens = true;
 		peer->opening.expires = when;
 		timerqueue_add(&nic->openings, &peer->opening);
-		set_alarm(nic);
+		set_alarm(nic, 0);
 	}
 	spin_unlock(&nic->lock);
 	return ok;
@@ -722,7 +762,7 @@ static enum hrtimer_restart go_off(struct hrtimer *t)
 
 	spin_lock(&nic->lock);
 	nic->armed = U64_MAX;
-	set_alarm(nic);
+	set_alarm(nic, 0);
 	spin_unlock(&nic->lock);
 	return HRTIMER_NORESTART;
 }

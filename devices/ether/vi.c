@@ -76,6 +76,7 @@ void via_ether_forget(struct via_ether_vi *ev)
 	ev->rtt_on = false;
 	ev->rx_open = false;
 	ev->told_twice = false;
+	ev->untold = false;
 	ev->echo = false;
 	ev->news = false;
 	ev->tx_pace = 0;

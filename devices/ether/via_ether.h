@@ -185,6 +185,7 @@ struct via_ether_frame {
  *		is not empty
  * @armed:	lock: ns of ktime_get_ns() for which @alarm is armed, U64_MAX:
  *		it is not, 0: it runs and arms itself
+ * @looked_at:	lock: ns of ktime_get_ns(), when @alarm was last to go off later
  * @due:	lock: VIs that @alarm visits, by time
  * @openings:	lock: peers to which nothing is sent until then, by time
  * @crowd:	lock: the hosts that send to the NIC
@@ -226,6 +227,7 @@ struct via_ether_nic {
 	unsigned long next_live;
 	struct hrtimer alarm;
 	u64 armed;
+	u64 looked_at;
 	struct timerqueue_head due;
 	struct timerqueue_head openings;
 	struct via_crowd crowd;

@@ -8,8 +8,8 @@ static const void *behind(const void *p, u32 bytes)
 	return (const u8 *)p + bytes;
 }
 
-static enum via_wire_error parse_data(const struct via_wire *w, u32 len,
-				      struct via_frame_hdr *h)
+static __always_inline enum via_wire_error
+parse_data(const struct via_wire *w, u32 len, struct via_frame_hdr *h)
 {
 	const struct via_wire_data *d = (const void *)(w + 1);
 
@@ -30,8 +30,8 @@ static enum via_wire_error parse_data(const struct via_wire *w, u32 len,
 	return VIA_WIRE_OK;
 }
 
-static enum via_wire_error parse_send(const struct via_wire *w, u32 len,
-				      struct via_frame_hdr *h)
+static __always_inline enum via_wire_error
+parse_send(const struct via_wire *w, u32 len, struct via_frame_hdr *h)
 {
 	const struct via_wire_data *d = (const void *)(w + 1);
 	enum via_wire_error err;
@@ -373,11 +373,24 @@ static enum via_wire_error parse_sealed(const struct via_wire *w, u32 len,
 	return VIA_WIRE_OK;
 }
 
+/* Out of line: SEND, which most frames are, needs no register saved for it. */
+static noinline enum via_wire_error parse_other(const struct via_wire *w,
+						u32 len,
+						struct via_frame_hdr *h)
+{
+	enum via_wire_error err;
+
+	if (h->flags & VIA_WIRE_SEALS)
+		return parse_sealed(w, len, h);
+	err = parse_type(w, len, h);
+	return !err && via_wire_always_sealed(h->type) ? VIA_WIRE_BAD_FIELD :
+							 err;
+}
+
 enum via_wire_error via_wire_parse(const void *p, u32 len,
 				   struct via_frame_hdr *h)
 {
 	const struct via_wire *w = p;
-	enum via_wire_error err;
 
 	if (unlikely(len < sizeof(*w)))
 		return VIA_WIRE_BAD_LENGTH;
@@ -392,14 +405,10 @@ enum via_wire_error via_wire_parse(const void *p, u32 len,
 	if (unlikely((h->flags & ~VIA_WIRE_FLAGS) ||
 		     (h->marks & ~VIA_WIRE_MARKS)))
 		return VIA_WIRE_BAD_FIELD;
-
-	if (unlikely(h->flags & VIA_WIRE_SEALS))
-		return parse_sealed(w, len, h);
-	if (likely(h->type == VIA_WIRE_SEND && !(h->flags & VIA_WIRE_TWICE)))
+	if (likely(h->type == VIA_WIRE_SEND &&
+		   !(h->flags & (VIA_WIRE_SEALS | VIA_WIRE_TWICE))))
 		return parse_send(w, len, h);
-	err = parse_type(w, len, h);
-	return !err && via_wire_always_sealed(h->type) ? VIA_WIRE_BAD_FIELD :
-							 err;
+	return parse_other(w, len, h);
 }
 
 enum via_wire_error via_wire_parse_hello(const void *p,

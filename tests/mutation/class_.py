@@ -167,8 +167,8 @@ mutant("mark-unheard", RECV, "sim", "",
         "	if (unlikely(h->flags", "	if (unlikely(h->flags"), sim="mark")
 mutant("mark-untold", RECV, "sim", "",
        "marks of the network are not echoed",
-       ("	if (unlikely(f->ce))\n		echo_soon(ev);\n	if (likely(",
-        "	if (likely("), sim="mark")
+       ("	if (unlikely(f->ce))\n		echo_soon(ev);\n	/* Most",
+        "	/* Most"), sim="mark")
 mutant("unreliable-unacknowledged", RECV, "sim", "",
        "Unreliable waits for a timeout after each window",
        ("		via_ether_crowd_asked(ev);\n		return ACK_FORCE;\n",
@@ -726,9 +726,9 @@ mutant("cookie-alone", RECV, "sim", "",
        sim="hostile")
 mutant("message-unbound", RECV, "sim", "",
        "a peer sends more than MaxTransferSize into a longer receive",
-       ("		if (unlikely(h->msg_len > t.d->length ||\n"
+       ("		if (unlikely(h->msg_len > d->length ||\n"
         "			     h->msg_len > vi->attrs.max_transfer))",
-        "		if (unlikely(h->msg_len > t.d->length))"), sim="hostile")
+        "		if (unlikely(h->msg_len > d->length))"), sim="hostile")
 mutant("write-goes-on", RECV, "sim", "",
        "a peer goes on with an RDMA Write that it has not begun",
        ("	return ev->rx_open && ev->rx_type == h->type &&\n"
@@ -898,8 +898,24 @@ mutant("overtaken-untimed", "devices/ether/peer.c", "sim", "",
        sim="time")
 mutant("seldom-at-once", RECV, "sim", "",
        "an answer after a pause is acknowledged before its program is woken",
-       ("	return ev->turns < 0 &&\n	       time_after(jiffies, last +",
-        "	return false &&\n	       time_after(jiffies, last +"), sim="time")
+       ("	return ev->pushed_sent != sent && ev->pushed_at - last",
+        "	return false && ev->pushed_at - last"), sim="time")
+mutant("seldom-of-one-way", RECV, "sim", "",
+       "a sender that nothing answers waits for a bet now and then",
+       ("	return ev->pushed_sent != sent && ev->pushed_at - last",
+        "	return sent + 1 && ev->pushed_at - last"), sim="time")
+mutant("ack-not-behind", "devices/ether/send.h", "sim", "",
+       "an answer that is followed by data of another VI is acknowledged late",
+       ("	} else if (unlikely(READ_ONCE(ev->peer->bet))) {\n"
+        "		via_ether_ack_behind(ev);\n",
+        "	} else if (unlikely(READ_ONCE(ev->peer->bet))) {\n"
+        "		;\n"), sim="time")
+mutant("ack-behind-lost", "devices/ether/acks.c", "sim", "",
+       "a bet that data of another VI has won counts as lost",
+       ("		if (behind)\n			redeem(ev);\n", ""), sim="time")
+mutant("hole-untold", "devices/ether/acks.c", "sim", "",
+       "frames beyond a hole are told of when the hole is filled",
+       ("ev->untold || ev->echo", "ev->echo"), sim="loss time")
 mutant("first-for-ever", TIMER, "sim", "",
        "the VI that is due first keeps its place when it is put off",
        ("	if (next && (u64)next->expires < when)\n		return false;\n",

@@ -32,6 +32,7 @@ enum pattern {
 static struct {
 	enum pattern pattern;
 	u32 clients, rounds;
+	bool one;			/* thread has all clients */
 	u32 burst, bytes;		/* messages of one, and of a message */
 	u64 think[2];			/* ns, the client's, the server's */
 	u32 stops;			/* the server thinks each n-th round */
@@ -48,6 +49,7 @@ static struct {
 	} pending[PENDING];
 	u32 npending;
 	u64 worst;
+	u32 waited;			/* for a bet, or nearly */
 	u32 frames;			/* of data */
 	u32 alone;			/* acknowledgements without */
 	u32 prompt;			/* those that have not waited */
@@ -77,6 +79,7 @@ static void acknowledged(u8 from, u8 to, u32 ack)
 			continue;
 		late = sim_clock - min(sim_clock, w.pending[i].delivered);
 		w.worst = max(w.worst, late);
+		w.waited += late >= w.limit - SLACK - 20 * US;
 		sim_expect(w.pattern == LOSES || late <= w.limit,
 			   "acknowledged after %llu us", late / US);
 		w.pending[i--] = w.pending[--w.npending];
@@ -254,24 +257,52 @@ static void round_of(struct prog_vi *v, bool answered)
 	}
 }
 
-static void ask(void *arg)
+static void call(struct prog_vi *v, u32 i)
 {
-	u32 i = (uintptr_t)arg, r, most, tries = 0;
 	char name[] = "p0";
-	struct prog_vi v;
+	u32 tries = 0;
 	int ret;
 
 	name[1] += i;
-	sim_expect(!prog_vi(&v, &w.client, VIA_RELIABLE_DELIVERY, 0, 0), "");
-	prog_post_recv(&v, w.client.mem, BYTES);
+	sim_expect(!prog_vi(v, &w.client, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_post_recv(v, w.client.mem, BYTES);
 	while (!READ_ONCE(w.ready[i]))
 		sim_sleep(MS);
 	do {
-		ret = prog_request(&v, w.server.hello.addr, name, 10 * SEC);
+		ret = prog_request(v, w.server.hello.addr, name, 10 * SEC);
 		if (ret)
 			sim_sleep(MS);
 	} while (ret == VIA_R_NO_MATCH && ++tries < 1000);
 	sim_expect(!ret, "(%d)", ret);
+}
+
+/* One thread asks on all connections in turn. */
+static void ask_in_turn(void *arg)
+{
+	struct prog_vi v[CLIENTS];
+	u32 i, r;
+
+	for (i = 0; i < w.clients; i++)
+		call(&v[i], i);
+	for (r = 0; r < w.rounds; r++) {
+		for (i = 0; i < w.clients; i++) {
+			prog_post_send(&v[i], w.client.mem, BYTES);
+			done(&v[i], true);
+			prog_post_recv(&v[i], w.client.mem, BYTES);
+			done(&v[i], false);
+		}
+	}
+	sim_sleep(2 * w.limit);
+	for (i = 0; i < w.clients; i++)
+		WRITE_ONCE(w.over[i], true);
+}
+
+static void ask(void *arg)
+{
+	u32 i = (uintptr_t)arg, r, most;
+	struct prog_vi v;
+
+	call(&v, i);
 	most = w.pattern == BESIDE && !i ? 20 * w.rounds : w.rounds;
 	for (r = 0; r < most && (r < w.rounds || !READ_ONCE(w.over[1]));
 	     r++) {
@@ -289,7 +320,9 @@ static void clients(void *arg)
 	u32 i;
 
 	sim_expect(!prog_open(&w.client, "via_c", 64 << 10), "");
-	for (i = 0; i < w.clients; i++)
+	if (w.one)
+		sim_thread(p, "client", ask_in_turn, NULL);
+	for (i = 0; i < w.clients && !w.one; i++)
 		sim_thread(p, "client", ask, (void *)(uintptr_t)i);
 	for (i = 0; i < w.clients; i++)
 		while (!READ_ONCE(w.over[i]))
@@ -410,6 +443,21 @@ static void in_turn(void)
 	begin(IN_TURN, 30);
 	w.clients = counts[sim_dice(3)];
 	run();
+}
+
+/*
+ * An acknowledgement goes behind the next question, which another connection
+ * has: none but the last ones waits for data of its own.
+ */
+static void in_one_turn(void)
+{
+	begin(IN_TURN, 60);
+	w.one = true;
+	w.clients = 2 + sim_dice(CLIENTS - 1);
+	run();
+	sim_log("%u clients, %u waited", w.clients, w.waited);
+	sim_expect(w.waited <= w.clients + 1, "%u of %u waited", w.waited,
+		   w.frames);
 }
 
 /* One VI is at work all the time, and puts its own visits off. */
@@ -557,6 +605,8 @@ LATE(stops, "completion-stop",
      "a server that answers at once, and then does not", stops)
 LATE(in_turn, "completion-turns",
      "a server waits for the completion of each answer", in_turn)
+LATE(in_one_turn, "completion-one-turn",
+     "one thread asks a server on many connections in turn", in_one_turn)
 LATE(beside, "completion-beside",
      "messages that are not answered beside a ping-pong of another VI", beside)
 LATE(writes, "completion-write",

@@ -558,6 +558,7 @@ struct tasklet_struct {
 void tasklet_setup(struct tasklet_struct *t,
 		   void (*f)(struct tasklet_struct *t));
 void tasklet_schedule(struct tasklet_struct *t);
+#define tasklet_hi_schedule(t)	tasklet_schedule(t)
 /* Some begin up to a millisecond late.  Of a run. */
 extern bool sim_tasklets_late;
 void tasklet_kill(struct tasklet_struct *t);
