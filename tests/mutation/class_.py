@@ -7,6 +7,8 @@ MUTANTS = Layer()
 
 # Seen to be noticed in guests, or by unit tests.
 mutant = MUTANTS.guest
+# Seen by the simulator alone.
+in_sim = MUTANTS.plant
 
 RECV = "devices/ether/recv.c"
 mutant("wire-end-is-loss", "devices/ether/end.c", "wire",
@@ -99,44 +101,44 @@ mutant("idle-not-asked", CREDIT, "unit", "credit",
        "a VI waits until those that do nothing are timed out",
        ("		p->to_visit = alone(p) ? 0 : p->nholders;",
         "		p->to_visit = 0 * alone(p);"), sim="share")
-mutant("credit-forgotten", SHARE, "sim", "",
+in_sim("credit-forgotten", SHARE, "sim", "",
        "a VI that ends keeps credit of its peer's window",
        ("	via_credit_end(p, &ev->credit);\n"
         "	unlock_pool(ev, false);\n",
         "	unlock_pool(ev, false);\n"), sim="share")
-mutant("turn-untold", SHARE, "sim", "",
+in_sim("turn-untold", SHARE, "sim", "",
        "a VI that is given credit waits for its next acknowledgement",
        ("		if (!sends || c != &ev->credit)\n			kick(vi_of(c));\n",
         "		;\n"), sim="share")
-mutant("turn-not-its-own", "devices/ether/share.c", "sim", "",
+in_sim("turn-not-its-own", "devices/ether/share.c", "sim", "",
        "a VI that is given credit in its own visit does not send",
        ("if (!sends || c != &ev->credit)", "if (c != &ev->credit)"),
        sim="loss")
-mutant("rides-unseen", "devices/ether/timer.c", "sim", "",
+in_sim("rides-unseen", "devices/ether/timer.c", "sim", "",
        "Unreliable: acknowledgements that ride on data come too late",
        ("	via_ether_catch_up(ev);\n	if (!via_win_flight",
         "	if (!via_win_flight"), sim="time")
-mutant("room-kept", "devices/ether/send.c", "sim", "",
+in_sim("room-kept", "devices/ether/send.c", "sim", "",
        "what is acknowledged to a VI stays with it, whoever waits",
        ("	if (unlikely(READ_ONCE(ev->peer->pool.want)))\n"
         "		via_ether_share_acked(ev, n, true);\n", ""), sim="share")
-mutant("idle-credit-kept", "devices/ether/timer.c", "sim", "",
+in_sim("idle-credit-kept", "devices/ether/timer.c", "sim", "",
        "a VI that does nothing keeps its credit",
        ("		via_ether_share_trim(ev, 0);\n", ""), sim="share")
 CROWD = "devices/ether/crowd.c"
-mutant("share-unheard", RECV, "sim", "",
+in_sim("share-unheard", RECV, "sim", "",
        "many hosts send to one, and each as much as it likes",
        ("	if (unlikely(h->share || (peer && READ_ONCE(peer->pool.share))))\n"
         "		rx_share(vi, h);\n", ""), sim="share")
-mutant("crowd-uncounted", RECV, "sim", "",
+in_sim("crowd-uncounted", RECV, "sim", "",
        "a host does not see that many send to it",
        ("		via_ether_crowd_asked(ev);\n		if (h->flags",
         "		if (h->flags"), sim="share")
-mutant("crowd-loss-unseen", RECV, "sim", "",
+in_sim("crowd-loss-unseen", RECV, "sim", "",
        "a host does not see that those that send to it lose frames",
        ("		if (h->flags & VIA_WIRE_PROBE)\n"
         "			via_ether_crowd_lost(ev);\n", ""), sim="share")
-mutant("pause-endless", SHARE, "sim", "",
+in_sim("pause-endless", SHARE, "sim", "",
        "a host that is to send less than a frame sends nothing any more",
        ("	peer->pool.shut = false;\n", ""), sim="share")
 mutant("share-whole-frames", CREDIT, "unit", "credit",
@@ -161,15 +163,15 @@ mutant("crowd-reduced-twice", CROWD, "unit", "crowd",
 mutant("crowd-never-grows", CROWD, "unit", "crowd",
        "the window of a crowd is not enlarged again",
        ("			c->total++;\n", "			c->total += 0;\n"))
-mutant("mark-unheard", RECV, "sim", "",
+in_sim("mark-unheard", RECV, "sim", "",
        "a wire that marks frames is filled until it drops them",
        ("	if (unlikely(h->marks))\n		rx_mark(vi, h);\n"
         "	if (unlikely(h->flags", "	if (unlikely(h->flags"), sim="mark")
-mutant("mark-untold", RECV, "sim", "",
+in_sim("mark-untold", RECV, "sim", "",
        "marks of the network are not echoed",
        ("	if (unlikely(f->ce))\n		echo_soon(ev);\n	/* Most",
         "	/* Most"), sim="mark")
-mutant("unreliable-unacknowledged", RECV, "sim", "",
+in_sim("unreliable-unacknowledged", RECV, "sim", "",
        "Unreliable waits for a timeout after each window",
        ("		via_ether_crowd_asked(ev);\n		return ACK_FORCE;\n",
         "		return ACK_LATER;\n"),

@@ -18,7 +18,8 @@ and is a guess where `guest` is not set.
 from collections import namedtuple
 
 Mutant = namedtuple("Mutant", "name path on first why edits guest defect sim")
-WHERE = ("lo", "wire", "unit", "regress", "fault", "sim")
+PLANTED = ("lo", "wire", "unit")
+WHERE = (*PLANTED, "regress", "fault", "sim")
 
 SIM = {
     "alloc": "an allocation fails",
@@ -59,5 +60,7 @@ class Layer(list):
               defect="", sim=""):
         if on not in WHERE or set(sim.split()) - set(SIM):
             raise ValueError(f"mutant {name}: {on}, {sim}")
+        if guest and on not in PLANTED:
+            raise ValueError(f"mutant {name}: no guest notices it")
         self.append(Mutant(name, path, on, tuple(first.split()), why, edits,
                            guest, defect, tuple(sim.split())))
