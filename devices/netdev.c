@@ -8,6 +8,18 @@
  * the last that more will follow and rings the doorbell once.  Frames come
  * in through a packet handler bound to the interface.
  *
+ * Where byte queue limits (BQL) have stopped the transmit queue, frames enter
+ * its queueing discipline and wait there beside IP's, until the driver's
+ * completions start it again.  What follows must not overtake them, so frames
+ * take that way until the disciplines of all queues are empty.  They enter the
+ * discipline of their own queue (dev_queue_xmit() would choose another one).
+ * The discipline owns them from then on; it bounds how many there are, and one
+ * that it drops is a loss.  A frame has all of its bytes and no callback, so the
+ * interface or this module may go with frames queued.
+ *
+ * A queue that the driver has stopped takes nothing, and the class asks again.
+ * So it is with BQL where there is no queueing discipline.
+ *
  * Interfaces are named in the parameter `attach' at load time, or later by
  * writing to /sys/module/via_netdev/parameters/attach and detach.
  *
@@ -25,10 +37,11 @@
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
+#include <net/sch_generic.h>
 #include "ether/via_ether.h"
 #include "ether/wire.h"
 
-#define RX_FRAMES	64	/* a cautious guess at any receive ring */
+#define RX_FRAMES	2048	/* unknown: congestion control finds it */
 #define POOL_MAX	128	/* frames kept for reuse, per CPU */
 #define POOL_BYTES	(512 * 1024)	/* and their bytes */
 
@@ -55,6 +68,11 @@ struct pool {
  * @pt:		the packet handler, registered while nic is set
  * @pools:	per CPU, used with BH off while nic is set; NULL: the driver
  *		wants frames of its own
+ * @ready:	@pools, or NULL while @queued (written under @queue_lock, read
+ *		without)
+ * @queue_lock:	inside the queue locks, the locks of disciplines inside of it
+ * @queued:	likewise: frames may be in the queueing disciplines
+ * @tx_queued:	queue_lock: frames that were put there
  */
 struct via_netdev {
 	struct list_head link;
@@ -64,6 +82,10 @@ struct via_netdev {
 	struct via_ether_nic *nic;
 	struct packet_type pt;
 	struct pool __percpu *pools;
+	struct pool __percpu *ready;
+	spinlock_t queue_lock;		/* guards the two below */
+	bool queued;
+	u64 tx_queued;
 };
 
 static LIST_HEAD(attached);
@@ -82,26 +104,29 @@ static inline bool can_send(const struct net_device *dev)
 	       want;
 }
 
-static __always_inline bool tx_begin(struct via_ether_nic *nic,
-				     struct via_ether_tx *tx, u32 flow)
+/* The queue of a flow; false: it cannot be sent to. */
+static __always_inline bool pick(const struct net_device *dev, u32 flow,
+				 struct netdev_queue **txq)
 {
-	struct via_netdev *vd = nic->priv;
-	struct net_device *dev = vd->dev;
-	int cpu = smp_processor_id();
-	struct netdev_queue *txq;
-
 	if (unlikely(!can_send(dev)))
 		return false;
 	if (dev->real_num_tx_queues > 1)
 		flow %= dev->real_num_tx_queues;
 	else
 		flow = 0;
-	txq = netdev_get_tx_queue(dev, flow);
+	*txq = netdev_get_tx_queue(dev, flow);
 	/* A device stacked on itself, as the stack checks it too. */
-	if (unlikely(READ_ONCE(txq->xmit_lock_owner) == cpu))
-		return false;
-	HARD_TX_LOCK(dev, txq, cpu);
-	if (unlikely(netif_xmit_frozen_or_drv_stopped(txq))) {
+	return likely(READ_ONCE((*txq)->xmit_lock_owner) !=
+		      smp_processor_id());
+}
+
+/* A burst to the driver itself. */
+static __always_inline bool begin_direct(struct net_device *dev,
+					 struct netdev_queue *txq,
+					 struct via_ether_tx *tx)
+{
+	HARD_TX_LOCK(dev, txq, smp_processor_id());
+	if (unlikely(netif_xmit_frozen_or_stopped(txq))) {
 		HARD_TX_UNLOCK(dev, txq);
 		return false;
 	}
@@ -109,6 +134,76 @@ static __always_inline bool tx_begin(struct via_ether_nic *nic,
 	tx->queue = txq;
 	tx->last = NULL;
 	return true;
+}
+
+/* Instead of the last frame: those of the burst enter the discipline. */
+#define QUEUED	((void *)1)
+
+static bool has_discipline(struct netdev_queue *txq)
+{
+	return rcu_dereference_bh(txq->qdisc)->enqueue;
+}
+
+/* All that was in the discipline of the queue is with the driver. */
+static bool drained(struct netdev_queue *txq)
+{
+	struct Qdisc *q = rcu_dereference_bh(txq->qdisc);
+
+	if (qdisc_qlen_sum(q))
+		return false;
+	/* What was taken out before is with the driver after that run. */
+	smp_rmb();
+	return !qdisc_is_running(q);
+}
+
+/*
+ * May a burst to @txq go past the disciplines?  The frames that it must not
+ * overtake are of the same VI, whose lock the caller holds, and so of the same
+ * queue.
+ */
+static bool may_pass(struct via_netdev *vd, struct netdev_queue *txq)
+{
+	struct net_device *dev = vd->dev;
+	bool all = true;
+	u32 i;
+
+	if (!drained(txq))
+		return false;
+	spin_lock(&vd->queue_lock);
+	for (i = 0; all && i < dev->real_num_tx_queues; i++)
+		all = drained(netdev_get_tx_queue(dev, i));
+	if (all) {
+		WRITE_ONCE(vd->queued, false);
+		WRITE_ONCE(vd->ready, vd->pools);
+	}
+	spin_unlock(&vd->queue_lock);
+	return true;
+}
+
+/* A burst to the discipline of the queue, if it has one. */
+static bool begin_queued(struct netdev_queue *txq, struct via_ether_tx *tx)
+{
+	if (!has_discipline(txq))
+		return false;
+	tx->queue = txq;
+	tx->last = QUEUED;
+	return true;
+}
+
+static bool tx_begin(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		     u32 flow)
+{
+	struct via_netdev *vd = nic->priv;
+	struct netdev_queue *txq;
+
+	if (unlikely(!pick(vd->dev, flow, &txq)))
+		return false;
+	if (unlikely(READ_ONCE(vd->queued)) && !may_pass(vd, txq))
+		return begin_queued(txq, tx);
+	if (likely(begin_direct(vd->dev, txq, tx)))
+		return true;
+	return READ_ONCE(txq->state) & QUEUE_STATE_STACK_XOFF &&
+	       begin_queued(txq, tx);
 }
 
 /* A new frame with room for @len bytes, Ethernet header included. */
@@ -174,19 +269,19 @@ static noinline struct sk_buff *pool_grow(struct net_device *dev,
 	return skb;
 }
 
-static __always_inline bool tx_get(struct via_ether_nic *nic,
-				   struct via_ether_tx *tx, u32 len,
-				   struct via_ether_buf *buf)
+/* @one: the burst does not know whether frames are queued. */
+static __always_inline bool get(struct via_netdev *vd, u32 len,
+				struct via_ether_buf *buf, bool one)
 {
-	struct via_netdev *vd = nic->priv;
+	struct pool __percpu *pools = READ_ONCE(vd->ready);
 	struct sk_buff *skb = NULL;
 	bool small = len < ETH_ZLEN;
 	struct pool *pool;
 
 	if (small)
 		len = ETH_ZLEN;
-	if (likely(vd->pools)) {
-		pool = this_cpu_ptr(vd->pools);
+	if (likely(pools)) {
+		pool = this_cpu_ptr(pools);
 		if (likely(pool->n))
 			skb = pool->skb[pool->oldest];
 		if (likely(skb && frame_free(skb) && frame_fits(skb, len))) {
@@ -200,7 +295,7 @@ static __always_inline bool tx_get(struct via_ether_nic *nic,
 		} else {
 			skb = pool_grow(vd->dev, pool, len);
 		}
-	} else {
+	} else if (!one || !READ_ONCE(vd->queued)) {
 		skb = frame_alloc(vd->dev, len);
 	}
 	if (unlikely(!skb))
@@ -213,6 +308,12 @@ static __always_inline bool tx_get(struct via_ether_nic *nic,
 		memset(skb->data + ETH_ZLEN - 16, 0, 16);
 	}
 	return true;
+}
+
+static bool tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		   u32 len, struct via_ether_buf *buf)
+{
+	return get(nic->priv, len, buf, false);
 }
 
 static void tx_drop(struct via_ether_nic *nic, struct via_ether_tx *tx,
@@ -235,7 +336,76 @@ static __always_inline bool xmit(struct net_device *dev,
 		kfree_skb(skb);
 		return false;
 	}
-	return !netif_xmit_frozen_or_drv_stopped(txq);
+	return !netif_xmit_frozen_or_stopped(txq);
+}
+
+/* A frame that may enter a discipline: one of the pool is only lent. */
+static struct sk_buff *own(struct sk_buff *skb)
+{
+	struct sk_buff *copy;
+
+	if (!skb_shared(skb))
+		return skb;
+	copy = skb_copy(skb, GFP_ATOMIC | __GFP_NOWARN);
+	kfree_skb(skb);
+	return copy;
+}
+
+/*
+ * To the discipline of the queue: the last that is known of the frame.  What it
+ * drops, or there is no memory for, is lost.
+ */
+static void enqueue(struct via_netdev *vd, struct netdev_queue *txq,
+		    struct sk_buff *skb)
+{
+	struct sk_buff *dropped = NULL;
+	struct Qdisc *q;
+
+	skb = own(skb);
+	if (unlikely(!skb))
+		return;
+	skb_set_queue_mapping(skb, txq - vd->dev->_tx);
+	qdisc_skb_cb(skb)->pkt_len = skb->len;
+	spin_lock(&vd->queue_lock);
+	WRITE_ONCE(vd->queued, true);
+	WRITE_ONCE(vd->ready, NULL);
+	vd->tx_queued++;
+	q = rcu_dereference_bh(txq->qdisc);
+	if (unlikely(!q->enqueue)) {
+		__qdisc_drop(skb, &dropped);
+	} else if (q->flags & TCQ_F_NOLOCK) {
+		qdisc_enqueue(skb, q, &dropped);
+	} else {
+		spin_lock(qdisc_lock(q));
+		/* It has been emptied, or will be. */
+		if (unlikely(test_bit(__QDISC_STATE_DEACTIVATED, &q->state)))
+			__qdisc_drop(skb, &dropped);
+		else
+			qdisc_enqueue(skb, q, &dropped);
+		spin_unlock(qdisc_lock(q));
+	}
+	spin_unlock(&vd->queue_lock);
+	if (unlikely(dropped))
+		kfree_skb_list(dropped);
+}
+
+/* BQL has stopped the queue in the middle of a burst: the rest is queued. */
+static bool turn_aside(struct via_netdev *vd, struct via_ether_tx *tx,
+		       struct sk_buff *skb)
+{
+	struct netdev_queue *txq = tx->queue;
+
+	tx->last = NULL;
+	if (!(READ_ONCE(txq->state) & QUEUE_STATE_STACK_XOFF) ||
+	    !has_discipline(txq)) {
+		kfree_skb(skb);
+		return false;
+	}
+	__acquire(&txq->_xmit_lock);
+	HARD_TX_UNLOCK(vd->dev, txq);
+	tx->last = QUEUED;
+	enqueue(vd, txq, skb);
+	return true;
 }
 
 static bool tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
@@ -246,11 +416,12 @@ static bool tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
 
 	/* tx_get() has made room, and cleared the padding. */
 	__skb_put(skb, max_t(u32, len, ETH_ZLEN));
-	if (last && unlikely(!xmit(vd->dev, tx->queue, last, true))) {
-		tx->last = NULL;
-		kfree_skb(skb);
-		return false;
+	if (unlikely(last == QUEUED)) {
+		enqueue(vd, tx->queue, skb);
+		return true;
 	}
+	if (last && unlikely(!xmit(vd->dev, tx->queue, last, true)))
+		return turn_aside(vd, tx, skb);
 	tx->last = skb;
 	return true;
 }
@@ -260,18 +431,29 @@ static void tx_end(struct via_ether_nic *nic, struct via_ether_tx *tx)
 	struct via_netdev *vd = nic->priv;
 	struct netdev_queue *txq = tx->queue;
 
+	if (unlikely(tx->last == QUEUED)) {
+		/* Pairs with the one in netdev_tx_completed_queue(). */
+		smp_mb();
+		netif_schedule_queue(txq);
+		return;
+	}
 	if (tx->last)
 		xmit(vd->dev, txq, tx->last, false);
 	__acquire(&txq->_xmit_lock);
 	HARD_TX_UNLOCK(vd->dev, txq);
 }
 
+/* Anything unusual is for a burst. */
 static bool tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 		       u32 flow, u32 len, struct via_ether_buf *buf)
 {
-	if (unlikely(!tx_begin(nic, tx, flow)))
+	struct via_netdev *vd = nic->priv;
+	struct netdev_queue *txq;
+
+	if (unlikely(!pick(vd->dev, flow, &txq) ||
+		     !begin_direct(vd->dev, txq, tx)))
 		return false;
-	if (likely(tx_get(nic, tx, len, buf)))
+	if (likely(get(vd, len, buf, true)))
 		return true;
 	tx_end(nic, tx);
 	return false;
@@ -290,6 +472,13 @@ static void tx_put_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	HARD_TX_UNLOCK(vd->dev, txq);
 }
 
+static void stats(struct via_ether_nic *nic, struct via_stats_sink *sink)
+{
+	struct via_netdev *vd = nic->priv;
+
+	via_stat(sink, "wire_tx_queued", READ_ONCE(vd->tx_queued));
+}
+
 static struct via_ether_ops netdev_ops = {
 	.owner = THIS_MODULE,
 	.tx_begin = tx_begin,
@@ -299,6 +488,7 @@ static struct via_ether_ops netdev_ops = {
 	.tx_end = tx_end,
 	.tx_get_one = tx_get_one,
 	.tx_put_one = tx_put_one,
+	.stats = stats,
 };
 
 /* Receiving: softirq, RCU read side. */
@@ -443,6 +633,7 @@ static void pools_free(struct via_netdev *vd)
 	}
 	free_percpu(vd->pools);
 	vd->pools = NULL;
+	vd->ready = NULL;
 }
 
 /* Make the VI NIC and start to listen. */
@@ -478,6 +669,8 @@ static int nic_up(struct via_netdev *vd)
 	/* Without memory for it: frames are made one by one. */
 	if (dev->priv_flags & IFF_TX_SKB_SHARING)
 		vd->pools = alloc_percpu(struct pool);
+	vd->ready = vd->pools;
+	vd->queued = false;
 	vd->nic = nic;
 	vd->pt.type = via_ether_proto();
 	vd->pt.dev = dev;
@@ -513,6 +706,7 @@ static int attach(struct net_device *dev)
 	if (!vd)
 		return -ENOMEM;
 	vd->dev = dev;
+	spin_lock_init(&vd->queue_lock);
 	strscpy(vd->name, dev->name, sizeof(vd->name));
 	netdev_hold(dev, &vd->tracker, GFP_KERNEL);
 	err = nic_up(vd);

@@ -58,4 +58,16 @@ static inline void via_vm_flags_clear(struct vm_area_struct *vma,
 	pin_user_pages(start, n, flags, pages)
 #endif
 
+/*
+ * Of 6.9: a variable that the kernel's hardening does not fill with zeros, for
+ * large ones on the data path that are filled in before they are read.
+ */
+#ifndef __uninitialized
+#if __has_attribute(__uninitialized__)
+#define __uninitialized		__attribute__((__uninitialized__))
+#else
+#define __uninitialized
+#endif
+#endif
+
 #endif /* _VIA_COMPAT_H */

@@ -3,30 +3,80 @@
 
 #include "ether.h"
 
-#define RESETS_PER_TICK	64	/* answers to strangers, per 1/16 s */
+/* A frame to be: the header but for its constants, and the body's length. */
+struct ctl {
+	const u8 *mac;
+	u64 cookie;
+	u32 dst;
+	u32 flow;
+	u32 size;
+	u8 type;
+	u8 flags;
+	u8 marks;
+	bool plain;		/* of a connection without checksums */
+};
 
 /*
- * Send one frame by itself; a seal, unless it is @plain, comes behind it.
- * False: the NIC is full; nothing was sent.
+ * A hello names the session of its frame.  Without one, a host that has no key
+ * for this one gets no proof: it would accept what cannot be confirmed.
  */
-static bool send_one(struct via_ether_nic *nic, u32 flow, const void *frame,
-		     u32 size, bool plain)
+static void name_session(void *body, const struct via_seal *seal)
 {
-	u32 len = plain ? size : size + VIA_WIRE_SEAL_LEN;
+	struct via_wire_hello *hello = body;
+
+	hello->nonce = cpu_to_be64(seal->nonce);
+	if (seal->keyed && !seal->session)
+		hello->proof = 0;
+}
+
+/*
+ * Send one frame by itself, with @body behind its header; its seal, unless it
+ * is @plain, comes last.  False: nothing was sent.  The NIC is full, or the frame
+ * is for a host with a key, and there is no session.
+ */
+static bool send_one(struct via_ether_nic *nic, const struct ctl *c,
+		     const void *body)
+{
+	u32 size = sizeof(struct via_ether_head) + c->size;
+	struct via_seal seal = {};
+	struct via_ether_head *h;
 	struct via_ether_tx tx;
 	struct via_ether_buf buf;
 	bool ok = false;
+	u32 len;
 
-	if (!nic->ops->tx_begin(nic, &tx, flow))
+	rcu_read_lock();
+	if (!c->plain && !via_session_choose(nic, c->mac, c->type, &seal)) {
+		rcu_read_unlock();
+		return false;
+	}
+	len = size + seal.len;
+	/* Nothing is said to hosts that would have to say as much. */
+	if (unlikely(READ_ONCE(nic->mtu) < VIA_WIRE_MTU_MIN) &&
+	    (!via_wire_ends(c->type) || len - ETH_HLEN > READ_ONCE(nic->mtu)))
+		goto out;
+	if (!nic->ops->tx_begin(nic, &tx, c->flow))
 		goto out;
 	if (nic->ops->tx_get(nic, &tx, len, &buf)) {
-		memcpy(buf.data, frame, size);
-		if (!plain)
-			via_ether_seal(buf.data, len, 0);
+		h = (struct via_ether_head *)buf.data;
+		ether_addr_copy(h->eth.h_dest, c->mac);
+		ether_addr_copy(h->eth.h_source, nic->mac);
+		h->eth.h_proto = via_ether_proto();
+		h->w.version = VIA_WIRE_VERSION;
+		h->w.type = c->type;
+		h->w.flags = c->flags;
+		h->w.marks = c->marks;
+		h->w.dst = cpu_to_be32(c->dst);
+		h->w.cookie = cpu_to_be64(c->cookie);
+		memcpy(h + 1, body, c->size);
+		if (via_wire_has_conn(c->type))
+			name_session(h + 1, &seal);
+		via_ether_close(&seal, buf.data, len, 0);
 		ok = nic->ops->tx_put(nic, &tx, len, &buf);
 	}
 	nic->ops->tx_end(nic, &tx);
 out:
+	rcu_read_unlock();
 	if (ok) {
 		via_ether_count(nic, TX_FRAMES);
 		via_ether_count_add(nic, TX_BYTES, len);
@@ -36,65 +86,135 @@ out:
 	return ok;
 }
 
-static void fill_head(struct via_ether_nic *nic, struct via_ether_head *h,
-		      const struct via_ether_ctl *ctl)
+/* A frame of @type on the connection.  A queue lock held. */
+static struct ctl on_conn(const struct via_ether_vi *ev, u8 type, u32 size)
 {
-	ether_addr_copy(h->eth.h_dest, ctl->mac);
-	ether_addr_copy(h->eth.h_source, nic->mac);
-	h->eth.h_proto = via_ether_proto();
-	h->w.version = VIA_WIRE_VERSION;
-	h->w.type = ctl->type;
-	h->w.dst = cpu_to_be16(ctl->dst);
-	h->w.cookie = cpu_to_be32(ctl->cookie);
-	h->w.seq = cpu_to_be32(ctl->seq);
-	h->w.ack = cpu_to_be32(ctl->ack);
+	return (struct ctl) {
+		.mac = ev->remote_mac,
+		.cookie = ev->remote_cookie,
+		.dst = ev->remote_id,
+		.flow = ev->vi->index,
+		.size = size,
+		.type = type,
+		.plain = !ev->seal,
+	};
 }
 
-bool via_ether_send_ctl(struct via_ether_nic *nic,
-			const struct via_ether_ctl *ctl)
+/* The receiver's half, as far as it has come.  rq.lock held. */
+static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 {
 	struct {
-		struct via_ether_head h;
 		struct via_wire_ack a;
-	} __packed __aligned(8) f = {};
-
-	fill_head(nic, &f.h, ctl);
-	f.a.reason = cpu_to_be32(ctl->reason);
-	f.a.sack = cpu_to_be64(ctl->sack);
-	return send_one(nic, ctl->dst, &f, sizeof(f.h) + sizeof(f.a),
-			ctl->plain);
-}
-
-/*
- * ACK, HEARTBEAT, DISCONNECT, CONFIRM to the peer of a connection, with all
- * we know of what has arrived.  rq.lock held.
- */
-bool via_ether_send_ack(struct via_ether_vi *ev, u8 type)
-{
-	struct via_ether_ctl ctl = {
-		.mac = ev->remote_mac,
-		.type = type,
-		.dst = ev->remote_index,
-		.cookie = ev->remote_cookie,
-		.seq = type == VIA_WIRE_ACK ? ev->twice : 0,
-		.ack = ev->rx.next,
-		.reason = type == VIA_WIRE_DISCONNECT ? ev->reason : 0,
-		.sack = ev->rx.held,
-		.plain = !ev->sealed && !via_wire_always_sealed(type),
-	};
+		struct via_wire_range range[VIA_WIRE_RANGES_MAX];
+	} __packed f __uninitialized;
+	struct ctl c = on_conn(ev, VIA_WIRE_ACK, sizeof(f.a));
+	struct via_range range[VIA_WIN_RANGES] __uninitialized;
+	u32 ack = ev->rx.next;
 
 	lockdep_assert_held(&ev->vi->rq.lock);
-	if (!via_ether_send_ctl(ev->nic, &ctl)) {
-		/* The timer tries again. */
-		if (!ev->hot)
-			via_ether_heat(ev);
+	if (ev->told_twice)
+		flags |= VIA_WIRE_TWICE;
+	if (unlikely(ev->echo))
+		c.marks = VIA_WIRE_CE;
+	c.flags = flags;
+	f.a.ack = cpu_to_be32(ack);
+	f.a.twice = flags & VIA_WIRE_TWICE ? cpu_to_be32(ev->twice) : 0;
+	f.a.n = via_win_ranges(&ev->rx, range);
+	via_wire_put_ranges(f.range, f.a.n, range);
+	f.a.delay = min(delay, VIA_WIRE_DELAY_MAX);
+	f.a.share = cpu_to_be16(READ_ONCE(ev->nic->crowd.share));
+	f.a.zero = 0;
+	c.size += f.a.n * sizeof(f.range[0]);
+	if (!send_one(ev->nic, &c, &f)) {
+		/* It is owed, also if all had been told before. */
+		if (ev->acked == ack)
+			WRITE_ONCE(ev->acked, ack - 1);
+		via_ether_ack_again(ev);
 		return false;
 	}
-	WRITE_ONCE(ev->acked, ctl.ack);
-	ev->twice = 0;
-	if (type == VIA_WIRE_ACK)
-		via_ether_count(ev->nic, ACKS_OUT);
+	WRITE_ONCE(ev->acked, ack);
+	ev->told_twice = false;
+	ev->untold = false;
+	if (c.marks)
+		via_ether_count(ev->nic, MARKS_OUT);
+	ev->echo = false;
 	return true;
+}
+
+/* ACK to the peer of a connection, with all we know of what has arrived. */
+bool via_ether_send_ack(struct via_ether_vi *ev, u32 delay)
+{
+	bool ok = send_ack(ev, 0, delay);
+
+	if (ok)
+		via_ether_count(ev->nic, ACKS_OUT);
+	return ok;
+}
+
+/* The same, and the peer is to answer with its own. */
+bool via_ether_send_question(struct via_ether_vi *ev)
+{
+	return send_ack(ev, VIA_WIRE_ACK_NOW, VIA_WIRE_DELAY_MAX);
+}
+
+/* The numbers of both halves, as they are when the connection ends. */
+struct via_ether_end via_ether_end_of(const struct via_ether_vi *ev)
+{
+	struct via_ether_end end = {
+		.plain = !ev->seal,
+		.dst = ev->remote_id,
+		.cookie = ev->remote_cookie,
+		.seq = ev->tx.nxt,
+		.ack = ev->rx.next,
+		.reason = ev->reason,
+		.src = via_ether_id(ev->vi),
+	};
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	lockdep_assert_held(&ev->vi->rq.lock);
+	ether_addr_copy(end.mac, ev->remote_mac);
+	return end;
+}
+
+void via_ether_send_disconnect(struct via_ether_nic *nic,
+			       const struct via_ether_end *end)
+{
+	struct via_wire_end e = {
+		.seq = cpu_to_be32(end->seq),
+		.ack = cpu_to_be32(end->ack),
+		.reason = cpu_to_be32(end->reason),
+		.src = cpu_to_be32(end->src),
+	};
+	struct ctl c = {
+		.mac = end->mac,
+		.cookie = end->cookie,
+		.dst = end->dst,
+		.flow = end->src - 1,
+		.size = sizeof(e),
+		.type = VIA_WIRE_DISCONNECT,
+		.plain = end->plain,
+	};
+
+	send_one(nic, &c, &e);
+}
+
+/* WAIT, REFUSE, CONFIRM, CANCEL: about the request, or the ACCEPT, of @c. */
+void via_ether_answer(struct via_ether_nic *nic, u32 flow, u8 type, u8 reason,
+		      const struct via_ether_client *c)
+{
+	struct via_wire_answer a = {
+		.vi = cpu_to_be32(c->vi),
+		.reason = cpu_to_be32(reason),
+	};
+	struct ctl ctl = {
+		.mac = c->mac,
+		.cookie = c->cookie,
+		.flow = flow,
+		.size = sizeof(a),
+		.type = type,
+	};
+
+	send_one(nic, &ctl, &a);
 }
 
 static void fill_addr(struct via_wire_addr *w, const struct via_net_addr *a)
@@ -108,6 +228,17 @@ static void fill_addr(struct via_wire_addr *w, const struct via_net_addr *a)
 	memcpy(w->disc, a->disc, disc);
 }
 
+void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
+			 const u8 *disc, u32 disc_len)
+{
+	BUILD_BUG_ON(VIA_WIRE_HOST_MAX > VIA_ADDR_MAX);
+	BUILD_BUG_ON(VIA_WIRE_DISC_MAX > VIA_DISC_MAX);
+	a->host_len = host_len;
+	a->disc_len = disc_len;
+	memcpy(a->host, host, host_len);
+	memcpy(a->disc, disc, disc_len);
+}
+
 /* What is left of the client's time, in milliseconds. */
 static u32 time_left(const struct via_ether_vi *ev)
 {
@@ -119,87 +250,295 @@ static u32 time_left(const struct via_ether_vi *ev)
 		     VIA_WIRE_FOREVER - 1);
 }
 
+/* What others are told of the NIC. */
+static void fill_hello(struct via_wire_hello *h,
+		       const struct via_ether_nic *nic)
+{
+	h->epoch = cpu_to_be64(nic->epoch);
+	h->frames = cpu_to_be32(via_ether_credit(nic));
+	h->mtu = cpu_to_be32(READ_ONCE(nic->mtu));
+}
+
+/* With it the host that is accepted here next asks without a CHALLENGE. */
+static u64 fresh_proof(struct via_ether_vi *ev)
+{
+	struct via_proof_of of;
+
+	via_proof_of(&of, ev->remote_mac, ETH_ALEN, ev->nic->mac, ETH_ALEN,
+		     ev->remote_epoch);
+	return via_proof_make(&ev->nic->proof, &of);
+}
+
 /* (PEER_)REQUEST or (PEER_)ACCEPT, from what the VI knows and is about. */
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 {
 	bool client = type == VIA_WIRE_REQUEST ||
 		      type == VIA_WIRE_PEER_REQUEST;
 	struct via_vi *vi = ev->vi;
-	struct via_ether_ctl ctl = {
-		.mac = ev->remote_mac,
-		.type = type,
-		.dst = client ? 0 : ev->remote_index,
-		.cookie = client ? 0 : ev->remote_cookie,
-	};
 	struct {
-		struct via_ether_head h;
+		struct via_wire_hello h;
 		struct via_wire_conn c;
 	} __packed __aligned(8) f = {};
+	struct ctl ctl = {
+		.mac = ev->remote_mac,
+		.dst = client ? via_ether_id(vi) : 0,
+		.cookie = client ? ev->cookie : ev->remote_cookie,
+		.flow = vi->index,
+		.size = sizeof(f),
+		.type = type,
+	};
 
-	fill_head(ev->nic, &f.h, &ctl);
-	f.c.vi = cpu_to_be16(vi->index);
-	f.c.frames = cpu_to_be16(min(ev->nic->rx_frames, VIA_WIN_MAX));
-	f.c.sender_cookie = cpu_to_be32(ev->cookie);
+	fill_hello(&f.h, ev->nic);
+	if (client)
+		ev->proof = via_peer_told(ev->peer);
+	f.h.proof = cpu_to_be64(client ? ev->proof : fresh_proof(ev));
+	f.c.vi = cpu_to_be32(via_ether_id(vi));
+	f.c.to = client ? 0 : cpu_to_be32(ev->remote_id);
+	f.c.sender_cookie = cpu_to_be64(ev->cookie);
 	f.c.first_seq = cpu_to_be32(ev->first_seq);
-	f.c.mtu = cpu_to_be32(READ_ONCE(ev->nic->mtu));
 	f.c.reliability = cpu_to_be32(vi->attrs.reliability);
 	f.c.max_transfer = cpu_to_be32(vi->attrs.max_transfer);
 	f.c.rights = cpu_to_be32(vi->attrs.rights);
 	f.c.timeout_ms = cpu_to_be32(time_left(ev));
-	if (client ? ev->want_seal : ev->sealed)
-		f.c.options = cpu_to_be32(VIA_WIRE_O_SEALED);
+	if (client ? ev->want_seal : ev->seal == VIA_WIRE_SUM)
+		f.c.options = cpu_to_be32(VIA_WIRE_O_SUM);
 	fill_addr(&f.c.client, client ? &vi->local : &vi->remote);
 	fill_addr(&f.c.server, client ? &vi->remote : &vi->local);
-	return send_one(ev->nic, vi->index, &f, sizeof(f.h) + sizeof(f.c),
-			false);
+	return send_one(ev->nic, &ctl, &f);
 }
 
 /*
- * No VI here has that index and cookie.  Strangers get a bounded number of
- * answers, so that garbage is not amplified.
+ * What proves its address is told to a host that asks without it.  Most of a
+ * flood ends at the limit, before checksum and hash.
  */
-void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u16 dst,
-			  u32 cookie)
+static void challenge(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_frame_hdr *h,
+		      const struct via_conn_hdr *asked,
+		      const struct via_proof_of *of)
 {
-	struct via_ether_ctl ctl = {
-		.mac = mac,
-		.type = VIA_WIRE_RESET,
-		.dst = dst,
-		.cookie = cookie,
+	struct via_wire_hello hello = {};
+	struct ctl c = {
+		.mac = f->src,
+		.dst = asked->vi,
+		.cookie = asked->sender_cookie,
+		.size = sizeof(hello),
+		.type = VIA_WIRE_CHALLENGE,
 	};
-	bool ok;
 
-	if (unlikely(!is_valid_ether_addr(mac)))
+	if (!via_limit_answer(&nic->limit, VIA_LIMIT_CHALLENGE, f->src,
+			      ETH_ALEN, asked->hello.epoch, f->len,
+			      VIA_WIRE_HELLO_LEN + VIA_WIRE_SEAL_LEN)) {
+		via_ether_count(nic, UNANSWERED);
 		return;
-	spin_lock(&nic->lock);
-	if (time_after_eq(jiffies, nic->reset_refill)) {
-		nic->reset_refill = jiffies + HZ / 16 + 1;
-		nic->reset_tokens = RESETS_PER_TICK;
 	}
-	ok = nic->reset_tokens;
-	if (ok)
-		nic->reset_tokens--;
-	spin_unlock(&nic->lock);
-	if (ok && via_ether_send_ctl(nic, &ctl))
+	if (!via_ether_sum_ok(nic, f, h))
+		return;
+	fill_hello(&hello, nic);
+	hello.proof = cpu_to_be64(via_proof_make(&nic->proof, of));
+	hello.nonce = cpu_to_be64(via_session_tell(nic, f->src,
+						   &asked->hello));
+	send_one(nic, &c, &hello);
+}
+
+/* An authenticator proves more than a proof, which proves nothing without. */
+bool via_ether_proven(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_frame_hdr *h,
+		      const struct via_conn_hdr *c)
+{
+	struct via_proof_of of;
+
+	if (h->flags & VIA_WIRE_AUTH)
+		return true;
+	via_proof_of(&of, f->src, ETH_ALEN, nic->mac, ETH_ALEN,
+		     c->hello.epoch);
+	if (likely(!via_secret_of(nic, f->src)) &&
+	    via_proof_holds(&nic->proof, &of, c->hello.proof))
+		return via_ether_sum_ok(nic, f, h);
+	via_ether_count(nic, UNPROVEN);
+	challenge(nic, f, h, c, &of);
+	return false;
+}
+
+/* On the wire no frame is shorter than Ethernet's shortest one. */
+static u32 on_wire(u32 len)
+{
+	return max_t(u32, len, ETH_ZLEN - ETH_HLEN);
+}
+
+bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
+			  u32 question, u32 answer)
+{
+	/* It would be a broadcast. */
+	if (unlikely(!is_valid_ether_addr(mac)))
+		return false;
+	answer += via_secret_of(nic, mac) ? VIA_WIRE_AUTH_LEN :
+					    VIA_WIRE_SEAL_LEN;
+	if (via_limit_answer(&nic->limit, VIA_LIMIT_ANSWER, mac, ETH_ALEN, 0,
+			     on_wire(question), on_wire(answer)))
+		return true;
+	via_ether_count(nic, UNANSWERED);
+	return false;
+}
+
+/*
+ * No VI here has that id and cookie; @seq is of the frame that named them,
+ * @question its bytes.
+ */
+void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
+			  u64 cookie, u32 seq, u32 question)
+{
+	struct via_wire_end e = {
+		.seq = cpu_to_be32(seq),
+		.src = cpu_to_be32(id),
+	};
+	struct ctl c = {
+		.mac = mac,
+		.cookie = cookie,
+		.size = sizeof(e),
+		.type = VIA_WIRE_RESET,
+	};
+
+	if (via_ether_may_answer(nic, mac, question, VIA_WIRE_END_LEN) &&
+	    send_one(nic, &c, &e))
 		via_ether_count(nic, RESETS_OUT);
+}
+
+/*
+ * To the sender of the DISCONNECT @h: there is no such connection here, any
+ * more (@known).
+ */
+void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *mac,
+				   const struct via_frame_hdr *h, u32 question,
+				   bool known)
+{
+	struct via_wire_end e = {
+		.seq = cpu_to_be32(h->seq),
+		.src = cpu_to_be32(h->dst),
+	};
+	struct ctl c = {
+		.mac = mac,
+		.cookie = h->cookie,
+		.size = sizeof(e),
+		.type = VIA_WIRE_DISCONNECT_ACK,
+	};
+
+	if (known || via_ether_may_answer(nic, mac, question, VIA_WIRE_END_LEN))
+		send_one(nic, &c, &e);
+}
+
+/*
+ * To a frame of another version, which has at least as many bytes as the
+ * answer: what is spoken here.
+ */
+void via_ether_send_version(struct via_ether_nic *nic,
+			    const struct via_ether_frame *f)
+{
+	const struct via_wire *w = f->hdr;
+	struct ctl c = {
+		.mac = f->src,
+		.type = VIA_WIRE_VERSIONS,
+		.flags = VIA_WIRE_VERSION_MIN,
+		.marks = w->version,
+		.plain = true,
+	};
+	__be32 first;
+	__be64 second;
+
+	/* The quote lies where other frames have these two. */
+	memcpy(&first, f->hdr, sizeof(first));
+	memcpy(&second, f->hdr + sizeof(first), sizeof(second));
+	c.dst = be32_to_cpu(first);
+	c.cookie = be64_to_cpu(second);
+	if (!via_ether_allowed(nic, f->src) ||
+	    !via_ether_may_answer(nic, f->src, f->len, VIA_WIRE_VERSION_LEN))
+		return;
+	pr_info_ratelimited("%s: %pM speaks version %u of the wire, this host %u\n",
+			    nic->ka->name, f->src, w->version,
+			    VIA_WIRE_VERSION);
+	if (send_one(nic, &c, f->hdr))
+		via_ether_count(nic, VERSIONS_OUT);
+}
+
+/* HEARTBEAT or BEAT to a host in the life of @epoch. */
+void via_ether_send_beat(struct via_ether_nic *nic, const u8 *mac, u8 type,
+			 u64 epoch, const struct via_beat_hdr *b)
+{
+	struct via_wire_beat w = {
+		.epoch = cpu_to_be64(b->epoch),
+		.proof = cpu_to_be64(b->proof),
+		.time = cpu_to_be64(b->time),
+		.connections = cpu_to_be32(b->connections),
+		.digest = cpu_to_be32(b->digest),
+	};
+	struct ctl c = {
+		.mac = mac,
+		.cookie = epoch,
+		.size = sizeof(w),
+		.type = type,
+	};
+
+	send_one(nic, &c, &w);
+}
+
+bool via_ether_send_acks(const struct via_peer *peer, struct via_acks_frame *f)
+{
+	struct via_ether_nic *nic = peer->nic;
+	struct ctl c = {
+		.mac = peer->key.addr,
+		.cookie = READ_ONCE(peer->epoch),
+		.size = sizeof(f->a) + f->bytes,
+		.type = VIA_WIRE_ACKS,
+	};
+
+	f->a = (struct via_wire_acks) { .count = cpu_to_be16(f->count) };
+	if (!send_one(nic, &c, f))
+		return false;
+	via_ether_count(nic, BATCHES_OUT);
+	via_ether_count_add(nic, ACKS_OUT, f->count);
+	return true;
+}
+
+/* @n cookies of the receiver's, of all from @low to @high. */
+void via_ether_send_list(struct via_ether_nic *nic, const u8 *mac, u64 epoch,
+			 u64 low, u64 high, const u64 *cookie, u32 n)
+{
+	struct {
+		struct via_wire_list l;
+		__be64 cookie[VIA_WIRE_LIST_MAX];
+	} __packed f = {
+		.l = {
+			.count = cpu_to_be16(n),
+			.low = cpu_to_be64(low),
+			.high = cpu_to_be64(high),
+		},
+	};
+	struct ctl c = {
+		.mac = mac,
+		.cookie = epoch,
+		.size = sizeof(f.l) + n * sizeof(f.cookie[0]),
+		.type = VIA_WIRE_LIST,
+	};
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		f.cookie[i] = cpu_to_be64(cookie[i]);
+	if (send_one(nic, &c, &f))
+		via_ether_count(nic, LISTS_OUT);
 }
 
 /* A query for a name (@mac NULL: broadcast), or the reply.  BH off. */
 bool via_ether_send_name(struct via_ether_nic *nic, const u8 *mac, u8 type,
 			 u32 nonce, const char *name)
 {
-	struct via_ether_ctl ctl = { .type = type };
-	struct {
-		struct via_ether_head h;
-		struct via_wire_name n;
-	} __packed __aligned(8) f = {};
+	struct via_wire_name n = { .nonce = cpu_to_be32(nonce) };
+	struct ctl c = { .size = sizeof(n), .type = type };
 	u8 all[ETH_ALEN];
 
 	eth_broadcast_addr(all);
-	ctl.mac = mac ?: all;
-	fill_head(nic, &f.h, &ctl);
-	f.n.nonce = cpu_to_be32(nonce);
-	f.n.name_len = strnlen(name, VIA_WIRE_NAME_MAX);
-	memcpy(f.n.name, name, f.n.name_len);
-	return send_one(nic, 0, &f, sizeof(f.h) + sizeof(f.n), false);
+	c.mac = mac ?: all;
+	n.name_len = strnlen(name, VIA_WIRE_NAME_MAX);
+	memcpy(n.name, name, n.name_len);
+	return send_one(nic, &c, &n);
 }

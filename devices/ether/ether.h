@@ -13,8 +13,19 @@
  *   vi->sq.lock: the sender's half
  *   vi->rq.lock: the receiver's half; rx.next is also read without it, to be
  *	sent as an acknowledgement: an old value is a valid one
- *   nic->lock: membership in the NIC's lists, requests, verdicts; taken
- *	inside the queue locks; nothing is taken inside it
+ *   peer->pool_lock: the window of a peer and its credit; inside the queue
+ *	locks, nic->lock is taken inside it.  What of a VI's credit is read
+ *	under sq.lock alone: share.c
+ *   peer->rtt_lock: the round-trip time of a peer; inside the queue locks,
+ *	nothing is taken inside it
+ *   secret->lock: the sessions of a host with a key (session.h); and the lock
+ *	of a session's numbers (auth.h); inside the queue locks, nothing is
+ *	taken inside them
+ *   nic->lock: membership in the NIC's lists, requests, the table of peers
+ *	(peer.h) and what is in them, who uses them; taken inside the queue
+ *	locks; nothing is taken inside it.  While a frame of data is filled
+ *	in it is taken inside the NIC module's transmit lock, too
+ *	(via_ether_ack_behind()), which is never taken under it
  *
  * The receive path takes rq.lock, drops it, then takes sq.lock; never both,
  * but while reads are outstanding (@reads): their data goes to the send queue.
@@ -37,6 +48,10 @@
 #define _VIA_ETHER_PRIV_H
 
 #include "../../kernel/via_conn.h"
+#include "auth.h"
+#include "credit.h"
+#include "peer.h"
+#include "session.h"
 #include "via_ether.h"
 #include "window.h"
 #include "wire.h"
@@ -45,6 +60,13 @@
 #define VIA_ETHER_ACK_EVERY	16	/* at most so many frames unacknowledged */
 #define VIA_ETHER_DMA_MIN	512	/* bytes from which on they go by DMA */
 #define VIA_ETHER_TURNS		3	/* pushes answered: ping-pong */
+#define VIA_ETHER_WON		0x100000u	/* bets, as far as they are counted */
+/* Unreliable: so many frames are acknowledged by data until that is looked at. */
+#define VIA_ETHER_LAZY		8u
+/* Unreliable: one end may be so many frames behind the other. */
+#define VIA_ETHER_LOST_MAX	0x100000u
+#define VIA_ETHER_BACKOFF	10u	/* doublings of a timeout that stay */
+#define VIA_ETHER_DOUBT		16u	/* pushes, after a bet that was lost */
 /*
  * RDMA Reads that an initiator has on the wire, and that a target remembers.
  * A new request may overtake the acknowledgements of the last answers, so the
@@ -60,6 +82,13 @@ enum via_ether_phase {
 	VIA_PHASE_ACCEPT,	/* server, or the end that is asked: */
 				/* (PEER_)ACCEPT sent, CONFIRM awaited */
 	VIA_PHASE_CONNECTED,
+};
+
+/* What the alarm watches of a VI, each under its queue's lock. */
+enum via_ether_half {
+	VIA_ETHER_TX,
+	VIA_ETHER_RX,
+	VIA_ETHER_HALVES
 };
 
 /* Ethernet header and constant part of ours, as they go out. */
@@ -92,7 +121,9 @@ struct via_ether_answer {
 /* What has to be done before new sends: bits of tx_odd. */
 #define VIA_ODD_ACTIVE		0x1	/* tx_index is begun, or waits */
 #define VIA_ODD_ANSWER		0x2	/* reads of the peer wait for data */
-#define VIA_ODD_SEALED		0x4	/* frames have checksums: no short cut */
+#define VIA_ODD_SEALED		0x4	/* frames have seals: no short cut */
+#define VIA_ODD_WAITS		0x8	/* for credit */
+#define VIA_ODD_ASK		0x10	/* a round trip without a wait is wanted */
 
 /**
  * struct via_ether_vi - the class's part of a VI, vi->priv
@@ -102,29 +133,45 @@ struct via_ether_answer {
  * @reliable:	the level is not Unreliable; known when an attempt begins
  * @cookie:	names our end of the connection; 0: none
  * @remote_cookie: names the other end
- * @remote_index: index of the other end
+ * @remote_id:	VI id of the other end
  * @remote_mac:	of the other end
- * @seg_send:	payload bytes of a SEND frame
- * @seg_write:	payload bytes of a WRITE frame
+ * @peer:	its host, with a use of it; NULL without a phase
+ * @mtu:	bytes of a frame that both ends have agreed upon
+ * @seg_send:	payload bytes of a SEND frame, likewise sq.lock: as long as the
+ *		MTU of the interface lets them be
+ * @seg_write:	payload bytes of a WRITE frame, likewise
  * @dma_from:	bytes of payload from which on a frame goes by DMA
  * @want_seal:	checksums were asked for when the attempt began
- * @sealed:	its frames have checksums
+ * @seal:	VIA_WIRE_SUM or AUTH: what its frames have; 0: neither
+ * @seal_len:	bytes of it in each frame
+ * @key_id:	of its host's key when it was made, 0: none
  * @head:	template of every frame sent
  *
  * Sender, vi->sq.lock:
- * @tx:		window; on an unreliable VI only nxt
+ * @tx:		window; on an unreliable VI only una, nxt and credit
+ * @credit:	what it holds of the peer's window; share.c
  * @tx_index:	descriptor being sent
  * @tx_off:	bytes of it sent
  * @tx_odd:	VIA_ODD_*
  * @ans_turn:	it is an answer's turn, not a message's
  * @tx_busy:	via_send_busy() was called and send() is owed
  * @acked:	last acknowledgement sent; written under either lock
- * @stamp:	jiffies of the last progress
+ * @news:	a frame has arrived beyond a hole since the last look at @tx
  * @retries:	timeouts since
- * @stuck:	@stamp before the first of them, jiffies
- * @rtt:	round-trip time
+ * @backoff:	doublings of the timeout that last until a frame is timed
+ * @spent:	@retries until the peer answered
+ * @again:	tx.nxt at the last timeout: frames before it were sent again
+ * @in_vain:	one of them came twice, while the peer had not answered
+ * @excused:	the timer went off late and waits once more
+ * @stuck:	jiffies of the first of @retries
+ * @tx_pace:	new frames from one look at @tx to the next; 0: the alarm does
+ *		not watch it
+ * @tx_seen, @tx_acked: tx.nxt and tx.una at the last look
+ * @tx_at:	when that was, ns of ktime_get_ns()
+ * @tx_due:	when the alarm looks, likewise
  * @rtt_on:	frame rtt_seq, sent at rtt_start (ns), is being timed
- * @rtt_at:	jiffies of the last sample: one per tick is enough
+ * @rtt_at:	jiffies when the last one began to be: one per tick is enough
+ * @question:	number of the last frame that was timed and had ACK_NOW for it
  *
  * @reads:	reads of ours that want data and answers in the window: while
  *		there are any, acknowledgements and the receive path go the
@@ -144,28 +191,52 @@ struct via_ether_answer {
  * @rx_type, @rx_len, @rx_off: its type, length, bytes so far
  * @push:	a PUSH came that our data has not answered yet (a hint: written
  *		under either lock)
- * @turns:	pushes answered by our data in a row (a hint, likewise)
- * @twice:	a frame that came twice, to be told; 0: none
- * @last_rx:	jiffies
- * @held:	frames beyond a hole, by seq % VIA_WIN_MAX
+ * @turns:	pushes answered by our data in a row (a hint, likewise); from
+ *		VIA_ETHER_TURNS on the acknowledgement waits for data; below 0:
+ *		after a bet that was lost, it goes up all the same
+ * @doubt:	pushes that are acknowledged at once after the next lost bet
+ * @pushed_at:	when the last one came for which there was no bet, or was lost,
+ *		ns of ktime_get_ns()
+ * @pushed_sent: tx.nxt when the last one came for which there was none
+ * @ack_every:	constant while it stands: frames taken until an acknowledgement
+ * @rx_pace:	frames from one look at @rx to the next; 0: the alarm does not
+ *		watch it
+ * @rx_seen:	rx.next at the last look
+ * @rx_at:	when that was, ns of ktime_get_ns()
+ * @rx_at_cycles: the same, of get_cycles()
+ * @rx_due:	when the alarm looks, ns of ktime_get_ns()
+ * @pushed:	get_cycles() when the last PUSH came that waits for our data
+ * @late, @late_by: rx.next when the alarm had it acknowledged last, and how long
+ *		the newest frame had waited, in units of VIA_WIRE_DELAY_US
+ * @twice:	a frame that came twice, to be told if @told_twice
+ * @untold:	frames beyond a hole have come since the last acknowledgement
+ * @heard_ack:	Unreliable: what data has acknowledged; also read under sq.lock
+ * @echo:	a frame was marked by the network, or is missing at Unreliable:
+ *		to be told
+ * @last_rx:	jiffies when it was heard last: via_ether_heard()
+ * @next_challenge: jiffies: an ACK may answer a doubtful DISCONNECT then
+ * @held:	frames beyond a hole: frame seq is at seq % rx.size; rx.bits lie
+ *		in the same memory, behind them.  NULL: there was no hole yet
  *
  * Handshake and timer, both queue locks:
  * @first_seq:	of our data frames
- * @next_try:	jiffies of the next attempt or heartbeat
- * @asked, @asked_since: heartbeats sent since @last_rx had that value
+ * @next_try:	jiffies of the next try of an attempt
+ * @asked, @asked_at: a LIST lacked it, and it was asked then (jiffies)
  * @tries:	attempts so far
+ * @proof:	in the last request that was sent
+ * @remote_epoch: of the other host: what a proof for it is of
  * @waiting:	the server has said WAIT
  * @deadline, @forever: when the attempt ends
  * @reason:	why we break, for DISCONNECT
  * @remote_attrs: peer to peer, phase ACCEPT: of the other end
  *
- * nic->lock (@hot also: read under sq.lock or rq.lock; cleared under both):
- * @hot, @hot_link, @live, @live_link, @stall_link, @ack_link
- *
- * The timer's own:
- * @idle:	ticks without work
- * @was_cut:	it had met a loss itself at the last tick
- * @late, @late_acked: an acknowledgement was owed at the last tick too
+ * nic->lock (@hot also: read and written under sq.lock):
+ * @hot, @hot_link, @stall_link, @ack_link, @conn_link, @turn_link, @our_node,
+ *	@end_node, @their_node
+ * @behind:	it is on the list of those that owe an acknowledgement since
+ *		data of another VI carries none for it
+ * @due, @queued: on nic->due, expires: ns of ktime_get_ns()
+ * @want:	when the halves are to be looked at, likewise; U64_MAX: not
  *
  * @resent, @timeouts: for statistics, sq.lock
  */
@@ -175,16 +246,19 @@ struct via_ether_vi {
 	u8 phase;
 	bool reliable;
 	bool want_seal;
-	bool sealed;
+	u8 seal;
+	u8 seal_len;
 	bool hot;
-	bool live;
-	u16 remote_index;
 	u8 remote_mac[ETH_ALEN];
-	u32 cookie;
-	u32 remote_cookie;
+	u32 remote_id;
+	u32 mtu;
+	struct via_peer *peer;
+	u64 cookie;
+	u64 remote_cookie;
 	u32 seg_send;
 	u32 seg_write;
 	u32 dma_from;
+	u32 key_id;
 	struct via_ether_head head __aligned(8);
 
 	u32 tx_index;
@@ -194,13 +268,23 @@ struct via_ether_vi {
 	bool tx_busy;
 	bool rtt_on;
 	u32 acked;
-	unsigned long stamp;
 	unsigned long stuck;
 	u32 retries;
+	u32 backoff;
+	u32 spent;
+	u32 again;
+	bool in_vain;
+	bool news;
+	bool excused;
+	u32 tx_pace;
+	u32 tx_seen;
+	u32 tx_acked;
+	u64 tx_at;
+	u64 tx_due;
 	u32 rtt_seq;
+	u32 question;
 	u64 rtt_start;
 	unsigned long rtt_at;
-	struct via_rtt rtt;
 	u32 reads;
 	u32 read_head;
 	u32 read_tail;
@@ -214,55 +298,94 @@ struct via_ether_vi {
 	u8 rx_type;
 	bool push;
 	bool both;
-	u8 turns;
+	bool told_twice;
+	bool untold;
+	bool behind;
+	u8 late_by;
+	u32 heard_ack;
+	bool echo;
+	s32 turns;
+	u32 doubt;
+	u32 ack_every;
+	u32 rx_pace;
+	u32 rx_seen;
+	u32 late;
+	u64 pushed_at;
+	u32 pushed_sent;
+	u64 pushed;
+	u64 rx_at;
+	u64 rx_at_cycles;
+	u64 rx_due;
 	u32 ans_tail;
 	u32 rx_len;
 	u32 rx_off;
 	u32 twice;
 	unsigned long last_rx;
+	unsigned long next_challenge;
 
 	u32 first_seq;
 	unsigned long next_try;
-	unsigned long asked_since;
-	u32 asked;
+	unsigned long asked_at;
+	bool asked;
 	u32 tries;
+	u64 proof;
+	u64 remote_epoch;
 	bool waiting;
 	bool forever;
 	u32 reason;
 	unsigned long deadline;
 	struct via_vi_attrs remote_attrs;
 
-	u32 idle;
-	u32 late_acked;
-	bool late;
-	bool was_cut;
+	bool queued;
+	struct timerqueue_node due;
+	u64 want[VIA_ETHER_HALVES];
 	u32 resent;
 	u32 timeouts;
 	struct list_head hot_link;
-	struct list_head live_link;
 	struct list_head stall_link;
 	struct list_head ack_link;
+	struct list_head conn_link;
+	struct list_head turn_link;
+	struct rb_node our_node;
+	struct hlist_node end_node;
+	struct rb_node their_node;
 
 	struct via_ether_read read[VIA_ETHER_READS];
 	struct via_ether_answer answer[VIA_ETHER_ANSWERS];
+	struct via_ether_held **held;
+	struct via_credit credit;
 	struct via_win_tx tx;
-	struct via_ether_held *held[VIA_WIN_MAX];
 };
 
 /* The client: what names a request at the server; lies in via_conn.priv. */
 struct via_ether_client {
 	u8 mac[ETH_ALEN];
-	u16 vi;
-	u32 cookie;
+	u32 vi;
+	u64 cookie;
+	u64 epoch;
 	u32 first_seq;
 	u32 mtu;
 	u32 frames;
 	bool want_seal;
 };
 
+/* What DISCONNECT says, and to whom: as it is at the end of a connection. */
+struct via_ether_end {
+	u8 mac[ETH_ALEN];
+	bool plain;		/* of a connection without checksums */
+	u32 dst;
+	u64 cookie;
+	u32 seq;
+	u32 ack;
+	u32 reason;
+	u32 src;
+};
+
 /* A request that the server's program has not answered. */
 struct via_ether_req {
 	struct list_head link;		/* nic->lock */
+	struct hlist_node node;		/* nic->lock: see via_peer_req() */
+	struct via_peer *peer;		/* constant, with a use of it */
 	struct via_conn *conn;		/* NULL for a moment */
 	struct via_ether_client client;
 	unsigned long seen;		/* jiffies of the last REQUEST */
@@ -274,18 +397,28 @@ enum via_ether_count {
 	VIA_C_RX_FRAMES, VIA_C_RX_BYTES, VIA_C_TX_FRAMES, VIA_C_TX_BYTES,
 	VIA_C_TX_BUSY, VIA_C_TX_DMA,
 	VIA_C_BAD_VERSION, VIA_C_BAD_TYPE, VIA_C_BAD_LENGTH, VIA_C_BAD_FIELD,
-	VIA_C_BAD_SEAL, VIA_C_STRANGER,
-	VIA_C_NO_VI, VIA_C_COOKIE, VIA_C_NO_RECEIVE, VIA_C_OLD, VIA_C_GAP,
+	VIA_C_BAD_SEAL, VIA_C_BAD_AUTH, VIA_C_REPLAYED, VIA_C_SESSIONS,
+	VIA_C_STRANGER,
+	VIA_C_NO_VI, VIA_C_COOKIE, VIA_C_BAD_END, VIA_C_NO_RECEIVE, VIA_C_OLD, VIA_C_GAP,
 	VIA_C_DUP, VIA_C_BEYOND, VIA_C_PARTIAL,
 	VIA_C_OOO_HELD, VIA_C_OOO_DROPPED,
-	VIA_C_ACKS_OUT, VIA_C_ACKS_IN,
+	VIA_C_ACKS_OUT, VIA_C_ACKS_IN, VIA_C_BATCHES_OUT, VIA_C_BATCHES_IN,
 	VIA_C_RESENT, VIA_C_TIMEOUTS,
-	VIA_C_RESETS_OUT, VIA_C_RESETS_IN,
+	VIA_C_RESETS_OUT, VIA_C_RESETS_IN, VIA_C_CHALLENGES_OUT,
+	VIA_C_BEATS_IN, VIA_C_LISTS_OUT, VIA_C_LISTS_IN,
+	VIA_C_VERSIONS_OUT, VIA_C_VERSIONS_IN,
 	VIA_C_HEARTBEATS_OUT, VIA_C_HEARTBEATS_IN,
-	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN, VIA_C_DEAD, VIA_C_UNACKED,
+	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN,
+	VIA_C_END_RESET, VIA_C_END_LIST, VIA_C_END_LIFE,
+	VIA_C_END_SILENT, VIA_C_END_UNACKED,
+	VIA_C_END_TOLD,			/* by the peer, for each reason */
+	VIA_C_END_OURS = VIA_C_END_TOLD + VIA_WIRE_R_ENDS,
+	VIA_C_END_LAST = VIA_C_END_OURS + VIA_WIRE_R_ENDS - 1,
 	VIA_C_READS_OUT, VIA_C_READS_IN, VIA_C_READS_REFUSED,
 	VIA_C_READS_DROPPED,
-	VIA_C_NAMES_ASKED, VIA_C_NAMES_TOLD,
+	VIA_C_MARKS_OUT, VIA_C_MARKS_IN,
+	VIA_C_NAMES_ASKED, VIA_C_NAMES_TOLD, VIA_C_UNANSWERED,
+	VIA_C_UNPROVEN,
 	VIA_C_MAX
 };
 
@@ -296,10 +429,11 @@ struct via_ether_counters {
 /* Bottom halves are off, so this is one instruction. */
 #define via_ether_count(nic, which) \
 	__this_cpu_inc((nic)->counters->c[VIA_C_##which])
+#define via_ether_count_at(nic, i)	__this_cpu_inc((nic)->counters->c[i])
 #define via_ether_count_add(nic, which, n) \
 	__this_cpu_add((nic)->counters->c[VIA_C_##which], n)
 
-/* main.c: parameters, scaled for slow kernels; any context */
+/* param.c: parameters, scaled for slow kernels; any context */
 extern ushort via_ether_type;
 extern bool via_ether_checksum;
 extern uint via_ether_window;
@@ -308,22 +442,71 @@ extern uint via_ether_retries;
 extern uint via_ether_ack_every;
 u32 via_ether_rto_min(void);			/* us */
 u32 via_ether_rto_max(void);			/* us */
+u32 via_ether_ack_delay(void);			/* us */
 unsigned long via_ether_scaled(uint ms);	/* jiffies */
 unsigned long via_ether_heartbeat(void);	/* jiffies */
 unsigned long via_ether_dead(void);		/* jiffies */
 /* Bytes of payload, see there.  A queue lock held. */
 u32 via_ether_dma_from(const struct via_ether_vi *ev);
-extern const struct via_transport_ops via_ether_transport;
-/* Break connections to hosts that are not allowed.  Process context. */
-void via_ether_break_strangers(struct via_ether_nic *nic);
+
+/* How many frames a sender may have in flight to a VI of the NIC. */
+static inline u32 via_ether_credit(const struct via_ether_nic *nic)
+{
+	return min(nic->rx_frames, VIA_WIN_MAX);
+}
 
 /* send.c */
 /* transport->send: 0 or VIA_TRAP_MORE.  sq.lock held, BH off. */
 int via_ether_send(struct via_vi *vi);
-/* The three are called with sq.lock held, BH off. */
-void via_ether_ack(struct via_vi *vi, u32 ack, u64 sack);
+/*
+ * The four are called with sq.lock held, BH off.  @delay: how long the newest
+ * frame has waited for this, VIA_WIRE_DELAY_US; VIA_WIRE_DELAY_MAX: not known.
+ */
+void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
+		   u32 ranges, u32 delay);
 void via_ether_resume(struct via_vi *vi);
+/*
+ * Unreliable: what data has acknowledged leaves the network, though nothing
+ * looked at it when it came.  sq.lock held.
+ */
+void via_ether_catch_up(struct via_ether_vi *ev);
+/* Frame @seq came twice.  sq.lock held. */
+void via_ether_twice(struct via_ether_vi *ev, u32 seq);
 void via_ether_head_init(struct via_ether_vi *ev);
+
+/*
+ * share.c: credit of the window that all VIs to a peer share.  sq.lock held, BH
+ * off; a VI that has a peer.
+ */
+/* The connection's numbers are known; it is over (with a peer, or none). */
+void via_ether_share_begin(struct via_ether_vi *ev);
+void via_ether_share_end(struct via_ether_vi *ev);
+/* There is no room: true: there is some. */
+bool via_ether_share_take(struct via_ether_vi *ev);
+/* @acked frames were, while credit is wanted; the caller sends with it, or not. */
+void via_ether_share_acked(struct via_ether_vi *ev, u32 acked, bool sends);
+/* It needs no more than it has. */
+void via_ether_share_sated(struct via_ether_vi *ev);
+/* What is more than @keep frames beyond those in the network goes back. */
+void via_ether_share_trim(struct via_ether_vi *ev, u32 keep);
+/* Losses: tx.hurt; tx.undone; a mark of the network; a timeout; its probe. */
+void via_ether_share_hurt(struct via_ether_vi *ev);
+void via_ether_share_undone(struct via_ether_vi *ev);
+void via_ether_share_marked(struct via_ether_vi *ev);
+void via_ether_share_timeout(struct via_ether_vi *ev, bool again);
+void via_ether_share_probe(struct via_ether_vi *ev);
+/* The share that the peer tells. */
+void via_ether_share_told(struct via_ether_vi *ev, u32 share);
+/* Its pause is over.  No lock held. */
+void via_ether_share_open(struct via_peer *peer);
+/*
+ * The other way: the peer fills a small window; a frame of it was lost.  rq.lock
+ * held.
+ */
+void via_ether_crowd_asked(struct via_ether_vi *ev);
+void via_ether_crowd_lost(struct via_ether_vi *ev);
+void via_ether_turns_init(struct via_ether_nic *nic);
+void via_ether_turns_stop(struct via_ether_nic *nic);
 
 /* read.c */
 void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n);
@@ -338,26 +521,53 @@ u32 via_ether_place_read(struct via_vi *vi, const struct via_frame_hdr *h);
 u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 			      const struct via_ether_frame *f);
 
-/* ctl.c */
-struct via_ether_ctl {
-	const u8 *mac;
-	u8 type;
-	u16 dst;
-	u32 cookie;
-	u32 seq;
-	u32 ack;
-	u32 reason;
-	u64 sack;
-	bool plain;			/* of a connection without checksums */
+/* ctl.c: control frames.  BH off; under a queue lock, both or none. */
+/* To the peer of a connection: rq.lock held.  @delay as in via_ether_ack(). */
+bool via_ether_send_ack(struct via_ether_vi *ev, u32 delay);
+bool via_ether_send_question(struct via_ether_vi *ev);
+/* The end of a connection, for ev->reason: both queue locks held. */
+struct via_ether_end via_ether_end_of(const struct via_ether_vi *ev);
+void via_ether_send_disconnect(struct via_ether_nic *nic,
+			       const struct via_ether_end *end);
+/* An address as it was on the wire. */
+void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
+			 const u8 *disc, u32 disc_len);
+/* About a request. */
+bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
+void via_ether_answer(struct via_ether_nic *nic, u32 flow, u8 type, u8 reason,
+		      const struct via_ether_client *c);
+void via_ether_send_beat(struct via_ether_nic *nic, const u8 *mac, u8 type,
+			 u64 epoch, const struct via_beat_hdr *b);
+/* @count entries, @bytes of them. */
+struct via_acks_frame {
+	struct via_wire_acks a;
+	u8 entries[VIA_WIRE_BODY_MAX - VIA_WIRE_ACKS_LEN];
+	u32 count;
+	u32 bytes;
 };
 
-/* Control frames.  BH off; under one of the queue locks, both or none. */
-bool via_ether_send_ctl(struct via_ether_nic *nic,
-			const struct via_ether_ctl *ctl);
-bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
-bool via_ether_send_ack(struct via_ether_vi *ev, u8 type);
-void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u16 dst,
-			  u32 cookie);
+bool via_ether_send_acks(const struct via_peer *peer, struct via_acks_frame *f);
+void via_ether_send_list(struct via_ether_nic *nic, const u8 *mac, u64 epoch,
+			 u64 low, u64 high, const u64 *cookie, u32 n);
+/*
+ * Has the host that sent a request shown that it receives at its address?  If
+ * not, it is told how to, and nothing is looked up or remembered for it.
+ */
+bool via_ether_proven(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_frame_hdr *h,
+		      const struct via_conn_hdr *c);
+/* A stranger's frame of @question bytes, by one of @answer, and its seal? */
+bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
+			  u32 question, u32 answer);
+/* To strangers: as many as the NIC's limit allows. */
+void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
+			  u64 cookie, u32 seq, u32 question);
+void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *mac,
+				   const struct via_frame_hdr *h, u32 question,
+				   bool known);
+void via_ether_send_version(struct via_ether_nic *nic,
+			    const struct via_ether_frame *f);
 
 bool via_ether_send_name(struct via_ether_nic *nic, const u8 *mac, u8 type,
 			 u32 nonce, const char *name);
@@ -372,9 +582,20 @@ void via_ether_name_rx(struct via_ether_nic *nic,
 		       const struct via_frame_hdr *h);
 
 /* recv.c */
-void via_ether_held_free(struct via_ether_vi *ev);
 /* No reason: a frame that cannot be taken now and is to be sent again. */
 #define VIA_ETHER_NOT_NOW	0x100u
+
+/* A VI's id on the wire is its index + 1: 0 is none. */
+static inline u32 via_ether_id(const struct via_vi *vi)
+{
+	return vi->index + 1;
+}
+
+/* RCU read side; NULL: there is none. */
+static inline struct via_vi *via_ether_find(struct via_ether_nic *nic, u32 id)
+{
+	return via_vi_lookup(nic->ka, id - 1);
+}
 
 /* vi.c */
 /* ops->vi_create: 0. */
@@ -386,67 +607,257 @@ void via_ether_disconnect(struct via_vi *vi, bool tell);
 void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink);
 
 /* conn.c */
-/* ops->connect, accept, reject: process context, no queue lock held. */
+/* ops->connect, accept: process context, no queue lock held. */
 enum via_verdict via_ether_connect(struct via_vi *vi);
+enum via_verdict via_ether_attempt(struct via_vi *vi,
+				   enum via_ether_phase phase);
 enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi);
-void via_ether_reject(struct via_conn *conn);
 bool via_ether_confirmed(struct via_ether_vi *ev);
-void via_ether_conn_rx(struct via_ether_nic *nic,
-		       const struct via_ether_frame *f,
-		       const struct via_frame_hdr *h);
+/* What answers an attempt.  BH off, RCU read side. */
+void via_ether_attempt_rx(struct via_ether_nic *nic,
+			  const struct via_ether_frame *f,
+			  const struct via_frame_hdr *h);
 void via_ether_conn_tick(struct via_ether_vi *ev);
 void via_ether_conn_end(struct via_ether_vi *ev, enum via_verdict verdict);
-void via_ether_reqs_expire(struct via_ether_nic *nic, bool all);
 void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
-			  bool sealed);
-void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
-			 const u8 *disc, u32 disc_len);
+			  bool sum);
+/* The NIC's MTU is another one.  Both queue locks held; the caller settles. */
+void via_ether_refit(struct via_ether_vi *ev);
+
+/* request.c */
+/* ops->reject: process context, no queue lock held. */
+void via_ether_reject(struct via_conn *conn);
+/*
+ * Unlink the request of a client; false when there is none.  The caller gets
+ * a copy and a use of its peer, and its reference on the connection, if that is
+ * there yet: without one the request's maker is still at it, and frees it as
+ * soon as it sees it unlinked.  BH off, nic->lock not held.
+ */
+bool via_ether_take_req(struct via_ether_nic *nic, const u8 *mac, u32 vi,
+			u64 cookie, struct via_ether_req *copy);
+/* What the copy has is given back. */
+void via_ether_drop_req(const struct via_ether_req *copy);
+void via_ether_request_rx(struct via_ether_nic *nic,
+			  const struct via_ether_frame *f,
+			  const struct via_frame_hdr *h);
+/* Those whose client has left, or all. */
+void via_ether_reqs_expire(struct via_ether_nic *nic, bool all);
+
+/* end.c */
+/* By which rule a connection ends, where it is not told by the peer. */
+enum via_ether_why {
+	VIA_END_OURS,		/* this end's reason, which the peer is told */
+	VIA_END_RESET,		/* RESET */
+	VIA_END_LIST,		/* LIST lacks it, and it does not answer */
+	VIA_END_LIFE,		/* the peer's host was started again */
+	VIA_END_SILENT,		/* the peer's host says nothing */
+	VIA_END_UNACKED,	/* a frame is not acknowledged */
+};
+
+/*
+ * The connection ends, by @why; @reason is this end's, VIA_WIRE_R_*.  It is
+ * counted and logged, once.  A queue lock held; the caller settles.
+ */
+void via_ether_end(struct via_ether_vi *ev, enum via_ether_why why, u32 reason);
+/* The same, and what is in flight will not arrive.  sq.lock held. */
+void via_ether_give_up(struct via_ether_vi *ev, enum via_ether_why why,
+		       u32 reason);
+/* The peer says that it has ended, with that reason.  Both queue locks. */
+void via_ether_end_told(struct via_ether_vi *ev, u32 reason);
+/*
+ * All connections of the NIC that fit, NULL: all.  @fits is called with sq.lock
+ * held.  No lock held.
+ */
+void via_ether_end_some(struct via_ether_nic *nic,
+			bool (*fits)(const struct via_ether_vi *ev), u32 reason);
+
+/* control.c */
+void via_ether_control_rx(struct via_ether_nic *nic,
+			  const struct via_ether_frame *f,
+			  const struct via_frame_hdr *h);
 
 /* allow.c */
 extern const struct attribute_group via_ether_group;
 /* Any context but hard interrupts. */
 bool via_ether_allowed(struct via_ether_nic *nic, const u8 *mac);
-void via_ether_allow_free(struct via_ether_nic *nic);
+/* The NIC is unregistered, and has no frame, timer or VI any more. */
+void via_ether_allow_end(struct via_ether_nic *nic);
 
 /* seal.c */
+/*
+ * A frame is complete but for its seal: headers and the seal's room are @size
+ * bytes, Ethernet's included, and @len bytes of payload follow.  BH off; the
+ * first puts a checksum there, the second what is chosen, the third what the
+ * connection has: a queue lock held.
+ */
 void via_ether_seal(void *frame, u32 size, u32 len);
-bool via_ether_seal_ok(const struct via_ether_frame *f,
-		       const struct via_frame_hdr *h);
+void via_ether_close(const struct via_seal *seal, void *frame, u32 size,
+		     u32 len);
+void via_ether_close_data(const struct via_ether_vi *ev, void *frame, u32 size,
+			  u32 len);
+/*
+ * A frame with a seal: is it as it was sent?  A request of a host with a key may
+ * come back without its flag AUTH: via_session_check().  BH off, RCU read side.
+ */
+bool via_ether_open(struct via_ether_nic *nic, const struct via_ether_frame *f,
+		    struct via_frame_hdr *h);
+/* Of (PEER_)REQUEST the checksum is looked at by this, and counted. */
+bool via_ether_sum_ok(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_frame_hdr *h);
+/* Must it have an authenticator, and has none?  Then it is counted.  Likewise. */
+bool via_ether_lacks_auth(struct via_ether_nic *nic,
+			  const struct via_ether_frame *f,
+			  const struct via_frame_hdr *h);
 
 /* Does a frame on this connection have what was agreed upon? */
 static inline bool via_ether_seal_fits(const struct via_ether_vi *ev,
 				       const struct via_frame_hdr *h)
 {
-	return likely(ev->sealed == !!(h->flags & VIA_WIRE_SEALED));
+	return likely(ev->seal == (h->flags & VIA_WIRE_SEALS));
+}
+
+/* One that does not is dropped. */
+static inline void via_ether_seal_wrong(const struct via_ether_vi *ev)
+{
+	if (READ_ONCE(ev->seal) == VIA_WIRE_AUTH)
+		via_ether_count(ev->nic, BAD_AUTH);
+	else
+		via_ether_count(ev->nic, BAD_SEAL);
+}
+
+/*
+ * Is @seq one of the last frames of ours, or the next?  Reliable: what is not
+ * acknowledged.  sq.lock held.
+ */
+static inline bool via_ether_sent(const struct via_ether_vi *ev, u32 seq)
+{
+	u32 most = ev->reliable ? via_win_flight(&ev->tx) : VIA_ETHER_LOST_MAX;
+
+	return ev->tx.nxt - seq <= most;
 }
 
 /* verdict.c: BH off */
-void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
-		      const struct via_ether_client *c);
 /* Takes nic->lock. */
-void via_ether_remember(struct via_ether_nic *nic,
+void via_ether_remember(struct via_peer *peer,
 			const struct via_ether_client *c, u8 type, u8 reason);
 /* The type of the answer given lately, and its reason.  nic->lock held. */
-u8 via_ether_verdict(struct via_ether_nic *nic,
+u8 via_ether_verdict(const struct via_peer *peer,
 		     const struct via_ether_client *c, u8 *reason);
 
 /* p2p.c */
 enum via_verdict via_ether_p2p_connect(struct via_vi *vi);
 void via_ether_p2p_request(struct via_ether_nic *nic,
-			   const struct via_ether_frame *f);
+			   const struct via_ether_frame *f,
+			   const struct via_frame_hdr *h);
 bool via_ether_p2p_fits(struct via_ether_vi *ev,
 			const struct via_vi_attrs *theirs,
 			const struct via_ether_client *c);
-void via_ether_p2p_lost(struct via_ether_vi *ev, u32 cookie);
+void via_ether_p2p_lost(struct via_ether_vi *ev, u64 cookie);
 enum via_verdict via_ether_p2p_verdict(u32 reason);
 
 /* timer.c */
 void via_ether_timer_init(struct via_ether_nic *nic);
 void via_ether_timer_stop(struct via_ether_nic *nic);
+/* An attempt: sq.lock held. */
 void via_ether_heat(struct via_ether_vi *ev);
+/*
+ * A frame has left, and its timeout counts from the last progress; the peer
+ * answers again, and all of it counts from here: sq.lock held.
+ */
+void via_ether_look_tx(struct via_ether_vi *ev);
+void via_ether_watch_tx(struct via_ether_vi *ev);
+/*
+ * A frame was taken that is to be acknowledged later; an acknowledgement could
+ * not be sent: rq.lock held.
+ */
+void via_ether_look_rx(struct via_ether_vi *ev);
+void via_ether_watch_rx(struct via_ether_vi *ev);
+void via_ether_ack_again(struct via_ether_vi *ev);
+/* Of neither half: nic->lock held. */
+void via_ether_unwatch(struct via_ether_vi *ev);
 void via_ether_stall(struct via_ether_vi *ev);
-void via_ether_ack_soon(struct via_ether_vi *ev);
+/* Nothing is sent to the peer until then, ns; false: it cannot be told. */
+bool via_ether_open_at(struct via_peer *peer, u64 when);
 void via_ether_arm(struct via_ether_nic *nic);
+/* The coarse timer is to look at peers at its next tick. */
+void via_ether_hurry(struct via_ether_nic *nic);
+
+/* acks.c */
+/*
+ * A push is to be acknowledged once the frames that came with it are taken:
+ * one frame then answers many small messages, of all connections with the
+ * peer.  A queue lock of the VI held.
+ */
+void via_ether_ack_soon(struct via_ether_vi *ev);
+/*
+ * Data of the VI leaves and answers none of its pushes: the acknowledgement of
+ * another VI to the peer, which waits for data, goes behind it.  sq.lock held.
+ */
+void via_ether_ack_behind(struct via_ether_vi *ev);
+/* Data of the VI answers a push for which there was no bet.  sq.lock held. */
+void via_ether_answered(struct via_ether_vi *ev);
+/*
+ * The alarm: the newest frame has waited for @delay, and is acknowledged with
+ * what others owe.  rq.lock held.
+ */
+void via_ether_ack_late(struct via_ether_vi *ev, u32 delay);
+/* What is owed is sent; the tasklet that does it.  BH off, no queue lock held. */
+void via_ether_pay(struct via_ether_nic *nic);
+void via_ether_run_acks(struct tasklet_struct *t);
+/* The connection is over, and it has its peer yet.  nic->lock held. */
+void via_ether_owes_no_more(struct via_ether_vi *ev);
+/* BH off, RCU read side. */
+void via_ether_acks_rx(struct via_ether_nic *nic,
+		       const struct via_ether_frame *f,
+		       const struct via_frame_hdr *h);
+
+/* beat.c */
+/* The timer: what peers are due.  True: it is to come again at once. */
+bool via_ether_beats(struct via_ether_nic *nic);
+/* HEARTBEAT, BEAT, LIST.  BH off, RCU read side. */
+void via_ether_beat_rx(struct via_ether_nic *nic,
+		       const struct via_ether_frame *f,
+		       const struct via_frame_hdr *h);
+/* The peer has lost a connection: it may have been started again. */
+void via_ether_doubt(struct via_peer *peer);
+
+/* A frame of the connection came.  rq.lock held. */
+static inline void via_ether_heard(struct via_ether_vi *ev)
+{
+	unsigned long now = jiffies;
+
+	/* Most frames come in the same tick as another one. */
+	if (likely(ev->last_rx == now))
+		return;
+	ev->last_rx = now;
+	if (READ_ONCE(ev->peer->last_rx) != now)
+		WRITE_ONCE(ev->peer->last_rx, now);
+}
+
+/* tomb.c */
+/* A DISCONNECT is to be sent: send it again.  Both queue locks held. */
+void via_ether_bury(struct via_ether_vi *ev, const struct via_ether_end *end);
+void via_ether_tombs(struct via_ether_nic *nic);
+/* Is DISCONNECT_ACK of one that is sent again?  RCU read side, BH off. */
+bool via_ether_buried(const struct via_peer *peer,
+		      const struct via_frame_hdr *h);
+/* DISCONNECT_ACK: the other end has heard it.  RCU read side, BH off. */
+void via_ether_unbury(struct via_ether_nic *nic, const u8 *mac,
+		      const struct via_frame_hdr *h);
+void via_ether_tombs_end(struct via_ether_nic *nic);
+
+/* Smoothed round-trip time, us.  A queue lock held, phase not NONE. */
+static inline u32 via_ether_srtt(const struct via_ether_vi *ev)
+{
+	return READ_ONCE(ev->peer->rtt.srtt) / 8;
+}
+
+/* A low one of late, us; 0: none measured.  Likewise. */
+static inline u32 via_ether_rtt_low(const struct via_ether_vi *ev)
+{
+	return READ_ONCE(ev->peer->rtt_low);
+}
 
 /* An attempt is under way.  A queue lock of the VI held. */
 static inline bool via_ether_trying(const struct via_ether_vi *ev)

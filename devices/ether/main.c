@@ -1,110 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The Ethernet device class: parameters, NICs, counters. */
+/* The Ethernet device class: NICs, counters. */
 
 #include <linux/module.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include "ether.h"
-
-ushort via_ether_type = VIA_WIRE_ETHERTYPE;
-module_param_named(ethertype, via_ether_type, ushort, 0444);
-MODULE_PARM_DESC(ethertype, "EtherType of our frames (default 0x88b5)");
-
-bool via_ether_checksum;
-module_param_named(checksum, via_ether_checksum, bool, 0644);
-MODULE_PARM_DESC(checksum, "new connections carry a CRC32C in each frame");
-
-uint via_ether_window = VIA_WIN_MAX;
-module_param_named(window, via_ether_window, uint, 0644);
-MODULE_PARM_DESC(window, "frames unacknowledged per VI, 1..64 (default 64)");
-
-uint via_ether_ooo_max = 4096;
-module_param_named(ooo_frames, via_ether_ooo_max, uint, 0644);
-MODULE_PARM_DESC(ooo_frames, "frames held beyond holes, per NIC");
-
-uint via_ether_retries = 12;
-module_param_named(max_retries, via_ether_retries, uint, 0644);
-MODULE_PARM_DESC(max_retries, "timeouts in a row, at least, until a connection breaks");
-
-uint via_ether_ack_every = VIA_ETHER_ACK_EVERY;
-module_param_named(ack_every, via_ether_ack_every, uint, 0644);
-MODULE_PARM_DESC(ack_every, "frames taken until an acknowledgement is sent");
-
-static uint rto_min_us = 2000;
-module_param(rto_min_us, uint, 0644);
-MODULE_PARM_DESC(rto_min_us, "shortest retransmission timeout");
-
-static uint rto_max_ms = 1000;
-module_param(rto_max_ms, uint, 0644);
-MODULE_PARM_DESC(rto_max_ms, "longest retransmission timeout");
-
-static uint heartbeat_ms = 1000;
-module_param(heartbeat_ms, uint, 0644);
-MODULE_PARM_DESC(heartbeat_ms, "silence after which the peer is asked");
-
-static uint dead_ms = 8000;
-module_param(dead_ms, uint, 0644);
-MODULE_PARM_DESC(dead_ms, "silence after which a connection breaks");
-
-static uint dma_min = VIA_ETHER_DMA_MIN;
-module_param(dma_min, uint, 0644);
-MODULE_PARM_DESC(dma_min,
-		 "bytes of a frame's payload from which on a NIC that can fetches them itself; new connections");
-
-static uint time_scale = IS_ENABLED(CONFIG_KASAN) ? 4 : 1;
-module_param(time_scale, uint, 0644);
-MODULE_PARM_DESC(time_scale, "multiplies all times (slow kernels)");
-
-/* Root may write anything into a parameter: keep the arithmetic sound. */
-static u32 scaled(uint value, u32 most)
-{
-	return min_t(u64, (u64)value * max(READ_ONCE(time_scale), 1u), most);
-}
-
-u32 via_ether_rto_min(void)
-{
-	return scaled(READ_ONCE(rto_min_us), 60 * USEC_PER_SEC);
-}
-
-u32 via_ether_rto_max(void)
-{
-	return max(scaled(READ_ONCE(rto_max_ms), 60 * MSEC_PER_SEC) *
-		   (u32)USEC_PER_MSEC, via_ether_rto_min());
-}
-
-unsigned long via_ether_scaled(uint ms)
-{
-	return msecs_to_jiffies(scaled(ms, 3600 * MSEC_PER_SEC)) + 1;
-}
-
-unsigned long via_ether_heartbeat(void)
-{
-	return via_ether_scaled(READ_ONCE(heartbeat_ms));
-}
-
-unsigned long via_ether_dead(void)
-{
-	return via_ether_scaled(READ_ONCE(dead_ms));
-}
-
-/*
- * From how many bytes on a frame goes by DMA.  An unreliable send completes
- * when its frame is with the NIC, and then the bytes are the program's again:
- * they are copied.  A reliable one completes when the peer has acknowledged
- * them; what is still in the ring then is a copy that the peer will drop.
- */
-u32 via_ether_dma_from(const struct via_ether_vi *ev)
-{
-	/* What has a checksum must not change under it: it is copied, too. */
-	if (!ev->reliable || ev->sealed || !ev->nic->ops->tx_put_frags)
-		return U32_MAX;
-	return max(READ_ONCE(dma_min), 1u);
-}
-
-__be16 via_ether_proto(void)
-{
-	return cpu_to_be16(via_ether_type);
-}
-EXPORT_SYMBOL_GPL(via_ether_proto);
 
 static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_RX_FRAMES] = "rx_frames",
@@ -118,9 +18,13 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_BAD_LENGTH] = "drop_length",
 	[VIA_C_BAD_FIELD] = "drop_field",
 	[VIA_C_BAD_SEAL] = "drop_checksum",
+	[VIA_C_BAD_AUTH] = "drop_auth",
+	[VIA_C_REPLAYED] = "drop_replay",
+	[VIA_C_SESSIONS] = "sessions",
 	[VIA_C_STRANGER] = "drop_peer",
 	[VIA_C_NO_VI] = "drop_no_vi",
 	[VIA_C_COOKIE] = "drop_cookie",
+	[VIA_C_BAD_END] = "drop_end",
 	[VIA_C_NO_RECEIVE] = "drop_no_receive",
 	[VIA_C_OLD] = "drop_old",
 	[VIA_C_GAP] = "gaps",
@@ -131,22 +35,55 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_OOO_DROPPED] = "ooo_dropped",
 	[VIA_C_ACKS_OUT] = "acks_out",
 	[VIA_C_ACKS_IN] = "acks_in",
+	[VIA_C_BATCHES_OUT] = "ack_batches_out",
+	[VIA_C_BATCHES_IN] = "ack_batches_in",
 	[VIA_C_RESENT] = "retransmits",
 	[VIA_C_TIMEOUTS] = "timeouts",
 	[VIA_C_RESETS_OUT] = "resets_out",
 	[VIA_C_RESETS_IN] = "resets_in",
+	[VIA_C_CHALLENGES_OUT] = "challenges_out",
+	[VIA_C_VERSIONS_OUT] = "versions_out",
+	[VIA_C_VERSIONS_IN] = "versions_in",
 	[VIA_C_HEARTBEATS_OUT] = "heartbeats_out",
 	[VIA_C_HEARTBEATS_IN] = "heartbeats_in",
+	[VIA_C_BEATS_IN] = "beats_in",
+	[VIA_C_LISTS_OUT] = "lists_out",
+	[VIA_C_LISTS_IN] = "lists_in",
 	[VIA_C_REQUESTS_OUT] = "requests_out",
 	[VIA_C_REQUESTS_IN] = "requests_in",
-	[VIA_C_DEAD] = "dead_peers",
-	[VIA_C_UNACKED] = "dead_unacked",
+	[VIA_C_END_RESET] = "ends_reset",
+	[VIA_C_END_LIST] = "ends_list",
+	[VIA_C_END_LIFE] = "ends_restarted",
+	[VIA_C_END_SILENT] = "dead_peers",
+	[VIA_C_END_UNACKED] = "dead_unacked",
+	[VIA_C_END_TOLD + VIA_WIRE_R_CLOSED] = "told_closed",
+	[VIA_C_END_TOLD + VIA_WIRE_R_NO_RECEIVE] = "told_no_receive",
+	[VIA_C_END_TOLD + VIA_WIRE_R_RECEIVE] = "told_receive",
+	[VIA_C_END_TOLD + VIA_WIRE_R_RDMA] = "told_rdma_write",
+	[VIA_C_END_TOLD + VIA_WIRE_R_PROTOCOL] = "told_protocol",
+	[VIA_C_END_TOLD + VIA_WIRE_R_TRANSPORT] = "told_transport",
+	[VIA_C_END_TOLD + VIA_WIRE_R_LINK] = "told_link",
+	[VIA_C_END_TOLD + VIA_WIRE_R_READ] = "told_rdma_read",
+	[VIA_C_END_TOLD + VIA_WIRE_R_NARROW] = "told_mtu",
+	[VIA_C_END_OURS + VIA_WIRE_R_CLOSED] = "ends_closed",
+	[VIA_C_END_OURS + VIA_WIRE_R_NO_RECEIVE] = "ends_no_receive",
+	[VIA_C_END_OURS + VIA_WIRE_R_RECEIVE] = "ends_receive",
+	[VIA_C_END_OURS + VIA_WIRE_R_RDMA] = "ends_rdma_write",
+	[VIA_C_END_OURS + VIA_WIRE_R_PROTOCOL] = "ends_protocol",
+	[VIA_C_END_OURS + VIA_WIRE_R_TRANSPORT] = "ends_transport",
+	[VIA_C_END_OURS + VIA_WIRE_R_LINK] = "ends_link",
+	[VIA_C_END_OURS + VIA_WIRE_R_READ] = "ends_rdma_read",
+	[VIA_C_END_OURS + VIA_WIRE_R_NARROW] = "ends_mtu",
 	[VIA_C_READS_OUT] = "reads_out",
 	[VIA_C_READS_IN] = "reads_in",
 	[VIA_C_READS_REFUSED] = "reads_refused",
 	[VIA_C_READS_DROPPED] = "drop_reads",
+	[VIA_C_MARKS_OUT] = "marks_out",
+	[VIA_C_MARKS_IN] = "marks_in",
 	[VIA_C_NAMES_ASKED] = "name_queries_in",
 	[VIA_C_NAMES_TOLD] = "name_replies_out",
+	[VIA_C_UNANSWERED] = "unanswered",
+	[VIA_C_UNPROVEN] = "requests_unproven",
 };
 
 static void nic_stats(struct via_nic *ka, struct via_stats_sink *sink)
@@ -202,7 +139,7 @@ static void nic_mem_unmap(struct via_nic *ka, struct via_mem_map *map,
 	nic->ops->mem_unmap(nic, map, pages, npages);
 }
 
-const struct via_transport_ops via_ether_transport = {
+static const struct via_transport_ops transport = {
 	.send = via_ether_send,
 	.disconnect = via_ether_disconnect,
 };
@@ -217,7 +154,7 @@ static const struct via_device_ops device_ops = {
 	.reject = via_ether_reject,
 	.resolve = via_ether_resolve,
 	.group = &via_ether_group,
-	.transport = &via_ether_transport,
+	.transport = &transport,
 	.stats = nic_stats,
 	.vi_stats = via_ether_vi_stats,
 };
@@ -257,6 +194,8 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	nic->counters = alloc_percpu(struct via_ether_counters);
 	if (!nic->counters)
 		goto err_counters;
+	if (via_peers_init(nic))
+		goto err_peers;
 	fill_ops(ops);
 	nic->ka = via_nic_alloc(&ops->ka);
 	if (!nic->ka)
@@ -266,14 +205,18 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	nic->ops = ops;
 	spin_lock_init(&nic->lock);
 	INIT_LIST_HEAD(&nic->hot);
-	INIT_LIST_HEAD(&nic->live);
 	INIT_LIST_HEAD(&nic->stalled);
 	INIT_LIST_HEAD(&nic->acks);
 	INIT_LIST_HEAD(&nic->reqs);
 	INIT_LIST_HEAD(&nic->asks);
+	via_limit_init(&nic->limit);
+	via_proof_init(&nic->proof);
+	via_ether_turns_init(nic);
 	via_ether_timer_init(nic);
 	return nic;
 err_ka:
+	via_peers_free(nic);
+err_peers:
 	free_percpu(nic->counters);
 err_counters:
 	kfree(nic);
@@ -283,10 +226,29 @@ EXPORT_SYMBOL_GPL(via_ether_alloc);
 
 void via_ether_set_mtu(struct via_ether_nic *nic, u32 mtu)
 {
-	mtu = clamp(mtu, VIA_WIRE_MTU_MIN, VIA_WIRE_MTU_MAX);
+	struct via_ether_vi *ev;
+	struct via_vi *vi;
+	u32 i;
+
+	mtu = min(mtu, VIA_WIRE_MTU_MAX);
 	WRITE_ONCE(nic->mtu, mtu);
-	/* Connections keep what they agreed upon; new ones follow. */
-	WRITE_ONCE(nic->ka->limits.native_mtu, mtu - VIA_WIRE_SEND_HDR);
+	WRITE_ONCE(nic->ka->limits.native_mtu,
+		   max(mtu, VIA_WIRE_MTU_MIN) - VIA_WIRE_SEND_HDR);
+	local_bh_disable();
+	rcu_read_lock();
+	for (i = 0; i < nic->ka->limits.max_vi; i++) {
+		vi = via_vi_lookup(nic->ka, i);
+		if (!vi)
+			continue;
+		ev = vi->priv;
+		via_ether_lock(vi);
+		/* One that begins from now on reads the new one. */
+		via_ether_refit(ev);
+		via_ether_unlock(vi);
+		via_vi_settle(vi);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
 }
 EXPORT_SYMBOL_GPL(via_ether_set_mtu);
 
@@ -294,6 +256,9 @@ int via_ether_register(struct via_ether_nic *nic)
 {
 	struct via_nic *ka = nic->ka;
 
+	do {
+		nic->epoch = get_random_u64();
+	} while (!nic->epoch);
 	memcpy(ka->addr, nic->mac, ETH_ALEN);
 	ka->addr_len = ETH_ALEN;
 	via_ether_set_mtu(nic, nic->mtu);
@@ -301,39 +266,11 @@ int via_ether_register(struct via_ether_nic *nic)
 }
 EXPORT_SYMBOL_GPL(via_ether_register);
 
-/* Break all connections, or those to hosts that are not on the list. */
-static void break_some(struct via_ether_nic *nic, bool all, u32 reason)
-{
-	struct via_ether_vi *ev;
-	struct via_vi *vi;
-
-	local_bh_disable();
-	rcu_read_lock();
-	list_for_each_entry_rcu(ev, &nic->live, live_link) {
-		vi = ev->vi;
-		spin_lock(&vi->sq.lock);
-		if (ev->phase == VIA_PHASE_CONNECTED &&
-		    (all || !via_ether_allowed(nic, ev->remote_mac))) {
-			ev->reason = reason;
-			via_vi_break_later(vi, VIA_BROKEN_TELL);
-		}
-		spin_unlock(&vi->sq.lock);
-		via_vi_settle(vi);
-	}
-	rcu_read_unlock();
-	local_bh_enable();
-}
-
 void via_ether_break(struct via_ether_nic *nic)
 {
-	break_some(nic, true, VIA_WIRE_R_LINK);
+	via_ether_end_some(nic, NULL, VIA_WIRE_R_LINK);
 }
 EXPORT_SYMBOL_GPL(via_ether_break);
-
-void via_ether_break_strangers(struct via_ether_nic *nic)
-{
-	break_some(nic, false, VIA_WIRE_R_TRANSPORT);
-}
 
 void via_ether_unregister(struct via_ether_nic *nic)
 {
@@ -341,16 +278,20 @@ void via_ether_unregister(struct via_ether_nic *nic)
 	via_ether_names_end(nic);
 	via_nic_unregister(nic->ka);
 	via_ether_timer_stop(nic);
+	via_ether_turns_stop(nic);
 	local_bh_disable();
 	via_ether_reqs_expire(nic, true);
 	local_bh_enable();
+	via_ether_allow_end(nic);
+	via_ether_tombs_end(nic);
+	via_peers_end(nic);
 }
 EXPORT_SYMBOL_GPL(via_ether_unregister);
 
 void via_ether_free(struct via_ether_nic *nic)
 {
-	via_ether_allow_free(nic);
 	via_nic_put(nic->ka);
+	via_peers_free(nic);
 	free_percpu(nic->counters);
 	kfree(nic);
 }
@@ -368,7 +309,8 @@ static int __init via_ether_init(void)
 
 static void __exit via_ether_exit(void)
 {
-	/* Memory given back by RCU callbacks is the slab's own business. */
+	/* Sessions of hosts with keys are wiped by callbacks. */
+	rcu_barrier();
 }
 
 module_init(via_ether_init);

@@ -11,8 +11,6 @@
 #include <linux/wait.h>
 #include "ether.h"
 
-#define ANSWERS_PER_TICK	64	/* per 1/16 s and NIC */
-
 static bool answer_names = true;
 module_param(answer_names, bool, 0644);
 MODULE_PARM_DESC(answer_names,
@@ -99,24 +97,7 @@ void via_ether_names_end(struct via_ether_nic *nic)
 	spin_unlock_bh(&nic->lock);
 }
 
-/* A bounded number of replies, so that queries are not amplified. */
-static bool may_answer(struct via_ether_nic *nic)
-{
-	bool ok;
-
-	spin_lock(&nic->lock);
-	if (time_after_eq(jiffies, nic->name_refill)) {
-		nic->name_refill = jiffies + HZ / 16 + 1;
-		nic->name_tokens = ANSWERS_PER_TICK;
-	}
-	ok = nic->name_tokens;
-	if (ok)
-		nic->name_tokens--;
-	spin_unlock(&nic->lock);
-	return ok;
-}
-
-static void rx_query(struct via_ether_nic *nic, const u8 *src,
+static void rx_query(struct via_ether_nic *nic, const struct via_ether_frame *f,
 		     const struct via_name_hdr *n)
 {
 	char own[VIA_NAME_MAX + 1];
@@ -127,8 +108,9 @@ static void rx_query(struct via_ether_nic *nic, const u8 *src,
 	via_name_own(own);
 	if (n->name[0] && !via_name_match(n->name, own))
 		return;
-	if (may_answer(nic) &&
-	    via_ether_send_name(nic, src, VIA_WIRE_NAME_REPLY, n->nonce, own))
+	if (via_ether_may_answer(nic, f->src, f->len, VIA_WIRE_NAME_LEN) &&
+	    via_ether_send_name(nic, f->src, VIA_WIRE_NAME_REPLY, n->nonce,
+				own))
 		via_ether_count(nic, NAMES_TOLD);
 }
 
@@ -169,7 +151,7 @@ void via_ether_name_rx(struct via_ether_nic *nic,
 	if (!is_valid_ether_addr(f->src))
 		return;
 	if (h->type == VIA_WIRE_NAME_QUERY)
-		rx_query(nic, f->src, &n);
+		rx_query(nic, f, &n);
 	else
 		rx_reply(nic, f->src, &n);
 }
@@ -185,8 +167,8 @@ void via_ether_rx_broadcast(struct via_ether_nic *nic,
 	if (via_wire_parse(f->hdr, f->len, &h) ||
 	    h.type != VIA_WIRE_NAME_QUERY)
 		via_ether_count(nic, BAD_TYPE);
-	else if (!via_ether_seal_ok(f, &h))
-		via_ether_count(nic, BAD_SEAL);
+	else if (!via_ether_open(nic, f, &h))
+		return;
 	else if (!via_ether_allowed(nic, f->src))
 		via_ether_count(nic, STRANGER);
 	else

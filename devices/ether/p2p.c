@@ -32,36 +32,10 @@ static bool asks(const struct via_ether_nic *nic, const u8 *other)
 	return memcmp(nic->mac, other, ETH_ALEN) < 0;
 }
 
-/* What the agent knows the other side's attempt by; not 0. */
-static u64 claim_of(u16 vi, u32 cookie)
-{
-	return (u64)vi << 32 | cookie;
-}
-
 /* ops->p2p_connect */
 enum via_verdict via_ether_p2p_connect(struct via_vi *vi)
 {
-	struct via_ether_vi *ev = vi->priv;
-	bool ok;
-
-	if (!is_valid_ether_addr(vi->remote.host) ||
-	    !via_ether_allowed(ev->nic, vi->remote.host))
-		return VIA_R_NOT_REACHABLE;
-	local_bh_disable();
-	via_ether_lock(vi);
-	/* The deadline may have come already, or a disconnect. */
-	ok = vi->state == VIA_STATE_PENDING;
-	if (ok) {
-		ether_addr_copy(ev->remote_mac, vi->remote.host);
-		ev->deadline = vi->deadline;
-		ev->forever = vi->forever;
-		via_ether_start(ev, VIA_PHASE_P2P);
-	}
-	via_ether_unlock(vi);
-	if (ok)
-		via_ether_conn_tick(ev);
-	local_bh_enable();
-	return 0;
+	return via_ether_attempt(vi, VIA_PHASE_P2P);
 }
 
 /*
@@ -71,12 +45,12 @@ enum via_verdict via_ether_p2p_connect(struct via_vi *vi)
 static bool choose(struct via_ether_vi *ev, const struct via_conn_hdr *c)
 {
 	if (ev->phase == VIA_PHASE_ACCEPT)
-		return ev->remote_index == c->vi &&
+		return ev->remote_id == c->vi &&
 		       ev->remote_cookie == c->sender_cookie;
 	if (ev->phase != VIA_PHASE_P2P)
 		return false;
 	via_ether_set_remote(ev, c, ev->want_seal ||
-			     c->options & VIA_WIRE_O_SEALED);
+			     c->options & VIA_WIRE_O_SUM);
 	ev->remote_attrs = (struct via_vi_attrs) {
 		.reliability = c->reliability,
 		.max_transfer = c->max_transfer,
@@ -93,7 +67,8 @@ static bool choose(struct via_ether_vi *ev, const struct via_conn_hdr *c)
  * here may call later.
  */
 void via_ether_p2p_request(struct via_ether_nic *nic,
-			   const struct via_ether_frame *f)
+			   const struct via_ether_frame *f,
+			   const struct via_frame_hdr *h)
 {
 	struct via_net_addr local = {}, remote = {};
 	struct via_ether_vi *ev;
@@ -109,21 +84,24 @@ void via_ether_p2p_request(struct via_ether_nic *nic,
 	via_ether_count(nic, REQUESTS_IN);
 	if (c.client_host_len != ETH_ALEN ||
 	    !ether_addr_equal(c.client_host, f->src) ||
-	    ether_addr_equal(f->src, nic->mac))
+	    ether_addr_equal(f->src, nic->mac) ||
+	    !via_ether_proven(nic, f, h, &c))
 		return;
 	via_ether_conn_addr(&local, c.server_host, c.server_host_len,
 			    c.server_disc, c.server_disc_len);
 	via_ether_conn_addr(&remote, c.client_host, c.client_host_len,
 			    c.client_disc, c.client_disc_len);
+	/* What the agent knows the other side's attempt by; not 0. */
 	if (!asks(nic, f->src))
-		claim = claim_of(c.vi, c.sender_cookie);
+		claim = c.sender_cookie;
 	vi = via_p2p_find(nic->ka, &local, &remote, claim);
 	if (!vi)
 		return;
 	ev = vi->priv;
 	via_ether_lock(vi);
-	/* It may be at another attempt by now. */
-	if (via_p2p_looks(vi, &local, &remote))
+	/* It may be at another attempt by now; or this be a late one. */
+	if (via_p2p_looks(vi, &local, &remote) && ev->peer &&
+	    via_peer_lives(ev->peer, c.hello.epoch))
 		ok = claim ? choose(ev, &c) : ev->phase == VIA_PHASE_P2P;
 	if (ok)
 		ev->next_try = jiffies;
@@ -163,7 +141,7 @@ bool via_ether_p2p_fits(struct via_ether_vi *ev,
 			const struct via_ether_client *c)
 {
 	u32 verdict = via_attrs_compare(&ev->vi->attrs, theirs);
-	u8 reason = 0;
+	u8 reason = VIA_WIRE_R_NO_MATCH;
 	u32 i;
 
 	if (!verdict)
@@ -171,8 +149,8 @@ bool via_ether_p2p_fits(struct via_ether_vi *ev,
 	for (i = 0; i < ARRAY_SIZE(reasons); i++)
 		if (reasons[i].verdict == verdict)
 			reason = reasons[i].reason;
-	via_ether_remember(ev->nic, c, VIA_WIRE_REJECT, reason);
-	via_ether_answer(ev->nic, VIA_WIRE_REJECT, reason, c);
+	via_ether_remember(ev->peer, c, VIA_WIRE_REFUSE, reason);
+	via_ether_answer(ev->nic, ev->vi->index, VIA_WIRE_REFUSE, reason, c);
 	via_ether_conn_end(ev, verdict);
 	return false;
 }
@@ -182,7 +160,7 @@ bool via_ether_p2p_fits(struct via_ether_vi *ev,
  * name, so that what it may still have in flight means nothing.  BH off, no
  * lock held.
  */
-void via_ether_p2p_lost(struct via_ether_vi *ev, u32 cookie)
+void via_ether_p2p_lost(struct via_ether_vi *ev, u64 cookie)
 {
 	struct via_vi *vi = ev->vi;
 	u64 claim = 0;
@@ -190,7 +168,10 @@ void via_ether_p2p_lost(struct via_ether_vi *ev, u32 cookie)
 	via_ether_lock(vi);
 	if (ev->phase == VIA_PHASE_ACCEPT && vi->p2p &&
 	    ev->remote_cookie == cookie) {
-		claim = claim_of(ev->remote_index, cookie);
+		claim = cookie;
+		spin_lock(&ev->nic->lock);
+		via_peer_del_end(ev);
+		spin_unlock(&ev->nic->lock);
 		via_ether_start(ev, VIA_PHASE_P2P);
 	}
 	via_ether_unlock(vi);

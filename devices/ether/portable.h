@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * wire.[ch] and window.[ch] know nothing of the kernel, so that the same
+ * wire.[ch] and window.[ch] know nothing of the kernel, and auth.[ch],
+ * limit.[ch] and proof.[ch] only what tests/unit/kernel has, so that the same
  * files run in user space under sanitizers; this gives both worlds the same
  * few names.
  */
@@ -13,6 +14,7 @@
 #include <linux/bug.h>
 #include <linux/compiler.h>
 #include <linux/minmax.h>
+#include <linux/string.h>
 #include <linux/types.h>
 #include <asm/byteorder.h>
 
@@ -30,10 +32,15 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int32_t s32;
+typedef int64_t s64;
 
+#define noinline		__attribute__((__noinline__))
 #define __packed		__attribute__((__packed__))
+#define __aligned(x)		__attribute__((__aligned__(x)))
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)
 #define cpu_to_be16(x)		htobe16(x)
 #define cpu_to_be32(x)		htobe32(x)
 #define cpu_to_be64(x)		htobe64(x)
@@ -45,6 +52,8 @@ typedef int32_t s32;
 #define fls64(x)		(64 - __builtin_clzll(x))
 #define min(a, b)		((a) < (b) ? (a) : (b))
 #define max(a, b)		((a) > (b) ? (a) : (b))
+#define min_t(t, a, b)		min((t)(a), (t)(b))
+#define max_t(t, a, b)		max((t)(a), (t)(b))
 #ifndef static_assert
 #define static_assert		_Static_assert
 #endif

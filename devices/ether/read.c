@@ -17,15 +17,15 @@
 /* Bytes before the payload. */
 static u32 hdr_size(const struct via_ether_vi *ev, u32 headers)
 {
-	return sizeof(struct ethhdr) + headers +
-	       (ev->sealed ? VIA_WIRE_SEAL_LEN : 0);
+	return sizeof(struct ethhdr) + headers + ev->seal_len;
 }
 
-/* Begin a frame: its room, all but what follows the common header. */
+/* Begin a frame: its room, and all but what the message's fields say. */
 static struct via_wire_data *open_frame(struct burst *b, u8 type, u8 flags,
 					u32 seq, u32 size, u32 len,
 					struct via_ether_buf *buf)
 {
+	struct via_wire_data *data;
 	struct via_ether_nic *nic = b->nic;
 	struct via_ether_vi *ev = b->ev;
 	struct via_ether_head *h;
@@ -38,10 +38,12 @@ static struct via_wire_data *open_frame(struct burst *b, u8 type, u8 flags,
 	*h = ev->head;
 	h->w.type = type;
 	h->w.flags = flags;
-	h->w.len = cpu_to_be16(len);
-	h->w.seq = cpu_to_be32(seq);
-	h->w.ack = cpu_to_be32(piggyback(ev));
-	return (struct via_wire_data *)(h + 1);
+	data = (struct via_wire_data *)(h + 1);
+	data->seq = cpu_to_be32(seq);
+	data->ack = cpu_to_be32(piggyback(ev));
+	data->len = cpu_to_be16(len);
+	data->immediate = 0;
+	return data;
 }
 
 /* @size bytes of headers, @len of payload. */
@@ -50,8 +52,8 @@ static enum sent close_frame(struct burst *b, u32 size, u32 len,
 {
 	struct via_ether_nic *nic = b->nic;
 
-	if (unlikely(b->ev->sealed))
-		via_ether_seal(buf->data, size, len);
+	if (unlikely(b->ev->seal))
+		via_ether_close_data(b->ev, buf->data, size, len);
 	size += len;
 	if (unlikely(!nic->ops->tx_put(nic, &b->tx, size, buf)))
 		return SENT_STALL;
@@ -73,10 +75,11 @@ static enum sent put_read(struct burst *b, const struct via_desc *d, u32 seq,
 		return SENT_STALL;
 	data->msg_len = cpu_to_be32(d->length);
 	data->offset = 0;
-	data->immediate = 0;
+	data->reads = 0;
 	r = (struct via_wire_rdma *)(data + 1);
 	r->raddr = cpu_to_be64(d->raddr);
 	r->rhandle = cpu_to_be32(d->rhandle);
+	r->zero = 0;
 	return close_frame(b, size, 0, &buf);
 }
 
@@ -85,8 +88,7 @@ static enum sent refuse(struct burst *b)
 {
 	via_ether_count(b->nic, READS_REFUSED);
 	via_vi_error(b->vi, VIA_ERR_RDMAR_PROT, VIA_ST_OP_RDMA_READ >> 16, 0);
-	b->ev->reason = VIA_WIRE_R_READ;
-	via_vi_break_later(b->vi, VIA_BROKEN_TELL);
+	via_ether_end(b->ev, VIA_END_OURS, VIA_WIRE_R_READ);
 	return SENT_BROKEN;
 }
 
@@ -108,7 +110,7 @@ static enum sent put_answer(struct burst *b, const struct via_ether_answer *a,
 		return SENT_STALL;
 	data->msg_len = cpu_to_be32(a->len);
 	data->offset = cpu_to_be32(off);
-	data->immediate = cpu_to_be32(a->seq);
+	data->reads = cpu_to_be16((u16)a->seq);
 	if (len >= b->ev->dma_from &&
 	    via_read_frags(b->vi, a->rhandle, a->raddr + off, len, &frags) &&
 	    put_dma(b, size, len, &buf, &frags))
@@ -214,16 +216,15 @@ done:
 	return SENT_ALL;
 }
 
-enum sent via_ether_resend_read(struct burst *b, u32 seq)
+enum sent via_ether_resend_read(struct burst *b, u32 seq, u8 flags)
 {
 	struct via_win_rec *rec = via_win_rec(&b->ev->tx, seq);
 
 	if (rec->kind & VIA_REC_ANSWER)
 		return put_answer(b, answer_of(b->ev, rec->index), seq,
-				  rec->offset, rec->len, VIA_WIRE_ACK_NOW);
+				  rec->offset, rec->len, flags);
 	/* Still in the ring: it completes after this frame is acknowledged. */
-	return put_read(b, via_send_entry(b->vi, rec->index), seq,
-			VIA_WIRE_ACK_NOW);
+	return put_read(b, via_send_entry(b->vi, rec->index), seq, flags);
 }
 
 /* Reads of the peer's were taken.  BH off, no lock held. */
@@ -376,7 +377,7 @@ u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 	lockdep_assert_held(&vi->sq.lock);
 	rd = &ev->read[ev->read_head % VIA_ETHER_READS];
 	d = via_send_entry(vi, rd->index);
-	if (h->immediate != rd->seq || h->msg_len != d->length ||
+	if (h->reads != (u16)rd->seq || h->msg_len != d->length ||
 	    h->offset != rd->off)
 		return VIA_WIRE_R_PROTOCOL;
 	/*
@@ -385,7 +386,7 @@ u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 	 * before a read is open when the read completes.
 	 */
 	if (!via_seq_before(rd->seq, ev->tx.una))
-		via_ether_ack(vi, rd->seq + 1, 0);
+		via_ether_ack(vi, rd->seq + 1, NULL, 0, VIA_WIRE_DELAY_MAX);
 	st = take_payload(vi, d, h, f);
 	if (unlikely(st)) {
 		via_ether_offender(vi, rd->index, st);

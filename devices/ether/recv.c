@@ -8,22 +8,11 @@
  */
 
 #include <linux/slab.h>
+#include <linux/timex.h>
 #include "ether.h"
 
-void via_ether_held_free(struct via_ether_vi *ev)
-{
-	u64 held = ev->rx.held;
-	u32 i;
-
-	while (held) {
-		i = (ev->rx.next + 1 + __ffs64(held)) % VIA_WIN_MAX;
-		kfree(ev->held[i]);
-		ev->held[i] = NULL;
-		atomic_dec(&ev->nic->ooo);
-		held &= held - 1;
-	}
-	ev->rx.held = 0;
-}
+#define CHALLENGE_EVERY_MS	8
+#define SELDOM_NS	(4 * NSEC_PER_MSEC)	/* a bet is a fortieth */
 
 /* Where the payload of a frame goes. */
 struct target {
@@ -41,10 +30,12 @@ static inline u32 put(const struct target *t, u32 off, const void *src,
 			      t->h->raddr + t->h->offset + off, src, len);
 }
 
-static noinline u32 put_pieces(const struct target *t,
+static noinline u32 put_pieces(struct via_vi *vi, struct via_desc *d,
+			       const struct via_frame_hdr *h,
 			       const struct via_ether_frame *f)
 {
-	u32 skip = t->h->hdr_len, left = t->h->len, off = 0, i, n, st;
+	const struct target t = { .vi = vi, .d = d, .h = h };
+	u32 skip = h->hdr_len, left = h->len, off = 0, i, n, st;
 
 	for (i = 0; i < f->nchunks && left; i++) {
 		n = f->chunk[i].len;
@@ -53,7 +44,7 @@ static noinline u32 put_pieces(const struct target *t,
 			continue;
 		}
 		n = min(n - skip, left);
-		st = put(t, off, f->chunk[i].data + skip, n);
+		st = put(&t, off, f->chunk[i].data + skip, n);
 		if (unlikely(st))
 			return st;
 		skip = 0;
@@ -63,15 +54,21 @@ static noinline u32 put_pieces(const struct target *t,
 	return 0;
 }
 
-/* Copy the payload, in increasing address order.  Returns VIA_ST_*. */
-static __always_inline u32 put_payload(const struct target *t,
+/*
+ * Copy the payload, in increasing address order; @d NULL: RDMA Write.  Returns
+ * VIA_ST_*.
+ */
+static __always_inline u32 put_payload(struct via_vi *vi, struct via_desc *d,
+				       const struct via_frame_hdr *h,
 				       const struct via_ether_frame *f)
 {
+	const struct target t = { .vi = vi, .d = d, .h = h };
+
 	if (unlikely(f->nchunks != 1))
-		return put_pieces(t, f);
-	if (unlikely(!t->h->len))
+		return put_pieces(vi, d, h, f);
+	if (unlikely(!h->len))
 		return 0;
-	return put(t, 0, f->chunk[0].data + t->h->hdr_len, t->h->len);
+	return put(&t, 0, f->chunk[0].data + h->hdr_len, h->len);
 }
 
 /* Does this frame continue the message that is open? */
@@ -97,7 +94,6 @@ static u32 place_write(struct via_vi *vi, const struct via_frame_hdr *h,
 		       const struct via_ether_frame *f)
 {
 	struct via_ether_vi *ev = vi->priv;
-	struct target t = { .vi = vi, .h = h };
 	struct via_desc *d;
 	u32 st;
 
@@ -120,7 +116,7 @@ static u32 place_write(struct via_vi *vi, const struct via_frame_hdr *h,
 	} else if (!continues(ev, h)) {
 		return VIA_WIRE_R_PROTOCOL;
 	}
-	st = put_payload(&t, f);
+	st = put_payload(vi, NULL, h, f);
 	if (unlikely(st))
 		return write_refused(vi, h, st);
 	ev->rx_off = h->offset + h->len;
@@ -142,23 +138,22 @@ static __always_inline u32 place_send(struct via_vi *vi,
 				      const struct via_ether_frame *f)
 {
 	struct via_ether_vi *ev = vi->priv;
-	struct target t = { .vi = vi, .h = h };
+	struct via_desc *d = via_recv_load(vi);
 	u32 st = 0;
 
-	t.d = via_recv_load(vi);
 	if (likely(!h->offset)) {
-		if (unlikely(!t.d))
+		if (unlikely(!d))
 			return VIA_WIRE_R_NO_RECEIVE;
-		st = t.d->status;
+		st = d->status;
 		/* A receive may be longer than any message is to be. */
-		if (unlikely(h->msg_len > t.d->length ||
+		if (unlikely(h->msg_len > d->length ||
 			     h->msg_len > vi->attrs.max_transfer))
 			st |= VIA_ST_LENGTH_ERROR;
-	} else if (unlikely(!t.d || !continues(ev, h))) {
+	} else if (unlikely(!d || !continues(ev, h))) {
 		return VIA_WIRE_R_PROTOCOL;
 	}
 	if (likely(!st))
-		st = put_payload(&t, f);
+		st = put_payload(vi, d, h, f);
 	if (unlikely(st)) {
 		via_recv_complete(vi, st, 0, 0);
 		return VIA_WIRE_R_RECEIVE;
@@ -177,24 +172,50 @@ static __always_inline u32 place_send(struct via_vi *vi,
 	return 0;
 }
 
-/* Returns 0 or why the message cannot be taken, VIA_WIRE_R_*. */
-static inline u32 place(struct via_vi *vi, const struct via_frame_hdr *h,
-			const struct via_ether_frame *f)
+static noinline u32 place_rdma(struct via_vi *vi,
+			       const struct via_frame_hdr *h,
+			       const struct via_ether_frame *f)
 {
-	if (likely(h->type == VIA_WIRE_SEND))
-		return place_send(vi, h, f);
 	if (likely(h->type == VIA_WIRE_WRITE))
 		return place_write(vi, h, f);
 	return h->type == VIA_WIRE_READ ? via_ether_place_read(vi, h) :
 					  via_ether_place_read_data(vi, h, f);
 }
 
+/* Returns 0 or why the message cannot be taken, VIA_WIRE_R_*. */
+static __always_inline u32 place(struct via_vi *vi,
+				 const struct via_frame_hdr *h,
+				 const struct via_ether_frame *f)
+{
+	if (likely(h->type == VIA_WIRE_SEND))
+		return place_send(vi, h, f);
+	return place_rdma(vi, h, f);
+}
+
+/* Whether a frame is to be acknowledged now. */
+enum ack {
+	ACK_LATER,
+	ACK_DUE,		/* unless data of ours has carried it */
+	ACK_FORCE,		/* the sender knows less than it should */
+};
+
+/*
+ * The network is full: the peer is to hear of it, with an acknowledgement soon.
+ * rq.lock held.
+ */
+static void echo_soon(struct via_ether_vi *ev)
+{
+	ev->echo = true;
+	via_ether_ack_soon(ev);
+}
+
 /*
  * At most once, in order.  What cannot be taken is dropped; the receive of a
  * message with a hole in it serves the next message, from its start.
  */
-static void rx_unreliable(struct via_vi *vi, const struct via_frame_hdr *h,
-			  const struct via_ether_frame *f)
+static noinline void rx_unreliable(struct via_vi *vi,
+				   const struct via_frame_hdr *h,
+				   const struct via_ether_frame *f)
 {
 	struct via_ether_vi *ev = vi->priv;
 	struct via_ether_nic *nic = ev->nic;
@@ -209,6 +230,9 @@ static void rx_unreliable(struct via_vi *vi, const struct via_frame_hdr *h,
 		if (ev->rx_open)
 			via_ether_count(nic, PARTIAL);
 		ev->rx_open = false;
+		/* No one else tells the sender of what was lost. */
+		echo_soon(ev);
+		via_ether_crowd_lost(ev);
 	}
 	ev->rx.next = h->seq + 1;
 	if (h->offset && !continues(ev, h)) {
@@ -226,6 +250,41 @@ static void rx_unreliable(struct via_vi *vi, const struct via_frame_hdr *h,
 	}
 }
 
+/* The sender's window is to open, though nothing is sent again. */
+static enum ack due_unreliable(struct via_ether_vi *ev,
+			       const struct via_frame_hdr *h)
+{
+	if (h->flags & VIA_WIRE_ACK_NOW) {
+		via_ether_crowd_asked(ev);
+		return ACK_FORCE;
+	}
+	if (ev->rx.next - READ_ONCE(ev->acked) >= ev->ack_every)
+		return ACK_DUE;
+	if (unlikely(ev->rx.next - ev->rx_seen >= ev->rx_pace))
+		via_ether_watch_rx(ev);
+	return ACK_LATER;
+}
+
+/* A larger ring for frames beyond holes; false: no memory. */
+static bool make_room(struct via_ether_vi *ev, u32 size)
+{
+	u32 bytes = size * sizeof(*ev->held) +
+		    VIA_WIN_WORDS(size) * sizeof(*ev->rx.bits);
+	struct via_win_rx *rx = &ev->rx;
+	struct via_ether_held **held;
+	u32 seq = rx->next + 1;
+
+	held = kzalloc(bytes, GFP_ATOMIC | __GFP_NOWARN);
+	if (!held)
+		return false;
+	for (; via_win_held(rx, &seq); seq++)
+		held[seq % size] = ev->held[seq % rx->size];
+	via_win_rx_use(rx, (u64 *)(held + size), size);
+	kfree(ev->held);
+	ev->held = held;
+	return true;
+}
+
 /* Keep a frame beyond a hole; without memory it will be sent again. */
 static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 		 const struct via_ether_frame *f)
@@ -233,9 +292,11 @@ static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 	struct via_ether_nic *nic = ev->nic;
 	struct via_ether_held *held;
 	u32 i, n, left = h->len, skip = h->hdr_len;
+	u32 size = via_win_rx_wants(&ev->rx, h->seq);
 	u8 *to;
 
-	if (atomic_inc_return(&nic->ooo) > via_ether_ooo_max)
+	if (atomic_inc_return(&nic->ooo) > via_ether_ooo_max ||
+	    (unlikely(size != ev->rx.size) && !make_room(ev, size)))
 		goto drop;
 	held = kmalloc(struct_size(held, payload, h->len),
 		       GFP_ATOMIC | __GFP_NOWARN);
@@ -256,7 +317,7 @@ static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 		to += n;
 		left -= n;
 	}
-	ev->held[h->seq % VIA_WIN_MAX] = held;
+	ev->held[h->seq % size] = held;
 	via_win_hold(&ev->rx, h->seq);
 	via_ether_count(nic, OOO_HELD);
 	return;
@@ -266,16 +327,15 @@ drop:
 }
 
 /* The hole is filled: take what was held behind it, up to the next one. */
-static u32 release(struct via_vi *vi)
+static noinline u32 release(struct via_vi *vi)
 {
 	struct via_ether_vi *ev = vi->priv;
 	struct via_ether_held *held;
 	bool more = true;
-	u32 i, why;
+	u32 why;
 
 	while (more) {
-		i = ev->rx.next % VIA_WIN_MAX;
-		held = ev->held[i];
+		held = ev->held[ev->rx.next % ev->rx.size];
 		{
 			struct via_ether_chunk chunk = {
 				.data = held->payload,
@@ -288,7 +348,6 @@ static u32 release(struct via_vi *vi)
 
 			why = place(vi, &held->hdr, &f);
 		}
-		ev->held[i] = NULL;
 		kfree(held);
 		atomic_dec(&ev->nic->ooo);
 		if (why)
@@ -298,54 +357,77 @@ static u32 release(struct via_vi *vi)
 	return 0;
 }
 
-/* Whether a frame is to be acknowledged now. */
-enum ack {
-	ACK_LATER,
-	ACK_DUE,		/* unless data of ours has carried it */
-	ACK_FORCE,		/* the sender knows less than it should */
-};
+/*
+ * Bets were lost, or there was none yet, but data answered the last push,
+ * however late, and pushes come so seldom that a bet costs nothing.  An
+ * acknowledgement at once would be sent before the program is woken.
+ */
+static bool seldom(struct via_ether_vi *ev)
+{
+	u32 sent = ev->pushed_sent;
+	u64 last = ev->pushed_at;
+
+	ev->pushed_at = ktime_get_ns();
+	ev->pushed_sent = READ_ONCE(ev->tx.nxt);
+	return ev->pushed_sent != sent && ev->pushed_at - last > SELDOM_NS;
+}
+
+static noinline enum ack not_taken(struct via_ether_vi *ev, u32 why)
+{
+	if (why == VIA_ETHER_NOT_NOW)
+		return ACK_LATER;
+	if (why == VIA_WIRE_R_NO_RECEIVE)
+		via_ether_count(ev->nic, NO_RECEIVE);
+	via_ether_end(ev, VIA_END_OURS, why);
+	return ACK_LATER;
+}
 
 /* A frame arrived in order. */
-static enum ack rx_next(struct via_vi *vi, const struct via_frame_hdr *h,
-			const struct via_ether_frame *f)
+static __always_inline enum ack rx_next(struct via_vi *vi,
+					const struct via_frame_hdr *h,
+					const struct via_ether_frame *f)
 {
 	struct via_ether_vi *ev = vi->priv;
 	u32 why = place(vi, h, f);
 	enum ack ack = ACK_LATER;
 
 	if (likely(!why) && unlikely(via_win_taken(&ev->rx))) {
+		/* It was sent again, or is late. */
+		if (h->flags & VIA_WIRE_ACK_NOW)
+			via_ether_crowd_lost(ev);
 		why = release(vi);
 		ack = ACK_FORCE;
-	} else if (ev->rx.next - READ_ONCE(ev->acked) >=
-		   via_ether_ack_every) {
+	} else if (unlikely(ev->rx.next - READ_ONCE(ev->acked) >=
+			    ev->ack_every)) {
 		ack = ACK_DUE;
 	}
-	if (unlikely(why)) {
-		if (why == VIA_ETHER_NOT_NOW)
-			return ACK_LATER;
-		if (why == VIA_WIRE_R_NO_RECEIVE)
-			via_ether_count(ev->nic, NO_RECEIVE);
-		ev->reason = why;
-		via_vi_break_later(vi, VIA_BROKEN_TELL);
-		return ACK_LATER;
-	}
+	if (unlikely(why))
+		return not_taken(ev, why);
 	if (h->flags & VIA_WIRE_PUSH) {
 		/* The last push was not answered by data of ours. */
-		if (ev->push)
+		if (ev->push && ev->turns > 0)
 			ev->turns = 0;
 		WRITE_ONCE(ev->push, true);
-		if (ev->turns < VIA_ETHER_TURNS && !ack)
+		if (ev->turns < VIA_ETHER_TURNS && !ack && !seldom(ev)) {
 			via_ether_ack_soon(ev);
-	} else if (h->flags & VIA_WIRE_ACK_NOW && !ack) {
+			return ACK_LATER;
+		}
+		ev->pushed = get_cycles();
+		WRITE_ONCE(ev->peer->bet, ev);
+	} else if (h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE) && !ack) {
 		ack = ACK_DUE;
+		via_ether_crowd_asked(ev);
+		if (h->flags & VIA_WIRE_PROBE)
+			via_ether_crowd_lost(ev);
 	}
-	if (!ack && unlikely(!ev->hot))
-		via_ether_heat(ev);
+	if (!ack && unlikely(ev->rx.next - ev->rx_seen >= ev->rx_pace))
+		via_ether_look_rx(ev);
 	return ack;
 }
 
-static enum ack rx_reliable(struct via_vi *vi, const struct via_frame_hdr *h,
-			    const struct via_ether_frame *f)
+static noinline enum ack rx_reliable(struct via_vi *vi,
+				     const struct via_frame_hdr *h,
+				     const struct via_ether_frame *f)
 {
 	struct via_ether_vi *ev = vi->priv;
 
@@ -354,10 +436,13 @@ static enum ack rx_reliable(struct via_vi *vi, const struct via_frame_hdr *h,
 		return rx_next(vi, h, f);
 	case VIA_WIN_HOLD:
 		hold(ev, h, f);
-		return ACK_FORCE;
+		ev->untold = true;
+		via_ether_ack_soon(ev);
+		return ACK_LATER;
 	case VIA_WIN_DUP:
 		via_ether_count(ev->nic, DUP);
 		ev->twice = h->seq;
+		ev->told_twice = true;
 		return ACK_FORCE;
 	default:
 		via_ether_count(ev->nic, BEYOND);
@@ -380,22 +465,28 @@ static void stranger(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		via_ether_count(nic, NO_VI);
 	else
 		via_ether_count(nic, COOKIE);
-	if (!via_ether_allowed(nic, f->src))
+	if (via_ether_lacks_auth(nic, f, h))
 		return;
-	via_ether_send_reset(nic, f->src, h->dst, h->cookie);
+	/* An answer that names no end would be malformed. */
+	if (!h->dst || !h->cookie || !via_ether_allowed(nic, f->src))
+		return;
+	via_ether_send_reset(nic, f->src, h->dst, h->cookie,
+			     h->type == VIA_WIRE_ACK ? h->ack : h->seq, f->len);
 }
 
 /* What came with a frame for the sender's half; sq.lock not held. */
 static __always_inline void rx_ack(struct via_vi *vi,
-				   const struct via_frame_hdr *h, u64 sack)
+				   const struct via_frame_hdr *h,
+				   const struct via_range *range, u32 ranges,
+				   u32 delay)
 {
 	struct via_ether_vi *ev = vi->priv;
 
 	spin_lock(&vi->sq.lock);
 	/* The connection may be another one by now. */
-	if (likely(ev->cookie == h->cookie && ev->reliable &&
+	if (likely(ev->cookie == h->cookie &&
 		   ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi)))
-		via_ether_ack(vi, h->ack, sack);
+		via_ether_ack(vi, h->ack, range, ranges, delay);
 	spin_unlock(&vi->sq.lock);
 }
 
@@ -407,30 +498,104 @@ static void rx_twice(struct via_vi *vi, const struct via_frame_hdr *h)
 	spin_lock(&vi->sq.lock);
 	if (ev->cookie == h->cookie && ev->reliable &&
 	    ev->phase == VIA_PHASE_CONNECTED)
-		via_win_twice(&ev->tx, h->seq);
+		via_ether_twice(ev, h->twice);
 	spin_unlock(&vi->sq.lock);
 }
 
-/* Acknowledge, in a frame of its own. */
-static void ack_now(struct via_vi *vi, u32 cookie)
+/* A frame of ours was marked Congestion Experienced.  No queue lock held. */
+static noinline void rx_mark(struct via_vi *vi, const struct via_frame_hdr *h)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	via_ether_count(ev->nic, MARKS_IN);
+	spin_lock(&vi->sq.lock);
+	if (ev->cookie == h->cookie && ev->phase == VIA_PHASE_CONNECTED)
+		via_ether_share_marked(ev);
+	spin_unlock(&vi->sq.lock);
+}
+
+/* How much the peer can take from this host.  No queue lock held. */
+static noinline void rx_share(struct via_vi *vi, const struct via_frame_hdr *h)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	spin_lock(&vi->sq.lock);
+	if (ev->cookie == h->cookie && ev->phase == VIA_PHASE_CONNECTED)
+		via_ether_share_told(ev, h->share);
+	spin_unlock(&vi->sq.lock);
+}
+
+/* Acknowledge what has just come, in a frame of its own. */
+static void ack_now(struct via_vi *vi, u64 cookie)
 {
 	struct via_ether_vi *ev = vi->priv;
 
 	spin_lock(&vi->rq.lock);
 	if (likely(ev->cookie == cookie &&
 		   ev->phase == VIA_PHASE_CONNECTED))
-		via_ether_send_ack(ev, VIA_WIRE_ACK);
+		via_ether_send_ack(ev, 0);
 	spin_unlock(&vi->rq.lock);
 }
 
-/* The peer says that it has left; what it got before is complete. */
-static void rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
+/* The peer asks; the newest frame may have come long ago. */
+static void rx_question(struct via_vi *vi, u64 cookie)
 {
 	struct via_ether_vi *ev = vi->priv;
+
+	spin_lock(&vi->rq.lock);
+	if (likely(ev->cookie == cookie && ev->phase == VIA_PHASE_CONNECTED))
+		via_ether_send_ack(ev, VIA_WIRE_DELAY_MAX);
+	spin_unlock(&vi->rq.lock);
+}
+
+/*
+ * A DISCONNECT whose numbers are not of this moment may be forged: an
+ * acknowledgement tells the peer the right ones, and if it is gone, it says so
+ * in answer to that.
+ */
+static void challenge(struct via_vi *vi, u64 cookie)
+{
+	struct via_ether_vi *ev = vi->priv;
+
+	via_ether_count(ev->nic, BAD_END);
+	spin_lock(&vi->rq.lock);
+	if (ev->cookie == cookie && ev->phase == VIA_PHASE_CONNECTED &&
+	    time_after_eq(jiffies, ev->next_challenge)) {
+		ev->next_challenge = jiffies +
+				     msecs_to_jiffies(CHALLENGE_EVERY_MS);
+		if (via_ether_send_ack(ev, VIA_WIRE_DELAY_MAX))
+			via_ether_count(ev->nic, CHALLENGES_OUT);
+	}
+	spin_unlock(&vi->rq.lock);
+}
+
+/* Is DISCONNECT of this moment?  Both queue locks held. */
+static bool end_fits(const struct via_ether_vi *ev,
+		     const struct via_frame_hdr *h)
+{
+	u32 ahead = ev->reliable ? VIA_WIN_MAX : VIA_ETHER_LOST_MAX;
+
+	return via_ether_sent(ev, h->ack) && h->seq - ev->rx.next <= ahead;
+}
+
+/*
+ * The peer says that it has left; what it got before is complete.  False: it
+ * may be another that says so.
+ */
+static bool rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
+{
+	struct via_ether_vi *ev = vi->priv;
+	bool fits = true;
 	u32 st = 0, una;
 
-	spin_lock(&vi->sq.lock);
-	if (ev->cookie == h->cookie && !via_vi_is_broken(vi)) {
+	via_ether_lock(vi);
+	if (ev->cookie == h->cookie && ev->phase == VIA_PHASE_CONNECTED &&
+	    !via_vi_is_broken(vi)) {
+		fits = end_fits(ev, h);
+		if (!fits)
+			goto out;
+		if (ev->reliable)
+			via_ether_ack(vi, h->ack, NULL, 0, VIA_WIRE_DELAY_MAX);
 		if (h->reason == VIA_WIRE_R_NO_RECEIVE ||
 		    h->reason == VIA_WIRE_R_RECEIVE)
 			st = VIA_ST_REMOTE_DESC_ERROR;
@@ -450,10 +615,11 @@ static void rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 			via_ether_offender(vi, ev->read[ev->read_head %
 							VIA_ETHER_READS].index,
 					   VIA_ST_RDMA_PROT_ERROR);
-		via_vi_break_later(vi, h->reason == VIA_WIRE_R_CLOSED ?
-				   VIA_BROKEN_LEFT : 0);
+		via_ether_end_told(ev, h->reason);
 	}
-	spin_unlock(&vi->sq.lock);
+out:
+	via_ether_unlock(vi);
+	return fits;
 }
 
 /*
@@ -472,28 +638,33 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 	known = ours(ev, h, f->src) && ev->phase == VIA_PHASE_CONNECTED &&
 		via_ether_seal_fits(ev, h);
 	if (known)
-		ev->last_rx = jiffies;
+		via_ether_heard(ev);
 	if (known && !via_vi_is_broken(vi)) {
+		if (unlikely(f->ce))
+			echo_soon(ev);
 		ev->both = true;
 		due = rx_reliable(vi, h, f);
 		ev->both = false;
 		/* Goes on sending, too, what waited for a read. */
 		if (!via_vi_is_broken(vi))
-			via_ether_ack(vi, h->ack, 0);
+			via_ether_ack(vi, h->ack, NULL, 0, VIA_WIRE_DELAY_MAX);
 		if (due == ACK_FORCE ||
 		    (due == ACK_DUE && ev->acked != ev->rx.next))
-			via_ether_send_ack(ev, VIA_WIRE_ACK);
+			via_ether_send_ack(ev, 0);
 	}
 	via_ether_unlock(vi);
 	if (!known)
 		return stranger(nic, h, f, false);
+	if (unlikely(h->marks))
+		rx_mark(vi, h);
 	via_vi_settle(vi);
 }
 
-static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
-		    const struct via_ether_frame *f)
+static __always_inline void rx_data(struct via_ether_nic *nic,
+				    const struct via_frame_hdr *h,
+				    const struct via_ether_frame *f)
 {
-	struct via_vi *vi = via_vi_lookup(nic->ka, h->dst);
+	struct via_vi *vi = via_ether_find(nic, h->dst);
 	struct via_ether_vi *ev;
 	enum ack due = ACK_LATER;
 	u32 next;
@@ -516,7 +687,7 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 	}
 	if (unlikely(!via_ether_seal_fits(ev, h))) {
 		spin_unlock(&vi->rq.lock);
-		via_ether_count(nic, BAD_SEAL);
+		via_ether_seal_wrong(ev);
 		return;
 	}
 	/* Asked under rq.lock: what we release was taken under it, too. */
@@ -524,77 +695,121 @@ static void rx_data(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		spin_unlock(&vi->rq.lock);
 		return rx_both(nic, vi, h, f);
 	}
-	ev->last_rx = jiffies;
+	via_ether_heard(ev);
 	if (unlikely(via_vi_is_broken(vi))) {
 		spin_unlock(&vi->rq.lock);
 		return;
 	}
-	if (likely(ev->reliable))
-		due = rx_reliable(vi, h, f);
-	else
+	if (unlikely(f->ce))
+		echo_soon(ev);
+	/* Most frames come in order: for them nothing is called but the agent. */
+	if (likely(ev->reliable)) {
+		due = likely(h->seq == ev->rx.next) ? rx_next(vi, h, f) :
+						      rx_reliable(vi, h, f);
+	} else {
 		rx_unreliable(vi, h, f);
+		due = due_unreliable(ev, h);
+		WRITE_ONCE(ev->heard_ack, h->ack);
+	}
 	next = ev->rx.next;
 	spin_unlock(&vi->rq.lock);
 
-	if (likely(ev->reliable && h->ack != READ_ONCE(ev->tx.una)))
-		rx_ack(vi, h, 0);
+	if (unlikely(h->marks))
+		rx_mark(vi, h);
+	/* Unreliable: only room is at stake, so not at each frame. */
+	if (likely(ev->reliable ? h->ack != READ_ONCE(ev->tx.una) :
+		   h->ack - READ_ONCE(ev->tx.una) >= VIA_ETHER_LAZY))
+		rx_ack(vi, h, NULL, 0, VIA_WIRE_DELAY_MAX);
 	if (due == ACK_FORCE ||
 	    (due == ACK_DUE && READ_ONCE(ev->acked) != next))
 		ack_now(vi, h->cookie);
 	via_vi_settle(vi);
 }
 
-/* ACK, HEARTBEAT, DISCONNECT. */
-static void rx_ctl(struct via_ether_nic *nic, const struct via_frame_hdr *h,
-		   const struct via_ether_frame *f)
+/* What an ACK says. */
+static void rx_ack_frame(struct via_vi *vi, const struct via_frame_hdr *h)
 {
-	struct via_vi *vi = via_vi_lookup(nic->ka, h->dst);
+	struct via_range range[VIA_WIRE_RANGES_MAX] __uninitialized;
+	struct via_ether_vi *ev = vi->priv;
+	struct via_peer *peer = READ_ONCE(ev->peer);
+
+	via_ether_count(ev->nic, ACKS_IN);
+	if (unlikely(h->share || (peer && READ_ONCE(peer->pool.share))))
+		rx_share(vi, h);
+	if (unlikely(h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE)))
+		rx_question(vi, h->cookie);
+	if (unlikely(h->marks))
+		rx_mark(vi, h);
+	if (unlikely(h->flags & VIA_WIRE_TWICE))
+		rx_twice(vi, h);
+	via_wire_get_ranges(h->range, h->nranges, range);
+	rx_ack(vi, h, range, h->nranges, h->delay);
+}
+
+/* A DISCONNECT of a connection that has gone here, too: a copy, most often. */
+static void left_before(struct via_ether_nic *nic,
+			const struct via_frame_hdr *h,
+			const struct via_ether_frame *f)
+{
+	if (h->dst && !via_ether_lacks_auth(nic, f, h) &&
+	    via_ether_allowed(nic, f->src))
+		via_ether_send_disconnect_ack(nic, f->src, h, f->len,
+					      false);
+}
+
+/* ACK, DISCONNECT. */
+static noinline void rx_ctl(struct via_ether_nic *nic,
+			    const struct via_frame_hdr *h,
+			    const struct via_ether_frame *f)
+{
+	struct via_vi *vi = via_ether_find(nic, h->dst);
 	struct via_ether_vi *ev;
-	bool known, accept, fits;
+	enum via_ether_phase phase = VIA_PHASE_NONE;
+	bool known, fits;
 
 	if (vi) {
 		ev = vi->priv;
 		spin_lock(&vi->rq.lock);
 		known = ours(ev, h, f->src);
-		accept = ev->phase == VIA_PHASE_ACCEPT;
+		phase = ev->phase;
 		fits = via_ether_seal_fits(ev, h);
 		if (known && fits)
-			ev->last_rx = jiffies;
+			via_ether_heard(ev);
 		spin_unlock(&vi->rq.lock);
 	} else {
 		known = false;
 	}
 	if (!known) {
-		/* A DISCONNECT of an unknown connection needs no answer. */
-		if (h->type != VIA_WIRE_DISCONNECT)
+		if (h->type == VIA_WIRE_DISCONNECT)
+			left_before(nic, h, f);
+		else
 			stranger(nic, h, f, !vi);
 		return;
 	}
 	if (unlikely(!fits)) {
-		via_ether_count(nic, BAD_SEAL);
+		via_ether_seal_wrong(ev);
 		return;
 	}
-	if (accept && !via_ether_confirmed(ev))
+	if (phase == VIA_PHASE_ACCEPT && !via_ether_confirmed(ev))
 		return;
-	if (h->type == VIA_WIRE_HEARTBEAT) {
-		via_ether_count(nic, HEARTBEATS_IN);
-		ack_now(vi, h->cookie);
-	} else if (h->type == VIA_WIRE_ACK) {
-		via_ether_count(nic, ACKS_IN);
-		if (unlikely(h->seq))
-			rx_twice(vi, h);
-	}
-	rx_ack(vi, h, h->sack);
-	if (h->type == VIA_WIRE_DISCONNECT)
-		rx_disconnect(vi, h);
+	if (h->type == VIA_WIRE_ACK)
+		rx_ack_frame(vi, h);
+	else if (!rx_disconnect(vi, h))
+		challenge(vi, h->cookie);
+	else if (phase >= VIA_PHASE_ACCEPT)
+		via_ether_send_disconnect_ack(nic, f->src, h, f->len,
+					      true);
+	/* Before, an ACCEPT may yet come: the next copy is for it. */
 	via_vi_settle(vi);
 }
 
-static void rx_bad(struct via_ether_nic *nic, enum via_wire_error err)
+static void rx_bad(struct via_ether_nic *nic, const struct via_ether_frame *f,
+		   enum via_wire_error err)
 {
 	switch (err) {
 	case VIA_WIRE_BAD_VERSION:
 		via_ether_count(nic, BAD_VERSION);
+		via_ether_send_version(nic, f);
 		break;
 	case VIA_WIRE_BAD_TYPE:
 		via_ether_count(nic, BAD_TYPE);
@@ -610,18 +825,17 @@ static void rx_bad(struct via_ether_nic *nic, enum via_wire_error err)
 
 void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
 {
-	struct via_frame_hdr h;
+	/* What a frame of its type has is filled in when it is parsed. */
+	struct via_frame_hdr h __uninitialized;
 	enum via_wire_error err;
 
 	via_ether_count(nic, RX_FRAMES);
 	via_ether_count_add(nic, RX_BYTES, f->len);
 	err = via_wire_parse(f->hdr, f->len, &h);
 	if (unlikely(err))
-		return rx_bad(nic, err);
-	if (unlikely(h.flags & VIA_WIRE_SEALED && !via_ether_seal_ok(f, &h))) {
-		via_ether_count(nic, BAD_SEAL);
+		return rx_bad(nic, f, err);
+	if (unlikely(h.flags & VIA_WIRE_SEALS) && !via_ether_open(nic, f, &h))
 		return;
-	}
 	switch (h.type) {
 	case VIA_WIRE_SEND:
 	case VIA_WIRE_WRITE:
@@ -629,11 +843,10 @@ void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
 	case VIA_WIRE_READ_DATA:
 		return rx_data(nic, &h, f);
 	case VIA_WIRE_ACK:
-	case VIA_WIRE_HEARTBEAT:
 	case VIA_WIRE_DISCONNECT:
 		return rx_ctl(nic, &h, f);
 	default:
-		return via_ether_conn_rx(nic, f, &h);
+		return via_ether_control_rx(nic, f, &h);
 	}
 }
 EXPORT_SYMBOL_GPL(via_ether_rx);

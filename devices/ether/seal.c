@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Checksums of ours, for what the Ethernet's does not find: bytes that go bad
- * inside a NIC or a switch, where no frame check guards them.
+ * What lies behind the headers of a frame and is of all of it: a checksum, for
+ * bytes that go bad inside a NIC or a switch, where no frame check guards them,
+ * or an authenticator, for hosts with a key (session.h).  All frames that have
+ * one of the two are closed here when they are sent, and opened here when they
+ * come.
  */
 
 #include <linux/crc32c.h>
 #include "ether.h"
 
-/*
- * The frame is complete but for its seal: headers and the seal's room are
- * @size bytes, Ethernet's included, and @len bytes of payload follow.
- */
 void via_ether_seal(void *frame, u32 size, u32 len)
 {
 	struct via_ether_head *h = frame;
 	struct via_wire_seal *seal = frame + size - VIA_WIRE_SEAL_LEN;
 	u32 crc;
 
-	h->w.flags |= VIA_WIRE_SEALED;
+	h->w.flags |= VIA_WIRE_SUM;
 	crc = crc32c(~0, &h->w, (u8 *)seal - (u8 *)&h->w);
 	crc = crc32c(crc, seal + 1, len);
 	seal->crc = cpu_to_be32(~crc);
@@ -42,10 +41,86 @@ static u32 crc_range(u32 crc, const struct via_ether_frame *f, u32 from,
 }
 
 /* A frame that via_wire_parse() found to be sealed: is it as it was sent? */
-bool via_ether_seal_ok(const struct via_ether_frame *f,
-		       const struct via_frame_hdr *h)
+static bool sum_fits(const struct via_ether_frame *f,
+		     const struct via_frame_hdr *h)
 {
 	u32 crc = crc_range(~0, f, 0, h->hdr_len - VIA_WIRE_SEAL_LEN);
 
 	return h->seal == ~crc_range(crc, f, h->hdr_len, h->hdr_len + h->len);
+}
+
+/*
+ * An authenticator that cannot be made stays zero: the frame is as good as
+ * lost.
+ */
+static void sign(struct via_ether_session *s, void *frame, u32 size, u32 len)
+{
+	const struct via_auth_piece payload = { frame + size, len };
+	struct via_ether_head *h = frame;
+
+	h->w.flags |= VIA_WIRE_AUTH;
+	if (likely(s))
+		via_auth_sign(&s->auth, &h->w, size - sizeof(h->eth), &payload,
+			      1);
+	else
+		memset(frame + size - VIA_WIRE_AUTH_LEN, 0, VIA_WIRE_AUTH_LEN);
+}
+
+void via_ether_close(const struct via_seal *seal, void *frame, u32 size,
+		     u32 len)
+{
+	if (seal->flag == VIA_WIRE_AUTH)
+		sign(seal->session, frame, size, len);
+	else if (seal->flag)
+		via_ether_seal(frame, size, len);
+}
+
+void via_ether_close_data(const struct via_ether_vi *ev, void *frame, u32 size,
+			  u32 len)
+{
+	struct via_seal seal = { .flag = ev->seal };
+
+	rcu_read_lock();
+	if (seal.flag == VIA_WIRE_AUTH)
+		seal.session = via_session_of(ev->peer);
+	via_ether_close(&seal, frame, size, len);
+	rcu_read_unlock();
+}
+
+bool via_ether_sum_ok(struct via_ether_nic *nic,
+		      const struct via_ether_frame *f,
+		      const struct via_frame_hdr *h)
+{
+	if (!(h->flags & VIA_WIRE_SUM) || sum_fits(f, h))
+		return true;
+	via_ether_count(nic, BAD_SEAL);
+	return false;
+}
+
+/* What a host with a key may send before there is a session. */
+static bool may_lack_auth(u8 type)
+{
+	return via_wire_asks(type) || type == VIA_WIRE_CHALLENGE;
+}
+
+bool via_ether_lacks_auth(struct via_ether_nic *nic,
+			  const struct via_ether_frame *f,
+			  const struct via_frame_hdr *h)
+{
+	if (h->flags & VIA_WIRE_AUTH || may_lack_auth(h->type) ||
+	    likely(!via_secret_of(nic, f->src)))
+		return false;
+	via_ether_count(nic, BAD_AUTH);
+	return true;
+}
+
+bool via_ether_open(struct via_ether_nic *nic, const struct via_ether_frame *f,
+		    struct via_frame_hdr *h)
+{
+	if (h->flags & VIA_WIRE_AUTH)
+		return via_session_check(nic, f, h);
+	if (via_ether_lacks_auth(nic, f, h))
+		return false;
+	/* Of requests it is looked at last: most of a flood go before. */
+	return via_wire_asks(h->type) || via_ether_sum_ok(nic, f, h);
 }

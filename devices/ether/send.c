@@ -6,6 +6,7 @@
  * when an acknowledgement opens the window, from the timer.
  */
 
+#include <linux/slab.h>
 #include "send.h"
 
 void via_ether_head_init(struct via_ether_vi *ev)
@@ -17,8 +18,8 @@ void via_ether_head_init(struct via_ether_vi *ev)
 	ether_addr_copy(h->eth.h_source, ev->nic->mac);
 	h->eth.h_proto = via_ether_proto();
 	h->w.version = VIA_WIRE_VERSION;
-	h->w.dst = cpu_to_be16(ev->remote_index);
-	h->w.cookie = cpu_to_be32(ev->remote_cookie);
+	h->w.dst = cpu_to_be32(ev->remote_id);
+	h->w.cookie = cpu_to_be64(ev->remote_cookie);
 }
 
 static void burst_end(struct burst *b)
@@ -42,17 +43,19 @@ static __always_inline void fill_data(struct via_ether_vi *ev,
 		flags |= VIA_WIRE_IMMEDIATE;
 	h->w.type = write ? VIA_WIRE_WRITE : VIA_WIRE_SEND;
 	h->w.flags = flags;
-	h->w.len = cpu_to_be16(len);
-	h->w.seq = cpu_to_be32(seq);
-	h->w.ack = cpu_to_be32(piggyback(ev));
+	data->seq = cpu_to_be32(seq);
+	data->ack = cpu_to_be32(piggyback(ev));
 	data->msg_len = cpu_to_be32(d->length);
 	data->offset = cpu_to_be32(off);
+	data->len = cpu_to_be16(len);
+	data->reads = 0;
 	data->immediate = cpu_to_be32(d->immediate);
 	if (write) {
 		struct via_wire_rdma *r = (struct via_wire_rdma *)(data + 1);
 
 		r->raddr = cpu_to_be64(d->raddr);
 		r->rhandle = cpu_to_be32(d->rhandle);
+		r->zero = 0;
 	}
 }
 
@@ -69,13 +72,12 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 	struct via_ether_vi *ev = b->ev;
 	struct via_ether_buf buf;
 	u32 size = sizeof(struct ethhdr) + VIA_WIRE_SEND_HDR;
-	struct via_frags frags;
+	struct via_frags frags __uninitialized;
 	u32 status;
 
 	if (write)
 		size += sizeof(struct via_wire_rdma);
-	if (unlikely(ev->sealed))
-		size += VIA_WIRE_SEAL_LEN;
+	size += ev->seal_len;
 	if (unlikely(!b->open && !burst_begin(b)))
 		return SENT_STALL;
 	if (unlikely(!nic->ops->tx_get(nic, &b->tx, size + len, &buf)))
@@ -94,8 +96,8 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 			return SENT_BROKEN;
 		}
 	}
-	if (unlikely(ev->sealed))
-		via_ether_seal(buf.data, size, len);
+	if (unlikely(ev->seal))
+		via_ether_close_data(ev, buf.data, size, len);
 	if (unlikely(!nic->ops->tx_put(nic, &b->tx, size + len, &buf)))
 		return SENT_STALL;
 	via_ether_count(nic, TX_FRAMES);
@@ -119,9 +121,19 @@ static enum sent send_bad(struct burst *b, struct via_desc *d)
 		return SENT_WINDOW;
 	via_send_complete(vi, d->status, 0);
 	ev->tx_odd &= ~VIA_ODD_ACTIVE;
-	ev->reason = VIA_WIRE_R_TRANSPORT;
-	via_vi_break_later(vi, VIA_BROKEN_TELL);
+	via_ether_end(ev, VIA_END_OURS, VIA_WIRE_R_TRANSPORT);
 	return SENT_BROKEN;
+}
+
+/* The next frame is timed, and the peer is not to wait before it answers. */
+static inline bool asks(struct via_ether_vi *ev)
+{
+	if (likely(!(ev->tx_odd & VIA_ODD_ASK)) || ev->rtt_on)
+		return false;
+	ev->tx_odd &= ~VIA_ODD_ASK;
+	ev->rtt_at = jiffies - 1;
+	ev->question = ev->tx.nxt;
+	return true;
 }
 
 /* One new frame of the current descriptor. */
@@ -141,8 +153,14 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 	if (unlikely(!b->budget))
 		return SENT_BUDGET;
 	b->drained = last && via_send_drained(b->vi);
-	/* With its window closed a sender can only wait: no delayed answer. */
-	if (b->room == 1 || b->room == b->half)
+	/*
+	 * With its window closed and more to send a sender can only wait: no
+	 * delayed answer.  In a large one enough frames are before it that are
+	 * answered; were it, too, each answer would let some frames go, of
+	 * which the last one would close the window and be answered alone.
+	 */
+	if (b->room == b->half ||
+	    (b->room == 1 && b->half && !b->drained) || unlikely(asks(ev)))
 		flags = VIA_WIRE_ACK_NOW;
 	else if (b->drained)
 		flags = VIA_WIRE_PUSH;
@@ -150,13 +168,12 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 	if (unlikely(r))
 		return r;
 	b->budget--;
-	if (likely(ev->reliable)) {
-		b->room--;
+	b->room--;
+	if (likely(ev->reliable))
 		enter_frame(ev, ev->tx_index, off, len,
 			    last ? VIA_REC_LAST : 0);
-	} else {
-		tx->nxt++;
-	}
+	else
+		enter_unreliable(ev);
 	ev->tx_off = off + len;
 	return last ? SENT_ALL : SENT_ON;
 }
@@ -236,13 +253,27 @@ static enum sent send_new(struct burst *b)
 	struct via_ether_vi *ev = b->ev;
 	enum sent r = SENT_ON;
 
-	b->room = ev->reliable ? via_win_room_new(&ev->tx) : U32_MAX;
-	b->half = ev->reliable ? via_win_half(&ev->tx) : 0;
+	b->room = via_win_room_new(&ev->tx);
+	b->half = via_win_half(&ev->tx);
 	if (unlikely(ev->tx_odd & VIA_ODD_ANSWER))
 		r = send_turns(b);
 	while (r == SENT_ON)
 		r = send_message(b);
 	return r;
+}
+
+/*
+ * A frame has its number for good, so what was sent in one cannot be sent again
+ * in two: where the MTU of the interface has become less than it, it cannot be
+ * sent again at all.
+ */
+static bool too_long(const struct via_ether_vi *ev,
+		     const struct via_win_rec *rec, const struct via_desc *d)
+{
+	if (!(rec->kind & VIA_REC_ANSWER) &&
+	    (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE)
+		return rec->len > ev->seg_write;
+	return rec->len > ev->seg_send;
 }
 
 /* Lost frames again, oldest first, straight from the program's pages. */
@@ -252,6 +283,7 @@ static noinline enum sent send_lost(struct burst *b)
 	struct via_win_rec *rec;
 	struct via_desc *d;
 	enum sent r;
+	u8 flags;
 	bool odd;
 	u32 seq;
 
@@ -262,18 +294,22 @@ static noinline enum sent send_lost(struct burst *b)
 			return SENT_BUDGET;
 		rec = via_win_rec(&ev->tx, seq);
 		d = via_send_entry(b->vi, rec->index);
+		if (unlikely(too_long(ev, rec, d))) {
+			via_ether_give_up(ev, VIA_END_OURS, VIA_WIRE_R_NARROW);
+			return SENT_BROKEN;
+		}
 		odd = rec->kind & VIA_REC_ANSWER || via_ether_is_read(d);
+		/* The first timeout sends the tail. */
+		flags = ev->retries == 1 ? VIA_WIRE_PROBE : VIA_WIRE_ACK_NOW;
 		if (unlikely(odd))
-			r = via_ether_resend_read(b, seq);
+			r = via_ether_resend_read(b, seq, flags);
 		else
-			r = put_frame(b, d, seq, rec->offset, rec->len,
-				      VIA_WIRE_ACK_NOW);
+			r = put_frame(b, d, seq, rec->offset, rec->len, flags);
 		if (r == SENT_BROKEN && !odd) {
 			/* The memory is gone: nothing can complete any more. */
 			if (b->vi->sq.head == rec->index)
 				via_send_complete(b->vi, d->status, 0);
-			ev->reason = VIA_WIRE_R_TRANSPORT;
-			via_vi_break_later(b->vi, VIA_BROKEN_TELL);
+			via_ether_end(ev, VIA_END_OURS, VIA_WIRE_R_TRANSPORT);
 		}
 		if (r)
 			return r;
@@ -296,6 +332,16 @@ static void owe(struct via_ether_vi *ev)
 }
 
 /*
+ * One that was idle has no credit.  Where others want some, what it does not
+ * need is to go back at once: the long way does that.
+ */
+static noinline bool begins_again(struct via_ether_vi *ev)
+{
+	return !READ_ONCE(ev->peer->pool.want) && via_ether_share_take(ev) &&
+	       via_win_room_new(&ev->tx);
+}
+
+/*
  * The common case in a straight line: one message of one frame, nothing
  * behind it, room everywhere.  False: not all of this holds; what was begun
  * stands in ev->tx_* and goes on as usual.
@@ -312,8 +358,8 @@ static __always_inline bool send_one(struct via_vi *vi,
 
 	if (unlikely(ev->tx_odd || ev->tx.lost))
 		return false;
-	room = ev->reliable ? via_win_room_new(&ev->tx) : U32_MAX;
-	if (unlikely(!room))
+	room = via_win_room_new(&ev->tx);
+	if (unlikely(!room && ev->tx.credit))
 		return false;
 	d = via_send_load(vi);
 	if (unlikely(!d))
@@ -325,11 +371,13 @@ static __always_inline bool send_one(struct via_vi *vi,
 	if (d->status || len > ev->seg_send ||
 	    d->control & (VIA_CTL_OP_MASK | VIA_CTL_QFENCE) || !via_send_drained(vi))
 		return false;
+	if (unlikely(!room) && !begins_again(ev))
+		return false;
 	if (unlikely(!nic->ops->tx_get_one(nic, &tx, vi->index, size + len,
 					   &buf)))
 		return false;
 	fill_data(ev, d, buf.data, ev->tx.nxt, 0, len,
-		  room == 1 ? VIA_WIRE_ACK_NOW : VIA_WIRE_PUSH, false);
+		  VIA_WIRE_PUSH, false);
 	if (likely(len)) {
 		st = via_gather(vi, d, 0, len, buf.data + size);
 		if (unlikely(st)) {
@@ -346,10 +394,45 @@ static __always_inline bool send_one(struct via_vi *vi,
 	if (likely(ev->reliable)) {
 		enter_frame(ev, ev->tx_index, 0, len, VIA_REC_LAST);
 	} else {
-		ev->tx.nxt++;
+		enter_unreliable(ev);
 		via_send_complete(vi, 0, len);
 	}
 	return true;
+}
+
+/* The ring is what bounds the window: let it have more. */
+static noinline void lengthen(struct via_ether_vi *ev)
+{
+	u32 frames = via_win_wants(&ev->tx);
+	void *ring;
+
+	/* Without memory: the window as it is. */
+	ring = kmalloc(via_win_ring_bytes(frames), GFP_ATOMIC | __GFP_NOWARN);
+	if (ring)
+		kfree(via_win_use(&ev->tx, ring, frames));
+}
+
+/* No frame more may leave: is there credit for others? */
+static bool more_room(struct via_ether_vi *ev)
+{
+	/* Something else is waited for. */
+	if (via_win_room(&ev->tx))
+		return false;
+	if (!ev->reliable) {
+		via_ether_catch_up(ev);
+		if (via_win_room(&ev->tx))
+			return true;
+	}
+	if (via_win_is_short(&ev->tx))
+		lengthen(ev);
+	return via_ether_share_take(ev);
+}
+
+/* There is nothing to send, or not for want of credit. */
+static inline void sated(struct via_ether_vi *ev)
+{
+	if (unlikely(READ_ONCE(ev->peer->pool.want)))
+		via_ether_share_sated(ev);
 }
 
 static noinline int send_burst(struct via_vi *vi)
@@ -363,6 +446,8 @@ static noinline int send_burst(struct via_vi *vi)
 	};
 	enum sent r;
 
+	if (unlikely(ev->tx.hurt))
+		via_ether_share_hurt(ev);
 	do {
 		r = SENT_ON;
 		if (unlikely(ev->tx.lost))
@@ -374,14 +459,18 @@ static noinline int send_burst(struct via_vi *vi)
 		 * SENT_ALL: a program that posts after via_send_sleep() rings
 		 * the doorbell; what was posted before it, it sees.
 		 */
-	} while (r == SENT_ALL && via_send_sleep(vi));
+	} while ((r == SENT_ALL && via_send_sleep(vi)) ||
+		 (r == SENT_WINDOW && more_room(ev)));
 
 	switch (r) {
 	case SENT_ALL:
 		ev->tx_busy = false;
+		sated(ev);
 		return 0;
 	case SENT_WINDOW:
 		owe(ev);
+		if (via_win_room(&ev->tx))
+			sated(ev);
 		return 0;
 	case SENT_STALL:
 		via_ether_count(ev->nic, TX_BUSY);
@@ -420,14 +509,58 @@ static void send_on(struct via_vi *vi)
 	}
 }
 
-/* The frame that is timed has arrived. */
-static void timed(struct via_ether_vi *ev)
+/*
+ * The frame that is timed has arrived.  How long the peer waited before it said
+ * so is no part of the round trip.
+ */
+static void timed(struct via_ether_vi *ev, u32 delay)
 {
 	u64 ns = ktime_get_ns() - ev->rtt_start;
+	u32 us = min_t(u64, ns / NSEC_PER_USEC, via_ether_rto_max());
+	bool known = delay < VIA_WIRE_DELAY_MAX;
 
 	ev->rtt_on = false;
-	via_rtt_sample(&ev->rtt, min_t(u64, ns / NSEC_PER_USEC, U32_MAX),
-		       via_ether_rto_min(), via_ether_rto_max());
+	ev->backoff = 0;
+	if (known)
+		us -= min(us, delay * VIA_WIRE_DELAY_US);
+	via_peer_timed(ev->peer, us, known, ev->rtt_seq == ev->question);
+}
+
+static void slow_peer(struct via_ether_vi *ev)
+{
+	ev->backoff = min(ev->backoff + ev->spent, VIA_ETHER_BACKOFF);
+	ev->spent = 0;
+}
+
+/*
+ * The peer answers again, after timeouts.  When one of the frames that were
+ * sent again came twice, the peer was slow; the timeout stays doubled until a
+ * frame that was sent once is timed, since a peer that has become slow would
+ * be sent each frame twice, and never be timed.
+ */
+static noinline void recovered(struct via_ether_vi *ev)
+{
+	ev->spent = ev->retries;
+	ev->retries = 0;
+	if (ev->in_vain)
+		slow_peer(ev);
+	ev->in_vain = false;
+	via_ether_watch_tx(ev);
+}
+
+void via_ether_twice(struct via_ether_vi *ev, u32 seq)
+{
+	lockdep_assert_held(&ev->vi->sq.lock);
+	via_win_twice(&ev->tx, seq);
+	if (ev->tx.undone)
+		via_ether_share_undone(ev);
+	if (ev->tx.nxt - 1 - seq > ev->tx.mask ||
+	    !via_seq_before(seq, ev->again))
+		return;
+	if (ev->retries)
+		ev->in_vain = true;
+	else
+		slow_peer(ev);
 }
 
 /*
@@ -436,16 +569,15 @@ static void timed(struct via_ether_vi *ev)
  * comes after it.  And the one that is timed was under way as long as until
  * now, not until the hole is filled: else one loss would raise the timeout.
  */
-static noinline void beyond(struct via_ether_vi *ev, u32 ack, u64 sack)
+static noinline void beyond(struct via_ether_vi *ev)
 {
-	u32 i = ev->rtt_seq - ack - 1;
-
 	if (!ev->tx.news)
 		return;
-	ev->stamp = jiffies;
-	ev->retries = 0;
-	if (ev->rtt_on && i < VIA_WIN_MAX && (sack >> i) & 1)
-		timed(ev);
+	ev->news = true;
+	if (ev->retries)
+		recovered(ev);
+	if (ev->rtt_on && via_win_arrived(&ev->tx, ev->rtt_seq))
+		timed(ev, VIA_WIRE_DELAY_MAX);
 }
 
 static inline void complete_oldest(struct via_vi *vi)
@@ -459,11 +591,12 @@ static inline void complete_oldest(struct via_vi *vi)
  * Frames before @ack have arrived: complete what they finish, in order, and
  * use the room.  vi->sq.lock held.
  */
-void via_ether_ack(struct via_vi *vi, u32 ack, u64 sack)
+void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
+		   u32 ranges, u32 delay)
 {
 	struct via_ether_vi *ev = vi->priv;
 	struct via_win_tx *tx = &ev->tx;
-	u32 n = via_win_ack(tx, ack, sack);
+	u32 n = via_win_ack(tx, ack, range, ranges);
 	u32 seq;
 
 	lockdep_assert_held(&vi->sq.lock);
@@ -474,15 +607,37 @@ void via_ether_ack(struct via_vi *vi, u32 ack, u64 sack)
 			for (seq = ack - n; seq != ack; seq++)
 				if (via_win_rec(tx, seq)->kind)
 					complete_oldest(vi);
-		ev->stamp = jiffies;
-		ev->retries = 0;
+		if (unlikely(ev->retries))
+			recovered(ev);
+		/* What is told is of the newest frame. */
 		if (ev->rtt_on && via_seq_before(ev->rtt_seq, ack))
-			timed(ev);
+			timed(ev, ev->rtt_seq + 1 == ack ? delay :
+						VIA_WIRE_DELAY_MAX);
 	}
-	if (unlikely(sack))
-		beyond(ev, ack, sack);
+	if (unlikely(ranges))
+		beyond(ev);
+	if (unlikely(READ_ONCE(ev->peer->pool.want)))
+		via_ether_share_acked(ev, n, true);
 	if (ev->tx_busy || unlikely(tx->lost))
 		send_on(vi);
+}
+
+void via_ether_catch_up(struct via_ether_vi *ev)
+{
+	struct via_win_tx *tx = &ev->tx;
+	u32 ack = READ_ONCE(ev->heard_ack), n = ack - tx->una;
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	if (ev->reliable || !n || n > tx->nxt - tx->una)
+		return;
+	tx->una = ack;
+	/* When it came is not known. */
+	if (ev->rtt_on && via_seq_before(ev->rtt_seq, ack))
+		ev->rtt_on = false;
+	if (ev->retries)
+		recovered(ev);
+	if (READ_ONCE(ev->peer->pool.want))
+		via_ether_share_acked(ev, n, false);
 }
 
 /* Go on after a stall or a timeout; vi->sq.lock held. */

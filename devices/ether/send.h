@@ -66,8 +66,13 @@ static inline u32 piggyback(struct via_ether_vi *ev)
 	WRITE_ONCE(ev->acked, ack);
 	if (READ_ONCE(ev->push)) {
 		WRITE_ONCE(ev->push, false);
-		if (ev->turns < VIA_ETHER_TURNS)
+		/* While it does not bet, pushes are acknowledged already. */
+		if (likely((u32)(ev->turns - VIA_ETHER_TURNS) < VIA_ETHER_WON))
 			WRITE_ONCE(ev->turns, ev->turns + 1);
+		else
+			via_ether_answered(ev);
+	} else if (unlikely(READ_ONCE(ev->peer->bet))) {
+		via_ether_ack_behind(ev);
 	}
 	return ack;
 }
@@ -89,12 +94,20 @@ static __always_inline void enter_frame(struct via_ether_vi *ev, u32 index,
 {
 	struct via_win_tx *tx = &ev->tx;
 
-	if (tx->una == tx->nxt)
-		ev->stamp = jiffies;
 	time_frame(ev, tx->nxt);
 	via_win_push(tx, index, off, len, kind);
-	if (unlikely(!ev->hot))
-		via_ether_heat(ev);
+	if (unlikely(tx->nxt - ev->tx_seen >= ev->tx_pace))
+		via_ether_look_tx(ev);
+}
+
+/* The same at Unreliable: nothing of it is kept. */
+static inline void enter_unreliable(struct via_ether_vi *ev)
+{
+	struct via_win_tx *tx = &ev->tx;
+
+	tx->nxt++;
+	if (unlikely(tx->nxt - ev->tx_seen >= ev->tx_pace))
+		via_ether_look_tx(ev);
 }
 
 /* read.c */
@@ -107,8 +120,8 @@ static __always_inline void enter_frame(struct via_ether_vi *ev, u32 index,
 enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d);
 /* All data for one read of the peer's: SENT_ALL, or why not. */
 enum sent via_ether_send_answer(struct burst *b);
-/* A frame of read.c's again: SENT_ON, or why not. */
-enum sent via_ether_resend_read(struct burst *b, u32 seq);
+/* A frame of read.c's again, with @flags: SENT_ON, or why not. */
+enum sent via_ether_resend_read(struct burst *b, u32 seq, u8 flags);
 
 static inline bool via_ether_is_read(const struct via_desc *d)
 {

@@ -1,20 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The coarse timer of a NIC, and the wake-ups after its transmitter was full.
+ * The two timers of a NIC.
  *
- * No message arms or stops a timer: a VI that has something to wait for is
- * put on the hot list and stays there while it works and a few ticks more;
- * the timer walks the list each tick.  Connections without work are visited
- * a few times per heartbeat.
+ * The alarm is of high resolution.  It serves what a program may be waiting
+ * for: acknowledgements owed, timeouts of frames in flight, transmitters that
+ * were full.  The coarse timer, in jiffies, serves attempts, the expiry of
+ * requests, and peers (beat.c).
+ *
+ * A message does not arm the alarm, and reads no clock.  A VI that begins to
+ * wait for something is watched: it is put on nic->due, ordered by time, and
+ * the alarm is armed if that is the earliest.  A half of it that goes on
+ * working looks at itself each so many frames (@rx_pace, @tx_pace), as many as
+ * it had lately in 15/16 of the time until the alarm.  At a look it reads the
+ * clock, and what has moved since the last look puts the alarm off.  So the
+ * alarm does not go off while frames come as they did; it is an interrupt, and
+ * costs five times what a look does.  When it goes off it visits the VIs whose
+ * time has come, in O(log n) each: what has not moved is due, what has moved
+ * is visited again, and a half that waits for nothing is not watched any more.
+ * An idle VI costs nothing.  A list of all VIs at work would be walked at each
+ * alarm; a wheel would need slots of 10 us for times up to a second; a timer
+ * for each VI would put the tree into the kernel's hands, and take an
+ * interrupt for each.
+ *
+ * The price: the time of an event in a VI that is watched already is known to
+ * one look only.  An acknowledgement that is the only one owed is in time to a
+ * microsecond by the CPU's cycle counter; others are sent early, after a part
+ * of a bet.  A timeout comes after one to two times its value.
  */
 
+#include <linux/math64.h>
+#include <linux/timex.h>
 #include "ether.h"
 
-#define COOL_TICKS	8		/* idle ticks until a VI leaves the list */
-#define ASKED_MAX	4ul		/* heartbeats that a dead peer was sent */
-#define SHARE_MAX	32u		/* senders on one way, that count */
+#define PACE_MAX	0x100000u	/* frames from look to look */
+#define DOUBT_MAX	1024u		/* pushes, after bets that were lost */
+#define GAP_NS		(10 * NSEC_PER_USEC)	/* between two alarms */
+#define AHEAD_NS	(100 * NSEC_PER_USEC)	/* VIs that rest leave early */
+#define LATE_NS		(100 * NSEC_PER_USEC)	/* an alarm that is late */
 #define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
 #define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)
+#define FULL_NS		NSEC_PER_MSEC	/* between acknowledgements not taken */
+#define UNRELIABLE_NS	NSEC_PER_MSEC	/* until Unreliable is acknowledged */
 
 /* nic->lock held. */
 static void arm(struct via_ether_nic *nic)
@@ -26,7 +52,7 @@ static void arm(struct via_ether_nic *nic)
 		return;
 	if (!list_empty(&nic->hot))
 		when = jiffies + 1;
-	else if (!list_empty(&nic->live) || !list_empty(&nic->reqs))
+	else if (!list_empty(&nic->reqs) || via_peers_wait(nic))
 		when = nic->next_live;
 	else
 		return;
@@ -42,13 +68,20 @@ void via_ether_arm(struct via_ether_nic *nic)
 	spin_unlock(&nic->lock);
 }
 
-/* A queue lock of the VI held, phase not NONE. */
+void via_ether_hurry(struct via_ether_nic *nic)
+{
+	spin_lock(&nic->lock);
+	nic->next_live = jiffies;
+	arm(nic);
+	spin_unlock(&nic->lock);
+}
+
+/* sq.lock held, phase not NONE. */
 void via_ether_heat(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
 
 	spin_lock(&nic->lock);
-	ev->idle = 0;
 	if (!ev->hot) {
 		bool first = list_empty(&nic->hot);
 
@@ -60,22 +93,251 @@ void via_ether_heat(struct via_ether_vi *ev)
 	spin_unlock(&nic->lock);
 }
 
-/* Nothing came for too long, or too many retries.  sq.lock held. */
-static void give_up(struct via_ether_vi *ev, unsigned long since,
-		    const char *what)
+/*
+ * Later than it is armed for: that can wait for another look of some VI, which
+ * comes before it goes off if they come as they did.  nic->lock held.
+ */
+static bool can_wait(struct via_ether_nic *nic, u64 now)
 {
-	struct via_vi *vi = ev->vi;
+	u64 gap = now - nic->looked_at;
 
-	pr_info_ratelimited("%s: VI %u: no %s from %pM for %u ms: broken\n",
-			    ev->nic->ka->name, vi->index, what, ev->remote_mac,
-			    jiffies_to_msecs(jiffies - since));
-	/* What is in flight may be answers to the peer's reads only. */
-	if (ev->reliable && vi->sq.head != vi->sq.next &&
-	    (via_win_flight(&ev->tx) || ev->read_head != ev->read_tail))
-		via_send_complete(vi, VIA_ST_TRANSPORT_ERROR, 0);
-	ev->reason = VIA_WIRE_R_TRANSPORT;
-	/* It may be our frames only that do not get through. */
-	via_vi_break_later(vi, VIA_BROKEN_TELL);
+	nic->looked_at = now;
+	return nic->armed > now + 2 * gap;
+}
+
+/*
+ * Armed for what is due first, earlier or later than before; @now: for a look,
+ * 0: for something else.  One that nothing waits for any more goes off for
+ * nothing, once.  nic->lock held.
+ */
+static void set_alarm(struct via_ether_nic *nic, u64 now)
+{
+	struct timerqueue_node *first = timerqueue_getnext(&nic->due);
+	u64 when = nic->retry_at;
+
+	lockdep_assert_held(&nic->lock);
+	if (first)
+		when = min_t(u64, when, first->expires);
+	first = timerqueue_getnext(&nic->openings);
+	if (first)
+		when = min_t(u64, when, first->expires);
+	/* While it goes off it arms itself, at its end. */
+	if (nic->stopping || !nic->armed || when == nic->armed ||
+	    when == U64_MAX)
+		return;
+	if (now && when > nic->armed && can_wait(nic, now))
+		return;
+	nic->armed = when;
+	hrtimer_start(&nic->alarm, ns_to_ktime(when),
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
+}
+
+/* Often it is the only one, and keeps its place.  nic->lock held. */
+static bool stays_first(struct via_ether_vi *ev, u64 when)
+{
+	struct timerqueue_node *next;
+
+	if (timerqueue_getnext(&ev->nic->due) != &ev->due || when == U64_MAX)
+		return false;
+	next = timerqueue_iterate_next(&ev->due);
+	if (next && (u64)next->expires < when)
+		return false;
+	ev->due.expires = when;
+	return true;
+}
+
+/* On nic->due, at the time of the half that is due first.  nic->lock held. */
+static void enqueue(struct via_ether_vi *ev, u64 now)
+{
+	struct via_ether_nic *nic = ev->nic;
+	u64 when = min(ev->want[VIA_ETHER_TX], ev->want[VIA_ETHER_RX]);
+
+	lockdep_assert_held(&nic->lock);
+	if (ev->queued) {
+		if (when == (u64)ev->due.expires)
+			return;
+		if (stays_first(ev, when))
+			goto out;
+		timerqueue_del(&nic->due, &ev->due);
+	}
+	ev->queued = when != U64_MAX;
+	if (!ev->queued)
+		return;
+	ev->due.expires = when;
+	timerqueue_add(&nic->due, &ev->due);
+out:
+	set_alarm(nic, now);
+}
+
+/* The queue lock of that half held, phase not NONE. */
+static void visit_at(struct via_ether_vi *ev, enum via_ether_half half,
+		     u64 when, u64 now)
+{
+	spin_lock(&ev->nic->lock);
+	ev->want[half] = when;
+	enqueue(ev, now);
+	spin_unlock(&ev->nic->lock);
+}
+
+void via_ether_unwatch(struct via_ether_vi *ev)
+{
+	ev->want[VIA_ETHER_TX] = U64_MAX;
+	ev->want[VIA_ETHER_RX] = U64_MAX;
+	enqueue(ev, 0);
+}
+
+/*
+ * How long an acknowledgement waits for data, ns.  The rule is the larger of
+ * 100 us and two round trips; an eighth is for the time that this host takes.
+ * It is a low round trip, without the waits of the peer: those are told in
+ * acknowledgements, or each end would lengthen the other's without bound.
+ */
+static u64 bet_ns(const struct via_ether_vi *ev)
+{
+	u32 low = via_ether_rtt_low(ev);
+
+	if (unlikely(!ev->reliable))
+		return UNRELIABLE_NS;
+	return max(2 * low - low / 4, via_ether_ack_delay()) *
+	       (u64)NSEC_PER_USEC;
+}
+
+/*
+ * From the last progress to a probe, or to the next timeout, ns: a round trip,
+ * and what the peer may wait for data.  If it has become slow it knows that
+ * before this host does.
+ */
+static u64 timeout_ns(const struct via_ether_vi *ev)
+{
+	u32 delay = via_ether_ack_delay(), srtt = via_ether_srtt(ev);
+	u32 low = max(srtt, via_ether_rtt_low(ev));
+	u64 us = srtt + delay + max(2 * low, delay);
+
+	us = max_t(u64, us, via_peer_rto(ev->peer));
+	/* Not known yet: the first one costs one frame, and comes early. */
+	if (unlikely(!srtt))
+		us = max_t(u64, us / (ev->retries ? 2 : 4),
+			   via_ether_rto_min());
+	if (unlikely(!ev->reliable))
+		us += 2 * UNRELIABLE_NS / NSEC_PER_USEC;
+	us <<= min(ev->retries + ev->backoff, 20u);
+	return min_t(u64, us, via_ether_rto_max()) * NSEC_PER_USEC;
+}
+
+/*
+ * How many frames there are until the next look, if they go on as they did in
+ * the time from the last one: it is to be shortly before the alarm goes off.
+ */
+static u32 pace(u32 frames, u64 took, u64 period)
+{
+	u64 want = min(frames, PACE_MAX) * (period - period / 16);
+
+	return clamp_t(u64, div64_u64(want, took + 1), 1, PACE_MAX);
+}
+
+/* From here on: what is as it is at the next look has not moved. */
+static void note_tx(struct via_ether_vi *ev, u64 now, u64 timeout)
+{
+	ev->tx_pace = pace(ev->tx.nxt - ev->tx_seen, now - ev->tx_at, timeout);
+	ev->tx_seen = ev->tx.nxt;
+	ev->tx_acked = ev->tx.una;
+	ev->news = false;
+	ev->tx_at = now;
+}
+
+/* Has a frame arrived since the last look, or was there none in flight? */
+static bool moved(const struct via_ether_vi *ev)
+{
+	return ev->tx.una != ev->tx_acked || ev->tx_acked == ev->tx_seen ||
+	       ev->news;
+}
+
+void via_ether_watch_tx(struct via_ether_vi *ev)
+{
+	u64 now = ktime_get_ns(), timeout = timeout_ns(ev);
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	note_tx(ev, now, timeout);
+	ev->tx_pace = 1;
+	ev->excused = false;
+	ev->tx_due = now + timeout;
+	visit_at(ev, VIA_ETHER_TX, ev->tx_due, now);
+}
+
+void via_ether_look_tx(struct via_ether_vi *ev)
+{
+	u64 now, timeout;
+
+	if (!ev->tx_pace) {
+		via_ether_watch_tx(ev);
+		return;
+	}
+	lockdep_assert_held(&ev->vi->sq.lock);
+	now = ktime_get_ns();
+	timeout = timeout_ns(ev);
+	/* All acknowledgements may have had data to ride on. */
+	if (ev->reliable &&
+	    time_after(jiffies, READ_ONCE(ev->peer->known_at) + HZ))
+		ev->tx_odd |= VIA_ODD_ASK;
+	if (moved(ev)) {
+		ev->excused = false;
+		ev->tx_due = now + timeout;
+		visit_at(ev, VIA_ETHER_TX, ev->tx_due, now);
+	}
+	note_tx(ev, now, timeout);
+}
+
+static void note_rx(struct via_ether_vi *ev, u64 now, u64 bet)
+{
+	ev->rx_pace = ev->rx_pace ? pace(ev->rx.next - ev->rx_seen,
+					 now - ev->rx_at, bet) : 1;
+	ev->rx_seen = ev->rx.next;
+	ev->rx_at = now;
+	ev->rx_at_cycles = get_cycles();
+}
+
+/* Did the oldest frame that is not acknowledged come before the last look? */
+static bool owed_before(const struct via_ether_vi *ev)
+{
+	return via_seq_before(READ_ONCE(ev->acked), ev->rx_seen);
+}
+
+static void watch_rx(struct via_ether_vi *ev, u64 now, u64 bet, u64 due)
+{
+	lockdep_assert_held(&ev->vi->rq.lock);
+	note_rx(ev, now, bet);
+	ev->rx_due = due;
+	visit_at(ev, VIA_ETHER_RX, due, now);
+}
+
+void via_ether_watch_rx(struct via_ether_vi *ev)
+{
+	u64 now = ktime_get_ns(), bet = bet_ns(ev), due;
+
+	if (!ev->rx_pace || READ_ONCE(ev->acked) + 1 == ev->rx.next)
+		due = now + bet;	/* what has just come */
+	else if (!owed_before(ev))
+		due = ev->rx_at + bet;
+	else
+		due = ev->rx_due;
+	watch_rx(ev, now, bet, due);
+}
+
+void via_ether_ack_again(struct via_ether_vi *ev)
+{
+	u64 now = ktime_get_ns(), bet = bet_ns(ev);
+
+	if (ev->rx_pace)
+		return;
+	/* A transmitter that is full is not asked after each bet. */
+	watch_rx(ev, now, bet, now + (ev->late == ev->rx.next ? FULL_NS : bet));
+}
+
+void via_ether_look_rx(struct via_ether_vi *ev)
+{
+	/* In the middle of a message: nothing completes by it yet. */
+	if (!ev->rx_open || ev->rx_pace)
+		via_ether_watch_rx(ev);
 }
 
 /*
@@ -89,98 +351,210 @@ static bool unanswered(const struct via_ether_vi *ev)
 	       time_after_eq(jiffies, ev->stuck + via_ether_dead());
 }
 
-/*
- * The oldest frame is unacknowledged for too long.  Two ticks on top of the
- * estimate: one since a tick may come at once, one for the peer's delayed
- * acknowledgement.  sq.lock held.
- */
-static void check_rto(struct via_ether_vi *ev)
+/* Nothing has arrived for too long.  sq.lock held. */
+static void timed_out(struct via_ether_vi *ev)
 {
-	unsigned long rto;
-
-	if (!via_win_flight(&ev->tx))
-		return;
-	rto = usecs_to_jiffies(ev->rtt.rto) << min(ev->retries, 10u);
-	rto = min(rto, usecs_to_jiffies(via_ether_rto_max())) + 2;
-	if (time_before(jiffies, ev->stamp + rto))
-		return;
 	ev->timeouts++;
 	via_ether_count(ev->nic, TIMEOUTS);
 	if (!ev->retries)
-		ev->stuck = ev->stamp;
+		ev->stuck = jiffies;
 	if (unanswered(ev)) {
-		via_ether_count(ev->nic, UNACKED);
-		give_up(ev, ev->stuck, "acknowledgement");
+		via_ether_give_up(ev, VIA_END_UNACKED, VIA_WIRE_R_TRANSPORT);
 		return;
 	}
 	ev->retries++;
-	ev->stamp = jiffies;
+	ev->again = ev->tx.nxt;
 	if (ev->retries == 1) {
 		via_win_probe(&ev->tx);
+		via_ether_share_probe(ev);
 	} else {
 		ev->rtt_on = false;
-		via_win_timeout(&ev->tx);
+		via_ether_share_timeout(ev, via_win_timeout(&ev->tx));
 	}
 	via_ether_resume(ev->vi);
 }
 
 /*
- * VIs with one remote host share the way there.  Together they are to take
- * what one connection would, and no more: each grows by its part of a frame a
- * round, and what one has lost reduces all of them, at the next tick.  Those
- * with @tx_busy take part: more is posted than the window, or the NIC, has
- * taken.
- * It is the timer that does it, so sending pays nothing and no VI looks into
- * another one.  sq.lock held.
+ * Unreliable, and no acknowledgement: what was sent is not in the network any
+ * more, wherever it is.  sq.lock held.
  */
-static void check_way(struct via_ether_vi *ev)
+static void forget_flight(struct via_ether_vi *ev)
 {
-	u32 way = ev->remote_mac[ETH_ALEN - 1] % VIA_ETHER_WAYS;
-	struct via_ether_nic *nic = ev->nic;
-	struct via_win_tx *tx = &ev->tx;
-
-	if (ev->tx_busy && nic->load[1][way].busy < SHARE_MAX)
-		nic->load[1][way].busy++;
-	tx->share = max_t(u32, nic->load[0][way].busy, 1);
-	if (nic->load[0][way].cut && ev->tx_busy && !ev->was_cut &&
-	    tx->share > 1)
-		via_win_back_off(tx);
-	nic->load[1][way].cut |= tx->cut;
-	ev->was_cut = tx->cut;
-	tx->cut = false;
+	ev->timeouts++;
+	via_ether_count(ev->nic, TIMEOUTS);
+	ev->retries = min(ev->retries + 1, VIA_ETHER_BACKOFF);
+	ev->again = ev->tx.nxt;
+	ev->tx.una = ev->tx.nxt;
+	via_ether_share_timeout(ev, ev->retries > 1);
+	if (ev->tx_busy)
+		via_ether_resume(ev->vi);
 }
 
-/* An acknowledgement owed for a whole tick goes alone.  rq.lock held. */
-static void check_ack(struct via_ether_vi *ev)
+/*
+ * What it held when it was at work and does not use: others may.  One that is
+ * to send more than it may has nothing to spare.  sq.lock held.
+ */
+static void check_credit(struct via_ether_vi *ev)
 {
-	u32 acked = ev->acked;
+	if (!ev->tx_busy &&
+	    ev->tx.credit > via_win_pipe(&ev->tx) + VIA_CREDIT_FIRST)
+		via_ether_share_trim(ev, VIA_CREDIT_FIRST);
+}
 
-	if (!ev->reliable || ev->rx.next == acked) {
-		ev->late = false;
-	} else if (ev->late && ev->late_acked == acked) {
-		ev->late = false;
-		/* It is not answered: no ping-pong. */
-		ev->turns = 0;
-		ev->push = false;
-		via_ether_send_ack(ev, VIA_WIRE_ACK);
+/*
+ * None of its frames is in the network, since it waits for credit to send them
+ * again: that is not the peer's silence.  sq.lock held.
+ */
+static bool starved(const struct via_ether_vi *ev)
+{
+	return ev->tx_odd & VIA_ODD_WAITS && !via_win_pipe(&ev->tx);
+}
+
+/*
+ * An alarm that goes off late proves that this CPU did not run, and the peer's
+ * may not have run either: it waits once more before it judges, but not twice
+ * in a row.  sq.lock held.
+ */
+static void check_tx(struct via_ether_vi *ev, u64 now)
+{
+	u64 timeout, late;
+
+	if (!ev->tx_pace)
+		return;
+	via_ether_catch_up(ev);
+	if (!via_win_flight(&ev->tx)) {
+		ev->tx_pace = 0;
+		via_ether_share_trim(ev, 0);
+		return;
+	}
+	if (now + GAP_NS < ev->tx_due)
+		return;
+	check_credit(ev);
+	late = max_t(u64, timeout_ns(ev) / 4, LATE_NS);
+	if (moved(ev) || starved(ev)) {
+		ev->excused = false;
+	} else if (!ev->excused && now > ev->tx_due + late) {
+		ev->excused = true;
+		ev->rtt_on = false;
 	} else {
-		ev->late = true;
-		ev->late_acked = acked;
+		ev->excused = false;
+		if (likely(ev->reliable))
+			timed_out(ev);
+		else
+			forget_flight(ev);
 	}
+	timeout = timeout_ns(ev);
+	note_tx(ev, now, timeout);
+	ev->tx_due = now + timeout;
 }
 
-/* Both queue locks held: no context can find work for it at this moment. */
-static void check_idle(struct via_ether_vi *ev)
+/*
+ * No data has come to carry the acknowledgement.  With as many bets won as
+ * pushes were acknowledged at once for the last one that was lost, the program
+ * has changed its mind; else it answers late as a rule, and is believed half
+ * as often.  rq.lock held.
+ */
+static void bet_lost(struct via_ether_vi *ev)
+{
+	s32 won = ev->turns - VIA_ETHER_TURNS;
+
+	if (ev->push && won >= 0) {
+		if (won >= (s32)ev->doubt)
+			ev->doubt = VIA_ETHER_DOUBT;
+		ev->turns = -(s32)ev->doubt;
+		ev->doubt = min(2 * ev->doubt, DOUBT_MAX);
+	}
+	ev->push = false;
+	ev->pushed_at = ktime_get_ns();
+}
+
+/*
+ * How long the newest frame has waited, if it is the only one that does, ns.
+ * The counter has no unit: what it made of the time since the last look tells
+ * its pace.  One that stands still tells nothing; where each CPU has one of its
+ * own, the frame may wait for two bets.
+ */
+static u64 waited(const struct via_ether_vi *ev, u64 now)
+{
+	u64 cycles = get_cycles(), took = now - ev->rx_at;
+	u64 all = cycles - ev->rx_at_cycles, ours = cycles - ev->pushed;
+
+	if (!ev->push || ev->acked + 1 != ev->rx.next || !all)
+		return U64_MAX;
+	/* A PUSH that a look has seen came just before it. */
+	if (ours >= all)
+		return took;
+	return took > NSEC_PER_SEC ? U64_MAX : div64_u64(took * ours, all);
+}
+
+static u32 delay_of(u64 ns)
+{
+	return min_t(u64, div_u64(ns, VIA_WIRE_DELAY_US * NSEC_PER_USEC),
+		     VIA_WIRE_DELAY_MAX);
+}
+
+/*
+ * What was owed at the last look goes alone, at the time that it had then.
+ * What has come since has the time from when it came, or from that look.
+ * rq.lock held.
+ */
+static void check_rx(struct via_ether_vi *ev, u64 now)
+{
+	u64 bet, age;
+
+	if (!ev->rx_pace)
+		return;
+	if (ev->rx.next == ev->acked) {
+		ev->rx_pace = 0;
+		return;
+	}
+	if (now + GAP_NS < ev->rx_due)
+		return;
+	age = waited(ev, now);
+	if (!owed_before(ev)) {
+		bet = bet_ns(ev);
+		ev->rx_due = now + bet - min(age, now - ev->rx_at);
+		if (ev->rx_due > now + GAP_NS) {
+			note_rx(ev, now, bet);
+			return;
+		}
+	}
+	bet_lost(ev);
+	ev->rx_pace = 0;
+	/* With what others owe at this alarm. */
+	via_ether_ack_late(ev, delay_of(age));
+}
+
+static void visit(struct via_ether_vi *ev, u64 now)
+{
+	struct via_vi *vi = ev->vi;
+
+	spin_lock(&vi->sq.lock);
+	if (ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi))
+		check_tx(ev, now);
+	spin_lock(&vi->rq.lock);
+	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
+		ev->tx_pace = 0;
+		ev->rx_pace = 0;
+		goto unlock;
+	}
+	check_rx(ev, now);
+	spin_lock(&ev->nic->lock);
+	ev->want[VIA_ETHER_TX] = ev->tx_pace ? ev->tx_due : U64_MAX;
+	ev->want[VIA_ETHER_RX] = ev->rx_pace ? ev->rx_due : U64_MAX;
+	enqueue(ev, 0);
+	spin_unlock(&ev->nic->lock);
+unlock:
+	spin_unlock(&vi->rq.lock);
+	spin_unlock(&vi->sq.lock);
+	via_vi_settle(vi);
+}
+
+/* The attempt is over.  sq.lock held. */
+static void cool(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
 
-	if (ev->reliable &&
-	    (via_win_flight(&ev->tx) || ev->rx.next != ev->acked)) {
-		ev->idle = 0;
-		return;
-	}
-	if (ev->idle++ < COOL_TICKS)
-		return;
 	spin_lock(&nic->lock);
 	if (ev->hot) {
 		ev->hot = false;
@@ -199,88 +573,26 @@ static void tick_hot(struct via_ether_vi *ev)
 		via_ether_conn_tick(ev);
 		return;
 	}
-	if (ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi)) {
-		if (ev->reliable) {
-			check_rto(ev);
-			check_way(ev);
-		}
-		spin_lock(&vi->rq.lock);
-		check_ack(ev);
-		check_idle(ev);
-		spin_unlock(&vi->rq.lock);
-	}
+	cool(ev);
 	spin_unlock(&vi->sq.lock);
-	via_vi_settle(vi);
-}
-
-/* Ask a silent peer for a sign of life.  Both queue locks held. */
-static void ask(struct via_ether_vi *ev)
-{
-	if (time_before(jiffies, ev->next_try))
-		return;
-	ev->next_try = jiffies + via_ether_heartbeat();
-	if (ev->asked_since != ev->last_rx)
-		ev->asked = 0;
-	ev->asked_since = ev->last_rx;
-	ev->asked++;
-	via_ether_count(ev->nic, HEARTBEATS_OUT);
-	via_ether_send_ack(ev, VIA_WIRE_HEARTBEAT);
-}
-
-/*
- * The peer has said nothing for long enough, and has been asked meanwhile: a
- * host whose own CPU did not run has not asked.  Both queue locks held.
- */
-static bool unheard(const struct via_ether_vi *ev)
-{
-	unsigned long often = via_ether_dead() / (2 * via_ether_heartbeat());
-
-	return time_after_eq(jiffies, ev->last_rx + via_ether_dead()) &&
-	       ev->asked_since == ev->last_rx &&
-	       ev->asked >= clamp(often, 1ul, ASKED_MAX) &&
-	       time_after_eq(jiffies, ev->next_try);
-}
-
-/* Is the other end still there?  Asked when it says nothing by itself. */
-static void tick_live(struct via_ether_vi *ev)
-{
-	unsigned long silent = jiffies - READ_ONCE(ev->last_rx);
-	struct via_vi *vi = ev->vi;
-
-	if (silent < via_ether_heartbeat() ||
-	    READ_ONCE(ev->phase) != VIA_PHASE_CONNECTED)
-		return;
-	spin_lock(&vi->sq.lock);
-	spin_lock(&vi->rq.lock);
-	silent = jiffies - ev->last_rx;
-	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
-		/* another context was faster */
-	} else if (unheard(ev)) {
-		via_ether_count(ev->nic, DEAD);
-		give_up(ev, ev->last_rx, "frame");
-	} else if (silent >= via_ether_heartbeat()) {
-		ask(ev);
-	}
-	spin_unlock(&vi->rq.lock);
-	spin_unlock(&vi->sq.lock);
-	via_vi_settle(vi);
 }
 
 static void tick(struct timer_list *t)
 {
 	struct via_ether_nic *nic = from_timer(nic, t, timer);
 	struct via_ether_vi *ev;
+	bool more;
 
 	rcu_read_lock();
-	memcpy(nic->load[0], nic->load[1], sizeof(nic->load[0]));
-	memset(nic->load[1], 0, sizeof(nic->load[1]));
 	list_for_each_entry_rcu(ev, &nic->hot, hot_link)
 		tick_hot(ev);
 	if (time_after_eq(jiffies, nic->next_live)) {
-		list_for_each_entry_rcu(ev, &nic->live, live_link)
-			tick_live(ev);
+		more = via_ether_beats(nic);
+		via_ether_tombs(nic);
 		via_ether_reqs_expire(nic, false);
-		nic->next_live = jiffies + via_ether_heartbeat() / 4 + 1;
+		via_peers_expire(nic);
+		nic->next_live = more ? jiffies + 1 :
+				 jiffies + via_ether_heartbeat() / 4 + 1;
 	}
 	rcu_read_unlock();
 
@@ -298,10 +610,10 @@ void via_ether_stall(struct via_ether_vi *ev)
 	spin_lock(&nic->lock);
 	if (list_empty(&ev->stall_link))
 		list_add_tail(&ev->stall_link, &nic->stalled);
-	if (!nic->stopping && !hrtimer_is_queued(&nic->retry)) {
-		hrtimer_start(&nic->retry, ns_to_ktime(nic->retry_ns),
-			      HRTIMER_MODE_REL_SOFT);
+	if (nic->retry_at == U64_MAX) {
+		nic->retry_at = ktime_get_ns() + nic->retry_ns;
 		nic->retry_ns = min_t(u64, nic->retry_ns * 2, RETRY_MAX_NS);
+		set_alarm(nic, 0);
 	}
 	spin_unlock(&nic->lock);
 }
@@ -341,9 +653,117 @@ static void run_stalled(struct via_ether_nic *nic)
 	rcu_read_unlock();
 }
 
-static enum hrtimer_restart retry(struct hrtimer *t)
+/*
+ * Nothing is in flight and nothing owed: all that is left to do at the visit is
+ * not to be visited any more.  A hint, as the locks are not held.
+ */
+static bool rests(const struct via_ether_vi *ev)
 {
-	run_stalled(container_of(t, struct via_ether_nic, retry));
+	return READ_ONCE(ev->tx.una) == READ_ONCE(ev->tx.nxt) &&
+	       READ_ONCE(ev->rx.next) == READ_ONCE(ev->acked);
+}
+
+/*
+ * Is the VI due?  One that rests is some time before, so that not each of many
+ * costs an interrupt of its own.
+ */
+static bool is_due(const struct via_ether_vi *ev, u64 now)
+{
+	u64 when = ev->due.expires;
+
+	return when <= now + GAP_NS || (when <= now + AHEAD_NS && rests(ev));
+}
+
+/* The VI to visit next, off the queue; NULL: none is due. */
+static struct via_ether_vi *next_due(struct via_ether_nic *nic, u64 now)
+{
+	struct timerqueue_node *first;
+	struct via_ether_vi *ev = NULL;
+
+	spin_lock(&nic->lock);
+	first = timerqueue_getnext(&nic->due);
+	if (first)
+		ev = container_of(first, struct via_ether_vi, due);
+	if (ev && !is_due(ev, now))
+		ev = NULL;
+	if (ev) {
+		ev->want[VIA_ETHER_TX] = U64_MAX;
+		ev->want[VIA_ETHER_RX] = U64_MAX;
+		ev->queued = false;
+		timerqueue_del(&nic->due, first);
+	}
+	spin_unlock(&nic->lock);
+	return ev;
+}
+
+bool via_ether_open_at(struct via_peer *peer, u64 when)
+{
+	struct via_ether_nic *nic = peer->nic;
+	bool ok;
+
+	spin_lock(&nic->lock);
+	ok = !peer->opens && peer->users && !nic->stopping;
+	if (ok) {
+		peer->opens = true;
+		peer->opening.expires = when;
+		timerqueue_add(&nic->openings, &peer->opening);
+		set_alarm(nic, 0);
+	}
+	spin_unlock(&nic->lock);
+	return ok;
+}
+
+/* The peer that may be sent to again, off the queue; NULL: none. */
+static struct via_peer *next_opening(struct via_ether_nic *nic, u64 now)
+{
+	struct timerqueue_node *first;
+	struct via_peer *peer = NULL;
+
+	spin_lock(&nic->lock);
+	first = timerqueue_getnext(&nic->openings);
+	if (first && first->expires <= (s64)(now + GAP_NS)) {
+		peer = container_of(first, struct via_peer, opening);
+		peer->opens = false;
+		timerqueue_del(&nic->openings, first);
+	}
+	spin_unlock(&nic->lock);
+	return peer;
+}
+
+static enum hrtimer_restart go_off(struct hrtimer *t)
+{
+	struct via_ether_nic *nic = container_of(t, struct via_ether_nic,
+						 alarm);
+	u64 now = ktime_get_ns();
+	struct via_ether_vi *ev;
+	struct via_peer *peer;
+	bool late, retry;
+
+	spin_lock(&nic->lock);
+	late = now > nic->armed + LATE_NS;
+	nic->armed = 0;
+	retry = nic->retry_at <= now + GAP_NS;
+	if (retry)
+		nic->retry_at = U64_MAX;
+	spin_unlock(&nic->lock);
+
+	if (retry)
+		run_stalled(nic);
+	rcu_read_lock();
+	/* This CPU did not run: an answer may lie in the ring. */
+	if (late && nic->ops->rx_look)
+		nic->ops->rx_look(nic);
+	while ((ev = next_due(nic, now)))
+		visit(ev, now);
+	while ((peer = next_opening(nic, now)))
+		via_ether_share_open(peer);
+	via_ether_pay(nic);
+	rcu_read_unlock();
+
+	spin_lock(&nic->lock);
+	nic->armed = U64_MAX;
+	set_alarm(nic, 0);
+	spin_unlock(&nic->lock);
 	return HRTIMER_NORESTART;
 }
 
@@ -357,66 +777,18 @@ void via_ether_wake(struct via_ether_nic *nic)
 }
 EXPORT_SYMBOL_GPL(via_ether_wake);
 
-/*
- * A push is to be acknowledged once the frames that came with it are taken:
- * one frame then answers many small messages.  A queue lock of the VI held.
- */
-void via_ether_ack_soon(struct via_ether_vi *ev)
-{
-	struct via_ether_nic *nic = ev->nic;
-
-	if (!list_empty(&ev->ack_link))
-		return;
-	spin_lock(&nic->lock);
-	if (list_empty(&ev->ack_link) && !nic->stopping) {
-		list_add_tail(&ev->ack_link, &nic->acks);
-		/* Runs after the receive softirq that we are in. */
-		tasklet_schedule(&nic->acker);
-	}
-	spin_unlock(&nic->lock);
-}
-
-static void run_acks(struct tasklet_struct *t)
-{
-	struct via_ether_nic *nic = from_tasklet(nic, t, acker);
-	struct via_ether_vi *ev;
-
-	rcu_read_lock();
-	for (;;) {
-		spin_lock(&nic->lock);
-		ev = list_first_entry_or_null(&nic->acks, struct via_ether_vi,
-					      ack_link);
-		if (ev)
-			list_del_init(&ev->ack_link);
-		spin_unlock(&nic->lock);
-		if (!ev)
-			break;
-		spin_lock(&ev->vi->rq.lock);
-		/*
-		 * Data for the peer's reads carries the acknowledgement.  A
-		 * read that is taken after we looked, under this lock, finds
-		 * us off the list and puts us there again.
-		 */
-		if (unlikely(ev->ans_tail != READ_ONCE(ev->ans_next))) {
-			spin_unlock(&ev->vi->rq.lock);
-			via_ether_reads_answer(ev);
-			spin_lock(&ev->vi->rq.lock);
-		}
-		if (ev->phase == VIA_PHASE_CONNECTED &&
-		    ev->rx.next != READ_ONCE(ev->acked))
-			via_ether_send_ack(ev, VIA_WIRE_ACK);
-		spin_unlock(&ev->vi->rq.lock);
-	}
-	rcu_read_unlock();
-}
-
 void via_ether_timer_init(struct via_ether_nic *nic)
 {
 	timer_setup(&nic->timer, tick, 0);
-	tasklet_setup(&nic->acker, run_acks);
+	tasklet_setup(&nic->acker, via_ether_run_acks);
 	nic->next_live = jiffies;
-	hrtimer_init(&nic->retry, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	nic->retry.function = retry;
+	hrtimer_init(&nic->alarm, CLOCK_MONOTONIC,
+		     HRTIMER_MODE_ABS_PINNED_SOFT);
+	nic->alarm.function = go_off;
+	nic->armed = U64_MAX;
+	timerqueue_init_head(&nic->due);
+	timerqueue_init_head(&nic->openings);
+	nic->retry_at = U64_MAX;
 	nic->retry_ns = RETRY_MIN_NS;
 }
 
@@ -427,6 +799,6 @@ void via_ether_timer_stop(struct via_ether_nic *nic)
 	nic->stopping = true;
 	spin_unlock_bh(&nic->lock);
 	del_timer_sync(&nic->timer);
-	hrtimer_cancel(&nic->retry);
+	hrtimer_cancel(&nic->alarm);
 	tasklet_kill(&nic->acker);
 }

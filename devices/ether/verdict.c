@@ -6,55 +6,39 @@
 
 #include "ether.h"
 
-/* Ten tries of a client that knows we are there (TRY_WAITING_MS in conn.c). */
-#define REMEMBER_MS	10000
-
-void via_ether_answer(struct via_ether_nic *nic, u8 type, u8 reason,
-		      const struct via_ether_client *c)
-{
-	struct via_ether_ctl ctl = {
-		.mac = c->mac,
-		.type = type,
-		.dst = c->vi,
-		.cookie = c->cookie,
-		.reason = reason,
-	};
-
-	via_ether_send_ctl(nic, &ctl);
-}
-
 /* nic->lock not held. */
-void via_ether_remember(struct via_ether_nic *nic,
+void via_ether_remember(struct via_peer *peer,
 			const struct via_ether_client *c, u8 type, u8 reason)
 {
-	u32 i;
+	struct via_peer_verdict *v;
 
-	spin_lock(&nic->lock);
-	i = nic->next_verdict++ % VIA_ETHER_VERDICTS;
-	ether_addr_copy(nic->verdicts[i].mac, c->mac);
-	nic->verdicts[i].vi = c->vi;
-	nic->verdicts[i].cookie = c->cookie;
-	nic->verdicts[i].type = type;
-	nic->verdicts[i].reason = reason;
-	nic->verdicts[i].until = jiffies + via_ether_scaled(REMEMBER_MS);
-	spin_unlock(&nic->lock);
+	spin_lock(&peer->nic->lock);
+	v = &peer->verdict[peer->next_verdict++ % VIA_PEER_VERDICTS];
+	*v = (struct via_peer_verdict) {
+		.vi = c->vi,
+		.cookie = c->cookie,
+		.type = type,
+		.reason = reason,
+		.until = jiffies + via_ether_scaled(VIA_PEER_KEPT_MS),
+	};
+	spin_unlock(&peer->nic->lock);
 }
 
 /* The answer given to this one before, or 0.  nic->lock held. */
-u8 via_ether_verdict(struct via_ether_nic *nic,
+u8 via_ether_verdict(const struct via_peer *peer,
 		     const struct via_ether_client *c, u8 *reason)
 {
+	const struct via_peer_verdict *v;
 	u32 i;
 
-	lockdep_assert_held(&nic->lock);
-	for (i = 0; i < VIA_ETHER_VERDICTS; i++) {
-		if (nic->verdicts[i].cookie != c->cookie ||
-		    nic->verdicts[i].vi != c->vi ||
-		    !ether_addr_equal(nic->verdicts[i].mac, c->mac) ||
-		    time_after_eq(jiffies, nic->verdicts[i].until))
+	lockdep_assert_held(&peer->nic->lock);
+	for (i = 0; i < VIA_PEER_VERDICTS; i++) {
+		v = &peer->verdict[i];
+		if (v->cookie != c->cookie || v->vi != c->vi ||
+		    time_after_eq(jiffies, v->until))
 			continue;
-		*reason = nic->verdicts[i].reason;
-		return nic->verdicts[i].type;
+		*reason = v->reason;
+		return v->type;
 	}
 	return 0;
 }

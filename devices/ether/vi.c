@@ -2,6 +2,7 @@
 /* The class's part of a VI: its beginning and its end. */
 
 #include <linux/random.h>
+#include <linux/slab.h>
 #include "ether.h"
 
 int via_ether_vi_create(struct via_vi *vi)
@@ -11,21 +12,25 @@ int via_ether_vi_create(struct via_vi *vi)
 	ev->vi = vi;
 	ev->nic = vi->nic->priv;
 	INIT_LIST_HEAD(&ev->hot_link);
-	INIT_LIST_HEAD(&ev->live_link);
 	INIT_LIST_HEAD(&ev->stall_link);
 	INIT_LIST_HEAD(&ev->ack_link);
+	INIT_LIST_HEAD(&ev->conn_link);
+	INIT_LIST_HEAD(&ev->turn_link);
+	INIT_HLIST_NODE(&ev->end_node);
+	via_credit_init(&ev->credit);
+	timerqueue_init(&ev->due);
+	ev->want[VIA_ETHER_TX] = U64_MAX;
+	ev->want[VIA_ETHER_RX] = U64_MAX;
 	return 0;
 }
 
-/* An attempt begins.  Both queue locks held. */
+/* An attempt begins, to ev->peer.  Both queue locks held. */
 void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 {
-	struct via_ether_nic *nic = ev->nic;
-
 	lockdep_assert_held(&ev->vi->sq.lock);
 	lockdep_assert_held(&ev->vi->rq.lock);
 	do {
-		ev->cookie = get_random_u32();
+		ev->cookie = get_random_u64();
 	} while (!ev->cookie);
 	ev->first_seq = get_random_u32();
 	ev->want_seal = READ_ONCE(via_ether_checksum);
@@ -33,19 +38,26 @@ void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 	ev->reliable = ev->vi->attrs.reliability != VIA_UNRELIABLE;
 	ev->phase = phase;
 	ev->tries = 0;
-	ev->asked = 0;
+	ev->asked = false;
 	ev->next_try = jiffies;
 	ev->waiting = false;
 	ev->reason = VIA_WIRE_R_CLOSED;
 	ev->last_rx = jiffies;
 
-	spin_lock(&nic->lock);
-	if (!ev->live) {
-		ev->live = true;
-		list_add_tail_rcu(&ev->live_link, &nic->live);
-	}
-	spin_unlock(&nic->lock);
 	via_ether_heat(ev);
+}
+
+static void held_free(struct via_ether_vi *ev)
+{
+	u32 seq = ev->rx.next + 1;
+
+	for (; via_win_held(&ev->rx, &seq); seq++) {
+		kfree(ev->held[seq % ev->rx.size]);
+		atomic_dec(&ev->nic->ooo);
+	}
+	kfree(ev->held);
+	ev->held = NULL;
+	via_win_rx_init(&ev->rx, ev->rx.next, 1);
 }
 
 /*
@@ -59,17 +71,23 @@ void via_ether_forget(struct via_ether_vi *ev)
 	lockdep_assert_held(&ev->vi->sq.lock);
 	lockdep_assert_held(&ev->vi->rq.lock);
 	ev->phase = VIA_PHASE_NONE;
-	ev->cookie = 0;
 	ev->tx_busy = false;
 	via_ether_reads_forget(ev);
 	ev->rtt_on = false;
 	ev->rx_open = false;
-	ev->twice = 0;
-	via_ether_held_free(ev);
+	ev->told_twice = false;
+	ev->untold = false;
+	ev->echo = false;
+	ev->news = false;
+	ev->tx_pace = 0;
+	ev->rx_pace = 0;
+	held_free(ev);
+	via_ether_share_end(ev);
+	kfree(via_win_end(&ev->tx));
 	via_win_init(&ev->tx, 0, 1);
 
 	/*
-	 * A walker that stands on one of these goes on through the old
+	 * The timer that stands on the hot list here goes on through the old
 	 * neighbour, or, when the VI is soon put on the list again, skips to
 	 * the end: it comes by at the next tick.
 	 */
@@ -78,12 +96,17 @@ void via_ether_forget(struct via_ether_vi *ev)
 		ev->hot = false;
 		list_del_rcu(&ev->hot_link);
 	}
-	if (ev->live) {
-		ev->live = false;
-		list_del_rcu(&ev->live_link);
-	}
+	via_ether_unwatch(ev);
 	list_del_init(&ev->stall_link);
-	list_del_init(&ev->ack_link);
+	if (ev->peer) {
+		via_ether_owes_no_more(ev);
+		via_peer_del_end(ev);
+		via_peer_part(ev);
+		via_peer_drop(ev->peer);
+	}
+	WRITE_ONCE(ev->peer, NULL);
+	/* What is searched by it has had it until here. */
+	ev->cookie = 0;
 	spin_unlock(&nic->lock);
 }
 
@@ -93,50 +116,68 @@ void via_ether_vi_forget(struct via_vi *vi)
 	via_ether_forget(vi->priv);
 }
 
+/*
+ * Tell the other end.  It may answer at once, so what the answer ends is there
+ * before.  Both queue locks held.
+ */
+static void leave(struct via_ether_vi *ev)
+{
+	struct via_ether_end end = via_ether_end_of(ev);
+
+	via_ether_count_at(ev->nic, VIA_C_END_OURS + ev->reason);
+	via_ether_bury(ev, &end);
+	via_ether_send_disconnect(ev->nic, &end);
+}
+
 /* transport->disconnect: both queue locks held. */
 void via_ether_disconnect(struct via_vi *vi, bool tell)
 {
 	struct via_ether_vi *ev = vi->priv;
-	struct via_ether_ctl cancel = {
-		.mac = ev->remote_mac,
-		.type = VIA_WIRE_CANCEL,
-		.dst = vi->index,
+	struct via_ether_client me = {
+		.vi = via_ether_id(vi),
 		.cookie = ev->cookie,
 	};
 
+	ether_addr_copy(me.mac, ev->remote_mac);
 	/* What the class has not broken, and given a reason, the agent has. */
 	if (atomic_read(&vi->broken) & VIA_BROKEN_TELL &&
 	    ev->reason == VIA_WIRE_R_CLOSED)
 		ev->reason = VIA_WIRE_R_TRANSPORT;
 	if (tell && (ev->phase == VIA_PHASE_REQUEST ||
 		     ev->phase == VIA_PHASE_P2P))
-		via_ether_send_ctl(ev->nic, &cancel);
+		via_ether_answer(ev->nic, vi->index, VIA_WIRE_CANCEL, 0, &me);
 	else if (tell && ev->phase != VIA_PHASE_NONE)
-		via_ether_send_ack(ev, VIA_WIRE_DISCONNECT);
+		leave(ev);
 	via_ether_forget(ev);
 }
 
 void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 {
 	struct via_ether_vi *ev = vi->priv;
+	const struct via_peer *peer = READ_ONCE(ev->peer);
 
-	if (READ_ONCE(ev->phase) != VIA_PHASE_CONNECTED)
+	if (!peer || READ_ONCE(ev->phase) != VIA_PHASE_CONNECTED)
 		return;
-	/* Racy by nature; each is one word. */
+	/* Racy by nature; each is one word, the peer's memory is RCU's. */
 	via_stat(sink, "tx_next_seq", READ_ONCE(ev->tx.nxt));
 	via_stat(sink, "rx_next_seq", READ_ONCE(ev->rx.next));
-	via_stat(sink, "checksum", READ_ONCE(ev->sealed));
+	via_stat(sink, "checksum", READ_ONCE(ev->seal) == VIA_WIRE_SUM);
+	via_stat(sink, "authenticator",
+		 READ_ONCE(ev->seal) == VIA_WIRE_AUTH);
+	via_stat(sink, "tx_in_flight", via_win_flight(&ev->tx));
+	via_stat(sink, "tx_window", READ_ONCE(ev->tx.most));
+	via_stat(sink, "tx_cwnd", READ_ONCE(peer->pool.cong.cwnd));
+	via_stat(sink, "tx_granted", READ_ONCE(peer->pool.granted));
+	via_stat(sink, "tx_credit", READ_ONCE(ev->tx.credit));
 	if (!ev->reliable)
 		return;
-	via_stat(sink, "tx_in_flight", via_win_flight(&ev->tx));
-	via_stat(sink, "tx_window", READ_ONCE(ev->tx.limit));
-	via_stat(sink, "tx_cwnd", READ_ONCE(ev->tx.cwnd));
-	via_stat(sink, "rtt_us", READ_ONCE(ev->rtt.srtt) / 8);
-	via_stat(sink, "rto_us", READ_ONCE(ev->rtt.rto));
+	via_stat(sink, "rtt_us", READ_ONCE(peer->rtt.srtt) / 8);
+	via_stat(sink, "rto_us", via_peer_rto(peer));
 	via_stat(sink, "retransmits", READ_ONCE(ev->resent));
 	via_stat(sink, "timeouts", READ_ONCE(ev->timeouts));
-	via_stat(sink, "rx_held", hweight64(READ_ONCE(ev->rx.held)));
-	via_stat(sink, "ping_pong", READ_ONCE(ev->turns));
+	via_stat(sink, "rx_held", READ_ONCE(ev->rx.held));
+	via_stat(sink, "ping_pong", clamp(READ_ONCE(ev->turns), 0,
+					  VIA_ETHER_TURNS));
 	via_stat(sink, "reads_pending", READ_ONCE(ev->read_tail) -
 					READ_ONCE(ev->read_head));
 	via_stat(sink, "answers_pending", READ_ONCE(ev->ans_tail) -

@@ -26,11 +26,16 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
+#include <linux/timerqueue.h>
 #include "../../kernel/via_ka.h"
+#include "crowd.h"
+#include "limit.h"
+#include "proof.h"
 
 struct via_ether_allow;
 struct via_ether_counters;
 struct via_ether_nic;
+struct via_peers;
 
 /**
  * struct via_ether_tx - one burst, on the sender's stack
@@ -105,6 +110,11 @@ struct via_ether_ops {
 	void (*busy_poll)(struct via_ether_nic *nic);
 	bool (*busy_poll_mode)(struct via_ether_nic *nic,
 			       enum via_busy_poll_step step);
+	/**
+	 * @rx_look: receive what the ring holds, as busy_poll() does, for the
+	 * class: its timer has run late.  Optional.
+	 */
+	void (*rx_look)(struct via_ether_nic *nic);
 	/** @stats: the NIC module's own counters.  Optional. */
 	void (*stats)(struct via_ether_nic *nic, struct via_stats_sink *sink);
 };
@@ -122,6 +132,8 @@ struct via_ether_chunk {
  * @src:	sender's MAC
  * @hdr:	its first min(@len, VIA_WIRE_HDR_MAX) bytes in a row
  * @len:	bytes behind the Ethernet header, padding included
+ * @ce:		the network has marked it Congestion Experienced (ECN, of a NIC
+ *		module that sends in IP)
  * @nchunks:	where the whole of it lies, headers included
  * @chunk:	at least one
  *
@@ -131,12 +143,10 @@ struct via_ether_frame {
 	const u8 *src;
 	const void *hdr;
 	u32 len;
+	bool ce;
 	u32 nchunks;
 	const struct via_ether_chunk *chunk;
 };
-
-#define VIA_ETHER_VERDICTS	64	/* answers remembered */
-#define VIA_ETHER_WAYS		16	/* ways to hosts told apart */
 
 /**
  * struct via_ether_nic - a NIC under the class
@@ -149,32 +159,44 @@ struct via_ether_frame {
  * The NIC module fills the fields above; the rest is the class's.
  *
  * @ka:		constant: the agent's side
+ * @epoch:	constant: random, new with each registration, not 0
  * @counters:	constant: per CPU
  * @allow:	hosts that may talk to the NIC, NULL: all (RCU to read)
+ * @nkeyed:	how many of them have a key (WRITE_ONCE(), READ_ONCE(): a writer
+ *		of the list)
  * @lock:	guards the lists and tables below; innermost but for the NIC
  *		module's own locks, which are never taken under it
- * @hot:	VIs looked at each tick (RCU to walk)
- * @live:	VIs with a connection, or an attempt (RCU to walk)
+ * @hot:	VIs looked at each tick: attempts (RCU to walk)
  * @stalled:	VIs that want to send and could not
- * @acks:	VIs that owe an acknowledgement after this batch of frames
+ * @acks:	lock: peers that are owed acknowledgements after this batch of
+ *		frames
  * @acker:	sends them
+ * @turns:	lock: VIs that were given credit and are to use it
+ * @visits:	lock: peers whose VIs are to give back credit
+ * @turner:	does both
  * @reqs:	connection requests that arrived
- * @verdicts:	answers given lately, for those whose frame was lost
+ * @nreqs:	lock: how many
+ * @peers:	constant: the hosts that it deals with, see peer.h
  * @timer:	the coarse timer; runs while a list is not empty
- * @load:	the timer's own: senders on the way to a host, by the last byte
- *		of its address, and whether one of them has met a loss; [0]
- *		at the last tick, [1] being counted
  * @ticking:	lock: the timer is armed
  * @stopping:	lock: no timer is armed any more
- * @next_live:	jiffies of the next walk over @live
- * @retry:	wakes @stalled when the NIC gives no sign
- * @retry_ns:	lock: time to the next such wake
+ * @next_live:	jiffies of the next look at peers and requests
+ * @alarm:	the high-resolution timer; armed while @due, @openings or @stalled
+ *		is not empty
+ * @armed:	lock: ns of ktime_get_ns() for which @alarm is armed, U64_MAX:
+ *		it is not, 0: it runs and arms itself
+ * @looked_at:	lock: ns of ktime_get_ns(), when @alarm was last to go off later
+ * @due:	lock: VIs that @alarm visits, by time
+ * @openings:	lock: peers to which nothing is sent until then, by time
+ * @crowd:	lock: the hosts that send to the NIC
+ * @retry_at:	lock: ns, when @stalled is woken if the NIC gives no sign;
+ *		U64_MAX: not
+ * @retry_ns:	lock: from a stall to such a wake
  * @ooo:	frames held beyond holes, in all VIs
- * @reset_tokens: lock: resets that may be answered before @reset_refill
- * @reset_refill: lock: jiffies
+ * @limit:	what is answered to strangers; no lock
+ * @proof:	secrets for proofs of address; its own lock
  * @asks:	lock: questions for names under way
  * @leaving:	lock to write: the NIC is being unregistered, nothing is waited for
- * @name_tokens, @name_refill: lock: likewise, answers to such questions
  */
 struct via_ether_nic {
 	struct via_ether_ops *ops;
@@ -184,42 +206,38 @@ struct via_ether_nic {
 	void *priv;
 
 	struct via_nic *ka;
+	u64 epoch;
 	struct via_ether_counters __percpu *counters;
 	struct via_ether_allow __rcu *allow;
+	u32 nkeyed;
 	spinlock_t lock;
 	struct list_head hot;
-	struct list_head live;
 	struct list_head stalled;
 	struct list_head acks;
 	struct tasklet_struct acker;
+	struct list_head turns;
+	struct list_head visits;
+	struct tasklet_struct turner;
 	struct list_head reqs;
 	u32 nreqs;
-	struct {
-		u8 mac[ETH_ALEN];
-		u16 vi;
-		u32 cookie;
-		u8 type;
-		u8 reason;
-		unsigned long until;
-	} verdicts[VIA_ETHER_VERDICTS];
-	u32 next_verdict;
+	struct via_peers *peers;
 	struct timer_list timer;
-	struct {
-		u8 busy;
-		bool cut;
-	} load[2][VIA_ETHER_WAYS];
 	bool ticking;
 	bool stopping;
 	unsigned long next_live;
-	struct hrtimer retry;
+	struct hrtimer alarm;
+	u64 armed;
+	u64 looked_at;
+	struct timerqueue_head due;
+	struct timerqueue_head openings;
+	struct via_crowd crowd;
+	u64 retry_at;
 	u64 retry_ns;
 	atomic_t ooo;
-	u32 reset_tokens;
-	unsigned long reset_refill;
 	struct list_head asks;
 	bool leaving;
-	u32 name_tokens;
-	unsigned long name_refill;
+	struct via_limit limit;
+	struct via_proof proof;
 };
 
 /*

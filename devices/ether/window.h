@@ -1,29 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sequence and window arithmetic of a reliable connection, without locks,
- * clocks or memory of its own: the caller serialises the calls for one window.
- * Nothing fails; bool is whether it is so, u32 a count or a sequence number.
+ * Sequence numbers, acknowledgements and losses of a connection, without locks
+ * or clocks: the caller serialises the calls for one window and provides
+ * memory.  Nothing fails; bool is whether it is so, u32 a count or a sequence
+ * number.  How many frames may be in the network is said by the caller
+ * (@credit), which is told of losses.
  *
- * The sender keeps one record per frame in flight.  Bitmaps are relative to
- * una: bit i stands for frame una + i.  A frame counts as lost when three
- * frames that were sent after it (by order of transmission, not by sequence
- * number) have arrived; that finds a lost retransmission as well, and needs
- * no timer but for the tail.  The receiver tells when a frame came twice: if
- * that one was thought lost, the wire reorders, more arrivals are wanted as a
- * proof from then on, and a window reduced for nothing is restored.
+ * The sender keeps one record per frame in flight, in a ring of a power of two
+ * of records; the first ring is part of the window, a larger one comes from
+ * the caller when the window grows.  A frame counts as lost when three frames
+ * that were sent after it (by order of transmission, not by sequence number)
+ * have arrived; that finds a lost retransmission as well, and needs no timer
+ * but for the tail.  The receiver tells when a frame came twice: if that one
+ * was thought lost, the wire reorders, more arrivals are wanted as a proof
+ * from then on, and the caller is told when no loss of the round was one.
+ *
+ * Cost: an acknowledgement in order, without losses, is a handful of
+ * instructions, whatever the window.  Any other one costs a step for each
+ * frame of which it has news, for each of its ranges and for each 64 frames
+ * in flight.  A frame is looked at once to find whether its transmission is
+ * lost: those sent once are in order of their numbers (@judged), those sent
+ * again are on a list, in order of transmission.
  */
 #ifndef _VIA_WINDOW_H
 #define _VIA_WINDOW_H
 
-#include "portable.h"
+#include "range.h"
 
-#define VIA_WIN_MAX		64u	/* frames in flight, bits of a bitmap */
-#define VIA_WIN_CWND_INIT	16u
-#define VIA_WIN_CWND_MIN	4u
-#define VIA_WIN_CWND_SHARED	2u	/* least, with others on the same way */
+#define VIA_WIN_MAX		2048u	/* frames in flight */
+#define VIA_WIN_OWN		16u	/* without memory of the caller */
 #define VIA_WIN_HALF		16u	/* a receiver answers so many unasked */
 #define VIA_WIN_REORDER		3u	/* arrivals that prove a loss: at first */
 #define VIA_WIN_REORDER_MAX	32u	/* and at most */
+#define VIA_WIN_RANGES		32u	/* of one acknowledgement, at most */
 
 /* Sequence numbers are 32 bits and wrap. */
 static inline bool via_seq_before(u32 a, u32 b)
@@ -37,10 +46,8 @@ static inline u64 via_bits(u32 n)
 	return n < 64 ? ((u64)1 << n) - 1 : ~(u64)0;
 }
 
-static inline u64 via_shift_out(u64 bits, u32 n)
-{
-	return n < 64 ? bits >> n : 0;
-}
+/* The bitmap words of a ring of so many frames, a power of two. */
+#define VIA_WIN_WORDS(frames)	((frames) < 64 ? 1 : (frames) / 64)
 
 /* One frame in flight. */
 struct via_win_rec {
@@ -49,55 +56,104 @@ struct via_win_rec {
 	u32 order;		/* place in the order of transmission */
 	u16 len;		/* payload bytes */
 	u8 kind;		/* VIA_REC_* */
-	bool overtaken;		/* was taken for lost */
+	u8 doubt;		/* VIA_DOUBT_*: was taken for lost */
 };
+
+#define VIA_DOUBT_OVERTAKEN	1u	/* by frames sent after it */
+#define VIA_DOUBT_TIMED		2u	/* since nothing has arrived: sent again */
 
 #define VIA_REC_LAST	0x1	/* the message ends with it */
 #define VIA_REC_ANSWER	0x2	/* index: not a descriptor, an answer */
+
+/* Neighbours of a frame that was sent again: places in the ring. */
+struct via_win_link {
+	u16 prev;
+	u16 next;
+};
+
+#define VIA_WIN_NONE	0xffffu
+
+/*
+ * What is known of the frames of a ring, a bit for each place.  A frame has at
+ * most one of the three, and one that is not in flight has none.
+ */
+struct via_win_bits {
+	u64 sacked;		/* arrived out of order */
+	u64 lost;		/* to be sent again */
+	u64 again;		/* sent again: on the list */
+};
+
+/* The ring that each window has. */
+struct via_win_own {
+	struct via_win_bits bits[VIA_WIN_WORDS(VIA_WIN_OWN)];
+	struct via_win_rec rec[VIA_WIN_OWN];
+	struct via_win_link link[VIA_WIN_OWN];
+};
 
 /**
  * struct via_win_tx - the sender's window
  * @una:	oldest frame not acknowledged
  * @nxt:	next new frame; una <= nxt <= una + limit
- * @limit:	most frames in flight, <= VIA_WIN_MAX
- * @cwnd:	frames allowed in the network, <= limit
- * @grown:	acknowledged frames counted towards the next frame of cwnd
- * @ssthresh:	below it cwnd doubles each round
- * @share:	senders that share the way to the peer, this one included
- * @prior:	cwnd before it was reduced last; 0: not to be restored
- * @doubted:	frames taken for lost since, of which none came twice yet
- * @reorder:	arrivals that prove a loss
+ * @limit:	most frames in flight for now: of @most, what the ring takes
+ * @credit:	frames allowed in the network, <= limit; the caller's
+ * @rec:	frame seq is rec[seq & mask]
+ * @mask:	places of the ring - 1
  * @order:	transmissions so far
- * @seen:	highest order known to have arrived
- * @recover:	losses before this frame belong to one round
- * @lossy:	something is or was lost: look for more at each ack
+ * @lost:	frames to be sent again
+ * @sacked:	frames that arrived out of order
+ * @lossy:	something is or was lost, or was sent again and may arrive: look
+ *		for more at each ack.  While it is false no frame in flight has
+ *		a bit, and their orders rise with their numbers
+ * @timed:	what is lost is so since a timeout, not since it was overtaken;
+ *		with @lossy only
  * @news:	the last acknowledgement that went the long way told of an
  *		arrival out of order
- * @cut:	a loss has reduced cwnd; cleared when the others are told
- * @sacked:	frames that arrived out of order
- * @lost:	frames to be sent again
- * @rec:	frame seq is rec[seq % VIA_WIN_MAX]
+ * @hurt:	a round of losses has begun; the caller clears it
+ * @undone:	what was taken for lost since has come twice, all of it; likewise
+ * @suspect:	it has not
+ * @first, @last: of the frames sent again, by order of transmission: places
+ * @judged:	of the frames before it none is in flight that was sent once
+ *		and may be lost; with @lossy only
+ * @lost_from:	no frame before it is @lost
+ * @seen:	highest order known to have arrived; with @lossy only
+ * @recover:	losses before this frame belong to one round
+ * @most:	frames in flight that the two ends have agreed on
+ * @doubted:	frames taken for lost in this round that have not come twice
+ * @reorder:	arrivals that prove a loss
+ * @bits:	of the frames in the ring
+ * @link:	of the frames in the ring that have their bit again
+ * @ring:	memory of the caller with @bits, @rec and @link; NULL: @own
+ * @own:	the ring without such
  */
 struct via_win_tx {
 	u32 una;
 	u32 nxt;
 	u32 limit;
-	u32 cwnd;
-	u32 grown;
-	u32 ssthresh;
-	u32 share;
-	u32 prior;
-	u32 doubted;
-	u32 reorder;
+	u32 credit;
+	struct via_win_rec *rec;
+	u32 mask;
 	u32 order;
+	u32 lost;
+	u32 sacked;
+	bool lossy;
+	bool timed;
+	bool news;
+	bool hurt;
+	bool undone;
+	bool suspect;
+	u16 first;
+	u16 last;
+	u32 judged;
+	u32 lost_from;
 	u32 seen;
 	u32 recover;
-	bool lossy;
-	bool news;
-	bool cut;
-	u64 sacked;
-	u64 lost;
-	struct via_win_rec rec[VIA_WIN_MAX];
+	u32 most;
+	u32 doubted;
+	u32 reorder;
+	struct via_win_bits *bits;
+	struct via_win_link *link;
+	void *ring;
+	struct via_win_own own;
 };
 
 static inline u32 via_win_flight(const struct via_win_tx *w)
@@ -107,25 +163,39 @@ static inline u32 via_win_flight(const struct via_win_tx *w)
 
 static inline struct via_win_rec *via_win_rec(struct via_win_tx *w, u32 seq)
 {
-	return &w->rec[seq % VIA_WIN_MAX];
+	return &w->rec[seq & w->mask];
 }
 
-u32 __via_win_room(const struct via_win_tx *w);
+/* Frames in the network: what was lost or has arrived is not there any more. */
+static inline u32 via_win_pipe(const struct via_win_tx *w)
+{
+	return via_win_flight(w) - w->sacked - w->lost;
+}
 
 /* How many frames the network takes now, new or again. */
 static inline u32 via_win_room(const struct via_win_tx *w)
 {
-	u32 pipe = via_win_flight(w);
+	u32 pipe = via_win_pipe(w);
 
-	if (unlikely(w->lossy))
-		return __via_win_room(w);
-	return pipe < w->cwnd ? w->cwnd - pipe : 0;
+	return pipe < w->credit ? w->credit - pipe : 0;
 }
+
+u32 __via_win_room_new(const struct via_win_tx *w);
 
 /* How many new frames may be sent now: their numbers must fit as well. */
 static inline u32 via_win_room_new(const struct via_win_tx *w)
 {
-	return min(via_win_room(w), w->limit - via_win_flight(w));
+	u32 flight = via_win_flight(w);
+
+	if (unlikely(w->lossy))
+		return __via_win_room_new(w);
+	return flight < w->credit ? w->credit - flight : 0;
+}
+
+/* Frames in flight are of a round of losses. */
+static inline bool via_win_recovers(const struct via_win_tx *w)
+{
+	return w->lossy && via_seq_before(w->una, w->recover);
 }
 
 /* Enter a new frame; returns its sequence number. */
@@ -139,16 +209,18 @@ static inline u32 via_win_push(struct via_win_tx *w, u32 index, u32 offset,
 	r->order = ++w->order;
 	r->len = len;
 	r->kind = kind;
-	r->overtaken = false;
+	r->doubt = 0;
 	return w->nxt++;
 }
 
-/* The next lost frame, if any: its number; sent again with via_win_resent. */
-static inline bool via_win_lost(const struct via_win_tx *w, u32 *seq)
+u32 __via_win_lost(struct via_win_tx *w);
+
+/* The oldest lost frame, if any; sent again with via_win_resent(). */
+static inline bool via_win_lost(struct via_win_tx *w, u32 *seq)
 {
 	if (likely(!w->lost))
 		return false;
-	*seq = w->una + __ffs64(w->lost);
+	*seq = __via_win_lost(w);
 	return true;
 }
 
@@ -160,57 +232,92 @@ static inline bool via_win_lost(const struct via_win_tx *w, u32 *seq)
  */
 static inline u32 via_win_half(const struct via_win_tx *w)
 {
-	return w->cwnd < 2 * VIA_WIN_HALF ? w->cwnd / 2 + 1 : 0;
+	return w->credit < 2 * VIA_WIN_HALF ? w->credit / 2 + 1 : 0;
 }
 
+/*
+ * A window of at most @limit frames, 1 to VIA_WIN_MAX; it begins with
+ * VIA_WIN_OWN, and no credit.  A ring of the caller's was taken back before.
+ */
 void via_win_init(struct via_win_tx *w, u32 first_seq, u32 limit);
+
+/* Is the ring, not the network, what bounds the window? */
+static inline bool via_win_is_short(const struct via_win_tx *w)
+{
+	return w->credit >= w->limit && w->limit < w->most;
+}
+
+/* The ring that a short window should have next: frames, a power of two. */
+u32 via_win_wants(const struct via_win_tx *w);
+u32 via_win_ring_bytes(u32 frames);
+/*
+ * Use @ring, of via_win_ring_bytes(@frames) bytes, larger than the one before
+ * it.  Returns that one, to be freed, or NULL.
+ */
+void *via_win_use(struct via_win_tx *w, void *ring, u32 frames);
+/* The window is over: its ring, to be freed, or NULL.  Then via_win_init(). */
+void *via_win_end(struct via_win_tx *w);
+
 void via_win_resent(struct via_win_tx *w, u32 seq);
 /*
  * The retransmission timer went off.  First the newest frame is sent again,
  * as a probe: its arrival, by either copy, tells what is lost and what is only
  * late, and a peer that was merely slow costs no window.  When that has no
- * answer, all in flight is lost.
+ * answer, all in flight is lost; should each one that was sent again come twice,
+ * the peer was slow (@undone).  Returns whether there was a timeout before, of
+ * the same silence.
  */
 void via_win_probe(struct via_win_tx *w);
-/* A loss in this round, or one that befell a sender on the same way. */
-void via_win_back_off(struct via_win_tx *w);
-void via_win_timeout(struct via_win_tx *w);
+bool via_win_timeout(struct via_win_tx *w);
 
 /* Frame @seq came twice, the receiver says: was it sent again for nothing? */
 void via_win_twice(struct via_win_tx *w, u32 seq);
 
+/* Is frame @seq in flight, and known to have arrived? */
+bool via_win_arrived(const struct via_win_tx *w, u32 seq);
+
 /*
  * An acknowledgement: frames before @ack have arrived, and of those behind
- * it the ones in @sack (bit i: ack + 1 + i).  Returns how many frames left
- * the window at its old end; their records stay readable.  An acknowledgement
- * that is old or impossible changes nothing.
+ * it the ones in @n ranges.  Returns how many frames left the window at its
+ * old end; their records stay readable.  An acknowledgement that is old or
+ * impossible changes nothing; what a range says of frames that are not in
+ * flight is not believed.
  */
-u32 __via_win_ack(struct via_win_tx *w, u32 ack, u64 sack);
+u32 __via_win_ack(struct via_win_tx *w, u32 ack, const struct via_range *range,
+		  u32 n);
 
-void via_win_grow(struct via_win_tx *w, u32 acked);
-
-static inline u32 via_win_ack(struct via_win_tx *w, u32 ack, u64 sack)
+static inline u32 via_win_ack(struct via_win_tx *w, u32 ack,
+			      const struct via_range *range, u32 ranges)
 {
 	u32 n = ack - w->una;
 
-	if (unlikely(sack || w->lossy))
-		return __via_win_ack(w, ack, sack);
+	if (unlikely(ranges || w->lossy))
+		return __via_win_ack(w, ack, range, ranges);
 	if (n > via_win_flight(w))
 		return 0;
 	w->una = ack;
-	if (w->cwnd < w->limit)
-		via_win_grow(w, n);
 	return n;
 }
 
 /**
  * struct via_win_rx - the receiver's window
  * @next:	next sequence number expected
- * @held:	bit i: frame next + 1 + i is held
+ * @held:	frames held beyond it
+ * @limit:	frames that the sender may have in flight
+ * @size:	places of the ring of the caller's, where frame seq is held at
+ *		seq % size; 0, or a power of two from 64 on
+ * @end:	behind the last frame held; with @held only
+ * @told:	of more ranges than fit, the next ones begin here
+ * @bits:	of the ring, a bit for each frame held
  */
 struct via_win_rx {
 	u32 next;
-	u64 held;
+	u32 held;
+	u32 limit;
+	u32 size;
+	u32 end;
+	u32 told;
+	u64 *bits;
 };
 
 enum via_win_place {
@@ -220,6 +327,8 @@ enum via_win_place {
 	VIA_WIN_BEYOND,		/* no honest sender would */
 };
 
+void via_win_rx_init(struct via_win_rx *w, u32 next, u32 limit);
+
 enum via_win_place __via_win_place(const struct via_win_rx *w, u32 seq);
 
 static inline enum via_win_place via_win_place(const struct via_win_rx *w,
@@ -228,21 +337,32 @@ static inline enum via_win_place via_win_place(const struct via_win_rx *w,
 	return likely(seq == w->next) ? VIA_WIN_NEXT : __via_win_place(w, seq);
 }
 
-/* Frame @seq, found to be VIA_WIN_HOLD, is held from now on. */
-static inline void via_win_hold(struct via_win_rx *w, u32 seq)
-{
-	w->held |= (u64)1 << (seq - w->next - 1);
-}
+/* The ring that holding @seq takes: its size as it is, or a larger one. */
+u32 via_win_rx_wants(const struct via_win_rx *w, u32 seq);
+/* It is there, with @bits for it, all zero: enter what is held. */
+void via_win_rx_use(struct via_win_rx *w, u64 *bits, u32 size);
+/* Frame @seq, found to be VIA_WIN_HOLD and in the ring, is held from now on. */
+void via_win_hold(struct via_win_rx *w, u32 seq);
+
+bool __via_win_taken(struct via_win_rx *w);
 
 /* The frame at next was taken; true when the one behind it is held. */
 static inline bool via_win_taken(struct via_win_rx *w)
 {
-	bool more = w->held & 1;
-
 	w->next++;
-	w->held >>= 1;
-	return more;
+	return unlikely(w->held) && __via_win_taken(w);
 }
+
+/* The first frame held from @seq on; false: there is none. */
+bool via_win_held(const struct via_win_rx *w, u32 *seq);
+
+/*
+ * What is held, for an acknowledgement of @next: up to VIA_WIN_RANGES ranges.
+ * When there are more, each call goes on where the last one has ended, so a
+ * sender that gets one acknowledgement for each frame hears of all of them.
+ * Returns how many ranges.
+ */
+u32 via_win_ranges(struct via_win_rx *w, struct via_range *range);
 
 /**
  * struct via_rtt - round-trip time, in microseconds

@@ -332,6 +332,9 @@ static int native_change_mtu(struct net_device *dev, int mtu)
 	int err;
 
 	if (!netif_running(dev) || buf_size(n, mtu) == n->buf_size) {
+		/* Of a lower one before it holds, of a higher one behind. */
+		if (n->nic && mtu < dev->mtu)
+			via_ether_set_mtu(n->nic, mtu);
 		WRITE_ONCE(dev->mtu, mtu);
 		return 0;
 	}

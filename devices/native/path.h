@@ -370,7 +370,8 @@ static int via_native_poll(struct napi_struct *napi, int budget)
  * But a full budget may mean that the ring ran full, and a chip that waits for
  * its acknowledgement.
  */
-static void via_native_spin(struct via_ether_nic *nic)
+static __always_inline void via_native_take(struct via_ether_nic *nic,
+					    bool program)
 {
 	struct via_native *n = nic->priv;
 	struct napi_struct *napi = &n->napi;
@@ -389,7 +390,8 @@ static void via_native_spin(struct via_ether_nic *nic)
 		/* Else a netpoll that comes between would keep it ours. */
 		have = netpoll_poll_lock(napi);
 		done = via_native_rx(n, NAPI_POLL_WEIGHT);
-		n->rx_polled += done;
+		if (program)
+			n->rx_polled += done;
 		if (unlikely(done == NAPI_POLL_WEIGHT))
 			via_native_hot.ack(n);
 		/* Pairs with smp_mb() in via_native_tx_full(). */
@@ -399,6 +401,16 @@ static void via_native_spin(struct via_ether_nic *nic)
 		netpoll_poll_unlock(have);
 	}
 	local_bh_enable();
+}
+
+static void via_native_spin(struct via_ether_nic *nic)
+{
+	via_native_take(nic, true);
+}
+
+static void via_native_rx_look(struct via_ether_nic *nic)
+{
+	via_native_take(nic, false);
 }
 
 static struct via_ether_ops via_native_ether = {
@@ -415,6 +427,7 @@ static struct via_ether_ops via_native_ether = {
 	.tx_put_one = via_native_tx_put_one,
 	.busy_poll = via_native_spin,
 	.busy_poll_mode = via_native_busy_poll_mode,
+	.rx_look = via_native_rx_look,
 	.stats = via_native_vi_stats,
 };
 

@@ -5,6 +5,8 @@
 Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
        lo     instructions over via_lo, beside a UNIX-domain socket pair
        micro  single calls and memory
+       hostile  instructions of each kind of hostile frame
+       keys   latency and bulk with authenticators, with checksums, without
        native through our own drivers, on each NIC model, beside the
               stock ones: instructions, and bandwidth between two machines
        wire   two machines: VIA, UDP, TCP and rdma_rxe, interleaved rounds
@@ -31,9 +33,11 @@ import wire  # noqa: E402
 from lab import Lab, LabError  # noqa: E402
 from labkit import kernels  # noqa: E402
 
-PARTS = ("exact", "lo", "micro", "native", "wire", "patterns")
+PARTS = ("exact", "lo", "micro", "hostile", "keys", "native", "wire",
+         "patterns")
 EXACT_PARTS = {"exact": exact.part_exact, "lo": exact.part_lo,
-               "micro": exact.part_micro, "native": exact.part_native}
+               "micro": exact.part_micro, "hostile": exact.part_hostile, "keys": exact.part_keys,
+               "native": exact.part_native}
 WIRE_NICS = ["e1000", "virtio-net"]
 
 
@@ -101,6 +105,7 @@ def run_patterns(book, args):
         print(f"# patterns, two machines, {nic}", flush=True)
         with Lab(nodes=2, nics=[nic] * 2, kernel=args.kernel) as lab:
             failures += patterns.part_wire(book, lab, args.build, args.quick)
+        patterns.compare(book)
     except LabError as error:
         failures.append(f"patterns: {error}")
         print(f"# FAILED {failures[-1]}", flush=True)

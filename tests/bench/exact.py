@@ -135,6 +135,70 @@ def part_lo(exact):
                              dict(bench=name, path="via_lo", wait=wait))
 
 
+# What the target's list of peers has, and that of the host that throws, while
+# frames of each set are thrown (tests/viatest/frames/cost.c).
+TARGET, THROWER = "52:54:00:00:00:01", "52:54:00:00:01:01"
+KEY = f"key={'9d3ac1760e5bf248' * 4}"
+SETS = {"open": ("", ""), "list": (THROWER, ""),
+        "key": (f"{THROWER} {KEY}", f"{TARGET} {KEY}")}
+HOSTILE_VIS = (1, 1000)
+# Kinds of tests/viatest/frames/cost.c; and what frames with the cookie of a
+# connection and a wrong tag may cost: that is a hash of their bytes.
+HOSTILE = ("version", "type", "length", "checksum", "no VI", "cookie",
+           "source", "RESET, unknown host", "RESET, cookie", "RESET, numbers",
+           "DISCONNECT, cookie", "DISCONNECT, numbers", "DISCONNECT_ACK",
+           "REQUEST, no proof", "PEER_REQUEST, no proof", "CHALLENGE",
+           "REFUSE", "CANCEL", "ACCEPT", "NAME_QUERY", "NAME_REPLY",
+           "HEARTBEAT", "LIST", "AUTH, no key", "stranger, SEND",
+           "stranger, REQUEST", "stranger, AUTH", "key, no AUTH",
+           "key, cookie", "key, other cookie", "key, REQUEST", "key, replay",
+           "seen: tag", "seen: tag, long")
+HOSTILE_SEEN = {"seen: tag": 2500, "seen: tag, long": 30000}
+
+
+def lists(exact, *texts):
+    """The lists of peers of both NICs: hosts with keys, or empty."""
+    for device, text in zip(("via_eth0", "via_eth1"), texts):
+        exact.node.sh(f"echo '{text}' >/sys/class/via/{device}/peers")
+
+
+def part_keys(exact):
+    """Latency and instructions a byte with authenticators in all frames."""
+    lists(exact, *SETS["key"])
+    exact.lat("via_netdev, key", "poll", f"tools/vipl_lat {VIA} -l rd", "rd")
+    exact.bulk("via_netdev, key", "block", f"tools/vipl_bw {VIA} -e", "rd")
+    lists(exact, "", "")
+    exact.node.sh("echo 1 >/sys/module/via_ether/parameters/checksum")
+    exact.lat("via_netdev, sum", "poll", f"tools/vipl_lat {VIA} -l rd", "rd")
+    exact.bulk("via_netdev, sum", "block", f"tools/vipl_bw {VIA} -e", "rd")
+    exact.node.sh("echo 0 >/sys/module/via_ether/parameters/checksum")
+    exact.lat("via_netdev", "poll", f"tools/vipl_lat {VIA} -l rd", "rd")
+    exact.bulk("via_netdev", "block", f"tools/vipl_bw {VIA} -e", "rd")
+
+
+def part_hostile(exact):
+    """Instructions of each kind of hostile frame, with few VIs and many."""
+    cost = {vis: {} for vis in HOSTILE_VIS}
+    for vis in HOSTILE_VIS:
+        for name, texts in SETS.items():
+            lists(exact, *texts)
+            for row in exact.run(
+                    f"viatest frames --cost {name} --vis {vis} --device "
+                    f"via_eth0 --peer via_eth1 {PEER.replace('peer-', '')} "
+                    "--count /sys/class/net/eth0/statistics/rx_packets eth1 "
+                    f"{TARGET}", 600):
+                row["unit"] = "instructions"
+                cost[vis][row["path"]] = row["value"]
+                exact.book.add(nic=exact.nic, **row)
+    few, many = (cost[vis] for vis in HOSTILE_VIS)
+    if few and many:
+        exact.book.add(bench="hostile", path="more for many VIs",
+                       nic=exact.nic, level="-", wait="-", size=0,
+                       unit="instructions",
+                       value=max(many[k] - few[k] for k in few if k in many))
+    lists(exact, "", "")
+
+
 def part_micro(exact):
     """The cost of single calls, and memory."""
     exact.micro("-", "bench_trap /dev/via_lo")

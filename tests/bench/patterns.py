@@ -221,14 +221,42 @@ def note(mine, tcp, udp):
     return ", ".join(found)
 
 
-def print_table(book):
-    """A row for each contender of a pattern; nothing without patterns."""
+def groups_of(book):
+    """{group: {(path, level): {unit: value}}}"""
     groups = {}
     for figure in book.figures:
         if figure["unit"] in UNITS:
             rows = groups.setdefault(group(figure), {})
             who = (figure["path"], figure["level"])
             rows.setdefault(who, {})[figure["unit"]] = figure["value"]
+    return groups
+
+
+def compare(book):
+    """Add the median of Reliable Delivery over the better one of IP's."""
+    for (bench, nic, wait, size), rows in groups_of(book).items():
+        others = [rows[w]["p50-us"] for w in (("tcp", "-"), ("udp", "-"))
+                  if w in rows and rows[w]["p50-us"]]
+        for path in ("via_netdev", exact.NATIVE[NIC]):
+            mine = rows.get((path, "rd"))
+            if mine and others:
+                book.add(bench=bench, path=f"{path}/ip", nic=nic, level="rd",
+                         wait=wait, size=size, unit="ratio",
+                         value=mine["p50-us"] / min(others))
+
+
+def compared():
+    """(bench, path) of what compare() adds, blocking."""
+    for case in cases():
+        for path in ("via_netdev", exact.NATIVE[NIC]):
+            yield case.label, f"{path}/ip"
+            if case.pattern != "tail":
+                yield f"exact {case.label}", f"{path}/ip"
+
+
+def print_table(book):
+    """A row for each contender of a pattern; nothing without patterns."""
+    groups = groups_of(book)
     if not groups:
         return
     print(f"{'pattern':32}{'path':12}{'level':12}{'wait':6}{'bytes':>6}"

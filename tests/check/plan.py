@@ -15,6 +15,7 @@ import death
 import frames
 import host
 import hostile
+import keys
 import lab_selftest
 import lab_warm
 import native_harm
@@ -225,6 +226,9 @@ IN_GUESTS = [
     row("checksums, {nic}", checksum.checksums, "net messages",
         stock=(0, 8000), all=(EACH, 20000),
         networks=(0, some(100000, 4000))),
+    row("hosts with a key, {nic}", keys.transfers, "net messages",
+        stock=(2, 4000), all=(EACH, 10000), debug=(1, 1500),
+        networks=(0, some(100000, 4000))),
     # Time-outs are long in a debug kernel; make check-full has all of it.
     row("{messages} messages read back, bad wire, {nic}", transfer.reads,
         "net messages", stock=(0, 10000), debug=(1, 1000),
@@ -249,6 +253,8 @@ IN_GUESTS = [
         needs=stock, all=0, networks=0),
     row("slow wire, 1 % loss, {nic}", wires.lossy, "net cases",
         needs=stock, all=(0, wires.CASES), networks=(0, wires.CASES)),
+    row("TCP and VIA in a queue that BQL stops, {nic}", wires.stopped, "net",
+        needs=stock, stock=0, networks=0),
     row("eight senders, one slow port", wires.overload, "net", crowd=0),
 ]
 

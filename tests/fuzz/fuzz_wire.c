@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * libFuzzer's target for the parser of frames: what via_wire_parse() and its
- * two followers promise holds for any bytes, and nothing outside is read.
+ * followers promise holds for any bytes, and nothing outside is read.
  *
  * Two bytes say how much longer than its header the frame is (little-endian);
  * the rest is its beginning.
@@ -27,10 +27,14 @@ static void check_data(const struct via_frame_hdr *h)
 
 static void check_conn(const uint8_t *frame)
 {
+	const struct via_wire *w = (const void *)frame;
 	struct via_conn_hdr c;
 
 	if (via_wire_parse_conn(frame, &c))
 		return;
+	if (w->type == VIA_WIRE_REQUEST || w->type == VIA_WIRE_PEER_REQUEST)
+		PROMISE(be32_to_cpu(w->dst) == c.vi && c.vi &&
+			be64_to_cpu(w->cookie) == c.sender_cookie);
 	PROMISE(c.client_host_len <= VIA_WIRE_HOST_MAX);
 	PROMISE(c.server_host_len <= VIA_WIRE_HOST_MAX);
 	PROMISE(c.client_disc_len <= VIA_WIRE_DISC_MAX);
@@ -39,8 +43,93 @@ static void check_conn(const uint8_t *frame)
 		frame + VIA_WIRE_CONN_LEN);
 	PROMISE(c.server_disc + VIA_WIRE_DISC_MAX <=
 		frame + VIA_WIRE_CONN_LEN);
-	PROMISE(c.mtu >= VIA_WIRE_MTU_MIN && c.mtu <= VIA_WIRE_MTU_MAX);
-	PROMISE(c.frames && c.sender_cookie);
+	PROMISE(c.hello.mtu >= VIA_WIRE_MTU_MIN &&
+		c.hello.mtu <= VIA_WIRE_MTU_MAX);
+	PROMISE(c.hello.epoch && c.hello.frames && c.vi && c.sender_cookie);
+}
+
+static void check_ranges(const struct via_wire_range *r, uint32_t n,
+			 const uint8_t *end)
+{
+	struct via_wire_range again[VIA_WIRE_RANGES_MAX];
+	struct via_range range[VIA_WIRE_RANGES_MAX];
+	uint32_t i, least = 0;
+
+	PROMISE(n <= VIA_WIRE_RANGES_MAX && (const uint8_t *)(r + n) <= end);
+	for (i = 0; i < n; i++) {
+		PROMISE(be16_to_cpu(r[i].start) >= least && r[i].count);
+		least = be16_to_cpu(r[i].start) + be16_to_cpu(r[i].count) + 1;
+		PROMISE(least <= 0x10001);
+	}
+	via_wire_get_ranges(r, n, range);
+	via_wire_put_ranges(again, n, range);
+	PROMISE(!memcmp(r, again, n * sizeof(*r)));
+}
+
+static void check_acks(const uint8_t *frame, const uint8_t *end)
+{
+	struct via_acks_at at = { 0 };
+	struct via_acks_entry e;
+
+	while (via_wire_next_acks(frame, &at, &e)) {
+		PROMISE(e.dst && e.cookie);
+		check_ranges(e.range, e.nranges, end);
+	}
+	PROMISE(at.entry);
+}
+
+static void check_list(const uint8_t *frame, const uint8_t *end)
+{
+	struct via_list_hdr l;
+	uint32_t i;
+
+	if (via_wire_parse_list(frame, &l))
+		return;
+	PROMISE(l.count <= VIA_WIRE_LIST_MAX && l.low && l.low <= l.high);
+	PROMISE((const uint8_t *)(l.at + l.count) <= end);
+	for (i = 0; i < l.count; i++) {
+		PROMISE(be64_to_cpu(l.at[i].cookie) >= l.low);
+		PROMISE(be64_to_cpu(l.at[i].cookie) <= l.high);
+		PROMISE(!i || be64_to_cpu(l.at[i - 1].cookie) <
+			be64_to_cpu(l.at[i].cookie));
+	}
+}
+
+static void check_rest(const struct via_frame_hdr *h, const uint8_t *frame)
+{
+	const uint8_t *end = frame + h->hdr_len;
+	struct via_hello_hdr hello;
+	struct via_beat_hdr beat;
+
+	switch (h->type) {
+	case VIA_WIRE_VERSIONS:
+		PROMISE(h->lowest <= h->highest);
+		PROMISE(h->quote + VIA_WIRE_QUOTE == end);
+		break;
+	case VIA_WIRE_ACK:
+		check_ranges(h->range, h->nranges, end);
+		break;
+	case VIA_WIRE_WAIT:
+	case VIA_WIRE_REFUSE:
+	case VIA_WIRE_CONFIRM:
+	case VIA_WIRE_CANCEL:
+		PROMISE(h->vi && h->cookie);
+		break;
+	case VIA_WIRE_CHALLENGE:
+		PROMISE(h->dst && h->cookie);
+		via_wire_parse_hello(frame, &hello);
+		break;
+	case VIA_WIRE_HEARTBEAT:
+	case VIA_WIRE_BEAT:
+		via_wire_parse_beat(frame, &beat);
+		break;
+	case VIA_WIRE_ACKS:
+		check_acks(frame, end);
+		break;
+	case VIA_WIRE_LIST:
+		check_list(frame, end);
+		break;
+	}
 }
 
 static void check_name(const uint8_t *frame)
@@ -78,13 +167,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!via_wire_parse(frame, len, &h)) {
 		PROMISE(h.hdr_len <= len && h.len <= len - h.hdr_len);
 		PROMISE(h.hdr_len <= VIA_WIRE_HDR_MAX);
-		if (h.type <= VIA_WIRE_READ_DATA)
+		PROMISE(h.hdr_len >= sizeof(struct via_wire) +
+			via_wire_seal_len(h.flags));
+		PROMISE((h.flags & VIA_WIRE_SEALS) != VIA_WIRE_SEALS);
+		PROMISE(h.flags & VIA_WIRE_SEALS || !h.type ||
+			!via_wire_always_sealed(h.type));
+		if (h.type && h.type <= VIA_WIRE_READ_DATA)
 			check_data(&h);
 		else if (via_wire_has_conn(h.type))
 			check_conn(frame);
 		else if (h.type == VIA_WIRE_NAME_QUERY ||
 			 h.type == VIA_WIRE_NAME_REPLY)
 			check_name(frame);
+		else
+			check_rest(&h, frame);
 	}
 	free(frame);
 	return 0;

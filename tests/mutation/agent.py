@@ -643,8 +643,8 @@ mutant("answers-overrun", NAME, "sim", "",
        sim="hostile many memory")
 mutant("name-by-prefix", NAME, "wire", "names.by_name discover.names",
        "a query for node1 is given node10",
-       ("	return w && w == h && !strncasecmp(want, have, w);",
-        "	return w && !strncasecmp(want, have, w);"))
+       ("	return i && !domain && ((!want[i] && have[i] == '.') ||",
+        "	return i && !domain && (!want[i] ||"))
 mutant("askers-never-fewer", NAME, "wire", "discover.nobody",
        "after 32 questions for names a NIC answers none",
        ("	atomic_dec(&nic->askers);\n", ""), sim="many")

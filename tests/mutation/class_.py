@@ -7,11 +7,15 @@ MUTANTS = Layer()
 
 # Seen to be noticed in guests, or by unit tests.
 mutant = MUTANTS.guest
+# Seen by the simulator alone.
+in_sim = MUTANTS.plant
 
 RECV = "devices/ether/recv.c"
-mutant("wire-end-is-loss", RECV, "wire", "errors.said_of_ends",
+mutant("wire-end-is-loss", "devices/ether/end.c", "wire",
+       "errors.said_of_ends",
        "the normal end of a peer is told as a lost connection",
-       ("h->reason == VIA_WIRE_R_CLOSED ?", "0 ?"))
+       ("	via_vi_break_later(ev->vi, reason == VIA_WIRE_R_CLOSED ?",
+        "	via_vi_break_later(ev->vi, 0 ?"))
 mutant("wire-loss-is-end", "devices/ether/vi.c", "wire",
        "errors.said_of_ends", "an error of the peer's is told as its end",
        ("		ev->reason = VIA_WIRE_R_TRANSPORT;\n", "		;\n"),
@@ -50,33 +54,185 @@ mutant("wire-read-place", "devices/ether/read.c", "wire", "read.sizes",
 
 mutant("loss-not-found", "devices/ether/window.c", "unit", "window",
        "a lost frame is never found lost",
-       ("			w->lost |= (u64)1 << i;\n			back_off(w);\n",
-        "			back_off(w);\n"))
+       ("	mark_lost(w, seq);\n	hurt(w);\n", "	hurt(w);\n"))
 mutant("timeout-forgets", "devices/ether/window.c", "unit", "window",
        "a time-out forgets what it has to send again",
-       ("	w->lost = via_bits(via_win_flight(w)) & ~w->sacked;\n"
-        "	w->lossy = w->lost;\n", "	w->lost = 0;\n	w->lossy = 0;\n"))
-mutant("window-not-shared", "devices/ether/window.c", "unit", "bottleneck",
-       "several senders to one peer grow as if each were alone",
-       ("	if (w->grown >= w->cwnd * (w->share > 1 ? 2 * w->share : 1)) {",
-        "	if (w->grown >= w->cwnd) {"))
+       ("		mark_lost(w, seq);\n	}\n	w->lossy = w->lost;\n",
+        "	}\n	w->lossy = w->lost;\n"))
+CONG = "devices/ether/congestion.c"
+CREDIT = "devices/ether/credit.c"
+SHARE = "devices/ether/share.c"
+mutant("rounds-of-each", CONG, "unit", "congestion",
+       "each VI that has lost a frame of one round halves the window",
+       ("	if (now.us - c->cut_at < now.rtt)\n		f->round = nxt;\n",
+        "	(void)nxt;\n	(void)now;\n"))
+mutant("round-for-ever", CONG, "unit", "congestion",
+       "a VI hears late of a reduction, and its next losses cost nothing",
+       ("	if (now.us - c->cut_at < now.rtt)\n		f->round = nxt;\n",
+        "	(void)now;\n	f->round = nxt;\n"))
+mutant("mark-taken-back", CONG, "unit", "congestion",
+       "a frame that came twice takes a mark of the network back",
+       ("	if (back_off(c, f, una, nxt, now))\n		c->prior = 0;\n",
+        "	back_off(c, f, una, nxt, now);\n"))
+mutant("undone-by-one", CONG, "unit", "congestion",
+       "a VI that has lost nothing takes back what another one has lost",
+       ("	if (--c->doubters || !c->prior)\n		return;",
+        "	if (!c->prior)\n		return;"))
+mutant("timeout-costs-all", CONG, "unit", "congestion",
+       "one VI that gets no answer stops all others to that peer",
+       ("	if (!others)\n		c->cwnd = min(c->least",
+        "	if (others || true)\n		c->cwnd = min(c->least"))
+mutant("credit-leaks", CREDIT, "unit", "credit",
+       "credit of a VI that ends is lost to the others",
+       ("	drop(p, c, c->mine);\n	if (!p",
+        "	drop(p, c, c->mine / 2);\n	if (!p"), sim="share")
+mutant("credit-made", CREDIT, "unit", "credit",
+       "all that wait are given the same free frames",
+       ("	n = min(min(n, c->turn), c->most - held(c));\n",
+        "	n = min(c->turn, c->most - held(c));\n"), sim="share")
+mutant("turn-endless", CREDIT, "unit", "credit",
+       "the first VI that waits is served before all others",
+       ("	c->turn -= n;\n", ""), sim="share")
+mutant("starving-unseen", CREDIT, "unit", "credit",
+       "VIs that do nothing keep some credit, while one has none",
+       ("	if (p->starving)\n		now = VIA_WANT_SOME;\n	else if",
+        "	if"))
+mutant("idle-not-asked", CREDIT, "unit", "credit",
+       "a VI waits until those that do nothing are timed out",
+       ("		p->to_visit = alone(p) ? 0 : p->nholders;",
+        "		p->to_visit = 0 * alone(p);"), sim="share")
+in_sim("credit-forgotten", SHARE, "sim", "",
+       "a VI that ends keeps credit of its peer's window",
+       ("	via_credit_end(p, &ev->credit);\n"
+        "	unlock_pool(ev, false);\n",
+        "	unlock_pool(ev, false);\n"), sim="share")
+in_sim("turn-untold", SHARE, "sim", "",
+       "a VI that is given credit waits for its next acknowledgement",
+       ("		if (!sends || c != &ev->credit)\n			kick(vi_of(c));\n",
+        "		;\n"), sim="share")
+in_sim("turn-not-its-own", "devices/ether/share.c", "sim", "",
+       "a VI that is given credit in its own visit does not send",
+       ("if (!sends || c != &ev->credit)", "if (c != &ev->credit)"),
+       sim="loss")
+in_sim("rides-unseen", "devices/ether/timer.c", "sim", "",
+       "Unreliable: acknowledgements that ride on data come too late",
+       ("	via_ether_catch_up(ev);\n	if (!via_win_flight",
+        "	if (!via_win_flight"), sim="time")
+in_sim("room-kept", "devices/ether/send.c", "sim", "",
+       "what is acknowledged to a VI stays with it, whoever waits",
+       ("	if (unlikely(READ_ONCE(ev->peer->pool.want)))\n"
+        "		via_ether_share_acked(ev, n, true);\n", ""), sim="share")
+in_sim("idle-credit-kept", "devices/ether/timer.c", "sim", "",
+       "a VI that does nothing keeps its credit",
+       ("		via_ether_share_trim(ev, 0);\n", ""), sim="share")
+CROWD = "devices/ether/crowd.c"
+in_sim("share-unheard", RECV, "sim", "",
+       "many hosts send to one, and each as much as it likes",
+       ("	if (unlikely(h->share || (peer && READ_ONCE(peer->pool.share))))\n"
+        "		rx_share(vi, h);\n", ""), sim="share")
+in_sim("crowd-uncounted", RECV, "sim", "",
+       "a host does not see that many send to it",
+       ("		via_ether_crowd_asked(ev);\n		if (h->flags",
+        "		if (h->flags"), sim="share")
+in_sim("crowd-loss-unseen", RECV, "sim", "",
+       "a host does not see that those that send to it lose frames",
+       ("		if (h->flags & VIA_WIRE_PROBE)\n"
+        "			via_ether_crowd_lost(ev);\n", ""), sim="share")
+in_sim("pause-endless", SHARE, "sim", "",
+       "a host that is to send less than a frame sends nothing any more",
+       ("	peer->pool.shut = false;\n", ""), sim="share")
+mutant("share-whole-frames", CREDIT, "unit", "credit",
+       "a share of one and a half frames is one",
+       ("		p->part += share;\n", "		p->part = share;\n"),
+       sim="share")
+mutant("share-for-ever", CREDIT, "unit", "credit",
+       "a share that was told once holds when the other hosts have left",
+       ("	if (p->share && now_ms - p->told_at >= TOLD_MS)\n"
+        "		via_pool_told(p, 0, now_ms);\n", ""))
+mutant("pause-outlives", CREDIT, "unit", "credit",
+       "the next connection to a peer begins with the pause of the last one",
+       ("	if (!p->nholders && list_empty(&p->waiters))\n"
+        "		p->shut = false;\n", ""))
+mutant("crowd-of-one", CROWD, "unit", "crowd",
+       "one host that loses frames slows all others down",
+       ("c->lossy < max(2u, n / 32)",
+        "c->lossy < max(1u, n / 64)"))
+mutant("crowd-reduced-twice", CROWD, "unit", "crowd",
+       "losses of one moment reduce the window of a crowd several times",
+       ("	c->deaf = VIA_CROWD_DEAF;\n", ""))
+mutant("crowd-never-grows", CROWD, "unit", "crowd",
+       "the window of a crowd is not enlarged again",
+       ("			c->total++;\n", "			c->total += 0;\n"))
+in_sim("mark-unheard", RECV, "sim", "",
+       "a wire that marks frames is filled until it drops them",
+       ("	if (unlikely(h->marks))\n		rx_mark(vi, h);\n"
+        "	if (unlikely(h->flags", "	if (unlikely(h->flags"), sim="mark")
+in_sim("mark-untold", RECV, "sim", "",
+       "marks of the network are not echoed",
+       ("	if (unlikely(f->ce))\n		echo_soon(ev);\n	/* Most",
+        "	/* Most"), sim="mark")
+in_sim("unreliable-unacknowledged", RECV, "sim", "",
+       "Unreliable waits for a timeout after each window",
+       ("		via_ether_crowd_asked(ev);\n		return ACK_FORCE;\n",
+        "		return ACK_LATER;\n"),
+       sim="share")
 mutant("reordering-is-loss", "devices/ether/window.c", "unit", "window",
        "what was sent again for nothing is never found out",
-       ("		w->lost |= (u64)1 << i;\n			back_off(w);\n			r->overtaken = true;\n",
-        "		w->lost |= (u64)1 << i;\n			back_off(w);\n"))
+       ("	hurt(w);\n"
+        "	via_win_rec(w, seq)->doubt = VIA_DOUBT_OVERTAKEN;\n",
+        "	hurt(w);\n"))
+mutant("timeout-halves-again", CONG, "unit", "congestion",
+       "each timeout of one silence halves the window",
+       ("	if (!again && !heard) {\n		begin_round",
+        "	if (true) {\n		begin_round"))
+mutant("timeout-not-undone", "devices/ether/window.c", "unit", "window",
+       "a peer that is slow once costs the window",
+       ("	if (w->timed && r->doubt != VIA_DOUBT_TIMED) {\n",
+        "	if (false) {\n"))
+mutant("timeout-lowers-maximum", CONG, "unit", "congestion",
+       "growth is slow from where the window was before the last loss but one",
+       ("	note_max(c);\n	c->prior = c->cwnd;", "	c->prior = c->cwnd;"))
+mutant("doubt-not-renewed", "devices/ether/window.c", "unit", "window",
+       "the window is restored before all that a timeout sent came twice",
+       ("	if (w->timed && r->doubt != VIA_DOUBT_TIMED) {\n",
+        "	if (w->timed && !r->doubt) {\n"))
+mutant("awaited-is-sent", "devices/ether/window.c", "unit", "window",
+       "a frame that the receiver forgot is to come twice",
+       ("	if (via_win_arrived(w, ack))\n		transmitted(w, ack);\n",
+        "	if (via_win_arrived(w, ack))\n		via_win_resent(w, ack);\n"))
 mutant("frame-overrun", "devices/ether/wire.c", "unit", "wire",
        "a payload longer than its message is taken",
-       ("	if (unlikely(h->offset > h->msg_len ||\n"
+       (" || h->offset > h->msg_len ||\n"
         "		     h->len > h->msg_len - h->offset))\n",
-        "	if (unlikely(h->offset > h->msg_len))\n"))
+        " || h->offset > h->msg_len))\n"))
 
 # Making and ending connections.
 mutant = MUTANTS.plant
 
 CONN = "devices/ether/conn.c"
+REQUEST = "devices/ether/request.c"
+END = "devices/ether/end.c"
+PEER = "devices/ether/peer.c"
 mutant("mtu-of-peer-alone", CONN, "sim", "",
        "frames are longer than our own interface takes",
-       ("	mtu = min(mtu, READ_ONCE(ev->nic->mtu));\n", ""))
+       ("	ev->mtu = min(mtu, own_mtu(ev->nic));", "	ev->mtu = mtu;"))
+mutant("mtu-of-the-beginning", "devices/ether/main.c", "sim", "",
+       "frames are as long as the interface took when they were agreed upon",
+       ("		via_ether_refit(ev);\n", "		(void)ev;\n"),
+       sim="time")
+mutant("mtu-for-ever-less", CONN, "sim", "",
+       "an MTU that is raised again has no effect on what stands",
+       ("		fit(ev, min(mtu, ev->mtu));\n",
+        "		fit(ev, ev->mtu = min(mtu, ev->mtu));\n"), sim="time")
+mutant("mtu-of-resent", "devices/ether/send.c", "sim", "",
+       "what is sent again is longer than the interface takes by now",
+       ("		if (unlikely(too_long(ev, rec, d))) {",
+        "		if (false && too_long(ev, rec, d)) {"), sim="loss")
+mutant("mtu-too-low", CONN, "sim", "",
+       "a connection stands on an interface that takes none of its frames",
+       ("		via_ether_give_up(ev, VIA_END_OURS, "
+        "VIA_WIRE_R_NARROW);\n	else\n", "		;\n	else\n"),
+       sim="time")
 mutant("accept-once", CONN, "sim", "",
        "a CONFIRM that is lost ends the connection",
        ("	} else if (ev->phase != VIA_PHASE_CONNECTED ||\n"
@@ -85,35 +241,71 @@ mutant("accept-once", CONN, "sim", "",
 mutant("any-accept", CONN, "sim", "",
        "ACCEPT from another host than was asked makes a connection",
        ("		if (ev->cookie && ev->cookie == h->cookie &&\n"
-        "		    ether_addr_equal(ev->remote_mac, f->src))\n"
-        "			known = take",
-        "		if (ev->cookie && ev->cookie == h->cookie)\n"
-        "			known = take"), sim="hostile")
-mutant("request-by-index", CONN, "wire", "connect.again accept.late",
+        "		    ether_addr_equal(ev->remote_mac, f->src)) {\n"
+        "			/* A late",
+        "		if (ev->cookie && ev->cookie == h->cookie) {\n"
+        "			/* A late"), sim="hostile")
+mutant("request-by-index", PEER, "wire", "connect.again accept.late",
        "the second attempt of a VI is taken for a copy of its first",
-       ("	return c->vi == vi && c->cookie == cookie &&\n", "	return c->vi == vi &&\n"),
+       ("		if (req->client.cookie == cookie && req->client.vi == vi &&",
+        "		if (req->client.vi == vi &&"),
+       ("	u32 i = via_peer_hash(peer, vi, cookie) &",
+        "	u32 i = via_peer_hash(peer, vi, 0) &"),
        sim="time")
-mutant("requests-never-fewer", CONN, "sim", "",
+mutant("requests-never-fewer", REQUEST, "sim", "",
        "after 1,024 requests a NIC takes none",
-       ("		nic->nreqs--;\n		*copy = *req;", "		*copy = *req;"),
+       ("	via_peer_del_req(req);\n	nic->nreqs--;\n",
+        "	via_peer_del_req(req);\n"),
        sim="many")
-mutant("request-freed-twice", CONN, "sim", "",
+mutant("request-freed-twice", REQUEST, "sim", "",
        "a request that is cancelled while it is being made is freed twice",
        ("		mine = req->conn;", "		mine = true;"),
        sim="beside memory")
-mutant("expiry-beside-making", CONN, "sim", "",
+mutant("expiry-beside-making", REQUEST, "sim", "",
        "a request that expires while it is being made crashes",
        ("		if (!req->conn)\n			continue;\n", ""),
        sim="beside memory end")
-mutant("reset-of-old", CONN, "sim", "",
-       "a RESET for the connection before ends this one",
-       (" ||\n		    ev->remote_cookie != cookie ||\n", " ||\n"),
-       sim="hostile dup")
+mutant("end-of-old", PEER, "sim", "",
+       "a VI that is gone is found by a RESET for its connection",
+       ("	hlist_del_init(&ev->end_node);\n", ""), sim="end memory")
+mutant("end-on-tree", PEER, "sim", "",
+       "a VI that is gone is told of in LIST",
+       ("	rb_erase(&ev->their_node, &ev->peer->theirs);\n", ""),
+       sim="end memory")
+CONTROL = "devices/ether/control.c"
+mutant("reset-anytime", CONTROL, "sim", "",
+       "a RESET about no frame that was sent ends a connection",
+       ("	return via_ether_sent(ev, seq) || seq == READ_ONCE(ev->acked);",
+        "	return true;"), sim="hostile")
+mutant("cancel-of-connection", CONTROL, "sim", "",
+       "CANCEL, for which no number is needed, ends what stands",
+       ("	stood = phase == VIA_PHASE_CONNECTED && seq && !doubtful;",
+        "	stood = phase == VIA_PHASE_CONNECTED && !doubtful;"),
+       sim="hostile")
+mutant("version-unquoted", CONN, "sim", "",
+       "any host's VERSION about nothing ends an attempt",
+       ("asks_host(ev, f->src) && quotes_request(ev, h->quote);",
+        "asks_host(ev, f->src);"), sim="hostile")
+mutant("version-of-other", CONN, "sim", "",
+       "a host says of another one that it speaks no version of ours",
+       ("	told = asks_host(ev, f->src) && quotes", "	told = quotes"),
+       sim="hostile")
+mutant("version-of-ours", CONN, "sim", "",
+       "VERSION of a host that speaks ours as well ends an attempt",
+       ("	if (h->about != VIA_WIRE_VERSION ||\n"
+        "	    (h->lowest <= VIA_WIRE_VERSION && "
+        "h->highest >= VIA_WIRE_VERSION))\n		return;\n", ""),
+       sim="hostile")
+mutant("version-ends-all", CONN, "sim", "",
+       "VERSION ends a connection that stands",
+       ("	told = asks_host(ev, f->src) && quotes",
+        "	told = ev->phase && quotes"), sim="hostile")
 mutant("no-match-is-reject", CONN, "wire", "connect.no_match",
        "REJECT where no server waits: clients do not try again",
-       ("		via_ether_conn_end(ev, VIA_R_NO_MATCH);",
-        "		via_ether_conn_end(ev, VIA_R_REJECT);"))
-mutant("strangers-connect", CONN, "sim", "",
+       ("h->reason == VIA_WIRE_R_NO_MATCH ?\n"
+        "				   VIA_R_NO_MATCH : VIA_R_REJECT);",
+        "VIA_R_REJECT);"))
+mutant("strangers-connect", CONTROL, "sim", "",
        "hosts that are not on the list of peers connect",
        ("	if (unlikely(!via_ether_allowed(nic, f->src))) {\n"
         "		via_ether_count(nic, STRANGER);\n		return;\n	}\n"
@@ -123,12 +315,12 @@ mutant("request-no-repeat", CONN, "sim", "",
        ("	if (time_before(jiffies, ev->next_try))\n		goto out;\n",
         "	if (time_before(jiffies, ev->next_try) || ev->tries)\n"
         "		goto out;\n"), sim="loss")
-mutant("answer-to-accepted", CONN, "sim", "",
+mutant("answer-to-accepted", REQUEST, "sim", "",
        "a copy of a request whose server has accepted it is offered anew",
-       ("	} else if (!*type && nic->nreqs < REQS_MAX && !nic->stopping) {",
-        "	} else if (nic->nreqs < REQS_MAX && !nic->stopping) {"),
+       ("	} else if (!*type && nic->nreqs < REQS_MAX &&",
+        "	} else if (nic->nreqs < REQS_MAX &&"),
        sim="dup")
-mutant("cancel-keeps-request", CONN, "sim", "",
+mutant("cancel-keeps-request", CONTROL, "sim", "",
        "a program is given the request of a client that gave up",
        ("	if (req.conn)\n		via_conn_cancel(req.conn);\n", ""),
        sim="time ledger")
@@ -145,36 +337,33 @@ mutant("forged-peer", P2P, "sim", "",
         "	if (c.client_host_len != ETH_ALEN ||\n"), sim="p2p hostile")
 mutant("peer-loses-claim", P2P, "wire", "p2p.crowd p2p.killed_pending",
        "a peer that has gone keeps the VI that chose it from all others",
-       ("		claim = claim_of(ev->remote_index, cookie);\n", ""),
+       ("		claim = cookie;\n", ""),
        sim="p2p end")
 mutant("peer-reject-once", P2P, "sim", "",
        "a peer whose REJECT is lost waits for all its time",
-       ("	via_ether_remember(ev->nic, c, VIA_WIRE_REJECT, reason);\n", ""),
+       ("	via_ether_remember(ev->peer, c, VIA_WIRE_REFUSE, reason);\n", ""),
        sim="p2p loss")
 
 ETHER_VI = "devices/ether/vi.c"
 mutant("live-for-ever", ETHER_VI, "wire", "disconnect.local",
-       "a VI that is gone is on the list of those that live",
-       ("	if (ev->live) {\n		ev->live = false;\n"
-        "		list_del_rcu(&ev->live_link);\n	}\n", ""),
-       sim="end memory")
+       "a VI that is gone is on the list of its peer's connections",
+       ("		via_peer_part(ev);\n", ""), sim="end memory")
 mutant("stalled-for-ever", ETHER_VI, "sim", "",
        "a VI that goes while the NIC is full is sent from when there is room",
        ("	list_del_init(&ev->stall_link);\n", ""),
        sim="backlog end memory")
 mutant("ack-owed-for-ever", ETHER_VI, "sim", "",
        "a VI that goes as a frame came for it is acknowledged from",
-       ("	list_del_init(&ev->ack_link);\n", ""), sim="end memory")
+       ("		via_ether_owes_no_more(ev);\n", ""), sim="end memory")
 
 mutant("verdict-of-another", "devices/ether/verdict.c", "wire",
        "connect.again connect.rejected",
        "a VI's next request has the answer of its last one",
-       ("		if (nic->verdicts[i].cookie != c->cookie ||\n"
-        "		    nic->verdicts[i].vi != c->vi ||",
-        "		if (nic->verdicts[i].vi != c->vi ||"))
+       ("		if (v->cookie != c->cookie || v->vi != c->vi ||",
+        "		if (v->vi != c->vi ||"))
 mutant("verdict-forgotten", "devices/ether/verdict.c", "sim", "",
        "a client whose REJECT is lost waits for all its time",
-       ("		return nic->verdicts[i].type;", "		return 0;"), sim="loss")
+       ("		return v->type;", "		return 0;"), sim="loss")
 
 # Frames out.
 SEND = "devices/ether/send.c"
@@ -198,13 +387,13 @@ mutant("bad-send-first", SEND, "wire", "order.fifo rdmaprot.local",
         ""), sim="hostile")
 mutant("retries-add-up", SEND, "sim", "",
        "a connection breaks after 12 time-outs in all its life",
-       ("		ev->stamp = jiffies;\n		ev->retries = 0;\n"
-        "		if (ev->rtt_on &&",
-        "		ev->stamp = jiffies;\n		if (ev->rtt_on &&"),
+       ("	ev->spent = ev->retries;\n	ev->retries = 0;\n",
+        "	ev->spent = ev->retries;\n"),
        sim="loss time")
 mutant("busy-for-ever", SEND, "wire", "queue.full_sends threads.one_vi",
        "after a full window a program's sends wait for the next frame",
-       ("	} while (r == SENT_ALL && via_send_sleep(vi));", "	} while (0);"),
+       ("	} while ((r == SENT_ALL && via_send_sleep(vi)) ||\n		 (r",
+        "	} while ((r"),
        sim="backlog")
 mutant("unreliable-undone", SEND, "wire", "send.sizes",
        "a long send at Unreliable is never done",
@@ -213,8 +402,8 @@ mutant("unreliable-undone", SEND, "wire", "send.sizes",
         "		/* A program that posts", "		/* A program that posts"))
 mutant("lost-without-pages", SEND, "sim", "",
        "what is lost after its memory was deregistered is tried for ever",
-       ("			ev->reason = VIA_WIRE_R_TRANSPORT;\n"
-        "			via_vi_break_later(b->vi, VIA_BROKEN_TELL);\n", ""),
+       ("			via_ether_end(ev, VIA_END_OURS, "
+        "VIA_WIRE_R_TRANSPORT);\n		}", "		}"),
        sim="loss")
 mutant("drop-keeps-room", SEND, "sim", "",
        "each send whose memory is gone takes a place of the NIC's for ever",
@@ -228,28 +417,250 @@ mutant("ack-one-more", "devices/ether/send.h", "wire", "send",
 mutant("reason-untold", "devices/ether/ctl.c", "wire",
        "errors.said_of_ends reception.no_receive",
        "every end looks like a peer that has left in good order",
-       ("		.reason = type == VIA_WIRE_DISCONNECT ? ev->reason : 0,\n", ""))
+       ("		.reason = ev->reason,\n", ""))
 mutant("sack-untold", "devices/ether/ctl.c", "sim", "",
        "one lost frame has all those behind it sent again",
-       ("		.sack = ev->rx.held,\n", ""), sim="loss time")
+       ("	f.a.n = via_win_ranges(&ev->rx, range);\n",
+        "	f.a.n = 0;\n"), sim="loss time")
+mutant("versions-unbound", "devices/ether/ctl.c", "sim", "",
+       "a flood of frames of another version is answered frame by frame",
+       ("	if (!via_ether_allowed(nic, f->src) ||\n"
+        "	    !via_ether_may_answer(nic, f->src, f->len, "
+        "VIA_WIRE_VERSION_LEN))",
+        "	if (!via_ether_allowed(nic, f->src))"), sim="hostile many")
 mutant("resets-unbound", "devices/ether/ctl.c", "sim", "",
        "a flood of frames for unknown VIs is answered frame by frame",
-       ("	ok = nic->reset_tokens;\n	if (ok)\n		nic->reset_tokens--;",
-        "	ok = nic->reset_tokens;"), sim="hostile many")
+       ("	if (via_ether_may_answer(nic, mac, question, VIA_WIRE_END_LEN) "
+        "&&\n	    send_one(nic, &c, &e))",
+        "	if (send_one(nic, &c, &e))"), sim="hostile many")
+
+# What is told and answered to hosts that are not known.
+LIMIT = "devices/ether/limit.c"
+mutant("answers-longer", LIMIT, "unit", "strangers",
+       "answers to a forged address are longer than what was forged",
+       ("	if (unlikely(answer > question))",
+        "	if (unlikely(answer > 2 * question))"))
+mutant("asker-unbound", LIMIT, "unit", "strangers",
+       "one asker uses up the answers of all",
+       ("	if (!take(asker, now, SECOND / VIA_LIMIT_ASKER, VIA_LIMIT_ASKER))\n"
+        "		return false;\n", "	(void)asker;\n"))
+mutant("answers-unbound", LIMIT, "unit", "strangers",
+       "a flood from many addresses is answered frame by frame",
+       ("	return take(&l->nic[kind], now, SECOND / VIA_LIMIT_ANSWERS,\n"
+        "		    VIA_LIMIT_ANSWER_BURST);", "	return true;"))
+mutant("challenges-unbound", LIMIT, "unit", "strangers",
+       "a flood of requests from many addresses is answered one by one",
+       ("		return take(&l->nic[kind], now, SECOND / VIA_LIMIT_CHALLENGES,\n"
+        "			    VIA_LIMIT_CHALLENGE_BURST);",
+        "		return true;"))
+mutant("limits-shared", LIMIT, "unit", "strangers",
+       "a flood of frames for unknown VIs keeps new hosts out",
+       ("	asker = &l->asker[kind][bucket_of(l, addr, len, epoch)];",
+        "	kind = 0;\n"
+        "	asker = &l->asker[kind][bucket_of(l, addr, len, epoch)];"))
+mutant("epoch-not-hashed", LIMIT, "unit", "strangers",
+       "a forger keeps a host out whose address it knows",
+       ("l->secret[5] * (u32)epoch +", "l->secret[5] +"))
+mutant("bucket-low-bits", LIMIT, "unit", "strangers",
+       "addresses that differ in their first bytes share a bucket",
+       ("	return hash >> 56;", "	return hash % VIA_LIMIT_BUCKETS;"))
+mutant("bucket-hoards", LIMIT, "unit", "strangers",
+       "after a pause a host gets all answers of that time at once",
+       ("		full = max_t(u64, old, now);", "		full = old;"))
+mutant("token-twice", LIMIT, "sim", "",
+       "two CPUs take one token",
+       ("	} while (!atomic64_try_cmpxchg(bucket, &old, (s64)(full + gain)));",
+        "	} while (0);\n	atomic64_set(bucket, full + gain);"),
+       sim="beside many")
+
+PROOF = "devices/ether/proof.c"
+mutant("proof-of-any-start", PROOF, "unit", "strangers",
+       "a proof of before a reboot holds",
+       ("	of->epoch = epoch;\n", "	of->epoch = 0;\n	(void)epoch;\n"))
+mutant("proof-of-any-host", PROOF, "unit", "strangers",
+       "a proof that another host was told holds",
+       ("	u64 hash = siphash(of, sizeof(*of), secret) & ~(u64)1;",
+        "	u64 hash = siphash(&of->own, 28, secret) & ~(u64)1;"))
+mutant("proof-for-ever", PROOF, "unit", "strangers",
+       "a proof holds for as long as the NIC is there",
+       ("		p->secret[now % 2] = fresh[0];\n", ""))
+mutant("proof-of-silence", PROOF, "unit", "strangers",
+       "a proof holds over a time without frames",
+       ("		if (now - p->period > 1)\n"
+        "			p->secret[!(now % 2)] = fresh[1];\n", ""))
+mutant("proof-made-anew", PROOF, "sim", "",
+       "two CPUs make the secret of a period, and a proof is void",
+       ("	if ((s32)(now - p->period) > 0) {", "	{"), sim="beside time")
+mutant("proof-short", PROOF, "unit", "strangers",
+       "a proof can be guessed",
+       ("	return (hash ?: 2) | which;", "	return (hash & 0xff) | which;"))
+
+mutant("unproven-served", REQUEST, "sim", "",
+       "a request from an address without a host takes a waiter",
+       ("	if (!via_ether_proven(nic, f, h, &c))\n		return;\n", ""),
+       sim="hostile")
+mutant("unproven-peer-served", "devices/ether/p2p.c", "sim", "",
+       "a peer's request from an address without a host takes a VI",
+       (" ||\n	    !via_ether_proven(nic, f, h, &c))", ")"), sim="hostile")
+mutant("challenge-unheard", CONN, "sim", "",
+       "the first connection to a host comes late",
+       ("		ev->last_rx = jiffies;\n"
+        "		via_ether_send_conn(ev, conn_frame(ev));",
+        "		ev->last_rx = jiffies;"), sim="time")
+mutant("challenge-of-other", CONN, "sim", "",
+       "a third host's CHALLENGE spoils an attempt",
+       ("	if (ev->cookie != h->cookie || !asks_host(ev, f->src))",
+        "	if (ev->cookie != h->cookie)"), sim="time")
+mutant("challenge-of-old", CONN, "sim", "",
+       "the CHALLENGE of an attempt before spoils this one",
+       ("	if (ev->cookie != h->cookie || !asks_host", "	if (!asks_host"),
+       sim="time")
+mutant("proof-told-on", "devices/ether/ctl.c", "sim", "",
+       "a host asks a third one in this one's name",
+       ("	if (client)\n		ev->proof = via_peer_told(ev->peer);\n",
+        "	if (client) {\n		static u64 last;\n\n"
+        "		last = via_peer_told(ev->peer) ?: last;\n"
+        "		ev->proof = last;\n	}\n"), sim="time")
+mutant("accept-without-proof", "devices/ether/ctl.c", "sim", "",
+       "each connection to a host costs a CHALLENGE",
+       ("client ? ev->proof : fresh_proof(ev)", "client ? ev->proof : 0"),
+       sim="hostile")
+mutant("accept-of-own-epoch", "devices/ether/ctl.c", "sim", "",
+       "what ACCEPT tells proves nothing",
+       ("		     ev->remote_epoch);", "		     ev->nic->epoch);"),
+       sim="hostile")
+mutant("proof-not-kept", CONN, "sim", "",
+       "what ACCEPT tells is forgotten",
+       ("			if (!known && c.hello.proof)\n"
+        "				via_peer_keep_proof(ev->peer, "
+        "c.hello.proof);\n", ""),
+       sim="hostile")
+
+AUTH = "devices/ether/auth.c"
+ALLOW = "devices/ether/allow.c"
+SESSION = "devices/ether/session.c"
+mutant("tag-any", AUTH, "unit", "auth", "forged frames are taken",
+       ("	return !((x[0] ^ y[0]) | (x[1] ^ y[1]));", "	return true;"))
+mutant("tag-half", AUTH, "unit", "auth", "half of the tag is not looked at",
+       ("	return !((x[0] ^ y[0]) | (x[1] ^ y[1]));",
+        "	return !(x[0] ^ y[0]);"))
+mutant("tag-of-headers", AUTH, "unit", "auth",
+       "the bytes of an authenticated frame can be changed",
+       ("	for (i = 0; i < n && len; i++) {",
+        "	for (i = n; i < n && len; i++) {"))
+mutant("key-of-any-end", AUTH, "unit", "auth",
+       "frames of before the receiver's reboot are taken",
+       ("		.to.epoch = cpu_to_be64(to->epoch),\n", ""))
+mutant("key-both-ways", AUTH, "unit", "auth",
+       "a host takes its own frames for its peer's",
+       ("	prepare(&s->receive, first, key, peer, own);",
+        "	s->receive = s->send;"))
+mutant("replay-taken", AUTH, "unit", "auth", "a frame is taken again",
+       ("	return !(s->seen[number / 64 % VIA_AUTH_WORDS] >> (number % 64) & 1);",
+        "	return true;"))
+mutant("replay-of-old", AUTH, "unit", "auth",
+       "a frame of long ago is taken again",
+       ("	if (!number || s->highest - number >= VIA_AUTH_WINDOW)",
+        "	if (!number)"))
+mutant("window-spoiled", AUTH, "unit", "auth",
+       "new frames are taken for old ones",
+       ("			s->seen[(from + i) % VIA_AUTH_WORDS] = 0;\n",
+        "			;\n"))
+mutant("window-forged", AUTH, "unit", "auth",
+       "a forged frame has those that follow refused",
+       ("	if (unlikely(!same_tag(want, w.tag) || ",
+        "	if (unlikely(!same_tag(want, w.tag)))\n"
+        "		s->highest = number;\n"
+        "	if (unlikely(!same_tag(want, w.tag) || "))
+mutant("tag-of-any-first", AUTH, "unit", "auth",
+       "the first byte of an authenticated frame can be changed",
+       (" || *(const u8 *)hdr != s->first))", "))"))
+mutant("replay-beside", AUTH, "sim", "",
+       "two CPUs take two copies of a frame",
+       ("	ok = fresh(s, number);\n	if (likely(ok))\n"
+        "		took(s, number);", "	took(s, number);"),
+       sim="beside hostile")
+mutant("session-left", AUTH, "unit", "auth",
+       "keys stay in memory that is given back",
+       ("	memzero_explicit(s, sizeof(*s));\n", "	(void)s;\n"))
+
+SEAL = "devices/ether/seal.c"
+mutant("auth-optional", SEAL, "sim", "",
+       "frames in the name of a host with a key go without its tag",
+       ("	    likely(!via_secret_of(nic, f->src)))",
+        "	    true)"), sim="hostile")
+mutant("auth-unseen", SEAL, "sim", "",
+       "frames with any tag are taken",
+       ("		return via_session_check(nic, f, h);", "		return true;"),
+       sim="hostile")
+mutant("unsigned", SEAL, "sim", "",
+       "frames to a host with a key have no tag",
+       ("	if (likely(s))\n", "	if (false)\n"), sim="hostile")
+mutant("session-of-old", SESSION, "sim", "",
+       "an old request begins the session of then, with its frames",
+       ("		WRITE_ONCE(secret->nonce, new_nonce());\n", ""),
+       sim="hostile many")
+mutant("session-begun-again", SESSION, "sim", "",
+       "a copy of a first request begins another session",
+       ("	return names(cur, asked) ? cur->own : READ_ONCE(secret->nonce);",
+        "	return READ_ONCE(secret->nonce);"), sim="hostile loss")
+mutant("session-not-next", SESSION, "sim", "",
+       "the session that was proposed is none",
+       ("	if (open(s) && verify(s, f, h) == VIA_AUTH_OK)\n"
+        "		return install(peer, secret, s);\n", "")
+       , sim="hostile")
+mutant("session-anew-unseen", SESSION, "sim", "",
+       "connections outlive the restart of a host that has told of it",
+       ("	via_peer_lives(peer, s->epoch);\n", ""),
+       sim="hostile time")
+mutant("session-ends-all", PEER, "sim", "",
+       "what proves a host's life again ends its connections",
+       ("	new = ok && epoch != peer->epoch;", "	new = ok;"),
+       sim="hostile")
+mutant("lives-over-for-good", PEER, "sim", "",
+       "one request in a host's name, as of another life, shuts it out for good",
+       (" &&\n		    time_before(jiffies, life[i].since + "
+        "via_ether_dead()))", ")"), sim="hostile time")
+mutant("key-one-side", "devices/ether/ctl.c", "sim", "",
+       "a host without the key is asked with its proof, and accepts in vain",
+       ("	if (seal->keyed && !seal->session)\n		hello->proof = 0;\n",
+        ""), sim="hostile")
+mutant("request-lost-session", SESSION, "sim", "",
+       "a host that has lost its session is not reached any more",
+       ("	h->flags &= ~VIA_WIRE_AUTH;\n	return true;", "	return false;"),
+       sim="hostile time")
+mutant("auth-too-long", CONN, "sim", "",
+       "frames with authenticators are longer than the wire takes",
+       ("	mtu -= ev->seal_len;\n", ""), sim="hostile")
+mutant("key-kept-broken", ALLOW, "sim", "",
+       "connections end when the list is written with the same key",
+       ("		if (old && !memcmp(", "		if (false && !memcmp("),
+       sim="hostile")
+mutant("key-changed-silent", ALLOW, "sim", "",
+       "a host does not hear that a key was changed here",
+       ("	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);\n"
+        "	if (exchange(old, a)) {",
+        "	if (exchange(old, a)) {"), sim="hostile time")
+mutant("key-changed-stays", ALLOW, "sim", "",
+       "a connection stands without the key that root has set",
+       ("	return !via_ether_allowed(ev->nic, ev->remote_mac) ||\n"
+        "	       ev->key_id != READ_ONCE(ev->peer->want_key);",
+        "	return !via_ether_allowed(ev->nic, ev->remote_mac);"),
+       sim="hostile")
 
 # Frames in.
 mutant("dup-unanswered", RECV, "sim", "",
        "a sender whose acknowledgement is lost gives the connection up",
-       ("		ev->twice = h->seq;\n		return ACK_FORCE;",
-        "		ev->twice = h->seq;\n		return ACK_LATER;"), sim="loss")
-mutant("held-leak", RECV, "sim", "",
+       ("		ev->told_twice = true;\n		return ACK_FORCE;",
+        "		ev->told_twice = true;\n		return ACK_LATER;"),
+       sim="loss")
+mutant("held-leak", "devices/ether/vi.c", "sim", "",
        "frames held beyond a hole stay when the connection ends",
-       ("		kfree(ev->held[i]);\n		ev->held[i] = NULL;\n",
-        "		ev->held[i] = NULL;\n"), sim="loss end ledger")
-mutant("held-wrong-place", RECV, "sim", "",
+       ("		kfree(ev->held[seq % ev->rx.size]);\n", ""), sim="loss end ledger")
+mutant("held-wrong-place", "devices/ether/vi.c", "sim", "",
        "off by one in which held frames are freed at the end",
-       ("		i = (ev->rx.next + 1 + __ffs64(held)) % VIA_WIN_MAX;",
-        "		i = (ev->rx.next + __ffs64(held)) % VIA_WIN_MAX;"),
+       ("		kfree(ev->held[seq % ev->rx.size]);",
+        "		kfree(ev->held[(seq - 1) % ev->rx.size]);"),
        sim="loss end memory")
 mutant("held-header-skipped", RECV, "sim", "",
        "frames that were held give other bytes than they came with",
@@ -267,28 +678,48 @@ mutant("release-one", RECV, "sim", "",
 mutant("unreliable-mixed", RECV, "sim", "",
        "at Unreliable a message has the end of another one",
        ("			via_ether_count(nic, PARTIAL);\n"
-        "		ev->rx_open = false;\n	}\n	ev->rx.next",
-        "			via_ether_count(nic, PARTIAL);\n	}\n	ev->rx.next"),
+        "		ev->rx_open = false;\n		/* No one",
+        "			via_ether_count(nic, PARTIAL);\n		/* No one"),
        sim="loss")
 mutant("unreliable-twice", RECV, "sim", "",
        "at Unreliable a frame that comes twice is received twice",
        ("			via_ether_count(nic, OLD);\n			return;\n",
         "			via_ether_count(nic, OLD);\n"), sim="dup")
-mutant("heartbeat-unanswered", RECV, "sim", "",
-       "a connection without traffic breaks after 8 seconds",
-       ("		via_ether_count(nic, HEARTBEATS_IN);\n"
-        "		ack_now(vi, h->cookie);\n",
-        "		via_ether_count(nic, HEARTBEATS_IN);\n"), sim="time")
+mutant("question-unanswered", RECV, "sim", "",
+       "a peer that asks what has come is not told",
+       ("		rx_question(vi, h->cookie);\n", "		;\n"), sim="time")
 mutant("answers-unheard", RECV, "sim", "",
        "a connection on which only acknowledgements come breaks",
-       ("		if (known && fits)\n			ev->last_rx = jiffies;\n		spin",
-        "		spin"), sim="time")
+       ("		if (known && fits)\n			via_ether_heard(ev);\n",
+        ""), sim="time")
 mutant("goodbye-of-old", RECV, "sim", "",
        "the end of the connection before ends this one",
-       ("	if (ev->cookie == h->cookie && !via_vi_is_broken(vi)) {\n"
-        "		if (h->reason",
-        "	if (!via_vi_is_broken(vi)) {\n		if (h->reason"),
+       ("	if (ev->cookie == h->cookie && "
+        "ev->phase == VIA_PHASE_CONNECTED &&\n"
+        "	    !via_vi_is_broken(vi)) {\n		fits = end_fits(ev, h);\n",
+        "	if (ev->phase == VIA_PHASE_CONNECTED &&\n"
+        "	    !via_vi_is_broken(vi)) {\n		fits = true;\n"),
        sim="beside end")
+mutant("disconnect-any-ack", RECV, "sim", "",
+       "a DISCONNECT of a host that does not know what was sent ends a VI",
+       ("	return via_ether_sent(ev, h->ack) && h->seq",
+        "	return h->seq"), sim="hostile")
+mutant("disconnect-any-seq", RECV, "sim", "",
+       "a DISCONNECT of a host that does not know what came ends a VI",
+       ("	return via_ether_sent(ev, h->ack) && "
+        "h->seq - ev->rx.next <= ahead;",
+        "	return via_ether_sent(ev, h->ack) && ahead;"), sim="hostile")
+mutant("challenge-each", RECV, "sim", "",
+       "each of many forged DISCONNECTs is answered",
+       (" &&\n	    time_after_eq(jiffies, ev->next_challenge)) {",
+        ") {"), sim="hostile many")
+mutant("challenge-never", RECV, "sim", "",
+       "a DISCONNECT that is in doubt is not asked about",
+       ("	else if (!rx_disconnect(vi, h))\n		challenge(vi, h->cookie);",
+        "	else\n		rx_disconnect(vi, h);"), sim="hostile")
+mutant("version-untold", RECV, "sim", "",
+       "a host of another version does not hear which one is spoken",
+       ("		via_ether_send_version(nic, f);\n", ""), sim="hostile")
 mutant("cookie-alone", RECV, "sim", "",
        "any host sends on a connection whose cookie it has seen",
        ("	return likely(ev->cookie == h->cookie) && h->cookie &&\n"
@@ -297,9 +728,9 @@ mutant("cookie-alone", RECV, "sim", "",
        sim="hostile")
 mutant("message-unbound", RECV, "sim", "",
        "a peer sends more than MaxTransferSize into a longer receive",
-       ("		if (unlikely(h->msg_len > t.d->length ||\n"
+       ("		if (unlikely(h->msg_len > d->length ||\n"
         "			     h->msg_len > vi->attrs.max_transfer))",
-        "		if (unlikely(h->msg_len > t.d->length))"), sim="hostile")
+        "		if (unlikely(h->msg_len > d->length))"), sim="hostile")
 mutant("write-goes-on", RECV, "sim", "",
        "a peer goes on with an RDMA Write that it has not begun",
        ("	return ev->rx_open && ev->rx_type == h->type &&\n"
@@ -322,7 +753,6 @@ mutant("data-before-confirm", RECV, "sim", "",
 	}
 """, ""), sim="loss")
 
-SEAL = "devices/ether/seal.c"
 mutant("seal-of-headers", SEAL, "sim", "",
        "bytes of a message that go bad are not noticed",
        ("	crc = crc32c(crc, seal + 1, len);\n", ""),
@@ -334,8 +764,8 @@ mutant("seal-of-pieces", SEAL, "sim", "",
         "			skip = from;"), sim="frags memory corrupt")
 mutant("seal-optional", "devices/ether/ether.h", "sim", "",
        "a bit that flips in the flags makes a frame pass without a checksum",
-       ("	return likely(ev->sealed == !!(h->flags & VIA_WIRE_SEALED));",
-        "	return likely(ev->sealed || !(h->flags & VIA_WIRE_SEALED));"),
+       ("	return likely(ev->seal == (h->flags & VIA_WIRE_SEALS));",
+        "	return likely(ev->seal || !(h->flags & VIA_WIRE_SEALS));"),
        sim="corrupt hostile")
 
 # RDMA Read.
@@ -362,9 +792,9 @@ mutant("answers-survive", READ, "sim", "",
        ("	ev->ans_tail = 0;\n", ""), sim="end hostile")
 mutant("read-beside", READ, "sim", "",
        "a peer's answer to a read may leave out bytes",
-       ("	if (h->immediate != rd->seq || h->msg_len != d->length ||\n"
+       ("	if (h->reads != (u16)rd->seq || h->msg_len != d->length ||\n"
         "	    h->offset != rd->off)",
-        "	if (h->immediate != rd->seq || h->msg_len != d->length)"),
+        "	if (h->reads != (u16)rd->seq || h->msg_len != d->length)"),
        sim="hostile")
 mutant("read-done-early", READ, "wire", "read.many order.fifo",
        "what is acknowledged behind a read is done before it",
@@ -375,6 +805,7 @@ mutant("read-done-early", READ, "wire", "read.many order.fifo",
 
 # Timers.
 TIMER = "devices/ether/timer.c"
+BEAT = "devices/ether/beat.c"
 mutant("timeouts-alone", TIMER, "sim", "",
        "a wire that is away for five seconds breaks the connections on it",
        ("	return ev->retries >= via_ether_retries &&\n"
@@ -384,35 +815,133 @@ mutant("time-alone", TIMER, "sim", "",
        "a host whose CPU did not run for eight seconds breaks connections",
        ("	return ev->retries >= via_ether_retries &&\n"
         "	       time_after_eq", "	return time_after_eq"), sim="jump")
-mutant("silence-unasked", TIMER, "sim", "",
+mutant("silence-unasked", BEAT, "sim", "",
        "a host whose CPU did not run for eight seconds has not asked the peer",
-       ("	       ev->asked_since == ev->last_rx &&\n"
-        "	       ev->asked >= clamp(often, 1ul, ASKED_MAX) &&\n"
-        "	       time_after_eq(jiffies, ev->next_try);",
-        "	       ev->asked_since <= ev->last_rx;"), sim="jump")
+       ("	       peer->beat.asked_since == heard &&\n"
+        "	       peer->beat.asked >= often() &&\n"
+        "	       time_after_eq(jiffies, peer->beat.next);",
+        "	       peer->beat.asked_since <= heard;"), sim="jump")
 mutant("timeout-once", TIMER, "sim", "",
        "a frame that is lost twice at the end is not sent again",
        ("	} else {\n		ev->rtt_on = false;\n"
-        "		via_win_timeout(&ev->tx);\n	}",
+        "		via_ether_share_timeout(ev, via_win_timeout(&ev->tx));\n	}",
         "	} else {\n		ev->rtt_on = false;\n	}"), sim="loss")
-mutant("silence-unnoticed", TIMER, "sim", "",
+mutant("silence-unnoticed", BEAT, "sim", "",
        "a VI that only receives never hears that its peer has died",
-       ("	} else if (unheard(ev)) {\n", "	} else if (false) {\n"),
+       ("	if (unlikely(unheard(peer)))\n", "	if (false)\n"),
        sim="time loss")
-mutant("give-up-unsaid", TIMER, "sim", "",
+mutant("give-up-unsaid", END, "sim", "",
        "a send that was given up is flushed instead of a transport error",
        ("		via_send_complete(vi, VIA_ST_TRANSPORT_ERROR, 0);",
         "		via_send_complete(vi, VIA_ST_DESC_FLUSHED_ERROR, 0);"),
        sim="loss time")
 mutant("cool-with-frames", TIMER, "sim", "",
        "a frame that is lost after a silence is not sent again",
-       ("	    (via_win_flight(&ev->tx) || ev->rx.next != ev->acked)) {",
-        "	    ev->rx.next != ev->acked) {"), sim="loss")
+       ("	if (!via_win_flight(&ev->tx)) {\n", "	if (true) {\n"),
+       sim="loss")
 mutant("ack-never-late", TIMER, "sim", "",
        "an acknowledgement that no data carries is not sent",
-       ("		via_ether_send_ack(ev, VIA_WIRE_ACK);\n	} else {\n"
-        "		ev->late = true;",
-        "	} else {\n		ev->late = true;"), sim="time")
+       ("	via_ether_ack_late(ev, delay_of(age));\n", ""),
+       sim="time")
+mutant("full-asked-at-once", TIMER, "sim", "",
+       "a full transmitter is asked for each connection at each visit",
+       ("(ev->late == ev->rx.next ? FULL_NS : bet)", "GAP_NS"),
+       sim="backlog")
+mutant("cool-with-ack", TIMER, "sim", "",
+       "an acknowledgement that is owed since the last visit is forgotten",
+       ("	if (ev->rx.next == ev->acked) {\n",
+        "	if (ev->rx.next == ev->acked || !owed_before(ev)) {\n"),
+       sim="time")
+mutant("bet-again", TIMER, "sim", "",
+       "a thread with both ends waits for each fourth acknowledgement",
+       ("		ev->turns = -(s32)ev->doubt;\n", "		ev->turns = 0;\n"),
+       sim="time")
+mutant("bet-as-often", TIMER, "sim", "",
+       "a bet that is lost again and again is placed as often",
+       ("		ev->doubt = min(2 * ev->doubt, DOUBT_MAX);\n", ""),
+       sim="time")
+mutant("bet-for-ever", TIMER, "sim", "",
+       "acknowledgements that wait for data wait two milliseconds",
+       ("		due = now + bet;	/* what has just come */\n",
+        "		due = now + 20 * bet;\n"),
+       sim="time")
+mutant("bet-whole-again", TIMER, "sim", "",
+       "an acknowledgement owed just after a visit waits for two bets",
+       ("now + bet - min(age, now - ev->rx_at);\n", "now + bet;\n"),
+       sim="time")
+mutant("visit-not-earlier", TIMER, "sim", "",
+       "an acknowledgement waits for the timeout of a frame",
+       ("		if (when == (u64)ev->due.expires)\n",
+        "		if (when <= (u64)ev->due.expires)\n"), sim="time")
+mutant("alarm-not-earlier", TIMER, "sim", "",
+       "the VI that is due first waits for the one that was first before",
+       ("	if (nic->stopping || !nic->armed || when == nic->armed ||\n",
+        "	if (nic->stopping || nic->armed != U64_MAX ||\n"),
+       sim="time")
+mutant("pause-judged", TIMER, "sim", "",
+       "a host whose CPU did not run sends again what was answered",
+       ("	} else if (!ev->excused && now > ",
+        "	} else if (false && now > "), sim="jump")
+mutant("looks-never", TIMER, "sim", "",
+       "the alarm goes off each 100 us beside a ping-pong",
+       ("	return clamp_t(u64, div64_u64(want, took + 1), 1, PACE_MAX);\n",
+        "	return PACE_MAX + !want;\n"), sim="time")
+mutant("delay-untold", "devices/ether/ctl.c", "sim", "",
+       "a round trip that has become longer is not seen to be",
+       ("	f.a.delay = min(delay, VIA_WIRE_DELAY_MAX);\n",
+        "	f.a.delay = VIA_WIRE_DELAY_MAX;\n"), sim="time")
+mutant("delay-unasked", "devices/ether/conn.c", "sim", "",
+       "a server whose acknowledgements all ride on data never bets for long",
+       ("		ev->tx_odd |= VIA_ODD_ASK;\n", "		;\n"),
+       sim="time")
+mutant("overtaken-untimed", "devices/ether/peer.c", "sim", "",
+       "the same where the first answer to its question is data, too",
+       ("	} else if (low || asked) {\n", "	} else if (low) {\n"),
+       sim="time")
+mutant("seldom-at-once", RECV, "sim", "",
+       "an answer after a pause is acknowledged before its program is woken",
+       ("	return ev->pushed_sent != sent && ev->pushed_at - last",
+        "	return false && ev->pushed_at - last"), sim="time")
+mutant("seldom-of-one-way", RECV, "sim", "",
+       "a sender that nothing answers waits for a bet now and then",
+       ("	return ev->pushed_sent != sent && ev->pushed_at - last",
+        "	return sent + 1 && ev->pushed_at - last"), sim="time")
+mutant("ack-not-behind", "devices/ether/send.h", "sim", "",
+       "an answer that is followed by data of another VI is acknowledged late",
+       ("	} else if (unlikely(READ_ONCE(ev->peer->bet))) {\n"
+        "		via_ether_ack_behind(ev);\n",
+        "	} else if (unlikely(READ_ONCE(ev->peer->bet))) {\n"
+        "		;\n"), sim="time")
+mutant("ack-behind-lost", "devices/ether/acks.c", "sim", "",
+       "a bet that data of another VI has won counts as lost",
+       ("		if (behind)\n			redeem(ev);\n", ""), sim="time")
+mutant("hole-untold", "devices/ether/acks.c", "sim", "",
+       "frames beyond a hole are told of when the hole is filled",
+       ("ev->untold || ev->echo", "ev->echo"), sim="loss time")
+mutant("first-for-ever", TIMER, "sim", "",
+       "the VI that is due first keeps its place when it is put off",
+       ("	if (next && (u64)next->expires < when)\n		return false;\n",
+        "	(void)next;\n"), sim="time")
+mutant("probe-unmarked", "devices/ether/send.c", "sim", "",
+       "a tail probe is like any frame that is sent again",
+       ("		flags = ev->retries == 1 ? VIA_WIRE_PROBE : "
+        "VIA_WIRE_ACK_NOW;\n", "		flags = VIA_WIRE_ACK_NOW;\n"),
+       sim="time")
+mutant("closed-window-asks", "devices/ether/send.c", "sim", "",
+       "in bulk the last frame of a window has an acknowledgement of its own",
+       ("	    (b->room == 1 && b->half && !b->drained) ||",
+        "	    b->room == 1 ||"), sim="time")
+mutant("slow-not-learned", "devices/ether/send.c", "sim", "",
+       "a peer that has become slow is sent each frame many times",
+       ("	ev->backoff = min(ev->backoff + ev->spent, VIA_ETHER_BACKOFF);\n",
+        ""), sim="time")
+mutant("rest-unseen", CREDIT, "sim", "",
+       "after a rest a large window is sent at once",
+       ("	via_cong_rest(&p->cong, now_ms);\n", ""), sim="time")
+mutant("probe-late-again", "devices/ether/send.c", "sim", "",
+       "after an outage the next loss waits for the timeout of before",
+       ("	ev->in_vain = false;\n	via_ether_watch_tx(ev);\n",
+        "	ev->in_vain = false;\n"), sim="loss")
 mutant("timer-not-awaited", TIMER, "sim", "",
        "the timer runs on a NIC that is freed",
        ("	del_timer_sync(&nic->timer);", "	del_timer(&nic->timer);"),
@@ -421,43 +950,270 @@ mutant("acker-not-awaited", TIMER, "sim", "",
        "acknowledgements are sent from a NIC that is freed",
        ("	tasklet_kill(&nic->acker);\n", ""), sim="gone beside memory")
 mutant("retry-not-awaited", TIMER, "sim", "",
-       "what a full NIC has left is sent from one that is freed",
-       ("	hrtimer_cancel(&nic->retry);\n", ""),
+       "the alarm goes off on a NIC that is freed",
+       ("	hrtimer_cancel(&nic->alarm);\n", ""),
        sim="gone backlog memory")
 mutant("live-not-visited", TIMER, "sim", "",
        "no peer is asked whether it is there, no request expires",
-       ("	else if (!list_empty(&nic->live) || !list_empty(&nic->reqs))\n"
+       ("	else if (!list_empty(&nic->reqs) || via_peers_wait(nic))\n"
         "		when = nic->next_live;\n", ""), sim="time")
+
+# Silence of peers, and what is left of connections.
+mutant("heartbeats-often", BEAT, "sim", "",
+       "a peer with many connections is asked at each look",
+       ("	beat->next = jiffies + via_ether_heartbeat();\n", ""),
+       sim="time")
+mutant("heartbeats-twice", BEAT, "sim", "",
+       "two hosts with many connections ask one another twice as often",
+       ("	if (peer->beat.asked_since != heard)\n		at =",
+        "	if (false)\n		at ="), sim="time")
+mutant("heartbeat-unanswered", BEAT, "sim", "",
+       "connections without traffic break after 8 seconds",
+       ("	via_ether_send_beat(nic, f->src, VIA_WIRE_BEAT, "
+        "theirs->epoch, &b);\n", ""), sim="time")
+mutant("heartbeats-alone", BEAT, "sim", "",
+       "a host that has lost nothing is not made to look at what it has",
+       ("			WRITE_ONCE(peer->beat.doubt, true);\n		spin_unlock",
+        "			;\n		spin_unlock"), sim="loss time")
+mutant("beat-of-any", BEAT, "sim", "",
+       "a BEAT of a host that has seen no HEARTBEAT is believed",
+       ("		ours = b->time == peer->beat.nonce &&\n", "		ours ="),
+       sim="hostile")
+mutant("list-any-time", BEAT, "sim", "",
+       "a LIST is believed though both hosts have the same connections",
+       ("	if (peer->beat.differs == VIA_PEER_DIFFERS)\n", "	if (true)\n"),
+       sim="hostile")
+mutant("list-ends-all", BEAT, "sim", "",
+       "a LIST ends connections whose other ends answer",
+       ("	if (!ev->asked || !time_after(ev->asked_at, ev->last_rx)) {",
+        "	if (!ev->asked) {"), sim="hostile beside")
+mutant("list-asks-only", BEAT, "sim", "",
+       "thousands of lost ends wait for as many RESETs",
+       ("	} else if (jiffies - ev->asked_at >= beat / 2) {",
+        "	} else if (false && beat) {"), sim="many")
+mutant("list-one-page", BEAT, "sim", "",
+       "only the first page of LIST is sent",
+       ("	peer->beat.list_from = high + 1;\n",
+        "	peer->beat.list_from = 0;\n"), sim="many")
+mutant("list-of-few", BEAT, "sim", "",
+       "a host that has few connections finds few of the peer's",
+       ("	beat->list_span = U64_MAX >> fls(b->connections / LIST_OF);",
+        "	beat->list_span = U64_MAX;"), sim="many")
+mutant("none-untold", BEAT, "sim", "",
+       "a host that has no connections any more has no LIST that says so",
+       ("		via_peer_ends(peer, VIA_PEER_END_NONE);\n", "		;\n"),
+       sim="loss")
+mutant("agreed-for-ever", PEER, "sim", "",
+       "an end that is lost beside other traffic is not found",
+       ("	peer->beat.agreed = false;\n	watch_peer(peer);",
+        "	watch_peer(peer);"), sim="loss")
+mutant("digest-of-number", BEAT, "sim", "",
+       "two hosts that have as many connections, and others, do not notice",
+       ("	return b->connections == peer->nconns &&\n"
+        "	       b->digest == digest(peer->beat.sum);",
+        "	return b->connections == peer->nconns;"), sim="loss")
+mutant("life-over-again", PEER, "sim", "",
+       "a late frame of before a reboot ends what was made since",
+       ("	ok = !is_over(peer, epoch);", "	ok = true;"), sim="gone")
+mutant("life-unseen", PEER, "sim", "",
+       "connections to a host that was started again stand for seconds",
+       ("			via_peer_ends(peer, VIA_PEER_END_LIFE);\n", ""),
+       sim="gone time")
+mutant("ends-one-visit", BEAT, "sim", "",
+       "of many connections that are to end some do",
+       ("	beat->left -= n;\n", "	beat->left = 0;\n"), sim="many")
+
+ACKS = "devices/ether/acks.c"
+mutant("acks-of-other-host", ACKS, "sim", "",
+       "a host that has seen a cookie acknowledges for another one",
+       ("	ours = ev->cookie == e->cookie &&\n"
+        "	       ether_addr_equal(ev->remote_mac, f->src);",
+        "	ours = ev->cookie == e->cookie;"), sim="hostile")
+mutant("acks-of-any", ACKS, "sim", "",
+       "an entry of ACKS without the cookie acknowledges",
+       ("	ours = ev->cookie == e->cookie &&\n", "	ours ="),
+       ("	if (ev->cookie == e->cookie && ev->phase", "	if (ev->phase"),
+       sim="hostile")
+mutant("acks-of-old-life", ACKS, "sim", "",
+       "ACKS for a host that was started again is taken",
+       ("	if (h->cookie && h->cookie != nic->epoch) {", "	if (false) {"),
+       sim="hostile")
+mutant("acks-too-long", ACKS, "sim", "",
+       "more entries than fit are written into a frame",
+       ("	if (size > sizeof(b->f.entries) - b->f.bytes)\n"
+        "		return false;\n", ""), sim="memory many")
+mutant("alarm-acks-alone", TIMER, "sim", "",
+       "what an alarm acknowledges goes in a frame for each connection",
+       ("	via_ether_ack_late(ev, delay_of(age));\n",
+        "	via_ether_send_ack(ev, delay_of(age));\n"), sim="many")
+mutant("late-told-prompt", ACKS, "sim", "",
+       "how long a frame has waited is not told in ACKS",
+       ("	return ev->late == ev->rx.next ? ev->late_by : 0;\n",
+        "	return 0;\n"), sim="time")
+mutant("late-told-unknown", ACKS, "sim", "",
+       "what ACKS tells of the wait of a frame is not heard",
+       ("range, e->nranges, e->delay);",
+        "range, e->nranges,\n			      VIA_WIRE_DELAY_MAX);"),
+       sim="time")
+mutant("acks-forgotten", ACKS, "sim", "",
+       "what did not fit into a frame of ACKS is not told",
+       ("			full = !add(b, ev);", "			add(b, ev);"),
+       sim="many")
+mutant("acks-unsent", ACKS, "sim", "",
+       "what was owed while the transmitter was full is not told",
+       ("		unsent(b);\n", "		;\n"), sim="backlog")
+mutant("ack-at-once-dropped", "devices/ether/ctl.c", "sim", "",
+       "a duplicate that meets a full transmitter is not answered",
+       ("			WRITE_ONCE(ev->acked, ack - 1);\n", "			;\n"),
+       sim="backlog loss")
+mutant("acks-each-alone", ACKS, "sim", "",
+       "each connection's acknowledgement is a frame",
+       ("		if (alone || ev->told_twice || ev->echo)", "		if (true)"),
+       sim="many")
+
+mutant("end-told-uncounted", END, "sim", "",
+       "why the peer ended a connection is not counted",
+       ("	via_ether_count_at(ev->nic, VIA_C_END_TOLD + reason);\n", ""),
+       sim="time")
+mutant("end-uncounted", ETHER_VI, "sim", "",
+       "why this host ended a connection is not counted",
+       ("	via_ether_count_at(ev->nic, VIA_C_END_OURS + ev->reason);\n",
+        ""), sim="time")
+mutant("control-by-another-queue", "devices/ether/ctl.c", "sim", "",
+       "an acknowledgement overtakes data of its connection in the NIC",
+       ("		.flow = ev->vi->index,\n		.size = size,",
+        "		.flow = ev->remote_id,\n		.size = size,"),
+       sim="reorder")
+mutant("peer-not-asked", PEER, "sim", "",
+       "a peer whose VIs are all idle is not looked at",
+       ("	return !list_empty(&nic->peers->on) ||\n"
+        "	       !list_empty", "	return !list_empty"), sim="time")
+
+TOMB = "devices/ether/tomb.c"
+mutant("goodbye-once", ETHER_VI, "sim", "",
+       "one of many connections whose DISCONNECT is lost stands at the peer",
+       ("	via_ether_bury(ev, &end);\n", ""), sim="loss time")
+mutant("goodbye-for-ever", TOMB, "sim", "",
+       "a DISCONNECT is sent again and again",
+       ("		if (--tomb->left)\n", "		if (true)\n"), sim="time")
+mutant("goodbye-of-moment", "devices/ether/ctl.c", "sim", "",
+       "a DISCONNECT has other numbers than those of the end",
+       ("		.ack = ev->rx.next,\n", "		.ack = 0,\n"),
+       sim="loss end")
+mutant("goodbye-unanswered", RECV, "sim", "",
+       "a DISCONNECT that has arrived is sent again",
+       ("	else if (phase >= VIA_PHASE_ACCEPT)\n", "	else if (false)\n"),
+       sim="loss")
+mutant("goodbye-copy-unanswered", RECV, "sim", "",
+       "a DISCONNECT whose answer was lost is sent again and again",
+       ("	if (h->dst && !via_ether_lacks_auth(nic, f, h) &&\n"
+        "	    via_ether_allowed(nic, f->src))\n",
+        "	if (false)\n"), sim="hostile loss")
+mutant("goodbye-answers-unbound", "devices/ether/ctl.c", "sim", "",
+       "any number of DISCONNECTs from made-up addresses is answered",
+       ("	if (known || via_ether_may_answer(nic, mac, question, "
+        "VIA_WIRE_END_LEN))\n",
+        "	if (true)\n"),
+       sim="hostile many")
+mutant("goodbye-heard-by-any", TOMB, "sim", "",
+       "a DISCONNECT_ACK with another number ends the copies",
+       ("		    tomb->end.seq == h->seq && tomb->peer",
+        "		    tomb->peer"), sim="loss")
+mutant("goodbye-heard-not", TOMB, "sim", "",
+       "a DISCONNECT that was answered is sent again",
+       ("			drop(nic, tomb);\n			break;\n",
+        "			break;\n"), sim="loss")
+mutant("tombs-outlive", "devices/ether/main.c", "sim", "",
+       "DISCONNECTs that a NIC would send again outlive it",
+       ("	via_ether_tombs_end(nic);\n", ""), sim="gone ledger")
+
+# Peers.
+mutant("peers-unbound", PEER, "sim", "",
+       "a flood of requests from made-up addresses takes all memory",
+       ("	if (++peers->nidle > VIA_PEERS_IDLE)\n",
+        "	if (++peers->nidle > 1u << 20)\n"), sim="hostile many")
+mutant("peers-too-few", PEER, "sim", "",
+       "refusals of some hosts take the place of another one's",
+       ("	if (++peers->nidle > VIA_PEERS_IDLE)\n",
+        "	if (++peers->nidle > 64)\n"), sim="hostile many")
+mutant("peers-for-ever", PEER, "sim", "",
+       "a host that asked once is remembered for ever",
+       ("	for (n = 0; n < EXPIRE_MAX; n++) {", "	for (n = 0; false; n++) {"),
+       sim="time")
+mutant("peer-used-and-idle", PEER, "sim", "",
+       "a peer with a connection ends as the oldest idle one",
+       ("		list_del_init(&peer->idle_link);\n"
+        "		peer->nic->peers->nidle--;\n", ""), sim="end memory")
+mutant("peer-freed-at-once", PEER, "sim", "",
+       "a peer goes while a frame of its host is looked at",
+       ("	kfree_rcu(peer, rcu);", "	kfree(peer);"), sim="beside memory")
+mutant("peer-not-given-back", ETHER_VI, "sim", "",
+       "each attempt leaves its peer in use",
+       ("		via_peer_drop(ev->peer);\n", "		;\n"), sim="ledger gone")
+mutant("accepted-forgotten", REQUEST, "sim", "",
+       "a late copy of an accepted request is offered to a server",
+       ("		*type = VIA_WIRE_ACCEPT;\n	if (old)",
+        "		;\n	if (old)"), sim="dup many")
+mutant("requests-of-one", REQUEST, "sim", "",
+       "one host takes all places for requests of a NIC",
+       ("		   peer->nreqs < VIA_PEER_REQS && !nic->stopping) {",
+        "		   !nic->stopping) {"), sim="hostile many")
 
 # The window.
 WINDOW = "devices/ether/window.c"
-mutant("window-never-grows", WINDOW, "unit", "window",
+mutant("window-never-grows", CONG, "unit", "congestion",
        "a connection has 16 frames in flight for ever, or 4 after a loss",
-       ("		w->cwnd = min(w->cwnd + acked, w->limit);",
-        "		w->cwnd = min(w->cwnd, w->limit);"))
+       ("		c->cwnd = min(c->cwnd + acked, c->most);",
+        "		c->cwnd = min(c->cwnd, c->most);"))
 mutant("old-ack-believed", WINDOW, "unit", "window",
        "an acknowledgement that comes late opens the window by millions",
-       ("	if (n > via_win_flight(w))\n		return 0;\n	/* While",
-        "	/* While"), sim="reorder")
+       ("	if (n > via_win_flight(w))\n		return 0;\n	look(w);",
+        "	look(w);"), sim="reorder")
 mutant("sack-off-by-one", WINDOW, "unit", "window",
        "the frame that is missing counts as arrived",
-       ("	fresh = (sack << 1) & ~w->sacked", "	fresh = sack & ~w->sacked"),
+       ("		from = range[i].start + 1;", "		from = range[i].start;"),
        sim="loss")
 mutant("dup-is-beyond", WINDOW, "unit", "window",
        "a frame that comes again is not acknowledged again",
        ("	if ((s32)d < 0)\n		return VIA_WIN_DUP;\n", ""), sim="loss dup")
 mutant("held-taken-twice", WINDOW, "unit", "window",
        "a frame that is held and comes again leaks the first copy",
-       ("	return (w->held >> (d - 1)) & 1 ? VIA_WIN_DUP : VIA_WIN_HOLD;",
+       ("	return d < w->size && holds(w, seq) ? VIA_WIN_DUP : VIA_WIN_HOLD;",
         "	return VIA_WIN_HOLD;"), sim="loss dup ledger")
-mutant("loss-costs-nothing", WINDOW, "unit", "bottleneck window",
+mutant("loss-costs-nothing", CONG, "unit", "bottleneck congestion",
        "a sender does not slow down when the wire is full",
-       ("	w->recover = w->nxt;\n	w->cwnd = half(w);\n",
-        "	w->recover = w->nxt;\n"))
+       ("	c->cwnd = half(c);\n	c->ssthresh", "	c->ssthresh"))
 mutant("loss-costs-each", WINDOW, "unit", "window",
        "each frame lost of one burst halves the window",
-       ("	if (via_seq_before(w->una, w->recover))\n		return;\n", ""),
+       ("	if (recovers(w))\n		return;\n", ""),
        sim="loss")
+mutant("window-stays-short", SEND, "sim", "",
+       "no connection has more than 16 frames in flight",
+       ("		lengthen(ev);\n", "		;\n"), sim="large")
+mutant("held-ring-leaks", "devices/ether/vi.c", "sim", "",
+       "the ring of frames beyond a hole stays when the connection ends",
+       ("	kfree(ev->held);\n	ev->held = NULL;\n",
+        "	ev->held = NULL;\n"), sim="loss end ledger")
+mutant("window-leaks", "devices/ether/vi.c", "sim", "",
+       "the memory of a window stays when the connection ends",
+       ("	kfree(via_win_end(&ev->tx));\n", ""), sim="large end ledger")
+mutant("again-is-not-lost", WINDOW, "unit", "window",
+       "a frame that is lost a second time waits for a time-out",
+       ("	while (w->first != VIA_WIN_NONE &&",
+        "	while (w->first != VIA_WIN_NONE && 0 &&"))
+mutant("ring-without-losses", WINDOW, "unit", "window",
+       "what is lost as the window gets memory is never sent again",
+       ("			bits_of(w, seq)->lost |= bit_of(w, seq);\n	}",
+        "			continue;\n	}"))
+mutant("ranges-always-the-first", WINDOW, "unit", "window",
+       "of many holes the sender hears of the first ones only",
+       ("	w->told = seq;\n	return n;", "	return n;"))
+mutant("seen-from-before", WINDOW, "unit", "window",
+       "after 2^31 frames without loss a probe has all in flight sent again",
+       ("	w->seen = via_win_rec(w, w->una)->order - 1;\n", ""))
+mutant("growth-without-cubic", CONG, "unit", "congestion",
+       "on a long way a large window comes back a frame a round",
+       ("	if (c->cwnd < VIA_CONG_CUBIC)\n", "	if (true)\n"))
 mutant("rto-unbound", WINDOW, "unit", "window",
        "one slow round trip makes time-outs of minutes",
        ("	r->rto = min(max(r->srtt / 8 + r->rttvar, rto_min), rto_max);",
@@ -470,8 +1226,23 @@ mutant("sequence-no-wrap", "devices/ether/window.h", "unit", "window",
 WIRE = "devices/ether/wire.c"
 mutant("ack-too-short", WIRE, "unit", "wire",
        "a truncated frame is read beyond its end",
-       ("	if (len < VIA_WIRE_ACK_LEN || h->len)",
-        "	if (len < sizeof(*w) || h->len)"), sim="hostile memory")
+       ("	if (len < VIA_WIRE_END_LEN)", "	if (len < sizeof(*w))"),
+       sim="hostile memory")
+mutant("ranges-overrun", WIRE, "unit", "wire",
+       "an acknowledgement says that it has ranges, and has none",
+       ("	    h->nranges * sizeof(*h->range) > len - VIA_WIRE_ACK_LEN)",
+        "	    len < VIA_WIRE_ACK_LEN)"), sim="hostile memory")
+mutant("ranges-touch", WIRE, "unit", "wire",
+       "ranges that are one are taken for two",
+       ("		least = start + count + 1;", "		least = start + count;"))
+mutant("acks-overrun", WIRE, "unit", "wire",
+       "an acknowledgement of several is read beyond its end",
+       ("		if (sizeof(*e) > most - at)\n"
+        "			return VIA_WIRE_BAD_LENGTH;\n", ""),
+       sim="hostile memory")
+mutant("list-unordered", WIRE, "unit", "wire",
+       "a list names a cookie twice",
+       ("		least = cookie + 1;", "		least = cookie;"))
 mutant("address-unbound", WIRE, "sim", "",
        "an address that is too long is copied over the stack",
        ("	if (c->client_host_len > VIA_WIRE_HOST_MAX ||\n"
@@ -479,7 +1250,7 @@ mutant("address-unbound", WIRE, "sim", "",
        sim="hostile memory")
 mutant("seal-in-payload", WIRE, "unit", "wire",
        "a sealed frame may be four bytes shorter than it says",
-       ("	err = parse_type(w, len - VIA_WIRE_SEAL_LEN, h);",
+       ("	err = parse_type(w, len - room, h);",
         "	err = parse_type(w, len, h);"), sim="hostile memory")
 mutant("handshake-unsealed", WIRE, "unit", "wire",
        "a bit that flips in a handshake is not noticed",
@@ -489,25 +1260,55 @@ mutant("handshake-unsealed", WIRE, "unit", "wire",
         "	return err;"), sim="corrupt hostile")
 mutant("cookie-zero", WIRE, "unit", "wire",
        "a peer may have the cookie that means none",
-       ("	    !c->frames || !c->sender_cookie ||", "	    !c->frames ||"),
+       (" || !c->sender_cookie ||", " ||"),
        sim="hostile")
 mutant("mtu-zero", WIRE, "unit", "wire",
        "a peer that says it takes no bytes makes frames of four billion",
-       ("	if (c->mtu < VIA_WIRE_MTU_MIN || c->mtu > VIA_WIRE_MTU_MAX ||",
-        "	if (c->mtu > VIA_WIRE_MTU_MAX ||"), sim="hostile memory")
+       (" || e->mtu < VIA_WIRE_MTU_MIN ||", " ||"), sim="hostile memory")
 mutant("name-on-terminal", WIRE, "unit", "wire",
        "a host's name writes control characters on a terminal",
        ("		if (w->name[i] <= ' ' || w->name[i] > '~')",
         "		if (!w->name[i] || w->name[i] > '~')"), sim="hostile")
 
-ALLOW = "devices/ether/allow.c"
 mutant("list-freed-early", ALLOW, "sim", "",
        "frames are compared with a list of peers that is freed",
-       ("	synchronize_net();\n	kfree(old);", "	kfree(old);"),
+       ("	synchronize_net();\n"
+        "	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);\n"
+        "	if (exchange(old, a)) {",
+        "	free_list(old);\n	old = NULL;\n"
+        "	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);\n"
+        "	if (exchange(old, a)) {"),
        sim="beside memory")
 mutant("strangers-stay", ALLOW, "sim", "",
        "a host that is taken off the list of peers stays connected",
-       ("	via_ether_break_strangers(nic);\n", ""))
+       ("	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);\n"
+        "	if (exchange(",
+        "	if (exchange("))
+
+mutant("key-left", ALLOW, "sim", "",
+       "keys stay in memory that is given back",
+       ("	kfree_sensitive(a);", "	kfree(a);"), sim="memory")
+mutant("key-left-secret", SESSION, "sim", "",
+       "a key stays in memory when root removes it",
+       ("	kfree_sensitive(secret);", "	kfree(secret);"), sim="memory")
+mutant("key-left-at-end", ALLOW, "sim", "",
+       "a NIC that goes leaves its keys and its hosts behind",
+       ("	forget(a);\n	free_list(a);\n}\n", "	free_list(a);\n}\n"),
+       sim="memory gone")
+mutant("key-left-as-text", ALLOW, "sim", "",
+       "the text that root wrote stays in memory",
+       ("	memzero_explicit((char *)buf, count);\n", ""), sim="memory")
+mutant("key-too-long", ALLOW, "sim", "",
+       "a key with a digit too many is taken",
+       ("	if (hex2bin(host->key.key, key, VIA_AUTH_KEY_LEN) ||\n"
+        "	    !ends(key[2 * VIA_AUTH_KEY_LEN]))",
+        "	if (hex2bin(host->key.key, key, VIA_AUTH_KEY_LEN))"))
+mutant("key-of-two", ALLOW, "sim", "",
+       "an address has two keys, or one and none",
+       ("		if (*place)\n			goto invalid;\n", ""))
+mutant("key-of-other-line", ALLOW, "sim", "",
+       "a key counts for the address in the line above",
+       ("	while (*s == ' ' || *s == '\\t')", "	while (isspace(*s))"))
 
 ETHER_NAME = "devices/ether/name.c"
 mutant("any-name-reply", ETHER_NAME, "sim", "",
@@ -521,8 +1322,10 @@ mutant("ask-left", ETHER_NAME, "sim", "",
         "	return ret;"), sim="memory time")
 mutant("names-unbound", ETHER_NAME, "sim", "",
        "a flood of questions for names is answered frame by frame",
-       ("	ok = nic->name_tokens;\n	if (ok)\n		nic->name_tokens--;",
-        "	ok = nic->name_tokens;"), sim="hostile many")
+       ("	if (via_ether_may_answer(nic, f->src, f->len, VIA_WIRE_NAME_LEN) "
+        "&&\n"
+        "	    via_ether_send_name(",
+        "	if (via_ether_send_name("), sim="hostile many")
 
 ETHER_MAIN = "devices/ether/main.c"
 mutant("requests-outlive", ETHER_MAIN, "sim", "",
@@ -531,17 +1334,17 @@ mutant("requests-outlive", ETHER_MAIN, "sim", "",
         "	local_bh_enable();\n", ""), sim="gone ledger")
 mutant("link-down-unsaid", ETHER_MAIN, "sim", "",
        "an interface that goes down is told as the end of the programs",
-       ("	break_some(nic, true, VIA_WIRE_R_LINK);",
-        "	break_some(nic, true, VIA_WIRE_R_CLOSED);"))
-mutant("strangers-all", ETHER_MAIN, "sim", "",
+       ("	via_ether_end_some(nic, NULL, VIA_WIRE_R_LINK);",
+        "	via_ether_end_some(nic, NULL, VIA_WIRE_R_CLOSED);"))
+mutant("strangers-all", "devices/ether/end.c", "sim", "",
        "a change to the list of peers ends all connections",
-       ("		    (all || !via_ether_allowed(nic, ev->remote_mac))) {",
-        "		    (all || nic->allow)) {"))
-mutant("fragments-unreliable", ETHER_MAIN, "sim", "",
+       ("		    (!fits || fits(ev))) {",
+        "		    (!fits || nic->allow)) {"))
+mutant("fragments-unreliable", "devices/ether/param.c", "sim", "",
        "a send at Unreliable is done while the NIC has its bytes to read",
-       ("	if (!ev->reliable || ev->sealed || !ev->nic->ops->tx_put_frags)",
-        "	if (ev->sealed || !ev->nic->ops->tx_put_frags)"), sim="frags")
-mutant("fragments-sealed", ETHER_MAIN, "sim", "",
+       ("	if (!ev->reliable || ev->seal || !ev->nic->ops->tx_put_frags)",
+        "	if (ev->seal || !ev->nic->ops->tx_put_frags)"), sim="frags")
+mutant("fragments-sealed", "devices/ether/param.c", "sim", "",
        "long messages with checksums go without, and are thrown away",
-       ("	if (!ev->reliable || ev->sealed || !ev->nic->ops->tx_put_frags)",
+       ("	if (!ev->reliable || ev->seal || !ev->nic->ops->tx_put_frags)",
         "	if (!ev->reliable || !ev->nic->ops->tx_put_frags)"), sim="frags")

@@ -48,8 +48,8 @@ taken_back("waiters-unbound", REQUEST, "sim", "",
 taken_back("reset-of-sender", CONN, "sim", "",
            "reliability: a RESET that answered ACCEPT (93ce510)",
            "a server whose client has gone waits for all the client's time",
-           ("	via_ether_send_reset(nic, c->mac, h->dst, h->cookie);",
-            "	via_ether_send_reset(nic, c->mac, c->vi, c->cookie);"),
+           ("	via_ether_send_reset(nic, c->mac, accept->to, cookie,",
+            "	via_ether_send_reset(nic, c->mac, c->vi, c->cookie,"),
            sim="loss time")
 taken_back("client-unheard", CONN, "sim", "",
            "reliability: a client that was accepted and never heard of "
@@ -58,7 +58,7 @@ taken_back("client-unheard", CONN, "sim", "",
            ("	return ev->phase == VIA_PHASE_ACCEPT &&\n"
             "	       time_after_eq(jiffies, ev->last_rx + via_ether_dead());",
             "	return false;"), sim="hostile time")
-taken_back("group-answered", CONN, "sim", "",
+taken_back("group-answered", "devices/ether/control.c", "sim", "",
            "reliability: a frame with a group address for its source "
            "(5e15420)",
            "one forged frame is answered by a broadcast",
@@ -71,7 +71,8 @@ taken_back("group-reset", "devices/ether/ctl.c", "sim", "",
            "reliability: a frame with a group address for its source "
            "(5e15420)",
            "one forged frame on a connection is answered by a broadcast",
-           ("	if (unlikely(!is_valid_ether_addr(mac)))\n		return;\n", ""),
+           ("	if (unlikely(!is_valid_ether_addr(mac)))\n"
+            "		return false;\n", ""),
            sim="hostile")
 taken_back("old-ring-forgotten", "vipl/providers/ka_cq.c", "fault", "",
            "reliability: a resized queue's old ring that could not be "
@@ -250,17 +251,14 @@ taken_back("offer-of-cancelled", REQUEST, "regress", "overtaken", OVER,
             "		return 0;\n	}\n", ""), sim="beside end")
 taken_back("wire-accept-of-expired", CONN, "regress", "late", OVER,
            "a VI that is Idle again is on the class's lists when it is freed",
-           ("	pending = vi->state == VIA_STATE_PENDING;", "	pending = true;"),
+           ("has its verdict. */\n	pending = vi->state == VIA_STATE_PENDING;",
+            "has its verdict. */\n	pending = true;"),
            sim="beside time memory")
 taken_back("wire-request-of-expired", CONN, "regress", "late", OVER,
            "a request goes on in frames after its VI is Idle",
-           ("""	if (vi->state != VIA_STATE_PENDING) {
-		/* The deadline has come already, and with it the verdict. */
-		via_ether_unlock(vi);
-		local_bh_enable();
-		return 0;
-	}
-""", ""),
+           ("	pending = vi->state == VIA_STATE_PENDING;\n	if (pending) {\n"
+            "		ether_addr_copy",
+            "	pending = true;\n	if (pending) {\n		ether_addr_copy"),
            ("	if (!ev->forever && time_after_eq(via_now(), ev->deadline)) {",
             "	if (!ev->forever && vi->state == VIA_STATE_PENDING &&\n"
             "	    time_after_eq(via_now(), ev->deadline)) {"),
@@ -436,12 +434,12 @@ taken_back("result-of-before", CONNECT, "sim", "",
            ("""!(arg->flags & VIA_CONN_NOWAIT);
 	via_vi_unlock(vi);
 """, "!(arg->flags & VIA_CONN_NOWAIT);\n"), sim="beside")
-taken_back("strangers-orderly", "devices/ether/main.c", "sim", "",
+taken_back("strangers-orderly", "devices/ether/end.c", "sim", "",
            "8ae8a19: the report of a lost connection tells an orderly end",
            "a connection that the list of peers ends looks like a goodbye",
-           ("			via_vi_break_later(vi, VIA_BROKEN_TELL);",
-            "			via_vi_break_later(vi, all ? VIA_BROKEN_TELL :\n"
-            "						     VIA_BROKEN_LEFT);"))
+           ("			via_ether_end(ev, VIA_END_OURS, reason);",
+            "			via_vi_break_later(vi, fits ? VIA_BROKEN_LEFT :\n"
+            "						      VIA_BROKEN_TELL);"))
 taken_back("loss-after-goodbye", LOOP, "lo", "errors.said_of_ends",
            "8ae8a19: a send that comes first finds how the peer has left",
            "a peer's goodbye that a send meets is reported as a loss",

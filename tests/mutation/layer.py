@@ -18,7 +18,8 @@ and is a guess where `guest` is not set.
 from collections import namedtuple
 
 Mutant = namedtuple("Mutant", "name path on first why edits guest defect sim")
-WHERE = ("lo", "wire", "unit", "regress", "fault", "sim")
+PLANTED = ("lo", "wire", "unit")
+WHERE = (*PLANTED, "regress", "fault", "sim")
 
 SIM = {
     "alloc": "an allocation fails",
@@ -32,14 +33,17 @@ SIM = {
     "hostile": "a program or a peer does what none of ours would",
     "jump": "no CPU runs for a while",
     "ledger": "what is left is counted at the end",
+    "large": "more frames are in flight than a VI has room for",
     "loss": "frames are lost",
     "many": "a limit is reached",
+    "mark": "the network marks frames",
     "memory": "an access of the kernel's to freed or foreign memory is seen",
     "order": "stores of one CPU are seen late by another",
     "p2p": "VIs look for one another, peer to peer",
     "poll": "the NIC can be polled",
     "reorder": "frames overtake one another",
     "rights": "several users, or user namespaces",
+    "share": "VIs to one peer wait for one another",
     "signal": "a signal ends a wait",
     "time": "time passes",
 }
@@ -56,5 +60,7 @@ class Layer(list):
               defect="", sim=""):
         if on not in WHERE or set(sim.split()) - set(SIM):
             raise ValueError(f"mutant {name}: {on}, {sim}")
+        if guest and on not in PLANTED:
+            raise ValueError(f"mutant {name}: no guest notices it")
         self.append(Mutant(name, path, on, tuple(first.split()), why, edits,
                            guest, defect, tuple(sim.split())))

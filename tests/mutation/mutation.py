@@ -263,6 +263,19 @@ def compile_all(names, folder):
     return bad
 
 
+def apply_all():
+    """How many say nothing about today's sources; each is named."""
+    bad = 0
+    for m in mutants.MUTANTS:
+        try:
+            plant.plant(m)
+        except plant.Stale as e:
+            print(e)
+            bad += 1
+    print(f"{len(mutants.MUTANTS) - bad} of {len(mutants.MUTANTS)} apply")
+    return bad
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__,
@@ -273,6 +286,8 @@ def main():
                         help="list the mutants, plant nothing")
     parser.add_argument("--defects", action="store_true",
                         help="list those that bring a defect of old back")
+    parser.add_argument("--apply", action="store_true",
+                        help="only see whether all apply to the sources")
     parser.add_argument("--compile", action="store_true",
                         help="only compile those of the agent and the class")
     parser.add_argument("--folder", default=plant.OBJECTS,
@@ -284,6 +299,8 @@ def main():
                 print(f"{m.name:24} {m.path:28} "
                       f"{m.defect if args.defects else m.why}")
         return 0
+    if args.apply:
+        return 1 if apply_all() else 0
     if args.compile:
         return 1 if compile_all(args.names, args.folder) else 0
     check = Check()

@@ -41,6 +41,12 @@ PARTS = ("Makefile", "include", "kernel", "devices", "tests/sim",
 SURVIVORS = os.path.join(HERE, "survivors.txt")
 FOUND = os.path.join(HERE, "found.txt")
 UNITS = {"devices/ether/wire.c": ["wire"], "devices/ether/wire.h": ["wire"],
+         "devices/ether/auth.c": ["auth"],
+         "devices/ether/limit.c": ["strangers"],
+         "devices/ether/proof.c": ["strangers"],
+         "devices/ether/congestion.c": ["congestion", "bottleneck"],
+         "devices/ether/credit.c": ["credit", "bottleneck"],
+         "devices/ether/crowd.c": ["crowd"],
          "devices/ether/window.c": ["window", "bottleneck"],
          "devices/ether/window.h": ["window", "bottleneck"],
          "kernel/state.c": ["state"], "kernel/state.h": ["state"]}
@@ -260,6 +266,8 @@ def attempt(tree, mutant, args):
                     schedules=schedules,
                     defect=getattr(mutant, "defect", None),
                     seconds=round(time.monotonic() - begin, 1))
+    except RuntimeError as why:
+        return dict(name=mutant.name, found=None, error=str(why)[-2000:])
     finally:
         tree.restore(mutant)
 

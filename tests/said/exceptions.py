@@ -6,7 +6,8 @@
 # document explains.
 COMMANDS = {
     "apt-get": "apt", "adduser": "adduser", "cd": "bash", "echo": "bash",
-    "ulimit": "bash", "cp": "coreutils", "sha256sum": "coreutils",
+    "ulimit": "bash", "cp": "coreutils", "od": "coreutils",
+    "sha256sum": "coreutils", "tr": "coreutils", "umask": "bash",
     "cc": "gcc", "ethtool": "ethtool", "ip": "iproute2",
     "kexec": "kexec-tools", "insmod": "kmod", "modinfo": "kmod",
     "modprobe": "kmod", "netem": "iproute2", "ping": "iputils-ping",
@@ -37,6 +38,7 @@ NAMES = {
     "getrlimit.2": "Linux's man page",
     "ethtool.8": "its own man page",
     "modprobe.8": "kmod's man page",
+    "scp.1": "OpenSSH's man page",
     "W": "kbuild's, make W=1",
 }
 # Stand for something of the reader's.

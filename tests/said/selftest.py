@@ -64,7 +64,7 @@ PLANTS = (
     ("docs/security.md", "`checksum=1`", "`checksums=1`", "checksums"),
     ("docs/security.md", "/via_eth0/peers`", "/via_eth0/pears`",
      "no attribute pears"),
-    ("docs/security.md", '"Seal"', '"Sael"', 'no section "Sael"'),
+    ("docs/security.md", '"Checksum"', '"Sael"', 'no section "Sael"'),
     ("README.md", "(docs/wire.md)", "(docs/wire.md#wier)",
      "no section #wier"),
     ("README.md", "--wire loss=0.01", "--wire los=0.01", "no 'los'"),

@@ -180,10 +180,13 @@ class Project:
     @functools.cached_property
     def steps(self):
         check, soak = "tests/check/check.py", "tests/soak/soak.py"
-        return "\n".join(self.output(self.path(*words.split()), *more).stdout
-                         for words, more in
-                         ((check, ["--list"]), (check, ["--full", "--list"]),
-                          (soak, ["--list"])))
+        listed = [self.output(self.path(words), *more)
+                  for words, more in
+                  ((check, ["--list"]), (check, ["--full", "--list"]),
+                   (soak, ["--list"]))]
+        for done in listed:
+            done.check_returncode()
+        return "\n".join(done.stdout for done in listed)
 
     @functools.lru_cache(None)
     def step_wrong(self, target, wanted):

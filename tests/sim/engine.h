@@ -117,6 +117,7 @@ struct sim_config {
 	struct sim_turn *turns;
 	uint32_t nturns;
 	uint32_t fail_alloc;		/* which allocation fails, 0: none */
+	bool no_atomic;			/* GFP_ATOMIC finds no memory */
 	uint64_t max_steps;		/* 0: as many as it takes */
 	uint64_t max_time;		/* ns, likewise */
 	uint32_t step_ns;		/* virtual time of a step */

@@ -75,8 +75,12 @@ struct sim_wire {
 	u32 pieces;			/* likewise: received in several pieces */
 	u64 delay_ns;
 	u64 jitter_ns;			/* of frames that are reordered */
+	u64 coalesce_ns;		/* receivers take what came in so long */
 	u64 ns_per_byte_x1000;		/* of a port's way out; 0: no time */
 	u32 port_frames;		/* queue of a port, 0: endless */
+	u32 mark_frames;		/* with so many it marks them; 0: never */
+	u32 credit;			/* frames that a NIC takes; 0: 64 */
+	bool weigh;			/* answers to hosts that are not there */
 	bool lasting;			/* frames go to the NIC that has the address then */
 	u64 frames, lost;		/* counted */
 	/* What a scenario does to a frame: false drops it.  Optional. */
@@ -101,12 +105,22 @@ void sim_nic_cut(struct sim_nic *nic, bool cut);
 /* The interface goes down, or its transmitter stops. */
 void sim_nic_break(struct sim_nic *nic);
 void sim_nic_stop(struct sim_nic *nic, bool stopped);
+/* How often a stopped transmitter was offered something. */
+u32 sim_nic_refused(const struct sim_nic *nic);
 /* Frames come in two queues, taken side by side: any may overtake another. */
 void sim_nic_queues(struct sim_nic *nic);
 void sim_nic_mtu(struct sim_nic *nic, u32 mtu);
 const u8 *sim_nic_mac(const struct sim_nic *nic);
 /* In how many lists are the VIs that look for their peers? */
 u32 sim_nic_p2p_lists(const struct sim_nic *nic);
+/* How many hosts does it deal with? */
+u32 sim_nic_peers(const struct sim_nic *nic);
+/* A request gets the proof that its sender was told, before its checksum. */
+void sim_nic_prove(struct sim_nic *nic, u8 *frame);
+/* The same for the epoch that is in it, whoever has the address. */
+void sim_nic_prove_life(struct sim_nic *nic, u8 *frame);
+/* The class's side of it. */
+struct via_ether_nic *sim_nic_ether(const struct sim_nic *nic);
 /* A frame as if it came from the wire, Ethernet header included. */
 void sim_nic_inject(struct sim_nic *nic, const void *frame, u32 len);
 

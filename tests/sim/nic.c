@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* A NIC module whose wire is simulated, and RTNL over its coming and going. */
+#include "../../devices/ether/peer.h"
 #include "../../devices/ether/via_ether.h"
 #include "../../devices/ether/wire.h"
 #include "host.h"
@@ -11,6 +12,7 @@
 #define NICS_MAX	256
 #define QUEUES		2		/* of frames that come, at most */
 #define PIECES		4		/* of a frame that came, at most */
+#define FLOWS		64		/* connections whose flow is known */
 
 struct frame {
 	struct list_head link;
@@ -19,6 +21,7 @@ struct frame {
 	u32 slot;			/* in nics[] */
 	u32 len;			/* Ethernet header included */
 	u32 head;			/* in data, where frags follow */
+	bool ce;			/* marked on its way */
 	struct via_frags frags;
 	u8 data[];
 };
@@ -46,12 +49,15 @@ struct sim_nic {
 	spinlock_t tx_lock;
 	u32 slot;			/* in nics[] */
 	bool cut, stopped;
+	u32 refused;			/* while stopped */
 	bool listening;
 	bool polls_on;			/* programs may look till the end */
 	bool polled;			/* no softirq for frames that come */
 	struct rx_queue rx[QUEUES];
 	u32 queues;
-	u32 longest;			/* frame that an MTU of it has allowed */
+	u32 longest;			/* frame that its MTU allows */
+	u32 flow;			/* of this burst */
+	struct { u64 cookie; u32 flow; } flows[FLOWS];	/* latest ones */
 	u32 room;			/* frames begun in this burst */
 	struct list_head ring;		/* frames that the hardware will read */
 	bool reads;			/* an event is to come for the ring */
@@ -96,6 +102,7 @@ static void receive(struct sim_nic *nic, struct frame *fr)
 		.src = eth->h_source,
 		.hdr = chunk[0].data,
 		.len = chunk[0].len,
+		.ce = fr->ce,
 		.nchunks = 1,
 		.chunk = chunk,
 	};
@@ -206,6 +213,21 @@ static struct sim_nic *heir(const struct frame *f)
 	return NULL;
 }
 
+/* Of a NIC that may have gone: its place. */
+static void *nic_slot(const struct sim_nic *nic)
+{
+	return (void *)(uintptr_t)nic->slot;
+}
+
+static void interrupt(void *arg)
+{
+	struct sim_nic *nic = nics[(uintptr_t)arg];
+	u32 i;
+
+	for (i = 0; nic && i < QUEUES; i++)
+		rx_raise(&nic->rx[i]);
+}
+
 static void deliver(void *arg)
 {
 	struct frame *f = arg;
@@ -224,7 +246,10 @@ static void deliver(void *arg)
 	/* One at a time: frames of a queue are not overtaken in its host. */
 	q = &nic->rx[nic->queues > 1 ? sim_dice(nic->queues) : 0];
 	list_add_tail(&f->link, &q->frames);
-	rx_raise(q);
+	if (!sim_wire.coalesce_ns)
+		rx_raise(q);
+	else if (list_is_singular(&q->frames))
+		sim_at(sim_clock + 1, interrupt, nic_slot(nic));
 }
 
 /* Sending */
@@ -261,6 +286,7 @@ static void towards(struct sim_nic *to, const struct frame *orig)
 	f->to = to;
 	f->n = to->n;
 	f->slot = to->slot;
+	f->ce = w->mark_frames && to->queued >= w->mark_frames;
 	if (w->ns_per_byte_x1000) {
 		if (to->busy_until < sim_clock)
 			to->busy_until = sim_clock;
@@ -271,9 +297,45 @@ static void towards(struct sim_nic *to, const struct frame *orig)
 		flip(f);
 	if (w->reorder && sim_dice(10000) < w->reorder)
 		when += sim_dice(w->jitter_ns ? (u32)w->jitter_ns : 100000);
+	if (w->coalesce_ns)
+		when += w->coalesce_ns - when % w->coalesce_ns;
 	to->queued++;
 	list_add_tail(&f->link, &in_flight);
 	sim_at(when, deliver, f);
+}
+
+/*
+ * Bytes that were sent from the address of a host that is not there, less those
+ * that were sent to it: by its last bytes, so that two may share a count.
+ */
+static s64 strangers[1 << 16];
+
+static bool present(const u8 *mac)
+{
+	u32 i;
+
+	for (i = 0; i < NICS_MAX; i++)
+		if (nics[i] && !memcmp(mac, nics[i]->nic->mac, ETH_ALEN))
+			return true;
+	return false;
+}
+
+static s64 *stranger(const u8 *mac)
+{
+	return &strangers[(mac[3] ^ mac[4]) << 8 | mac[5]];
+}
+
+/* What answers to a stranger may not be longer than its questions. */
+static void weigh_answer(const struct frame *f)
+{
+	const struct ethhdr *eth = (const void *)f->data;
+
+	if (!sim_wire.weigh || is_multicast_ether_addr(eth->h_dest) ||
+	    present(eth->h_dest))
+		return;
+	*stranger(eth->h_dest) -= f->len;
+	if (*stranger(eth->h_dest) < 0)
+		sim_fail("a stranger is sent more bytes than came from it");
 }
 
 static void transmit(struct sim_nic *from, struct frame *f)
@@ -284,6 +346,7 @@ static void transmit(struct sim_nic *from, struct frame *f)
 	if (f->len < ETH_ZLEN)
 		f->len = ETH_ZLEN;
 	sim_wire.frames++;
+	weigh_answer(f);
 	if (from->cut ||
 	    (sim_wire.meddle &&
 	     !sim_wire.meddle(sim_wire.meddle_arg, f->data, &f->len)))
@@ -308,6 +371,8 @@ void sim_nic_inject(struct sim_nic *nic, const void *data, u32 len)
 		abort();
 	memcpy(f->data, data, len);
 	f->len = max_t(u32, len, ETH_ZLEN);
+	if (sim_wire.weigh)
+		*stranger(f->data + ETH_ALEN) += f->len;
 	f->to = nic;
 	f->n = nic->n;
 	f->slot = nic->slot;
@@ -322,12 +387,14 @@ static bool tx_begin(struct via_ether_nic *ether, struct via_ether_tx *tx,
 
 	spin_lock(&nic->tx_lock);
 	if (nic->stopped) {
+		nic->refused++;
 		spin_unlock(&nic->tx_lock);
 		return false;
 	}
 	tx->queue = nic;
 	tx->last = NULL;
 	nic->room = 0;
+	nic->flow = flow;
 	return true;
 }
 
@@ -338,7 +405,7 @@ static bool tx_get(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	struct frame *f;
 
 	if (len > nic->longest)
-		sim_fail("a frame of %u bytes, and the MTU was %u at most",
+		sim_fail("a frame of %u bytes, and the MTU is %u",
 			 len, nic->longest - ETH_HLEN);
 	if (sim_alloc_fails())
 		return false;
@@ -351,6 +418,22 @@ static bool tx_get(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	return true;
 }
 
+/* All frames of a connection go by one transmit queue. */
+static void check_flow(struct sim_nic *nic, const u8 *frame)
+{
+	const struct via_wire *w = (const void *)(frame + ETH_HLEN);
+	u32 at = (be64_to_cpu(w->cookie) >> 3) % FLOWS;
+
+	if (!w->type || w->type > VIA_WIRE_DISCONNECT)
+		return;
+	if (nic->flows[at].cookie == w->cookie &&
+	    nic->flows[at].flow != nic->flow)
+		sim_fail("type %#x of a connection goes by flow %u, not %u",
+			 w->type, nic->flow, nic->flows[at].flow);
+	nic->flows[at].cookie = w->cookie;
+	nic->flows[at].flow = nic->flow;
+}
+
 static bool tx_put(struct via_ether_nic *ether, struct via_ether_tx *tx,
 		   u32 len, struct via_ether_buf *buf)
 {
@@ -361,6 +444,7 @@ static bool tx_put(struct via_ether_nic *ether, struct via_ether_tx *tx,
 		sim_fail("tx_put() outside of a burst");
 	nic->room--;
 	f->len = len;
+	check_flow(nic, f->data);
 	transmit(nic, f);
 	free(f);
 	return !nic->stopped;
@@ -424,6 +508,7 @@ void sim_nics_polled(void)
 	polled.ka = (struct via_device_ops){};
 	polled.busy_poll = busy_poll;
 	polled.busy_poll_mode = busy_poll_mode;
+	polled.rx_look = busy_poll;
 	kind = &polled;
 }
 
@@ -625,6 +710,46 @@ u32 sim_nic_p2p_lists(const struct sim_nic *nic)
 	return n;
 }
 
+u32 sim_nic_peers(const struct sim_nic *nic)
+{
+	return nic->nic->peers->n;
+}
+
+void sim_nic_prove_life(struct sim_nic *nic, u8 *frame)
+{
+	struct via_wire_hello *h = (void *)(frame + ETH_HLEN +
+					    sizeof(struct via_wire));
+	struct via_proof_of of;
+
+	via_proof_of(&of, frame + ETH_ALEN, ETH_ALEN, nic->nic->mac, ETH_ALEN,
+		     be64_to_cpu(h->epoch));
+	local_bh_disable();
+	h->proof = cpu_to_be64(via_proof_make(&nic->nic->proof, &of));
+	local_bh_enable();
+}
+
+void sim_nic_prove(struct sim_nic *nic, u8 *frame)
+{
+	struct via_wire *w = (void *)(frame + ETH_HLEN);
+	struct via_wire_hello *h = (void *)(w + 1);
+	u32 i;
+
+	if (w->version != VIA_WIRE_VERSION ||
+	    (w->type != VIA_WIRE_REQUEST && w->type != VIA_WIRE_PEER_REQUEST))
+		return;
+	/* A host that is there was told one for its own life. */
+	for (i = 0; i < NICS_MAX; i++)
+		if (nics[i] && !memcmp(frame + ETH_ALEN, nics[i]->nic->mac,
+				       ETH_ALEN))
+			h->epoch = cpu_to_be64(nics[i]->nic->epoch);
+	sim_nic_prove_life(nic, frame);
+}
+
+struct via_ether_nic *sim_nic_ether(const struct sim_nic *nic)
+{
+	return nic->nic;
+}
+
 struct sim_nic *sim_nic_up_at(const char *name, u8 n,
 			      const struct sim_nic *at)
 {
@@ -654,7 +779,7 @@ struct sim_nic *sim_nic_up_at(const char *name, u8 n,
 		goto err;
 	sim_watch(kind ? &kind->ka : &ops.ka);
 	nic->nic->priv = nic;
-	nic->nic->rx_frames = 64;
+	nic->nic->rx_frames = sim_wire.credit ? sim_wire.credit : 64;
 	nic->nic->mtu = 1500;
 	memcpy(nic->nic->mac, mac, ETH_ALEN);
 	nic->nic->ka->ifindex = at ? at->nic->ka->ifindex : nic->n + 10;
@@ -739,6 +864,11 @@ void sim_nic_stop(struct sim_nic *nic, bool stopped)
 		via_ether_wake(nic->nic);
 }
 
+u32 sim_nic_refused(const struct sim_nic *nic)
+{
+	return nic->refused;
+}
+
 void sim_nic_queues(struct sim_nic *nic)
 {
 	nic->queues = QUEUES;
@@ -747,14 +877,17 @@ void sim_nic_queues(struct sim_nic *nic)
 void sim_nic_mtu(struct sim_nic *nic, u32 mtu)
 {
 	mutex_lock(&rtnl);
+	/* What was sent before is with the hardware. */
 	nic->longest = max(nic->longest, ETH_HLEN + mtu);
 	via_ether_set_mtu(nic->nic, mtu);
+	nic->longest = ETH_HLEN + mtu;
 	mutex_unlock(&rtnl);
 }
 
 void sim_nics_reset(void)
 {
 	memset(&sim_wire, 0, sizeof(sim_wire));
+	memset(strangers, 0, sizeof(strangers));
 	sim_wire.delay_ns = 20000;
 	memset(nics, 0, sizeof(nics));
 	kind = NULL;

@@ -94,11 +94,14 @@ static void queue_init(struct prog_vi *v, bool recv)
 	};
 }
 
+u32 prog_max_transfer = 32768;
+
 int prog_vi_rights(struct prog_vi *v, struct prog_nic *n, u32 level,
 		   u32 send_cq, u32 recv_cq, u32 rights)
 {
 	struct via_vi_create a = {
-		.attrs = { .reliability = level, .max_transfer = 32768,
+		.attrs = { .reliability = level,
+			   .max_transfer = prog_max_transfer,
 			   .rights = rights },
 		.send_cq = send_cq, .recv_cq = recv_cq,
 	};
@@ -521,4 +524,21 @@ void prog_pair_run(struct prog_pair *pair, bool wire, void (*sender)(void *),
 		sim_proc_wait(p[i]);
 	for (i = 0; wire && i < 2; i++)
 		sim_nic_down(nic[i]);
+}
+
+u64 prog_counter(struct prog_nic *n, const char *name)
+{
+	struct via_stat s[128];
+	struct via_stats a = {
+		.kind = VIA_STATS_NIC,
+		.count = ARRAY_SIZE(s),
+		.stats = (uintptr_t)s,
+	};
+	u32 i;
+
+	sim_expect(!sim_ioctl(n->file, VIA_IOC_STATS, &a), "");
+	for (i = 0; i < a.count; i++)
+		if (!strncmp(s[i].name, name, sizeof(s[i].name)))
+			return s[i].value;
+	sim_fail("no counter %s", name);
 }

@@ -55,6 +55,7 @@ int prog_register(struct prog_nic *n, void *p, size_t bytes, u32 rights,
 		  u32 *handle);
 int prog_deregister(struct prog_nic *n, void *p, u32 handle);
 
+extern u32 prog_max_transfer;		/* of VIs made from now on */
 int prog_vi(struct prog_vi *v, struct prog_nic *n, u32 level, u32 send_cq,
 	    u32 recv_cq);
 int prog_vi_rights(struct prog_vi *v, struct prog_nic *n, u32 level,
@@ -119,6 +120,8 @@ int prog_reject(struct prog_nic *n, u32 conn);
 int prog_accept(struct prog_vi *v, const char *disc, u64 ns);
 int prog_disconnect(struct prog_vi *v);
 
+/* The counter of its NIC that has this name. */
+u64 prog_counter(struct prog_nic *n, const char *name);
 /* The next event; -EAGAIN: none. */
 int prog_event(struct prog_nic *n, struct via_event *ev);
 

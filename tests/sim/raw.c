@@ -13,6 +13,10 @@ static bool take(void *arg, u8 *data, u32 *len)
 		sim_fail("a frame of %u bytes", *len);
 	f->len = *len;
 	memcpy(f->data, data, *len);
+	if (raw_wire(f)->type == VIA_WIRE_HEARTBEAT && !r->mute) {
+		raw_send_beat(r, f);
+		return false;
+	}
 	if (r->answer && r->answer(r, f))
 		return false;
 	if (r->tail++ - r->head == RAW_FRAMES)
@@ -94,6 +98,38 @@ const struct via_wire_ack *raw_ack_of(const struct raw_frame *f)
 	return (const void *)(raw_wire(f) + 1);
 }
 
+const struct via_wire_end *raw_end_of(const struct raw_frame *f)
+{
+	return (const void *)(raw_wire(f) + 1);
+}
+
+u32 raw_acked(const struct raw_frame *f)
+{
+	return be32_to_cpu(raw_wire(f)->type == VIA_WIRE_ACK ?
+			   raw_ack_of(f)->ack : raw_data_of(f)->ack);
+}
+
+u64 raw_sack(const struct raw_frame *f)
+{
+	const struct via_wire_ack *a = raw_ack_of(f);
+	const struct via_wire_range *r = (const void *)(a + 1);
+	u64 sack = 0;
+	u32 i, at;
+
+	for (i = 0; i < a->n; i++)
+		for (at = 0; at < be16_to_cpu(r[i].count); at++)
+			if (at + be16_to_cpu(r[i].start) < 64)
+				sack |= 1ull << (at + be16_to_cpu(r[i].start));
+	return sack;
+}
+
+const struct via_wire_conn *raw_conn_of(const struct raw_frame *f)
+{
+	const struct via_wire_hello *h = (const void *)(raw_wire(f) + 1);
+
+	return (const void *)(h + 1);
+}
+
 const u8 *raw_payload(const struct raw_frame *f)
 {
 	return (const u8 *)raw_wire(f) + VIA_WIRE_SEND_HDR;
@@ -110,9 +146,9 @@ static struct via_wire *head(struct raw_host *r, u8 *f, u8 type)
 	eth->h_proto = cpu_to_be16(VIA_WIRE_ETHERTYPE);
 	w->version = VIA_WIRE_VERSION;
 	w->type = type;
-	w->dst = cpu_to_be16(r->remote_index);
-	w->cookie = cpu_to_be32(r->remote_cookie);
-	w->ack = cpu_to_be32(r->ack);
+	if (type <= VIA_WIRE_DISCONNECT)
+		w->dst = cpu_to_be32(r->remote_id);
+	w->cookie = cpu_to_be64(r->remote_cookie);
 	return w;
 }
 
@@ -125,8 +161,10 @@ void raw_send_data(struct raw_host *r, const struct raw_data *d)
 	u8 *p = (void *)rdma;
 
 	w->flags = d->flags;
-	w->len = cpu_to_be16(d->len);
-	w->seq = cpu_to_be32(d->seq);
+	data->len = cpu_to_be16(d->len);
+	data->reads = cpu_to_be16(d->reads);
+	data->seq = cpu_to_be32(d->seq);
+	data->ack = cpu_to_be32(r->ack);
 	data->msg_len = cpu_to_be32(d->msg_len);
 	data->offset = cpu_to_be32(d->offset);
 	data->immediate = cpu_to_be32(d->immediate);
@@ -150,23 +188,61 @@ void raw_send(struct raw_host *r, const void *p, u32 len)
 	raw_send_data(r, &d);
 }
 
-void raw_send_ctl(struct raw_host *r, u8 type, u32 seq, u32 reason, u64 sack)
+void raw_send_ack(struct raw_host *r, u8 flags)
 {
-	u8 f[ETH_HLEN + VIA_WIRE_ACK_LEN + VIA_WIRE_SEAL_LEN] = { 0 };
-	struct via_wire *w = head(r, f, type);
+	u8 f[ETH_HLEN + VIA_WIRE_ACK_LEN] = { 0 };
+	struct via_wire *w = head(r, f, VIA_WIRE_ACK);
 	struct via_wire_ack *a = (void *)(w + 1);
 
-	w->seq = cpu_to_be32(seq);
-	a->reason = cpu_to_be32(reason);
-	a->sack = cpu_to_be64(sack);
-	if (via_wire_always_sealed(type))
-		via_ether_seal(f, sizeof(f), 0);
+	w->flags = flags;
+	a->ack = cpu_to_be32(r->ack);
 	sim_nic_inject(r->nic, f, sizeof(f));
 }
 
-void raw_send_ack(struct raw_host *r)
+void raw_send_end(struct raw_host *r, u8 type, u32 seq, u32 ack)
 {
-	raw_send_ctl(r, VIA_WIRE_ACK, 0, 0, 0);
+	u8 f[ETH_HLEN + VIA_WIRE_END_LEN + VIA_WIRE_SEAL_LEN] = { 0 };
+	u32 len = ETH_HLEN + VIA_WIRE_END_LEN;
+	struct via_wire *w = head(r, f, type);
+	struct via_wire_end *e = (void *)(w + 1);
+
+	e->seq = cpu_to_be32(seq);
+	e->ack = cpu_to_be32(ack);
+	e->src = cpu_to_be32(r->vi);
+	if (type == VIA_WIRE_RESET)
+		w->cookie = cpu_to_be64(r->cookie);
+	if (via_wire_always_sealed(type)) {
+		len = sizeof(f);
+		via_ether_seal(f, len, 0);
+	}
+	sim_nic_inject(r->nic, f, len);
+}
+
+void raw_send_answer(struct raw_host *r, u8 type, u32 reason)
+{
+	u8 f[ETH_HLEN + VIA_WIRE_ANSWER_LEN + VIA_WIRE_SEAL_LEN] = { 0 };
+	struct via_wire *w = head(r, f, type);
+	struct via_wire_answer *a = (void *)(w + 1);
+
+	a->vi = cpu_to_be32(r->remote_id);
+	a->reason = cpu_to_be32(reason);
+	via_ether_seal(f, sizeof(f), 0);
+	sim_nic_inject(r->nic, f, sizeof(f));
+}
+
+void raw_send_beat(struct raw_host *r, const struct raw_frame *heartbeat)
+{
+	const struct via_wire_beat *asked =
+		(const void *)(raw_wire(heartbeat) + 1);
+	u8 f[ETH_HLEN + VIA_WIRE_BEAT_LEN + VIA_WIRE_SEAL_LEN] = { 0 };
+	struct via_wire *w = head(r, f, VIA_WIRE_BEAT);
+	struct via_wire_beat *b = (void *)(w + 1);
+
+	*b = *asked;
+	b->epoch = cpu_to_be64(RAW_EPOCH);
+	w->cookie = asked->epoch;
+	via_ether_seal(f, sizeof(f), 0);
+	sim_nic_inject(r->nic, f, sizeof(f));
 }
 
 static void fill_addr(struct via_wire_addr *a, const void *host,
@@ -182,14 +258,20 @@ static void send_conn(struct raw_host *r, u8 type, const char *disc)
 {
 	u8 f[ETH_HLEN + VIA_WIRE_CONN_LEN + VIA_WIRE_SEAL_LEN] = { 0 };
 	struct via_wire *w = head(r, f, type);
-	struct via_wire_conn *c = (void *)(w + 1);
+	struct via_wire_hello *h = (void *)(w + 1);
+	struct via_wire_conn *c = (void *)(h + 1);
 
-	w->ack = 0;
-	c->vi = cpu_to_be16(r->vi);
-	c->frames = cpu_to_be16(64);
-	c->sender_cookie = cpu_to_be32(r->cookie);
+	if (type == VIA_WIRE_REQUEST) {
+		w->dst = cpu_to_be32(r->vi);
+		w->cookie = cpu_to_be64(r->cookie);
+	}
+	h->epoch = cpu_to_be64(RAW_EPOCH);
+	h->frames = cpu_to_be32(64);
+	h->mtu = cpu_to_be32(RAW_MTU);
+	c->vi = cpu_to_be32(r->vi);
+	c->to = cpu_to_be32(r->remote_id);
+	c->sender_cookie = cpu_to_be64(r->cookie);
 	c->first_seq = cpu_to_be32(r->seq);
-	c->mtu = cpu_to_be32(RAW_MTU);
 	c->reliability = cpu_to_be32(r->level);
 	c->max_transfer = cpu_to_be32(32768);
 	c->rights = cpu_to_be32(r->level == VIA_UNRELIABLE ? VIA_RDMA_WRITE :
@@ -197,6 +279,7 @@ static void send_conn(struct raw_host *r, u8 type, const char *disc)
 	c->timeout_ms = cpu_to_be32(10000);
 	fill_addr(&c->client, r->mac, disc);
 	fill_addr(&c->server, sim_nic_mac(r->nic), disc);
+	sim_nic_prove(r->nic, f);
 	via_ether_seal(f, sizeof(f), 0);
 	sim_nic_inject(r->nic, f, sizeof(f));
 }
@@ -204,19 +287,19 @@ static void send_conn(struct raw_host *r, u8 type, const char *disc)
 /* Names of a new connection. */
 static void begin(struct raw_host *r)
 {
-	r->vi = sim_dice(1000);
+	r->vi = 1 + sim_dice(1000);
 	r->cookie = sim_dice64() | 1;
 	r->seq = sim_dice(4) ? sim_dice64() : -sim_dice(20);
-	r->remote_index = 0;
+	r->remote_id = 0;
 	r->remote_cookie = 0;
 }
 
 static void know_peer(struct raw_host *r, const struct raw_frame *f)
 {
-	const struct via_wire_conn *c = (const void *)(raw_wire(f) + 1);
+	const struct via_wire_conn *c = raw_conn_of(f);
 
-	r->remote_index = be16_to_cpu(c->vi);
-	r->remote_cookie = be32_to_cpu(c->sender_cookie);
+	r->remote_id = be32_to_cpu(c->vi);
+	r->remote_cookie = be64_to_cpu(c->sender_cookie);
 	r->ack = be32_to_cpu(c->first_seq);
 }
 
@@ -228,18 +311,18 @@ bool raw_connect(struct raw_host *r, const char *disc, bool confirm)
 
 	begin(r);
 	for (tries = 0; tries < 500; tries++) {
-		r->remote_index = 0;
+		r->remote_id = 0;
 		r->remote_cookie = 0;
 		send_conn(r, VIA_WIRE_REQUEST, disc);
 		do {
 			f = raw_next(r, 5 * MS);
 			type = f ? raw_wire(f)->type : 0;
 		} while (f && type != VIA_WIRE_ACCEPT &&
-			 type != VIA_WIRE_NO_MATCH);
+			 type != VIA_WIRE_REFUSE);
 		if (type == VIA_WIRE_ACCEPT) {
 			know_peer(r, f);
 			if (confirm)
-				raw_send_ctl(r, VIA_WIRE_CONFIRM, 0, 0, 0);
+				raw_send_answer(r, VIA_WIRE_CONFIRM, 0);
 			return true;
 		}
 		/* That verdict is remembered: again, under another name. */
@@ -252,7 +335,7 @@ bool raw_connect(struct raw_host *r, const char *disc, bool confirm)
 
 void raw_accept(struct raw_host *r, const struct raw_frame *request)
 {
-	const struct via_wire_conn *c = (const void *)(raw_wire(request) + 1);
+	const struct via_wire_conn *c = raw_conn_of(request);
 
 	begin(r);
 	r->level = be32_to_cpu(c->reliability);

@@ -2,7 +2,7 @@
 /*
  * A host that is nothing but frames: what a scenario says of a connection is
  * what docs/wire.md says, byte by byte.  It acknowledges and answers only when
- * it is told to.  There is one NIC beside it, and one connection at a time.
+ * it is told to; but HEARTBEAT it answers: it has the same connections.  There is one NIC beside it, and one connection at a time.
  */
 #ifndef SIM_RAW_H
 #define SIM_RAW_H
@@ -13,6 +13,7 @@
 #define RAW_FRAME	1600
 #define RAW_FRAMES	256		/* kept, until they are looked at */
 #define RAW_MTU		1500
+#define RAW_EPOCH	1
 #define RAW_SEND	(RAW_MTU - (u32)VIA_WIRE_SEND_HDR)
 
 struct raw_frame {
@@ -23,8 +24,8 @@ struct raw_frame {
 struct raw_host {
 	u8 mac[ETH_ALEN];
 	struct sim_nic *nic;		/* what it talks to */
-	u16 vi, remote_index;
-	u32 cookie, remote_cookie;
+	u32 vi, remote_id;
+	u64 cookie, remote_cookie;
 	u32 seq;			/* of its next data frame */
 	u32 ack;			/* of the next one of the NIC's */
 	u32 level;
@@ -32,6 +33,7 @@ struct raw_host {
 	u32 head, tail;
 	struct list_head waiting;	/* for the next one */
 	struct sim_event *limit;
+	bool mute;			/* it does not answer HEARTBEAT */
 	/* Looks at each frame as it leaves the NIC; true: all is done. */
 	bool (*answer)(struct raw_host *r, const struct raw_frame *f);
 };
@@ -48,6 +50,10 @@ void raw_forget(struct raw_host *r);
 const struct via_wire *raw_wire(const struct raw_frame *f);
 const struct via_wire_data *raw_data_of(const struct raw_frame *f);
 const struct via_wire_ack *raw_ack_of(const struct raw_frame *f);
+const struct via_wire_end *raw_end_of(const struct raw_frame *f);
+u32 raw_acked(const struct raw_frame *f);	/* of ACK, or data */
+u64 raw_sack(const struct raw_frame *f);
+const struct via_wire_conn *raw_conn_of(const struct raw_frame *f);
 const u8 *raw_payload(const struct raw_frame *f);	/* of SEND, READ_DATA */
 
 /* What a data frame says. */
@@ -55,6 +61,7 @@ struct raw_data {
 	u8 type, flags;
 	u32 seq;
 	u32 msg_len, offset, immediate;
+	u16 reads;
 	u64 raddr;
 	u32 rhandle;
 	const void *payload;
@@ -64,8 +71,14 @@ struct raw_data {
 void raw_send_data(struct raw_host *r, const struct raw_data *d);
 /* The next message, or all that fits into its first frame. */
 void raw_send(struct raw_host *r, const void *p, u32 len);
-void raw_send_ctl(struct raw_host *r, u8 type, u32 seq, u32 reason, u64 sack);
-void raw_send_ack(struct raw_host *r);
+/* On the connection that stands: it has what has come, and no more. */
+void raw_send_ack(struct raw_host *r, u8 flags);
+/* DISCONNECT, or RESET of what names the other end. */
+void raw_send_end(struct raw_host *r, u8 type, u32 seq, u32 ack);
+/* BEAT: it has the connections that HEARTBEAT told of. */
+void raw_send_beat(struct raw_host *r, const struct raw_frame *heartbeat);
+/* WAIT, REFUSE, CONFIRM, CANCEL. */
+void raw_send_answer(struct raw_host *r, u8 type, u32 reason);
 /* As a client of the server @disc: REQUEST, and CONFIRM if @confirm. */
 bool raw_connect(struct raw_host *r, const char *disc, bool confirm);
 /* ACCEPT of a REQUEST that came. */

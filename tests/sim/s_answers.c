@@ -18,16 +18,18 @@ static const struct kind {
 } kinds[] = {
 	{ VIA_WIRE_SEND, VIA_WIRE_RESET, VIA_WIRE_SEND_HDR },
 	{ VIA_WIRE_ACK, VIA_WIRE_RESET, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_HEARTBEAT, VIA_WIRE_RESET, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_DISCONNECT, NOTHING, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_RESET, NOTHING, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_REQUEST, VIA_WIRE_NO_MATCH, VIA_WIRE_CONN_LEN },
+	{ VIA_WIRE_DISCONNECT, VIA_WIRE_DISCONNECT_ACK, VIA_WIRE_END_LEN },
+	{ VIA_WIRE_DISCONNECT_ACK, NOTHING, VIA_WIRE_END_LEN },
+	{ VIA_WIRE_RESET, NOTHING, VIA_WIRE_END_LEN },
+	{ VIA_WIRE_HEARTBEAT, VIA_WIRE_BEAT, VIA_WIRE_BEAT_LEN },
+	{ VIA_WIRE_BEAT, NOTHING, VIA_WIRE_BEAT_LEN },
+	{ VIA_WIRE_CHALLENGE, NOTHING, VIA_WIRE_HELLO_LEN },
+	{ VIA_WIRE_REQUEST, VIA_WIRE_REFUSE, VIA_WIRE_CONN_LEN },
 	{ VIA_WIRE_ACCEPT, VIA_WIRE_RESET, VIA_WIRE_CONN_LEN },
-	{ VIA_WIRE_WAIT, NOTHING, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_NO_MATCH, NOTHING, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_REJECT, NOTHING, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_CONFIRM, NOTHING, VIA_WIRE_ACK_LEN },
-	{ VIA_WIRE_CANCEL, NOTHING, VIA_WIRE_ACK_LEN },
+	{ VIA_WIRE_WAIT, NOTHING, VIA_WIRE_ANSWER_LEN },
+	{ VIA_WIRE_REFUSE, NOTHING, VIA_WIRE_ANSWER_LEN },
+	{ VIA_WIRE_CONFIRM, NOTHING, VIA_WIRE_ANSWER_LEN },
+	{ VIA_WIRE_CANCEL, NOTHING, VIA_WIRE_ANSWER_LEN },
 	{ VIA_WIRE_PEER_REQUEST, NOTHING, VIA_WIRE_CONN_LEN },
 	{ VIA_WIRE_PEER_ACCEPT, VIA_WIRE_RESET, VIA_WIRE_CONN_LEN },
 	{ VIA_WIRE_NAME_QUERY, VIA_WIRE_NAME_REPLY, VIA_WIRE_NAME_LEN },
@@ -38,8 +40,16 @@ struct thrown {
 	struct ethhdr eth;
 	struct via_wire w;
 	union {
-		struct via_wire_conn conn;
+		struct {
+			struct via_wire_hello hello;
+			struct via_wire_conn conn;
+		} __packed;
+		struct via_wire_beat beat;
 		struct via_wire_name name;
+		struct via_wire_data data;
+		struct via_wire_ack ack;
+		struct via_wire_end end;
+		struct via_wire_answer answer;
 		u8 all[VIA_WIRE_CONN_LEN - sizeof(struct via_wire)];
 	};
 	u8 seal[VIA_WIRE_SEAL_LEN];
@@ -48,11 +58,24 @@ struct thrown {
 static struct {
 	struct thrown f;		/* the last one */
 	const struct kind *kind;
+	u8 answer;			/* to that */
 	bool host;			/* a host may have its source address */
 	u32 answers;
 	struct sim_nic *nic;
 	bool ready, over;
 } w;
+
+/* The answer names the end that the frame named, and the frame. */
+static bool names_end(const struct thrown *a, const struct thrown *q)
+{
+	if (q->w.type == VIA_WIRE_SEND)
+		return a->end.src == q->w.dst && a->end.seq == q->data.seq;
+	if (q->w.type == VIA_WIRE_DISCONNECT)
+		return a->end.src == q->w.dst && a->end.seq == q->end.seq;
+	if (q->w.type == VIA_WIRE_ACK)
+		return a->end.src == q->w.dst && a->end.seq == q->ack.ack;
+	return a->end.src == q->conn.to && a->end.seq == q->conn.first_seq;
+}
 
 /* What leaves is the answer to the last one. */
 static bool leaves(void *arg, u8 *frame, u32 *len)
@@ -61,31 +84,45 @@ static bool leaves(void *arg, u8 *frame, u32 *len)
 	bool request = q->w.type == VIA_WIRE_REQUEST;
 	bool name = q->w.type == VIA_WIRE_NAME_QUERY;
 
-	sim_expect(w.host && w.kind->answer != NOTHING,
+	sim_expect(w.host && w.answer != NOTHING,
 		   "type %#x is answered by %#x", q->w.type, a->w.type);
-	sim_expect(a->w.type == w.kind->answer, "type %#x for %#x", a->w.type,
+	sim_expect(a->w.type == w.answer, "type %#x for %#x", a->w.type,
 		   q->w.type);
 	sim_expect(!memcmp(a->eth.h_dest, q->eth.h_source, ETH_ALEN),
 		   "type %#x goes to another host", a->w.type);
 	if (name)
 		sim_expect(a->name.nonce == q->name.nonce, "");
+	else if (w.answer == VIA_WIRE_BEAT)
+		sim_expect(a->w.cookie == q->beat.epoch &&
+			   a->beat.time == q->beat.time && a->beat.epoch &&
+			   a->beat.proof && !a->beat.connections &&
+			   !a->beat.digest, "");
+	else if (w.answer == VIA_WIRE_CHALLENGE)
+		sim_expect(a->w.dst == q->w.dst &&
+			   a->w.cookie == q->w.cookie && a->hello.proof, "");
 	else
-		sim_expect(a->w.dst == (request ? q->conn.vi : q->w.dst) &&
-			   a->w.cookie == (request ? q->conn.sender_cookie :
-						     q->w.cookie),
+		sim_expect(!a->w.dst && a->w.cookie == q->w.cookie &&
+			   (request ? a->answer.vi == q->conn.vi :
+				      names_end(a, q)),
 			   "type %#x for %#x names another end", a->w.type,
 			   q->w.type);
 	w.answers++;
 	return true;
 }
 
-static void fill_conn(struct via_wire_conn *c, const u8 *from)
+static void fill_conn(struct thrown *f, const u8 *from)
 {
-	c->vi = cpu_to_be16(sim_dice(65536));
-	c->frames = cpu_to_be16(1 + sim_dice(64));
+	bool asks = f->w.type == VIA_WIRE_REQUEST ||
+		    f->w.type == VIA_WIRE_PEER_REQUEST;
+	struct via_wire_conn *c = &f->conn;
+
+	f->hello.epoch = sim_dice64() | 1;
+	f->hello.frames = cpu_to_be32(1 + sim_dice(64));
+	f->hello.mtu = cpu_to_be32(320 + sim_dice(9000));
+	c->vi = cpu_to_be32(1 + sim_dice(65536));
+	c->to = asks ? 0 : cpu_to_be32(1 + sim_dice(8));
 	c->sender_cookie = sim_dice64() | 1;
 	c->first_seq = sim_dice64();
-	c->mtu = cpu_to_be32(256 + sim_dice(9000));
 	c->reliability = cpu_to_be32(1u << sim_dice(3));
 	c->max_transfer = cpu_to_be32(32768);
 	c->timeout_ms = cpu_to_be32(VIA_WIRE_FOREVER);
@@ -113,13 +150,29 @@ static void fill(const struct kind *k)
 	f->w.version = VIA_WIRE_VERSION;
 	f->w.type = k->type;
 	if (k->len == VIA_WIRE_CONN_LEN)
-		fill_conn(&f->conn, f->eth.h_source);
+		fill_conn(f, f->eth.h_source);
 	if (k->len == VIA_WIRE_NAME_LEN)
 		f->name.nonce = sim_dice64();
-	else if (k->type != VIA_WIRE_REQUEST &&
-		 k->type != VIA_WIRE_PEER_REQUEST) {
-		f->w.dst = cpu_to_be16(sim_dice(8));
+	else
 		f->w.cookie = sim_dice64() | 1;
+	if (via_wire_has_dst(k->type))
+		f->w.dst = cpu_to_be32(1 + sim_dice(8));
+	if (k->type == VIA_WIRE_REQUEST || k->type == VIA_WIRE_PEER_REQUEST) {
+		f->w.dst = f->conn.vi;
+		f->w.cookie = f->conn.sender_cookie;
+	}
+	if (k->len == VIA_WIRE_HELLO_LEN || k->len == VIA_WIRE_BEAT_LEN)
+		f->hello.epoch = 1;
+	if (k->len == VIA_WIRE_BEAT_LEN)
+		f->beat.time = sim_dice64();
+	if (k->type == VIA_WIRE_SEND)
+		f->data.seq = sim_dice64();
+	if (k->type == VIA_WIRE_ACK)
+		f->ack.ack = sim_dice64();
+	if (k->len == VIA_WIRE_ANSWER_LEN && via_wire_always_sealed(k->type)) {
+		f->answer.vi = cpu_to_be32(1 + sim_dice(8));
+		f->answer.reason = k->type != VIA_WIRE_REFUSE ? 0 :
+				   cpu_to_be32(1 + sim_dice(5));
 	}
 }
 
@@ -129,17 +182,23 @@ static void throw(void)
 	u32 size = ETH_HLEN + k->len;
 
 	w.kind = k;
+	w.answer = k->answer;
 	w.host = sim_dice(3);
 	w.answers = 0;
 	fill(k);
+	if (sim_dice(2))
+		sim_nic_prove(w.nic, (u8 *)&w.f);
+	else if (k->type == VIA_WIRE_REQUEST ||
+		 k->type == VIA_WIRE_PEER_REQUEST)
+		w.answer = VIA_WIRE_CHALLENGE;
 	/* Frames of a connection have no seal, for there is none. */
-	if (k->type >= VIA_WIRE_RESET) {
+	if (via_wire_always_sealed(k->type)) {
 		via_ether_seal(&w.f, size + VIA_WIRE_SEAL_LEN, 0);
 		size += VIA_WIRE_SEAL_LEN;
 	}
 	sim_nic_inject(w.nic, &w.f, size);
 	sim_pause(5 * MS);
-	sim_expect(w.answers == (w.host && k->answer != NOTHING),
+	sim_expect(w.answers == (w.host && w.answer != NOTHING),
 		   "type %#x is answered %u times", k->type, w.answers);
 }
 
@@ -223,6 +282,7 @@ static void unheard(void)
 	w.host = true;
 	fill(&request);
 	w.f.conn.reliability = cpu_to_be32(VIA_RELIABLE_DELIVERY);
+	sim_nic_prove(w.nic, (u8 *)&w.f);
 	via_ether_seal(&w.f, size, 0);
 	sim_nic_inject(w.nic, &w.f, size);
 	sim_proc_wait(p);

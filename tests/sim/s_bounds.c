@@ -7,7 +7,7 @@
 #include "s_forge.h"
 
 #define FLOOD		1000		/* frames within a tick */
-#define ANSWERS		64u		/* of them, in 1/16 s */
+#define ANSWERS		64u		/* of them at once, one host's or all */
 #define REQUESTS	1024u		/* that a NIC keeps unanswered */
 
 static struct {
@@ -24,38 +24,44 @@ static bool count(void *arg, u8 *frame, u32 *len)
 	return true;
 }
 
-static void stray(bool name)
+static void stray(u8 type, bool one)
 {
 	u8 host[ETH_ALEN];
 	struct forged f;
 
-	forge_host(host, ++w.asked);
-	if (name) {
-		forge(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_NAME_QUERY);
-	} else {
-		forge(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_HEARTBEAT);
-		forged_wire(f.data)->dst = cpu_to_be16(1);
-		forged_wire(f.data)->cookie = cpu_to_be32(w.asked);
+	w.asked++;
+	forge_host(host, one ? 1 : w.asked);
+	forge(&f, host, sim_nic_mac(w.nic[0]), type);
+	if (type != VIA_WIRE_NAME_QUERY) {
+		forged_wire(f.data)->dst = cpu_to_be32(1);
+		forged_wire(f.data)->cookie = cpu_to_be64(w.asked);
 	}
 	forge_throw(&f, w.nic[0]);
 }
 
 static void floods(void)
 {
-	bool name = sim_dice(2);
-	u32 turn, i;
+	static const u8 kinds[][2] = {
+		{ VIA_WIRE_NAME_QUERY, VIA_WIRE_NAME_REPLY },
+		{ VIA_WIRE_ACK, VIA_WIRE_RESET },
+		{ VIA_WIRE_DISCONNECT, VIA_WIRE_DISCONNECT_ACK },
+	};
+	u32 kind = sim_dice(ARRAY_SIZE(kinds)), turn, i, most;
+	bool one = sim_dice(2);
 
 	memset(&w, 0, sizeof(w));
 	w.nic[0] = sim_nic_up("a", 1);
-	w.type = name ? VIA_WIRE_NAME_REPLY : VIA_WIRE_RESET;
+	w.type = kinds[kind][1];
 	sim_wire.meddle = count;
+	sim_wire.weigh = true;
 	for (turn = 0; turn < 3; turn++) {
 		w.answers = 0;
 		for (i = 0; i < FLOOD; i++)
-			stray(name);
+			stray(kinds[kind][0], one);
 		msleep(20);
-		/* A turn may lie in two sixteenths of a second. */
-		sim_expect(w.answers && w.answers <= 2 * ANSWERS,
+		/* What pauses have brought is all that there is at once, or a sixth. */
+		most = one && turn ? ANSWERS / 6 + 2 : ANSWERS + 24;
+		sim_expect(w.answers && w.answers <= most,
 			   "%u answers to %u frames", w.answers, FLOOD);
 		msleep(130);
 	}
@@ -91,11 +97,9 @@ static void request(bool cancel)
 	forge_host(host, w.asked);
 	forge_conn(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_REQUEST, "many",
 		   5, 77 + w.asked);
-	if (cancel) {
-		forge(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_CANCEL);
-		forged_wire(f.data)->dst = cpu_to_be16(5);
-		forged_wire(f.data)->cookie = cpu_to_be32(77 + w.asked);
-	}
+	if (cancel)
+		forge_answer(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_CANCEL,
+			     5, 77 + w.asked);
 	forge_throw(&f, w.nic[0]);
 }
 

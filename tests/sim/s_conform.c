@@ -124,8 +124,8 @@ static void lo(void)
 }
 
 /*
- * One of a hundred is lost, but no DISCONNECT: that is not repeated, and what
- * it says is a part of what the suite expects (docs/wire.md).
+ * One of a hundred is lost, but no DISCONNECT: that is repeated after 2 s
+ * (docs/wire.md), and what it says is a part of what the suite expects.
  */
 static bool lose(void *arg, u8 *frame, u32 *len)
 {

@@ -12,6 +12,7 @@
 struct forged {
 	u8 data[FORGED_MAX];
 	u32 len;
+	bool unproven;			/* its sender was not told a proof */
 };
 
 static inline struct via_wire *forged_wire(u8 *frame)
@@ -19,16 +20,39 @@ static inline struct via_wire *forged_wire(u8 *frame)
 	return (struct via_wire *)(frame + ETH_HLEN);
 }
 
+static inline struct via_wire_data *forged_data(u8 *frame)
+{
+	return (struct via_wire_data *)(forged_wire(frame) + 1);
+}
+
+static inline struct via_wire_end *forged_end(u8 *frame)
+{
+	return (struct via_wire_end *)(forged_wire(frame) + 1);
+}
+
+static inline struct via_wire_answer *forged_answer(u8 *frame)
+{
+	return (struct via_wire_answer *)(forged_wire(frame) + 1);
+}
+
+static inline struct via_wire_hello *forged_hello(u8 *frame)
+{
+	return (struct via_wire_hello *)(forged_wire(frame) + 1);
+}
+
 static inline struct via_wire_conn *forged_conn(u8 *frame)
 {
-	return (struct via_wire_conn *)(forged_wire(frame) + 1);
+	return (struct via_wire_conn *)(forged_hello(frame) + 1);
 }
 
 /* Zeros but for the addresses, the version and @type. */
 void forge(struct forged *f, const u8 *from, const u8 *to, u8 type);
 /* A REQUEST, or another frame with the same body, that is right. */
 void forge_conn(struct forged *f, const u8 *from, const u8 *to, u8 type,
-		const char *disc, u16 vi, u32 cookie);
+		const char *disc, u32 vi, u64 cookie);
+/* WAIT, REFUSE, CONFIRM or CANCEL of what these name. */
+void forge_answer(struct forged *f, const u8 *from, const u8 *to, u8 type,
+		  u32 vi, u64 cookie);
 /* An address of one that is no NIC here. */
 void forge_host(u8 *mac, u32 n);
 /* With the seal that it must have, to @to. */

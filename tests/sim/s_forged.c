@@ -9,6 +9,9 @@
 enum lie {
 	ACCEPT_OF_OTHER,		/* than the host that was asked */
 	RESET_OF_OLD,			/* with another cookie */
+	END_OF_NOW,			/* the right cookies, other numbers */
+	VERSION_OF_NOW,			/* of a peer that speaks ours */
+	VERSION_OF_OTHER,		/* about another frame, or host */
 	PEER_OF_OTHER,			/* called the one looked for */
 	PEERS_OF_OLD,			/* whose attempts are over */
 	REPLY_TO_NONE,			/* another nonce */
@@ -20,8 +23,14 @@ static struct {
 	enum lie lie;
 	struct sim_nic *nic[3];
 	struct sim_proc *proc[2];
-	u16 vi;				/* of the last one that asked, */
-	u32 cookie;			/* from its REQUEST */
+	u32 vi;				/* of the last one that asked, */
+	u64 cookie;			/* from its REQUEST */
+	u32 first_seq;
+	u8 request[VIA_WIRE_QUOTE];	/* its first bytes */
+	u32 server_vi;			/* from the ACCEPT */
+	u64 server_cookie;
+	u32 server_seq;
+	u32 told;			/* ACKs of the server's */
 	u32 requests, peer_accepts;
 	bool drop_requests;
 	bool up[2], over, go;
@@ -38,11 +47,20 @@ static bool look(void *arg, u8 *frame, u32 *len)
 	const struct via_wire *h = forged_wire(frame);
 
 	if (h->type == VIA_WIRE_REQUEST) {
-		w.vi = be16_to_cpu(forged_conn(frame)->vi);
-		w.cookie = be32_to_cpu(forged_conn(frame)->sender_cookie);
+		w.vi = be32_to_cpu(forged_conn(frame)->vi);
+		w.cookie = be64_to_cpu(forged_conn(frame)->sender_cookie);
+		w.first_seq = be32_to_cpu(forged_conn(frame)->first_seq);
+		memcpy(w.request, h, sizeof(w.request));
 		w.requests++;
 		return !w.drop_requests;
 	}
+	if (h->type == VIA_WIRE_ACCEPT) {
+		w.server_vi = be32_to_cpu(forged_conn(frame)->vi);
+		w.server_cookie = be64_to_cpu(forged_conn(frame)->sender_cookie);
+		w.server_seq = be32_to_cpu(forged_conn(frame)->first_seq);
+	}
+	w.told += h->type == VIA_WIRE_ACK &&
+		  !memcmp(((struct ethhdr *)frame)->h_source, mac(1), ETH_ALEN);
 	w.peer_accepts += h->type == VIA_WIRE_PEER_ACCEPT;
 	return true;
 }
@@ -165,8 +183,144 @@ static void accept_of_other(void)
 			continue;
 		forge_conn(&f, mac(2), mac(0), VIA_WIRE_ACCEPT, "forged", 3,
 			   77);
-		forged_wire(f.data)->dst = cpu_to_be16(w.vi);
-		forged_wire(f.data)->cookie = cpu_to_be32(w.cookie);
+		forged_conn(f.data)->to = cpu_to_be32(w.vi);
+		forged_wire(f.data)->cookie = cpu_to_be64(w.cookie);
+		forge_throw(&f, w.nic[0]);
+	}
+	sim_expect(w.ret[0] == VIA_R_TIMEOUT, "(%d)", w.ret[0]);
+}
+
+/* To the server: its client is not there. */
+static void forge_reset(struct forged *f, u64 cookie, u32 seq)
+{
+	forge(f, mac(0), mac(1), VIA_WIRE_RESET);
+	forged_wire(f->data)->cookie = cpu_to_be64(cookie);
+	forged_end(f->data)->src = cpu_to_be32(w.vi);
+	forged_end(f->data)->seq = cpu_to_be32(seq);
+}
+
+static void connect_both(void)
+{
+	start(0, asks);
+	start(1, serves);
+	while (!w.over && !(w.up[0] && w.up[1]))
+		sim_pause(100000);
+}
+
+/* A number that is not in the window, which has one place. */
+static u32 elsewhere(u32 at)
+{
+	return sim_dice(2) ? at + 65 + sim_dice(1u << 30) :
+			     at - 1 - sim_dice(1u << 30);
+}
+
+/*
+ * The server is told that its client has left, by one that has seen all but
+ * the numbers of the moment.  DISCONNECT is answered with these, not each time.
+ */
+static void end_of_now(void)
+{
+	struct forged f;
+	u64 from;
+	u32 i;
+
+	connect_both();
+	w.told = 0;
+	from = sim_clock;
+	for (i = 0; i < 40 && !w.over; i++) {
+		u32 seq = w.first_seq, ack = w.server_seq;
+
+		switch (sim_dice(3)) {
+		case 0:
+			forge_answer(&f, mac(0), mac(1), VIA_WIRE_CANCEL, w.vi,
+				     w.cookie);
+			break;
+		case 1:
+			forge_reset(&f, w.cookie, elsewhere(ack));
+			break;
+		default:
+			forge(&f, mac(0), mac(1), VIA_WIRE_DISCONNECT);
+			forged_wire(f.data)->dst = cpu_to_be32(w.server_vi);
+			forged_wire(f.data)->cookie =
+				cpu_to_be64(w.server_cookie);
+			if (sim_dice(2))
+				seq = elsewhere(seq);
+			else
+				ack = elsewhere(ack);
+			forged_end(f.data)->seq = cpu_to_be32(seq);
+			forged_end(f.data)->ack = cpu_to_be32(ack);
+		}
+		forge_throw(&f, w.nic[1]);
+		sim_pause(500000);
+	}
+	/* One in 8 ms, of which a part may have begun. */
+	sim_expect(w.over || (w.told &&
+			      w.told <= 2 + (sim_clock - from) / (8 * MS)),
+		   "%u acknowledgements in %llu us", w.told,
+		   (sim_clock - from) / 1000);
+	w.over = true;
+}
+
+/* Its sender speaks 3 to 4, it says. */
+static void forge_version(struct forged *f, const u8 *from, u8 about)
+{
+	struct via_wire_version *v = (void *)forged_wire(f->data);
+
+	forge(f, from, mac(0), VIA_WIRE_VERSIONS);
+	f->len = ETH_HLEN + VIA_WIRE_VERSION_LEN;
+	v->version = 4;
+	v->lowest = 3;
+	v->about = about;
+	memcpy(v->quote, w.request, sizeof(v->quote));
+}
+
+static void version_of_now(void)
+{
+	struct forged f;
+	u32 i;
+
+	connect_both();
+	for (i = 0; i < 20 && !w.over; i++) {
+		forge_version(&f, mac(1), VIA_WIRE_VERSION);
+		forge_throw(&f, w.nic[0]);
+		sim_pause(500000);
+	}
+	/* One that has forgotten it says so when it is asked. */
+	if (!w.over)
+		msleep(2500);
+	w.over = true;
+}
+
+static void version_of_other(void)
+{
+	struct via_wire_version *v;
+	struct forged f;
+
+	w.drop_requests = true;
+	start(0, asks);
+	/* The other host is one that is known. */
+	forge_conn(&f, mac(2), mac(0), VIA_WIRE_REQUEST, "none", 1, 1);
+	forge_throw(&f, w.nic[0]);
+	while (!w.over) {
+		sim_pause(500000);
+		if (!w.requests)
+			continue;
+		forge_version(&f, mac(1), VIA_WIRE_VERSION);
+		v = (void *)forged_wire(f.data);
+		switch (sim_dice(4)) {
+		case 0:
+			memcpy(((struct ethhdr *)f.data)->h_source, mac(2),
+			       ETH_ALEN);
+			break;
+		case 1:
+			v->about++;
+			break;
+		case 2:
+			v->lowest = VIA_WIRE_VERSION;
+			break;
+		default:
+			v->quote[sim_dice(VIA_WIRE_QUOTE)] ^= 1 << sim_dice(8);
+		}
 		forge_throw(&f, w.nic[0]);
 	}
 	sim_expect(w.ret[0] == VIA_R_TIMEOUT, "(%d)", w.ret[0]);
@@ -178,16 +332,15 @@ static void reset_of_old(void)
 	struct forged f;
 	u32 i;
 
-	start(0, asks);
-	start(1, serves);
-	while (!w.over && !(w.up[0] && w.up[1]))
-		sim_pause(100000);
+	connect_both();
 	for (i = 0; i < 20 && !w.over; i++) {
-		forge(&f, mac(0), mac(1), sim_dice(2) ? VIA_WIRE_RESET :
-		      VIA_WIRE_CANCEL);
-		forged_wire(f.data)->dst = cpu_to_be16(w.vi);
-		forged_wire(f.data)->cookie =
-			cpu_to_be32(w.cookie + 1 + sim_dice(1000));
+		u64 other = w.cookie + 1 + sim_dice(1000);
+
+		if (sim_dice(2))
+			forge_answer(&f, mac(0), mac(1), VIA_WIRE_CANCEL, w.vi,
+				     other);
+		else
+			forge_reset(&f, other, w.server_seq);
 		forge_throw(&f, w.nic[1]);
 		sim_pause(500000);
 	}
@@ -261,6 +414,7 @@ static void reply_to_none(void)
 /* A value that no sender writes; those of the body are sealed. */
 static void spoil(struct forged *f)
 {
+	struct via_wire_hello *h = forged_hello(f->data);
 	struct via_wire_conn *c = forged_conn(f->data);
 	u8 *lens[] = { &c->client.host_len, &c->server.host_len,
 		       &c->client.disc_len, &c->server.disc_len };
@@ -268,13 +422,13 @@ static void spoil(struct forged *f)
 
 	switch (i) {
 	case 0:
-		c->mtu = cpu_to_be32(sim_dice(2) ? sim_dice(256) : 65536);
+		h->mtu = cpu_to_be32(sim_dice(2) ? sim_dice(320) : 65536);
 		break;
 	case 1:
 		c->sender_cookie = 0;
 		break;
 	case 2:
-		c->frames = 0;
+		h->frames = 0;
 		break;
 	case 3:
 		c->options = cpu_to_be32(2u << sim_dice(31));
@@ -311,8 +465,9 @@ static void bad_request(void)
 static void forged(void)
 {
 	static void (*const lies[LIES])(void) = {
-		accept_of_other, reset_of_old, peer_of_other, peers_of_old,
-		reply_to_none, bad_request,
+		accept_of_other, reset_of_old, end_of_now, version_of_now,
+		version_of_other, peer_of_other, peers_of_old, reply_to_none,
+		bad_request,
 	};
 	/* Of two peers the one with the higher address answers. */
 	static const u8 last[] = { 3, 2, 1 };

@@ -15,7 +15,7 @@ static struct {
 	struct sim_nic *nic[2];
 	u32 looking;
 	bool asked, over;
-	__be32 cookie;			/* of the ghost */
+	__be64 cookie;			/* of the ghost */
 } w;
 
 /* Both on one host. */
@@ -65,6 +65,7 @@ static void ghost(void)
 	struct {
 		struct ethhdr eth;
 		struct via_wire w;
+		struct via_wire_hello h;
 		struct via_wire_conn c;
 		u8 seal[VIA_WIRE_SEAL_LEN];
 	} __packed f;
@@ -75,15 +76,19 @@ static void ghost(void)
 	f.eth.h_proto = cpu_to_be16(VIA_WIRE_ETHERTYPE);
 	f.w.version = VIA_WIRE_VERSION;
 	f.w.type = VIA_WIRE_PEER_REQUEST;
-	f.c.vi = cpu_to_be16(3);
-	f.c.frames = cpu_to_be16(64);
+	f.w.cookie = w.cookie;
+	f.h.epoch = 1;
+	f.h.frames = cpu_to_be32(64);
+	f.h.mtu = cpu_to_be32(1500);
+	f.c.vi = cpu_to_be32(3);
+	f.w.dst = f.c.vi;
 	f.c.sender_cookie = w.cookie;
-	f.c.mtu = cpu_to_be32(1500);
 	f.c.reliability = cpu_to_be32(VIA_RELIABLE_DELIVERY);
 	f.c.max_transfer = cpu_to_be32(32768);
 	f.c.timeout_ms = cpu_to_be32(VIA_WIRE_FOREVER);
 	addr(&f.c.client, sim_nic_mac(w.nic[0]));
 	addr(&f.c.server, sim_nic_mac(w.nic[1]));
+	sim_nic_prove(w.nic[1], (u8 *)&f);
 	via_ether_seal(&f, sizeof(f), 0);
 	sim_nic_inject(w.nic[1], &f, sizeof(f));
 }

@@ -49,12 +49,14 @@ static u8 some_type(void)
 {
 	static const u8 types[] = {
 		VIA_WIRE_SEND, VIA_WIRE_WRITE, VIA_WIRE_READ,
-		VIA_WIRE_READ_DATA, VIA_WIRE_ACK, VIA_WIRE_HEARTBEAT,
-		VIA_WIRE_DISCONNECT, VIA_WIRE_RESET, VIA_WIRE_REQUEST,
-		VIA_WIRE_ACCEPT, VIA_WIRE_WAIT, VIA_WIRE_NO_MATCH,
-		VIA_WIRE_REJECT, VIA_WIRE_CONFIRM, VIA_WIRE_CANCEL,
+		VIA_WIRE_READ_DATA, VIA_WIRE_ACK, VIA_WIRE_DISCONNECT,
+		VIA_WIRE_DISCONNECT_ACK, VIA_WIRE_RESET, VIA_WIRE_REQUEST,
+		VIA_WIRE_CHALLENGE, VIA_WIRE_ACCEPT, VIA_WIRE_WAIT,
+		VIA_WIRE_REFUSE, VIA_WIRE_CONFIRM, VIA_WIRE_CANCEL,
 		VIA_WIRE_PEER_REQUEST, VIA_WIRE_PEER_ACCEPT,
-		VIA_WIRE_NAME_QUERY, VIA_WIRE_NAME_REPLY,
+		VIA_WIRE_HEARTBEAT, VIA_WIRE_BEAT, VIA_WIRE_ACKS,
+		VIA_WIRE_LIST, VIA_WIRE_NAME_QUERY, VIA_WIRE_NAME_REPLY,
+		VIA_WIRE_VERSIONS,
 	};
 
 	return types[sim_dice(ARRAY_SIZE(types))];
@@ -66,14 +68,16 @@ static void reseal(u8 *f, u32 len)
 	struct via_wire *w = wire_of(f);
 	u32 size;
 
-	if (w->type == VIA_WIRE_REQUEST || w->type == VIA_WIRE_ACCEPT ||
-	    w->type == VIA_WIRE_PEER_REQUEST ||
-	    w->type == VIA_WIRE_PEER_ACCEPT)
+	if (via_wire_has_conn(w->type))
 		size = VIA_WIRE_CONN_LEN;
+	else if (w->type == VIA_WIRE_CHALLENGE)
+		size = VIA_WIRE_HELLO_LEN;
 	else if (w->type == VIA_WIRE_NAME_QUERY ||
 		 w->type == VIA_WIRE_NAME_REPLY)
 		size = VIA_WIRE_NAME_LEN;
-	else if (w->type >= VIA_WIRE_ACK)
+	else if (w->type == VIA_WIRE_HEARTBEAT || w->type == VIA_WIRE_BEAT)
+		size = VIA_WIRE_BEAT_LEN;
+	else if (w->type >= VIA_WIRE_ACK && w->type < VIA_WIRE_ACKS)
 		size = VIA_WIRE_ACK_LEN;
 	else
 		return;
@@ -101,13 +105,23 @@ static u32 begin(u8 *f, const struct sim_nic *from, const struct sim_nic *to)
 	wire_of(f)->version = VIA_WIRE_VERSION;
 	wire_of(f)->type = some_type();
 	wire_of(f)->flags &= VIA_WIRE_FLAGS;
-	wire_of(f)->reserved = 0;
-	wire_of(f)->dst = cpu_to_be16(sim_dice(8));
+	if (wire_of(f)->type >= VIA_WIRE_ACK && sim_dice(8))
+		wire_of(f)->flags &= VIA_WIRE_FLAGS_OTHER;
+	wire_of(f)->marks &= VIA_WIRE_MARKS;
+	wire_of(f)->dst = !via_wire_has_dst(wire_of(f)->type) ? 0 :
+			  cpu_to_be32(1 + sim_dice(8));
 	return len;
+}
+
+/* Of data, and what lies there in ends and acknowledgements. */
+static u32 nudged(__be32 number)
+{
+	return cpu_to_be32(sim_dice(200) - 100 + be32_to_cpu(number));
 }
 
 static void change(u8 *f, u32 *len)
 {
+	struct via_wire_data *d = (void *)(wire_of(f) + 1);
 	u32 i;
 
 	for (i = 1 + sim_dice(4); i; i--)
@@ -128,12 +142,10 @@ static void change(u8 *f, u32 *len)
 			break;
 		case 4:
 			/* Numbers about those that count. */
-			wire_of(f)->seq = cpu_to_be32(sim_dice(200) - 100 +
-				be32_to_cpu(wire_of(f)->seq));
+			d->seq = nudged(d->seq);
 			break;
 		default:
-			wire_of(f)->ack = cpu_to_be32(sim_dice(200) - 100 +
-				be32_to_cpu(wire_of(f)->ack));
+			d->ack = nudged(d->ack);
 		}
 	if (sim_dice(2))
 		reseal(f, *len);
@@ -142,12 +154,13 @@ static void change(u8 *f, u32 *len)
 /* What names a connection is guessed. */
 static void forget_cookies(u8 *f, u32 len)
 {
-	struct via_wire_conn *c = (void *)(wire_of(f) + 1);
+	struct via_wire_hello *h = (void *)(wire_of(f) + 1);
+	struct via_wire_conn *c = (void *)(h + 1);
 
 	wire_of(f)->cookie = sim_dice64();
 	/* Nor does a connection frame carry what would fit. */
 	if (len >= ETH_HLEN + VIA_WIRE_CONN_LEN) {
-		c->sender_cookie = sim_dice64();
+		c->sender_cookie = wire_of(f)->cookie;
 		noise(c->server.disc, sizeof(c->server.disc));
 	}
 	reseal(f, len);
@@ -221,12 +234,13 @@ static void knowing(void)
 }
 
 /* Requests of hosts that are not there, some for a server that waits. */
-static void request(struct sim_nic *to, bool fits)
+static void request(struct sim_nic *to, bool fits, bool proven)
 {
 	u8 f[ETH_HLEN + VIA_WIRE_CONN_LEN + VIA_WIRE_SEAL_LEN] = { 0 };
 	struct ethhdr *eth = (void *)f;
 	struct via_wire *w = wire_of(f);
-	struct via_wire_conn *c = (void *)(w + 1);
+	struct via_wire_hello *h = (void *)(w + 1);
+	struct via_wire_conn *c = (void *)(h + 1);
 
 	memcpy(eth->h_dest, sim_nic_mac(to), ETH_ALEN);
 	eth->h_source[0] = 2;
@@ -234,11 +248,14 @@ static void request(struct sim_nic *to, bool fits)
 	eth->h_proto = cpu_to_be16(VIA_WIRE_ETHERTYPE);
 	w->version = VIA_WIRE_VERSION;
 	w->type = VIA_WIRE_REQUEST;
-	c->vi = cpu_to_be16(sim_dice(65536));
-	c->frames = cpu_to_be16(1 + sim_dice(64));
+	h->epoch = 1;
+	h->frames = cpu_to_be32(1 + sim_dice(64));
+	h->mtu = cpu_to_be32(320 + sim_dice(9000));
+	c->vi = cpu_to_be32(1 + sim_dice(65536));
 	c->sender_cookie = sim_dice64() | 1;
+	w->dst = c->vi;
+	w->cookie = c->sender_cookie;
 	c->first_seq = sim_dice64();
-	c->mtu = cpu_to_be32(256 + sim_dice(9000));
 	c->reliability = cpu_to_be32(1u << sim_dice(3));
 	c->max_transfer = cpu_to_be32(32768);
 	c->rights = cpu_to_be32(sim_dice(4));
@@ -250,6 +267,8 @@ static void request(struct sim_nic *to, bool fits)
 	c->client.disc_len = c->server.disc_len = 7;
 	memcpy(c->client.disc, "nothing", 7);
 	memcpy(c->server.disc, fits ? "stream0" : "nothing", 7);
+	if (proven)
+		sim_nic_prove(to, f);
 	via_ether_seal(f, sizeof(f), 0);
 	sim_nic_inject(to, f, sizeof(f));
 }
@@ -258,20 +277,23 @@ static void flood(void)
 {
 	struct sim_nic *nic[2] = { sim_nic_up("a", 1), sim_nic_up("b", 2) };
 	u32 fitting = 1 + sim_dice(4), all = 500 + sim_dice(2500), i;
+	bool proven = sim_dice(2), fits;
 	struct stream_plan p;
 	struct stream *s;
 
 	stream_draw(&p, 0);
-	p.ghosts = true;
+	/* What is not proven takes no waiter and gets no longer answer. */
+	p.ghosts = proven;
+	sim_wire.weigh = !proven;
 	s = stream_begin(&p, 0, "via_a", "via_b", sim_nic_mac(nic[1]));
 	for (i = 0; i < all && !stream_done(s); i++) {
-		bool fits = fitting && !sim_dice(300);
-
-		fitting -= fits;
-		request(nic[1], fits);
+		fits = !proven ? sim_dice(2) : fitting && !sim_dice(300);
+		fitting -= proven && fits;
+		request(nic[1], fits, proven);
 		if (!sim_dice(20))
 			sim_pause(sim_dice(100000));
 	}
+	sim_wire.weigh = false;
 	stream_end(s);
 	sim_nic_down(nic[0]);
 	sim_nic_down(nic[1]);

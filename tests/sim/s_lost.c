@@ -30,14 +30,14 @@ static struct {
 	bool up[2], done[2], over;
 } w;
 
-static void look_at_data(const struct via_wire *h)
+static void look_at_data(u32 seq)
 {
 	u32 i;
 
 	if (!w.data)
-		w.first_seq = be32_to_cpu(h->seq);
+		w.first_seq = seq;
 	w.data++;
-	i = be32_to_cpu(h->seq) - w.first_seq;
+	i = seq - w.first_seq;
 	if (i < ARRAY_SIZE(w.count) && w.count[i]++)
 		w.again++;
 }
@@ -46,9 +46,11 @@ static bool look(void *arg, u8 *frame, u32 *len)
 {
 	const struct ethhdr *eth = (void *)frame;
 	const struct via_wire *h = forged_wire(frame);
+	u32 seq = be32_to_cpu(forged_data(frame)->seq);
+	u32 ack = be32_to_cpu(forged_data(frame)->ack);
 
 	sim_log("%llu us: type %#x, seq %u, ack %u", sim_now() / 1000, h->type,
-		be32_to_cpu(h->seq), be32_to_cpu(h->ack));
+		seq, ack);
 	if (h->type == VIA_WIRE_REQUEST) {
 		w.request.len = *len;
 		memcpy(w.request.data, frame, *len);
@@ -58,7 +60,7 @@ static bool look(void *arg, u8 *frame, u32 *len)
 	if (h->type != VIA_WIRE_SEND ||
 	    memcmp(eth->h_source, sim_nic_mac(w.nic[0]), ETH_ALEN))
 		return true;
-	look_at_data(h);
+	look_at_data(seq);
 	return w.data != w.at;
 }
 
@@ -281,12 +283,12 @@ static void draw(void (**one)(void *arg), void (**other)(void *arg))
 	case REJECTED:
 		*one = refused;
 		*other = refuses;
-		w.drop = VIA_WIRE_REJECT;
+		w.drop = VIA_WIRE_REFUSE;
 		w.first = 1 + sim_dice(3);
 		break;
 	case PEERS_DIFFER:
 		*one = *other = differs;
-		w.drop = VIA_WIRE_REJECT;
+		w.drop = VIA_WIRE_REFUSE;
 		w.first = 1 + sim_dice(3);
 		break;
 	case OLD_REQUEST:

@@ -48,16 +48,8 @@ static void connect_again(void)
 /* The old connection ends in a frame, and by the program. */
 static void ended(u8 type)
 {
-	u16 vi = r.remote_index;
-	u32 cookie = r.remote_cookie;
-
-	if (type == VIA_WIRE_RESET) {
-		r.remote_index = r.vi;
-		r.remote_cookie = r.cookie;
-	}
-	raw_send_ctl(&r, type, 0, 0, 0);
-	r.remote_index = vi;
-	r.remote_cookie = cookie;
+	raw_send_end(&r, type, type == VIA_WIRE_RESET ? r.ack : r.seq,
+		     type == VIA_WIRE_RESET ? 0 : r.ack);
 	connect_again();
 	/* What was said of the old one is not true of this one. */
 	sim_sleep(sim_dice(200000));

@@ -5,6 +5,8 @@
  */
 #include "raw.h"
 
+void via_ether_seal(void *frame, u32 size, u32 len);
+
 #define DISC		"raw"
 #define BUFFERS		4
 #define BYTES		40000u		/* of a buffer: more than MOST */
@@ -160,8 +162,8 @@ static void ends(u32 reason)
 {
 	const struct raw_frame *f = raw_await(&r, VIA_WIRE_DISCONNECT, AT_ONCE);
 
-	sim_expect(f && be32_to_cpu(raw_ack_of(f)->reason) == reason, "(%d)",
-		   f ? (int)be32_to_cpu(raw_ack_of(f)->reason) : -1);
+	sim_expect(f && be32_to_cpu(raw_end_of(f)->reason) == reason, "(%d)",
+		   f ? (int)be32_to_cpu(raw_end_of(f)->reason) : -1);
 	sim_pause(100000);
 	sim_expect(prog_state(&p.vi) == VIA_STATE_ERROR, "");
 }
@@ -182,7 +184,7 @@ static const struct raw_frame *acked(u64 ns)
 
 	do {
 		f = raw_await(&r, VIA_WIRE_ACK, ns);
-	} while (f && be32_to_cpu(raw_wire(f)->ack) != r.seq);
+	} while (f && be32_to_cpu(raw_ack_of(f)->ack) != r.seq);
 	return f;
 }
 
@@ -202,7 +204,8 @@ static void twice(void)
 	raw_send(&r, p.in, 1);
 	f = acked(AT_ONCE);
 	sim_expect(f, "a duplicate is not answered");
-	sim_expect(be32_to_cpu(raw_wire(f)->seq) == r.seq - 1, "");
+	sim_expect(raw_wire(f)->flags & VIA_WIRE_TWICE &&
+		   be32_to_cpu(raw_ack_of(f)->twice) == r.seq - 1, "");
 	ask(receive);
 	sim_expect(p.ret == VIA_R_TIMEOUT, "");
 	message(1);
@@ -232,10 +235,9 @@ static void hole(void)
 		sack |= i < n ? 1ull << (i - 1) : 0;
 		f = raw_await(&r, VIA_WIRE_ACK, 3 * MS);
 		sim_expect(f, "a frame out of order is not answered");
-		sim_expect(be32_to_cpu(raw_wire(f)->ack) ==
+		sim_expect(be32_to_cpu(raw_ack_of(f)->ack) ==
 			   first + (i < n ? 0 : n) &&
-			   be64_to_cpu(raw_ack_of(f)->sack) ==
-			   (i < n ? sack : 0), "");
+			   raw_sack(f) == (i < n ? sack : 0), "");
 		if (!sim_dice(8))
 			return;
 	}
@@ -278,37 +280,107 @@ static void gap(void)
 	message(1);
 }
 
-static void heartbeat(void)
+static void question(void)
 {
 	connect_with(1 << sim_dice(3));
 	sim_pause(20 * MS);
 	raw_forget(&r);
-	raw_send_ctl(&r, VIA_WIRE_HEARTBEAT, 0, 0, 0);
-	sim_expect(acked(AT_ONCE), "a HEARTBEAT is not answered");
+	raw_send_ack(&r, sim_dice(2) ? VIA_WIRE_ACK_NOW : VIA_WIRE_PROBE);
+	sim_expect(acked(AT_ONCE), "a question is not answered");
 }
 
 /* Acknowledgements are a sign of life, as good as any. */
 static void only_acks(void)
 {
+	const struct raw_frame *f;
 	u32 i;
 
 	connect_with(1 << sim_dice(3));
+	/* It has answered once: they have the same connections. */
+	sim_pause(2 * SEC);
+	r.mute = true;
 	for (i = 0; i < 30; i++) {
+		raw_send_ack(&r, 0);
 		sim_pause(500 * MS);
-		raw_send_ack(&r);
 	}
+	r.mute = false;
 	stands();
-	sim_expect(!raw_await(&r, VIA_WIRE_HEARTBEAT, 0),
-		   "a peer that talks is asked whether it is there");
+	while ((f = raw_next(&r, 0)))
+		sim_expect(raw_wire(f)->type != VIA_WIRE_HEARTBEAT,
+			   "a peer that talks is asked whether it is there");
 	message(0);
 }
 
-/* A connection is of two addresses; another host only gets a RESET. */
+/* An entry of ACKS, with others beside it. */
+static void send_acks(u32 ack, u64 cookie)
+{
+	u8 f[ETH_HLEN + VIA_WIRE_ACKS_LEN + VIA_WIRE_SEAL_LEN +
+	     3 * sizeof(struct via_wire_acks_entry)] = { 0 };
+	struct ethhdr *eth = (void *)f;
+	struct via_wire *w = (void *)(eth + 1);
+	struct via_wire_acks *a = (void *)(w + 1);
+	struct via_wire_acks_entry *e = (void *)(a + 1);
+	u32 i, at = sim_dice(3);
+
+	memcpy(eth->h_dest, sim_nic_mac(r.nic), ETH_ALEN);
+	memcpy(eth->h_source, r.mac, ETH_ALEN);
+	eth->h_proto = cpu_to_be16(VIA_WIRE_ETHERTYPE);
+	w->version = VIA_WIRE_VERSION;
+	w->type = VIA_WIRE_ACKS;
+	a->count = cpu_to_be16(3);
+	for (i = 0; i < 3; i++) {
+		e[i].dst = cpu_to_be32(i == at ? r.remote_id :
+						 r.remote_id + 1 + i);
+		e[i].ack = cpu_to_be32(ack);
+		e[i].cookie = cpu_to_be64(cookie);
+	}
+	via_ether_seal(f, sizeof(f), 0);
+	sim_nic_inject(r.nic, f, sizeof(f));
+}
+
+/*
+ * An entry of ACKS is as good as an ACK, from that host, with that cookie; what
+ * is of another connection, or of none, has no effect and no answer.
+ */
+static void in_acks(void)
+{
+	const struct raw_frame *f;
+
+	reliable();
+	ask(send_some);
+	f = raw_await(&r, VIA_WIRE_SEND, AT_ONCE);
+	sim_expect(f, "");
+	r.ack++;
+	switch (sim_dice(3)) {
+	case 0:
+		r.mac[5] ^= 0x80;
+		send_acks(r.ack, r.remote_cookie);
+		r.mac[5] ^= 0x80;
+		break;
+	case 1:
+		send_acks(r.ack, r.remote_cookie ^ 1);
+		break;
+	default:
+		send_acks(r.ack + 1, r.remote_cookie);
+	}
+	f = raw_await(&r, VIA_WIRE_SEND, 200 * MS);
+	sim_expect(f && be32_to_cpu(raw_data_of(f)->seq) == r.ack - 1,
+		   "an entry of another is taken");
+	send_acks(r.ack, r.remote_cookie);
+	ask(sent);
+	sim_expect(!p.ret && p.done.status == VIA_ST_DONE, "(%d, %#x)", p.ret,
+		   p.done.status);
+	sim_expect(!raw_await(&r, VIA_WIRE_RESET, 0), "");
+	stands();
+}
+
+/*
+ * A connection is of two addresses; another host only gets a RESET, or hears
+ * that its own connection is not there.
+ */
 static void stranger(void)
 {
-	static const u8 types[] = { VIA_WIRE_ACK, VIA_WIRE_HEARTBEAT,
-				    VIA_WIRE_DISCONNECT };
-	u8 type = types[sim_dice(ARRAY_SIZE(types))];
+	u8 type = sim_dice(3) ? VIA_WIRE_ACK : VIA_WIRE_DISCONNECT;
 
 	connect_with(1 << sim_dice(3));
 	sim_pause(20 * MS);
@@ -319,10 +391,14 @@ static void stranger(void)
 		r.seq--;
 		type = VIA_WIRE_SEND;
 	} else {
-		raw_send_ctl(&r, type, 0, 0, 0);
+		if (type == VIA_WIRE_ACK)
+			raw_send_ack(&r, sim_dice(2) ? VIA_WIRE_ACK_NOW : 0);
+		else
+			raw_send_end(&r, type, r.seq, r.ack);
 	}
-	sim_expect(type == VIA_WIRE_DISCONNECT ||
-		   raw_await(&r, VIA_WIRE_RESET, AT_ONCE), "(%#x)", type);
+	sim_expect(raw_await(&r, type == VIA_WIRE_DISCONNECT ?
+			     VIA_WIRE_DISCONNECT_ACK : VIA_WIRE_RESET, AT_ONCE),
+		   "(%#x)", type);
 	r.mac[5] ^= 0x80;
 	ask(receive);
 	sim_expect(p.ret == VIA_R_TIMEOUT, "");
@@ -408,8 +484,8 @@ static void read_wrong(void)
 	ask(post_read);
 	f = raw_await(&r, VIA_WIRE_READ, AT_ONCE);
 	sim_expect(f && be32_to_cpu(raw_data_of(f)->msg_len) == 3000, "");
-	d.immediate = be32_to_cpu(raw_wire(f)->seq);
-	r.ack = d.immediate + 1;
+	r.ack = be32_to_cpu(raw_data_of(f)->seq) + 1;
+	d.reads = r.ack - 1;
 	d.seq = r.seq++;
 	raw_send_data(&r, &d);
 	d.seq = r.seq++;
@@ -425,7 +501,7 @@ static void read_wrong(void)
 		d.msg_len += 1 + sim_dice(1000);
 		break;
 	default:
-		d.immediate += 1 + sim_dice(3);
+		d.reads += 1 + sim_dice(3);
 	}
 	raw_send_data(&r, &d);
 	ends(VIA_WIRE_R_PROTOCOL);
@@ -465,7 +541,7 @@ static void reads(void)
 		send_read(i, first + i);
 	r.seq += READS + 1;
 	while ((f = raw_next(&r, 5 * MS)))
-		sim_expect((s32)(be32_to_cpu(raw_wire(f)->ack) - r.seq) < 0,
+		sim_expect((s32)(raw_acked(f) - r.seq) < 0,
 			   "read %u is acknowledged", READS);
 	/* All is sent again for as long as none is acknowledged. */
 	for (until = sim_now() + 5 * SEC; n <= READS; ) {
@@ -473,14 +549,14 @@ static void reads(void)
 		f = raw_await(&r, VIA_WIRE_READ_DATA, 500 * MS);
 		if (n == READS)
 			send_read(n, first + n);
-		seq = f ? be32_to_cpu(raw_wire(f)->seq) : 0;
+		seq = f ? be32_to_cpu(raw_data_of(f)->seq) : 0;
 		if (!f || seq != seen + n)
 			continue;
-		sim_expect(be32_to_cpu(raw_data_of(f)->immediate) == first + n,
-			   "");
+		sim_expect(be16_to_cpu(raw_data_of(f)->reads) ==
+			   (u16)(first + n), "");
 		sim_expect(prog_filled(raw_payload(f), 100, 3, n), "(%u)", n);
 		r.ack = seen + ++n;
-		raw_send_ack(&r);
+		raw_send_ack(&r, 0);
 	}
 	stands();
 }
@@ -513,14 +589,14 @@ static void reads_out(void)
 		       raw_await(&r, VIA_WIRE_READ, n < READS_OUT + i ?
 				 AT_ONCE : sim_dice(MS))) {
 			r.ack = first + ++n;
-			raw_send_ack(&r);
+			raw_send_ack(&r, 0);
 		}
 		sim_expect(n == min(READS_OUT + i, 2 * READS_OUT),
 			   "%u reads are open", n - i);
 		prog_fill(m, sizeof(m), 3, i);
 		d.payload = m;
 		d.seq = r.seq++;
-		d.immediate = first + i;
+		d.reads = first + i;
 		raw_send_data(&r, &d);
 	}
 	for (i = 0; i < 2 * READS_OUT; i++) {
@@ -543,11 +619,11 @@ static void first_lost(void)
 		ask(send_some);
 		for (n = 0; n < 2; n++) {
 			f = raw_await(&r, VIA_WIRE_SEND, SEC);
-			sim_expect(f && be32_to_cpu(raw_wire(f)->seq) == r.ack,
+			sim_expect(f && be32_to_cpu(raw_data_of(f)->seq) == r.ack,
 				   "(%u, %u)", i, n);
 		}
 		r.ack++;
-		raw_send_ack(&r);
+		raw_send_ack(&r, 0);
 		ask(sent);
 		sim_expect(!p.ret && p.done.status == VIA_ST_DONE, "(%u, %#x)",
 			   i, p.done.status);
@@ -622,7 +698,7 @@ static const struct {
 	void (*fn)(void);
 } trials[] = {
 	{ "twice", twice }, { "hole", hole }, { "gap", gap },
-	{ "heartbeat", heartbeat },
+	{ "question", question }, { "in_acks", in_acks },
 	{ "only_acks", only_acks }, { "stranger", stranger },
 	{ "too_long", too_long }, { "not_the_next", not_the_next },
 	{ "read_wrong", read_wrong }, { "reads", reads }, { "reads_out", reads_out },

@@ -153,8 +153,8 @@ static void knocks(void)
 	u32 i;
 
 	for (i = sim_dice(20); i; i--) {
-		forge(&f, sim_nic_mac(w.nic[0]), sim_nic_mac(SERVER),
-		      VIA_WIRE_WAIT);
+		forge_answer(&f, sim_nic_mac(w.nic[0]), sim_nic_mac(SERVER),
+			     VIA_WIRE_WAIT, 1, 1);
 		forge_throw(&f, SERVER);
 	}
 }
@@ -163,11 +163,11 @@ static bool look(void *arg, u8 *frame, u32 *len)
 {
 	const struct ethhdr *eth = (void *)frame;
 	const struct via_wire *h = forged_wire(frame);
-	const struct via_wire_ack *a = (const void *)(h + 1);
+	const struct via_wire_end *e = forged_end(frame);
 
 	if (h->type == VIA_WIRE_DISCONNECT &&
 	    !memcmp(eth->h_source, sim_nic_mac(SERVER), ETH_ALEN))
-		w.reasons |= 1 << be32_to_cpu(a->reason);
+		w.reasons |= 1 << be32_to_cpu(e->reason);
 	return true;
 }
 

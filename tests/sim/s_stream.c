@@ -28,7 +28,7 @@ static bool meddle(void *arg, u8 *frame, u32 *len)
 		   *len, bad.mtu);
 	/* As if that bit had flipped, and Ethernet not seen it. */
 	if (bad.unseal && !sim_dice(50))
-		w->flags &= ~VIA_WIRE_SEALED;
+		w->flags &= ~VIA_WIRE_SUM;
 	if (bad.burst_at && !bad.left && sim_dice(10000) < bad.burst_at)
 		bad.left = bad.burst;
 	if (bad.left) {
@@ -70,9 +70,12 @@ static void pause_ms(u32 ms)
 
 static void run(struct stream_plan *p, beside *act)
 {
-	struct sim_nic *nic[2] = { sim_nic_up("a", 1), sim_nic_up("b", 2) };
+	struct sim_nic *nic[2];
 	u32 i;
 
+	sim_wire.credit = 16 << 2 * sim_dice(4);
+	nic[0] = sim_nic_up("a", 1);
+	nic[1] = sim_nic_up("b", 2);
 	/* In some runs the wire is slow, in most it is quick. */
 	if (!sim_wire.ns_per_byte_x1000 && !sim_dice(4))
 		sim_wire.ns_per_byte_x1000 = 8000 + sim_dice(72000);
@@ -353,7 +356,7 @@ static void mtus(struct sim_nic **nic, struct stream_plan *p)
 {
 	while (!done()) {
 		pause_ms(sim_dice(50));
-		sim_nic_mtu(nic[sim_dice(2)], 256 + sim_dice(1300));
+		sim_nic_mtu(nic[sim_dice(2)], VIA_WIRE_MTU_MIN + sim_dice(1200));
 	}
 }
 
@@ -372,7 +375,7 @@ static void mtus_differ(void)
 {
 	struct stream_plan p = begin(0);
 
-	bad.mtu = 256 + sim_dice(1000);
+	bad.mtu = VIA_WIRE_MTU_MIN + sim_dice(1000);
 	p.no_loss = true;
 	run(&p, NULL);
 }
@@ -413,9 +416,9 @@ static void kinds(void)
 {
 	static const u8 types[] = {
 		VIA_WIRE_SEND, VIA_WIRE_WRITE, VIA_WIRE_READ,
-		VIA_WIRE_READ_DATA, VIA_WIRE_ACK, VIA_WIRE_HEARTBEAT,
+		VIA_WIRE_READ_DATA, VIA_WIRE_ACK,
 		VIA_WIRE_DISCONNECT, VIA_WIRE_RESET, VIA_WIRE_REQUEST,
-		VIA_WIRE_ACCEPT, VIA_WIRE_WAIT, VIA_WIRE_NO_MATCH,
+		VIA_WIRE_ACCEPT, VIA_WIRE_WAIT, VIA_WIRE_REFUSE,
 		VIA_WIRE_CONFIRM, VIA_WIRE_CANCEL,
 	};
 	struct stream_plan p = begin(reliable());

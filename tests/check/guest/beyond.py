@@ -19,8 +19,9 @@ import time
 MAX, LONG, UNRELIABLE = 4096, 65536, 1
 DISC = b"beyond"
 OWN = bytes.fromhex("020000000077")
-SEND, WRITE, REQUEST, ACCEPT, NO_MATCH, CONFIRM = 1, 2, 16, 17, 19, 21
-SEALED, PIECE = 8, 1024
+SEND, WRITE, REQUEST, CHALLENGE, REFUSE, ACCEPT, CONFIRM = (
+    1, 2, 16, 17, 19, 20, 21)
+SUM, PIECE = 8, 1024
 
 
 class Vi(ctypes.Structure):
@@ -114,49 +115,57 @@ class Forger:
         self.sock.setsockopt(263, 1, struct.pack(
             "iHH8s", socket.if_nametoindex(iface), 1, 0, b""))
         self.sock.settimeout(20)
-        self.vi = self.cookie = 0
+        self.vi = self.cookie = self.proof = 0
         self.seq = 1000
 
-    def frame(self, kind, body, payload=b"", seal=False):
-        w = struct.pack(">BBBBHHIII", 1, kind, SEALED if seal else 0, 0,
-                        self.vi, len(payload), self.cookie, self.seq, 0)
-        crc = struct.pack(">I", crc32c(w + body + payload)) if seal else b""
-        self.sock.send(self.mac + OWN + b"\x88\xb5" + w + body + crc +
-                       payload)
+    def frame(self, kind, body, dst=0, cookie=0):
+        """With a checksum where it is of no connection."""
+        w = struct.pack(">BBBBIQ", 2, kind, SUM if kind > 9 else 0, 0, dst,
+                        cookie or self.cookie) + body
+        crc = struct.pack(">I", crc32c(w)) if kind > 9 else b""
+        self.sock.send(self.mac + OWN + b"\x88\xb5" + w + crc)
 
     def request(self, cookie):
         """The answer; one cookie has one answer, however often it asks."""
         def address(host, disc):
-            return struct.pack(">BBH8s64s", 6, len(disc), 0, host, disc)
+            return struct.pack(">BBH20s64s", 6, len(disc), 0, host, disc)
 
-        self.frame(REQUEST, struct.pack(
-            ">HHIIIIIIII", 7, 64, cookie, self.seq, 1500, UNRELIABLE,
-            MAX, 0, 20000, 0) + address(OWN, b"") + address(self.mac, DISC),
-            seal=True)
+        hello = struct.pack(">QQIIQ", 1, self.proof, 64, 1500, 0)
+        self.frame(REQUEST, hello + struct.pack(
+            ">IIQIIIIII", 7, 0, cookie, self.seq, UNRELIABLE, MAX, 0, 20000,
+            0) + address(OWN, b"") + address(self.mac, DISC), dst=7,
+            cookie=cookie)
         while True:
             f = self.sock.recv(2048)
-            if f[:6] == OWN and f[15] in (ACCEPT, NO_MATCH):
+            if f[:6] == OWN and f[15] == CHALLENGE:
+                self.proof, = struct.unpack(">Q", f[38:46])
+                return self.request(cookie)
+            if f[:6] == OWN and f[15] in (ACCEPT, REFUSE):
                 return f
 
     def connect(self):
         cookie = 1
         # The server may not be waiting yet.
-        while (f := self.request(cookie))[15] == NO_MATCH:
+        while (f := self.request(cookie))[15] == REFUSE:
             cookie += 1
             time.sleep(0.1)
-        self.vi, _, self.cookie = struct.unpack(">HHI", f[34:42])
-        self.frame(CONFIRM, bytes(12), seal=True)
+        self.vi, _, self.cookie = struct.unpack(">IIQ", f[62:78])
+        self.frame(CONFIRM, struct.pack(">IIQ", self.vi, 0, 0))
+
+    def data(self, kind, length, off, payload, rdma=b""):
+        self.frame(kind, struct.pack(">IIIIHHI", self.seq, 0, length, off,
+                                     len(payload), 0, 0) + rdma + payload,
+                   dst=self.vi)
+        self.seq += 1
 
     def send(self, length):
         """All of a message, or, beyond the limit, its first frame."""
         for off in range(0, MAX if length <= MAX else PIECE, PIECE):
-            self.frame(SEND, struct.pack(">III", length, off, 0), b"s" * PIECE)
-            self.seq += 1
+            self.data(SEND, length, off, b"s" * PIECE)
 
     def write(self, addr, handle, length):
-        self.frame(WRITE, struct.pack(">IIIQI", length, 0, 0, addr, handle),
-                   b"w" * PIECE)
-        self.seq += 1
+        self.data(WRITE, length, 0, b"w" * PIECE,
+                  struct.pack(">QII", addr, handle, 0))
 
 
 def forge(iface, mac, addr, handle):

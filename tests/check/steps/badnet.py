@@ -179,7 +179,7 @@ def changing_mtu(session, net, changes, seed, messages=None,
 
 
 def differing_mtu(session, net, messages, seed,
-                  pairs=((1500, 576), (300, 1500), (1499, 1001))):
+                  pairs=((1500, 576), (320, 1500), (1499, 1001))):
     """Peers whose MTUs differ before they connect."""
     total, wire = Counter(), session.lab.wire(net)
     try:

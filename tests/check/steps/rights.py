@@ -4,7 +4,7 @@
 import contextlib
 
 from balance import balanced
-from common import CONFORM, GUEST, counters, peer, serving
+from common import CONFORM, GUEST, TOOLS, counters, mac, peer, serving
 from conform import conform_wire
 from runner import StepFailed
 from transfer import flow
@@ -83,8 +83,10 @@ def strangers(session, net):
     peers = f"/sys/class/via/{device}/peers"
     ours = one.sh(f"cat /sys/class/net/eth{net}/address").out.strip()
     test = f"{CONFORM} -d {device} -g connect.accepted {peer(net)}"
+    key = "key=" + "9d3ac1760e5bf248" * 4
     for wrong in ("52:54:00:00:00", "01:00:5e:00:00:01", f"{ours}x",
-                  f"{ours},{ours}"):
+                  f"{ours},{ours}", f"{ours} {ours}", f"{ours} {key}0",
+                  f"{ours} {key[:-1]}", key):
         if two.run(f"echo '{wrong}' >{peers}").rc == 0:
             raise StepFailed(f"'{wrong}' was taken for an address")
     try:
@@ -96,14 +98,72 @@ def strangers(session, net):
                     raise StepFailed(f"{job.link.name}: a stranger was served")
         before = counters(session, two, net)["drop_peer"]
         with serving(session, f"{CONFORM} -d {device} --server"):
-            if one.run(f"timeout 10 {test}").rc == 0:
+            if one.run(f"timeout 3 {test}").rc == 0:
                 raise StepFailed("a stranger was let in")
             if counters(session, two, net)["drop_peer"] <= before:
                 raise StepFailed("drop_peer counts nothing")
             two.sh(f"echo '{ours} 52:54:00:00:00:99' >{peers}")
             if two.sh(f"cat {peers}").out.split()[0] != ours:
                 raise StepFailed("the list is not what was written")
+            two.sh(f"echo '{ours} {key}' >{peers}")
+            if two.sh(f"cat {peers}").out.strip() != f"{ours} key=set":
+                raise StepFailed("a key is not set, or it is shown")
+            if two.sh(f"stat -c %a {peers}").out.strip() != "600":
+                raise StepFailed("others than root read the list")
+            if one.run(f"timeout 3 {test}").rc == 0:
+                raise StepFailed("a host without the key was let in")
+            one.sh(f"echo '{peer(net)} {key}' >{peers}")
             session.run(one, test, 60)
+        keyed(session, net)
     finally:
-        two.sh(f"echo >{peers}")
+        for node in (one, two):
+            node.sh(f"echo >{peers}")
     conform_wire(session, net, "connect.accepted")
+
+
+# Of connect* and p2p* "hosts with a key" has its own.
+KEYED = "accept*,send*,rdma*,read*"
+
+
+def keyed(session, net):
+    """Hosts with one key connect, and all frames between the two have a tag.
+    With two keys, or one on one side, they do not; a change ends at once what
+    stands, at both ends."""
+    nodes, device = session.lab.nodes, f"via_eth{net}"
+    peers = f"/sys/class/via/{device}/peers"
+    test = f"{CONFORM} -d {device} -g connect.accepted {peer(net)}"
+    ping = f"{TOOLS}/viaping -c 3 -i 0.1 -d {device} {peer(net)}"
+
+    def keys(*digits):
+        for i, digit in enumerate(digits):
+            key = f" key={digit * 64}" if digit else ""
+            nodes[i].sh(f"echo '{mac(net, 1 - i)}{key}' >{peers}")
+
+    for digits in ("1", ""), ("", "1"), ("1", "2"):
+        keys(*digits)
+        before = counters(session, nodes[1], net)
+        with serving(session, f"{CONFORM} -d {device} --server"):
+            if nodes[0].run(f"timeout 3 {test}").rc == 0:
+                raise StepFailed(f"keys '{digits[0]}' and '{digits[1]}' "
+                                 "connect")
+        after = counters(session, nodes[1], net)
+        if after["requests_unproven"] == before["requests_unproven"]:
+            raise StepFailed("a request gets no CHALLENGE")
+        if digits == ("1", "2") and \
+                after["drop_auth"] == before["drop_auth"]:
+            raise StepFailed("drop_auth counts no wrong tag")
+    keys("3", "3")
+    conform_wire(session, net, KEYED)
+    with serving(session, f"{TOOLS}/viaping -l -d {device}"):
+        session.run(nodes[0], ping, 30)
+    after = [counters(session, node, net) for node in nodes]
+    if not all(n["sessions"] for n in after):
+        raise StepFailed("no session has begun")
+    for digits, ends in (("3", "3"), False), (("3", "4"), True):
+        keys("3", "3")
+        with flow(session, net, "-D 3 -e") as pair:
+            keys(*digits)
+            for job in pair:
+                if bool(job.wait(60).rc) != ends:
+                    raise StepFailed(f"{job.link.name}: keys {digits}: "
+                                     f"status {job.rc}")

@@ -8,10 +8,11 @@ bottleneck.  Where none is slow enough nothing can be said; that is a step
 which is skipped, with its reason.
 """
 
+import contextlib
 import json
 import typing
 
-from common import TOOLS, jobs, mac
+from common import TOOLS, counters, jobs, mac, serving
 from runner import Skipped, StepFailed
 
 QUEUE = 64
@@ -173,6 +174,68 @@ def lossy(session, net, cases, seconds=3):
     for level, size in cases:
         limited(session, net, lambda rate, v=level, s=size:
                 compare(v, s, rate), SLOW_RATE)
+
+
+@contextlib.contextmanager
+def byte_limit(session, net, limit):
+    """BQL of the first node's queue: so many bytes at most."""
+    node = session.lab.nodes[0]
+    path = f"/sys/class/net/eth{net}/queues/tx-0/byte_queue_limits"
+    before = node.sh(f"cat {path}/limit_max").out.strip()
+    node.sh(f"echo {limit} >{path}/limit_max")
+    try:
+        yield path
+    finally:
+        node.sh(f"echo {before} >{path}/limit_max")
+
+
+LIMIT = 4 * 1514
+# As often as one shell can: the most bytes that the driver had.
+PEAK = ("m=0; for i in $(seq 20000); do read n <{path}/inflight; "
+        "test $n -gt $m && m=$n; done; echo peak: $m")
+
+
+def stopped(session, net, seconds=5):
+    """Where BQL stops the queue VIA enters the queueing discipline: the driver
+    has no more than the limit, no frame overtakes another, and neither TCP nor
+    VIA starves."""
+    one, two = session.lab.nodes[:2]
+
+    def queued():
+        return counters(session, one, net)["wire_tx_queued"]
+
+    def late():
+        return counters(session, two, net)["drop_old"]
+
+    with byte_limit(session, net, LIMIT) as path:
+        before, lost = queued(), late()
+        look = one.spawn(PEAK.format(path=path), 150)
+        rate, = together(session, via(net, seconds, level="unreliable"))
+        peak = int(look.wait().out.split()[1])
+        session.check.write(show("Unreliable alone", [rate]) +
+                            f", at most {peak} bytes with the driver")
+        if queued() - before < 100:
+            raise StepFailed("few frames have entered the discipline")
+        if late() != lost:
+            raise StepFailed("frames have overtaken others")
+        # One frame may begin where the limit is not reached yet.
+        if peak > LIMIT + 2 * 1514:
+            raise StepFailed(f"{peak} bytes with the driver, not {LIMIT}")
+        before = queued()
+        rates = together(session, tcp(net, seconds), via(net, seconds))
+        session.check.write(show("TCP and VIA", rates))
+        if queued() - before < 100:
+            raise StepFailed("few frames have entered the discipline")
+        if min(rates) < sum(rates) / 10:
+            raise StepFailed(f"one starves: {rates}")
+        # With frames in the discipline.
+        together(session, *(via(net, 2, port=18516 + i) for i in range(4)))
+    # Empty again: past the discipline.
+    before = queued()
+    with serving(session, f"{TOOLS}/viaping -l -d via_eth{net}"):
+        one.sh(f"{TOOLS}/viaping -c 20 -i 0.01 -d via_eth{net} {mac(net, 1)}")
+    if queued() > before + 10:
+        raise StepFailed("frames still enter the discipline")
 
 
 def overload(session, net, seconds=16):

@@ -181,11 +181,11 @@ void idr_destroy(struct idr *idr)
 void rb_insert_at(struct rb_node *n, struct rb_root *root,
 		  bool (*less)(struct rb_node *, const struct rb_node *))
 {
-	struct rb_node **at = &root->node, *parent = NULL;
+	struct rb_node **at = &root->rb_node, *parent = NULL;
 
 	while (*at) {
 		parent = *at;
-		at = less(n, parent) ? &parent->left : &parent->right;
+		at = less(n, parent) ? &parent->rb_left : &parent->rb_right;
 	}
 	*n = (struct rb_node){ .parent = parent };
 	*at = n;
@@ -194,11 +194,11 @@ void rb_insert_at(struct rb_node *n, struct rb_root *root,
 static void replace(struct rb_node *n, struct rb_node *by, struct rb_root *root)
 {
 	if (!n->parent)
-		root->node = by;
-	else if (n->parent->left == n)
-		n->parent->left = by;
+		root->rb_node = by;
+	else if (n->parent->rb_left == n)
+		n->parent->rb_left = by;
 	else
-		n->parent->right = by;
+		n->parent->rb_right = by;
 	if (by)
 		by->parent = n->parent;
 }
@@ -207,30 +207,30 @@ void rb_erase(struct rb_node *n, struct rb_root *root)
 {
 	struct rb_node *s;
 
-	if (!n->left) {
-		replace(n, n->right, root);
-	} else if (!n->right) {
-		replace(n, n->left, root);
+	if (!n->rb_left) {
+		replace(n, n->rb_right, root);
+	} else if (!n->rb_right) {
+		replace(n, n->rb_left, root);
 	} else {
-		for (s = n->right; s->left; s = s->left)
+		for (s = n->rb_right; s->rb_left; s = s->rb_left)
 			;
 		if (s->parent != n) {
-			replace(s, s->right, root);
-			s->right = n->right;
-			s->right->parent = s;
+			replace(s, s->rb_right, root);
+			s->rb_right = n->rb_right;
+			s->rb_right->parent = s;
 		}
 		replace(n, s, root);
-		s->left = n->left;
-		s->left->parent = s;
+		s->rb_left = n->rb_left;
+		s->rb_left->parent = s;
 	}
 }
 
 struct rb_node *rb_first(const struct rb_root *root)
 {
-	struct rb_node *n = root->node;
+	struct rb_node *n = root->rb_node;
 
-	while (n && n->left)
-		n = n->left;
+	while (n && n->rb_left)
+		n = n->rb_left;
 	return n;
 }
 
@@ -238,12 +238,12 @@ struct rb_node *rb_next(const struct rb_node *n)
 {
 	struct rb_node *p;
 
-	if (n->right) {
-		for (p = n->right; p->left; p = p->left)
+	if (n->rb_right) {
+		for (p = n->rb_right; p->rb_left; p = p->rb_left)
 			;
 		return p;
 	}
-	for (p = n->parent; p && n == p->right; p = p->parent)
+	for (p = n->parent; p && n == p->rb_right; p = p->parent)
 		n = p;
 	return p;
 }
@@ -255,6 +255,38 @@ u32 (*sim_random)(void);
 u32 get_random_u32(void)
 {
 	return sim_random ? sim_random() : sim_dice64();
+}
+
+u64 get_random_u64(void)
+{
+	u32 high = get_random_u32();
+
+	return (u64)high << 32 | get_random_u32();
+}
+
+void get_random_bytes(void *p, size_t n)
+{
+	u8 *b = p;
+
+	while (n--)
+		*b++ = get_random_u32();
+}
+
+int hex2bin(u8 *dst, const char *src, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *high, *low;
+
+	for (; n; n--, src += 2) {
+		if (!src[0] || !src[1])
+			return -EINVAL;
+		high = strchr(digits, tolower(src[0]));
+		low = strchr(digits, tolower(src[1]));
+		if (!high || !low)
+			return -EINVAL;
+		*dst++ = (high - digits) << 4 | (low - digits);
+	}
+	return 0;
 }
 
 u32 crc32c(u32 crc, const void *p, size_t n)
@@ -349,22 +381,22 @@ int scnprintf(char *buf, size_t n, const char *fmt, ...)
 	return len < (int)n ? len : n ? (int)n - 1 : 0;
 }
 
-/* Attributes use %pM, and numbers, and strings. */
+/* Attributes use %pM first, and numbers, and strings. */
 int sim_emit(char *buf, int at, const char *fmt, ...)
 {
 	const u8 *m;
 	va_list ap;
-	int len;
+	int len = 0;
 
 	va_start(ap, fmt);
 	if (!strncmp(fmt, "%pM", 3)) {
 		m = va_arg(ap, const u8 *);
 		len = snprintf(buf + at, PAGE_SIZE - at,
-			       "%02x:%02x:%02x:%02x:%02x:%02x\n", m[0], m[1],
+			       "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1],
 			       m[2], m[3], m[4], m[5]);
-	} else {
-		len = vsnprintf(buf + at, PAGE_SIZE - at, fmt, ap);
+		fmt += 3;
 	}
+	len += vsnprintf(buf + at + len, PAGE_SIZE - at - len, fmt, ap);
 	va_end(ap);
 	return len;
 }

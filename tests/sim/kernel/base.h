@@ -175,10 +175,14 @@ void sim_fail(const char *fmt, ...) __printf(1, 2)
 ssize_t strscpy(char *dst, const char *src, size_t n);
 ssize_t strscpy_pad(char *dst, const char *src, size_t n);
 char *skip_spaces(const char *s);
+int hex2bin(u8 *dst, const char *src, size_t n);
+#define memzero_explicit(p, n)	explicit_bzero(p, n)
 int scnprintf(char *buf, size_t n, const char *fmt, ...) __printf(3, 4);
 bool mac_pton(const char *s, u8 *mac);
 int sim_printk(const char *level, const char *fmt, ...);
 u32 get_random_u32(void);
+u64 get_random_u64(void);
+void get_random_bytes(void *p, size_t n);
 extern u32 (*sim_random)(void);		/* a scenario's own, for one run */
 u32 crc32c(u32 crc, const void *p, size_t n);
 u32 jhash(const void *key, u32 length, u32 initval);

@@ -181,6 +181,7 @@ struct attribute_group {
 #define DEVICE_ATTR_RW(n) \
 	struct device_attribute dev_attr_##n = \
 		{ .attr = { #n }, .show = n##_show, .store = n##_store }
+#define DEVICE_ATTR_ADMIN_RW(n)	DEVICE_ATTR_RW(n)
 int sim_emit(char *buf, int at, const char *fmt, ...);
 #define sysfs_emit(b, ...)	sim_emit(b, 0, __VA_ARGS__)
 #define sysfs_emit_at(b, at, ...) sim_emit(b, at, __VA_ARGS__)

@@ -221,11 +221,11 @@ static inline void hlist_del_init(struct hlist_node *n)
 	hlist_for_each_entry(p, &(t)[hash_long(key, ilog2(HASH_SIZE(t)))], m)
 
 struct rb_node {
-	struct rb_node *parent, *left, *right;
+	struct rb_node *parent, *rb_left, *rb_right;
 };
 
 struct rb_root {
-	struct rb_node *node;
+	struct rb_node *rb_node;
 };
 
 struct rb_root_cached {
@@ -234,7 +234,7 @@ struct rb_root_cached {
 
 #define RB_ROOT			((struct rb_root){ NULL })
 #define RB_ROOT_CACHED		((struct rb_root_cached){ { NULL } })
-#define RB_EMPTY_ROOT(r)	(!READ_ONCE((r)->node))
+#define RB_EMPTY_ROOT(r)	(!READ_ONCE((r)->rb_node))
 #define RB_EMPTY_NODE(n)	((n)->parent == (n))
 #define RB_CLEAR_NODE(n)	((n)->parent = (n))
 #define rb_entry(p, t, m)	container_of(p, t, m)

@@ -19,6 +19,7 @@ static struct alloc {
 } *allocs;
 static u32 nallocs, alloc_count;
 size_t sim_charged, sim_uncharged;
+const u8 *sim_secret;
 
 static u32 alloc_slot(const void *p)
 {
@@ -84,7 +85,7 @@ void *sim_kmalloc(size_t n, gfp_t gfp)
 
 	if (gfp & GFP_KERNEL)
 		might_sleep();
-	if (sim_alloc_fails()) {
+	if (sim_alloc_fails() || (sim_config.no_atomic && gfp & GFP_ATOMIC)) {
 		sim_log("allocation %u of %zu bytes fails", alloc_count, n);
 		return NULL;
 	}
@@ -114,10 +115,19 @@ void kfree(const void *p)
 	i = alloc_slot(p);
 	if (!allocs[i].p)
 		sim_fail("kfree() of what is not allocated, or twice");
+	if (sim_secret && memmem(p, allocs[i].n, sim_secret, SIM_SECRET))
+		sim_fail("a secret stays in memory that is freed");
 	*(allocs[i].charged ? &sim_charged : &sim_uncharged) -= allocs[i].n;
 	forget_alloc(i);
 	nallocs--;
 	free((void *)p);
+}
+
+void kfree_sensitive(const void *p)
+{
+	if (p && !IS_ERR(p))
+		memset((void *)p, 0, allocs[alloc_slot(p)].n);
+	kfree(p);
 }
 
 char *kstrdup(const char *s, gfp_t gfp)
@@ -529,6 +539,13 @@ void sim_mm_reset(void)
 	sim_charged = sim_uncharged = 0;
 	sim_ram = 1ul << 20;
 	sim_pins = 0;
+	sim_secret = NULL;
+	/*
+	 * In order again: each run is the same as alone, and pages that lie
+	 * side by side are one mapping of the process, which may have 65,530.
+	 */
+	if (!arena_out)
+		narena_free = arena_used = 0;
 }
 
 void sim_mm_check(void)

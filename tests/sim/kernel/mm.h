@@ -31,6 +31,9 @@ void kfree(const void *p);
 #define kvcalloc(n, s, g)	kcalloc(n, s, g)
 #define kvzalloc(n, g)		kzalloc(n, g)
 #define kvfree(p)		kfree(p)
+void kfree_sensitive(const void *p);
+#define SIM_SECRET		8
+extern const u8 *sim_secret;	/* no freed memory may have these */
 char *kstrdup(const char *s, gfp_t gfp);
 void *kmemdup(const void *p, size_t n, gfp_t gfp);
 

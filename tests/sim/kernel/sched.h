@@ -171,6 +171,38 @@ do {									\
 #define lockdep_assert_not_held(x)	((void)0)
 #define lockdep_is_held(x)	sim_lock_mine(&(x)->l)
 /* Not reader-writer here: one lock of its own for each address space. */
+/* As with PREEMPT_RT: what meets a writer waits for its lock. */
+typedef struct {
+	unsigned int sequence;
+	spinlock_t *lock;
+} seqcount_spinlock_t;
+
+#define seqcount_spinlock_init(s, l) \
+	(*(s) = (seqcount_spinlock_t){ .lock = (l) })
+#define read_seqcount_begin(s)						\
+({									\
+	unsigned int _q;						\
+	while ((_q = READ_ONCE((s)->sequence)) & 1) {			\
+		spin_lock((s)->lock);					\
+		spin_unlock((s)->lock);					\
+	}								\
+	smp_rmb();							\
+	_q;								\
+})
+#define read_seqcount_retry(s, q) \
+	({ smp_rmb(); READ_ONCE((s)->sequence) != (q); })
+#define write_seqcount_begin(s)						\
+do {									\
+	lockdep_assert_held((s)->lock);					\
+	WRITE_ONCE((s)->sequence, (s)->sequence + 1);			\
+	smp_wmb();							\
+} while (0)
+#define write_seqcount_end(s)						\
+do {									\
+	smp_wmb();							\
+	WRITE_ONCE((s)->sequence, (s)->sequence + 1);			\
+} while (0)
+
 #define down_read(x)		sim_lock(&(x)->l, true, 0)
 #define down_read_killable(x)	sim_lock_killable(&(x)->l)
 #define up_read(x)		sim_unlock(&(x)->l)
@@ -243,13 +275,28 @@ void synchronize_srcu(struct srcu_struct *s);
 #define TICK_NSEC		(NSEC_PER_SEC / HZ)
 
 u64 sim_now(void);
+/* In some runs there is none: it stands. */
+typedef u64 cycles_t;
+cycles_t get_cycles(void);
+static inline u64 div64_u64(u64 a, u64 b)
+{
+	return a / b;
+}
+
+static inline u64 div_u64(u64 a, u32 b)
+{
+	return a / b;
+}
+
 /* As the kernel's: the first wrap comes five minutes after the start. */
 #define INITIAL_JIFFIES		((unsigned long)(unsigned int)(-300 * HZ))
 unsigned long sim_jiffies(void);
 extern unsigned long sim_jiffies_start;	/* of a run; a scenario's to change */
 #define jiffies			sim_jiffies()
+#define get_jiffies_64()	((u64)sim_jiffies())
 #define ktime_get()		((ktime_t)sim_now())
 #define ktime_get_ns()		sim_now()
+#define ktime_get_seconds()	((s64)(sim_now() / NSEC_PER_SEC))
 #define ktime_get_raw_ns()	sim_now()
 #define ktime_to_ns(t)		((s64)(t))
 #define ns_to_ktime(n)		((ktime_t)(n))
@@ -308,7 +355,8 @@ int del_timer(struct timer_list *t);
 
 enum hrtimer_restart { HRTIMER_NORESTART, HRTIMER_RESTART };
 enum hrtimer_mode { HRTIMER_MODE_ABS, HRTIMER_MODE_REL, HRTIMER_MODE_REL_SOFT,
-		    HRTIMER_MODE_ABS_SOFT, HRTIMER_MODE_REL_PINNED_SOFT };
+		    HRTIMER_MODE_ABS_SOFT, HRTIMER_MODE_REL_PINNED_SOFT,
+		    HRTIMER_MODE_ABS_PINNED_SOFT };
 struct hrtimer {
 	struct sim_timer t;
 	enum hrtimer_restart (*function)(struct hrtimer *t);
@@ -318,10 +366,38 @@ struct hrtimer {
 void hrtimer_init(struct hrtimer *t, int clock, enum hrtimer_mode mode);
 void hrtimer_start(struct hrtimer *t, ktime_t when, enum hrtimer_mode mode);
 int hrtimer_cancel(struct hrtimer *t);
+extern u32 sim_alarms;			/* hrtimers that went off, ever */
 int hrtimer_try_to_cancel(struct hrtimer *t);
 u64 hrtimer_forward_now(struct hrtimer *t, ktime_t interval);
 #define hrtimer_is_queued(x)	(READ_ONCE((x)->t.event) != NULL)
 #define hrtimer_active(x)	((x)->t.event || (x)->t.queued || (x)->t.running)
+
+/* lib/timerqueue.c: a sorted list does as well. */
+struct timerqueue_node {
+	struct list_head link;
+	struct timerqueue_head *head;	/* that it is on */
+	ktime_t expires;
+};
+
+struct timerqueue_head {
+	struct list_head list;
+};
+
+static inline void timerqueue_init(struct timerqueue_node *n)
+{
+	INIT_LIST_HEAD(&n->link);
+}
+
+static inline void timerqueue_init_head(struct timerqueue_head *h)
+{
+	INIT_LIST_HEAD(&h->list);
+}
+
+bool timerqueue_add(struct timerqueue_head *h, struct timerqueue_node *n);
+bool timerqueue_del(struct timerqueue_head *h, struct timerqueue_node *n);
+struct timerqueue_node *timerqueue_getnext(struct timerqueue_head *h);
+/* The one behind it; NULL: it is the last. */
+struct timerqueue_node *timerqueue_iterate_next(struct timerqueue_node *n);
 
 long schedule_timeout(long left);
 #define MAX_SCHEDULE_TIMEOUT	0x7fffffffffffffffl
@@ -482,6 +558,7 @@ struct tasklet_struct {
 void tasklet_setup(struct tasklet_struct *t,
 		   void (*f)(struct tasklet_struct *t));
 void tasklet_schedule(struct tasklet_struct *t);
+#define tasklet_hi_schedule(t)	tasklet_schedule(t)
 /* Some begin up to a millisecond late.  Of a run. */
 extern bool sim_tasklets_late;
 void tasklet_kill(struct tasklet_struct *t);

@@ -9,6 +9,11 @@ u64 sim_now(void)
 	return sim_clock;
 }
 
+cycles_t get_cycles(void)
+{
+	return sim_config.seed % 4 ? 3 * sim_clock : 0;
+}
+
 unsigned long sim_jiffies_start;
 
 unsigned long sim_jiffies(void)
@@ -225,6 +230,8 @@ int del_timer_sync(struct timer_list *t)
 	return was;
 }
 
+u32 sim_alarms;
+
 static void hrtimer_softirq(struct sim_softirq *s)
 {
 	struct hrtimer *t = aimed(s);
@@ -235,6 +242,7 @@ static void hrtimer_softirq(struct sim_softirq *s)
 		return;
 	begins(&t->t);
 	running = &t->t.running;
+	sim_alarms++;
 	again = t->function(t);
 	if (again == HRTIMER_RESTART && !t->t.event)
 		hrtimer_start(t, t->expires, HRTIMER_MODE_ABS);
@@ -295,6 +303,44 @@ u64 hrtimer_forward_now(struct hrtimer *t, ktime_t interval)
 	for (; t->expires <= sim_clock; n++)
 		t->expires += interval;
 	return n;
+}
+
+/* Nodes in the order of their times */
+
+bool timerqueue_add(struct timerqueue_head *h, struct timerqueue_node *n)
+{
+	struct timerqueue_node *at;
+
+	if (!list_empty(&n->link))
+		sim_fail("a node is on a timerqueue already");
+	list_for_each_entry(at, &h->list, link)
+		if (n->expires < at->expires)
+			break;
+	n->head = h;
+	/* Before @at, which is the head when none is later. */
+	list_add_tail(&n->link, &at->link);
+	return h->list.next == &n->link;
+}
+
+bool timerqueue_del(struct timerqueue_head *h, struct timerqueue_node *n)
+{
+	if (list_empty(&n->link))
+		sim_fail("a node is on no timerqueue");
+	list_del_init(&n->link);
+	return !list_empty(&h->list);
+}
+
+struct timerqueue_node *timerqueue_getnext(struct timerqueue_head *h)
+{
+	return list_first_entry_or_null(&h->list, struct timerqueue_node,
+					link);
+}
+
+struct timerqueue_node *timerqueue_iterate_next(struct timerqueue_node *n)
+{
+	if (n->link.next == &n->head->list)
+		return NULL;
+	return list_entry(n->link.next, struct timerqueue_node, link);
 }
 
 /* Tasklets */

@@ -13,8 +13,8 @@
 
 struct packet {
 	uint64_t at;		/* when it arrives */
-	uint32_t flow, seq, ack;
-	uint64_t sack;
+	uint32_t flow, seq, ack, ranges;
+	struct via_range range[VIA_WIN_RANGES];
 	bool now;		/* ACK_NOW; TCP: none */
 };
 
@@ -26,6 +26,8 @@ struct line {
 
 struct via {
 	struct via_win_tx tx;
+	struct via_credit credit;
+	bool turn;		/* it was given credit by another one */
 	struct via_win_rx rx;
 	struct via_rtt rtt;
 	uint32_t twice, acked, late_acked, retries, rtt_seq;
@@ -47,8 +49,8 @@ static struct {
 	struct via via[MODEL_FLOWS];
 	struct tcp tcp[MODEL_FLOWS];
 	uint64_t got[MODEL_FLOWS];
-	bool cut[MODEL_FLOWS], was[MODEL_FLOWS];
-	uint32_t busy[MODEL_FLOWS];	/* by host: of ours that want more */
+	uint64_t bits[MODEL_FLOWS][VIA_WIN_WORDS(VIA_WIN_MAX)];
+	struct via_pool pool[MODEL_FLOWS];	/* by host */
 } s;
 
 static bool chance(uint32_t millionths)
@@ -118,7 +120,57 @@ static void via_put(struct via *v, uint32_t flow, uint32_t seq, bool now)
 	transmit((struct packet){ .flow = flow, .seq = seq, .now = now });
 }
 
-static void via_send(uint32_t flow)
+static struct via_pool *pool_of(uint32_t flow)
+{
+	return &s.pool[flow % s.m->hosts];
+}
+
+static struct via_cong_now moment(const struct via *v)
+{
+	return (struct via_cong_now){ .us = s.now, .rtt = v->rtt.srtt / 8 };
+}
+
+/* As unlock_pool() of share.c. */
+static void share(uint32_t flow)
+{
+	struct via *v = &s.via[flow];
+	struct via_credit *c;
+
+	while ((c = via_pool_serve(pool_of(flow))))
+		if (c != &v->credit)
+			list_entry(c, struct via, credit)->turn = true;
+	via_credit_see(&v->credit);
+	v->tx.credit = v->credit.mine;
+}
+
+static void give(uint32_t flow)
+{
+	struct via *v = &s.via[flow];
+
+	via_credit_give(pool_of(flow), &v->credit, via_win_pipe(&v->tx));
+	share(flow);
+}
+
+/* As more_room() of send.c. */
+static bool more_room(uint32_t flow)
+{
+	struct via *v = &s.via[flow];
+	uint32_t had = v->tx.credit, frames;
+
+	if (via_win_room(&v->tx))
+		return false;
+	if (via_win_is_short(&v->tx)) {
+		frames = via_win_wants(&v->tx);
+		free(via_win_use(&v->tx, malloc(via_win_ring_bytes(frames)),
+				 frames));
+	}
+	via_credit_take(pool_of(flow), &v->credit, v->tx.limit, v->tx.lost,
+			s.now / 1000);
+	share(flow);
+	return v->tx.credit > had;
+}
+
+static void via_send_some(uint32_t flow)
 {
 	struct via *v = &s.via[flow];
 	uint32_t seq, room, half;
@@ -144,18 +196,58 @@ static void via_send(uint32_t flow)
 	}
 }
 
+static void via_send(uint32_t flow)
+{
+	struct via *v = &s.via[flow];
+
+	if (v->tx.hurt) {
+		v->tx.hurt = false;
+		via_cong_loss(&pool_of(flow)->cong, &v->credit.flow, v->tx.una,
+			      v->tx.nxt, moment(v));
+		give(flow);
+	}
+	do {
+		via_send_some(flow);
+	} while (more_room(flow));
+}
+
+/* As run_turns() of share.c. */
+static void via_turns(void)
+{
+	struct via_credit *c;
+	bool any = true;
+	uint32_t i;
+
+	for (i = 0; i < s.m->hosts; i++)
+		while ((c = via_pool_visit(&s.pool[i])))
+			give(list_entry(c, struct via, credit) - s.via);
+	while (any) {
+		any = false;
+		for (i = 0; i < s.m->via; i++) {
+			if (!s.via[i].turn)
+				continue;
+			s.via[i].turn = false;
+			any = true;
+			via_send(i);
+		}
+	}
+}
+
 static void via_ack_out(uint32_t flow)
 {
 	struct via *v = &s.via[flow];
 
+	struct packet p = {
+		.at = s.now + s.m->delay_us, .flow = flow,
+		.ack = v->rx.next, .seq = v->twice,
+	};
+
 	v->acked = v->rx.next;
+	p.ranges = via_win_ranges(&v->rx, p.range);
+	v->twice = 0;
 	if (chance(s.m->loss) || s.back.tail - s.back.head >= LINE - 1)
 		return;
-	s.back.p[s.back.tail++ % LINE] = (struct packet){
-		.at = s.now + s.m->delay_us, .flow = flow,
-		.ack = v->rx.next, .sack = v->rx.held, .seq = v->twice,
-	};
-	v->twice = 0;
+	s.back.p[s.back.tail++ % LINE] = p;
 }
 
 static void via_receive(const struct packet *p)
@@ -192,24 +284,49 @@ static void via_acked(const struct packet *p)
 {
 	struct via *v = &s.via[p->flow];
 
+	struct via_pool *pool = pool_of(p->flow);
 	uint32_t n;
 
 	if (p->seq)
 		via_win_twice(&v->tx, p->seq);
-	n = via_win_ack(&v->tx, p->ack, p->sack);
-
-	if (n || (p->sack && v->tx.news)) {
+	if (v->tx.undone) {
+		v->tx.undone = false;
+		via_cong_undo(&pool->cong, &v->credit.flow);
+		share(p->flow);
+	}
+	n = via_win_ack(&v->tx, p->ack, p->range, p->ranges);
+	if (pool->want) {
+		via_cong_hear(&pool->cong, &v->credit.flow, v->tx.nxt,
+			      moment(v));
+		if (n && !list_empty(&pool->waiters) &&
+		    !via_win_recovers(&v->tx))
+			via_cong_grow(&pool->cong, n, s.now / 1000);
+		give(p->flow);
+	}
+	if (n || (p->ranges && v->tx.news)) {
 		v->stamp = s.now;
 		v->retries = 0;
 	}
 	if (v->rtt_on && (via_seq_before(v->rtt_seq, p->ack) ||
-			  (v->rtt_seq - p->ack - 1 < 64 &&
-			   p->sack >> (v->rtt_seq - p->ack - 1) & 1))) {
+			  via_win_arrived(&v->tx, v->rtt_seq))) {
 		v->rtt_on = false;
 		via_rtt_sample(&v->rtt, s.now - v->rtt_start,
 			       RTO_MIN_US, RTO_MAX_US);
 	}
 	via_send(p->flow);
+}
+
+static void via_timeout(uint32_t flow, bool again)
+{
+	struct via_pool *pool = pool_of(flow);
+	struct via *v = &s.via[flow];
+	struct via_cong_now now = moment(v);
+
+	now.rtt = v->rtt.rto;
+	v->tx.hurt = false;
+	via_cong_timeout(&pool->cong, &v->credit.flow, v->tx.nxt,
+			 pool->granted - v->credit.mine, again, now);
+	give(flow);
 }
 
 /* As timer.c does it. */
@@ -218,21 +335,22 @@ static void via_tick(uint32_t flow)
 	struct via *v = &s.via[flow];
 	uint64_t rto = ((uint64_t)v->rtt.rto + TICK_US - 1) / TICK_US;
 
-	v->tx.share = s.busy[flow % s.m->hosts];
-	if (!s.was[flow] && s.busy[flow % s.m->hosts] > 1 && s.cut[flow % s.m->hosts])
-		via_win_back_off(&v->tx);
 	rto <<= v->retries < 10 ? v->retries : 10;
 	if (rto > RTO_MAX_US / TICK_US)
 		rto = RTO_MAX_US / TICK_US;
 	if (via_win_flight(&v->tx) &&
+	    (via_win_pipe(&v->tx) || !via_credit_waits(&v->credit)) &&
 	    s.now >= v->stamp + (rto + 2) * TICK_US) {
 		s.m->timeouts++;
 		v->stamp = s.now;
 		if (!v->retries++) {
 			via_win_probe(&v->tx);
+			if (!via_win_room(&v->tx))
+				via_credit_force(pool_of(flow), &v->credit, 1);
+			share(flow);
 		} else {
 			v->rtt_on = false;
-			via_win_timeout(&v->tx);
+			via_timeout(flow, via_win_timeout(&v->tx));
 		}
 		via_send(flow);
 	}
@@ -339,23 +457,13 @@ static void arrived(const struct packet *p)
 
 static void tick(void)
 {
-	uint32_t busy[MODEL_FLOWS] = { 0 }, i;
-	bool cut[MODEL_FLOWS] = { 0 };
+	uint32_t i;
 
-	for (i = 0; i < s.m->via; i++)
-	{
-		busy[i % s.m->hosts]++;
-		if (s.via[i].tx.cut)
-			cut[i % s.m->hosts] = true;
-		s.was[i] = s.via[i].tx.cut;
-		s.via[i].tx.cut = false;
-	}
-	memcpy(s.cut, cut, sizeof(cut));
-	memcpy(s.busy, busy, sizeof(busy));
 	for (i = 0; i < s.m->via; i++)
 		via_tick(i);
 	for (; i < s.m->via + s.m->tcp; i++)
 		tcp_tick(i);
+	via_turns();
 }
 
 static bool next_packet(struct line *l, uint64_t until, struct packet *p)
@@ -384,10 +492,12 @@ static void run_until(uint64_t until)
 			arrived(&p);
 		} else if (next_packet(&s.back, until, &p)) {
 			s.now = p.at > s.now ? p.at : s.now;
-			if (p.flow < s.m->via)
+			if (p.flow < s.m->via) {
 				via_acked(&p);
-			else
+				via_turns();
+			} else {
 				tcp_acked(&p);
+			}
 		}
 	}
 	s.now = until;
@@ -405,8 +515,18 @@ void model_run(struct model *m)
 	if (!m->hosts)
 		m->hosts = 1;
 	s.now = 1000000;
+	if (!m->window)
+		m->window = 64;
+	for (i = 0; i < m->hosts; i++) {
+		via_pool_init(&s.pool[i], s.now / 1000);
+		via_cong_bound(&s.pool[i].cong, m->window);
+	}
 	for (i = 0; i < m->via; i++) {
-		via_win_init(&s.via[i].tx, 0, VIA_WIN_MAX);
+		via_credit_init(&s.via[i].credit);
+		via_cong_begin(&pool_of(i)->cong, &s.via[i].credit.flow, 0);
+		via_win_init(&s.via[i].tx, 0, m->window);
+		via_win_rx_init(&s.via[i].rx, 0, m->window);
+		via_win_rx_use(&s.via[i].rx, s.bits[i], VIA_WIN_MAX);
 		via_rtt_init(&s.via[i].rtt, 20000);
 	}
 	for (; i < n; i++) {
@@ -435,4 +555,6 @@ void model_run(struct model *m)
 		else
 			m->tcp_sum += m->goodput[i];
 	}
+	for (i = 0; i < m->via; i++)
+		free(via_win_end(&s.via[i].tx));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * A model of one wire that is the bottleneck: flows of ours, driven by the
- * real window.c, and flows of TCP (CUBIC, in outline) share a way out of a
+ * real window.c, congestion.c and credit.c, and flows of TCP (CUBIC, in outline) share a way out of a
  * switch with a queue that drops what does not fit.
  */
 #ifndef MODEL_H
@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "credit.h"
 #include "window.h"
 
 #define MODEL_FLOWS	16
@@ -18,6 +19,7 @@ struct model {
 	uint32_t via;		/* flows of ours */
 	uint32_t tcp;
 	uint32_t hosts;		/* of ours: flows i % hosts share a host */
+	uint32_t window;	/* of ours, frames; 0: 64 */
 	uint32_t queue;		/* frames that wait at the way out */
 	uint32_t frame_us;	/* one frame on the wire: 300 is 40 Mb/s */
 	uint32_t delay_us;	/* there, and back */

@@ -18,17 +18,19 @@ const char *const class_names[CLASSES] = {
 
 static const uint8_t types[] = {
 	VIA_WIRE_SEND, VIA_WIRE_WRITE, VIA_WIRE_READ, VIA_WIRE_READ_DATA,
-	VIA_WIRE_ACK, VIA_WIRE_HEARTBEAT, VIA_WIRE_DISCONNECT, VIA_WIRE_RESET,
-	VIA_WIRE_REQUEST, VIA_WIRE_ACCEPT, VIA_WIRE_WAIT, VIA_WIRE_NO_MATCH,
-	VIA_WIRE_REJECT, VIA_WIRE_CONFIRM, VIA_WIRE_CANCEL,
-	VIA_WIRE_PEER_REQUEST, VIA_WIRE_PEER_ACCEPT, VIA_WIRE_NAME_QUERY,
+	VIA_WIRE_ACK, VIA_WIRE_DISCONNECT, VIA_WIRE_DISCONNECT_ACK,
+	VIA_WIRE_RESET, VIA_WIRE_REQUEST, VIA_WIRE_CHALLENGE, VIA_WIRE_ACCEPT,
+	VIA_WIRE_WAIT, VIA_WIRE_REFUSE, VIA_WIRE_CONFIRM, VIA_WIRE_CANCEL,
+	VIA_WIRE_PEER_REQUEST, VIA_WIRE_PEER_ACCEPT, VIA_WIRE_HEARTBEAT,
+	VIA_WIRE_BEAT, VIA_WIRE_ACKS, VIA_WIRE_LIST, VIA_WIRE_NAME_QUERY,
 	VIA_WIRE_NAME_REPLY,
 };
 
 #define NTYPES	(sizeof(types))
+#define OF_A_VI	6u		/* the first ones name one */
 
 static const uint32_t edges[] = {
-	0, 1, 2, 3, 4, 7, 8, 11, 12, 13, 19, 20, 31, 32, 33, 43, 44, 45, 63,
+	0, 1, 2, 3, 4, 7, 8, 11, 12, 13, 15, 16, 31, 32, 33, 39, 40, 56, 63,
 	64, 65, 127, 128, 255, 256, 257, 1023, 1024, 1456, 1468, 1480, 1500,
 	4095, 4096, 4097, 32767, 32768, 65535, 65536, 0x00ffffff, 0x7ffffffe,
 	0x7fffffff, 0x80000000, 0x80000001, 0xfffffff0, 0xfffffffe, 0xffffffff,
@@ -73,14 +75,19 @@ static void head(struct frame *f, uint8_t type, struct rng *d)
 	w->flags = type < VIA_WIRE_ACK ? rng_below(d, 8) : 0;
 	if (type == VIA_WIRE_READ || type == VIA_WIRE_READ_DATA)
 		w->flags &= ~VIA_WIRE_IMMEDIATE;
-	w->reserved = 0;
-	w->dst = htons(rng_below(d, 16));
-	w->len = 0;
+	w->marks = rng_below(d, 2);
+	w->dst = via_wire_has_dst(type) ? htonl(1 + rng_below(d, 16)) : 0;
 }
 
 /* Bytes behind the Ethernet header, without payload. */
-static uint32_t header_of(uint8_t type)
+static uint32_t header_of(const struct via_wire *w)
 {
+	const struct via_wire_ack *a = (const void *)(w + 1);
+	const struct via_wire_acks_entry *e = (const void *)(w + 1) +
+					       sizeof(struct via_wire_acks);
+	const struct via_wire_list *l = (const void *)(w + 1);
+	uint8_t type = w->type;
+
 	if (type == VIA_WIRE_SEND || type == VIA_WIRE_READ_DATA)
 		return VIA_WIRE_SEND_HDR;
 	if (type == VIA_WIRE_WRITE || type == VIA_WIRE_READ)
@@ -89,7 +96,109 @@ static uint32_t header_of(uint8_t type)
 		return VIA_WIRE_CONN_LEN;
 	if (type == VIA_WIRE_NAME_QUERY || type == VIA_WIRE_NAME_REPLY)
 		return VIA_WIRE_NAME_LEN;
+	if (type == VIA_WIRE_CHALLENGE || type == VIA_WIRE_HEARTBEAT ||
+	    type == VIA_WIRE_BEAT)
+		return VIA_WIRE_BEAT_LEN;
+	/* Of whatever is made here there is one entry. */
+	if (type == VIA_WIRE_ACKS)
+		return VIA_WIRE_ACKS_LEN + sizeof(*e) + 4 * (e->n & 31);
+	if (type == VIA_WIRE_LIST)
+		return VIA_WIRE_LIST_LEN + 8 * (ntohs(l->count) & 15);
+	if (type == VIA_WIRE_ACK)
+		return VIA_WIRE_ACK_LEN + 4 * (a->n & 31);
+	/* An end, an answer. */
 	return VIA_WIRE_ACK_LEN;
+}
+
+static void put_ranges(struct via_wire_range *r, uint32_t n, struct rng *d)
+{
+	uint32_t i, at = rng_below(d, 9);
+
+	for (i = 0; i < n; i++) {
+		r[i].start = htons(at);
+		r[i].count = htons(1 + rng_below(d, 9));
+		at += ntohs(r[i].count) + 1 + rng_below(d, 9);
+	}
+}
+
+static void put_ack(struct via_wire *w, struct rng *d)
+{
+	struct via_wire_ack *a = (void *)(w + 1);
+
+	a->n = rng_below(d, 9);
+	a->zero = 0;
+	if (rng_below(d, 2))
+		w->flags |= VIA_WIRE_TWICE;
+	else
+		a->twice = 0;
+	if (!rng_below(d, 4))
+		w->flags |= VIA_WIRE_ACK_NOW;
+	put_ranges((void *)(a + 1), a->n, d);
+}
+
+static void put_acks(struct via_wire *w, struct rng *d)
+{
+	struct via_wire_acks *a = (void *)(w + 1);
+	struct via_wire_acks_entry *e = (void *)(a + 1);
+
+	memset(a, 0, sizeof(*a));
+	a->count = htons(1);
+	e->dst |= htonl(1);
+	e->cookie |= 1;
+	e->n = rng_below(d, 9);
+	memset(e->zero, 0, sizeof(e->zero));
+	put_ranges((void *)(e + 1), e->n, d);
+}
+
+static void put_end(struct via_wire *w, struct rng *d)
+{
+	struct via_wire_end *e = (void *)(w + 1);
+
+	w->cookie |= 1;
+	e->reason = 0;
+	if (w->type == VIA_WIRE_DISCONNECT)
+		e->reason = htonl(rng_below(d, 9));
+	else
+		e->ack = 0;
+}
+
+static void put_answer(struct via_wire *w, struct rng *d)
+{
+	struct via_wire_answer *a = (void *)(w + 1);
+
+	w->cookie |= 1;
+	a->vi = htonl(1 + rng_below(d, 16));
+	a->reason = w->type != VIA_WIRE_REFUSE ? 0 :
+		    htonl(1 + rng_below(d, VIA_WIRE_R_REFUSE_MAX));
+	a->zero = 0;
+}
+
+static void put_hello(struct via_wire *w, struct rng *d)
+{
+	struct via_wire_hello *h = (void *)(w + 1);
+
+	w->cookie |= 1;
+	h->epoch |= 1;
+	h->frames = htonl(1 + rng_below(d, 256));
+	h->mtu = htonl(VIA_WIRE_MTU_MIN + rng_below(d, 9000));
+	h->nonce = rng_below(d, 2) ? 0 : rng_next(d);
+}
+
+static void put_list(struct via_wire *w, struct rng *d)
+{
+	struct via_wire_list *l = (void *)(w + 1);
+	uint64_t *cookie = (void *)(l + 1), at = rng_next(d) >> 1;
+	uint32_t i, n = rng_below(d, 9);
+
+	memset(l, 0, sizeof(*l));
+	l->count = htons(n);
+	l->low = cpu_to_be64(at | 1);
+	l->high = ~0ull;
+	for (i = 0; i < n; i++) {
+		at += 1 + rng_below(d, 1u << 20);
+		cookie[i] = cpu_to_be64(at | 1);
+		at |= 1;
+	}
 }
 
 static void put_addr(struct via_wire_addr *a, const uint8_t *mac,
@@ -104,17 +213,29 @@ static void put_addr(struct via_wire_addr *a, const uint8_t *mac,
 
 static void put_conn(struct frame *f, struct rng *d)
 {
-	struct via_wire_conn *c = (void *)(wire_of(f) + 1);
+	struct via_wire *w = wire_of(f);
+	struct via_wire_hello *h = (void *)(w + 1);
+	struct via_wire_conn *c = conn_of(w);
 
-	c->vi = htons(rng_below(d, 4096));
-	c->frames = htons(1 + rng_below(d, 256));
-	c->sender_cookie |= htonl(1);
-	c->mtu = htonl(256 + rng_below(d, 9000));
+	put_hello(w, d);
+	c->vi = htonl(1 + rng_below(d, 4096));
+	c->to = htonl(1 + rng_below(d, 16));
+	c->sender_cookie |= 1;
+	if (w->type == VIA_WIRE_REQUEST || w->type == VIA_WIRE_PEER_REQUEST) {
+		c->to = 0;
+		w->dst = c->vi;
+		w->cookie = c->sender_cookie;
+		/* Without a proof a request goes no further than that. */
+		if (learnt.proof && rng_below(d, 4)) {
+			h->epoch = learnt.epoch;
+			h->proof = learnt.proof;
+		}
+	}
 	c->reliability = htonl(1u << rng_below(d, 3));
 	c->max_transfer = htonl(rng_below(d, 2) ? 65536 : edge(d));
 	c->rights = htonl(rng_below(d, 4));
 	c->timeout_ms = htonl(rng_below(d, 50));
-	c->options = htonl(rng_below(d, 2) ? VIA_WIRE_O_SEALED : 0);
+	c->options = htonl(rng_below(d, 2) ? VIA_WIRE_O_SUM : 0);
 	put_addr(&c->client, f->b + 6, "nobody");
 	put_addr(&c->server, field.target,
 		 rng_below(d, 64) ? "nobody" : field.spare);
@@ -126,39 +247,58 @@ static void put_name(struct frame *f, struct rng *d)
 	struct via_wire_name *n = (void *)(w + 1);
 	uint32_t i;
 
-	w->dst = 0;
-	w->cookie = w->seq = w->ack = 0;
-	memset(n->reserved, 0, sizeof(n->reserved));
+	w->cookie = 0;
+	memset(n->zero, 0, sizeof(n->zero));
 	n->name_len = rng_below(d, VIA_WIRE_NAME_MAX + 1);
 	for (i = 0; i < VIA_WIRE_NAME_MAX; i++)
 		n->name[i] = i < n->name_len ? 'a' + n->name[i] % 26 : 0;
 }
 
-/* A frame of that type with which nothing is wrong. */
-static void well_formed(struct frame *f, uint8_t type, struct rng *d)
+void well_formed(struct frame *f, uint8_t type, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
 	struct via_wire_data *data = (void *)(w + 1);
 	uint32_t len = 0;
 
 	head(f, type, d);
+	if (type < VIA_WIRE_ACK) {
+		data->len = 0;
+		if (type != VIA_WIRE_READ_DATA)
+			data->reads = 0;
+		if (type == VIA_WIRE_READ || type == VIA_WIRE_READ_DATA)
+			data->immediate = 0;
+		if (type == VIA_WIRE_READ || type == VIA_WIRE_WRITE)
+			((struct via_wire_rdma *)(data + 1))->zero = 0;
+	}
 	if (type == VIA_WIRE_READ) {
-		data->offset = data->immediate = 0;
+		data->offset = 0;
 	} else if (type < VIA_WIRE_ACK) {
 		len = rng_below(d, 64);
-		w->len = htons(len);
+		data->len = htons(len);
 		data->msg_len = htonl(len ? len + edge(d) % 65536 : 0);
 		data->offset = htonl(rng_below(d, ntohl(data->msg_len) - len + 1));
 	} else if (via_wire_has_conn(type)) {
 		put_conn(f, d);
 	} else if (type >= VIA_WIRE_NAME_QUERY) {
 		put_name(f, d);
+	} else if (type == VIA_WIRE_ACK) {
+		put_ack(w, d);
+	} else if (type == VIA_WIRE_ACKS) {
+		put_acks(w, d);
+	} else if (type == VIA_WIRE_LIST) {
+		put_list(w, d);
+	} else if (type <= VIA_WIRE_RESET) {
+		put_end(w, d);
+	} else if (type == VIA_WIRE_CHALLENGE) {
+		put_hello(w, d);
+	} else if (type < VIA_WIRE_PEER_REQUEST) {
+		put_answer(w, d);
 	}
 	if (via_wire_always_sealed(type) || rng_one_in(d, 8)) {
-		w->flags |= VIA_WIRE_SEALED;
+		w->flags |= VIA_WIRE_SUM;
 		len += VIA_WIRE_SEAL_LEN;
 	}
-	f->len = ETH + header_of(type) + len;
+	f->len = ETH + header_of(w) + len;
 }
 
 static uint8_t any_type(struct rng *d)
@@ -175,17 +315,14 @@ static uint8_t data_type(struct rng *d)
 static void bad_lengths(struct frame *f, struct rng *d)
 {
 	uint8_t type = data_type(d);
-	struct via_wire *w;
-	struct via_wire_data *data;
+	struct via_wire_data *data = (void *)(wire_of(f) + 1);
 	uint32_t len;
 
 	well_formed(f, type, d);
-	w = wire_of(f);
-	data = (void *)(w + 1);
-	len = ntohs(w->len);
+	len = ntohs(data->len);
 	switch (rng_below(d, 4)) {
 	case 0:
-		w->len = htons(len + 47 + rng_below(d, 65536 - 47 - len));
+		data->len = htons(len + 47 + rng_below(d, 65536 - 47 - len));
 		break;
 	case 1:
 		data->offset = htonl(ntohl(data->msg_len) + 1 + rng_below(d, 9));
@@ -193,34 +330,36 @@ static void bad_lengths(struct frame *f, struct rng *d)
 	case 2:
 		data->msg_len = htonl(edge(d));
 		data->offset = htonl(edge(d));
-		w->len = htons(edge(d));
+		data->len = htons(edge(d));
 		break;
 	case 3:
-		w->len = 0;
+		data->len = 0;
 		data->msg_len |= htonl(1);
 	}
 	if (type == VIA_WIRE_READ)
-		w->len |= htons(1);
+		data->len |= htons(1);
 }
 
 /* Values that no sender writes. */
 static void bad_fields(struct frame *f, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
-	struct via_wire_conn *c = (void *)(w + 1);
+	struct via_wire_hello *h = (void *)(w + 1);
+	struct via_wire_conn *c = conn_of(w);
 	struct via_wire_name *n = (void *)(w + 1);
 
 	switch (rng_below(d, 5)) {
 	case 0:
 		well_formed(f, any_type(d), d);
-		w->reserved = 1 + rng_below(d, 255);
+		w->marks |= 2u << rng_below(d, 7);
 		break;
 	case 1:
 		well_formed(f, any_type(d), d);
 		if (via_wire_always_sealed(w->type) && rng_below(d, 2))
-			w->flags &= ~VIA_WIRE_SEALED;
+			w->flags &= ~VIA_WIRE_SUM;
 		else
-			w->flags |= 16u << rng_below(d, 4);
+			w->flags |= w->type == VIA_WIRE_ACK ||
+				    rng_below(d, 2) ? 0x80 : VIA_WIRE_TWICE;
 		break;
 	case 2:
 		well_formed(f, rng_below(d, 2) ? VIA_WIRE_REQUEST :
@@ -228,11 +367,11 @@ static void bad_fields(struct frame *f, struct rng *d)
 		if (rng_below(d, 2))
 			c->sender_cookie = 0;
 		else if (rng_below(d, 2))
-			c->frames = 0;
+			h->frames = 0;
 		else if (rng_below(d, 2))
 			c->options = htonl(2 + rng_below(d, 1u << 30));
 		else
-			c->mtu = htonl(rng_below(d, 2) ? rng_below(d, 256) :
+			h->mtu = htonl(rng_below(d, 2) ? rng_below(d, VIA_WIRE_MTU_MIN) :
 				       65536 + rng_below(d, 1u << 30));
 		break;
 	case 3:
@@ -245,7 +384,7 @@ static void bad_fields(struct frame *f, struct rng *d)
 		if (rng_below(d, 2))
 			n->name_len = 65 + rng_below(d, 191);
 		else
-			n->reserved[rng_below(d, 3)] = 1;
+			n->zero[rng_below(d, 3)] = 1;
 	}
 }
 
@@ -266,28 +405,38 @@ static void edgy(struct frame *f, struct rng *d)
 {
 	uint8_t type = any_type(d);
 	struct via_wire *w = wire_of(f);
-	struct via_wire_conn *c = (void *)(w + 1);
+	struct via_wire_conn *c = conn_of(w);
 
 	well_formed(f, type, d);
-	w->dst = htons(edge(d));
-	/* cookie, seq, ack; raddr, rhandle; sender_cookie to rights; all */
-	edges_at(f, offsetof(struct via_wire, cookie), 3, d);
+	if (type <= VIA_WIRE_DISCONNECT)
+		w->dst = htonl(edge(d));
+	/* seq, ack; raddr, rhandle; vi to rights, but for to; all of others */
 	if (type < VIA_WIRE_ACK) {
-		edges_at(f, VIA_WIRE_SEND_HDR, 3, d);
+		edges_at(f, sizeof(*w), 2, d);
+		if (type == VIA_WIRE_WRITE || type == VIA_WIRE_READ)
+			edges_at(f, VIA_WIRE_SEND_HDR, 3, d);
 	} else if (via_wire_has_conn(type)) {
-		c->vi = htons(edge(d));
-		edges_at(f, sizeof(*w) + offsetof(struct via_wire_conn,
-						  sender_cookie), 6, d);
-	} else if (type < VIA_WIRE_NAME_QUERY) {
-		edges_at(f, sizeof(*w), 3, d);
+		c->vi = htonl(edge(d));
+		edges_at(f, VIA_WIRE_HELLO_LEN +
+			 offsetof(struct via_wire_conn, sender_cookie), 6, d);
+		if (!c->to) {
+			w->dst = c->vi;
+			w->cookie = c->sender_cookie;
+		}
+		return;
+	} else if (type <= VIA_WIRE_RESET) {
+		edges_at(f, sizeof(*w), 1, d);
+	} else if (type == VIA_WIRE_HEARTBEAT || type == VIA_WIRE_BEAT) {
+		edges_at(f, sizeof(*w), 8, d);
 	}
+	edges_at(f, offsetof(struct via_wire, cookie), 2, d);
 }
 
 /* Another value for one field, or a bit anywhere. */
 static void change(struct frame *f, struct rng *d)
 {
 	static const uint8_t at[] = {	/* offset << 4 | bytes */
-		0x01, 0x11, 0x21, 0x42, 0x62, 0x84, 0xc4,
+		0x01, 0x11, 0x21, 0x31, 0x44, 0x84, 0xc4,
 	};
 	uint8_t *b = f->b + ETH;
 	uint32_t v, i, off, body = f->len - ETH;
@@ -312,6 +461,36 @@ static void change(struct frame *f, struct rng *d)
 		f->len = ETH + rng_below(d, body);
 }
 
+/*
+ * Half of them of another version; the others tell of versions, and quote what
+ * the target has sent, or not.
+ */
+static void versions(struct frame *f, struct rng *d)
+{
+	struct via_wire_version *v = (void *)wire_of(f);
+	uint8_t quote[VIA_WIRE_QUOTE], other;
+
+	do {
+		other = rng_below(d, 2) ? rng_below(d, 256) :
+					  1u << rng_below(d, 8);
+	} while (other == VIA_WIRE_VERSION);
+	well_formed(f, any_type(d), d);
+	v->version = other;
+	if (rng_below(d, 2))
+		return;
+	memcpy(quote, v, sizeof(quote));
+	if (recall(f, d, 0))
+		memcpy(quote, v, sizeof(quote));
+	head(f, VIA_WIRE_VERSIONS, d);
+	v->version = rng_below(d, 4) ? other : rng_below(d, 4);
+	v->lowest = rng_below(d, 4) ? other : rng_below(d, 4);
+	v->about = rng_below(d, 4) ? VIA_WIRE_VERSION : rng_below(d, 256);
+	memcpy(v->quote, quote, sizeof(quote));
+	if (rng_below(d, 2))
+		stranger(f->b + 6, d);
+	f->len = ETH + VIA_WIRE_VERSION_LEN;
+}
+
 static int learnt_frame(struct frame *f, enum class class, struct rng *d)
 {
 	int outgoing = class != REFLECT;
@@ -322,7 +501,9 @@ static int learnt_frame(struct frame *f, enum class class, struct rng *d)
 	memcpy(f->b + 6, field.own, 6);
 	if (class == MUTATE || (class == FORGE && rng_below(d, 8)))
 		change(f, d);
-	if (class != FORGE && rng_below(d, 3))
+	/* Who sees a HEARTBEAT can answer it, and say that its host is new. */
+	if (class != FORGE &&
+	    (rng_below(d, 3) || wire_of(f)->type == VIA_WIRE_BEAT))
 		stranger(f->b + 6, d);
 	return 1;
 }
@@ -339,17 +520,15 @@ static void flood(struct frame *f, enum class class, struct rng *d)
 				 VIA_WIRE_NAME_QUERY, VIA_WIRE_NAME_REPLY } },
 		[RESETS] = { 1, { VIA_WIRE_RESET } },
 		[ACCEPTS] = { 2, { VIA_WIRE_ACCEPT, VIA_WIRE_PEER_ACCEPT } },
-		[VERDICTS] = { 5, { VIA_WIRE_WAIT, VIA_WIRE_NO_MATCH,
-				    VIA_WIRE_REJECT, VIA_WIRE_CONFIRM,
-				    VIA_WIRE_CANCEL } },
+		[VERDICTS] = { 4, { VIA_WIRE_WAIT, VIA_WIRE_REFUSE,
+				    VIA_WIRE_CONFIRM, VIA_WIRE_CANCEL } },
 	};
 
 	well_formed(f, floods[class].type[rng_below(d, floods[class].n)], d);
 	if (rng_below(d, 2))
 		stranger(f->b + 6, d);
 	if (class == PEERS)
-		memcpy(((struct via_wire_conn *)(wire_of(f) + 1))->client.host,
-		       f->b + 6, 6);
+		memcpy(conn_of(wire_of(f))->client.host, f->b + 6, 6);
 	if (class == NAMES && rng_below(d, 2))
 		memset(f->b, 0xff, 6);
 }
@@ -365,20 +544,21 @@ static void grow(struct frame *f, struct rng *d)
 static void known_vi(struct frame *f, enum class class, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
-	uint32_t cookie;
-	uint16_t dst;
+	uint64_t cookie;
+	uint32_t dst;
 
-	well_formed(f, types[rng_below(d, 7)], d);
+	well_formed(f, types[rng_below(d, OF_A_VI)], d);
 	recall_vi(d, &dst, &cookie);
 	if (class == NO_VI) {
-		w->dst = htons(4096 + rng_below(d, 60000));
-		w->cookie = htonl(rng_below(d, 2) ? cookie : rng_next(d));
+		w->dst = htonl(4097 + rng_below(d, 1u << 31));
+		w->cookie = cpu_to_be64(rng_below(d, 2) ? cookie :
+					rng_next(d));
 		return;
 	}
-	w->dst = htons(dst);
+	w->dst = htonl(dst);
 	/* Close to the right one, too. */
-	cookie ^= 1u << rng_below(d, 32);
-	w->cookie = htonl(rng_below(d, 2) ? cookie : rng_next(d));
+	cookie ^= 1ull << rng_below(d, 64);
+	w->cookie = cpu_to_be64(rng_below(d, 2) ? cookie : rng_next(d));
 }
 
 /* Broadcast, or to a group. */
@@ -400,7 +580,7 @@ static void group(struct frame *f, struct rng *d)
 static void guard(struct frame *f, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
-	struct via_wire_conn *c = (void *)(w + 1);
+	struct via_wire_conn *c = conn_of(w);
 	int conn;
 
 	/* The wire pads with zeros what is shorter. */
@@ -411,8 +591,8 @@ static void guard(struct frame *f, struct rng *d)
 		c->timeout_ms = htonl(50);
 	if (memcmp(f->b + 6, field.own, 6))
 		return;
-	if (is_protected(ntohl(w->cookie)) ||
-	    (conn && is_protected(ntohl(c->sender_cookie))))
+	if (is_protected(be64_to_cpu(w->cookie)) ||
+	    (conn && is_protected(be64_to_cpu(c->sender_cookie))))
 		stranger(f->b + 6, d);
 }
 
@@ -437,9 +617,12 @@ static uint32_t crc32c(uint32_t crc, const uint8_t *p, uint32_t len)
 void seal(struct frame *f)
 {
 	struct via_wire *w = wire_of(f);
-	uint32_t size = header_of(w->type), len = ntohs(w->len), crc;
+	struct via_wire_data *data = (void *)(w + 1);
+	uint32_t size = header_of(w), len = 0, crc;
 
-	if (!(w->flags & VIA_WIRE_SEALED) ||
+	if (w->type < VIA_WIRE_ACK)
+		len = ntohs(data->len);
+	if (!(w->flags & VIA_WIRE_SUM) ||
 	    f->len < ETH + size + VIA_WIRE_SEAL_LEN + len)
 		return;
 	crc = crc32c(~0u, f->b + ETH, size);
@@ -452,17 +635,14 @@ int make(struct frame *f, enum class class, struct rng *d)
 {
 	struct via_wire *w = wire_of(f);
 
-	if (class == VERSION || class == TYPE || class == CUT || class == LONG)
+	if (class == TYPE || class == CUT || class == LONG)
 		well_formed(f, any_type(d), d);
 	switch (class) {
 	case VERSION:
-		do {
-			w->version = rng_below(d, 2) ? rng_below(d, 256) : 1u <<
-				     rng_below(d, 8);
-		} while (w->version == VIA_WIRE_VERSION);
+		versions(f, d);
 		break;
 	case TYPE:
-		w->type = rng_below(d, 2) ? 0x22 + rng_below(d, 256 - 0x22) :
+		w->type = rng_below(d, 2) ? 0x32 + rng_below(d, 256 - 0x32) :
 			  0x0c + rng_below(d, 4);
 		break;
 	case CUT:

@@ -51,11 +51,24 @@ static inline struct via_wire *wire_of(struct frame *f)
 	return (struct via_wire *)(f->b + ETH);
 }
 
-/* classes.c: makes one frame; false when there is nothing to make it of. */
+/* Where the frame is of a type that has it. */
+static inline struct via_wire_conn *conn_of(const struct via_wire *w)
+{
+	return (struct via_wire_conn *)((uint8_t *)w + VIA_WIRE_HELLO_LEN);
+}
+
+/* classes.c: a frame of that type with which nothing is wrong. */
+void well_formed(struct frame *f, uint8_t type, struct rng *d);
+/* Makes one frame; false when there is nothing to make it of. */
 int make(struct frame *f, enum class class, struct rng *d);
 
 /* Its checksum, if it is to have one. */
 void seal(struct frame *f);
+
+/* main.c: learns what has passed. */
+void listen_to(int fd);
+/* hang.c: requests that a server takes, of clients that do not exist. */
+int hang(int fd, const char *ifname, uint64_t seed, uint32_t count, int own);
 
 /* learn.c: one frame that the interface has seen. */
 void learn(const uint8_t *p, uint32_t len, int outgoing);
@@ -63,14 +76,17 @@ void learn(const uint8_t *p, uint32_t len, int outgoing);
 int recall(struct frame *f, struct rng *d, int outgoing);
 /* One of a connection that may be broken, to the target. */
 int recall_spare(struct frame *f, struct rng *d);
-/* A VI index and a cookie at the target, live or dead. */
-void recall_vi(struct rng *d, uint16_t *dst, uint32_t *cookie);
+/* A VI's id and a cookie at the target, live or dead. */
+void recall_vi(struct rng *d, uint32_t *dst, uint64_t *cookie);
 /* Whether a connection that must not notice has this cookie. */
-int is_protected(uint32_t cookie);
+int is_protected(uint64_t cookie);
 
 struct learnt {
 	uint64_t frames;
 	uint32_t spare, protected;	/* connections */
+	uint64_t epoch, proof;		/* of this host, as on the wire; or 0 */
+	uint8_t accept[ETH + VIA_WIRE_CONN_LEN];	/* the last from there */
+	uint32_t accepts;
 };
 
 extern struct learnt learnt;

@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#define TYPES		0x22u
+#define TYPES		0x32u
 #define KEPT		64u	/* frames of each type and direction */
 #define KEPT_LEN	2048u
 #define SPARES		512u	/* frames of connections that may break */
@@ -25,28 +25,28 @@ static uint32_t ntypes[2];
 enum { UNKNOWN, PROTECTED, SPARE };
 
 static struct {
-	uint32_t cookie;
+	uint64_t cookie;
 	uint8_t kind;
 } cookies[COOKIES];
 
 static struct {
-	uint16_t dst;
-	uint32_t cookie;
+	uint32_t dst;
+	uint64_t cookie;
 } vis[VIS];
 static uint32_t nvis;
 
 struct learnt learnt;
 
-static uint32_t slot_of(uint32_t cookie)
+static uint32_t slot_of(uint64_t cookie)
 {
-	uint32_t i = cookie * 2654435761u >> 16;
+	uint32_t i = cookie * 0x9e3779b97f4a7c15u >> 48;
 
 	while (cookies[i].kind && cookies[i].cookie != cookie)
 		i = (i + 1) % COOKIES;
 	return i;
 }
 
-static void remember(uint32_t cookie, int kind)
+static void remember(uint64_t cookie, int kind)
 {
 	uint32_t i = slot_of(cookie);
 
@@ -57,7 +57,7 @@ static void remember(uint32_t cookie, int kind)
 	cookies[i].kind = kind;
 }
 
-int is_protected(uint32_t cookie)
+int is_protected(uint64_t cookie)
 {
 	return cookies[slot_of(cookie)].kind == PROTECTED;
 }
@@ -66,14 +66,20 @@ int is_protected(uint32_t cookie)
 static void learn_conn(const struct via_wire *w, const struct via_wire_conn *c,
 		       int outgoing)
 {
-	uint32_t n = strlen(field.spare), cookie = ntohl(w->cookie);
-	uint32_t peer = ntohl(c->sender_cookie);
+	const struct via_wire_hello *h = (const void *)(w + 1);
+	uint64_t cookie = be64_to_cpu(w->cookie);
+	uint64_t peer = be64_to_cpu(c->sender_cookie);
+	uint32_t n = strlen(field.spare);
 	int kind = c->server.disc_len == n &&
 		   !memcmp(c->server.disc, field.spare, n) ? SPARE : PROTECTED;
 
 	/* REQUEST: its sender alone. */
 	if (w->type == VIA_WIRE_REQUEST || w->type == VIA_WIRE_PEER_REQUEST) {
 		remember(peer, kind);
+		if (outgoing && h->proof) {
+			learnt.epoch = h->epoch;
+			learnt.proof = h->proof;
+		}
 		return;
 	}
 	if (cookies[slot_of(cookie)].kind && cookies[slot_of(peer)].kind)
@@ -85,7 +91,7 @@ static void learn_conn(const struct via_wire *w, const struct via_wire_conn *c,
 	else
 		learnt.protected++;
 	/* Ours tells of our end; the target's own end is in the other half. */
-	vis[nvis % VIS].dst = ntohs(outgoing ? w->dst : c->vi);
+	vis[nvis % VIS].dst = ntohl(outgoing ? c->to : c->vi);
 	vis[nvis % VIS].cookie = outgoing ? cookie : peer;
 	nvis++;
 }
@@ -114,12 +120,17 @@ void learn(const uint8_t *p, uint32_t len, int outgoing)
 		return;
 	learnt.frames++;
 	if (via_wire_has_conn(type) && len >= ETH + VIA_WIRE_CONN_LEN)
-		learn_conn(w, (const void *)(w + 1), outgoing);
+		learn_conn(w, conn_of(w), outgoing);
+	if (type == VIA_WIRE_ACCEPT && !outgoing &&
+	    len >= sizeof(learnt.accept)) {
+		memcpy(learnt.accept, p, sizeof(learnt.accept));
+		learnt.accepts++;
+	}
 	n = count[outgoing][type]++;
 	if (!n)
 		types[outgoing][ntypes[outgoing]++] = type;
 	keep(&store[outgoing][type][place(n, KEPT)], p, len);
-	if (outgoing && cookies[slot_of(ntohl(w->cookie))].kind == SPARE)
+	if (outgoing && cookies[slot_of(be64_to_cpu(w->cookie))].kind == SPARE)
 		keep(&spares[place(nspares++, SPARES)], p, len);
 }
 
@@ -148,7 +159,7 @@ int recall_spare(struct frame *f, struct rng *d)
 	return copy(f, &spares[rng_below(d, nspares < SPARES ? nspares : SPARES)]);
 }
 
-void recall_vi(struct rng *d, uint16_t *dst, uint32_t *cookie)
+void recall_vi(struct rng *d, uint32_t *dst, uint64_t *cookie)
 {
 	uint32_t i;
 

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
+#include <linux/filter.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
 #include <net/if.h>
@@ -15,13 +16,16 @@
 #include <unistd.h>
 #include "viatest.h"
 #include "common/msg.h"
+#include "common/netns.h"
 #include "common/words.h"
+#include "cost.h"
 #include "frames.h"
 
 #define BATCH	64u
 #define STRETCH	512u		/* frames of one class in a row, at most */
 #define AWAIT_S	300u		/* for connections to be made */
 #define LISTEN	32u		/* frames looked at between two batches */
+#define SAMPLE	8u		/* one frame with data of so many is looked at */
 
 struct field field = { .spare = "sacrifice" };
 
@@ -29,7 +33,9 @@ static struct {
 	const char *ifname;
 	uint64_t frames, seed, seconds, hang, wait;
 	int own;			/* hang: from where there is a host */
-} opt = { .frames = 100000, .seed = 1, .seconds = 3600 };
+	struct cost cost;
+} opt = { .frames = 100000, .seed = 1, .seconds = 3600,
+	      .cost.vis = 1 };
 
 static struct frame batch[BATCH];
 static uint64_t thrown[CLASSES];
@@ -43,9 +49,13 @@ static const char help[] =
 	"  --seed N      of all that is made (1)\n"
 	"  --wait N      until so many protected connections, and one that\n"
 	"                may break, have been seen being made\n"
-	"  --hang N      instead throw N requests for it, from clients\n"
+	"  --hang N      instead make its server take N requests, of clients\n"
 	"                that have all the time and do not exist\n"
-	"  --own         these come from this host's address\n";
+	"  --own         these come from this host's address\n"
+	"  --cost SET    instead what a frame of each kind of SET costs the\n"
+	"                target, in exact mode: open, list, key\n"
+	"  --vis N       VIs connected meanwhile (1)\n"
+	"  --device, --peer, --netns, --count   see cost.h\n";
 
 static void parse(int argc, char **argv)
 {
@@ -56,6 +66,12 @@ static void parse(int argc, char **argv)
 		{ "hang", required_argument, NULL, 'H' },
 		{ "wait", required_argument, NULL, 'w' },
 		{ "own", no_argument, &opt.own, 1 },
+		{ "cost", required_argument, NULL, 'c' },
+		{ "vis", required_argument, NULL, 'v' },
+		{ "device", required_argument, NULL, 'd' },
+		{ "peer", required_argument, NULL, 'D' },
+		{ "netns", required_argument, NULL, 'N' },
+		{ "count", required_argument, NULL, 'C' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -63,12 +79,21 @@ static void parse(int argc, char **argv)
 		['n'] = &opt.frames, ['t'] = &opt.seconds, ['S'] = &opt.seed,
 		['H'] = &opt.hang, ['w'] = &opt.wait,
 	};
+	static const char **const words[128] = {
+		['c'] = &opt.cost.set, ['d'] = &opt.cost.device,
+		['D'] = &opt.cost.peer, ['N'] = &opt.cost.netns,
+		['C'] = &opt.cost.count,
+	};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		if (numbers[c]) {
 			*numbers[c] = word_number(optarg, 0, c == 't' ?
 						  UINT32_MAX : UINT64_MAX);
+		} else if (words[c]) {
+			*words[c] = optarg;
+		} else if (c == 'v') {
+			opt.cost.vis = word_number(optarg, 1, 100000);
 		} else if (c) {
 			fputs(help, c == 'h' ? stdout : stderr);
 			exit(c == 'h' ? 0 : 2);
@@ -89,6 +114,7 @@ static int open_socket(void)
 				  .sll_protocol = htons(ETH_P_ALL),
 				  .sll_ifindex = if_nametoindex(opt.ifname) };
 	int fd = socket(AF_PACKET, SOCK_RAW, 0), on = 1, room = 4 << 20;
+	int backlog = 16 << 20;
 	struct ifreq r = { 0 };
 
 	strncpy(r.ifr_name, opt.ifname, IFNAMSIZ - 1);
@@ -103,6 +129,8 @@ static int open_socket(void)
 	/* Straight to the driver. */
 	if (setsockopt(fd, SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof(on)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &backlog,
+		       sizeof(backlog)) ||
 	    bind(fd, (struct sockaddr *)&at, sizeof(at)))
 		goto err;
 	return fd;
@@ -111,7 +139,7 @@ err:
 	return -1;
 }
 
-static void listen_to(int fd)
+void listen_to(int fd)
 {
 	struct sockaddr_ll from;
 	static uint8_t p[ROOM];
@@ -171,6 +199,43 @@ static int throw(int fd, unsigned int n)
 	return 0;
 }
 
+/*
+ * A connection whose ACCEPT is lost here is never known, and its frames would
+ * come to be attacked.  A host whose connections keep its CPUs busy fills the
+ * socket with their data: of that a sample is enough.
+ */
+static int sample_data(int fd)
+{
+	enum { TYPE = ETH + offsetof(struct via_wire, type) };
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 12),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, VIA_WIRE_ETHERTYPE, 0, 5),
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, TYPE),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, VIA_WIRE_ACK, 2, 0),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, SKF_AD_OFF + SKF_AD_RANDOM),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, SAMPLE - 1, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	struct sock_fprog filter = { sizeof(code) / sizeof(*code), code };
+
+	if (!setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter,
+			sizeof(filter)))
+		return 0;
+	perror("viatest frames: SO_ATTACH_FILTER");
+	return -1;
+}
+
+/* Frames that passed unseen, since the socket was full. */
+static unsigned int unseen(int fd)
+{
+	struct tpacket_stats s = { 0 };
+	socklen_t n = sizeof(s);
+
+	getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &s, &n);
+	return s.tp_drops;
+}
+
 static int await(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -180,8 +245,10 @@ static int await(int fd)
 	fflush(stdout);
 	while (learnt.protected < opt.wait || learnt.spare < !!opt.wait) {
 		if (now_ns() > end) {
-			fprintf(stderr, "viatest frames: no connections are made "
-				"here\n");
+			fprintf(stderr, "viatest frames: of the connections "
+				"made here %u protected and %u that may break "
+				"have been seen; %u frames passed unseen\n",
+				learnt.protected, learnt.spare, unseen(fd));
 			return -1;
 		}
 		poll(&p, 1, 1000);
@@ -199,7 +266,7 @@ static int run(int fd)
 	uint32_t n, i, left = 0;
 	enum class class = 0;
 
-	if (await(fd))
+	if (sample_data(fd) || await(fd))
 		return 1;
 	start = now_ns();
 	end = start + opt.seconds * 1000000000;
@@ -238,41 +305,23 @@ static int run(int fd)
 	return 0;
 }
 
-/* Requests whose clients are never heard of again, and never give up. */
-static int hang(int fd)
-{
-	struct rng d = { .s = opt.seed };
-	struct via_wire_conn *c = (void *)(wire_of(batch) + 1);
-	uint32_t i;
-
-	for (i = 0; i < opt.hang; i++) {
-		make(batch, REQUESTS, &d);
-		memcpy(batch->b + 6, field.own, 6);
-		if (!opt.own) {
-			batch->b[6] = 2;
-			batch->b[11] = i;
-		}
-		c->reliability = htonl(2);
-		c->max_transfer = htonl(256);
-		c->timeout_ms = htonl(VIA_WIRE_FOREVER);
-		c->server.disc_len = strlen(field.spare);
-		memcpy(c->server.disc, field.spare, c->server.disc_len);
-		seal(batch);
-		if (throw(fd, 1))
-			return 1;
-		usleep(20000);
-	}
-	printf("viatest frames: %u requests without a client\n", i);
-	return 0;
-}
-
 int viatest_frames(int argc, char **argv)
 {
-	int fd;
+	int fd, ns;
 
 	parse(argc, argv);
+	if (opt.cost.set && (!opt.cost.device || !opt.cost.peer ||
+			     !opt.cost.count)) {
+		fputs(help, stderr);
+		return 2;
+	}
+	ns = netns_enter(opt.cost.netns);
 	fd = open_socket();
+	netns_leave(ns);
 	if (fd < 0)
 		return 1;
-	return opt.hang ? hang(fd) : run(fd);
+	if (opt.cost.set)
+		return cost_main(&opt.cost, fd);
+	return opt.hang ? hang(fd, opt.ifname, opt.seed, opt.hang, opt.own) :
+			  run(fd);
 }

@@ -15,11 +15,13 @@
 #define ETHERTYPE	0x88b5
 #define BURST		16u
 
-/* What every frame of ours begins with; see docs/wire.md. */
+/* How a frame with data begins; see docs/wire.md. */
 struct head {
-	uint8_t version, type, flags, reserved;
-	uint16_t dst, len;
-	uint32_t cookie, seq, ack;
+	uint8_t version, type, flags, marks;
+	uint32_t dst;
+	uint64_t cookie;
+	uint32_t seq, ack, msg_len, offset;
+	uint16_t len, reads;
 };
 
 /* One frame: truncated, of every type, half right or wholly random. */
@@ -33,15 +35,17 @@ static size_t make(uint8_t *p, uint64_t r, uint64_t n)
 	if (r >> 62 == 0)
 		return len;
 	memcpy(&h, p, sizeof(h));
-	h.version = 1;
+	h.version = 2;
 	h.type = n;
 	h.flags &= 3;
-	h.reserved = 0;
-	h.dst = htons(ntohs(h.dst) % 16);
+	h.marks = 0;
+	h.dst = htonl(ntohl(h.dst) % 16);
 	body = len > sizeof(h) ? len - sizeof(h) : 0;
 	if (r >> 61 & 1)
-		h.len = htons(body > 12 ? body - 12 : 0);
+		h.len = htons(body > 4 ? body - 4 : 0);
 	if (r >> 60 & 1)
+		h.reads = 0;
+	if (r >> 59 & 1)
 		h.seq = htonl(ntohl(h.seq) % 64);
 	memcpy(p, &h, sizeof(h));
 	return len;

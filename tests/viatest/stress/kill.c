@@ -12,15 +12,22 @@
 #define PATIENCE_MS	180000u	/* of what takes seconds at most */
 #define SPOILT_MAX	3u	/* rounds in all that are begun anew */
 
+/*
+ * The server's time to accept may be over when the client is connected: both
+ * are without a processor for long.  Then it asks anew.
+ */
 static int ask(struct msg *m)
 {
+	uint32_t tries = 0;
 	struct client c;
-	int ret = client_open(&c);
+	int ret, opened;
 
-	*m = (struct msg){ .type = MSG_ASK };
-	if (!ret)
-		ret = client_ask(&c, m, MSG_REPORT);
-	client_close(&c);
+	do {
+		opened = !client_open(&c);
+		*m = (struct msg){ .type = MSG_ASK };
+		ret = opened ? client_ask(&c, m, MSG_REPORT) : -1;
+		client_close(&c);
+	} while (ret && opened && !c.hung && ++tries <= SPOILT_MAX);
 	return ret;
 }
 

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Acknowledgements of many connections in one frame.
+ *
+ * What is owed to a peer after a batch of frames that came, or when the alarm
+ * goes off, leaves together: an ACK where one connection owes, ACKS where
+ * several do.  A connection that has more to say than an entry of ACKS holds (a
+ * frame came twice, or the network has marked one) has an ACK of its own.
+ */
+
+#include "ether.h"
+
+/* Entries without ranges that ACKS has room for. */
+#define ENTRIES_MAX \
+	((VIA_WIRE_BODY_MAX - VIA_WIRE_ACKS_LEN) / \
+	 sizeof(struct via_wire_acks_entry))
+
+/* A frame of ACKS that is being filled, and what its entries have changed. */
+struct batch {
+	struct via_peer *peer;
+	struct via_acks_frame f;
+	struct {
+		struct via_ether_vi *ev;
+		u32 before, ack;
+	} entry[ENTRIES_MAX];
+};
+
+/* It was not sent: the alarm tries again, for each of them. */
+static void unsent(struct batch *b)
+{
+	struct via_ether_vi *ev;
+	u32 i, ack, before;
+
+	for (i = 0; i < b->f.count; i++) {
+		ev = b->entry[i].ev;
+		ack = b->entry[i].ack;
+		before = b->entry[i].before;
+		spin_lock(&ev->vi->rq.lock);
+		/* If it is still the same connection, and owes as much. */
+		if (ev->phase == VIA_PHASE_CONNECTED && ev->peer == b->peer &&
+		    READ_ONCE(ev->acked) == ack) {
+			/* It is owed, also if all had been told before. */
+			WRITE_ONCE(ev->acked, before == ack ? ack - 1 : before);
+			via_ether_ack_again(ev);
+		}
+		spin_unlock(&ev->vi->rq.lock);
+	}
+}
+
+/* No queue lock held. */
+static void flush(struct batch *b)
+{
+	if (!b->f.count)
+		return;
+	if (!via_ether_send_acks(b->peer, &b->f))
+		unsent(b);
+	b->f.count = 0;
+	b->f.bytes = 0;
+}
+
+/*
+ * How long the newest frame has waited, as in the field delay.  One that came
+ * after the alarm has looked has not.  rq.lock held.
+ */
+static u32 waited(const struct via_ether_vi *ev)
+{
+	return ev->late == ev->rx.next ? ev->late_by : 0;
+}
+
+/* One more entry; false: it does not fit.  rq.lock held. */
+static bool add(struct batch *b, struct via_ether_vi *ev)
+{
+	struct via_range range[VIA_WIN_RANGES] __uninitialized;
+	struct via_wire_acks_entry *e;
+	u32 n, size, ack = ev->rx.next;
+
+	lockdep_assert_held(&ev->vi->rq.lock);
+	n = via_win_ranges(&ev->rx, range);
+	size = sizeof(*e) + n * sizeof(struct via_wire_range);
+	if (size > sizeof(b->f.entries) - b->f.bytes)
+		return false;
+	e = (void *)(b->f.entries + b->f.bytes);
+	*e = (struct via_wire_acks_entry) {
+		.dst = cpu_to_be32(ev->remote_id),
+		.ack = cpu_to_be32(ack),
+		.cookie = cpu_to_be64(ev->remote_cookie),
+		.n = n,
+		.delay = waited(ev),
+	};
+	via_wire_put_ranges((struct via_wire_range *)(e + 1), n, range);
+	b->entry[b->f.count].ev = ev;
+	b->entry[b->f.count].before = READ_ONCE(ev->acked);
+	b->entry[b->f.count].ack = ack;
+	b->f.count++;
+	b->f.bytes += size;
+	WRITE_ONCE(ev->acked, ack);
+	ev->untold = false;
+	return true;
+}
+
+/* The bet is won: data has left in time, and the program waits for more. */
+static void redeem(struct via_ether_vi *ev)
+{
+	if (!ev->push)
+		return;
+	WRITE_ONCE(ev->push, false);
+	/* How long it has waited is not known. */
+	ev->late = ev->rx.next;
+	ev->late_by = VIA_WIRE_DELAY_MAX;
+	if (ev->turns < VIA_ETHER_TURNS + (s32)VIA_ETHER_WON)
+		WRITE_ONCE(ev->turns, ev->turns + 1);
+}
+
+/* Does it owe an acknowledgement?  rq.lock held. */
+static bool owes(const struct via_ether_vi *ev)
+{
+	return ev->phase == VIA_PHASE_CONNECTED &&
+	       (ev->rx.next != READ_ONCE(ev->acked) || ev->untold || ev->echo);
+}
+
+/*
+ * What the VI owes, in @b, or alone if no other one owes anything; @behind
+ * data of another one, with which a bet on data is won.  Data for
+ * the peer's reads carries the acknowledgement: a read that is taken after we
+ * looked, under this lock, finds us off the list and puts us there again.
+ */
+static void pay(struct batch *b, struct via_ether_vi *ev, bool behind,
+		bool alone)
+{
+	struct via_vi *vi = ev->vi;
+	bool full = false;
+
+	spin_lock(&vi->rq.lock);
+	if (unlikely(ev->ans_tail != READ_ONCE(ev->ans_next))) {
+		spin_unlock(&vi->rq.lock);
+		via_ether_reads_answer(ev);
+		spin_lock(&vi->rq.lock);
+	}
+	if (owes(ev) && ev->peer == b->peer) {
+		if (behind)
+			redeem(ev);
+		if (alone || ev->told_twice || ev->echo)
+			via_ether_send_ack(ev, waited(ev));
+		else
+			full = !add(b, ev);
+	}
+	spin_unlock(&vi->rq.lock);
+	if (!full)
+		return;
+	flush(b);
+	spin_lock(&vi->rq.lock);
+	if (owes(ev) && ev->peer == b->peer)
+		add(b, ev);
+	spin_unlock(&vi->rq.lock);
+}
+
+/* The next VI that owes the peer something; @last: there is none behind it. */
+static struct via_ether_vi *next_owing(struct via_peer *peer, bool *behind,
+				       bool *last)
+{
+	struct via_ether_vi *ev;
+
+	spin_lock(&peer->nic->lock);
+	ev = list_first_entry_or_null(&peer->owing, struct via_ether_vi,
+				      ack_link);
+	*behind = ev && ev->behind;
+	if (ev) {
+		list_del_init(&ev->ack_link);
+		ev->behind = false;
+	}
+	*last = list_empty(&peer->owing);
+	if (*last)
+		list_del_init(&peer->acks_link);
+	spin_unlock(&peer->nic->lock);
+	return ev;
+}
+
+static void pay_peer(struct via_peer *peer)
+{
+	struct batch b __uninitialized;
+	struct via_ether_vi *ev;
+	bool behind, last;
+
+	b.peer = peer;
+	b.f.count = 0;
+	b.f.bytes = 0;
+	do {
+		ev = next_owing(peer, &behind, &last);
+		if (ev)
+			pay(&b, ev, behind, last && !b.f.count);
+	} while (!last);
+	flush(&b);
+}
+
+void via_ether_pay(struct via_ether_nic *nic)
+{
+	struct via_peer *peer;
+
+	rcu_read_lock();
+	for (;;) {
+		spin_lock(&nic->lock);
+		peer = list_first_entry_or_null(&nic->acks, struct via_peer,
+						acks_link);
+		spin_unlock(&nic->lock);
+		if (!peer)
+			break;
+		pay_peer(peer);
+	}
+	rcu_read_unlock();
+}
+
+void via_ether_run_acks(struct tasklet_struct *t)
+{
+	struct via_ether_nic *nic = from_tasklet(nic, t, acker);
+
+	via_ether_pay(nic);
+}
+
+/* False: it owed before.  nic->lock held. */
+static bool owe(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+	struct via_peer *peer = ev->peer;
+
+	lockdep_assert_held(&nic->lock);
+	if (!list_empty(&ev->ack_link) || nic->stopping)
+		return false;
+	list_add_tail(&ev->ack_link, &peer->owing);
+	if (list_empty(&peer->acks_link))
+		list_add_tail(&peer->acks_link, &nic->acks);
+	return true;
+}
+
+void via_ether_ack_soon(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	if (!list_empty(&ev->ack_link))
+		return;
+	spin_lock(&nic->lock);
+	/* Runs after the receive softirq that we are in. */
+	if (owe(ev))
+		tasklet_schedule(&nic->acker);
+	spin_unlock(&nic->lock);
+}
+
+void via_ether_ack_behind(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+	struct via_peer *peer = ev->peer;
+	struct via_ether_vi *other;
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	spin_lock(&nic->lock);
+	other = peer->bet;
+	WRITE_ONCE(peer->bet, NULL);
+	/* Before frames are received: both may be in one batch of the peer's. */
+	if (other && other != ev && READ_ONCE(other->push) && owe(other)) {
+		other->behind = true;
+		tasklet_hi_schedule(&nic->acker);
+	}
+	spin_unlock(&nic->lock);
+}
+
+void via_ether_answered(struct via_ether_vi *ev)
+{
+	if (ev->turns < VIA_ETHER_TURNS)
+		WRITE_ONCE(ev->turns, ev->turns + 1);
+	if (READ_ONCE(ev->peer->bet))
+		via_ether_ack_behind(ev);
+}
+
+void via_ether_ack_late(struct via_ether_vi *ev, u32 delay)
+{
+	lockdep_assert_held(&ev->vi->rq.lock);
+	ev->late = ev->rx.next;
+	ev->late_by = delay;
+	spin_lock(&ev->nic->lock);
+	owe(ev);
+	spin_unlock(&ev->nic->lock);
+}
+
+void via_ether_owes_no_more(struct via_ether_vi *ev)
+{
+	struct via_peer *peer = ev->peer;
+
+	lockdep_assert_held(&ev->nic->lock);
+	ev->behind = false;
+	if (peer->bet == ev)
+		WRITE_ONCE(peer->bet, NULL);
+	list_del_init(&ev->ack_link);
+	if (list_empty(&peer->owing))
+		list_del_init(&peer->acks_link);
+}
+
+/* The connection of an entry, if it is there and of that host. */
+static struct via_vi *find(struct via_ether_nic *nic,
+			   const struct via_ether_frame *f,
+			   const struct via_acks_entry *e)
+{
+	struct via_vi *vi = via_ether_find(nic, e->dst);
+	struct via_ether_vi *ev;
+	bool ours;
+
+	if (!vi) {
+		via_ether_count(nic, NO_VI);
+		return NULL;
+	}
+	ev = vi->priv;
+	spin_lock(&vi->rq.lock);
+	ours = ev->cookie == e->cookie &&
+	       ether_addr_equal(ev->remote_mac, f->src);
+	if (ours)
+		via_ether_heard(ev);
+	spin_unlock(&vi->rq.lock);
+	if (!ours)
+		via_ether_count(nic, COOKIE);
+	return ours ? vi : NULL;
+}
+
+/*
+ * An entry is as good as an ACK.  One for an end that is not there is not
+ * answered: there would be ten answers to one frame.
+ */
+static void take(struct via_ether_nic *nic, const struct via_ether_frame *f,
+		 const struct via_acks_entry *e)
+{
+	struct via_range range[VIA_WIRE_RANGES_MAX] __uninitialized;
+	struct via_vi *vi = find(nic, f, e);
+	struct via_ether_vi *ev;
+
+	if (!vi)
+		return;
+	ev = vi->priv;
+	if (READ_ONCE(ev->phase) == VIA_PHASE_ACCEPT &&
+	    !via_ether_confirmed(ev))
+		return;
+	via_wire_get_ranges(e->range, e->nranges, range);
+	spin_lock(&vi->sq.lock);
+	if (ev->cookie == e->cookie && ev->phase == VIA_PHASE_CONNECTED &&
+	    !via_vi_is_broken(vi))
+		via_ether_ack(vi, e->ack, range, e->nranges, e->delay);
+	spin_unlock(&vi->sq.lock);
+	via_vi_settle(vi);
+}
+
+void via_ether_acks_rx(struct via_ether_nic *nic,
+		       const struct via_ether_frame *f,
+		       const struct via_frame_hdr *h)
+{
+	struct via_acks_at at = {};
+	struct via_acks_entry e;
+
+	/* Of a life of this host that is over. */
+	if (h->cookie && h->cookie != nic->epoch) {
+		via_ether_count(nic, COOKIE);
+		return;
+	}
+	via_ether_count(nic, BATCHES_IN);
+	while (via_wire_next_acks(f->hdr, &at, &e)) {
+		via_ether_count(nic, ACKS_IN);
+		take(nic, f, &e);
+	}
+}

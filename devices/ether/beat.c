@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Is the other host there, and does it have the connections that this one has?
+ *
+ * A peer with connections that has said nothing for a second is sent HEARTBEAT,
+ * one frame for all of them, and answers with BEAT.  Hosts that both ask do so
+ * by turns, and a VI that is idle costs neither a frame nor a visit.
+ *
+ *   the peer says nothing		after 8 s and 4 HEARTBEATs all of its
+ *					connections end
+ *   BEAT has another epoch		the peer was started again: connections
+ *					of the life before end
+ *   BEAT has another digest		see below
+ *
+ * A side whose connections have changed since BEAT agreed with them asks each
+ * second until it does again, whatever else is heard, and a side that is asked
+ * about other connections than it has asks, too.  Where two BEATs in a row
+ * differ, with nothing begun or ended between them, or three with that, LIST
+ * tells the peer which of its connections are known here.  One that a LIST
+ * lacks is asked, by an ACK with ACK_NOW, and its answer is RESET; one that the
+ * LIST of a second later lacks, too, and that was not heard meanwhile, ends.
+ * So LIST ends nothing by itself: it may have been under way for long, or be
+ * forged.
+ *
+ * BEAT proves where it comes from: it repeats the nonce of the HEARTBEAT, 64
+ * bits that only the host at that address has seen.  HEARTBEAT proves nothing,
+ * and has no effect but its answer and one HEARTBEAT a second.  LIST is looked
+ * at while BEATs differ, by the peer's proven word.
+ */
+
+#include <linux/random.h>
+#include "ether.h"
+
+#define ASKED_MAX	4ul		/* HEARTBEATs that a dead peer was sent */
+#define LISTS_VISIT	32u		/* LISTs sent in a visit */
+#define LIST_OF		32u		/* ends of the peer's that one is of */
+#define MISSING_MAX	64u		/* asked for one LIST */
+#define ENDS_VISIT	256u		/* connections ended in a visit */
+
+/* HEARTBEATs that were not answered, at least, of what has died. */
+static u32 often(void)
+{
+	return clamp(via_ether_dead() / (2 * via_ether_heartbeat()), 1ul,
+		     ASKED_MAX);
+}
+
+/* Does it stand, on this peer?  A queue lock held. */
+static bool stands(const struct via_ether_vi *ev, const struct via_peer *peer)
+{
+	return ev->peer == peer && ev->phase == VIA_PHASE_CONNECTED &&
+	       !via_vi_is_broken(ev->vi);
+}
+
+static u32 digest(u64 sum)
+{
+	return (u32)sum + (u32)(sum >> 32);
+}
+
+/* What this host has: of the frames.  nic->lock not held; @peer may be NULL. */
+static void own_beat(const struct via_peer *peer, struct via_beat_hdr *b)
+{
+	b->connections = 0;
+	b->digest = 0;
+	if (!peer)
+		return;
+	spin_lock(&peer->nic->lock);
+	b->connections = peer->nconns;
+	b->digest = digest(peer->beat.sum);
+	spin_unlock(&peer->nic->lock);
+}
+
+/* Are these what this host has?  nic->lock held. */
+static bool same(const struct via_peer *peer, const struct via_beat_hdr *b)
+{
+	return b->connections == peer->nconns &&
+	       b->digest == digest(peer->beat.sum);
+}
+
+static void send_heartbeat(struct via_peer *peer)
+{
+	struct via_ether_nic *nic = peer->nic;
+	unsigned long heard = READ_ONCE(peer->last_rx);
+	struct via_peer_beat *beat = &peer->beat;
+	struct via_beat_hdr b;
+	u64 epoch;
+
+	own_beat(peer, &b);
+	spin_lock(&nic->lock);
+	b.time = beat->nonce;
+	beat->doubt = false;
+	epoch = peer->epoch;
+	spin_unlock(&nic->lock);
+	b.epoch = nic->epoch;
+	/* It would be as good as none to a host that cannot trust it. */
+	b.proof = 0;
+	beat->next = jiffies + via_ether_heartbeat();
+	if (beat->asked_since != heard)
+		beat->asked = 0;
+	beat->asked_since = heard;
+	beat->asked++;
+	via_ether_count(nic, HEARTBEATS_OUT);
+	via_ether_send_beat(nic, peer->key.addr, VIA_WIRE_HEARTBEAT, epoch, &b);
+}
+
+/*
+ * The peer has said nothing for long enough, and has been asked meanwhile: a
+ * host whose own CPU did not run has not asked.
+ */
+static bool unheard(const struct via_peer *peer)
+{
+	unsigned long heard = READ_ONCE(peer->last_rx);
+
+	return time_after_eq(jiffies, heard + via_ether_dead()) &&
+	       peer->beat.asked_since == heard &&
+	       peer->beat.asked >= often() &&
+	       time_after_eq(jiffies, peer->beat.next);
+}
+
+/* Are there connections that only a BEAT can settle? */
+static bool unsettled(const struct via_peer *peer)
+{
+	return READ_ONCE(peer->beat.doubt) || !READ_ONCE(peer->beat.agreed);
+}
+
+/*
+ * Is it time to ask?  A peer that has answered is to ask next, or we do a
+ * second later; one that has not is asked again.  One that asks all the time
+ * and is not heard is asked all the same.
+ */
+static bool due(const struct via_peer *peer)
+{
+	unsigned long theirs = READ_ONCE(peer->asked_us);
+	unsigned long heard = READ_ONCE(peer->last_rx);
+	unsigned long beat = via_ether_heartbeat(), at = peer->beat.next;
+
+	if (time_before(jiffies, at))
+		return false;
+	if (unsettled(peer) || jiffies - heard >= 3 * beat)
+		return true;
+	if (jiffies - heard < beat)
+		return false;
+	if (peer->beat.asked_since != heard)
+		at = time_after(theirs + beat, at) ? theirs + beat : at + beat;
+	return time_after_eq(jiffies, at);
+}
+
+/*
+ * A connection that the peer seems not to have.  It is asked, or it was, a
+ * second ago or more, and has not been heard since.  Both queue locks held.
+ */
+static void missing(struct via_ether_vi *ev)
+{
+	unsigned long beat = via_ether_heartbeat();
+
+	if (!ev->asked || !time_after(ev->asked_at, ev->last_rx)) {
+		ev->asked = true;
+		ev->asked_at = jiffies;
+		via_ether_send_question(ev);
+	} else if (jiffies - ev->asked_at >= beat / 2) {
+		via_ether_end(ev, VIA_END_LIST, 0);
+	}
+}
+
+/* Is it one of those that are to end?  Both queue locks held, it stands. */
+static void end_one(struct via_ether_vi *ev, u32 ends)
+{
+	if (ends & VIA_PEER_END_LIFE && ev->remote_epoch != ev->peer->epoch)
+		via_ether_end(ev, VIA_END_LIFE, 0);
+	/* One that has just begun was heard. */
+	else if (ends & VIA_PEER_END_SILENT &&
+		 jiffies - ev->last_rx >= via_ether_dead())
+		via_ether_give_up(ev, VIA_END_SILENT, VIA_WIRE_R_TRANSPORT);
+	else if (ends & VIA_PEER_END_NONE)
+		missing(ev);
+}
+
+/*
+ * Each step takes the first connection and makes it the last, under the lock
+ * that guards the list: after as many steps as there were connections each that
+ * stood all the time has been first once, whatever came and went meanwhile.
+ * True: some are left.
+ */
+static bool end_some(struct via_peer *peer)
+{
+	struct via_peer_beat *beat = &peer->beat;
+	struct via_ether_vi *ev;
+	u32 n, ends, left;
+
+	spin_lock(&peer->nic->lock);
+	ends = beat->ends;
+	n = min(beat->left, ENDS_VISIT);
+	beat->left -= n;
+	left = beat->left;
+	if (!left)
+		beat->ends = 0;
+	spin_unlock(&peer->nic->lock);
+	for (; n; n--) {
+		ev = via_peer_turn(peer);
+		if (!ev)
+			return false;
+		via_ether_lock(ev->vi);
+		if (stands(ev, peer))
+			end_one(ev, ends);
+		via_ether_unlock(ev->vi);
+		via_vi_settle(ev->vi);
+	}
+	return left;
+}
+
+static void end_silent(struct via_peer *peer)
+{
+	spin_lock(&peer->nic->lock);
+	via_peer_ends(peer, VIA_PEER_END_SILENT);
+	spin_unlock(&peer->nic->lock);
+}
+
+/*
+ * The next LIST: those of the peer's ends that are known here, from where the
+ * last one ended.  False: it was the last one, or none is to be sent.
+ */
+static bool send_list(struct via_peer *peer)
+{
+	struct via_ether_nic *nic = peer->nic;
+	u64 cookie[VIA_WIRE_LIST_MAX], low, high, epoch;
+	struct via_ether_vi *ev;
+	u32 n = 0;
+
+	spin_lock(&nic->lock);
+	low = peer->beat.list_from;
+	if (!low) {
+		spin_unlock(&nic->lock);
+		return false;
+	}
+	high = low + min(peer->beat.list_span, U64_MAX - low);
+	for (ev = via_peer_theirs(peer, low);
+	     ev && ev->remote_cookie <= high && n < VIA_WIRE_LIST_MAX;
+	     ev = via_peer_next_theirs(ev))
+		/* Two that drew one number are one here. */
+		if (!n || cookie[n - 1] != ev->remote_cookie)
+			cookie[n++] = ev->remote_cookie;
+	if (n == VIA_WIRE_LIST_MAX)
+		high = cookie[n - 1];
+	/* 0: all have been told. */
+	peer->beat.list_from = high + 1;
+	epoch = peer->epoch;
+	spin_unlock(&nic->lock);
+	via_ether_send_list(nic, peer->key.addr, epoch, low, high, cookie, n);
+	return high != U64_MAX;
+}
+
+/* True: it is to be visited again at once. */
+static bool visit(struct via_peer *peer)
+{
+	bool more = false;
+	u32 n = 0;
+
+	if (unlikely(unheard(peer)))
+		end_silent(peer);
+	else if (due(peer))
+		send_heartbeat(peer);
+	if (unlikely(READ_ONCE(peer->beat.left)))
+		more = end_some(peer);
+	if (unlikely(READ_ONCE(peer->beat.list_from)))
+		while (n++ < LISTS_VISIT && send_list(peer))
+			;
+	return more;
+}
+
+/* The peer at the head of those that are looked at; it is the last one then. */
+static struct via_peer *next_peer(struct via_ether_nic *nic)
+{
+	struct via_peer *peer;
+
+	spin_lock(&nic->lock);
+	peer = list_first_entry_or_null(&nic->peers->on, struct via_peer,
+					on_link);
+	if (peer)
+		list_move_tail(&peer->on_link, &nic->peers->on);
+	spin_unlock(&nic->lock);
+	return peer;
+}
+
+/* As end_some() walks; a peer's memory is there for the read side. */
+bool via_ether_beats(struct via_ether_nic *nic)
+{
+	struct via_peer *peer;
+	bool more = false;
+	u32 n;
+
+	spin_lock(&nic->lock);
+	n = nic->peers->non;
+	spin_unlock(&nic->lock);
+	for (; n; n--) {
+		peer = next_peer(nic);
+		if (!peer)
+			break;
+		more |= visit(peer);
+	}
+	return more;
+}
+
+void via_ether_doubt(struct via_peer *peer)
+{
+	WRITE_ONCE(peer->beat.doubt, true);
+}
+
+/*
+ * Those of our ends that @l tells of lack, among it: work for as many as a LIST
+ * has and as many as are asked, however many connections there are.  What is
+ * found is there for the caller's RCU read side.
+ */
+static u32 find_missing(struct via_peer *peer, const struct via_list_hdr *l,
+			struct via_ether_vi **ev)
+{
+	struct via_ether_vi *at;
+	u32 n = 0, i = 0;
+
+	lockdep_assert_held(&peer->nic->lock);
+	for (at = via_peer_ours(peer, l->low);
+	     at && at->cookie <= l->high && n < MISSING_MAX;
+	     at = via_peer_next_ours(at)) {
+		while (i < l->count &&
+		       be64_to_cpu(l->at[i].cookie) < at->cookie)
+			i++;
+		if (i == l->count ||
+		    be64_to_cpu(l->at[i].cookie) != at->cookie)
+			ev[n++] = at;
+	}
+	return n;
+}
+
+static void look_for_missing(struct via_peer *peer,
+			     const struct via_list_hdr *l)
+{
+	struct via_ether_vi *ev[MISSING_MAX];
+	u32 n = 0, i;
+
+	spin_lock(&peer->nic->lock);
+	if (peer->beat.differs == VIA_PEER_DIFFERS)
+		n = find_missing(peer, l, ev);
+	spin_unlock(&peer->nic->lock);
+	for (i = 0; i < n; i++) {
+		via_ether_lock(ev[i]->vi);
+		/* It may have ended meanwhile, or be another one. */
+		if (stands(ev[i], peer))
+			missing(ev[i]);
+		via_ether_unlock(ev[i]->vi);
+		via_vi_settle(ev[i]->vi);
+	}
+}
+
+static void rx_list(struct via_ether_nic *nic, const struct via_ether_frame *f,
+		    const struct via_frame_hdr *h)
+{
+	struct via_peer *peer = via_peer_find(nic, f->src);
+	struct via_list_hdr l;
+
+	if (via_wire_parse_list(f->hdr, &l)) {
+		via_ether_count(nic, BAD_FIELD);
+		return;
+	}
+	via_ether_count(nic, LISTS_IN);
+	if (peer && h->cookie == nic->epoch)
+		look_for_missing(peer, &l);
+}
+
+/*
+ * HEARTBEAT.  A host that has no connections with the sender, or was started
+ * again since, answers as it answers strangers.
+ */
+static void rx_heartbeat(struct via_ether_nic *nic,
+			 const struct via_ether_frame *f,
+			 const struct via_frame_hdr *h,
+			 const struct via_beat_hdr *theirs)
+{
+	struct via_peer *peer = via_peer_find(nic, f->src);
+	struct via_beat_hdr b = { .time = theirs->time, .epoch = nic->epoch };
+	bool known = peer && h->cookie == nic->epoch;
+	struct via_proof_of of;
+
+	via_ether_count(nic, HEARTBEATS_IN);
+	if (known) {
+		spin_lock(&nic->lock);
+		known = !list_empty(&peer->on_link);
+		if (known && (theirs->epoch != peer->epoch ||
+			      !same(peer, theirs)))
+			WRITE_ONCE(peer->beat.doubt, true);
+		spin_unlock(&nic->lock);
+		WRITE_ONCE(peer->asked_us, jiffies);
+	}
+	if (!known && !via_ether_may_answer(nic, f->src, f->len,
+					    VIA_WIRE_BEAT_LEN))
+		return;
+	own_beat(peer, &b);
+	via_proof_of(&of, f->src, ETH_ALEN, nic->mac, ETH_ALEN, theirs->epoch);
+	b.proof = via_proof_make(&nic->proof, &of);
+	via_ether_send_beat(nic, f->src, VIA_WIRE_BEAT, theirs->epoch, &b);
+}
+
+/* What the peer has is compared.  nic->lock held. */
+static void compare(struct via_peer *peer, const struct via_beat_hdr *b)
+{
+	struct via_peer_beat *beat = &peer->beat;
+
+	lockdep_assert_held(&peer->nic->lock);
+	if (same(peer, b)) {
+		beat->agreed = true;
+		beat->differs = 0;
+		beat->list_from = 0;
+		return;
+	}
+	if (beat->differs && beat->differs_at == beat->changes)
+		beat->differs = VIA_PEER_DIFFERS;
+	else
+		beat->differs = min(beat->differs + 1, VIA_PEER_DIFFERS);
+	beat->differs_at = beat->changes;
+	beat->agreed = false;
+	if (beat->differs < VIA_PEER_DIFFERS || beat->list_from)
+		return;
+	/* It has none, so it may have no LIST to send. */
+	if (!b->connections)
+		via_peer_ends(peer, VIA_PEER_END_NONE);
+	beat->list_from = 1;
+	/* Cookies are random: each LIST is of about as many of the peer's. */
+	beat->list_span = U64_MAX >> fls(b->connections / LIST_OF);
+}
+
+/* BEAT: the answer to a HEARTBEAT of ours, or nothing. */
+static void rx_beat(struct via_ether_nic *nic, const struct via_ether_frame *f,
+		    const struct via_beat_hdr *b)
+{
+	struct via_peer *peer = via_peer_find(nic, f->src);
+	bool ours = false;
+
+	if (peer) {
+		spin_lock(&nic->lock);
+		ours = b->time == peer->beat.nonce &&
+		       !list_empty(&peer->on_link);
+		if (ours)
+			peer->beat.nonce = get_random_u64();
+		spin_unlock(&nic->lock);
+	}
+	if (!ours || !via_peer_lives(peer, b->epoch))
+		return;
+	via_ether_count(nic, BEATS_IN);
+	WRITE_ONCE(peer->last_rx, jiffies);
+	if (b->proof)
+		via_peer_keep_proof(peer, b->proof);
+	spin_lock(&nic->lock);
+	compare(peer, b);
+	spin_unlock(&nic->lock);
+}
+
+void via_ether_beat_rx(struct via_ether_nic *nic,
+		       const struct via_ether_frame *f,
+		       const struct via_frame_hdr *h)
+{
+	struct via_beat_hdr b;
+
+	if (h->type == VIA_WIRE_LIST)
+		return rx_list(nic, f, h);
+	if (via_wire_parse_beat(f->hdr, &b)) {
+		via_ether_count(nic, BAD_FIELD);
+		return;
+	}
+	if (h->type == VIA_WIRE_HEARTBEAT)
+		rx_heartbeat(nic, f, h, &b);
+	else
+		rx_beat(nic, f, &b);
+}

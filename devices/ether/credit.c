@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Portions of a peer's window, and the flows that wait for one. */
+
+#include "credit.h"
+
+#define TOLD_MS		1000u	/* a share holds */
+
+void via_pool_init(struct via_pool *p, u32 now_ms)
+{
+	memset(p, 0, sizeof(*p));
+	via_cong_init(&p->cong, now_ms);
+	p->bound = VIA_WIN_MAX;
+	INIT_LIST_HEAD(&p->waiters);
+	INIT_LIST_HEAD(&p->holders);
+}
+
+void via_credit_init(struct via_credit *c)
+{
+	memset(c, 0, sizeof(*c));
+	INIT_LIST_HEAD(&c->wait);
+	INIT_LIST_HEAD(&c->hold);
+}
+
+static u32 held(const struct via_credit *c)
+{
+	return c->mine + c->given;
+}
+
+/* All that is held is held by a flow that waits. */
+static bool alone(const struct via_pool *p)
+{
+	return p->nholders == 1 &&
+	       via_credit_waits(list_first_entry(&p->holders,
+						 struct via_credit, hold));
+}
+
+/*
+ * What others want is seen again, and if it is more than before, flows that do
+ * nothing are to be asked.
+ */
+static void want(struct via_pool *p)
+{
+	u8 now = VIA_WANT_NONE;
+
+	/* A flow with one frame in the network finds no loss but by time. */
+	p->cong.least = max(min(2 * p->nholders, VIA_CONG_MIN_MANY),
+			    VIA_CONG_MIN);
+	if (p->starving)
+		now = VIA_WANT_SOME;
+	else if (!list_empty(&p->waiters) || via_pool_over(p))
+		now = VIA_WANT_MORE;
+	if (now > p->want)
+		p->to_visit = alone(p) ? 0 : p->nholders;
+	if (now == VIA_WANT_NONE)
+		p->to_visit = 0;
+	if (now != p->want)
+		WRITE_ONCE(p->want, now);
+}
+
+static void hold(struct via_pool *p, struct via_credit *c, u32 n)
+{
+	if (!held(c)) {
+		list_add_tail(&c->hold, &p->holders);
+		p->nholders++;
+		p->starving -= via_credit_waits(c);
+	}
+	c->given += n;
+	p->granted += n;
+}
+
+static void drop(struct via_pool *p, struct via_credit *c, u32 n)
+{
+	if (!n)
+		return;
+	c->mine -= n;
+	p->granted -= n;
+	if (held(c))
+		return;
+	list_del_init(&c->hold);
+	p->nholders--;
+	p->starving += via_credit_waits(c);
+}
+
+static void queue(struct via_pool *p, struct via_credit *c, bool hurry)
+{
+	if (via_credit_waits(c))
+		return;
+	c->turn = VIA_CREDIT_TURN;
+	if (hurry)
+		list_add(&c->wait, &p->waiters);
+	else
+		list_add_tail(&c->wait, &p->waiters);
+	p->starving += !held(c);
+}
+
+static void leave(struct via_pool *p, struct via_credit *c)
+{
+	if (!via_credit_waits(c))
+		return;
+	list_del_init(&c->wait);
+	p->starving -= !held(c);
+}
+
+/* Others wait. */
+static bool contended(const struct via_pool *p, const struct via_credit *c)
+{
+	return !list_empty(&p->waiters) &&
+	       !(via_credit_waits(c) && list_is_singular(&p->waiters));
+}
+
+void via_credit_see(struct via_credit *c)
+{
+	c->mine += c->given;
+	c->given = 0;
+}
+
+bool via_credit_take(struct via_pool *p, struct via_credit *c, u32 most,
+		     bool hurry, u32 now_ms)
+{
+	u32 n = c->given;
+
+	c->most = most;
+	via_cong_rest(&p->cong, now_ms);
+	/* A crowd does not last. */
+	if (p->share && now_ms - p->told_at >= TOLD_MS)
+		via_pool_told(p, 0, now_ms);
+	via_credit_see(c);
+	if (n) {
+		/* Of its turn, which goes on. */
+	} else if (c->mine >= most) {
+		leave(p, c);
+	} else {
+		if (!contended(p, c)) {
+			n = c->mine ? VIA_CREDIT_MORE : VIA_CREDIT_FIRST;
+			n = min(min(n, most - c->mine), via_pool_free(p));
+		}
+		if (n) {
+			leave(p, c);
+			hold(p, c, n);
+			via_credit_see(c);
+		} else {
+			queue(p, c, hurry);
+		}
+	}
+	if (p->granted >= p->cong.cwnd / 2)
+		p->cong.used_at = now_ms;
+	want(p);
+	return n;
+}
+
+void via_credit_force(struct via_pool *p, struct via_credit *c, u32 n)
+{
+	hold(p, c, n);
+	via_credit_see(c);
+	want(p);
+}
+
+void via_credit_sated(struct via_pool *p, struct via_credit *c)
+{
+	leave(p, c);
+	want(p);
+}
+
+void via_credit_give(struct via_pool *p, struct via_credit *c, u32 pipe)
+{
+	u32 over = via_pool_over(p), room, keep = 0;
+
+	via_credit_see(c);
+	room = c->mine > pipe ? c->mine - pipe : 0;
+	if (p->shut)
+		keep = 0;
+	else if (!contended(p, c))
+		room = min(room, over);
+	else if (!via_credit_waits(c) && !over && !p->starving)
+		keep = VIA_CREDIT_KEPT;
+	if (room > keep)
+		drop(p, c, room - keep);
+	want(p);
+}
+
+void via_credit_trim(struct via_pool *p, struct via_credit *c, u32 pipe,
+		     u32 keep)
+{
+	via_credit_see(c);
+	if (c->mine > pipe + keep)
+		drop(p, c, c->mine - pipe - keep);
+	want(p);
+}
+
+void via_credit_end(struct via_pool *p, struct via_credit *c)
+{
+	leave(p, c);
+	via_credit_see(c);
+	drop(p, c, c->mine);
+	if (!p->nholders && list_empty(&p->waiters))
+		p->shut = false;
+	want(p);
+}
+
+void via_pool_told(struct via_pool *p, u32 share, u32 now_ms)
+{
+	if (share != p->share)
+		WRITE_ONCE(p->share, share);
+	p->told_at = now_ms;
+	if (!share) {
+		p->bound = VIA_WIN_MAX;
+		p->part = 0;
+	} else {
+		p->part += share;
+		p->bound = max(p->part / VIA_CONG_PARTS, 1u);
+		p->part %= VIA_CONG_PARTS;
+	}
+	want(p);
+}
+
+u32 via_pool_pause(const struct via_pool *p)
+{
+	if (!p->share || p->share >= VIA_CONG_PARTS)
+		return 0;
+	return VIA_CONG_PARTS * VIA_CONG_PARTS / p->share - VIA_CONG_PARTS;
+}
+
+struct via_credit *via_pool_serve(struct via_pool *p)
+{
+	struct via_credit *c;
+	u32 n;
+
+	/* One that has its most is not given more, and leaves. */
+	while ((c = list_first_entry_or_null(&p->waiters, struct via_credit,
+					     wait)) && held(c) >= c->most)
+		leave(p, c);
+	n = via_pool_free(p);
+	if (!c || !n) {
+		want(p);
+		return NULL;
+	}
+	n = min(min(n, c->turn), c->most - held(c));
+	hold(p, c, n);
+	c->turn -= n;
+	if (!c->turn) {
+		c->turn = VIA_CREDIT_TURN;
+		list_move_tail(&c->wait, &p->waiters);
+	}
+	want(p);
+	return c;
+}
+
+struct via_credit *via_pool_visit(struct via_pool *p)
+{
+	struct via_credit *c;
+
+	if (!p->to_visit || list_empty(&p->holders))
+		return NULL;
+	p->to_visit--;
+	c = list_first_entry(&p->holders, struct via_credit, hold);
+	list_move_tail(&c->hold, &p->holders);
+	return c;
+}

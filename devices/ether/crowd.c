@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The share of each host that sends to a NIC. */
+
+#include "crowd.h"
+
+void via_crowd_init(struct via_crowd *c, u32 now_ms)
+{
+	memset(c, 0, sizeof(*c));
+	c->period = 1;
+	c->round = 1;
+	c->began = now_ms;
+}
+
+static u32 hosts(const struct via_crowd *c)
+{
+	return max(c->hosts, c->before);
+}
+
+/* The windows that the hosts find themselves. */
+static u32 enough(const struct via_crowd *c)
+{
+	return hosts(c) * VIA_CONG_MIN;
+}
+
+static void tell(struct via_crowd *c)
+{
+	u32 share = 0;
+
+	if (c->total >= enough(c))
+		c->total = 0;
+	if (c->total)
+		share = max(c->total * VIA_CONG_PARTS / hosts(c), 1u);
+	if (share != c->share)
+		WRITE_ONCE(c->share, share);
+}
+
+static void next_round(struct via_crowd *c)
+{
+	c->round++;
+	c->frames = 0;
+	c->lossy = 0;
+}
+
+static void next_period(struct via_crowd *c, u32 now_ms)
+{
+	bool rested = now_ms - c->began >= 2 * VIA_CROWD_PERIOD_MS;
+
+	c->before = rested ? 0 : c->hosts;
+	c->began = now_ms;
+	c->period++;
+	c->hosts = 0;
+	c->asked = 0;
+	c->came = 0;
+	if (!c->total) {
+		c->deaf = 0;
+		next_round(c);
+	}
+}
+
+void via_crowd_asked(struct via_crowd *c, struct via_crowd_host *h, u32 frames,
+		     u32 now_ms)
+{
+	if (now_ms - c->began >= VIA_CROWD_PERIOD_MS)
+		next_period(c, now_ms);
+	if (h->period != c->period) {
+		h->period = c->period;
+		c->hosts++;
+	}
+	c->asked++;
+	c->came += frames;
+	if (!c->total)
+		return;
+	c->frames += frames;
+	if (c->frames >= c->total) {
+		if (c->deaf)
+			c->deaf--;
+		else if (!c->lossy)
+			c->total++;
+		next_round(c);
+	}
+	tell(c);
+}
+
+/*
+ * Half a window comes between two frames that ask, or all of it where it is one
+ * frame.  Larger ones are the senders' own matter.
+ */
+static bool small(const struct via_crowd *c)
+{
+	return c->came <= c->asked * VIA_CONG_MIN;
+}
+
+void via_crowd_lost(struct via_crowd *c, struct via_crowd_host *h)
+{
+	u32 n = hosts(c);
+
+	if (h->round == c->round || enough(c) <= VIA_CROWD_MIN)
+		return;
+	h->round = c->round;
+	c->lossy++;
+	/* One host with a bad wire of its own is not the port's. */
+	if (c->deaf || c->lossy < max(2u, n / 32) || (!c->total && !small(c)))
+		return;
+	c->total = max(c->total ? c->total * 7 / 8 : enough(c) * 3 / 4,
+		       VIA_CROWD_MIN);
+	c->deaf = VIA_CROWD_DEAF;
+	next_round(c);
+	tell(c);
+}

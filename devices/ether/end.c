@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Ends of connections: each goes through one of three functions, which count it
+ * by its rule and tell the log, at a limited rate.  The end of a program is not
+ * told.
+ */
+
+#include "ether.h"
+
+static const char *const reasons[VIA_WIRE_R_ENDS] = {
+	[VIA_WIRE_R_CLOSED] = "its program left",
+	[VIA_WIRE_R_NO_RECEIVE] = "no receive was posted",
+	[VIA_WIRE_R_RECEIVE] = "the posted receive was in error",
+	[VIA_WIRE_R_RDMA] = "an RDMA Write was refused",
+	[VIA_WIRE_R_PROTOCOL] = "malformed frames",
+	[VIA_WIRE_R_TRANSPORT] = "an error of transport",
+	[VIA_WIRE_R_LINK] = "the interface went down",
+	[VIA_WIRE_R_READ] = "an RDMA Read was refused",
+	[VIA_WIRE_R_NARROW] = "the MTU of the interface was lowered",
+};
+
+static void tell_log(const struct via_ether_vi *ev, const char *who,
+		     const char *what)
+{
+	pr_info_ratelimited("%s: VI %u: connection with %pM ended%s: %s\n",
+			    ev->nic->ka->name, ev->vi->index, ev->remote_mac,
+			    who, what);
+}
+
+void via_ether_end(struct via_ether_vi *ev, enum via_ether_why why, u32 reason)
+{
+	static const char *const rules[] = {
+		[VIA_END_RESET] = "the peer does not know it (RESET)",
+		[VIA_END_LIST] = "the peer does not know it (LIST)",
+		[VIA_END_LIFE] = "the peer's host was started again",
+		[VIA_END_SILENT] = "the peer's host does not answer",
+		[VIA_END_UNACKED] = "a frame is not acknowledged",
+	};
+	struct via_ether_nic *nic = ev->nic;
+	struct via_vi *vi = ev->vi;
+
+	if (via_vi_is_broken(vi))
+		return;
+	if (why == VIA_END_RESET)
+		via_ether_count(nic, END_RESET);
+	else if (why == VIA_END_LIST)
+		via_ether_count(nic, END_LIST);
+	else if (why == VIA_END_LIFE)
+		via_ether_count(nic, END_LIFE);
+	else if (why == VIA_END_SILENT)
+		via_ether_count(nic, END_SILENT);
+	else if (why == VIA_END_UNACKED)
+		via_ether_count(nic, END_UNACKED);
+	tell_log(ev, "", why == VIA_END_OURS ? reasons[reason] : rules[why]);
+	ev->reason = reason;
+	/* One that does not know it is not told. */
+	via_vi_break_later(vi, reason ? VIA_BROKEN_TELL : 0);
+}
+
+void via_ether_give_up(struct via_ether_vi *ev, enum via_ether_why why,
+		       u32 reason)
+{
+	struct via_vi *vi = ev->vi;
+
+	/* What is in flight may be answers to the peer's reads only. */
+	if (ev->reliable && vi->sq.head != vi->sq.next &&
+	    (via_win_flight(&ev->tx) || ev->read_head != ev->read_tail))
+		via_send_complete(vi, VIA_ST_TRANSPORT_ERROR, 0);
+	/* It may be our frames only that do not get through. */
+	via_ether_end(ev, why, reason);
+}
+
+void via_ether_end_told(struct via_ether_vi *ev, u32 reason)
+{
+	/* One that is not known yet. */
+	if (reason >= VIA_WIRE_R_ENDS)
+		reason = VIA_WIRE_R_TRANSPORT;
+	via_ether_count_at(ev->nic, VIA_C_END_TOLD + reason);
+	if (reason != VIA_WIRE_R_CLOSED)
+		tell_log(ev, " by the peer", reasons[reason]);
+	via_vi_break_later(ev->vi, reason == VIA_WIRE_R_CLOSED ?
+			   VIA_BROKEN_LEFT : 0);
+}
+
+/*
+ * By index, since a list on which VIs come and go is no way to meet each of
+ * them: a VI keeps its index for life.
+ */
+void via_ether_end_some(struct via_ether_nic *nic,
+			bool (*fits)(const struct via_ether_vi *ev), u32 reason)
+{
+	struct via_ether_vi *ev;
+	struct via_vi *vi;
+	u32 i;
+
+	local_bh_disable();
+	rcu_read_lock();
+	for (i = 0; i < nic->ka->limits.max_vi; i++) {
+		vi = via_vi_lookup(nic->ka, i);
+		if (!vi)
+			continue;
+		ev = vi->priv;
+		spin_lock(&vi->sq.lock);
+		if (ev->phase == VIA_PHASE_CONNECTED &&
+		    (!fits || fits(ev))) {
+			via_ether_end(ev, VIA_END_OURS, reason);
+		}
+		spin_unlock(&vi->sq.lock);
+		via_vi_settle(vi);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+}

@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Peers: where they are found, who uses them, when they go. */
+
+#include <linux/jhash.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include "ether.h"
+
+#define EXPIRE_MAX	64		/* peers that end in one visit */
+#define RTO_FIRST_US	20000		/* until measured */
+
+static struct via_peer_key key_of(const u8 *mac)
+{
+	struct via_peer_key key = { .len = ETH_ALEN };
+
+	BUILD_BUG_ON(ETH_ALEN > VIA_PEER_ADDR_MAX);
+	memcpy(key.addr, mac, ETH_ALEN);
+	return key;
+}
+
+static u32 hash_of(const struct via_peers *peers,
+		   const struct via_peer_key *key)
+{
+	return jhash(key->addr, key->len, peers->seed);
+}
+
+static struct hlist_head *bucket(struct via_peers *peers, u32 hash)
+{
+	return &peers->all[hash & ((1u << VIA_PEER_BITS) - 1)];
+}
+
+/* RCU read side. */
+static struct via_peer *find(struct via_ether_nic *nic, u32 hash,
+			     const struct via_peer_key *key)
+{
+	struct via_peer *peer;
+
+	hlist_for_each_entry_rcu(peer, bucket(nic->peers, hash), node)
+		if (peer->hash == hash && peer->key.len == key->len &&
+		    !memcmp(peer->key.addr, key->addr, key->len))
+			return peer;
+	return NULL;
+}
+
+struct via_peer *via_peer_find(struct via_ether_nic *nic, const u8 *mac)
+{
+	struct via_peer_key key = key_of(mac);
+
+	return find(nic, hash_of(nic->peers, &key), &key);
+}
+
+static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
+				 const struct via_peer_key *key, gfp_t gfp)
+{
+	struct via_peer *peer = kzalloc(sizeof(*peer), gfp | __GFP_NOWARN);
+
+	if (!peer)
+		return NULL;
+	peer->nic = nic;
+	peer->key = *key;
+	peer->hash = hash;
+	INIT_LIST_HEAD(&peer->idle_link);
+	INIT_LIST_HEAD(&peer->conns);
+	INIT_LIST_HEAD(&peer->on_link);
+	INIT_LIST_HEAD(&peer->owing);
+	INIT_LIST_HEAD(&peer->acks_link);
+	peer->ours = RB_ROOT;
+	peer->theirs = RB_ROOT;
+	peer->last_rx = jiffies;
+	peer->asked_us = jiffies;
+	peer->beat.next = jiffies;
+	peer->beat.nonce = get_random_u64();
+	spin_lock_init(&peer->rtt_lock);
+	via_rtt_init(&peer->rtt, max_t(u32, RTO_FIRST_US, via_ether_rto_min()));
+	peer->rtt_at = jiffies - 1;
+	spin_lock_init(&peer->pool_lock);
+	INIT_LIST_HEAD(&peer->visit_link);
+	via_pool_init(&peer->pool, jiffies_to_msecs(jiffies));
+	timerqueue_init(&peer->opening);
+	peer->known_at = jiffies;
+	return peer;
+}
+
+/* The peer of that address, with a user more; @new if there is none. */
+static struct via_peer *use(struct via_ether_nic *nic, u32 hash,
+			    const struct via_peer_key *key,
+			    struct via_peer *new)
+{
+	struct via_peer *peer;
+
+	rcu_read_lock();
+	spin_lock_bh(&nic->lock);
+	peer = find(nic, hash, key);
+	if (!peer && new) {
+		hlist_add_head_rcu(&new->node, bucket(nic->peers, hash));
+		nic->peers->n++;
+		peer = new;
+	}
+	if (peer)
+		via_peer_hold(peer);
+	spin_unlock_bh(&nic->lock);
+	rcu_read_unlock();
+	return peer;
+}
+
+struct via_peer *via_peer_get(struct via_ether_nic *nic, const u8 *mac,
+			      gfp_t gfp)
+{
+	struct via_peer_key key = key_of(mac);
+	u32 hash = hash_of(nic->peers, &key);
+	struct via_peer *peer = use(nic, hash, &key, NULL), *new;
+
+	if (peer)
+		return peer;
+	new = new_peer(nic, hash, &key, gfp);
+	if (!new)
+		return NULL;
+	peer = use(nic, hash, &key, new);
+	/* Another context was faster. */
+	if (peer != new)
+		kfree(new);
+	return peer;
+}
+
+/* Off the table, and gone after a grace period.  nic->lock held, it is idle. */
+static void end_peer(struct via_peer *peer)
+{
+	struct via_peers *peers = peer->nic->peers;
+
+	lockdep_assert_held(&peer->nic->lock);
+	hlist_del_rcu(&peer->node);
+	list_del(&peer->idle_link);
+	peers->nidle--;
+	peers->n--;
+	kfree_rcu(peer, rcu);
+}
+
+void via_peer_hold(struct via_peer *peer)
+{
+	lockdep_assert_held(&peer->nic->lock);
+	if (peer->users++)
+		return;
+	/* A new one is not on the list. */
+	if (!list_empty(&peer->idle_link)) {
+		list_del_init(&peer->idle_link);
+		peer->nic->peers->nidle--;
+	}
+}
+
+void via_peer_drop(struct via_peer *peer)
+{
+	struct via_peers *peers = peer->nic->peers;
+
+	lockdep_assert_held(&peer->nic->lock);
+	if (--peer->users)
+		return;
+	/* Those that held credit have gone. */
+	WARN_ON(READ_ONCE(peer->pool.granted));
+	list_del_init(&peer->visit_link);
+	if (peer->opens)
+		timerqueue_del(&peer->nic->openings, &peer->opening);
+	peer->opens = false;
+	peer->idle_since = jiffies;
+	list_add_tail(&peer->idle_link, &peers->idle);
+	if (++peers->nidle > VIA_PEERS_IDLE)
+		end_peer(list_first_entry(&peers->idle, struct via_peer,
+					  idle_link));
+}
+
+void via_peer_put(struct via_peer *peer)
+{
+	struct via_ether_nic *nic = peer->nic;
+
+	spin_lock(&nic->lock);
+	via_peer_drop(peer);
+	spin_unlock(&nic->lock);
+	/* An idle one has its time. */
+	via_ether_arm(nic);
+}
+
+/*
+ * Is a frame of that epoch a late one?  For a bounded time: who receives frames
+ * for the address can ask once in its name, as one of another life; that shuts
+ * out the host that has the address, but not for good.
+ */
+static bool is_over(const struct via_peer *peer, u64 epoch)
+{
+	const struct via_peer_life *life = peer->over;
+	u32 i;
+
+	for (i = 0; i < VIA_PEER_LIVES; i++)
+		if (life[i].epoch == epoch &&
+		    time_before(jiffies, life[i].since + via_ether_dead()))
+			return true;
+	return false;
+}
+
+void via_peer_ends(struct via_peer *peer, u32 ends)
+{
+	lockdep_assert_held(&peer->nic->lock);
+	peer->beat.ends |= ends;
+	peer->beat.left = peer->nconns;
+}
+
+bool via_peer_lives(struct via_peer *peer, u64 epoch)
+{
+	bool ok, new;
+
+	spin_lock(&peer->nic->lock);
+	ok = !is_over(peer, epoch);
+	new = ok && epoch != peer->epoch;
+	if (new) {
+		if (peer->epoch) {
+			peer->over[peer->next_over++ % VIA_PEER_LIVES] =
+				(struct via_peer_life) {
+					.epoch = peer->epoch,
+					.since = jiffies,
+				};
+			via_peer_ends(peer, VIA_PEER_END_LIFE);
+			via_peer_keep_proof(peer, 0);
+		}
+		peer->epoch = epoch;
+		new = peer->beat.left;
+	}
+	spin_unlock(&peer->nic->lock);
+	if (unlikely(new))
+		via_ether_hurry(peer->nic);
+	return ok;
+}
+
+u32 via_peer_key_id(const struct via_peer *peer)
+{
+	const struct via_ether_secret *secret = rcu_dereference(peer->secret);
+
+	return secret ? secret->id : 0;
+}
+
+/*
+ * Under a queue lock of one VI of many, so there is a lock of its own.  It is
+ * tried only: a sample that meets another one is not missed.
+ */
+void via_peer_timed(struct via_peer *peer, u32 us, bool known, bool asked)
+{
+	struct via_rtt rtt;
+	u32 low;
+
+	if ((!known && !(jiffies - READ_ONCE(peer->rtt_at))) ||
+	    !spin_trylock(&peer->rtt_lock))
+		return;
+	rtt = peer->rtt;
+	via_rtt_sample(&rtt, us, via_ether_rto_min(), via_ether_rto_max());
+	WRITE_ONCE(peer->rtt.srtt, rtt.srtt);
+	WRITE_ONCE(peer->rtt.rttvar, rtt.rttvar);
+	WRITE_ONCE(peer->rtt.rto, rtt.rto);
+	low = peer->rtt_low;
+	if (known) {
+		low = low ? min(us, low + low / 8 + 1) : max(us, 1u);
+		WRITE_ONCE(peer->known_at, jiffies);
+	} else if (low || asked) {
+		/*
+		 * Data may overtake the answer to a question.  Where that is
+		 * lost the data may have waited: good enough to begin with.
+		 */
+		low = low ? min(us, low) : max(us, 1u);
+	}
+	WRITE_ONCE(peer->rtt_low, low);
+	WRITE_ONCE(peer->rtt_at, jiffies);
+	spin_unlock(&peer->rtt_lock);
+}
+
+u32 via_peer_hash(const struct via_peer *peer, u32 id, u64 cookie)
+{
+	const u32 key[] = { peer->hash ^ id, cookie, cookie >> 32 };
+
+	return jhash2(key, ARRAY_SIZE(key), peer->nic->peers->seed);
+}
+
+static struct hlist_head *end_bucket(const struct via_peer *peer, u32 id,
+				     u64 cookie)
+{
+	u32 i = via_peer_hash(peer, id, cookie) &
+		((1u << VIA_PEER_END_BITS) - 1);
+
+	return &peer->nic->peers->ends[i];
+}
+
+static bool theirs_less(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct via_ether_vi, their_node)->remote_cookie <
+	       rb_entry(b, struct via_ether_vi, their_node)->remote_cookie;
+}
+
+void via_peer_add_end(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	spin_lock(&nic->lock);
+	hlist_add_head(&ev->end_node,
+		       end_bucket(ev->peer, ev->remote_id,
+				  ev->remote_cookie));
+	rb_add(&ev->their_node, &ev->peer->theirs, theirs_less);
+	spin_unlock(&nic->lock);
+}
+
+void via_peer_del_end(struct via_ether_vi *ev)
+{
+	lockdep_assert_held(&ev->nic->lock);
+	if (hlist_unhashed(&ev->end_node))
+		return;
+	hlist_del_init(&ev->end_node);
+	rb_erase(&ev->their_node, &ev->peer->theirs);
+}
+
+struct via_ether_vi *via_peer_theirs(const struct via_peer *peer, u64 from)
+{
+	struct rb_node *n = peer->theirs.rb_node;
+	struct via_ether_vi *ev, *found = NULL;
+
+	lockdep_assert_held(&peer->nic->lock);
+	while (n) {
+		ev = rb_entry(n, struct via_ether_vi, their_node);
+		if (ev->remote_cookie >= from) {
+			found = ev;
+			n = n->rb_left;
+		} else {
+			n = n->rb_right;
+		}
+	}
+	return found;
+}
+
+struct via_ether_vi *via_peer_next_theirs(const struct via_ether_vi *ev)
+{
+	return rb_entry_safe(rb_next(&ev->their_node), struct via_ether_vi,
+			     their_node);
+}
+
+static bool ours_less(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct via_ether_vi, our_node)->cookie <
+	       rb_entry(b, struct via_ether_vi, our_node)->cookie;
+}
+
+struct via_ether_vi *via_peer_ours(const struct via_peer *peer, u64 from)
+{
+	struct rb_node *n = peer->ours.rb_node;
+	struct via_ether_vi *ev, *found = NULL;
+
+	lockdep_assert_held(&peer->nic->lock);
+	while (n) {
+		ev = rb_entry(n, struct via_ether_vi, our_node);
+		if (ev->cookie >= from) {
+			found = ev;
+			n = n->rb_left;
+		} else {
+			n = n->rb_right;
+		}
+	}
+	return found;
+}
+
+struct via_ether_vi *via_peer_next_ours(const struct via_ether_vi *ev)
+{
+	return rb_entry_safe(rb_next(&ev->our_node), struct via_ether_vi,
+			     our_node);
+}
+
+/* It is looked at by the timer, or not any more.  nic->lock held. */
+static void watch_peer(struct via_peer *peer)
+{
+	struct via_peers *peers = peer->nic->peers;
+	bool wanted = peer->nconns || peer->ntombs;
+
+	if (wanted == !list_empty(&peer->on_link))
+		return;
+	if (wanted) {
+		list_add_tail(&peer->on_link, &peers->on);
+		peers->non++;
+	} else {
+		list_del_init(&peer->on_link);
+		peers->non--;
+		peer->beat.ends = 0;
+		peer->beat.left = 0;
+		peer->beat.list_from = 0;
+		peer->beat.differs = 0;
+	}
+}
+
+/* A connection has begun, or ended.  nic->lock held. */
+static void changed(struct via_peer *peer)
+{
+	peer->beat.changes++;
+	peer->beat.agreed = false;
+	watch_peer(peer);
+}
+
+void via_peer_join(struct via_ether_vi *ev)
+{
+	struct via_peer *peer = ev->peer;
+
+	WRITE_ONCE(peer->last_rx, jiffies);
+	spin_lock(&peer->nic->lock);
+	if (list_empty(&ev->conn_link)) {
+		list_add_tail(&ev->conn_link, &peer->conns);
+		rb_add(&ev->our_node, &peer->ours, ours_less);
+		peer->nconns++;
+		peer->beat.sum += ev->cookie + ev->remote_cookie;
+		changed(peer);
+	}
+	spin_unlock(&peer->nic->lock);
+}
+
+void via_peer_part(struct via_ether_vi *ev)
+{
+	struct via_peer *peer = ev->peer;
+
+	lockdep_assert_held(&ev->nic->lock);
+	if (list_empty(&ev->conn_link))
+		return;
+	list_del_init(&ev->conn_link);
+	rb_erase(&ev->our_node, &peer->ours);
+	peer->nconns--;
+	peer->beat.sum -= ev->cookie + ev->remote_cookie;
+	changed(peer);
+}
+
+void via_peer_tombs(struct via_peer *peer, int more)
+{
+	lockdep_assert_held(&peer->nic->lock);
+	peer->ntombs += more;
+	watch_peer(peer);
+}
+
+struct via_ether_vi *via_peer_turn(struct via_peer *peer)
+{
+	struct via_ether_vi *ev;
+
+	spin_lock(&peer->nic->lock);
+	ev = list_first_entry_or_null(&peer->conns, struct via_ether_vi,
+				      conn_link);
+	if (ev)
+		list_move_tail(&ev->conn_link, &peer->conns);
+	spin_unlock(&peer->nic->lock);
+	return ev;
+}
+
+/*
+ * A VI may leave its list at any moment, serve another connection and be on
+ * the list of that one, of the same peer or another.  So this is no walk under
+ * RCU: a list changes under nic->lock only, what it compares is constant while
+ * the VI is on the list, and a stranger whose address is unknown does not get
+ * here.
+ */
+struct via_ether_vi *via_peer_end(const struct via_peer *peer, u32 id,
+				  u64 cookie)
+{
+	struct via_ether_vi *ev;
+
+	lockdep_assert_held(&peer->nic->lock);
+	hlist_for_each_entry(ev, end_bucket(peer, id, cookie), end_node)
+		if (ev->remote_cookie == cookie && ev->remote_id == id &&
+		    ev->peer == peer)
+			return ev;
+	return NULL;
+}
+
+static struct hlist_head *req_bucket(const struct via_peer *peer, u32 vi,
+				     u64 cookie)
+{
+	u32 i = via_peer_hash(peer, vi, cookie) &
+		((1u << VIA_PEER_REQ_BITS) - 1);
+
+	return &peer->nic->peers->reqs[i];
+}
+
+void via_peer_add_req(struct via_ether_req *req)
+{
+	struct via_peer *peer = req->peer;
+
+	lockdep_assert_held(&peer->nic->lock);
+	peer->nreqs++;
+	hlist_add_head(&req->node, req_bucket(peer, req->client.vi,
+					      req->client.cookie));
+}
+
+void via_peer_del_req(struct via_ether_req *req)
+{
+	lockdep_assert_held(&req->peer->nic->lock);
+	req->peer->nreqs--;
+	hlist_del_init(&req->node);
+}
+
+struct via_ether_req *via_peer_req(const struct via_peer *peer, u32 vi,
+				   u64 cookie)
+{
+	struct via_ether_req *req;
+
+	lockdep_assert_held(&peer->nic->lock);
+	hlist_for_each_entry(req, req_bucket(peer, vi, cookie), node)
+		if (req->client.cookie == cookie && req->client.vi == vi &&
+		    req->peer == peer)
+			return req;
+	return NULL;
+}
+
+bool via_peers_wait(const struct via_ether_nic *nic)
+{
+	lockdep_assert_held(&nic->lock);
+	return !list_empty(&nic->peers->on) ||
+	       !list_empty(&nic->peers->idle) ||
+	       !list_empty(&nic->peers->tombs);
+}
+
+void via_peers_expire(struct via_ether_nic *nic)
+{
+	unsigned long kept = via_ether_scaled(VIA_PEER_KEPT_MS);
+	struct via_peer *peer;
+	u32 n;
+
+	spin_lock(&nic->lock);
+	for (n = 0; n < EXPIRE_MAX; n++) {
+		peer = list_first_entry_or_null(&nic->peers->idle,
+						struct via_peer, idle_link);
+		if (!peer || time_before(jiffies, peer->idle_since + kept))
+			break;
+		end_peer(peer);
+	}
+	spin_unlock(&nic->lock);
+}
+
+int via_peers_init(struct via_ether_nic *nic)
+{
+	nic->peers = kvzalloc(sizeof(*nic->peers), GFP_KERNEL);
+	if (!nic->peers)
+		return -ENOMEM;
+	nic->peers->seed = get_random_u32();
+	INIT_LIST_HEAD(&nic->peers->idle);
+	INIT_LIST_HEAD(&nic->peers->on);
+	INIT_LIST_HEAD(&nic->peers->tombs);
+	return 0;
+}
+
+void via_peers_end(struct via_ether_nic *nic)
+{
+	struct via_peer *peer, *n;
+
+	spin_lock_bh(&nic->lock);
+	list_for_each_entry_safe(peer, n, &nic->peers->idle, idle_link)
+		end_peer(peer);
+	spin_unlock_bh(&nic->lock);
+	/* What uses a peer has ended with the NIC's VIs and requests. */
+	WARN_ON(nic->peers->n);
+}
+
+/* The last readers were those of frames, which have stopped. */
+void via_peers_free(struct via_ether_nic *nic)
+{
+	kvfree(nic->peers);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Proof that a host receives what is sent to its address, without memory of
+ * it: docs/wire.md, "Connections".  A proof is 64 bits that only this NIC
+ * can compute; one that comes back was received at the address it was sent to.
+ *
+ *   proof = SipHash-2-4(secret, asker's address, own address, asker's epoch)
+ *
+ * but for its lowest bit, which names the secret, so that a check computes one
+ * hash.  A secret is made anew every VIA_PROOF_SECONDS; this one and the last
+ * one hold, so a proof holds for two to four minutes.
+ */
+#ifndef _VIA_PROOF_H
+#define _VIA_PROOF_H
+
+#include <linux/seqlock.h>
+#include <linux/siphash.h>
+#include <linux/spinlock.h>
+#include "portable.h"
+
+#define VIA_PROOF_SECONDS	120u
+#define VIA_PROOF_ADDR_MAX	18u	/* bytes: IPv6 address and port */
+
+/**
+ * struct via_proof - secrets of a NIC
+ * @lock:	guards the change of a secret, once in VIA_PROOF_SECONDS
+ * @seq:	of what follows: written under @lock, read without it
+ * @period:	number of the time for which secret[period % 2] was made
+ * @secret:	that one, and the one of the period before
+ *
+ * There is no timer: the first use in a period makes its secret.  A use that
+ * meets the change reads both secrets of one moment again (@seq), so it never
+ * mixes halves of two; it waits for some hundred instructions at most, since
+ * random bytes are drawn before the change and the writer has preemption off.
+ */
+struct via_proof {
+	spinlock_t lock;
+	seqcount_spinlock_t seq;
+	u32 period;
+	siphash_key_t secret[2];
+};
+
+/* What a proof is of. */
+struct via_proof_of {
+	u8 asker_len;			/* bytes */
+	u8 own_len;
+	u8 asker[VIA_PROOF_ADDR_MAX];
+	u8 own[VIA_PROOF_ADDR_MAX];
+	u8 zero[2];
+	u64 epoch;			/* the asker's */
+} __aligned(8);
+
+static_assert(sizeof(struct via_proof_of) == 48, "no holes: all is hashed");
+
+/* Process context, before the NIC receives. */
+void via_proof_init(struct via_proof *p);
+/* The addresses have VIA_PROOF_ADDR_MAX bytes at most. */
+void via_proof_of(struct via_proof_of *of, const u8 *asker, u32 asker_len,
+		  const u8 *own, u32 own_len, u64 epoch);
+/* A proof to be sent to the asker: never 0.  BH off. */
+u64 via_proof_make(struct via_proof *p, const struct via_proof_of *of);
+/* Was it made for this asker lately?  Never of 0.  BH off. */
+bool via_proof_holds(struct via_proof *p, const struct via_proof_of *of,
+		     u64 proof);
+
+#endif /* _VIA_PROOF_H */

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Requests of other hosts' clients, from their arrival until a program of this
+ * host has answered, or the client has left.
+ */
+
+#include <linux/slab.h>
+#include "ether.h"
+
+#define REQS_MAX	1024u		/* unanswered requests of a NIC */
+
+/* nic->lock held. */
+static void unlist_req(struct via_ether_nic *nic, struct via_ether_req *req)
+{
+	lockdep_assert_held(&nic->lock);
+	list_del_init(&req->link);
+	via_peer_del_req(req);
+	nic->nreqs--;
+}
+
+/* It is off the list. */
+static void free_req(struct via_ether_req *req)
+{
+	via_peer_put(req->peer);
+	kfree(req);
+}
+
+bool via_ether_take_req(struct via_ether_nic *nic, const u8 *mac, u32 vi,
+			u64 cookie, struct via_ether_req *copy)
+{
+	struct via_ether_req *req = NULL;
+	struct via_peer *peer;
+	bool mine = false;
+
+	rcu_read_lock();
+	peer = via_peer_find(nic, mac);
+	if (peer) {
+		spin_lock(&nic->lock);
+		req = via_peer_req(peer, vi, cookie);
+		if (req) {
+			unlist_req(nic, req);
+			*copy = *req;
+			mine = req->conn;
+			if (!mine)
+				via_peer_hold(peer);
+		}
+		spin_unlock(&nic->lock);
+	}
+	rcu_read_unlock();
+	if (mine)
+		kfree(req);
+	return req;
+}
+
+void via_ether_drop_req(const struct via_ether_req *copy)
+{
+	if (copy->conn)
+		via_conn_put(copy->conn);
+	via_peer_put(copy->peer);
+}
+
+/* ops->reject */
+void via_ether_reject(struct via_conn *conn)
+{
+	const struct via_ether_client *c = (const void *)conn->priv;
+	struct via_ether_nic *nic = conn->nic->priv;
+	struct via_ether_req req;
+
+	local_bh_disable();
+	if (via_ether_take_req(nic, c->mac, c->vi, c->cookie, &req)) {
+		via_ether_remember(req.peer, c, VIA_WIRE_REFUSE,
+				   VIA_WIRE_R_REJECT);
+		via_ether_answer(nic, 0, VIA_WIRE_REFUSE, VIA_WIRE_R_REJECT,
+				 c);
+		via_ether_drop_req(&req);
+	}
+	local_bh_enable();
+}
+
+/* Have the agent match it; @req->client is copied. */
+static struct via_conn *offer_req(struct via_ether_nic *nic,
+				  const struct via_ether_req *req,
+				  const struct via_conn_hdr *c)
+{
+	struct via_net_addr local = {}, remote = {};
+	struct via_vi_attrs attrs = {
+		.reliability = c->reliability,
+		.max_transfer = c->max_transfer,
+		.rights = c->rights,
+	};
+	unsigned long timeout = req->forever ? MAX_JIFFY_OFFSET :
+						req->deadline - jiffies;
+
+	BUILD_BUG_ON(sizeof(req->client) > VIA_CONN_PRIV);
+	via_ether_conn_addr(&local, c->server_host, c->server_host_len,
+			    c->server_disc, c->server_disc_len);
+	via_ether_conn_addr(&remote, c->client_host, c->client_host_len,
+			    c->client_disc, c->client_disc_len);
+	return via_conn_incoming(nic->ka, &local, &remote, &attrs, timeout,
+				 &req->client, sizeof(req->client));
+}
+
+/*
+ * The agent has matched it, or not (ERR_PTR): the request has its @conn, or is
+ * off the list.  False: it is off the list, and the caller's to free.
+ */
+static bool keep_req(struct via_ether_nic *nic, struct via_ether_req *req,
+		     struct via_conn *conn)
+{
+	bool taken;
+
+	spin_lock(&nic->lock);
+	taken = list_empty(&req->link);
+	if (IS_ERR(conn)) {
+		if (!taken)
+			unlist_req(nic, req);
+		taken = true;
+	} else if (!taken) {
+		req->conn = conn;
+	}
+	spin_unlock(&nic->lock);
+	return !taken;
+}
+
+/*
+ * Hand a new request to the agent.  Returns the answer, or 0: it was given.
+ * @req may be gone: the agent's program may have it.
+ */
+static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
+		      const struct via_conn_hdr *c)
+{
+	struct via_conn *conn = offer_req(nic, req, c);
+
+	if (keep_req(nic, req, conn))
+		return VIA_WIRE_WAIT;
+	/* Answered or cancelled already: it was left to us to free it. */
+	if (!IS_ERR(conn)) {
+		via_conn_put(conn);
+	} else if (PTR_ERR(conn) == -ENOENT) {
+		via_ether_remember(req->peer, &req->client, VIA_WIRE_REFUSE,
+				   VIA_WIRE_R_NO_MATCH);
+		via_ether_answer(nic, 0, VIA_WIRE_REFUSE, VIA_WIRE_R_NO_MATCH,
+				 &req->client);
+	}
+	free_req(req);
+	return 0;
+}
+
+/* The client, as its REQUEST tells of it. */
+static void read_client(struct via_ether_client *client, const u8 *mac,
+			const struct via_conn_hdr *c)
+{
+	ether_addr_copy(client->mac, mac);
+	client->vi = c->vi;
+	client->cookie = c->sender_cookie;
+	client->epoch = c->hello.epoch;
+	client->first_seq = c->first_seq;
+	client->mtu = c->hello.mtu;
+	client->frames = c->hello.frames;
+	client->want_seal = c->options & VIA_WIRE_O_SUM;
+}
+
+/*
+ * List a request, if it is a new one and there is room.  False: it is not
+ * listed, and @type is the answer, or 0.
+ */
+static bool list_req(struct via_ether_nic *nic, struct via_ether_req *req,
+		     u8 *type, u8 *reason)
+{
+	const struct via_ether_client *c = &req->client;
+	struct via_peer *peer = req->peer;
+	struct via_ether_req *old;
+	bool new = false;
+
+	spin_lock(&nic->lock);
+	old = via_peer_req(peer, c->vi, c->cookie);
+	*type = via_ether_verdict(peer, c, reason);
+	/* An accepted one is known as long as the connection stands. */
+	if (!*type && via_peer_end(peer, c->vi, c->cookie))
+		*type = VIA_WIRE_ACCEPT;
+	if (old) {
+		old->seen = jiffies;
+		*type = VIA_WIRE_WAIT;
+	} else if (!*type && nic->nreqs < REQS_MAX &&
+		   peer->nreqs < VIA_PEER_REQS && !nic->stopping) {
+		nic->nreqs++;
+		list_add_tail(&req->link, &nic->reqs);
+		via_peer_add_req(req);
+		new = true;
+	}
+	spin_unlock(&nic->lock);
+	return new;
+}
+
+void via_ether_request_rx(struct via_ether_nic *nic,
+			  const struct via_ether_frame *f,
+			  const struct via_frame_hdr *h)
+{
+	struct via_ether_client client;
+	struct via_ether_req *req;
+	struct via_conn_hdr c;
+	u8 type, reason = 0;
+
+	if (via_wire_parse_conn(f->hdr, &c)) {
+		via_ether_count(nic, BAD_FIELD);
+		return;
+	}
+	via_ether_count(nic, REQUESTS_IN);
+	if (!via_ether_proven(nic, f, h, &c))
+		return;
+	/* Without memory: the client will ask again. */
+	req = kzalloc(sizeof(*req), GFP_ATOMIC | __GFP_NOWARN);
+	if (!req)
+		return;
+	req->peer = via_peer_get(nic, f->src, GFP_ATOMIC);
+	if (!req->peer) {
+		kfree(req);
+		return;
+	}
+	/* A late one, of a host that was started again since. */
+	if (!via_peer_lives(req->peer, c.hello.epoch)) {
+		free_req(req);
+		return;
+	}
+	read_client(&req->client, f->src, &c);
+	/* A request that is handed to the agent may be gone when it returns. */
+	client = req->client;
+	req->seen = jiffies;
+	req->forever = c.timeout_ms == VIA_WIRE_FOREVER;
+	req->deadline = jiffies + msecs_to_jiffies(c.timeout_ms);
+
+	if (list_req(nic, req, &type, &reason)) {
+		via_ether_arm(nic);
+		type = new_request(nic, req, &c);
+	} else {
+		free_req(req);
+	}
+	/* An accepted one hears of it from the VI that accepted it. */
+	if (type && type != VIA_WIRE_ACCEPT)
+		via_ether_answer(nic, 0, type, reason, &client);
+}
+
+/* Drop requests whose client has given up without a word, or all. */
+void via_ether_reqs_expire(struct via_ether_nic *nic, bool all)
+{
+	struct via_ether_req *req, *n;
+	LIST_HEAD(old);
+
+	spin_lock(&nic->lock);
+	list_for_each_entry_safe(req, n, &nic->reqs, link) {
+		/* One without conn is in its maker's hands. */
+		if (!req->conn)
+			continue;
+		if (all || (!req->forever &&
+			    time_after(jiffies, req->deadline)) ||
+		    time_after(jiffies, req->seen + via_ether_dead())) {
+			unlist_req(nic, req);
+			list_add_tail(&req->link, &old);
+		}
+	}
+	spin_unlock(&nic->lock);
+	list_for_each_entry_safe(req, n, &old, link) {
+		via_conn_cancel(req->conn);
+		via_conn_put(req->conn);
+		free_req(req);
+	}
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Sessions with hosts that have a key: see session.h. */
+
+#include <linux/random.h>
+#include <linux/slab.h>
+#include "ether.h"
+
+static u64 new_nonce(void)
+{
+	u64 nonce;
+
+	/* 0 says that there is no key. */
+	do {
+		nonce = get_random_u64();
+	} while (!nonce);
+	return nonce;
+}
+
+struct via_ether_secret *via_secret_new(const struct via_auth_key *key, u32 id)
+{
+	struct via_ether_secret *secret = kzalloc(sizeof(*secret), GFP_KERNEL);
+
+	if (!secret)
+		return NULL;
+	secret->key = *key;
+	secret->id = id;
+	secret->nonce = new_nonce();
+	spin_lock_init(&secret->lock);
+	return secret;
+}
+
+void via_secret_free(struct via_ether_secret *secret)
+{
+	if (!secret)
+		return;
+	kfree_sensitive(rcu_dereference_protected(secret->cur, true));
+	kfree_sensitive(rcu_dereference_protected(secret->next, true));
+	kfree_sensitive(secret);
+}
+
+static void free_session(struct rcu_head *head)
+{
+	kfree_sensitive(container_of(head, struct via_ether_session, rcu));
+}
+
+static void retire(struct via_ether_session *s)
+{
+	if (s)
+		call_rcu(&s->rcu, free_session);
+}
+
+static struct via_ether_secret *secret_of(const struct via_peer *peer)
+{
+	return peer ? rcu_dereference(peer->secret) : NULL;
+}
+
+struct via_ether_secret *via_secret_of(struct via_ether_nic *nic,
+				       const u8 *mac)
+{
+	if (likely(!READ_ONCE(nic->nkeyed)))
+		return NULL;
+	return secret_of(via_peer_find(nic, mac));
+}
+
+struct via_ether_session *via_session_of(const struct via_peer *peer)
+{
+	const struct via_ether_secret *secret = secret_of(peer);
+
+	return secret ? rcu_dereference(secret->cur) : NULL;
+}
+
+static struct via_auth_name name_of(const u8 *mac, u64 epoch, u64 nonce)
+{
+	struct via_auth_name name = {
+		.addr_len = ETH_ALEN,
+		.epoch = epoch,
+		.nonce = nonce,
+	};
+
+	ether_addr_copy(name.addr, mac);
+	return name;
+}
+
+/* A session of this end's nonce of the moment with the end that is named. */
+static struct via_ether_session *begin(const struct via_peer *peer,
+				       const struct via_ether_secret *secret,
+				       const struct via_hello_hdr *name)
+{
+	struct via_ether_nic *nic = peer->nic;
+	struct via_auth_name own, other;
+	struct via_ether_session *s;
+
+	s = kmalloc(sizeof(*s), GFP_ATOMIC | __GFP_NOWARN);
+	if (!s)
+		return NULL;
+	s->epoch = name->epoch;
+	s->nonce = name->nonce;
+	s->own = READ_ONCE(secret->nonce);
+	s->since = jiffies;
+	own = name_of(nic->mac, nic->epoch, s->own);
+	other = name_of(peer->key.addr, s->epoch, s->nonce);
+	via_auth_begin(&s->auth, &secret->key, &own, &other, VIA_WIRE_VERSION);
+	return s;
+}
+
+/*
+ * @s is the session of all frames from here on.  It was @next, or is new.
+ * False: its nonce has served for another one meanwhile, and it is not.
+ */
+static bool install(struct via_peer *peer, struct via_ether_secret *secret,
+		    struct via_ether_session *s)
+{
+	struct via_ether_session *old = NULL, *next;
+	bool ok;
+
+	spin_lock(&secret->lock);
+	ok = s->own == secret->nonce;
+	if (ok) {
+		old = rcu_dereference_protected(secret->cur, true);
+		next = rcu_dereference_protected(secret->next, true);
+		rcu_assign_pointer(secret->cur, s);
+		RCU_INIT_POINTER(secret->next, NULL);
+		if (next != s)
+			retire(next);
+		WRITE_ONCE(secret->nonce, new_nonce());
+	}
+	spin_unlock(&secret->lock);
+	if (!ok)
+		return false;
+	via_ether_count(peer->nic, SESSIONS);
+	via_peer_lives(peer, s->epoch);
+	retire(old);
+	return true;
+}
+
+static bool names(const struct via_ether_session *s,
+		  const struct via_hello_hdr *name)
+{
+	return s && s->epoch == name->epoch && s->nonce == name->nonce;
+}
+
+/* One that is not answered for as long as breaks a connection is over. */
+static bool open(const struct via_ether_session *next)
+{
+	return next && time_before(jiffies, READ_ONCE(next->since) +
+					    via_ether_dead());
+}
+
+u64 via_session_tell(struct via_ether_nic *nic, const u8 *mac,
+		     const struct via_hello_hdr *asked)
+{
+	const struct via_ether_secret *secret = via_secret_of(nic, mac);
+	const struct via_ether_session *cur;
+
+	if (!secret)
+		return 0;
+	/* A copy of the request that began a session begins no other one. */
+	cur = rcu_dereference(secret->cur);
+	return names(cur, asked) ? cur->own : READ_ONCE(secret->nonce);
+}
+
+/* There is a key on one side only: the attempt ends in a timeout. */
+static void log_keys(const struct via_peer *peer, const char *what)
+{
+	pr_info_ratelimited("%s: %pM %s\n", peer->nic->ka->name, peer->key.addr,
+			    what);
+}
+
+enum via_session_offer via_session_propose(struct via_peer *peer,
+					   const struct via_hello_hdr *told)
+{
+	struct via_ether_secret *secret = secret_of(peer);
+	struct via_ether_session *s, *old = NULL;
+
+	if (!secret) {
+		if (told->nonce)
+			log_keys(peer, "has a key for this host, which has none for it");
+		return VIA_SESSION_KNOWN;
+	}
+	if (!told->nonce) {
+		log_keys(peer, "has no key for this host, which has one for it");
+		return VIA_SESSION_REFUSED;
+	}
+	if (names(rcu_dereference(secret->cur), told))
+		return VIA_SESSION_REFUSED;
+	s = rcu_dereference(secret->next);
+	if (names(s, told)) {
+		if (open(s))
+			return VIA_SESSION_KNOWN;
+		/* Its counters go on. */
+		WRITE_ONCE(s->since, jiffies);
+		return VIA_SESSION_NEW;
+	}
+	s = begin(peer, secret, told);
+	if (!s)
+		return VIA_SESSION_REFUSED;
+	spin_lock(&secret->lock);
+	old = s;
+	if (s->own == secret->nonce) {
+		old = rcu_dereference_protected(secret->next, true);
+		rcu_assign_pointer(secret->next, s);
+	}
+	spin_unlock(&secret->lock);
+	retire(old);
+	return old == s ? VIA_SESSION_REFUSED : VIA_SESSION_NEW;
+}
+
+bool via_session_choose(struct via_ether_nic *nic, const u8 *mac, u8 type,
+			struct via_seal *seal)
+{
+	const struct via_ether_secret *secret = via_secret_of(nic, mac);
+	struct via_ether_session *s = NULL;
+
+	*seal = (struct via_seal) {
+		.flag = VIA_WIRE_SUM,
+		.len = VIA_WIRE_SEAL_LEN,
+	};
+	if (likely(!secret))
+		return true;
+	seal->keyed = true;
+	seal->nonce = READ_ONCE(secret->nonce);
+	/* It is for hosts without a session. */
+	if (type == VIA_WIRE_CHALLENGE)
+		return true;
+	if (via_wire_asks(type)) {
+		s = rcu_dereference(secret->next);
+		if (!open(s))
+			s = NULL;
+	}
+	if (!s)
+		s = rcu_dereference(secret->cur);
+	if (!s)
+		return via_wire_asks(type);
+	seal->flag = VIA_WIRE_AUTH;
+	seal->len = VIA_WIRE_AUTH_LEN;
+	seal->nonce = s->own;
+	seal->session = s;
+	return true;
+}
+
+static enum via_auth_error verify(struct via_ether_session *s,
+				  const struct via_ether_frame *f,
+				  const struct via_frame_hdr *h)
+{
+	/* Pieces of a frame by two names. */
+	BUILD_BUG_ON(sizeof(struct via_auth_piece) !=
+		     sizeof(struct via_ether_chunk));
+	BUILD_BUG_ON(offsetof(struct via_auth_piece, len) !=
+		     offsetof(struct via_ether_chunk, len));
+	return via_auth_check(&s->auth, f->hdr, h->hdr_len,
+			      (const struct via_auth_piece *)f->chunk,
+			      f->nchunks, h->len);
+}
+
+static bool refuse(struct via_ether_nic *nic, enum via_auth_error err)
+{
+	if (err == VIA_AUTH_OLD)
+		via_ether_count(nic, REPLAYED);
+	else
+		via_ether_count(nic, BAD_AUTH);
+	return false;
+}
+
+/* Does the proof in a request hold?  No answer. */
+static bool proof_holds(struct via_ether_nic *nic,
+			const struct via_ether_frame *f,
+			const struct via_conn_hdr *c)
+{
+	struct via_proof_of of;
+
+	via_proof_of(&of, f->src, ETH_ALEN, nic->mac, ETH_ALEN,
+		     c->hello.epoch);
+	return via_proof_holds(&nic->proof, &of, c->hello.proof);
+}
+
+/*
+ * A request names its session.  Where that is none of the two it may begin one,
+ * if its address is proven: else anyone could have keys derived here.  And a
+ * flood of them ends at the limit that CHALLENGE has.
+ */
+static bool check_request(struct via_peer *peer,
+			  struct via_ether_secret *secret,
+			  const struct via_ether_frame *f,
+			  struct via_frame_hdr *h)
+{
+	struct via_ether_session *cur = rcu_dereference(secret->cur);
+	struct via_ether_session *next = rcu_dereference(secret->next), *s;
+	enum via_auth_error err = VIA_AUTH_FORGED;
+	struct via_ether_nic *nic = peer->nic;
+	struct via_conn_hdr c;
+
+	if (via_wire_parse_hello(f->hdr, &c.hello)) {
+		via_ether_count(nic, BAD_FIELD);
+		return false;
+	}
+	if (names(cur, &c.hello)) {
+		err = verify(cur, f, h);
+		if (err == VIA_AUTH_OK)
+			return true;
+	} else if (names(next, &c.hello)) {
+		err = verify(next, f, h);
+		if (err == VIA_AUTH_OK)
+			return install(peer, secret, next);
+	} else if (!via_limit_answer(&nic->limit, VIA_LIMIT_CHALLENGE, f->src,
+				     ETH_ALEN, c.hello.epoch, 0, 0)) {
+		via_ether_count(nic, UNANSWERED);
+		return false;
+	} else if (c.hello.nonce && proof_holds(nic, f, &c)) {
+		s = begin(peer, secret, &c.hello);
+		if (!s)
+			return false;
+		err = verify(s, f, h);
+		if (err == VIA_AUTH_OK && install(peer, secret, s))
+			return true;
+		kfree_sensitive(s);
+		if (err == VIA_AUTH_FORGED)
+			log_keys(peer, "sends requests with a wrong tag: is its key the same?");
+	}
+	refuse(nic, err);
+	if (err == VIA_AUTH_OLD)
+		return false;
+	/* As one without: a CHALLENGE tells how to begin, and no more. */
+	h->flags &= ~VIA_WIRE_AUTH;
+	return true;
+}
+
+/* Is it the cookie of that VI?  What a lock guards is seen later. */
+static bool names_vi(struct via_ether_nic *nic, u32 id, u64 cookie)
+{
+	const struct via_vi *vi = via_ether_find(nic, id);
+	const struct via_ether_vi *ev;
+
+	if (!vi)
+		return false;
+	ev = vi->priv;
+	return READ_ONCE(ev->cookie) == cookie;
+}
+
+/* The other end, a request or a goodbye that is known by its own names. */
+static bool names_other(const struct via_peer *peer,
+			const struct via_frame_hdr *h)
+{
+	bool known;
+
+	if (h->type == VIA_WIRE_DISCONNECT_ACK)
+		return via_ether_buried(peer, h);
+	spin_lock(&peer->nic->lock);
+	if (h->type == VIA_WIRE_CANCEL)
+		known = via_peer_req(peer, h->vi, h->cookie) ||
+			via_peer_end(peer, h->vi, h->cookie);
+	else
+		known = via_peer_end(peer, h->src, h->cookie);
+	spin_unlock(&peer->nic->lock);
+	return known;
+}
+
+/*
+ * Does a frame name what only hosts know that have seen the wire?  One that
+ * guesses gets no hash for each guess.
+ */
+static bool names_known(const struct via_peer *peer,
+			const struct via_ether_frame *f,
+			const struct via_frame_hdr *h)
+{
+	struct via_ether_nic *nic = peer->nic;
+	struct via_conn_hdr c;
+
+	switch (h->type) {
+	case VIA_WIRE_WAIT:
+	case VIA_WIRE_REFUSE:
+	case VIA_WIRE_CONFIRM:
+		return names_vi(nic, h->vi, h->cookie);
+	case VIA_WIRE_ACCEPT:
+	case VIA_WIRE_PEER_ACCEPT:
+		return !via_wire_parse_conn(f->hdr, &c) &&
+		       names_vi(nic, c.to, h->cookie);
+	case VIA_WIRE_DISCONNECT_ACK:
+	case VIA_WIRE_RESET:
+	case VIA_WIRE_CANCEL:
+		return names_other(peer, h);
+	case VIA_WIRE_HEARTBEAT:
+	case VIA_WIRE_BEAT:
+	case VIA_WIRE_ACKS:
+	case VIA_WIRE_LIST:
+		return h->cookie == nic->epoch;
+	default:
+		return h->type <= VIA_WIRE_DISCONNECT &&
+		       names_vi(nic, h->dst, h->cookie);
+	}
+}
+
+bool via_session_check(struct via_ether_nic *nic,
+		       const struct via_ether_frame *f,
+		       struct via_frame_hdr *h)
+{
+	struct via_peer *peer = READ_ONCE(nic->nkeyed) ?
+				via_peer_find(nic, f->src) : NULL;
+	struct via_ether_secret *secret = secret_of(peer);
+	struct via_ether_session *s;
+	enum via_auth_error err = VIA_AUTH_FORGED;
+
+	if (!secret)
+		return refuse(nic, err);
+	if (unlikely(via_wire_asks(h->type)))
+		return check_request(peer, secret, f, h);
+	if (unlikely(!names_known(peer, f, h)) &&
+	    !via_limit_answer(&nic->limit, VIA_LIMIT_TAG, f->src, ETH_ALEN, 0,
+			      0, 0)) {
+		via_ether_count(nic, UNANSWERED);
+		return false;
+	}
+	s = rcu_dereference(secret->cur);
+	if (s)
+		err = verify(s, f, h);
+	if (likely(err == VIA_AUTH_OK))
+		return true;
+	s = rcu_dereference(secret->next);
+	if (open(s) && verify(s, f, h) == VIA_AUTH_OK)
+		return install(peer, secret, s);
+	return refuse(nic, err);
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The window that all VIs to one peer share, and its credit: credit.[ch] and
+ * congestion.[ch] under a lock of the peer.
+ *
+ * peer->pool_lock is taken where a VI has no room, where credit is wanted and
+ * something was acknowledged, where frames were lost, and by the timer.  It is
+ * inside the queue locks, and nic->lock inside of it.  A VI's own part
+ * (ev->credit) is changed with its sq.lock held as well, but for what it is
+ * given while it waits, its turn and its places on the pool's lists; so its
+ * credit (ev->tx.credit) is read under sq.lock alone.  peer->pool.want is read
+ * without the lock, see docs/ordering.md.
+ *
+ * A VI that was given credit by another context is run by a tasklet of the NIC,
+ * which also visits the VIs that hold credit when it is wanted: a VI's
+ * locks are never taken under another one's.
+ */
+
+#include "ether.h"
+
+#define VISITS		16u		/* VIs of a peer, in one run */
+#define TURNS		64u		/* VIs of a NIC, likewise */
+
+static struct via_ether_vi *vi_of(struct via_credit *c)
+{
+	return container_of(c, struct via_ether_vi, credit);
+}
+
+static u32 now_ms(void)
+{
+	return jiffies_to_msecs(jiffies);
+}
+
+static struct via_cong_now now_us(const struct via_ether_vi *ev)
+{
+	return (struct via_cong_now) {
+		.us = ktime_get_ns() / NSEC_PER_USEC,
+		.rtt = via_ether_srtt(ev),
+	};
+}
+
+/* A VI has been given credit: its turn comes after this softirq. */
+static void kick(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	spin_lock(&nic->lock);
+	if (list_empty(&ev->turn_link) && !nic->stopping) {
+		list_add_tail(&ev->turn_link, &nic->turns);
+		tasklet_schedule(&nic->turner);
+	}
+	spin_unlock(&nic->lock);
+}
+
+static void visit_soon(struct via_peer *peer)
+{
+	struct via_ether_nic *nic = peer->nic;
+
+	spin_lock(&nic->lock);
+	if (list_empty(&peer->visit_link) && peer->users && !nic->stopping) {
+		list_add_tail(&peer->visit_link, &nic->visits);
+		tasklet_schedule(&nic->turner);
+	}
+	spin_unlock(&nic->lock);
+}
+
+static struct via_pool *lock_pool(struct via_ether_vi *ev)
+	__acquires(&ev->peer->pool_lock)
+{
+	lockdep_assert_held(&ev->vi->sq.lock);
+	spin_lock(&ev->peer->pool_lock);
+	return &ev->peer->pool;
+}
+
+/*
+ * What is free goes to those that wait; @ev sees what it has.  Unless the caller
+ * sends with it (@sends), it has a turn like others.
+ */
+static void unlock_pool(struct via_ether_vi *ev, bool sends)
+	__releases(&ev->peer->pool_lock)
+{
+	struct via_peer *peer = ev->peer;
+	struct via_credit *c;
+
+	while ((c = via_pool_serve(&peer->pool)))
+		if (!sends || c != &ev->credit)
+			kick(vi_of(c));
+	via_credit_see(&ev->credit);
+	ev->tx.credit = ev->credit.mine;
+	if (via_credit_waits(&ev->credit))
+		ev->tx_odd |= VIA_ODD_WAITS;
+	else
+		ev->tx_odd &= ~VIA_ODD_WAITS;
+	if (peer->pool.to_visit)
+		visit_soon(peer);
+	spin_unlock(&peer->pool_lock);
+}
+
+void via_ether_share_begin(struct via_ether_vi *ev)
+{
+	struct via_pool *p = lock_pool(ev);
+
+	via_cong_bound(&p->cong, ev->tx.most);
+	via_cong_begin(&p->cong, &ev->credit.flow, ev->first_seq);
+	unlock_pool(ev, false);
+}
+
+void via_ether_share_end(struct via_ether_vi *ev)
+{
+	struct via_pool *p;
+
+	if (!ev->peer)
+		return;
+	p = lock_pool(ev);
+	via_credit_end(p, &ev->credit);
+	unlock_pool(ev, false);
+	spin_lock(&ev->nic->lock);
+	list_del_init(&ev->turn_link);
+	spin_unlock(&ev->nic->lock);
+}
+
+bool via_ether_share_take(struct via_ether_vi *ev)
+{
+	struct via_win_tx *tx = &ev->tx;
+	struct via_pool *p = lock_pool(ev);
+	u32 had = tx->credit;
+
+	via_credit_take(p, &ev->credit, tx->limit, tx->lost, now_ms());
+	unlock_pool(ev, true);
+	return tx->credit > had;
+}
+
+/* So many parts of a round trip. */
+static void pause(struct via_ether_vi *ev, u32 parts)
+{
+	u64 ns = (u64)via_ether_srtt(ev) * NSEC_PER_USEC * parts;
+
+	lockdep_assert_held(&ev->peer->pool_lock);
+	if (parts)
+		ev->peer->pool.shut = via_ether_open_at(ev->peer,
+							ktime_get_ns() + ns / VIA_CONG_PARTS);
+}
+
+/*
+ * @acked frames were, and credit is wanted.  The window grows where it is what
+ * VIs wait for.
+ */
+void via_ether_share_acked(struct via_ether_vi *ev, u32 acked, bool sends)
+{
+	struct via_win_tx *tx = &ev->tx;
+	struct via_pool *p = lock_pool(ev);
+
+	if (unlikely(ev->credit.flow.cuts != p->cong.cuts))
+		via_cong_hear(&p->cong, &ev->credit.flow, tx->nxt, now_us(ev));
+	if (acked && !list_empty(&p->waiters) && !via_win_recovers(tx) &&
+	    p->cong.cwnd <= p->bound)
+		via_cong_grow(&p->cong, acked, now_ms());
+	if (acked && !p->shut)
+		pause(ev, via_pool_pause(p));
+	via_credit_give(p, &ev->credit, via_win_pipe(tx));
+	unlock_pool(ev, sends);
+}
+
+void via_ether_share_told(struct via_ether_vi *ev, u32 share)
+{
+	struct via_pool *p = lock_pool(ev);
+
+	via_pool_told(p, share, now_ms());
+	via_credit_give(p, &ev->credit, via_win_pipe(&ev->tx));
+	unlock_pool(ev, false);
+}
+
+void via_ether_share_open(struct via_peer *peer)
+{
+	struct via_credit *c;
+
+	spin_lock(&peer->pool_lock);
+	peer->pool.shut = false;
+	while ((c = via_pool_serve(&peer->pool)))
+		kick(vi_of(c));
+	spin_unlock(&peer->pool_lock);
+}
+
+void via_ether_share_sated(struct via_ether_vi *ev)
+{
+	struct via_pool *p = lock_pool(ev);
+
+	via_credit_sated(p, &ev->credit);
+	via_credit_give(p, &ev->credit, via_win_pipe(&ev->tx));
+	unlock_pool(ev, true);
+}
+
+void via_ether_share_trim(struct via_ether_vi *ev, u32 keep)
+{
+	struct via_pool *p = lock_pool(ev);
+
+	via_credit_trim(p, &ev->credit, via_win_pipe(&ev->tx), keep);
+	unlock_pool(ev, false);
+}
+
+void via_ether_share_hurt(struct via_ether_vi *ev)
+{
+	struct via_win_tx *tx = &ev->tx;
+	struct via_pool *p = lock_pool(ev);
+
+	tx->hurt = false;
+	via_cong_loss(&p->cong, &ev->credit.flow, tx->una, tx->nxt,
+		      now_us(ev));
+	via_credit_give(p, &ev->credit, via_win_pipe(tx));
+	unlock_pool(ev, true);
+}
+
+void via_ether_share_undone(struct via_ether_vi *ev)
+{
+	struct via_pool *p = lock_pool(ev);
+
+	ev->tx.undone = false;
+	via_cong_undo(&p->cong, &ev->credit.flow);
+	unlock_pool(ev, false);
+}
+
+void via_ether_share_marked(struct via_ether_vi *ev)
+{
+	struct via_win_tx *tx = &ev->tx;
+	struct via_pool *p = lock_pool(ev);
+
+	via_cong_mark(&p->cong, &ev->credit.flow, tx->una, tx->nxt,
+		      now_us(ev));
+	via_credit_give(p, &ev->credit, via_win_pipe(tx));
+	unlock_pool(ev, false);
+}
+
+void via_ether_share_timeout(struct via_ether_vi *ev, bool again)
+{
+	struct via_win_tx *tx = &ev->tx;
+	struct via_pool *p = lock_pool(ev);
+	struct via_cong_now now = now_us(ev);
+
+	tx->hurt = false;
+	now.rtt = max(now.rtt, via_peer_rto(ev->peer));
+	via_credit_see(&ev->credit);
+	via_cong_timeout(&p->cong, &ev->credit.flow, tx->nxt,
+			 p->granted - ev->credit.mine, again, now);
+	via_credit_give(p, &ev->credit, via_win_pipe(tx));
+	unlock_pool(ev, true);
+}
+
+void via_ether_share_probe(struct via_ether_vi *ev)
+{
+	struct via_pool *p;
+
+	if (via_win_room(&ev->tx))
+		return;
+	p = lock_pool(ev);
+	via_credit_force(p, &ev->credit, 1);
+	unlock_pool(ev, true);
+}
+
+void via_ether_crowd_asked(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	lockdep_assert_held(&ev->vi->rq.lock);
+	spin_lock(&nic->lock);
+	via_crowd_asked(&nic->crowd, &ev->peer->crowd,
+			ev->rx.next - READ_ONCE(ev->acked), now_ms());
+	spin_unlock(&nic->lock);
+}
+
+void via_ether_crowd_lost(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	lockdep_assert_held(&ev->vi->rq.lock);
+	spin_lock(&nic->lock);
+	via_crowd_lost(&nic->crowd, &ev->peer->crowd);
+	spin_unlock(&nic->lock);
+}
+
+static struct via_ether_vi *next_turn(struct via_ether_nic *nic)
+{
+	struct via_ether_vi *ev;
+
+	spin_lock(&nic->lock);
+	ev = list_first_entry_or_null(&nic->turns, struct via_ether_vi,
+				      turn_link);
+	if (ev)
+		list_del_init(&ev->turn_link);
+	spin_unlock(&nic->lock);
+	return ev;
+}
+
+static struct via_peer *next_visit(struct via_ether_nic *nic)
+{
+	struct via_peer *peer;
+
+	spin_lock(&nic->lock);
+	peer = list_first_entry_or_null(&nic->visits, struct via_peer,
+					visit_link);
+	if (peer)
+		list_del_init(&peer->visit_link);
+	spin_unlock(&nic->lock);
+	return peer;
+}
+
+/* Credit that a VI holds and does not use, for those that wait. */
+static void visit(struct via_peer *peer, struct via_ether_vi *ev)
+{
+	spin_lock(&ev->vi->sq.lock);
+	/* It may have another peer by now. */
+	if (ev->peer == peer)
+		via_ether_share_acked(ev, 0, false);
+	spin_unlock(&ev->vi->sq.lock);
+}
+
+static void visit_some(struct via_peer *peer)
+{
+	struct via_credit *c;
+	u32 n;
+
+	for (n = 0; n < VISITS; n++) {
+		spin_lock(&peer->pool_lock);
+		c = via_pool_visit(&peer->pool);
+		spin_unlock(&peer->pool_lock);
+		if (!c)
+			return;
+		visit(peer, vi_of(c));
+	}
+	visit_soon(peer);
+}
+
+static void run_turns(struct tasklet_struct *t)
+{
+	struct via_ether_nic *nic = from_tasklet(nic, t, turner);
+	struct via_ether_vi *ev;
+	struct via_peer *peer;
+	u32 n;
+
+	rcu_read_lock();
+	peer = next_visit(nic);
+	if (peer)
+		visit_some(peer);
+	for (n = 0; n < TURNS && (ev = next_turn(nic)); n++) {
+		spin_lock(&ev->vi->sq.lock);
+		via_ether_resume(ev->vi);
+		spin_unlock(&ev->vi->sq.lock);
+		via_vi_settle(ev->vi);
+	}
+	rcu_read_unlock();
+	spin_lock(&nic->lock);
+	if ((!list_empty(&nic->turns) || !list_empty(&nic->visits)) &&
+	    !nic->stopping)
+		tasklet_schedule(&nic->turner);
+	spin_unlock(&nic->lock);
+}
+
+void via_ether_turns_init(struct via_ether_nic *nic)
+{
+	INIT_LIST_HEAD(&nic->turns);
+	INIT_LIST_HEAD(&nic->visits);
+	tasklet_setup(&nic->turner, run_turns);
+	via_crowd_init(&nic->crowd, now_ms());
+}
+
+void via_ether_turns_stop(struct via_ether_nic *nic)
+{
+	tasklet_kill(&nic->turner);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * A host that asks for the first time proves its address (docs/wire.md,
+ * "Connections"): its first request is answered by CHALLENGE and by nothing
+ * else, the second one comes at once and has the proof; and ACCEPT tells what
+ * the next connection needs.  A proof of another host, of another start or of
+ * long ago is none.  CHALLENGEs of another host, or about another attempt, have
+ * no effect.
+ */
+#include "s_forge.h"
+#include "../../devices/ether/proof.h"
+
+static struct {
+	struct sim_nic *nic[2];
+	struct forged asked;		/* the request that was proven */
+	u32 requests, challenges, others;	/* seen, to a stranger too */
+	u64 first, second;		/* when, ns */
+	u64 told, before;		/* proofs in CHALLENGE, and in ACCEPT */
+	bool late;			/* each step is a period of proofs later */
+	bool done;
+} w;
+
+/* To the VI that has asked: of another host, or with another cookie. */
+static void mislead(u8 *request)
+{
+	static const u8 other[ETH_ALEN] = { 0x52, 0x54, 0, 0, 1, 7 };
+	bool host = sim_dice(2);
+	struct forged f;
+
+	forge(&f, host ? other : sim_nic_mac(w.nic[1]), sim_nic_mac(w.nic[0]),
+	      VIA_WIRE_CHALLENGE);
+	f.len = ETH_HLEN + VIA_WIRE_HELLO_LEN;
+	forged_wire(f.data)->dst = forged_wire(request)->dst;
+	forged_wire(f.data)->cookie = forged_wire(request)->cookie;
+	if (!host)
+		forged_wire(f.data)->cookie ^= 1ull << sim_dice(64);
+	forged_hello(f.data)->epoch = 1;
+	forged_hello(f.data)->proof = 2;
+	forged_hello(f.data)->frames = cpu_to_be32(64);
+	forged_hello(f.data)->mtu = cpu_to_be32(1500);
+	forge_throw(&f, w.nic[0]);
+}
+
+static bool look(void *arg, u8 *frame, u32 *len)
+{
+	struct via_wire *h = forged_wire(frame);
+	u64 proof = be64_to_cpu(forged_hello(frame)->proof);
+
+	if (h->type == VIA_WIRE_REQUEST &&
+	    memcmp(frame, sim_nic_mac(w.nic[1]), ETH_ALEN)) {
+		sim_expect(!proof, "another host is told a proof");
+	} else if (h->type == VIA_WIRE_REQUEST) {
+		w.requests++;
+		if (!w.first) {
+			w.first = sim_now();
+			sim_expect(!proof, "");
+			mislead(frame);
+			return true;
+		}
+		/* ACCEPT may be under way. */
+		sim_expect(proof == w.told || (proof && proof == w.before), "");
+		w.second = w.second ?: sim_now();
+		w.asked.len = min(*len, (u32)FORGED_MAX);
+		memcpy(w.asked.data, frame, w.asked.len);
+	} else if (h->type == VIA_WIRE_ACCEPT ||
+		   (h->type == VIA_WIRE_BEAT &&
+		    !memcmp(frame, sim_nic_mac(w.nic[0]), ETH_ALEN))) {
+		sim_expect(proof, "");
+		if (proof != w.told)
+			w.before = w.told;
+		w.told = proof;
+	} else if (h->type == VIA_WIRE_CHALLENGE) {
+		sim_expect(proof, "");
+		w.told = w.challenges++ ? w.told : proof;
+	} else {
+		w.others++;
+	}
+	return true;
+}
+
+static void server(void *arg)
+{
+	struct prog_nic n;
+	struct prog_vi v[2];
+	u32 i, conn;
+
+	sim_expect(!prog_open(&n, "via_b", 4096), "");
+	for (i = 0; i < 2; i++) {
+		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0) &&
+			   !prog_conn_wait(&n, "proven", 200 * SEC, &conn), "");
+		/* What ACCEPT tells is not what the request had. */
+		if (w.late && !i)
+			sim_sleep(VIA_PROOF_SECONDS * (u64)SEC);
+		sim_expect(!prog_accept_start(&v[i], conn) &&
+			   !prog_result(&v[i], 0), "");
+	}
+	while (!w.done)
+		sim_sleep(MS);
+	prog_close(&n);
+}
+
+static void client(void *arg)
+{
+	static const u8 other[ETH_ALEN] = { 0x52, 0x54, 0, 0, 1, 9 };
+	struct prog_nic n;
+	struct prog_vi v;
+
+	/* The server waits by then. */
+	sim_sleep(10 * MS);
+	sim_expect(!prog_open(&n, "via_a", 4096) &&
+		   !prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	sim_expect(!prog_request(&v, sim_nic_mac(w.nic[1]), "proven",
+				 200 * SEC), "");
+	sim_expect((w.late || w.requests == 2) && w.challenges == 1, "(%u, %u)",
+		   w.requests, w.challenges);
+	/* A round trip behind the first one, not a repetition's time. */
+	sim_expect(w.second - w.first < 5 * MS, "(%llu)",
+		   (unsigned long long)(w.second - w.first));
+	sim_sleep(w.late ? VIA_PROOF_SECONDS * (u64)SEC : 50 * MS);
+	prog_disconnect(&v);
+	w.requests = 0;
+	sim_expect(!prog_request(&v, sim_nic_mac(w.nic[1]), "proven", SEC), "");
+	sim_expect(w.requests == 1 && w.challenges == 1, "(%u, %u)",
+		   w.requests, w.challenges);
+	w.done = true;
+	prog_disconnect(&v);
+	prog_request(&v, other, "proven", 5 * MS);
+	prog_close(&n);
+}
+
+/* The request again, as another host or one of another start says it. */
+static void stolen(void)
+{
+	struct forged f = w.asked;
+	struct ethhdr *eth = (void *)f.data;
+	u32 how = sim_dice(4);
+
+	f.unproven = true;
+	f.len = ETH_HLEN + VIA_WIRE_CONN_LEN;
+	switch (how) {
+	case 0:
+		eth->h_source[5] ^= 0x40;
+		break;
+	case 1:
+		forged_hello(f.data)->epoch ^= 1;
+		break;
+	case 2:
+		forged_hello(f.data)->proof ^= 1ull << sim_dice(64);
+		break;
+	default:
+		sim_pause(240 * SEC);
+	}
+	w.others = w.challenges = 0;
+	forge_throw(&f, w.nic[1]);
+	sim_pause(20 * MS);
+	sim_expect(w.challenges == 1 && !w.others, "(%u: %u, %u)", how,
+		   w.challenges, w.others);
+}
+
+static void challenge(void)
+{
+	struct sim_proc *p[2];
+	u32 i;
+
+	memset(&w, 0, sizeof(w));
+	w.late = !sim_dice(4);
+	sim_config.max_time = sim_clock + 900 * SEC;
+	w.nic[0] = sim_nic_up("a", 1);
+	w.nic[1] = sim_nic_up("b", 2);
+	sim_wire.meddle = look;
+	p[0] = sim_proc_new("server", 1000);
+	p[1] = sim_proc_new("client", 1001);
+	sim_thread(p[0], "server", server, NULL);
+	sim_thread(p[1], "client", client, NULL);
+	sim_proc_wait(p[1]);
+	sim_proc_wait(p[0]);
+	msleep(50);
+	stolen();
+	for (i = 0; i < 2; i++)
+		sim_nic_down(w.nic[i]);
+}
+
+SIM_SCENARIO(challenge, .name = "challenge", .run = challenge, .runs = 50,
+	     .what = "the first request of a host, and stolen proofs")

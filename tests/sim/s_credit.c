@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * All VIs to one peer share one window: the credit that they hold is what the
+ * window says, at any moment, and none is left when they have ended; those that
+ * do nothing do not keep others from sending; all have an equal share.
+ */
+#include "stream.h"
+#include "../../devices/ether/ether.h"
+
+#define STREAMS		64
+#define NS_PER_BYTE	8		/* a wire of 1 Gb/s */
+#define US		1000ull
+
+static struct stream *s[STREAMS];
+static struct sim_nic *a, *b;
+static bool over, hold;
+
+/* What one end knows of the other. */
+static void look(struct sim_nic *from, struct sim_nic *to)
+{
+	struct via_ether_nic *nic = sim_nic_ether(from);
+	struct via_credit *c;
+	struct via_ether_vi *ev;
+	struct via_peer *peer;
+	struct via_pool *p;
+	u32 sum = 0, n = 0;
+
+	rcu_read_lock();
+	local_bh_disable();
+	peer = via_peer_find(nic, sim_nic_mac(to));
+	if (!peer)
+		goto out;
+	spin_lock(&peer->pool_lock);
+	p = &peer->pool;
+	list_for_each_entry(c, &p->holders, hold) {
+		ev = container_of(c, struct via_ether_vi, credit);
+		sum += c->mine + c->given;
+		sim_expect(ev->peer == peer, "credit of no connection");
+		sim_expect(ev->tx.credit == c->mine, "");
+		n++;
+	}
+	sim_expect(sum == p->granted && n == p->nholders,
+		   "%u frames held, %u granted", sum, p->granted);
+	sim_expect(list_empty(&p->waiters) || !via_pool_free(p),
+		   "VIs wait, and %u frames are free", via_pool_free(p));
+	sim_expect(p->want || (list_empty(&p->waiters) && !via_pool_over(p)),
+		   "");
+	spin_unlock(&peer->pool_lock);
+out:
+	local_bh_enable();
+	rcu_read_unlock();
+}
+
+static void watch(void *arg)
+{
+	while (!READ_ONCE(over)) {
+		look(a, b);
+		look(b, a);
+		sim_pause(1 + sim_dice(50000));
+	}
+}
+
+/* Nothing is held where nothing has been sent for a while. */
+static void expect_none(struct sim_nic *from, struct sim_nic *to)
+{
+	struct via_peer *peer;
+	u32 granted = 0;
+
+	rcu_read_lock();
+	peer = via_peer_find(sim_nic_ether(from), sim_nic_mac(to));
+	if (peer)
+		granted = READ_ONCE(peer->pool.granted);
+	rcu_read_unlock();
+	sim_expect(!granted, "%u frames held by idle VIs", granted);
+}
+
+static void credit(void)
+{
+	static const u32 losses[] = { 0, 100, 1000 };
+	u32 n = 2 + sim_dice(5), i;
+	struct stream_plan p;
+
+	sim_config.max_time = sim_clock + 200 * SEC;
+	sim_wire.loss = losses[sim_dice(3)];
+	sim_wire.reorder = sim_dice(2) * 500;
+	sim_wire.dup = sim_dice(2) * 300;
+	sim_wire.mark_frames = sim_dice(2) * 8;
+	sim_wire.ns_per_byte_x1000 = sim_dice(2) * NS_PER_BYTE * 1000;
+	over = false;
+	a = sim_nic_up("a", 1);
+	b = sim_nic_up("b", 2);
+	sim_kthread("watch", watch, NULL);
+	for (i = 0; i < n; i++) {
+		stream_draw(&p, 0);
+		p.sessions = 1 + sim_dice(3);
+		s[i] = stream_begin(&p, i, "via_a", "via_b", sim_nic_mac(b));
+	}
+	for (i = 0; i < n; i++) {
+		while (!stream_done(s[i]))
+			msleep(1);
+		stream_end(s[i]);
+	}
+	over = true;
+	msleep(1);
+	expect_none(a, b);
+	expect_none(b, a);
+	sim_nic_down(a);
+	sim_nic_down(b);
+}
+
+SIM_SCENARIO(credit, .name = "credit", .run = credit, .runs = 40,
+	     .max_vi = 16,
+	     .what = "credit of a peer's window: none is lost, none is made")
+
+/* Many VIs that send at once, over a slow wire. */
+
+static struct {
+	u64 first;			/* when the first frame left */
+	u32 early;			/* frames before an answer can be back */
+} w;
+
+static bool count(void *arg, u8 *frame, u32 *len)
+{
+	const struct via_wire *h = (const void *)(frame + ETH_HLEN);
+
+	if (h->type != VIA_WIRE_SEND)
+		return true;
+	if (!w.first)
+		w.first = sim_clock;
+	w.early += sim_clock < w.first + 2 * sim_wire.delay_ns;
+	return true;
+}
+
+static void shares(u32 n, u32 messages)
+{
+	struct stream_plan p = {
+		.level = VIA_RELIABLE_DELIVERY,
+		.messages = { messages, 0 },
+		.sessions = 1,
+		.most = 8192,
+		.depth = 32,
+		.slots = 16,
+		.same = true,
+		.plain = true,
+		.hold = &hold,
+		.patience = 45 * SEC,
+	};
+	u64 least = ~0ull, most = 0, all = 0, start, had;
+	u32 i, left = n;
+
+	memset(&w, 0, sizeof(w));
+	sim_config.max_steps = 0;
+	sim_wire.ns_per_byte_x1000 = NS_PER_BYTE * 1000;
+	sim_wire.port_frames = 64;
+	sim_wire.delay_ns = 50 * US;
+	sim_wire.credit = 1024;
+	sim_wire.meddle = count;
+	hold = true;
+	a = sim_nic_up("a", 1);
+	b = sim_nic_up("b", 2);
+	for (i = 0; i < n; i++)
+		s[i] = stream_begin(&p, i, "via_a", "via_b", sim_nic_mac(b));
+	for (i = 0; i < n; i++)
+		while (!s[i]->end[0].conns || !s[i]->end[1].conns)
+			msleep(1);
+	hold = false;
+	start = sim_clock;
+	while (left == n) {
+		msleep(1);
+		for (i = 0, left = 0; i < n; i++)
+			left += s[i]->end[0].sent < messages;
+	}
+	for (i = 0; i < n; i++) {
+		had = s[i]->end[1].all_bytes;
+		all += had;
+		least = min(least, had);
+		most = max(most, had);
+	}
+	had = all * NS_PER_BYTE * 100 / (sim_clock - start);
+	stream_figure("%u VIs to one peer: %llu %% of the wire, shares %llu to %llu %% of the mean, %u frames at first, %llu lost",
+		      n, had, least * 100 * n / all, most * 100 * n / all,
+		      w.early, sim_wire.lost);
+	sim_expect(w.early <= VIA_CONG_INIT, "%u frames at once", w.early);
+	sim_expect(most <= 2 * least, "shares %llu to %llu", least, most);
+	sim_expect(had >= 85, "(%llu %% of the wire)", had);
+	for (i = 0; i < n; i++) {
+		while (!stream_done(s[i]))
+			msleep(1);
+		stream_end(s[i]);
+	}
+	sim_nic_down(a);
+	sim_nic_down(b);
+}
+
+static void shares_4(void)
+{
+	shares(4, 400);
+}
+
+static void shares_64(void)
+{
+	shares(64, 40);
+}
+
+SIM_SCENARIO(shares_4, .name = "shares-4", .run = shares_4, .runs = 1,
+	     .max_vi = 128, .coarse = true,
+	     .what = "four VIs to one peer have equal shares")
+SIM_SCENARIO(shares_64, .name = "shares-64", .run = shares_64, .runs = 1,
+	     .max_vi = 128, .coarse = true,
+	     .what = "64 VIs to one peer have equal shares")
+
+/* A wire that marks frames before it has to drop any. */
+static void marks(void)
+{
+	struct stream_plan p = {
+		.level = sim_dice(4) ? VIA_RELIABLE_DELIVERY : VIA_UNRELIABLE,
+		.no_loss = true,
+		.messages = { 600, 0 },
+		.sessions = 1,
+		.most = 8192,
+		.depth = 32,
+		.slots = 32,
+		.same = true,
+		.plain = true,
+		.patience = 45 * SEC,
+	};
+	struct stream_end *e;
+	u64 had;
+
+	sim_config.max_steps = 0;
+	sim_wire.ns_per_byte_x1000 = NS_PER_BYTE * 1000;
+	sim_wire.delay_ns = 100 * US;
+	sim_wire.port_frames = 64;
+	sim_wire.mark_frames = 24;
+	sim_wire.credit = 1024;
+	a = sim_nic_up("a", 1);
+	b = sim_nic_up("b", 2);
+	s[0] = stream_begin(&p, 0, "via_a", "via_b", sim_nic_mac(b));
+	while (!stream_done(s[0]))
+		msleep(1);
+	e = s[0]->end;
+	had = e[1].all_bytes * NS_PER_BYTE * 100 / (e[0].end - e[0].begin);
+	stream_figure("a wire that marks: level %u, %llu %% of it, %llu lost",
+		      p.level, had, sim_wire.lost);
+	sim_expect(e[1].all_got == 600, "");
+	/* But for what a round trip of the first growth sends. */
+	sim_expect(sim_wire.lost <= 8, "%llu frames lost", sim_wire.lost);
+	sim_expect(had >= 80, "(%llu %% of the wire)", had);
+	stream_end(s[0]);
+	sim_nic_down(a);
+	sim_nic_down(b);
+}
+
+SIM_SCENARIO(marks, .name = "marks", .run = marks, .runs = 8,
+	     .max_vi = 8, .coarse = true,
+	     .what = "a wire that marks frames is not filled until it drops")
+
+/* Each of many VIs sends one message and then nothing, in turn. */
+
+#define TURNS	24u
+
+static struct {
+	struct prog_nic n[2];
+	struct prog_vi v[2][TURNS];
+	bool ready;
+} t;
+
+static void turns_end(void *arg)
+{
+	bool client = arg;
+	struct prog_nic *n = &t.n[client];
+	struct prog_vi *v = t.v[client];
+	struct prog_done d;
+	u32 i, r;
+	u64 at;
+
+	sim_expect(!prog_open(n, client ? "via_a" : "via_b", 8192), "");
+	for (i = 0; i < TURNS; i++) {
+		sim_expect(!prog_vi(&v[i], n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+		for (r = 0; r < 3; r++)
+			prog_post_recv(&v[i], n->mem, 16);
+	}
+	if (!client)
+		WRITE_ONCE(t.ready, true);
+	while (!READ_ONCE(t.ready))
+		sim_sleep(MS);
+	for (i = 0; i < TURNS; i++) {
+		if (!client)
+			sim_expect(!prog_accept(&v[i], "turns", 10 * SEC), "");
+		else
+			while (prog_request(&v[i], t.n[0].hello.addr, "turns",
+					    10 * SEC))
+				sim_sleep(MS);
+	}
+	for (i = 0; client && i < 3 * TURNS; i++) {
+		at = sim_clock;
+		prog_post_send(&v[i % TURNS], n->mem, 16);
+		sim_expect(!prog_wait(&v[i % TURNS], false, SEC, &d) &&
+			   !(d.status & VIA_ST_ERROR_MASK), "");
+		/* What idle VIs hold comes back at once, not by a timeout. */
+		sim_expect(sim_clock - at < 2 * MS, "%llu us for a message",
+			   (sim_clock - at) / US);
+	}
+	sim_sleep(SEC);
+	prog_close(n);
+}
+
+static void turns(void)
+{
+	struct sim_proc *server, *client;
+
+	memset(&t, 0, sizeof(t));
+	sim_config.max_time = sim_clock + 100 * SEC;
+	a = sim_nic_up("a", 1);
+	b = sim_nic_up("b", 2);
+	server = sim_proc_new("server", 0);
+	client = sim_proc_new("client", 0);
+	sim_thread(server, "server", turns_end, (void *)false);
+	sim_thread(client, "client", turns_end, (void *)true);
+	sim_proc_wait(server);
+	sim_proc_wait(client);
+	sim_nic_down(a);
+	sim_nic_down(b);
+}
+
+SIM_SCENARIO(credit_turns, .name = "credit-turns", .run = turns, .runs = 10,
+	     .max_vi = 32,
+	     .what = "idle VIs do not keep others from sending")

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The MTU of an interface is changed while connections stand: no frame is
+ * longer than it at any moment (nic.c sees to that), and each is as long as it
+ * may be; one below 320 ends them.
+ */
+#include "s_forge.h"
+#include "stream.h"
+
+#define BYTES	4000
+#define AGREED	1500
+
+static struct {
+	struct sim_nic *nic[2];
+	struct prog_nic prog[2];
+	struct prog_vi vi[2];
+	char *buf[2];
+	u32 level;
+	bool up[2], over;
+	u32 longest;			/* data frame since it was cleared */
+	u32 reason;			/* of the last DISCONNECT */
+	u64 sent, got;
+	u32 send;			/* messages to be sent, in all */
+	int ret;
+	u64 ends[2];			/* ended and told, for the MTU */
+	bool count, tried, wide;
+} w;
+
+static bool look(void *arg, u8 *frame, u32 *len)
+{
+	const struct via_wire *h = forged_wire(frame);
+
+	if (h->type == VIA_WIRE_SEND || h->type == VIA_WIRE_WRITE ||
+	    h->type == VIA_WIRE_READ_DATA)
+		w.longest = max(w.longest, *len - ETH_HLEN);
+	if (h->type == VIA_WIRE_DISCONNECT)
+		w.reason = be32_to_cpu(forged_end(frame)->reason);
+	return true;
+}
+
+static void open_one(u32 i, const char *node)
+{
+	sim_expect(!prog_open(&w.prog[i], node, 2 * BYTES) &&
+		   !prog_vi(&w.vi[i], &w.prog[i], w.level, 0, 0), "");
+	w.buf[i] = prog_buffer(&w.prog[i], BYTES);
+}
+
+static void server(void *arg)
+{
+	struct prog_done d;
+
+	open_one(1, "via_b");
+	prog_post_recv(&w.vi[1], w.buf[1], BYTES);
+	while (!w.over && prog_accept(&w.vi[1], "mtu", 50 * MS))
+		;
+	w.up[1] = true;
+	while (!w.over) {
+		sim_sleep(100000);
+		while (prog_done(&w.vi[1], true, &d)) {
+			if (d.status != (VIA_ST_DONE | VIA_ST_OP_RECEIVE))
+				continue;
+			sim_expect(prog_filled(w.buf[1], d.length, 1, w.got),
+				   "");
+			w.got++;
+			prog_post_recv(&w.vi[1], w.buf[1], BYTES);
+		}
+	}
+	if (w.count)
+		w.ends[1] = prog_counter(&w.prog[1], "told_mtu");
+	prog_close(&w.prog[1]);
+}
+
+static void client(void *arg)
+{
+	struct prog_done d;
+
+	open_one(0, "via_a");
+	do {
+		w.ret = prog_request(&w.vi[0], sim_nic_mac(w.nic[1]), "mtu",
+				     SEC);
+		sim_sleep(MS);
+	} while (w.ret == VIA_R_NO_MATCH);
+	sim_expect(!w.ret, "(%d)", w.ret);
+	w.up[0] = true;
+	while (!w.over) {
+		sim_sleep(100000);
+		if (w.sent == w.send ||
+		    prog_state(&w.vi[0]) != VIA_STATE_CONNECTED)
+			continue;
+		prog_fill(w.buf[0], BYTES, 1, w.sent);
+		prog_post_send(&w.vi[0], w.buf[0], BYTES);
+		sim_expect(!prog_wait(&w.vi[0], false, SEC, &d) &&
+			   d.status == VIA_ST_DONE, "(%#x)", d.status);
+		w.sent++;
+		/* There is one receive; at Unreliable none waits for it. */
+		while (w.got < w.sent && !w.over &&
+		       prog_state(&w.vi[0]) == VIA_STATE_CONNECTED)
+			sim_sleep(100000);
+	}
+	if (!w.count)
+		goto out;
+	w.ends[0] = prog_counter(&w.prog[0], "ends_mtu");
+	/* Nothing is reached, until there is room for a frame again. */
+	prog_disconnect(&w.vi[0]);
+	w.ret = prog_request(&w.vi[0], sim_nic_mac(w.nic[1]), "none", SEC);
+	sim_expect(w.ret == VIA_R_NOT_REACHABLE, "(%d)", w.ret);
+	w.tried = true;
+	while (!w.wide)
+		sim_sleep(MS);
+	w.ret = prog_request(&w.vi[0], sim_nic_mac(w.nic[1]), "none", SEC);
+	sim_expect(w.ret == VIA_R_NO_MATCH, "(%d)", w.ret);
+out:
+	prog_close(&w.prog[0]);
+}
+
+/* Messages pass, in frames as long as @mtu lets them be. */
+static void pass(u32 mtu)
+{
+	u32 to = w.send + 3;
+
+	w.longest = 0;
+	w.send = to;
+	while (w.got < to)
+		sim_pause(100000);
+	sim_expect(w.longest == min(mtu, (u32)AGREED), "(%u, %u)", w.longest,
+		   mtu);
+	/* And all is acknowledged. */
+	sim_pause(5 * MS);
+}
+
+static void changes(void)
+{
+	struct sim_proc *p[2];
+	u32 i, mtu;
+
+	memset(&w, 0, sizeof(w));
+	w.level = 1 << sim_dice(3);
+	sim_config.max_time = sim_clock + 60 * SEC;
+	sim_wire.meddle = look;
+	w.nic[0] = sim_nic_up("a", 1);
+	w.nic[1] = sim_nic_up("b", 2);
+	p[0] = sim_proc_new("client", 1000);
+	p[1] = sim_proc_new("server", 1001);
+	sim_thread(p[1], "server", server, NULL);
+	sim_thread(p[0], "client", client, NULL);
+	while (!w.up[0] || !w.up[1])
+		sim_pause(MS);
+	pass(AGREED);
+	for (i = 0; i < 6; i++) {
+		mtu = 320 + sim_dice(3) * sim_dice(1500);
+		sim_nic_mtu(w.nic[0], mtu);
+		pass(mtu);
+	}
+	if (sim_dice(2)) {
+		w.count = true;
+		sim_nic_mtu(w.nic[0], 100 + sim_dice(220));
+		msleep(50);
+		for (i = 0; i < 2; i++)
+			sim_expect(prog_state(&w.vi[i]) == VIA_STATE_ERROR,
+				   "(%u)", i);
+		sim_expect(w.reason == VIA_WIRE_R_NARROW, "(%u)", w.reason);
+	}
+	w.over = true;
+	while (w.count && !w.tried)
+		sim_pause(MS);
+	if (w.count)
+		sim_nic_mtu(w.nic[0], AGREED);
+	w.wide = true;
+	for (i = 0; i < 2; i++)
+		sim_proc_wait(p[i]);
+	for (i = 0; i < 2 && w.count; i++)
+		sim_expect(w.ends[i] == 1, "(%u: %llu)", i, w.ends[i]);
+	for (i = 0; i < 2; i++)
+		sim_nic_down(w.nic[i]);
+}
+
+SIM_SCENARIO(mtu_changes, .name = "mtu-changes", .run = changes, .runs = 60,
+	     .max_vi = 4,
+	     .what = "the MTU of an interface is another one, between messages")
+
+/*
+ * In the middle of streams.  What is in flight and lost cannot be sent again:
+ * such a connection ends, and both ends know.
+ */
+static void streams(void)
+{
+	struct stream *s[3];
+	struct stream_plan p;
+	u32 i, n = 1 + sim_dice(3), mtu;
+
+	memset(&w, 0, sizeof(w));
+	sim_wire.meddle = look;
+	sim_wire.loss = sim_dice(2) ? 0 : 100;
+	w.nic[0] = sim_nic_up("a", 1);
+	w.nic[1] = sim_nic_up("b", 2);
+	stream_draw(&p, 0);
+	p.sessions = 1;
+	p.big = true;
+	p.may_break = true;
+	for (i = 0; i < n; i++)
+		s[i] = stream_begin(&p, i, "via_a", "via_b",
+				    sim_nic_mac(w.nic[1]));
+	for (i = 0; i < 10; i++) {
+		sim_pause(sim_dice(4 * MS));
+		mtu = sim_dice(20) ? 320 + sim_dice(1180) : 200;
+		sim_nic_mtu(w.nic[sim_dice(2)], mtu);
+		/* Others have no connection below that. */
+		if (mtu == 200)
+			break;
+	}
+	for (i = 0; i < 2; i++)
+		if (mtu == 200)
+			sim_nic_mtu(w.nic[i], AGREED);
+	for (i = 0; i < n; i++)
+		stream_end(s[i]);
+	for (i = 0; i < 2; i++)
+		sim_nic_down(w.nic[i]);
+}
+
+SIM_SCENARIO(mtu_streams, .name = "mtu-streams", .run = streams, .runs = 100,
+	     .max_vi = 8,
+	     .what = "the MTU of an interface is another one, amid streams")

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * What is told and what is answered to hosts that are not known: proofs, limits
+ * and authenticators, each used by several CPUs at once.
+ */
+#include "prog.h"
+#include "../../devices/ether/auth.h"
+#include "../../devices/ether/limit.h"
+#include "../../devices/ether/proof.h"
+
+static struct {
+	struct via_proof proof;
+	struct via_limit limit;
+	struct via_auth_session from, to;
+	u32 answered[2], taken, over;
+	u64 told;			/* a proof that was made */
+} w;
+
+#define CPUS	3
+
+/* About the moment at which a secret changes. */
+static void prove(void *arg)
+{
+	const u8 a[] = { 2, 0, 0, 0, 0, (uintptr_t)arg }, b[] = { 2, 1 };
+	struct via_proof_of of;
+	u64 proof;
+	u32 i;
+
+	via_proof_of(&of, a, sizeof(a), b, sizeof(b), 7 + (uintptr_t)arg);
+	for (i = 0; i < 4; i++) {
+		local_bh_disable();
+		proof = via_proof_make(&w.proof, &of);
+		sim_expect(proof, "");
+		sim_expect(via_proof_holds(&w.proof, &of, proof),
+			   "a proof does not hold");
+		of.epoch ^= 1;
+		sim_expect(!via_proof_holds(&w.proof, &of, proof), "");
+		of.epoch ^= 1;
+		local_bh_enable();
+		sim_pause(sim_dice(2) ? SEC / 2 : sim_dice(1000));
+		sim_expect(via_proof_holds(&w.proof, &of, proof),
+			   "a proof of a moment ago does not hold");
+	}
+	w.over++;
+}
+
+static void proofs(void)
+{
+	static const u8 other[6] = { 2, 9 };
+	struct via_proof_of of;
+	u32 i;
+
+	memset(&w, 0, sizeof(w));
+	via_proof_init(&w.proof);
+	via_proof_of(&of, other, 6, other, 6, 1);
+	w.told = via_proof_make(&w.proof, &of);
+	/* It may be that no use has met some periods; and all meet a new one. */
+	sim_pause((1 + sim_dice(3)) * (u64)VIA_PROOF_SECONDS * SEC -
+		  sim_clock % (VIA_PROOF_SECONDS * (u64)SEC) -
+		  (sim_dice(2) ? SEC : 0));
+	for (i = 0; i < CPUS; i++)
+		sim_kthread("prove", prove, (void *)(uintptr_t)(1 + i));
+	while (w.over < CPUS)
+		sim_pause(SEC);
+	sim_pause(VIA_PROOF_SECONDS * (u64)SEC * 2);
+	sim_expect(!via_proof_holds(&w.proof, &of, w.told),
+		   "a proof of long ago holds");
+}
+
+static void answer(void *arg)
+{
+	u32 n = (uintptr_t)arg, i;
+	u8 addr[ETH_ALEN] = { 2 };
+
+	for (i = 0; i < 60; i++) {
+		/* All of one address, or each of its own. */
+		addr[5] = n ? n * 60 + i : 0;
+		w.answered[!!n] += via_limit_answer(&w.limit, VIA_LIMIT_ANSWER,
+						    addr, ETH_ALEN, 0, 60, 60);
+	}
+	w.over++;
+}
+
+static void limits(void)
+{
+	bool one = sim_dice(2);
+	u64 before;
+	u32 i, most;
+
+	memset(&w, 0, sizeof(w));
+	via_limit_init(&w.limit);
+	before = jiffies;
+	for (i = 0; i < CPUS; i++)
+		sim_kthread("answer", answer, (void *)(uintptr_t)(one ? 0 :
+								 1 + i));
+	while (w.over < CPUS)
+		sim_pause(MS);
+	/* Ticks that went by have brought more. */
+	most = one ? VIA_LIMIT_ASKER : VIA_LIMIT_ANSWER_BURST;
+	before = jiffies - before;
+	sim_expect(w.answered[!one] >= most && w.answered[!one] <=
+		   most + 1 + before * VIA_LIMIT_ANSWERS / HZ, "%u answers",
+		   w.answered[!one]);
+}
+
+/* Copies of a frame, on several CPUs: one of them is taken. */
+static void receive(void *arg)
+{
+	struct via_auth_piece p = { arg, 40 };
+	int ret;
+
+	local_bh_disable();
+	ret = via_auth_check(&w.to, arg, 40, &p, 1, 0);
+	local_bh_enable();
+	sim_expect(ret == VIA_AUTH_OK || ret == VIA_AUTH_OLD, "(%d)", ret);
+	w.taken += ret == VIA_AUTH_OK;
+	w.over++;
+}
+
+static void replays(void)
+{
+	struct via_auth_name a = { .addr_len = 6, .epoch = 1 };
+	struct via_auth_name b = { .addr_len = 6, .epoch = 2 };
+	struct via_auth_key key = { { 1 } };
+	u8 frame[2][40] = { { 0 } };
+	u32 i;
+
+	memset(&w, 0, sizeof(w));
+	via_auth_begin(&w.from, &key, &a, &b, 0);
+	via_auth_begin(&w.to, &key, &b, &a, 0);
+	via_auth_sign(&w.from, frame[0], 40, NULL, 0);
+	via_auth_sign(&w.from, frame[1], 40, NULL, 0);
+	for (i = 0; i < 2 * CPUS; i++)
+		sim_kthread("receive", receive, frame[i % 2]);
+	while (w.over < 2 * CPUS)
+		sim_pause(MS);
+	sim_expect(w.taken == 2, "%u of %u copies of two frames are taken",
+		   w.taken, 2 * CPUS);
+	via_auth_end(&w.from);
+	via_auth_end(&w.to);
+}
+
+SIM_SCENARIO(proofs, .name = "proofs", .run = proofs, .runs = 100,
+	     .what = "proofs of address about the change of a secret")
+SIM_SCENARIO(limits_answers, .name = "limits-answers", .run = limits,
+	     .runs = 50, .what = "answers of several CPUs from one bucket")
+SIM_SCENARIO(replays, .name = "replays", .run = replays, .runs = 100,
+	     .what = "copies of an authenticated frame on several CPUs")

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Peers that become slow, and hosts whose CPU does not run: nothing is lost,
+ * so what is sent again is sent for nothing.  A few frames are, until the
+ * sender knows better.
+ */
+#include "prog.h"
+#include "../../devices/ether/wire.h"
+
+#define BYTES	16
+#define ROUNDS	120
+#define SEEN	4096
+#define US	1000ull
+
+static struct {
+	u64 slow;			/* ns one way, from a third on */
+	u32 jumps;			/* to come */
+	u32 seen[SEEN], nseen;		/* numbers of frames */
+	u32 again, settled;		/* frames sent again; by two thirds */
+	struct prog_nic n[2];
+	bool ready, begun;
+} w;
+
+static bool note(void *arg, u8 *frame, u32 *len)
+{
+	const struct ethhdr *eth = (const void *)frame;
+	const struct via_wire *h = (const void *)(frame + ETH_HLEN);
+	const struct via_wire_data *data = (const void *)(h + 1);
+	/* Two streams with random numbers: they do not meet. */
+	u32 id = be32_to_cpu(data->seq) ^ eth->h_source[ETH_ALEN - 1] << 31;
+	u32 i;
+
+	if (h->type != VIA_WIRE_SEND)
+		return true;
+	for (i = 0; i < w.nseen; i++) {
+		if (w.seen[i] != id)
+			continue;
+		w.again++;
+		return true;
+	}
+	sim_expect(w.nseen < SEEN, "");
+	w.seen[w.nseen++] = id;
+	return true;
+}
+
+static void done(struct prog_vi *v, bool recv)
+{
+	struct prog_done d;
+
+	sim_expect(!prog_wait(v, recv, 100 * SEC, &d), "");
+	sim_expect(!(d.status & VIA_ST_ERROR_MASK), "(%#x)", d.status);
+}
+
+static void moment(u32 r)
+{
+	WRITE_ONCE(w.begun, true);
+	if (r == ROUNDS / 3)
+		sim_wire.delay_ns = w.slow;
+	if (r == 2 * ROUNDS / 3)
+		w.settled = w.again;
+}
+
+static void talk(void *arg)
+{
+	bool client = arg;
+	struct prog_nic *n = &w.n[client];
+	struct prog_vi v;
+	u32 r;
+
+	sim_expect(!prog_open(n, client ? "via_c" : "via_s", 8192), "");
+	sim_expect(!prog_vi(&v, n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	prog_post_recv(&v, n->mem, BYTES);
+	if (client) {
+		while (!READ_ONCE(w.ready))
+			sim_sleep(MS);
+		while (prog_request(&v, w.n[0].hello.addr, "slow", 10 * SEC))
+			sim_sleep(MS);
+	} else {
+		WRITE_ONCE(w.ready, true);
+		sim_expect(!prog_accept(&v, "slow", 10 * SEC), "");
+	}
+	for (r = 0; r < ROUNDS; r++) {
+		if (client) {
+			moment(r);
+			prog_post_send(&v, n->mem, BYTES);
+		}
+		done(&v, true);
+		prog_post_recv(&v, n->mem, BYTES);
+		if (!client)
+			prog_post_send(&v, n->mem, BYTES);
+		done(&v, false);
+	}
+	sim_sleep(100 * MS);
+	prog_close(n);
+}
+
+/* No CPU of either host runs for some time. */
+static void jumps(void *arg)
+{
+	static const u64 times[] = { MS, 20 * MS, SEC, 10 * SEC };
+
+	while (!READ_ONCE(w.begun))
+		sim_pause(MS);
+	/* Between two of them a frame that is waited for is looked at. */
+	for (; w.jumps; w.jumps--) {
+		sim_pause(2 * MS + sim_dice(400000));
+		sim_clock += times[sim_dice(4)];
+	}
+}
+
+static void run(void)
+{
+	struct sim_nic *s = sim_nic_up("s", 1), *c = sim_nic_up("c", 2);
+	struct sim_proc *server = sim_proc_new("server", 0);
+	struct sim_proc *client = sim_proc_new("client", 0);
+
+	sim_wire.meddle = note;
+	sim_thread(server, "server", talk, (void *)false);
+	sim_thread(client, "client", talk, (void *)true);
+	if (w.jumps)
+		sim_kthread("jumps", jumps, NULL);
+	sim_proc_wait(server);
+	sim_proc_wait(client);
+	sim_log("%u frames again, %u of them at first", w.again, w.settled);
+	sim_nic_down(s);
+	sim_nic_down(c);
+}
+
+static void slow_peer(void)
+{
+	memset(&w, 0, sizeof(w));
+	sim_config.max_time = sim_clock + 100 * SEC;
+	sim_wire.delay_ns = 50 * US;
+	w.slow = MS + sim_dice(30000000);
+	run();
+	/*
+	 * Each end doubles 300 us eight times until 60 ms are passed, and does
+	 * some of it again until the news that it was in vain has come.
+	 */
+	sim_expect(w.again <= 2 * 16, "%u frames were sent again", w.again);
+	sim_expect(w.again == w.settled, "%u frames, and %u later on",
+		   w.settled, w.again - w.settled);
+}
+
+static void pauses(void)
+{
+	memset(&w, 0, sizeof(w));
+	sim_config.max_time = sim_clock + 1000 * SEC;
+	sim_wire.delay_ns = 100 * US;
+	w.slow = sim_wire.delay_ns;
+	w.jumps = 8;
+	run();
+	/* One may be, when a pause begins between two looks at the clock. */
+	sim_expect(w.again <= 1, "%u frames were sent again", w.again);
+}
+
+SIM_SCENARIO(slow_peer, .name = "slow-peer", .run = slow_peer, .runs = 60,
+	     .what = "a peer that becomes slow is sent a few frames twice")
+SIM_SCENARIO(spurious, .name = "pause-spurious", .run = pauses, .runs = 60,
+	     .what = "after a pause of all CPUs no storm of frames")

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Credit of a peer's window: none is lost, none is made, all have a turn. */
+
+#include <stdlib.h>
+#include "credit.h"
+#include "unit.h"
+
+#define FLOWS	40u
+
+static struct via_pool pool;
+static struct via_credit flow[FLOWS];
+static u32 pipe[FLOWS];			/* frames in the network */
+
+static void begin(u32 cwnd)
+{
+	u32 i;
+
+	via_pool_init(&pool, 0);
+	pool.cong.cwnd = cwnd;
+	for (i = 0; i < FLOWS; i++) {
+		via_credit_init(&flow[i]);
+		via_cong_begin(&pool.cong, &flow[i].flow, 0);
+		pipe[i] = 0;
+	}
+}
+
+/* What the lists and counts say must be so. */
+static void check(void)
+{
+	u32 sum = 0, holders = 0, starving = 0, waiters = 0, i, held;
+	struct list_head *l;
+
+	for (i = 0; i < FLOWS; i++) {
+		held = flow[i].mine + flow[i].given;
+		sum += held;
+		holders += !!held;
+		CU_ASSERT_FATAL(list_empty(&flow[i].hold) == !held);
+		if (!via_credit_waits(&flow[i]))
+			continue;
+		waiters++;
+		starving += !held;
+		CU_ASSERT_FATAL(flow[i].turn && flow[i].turn <=
+				VIA_CREDIT_TURN);
+	}
+	CU_ASSERT_FATAL(sum == pool.granted);
+	CU_ASSERT_FATAL(holders == pool.nholders);
+	CU_ASSERT_FATAL(starving == pool.starving);
+	for (l = pool.waiters.next; l != &pool.waiters; l = l->next)
+		waiters--;
+	CU_ASSERT_FATAL(!waiters);
+	CU_ASSERT_FATAL(pool.want == (starving ? VIA_WANT_SOME :
+			!list_empty(&pool.waiters) || via_pool_over(&pool) ?
+			VIA_WANT_MORE : VIA_WANT_NONE));
+}
+
+/* As share.c: what is free is served; which flows have their turn? */
+static u64 serve(void)
+{
+	struct via_credit *c;
+	u64 turns = 0;
+
+	while ((c = via_pool_serve(&pool)))
+		turns |= (u64)1 << (c - flow);
+	check();
+	/* Nothing stays free while a flow waits that may have more. */
+	CU_ASSERT_FATAL(list_empty(&pool.waiters) || !via_pool_free(&pool));
+	return turns;
+}
+
+static bool take(u32 i, u32 most)
+{
+	bool got = via_credit_take(&pool, &flow[i], most, false, 0);
+
+	serve();
+	return got;
+}
+
+static void portions(void)
+{
+	begin(16);
+	CU_ASSERT(take(0, 100));
+	CU_ASSERT_EQUAL(flow[0].mine, VIA_CREDIT_FIRST);
+	CU_ASSERT_EQUAL(pool.want, VIA_WANT_NONE);
+	CU_ASSERT(take(0, 100));
+	CU_ASSERT_EQUAL(flow[0].mine, 16);
+	CU_ASSERT(!take(0, 100));
+	CU_ASSERT_EQUAL(pool.want, VIA_WANT_MORE);
+	/* It is the only one: there is nothing to collect. */
+	CU_ASSERT_EQUAL(pool.to_visit, 0);
+	/* What is free goes to it. */
+	pool.cong.cwnd = 40;
+	CU_ASSERT_EQUAL(serve(), 1);
+	CU_ASSERT_EQUAL(flow[0].given, 24);
+	CU_ASSERT(take(0, 100));
+	CU_ASSERT_EQUAL(flow[0].mine, 40);
+	via_credit_sated(&pool, &flow[0]);
+	CU_ASSERT_EQUAL(pool.want, VIA_WANT_NONE);
+	via_credit_end(&pool, &flow[0]);
+	CU_ASSERT_EQUAL(pool.granted, 0);
+	/* At most as many as it can use. */
+	CU_ASSERT(take(1, 2));
+	CU_ASSERT_EQUAL(flow[1].mine, 2);
+	CU_ASSERT(!take(1, 2));
+	CU_ASSERT(!via_credit_waits(&flow[1]));
+}
+
+static void idle_ones_give_back(void)
+{
+	u32 i;
+
+	/* Four idle flows hold all there is. */
+	begin(16);
+	for (i = 0; i < 4; i++)
+		CU_ASSERT(take(i, 100));
+	CU_ASSERT(!take(4, 100));
+	CU_ASSERT_EQUAL(pool.want, VIA_WANT_SOME);
+	CU_ASSERT_EQUAL(pool.to_visit, 4);
+	for (i = 0; i < 4; i++) {
+		CU_ASSERT_PTR_EQUAL(via_pool_visit(&pool), &flow[i]);
+		via_credit_give(&pool, &flow[i], i == 2);
+		serve();
+		/* The rest of them keeps something. */
+		CU_ASSERT_EQUAL(flow[i].mine, i == 2 ? 3 : i ? 2 : 0);
+	}
+	CU_ASSERT_PTR_NULL(via_pool_visit(&pool));
+	CU_ASSERT(take(4, 100));
+	CU_ASSERT_EQUAL(flow[4].mine, 9);
+}
+
+static void turns_are_fair(void)
+{
+	u32 sent[3] = { 0 }, i, n, round, turns;
+
+	begin(20);
+	for (i = 0; i < 3; i++)
+		while (take(i, 2000))
+			;
+	/* Each frame that is acknowledged makes room for one. */
+	for (round = 0; round < 3000; round++) {
+		i = rand() % 3;
+		n = min(flow[i].mine, 1 + rand() % 8u);
+		via_credit_give(&pool, &flow[i], flow[i].mine - n);
+		turns = serve();
+		for (i = 0; i < 3; i++) {
+			if (!(turns >> i & 1))
+				continue;
+			n = flow[i].mine;
+			CU_ASSERT(take(i, 2000));
+			sent[i] += flow[i].mine - n;
+			take(i, 2000);
+		}
+	}
+	for (i = 0; i < 3; i++)
+		CU_ASSERT(sent[i] >= sent[(i + 1) % 3] - VIA_CREDIT_TURN &&
+			  sent[i] <= sent[(i + 1) % 3] + VIA_CREDIT_TURN);
+	/* One that waits in vain since another is in a hurry: once. */
+	CU_ASSERT(!via_credit_take(&pool, &flow[3], 9, true, 0));
+	via_credit_give(&pool, &flow[0], 0);
+	CU_ASSERT(serve() & 8);
+}
+
+static void a_smaller_window_comes_back(void)
+{
+	begin(64);
+	while (take(0, 64))
+		;
+	via_credit_sated(&pool, &flow[0]);
+	pool.cong.cwnd = 32;
+	/* 40 of its frames are in the network, then 20. */
+	via_credit_give(&pool, &flow[0], 40);
+	serve();
+	CU_ASSERT_EQUAL(flow[0].mine, 40);
+	CU_ASSERT_EQUAL(pool.want, VIA_WANT_MORE);
+	via_credit_give(&pool, &flow[0], 20);
+	serve();
+	CU_ASSERT_EQUAL(flow[0].mine, 32);
+	CU_ASSERT_EQUAL(pool.want, VIA_WANT_NONE);
+	/* A frame that has to go. */
+	via_credit_force(&pool, &flow[0], 1);
+	CU_ASSERT_EQUAL(flow[0].mine, 33);
+	via_credit_trim(&pool, &flow[0], 1, 4);
+	serve();
+	CU_ASSERT_EQUAL(flow[0].mine, 5);
+	via_credit_trim(&pool, &flow[0], 0, 0);
+	check();
+	CU_ASSERT_EQUAL(pool.granted, 0);
+}
+
+static void large_windows_rest(void)
+{
+	begin(800);
+	pool.cong.used_at = 0;
+	via_credit_take(&pool, &flow[0], 100, false, 3000);
+	CU_ASSERT_EQUAL(pool.cong.cwnd, 100);
+	/* In use it does not. */
+	while (via_credit_take(&pool, &flow[0], 100, false, 3000))
+		;
+	via_credit_take(&pool, &flow[1], 100, false, 3900);
+	via_credit_take(&pool, &flow[2], 100, false, 4800);
+	CU_ASSERT_EQUAL(pool.cong.cwnd, 100);
+	serve();
+}
+
+/*
+ * Anything in any order.  A flow that waits while others have frames in the
+ * network gets some when these are acknowledged.
+ */
+static void any_order(void)
+{
+	u32 step, i, run, served;
+
+	srand(5);
+	for (run = 0; run < 40; run++) {
+		begin(1 + rand() % 100);
+		for (step = 0; step < 1500; step++) {
+			i = rand() % FLOWS;
+			switch (rand() % 12) {
+			case 0: case 1: case 2: case 3:
+				if (pipe[i] < flow[i].mine)
+					pipe[i] += 1 + rand() %
+						(flow[i].mine - pipe[i]);
+				else
+					via_credit_take(&pool, &flow[i],
+							1 + rand() % 64,
+							!(rand() % 4), step);
+				break;
+			case 4: case 5: case 6:
+				pipe[i] -= rand() % (pipe[i] + 1);
+				if (pool.want)
+					via_credit_give(&pool, &flow[i],
+							pipe[i]);
+				break;
+			case 7:
+				if (pipe[i] < flow[i].mine)
+					via_credit_sated(&pool, &flow[i]);
+				break;
+			case 8:
+				pipe[i] = 0;
+				via_credit_end(&pool, &flow[i]);
+				CU_ASSERT_FATAL(!flow[i].mine);
+				break;
+			case 9:
+				pool.cong.cwnd = 1 + rand() % 100;
+				break;
+			case 10:
+				via_credit_trim(&pool, &flow[i], pipe[i],
+						rand() % 8);
+				break;
+			default:
+				if (!(rand() % 8)) {
+					via_credit_force(&pool, &flow[i], 1);
+					pipe[i]++;
+				}
+			}
+			serve();
+			via_credit_see(&flow[i]);
+			CU_ASSERT_FATAL(flow[i].mine >= pipe[i]);
+		}
+		/* All is acknowledged, and all that wait get some in the end. */
+		for (served = 0; served < 100 * FLOWS; served++) {
+			i = served % FLOWS;
+			pipe[i] = 0;
+			if (via_credit_waits(&flow[i]) &&
+			    flow[i].mine + flow[i].given)
+				via_credit_sated(&pool, &flow[i]);
+			via_credit_give(&pool, &flow[i], 0);
+			serve();
+		}
+		CU_ASSERT_FATAL(list_empty(&pool.waiters));
+		for (i = 0; i < FLOWS; i++)
+			via_credit_end(&pool, &flow[i]);
+		CU_ASSERT_FATAL(!pool.granted && !pool.nholders);
+	}
+}
+
+/* The peer's share bounds all flows together, and lasts for a second. */
+static void the_peer_bounds(void)
+{
+	u32 i;
+
+	begin(16);
+	take(0, 16);
+	via_pool_told(&pool, 2 * VIA_CONG_PARTS, 0);
+	serve();
+	CU_ASSERT_EQUAL(via_pool_over(&pool), 2);
+	via_credit_give(&pool, &flow[0], 1);
+	serve();
+	CU_ASSERT_EQUAL(flow[0].mine, 2);
+	CU_ASSERT_FALSE(take(1, 16));
+	via_pool_told(&pool, 0, 0);
+	serve();
+	CU_ASSERT(pool.granted > 2);
+	/* The window has not grown, nor shrunk. */
+	CU_ASSERT_EQUAL(pool.cong.cwnd, 16);
+
+	begin(16);
+	via_pool_told(&pool, VIA_CONG_PARTS, 0);
+	via_credit_take(&pool, &flow[0], 16, false, 999);
+	CU_ASSERT_EQUAL(via_pool_size(&pool), 1);
+	via_credit_take(&pool, &flow[1], 16, false, 1000);
+	CU_ASSERT_EQUAL(via_pool_size(&pool), 16);
+	for (i = 0; i < 2; i++)
+		via_credit_sated(&pool, &flow[i]);
+}
+
+/* Of three halves of a frame every other one is two. */
+static void parts_of_a_frame(void)
+{
+	u32 i, sum = 0;
+
+	begin(16);
+	for (i = 0; i < 16; i++) {
+		via_pool_told(&pool, VIA_CONG_PARTS * 3 / 2, 0);
+		sum += via_pool_size(&pool);
+	}
+	CU_ASSERT_EQUAL(sum, 24);
+	CU_ASSERT_EQUAL(via_pool_pause(&pool), 0);
+	/* A quarter: three round trips without a frame, then one with it. */
+	via_pool_told(&pool, VIA_CONG_PARTS / 4, 0);
+	CU_ASSERT_EQUAL(via_pool_size(&pool), 1);
+	CU_ASSERT_EQUAL(via_pool_pause(&pool), 3 * VIA_CONG_PARTS);
+	via_pool_told(&pool, 0, 0);
+	CU_ASSERT_EQUAL(via_pool_pause(&pool), 0);
+}
+
+/* In a pause nothing is given, and what was is collected. */
+static void pauses(void)
+{
+	begin(16);
+	take(0, 16);
+	pool.shut = true;
+	CU_ASSERT_FALSE(take(1, 16));
+	via_credit_give(&pool, &flow[0], 1);
+	serve();
+	CU_ASSERT_EQUAL(flow[0].mine, 1);
+	pool.shut = false;
+	CU_ASSERT_EQUAL(serve(), 2);
+	/* It ends with the last flow. */
+	pool.shut = true;
+	via_credit_end(&pool, &flow[0]);
+	CU_ASSERT(pool.shut);
+	via_credit_end(&pool, &flow[1]);
+	CU_ASSERT_FALSE(pool.shut);
+}
+
+UNIT_MAIN("credit",
+	  { "portions of what is free", portions },
+	  { "idle flows give back", idle_ones_give_back },
+	  { "turns are fair", turns_are_fair },
+	  { "a smaller window comes back", a_smaller_window_comes_back },
+	  { "a large window rests", large_windows_rest },
+	  { "the peer bounds all flows", the_peer_bounds },
+	  { "parts of a frame", parts_of_a_frame },
+	  { "pauses", pauses },
+	  { "anything in any order", any_order });
