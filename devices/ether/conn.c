@@ -60,7 +60,7 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->seal = ev->key_id ? VIA_WIRE_AUTH : sum ? VIA_WIRE_SUM : 0;
 	ev->seal_len = via_wire_seal_len(ev->seal);
 	ev->tx_odd = ev->seal ? VIA_ODD_SEALED : 0;
-	if (ev->reliable && !via_ether_rtt_low(ev))
+	if (ev->reliable && !via_ether_rtt_net(ev))
 		ev->tx_odd |= VIA_ODD_ASK;
 	ev->remote_id = vi;
 	ev->remote_cookie = cookie;

@@ -853,10 +853,10 @@ static inline u32 via_ether_srtt(const struct via_ether_vi *ev)
 	return READ_ONCE(ev->peer->rtt.srtt) / 8;
 }
 
-/* A low one of late, us; 0: none measured.  Likewise. */
-static inline u32 via_ether_rtt_low(const struct via_ether_vi *ev)
+/* The mean of those without the peer's waits, us; 0: none.  Likewise. */
+static inline u32 via_ether_rtt_net(const struct via_ether_vi *ev)
 {
-	return READ_ONCE(ev->peer->rtt_low);
+	return READ_ONCE(ev->peer->rtt_net);
 }
 
 /* An attempt is under way.  A queue lock of the VI held. */

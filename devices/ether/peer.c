@@ -8,6 +8,7 @@
 
 #define EXPIRE_MAX	64		/* peers that end in one visit */
 #define RTO_FIRST_US	20000		/* until measured */
+#define RTT_SHORT	8u		/* samples that are no accident */
 
 static struct via_peer_key key_of(const u8 *mac)
 {
@@ -236,13 +237,33 @@ u32 via_peer_key_id(const struct via_peer *peer)
 }
 
 /*
+ * The mean of round trips without the waits of the peer.  Not the least of
+ * them: where round trips differ, most are longer than two of the least, so
+ * most bets of that length are lost.  A sample with a wait in it is an upper
+ * limit; it counts for little where it is below, since only those are counted.
+ * Some in a row of less than half show that the way has become shorter.
+ * rtt_lock held.
+ */
+static u32 net_sample(struct via_peer *peer, u32 us, bool known)
+{
+	u32 net = peer->rtt_net;
+
+	peer->rtt_short = us < net / 2 ? peer->rtt_short + 1 : 0;
+	if (peer->rtt_short >= RTT_SHORT)
+		return max((net + us) / 2, 1u);
+	if (us < net)
+		return net - (net - us) / (known ? 8 : 64);
+	return known ? net + (us - net + 7) / 8 : net;
+}
+
+/*
  * Under a queue lock of one VI of many, so there is a lock of its own.  It is
  * tried only: a sample that meets another one is not missed.
  */
 void via_peer_timed(struct via_peer *peer, u32 us, bool known, bool asked)
 {
 	struct via_rtt rtt;
-	u32 low;
+	u32 net;
 
 	if ((!known && !(jiffies - READ_ONCE(peer->rtt_at))) ||
 	    !spin_trylock(&peer->rtt_lock))
@@ -252,18 +273,18 @@ void via_peer_timed(struct via_peer *peer, u32 us, bool known, bool asked)
 	WRITE_ONCE(peer->rtt.srtt, rtt.srtt);
 	WRITE_ONCE(peer->rtt.rttvar, rtt.rttvar);
 	WRITE_ONCE(peer->rtt.rto, rtt.rto);
-	low = peer->rtt_low;
-	if (known) {
-		low = low ? min(us, low + low / 8 + 1) : max(us, 1u);
+	net = peer->rtt_net;
+	if (known)
 		WRITE_ONCE(peer->known_at, jiffies);
-	} else if (low || asked) {
-		/*
-		 * Data may overtake the answer to a question.  Where that is
-		 * lost the data may have waited: good enough to begin with.
-		 */
-		low = low ? min(us, low) : max(us, 1u);
-	}
-	WRITE_ONCE(peer->rtt_low, low);
+	/*
+	 * Data may overtake the answer to a question.  Where that is lost the
+	 * data may have waited: good enough to begin with.
+	 */
+	if (net)
+		net = net_sample(peer, us, known);
+	else if (known || asked)
+		net = max(us, 1u);
+	WRITE_ONCE(peer->rtt_net, net);
 	WRITE_ONCE(peer->rtt_at, jiffies);
 	spin_unlock(&peer->rtt_lock);
 }

@@ -174,8 +174,8 @@ struct via_peer_life {
  *
  * rtt_lock, innermost; each word is also read without it:
  * @rtt:	round-trip time, of all VIs of the pair
- * @rtt_low:	a low one, us, without waits of the peer, which rises by an
- *		eighth a sample at most; 0: none
+ * @rtt_net:	the mean of those without the waits of the peer, us; 0: none
+ * @rtt_short:	samples in a row that were less than half of that
  * @rtt_at:	jiffies of the last sample: one per tick is enough
  * @known_at:	jiffies of the last one without a wait
  *
@@ -222,9 +222,10 @@ struct via_peer {
 	unsigned long asked_us;
 	u64 told;
 
-	spinlock_t rtt_lock;		/* guards the four below */
+	spinlock_t rtt_lock;		/* guards the five below */
 	struct via_rtt rtt;
-	u32 rtt_low;
+	u32 rtt_net;
+	u32 rtt_short;
 	unsigned long rtt_at;
 	unsigned long known_at;
 

@@ -95,14 +95,15 @@ void via_ether_heat(struct via_ether_vi *ev)
 
 /*
  * Later than it is armed for: that can wait for another look of some VI, which
- * comes before it goes off if they come as they did.  nic->lock held.
+ * comes before it goes off if they come as they did.  To arm it costs as much
+ * as a look, and in a virtual machine far more.  nic->lock held.
  */
 static bool can_wait(struct via_ether_nic *nic, u64 now)
 {
 	u64 gap = now - nic->looked_at;
 
 	nic->looked_at = now;
-	return nic->armed > now + 2 * gap;
+	return nic->armed > now + gap + gap / 4;
 }
 
 /*
@@ -189,16 +190,16 @@ void via_ether_unwatch(struct via_ether_vi *ev)
 /*
  * How long an acknowledgement waits for data, ns.  The rule is the larger of
  * 100 us and two round trips; an eighth is for the time that this host takes.
- * It is a low round trip, without the waits of the peer: those are told in
+ * Round trips are without the waits of the peer: those are told in
  * acknowledgements, or each end would lengthen the other's without bound.
  */
 static u64 bet_ns(const struct via_ether_vi *ev)
 {
-	u32 low = via_ether_rtt_low(ev);
+	u32 rtt = via_ether_rtt_net(ev);
 
 	if (unlikely(!ev->reliable))
 		return UNRELIABLE_NS;
-	return max(2 * low - low / 4, via_ether_ack_delay()) *
+	return max(2 * rtt - rtt / 4, via_ether_ack_delay()) *
 	       (u64)NSEC_PER_USEC;
 }
 
@@ -210,8 +211,8 @@ static u64 bet_ns(const struct via_ether_vi *ev)
 static u64 timeout_ns(const struct via_ether_vi *ev)
 {
 	u32 delay = via_ether_ack_delay(), srtt = via_ether_srtt(ev);
-	u32 low = max(srtt, via_ether_rtt_low(ev));
-	u64 us = srtt + delay + max(2 * low, delay);
+	u32 rtt = max(srtt, via_ether_rtt_net(ev));
+	u64 us = srtt + delay + max(2 * rtt, delay);
 
 	us = max_t(u64, us, via_peer_rto(ev->peer));
 	/* Not known yet: the first one costs one frame, and comes early. */

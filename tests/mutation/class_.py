@@ -896,8 +896,12 @@ mutant("delay-unasked", "devices/ether/conn.c", "sim", "",
        sim="time")
 mutant("overtaken-untimed", "devices/ether/peer.c", "sim", "",
        "the same where the first answer to its question is data, too",
-       ("	} else if (low || asked) {\n", "	} else if (low) {\n"),
+       ("	else if (known || asked)\n", "	else if (known)\n"),
        sim="time")
+mutant("bet-of-the-shortest", "devices/ether/peer.c", "sim", "",
+       "a bet is as long as the shortest round trip makes it",
+       ("	if (us < net)\n", "	if (us < net && known)\n		return us;\n"
+        "	if (us < net)\n"), sim="time")
 mutant("seldom-at-once", RECV, "sim", "",
        "an answer after a pause is acknowledged before its program is woken",
        ("	return ev->pushed_sent != sent && ev->pushed_at - last",

@@ -74,7 +74,7 @@ taken_back("group-reset", "devices/ether/ctl.c", "sim", "",
            ("	if (unlikely(!is_valid_ether_addr(mac)))\n"
             "		return false;\n", ""),
            sim="hostile")
-taken_back("old-ring-forgotten", "vipl/providers/ka_cq.c", "fault", "",
+taken_back("old-ring-forgotten", "providers/ka/ka_cq.c", "fault", "",
            "reliability: a resized queue's old ring that could not be "
            "unmapped (4d8369f)",
            "a ring that stays mapped keeps the NIC's file open",

@@ -7,7 +7,7 @@ MUTANTS = Layer()
 
 mutant = MUTANTS.guest
 
-QUEUE = "vipl/providers/ka_queue.c"
+QUEUE = "providers/ka/ka_queue.c"
 
 mutant("empty-pointer", QUEUE, "lo", "queue.empty",
        "the OUT pointer is not stored on an empty queue: a drain never ends",
@@ -36,7 +36,7 @@ mutant("poll-code", QUEUE, "lo", "wait.timeouts",
 mutant("handle-generation", "vipl/handle.c", "lo", "handles.stale",
        "a stale handle names the next object in its place",
        ("	o->gen++;\n", ""))
-mutant("which-queue", "vipl/providers/ka_cq.c", "lo", "cqvi.notices",
+mutant("which-queue", "providers/ka/ka_cq.c", "lo", "cqvi.notices",
        "a notice names the wrong queue",
        ("e->recv ? VIP_TRUE : VIP_FALSE", "VIP_TRUE"))
 mutant("address-one-more", "vipl/connect.c", "lo", "connect.from_peer",
@@ -45,13 +45,13 @@ mutant("address-one-more", "vipl/connect.c", "lo", "connect.from_peer",
         "memcpy(bytes + a->host_len, a->disc, a->disc_len + 1);"))
 mutant("notify-lost", "vipl/notify.c", "lo", "notify",
        "a handler that was registered is never called",
-       ("	s->n->armed = r == VIP_SUCCESS;\n",
-        "	s->n->armed = r == VIP_SUCCESS;\n	s->n->first = NULL;\n"))
+       ("	atomic_store(&s->n->armed, 1);\n",
+        "	atomic_store(&s->n->armed, 1);\n	s->n->first = NULL;\n"))
 
 # Seen by the simulator, in whose store buffers and turns libvipl runs as well.
 mutant = MUTANTS.plant
 
-mutant("post-without-barrier", "vipl/providers/ka.h", "sim", "",
+mutant("post-without-barrier", "providers/ka/ka.h", "sim", "",
        "what is posted while a connection ends is never completed",
        ("	atomic_exchange_explicit((_Atomic uint32_t *)p, v,\n"
         "				 memory_order_seq_cst);\n",

@@ -148,7 +148,7 @@ def unit(check, mutant, name):
 def caught_by(session, mutant):
     """The test that fails, or None."""
     run = Run(session, mutant.name, mutant.on == "wire",
-              mutant.path.startswith("vipl/"))
+              mutant.path.startswith(("vipl/", "providers/")))
     run.load()
     return run.failure(",".join(mutant.first), FIRST) or \
         run.failure(None, ALL)

@@ -13,7 +13,7 @@ WORK = os.path.join(BUILD, "mutation")
 SOURCE = os.path.join(WORK, "source")
 OUT = os.path.join(SOURCE, "build")
 PARTS = ("Makefile", "Kbuild", "include", "kernel", "devices", "vipl",
-         "tests/unit")
+         "providers", "tests/unit")
 MODULES = ("via_ka", "via_lo", "via_ether", "via_netdev")
 LIBRARY = "libvipl.so.1"
 OBJECTS = os.path.join(WORK, "objects")
@@ -102,7 +102,7 @@ class Planter:
         if mutant.on == "unit":
             goal = f"build/unit/{mutant.first[0]}"
             return goal, {mutant.first[0]: os.path.join(SOURCE, goal)}
-        if mutant.path.startswith("vipl/"):
+        if mutant.path.startswith(("vipl/", "providers/")):
             return "lib", {LIBRARY: os.path.join(OUT, LIBRARY)}
         folder = os.path.join(OUT, "modules", self.kernel.release)
         return "modules", {f"{m}.ko": os.path.join(folder, f"{m}.ko")

@@ -36,8 +36,8 @@ import plant  # noqa: E402
 
 WORK = os.path.join(ROOT, "build/mutation-sim")
 PARTS = ("Makefile", "include", "kernel", "devices", "tests/sim",
-         "tests/unit", "vipl", "tests/conformance", "tests/bench",
-         "tools/common")
+         "tests/unit", "vipl", "providers", "tests/conformance",
+         "tests/bench", "tools/common")
 SURVIVORS = os.path.join(HERE, "survivors.txt")
 FOUND = os.path.join(HERE, "found.txt")
 UNITS = {"devices/ether/wire.c": ["wire"], "devices/ether/wire.h": ["wire"],

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * A program that uses VIPL from several threads.  Each lane is a connection
- * with a way of its own to collect what is done: waits on the queues, a CQ, or
- * handlers.  The client sends numbered messages, the server sends each back.
+ * with a way of its own to collect what is done: waits on the queues, a CQ, a
+ * CQ's file, or handlers; and to connect, with a call that blocks, or with
+ * looks for the verdict.  The client sends numbered messages, the server sends each back.
  */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <sys/mman.h>
 #include <vipl.h>
+#include <vipl_ext.h>
 #include "programs.h"
 
 #define LANES_MAX	4
@@ -39,12 +42,14 @@ do {									\
 #define EXPECT(c)	EXPECT_IS(!!(c), 1)
 #define EXPECT_RC(e)	EXPECT_IS(e, VIP_SUCCESS)
 
-enum way { BY_WAIT, BY_CQ, BY_HANDLER, BY_POLL, WAYS };
+enum way { BY_WAIT, BY_CQ, BY_HANDLER, BY_POLL, BY_FILE, WAYS };
+enum { BLOCKING, LOOKING, BY_NIC_FILE };
 
 struct lane {
 	pthread_t thread;
 	unsigned int n;
 	enum way way;
+	int connect;			/* one lane at most BY_NIC_FILE */
 	VIP_VI_HANDLE vi;
 	VIP_CQ_HANDLE cq;
 	char *mem;			/* FEW receives, then one send */
@@ -125,6 +130,32 @@ static VIP_RETURN by_handler(struct lane *l, int recv, VIP_DESCRIPTOR **d)
 	return VIP_SUCCESS;
 }
 
+static int readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, -1);
+}
+
+/* As programs with a main loop do it: look, arm, sleep, look. */
+static VIP_RETURN wait_file(struct lane *l, VIP_VI_HANDLE *vi,
+			    VIP_BOOLEAN *of_recv)
+{
+	VIP_RETURN r;
+	int fd;
+
+	r = VipExtCQGetFd(l->cq, &fd);
+	while (r == VIP_SUCCESS) {
+		r = VipCQDone(l->cq, vi, of_recv);
+		if (r != VIP_NOT_DONE)
+			return r;
+		r = VipExtCQArm(l->cq);
+		if (r == VIP_SUCCESS && readable(fd) < 0)
+			r = VIP_ERROR_RESOURCE;
+	}
+	return r;
+}
+
 /* One entry at a time is for each queue: what is not asked for is kept. */
 static VIP_RETURN by_cq(struct lane *l, int recv, VIP_DESCRIPTOR **d)
 {
@@ -133,7 +164,8 @@ static VIP_RETURN by_cq(struct lane *l, int recv, VIP_DESCRIPTOR **d)
 	VIP_RETURN r;
 
 	while (!l->done[recv]) {
-		r = VipCQWait(l->cq, VIP_INFINITE, &vi, &of_recv);
+		r = l->way == BY_FILE ? wait_file(l, &vi, &of_recv) :
+			VipCQWait(l->cq, VIP_INFINITE, &vi, &of_recv);
 		if (r != VIP_SUCCESS)
 			return r;
 		if (vi != l->vi || l->done[!!of_recv])
@@ -157,6 +189,7 @@ static VIP_RETURN done(struct lane *l, int recv, VIP_DESCRIPTOR **d)
 		return recv ? VipRecvWait(l->vi, 20000, d) :
 			      VipSendWait(l->vi, VIP_INFINITE, d);
 	case BY_CQ:
+	case BY_FILE:
 		return by_cq(l, recv, d);
 	case BY_HANDLER:
 		return by_handler(l, recv, d);
@@ -177,6 +210,29 @@ static void address(VIP_NET_ADDRESS *a, const void *host, unsigned int lane)
 	a->HostAddress[6] = lane;
 }
 
+/* What was begun on the VI. */
+static VIP_RETURN verdict(struct lane *l)
+{
+	struct timespec t = { 0, 1000000 };
+	VIP_VI_ATTRIBUTES theirs;
+	VIP_RETURN r;
+	int fd = -1;
+
+	if (l->connect == BY_NIC_FILE && VipExtNicGetFd(nic, &fd))
+		return VIP_ERROR_RESOURCE;
+	for (;;) {
+		r = fd < 0 ? VIP_SUCCESS : VipExtNicClear(nic);
+		if (r == VIP_SUCCESS)
+			r = VipExtConnectDone(l->vi, &theirs, NULL, NULL);
+		if (r != VIP_NOT_DONE)
+			return r;
+		if (fd < 0)
+			nanosleep(&t, NULL);
+		else if (readable(fd) < 0)
+			return VIP_ERROR_RESOURCE;
+	}
+}
+
 static VIP_RETURN ask(struct lane *l)
 {
 	char local[32], remote[32];
@@ -188,8 +244,15 @@ static VIP_RETURN ask(struct lane *l)
 	address((void *)local, attr.LocalNicAddress, 100 + l->n);
 	address((void *)remote, talk->host, l->n);
 	for (i = 0; i < 5000; i++) {
-		r = VipConnectRequest(l->vi, (void *)local, (void *)remote,
-				      10000, &theirs);
+		if (l->connect == BLOCKING)
+			r = VipConnectRequest(l->vi, (void *)local,
+					      (void *)remote, 10000, &theirs);
+		else
+			r = VipExtConnectRequest(l->vi, (void *)local,
+						 (void *)remote, 10000, NULL,
+						 0);
+		if (r == VIP_SUCCESS && l->connect != BLOCKING)
+			r = verdict(l);
 		if (r != VIP_NO_MATCH)
 			break;
 		nanosleep(&t, NULL);
@@ -207,9 +270,12 @@ static VIP_RETURN serve(struct lane *l)
 	address((void *)local, attr.LocalNicAddress, l->n);
 	r = VipConnectWait(nic, (void *)local, talk->may_fail ? 5000 :
 			   VIP_INFINITE, (void *)remote, &theirs, &conn);
-	if (r == VIP_SUCCESS)
-		r = VipConnectAccept(conn, l->vi);
-	return r;
+	if (r != VIP_SUCCESS)
+		return r;
+	if (l->connect == BLOCKING)
+		return VipConnectAccept(conn, l->vi);
+	r = VipExtConnectAccept(conn, l->vi, NULL, 0);
+	return r == VIP_SUCCESS ? verdict(l) : r;
 }
 
 /* One message out of ours, or what came. */
@@ -325,7 +391,7 @@ static void *lane_main(void *arg)
 	EXPECT_RC(VipCreatePtag(nic, &a.Ptag));
 	ma.Ptag = a.Ptag;
 	EXPECT_RC(VipRegisterMem(nic, l->mem, bytes, &ma, &l->mem_h));
-	if (l->way == BY_CQ)
+	if (l->way == BY_CQ || l->way == BY_FILE)
 		EXPECT_RC(VipCreateCQ(nic, 4, &l->cq));
 	EXPECT_RC(VipCreateVi(nic, &a, l->cq, l->cq, &l->vi));
 	for (i = 0; i < few && !(talk->posters && talk->client); i++)
@@ -352,8 +418,8 @@ out:
 
 void *talk_main(void *arg)
 {
+	unsigned int i, first = sim_dice(WAYS), connect = sim_dice(3);
 	struct lane *l = &lanes[0];
-	unsigned int i;
 
 	talk = arg;
 	EXPECT_RC(VipOpenNic(talk->device, &nic));
@@ -361,7 +427,9 @@ void *talk_main(void *arg)
 	EXPECT_RC(VipQueryNic(nic, &attr));
 	for (i = 0; i < talk->lanes; i++) {
 		lanes[i].n = i;
-		lanes[i].way = i % WAYS;
+		lanes[i].way = (first + i) % WAYS;
+		lanes[i].connect = i && connect == BY_NIC_FILE ? LOOKING :
+								 connect;
 		EXPECT(!pthread_create(&lanes[i].thread, NULL, lane_main,
 				       &lanes[i]));
 	}
