@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <string.h>
 
-#include "provider.h"
+#include "connect.h"
 
-static struct vipl_conn *conn_get(VIP_CONN_HANDLE h)
+struct vipl_conn *vipl_conn_get(VIP_CONN_HANDLE h)
 {
 	struct vipl_conn *conn = vipl_get(h, VIPL_CONN);
 
-	if (conn && !vipl_is(&conn->obj, h)) {
+	if (conn && !vipl_is_live(conn, h)) {
 		vipl_conn_put(conn);
 		return NULL;
 	}
@@ -21,7 +21,7 @@ void vipl_conn_put(struct vipl_conn *conn)
 	if (!vipl_unref(&conn->obj))
 		return;
 	/* Not before: a stale handle may have found it half made. */
-	nic = conn->obj.nic;
+	nic = conn->obj.pub.nic;
 	vipl_obj_free(&conn->obj, VIPL_CONN);
 	vipl_nic_put(nic);
 }
@@ -37,28 +37,23 @@ void vipl_conn_kill(struct vipl_conn *conn)
 /* The request is answered: its handle ends, unless another thread was first. */
 static void conn_end(struct vipl_conn *conn, VIP_CONN_HANDLE h)
 {
-	struct vipl_nic *nic = conn->obj.nic;
+	struct vipl_nic *nic = conn->obj.pub.nic;
 
 	if (vipl_nic_lock(nic))
 		return;
-	if (vipl_is(&conn->obj, h))
+	if (vipl_is_live(conn, h))
 		vipl_conn_kill(conn);
 	vipl_nic_unlock(nic);
 }
 
-/*
- * Take a program's address apart. Its discriminator follows the host address
- * at once, whatever the alignment. Returns 0, or -1 for lengths out of range.
- * min_len is 0 where the host is known anyway, as it is for a local address.
- */
-static int addr_in(const struct vipl_nic *nic, const VIP_NET_ADDRESS *a,
-		   uint32_t min_len, struct vipl_addr *out)
+int vipl_addr_in(const struct vipl_nic *nic, const VIP_NET_ADDRESS *a,
+		 uint32_t min_len, struct vipl_addr *out)
 {
 	const VIP_UINT8 *bytes;
 
 	if (!a || a->HostAddressLen < min_len ||
-	    (a->HostAddressLen && a->HostAddressLen != nic->addr_len) ||
-	    a->DiscriminatorLen > nic->limits.disc_len ||
+	    (a->HostAddressLen && a->HostAddressLen != nic->id.addr_len) ||
+	    a->DiscriminatorLen > nic->id.disc_len ||
 	    a->DiscriminatorLen > VIPL_DISC_MAX)
 		return -1;
 	bytes = (const VIP_UINT8 *)a + offsetof(VIP_NET_ADDRESS, HostAddress);
@@ -89,19 +84,42 @@ static VIP_RETURN add_conn(struct vipl_nic *nic,
 
 	if (vipl_nic_lock(nic))
 		return VIP_INVALID_PARAMETER;
-	conn = vipl_obj_alloc(VIPL_CONN);
+	conn = vipl_nic_new(nic, VIPL_CONN);
 	if (!conn) {
 		vipl_nic_unlock(nic);
-		vipl_ops(&nic->obj)->conn_reject(nic, req->id);
+		vipl_ops(&nic->obj)->conn_reject(nic, req->id, NULL);
 		return VIP_ERROR_RESOURCE;
 	}
 	conn->id = req->id;
 	memcpy(conn->client, req->remote.host, sizeof(conn->client));
-	vipl_nic_own(nic, &conn->obj, VIPL_CONN);
 	vipl_publish(&conn->obj, VIPL_CONN);
 	*out = (VIP_CONN_HANDLE)vipl_obj_handle(&conn->obj, VIPL_CONN);
 	vipl_nic_unlock(nic);
 	return VIP_SUCCESS;
+}
+
+VIP_RETURN vipl_conn_wait(struct vipl_nic *nic, const VIP_NET_ADDRESS *local,
+			  VIP_ULONG timeout, VIP_NET_ADDRESS *remote,
+			  VIP_VI_ATTRIBUTES *attrs, struct vipl_private *priv,
+			  VIP_CONN_HANDLE *out)
+{
+	struct vipl_request req;
+	struct vipl_addr addr;
+	VIP_RETURN r;
+
+	if (!remote || !attrs || !out || vipl_addr_in(nic, local, 0, &addr))
+		return VIP_INVALID_PARAMETER;
+	req.priv.len = 0;
+	r = vipl_ops(&nic->obj)->conn_wait(nic, &addr, timeout, &req);
+	if (r == VIP_SUCCESS)
+		r = add_conn(nic, &req, out);
+	if (r != VIP_SUCCESS)
+		return r;
+	addr_out(&req.remote, remote);
+	*attrs = req.attrs;
+	if (priv)
+		*priv = req.priv;
+	return r;
 }
 
 VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS *LocalAddr,
@@ -110,82 +128,97 @@ VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS *LocalAddr,
 			  VIP_CONN_HANDLE *ConnHandle)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
-	VIP_RETURN r = VIP_INVALID_PARAMETER;
-	struct vipl_request req;
-	struct vipl_addr local;
+	VIP_RETURN r;
 
 	if (!nic)
-		return r;
-	if (!RemoteAddr || !RemoteViAttribs || !ConnHandle ||
-	    addr_in(nic, LocalAddr, 0, &local))
-		goto out;
-	r = vipl_ops(&nic->obj)->conn_wait(nic, &local, Timeout, &req);
-	if (r == VIP_SUCCESS)
-		r = add_conn(nic, &req, ConnHandle);
-	if (r != VIP_SUCCESS)
-		goto out;
-	addr_out(&req.remote, RemoteAddr);
-	*RemoteViAttribs = req.attrs;
-out:
+		return VIP_INVALID_PARAMETER;
+	r = vipl_conn_wait(nic, LocalAddr, Timeout, RemoteAddr,
+			   RemoteViAttribs, NULL, ConnHandle);
 	vipl_nic_put(nic);
 	return r;
 }
 
-/*
- * The peer is noted before the attempt, as the connection may be lost before
- * the call is back; an attempt that fails leaves what was noted before it.
- */
-static void note_peer(struct vipl_vi *vi, const uint8_t *host,
-		      uint8_t old[VIPL_ADDR_MAX])
+void vipl_note_peer(struct vipl_vi *vi, const uint8_t *host,
+		    uint8_t old[VIPL_ADDR_MAX])
 {
 	vipl_vi_get_peer(vi, old);
 	vipl_vi_set_peer(vi, host);
 }
 
-static VIP_RETURN noted(struct vipl_vi *vi, const uint8_t old[VIPL_ADDR_MAX],
-			VIP_RETURN r)
+VIP_RETURN vipl_noted(struct vipl_vi *vi, const uint8_t old[VIPL_ADDR_MAX],
+		      VIP_RETURN r)
 {
 	if (r != VIP_SUCCESS)
 		vipl_vi_set_peer(vi, old);
 	return r;
 }
 
-VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE ConnHandle, VIP_VI_HANDLE ViHandle)
+VIP_RETURN vipl_conn_accept(struct vipl_conn *conn, VIP_CONN_HANDLE h,
+			    VIP_VI_HANDLE vi_handle, vipl_accept *accept,
+			    const struct vipl_private *priv)
 {
-	struct vipl_conn *conn = conn_get(ConnHandle);
+	struct vipl_vi *vi = vipl_vi_get(vi_handle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
 	uint8_t old[VIPL_ADDR_MAX];
-	struct vipl_vi *vi;
 	int gone = 0;
 
-	if (!conn)
-		return r;
-	vi = vipl_vi_get(ViHandle);
-	if (vi && vi->obj.nic == conn->obj.nic) {
-		note_peer(vi, conn->client, old);
-		r = vipl_ops(&vi->obj)->conn_accept(vi->obj.nic, conn->id, vi,
-						    &gone);
-		noted(vi, old, r);
+	if (vi && vi->obj.pub.nic == conn->obj.pub.nic) {
+		vipl_note_peer(vi, conn->client, old);
+		r = accept(vi->obj.pub.nic, conn->id, vi, priv, &gone);
+		vipl_noted(vi, old, r);
 	}
 	if (gone)
-		conn_end(conn, ConnHandle);
+		conn_end(conn, h);
 	if (vi)
 		vipl_vi_put(vi);
+	return r;
+}
+
+VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE ConnHandle, VIP_VI_HANDLE ViHandle)
+{
+	struct vipl_conn *conn = vipl_conn_get(ConnHandle);
+	VIP_RETURN r;
+
+	if (!conn)
+		return VIP_INVALID_PARAMETER;
+	r = vipl_conn_accept(conn, ConnHandle, ViHandle,
+			     vipl_ops(&conn->obj)->conn_accept, NULL);
 	vipl_conn_put(conn);
+	return r;
+}
+
+VIP_RETURN vipl_conn_reject(struct vipl_conn *conn, VIP_CONN_HANDLE h,
+			    const struct vipl_private *priv)
+{
+	VIP_RETURN r;
+
+	r = vipl_ops(&conn->obj)->conn_reject(conn->obj.pub.nic, conn->id,
+					      priv);
+	conn_end(conn, h);
 	return r;
 }
 
 VIP_RETURN VipConnectReject(VIP_CONN_HANDLE ConnHandle)
 {
-	struct vipl_conn *conn = conn_get(ConnHandle);
+	struct vipl_conn *conn = vipl_conn_get(ConnHandle);
 	VIP_RETURN r;
 
 	if (!conn)
 		return VIP_INVALID_PARAMETER;
-	r = vipl_ops(&conn->obj)->conn_reject(conn->obj.nic, conn->id);
-	conn_end(conn, ConnHandle);
+	r = vipl_conn_reject(conn, ConnHandle, NULL);
 	vipl_conn_put(conn);
 	return r;
+}
+
+/* Both ends of an attempt. */
+static int addrs_in(struct vipl_vi *vi, const VIP_NET_ADDRESS *l,
+		    const VIP_NET_ADDRESS *r, struct vipl_addr *local,
+		    struct vipl_addr *remote)
+{
+	const struct vipl_nic *nic = vi->obj.pub.nic;
+
+	return vipl_addr_in(nic, l, 0, local) ||
+	       vipl_addr_in(nic, r, nic->id.addr_len, remote) ? -1 : 0;
 }
 
 VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle,
@@ -202,13 +235,12 @@ VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle,
 	if (!vi)
 		return r;
 	if (!Timeout || !RemoteViAttribs ||
-	    addr_in(vi->obj.nic, LocalAddr, 0, &local) ||
-	    addr_in(vi->obj.nic, RemoteAddr, vi->obj.nic->addr_len,
-		    &remote))
+	    addrs_in(vi, LocalAddr, RemoteAddr, &local, &remote))
 		goto out;
-	note_peer(vi, remote.host, old);
-	r = noted(vi, old, vipl_ops(&vi->obj)->conn_request(vi, &local, &remote,
-							    Timeout, &attrs));
+	vipl_note_peer(vi, remote.host, old);
+	r = vipl_ops(&vi->obj)->conn_request(vi, &local, &remote, Timeout,
+					     &attrs);
+	vipl_noted(vi, old, r);
 	if (r == VIP_SUCCESS)
 		*RemoteViAttribs = attrs;
 out:
@@ -240,12 +272,11 @@ VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE ViHandle,
 
 	if (!vi)
 		return r;
-	if (Timeout && !addr_in(vi->obj.nic, LocalAddr, 0, &local) &&
-	    !addr_in(vi->obj.nic, RemoteAddr, vi->obj.nic->addr_len,
-		     &remote)) {
-		note_peer(vi, remote.host, old);
-		r = noted(vi, old, vipl_ops(&vi->obj)->peer_request(vi, &local,
-							&remote, Timeout));
+	if (Timeout && !addrs_in(vi, LocalAddr, RemoteAddr, &local, &remote)) {
+		vipl_note_peer(vi, remote.host, old);
+		r = vipl_ops(&vi->obj)->peer_request(vi, &local, &remote,
+						     Timeout);
+		vipl_noted(vi, old, r);
 	}
 	vipl_vi_put(vi);
 	return r;

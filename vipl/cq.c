@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "ext.h"
 #include "notify.h"
 
 struct vipl_cq *vipl_cq_get(VIP_CQ_HANDLE h)
 {
 	struct vipl_cq *cq = vipl_get(h, VIPL_CQ);
 
-	if (cq && !vipl_is(&cq->obj, h)) {
+	if (cq && !vipl_is_live(cq, h)) {
 		vipl_cq_put(cq);
 		return NULL;
 	}
@@ -19,55 +20,35 @@ void vipl_cq_put(struct vipl_cq *cq)
 	if (!vipl_unref(&cq->obj))
 		return;
 	/* Not before: a stale handle may have found it half made. */
-	nic = cq->obj.nic;
+	nic = cq->obj.pub.nic;
 	vipl_ops(&cq->obj)->cq_release(cq);
+	vipl_fd_close(&cq->fd);
 	vipl_obj_free(&cq->obj, VIPL_CQ);
 	vipl_nic_put(nic);
-}
-
-static void set_handle(struct vipl_cq *cq, uintptr_t h)
-{
-	vipl_lock(&cq->lock);
-	cq->handle = h;
-	vipl_unlock(&cq->lock);
 }
 
 /* nic->lock held. */
 void vipl_cq_kill(struct vipl_cq *cq)
 {
 	vipl_retract(&cq->obj);
-	set_handle(cq, 0);
+	vipl_ops(&cq->obj)->cq_live(cq, NULL);
+	vipl_events_forget(&cq->obj.pub.nic->events, &cq->source);
 	vipl_notify_cancel(&cq->notify);
 	vipl_nic_disown(&cq->obj);
 	vipl_cq_put(cq);
 }
 
-/* The handle of the CQ with the provider's id; nic->lock held. */
-VIP_CQ_HANDLE vipl_cq_by_id(struct vipl_nic *nic, uint32_t id)
-{
-	struct vipl_list *l;
-	struct vipl_cq *cq;
-
-	for (l = nic->objs[VIPL_CQ].next; l != &nic->objs[VIPL_CQ];
-	     l = l->next) {
-		cq = vipl_container(l, struct vipl_cq, obj.link);
-		if (cq->id == id)
-			return (VIP_CQ_HANDLE)vipl_obj_handle(&cq->obj,
-							      VIPL_CQ);
-	}
-	return NULL;
-}
-
 static VIP_RETURN create(struct vipl_nic *nic, VIP_ULONG entries,
 			 VIP_CQ_HANDLE *out)
 {
-	struct vipl_cq *cq = vipl_obj_alloc(VIPL_CQ);
+	struct vipl_cq *cq = vipl_nic_new(nic, VIPL_CQ);
 	VIP_RETURN r;
 	uintptr_t h;
 
 	if (!cq)
 		return VIP_ERROR_RESOURCE;
-	vipl_nic_own(nic, &cq->obj, VIPL_CQ);
+	atomic_store(&cq->fd, -1);
+	atomic_store(&cq->fd_armed, 0);
 	r = vipl_ops(&cq->obj)->cq_create(cq, entries);
 	if (r != VIP_SUCCESS) {
 		vipl_nic_disown(&cq->obj);
@@ -75,7 +56,7 @@ static VIP_RETURN create(struct vipl_nic *nic, VIP_ULONG entries,
 		return r;
 	}
 	h = vipl_obj_handle(&cq->obj, VIPL_CQ);
-	set_handle(cq, h);
+	vipl_ops(&cq->obj)->cq_live(cq, (VIP_CQ_HANDLE)h);
 	vipl_publish(&cq->obj, VIPL_CQ);
 	*out = (VIP_CQ_HANDLE)h;
 	return VIP_SUCCESS;
@@ -92,7 +73,7 @@ VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount,
 	if (!CQHandle || !EntryCount)
 		goto out;
 	r = VIP_ERROR_RESOURCE;
-	if (EntryCount > nic->limits.cq_entries)
+	if (EntryCount > nic->id.cq_entries)
 		goto out;
 	r = VIP_INVALID_PARAMETER;
 	if (!vipl_nic_lock(nic)) {
@@ -112,9 +93,9 @@ VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle)
 
 	if (!cq)
 		return r;
-	nic = cq->obj.nic;
+	nic = cq->obj.pub.nic;
 	if (!vipl_nic_lock(nic)) {
-		if (vipl_is(&cq->obj, CQHandle))
+		if (vipl_is_live(cq, CQHandle))
 			r = vipl_ops(&cq->obj)->cq_destroy(cq);
 		if (r == VIP_SUCCESS)
 			vipl_cq_kill(cq);
@@ -130,9 +111,9 @@ VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle)
 static VIP_RETURN resize(struct vipl_cq *cq, VIP_CQ_HANDLE h,
 			 VIP_ULONG entries)
 {
-	if (!entries || !vipl_is(&cq->obj, h))
+	if (!entries || !vipl_is_live(cq, h))
 		return VIP_INVALID_PARAMETER;
-	if (entries > cq->obj.nic->limits.cq_entries)
+	if (entries > cq->obj.pub.nic->id.cq_entries)
 		return VIP_ERROR_RESOURCE;
 	return vipl_ops(&cq->obj)->cq_resize(cq, entries);
 }
@@ -145,7 +126,7 @@ VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount)
 
 	if (!cq)
 		return r;
-	nic = cq->obj.nic;
+	nic = cq->obj.pub.nic;
 	if (!vipl_nic_lock(nic)) {
 		r = resize(cq, CQHandle, EntryCount);
 		vipl_nic_unlock(nic);

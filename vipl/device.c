@@ -2,14 +2,18 @@
 /*
  * Device names. In this order:
  *
- *  1. an alias of /etc/vipl.conf;
- *  2. a node, by its name or any path that ends in it, with or without "via_";
- *  3. for the names that old programs carry (nic0, VINIC, clanvi0, via_eth0),
- *     and for "" and "default", the NIC that VIPL_NIC names;
- *  4. for these names again, the Nth Ethernet VI NIC by interface index.
+ *  1. an alias of vipl.conf, for the name as it is or for what follows the
+ *     last '/' of a path: what it stands for is looked at from 2 on;
+ *  2. "NAME:REST": provider NAME is to open REST;
+ *  3. a node, by its name or any path that ends in it, with or without "via_";
+ *  4. for the names that old programs carry (nic0, VINIC, clanvi0, via_eth0),
+ *     and for "" and "default", the device that VIPL_NIC names, or else the
+ *     "default" of vipl.conf, or else, but not for "", the Nth Ethernet VI
+ *     NIC by interface index;
+ *  5. where all this leads to no node that is there, the "fallback" of
+ *     vipl.conf. Without such a line there is none: to change the transport,
+ *     and so the ones that are trusted, is not ours to decide.
  */
-#include <ctype.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,43 +21,15 @@
 #include "conf.h"
 #include "device.h"
 #include "msg.h"
-#include "sys.h"
+#include "../providers/ka/ka_node.h"
 
-#define SYSFS_CLASS	"/sys/class/via"
-#define NETDEV_MODULE	"/sys/module/via_netdev"
+#define NAME_LEN	(VIPL_PROVIDER_LEN + VIPL_REST_LEN)
 
 static const char *last_component(const char *name)
 {
 	const char *slash = strrchr(name, '/');
 
 	return slash ? slash + 1 : name;
-}
-
-/* Node names go into paths: nothing else than these may appear. */
-static int well_formed(const char *s)
-{
-	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz"
-			     "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			     "0123456789_.@:-");
-
-	return !s[n] && n < VIPL_NODE_LEN - sizeof("via_");
-}
-
-static int exists(const char *node)
-{
-	char path[VIPL_NODE_LEN + 8];
-
-	snprintf(path, sizeof(path), "/dev/%s", node);
-	return sys_exists(path);
-}
-
-static int find_node(const char *base, char *node)
-{
-	if (!strncmp(base, "via_", 4))
-		snprintf(node, VIPL_NODE_LEN, "%s", base);
-	else
-		snprintf(node, VIPL_NODE_LEN, "via_%s", base);
-	return *base && exists(node);
 }
 
 /* The number of a name that old programs use, or -1 for any other name. */
@@ -81,136 +57,148 @@ static int legacy_index(const char *base)
 	return -1;
 }
 
-static unsigned int node_ifindex(const char *node)
+/* Does it begin with "NAME:"? Then the rest of it, else NULL. */
+static const char *split(const char *device, char name[VIPL_PROVIDER_LEN])
 {
-	char path[sizeof(SYSFS_CLASS) + 256 + 16];
-	unsigned int ifindex = 0;
-	FILE *f;
+	size_t n = strspn(device, "abcdefghijklmnopqrstuvwxyz0123456789_");
 
-	snprintf(path, sizeof(path), SYSFS_CLASS "/%.255s/ifindex", node);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	if (fscanf(f, "%u", &ifindex) != 1)
-		ifindex = 0;
-	fclose(f);
-	return ifindex;
+	if (!n || n >= VIPL_PROVIDER_LEN || device[n] != ':')
+		return NULL;
+	memcpy(name, device, n);
+	name[n] = '\0';
+	return device + n + 1;
 }
 
-/*
- * The node with the smallest interface index above *after, which becomes its
- * index. Returns 0, or -1 when there is none.
- */
-static int next_ethernet(unsigned int *after, char *node)
-{
-	unsigned int best = 0, ifindex;
-	struct dirent *e;
-	DIR *d = opendir(SYSFS_CLASS);
+enum found {
+	NONSENSE,	/* names nothing, and out is as it was */
+	MISSING,	/* a node that is not there */
+	THERE,		/* or with a provider that has to know */
+};
 
-	if (!d)
-		return -1;
-	while ((e = readdir(d))) {
-		if (e->d_name[0] == '.' || !well_formed(e->d_name))
-			continue;
-		ifindex = node_ifindex(e->d_name);
-		if (ifindex <= *after || (best && ifindex >= best))
-			continue;
-		best = ifindex;
-		memcpy(node, e->d_name, strlen(e->d_name) + 1);
+static enum found to_device(const char *name, struct vipl_device *out)
+{
+	char provider[VIPL_PROVIDER_LEN];
+	const char *rest = split(name, provider);
+	const char *base = last_component(name);
+
+	if (rest) {
+		if (strlen(rest) >= sizeof(out->rest))
+			return NONSENSE;
+		strcpy(out->provider, provider);
+		strcpy(out->rest, rest);
+		return THERE;
 	}
-	closedir(d);
-	if (!best)
-		return -1;
-	*after = best;
-	return 0;
+	if (!*base || !ka_node_well_formed(base))
+		return NONSENSE;
+	strcpy(out->provider, "ka");
+	return ka_node_find(base, out->rest) ? THERE : MISSING;
 }
 
-static int nth_ethernet(int n, char *node)
+static int is_alias(const char *name, char *device)
 {
-	unsigned int after = 0;
+	char provider[VIPL_PROVIDER_LEN];
+	const char *base = last_component(name);
 
-	do {
-		if (next_ethernet(&after, node))
-			return -1;
-	} while (n--);
-	return 0;
+	if (!vipl_conf_lookup("alias", name, device, NAME_LEN))
+		return 1;
+	/* A '/' that a provider is to open is no path's. */
+	return base != name && !split(name, provider) &&
+	       !vipl_conf_lookup("alias", base, device, NAME_LEN);
 }
 
-static int by_default(char *node)
+static enum found by_alias(const char *name, struct vipl_device *out)
+{
+	char alias[NAME_LEN];
+
+	return to_device(is_alias(name, alias) ? alias : name, out);
+}
+
+/* The NIC that stands for all the old names; a missing one is an answer. */
+static enum found by_default(struct vipl_device *out)
 {
 	const char *env = secure_getenv("VIPL_NIC");
-	char buf[VIPL_NODE_LEN];
+	char conf[NAME_LEN];
 
-	if (env && *env) {
-		env = last_component(env);
-	} else {
-		if (vipl_conf_lookup("default", NULL, buf, sizeof(buf)))
-			return -1;
-		env = last_component(buf);
-	}
-	if (!*env || !well_formed(env))
-		return -1;
-	find_node(env, node);
-	return 0;
+	if (env && *env)
+		return by_alias(env, out) == NONSENSE ? NONSENSE : THERE;
+	if (vipl_conf_lookup("default", NULL, conf, sizeof(conf)))
+		return NONSENSE;
+	return by_alias(conf, out);
 }
 
-/* How to make an interface a VI NIC, now. */
-static const char *attach_command(const char *iface, char *cmd, size_t size)
+static enum found by_old_name(const char *base, int n, struct vipl_device *out)
 {
-	if (!sys_exists(NETDEV_MODULE))
-		snprintf(cmd, size, "modprobe via_netdev attach=%s", iface);
-	else
-		snprintf(cmd, size, "echo %s >" NETDEV_MODULE
-			 "/parameters/attach", iface);
-	return cmd;
+	enum found r = by_default(out);
+	char node[KA_NODE_LEN];
+
+	if (r != NONSENSE || !*base || ka_node_nth(n, node))
+		return r;
+	strcpy(out->provider, "ka");
+	strcpy(out->rest, node);
+	return THERE;
+}
+
+static int fallback(const char *name, struct vipl_device *out)
+{
+	struct vipl_device other;
+	char device[NAME_LEN];
+
+	if (vipl_conf_lookup("fallback", NULL, device, sizeof(device)) ||
+	    to_device(device, &other) != THERE)
+		return -1;
+	*out = other;
+	vipl_msg("no VI NIC for '%.64s': %s is opened instead, as \"fallback\" in vipl.conf says",
+		 name, device);
+	return 0;
 }
 
 static int refuse(const char *name)
 {
-	vipl_msg("'%.64s' names no VI NIC; those there are: ls /dev/via_*",
+	vipl_msg("'%.64s' names no VI NIC; those there are: ls /dev/via_*, or viainfo",
 		 name);
 	return -1;
 }
 
-int vipl_device_resolve(const char *name, char *node)
+static int no_old_name(const char *base, int n)
 {
-	const char *base = last_component(name);
-	char alias[VIPL_NODE_LEN], cmd[VIPL_NODE_LEN + 64];
-	int n;
+	char cmd[KA_NODE_LEN + 64];
 
-	if (!well_formed(base))
-		return refuse(name);
-	if (!vipl_conf_lookup("alias", base, alias, sizeof(alias))) {
-		base = last_component(alias);
-		if (!*base || !well_formed(base))
-			return refuse(alias);
-	}
-	if (find_node(base, node))
-		return 0;
-	n = legacy_index(base);
-	if (n < 0)
-		return *base ? 0 : refuse(name);
-	if (!by_default(node) || (*base && !nth_ethernet(n, node)))
-		return 0;
-	if (!strncmp(base, "via_", 4) || !strncmp(base, "eth", 3))
-		return find_node(base, node), 0;
 	if (!*base || !strcmp(base, "default"))
-		vipl_msg("no default VI NIC: name one in VIPL_NIC or in %s",
+		vipl_msg("no default VI NIC: name one in VIPL_NIC or in %s; without a kernel module there is shm:, for this host alone",
 			 VIPL_CONF);
 	else
-		vipl_msg("'%s' means Ethernet VI NIC number %d, and there is none; attach one with: %s",
-			 base, n, attach_command("eth0", cmd, sizeof(cmd)));
+		vipl_msg("'%s' means Ethernet VI NIC number %d, and there is none; attach one with: %s; or, for this host alone: VIPL_NIC=shm:",
+			 base, n, ka_attach_command("eth0", cmd, sizeof(cmd)));
 	return -1;
 }
 
-void vipl_device_missing(const char *node)
+/* Of those two a node may have the name that the old ones mean otherwise. */
+static int is_node_name(const char *base)
 {
-	char cmd[VIPL_NODE_LEN + 64];
+	return !strncmp(base, "via_", 4) || !strncmp(base, "eth", 3);
+}
 
-	if (!strcmp(node, "via_lo"))
-		vipl_msg("no VI NIC via_lo: node /dev/via_lo is missing; load it with: modprobe via_lo");
-	else
-		vipl_msg("no VI NIC %s: node /dev/%s is missing; attach the interface with: %s",
-			 node, node, attach_command(node + strlen("via_"), cmd,
-						    sizeof(cmd)));
+int vipl_device_resolve(const char *name, struct vipl_device *out)
+{
+	char alias[NAME_LEN];
+	enum found r, old = NONSENSE;
+	const char *base;
+	int n;
+
+	if (is_alias(name, alias))
+		name = alias;
+	r = to_device(name, out);
+	if (r == THERE)
+		return 0;
+	base = last_component(name);
+	if (r == NONSENSE && *base)
+		return refuse(name);
+	n = legacy_index(base);
+	if (n >= 0)
+		old = by_old_name(base, n, out);
+	if (old == THERE || !fallback(name, out))
+		return 0;
+	if (old == MISSING || n < 0 || is_node_name(base))
+		return 0;
+	return no_old_name(base, n);
 }

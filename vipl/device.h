@@ -2,16 +2,20 @@
 #ifndef VIPL_DEVICE_H
 #define VIPL_DEVICE_H
 
-#define VIPL_NODE_LEN	64
+#include "loader.h"
+
+#define VIPL_REST_LEN	256
+
+/* A provider, and what it is to open. */
+struct vipl_device {
+	char provider[VIPL_PROVIDER_LEN];
+	char rest[VIPL_REST_LEN];
+};
 
 /*
- * Turn the name a program gave into the name of a node, without directory.
- * Returns 0, or -1 and a line on standard error for a name that means none.
- * The node need not exist.
+ * What the name that a program gave means. Returns 0, or -1 and a line on
+ * standard error for a name that means nothing. The device need not exist.
  */
-int vipl_device_resolve(const char *name, char *node);
-
-/* Say on standard error that a node is missing, and the remedy. */
-void vipl_device_missing(const char *node);
+int vipl_device_resolve(const char *name, struct vipl_device *out);
 
 #endif /* VIPL_DEVICE_H */

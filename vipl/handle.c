@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "loader.h"
 #include "object.h"
 
 /*
@@ -13,7 +14,11 @@
 struct table {
 	struct vipl_lock lock;
 	uint32_t used[VIPL_KINDS];	/* objects ever handed out */
-	uint32_t free[VIPL_KINDS];	/* index + 1 of a free one */
+	uint32_t free[VIPL_KINDS][VIPL_DRIVERS];	/* index + 1 of one */
+	struct {
+		char *next;
+		size_t left;		/* bytes */
+	} areas[VIPL_KINDS][VIPL_DRIVERS];	/* not handed out yet */
 };
 
 struct memory {
@@ -82,7 +87,29 @@ static struct vipl_obj *obj_at(enum vipl_kind kind, uint32_t i)
 			 obj_size[kind]);
 }
 
-static struct vipl_obj *fresh(enum vipl_kind kind)
+/* The provider's part of a new object: whole cache lines of wiped memory. */
+static int add_area(struct vipl_obj *o, enum vipl_kind kind,
+		    const struct vipl_driver *d)
+{
+	size_t size = (vipl_area_size(d, kind) + 63) & ~(size_t)63;
+	char **next = &table->areas[kind][d->index].next;
+	size_t *left = &table->areas[kind][d->index].left;
+
+	if (!size)
+		return 0;
+	if (*left < size) {
+		*next = vipl_wiped_alloc(VIPL_CHUNK * size);
+		*left = *next ? VIPL_CHUNK * size : 0;
+	}
+	if (!*next)
+		return -1;
+	o->pub.priv = *next;
+	*next += size;
+	*left -= size;
+	return 0;
+}
+
+static struct vipl_obj *fresh(enum vipl_kind kind, const struct vipl_driver *d)
 {
 	uint32_t i = table->used[kind];
 	struct vipl_root *root;
@@ -91,33 +118,39 @@ static struct vipl_obj *fresh(enum vipl_kind kind)
 
 	if (i >> VIPL_INDEX_BITS)
 		return NULL;
-	if (!(i & (VIPL_CHUNK - 1))) {
+	root = atomic_load_explicit(&vipl_root, memory_order_relaxed);
+	if (!atomic_load_explicit(&root->chunk[kind][i >> VIPL_CHUNK_BITS],
+				  memory_order_relaxed)) {
 		chunk = vipl_wiped_alloc(VIPL_CHUNK * obj_size[kind]);
 		if (!chunk)
 			return NULL;
-		root = atomic_load_explicit(&vipl_root, memory_order_relaxed);
 		atomic_store_explicit(&root->chunk[kind][i >> VIPL_CHUNK_BITS],
 				      chunk, memory_order_release);
 	}
-	table->used[kind]++;
 	o = obj_at(kind, i);
+	if (add_area(o, kind, d))
+		return NULL;
+	table->used[kind]++;
 	o->index = i;
+	o->driver = d->index;
+	atomic_store_explicit(&o->ops, &d->ops, memory_order_relaxed);
 	/* A child's handles must not repeat those it inherited. */
 	o->gen = (uintptr_t)getpid() << PID_SHIFT;
 	return o;
 }
 
 /* An object with one reference and no published handle, otherwise as it was. */
-void *vipl_obj_alloc(enum vipl_kind kind)
+void *vipl_obj_alloc(enum vipl_kind kind, const struct vipl_driver *d)
 {
+	uint32_t *first = &table->free[kind][d->index];
 	struct vipl_obj *o;
 
 	vipl_lock(&table->lock);
-	if (table->free[kind]) {
-		o = obj_at(kind, table->free[kind] - 1);
-		table->free[kind] = o->next_free;
+	if (*first) {
+		o = obj_at(kind, *first - 1);
+		*first = o->next_free;
 	} else {
-		o = fresh(kind);
+		o = fresh(kind, d);
 	}
 	vipl_unlock(&table->lock);
 	if (!o)
@@ -130,9 +163,11 @@ void *vipl_obj_alloc(enum vipl_kind kind)
 
 void vipl_obj_free(struct vipl_obj *o, enum vipl_kind kind)
 {
+	uint32_t *first = &table->free[kind][o->driver];
+
 	vipl_lock(&table->lock);
-	o->next_free = table->free[kind];
-	table->free[kind] = o->index + 1;
+	o->next_free = *first;
+	*first = o->index + 1;
 	vipl_unlock(&table->lock);
 }
 
@@ -144,7 +179,8 @@ uintptr_t vipl_obj_handle(const struct vipl_obj *o, enum vipl_kind kind)
 
 /*
  * The object that a handle names, referenced, or NULL. It may have become
- * another object of its kind meanwhile: the caller checks with vipl_is().
+ * another object of its kind meanwhile: the caller checks with
+ * vipl_is_live().
  */
 void *vipl_get(void *handle, enum vipl_kind kind)
 {

@@ -2,9 +2,9 @@
 #ifndef VIPL_HANDLE_H
 #define VIPL_HANDLE_H
 
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma GCC visibility push(default)
+#include <vipl/provider.h>
+#pragma GCC visibility pop
 
 #include "list.h"
 
@@ -17,14 +17,15 @@
  *	bits 0..2 kind | bits 3..18 index | the rest generation
  *
  * The index selects an object in a table that only grows. Objects are never
- * returned to the system and never change their kind, so a lookup may read one
- * at any time, without a lock, whatever another thread is destroying: a stale
- * handle finds an object whose handle word differs.
+ * returned to the system and never change their kind or their provider, so a
+ * lookup may read one at any time, without a lock, whatever another thread is
+ * destroying: a stale handle finds an object whose handle word differs. The
+ * provider's private area stays with the object for the same reason.
  *
  * A reference (vipl_get) keeps what hangs on an object, such as its mapped
  * rings, from going away. A live object holds one itself; 0 means free, and
- * vipl_get never raises 0. The post and poll paths do without one: they take
- * the queue's lock and compare the handle kept beside it, which the destroyer
+ * vipl_get never raises 0. The post and poll paths do without one: providers
+ * take the queue's lock and compare the handle kept beside it, which vi_live
  * clears under the same lock.
  *
  * All of it lives in memory that fork() replaces by zeroes in the child
@@ -47,18 +48,21 @@ enum vipl_kind {
 #define VIPL_CHUNK		(1u << VIPL_CHUNK_BITS)
 #define VIPL_CHUNKS		(1u << (VIPL_INDEX_BITS - VIPL_CHUNK_BITS))
 
-struct vipl_provider_ops;
-struct vipl_nic;
+struct vipl_driver;
 
+/*
+ * How every object begins; what a post needs of it is in one cache line. ops
+ * and pub.priv are set when the slot is new, and stay.
+ */
 struct vipl_obj {
-	_Atomic(uintptr_t) handle;	/* 0 unless live */
-	_Atomic(const struct vipl_provider_ops *) ops;
+	struct vipl_object pub;		/* nic: referenced, all but NICs */
+	_Atomic(const struct vipl_provider *) ops;
 	_Atomic uint32_t refs;
 	uint32_t index;
 	uintptr_t gen;
-	struct vipl_nic *nic;		/* referenced; set for all but NICs */
 	struct vipl_list link;		/* in nic->objs[], under nic->lock */
 	uint32_t next_free;		/* index + 1, under the table lock */
+	uint32_t driver;		/* number of its provider */
 };
 
 struct vipl_root {
@@ -91,8 +95,7 @@ static inline void *vipl_lookup(void *handle, enum vipl_kind kind, size_t size)
 	struct vipl_obj *o = vipl_slot((uintptr_t)handle, kind, size);
 
 	if (__builtin_expect(!o || !handle, 0) ||
-	    atomic_load_explicit(&o->handle, memory_order_acquire) !=
-	    (uintptr_t)handle)
+	    !vipl_is_live(o, handle))
 		return NULL;
 	return o;
 }
@@ -101,16 +104,10 @@ int vipl_handle_init(void);
 void *vipl_wiped_alloc(size_t size);
 void vipl_wiped_free(void *p, size_t size);
 
-void *vipl_obj_alloc(enum vipl_kind kind);
+void *vipl_obj_alloc(enum vipl_kind kind, const struct vipl_driver *d);
 void vipl_obj_free(struct vipl_obj *o, enum vipl_kind kind);
 uintptr_t vipl_obj_handle(const struct vipl_obj *o, enum vipl_kind kind);
 void *vipl_get(void *handle, enum vipl_kind kind);
-
-static inline int vipl_is(const struct vipl_obj *o, const void *handle)
-{
-	return atomic_load_explicit(&o->handle, memory_order_acquire) ==
-	       (uintptr_t)handle;
-}
 
 /* A further reference: the caller has one, or a lock that keeps the object. */
 static inline void vipl_ref(struct vipl_obj *o)
@@ -125,15 +122,20 @@ static inline int vipl_unref(struct vipl_obj *o)
 					 memory_order_acq_rel) == 1;
 }
 
+static inline const struct vipl_provider *vipl_ops(struct vipl_obj *o)
+{
+	return atomic_load_explicit(&o->ops, memory_order_relaxed);
+}
+
 static inline void vipl_publish(struct vipl_obj *o, enum vipl_kind kind)
 {
-	atomic_store_explicit(&o->handle, vipl_obj_handle(o, kind),
+	atomic_store_explicit(&o->pub.handle, vipl_obj_handle(o, kind),
 			      memory_order_release);
 }
 
 static inline void vipl_retract(struct vipl_obj *o)
 {
-	atomic_store_explicit(&o->handle, 0, memory_order_release);
+	atomic_store_explicit(&o->pub.handle, 0, memory_order_release);
 }
 
 #endif /* VIPL_HANDLE_H */

@@ -2,14 +2,18 @@
 #ifndef VIPL_HOSTS_H
 #define VIPL_HOSTS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "handle.h"
 
 #define VIPL_HOSTS	"/etc/vip_hosts"
-#define VIPL_MAC_LEN	6
 
-/* "52:54:00:00:00:01" (or with '-'), nothing else. Returns 0, or -1. */
-int vipl_mac_parse(const char *s, uint8_t mac[VIPL_MAC_LEN]);
+/* A hosts file, and how its addresses are written. */
+struct vipl_hosts {
+	const char *file;
+	struct vipl_nic *nic;		/* for parse */
+	int (*parse)(struct vipl_nic *nic, const char *text, uint8_t *host);
+	uint32_t len;			/* bytes of an address */
+	const char *example;		/* of one, for messages */
+};
 
 /* Whether a looked-up name means a listed one; either may be qualified. */
 int vipl_name_match(const char *want, const char *have);
@@ -18,11 +22,16 @@ int vipl_name_match(const char *want, const char *have);
  * The nth address that a hosts file gives to a name. Returns 0 when it is
  * there, else minus (1 + the number of addresses that the file does give).
  */
-int vipl_hosts_by_name(const char *file, const char *name, unsigned long n,
-		       uint8_t mac[VIPL_MAC_LEN]);
+int vipl_hosts_by_name(const struct vipl_hosts *h, const char *name,
+		       unsigned long n, uint8_t *host);
 
 /* The first name that a hosts file gives to an address. Returns 0, or -1. */
-int vipl_hosts_by_addr(const char *file, const uint8_t mac[VIPL_MAC_LEN],
+int vipl_hosts_by_addr(const struct vipl_hosts *h, const uint8_t *host,
 		       char *name, size_t size);
+
+/* The name of this host; 0, or -1. */
+int vipl_own_name(char *name, size_t size);
+/* It, or "localhost". */
+int vipl_is_own_name(const char *name);
 
 #endif /* VIPL_HOSTS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "provider.h"
+#include "object.h"
 
 /*
  * NULL attributes are the default tag and no rights. *ptag gets a reference,
@@ -12,7 +12,7 @@ static VIP_RETURN check_attrs(struct vipl_nic *nic, VIP_MEM_ATTRIBUTES **attrs,
 
 	if (!*attrs)
 		*attrs = &none;
-	if ((*attrs)->EnableRdmaRead && !nic->limits.rdma_read)
+	if ((*attrs)->EnableRdmaRead && !nic->id.rdma_read)
 		return VIP_INVALID_RDMAREAD;
 	if (!(*attrs)->Ptag)
 		return VIP_SUCCESS;
@@ -26,7 +26,7 @@ static VIP_RETURN reg(struct vipl_nic *nic, void *addr, VIP_ULONG len,
 	struct vipl_ptag *ptag = NULL;
 	VIP_RETURN r;
 
-	if (!len || len > nic->limits.block_bytes)
+	if (!len || len > nic->id.block_bytes)
 		return VIP_INVALID_PARAMETER;
 	r = check_attrs(nic, &attrs, &ptag);
 	if (r != VIP_SUCCESS)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "provider.h"
+#include "object.h"
 
 /*
  * One block: the pointers, then the addresses. The next call on the handle
@@ -29,8 +29,8 @@ static struct discovered *build(const struct vipl_nic *nic,
 		       offsetof(VIP_NET_ADDRESS, HostAddress) + VIPL_ADDR_MAX,
 		       "room for an address without discriminator");
 	for (i = 0; i < n; i++) {
-		d->addr[i].lens[0] = (uint16_t)nic->addr_len;
-		memcpy(d->addr[i].host, found[i].host, nic->addr_len);
+		d->addr[i].lens[0] = (uint16_t)nic->id.addr_len;
+		memcpy(d->addr[i].host, found[i].host, nic->id.addr_len);
 		d->list[i] = (VIP_NET_ADDRESS *)&d->addr[i];
 	}
 	return d;
@@ -47,7 +47,7 @@ static VIP_RETURN discover(struct vipl_nic *nic, VIP_AUTODISCOVERY_LIST *out)
 	struct discovered *d;
 	VIP_RETURN r;
 
-	r = vipl_ops(&nic->obj)->name_query(nic, NULL, NULL, found, &n);
+	r = vipl_ops(&nic->obj)->discover(nic, found, &n);
 	if (r != VIP_SUCCESS)
 		return r;
 	d = build(nic, found, n);

@@ -7,6 +7,17 @@
 #include "msg.h"
 #include "sys.h"
 
+static _Thread_local struct {
+	char *line;			/* NULL: standard error */
+	size_t size;			/* bytes */
+} into;
+
+void vipl_msg_into(char *line, size_t size)
+{
+	into.line = line;
+	into.size = size;
+}
+
 static void vmsg(int fd, const char *fmt, va_list ap)
 {
 	const char *quiet = getenv("VIPL_QUIET");
@@ -14,6 +25,10 @@ static void vmsg(int fd, const char *fmt, va_list ap)
 	size_t n = strlen(line);
 	int len;
 
+	if (into.line) {
+		vsnprintf(into.line, into.size, fmt, ap);
+		return;
+	}
 	if (quiet && *quiet && strcmp(quiet, "0"))
 		return;
 	len = vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);

@@ -2,6 +2,8 @@
 #ifndef VIPL_MSG_H
 #define VIPL_MSG_H
 
+#include <stddef.h>
+
 /*
  * One line on standard error, prefixed "vipl: ", for what a person has to put
  * right. VIPL_QUIET in the environment (not 0) silences it.
@@ -9,5 +11,11 @@
 void vipl_msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void vipl_msg_fd(int fd, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*
+ * From here on the thread's lines go into that buffer, the newest one instead
+ * of those before it, whether VIPL_QUIET is set or not. NULL: as ever.
+ */
+void vipl_msg_into(char *line, size_t size);
 
 #endif /* VIPL_MSG_H */

@@ -1,31 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The name service. A name is, in this order: a hardware address in writing,
- * an entry of the hosts file, this host itself, what the system's resolver and
- * neighbour table make of it, or a host on the wire that says that it is
- * called that. The first of these that knows any address has the say about
- * all of them. Files are read at every call: an edit needs no restart, and
- * there is no state to set up or to shut down.
- *
- * The loopback NIC reaches this host alone, at its own address. The hosts file
- * speaks of wires: what it has for a name of this host is an address of an
- * Ethernet interface, and stands for the loopback's own there.
+ * The name service. An address in writing is itself. Everything else is the
+ * provider's to resolve; for one that does not, a name is, in this order: an
+ * entry of the hosts file, this host itself, or a host that answers and says
+ * that it is called that. The first of these that knows any address has the
+ * say about all of them. Files are read at every call: an edit needs no
+ * restart, and there is no state to set up or to shut down.
  */
-#include <ifaddrs.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netpacket/packet.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "hosts.h"
-#include "neigh.h"
-#include "provider.h"
+#include "object.h"
 
 #define NAME_MAX_LEN	256
+#define TEXT_MAX	128	/* bytes of an address in writing */
 
-static int own_name(char *name, size_t size)
+int vipl_own_name(char *name, size_t size)
 {
 	if (gethostname(name, size))
 		return -1;
@@ -33,118 +27,51 @@ static int own_name(char *name, size_t size)
 	return 0;
 }
 
-static int is_own_name(const char *name)
+int vipl_is_own_name(const char *name)
 {
 	char own[NAME_MAX_LEN];
 
 	return !strcasecmp(name, "localhost") ||
-	       (!own_name(own, sizeof(own)) && vipl_name_match(name, own));
+	       (!vipl_own_name(own, sizeof(own)) && vipl_name_match(name, own));
 }
 
-static int same_ip(const struct sockaddr *a, const struct sockaddr *b)
+/* Without a form of its own an address is written in hexadecimal. */
+int vipl_addr_parse(struct vipl_nic *nic, const char *text, uint8_t *host)
 {
-	if (!a || a->sa_family != b->sa_family)
-		return 0;
-	if (a->sa_family == AF_INET)
-		return !memcmp(&((const struct sockaddr_in *)a)->sin_addr,
-			       &((const struct sockaddr_in *)b)->sin_addr, 4);
-	if (a->sa_family == AF_INET6)
-		return !memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
-			       &((const struct sockaddr_in6 *)b)->sin6_addr,
-			       16);
-	return 0;
+	const struct vipl_provider *ops = vipl_ops(&nic->obj);
+
+	return ops->addr_parse ? ops->addr_parse(nic, text, host) : -1;
 }
 
-static int is_own_ip(const struct sockaddr *ip)
+void vipl_addr_format(struct vipl_nic *nic, const uint8_t *host, char *text,
+		      size_t size)
 {
-	struct ifaddrs *all, *i;
-	int own = 0;
+	const struct vipl_provider *ops = vipl_ops(&nic->obj);
+	uint32_t i;
 
-	if (getifaddrs(&all))
-		return 0;
-	for (i = all; i && !own; i = i->ifa_next)
-		own = same_ip(i->ifa_addr, ip);
-	freeifaddrs(all);
-	return own;
-}
-
-static int is_own_mac(const uint8_t mac[VIPL_MAC_LEN])
-{
-	const struct sockaddr_ll *ll;
-	struct ifaddrs *all, *i;
-	int own = 0;
-
-	if (getifaddrs(&all))
-		return 0;
-	for (i = all; i && !own; i = i->ifa_next) {
-		ll = (const struct sockaddr_ll *)i->ifa_addr;
-		own = ll && ll->sll_family == AF_PACKET &&
-		      ll->sll_halen == VIPL_MAC_LEN &&
-		      !memcmp(ll->sll_addr, mac, VIPL_MAC_LEN);
+	text[0] = '\0';
+	if (ops->addr_format) {
+		ops->addr_format(nic, host, text, size);
+		return;
 	}
-	freeifaddrs(all);
-	return own;
+	for (i = 0; i < nic->id.addr_len && 3 * i + 3 < size; i++)
+		snprintf(text + (i ? 3 * i - 1 : 0), 4, i ? ":%02x" : "%02x",
+			 host[i]);
 }
 
-/* A name that this host has, or that the hosts file gives to its interfaces. */
-static int is_ours(const char *name)
+static struct vipl_hosts hosts_of(struct vipl_nic *nic, char text[TEXT_MAX])
 {
-	uint8_t mac[VIPL_MAC_LEN];
-	unsigned long n;
-
-	if (is_own_name(name))
-		return 1;
-	for (n = 0; !vipl_hosts_by_name(VIPL_HOSTS, name, n, mac); n++)
-		if (is_own_mac(mac))
-			return 1;
-	return 0;
+	vipl_addr_format(nic, nic->id.addr, text, TEXT_MAX);
+	return (struct vipl_hosts){
+		.file = VIPL_HOSTS,
+		.nic = nic,
+		.parse = vipl_addr_parse,
+		.len = nic->id.addr_len,
+		.example = text,
+	};
 }
 
-static int from_ip(const struct vipl_nic *nic, const struct addrinfo *ai,
-		   uint8_t mac[VIPL_MAC_LEN])
-{
-	if (is_own_ip(ai->ai_addr)) {
-		memcpy(mac, nic->addr, VIPL_MAC_LEN);
-		return 0;
-	}
-	if (!nic->ifindex)
-		return -1;
-	return vipl_neigh_find(nic->ifindex, ai->ai_addr, ai->ai_addrlen, mac);
-}
-
-/*
- * The nth of the resolver's addresses that leads to a hardware address; else
- * minus (1 + the number of those that do).
- */
-static int from_resolver(const struct vipl_nic *nic, const char *name,
-			 unsigned long n, uint8_t mac[VIPL_MAC_LEN])
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM };
-	struct addrinfo *all, *ai;
-	int found = 0, r = -1;
-
-	if (getaddrinfo(name, NULL, &hints, &all))
-		return -1;
-	for (ai = all; ai && r; ai = ai->ai_next) {
-		if (from_ip(nic, ai, mac))
-			continue;
-		if ((unsigned long)found++ == n)
-			r = 0;
-	}
-	freeaddrinfo(all);
-	return r ? -1 - found : 0;
-}
-
-/* What may be the name of a host, and so is worth a question. */
-static int is_host_name(const char *name)
-{
-	static const char good[] = "abcdefghijklmnopqrstuvwxyz"
-				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
-	size_t len = strlen(name);
-
-	return len && len <= VIPL_NAME_MAX && strspn(name, good) == len;
-}
-
+/* The index-th of those that answer now and have that name, in this order. */
 static int by_host(const void *a, const void *b)
 {
 	const struct vipl_named *x = a, *y = b;
@@ -152,81 +79,82 @@ static int by_host(const void *a, const void *b)
 	return memcmp(x->host, y->host, sizeof(x->host));
 }
 
-static int from_wire(struct vipl_nic *nic, const char *name, unsigned long n,
-		     uint8_t mac[VIPL_MAC_LEN])
+static int from_network(struct vipl_nic *nic, const char *name,
+			unsigned long n, uint8_t *host)
 {
 	struct vipl_named found[VIPL_NAMED_MAX];
-	uint32_t count = VIPL_NAMED_MAX;
+	uint32_t i, count = VIPL_NAMED_MAX;
 
-	if (!is_host_name(name) ||
-	    vipl_ops(&nic->obj)->name_query(nic, name, NULL, found, &count) !=
-	    VIP_SUCCESS || n >= count)
+	if (vipl_ops(&nic->obj)->discover(nic, found, &count) != VIP_SUCCESS)
 		return -1;
 	/* Answers come in any order; an index means the same each time. */
 	qsort(found, count, sizeof(found[0]), by_host);
-	memcpy(mac, found[n].host, VIPL_MAC_LEN);
-	return 0;
+	for (i = 0; i < count; i++) {
+		if (!vipl_name_match(name, found[i].name) || n--)
+			continue;
+		memcpy(host, found[i].host, nic->id.addr_len);
+		return 0;
+	}
+	return -1;
 }
 
-static int by_name(struct vipl_nic *nic, const char *name,
-		   unsigned long n, uint8_t mac[VIPL_MAC_LEN])
+static int by_name(struct vipl_nic *nic, const char *name, unsigned long n,
+		   uint8_t *host)
 {
+	const struct vipl_provider *ops = vipl_ops(&nic->obj);
+	struct vipl_hosts hosts;
+	char text[TEXT_MAX];
 	int r;
 
-	if (!vipl_mac_parse(name, mac))
+	if (!vipl_addr_parse(nic, name, host))
 		return n ? -1 : 0;
-	if (!nic->ifindex && is_ours(name)) {
-		memcpy(mac, nic->addr, VIPL_MAC_LEN);
-		return n ? -1 : 0;
-	}
-	r = vipl_hosts_by_name(VIPL_HOSTS, name, n, mac);
+	if (ops->resolve)
+		return ops->resolve(nic, name, n, host) == VIP_SUCCESS ? 0 : -1;
+	hosts = hosts_of(nic, text);
+	r = vipl_hosts_by_name(&hosts, name, n, host);
 	if (r != -1)
 		return r;
-	if (is_own_name(name)) {
-		memcpy(mac, nic->addr, VIPL_MAC_LEN);
+	if (vipl_is_own_name(name)) {
+		memcpy(host, nic->id.addr, nic->id.addr_len);
 		return n ? -1 : 0;
 	}
-	r = from_resolver(nic, name, n, mac);
-	return r == -1 ? from_wire(nic, name, n, mac) : r;
+	return from_network(nic, name, n, host);
 }
 
-/* Its name in the system's resolver, by way of the neighbour table. */
-static int name_of_neighbour(const struct vipl_nic *nic, const uint8_t *mac,
-			     char *name, size_t size)
+static int name_on_network(struct vipl_nic *nic, const uint8_t *host,
+			   char *name, size_t size)
 {
-	struct sockaddr_storage ip;
-	socklen_t len;
+	struct vipl_named found[VIPL_NAMED_MAX];
+	uint32_t i, count = VIPL_NAMED_MAX;
 
-	if (!nic->ifindex || vipl_neigh_reverse(nic->ifindex, mac, &ip, &len))
+	if (vipl_ops(&nic->obj)->discover(nic, found, &count) != VIP_SUCCESS)
 		return -1;
-	return getnameinfo((struct sockaddr *)&ip, len, name, size, NULL, 0,
-			   NI_NAMEREQD) ? -1 : 0;
+	for (i = 0; i < count; i++) {
+		if (memcmp(found[i].host, host, nic->id.addr_len) ||
+		    !found[i].name[0])
+			continue;
+		snprintf(name, size, "%s", found[i].name);
+		return 0;
+	}
+	return -1;
 }
 
-static int name_on_wire(struct vipl_nic *nic, const uint8_t *mac, char *name,
-			size_t size)
-{
-	struct vipl_named found;
-	uint32_t count = 1;
-
-	if (vipl_ops(&nic->obj)->name_query(nic, NULL, mac, &found, &count) !=
-	    VIP_SUCCESS || !count || !found.name[0] ||
-	    strlen(found.name) >= size)
-		return -1;
-	strcpy(name, found.name);
-	return 0;
-}
-
-static int by_addr(struct vipl_nic *nic, const uint8_t *mac, char *name,
+static int by_addr(struct vipl_nic *nic, const uint8_t *host, char *name,
 		   size_t size)
 {
-	if (!vipl_hosts_by_addr(VIPL_HOSTS, mac, name, size))
+	const struct vipl_provider *ops = vipl_ops(&nic->obj);
+	struct vipl_hosts hosts;
+	char text[TEXT_MAX];
+
+	if (ops->name_of)
+		return ops->name_of(nic, host, name, size) == VIP_SUCCESS ?
+			0 : -1;
+	hosts = hosts_of(nic, text);
+	if (!vipl_hosts_by_addr(&hosts, host, name, size))
 		return 0;
-	if (!memcmp(mac, nic->addr, VIPL_MAC_LEN))
-		return own_name(name, size);
-	if (!name_of_neighbour(nic, mac, name, size))
-		return 0;
-	return name_on_wire(nic, mac, name, size);
+	if (!memcmp(host, nic->id.addr, nic->id.addr_len))
+		return vipl_own_name(name, size);
+	return name_on_network(nic, host, name, size);
 }
 
 VIP_RETURN VipNSInit(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo)
@@ -250,19 +178,19 @@ VIP_RETURN VipNSGetHostByName(VIP_NIC_HANDLE NicHandle, VIP_CHAR *Name,
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
-	uint8_t mac[VIPL_MAC_LEN];
+	uint8_t host[VIPL_ADDR_MAX] = { 0 };
 
 	if (!nic)
 		return r;
 	if (!Name || !Address)
 		goto out;
 	r = VIP_ERROR_NAMESERVICE;
-	if (nic->addr_len != VIPL_MAC_LEN || by_name(nic, Name, NameIndex, mac))
+	if (by_name(nic, Name, NameIndex, host))
 		goto out;
 	/* HostAddressLen on entry means nothing: old programs leave it 0. */
-	Address->HostAddressLen = VIPL_MAC_LEN;
-	memcpy((char *)Address + offsetof(VIP_NET_ADDRESS, HostAddress), mac,
-	       VIPL_MAC_LEN);
+	Address->HostAddressLen = (VIP_UINT16)nic->id.addr_len;
+	memcpy((char *)Address + offsetof(VIP_NET_ADDRESS, HostAddress), host,
+	       nic->id.addr_len);
 	r = VIP_SUCCESS;
 out:
 	vipl_nic_put(nic);
@@ -275,20 +203,19 @@ VIP_RETURN VipNSGetHostByAddr(VIP_NIC_HANDLE NicHandle,
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
-	uint8_t mac[VIPL_MAC_LEN];
+	uint8_t host[VIPL_ADDR_MAX] = { 0 };
 	char name[NAME_MAX_LEN];
 	VIP_ULONG need;
 
 	if (!nic)
 		return r;
 	if (!Address || !Name || !NameLen ||
-	    Address->HostAddressLen != nic->addr_len ||
-	    nic->addr_len != VIPL_MAC_LEN)
+	    Address->HostAddressLen != nic->id.addr_len)
 		goto out;
-	memcpy(mac, (char *)Address + offsetof(VIP_NET_ADDRESS, HostAddress),
-	       VIPL_MAC_LEN);
+	memcpy(host, (char *)Address + offsetof(VIP_NET_ADDRESS, HostAddress),
+	       nic->id.addr_len);
 	r = VIP_ERROR_NAMESERVICE;
-	if (by_addr(nic, mac, name, sizeof(name)))
+	if (by_addr(nic, host, name, sizeof(name)))
 		goto out;
 	/* Both ways the length counts the terminating zero. */
 	need = strlen(name) + 1;

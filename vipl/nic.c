@@ -1,32 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "device.h"
-#include "provider.h"
+#include "ext.h"
+#include "loader.h"
+#include "msg.h"
+#include "object.h"
+#include "service.h"
 
 struct vipl_nic *vipl_nic_get(VIP_NIC_HANDLE h)
 {
 	struct vipl_nic *nic = vipl_get(h, VIPL_NIC);
 
-	if (nic && !vipl_is(&nic->obj, h)) {
+	if (nic && !vipl_is_live(nic, h)) {
 		vipl_nic_put(nic);
 		return NULL;
 	}
 	return nic;
-}
-
-static void free_ids(struct vipl_nic *nic)
-{
-	size_t i;
-
-	for (i = 0; i < VIPL_IDMAP_SIZE / VIPL_IDMAP_CHUNK; i++) {
-		vipl_wiped_free(atomic_load(&nic->vi_ids.chunk[i]),
-				VIPL_IDMAP_CHUNK *
-				sizeof(struct vipl_idmap_entry));
-		atomic_store(&nic->vi_ids.chunk[i], NULL);
-	}
 }
 
 void vipl_nic_put(struct vipl_nic *nic)
@@ -34,7 +25,8 @@ void vipl_nic_put(struct vipl_nic *nic)
 	if (!vipl_unref(&nic->obj))
 		return;
 	vipl_ops(&nic->obj)->close(nic);
-	free_ids(nic);
+	vipl_events_free(&nic->events);
+	vipl_fd_close(&nic->fd);
 	free(nic->discovered);
 	nic->discovered = NULL;
 	vipl_obj_free(&nic->obj, VIPL_NIC);
@@ -55,15 +47,17 @@ void vipl_nic_unlock(struct vipl_nic *nic)
 	vipl_unlock(&nic->lock);
 }
 
-/* Tie a new object to its NIC handle; nic->lock held. */
-void vipl_nic_own(struct vipl_nic *nic, struct vipl_obj *o,
-		  enum vipl_kind kind)
+/* nic->lock held. */
+void *vipl_nic_new(struct vipl_nic *nic, enum vipl_kind kind)
 {
+	struct vipl_obj *o = vipl_obj_alloc(kind, vipl_driver(&nic->obj));
+
+	if (!o)
+		return NULL;
 	vipl_ref(&nic->obj);
-	o->nic = nic;
-	atomic_store_explicit(&o->ops, vipl_ops(&nic->obj),
-			      memory_order_relaxed);
+	o->pub.nic = nic;
 	vipl_list_add(&o->link, &nic->objs[kind]);
+	return o;
 }
 
 /* It no longer belongs to the handle, but still refers to the NIC. */
@@ -77,51 +71,59 @@ static void reset(struct vipl_nic *nic)
 	int i;
 
 	nic->closing = 0;
-	nic->fd = -1;
-	nic->wake_fd = -1;
-	nic->ctl = NULL;
-	nic->ifindex = 0;
+	nic->identified = 0;
 	nic->discovered = NULL;
-	nic->spin = sysconf(_SC_NPROCESSORS_ONLN) > 1;
-	memset(nic->addr, 0, sizeof(nic->addr));
-	memset(&nic->limits, 0, sizeof(nic->limits));
+	atomic_store(&nic->fd, -1);
+	memset(&nic->id, 0, sizeof(nic->id));
 	memset(&nic->handler, 0, sizeof(nic->handler));
 	memset(&nic->service, 0, sizeof(nic->service));
+	vipl_events_init(&nic->events);
 	for (i = 0; i < VIPL_KINDS; i++)
 		vipl_list_init(&nic->objs[i]);
 }
 
-VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
+static VIP_RETURN open_with(const struct vipl_driver *d, const char *rest,
+			    VIP_NIC_HANDLE *out)
 {
-	const struct vipl_provider_ops *ops;
-	char node[VIPL_NODE_LEN];
-	struct vipl_nic *nic;
+	struct vipl_nic *nic = vipl_obj_alloc(VIPL_NIC, d);
 	VIP_RETURN r;
 
-	if (!DeviceName || !NicHandle)
-		return VIP_INVALID_PARAMETER;
-	if (vipl_device_resolve(DeviceName, node))
-		return VIP_INVALID_PARAMETER;
-	ops = vipl_provider_find(node);
-	if (!ops) {
-		vipl_device_missing(node);
-		return VIP_INVALID_PARAMETER;
-	}
-	if (vipl_handle_init())
-		return VIP_ERROR_RESOURCE;
-	nic = vipl_obj_alloc(VIPL_NIC);
 	if (!nic)
 		return VIP_ERROR_RESOURCE;
 	reset(nic);
-	atomic_store_explicit(&nic->obj.ops, ops, memory_order_relaxed);
-	r = ops->open(nic, node);
+	r = d->ops.open(nic, rest);
+	if (r == VIP_SUCCESS && !nic->identified) {
+		vipl_msg("provider %s opens a NIC and does not say what it is",
+			 d->ops.name);
+		r = VIP_ERROR_RESOURCE;
+	}
 	if (r != VIP_SUCCESS) {
 		vipl_nic_put(nic);
 		return r;
 	}
 	vipl_publish(&nic->obj, VIPL_NIC);
-	*NicHandle = (VIP_NIC_HANDLE)vipl_obj_handle(&nic->obj, VIPL_NIC);
+	*out = (VIP_NIC_HANDLE)vipl_obj_handle(&nic->obj, VIPL_NIC);
 	return VIP_SUCCESS;
+}
+
+VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
+{
+	const struct vipl_driver *d;
+	struct vipl_device device;
+	VIP_RETURN r;
+
+	if (!DeviceName || !NicHandle)
+		return VIP_INVALID_PARAMETER;
+	if (vipl_device_resolve(DeviceName, &device))
+		return VIP_INVALID_PARAMETER;
+	if (vipl_handle_init())
+		return VIP_ERROR_RESOURCE;
+	if (vipl_enter(device.provider))
+		return VIP_INVALID_PARAMETER;
+	d = vipl_load(device.provider);
+	r = d ? open_with(d, device.rest, NicHandle) : VIP_INVALID_PARAMETER;
+	vipl_leave(device.provider);
+	return r;
 }
 
 static struct vipl_obj *first(struct vipl_nic *nic, enum vipl_kind kind)
@@ -180,7 +182,7 @@ VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle,
 		       VIP_NIC_ATTRIBUTES *NicAttribs)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
-	const struct vipl_limits *l;
+	const struct vipl_identity *l;
 	VIP_NIC_ATTRIBUTES a;
 
 	if (!nic)
@@ -189,13 +191,13 @@ VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle,
 		vipl_nic_put(nic);
 		return VIP_INVALID_PARAMETER;
 	}
-	l = &nic->limits;
+	l = &nic->id;
 	memset(&a, 0, sizeof(a));
-	memcpy(a.Name, nic->name, sizeof(a.Name));
+	memcpy(a.Name, nic->id.name, sizeof(a.Name));
 	a.HardwareVersion = l->hw_version;
 	a.ProviderVersion = l->provider_version;
-	a.NicAddressLen = nic->addr_len;
-	a.LocalNicAddress = nic->addr;
+	a.NicAddressLen = nic->id.addr_len;
+	a.LocalNicAddress = nic->id.addr;
 	a.ThreadSafe = VIP_TRUE;
 	a.MaxDiscriminatorLen = l->disc_len;
 	a.MaxRegisterBytes = to_ulong(l->register_bytes);

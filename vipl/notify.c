@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "notify.h"
+#include "service.h"
 
 #define BATCH	32	/* handlers called for one event */
 
@@ -89,18 +90,20 @@ static void source_put(const struct source *s)
 /* Ask for an event; n->lock held. */
 static void arm(const struct source *s)
 {
-	const struct vipl_provider_ops *ops = vipl_ops(s->obj);
+	const struct vipl_provider *ops = vipl_ops(s->obj);
 	VIP_RETURN r;
 
+	atomic_store(&s->n->armed, 1);
 	r = s->kind == CQ ? ops->cq_notify(source_cq(s)) :
 			    ops->vi_notify(source_vi(s), s->kind);
-	s->n->armed = r == VIP_SUCCESS;
+	if (r != VIP_SUCCESS)
+		atomic_store(&s->n->armed, 0);
 }
 
 /* Take the head for p, if it is complete; n->lock held. */
 static void take(const struct source *s, struct vipl_pending *p)
 {
-	const struct vipl_provider_ops *ops = vipl_ops(s->obj);
+	const struct vipl_provider *ops = vipl_ops(s->obj);
 
 	if (s->kind == CQ) {
 		p->taken = ops->cq_done(source_cq(s), s->handle, &p->vi,
@@ -135,7 +138,7 @@ static struct vipl_pending *next(const struct source *s)
 	struct vipl_pending *p = n->first;
 
 	if (!p) {
-		n->armed = 0;
+		atomic_store(&n->armed, 0);
 		return NULL;
 	}
 	while (s->kind == CQ && p->taken && !vipl_vi_lookup(p->vi))
@@ -175,7 +178,7 @@ static int serve(struct vipl_nic *nic, const struct source *s)
 
 	for (i = 0; i < BATCH; i++) {
 		vipl_lock(&n->lock);
-		p = vipl_is(s->obj, s->handle) ? next(s) : NULL;
+		p = vipl_is_live(s->obj, s->handle) ? next(s) : NULL;
 		/* Inside the lock: a cancel finds the gate shut, or no call. */
 		if (p)
 			vipl_lock(&n->gate);
@@ -194,16 +197,14 @@ static int serve(struct vipl_nic *nic, const struct source *s)
 
 void vipl_notify_serve(struct vipl_nic *nic, const struct vipl_event *ev)
 {
-	void *handle = NULL;
 	struct source s;
 	int kind = CQ, r;
+	void *handle;
 
+	handle = ev->cq;
 	if (ev->kind != VIPL_EVENT_CQ) {
 		kind = ev->kind == VIPL_EVENT_RECV ? VIPL_RECVQ : VIPL_SENDQ;
-		handle = vipl_vi_by_id(nic, ev->vi);
-	} else if (!vipl_nic_lock(nic)) {
-		handle = vipl_cq_by_id(nic, ev->cq);
-		vipl_nic_unlock(nic);
+		handle = ev->vi;
 	}
 	if (!handle || source_get(&s, kind, handle))
 		return;
@@ -213,7 +214,7 @@ void vipl_notify_serve(struct vipl_nic *nic, const struct vipl_event *ev)
 	if (r > 0) {
 		/* Others have their turn before this one has another. */
 		vipl_lock(&s.n->lock);
-		if (vipl_is(s.obj, s.handle))
+		if (vipl_is_live(s.obj, s.handle))
 			arm(&s);
 		vipl_unlock(&s.n->lock);
 	}
@@ -228,7 +229,7 @@ void vipl_notify_cancel(struct vipl_notify *n)
 	rest = n->first;
 	n->first = NULL;
 	n->last = NULL;
-	n->armed = 0;
+	atomic_store(&n->armed, 0);
 	vipl_unlock(&n->lock);
 	while ((p = rest)) {
 		rest = p->next;
@@ -254,9 +255,9 @@ static int add(const struct source *s, struct vipl_pending *p)
 	struct vipl_notify *n = s->n;
 	struct vipl_pending *before = n->last;
 
-	if (!n->armed)
+	if (!atomic_load(&n->armed))
 		arm(s);
-	if (!n->armed)
+	if (!atomic_load(&n->armed))
 		return -1;
 	if (!before || before->taken)
 		take(s, p);
@@ -284,14 +285,14 @@ static VIP_RETURN notify(int kind, void *handle,
 	if (!p)
 		goto out;
 	*p = *want;
-	if (!vipl_service_start(s.obj->nic, 1)) {
+	if (!vipl_service_start(s.obj->pub.nic, 1)) {
 		vipl_lock(&s.n->lock);
-		if (!vipl_is(s.obj, handle))
+		if (!vipl_is_live(s.obj, handle))
 			r = VIP_INVALID_PARAMETER;
 		else if (!add(&s, p))
 			r = VIP_SUCCESS;
 		vipl_unlock(&s.n->lock);
-	} else if (!vipl_is(s.obj, handle)) {
+	} else if (!vipl_is_live(s.obj, handle)) {
 		r = VIP_INVALID_PARAMETER;
 	}
 	if (r != VIP_SUCCESS)

@@ -2,7 +2,7 @@
 #ifndef VIPL_NOTIFY_H
 #define VIPL_NOTIFY_H
 
-#include "provider.h"
+#include "object.h"
 
 /* Service thread: call the handlers that the event says may have their turn. */
 void vipl_notify_serve(struct vipl_nic *nic, const struct vipl_event *ev);

@@ -3,7 +3,7 @@
  * The fast path: find the VI, hand over. No reference is taken; the provider
  * checks the handle again under the queue's lock.
  */
-#include "provider.h"
+#include "object.h"
 
 VIP_RETURN VipPostSend(VIP_VI_HANDLE ViHandle, VIP_DESCRIPTOR *Descriptor,
 		       VIP_MEM_HANDLE MemHandle)

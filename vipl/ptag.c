@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "provider.h"
+#include "object.h"
 
 /* A live tag of this NIC handle, referenced, or NULL. */
 struct vipl_ptag *vipl_ptag_get(struct vipl_nic *nic, VIP_PROTECTION_HANDLE h)
 {
 	struct vipl_ptag *ptag = vipl_get(h, VIPL_PTAG);
 
-	if (ptag && (!vipl_is(&ptag->obj, h) || ptag->obj.nic != nic)) {
+	if (ptag && (!vipl_is_live(ptag, h) || ptag->obj.pub.nic != nic)) {
 		vipl_ptag_put(ptag);
 		return NULL;
 	}
@@ -36,7 +36,7 @@ void vipl_ptag_put(struct vipl_ptag *ptag)
 	if (!vipl_unref(&ptag->obj))
 		return;
 	/* Not before: a stale handle may have found it half made. */
-	nic = ptag->obj.nic;
+	nic = ptag->obj.pub.nic;
 	vipl_obj_free(&ptag->obj, VIPL_PTAG);
 	vipl_nic_put(nic);
 }
@@ -51,7 +51,7 @@ void vipl_ptag_kill(struct vipl_ptag *ptag)
 
 static VIP_RETURN create(struct vipl_nic *nic, VIP_PROTECTION_HANDLE *out)
 {
-	const struct vipl_provider_ops *ops = vipl_ops(&nic->obj);
+	const struct vipl_provider *ops = vipl_ops(&nic->obj);
 	struct vipl_ptag *ptag;
 	VIP_RETURN r;
 	uint32_t id;
@@ -59,13 +59,12 @@ static VIP_RETURN create(struct vipl_nic *nic, VIP_PROTECTION_HANDLE *out)
 	r = ops->ptag_create(nic, &id);
 	if (r != VIP_SUCCESS)
 		return r;
-	ptag = vipl_obj_alloc(VIPL_PTAG);
+	ptag = vipl_nic_new(nic, VIPL_PTAG);
 	if (!ptag) {
 		ops->ptag_destroy(nic, id);
 		return VIP_ERROR_RESOURCE;
 	}
 	ptag->id = id;
-	vipl_nic_own(nic, &ptag->obj, VIPL_PTAG);
 	vipl_publish(&ptag->obj, VIPL_PTAG);
 	*out = (VIP_PROTECTION_HANDLE)vipl_obj_handle(&ptag->obj, VIPL_PTAG);
 	return VIP_SUCCESS;

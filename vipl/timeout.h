@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 #include <time.h>
-
-#include "object.h"
+#include <vipl.h>
 
 /* Nanoseconds; VIPL_FOREVER sleeps without limit. */
 #define VIPL_FOREVER	UINT64_MAX

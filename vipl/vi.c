@@ -2,12 +2,13 @@
 #include <string.h>
 
 #include "notify.h"
+#include "service.h"
 
 struct vipl_vi *vipl_vi_get(VIP_VI_HANDLE h)
 {
 	struct vipl_vi *vi = vipl_get(h, VIPL_VI);
 
-	if (vi && !vipl_is(&vi->obj, h)) {
+	if (vi && !vipl_is_live(vi, h)) {
 		vipl_vi_put(vi);
 		return NULL;
 	}
@@ -22,7 +23,7 @@ void vipl_vi_put(struct vipl_vi *vi)
 	if (!vipl_unref(&vi->obj))
 		return;
 	/* Not before: a stale handle may have found it half made. */
-	nic = vi->obj.nic;
+	nic = vi->obj.pub.nic;
 	vipl_ops(&vi->obj)->vi_release(vi);
 	for (i = 0; i < 2; i++) {
 		if (vi->cq[i])
@@ -33,106 +34,49 @@ void vipl_vi_put(struct vipl_vi *vi)
 	vipl_nic_put(nic);
 }
 
-static void lock_queues(struct vipl_vi *vi)
-{
-	vipl_lock(&vi->q[VIPL_SENDQ].lock);
-	vipl_lock(&vi->q[VIPL_RECVQ].lock);
-}
-
-static void unlock_queues(struct vipl_vi *vi)
-{
-	vipl_unlock(&vi->q[VIPL_RECVQ].lock);
-	vipl_unlock(&vi->q[VIPL_SENDQ].lock);
-}
-
-static void set_handle(struct vipl_vi *vi, uintptr_t h)
-{
-	lock_queues(vi);
-	vi->q[VIPL_SENDQ].handle = h;
-	vi->q[VIPL_RECVQ].handle = h;
-	unlock_queues(vi);
-}
-
-/*
- * The VI id table: written under nic->lock, read without. The low 16 bits of
- * an id are unique among live VIs, the rest is a generation, so a notice of a
- * VI that is gone finds an entry with another id.
- */
-static struct vipl_idmap_entry *id_entry(struct vipl_nic *nic, uint32_t id)
-{
-	uint32_t i = id & (VIPL_IDMAP_SIZE - 1);
-	struct vipl_idmap_entry *chunk;
-
-	chunk = atomic_load_explicit(&nic->vi_ids.chunk[i / VIPL_IDMAP_CHUNK],
-				     memory_order_acquire);
-	return chunk ? &chunk[i % VIPL_IDMAP_CHUNK] : NULL;
-}
-
-static int id_room(struct vipl_nic *nic, uint32_t id)
-{
-	uint32_t i = id & (VIPL_IDMAP_SIZE - 1);
-	void *chunk;
-
-	if (id_entry(nic, id))
-		return 0;
-	chunk = vipl_wiped_alloc(VIPL_IDMAP_CHUNK *
-				 sizeof(struct vipl_idmap_entry));
-	if (!chunk)
-		return -1;
-	atomic_store_explicit(&nic->vi_ids.chunk[i / VIPL_IDMAP_CHUNK], chunk,
-			      memory_order_release);
-	return 0;
-}
-
-static void id_set(struct vipl_nic *nic, uint32_t id, uintptr_t h)
-{
-	struct vipl_idmap_entry *e = id_entry(nic, id);
-
-	if (!e)
-		return;
-	/* No reader may see the new handle beside the old id. */
-	atomic_store(&e->id, 0);
-	atomic_store(&e->handle, h);
-	if (h)
-		atomic_store(&e->id, id);
-}
-
-/* The handle of the VI with the provider's id, or NULL when it is gone. */
-VIP_VI_HANDLE vipl_vi_by_id(struct vipl_nic *nic, uint32_t id)
-{
-	struct vipl_idmap_entry *e = id_entry(nic, id);
-	uintptr_t h;
-
-	if (!e || atomic_load(&e->id) != id)
-		return NULL;
-	h = atomic_load(&e->handle);
-	return atomic_load(&e->id) == id ? (VIP_VI_HANDLE)h : NULL;
-}
-
 void vipl_vi_set_peer(struct vipl_vi *vi, const uint8_t *host)
 {
-	struct vipl_nic *nic = vi->obj.nic;
+	struct vipl_events *e = &vi->obj.pub.nic->events;
 
-	vipl_lock(&nic->handler_lock);
+	vipl_lock(&e->lock);
 	memcpy(vi->peer, host, VIPL_ADDR_MAX);
-	vipl_unlock(&nic->handler_lock);
+	vipl_unlock(&e->lock);
 }
 
 void vipl_vi_get_peer(struct vipl_vi *vi, uint8_t *host)
 {
-	struct vipl_nic *nic = vi->obj.nic;
+	struct vipl_events *e = &vi->obj.pub.nic->events;
 
-	vipl_lock(&nic->handler_lock);
+	vipl_lock(&e->lock);
 	memcpy(host, vi->peer, VIPL_ADDR_MAX);
-	vipl_unlock(&nic->handler_lock);
+	vipl_unlock(&e->lock);
+}
+
+/*
+ * Without a reference, since the service thread may have other files than the
+ * provider's release of the VI would close: what is live under the lock stays
+ * until it is let go.
+ */
+int vipl_vi_find_peer(struct vipl_nic *nic, VIP_VI_HANDLE h, uint8_t *host)
+{
+	struct vipl_vi *vi;
+	int found;
+
+	vipl_lock(&nic->events.lock);
+	vi = vipl_vi_lookup(h);
+	found = vi && vi->obj.pub.nic == nic;
+	if (found)
+		memcpy(host, vi->peer, VIPL_ADDR_MAX);
+	vipl_unlock(&nic->events.lock);
+	return found ? 0 : -1;
 }
 
 /* Take it from its users and its handle; nic->lock held. */
 void vipl_vi_kill(struct vipl_vi *vi)
 {
 	vipl_retract(&vi->obj);
-	set_handle(vi, 0);
-	id_set(vi->obj.nic, vi->q[0].id, 0);
+	vipl_ops(&vi->obj)->vi_live(vi, NULL);
+	vipl_events_forget(&vi->obj.pub.nic->events, &vi->source);
 	vipl_notify_cancel(&vi->notify[VIPL_SENDQ]);
 	vipl_notify_cancel(&vi->notify[VIPL_RECVQ]);
 	vipl_nic_disown(&vi->obj);
@@ -141,7 +85,7 @@ void vipl_vi_kill(struct vipl_vi *vi)
 
 /* What the provider need not be asked. */
 static VIP_RETURN check_attrs(const VIP_VI_ATTRIBUTES *a,
-			      const struct vipl_limits *l)
+			      const struct vipl_identity *l)
 {
 	VIP_RELIABILITY_LEVEL level = a->ReliabilityLevel;
 
@@ -156,18 +100,6 @@ static VIP_RETURN check_attrs(const VIP_VI_ATTRIBUTES *a,
 	return VIP_SUCCESS;
 }
 
-static struct vipl_vi *vi_alloc(struct vipl_nic *nic)
-{
-	struct vipl_vi *vi = vipl_obj_alloc(VIPL_VI);
-
-	if (!vi)
-		return NULL;
-	vi->cq[0] = NULL;
-	vi->cq[1] = NULL;
-	vipl_nic_own(nic, &vi->obj, VIPL_VI);
-	return vi;
-}
-
 static VIP_RETURN create(struct vipl_nic *nic, const VIP_VI_ATTRIBUTES *a,
 			 struct vipl_ptag *ptag, struct vipl_cq *const cq[2],
 			 VIP_VI_HANDLE *out)
@@ -177,7 +109,7 @@ static VIP_RETURN create(struct vipl_nic *nic, const VIP_VI_ATTRIBUTES *a,
 	uintptr_t h;
 	int i;
 
-	vi = vi_alloc(nic);
+	vi = vipl_nic_new(nic, VIPL_VI);
 	if (!vi)
 		return VIP_ERROR_RESOURCE;
 	for (i = 0; i < 2; i++) {
@@ -187,19 +119,15 @@ static VIP_RETURN create(struct vipl_nic *nic, const VIP_VI_ATTRIBUTES *a,
 	}
 	vi->ptag = a->Ptag;
 	memset(vi->peer, 0, sizeof(vi->peer));
-	r = vipl_ops(&vi->obj)->vi_create(vi, a, ptag ? ptag->id : 0);
-	if (r == VIP_SUCCESS && id_room(nic, vi->q[0].id)) {
-		vipl_ops(&vi->obj)->vi_destroy(vi);
-		r = VIP_ERROR_RESOURCE;
-	}
+	r = vipl_ops(&vi->obj)->vi_create(vi, a, ptag ? ptag->id : 0,
+					  cq[VIPL_SENDQ], cq[VIPL_RECVQ]);
 	if (r != VIP_SUCCESS) {
 		vipl_nic_disown(&vi->obj);
 		vipl_vi_put(vi);
 		return r;
 	}
 	h = vipl_obj_handle(&vi->obj, VIPL_VI);
-	set_handle(vi, h);
-	id_set(nic, vi->q[0].id, h);
+	vipl_ops(&vi->obj)->vi_live(vi, (VIP_VI_HANDLE)h);
 	vipl_publish(&vi->obj, VIPL_VI);
 	*out = (VIP_VI_HANDLE)h;
 	return VIP_SUCCESS;
@@ -214,7 +142,7 @@ static int cq_arg(struct vipl_nic *nic, VIP_CQ_HANDLE h, struct vipl_cq **cq)
 	*cq = vipl_cq_get(h);
 	if (!*cq)
 		return -1;
-	return (*cq)->obj.nic == nic ? 0 : -1;
+	return (*cq)->obj.pub.nic == nic ? 0 : -1;
 }
 
 static VIP_RETURN create_checked(struct vipl_nic *nic,
@@ -227,7 +155,7 @@ static VIP_RETURN create_checked(struct vipl_nic *nic,
 	VIP_RETURN r;
 	int i;
 
-	r = check_attrs(a, &nic->limits);
+	r = check_attrs(a, &nic->id);
 	if (r != VIP_SUCCESS)
 		return r;
 	if (a->Ptag) {
@@ -275,7 +203,7 @@ static VIP_RETURN must_be_idle(struct vipl_vi *vi, VIP_VI_HANDLE h)
 	VIP_VI_STATE state;
 	VIP_RETURN r;
 
-	if (!vipl_is(&vi->obj, h))
+	if (!vipl_is_live(vi, h))
 		return VIP_INVALID_PARAMETER;
 	r = vipl_ops(&vi->obj)->vi_query(vi, &state, &attrs);
 	if (r != VIP_SUCCESS)
@@ -285,27 +213,20 @@ static VIP_RETURN must_be_idle(struct vipl_vi *vi, VIP_VI_HANDLE h)
 
 static VIP_RETURN destroy(struct vipl_vi *vi, VIP_VI_HANDLE h)
 {
-	const struct vipl_provider_ops *ops = vipl_ops(&vi->obj);
+	const struct vipl_provider *ops = vipl_ops(&vi->obj);
 	VIP_RETURN r;
-	int busy;
 
 	r = must_be_idle(vi, h);
 	if (r != VIP_SUCCESS)
 		return r;
-	lock_queues(vi);
-	busy = ops->vi_outstanding(vi);
-	if (!busy) {
-		/* No thread posts any more. */
-		vi->q[VIPL_SENDQ].handle = 0;
-		vi->q[VIPL_RECVQ].handle = 0;
-	}
-	unlock_queues(vi);
-	if (busy)
-		return VIP_ERROR_RESOURCE;
+	/* Afterwards no thread posts any more. */
+	r = ops->vi_retire(vi);
+	if (r != VIP_SUCCESS)
+		return r;
 	r = ops->vi_destroy(vi);
 	if (r != VIP_SUCCESS) {
 		/* A connection attempt came between: it lives on. */
-		set_handle(vi, (uintptr_t)h);
+		ops->vi_live(vi, h);
 		return r;
 	}
 	vipl_vi_kill(vi);
@@ -320,7 +241,7 @@ VIP_RETURN VipDestroyVi(VIP_VI_HANDLE ViHandle)
 
 	if (!vi)
 		return r;
-	nic = vi->obj.nic;
+	nic = vi->obj.pub.nic;
 	if (!vipl_nic_lock(nic)) {
 		r = destroy(vi, ViHandle);
 		vipl_nic_unlock(nic);
@@ -333,15 +254,10 @@ VIP_RETURN VipDestroyVi(VIP_VI_HANDLE ViHandle)
 	return r;
 }
 
-static VIP_BOOLEAN queue_empty(struct vipl_queue *q)
+static VIP_BOOLEAN queue_empty(struct vipl_vi *vi, int queue)
 {
-	VIP_BOOLEAN empty;
-
-	vipl_lock(&q->lock);
-	empty = atomic_load(&q->tail) == atomic_load(&q->collected) ?
-		VIP_TRUE : VIP_FALSE;
-	vipl_unlock(&q->lock);
-	return empty;
+	return vipl_ops(&vi->obj)->queue_empty(vi, queue) ? VIP_TRUE :
+							    VIP_FALSE;
 }
 
 VIP_RETURN VipQueryVi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE *State,
@@ -358,17 +274,17 @@ VIP_RETURN VipQueryVi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE *State,
 	if (!State || !ViAttribs || !SendQEmpty || !RecvQEmpty)
 		goto out;
 	/* The lock, so that tag and attributes are of one setting. */
-	if (vipl_nic_lock(vi->obj.nic))
+	if (vipl_nic_lock(vi->obj.pub.nic))
 		goto out;
 	r = vipl_ops(&vi->obj)->vi_query(vi, &state, &a);
 	a.Ptag = vi->ptag;
-	vipl_nic_unlock(vi->obj.nic);
-	if (r != VIP_SUCCESS)
-		goto out;
-	*State = state;
-	*ViAttribs = a;
-	*SendQEmpty = queue_empty(&vi->q[VIPL_SENDQ]);
-	*RecvQEmpty = queue_empty(&vi->q[VIPL_RECVQ]);
+	if (r == VIP_SUCCESS) {
+		*State = state;
+		*ViAttribs = a;
+		*SendQEmpty = queue_empty(vi, VIPL_SENDQ);
+		*RecvQEmpty = queue_empty(vi, VIPL_RECVQ);
+	}
+	vipl_nic_unlock(vi->obj.pub.nic);
 out:
 	vipl_vi_put(vi);
 	return r;
@@ -378,8 +294,8 @@ out:
 static VIP_RETURN set_attrs(struct vipl_vi *vi, VIP_VI_HANDLE h,
 			    const VIP_VI_ATTRIBUTES *a)
 {
-	const struct vipl_provider_ops *ops = vipl_ops(&vi->obj);
-	struct vipl_nic *nic = vi->obj.nic;
+	const struct vipl_provider *ops = vipl_ops(&vi->obj);
+	struct vipl_nic *nic = vi->obj.pub.nic;
 	struct vipl_ptag *ptag = NULL;
 	VIP_RETURN r;
 
@@ -387,7 +303,7 @@ static VIP_RETURN set_attrs(struct vipl_vi *vi, VIP_VI_HANDLE h,
 	r = must_be_idle(vi, h);
 	if (r != VIP_SUCCESS)
 		return r;
-	r = check_attrs(a, &nic->limits);
+	r = check_attrs(a, &nic->id);
 	if (r != VIP_SUCCESS)
 		return r;
 	if (a->Ptag) {
@@ -412,7 +328,7 @@ VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE ViHandle,
 
 	if (!vi)
 		return r;
-	nic = vi->obj.nic;
+	nic = vi->obj.pub.nic;
 	if (ViAttribs && !vipl_nic_lock(nic)) {
 		r = set_attrs(vi, ViHandle, ViAttribs);
 		vipl_nic_unlock(nic);

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Connections: the attempts of VIs, and their verdicts.
+ *
+ * An attempt lives in the VI: state CONNECT_PENDING, verdict NOT_DONE, from
+ * eng_conn_begin() to eng_conn_up() or eng_conn_end(). The end that says ACCEPT
+ * serves: it is connected when CONFIRM comes. The nonce of a VI is new for each
+ * attempt, so what is late finds none.
+ */
+#include <errno.h>
+
+#include "eng.h"
+
+VIP_RETURN eng_attrs_differ(const struct eng_vi *v, uint16_t reliability,
+			    uint32_t transfer)
+{
+	if (v->reliability != reliability)
+		return VIP_INVALID_RELIABILITY_LEVEL;
+	return v->transfer != transfer ? VIP_INVALID_MTU : VIP_SUCCESS;
+}
+
+static void fill(const struct eng_vi *v, struct wire_conn *c)
+{
+	const struct eng_attempt *a = &v->conn;
+	uint64_t now = eng_now();
+
+	*c = (struct wire_conn){
+		.version = WIRE_VERSION,
+		.vi = v->id,
+		.nonce = v->nonce,
+		.timeout = a->deadline == ENG_FOREVER ? UINT64_MAX :
+			   a->deadline > now ? a->deadline - now : 0,
+		.transfer = v->transfer,
+		.reliability = v->reliability,
+		.rights = (uint16_t)v->rights,
+		.local_len = a->local.disc_len,
+		.remote_len = a->remote.disc_len,
+		.priv_len = (uint16_t)a->mine.len,
+	};
+	memcpy(c->local, a->local.disc, a->local.disc_len);
+	memcpy(c->remote, a->remote.disc, a->remote.disc_len);
+	memcpy(c->priv, a->mine.data, a->mine.len);
+}
+
+/* The attempt has a verdict; those that wait for it hear. */
+static void settled(struct eng_nic *nic, struct eng_vi *v, VIP_RETURN verdict)
+{
+	struct vipl_event ev = {
+		.kind = VIPL_EVENT_CONN,
+		.vi = (VIP_VI_HANDLE)atomic_load(&v->handle),
+	};
+
+	eng_p2p_unlist(nic, v);
+	eng_time(nic, v, ENG_FOREVER);
+	v->conn.verdict = verdict;
+	v->conn.serving = 0;
+	if (v->conn.event && ev.vi)
+		eng_host->event(nic->obj, &ev);
+	eng_wake(nic, &v->conn.sleepers);
+}
+
+/* Pending to Idle; the other end is told where it has to be. */
+void eng_conn_end(struct eng_nic *nic, struct eng_vi *v, VIP_RETURN verdict)
+{
+	struct eng_attempt *a = &v->conn;
+	struct eng_wire h = { .raddr = v->nonce };
+
+	if (v->state != VIP_STATE_CONNECT_PENDING)
+		return;
+	if (v->peer && v->peer->state == PEER_UP) {
+		if (a->serving) {
+			/* It may have become connected meanwhile. */
+			h.op = WIRE_BYE;
+			h.dst = v->peer_id;
+			h.nonce = v->peer_nonce;
+			eng_peer_send(nic, v->peer, &h, NULL, 0);
+		} else if (a->asked && !a->p2p) {
+			h.op = WIRE_CANCEL;
+			eng_peer_send(nic, v->peer, &h, NULL, 0);
+		}
+	}
+	v->state = VIP_STATE_IDLE;
+	v->nonce = 0;
+	eng_peer_detach(v);
+	settled(nic, v, verdict);
+}
+
+/* Pending to Idle when its time is over; else what is to be done in time. */
+void eng_conn_expire(struct eng_nic *nic, struct eng_vi *v, uint64_t now)
+{
+	if (v->state != VIP_STATE_CONNECT_PENDING)
+		return;
+	if (now >= v->conn.deadline && v->conn.deadline != ENG_FOREVER)
+		eng_conn_end(nic, v, VIP_TIMEOUT);
+	else
+		eng_p2p_retry(nic, v, now);
+}
+
+/* May an attempt begin? Waits for the end of the last connection. */
+int eng_conn_may_begin(struct eng_nic *nic, struct eng_vi *v)
+{
+	eng_conn_expire(nic, v, eng_now());
+	while (v->state == VIP_STATE_IDLE && v->leaving && nic->live)
+		eng_sleep(nic, &v->conn.sleepers, ENG_FOREVER);
+	return v->id && v->state == VIP_STATE_IDLE;
+}
+
+void eng_conn_begin(struct eng_nic *nic, struct eng_vi *v,
+		    const struct vipl_addr *local,
+		    const struct vipl_addr *remote, uint64_t deadline)
+{
+	struct eng_attempt *a = &v->conn;
+
+	a->verdict = VIP_NOT_DONE;
+	a->count++;
+	a->deadline = deadline;
+	a->retry = ENG_FOREVER;
+	a->p2p = 0;
+	a->event = 0;
+	a->asked = 0;
+	a->serving = 0;
+	a->crossed = 0;
+	a->again = 0;
+	a->local = *local;
+	a->remote = *remote;
+	/* What the peer is told: the address that packets come from. */
+	a->local.host_len = (uint16_t)nic->ident.addr_len;
+	memcpy(a->local.host, nic->ident.addr, nic->ident.addr_len);
+	a->mine.len = 0;
+	a->theirs.len = 0;
+	a->disc = NULL;
+	v->state = VIP_STATE_CONNECT_PENDING;
+	v->nonce = eng_random();
+	eng_time(nic, v, deadline);
+}
+
+/* Pending to Connected: c is what the other end said of itself, or NULL. */
+void eng_conn_up(struct eng_nic *nic, struct eng_vi *v,
+		 const struct wire_conn *c)
+{
+	struct eng_attempt *a = &v->conn;
+
+	if (c) {
+		v->peer_id = c->vi;
+		v->peer_nonce = c->nonce;
+		a->attrs = (VIP_VI_ATTRIBUTES){
+			.ReliabilityLevel = c->reliability,
+			.MaxTransferSize = c->transfer,
+			.EnableRdmaWrite = c->rights & ENG_RDMA_WRITE ?
+					   VIP_TRUE : VIP_FALSE,
+			.EnableRdmaRead = c->rights & ENG_RDMA_READ ?
+					  VIP_TRUE : VIP_FALSE,
+		};
+		a->theirs.len = c->priv_len;
+		memcpy(a->theirs.data, c->priv, c->priv_len);
+	}
+	v->tx_base = v->q[VIPL_SENDQ].next;
+	v->acked = v->tx_base;
+	v->rx_ack = 0;
+	v->rx_next = 0;
+	v->rx_done = 0;
+	v->ack_sent = 0;
+	v->ack_alone = 0;
+	v->alone = 0;
+	v->replies = 0;
+	v->bye_flags = 0;
+	v->tx = (struct eng_wire){
+		.op = WIRE_SEND,
+		.dst = v->peer_id,
+		.nonce = v->peer_nonce,
+	};
+	v->state = VIP_STATE_CONNECTED;
+	settled(nic, v, VIP_SUCCESS);
+}
+
+static struct eng_peer *known(struct eng_nic *nic, const struct vipl_addr *a)
+{
+	struct eng_list *l;
+	struct eng_peer *p;
+
+	if (!(nic->t->flags & ENG_ONE_NIC))
+		return NULL;
+	for (l = nic->peers.next; l != &nic->peers; l = l->next) {
+		p = eng_container(l, struct eng_peer, link);
+		if (p->state != PEER_DOWN &&
+		    !memcmp(p->addr, a->host, nic->ident.addr_len))
+			return p;
+	}
+	return NULL;
+}
+
+/* Begin to meet the NIC of v->conn.remote: 0, or a negative errno. */
+int eng_conn_meet(struct eng_nic *nic, struct eng_vi *v)
+{
+	struct eng_peer *p = known(nic, &v->conn.remote);
+	int err;
+
+	if (p) {
+		eng_peer_attach(v, p);
+		if (p->state == PEER_UP)
+			eng_peer_todo(p);
+		return 0;
+	}
+	p = eng_peer_make(nic, v->conn.remote.host);
+	if (!p)
+		return -ENOMEM;
+	eng_peer_attach(v, p);
+	p->busy = 1;
+	err = nic->t->meet(p, &v->conn.remote);
+	p->busy = 0;
+	if (err) {
+		eng_peer_detach(v);
+		eng_peer_down(p, err);
+	}
+	return err;
+}
+
+static VIP_RETURN verdict_of(int err)
+{
+	if (err == -ENOENT)
+		return VIP_NO_MATCH;
+	return err == -ENOMEM ? VIP_ERROR_RESOURCE : VIP_NOT_REACHABLE;
+}
+
+/* The peer is up: say what is wanted. */
+void eng_conn_ask(struct eng_nic *nic, struct eng_vi *v)
+{
+	struct eng_wire h = { .op = v->conn.p2p ? WIRE_LOOK : WIRE_CONNECT };
+	struct wire_conn c;
+
+	fill(v, &c);
+	v->conn.asked = 1;
+	eng_peer_send(nic, v->peer, &h, &c, sizeof(c));
+}
+
+/* Answer another end's CONNECT or LOOK. */
+void eng_conn_serve(struct eng_nic *nic, struct eng_vi *v,
+		    struct eng_peer *peer, uint32_t id, uint64_t nonce)
+{
+	struct eng_wire h = { .op = WIRE_ACCEPT, .dst = id, .nonce = nonce };
+	struct wire_conn c;
+
+	eng_peer_attach(v, peer);
+	v->peer_id = id;
+	v->peer_nonce = nonce;
+	v->conn.serving = 1;
+	fill(v, &c);
+	eng_peer_send(nic, peer, &h, &c, sizeof(c));
+}
+
+/* The peer of an attempt is down. */
+void eng_conn_peer_down(struct eng_nic *nic, struct eng_vi *v, int err)
+{
+	struct eng_attempt *a = &v->conn;
+
+	eng_peer_detach(v);
+	if (v->state != VIP_STATE_CONNECT_PENDING)
+		return;
+	if (a->p2p && (a->asked || a->serving || !err || err == -ENOENT)) {
+		/* Not there, or there no longer: it may come yet. */
+		a->asked = 0;
+		a->serving = 0;
+		eng_p2p_none(nic, v);
+	} else if (a->serving) {
+		eng_conn_end(nic, v, VIP_TIMEOUT);
+	} else if (!err && !a->again) {
+		/* It parted as we asked: there may be another. */
+		a->again = 1;
+		a->asked = 0;
+		err = eng_conn_meet(nic, v);
+		if (err)
+			eng_conn_end(nic, v, verdict_of(err));
+	} else {
+		eng_conn_end(nic, v, a->asked ? VIP_REJECT : verdict_of(err));
+	}
+}
+
+void eng_reject(struct eng_nic *nic, struct eng_peer *peer, uint32_t vi,
+		uint64_t nonce, VIP_RETURN verdict,
+		const struct vipl_private *priv)
+{
+	struct eng_wire h = {
+		.op = WIRE_REJECT,
+		.dst = vi,
+		.nonce = nonce,
+		.status = verdict,
+	};
+	struct wire_conn c = { .version = WIRE_VERSION };
+
+	if (priv) {
+		c.priv_len = (uint16_t)priv->len;
+		memcpy(c.priv, priv->data, priv->len);
+	}
+	eng_peer_send(nic, peer, &h, &c, sizeof(c));
+}
+
+static VIP_RETURN request(struct vipl_vi *obj, const struct vipl_addr *local,
+			  const struct vipl_addr *remote, VIP_ULONG timeout,
+			  const struct vipl_private *priv, int event)
+{
+	struct eng_nic *nic = eng_nic_of(vipl_nic_of(obj));
+	struct eng_vi *v = eng_vi_of(obj);
+	int err;
+
+	if (remote->host_len != nic->ident.addr_len || !timeout)
+		return VIP_INVALID_PARAMETER;
+	if (!nic->live || !eng_conn_may_begin(nic, v))
+		return VIP_INVALID_STATE;
+	eng_conn_begin(nic, v, local, remote, eng_deadline(timeout));
+	v->conn.event = (uint8_t)event;
+	if (priv)
+		v->conn.mine = *priv;
+	err = eng_conn_meet(nic, v);
+	if (err)
+		eng_conn_end(nic, v, verdict_of(err));
+	if (nic->dirty)
+		eng_settle(nic);
+	return VIP_SUCCESS;
+}
+
+/* The verdict of the VI's attempt, once. The engine lock is held. */
+VIP_RETURN eng_conn_verdict(struct eng_nic *nic, struct eng_vi *v, int p2p,
+			    int wait, VIP_VI_ATTRIBUTES *attrs,
+			    struct vipl_private *priv)
+{
+	struct eng_attempt *a = &v->conn;
+	uint32_t count = a->count;
+	VIP_RETURN r;
+
+	for (;;) {
+		eng_conn_expire(nic, v, eng_now());
+		/* Another attempt, or one of another kind, is not ours. */
+		if (a->count != count || a->p2p != p2p ||
+		    a->verdict == ENG_TOLD)
+			return VIP_INVALID_STATE;
+		r = a->verdict;
+		if (r != VIP_NOT_DONE)
+			break;
+		if (!wait)
+			return r;
+		if (!nic->live)
+			return VIP_INVALID_STATE;
+		eng_sleep(nic, &a->sleepers, a->deadline);
+	}
+	a->verdict = ENG_TOLD;
+	if (r == VIP_SUCCESS && attrs)
+		*attrs = a->attrs;
+	if (priv)
+		*priv = a->theirs;
+	return r;
+}
+
+VIP_RETURN eng_conn_request(struct vipl_vi *obj, const struct vipl_addr *local,
+			    const struct vipl_addr *remote, VIP_ULONG timeout,
+			    VIP_VI_ATTRIBUTES *attrs)
+{
+	struct eng_nic *nic = eng_nic_of(vipl_nic_of(obj));
+	VIP_RETURN r;
+
+	eng_enter(nic);
+	r = request(obj, local, remote, timeout, NULL, 0);
+	if (r == VIP_SUCCESS)
+		r = eng_conn_verdict(nic, eng_vi_of(obj), 0, 1, attrs, NULL);
+	eng_leave(nic);
+	return r;
+}
+
+VIP_RETURN eng_conn_request_start(struct vipl_vi *obj,
+				  const struct vipl_addr *local,
+				  const struct vipl_addr *remote,
+				  VIP_ULONG timeout,
+				  const struct vipl_private *priv)
+{
+	struct eng_nic *nic = eng_nic_of(vipl_nic_of(obj));
+	VIP_RETURN r;
+
+	eng_enter(nic);
+	r = request(obj, local, remote, timeout, priv, 1);
+	eng_leave(nic);
+	return r;
+}
+
+VIP_RETURN eng_conn_result(struct vipl_vi *obj, VIP_VI_ATTRIBUTES *attrs,
+			   struct vipl_private *priv)
+{
+	struct eng_nic *nic = eng_nic_of(vipl_nic_of(obj));
+	VIP_RETURN r;
+
+	eng_enter(nic);
+	if (nic->live)
+		eng_progress(nic);
+	r = eng_conn_verdict(nic, eng_vi_of(obj), 0, 0, attrs, priv);
+	eng_leave(nic);
+	return r;
+}
+
+/* The VI with that id whose attempt has that nonce, or NULL. */
+static struct eng_vi *pending(struct eng_nic *nic, const struct eng_wire *h)
+{
+	struct eng_vi *v;
+
+	if ((h->dst & 0xffff) >= ENG_VIS || !h->nonce)
+		return NULL;
+	v = nic->vis[h->dst & 0xffff];
+	if (!v || v->id != h->dst || v->nonce != h->nonce ||
+	    v->state != VIP_STATE_CONNECT_PENDING)
+		return NULL;
+	return v;
+}
+
+static void rx_accept(struct eng_nic *nic, struct eng_peer *peer,
+		      const struct eng_wire *h, const struct wire_conn *c)
+{
+	struct eng_wire a = { .dst = c->vi, .nonce = c->nonce };
+	struct eng_vi *v = pending(nic, h);
+
+	if (!v || v->conn.serving || !v->conn.asked || v->peer != peer ||
+	    eng_attrs_differ(v, c->reliability, c->transfer)) {
+		a.op = WIRE_GONE;
+		eng_peer_send(nic, peer, &a, NULL, 0);
+		return;
+	}
+	a.op = WIRE_CONFIRM;
+	eng_peer_send(nic, peer, &a, NULL, 0);
+	eng_conn_up(nic, v, c);
+}
+
+static void rx_reject(struct eng_nic *nic, struct eng_peer *peer,
+		      const struct eng_wire *h, const struct wire_conn *c)
+{
+	struct eng_vi *v = pending(nic, h);
+	VIP_RETURN r = VIP_REJECT;
+
+	if (!v || v->conn.serving || !v->conn.asked || v->peer != peer)
+		return;
+	if (h->status == VIP_NO_MATCH || h->status == VIP_INVALID_MTU ||
+	    h->status == VIP_INVALID_RELIABILITY_LEVEL)
+		r = (VIP_RETURN)h->status;
+	v->conn.theirs.len = c->priv_len;
+	memcpy(v->conn.theirs.data, c->priv, c->priv_len);
+	/* It knows. */
+	v->conn.asked = 0;
+	eng_conn_end(nic, v, r);
+}
+
+/* Answers to ACCEPT. */
+static void rx_served(struct eng_nic *nic, struct eng_peer *peer,
+		      const struct eng_wire *h)
+{
+	struct eng_vi *v = pending(nic, h);
+
+	if (!v || !v->conn.serving || v->peer != peer)
+		return;
+	if (h->op == WIRE_CONFIRM) {
+		eng_conn_up(nic, v, NULL);
+		return;
+	}
+	v->conn.serving = 0;
+	v->conn.asked = 0;
+	if (v->conn.p2p)
+		eng_p2p_none(nic, v);
+	else
+		eng_conn_end(nic, v, VIP_TIMEOUT);
+}
+
+static void rx_cancel(struct eng_nic *nic, struct eng_peer *peer,
+		      uint64_t nonce)
+{
+	struct eng_list *l;
+	struct eng_conn *c;
+
+	for (l = peer->conns.next; l != &peer->conns; l = l->next) {
+		c = eng_container(l, struct eng_conn, peer_link);
+		if (c->nonce == nonce) {
+			eng_conn_free(nic, c);
+			return;
+		}
+	}
+}
+
+/* What the peer says of a VI; 0 when it is well-formed. */
+static int parse(const void *data, size_t len, struct wire_conn *c)
+{
+	if (len != sizeof(*c))
+		return -1;
+	memcpy(c, data, sizeof(*c));
+	return c->version != WIRE_VERSION || c->local_len > VIPL_DISC_MAX ||
+	       c->remote_len > VIPL_DISC_MAX || c->priv_len > VIPL_PRIVATE_MAX;
+}
+
+void eng_rx_conn(struct eng_nic *nic, struct eng_peer *peer,
+		 const struct eng_wire *h, const void *data, size_t len)
+{
+	struct eng_vi *v;
+	struct wire_conn c;
+
+	if (h->op <= WIRE_REJECT && parse(data, len, &c))
+		return;
+	switch (h->op) {
+	case WIRE_CONNECT:
+		eng_rx_connect(nic, peer, &c);
+		break;
+	case WIRE_LOOK:
+		eng_rx_look(nic, peer, &c);
+		break;
+	case WIRE_ACCEPT:
+		rx_accept(nic, peer, h, &c);
+		break;
+	case WIRE_REJECT:
+		rx_reject(nic, peer, h, &c);
+		break;
+	case WIRE_CONFIRM:
+	case WIRE_GONE:
+		rx_served(nic, peer, h);
+		break;
+	case WIRE_CANCEL:
+		rx_cancel(nic, peer, h->raddr);
+		break;
+	case WIRE_NONE:
+		v = pending(nic, h);
+		if (v && v->conn.p2p && !v->conn.serving && v->peer == peer) {
+			v->conn.asked = 0;
+			eng_p2p_none(nic, v);
+		}
+		break;
+	default:
+		break;
+	}
+}

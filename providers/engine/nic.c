@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* NIC handles: opening, closing, and what is done later. */
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "eng.h"
+
+#define FLUSH_NS	200000000u	/* for last packets, at the close */
+
+const struct vipl_host *eng_host;
+const struct eng_transport *eng_transport;
+
+/* The transport's area begins here. */
+#define NIC_BYTES	((sizeof(struct eng_nic) + 63) & ~(size_t)63)
+
+void *eng_nic_priv(struct eng_nic *nic)
+{
+	return (char *)nic + NIC_BYTES;
+}
+
+uint64_t eng_random(void)
+{
+	uint64_t v = 0;
+
+	/* 0 means none. A failure leaves the clock, which is new each time. */
+	while (!v)
+		if (syscall(SYS_getrandom, &v, sizeof(v), 0) != sizeof(v))
+			v = eng_now() * 0x9e3779b97f4a7c15u;
+	return v;
+}
+
+void eng_event(struct eng_vi *v, uint32_t code, uint32_t opcode, uint64_t desc,
+	       int orderly)
+{
+	struct vipl_event ev = {
+		.kind = VIPL_EVENT_ERROR,
+		.vi = (VIP_VI_HANDLE)atomic_load(&v->handle),
+		.desc = desc,
+		.opcode = opcode,
+		.resource = code == VIP_ERROR_POST_DESC ?
+			    VIP_RESOURCE_DESCRIPTOR : VIP_RESOURCE_VI,
+		.code = code,
+		.orderly = !!orderly,
+	};
+
+	if (ev.vi)
+		eng_host->event(eng_vi_nic(v)->obj, &ev);
+}
+
+/* Have the VI looked at then; ENG_FOREVER: not at all. */
+void eng_time(struct eng_nic *nic, struct eng_vi *v, uint64_t when)
+{
+	eng_list_del(&v->timed);
+	v->when = when;
+	if (when == ENG_FOREVER)
+		return;
+	eng_list_add_tail(&v->timed, &nic->timed);
+	if (when >= nic->next_time)
+		return;
+	nic->next_time = when;
+	/* A thread that sleeps has to wake earlier now. */
+	if (nic->armed)
+		nic->t->wake(nic);
+	else if (!nic->leader && eng_get(&nic->tick) == TICK_PARKED) {
+		atomic_store(&nic->tick, TICK_ON);
+		eng_futex_wake(&nic->tick);
+	}
+}
+
+static void vi_work(struct eng_nic *nic, struct eng_vi *v)
+{
+	uint8_t todo = v->todo;
+
+	v->todo = 0;
+	if (todo & TODO_BYE)
+		eng_leave_work(nic, v);
+	else if (v->leaving && todo & TODO_IN)
+		eng_leave_work(nic, v);	/* there is room for its pulls */
+	if (v->state != VIP_STATE_CONNECTED)
+		return;
+	if (todo & TODO_IN)
+		eng_in_work(nic, v);
+	if (todo & TODO_SEND) {
+		eng_retire(nic, v, 1);
+		eng_run(nic, v);
+	}
+	if (!(todo & TODO_ACK) || v->state != VIP_STATE_CONNECTED ||
+	    v->ack_sent == v->rx_done)
+		return;
+	/* The progress thread sees to it that a ride that fails is short. */
+	if (v->replies < ENG_REPLIES || v->rx_done - v->ack_sent > 8 ||
+	    nic->leader == &nic->ticker || eng_get(&nic->tick) != TICK_ON)
+		eng_send_ack(v);
+	else if (eng_list_empty(&v->late))
+		eng_list_add_tail(&v->late, &nic->late);
+}
+
+/*
+ * All that was put off. The transport may add to it from inside the operations
+ * that are called here; none of those begins this anew.
+ */
+void eng_settle(struct eng_nic *nic)
+{
+	struct eng_list *l;
+
+	if (nic->settling)
+		return;
+	nic->settling = 1;
+	while (nic->dirty) {
+		nic->dirty = 0;
+		while ((l = eng_list_pop(&nic->peer_work)))
+			eng_peer_work(nic, eng_container(l, struct eng_peer,
+							 work));
+		l = eng_list_pop(&nic->work);
+		if (l) {
+			nic->dirty = 1;
+			vi_work(nic, eng_container(l, struct eng_vi, work));
+		}
+		while ((l = eng_list_pop(&nic->disc_work)))
+			eng_disc_work(nic, eng_container(l, struct eng_disc,
+							 work));
+	}
+	nic->settling = 0;
+}
+
+static void limits(struct vipl_identity *id, const struct eng_transport *t)
+{
+	*id = (struct vipl_identity){
+		.mtu = t->eager,
+		.register_bytes = 1ull << 40,
+		.block_bytes = 1ull << 32,
+		.regions = ENG_REGIONS,
+		.vi = ENG_VIS,
+		.desc = ENG_QUEUE,
+		.segs = ENG_SEGS,
+		.cq = ENG_CQS,
+		.cq_entries = ENG_CQ_ENTRIES,
+		.transfer = ENG_TRANSFER,
+		.ptags = ENG_PTAGS,
+		.disc_len = VIPL_DISC_MAX,
+		.hw_version = 1,
+		.provider_version = 1,
+		.reliability = VIP_SERVICE_UNRELIABLE |
+			       VIP_SERVICE_RELIABLE_DELIVERY |
+			       VIP_SERVICE_RELIABLE_RECEPTION,
+		.rdma_read = VIP_SERVICE_RELIABLE_DELIVERY |
+			     VIP_SERVICE_RELIABLE_RECEPTION,
+		.features = VIP_FEATURE_NONBLOCKING | VIP_FEATURE_LISTEN |
+			    VIP_FEATURE_PRIVATE,
+	};
+}
+
+static int tables(struct eng_nic *nic)
+{
+	uint32_t i;
+
+	eng_list_init(&nic->work);
+	eng_list_init(&nic->peer_work);
+	eng_list_init(&nic->disc_work);
+	eng_list_init(&nic->late);
+	eng_list_init(&nic->sleepers);
+	eng_list_init(&nic->timed);
+	eng_list_init(&nic->peers);
+	eng_list_init(&nic->conns);
+	for (i = 0; i < ENG_DISC_HASH; i++)
+		eng_list_init(&nic->discs[i]);
+	nic->next_time = ENG_FOREVER;
+	nic->leader = NULL;
+	nic->dirty = 0;
+	nic->settling = 0;
+	nic->armed = 0;
+	nic->nvis = 0;
+	nic->ncqs = 0;
+	nic->nconns = 0;
+	nic->nwaiters = 0;
+	nic->has_thread = 0;
+	nic->vis = calloc(ENG_VIS, sizeof(*nic->vis));
+	nic->vi_gen = calloc(ENG_VIS, sizeof(*nic->vi_gen));
+	return nic->vis && nic->vi_gen && !eng_regions_init(nic) ? 0 : -1;
+}
+
+VIP_RETURN eng_open(struct vipl_nic *obj, const char *rest)
+{
+	struct eng_nic *nic = eng_nic_of(obj);
+	VIP_RETURN r = VIP_ERROR_RESOURCE;
+	int err;
+
+	eng_lock_take(&nic->lock);
+	nic->obj = obj;
+	nic->t = eng_transport;
+	memset(eng_nic_priv(nic), 0, nic->t->nic_size);
+	limits(&nic->ident, nic->t);
+	err = tables(nic);
+	nic->opened = !err;
+	eng_lock_drop(&nic->lock);
+	if (err)
+		return r;
+	r = nic->t->open(nic, rest, &nic->ident);
+	if (r != VIP_SUCCESS)
+		return r;
+	eng_host->identify(obj, &nic->ident);
+	eng_lock_take(&nic->lock);
+	nic->live = 1;
+	eng_lock_drop(&nic->lock);
+	if (eng_ticker_start(nic)) {
+		eng_host->msg("%s: cannot start a thread", nic->t->name);
+		eng_lock_take(&nic->lock);
+		nic->live = 0;
+		eng_lock_drop(&nic->lock);
+		return VIP_ERROR_RESOURCE;
+	}
+	return VIP_SUCCESS;
+}
+
+/* Every object ends; threads that sleep here return. */
+void eng_shutdown(struct vipl_nic *obj)
+{
+	struct eng_nic *nic = eng_nic_of(obj);
+	struct eng_sleeper *s;
+	struct eng_list *l;
+	struct eng_vi *v;
+	uint32_t i;
+
+	eng_enter(nic);
+	if (nic->dirty)
+		eng_settle(nic);
+	eng_requests_end(nic);
+	for (i = 0; i < ENG_VIS; i++) {
+		v = nic->vis[i];
+		if (!v)
+			continue;
+		eng_leave_now(nic, v);
+		eng_vi_end(nic, v);
+	}
+	nic->live = 0;
+	while ((l = eng_list_pop(&nic->sleepers))) {
+		s = eng_container(l, struct eng_sleeper, all);
+		eng_list_del(&s->link);
+		eng_rouse(nic, s, SLEEP_TOLD);
+	}
+	eng_leave(nic);
+}
+
+/* Until the last packets have left, or too much time has passed. */
+static void flush_out(struct eng_nic *nic)
+{
+	uint64_t late = eng_now() + FLUSH_NS;
+
+	eng_lock_take(&nic->lock);
+	while (eng_peers_wait(nic) && eng_now() < late) {
+		nic->t->progress(nic, ENG_BUDGET);
+		eng_settle(nic);
+		eng_lock_drop(&nic->lock);
+		usleep(100);
+		eng_lock_take(&nic->lock);
+	}
+	eng_lock_drop(&nic->lock);
+}
+
+void eng_close(struct vipl_nic *obj)
+{
+	struct eng_nic *nic = eng_nic_of(obj);
+
+	if (!nic->opened)
+		return;
+	eng_ticker_stop(nic);
+	flush_out(nic);
+	eng_lock_take(&nic->lock);
+	nic->live = 0;
+	eng_regions_end(nic);
+	eng_peers_end(nic);
+	eng_lock_drop(&nic->lock);
+	nic->t->close(nic);
+	eng_lock_take(&nic->lock);
+	nic->opened = 0;
+	eng_discs_free(nic);
+	eng_regions_free(nic);
+	free(nic->vis);
+	free(nic->vi_gen);
+	nic->vis = NULL;
+	nic->vi_gen = NULL;
+	eng_lock_drop(&nic->lock);
+}
+
+void eng_provider(struct vipl_provider *out, const struct eng_transport *t,
+		  const struct vipl_host *host)
+{
+	eng_host = host;
+	eng_transport = t;
+	out->abi = VIPL_PROVIDER_ABI;
+	out->size = sizeof(*out);
+	out->nic_size = (uint32_t)NIC_BYTES + t->nic_size;
+	out->vi_size = sizeof(struct eng_vi);
+	out->cq_size = sizeof(struct eng_cq);
+	out->open = eng_open;
+	out->shutdown = eng_shutdown;
+	out->close = eng_close;
+	out->ptag_create = eng_ptag_create;
+	out->ptag_destroy = eng_ptag_destroy;
+	out->mem_register = eng_mem_register;
+	out->mem_deregister = eng_mem_deregister;
+	out->mem_query = eng_mem_query;
+	out->mem_set = eng_mem_set;
+	out->vi_create = eng_vi_create;
+	out->vi_live = eng_vi_live;
+	out->vi_retire = eng_vi_retire;
+	out->vi_destroy = eng_vi_destroy;
+	out->vi_release = eng_vi_release;
+	out->vi_query = eng_vi_query;
+	out->vi_set = eng_vi_set;
+	out->queue_empty = eng_queue_empty;
+	out->cq_create = eng_cq_create;
+	out->cq_live = eng_cq_live;
+	out->cq_destroy = eng_cq_destroy;
+	out->cq_resize = eng_cq_resize;
+	out->cq_release = eng_cq_release;
+	out->post_send = eng_post_send;
+	out->post_recv = eng_post_recv;
+	out->send_done = eng_send_done;
+	out->recv_done = eng_recv_done;
+	out->send_wait = eng_send_wait;
+	out->recv_wait = eng_recv_wait;
+	out->cq_done = eng_cq_done;
+	out->cq_wait = eng_cq_wait;
+	out->vi_notify = eng_vi_notify;
+	out->cq_notify = eng_cq_notify;
+	out->conn_wait = eng_conn_wait;
+	out->conn_accept = eng_conn_accept;
+	out->conn_reject = eng_conn_reject;
+	out->conn_request = eng_conn_request;
+	out->peer_request = eng_peer_request;
+	out->peer_result = eng_peer_result;
+	out->disconnect = eng_disconnect;
+	out->conn_request_start = eng_conn_request_start;
+	out->conn_accept_start = eng_conn_accept_start;
+	out->conn_result = eng_conn_result;
+	out->conn_listen = eng_conn_listen;
+}

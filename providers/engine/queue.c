@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Work queues: posting, completing, collecting. Every function that is inlined
+ * here is so once for each queue, so that offsets are constants.
+ */
+#include <stdlib.h>
+
+#include "eng.h"
+
+#define ALWAYS_INLINE	inline __attribute__((always_inline))
+
+static void fill_segment(struct eng_seg *seg, const char *from)
+{
+	memcpy(seg, from, 16);
+#ifndef __LP64__
+	/* The upper half of an address is a 64-bit program's only. */
+	seg->addr = (uint32_t)seg->addr;
+#endif
+}
+
+/*
+ * More segments than a slot holds: read them all now, if the descriptor is
+ * where it may be. Otherwise the load finds the same and says what is wrong.
+ */
+static __attribute__((noinline)) void fill_more(struct eng_nic *nic,
+						struct eng_vi *v,
+						struct eng_slot *s)
+{
+	uint32_t i, n = s->segs;
+
+	if (n > ENG_SEGS || s->desc % VIP_DESCRIPTOR_ALIGNMENT ||
+	    !eng_local(nic, v, s->mem, s->desc, 32 + 16 * (uint64_t)n))
+		return;
+	s->more = malloc(n * sizeof(*s->more));
+	for (i = 0; s->more && i < n; i++)
+		fill_segment(&s->more[i],
+			     (char *)(uintptr_t)s->desc + 32 + 16 * i);
+}
+
+/* Copy what a slot has room for, and clear the descriptor's status. */
+static ALWAYS_INLINE void fill_slot(struct eng_slot *s, VIP_DESCRIPTOR *desc,
+				    VIP_MEM_HANDLE mem)
+{
+	static const uint32_t zero;
+	char *d = (char *)desc;
+
+	s->desc = (uintptr_t)desc;
+	s->mem = mem;
+	memcpy(&s->segs, d + 12, 2);
+	memcpy(&s->control, d + 14, 2);
+	memcpy(&s->reserved, d + 16, 4);
+	memcpy(&s->imm, d + 20, 4);
+	memcpy(&s->len, d + 24, 4);
+	if (s->segs) {
+		fill_segment(&s->seg[0], d + 32);
+		if (s->segs > 1)
+			fill_segment(&s->seg[1], d + 48);
+	}
+	memcpy(d + 28, &zero, 4);
+	s->status = 0;
+	s->state = SLOT_POSTED;
+	s->bad_post = 0;
+	s->more = NULL;
+	s->expo = NULL;
+}
+
+static __attribute__((noinline)) VIP_RETURN
+overrun(struct eng_nic *nic, struct eng_vi *v, VIP_DESCRIPTOR *desc, int recv)
+{
+	eng_event(v, VIP_ERROR_VI_OVERRUN,
+		  recv ? ENG_OP(VIP_STATUS_OP_RECEIVE) : 0, (uintptr_t)desc, 0);
+	if (v->state == VIP_STATE_CONNECTED && eng_reliable(v))
+		eng_break(nic, v);
+	return VIP_SUCCESS;
+}
+
+/* What is not a plain post on a VI that works. */
+static __attribute__((noinline)) void post_odd(struct eng_nic *nic,
+					       struct eng_vi *v,
+					       struct eng_queue *q,
+					       struct eng_slot *s)
+{
+	if (s->segs > 2)
+		fill_more(nic, v, s);
+	if (v->state == VIP_STATE_ERROR) {
+		/* Else those posted before it come first, and all together. */
+		if (!v->leaving)
+			eng_flush(nic, v, q);
+	} else if (q->recv && s->desc % VIP_DESCRIPTOR_ALIGNMENT) {
+		q->check = eng_get(&q->tail);
+		q->scan = 1;
+		eng_recv_scan(nic, v);
+	}
+}
+
+/*
+ * The short way of a short message: one segment, no immediate data, nothing
+ * before it in the queue or at the peer. Nonzero when it is sent.
+ */
+static ALWAYS_INLINE int send_plain(struct eng_nic *nic, struct eng_vi *v,
+				    struct eng_queue *q, struct eng_slot *s,
+				    uint32_t i)
+{
+	struct iovec iov;
+
+	if (unlikely(q->next != i || !v->peer->ready || s->control ||
+		     s->len > nic->t->eager || s->len > v->transfer ||
+		     !eng_plain(nic, v, q, s) ||
+		     !eng_hinted(nic, v, &q->hint[1], s->seg[0].handle,
+				 s->seg[0].addr, s->seg[0].len) ||
+		     i - eng_get(&q->done) >= ENG_INFLIGHT))
+		return 0;
+	v->tx.seq = i - v->tx_base;
+	v->tx.ack = v->rx_done;
+	v->tx.len = s->len;
+	iov.iov_base = (void *)(uintptr_t)s->seg[0].addr;
+	iov.iov_len = s->len;
+	if (unlikely(eng_peer_xmit(v->peer, &v->tx, &iov, 1)))
+		return 0;
+	if (v->acks)
+		eng_acks_rode(v);
+	if (likely(!v->acks && i == eng_get(&q->done))) {
+		eng_complete_plain(nic, v, q, s, i, VIP_STATUS_OP_SEND,
+				   s->len);
+		return 1;
+	}
+	s->state = v->acks ? SLOT_FLYING : SLOT_FINISHED;
+	q->next = i + 1;
+	return 1;
+}
+
+static ALWAYS_INLINE VIP_RETURN post(struct eng_nic *nic, struct eng_vi *v,
+				     VIP_VI_HANDLE h, VIP_DESCRIPTOR *desc,
+				     VIP_MEM_HANDLE mem, int recv)
+{
+	struct eng_queue *q = &v->q[recv];
+	struct eng_slot *s;
+	uint32_t tail;
+
+	if (unlikely(atomic_load_explicit(&v->handle, memory_order_relaxed) !=
+		     (uintptr_t)h))
+		return VIP_INVALID_PARAMETER;
+	if (!recv && unlikely(v->state == VIP_STATE_IDLE ||
+			      v->state == VIP_STATE_CONNECT_PENDING))
+		return VIP_INVALID_STATE;
+	tail = eng_get(&q->tail);
+	/* Pairs with the collector's release: it has left the slot. */
+	if (unlikely(tail - atomic_load_explicit(&q->collected,
+						 memory_order_acquire) >=
+		     ENG_QUEUE))
+		return overrun(nic, v, desc, recv);
+	s = eng_slot(q, tail);
+	fill_slot(s, desc, mem);
+	atomic_store_explicit(&q->tail, tail + 1, memory_order_release);
+	if (!recv && likely(v->state == VIP_STATE_CONNECTED)) {
+		if (likely(send_plain(nic, v, q, s, tail)))
+			return VIP_SUCCESS;
+		if (s->segs > 2)
+			fill_more(nic, v, s);
+		eng_run(nic, v);
+	} else if (unlikely(s->segs > 2 || v->state == VIP_STATE_ERROR ||
+			    s->desc % VIP_DESCRIPTOR_ALIGNMENT)) {
+		post_odd(nic, v, q, s);
+	}
+	return VIP_SUCCESS;
+}
+
+VIP_RETURN eng_post_send(struct vipl_vi *obj, VIP_VI_HANDLE h,
+			 VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem)
+{
+	struct eng_vi *v = eng_vi_of(obj);
+	struct eng_nic *nic = eng_vi_nic(v);
+	VIP_RETURN r;
+
+	eng_enter(nic);
+	r = post(nic, v, h, desc, mem, VIPL_SENDQ);
+	eng_leave(nic);
+	return r;
+}
+
+VIP_RETURN eng_post_recv(struct vipl_vi *obj, VIP_VI_HANDLE h,
+			 VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem)
+{
+	struct eng_vi *v = eng_vi_of(obj);
+	struct eng_nic *nic = eng_vi_nic(v);
+	VIP_RETURN r;
+
+	eng_enter(nic);
+	r = post(nic, v, h, desc, mem, VIPL_RECVQ);
+	eng_leave(nic);
+	return r;
+}
+
+static __attribute__((noinline)) void tell(struct eng_nic *nic,
+					   struct eng_vi *v,
+					   struct eng_queue *q)
+{
+	struct vipl_event ev = {
+		.kind = q->recv ? VIPL_EVENT_RECV : VIPL_EVENT_SEND,
+		.vi = (VIP_VI_HANDLE)atomic_load_explicit(&v->handle,
+						memory_order_relaxed),
+	};
+
+	q->notify = 0;
+	if (ev.vi)
+		eng_host->event(nic->obj, &ev);
+}
+
+/* A completion is published: notice, event, wake-up. */
+void eng_tell(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
+	      uint32_t index)
+{
+	if (q->cq)
+		eng_cq_publish(nic, v, q, index);
+	if (unlikely(q->notify))
+		tell(nic, v, q);
+	if (!eng_list_empty(&q->sleepers))
+		eng_wake(nic, &q->sleepers);
+	q->watched = q->cq != NULL;
+}
+
+/* Complete the descriptor at the head; status without DONE. */
+void eng_complete(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
+		  uint32_t status, uint32_t len, uint32_t imm)
+{
+	uint32_t i = eng_get(&q->done);
+	struct eng_slot *s = eng_slot(q, i);
+
+	if (unlikely(s->more != NULL)) {
+		free(s->more);
+		s->more = NULL;
+	}
+	s->status = status | VIP_STATUS_DONE;
+	s->len = len;
+	s->imm = imm;
+	if (q->next == i)
+		q->next = i + 1;
+	/* Pairs with the collector's acquire: the outcome is there. */
+	atomic_store_explicit(&q->done, i + 1, memory_order_release);
+	if (q->watched)
+		eng_tell(nic, v, q, i);
+}
+
+/* Complete all that is posted as flushed. */
+void eng_flush(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q)
+{
+	struct eng_slot *s;
+	uint32_t i, st;
+
+	while ((i = eng_get(&q->done)) != eng_get(&q->tail)) {
+		s = eng_slot(q, i);
+		eng_slot_unexpose(nic, v, s);
+		/* Its outcome was known, and only its turn had not come. */
+		st = VIP_STATUS_DESC_FLUSHED_ERROR;
+		if (!q->recv && i != q->next && s->state == SLOT_FINISHED)
+			st = s->status;
+		eng_complete(nic, v, q, eng_slot_op(s, q->recv) | st,
+			     st ? 0 : s->len, 0);
+	}
+}
+
+/* Receives that no message can use complete when they reach the head. */
+void eng_recv_scan(struct eng_nic *nic, struct eng_vi *v)
+{
+	struct eng_queue *q = &v->q[VIPL_RECVQ];
+	struct eng_slot *s;
+	uint32_t i;
+
+	while ((int32_t)(q->check - (i = eng_get(&q->done))) > 0) {
+		s = eng_slot(q, i);
+		/* A message has it: it will be looked at after that. */
+		if (q->next != i || s->state == SLOT_FLYING)
+			return;
+		if (s->state == SLOT_POSTED)
+			eng_load(nic, v, s, 1);
+		if (!s->bad_post)
+			return;
+		eng_complete(nic, v, q, s->status | VIP_STATUS_OP_RECEIVE, 0,
+			     0);
+		if (v->state == VIP_STATE_CONNECTED && eng_reliable(v)) {
+			eng_break(nic, v);
+			return;
+		}
+	}
+	q->scan = 0;
+}
+
+/*
+ * Take the completed head off the queue and write its outcome into the
+ * descriptor: only now, and only into the control segment. q->lock held.
+ */
+static ALWAYS_INLINE VIP_RETURN take(struct eng_queue *q, uint32_t collected,
+				     VIP_DESCRIPTOR **out)
+{
+	struct eng_slot *s = eng_slot(q, collected);
+	char *d = (char *)(uintptr_t)s->desc;
+	uint32_t status = s->status;
+
+	memcpy(d + 24, &s->len, 4);
+	if (status & VIP_STATUS_IMMEDIATE)
+		memcpy(d + 20, &s->imm, 4);
+	memcpy(d + 28, &status, 4);
+	/* Pairs with the poster's acquire: the slot is free. */
+	atomic_store_explicit(&q->collected, collected + 1,
+			      memory_order_release);
+	*out = (VIP_DESCRIPTOR *)(void *)d;
+	return status & VIP_STATUS_ERROR_MASK ? VIP_DESCRIPTOR_ERROR :
+						VIP_SUCCESS;
+}
+
+/*
+ * Whether there is nothing to take, and what to say then. No lock: the words
+ * are read in an order in which each is never behind the one before, so equal
+ * means that they were equal at one moment.
+ */
+static ALWAYS_INLINE int nothing(struct eng_queue *q, VIP_RETURN *r)
+{
+	uint32_t collected, done;
+
+	collected = atomic_load_explicit(&q->collected, memory_order_acquire);
+	done = atomic_load_explicit(&q->done, memory_order_acquire);
+	if (done != collected)
+		return 0;
+	*r = atomic_load_explicit(&q->tail, memory_order_acquire) ==
+	     collected ? VIP_DESCRIPTOR_ERROR : VIP_NOT_DONE;
+	return 1;
+}
+
+static ALWAYS_INLINE VIP_RETURN poll_queue(struct eng_vi *v, VIP_VI_HANDLE h,
+					   VIP_DESCRIPTOR **out, int recv)
+{
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+	struct eng_queue *q = &v->q[recv];
+
+	*out = NULL;
+	if (nothing(q, &r))
+		return r;
+	r = VIP_INVALID_PARAMETER;
+	eng_lock_take(&q->lock);
+	/* Another thread may have been here first. */
+	if (likely(q->handle == (uintptr_t)h &&
+		   atomic_load_explicit(&q->done, memory_order_acquire) !=
+		   eng_get(&q->collected)))
+		r = take(q, eng_get(&q->collected), out);
+	else if (q->handle == (uintptr_t)h)
+		nothing(q, &r);
+	eng_lock_drop(&q->lock);
+	return r;
+}
+
+static ALWAYS_INLINE VIP_RETURN done_queue(struct vipl_vi *obj, VIP_VI_HANDLE h,
+					   VIP_DESCRIPTOR **out, int recv)
+{
+	struct eng_vi *v = eng_vi_of(obj);
+	VIP_RETURN r = poll_queue(v, h, out, recv);
+
+	if (r != VIP_NOT_DONE)
+		return r;
+	eng_poll(eng_vi_nic(v));
+	return poll_queue(v, h, out, recv);
+}
+
+VIP_RETURN eng_send_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
+			 VIP_DESCRIPTOR **desc)
+{
+	return done_queue(obj, h, desc, VIPL_SENDQ);
+}
+
+VIP_RETURN eng_recv_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
+			 VIP_DESCRIPTOR **desc)
+{
+	return done_queue(obj, h, desc, VIPL_RECVQ);
+}
+
+/* One sleep; nonzero when the time is over. */
+static int sleep_once(struct eng_nic *nic, struct eng_vi *v, VIP_VI_HANDLE h,
+		      struct eng_queue *q, uint64_t deadline, VIP_RETURN *r)
+{
+	VIP_RETURN ignored;
+	int late = 0;
+
+	eng_enter(nic);
+	if (atomic_load(&v->handle) != (uintptr_t)h)
+		*r = VIP_INVALID_PARAMETER;
+	else if (nothing(q, &ignored)) {
+		q->watched = 1;
+		late = eng_sleep(nic, &q->sleepers, deadline);
+	}
+	eng_leave(nic);
+	return late;
+}
+
+static __attribute__((noinline)) VIP_RETURN
+wait_queue(VIP_VI_HANDLE h, VIP_ULONG timeout, VIP_DESCRIPTOR **out, int recv)
+{
+	struct vipl_vi *obj = eng_host->vi_get(h);
+	uint64_t deadline, start = eng_now();
+	struct eng_queue *q;
+	struct eng_nic *nic;
+	struct eng_vi *v;
+	VIP_RETURN r;
+	int late = 0;
+
+	if (!obj)
+		return VIP_INVALID_PARAMETER;
+	v = eng_vi_of(obj);
+	nic = eng_vi_nic(v);
+	q = &v->q[recv];
+	deadline = eng_deadline(timeout);
+	late = eng_spin(nic, &q->done, eng_get(&q->collected), &q->spin_ns,
+			start, deadline);
+	for (;;) {
+		r = poll_queue(v, h, out, recv);
+		if (r != VIP_NOT_DONE)
+			break;
+		if (late) {
+			r = VIP_TIMEOUT;
+			break;
+		}
+		late = sleep_once(nic, v, h, q, deadline, &r);
+		if (r != VIP_NOT_DONE)
+			break;
+	}
+	eng_learn(&q->spin_ns, eng_now() - start);
+	eng_host->vi_put(obj);
+	return r;
+}
+
+VIP_RETURN eng_send_wait(struct vipl_vi *obj, VIP_VI_HANDLE h,
+			 VIP_ULONG timeout, VIP_DESCRIPTOR **desc)
+{
+	VIP_RETURN r = eng_send_done(obj, h, desc);
+
+	if (r != VIP_NOT_DONE)
+		return r;
+	return timeout ? wait_queue(h, timeout, desc, VIPL_SENDQ) :
+			 VIP_TIMEOUT;
+}
+
+VIP_RETURN eng_recv_wait(struct vipl_vi *obj, VIP_VI_HANDLE h,
+			 VIP_ULONG timeout, VIP_DESCRIPTOR **desc)
+{
+	VIP_RETURN r = eng_recv_done(obj, h, desc);
+
+	if (r != VIP_NOT_DONE)
+		return r;
+	return timeout ? wait_queue(h, timeout, desc, VIPL_RECVQ) :
+			 VIP_TIMEOUT;
+}
+
+VIP_RETURN eng_vi_notify(struct vipl_vi *obj, int queue)
+{
+	struct eng_vi *v = eng_vi_of(obj);
+	struct eng_nic *nic = eng_vi_nic(v);
+	struct eng_queue *q = &v->q[queue];
+	VIP_RETURN r;
+
+	eng_enter(nic);
+	if (nothing(q, &r)) {
+		q->notify = 1;
+		q->watched = 1;
+	} else {
+		tell(nic, v, q);
+	}
+	eng_leave(nic);
+	return VIP_SUCCESS;
+}
+
+int eng_queue_empty(struct vipl_vi *obj, int queue)
+{
+	struct eng_queue *q = &eng_vi_of(obj)->q[queue];
+	uint32_t collected;
+
+	collected = atomic_load_explicit(&q->collected, memory_order_acquire);
+	return atomic_load_explicit(&q->tail, memory_order_acquire) ==
+	       collected;
+}

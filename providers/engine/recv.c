@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Messages as they arrive. All checks are made here, at the target.
+ *
+ * A message that comes whole, with none before it under way, is placed and
+ * completed at once. Otherwise it gets the next place of v->in: its bytes are
+ * placed (or pulled) then, and it completes in its turn.
+ */
+#include <stdlib.h>
+
+#include "eng.h"
+
+/* A message is dealt with; the peer waits for the word if it is to. */
+static inline void dealt(struct eng_nic *nic, struct eng_vi *v, int flags)
+{
+	v->rx_done++;
+	if (unlikely(v->acks || flags & WIRE_SRCS))
+		eng_todo(nic, v, TODO_ACK);
+}
+
+/* It could not be taken: a reliable connection ends. */
+static __attribute__((noinline)) void not_taken(struct eng_nic *nic,
+						struct eng_vi *v, int flags,
+						uint32_t st)
+{
+	if (eng_reliable(v))
+		eng_refuse(nic, v, v->rx_done, st);
+	else
+		dealt(nic, v, flags);
+}
+
+/* No receive is posted for it. */
+static __attribute__((noinline)) void no_receive(struct eng_nic *nic,
+						 struct eng_vi *v, int flags)
+{
+	/* A reliable one breaks, which says enough. */
+	if (!eng_reliable(v))
+		eng_event(v, VIP_ERROR_RECVQ_EMPTY,
+			  ENG_OP(VIP_STATUS_OP_RECEIVE), 0, 0);
+	not_taken(nic, v, flags, VIP_STATUS_REMOTE_DESC_ERROR);
+}
+
+/* A SEND or WRITE is over; it has a receive at the head, or none. */
+static inline void over(struct eng_nic *nic, struct eng_vi *v, int op,
+			int flags, int slot, uint32_t st, uint32_t len,
+			uint32_t imm)
+{
+	struct eng_queue *q = &v->q[VIPL_RECVQ];
+	uint32_t rst;
+
+	if (likely(slot)) {
+		rst = op == WIRE_SEND ? VIP_STATUS_OP_RECEIVE :
+					VIP_STATUS_OP_REMOTE_RDMA_WRITE;
+		if (unlikely(flags & WIRE_IMM && !st))
+			rst |= VIP_STATUS_IMMEDIATE;
+		eng_complete(nic, v, q, rst | st, st ? 0 : len, imm);
+		if (unlikely(q->scan))
+			eng_recv_scan(nic, v);
+	} else if (unlikely(st)) {
+		eng_event(v, VIP_ERROR_RDMAW_PROT,
+			  ENG_OP(VIP_STATUS_OP_REMOTE_RDMA_WRITE), 0, 0);
+	}
+	if (likely(!st))
+		dealt(nic, v, flags);
+	else
+		not_taken(nic, v, flags, op == WIRE_SEND ?
+			  VIP_STATUS_REMOTE_DESC_ERROR :
+			  VIP_STATUS_RDMA_PROT_ERROR);
+}
+
+/* What a receive has against a message: 0 or a status. */
+static inline uint32_t unfit(struct eng_nic *nic, struct eng_vi *v,
+			     struct eng_slot *s, uint32_t len)
+{
+	if (s->state == SLOT_POSTED)
+		eng_load(nic, v, s, 1);
+	if (unlikely(s->status))
+		return s->status;
+	return unlikely(len > s->len) ? VIP_STATUS_LENGTH_ERROR : 0;
+}
+
+/* RDMA Write of what has come; the region may not be mapped any more. */
+static uint32_t write_in(struct eng_nic *nic, struct eng_vi *v, uint32_t handle,
+			 uint64_t addr, const void *data, uint32_t len)
+{
+	if (!eng_remote(nic, v, ENG_RDMA_WRITE, handle, addr, len) ||
+	    (len && eng_copy_in(addr, data, len)))
+		return VIP_STATUS_RDMA_PROT_ERROR;
+	return 0;
+}
+
+/* Whole, and its turn: done with at once. */
+static inline void whole(struct eng_nic *nic, struct eng_vi *v,
+			 const struct eng_wire *h, const void *data)
+{
+	struct eng_queue *q = &v->q[VIPL_RECVQ];
+	struct eng_slot *s = eng_slot(q, q->next);
+	int slot = h->op == WIRE_SEND || h->flags & WIRE_IMM;
+	struct eng_seg *seg;
+	uint32_t st;
+
+	if (unlikely(slot && q->next == eng_get(&q->tail))) {
+		no_receive(nic, v, h->flags);
+		return;
+	}
+	if (unlikely(h->op == WIRE_WRITE)) {
+		st = write_in(nic, v, h->rhandle, h->raddr, data, h->len);
+	} else {
+		st = unfit(nic, v, s, h->len);
+		seg = &s->seg[0];
+		if (unlikely(st))
+			;
+		else if (likely(s->nsegs == 1 && !s->more && h->len &&
+				eng_local(nic, v, seg->handle, seg->addr,
+					  h->len)))
+			memcpy((void *)(uintptr_t)seg->addr, data, h->len);
+		else
+			st = (uint32_t)eng_scatter(nic, v, s, data, h->len);
+	}
+	over(nic, v, h->op, h->flags, slot, st, h->len, h->imm);
+}
+
+/* Begin the pull of an announced message; 0, or a status. */
+static uint32_t pull(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
+		     const struct eng_wire *h, const void *data, size_t len)
+{
+	struct eng_slot *s = eng_slot(&v->q[VIPL_RECVQ], e->index);
+	struct eng_region *r = NULL;
+	struct eng_xfer *x;
+	uint32_t st;
+
+	if (h->op == WIRE_WRITE) {
+		r = eng_remote(nic, v, ENG_RDMA_WRITE, h->rhandle, h->raddr,
+			       h->len);
+		if (!r)
+			return VIP_STATUS_RDMA_PROT_ERROR;
+	} else {
+		st = unfit(nic, v, s, h->len);
+		if (st)
+			return st;
+	}
+	x = eng_xfer_new(nic, v, h, data, len, r ? 1 : s->nsegs);
+	if (!x)
+		return VIP_STATUS_TRANSPORT_ERROR;
+	if (r)
+		eng_xfer_add(x, r, h->raddr, h->len);
+	else if (eng_xfer_dst(nic, v, x, s, h->len)) {
+		eng_xfer_free(x);
+		return VIP_STATUS_PROTECTION_ERROR;
+	}
+	x->seq = h->seq;
+	e->x = x;
+	e->state = IN_PULL;
+	eng_list_add_tail(&x->link, &v->xfers);
+	return 0;
+}
+
+/* What comes whole, behind a pull. 0 or a status. */
+static uint32_t place(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
+		      const struct eng_wire *h, const void *data)
+{
+	struct eng_slot *s = eng_slot(&v->q[VIPL_RECVQ], e->index);
+	uint32_t st;
+
+	if (h->op == WIRE_WRITE) {
+		/* The one before may be for the same place. */
+		e->data = h->len ? malloc(h->len) : NULL;
+		if (h->len && !e->data)
+			return VIP_STATUS_TRANSPORT_ERROR;
+		if (h->len)
+			memcpy(e->data, data, h->len);
+		return 0;
+	}
+	st = unfit(nic, v, s, h->len);
+	return st ? st : (uint32_t)eng_scatter(nic, v, s, data, h->len);
+}
+
+/*
+ * May the pull of a message begin? Not behind a refusal, and an RDMA Write not
+ * while one before it that is not in place may be for the same place.
+ */
+int eng_in_may_pull(const struct eng_vi *v, const struct eng_xfer *x)
+{
+	uint32_t to = v->in_head + (x->seq - v->rx_done), i;
+	const struct eng_in *e, *mine = &v->in[to % ENG_INFLIGHT];
+
+	for (i = v->in_head; i != to; i++) {
+		e = &v->in[i % ENG_INFLIGHT];
+		if (e->status && eng_reliable(v))
+			return 0;
+		if (mine->op == WIRE_WRITE && e->op == WIRE_WRITE &&
+		    (e->state != IN_READY || e->data) &&
+		    mine->raddr < e->raddr + e->len &&
+		    e->raddr < mine->raddr + mine->len)
+			return 0;
+	}
+	return 1;
+}
+
+/* One that is to be pulled, or comes after such a one; or a READ. */
+static __attribute__((noinline)) void queued(struct eng_nic *nic,
+					     struct eng_vi *v,
+					     const struct eng_wire *h,
+					     const void *data, size_t len)
+{
+	struct eng_queue *q = &v->q[VIPL_RECVQ];
+	struct eng_in *e;
+
+	if (!v->in)
+		v->in = calloc(ENG_INFLIGHT, sizeof(*v->in));
+	/* The peer keeps so many under way: more is a breach. */
+	if (!v->in || v->in_tail - v->in_head >= ENG_INFLIGHT) {
+		eng_break(nic, v);
+		return;
+	}
+	e = &v->in[v->in_tail++ % ENG_INFLIGHT];
+	*e = (struct eng_in){
+		.state = IN_READY,
+		.op = h->op,
+		.flags = h->flags,
+		.len = h->len,
+		.imm = h->imm,
+		.raddr = h->raddr,
+		.rhandle = h->rhandle,
+	};
+	eng_todo(nic, v, TODO_IN);
+	if (h->op == WIRE_READ) {
+		e->state = IN_READ;
+		return;
+	}
+	if (h->op == WIRE_SEND || h->flags & WIRE_IMM) {
+		if (q->next == eng_get(&q->tail)) {
+			e->status = VIP_STATUS_REMOTE_DESC_ERROR;
+			return;
+		}
+		e->slot = 1;
+		e->index = q->next++;
+	}
+	e->status = h->flags & WIRE_SRCS ? pull(nic, v, e, h, data, len) :
+					   place(nic, v, e, h, data);
+}
+
+void eng_rx_message(struct eng_nic *nic, struct eng_vi *v,
+		    const struct eng_wire *h, const void *data, size_t len)
+{
+	/* Numbers only go wrong when the peer does. */
+	if (unlikely(h->seq != v->rx_next)) {
+		eng_break(nic, v);
+		return;
+	}
+	v->rx_next++;
+	if (unlikely(!(h->flags & WIRE_SRCS) && h->op != WIRE_READ &&
+		     len != h->len)) {
+		eng_break(nic, v);
+		return;
+	}
+	if (likely(v->in_head == v->in_tail && !(h->flags & WIRE_SRCS) &&
+		   h->op != WIRE_READ))
+		whole(nic, v, h, data);
+	else
+		queued(nic, v, h, data, len);
+}
+
+/* The pull of a message has ended. */
+void eng_in_pulled(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x)
+{
+	struct eng_in *e;
+
+	(void)nic;
+	/* Messages of the ring are numbered from rx_done on. */
+	e = &v->in[(v->in_head + (x->seq - v->rx_done)) % ENG_INFLIGHT];
+	e->x = NULL;
+	e->state = IN_READY;
+	if (x->err)
+		e->status = VIP_STATUS_TRANSPORT_ERROR;
+}
+
+/* Does the peer have more answers to pull than it may ask for? */
+static int too_many(const struct eng_vi *v)
+{
+	const struct eng_list *l;
+	uint32_t n = 0;
+
+	for (l = v->answers.next; l != &v->answers; l = l->next)
+		n++;
+	return n >= ENG_READS;
+}
+
+/* RDMA Read, at the target: 0 or a status. May call the transport. */
+static uint32_t answer(struct eng_nic *nic, struct eng_vi *v,
+		       const struct eng_in *e)
+{
+	struct eng_wire h = {
+		.op = WIRE_ANSWER,
+		.dst = v->peer_id,
+		.nonce = v->peer_nonce,
+		.seq = v->rx_done,
+		.ack = v->rx_done,
+		.len = e->len,
+	};
+	struct eng_packet *k;
+	struct eng_region *r;
+	struct eng_expo *x;
+
+	r = eng_remote(nic, v, ENG_RDMA_READ, e->rhandle, e->raddr, e->len);
+	if (!r)
+		return VIP_STATUS_RDMA_PROT_ERROR;
+	if (e->len <= nic->t->eager) {
+		k = eng_packet_new(&h, e->len);
+		if (!k)
+			return VIP_STATUS_REMOTE_DESC_ERROR;
+		if (e->len && eng_copy_out(k->data, e->raddr, e->len)) {
+			free(k);
+			return VIP_STATUS_RDMA_PROT_ERROR;
+		}
+		eng_packet_send(nic, v->peer, k);
+		return 0;
+	}
+	x = too_many(v) ? NULL : eng_expo_new(1);
+	if (!x)
+		return VIP_STATUS_REMOTE_DESC_ERROR;
+	v->exposed++;
+	if (eng_expo_add(nic, v, x, r, e->raddr, e->len)) {
+		eng_expo_drop(nic, v, x);
+		return VIP_STATUS_REMOTE_DESC_ERROR;
+	}
+	x->seq = h.seq;
+	eng_list_add_tail(&x->link, &v->answers);
+	h.flags = WIRE_SRCS;
+	h.nsrc = 1;
+	eng_peer_send(nic, v->peer, &h, x->src, sizeof(*x->src));
+	return 0;
+}
+
+/* The first of the ring is over. */
+static void retire(struct eng_nic *nic, struct eng_vi *v,
+		   const struct eng_in *e)
+{
+	uint32_t st;
+
+	if (e->op == WIRE_READ) {
+		st = answer(nic, v, e);
+		if (st == VIP_STATUS_RDMA_PROT_ERROR)
+			eng_event(v, VIP_ERROR_RDMAR_PROT,
+				  ENG_OP(VIP_STATUS_OP_RDMA_READ), 0, 0);
+		if (st)
+			not_taken(nic, v, e->flags, st);
+		else
+			dealt(nic, v, e->flags);
+	} else if (!e->slot && (e->op == WIRE_SEND || e->flags & WIRE_IMM)) {
+		no_receive(nic, v, e->flags);
+	} else {
+		st = e->status;
+		if (e->op == WIRE_WRITE && !st && !(e->flags & WIRE_SRCS))
+			st = write_in(nic, v, e->rhandle, e->raddr, e->data,
+				      e->len);
+		over(nic, v, e->op, e->flags, e->slot, st, e->len, e->imm);
+	}
+	free(e->data);
+}
+
+/* Start pulls, and complete what is there, in order. */
+void eng_in_work(struct eng_nic *nic, struct eng_vi *v)
+{
+	struct eng_in e;
+
+	eng_answers_drop(nic, v, 0);
+	while (v->in_head != v->in_tail && v->state == VIP_STATE_CONNECTED) {
+		e = v->in[v->in_head % ENG_INFLIGHT];
+		if (e.state == IN_PULL || e.state == IN_PULLING)
+			break;
+		v->in[v->in_head % ENG_INFLIGHT].data = NULL;
+		v->in_head++;
+		retire(nic, v, &e);
+	}
+	if (v->state == VIP_STATE_CONNECTED && eng_xfers_start(nic, v))
+		eng_stall(v);
+}
+
+/* The connection is over. */
+void eng_in_reset(struct eng_vi *v)
+{
+	for (; v->in_head != v->in_tail; v->in_head++)
+		free(v->in[v->in_head % ENG_INFLIGHT].data);
+	v->in_head = 0;
+	v->in_tail = 0;
+}

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Send queues: from descriptors to packets, from acknowledgements back. */
+#include <errno.h>
+
+#include "eng.h"
+
+/* Complete the head with an error of this end. */
+static __attribute__((noinline)) void failed(struct eng_nic *nic,
+					     struct eng_vi *v,
+					     struct eng_slot *s, uint32_t st)
+{
+	/* It was no message: the next one has its number. */
+	v->tx_base++;
+	eng_complete(nic, v, &v->q[VIPL_SENDQ], st | eng_slot_op(s, 0), 0, 0);
+	if (eng_reliable(v))
+		eng_break(nic, v);
+}
+
+void eng_slot_unexpose(struct eng_nic *nic, struct eng_vi *v,
+		       struct eng_slot *s)
+{
+	if (likely(!s->expo))
+		return;
+	eng_expo_drop(nic, v, s->expo);
+	s->expo = NULL;
+}
+
+/* The header of the message in a slot. */
+static inline void head(struct eng_wire *h, const struct eng_vi *v,
+			const struct eng_slot *s, uint32_t i, uint8_t op)
+{
+	h->op = op;
+	h->flags = s->control & VIP_CONTROL_IMMEDIATE ? WIRE_IMM : 0;
+	h->nsrc = 0;
+	h->dst = v->peer_id;
+	h->nonce = v->peer_nonce;
+	h->seq = i - v->tx_base;
+	h->ack = v->rx_done;
+	h->len = s->len;
+	h->imm = s->imm;
+	h->raddr = s->raddr;
+	h->rhandle = s->rhandle;
+	h->status = 0;
+	h->spare[0] = 0;
+	h->spare[1] = 0;
+}
+
+/* Everything but a plain message of one segment. */
+static __attribute__((noinline)) int xmit_many(struct eng_nic *nic,
+					       struct eng_vi *v,
+					       struct eng_slot *s,
+					       const struct eng_wire *h)
+{
+	struct iovec iov[ENG_SEGS];
+	int n = eng_gather(nic, v, s, iov);
+
+	return n < 0 ? -EFAULT : eng_peer_xmit(v->peer, h, iov, n);
+}
+
+static struct eng_expo *expose(struct eng_nic *nic, struct eng_vi *v,
+			       struct eng_slot *s, uint32_t *st)
+{
+	struct eng_expo *e = eng_expo_new(s->nsegs);
+	struct eng_seg *seg = eng_segs(s);
+	struct eng_region *r;
+	uint32_t i;
+
+	*st = VIP_STATUS_TRANSPORT_ERROR;
+	if (!e)
+		return NULL;
+	v->exposed++;
+	for (i = 0; i < s->nsegs; i++) {
+		if (!seg[i].len)
+			continue;
+		r = eng_local(nic, v, seg[i].handle, seg[i].addr, seg[i].len);
+		if (!r) {
+			*st = VIP_STATUS_PROTECTION_ERROR;
+			break;
+		}
+		if (eng_expo_add(nic, v, e, r, seg[i].addr, seg[i].len))
+			break;
+	}
+	if (i == s->nsegs)
+		return e;
+	eng_expo_drop(nic, v, e);
+	return NULL;
+}
+
+/* A message that the peer is to pull: 0, -EAGAIN, or a status. */
+static __attribute__((noinline)) int announce(struct eng_nic *nic,
+					      struct eng_vi *v,
+					      struct eng_slot *s,
+					      struct eng_wire *h)
+{
+	struct eng_expo *e;
+	struct iovec iov;
+	uint32_t st;
+	int r;
+
+	e = expose(nic, v, s, &st);
+	if (!e)
+		return (int)st;
+	h->flags |= WIRE_SRCS;
+	h->nsrc = (uint16_t)e->n;
+	iov.iov_base = e->src;
+	iov.iov_len = e->n * sizeof(*e->src);
+	r = eng_peer_xmit(v->peer, h, &iov, 1);
+	if (r) {
+		eng_expo_drop(nic, v, e);
+		return r;
+	}
+	s->expo = e;
+	return 0;
+}
+
+/*
+ * Start the message of a slot. 0: it is on its way; 1: not now, something that
+ * is under way comes first; -EAGAIN: no room; other: it failed, or the peer is
+ * lost, and there is nothing more to start.
+ */
+static inline int start(struct eng_nic *nic, struct eng_vi *v,
+			struct eng_queue *q, struct eng_slot *s, uint32_t i)
+{
+	uint32_t op = s->control & VIP_CONTROL_OP_MASK;
+	struct eng_seg *seg = &s->seg[0];
+	struct eng_wire h;
+	struct iovec iov;
+	int r;
+
+	if (unlikely(v->reads) && (s->control & VIP_CONTROL_QFENCE ||
+				   v->reads >= ENG_READS))
+		return 1;
+	head(&h, v, s, i, WIRE_SEND + op);
+	if (unlikely(op == VIP_CONTROL_OP_RDMAREAD)) {
+		r = eng_peer_xmit(v->peer, &h, NULL, 0);
+		if (!r)
+			v->reads++;
+	} else if (unlikely(s->len > nic->t->eager)) {
+		r = announce(nic, v, s, &h);
+	} else if (likely(s->nsegs == 1 && !s->more && s->len)) {
+		iov.iov_base = (void *)(uintptr_t)seg->addr;
+		iov.iov_len = seg->len;
+		r = likely(eng_local(nic, v, seg->handle, seg->addr,
+				     seg->len) != NULL) ?
+			eng_peer_xmit(v->peer, &h, &iov, 1) : -EFAULT;
+	} else {
+		r = xmit_many(nic, v, s, &h);
+	}
+	if (unlikely(r)) {
+		if (r == -EFAULT)
+			r = VIP_STATUS_PROTECTION_ERROR;
+		if (r < 0)
+			return r;
+		s->status = (uint32_t)r;
+		return 1;
+	}
+	eng_acks_rode(v);
+	if (likely(!v->acks && !(h.flags & WIRE_SRCS) &&
+		   op != VIP_CONTROL_OP_RDMAREAD)) {
+		if (likely(i == eng_get(&q->done))) {
+			eng_complete(nic, v, q, op ? VIP_STATUS_OP_RDMA_WRITE :
+				     VIP_STATUS_OP_SEND, s->len, 0);
+			return 0;
+		}
+		s->state = SLOT_FINISHED;
+	} else {
+		s->state = SLOT_FLYING;
+	}
+	q->next = i + 1;
+	return 0;
+}
+
+/* Send what is posted. May call the transport. */
+void eng_run(struct eng_nic *nic, struct eng_vi *v)
+{
+	struct eng_queue *q = &v->q[VIPL_SENDQ];
+	struct eng_peer *p = v->peer;
+	struct eng_slot *s;
+	uint32_t i;
+	int r;
+
+	while ((i = q->next) != eng_get(&q->tail) &&
+	       likely(v->state == VIP_STATE_CONNECTED)) {
+		/* What waits already comes first. */
+		if (unlikely(p->full || !eng_list_empty(&p->out))) {
+			eng_stall(v);
+			return;
+		}
+		if (unlikely(i - eng_get(&q->done) >= ENG_INFLIGHT))
+			return;
+		s = eng_slot(q, i);
+		if (likely(s->state == SLOT_POSTED))
+			eng_load(nic, v, s, 0);
+		r = 0;
+		if (likely(!s->status))
+			r = start(nic, v, q, s, i);
+		if (unlikely(s->status && q->next == i)) {
+			/* Those before it complete first. */
+			if (i != eng_get(&q->done))
+				return;
+			failed(nic, v, s, s->status);
+		} else if (unlikely(r)) {
+			if (r == -EAGAIN)
+				eng_stall(v);
+			return;
+		}
+	}
+}
+
+/*
+ * Complete what is finished, in order. Unless may_call, which is so inside of
+ * eng_rx(), not what the transport has to unexpose.
+ */
+void eng_retire(struct eng_nic *nic, struct eng_vi *v, int may_call)
+{
+	struct eng_queue *q = &v->q[VIPL_SENDQ];
+	uint32_t i, from = eng_get(&q->done);
+	struct eng_slot *s;
+
+	while ((i = eng_get(&q->done)) != q->next) {
+		s = eng_slot(q, i);
+		if (s->state != SLOT_FINISHED)
+			break;
+		if (unlikely(s->expo != NULL)) {
+			if (!may_call) {
+				eng_todo(nic, v, TODO_SEND);
+				return;
+			}
+			eng_slot_unexpose(nic, v, s);
+		}
+		eng_complete(nic, v, q, s->status | eng_slot_op(s, 0),
+			     s->status ? 0 : s->len, 0);
+	}
+	/* There is room for more of them now. */
+	if (i != from && q->next != eng_get(&q->tail))
+		eng_todo(nic, v, TODO_SEND);
+}
+
+/* The peer has dealt with so many messages of this connection. */
+void eng_acked(struct eng_nic *nic, struct eng_vi *v, uint32_t ack)
+{
+	struct eng_queue *q = &v->q[VIPL_SENDQ];
+	uint32_t to = v->tx_base + ack;
+	struct eng_slot *s;
+
+	if (likely((int32_t)(to - v->acked) <= 0))
+		return;
+	/* Those that are complete need no acknowledgement. */
+	if ((int32_t)(eng_get(&q->done) - v->acked) > 0)
+		v->acked = eng_get(&q->done);
+	if ((int32_t)(to - v->acked) <= 0)
+		return;
+	/* More than was sent: it makes that up. */
+	if (to - v->acked > q->next - v->acked) {
+		eng_break(nic, v);
+		return;
+	}
+	for (; v->acked != to; v->acked++) {
+		s = eng_slot(q, v->acked);
+		if (s->state == SLOT_FLYING &&
+		    (s->control & VIP_CONTROL_OP_MASK) !=
+		    VIP_CONTROL_OP_RDMAREAD)
+			s->state = SLOT_FINISHED;
+	}
+	eng_retire(nic, v, 0);
+}
+
+/* Nothing else that goes to the peer has said it. May call the transport. */
+void eng_send_ack(struct eng_vi *v)
+{
+	struct eng_wire h = {
+		.op = WIRE_ACK,
+		.dst = v->peer_id,
+		.nonce = v->peer_nonce,
+		.ack = v->rx_done,
+	};
+	struct eng_peer *p = v->peer;
+
+	if (v->ack_sent == v->rx_done)
+		return;
+	if (p->full || !eng_list_empty(&p->out) ||
+	    eng_peer_xmit(p, &h, NULL, 0) == -EAGAIN) {
+		eng_stall(v);
+		return;
+	}
+	v->ack_sent = h.ack;
+	/* The last one that went alone was not answered. */
+	if (v->alone)
+		v->replies = 0;
+	v->alone = 1;
+	v->ack_alone = v->rx_done;
+}
+
+/* Those that have not had a ride. May call the transport. */
+void eng_late_acks(struct eng_nic *nic)
+{
+	struct eng_list *l;
+	struct eng_vi *v;
+
+	while ((l = eng_list_pop(&nic->late))) {
+		v = eng_container(l, struct eng_vi, late);
+		if (v->state != VIP_STATE_CONNECTED ||
+		    v->ack_sent == v->rx_done)
+			continue;
+		v->replies = 0;
+		eng_send_ack(v);
+	}
+	if (nic->dirty)
+		eng_settle(nic);
+}
+
+/* The end of a read. */
+static void read_end(struct eng_nic *nic, struct eng_vi *v, struct eng_slot *s,
+		     uint32_t st)
+{
+	v->reads--;
+	s->status = st;
+	s->state = SLOT_FINISHED;
+	eng_retire(nic, v, 0);
+	if (st)
+		eng_break(nic, v);
+}
+
+/* The answer to a read: the bytes, or where they can be pulled from. */
+void eng_rx_answer(struct eng_nic *nic, struct eng_vi *v,
+		   const struct eng_wire *h, const void *data, size_t len)
+{
+	struct eng_queue *q = &v->q[VIPL_SENDQ];
+	uint32_t i = v->tx_base + h->seq;
+	struct eng_slot *s = eng_slot(q, i);
+	struct eng_xfer *x;
+
+	if (i - eng_get(&q->done) >= q->next - eng_get(&q->done) ||
+	    s->state != SLOT_FLYING || h->len != s->len ||
+	    (s->control & VIP_CONTROL_OP_MASK) != VIP_CONTROL_OP_RDMAREAD) {
+		eng_break(nic, v);
+		return;
+	}
+	if (!(h->flags & WIRE_SRCS)) {
+		read_end(nic, v, s, len != h->len ? VIP_STATUS_TRANSPORT_ERROR :
+			 (uint32_t)eng_scatter(nic, v, s, data, h->len));
+		return;
+	}
+	x = eng_xfer_new(nic, v, h, data, len, s->nsegs);
+	if (!x) {
+		read_end(nic, v, s, VIP_STATUS_TRANSPORT_ERROR);
+		return;
+	}
+	if (eng_xfer_dst(nic, v, x, s, s->len)) {
+		eng_xfer_free(x);
+		read_end(nic, v, s, VIP_STATUS_PROTECTION_ERROR);
+		return;
+	}
+	x->seq = h->seq;
+	x->read = 1;
+	s->state = SLOT_ANSWERED;
+	eng_list_add_tail(&x->link, &v->xfers);
+	eng_todo(nic, v, TODO_IN);
+}
+
+/* The pull of an answer has ended. */
+void eng_read_done(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x)
+{
+	struct eng_wire h = {
+		.op = WIRE_TAKEN,
+		.dst = v->peer_id,
+		.nonce = v->peer_nonce,
+		.seq = x->seq,
+		.ack = v->rx_done,
+	};
+	struct eng_slot *s;
+
+	s = eng_slot(&v->q[VIPL_SENDQ], v->tx_base + x->seq);
+	if (v->state == VIP_STATE_CONNECTED)
+		eng_peer_send(nic, v->peer, &h, NULL, 0);
+	read_end(nic, v, s, x->err ? VIP_STATUS_TRANSPORT_ERROR : 0);
+}
+
+/* The peer has pulled an answer. */
+void eng_rx_taken(struct eng_nic *nic, struct eng_vi *v, uint32_t seq)
+{
+	struct eng_expo *e;
+	struct eng_list *l;
+
+	for (l = v->answers.next; l != &v->answers; l = l->next) {
+		e = eng_container(l, struct eng_expo, link);
+		if (e->seq == seq) {
+			e->taken = 1;
+			eng_todo(nic, v, TODO_IN);
+			return;
+		}
+	}
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Long messages: memory that peers pull from, and pulls from theirs. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "eng.h"
+
+#define PULLS	8u		/* of a VI at a time */
+
+struct eng_expo *eng_expo_new(uint32_t n)
+{
+	struct eng_expo *e;
+
+	e = calloc(1, sizeof(*e) + n * (sizeof(*e->src) + sizeof(*e->pin)));
+	if (!e)
+		return NULL;
+	eng_list_init(&e->link);
+	e->src = (struct eng_src *)(void *)(e + 1);
+	e->pin = (struct eng_pin *)(void *)(e->src + n);
+	return e;
+}
+
+/* Expose a range of a region that was checked: 0 or -errno. */
+int eng_expo_add(struct eng_nic *nic, struct eng_vi *v, struct eng_expo *e,
+		 struct eng_region *r, uint64_t addr, uint32_t len)
+{
+	struct eng_src *src = &e->src[e->n];
+	int err;
+
+	err = nic->t->expose(v->peer, r->priv, (void *)(uintptr_t)addr, len,
+			     src);
+	if (err)
+		return err;
+	src->len = len;
+	e->pin[e->n++] = eng_pin(r);
+	return 0;
+}
+
+/* Every one was counted in v->exposed. */
+void eng_expo_drop(struct eng_nic *nic, struct eng_vi *v, struct eng_expo *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < e->n; i++) {
+		nic->t->unexpose(v->peer, &e->src[i]);
+		eng_unpin(nic, &e->pin[i]);
+	}
+	eng_list_del(&e->link);
+	free(e);
+	v->exposed--;
+}
+
+void eng_answers_drop(struct eng_nic *nic, struct eng_vi *v, int all)
+{
+	struct eng_list *l, *next;
+	struct eng_expo *e;
+
+	for (l = v->answers.next; l != &v->answers; l = next) {
+		next = l->next;
+		e = eng_container(l, struct eng_expo, link);
+		if (all || e->taken)
+			eng_expo_drop(nic, v, e);
+	}
+}
+
+/*
+ * A pull of what a packet announces, to at most ndst places; NULL: it is
+ * nonsense, or there is no memory. What the peer says is copied first.
+ */
+struct eng_xfer *eng_xfer_new(struct eng_nic *nic, struct eng_vi *v,
+			      const struct eng_wire *h, const void *data,
+			      size_t len, uint32_t ndst)
+{
+	uint32_t i, n = h->nsrc;
+	struct eng_xfer *x;
+	uint64_t sum = 0;
+
+	if (!n || n > ENG_SRC_SEGS || len != n * sizeof(*x->src))
+		return NULL;
+	x = calloc(1, sizeof(*x) + n * sizeof(*x->src) +
+		   ndst * (sizeof(*x->dst) + sizeof(*x->pin)));
+	if (!x)
+		return NULL;
+	x->nic = nic;
+	x->vi = v;
+	eng_list_init(&x->link);
+	x->src = (struct eng_src *)(void *)(x + 1);
+	x->pin = (struct eng_pin *)(void *)(x->src + n);
+	x->dst = (struct iovec *)(void *)(x->pin + ndst);
+	memcpy(x->src, data, len);
+	for (i = 0; i < n; i++) {
+		if (x->src[i].len > h->len || !x->src[i].len)
+			break;
+		sum += x->src[i].len;
+	}
+	if (i < n || sum != h->len) {
+		free(x);
+		return NULL;
+	}
+	x->pull.src = x->src;
+	x->pull.nsrc = n;
+	x->pull.dst = x->dst;
+	x->pull.len = h->len;
+	return x;
+}
+
+void eng_xfer_add(struct eng_xfer *x, struct eng_region *r, uint64_t addr,
+		  uint32_t len)
+{
+	struct iovec *iov = &x->dst[x->pull.ndst++];
+
+	iov->iov_base = (void *)(uintptr_t)addr;
+	iov->iov_len = len;
+	x->pin[x->npins++] = eng_pin(r);
+}
+
+/* Into the first len bytes of a descriptor: 0, or a status. */
+int eng_xfer_dst(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x,
+		 struct eng_slot *s, uint32_t len)
+{
+	struct eng_seg *seg = eng_segs(s);
+	struct eng_region *r;
+	uint32_t i, n;
+
+	for (i = 0; len && i < s->nsegs; i++) {
+		n = seg[i].len < len ? seg[i].len : len;
+		if (!n)
+			continue;
+		r = eng_local(nic, v, seg[i].handle, seg[i].addr, n);
+		if (!r)
+			return VIP_STATUS_PROTECTION_ERROR;
+		eng_xfer_add(x, r, seg[i].addr, n);
+		len -= n;
+	}
+	return len ? VIP_STATUS_LENGTH_ERROR : 0;
+}
+
+void eng_xfer_free(struct eng_xfer *x)
+{
+	uint32_t i;
+
+	for (i = 0; i < x->npins; i++)
+		eng_unpin(x->nic, &x->pin[i]);
+	free(x);
+}
+
+/* What follows from a pull that has ended, or could not begin. */
+static void ended(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x)
+{
+	eng_list_del(&x->link);
+	if (x->read)
+		eng_read_done(nic, v, x);
+	else
+		eng_in_pulled(nic, v, x);
+	eng_xfer_free(x);
+	eng_todo(nic, v, v->leaving ? TODO_BYE : TODO_IN);
+}
+
+/* Give the transport what it does not have yet; -EAGAIN: no room. */
+int eng_xfers_start(struct eng_nic *nic, struct eng_vi *v)
+{
+	struct eng_list *l, *next;
+	struct eng_xfer *x;
+	int err;
+
+	for (l = v->xfers.next; l != &v->xfers; l = next) {
+		x = eng_container(l, struct eng_xfer, link);
+		next = l->next;
+		if (x->started)
+			continue;
+		if (v->pulls >= PULLS || (!x->read && !eng_in_may_pull(v, x)))
+			return 0;
+		x->started = 1;
+		v->pulls++;
+		/* It may end, and x be freed, before this returns. */
+		err = nic->t->pull(v->peer, &x->pull);
+		if (!err)
+			continue;
+		x->started = 0;
+		v->pulls--;
+		if (err == -EAGAIN)
+			return err;
+		x->err = err;
+		ended(nic, v, x);
+	}
+	return 0;
+}
+
+void eng_pulled(struct eng_peer *peer, struct eng_pull *pull, int err)
+{
+	struct eng_xfer *x = eng_container(pull, struct eng_xfer, pull);
+	struct eng_vi *v = x->vi;
+
+	if (!v) {
+		eng_list_del(&x->link);
+		eng_xfer_free(x);
+		return;
+	}
+	v->pulls--;
+	x->err = err;
+	ended(peer->nic, v, x);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The nodes of VI NICs in /dev, and how one comes there. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../vipl/sys.h"
+#include "ka_node.h"
+
+#define SYSFS_CLASS	"/sys/class/via"
+#define AGENT_MODULE	"/sys/module/via_ka"
+#define NETDEV_MODULE	"/sys/module/via_netdev"
+
+/* Node names go into paths: nothing else than these may appear. */
+int ka_node_well_formed(const char *s)
+{
+	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz"
+			     "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			     "0123456789_.@:-");
+
+	return !s[n] && n < KA_NODE_LEN - sizeof("via_");
+}
+
+static int exists(const char *node)
+{
+	char path[KA_NODE_LEN + 8];
+
+	snprintf(path, sizeof(path), "/dev/%s", node);
+	return sys_exists(path);
+}
+
+int ka_node_find(const char *base, char *node)
+{
+	if (!strncmp(base, "via_", 4))
+		snprintf(node, KA_NODE_LEN, "%s", base);
+	else
+		snprintf(node, KA_NODE_LEN, "via_%s", base);
+	return *base && exists(node);
+}
+
+static unsigned int node_ifindex(const char *node)
+{
+	char path[sizeof(SYSFS_CLASS) + 256 + 16];
+	unsigned int ifindex = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), SYSFS_CLASS "/%.255s/ifindex", node);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%u", &ifindex) != 1)
+		ifindex = 0;
+	fclose(f);
+	return ifindex;
+}
+
+static int is_node(const struct dirent *e)
+{
+	return e->d_name[0] != '.' && ka_node_well_formed(e->d_name);
+}
+
+void ka_devices(void (*each)(void *arg, const char *device, const char *what),
+		void *arg)
+{
+	char what[KA_NODE_LEN + 32];
+	struct dirent **list;
+	int i, n = scandir(SYSFS_CLASS, &list, is_node, versionsort);
+	const char *name;
+
+	if (n < 0)
+		return;
+	for (i = 0; i < n; i++) {
+		name = list[i]->d_name;
+		snprintf(what, sizeof(what), node_ifindex(name) ?
+			 "kernel agent, interface %s" :
+			 "kernel agent, within this host",
+			 name + strcspn(name, "_") + 1);
+		each(arg, name, what);
+		free(list[i]);
+	}
+	free(list);
+}
+
+/*
+ * The node with the smallest interface index above *after, which becomes its
+ * index. Returns 0, or -1 when there is none.
+ */
+static int next_ethernet(unsigned int *after, char *node)
+{
+	unsigned int best = 0, ifindex;
+	struct dirent *e;
+	DIR *d = opendir(SYSFS_CLASS);
+
+	if (!d)
+		return -1;
+	while ((e = readdir(d))) {
+		if (e->d_name[0] == '.' || !ka_node_well_formed(e->d_name))
+			continue;
+		ifindex = node_ifindex(e->d_name);
+		if (ifindex <= *after || (best && ifindex >= best))
+			continue;
+		best = ifindex;
+		memcpy(node, e->d_name, strlen(e->d_name) + 1);
+	}
+	closedir(d);
+	if (!best)
+		return -1;
+	*after = best;
+	return 0;
+}
+
+int ka_node_nth(int n, char *node)
+{
+	unsigned int after = 0;
+
+	do {
+		if (next_ethernet(&after, node))
+			return -1;
+	} while (n--);
+	return 0;
+}
+
+/* How to make an interface a VI NIC, now. */
+const char *ka_attach_command(const char *iface, char *cmd, size_t size)
+{
+	if (!sys_exists(NETDEV_MODULE))
+		snprintf(cmd, size, "modprobe via_netdev attach=%s", iface);
+	else
+		snprintf(cmd, size, "echo %s >" NETDEV_MODULE
+			 "/parameters/attach", iface);
+	return cmd;
+}
+
+int ka_explain(const char *rest, char *line, size_t size)
+{
+	char cmd[KA_NODE_LEN + 64], path[KA_NODE_LEN + 8];
+
+	if (!*rest) {
+		snprintf(line, size, sys_exists(AGENT_MODULE) ?
+			 "no VI NIC; for one within this host: modprobe via_lo; for an interface: %s" :
+			 "the kernel modules are not loaded; within this host: modprobe via_lo; for an interface: %s",
+			 ka_attach_command("eth0", cmd, sizeof(cmd)));
+		return 0;
+	}
+	if (!ka_node_well_formed(rest)) {
+		snprintf(line, size, "'%.64s' is no name of a node", rest);
+		return 0;
+	}
+	if (!exists(rest))
+		return ka_node_missing(rest, line, size);
+	snprintf(path, sizeof(path), "/dev/%s", rest);
+	if (!syscall(SYS_faccessat, AT_FDCWD, path, R_OK | W_OK))
+		return -1;
+	snprintf(line, size, "no permission to use %s: join group via (usermod -aG via USER, then log in again)",
+		 path);
+	return 0;
+}
+
+int ka_node_missing(const char *node, char *line, size_t size)
+{
+	char cmd[KA_NODE_LEN + 64];
+
+	if (!strcmp(node, "via_lo"))
+		snprintf(line, size, "no VI NIC via_lo: node /dev/via_lo is missing; load it with: modprobe via_lo");
+	else
+		snprintf(line, size, "no VI NIC %s: node /dev/%s is missing; attach the interface with: %s",
+			 node, node,
+			 ka_attach_command(node + strlen("via_"), cmd,
+					   sizeof(cmd)));
+	return 0;
+}

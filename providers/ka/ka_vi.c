@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "ka.h"
+
+/* How long a first wait spins before it has learned better. */
+#define SPIN_START_NS	20000
+
+static void init_queue(struct ka_queue *q, const struct ka_nic *nic,
+		       const struct via_vi_create *arg)
+{
+	atomic_store_explicit(&q->tail, 0, memory_order_relaxed);
+	atomic_store_explicit(&q->collected, 0, memory_order_relaxed);
+	q->mask = arg->entries - 1;
+	q->limit = nic->desc < arg->entries ? nic->desc :
+						     arg->entries;
+	q->id = arg->vi;
+	q->fd = nic->fd;
+	atomic_store_explicit(&q->spin_ns, SPIN_START_NS,
+			      memory_order_relaxed);
+}
+
+static int map_queues(struct ka_vi *vi, const struct ka_nic *nic,
+		      const struct via_vi_create *arg)
+{
+	struct ka_queue *sq = &vi->q[VIPL_SENDQ], *rq = &vi->q[VIPL_RECVQ];
+	char *p;
+
+	if (!arg->entries || (arg->entries & (arg->entries - 1)) ||
+	    arg->mmap_size < VIA_VI_SIZE((uint64_t)arg->entries))
+		return -1;
+	p = ka_map(nic, &vi->area, arg->mmap_offset, arg->mmap_size);
+	if (!p)
+		return -1;
+	init_queue(sq, nic, arg);
+	init_queue(rq, nic, arg);
+	atomic_store_explicit(&sq->shared, (void *)p, memory_order_release);
+	atomic_store_explicit(&rq->shared, (void *)p, memory_order_release);
+	sq->slots = (void *)(p + VIA_VI_SEND_SLOTS);
+	rq->slots = (void *)(p + VIA_VI_RECV_SLOTS(arg->entries));
+	sq->comps = (void *)(p + VIA_VI_SEND_COMP(arg->entries));
+	rq->comps = (void *)(p + VIA_VI_RECV_COMP(arg->entries));
+	return 0;
+}
+
+static struct via_vi_attrs to_attrs(const VIP_VI_ATTRIBUTES *a, uint32_t ptag)
+{
+	return (struct via_vi_attrs){
+		.reliability = a->ReliabilityLevel,
+		.ptag = ptag,
+		.max_transfer = a->MaxTransferSize,
+		.rights = ka_rights(a->EnableRdmaWrite, a->EnableRdmaRead),
+	};
+}
+
+VIP_RETURN ka_vi_create(struct vipl_vi *vi, const VIP_VI_ATTRIBUTES *a,
+			uint32_t ptag, struct vipl_cq *scq,
+			struct vipl_cq *rcq)
+{
+	struct ka_nic *nic = ka_nic_of(vi);
+	struct via_vi_create arg = {
+		.attrs = to_attrs(a, ptag),
+		.send_cq = scq ? ka_cq(scq)->id : 0,
+		.recv_cq = rcq ? ka_cq(rcq)->id : 0,
+	};
+	struct via_vi_arg undo;
+	VIP_RETURN r;
+
+	r = ka_call(nic, VIA_IOC_VI_CREATE, &arg);
+	if (r != VIP_SUCCESS)
+		return r;
+	if (!ka_id_room(nic, arg.vi) && !map_queues(ka_vi(vi), nic, &arg))
+		return VIP_SUCCESS;
+	undo = (struct via_vi_arg){ .vi = arg.vi };
+	ka_call(nic, VIA_IOC_VI_DESTROY, &undo);
+	return VIP_ERROR_RESOURCE;
+}
+
+static void lock_queues(struct ka_vi *vi)
+{
+	vipl_lock(&vi->q[VIPL_SENDQ].lock);
+	vipl_lock(&vi->q[VIPL_RECVQ].lock);
+}
+
+static void unlock_queues(struct ka_vi *vi)
+{
+	vipl_unlock(&vi->q[VIPL_RECVQ].lock);
+	vipl_unlock(&vi->q[VIPL_SENDQ].lock);
+}
+
+void ka_vi_live(struct vipl_vi *v, VIP_VI_HANDLE h)
+{
+	struct ka_vi *vi = ka_vi(v);
+
+	lock_queues(vi);
+	vi->q[VIPL_SENDQ].handle = (uintptr_t)h;
+	vi->q[VIPL_RECVQ].handle = (uintptr_t)h;
+	unlock_queues(vi);
+	ka_id_set(ka_nic_of(v), vi->q[0].id, (uintptr_t)h);
+	if (!h)
+		ka_conn_ended(v);
+}
+
+static int outstanding(struct ka_vi *vi)
+{
+	struct via_vi_shared *sh = atomic_load(&vi->q[0].shared);
+
+	return ka_load_acquire(&sh->send_kern.done) !=
+		atomic_load(&vi->q[VIPL_SENDQ].tail) ||
+	       ka_load_acquire(&sh->recv_kern.done) !=
+		atomic_load(&vi->q[VIPL_RECVQ].tail);
+}
+
+/*
+ * Its id still means it: should the VI live on, no notice of it may be passed
+ * over meanwhile.
+ */
+VIP_RETURN ka_vi_retire(struct vipl_vi *v)
+{
+	struct ka_vi *vi = ka_vi(v);
+	int busy;
+
+	lock_queues(vi);
+	busy = outstanding(vi);
+	if (!busy) {
+		vi->q[VIPL_SENDQ].handle = 0;
+		vi->q[VIPL_RECVQ].handle = 0;
+	}
+	unlock_queues(vi);
+	return busy ? VIP_ERROR_RESOURCE : VIP_SUCCESS;
+}
+
+VIP_RETURN ka_vi_destroy(struct vipl_vi *vi)
+{
+	struct via_vi_arg arg = { .vi = ka_vi(vi)->q[0].id };
+
+	return ka_call(ka_nic_of(vi), VIA_IOC_VI_DESTROY, &arg);
+}
+
+void ka_vi_release(struct vipl_vi *vi)
+{
+	ka_unmap(&ka_vi(vi)->area);
+}
+
+int ka_queue_empty(struct vipl_vi *vi, int queue)
+{
+	struct ka_queue *q = &ka_vi(vi)->q[queue];
+	int empty;
+
+	vipl_lock(&q->lock);
+	empty = atomic_load(&q->tail) == atomic_load(&q->collected);
+	vipl_unlock(&q->lock);
+	return empty;
+}
+
+VIP_RETURN ka_vi_query(struct vipl_vi *vi, VIP_VI_STATE *state,
+		       VIP_VI_ATTRIBUTES *attrs)
+{
+	struct via_vi_query arg = { .vi = ka_vi(vi)->q[0].id };
+	VIP_RETURN r = ka_call(ka_nic_of(vi), VIA_IOC_VI_QUERY, &arg);
+
+	if (r != VIP_SUCCESS)
+		return r;
+	*state = (VIP_VI_STATE)arg.state;
+	ka_attrs(&arg.attrs, attrs);
+	return VIP_SUCCESS;
+}
+
+VIP_RETURN ka_vi_set(struct vipl_vi *vi, const VIP_VI_ATTRIBUTES *a,
+		     uint32_t ptag)
+{
+	struct via_vi_set arg = {
+		.vi = ka_vi(vi)->q[0].id,
+		.attrs = to_attrs(a, ptag),
+	};
+
+	return ka_call(ka_nic_of(vi), VIA_IOC_VI_SET, &arg);
+}

@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Meetings and pairs.
+ *
+ * The one who begins asks the directory, connects to the listener that it is
+ * told, and says HELLO; the other answers MET. Both then have a peer. Where
+ * two links begin at once, each finds the other's HELLO while its own is
+ * under way: the link of the smaller id refuses it (EALREADY), the other one
+ * takes it for its own meeting.
+ */
+#include "private.h"
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIES		3		/* a listener that is not there */
+#define TRY_NS		10000000u
+#define LOOKUP_TRIES	40		/* a directory between two holders */
+#define LOOKUP_NS	5000000u
+#define YIELD_NS	2000000000u	/* the other's hello should come */
+
+static void list_add(struct link_peer **head, struct link_peer *lp)
+{
+	lp->next = *head;
+	lp->prev = head;
+	if (lp->next)
+		lp->next->prev = &lp->next;
+	*head = lp;
+}
+
+static void list_del(struct link_peer *lp)
+{
+	if (lp->next)
+		lp->next->prev = lp->prev;
+	*lp->prev = lp->next;
+}
+
+static void unlink_peer(struct link_peer *lp)
+{
+	list_del(lp);
+	round_end(lp);
+	if (lp->conn)
+		conn_free(lp->l, lp->conn);
+	lp->conn = NULL;
+}
+
+static void end(struct link_peer *lp, int err)
+{
+	struct link *l = lp->l;
+	void *peer = lp->peer;
+
+	unlink_peer(lp);
+	l->conf.ops->down(l->conf.nic, peer, err);
+	free(lp);
+}
+
+static struct link_peer *by_id(struct link *l, uint64_t id)
+{
+	struct link_peer *lp;
+
+	for (lp = l->peers; lp; lp = lp->next)
+		if (lp->id == id && (id != l->id || lp->began))
+			return lp;
+	for (lp = l->meetings; lp; lp = lp->next)
+		if (lp->id == id && (id != l->id || lp->began))
+			return lp;
+	return NULL;
+}
+
+static void set_up(struct link_peer *lp)
+{
+	list_del(lp);
+	list_add(&lp->l->peers, lp);
+	lp->state = MEET_UP;
+	lp->deadline = lp->again = NEVER;
+	conn_known(lp->l, lp->conn, CONN_PAIR);
+}
+
+/* Ask the directory of another host; returns an error of this one. */
+static int look_up(struct link *l, struct link_peer *lp)
+{
+	struct frame f;
+	int fd, err;
+
+	fd = sock_open(lp->dir.sa.sa_family, SOCK_STREAM);
+	if (fd < 0)
+		return fd;
+	sock_tune_tcp(fd);
+	err = sock_connect(fd, &lp->dir);
+	if (err && err != -EINPROGRESS) {
+		sock_close(fd);
+		return err;
+	}
+	lp->conn = conn_new(l, fd, CONN_LOOKUP, 1, err != 0);
+	if (!lp->conn) {
+		sock_close(fd);
+		return -ENOMEM;
+	}
+	lp->conn->of = lp;
+	lp->asked = 1;
+	link_frame(&f, FRAME_ASK);
+	f.b.token = lp->token;
+	f.text = lp->disc;
+	f.b.text_len = (uint16_t)lp->disc_len;
+	return conn_send(l, lp->conn, &f, NULL, 0);
+}
+
+/* From the start, at a later time. */
+static void again(struct link_peer *lp, int err)
+{
+	int lookup = lp->state == MEET_ASK;
+
+	if (lp->conn)
+		conn_free(lp->l, lp->conn);
+	lp->conn = NULL;
+	if (lp->tries++ >= (lookup ? LOOKUP_TRIES : TRIES)) {
+		end(lp, err == -ECONNREFUSED ? -ENOENT : err);
+		return;
+	}
+	lp->state = MEET_ASK;
+	lp->id = 0;
+	lp->asked = 0;
+	lp->again = sock_now() + (lookup ? LOOKUP_NS : TRY_NS);
+}
+
+static void say_hello(struct link *l, struct link_peer *lp)
+{
+	struct eng_hello mine = { .len = 0 };
+	struct frame f;
+	int err;
+
+	l->conf.ops->hello(l->conf.nic, lp->peer, &mine);
+	link_frame(&f, FRAME_HELLO);
+	f.b.id = l->id;
+	f.b.other = lp->id;
+	f.b.version = l->conf.version;
+	f.b.data_len = (uint16_t)mine.len;
+	f.b.files = (uint16_t)mine.files;
+	f.data = mine.data;
+	lp->state = MEET_HELLO;
+	err = conn_send(l, lp->conn, &f, mine.file, mine.files);
+	if (err)
+		end(lp, err);
+}
+
+static int is_foreign(struct link *l, int fd)
+{
+	uid_t uid;
+
+	return l->conf.family == LINK_UNIX &&
+	       (sock_cred(fd, &uid, NULL) || uid != l->uid);
+}
+
+static void connect_to(struct link *l, struct link_peer *lp)
+{
+	int fd, err;
+
+	lp->again = NEVER;
+	fd = sock_open(lp->to.sa.sa_family, l->conf.family == LINK_TCP ?
+		       SOCK_STREAM : SOCK_SEQPACKET);
+	if (fd < 0) {
+		end(lp, fd);
+		return;
+	}
+	err = sock_connect(fd, &lp->to);
+	if (!err && is_foreign(l, fd))
+		err = -EACCES;
+	if (err && err != -EINPROGRESS) {
+		sock_close(fd);
+		if (err == -EAGAIN)	/* its listener's queue is full */
+			lp->again = sock_now() + RETRY_NS;
+		else if (err == -ECONNREFUSED)
+			again(lp, err);
+		else
+			end(lp, err);
+		return;
+	}
+	if (l->conf.family == LINK_TCP)
+		sock_tune_tcp(fd);
+	lp->conn = conn_new(l, fd, CONN_MEET, l->conf.family == LINK_TCP,
+			    err != 0);
+	if (!lp->conn) {
+		sock_close(fd);
+		end(lp, -ENOMEM);
+		return;
+	}
+	lp->conn->of = lp;
+	if (!err)
+		say_hello(l, lp);
+}
+
+void meet_connected(struct link *l, struct conn *c)
+{
+	say_hello(l, c->of);
+}
+
+void meet_answer(struct link *l, uint32_t token, int code, uint64_t id,
+		 const uint8_t *where, size_t where_len)
+{
+	struct link_peer *lp = l->meetings, *known;
+	void *peer;
+
+	while (lp && (lp->token != token || lp->state != MEET_ASK))
+		lp = lp->next;
+	if (!lp)
+		return;
+	round_end(lp);
+	if (code || !id) {
+		end(lp, -ENOENT);
+		return;
+	}
+	known = by_id(l, id);
+	if (known) {
+		peer = lp->peer;
+		unlink_peer(lp);
+		free(lp);
+		l->conf.ops->same(l->conf.nic, peer, known->peer);
+		return;
+	}
+	if (lp->conn)
+		conn_free(l, lp->conn);
+	lp->conn = NULL;
+	lp->id = id;
+	if (link_where_get(where, where_len, l->conf.family == LINK_TCP ?
+			   &lp->dir : NULL, &lp->to)) {
+		end(lp, -EPROTO);
+		return;
+	}
+	lp->state = MEET_CONNECT;
+	connect_to(l, lp);
+}
+
+void meet_asks(struct link *l)
+{
+	struct link_peer *lp;
+
+	if (l->conf.family == LINK_TCP)
+		return;
+	for (lp = l->meetings; lp; lp = lp->next)
+		if (lp->state == MEET_ASK && !lp->asked)
+			dir_ask(l, lp);
+}
+
+static void refuse(struct link *l, struct conn *c, int code)
+{
+	struct frame f;
+
+	link_frame(&f, FRAME_REFUSE);
+	f.b.code = code;
+	conn_send(l, c, &f, NULL, 0);
+	conn_free(l, c);
+}
+
+/*
+ * The meeting that the hello of that id is about, a new one where there is none;
+ * NULL: it has been refused.
+ */
+static struct link_peer *greeted(struct link *l, struct conn *c, uint64_t id)
+{
+	struct link_peer *lp = id == l->id ? NULL : by_id(l, id);
+
+	if (lp && lp->state == MEET_UP && sock_ended(lp->conn->fd)) {
+		/* It has let go of that pair, and begins anew. */
+		end(lp, -ECONNRESET);
+		lp = NULL;
+	}
+	/* An attempt that is under way, or was overtaken by the pair. */
+	if (lp && (lp->state == MEET_UP ||
+		   (l->id < id && lp->state != MEET_YIELD))) {
+		refuse(l, c, -EALREADY);
+		return NULL;
+	}
+	if (lp) {
+		if (lp->conn)
+			conn_free(l, lp->conn);
+	} else {
+		lp = calloc(1, sizeof(*lp));
+		if (!lp) {
+			refuse(l, c, -ENOMEM);
+			return NULL;
+		}
+		lp->l = l;
+		lp->id = id;
+		list_add(&l->meetings, lp);
+	}
+	lp->conn = c;
+	c->of = lp;
+	return lp;
+}
+
+static void copy_hello(struct eng_hello *h, struct conn *c,
+		       const struct frame *f)
+{
+	memset(h, 0, sizeof(*h));
+	h->len = f->b.data_len;
+	memcpy(h->data, f->data, f->b.data_len);
+	h->files = c->files;
+	memcpy(h->file, c->file, c->files * sizeof(int));
+	c->files = 0;
+}
+
+static void take_hello(struct link *l, struct conn *c, const struct frame *f)
+{
+	struct eng_hello theirs, mine = { .len = 0 };
+	struct link_peer *lp;
+	struct frame out;
+	void *peer;
+	int err;
+
+	if (f->type != FRAME_HELLO || c->files != f->b.files || !f->b.id) {
+		conn_free(l, c);
+		return;
+	}
+	if (f->b.other != l->id || f->b.version != l->conf.version) {
+		refuse(l, c, f->b.other != l->id ? -ENOENT : -EPROTONOSUPPORT);
+		return;
+	}
+	lp = greeted(l, c, f->b.id);
+	if (!lp)
+		return;
+	copy_hello(&theirs, c, f);
+	set_up(lp);
+	lp->unmet = 1;
+	peer = l->conf.ops->came(l->conf.nic, lp->peer, lp, &theirs, &mine);
+	if (!peer) {
+		list_del(lp);
+		refuse(l, c, -ECONNREFUSED);
+		if (lp->peer)
+			l->conf.ops->down(l->conf.nic, lp->peer, -ECONNREFUSED);
+		free(lp);
+		return;
+	}
+	lp->peer = peer;
+	link_frame(&out, FRAME_MET);
+	out.b.id = l->id;
+	out.b.other = lp->id;
+	out.b.version = l->conf.version;
+	out.b.data_len = (uint16_t)mine.len;
+	out.b.files = (uint16_t)mine.files;
+	out.data = mine.data;
+	err = conn_send(l, c, &out, mine.file, mine.files);
+	lp->unmet = 0;
+	if (err)
+		end(lp, err);
+}
+
+static void take_met(struct link *l, struct conn *c, const struct frame *f)
+{
+	struct link_peer *lp = c->of;
+	struct eng_hello theirs;
+	int err;
+
+	if (c->files != f->b.files || f->b.id != lp->id ||
+	    f->b.version != l->conf.version) {
+		end(lp, -EPROTO);
+		return;
+	}
+	copy_hello(&theirs, c, f);
+	set_up(lp);
+	err = l->conf.ops->met(l->conf.nic, lp->peer, &theirs);
+	if (err)
+		end(lp, err);
+}
+
+static void take_refusal(struct link *l, struct conn *c, const struct frame *f)
+{
+	struct link_peer *lp = c->of;
+
+	if (f->b.code == -EALREADY) {
+		conn_free(l, c);
+		lp->conn = NULL;
+		lp->state = MEET_YIELD;
+		lp->again = sock_now() + YIELD_NS;
+	} else if (f->b.code == -ENOENT) {
+		again(lp, -ENOENT);
+	} else {
+		end(lp, f->b.code == -EPROTONOSUPPORT ? -EPROTONOSUPPORT :
+							-ECONNREFUSED);
+	}
+}
+
+void meet_frame(struct link *l, struct conn *c, const struct frame *f)
+{
+	struct link_peer *lp = c->of;
+
+	if (c->kind == CONN_STRANGER && f->type == FRAME_ASK)
+		round_asked(l, c, f);
+	else if (c->kind == CONN_STRANGER)
+		take_hello(l, c, f);
+	else if (c->kind == CONN_ROUND)
+		round_frame(l, c, f);
+	else if (c->kind == CONN_LOOKUP && f->type == FRAME_ANSWER &&
+		 f->b.token == lp->token)
+		meet_answer(l, lp->token, f->b.code, f->b.id, f->where,
+			    f->b.where_len);
+	else if (c->kind == CONN_MEET && f->type == FRAME_MET)
+		take_met(l, c, f);
+	else if (c->kind == CONN_MEET && f->type == FRAME_REFUSE)
+		take_refusal(l, c, f);
+	else if (c->kind == CONN_PAIR && f->type == FRAME_BYE)
+		c->bye = 1;
+	else if (c->kind != CONN_PAIR || f->type != FRAME_WAKE)
+		meet_lost(l, c, -EPROTO);
+	else if (l->conf.ops->woken)
+		l->conf.ops->woken(l->conf.nic, lp->peer);
+}
+
+void meet_lost(struct link *l, struct conn *c, int err)
+{
+	struct link_peer *lp = c->of;
+
+	(void)l;
+	if (c->kind == CONN_PAIR)
+		end(lp, c->bye ? -ESHUTDOWN : -ECONNRESET);
+	else if (err == -ECONNREFUSED || err == -ECONNRESET || err == -EPIPE)
+		again(lp, err);
+	else
+		end(lp, err);
+}
+
+static void on_time(struct link *l, struct link_peer *lp, uint64_t now)
+{
+	int err;
+
+	if (lp->deadline <= now) {
+		end(lp, -ETIMEDOUT);
+		return;
+	}
+	if (lp->again > now)
+		return;
+	lp->again = NEVER;
+	if (lp->state == MEET_CONNECT) {
+		connect_to(l, lp);
+	} else if (lp->state == MEET_YIELD) {
+		again(lp, -ECONNRESET);
+	} else if (lp->state == MEET_ASK && l->conf.family == LINK_UNIX) {
+		if (lp->asked)
+			round_begin(lp);
+		else
+			dir_ask(l, lp);
+	} else if (lp->state == MEET_ASK) {
+		err = look_up(l, lp);
+		if (err == -ECONNREFUSED)
+			again(lp, err);
+		else if (err)
+			end(lp, err);
+	}
+}
+
+void meet_timers(struct link *l, uint64_t now)
+{
+	struct link_peer *lp, *next;
+
+	for (lp = l->meetings; lp; lp = next) {
+		next = lp->next;
+		on_time(l, lp, now);
+	}
+}
+
+uint64_t meet_next(const struct link *l)
+{
+	const struct link_peer *lp;
+	uint64_t at = NEVER;
+
+	for (lp = l->meetings; lp; lp = lp->next)
+		at = link_least(at, link_least(lp->again, lp->deadline));
+	return at;
+}
+
+struct link_peer *link_meet(struct link *l, const struct sockaddr *dir,
+			    socklen_t dir_len, const uint8_t *disc,
+			    uint32_t disc_len, void *peer, int *err)
+{
+	struct link_peer *lp;
+
+	*err = -EINVAL;
+	if (disc_len > VIPL_DISC_MAX || dir_len > sizeof(lp->dir.any))
+		return NULL;
+	lp = calloc(1, sizeof(*lp));
+	*err = -ENOMEM;
+	if (!lp)
+		return NULL;
+	lp->l = l;
+	lp->peer = peer;
+	lp->began = 1;
+	lp->token = ++l->token;
+	lp->again = NEVER;
+	lp->deadline = sock_now() + MEETING_MS * 1000000ull;
+	lp->disc_len = disc_len;
+	memcpy(lp->disc, disc, disc_len);
+	list_add(&l->meetings, lp);
+	*err = 0;
+	if (l->conf.family == LINK_UNIX) {
+		dir_ask(l, lp);
+	} else {
+		memcpy(&lp->dir.any, dir, dir_len);
+		lp->dir.len = dir_len;
+		/* Both families have the port at the same place. */
+		((struct sockaddr_in *)&lp->dir.any)->sin_port =
+			((const struct sockaddr_in *)&l->conf.addr)->sin_port;
+		*err = look_up(l, lp);
+	}
+	if (*err) {
+		unlink_peer(lp);
+		free(lp);
+		return NULL;
+	}
+	/* The thread that sleeps sets the timer, and settles an own question. */
+	l->dirty = 1;
+	link_wake(l);
+	return lp;
+}
+
+void link_drop(struct link_peer *lp)
+{
+	struct frame f;
+
+	if (lp->state == MEET_UP) {
+		link_frame(&f, FRAME_BYE);
+		conn_send(lp->l, lp->conn, &f, NULL, 0);
+	}
+	unlink_peer(lp);
+	free(lp);
+}
+
+void meet_close(struct link *l)
+{
+	while (l->peers)
+		link_drop(l->peers);
+	while (l->meetings)
+		link_drop(l->meetings);
+}
+
+void link_wake_peer(struct link_peer *lp)
+{
+	struct frame_head h;
+	struct frame f;
+
+	/* A MET that is still to come is a wake-up as well. */
+	if (lp->state != MEET_UP || lp->unmet)
+		return;
+	/* Where it does not fit there are many, and one is enough. */
+	link_frame(&f, FRAME_WAKE);
+	frame_build(&f, (uint8_t *)&h);
+	if (lp->conn->out_at == lp->conn->out_len)
+		sock_send(lp->conn->fd, &h, sizeof(h), NULL, 0);
+}
+
+int link_peer_fd(const struct link_peer *lp)
+{
+	return lp->conn ? lp->conn->fd : -1;
+}
+
+pid_t link_peer_pid(const struct link_peer *lp)
+{
+	pid_t pid;
+	uid_t uid;
+
+	if (!lp->conn || lp->l->conf.family != LINK_UNIX ||
+	    sock_cred(lp->conn->fd, &uid, &pid))
+		return 0;
+	return pid;
+}
+
+uint64_t link_peer_id(const struct link_peer *lp)
+{
+	return lp->id;
+}
+
+const struct sockaddr *link_peer_addr(const struct link_peer *lp,
+				      socklen_t *len)
+{
+	struct link_peer *w = (struct link_peer *)lp;
+
+	*len = 0;
+	if (!lp->conn || lp->l->conf.family != LINK_TCP)
+		return NULL;
+	w->to.len = sizeof(w->to.any);
+	if (getpeername(lp->conn->fd, &w->to.sa, &w->to.len))
+		return NULL;
+	*len = w->to.len;
+	return &w->to.sa;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef LINK_PRIVATE_H
+#define LINK_PRIVATE_H
+
+/*
+ * What the files of a link share. All of it is guarded by the engine's lock,
+ * except the files themselves (epoll, wake), which are as long as the link.
+ */
+#include "frame.h"
+#include "link.h"
+#include "sock.h"
+
+#define STRANGERS_MAX	64		/* connections that said nothing yet */
+#define STRANGER_MS	2000		/* how long they may */
+#define STRANGER_MIN_MS	100		/* how long each may, at least */
+#define MEETING_MS	10000		/* from link_meet to up */
+#define ANSWER_NS	200000000u	/* the directory should have answered */
+#define RETRY_NS	1000000u	/* the directory is between holders */
+#define PORT_SOON_NS	20000000u	/* or a holder's that has just gone */
+#define PORT_RETRY_NS	500000000u	/* the TCP port is another's */
+#define QUEUE_MAX	(256u << 10)	/* bytes that a client does not read */
+#define ROUNDS		16		/* of epoll in one link_progress */
+#define NEVER		UINT64_MAX
+
+enum conn_kind {
+	CONN_FREE,
+	CONN_LISTEN,		/* the link's own listener */
+	CONN_DIR_LISTEN,	/* the directory's, held by this link */
+	CONN_DIR_PORT,		/* the same, TCP */
+	CONN_MARK,		/* TCP: a name in /proc/net/unix */
+	CONN_STRANGER,		/* accepted by the listener */
+	CONN_ASKING,		/* accepted by the directory, for 2 s at most */
+	CONN_REG,		/* a registered link */
+	CONN_HOLDER,		/* to the directory's holder: registration */
+	CONN_LOOKUP,		/* to another host's directory */
+	CONN_MEET,		/* to a listener: a meeting begun here */
+	CONN_ROUND,		/* to a listener: a question, see round.c */
+	CONN_PAIR,		/* a peer that is up */
+};
+
+/* One socket. Slots of link.conn, found by index and generation. */
+struct conn {
+	enum conn_kind kind;
+	int fd;
+	uint32_t slot;
+	uint32_t gen;		/* how often the slot was used */
+	uint8_t stream;		/* TCP: frames may come in parts */
+	uint8_t connecting;	/* connect() is in progress */
+	uint8_t writing;	/* EPOLLOUT is asked for */
+	uint8_t bye;		/* the orderly end was announced */
+	uint8_t paused;		/* a listener that is not polled */
+	uint64_t since;		/* ns; strangers: when it came */
+	struct conn *older, *newer;	/* strangers, by age */
+	void *of;		/* struct link_peer or struct reg, or NULL */
+	uint8_t *in;		/* FRAME_MAX bytes, streams only */
+	size_t in_len;		/* bytes */
+	uint8_t *out;		/* frames that did not fit yet */
+	size_t out_at, out_len, out_size;	/* bytes */
+	int file[LINK_FILES];	/* that came and were not taken yet */
+	unsigned int files;
+};
+
+enum meet_state {
+	MEET_ASK,		/* the directory is to be asked, or was */
+	MEET_CONNECT,		/* to its listener */
+	MEET_HELLO,		/* hello sent */
+	MEET_YIELD,		/* refused: the other's attempt goes on */
+	MEET_UP,
+};
+
+struct link_peer {
+	struct link *l;
+	struct link_peer *next, **prev;	/* link.peers or link.meetings */
+	enum meet_state state;
+	void *peer;		/* the transport's */
+	struct conn *conn;	/* or NULL */
+	uint64_t id;		/* of the other link; 0 unknown */
+	uint32_t token;		/* of its question */
+	uint8_t began;		/* its meeting began here */
+	uint8_t unmet;		/* up, and MET is not sent yet */
+	uint8_t asked;		/* the question is on its way */
+	uint8_t rounds;		/* listeners are asked, too */
+	uint8_t tries;		/* how often its listener was not there */
+	uint64_t again;		/* ns; when to go on, or NEVER */
+	uint64_t deadline;	/* ns; NEVER when up */
+	struct sock_addr dir;	/* TCP: whose directory */
+	struct sock_addr to;	/* the listener */
+	uint8_t disc[VIPL_DISC_MAX];
+	uint32_t disc_len;	/* bytes */
+};
+
+/* A discriminator that waits here. */
+struct wait_entry {
+	struct wait_entry *next;
+	uint32_t len;		/* bytes */
+	uint8_t disc[VIPL_DISC_MAX];
+};
+
+struct holder;
+
+struct link {
+	struct link_conf conf;
+	uint64_t id;
+	uid_t uid;
+	int epoll, event, timer;	/* files */
+	uint64_t timer_at;	/* ns; what the timer is set to, or NEVER */
+	int dirty;		/* the timer is to be set */
+	int wait2;		/* the kernel has epoll_pwait2 */
+
+	struct conn **conn;	/* slots */
+	uint32_t conns;		/* how many slots */
+	uint32_t free_hint;
+	struct conn *oldest, *newest;	/* strangers */
+	unsigned int strangers;
+	uint64_t resume;	/* ns; when paused listeners go on, or NEVER */
+
+	struct sock_addr where;	/* the own listener */
+	struct conn *listener;
+	struct conn *dir;	/* CONN_HOLDER, or NULL */
+	uint64_t dir_again;	/* ns; when to try the directory, or NEVER */
+	uint8_t dir_told;	/* a person has been told what is wrong */
+	struct holder *holder;	/* this link holds the directory, or NULL */
+	struct wait_entry *waits;
+
+	struct link_peer *peers;	/* that are up */
+	struct link_peer *meetings;	/* that are not */
+	uint32_t token;		/* of the last question */
+};
+
+/* conn.c */
+struct conn *conn_new(struct link *l, int fd, enum conn_kind kind, int stream,
+		      int connecting);
+struct conn *conn_find(struct link *l, uint64_t key);
+void conn_free(struct link *l, struct conn *c);
+/* It is a stranger no more. */
+void conn_known(struct link *l, struct conn *c, enum conn_kind kind);
+/* 0, or a negative errno: the connection is of no use any more. */
+int conn_send(struct link *l, struct conn *c, const struct frame *f,
+	      const int *files, unsigned int n);
+int conn_flush(struct link *l, struct conn *c);
+/*
+ * The next frame: 1, 0 none now, or a negative errno (-ECONNRESET: the end).
+ * buf has FRAME_MAX bytes and must stay while f is used.
+ */
+int conn_next(struct conn *c, uint8_t *buf, struct frame *f);
+void conn_accept(struct link *l, struct conn *listener);
+void conn_pause(struct link *l, struct conn *c, int pause);
+void conn_drop_files(struct conn *c);
+
+/* dir.c: this link and the directory's holder */
+void dir_start(struct link *l);
+void dir_ask(struct link *l, struct link_peer *lp);
+void dir_frame(struct link *l, struct conn *c, const struct frame *f);
+void dir_lost(struct link *l);
+uint64_t dir_next(const struct link *l);
+void dir_timers(struct link *l, uint64_t now);
+int dir_name(const struct link_conf *conf, uid_t uid, const char *what,
+	     struct sock_addr *a);
+
+int dir_waits(struct link *l, const uint8_t *disc, uint32_t len);
+
+/* round.c: the links of this directory, without the directory */
+/* Returns whether the kernel told all of them; the own one is left out. */
+int round_each(struct link *l, void (*each)(void *arg, uint64_t id),
+	       void *arg);
+void round_begin(struct link_peer *lp);
+void round_end(struct link_peer *lp);
+void round_frame(struct link *l, struct conn *c, const struct frame *f);
+void round_asked(struct link *l, struct conn *c, const struct frame *f);
+
+/* holder.c: the directory, where this link holds it */
+int holder_start(struct link *l, int fd);
+void holder_stop(struct link *l);
+void holder_frame(struct link *l, struct conn *c, const struct frame *f);
+void holder_lost(struct link *l, struct conn *c);
+void holder_waiting(struct link *l, const uint8_t *disc, uint32_t len,
+		    int now);
+/* A question of this link's own; the answer goes to meet_answer. */
+void holder_ask(struct link *l, const struct link_peer *lp);
+/* Everything that had come has been taken: what is unknown now is unknown. */
+void holder_settle(struct link *l, uint64_t now);
+void holder_timers(struct link *l, uint64_t now);
+uint64_t holder_next(const struct link *l);
+int holder_unsettled(const struct link *l);
+
+/* meet.c */
+void meet_answer(struct link *l, uint32_t token, int code, uint64_t id,
+		 const uint8_t *where, size_t where_len);
+void meet_asks(struct link *l);		/* ask again what was not answered */
+void meet_connected(struct link *l, struct conn *c);
+void meet_frame(struct link *l, struct conn *c, const struct frame *f);
+void meet_lost(struct link *l, struct conn *c, int err);
+void meet_timers(struct link *l, uint64_t now);
+uint64_t meet_next(const struct link *l);
+void meet_close(struct link *l);
+
+/* link.c */
+void link_frame(struct frame *f, enum frame_type type);
+/* Where a listener is, as frames tell it. */
+size_t link_where_put(const struct sock_addr *a, uint8_t *where);
+/* TCP: the listener's host, with the directory's port. 0 or -EPROTO. */
+int link_where_ip(const uint8_t *where, size_t len,
+		  const struct link_conf *conf, struct sock_addr *a);
+/* dir: whose directory said it; its host is the listener's. 0 or -EPROTO. */
+int link_where_get(const uint8_t *where, size_t len,
+		   const struct sock_addr *dir, struct sock_addr *a);
+
+static inline uint64_t link_least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+#endif /* LINK_PRIVATE_H */

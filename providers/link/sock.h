@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef LINK_SOCK_H
+#define LINK_SOCK_H
+
+/*
+ * Sockets of a link: non-blocking, close-on-exec, numbers from 3, kept for
+ * link_fork_child. By system call, not by name: see vipl/sys.h.
+ */
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/un.h>
+
+/* An address of either family. */
+struct sock_addr {
+	union {
+		struct sockaddr sa;
+		struct sockaddr_un un;
+		struct sockaddr_storage any;
+	};
+	socklen_t len;
+};
+
+/* An abstract name; 0 or -ENAMETOOLONG. */
+int sock_abstract(struct sock_addr *a, const char *name);
+
+/* A new socket, or a negative errno. */
+int sock_open(int family, int type);
+/* Register any new file: its number is made 3 or more, errors close it. */
+int sock_keep(int fd);
+void sock_close(int fd);
+
+int sock_bind_listen(int fd, const struct sock_addr *a);
+/* 0, -EINPROGRESS, or another negative errno. */
+int sock_connect(int fd, const struct sock_addr *a);
+/* A connection, or a negative errno. */
+int sock_accept(int fd);
+/* What came of a connect that was in progress: 0 or a negative errno. */
+int sock_error(int fd);
+/* Has the other end closed it? */
+int sock_ended(int fd);
+/* The process at the other end, as it was; 0 or -1. */
+int sock_cred(int fd, uid_t *uid, pid_t *pid);
+/* Small frames at once, and a silent peer is noticed within 8 s. */
+void sock_tune_tcp(int fd);
+
+/* One message with up to n files; bytes, or a negative errno. */
+ssize_t sock_send(int fd, const void *buf, size_t len, const int *files,
+		  unsigned int n);
+/*
+ * One message (or some bytes of a stream). Files that came are stored, *n of
+ * at most *n; more than that, or a message cut short, is -EMSGSIZE.
+ */
+ssize_t sock_recv(int fd, void *buf, size_t len, int *files, unsigned int *n);
+
+uint64_t sock_now(void);	/* ns */
+uint64_t sock_random(void);	/* not 0 */
+
+#endif /* LINK_SOCK_H */

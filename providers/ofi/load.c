@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Loading libfabric.
+ *
+ * libfabric reads its environment once, with the first fi_getinfo(), and some
+ * libraries below it do as they are loaded. What they need to be told is in
+ * the environment only for that time, and what the program has set is left as
+ * it is.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "load.h"
+#include "../../vipl/sys.h"
+
+#define RXE_UNIVERSE	16
+
+static struct ofi_lib lib;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char problem[160];		/* empty: lib is valid */
+
+int ofi_only_rxe(void)
+{
+	DIR *d = opendir("/sys/class/infiniband");
+	char path[320];
+	struct dirent *e;
+	int found = 0, other = 0;
+
+	if (!d)
+		return 0;
+	while ((e = readdir(d))) {
+		if (e->d_name[0] == '.')
+			continue;
+		/* The interface below it: no other driver has that file. */
+		snprintf(path, sizeof(path), "/sys/class/infiniband/%s/parent",
+			 e->d_name);
+		if (sys_exists(path))
+			found++;
+		else
+			other++;
+	}
+	closedir(d);
+	return found && !other;
+}
+
+/* For as long as libfabric looks. */
+struct setting {
+	const char *name, *value;
+	int set;
+};
+
+static void settings_on(struct setting *s, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (!s[i].value || getenv(s[i].name))
+			continue;
+		s[i].set = !setenv(s[i].name, s[i].value, 0);
+	}
+}
+
+static void settings_off(struct setting *s, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (s[i].set)
+			unsetenv(s[i].name);
+}
+
+static void *symbol(void *so, const char *name, const char *version)
+{
+	void *p = dlvsym(so, name, version);
+
+	if (!p)
+		snprintf(problem, sizeof(problem),
+			 "libfabric has no %s of version %s", name, version);
+	return p;
+}
+
+static void find(void *so)
+{
+	uint32_t (*version)(void);
+
+	lib.getinfo = symbol(so, "fi_getinfo", "FABRIC_1.3");
+	lib.freeinfo = symbol(so, "fi_freeinfo", "FABRIC_1.3");
+	lib.dupinfo = symbol(so, "fi_dupinfo", "FABRIC_1.3");
+	lib.fabric = symbol(so, "fi_fabric", "FABRIC_1.1");
+	lib.strerror = symbol(so, "fi_strerror", "FABRIC_1.0");
+	version = symbol(so, "fi_version", "FABRIC_1.0");
+	if (version)
+		lib.version = version();
+}
+
+/*
+ * A program may have a send() or a poll() of its own, which libfabric would
+ * call instead of the C library's. Sanitizers allow no way around that.
+ */
+static int flags(void)
+{
+	static const char *const sanitizer[] = {
+		"__asan_init", "__hwasan_init", "__msan_init", "__tsan_init",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(sanitizer) / sizeof(sanitizer[0]); i++)
+		if (dlsym(RTLD_DEFAULT, sanitizer[i]))
+			return 0;
+	return RTLD_DEEPBIND;
+}
+
+/* The first one makes libfabric look for its providers. */
+static void first_look(void)
+{
+	struct fi_info *info = NULL;
+
+	if (!lib.getinfo(FI_VERSION(1, 14), NULL, NULL, 0, NULL, &info))
+		lib.freeinfo(info);
+}
+
+/* Only what has changed: a call leaves its mark on the flags. */
+static void put_handlers_back(const struct sigaction *old)
+{
+	struct sigaction now;
+	int i;
+
+	for (i = 1; i < NSIG; i++) {
+		if (old[i].sa_handler == SIG_ERR || sigaction(i, NULL, &now))
+			continue;
+		if (now.sa_handler != old[i].sa_handler ||
+		    now.sa_flags != old[i].sa_flags)
+			sigaction(i, &old[i], NULL);
+	}
+}
+
+static void load(void)
+{
+	struct setting s[] = {
+		/* Or libinfinipath takes SIGINT, SIGSEGV, SIGTERM and more. */
+		{ "IPATH_NO_BACKTRACE", "1", 0 },
+		/* Peers go away for good: their connections with them. */
+		{ "FI_AV_REMOVE_CLEANUP", "1", 0 },
+		/* soft-RoCE has no completion queue as large as for more. */
+		{ "FI_UNIVERSE_SIZE", NULL, 0 },
+	};
+	unsigned int n = sizeof(s) / sizeof(s[0]);
+	struct sigaction old[NSIG];
+	const char *error;
+	void *so;
+	int i;
+
+	if (ofi_only_rxe()) {
+		s[2].value = "16";
+		lib.universe = RXE_UNIVERSE;
+	}
+	for (i = 1; i < NSIG; i++)
+		if (sigaction(i, NULL, &old[i]))
+			old[i].sa_handler = SIG_ERR;
+	settings_on(s, n);
+	so = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE |
+					flags());
+	if (so) {
+		find(so);
+		if (!problem[0])
+			first_look();
+	} else {
+		error = dlerror();
+		snprintf(problem, sizeof(problem),
+			 "libfabric cannot be loaded (%s): apt-get install libfabric1",
+			 error ? error : "no reason given");
+	}
+	settings_off(s, n);
+	put_handlers_back(old);
+}
+
+const struct ofi_lib *ofi_load(char *why, size_t size)
+{
+	pthread_once(&once, load);
+	if (!problem[0])
+		return &lib;
+	if (why)
+		snprintf(why, size, "%s", problem);
+	return NULL;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The entry of ofi.so, and what needs no NIC handle. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "ofi.h"
+
+#define NAME_MS		200		/* how long a host may take to answer */
+
+const struct vipl_host *ofi_host;
+
+static struct ofi_nic *nic_of(struct vipl_nic *nic)
+{
+	return ofi_nic(vipl_priv(nic));
+}
+
+static int parse(struct vipl_nic *nic, const char *text, uint8_t *host)
+{
+	struct ofi_host h;
+
+	if (ofi_addr_parse(&h, text, nic_of(nic)->port))
+		return -1;
+	memcpy(host, &h, sizeof(h));
+	return 0;
+}
+
+static void format(struct vipl_nic *nic, const uint8_t *host, char *text,
+		   size_t size)
+{
+	struct ofi_host h;
+
+	memcpy(&h, host, sizeof(h));
+	ofi_addr_format(&h, nic_of(nic)->port, text, size);
+}
+
+/* This host's own name is the NIC's address, whatever files make of it. */
+static int is_own_name(const struct ofi_nic *n, const char *name)
+{
+	return n->host_name[0] && !strcasecmp(n->host_name, name);
+}
+
+static VIP_RETURN resolve(struct vipl_nic *nic, const char *name,
+			  VIP_ULONG index, uint8_t *host)
+{
+	struct ofi_nic *n = nic_of(nic);
+	struct ofi_host h = n->host;
+
+	if (is_own_name(n, name) ? index != 0 :
+	    ofi_addr_resolve(&h, name, index, ofi_family(n), n->port))
+		return VIP_ERROR_NAMESERVICE;
+	memcpy(host, &h, sizeof(h));
+	return VIP_SUCCESS;
+}
+
+/* What the host calls itself: its directory knows. */
+static int asked_name(const struct ofi_nic *n, const struct ofi_host *h,
+		      char *name, size_t size)
+{
+	char found[1][VIPL_NAME_MAX + 1];
+	struct sockaddr_storage sa;
+	socklen_t len = ofi_addr_get(h, AF_UNSPEC, &sa);
+
+	if (!len || link_names(&n->conf, (struct sockaddr *)&sa, len, NAME_MS,
+			       found, 1) < 1)
+		return -1;
+	snprintf(name, size, "%s", found[0]);
+	return 0;
+}
+
+static VIP_RETURN name_of(struct vipl_nic *nic, const uint8_t *host,
+			  char *name, size_t size)
+{
+	const struct ofi_nic *n = nic_of(nic);
+	struct ofi_host h;
+
+	memcpy(&h, host, sizeof(h));
+	if (!ofi_addr_name(&h, name, size))
+		return VIP_SUCCESS;
+	if (n->host_name[0] && !memcmp(&h, &n->host, sizeof(h))) {
+		snprintf(name, size, "%s", n->host_name);
+		return VIP_SUCCESS;
+	}
+	return asked_name(n, &h, name, size) ? VIP_ERROR_NAMESERVICE :
+					       VIP_SUCCESS;
+}
+
+/* There is no asking of all hosts on a network of IP: this one is known. */
+static VIP_RETURN discover(struct vipl_nic *nic, struct vipl_named *out,
+			   uint32_t *n)
+{
+	const struct ofi_nic *own = nic_of(nic);
+
+	if (!*n)
+		return VIP_SUCCESS;
+	*n = 1;
+	memset(out, 0, sizeof(*out));
+	memcpy(out->host, &own->host, sizeof(own->host));
+	snprintf(out->name, sizeof(out->name), "%s", own->host_name);
+	return VIP_SUCCESS;
+}
+
+static void fork_child(void)
+{
+	link_fork_child();
+}
+
+const struct vipl_provider *vipl_provider_init(uint32_t abi,
+					       const struct vipl_host *host,
+					       const char **why)
+{
+	static struct vipl_provider ops;
+
+	if (abi != VIPL_PROVIDER_ABI) {
+		*why = "it is of another release";
+		return NULL;
+	}
+	ofi_host = host;
+	if (ofi_gate_watch()) {
+		*why = "there is no memory";
+		return NULL;
+	}
+	eng_provider(&ops, &ofi_transport, host);
+	ops.name = "ofi";
+	ops.version = "1";
+	ops.devices = ofi_devices;
+	ops.explain = ofi_explain;
+	ops.addr_parse = parse;
+	ops.addr_format = format;
+	ops.resolve = resolve;
+	ops.name_of = name_of;
+	ops.discover = discover;
+	ops.fork_child = fork_child;
+	return &ops;
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Pulls: reads of libfabric from what the other end exposed. What is exposed
+ * is registered for that alone, to be read and never written, under a key that
+ * cannot be guessed, and exactly as long as the engine says: with tcp it costs
+ * a microsecond, and the key of a range that is gone ends the connection.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ofi.h"
+
+#define BUCKETS		1024		/* of exposed ranges; a power of two */
+
+struct mr {
+	struct mr *next;
+	struct fab_mr fab;
+};
+
+struct ofi_mrs {
+	struct mr *bucket[BUCKETS];	/* by key */
+	struct mr *idle;
+};
+
+void ofi_pulls_init(struct ofi_nic *n)
+{
+	n->pulls_tail = &n->pulls;
+}
+
+static void free_list(struct mr *m)
+{
+	struct mr *next;
+
+	for (; m; m = next) {
+		next = m->next;
+		free(m);
+	}
+}
+
+/* The endpoint is closed: nothing is under way any more. */
+void ofi_pulls_free(struct ofi_nic *n)
+{
+	struct ofi_read *r;
+	struct ofi_pull *t;
+	unsigned int i;
+
+	while ((t = n->pulls)) {
+		n->pulls = t->next;
+		free(t);
+	}
+	n->idle_reads = NULL;
+	while ((r = n->reads)) {
+		n->reads = r->all;
+		free(r);
+	}
+	if (!n->mrs)
+		return;
+	for (i = 0; i < BUCKETS; i++)
+		free_list(n->mrs->bucket[i]);
+	free_list(n->mrs->idle);
+	free(n->mrs);
+	n->mrs = NULL;
+}
+
+static struct mr **bucket(struct ofi_nic *n, uint64_t key)
+{
+	return &n->mrs->bucket[(key * 0x9e3779b97f4a7c15u) >> 54];
+}
+
+static struct mr *new_mr(struct ofi_nic *n)
+{
+	struct mr *m;
+
+	if (!n->mrs)
+		n->mrs = calloc(1, sizeof(*n->mrs));
+	if (!n->mrs)
+		return NULL;
+	m = n->mrs->idle;
+	if (!m)
+		return calloc(1, sizeof(*m));
+	n->mrs->idle = m->next;
+	return m;
+}
+
+int ofi_expose(struct eng_peer *peer, void *region, const void *addr,
+	       size_t len, struct eng_src *src)
+{
+	struct ofi_nic *n = ofi_peer(peer)->on;
+	struct mr *m = new_mr(n), **b;
+	int err = -ESHUTDOWN;
+
+	(void)region;
+	if (!m)
+		return -ENOMEM;
+	if (ofi_enter(n)) {
+		err = fab_expose(&n->fab, addr, len, &m->fab);
+		ofi_leave(n);
+	}
+	if (err) {
+		m->next = n->mrs->idle;
+		n->mrs->idle = m;
+		return err;
+	}
+	b = bucket(n, m->fab.key);
+	m->next = *b;
+	*b = m;
+	src->base = m->fab.base;
+	src->key = m->fab.key;
+	src->len = len;
+	return 0;
+}
+
+void ofi_unexpose(struct eng_peer *peer, const struct eng_src *src)
+{
+	struct ofi_nic *n = ofi_peer(peer)->on;
+	struct mr **b, *m;
+
+	if (!n->mrs)
+		return;
+	b = bucket(n, src->key);
+	while (*b && (*b)->fab.key != src->key)
+		b = &(*b)->next;
+	m = *b;
+	if (!m)
+		return;
+	*b = m->next;
+	if (ofi_enter(n)) {
+		fab_unexpose(&m->fab);
+		ofi_leave(n);
+	}
+	m->next = n->mrs->idle;
+	n->mrs->idle = m;
+}
+
+static void finish(struct ofi_pull *t)
+{
+	if (t->pull)
+		eng_pulled(t->peer->eng, t->pull, t->err);
+	free(t);
+}
+
+/* The next piece: contiguous at both ends. 0 if there is none. */
+static uint64_t piece(const struct ofi_pull *t, uint64_t max)
+{
+	const struct eng_pull *e = t->pull;
+	uint64_t len = t->left < max ? t->left : max;
+	uint64_t src = e->src[t->src].len - t->src_at;
+	uint64_t dst = e->dst[t->dst].iov_len - t->dst_at;
+
+	len = len < src ? len : src;
+	return len < dst ? len : dst;
+}
+
+/* Past what is used up; empty segments are skipped. */
+static void advance(struct ofi_pull *t, uint64_t len)
+{
+	const struct eng_pull *e = t->pull;
+
+	t->left -= len;
+	t->src_at += len;
+	t->dst_at += len;
+	while (t->src < e->nsrc && t->src_at == e->src[t->src].len) {
+		t->src++;
+		t->src_at = 0;
+	}
+	while (t->dst < e->ndst && t->dst_at == e->dst[t->dst].iov_len) {
+		t->dst++;
+		t->dst_at = 0;
+	}
+	/* What the other end said of its segments does not add up. */
+	if (t->left && (t->src == e->nsrc || t->dst == e->ndst)) {
+		t->left = 0;
+		t->err = -EPROTO;
+	}
+}
+
+static struct ofi_read *new_read(struct ofi_nic *n)
+{
+	struct ofi_read *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->all = n->reads;
+	n->reads = r;
+	n->idle_reads = r;
+	return r;
+}
+
+static int ask(struct ofi_nic *n, struct ofi_pull *t)
+{
+	const struct eng_pull *e = t->pull;
+	struct ofi_read *r = n->idle_reads;
+	uint64_t max = fab_read_max(&n->fab), len;
+	int err;
+
+	if (t->peer->state != OFI_UP)
+		return -ECONNRESET;
+	if (t->peer->reads == OFI_READS)
+		return -EAGAIN;
+	if (!r)
+		r = new_read(n);
+	if (!r)
+		return -ENOMEM;
+	len = piece(t, max < OFI_READ_MAX ? max : OFI_READ_MAX);
+	err = fab_read(&n->fab, t->peer->to,
+		       (uint8_t *)e->dst[t->dst].iov_base + t->dst_at, len,
+		       e->src[t->src].base + t->src_at, e->src[t->src].key,
+		       &r->fab);
+	if (err)
+		return err;
+	n->idle_reads = r->next;
+	r->of = t;
+	t->reads++;
+	t->peer->reads++;
+	advance(t, len);
+	return 0;
+}
+
+/* Ask for what is left: 0, or -EAGAIN: some of it is left. */
+static int go_on(struct ofi_nic *n, struct ofi_pull *t)
+{
+	int err;
+
+	while (t->left) {
+		err = ask(n, t);
+		if (err == -EAGAIN)
+			return err;
+		if (err) {
+			t->err = err;
+			t->left = 0;
+			ofi_lose(t->peer, err);
+		}
+	}
+	return 0;
+}
+
+static void take_off(struct ofi_nic *n, struct ofi_pull **at)
+{
+	struct ofi_pull *t = *at;
+
+	*at = t->next;
+	t->queued = 0;
+	if (n->pulls_tail == &t->next)
+		n->pulls_tail = at;
+}
+
+/* Pulls from a peer that does not answer are in no other's way. */
+void ofi_pulls(struct ofi_nic *n)
+{
+	struct ofi_pull **at = &n->pulls, *t;
+
+	while ((t = *at)) {
+		if (go_on(n, t)) {
+			at = &t->next;
+			continue;
+		}
+		take_off(n, at);
+		if (!t->reads)
+			finish(t);
+	}
+}
+
+int ofi_pull(struct eng_peer *peer, struct eng_pull *pull)
+{
+	struct ofi_peer *p = ofi_peer(peer);
+	struct ofi_nic *n = p->on;
+	struct ofi_pull *t;
+
+	if (p->state != OFI_UP || !pull->nsrc || !pull->ndst)
+		return -ECONNRESET;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	t->peer = p;
+	t->pull = pull;
+	t->left = pull->len;
+	advance(t, 0);
+	t->queued = 1;
+	*n->pulls_tail = t;
+	n->pulls_tail = &t->next;
+	if (ofi_enter(n)) {
+		ofi_pulls(n);
+		ofi_leave(n);
+	}
+	return 0;
+}
+
+void ofi_read_done(void *nic, struct fab_read *read, int err)
+{
+	struct ofi_read *r = (struct ofi_read *)read;
+	struct ofi_pull *t = r->of;
+	struct ofi_nic *n = nic;
+
+	r->of = NULL;
+	r->next = n->idle_reads;
+	n->idle_reads = r;
+	t->reads--;
+	if (err && !t->err)
+		t->err = err;
+	if (t->peer) {
+		t->peer->reads--;
+		if (err)
+			ofi_lose(t->peer, err);
+	}
+	/* One that is queued ends in ofi_pulls(). */
+	if (err)
+		t->left = 0;
+	if (!t->reads && !t->queued)
+		finish(t);
+}
+
+void ofi_pulls_end(struct ofi_peer *p, int err)
+{
+	struct ofi_nic *n = p->on;
+	struct ofi_pull **at = &n->pulls, *t;
+
+	while ((t = *at)) {
+		if (t->peer != p) {
+			at = &t->next;
+			continue;
+		}
+		take_off(n, at);
+		t->left = 0;
+		if (!t->err)
+			t->err = err;
+		if (!t->reads)
+			finish(t);
+	}
+}
+
+void ofi_pulls_forget(struct ofi_peer *p)
+{
+	struct ofi_nic *n = p->on;
+	struct ofi_pull **at = &n->pulls, *t;
+	struct ofi_read *r;
+
+	while ((t = *at)) {
+		if (t->peer != p) {
+			at = &t->next;
+			continue;
+		}
+		take_off(n, at);
+		t->left = 0;
+		if (!t->reads)
+			free(t);
+	}
+	for (r = n->reads; r; r = r->all)
+		if (r->of && r->of->peer == p)
+			r->of->pull = NULL;
+}
+
+void ofi_pulls_orphan(struct ofi_peer *p)
+{
+	struct ofi_read *r;
+
+	for (r = p->on->reads; r; r = r->all)
+		if (r->of && r->of->peer == p)
+			r->of->peer = NULL;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef OFI_WHERE_H
+#define OFI_WHERE_H
+
+/*
+ * What stands behind "ofi:", PROVIDER[,INTERFACE-or-ADDRESS-or-DEVICE], and
+ * what there is to stand there.
+ */
+#include <stddef.h>
+#include "addr.h"
+#include "load.h"
+
+struct ofi_where {
+	const char *word;		/* "tcp" */
+	const char *provider;		/* libfabric's name of it */
+	const char *text;		/* for people */
+	int number;			/* 0 on: which of the directory's ports */
+	int ip;				/* addresses are those of IP */
+	int only4;			/* the kernel has no IPv6 */
+	int bound;			/* it is reached at host, and there alone */
+	struct ofi_host host;		/* port: the directory's */
+	char node[64];			/* for fi_getinfo(); empty: none */
+	char domain[64];		/* empty: any */
+	char space[32];			/* of the directory */
+};
+
+/* 0, or -1 with a line in why that says what to do. */
+int ofi_where(struct ofi_where *w, const char *rest, char *why, size_t size);
+
+void ofi_devices(void (*each)(void *arg, const char *device,
+			      const char *what), void *arg);
+int ofi_explain(const char *rest, char *line, size_t size);
+
+#endif /* OFI_WHERE_H */

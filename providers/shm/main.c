@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The entry of shm.so: the engine's operations above shared memory. */
+#include "nic.h"
+#include "shm.h"
+
+const struct vipl_host *shm_host;
+
+static void part(struct eng_peer *peer)
+{
+	/* What is in its ring arrives; releasing it says good-bye. */
+	(void)peer;
+}
+
+static const struct eng_transport transport = {
+	.name = "shm",
+	.nic_size = sizeof(struct shm_nic),
+	.peer_size = sizeof(struct shm_peer),
+	.eager = RING_EAGER,
+	.flags = ENG_ARRIVED,
+	.open = shm_open_nic,
+	.close = shm_close_nic,
+	.meet = shm_meet,
+	.waiting = shm_waiting,
+	.part = part,
+	.peer_release = shm_peer_release,
+	.xmit = shm_xmit,
+	.expose = shm_expose,
+	.unexpose = shm_unexpose,
+	.pull = shm_pull,
+	.progress = shm_progress,
+	.arm = shm_arm,
+	.disarm = shm_disarm,
+	.wait = shm_wait,
+	.wake = shm_wake,
+};
+
+static struct vipl_provider provider;
+
+const struct vipl_provider *vipl_provider_init(uint32_t abi,
+					       const struct vipl_host *host,
+					       const char **why)
+{
+	if (abi != VIPL_PROVIDER_ABI) {
+		*why = "shm is of another version than the library";
+		return NULL;
+	}
+	shm_host = host;
+	eng_provider(&provider, &transport, host);
+	provider.name = "shm";
+	provider.version = "1.0.0";
+	shm_provider_names(&provider);
+	provider.fork_child = link_fork_child;
+	return &provider;
+}

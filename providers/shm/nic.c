@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* A NIC handle of shm: opening, progress, sleeping. */
+#include "nic.h"
+#include "shm.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+
+#define LINK_TURN	256u	/* calls of progress between looks at sockets */
+#define IDLE		64u	/* looks in vain: a ring need not be hot */
+#define SWEEP		64u	/* cold rings looked at before sleeping */
+#define POLL_COLD	64	/* packets of a cold ring at a time */
+
+static VIP_RETURN open_doors(struct shm_nic *n)
+{
+	void *map;
+
+	n->door_file = shm_map_new("vipl-door", sizeof(*n->door), 1, &map);
+	if (n->door_file < 0)
+		return VIP_ERROR_RESOURCE;
+	n->door = map;
+	n->bell_file = shm_map_new("vipl-bell", sizeof(*n->bell), 0, &map);
+	if (n->bell_file < 0)
+		return VIP_ERROR_RESOURCE;
+	n->bell = map;
+	return VIP_SUCCESS;
+}
+
+static void read_conf(struct shm_nic *n)
+{
+	char value[32];
+
+	if (!shm_host->conf("shm", "pull", value, sizeof(value)) &&
+	    !strcmp(value, "bounce"))
+		n->pull = SHM_PULL_BOUNCE;
+	/* By the program's consent only: it opens it to its whole uid. */
+	if (!shm_host->conf("shm", "ptracer", value, sizeof(value)) &&
+	    !strcmp(value, "any"))
+		prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+}
+
+static void identify(struct shm_nic *n, struct vipl_identity *id)
+{
+	/* What opens it again. */
+	memcpy(id->name, "shm:", 5);
+	strncpy(id->name + 4, n->space, sizeof(id->name) - 5);
+	memcpy(id->addr, n->addr, SHM_ADDR_LEN);
+	id->addr_len = SHM_ADDR_LEN;
+	id->mtu = RING_EAGER;
+	id->features = VIP_FEATURE_CQ_FD | VIP_FEATURE_NIC_FD |
+		       VIP_FEATURE_NONBLOCKING | VIP_FEATURE_LISTEN |
+		       VIP_FEATURE_PRIVATE;
+}
+
+VIP_RETURN shm_open_nic(struct eng_nic *nic, const char *rest,
+			struct vipl_identity *id)
+{
+	struct shm_nic *n = eng_nic_priv(nic);
+	int err;
+
+	n->nic = nic;
+	n->door_file = n->bell_file = -1;
+	if (shm_names(n, rest)) {
+		shm_host->msg("shm:%s: what follows \"shm:\" is a number from "
+			      "0 to 9999", rest);
+		return VIP_INVALID_PARAMETER;
+	}
+	read_conf(n);
+	if (getrandom(n->nonce, sizeof(n->nonce), 0) != sizeof(n->nonce) ||
+	    open_doors(n) != VIP_SUCCESS) {
+		shm_host->msg("shm:%s: no memory to share: %s", n->space,
+			      strerror(errno));
+		return VIP_ERROR_RESOURCE;
+	}
+	n->conf = (struct link_conf){
+		.family = LINK_UNIX, .provider = "shm", .space = n->space,
+		.name = n->name, .version = SHM_VERSION,
+		.ops = &shm_link_ops, .nic = n, .msg = shm_host->msg,
+	};
+	n->link = link_open(&n->conf, &err);
+	if (!n->link) {
+		shm_host->msg("shm:%s: no socket to meet other processes: %s",
+			      n->space, strerror(-err));
+		return VIP_ERROR_RESOURCE;
+	}
+	identify(n, id);
+	return VIP_SUCCESS;
+}
+
+void shm_close_nic(struct eng_nic *nic)
+{
+	struct shm_nic *n = eng_nic_priv(nic);
+
+	if (!n->nic)
+		return;
+	if (n->link)
+		link_close(n->link);
+	n->link = NULL;
+	shm_unmap(n->door, sizeof(*n->door));
+	shm_unmap(n->bell, sizeof(*n->bell));
+	link_file_close(n->door_file);
+	link_file_close(n->bell_file);
+	free(n->expo);
+	memset(n, 0, sizeof(*n));
+}
+
+void shm_waiting(struct eng_nic *nic, const uint8_t *disc, uint32_t len,
+		 int now)
+{
+	struct shm_nic *n = eng_nic_priv(nic);
+
+	link_waiting(n->link, disc, len, now);
+}
+
+/* Have progress look at it. */
+void shm_work(struct shm_peer *p)
+{
+	if (p->working)
+		return;
+	p->working = 1;
+	p->next_work = p->n->work;
+	p->n->work = p;
+}
+
+void shm_cool(struct shm_peer *p)
+{
+	struct shm_nic *n = p->n;
+	uint32_t i = 0;
+
+	while (n->hot[i] != p)
+		i++;
+	n->hot[i] = n->hot[--n->hots];
+	p->is_hot = 0;
+	if (!p->in.ring)
+		return;
+	atomic_store(&p->in.ring->cold, 1);
+	/* Pairs with that of shm_ring_bell(). */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (p->up && ring_next(&p->in))
+		shm_work(p);
+}
+
+/* Look at its ring all the time, if there are not too many of those. */
+void shm_heat(struct shm_peer *p)
+{
+	struct shm_nic *n = p->n;
+	struct shm_peer *oldest = NULL;
+	uint32_t i;
+
+	if (p->is_hot)
+		return;
+	if (n->hots == SHM_HOT) {
+		oldest = n->hot[0];
+		for (i = 1; i < SHM_HOT; i++)
+			if (n->hot[i]->idle > oldest->idle)
+				oldest = n->hot[i];
+		if (oldest->idle < IDLE)
+			return;
+		shm_cool(oldest);
+	}
+	p->is_hot = 1;
+	p->idle = 0;
+	n->hot[n->hots++] = p;
+	atomic_store_explicit(&p->in.ring->cold, 0, memory_order_relaxed);
+}
+
+static int take_cold(struct shm_peer *p)
+{
+	int did;
+
+	if (!p->up || p->bad)
+		return 0;
+	shm_heat(p);
+	did = shm_poll(p, POLL_COLD);
+	if (!p->is_hot && ring_next(&p->in))
+		shm_work(p);
+	return did;
+}
+
+static int take_bells(struct shm_nic *n)
+{
+	uint64_t sum = atomic_exchange(&n->bell->sum, 0), bits;
+	uint32_t w, i;
+	int did = 0;
+
+	while (sum) {
+		w = (uint32_t)__builtin_ctzll(sum);
+		sum &= sum - 1;
+		bits = atomic_exchange(&n->bell->word[w], 0);
+		while (bits) {
+			i = w * 64 + (uint32_t)__builtin_ctzll(bits);
+			bits &= bits - 1;
+			if (n->slot[i])
+				did += take_cold(n->slot[i]);
+		}
+	}
+	return did;
+}
+
+static int work_on(struct shm_peer *p)
+{
+	int did = 0;
+
+	if (p->bad) {
+		if (!p->up)
+			return 0;
+		shm_lose(p, -EPROTO);
+		return 1;
+	}
+	if (!p->up)
+		return 0;
+	if (!p->is_hot)
+		did += take_cold(p);
+	if (p->starves && shm_fed(p)) {
+		eng_room(p->peer);
+		did++;
+	}
+	did += shm_pull_work(p);
+	if (p->starves || shm_pull_pending(p))
+		shm_work(p);
+	return did;
+}
+
+static int work(struct shm_nic *n)
+{
+	struct shm_peer *p, *list = n->work;
+	int did = 0;
+
+	n->work = NULL;
+	while ((p = list)) {
+		list = p->next_work;
+		p->working = 0;
+		did += work_on(p);
+	}
+	return did;
+}
+
+int shm_progress(struct eng_nic *nic, unsigned int budget)
+{
+	struct shm_nic *n = eng_nic_priv(nic);
+	struct shm_peer *p;
+	int did = 0;
+	uint32_t i;
+
+	for (i = 0; i < n->hots; i++) {
+		p = n->hot[i];
+		if (!ring_next(&p->in) && !ring_starved(&p->in)) {
+			p->idle++;
+			continue;
+		}
+		if (p->bad)
+			continue;
+		p->idle = 0;
+		did += shm_poll(p, (int)budget);
+	}
+	if (atomic_load_explicit(&n->bell->sum, memory_order_relaxed))
+		did += take_bells(n);
+	if (n->work)
+		did += work(n);
+	if (n->look || ++n->calls >= LINK_TURN) {
+		n->look = 0;
+		n->calls = 0;
+		did += link_progress(n->link);
+		shm_close_unsent(n);
+	}
+	return did;
+}
+
+/* Cold rings in turn: a peer that spoils the bells does no lasting harm. */
+static int sweep(struct shm_nic *n)
+{
+	struct shm_peer *p;
+	uint32_t i, found = 0;
+
+	for (i = 0; i < SWEEP && i < n->slots; i++) {
+		n->sweep = n->sweep + 1 < n->slots ? n->sweep + 1 : 0;
+		p = n->slot[n->sweep];
+		if (p && p->up && !p->is_hot && !p->bad && ring_next(&p->in)) {
+			shm_work(p);
+			found = 1;
+		}
+	}
+	return found;
+}
+
+static int something(struct shm_nic *n)
+{
+	const struct shm_peer *p;
+	uint32_t i;
+
+	for (i = 0; i < n->hots; i++)
+		if (ring_next(&n->hot[i]->in) ||
+		    ring_starved(&n->hot[i]->in))
+			return 1;
+	if (atomic_load(&n->bell->sum) || sweep(n))
+		return 1;
+	for (p = n->work; p; p = p->next_work)
+		if (!p->starves || p->bad || shm_has_room(p) ||
+		    (p->pid && p->pulls))
+			return 1;
+	return 0;
+}
+
+int shm_arm(struct eng_nic *nic)
+{
+	struct shm_nic *n = eng_nic_priv(nic);
+
+	if (!(n->sleeps & 1)) {
+		atomic_store_explicit(&n->door->sleeps, ++n->sleeps,
+				      memory_order_relaxed);
+		/* Pairs with that of shm_ring_bell(). */
+		atomic_thread_fence(memory_order_seq_cst);
+	}
+	if (!something(n))
+		return 0;
+	shm_disarm(nic);
+	return 1;
+}
+
+void shm_disarm(struct eng_nic *nic)
+{
+	struct shm_nic *n = eng_nic_priv(nic);
+
+	if (!(n->sleeps & 1))
+		return;
+	atomic_store_explicit(&n->door->sleeps, ++n->sleeps,
+			      memory_order_relaxed);
+	n->look = 1;
+}
+
+void shm_wait(struct eng_nic *nic, uint64_t ns)
+{
+	struct shm_nic *n = eng_nic_priv(nic);
+
+	link_wait(n->link, ns);
+}
+
+void shm_wake(struct eng_nic *nic)
+{
+	struct shm_nic *n = eng_nic_priv(nic);
+
+	link_wake(n->link);
+}

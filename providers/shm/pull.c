@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Pulls: bytes that the peer exposed come here.
+ *
+ * One copy, by process_vm_readv(), where the kernel lets this process read the
+ * peer's memory. That is tried once, when they meet: a nonce that only the
+ * peer has must be where it says, so another process that has got the number
+ * of one that is gone does not answer. After each copy the peer is still alive
+ * and has its control socket, or what was copied does not count.
+ *
+ * Else through the ring: RING_PULL asks, and the peer answers with RING_DATA
+ * as there is room. What it exposed for this peer, and nothing else, can be
+ * asked for. It reads its own memory by the same system call, since a program
+ * may have unmapped what it has registered: that is an error then, no signal.
+ */
+#include "shm.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STEP		(256u << 10)	/* bytes at a time, under the lock */
+#define PIECES		32u		/* of one system call */
+#define PACKETS		16		/* of answers, at a time */
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD	77
+#endif
+
+/* A pull that is under way; eng_pull.transport. */
+struct fetch {
+	uint64_t id;
+	uint64_t done;			/* bytes */
+	int asked;			/* the peer was; else by reading */
+};
+
+/* Part of a list of ranges: from `skip` on, at most `most` bytes. */
+struct part {
+	uint64_t skip, most;		/* bytes */
+	struct iovec *out;		/* PIECES of them */
+	unsigned int count;
+};
+
+/* One more range of the list; 0: no more is wanted. */
+static int add_range(struct part *p, void *base, uint64_t len)
+{
+	uint64_t n;
+
+	if (!p->most || p->count == PIECES)
+		return 0;
+	if (p->skip >= len) {
+		p->skip -= len;
+		return 1;
+	}
+	n = len - p->skip < p->most ? len - p->skip : p->most;
+	p->out[p->count].iov_base = (char *)base + p->skip;
+	p->out[p->count++].iov_len = (size_t)n;
+	p->most -= n;
+	p->skip = 0;
+	return 1;
+}
+
+static unsigned int pieces_of_src(const struct eng_src *src, uint32_t n,
+				  uint64_t skip, uint64_t most,
+				  struct iovec *out)
+{
+	struct part p = { .skip = skip, .most = most, .out = out };
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (!add_range(&p, (void *)(uintptr_t)src[i].base, src[i].len))
+			break;
+	return p.count;
+}
+
+static unsigned int pieces_of_dst(const struct iovec *dst, uint32_t n,
+				  uint64_t skip, uint64_t most,
+				  struct iovec *out)
+{
+	struct part p = { .skip = skip, .most = most, .out = out };
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (!add_range(&p, dst[i].iov_base, dst[i].iov_len))
+			break;
+	return p.count;
+}
+
+static ssize_t read_memory(pid_t pid, const struct iovec *to, unsigned int n,
+			   const struct iovec *from, unsigned int m)
+{
+	ssize_t did = syscall(SYS_process_vm_readv, pid, to, n, from, m, 0);
+
+	return did < 0 ? -errno : did;
+}
+
+/* The peer lives, and runs what it ran when it connected. */
+static int is_there(const struct shm_peer *p)
+{
+	struct pollfd f[2] = {
+		{ .fd = p->lp ? link_peer_fd(p->lp) : -1, .events = POLLRDHUP },
+		{ .fd = p->pidfd, .events = POLLIN },
+	};
+	struct timespec none = { 0, 0 };
+
+	if (f[0].fd < 0)
+		return 0;
+
+	return !syscall(SYS_ppoll, f, 2, &none, NULL, 0);
+}
+
+static int open_pidfd(struct shm_peer *p)
+{
+	socklen_t len = sizeof(int);
+	int fd = -1;
+
+	if (getsockopt(link_peer_fd(p->lp), SOL_SOCKET, SO_PEERPIDFD, &fd,
+		       &len))
+		fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+	if (fd < 0)
+		return -1;
+	if (fd < 3 || link_file_keep(fd)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+void shm_probe(struct shm_peer *p, uint64_t at, const uint64_t *nonce)
+{
+	uint64_t found[2] = { 0, 0 };
+	struct iovec to = { found, sizeof(found) };
+	struct iovec from = { (void *)(uintptr_t)at, sizeof(found) };
+
+	if (p->n->pull == SHM_PULL_BOUNCE)
+		return;
+	p->pid = link_peer_pid(p->lp);
+	if (p->pid <= 0)
+		return;
+	p->pidfd = open_pidfd(p);
+	if (p->pidfd < 0 ||
+	    read_memory(p->pid, &to, 1, &from, 1) != sizeof(found) ||
+	    found[0] != nonce[0] || found[1] != nonce[1] || !is_there(p)) {
+		p->pid = 0;
+		link_file_close(p->pidfd);
+		p->pidfd = -1;
+	}
+}
+
+/* Read up to STEP bytes; bytes, or a negative errno. */
+static ssize_t read_step(struct shm_peer *p, const struct eng_pull *pull,
+			 uint64_t done)
+{
+	struct iovec to[PIECES], from[PIECES];
+	unsigned int n, m;
+	ssize_t did;
+
+	n = pieces_of_dst(pull->dst, pull->ndst, done, STEP, to);
+	m = pieces_of_src(pull->src, pull->nsrc, done, STEP, from);
+	if (!n || !m)
+		return -EFAULT;
+	did = read_memory(p->pid, to, n, from, m);
+	if (did == -EPERM || did == -ENOSYS) {
+		p->pid = 0;		/* from now on through the ring */
+		return -EAGAIN;
+	}
+	if (!did)
+		return -EFAULT;
+	if (did > 0 && !is_there(p))
+		return -ECONNRESET;
+	return did;
+}
+
+/* Take a pull off the list; the engine has it again. */
+static void finish(struct shm_peer *p, struct eng_pull *pull, int err)
+{
+	struct eng_pull **at = &p->pulls;
+	struct fetch *f = pull->transport;
+
+	while (*at != pull)
+		at = &(*at)->next;
+	*at = pull->next;
+	if (p->pulls_end == &pull->next)
+		p->pulls_end = at;
+	if (f->asked)
+		p->asked--;
+	free(f);
+	pull->transport = NULL;
+	eng_pulled(p->peer, pull, err);
+}
+
+int shm_pull(struct eng_peer *peer, struct eng_pull *pull)
+{
+	struct shm_peer *p = eng_peer_priv(peer);
+	ssize_t did = 0;
+	struct fetch *f;
+
+	if (!p->up || p->bad)
+		return -ECONNRESET;
+	if (p->pid) {
+		did = read_step(p, pull, 0);
+		if (did < 0 && did != -EAGAIN)
+			return (int)did;
+		if (did == (ssize_t)pull->len) {
+			eng_pulled(peer, pull, 0);
+			return 0;
+		}
+	}
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	f->done = p->pid ? (uint64_t)did : 0;
+	pull->transport = f;
+	pull->next = NULL;
+	*p->pulls_end = pull;
+	p->pulls_end = &pull->next;
+	shm_work(p);
+	return 0;
+}
+
+static int ask(struct shm_peer *p, struct eng_pull *pull)
+{
+	uint32_t len = pull->nsrc * (uint32_t)sizeof(*pull->src);
+	uint32_t lines = ring_lines(RING_PULL_HEAD + len);
+	struct fetch *f = pull->transport;
+	struct pull_head h = { .at = pull->len, .nsrc = pull->nsrc };
+	struct ring_line *at;
+
+	do {
+		at = ring_claim(&p->out, lines);
+	} while (!at && shm_starve(p, lines));
+	if (!at)
+		return -EAGAIN;
+	f->done = 0;
+	f->asked = 1;
+	f->id = h.id = ++p->requests;
+	p->asked++;
+	memcpy(at->bytes, &h, sizeof(h));
+	memcpy(at->bytes + sizeof(h), pull->src, len);
+	ring_publish(&p->out, at, lines, RING_PULL, len);
+	shm_ring_bell(p);
+	return 0;
+}
+
+/* One step of one pull, and all questions that there is room for. */
+static int work_pulls(struct shm_peer *p)
+{
+	struct eng_pull *pull, *next;
+	int did = 0, steps = 1;
+	struct fetch *f;
+	ssize_t n;
+
+	for (pull = p->pulls; pull; pull = next) {
+		next = pull->next;
+		f = pull->transport;
+		if (f->asked)
+			continue;
+		if (p->pid && !steps--)
+			break;
+		if (p->pid) {
+			n = read_step(p, pull, f->done);
+			if (n > 0)
+				f->done += (uint64_t)n;
+			if (n < 0 && n != -EAGAIN)
+				finish(p, pull, (int)n);
+			else if (f->done == pull->len)
+				finish(p, pull, 0);
+		} else if (p->asked == SHM_REQUESTS || ask(p, pull)) {
+			break;
+		}
+		did++;
+	}
+	return did;
+}
+
+/* The bytes that were exposed to this peer; 0 or -EACCES. */
+static int check_src(const struct shm_peer *p, const struct eng_src *s)
+{
+	uint32_t i = (uint32_t)s->key;
+	const struct shm_expo *e;
+	uint64_t off;
+
+	if (i >= p->n->expos)
+		return -EACCES;
+	e = &p->n->expo[i];
+	off = s->base - (uintptr_t)e->addr;
+	if (!e->len || e->peer != p || e->gen != s->key >> 32 ||
+	    off > e->len || s->len > e->len - off)
+		return -EACCES;
+	return 0;
+}
+
+static int copy_own(uint8_t *to, const struct iovec *from, unsigned int n,
+		    uint32_t len)
+{
+	struct iovec v = { to, len };
+	ssize_t did = read_memory((pid_t)syscall(SYS_getpid), &v, 1, from, n);
+	unsigned int i;
+
+	if (did != -ENOSYS && did != -EPERM)
+		return did == (ssize_t)len ? 0 : -EFAULT;
+	for (i = 0; i < n; i++) {
+		memcpy(to, from[i].iov_base, from[i].iov_len);
+		to += from[i].iov_len;
+	}
+	return 0;
+}
+
+/* One packet of an answer: 0, -EAGAIN, or it ends: 1. */
+static int answer_step(struct shm_peer *p, struct shm_answer *a)
+{
+	uint64_t left = a->len - a->done;
+	uint32_t most = left < RING_EAGER ? (uint32_t)left : RING_EAGER, i;
+	uint32_t len = 0, lines = ring_lines(RING_PULL_HEAD + most);
+	struct pull_head h = { .id = a->id, .at = a->done };
+	struct iovec from[PIECES];
+	struct ring_line *at;
+	unsigned int n;
+
+	do {
+		at = ring_claim(&p->out, lines);
+	} while (!at && shm_starve(p, lines));
+	if (!at)
+		return -EAGAIN;
+	for (i = 0; i < a->nsrc && !h.err; i++)
+		h.err = check_src(p, &a->src[i]);
+	n = pieces_of_src(a->src, a->nsrc, a->done, most, from);
+	for (i = 0; i < n; i++)
+		len += (uint32_t)from[i].iov_len;
+	if (!h.err)
+		h.err = copy_own(at->bytes + sizeof(h), from, n, len);
+	if (h.err)
+		len = 0;
+	memcpy(at->bytes, &h, sizeof(h));
+	ring_publish(&p->out, at, ring_lines(RING_PULL_HEAD + len), RING_DATA,
+		     len);
+	shm_ring_bell(p);
+	a->done += len;
+	return h.err || a->done == a->len;
+}
+
+static int work_answers(struct shm_peer *p)
+{
+	struct shm_answer *a;
+	int did = 0, r;
+
+	while ((a = p->answers) && did < PACKETS) {
+		r = answer_step(p, a);
+		if (r < 0)
+			break;
+		did++;
+		if (!r)
+			continue;
+		p->answers = a->next;
+		if (!p->answers)
+			p->answers_end = &p->answers;
+		p->answering--;
+		free(a);
+	}
+	return did;
+}
+
+int shm_pull_work(struct shm_peer *p)
+{
+	int did = 0;
+
+	if (!p->starves)
+		did += work_answers(p);
+	if (p->pulls && (!p->starves || p->pid))
+		did += work_pulls(p);
+	return did;
+}
+
+/* Is there something to go on with, as far as is known? */
+int shm_pull_pending(const struct shm_peer *p)
+{
+	const struct eng_pull *pull;
+
+	if (p->answers)
+		return 1;
+	if (!p->pid && p->asked == SHM_REQUESTS)
+		return 0;
+	for (pull = p->pulls; pull; pull = pull->next)
+		if (!((const struct fetch *)pull->transport)->asked)
+			return 1;
+	return 0;
+}
+
+static int took_request(struct shm_peer *p, const struct pull_head *h,
+			const uint8_t *bytes, uint32_t len)
+{
+	struct shm_answer *a;
+	uint64_t total = 0;
+	uint32_t i;
+
+	if (!h->nsrc || h->nsrc > ENG_SRC_SEGS ||
+	    len != h->nsrc * sizeof(a->src[0]) ||
+	    p->answering == SHM_REQUESTS)
+		return -EPROTO;
+	a = calloc(1, sizeof(*a) + len);
+	if (!a)
+		return -ENOMEM;
+	memcpy(a->src, bytes, len);
+	for (i = 0; i < h->nsrc; i++) {
+		if (a->src[i].len > UINT64_MAX - total) {
+			free(a);
+			return -EPROTO;
+		}
+		total += a->src[i].len;
+	}
+	if (total != h->at || !total) {
+		free(a);
+		return -EPROTO;
+	}
+	a->id = h->id;
+	a->len = total;
+	a->nsrc = h->nsrc;
+	*p->answers_end = a;
+	p->answers_end = &a->next;
+	p->answering++;
+	shm_work(p);
+	return 0;
+}
+
+static int took_data(struct shm_peer *p, const struct pull_head *h,
+		     const uint8_t *bytes, uint32_t len)
+{
+	struct eng_pull *pull = p->pulls;
+	struct iovec to[PIECES];
+	unsigned int i, n;
+	struct fetch *f;
+
+	while (pull && (!((f = pull->transport))->asked || f->id != h->id))
+		pull = pull->next;
+	if (!pull)
+		return -EPROTO;
+	if (h->err) {
+		finish(p, pull, -EFAULT);
+		shm_work(p);
+		return 0;
+	}
+	if (h->at != f->done || !len || len > pull->len - f->done)
+		return -EPROTO;
+	while (len) {
+		n = pieces_of_dst(pull->dst, pull->ndst, f->done, len, to);
+		if (!n)
+			return -EPROTO;
+		for (i = 0; i < n; i++) {
+			memcpy(to[i].iov_base, bytes, to[i].iov_len);
+			bytes += to[i].iov_len;
+			len -= (uint32_t)to[i].iov_len;
+			f->done += to[i].iov_len;
+		}
+	}
+	if (f->done == pull->len) {
+		finish(p, pull, 0);
+		shm_work(p);
+	}
+	return 0;
+}
+
+int shm_pull_took(struct shm_peer *p, enum ring_type type,
+		  const uint8_t *bytes, uint32_t len)
+{
+	struct pull_head h;
+
+	memcpy(&h, bytes, sizeof(h));
+	bytes += sizeof(h);
+	return type == RING_PULL ? took_request(p, &h, bytes, len) :
+				   took_data(p, &h, bytes, len);
+}
+
+/* err 0: the peer goes, the engine is told nothing. */
+void shm_pulls_end(struct shm_peer *p, int err)
+{
+	struct shm_answer *a;
+	struct eng_pull *pull;
+
+	while ((a = p->answers)) {
+		p->answers = a->next;
+		free(a);
+	}
+	p->answers_end = &p->answers;
+	p->answering = 0;
+	while ((pull = p->pulls)) {
+		p->pulls = pull->next;
+		free(pull->transport);
+		pull->transport = NULL;
+		if (err)
+			eng_pulled(p->peer, pull, err);
+	}
+	p->pulls_end = &p->pulls;
+	p->asked = 0;
+}
+
+int shm_expose(struct eng_peer *peer, void *region, const void *addr,
+	       size_t len, struct eng_src *src)
+{
+	struct shm_peer *p = eng_peer_priv(peer);
+	struct shm_nic *n = p->n;
+	struct shm_expo *e, *more;
+	uint32_t i, size;
+
+	(void)region;
+	src->base = (uintptr_t)addr;
+	src->key = UINT64_MAX;
+	src->len = len;
+	if (!len)
+		return 0;
+	if (!n->expo_free) {
+		size = n->expos ? n->expos * 2 : 64;
+		more = realloc(n->expo, size * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		n->expo = more;
+		for (i = n->expos; i < size; i++) {
+			memset(&more[i], 0, sizeof(more[i]));
+			more[i].next = n->expo_free;
+			n->expo_free = i + 1;
+		}
+		n->expos = size;
+	}
+	i = n->expo_free - 1;
+	e = &n->expo[i];
+	n->expo_free = e->next;
+	e->addr = addr;
+	e->len = len;
+	e->peer = p;
+	src->key = (uint64_t)e->gen << 32 | i;
+	return 0;
+}
+
+void shm_unexpose(struct eng_peer *peer, const struct eng_src *src)
+{
+	struct shm_nic *n = eng_nic_priv(eng_peer_nic(peer));
+	uint32_t i = (uint32_t)src->key;
+	struct shm_expo *e;
+
+	if (i >= n->expos)
+		return;
+	e = &n->expo[i];
+	if (!e->len || e->gen != src->key >> 32)
+		return;
+	e->gen++;
+	e->len = 0;
+	e->peer = NULL;
+	e->next = n->expo_free;
+	n->expo_free = i + 1;
+}

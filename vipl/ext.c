@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Extensions: what a NIC can do, addresses in writing. */
+#include <string.h>
+
+#include "connect.h"
+
+#define TEXT_MAX	128
+
+VIP_RETURN VipExtQueryFeatures(VIP_NIC_HANDLE NicHandle, VIP_UINT64 *Features)
+{
+	struct vipl_nic *nic = vipl_nic_get(NicHandle);
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+
+	if (!nic)
+		return r;
+	if (Features) {
+		*Features = nic->id.features;
+		r = VIP_SUCCESS;
+	}
+	vipl_nic_put(nic);
+	return r;
+}
+
+VIP_RETURN VipExtParseAddress(VIP_NIC_HANDLE NicHandle, const VIP_CHAR *Text,
+			      VIP_NET_ADDRESS *Address)
+{
+	struct vipl_nic *nic = vipl_nic_get(NicHandle);
+	uint8_t host[VIPL_ADDR_MAX] = { 0 };
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+
+	if (!nic)
+		return r;
+	if (Text && Address && !vipl_addr_parse(nic, Text, host)) {
+		Address->HostAddressLen = (VIP_UINT16)nic->id.addr_len;
+		Address->DiscriminatorLen = 0;
+		memcpy((char *)Address + offsetof(VIP_NET_ADDRESS, HostAddress),
+		       host, nic->id.addr_len);
+		r = VIP_SUCCESS;
+	}
+	vipl_nic_put(nic);
+	return r;
+}
+
+VIP_RETURN VipExtFormatAddress(VIP_NIC_HANDLE NicHandle,
+			       const VIP_NET_ADDRESS *Address, VIP_CHAR *Text,
+			       VIP_ULONG TextLen)
+{
+	struct vipl_nic *nic = vipl_nic_get(NicHandle);
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+	struct vipl_addr addr;
+	char text[TEXT_MAX];
+
+	if (!nic)
+		return r;
+	if (Text && !vipl_addr_in(nic, Address, nic->id.addr_len, &addr)) {
+		vipl_addr_format(nic, addr.host, text, sizeof(text));
+		if (strlen(text) < TextLen) {
+			strcpy(Text, text);
+			r = VIP_SUCCESS;
+		}
+	}
+	vipl_nic_put(nic);
+	return r;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Connections without blocking, and with private data. */
+#include <string.h>
+
+#include "connect.h"
+#include "ext.h"
+
+/*
+ * A program's private data. Returns 0, or what the call returns: what the
+ * provider cannot carry is not dropped.
+ */
+static VIP_RETURN private_in(const struct vipl_nic *nic, const void *data,
+			     VIP_ULONG len, struct vipl_private *out)
+{
+	if (len > VIPL_PRIVATE_MAX || (len && !data))
+		return VIP_INVALID_PARAMETER;
+	if (len && !(nic->id.features & VIP_FEATURE_PRIVATE))
+		return VIP_ERROR_NOT_SUPPORTED;
+	/* All of it: a provider may send it as it is. */
+	memset(out, 0, sizeof(*out));
+	out->len = (uint32_t)len;
+	if (len)
+		memcpy(out->data, data, len);
+	return VIP_SUCCESS;
+}
+
+static void private_out(const struct vipl_private *p, void *data,
+			VIP_ULONG *len)
+{
+	VIP_ULONG n = p->len <= VIPL_PRIVATE_MAX ? p->len : VIPL_PRIVATE_MAX;
+
+	if (!data)
+		return;
+	if (n > *len)
+		n = *len;
+	memcpy(data, p->data, n);
+	*len = n;
+}
+
+VIP_RETURN VipExtConnectListen(VIP_NIC_HANDLE NicHandle,
+			       VIP_NET_ADDRESS *LocalAddr, VIP_ULONG Backlog)
+{
+	struct vipl_nic *nic = vipl_nic_get(NicHandle);
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+	struct vipl_addr local;
+
+	if (!nic)
+		return r;
+	if (!vipl_addr_in(nic, LocalAddr, 0, &local))
+		r = vipl_ops(&nic->obj)->conn_listen(nic, &local,
+			Backlog > UINT32_MAX ? UINT32_MAX : (uint32_t)Backlog);
+	vipl_nic_put(nic);
+	return r;
+}
+
+VIP_RETURN VipExtConnectWait(VIP_NIC_HANDLE NicHandle,
+			     VIP_NET_ADDRESS *LocalAddr, VIP_ULONG Timeout,
+			     VIP_NET_ADDRESS *RemoteAddr,
+			     VIP_VI_ATTRIBUTES *RemoteViAttribs,
+			     VIP_PVOID Private, VIP_ULONG *PrivateLen,
+			     VIP_CONN_HANDLE *ConnHandle)
+{
+	struct vipl_nic *nic = vipl_nic_get(NicHandle);
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+	struct vipl_private priv;
+
+	if (!nic)
+		return r;
+	if (!Private || PrivateLen)
+		r = vipl_conn_wait(nic, LocalAddr, Timeout, RemoteAddr,
+				   RemoteViAttribs, &priv, ConnHandle);
+	if (r == VIP_SUCCESS)
+		private_out(&priv, Private, PrivateLen);
+	vipl_nic_put(nic);
+	return r;
+}
+
+VIP_RETURN VipExtConnectRequest(VIP_VI_HANDLE ViHandle,
+				VIP_NET_ADDRESS *LocalAddr,
+				VIP_NET_ADDRESS *RemoteAddr, VIP_ULONG Timeout,
+				const void *Private, VIP_ULONG PrivateLen)
+{
+	struct vipl_vi *vi = vipl_vi_get(ViHandle);
+	VIP_RETURN r = VIP_INVALID_PARAMETER;
+	struct vipl_addr local, remote;
+	uint8_t old[VIPL_ADDR_MAX];
+	struct vipl_private priv;
+	struct vipl_nic *nic;
+
+	if (!vi)
+		return r;
+	nic = vi->obj.pub.nic;
+	if (!Timeout || vipl_addr_in(nic, LocalAddr, 0, &local) ||
+	    vipl_addr_in(nic, RemoteAddr, nic->id.addr_len, &remote))
+		goto out;
+	r = private_in(nic, Private, PrivateLen, &priv);
+	if (r != VIP_SUCCESS)
+		goto out;
+	vipl_note_peer(vi, remote.host, old);
+	r = vipl_ops(&vi->obj)->conn_request_start(vi, &local, &remote,
+						   Timeout, &priv);
+	vipl_noted(vi, old, r);
+out:
+	vipl_vi_put(vi);
+	return r;
+}
+
+VIP_RETURN VipExtConnectAccept(VIP_CONN_HANDLE ConnHandle,
+			       VIP_VI_HANDLE ViHandle,
+			       const void *Private, VIP_ULONG PrivateLen)
+{
+	struct vipl_conn *conn = vipl_conn_get(ConnHandle);
+	struct vipl_private priv;
+	VIP_RETURN r;
+
+	if (!conn)
+		return VIP_INVALID_PARAMETER;
+	r = private_in(conn->obj.pub.nic, Private, PrivateLen, &priv);
+	if (r == VIP_SUCCESS)
+		r = vipl_conn_accept(conn, ConnHandle, ViHandle,
+				     vipl_ops(&conn->obj)->conn_accept_start,
+				     &priv);
+	vipl_conn_put(conn);
+	return r;
+}
+
+VIP_RETURN VipExtConnectReject(VIP_CONN_HANDLE ConnHandle,
+			       const void *Private, VIP_ULONG PrivateLen)
+{
+	struct vipl_conn *conn = vipl_conn_get(ConnHandle);
+	struct vipl_private priv;
+	VIP_RETURN r;
+
+	if (!conn)
+		return VIP_INVALID_PARAMETER;
+	r = private_in(conn->obj.pub.nic, Private, PrivateLen, &priv);
+	if (r == VIP_SUCCESS)
+		r = vipl_conn_reject(conn, ConnHandle, &priv);
+	vipl_conn_put(conn);
+	return r;
+}
+
+VIP_RETURN VipExtConnectDone(VIP_VI_HANDLE ViHandle,
+			     VIP_VI_ATTRIBUTES *RemoteViAttribs,
+			     VIP_PVOID Private, VIP_ULONG *PrivateLen)
+{
+	struct vipl_vi *vi = vipl_vi_get(ViHandle);
+	struct vipl_private priv = { .len = 0 };
+	VIP_VI_ATTRIBUTES attrs = { 0 };
+	VIP_RETURN r;
+
+	if (!vi)
+		return VIP_INVALID_PARAMETER;
+	if (Private && !PrivateLen) {
+		vipl_vi_put(vi);
+		return VIP_INVALID_PARAMETER;
+	}
+	r = vipl_ops(&vi->obj)->conn_result(vi, &attrs, &priv);
+	vipl_vi_put(vi);
+	if (r == VIP_SUCCESS && RemoteViAttribs)
+		*RemoteViAttribs = attrs;
+	if (r == VIP_SUCCESS || r == VIP_REJECT)
+		private_out(&priv, Private, PrivateLen);
+	return r;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Providers of this process: the built-in one, and those that were loaded.
+ * A provider stays once it is there, since slots of objects are its own.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+#include "loader.h"
+#include "lock.h"
+#include "msg.h"
+
+vipl_provider_entry vipl_ka_init;
+
+static const struct {
+	const char *name;
+	vipl_provider_entry *entry;
+} builtin[] = {
+	{ "ka", vipl_ka_init },
+};
+
+#define BUILTINS	(sizeof(builtin) / sizeof(builtin[0]))
+
+static struct vipl_driver drivers[VIPL_DRIVERS];
+/* Drivers below it are complete and constant; written under the lock. */
+static _Atomic uint32_t known;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+
+/* In a thread that runs code of a plug-in which is being opened. */
+static _Thread_local int opening;
+
+/*
+ * The program's handlers as they were before the first of the threads that are
+ * opening a plug-in now: what a later one finds may be a plug-in's.
+ */
+static struct {
+	pthread_mutex_t lock;
+	uint32_t threads;		/* under lock: that are opening */
+	struct sigaction was[NSIG];	/* under lock; sa_handler SIG_ERR: none */
+} signals = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static int is_builtin(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < BUILTINS; i++)
+		if (!strcmp(name, builtin[i].name))
+			return 1;
+	return 0;
+}
+
+static const struct vipl_driver *find(const char *name)
+{
+	uint32_t i, n = atomic_load_explicit(&known, memory_order_acquire);
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(drivers[i].ops.name, name))
+			return &drivers[i];
+	return NULL;
+}
+
+/* The threads that held the locks may not be here any more. */
+static void in_child(void)
+{
+	uint32_t i, n = atomic_load_explicit(&known, memory_order_acquire);
+
+	memcpy(&lock, &unlocked, sizeof(lock));
+	memcpy(&signals.lock, &unlocked, sizeof(signals.lock));
+	signals.threads = opening ? 1 : 0;
+	for (i = 0; i < n; i++)
+		if (drivers[i].plugin && drivers[i].ops.fork_child)
+			drivers[i].ops.fork_child();
+}
+
+/* Before anything of a plug-in runs; signals.lock is held. */
+static void watch_forks(void)
+{
+	static int done;
+
+	if (!done && !pthread_atfork(NULL, NULL, in_child))
+		done = 1;
+}
+
+static int usable(const struct vipl_provider *p, const char *name)
+{
+	const size_t least = offsetof(struct vipl_provider, open) +
+			     sizeof(p->open);
+
+	if (p->abi != VIPL_PROVIDER_ABI) {
+		vipl_msg("provider %s speaks version %u of the provider interface and libvipl version %u: install both of one release",
+			 name, p->abi, VIPL_PROVIDER_ABI);
+		return 0;
+	}
+	if (p->size < least || !p->name || !p->open) {
+		vipl_msg("provider %s is incomplete: its structure has %u bytes, or it has no name or no open",
+			 name, p->size);
+		return 0;
+	}
+	if (p->flags) {
+		vipl_msg("provider %s asks for flags 0x%x, which this libvipl does not know: install both of one release",
+			 name, p->flags);
+		return 0;
+	}
+	if (strcmp(p->name, name)) {
+		vipl_msg("the provider in %s.so calls itself '%.32s': a provider is named as its file",
+			 name, p->name);
+		return 0;
+	}
+	return 1;
+}
+
+/* The lock is held. */
+static const struct vipl_driver *add(const char *name,
+				     vipl_provider_entry *entry, int plugin)
+{
+	uint32_t n = atomic_load_explicit(&known, memory_order_relaxed);
+	const struct vipl_provider *p;
+	struct vipl_driver *d = &drivers[n];
+	const char *why = NULL;
+	size_t size;
+
+	if (n == VIPL_DRIVERS) {
+		vipl_msg("provider %s is one too many: a process has %u at most",
+			 name, VIPL_DRIVERS);
+		return NULL;
+	}
+	p = entry(VIPL_PROVIDER_ABI, &vipl_host, &why);
+	if (!p) {
+		vipl_msg("provider %s refuses version %u of the provider interface%s%.200s",
+			 name, VIPL_PROVIDER_ABI, why ? ": " : "",
+			 why ? why : "");
+		return NULL;
+	}
+	if (!usable(p, name))
+		return NULL;
+	memset(d, 0, sizeof(*d));
+	/* Half an operation is none. */
+	size = p->size - p->size % sizeof(p->open);
+	memcpy(&d->ops, p, size < sizeof(d->ops) ? size : sizeof(d->ops));
+	d->index = n;
+	d->plugin = plugin;
+	vipl_complete(d);
+	atomic_store_explicit(&known, n + 1, memory_order_release);
+	return d;
+}
+
+static void add_builtin(void)
+{
+	size_t i;
+
+	for (i = 0; i < BUILTINS; i++)
+		add(builtin[i].name, builtin[i].entry, 0);
+}
+
+/*
+ * The dynamic linker has a lock of its own and holds it over constructors, of
+ * which one may open a NIC: ours is not held while it loads. It loads a file
+ * once, whatever the number of threads.
+ */
+static const struct vipl_driver *load(const char *name)
+{
+	vipl_provider_entry *entry = vipl_plugin(name);
+	const struct vipl_driver *d;
+
+	if (!entry)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	d = find(name);
+	if (!d)
+		d = add(name, entry, 1);
+	pthread_mutex_unlock(&lock);
+	return d;
+}
+
+const struct vipl_driver *vipl_load(const char *name)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const struct vipl_driver *d;
+
+	pthread_once(&once, add_builtin);
+	d = find(name);
+	return d ? d : load(name);
+}
+
+static void save_signals(void)
+{
+	int sig;
+
+	for (sig = 1; sig < NSIG; sig++)
+		if (sigaction(sig, NULL, &signals.was[sig]))
+			signals.was[sig].sa_handler = SIG_ERR;
+}
+
+static void restore_signals(void)
+{
+	struct sigaction now, *was;
+	int sig;
+
+	for (sig = 1; sig < NSIG; sig++) {
+		was = &signals.was[sig];
+		if (was->sa_handler == SIG_ERR || sigaction(sig, NULL, &now))
+			continue;
+		if (now.sa_handler != was->sa_handler ||
+		    now.sa_flags != was->sa_flags)
+			sigaction(sig, was, NULL);
+	}
+}
+
+int vipl_enter(const char *name)
+{
+	if (is_builtin(name))
+		return 0;
+	if (opening) {
+		vipl_msg("'%s:' is not opened from within the opening of another provider",
+			 name);
+		return -1;
+	}
+	pthread_mutex_lock(&signals.lock);
+	watch_forks();
+	opening = 1;
+	if (!signals.threads++)
+		save_signals();
+	pthread_mutex_unlock(&signals.lock);
+	return 0;
+}
+
+/* Another thread that sets a handler meanwhile has to do so again. */
+void vipl_leave(const char *name)
+{
+	if (is_builtin(name))
+		return;
+	pthread_mutex_lock(&signals.lock);
+	restore_signals();
+	signals.threads--;
+	opening = 0;
+	pthread_mutex_unlock(&signals.lock);
+}
