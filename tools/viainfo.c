@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The VI NICs of this machine and their attributes. */
+/* The VI NICs of this machine, by provider, and what each can do. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <vipl_ext.h>
 
 #include "common/msg.h"
 #include "common/nic.h"
@@ -71,6 +72,34 @@ static void print_levels(unsigned long mask)
 	printf("%s)\n", any ? "" : "none");
 }
 
+static const struct {
+	unsigned int	bit;
+	const char	*name;
+} features[] = {
+	{ VIP_FEATURE_CQ_FD,		"cq-fd" },
+	{ VIP_FEATURE_NIC_FD,		"nic-fd" },
+	{ VIP_FEATURE_NONBLOCKING,	"nonblocking" },
+	{ VIP_FEATURE_LISTEN,		"listen" },
+	{ VIP_FEATURE_PRIVATE,		"private-data" },
+	{ VIP_FEATURE_MEMLOCK,		"memlock" },
+	{ VIP_FEATURE_ONE_SIDED,	"one-sided" },
+	{ VIP_FEATURE_REMOTE,		"remote" },
+};
+
+/* Each between the two strings, with a separator. */
+static void print_features(VIP_UINT64 mask, const char *quote, const char *sep)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
+		if (!(mask & features[i].bit))
+			continue;
+		printf("%s%s%s%s", any ? sep : "", quote, features[i].name,
+		       quote);
+		any = true;
+	}
+}
+
 /* Printable one-line attributes that the kernel shows beside the API's. */
 static void print_sysfs(const char *name)
 {
@@ -93,7 +122,26 @@ static void print_sysfs(const char *name)
 	}
 }
 
-static void show_text(const char *name, const VIP_NIC_ATTRIBUTES *a,
+/* As the NIC's provider writes it. */
+static const char *written(VIP_NIC_HANDLE h, const VIP_UINT8 *addr,
+			   unsigned int len)
+{
+	static char text[128];
+	union {
+		VIP_NET_ADDRESS	a;
+		VIP_UINT8	bytes[sizeof(VIP_NET_ADDRESS) + 256];
+	} u = { .a = { .HostAddressLen = len } };
+
+	if (len > 256)
+		return "?";
+	memcpy(u.bytes + offsetof(VIP_NET_ADDRESS, HostAddress), addr, len);
+	if (VipExtFormatAddress(h, &u.a, text, sizeof(text)) != VIP_SUCCESS)
+		return addr_str(addr, len);
+	return text;
+}
+
+static void show_text(VIP_NIC_HANDLE h, const char *name,
+		      const VIP_NIC_ATTRIBUTES *a, VIP_UINT64 can,
 		      const struct how *how)
 {
 	struct field f[MAX_FIELDS];
@@ -102,7 +150,10 @@ static void show_text(const char *name, const VIP_NIC_ATTRIBUTES *a,
 	printf("%s\n", name);
 	printf("    %-24s %s\n", "Name", a->Name);
 	printf("    %-24s %s\n", "LocalNicAddress",
-	       addr_str(a->LocalNicAddress, a->NicAddressLen));
+	       written(h, a->LocalNicAddress, a->NicAddressLen));
+	printf("    %-24s ", "Features");
+	print_features(can, "", ", ");
+	printf("\n");
 	for (unsigned int i = 0; i < n; i++) {
 		printf("    %-24s ", f[i].name);
 		if (f[i].kind == LEVELS)
@@ -117,7 +168,7 @@ static void show_text(const char *name, const VIP_NIC_ATTRIBUTES *a,
 }
 
 static void show_json(const char *name, const VIP_NIC_ATTRIBUTES *a,
-		      bool first)
+		      VIP_UINT64 can, bool first)
 {
 	struct field f[MAX_FIELDS];
 	unsigned int n = list_fields(a, f);
@@ -132,7 +183,9 @@ static void show_json(const char *name, const VIP_NIC_ATTRIBUTES *a,
 		else
 			printf(",\"%s\":%lu", f[i].name, f[i].value);
 	}
-	printf("}");
+	printf(",\"Features\":[");
+	print_features(can, "\"", ",");
+	printf("]}");
 }
 
 /* The hosts that answer on the NIC's wire, and their names. */
@@ -154,16 +207,16 @@ static void show_wire(VIP_NIC_HANDLE h)
 		len = sizeof(host);
 		rc = VipNSGetHostByAddr(h, a, host, &len);
 		printf("    %-24s %s %s\n", i ? "" : "on the wire",
-		       addr_str(a->HostAddress, a->HostAddressLen),
+		       written(h, a->HostAddress, a->HostAddressLen),
 		       rc == VIP_SUCCESS ? host : "(no name)");
 	}
 }
 
 /* One NIC that cannot be opened does not hide the others. */
-static int show(const char *name, void *arg)
+static void show(const char *name, struct how *how)
 {
-	struct how *how = arg;
 	VIP_NIC_ATTRIBUTES a;
+	VIP_UINT64 can;
 	VIP_NIC_HANDLE h;
 	VIP_RETURN rc;
 
@@ -171,20 +224,43 @@ static int show(const char *name, void *arg)
 	if (rc != VIP_SUCCESS) {
 		warn_msg("cannot open VI NIC %s: %s", name, vip_str(rc));
 		how->failed++;
-		return 0;
+		return;
 	}
 	rc = VipQueryNic(h, &a);
+	if (rc == VIP_SUCCESS)
+		rc = VipExtQueryFeatures(h, &can);
 	if (rc != VIP_SUCCESS)
 		die("VipQueryNic %s: %s", name, vip_str(rc));
 	if (how->json)
-		show_json(name, &a, !how->shown);
+		show_json(name, &a, can, !how->shown);
 	else
-		show_text(name, &a, how);
+		show_text(h, name, &a, can, how);
 	if (how->wire && !how->json)
 		show_wire(h);
 	VipCloseNic(h);
 	how->shown++;
-	return 0;
+}
+
+static void each(VIP_PVOID arg, const VIP_CHAR *provider,
+		 const VIP_CHAR *device, const VIP_CHAR *what)
+{
+	struct how *how = arg;
+
+	if (!device && !how->json)
+		printf("no NIC of provider %s: %s\n", provider, what);
+	if (!device)
+		return;
+	if (!how->json)
+		printf("# %s: %s\n", provider, what);
+	show(device, how);
+}
+
+static void enumerate(struct how *how)
+{
+	VIP_RETURN rc = VipExtEnumDevices(each, how);
+
+	if (rc != VIP_SUCCESS)
+		die("VipExtEnumDevices: %s", vip_str(rc));
 }
 
 static void usage(void)
@@ -228,10 +304,8 @@ int main(int argc, char **argv)
 	if (dev)
 		show(dev, &how);
 	else
-		nic_for_each(show, &how);
+		enumerate(&how);
 	if (how.json)
 		printf("%s]\n", how.shown ? "\n" : "");
-	if (!how.shown && !how.failed)
-		nic_none();
-	return how.failed != 0;
+	return how.failed || !how.shown;
 }

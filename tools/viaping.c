@@ -124,7 +124,7 @@ static int respond(const char *dev)
 
 	nic_open(&nic, dev);
 	printf("viaping: answering on %s (%s)\n", nic.dev,
-	       addr_str(nic.attr.LocalNicAddress, nic.attr.NicAddressLen));
+	       nic_addr(&nic));
 	fflush(stdout);
 	while (!stop) {
 		rc = conn_wait(&nic, PING_DISC, ACCEPT_MS, &peer);
@@ -146,15 +146,15 @@ static void connect_to(struct ping *p)
 	init_chan(&p->ch, &p->nic);
 	rc = conn_request(&p->nic, p->ch.vi, &host, PING_DISC, "", 0, 1000);
 	if (rc == VIP_NO_MATCH)
-		die("%s is there, but has no responder: start 'viaping -l' on it",
+		die("%s is there, but has no responder: start 'viaping -l -d NIC' on it",
 		    p->host);
 	if (rc == VIP_TIMEOUT || rc == VIP_NOT_REACHABLE)
-		die("%s does not answer (%s): is a VI NIC attached there, on the same network?",
+		die("%s does not answer (%s): is it up, and on the same network?",
 		    p->host, vip_str(rc));
 	if (rc != VIP_SUCCESS)
 		die("cannot connect to %s: %s", p->host, vip_str(rc));
 	printf("VIAPING %s (%s) from %s: %u bytes\n", p->host,
-	       addr_str(host.a.HostAddress, host.a.HostAddressLen),
+	       addr_text(&p->nic, host.a.HostAddress, host.a.HostAddressLen),
 	       p->nic.dev, p->size);
 	fflush(stdout);
 }
@@ -243,9 +243,9 @@ static int ping(struct ping *p, const char *dev)
 
 static void usage(void)
 {
-	printf("Usage: viaping [OPTIONS] HOST    (a name or hardware address)\n"
+	printf("Usage: viaping [OPTIONS] HOST    (a name or an address)\n"
 	       "       viaping -l [-d NIC]       (the responder)\n\n"
-	       "  -d, --dev NIC           VI NIC to use\n"
+	       "  -d, --dev NIC           VI NIC to use: via_eth0, shm:0, ofi:tcp...\n"
 	       "  -c, --count N           stop after N messages\n"
 	       "  -s, --size BYTES        size of a message (56)\n"
 	       "  -i, --interval SECONDS  time between two messages (1)\n"

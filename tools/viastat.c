@@ -51,6 +51,9 @@ static int add_source(const char *name, void *arg)
 	(void)arg;
 	if (nr_sources == MAX_NICS)
 		die("more than %d NICs", MAX_NICS);
+	if (strchr(name, ':'))
+		die("%s has no counters: only NICs of the kernel modules have",
+		    name);
 	name = slash ? slash + 1 : name;
 	snprintf(s->name, sizeof(s->name), "%s", name);
 	snprintf(path, sizeof(path), "/dev/%s", name);
@@ -224,7 +227,7 @@ int main(int argc, char **argv)
 	else
 		nic_for_each(add_source, NULL);
 	if (!nr_sources)
-		nic_none();
+		die("no kernel module's VI NIC on this machine, and others have no counters: modprobe via_lo, or modprobe via_netdev attach=INTERFACE");
 	for (uint64_t n = 0; ; n++) {
 		for (unsigned int i = 0; i < nr_sources; i++)
 			show_source(&sources[i], !n);

@@ -10,6 +10,9 @@ Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
        native through our own drivers, on each NIC model, beside the
               stock ones: instructions, and bandwidth between two machines
        wire   two machines: VIA, UDP, TCP and rdma_rxe, interleaved rounds
+       providers  shm and ofi:tcp on this machine itself, beside UNIX-domain
+              socket pairs, pipes, TCP and fi_pingpong; wants two idle
+              processors
        patterns  how programs exchange messages (think time, clients in turn,
               one thread with both ends, RDMA Write, bursts, a lost last
               frame): VIA beside UDP, TCP and RC on rdma_rxe, tulip
@@ -29,24 +32,31 @@ sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab")]
 import exact  # noqa: E402
 import figures  # noqa: E402
 import patterns  # noqa: E402
+import providers  # noqa: E402
 import wire  # noqa: E402
 from lab import Lab, LabError  # noqa: E402
 from labkit import kernels  # noqa: E402
 
 PARTS = ("exact", "lo", "micro", "hostile", "keys", "native", "wire",
-         "patterns")
+         "providers", "patterns")
 EXACT_PARTS = {"exact": exact.part_exact, "lo": exact.part_lo,
                "micro": exact.part_micro, "hostile": exact.part_hostile, "keys": exact.part_keys,
                "native": exact.part_native}
 WIRE_NICS = ["e1000", "virtio-net"]
 
 
-def build(args):
-    """Modules for the lab's kernel, and programs, where not up to date."""
+def build(args, parts):
+    """Modules for the lab's kernel where that runs, and programs, where not
+    up to date."""
     env = {k: v for k, v in os.environ.items()
            if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    command = ["make", "-s", "-C", ROOT, f"B={os.path.relpath(args.build, ROOT)}",
-               f"KDIR={kernels.kernel(args.kernel).kdir}", "modules", "user"]
+    command = ["make", "-s", "-C", ROOT,
+               f"B={os.path.relpath(args.build, ROOT)}"]
+    if parts == ["providers"]:
+        command += ["local"]
+    else:
+        command += [f"KDIR={kernels.kernel(args.kernel).kdir}", "modules",
+                    "user"]
     if subprocess.run(command, env=env, stdout=sys.stderr).returncode:
         sys.exit("bench: the build failed")
 
@@ -126,7 +136,7 @@ def main():
     parts = [p for p in PARTS if p in (args.only or PARTS)]
     args.build = os.path.abspath(args.build)
     os.makedirs(args.build, exist_ok=True)
-    build(args)
+    build(args, parts)
     path = os.path.join(args.build, "bench.jsonl")
     book = figures.Book(path)
 
@@ -143,6 +153,8 @@ def main():
             failures += run_native(book, nic, args)
     if "wire" in parts:
         failures += run_wire(book, args)
+    if "providers" in parts:
+        failures += providers.part_providers(book, args.build, args.quick)
     if "patterns" in parts:
         failures += run_patterns(book, args)
 

@@ -6,6 +6,7 @@ import statistics
 
 import exact
 import patterns
+import providers
 
 FIELDS = ("bench", "path", "nic", "level", "wait", "size", "unit", "value")
 
@@ -170,9 +171,22 @@ def patterns_bars():
                   unit="ratio")
 
 
+def providers_bars():
+    """Both processes on idle processors of their own."""
+    for path, wait, limit in (("shm/unix", "poll", 0.5),
+                              ("shm/unix", "block", 1),
+                              ("ofi:tcp/fi_pingpong", "poll", 1.3)):
+        yield Bar(7, limit, bench="lat", path=path, nic=providers.NIC,
+                  wait=wait, unit="ratio")
+    yield Bar(7, 1, at_least=True, bench="bw", path="shm/unix",
+              nic=providers.NIC, wait="best", unit="ratio")
+    yield Bar(7, 0.8, at_least=True, bench="bw", path="ofi:tcp/fi_pingpong",
+              nic=providers.NIC, unit="ratio")
+
+
 BARS = {"exact": exact_bars, "native": native_bars, "micro": micro_bars,
         "hostile": hostile_bars, "lo": lo_bars, "wire": wire_bars,
-        "patterns": patterns_bars}
+        "providers": providers_bars, "patterns": patterns_bars}
 
 
 def number(value):

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * What sockets do with the work that vipl_lat and vipl_bw measure: ping-pong
- * and bandwidth over UDP, TCP (no delay) and a UNIX-domain socket pair, with
- * the same command line, columns and exact mode.
+ * What sockets and pipes do with the work that vipl_lat and vipl_bw measure:
+ * ping-pong and bandwidth over UDP, TCP (no delay), a UNIX-domain socket pair
+ * and a pair of pipes, with the same command line, columns and exact mode.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,7 @@
 #define ALL_MAX		65536u
 #define FIN_BYTES	1u	/* a message shorter than any measured one */
 #define LOST_MS		200
+#define PIPE_BYTES	(1 << 20)	/* what any user may have */
 #define EXACT_BATCH	16	/* rounds: reading the clock counts too */
 
 /* What the client asks of the server, over TCP, before anything is timed. */
@@ -34,10 +37,13 @@ struct ask {
 	uint16_t	reserved;
 };
 
+/* One end. Sockets have one file for both ways, and all but UDP one in all. */
 struct link {
-	int	ctl;	/* TCP, or the socket pair itself */
-	int	data;
+	int	ctl_in, ctl_out;
+	int	in, out;
 };
+
+static bool pipes;	/* read() and write(), not recv() and send() */
 
 static void check(int failed, const char *what)
 {
@@ -50,28 +56,61 @@ static void set_int(int fd, int level, int opt, int v)
 	check(setsockopt(fd, level, opt, &v, sizeof(v)), "setsockopt");
 }
 
+static struct link link_of(int fd)
+{
+	return (struct link){ fd, fd, fd, fd };
+}
+
+/* A file that does not block is asked again and again: that is polling. */
 static void send_all(int fd, const void *p, size_t n)
 {
 	while (n) {
-		ssize_t k = send(fd, p, n, MSG_NOSIGNAL);
+		ssize_t k = pipes ? write(fd, p, n) :
+				    send(fd, p, n, MSG_NOSIGNAL);
 
-		check(k < 0, "send");
+		check(k < 0 && errno != EAGAIN, "send");
+		k = k < 0 ? 0 : k;
 		p = (const char *)p + k;
 		n -= k;
 	}
 }
 
-static void recv_all(int fd, void *p, size_t n)
+/* False at the end of the stream. */
+static bool recv_if_any(int fd, void *p, size_t n)
 {
 	while (n) {
-		ssize_t k = recv(fd, p, n, 0);
+		ssize_t k = pipes ? read(fd, p, n) : recv(fd, p, n, 0);
 
-		check(k < 0, "recv");
+		check(k < 0 && errno != EAGAIN, "recv");
 		if (!k)
-			die("the other end has closed the connection");
+			return false;
+		k = k < 0 ? 0 : k;
 		p = (char *)p + k;
 		n -= k;
 	}
+	return true;
+}
+
+static void recv_all(int fd, void *p, size_t n)
+{
+	if (!recv_if_any(fd, p, n))
+		die("the other end has closed the connection");
+}
+
+static void no_blocking(int fd)
+{
+	check(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK), "fcntl");
+}
+
+static void use_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	if (cpu < 0)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	check(sched_setaffinity(0, sizeof(set), &set), "--cpus");
 }
 
 static struct sockaddr_in inet_addr_of(const char *host, uint16_t port)
@@ -182,13 +221,13 @@ static void client_lat(const struct opts *o, const struct link *l,
 
 	samples_reserve(&s, o->iters);
 	if (dgram)
-		set_timeout(l->data);
+		set_timeout(l->in);
 	for (uint32_t i = 0; i < warm + o->iters; i++) {
 		if (i == warm)
 			start = last = now_ns();
 		do {
-			send_all(l->data, buf, size);
-		} while (!recv_msg(l->data, dgram, buf, size) &&
+			send_all(l->out, buf, size);
+		} while (!recv_msg(l->in, dgram, buf, size) &&
 			 ++lost < 100);
 		if (i < warm || (i - warm + 1) % batch)
 			continue;
@@ -212,15 +251,15 @@ static void server_lat(const struct ask *a, const struct link *l,
 	if (dgram) {
 		ssize_t k;
 
-		while ((k = recv(l->data, buf, UDP_MAX, 0)) != FIN_BYTES) {
+		while ((k = recv(l->in, buf, UDP_MAX, 0)) != FIN_BYTES) {
 			check(k < 0, "recv");
-			send_all(l->data, buf, k);
+			send_all(l->out, buf, k);
 		}
 		return;
 	}
 	for (uint32_t i = 0; i < warm + a->iters; i++) {
-		recv_all(l->data, buf, a->size);
-		send_all(l->data, buf, a->size);
+		recv_all(l->in, buf, a->size);
+		send_all(l->out, buf, a->size);
 	}
 }
 
@@ -231,10 +270,10 @@ static void client_bw(const struct opts *o, const struct link *l,
 	uint64_t start = now_ns(), got;
 
 	for (uint32_t i = 0; i < o->iters; i++)
-		send_all(l->data, buf, size);
+		send_all(l->out, buf, size);
 	if (o->proto == PROTO_UDP)
-		send_all(l->ctl, &(char){ 0 }, 1);
-	recv_all(l->ctl, &got, sizeof(got));
+		send_all(l->ctl_out, &(char){ 0 }, 1);
+	recv_all(l->ctl_in, &got, sizeof(got));
 	b.ns = now_ns() - start;
 	b.messages = got;
 	b.lost = o->iters - got;
@@ -246,15 +285,15 @@ static uint64_t drain_udp(const struct link *l, uint32_t iters,
 			  unsigned char *buf)
 {
 	struct pollfd p[2] = {
-		{ .fd = l->data, .events = POLLIN },
-		{ .fd = l->ctl, .events = POLLIN },
+		{ .fd = l->in, .events = POLLIN },
+		{ .fd = l->ctl_in, .events = POLLIN },
 	};
 	uint64_t n = 0;
 	char c;
 
 	while (n < iters) {
 		/* Datagrams first; the last word counts once they are out. */
-		if (recv(l->data, buf, UDP_MAX, MSG_DONTWAIT) >= 0) {
+		if (recv(l->in, buf, UDP_MAX, MSG_DONTWAIT) >= 0) {
 			n++;
 			continue;
 		}
@@ -262,7 +301,7 @@ static uint64_t drain_udp(const struct link *l, uint32_t iters,
 		if (!(p[0].revents & POLLIN) && (p[1].revents & POLLIN))
 			break;
 	}
-	recv_all(l->ctl, &c, 1);
+	recv_all(l->ctl_in, &c, 1);
 	return n;
 }
 
@@ -275,9 +314,9 @@ static void server_bw(const struct ask *a, const struct link *l,
 		n = drain_udp(l, a->iters, buf);
 	} else {
 		for (n = 0; n < a->iters; n++)
-			recv_all(l->data, buf, a->size);
+			recv_all(l->in, buf, a->size);
 	}
-	send_all(l->ctl, &n, sizeof(n));
+	send_all(l->ctl_out, &n, sizeof(n));
 }
 
 static uint32_t max_size(const struct opts *o)
@@ -301,65 +340,70 @@ static void client_run(const struct opts *o, struct link *l)
 		char ready;
 
 		if (o->proto == PROTO_UDP)
-			a.port = local_port(l->data);
-		send_all(l->ctl, &a, sizeof(a));
-		recv_all(l->ctl, &ready, 1);
+			a.port = local_port(l->in);
+		send_all(l->ctl_out, &a, sizeof(a));
+		recv_all(l->ctl_in, &ready, 1);
 		if (o->bw)
 			client_bw(o, l, size, buf);
 		else
 			client_lat(o, l, size, buf);
 		if (!o->bw && o->proto == PROTO_UDP) {
 			/* The end of a round, until it is heard. */
-			struct pollfd p = { .fd = l->ctl, .events = POLLIN };
+			struct pollfd p = {
+				.fd = l->ctl_in, .events = POLLIN,
+			};
 
 			do
-				send_all(l->data, buf, FIN_BYTES);
+				send_all(l->out, buf, FIN_BYTES);
 			while (!poll(&p, 1, LOST_MS));
-			recv_all(l->ctl, &ready, 1);
+			recv_all(l->ctl_in, &ready, 1);
 		}
 	}
 	free(buf);
 }
 
-static void server_run(struct link *l, const struct sockaddr_in *peer)
+static void server_run(const struct link *l, const struct sockaddr_in *peer)
 {
 	unsigned char *buf = xcalloc(1, 1u << 20);
+	struct link run;
 	struct ask a;
 
-	while (recv(l->ctl, &a, sizeof(a), MSG_WAITALL) == sizeof(a)) {
+	while (recv_if_any(l->ctl_in, &a, sizeof(a))) {
+		run = *l;
 		if (a.size > 1u << 20)
 			die("the client asks for %u bytes", a.size);
 		if (a.proto == PROTO_UDP)
-			udp_connect(l->data, peer, a.port);
+			udp_connect(l->in, peer, a.port);
 		else
-			l->data = l->ctl;
-		send_all(l->ctl, "r", 1);
+			run = (struct link){ l->ctl_in, l->ctl_out, l->ctl_in,
+					     l->ctl_out };
+		send_all(l->ctl_out, "r", 1);
 		if (a.bw)
-			server_bw(&a, l, buf);
+			server_bw(&a, &run, buf);
 		else
-			server_lat(&a, l, buf);
+			server_lat(&a, &run, buf);
 		if (!a.bw && a.proto == PROTO_UDP)
-			send_all(l->ctl, "e", 1);
+			send_all(l->ctl_out, "e", 1);
 	}
 	free(buf);
 }
 
 static void client(const struct opts *o)
 {
-	struct link l;
+	struct link l = link_of(tcp_connect(o->host, o->port));
 	struct sockaddr_in peer = inet_addr_of(o->host, o->port);
 
-	l.ctl = tcp_connect(o->host, o->port);
-	l.data = l.ctl;
 	if (o->proto == PROTO_UDP) {
-		l.data = udp_socket(0);
-		udp_connect(l.data, &peer, o->port);
+		l.in = l.out = udp_socket(0);
+		udp_connect(l.in, &peer, o->port);
 	}
+	if (o->poll)
+		no_blocking(l.in);
 	client_run(o, &l);
 	/* That is how the server learns that it was the last round. */
-	close(l.ctl);
-	if (l.data != l.ctl)
-		close(l.data);
+	close(l.ctl_in);
+	if (l.in != l.ctl_in)
+		close(l.in);
 }
 
 /* announce: tells another process that clients may come; -1: none. */
@@ -374,25 +418,58 @@ static void server(const struct opts *o, int announce)
 	do {
 		struct sockaddr_in peer;
 		socklen_t len = sizeof(peer);
-		struct link l = { .data = udp_socket(o->port) };
+		int udp = udp_socket(o->port), fd;
+		struct link l;
 
-		l.ctl = accept(lfd, (struct sockaddr *)&peer, &len);
-		check(l.ctl < 0, "accept");
-		set_int(l.ctl, IPPROTO_TCP, TCP_NODELAY, 1);
+		fd = accept(lfd, (struct sockaddr *)&peer, &len);
+		check(fd < 0, "accept");
+		set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+		if (o->poll)
+			no_blocking(fd);
+		l = (struct link){ fd, fd, udp, udp };
 		server_run(&l, &peer);
-		close(l.ctl);
+		close(fd);
+		close(udp);
 	} while (o->persist);
 	close(lfd);
 }
 
-static void pair_child(const struct opts *o, const int *sv, int announce)
+/* Both ends of a socket pair or of two pipes. */
+static void local_links(const struct opts *o, struct link *l)
 {
-	if (o->proto == PROTO_UNIX) {
-		struct link l = { .ctl = sv[1], .data = sv[1] };
+	int sv[2], to[2], from[2];
 
-		close(sv[0]);
+	if (o->proto == PROTO_UNIX) {
+		check(socketpair(AF_UNIX, SOCK_STREAM, 0, sv), "socketpair");
+		l[0] = link_of(sv[0]);
+		l[1] = link_of(sv[1]);
+	} else {
+		check(pipe(to) || pipe(from), "pipe");
+		check(fcntl(to[1], F_SETPIPE_SZ, PIPE_BYTES) < 0 ||
+		      fcntl(from[1], F_SETPIPE_SZ, PIPE_BYTES) < 0, "pipe");
+		l[0] = (struct link){ from[0], to[1], from[0], to[1] };
+		l[1] = (struct link){ to[0], from[1], to[0], from[1] };
+	}
+	for (int i = 0; i < 2 && o->poll; i++) {
+		no_blocking(l[i].in);
+		no_blocking(l[i].out);
+	}
+}
+
+static void close_link(const struct link *l)
+{
+	close(l->in);
+	if (l->out != l->in)
+		close(l->out);
+}
+
+static void pair_child(const struct opts *o, struct link *l, int announce)
+{
+	use_cpu(o->cpu[1]);
+	if (opts_local(o)) {
+		close_link(&l[0]);
 		close(announce);
-		server_run(&l, NULL);
+		server_run(&l[1], NULL);
 	} else {
 		netns_enter(o->peer_netns);
 		server(o, announce);
@@ -400,28 +477,28 @@ static void pair_child(const struct opts *o, const int *sv, int announce)
 	exit(0);
 }
 
-/* Two processes on this machine, blocking. */
+/* Two processes on this machine. */
 static int run_pair(const struct opts *o)
 {
-	int sv[2] = { -1, -1 }, fds[2], status;
-	char c;
+	int fds[2], status;
+	struct link l[2];
 	pid_t pid;
+	char c;
 
-	if (o->proto == PROTO_UNIX)
-		check(socketpair(AF_UNIX, SOCK_STREAM, 0, sv), "socketpair");
+	if (opts_local(o))
+		local_links(o, l);
 	check(pipe(fds), "pipe");
 	fflush(NULL);
 	pid = fork();
 	check(pid < 0, "fork");
 	if (!pid)
-		pair_child(o, sv, fds[1]);
+		pair_child(o, l, fds[1]);
 	close(fds[1]);
-	if (o->proto == PROTO_UNIX) {
-		struct link l = { .ctl = sv[0], .data = sv[0] };
-
-		close(sv[1]);
-		client_run(o, &l);
-		close(sv[0]);
+	use_cpu(o->cpu[0]);
+	if (opts_local(o)) {
+		close_link(&l[1]);
+		client_run(o, &l[0]);
+		close_link(&l[0]);
 	} else {
 		if (read(fds[0], &c, 1) != 1)
 			die("the other end did not start");
@@ -535,14 +612,15 @@ int main(int argc, char **argv)
 {
 	struct opts o = {
 		.prog = OPT_SOCK, .name = "sock_lat", .size = 4, .iters = 1000,
-		.tx = 1, .port = 18517, .events = true,
+		.tx = 1, .port = 18517, .events = true, .cpu = { -1, -1 },
 	};
 	int ret = 0;
 
 	opts_parse(&o, argc, argv);
-	o.events = !o.spin;
+	o.events = !o.spin && !o.poll;
+	pipes = o.proto == PROTO_PIPE;
 	report_begin(&o, proto_str(o.proto), "-");
-	if (o.exact && !o.host && o.proto != PROTO_UNIX)
+	if (o.exact && !o.host && !opts_local(&o))
 		die("--exact: give the other end's IPv4 address");
 	if (o.exact)
 		ret = o.spin ? run_spin(&o) : run_pair(&o);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <string.h>
+#include <vipl_ext.h>
 
 #include "chan.h"
 #include "msg.h"
@@ -117,38 +118,18 @@ void chan_fill_recvs(struct chan *ch)
 		chan_post_recv(ch);
 }
 
-static const char *status_str(uint32_t status)
-{
-	static const struct {
-		uint32_t bit;
-		const char *text;
-	} bits[] = {
-		{ VIP_STATUS_DESC_FLUSHED_ERROR, "flushed, connection lost" },
-		{ VIP_STATUS_FORMAT_ERROR, "malformed descriptor" },
-		{ VIP_STATUS_PROTECTION_ERROR, "memory protection" },
-		{ VIP_STATUS_LENGTH_ERROR, "message longer than the buffer" },
-		{ VIP_STATUS_PARTIAL_ERROR, "message arrived in part" },
-		{ VIP_STATUS_TRANSPORT_ERROR, "transport error" },
-		{ VIP_STATUS_RDMA_PROT_ERROR, "the peer refused the RDMA" },
-		{ VIP_STATUS_REMOTE_DESC_ERROR, "no receive at the peer" },
-	};
-
-	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
-		if (status & bits[i].bit)
-			return bits[i].text;
-	return "no error bit";
-}
-
 void chan_fail(const struct chan *ch, const char *what, VIP_RETURN rc,
 	       const VIP_DESCRIPTOR *d)
 {
 	VIP_VI_STATE state = VIP_STATE_IDLE;
 	VIP_VI_ATTRIBUTES attr;
 	VIP_BOOLEAN se, re;
+	char text[128];
 
 	if (d)
 		die("%s: %s, status 0x%x (%s)", what, vip_str(rc),
-		    d->CS.Status, status_str(d->CS.Status));
+		    d->CS.Status,
+		    VipExtStatusText(d->CS.Status, text, sizeof(text)));
 	VipQueryVi(ch->vi, &state, &attr, &se, &re);
 	die("%s: %s%s", what, vip_str(rc),
 	    state == VIP_STATE_ERROR ? ", the connection is lost" : "");

@@ -38,8 +38,8 @@ void net_addr_resolve(union net_addr *n, const struct nic *nic,
 		VipNSShutdown(nic->h);
 	}
 	if (rc != VIP_SUCCESS)
-		die("unknown host %s (%s): add a line 'ADDRESS NAME' to /etc/vip_hosts or give its hardware address",
-		    host, vip_str(rc));
+		die("unknown host %s (%s): add a line 'ADDRESS NAME' to /etc/vip_hosts or give its address, as %s is that of this host",
+		    host, vip_str(rc), nic_addr(nic));
 	n->a.DiscriminatorLen = 0;
 }
 

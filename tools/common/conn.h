@@ -7,7 +7,7 @@
 
 #include "nic.h"
 
-#define NET_ADDR_HOST	16
+#define NET_ADDR_HOST	32
 #define NET_ADDR_DISC	64
 
 /* A VIP_NET_ADDRESS with room for everything. */
@@ -35,7 +35,7 @@ static inline const unsigned char *net_addr_disc(const union net_addr *n)
 void net_addr_local(union net_addr *n, const struct nic *nic,
 		    const void *disc, unsigned int disc_len);
 
-/* Look a host up: a name or a hardware address. Ends the program if unknown. */
+/* Look a host up: a name or an address. Ends the program if unknown. */
 void net_addr_resolve(union net_addr *n, const struct nic *nic,
 		      const char *host);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+#include <vipl_ext.h>
 
 #include "msg.h"
 
@@ -41,19 +42,7 @@ void die(const char *fmt, ...)
 
 const char *vip_str(VIP_RETURN rc)
 {
-	static const char *const names[] = {
-		"VIP_SUCCESS", "VIP_NOT_DONE", "VIP_INVALID_PARAMETER",
-		"VIP_ERROR_RESOURCE", "VIP_TIMEOUT", "VIP_REJECT",
-		"VIP_INVALID_RELIABILITY_LEVEL", "VIP_INVALID_MTU",
-		"VIP_INVALID_QOS", "VIP_INVALID_PTAG", "VIP_INVALID_RDMAREAD",
-		"VIP_DESCRIPTOR_ERROR", "VIP_INVALID_STATE",
-		"VIP_ERROR_NAMESERVICE", "VIP_NO_MATCH", "VIP_NOT_REACHABLE",
-		"VIP_ERROR_NOT_SUPPORTED",
-	};
-
-	if ((unsigned int)rc < sizeof(names) / sizeof(names[0]))
-		return names[rc];
-	return "unknown VIP_RETURN";
+	return VipExtReturnText(rc);
 }
 
 const char *level_str(unsigned int level)

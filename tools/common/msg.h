@@ -11,6 +11,7 @@ void warn_msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void die(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), noreturn));
 
+/* What a call said, in words. */
 const char *vip_str(VIP_RETURN rc);
 const char *level_str(unsigned int level);
 

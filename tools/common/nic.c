@@ -6,9 +6,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <vipl_ext.h>
 
 #include "msg.h"
 #include "nic.h"
+
+#define NIC_REMEDY \
+	"-d shm:0 reaches programs of this machine, -d ofi:tcp other machines; as root, modprobe via_lo or modprobe via_netdev attach=INTERFACE makes one"
 
 static int not_hidden(const struct dirent *d)
 {
@@ -34,15 +38,18 @@ int nic_for_each(int (*fn)(const char *name, void *arg), void *arg)
 
 void nic_none(void)
 {
-	die("no VI NIC on this machine: modprobe via_lo, or modprobe via_netdev attach=INTERFACE");
+	die("no VI NIC on this machine: %s", NIC_REMEDY);
 }
 
 static int first_real(const char *name, void *arg)
 {
+	size_t len = strnlen(name, NAME_MAX);
 	char *found = arg;
 
-	if (!*found || strcmp(name, "via_lo"))
-		snprintf(found, NAME_MAX + 1, "%s", name);
+	if (!*found || strcmp(name, "via_lo")) {
+		memcpy(found, name, len);
+		found[len] = '\0';
+	}
 	return strcmp(name, "via_lo") != 0;
 }
 
@@ -54,9 +61,22 @@ static const char *default_nic(void)
 	if (env && *env)
 		return env;
 	nic_for_each(first_real, name);
-	if (!*name)
+	return *name ? name : NULL;
+}
+
+/* dev NULL: no node here, and the library was told of no default either. */
+static void cannot_open(const char *dev, VIP_RETURN rc)
+{
+	char any[NAME_MAX + 1] = "";
+
+	if (!dev)
 		nic_none();
-	return name;
+	nic_for_each(first_real, any);
+	if (*any || strchr(dev, ':'))
+		die("cannot open VI NIC %s: %s (viainfo lists the NICs)", dev,
+		    vip_str(rc));
+	die("cannot open VI NIC %s: %s; instead of it: %s", dev, vip_str(rc),
+	    NIC_REMEDY);
 }
 
 /*
@@ -77,11 +97,12 @@ void nic_open(struct nic *n, const char *dev)
 	VIP_RETURN rc;
 
 	n->dev = dev ? dev : default_nic();
-	rc = VipOpenNic(n->dev, &n->h);
+	rc = VipOpenNic(n->dev ? n->dev : "default", &n->h);
 	if (rc != VIP_SUCCESS)
-		die("cannot open VI NIC %s: %s (viainfo lists the NICs)",
-		    n->dev, vip_str(rc));
+		cannot_open(n->dev, rc);
 	rc = VipQueryNic(n->h, &n->attr);
+	if (!n->dev)
+		n->dev = n->attr.Name;
 	if (rc == VIP_SUCCESS)
 		rc = VipErrorCallback(n->h, n, on_error);
 	if (rc != VIP_SUCCESS)
@@ -125,12 +146,34 @@ void region_free(struct nic *n, struct region *r)
 	r->p = NULL;
 }
 
+const char *addr_text(const struct nic *n, const void *host, unsigned int len)
+{
+	static char text[128];
+	union {
+		VIP_NET_ADDRESS a;
+		unsigned char room[4 + 64];
+	} u = { 0 };
+
+	if (len > 64)
+		return "?";
+	u.a.HostAddressLen = len;
+	memcpy(u.room + offsetof(VIP_NET_ADDRESS, HostAddress), host, len);
+	if (VipExtFormatAddress(n->h, &u.a, text, sizeof(text)) != VIP_SUCCESS)
+		return "?";
+	return text;
+}
+
+const char *nic_addr(const struct nic *n)
+{
+	return addr_text(n, n->attr.LocalNicAddress, n->attr.NicAddressLen);
+}
+
 const char *addr_str(const unsigned char *addr, unsigned int len)
 {
-	static char s[3 * 16];
+	static char s[3 * 64];
 
 	*s = 0;
-	for (unsigned int i = 0; i < len && i < 16; i++)
+	for (unsigned int i = 0; i < len && i < 64; i++)
 		snprintf(s + strlen(s), sizeof(s) - strlen(s), "%s%02x",
 			 i ? ":" : "", addr[i]);
 	return s;

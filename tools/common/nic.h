@@ -30,7 +30,10 @@ int nic_for_each(int (*fn)(const char *name, void *arg), void *arg);
 /* Ends the program: this machine has no VI NIC, and how to get one. */
 void nic_none(void) __attribute__((noreturn));
 
-/* dev NULL: $VIPL_NIC, else the first NIC that is not the loopback. */
+/*
+ * dev NULL: $VIPL_NIC, else the first node that is not the loopback, else the
+ * default of vipl.conf.
+ */
 void nic_open(struct nic *n, const char *dev);
 void nic_close(struct nic *n);
 
@@ -40,7 +43,11 @@ void nic_need_level(const struct nic *n, unsigned int level);
 void region_alloc(struct nic *n, struct region *r, size_t len, bool rdma);
 void region_free(struct nic *n, struct region *r);
 
-/* "02:00:00:00:00:01", in a buffer of the callee's. */
+/* A host address in writing, in a buffer of the callee's; and the NIC's own. */
+const char *addr_text(const struct nic *n, const void *host, unsigned int len);
+const char *nic_addr(const struct nic *n);
+
+/* The same in bytes of two digits, for any NIC. */
 const char *addr_str(const unsigned char *addr, unsigned int len);
 
 #endif

@@ -20,7 +20,7 @@
 
 enum {
 	O_OP = LONG_ONLY, O_JSON, O_PERSIST, O_EXACT, O_PEER_DEV, O_PEER_NETNS,
-	O_PROTO, O_SPIN, O_BW,
+	O_PROTO, O_SPIN, O_BW, O_POLL, O_CPUS,
 };
 
 static const struct optdef {
@@ -30,8 +30,8 @@ static const struct optdef {
 	unsigned int	progs;
 	const char	*help;
 } defs[] = {
-	{ 'd', "dev", "NIC", VIA_PROGS, "VI NIC to use (default: $VIPL_NIC, "
-	  "else the first one found)" },
+	{ 'd', "dev", "NIC", VIA_PROGS, "VI NIC to use, such as via_eth0, "
+	  "shm:0 or ofi:tcp (default: $VIPL_NIC, else the first one found)" },
 	{ 's', "size", "BYTES", ALL_PROGS, "size of a message" },
 	{ 'a', "all", NULL, ALL_PROGS, "run all sizes from 2 to the largest" },
 	{ 'n', "iters", "N", ALL_PROGS, "number of messages" },
@@ -46,10 +46,14 @@ static const struct optdef {
 	{ 't', "tx-depth", "N", VIA_PROGS, "sends in flight" },
 	{ O_OP, "op", "OP", VIA_PROGS, "send, write (RDMA Write) or write_imm "
 	  "(RDMA Write with immediate data)" },
-	{ O_PROTO, "proto", "PROTO", OPT_SOCK, "udp, tcp or unix" },
+	{ O_PROTO, "proto", "PROTO", OPT_SOCK, "udp, tcp, unix or pipe" },
 	{ O_SPIN, "spin", NULL, OPT_SOCK,
 	  "with --exact: one process polls both sockets" },
 	{ O_BW, "bw", NULL, OPT_SOCK, "bandwidth instead of latency" },
+	{ O_POLL, "poll", NULL, OPT_SOCK,
+	  "never sleep in a call (not udp); at both ends" },
+	{ O_CPUS, "cpus", "A,B", OPT_SOCK,
+	  "with --exact: the processor of each end" },
 	{ O_JSON, "json", "FILE", ALL_PROGS,
 	  "write results to FILE too, one JSON object a line" },
 	{ O_PERSIST, "persist", NULL, ALL_PROGS,
@@ -70,7 +74,7 @@ static void usage(const struct opts *o)
 	printf("Usage: %s [OPTIONS]         (server)\n"
 	       "       %s [OPTIONS] HOST    (client; HOST: %s)\n\n",
 	       o->name, o->name, o->prog == OPT_SOCK ?
-	       "an IPv4 address" : "a name or hardware address");
+	       "an IPv4 address" : "a name or an address");
 	for (size_t i = 0; i < NR_DEFS; i++) {
 		char left[48], sh[8] = "    ";
 
@@ -122,7 +126,7 @@ static int pick(const char *what, const char *s, const char *const *names,
 }
 
 static const char *const op_names[] = { "send", "write", "write_imm" };
-static const char *const proto_names[] = { "udp", "tcp", "unix" };
+static const char *const proto_names[] = { "udp", "tcp", "unix", "pipe" };
 static const char *const level_names[] = { "unreliable", "rd", "rr" };
 
 const char *op_str(enum test_op op)
@@ -133,6 +137,18 @@ const char *op_str(enum test_op op)
 const char *proto_str(enum sock_proto proto)
 {
 	return proto_names[proto];
+}
+
+bool opts_local(const struct opts *o)
+{
+	return o->proto == PROTO_UNIX || o->proto == PROTO_PIPE;
+}
+
+static void set_cpus(struct opts *o, const char *arg)
+{
+	if (sscanf(arg, "%d,%d", &o->cpu[0], &o->cpu[1]) != 2 ||
+	    o->cpu[0] < 0 || o->cpu[1] < 0)
+		die("--cpus: '%s' is not two numbers, such as 0,1", arg);
 }
 
 static void set_option(struct opts *o, int c, const char *arg)
@@ -149,9 +165,11 @@ static void set_option(struct opts *o, int c, const char *arg)
 	case 'l': o->level = 1 << pick("-l", arg, level_names, 3); break;
 	case 't': o->tx = parse_number("-t", arg, 1, 65536); break;
 	case O_OP: o->op = pick("--op", arg, op_names, 3); break;
-	case O_PROTO: o->proto = pick("--proto", arg, proto_names, 3); break;
+	case O_PROTO: o->proto = pick("--proto", arg, proto_names, 4); break;
 	case O_SPIN: o->spin = true; break;
 	case O_BW: o->bw = true; break;
+	case O_POLL: o->poll = true; break;
+	case O_CPUS: set_cpus(o, arg); break;
 	case O_JSON: o->json = arg; break;
 	case O_PERSIST: o->persist = true; break;
 	case O_EXACT: o->exact = true; break;
@@ -167,8 +185,11 @@ static void check(const struct opts *o)
 	if (!o->exact && (o->peer_dev || o->peer_netns || o->spin))
 		die("--peer-dev, --peer-netns and --spin need --exact");
 	if (o->prog == OPT_SOCK) {
-		if (o->proto == PROTO_UNIX && !o->exact)
-			die("--proto unix works on one machine only: add --exact");
+		if (opts_local(o) && !o->exact)
+			die("--proto %s works on one machine only: add --exact",
+			    proto_str(o->proto));
+		if (o->poll && (o->spin || o->proto == PROTO_UDP))
+			die("--poll is for tcp, unix and pipe, without --spin");
 		return;
 	}
 	if (o->exact && o->host)

@@ -11,7 +11,7 @@
 #define OPT_SOCK	0x4
 
 enum test_op { OP_SEND, OP_WRITE, OP_WRITE_IMM };
-enum sock_proto { PROTO_UDP, PROTO_TCP, PROTO_UNIX };
+enum sock_proto { PROTO_UDP, PROTO_TCP, PROTO_UNIX, PROTO_PIPE };
 
 struct opts {
 	unsigned int	prog;		/* OPT_* of this program */
@@ -36,10 +36,15 @@ struct opts {
 	bool		exact;
 	bool		spin;		/* sock_lat: one process, no blocking */
 	bool		bw;		/* sock_lat: bandwidth */
+	bool		poll;		/* sock_lat: never block */
+	int		cpu[2];		/* of both ends, -1: any */
 };
 
 /* Fills *o from its defaults; exits on -h and on bad input. */
 void opts_parse(struct opts *o, int argc, char **argv);
+
+/* Both ends are of one parent: no address, no server. */
+bool opts_local(const struct opts *o);
 
 const char *op_str(enum test_op op);
 const char *proto_str(enum sock_proto proto);

@@ -157,7 +157,7 @@ static void check_connect(VIP_RETURN rc, const struct opts *o)
 		    o->name);
 	case VIP_TIMEOUT:
 	case VIP_NOT_REACHABLE:
-		die("%s does not answer (%s): is its VI NIC attached to the same network?",
+		die("%s does not answer (%s): is it up, and on the same network?",
 		    o->host ? o->host : "the other end", vip_str(rc));
 	case VIP_REJECT:
 		die("the server refused the run: it says why on its standard error");
@@ -228,8 +228,8 @@ static bool get_params(struct session *s, const struct conn_peer *peer,
 	}
 	if (why)
 		warn_msg("refused %s: it asks for %s",
-			 addr_str(peer->addr.a.HostAddress,
-				  peer->addr.a.HostAddressLen), why);
+			 addr_text(&s->nic, peer->addr.a.HostAddress,
+				   peer->addr.a.HostAddressLen), why);
 	return !why;
 }
 
