@@ -21,6 +21,7 @@ import lab_warm
 import native_harm
 import native_ip
 import pinned
+import plugins
 import polling
 import regress
 import rights
@@ -176,6 +177,7 @@ def provoked(amount, slower=4):
 ON_HOST = [
     row("build: library, tools, tests", host.build_user, at="check soak"),
     row(None, host.tests, at="check"),
+    row(None, host.long_tests, at="full"),
     row("build: modules for {kernel}", host.build_modules, "kernel",
         check=KERNELS, soak=[*KERNELS, "kcsan-6.1"]),
     row("build: for TSan", host.build_sanitized, "name", check="tsan"),
@@ -206,6 +208,20 @@ IN_GUESTS = [
         debug=1, all=EACH),
     row("conformance {nic}, two machines", conform.conform_wire, "net",
         stock=2, newer=0, all=EACH, races=0),
+    row("conformance ofi:tcp, {nic}, two machines", plugins.conform_tcp,
+        "net groups", all=(EACH, None),
+        all_debug=None),
+    row("conformance ofi:verbs, {nic}, two machines", plugins.conform_verbs,
+        "net groups", all=(EACH, None),
+        all_debug=None),
+    row("conformance shm, unprivileged, ptrace_scope {scope}",
+        plugins.conform_shm, "scope groups",
+        stock=[(0, None), (1, plugins.READS), (2, plugins.READS)],
+        all=[(0, None), (1, plugins.READS), (2, plugins.READS)]),
+    # No way back from 3 but a boot.
+    row("conformance shm, unprivileged, ptrace_scope {scope}",
+        plugins.conform_shm, "scope groups", needs=LAST,
+        stock=(3, plugins.READS), all=(3, plugins.READS)),
     row("names by frames, {nic}", conform.names, "net",
         stock=2, newer=0, debug=0, all=EACH),
     row("ends of programs, one machine", samples.ends_here, at="stock all"),

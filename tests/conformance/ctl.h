@@ -99,7 +99,7 @@ struct ctl_msg {
 	uint8_t disc[CTL_DISC_MAX];
 	uint8_t peer_disc[CTL_DISC_MAX];
 	uint32_t host_len;
-	uint8_t host[8];
+	uint8_t host[32];
 };
 
 struct ctl {

@@ -2,8 +2,9 @@
 /*
  * viaconform - does a VIPL library do what VIPL promises?
  *
- * Needs nothing but vipl.h. This process never opens a NIC: it forks workers
- * for the groups (harness.h) and the peer.
+ * Needs nothing but vipl.h, and vipl_ext.h where addresses are not Ethernet's.
+ * This process never opens a NIC: it forks workers for the groups (harness.h)
+ * and the peer.
  */
 #include "peer.h"
 #include "remote.h"
@@ -50,7 +51,7 @@ struct probe {
 };
 
 struct options {
-	const char *device, *host, *pattern, *levels, *results;
+	const char *device, *host, *pattern, *except, *levels, *results;
 	unsigned int level_mask;
 	enum suite suite;		/* the last that runs */
 	bool server, list, stop;
@@ -61,18 +62,21 @@ static void usage(FILE *f)
 	fputs("usage: viaconform -d DEVICE [options]           one node\n"
 	      "       viaconform -d DEVICE --server            the peer\n"
 	      "       viaconform -d DEVICE [options] HOST      two nodes\n"
-	      "HOST is a name the name service knows, or a MAC address.\n"
+	      "HOST is a name the name service knows, or an address.\n"
 	      "  -l                list the groups, the level of the suite\n"
 	      "                    each is of, and what it tests\n"
 	      "  --suite S         early, functional (with early), or full,\n"
 	      "                    which is all and the default\n"
 	      "  -g P[,P]          only groups that match (shell pattern,\n"
 	      "                    or the start of a name)\n"
+	      "  --except P[,P]    not those\n"
 	      "  --levels L[,L]    of unreliable, rd, rr; default: those the\n"
 	      "                    NIC claims\n"
 	      "  --seed N          of message contents\n"
 	      "  --timeout-scale N for slow kernels\n"
 	      "  --results FILE    a line of JSON for each test\n"
+	      "  --inside OBJECT   the peer is a thread of each process:\n"
+	      "                    of viaconform_inside.so\n"
 	      "  --stop            end the server afterwards\n"
 	      "  -v                name each group with its time\n", f);
 }
@@ -115,6 +119,8 @@ static int parse(int argc, char **argv, struct options *o)
 		{ "stop", no_argument, NULL, 'E' },
 		{ "suite", required_argument, NULL, 'C' },
 		{ "results", required_argument, NULL, 'R' },
+		{ "inside", required_argument, NULL, 'I' },
+		{ "except", required_argument, NULL, 'X' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -130,6 +136,12 @@ static int parse(int argc, char **argv, struct options *o)
 			break;
 		case 'l':
 			o->list = true;
+			break;
+		case 'X':
+			o->except = optarg;
+			break;
+		case 'I':
+			env.inside = optarg;
 			break;
 		case 'v':
 			env.verbose = true;
@@ -252,19 +264,22 @@ static void run_current(void)
 	}
 }
 
-static bool wanted(const struct options *o, const struct group *g)
+static bool matches(const struct group *g, const char *patterns)
 {
-	char copy[256], *p, *rest = NULL;
+	char copy[512], *p, *rest = NULL;
 
-	if (suite_of(g) > o->suite)
-		return false;
-	if (!o->pattern)
-		return true;
-	snprintf(copy, sizeof(copy), "%s", o->pattern);
+	snprintf(copy, sizeof(copy), "%s", patterns);
 	for (p = strtok_r(copy, ",", &rest); p; p = strtok_r(NULL, ",", &rest))
 		if (!strncmp(g->name, p, strlen(p)) || !fnmatch(p, g->name, 0))
 			return true;
 	return false;
+}
+
+static bool wanted(const struct options *o, const struct group *g)
+{
+	if (suite_of(g) > o->suite || (o->except && matches(g, o->except)))
+		return false;
+	return !o->pattern || matches(g, o->pattern);
 }
 
 static bool add_test(CU_pSuite s, const struct group *g,
@@ -434,7 +449,8 @@ int main(int argc, char **argv)
 		env.host_len = p->host_len;
 	} else {
 		snprintf(disc, sizeof(disc), "viaconform.%d", (int)getpid());
-		peer = one_node_peer(&o, disc);
+		if (!env.inside)
+			peer = one_node_peer(&o, disc);
 		if (peer < 0) {
 			perror("viaconform: fork");
 			return 2;

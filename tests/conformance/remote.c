@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "remote.h"
+#include "inside.h"
 #include "residue.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,14 @@ static struct {
 static void start_peer(void)
 {
 	struct ctl_msg m;
+	const char *why = NULL;
 	VIP_RETURN rc;
 
+	if (env.inside)
+		why = inside_start(env.inside, env.device, env.disc);
+	if (why)
+		fprintf(stderr, "viaconform: %s\n", why);
+	REQUIRE(!why);
 	rc = ctl_connect(&env.ctl, env.device, env.host, env.host_len,
 			 env.disc, LONG_MS);
 	REQUIRE_RC(rc, VIP_SUCCESS);

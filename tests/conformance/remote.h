@@ -16,6 +16,7 @@ struct env {
 	unsigned int scale;		/* of all time-outs */
 	uint32_t seed;
 	bool verbose;
+	const char *inside;		/* NULL, or the peer's shared object */
 
 	struct nic nic;
 	struct ctl ctl;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Connecting, as the client sees it: section 10.6. */
+#include "host.h"
 #include "remote.h"
 #include <string.h>
 
@@ -53,6 +54,7 @@ static void from_peer(void)
 {
 	struct ctl_msg m = { .cmd = P_REQUEST, .timeout = LONG_MS,
 			     .count = LONG_MS };
+	unsigned int len = env.nic.attr.NicAddressLen;
 	struct net_address local, remote;
 	struct disc d = new_disc();
 	VIP_VI_ATTRIBUTES theirs;
@@ -64,20 +66,19 @@ static void from_peer(void)
 	own_address(&env.nic, &local, d.bytes, d.len);
 	memcpy(m.disc, d.bytes, d.len);
 	m.disc_len = d.len;
-	memcpy(m.peer_disc, env.nic.attr.LocalNicAddress,
-	       env.nic.attr.NicAddressLen);
-	m.peer_disc_len = env.nic.attr.NicAddressLen;
+	memcpy(m.peer_disc, env.nic.attr.LocalNicAddress, len);
+	m.peer_disc_len = len;
 	m.vi = p.pvi;
 	memset(&remote, XFER_GUARD, sizeof(remote));
 	peer_spawn(m, 0);
 	rc = VipConnectWait(env.nic.h, &local.a, LONG_MS, &remote.a, &theirs,
 			    &conn);
 	REQUIRE_RC(rc, VIP_SUCCESS);
-	CHECK_EQ(remote.a.HostAddressLen, env.nic.attr.NicAddressLen);
+	CHECK_EQ(remote.a.HostAddressLen, len);
 	CHECK_EQ(remote.a.DiscriminatorLen, 4);
-	CHECK(!memcmp(remote.bytes + 4 + 6, "peer", 4));
-	CHECK_EQ(bytes_other(remote.bytes + 14, XFER_GUARD,
-			     sizeof(remote) - 14), 0);
+	CHECK(!memcmp(remote.bytes + 4 + len, "peer", 4));
+	CHECK_EQ(bytes_other(remote.bytes + 8 + len, XFER_GUARD,
+			     sizeof(remote) - 8 - len), 0);
 	CHECK_EQ(theirs.ReliabilityLevel, env.level);
 	CHECK_RC(VipConnectAccept(conn, p.vi), VIP_SUCCESS);
 	CHECK_EQ(vi_state(p.vi), VIP_STATE_CONNECTED);
@@ -171,15 +172,16 @@ static void timed_out(void)
 
 static void unreachable(void)
 {
-	static const uint8_t nobody[6] = { 2, 0x76, 0x69, 0x61, 0xee, 0xee };
 	VIP_VI_ATTRIBUTES a = vi_attributes(&env.nic, env.level), theirs;
 	struct net_address local, remote;
 	uint64_t start = now_ms();
+	uint8_t nobody[HOST_MAX];
 	VIP_VI_HANDLE vi;
 	VIP_RETURN rc;
 
+	host_nobody(&env.nic, nobody, 0xee);
 	own_address(&env.nic, &local, "driver", 6);
-	net_address(&remote, nobody, 6, "nobody", 6);
+	net_address(&remote, nobody, env.nic.attr.NicAddressLen, "nobody", 6);
 	REQUIRE_RC(VipCreateVi(env.nic.h, &a, NULL, NULL, &vi), VIP_SUCCESS);
 	rc = VipConnectRequest(vi, &local.a, &remote.a, 5 * SHORT_MS, &theirs);
 	CHECK(rc == VIP_TIMEOUT || rc == VIP_NOT_REACHABLE);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Hosts on the wire and their names: sections 10.8, 10.9. */
+#include "host.h"
 #include "remote.h"
 #include <signal.h>
 #include <string.h>
@@ -100,13 +101,13 @@ static void on_signal(int sig)
 /* A query without an answer ends all the same, and soon, under signals too. */
 static void nobody(void)
 {
-	static const uint8_t stranger[6] = { 2, 0x76, 0x69, 0x61, 0xdd, 0xdd };
 	struct itimerval t = { { 0, 2000 }, { 0, 2000 } }, off = { 0 };
 	struct sigaction sa = { .sa_handler = on_signal };
 	static char edge[66];
 	char *const odd[] = {
 		"via-nobody.invalid", edge, "a b", "\x01", "%s%n",
 	};
+	uint8_t stranger[HOST_MAX];
 	struct net_address a;
 	VIP_ULONG len;
 	char name[100];
@@ -127,7 +128,8 @@ static void nobody(void)
 		CHECK(now_ms() - start < LONG_MS);
 	}
 	about("an address");
-	net_address(&a, stranger, 6, "", 0);
+	host_nobody(&env.nic, stranger, 0xdd);
+	net_address(&a, stranger, LEN, "", 0);
 	memset(name, XFER_GUARD, sizeof(name));
 	len = sizeof(name);
 	start = now_ms();

@@ -381,6 +381,15 @@ static void forked_busy(void)
 	}
 }
 
+/* A file of the library's: a device node, or what plug-ins are made of. */
+static bool is_ours(const char *file)
+{
+	if (!strchr(env.device, ':'))
+		return !strncmp(file, "/dev/via", 8);
+	return strstr(file, "[eventpoll]") || strstr(file, "[eventfd]") ||
+	       strstr(file, "[timerfd]") || strstr(file, "memfd:vipl");
+}
+
 /* posix_spawn() and exec: no file of ours is left to the program. */
 static void executed(void)
 {
@@ -397,7 +406,7 @@ static void executed(void)
 		if (len < 0)
 			continue;
 		file[len] = 0;
-		if (strncmp(file, "/dev/via", 8))
+		if (!is_ours(file))
 			continue;
 		ours++;
 		CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);

@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The name service: section 10.8, C13. */
+#include "host.h"
 #include "remote.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static void literal(char *text, size_t len)
-{
-	const uint8_t *m = env.nic.attr.LocalNicAddress;
-
-	snprintf(text, len, "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2],
-		 m[3], m[4], m[5]);
-}
-
 static void by_name(void)
 {
 	static const unsigned int lens[] = { 0, 1, 6, 7, 0xa5a5 };
+	unsigned int host_len = env.nic.attr.NicAddressLen;
 	struct net_address a;
 	char name[64];
 	unsigned int i;
 
-	literal(name, sizeof(name));
+	host_literal(&env.nic, name, sizeof(name));
 	REQUIRE_RC(VipNSInit(env.nic.h, NULL), VIP_SUCCESS);
 	CHECK_RC(VipNSInit(env.nic.h, NULL), VIP_SUCCESS);
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
@@ -29,13 +23,13 @@ static void by_name(void)
 		a.a.HostAddressLen = lens[i];
 		CHECK_RC(VipNSGetHostByName(env.nic.h, name, &a.a, 0),
 			 VIP_SUCCESS);
-		CHECK_EQ(a.a.HostAddressLen, 6);
+		CHECK_EQ(a.a.HostAddressLen, host_len);
 		CHECK(!memcmp(a.a.HostAddress, env.nic.attr.LocalNicAddress,
-			      6));
+			      host_len));
 		/* DiscriminatorLen and what lies behind stay. */
 		CHECK_EQ(bytes_other(a.bytes + 2, XFER_GUARD, 2), 0);
-		CHECK_EQ(bytes_other(a.bytes + 10, XFER_GUARD,
-				     sizeof(a) - 10), 0);
+		CHECK_EQ(bytes_other(a.bytes + 4 + host_len, XFER_GUARD,
+				     sizeof(a) - 4 - host_len), 0);
 	}
 	about("past the last address");
 	CHECK_RC(VipNSGetHostByName(env.nic.h, name, &a.a, 1),
@@ -77,13 +71,14 @@ static void bad_names(void)
 
 static void by_address(void)
 {
-	static const uint8_t nobody[6] = { 2, 0x76, 0x69, 0x61, 0xee, 0xee };
+	uint8_t nobody[HOST_MAX];
 	struct net_address a;
 	VIP_ULONG len;
 	char name[300];
 
 	REQUIRE_RC(VipNSInit(env.nic.h, NULL), VIP_SUCCESS);
-	net_address(&a, nobody, 6, "", 0);
+	host_nobody(&env.nic, nobody, 0xee);
+	net_address(&a, nobody, env.nic.attr.NicAddressLen, "", 0);
 	len = sizeof(name);
 	CHECK_RC(VipNSGetHostByAddr(env.nic.h, &a.a, name, &len),
 		 VIP_ERROR_NAMESERVICE);
@@ -104,13 +99,14 @@ static void after_shutdown(void)
 	struct net_address a;
 	char name[64];
 
-	literal(name, sizeof(name));
+	host_literal(&env.nic, name, sizeof(name));
 	REQUIRE_RC(VipNSInit(env.nic.h, NULL), VIP_SUCCESS);
 	memset(&a, 0, sizeof(a));
 	CHECK_RC(VipNSGetHostByName(env.nic.h, name, &a.a, 0), VIP_SUCCESS);
 	CHECK_RC(VipNSShutdown(env.nic.h), VIP_SUCCESS);
-	CHECK_EQ(a.a.HostAddressLen, 6);
-	CHECK(!memcmp(a.a.HostAddress, env.nic.attr.LocalNicAddress, 6));
+	CHECK_EQ(a.a.HostAddressLen, env.nic.attr.NicAddressLen);
+	CHECK(!memcmp(a.a.HostAddress, env.nic.attr.LocalNicAddress,
+		      env.nic.attr.NicAddressLen));
 	CHECK_RC(VipNSInit(env.nic.h, NULL), VIP_SUCCESS);
 	CHECK_RC(VipNSGetHostByName(env.nic.h, name, &a.a, 0), VIP_SUCCESS);
 	CHECK_RC(VipNSShutdown(env.nic.h), VIP_SUCCESS);
@@ -137,7 +133,8 @@ static void own(void)
 		CHECK_RC(VipNSGetHostByName(env.nic.h, names[i], &remote.a, 0),
 			 VIP_SUCCESS);
 		CHECK(!memcmp(remote.a.HostAddress,
-			      env.nic.attr.LocalNicAddress, 6));
+			      env.nic.attr.LocalNicAddress,
+			      env.nic.attr.NicAddressLen));
 		/* It can be reached, and there is none that waits. */
 		CHECK_RC(VipConnectRequest(vi, &local.a, &remote.a, LONG_MS,
 					   &theirs), VIP_NO_MATCH);

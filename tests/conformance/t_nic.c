@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Opening, closing and querying NICs: section 10.1. */
+#include "host.h"
 #include "remote.h"
 #include <poll.h>
 #include <stdio.h>
@@ -49,6 +50,9 @@ static void good_names(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(dirs); i++) {
+		/* Names of plug-ins are no paths. */
+		if (i && strchr(base_name(), ':'))
+			break;
 		snprintf(path, sizeof(path), "%s%s", dirs[i], base_name());
 		about("%s", path);
 		h = NULL;
@@ -135,7 +139,8 @@ static void query(void)
 	memset(&a, XFER_GUARD, sizeof(a));
 	REQUIRE_RC(VipQueryNic(env.nic.h, &a), VIP_SUCCESS);
 	CHECK(memchr(a.Name, 0, sizeof(a.Name)) && a.Name[0]);
-	CHECK_EQ(a.NicAddressLen, 6);
+	CHECK(a.NicAddressLen >= 1 && a.NicAddressLen <= HOST_MAX);
+	CHECK(strncmp(a.Name, "via_", 4) || a.NicAddressLen == 6);
 	CHECK(a.LocalNicAddress != NULL);
 	CHECK_EQ(a.ThreadSafe, VIP_TRUE);
 	CHECK_EQ(a.MaxDiscriminatorLen, 64);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Peer-to-peer connection: section 10.7. */
+#include "host.h"
 #include "meet.h"
 #include <stdio.h>
 #include <string.h>
@@ -398,6 +399,7 @@ static void bad_request(VIP_VI_HANDLE vi)
 	struct net_address local, remote, wrong;
 	struct disc d = new_disc();
 	unsigned int max = env.nic.attr.MaxDiscriminatorLen;
+	uint8_t nobody[HOST_MAX];
 
 	own_address(&env.nic, &local, "driver", 6);
 	to_peer(&remote, &d);
@@ -430,11 +432,12 @@ static void bad_request(VIP_VI_HANDLE vi)
 	CHECK_RC(VipConnectPeerRequest(vi, &local.a, &wrong.a, 100),
 		 VIP_INVALID_PARAMETER);
 	wrong = local;
-	wrong.a.HostAddressLen = 5;
+	wrong.a.HostAddressLen = env.nic.attr.NicAddressLen - 1;
 	CHECK_RC(VipConnectPeerRequest(vi, &wrong.a, &remote.a, 100),
 		 VIP_INVALID_PARAMETER);
 	/* The local host is this NIC, if it is named at all. */
-	net_address(&wrong, "\2notus", 6, "driver", 6);
+	host_nobody(&env.nic, nobody, 0xee);
+	net_address(&wrong, nobody, env.nic.attr.NicAddressLen, "driver", 6);
 	CHECK_RC(VipConnectPeerRequest(vi, &wrong.a, &remote.a, 100),
 		 VIP_INVALID_PARAMETER);
 	CHECK_EQ(vi_state(vi), VIP_STATE_IDLE);
@@ -698,16 +701,18 @@ static void for_ever(void)
 
 static void unreachable(void)
 {
-	static const uint8_t nobody[6] = { 2, 0x76, 0x69, 0x61, 0xee, 0xee };
-	static const uint8_t all[6] = { 255, 255, 255, 255, 255, 255 };
 	VIP_VI_ATTRIBUTES a = vi_attributes(&env.nic, env.level);
 	struct net_address local, remote;
+	unsigned int len = env.nic.attr.NicAddressLen;
+	uint8_t nobody[HOST_MAX], all[HOST_MAX];
 	uint64_t start = now_ms();
 	VIP_VI_HANDLE vi;
 	VIP_RETURN rc;
 
+	host_nobody(&env.nic, nobody, 0xee);
+	memset(all, 255, sizeof(all));
 	own_address(&env.nic, &local, "driver", 6);
-	net_address(&remote, nobody, 6, "nobody", 6);
+	net_address(&remote, nobody, len, "nobody", 6);
 	REQUIRE_RC(VipCreateVi(env.nic.h, &a, NULL, NULL, &vi), VIP_SUCCESS);
 	REQUIRE_RC(VipConnectPeerRequest(vi, &local.a, &remote.a, SHORT_MS),
 		   VIP_SUCCESS);
@@ -716,7 +721,7 @@ static void unreachable(void)
 	CHECK(rc != VIP_TIMEOUT || now_ms() - start >= SHORT_MS - 1);
 	CHECK_EQ(vi_state(vi), VIP_STATE_IDLE);
 	/* An address that is no host's. */
-	net_address(&remote, all, 6, "nobody", 6);
+	net_address(&remote, all, len, "nobody", 6);
 	REQUIRE_RC(VipConnectPeerRequest(vi, &local.a, &remote.a, SHORT_MS),
 		   VIP_SUCCESS);
 	CHECK_RC(met(vi, false), VIP_NOT_REACHABLE);

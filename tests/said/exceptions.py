@@ -40,6 +40,9 @@ NAMES = {
     "modprobe.8": "kmod's man page",
     "scp.1": "OpenSSH's man page",
     "W": "kbuild's, make W=1",
+    "vipl/provider.h": "as providers include what is installed",
+    "lib/vipl": "a folder of the system, below the prefix",
+    "VIPL_HELLO_SPEED": "of the example, a provider called hello",
 }
 # Stand for something of the reader's.
 PLACEHOLDERS = ("mychip",)

@@ -8,8 +8,8 @@ import re
 import subprocess
 
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
-SOURCES = ("kernel", "devices", "include", "vipl", "tools", "tests",
-           "Makefile", "Kbuild")
+SOURCES = ("kernel", "devices", "include", "vipl", "providers", "tools",
+           "tests", "Makefile", "Kbuild")
 # Which module the parameters of a file of sources are of.
 OWNERS = (("kernel/", "via_ka"), ("devices/ether/", "via_ether"),
           ("devices/native/", "via_native"), ("devices/netdev.c",
@@ -74,8 +74,12 @@ class Project:
 
     @functools.cached_property
     def header(self):
-        with open(self.path("include/vipl.h")) as file:
-            return set(re.findall(r"\w+", file.read()))
+        """The words of the headers that programs include."""
+        found = set()
+        for name in ("vipl.h", "vipl_ext.h"):
+            with open(self.path(f"include/{name}")) as file:
+                found |= set(re.findall(r"\w+", file.read()))
+        return found
 
     # make
 
@@ -110,7 +114,8 @@ class Project:
         for path in glob.glob(self.path("build/tools/*")) + \
                 glob.glob(self.path("build/via*")) + \
                 [self.path("tools/via-bind"), self.path("tools/lab/lab")]:
-            if os.access(path, os.X_OK) and os.path.isfile(path):
+            if os.access(path, os.X_OK) and os.path.isfile(path) and \
+                    not path.endswith(".so"):
                 found[os.path.basename(path)] = [path, "--help"]
         for name, text in self.sources.items():
             if name.endswith(".py") and "ArgumentParser(" in text and \

@@ -22,12 +22,15 @@ PACKAGES = {
     "git": "git", "libc6-dev": "/usr/include/stdlib.h",
     "libcunit1-dev": "/usr/include/CUnit/CUnit.h",
     "gcc-multilib": "/usr/lib/gcc/x86_64-linux-gnu/*/32/libgcc.a",
+    "libfabric-dev": "/usr/include/rdma/fabric.h",
+    "libfabric-bin": "fi_pingpong",
     "linux-headers-amd64": "/usr/src/linux-headers-*-amd64",
 }
 # Without these there is no test at all.
 ALWAYS = ("make", "gcc", "libc6-dev", "libcunit1-dev")
 SIM_SECONDS = 0.5
-UNIT_PACKAGES = {"header": ["gcc-multilib"], "suite": ["libcunit1-dev"]}
+UNIT_PACKAGES = {"header": ["gcc-multilib"], "suite": ["libcunit1-dev"],
+                 "ofi": ["libfabric-dev"]}
 
 
 class Wrong(Exception):
@@ -51,7 +54,8 @@ def units():
             for compiler, packages in (("", []), ("clang", ["clang"])):
                 path = f"build/unit/{name}{'-' * bool(compiler)}{compiler}"
                 yield Test(f"unit {name}{', ' * bool(compiler)}{compiler}",
-                           [path], 10, [path], packages)
+                           [path], 10, [path],
+                           packages + UNIT_PACKAGES.get(name, []))
         elif os.access(os.path.join(folder, "run"), os.X_OK):
             yield Test(f"unit {name}", [f"tests/unit/{name}/run"], 20, [],
                        UNIT_PACKAGES.get(name, []))
@@ -105,12 +109,24 @@ def tests():
     return found
 
 
-# Whole bars, of which others are a slice: not in `make test' as a whole.
-LONG = ("sim million", "sim week", "sim incast")
+# Whole bars, of which others are a slice, and what takes a build of its own:
+# not in `make test' as a whole.
+LONG = ("sim million", "sim week", "sim incast",
+        "engine: under ASan and UBSan", "engine: under TSan",
+        "shm: under ASan and UBSan", "shm: under TSan",
+        "shm: the suite, two programs", "ofi: the suite, IPv6")
+# And in make check-full alone.
+LONGEST = ("ofi: under ASan and UBSan", "ofi: under TSan",
+           "ofi: the suite, two programs", "ofi: hostile bytes",
+           "ofi: processes that fork, exit, die")
 
 
 def quick(found):
-    return [t for t in found if t.name not in LONG]
+    return [t for t in found if t.name not in LONG + LONGEST]
+
+
+def daily(found):
+    return [t for t in found if t.name not in LONGEST]
 
 
 def matching(found, word):

@@ -40,8 +40,14 @@ def build_sanitized(check, name):
 
 
 def tests(check):
-    """Those that make test has."""
-    check.together(listed.tests())
+    """Those that make test has, and what is too long for it."""
+    check.together(listed.daily(listed.tests()))
+
+
+def long_tests(check):
+    """What is too long for make check, too."""
+    check.together([t for t in listed.tests()
+                    if t.name in listed.LONGEST])
 
 
 def all_apply(check):

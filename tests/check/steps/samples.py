@@ -11,25 +11,41 @@ from labkit.base import BUILD
 from runner import StepFailed
 
 PROGRAMS = ("old10", "old095", "old10-static", "dl")
+# Networks whose plug-in may be there; tests/samples/networks.py has more.
+NETWORKS = {"shm:0": "shm", "ofi:tcp,lo": "ofi"}
+
+
+def builds(device):
+    """(folder, programs in it): every build there is, and that has the
+    plug-in.  A static program can load none; there is no libfabric of 32 bits
+    beside the other one."""
+    plugin = NETWORKS.get(device)
+    for build in (BUILD, os.path.join(BUILD, "m32")):
+        if build != BUILD and not os.path.isdir(f"{build}/samples"):
+            continue
+        if not plugin:
+            yield build, PROGRAMS
+        elif os.path.exists(f"{build}/providers/{plugin}.so") and \
+                (plugin != "ofi" or build == BUILD):
+            yield build, [p for p in PROGRAMS if "static" not in p]
 
 
 def commands(device):
-    """The library under both of its names, and every build there is."""
-    for build in (BUILD, os.path.join(BUILD, "m32")):
-        folder = os.path.join(build, "samples")
-        if build != BUILD and not os.path.isdir(folder):
-            continue
-        for name in PROGRAMS:
-            yield (f"{folder}/{name} "
+    """The library under both of its names."""
+    for build, programs in builds(device):
+        for name in programs:
+            yield (f"env VIPL_PROVIDERS={build}/providers "
+                   f"{build}/samples/{name} "
                    + (f"/tmp/vipl.so {device}" if name == "dl" else device),
                    f"cp -f {build}/libvipl.so.1 /tmp/vipl.so")
 
 
 def run(session):
-    """On the loopback NIC, and on a NIC connected to its own address."""
+    """On the loopback NIC, on a NIC connected to its own address, and without
+    a NIC: the same programs."""
     devices = ["via_lo"] + ["via_eth0"] * bool(session.lab.nics)
     failed = []
-    for device in devices:
+    for device in [*devices, *NETWORKS]:
         for command, before in commands(device):
             result = session.run(session.lab.nodes[0],
                                  f"{before} && {command}", 60, status=None)

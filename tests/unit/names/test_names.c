@@ -11,8 +11,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../../../vipl/conf.h"
 #include "../../../vipl/device.h"
 #include "../../../vipl/hosts.h"
+#include "../../../providers/ka/ka.h"
+#include "../../../providers/ka/ka_node.h"
 #include "unit.h"
 
 static char root[] = "/tmp/names-XXXXXX";
@@ -81,6 +84,8 @@ static void fresh(void)
 	strcpy(root, "/tmp/names-XXXXXX");
 	CU_ASSERT_FATAL(mkdtemp(root) != NULL);
 	unsetenv("VIPL_NIC");
+	unsetenv("XDG_CONFIG_HOME");
+	unsetenv("HOME");
 	setenv("VIPL_QUIET", "1", 1);
 }
 
@@ -94,9 +99,12 @@ static void wipe(void)
 
 static const char *resolve(const char *name)
 {
-	static char out[VIPL_NODE_LEN];
+	static struct vipl_device out;
 
-	return vipl_device_resolve(name, out) ? "none" : out;
+	if (vipl_device_resolve(name, &out))
+		return "none";
+	CU_ASSERT_STRING_EQUAL(out.provider, "ka");
+	return out.rest;
 }
 
 static void literals(void)
@@ -109,11 +117,11 @@ static void literals(void)
 	uint8_t mac[6];
 	size_t i;
 
-	CU_ASSERT_EQUAL(vipl_mac_parse("52:54:00:aB:cD:eF", mac), 0);
+	CU_ASSERT_EQUAL(ka_mac_parse("52:54:00:aB:cD:eF", mac), 0);
 	CU_ASSERT_EQUAL(memcmp(mac, "\x52\x54\0\xab\xcd\xef", 6), 0);
-	CU_ASSERT_EQUAL(vipl_mac_parse("00-11-22-33-44-55", mac), 0);
+	CU_ASSERT_EQUAL(ka_mac_parse("00-11-22-33-44-55", mac), 0);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		CU_ASSERT_NOT_EQUAL(vipl_mac_parse(bad[i], mac), 0);
+		CU_ASSERT_NOT_EQUAL(ka_mac_parse(bad[i], mac), 0);
 }
 
 static void qualified(void)
@@ -129,9 +137,17 @@ static void qualified(void)
 
 static void hosts_file(void)
 {
+	struct vipl_hosts h = {
+		.file = "/h",
+		.parse = ka_addr_parse,
+		.len = KA_MAC_LEN,
+		.example = "52:54:00:00:00:01",
+	};
+	struct vipl_hosts none = h;
 	char name[16];
 	uint8_t mac[6];
 
+	none.file = "/none";
 	fresh();
 	put("/h", "# a comment\n\n"
 		  "52:54:00:00:00:01 node1 n1 # not n3\n"
@@ -140,30 +156,30 @@ static void hosts_file(void)
 		  "52:54:00:00:00:03 node1\n"
 		  "52:54:00:00:00:04 a-name-that-does-not-fit short\n"
 		  "52:54:00:00:00:05 last");
-	CU_ASSERT_EQUAL(vipl_hosts_by_name("/h", "n1", 0, mac), 0);
+	CU_ASSERT_EQUAL(vipl_hosts_by_name(&h, "n1", 0, mac), 0);
 	CU_ASSERT_EQUAL(mac[5], 1);
-	CU_ASSERT_EQUAL(vipl_hosts_by_name("/h", "node1", 0, mac), 0);
+	CU_ASSERT_EQUAL(vipl_hosts_by_name(&h, "node1", 0, mac), 0);
 	CU_ASSERT_EQUAL(mac[5], 1);
-	CU_ASSERT_EQUAL(vipl_hosts_by_name("/h", "node1", 1, mac), 0);
+	CU_ASSERT_EQUAL(vipl_hosts_by_name(&h, "node1", 1, mac), 0);
 	CU_ASSERT_EQUAL(mac[5], 3);
 	/* Past the last: the file knows the name, and no host is asked. */
-	CU_ASSERT_EQUAL(vipl_hosts_by_name("/h", "node1", 2, mac), -3);
-	CU_ASSERT_EQUAL(vipl_hosts_by_name("/h", "node1", ~0ul, mac), -3);
-	CU_ASSERT_EQUAL(vipl_hosts_by_name("/h", "node2", 0, mac), 0);
+	CU_ASSERT_EQUAL(vipl_hosts_by_name(&h, "node1", 2, mac), -3);
+	CU_ASSERT_EQUAL(vipl_hosts_by_name(&h, "node1", ~0ul, mac), -3);
+	CU_ASSERT_EQUAL(vipl_hosts_by_name(&h, "node2", 0, mac), 0);
 	CU_ASSERT_EQUAL(mac[5], 2);
-	CU_ASSERT_EQUAL(vipl_hosts_by_name("/h", "last", 0, mac), 0);
+	CU_ASSERT_EQUAL(vipl_hosts_by_name(&h, "last", 0, mac), 0);
 	CU_ASSERT_EQUAL(mac[5], 5);
-	CU_ASSERT_EQUAL(vipl_hosts_by_name("/h", "n3", 0, mac), -1);
-	CU_ASSERT_EQUAL(vipl_hosts_by_name("/h", "line", 0, mac), -1);
-	CU_ASSERT_EQUAL(vipl_hosts_by_name("/none", "n1", 0, mac), -1);
+	CU_ASSERT_EQUAL(vipl_hosts_by_name(&h, "n3", 0, mac), -1);
+	CU_ASSERT_EQUAL(vipl_hosts_by_name(&h, "line", 0, mac), -1);
+	CU_ASSERT_EQUAL(vipl_hosts_by_name(&none, "n1", 0, mac), -1);
 
 	memcpy(mac, "\x52\x54\0\0\0\x01", 6);
-	CU_ASSERT_EQUAL(vipl_hosts_by_addr("/h", mac, name, 16), 0);
+	CU_ASSERT_EQUAL(vipl_hosts_by_addr(&h, mac, name, 16), 0);
 	CU_ASSERT_STRING_EQUAL(name, "node1");
 	mac[5] = 4;
-	CU_ASSERT_EQUAL(vipl_hosts_by_addr("/h", mac, name, 16), -1);
+	CU_ASSERT_EQUAL(vipl_hosts_by_addr(&h, mac, name, 16), -1);
 	mac[5] = 9;
-	CU_ASSERT_EQUAL(vipl_hosts_by_addr("/h", mac, name, 16), -1);
+	CU_ASSERT_EQUAL(vipl_hosts_by_addr(&h, mac, name, 16), -1);
 	wipe();
 }
 
@@ -235,10 +251,159 @@ static void defaults(void)
 	wipe();
 }
 
+/* What follows byte 511 of a line is no line of its own. */
+static void long_lines(void)
+{
+	struct vipl_hosts h = {
+		.file = "/h",
+		.parse = ka_addr_parse,
+		.len = KA_MAC_LEN,
+		.example = "52:54:00:00:00:01",
+	};
+	char text[1200];
+	uint8_t mac[6];
+
+	fresh();
+	node("via_lo", "0");
+	memset(text, ' ', sizeof(text));
+	text[0] = '#';
+	strcpy(text + 511, "default via_no\ndefault via_lo\n");
+	put("/etc/vipl.conf", text);
+	CU_ASSERT_STRING_EQUAL(resolve(""), "via_lo");
+	strcpy(text + 511, "52:54:00:00:00:01 n1\n52:54:00:00:00:02 n1\n");
+	put("/h", text);
+	CU_ASSERT_EQUAL(vipl_hosts_by_name(&h, "n1", 0, mac), 0);
+	CU_ASSERT_EQUAL(mac[5], 2);
+	memcpy(mac, "\x52\x54\0\0\0\x01", 6);
+	CU_ASSERT_EQUAL(vipl_hosts_by_addr(&h, mac, text, 16), -1);
+	wipe();
+}
+
+/* "shm:0" for provider shm, and so on. */
+static const char *device(const char *name)
+{
+	static char out[400];
+	struct vipl_device d;
+
+	if (vipl_device_resolve(name, &d))
+		return "none";
+	snprintf(out, sizeof(out), "%s:%s", d.provider, d.rest);
+	return out;
+}
+
+static void prefixes(void)
+{
+	char longest[400];
+
+	fresh();
+	node("via_lo", "0");
+	CU_ASSERT_STRING_EQUAL(device("shm:"), "shm:");
+	CU_ASSERT_STRING_EQUAL(device("ofi:tcp/eth0:1"), "ofi:tcp/eth0:1");
+	CU_ASSERT_STRING_EQUAL(device("a_0:/dev/x"), "a_0:/dev/x");
+	CU_ASSERT_STRING_EQUAL(device("ka:via_eth0"), "ka:via_eth0");
+	CU_ASSERT_STRING_EQUAL(device("via_lo"), "ka:via_lo");
+	/* A name of a provider is short, and of these letters. */
+	CU_ASSERT_STRING_EQUAL(device("../x:0"), "ka:via_x:0");
+	CU_ASSERT_STRING_EQUAL(device("Shm/x y:"), "none");
+	CU_ASSERT_STRING_EQUAL(device("a234567890123456789012345678901x:"),
+			       "a234567890123456789012345678901x:");
+	CU_ASSERT_STRING_EQUAL(device("a234567890123456789012345678901xy:"),
+			       "ka:via_a234567890123456789012345678901xy:");
+	memset(longest, 'x', sizeof(longest));
+	longest[3] = ':';
+	longest[4 + VIPL_REST_LEN] = '\0';
+	CU_ASSERT_STRING_EQUAL(device(longest), "none");
+	longest[4 + VIPL_REST_LEN - 1] = '\0';
+	CU_ASSERT_STRING_EQUAL(device(longest), longest);
+	wipe();
+}
+
+static void other_networks(void)
+{
+	fresh();
+	node("via_enp3s0", "3");
+	put("/etc/vipl.conf", "alias nic0 shm:a\nalias via_eth0 ofi:tcp\n"
+			      "alias x:y shm:b\ndefault shm:c\n");
+	CU_ASSERT_STRING_EQUAL(device("nic0"), "shm:a");
+	CU_ASSERT_STRING_EQUAL(device("/dev/via_eth0"), "ofi:tcp");
+	CU_ASSERT_STRING_EQUAL(device("x:y"), "shm:b");
+	CU_ASSERT_STRING_EQUAL(device("x:z"), "x:z");
+	/* A '/' of what a provider is to open is no path's. */
+	CU_ASSERT_STRING_EQUAL(device("x:z/nic0"), "x:z/nic0");
+	CU_ASSERT_STRING_EQUAL(device("nic1"), "shm:c");
+	CU_ASSERT_STRING_EQUAL(device("via_enp3s0"), "ka:via_enp3s0");
+	setenv("VIPL_NIC", "shm:d", 1);
+	CU_ASSERT_STRING_EQUAL(device("nic1"), "shm:d");
+	CU_ASSERT_STRING_EQUAL(device("nic0"), "shm:a");
+	/* What it names may have another name. */
+	setenv("VIPL_NIC", "via_eth0", 1);
+	CU_ASSERT_STRING_EQUAL(device(""), "ofi:tcp");
+	wipe();
+}
+
+static void fallbacks(void)
+{
+	fresh();
+	node("via_lo", "0");
+	CU_ASSERT_STRING_EQUAL(device("nic0"), "none");
+	CU_ASSERT_STRING_EQUAL(device("via_enp3s0"), "ka:via_enp3s0");
+	put("/etc/vipl.conf", "fallback shm:0\n");
+	CU_ASSERT_STRING_EQUAL(device("nic0"), "shm:0");
+	CU_ASSERT_STRING_EQUAL(device(""), "shm:0");
+	CU_ASSERT_STRING_EQUAL(device("via_eth0"), "shm:0");
+	CU_ASSERT_STRING_EQUAL(device("via_enp3s0"), "shm:0");
+	/* Not for what is there, nor for what was ordered. */
+	CU_ASSERT_STRING_EQUAL(device("lo"), "ka:via_lo");
+	CU_ASSERT_STRING_EQUAL(device("ka:via_enp3s0"), "ka:via_enp3s0");
+	CU_ASSERT_STRING_EQUAL(device("a name"), "none");
+	setenv("VIPL_NIC", "via_enp3s0", 1);
+	CU_ASSERT_STRING_EQUAL(device("nic0"), "ka:via_enp3s0");
+	unsetenv("VIPL_NIC");
+	node("via_enp3s0", "3");
+	CU_ASSERT_STRING_EQUAL(device("nic0"), "ka:via_enp3s0");
+	/* A default that is gone, too. */
+	put("/etc/vipl.conf", "default enp4s0\nfallback shm:0\n");
+	CU_ASSERT_STRING_EQUAL(device("nic0"), "shm:0");
+	put("/etc/vipl.conf", "default enp4s0\nfallback enp5s0\n");
+	CU_ASSERT_STRING_EQUAL(device("nic0"), "ka:via_enp4s0");
+	wipe();
+}
+
+static void two_files(void)
+{
+	char value[16];
+
+	fresh();
+	put("/etc/vipl.conf", "alias a via_lo\nshm.group via\nofi.x 1\n");
+	put("/home/me/.config/vipl.conf", "shm.group me # mine\n");
+	put("/xdg/vipl.conf", "shm.group x\nalias a shm:a\n");
+	setenv("HOME", "/home/me", 1);
+	CU_ASSERT_EQUAL(vipl_conf_lookup("shm.group", NULL, value, 16), 0);
+	CU_ASSERT_STRING_EQUAL(value, "me");
+	CU_ASSERT_EQUAL(vipl_conf_lookup("ofi.x", NULL, value, 16), 0);
+	CU_ASSERT_STRING_EQUAL(value, "1");
+	CU_ASSERT_EQUAL(vipl_conf_lookup("ofi.y", NULL, value, 16), -1);
+	CU_ASSERT_STRING_EQUAL(device("a"), "ka:via_lo");
+	setenv("XDG_CONFIG_HOME", "/xdg", 1);
+	CU_ASSERT_STRING_EQUAL(device("a"), "shm:a");
+	CU_ASSERT_EQUAL(vipl_conf_lookup("shm.group", NULL, value, 16), 0);
+	CU_ASSERT_STRING_EQUAL(value, "x");
+	/* It has to be absolute, or does not count. */
+	setenv("XDG_CONFIG_HOME", "xdg", 1);
+	CU_ASSERT_EQUAL(vipl_conf_lookup("shm.group", NULL, value, 16), 0);
+	CU_ASSERT_STRING_EQUAL(value, "me");
+	wipe();
+}
+
 UNIT_MAIN("names",
 	  { "hardware addresses in writing", literals },
 	  { "short and full host names", qualified },
 	  { "the hosts file, with rubbish in it", hosts_file },
 	  { "device names that are nodes", nodes },
 	  { "device names of old programs", old_names },
-	  { "VIPL_NIC and vipl.conf", defaults });
+	  { "VIPL_NIC and vipl.conf", defaults },
+	  { "long lines", long_lines },
+	  { "names that begin with a provider", prefixes },
+	  { "old names on other networks", other_networks },
+	  { "fallbacks", fallbacks },
+	  { "the user's vipl.conf and the system's", two_files });

@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Links that find and meet each other, in this process and in others, over
+ * UNIX sockets and TCP: pairs, meetings from both sides, the death of the process that
+ * holds the directory, strangers.
+ */
+#include "frame.h"
+#include "link.h"
+#include "sock.h"
+#include "unit.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NODES	8
+#define MS	1000000u
+
+/* A node's other ends; the callbacks write down what they are told. */
+struct pair {
+	struct link_peer *lp;
+	struct pair *same;
+	int up, down, err, woken, began, file_ok;
+};
+
+struct node {
+	struct link *l;
+	struct pair pair[64];
+	unsigned int pairs;
+	int refuse;
+};
+
+static enum link_family family;
+static char space[32];
+static uint16_t port;
+
+static void on_hello(void *nic, void *peer, struct eng_hello *mine)
+{
+	struct node *n = nic;
+	uint64_t id = link_id(n->l);
+
+	(void)peer;
+	mine->len = 512;
+	memset(mine->data, 7, 512);
+	memcpy(mine->data, &id, sizeof(id));
+	if (family == LINK_TCP)
+		return;
+	/* Files are left open: a test is short. */
+	mine->file[0] = memfd_create("hello", MFD_CLOEXEC);
+	mine->files = 1;
+	CU_ASSERT(write(mine->file[0], &id, sizeof(id)) == sizeof(id));
+}
+
+static void check_hello(struct pair *p, const struct eng_hello *h)
+{
+	uint64_t id, inside = 0;
+
+	CU_ASSERT(h->len == 512 && h->data[511] == 7);
+	memcpy(&id, h->data, sizeof(id));
+	if (family == LINK_TCP)
+		return;
+	CU_ASSERT_FATAL(h->files == 1);
+	CU_ASSERT(pread(h->file[0], &inside, sizeof(inside), 0) ==
+		  sizeof(inside));
+	CU_ASSERT(id == inside);
+	p->file_ok = id == inside;
+	link_file_close(h->file[0]);
+}
+
+static void *on_came(void *nic, void *peer, struct link_peer *lp,
+		     const struct eng_hello *theirs, struct eng_hello *mine)
+{
+	struct node *n = nic;
+	struct pair *p = peer;
+
+	if (n->refuse) {
+		link_file_close(theirs->file[0]);
+		return NULL;
+	}
+	if (!p)
+		p = &n->pair[n->pairs++ % 64];
+	p->lp = lp;
+	p->up++;
+	check_hello(p, theirs);
+	on_hello(nic, p, mine);
+	if (family == LINK_UNIX)
+		CU_ASSERT(link_peer_pid(lp) > 0);
+	return p;
+}
+
+static int on_met(void *nic, void *peer, const struct eng_hello *theirs)
+{
+	struct pair *p = peer;
+
+	(void)nic;
+	p->up++;
+	check_hello(p, theirs);
+	return 0;
+}
+
+static void on_same(void *nic, void *peer, void *as)
+{
+	(void)nic;
+	((struct pair *)peer)->same = as;
+}
+
+static void on_down(void *nic, void *peer, int err)
+{
+	struct pair *p = peer;
+
+	(void)nic;
+	p->down++;
+	p->err = err;
+	p->lp = NULL;
+}
+
+static void on_woken(void *nic, void *peer)
+{
+	(void)nic;
+	((struct pair *)peer)->woken++;
+}
+
+static const struct link_ops ops = {
+	on_hello, on_came, on_met, on_same, on_down, on_woken,
+};
+
+static void say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+static struct sockaddr_in here(void)
+{
+	struct sockaddr_in a = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_port = port,
+	};
+
+	return a;
+}
+
+static struct link_conf conf_of(struct node *n)
+{
+	struct link_conf c = {
+		.family = family, .provider = "test", .space = space,
+		.name = "host", .version = 5, .ops = &ops, .nic = n,
+		.msg = say,
+	};
+	struct sockaddr_in a = here();
+
+	if (family == LINK_TCP) {
+		memcpy(&c.addr, &a, sizeof(a));
+		c.addr_len = sizeof(a);
+	}
+	return c;
+}
+
+/* A port that nothing has, for now. */
+static uint16_t free_port(void)
+{
+	struct sock_addr a = { .len = sizeof(struct sockaddr_in) };
+	struct sockaddr_in *in = (struct sockaddr_in *)&a.any;
+	int fd = sock_open(AF_INET, SOCK_STREAM);
+
+	in->sin_family = AF_INET;
+	in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	CU_ASSERT(!sock_bind_listen(fd, &a));
+	a.len = sizeof(a.any);
+	CU_ASSERT(!getsockname(fd, &a.sa, &a.len));
+	sock_close(fd);
+	return in->sin_port;
+}
+
+static void begin(enum link_family f)
+{
+	static int count;
+
+	family = f;
+	port = free_port();
+	snprintf(space, sizeof(space), "t%d.%d", getpid(), ++count);
+}
+
+static void node_open(struct node *n)
+{
+	struct link_conf c = conf_of(n);
+	int err;
+
+	memset(n, 0, sizeof(*n));
+	n->l = link_open(&c, &err);
+	CU_ASSERT_FATAL(n->l != NULL);
+}
+
+static struct pair *node_meet(struct node *n, const char *disc)
+{
+	struct pair *p = &n->pair[n->pairs++ % 64];
+	struct sockaddr_in a = here();
+	int err;
+
+	memset(p, 0, sizeof(*p));
+	p->began = 1;
+	p->lp = link_meet(n->l, (struct sockaddr *)&a, sizeof(a),
+			  (const uint8_t *)disc, (uint32_t)strlen(disc), p,
+			  &err);
+	CU_ASSERT(p->lp != NULL);
+	return p;
+}
+
+static void wait_at(struct node *n, const char *disc, int now)
+{
+	link_waiting(n->l, (const uint8_t *)disc, (uint32_t)strlen(disc), now);
+}
+
+/* All nodes make progress until *p is not 0, or for ms. */
+static int until(struct node *n, unsigned int count, const int *p,
+		 unsigned int ms)
+{
+	uint64_t end = sock_now() + ms * (uint64_t)MS;
+	unsigned int i;
+
+	while (!*p && sock_now() < end) {
+		for (i = 0; i < count; i++)
+			if (n[i].l)
+				link_progress(n[i].l);
+		usleep(200);
+	}
+	return *p;
+}
+
+static void run(struct node *n, unsigned int count, unsigned int ms)
+{
+	int never = 0;
+
+	until(n, count, &never, ms);
+}
+
+static void meets(enum link_family f)
+{
+	static struct node n[2];
+	struct pair *p, *q;
+	struct link_conf c;
+	char names[4][65];
+	pid_t child;
+	int status;
+
+	begin(f);
+	node_open(&n[0]);
+	node_open(&n[1]);
+	wait_at(&n[0], "one", 1);
+	p = node_meet(&n[1], "one");
+	CU_ASSERT_FATAL(until(n, 2, &p->up, 1000));
+	q = &n[0].pair[0];
+	CU_ASSERT(q->up == 1 && n[0].pairs == 1);
+	CU_ASSERT(link_peer_id(p->lp) == link_id(n[0].l));
+	link_wake_peer(p->lp);
+	CU_ASSERT(until(n, 2, &q->woken, 1000));
+	link_wake_peer(q->lp);
+	CU_ASSERT(until(n, 2, &p->woken, 1000));
+
+	/* Again: it is the same peer, from either side. */
+	p = node_meet(&n[1], "one");
+	run(n, 2, 50);
+	CU_ASSERT(p->same == &n[1].pair[0] && !p->up && !p->down);
+	wait_at(&n[1], "two", 1);
+	p = node_meet(&n[0], "two");
+	run(n, 2, 50);
+	CU_ASSERT(p->same == q);
+
+	/* Nothing waits. */
+	wait_at(&n[0], "one", 0);
+	p = node_meet(&n[1], "one");
+	CU_ASSERT(until(n, 2, &p->down, 1000) && p->err == -ENOENT);
+
+	c = conf_of(&n[0]);
+	child = fork();
+	if (!child) {
+		struct sockaddr_in a = here();
+		int k;
+
+		k = link_names(&c, (struct sockaddr *)&a, sizeof(a), 1000,
+			       names, 4);
+		_exit(k == 1 && !strcmp(names[0], "host") ? 0 : 1);
+	}
+	run(n, 2, 200);
+	CU_ASSERT(waitpid(child, &status, 0) == child && !status);
+
+	link_close(n[1].l);
+	n[1].l = NULL;
+	CU_ASSERT(until(n, 1, &q->down, 1000) && q->err == -ESHUTDOWN);
+	link_close(n[0].l);
+}
+
+static void meets_unix(void)
+{
+	meets(LINK_UNIX);
+}
+
+static void meets_tcp(void)
+{
+	meets(LINK_TCP);
+}
+
+static void itself(enum link_family f)
+{
+	static struct node n;
+	struct pair *p;
+
+	begin(f);
+	node_open(&n);
+	wait_at(&n, "me", 1);
+	p = node_meet(&n, "me");
+	CU_ASSERT_FATAL(until(&n, 1, &p->up, 1000));
+	CU_ASSERT(n.pairs == 2 && n.pair[1].up == 1);
+	p = node_meet(&n, "me");
+	run(&n, 1, 50);
+	CU_ASSERT(p->same == &n.pair[0]);
+	link_close(n.l);
+}
+
+static void itself_both(void)
+{
+	itself(LINK_UNIX);
+	itself(LINK_TCP);
+}
+
+/* Both begin, each at a moment of its own: one pair, or the same. */
+static void at_once(enum link_family f)
+{
+	static struct node n[2];
+	struct pair *p[2];
+	unsigned int round, i, k;
+
+	for (round = 0; round < 40; round++) {
+		begin(f);
+		node_open(&n[0]);
+		node_open(&n[1]);
+		wait_at(&n[0], "zero", 1);
+		wait_at(&n[1], "one", 1);
+		p[0] = node_meet(&n[0], "one");
+		for (i = 0; i < round / 4; i++) {
+			link_progress(n[0].l);
+			link_progress(n[round & 1].l);
+		}
+		p[1] = node_meet(&n[1], "zero");
+		for (i = 0; i < 2; i++)
+			if (!until(n, 2, p[i]->same ? &p[i]->same->up :
+				   &p[i]->up, 20))
+				run(n, 2, 100);
+		run(n, 2, 10);
+		for (i = 0; i < 2; i++) {
+			unsigned int ups = 0;
+
+			for (k = 0; k < n[i].pairs; k++) {
+				ups += (unsigned int)n[i].pair[k].up;
+				CU_ASSERT(!n[i].pair[k].down);
+			}
+			CU_ASSERT(ups == 1);
+		}
+		link_close(n[0].l);
+		link_close(n[1].l);
+	}
+}
+
+static void at_once_both(void)
+{
+	at_once(LINK_UNIX);
+	at_once(LINK_TCP);
+}
+
+static void refused(void)
+{
+	static struct node n[2];
+	struct pair *p;
+
+	begin(LINK_UNIX);
+	node_open(&n[0]);
+	node_open(&n[1]);
+	n[0].refuse = 1;
+	wait_at(&n[0], "x", 1);
+	p = node_meet(&n[1], "x");
+	CU_ASSERT(until(n, 2, &p->down, 1000) && p->err == -ECONNREFUSED);
+	n[0].refuse = 0;
+	p = node_meet(&n[1], "x");
+	CU_ASSERT(until(n, 2, &p->up, 1000));
+	link_close(n[0].l);
+	link_close(n[1].l);
+}
+
+/* A process with a link that waits for `disc`, until it is killed. */
+static pid_t spawn(const char *disc)
+{
+	static struct node n;
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	node_open(&n);
+	wait_at(&n, disc, 1);
+	for (;;) {
+		link_progress(n.l);
+		link_wait(n.l, UINT64_MAX);
+	}
+}
+
+static void kill_it(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/*
+ * Kill the holder over and over, the oldest process of four each time: what
+ * is left is found within LINK_GRACE_MS, and peers' ends are seen.
+ */
+static void holders_die(enum link_family f)
+{
+	static struct node n;
+	pid_t pid[4];
+	char disc[8];
+	struct pair *p, *q;
+	uint64_t start, worst = 0, ns;
+	unsigned int round, i;
+
+	begin(f);
+	for (i = 0; i < 4; i++) {
+		snprintf(disc, sizeof(disc), "p%u", i);
+		pid[i] = spawn(disc);
+		usleep(20000);
+	}
+	node_open(&n);
+	for (round = 0; round < 12; round++) {
+		i = round % 4;
+		snprintf(disc, sizeof(disc), "p%u", i);
+		p = node_meet(&n, disc);
+		until(&n, 1, &p->up, 2000);
+		CU_ASSERT_FATAL(p->up == 1);
+		start = sock_now();
+		kill(pid[i], SIGKILL);
+		/* It was the holder: the others have another one. */
+		snprintf(disc, sizeof(disc), "p%u", (i + 2) % 4);
+		q = node_meet(&n, disc);
+		until(&n, 1, q->same ? &q->same->up : &q->up, 500);
+		CU_ASSERT(q->up || q->same);
+		ns = sock_now() - start;
+		worst = ns > worst ? ns : worst;
+		CU_ASSERT(until(&n, 1, &p->down, 500));
+		CU_ASSERT(p->err == -ECONNRESET);
+		if (q->up)
+			link_drop(q->lp);
+		waitpid(pid[i], NULL, 0);
+		snprintf(disc, sizeof(disc), "p%u", i);
+		pid[i] = spawn(disc);
+		usleep(30000);
+	}
+	CU_ASSERT(worst < 400000000);
+	printf("(found within %llu us) ", (unsigned long long)worst / 1000);
+	for (i = 0; i < 4; i++)
+		kill_it(pid[i]);
+	link_close(n.l);
+}
+
+static void holders_die_unix(void)
+{
+	holders_die(LINK_UNIX);
+}
+
+static void holders_die_tcp(void)
+{
+	holders_die(LINK_TCP);
+}
+
+static void stranger_speaks(int fd, unsigned int seed)
+{
+	uint8_t buf[2048];
+	struct frame_head h = { FRAME_MAGIC, 0, 0 };
+	unsigned int i, len;
+
+	for (i = 0; i < sizeof(buf); i++)
+		buf[i] = (uint8_t)(seed = seed * 1103515245u + 12345u) >> 3;
+	h.type = (uint16_t)(seed >> 8) % (FRAME_TYPES + 1);
+	h.len = (uint16_t)(seed >> 16) % 800;
+	len = seed % sizeof(buf);
+	if (seed & 64)
+		memcpy(buf, &h, sizeof(h));
+	if (seed & 128)
+		len = sizeof(h) + h.len;
+	if (seed & 256)		/* strings of a length that may be right */
+		memset(buf + sizeof(h) + 28, 0, 12);
+	send(fd, buf, len < sizeof(buf) ? len : 9, MSG_NOSIGNAL);
+}
+
+static void strangers(void)
+{
+	static struct node n[2];
+	struct sock_addr a;
+	struct pair *p;
+	unsigned int i;
+	char name[64];
+	int fd[300], dir;
+
+	begin(LINK_UNIX);
+	node_open(&n[0]);
+	node_open(&n[1]);
+	wait_at(&n[0], "x", 1);
+	for (i = 0; i < 300; i++) {
+		dir = i % 3;
+		snprintf(name, sizeof(name), "vipl/test/%u/%s/%s", geteuid(),
+			 space, "dir");
+		if (dir)
+			snprintf(name, sizeof(name),
+				 "vipl/test/%u/%s/%016llx", geteuid(), space,
+				 (unsigned long long)link_id(n[0].l));
+		CU_ASSERT(!sock_abstract(&a, name));
+		fd[i] = sock_open(AF_UNIX, SOCK_SEQPACKET);
+		CU_ASSERT(!sock_connect(fd[i], &a));
+		/* A third says nothing at all. */
+		if (i % 3 != 2)
+			stranger_speaks(fd[i], i * 77);
+		link_progress(n[0].l);
+		link_progress(n[1].l);
+	}
+	p = node_meet(&n[1], "x");
+	CU_ASSERT(until(n, 2, &p->up, 1000));
+	for (i = 0; i < 300; i++)
+		sock_close(fd[i]);
+	run(n, 2, 20);
+	CU_ASSERT(!p->down);
+	link_close(n[0].l);
+	link_close(n[1].l);
+}
+
+static int files_open(void)
+{
+	int fd, n = 0;
+
+	for (fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* A child has none of the files; a plain link leaves nothing behind. */
+static void forks(void)
+{
+	static struct node n;
+	int before = files_open(), status;
+	pid_t pid;
+
+	begin(LINK_TCP);
+	node_open(&n);
+	CU_ASSERT(files_open() > before);
+	pid = fork();
+	if (!pid) {
+		link_fork_child();
+		_exit(files_open() != before);
+	}
+	CU_ASSERT(waitpid(pid, &status, 0) == pid && !status);
+	link_close(n.l);
+	CU_ASSERT(files_open() == before);
+}
+
+UNIT_MAIN("link",
+	{ "two links meet, UNIX", meets_unix },
+	{ "two links meet, TCP", meets_tcp },
+	{ "a link meets itself", itself_both },
+	{ "both begin at once", at_once_both },
+	{ "a refusal", refused },
+	{ "holders of the directory die, UNIX", holders_die_unix },
+	{ "holders of the directory die, TCP", holders_die_tcp },
+	{ "strangers", strangers },
+	{ "forks", forks },
+);
