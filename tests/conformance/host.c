@@ -47,7 +47,7 @@ static bool parsed(struct nic *n, char *text, uint8_t *host)
 	return true;
 }
 
-void host_nobody(struct nic *n, uint8_t host[HOST_MAX], uint8_t which)
+void host_absent(struct nic *n, uint8_t host[HOST_MAX], uint8_t which)
 {
 	const uint8_t ethernet[6] = { 2, 0x76, 0x69, 0x61, which, which };
 	unsigned int len = n->attr.NicAddressLen;

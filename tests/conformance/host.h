@@ -11,6 +11,6 @@
 void host_literal(struct nic *n, char *text, size_t size);
 
 /* An address, as long as the NIC's, that is of no host; which one. */
-void host_nobody(struct nic *n, uint8_t host[HOST_MAX], uint8_t which);
+void host_absent(struct nic *n, uint8_t host[HOST_MAX], uint8_t which);
 
 #endif

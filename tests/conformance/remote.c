@@ -2,6 +2,7 @@
 #include "remote.h"
 #include "inside.h"
 #include "residue.h"
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -385,13 +386,64 @@ VIP_VI_STATE peer_state_wait(unsigned int vi, VIP_VI_STATE wanted)
 	return s;
 }
 
+#ifdef __SANITIZE_ADDRESS__
+/* A thread of this process other than the caller that runs, or could. */
+static bool other_runs(pid_t self)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *t;
+	bool runs = false;
+
+	while (tasks && !runs && (t = readdir(tasks))) {
+		char path[300], state = 'S';
+		FILE *stat;
+
+		if (t->d_name[0] == '.' || atoi(t->d_name) == self)
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/task/%s/stat",
+			 t->d_name);
+		stat = fopen(path, "r");
+		if (!stat)
+			continue;
+		if (fscanf(stat, "%*d (%*[^)]) %c", &state) == 1)
+			runs = state == 'R';
+		fclose(stat);
+	}
+	if (tasks)
+		closedir(tasks);
+	return runs;
+}
+
+/*
+ * ASan of gcc 12 does not hold its locks across fork(): a child of a process
+ * whose other threads are just starting may wait for one forever.
+ */
+static void threads_settle(void)
+{
+	uint64_t end = now_ms() + LONG_MS;
+
+	while (other_runs(gettid()) && now_ms() < end)
+		pause_ms(1);
+}
+#else
+static void threads_settle(void)
+{
+}
+#endif
+
+pid_t child_fork(void)
+{
+	fflush(NULL);
+	threads_settle();
+	return fork();
+}
+
 int child_exit(void (*run)(void))
 {
 	int status = 0;
 	pid_t pid;
 
-	fflush(NULL);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0) {
 		alarm(LONG_MS / 1000 + 1);
 		if (nic_open(&env.nic, env.device, 0) != VIP_SUCCESS)

@@ -154,6 +154,9 @@ struct pair_opt {
 	bool peer_read;		/* the peer's may be read */
 };
 
+/* fork(), for tests whose other threads have no call under way. */
+pid_t child_fork(void);
+
 /*
  * Runs it in a child, which has opened a NIC as env.nic and waits for ever
  * afterwards. The status it exited with, -1 if it ended otherwise.

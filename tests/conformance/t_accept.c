@@ -291,7 +291,7 @@ static void late(void)
 	a.MaxTransferSize = 4096;
 	REQUIRE_RC(VipCreateVi(env.nic.h, &a, NULL, NULL, &vi), VIP_SUCCESS);
 	own_address(&env.nic, &local, d.bytes, d.len);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0)
 		_exit(client_main(&local, 10 * SHORT_MS));
 	rc = VipConnectWait(env.nic.h, &local.a, LONG_MS, &remote.a, &theirs,

@@ -179,7 +179,7 @@ static void unreachable(void)
 	VIP_VI_HANDLE vi;
 	VIP_RETURN rc;
 
-	host_nobody(&env.nic, nobody, 0xee);
+	host_absent(&env.nic, nobody, 0xee);
 	own_address(&env.nic, &local, "driver", 6);
 	net_address(&remote, nobody, env.nic.attr.NicAddressLen, "nobody", 6);
 	REQUIRE_RC(VipCreateVi(env.nic.h, &a, NULL, NULL, &vi), VIP_SUCCESS);

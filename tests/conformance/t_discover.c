@@ -128,7 +128,7 @@ static void nobody(void)
 		CHECK(now_ms() - start < LONG_MS);
 	}
 	about("an address");
-	host_nobody(&env.nic, stranger, 0xdd);
+	host_absent(&env.nic, stranger, 0xdd);
 	net_address(&a, stranger, LEN, "", 0);
 	memset(name, XFER_GUARD, sizeof(name));
 	len = sizeof(name);

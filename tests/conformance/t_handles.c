@@ -300,7 +300,7 @@ static void forked(void)
 	pthread_join(f.thread, NULL);
 	REQUIRE_RC(f.rc, VIP_SUCCESS);
 	about("in the child");
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0) {
 		with_nic(o.nic);
 		with_vi(o.vi);

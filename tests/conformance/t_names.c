@@ -77,7 +77,7 @@ static void by_address(void)
 	char name[300];
 
 	REQUIRE_RC(VipNSInit(env.nic.h, NULL), VIP_SUCCESS);
-	host_nobody(&env.nic, nobody, 0xee);
+	host_absent(&env.nic, nobody, 0xee);
 	net_address(&a, nobody, env.nic.attr.NicAddressLen, "", 0);
 	len = sizeof(name);
 	CHECK_RC(VipNSGetHostByAddr(env.nic.h, &a.a, name, &len),

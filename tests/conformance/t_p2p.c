@@ -436,7 +436,7 @@ static void bad_request(VIP_VI_HANDLE vi)
 	CHECK_RC(VipConnectPeerRequest(vi, &wrong.a, &remote.a, 100),
 		 VIP_INVALID_PARAMETER);
 	/* The local host is this NIC, if it is named at all. */
-	host_nobody(&env.nic, nobody, 0xee);
+	host_absent(&env.nic, nobody, 0xee);
 	net_address(&wrong, nobody, env.nic.attr.NicAddressLen, "driver", 6);
 	CHECK_RC(VipConnectPeerRequest(vi, &wrong.a, &remote.a, 100),
 		 VIP_INVALID_PARAMETER);
@@ -709,7 +709,7 @@ static void unreachable(void)
 	VIP_VI_HANDLE vi;
 	VIP_RETURN rc;
 
-	host_nobody(&env.nic, nobody, 0xee);
+	host_absent(&env.nic, nobody, 0xee);
 	memset(all, 255, sizeof(all));
 	own_address(&env.nic, &local, "driver", 6);
 	net_address(&remote, nobody, len, "nobody", 6);

@@ -55,13 +55,13 @@ static void forked(void)
 	pair_open(&p, NULL);
 	check_alive(&p);
 	about("the child's calls that were refused");
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0)
 		_exit(touch_all(&p));
 	CHECK_EQ(reap(pid), 0);
 	about("the parent after the child's exit");
 	check_alive(&p);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0) {
 		execl("/bin/true", "true", NULL);
 		_exit(99);
@@ -87,7 +87,7 @@ static void copy_on_write(void)
 	REQUIRE(!pipe(fds));
 	pair_open(&p, NULL);
 	CHECK_RC(nic_post(&env.nic, p.vi, RECVQ, &rx, NULL), VIP_SUCCESS);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0) {
 		memset(env.nic.arena, 0xee, 16384);
 		memset(env.nic.slots, 0xee, 16384);
@@ -120,7 +120,7 @@ static void child_opens(void)
 	pid_t pid;
 
 	pair_open(&p, NULL);
-	pid = fork();
+	pid = child_fork();
 	if (pid == 0) {
 		if (VipOpenNic(env.device, &nic) != VIP_SUCCESS)
 			_exit(1);
