@@ -311,12 +311,15 @@ static bool drop_ipc_lock(void)
 
 #define PARAMS "/sys/module/via_ka/parameters/"
 
+/* They are of NICs of the agent: other providers' names have a colon. */
 static bool parameter(const char *name, unsigned long *value)
 {
 	char path[128];
 	FILE *f;
 	bool ok;
 
+	if (strchr(env.device, ':'))
+		return false;
 	snprintf(path, sizeof(path), PARAMS "%s", name);
 	f = fopen(path, "r");
 	ok = f && fscanf(f, "%lu", value) == 1;

@@ -21,7 +21,7 @@ PACKAGES = {
     "make": "make", "gcc": "gcc", "clang": "clang", "mandoc": "mandoc",
     "git": "git", "libc6-dev": "/usr/include/stdlib.h",
     "libcunit1-dev": "/usr/include/CUnit/CUnit.h",
-    "gcc-multilib": "/usr/lib/gcc/x86_64-linux-gnu/*/32/libgcc.a",
+    "gcc-12-multilib": "/usr/lib/gcc/x86_64-linux-gnu/*/32/libgcc.a",
     "libfabric-dev": "/usr/include/rdma/fabric.h",
     "libfabric-bin": "fi_pingpong",
     "linux-headers-amd64": "/usr/src/linux-headers-*-amd64",
@@ -29,7 +29,7 @@ PACKAGES = {
 # Without these there is no test at all.
 ALWAYS = ("make", "gcc", "libc6-dev", "libcunit1-dev")
 SIM_SECONDS = 0.5
-UNIT_PACKAGES = {"header": ["gcc-multilib"], "suite": ["libcunit1-dev"],
+UNIT_PACKAGES = {"header": ["gcc-12-multilib"], "suite": ["libcunit1-dev"],
                  "ofi": ["libfabric-dev"]}
 
 
