@@ -131,7 +131,9 @@ struct eng_transport {
 	 * out to be a peer already, eng_peer_same() says so. Where this NIC
 	 * itself and another one wait for it, it is the other one.
 	 * 0, or a negative errno, when none of those is called: -ENOENT no NIC
-	 * waits for it (NO_MATCH), -EHOSTUNREACH and others (NOT_REACHABLE).
+	 * waits for it (NO_MATCH), -ENOMEM and -ENOBUFS there is no room for
+	 * one more (ERROR_RESOURCE; a peer-to-peer request looks again),
+	 * -EHOSTUNREACH and others (NOT_REACHABLE).
 	 */
 	int (*meet)(struct eng_peer *peer, const struct vipl_addr *remote);
 	/* This NIC waits (now) for a discriminator, or no longer. */

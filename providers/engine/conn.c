@@ -219,7 +219,8 @@ static VIP_RETURN verdict_of(int err)
 {
 	if (err == -ENOENT)
 		return VIP_NO_MATCH;
-	return err == -ENOMEM ? VIP_ERROR_RESOURCE : VIP_NOT_REACHABLE;
+	return err == -ENOMEM || err == -ENOBUFS ? VIP_ERROR_RESOURCE :
+						   VIP_NOT_REACHABLE;
 }
 
 /* The peer is up: say what is wanted. */

@@ -49,7 +49,8 @@ static VIP_RETURN look(struct eng_nic *nic, struct eng_vi *v)
 		eng_conn_ask(nic, v);
 	else if (!v->peer)
 		err = eng_conn_meet(nic, v);
-	if (!err || err == -ENOENT)
+	/* As many peers as there may be: one of them may end. */
+	if (!err || err == -ENOENT || err == -ENOBUFS)
 		return VIP_SUCCESS;
 	return err == -ENOMEM ? VIP_ERROR_RESOURCE : VIP_NOT_REACHABLE;
 }

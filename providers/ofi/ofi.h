@@ -63,13 +63,6 @@ struct ofi_head {
 	uint8_t zero;
 };
 
-/* A packet that came before its sender's hello. */
-struct ofi_early {
-	struct ofi_early *next;
-	size_t len;			/* bytes */
-	uint8_t data[];
-};
-
 enum ofi_state {
 	OFI_MEETING,			/* hello is on its way */
 	OFI_UP,
@@ -96,13 +89,18 @@ struct ofi_peer {
 	uint8_t bye;			/* BYE has come */
 	uint8_t bye_ack;		/* BYE_ACK has come */
 	uint8_t send_ack;		/* BYE_ACK is to be sent */
+	/*
+	 * One end makes libfabric's connection, the one that began: over verbs
+	 * both would be refused. The other sends nothing until it is heard.
+	 */
+	uint8_t hail;			/* it is yet to be told of us */
+	uint8_t heard;			/* we may send */
 	uint8_t due;			/* it is on on->due */
 	int err;			/* LEAVING: what for */
 	uint64_t until;			/* LEAVING: ns, when it is told */
 	uint64_t flushed;		/* ns, when reads are given up */
 	uint64_t stuck;			/* ns since EAGAIN, 0: not */
 	uint32_t reads;			/* under way */
-	struct ofi_early *early, **early_tail;
 	struct ofi_peer *next_due;
 };
 
@@ -209,8 +207,6 @@ void ofi_send_failed(void *nic, uint64_t owner, int err);
 /* Send one that is no packet: 0 or an errno. */
 int ofi_control(struct ofi_peer *p, enum ofi_type type);
 /* The hello has come: what came before it is the engine's now. */
-void ofi_early_take(struct ofi_peer *p);
-void ofi_early_drop(struct ofi_peer *p);
 /* The peer has something to be done after this round of progress. */
 void ofi_due(struct ofi_peer *p);
 /* Do it: outside of anything that libfabric calls. */

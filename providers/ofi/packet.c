@@ -97,39 +97,14 @@ int ofi_xmit(struct eng_peer *peer, const struct eng_header *h,
 	if (n > ENG_SRC_SEGS)
 		return -EMSGSIZE;
 	/* The engine hears of a lost peer soon, and of a closed gate never. */
-	if (p->state == OFI_UP && p->credits && ofi_enter(p->on)) {
+	if (p->state == OFI_UP && p->heard && p->credits &&
+	    ofi_enter(p->on)) {
 		err = put(p, h, payload, n);
 		ofi_leave(p->on);
 	}
 	if (err)
 		p->wants_room = 1;
 	return err ? -EAGAIN : 0;
-}
-
-static void early_keep(struct ofi_peer *p, const uint8_t *data, size_t len)
-{
-	struct ofi_early *e = malloc(sizeof(*e) + len);
-
-	if (!e) {
-		ofi_lose(p, -ENOMEM);
-		return;
-	}
-	e->next = NULL;
-	e->len = len;
-	memcpy(e->data, data, len);
-	*p->early_tail = e;
-	p->early_tail = &e->next;
-}
-
-void ofi_early_drop(struct ofi_peer *p)
-{
-	struct ofi_early *e;
-
-	while ((e = p->early)) {
-		p->early = e->next;
-		free(e);
-	}
-	p->early_tail = &p->early;
 }
 
 static void packet(struct ofi_peer *p, const uint8_t *data, size_t len)
@@ -144,18 +119,6 @@ static void packet(struct ofi_peer *p, const uint8_t *data, size_t len)
 	eng_rx(p->eng, &h, data + sizeof(h), len - sizeof(h));
 }
 
-void ofi_early_take(struct ofi_peer *p)
-{
-	struct ofi_early *e;
-
-	while ((e = p->early) && p->state == OFI_UP) {
-		p->early = e->next;
-		packet(p, e->data, e->len);
-		free(e);
-	}
-	ofi_early_drop(p);
-}
-
 static void packet_came(struct ofi_peer *p, const uint8_t *data, size_t len)
 {
 	/* More than it may: it would use buffers that are for others. */
@@ -165,10 +128,7 @@ static void packet_came(struct ofi_peer *p, const uint8_t *data, size_t len)
 	}
 	if (++p->owed >= p->grant / 2)
 		ofi_due(p);
-	if (p->state == OFI_MEETING)
-		early_keep(p, data, len);
-	else
-		packet(p, data, len);
+	packet(p, data, len);
 }
 
 /* All credits that are out come back, and no more. */
@@ -176,8 +136,7 @@ static int credits_came(struct ofi_peer *p, uint16_t credits)
 {
 	if (!credits)
 		return 0;
-	if (p->state == OFI_MEETING ||
-	    credits > (uint16_t)(p->their_grant - p->credits)) {
+	if (credits > (uint16_t)(p->their_grant - p->credits)) {
 		ofi_lose(p, -EPROTO);
 		return -1;
 	}
@@ -201,8 +160,18 @@ void ofi_message(void *nic, const uint8_t *data, size_t len)
 		return;
 	memcpy(&head, data, sizeof(head));
 	p = by_index(n, head.peer);
-	if (!p || p->nonce != head.nonce || p->state == OFI_GONE ||
-	    credits_came(p, head.credits))
+	if (!p || p->nonce != head.nonce || p->state == OFI_GONE)
+		return;
+	/* It sends nothing before it has our hello, nor we before its own. */
+	if (p->state == OFI_MEETING) {
+		ofi_lose(p, -EPROTO);
+		return;
+	}
+	if (!p->heard) {
+		p->heard = 1;
+		ofi_due(p);
+	}
+	if (credits_came(p, head.credits))
 		return;
 	switch (head.type) {
 	case OFI_PACKET:
@@ -236,13 +205,15 @@ void ofi_send_failed(void *nic, uint64_t owner, int err)
 
 static void look_after(struct ofi_peer *p, uint64_t now)
 {
-	if (p->state == OFI_UP) {
+	if (p->state == OFI_UP && p->hail && !ofi_control(p, OFI_CREDIT))
+		p->hail = 0;
+	if (p->state == OFI_UP && p->heard) {
 		if (p->send_ack && !ofi_control(p, OFI_BYE_ACK))
 			p->send_ack = 0;
 		if (p->owed && p->owed >= p->grant / 2)
 			ofi_control(p, OFI_CREDIT);
 	}
-	if (p->state == OFI_UP && p->wants_room && p->credits) {
+	if (p->state == OFI_UP && p->wants_room && p->heard && p->credits) {
 		p->wants_room = 0;
 		eng_room(p->eng);
 	}

@@ -55,7 +55,6 @@ static int begin(struct ofi_nic *n, struct ofi_peer *p, struct eng_peer *eng)
 	p->on = n;
 	p->to = FI_ADDR_UNSPEC;
 	p->grant = (uint16_t)grant;
-	p->early_tail = &p->early;
 	ofi_random(&p->nonce, sizeof(p->nonce));
 	return 0;
 }
@@ -236,9 +235,6 @@ static void up(struct ofi_peer *p)
 {
 	p->on->fresh = ofi_now() + OFI_FRESH_NS;
 	eng_peer_up(p->eng);
-	ofi_early_take(p);
-	if (p->owed || p->send_ack)
-		ofi_due(p);
 }
 
 static void *on_came(void *nic, void *peer, struct link_peer *lp,
@@ -272,9 +268,13 @@ static int on_met(void *nic, void *peer, const struct eng_hello *theirs)
 	if (p->state != OFI_MEETING)
 		return -EPROTO;
 	err = take_hello(p, p->lp, theirs);
-	if (!err)
-		up(p);
-	return err;
+	if (err)
+		return err;
+	p->heard = 1;
+	p->hail = 1;
+	ofi_due(p);
+	up(p);
+	return 0;
 }
 
 static void on_same(void *nic, void *peer, void *as)
@@ -417,7 +417,7 @@ void ofi_part(struct eng_peer *peer)
 	int said = 0, err;
 
 	while (p->state == OFI_UP && !p->bye_ack && ofi_now() < end) {
-		if (!said) {
+		if (!said && p->heard) {
 			if (!ofi_enter(p->on))
 				return;
 			err = ofi_control(p, OFI_BYE);
@@ -467,7 +467,6 @@ void ofi_peer_release(struct eng_peer *peer)
 		ofi_leave(n);
 	}
 	ofi_pulls_orphan(p);
-	ofi_early_drop(p);
 	off_due(p);
 	n->peer[p->index] = NULL;
 	n->count--;

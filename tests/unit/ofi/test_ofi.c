@@ -103,7 +103,7 @@ static void begin(void)
 	peer.theirs = 5;
 	peer.grant = 8;
 	peer.credits = peer.their_grant = 8;
-	peer.early_tail = &peer.early;
+	peer.heard = 1;
 	rx = room = pulled = pulled_err = lost = left = 0;
 	send_err = read_err = 0;
 	sends = reads = 0;
@@ -209,24 +209,37 @@ static void owing(void)
 	CU_ASSERT_EQUAL(lost, 1);
 }
 
-static void early(void)
+/* The end that began says so first; the other one sends nothing before. */
+static void first_word(void)
 {
+	struct eng_header h = { 0 };
+
+	begin();
+	peer.heard = 0;
+	CU_ASSERT_EQUAL(ofi_xmit(NULL, &h, NULL, 0), -EAGAIN);
+	CU_ASSERT_EQUAL(sends, 0);
+	come(1, 2, OFI_CREDIT, 0, 0);
+	CU_ASSERT_EQUAL(ofi_xmit(NULL, &h, NULL, 0), -EAGAIN);
+	come(peer.nonce, 2, OFI_CREDIT, 0, 0);
+	ofi_chores(&nic);
+	CU_ASSERT_EQUAL(room, 1);
+	CU_ASSERT_EQUAL(ofi_xmit(NULL, &h, NULL, 0), 0);
+	begin();
+	peer.hail = 1;
+	send_err = -EAGAIN;
+	ofi_due(&peer);
+	ofi_chores(&nic);
+	CU_ASSERT_EQUAL(peer.hail, 1);
+	send_err = 0;
+	ofi_chores(&nic);
+	CU_ASSERT_EQUAL(sends, 1);
+	CU_ASSERT_EQUAL(sent_head.type, OFI_CREDIT);
+	CU_ASSERT_EQUAL(peer.hail, 0);
+	/* Before the hello of the one that sends it. */
 	begin();
 	peer.state = OFI_MEETING;
 	come(peer.nonce, 2, OFI_PACKET, 0, 64);
-	come(peer.nonce, 2, OFI_PACKET, 0, 100);
 	CU_ASSERT_EQUAL(rx, 0);
-	peer.state = OFI_UP;
-	ofi_early_take(&peer);
-	CU_ASSERT_EQUAL(rx, 2);
-	CU_ASSERT_EQUAL(rx_len, 36);
-	CU_ASSERT_PTR_NULL(peer.early);
-	peer.state = OFI_MEETING;
-	come(peer.nonce, 2, OFI_PACKET, 0, 100);
-	ofi_early_drop(&peer);
-	CU_ASSERT_EQUAL(rx, 2);
-	/* Credits for what was never sent. */
-	come(peer.nonce, 2, OFI_CREDIT, 1, 0);
 	CU_ASSERT_EQUAL(lost, 1);
 }
 
@@ -423,7 +436,7 @@ UNIT_MAIN("ofi",
 	{ "lengths and types", lengths },
 	{ "credits", credits },
 	{ "credits owed", owing },
-	{ "packets before the hello", early },
+	{ "the first word", first_word },
 	{ "ends", ends },
 	{ "pulls", pulls },
 	{ "pulls that do not add up", bad_pulls },
