@@ -85,18 +85,48 @@ static VIP_RETURN name_of(struct vipl_nic *nic, const uint8_t *host,
 					       VIP_SUCCESS;
 }
 
-/* There is no asking of all hosts on a network of IP: this one is known. */
+static int is_listed(const struct vipl_named *out, uint32_t n,
+		     const struct ofi_host *h)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (!memcmp(out[i].host, h, sizeof(*h)))
+			return 1;
+	return 0;
+}
+
+static void list_host(struct vipl_named *out, const struct ofi_host *h)
+{
+	memset(out, 0, sizeof(*out));
+	memcpy(out->host, h, sizeof(*h));
+}
+
+/*
+ * There is no asking of all hosts on a network of IP: known are this one and
+ * those that this handle has connections with, whose links tell that they live.
+ */
 static VIP_RETURN discover(struct vipl_nic *nic, struct vipl_named *out,
 			   uint32_t *n)
 {
-	const struct ofi_nic *own = nic_of(nic);
+	struct ofi_nic *own = nic_of(nic);
+	uint32_t i, room = *n;
 
-	if (!*n)
+	*n = 0;
+	if (!room)
 		return VIP_SUCCESS;
-	*n = 1;
-	memset(out, 0, sizeof(*out));
-	memcpy(out->host, &own->host, sizeof(own->host));
+	list_host(out, &own->host);
 	snprintf(out->name, sizeof(out->name), "%s", own->host_name);
+	*n = 1;
+	if (!ofi_enter(own))
+		return VIP_SUCCESS;
+	for (i = 0; i < own->peers && *n < room; i++) {
+		const struct ofi_peer *p = own->peer[i];
+
+		if (p && p->state == OFI_UP && !is_listed(out, *n, &p->host))
+			list_host(out + (*n)++, &p->host);
+	}
+	ofi_leave(own);
 	return VIP_SUCCESS;
 }
 

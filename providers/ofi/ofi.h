@@ -76,6 +76,7 @@ struct ofi_peer {
 	struct ofi_nic *on;
 	struct link_peer *lp;		/* NULL: none any more */
 	enum ofi_state state;
+	struct ofi_host host;		/* that programs know it by */
 	fi_addr_t to;			/* FI_ADDR_UNSPEC: none */
 	uint32_t index;			/* of on->peer[] */
 	uint32_t theirs;		/* index there */

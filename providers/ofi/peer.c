@@ -228,6 +228,7 @@ static struct ofi_peer *new_peer(struct ofi_nic *n, struct link_peer *lp,
 		eng_peer_down(eng, -ENOMEM);
 		return NULL;
 	}
+	ofi_peer(eng)->host = host;
 	return ofi_peer(eng);
 }
 
@@ -390,6 +391,7 @@ int ofi_meet(struct eng_peer *peer, const struct vipl_addr *remote)
 		return -ESHUTDOWN;
 	err = begin(n, p, peer);
 	if (!err) {
+		p->host = host;
 		p->lp = link_meet(n->link, (struct sockaddr *)&sa, len,
 				  remote->disc, remote->disc_len, p, &err);
 		if (p->lp)
@@ -464,6 +466,7 @@ void ofi_peer_release(struct eng_peer *peer)
 	p->lp = NULL;
 	if (ofi_enter(n)) {
 		flush(p);
+		n->peer[p->index] = NULL;
 		ofi_leave(n);
 	}
 	ofi_pulls_orphan(p);
