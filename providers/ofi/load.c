@@ -15,10 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fab.h"
 #include "load.h"
 #include "../../vipl/sys.h"
 
 #define RXE_UNIVERSE	16
+
+_Static_assert(FAB_MSG == 8448, "FI_OFI_RXM_BUFFER_SIZE below");
 
 static struct ofi_lib lib;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -146,6 +149,8 @@ static void load(void)
 		{ "IPATH_NO_BACKTRACE", "1", 0 },
 		/* Peers go away for good: their connections with them. */
 		{ "FI_AV_REMOVE_CLEANUP", "1", 0 },
+		/* Of FAB_MSG bytes: a NIC handle takes 43 MB, not 75. */
+		{ "FI_OFI_RXM_BUFFER_SIZE", "8448", 0 },
 		/* soft-RoCE has no completion queue as large as for more. */
 		{ "FI_UNIVERSE_SIZE", NULL, 0 },
 	};
@@ -156,7 +161,7 @@ static void load(void)
 	int i;
 
 	if (ofi_only_rxe()) {
-		s[2].value = "16";
+		s[n - 1].value = "16";
 		lib.universe = RXE_UNIVERSE;
 	}
 	for (i = 1; i < NSIG; i++)
