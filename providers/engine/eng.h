@@ -69,6 +69,12 @@ static inline void eng_leave(struct eng_nic *nic)
 static inline void eng_todo(struct eng_nic *nic, struct eng_vi *v, uint8_t what)
 {
 	v->todo |= what;
+	/*
+	 * One that leaves waits for no room: a peer that is lost, or takes
+	 * nothing, has none for it ever.
+	 */
+	if (what & TODO_BYE)
+		eng_list_del(&v->work);
 	if (eng_list_empty(&v->work))
 		eng_list_add_tail(&v->work, &nic->work);
 	nic->dirty = 1;

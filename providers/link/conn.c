@@ -294,6 +294,8 @@ static void welcome(struct link *l, int fd, enum conn_kind kind, int stream)
 		return;
 	}
 	c->since = sock_now();
+	if (stream)
+		limit_source(&c->from, fd);
 	c->older = l->newest;
 	*(l->newest ? &l->newest->newer : &l->oldest) = c;
 	l->newest = c;
@@ -301,16 +303,19 @@ static void welcome(struct link *l, int fd, enum conn_kind kind, int stream)
 }
 
 /*
- * May another stranger come? The oldest one makes room, unless it is as new as
- * those of a burst: then the listener waits.
+ * May another stranger come? The oldest one of the source that has most makes
+ * room, unless it is as new as those of a burst: then the listener waits.
  */
 static int room_for_stranger(struct link *l)
 {
+	struct conn *victim;
+
 	if (l->strangers < STRANGERS_MAX)
 		return 1;
-	if (sock_now() - l->oldest->since < STRANGER_MIN_MS * 1000000ull)
+	victim = limit_victim(l);
+	if (sock_now() - victim->since < STRANGER_MIN_MS * 1000000ull)
 		return 0;
-	conn_free(l, l->oldest);
+	conn_free(l, victim);
 	return 1;
 }
 

@@ -58,6 +58,7 @@ struct holder {
 	uint64_t port_again;	/* ns; when to bind the missing, or NEVER */
 	unsigned int port_tries;	/* that have failed */
 	struct reg *regs;
+	uint64_t seed;			/* of hash(), random */
 	struct waiter *bucket[BUCKETS];
 	struct waiter **tail[BUCKETS];
 	struct question *first, **last;
@@ -69,13 +70,30 @@ struct holder {
 	uint32_t expects;
 };
 
-static uint32_t hash(const uint8_t *disc, uint32_t len)
+/*
+ * Each step multiplies by a secret odd number and folds the high half, which
+ * depends on all bits: whoever chooses discriminators does not know which ones
+ * share a bucket.
+ */
+uint64_t holder_hash(uint64_t seed, const uint8_t *disc, uint32_t len)
 {
-	uint32_t h = 2166136261u, i;
+	uint64_t key = (seed ^ seed >> 29) * 0x9e3779b97f4a7c15u | 1;
+	uint64_t h = seed ^ len, word;
+	uint32_t i, n;
 
-	for (i = 0; i < len; i++)
-		h = (h ^ disc[i]) * 16777619u;
-	return (h ^ h >> 15) % BUCKETS;
+	for (i = 0; i < len; i += n) {
+		n = len - i < sizeof(word) ? len - i : sizeof(word);
+		word = 0;
+		memcpy(&word, disc + i, n);
+		h = (h ^ word) * key;
+		h = (h ^ h >> 32) * key;
+	}
+	return h ^ h >> 32;
+}
+
+static uint32_t hash(const struct holder *h, const uint8_t *disc, uint32_t len)
+{
+	return (uint32_t)(holder_hash(h->seed, disc, len) % BUCKETS);
 }
 
 static void expect(void *arg, uint64_t id)
@@ -187,7 +205,7 @@ static void add_port(struct link *l, struct holder *h,
 static struct waiter *find(struct holder *h, const struct reg *reg,
 			   const uint8_t *disc, uint32_t len)
 {
-	struct waiter *w = h->bucket[hash(disc, len)];
+	struct waiter *w = h->bucket[hash(h, disc, len)];
 
 	while (w && (w->reg != reg || w->len != len ||
 		     memcmp(w->disc, disc, len)))
@@ -198,7 +216,7 @@ static struct waiter *find(struct holder *h, const struct reg *reg,
 static void waiter_add(struct holder *h, struct reg *reg, const uint8_t *disc,
 		       uint32_t len)
 {
-	uint32_t b = hash(disc, len);
+	uint32_t b = hash(h, disc, len);
 	struct waiter *w;
 
 	if (reg->waiting >= WAITERS_MAX || find(h, reg, disc, len))
@@ -223,7 +241,7 @@ static void waiter_unlink(struct holder *h, struct waiter *w)
 	if (w->next)
 		w->next->prev = w->prev;
 	else
-		h->tail[hash(w->disc, w->len)] = w->prev;
+		h->tail[hash(h, w->disc, w->len)] = w->prev;
 	*w->prev = w->next;
 }
 
@@ -302,6 +320,7 @@ int holder_start(struct link *l, int fd)
 	}
 	for (i = 0; i < BUCKETS; i++)
 		h->tail[i] = &h->bucket[i];
+	h->seed = sock_random();
 	h->last = &h->first;
 	h->port_again = NEVER;
 	l->holder = h;
@@ -423,7 +442,8 @@ static void answer(struct link *l, const struct question *q,
 /* What waits for it, at the address that was asked. */
 static struct reg *find_for(struct link *l, const struct question *q)
 {
-	struct waiter *w = l->holder->bucket[hash(q->disc, q->len)];
+	const struct holder *h = l->holder;
+	struct waiter *w = h->bucket[hash(h, q->disc, q->len)];
 	struct conn *c = conn_find(l, q->key);
 	struct sock_addr a = { .len = sizeof(a.any) };
 

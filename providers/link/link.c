@@ -221,6 +221,7 @@ struct link *link_open(const struct link_conf *conf, int *err)
 	l->epoll = l->event = l->timer = -1;
 	l->timer_at = l->dir_again = l->resume = NEVER;
 	l->wait2 = 1;
+	limit_init(l);
 	*err = open_files(l);
 	if (!*err)
 		*err = open_listener(l);

@@ -74,6 +74,8 @@ static void set_up(struct link_peer *lp)
 	list_add(&lp->l->peers, lp);
 	lp->state = MEET_UP;
 	lp->deadline = lp->again = NEVER;
+	if (lp->l->conf.family == LINK_TCP)
+		limit_source(&lp->from, lp->conn->fd);
 	conn_known(lp->l, lp->conn, CONN_PAIR);
 }
 
@@ -274,6 +276,9 @@ static struct link_peer *greeted(struct link *l, struct conn *c, uint64_t id)
 	if (lp) {
 		if (lp->conn)
 			conn_free(l, lp->conn);
+	} else if (!limit_takes(l, c)) {
+		refuse(l, c, -ENOBUFS);
+		return NULL;
 	} else {
 		lp = calloc(1, sizeof(*lp));
 		if (!lp) {
@@ -375,6 +380,9 @@ static void take_refusal(struct link *l, struct conn *c, const struct frame *f)
 	} else if (f->b.code == -ENOENT) {
 		again(lp, -ENOENT);
 	} else {
+		if (f->b.code == -ENOBUFS)
+			l->conf.msg("%s: the other end takes no more peers of this host, or at all: its log says which",
+				    l->conf.provider);
 		end(lp, f->b.code == -EPROTONOSUPPORT ? -EPROTONOSUPPORT :
 							-ECONNREFUSED);
 	}

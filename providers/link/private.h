@@ -38,6 +38,12 @@ enum conn_kind {
 	CONN_PAIR,		/* a peer that is up */
 };
 
+/* Where a connection is from: see limit.c. */
+struct limit_source {
+	uint8_t ip[16];		/* IPv4: the last four */
+	uint8_t six;
+};
+
 /* One socket. Slots of link.conn, found by index and generation. */
 struct conn {
 	enum conn_kind kind;
@@ -51,6 +57,7 @@ struct conn {
 	uint8_t paused;		/* a listener that is not polled */
 	uint64_t since;		/* ns; strangers: when it came */
 	struct conn *older, *newer;	/* strangers, by age */
+	struct limit_source from;	/* strangers */
 	void *of;		/* struct link_peer or struct reg, or NULL */
 	uint8_t *in;		/* FRAME_MAX bytes, streams only */
 	size_t in_len;		/* bytes */
@@ -75,6 +82,7 @@ struct link_peer {
 	void *peer;		/* the transport's */
 	struct conn *conn;	/* or NULL */
 	uint64_t id;		/* of the other link; 0 unknown */
+	struct limit_source from;	/* of a pair */
 	uint32_t token;		/* of its question */
 	uint8_t began;		/* its meeting began here */
 	uint8_t unmet;		/* up, and MET is not sent yet */
@@ -112,6 +120,8 @@ struct link {
 	uint32_t free_hint;
 	struct conn *oldest, *newest;	/* strangers */
 	unsigned int strangers;
+	uint32_t most;		/* peers, TCP */
+	uint64_t told_again;	/* ns; when it is worth another line */
 	uint64_t resume;	/* ns; when paused listeners go on, or NEVER */
 
 	struct sock_addr where;	/* the own listener */
@@ -159,6 +169,12 @@ int dir_name(const struct link_conf *conf, uid_t uid, const char *what,
 
 int dir_waits(struct link *l, const uint8_t *disc, uint32_t len);
 
+/* limit.c */
+void limit_init(struct link *l);
+void limit_source(struct limit_source *s, int fd);
+int limit_takes(struct link *l, const struct conn *c);
+struct conn *limit_victim(const struct link *l);
+
 /* round.c: the links of this directory, without the directory */
 /* Returns whether the kernel told all of them; the own one is left out. */
 int round_each(struct link *l, void (*each)(void *arg, uint64_t id),
@@ -167,6 +183,9 @@ void round_begin(struct link_peer *lp);
 void round_end(struct link_peer *lp);
 void round_frame(struct link *l, struct conn *c, const struct frame *f);
 void round_asked(struct link *l, struct conn *c, const struct frame *f);
+
+/* Of a discriminator; the seed is secret. */
+uint64_t holder_hash(uint64_t seed, const uint8_t *disc, uint32_t len);
 
 /* holder.c: the directory, where this link holds it */
 int holder_start(struct link *l, int fd);

@@ -217,9 +217,7 @@ void ofi_chores(struct ofi_nic *n);
 int ofi_pull(struct eng_peer *peer, struct eng_pull *pull);
 void ofi_pulls(struct ofi_nic *n);
 void ofi_read_done(void *nic, struct fab_read *read, int err);
-/* Pulls from the peer end with err, as far as no read is under way. */
-void ofi_pulls_end(struct ofi_peer *p, int err);
-/* Pulls from the peer are not reported any more. */
+/* Pulls from the peer are not reported any more, and no read begins. */
 void ofi_pulls_forget(struct ofi_peer *p);
 /* After that: none of them refers to the peer any more. */
 void ofi_pulls_orphan(struct ofi_peer *p);

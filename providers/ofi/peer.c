@@ -355,16 +355,13 @@ void ofi_leaving(struct ofi_peer *p, uint64_t now)
 		return;
 	}
 	disconnect(p);
-	ofi_pulls_end(p, -ECONNRESET);
+	ofi_pulls_forget(p);
 	if (!p->flushed)
 		p->flushed = now + OFI_FLUSH_NS;
 	if (p->reads && now < p->flushed) {
 		ofi_due(p);
 		return;
 	}
-	/* libfabric says no more of them; their connection is closed. */
-	if (p->reads)
-		ofi_pulls_forget(p);
 	if (p->lp)
 		link_drop(p->lp);
 	p->lp = NULL;

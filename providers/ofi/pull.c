@@ -133,9 +133,15 @@ void ofi_unexpose(struct eng_peer *peer, const struct eng_src *src)
 	n->mrs->idle = m;
 }
 
+/*
+ * Those of a lost peer are not reported: the engine hears of the peer when the
+ * last read has ended, and its connections end with everything flushed. Or a
+ * kill of the other end would look like an error of one message's, or not,
+ * depending on which socket tells of it first.
+ */
 static void finish(struct ofi_pull *t)
 {
-	if (t->pull)
+	if (t->pull && t->peer->state == OFI_UP)
 		eng_pulled(t->peer->eng, t->pull, t->err);
 	free(t);
 }
@@ -267,8 +273,11 @@ int ofi_pull(struct eng_peer *peer, struct eng_pull *pull)
 	struct ofi_nic *n = p->on;
 	struct ofi_pull *t;
 
-	if (p->state != OFI_UP || !pull->nsrc || !pull->ndst)
-		return -ECONNRESET;
+	/* The engine hears of a lost peer soon; this one is not reported. */
+	if (p->state != OFI_UP)
+		return 0;
+	if (!pull->nsrc || !pull->ndst)
+		return -EPROTO;
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return -ENOMEM;
@@ -308,25 +317,6 @@ void ofi_read_done(void *nic, struct fab_read *read, int err)
 		t->left = 0;
 	if (!t->reads && !t->queued)
 		finish(t);
-}
-
-void ofi_pulls_end(struct ofi_peer *p, int err)
-{
-	struct ofi_nic *n = p->on;
-	struct ofi_pull **at = &n->pulls, *t;
-
-	while ((t = *at)) {
-		if (t->peer != p) {
-			at = &t->next;
-			continue;
-		}
-		take_off(n, at);
-		t->left = 0;
-		if (!t->err)
-			t->err = err;
-		if (!t->reads)
-			finish(t);
-	}
 }
 
 void ofi_pulls_forget(struct ofi_peer *p)

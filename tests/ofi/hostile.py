@@ -3,14 +3,19 @@
 """hostile.py DEVICE: bytes that no link says, on every TCP port of a process
 that serves; it serves others meanwhile and afterwards, and does not grow.
 
+Then one host says hello in due form, again and again, to a process that may
+open few files: it becomes a bounded number of peers, and another host is served.
+
 The ports are those of link (the directory, and the NIC's own); the endpoint of
 libfabric has one, too, and what comes there is libfabric's to refuse.
 """
 
+import errno
 import glob
 import os
 import random
 import re
+import resource
 import socket
 import struct
 import subprocess
@@ -21,9 +26,13 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
 BUILD = os.path.join(ROOT, os.environ.get("B", "build"))
 CONFORM = os.path.join(BUILD, "viaconform")
+PING = os.path.join(BUILD, "tools/viaping")
 MAGIC = 0x4c495601
 ROUNDS = 150
 MOST_KIB = 16384  # that the server may grow by
+FILES = 256  # that the second server may open: 32 peers of a host
+FROM_ONE = 32
+HELLO, MET, REFUSE = 9, 10, 11
 
 
 def family(pid):
@@ -57,11 +66,20 @@ def listening(pid):
 
 
 def rss(pid):
-    """KiB of memory of all of them."""
+    """KiB of memory of all of them: the least within two seconds, since NICs
+    that a test of theirs has open come and go."""
+    return min(rss_now(pid) for _ in range(20) if not time.sleep(0.1))
+
+
+def rss_now(pid):
     total = 0
     for one in family(pid):
-        with open(f"/proc/{one}/status") as file:
-            total += int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1))
+        try:
+            with open(f"/proc/{one}/status") as file:
+                found = re.search(r"VmRSS:\s+(\d+)", file.read())
+            total += int(found.group(1)) if found else 0
+        except OSError:
+            pass
     return total
 
 
@@ -111,6 +129,105 @@ def crowd(address, count=200):
     return made
 
 
+def link_id(pid):
+    """Of the NIC that the process has open: it is in a socket's name."""
+    inodes = set()
+    for path in glob.glob(f"/proc/{pid}/fd/*"):
+        try:
+            inodes |= set(re.findall(r"socket:\[(\d+)\]", os.readlink(path)))
+        except OSError:
+            pass
+    with open("/proc/net/unix") as file:
+        for line in file:
+            found = re.search(r" (\d+) @vipl/ofi/.*/([0-9a-f]{16})$", line)
+            if found and found[1] in inodes:
+                return int(found[2], 16)
+    return 0
+
+
+def hello(dice, other):
+    """What a NIC would say; its libfabric is at a port where nothing is."""
+    name = struct.pack("=H", socket.AF_INET) + struct.pack(">H", 1)
+    name += socket.inet_aton("127.0.0.2")
+    data = struct.pack("=QIHHB7s24s", dice.getrandbits(64), 0, 64, 16, 0, b"",
+                       b"tcp;ofi_rxm")
+    data += struct.pack("=BB2s16s4s128s", 4, 0, b"mz",
+                        socket.inet_aton("127.0.0.2"), b"", name)
+    body = struct.pack("=QQIiIHHHHI", dice.getrandbits(64) | 1, other, 0, 0, 1,
+                       0, 0, len(data), 0, 0) + data
+    return struct.pack("=IHH", MAGIC, HELLO, len(body)) + body
+
+
+def greet(dice, address, other, source):
+    """(socket, type and code of the answer)."""
+    s = socket.socket(address[0])
+    s.bind((source, 0))
+    s.settimeout(2)
+    try:
+        s.connect((address[1], address[2]))
+        s.sendall(hello(dice, other))
+        answer = s.recv(1000)
+    except OSError:
+        return s, 0, 0
+    if len(answer) < 48:
+        return s, 0, 0
+    return (s, struct.unpack("=H", answer[4:6])[0],
+            struct.unpack("=i", answer[28:32])[0])
+
+
+def start(command, limit=None):
+    """A server that listens."""
+    def few():
+        if limit:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                              preexec_fn=few)
+    end = time.monotonic() + 30
+    while not listening(server.pid):
+        if time.monotonic() > end or server.poll() is not None:
+            server.kill()
+            server.wait()
+            sys.exit("hostile: the server has no port")
+        time.sleep(0.05)
+    return server
+
+
+def ping(device, host):
+    done = subprocess.run([PING, "-c", "3", "-i", "0.1", "-d", device, host],
+                          capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        sys.exit(f"hostile: a server with few files does not serve: "
+                 f"{done.stdout[-500:]} {done.stderr[-500:]}")
+
+
+def greetings(device, host, dice):
+    server = start([PING, "-d", device, "-l"], FILES)
+    ports = [(f, host, p) for f, p in listening(server.pid)]
+    held, peers, refused = [], 0, 0
+    try:
+        ping(device, host)
+        other = next(filter(None, map(link_id, family(server.pid))))
+        for address in ports:
+            for _ in range(FILES):
+                s, kind, code = greet(dice, address, other, "127.0.0.2")
+                held.append(s)
+                peers += kind == MET
+                refused += (kind, code) == (REFUSE, -errno.ENOBUFS)
+                # The other ports say nothing that is an answer.
+                if kind not in (MET, REFUSE):
+                    break
+        print(f"hostile: {FILES} greetings of one host: {peers} peers, "
+              f"{refused} refused")
+        if peers != FROM_ONE or peers + refused != FILES:
+            sys.exit(f"hostile: {FROM_ONE} peers of a host are right")
+        ping(device, host)
+    finally:
+        for s in held:
+            s.close()
+        server.kill()
+        server.wait()
+
+
 def client(device, host):
     return subprocess.run([CONFORM, "-d", device, "-g", "send", host],
                           capture_output=True, text=True, timeout=120)
@@ -130,14 +247,9 @@ def main():
     host = device.partition(",")[2] or "127.0.0.1"
     seed = int(os.environ.get("SEED", "1"))
     dice = random.Random(seed)
-    server = subprocess.Popen([CONFORM, "-d", device, "--server"],
-                              stdout=subprocess.DEVNULL)
+    server = start([CONFORM, "-d", device, "--server"])
+    ports = listening(server.pid)
     try:
-        end = time.monotonic() + 30
-        while not (ports := listening(server.pid)):
-            if time.monotonic() > end or server.poll() is not None:
-                sys.exit("hostile: the server has no port")
-            time.sleep(0.05)
         judge(device, host, server, "before")
         # libfabric's own comes and goes with endpoints; link's stay.
         ports = [(f, host.strip("[]"), p) for f, p in ports]
@@ -160,6 +272,8 @@ def main():
     finally:
         server.kill()
         server.wait()
+    if host == "127.0.0.1":
+        greetings(device, host, dice)
 
 
 main()

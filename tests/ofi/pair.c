@@ -37,8 +37,9 @@ static void errors(VIP_PVOID context, VIP_ERROR_DESCRIPTOR *e)
 
 void new_vi(struct end *e)
 {
-	VIP_VI_ATTRIBUTES a = { VIP_SERVICE_RELIABLE_DELIVERY, SIZE, NULL,
-				NULL, VIP_FALSE, VIP_FALSE };
+	VIP_VI_ATTRIBUTES a = { VIP_SERVICE_RELIABLE_DELIVERY,
+				e->transfer ? e->transfer : SIZE, NULL, NULL,
+				VIP_FALSE, VIP_FALSE };
 
 	OK(VipCreateVi(e->nic, &a, NULL, NULL, &e->vi));
 }

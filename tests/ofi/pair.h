@@ -17,6 +17,7 @@ struct end {
 	VIP_VI_HANDLE vi;
 	VIP_MEM_HANDLE mem_h;
 	char *mem;			/* SIZE bytes: 64 descriptors */
+	unsigned int transfer;		/* longest message; 0: SIZE */
 };
 
 extern char *device;

@@ -3,8 +3,10 @@
  * The engine between a fake library and a fake transport: regions, queues, and
  * a peer that keeps no rule.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "fake.h"
 #include "unit.h"
@@ -205,6 +207,54 @@ static void full_queues(void)
 	unmake();
 }
 
+/* Sends wait for room that never comes: the end of the connection does not. */
+static void full_and_lost(void)
+{
+	unsigned int i, lost = fake_events[VIP_ERROR_CONN_LOST];
+	VIP_VI_ATTRIBUTES a;
+	VIP_DESCRIPTOR *d;
+	VIP_VI_STATE state;
+
+	make(2);
+	fake.post_recv(vi, vi, desc(0, 0x80000, 64), mem);
+	CU_ASSERT_FATAL(!connect_vi(2));
+	fake_full = 1;
+	for (i = 1; i < 4; i++)
+		fake.post_send(vi, vi, desc(i, 0x90000, 8), mem);
+	eng_enter(eng_nic_of(nic));
+	eng_peer_down(fake_peer, -ECONNRESET);
+	eng_leave(eng_nic_of(nic));
+	fake.vi_query(vi, &state, &a);
+	CU_ASSERT_EQUAL(state, VIP_STATE_ERROR);
+	CU_ASSERT_EQUAL(fake_events[VIP_ERROR_CONN_LOST], lost + 1);
+	CU_ASSERT_EQUAL(fake.recv_done(vi, vi, &d), VIP_DESCRIPTOR_ERROR);
+	for (i = 1; i < 4; i++)
+		CU_ASSERT_EQUAL(fake.send_done(vi, vi, &d),
+				VIP_DESCRIPTOR_ERROR);
+	alarm(10);
+	CU_ASSERT_EQUAL(fake.disconnect(vi), VIP_SUCCESS);
+	alarm(0);
+	/* Nothing is left of the peer. */
+	CU_ASSERT_PTR_NULL(fake_peer);
+	unmake();
+}
+
+/* The same, and it is this end that leaves: it does not wait for room. */
+static void full_and_left(void)
+{
+	VIP_DESCRIPTOR *d;
+
+	make(2);
+	CU_ASSERT_FATAL(!connect_vi(2));
+	fake_full = 1;
+	fake.post_send(vi, vi, desc(1, 0x90000, 8), mem);
+	alarm(10);
+	CU_ASSERT_EQUAL(fake.disconnect(vi), VIP_SUCCESS);
+	alarm(0);
+	CU_ASSERT_EQUAL(fake.send_done(vi, vi, &d), VIP_DESCRIPTOR_ERROR);
+	unmake();
+}
+
 static uint32_t seed = 1;
 
 static uint32_t pick(uint32_t n)
@@ -329,4 +379,6 @@ UNIT_MAIN("engine",
 	{ "regions and tags", regions },
 	{ "memory that is gone", vanished },
 	{ "full queues", full_queues },
+	{ "a lost peer that takes nothing", full_and_lost },
+	{ "leaving a peer that takes nothing", full_and_left },
 	{ "a hostile peer", hostile });

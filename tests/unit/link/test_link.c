@@ -4,9 +4,7 @@
  * UNIX sockets and TCP: pairs, meetings from both sides, the death of the process that
  * holds the directory, strangers.
  */
-#include "frame.h"
-#include "link.h"
-#include "sock.h"
+#include "private.h"
 #include "unit.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -542,6 +541,145 @@ static void strangers(void)
 	link_close(n[1].l);
 }
 
+/* A connection from 127.0.0.host to the link's listener. */
+static int come_from(struct node *n, uint8_t host)
+{
+	struct sock_addr from = { .len = sizeof(struct sockaddr_in) };
+	struct sockaddr_in *in = (struct sockaddr_in *)&from.any;
+	int fd = sock_open(AF_INET, SOCK_STREAM), err;
+
+	in->sin_family = AF_INET;
+	in->sin_addr.s_addr = htonl(0x7f000000u + host);
+	CU_ASSERT(!bind(fd, &from.sa, from.len));
+	err = sock_connect(fd, &n->l->where);
+	CU_ASSERT(!err || err == -EINPROGRESS);
+	return fd;
+}
+
+/* Say hello as a link that nobody knows: MET or REFUSE, or 0 for no answer. */
+static int greet(struct node *n, int fd, int *code)
+{
+	uint8_t data[FRAME_DATA] = { 0 }, buf[FRAME_MAX], in[FRAME_MAX];
+	struct conn c = { .fd = fd, .stream = 1, .in = in };
+	struct frame f = { .type = FRAME_HELLO };
+	int i;
+
+	memset(data, 7, sizeof(data));
+	f.b.id = sock_random();
+	memcpy(data, &f.b.id, sizeof(f.b.id));
+	f.b.other = link_id(n->l);
+	f.b.version = 5;
+	f.b.data_len = sizeof(data);
+	f.data = data;
+	CU_ASSERT(sock_send(fd, buf, frame_build(&f, buf), NULL, 0) > 0);
+	for (i = 0; i < 1000; i++) {
+		link_progress(n->l);
+		if (conn_next(&c, buf, &f) == 1) {
+			*code = f.b.code;
+			return (int)f.type;
+		}
+		usleep(100);
+	}
+	return 0;
+}
+
+#define FILES	256		/* 64 peers, 32 of a host */
+
+static void peers_bounded(void)
+{
+	struct rlimit had, few;
+	static struct node n[2];
+	struct pair *p;
+	int fd[70], extra, code, i;
+
+	getrlimit(RLIMIT_NOFILE, &had);
+	few = had;
+	few.rlim_cur = FILES;
+	setrlimit(RLIMIT_NOFILE, &few);
+	begin(LINK_TCP);
+	node_open(&n[0]);
+	/* Both ends are in this process: it needs more itself. */
+	setrlimit(RLIMIT_NOFILE, &had);
+	wait_at(&n[0], "x", 1);
+	for (i = 0; i < 32; i++) {
+		fd[i] = come_from(&n[0], 2);
+		CU_ASSERT_EQUAL(greet(&n[0], fd[i], &code), FRAME_MET);
+	}
+	extra = come_from(&n[0], 2);
+	CU_ASSERT_EQUAL(greet(&n[0], extra, &code), FRAME_REFUSE);
+	CU_ASSERT_EQUAL(code, -ENOBUFS);
+	sock_close(extra);
+	/* That host has no place; another one has. */
+	node_open(&n[1]);
+	p = node_meet(&n[1], "x");
+	CU_ASSERT(until(n, 2, &p->up, 1000));
+	link_close(n[1].l);
+	n[1].l = NULL;
+	run(n, 1, 20);
+	for (; i < 64; i++) {
+		fd[i] = come_from(&n[0], 3);
+		CU_ASSERT_EQUAL(greet(&n[0], fd[i], &code), FRAME_MET);
+	}
+	node_open(&n[1]);
+	p = node_meet(&n[1], "x");
+	CU_ASSERT(until(n, 2, &p->down, 1000) && p->err == -ECONNREFUSED);
+	/* One goes, and there is a place. */
+	sock_close(fd[0]);
+	run(n, 2, 20);
+	p = node_meet(&n[1], "x");
+	CU_ASSERT(until(n, 2, &p->up, 1000));
+	for (i = 1; i < 64; i++)
+		sock_close(fd[i]);
+	link_close(n[0].l);
+	link_close(n[1].l);
+}
+
+/* A host that floods the listener takes its own places, not another's. */
+static void floods(void)
+{
+	static struct node n;
+	int fd[STRANGERS_MAX * 2], slow, code, i;
+
+	begin(LINK_TCP);
+	node_open(&n);
+	slow = come_from(&n, 3);
+	run(&n, 1, 5);
+	for (i = 0; i < STRANGERS_MAX * 2; i++)
+		fd[i] = come_from(&n, 2);
+	run(&n, 1, STRANGER_MIN_MS * 4);
+	CU_ASSERT(n.l->strangers <= STRANGERS_MAX);
+	CU_ASSERT_EQUAL(greet(&n, slow, &code), FRAME_MET);
+	/* And none stays for good. */
+	run(&n, 1, STRANGER_MS + 400);
+	CU_ASSERT_EQUAL(n.l->strangers, 0);
+	for (i = 0; i < STRANGERS_MAX * 2; i++)
+		sock_close(fd[i]);
+	sock_close(slow);
+	link_close(n.l);
+}
+
+#define NAMES	64u
+
+/* What shares a bucket under one seed does not under another. */
+static void hashes(void)
+{
+	uint32_t name[NAMES], i, found = 0, bucket[256] = { 0 }, most = 0;
+	uint64_t seed = sock_random();
+
+	for (i = 0; found < NAMES; i++)
+		if (holder_hash(seed, (uint8_t *)&i, sizeof(i)) % 256 == 9)
+			name[found++] = i;
+	seed = sock_random();
+	for (i = 0; i < NAMES; i++) {
+		uint32_t *b = &bucket[holder_hash(seed, (uint8_t *)&name[i],
+						  sizeof(name[i])) % 256];
+
+		if (++*b > most)
+			most = *b;
+	}
+	CU_ASSERT(most < 12);
+}
+
 static int files_open(void)
 {
 	int fd, n = 0;
@@ -579,6 +717,9 @@ UNIT_MAIN("link",
 	{ "a refusal", refused },
 	{ "holders of the directory die, UNIX", holders_die_unix },
 	{ "holders of the directory die, TCP", holders_die_tcp },
+	{ "as many peers as there are files for", peers_bounded },
+	{ "a flood from one host", floods },
+	{ "buckets that a stranger cannot know", hashes },
 	{ "strangers", strangers },
 	{ "forks", forks },
 );

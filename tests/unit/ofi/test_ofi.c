@@ -310,13 +310,24 @@ static void bad_pulls(void)
 	CU_ASSERT_EQUAL(ofi_pull(NULL, &p), 0);
 	CU_ASSERT_EQUAL(reads, 2);
 	CU_ASSERT_EQUAL(read_len[1], 56);
-	/* The peer ends meanwhile: told once, after its last read. */
-	ofi_pulls_end(&peer, -ECONNRESET);
-	CU_ASSERT_EQUAL(pulled, 0);
+	/*
+	 * The other end dies meanwhile: its end is told, and what was under way
+	 * ends with the connection, not with an error of its own.
+	 */
 	for (i = 0; i < reads; i++)
-		ofi_read_done(&nic, under_way[i], -ECANCELED);
-	CU_ASSERT_EQUAL(pulled, 1);
-	CU_ASSERT_EQUAL(pulled_err, -ECANCELED);
+		ofi_read_done(&nic, under_way[i], -ECONNRESET);
+	CU_ASSERT_EQUAL(lost, 2);
+	CU_ASSERT_EQUAL(peer.reads, 0);
+	CU_ASSERT_EQUAL(pulled, 0);
+	/* One that is asked for then waits for the end, too. */
+	CU_ASSERT_EQUAL(ofi_pull(NULL, &p), 0);
+	CU_ASSERT_PTR_NULL(nic.pulls);
+	/* The same where reading cannot begin. */
+	begin();
+	read_err = -ENOMEM;
+	CU_ASSERT_EQUAL(ofi_pull(NULL, &p), 0);
+	CU_ASSERT_EQUAL(lost, 1);
+	CU_ASSERT_EQUAL(pulled, 0);
 	/* Nothing is told of a peer that is released. */
 	begin();
 	CU_ASSERT_EQUAL(ofi_pull(NULL, &p), 0);
