@@ -93,6 +93,9 @@ static void log_error(struct vipl_nic *nic, const VIP_ERROR_DESCRIPTOR *err)
 static int describe(struct vipl_nic *nic, const struct vipl_event *ev,
 		    VIP_ERROR_DESCRIPTOR *err)
 {
+	struct vipl_vi *vi;
+	struct vipl_cq *cq;
+
 	*err = (VIP_ERROR_DESCRIPTOR){
 		.NicHandle = (VIP_NIC_HANDLE)vipl_obj_handle(&nic->obj,
 							     VIPL_NIC),
@@ -103,8 +106,10 @@ static int describe(struct vipl_nic *nic, const struct vipl_event *ev,
 	};
 	err->ViHandle = ev->vi;
 	err->CQHandle = ev->cq;
-	return (ev->vi && !vipl_vi_lookup(ev->vi)) ||
-	       (ev->cq && !vipl_cq_lookup(ev->cq)) ? -1 : 0;
+	vi = vipl_vi_lookup(ev->vi);
+	cq = vipl_cq_lookup(ev->cq);
+	return (ev->vi && (!vi || vi->obj.pub.nic != nic)) ||
+	       (ev->cq && (!cq || cq->obj.pub.nic != nic)) ? -1 : 0;
 }
 
 void vipl_error_deliver(struct vipl_nic *nic, const struct vipl_event *ev)
