@@ -131,7 +131,7 @@ VIP_RETURN VipExtFormatAddress(VIP_NIC_HANDLE NicHandle,
 			       VIP_ULONG TextLen);
 
 /*
- * Text for a person: constants, never NULL, for any value. A status has
+ * Text for codes: constants, never NULL, for any value. A status has
  * several words ("receive, length error"): they go into Text.
  */
 const VIP_CHAR *VipExtReturnText(VIP_RETURN Code);

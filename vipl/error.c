@@ -28,7 +28,7 @@ static void to_peer(struct vipl_nic *nic, VIP_VI_HANDLE h, char out[PEER_LEN])
 	vipl_addr_format(nic, host, out + strlen(out), PEER_LEN - strlen(out));
 }
 
-/* One sentence for a person. */
+/* One sentence to read. */
 static void say(int fd, struct vipl_nic *nic,
 		const VIP_ERROR_DESCRIPTOR *e)
 {
