@@ -11,8 +11,9 @@
  *     "default" of vipl.conf, or else, but not for "", the Nth Ethernet VI
  *     NIC by interface index;
  *  5. where all this leads to no node that is there, the "fallback" of
- *     vipl.conf, but not where VIPL_NIC or the "default" is no name at all. Without such a line there is none: to change the transport,
- *     and so the ones that are trusted, is not ours to decide.
+ *     vipl.conf, but not where VIPL_NIC or the "default" is no name at all.
+ *     Without such a line there is none: to change the transport, and so the
+ *     ones that are trusted, is not ours to decide.
  */
 #include <stdio.h>
 #include <stdlib.h>
