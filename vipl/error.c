@@ -95,6 +95,7 @@ static int describe(struct vipl_nic *nic, const struct vipl_event *ev,
 {
 	struct vipl_vi *vi;
 	struct vipl_cq *cq;
+	int gone;
 
 	*err = (VIP_ERROR_DESCRIPTOR){
 		.NicHandle = (VIP_NIC_HANDLE)vipl_obj_handle(&nic->obj,
@@ -106,10 +107,14 @@ static int describe(struct vipl_nic *nic, const struct vipl_event *ev,
 	};
 	err->ViHandle = ev->vi;
 	err->CQHandle = ev->cq;
+	/* What is live under the lock stays until it is let go. */
+	vipl_lock(&nic->events.lock);
 	vi = vipl_vi_lookup(ev->vi);
 	cq = vipl_cq_lookup(ev->cq);
-	return (ev->vi && (!vi || vi->obj.pub.nic != nic)) ||
-	       (ev->cq && (!cq || cq->obj.pub.nic != nic)) ? -1 : 0;
+	gone = (ev->vi && (!vi || vi->obj.pub.nic != nic)) ||
+	       (ev->cq && (!cq || cq->obj.pub.nic != nic));
+	vipl_unlock(&nic->events.lock);
+	return gone ? -1 : 0;
 }
 
 void vipl_error_deliver(struct vipl_nic *nic, const struct vipl_event *ev)
