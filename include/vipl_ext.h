@@ -131,7 +131,7 @@ VIP_RETURN VipExtFormatAddress(VIP_NIC_HANDLE NicHandle,
 			       VIP_ULONG TextLen);
 
 /*
- * Text for a person: constants, never NULL, for any value. A status has
+ * Text for codes: constants, never NULL, for any value. A status has
  * several words ("receive, length error"): they go into Text.
  */
 const VIP_CHAR *VipExtReturnText(VIP_RETURN Code);
@@ -144,7 +144,8 @@ const VIP_CHAR *VipExtStatusText(VIP_UINT32 Status, VIP_CHAR *Text,
  * Devices that can be opened on this host, and the providers that offer none.
  * Each is called once for each device: Device is a name for VipOpenNic, or
  * NULL for a provider without one; What says what it is, or why there is none
- * and what to do. Loads every installed provider.
+ * and what to do. Loads every installed provider. A line on standard error
+ * where VIPL_NIC, or the "default" of vipl.conf, names none that can be opened.
  */
 VIP_RETURN VipExtEnumDevices(void (*Each)(VIP_PVOID Context,
 					  const VIP_CHAR *Provider,

@@ -122,35 +122,15 @@ static void print_sysfs(const char *name)
 	}
 }
 
-/* As the NIC's provider writes it. */
-static const char *written(VIP_NIC_HANDLE h, const VIP_UINT8 *addr,
-			   unsigned int len)
-{
-	static char text[128];
-	union {
-		VIP_NET_ADDRESS	a;
-		VIP_UINT8	bytes[sizeof(VIP_NET_ADDRESS) + 256];
-	} u = { .a = { .HostAddressLen = len } };
-
-	if (len > 256)
-		return "?";
-	memcpy(u.bytes + offsetof(VIP_NET_ADDRESS, HostAddress), addr, len);
-	if (VipExtFormatAddress(h, &u.a, text, sizeof(text)) != VIP_SUCCESS)
-		return addr_str(addr, len);
-	return text;
-}
-
-static void show_text(VIP_NIC_HANDLE h, const char *name,
-		      const VIP_NIC_ATTRIBUTES *a, VIP_UINT64 can,
+static void show_text(const struct nic *nic, VIP_UINT64 can,
 		      const struct how *how)
 {
 	struct field f[MAX_FIELDS];
-	unsigned int n = list_fields(a, f);
+	unsigned int n = list_fields(&nic->attr, f);
 
-	printf("%s\n", name);
-	printf("    %-24s %s\n", "Name", a->Name);
-	printf("    %-24s %s\n", "LocalNicAddress",
-	       written(h, a->LocalNicAddress, a->NicAddressLen));
+	printf("%s\n", nic->dev);
+	printf("    %-24s %s\n", "Name", nic->attr.Name);
+	printf("    %-24s %s\n", "LocalNicAddress", nic_addr(nic));
 	printf("    %-24s ", "Features");
 	print_features(can, "", ", ");
 	printf("\n");
@@ -164,18 +144,16 @@ static void show_text(VIP_NIC_HANDLE h, const char *name,
 			printf("%lu\n", f[i].value);
 	}
 	if (how->verbose)
-		print_sysfs(name);
+		print_sysfs(nic->dev);
 }
 
-static void show_json(const char *name, const VIP_NIC_ATTRIBUTES *a,
-		      VIP_UINT64 can, bool first)
+static void show_json(const struct nic *nic, VIP_UINT64 can, bool first)
 {
 	struct field f[MAX_FIELDS];
-	unsigned int n = list_fields(a, f);
+	unsigned int n = list_fields(&nic->attr, f);
 
 	printf("%s\n  {\"nic\":\"%s\",\"Name\":\"%s\",\"LocalNicAddress\":\"%s\"",
-	       first ? "" : ",", name, a->Name,
-	       addr_str(a->LocalNicAddress, a->NicAddressLen));
+	       first ? "" : ",", nic->dev, nic->attr.Name, nic_addr(nic));
 	for (unsigned int i = 0; i < n; i++) {
 		if (f[i].kind == BOOLEAN)
 			printf(",\"%s\":%s", f[i].name,
@@ -189,7 +167,7 @@ static void show_json(const char *name, const VIP_NIC_ATTRIBUTES *a,
 }
 
 /* The hosts that answer on the NIC's wire, and their names. */
-static void show_wire(VIP_NIC_HANDLE h)
+static void show_wire(const struct nic *nic)
 {
 	VIP_AUTODISCOVERY_LIST l = { 0 };
 	VIP_NET_ADDRESS *a;
@@ -197,7 +175,7 @@ static void show_wire(VIP_NIC_HANDLE h)
 	char host[256];
 	VIP_RETURN rc;
 
-	rc = VipQuerySystemManagementInfo(h, VIP_SMI_AUTODISCOVERY, &l);
+	rc = VipQuerySystemManagementInfo(nic->h, VIP_SMI_AUTODISCOVERY, &l);
 	if (rc != VIP_SUCCESS) {
 		warn_msg("cannot ask for the hosts on the wire: %s", vip_str(rc));
 		return;
@@ -205,9 +183,9 @@ static void show_wire(VIP_NIC_HANDLE h)
 	for (VIP_ULONG i = 0; i < l.NumAdAddrs; i++) {
 		a = l.ADAddrArray[i];
 		len = sizeof(host);
-		rc = VipNSGetHostByAddr(h, a, host, &len);
+		rc = VipNSGetHostByAddr(nic->h, a, host, &len);
 		printf("    %-24s %s %s\n", i ? "" : "on the wire",
-		       written(h, a->HostAddress, a->HostAddressLen),
+		       addr_text(nic, a->HostAddress, a->HostAddressLen),
 		       rc == VIP_SUCCESS ? host : "(no name)");
 	}
 }
@@ -215,29 +193,28 @@ static void show_wire(VIP_NIC_HANDLE h)
 /* One NIC that cannot be opened does not hide the others. */
 static void show(const char *name, struct how *how)
 {
-	VIP_NIC_ATTRIBUTES a;
+	struct nic nic = { .dev = name };
 	VIP_UINT64 can;
-	VIP_NIC_HANDLE h;
 	VIP_RETURN rc;
 
-	rc = VipOpenNic(name, &h);
+	rc = VipOpenNic(name, &nic.h);
 	if (rc != VIP_SUCCESS) {
 		warn_msg("cannot open VI NIC %s: %s", name, vip_str(rc));
 		how->failed++;
 		return;
 	}
-	rc = VipQueryNic(h, &a);
+	rc = VipQueryNic(nic.h, &nic.attr);
 	if (rc == VIP_SUCCESS)
-		rc = VipExtQueryFeatures(h, &can);
+		rc = VipExtQueryFeatures(nic.h, &can);
 	if (rc != VIP_SUCCESS)
 		die("VipQueryNic %s: %s", name, vip_str(rc));
 	if (how->json)
-		show_json(name, &a, can, !how->shown);
+		show_json(&nic, can, !how->shown);
 	else
-		show_text(h, name, &a, can, how);
+		show_text(&nic, can, how);
 	if (how->wire && !how->json)
-		show_wire(h);
-	VipCloseNic(h);
+		show_wire(&nic);
+	VipCloseNic(nic.h);
 	how->shown++;
 }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "conf.h"
 #include "msg.h"
@@ -15,6 +19,57 @@ struct wanted {
 	size_t size;			/* bytes of it */
 };
 
+#define WARNINGS	64		/* that are remembered */
+
+static uint64_t hash(uint64_t h, const void *data, size_t n)
+{
+	const unsigned char *p = data;
+
+	/* FNV-1a */
+	while (n--)
+		h = (h ^ *p++) * 0x100000001b3ull;
+	return h;
+}
+
+/* A race says it twice, and so do more than WARNINGS of them. */
+static int said(uint64_t what)
+{
+	static _Atomic uint64_t known[WARNINGS];
+	static _Atomic uint32_t next;
+	uint32_t i;
+
+	for (i = 0; i < WARNINGS; i++)
+		if (atomic_load_explicit(&known[i], memory_order_relaxed) ==
+		    what)
+			return 1;
+	i = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed);
+	atomic_store_explicit(&known[i % WARNINGS], what,
+			      memory_order_relaxed);
+	return 0;
+}
+
+void vipl_conf_warn(FILE *f, const char *fmt, ...)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+	char line[512];
+	struct stat st;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	h = hash(h, line, strlen(line));
+	if (!fstat(fileno(f), &st)) {
+		h = hash(h, &st.st_dev, sizeof(st.st_dev));
+		h = hash(h, &st.st_ino, sizeof(st.st_ino));
+		h = hash(h, &st.st_size, sizeof(st.st_size));
+		h = hash(h, &st.st_mtim.tv_sec, sizeof(st.st_mtim.tv_sec));
+		h = hash(h, &st.st_mtim.tv_nsec, sizeof(st.st_mtim.tv_nsec));
+	}
+	if (!said(h))
+		vipl_msg("%s", line);
+}
+
 /* "shm.group" belongs to a provider, which may not be loaded. */
 static int is_known(const char *word)
 {
@@ -23,8 +78,8 @@ static int is_known(const char *word)
 }
 
 /* Returns 0 when the line is the one, else -1. */
-static int parse(char *line, const struct wanted *w, const char *file,
-		 int number)
+static int parse(char *line, const struct wanted *w, FILE *f,
+		 const char *file, int number)
 {
 	char *save, *word, *key, *val;
 
@@ -33,8 +88,8 @@ static int parse(char *line, const struct wanted *w, const char *file,
 	if (!word)
 		return -1;
 	if (!is_known(word)) {
-		vipl_msg("%s:%d: unknown keyword '%s' ignored (know: alias, default, fallback, PROVIDER.KEY)",
-			 file, number, word);
+		vipl_conf_warn(f, "%s:%d: unknown keyword '%s' ignored (know: alias, default, fallback, PROVIDER.KEY)",
+			       file, number, word);
 		return -1;
 	}
 	if (strcmp(word, w->keyword))
@@ -44,8 +99,8 @@ static int parse(char *line, const struct wanted *w, const char *file,
 		return -1;
 	val = strtok_r(NULL, BLANK, &save);
 	if (!val || strlen(val) >= w->size) {
-		vipl_msg("%s:%d: '%s' without a usable value ignored", file,
-			 number, w->keyword);
+		vipl_conf_warn(f, "%s:%d: '%s' without a usable value ignored",
+			       file, number, w->keyword);
 		return -1;
 	}
 	strcpy(w->value, val);
@@ -68,8 +123,8 @@ int vipl_conf_line(FILE *f, char line[VIPL_LINE_LEN], const char *file,
 	while (strlen(rest) == sizeof(rest) - 1 &&
 	       rest[sizeof(rest) - 2] != '\n' && fgets(rest, sizeof(rest), f))
 		;
-	vipl_msg("%s:%d: ignored; a line has at most %d bytes", file, number,
-		 VIPL_LINE_LEN - 2);
+	vipl_conf_warn(f, "%s:%d: ignored; a line has at most %d bytes", file,
+		       number, VIPL_LINE_LEN - 2);
 	line[0] = '\0';
 	return 0;
 }
@@ -84,7 +139,7 @@ static int look(const char *file, const struct wanted *w)
 	if (!f)
 		return -1;
 	while (r && !vipl_conf_line(f, line, file, ++number))
-		r = parse(line, w, file, number);
+		r = parse(line, w, f, file, number);
 	fclose(f);
 	return r;
 }

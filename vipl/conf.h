@@ -15,6 +15,13 @@
 int vipl_conf_lookup(const char *keyword, const char *name, char *value,
 		     size_t size);
 
+/*
+ * A line on standard error about a file, once for each of its versions: it is
+ * read again at each look-up.
+ */
+void vipl_conf_warn(FILE *f, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 #define VIPL_LINE_LEN	512	/* of a line of a file, with newline and 0 */
 
 /* The next line, empty instead of one that is too long; 0, or -1: the end. */

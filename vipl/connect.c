@@ -109,8 +109,12 @@ VIP_RETURN vipl_conn_wait(struct vipl_nic *nic, const VIP_NET_ADDRESS *local,
 
 	if (!remote || !attrs || !out || vipl_addr_in(nic, local, 0, &addr))
 		return VIP_INVALID_PARAMETER;
-	req.priv.len = 0;
+	memset(&req, 0, sizeof(req));
 	r = vipl_ops(&nic->obj)->conn_wait(nic, &addr, timeout, &req);
+	if (r == VIP_SUCCESS && !vipl_request_fits(nic, &req)) {
+		vipl_ops(&nic->obj)->conn_reject(nic, req.id, NULL);
+		r = VIP_ERROR_RESOURCE;
+	}
 	if (r == VIP_SUCCESS)
 		r = add_conn(nic, &req, out);
 	if (r != VIP_SUCCESS)

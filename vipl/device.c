@@ -11,8 +11,9 @@
  *     "default" of vipl.conf, or else, but not for "", the Nth Ethernet VI
  *     NIC by interface index;
  *  5. where all this leads to no node that is there, the "fallback" of
- *     vipl.conf. Without such a line there is none: to change the transport,
- *     and so the ones that are trusted, is not ours to decide.
+ *     vipl.conf, but not where VIPL_NIC or the "default" is no name at all.
+ *     Without such a line there is none: to change the transport, and so the
+ *     ones that are trusted, is not ours to decide.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +74,12 @@ enum found {
 	NONSENSE,	/* names nothing, and out is as it was */
 	MISSING,	/* a node that is not there */
 	THERE,		/* or with a provider that has to know */
+	WRONG,		/* said on standard error, and the remedy */
 };
+
+#define BY_ENV	"VIPL_NIC"
+#define BY_CONF	"\"default\" in vipl.conf"
+#define NAMES	"take a name that viainfo lists, such as shm:0"
 
 static enum found to_device(const char *name, struct vipl_device *out)
 {
@@ -113,17 +119,33 @@ static enum found by_alias(const char *name, struct vipl_device *out)
 	return to_device(is_alias(name, alias) ? alias : name, out);
 }
 
+/* What has no meaning is no reason to take another NIC than was asked for. */
+static enum found chosen(const char *name, const char *by,
+			 struct vipl_device *out)
+{
+	enum found r = by_alias(name, out);
+
+	out->by = by;
+	if (r != NONSENSE)
+		return r;
+	vipl_msg("%s is '%.64s', which names no VI NIC: " NAMES, by, name);
+	return WRONG;
+}
+
 /* The NIC that stands for all the old names; a missing one is an answer. */
 static enum found by_default(struct vipl_device *out)
 {
 	const char *env = secure_getenv("VIPL_NIC");
 	char conf[NAME_LEN];
+	enum found r;
 
-	if (env && *env)
-		return by_alias(env, out) == NONSENSE ? NONSENSE : THERE;
+	if (env && *env) {
+		r = chosen(env, BY_ENV, out);
+		return r == MISSING ? THERE : r;
+	}
 	if (vipl_conf_lookup("default", NULL, conf, sizeof(conf)))
 		return NONSENSE;
-	return by_alias(conf, out);
+	return chosen(conf, BY_CONF, out);
 }
 
 static enum found by_old_name(const char *base, int n, struct vipl_device *out)
@@ -140,7 +162,7 @@ static enum found by_old_name(const char *base, int n, struct vipl_device *out)
 
 static int fallback(const char *name, struct vipl_device *out)
 {
-	struct vipl_device other;
+	struct vipl_device other = { .by = NULL };
 	char device[NAME_LEN];
 
 	if (vipl_conf_lookup("fallback", NULL, device, sizeof(device)) ||
@@ -185,6 +207,7 @@ int vipl_device_resolve(const char *name, struct vipl_device *out)
 	const char *base;
 	int n;
 
+	out->by = NULL;
 	if (is_alias(name, alias))
 		name = alias;
 	r = to_device(name, out);
@@ -196,9 +219,29 @@ int vipl_device_resolve(const char *name, struct vipl_device *out)
 	n = legacy_index(base);
 	if (n >= 0)
 		old = by_old_name(base, n, out);
+	if (old == WRONG)
+		return -1;
 	if (old == THERE || !fallback(name, out))
 		return 0;
 	if (old == MISSING || n < 0 || is_node_name(base))
 		return 0;
 	return no_old_name(base, n);
+}
+
+int vipl_device_default(struct vipl_device *out)
+{
+	enum found r;
+
+	out->by = NULL;
+	r = by_default(out);
+	return r == THERE || r == MISSING ? 0 : -1;
+}
+
+void vipl_device_blame(const struct vipl_device *d)
+{
+	const char *colon = strcmp(d->provider, "ka") ? ":" : "";
+
+	if (d->by)
+		vipl_msg("it is %s that names '%s%s%.64s': " NAMES, d->by,
+			 *colon ? d->provider : "", colon, d->rest);
 }

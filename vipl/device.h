@@ -10,6 +10,7 @@
 struct vipl_device {
 	char provider[VIPL_PROVIDER_LEN];
 	char rest[VIPL_REST_LEN];
+	const char *by;		/* VIPL_NIC or so, where that chose it; or NULL */
 };
 
 /*
@@ -17,5 +18,14 @@ struct vipl_device {
  * standard error for a name that means nothing. The device need not exist.
  */
 int vipl_device_resolve(const char *name, struct vipl_device *out);
+
+/*
+ * The device of VIPL_NIC or of the "default" of vipl.conf. Returns 0; or -1,
+ * without a line where there is neither.
+ */
+int vipl_device_default(struct vipl_device *out);
+
+/* A line on what has chosen a device that was not opened. */
+void vipl_device_blame(const struct vipl_device *d);
 
 #endif /* VIPL_DEVICE_H */

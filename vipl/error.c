@@ -28,7 +28,7 @@ static void to_peer(struct vipl_nic *nic, VIP_VI_HANDLE h, char out[PEER_LEN])
 	vipl_addr_format(nic, host, out + strlen(out), PEER_LEN - strlen(out));
 }
 
-/* One sentence for a person. */
+/* One sentence to read. */
 static void say(int fd, struct vipl_nic *nic,
 		const VIP_ERROR_DESCRIPTOR *e)
 {
@@ -93,6 +93,10 @@ static void log_error(struct vipl_nic *nic, const VIP_ERROR_DESCRIPTOR *err)
 static int describe(struct vipl_nic *nic, const struct vipl_event *ev,
 		    VIP_ERROR_DESCRIPTOR *err)
 {
+	struct vipl_vi *vi;
+	struct vipl_cq *cq;
+	int gone;
+
 	*err = (VIP_ERROR_DESCRIPTOR){
 		.NicHandle = (VIP_NIC_HANDLE)vipl_obj_handle(&nic->obj,
 							     VIPL_NIC),
@@ -103,8 +107,14 @@ static int describe(struct vipl_nic *nic, const struct vipl_event *ev,
 	};
 	err->ViHandle = ev->vi;
 	err->CQHandle = ev->cq;
-	return (ev->vi && !vipl_vi_lookup(ev->vi)) ||
-	       (ev->cq && !vipl_cq_lookup(ev->cq)) ? -1 : 0;
+	/* What is live under the lock stays until it is let go. */
+	vipl_lock(&nic->events.lock);
+	vi = vipl_vi_lookup(ev->vi);
+	cq = vipl_cq_lookup(ev->cq);
+	gone = (ev->vi && (!vi || vi->obj.pub.nic != nic)) ||
+	       (ev->cq && (!cq || cq->obj.pub.nic != nic));
+	vipl_unlock(&nic->events.lock);
+	return gone ? -1 : 0;
 }
 
 void vipl_error_deliver(struct vipl_nic *nic, const struct vipl_event *ev)

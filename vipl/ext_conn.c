@@ -5,6 +5,12 @@
 #include "connect.h"
 #include "ext.h"
 
+/* What a NIC does not claim it does not do, whatever operations there are. */
+static int has(const struct vipl_nic *nic, uint64_t feature)
+{
+	return !!(nic->id.features & feature);
+}
+
 /*
  * A program's private data. Returns 0, or what the call returns: what the
  * provider cannot carry is not dropped.
@@ -14,7 +20,7 @@ static VIP_RETURN private_in(const struct vipl_nic *nic, const void *data,
 {
 	if (len > VIPL_PRIVATE_MAX || (len && !data))
 		return VIP_INVALID_PARAMETER;
-	if (len && !(nic->id.features & VIP_FEATURE_PRIVATE))
+	if (len && !has(nic, VIP_FEATURE_PRIVATE))
 		return VIP_ERROR_NOT_SUPPORTED;
 	/* All of it: a provider may send it as it is. */
 	memset(out, 0, sizeof(*out));
@@ -46,7 +52,9 @@ VIP_RETURN VipExtConnectListen(VIP_NIC_HANDLE NicHandle,
 
 	if (!nic)
 		return r;
-	if (!vipl_addr_in(nic, LocalAddr, 0, &local))
+	if (!has(nic, VIP_FEATURE_LISTEN))
+		r = VIP_ERROR_NOT_SUPPORTED;
+	else if (!vipl_addr_in(nic, LocalAddr, 0, &local))
 		r = vipl_ops(&nic->obj)->conn_listen(nic, &local,
 			Backlog > UINT32_MAX ? UINT32_MAX : (uint32_t)Backlog);
 	vipl_nic_put(nic);
@@ -90,6 +98,10 @@ VIP_RETURN VipExtConnectRequest(VIP_VI_HANDLE ViHandle,
 	if (!vi)
 		return r;
 	nic = vi->obj.pub.nic;
+	if (!has(nic, VIP_FEATURE_NONBLOCKING)) {
+		r = VIP_ERROR_NOT_SUPPORTED;
+		goto out;
+	}
 	if (!Timeout || vipl_addr_in(nic, LocalAddr, 0, &local) ||
 	    vipl_addr_in(nic, RemoteAddr, nic->id.addr_len, &remote))
 		goto out;
@@ -115,7 +127,9 @@ VIP_RETURN VipExtConnectAccept(VIP_CONN_HANDLE ConnHandle,
 
 	if (!conn)
 		return VIP_INVALID_PARAMETER;
-	r = private_in(conn->obj.pub.nic, Private, PrivateLen, &priv);
+	r = VIP_ERROR_NOT_SUPPORTED;
+	if (has(conn->obj.pub.nic, VIP_FEATURE_NONBLOCKING))
+		r = private_in(conn->obj.pub.nic, Private, PrivateLen, &priv);
 	if (r == VIP_SUCCESS)
 		r = vipl_conn_accept(conn, ConnHandle, ViHandle,
 				     vipl_ops(&conn->obj)->conn_accept_start,
@@ -155,7 +169,9 @@ VIP_RETURN VipExtConnectDone(VIP_VI_HANDLE ViHandle,
 		vipl_vi_put(vi);
 		return VIP_INVALID_PARAMETER;
 	}
-	r = vipl_ops(&vi->obj)->conn_result(vi, &attrs, &priv);
+	r = VIP_ERROR_NOT_SUPPORTED;
+	if (has(vi->obj.pub.nic, VIP_FEATURE_NONBLOCKING))
+		r = vipl_ops(&vi->obj)->conn_result(vi, &attrs, &priv);
 	vipl_vi_put(vi);
 	if (r == VIP_SUCCESS && RemoteViAttribs)
 		*RemoteViAttribs = attrs;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device.h"
 #include "loader.h"
 #include "msg.h"
 #include "object.h"
@@ -128,6 +129,27 @@ static void ask_plugins(struct lines *l)
 	free(list);
 }
 
+/* What programs with old names open: a line where that leads to no NIC. */
+static void check_default(void)
+{
+	const struct vipl_driver *d;
+	struct vipl_device device;
+	char line[WHAT_LEN];
+	int bad = 1;
+
+	if (vipl_device_default(&device) || vipl_enter(device.provider))
+		return;
+	d = vipl_load(device.provider);
+	if (d && d->ops.explain &&
+	    !d->ops.explain(device.rest, line, sizeof(line)))
+		vipl_msg("%s", line);
+	else
+		bad = !d;
+	vipl_leave(device.provider);
+	if (bad)
+		vipl_device_blame(&device);
+}
+
 VIP_RETURN VipExtEnumDevices(void (*Each)(VIP_PVOID Context,
 					  const VIP_CHAR *Provider,
 					  const VIP_CHAR *Device,
@@ -142,6 +164,7 @@ VIP_RETURN VipExtEnumDevices(void (*Each)(VIP_PVOID Context,
 	l.end = &l.first;
 	ask(&l, "ka");
 	ask_plugins(&l);
+	check_default();
 	while ((n = l.first)) {
 		l.first = n->next;
 		if (!l.failed)

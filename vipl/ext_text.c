@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Text for a person. */
+/* Text for codes. */
 #include <stdio.h>
 #include <string.h>
 

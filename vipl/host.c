@@ -10,18 +10,126 @@
 #include "msg.h"
 #include "object.h"
 
+/*
+ * A service is not told which provider calls it, and a provider must not get
+ * the object of another one, whose private area is of another layout. So each
+ * provider has a table of its own, in which these two have its number. An
+ * object keeps its provider: what is looked at before the reference is taken
+ * still holds after it.
+ */
+static struct vipl_vi *vi_of(uint32_t driver, VIP_VI_HANDLE h)
+{
+	struct vipl_vi *vi = vipl_vi_lookup(h);
+
+	return vi && vi->obj.driver == driver ? vipl_vi_get(h) : NULL;
+}
+
+static struct vipl_cq *cq_of(uint32_t driver, VIP_CQ_HANDLE h)
+{
+	struct vipl_cq *cq = vipl_cq_lookup(h);
+
+	return cq && cq->obj.driver == driver ? vipl_cq_get(h) : NULL;
+}
+
+#define GETS(n)								\
+	static struct vipl_vi *vi_get_##n(VIP_VI_HANDLE h)		\
+	{								\
+		return vi_of(n, h);					\
+	}								\
+	static struct vipl_cq *cq_get_##n(VIP_CQ_HANDLE h)		\
+	{								\
+		return cq_of(n, h);					\
+	}
+
+GETS(0) GETS(1) GETS(2) GETS(3) GETS(4) GETS(5) GETS(6) GETS(7)
+GETS(8) GETS(9) GETS(10) GETS(11) GETS(12) GETS(13) GETS(14) GETS(15)
+
+#define GET(n)	{ vi_get_##n, cq_get_##n }
+
+static const struct {
+	struct vipl_vi *(*vi)(VIP_VI_HANDLE h);
+	struct vipl_cq *(*cq)(VIP_CQ_HANDLE h);
+} gets[] = {
+	GET(0), GET(1), GET(2), GET(3), GET(4), GET(5), GET(6), GET(7),
+	GET(8), GET(9), GET(10), GET(11), GET(12), GET(13), GET(14), GET(15),
+};
+
+_Static_assert(sizeof(gets) / sizeof(gets[0]) == VIPL_DRIVERS,
+	       "services of every provider");
+
 static void host_ref(void *object)
 {
 	vipl_ref(object);
 }
 
+static int is_zero(const uint32_t *words, size_t n)
+{
+	while (n && !words[n - 1])
+		n--;
+	return !n;
+}
+
+/* Room, in words, that a later version of the interface gives a meaning. */
+#define UNKNOWN(s)							\
+	(!is_zero((s)->reserved,						\
+		  sizeof((s)->reserved) / sizeof((s)->reserved[0])))
+
 static void host_identify(struct vipl_nic *nic, const struct vipl_identity *id)
 {
+	const char *name = vipl_ops(&nic->obj)->name;
+
 	nic->id = *id;
 	nic->id.name[sizeof(nic->id.name) - 1] = '\0';
-	nic->identified = id->addr_len <= VIPL_ADDR_MAX &&
-		id->disc_len <= VIPL_DISC_MAX &&
-		id->files <= sizeof(id->file) / sizeof(id->file[0]);
+	nic->identified = 0;
+	if (UNKNOWN(id))
+		vipl_msg("provider %s says more of its NIC than this libvipl understands: " VIPL_BOTH,
+			 name);
+	else if (id->addr_len > VIPL_ADDR_MAX || id->disc_len > VIPL_DISC_MAX ||
+		 id->files > sizeof(id->file) / sizeof(id->file[0]))
+		vipl_msg("provider %s has addresses of %u bytes, discriminators of %u and %u files: the most are %u, %u and %zu",
+			 name, id->addr_len, id->disc_len, id->files,
+			 VIPL_ADDR_MAX, VIPL_DISC_MAX,
+			 sizeof(id->file) / sizeof(id->file[0]));
+	else
+		nic->identified = 1;
+	nic->refused = !nic->identified;
+}
+
+/* The library's own thread calls it, too, for what event_wait returned. */
+int vipl_event_known(struct vipl_nic *nic, const struct vipl_event *ev)
+{
+	static _Atomic int said;
+
+	if ((unsigned int)ev->kind <= VIPL_EVENT_CONN && !UNKNOWN(ev))
+		return 1;
+	if (!atomic_exchange(&said, 1))
+		vipl_msg("provider %s tells of events that this libvipl does not know, which are lost: " VIPL_BOTH,
+			 vipl_ops(&nic->obj)->name);
+	return 0;
+}
+
+static void host_event(struct vipl_nic *nic, const struct vipl_event *ev)
+{
+	if (vipl_event_known(nic, ev))
+		vipl_event_add(nic, ev);
+}
+
+int vipl_request_fits(struct vipl_nic *nic, const struct vipl_request *req)
+{
+	const char *name = vipl_ops(&nic->obj)->name;
+
+	if (UNKNOWN(req)) {
+		vipl_msg("provider %s says more of a connection request than this libvipl understands, and it is rejected: " VIPL_BOTH,
+			 name);
+		return 0;
+	}
+	if (req->remote.host_len <= nic->id.addr_len &&
+	    req->remote.disc_len <= nic->id.disc_len)
+		return 1;
+	vipl_msg("provider %s: a connection request is rejected: its address has %u and %u bytes, and NicAddressLen is %u, MaxDiscriminatorLen %u",
+		 name, req->remote.host_len, req->remote.disc_len,
+		 nic->id.addr_len, nic->id.disc_len);
+	return 0;
 }
 
 static VIP_NIC_HANDLE host_nic_handle(struct vipl_nic *nic)
@@ -78,21 +186,26 @@ static int host_may_spin(void)
 	return k == 2;
 }
 
-const struct vipl_host vipl_host = {
+static const struct vipl_host services = {
 	.abi = VIPL_PROVIDER_ABI,
 	.size = sizeof(struct vipl_host),
-	.vi_get = vipl_vi_get,
-	.cq_get = vipl_cq_get,
 	.ref = host_ref,
 	.nic_put = vipl_nic_put,
 	.vi_put = vipl_vi_put,
 	.cq_put = vipl_cq_put,
 	.identify = host_identify,
 	.nic_handle = host_nic_handle,
-	.event = vipl_event_add,
+	.event = host_event,
 	.msg = vipl_msg,
 	.conf = host_conf,
 	.wiped_alloc = vipl_wiped_alloc,
 	.wiped_free = vipl_wiped_free,
 	.may_spin = host_may_spin,
 };
+
+void vipl_host_init(struct vipl_host *host, uint32_t driver)
+{
+	*host = services;
+	host->vi_get = gets[driver].vi;
+	host->cq_get = gets[driver].cq;
+}

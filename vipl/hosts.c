@@ -12,7 +12,6 @@
 
 #include "conf.h"
 #include "hosts.h"
-#include "msg.h"
 
 #define BLANK	" \t\r\n"
 
@@ -29,8 +28,8 @@ int vipl_name_match(const char *want, const char *have)
 }
 
 /* Split a line; returns its first name with the address set, or NULL. */
-static char *parse(char *line, const struct vipl_hosts *h, int number,
-		   uint8_t *host, char **save)
+static char *parse(char *line, const struct vipl_hosts *h, FILE *f,
+		   int number, uint8_t *host, char **save)
 {
 	char *word, *name;
 
@@ -40,8 +39,8 @@ static char *parse(char *line, const struct vipl_hosts *h, int number,
 		return NULL;
 	name = strtok_r(NULL, BLANK, save);
 	if (!name || h->parse(h->nic, word, host)) {
-		vipl_msg("%s:%d: ignored; a line is: %s name [alias ...]",
-			 h->file, number, h->example);
+		vipl_conf_warn(f, "%s:%d: ignored; a line is: %s name [alias ...]",
+			       h->file, number, h->example);
 		return NULL;
 	}
 	return name;
@@ -58,7 +57,7 @@ int vipl_hosts_by_name(const struct vipl_hosts *h, const char *name,
 	if (!f)
 		return -1;
 	while (!vipl_conf_line(f, line, h->file, ++number)) {
-		word = parse(line, h, number, addr, &save);
+		word = parse(line, h, f, number, addr, &save);
 		while (word && !vipl_name_match(name, word))
 			word = strtok_r(NULL, BLANK, &save);
 		if (!word)
@@ -85,7 +84,7 @@ int vipl_hosts_by_addr(const struct vipl_hosts *h, const uint8_t *host,
 	if (!f)
 		return -1;
 	while (r && !vipl_conf_line(f, line, h->file, ++number)) {
-		word = parse(line, h, number, addr, &save);
+		word = parse(line, h, f, number, addr, &save);
 		if (!word || memcmp(addr, host, h->len) ||
 		    strlen(word) >= size)
 			continue;

@@ -3,6 +3,7 @@
  * Providers of this process: the built-in one, and those that were loaded.
  * A provider stays once it is there, since slots of objects are its own.
  */
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -40,6 +41,37 @@ static struct {
 	uint32_t threads;		/* under lock: that are opening */
 	struct sigaction was[NSIG];	/* under lock; sa_handler SIG_ERR: none */
 } signals = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* Where the program itself is, without its libraries. */
+static struct {
+	uintptr_t from, to;
+} program = { .from = UINTPTR_MAX };
+
+static int measure(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	uintptr_t from, to;
+	int i;
+
+	(void)size;
+	(void)arg;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type != PT_LOAD)
+			continue;
+		from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+		to = from + info->dlpi_phdr[i].p_memsz;
+		if (from < program.from)
+			program.from = from;
+		if (to > program.to)
+			program.to = to;
+	}
+	/* It comes first. */
+	return 1;
+}
+
+static void find_program(void)
+{
+	dl_iterate_phdr(measure, NULL);
+}
 
 static int is_builtin(const char *name)
 {
@@ -89,7 +121,7 @@ static int usable(const struct vipl_provider *p, const char *name)
 			     sizeof(p->open);
 
 	if (p->abi != VIPL_PROVIDER_ABI) {
-		vipl_msg("provider %s speaks version %u of the provider interface and libvipl version %u: install both of one release",
+		vipl_msg("provider %s speaks version %u of the provider interface and libvipl version %u: " VIPL_BOTH,
 			 name, p->abi, VIPL_PROVIDER_ABI);
 		return 0;
 	}
@@ -99,7 +131,7 @@ static int usable(const struct vipl_provider *p, const char *name)
 		return 0;
 	}
 	if (p->flags) {
-		vipl_msg("provider %s asks for flags 0x%x, which this libvipl does not know: install both of one release",
+		vipl_msg("provider %s asks for flags 0x%x, which this libvipl does not know: " VIPL_BOTH,
 			 name, p->flags);
 		return 0;
 	}
@@ -126,7 +158,9 @@ static const struct vipl_driver *add(const char *name,
 			 name, VIPL_DRIVERS);
 		return NULL;
 	}
-	p = entry(VIPL_PROVIDER_ABI, &vipl_host, &why);
+	/* A provider that refuses may keep it: the next one's is the same. */
+	vipl_host_init(&d->host, n);
+	p = entry(VIPL_PROVIDER_ABI, &d->host, &why);
 	if (!p) {
 		vipl_msg("provider %s refuses version %u of the provider interface%s%.200s",
 			 name, VIPL_PROVIDER_ABI, why ? ": " : "",
@@ -135,7 +169,7 @@ static const struct vipl_driver *add(const char *name,
 	}
 	if (!usable(p, name))
 		return NULL;
-	memset(d, 0, sizeof(*d));
+	memset(&d->ops, 0, sizeof(d->ops));
 	/* Half an operation is none. */
 	size = p->size - p->size % sizeof(p->open);
 	memcpy(&d->ops, p, size < sizeof(d->ops) ? size : sizeof(d->ops));
@@ -193,6 +227,19 @@ static void save_signals(void)
 			signals.was[sig].sa_handler = SIG_ERR;
 }
 
+/*
+ * A handler that is a function of the program was set by the program, in
+ * another thread, since then. Of all others it cannot be told.
+ */
+static int set_by_program(const struct sigaction *now,
+			  const struct sigaction *was)
+{
+	uintptr_t p = (uintptr_t)now->sa_handler;
+
+	return now->sa_handler != was->sa_handler && p >= program.from &&
+	       p < program.to;
+}
+
 static void restore_signals(void)
 {
 	struct sigaction now, *was;
@@ -200,7 +247,8 @@ static void restore_signals(void)
 
 	for (sig = 1; sig < NSIG; sig++) {
 		was = &signals.was[sig];
-		if (was->sa_handler == SIG_ERR || sigaction(sig, NULL, &now))
+		if (was->sa_handler == SIG_ERR || sigaction(sig, NULL, &now) ||
+		    set_by_program(&now, was))
 			continue;
 		if (now.sa_handler != was->sa_handler ||
 		    now.sa_flags != was->sa_flags)
@@ -210,6 +258,8 @@ static void restore_signals(void)
 
 int vipl_enter(const char *name)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
 	if (is_builtin(name))
 		return 0;
 	if (opening) {
@@ -217,6 +267,7 @@ int vipl_enter(const char *name)
 			 name);
 		return -1;
 	}
+	pthread_once(&once, find_program);
 	pthread_mutex_lock(&signals.lock);
 	watch_forks();
 	opening = 1;
@@ -226,7 +277,6 @@ int vipl_enter(const char *name)
 	return 0;
 }
 
-/* Another thread that sets a handler meanwhile has to do so again. */
 void vipl_leave(const char *name)
 {
 	if (is_builtin(name))

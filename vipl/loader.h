@@ -16,11 +16,15 @@
  */
 struct vipl_driver {
 	struct vipl_provider ops;
+	struct vipl_host host;		/* what it was given at its entry */
 	uint32_t index;			/* below VIPL_DRIVERS */
 	int plugin;			/* not built in */
 };
 
-extern const struct vipl_host vipl_host;
+#define VIPL_BOTH	"install both of one release"	/* a remedy */
+
+/* The services of the provider of that number, which is below VIPL_DRIVERS. */
+void vipl_host_init(struct vipl_host *host, uint32_t driver);
 
 static inline size_t vipl_area_size(const struct vipl_driver *d,
 				    enum vipl_kind kind)
@@ -46,7 +50,8 @@ const struct vipl_driver *vipl_load(const char *name);
 /*
  * Around what may run code of a plug-in for the first time. Its libraries may
  * set handlers of signals, which are the program's affair: those of before
- * come back. And they may be built on us: a thread that is opening a plug-in
+ * come back, unless the new one is a function of the program itself, which
+ * another thread has set meanwhile. And they may be built on us: a thread that is opening a plug-in
  * opens no other. vipl_enter returns 0, or -1 and a line on standard error.
  * Nothing of it concerns built-in ones.
  */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /*
- * One line on standard error, prefixed "vipl: ", for what a person has to put
+ * One line on standard error, prefixed "vipl: ", for what has to be put
  * right. VIPL_QUIET in the environment (not 0) silences it.
  */
 void vipl_msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -72,6 +72,7 @@ static void reset(struct vipl_nic *nic)
 
 	nic->closing = 0;
 	nic->identified = 0;
+	nic->refused = 0;
 	nic->discovered = NULL;
 	atomic_store(&nic->fd, -1);
 	memset(&nic->id, 0, sizeof(nic->id));
@@ -93,8 +94,9 @@ static VIP_RETURN open_with(const struct vipl_driver *d, const char *rest,
 	reset(nic);
 	r = d->ops.open(nic, rest);
 	if (r == VIP_SUCCESS && !nic->identified) {
-		vipl_msg("provider %s opens a NIC and does not say what it is",
-			 d->ops.name);
+		if (!nic->refused)
+			vipl_msg("provider %s opens a NIC and does not say what it is",
+				 d->ops.name);
 		r = VIP_ERROR_RESOURCE;
 	}
 	if (r != VIP_SUCCESS) {
@@ -123,6 +125,8 @@ VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
 	d = vipl_load(device.provider);
 	r = d ? open_with(d, device.rest, NicHandle) : VIP_INVALID_PARAMETER;
 	vipl_leave(device.provider);
+	if (r != VIP_SUCCESS)
+		vipl_device_blame(&device);
 	return r;
 }
 

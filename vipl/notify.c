@@ -208,7 +208,8 @@ void vipl_notify_serve(struct vipl_nic *nic, const struct vipl_event *ev)
 	}
 	if (!handle || source_get(&s, kind, handle))
 		return;
-	r = serve(nic, &s);
+	/* A provider speaks of its own objects only. */
+	r = s.obj->pub.nic == nic ? serve(nic, &s) : 0;
 	if (r < 0)
 		return;
 	if (r > 0) {

@@ -48,6 +48,7 @@ struct vipl_nic {
 	struct vipl_lock lock;
 	int closing;			/* under lock */
 	int identified;			/* set by open, then constant */
+	int refused;			/* as identified: said on stderr, why */
 	struct vipl_identity id;	/* set by open, then constant */
 	struct vipl_list objs[VIPL_KINDS];
 	void *discovered;		/* under lock, see mgmt.c */
@@ -136,6 +137,11 @@ void vipl_ptag_kill(struct vipl_ptag *ptag);
 
 void vipl_conn_put(struct vipl_conn *conn);
 void vipl_conn_kill(struct vipl_conn *conn);
+
+/* Does the provider say what this library understands? If not, a message. */
+int vipl_event_known(struct vipl_nic *nic, const struct vipl_event *ev);
+/* The same, and that its address is as long as VipQueryNic says, at most. */
+int vipl_request_fits(struct vipl_nic *nic, const struct vipl_request *req);
 
 /* An address in writing, and the reverse; size is at least 128. */
 int vipl_addr_parse(struct vipl_nic *nic, const char *text, uint8_t *host);

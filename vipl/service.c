@@ -12,6 +12,7 @@
  */
 #include <linux/close_range.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -65,7 +66,8 @@ static void serve(struct vipl_nic *nic, const struct vipl_event *ev)
 		cq = vipl_cq_get(ev->cq);
 		if (!cq)
 			break;
-		vipl_cq_tell(cq);
+		if (cq->obj.pub.nic == nic)
+			vipl_cq_tell(cq);
 		vipl_cq_put(cq);
 		vipl_notify_serve(nic, ev);
 		break;
@@ -84,9 +86,10 @@ static void *service(void *arg)
 	if (!nic->service.shared_files)
 		leave_files(nic);
 	while (r >= 0 && !atomic_load(&nic->service.stop)) {
+		memset(&ev, 0, sizeof(ev));
 		r = ops->event_wait ? ops->event_wait(nic, &ev) :
 				      vipl_event_wait(nic, &ev);
-		if (r > 0)
+		if (r > 0 && vipl_event_known(nic, &ev))
 			serve(nic, &ev);
 		/* If the handler forked, the child has no NIC any more. */
 		if (!atomic_load(&nic->obj.refs))

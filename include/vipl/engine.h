@@ -190,7 +190,9 @@ struct eng_transport {
 	 * thread is in wait still, which wake then ends.
 	 * wait: no lock: sleep until something arrives or the time is over
 	 * (ns, UINT64_MAX: no limit) or wake; one thread at a time.
-	 * wake: from any thread, no lock.
+	 * wake: from any thread, no lock of the engine's; or with it, from inside
+	 * what the transport tells the engine (eng_rx...), so it takes no lock
+	 * that is held around these.
 	 */
 	int (*progress)(struct eng_nic *nic, unsigned int budget);
 	int (*arm)(struct eng_nic *nic);

@@ -14,7 +14,14 @@
  * struct vipl_provider and struct vipl_host. Both say their size: an operation
  * beyond the provider's size, or NULL, does not exist, and its call returns
  * VIP_ERROR_NOT_SUPPORTED where nothing else is said; a service beyond the
- * host's size may not be called.
+ * host's size may not be called (VIPL_HOST_HAS).
+ *
+ * All other structures below have one layout for as long as VIPL_PROVIDER_ABI
+ * is the same; VIPL_LAYOUT checks it in whatever includes this header. The
+ * identity, the event and the request get new members out of reserved[]. The
+ * side that allocates one of them sets to zero what it does not know, so zero
+ * means "not said". What a provider sets there and the library does not know
+ * is refused by name: an identity with the NIC, an event or a request alone.
  *
  * Objects
  * -------
@@ -69,6 +76,12 @@
 
 #define VIPL_SENDQ		0
 #define VIPL_RECVQ		1
+
+/* The bytes of a structure, where pointers have 8 bytes and where they have 4. */
+#define VIPL_LAYOUT(name, lp64, ilp32)					\
+	_Static_assert(sizeof(struct name) ==				\
+		       (sizeof(void *) == 8 ? (lp64) : (ilp32)),	\
+		       #name " differs from that of VIPL_PROVIDER_ABI")
 
 struct vipl_nic;
 struct vipl_vi;
@@ -127,7 +140,10 @@ struct vipl_identity {
 	/* What the service thread needs to keep: see event_wait. */
 	uint32_t files;			/* valid entries of file[] */
 	int file[4];
+	uint32_t reserved[15];		/* 0 */
 };
+
+VIPL_LAYOUT(vipl_identity, 256, 256);
 
 enum vipl_event_kind {
 	VIPL_EVENT_ERROR,		/* an asynchronous error */
@@ -140,14 +156,17 @@ enum vipl_event_kind {
 /* 0 or NULL where nothing applies; handles may be stale. */
 struct vipl_event {
 	enum vipl_event_kind kind;
-	VIP_VI_HANDLE vi;
-	VIP_CQ_HANDLE cq;
-	uint64_t desc;			/* address of the descriptor */
 	uint32_t opcode;		/* operation, as in Status >> 16 */
+	uint64_t desc;			/* address of the descriptor */
 	uint32_t resource;		/* VIP_RESOURCE_* */
 	uint32_t code;			/* VIP_ERROR_* of VIP_ERROR_CODE */
 	int orderly;			/* CONN_LOST: the peer has left */
+	uint32_t reserved[5];		/* 0 */
+	VIP_VI_HANDLE vi;
+	VIP_CQ_HANDLE cq;
 };
+
+VIPL_LAYOUT(vipl_event, 64, 56);
 
 /* An address taken apart; a VIP_NET_ADDRESS is unaligned and open-ended. */
 struct vipl_addr {
@@ -157,11 +176,15 @@ struct vipl_addr {
 	uint8_t disc[VIPL_DISC_MAX];
 };
 
+VIPL_LAYOUT(vipl_addr, 100, 100);
+
 /* A host that answered on the network. */
 struct vipl_named {
 	uint8_t host[VIPL_ADDR_MAX];
 	char name[VIPL_NAME_MAX + 1];	/* may be empty */
 };
+
+VIPL_LAYOUT(vipl_named, 97, 97);
 
 /* Private data of a connection's other end, see vipl_ext.h. */
 struct vipl_private {
@@ -169,20 +192,29 @@ struct vipl_private {
 	uint8_t data[VIPL_PRIVATE_MAX];
 };
 
-/* A connection request that has arrived. */
+VIPL_LAYOUT(vipl_private, 68, 68);
+
+/*
+ * A connection request that has arrived. The library sets it to zero before
+ * conn_wait, and rejects a request whose address is longer than the identity
+ * says: programs size their buffers by that.
+ */
 struct vipl_request {
 	uint32_t id;			/* for conn_accept, conn_reject */
 	struct vipl_addr remote;
 	VIP_VI_ATTRIBUTES attrs;	/* Ptag NULL */
 	struct vipl_private priv;
+	uint32_t reserved[9];		/* 0 */
 };
 
-/* What the library does for a provider. */
+VIPL_LAYOUT(vipl_request, 248, 232);
+
+/* What the library does for a provider; each has a table of its own. */
 struct vipl_host {
 	uint32_t abi;			/* VIPL_PROVIDER_ABI */
 	uint32_t size;			/* bytes of this structure */
 
-	/* A live object, referenced, or NULL. */
+	/* A live object of this provider's, referenced, or NULL. */
 	struct vipl_vi *(*vi_get)(VIP_VI_HANDLE h);
 	struct vipl_cq *(*cq_get)(VIP_CQ_HANDLE h);
 	/* A further reference of what the caller has one of, or a lock on. */
@@ -222,6 +254,11 @@ struct vipl_host {
 	/* More than one CPU, so that waiting may spin. */
 	int (*may_spin)(void);
 };
+
+/* Has this library that service, a member of struct vipl_host? */
+#define VIPL_HOST_HAS(host, member)					\
+	((host)->size >= offsetof(struct vipl_host, member) +		\
+			 sizeof((host)->member))
 
 struct vipl_provider {
 	uint32_t abi;			/* VIPL_PROVIDER_ABI */

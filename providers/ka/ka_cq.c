@@ -126,8 +126,8 @@ void ka_cq_release(struct vipl_cq *c)
 
 /*
  * From here on the entries lie in another ring. The kernel moves what is
- * unread while cq->lock keeps everyone from taking any; an empty poll goes by
- * head and tail, which do not change.
+ * unread while cq->lock keeps every thread from taking any; an empty poll goes
+ * by head and tail, which do not change.
  */
 static VIP_RETURN commit(struct ka_cq *cq, void *ring,
 			 struct via_cq_resize *arg)

@@ -14,75 +14,66 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <time.h>
 #include <unistd.h>
 #include <vipl/engine.h>
 
 #define EAGER		8192
 #define WINDOW		256	/* packets to a peer that it has not taken */
+#define SECOND		1000000000ull	/* in ns */
 
 static const uint8_t address[6] = { 's', 'k', 'e', 'l', 'e', 't' };
 
-enum kind { HELLO, WELCOME, PACKET, ROOM, PARTED };
-
-struct nic;
-struct peer;
-
 /* Something for a NIC. */
 struct letter {
-	struct letter *next;
-	enum kind kind;
-	struct peer *from;		/* NULL: it is gone */
+	TAILQ_ENTRY(letter) link;	/* nic->inbox */
+	enum { HELLO, WELCOME, PACKET, ROOM, PARTED } kind;
+	struct peer *from;		/* NULL: released since */
 	struct peer *to;		/* NULL for HELLO */
 	struct eng_header header;
-	size_t len;
+	size_t len;			/* bytes of data[] */
 	char data[];
 };
 
+/* A discriminator that a NIC waits for. */
 struct disc {
-	struct disc *next;
-	struct nic *nic;
-	uint32_t len;
+	LIST_ENTRY(disc) link;		/* nic->discs */
+	uint32_t len;			/* bytes */
 	uint8_t bytes[VIPL_DISC_MAX];
 };
 
 /* eng_nic_priv */
 struct nic {
-	struct letter *first, **last;	/* the inbox */
-	pthread_cond_t cond;
-	int woken;
-	struct peer *peers;
+	TAILQ_ENTRY(nic) link;		/* nics */
+	TAILQ_HEAD(, letter) inbox;
+	LIST_HEAD(, disc) discs;
+	LIST_HEAD(, peer) peers;
+	sem_t sem;			/* posted for a letter, or to wake */
 };
 
 /* eng_peer_priv: one end of a pair */
 struct peer {
+	LIST_ENTRY(peer) link;		/* nic->peers */
 	struct eng_peer *eng;
-	struct nic *nic;		/* its own */
+	struct nic *nic;		/* its own; NULL: not in use */
 	struct peer *other;		/* NULL: not yet, or gone */
-	struct peer *next;		/* nic->peers */
 	unsigned int sent;		/* packets in the other's inbox */
 	int blocked;			/* xmit said -EAGAIN */
 	int parted;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct disc *discs;
+static TAILQ_HEAD(, nic) nics = TAILQ_HEAD_INITIALIZER(nics);
 static const struct vipl_host *host;
 
-/* Lock held. */
-static void post(struct nic *nic, struct letter *l)
-{
-	l->next = NULL;
-	*nic->last = l;
-	nic->last = &l->next;
-	pthread_cond_signal(&nic->cond);
-}
-
-static struct letter *letter(enum kind kind, struct peer *from,
-			     struct peer *to, size_t len)
+/* Lock held. NULL: no memory. */
+static struct letter *post(struct nic *nic, int kind, struct peer *from,
+			   struct peer *to, size_t len)
 {
 	struct letter *l = malloc(sizeof(*l) + len);
 
@@ -92,36 +83,26 @@ static struct letter *letter(enum kind kind, struct peer *from,
 	l->from = from;
 	l->to = to;
 	l->len = len;
+	TAILQ_INSERT_TAIL(&nic->inbox, l, link);
+	sem_post(&nic->sem);
 	return l;
-}
-
-/* A letter without content, to the other end. Lock held. */
-static int tell(enum kind kind, struct peer *from)
-{
-	struct letter *l = letter(kind, from, from->other, 0);
-
-	if (!l)
-		return -ENOMEM;
-	post(from->other->nic, l);
-	return 0;
 }
 
 static VIP_RETURN nic_open(struct eng_nic *eng, const char *rest,
 			   struct vipl_identity *id)
 {
 	struct nic *nic = eng_nic_priv(eng);
-	pthread_condattr_t attr;
 
-	nic->last = &nic->first;
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&nic->cond, &attr);
-	pthread_condattr_destroy(&attr);
+	sem_init(&nic->sem, 0, 0);
+	TAILQ_INIT(&nic->inbox);
+	pthread_mutex_lock(&lock);
+	TAILQ_INSERT_TAIL(&nics, nic, link);
+	pthread_mutex_unlock(&lock);
 	if (*rest) {
 		host->msg("skeleton:%s: there is only skeleton:", rest);
 		return VIP_INVALID_PARAMETER;
 	}
-	strcpy(id->name, "skeleton");
+	strcpy(id->name, "skeleton:");
 	memcpy(id->addr, address, sizeof(address));
 	id->addr_len = sizeof(address);
 	return VIP_SUCCESS;
@@ -131,52 +112,47 @@ static void nic_close(struct eng_nic *eng)
 {
 	struct nic *nic = eng_nic_priv(eng);
 	struct letter *l;
-	struct disc **d, *gone;
+	struct disc *d;
 
 	pthread_mutex_lock(&lock);
-	for (d = &discs; (gone = *d);) {
-		if (gone->nic != nic) {
-			d = &gone->next;
-			continue;
-		}
-		*d = gone->next;
-		free(gone);
+	TAILQ_REMOVE(&nics, nic, link);
+	while ((d = LIST_FIRST(&nic->discs))) {
+		LIST_REMOVE(d, link);
+		free(d);
 	}
-	while ((l = nic->first)) {
-		nic->first = l->next;
+	while ((l = TAILQ_FIRST(&nic->inbox))) {
+		TAILQ_REMOVE(&nic->inbox, l, link);
 		free(l);
 	}
 	pthread_mutex_unlock(&lock);
-	pthread_cond_destroy(&nic->cond);
+	sem_destroy(&nic->sem);
+}
+
+static struct disc *find(struct nic *nic, const uint8_t *bytes, uint32_t len)
+{
+	struct disc *d;
+
+	LIST_FOREACH(d, &nic->discs, link)
+		if (d->len == len && !memcmp(d->bytes, bytes, len))
+			break;
+	return d;
 }
 
 static void waiting(struct eng_nic *eng, const uint8_t *bytes, uint32_t len,
 		    int now)
 {
 	struct nic *nic = eng_nic_priv(eng);
-	struct disc **d, *new = NULL;
+	struct disc *d;
 
-	if (now) {
-		new = malloc(sizeof(*new));
-		if (!new)
-			return;
-		new->nic = nic;
-		new->len = len;
-		memcpy(new->bytes, bytes, len);
-	}
 	pthread_mutex_lock(&lock);
-	/* Behind those that wait already: first come, first served. */
-	for (d = &discs; *d; d = &(*d)->next)
-		if (!now && (*d)->nic == nic && (*d)->len == len &&
-		    !memcmp((*d)->bytes, bytes, len))
-			break;
-	if (now) {
-		new->next = NULL;
-		*d = new;
-	} else if (*d) {
-		new = *d;
-		*d = new->next;
-		free(new);
+	d = now ? malloc(sizeof(*d)) : find(nic, bytes, len);
+	if (d && now) {
+		d->len = len;
+		memcpy(d->bytes, bytes, len);
+		LIST_INSERT_HEAD(&nic->discs, d, link);
+	} else if (d) {
+		LIST_REMOVE(d, link);
+		free(d);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -184,13 +160,12 @@ static void waiting(struct eng_nic *eng, const uint8_t *bytes, uint32_t len,
 /* The NIC that waits for it; self only when there is no other. Lock held. */
 static struct nic *waits(const struct vipl_addr *a, struct nic *self)
 {
-	struct nic *found = NULL;
-	struct disc *d;
+	struct nic *n;
 
-	for (d = discs; d && (!found || found == self); d = d->next)
-		if (d->len == a->disc_len && !memcmp(d->bytes, a->disc, d->len))
-			found = d->nic;
-	return found;
+	TAILQ_FOREACH(n, &nics, link)
+		if (n != self && find(n, a->disc, a->disc_len))
+			return n;
+	return find(self, a->disc, a->disc_len) ? self : NULL;
 }
 
 /* The engine's object and ours know each other. Lock held. */
@@ -200,36 +175,30 @@ static struct peer *join(struct eng_peer *eng)
 
 	p->eng = eng;
 	p->nic = eng_nic_priv(eng_peer_nic(eng));
-	p->next = p->nic->peers;
-	p->nic->peers = p;
+	LIST_INSERT_HEAD(&p->nic->peers, p, link);
 	return p;
 }
 
 static int meet(struct eng_peer *eng, const struct vipl_addr *remote)
 {
 	struct nic *nic = eng_nic_priv(eng_peer_nic(eng)), *to;
-	struct peer *p;
-	struct letter *l;
+	struct peer *p = NULL;
 	int err = 0;
 
 	if (memcmp(remote->host, address, sizeof(address)))
 		return -EHOSTUNREACH;
 	pthread_mutex_lock(&lock);
 	to = waits(remote, nic);
-	for (p = nic->peers; to && p; p = p->next)
-		if (p->other && p->other->nic == to && !p->parted)
-			break;
-	if (!to) {
+	if (to)
+		LIST_FOREACH(p, &nic->peers, link)
+			if (p->other && p->other->nic == to && !p->parted)
+				break;
+	if (!to)
 		err = -ENOENT;
-	} else if (p) {
+	else if (p)
 		eng_peer_same(eng, p->eng);
-	} else {
-		l = letter(HELLO, join(eng), NULL, 0);
-		if (l)
-			post(to, l);
-		else
-			err = -ENOMEM;
-	}
+	else if (!post(to, HELLO, join(eng), NULL, 0))
+		err = -ENOMEM;
 	pthread_mutex_unlock(&lock);
 	return err;
 }
@@ -240,7 +209,7 @@ static void part(struct eng_peer *eng)
 
 	pthread_mutex_lock(&lock);
 	if (p->other)
-		tell(PARTED, p);
+		post(p->other->nic, PARTED, p, p->other, 0);
 	p->parted = 1;
 	pthread_mutex_unlock(&lock);
 }
@@ -248,31 +217,27 @@ static void part(struct eng_peer *eng)
 /* What it sent is still to be delivered, what was sent to it is not. */
 static void peer_release(struct eng_peer *eng)
 {
-	struct peer *p = eng_peer_priv(eng), **pp;
-	struct letter **l, *gone;
+	struct peer *p = eng_peer_priv(eng);
+	struct letter *l, *next;
+	struct nic *n;
 
-	pthread_mutex_lock(&lock);
 	if (!p->nic)
-		goto out;	/* meet has failed, or it was another's */
-	for (pp = &p->nic->peers; *pp != p; pp = &(*pp)->next)
-		;
-	*pp = p->next;
-	for (l = &p->nic->first; (gone = *l);) {
-		if (gone->to != p) {
-			l = &gone->next;
-			continue;
+		return;		/* meet has failed, or it was another's */
+	pthread_mutex_lock(&lock);
+	LIST_REMOVE(p, link);
+	TAILQ_FOREACH(n, &nics, link) {
+		for (l = TAILQ_FIRST(&n->inbox); l; l = next) {
+			next = TAILQ_NEXT(l, link);
+			if (l->from == p)
+				l->from = NULL;
+			if (l->to != p)
+				continue;
+			TAILQ_REMOVE(&n->inbox, l, link);
+			free(l);
 		}
-		*l = gone->next;
-		free(gone);
 	}
-	p->nic->last = l;
-	if (p->other) {
-		for (gone = p->other->nic->first; gone; gone = gone->next)
-			if (gone->from == p)
-				gone->from = NULL;
+	if (p->other)
 		p->other->other = NULL;
-	}
-out:
 	pthread_mutex_unlock(&lock);
 }
 
@@ -280,36 +245,34 @@ static int xmit(struct eng_peer *eng, const struct eng_header *h,
 		const struct iovec *payload, unsigned int n)
 {
 	struct peer *p = eng_peer_priv(eng);
-	struct letter *l;
+	struct letter *l = NULL;
 	size_t len = 0;
 	unsigned int i;
 	int err = 0;
 
 	for (i = 0; i < n; i++)
 		len += payload[i].iov_len;
-	l = letter(PACKET, p, NULL, len);
-	if (!l)
-		return -ENOMEM;
-	l->header = *h;
-	for (i = 0, len = 0; i < n; len += payload[i++].iov_len)
-		memcpy(l->data + len, payload[i].iov_base,
-		       payload[i].iov_len);
 	pthread_mutex_lock(&lock);
-	l->to = p->other;
 	if (!p->other) {
 		/* Its farewell is in our inbox, or was. */
-		eng_peer_down(eng, 0);
 		err = -EPIPE;
 	} else if (p->sent >= WINDOW) {
 		p->blocked = 1;
 		err = -EAGAIN;
 	} else {
+		l = post(p->other->nic, PACKET, p, p->other, len);
+		err = l ? 0 : -ENOMEM;
+	}
+	if (l) {
 		p->sent++;
-		post(p->other->nic, l);
+		l->header = *h;
+		for (i = 0, len = 0; i < n; len += payload[i++].iov_len)
+			memcpy(l->data + len, payload[i].iov_base,
+			       payload[i].iov_len);
 	}
 	pthread_mutex_unlock(&lock);
-	if (err)
-		free(l);
+	if (err && err != -EAGAIN)
+		eng_peer_down(eng, err == -EPIPE ? 0 : err);
 	return err;
 }
 
@@ -319,9 +282,7 @@ static int expose(struct eng_peer *eng, void *region, const void *addr,
 {
 	(void)eng;
 	(void)region;
-	src->base = (uintptr_t)addr;
-	src->key = 0;
-	src->len = len;
+	*src = (struct eng_src){ .base = (uintptr_t)addr, .len = len };
 	return 0;
 }
 
@@ -333,24 +294,24 @@ static void unexpose(struct eng_peer *eng, const struct eng_src *src)
 
 static int pull(struct eng_peer *eng, struct eng_pull *p)
 {
-	uint64_t left = p->len, s = 0, d = 0, n;
-	uint32_t i = 0, k = 0;
+	const struct eng_src *src = p->src;
+	const struct iovec *dst = p->dst;
+	uint64_t left, s = 0, d = 0, n;
 
-	while (left) {
-		n = p->src[i].len - s;
-		if (n > p->dst[k].iov_len - d)
-			n = p->dst[k].iov_len - d;
-		memcpy((char *)p->dst[k].iov_base + d,
-		       (char *)(uintptr_t)p->src[i].base + s, n);
-		left -= n;
+	for (left = p->len; left; left -= n) {
+		n = src->len - s;
+		if (n > dst->iov_len - d)
+			n = dst->iov_len - d;
+		memcpy((char *)dst->iov_base + d,
+		       (char *)(uintptr_t)src->base + s, n);
 		s += n;
 		d += n;
-		if (s == p->src[i].len) {
-			i++;
+		if (s == src->len) {
+			src++;
 			s = 0;
 		}
-		if (d == p->dst[k].iov_len) {
-			k++;
+		if (d == dst->iov_len) {
+			dst++;
 			d = 0;
 		}
 	}
@@ -358,13 +319,13 @@ static int pull(struct eng_peer *eng, struct eng_pull *p)
 	return 0;
 }
 
-/* A NIC wants to be our peer. Lock held, and dropped for the engine. */
+/* A NIC wants to be our peer. Lock held. */
 static void hello(struct eng_nic *eng, struct peer *from)
 {
 	struct eng_peer *new = NULL;
 	struct peer *p;
 
-	if (from)
+	if (from && !from->parted)
 		new = eng_peer_new(eng, address);
 	if (!new)
 		return;
@@ -372,10 +333,10 @@ static void hello(struct eng_nic *eng, struct peer *from)
 	p->other = from;
 	from->other = p;
 	eng_peer_up(new);
-	tell(WELCOME, p);
+	post(from->nic, WELCOME, p, from, 0);
 }
 
-/* Lock held. */
+/* Lock held, and dropped for a packet, which takes longer. */
 static void deliver(struct eng_nic *eng, struct letter *l)
 {
 	struct peer *from = l->from, *to = l->to;
@@ -383,26 +344,25 @@ static void deliver(struct eng_nic *eng, struct letter *l)
 	switch (l->kind) {
 	case HELLO:
 		hello(eng, from);
-		return;
+		break;
 	case WELCOME:
 		eng_peer_up(to->eng);
-		return;
+		break;
 	case ROOM:
 		eng_room(to->eng);
-		return;
+		break;
 	case PARTED:
 		eng_peer_down(to->eng, 0);
-		return;
-	case PACKET:
 		break;
+	case PACKET:
+		if (from && from->sent-- <= WINDOW / 2 && from->blocked) {
+			from->blocked = 0;
+			post(from->nic, ROOM, to, from, 0);
+		}
+		pthread_mutex_unlock(&lock);
+		eng_rx(to->eng, &l->header, l->data, l->len);
+		pthread_mutex_lock(&lock);
 	}
-	if (from && from->sent-- <= WINDOW / 2 && from->blocked) {
-		from->blocked = 0;
-		tell(ROOM, to);
-	}
-	pthread_mutex_unlock(&lock);
-	eng_rx(to->eng, &l->header, l->data, l->len);
-	pthread_mutex_lock(&lock);
 }
 
 static int progress(struct eng_nic *eng, unsigned int budget)
@@ -412,10 +372,8 @@ static int progress(struct eng_nic *eng, unsigned int budget)
 	int did = 0;
 
 	pthread_mutex_lock(&lock);
-	while (budget-- && (l = nic->first)) {
-		nic->first = l->next;
-		if (!nic->first)
-			nic->last = &nic->first;
+	while (budget-- && (l = TAILQ_FIRST(&nic->inbox))) {
+		TAILQ_REMOVE(&nic->inbox, l, link);
 		deliver(eng, l);
 		free(l);
 		did++;
@@ -424,13 +382,16 @@ static int progress(struct eng_nic *eng, unsigned int budget)
 	return did;
 }
 
+/* What was posted before it is in the inbox, or was. */
 static int arm(struct eng_nic *eng)
 {
 	struct nic *nic = eng_nic_priv(eng);
 	int full;
 
+	while (!sem_trywait(&nic->sem))
+		;
 	pthread_mutex_lock(&lock);
-	full = !!nic->first;
+	full = !TAILQ_EMPTY(&nic->inbox);
 	pthread_mutex_unlock(&lock);
 	return full;
 }
@@ -440,38 +401,27 @@ static void disarm(struct eng_nic *eng)
 	(void)eng;
 }
 
+/* It may return early, and does for a signal. */
 static void sleep_until(struct eng_nic *eng, uint64_t ns)
 {
 	struct nic *nic = eng_nic_priv(eng);
 	struct timespec t;
-	int late = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	if (ns < (uint64_t)1000000000 * 1000000) {
-		t.tv_sec += (time_t)(ns / 1000000000);
-		t.tv_nsec += (long)(ns % 1000000000);
-	} else {
-		t.tv_sec += 1000000;
-	}
-	if (t.tv_nsec >= 1000000000) {
-		t.tv_sec++;
-		t.tv_nsec -= 1000000000;
-	}
-	pthread_mutex_lock(&lock);
-	while (!nic->first && !nic->woken && !late)
-		late = pthread_cond_timedwait(&nic->cond, &lock, &t);
-	nic->woken = 0;
-	pthread_mutex_unlock(&lock);
+	if (ns > 1000000 * SECOND)
+		ns = 1000000 * SECOND;
+	ns += (uint64_t)t.tv_nsec;
+	t.tv_sec += (time_t)(ns / SECOND);
+	t.tv_nsec = (long)(ns % SECOND);
+	sem_clockwait(&nic->sem, CLOCK_MONOTONIC, &t);
 }
 
+/* Without the lock: the engine may call it from inside eng_rx() and so on. */
 static void wake(struct eng_nic *eng)
 {
 	struct nic *nic = eng_nic_priv(eng);
 
-	pthread_mutex_lock(&lock);
-	nic->woken = 1;
-	pthread_cond_signal(&nic->cond);
-	pthread_mutex_unlock(&lock);
+	sem_post(&nic->sem);
 }
 
 static const struct eng_transport transport = {
@@ -503,36 +453,14 @@ static void devices(void (*each)(void *arg, const char *device,
 	each(arg, "skeleton:", "NIC handles of one process, the example of a provider");
 }
 
-static int explain(const char *rest, char *line, size_t size)
+/* The library writes the same form, where a provider has none of its own. */
+static int addr_parse(struct vipl_nic *nic, const char *text, uint8_t *a)
 {
-	static const char why[] = "there is only skeleton:";
-
-	if (!*rest || size < sizeof(why))
-		return -1;
-	memcpy(line, why, sizeof(why));
-	return 0;
-}
-
-static int addr_parse(struct vipl_nic *nic, const char *text, uint8_t *out)
-{
-	unsigned int i, a[6];
 	char end;
 
 	(void)nic;
-	if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%c", &a[0], &a[1], &a[2],
-		   &a[3], &a[4], &a[5], &end) != 6)
-		return -1;
-	for (i = 0; i < 6; i++)
-		out[i] = (uint8_t)a[i];
-	return 0;
-}
-
-static void addr_format(struct vipl_nic *nic, const uint8_t *a, char *text,
-			size_t size)
-{
-	(void)nic;
-	snprintf(text, size, "%02x:%02x:%02x:%02x:%02x:%02x", a[0], a[1], a[2],
-		 a[3], a[4], a[5]);
+	return sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%c", &a[0],
+		      &a[1], &a[2], &a[3], &a[4], &a[5], &end) == 6 ? 0 : -1;
 }
 
 static VIP_RETURN discover(struct vipl_nic *nic, struct vipl_named *out,
@@ -548,6 +476,13 @@ static VIP_RETURN discover(struct vipl_nic *nic, struct vipl_named *out,
 	return VIP_SUCCESS;
 }
 
+/* What there is belongs to the parent, and one of its threads has the lock. */
+static void fork_child(void)
+{
+	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	TAILQ_INIT(&nics);
+}
+
 const struct vipl_provider *vipl_provider_init(uint32_t abi,
 					       const struct vipl_host *h,
 					       const char **why)
@@ -556,10 +491,9 @@ const struct vipl_provider *vipl_provider_init(uint32_t abi,
 		.name		= "skeleton",
 		.version	= "1.0",
 		.devices	= devices,
-		.explain	= explain,
 		.addr_parse	= addr_parse,
-		.addr_format	= addr_format,
 		.discover	= discover,
+		.fork_child	= fork_child,
 	};
 
 	if (abi != VIPL_PROVIDER_ABI) {

@@ -10,7 +10,7 @@ extern const struct noun nic_noun, ptag_noun, memory_noun, memattr_noun,
 	order_noun, disconnect_noun, wait_noun, notify_noun, cq_noun,
 	cqvi_noun, resize_noun, threads_noun, process_noun, handles_noun,
 	names_noun, discover_noun, mgmt_noun, errors_noun,
-	limits_noun, compat_noun;
+	limits_noun, compat_noun, ext_noun;
 
 const struct noun *const nouns[] = {
 	&nic_noun,
@@ -49,6 +49,7 @@ const struct noun *const nouns[] = {
 	&errors_noun,
 	&limits_noun,
 	&compat_noun,
+	&ext_noun,
 };
 const unsigned int n_nouns = ARRAY_SIZE(nouns);
 

@@ -167,14 +167,3 @@ const char *nic_addr(const struct nic *n)
 {
 	return addr_text(n, n->attr.LocalNicAddress, n->attr.NicAddressLen);
 }
-
-const char *addr_str(const unsigned char *addr, unsigned int len)
-{
-	static char s[3 * 64];
-
-	*s = 0;
-	for (unsigned int i = 0; i < len && i < 64; i++)
-		snprintf(s + strlen(s), sizeof(s) - strlen(s), "%s%02x",
-			 i ? ":" : "", addr[i]);
-	return s;
-}

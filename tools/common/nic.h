@@ -47,7 +47,4 @@ void region_free(struct nic *n, struct region *r);
 const char *addr_text(const struct nic *n, const void *host, unsigned int len);
 const char *nic_addr(const struct nic *n);
 
-/* The same in bytes of two digits, for any NIC. */
-const char *addr_str(const unsigned char *addr, unsigned int len);
-
 #endif

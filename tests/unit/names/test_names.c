@@ -248,6 +248,15 @@ static void defaults(void)
 	CU_ASSERT_STRING_EQUAL(resolve(""), "via_lo");
 	setenv("VIPL_NIC", "via_enp3s0", 1);
 	CU_ASSERT_STRING_EQUAL(resolve(""), "via_enp3s0");
+	/* What names nothing is not passed over, nor is there a fallback. */
+	setenv("VIPL_NIC", "a name", 1);
+	CU_ASSERT_STRING_EQUAL(resolve("nic0"), "none");
+	CU_ASSERT_STRING_EQUAL(resolve(""), "none");
+	CU_ASSERT_STRING_EQUAL(resolve("via_lo"), "via_lo");
+	unsetenv("VIPL_NIC");
+	put("/etc/vipl.conf", "default x$y\nfallback via_lo\n");
+	CU_ASSERT_STRING_EQUAL(resolve("nic0"), "none");
+	CU_ASSERT_STRING_EQUAL(resolve("via_enp4s0"), "via_enp4s0");
 	wipe();
 }
 

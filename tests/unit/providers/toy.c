@@ -6,6 +6,11 @@
  *	VipPostRecv		raises VIP_ERROR_CONN_LOST
  *	VipExtConnectListen	raises the event of a connection
  *	VipExtConnectRequest	makes none, and returns the private data
+ *	VipExtConnectWait	a request as the discriminator says: "good",
+ *				"long" for one that is longer than it may be,
+ *				"later" for one of a later version
+ *	toy:vi=HANDLE, toy:cq=HANDLE	are refused, and say whether the library
+ *				gives that object to this provider
  *	an address		20 bytes, "toy7" for the last of them
  *
  * TOY_* make it a bad one, see run.
@@ -88,6 +93,24 @@ static void nested(void)
 #endif
 }
 
+/* A handle of any provider's object, in hexadecimal. */
+static void steal(const char *rest)
+{
+	void *h = (void *)(uintptr_t)strtoull(rest + 3, NULL, 16);
+	struct vipl_vi *vi = NULL;
+	struct vipl_cq *cq = NULL;
+
+	if (!strncmp(rest, "vi=", 3))
+		vi = host->vi_get(h);
+	else
+		cq = host->cq_get(h);
+	host->msg("%s %.2s", vi || cq ? "got the" : "no such", rest);
+	if (vi)
+		host->vi_put(vi);
+	if (cq)
+		host->cq_put(cq);
+}
+
 static VIP_RETURN toy_open(struct vipl_nic *nic, const char *rest)
 {
 	struct vipl_identity id = {
@@ -114,6 +137,16 @@ static VIP_RETURN toy_open(struct vipl_nic *nic, const char *rest)
 
 	take_signal(SIGINT);
 	nested();
+#ifdef TOY_LATER_IDENTITY
+	id.reserved[14] = 1;
+#endif
+#ifdef TOY_LONG_IDENTITY
+	id.addr_len = VIPL_ADDR_MAX + 1;
+#endif
+	if (!strncmp(rest, "vi=", 3) || !strncmp(rest, "cq=", 3)) {
+		steal(rest);
+		return VIP_INVALID_PARAMETER;
+	}
 	if (!strcmp(rest, "silent"))
 		return VIP_SUCCESS;
 	if (!strcmp(rest, "conf")) {
@@ -351,11 +384,50 @@ static VIP_RETURN toy_post_recv(struct vipl_vi *v, VIP_VI_HANDLE h,
 static VIP_RETURN toy_listen(struct vipl_nic *nic,
 			     const struct vipl_addr *local, uint32_t backlog)
 {
-	const struct vipl_event ev = { .kind = VIPL_EVENT_CONN };
+	struct vipl_event ev = { .kind = VIPL_EVENT_CONN };
 
-	(void)local;
+	/* Of a later version: a kind, and a member. */
+	if (local->disc_len == 5) {
+		ev.kind = (enum vipl_event_kind)99;
+		host->event(nic, &ev);
+		ev.kind = VIPL_EVENT_CONN;
+		ev.reserved[4] = 1;
+	}
 	if (backlog)
 		host->event(nic, &ev);
+	return VIP_SUCCESS;
+}
+
+static VIP_RETURN toy_conn_wait(struct vipl_nic *nic,
+				const struct vipl_addr *local,
+				VIP_ULONG timeout, struct vipl_request *req)
+{
+	static const struct vipl_request zero;
+
+	(void)nic;
+	(void)timeout;
+	if (memcmp(req, &zero, sizeof(zero)))
+		return VIP_NOT_REACHABLE;
+	req->id = 7;
+	req->remote.host_len = 20;
+	memset(req->remote.host, 'h', 20);
+	req->remote.disc_len = 16;
+	memset(req->remote.disc, 'd', 16);
+	if (!memcmp(local->disc, "longh", 5))
+		req->remote.host_len = 21;
+	if (!memcmp(local->disc, "longd", 5))
+		req->remote.disc_len = 17;
+	if (!memcmp(local->disc, "later", 5))
+		req->reserved[8] = 1;
+	return VIP_SUCCESS;
+}
+
+static VIP_RETURN toy_conn_reject(struct vipl_nic *nic, uint32_t conn,
+				  const struct vipl_private *priv)
+{
+	(void)nic;
+	(void)priv;
+	host->msg("a toy rejects request %u", conn);
 	return VIP_SUCCESS;
 }
 
@@ -473,6 +545,8 @@ static const struct {
 		.cq_done = toy_cq_done,
 		.vi_notify = toy_vi_notify,
 		.cq_notify = toy_cq_notify,
+		.conn_wait = toy_conn_wait,
+		.conn_reject = toy_conn_reject,
 		.conn_request_start = toy_request,
 		.conn_result = toy_result,
 		.conn_listen = toy_listen,
@@ -493,6 +567,19 @@ const struct vipl_provider *vipl_provider_init(uint32_t abi,
 	take_signal(SIGTERM);
 	nested();
 	host = h;
+#ifdef TOY_LATER_HOST
+	/* Built with a header that has one service more. */
+	const struct {
+		struct vipl_host known;
+		void (*later)(void);
+	} *wants = (const void *)h;
+
+	if (h->size < sizeof(*wants)) {
+		*why = VIPL_HOST_HAS(h, may_spin) ? "no service later()" :
+						    "no service at all";
+		return NULL;
+	}
+#endif
 #ifdef TOY_REFUSES
 	*why = "it is Sunday";
 	return abi == VIPL_PROVIDER_ABI ? NULL : &toy.p;

@@ -33,6 +33,14 @@ static VIP_VI_HANDLE new_vi(VIP_CQ_HANDLE cq)
 	return vi;
 }
 
+static int fd_of_nic(void)
+{
+	int fd = -1;
+
+	CHECK(VipExtNicGetFd(nic, &fd) == VIP_SUCCESS);
+	return fd;
+}
+
 static int readable(int fd, int ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -215,6 +223,101 @@ static void connections(void)
 	CHECK(VipDestroyVi(vi) == VIP_SUCCESS);
 }
 
+/* What the program has behind its buffer stays as it is. */
+static void requests(void)
+{
+	static const struct {
+		const char *disc;
+		VIP_RETURN rc;
+	} cases[] = {
+		{ "good!", VIP_SUCCESS },
+		{ "longh", VIP_ERROR_RESOURCE },
+		{ "longd", VIP_ERROR_RESOURCE },
+		{ "later", VIP_ERROR_RESOURCE },
+	};
+	VIP_UINT8 space[2][4 + 32 + 64];
+	VIP_NET_ADDRESS *local = (void *)space[0], *remote = (void *)space[1];
+	VIP_VI_ATTRIBUTES attrs;
+	VIP_CONN_HANDLE conn;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		memset(space, 0xaa, sizeof(space));
+		local->HostAddressLen = 0;
+		local->DiscriminatorLen = 5;
+		memcpy(space[0] + 4, cases[i].disc, 5);
+		CHECK(VipConnectWait(nic, local, 0, remote, &attrs, &conn) ==
+		      cases[i].rc);
+		n = cases[i].rc == VIP_SUCCESS ? 4 + 20 + 16 : 0;
+		for (; n < sizeof(space[1]); n++)
+			CHECK(space[1][n] == 0xaa);
+	}
+	/* Two events of a later version: the file is told of none. */
+	CHECK(VipExtNicClear(nic) == VIP_SUCCESS);
+	CHECK(VipExtConnectListen(nic, local, 1) == VIP_SUCCESS);
+	CHECK(!readable(fd_of_nic(), 100));
+}
+
+/* An address is stored where there is room for those of the NIC alone. */
+static void exact(void)
+{
+	VIP_UINT8 space[4 + 20 + 8];
+	VIP_NET_ADDRESS *a = (void *)space;
+	size_t i;
+	int way;
+
+	for (way = 0; way < 2; way++) {
+		memset(space, 0xaa, sizeof(space));
+		CHECK((way ? VipNSGetHostByName(nic, "toy3", a, 0) :
+			     VipExtParseAddress(nic, "toy3", a)) ==
+		      VIP_SUCCESS);
+		for (i = 4 + 20; i < sizeof(space); i++)
+			CHECK(space[i] == 0xaa);
+	}
+}
+
+/* Another provider's objects are not given to this one. */
+static void steal(const char *other)
+{
+	VIP_NIC_HANDLE mine = nic, theirs, none;
+	VIP_CQ_HANDLE cq[2];
+	VIP_VI_HANDLE vi[2];
+	char name[64];
+	int i;
+
+	CHECK(VipOpenNic(other, &theirs) == VIP_SUCCESS);
+	for (i = 0; i < 2; i++) {
+		nic = i ? theirs : mine;
+		vi[i] = new_vi(NULL);
+		CHECK(VipCreateCQ(nic, 8, &cq[i]) == VIP_SUCCESS);
+	}
+	nic = mine;
+	for (i = 0; i < 2; i++) {
+		snprintf(name, sizeof(name), "toy:vi=%lx", (long)vi[i]);
+		CHECK(VipOpenNic(name, &none) == VIP_INVALID_PARAMETER);
+		snprintf(name, sizeof(name), "toy:cq=%lx", (long)cq[i]);
+		CHECK(VipOpenNic(name, &none) == VIP_INVALID_PARAMETER);
+	}
+	CHECK(VipCloseNic(theirs) == VIP_SUCCESS);
+}
+
+/* Warnings about a file that stays, and then changes. */
+static void again(const char *device, const char *file)
+{
+	VIP_NIC_HANDLE n;
+	FILE *f;
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		if (i == 3) {
+			f = fopen(file, "a");
+			CHECK(f && fputs("rubbish\n", f) >= 0 && !fclose(f));
+		}
+		CHECK(VipOpenNic(device, &n) == VIP_SUCCESS);
+		CHECK(VipCloseNic(n) == VIP_SUCCESS);
+	}
+}
+
 static void addresses(void)
 {
 	VIP_UINT8 space[64] = { 0 };
@@ -319,6 +422,20 @@ static void *load_it(void *library)
 	return NULL;
 }
 
+/* What another thread of the program sets while a plug-in is opened, stays. */
+static void signals_kept(const char *device)
+{
+	struct sigaction now;
+	pthread_t t;
+
+	signal(SIGHUP, SIG_DFL);
+	CHECK(!pthread_create(&t, NULL, open_it, (void *)device));
+	usleep(100000);
+	signal(SIGHUP, on_signal);
+	pthread_join(t, NULL);
+	CHECK(!sigaction(SIGHUP, NULL, &now) && now.sa_handler == on_signal);
+}
+
 /* One thread comes while the plug-in's handler is set for another. */
 static void signals_twice(const char *device)
 {
@@ -396,10 +513,15 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "signals")) {
 		signals(device);
 		signals_twice(device);
+		signals_kept(device);
 		return failed;
 	}
 	if (!strcmp(what, "constructor")) {
 		constructor(device, argv[3]);
+		return failed;
+	}
+	if (!strcmp(what, "again")) {
+		again(device, argv[3]);
 		return failed;
 	}
 	if (VipOpenNic(device, &nic) != VIP_SUCCESS)
@@ -410,10 +532,14 @@ int main(int argc, char **argv)
 		cq_fd();
 		handlers();
 		connections();
+		requests();
 		addresses();
+		exact();
 		texts();
 		children();
 		default_handler();
+	} else if (!strcmp(what, "steal")) {
+		steal(argv[3]);
 	}
 	CHECK(VipCloseNic(nic) == VIP_SUCCESS);
 	return failed;
