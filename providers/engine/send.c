@@ -297,6 +297,7 @@ void eng_late_acks(struct eng_nic *nic)
 	struct eng_list *l;
 	struct eng_vi *v;
 
+	nic->tardy = 0;
 	while ((l = eng_list_pop(&nic->late))) {
 		v = eng_container(l, struct eng_vi, late);
 		if (v->state != VIP_STATE_CONNECTED ||

@@ -53,8 +53,7 @@ static void queue_init(struct eng_queue *q, struct eng_slot *slots,
 	q->recv = (uint8_t)recv;
 	q->notify = 0;
 	q->watched = q->cq != NULL;
-	q->hint[0] = &eng_no_region;
-	q->hint[1] = &eng_no_region;
+	memset(q->hint, 0, sizeof(q->hint));
 	eng_list_init(&q->sleepers);
 	atomic_store(&q->spin_ns, 20000);
 }
@@ -85,6 +84,7 @@ static void vi_init(struct eng_nic *nic, struct eng_vi *v, struct vipl_vi *obj)
 	v->state = VIP_STATE_IDLE;
 	v->todo = 0;
 	v->peer = NULL;
+	v->quick = NULL;
 	v->nonce = 0;
 	v->reads = 0;
 	v->in_head = 0;
@@ -293,6 +293,7 @@ VIP_RETURN eng_vi_set(struct vipl_vi *obj, const VIP_VI_ATTRIBUTES *attrs,
 		goto out;
 	eng_ptag_unuse(nic, v->ptag);
 	set_attrs(v, attrs, ptag);
+	nic->mem_gen++;
 	/* What was checked by the old ones is to be checked anew. */
 	i = eng_get(&q->done);
 	if (i != eng_get(&q->tail))

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef ENG_HOT_H
+#define ENG_HOT_H
+
+/*
+ * The ways of a short message, for a transport that compiles them into its own
+ * (providers/shm/hot.c): no call, no copy of a header, and nothing on the
+ * stack.
+ *
+ * What they do is what queue.c and peer.c do for such a message, with the same
+ * checks; each looks at everything first and changes nothing before it is sure
+ * to finish. Where one of them says 0 the caller goes the long way, from the
+ * beginning. The engine lock is held in all of them.
+ */
+#include "eng.h"
+
+/* A few bytes, 1 to ENG_PLAIN_MAX, in a few instructions. */
+static ALWAYS_INLINE void eng_copy_few(void *to, const void *from, uint32_t n)
+{
+	const char *f = from;
+	char *t = to;
+	uint64_t a, b, c, d;
+
+	if (likely(n - 4 <= 4)) {
+		memcpy(&a, f, 4);
+		memcpy(&b, f + n - 4, 4);
+		memcpy(t, &a, 4);
+		memcpy(t + n - 4, &b, 4);
+	} else if (n >= 16) {
+		memcpy(&a, f, 8);
+		memcpy(&b, f + 8, 8);
+		memcpy(&c, f + n - 16, 8);
+		memcpy(&d, f + n - 8, 8);
+		memcpy(t, &a, 8);
+		memcpy(t + 8, &b, 8);
+		memcpy(t + n - 16, &c, 8);
+		memcpy(t + n - 8, &d, 8);
+	} else if (n > 8) {
+		memcpy(&a, f, 8);
+		memcpy(&b, f + n - 8, 8);
+		memcpy(t, &a, 8);
+		memcpy(t + n - 8, &b, 8);
+	} else {
+		/* Three at most: the first, the middle one, the last. */
+		a = (unsigned char)f[0];
+		b = (unsigned char)f[n / 2];
+		c = (unsigned char)f[n - 1];
+		t[0] = (char)a;
+		t[n / 2] = (char)b;
+		t[n - 1] = (char)c;
+	}
+}
+
+/* One segment, no control bits: the words of a descriptor from SegCount on. */
+static ALWAYS_INLINE int eng_hot_format(const void *desc)
+{
+	const char *d = desc;
+	uint32_t count, reserved;
+
+	memcpy(&count, d + 12, 4);
+	memcpy(&reserved, d + 16, 4);
+	return count == ENG_ONE_SEG && !reserved;
+}
+
+/* Both hints of a queue, for a descriptor and the one segment it has. */
+static ALWAYS_INLINE int eng_hot_regions(const struct eng_nic *nic,
+					 const struct eng_queue *q,
+					 uint64_t desc, uint32_t mem,
+					 const struct eng_seg *seg,
+					 uint32_t len)
+{
+	const struct eng_hint *h = &q->hint[ENG_HINT_DESC];
+	const struct eng_hint *d = &q->hint[ENG_HINT_DATA];
+	uint64_t left;
+
+	return q->hint_gen == nic->mem_gen &&
+	       h->handle == mem && desc - h->start <= h->len &&
+	       d->handle == seg->handle &&
+	       !__builtin_sub_overflow(d->len, seg->addr - d->start, &left) &&
+	       len <= left;
+}
+
+/*
+ * May a send that is being posted go at once? Everything before it is
+ * complete, and nothing of it needs more than its one segment. The length, or
+ * 0; its segment is read once.
+ */
+static ALWAYS_INLINE uint32_t eng_hot_sendable(const struct eng_nic *nic,
+					       const struct eng_vi *v,
+					       VIP_VI_HANDLE h,
+					       const VIP_DESCRIPTOR *desc,
+					       VIP_MEM_HANDLE mem,
+					       struct eng_seg *seg)
+{
+	const struct eng_queue *q = &v->q[VIPL_SENDQ];
+	const char *d = (const char *)desc;
+	uint32_t tail = eng_get(&q->tail), len;
+
+	if (unlikely((uintptr_t)desc % VIP_DESCRIPTOR_ALIGNMENT ||
+		     atomic_load_explicit(&v->handle, memory_order_relaxed) !=
+		     (uintptr_t)h || !v->quick || !v->quick->ready ||
+		     eng_get(&q->done) != tail || !eng_hot_format(d)))
+		return 0;
+	/* Pairs with the collector's release: it has left the slot. */
+	if (unlikely(tail - atomic_load_explicit(&q->collected,
+						 memory_order_acquire) >=
+		     ENG_QUEUE))
+		return 0;
+	memcpy(&len, d + 24, 4);
+	memcpy(seg, d + 32, sizeof(*seg));
+	if (unlikely(seg->len != len || len - 1 >= ENG_PLAIN_MAX ||
+		     len > v->transfer ||
+		     !eng_hot_regions(nic, q, (uintptr_t)desc, mem, seg, len)))
+		return 0;
+	return len;
+}
+
+/* It has gone: it completes in the place where it was to be posted. */
+static ALWAYS_INLINE uint32_t eng_hot_sent(struct eng_queue *q,
+					   VIP_DESCRIPTOR *desc, uint32_t len)
+{
+	uint32_t i = eng_get(&q->tail);
+	struct eng_slot *s = eng_slot(q, i);
+
+	s->desc = (uintptr_t)desc;
+	s->len = len;
+	s->status = VIP_STATUS_OP_SEND | VIP_STATUS_DONE;
+	desc->CS.Status = 0;
+	q->next = i + 1;
+	atomic_store_explicit(&q->tail, i + 1, memory_order_relaxed);
+	/* Pairs with the collector's acquire: the outcome is there. */
+	atomic_store_explicit(&q->done, i + 1, memory_order_release);
+	return i;
+}
+
+/* Post a receive that a message finds as it is; 0: not so. */
+static ALWAYS_INLINE int eng_hot_post_recv(struct eng_vi *v, VIP_VI_HANDLE h,
+					   VIP_DESCRIPTOR *desc,
+					   VIP_MEM_HANDLE mem)
+{
+	struct eng_queue *q = &v->q[VIPL_RECVQ];
+	uint32_t tail = eng_get(&q->tail);
+	struct eng_slot *s = eng_slot(q, tail);
+
+	if (unlikely((uintptr_t)desc % VIP_DESCRIPTOR_ALIGNMENT ||
+		     atomic_load_explicit(&v->handle, memory_order_relaxed) !=
+		     (uintptr_t)h || v->state == VIP_STATE_ERROR ||
+		     desc->CS.SegCount > 2))
+		return 0;
+	/* Pairs with the collector's release: it has left the slot. */
+	if (unlikely(tail - atomic_load_explicit(&q->collected,
+						 memory_order_acquire) >=
+		     ENG_QUEUE))
+		return 0;
+	/* It is aligned, so both segments are in its page, used or not. */
+	memcpy((char *)s + 16, (const char *)desc + 16, 48);
+	memcpy(&s->segs, (const char *)desc + 12, 4);
+	s->desc = (uintptr_t)desc;
+	s->mem = mem;
+	s->status = 0;
+	s->state = SLOT_POSTED;
+	s->bad_post = 0;
+	desc->CS.Status = 0;
+	atomic_store_explicit(&q->tail, tail + 1, memory_order_release);
+	return 1;
+}
+
+/*
+ * A plain packet, at an address that the peer can write: every word of it is
+ * read once. Nonzero when the message is in place and complete.
+ */
+static ALWAYS_INLINE int eng_hot_rx(struct eng_nic *nic, struct eng_peer *p,
+				    const volatile struct eng_plain *h,
+				    const void *payload, uint32_t len)
+{
+	struct eng_vi *v = p->rx_vi;
+	struct eng_queue *q = &v->q[VIPL_RECVQ];
+	uint32_t i = q->next;
+	struct eng_slot *s = eng_slot(q, i);
+
+	if (unlikely(v->quick != p || h->dst != v->id || h->nonce != v->nonce ||
+		     eng_is_ack(v, h->ack) || h->seq != v->rx_next ||
+		     v->in_head != v->in_tail || eng_get(&q->tail) == i ||
+		     memcmp(&q->recv, ENG_RECV_PLAIN, 4)))
+		return 0;
+	if (unlikely(s->state != SLOT_POSTED ||
+		     !eng_hot_format(s) || s->len != s->seg[0].len ||
+		     len > s->len ||
+		     !eng_hot_regions(nic, q, s->desc, s->mem, &s->seg[0],
+				      len)))
+		return 0;
+	eng_copy_few((void *)(uintptr_t)s->seg[0].addr, payload, len);
+	v->rx_next++;
+	v->rx_done++;
+	s->len = len;
+	s->status = VIP_STATUS_OP_RECEIVE | VIP_STATUS_DONE;
+	q->next = i + 1;
+	/* Pairs with the collector's acquire: the outcome is there. */
+	atomic_store_explicit(&q->done, i + 1, memory_order_release);
+	return 1;
+}
+
+/* Nothing to take, as far as a look without a lock tells. */
+static ALWAYS_INLINE int eng_hot_nothing(struct eng_queue *q)
+{
+	return atomic_load_explicit(&q->collected, memory_order_acquire) ==
+	       atomic_load_explicit(&q->done, memory_order_acquire);
+}
+
+/*
+ * Take a completion that has neither an error nor immediate data; 0: there is
+ * none such. q->lock is held.
+ */
+static ALWAYS_INLINE int eng_hot_take(struct eng_queue *q, VIP_VI_HANDLE h,
+				      VIP_DESCRIPTOR **out)
+{
+	uint32_t collected = eng_get(&q->collected), status;
+	struct eng_slot *s = eng_slot(q, collected);
+	char *d;
+
+	if (unlikely(q->handle != (uintptr_t)h ||
+		     atomic_load_explicit(&q->done, memory_order_acquire) ==
+		     collected))
+		return 0;
+	status = s->status;
+	if (unlikely(status & (VIP_STATUS_ERROR_MASK | VIP_STATUS_IMMEDIATE)))
+		return 0;
+	d = (char *)(uintptr_t)s->desc;
+	/* Length and status. */
+	memcpy(d + 24, &s->len, 8);
+	*out = (VIP_DESCRIPTOR *)(void *)d;
+	/* Pairs with the poster's acquire: the slot is free. */
+	atomic_store_explicit(&q->collected, collected + 1,
+			      memory_order_release);
+	return 1;
+}
+
+#endif /* ENG_HOT_H */
