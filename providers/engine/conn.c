@@ -172,8 +172,8 @@ void eng_conn_up(struct eng_nic *nic, struct eng_vi *v,
 		.nonce = v->peer_nonce,
 		.dst = v->peer_id,
 	};
-	v->quick = v->acks ? NULL : v->peer;
 	v->state = VIP_STATE_CONNECTED;
+	eng_look_quick(v);
 	settled(nic, v, VIP_SUCCESS);
 }
 

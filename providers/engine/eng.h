@@ -8,7 +8,6 @@
 
 extern const struct vipl_host *eng_host;
 extern const struct eng_transport *eng_transport;
-extern struct eng_vi eng_no_vi;
 
 static inline struct eng_vi *eng_vi_of(struct vipl_vi *vi)
 {
@@ -73,6 +72,13 @@ static inline void eng_todo(struct eng_nic *nic, struct eng_vi *v, uint8_t what)
 	if (eng_list_empty(&v->work))
 		eng_list_add_tail(&v->work, &nic->work);
 	nic->dirty = 1;
+}
+
+/* Whether short messages of the VI may take the ways of hot.h; see types.h. */
+static inline void eng_look_quick(struct eng_vi *v)
+{
+	v->quick = v->state == VIP_STATE_CONNECTED && !v->acks &&
+		   v->in_head == v->in_tail ? v->peer : NULL;
 }
 
 static inline void eng_late(struct eng_nic *nic, struct eng_vi *v)
@@ -167,8 +173,8 @@ static inline struct eng_region *eng_remote(struct eng_nic *nic,
 	return r && r->rights & right ? r : NULL;
 }
 
-void eng_hint_fill(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
-		   unsigned int which, const struct eng_region *r);
+void eng_hint_fill(struct eng_nic *nic, struct eng_queue *q, unsigned int which,
+		   const struct eng_region *r);
 
 /*
  * As eng_local(), for len that is not 0; which is ENG_HINT_DESC (len is
@@ -184,12 +190,11 @@ static inline int eng_hinted(struct eng_nic *nic, struct eng_vi *v,
 	struct eng_region *r;
 
 	if (likely(hint->handle == handle && q->hint_gen == nic->mem_gen &&
-		   off <= hint->len &&
-		   (which == ENG_HINT_DESC || len <= hint->len - off)))
+		   off <= hint->len && len <= hint->len - off))
 		return 1;
 	r = eng_local(nic, v, handle, addr, len);
 	if (r)
-		eng_hint_fill(nic, v, q, which, r);
+		eng_hint_fill(nic, q, which, r);
 	return r != NULL;
 }
 

@@ -62,22 +62,34 @@ static ALWAYS_INLINE int eng_hot_format(const void *desc)
 	return count == ENG_ONE_SEG && !reserved;
 }
 
-/* Both hints of a queue, for a descriptor and the one segment it has. */
+/*
+ * Are they where the hint says? Mostly not near the end of the region, which
+ * one comparison tells. A region of less than ENG_HINT_ROOM has most 0, and
+ * a start that is compared anew.
+ */
+static ALWAYS_INLINE int eng_hot_region(const struct eng_hint *h,
+					uint32_t handle, uint64_t addr,
+					uint32_t len)
+{
+	uint64_t off = addr - h->start;
+
+	return h->handle == handle &&
+	       (likely(off < h->most) ||
+		(off <= h->len && len <= h->len - off));
+}
+
+/* A descriptor of one segment, and what that is of. */
 static ALWAYS_INLINE int eng_hot_regions(const struct eng_nic *nic,
 					 const struct eng_queue *q,
 					 uint64_t desc, uint32_t mem,
 					 const struct eng_seg *seg,
 					 uint32_t len)
 {
-	const struct eng_hint *h = &q->hint[ENG_HINT_DESC];
-	const struct eng_hint *d = &q->hint[ENG_HINT_DATA];
-	uint64_t left;
-
 	return q->hint_gen == nic->mem_gen &&
-	       h->handle == mem && desc - h->start <= h->len &&
-	       d->handle == seg->handle &&
-	       !__builtin_sub_overflow(d->len, seg->addr - d->start, &left) &&
-	       len <= left;
+	       eng_hot_region(&q->hint[ENG_HINT_DESC], mem, desc,
+			      ENG_DESC_LEN) &&
+	       eng_hot_region(&q->hint[ENG_HINT_DATA], seg->handle, seg->addr,
+			      len);
 }
 
 /*
@@ -140,63 +152,79 @@ static ALWAYS_INLINE int eng_hot_post_recv(struct eng_vi *v, VIP_VI_HANDLE h,
 {
 	struct eng_queue *q = &v->q[VIPL_RECVQ];
 	uint32_t tail = eng_get(&q->tail);
-	struct eng_slot *s = eng_slot(q, tail);
+	struct eng_slot *s;
 
 	if (unlikely((uintptr_t)desc % VIP_DESCRIPTOR_ALIGNMENT ||
 		     atomic_load_explicit(&v->handle, memory_order_relaxed) !=
 		     (uintptr_t)h || v->state == VIP_STATE_ERROR ||
-		     desc->CS.SegCount > 2))
-		return 0;
-	/* Pairs with the collector's release: it has left the slot. */
-	if (unlikely(tail - atomic_load_explicit(&q->collected,
+		     /* Pairs with the collector's release: it left the slot. */
+		     tail - atomic_load_explicit(&q->collected,
 						 memory_order_acquire) >=
 		     ENG_QUEUE))
 		return 0;
-	/* It is aligned, so both segments are in its page, used or not. */
-	memcpy((char *)s + 16, (const char *)desc + 16, 48);
+	s = eng_slot(q, tail);
+	memcpy((char *)s + 16, (const char *)desc + 16, 32);
 	memcpy(&s->segs, (const char *)desc + 12, 4);
+	/* Of the copy: the program's words are read once. */
+	if (unlikely(!eng_hot_format(s) || s->len != s->seg[0].len))
+		return 0;
 	s->desc = (uintptr_t)desc;
 	s->mem = mem;
 	s->status = 0;
-	s->state = SLOT_POSTED;
-	s->bad_post = 0;
+	memcpy(&s->state, ENG_SLOT_PLAIN, 4);
 	desc->CS.Status = 0;
 	atomic_store_explicit(&q->tail, tail + 1, memory_order_release);
 	return 1;
 }
 
 /*
- * A plain packet, at an address that the peer can write: every word of it is
- * read once. Nonzero when the message is in place and complete.
+ * A plain packet for a VI whose receive queue has nothing to collect, at an
+ * address that the peer can write: every word of it is read once. The message
+ * is put in place, completes, and is collected, so that its outcome goes
+ * straight into the descriptor. Nonzero when that is done.
  */
-static ALWAYS_INLINE int eng_hot_rx(struct eng_nic *nic, struct eng_peer *p,
+static ALWAYS_INLINE int eng_hot_rx(struct eng_nic *nic, struct eng_vi *v,
+				    VIP_VI_HANDLE handle,
 				    const volatile struct eng_plain *h,
-				    const void *payload, uint32_t len)
+				    uint32_t len, VIP_DESCRIPTOR **out)
 {
-	struct eng_vi *v = p->rx_vi;
 	struct eng_queue *q = &v->q[VIPL_RECVQ];
 	uint32_t i = q->next;
-	struct eng_slot *s = eng_slot(q, i);
+	struct eng_slot *s;
+	char *d;
 
-	if (unlikely(v->quick != p || h->dst != v->id || h->nonce != v->nonce ||
-		     eng_is_ack(v, h->ack) || h->seq != v->rx_next ||
-		     v->in_head != v->in_tail || eng_get(&q->tail) == i ||
+	/* Nothing of ours is under way: no acknowledgement can matter. */
+	if (unlikely(h->dst != v->id || h->nonce != v->nonce ||
+		     h->seq != v->rx_next ||
+		     v->q[VIPL_SENDQ].next !=
+		     eng_get(&v->q[VIPL_SENDQ].done) ||
+		     eng_get(&q->tail) == i ||
 		     memcmp(&q->recv, ENG_RECV_PLAIN, 4)))
 		return 0;
-	if (unlikely(s->state != SLOT_POSTED ||
-		     !eng_hot_format(s) || s->len != s->seg[0].len ||
-		     len > s->len ||
+	s = eng_slot(q, i);
+	if (unlikely(memcmp(&s->state, ENG_SLOT_PLAIN, 4) || len > s->len ||
 		     !eng_hot_regions(nic, q, s->desc, s->mem, &s->seg[0],
-				      len)))
+				      len) ||
+		     eng_lock_missed(&q->lock)))
 		return 0;
-	eng_copy_few((void *)(uintptr_t)s->seg[0].addr, payload, len);
+	if (unlikely(q->handle != (uintptr_t)handle ||
+		     eng_get(&q->collected) != i)) {
+		eng_lock_drop(&q->lock);
+		return 0;
+	}
+	eng_copy_few((void *)(uintptr_t)s->seg[0].addr,
+		     (const char *)(uintptr_t)(h + 1), len);
 	v->rx_next++;
 	v->rx_done++;
-	s->len = len;
-	s->status = VIP_STATUS_OP_RECEIVE | VIP_STATUS_DONE;
-	q->next = i + 1;
-	/* Pairs with the collector's acquire: the outcome is there. */
-	atomic_store_explicit(&q->done, i + 1, memory_order_release);
+	d = (char *)(uintptr_t)s->desc;
+	*out = (VIP_DESCRIPTOR *)(void *)d;
+	i++;
+	(*out)->CS.Length = len;
+	(*out)->CS.Status = VIP_STATUS_OP_RECEIVE | VIP_STATUS_DONE;
+	q->next = i;
+	/* In this order for a look without a lock. */
+	atomic_store_explicit(&q->done, i, memory_order_release);
+	atomic_store_explicit(&q->collected, i, memory_order_release);
 	return 1;
 }
 

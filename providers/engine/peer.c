@@ -28,7 +28,6 @@ struct eng_peer *eng_peer_make(struct eng_nic *nic, const uint8_t *addr)
 	if (!p)
 		return NULL;
 	p->nic = nic;
-	p->rx_vi = &eng_no_vi;
 	p->state = PEER_MEETING;
 	memcpy(p->addr, addr, nic->ident.addr_len);
 	eng_list_init(&p->work);
@@ -40,9 +39,6 @@ struct eng_peer *eng_peer_make(struct eng_nic *nic, const uint8_t *addr)
 	eng_list_add_tail(&p->link, &nic->peers);
 	return p;
 }
-
-/* Stands for the VI of a peer's last packet where there is none. */
-struct eng_vi eng_no_vi;
 
 static void look_ready(struct eng_peer *p)
 {
@@ -71,8 +67,6 @@ void eng_peer_detach(struct eng_vi *v)
 		return;
 	v->peer = NULL;
 	v->quick = NULL;
-	if (p->rx_vi == v)
-		p->rx_vi = &eng_no_vi;
 	eng_list_del(&v->peer_link);
 	/* It may be on p->stalled. */
 	eng_list_del(&v->work);
@@ -421,7 +415,6 @@ void eng_rx_plain(struct eng_peer *p, const struct eng_plain *plain,
 	v = target(nic, p, &h);
 	if (unlikely(!v || v->state != VIP_STATE_CONNECTED))
 		return;
-	p->rx_vi = v;
 	if (unlikely(eng_is_ack(v, h.ack)) ||
 	    unlikely(!rx_plain(nic, v, &h, payload, len)))
 		rx_connected(nic, v, &h, payload, len);

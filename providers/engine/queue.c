@@ -58,6 +58,7 @@ static ALWAYS_INLINE void fill_slot(struct eng_slot *s, VIP_DESCRIPTOR *desc,
 	s->status = 0;
 	s->state = SLOT_POSTED;
 	s->bad_post = 0;
+	s->plain = 0;
 	s->more = NULL;
 	s->expo = NULL;
 }

@@ -354,20 +354,18 @@ VIP_RETURN eng_mem_register(struct vipl_nic *obj, void *addr, VIP_ULONG len,
 }
 
 /* A region that was found for the VI becomes the hint. */
-void eng_hint_fill(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
-		   unsigned int which, const struct eng_region *r)
+void eng_hint_fill(struct eng_nic *nic, struct eng_queue *q, unsigned int which,
+		   const struct eng_region *r)
 {
 	struct eng_hint *hint = &q->hint[which];
 
-	(void)v;
 	if (q->hint_gen != nic->mem_gen)
 		memset(q->hint, 0, sizeof(q->hint));
 	q->hint_gen = nic->mem_gen;
 	hint->handle = r->handle;
 	hint->start = r->start;
 	hint->len = r->len;
-	if (which == ENG_HINT_DESC)
-		hint->len -= ENG_DESC_LEN;
+	hint->most = r->len < ENG_HINT_ROOM ? 0 : r->len - ENG_HINT_ROOM;
 }
 
 /* The program names a region by its start and its handle, both. */

@@ -94,12 +94,14 @@ struct eng_region {
 struct eng_hint {
 	uint32_t handle;		/* 0: none */
 	uint64_t start;
-	uint64_t len;			/* bytes; of ENG_HINT_DESC: less 48 */
+	uint64_t len;			/* bytes */
+	uint64_t most;			/* offset: ENG_HINT_ROOM bytes fit */
 };
 
 #define ENG_HINT_DESC	0		/* descriptors of one segment */
 #define ENG_HINT_DATA	1
 #define ENG_DESC_LEN	48u		/* bytes of such a one */
+#define ENG_HINT_ROOM	64u
 
 /* A transfer's hold on a region. */
 struct eng_pin {
@@ -163,7 +165,9 @@ struct eng_slot {
 	uint32_t nsegs;			/* local ones, once loaded */
 	uint8_t state;			/* SLOT_* */
 	uint8_t bad_post;		/* POST_DESC was raised */
-	uint8_t pad[30];
+	uint8_t plain;			/* one segment, no control bits */
+	uint8_t zero;
+	uint8_t pad[28];
 };
 
 /*
@@ -265,8 +269,8 @@ struct eng_vi {
 	struct eng_wire tx;		/* header of a plain send */
 	struct eng_plain plain;		/* the same, where it is so short */
 	/*
-	 * Connected and without acknowledgements: the peer, else NULL. Short
-	 * messages may take the ways of hot.h then.
+	 * Connected, without acknowledgements, and nothing in v->in: the peer,
+	 * else NULL. Short messages may take the ways of hot.h then.
 	 */
 	struct eng_peer *quick;
 	/* Of the connection; peer also of an attempt. */
@@ -356,7 +360,6 @@ struct eng_peer {
 	uint8_t full;			/* until eng_room() */
 	uint8_t ready;			/* up, not full, and nothing waits */
 	uint8_t busy;			/* an operation runs: do not free */
-	struct eng_vi *rx_vi;		/* of the last plain packet, or eng_no_vi */
 	uint8_t addr[VIPL_ADDR_MAX];
 	_Alignas(16) unsigned char priv[];
 };
@@ -419,6 +422,9 @@ struct eng_sleeper {
 
 /* recv, notify, scan and watched of a receive queue that nothing waits for. */
 #define ENG_RECV_PLAIN	"\1\0\0"
+
+/* A slot's state, bad_post, plain and zero while it is as it was posted. */
+#define ENG_SLOT_PLAIN	"\0\0\1"
 
 #define ENG_QUIET	"\1\0\0"	/* live alone */
 

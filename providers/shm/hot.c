@@ -125,110 +125,65 @@ VIP_RETURN shm_post_recv(struct vipl_vi *obj, VIP_VI_HANDLE h,
 	return drop(&nic->lock);
 }
 
-/* The plain packets of a ring, as far as they go; how many. */
-static ALWAYS_INLINE int take_plain(struct eng_nic *nic, struct shm_peer *p)
-{
-	struct eng_peer *peer = eng_container(p, struct eng_peer, priv);
-	struct ring_line *at = p->in.at;
-	int n = 0;
-	uint64_t len;
-
-	do {
-		len = atomic_load_explicit(&at->word, memory_order_acquire) -
-		      RING_PLAIN_WORD;
-		if (len - 1 >= ENG_PLAIN_MAX ||
-		    !eng_hot_rx(nic, peer, (struct eng_plain *)(void *)at->bytes,
-				at->bytes + sizeof(struct eng_plain),
-				(uint32_t)len))
-			break;
-		n++;
-		at++;
-		p->in.at = at;
-		/* Once in so many lines; the ring's end is such a place. */
-		if (unlikely(!(++p->in.head % RING_TELL))) {
-			ring_tell(&p->in);
-			at = ring_at(p->in.ring, p->in.head);
-			p->in.at = at;
-			break;
-		}
-	} while (n < (int)ENG_BUDGET);
-	return n;
-}
-
-/*
- * A poll found nothing, and has the engine lock: look at the rings that are
- * hot. 0: there is something else to do, or to look at.
- */
-static ALWAYS_INLINE int progress(struct eng_nic *nic)
-{
-	struct shm_nic *n = nic_priv(nic);
-	struct shm_peer *p;
-	int did = 0, got;
-	uint32_t i;
-
-	if (unlikely(memcmp(&nic->live, ENG_QUIET, 4) || !--n->turn))
-		return 0;
-	for (i = 0; i < n->hots; i++) {
-		p = n->hot[i];
-		got = take_plain(nic, p);
-		if (got)
-			p->idle = 0;
-		did += got;
-	}
-	nic->activity++;
-	return did;
-}
-
-static ALWAYS_INLINE VIP_RETURN collect(struct eng_vi *v, struct vipl_vi *obj,
-					VIP_VI_HANDLE h, VIP_DESCRIPTOR **out,
-					int recv)
-{
-	struct eng_queue *q = &v->q[recv];
-
-	if (likely(!eng_lock_missed(&q->lock))) {
-		if (likely(eng_hot_take(q, h, out)))
-			return drop(&q->lock);
-		eng_lock_drop(&q->lock);
-	}
-	return recv ? eng_recv_done(obj, h, out) : eng_send_done(obj, h, out);
-}
-
 VIP_RETURN shm_send_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
 			 VIP_DESCRIPTOR **out)
 {
-	struct eng_vi *v = eng_vi_of(obj);
+	struct eng_queue *q = &eng_vi_of(obj)->q[VIPL_SENDQ];
 
-	if (unlikely(eng_hot_nothing(&v->q[VIPL_SENDQ])))
+	/* Short ones are complete when they are posted: no look before it. */
+	if (unlikely(eng_lock_missed(&q->lock)))
 		return eng_send_done(obj, h, out);
-	return collect(v, obj, h, out, VIPL_SENDQ);
+	if (likely(eng_hot_take(q, h, out)))
+		return drop(&q->lock);
+	eng_lock_drop(&q->lock);
+	return eng_send_done(obj, h, out);
 }
 
-/* There is progress, and a thread sleeps for the engine lock. */
-static __attribute__((noinline)) VIP_RETURN
-recv_done_after(struct vipl_vi *obj, VIP_VI_HANDLE h, VIP_DESCRIPTOR **out)
+/* It is collected, and a thread sleeps for the queue's lock. */
+static __attribute__((noinline)) VIP_RETURN unlocked_both(struct eng_nic *nic,
+							  struct eng_lock *l)
 {
-	eng_unlock_slow(&eng_vi_nic(eng_vi_of(obj))->lock);
-	return eng_recv_done(obj, h, out);
+	eng_unlock_slow(l);
+	eng_leave(nic);
+	return VIP_SUCCESS;
 }
 
 VIP_RETURN shm_recv_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
 			 VIP_DESCRIPTOR **out)
 {
 	struct eng_vi *v = eng_vi_of(obj);
-	struct eng_nic *nic;
+	struct eng_queue *q = &v->q[VIPL_RECVQ];
+	struct eng_nic *nic = eng_vi_nic(v);
+	struct ring_line *at;
+	struct shm_peer *p;
+	uint64_t len;
 
-	if (likely(eng_hot_nothing(&v->q[VIPL_RECVQ]))) {
-		nic = eng_vi_nic(v);
-		if (unlikely(eng_lock_busy(&nic->lock) ||
-			     eng_lock_missed(&nic->lock)))
-			return eng_recv_done(obj, h, out);
-		if (!progress(nic))
-			return eng_recv_done_held(obj, h, out);
-		if (unlikely(atomic_fetch_sub_explicit(&nic->lock.word,
-						       ENG_LOCK_HELD,
-						       memory_order_release) !=
-			     ENG_LOCK_HELD))
-			return recv_done_after(obj, h, out);
-	}
-	return collect(v, obj, h, out, VIPL_RECVQ);
+	if (unlikely(!eng_hot_nothing(q)) ||
+	    unlikely(eng_lock_missed(&nic->lock)))
+		return eng_recv_done(obj, h, out);
+	if (unlikely(memcmp(&nic->live, ENG_QUIET, 4) ||
+		     !--nic_priv(nic)->turn || !v->quick))
+		return eng_recv_done_held(obj, h, out);
+	/* The ring of its own peer first; the engine looks at all. */
+	p = priv(v->quick);
+	at = p->in.at;
+	len = atomic_load_explicit(&at->word, memory_order_acquire) -
+	      RING_PLAIN_WORD;
+	if (len - 1 >= ENG_PLAIN_MAX ||
+	    unlikely(!eng_hot_rx(nic, v, h, (struct eng_plain *)(void *)
+				 at->bytes, (uint32_t)len, out)))
+		return eng_recv_done_held(obj, h, out);
+	nic->activity++;
+	p->idle = 0;
+	p->in.at = at + 1;
+	/* Once in so many lines; the ring's end is such a place. */
+	if (unlikely(!(++p->in.head % RING_TELL))) {
+		ring_tell(&p->in);
+		p->in.at = ring_at(p->in.ring, p->in.head);
+	};
+	if (unlikely(atomic_fetch_sub_explicit(&q->lock.word, ENG_LOCK_HELD,
+					       memory_order_release) !=
+		     ENG_LOCK_HELD))
+		return unlocked_both(nic, &q->lock);
+	return drop(&nic->lock);
 }

@@ -9,7 +9,7 @@
 #include <sys/random.h>
 
 #define LINK_TURN	256u	/* calls of progress between looks at sockets */
-#define TURN		16u	/* polls of hot.c between calls of progress */
+#define TURN		128u	/* polls of hot.c between calls of progress */
 #define IDLE		64u	/* looks in vain: a ring need not be hot */
 #define SWEEP		64u	/* cold rings looked at before sleeping */
 #define POLL_COLD	64	/* packets of a cold ring at a time */
