@@ -82,67 +82,66 @@ static ALWAYS_INLINE int eng_hot_region(const struct eng_hint *h,
 static ALWAYS_INLINE int eng_hot_regions(const struct eng_nic *nic,
 					 const struct eng_queue *q,
 					 uint64_t desc, uint32_t mem,
-					 const struct eng_seg *seg,
+					 uint64_t addr, uint32_t handle,
 					 uint32_t len)
 {
 	return q->hint_gen == nic->mem_gen &&
 	       eng_hot_region(&q->hint[ENG_HINT_DESC], mem, desc,
 			      ENG_DESC_LEN) &&
-	       eng_hot_region(&q->hint[ENG_HINT_DATA], seg->handle, seg->addr,
-			      len);
+	       eng_hot_region(&q->hint[ENG_HINT_DATA], handle, addr, len);
 }
 
 /*
  * May a send that is being posted go at once? Everything before it is
  * complete, and nothing of it needs more than its one segment. The length, or
- * 0; its segment is read once.
+ * 0; what is used later is read once.
  */
 static ALWAYS_INLINE uint32_t eng_hot_sendable(const struct eng_nic *nic,
 					       const struct eng_vi *v,
 					       VIP_VI_HANDLE h,
 					       const VIP_DESCRIPTOR *desc,
 					       VIP_MEM_HANDLE mem,
-					       struct eng_seg *seg)
+					       uint64_t *addr)
 {
 	const struct eng_queue *q = &v->q[VIPL_SENDQ];
-	const char *d = (const char *)desc;
-	uint32_t tail = eng_get(&q->tail), len;
+	const VIP_DATA_SEGMENT *seg = &desc->DS[0].Local;
+	uint32_t len = *(const volatile VIP_UINT32 *)&desc->CS.Length;
 
 	if (unlikely((uintptr_t)desc % VIP_DESCRIPTOR_ALIGNMENT ||
 		     atomic_load_explicit(&v->handle, memory_order_relaxed) !=
 		     (uintptr_t)h || !v->quick || !v->quick->ready ||
-		     eng_get(&q->done) != tail || !eng_hot_format(d)))
+		     eng_get(&q->done) != eng_get(&q->tail) ||
+		     !eng_hot_format(desc)))
 		return 0;
 	/* Pairs with the collector's release: it has left the slot. */
-	if (unlikely(tail - atomic_load_explicit(&q->collected,
-						 memory_order_acquire) >=
-		     ENG_QUEUE))
+	if (unlikely(eng_get(&q->tail) -
+		     atomic_load_explicit(&q->collected,
+					  memory_order_acquire) >= ENG_QUEUE))
 		return 0;
-	memcpy(&len, d + 24, 4);
-	memcpy(seg, d + 32, sizeof(*seg));
-	if (unlikely(seg->len != len || len - 1 >= ENG_PLAIN_MAX ||
-		     len > v->transfer ||
-		     !eng_hot_regions(nic, q, (uintptr_t)desc, mem, seg, len)))
+	*addr = *(const volatile VIP_UINT64 *)&seg->Data.AddressBits;
+	if (unlikely(seg->Length != len || len - 1 >= v->quick_most ||
+		     !eng_hot_regions(nic, q, (uintptr_t)desc, mem, *addr,
+				      seg->Handle, len)))
 		return 0;
 	return len;
 }
 
 /* It has gone: it completes in the place where it was to be posted. */
-static ALWAYS_INLINE uint32_t eng_hot_sent(struct eng_queue *q,
-					   VIP_DESCRIPTOR *desc, uint32_t len)
+static ALWAYS_INLINE void eng_hot_sent(struct eng_queue *q,
+				       VIP_DESCRIPTOR *desc, uint32_t i,
+				       uint32_t len)
 {
-	uint32_t i = eng_get(&q->tail);
 	struct eng_slot *s = eng_slot(q, i);
 
 	s->desc = (uintptr_t)desc;
 	s->len = len;
 	s->status = VIP_STATUS_OP_SEND | VIP_STATUS_DONE;
 	desc->CS.Status = 0;
-	q->next = i + 1;
-	atomic_store_explicit(&q->tail, i + 1, memory_order_relaxed);
+	i++;
+	q->next = i;
+	atomic_store_explicit(&q->tail, i, memory_order_relaxed);
 	/* Pairs with the collector's acquire: the outcome is there. */
-	atomic_store_explicit(&q->done, i + 1, memory_order_release);
-	return i;
+	atomic_store_explicit(&q->done, i, memory_order_release);
 }
 
 /* Post a receive that a message finds as it is; 0: not so. */
@@ -203,8 +202,8 @@ static ALWAYS_INLINE int eng_hot_rx(struct eng_nic *nic, struct eng_vi *v,
 		return 0;
 	s = eng_slot(q, i);
 	if (unlikely(memcmp(&s->state, ENG_SLOT_PLAIN, 4) || len > s->len ||
-		     !eng_hot_regions(nic, q, s->desc, s->mem, &s->seg[0],
-				      len) ||
+		     !eng_hot_regions(nic, q, s->desc, s->mem,
+				      s->seg[0].addr, s->seg[0].handle, len) ||
 		     eng_lock_missed(&q->lock)))
 		return 0;
 	if (unlikely(q->handle != (uintptr_t)handle ||

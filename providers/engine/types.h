@@ -273,6 +273,7 @@ struct eng_vi {
 	 * else NULL. Short messages may take the ways of hot.h then.
 	 */
 	struct eng_peer *quick;
+	uint32_t quick_most;		/* bytes of such a one */
 	/* Of the connection; peer also of an attempt. */
 	struct eng_peer *peer;
 	uint64_t nonce;			/* in packets for us; 0: none */

@@ -16,6 +16,8 @@ static void set_attrs(struct eng_vi *v, const VIP_VI_ATTRIBUTES *a,
 	v->ptag = ptag;
 	v->rights = rights_of(a);
 	v->transfer = (uint32_t)a->MaxTransferSize;
+	v->quick_most = v->transfer < ENG_PLAIN_MAX ? v->transfer :
+						      ENG_PLAIN_MAX;
 	v->reliability = a->ReliabilityLevel;
 	v->acks = v->reliability == VIP_SERVICE_RELIABLE_RECEPTION ||
 		  (v->reliability == VIP_SERVICE_RELIABLE_DELIVERY &&

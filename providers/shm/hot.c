@@ -57,17 +57,16 @@ static __attribute__((noinline)) VIP_RETURN rung(struct eng_nic *nic,
 
 /* Into one line, which is there: left > 1 is it and the zero behind it. */
 static ALWAYS_INLINE void put(struct ring_out *o, const struct eng_vi *v,
-			      const struct eng_seg *seg, uint32_t len)
+			      uint32_t i, uint64_t addr, uint32_t len)
 {
-	const struct eng_queue *q = &v->q[VIPL_SENDQ];
 	struct ring_line *at = o->at;
 	struct eng_plain *h = (struct eng_plain *)(void *)at->bytes;
 
-	h->nonce = v->plain.nonce;
-	h->dst = v->plain.dst;
-	h->seq = eng_get(&q->tail) - v->tx_base;
+	/* Nonce and dst; what is behind them follows. */
+	memcpy(h, &v->plain, 16);
+	h->seq = i - v->tx_base;
 	h->ack = v->rx_done;
-	eng_copy_few(h + 1, (void *)(uintptr_t)seg->addr, len);
+	eng_copy_few(h + 1, (void *)(uintptr_t)addr, len);
 	o->tail++;
 	o->left--;
 	o->at = at + 1;
@@ -87,27 +86,29 @@ VIP_RETURN shm_post_send(struct vipl_vi *obj, VIP_VI_HANDLE h,
 			 VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem)
 {
 	struct eng_vi *v = eng_vi_of(obj);
+	struct eng_queue *q = &v->q[VIPL_SENDQ];
 	struct eng_nic *nic = eng_vi_nic(v);
 	struct shm_peer *p;
-	struct eng_seg seg;
 	uint32_t len, i;
+	uint64_t addr;
 
 	if (unlikely(eng_lock_missed(&nic->lock)))
 		return eng_post_send(obj, h, desc, mem);
-	len = eng_hot_sendable(nic, v, h, desc, mem, &seg);
+	len = eng_hot_sendable(nic, v, h, desc, mem, &addr);
 	if (unlikely(!len))
 		return eng_post_send_held(obj, h, desc, mem);
 	p = priv(v->quick);
 	if (unlikely(p->out.left <= 1))
 		return eng_post_send_held(obj, h, desc, mem);
-	put(&p->out, v, &seg, len);
-	i = eng_hot_sent(&v->q[VIPL_SENDQ], desc, len);
+	i = eng_get(&q->tail);
+	put(&p->out, v, i, addr, len);
+	eng_hot_sent(q, desc, i, len);
 	if (unlikely(atomic_load_explicit(&p->out.ring->cold,
 					  memory_order_relaxed) ||
 		     atomic_load_explicit(&p->door->sleeps,
 					  memory_order_relaxed) & 1))
 		return rung(nic, v, i);
-	if (unlikely(v->q[VIPL_SENDQ].watched))
+	if (unlikely(q->watched))
 		return told(nic, v, i);
 	return drop(&nic->lock);
 }
