@@ -78,7 +78,9 @@ static inline void eng_todo(struct eng_nic *nic, struct eng_vi *v, uint8_t what)
 static inline void eng_look_quick(struct eng_vi *v)
 {
 	v->quick = v->state == VIP_STATE_CONNECTED && !v->acks &&
-		   v->in_head == v->in_tail ? v->peer : NULL;
+		   v->in_head == v->in_tail &&
+		   v->q[VIPL_SENDQ].next == eng_get(&v->q[VIPL_SENDQ].done) ?
+		   v->peer : NULL;
 }
 
 static inline void eng_late(struct eng_nic *nic, struct eng_vi *v)
@@ -173,13 +175,14 @@ static inline struct eng_region *eng_remote(struct eng_nic *nic,
 	return r && r->rights & right ? r : NULL;
 }
 
-void eng_hint_fill(struct eng_nic *nic, struct eng_queue *q, unsigned int which,
-		   const struct eng_region *r);
+void eng_hint_fill(struct eng_nic *nic, struct eng_vi *v,
+		   struct eng_hint *hint, const struct eng_region *r);
+void eng_hints_drop(struct eng_nic *nic);
 
 /*
  * As eng_local(), for len that is not 0; which is ENG_HINT_DESC (len is
  * ENG_DESC_LEN) or ENG_HINT_DATA. The tags were compared when the hint was
- * made; that they, the handle and the range are what they were, mem_gen says.
+ * made, and it is dropped when they, the handle or the range change.
  */
 static inline int eng_hinted(struct eng_nic *nic, struct eng_vi *v,
 			     struct eng_queue *q, unsigned int which,
@@ -189,12 +192,11 @@ static inline int eng_hinted(struct eng_nic *nic, struct eng_vi *v,
 	uint64_t off = addr - hint->start;
 	struct eng_region *r;
 
-	if (likely(hint->handle == handle && q->hint_gen == nic->mem_gen &&
-		   off <= hint->len && len <= hint->len - off))
+	if (likely(hint->handle == handle && off <= hint->len && len <= hint->len - off))
 		return 1;
 	r = eng_local(nic, v, handle, addr, len);
 	if (r)
-		eng_hint_fill(nic, q, which, r);
+		eng_hint_fill(nic, v, hint, r);
 	return r != NULL;
 }
 
@@ -237,6 +239,7 @@ static inline void eng_complete_plain(struct eng_nic *nic, struct eng_vi *v,
 {
 	s->status = status | VIP_STATUS_DONE;
 	s->len = len;
+	s->plain = 0;
 	q->next = i + 1;
 	/* Pairs with the collector's acquire: the outcome is there. */
 	atomic_store_explicit(&q->done, i + 1, memory_order_release);

@@ -51,6 +51,13 @@ static ALWAYS_INLINE void eng_copy_few(void *to, const void *from, uint32_t n)
 	}
 }
 
+/* Still the VI that the caller means? It was, when libvipl looked. */
+static ALWAYS_INLINE int eng_hot_is(const struct eng_vi *v, VIP_VI_HANDLE h)
+{
+	return atomic_load_explicit(&v->handle, memory_order_relaxed) ==
+	       (uintptr_t)h;
+}
+
 /* One segment, no control bits: the words of a descriptor from SegCount on. */
 static ALWAYS_INLINE int eng_hot_format(const void *desc)
 {
@@ -79,14 +86,12 @@ static ALWAYS_INLINE int eng_hot_region(const struct eng_hint *h,
 }
 
 /* A descriptor of one segment, and what that is of. */
-static ALWAYS_INLINE int eng_hot_regions(const struct eng_nic *nic,
-					 const struct eng_queue *q,
+static ALWAYS_INLINE int eng_hot_regions(const struct eng_queue *q,
 					 uint64_t desc, uint32_t mem,
 					 uint64_t addr, uint32_t handle,
 					 uint32_t len)
 {
-	return q->hint_gen == nic->mem_gen &&
-	       eng_hot_region(&q->hint[ENG_HINT_DESC], mem, desc,
+	return eng_hot_region(&q->hint[ENG_HINT_DESC], mem, desc,
 			      ENG_DESC_LEN) &&
 	       eng_hot_region(&q->hint[ENG_HINT_DATA], handle, addr, len);
 }
@@ -96,9 +101,7 @@ static ALWAYS_INLINE int eng_hot_regions(const struct eng_nic *nic,
  * complete, and nothing of it needs more than its one segment. The length, or
  * 0; what is used later is read once.
  */
-static ALWAYS_INLINE uint32_t eng_hot_sendable(const struct eng_nic *nic,
-					       const struct eng_vi *v,
-					       VIP_VI_HANDLE h,
+static ALWAYS_INLINE uint32_t eng_hot_sendable(const struct eng_vi *v,
 					       const VIP_DESCRIPTOR *desc,
 					       VIP_MEM_HANDLE mem,
 					       uint64_t *addr)
@@ -106,21 +109,15 @@ static ALWAYS_INLINE uint32_t eng_hot_sendable(const struct eng_nic *nic,
 	const struct eng_queue *q = &v->q[VIPL_SENDQ];
 	const VIP_DATA_SEGMENT *seg = &desc->DS[0].Local;
 	uint32_t len = *(const volatile VIP_UINT32 *)&desc->CS.Length;
+	uint32_t i = eng_get(&q->tail);
 
-	if (unlikely((uintptr_t)desc % VIP_DESCRIPTOR_ALIGNMENT ||
-		     atomic_load_explicit(&v->handle, memory_order_relaxed) !=
-		     (uintptr_t)h || !v->quick || !v->quick->ready ||
-		     eng_get(&q->done) != eng_get(&q->tail) ||
-		     !eng_hot_format(desc)))
-		return 0;
-	/* Pairs with the collector's release: it has left the slot. */
-	if (unlikely(eng_get(&q->tail) -
-		     atomic_load_explicit(&q->collected,
-					  memory_order_acquire) >= ENG_QUEUE))
+	if (unlikely((uintptr_t)desc % VIP_DESCRIPTOR_ALIGNMENT || !v->quick ||
+		     !v->quick->ready || i != eng_get(&q->done) ||
+		     i == q->limit || !eng_hot_format(desc)))
 		return 0;
 	*addr = *(const volatile VIP_UINT64 *)&seg->Data.AddressBits;
 	if (unlikely(seg->Length != len || len - 1 >= v->quick_most ||
-		     !eng_hot_regions(nic, q, (uintptr_t)desc, mem, *addr,
+		     !eng_hot_regions(q, (uintptr_t)desc, mem, *addr,
 				      seg->Handle, len)))
 		return 0;
 	return len;
@@ -145,7 +142,7 @@ static ALWAYS_INLINE void eng_hot_sent(struct eng_queue *q,
 }
 
 /* Post a receive that a message finds as it is; 0: not so. */
-static ALWAYS_INLINE int eng_hot_post_recv(struct eng_vi *v, VIP_VI_HANDLE h,
+static ALWAYS_INLINE int eng_hot_post_recv(struct eng_vi *v,
 					   VIP_DESCRIPTOR *desc,
 					   VIP_MEM_HANDLE mem)
 {
@@ -154,12 +151,7 @@ static ALWAYS_INLINE int eng_hot_post_recv(struct eng_vi *v, VIP_VI_HANDLE h,
 	struct eng_slot *s;
 
 	if (unlikely((uintptr_t)desc % VIP_DESCRIPTOR_ALIGNMENT ||
-		     atomic_load_explicit(&v->handle, memory_order_relaxed) !=
-		     (uintptr_t)h || v->state == VIP_STATE_ERROR ||
-		     /* Pairs with the collector's release: it left the slot. */
-		     tail - atomic_load_explicit(&q->collected,
-						 memory_order_acquire) >=
-		     ENG_QUEUE))
+		     v->state == VIP_STATE_ERROR || tail == q->limit))
 		return 0;
 	s = eng_slot(q, tail);
 	memcpy((char *)s + 16, (const char *)desc + 16, 32);
@@ -182,8 +174,7 @@ static ALWAYS_INLINE int eng_hot_post_recv(struct eng_vi *v, VIP_VI_HANDLE h,
  * is put in place, completes, and is collected, so that its outcome goes
  * straight into the descriptor. Nonzero when that is done.
  */
-static ALWAYS_INLINE int eng_hot_rx(struct eng_nic *nic, struct eng_vi *v,
-				    VIP_VI_HANDLE handle,
+static ALWAYS_INLINE int eng_hot_rx(struct eng_vi *v, VIP_VI_HANDLE handle,
 				    const volatile struct eng_plain *h,
 				    uint32_t len, VIP_DESCRIPTOR **out)
 {
@@ -192,17 +183,17 @@ static ALWAYS_INLINE int eng_hot_rx(struct eng_nic *nic, struct eng_vi *v,
 	struct eng_slot *s;
 	char *d;
 
-	/* Nothing of ours is under way: no acknowledgement can matter. */
-	if (unlikely(h->dst != v->id || h->nonce != v->nonce ||
-		     h->seq != v->rx_next ||
-		     v->q[VIPL_SENDQ].next !=
-		     eng_get(&v->q[VIPL_SENDQ].done) ||
-		     eng_get(&q->tail) == i ||
+	/*
+	 * The nonce says for which VI it is; dst is to find one. Nothing of
+	 * ours is under way (v->quick), so no acknowledgement can matter. A
+	 * slot that is not posted is not ENG_SLOT_PLAIN.
+	 */
+	s = eng_slot(q, i);
+	if (unlikely(h->nonce != v->nonce || h->seq != v->rx_next ||
 		     memcmp(&q->recv, ENG_RECV_PLAIN, 4)))
 		return 0;
-	s = eng_slot(q, i);
 	if (unlikely(memcmp(&s->state, ENG_SLOT_PLAIN, 4) || len > s->len ||
-		     !eng_hot_regions(nic, q, s->desc, s->mem,
+		     !eng_hot_regions(q, s->desc, s->mem,
 				      s->seg[0].addr, s->seg[0].handle, len) ||
 		     eng_lock_missed(&q->lock)))
 		return 0;
@@ -217,6 +208,7 @@ static ALWAYS_INLINE int eng_hot_rx(struct eng_nic *nic, struct eng_vi *v,
 	v->rx_done++;
 	d = (char *)(uintptr_t)s->desc;
 	*out = (VIP_DESCRIPTOR *)(void *)d;
+	s->plain = 0;
 	i++;
 	(*out)->CS.Length = len;
 	(*out)->CS.Status = VIP_STATUS_OP_RECEIVE | VIP_STATUS_DONE;

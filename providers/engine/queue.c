@@ -126,6 +126,7 @@ static ALWAYS_INLINE int send_plain(struct eng_nic *nic, struct eng_vi *v,
 	}
 	s->state = v->acks ? SLOT_FLYING : SLOT_FINISHED;
 	q->next = i + 1;
+	v->quick = NULL;
 	return 1;
 }
 
@@ -145,9 +146,9 @@ static ALWAYS_INLINE VIP_RETURN post(struct eng_nic *nic, struct eng_vi *v,
 		return VIP_INVALID_STATE;
 	tail = eng_get(&q->tail);
 	/* Pairs with the collector's release: it has left the slot. */
-	if (unlikely(tail - atomic_load_explicit(&q->collected,
-						 memory_order_acquire) >=
-		     ENG_QUEUE))
+	q->limit = atomic_load_explicit(&q->collected, memory_order_acquire) +
+		   ENG_QUEUE;
+	if (unlikely(tail == q->limit))
 		return overrun(nic, v, desc, recv);
 	s = eng_slot(q, tail);
 	fill_slot(s, desc, mem);
@@ -245,6 +246,7 @@ void eng_complete(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
 	}
 	s->status = status | VIP_STATUS_DONE;
 	s->len = len;
+	s->plain = 0;
 	s->imm = imm;
 	if (q->next == i)
 		q->next = i + 1;

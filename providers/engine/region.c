@@ -226,7 +226,7 @@ int eng_regions_init(struct eng_nic *nic)
 	nic->nregions = 0;
 	nic->region_bytes = 0;
 	nic->nptags = 0;
-	nic->mem_gen++;
+	eng_list_init(&nic->hinted);
 	eng_list_init(&nic->mem_sleepers);
 	return nic->chunks && nic->ptags && nic->ptag_gen ? 0 : -1;
 }
@@ -354,18 +354,28 @@ VIP_RETURN eng_mem_register(struct vipl_nic *obj, void *addr, VIP_ULONG len,
 }
 
 /* A region that was found for the VI becomes the hint. */
-void eng_hint_fill(struct eng_nic *nic, struct eng_queue *q, unsigned int which,
-		   const struct eng_region *r)
+void eng_hint_fill(struct eng_nic *nic, struct eng_vi *v,
+		   struct eng_hint *hint, const struct eng_region *r)
 {
-	struct eng_hint *hint = &q->hint[which];
-
-	if (q->hint_gen != nic->mem_gen)
-		memset(q->hint, 0, sizeof(q->hint));
-	q->hint_gen = nic->mem_gen;
+	if (eng_list_empty(&v->hinted))
+		eng_list_add_tail(&v->hinted, &nic->hinted);
 	hint->handle = r->handle;
 	hint->start = r->start;
 	hint->len = r->len;
 	hint->most = r->len < ENG_HINT_ROOM ? 0 : r->len - ENG_HINT_ROOM;
+}
+
+/* A region has gone, or its tag or that of a VI is another one. */
+void eng_hints_drop(struct eng_nic *nic)
+{
+	struct eng_list *l;
+	struct eng_vi *v;
+
+	while ((l = eng_list_pop(&nic->hinted))) {
+		v = eng_container(l, struct eng_vi, hinted);
+		memset(v->q[VIPL_SENDQ].hint, 0, sizeof(v->q[0].hint));
+		memset(v->q[VIPL_RECVQ].hint, 0, sizeof(v->q[0].hint));
+	}
 }
 
 /* The program names a region by its start and its handle, both. */
@@ -433,7 +443,7 @@ VIP_RETURN eng_mem_deregister(struct vipl_nic *obj, void *addr,
 		goto out;
 	/* It cannot be found any more; then those that found it end. */
 	reg->handle = 0;
-	nic->mem_gen++;
+	eng_hints_drop(nic);
 	quiesce(nic, reg);
 	quiesce(nic, reg);
 	if (nic->t->dereg)
@@ -494,7 +504,7 @@ VIP_RETURN eng_mem_set(struct vipl_nic *obj, void *addr, VIP_MEM_HANDLE handle,
 	less = reg->rights & ~rights || old != ptag;
 	reg->rights = rights;
 	reg->ptag = ptag;
-	nic->mem_gen++;
+	eng_hints_drop(nic);
 	if (less)
 		quiesce(nic, reg);
 	eng_ptag_unuse(nic, old);

@@ -88,8 +88,9 @@ struct eng_region {
 };
 
 /*
- * Which addresses of a region the VI may use, as it was at q->hint_gen: what
- * most descriptors name is the region of last time.
+ * Which addresses of a region the VI may use: what most descriptors name is
+ * the region of last time. Whatever may make one wrong drops all of them
+ * (eng_hints_drop()), which happens seldom; so none is looked at twice.
  */
 struct eng_hint {
 	uint32_t handle;		/* 0: none */
@@ -180,7 +181,7 @@ struct eng_queue {
 	uint32_t check;			/* receives: look for bad ones up to it */
 	struct eng_slot *slots;
 	struct eng_hint hint[2];	/* used last: descriptors, data */
-	uint64_t hint_gen;		/* nic->mem_gen when they were made */
+	uint32_t limit;			/* tail may go so far: collected was */
 	struct eng_cq *cq;
 	uint8_t recv;
 	uint8_t notify;			/* an event was asked for */
@@ -269,8 +270,9 @@ struct eng_vi {
 	struct eng_wire tx;		/* header of a plain send */
 	struct eng_plain plain;		/* the same, where it is so short */
 	/*
-	 * Connected, without acknowledgements, and nothing in v->in: the peer,
-	 * else NULL. Short messages may take the ways of hot.h then.
+	 * Connected, without acknowledgements, and nothing under way that is
+	 * pulled, here or there: the peer, else NULL. Short messages may take
+	 * the ways of hot.h then.
 	 */
 	struct eng_peer *quick;
 	uint32_t quick_most;		/* bytes of such a one */
@@ -304,6 +306,7 @@ struct eng_vi {
 	uint32_t bye_seq, bye_status;
 	uint64_t bye_deadline;
 
+	struct eng_list hinted;		/* nic->hinted */
 	struct eng_list timed;		/* nic->timed */
 	uint64_t when;			/* what for: ns of eng_now() */
 	struct eng_attempt conn;
@@ -424,7 +427,7 @@ struct eng_sleeper {
 /* recv, notify, scan and watched of a receive queue that nothing waits for. */
 #define ENG_RECV_PLAIN	"\1\0\0"
 
-/* A slot's state, bad_post, plain and zero while it is as it was posted. */
+/* A slot's state, bad_post, plain and zero from its post to its completion. */
 #define ENG_SLOT_PLAIN	"\0\0\1"
 
 #define ENG_QUIET	"\1\0\0"	/* live alone */
@@ -470,8 +473,7 @@ struct eng_nic {
 	uint16_t *ptag_gen;
 	uint32_t nptags, ptag_hint;
 
-	/* Counts whatever may make a hint wrong. */
-	uint64_t mem_gen;
+	struct eng_list hinted;		/* VIs that may have hints */
 	struct eng_lock mem_lock;
 	uint32_t nregions, region_slots, free_first, free_last;
 	uint64_t region_bytes;

@@ -46,6 +46,7 @@ static void queue_init(struct eng_queue *q, struct eng_slot *slots,
 	atomic_store(&q->tail, 0);
 	eng_lock_drop(&q->lock);
 	q->next = 0;
+	q->limit = ENG_QUEUE;
 	q->check = 0;
 	q->scan = 0;
 	q->slots = slots;
@@ -99,6 +100,7 @@ static void vi_init(struct eng_nic *nic, struct eng_vi *v, struct vipl_vi *obj)
 	eng_list_init(&v->work);
 	eng_list_init(&v->peer_link);
 	eng_list_init(&v->timed);
+	eng_list_init(&v->hinted);
 	eng_list_init(&v->late);
 	memset(&v->conn, 0, sizeof(v->conn));
 	v->conn.verdict = ENG_TOLD;
@@ -196,6 +198,7 @@ void eng_vi_end(struct eng_nic *nic, struct eng_vi *v)
 		return;
 	eng_list_del(&v->work);
 	eng_list_del(&v->timed);
+	eng_list_del(&v->hinted);
 	eng_list_del(&v->late);
 	v->todo = 0;
 	for (i = 0; i < 2; i++) {
@@ -295,7 +298,7 @@ VIP_RETURN eng_vi_set(struct vipl_vi *obj, const VIP_VI_ATTRIBUTES *attrs,
 		goto out;
 	eng_ptag_unuse(nic, v->ptag);
 	set_attrs(v, attrs, ptag);
-	nic->mem_gen++;
+	eng_hints_drop(nic);
 	/* What was checked by the old ones is to be checked anew. */
 	i = eng_get(&q->done);
 	if (i != eng_get(&q->tail))

@@ -82,6 +82,25 @@ static ALWAYS_INLINE void put(struct ring_out *o, const struct eng_vi *v,
 #endif
 }
 
+/* What they need is in the VI: kept in no register on the short way. */
+static __attribute__((noinline)) VIP_RETURN
+post_send_held(struct eng_vi *v, VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem)
+{
+	return eng_post_send_held(v->obj, (VIP_VI_HANDLE)
+				  atomic_load_explicit(&v->handle,
+						       memory_order_relaxed),
+				  desc, mem);
+}
+
+static __attribute__((noinline)) VIP_RETURN
+post_recv_held(struct eng_vi *v, VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem)
+{
+	return eng_post_recv_held(v->obj, (VIP_VI_HANDLE)
+				  atomic_load_explicit(&v->handle,
+						       memory_order_relaxed),
+				  desc, mem);
+}
+
 VIP_RETURN shm_post_send(struct vipl_vi *obj, VIP_VI_HANDLE h,
 			 VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem)
 {
@@ -94,12 +113,14 @@ VIP_RETURN shm_post_send(struct vipl_vi *obj, VIP_VI_HANDLE h,
 
 	if (unlikely(eng_lock_missed(&nic->lock)))
 		return eng_post_send(obj, h, desc, mem);
-	len = eng_hot_sendable(nic, v, h, desc, mem, &addr);
-	if (unlikely(!len))
+	if (unlikely(!eng_hot_is(v, h)))
 		return eng_post_send_held(obj, h, desc, mem);
+	len = eng_hot_sendable(v, desc, mem, &addr);
+	if (unlikely(!len))
+		return post_send_held(v, desc, mem);
 	p = priv(v->quick);
 	if (unlikely(p->out.left <= 1))
-		return eng_post_send_held(obj, h, desc, mem);
+		return post_send_held(v, desc, mem);
 	i = eng_get(&q->tail);
 	put(&p->out, v, i, addr, len);
 	eng_hot_sent(q, desc, i, len);
@@ -121,8 +142,10 @@ VIP_RETURN shm_post_recv(struct vipl_vi *obj, VIP_VI_HANDLE h,
 
 	if (unlikely(eng_lock_missed(&nic->lock)))
 		return eng_post_recv(obj, h, desc, mem);
-	if (unlikely(!eng_hot_post_recv(v, h, desc, mem)))
+	if (unlikely(!eng_hot_is(v, h)))
 		return eng_post_recv_held(obj, h, desc, mem);
+	if (unlikely(!eng_hot_post_recv(v, desc, mem)))
+		return post_recv_held(v, desc, mem);
 	return drop(&nic->lock);
 }
 
@@ -171,7 +194,7 @@ VIP_RETURN shm_recv_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
 	len = atomic_load_explicit(&at->word, memory_order_acquire) -
 	      RING_PLAIN_WORD;
 	if (len - 1 >= ENG_PLAIN_MAX ||
-	    unlikely(!eng_hot_rx(nic, v, h, (struct eng_plain *)(void *)
+	    unlikely(!eng_hot_rx(v, h, (struct eng_plain *)(void *)
 				 at->bytes, (uint32_t)len, out)))
 		return eng_recv_done_held(obj, h, out);
 	nic->activity++;
