@@ -14,12 +14,12 @@
  */
 #include "eng.h"
 
-/* A few bytes, 1 to ENG_PLAIN_MAX, in a few instructions. */
+/* 1 to ENG_PLAIN_MAX bytes in a few instructions: two pieces that overlap. */
 static ALWAYS_INLINE void eng_copy_few(void *to, const void *from, uint32_t n)
 {
+	struct { uint64_t word[2]; } a, b;
 	const char *f = from;
 	char *t = to;
-	uint64_t a, b, c, d;
 
 	if (likely(n - 4 <= 4)) {
 		memcpy(&a, f, 4);
@@ -27,14 +27,10 @@ static ALWAYS_INLINE void eng_copy_few(void *to, const void *from, uint32_t n)
 		memcpy(t, &a, 4);
 		memcpy(t + n - 4, &b, 4);
 	} else if (n >= 16) {
-		memcpy(&a, f, 8);
-		memcpy(&b, f + 8, 8);
-		memcpy(&c, f + n - 16, 8);
-		memcpy(&d, f + n - 8, 8);
-		memcpy(t, &a, 8);
-		memcpy(t + 8, &b, 8);
-		memcpy(t + n - 16, &c, 8);
-		memcpy(t + n - 8, &d, 8);
+		memcpy(&a, f, 16);
+		memcpy(&b, f + n - 16, 16);
+		memcpy(t, &a, 16);
+		memcpy(t + n - 16, &b, 16);
 	} else if (n > 8) {
 		memcpy(&a, f, 8);
 		memcpy(&b, f + n - 8, 8);
@@ -42,12 +38,9 @@ static ALWAYS_INLINE void eng_copy_few(void *to, const void *from, uint32_t n)
 		memcpy(t + n - 8, &b, 8);
 	} else {
 		/* Three at most: the first, the middle one, the last. */
-		a = (unsigned char)f[0];
-		b = (unsigned char)f[n / 2];
-		c = (unsigned char)f[n - 1];
-		t[0] = (char)a;
-		t[n / 2] = (char)b;
-		t[n - 1] = (char)c;
+		t[0] = f[0];
+		t[n / 2] = f[n / 2];
+		t[n - 1] = f[n - 1];
 	}
 }
 
@@ -70,30 +63,23 @@ static ALWAYS_INLINE int eng_hot_format(const void *desc)
 }
 
 /*
- * Are they where the hint says? Mostly not near the end of the region, which
- * one comparison tells. A region of less than ENG_HINT_ROOM has most 0, and
- * a start that is compared anew.
+ * Is a descriptor of one segment, and what that is of, where the hints say?
+ * len is neither 0 nor long: the second sum does not overflow, as no region
+ * has 2^64 bytes less a few.
  */
-static ALWAYS_INLINE int eng_hot_region(const struct eng_hint *h,
-					uint32_t handle, uint64_t addr,
-					uint32_t len)
-{
-	uint64_t off = addr - h->start;
-
-	return h->handle == handle &&
-	       (likely(off < h->most) ||
-		(off <= h->len && len <= h->len - off));
-}
-
-/* A descriptor of one segment, and what that is of. */
 static ALWAYS_INLINE int eng_hot_regions(const struct eng_queue *q,
 					 uint64_t desc, uint32_t mem,
 					 uint64_t addr, uint32_t handle,
 					 uint32_t len)
 {
-	return eng_hot_region(&q->hint[ENG_HINT_DESC], mem, desc,
-			      ENG_DESC_LEN) &&
-	       eng_hot_region(&q->hint[ENG_HINT_DATA], handle, addr, len);
+	const struct eng_hint *h = &q->hint[ENG_HINT_DESC];
+	const struct eng_hint *d = &q->hint[ENG_HINT_DATA];
+
+	if (unlikely(h->handle != mem || desc - h->start >= h->descs ||
+		     d->handle != handle))
+		return 0;
+	addr -= d->start;
+	return addr < d->len && addr + len <= d->len;
 }
 
 /*
@@ -102,6 +88,7 @@ static ALWAYS_INLINE int eng_hot_regions(const struct eng_queue *q,
  * 0; what is used later is read once.
  */
 static ALWAYS_INLINE uint32_t eng_hot_sendable(const struct eng_vi *v,
+					       const struct eng_peer *p,
 					       const VIP_DESCRIPTOR *desc,
 					       VIP_MEM_HANDLE mem,
 					       uint64_t *addr)
@@ -111,8 +98,8 @@ static ALWAYS_INLINE uint32_t eng_hot_sendable(const struct eng_vi *v,
 	uint32_t len = *(const volatile VIP_UINT32 *)&desc->CS.Length;
 	uint32_t i = eng_get(&q->tail);
 
-	if (unlikely((uintptr_t)desc % VIP_DESCRIPTOR_ALIGNMENT || !v->quick ||
-		     !v->quick->ready || i != eng_get(&q->done) ||
+	if (unlikely((uintptr_t)desc % VIP_DESCRIPTOR_ALIGNMENT || !p ||
+		     !p->ready || i != eng_get(&q->done) ||
 		     i == q->limit || !eng_hot_format(desc)))
 		return 0;
 	*addr = *(const volatile VIP_UINT64 *)&seg->Data.AddressBits;
@@ -172,16 +159,17 @@ static ALWAYS_INLINE int eng_hot_post_recv(struct eng_vi *v,
  * A plain packet for a VI whose receive queue has nothing to collect, at an
  * address that the peer can write: every word of it is read once. The message
  * is put in place, completes, and is collected, so that its outcome goes
- * straight into the descriptor. Nonzero when that is done.
+ * straight into the descriptor. 1 when that is done, and q->lock is held; -1:
+ * it is held, too, but there was something to collect.
  */
-static ALWAYS_INLINE int eng_hot_rx(struct eng_vi *v, VIP_VI_HANDLE handle,
+static ALWAYS_INLINE int eng_hot_rx(struct eng_vi *v,
 				    const volatile struct eng_plain *h,
 				    uint32_t len, VIP_DESCRIPTOR **out)
 {
 	struct eng_queue *q = &v->q[VIPL_RECVQ];
 	uint32_t i = q->next;
 	struct eng_slot *s;
-	char *d;
+	VIP_DESCRIPTOR *done;
 
 	/*
 	 * The nonce says for which VI it is; dst is to find one. Nothing of
@@ -197,21 +185,19 @@ static ALWAYS_INLINE int eng_hot_rx(struct eng_vi *v, VIP_VI_HANDLE handle,
 				      s->seg[0].addr, s->seg[0].handle, len) ||
 		     eng_lock_missed(&q->lock)))
 		return 0;
-	if (unlikely(q->handle != (uintptr_t)handle ||
-		     eng_get(&q->collected) != i)) {
-		eng_lock_drop(&q->lock);
-		return 0;
-	}
+	/* The engine lock is held, so q->handle is v->handle still. */
+	if (unlikely(eng_get(&q->collected) != i))
+		return -1;
 	eng_copy_few((void *)(uintptr_t)s->seg[0].addr,
 		     (const char *)(uintptr_t)(h + 1), len);
 	v->rx_next++;
 	v->rx_done++;
-	d = (char *)(uintptr_t)s->desc;
-	*out = (VIP_DESCRIPTOR *)(void *)d;
+	done = (VIP_DESCRIPTOR *)(uintptr_t)s->desc;
+	*out = done;
 	s->plain = 0;
 	i++;
-	(*out)->CS.Length = len;
-	(*out)->CS.Status = VIP_STATUS_OP_RECEIVE | VIP_STATUS_DONE;
+	done->CS.Length = len;
+	done->CS.Status = VIP_STATUS_OP_RECEIVE | VIP_STATUS_DONE;
 	q->next = i;
 	/* In this order for a look without a lock. */
 	atomic_store_explicit(&q->done, i, memory_order_release);

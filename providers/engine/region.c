@@ -362,7 +362,7 @@ void eng_hint_fill(struct eng_nic *nic, struct eng_vi *v,
 	hint->handle = r->handle;
 	hint->start = r->start;
 	hint->len = r->len;
-	hint->most = r->len < ENG_HINT_ROOM ? 0 : r->len - ENG_HINT_ROOM;
+	hint->descs = r->len < ENG_DESC_LEN ? 0 : r->len - ENG_DESC_LEN + 1;
 }
 
 /* A region has gone, or its tag or that of a VI is another one. */

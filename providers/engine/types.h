@@ -96,13 +96,12 @@ struct eng_hint {
 	uint32_t handle;		/* 0: none */
 	uint64_t start;
 	uint64_t len;			/* bytes */
-	uint64_t most;			/* offset: ENG_HINT_ROOM bytes fit */
+	uint64_t descs;			/* where descriptors may begin, bytes */
 };
 
 #define ENG_HINT_DESC	0		/* descriptors of one segment */
 #define ENG_HINT_DATA	1
 #define ENG_DESC_LEN	48u		/* bytes of such a one */
-#define ENG_HINT_ROOM	64u
 
 /* A transfer's hold on a region. */
 struct eng_pin {

@@ -107,6 +107,7 @@ VIP_RETURN shm_post_send(struct vipl_vi *obj, VIP_VI_HANDLE h,
 	struct eng_vi *v = eng_vi_of(obj);
 	struct eng_queue *q = &v->q[VIPL_SENDQ];
 	struct eng_nic *nic = eng_vi_nic(v);
+	struct eng_peer *peer;
 	struct shm_peer *p;
 	uint32_t len, i;
 	uint64_t addr;
@@ -115,10 +116,11 @@ VIP_RETURN shm_post_send(struct vipl_vi *obj, VIP_VI_HANDLE h,
 		return eng_post_send(obj, h, desc, mem);
 	if (unlikely(!eng_hot_is(v, h)))
 		return eng_post_send_held(obj, h, desc, mem);
-	len = eng_hot_sendable(v, desc, mem, &addr);
+	peer = v->quick;
+	len = eng_hot_sendable(v, peer, desc, mem, &addr);
 	if (unlikely(!len))
 		return post_send_held(v, desc, mem);
-	p = priv(v->quick);
+	p = priv(peer);
 	if (unlikely(p->out.left <= 1))
 		return post_send_held(v, desc, mem);
 	i = eng_get(&q->tail);
@@ -172,6 +174,37 @@ static __attribute__((noinline)) VIP_RETURN unlocked_both(struct eng_nic *nic,
 	return VIP_SUCCESS;
 }
 
+/*
+ * It is collected, and the line behind is on another page: it may be the
+ * ring's first, and the sender may wait for those before it.
+ */
+static __attribute__((noinline)) VIP_RETURN
+page_taken(struct eng_nic *nic, struct eng_lock *l, struct ring_in *in)
+{
+	in->at = ring_at(in->ring, in->head);
+	if (in->head - in->told >= RING_TELL)
+		ring_tell(in);
+	eng_lock_drop(l);
+	return drop(&nic->lock);
+}
+
+static __attribute__((noinline)) VIP_RETURN
+recv_done_held(struct eng_vi *v, VIP_DESCRIPTOR **out)
+{
+	return eng_recv_done_held(v->obj, (VIP_VI_HANDLE)
+				  atomic_load_explicit(&v->handle,
+						       memory_order_relaxed),
+				  out);
+}
+
+/* The same with the queue's lock held, too. */
+static __attribute__((noinline)) VIP_RETURN
+recv_done_both(struct eng_vi *v, VIP_DESCRIPTOR **out)
+{
+	eng_lock_drop(&v->q[VIPL_RECVQ].lock);
+	return recv_done_held(v, out);
+}
+
 VIP_RETURN shm_recv_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
 			 VIP_DESCRIPTOR **out)
 {
@@ -180,31 +213,34 @@ VIP_RETURN shm_recv_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
 	struct eng_nic *nic = eng_vi_nic(v);
 	struct ring_line *at;
 	struct shm_peer *p;
-	uint64_t len;
+	uint64_t word;
+	int r;
 
 	if (unlikely(!eng_hot_nothing(q)) ||
 	    unlikely(eng_lock_missed(&nic->lock)))
 		return eng_recv_done(obj, h, out);
+	if (unlikely(!eng_hot_is(v, h)))
+		return eng_recv_done_held(obj, h, out);
 	if (unlikely(memcmp(&nic->live, ENG_QUIET, 4) ||
 		     !--nic_priv(nic)->turn || !v->quick))
-		return eng_recv_done_held(obj, h, out);
+		return recv_done_held(v, out);
 	/* The ring of its own peer first; the engine looks at all. */
 	p = priv(v->quick);
 	at = p->in.at;
-	len = atomic_load_explicit(&at->word, memory_order_acquire) -
-	      RING_PLAIN_WORD;
-	if (len - 1 >= ENG_PLAIN_MAX ||
-	    unlikely(!eng_hot_rx(v, h, (struct eng_plain *)(void *)
-				 at->bytes, (uint32_t)len, out)))
-		return eng_recv_done_held(obj, h, out);
+	word = atomic_load_explicit(&at->word, memory_order_acquire);
+	if (word - (RING_PLAIN_WORD + 1) >= ENG_PLAIN_MAX)
+		return recv_done_held(v, out);
+	r = eng_hot_rx(v, (struct eng_plain *)(void *)at->bytes,
+		       (uint32_t)word, out);
+	if (unlikely(r <= 0))
+		return r ? recv_done_both(v, out) : recv_done_held(v, out);
 	nic->activity++;
 	p->idle = 0;
-	p->in.at = at + 1;
-	/* Once in so many lines; the ring's end is such a place. */
-	if (unlikely(!(++p->in.head % RING_TELL))) {
-		ring_tell(&p->in);
-		p->in.at = ring_at(p->in.ring, p->in.head);
-	};
+	p->in.head++;
+	p->in.at = ++at;
+	/* The ring's end is the end of a page: the address tells. */
+	if (unlikely(!((uintptr_t)at % RING_PAGE)))
+		return page_taken(nic, &q->lock, &p->in);
 	if (unlikely(atomic_fetch_sub_explicit(&q->lock.word, ENG_LOCK_HELD,
 					       memory_order_release) !=
 		     ENG_LOCK_HELD))
