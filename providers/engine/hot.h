@@ -15,7 +15,7 @@
 #include "eng.h"
 
 /* 1 to ENG_PLAIN_MAX bytes in a few instructions: two pieces that overlap. */
-static ALWAYS_INLINE void eng_copy_few(void *to, const void *from, uint32_t n)
+static ALWAYS_INLINE void eng_copy_few(void *to, const void *from, uint64_t n)
 {
 	struct { uint64_t word[2]; } a, b;
 	const char *f = from;
@@ -70,7 +70,7 @@ static ALWAYS_INLINE int eng_hot_format(const void *desc)
 static ALWAYS_INLINE int eng_hot_regions(const struct eng_queue *q,
 					 uint64_t desc, uint32_t mem,
 					 uint64_t addr, uint32_t handle,
-					 uint32_t len)
+					 uint64_t len)
 {
 	const struct eng_hint *h = &q->hint[ENG_HINT_DESC];
 	const struct eng_hint *d = &q->hint[ENG_HINT_DATA];
@@ -83,23 +83,23 @@ static ALWAYS_INLINE int eng_hot_regions(const struct eng_queue *q,
 }
 
 /*
- * May a send that is being posted go at once? Everything before it is
- * complete, and nothing of it needs more than its one segment. The length, or
- * 0; what is used later is read once.
+ * May a send that is being posted go at once, as number i? Everything before
+ * it is complete (v->quick: nothing is under way), and it needs no more than
+ * its one segment. The length, or 0; what is used later is read once.
  */
-static ALWAYS_INLINE uint32_t eng_hot_sendable(const struct eng_vi *v,
+static ALWAYS_INLINE uint64_t eng_hot_sendable(const struct eng_vi *v,
 					       const struct eng_peer *p,
+					       uint32_t i,
 					       const VIP_DESCRIPTOR *desc,
 					       VIP_MEM_HANDLE mem,
 					       uint64_t *addr)
 {
 	const struct eng_queue *q = &v->q[VIPL_SENDQ];
 	const VIP_DATA_SEGMENT *seg = &desc->DS[0].Local;
-	uint32_t len = *(const volatile VIP_UINT32 *)&desc->CS.Length;
-	uint32_t i = eng_get(&q->tail);
+	uint64_t len = *(const volatile VIP_UINT32 *)&desc->CS.Length;
 
 	if (unlikely((uintptr_t)desc % VIP_DESCRIPTOR_ALIGNMENT || !p ||
-		     !p->ready || i != eng_get(&q->done) ||
+		     !p->ready || i != q->next ||
 		     i == q->limit || !eng_hot_format(desc)))
 		return 0;
 	*addr = *(const volatile VIP_UINT64 *)&seg->Data.AddressBits;
@@ -113,12 +113,12 @@ static ALWAYS_INLINE uint32_t eng_hot_sendable(const struct eng_vi *v,
 /* It has gone: it completes in the place where it was to be posted. */
 static ALWAYS_INLINE void eng_hot_sent(struct eng_queue *q,
 				       VIP_DESCRIPTOR *desc, uint32_t i,
-				       uint32_t len)
+				       uint64_t len)
 {
 	struct eng_slot *s = eng_slot(q, i);
 
 	s->desc = (uintptr_t)desc;
-	s->len = len;
+	s->len = (uint32_t)len;
 	s->status = VIP_STATUS_OP_SEND | VIP_STATUS_DONE;
 	desc->CS.Status = 0;
 	i++;
@@ -164,7 +164,7 @@ static ALWAYS_INLINE int eng_hot_post_recv(struct eng_vi *v,
  */
 static ALWAYS_INLINE int eng_hot_rx(struct eng_vi *v,
 				    const volatile struct eng_plain *h,
-				    uint32_t len, VIP_DESCRIPTOR **out)
+				    uint64_t len, VIP_DESCRIPTOR **out)
 {
 	struct eng_queue *q = &v->q[VIPL_RECVQ];
 	uint32_t i = q->next;
@@ -196,7 +196,7 @@ static ALWAYS_INLINE int eng_hot_rx(struct eng_vi *v,
 	*out = done;
 	s->plain = 0;
 	i++;
-	done->CS.Length = len;
+	done->CS.Length = (VIP_UINT32)len;
 	done->CS.Status = VIP_STATUS_OP_RECEIVE | VIP_STATUS_DONE;
 	q->next = i;
 	/* In this order for a look without a lock. */

@@ -36,18 +36,20 @@ static ALWAYS_INLINE VIP_RETURN drop(struct eng_lock *l)
 }
 
 /* Sent and complete, and a CQ, a handler or a sleeper is to be told. */
-static __attribute__((noinline)) VIP_RETURN told(struct eng_nic *nic,
-						 struct eng_vi *v, uint32_t i)
+static __attribute__((noinline)) VIP_RETURN told(struct eng_vi *v, uint32_t i)
 {
+	struct eng_nic *nic = eng_vi_nic(v);
+
 	eng_tell(nic, v, &v->q[VIPL_SENDQ], i);
 	eng_leave(nic);
 	return VIP_SUCCESS;
 }
 
 /* The peer sleeps, or does not look at its ring. */
-static __attribute__((noinline)) VIP_RETURN rung(struct eng_nic *nic,
-						 struct eng_vi *v, uint32_t i)
+static __attribute__((noinline)) VIP_RETURN rung(struct eng_vi *v, uint32_t i)
 {
+	struct eng_nic *nic = eng_vi_nic(v);
+
 	shm_ring_bell(priv(v->quick));
 	if (v->q[VIPL_SENDQ].watched)
 		eng_tell(nic, v, &v->q[VIPL_SENDQ], i);
@@ -57,7 +59,7 @@ static __attribute__((noinline)) VIP_RETURN rung(struct eng_nic *nic,
 
 /* Into one line, which is there: left > 1 is it and the zero behind it. */
 static ALWAYS_INLINE void put(struct ring_out *o, const struct eng_vi *v,
-			      uint32_t i, uint64_t addr, uint32_t len)
+			      uint32_t i, uint64_t addr, uint64_t len)
 {
 	struct ring_line *at = o->at;
 	struct eng_plain *h = (struct eng_plain *)(void *)at->bytes;
@@ -109,31 +111,31 @@ VIP_RETURN shm_post_send(struct vipl_vi *obj, VIP_VI_HANDLE h,
 	struct eng_nic *nic = eng_vi_nic(v);
 	struct eng_peer *peer;
 	struct shm_peer *p;
-	uint32_t len, i;
-	uint64_t addr;
+	uint64_t addr, len;
+	uint32_t i;
 
 	if (unlikely(eng_lock_missed(&nic->lock)))
 		return eng_post_send(obj, h, desc, mem);
 	if (unlikely(!eng_hot_is(v, h)))
 		return eng_post_send_held(obj, h, desc, mem);
 	peer = v->quick;
-	len = eng_hot_sendable(v, peer, desc, mem, &addr);
+	i = eng_get(&q->tail);
+	len = eng_hot_sendable(v, peer, i, desc, mem, &addr);
 	if (unlikely(!len))
 		return post_send_held(v, desc, mem);
 	p = priv(peer);
 	if (unlikely(p->out.left <= 1))
 		return post_send_held(v, desc, mem);
-	i = eng_get(&q->tail);
 	put(&p->out, v, i, addr, len);
 	eng_hot_sent(q, desc, i, len);
 	if (unlikely(atomic_load_explicit(&p->out.ring->cold,
 					  memory_order_relaxed) ||
 		     atomic_load_explicit(&p->door->sleeps,
 					  memory_order_relaxed) & 1))
-		return rung(nic, v, i);
+		return rung(v, i);
 	if (unlikely(q->watched))
-		return told(nic, v, i);
-	return drop(&nic->lock);
+		return told(v, i);
+	return drop(&eng_vi_nic(v)->lock);
 }
 
 VIP_RETURN shm_post_recv(struct vipl_vi *obj, VIP_VI_HANDLE h,
@@ -231,7 +233,7 @@ VIP_RETURN shm_recv_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
 	if (word - (RING_PLAIN_WORD + 1) >= ENG_PLAIN_MAX)
 		return recv_done_held(v, out);
 	r = eng_hot_rx(v, (struct eng_plain *)(void *)at->bytes,
-		       (uint32_t)word, out);
+		       word & RING_LENGTH, out);
 	if (unlikely(r <= 0))
 		return r ? recv_done_both(v, out) : recv_done_held(v, out);
 	nic->activity++;

@@ -56,6 +56,7 @@ enum ring_type {
 
 /* The word of a RING_PLAIN, but for the length. */
 #define RING_PLAIN_WORD	((uint64_t)RING_PLAIN << 32)
+#define RING_LENGTH	UINT32_MAX
 
 /* The header's bytes that a RING_SHORT carries. */
 #define RING_SHORT_HEAD	48u
