@@ -69,7 +69,9 @@ struct vipl_root {
 	void *_Atomic chunk[VIPL_KINDS][VIPL_CHUNKS];
 };
 
-extern struct vipl_root *_Atomic vipl_root;
+/* Said to be hidden, or the compiler looks for its address in a table. */
+extern struct vipl_root *_Atomic vipl_root
+	__attribute__((visibility("hidden")));
 
 /* One function for each kind so that the size of the object is a constant. */
 static inline void *vipl_slot(uintptr_t h, enum vipl_kind kind, size_t size)

@@ -143,12 +143,11 @@ static ALWAYS_INLINE int eng_hot_post_recv(struct eng_vi *v,
 	s = eng_slot(q, tail);
 	memcpy((char *)s + 16, (const char *)desc + 16, 32);
 	memcpy(&s->segs, (const char *)desc + 12, 4);
-	/* Of the copy: the program's words are read once. */
+	/* Of the copy: each word is read once. status is set when it is known. */
 	if (unlikely(!eng_hot_format(s) || s->len != s->seg[0].len))
 		return 0;
 	s->desc = (uintptr_t)desc;
 	s->mem = mem;
-	s->status = 0;
 	memcpy(&s->state, ENG_SLOT_PLAIN, 4);
 	desc->CS.Status = 0;
 	atomic_store_explicit(&q->tail, tail + 1, memory_order_release);

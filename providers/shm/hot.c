@@ -237,7 +237,6 @@ VIP_RETURN shm_recv_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
 	if (unlikely(r <= 0))
 		return r ? recv_done_both(v, out) : recv_done_held(v, out);
 	nic->activity++;
-	p->idle = 0;
 	p->in.head++;
 	p->in.at = ++at;
 	/* The ring's end is the end of a page: the address tells. */

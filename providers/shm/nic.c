@@ -249,7 +249,9 @@ int shm_progress(struct eng_nic *nic, unsigned int budget)
 	for (i = 0; i < n->hots; i++) {
 		p = n->hot[i];
 		if (!ring_next(&p->in) && !ring_starved(&p->in)) {
-			p->idle++;
+			/* hot.c takes packets, too. */
+			p->idle = p->seen == p->in.head ? p->idle + 1 : 0;
+			p->seen = p->in.head;
 			continue;
 		}
 		if (p->bad)

@@ -104,8 +104,7 @@ struct door {
 struct ring_out {
 	struct ring *ring;
 	struct ring_line *at;		/* where the next packet goes */
-	uint32_t left;			/* lines in a row there, at least; 0
-					 * where it is bad */
+	uint32_t left;			/* lines in a row there, at least */
 	uint32_t tail;			/* lines written, ever */
 	uint32_t head;			/* as last seen */
 	int bad;			/* the receiver has lied */

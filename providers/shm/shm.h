@@ -88,6 +88,7 @@ struct shm_peer {
 	uint8_t working;		/* on the list nic.work */
 	uint8_t bad;			/* broke the rules */
 	uint32_t idle;			/* looks in vain, hot */
+	uint32_t seen;			/* in.head at the last look */
 	struct shm_peer *next_work;
 
 	pid_t pid;			/* 0: cannot be read */
