@@ -76,7 +76,7 @@ user: lib tools tests
 
 # What needs neither kernel headers nor packages of the tests.
 .PHONY: local
-local: lib tools samples $(B)/tests/bench/sock_lat
+local: lib tools samples $(B)/tests/bench/sock_lat $(B)/tests/bench/bench_path
 
 # kbuild writes beside the sources, so each kernel gets a copy of them.
 KSRC := $(shell find kernel devices include/uapi -name '*.[ch]' 2>/dev/null) \

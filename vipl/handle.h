@@ -69,21 +69,28 @@ struct vipl_root {
 	void *_Atomic chunk[VIPL_KINDS][VIPL_CHUNKS];
 };
 
-extern struct vipl_root *_Atomic vipl_root;
+/* Said to be hidden, or the compiler looks for its address in a table. */
+extern struct vipl_root *_Atomic vipl_root
+	__attribute__((visibility("hidden")));
 
 /* One function for each kind so that the size of the object is a constant. */
 static inline void *vipl_slot(uintptr_t h, enum vipl_kind kind, size_t size)
 {
-	uint32_t i = (h >> VIPL_KIND_BITS) & ((1u << VIPL_INDEX_BITS) - 1);
+	const uintptr_t place = (VIPL_CHUNK - 1) << VIPL_KIND_BITS;
+	uint32_t c = (h >> (VIPL_KIND_BITS + VIPL_CHUNK_BITS)) &
+		     (VIPL_CHUNKS - 1);
 	struct vipl_root *root;
 	char *chunk;
 
 	root = atomic_load_explicit(&vipl_root, memory_order_acquire);
-	chunk = atomic_load_explicit(&root->chunk[kind][i >> VIPL_CHUNK_BITS],
+	chunk = atomic_load_explicit(root->chunk[kind] + c,
 				     memory_order_acquire);
 	if (__builtin_expect(!chunk, 0))
 		return NULL;
-	return chunk + (i & (VIPL_CHUNK - 1)) * size;
+	/* A power of two: one mask and one shift, the kind's bits included. */
+	if (!(size & (size - 1)))
+		return chunk + (h & place) * (size >> VIPL_KIND_BITS);
+	return chunk + ((h & place) >> VIPL_KIND_BITS) * size;
 }
 
 /*

@@ -73,6 +73,21 @@ struct eng_header {
 } __attribute__((aligned(8)));
 
 /*
+ * The header of a plain packet: one that is whole in itself, a SEND of 1 to
+ * ENG_PLAIN_MAX bytes without immediate data. A transport that has a form of
+ * its own for these (a line of a ring) gives them to eng_rx_plain().
+ */
+struct eng_plain {
+	uint64_t nonce;
+	uint32_t dst;
+	uint32_t seq;
+	uint32_t ack;
+	uint32_t zero;
+};
+
+#define ENG_PLAIN_MAX	32	/* bytes of payload */
+
+/*
  * Where bytes can be pulled from: what the initiator's transport said of one
  * segment. Travels as payload. key and base mean what the transport wants.
  */
@@ -237,6 +252,8 @@ void eng_peer_down(struct eng_peer *peer, int err);
  */
 void eng_rx(struct eng_peer *peer, const struct eng_header *h,
 	    const void *payload, size_t len);
+void eng_rx_plain(struct eng_peer *peer, const struct eng_plain *h,
+		  const void *payload, size_t len);
 /* A pull has ended: 0 or an errno. Bytes of a failed one may have moved. */
 void eng_pulled(struct eng_peer *peer, struct eng_pull *pull, int err);
 /* There is room for packets or pulls that got -EAGAIN. */

@@ -156,7 +156,6 @@ void eng_conn_up(struct eng_nic *nic, struct eng_vi *v,
 	}
 	v->tx_base = v->q[VIPL_SENDQ].next;
 	v->acked = v->tx_base;
-	v->rx_ack = 0;
 	v->rx_next = 0;
 	v->rx_done = 0;
 	v->ack_sent = 0;
@@ -169,7 +168,12 @@ void eng_conn_up(struct eng_nic *nic, struct eng_vi *v,
 		.dst = v->peer_id,
 		.nonce = v->peer_nonce,
 	};
+	v->plain = (struct eng_plain){
+		.nonce = v->peer_nonce,
+		.dst = v->peer_id,
+	};
 	v->state = VIP_STATE_CONNECTED;
+	eng_look_quick(v);
 	settled(nic, v, VIP_SUCCESS);
 }
 

@@ -80,10 +80,26 @@ static inline void eng_todo(struct eng_nic *nic, struct eng_vi *v, uint8_t what)
 	nic->dirty = 1;
 }
 
+/* Whether short messages of the VI may take the ways of hot.h; see types.h. */
+static inline void eng_look_quick(struct eng_vi *v)
+{
+	v->quick = v->state == VIP_STATE_CONNECTED && !v->acks &&
+		   v->in_head == v->in_tail &&
+		   v->q[VIPL_SENDQ].next == eng_get(&v->q[VIPL_SENDQ].done) ?
+		   v->peer : NULL;
+}
+
+static inline void eng_late(struct eng_nic *nic, struct eng_vi *v)
+{
+	eng_list_add_tail(&v->late, &nic->late);
+	nic->tardy = 1;
+}
+
 /* wait.c */
 #define ENG_BUDGET	64u
 int eng_progress(struct eng_nic *nic);
 void eng_poll(struct eng_nic *nic);
+void eng_poll_held(struct eng_nic *nic);
 int eng_sleep(struct eng_nic *nic, struct eng_list *on, uint64_t deadline);
 void eng_wake(struct eng_nic *nic, struct eng_list *sleepers);
 void eng_rouse(struct eng_nic *nic, struct eng_sleeper *s, uint32_t word);
@@ -165,29 +181,29 @@ static inline struct eng_region *eng_remote(struct eng_nic *nic,
 	return r && r->rights & right ? r : NULL;
 }
 
-/* What a hint points at when there is none: it fits nothing. */
-extern struct eng_region eng_no_region;
+void eng_hint_fill(struct eng_nic *nic, struct eng_vi *v,
+		   struct eng_hint *hint, const struct eng_region *r);
+void eng_hints_drop(struct eng_nic *nic);
 
 /*
- * As eng_local(), for len that is not 0: most use the region of last time, and
- * slots of regions stay where they are.
+ * As eng_local(), for len that is not 0; which is ENG_HINT_DESC (len is
+ * ENG_DESC_LEN) or ENG_HINT_DATA. The tags were compared when the hint was
+ * made, and it is dropped when they, the handle or the range change.
  */
 static inline int eng_hinted(struct eng_nic *nic, struct eng_vi *v,
-			     struct eng_region **hint, uint32_t handle,
-			     uint64_t addr, uint64_t len)
+			     struct eng_queue *q, unsigned int which,
+			     uint32_t handle, uint64_t addr, uint64_t len)
 {
-	struct eng_region *r = *hint;
+	struct eng_hint *hint = &q->hint[which];
+	uint64_t off = addr - hint->start;
+	struct eng_region *r;
 
-	if (likely(r->handle == handle &&
-		   (!v->ptag || v->ptag == r->ptag) &&
-		   addr - r->start <= r->len &&
-		   len <= r->len - (addr - r->start)))
+	if (likely(hint->handle == handle && off <= hint->len && len <= hint->len - off))
 		return 1;
 	r = eng_local(nic, v, handle, addr, len);
-	if (!r)
-		return 0;
-	*hint = r;
-	return 1;
+	if (r)
+		eng_hint_fill(nic, v, hint, r);
+	return r != NULL;
 }
 
 static inline struct eng_pin eng_pin(struct eng_region *r)
@@ -210,6 +226,12 @@ VIP_RETURN eng_send_wait(struct vipl_vi *vi, VIP_VI_HANDLE h,
 VIP_RETURN eng_recv_wait(struct vipl_vi *vi, VIP_VI_HANDLE h,
 			 VIP_ULONG timeout, VIP_DESCRIPTOR **desc);
 VIP_RETURN eng_vi_notify(struct vipl_vi *vi, int queue);
+VIP_RETURN eng_post_send_held(struct vipl_vi *vi, VIP_VI_HANDLE h,
+			      VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem);
+VIP_RETURN eng_post_recv_held(struct vipl_vi *vi, VIP_VI_HANDLE h,
+			      VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem);
+VIP_RETURN eng_recv_done_held(struct vipl_vi *vi, VIP_VI_HANDLE h,
+			      VIP_DESCRIPTOR **desc);
 int eng_queue_empty(struct vipl_vi *vi, int queue);
 void eng_complete(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
 		  uint32_t status, uint32_t len, uint32_t imm);
@@ -223,6 +245,7 @@ static inline void eng_complete_plain(struct eng_nic *nic, struct eng_vi *v,
 {
 	s->status = status | VIP_STATUS_DONE;
 	s->len = len;
+	s->plain = 0;
 	q->next = i + 1;
 	/* Pairs with the collector's acquire: the outcome is there. */
 	atomic_store_explicit(&q->done, i + 1, memory_order_release);
@@ -248,7 +271,8 @@ static inline int eng_plain(struct eng_nic *nic, struct eng_vi *v,
 	       !((s->desc & (VIP_DESCRIPTOR_ALIGNMENT - 1)) | s->reserved |
 		 (s->control & (uint16_t)~ENG_CTL_PLAIN)) &&
 	       s->len == s->seg[0].len && s->len &&
-	       eng_hinted(nic, v, &q->hint[0], s->mem, s->desc, 48);
+	       eng_hinted(nic, v, q, ENG_HINT_DESC, s->mem, s->desc,
+			  ENG_DESC_LEN);
 }
 
 /* Most copies are of a few bytes. */
@@ -284,6 +308,14 @@ static inline struct eng_seg *eng_segs(struct eng_slot *s)
 /* send.c */
 void eng_run(struct eng_nic *nic, struct eng_vi *v);
 void eng_acked(struct eng_nic *nic, struct eng_vi *v, uint32_t ack);
+
+/* Does it acknowledge a message that is not complete? */
+static inline int eng_is_ack(const struct eng_vi *v, uint32_t ack)
+{
+	return (int32_t)(v->tx_base + ack -
+			 eng_get(&v->q[VIPL_SENDQ].done)) > 0;
+}
+
 void eng_retire(struct eng_nic *nic, struct eng_vi *v, int may_call);
 void eng_send_ack(struct eng_vi *v);
 void eng_late_acks(struct eng_nic *nic);

@@ -31,6 +31,7 @@ void eng_vi_leave(struct eng_nic *nic, struct eng_vi *v, enum eng_why why,
 	else if (why == WHY_DISCONNECT && v->conn.p2p)
 		v->conn.verdict = ENG_TOLD;
 	v->state = why == WHY_DISCONNECT ? VIP_STATE_IDLE : VIP_STATE_ERROR;
+	v->quick = NULL;
 	if (was != VIP_STATE_CONNECTED) {
 		if (!v->leaving) {
 			eng_flush(nic, v, &v->q[VIPL_SENDQ]);

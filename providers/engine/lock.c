@@ -10,26 +10,35 @@
 
 void eng_lock_slow(struct eng_lock *l)
 {
+	const uint32_t both = ENG_LOCK_HELD | ENG_LOCK_SLEPT;
 	uint32_t seen;
 	int i;
 
 	for (i = 0; i < SPINS; i++) {
-		seen = 0;
-		if (atomic_compare_exchange_weak_explicit(&l->word, &seen, 1,
-				memory_order_acquire, memory_order_relaxed))
+		seen = atomic_load_explicit(&l->word, memory_order_relaxed);
+		if (!(seen & ENG_LOCK_HELD) && eng_lock_try(l))
 			return;
-		if (seen == 2)
+		if (seen & ENG_LOCK_SLEPT)
 			break;
 		eng_pause();
 	}
-	/* From here on unlock must wake: a thread that takes it leaves a 2. */
-	while (atomic_exchange_explicit(&l->word, 2, memory_order_acquire))
-		eng_futex_wait(&l->word, 2, ENG_FOREVER);
+	/*
+	 * From here on unlock must wake. That this thread's own unlock wakes
+	 * for nothing, where it was the last to sleep, is cheaper than to know.
+	 */
+	while (atomic_exchange_explicit(&l->word, both,
+					memory_order_acquire) & ENG_LOCK_HELD)
+		eng_futex_wait(&l->word, both, ENG_FOREVER);
 }
 
+/* It is free, and slept for. If another thread has it, its unlock wakes. */
 void eng_unlock_slow(struct eng_lock *l)
 {
-	eng_futex_wake(&l->word);
+	uint32_t seen = ENG_LOCK_SLEPT;
+
+	if (atomic_compare_exchange_strong_explicit(&l->word, &seen, 0,
+			memory_order_relaxed, memory_order_relaxed))
+		eng_futex_wake(&l->word);
 }
 
 uint64_t eng_deadline(unsigned long ms)

@@ -7,11 +7,15 @@
 #include <time.h>
 
 /*
- * A lock of four bytes, one atomic instruction each way while nothing
- * contends. All zeroes is unlocked.
+ * A lock of four bytes, one atomic instruction and one branch each way while
+ * nothing contends (lock bts, lock dec). All zeroes is unlocked.
  *
- * 0 free, 1 held, 2 held and a thread may sleep.
+ * Bit 0: held. Bit 1: a thread may sleep; it stays while other threads come
+ * first, and is taken off by the unlock that wakes.
  */
+#define ENG_LOCK_HELD	1u
+#define ENG_LOCK_SLEPT	2u
+
 struct eng_lock {
 	_Atomic uint32_t word;
 };
@@ -19,31 +23,35 @@ struct eng_lock {
 void eng_lock_slow(struct eng_lock *l);
 void eng_unlock_slow(struct eng_lock *l);
 
+/* Takes it if it is free; whether it was not. The form that becomes lock bts. */
+static inline _Bool eng_lock_missed(struct eng_lock *l)
+{
+	return (atomic_fetch_or_explicit(&l->word, ENG_LOCK_HELD,
+					 memory_order_acquire) &
+		ENG_LOCK_HELD) != 0;
+}
+
 static inline int eng_lock_try(struct eng_lock *l)
 {
-	uint32_t free = 0;
-
-	return atomic_compare_exchange_strong_explicit(&l->word, &free, 1,
-						       memory_order_acquire,
-						       memory_order_relaxed);
+	return !eng_lock_missed(l);
 }
 
 static inline void eng_lock_take(struct eng_lock *l)
 {
-	if (__builtin_expect(!eng_lock_try(l), 0))
+	if (__builtin_expect(eng_lock_missed(l), 0))
 		eng_lock_slow(l);
 }
 
-/* Does a thread sleep for it? A hint: spinning threads let it go first. */
-static inline int eng_lock_wanted(struct eng_lock *l)
+/* Held, or slept for? A hint: spinning threads let others go first. */
+static inline int eng_lock_busy(struct eng_lock *l)
 {
-	return atomic_load_explicit(&l->word, memory_order_relaxed) == 2;
+	return atomic_load_explicit(&l->word, memory_order_relaxed) != 0;
 }
 
 static inline void eng_lock_drop(struct eng_lock *l)
 {
-	if (__builtin_expect(atomic_exchange_explicit(&l->word, 0,
-					memory_order_release) == 2, 0))
+	if (__builtin_expect(atomic_fetch_sub_explicit(&l->word, ENG_LOCK_HELD,
+				memory_order_release) != ENG_LOCK_HELD, 0))
 		eng_unlock_slow(l);
 }
 

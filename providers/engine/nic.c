@@ -11,12 +11,9 @@
 const struct vipl_host *eng_host;
 const struct eng_transport *eng_transport;
 
-/* The transport's area begins here. */
-#define NIC_BYTES	((sizeof(struct eng_nic) + 63) & ~(size_t)63)
-
 void *eng_nic_priv(struct eng_nic *nic)
 {
-	return (char *)nic + NIC_BYTES;
+	return (char *)nic + ENG_NIC_BYTES;
 }
 
 uint64_t eng_random(void)
@@ -93,7 +90,7 @@ static void vi_work(struct eng_nic *nic, struct eng_vi *v)
 	    nic->leader == &nic->ticker || eng_get(&nic->tick) != TICK_ON)
 		eng_send_ack(v);
 	else if (eng_list_empty(&v->late))
-		eng_list_add_tail(&v->late, &nic->late);
+		eng_late(nic, v);
 }
 
 /*
@@ -168,6 +165,7 @@ static int tables(struct eng_nic *nic)
 	nic->next_time = ENG_FOREVER;
 	nic->leader = NULL;
 	nic->dirty = 0;
+	nic->tardy = 0;
 	nic->settling = 0;
 	nic->armed = 0;
 	nic->nvis = 0;
@@ -290,7 +288,7 @@ void eng_provider(struct vipl_provider *out, const struct eng_transport *t,
 	eng_transport = t;
 	out->abi = VIPL_PROVIDER_ABI;
 	out->size = sizeof(*out);
-	out->nic_size = (uint32_t)NIC_BYTES + t->nic_size;
+	out->nic_size = (uint32_t)ENG_NIC_BYTES + t->nic_size;
 	out->vi_size = sizeof(struct eng_vi);
 	out->cq_size = sizeof(struct eng_cq);
 	out->open = eng_open;

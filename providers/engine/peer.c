@@ -66,6 +66,7 @@ void eng_peer_detach(struct eng_vi *v)
 	if (!p)
 		return;
 	v->peer = NULL;
+	v->quick = NULL;
 	eng_list_del(&v->peer_link);
 	/* It may be on p->stalled. */
 	eng_list_del(&v->work);
@@ -357,7 +358,8 @@ static inline int rx_plain(struct eng_nic *nic, struct eng_vi *v,
 		     len != h->len || !len || i == eng_get(&q->tail) ||
 		     len > s->len || q->scan ||
 		     !eng_plain(nic, v, q, s) ||
-		     !eng_hinted(nic, v, &q->hint[1], s->seg[0].handle,
+		     !eng_hinted(nic, v, q, ENG_HINT_DATA,
+				 s->seg[0].handle,
 				 s->seg[0].addr, len)))
 		return 0;
 	eng_copy((void *)(uintptr_t)s->seg[0].addr, data, len);
@@ -374,7 +376,6 @@ static void rx_connected(struct eng_nic *nic, struct eng_vi *v,
 			 const struct eng_wire *h, const void *data, size_t len)
 {
 	eng_acked(nic, v, h->ack);
-	v->rx_ack = h->ack;
 	if (unlikely(v->state != VIP_STATE_CONNECTED))
 		return;
 	switch (h->op) {
@@ -392,6 +393,31 @@ static void rx_connected(struct eng_nic *nic, struct eng_vi *v,
 	default:
 		break;
 	}
+}
+
+/* As eng_hot_rx() where that does not do it: the header in its long form. */
+void eng_rx_plain(struct eng_peer *p, const struct eng_plain *plain,
+		  const void *payload, size_t len)
+{
+	struct eng_wire h = {
+		.op = WIRE_SEND,
+		.dst = plain->dst,
+		.nonce = plain->nonce,
+		.seq = plain->seq,
+		.ack = plain->ack,
+		.len = (uint32_t)len,
+	};
+	struct eng_nic *nic = p->nic;
+	struct eng_vi *v;
+
+	if (unlikely(!nic->live || p->state != PEER_UP))
+		return;
+	v = target(nic, p, &h);
+	if (unlikely(!v || v->state != VIP_STATE_CONNECTED))
+		return;
+	if (unlikely(eng_is_ack(v, h.ack)) ||
+	    unlikely(!rx_plain(nic, v, &h, payload, len)))
+		rx_connected(nic, v, &h, payload, len);
 }
 
 void eng_rx(struct eng_peer *p, const struct eng_header *header,
@@ -414,7 +440,7 @@ void eng_rx(struct eng_peer *p, const struct eng_header *header,
 		return;
 	if (likely(v->state == VIP_STATE_CONNECTED)) {
 		if (likely(h.op == WIRE_SEND && !h.flags &&
-			   h.ack == v->rx_ack) &&
+			   !eng_is_ack(v, h.ack)) &&
 		    likely(rx_plain(nic, v, &h, payload, len)))
 			return;
 		if (unlikely(h.op == WIRE_BYE)) {

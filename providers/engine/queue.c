@@ -7,8 +7,6 @@
 
 #include "eng.h"
 
-#define ALWAYS_INLINE	inline __attribute__((always_inline))
-
 static void fill_segment(struct eng_seg *seg, const char *from)
 {
 	memcpy(seg, from, 16);
@@ -60,6 +58,7 @@ static ALWAYS_INLINE void fill_slot(struct eng_slot *s, VIP_DESCRIPTOR *desc,
 	s->status = 0;
 	s->state = SLOT_POSTED;
 	s->bad_post = 0;
+	s->plain = 0;
 	s->more = NULL;
 	s->expo = NULL;
 }
@@ -106,7 +105,8 @@ static ALWAYS_INLINE int send_plain(struct eng_nic *nic, struct eng_vi *v,
 	if (unlikely(q->next != i || !v->peer->ready || s->control ||
 		     s->len > nic->t->eager || s->len > v->transfer ||
 		     !eng_plain(nic, v, q, s) ||
-		     !eng_hinted(nic, v, &q->hint[1], s->seg[0].handle,
+		     !eng_hinted(nic, v, q, ENG_HINT_DATA,
+				 s->seg[0].handle,
 				 s->seg[0].addr, s->seg[0].len) ||
 		     i - eng_get(&q->done) >= ENG_INFLIGHT))
 		return 0;
@@ -126,6 +126,7 @@ static ALWAYS_INLINE int send_plain(struct eng_nic *nic, struct eng_vi *v,
 	}
 	s->state = v->acks ? SLOT_FLYING : SLOT_FINISHED;
 	q->next = i + 1;
+	v->quick = NULL;
 	return 1;
 }
 
@@ -145,9 +146,9 @@ static ALWAYS_INLINE VIP_RETURN post(struct eng_nic *nic, struct eng_vi *v,
 		return VIP_INVALID_STATE;
 	tail = eng_get(&q->tail);
 	/* Pairs with the collector's release: it has left the slot. */
-	if (unlikely(tail - atomic_load_explicit(&q->collected,
-						 memory_order_acquire) >=
-		     ENG_QUEUE))
+	q->limit = atomic_load_explicit(&q->collected, memory_order_acquire) +
+		   ENG_QUEUE;
+	if (unlikely(tail == q->limit))
 		return overrun(nic, v, desc, recv);
 	s = eng_slot(q, tail);
 	fill_slot(s, desc, mem);
@@ -168,24 +169,37 @@ static ALWAYS_INLINE VIP_RETURN post(struct eng_nic *nic, struct eng_vi *v,
 VIP_RETURN eng_post_send(struct vipl_vi *obj, VIP_VI_HANDLE h,
 			 VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem)
 {
-	struct eng_vi *v = eng_vi_of(obj);
-	struct eng_nic *nic = eng_vi_nic(v);
-	VIP_RETURN r;
-
-	eng_enter(nic);
-	r = post(nic, v, h, desc, mem, VIPL_SENDQ);
-	eng_leave(nic);
-	return r;
+	eng_enter(eng_vi_nic(eng_vi_of(obj)));
+	return eng_post_send_held(obj, h, desc, mem);
 }
 
 VIP_RETURN eng_post_recv(struct vipl_vi *obj, VIP_VI_HANDLE h,
 			 VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem)
 {
+	eng_enter(eng_vi_nic(eng_vi_of(obj)));
+	return eng_post_recv_held(obj, h, desc, mem);
+}
+
+/* The same with the engine lock held, which they drop. */
+VIP_RETURN eng_post_send_held(struct vipl_vi *obj, VIP_VI_HANDLE h,
+			      VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem)
+{
 	struct eng_vi *v = eng_vi_of(obj);
 	struct eng_nic *nic = eng_vi_nic(v);
 	VIP_RETURN r;
 
-	eng_enter(nic);
+	r = post(nic, v, h, desc, mem, VIPL_SENDQ);
+	eng_leave(nic);
+	return r;
+}
+
+VIP_RETURN eng_post_recv_held(struct vipl_vi *obj, VIP_VI_HANDLE h,
+			      VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem)
+{
+	struct eng_vi *v = eng_vi_of(obj);
+	struct eng_nic *nic = eng_vi_nic(v);
+	VIP_RETURN r;
+
 	r = post(nic, v, h, desc, mem, VIPL_RECVQ);
 	eng_leave(nic);
 	return r;
@@ -232,6 +246,7 @@ void eng_complete(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
 	}
 	s->status = status | VIP_STATUS_DONE;
 	s->len = len;
+	s->plain = 0;
 	s->imm = imm;
 	if (q->next == i)
 		q->next = i + 1;
@@ -346,6 +361,16 @@ static ALWAYS_INLINE VIP_RETURN poll_queue(struct eng_vi *v, VIP_VI_HANDLE h,
 		nothing(q, &r);
 	eng_lock_drop(&q->lock);
 	return r;
+}
+
+/* A poll of the receive queue that found nothing has the engine lock. */
+VIP_RETURN eng_recv_done_held(struct vipl_vi *obj, VIP_VI_HANDLE h,
+			      VIP_DESCRIPTOR **out)
+{
+	struct eng_vi *v = eng_vi_of(obj);
+
+	eng_poll_held(eng_vi_nic(v));
+	return poll_queue(v, h, out, VIPL_RECVQ);
 }
 
 static ALWAYS_INLINE VIP_RETURN done_queue(struct vipl_vi *obj, VIP_VI_HANDLE h,

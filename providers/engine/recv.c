@@ -214,6 +214,7 @@ static __attribute__((noinline)) void queued(struct eng_nic *nic,
 		return;
 	}
 	e = &v->in[v->in_tail++ % ENG_INFLIGHT];
+	v->quick = NULL;
 	*e = (struct eng_in){
 		.state = IN_READY,
 		.op = h->op,
@@ -373,6 +374,7 @@ void eng_in_work(struct eng_nic *nic, struct eng_vi *v)
 		v->in_head++;
 		retire(nic, v, &e);
 	}
+	eng_look_quick(v);
 	if (v->state == VIP_STATE_CONNECTED && eng_xfers_start(nic, v))
 		eng_stall(v);
 }

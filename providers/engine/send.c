@@ -167,6 +167,7 @@ static inline int start(struct eng_nic *nic, struct eng_vi *v,
 		s->state = SLOT_FLYING;
 	}
 	q->next = i + 1;
+	v->quick = NULL;
 	return 0;
 }
 
@@ -231,6 +232,7 @@ void eng_retire(struct eng_nic *nic, struct eng_vi *v, int may_call)
 		eng_complete(nic, v, q, s->status | eng_slot_op(s, 0),
 			     s->status ? 0 : s->len, 0);
 	}
+	eng_look_quick(v);
 	/* There is room for more of them now. */
 	if (i != from && q->next != eng_get(&q->tail))
 		eng_todo(nic, v, TODO_SEND);
@@ -297,6 +299,7 @@ void eng_late_acks(struct eng_nic *nic)
 	struct eng_list *l;
 	struct eng_vi *v;
 
+	nic->tardy = 0;
 	while ((l = eng_list_pop(&nic->late))) {
 		v = eng_container(l, struct eng_vi, late);
 		if (v->state != VIP_STATE_CONNECTED ||

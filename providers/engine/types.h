@@ -39,6 +39,7 @@
 
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
+#define ALWAYS_INLINE	inline __attribute__((always_inline))
 
 #define ENG_QUEUE	1024u		/* descriptors of a work queue */
 #define ENG_SEGS	252u		/* segments of a descriptor */
@@ -85,6 +86,22 @@ struct eng_region {
 	uint32_t next_free;		/* slot, 0: none */
 	_Alignas(16) unsigned char priv[];
 };
+
+/*
+ * Which addresses of a region the VI may use: what most descriptors name is
+ * the region of last time. Whatever may make one wrong drops all of them
+ * (eng_hints_drop()), which happens seldom; so none is looked at twice.
+ */
+struct eng_hint {
+	uint32_t handle;		/* 0: none */
+	uint64_t start;
+	uint64_t len;			/* bytes */
+	uint64_t descs;			/* where descriptors may begin, bytes */
+};
+
+#define ENG_HINT_DESC	0		/* descriptors of one segment */
+#define ENG_HINT_DATA	1
+#define ENG_DESC_LEN	48u		/* bytes of such a one */
 
 /* A transfer's hold on a region. */
 struct eng_pin {
@@ -148,7 +165,9 @@ struct eng_slot {
 	uint32_t nsegs;			/* local ones, once loaded */
 	uint8_t state;			/* SLOT_* */
 	uint8_t bad_post;		/* POST_DESC was raised */
-	uint8_t pad[30];
+	uint8_t plain;			/* one segment, no control bits */
+	uint8_t zero;
+	uint8_t pad[28];
 };
 
 /*
@@ -160,7 +179,8 @@ struct eng_queue {
 	uint32_t next;			/* started, or given to a message */
 	uint32_t check;			/* receives: look for bad ones up to it */
 	struct eng_slot *slots;
-	struct eng_region *hint[2];	/* used last: descriptors, data */
+	struct eng_hint hint[2];	/* used last: descriptors, data */
+	uint32_t limit;			/* tail may go so far: collected was */
 	struct eng_cq *cq;
 	uint8_t recv;
 	uint8_t notify;			/* an event was asked for */
@@ -247,6 +267,14 @@ struct eng_vi {
 	uint8_t todo;			/* TODO_* */
 
 	struct eng_wire tx;		/* header of a plain send */
+	struct eng_plain plain;		/* the same, where it is so short */
+	/*
+	 * Connected, without acknowledgements, and nothing under way that is
+	 * pulled, here or there: the peer, else NULL. Short messages may take
+	 * the ways of hot.h then.
+	 */
+	struct eng_peer *quick;
+	uint32_t quick_most;		/* bytes of such a one */
 	/* Of the connection; peer also of an attempt. */
 	struct eng_peer *peer;
 	uint64_t nonce;			/* in packets for us; 0: none */
@@ -254,7 +282,6 @@ struct eng_vi {
 	uint32_t peer_id;
 	uint32_t tx_base;		/* slot of message 0 */
 	uint32_t acked;			/* slots before it are acknowledged */
-	uint32_t rx_ack;		/* ack of the last packet */
 	uint32_t rx_next;		/* message that comes next */
 	uint32_t rx_done;		/* messages dealt with */
 	uint32_t ack_sent;		/* rx_done as the peer knows it */
@@ -278,6 +305,7 @@ struct eng_vi {
 	uint32_t bye_seq, bye_status;
 	uint64_t bye_deadline;
 
+	struct eng_list hinted;		/* nic->hinted */
 	struct eng_list timed;		/* nic->timed */
 	uint64_t when;			/* what for: ns of eng_now() */
 	struct eng_attempt conn;
@@ -388,16 +416,33 @@ struct eng_sleeper {
 #define SLEEP_TOLD	1		/* off both lists */
 #define SLEEP_LEAD	2		/* look whether there is a leader */
 
+/* SegCount and Control of one segment and no more, as one word. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ENG_ONE_SEG	1u
+#else
+#define ENG_ONE_SEG	0x10000u
+#endif
+
+/* recv, notify, scan and watched of a receive queue that nothing waits for. */
+#define ENG_RECV_PLAIN	"\1\0\0"
+
+/* A slot's state, bad_post, plain and zero from its post to its completion. */
+#define ENG_SLOT_PLAIN	"\0\0\1"
+
+#define ENG_QUIET	"\1\0\0"	/* live alone */
+
 enum eng_tick { TICK_ON, TICK_PARKED };
 
 /* The private area of a NIC; the transport's is behind it. */
 struct eng_nic {
 	/* Stays valid and unlocked or held over close and open. */
 	struct eng_lock lock;
+	/* These four as ENG_QUIET: a poll has nothing else to see to. */
 	uint8_t live;			/* between open and shutdown */
 	uint8_t dirty;			/* work or peer_work has something */
-	uint8_t settling;
+	uint8_t tardy;			/* late may have something */
 	uint8_t armed;			/* the leader is in transport->wait */
+	uint8_t settling;
 	uint8_t opened;			/* close has something to free */
 	const struct eng_transport *t;
 	struct eng_vi **vis;		/* ENG_VIS */
@@ -427,6 +472,7 @@ struct eng_nic {
 	uint16_t *ptag_gen;
 	uint32_t nptags, ptag_hint;
 
+	struct eng_list hinted;		/* VIs that may have hints */
 	struct eng_lock mem_lock;
 	uint32_t nregions, region_slots, free_first, free_last;
 	uint64_t region_bytes;
@@ -437,5 +483,8 @@ struct eng_nic {
 	uint8_t stop;
 	_Atomic uint32_t tick;		/* atomic: eng_tick, a futex */
 };
+
+/* The transport's area begins here. */
+#define ENG_NIC_BYTES	((sizeof(struct eng_nic) + 63) & ~(size_t)63)
 
 #endif /* ENG_TYPES_H */

@@ -16,6 +16,8 @@ static void set_attrs(struct eng_vi *v, const VIP_VI_ATTRIBUTES *a,
 	v->ptag = ptag;
 	v->rights = rights_of(a);
 	v->transfer = (uint32_t)a->MaxTransferSize;
+	v->quick_most = v->transfer < ENG_PLAIN_MAX ? v->transfer :
+						      ENG_PLAIN_MAX;
 	v->reliability = a->ReliabilityLevel;
 	v->acks = v->reliability == VIP_SERVICE_RELIABLE_RECEPTION ||
 		  (v->reliability == VIP_SERVICE_RELIABLE_DELIVERY &&
@@ -44,6 +46,7 @@ static void queue_init(struct eng_queue *q, struct eng_slot *slots,
 	atomic_store(&q->tail, 0);
 	eng_lock_drop(&q->lock);
 	q->next = 0;
+	q->limit = ENG_QUEUE;
 	q->check = 0;
 	q->scan = 0;
 	q->slots = slots;
@@ -53,8 +56,7 @@ static void queue_init(struct eng_queue *q, struct eng_slot *slots,
 	q->recv = (uint8_t)recv;
 	q->notify = 0;
 	q->watched = q->cq != NULL;
-	q->hint[0] = &eng_no_region;
-	q->hint[1] = &eng_no_region;
+	memset(q->hint, 0, sizeof(q->hint));
 	eng_list_init(&q->sleepers);
 	atomic_store(&q->spin_ns, 20000);
 }
@@ -85,6 +87,7 @@ static void vi_init(struct eng_nic *nic, struct eng_vi *v, struct vipl_vi *obj)
 	v->state = VIP_STATE_IDLE;
 	v->todo = 0;
 	v->peer = NULL;
+	v->quick = NULL;
 	v->nonce = 0;
 	v->reads = 0;
 	v->in_head = 0;
@@ -97,6 +100,7 @@ static void vi_init(struct eng_nic *nic, struct eng_vi *v, struct vipl_vi *obj)
 	eng_list_init(&v->work);
 	eng_list_init(&v->peer_link);
 	eng_list_init(&v->timed);
+	eng_list_init(&v->hinted);
 	eng_list_init(&v->late);
 	memset(&v->conn, 0, sizeof(v->conn));
 	v->conn.verdict = ENG_TOLD;
@@ -194,6 +198,7 @@ void eng_vi_end(struct eng_nic *nic, struct eng_vi *v)
 		return;
 	eng_list_del(&v->work);
 	eng_list_del(&v->timed);
+	eng_list_del(&v->hinted);
 	eng_list_del(&v->late);
 	v->todo = 0;
 	for (i = 0; i < 2; i++) {
@@ -293,6 +298,7 @@ VIP_RETURN eng_vi_set(struct vipl_vi *obj, const VIP_VI_ATTRIBUTES *attrs,
 		goto out;
 	eng_ptag_unuse(nic, v->ptag);
 	set_attrs(v, attrs, ptag);
+	eng_hints_drop(nic);
 	/* What was checked by the old ones is to be checked anew. */
 	i = eng_get(&q->done);
 	if (i != eng_get(&q->tail))

@@ -51,8 +51,14 @@ static __attribute__((noinline)) void evict(struct eng_nic *nic)
 /* A poll that found nothing: look for arrivals, if no other thread does. */
 void eng_poll(struct eng_nic *nic)
 {
-	if (unlikely(eng_lock_wanted(&nic->lock)) || !eng_lock_try(&nic->lock))
+	if (unlikely(eng_lock_busy(&nic->lock)) || !eng_lock_try(&nic->lock))
 		return;
+	eng_poll_held(nic);
+}
+
+/* The engine lock is held, and dropped. */
+void eng_poll_held(struct eng_nic *nic)
+{
 	if (likely(nic->live)) {
 		nic->activity++;
 		if (unlikely(!eng_list_empty(&nic->late)))

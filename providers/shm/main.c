@@ -46,6 +46,10 @@ const struct vipl_provider *vipl_provider_init(uint32_t abi,
 	}
 	shm_host = host;
 	eng_provider(&provider, &transport, host);
+	provider.post_send = shm_post_send;
+	provider.post_recv = shm_post_recv;
+	provider.send_done = shm_send_done;
+	provider.recv_done = shm_recv_done;
 	provider.name = "shm";
 	provider.version = "1.0.0";
 	shm_provider_names(&provider);

@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #define LINK_TURN	256u	/* calls of progress between looks at sockets */
+#define TURN		128u	/* polls of hot.c between calls of progress */
 #define IDLE		64u	/* looks in vain: a ring need not be hot */
 #define SWEEP		64u	/* cold rings looked at before sleeping */
 #define POLL_COLD	64	/* packets of a cold ring at a time */
@@ -244,10 +245,13 @@ int shm_progress(struct eng_nic *nic, unsigned int budget)
 	int did = 0;
 	uint32_t i;
 
+	n->turn = TURN;
 	for (i = 0; i < n->hots; i++) {
 		p = n->hot[i];
 		if (!ring_next(&p->in) && !ring_starved(&p->in)) {
-			p->idle++;
+			/* hot.c takes packets, too. */
+			p->idle = p->seen == p->in.head ? p->idle + 1 : 0;
+			p->seen = p->in.head;
 			continue;
 		}
 		if (p->bad)

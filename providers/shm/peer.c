@@ -74,6 +74,7 @@ static int prepare(struct shm_nic *n, struct eng_peer *peer)
 		return err;
 	p->ring_file = err;
 	p->in.ring = ring;
+	p->in.at = p->in.ring->line;
 	atomic_store(&p->in.ring->cold, 1);
 	return 0;
 }
@@ -487,6 +488,7 @@ int shm_xmit(struct eng_peer *peer, const struct eng_header *h,
 static int take(struct shm_peer *p, enum ring_type type, const uint8_t *at,
 		uint32_t len)
 {
+	struct eng_plain plain;
 	struct eng_header h;
 
 	if (type == RING_SHORT) {
@@ -494,6 +496,13 @@ static int take(struct shm_peer *p, enum ring_type type, const uint8_t *at,
 		memset(h.bytes + RING_SHORT_HEAD, 0,
 		       ENG_HEADER - RING_SHORT_HEAD);
 		eng_rx(p->peer, &h, at + RING_SHORT_HEAD, len);
+		return 0;
+	}
+	if (type == RING_PLAIN) {
+		if (!len || len > ENG_PLAIN_MAX)
+			return -EPROTO;
+		memcpy(&plain, at, sizeof(plain));
+		eng_rx_plain(p->peer, &plain, at + sizeof(plain), len);
 		return 0;
 	}
 	if (type == RING_PACKET) {
@@ -512,6 +521,7 @@ static uint32_t lines_of(const struct shm_peer *p, uint64_t word)
 		[RING_SHORT] = RING_SHORT_HEAD,
 		[RING_PULL] = RING_PULL_HEAD,
 		[RING_DATA] = RING_PULL_HEAD,
+		[RING_PLAIN] = sizeof(struct eng_plain),
 	};
 	uint32_t left = RING_LINES - (p->in.head & (RING_LINES - 1));
 	uint32_t type = (uint32_t)(word >> 32), len = (uint32_t)word, lines;
@@ -533,7 +543,7 @@ int shm_poll(struct shm_peer *p, int most)
 	int n;
 
 	for (n = 0; n < most; n++) {
-		at = ring_at(in->ring, in->head);
+		at = in->at;
 		word = ring_next(in);
 		if (!word)
 			break;
@@ -547,7 +557,7 @@ int shm_poll(struct shm_peer *p, int most)
 			shm_work(p);
 			break;
 		}
-		in->head += lines;
+		ring_take(in, lines);
 		if (in->head - in->told >= RING_TELL)
 			ring_tell(in);
 	}

@@ -6,7 +6,8 @@
  * peer's memory. That is tried once, when they meet: a nonce that only the
  * peer has must be where it says, so another process that has got the number
  * of one that is gone does not answer. After each copy the peer is still alive
- * and has its control socket, or what was copied does not count.
+ * and has its control socket, and what was copied is exposed still, or it does
+ * not count.
  *
  * Else through the ring: RING_PULL asks, and the peer answers with RING_DATA
  * as there is room. What it exposed for this peer, and nothing else, can be
@@ -152,6 +153,29 @@ void shm_probe(struct shm_peer *p, uint64_t at, const uint64_t *nonce)
 	}
 }
 
+/*
+ * Are all of its sources exposed still? A thread that is stopped for longer
+ * than the peer waits for it copies what the memory is used for by then: the
+ * peer has taken it back first, and says so before the program has it again.
+ */
+static int still_exposed(const struct shm_peer *p, const struct eng_pull *pull)
+{
+	uint32_t i, at, gen;
+
+	/* Pairs with that of shm_unexpose(): after the bytes were read. */
+	atomic_thread_fence(memory_order_seq_cst);
+	for (i = 0; i < pull->nsrc; i++) {
+		at = (uint32_t)pull->src[i].key;
+		if (at >= DOOR_EXPOS)
+			return 0;
+		gen = atomic_load_explicit(&p->door->expo[at],
+					   memory_order_relaxed);
+		if (gen != pull->src[i].key >> 32)
+			return 0;
+	}
+	return 1;
+}
+
 /* Read up to STEP bytes; bytes, or a negative errno. */
 static ssize_t read_step(struct shm_peer *p, const struct eng_pull *pull,
 			 uint64_t done)
@@ -173,6 +197,8 @@ static ssize_t read_step(struct shm_peer *p, const struct eng_pull *pull,
 		return -EFAULT;
 	if (did > 0 && !is_there(p))
 		return -ECONNRESET;
+	if (did > 0 && !still_exposed(p, pull))
+		return -ESTALE;
 	return did;
 }
 
@@ -514,6 +540,8 @@ int shm_expose(struct eng_peer *peer, void *region, const void *addr,
 		return 0;
 	if (!n->expo_free) {
 		size = n->expos ? n->expos * 2 : 64;
+		if (size > DOOR_EXPOS)
+			return -ENOMEM;
 		more = realloc(n->expo, size * sizeof(*more));
 		if (!more)
 			return -ENOMEM;
@@ -547,6 +575,9 @@ void shm_unexpose(struct eng_peer *peer, const struct eng_src *src)
 	if (!e->len || e->gen != src->key >> 32)
 		return;
 	e->gen++;
+	atomic_store_explicit(&n->door->expo[i], e->gen, memory_order_relaxed);
+	/* Pairs with that of still_exposed(): before the bytes are others. */
+	atomic_thread_fence(memory_order_seq_cst);
 	e->len = 0;
 	e->peer = NULL;
 	e->next = n->expo_free;

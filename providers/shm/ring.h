@@ -50,8 +50,13 @@ enum ring_type {
 	RING_SHORT,		/* the same, the header's tail is zero */
 	RING_PULL,		/* pull_head, then what to pull from */
 	RING_DATA,		/* pull_head, then bytes that were pulled */
+	RING_PLAIN,		/* struct eng_plain and payload: one line */
 	RING_TYPES
 };
+
+/* The word of a RING_PLAIN, but for the length. */
+#define RING_PLAIN_WORD	((uint64_t)RING_PLAIN << 32)
+#define RING_LENGTH	UINT32_MAX
 
 /* The header's bytes that a RING_SHORT carries. */
 #define RING_SHORT_HEAD	48u
@@ -79,6 +84,9 @@ struct ring {
 	_Alignas(RING_PAGE) struct ring_line line[RING_LINES];
 };
 
+_Static_assert(8 + sizeof(struct eng_plain) + ENG_PLAIN_MAX == RING_LINE,
+	       "a plain packet is a line");
+_Static_assert(RING_LINES % RING_TELL == 0, "a ring ends where it is told");
 _Static_assert(sizeof(struct ring) == RING_BYTES, "size of a ring");
 
 /* Of a receiver: which of its rings have something. Peers write it. */
@@ -87,9 +95,16 @@ struct bell {
 	_Alignas(64) _Atomic uint64_t word[BELL_WORDS];
 };
 
-/* Of a receiver: peers can only read it. */
+/*
+ * Of a NIC: peers can only read it. expo[] has the generation of what is, or
+ * was last, exposed in each place: a peer that has copied the bytes looks
+ * whether they were exposed until then. Pages that are not used take no memory.
+ */
+#define DOOR_EXPOS	262144u
+
 struct door {
 	_Atomic uint32_t sleeps;	/* odd: it sleeps, or is about to */
+	_Alignas(64) _Atomic uint32_t expo[DOOR_EXPOS];
 };
 
 /* The sender's end of a ring; private. */
@@ -105,6 +120,7 @@ struct ring_out {
 /* The receiver's end of a ring; private. */
 struct ring_in {
 	struct ring *ring;
+	struct ring_line *at;		/* of the next packet: of head */
 	uint32_t head;			/* lines taken, ever */
 	uint32_t told;			/* ring->head */
 	uint32_t fed;			/* told when the sender was last rung */
@@ -168,8 +184,14 @@ static inline void ring_publish(struct ring_out *o, struct ring_line *at,
 /* The word of the next packet, or 0. */
 static inline uint64_t ring_next(const struct ring_in *in)
 {
-	return atomic_load_explicit(&ring_at(in->ring, in->head)->word,
-				    memory_order_acquire);
+	return atomic_load_explicit(&in->at->word, memory_order_acquire);
+}
+
+/* Lines were taken. */
+static inline void ring_take(struct ring_in *in, uint32_t lines)
+{
+	in->head += lines;
+	in->at = ring_at(in->ring, in->head);
 }
 
 static inline void ring_tell(struct ring_in *in)

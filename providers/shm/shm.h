@@ -14,7 +14,7 @@
 #include "link.h"
 #include "ring.h"
 
-#define SHM_VERSION	1u		/* of hellos and rings */
+#define SHM_VERSION	2u		/* of hellos and rings */
 #define SHM_ADDR_LEN	16u		/* bytes of a host address */
 #define SHM_HOT		16u		/* rings that are always looked at */
 #define SHM_REQUESTS	32u		/* pulls of a peer under way */
@@ -45,6 +45,7 @@ struct shm_nic {
 	uint32_t sleeps;		/* door->sleeps */
 	int look;			/* sockets may have something */
 	uint32_t calls;			/* of progress; the link's turn */
+	uint32_t turn;			/* polls until all is looked at */
 	uint32_t sweep;			/* the cold ring to look at next */
 
 	struct shm_peer *slot[BELL_SLOTS];
@@ -87,6 +88,7 @@ struct shm_peer {
 	uint8_t working;		/* on the list nic.work */
 	uint8_t bad;			/* broke the rules */
 	uint32_t idle;			/* looks in vain, hot */
+	uint32_t seen;			/* in.head at the last look */
 	struct shm_peer *next_work;
 
 	pid_t pid;			/* 0: cannot be read */
@@ -104,6 +106,16 @@ enum shm_pull {
 };
 
 extern const struct vipl_host *shm_host;
+
+/* hot.c: what the engine has for any message, for short ones */
+VIP_RETURN shm_post_send(struct vipl_vi *vi, VIP_VI_HANDLE h,
+			 VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem);
+VIP_RETURN shm_post_recv(struct vipl_vi *vi, VIP_VI_HANDLE h,
+			 VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem);
+VIP_RETURN shm_send_done(struct vipl_vi *vi, VIP_VI_HANDLE h,
+			 VIP_DESCRIPTOR **out);
+VIP_RETURN shm_recv_done(struct vipl_vi *vi, VIP_VI_HANDLE h,
+			 VIP_DESCRIPTOR **out);
 
 /* nic.c */
 void shm_work(struct shm_peer *p);

@@ -172,7 +172,10 @@ def patterns_bars():
 
 
 def providers_bars():
-    """Both processes on idle processors of their own."""
+    """Both processes on idle processors of their own; instructions are
+    counted."""
+    yield Bar(7, providers.PATH_BAR, bench="insns", path="shm",
+              nic=providers.NIC, unit="instructions")
     for path, wait, limit in (("shm/unix", "poll", 0.5),
                               ("shm/unix", "block", 1),
                               ("ofi:tcp/fi_pingpong", "poll", 1.3)):

@@ -1,12 +1,16 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Part providers: shm beside a UNIX-domain socket pair and pipes, ofi:tcp
 beside TCP and libfabric's own fi_pingpong; two processes of this machine, no
 virtual machine.  Interleaved rounds, and medians of them."""
 
 import collections
+import json
 import os
 import shutil
 import statistics
+import subprocess
+import sys
 import time
 
 from local import SIZE, Failed, Local
@@ -116,10 +120,43 @@ def standing(one, values):
     return min(values) if one.bench == "lat" else max(values)
 
 
+# Instructions that one end may execute for a message that it sends and one
+# that it receives, 4 bytes, polling: posts, completions and progress.
+PATH_BAR = 400
+
+
+def count_path(local):
+    """Figures of bench_path: one by one, so load does not matter."""
+    command = [os.path.join(local.build, "tests/bench/bench_path"),
+               f"shm:{1000 + os.getpid() % 9000}"]
+    try:
+        run = subprocess.run(command, env=local.env, text=True, timeout=150,
+                             capture_output=True)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Failed(f"bench_path: {error}")
+    if run.returncode:
+        raise Failed(f"bench_path: {(run.stderr or run.stdout).strip()}")
+    return [json.loads(line) for line in run.stdout.splitlines()
+            if line.startswith("{")]
+
+
+def add_path(book, local, failures):
+    if not local.plugin("shm"):
+        return
+    try:
+        for figure in count_path(local):
+            path = figure["path"]
+            figure["path"] = "shm" if path == "end" else f"shm {path}"
+            book.add(**figure, nic=NIC)
+    except Failed as error:
+        failures.append(str(error))
+
+
 def part_providers(book, build, quick):
     local = Local(os.path.abspath(build))
     found, without = contenders(local)
     failures = list(without)
+    add_path(book, local, failures)
     if local.alone:
         failures.append("two processors are needed: this process may use one")
     values = rounds(found, 3 if quick else 7, MESSAGES // (4 if quick else 1),
@@ -153,3 +190,28 @@ def ratios(book):
         book.add(bench="bw", path="shm/unix", nic=NIC, level="-", wait="best",
                  size=SIZE, unit="ratio",
                  value=best["shm"][0] / best["unix"][0])
+
+
+def main():
+    """The bar of instructions alone, for make test."""
+    here = os.path.dirname(os.path.realpath(__file__))
+    local = Local(os.path.join(here, "../../build"))
+    if os.uname().machine != "x86_64":
+        print(f"instructions are counted on x86_64 only: not on "
+              f"{os.uname().machine}")
+        return 77
+    try:
+        figures = {f["path"]: f["value"] for f in count_path(local)}
+    except Failed as error:
+        print(error)
+        return 77 if "cannot be traced" in str(error) else 1
+    for path, value in figures.items():
+        print(f"{path}: {value:.1f}")
+    total = figures["end"]
+    print(f"an end of a ping-pong: {total:.1f} instructions, at most "
+          f"{PATH_BAR}")
+    return total > PATH_BAR
+
+
+if __name__ == "__main__":
+    sys.exit(main())

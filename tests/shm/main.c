@@ -28,6 +28,7 @@ static const struct {
 	{ "many", test_many, 2000, "so many VIs between two processes" },
 	{ "strangers", test_strangers, 1000, "garbage on its sockets, for ms" },
 	{ "uid", test_uid, 1, "a process of another user" },
+	{ "short", test_short, 20000, "so many short messages, and bad ones" },
 	{ "open", test_open, 20, "how long opening a NIC takes" },
 };
 

@@ -13,5 +13,6 @@ int test_many(int vis);
 int test_strangers(int ms);
 int test_uid(int rounds);
 int test_open(int rounds);
+int test_short(int messages);
 
 #endif /* SHM_TESTS_H */

@@ -92,6 +92,16 @@ void eng_rx(struct eng_peer *p, const struct eng_header *h, const void *data,
 		p->nic->rx(p, h, data, len);
 }
 
+void eng_rx_plain(struct eng_peer *p, const struct eng_plain *plain,
+		  const void *data, size_t len)
+{
+	struct eng_header h;
+
+	memset(&h, 0, sizeof(h));
+	memcpy(&h, plain, sizeof(*plain));
+	eng_rx(p, &h, data, len);
+}
+
 void eng_room(struct eng_peer *p)
 {
 	p->room++;

@@ -296,12 +296,18 @@ static void pull_some(const char *how, uint64_t len, unsigned int pieces)
 	CU_ASSERT(!memcmp(from, to, len));
 	for (i = 0; i < pieces; i++)
 		shm_unexpose(p[0], &src[i]);
+	/*
+	 * What is not exposed any more cannot be had: also when it is still
+	 * there to be read, as for a thread that was stopped meanwhile.
+	 */
+	err = shm_pull(p[1], &pull);
 	if (how) {
-		/* What is not exposed any more cannot be had. */
-		CU_ASSERT(!shm_pull(p[1], &pull));
+		CU_ASSERT(!err);
 		for (i = 0; i < 100000 && pulls_ended < 2; i++)
 			run(n, 2, &done, 0);
 		CU_ASSERT(pulls_ended == 2 && pull_err);
+	} else {
+		CU_ASSERT(err && pulls_ended == 1);
 	}
 	pair_free(n);
 	conf_pull = NULL;
