@@ -9,6 +9,12 @@
 extern const struct vipl_host *eng_host;
 extern const struct eng_transport *eng_transport;
 
+/* The upper half of an address in a descriptor is a 64-bit program's only. */
+static inline uint64_t eng_address(uint64_t bits)
+{
+	return (uintptr_t)bits;
+}
+
 static inline struct eng_vi *eng_vi_of(struct vipl_vi *vi)
 {
 	return vipl_priv(vi);

@@ -102,7 +102,8 @@ static ALWAYS_INLINE uint64_t eng_hot_sendable(const struct eng_vi *v,
 		     !p->ready || i != q->next ||
 		     i == q->limit || !eng_hot_format(desc)))
 		return 0;
-	*addr = *(const volatile VIP_UINT64 *)&seg->Data.AddressBits;
+	*addr = eng_address(*(const volatile VIP_UINT64 *)
+			    &seg->Data.AddressBits);
 	if (unlikely(seg->Length != len || len - 1 >= v->quick_most ||
 		     !eng_hot_regions(q, (uintptr_t)desc, mem, *addr,
 				      seg->Handle, len)))
@@ -146,6 +147,7 @@ static ALWAYS_INLINE int eng_hot_post_recv(struct eng_vi *v,
 	/* Of the copy: each word is read once. status is set when it is known. */
 	if (unlikely(!eng_hot_format(s) || s->len != s->seg[0].len))
 		return 0;
+	s->seg[0].addr = eng_address(s->seg[0].addr);
 	s->desc = (uintptr_t)desc;
 	s->mem = mem;
 	memcpy(&s->state, ENG_SLOT_PLAIN, 4);

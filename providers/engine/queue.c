@@ -10,10 +10,7 @@
 static void fill_segment(struct eng_seg *seg, const char *from)
 {
 	memcpy(seg, from, 16);
-#ifndef __LP64__
-	/* The upper half of an address is a 64-bit program's only. */
-	seg->addr = (uint32_t)seg->addr;
-#endif
+	seg->addr = eng_address(seg->addr);
 }
 
 /*
