@@ -765,3 +765,4 @@ module_pci_driver(e1000_driver);
 
 MODULE_DESCRIPTION("VI NIC and network interface on Intel 82540EM, 82545EM and 82574L");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(VIA_RELEASE);

@@ -774,3 +774,4 @@ module_pci_driver(eepro_driver);
 
 MODULE_DESCRIPTION("VI NIC and network interface on Intel 8255x");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(VIA_RELEASE);

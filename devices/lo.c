@@ -50,4 +50,4 @@ module_init(via_lo_init);
 module_exit(via_lo_exit);
 MODULE_DESCRIPTION("Virtual Interface Architecture loopback NIC");
 MODULE_LICENSE("Dual BSD/GPL");
-MODULE_VERSION("0.1");
+MODULE_VERSION(VIA_RELEASE);

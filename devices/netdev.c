@@ -927,3 +927,4 @@ module_exit(via_netdev_exit);
 
 MODULE_DESCRIPTION("VI NIC over any network interface");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(VIA_RELEASE);

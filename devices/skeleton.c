@@ -319,3 +319,4 @@ module_pci_driver(example_driver);
 
 MODULE_DESCRIPTION("VI NIC and network interface on a chip that does not exist");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(VIA_RELEASE);

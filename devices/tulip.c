@@ -745,3 +745,4 @@ module_pci_driver(tulip_driver);
 
 MODULE_DESCRIPTION("VI NIC and network interface on DEC 21140 and 21143");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(VIA_RELEASE);

@@ -41,4 +41,4 @@ module_init(via_ka_init);
 module_exit(via_ka_exit);
 MODULE_DESCRIPTION("Virtual Interface Architecture kernel agent");
 MODULE_LICENSE("Dual BSD/GPL");
-MODULE_VERSION("0.1");
+MODULE_VERSION(VIA_RELEASE);

@@ -318,3 +318,4 @@ module_exit(via_ether_exit);
 
 MODULE_DESCRIPTION("VI Architecture over Ethernet");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(VIA_RELEASE);

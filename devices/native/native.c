@@ -571,3 +571,4 @@ module_exit(via_native_exit);
 
 MODULE_DESCRIPTION("What native VI Ethernet drivers share");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(VIA_RELEASE);
