@@ -93,6 +93,7 @@ all: modules user
 -include $(sort $(wildcard providers/*/Makefile.inc))
 -include tools/Makefile.inc
 -include tools/lab/Makefile.inc
+-include packaging/Makefile.inc
 -include tests/unit/Makefile.inc
 -include tests/fuzz/Makefile.inc
 -include tests/conformance/Makefile.inc
