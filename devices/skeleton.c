@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * A native driver to begin from, for a chip that does not exist: two rings of
  * descriptors with an "owner" bit each, one interrupt, one address.  `make

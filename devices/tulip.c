@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * via_tulip: DEC 21140 and 21143 ("Tulip") as a network interface and a VI
  * NIC at once.

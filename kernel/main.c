@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The VI Kernel Agent: bring-up and the way down, in reverse. */
 
 #include <linux/init.h>
