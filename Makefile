@@ -165,11 +165,14 @@ uninstall: $(UNINSTALL_HOOKS)
 		$(HERE_AS_ROOT) $(DEPMOD) $(KREL); }
 	$(HERE_AS_ROOT) $(LDCONFIG)
 
-.PHONY: setup demo demo-local test check check-full soak bench mutation mutation-sim lab lint
+.PHONY: setup setup-package demo demo-local test check check-full soak bench mutation mutation-sim lab lint
 test demo demo-local check check-full soak bench mutation mutation-sim lint: \
 	export WERROR := $(or $(WERROR),1)
 setup:
 	tools/lab/setup.sh
+
+setup-package:
+	tools/lab/setup.sh package
 
 # T and K reach the shell through the environment, quotes and all.
 test:
