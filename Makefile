@@ -11,7 +11,11 @@
 #
 #   make            modules, library, tools, tests
 #   make modules [KDIR=...]     kernel modules for one kernel
-#   make install [DESTDIR= PREFIX=/usr/local]
+#   make install [DESTDIR= PREFIX=/usr/local]     modules and the rest
+#   make install-user           library, plug-ins, tools: no kernel headers
+#   make uninstall              what install put there, with its variables
+#   make deb                    Debian packages into build/deb
+#   make dist                   a tarball of HEAD, checksums, the tag's command
 #   make bench      figures, with the bars they are held to (BENCH_ARGS=--help)
 #   make lab        a shell on two nodes
 #   make check-full every test on every NIC, level and kernel
@@ -20,36 +24,67 @@
 #   make mutation-sim           which of them do simulator and units find?
 #   make lint       checkpatch, sparse, W=1, gcc and clang
 #
+#   CC, CPPFLAGS, CFLAGS and LDFLAGS come after the tree's own flags, so that they
+#   win. WERROR=1 makes warnings errors, as lint, test and check do.
+#
 #   DEMO_ARGS, CHECK_ARGS, SOAK_ARGS and BENCH_ARGS are options of what is
 #   behind these: make check CHECK_ARGS=--help
+
+VERSION := $(shell cat VERSION)
 
 B      ?= build
 PREFIX ?= /usr/local
 CC     ?= gcc
 SAN    ?=
+WERROR ?=
+
+# Of the compiler's target, whatever that is.
+cc-tool  = $(shell $(CC) -print-prog-name=$(1))
+AR      := $(if $(filter default,$(origin AR)),$(call cc-tool,ar),$(AR))
+OBJCOPY ?= $(call cc-tool,objcopy)
 
 # gcc says that ThreadSanitizer does not see fences; they stay nonetheless.
 NOTSAN  := $(if $(findstring clang,$(CC)),,-Wno-tsan)
 
-CFLAGS  ?= -O2 -g
-WARN    := -Wall -Wextra -Werror
-override CFLAGS += -std=gnu11 $(WARN) -Iinclude -Iinclude/uapi \
-		   $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) \
-		   $(if $(filter thread,$(SAN)),$(NOTSAN))
-override LDFLAGS += $(if $(SAN),-fsanitize=$(SAN))
+CPPFLAGS ?=
+CFLAGS   ?= -O2 -g
+LDFLAGS  ?=
+WARN     := -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror)
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) \
+	    $(if $(filter thread,$(SAN)),$(NOTSAN))
+override CFLAGS := -std=gnu11 $(WARN) -Iinclude -Iinclude/uapi $(SANFLAGS) \
+		   $(CPPFLAGS) $(CFLAGS)
+override LDFLAGS := $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 
 # The running kernel's headers, else the newest that are installed.
 KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
 	  $(shell ls -d /usr/src/linux-headers-*-amd64 2>/dev/null | \
 		  sort -V | tail -n 1))
-KREL  = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' \
+KREL := $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' \
 	  $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
+
+# Where `make install' puts things; DESTDIR comes before all of them.
+LIBDIR     ?= $(PREFIX)/lib
+BINDIR     ?= $(PREFIX)/bin
+SBINDIR    ?= $(PREFIX)/sbin
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR     ?= $(PREFIX)/share/man
+DOCDIR     ?= $(PREFIX)/share/doc/mvia
+PLUGINDIR  ?= $(LIBDIR)/vipl
+MODDIR     ?= /lib/modules/$(KREL)/extra/via
+UDEVDIR    ?= /usr/lib/udev/rules.d
+SYSUSERSDIR ?= /usr/lib/sysusers.d
+LDCONFIG   ?= $(shell command -v ldconfig || echo /sbin/ldconfig)
+DEPMOD     ?= $(shell command -v depmod || echo /sbin/depmod)
+# Only a root that installs into its own system tells the loader and modprobe.
+HERE_AS_ROOT = test -n "$(DESTDIR)" || test "$$(id -u)" != 0 ||
 
 LIB_TARGETS  :=
 PLUGINS      :=
 TOOL_TARGETS :=
 TEST_TARGETS :=
 INSTALL_HOOKS :=
+UNINSTALL_HOOKS :=
 
 .PHONY: all
 all: modules user
@@ -58,6 +93,7 @@ all: modules user
 -include $(sort $(wildcard providers/*/Makefile.inc))
 -include tools/Makefile.inc
 -include tools/lab/Makefile.inc
+-include packaging/Makefile.inc
 -include tests/unit/Makefile.inc
 -include tests/fuzz/Makefile.inc
 -include tests/conformance/Makefile.inc
@@ -80,11 +116,13 @@ local: lib tools samples $(B)/tests/bench/sock_lat $(B)/tests/bench/bench_path
 
 # kbuild writes beside the sources, so each kernel gets a copy of them.
 KSRC := $(shell find kernel devices include/uapi -name '*.[ch]' 2>/dev/null) \
-	Kbuild
+	Kbuild VERSION
+
+MODULES := $(shell sed -n 's/^obj-m += \(.*\)\.o$$/\1/p' Kbuild)
 
 .PHONY: modules
 modules:
-	@test -n "$(KREL)" || { echo "no kernel headers found: apt-get install linux-headers-amd64, or give KDIR=" >&2; exit 1; }
+	@test -n "$(KREL)" || { echo "no kernel headers found: apt-get install linux-headers-amd64, or give KDIR=; make install-user needs none" >&2; exit 1; }
 	@echo "modules: for $(KREL), headers in $(KDIR)"
 	@mkdir -p $(B)/kbuild/$(KREL) $(B)/modules/$(KREL)
 	@cp -u --parents $(KSRC) $(B)/kbuild/$(KREL)/
@@ -93,28 +131,48 @@ modules:
 	$(MAKE) -C $(KDIR) M=$(abspath $(B)/kbuild/$(KREL)) $(KFLAGS) modules
 	@cp -u $(B)/kbuild/$(KREL)/*.ko $(B)/modules/$(KREL)/
 
-.PHONY: install install-modules install-udev install-plugins
-install: all install-modules install-udev install-plugins $(INSTALL_HOOKS)
+.PHONY: install install-user install-modules install-udev install-plugins
+install: install-user install-modules install-udev
+
+install-user: install-plugins $(INSTALL_HOOKS)
 
 install-plugins: $(PLUGINS)
 	install -d $(DESTDIR)$(PLUGINDIR)
 	$(if $(PLUGINS),install -m 755 $(PLUGINS) $(DESTDIR)$(PLUGINDIR)/)
 
-install-modules:
-	install -d $(DESTDIR)/lib/modules/$(KREL)/extra/via
-	install -m 644 $(B)/modules/$(KREL)/*.ko \
-		$(DESTDIR)/lib/modules/$(KREL)/extra/via/
-	depmod -b "$(DESTDIR)/" $(KREL)
+install-modules: modules
+	install -d $(DESTDIR)$(MODDIR)
+	install -m 644 $(B)/modules/$(KREL)/*.ko $(DESTDIR)$(MODDIR)/
+	$(HERE_AS_ROOT) $(DEPMOD) $(KREL)
 
 install-udev:
-	install -d $(DESTDIR)/usr/lib/udev/rules.d $(DESTDIR)/usr/lib/sysusers.d
-	install -m 644 tools/udev/60-via.rules $(DESTDIR)/usr/lib/udev/rules.d/
-	install -m 644 tools/udev/via.conf $(DESTDIR)/usr/lib/sysusers.d/
-	test -n "$(DESTDIR)" || getent group via >/dev/null || groupadd -r via
+	install -d $(DESTDIR)$(UDEVDIR) $(DESTDIR)$(SYSUSERSDIR)
+	install -m 644 tools/udev/60-via.rules $(DESTDIR)$(UDEVDIR)/
+	install -m 644 tools/udev/via.conf $(DESTDIR)$(SYSUSERSDIR)/
+	$(HERE_AS_ROOT) getent group via >/dev/null || groupadd -r via
 
-.PHONY: setup demo demo-local test check check-full soak bench mutation mutation-sim lab lint
+# Files by name and folders of ours that are empty then; group via stays, files
+# may belong to it.
+.PHONY: uninstall
+uninstall: $(UNINSTALL_HOOKS)
+	rm -f $(addprefix $(DESTDIR)$(PLUGINDIR)/,$(notdir $(PLUGINS)))
+	rm -f $(DESTDIR)$(UDEVDIR)/60-via.rules \
+		$(DESTDIR)$(SYSUSERSDIR)/via.conf
+	rmdir $(DESTDIR)$(PLUGINDIR) 2>/dev/null || :
+	test -z "$(KREL)" || test ! -d $(DESTDIR)$(MODDIR) || { \
+		rm -f $(addprefix $(DESTDIR)$(MODDIR)/,$(MODULES:=.ko)); \
+		rmdir $(DESTDIR)$(MODDIR); \
+		$(HERE_AS_ROOT) $(DEPMOD) $(KREL); }
+	$(HERE_AS_ROOT) $(LDCONFIG)
+
+.PHONY: setup setup-package demo demo-local test check check-full soak bench mutation mutation-sim lab lint
+test demo demo-local check check-full soak bench mutation mutation-sim lint: \
+	export WERROR := $(or $(WERROR),1)
 setup:
 	tools/lab/setup.sh
+
+setup-package:
+	tools/lab/setup.sh package
 
 # T and K reach the shell through the environment, quotes and all.
 test:

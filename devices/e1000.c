@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * via_e1000: Intel 82540EM and 82545EM (PRO/1000 MT), and 82574L (PCI
  * Express), as a network interface and a VI NIC at once.
@@ -765,3 +765,4 @@ module_pci_driver(e1000_driver);
 
 MODULE_DESCRIPTION("VI NIC and network interface on Intel 82540EM, 82545EM and 82574L");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(VIA_RELEASE);

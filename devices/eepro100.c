@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * via_eepro100: Intel 82557, 82558, 82559 and 82551 (PRO/100, "8255x") as a
  * network interface and a VI NIC at once.
@@ -774,3 +774,4 @@ module_pci_driver(eepro_driver);
 
 MODULE_DESCRIPTION("VI NIC and network interface on Intel 8255x");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(VIA_RELEASE);

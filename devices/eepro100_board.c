@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * via_eepro100: what sits on the board beside the chip, a serial EEPROM and a
  * transceiver, each behind a register.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * via_lo: the loopback VI NIC.
  *
@@ -50,4 +50,4 @@ module_init(via_lo_init);
 module_exit(via_lo_exit);
 MODULE_DESCRIPTION("Virtual Interface Architecture loopback NIC");
 MODULE_LICENSE("Dual BSD/GPL");
-MODULE_VERSION("0.1");
+MODULE_VERSION(VIA_RELEASE);

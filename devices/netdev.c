@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * A VI NIC over any Linux network interface, whatever its driver.
  *
@@ -927,3 +927,4 @@ module_exit(via_netdev_exit);
 
 MODULE_DESCRIPTION("VI NIC over any network interface");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(VIA_RELEASE);

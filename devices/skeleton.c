@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * A native driver to begin from, for a chip that does not exist: two rings of
  * descriptors with an "owner" bit each, one interrupt, one address.  `make
@@ -319,3 +319,4 @@ module_pci_driver(example_driver);
 
 MODULE_DESCRIPTION("VI NIC and network interface on a chip that does not exist");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(VIA_RELEASE);

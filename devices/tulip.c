@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * via_tulip: DEC 21140 and 21143 ("Tulip") as a network interface and a VI
  * NIC at once.
@@ -745,3 +745,4 @@ module_pci_driver(tulip_driver);
 
 MODULE_DESCRIPTION("VI NIC and network interface on DEC 21140 and 21143");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(VIA_RELEASE);

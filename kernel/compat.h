@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Every difference between the kernels that are supported, 6.1 to 6.12.
  * Nothing else in the tree looks at the kernel's version.

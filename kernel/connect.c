@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Connections: the attempts of VIs and their verdicts.  What is common to all
  * networks; frames are the device's, VIs of one host are loop.c's.

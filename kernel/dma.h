@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Registered memory, mapped for the DMA of its NIC.  Nothing here fails. */
 #ifndef _VIA_DMA_H
 #define _VIA_DMA_H

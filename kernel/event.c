@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The events of a NIC handle, which read() takes away: a bounded ring of
  * asynchronous errors, and a list of notices, which lie in their queues.

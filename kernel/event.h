@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The events of a NIC handle: asynchronous errors, and queues that moved.  What
  * functions return: see via_ka.h.

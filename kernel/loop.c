@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * VIs whose two ends are on this host: one copy, from the sender's pages to
  * the receiver's, or the other way for an RDMA Read, in the sender's context.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The VI Kernel Agent: bring-up and the way down, in reverse. */
 
 #include <linux/init.h>
@@ -41,4 +41,4 @@ module_init(via_ka_init);
 module_exit(via_ka_exit);
 MODULE_DESCRIPTION("Virtual Interface Architecture kernel agent");
 MODULE_LICENSE("Dual BSD/GPL");
-MODULE_VERSION("0.1");
+MODULE_VERSION(VIA_RELEASE);

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Registered memory: pinned, accounted, checked on every use.  int is a call's
  * result, VIA_R_* or -errno; the other conventions are in via_ka.h.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Names of hosts on the wire.  What functions return: see via_ka.h. */
 #ifndef _VIA_NAME_H
 #define _VIA_NAME_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The registry of VI NICs.  What functions return: see via_ka.h. */
 #ifndef _VIA_NIC_H
 #define _VIA_NIC_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Protection tags.  int is a call's result; the other conventions are in
  * via_ka.h.  file->mutex is held for all.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The table.  An entry that is not there is refused: the caller gets
  * INVALID_STATE, or the event came too late and there is nothing to do.

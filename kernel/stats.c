@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Counters, as VIA_IOC_STATS gives them, and the ledger of objects. */
 
 #include <linux/capability.h>

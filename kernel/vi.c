@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Virtual interfaces: creation, destruction, the doorbell, and the moves of
  * the state machine that are not about making a connection (connect.c).

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What a VI device module sees of connections: requests that arrive, attempts
  * that it makes for VIs of this host, VIs that look for their peers.

@@ -35,7 +35,7 @@ if grep -E 'warning|error' "$out/modules.log"; then
 fi
 
 echo "lint: user space with clang"
-make -s user B="$out/clang" CC=clang >"$out/clang.log" 2>&1 || {
+make -s user B="$out/clang" CC=clang WERROR=1 >"$out/clang.log" 2>&1 || {
 	bad=1
 	echo "lint: clang failed, see $out/clang.log"
 }

@@ -12,6 +12,7 @@
 
 #include "common/msg.h"
 #include "common/nic.h"
+#include "common/version.h"
 
 struct how {
 	bool		verbose, json, wire;
@@ -247,7 +248,8 @@ static void usage(void)
 	       "  -v, --verbose   what the kernel says beside the API, too\n"
 	       "  -w, --wire      hosts that answer on the NIC's wire, and names\n"
 	       "  -j, --json      as a JSON array\n"
-	       "  -h, --help      show this text\n");
+	       "  -h, --help      show this text\n"
+	       "      --version   " VERSION_HELP "\n");
 }
 
 int main(int argc, char **argv)
@@ -258,6 +260,7 @@ int main(int argc, char **argv)
 		{ "wire", no_argument, NULL, 'w' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
+		VERSION_LONG,
 		{ 0 },
 	};
 	struct how how = { 0 };
@@ -271,6 +274,7 @@ int main(int argc, char **argv)
 		case 'w': how.wire = true; break;
 		case 'j': how.json = true; break;
 		case 'h': usage(); return 0;
+		case OPT_VERSION: print_version("viainfo");
 		default: die("see viainfo -h");
 		}
 	}

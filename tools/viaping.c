@@ -17,6 +17,7 @@
 #include "common/msg.h"
 #include "common/opts.h"
 #include "common/samples.h"
+#include "common/version.h"
 
 #define PING_DISC	"viaping"
 #define PING_MTU	65536	/* the longest message; both ends agree on it */
@@ -250,7 +251,8 @@ static void usage(void)
 	       "  -s, --size BYTES        size of a message (56)\n"
 	       "  -i, --interval SECONDS  time between two messages (1)\n"
 	       "  -l, --listen            answer others\n"
-	       "  -h, --help              show this text\n");
+	       "  -h, --help              show this text\n"
+	       "      --version           " VERSION_HELP "\n");
 }
 
 static uint64_t parse_interval(const char *s)
@@ -272,6 +274,7 @@ int main(int argc, char **argv)
 		{ "interval", required_argument, NULL, 'i' },
 		{ "listen", no_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
+		VERSION_LONG,
 		{ 0 },
 	};
 	struct ping p = { .size = 56, .interval_ns = 1000000000 };
@@ -289,6 +292,7 @@ int main(int argc, char **argv)
 		case 'i': p.interval_ns = parse_interval(optarg); break;
 		case 'l': listen = true; break;
 		case 'h': usage(); return 0;
+		case OPT_VERSION: print_version("viaping");
 		default: die("see viaping -h");
 		}
 	}

@@ -18,6 +18,7 @@
 #include "common/msg.h"
 #include "common/nic.h"
 #include "common/opts.h"
+#include "common/version.h"
 #include "via.h"
 
 #define MAX_STATS	128
@@ -191,7 +192,8 @@ static void usage(void)
 	       "  -i, --interval SECONDS  again and again, with the differences\n"
 	       "  -c, --count N           with -i: stop after N times\n"
 	       "  -j, --json              one JSON object a line\n"
-	       "  -h, --help              show this text\n");
+	       "  -h, --help              show this text\n"
+	       "      --version           " VERSION_HELP "\n");
 }
 
 int main(int argc, char **argv)
@@ -203,6 +205,7 @@ int main(int argc, char **argv)
 		{ "count", required_argument, NULL, 'c' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
+		VERSION_LONG,
 		{ 0 },
 	};
 	uint64_t interval = 0, count = 0;
@@ -217,6 +220,7 @@ int main(int argc, char **argv)
 		case 'c': count = parse_number("-c", optarg, 1, 1u << 30); break;
 		case 'j': opt_json = true; break;
 		case 'h': usage(); return 0;
+		case OPT_VERSION: print_version("viastat");
 		default: die("see viastat -h");
 		}
 	}

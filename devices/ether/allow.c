@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The hosts that may talk to this NIC: its attribute "peers", hardware
  * addresses, one in a line, each with the key that it has in common with this

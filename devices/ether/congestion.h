@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How many frames the way to a peer takes: AIMD, with CUBIC's growth from a
  * window of VIA_CONG_CUBIC frames on.  Arithmetic without locks or clocks: the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Who may send how many frames of a peer's window: the pool of a peer, and the
  * credit of each flow (VI) to it.  No locks, no clocks: the caller serialises

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How many frames each of many hosts may have on the way to one NIC (incast).
  * Arithmetic without locks or clocks: the caller serialises the calls for one

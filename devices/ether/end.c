@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Ends of connections: each goes through one of three functions, which count it
  * by its rule and tell the log, at a limited rate.  The end of a program is not

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The Ethernet device class: NICs, counters. */
 
 #include <linux/module.h>
@@ -318,3 +318,4 @@ module_exit(via_ether_exit);
 
 MODULE_DESCRIPTION("VI Architecture over Ethernet");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(VIA_RELEASE);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Names by frames of our own: a query goes to all hosts, or to one, and the
  * host of that name replies.  No address of another protocol is needed, and no

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * wire.[ch] and window.[ch] know nothing of the kernel, and auth.[ch],
  * limit.[ch] and proof.[ch] only what tests/unit/kernel has, so that the same

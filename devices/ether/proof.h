@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Proof that a host receives what is sent to its address, without memory of
  * it: docs/wire.md, "Connections".  A proof is 64 bits that only this NIC

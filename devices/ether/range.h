@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A run of frames that have arrived beyond a hole, in host order. */
 #ifndef _VIA_RANGE_H
 #define _VIA_RANGE_H

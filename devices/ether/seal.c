@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What lies behind the headers of a frame and is of all of it: a checksum, for
  * bytes that go bad inside a NIC or a switch, where no frame check guards them,

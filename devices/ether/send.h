@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What send.c and read.c share: frames go out in bursts, under sq.lock.  enum
  * sent says how far a round of sending got; bool: false when the NIC takes no

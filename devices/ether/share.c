@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The window that all VIs to one peer share, and its credit: credit.[ch] and
  * congestion.[ch] under a lock of the peer.

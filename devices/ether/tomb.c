@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What is left of a connection that this host has ended: its DISCONNECT, sent
  * again a few times until a DISCONNECT_ACK answers it.  The other end hears of

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Answers to attempts, and the memory of the last of them: an answer that was
  * lost is given again, and a late duplicate of a request starts nothing.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Sequence numbers, acknowledgements and losses of a connection, without locks
  * or clocks: the caller serialises the calls for one window and provides

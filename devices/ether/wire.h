@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What stands on the wire behind the Ethernet header; docs/wire.md explains
  * it.  Every frame begins with struct via_wire, and its type says what

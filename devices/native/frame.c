@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What is rare for a frame, and what is IP's: the ring without room, packet
  * sockets, skbs.  path.h has the short path.

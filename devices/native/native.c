@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Native Ethernet drivers: bringing the device up and down, and its
  * net_device.  native.h has the theory.
@@ -571,3 +571,4 @@ module_exit(via_native_exit);
 
 MODULE_DESCRIPTION("What native VI Ethernet drivers share");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(VIA_RELEASE);

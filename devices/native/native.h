@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What all native Ethernet drivers share: one PCI function that is at once a
  * Linux network interface and a VI NIC, on one pair of rings.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The short path of native drivers, compiled into each chip's module: its file
  * includes this and defines via_native_hot, a constant that the compiler sees

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The VI NIC of a native interface, via_<interface>.  It comes and goes with
  * the interface; another name, address or network namespace makes a new one.

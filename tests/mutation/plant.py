@@ -12,8 +12,8 @@ from labkit.base import BUILD, ROOT
 WORK = os.path.join(BUILD, "mutation")
 SOURCE = os.path.join(WORK, "source")
 OUT = os.path.join(SOURCE, "build")
-PARTS = ("Makefile", "Kbuild", "include", "kernel", "devices", "vipl",
-         "providers", "tests/unit")
+PARTS = ("Makefile", "VERSION", "Kbuild", "include", "kernel", "devices",
+         "vipl", "providers", "tests/unit")
 MODULES = ("via_ka", "via_lo", "via_ether", "via_netdev")
 LIBRARY = "libvipl.so.1"
 OBJECTS = os.path.join(WORK, "objects")
@@ -175,7 +175,7 @@ class Compiler:
     def copy(self):
         """The sources of today, as kbuild wants them: beside the objects."""
         os.makedirs(self.folder, exist_ok=True)
-        subprocess.run(["cp", "-au", "--parents", "Kbuild", "kernel",
+        subprocess.run(["cp", "-au", "--parents", "Kbuild", "VERSION", "kernel",
                         "devices", "include", self.folder], cwd=ROOT,
                        check=True)
         for top in ("kernel", "devices", "include"):

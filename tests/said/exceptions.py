@@ -9,6 +9,8 @@ COMMANDS = {
     "ulimit": "bash", "cp": "coreutils", "od": "coreutils",
     "sha256sum": "coreutils", "tr": "coreutils", "umask": "bash",
     "cc": "gcc", "ethtool": "ethtool", "ip": "iproute2",
+    "dkms": "dkms", "dpkg": "dpkg", "dpkg-buildpackage": "dpkg-dev",
+    "mokutil": "mokutil", "reuse": "reuse",
     "kexec": "kexec-tools", "insmod": "kmod", "modinfo": "kmod",
     "modprobe": "kmod", "netem": "iproute2", "ping": "iputils-ping",
     "pkg-config": "pkg-config", "systemctl": "systemd",
@@ -16,7 +18,9 @@ COMMANDS = {
 }
 PACKAGES = {
     "apt": "Debian's own", "adduser": "Debian's own", "bash": "Debian's own",
-    "coreutils": "Debian's own", "systemd": "Debian's own",
+    "coreutils": "Debian's own", "dpkg": "Debian's own",
+    "mokutil": "named for machines with Secure Boot",
+    "systemd": "Debian's own",
     "iputils-ping": "Debian's own",
     "build-essential": "installed by the line that names it",
     "kexec-tools": "named as something to try on a real machine",

@@ -25,12 +25,14 @@ PACKAGES = {
     "libfabric-dev": "/usr/include/rdma/fabric.h",
     "libfabric-bin": "fi_pingpong",
     "linux-headers-amd64": "/usr/src/linux-headers-*-amd64",
+    "pahole": "pahole", "pkg-config": "pkg-config",
 }
 # Without these there is no test at all.
 ALWAYS = ("make", "gcc", "libc6-dev", "libcunit1-dev")
 SIM_SECONDS = 0.5
 UNIT_PACKAGES = {"header": ["gcc-12-multilib"], "suite": ["libcunit1-dev"],
-                 "ofi": ["libfabric-dev"]}
+                 "ofi": ["libfabric-dev"], "install": ["pkg-config"],
+                 "stability": ["pahole"]}
 
 
 class Wrong(Exception):

@@ -13,6 +13,7 @@
 
 #include "msg.h"
 #include "opts.h"
+#include "version.h"
 
 #define LONG_ONLY 256
 #define ALL_PROGS (OPT_LAT | OPT_BW | OPT_SOCK)
@@ -65,6 +66,7 @@ static const struct optdef {
 	{ O_PEER_NETNS, "peer-netns", "NETNS", ALL_PROGS,
 	  "with --exact: network namespace of the other end, name or path" },
 	{ 'h', "help", NULL, ALL_PROGS, "show this text" },
+	{ OPT_VERSION, "version", NULL, ALL_PROGS, VERSION_HELP },
 };
 
 #define NR_DEFS (sizeof(defs) / sizeof(defs[0]))
@@ -176,6 +178,7 @@ static void set_option(struct opts *o, int c, const char *arg)
 	case O_PEER_DEV: o->peer_dev = arg; break;
 	case O_PEER_NETNS: o->peer_netns = arg; break;
 	case 'h': usage(o); break;
+	case OPT_VERSION: print_version(o->name);
 	default: die("see %s -h", o->name);
 	}
 }

@@ -7,6 +7,7 @@ import listed
 import mutants
 import mutation
 import plant
+from labkit import kernels
 from labkit.base import ROOT
 
 LONG = 3600  # seconds, for what takes a minute or two
@@ -60,6 +61,20 @@ def all_apply(check):
 def simulated(check, *which):
     """Those that simulator and units are to find."""
     check.host([os.path.join(ROOT, "tests/mutation/sim.py"), *which], 7200)
+
+
+def packages(check, what):
+    """What users install: made, looked at, tried, removed."""
+    check.host([os.path.join(ROOT, "tools/lab/setup.sh"), "package"], LONG)
+    check.host([os.path.join(ROOT, "tests/packages/run"), what], 600)
+
+
+def dkms(check, name):
+    """The modules as DKMS builds, signs and installs them."""
+    check.host([os.path.join(ROOT, "tools/lab/setup.sh"), "package"], LONG)
+    kernel = kernels.kernel(name)
+    check.host([os.path.join(ROOT, "tests/packages/run"), "dkms",
+                kernel.release, kernel.kdir], LONG)
 
 
 def mutations(check):

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Marked accesses, atomics, barriers and reference counts.  Each is a point at
  * which another context may run.  A marked store may stay in the store buffer

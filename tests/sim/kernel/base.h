@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Types, compiler attributes, arithmetic and strings, as the kernel names them. */
 #ifndef SIM_KERNEL_BASE_H
 #define SIM_KERNEL_BASE_H

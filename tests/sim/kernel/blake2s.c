@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* BLAKE2s, as RFC 7693 describes it: see blake2s.h. */
 #include <endian.h>
 #include <string.h>

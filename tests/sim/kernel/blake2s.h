@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * BLAKE2s (RFC 7693), by the names of <crypto/blake2s.h>.  It stands alone, for
  * the simulator and for unit tests.

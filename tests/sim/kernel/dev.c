@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Devices, parameters, namespaces; beginning and end of the model. */
 #include <stdio.h>
 #include "dev.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Modules and parameters, character devices, attributes, credentials, networks. */
 #ifndef SIM_KERNEL_DEV_H
 #define SIM_KERNEL_DEV_H

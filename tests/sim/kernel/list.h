@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Lists, hash tables and trees. */
 #ifndef SIM_KERNEL_LIST_H
 #define SIM_KERNEL_LIST_H

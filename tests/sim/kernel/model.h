@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the files of the model tell each other, and the simulator. */
 #ifndef SIM_KERNEL_MODEL_H
 #define SIM_KERNEL_MODEL_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * RCU and SRCU.  A grace period ends when the readers of its beginning have
  * left, at once or somewhat later: the simulator draws lots.  Readers are

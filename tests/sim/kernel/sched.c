@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tasks, preemption, bottom halves, store buffers, locks and their order. */
 #include "sched.h"
 #include "../engine.h"

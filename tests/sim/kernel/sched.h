@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Contexts and tasks, locks, RCU, waiting, time, deferred work.  Implemented in
  * the .c files beside this one on top of ../engine.h.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * SipHash-2-4 (Aumasson and Bernstein, 2012), by the names of
  * <linux/siphash.h>.  It stands alone, for the simulator and for unit tests.
