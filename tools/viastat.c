@@ -227,7 +227,7 @@ int main(int argc, char **argv)
 	else
 		nic_for_each(add_source, NULL);
 	if (!nr_sources)
-		die("no kernel module's VI NIC on this machine, and others have no counters: modprobe via_lo, or modprobe via_netdev attach=INTERFACE");
+		die("no kernel module's VI NIC on this machine, and others have no counters: modprobe via_lo, or via dev attach INTERFACE");
 	for (uint64_t n = 0; ; n++) {
 		for (unsigned int i = 0; i < nr_sources; i++)
 			show_source(&sources[i], !n);

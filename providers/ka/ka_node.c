@@ -10,7 +10,6 @@
 
 #define SYSFS_CLASS	"/sys/class/via"
 #define AGENT_MODULE	"/sys/module/via_ka"
-#define NETDEV_MODULE	"/sys/module/via_netdev"
 
 /* Node names go into paths: nothing else than these may appear. */
 int ka_node_well_formed(const char *s)
@@ -124,11 +123,7 @@ int ka_node_nth(int n, char *node)
 /* How to make an interface a VI NIC, now. */
 const char *ka_attach_command(const char *iface, char *cmd, size_t size)
 {
-	if (!sys_exists(NETDEV_MODULE))
-		snprintf(cmd, size, "modprobe via_netdev attach=%s", iface);
-	else
-		snprintf(cmd, size, "echo %s >" NETDEV_MODULE
-			 "/parameters/attach", iface);
+	snprintf(cmd, size, "via dev attach %s", iface);
 	return cmd;
 }
 

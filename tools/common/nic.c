@@ -12,7 +12,7 @@
 #include "nic.h"
 
 #define NIC_REMEDY \
-	"-d shm:0 reaches programs of this machine, -d ofi:tcp other machines; as root, modprobe via_lo or modprobe via_netdev attach=INTERFACE makes one"
+	"-d shm:0 reaches programs of this machine, -d ofi:tcp other machines; as root, modprobe via_lo or via dev attach INTERFACE makes one"
 
 static int not_hidden(const struct dirent *d)
 {
