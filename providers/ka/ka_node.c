@@ -152,6 +152,18 @@ int ka_explain(const char *rest, char *line, size_t size)
 	return 0;
 }
 
+int ka_node_elsewhere(const char *node, char *line, size_t size)
+{
+	char path[sizeof(SYSFS_CLASS) + KA_NODE_LEN];
+
+	snprintf(path, sizeof(path), SYSFS_CLASS "/%s", node);
+	if (!sys_exists(path))
+		return 0;
+	snprintf(line, size, "VI NIC %s is there, but its interface is in another network namespace: run the program in that one (ip netns exec)",
+		 node);
+	return 1;
+}
+
 int ka_node_missing(const char *node, char *line, size_t size)
 {
 	char cmd[KA_NODE_LEN + 64];

@@ -87,6 +87,9 @@ static void on_error(VIP_PVOID ctx, VIP_ERROR_DESCRIPTOR *e)
 {
 	const struct nic *n = ctx;
 
+	if (e->ErrorCode == VIP_ERROR_CATASTROPHIC)
+		die("%s has gone: its interface was detached or removed",
+		    n->dev);
 	if (e->ErrorCode != VIP_ERROR_CONN_LOST)
 		warn_msg("%s: asynchronous error %d, see VipErrorCallback(3)",
 			 n->dev, e->ErrorCode);
