@@ -154,8 +154,8 @@ static void set_key(struct via_ether_host *host,
 }
 
 /*
- * The hosts of @edit, each once; @mac of a rule may lie at any address.  Keys
- * are those of @old where the edit does not say.
+ * The hosts of @edit, each once.  Keys are those of @old where the edit does
+ * not say.
  */
 static struct via_ether_allow *named_hosts(const struct via_peers_edit *edit,
 					   struct via_ether_allow *old,

@@ -205,6 +205,18 @@ def raw(session, count, seed):
     balanced(session, [node])
 
 
+def listening(node, monitor):
+    """A monitor tells what happens: it is asked for by a NIC that goes."""
+    def told():
+        node.sh("ip link add vm type dummy && "
+                f"{VIA} dev attach vm && ip link del vm")
+        return "via_vm" in monitor.all
+
+    node.sh("modprobe -q dummy")
+    if not monitor.link.wait_for(told, 60):
+        raise StepFailed(f"a monitor does not listen: {monitor.all}")
+
+
 def races(session, rounds):
     """NICs come and go, and so does their module, while lists are dumped and
     changed and a monitor listens."""
@@ -215,6 +227,7 @@ def races(session, rounds):
     with linked(session, "veth", "va"), \
             jobs(session, node.spawn(f"timeout 600 {VIA} monitor"),
                  node.spawn(command), node.spawn(change)) as (monitor, *_):
+        listening(node, monitor)
         for _ in range(rounds):
             expect(node, f"{VIA} dev detach va")
             expect(node, f"{VIA} dev attach va")
@@ -223,7 +236,7 @@ def races(session, rounds):
                 lambda: monitor.all.count("detached via_va") > rounds, 60):
             raise StepFailed(f"the monitor has missed some: {monitor.all}")
     with jobs(session, node.spawn(f"timeout 600 {VIA} monitor")) as (monitor,):
-        node.sh("sleep 0.5")
+        listening(node, monitor)
         lab.rmmod(node)
         if monitor.done:
             raise StepFailed("the monitor ended with the module")
@@ -239,6 +252,7 @@ def events(session):
     ping = f"{TOOLS}/viaping -c 2 -i 0.1 -d via_eth0 {peer(0)}"
     with jobs(session, two.spawn(f"timeout 300 {VIA} -j monitor")) as \
             (monitor,), serving(session, f"{TOOLS}/viaping -l -d via_eth0"):
+        listening(two, monitor)
         session.run(one, ping, 60)
         expect(two, f"{VIA} peer deny eth0 all")
         try:
