@@ -62,6 +62,9 @@ struct model {
 };
 
 static const char * const macs[] = { MAC1, MAC2 };
+static const u8 mac_of[][ETH_ALEN] __aligned(2) = {
+	{ 0x52, 0x54, 0, 0, 1, 1 }, { 0x52, 0x54, 0, 0, 1, 2 },
+};
 
 static void drop(struct model *m, u32 mac)
 {
@@ -141,6 +144,9 @@ static void compare(struct sim_nic *nic, const struct model *m)
 			      m->host[i].keyed ? " key=set" : "");
 	sim_expect(listed == m->listed && !strcmp(now, want), "(%d: %s, not %s)",
 		   listed, now, want);
+	for (i = 0; i < 2; i++)
+		sim_expect(via_ether_allowed(sim_nic_ether(nic), mac_of[i]) ==
+			   (!m->listed || on_list(m, i)), "(%u)", i);
 	key_of(nic, want);
 }
 
