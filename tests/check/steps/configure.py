@@ -137,6 +137,10 @@ def apply(node):
     if [p["address"] for p in shown(node, "peer show eth0")] != [OTHER] or \
             shown(node, "limit show vi")[0]["value"] != 1999:
         raise StepFailed("not all of the file is done")
+    # One interface, as when it appears.
+    expect(node, f"{VIA} peer allow eth0 all; {VIA} apply /tmp/via.conf dev "
+           f"eth1 && {VIA} peer show eth0", 0, "via_eth0 all")
+    expect(node, f"{VIA} apply /tmp/via.conf dev eth0 && {VIA} peer", 0, OTHER)
     written("[interface eth0]\nfoo = 1\n[limits]\nvi = 7\n", 2, ":2:")
     written(conf.format("x"), 2, "via.conf:6:")
     for wrong in ("vi = 1\n", "[limits\n", "[interface]\n", "[x]\n",
