@@ -74,6 +74,9 @@ PLUGINDIR  ?= $(LIBDIR)/vipl
 MODDIR     ?= /lib/modules/$(KREL)/extra/via
 UDEVDIR    ?= /usr/lib/udev/rules.d
 SYSUSERSDIR ?= /usr/lib/sysusers.d
+UNITDIR    ?= /usr/lib/systemd/system
+BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 LDCONFIG   ?= $(shell command -v ldconfig || echo /sbin/ldconfig)
 DEPMOD     ?= $(shell command -v depmod || echo /sbin/depmod)
 # Only a root that installs into its own system tells the loader and modprobe.

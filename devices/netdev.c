@@ -20,8 +20,7 @@
  * A queue that the driver has stopped takes nothing, and the class asks again.
  * So it is with BQL where there is no queueing discipline.
  *
- * Interfaces are named in the parameter `attach' at load time, or later by
- * writing to /sys/module/via_netdev/parameters/attach and detach.
+ * An administrator attaches interfaces and detaches them: via(8).
  *
  * Locking: the list of attached interfaces is guarded by RTNL, under which
  * the notifier runs anyway.
@@ -32,7 +31,6 @@
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
-#include <linux/nsproxy.h>
 #include <linux/rtnetlink.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
@@ -89,8 +87,6 @@ struct via_netdev {
 };
 
 static LIST_HEAD(attached);
-static bool loaded;			/* param_lock: module init has run */
-static char *attach_at_load;		/* names given before that */
 
 /* Sending: BH off. */
 
@@ -785,103 +781,52 @@ static struct notifier_block notifier = {
 	.notifier_call = netdev_event,
 };
 
-/* An interface by name, in the writer's namespace or the first one. */
-static struct net_device *by_name(const char *name)
+/* For the agent, on an administrator's word: RTNL not held. */
+
+static int attach_index(struct net *net, u32 ifindex, enum via_refusal *why)
 {
 	struct net_device *dev;
+	int err = -ENODEV;
 
-	dev = __dev_get_by_name(current->nsproxy->net_ns, name);
-	return dev ?: __dev_get_by_name(&init_net, name);
-}
-
-static int attach_name(const char *name)
-{
-	struct net_device *dev = by_name(name);
-	int err;
-
-	if (!dev) {
-		pr_err("via_netdev: no interface %s; see `ip link' for those that exist\n",
-		       name);
-		return -ENODEV;
-	}
-	err = attach(dev);
-	if (err == -EOPNOTSUPP)
-		pr_err("via_netdev: %s is not an Ethernet interface\n", name);
+	rtnl_lock();
+	dev = __dev_get_by_index(net, ifindex);
+	if (dev)
+		err = attach(dev);
+	rtnl_unlock();
+	if (err == -EEXIST)
+		*why = VIA_REFUSE_ATTACHED;
 	else if (err == -EBUSY)
-		pr_err("via_netdev: %s is a VI NIC by its own driver\n", name);
+		*why = VIA_REFUSE_OWN_DRIVER;
+	else if (err == -EOPNOTSUPP)
+		*why = VIA_REFUSE_KIND;
+	else if (err == -ENODEV)
+		*why = VIA_REFUSE_NO_INTERFACE;
 	return err;
 }
 
-static int detach_name(const char *name)
+static int detach_index(struct net *net, u32 ifindex, enum via_refusal *why)
 {
-	struct net_device *dev = by_name(name);
-	struct via_netdev *vd = dev ? find(dev) : NULL;
-
-	if (!vd) {
-		pr_err("via_netdev: %s is not attached\n", name);
-		return -ENODEV;
-	}
-	detach(vd);
-	return 0;
-}
-
-/* Do it for each name of a comma-separated list; stop at the first error. */
-static int each_name(const char *list, int (*what)(const char *name))
-{
-	char *copy = kstrdup(list, GFP_KERNEL), *rest = copy, *name;
-	int err = 0;
-
-	if (!copy)
-		return -ENOMEM;
-	rtnl_lock();
-	while (!err && (name = strsep(&rest, ",\n")))
-		if (*name)
-			err = what(name);
-	rtnl_unlock();
-	kfree(copy);
-	return err;
-}
-
-static int attach_set(const char *val, const struct kernel_param *kp)
-{
-	if (loaded)
-		return each_name(val, attach_name);
-	kfree(attach_at_load);
-	attach_at_load = kstrdup(val, GFP_KERNEL);
-	return attach_at_load ? 0 : -ENOMEM;
-}
-
-static int attach_get(char *buffer, const struct kernel_param *kp)
-{
-	struct via_netdev *vd;
-	int n = 0;
+	struct via_netdev *vd = NULL;
+	struct net_device *dev;
 
 	rtnl_lock();
-	list_for_each_entry(vd, &attached, link)
-		n += scnprintf(buffer + n, PAGE_SIZE - n, "%s%s", n ? "," : "",
-			       vd->dev->name);
+	dev = __dev_get_by_index(net, ifindex);
+	if (dev)
+		vd = find(dev);
+	if (vd)
+		detach(vd);
 	rtnl_unlock();
-	return n + scnprintf(buffer + n, PAGE_SIZE - n, "\n");
+	if (vd)
+		return 0;
+	*why = VIA_REFUSE_NO_INTERFACE;
+	return -ENODEV;
 }
 
-static int detach_set(const char *val, const struct kernel_param *kp)
-{
-	return loaded ? each_name(val, detach_name) : -EINVAL;
-}
-
-static const struct kernel_param_ops attach_ops = {
-	.set = attach_set,
-	.get = attach_get,
+static struct via_attach_ops attach_ops = {
+	.owner = THIS_MODULE,
+	.attach = attach_index,
+	.detach = detach_index,
 };
-
-static const struct kernel_param_ops detach_ops = {
-	.set = detach_set,
-};
-
-module_param_cb(attach, &attach_ops, NULL, 0644);
-MODULE_PARM_DESC(attach, "interfaces to attach, separated by commas");
-module_param_cb(detach, &detach_ops, NULL, 0200);
-MODULE_PARM_DESC(detach, "interfaces to detach (write only)");
 
 static void detach_all(void)
 {
@@ -895,29 +840,16 @@ static void detach_all(void)
 
 static int __init via_netdev_init(void)
 {
-	int err;
+	int err = register_netdevice_notifier(&notifier);
 
-	err = register_netdevice_notifier(&notifier);
-	if (err)
-		goto out;
-	if (attach_at_load)
-		err = each_name(attach_at_load, attach_name);
-	if (err) {
-		unregister_netdevice_notifier(&notifier);
-		detach_all();
-		goto out;
-	}
-	kernel_param_lock(THIS_MODULE);
-	loaded = true;
-	kernel_param_unlock(THIS_MODULE);
-out:
-	kfree(attach_at_load);
-	attach_at_load = NULL;
+	if (!err)
+		via_ether_attach_register(&attach_ops);
 	return err;
 }
 
 static void __exit via_netdev_exit(void)
 {
+	via_ether_attach_unregister(&attach_ops);
 	unregister_netdevice_notifier(&notifier);
 	detach_all();
 }

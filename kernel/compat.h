@@ -58,6 +58,13 @@ static inline void via_vm_flags_clear(struct vm_area_struct *vma,
 	pin_user_pages(start, n, flags, pages)
 #endif
 
+/* The attributes of a generic netlink dump. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+#define via_dump_attrs(cb)	(genl_dumpit_info(cb)->attrs)
+#else
+#define via_dump_attrs(cb)	(genl_info_dump(cb)->attrs)
+#endif
+
 /*
  * Of 6.9: a variable that the kernel's hardening does not fill with zeros, for
  * large ones on the data path that are filled in before they are read.

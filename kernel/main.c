@@ -4,6 +4,7 @@
 #include <linux/init.h>
 #include <linux/module.h>
 #include "file.h"
+#include "netlink.h"
 #include "nic.h"
 #include "quota.h"
 #include "stats.h"
@@ -20,8 +21,14 @@ static int __init via_ka_init(void)
 	ret = via_nics_init();
 	if (ret)
 		goto err_file;
+	/* The last: from now on there are callers. */
+	ret = via_netlink_init();
+	if (ret)
+		goto err_nics;
 	return 0;
 
+err_nics:
+	via_nics_exit();
 err_file:
 	via_file_exit();
 	return ret;
@@ -29,6 +36,7 @@ err_file:
 
 static void __exit via_ka_exit(void)
 {
+	via_netlink_exit();
 	via_nics_exit();
 	/* VIs end by RCU, then by work, then their memory goes by RCU. */
 	rcu_barrier();

@@ -18,6 +18,7 @@
 #include "dma.h"
 #include "file.h"
 #include "memory.h"
+#include "netlink.h"
 #include "nic.h"
 #include "vi.h"
 
@@ -141,6 +142,8 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	nic->ops = ops;
 	nic->p2p_seed = get_random_u32();
 	mutex_init(&nic->mutex);
+	mutex_init(&nic->admin_mutex);
+	nic->denied_at = jiffies - HZ;
 	spin_lock_init(&nic->vi_lock);
 	spin_lock_init(&nic->conn_lock);
 	via_busy_poll_init(nic);
@@ -215,6 +218,11 @@ static const struct attribute_group via_nic_group = {
 	.attrs = via_nic_attrs,
 };
 
+static const struct attribute_group *via_nic_groups[] = {
+	&via_nic_group,
+	NULL,
+};
+
 static bool via_name_taken(const char *name)
 {
 	struct via_nic *nic;
@@ -253,11 +261,9 @@ int via_nic_register(struct via_nic *nic)
 	if (ret < 0)
 		goto out;
 	nic->minor = ret;
-	nic->groups[0] = &via_nic_group;
-	nic->groups[1] = nic->ops->group;
 	nic->dev = device_create_with_groups(via_class, nic->parent,
 					     via_devt + nic->minor, nic,
-					     nic->groups, "%s", nic->name);
+					     via_nic_groups, "%s", nic->name);
 	if (IS_ERR(nic->dev)) {
 		ret = PTR_ERR(nic->dev);
 		idr_remove(&via_minors, nic->minor);
@@ -266,6 +272,7 @@ int via_nic_register(struct via_nic *nic)
 	kref_get(&nic->ref);
 	list_add_tail(&nic->link, &via_nics);
 	idr_replace(&via_minors, nic, nic->minor);
+	via_netlink_nic(nic, VIA_NL_CMD_NIC_NEW);
 	ret = 0;
 out:
 	mutex_unlock(&via_nics_mutex);
@@ -312,6 +319,7 @@ static void via_nic_remove_node(struct via_nic *nic)
 	device_destroy(via_class, via_devt + nic->minor);
 	idr_remove(&via_minors, nic->minor);
 	list_del_init(&nic->link);
+	via_netlink_nic(nic, VIA_NL_CMD_NIC_DEL);
 	mutex_unlock(&via_nics_mutex);
 }
 
@@ -352,6 +360,47 @@ struct via_nic *via_nic_open(int minor)
 		kref_get(&nic->ref);
 	mutex_unlock(&via_nics_mutex);
 	return nic;
+}
+
+static bool via_nic_seen(const struct via_nic *nic, const struct net *net)
+{
+	return !nic->netns || net_eq(nic->netns, net);
+}
+
+struct via_nic *via_nic_find(const struct net *net, const char *name,
+			     u32 ifindex)
+{
+	struct via_nic *nic, *found = NULL;
+
+	mutex_lock(&via_nics_mutex);
+	list_for_each_entry(nic, &via_nics, link) {
+		if (!via_nic_seen(nic, net) ||
+		    (name ? strcmp(nic->name, name) :
+			    !ifindex || nic->ifindex != ifindex))
+			continue;
+		kref_get(&nic->ref);
+		found = nic;
+		break;
+	}
+	mutex_unlock(&via_nics_mutex);
+	return found;
+}
+
+struct via_nic *via_nic_from(const struct net *net, int *minor)
+{
+	struct via_nic *nic, *found = NULL;
+
+	mutex_lock(&via_nics_mutex);
+	list_for_each_entry(nic, &via_nics, link)
+		if (nic->minor >= *minor && via_nic_seen(nic, net) &&
+		    (!found || nic->minor < found->minor))
+			found = nic;
+	if (found) {
+		*minor = found->minor;
+		kref_get(&found->ref);
+	}
+	mutex_unlock(&via_nics_mutex);
+	return found;
 }
 
 void via_nic_close(struct via_nic *nic)

@@ -15,6 +15,17 @@ void via_nics_exit(void);
 struct via_nic *via_nic_open(int minor);
 void via_nic_close(struct via_nic *nic);
 
+/*
+ * The NIC of that name, or (NULL) of that interface, that is seen in the
+ * namespace; the first one from that minor number on, which becomes its.  With
+ * a reference to it, and none to its module: its device is called between
+ * via_nic_enter() and via_nic_leave() only, and nic->ops is read there only.
+ * Or NULL.  May sleep.
+ */
+struct via_nic *via_nic_find(const struct net *net, const char *name,
+			     u32 ifindex);
+struct via_nic *via_nic_from(const struct net *net, int *minor);
+
 /* Of all VIs that the NIC has had.  Process context. */
 void via_nic_totals(struct via_nic *nic, struct via_totals *sum);
 

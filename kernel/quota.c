@@ -49,16 +49,36 @@ MODULE_PARM_DESC(max_user_queries,
 
 /* The capability to have more: as for RLIMIT_MEMLOCK, and for the rest. */
 static const struct {
+	const char *name;
 	unsigned long *most;
 	int exempt;
 } via_quotas[VIA_QUOTAS] = {
-	[VIA_QUOTA_HANDLES] = { &max_user_handles, CAP_SYS_RESOURCE },
-	[VIA_QUOTA_VIS] = { &max_user_vi, CAP_SYS_RESOURCE },
-	[VIA_QUOTA_PAGES] = { &max_user_pages, CAP_IPC_LOCK },
-	[VIA_QUOTA_CQ_PAGES] = { &max_user_cq_pages, CAP_SYS_RESOURCE },
-	[VIA_QUOTA_WAITERS] = { &max_user_waiters, CAP_SYS_RESOURCE },
-	[VIA_QUOTA_QUERIES] = { &max_user_queries, CAP_SYS_RESOURCE },
+	[VIA_QUOTA_HANDLES] = { "handles", &max_user_handles,
+				CAP_SYS_RESOURCE },
+	[VIA_QUOTA_VIS] = { "vi", &max_user_vi, CAP_SYS_RESOURCE },
+	[VIA_QUOTA_PAGES] = { "pages", &max_user_pages, CAP_IPC_LOCK },
+	[VIA_QUOTA_CQ_PAGES] = { "cq_pages", &max_user_cq_pages,
+				 CAP_SYS_RESOURCE },
+	[VIA_QUOTA_WAITERS] = { "waiters", &max_user_waiters,
+				CAP_SYS_RESOURCE },
+	[VIA_QUOTA_QUERIES] = { "queries", &max_user_queries,
+				CAP_SYS_RESOURCE },
 };
+
+const char *via_quota_name(enum via_quota_kind what)
+{
+	return via_quotas[what].name;
+}
+
+unsigned long via_quota_most(enum via_quota_kind what)
+{
+	return READ_ONCE(*via_quotas[what].most);
+}
+
+void via_quota_set_most(enum via_quota_kind what, unsigned long most)
+{
+	WRITE_ONCE(*via_quotas[what].most, most);
+}
 
 /**
  * struct via_uid - one uid with open handles
@@ -169,7 +189,7 @@ void via_quota_put(struct via_quota *quota)
 static bool via_uid_charge(struct via_uid *u, enum via_quota_kind what,
 			   unsigned long n)
 {
-	unsigned long most = READ_ONCE(*via_quotas[what].most);
+	unsigned long most = via_quota_most(what);
 	long old = atomic_long_read(&u->used[what]);
 
 	do {

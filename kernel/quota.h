@@ -25,6 +25,14 @@ enum via_quota_kind {
 void __init via_quota_init(void);
 
 /*
+ * What a quota is called, and how much it is; 0: no limit.  A quota that is
+ * lowered takes nothing away.  Any context.
+ */
+const char *via_quota_name(enum via_quota_kind what);
+unsigned long via_quota_most(enum via_quota_kind what);
+void via_quota_set_most(enum via_quota_kind what, unsigned long most);
+
+/*
  * What the caller pays with: its uid, and the owner of each user namespace
  * that it is in, so that uids which a user has been given to map are that
  * user's.  NULL: no memory.  May sleep, as may via_quota_put().

@@ -14,6 +14,8 @@
  * -------
  * In order, outermost first:
  *
+ *   nic->admin_mutex    changes by an administrator, one at a time: tried, never
+ *                       waited for (process context)
  *   via_nics_mutex      the registry of NICs (process context)
  *   nic->mutex          the list of a NIC's files (process context; held for
  *                       a few instructions, nothing is taken inside it but
@@ -88,6 +90,9 @@
  * nothing else, since it runs under RTNL: not for file->mutex, not for a fault.
  * What runs in such a read side ends by itself: it takes no lock that is held
  * over an access to the program's memory.
+ *
+ * What makes interfaces VI NICs (struct via_attach_ops) belongs to a module, not
+ * to a NIC: a reference to the module guards calls of it.
  */
 #ifndef _VIA_KA_H
 #define _VIA_KA_H
@@ -107,6 +112,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "../include/uapi/via.h"
+#include "via_admin.h"
 
 /*
  * The time of connection deadlines: the clock, in jiffies.  The counter itself
@@ -482,8 +488,21 @@ struct via_device_ops {
 	 * NULL: no other host can be reached.
 	 */
 	int (*resolve)(struct via_nic *nic, struct via_names *q);
-	/** @group: attributes of the device's own in sysfs.  Optional. */
-	const struct attribute_group *group;
+	/**
+	 * @peers_edit: change which hosts may talk to the NIC, all of it or
+	 * nothing.  nic->admin_mutex held, not RTNL; may sleep, for a bounded
+	 * time.  Returns 0, or -errno with @why.  With @peers_read.  NULL: no
+	 * other host can be reached.
+	 */
+	int (*peers_edit)(struct via_nic *nic, const struct via_peers_edit *edit,
+			  enum via_refusal *why);
+	/**
+	 * @peers_read: up to @n hosts of the list from number @from; returns
+	 * how many.  @of tells about the whole list.
+	 */
+	u32 (*peers_read)(struct via_nic *nic, u32 from,
+			  struct via_peer_rule *rule, u32 n,
+			  struct via_peers_state *of);
 	/**
 	 * @busy_poll: take frames, a bounded number, in the caller's context,
 	 * which is a program that spins: no lock held, RCU read side.  Only in
@@ -563,7 +582,8 @@ struct via_nic {
 	struct kref ref;		/* the registry, open files */
 	struct list_head link;		/* via_nics_mutex */
 	struct device *dev;		/* constant: the node */
-	const struct attribute_group *groups[3]; /* constant: ours, its */
+	struct mutex admin_mutex;	/* ops->peers_edit() */
+	unsigned long denied_at;	/* jiffies of the last such event; racy */
 	int minor;			/* constant */
 	struct mutex mutex;		/* files */
 	struct list_head files;		/* mutex */

@@ -3,6 +3,7 @@
  * ping over VIA: unreliable messages, so that what the wire loses is seen,
  * echoed by a responder ("viaping -l") on the other machine.
  */
+#include <endian.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "common/chan.h"
 #include "common/conn.h"
@@ -22,6 +24,9 @@
 #define PING_DISC	"viaping"
 #define PING_MTU	65536	/* the longest message; both ends agree on it */
 #define PING_DEPTH	16
+#define PING_SIZE	56
+#define PING_TAG	"ping"
+#define GONE_NS		500000000u
 #define ACCEPT_MS	10000
 
 /* Opens each message; the rest is filling. */
@@ -29,6 +34,12 @@ struct ping_hdr {
 	uint32_t	seq;
 	uint32_t	reserved;
 	uint64_t	sent_ns;
+};
+
+/* The client's discriminator: how long its messages are. */
+struct ping_tag {
+	char		name[4];
+	uint32_t	size;		/* little endian */
 };
 
 struct ping {
@@ -49,16 +60,53 @@ static void on_signal(int sig)
 	stop = 1;
 }
 
-static void init_chan(struct chan *ch, struct nic *nic)
+/* @size: of the client's messages: so much memory is pinned, and no more. */
+static void init_chan(struct chan *ch, struct nic *nic, uint32_t size)
 {
 	struct chan_config c = {
 		.level = VIP_SERVICE_UNRELIABLE, .max_transfer = PING_MTU,
-		.tx = PING_DEPTH, .rx = PING_DEPTH, .buf_len = PING_MTU,
+		.tx = PING_DEPTH, .rx = PING_DEPTH, .buf_len = size,
 		.share = false,
 	};
 
 	chan_init(ch, nic, &c);
 	chan_fill_recvs(ch);
+}
+
+/* What the client says of its messages; one of an older version says nothing. */
+static uint32_t size_of(const struct conn_peer *peer)
+{
+	struct ping_tag tag = { .size = 0 };
+	uint32_t size;
+
+	if (peer->addr.a.DiscriminatorLen == sizeof(tag))
+		memcpy(&tag, net_addr_disc(&peer->addr), sizeof(tag));
+	if (memcmp(tag.name, PING_TAG, sizeof(tag.name)))
+		return PING_MTU;
+	size = le32toh(tag.size);
+	return size >= sizeof(struct ping_hdr) && size <= PING_MTU ? size :
+								     PING_MTU;
+}
+
+/* Whether memory for such messages may be pinned. */
+static bool can_serve(struct nic *nic, uint32_t size)
+{
+	VIP_MEM_ATTRIBUTES attr = { 0 };
+	size_t len = 2 * PING_DEPTH * ((size_t)size + sizeof(VIP_DESCRIPTOR));
+	VIP_MEM_HANDLE handle;
+	VIP_RETURN rc;
+	void *p;
+
+	len = (len + 3 * 4096) & ~(size_t)4095;
+	p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		 -1, 0);
+	if (p == MAP_FAILED)
+		return false;
+	rc = VipRegisterMem(nic->h, p, len, &attr, &handle);
+	if (rc == VIP_SUCCESS)
+		VipDeregisterMem(nic->h, p, handle);
+	munmap(p, len);
+	return rc == VIP_SUCCESS;
 }
 
 /* Echo from the receive buffer itself; false once the client has gone. */
@@ -102,10 +150,18 @@ static void *echo_thread(void *arg)
 
 static void answer(struct nic *nic, struct conn_peer *peer)
 {
-	struct chan *ch = xcalloc(1, sizeof(*ch));
+	struct chan *ch;
 	pthread_t t;
 
-	init_chan(ch, nic);
+	/* The others are served nonetheless. */
+	if (!can_serve(nic, size_of(peer))) {
+		warn_msg("a client's messages of %u bytes are too much memory to pin",
+			 size_of(peer));
+		VipConnectReject(peer->conn);
+		return;
+	}
+	ch = xcalloc(1, sizeof(*ch));
+	init_chan(ch, nic, size_of(peer));
 	if (VipConnectAccept(peer->conn, ch->vi) != VIP_SUCCESS) {
 		VipConnectReject(peer->conn);
 		chan_fini(ch);
@@ -124,6 +180,9 @@ static int respond(const char *dev)
 	VIP_RETURN rc;
 
 	nic_open(&nic, dev);
+	if (!can_serve(&nic, PING_SIZE))
+		die("cannot answer on %s: no memory may be pinned for it",
+		    nic.dev);
 	printf("viaping: answering on %s (%s)\n", nic.dev,
 	       nic_addr(&nic));
 	fflush(stdout);
@@ -131,21 +190,27 @@ static int respond(const char *dev)
 		rc = conn_wait(&nic, PING_DISC, ACCEPT_MS, &peer);
 		if (rc == VIP_SUCCESS)
 			answer(&nic, &peer);
-		else if (rc != VIP_TIMEOUT)
-			die("cannot wait for clients on %s: %s", nic.dev,
-			    vip_str(rc));
+		if (rc == VIP_SUCCESS || rc == VIP_TIMEOUT)
+			continue;
+		/* That the NIC has gone ends us by its error handler. */
+		sleep_ns(GONE_NS);
+		die("cannot wait for clients on %s: %s", nic.dev, vip_str(rc));
 	}
 	return 0;
 }
 
 static void connect_to(struct ping *p)
 {
+	struct ping_tag tag;
 	union net_addr host;
 	VIP_RETURN rc;
 
 	net_addr_resolve(&host, &p->nic, p->host);
-	init_chan(&p->ch, &p->nic);
-	rc = conn_request(&p->nic, p->ch.vi, &host, PING_DISC, "", 0, 1000);
+	init_chan(&p->ch, &p->nic, p->size);
+	memcpy(tag.name, PING_TAG, sizeof(tag.name));
+	tag.size = htole32(p->size);
+	rc = conn_request(&p->nic, p->ch.vi, &host, PING_DISC, &tag,
+			  sizeof(tag), 1000);
 	if (rc == VIP_NO_MATCH)
 		die("%s is there, but has no responder: start 'viaping -l -d NIC' on it",
 		    p->host);
@@ -277,7 +342,7 @@ int main(int argc, char **argv)
 		VERSION_LONG,
 		{ 0 },
 	};
-	struct ping p = { .size = 56, .interval_ns = 1000000000 };
+	struct ping p = { .size = PING_SIZE, .interval_ns = 1000000000 };
 	const char *dev = NULL;
 	bool listen = false;
 	int c;

@@ -41,15 +41,16 @@ struct source {
 
 static struct source sources[MAX_NICS];
 static unsigned int nr_sources;
+static unsigned int elsewhere;		/* NICs of other network namespaces */
 static bool opt_json, opt_vis;
 
+/* @arg: all NICs are wanted, not this one. */
 static int add_source(const char *name, void *arg)
 {
 	struct source *s = &sources[nr_sources];
 	const char *slash = strrchr(name, '/');
 	char path[PATH_MAX];
 
-	(void)arg;
 	if (nr_sources == MAX_NICS)
 		die("more than %d NICs", MAX_NICS);
 	if (strchr(name, ':'))
@@ -59,9 +60,15 @@ static int add_source(const char *name, void *arg)
 	snprintf(s->name, sizeof(s->name), "%s", name);
 	snprintf(path, sizeof(path), "/dev/%s", name);
 	s->fd = open(path, O_RDWR | O_CLOEXEC);
+	/* A node is seen everywhere, and opened where its interface is. */
+	if (s->fd < 0 && errno == ENXIO && arg) {
+		elsewhere++;
+		return 0;
+	}
 	if (s->fd < 0)
 		die("%s: %s%s", path, strerror(errno),
 		    errno == EACCES ? " (join group via)" :
+		    errno == ENXIO ? " (its interface is in another network namespace, or has gone)" :
 		    errno == ENOENT ? " (viainfo lists the NICs)" : "");
 	nr_sources++;
 	return 0;
@@ -229,9 +236,12 @@ int main(int argc, char **argv)
 	if (dev)
 		add_source(dev, NULL);
 	else
-		nic_for_each(add_source, NULL);
+		nic_for_each(add_source, &elsewhere);
+	if (!nr_sources && elsewhere)
+		die("%u VI NIC%s, of other network namespaces: see via -n NETNS dev show",
+		    elsewhere, elsewhere == 1 ? "" : "s");
 	if (!nr_sources)
-		die("no kernel module's VI NIC on this machine, and others have no counters: modprobe via_lo, or modprobe via_netdev attach=INTERFACE");
+		die("no kernel module's VI NIC on this machine, and others have no counters: modprobe via_lo, or via dev attach INTERFACE");
 	for (uint64_t n = 0; ; n++) {
 		for (unsigned int i = 0; i < nr_sources; i++)
 			show_source(&sources[i], !n);

@@ -1,36 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The hosts that may talk to this NIC: its attribute "peers", hardware
- * addresses, one in a line, each with the key that it has in common with this
- * host, if there is one:
- *
- *	52:54:00:00:00:01
- *	52:54:00:00:00:02 key=<64 hexadecimal digits>
+ * The hosts that may talk to this NIC, each with the key that it has in common
+ * with this host, if there is one.
  *
  * A host with a key has frames with authenticators, and no others (session.h).
- * Its sessions go on when the list is written again with the same key.  Where
- * the key is another one, or is new, or has gone, its connections end: they are
- * told as long as the old key holds.
+ * Its sessions go on when it is given the same key again.  Where the key is
+ * another one, or is new, or has gone, its connections end: they are told as
+ * long as the old key holds.
  *
- * An empty list allows all.  It is root's to read and write, and what is read
- * says "key=set" only.  Memory that had a key is wiped before it is given back.
+ * Without a list all hosts may; with an empty one none.  A change makes another
+ * list out of the one that holds, which takes its place.  Memory that had a key
+ * is wiped before it is given back.
  *
  * It is asked where connections are made and where strangers are answered;
  * frames of a connection come from the address that it was made with.
+ *
+ * Changes are made under nic->ka->admin_mutex, which the agent holds.
  */
 
-#include <linux/ctype.h>
-#include <linux/device.h>
 #include <linux/jhash.h>
-#include <linux/kernel.h>
+#include <linux/lockdep.h>
 #include <linux/log2.h>
+#include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "ether.h"
 
-static DEFINE_MUTEX(allow_mutex);	/* one writer at a time, of any NIC */
-static u32 key_ids;			/* allow_mutex: secrets made so far */
+static atomic_t key_ids;		/* secrets made so far */
 
 /**
  * struct via_ether_host - one of them
@@ -54,6 +51,7 @@ struct via_ether_host {
  * @mask:	constant: places of @place, less one; more than half are free
  * @place:	constant: index in @host, plus 1, by hash of the address, or in the
  *		next free one; 0: free
+ * @room:	constant: most hosts
  * @count:	constant: hosts
  * @host:	no address is there twice
  */
@@ -61,6 +59,7 @@ struct via_ether_allow {
 	u32 seed;
 	u32 mask;
 	u16 *place;
+	u32 room;
 	u32 count;
 	struct via_ether_host host[];
 };
@@ -81,8 +80,9 @@ static void free_list(struct via_ether_allow *a)
 {
 	if (!a)
 		return;
-	kfree(a->place);
-	kfree_sensitive(a);
+	kvfree(a->place);
+	memzero_explicit(a, struct_size(a, host, a->room));
+	kvfree(a);
 }
 
 bool via_ether_allowed(struct via_ether_nic *nic, const u8 *mac)
@@ -97,109 +97,162 @@ bool via_ether_allowed(struct via_ether_nic *nic, const u8 *mac)
 	return ok;
 }
 
-static struct via_ether_nic *nic_of(struct device *dev)
+static struct via_ether_allow *new_list(u32 room)
 {
-	struct via_nic *ka = dev_get_drvdata(dev);
-
-	return ka->priv;
-}
-
-static ssize_t peers_show(struct device *dev, struct device_attribute *attr,
-			  char *buf)
-{
-	const struct via_ether_allow *a;
-	int len = 0;
-	u32 i;
-
-	rcu_read_lock();
-	a = rcu_dereference(nic_of(dev)->allow);
-	for (i = 0; a && i < a->count; i++)
-		len += sysfs_emit_at(buf, len, "%pM%s\n", a->host[i].mac,
-				     a->host[i].keyed ? " key=set" : "");
-	rcu_read_unlock();
-	return len;
-}
-
-static const char *skip_blanks(const char *s)
-{
-	while (*s == ' ' || *s == '\t')
-		s++;
-	return s;
-}
-
-/* Behind a word is white space, or the end. */
-static bool ends(char c)
-{
-	return !c || isspace(c);
-}
-
-/* An address, and behind it in the same line its key.  NULL: it is neither. */
-static const char *parse_host(const char *buf, struct via_ether_host *host)
-{
-	const char *key;
-
-	if (!mac_pton(buf, host->mac) || !is_valid_ether_addr(host->mac) ||
-	    !ends(buf[17]))
-		return NULL;
-	buf += 17;
-	key = skip_blanks(buf);
-	if (strncmp(key, "key=", 4))
-		return buf;
-	key += 4;
-	if (hex2bin(host->key.key, key, VIA_AUTH_KEY_LEN) ||
-	    !ends(key[2 * VIA_AUTH_KEY_LEN]))
-		return NULL;
-	host->keyed = true;
-	return key + 2 * VIA_AUTH_KEY_LEN;
-}
-
-static struct via_ether_allow *new_list(u32 most)
-{
-	u32 places = roundup_pow_of_two(2 * most + 1);
+	u32 places = roundup_pow_of_two(2 * room + 1);
 	struct via_ether_allow *a;
 
-	a = kzalloc(struct_size(a, host, most), GFP_KERNEL);
+	a = kvzalloc(struct_size(a, host, room), GFP_KERNEL);
 	if (!a)
 		return NULL;
 	a->seed = get_random_u32();
 	a->mask = places - 1;
-	a->place = kcalloc(places, sizeof(*a->place), GFP_KERNEL);
+	a->room = room;
+	a->place = kvcalloc(places, sizeof(*a->place), GFP_KERNEL);
 	if (a->place)
 		return a;
-	kfree(a);
+	kvfree(a);
 	return NULL;
 }
 
-/* Hosts between white space; NULL: there are none; or an error. */
-static struct via_ether_allow *parse_peers(const char *buf, size_t count)
+/* The host of that address, or NULL. */
+static struct via_ether_host *host_of(struct via_ether_allow *a, const u8 *mac)
 {
-	/* One takes 17 characters and one between: no more fit in. */
-	u32 most = count / 18 + 1;
-	struct via_ether_allow *a = new_list(most);
-	struct via_ether_host *host;
-	u16 *place;
+	u16 place = *place_of(a, mac);
 
+	return place ? &a->host[place - 1] : NULL;
+}
+
+/* One that is not there yet, and for which there is room. */
+static struct via_ether_host *add_host(struct via_ether_allow *a, const u8 *mac)
+{
+	struct via_ether_host *host = &a->host[a->count];
+
+	ether_addr_copy(host->mac, mac);
+	*place_of(a, mac) = ++a->count;
+	return host;
+}
+
+/* A host with its key, as another list has it. */
+static void copy_host(struct via_ether_allow *a,
+		      const struct via_ether_host *from)
+{
+	struct via_ether_host *host = add_host(a, from->mac);
+
+	host->keyed = from->keyed;
+	host->key = from->key;
+}
+
+static void set_key(struct via_ether_host *host,
+		    const struct via_peer_rule *rule)
+{
+	if (rule->key_is == VIA_PEER_KEY_KEEP)
+		return;
+	host->keyed = rule->key_is == VIA_PEER_KEY_SET;
+	BUILD_BUG_ON(sizeof(host->key) != sizeof(rule->key));
+	memcpy(&host->key, rule->key, sizeof(host->key));
+}
+
+/*
+ * The hosts of @edit, each once.  Keys are those of @old where the edit does
+ * not say.
+ */
+static struct via_ether_allow *named_hosts(const struct via_peers_edit *edit,
+					   struct via_ether_allow *old,
+					   enum via_refusal *why)
+{
+	struct via_ether_allow *a = new_list(edit->n);
+	const struct via_ether_host *was;
+	struct via_ether_host *host;
+	u8 mac[ETH_ALEN] __aligned(2);
+	u32 i;
+
+	for (i = 0; a && i < edit->n; i++) {
+		memcpy(mac, edit->rule[i].addr, ETH_ALEN);
+		*why = !is_valid_ether_addr(mac) ? VIA_REFUSE_ADDR :
+		       host_of(a, mac) ? VIA_REFUSE_TWICE : VIA_REFUSE_NONE;
+		if (*why) {
+			free_list(a);
+			return ERR_PTR(-EINVAL);
+		}
+		host = add_host(a, mac);
+		was = old ? host_of(old, mac) : NULL;
+		if (was) {
+			host->keyed = was->keyed;
+			host->key = was->key;
+		}
+		set_key(host, &edit->rule[i]);
+	}
+	return a ?: ERR_PTR(-ENOMEM);
+}
+
+/* The old list without what @named has, and then @and, which may be NULL. */
+static struct via_ether_allow *combine(struct via_ether_allow *old,
+				       struct via_ether_allow *named,
+				       struct via_ether_allow *and)
+{
+	struct via_ether_allow *a;
+	u32 i;
+
+	a = new_list((old ? old->count : 0) + (and ? and->count : 0));
 	if (!a)
 		return ERR_PTR(-ENOMEM);
-	for (buf = skip_spaces(buf); *buf; buf = skip_spaces(buf)) {
-		host = &a->host[a->count];
-		if (a->count == most)
-			goto invalid;
-		buf = parse_host(buf, host);
-		if (!buf)
-			goto invalid;
-		place = place_of(a, host->mac);
-		if (*place)
-			goto invalid;
-		*place = ++a->count;
+	for (i = 0; old && i < old->count; i++)
+		if (!host_of(named, old->host[i].mac))
+			copy_host(a, &old->host[i]);
+	for (i = 0; and && i < and->count; i++)
+		copy_host(a, &and->host[i]);
+	return a;
+}
+
+static int all_listed(struct via_ether_allow *old,
+		      const struct via_ether_allow *named,
+		      enum via_refusal *why)
+{
+	u32 i;
+
+	if (!old) {
+		*why = VIA_REFUSE_NO_LIST;
+		return -ENOENT;
 	}
-	if (a->count)
-		return a;
-	free_list(a);
-	return NULL;
-invalid:
-	free_list(a);
-	return ERR_PTR(-EINVAL);
+	for (i = 0; i < named->count; i++) {
+		if (!host_of(old, named->host[i].mac)) {
+			*why = VIA_REFUSE_NOT_LISTED;
+			return -ENOENT;
+		}
+	}
+	return 0;
+}
+
+/* The list after @edit; NULL: none; or ERR_PTR(). */
+static struct via_ether_allow *edited(struct via_ether_allow *old,
+				      const struct via_peers_edit *edit,
+				      enum via_refusal *why)
+{
+	struct via_ether_allow *named, *a;
+	int ret = 0;
+
+	if (edit->how == VIA_PEERS_ANY)
+		return NULL;
+	named = named_hosts(edit, old, why);
+	if (IS_ERR(named))
+		return named;
+	if (edit->how == VIA_PEERS_DEL)
+		ret = all_listed(old, named, why);
+	if (ret)
+		a = ERR_PTR(ret);
+	else if (edit->how == VIA_PEERS_ONLY)
+		a = combine(NULL, named, named);
+	else
+		a = combine(old, named,
+			    edit->how == VIA_PEERS_ADD ? named : NULL);
+	if (!IS_ERR(a) && a->count > VIA_NL_PEERS_MAX) {
+		free_list(a);
+		*why = VIA_REFUSE_MANY;
+		a = ERR_PTR(-E2BIG);
+	}
+	free_list(named);
+	return a;
 }
 
 /* The first host with a key behind @i others of a list, which may be NULL. */
@@ -215,10 +268,14 @@ static struct via_ether_host *keyed_from(struct via_ether_allow *a, u32 i)
 	for ((h) = keyed_from(a, 0); (h);				\
 	     (h) = keyed_from(a, (h) - (a)->host + 1))
 
+static bool writing(const struct via_ether_nic *nic)
+{
+	return lockdep_is_held(&nic->ka->admin_mutex);
+}
+
 static struct via_ether_secret *secret_of(const struct via_peer *peer)
 {
-	return rcu_dereference_protected(peer->secret,
-					 lockdep_is_held(&allow_mutex));
+	return rcu_dereference_protected(peer->secret, writing(peer->nic));
 }
 
 /* Peers and secrets of a list that is to be: 0 or -ENOMEM. */
@@ -226,6 +283,7 @@ static int prepare(struct via_ether_nic *nic, struct via_ether_allow *a)
 {
 	const struct via_ether_secret *old;
 	struct via_ether_host *host;
+	u32 id;
 
 	for_each_keyed(host, a) {
 		host->peer = via_peer_get(nic, host->mac, GFP_KERNEL);
@@ -235,9 +293,10 @@ static int prepare(struct via_ether_nic *nic, struct via_ether_allow *a)
 		if (old && !memcmp(&old->key, &host->key, sizeof(old->key)))
 			continue;
 		/* 0 is none. */
-		if (!++key_ids)
-			key_ids++;
-		host->secret = via_secret_new(&host->key, key_ids);
+		do {
+			id = atomic_inc_return(&key_ids);
+		} while (!id);
+		host->secret = via_secret_new(&host->key, id);
 		if (!host->secret)
 			return -ENOMEM;
 	}
@@ -279,8 +338,7 @@ static u32 announce(struct via_ether_allow *old, struct via_ether_allow *a)
 static struct via_ether_secret *give(struct via_peer *peer,
 				     struct via_ether_secret *secret)
 {
-	return rcu_replace_pointer(peer->secret, secret,
-				   lockdep_is_held(&allow_mutex));
+	return rcu_replace_pointer(peer->secret, secret, writing(peer->nic));
 }
 
 /* Peers get what they are to have; any that had another secret, or none? */
@@ -334,11 +392,11 @@ static void replace(struct via_ether_nic *nic, struct via_ether_allow *a)
 	struct via_ether_allow *old;
 	u32 n;
 
-	old = rcu_dereference_protected(nic->allow,
-					lockdep_is_held(&allow_mutex));
+	old = rcu_dereference_protected(nic->allow, writing(nic));
 	n = announce(old, a);
 	WRITE_ONCE(nic->nkeyed, nic->nkeyed + n);
 	rcu_assign_pointer(nic->allow, a);
+	WRITE_ONCE(nic->allow_seq, nic->allow_seq + 1);
 	/* Readers of the old list are done: it makes no more connections. */
 	synchronize_net();
 	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);
@@ -353,19 +411,17 @@ static void replace(struct via_ether_nic *nic, struct via_ether_allow *a)
 	free_list(old);
 }
 
-/* The whole list is written at once. */
-static ssize_t peers_store(struct device *dev, struct device_attribute *attr,
-			   const char *buf, size_t count)
+int via_ether_peers_edit(struct via_nic *ka, const struct via_peers_edit *edit,
+			 enum via_refusal *why)
 {
-	struct via_ether_nic *nic = nic_of(dev);
-	struct via_ether_allow *a = parse_peers(buf, count);
+	struct via_ether_nic *nic = ka->priv;
+	struct via_ether_allow *a;
 	int ret;
 
-	/* The caller's copy of what was written: there may be keys in it. */
-	memzero_explicit((char *)buf, count);
+	a = edited(rcu_dereference_protected(nic->allow, writing(nic)), edit,
+		   why);
 	if (IS_ERR(a))
 		return PTR_ERR(a);
-	mutex_lock(&allow_mutex);
 	ret = prepare(nic, a);
 	if (!ret) {
 		replace(nic, a);
@@ -373,21 +429,33 @@ static ssize_t peers_store(struct device *dev, struct device_attribute *attr,
 		forget(a);
 		free_list(a);
 	}
-	mutex_unlock(&allow_mutex);
-	return ret ?: count;
+	return ret;
 }
-static DEVICE_ATTR_ADMIN_RW(peers);
 
-static struct attribute *allow_attrs[] = {
-	&dev_attr_peers.attr,
-	NULL,
-};
+u32 via_ether_peers_read(struct via_nic *ka, u32 from,
+			 struct via_peer_rule *rule, u32 n,
+			 struct via_peers_state *of)
+{
+	struct via_ether_nic *nic = ka->priv;
+	const struct via_ether_allow *a;
+	u32 i = 0;
 
-const struct attribute_group via_ether_group = {
-	.attrs = allow_attrs,
-};
+	rcu_read_lock();
+	of->seq = READ_ONCE(nic->allow_seq);
+	a = rcu_dereference(nic->allow);
+	of->listed = a;
+	of->n = a ? a->count : 0;
+	for (; i < n && from < of->n; i++, from++) {
+		memset(&rule[i], 0, sizeof(rule[i]));
+		memcpy(rule[i].addr, a->host[from].mac, ETH_ALEN);
+		rule[i].key_is = a->host[from].keyed ? VIA_PEER_KEY_SET :
+						       VIA_PEER_KEY_NONE;
+	}
+	rcu_read_unlock();
+	return i;
+}
 
-/* The attribute is gone: no reader and no writer is left. */
+/* The NIC is unregistered: no reader and no writer is left. */
 void via_ether_allow_end(struct via_ether_nic *nic)
 {
 	struct via_ether_allow *a = rcu_dereference_protected(nic->allow, true);

@@ -82,6 +82,12 @@ static void rx_cancel(struct via_ether_nic *nic,
 	via_ether_drop_req(&req);
 }
 
+void via_ether_stranger(struct via_ether_nic *nic, const u8 *mac)
+{
+	via_ether_count(nic, STRANGER);
+	via_nic_peer_event(nic->ka, mac, VIA_NL_PEER_DENIED);
+}
+
 /* Frames that are about connections, not on one.  BH off, RCU read side. */
 void via_ether_control_rx(struct via_ether_nic *nic,
 			  const struct via_ether_frame *f,
@@ -93,7 +99,7 @@ void via_ether_control_rx(struct via_ether_nic *nic,
 		return;
 	}
 	if (unlikely(!via_ether_allowed(nic, f->src))) {
-		via_ether_count(nic, STRANGER);
+		via_ether_stranger(nic, f->src);
 		return;
 	}
 	switch (h->type) {

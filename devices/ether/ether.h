@@ -676,8 +676,15 @@ void via_ether_control_rx(struct via_ether_nic *nic,
 			  const struct via_ether_frame *f,
 			  const struct via_frame_hdr *h);
 
+/* A frame of a host that may not talk to the NIC.  BH off. */
+void via_ether_stranger(struct via_ether_nic *nic, const u8 *mac);
+
 /* allow.c */
-extern const struct attribute_group via_ether_group;
+int via_ether_peers_edit(struct via_nic *ka, const struct via_peers_edit *edit,
+			 enum via_refusal *why);
+u32 via_ether_peers_read(struct via_nic *ka, u32 from,
+			 struct via_peer_rule *rule, u32 n,
+			 struct via_peers_state *of);
 /* Any context but hard interrupts. */
 bool via_ether_allowed(struct via_ether_nic *nic, const u8 *mac);
 /* The NIC is unregistered, and has no frame, timer or VI any more. */

@@ -153,7 +153,8 @@ static const struct via_device_ops device_ops = {
 	.accept = via_ether_accept,
 	.reject = via_ether_reject,
 	.resolve = via_ether_resolve,
-	.group = &via_ether_group,
+	.peers_edit = via_ether_peers_edit,
+	.peers_read = via_ether_peers_read,
 	.transport = &transport,
 	.stats = nic_stats,
 	.vi_stats = via_ether_vi_stats,
@@ -265,6 +266,18 @@ int via_ether_register(struct via_ether_nic *nic)
 	return via_nic_register(ka);
 }
 EXPORT_SYMBOL_GPL(via_ether_register);
+
+void via_ether_attach_register(struct via_attach_ops *ops)
+{
+	via_attach_register(ops);
+}
+EXPORT_SYMBOL_GPL(via_ether_attach_register);
+
+void via_ether_attach_unregister(struct via_attach_ops *ops)
+{
+	via_attach_unregister(ops);
+}
+EXPORT_SYMBOL_GPL(via_ether_attach_unregister);
 
 void via_ether_break(struct via_ether_nic *nic)
 {

@@ -169,9 +169,9 @@ void via_ether_rx_broadcast(struct via_ether_nic *nic,
 		via_ether_count(nic, BAD_TYPE);
 	else if (!via_ether_open(nic, f, &h))
 		return;
-	else if (!via_ether_allowed(nic, f->src))
-		via_ether_count(nic, STRANGER);
-	else
+	else if (via_ether_allowed(nic, f->src))
 		via_ether_name_rx(nic, f, &h);
+	else
+		via_ether_stranger(nic, f->src);
 }
 EXPORT_SYMBOL_GPL(via_ether_rx_broadcast);

@@ -415,6 +415,13 @@ static void changed(struct via_peer *peer)
 	watch_peer(peer);
 }
 
+/* The lock keeps events of a peer in their order. */
+static void tell(const struct via_peer *peer, enum via_nl_peer_event event)
+{
+	lockdep_assert_held(&peer->nic->lock);
+	via_nic_peer_event(peer->nic->ka, peer->key.addr, event);
+}
+
 void via_peer_join(struct via_ether_vi *ev)
 {
 	struct via_peer *peer = ev->peer;
@@ -424,7 +431,8 @@ void via_peer_join(struct via_ether_vi *ev)
 	if (list_empty(&ev->conn_link)) {
 		list_add_tail(&ev->conn_link, &peer->conns);
 		rb_add(&ev->our_node, &peer->ours, ours_less);
-		peer->nconns++;
+		if (!peer->nconns++)
+			tell(peer, VIA_NL_PEER_UP);
 		peer->beat.sum += ev->cookie + ev->remote_cookie;
 		changed(peer);
 	}
@@ -440,7 +448,8 @@ void via_peer_part(struct via_ether_vi *ev)
 		return;
 	list_del_init(&ev->conn_link);
 	rb_erase(&ev->our_node, &peer->ours);
-	peer->nconns--;
+	if (!--peer->nconns)
+		tell(peer, VIA_NL_PEER_DOWN);
 	peer->beat.sum -= ev->cookie + ev->remote_cookie;
 	changed(peer);
 }

@@ -162,6 +162,7 @@ struct via_ether_frame {
  * @epoch:	constant: random, new with each registration, not 0
  * @counters:	constant: per CPU
  * @allow:	hosts that may talk to the NIC, NULL: all (RCU to read)
+ * @allow_seq:	counts its changes, likewise
  * @nkeyed:	how many of them have a key (WRITE_ONCE(), READ_ONCE(): a writer
  *		of the list)
  * @lock:	guards the lists and tables below; innermost but for the NIC
@@ -209,6 +210,7 @@ struct via_ether_nic {
 	u64 epoch;
 	struct via_ether_counters __percpu *counters;
 	struct via_ether_allow __rcu *allow;
+	u32 allow_seq;
 	u32 nkeyed;
 	spinlock_t lock;
 	struct list_head hot;
@@ -252,6 +254,10 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops);
 int via_ether_register(struct via_ether_nic *nic);
 void via_ether_unregister(struct via_ether_nic *nic);
 void via_ether_free(struct via_ether_nic *nic);
+
+/* For a NIC module that makes interfaces VI NICs: via_attach_register(). */
+void via_ether_attach_register(struct via_attach_ops *ops);
+void via_ether_attach_unregister(struct via_attach_ops *ops);
 
 /* A frame of our EtherType arrived.  Softirq or BH off, RCU read side. */
 void via_ether_rx(struct via_ether_nic *nic,

@@ -123,8 +123,13 @@ static VIP_RETURN open_failed(const char *node)
 	char line[256];
 
 	switch (errno) {
-	case ENOENT:
 	case ENXIO:
+		if (ka_node_elsewhere(node, line, sizeof(line))) {
+			ka_host->msg("%s", line);
+			break;
+		}
+		/* fallthrough */
+	case ENOENT:
 	case ENODEV:
 		ka_node_missing(node, line, sizeof(line));
 		ka_host->msg("%s", line);

@@ -10,7 +10,6 @@
 
 #define SYSFS_CLASS	"/sys/class/via"
 #define AGENT_MODULE	"/sys/module/via_ka"
-#define NETDEV_MODULE	"/sys/module/via_netdev"
 
 /* Node names go into paths: nothing else than these may appear. */
 int ka_node_well_formed(const char *s)
@@ -124,11 +123,7 @@ int ka_node_nth(int n, char *node)
 /* How to make an interface a VI NIC, now. */
 const char *ka_attach_command(const char *iface, char *cmd, size_t size)
 {
-	if (!sys_exists(NETDEV_MODULE))
-		snprintf(cmd, size, "modprobe via_netdev attach=%s", iface);
-	else
-		snprintf(cmd, size, "echo %s >" NETDEV_MODULE
-			 "/parameters/attach", iface);
+	snprintf(cmd, size, "via dev attach %s", iface);
 	return cmd;
 }
 
@@ -155,6 +150,18 @@ int ka_explain(const char *rest, char *line, size_t size)
 	snprintf(line, size, "no permission to use %s: join group via (usermod -aG via USER, then log in again)",
 		 path);
 	return 0;
+}
+
+int ka_node_elsewhere(const char *node, char *line, size_t size)
+{
+	char path[sizeof(SYSFS_CLASS) + KA_NODE_LEN];
+
+	snprintf(path, sizeof(path), SYSFS_CLASS "/%s", node);
+	if (!sys_exists(path))
+		return 0;
+	snprintf(line, size, "VI NIC %s is there, but its interface is in another network namespace: run the program in that one (ip netns exec)",
+		 node);
+	return 1;
 }
 
 int ka_node_missing(const char *node, char *line, size_t size)

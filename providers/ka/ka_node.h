@@ -14,6 +14,12 @@ int ka_node_find(const char *base, char *node);
 int ka_node_nth(int n, char *node);
 /* How to make an interface a VI NIC, now. */
 const char *ka_attach_command(const char *iface, char *cmd, size_t size);
+/*
+ * The node of a VI NIC that this network namespace cannot open (ENXIO): 1, and
+ * what to say; 0 if there is no such NIC.
+ */
+int ka_node_elsewhere(const char *node, char *line, size_t size);
+
 /* A line on a node that is missing, and the remedy. */
 int ka_node_missing(const char *node, char *line, size_t size);
 

@@ -25,8 +25,7 @@ class Exact:
     def setup(self):
         self.lab.insmod(self.node)
         self.lab.attach(self.node, "eth0")
-        self.node.sh("nsenter --net=/var/run/netns/peer sh -c 'echo eth1 "
-                     ">/sys/module/via_netdev/parameters/attach' && "
+        self.node.sh(f"{self.build}/tools/via -n peer dev attach eth1 && "
                      "test -c /dev/via_eth1")
 
     def go_native(self):
@@ -157,9 +156,12 @@ HOSTILE_SEEN = {"seen: tag": 2500, "seen: tag, long": 30000}
 
 
 def lists(exact, *texts):
-    """The lists of peers of both NICs: hosts with keys, or empty."""
-    for device, text in zip(("via_eth0", "via_eth1"), texts):
-        exact.node.sh(f"echo '{text}' >/sys/class/via/{device}/peers")
+    """The lists of peers of both NICs: a host with a key, or empty."""
+    for net, text in enumerate(texts):
+        words = text.replace(" key=", " ").split()
+        hosts = {words[0]: (words + [None])[1]} if words else None
+        exact.lab.peers(exact.node, f"eth{net}", hosts,
+                        netns="peer" if net else None)
 
 
 def part_keys(exact):

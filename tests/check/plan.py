@@ -10,6 +10,7 @@ import itertools
 
 import badnet
 import checksum
+import configure
 import conform
 import death
 import frames
@@ -332,6 +333,16 @@ PROGRAMS = [
     row("quotas of users", rights.quotas, at="stock programs"),
     row("quotas of subordinate users", rights.subordinates,
         at="stock programs"),
+    row("via: every command", configure.commands, at="stock newer all"),
+    row("via: who may what", configure.rights, at="stock newer all"),
+    row("via: faults of tools that were there once", configure.faults,
+        at="stock all"),
+    row("via: what a monitor tells", configure.events, at="stock debug all"),
+    row("via: {count:,} messages that are wrong", configure.raw, "count seed",
+        stock=(3000, 1), debug=(3000, 1), all=(20000, 1),
+        all_debug=(20000, 1), programs=(some(5000), seed())),
+    row("via: NICs that come and go meanwhile", configure.races, "rounds",
+        debug=10, all=30, all_debug=30),
     row("strangers, {nic}", rights.strangers, "net", stock=0, wire=1),
     # In a kernel that is preemptible everywhere a call is left in the middle.
     row("{rounds} rounds of racing attempts, {device}", hostile.attempts,

@@ -308,7 +308,7 @@ mutant("no-match-is-reject", CONN, "wire", "connect.no_match",
 mutant("strangers-connect", CONTROL, "sim", "",
        "hosts that are not on the list of peers connect",
        ("	if (unlikely(!via_ether_allowed(nic, f->src))) {\n"
-        "		via_ether_count(nic, STRANGER);\n		return;\n	}\n"
+        "		via_ether_stranger(nic, f->src);\n		return;\n	}\n"
         "	switch", "	switch"), sim="hostile")
 mutant("request-no-repeat", CONN, "sim", "",
        "a REQUEST that is lost is not sent again",
@@ -1291,7 +1291,8 @@ mutant("strangers-stay", ALLOW, "sim", "",
 
 mutant("key-left", ALLOW, "sim", "",
        "keys stay in memory that is given back",
-       ("	kfree_sensitive(a);", "	kfree(a);"), sim="memory")
+       ("	memzero_explicit(a, struct_size(a, host, a->room));\n", ""),
+       sim="memory")
 mutant("key-left-secret", SESSION, "sim", "",
        "a key stays in memory when root removes it",
        ("	kfree_sensitive(secret);", "	kfree(secret);"), sim="memory")
@@ -1299,20 +1300,25 @@ mutant("key-left-at-end", ALLOW, "sim", "",
        "a NIC that goes leaves its keys and its hosts behind",
        ("	forget(a);\n	free_list(a);\n}\n", "	free_list(a);\n}\n"),
        sim="memory gone")
-mutant("key-left-as-text", ALLOW, "sim", "",
-       "the text that root wrote stays in memory",
-       ("	memzero_explicit((char *)buf, count);\n", ""), sim="memory")
-mutant("key-too-long", ALLOW, "sim", "",
-       "a key with a digit too many is taken",
-       ("	if (hex2bin(host->key.key, key, VIA_AUTH_KEY_LEN) ||\n"
-        "	    !ends(key[2 * VIA_AUTH_KEY_LEN]))",
-        "	if (hex2bin(host->key.key, key, VIA_AUTH_KEY_LEN))"))
+mutant("key-lost", ALLOW, "sim", "",
+       "a host loses its key when another one is added",
+       ("	host->keyed = from->keyed;\n	host->key = from->key;\n", ""))
+mutant("key-lost-unsaid", ALLOW, "sim", "",
+       "a host that is set again without a word of its key loses it",
+       ("			host->keyed = was->keyed;\n"
+        "			host->key = was->key;\n", ""))
 mutant("key-of-two", ALLOW, "sim", "",
        "an address has two keys, or one and none",
-       ("		if (*place)\n			goto invalid;\n", ""))
-mutant("key-of-other-line", ALLOW, "sim", "",
-       "a key counts for the address in the line above",
-       ("	while (*s == ' ' || *s == '\\t')", "	while (isspace(*s))"))
+       ("		       host_of(a, mac) ? VIA_REFUSE_TWICE : "
+        "VIA_REFUSE_NONE;", "		       VIA_REFUSE_NONE;"))
+mutant("list-of-none-for-all", ALLOW, "sim", "",
+       "an empty list allows all hosts",
+       ("	ok = !a || *place_of(a, mac);",
+        "	ok = !a || !a->count || *place_of(a, mac);"))
+mutant("list-half-changed", ALLOW, "sim", "",
+       "hosts are taken off though one of them is not on the list",
+       ("		if (!host_of(old, named->host[i].mac)) {",
+        "		if (!i && !host_of(old, named->host[i].mac)) {"))
 
 ETHER_NAME = "devices/ether/name.c"
 mutant("any-name-reply", ETHER_NAME, "sim", "",

@@ -111,6 +111,14 @@ u32 sim_nic_refused(const struct sim_nic *nic);
 void sim_nic_queues(struct sim_nic *nic);
 void sim_nic_mtu(struct sim_nic *nic, u32 mtu);
 const u8 *sim_nic_mac(const struct sim_nic *nic);
+/*
+ * An administrator's change of the hosts that may talk to a NIC ("via_a"): what
+ * the agent says of VIA_PEERS_@how with the hosts of @text.  The list as text,
+ * and whether there is one, or -ENODEV.
+ */
+int sim_peers(const char *name, int how, const char *text);
+int sim_peers_read(const char *name, char *buf);
+
 /* In how many lists are the VIs that look for their peers? */
 u32 sim_nic_p2p_lists(const struct sim_nic *nic);
 /* How many hosts does it deal with? */

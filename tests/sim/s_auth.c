@@ -49,20 +49,23 @@ static u64 count(u32 i, enum via_ether_count c)
 static void set_key(u32 i, char digit)
 {
 	char text[120], key[65] = "";
-	ssize_t ret;
+	int ret;
 
 	memset(key, digit, 64);
 	sprintf(text, "52:54:00:00:01:77\n52:54:00:00:01:%02x%s%s\n", 2 - i,
-		digit ? " key=" : "", key);
-	ret = sim_attr_store(i ? "via_b" : "via_a", "peers", text);
-	sim_expect(ret == strlen(text), "(%zd)", ret);
+		digit ? " key=" : " key=none", key);
+	/* A host on the old list would keep its key. */
+	ret = sim_peers(i ? "via_b" : "via_a", VIA_PEERS_ONLY, text);
+	sim_expect(!ret, "(%d)", ret);
 }
 
 static void set_list(u32 i, const char *text)
 {
-	ssize_t ret = sim_attr_store(i ? "via_b" : "via_a", "peers", text);
+	int ret = sim_peers(i ? "via_b" : "via_a",
+			    strspn(text, "\n") == strlen(text) ?
+			    VIA_PEERS_ANY : VIA_PEERS_ONLY, text);
 
-	sim_expect(ret == strlen(text), "(%zd)", ret);
+	sim_expect(!ret, "(%d)", ret);
 }
 
 /* A REQUEST, or what answers it, may go before there is a session. */

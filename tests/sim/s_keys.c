@@ -1,51 +1,36 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Keys in the list of peers of a NIC (docs/security.md, "On the wire"): which
- * lists are taken, what is read of them, and that no key stays in memory that
- * is given back.
+ * The list of hosts of a NIC and their keys (docs/security.md, "On the wire"):
+ * what changes make of it, and that no key stays in memory that is given back.
  */
+#include <stdio.h>
 #include "prog.h"
 #include "../../devices/ether/ether.h"
 
 #define MAC1	"52:54:00:00:01:01"
 #define MAC2	"52:54:00:00:01:02"
+#define MAC3	"52:54:00:00:01:03"	/* never on the list */
 /* Each eight bytes of it are the same, so that any part is found. */
 #define EIGHT	"9d3ac1760e5bf248"
 #define KEY	EIGHT EIGHT EIGHT EIGHT
-#define UPPER	"9D3AC1760E5BF248" EIGHT EIGHT EIGHT
 
 static const u8 eight[SIM_SECRET] = {
 	0x9d, 0x3a, 0xc1, 0x76, 0x0e, 0x5b, 0xf2, 0x48
 };
 
 static const struct {
-	const char *text, *read;	/* NULL: it is refused */
-} lists[] = {
-	{ MAC1 " key=" KEY "\n", MAC1 " key=set\n" },
-	{ MAC1 "\tkey=" UPPER, MAC1 " key=set\n" },
-	{ MAC1 "  key=" KEY " " MAC2, MAC1 " key=set\n" MAC2 "\n" },
-	{ MAC2 "\n" MAC1 " key=" KEY "\n", MAC2 "\n" MAC1 " key=set\n" },
-	{ MAC1 " " MAC2 "\n", MAC1 "\n" MAC2 "\n" },
-	{ "\n", "" },
-	/* Behind another line, twice, before an address, alone */
-	{ MAC1 "\nkey=" KEY "\n", NULL },
-	{ MAC1 " key=" KEY " key=" KEY "\n", NULL },
-	{ "key=" KEY " " MAC1 "\n", NULL },
-	{ "key=" KEY "\n", NULL },
-	/* 63 digits, 65, another one, none, no end */
-	{ MAC1 " key=" EIGHT EIGHT EIGHT "9d3ac1760e5bf24\n", NULL },
-	{ MAC1 " key=" KEY "0\n", NULL },
-	{ MAC1 " key=" EIGHT EIGHT EIGHT "9d3ac1760e5bf24g\n", NULL },
-	{ MAC1 " key=\n", NULL },
-	{ MAC1 " key=" KEY "," MAC2 "\n", NULL },
-	{ MAC1 " key=" KEY MAC2 "\n", NULL },
-	{ MAC1 "key=" KEY "\n", NULL },
-	{ MAC1 " key =" KEY "\n", NULL },
-	{ MAC1 " KEY=" KEY "\n", NULL },
-	{ MAC1 " key=set\n", NULL },
+	int how;
+	const char *text;
+	int ret;
+} refused[] = {
+	{ VIA_PEERS_ADD, "01:00:5e:00:00:01", -EINVAL },
+	{ VIA_PEERS_ADD, "00:00:00:00:00:00", -EINVAL },
+	{ VIA_PEERS_ONLY, "ff:ff:ff:ff:ff:ff", -EINVAL },
 	/* Which of the two holds? */
-	{ MAC1 " key=" KEY "\n" MAC1 "\n", NULL },
-	{ MAC1 "\n" MAC1 "\n", NULL },
+	{ VIA_PEERS_ADD, MAC1 " key=" KEY " " MAC1, -EINVAL },
+	{ VIA_PEERS_ONLY, MAC1 " " MAC2 " " MAC1, -EINVAL },
+	{ VIA_PEERS_DEL, MAC3, -ENOENT },
+	{ VIA_PEERS_DEL, MAC1 " " MAC2 " " MAC3, -ENOENT },
 };
 
 /* What frames are to be signed with: of the host that has it, and no other. */
@@ -66,30 +51,132 @@ static void key_of(struct sim_nic *nic, const char *list)
 	rcu_read_unlock();
 }
 
+/* What a list should be: hosts in their order. */
+struct model {
+	bool listed;
+	u32 n;
+	struct {
+		u32 mac;		/* in macs[] */
+		bool keyed;
+	} host[2];
+};
+
+static const char * const macs[] = { MAC1, MAC2 };
+static const u8 mac_of[][ETH_ALEN] __aligned(2) = {
+	{ 0x52, 0x54, 0, 0, 1, 1 }, { 0x52, 0x54, 0, 0, 1, 2 },
+};
+
+static void drop(struct model *m, u32 mac)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < m->n; i++)
+		if (m->host[i].mac != mac)
+			m->host[n++] = m->host[i];
+	m->n = n;
+}
+
+static bool was_keyed(const struct model *m, u32 mac)
+{
+	u32 i;
+
+	for (i = 0; i < m->n; i++)
+		if (m->host[i].mac == mac)
+			return m->host[i].keyed;
+	return false;
+}
+
+static bool on_list(const struct model *m, u32 mac)
+{
+	u32 i;
+
+	for (i = 0; i < m->n; i++)
+		if (m->host[i].mac == mac)
+			return true;
+	return false;
+}
+
+/* A change of some hosts: of the model, and as text. */
+static int change(struct model *m, int how, char *text)
+{
+	static const char * const key[] = { "", " key=" KEY, " key=none" };
+	struct model was = *m;
+	u32 mac, is, n = 0;
+
+	*text = '\0';
+	if (how == VIA_PEERS_ANY) {
+		*m = (struct model){};
+		return 0;
+	}
+	if (how == VIA_PEERS_ONLY)
+		m->n = 0;
+	for (mac = 0; mac < 2; mac++) {
+		if (!sim_dice(2))
+			continue;
+		is = mac ? 0 : sim_dice(3);
+		text += sprintf(text, "%s%s ", macs[mac],
+				how == VIA_PEERS_DEL ? "" : key[is]);
+		if (how == VIA_PEERS_DEL && !on_list(&was, mac))
+			n = 1;
+		drop(m, mac);
+		if (how == VIA_PEERS_DEL)
+			continue;
+		m->host[m->n].mac = mac;
+		m->host[m->n++].keyed = is == 1 ||
+					(!is && was_keyed(&was, mac));
+	}
+	if (how == VIA_PEERS_DEL && (n || !was.listed)) {
+		*m = was;
+		return -ENOENT;
+	}
+	m->listed = true;
+	return 0;
+}
+
+static void compare(struct sim_nic *nic, const struct model *m)
+{
+	char now[256], want[256] = "", *at = want;
+	int listed = sim_peers_read("via_a", now);
+	u32 i;
+
+	for (i = 0; i < m->n; i++)
+		at += sprintf(at, "%s%s\n", macs[m->host[i].mac],
+			      m->host[i].keyed ? " key=set" : "");
+	sim_expect(listed == m->listed && !strcmp(now, want), "(%d: %s, not %s)",
+		   listed, now, want);
+	for (i = 0; i < 2; i++)
+		sim_expect(via_ether_allowed(sim_nic_ether(nic), mac_of[i]) ==
+			   (!m->listed || on_list(m, i)), "(%u)", i);
+	key_of(nic, want);
+}
+
 static void keys(void)
 {
 	struct sim_nic *nic = sim_nic_up("a", 1);
-	char was[4096] = "", now[4096];
+	struct model m = {};
+	char text[256];
 	u32 i, n;
-	ssize_t ret;
+	int ret, how;
 
 	sim_secret = eight;
-	for (n = 30; n; n--) {
-		i = sim_dice(ARRAY_SIZE(lists));
-		ret = sim_attr_store("via_a", "peers", lists[i].text);
-		sim_expect(ret == (lists[i].read ? strlen(lists[i].text) :
-				   -EINVAL), "(%u: %zd)", i, ret);
-		if (lists[i].read)
-			strcpy(was, lists[i].read);
-		memset(now, 0, sizeof(now));
-		ret = sim_attr_show("via_a", "peers", now);
-		sim_expect(ret == strlen(was) && !strcmp(now, was),
-			   "(%u: %s)", i, now);
-		key_of(nic, was);
+	for (n = 40; n; n--) {
+		if (sim_dice(4)) {
+			how = sim_dice(16) % 5 % 4;
+			ret = change(&m, how, text);
+			sim_expect(sim_peers("via_a", how, text) == ret,
+				   "(%d %s)", how, text);
+		} else {
+			i = sim_dice(ARRAY_SIZE(refused));
+			ret = sim_peers("via_a", refused[i].how,
+					refused[i].text);
+			sim_expect(ret == refused[i].ret, "(%u: %d)", i, ret);
+		}
+		explicit_bzero(text, sizeof(text));
+		compare(nic, &m);
 	}
 	sim_nic_down(nic);
 	sim_secret = NULL;
 }
 
 SIM_SCENARIO(keys, .name = "keys", .run = keys, .runs = 20,
-	     .what = "keys in the list of peers")
+	     .what = "the list of hosts and their keys")

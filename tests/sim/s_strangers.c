@@ -6,6 +6,7 @@
  * so, and not that the peer has left.
  */
 #include <stdio.h>
+#include "../../kernel/via_ka.h"
 #include "s_forge.h"
 
 #define CLIENTS	2
@@ -137,13 +138,13 @@ static void store(u32 listed)
 {
 	char text[80] = "52:54:00:00:01:77\n";
 	u32 i, at = 18;
-	ssize_t ret;
+	int ret;
 
 	for (i = 0; i < CLIENTS; i++)
 		if (listed & 1 << i)
 			at += sprintf(text + at, "52:54:00:00:01:%02x ", i + 1);
-	ret = sim_attr_store("via_s", "peers", text);
-	sim_expect(ret == at, "(%zd)", ret);
+	ret = sim_peers("via_s", VIA_PEERS_ONLY, text);
+	sim_expect(!ret, "(%d)", ret);
 }
 
 /* Frames for which the list is looked at, and no more. */

@@ -4,6 +4,7 @@
  * the other is told once, and of an orderly end where its peer has left by
  * itself (include/uapi/via.h, "Events").
  */
+#include "../../kernel/via_ka.h"
 #include "prog.h"
 
 #define DEPTH	24			/* receives, more than are ever sent */
@@ -199,7 +200,7 @@ static void told(void)
 	if (w.way == KILL)
 		sim_kill(w.proc[0]);
 	if (w.way == STRANGER)
-		sim_attr_store("via_a", "peers", "52:54:00:00:01:09\n");
+		sim_peers("via_a", VIA_PEERS_ONLY, "52:54:00:00:01:09");
 	if (w.way == LINK)
 		sim_nic_break(w.nic[0]);
 	for (i = 0; i < 2; i++)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <arpa/inet.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "conn.h"
@@ -25,6 +27,14 @@ void net_addr_local(union net_addr *n, const struct nic *nic,
 		     disc, disc_len);
 }
 
+static bool is_ip(const char *host)
+{
+	unsigned char addr[sizeof(struct in6_addr)];
+
+	return inet_pton(AF_INET, host, addr) == 1 ||
+	       inet_pton(AF_INET6, host, addr) == 1;
+}
+
 void net_addr_resolve(union net_addr *n, const struct nic *nic,
 		      const char *host)
 {
@@ -37,6 +47,10 @@ void net_addr_resolve(union net_addr *n, const struct nic *nic,
 		rc = VipNSGetHostByName(nic->h, (VIP_CHAR *)host, &n->a, 0);
 		VipNSShutdown(nic->h);
 	}
+	/* An address that no host on the wire claims is no unknown name. */
+	if (rc == VIP_ERROR_NAMESERVICE && is_ip(host))
+		die("no answer from %s: no host on the network of %s has that address",
+		    host, nic->dev);
 	if (rc != VIP_SUCCESS)
 		die("unknown host %s (%s): add a line 'ADDRESS NAME' to /etc/vip_hosts or give its address, as %s is that of this host",
 		    host, vip_str(rc), nic_addr(nic));

@@ -13,7 +13,7 @@
 #include "nic.h"
 
 #define NIC_REMEDY \
-	"-d shm:0 reaches programs of this machine, -d ofi:tcp other machines; as root, modprobe via_lo or modprobe via_netdev attach=INTERFACE makes one"
+	"-d shm:0 reaches programs of this machine, -d ofi:tcp other machines; as root, modprobe via_lo or via dev attach INTERFACE makes one"
 
 static int not_hidden(const struct dirent *d)
 {
@@ -88,6 +88,9 @@ static void on_error(VIP_PVOID ctx, VIP_ERROR_DESCRIPTOR *e)
 {
 	const struct nic *n = ctx;
 
+	if (e->ErrorCode == VIP_ERROR_CATASTROPHIC)
+		die("%s has gone: its interface was detached or removed",
+		    n->dev);
 	if (e->ErrorCode != VIP_ERROR_CONN_LOST)
 		warn_msg("%s: asynchronous error %d, see VipErrorCallback(3)",
 			 n->dev, e->ErrorCode);

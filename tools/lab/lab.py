@@ -29,7 +29,7 @@ import threading
 import time
 
 from labkit import accel, initrd, kernels, patience
-from labkit.base import BUILD, ROOT, LabError, ensure_tools
+from labkit.base import BUILD, ROOT, VIA, LabError, ensure_tools
 from labkit.node import Node
 from labkit.wire import Wire
 
@@ -192,7 +192,7 @@ class Lab:
         return path
 
     def insmod(self, node, params=None, modules=MODULES):
-        """Insert our modules; params: {"via_netdev": "attach=eth0"}."""
+        """Insert our modules; params: {"via_ka": "max_vi=16"}."""
         if "via_ether" in modules:
             node.sh("modprobe libcrc32c")
         for name in modules:
@@ -205,12 +205,27 @@ class Lab:
     def attach(self, node, *interfaces):
         """Make interfaces VI NICs: /dev/via_<interface>."""
         for name in interfaces:
-            node.sh(f"echo {name} >/sys/module/via_netdev/parameters/attach && "
-                    f"test -c /dev/via_{name}")
+            node.sh(f"{VIA} dev attach {name} && test -c /dev/via_{name}")
 
     def detach(self, node, *interfaces):
         for name in interfaces:
-            node.sh(f"echo {name} >/sys/module/via_netdev/parameters/detach")
+            node.sh(f"{VIA} dev detach {name}")
+
+    def peers(self, node, interface, hosts, netns=None):
+        """The hosts that may talk to a VI NIC, {address: key or None} in one
+        change; None: all."""
+        via = f"{VIA} -n {netns}" if netns else VIA
+        if hosts is None:
+            node.sh(f"{via} peer allow {interface} all")
+            return
+        lines, keys = [f"[interface {interface}]", "allow = none"], []
+        for i, (address, key) in enumerate(hosts.items()):
+            lines.append(f"allow = {address}" + f" key /tmp/key{i}" * bool(key))
+            if key:
+                keys.append(f"echo {key} >/tmp/key{i}; ")
+        text = "\\n".join(lines)
+        node.sh(f"umask 077; {''.join(keys)}printf '{text}\\n' "
+                f">/tmp/peers.conf; {via} apply /tmp/peers.conf")
 
     def native(self, node, *interfaces):
         """Our own drivers for these NICs, IP addresses and all, and so

@@ -125,7 +125,6 @@ def races(session, rounds, seed=1, wire=True):
 
 
 IN_SPACE = "ip netns exec dead"
-ATTACH = "/sys/module/via_netdev/parameters/attach"
 
 
 def spaces_deleted(session, rounds=1, connections=4):
@@ -144,7 +143,7 @@ def spaces_deleted(session, rounds=1, connections=4):
                     else:
                         node.sh("ip link set vb netns dead && "
                                 f"{IN_SPACE} ip link set vb up && {IN_SPACE} "
-                                f"sh -c 'echo vb >{ATTACH}'")
+                                f"{TOOLS}/via dev attach vb")
                     # Where it was moved to it is a VI NIC again.
                     torn(session, connections, lambda: node.sh(
                         "ip netns del dead"), f"-N dead -s {number % 2}")

@@ -9,7 +9,7 @@ from conform import conform_wire
 from runner import StepFailed
 from transfer import stress
 
-KEY = "key=" + "c4b2097d5e13a68f" * 4
+KEY = "c4b2097d5e13a68f" * 4
 # Bits flip past Ethernet's check, and frames come twice.
 WIRE = dict(loss=0.005, dup=0.02, reorder=0.02, slip=0.005, seed=13)
 DROPPED = ("drop_auth", "drop_replay")
@@ -18,14 +18,14 @@ DROPPED = ("drop_auth", "drop_replay")
 @contextlib.contextmanager
 def keyed(session, net):
     """Each node has that key for the other one meanwhile."""
-    peers = f"/sys/class/via/via_eth{net}/peers"
+    lab = session.lab
     try:
-        for i, node in enumerate(session.lab.nodes):
-            node.sh(f"echo '{mac(net, 1 - i)} {KEY}' >{peers}")
+        for i, node in enumerate(lab.nodes):
+            lab.peers(node, f"eth{net}", {mac(net, 1 - i): KEY})
         yield
     finally:
-        for node in session.lab.nodes:
-            node.sh(f"echo >{peers}")
+        for node in lab.nodes:
+            lab.peers(node, f"eth{net}", None)
 
 
 def totals(session, net, *names):

@@ -51,7 +51,7 @@ def rebinding(session):
         if now != before:
             odd = sorted(set(now) ^ set(before))
             raise StepFailed(f"after '{mode}' the interface differs: {odd}")
-    if node.run("echo eth0 >/sys/module/via_netdev/parameters/attach").rc == 0:
+    if node.run(f"{TOOLS}/via dev attach eth0").rc != 1:
         raise StepFailed("via_netdev took an interface that is a VI NIC")
     for wrong in ("lo native", "eth9 stock", "eth0 both", ""):
         if node.run(f"{BIND} {wrong}").rc == 0:

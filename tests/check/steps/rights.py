@@ -6,6 +6,7 @@ import contextlib
 from balance import balanced
 from common import CONFORM, GUEST, TOOLS, counters, mac, peer, serving
 from conform import conform_wire
+from labkit.base import VIA
 from runner import StepFailed
 from transfer import flow
 
@@ -76,22 +77,21 @@ def subordinates(session, device="via_lo"):
     balanced(session, [node])
 
 
+def listed(node, net):
+    """The list of hosts of a NIC, as the tool shows it."""
+    return node.sh(f"{VIA} peer show eth{net}").out.split()
+
+
 def strangers(session, net):
     """Who is not on the list of peers is not heard, and not spoken to."""
-    one, two = session.lab.nodes
+    lab, (one, two) = session.lab, session.lab.nodes
     device = f"via_eth{net}"
-    peers = f"/sys/class/via/{device}/peers"
     ours = one.sh(f"cat /sys/class/net/eth{net}/address").out.strip()
     test = f"{CONFORM} -d {device} -g connect.accepted {peer(net)}"
-    key = "key=" + "9d3ac1760e5bf248" * 4
-    for wrong in ("52:54:00:00:00", "01:00:5e:00:00:01", f"{ours}x",
-                  f"{ours},{ours}", f"{ours} {ours}", f"{ours} {key}0",
-                  f"{ours} {key[:-1]}", key):
-        if two.run(f"echo '{wrong}' >{peers}").rc == 0:
-            raise StepFailed(f"'{wrong}' was taken for an address")
+    other, key = "52:54:00:00:00:99", "9d3ac1760e5bf248" * 4
     try:
         with flow(session, net, "-D 60 -e") as pair:
-            two.sh(f"echo 52:54:00:00:00:99 >{peers}")
+            lab.peers(two, f"eth{net}", {other: None})
             # What was under way ends at once, on both sides.
             for job in pair:
                 if not job.wait(20).rc:
@@ -102,22 +102,20 @@ def strangers(session, net):
                 raise StepFailed("a stranger was let in")
             if counters(session, two, net)["drop_peer"] <= before:
                 raise StepFailed("drop_peer counts nothing")
-            two.sh(f"echo '{ours} 52:54:00:00:00:99' >{peers}")
-            if two.sh(f"cat {peers}").out.split()[0] != ours:
-                raise StepFailed("the list is not what was written")
-            two.sh(f"echo '{ours} {key}' >{peers}")
-            if two.sh(f"cat {peers}").out.strip() != f"{ours} key=set":
+            two.sh(f"{VIA} peer allow eth{net} {ours}")
+            if listed(two, net) != [device, other, device, ours]:
+                raise StepFailed("the list is not what was made of it")
+            lab.peers(two, f"eth{net}", {ours: key})
+            if listed(two, net) != [device, ours, "key", "set"]:
                 raise StepFailed("a key is not set, or it is shown")
-            if two.sh(f"stat -c %a {peers}").out.strip() != "600":
-                raise StepFailed("others than root read the list")
             if one.run(f"timeout 3 {test}").rc == 0:
                 raise StepFailed("a host without the key was let in")
-            one.sh(f"echo '{peer(net)} {key}' >{peers}")
+            lab.peers(one, f"eth{net}", {peer(net): key})
             session.run(one, test, 60)
         keyed(session, net)
     finally:
         for node in (one, two):
-            node.sh(f"echo >{peers}")
+            lab.peers(node, f"eth{net}", None)
     conform_wire(session, net, "connect.accepted")
 
 
@@ -130,14 +128,13 @@ def keyed(session, net):
     With two keys, or one on one side, they do not; a change ends at once what
     stands, at both ends."""
     nodes, device = session.lab.nodes, f"via_eth{net}"
-    peers = f"/sys/class/via/{device}/peers"
     test = f"{CONFORM} -d {device} -g connect.accepted {peer(net)}"
     ping = f"{TOOLS}/viaping -c 3 -i 0.1 -d {device} {peer(net)}"
 
     def keys(*digits):
         for i, digit in enumerate(digits):
-            key = f" key={digit * 64}" if digit else ""
-            nodes[i].sh(f"echo '{mac(net, 1 - i)}{key}' >{peers}")
+            session.lab.peers(nodes[i], f"eth{net}",
+                              {mac(net, 1 - i): digit * 64 or None})
 
     for digits in ("1", ""), ("", "1"), ("1", "2"):
         keys(*digits)

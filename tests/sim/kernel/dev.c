@@ -182,48 +182,6 @@ static struct device_attribute *find_attr(const char *dev, const char *attr,
 	return NULL;
 }
 
-/* The secret in digits, small or capital ones. */
-static bool has_secret(const char *text, size_t n)
-{
-	static const char * const digits[] = {
-		"0123456789abcdef", "0123456789ABCDEF",
-	};
-	char hex[2 * SIM_SECRET];
-	u32 i, how;
-
-	for (how = 0; sim_secret && how < 2; how++) {
-		for (i = 0; i < SIM_SECRET; i++) {
-			hex[2 * i] = digits[how][sim_secret[i] >> 4];
-			hex[2 * i + 1] = digits[how][sim_secret[i] & 15];
-		}
-		if (memmem(text, n, hex, sizeof(hex)))
-			return true;
-	}
-	return false;
-}
-
-ssize_t sim_attr_store(const char *dev, const char *attr, const char *value)
-{
-	struct device *d;
-	struct device_attribute *a = find_attr(dev, attr, &d);
-
-	size_t n = strlen(value);
-	ssize_t ret;
-	char *copy;
-
-	if (!a || !a->store)
-		return -ENOENT;
-	/* As kernfs, which does not wipe its copy. */
-	copy = strdup(value);
-	if (!copy)
-		abort();
-	ret = a->store(d, a, copy, n);
-	if (has_secret(copy, n))
-		sim_fail("a secret stays in the copy of a written attribute");
-	free(copy);
-	return ret;
-}
-
 /* @buf has room for a page. */
 ssize_t sim_attr_show(const char *dev, const char *attr, char *buf)
 {

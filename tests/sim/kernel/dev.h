@@ -194,7 +194,6 @@ struct device *device_create_with_groups(struct class *c,
 					 const char *fmt, ...);
 void device_destroy(struct class *c, dev_t devt);
 #define dev_get_drvdata(d)	((d)->data)
-ssize_t sim_attr_store(const char *dev, const char *attr, const char *value);
 ssize_t sim_attr_show(const char *dev, const char *attr, char *buf);
 const char *sim_device_name(int i);
 int sim_minor_of(const char *name);

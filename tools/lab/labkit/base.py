@@ -12,6 +12,7 @@ import sys
 TOOLS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(os.path.dirname(TOOLS))
 BUILD = os.path.join(ROOT, "build")
+VIA = os.path.join(BUILD, "tools/via")
 CACHE = os.environ.get("MVIA_CACHE") or os.path.expanduser("~/.cache/mvia")
 
 

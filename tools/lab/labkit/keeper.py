@@ -15,7 +15,7 @@ import traceback
 from concurrent.futures import ThreadPoolExecutor
 
 from . import initrd, running, warm
-from .base import ROOT, LabError
+from .base import ROOT, VIA, LabError
 from .jobs import GRACE, OUT
 
 OURS = (*dict.fromkeys(initrd.NATIVE.values()), "via_native", "via_netdev",
@@ -36,8 +36,8 @@ def unloading(native):
                      "via_native ]; then "
                      f"{ROOT}/tools/via-bind $d stock; fi; done")
     lines.append("for n in /sys/class/via/via_*; do n=${n##*/via_}; "
-                 "case $n in lo | \\*) ;; *) echo $n >/sys/module/via_netdev/"
-                 "parameters/detach;; esac; done")
+                 f"case $n in lo | \\*) ;; *) {VIA} dev detach $n;; "
+                 "esac; done")
     lines.append(f"for m in {' '.join(OURS)}; do "
                  "if [ -e /sys/module/$m ]; then rmmod $m || exit 1; fi; done")
     lines.append("sync; echo 3 >/proc/sys/vm/drop_caches")

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""via(8) and the netlink family behind it: each command as root, as a user and
+in namespaces; messages that the tool would not send; removal meanwhile."""
+
+import json
+
+from balance import balanced
+from common import GUEST, TOOLS, jobs, mac, peer, serving
+from death import IN_SPACE, linked
+from labkit.base import VIA
+from runner import StepFailed
+
+RAW = f"python3 {GUEST}/netlink.py"
+USER = "setpriv --reuid 4711 --regid 4711 --clear-groups"
+# Root of namespaces of its own: it has no rights where they were made.
+OWNER = "unshare --user --net --map-root-user"
+OTHER = "52:54:00:00:00:63"
+
+
+def expect(node, command, status=0, says=""):
+    """A command's status, and what it says, on whichever stream."""
+    result = node.run(command, 60)
+    if result.rc != status or says not in result.all:
+        raise StepFailed(f"'{command}': status {result.rc}, not {status}: "
+                         f"{result.all.strip()} (wanted: {says})")
+    return result
+
+
+def shown(node, words):
+    """What via -j says."""
+    return json.loads(expect(node, f"{VIA} -j {words}").out)
+
+
+def dev(node):
+    """Attaching, and what is shown of it."""
+    nics = {nic["nic"]: nic for nic in shown(node, "dev")}
+    nic = nics["via_eth0"]
+    if nic["ifname"] != "eth0" or nic["address"] != mac(0, node.index) or \
+            nic["driver"] != "via_netdev" or nic["peers"] != "all" or \
+            nics["via_lo"]["type"] != "loopback":
+        raise StepFailed(f"via dev show: {nics}")
+    if shown(node, "dev show eth0") != [nic]:
+        raise StepFailed("one NIC is shown in another way")
+    expect(node, f"{VIA} dev detach eth0")
+    expect(node, f"{VIA} dev show eth0", 1, "via dev attach makes one")
+    expect(node, f"{VIA} de a eth0")
+    expect(node, f"{VIA} dev attach eth0", 1, "a VI NIC already")
+    expect(node, f"{VIA} dev attach lo", 1, "cannot be a VI NIC")
+    expect(node, f"{VIA} dev attach nosuch0", 1, "no such interface")
+    expect(node, f"{VIA} dev attach eth0 driver via_none", 1, "modprobe")
+    expect(node, f"{VIA} dev detach via_lo", 1, "its driver's")
+    expect(node, f"{VIA} dev detach nosuch0", 1, "no VI NIC nosuch0")
+
+
+def peers(node):
+    """Hosts and keys."""
+    key = "/tmp/via.key"
+    expect(node, f"{VIA} peer deny eth0 {OTHER}", 1, "no list of hosts")
+    expect(node, f"{VIA} peer allow eth0 {OTHER} {peer(0)}", 0, "no others")
+    expect(node, f"{VIA} peer allow eth0 01:00:5e:00:00:01", 1, "one host")
+    expect(node, f"{VIA} peer deny eth0 {OTHER} 52:54:00:00:00:64", 1,
+           "not on the list")
+    expect(node, f"(umask 077; {VIA} peer genkey >{key})")
+    expect(node, f"{VIA} peer key eth0 {OTHER} {key}")
+    if shown(node, "peer show eth0") != [
+            {"nic": "via_eth0", "address": peer(0), "key": False},
+            {"nic": "via_eth0", "address": OTHER, "key": True}]:
+        raise StepFailed("the list is not what was made of it: " +
+                         expect(node, f"{VIA} peer").out)
+    # As it was, by another way; and no more of it.
+    expect(node, f"{VIA} peer key eth0 {OTHER} - <{key}")
+    expect(node, f"{VIA} peer key eth0 {OTHER} none")
+    for bad in ("head -c 63 {0}", "cat {0} {0}", "echo x", "true"):
+        expect(node, f"{bad.format(key)} | {VIA} peer key eth0 {OTHER} -", 1,
+               "no key")
+    expect(node, f"{VIA} peer deny eth0 {OTHER}")
+    expect(node, f"{VIA} peer deny eth0 all")
+    if shown(node, "dev show eth0")[0]["peers"] != 0:
+        raise StepFailed("an empty list is none")
+    expect(node, f"{VIA} peer allow eth0 all")
+    expect(node, f"{VIA} peer", 0, "via_eth0 all")
+    expect(node, f"{VIA} peer allow via_lo {OTHER}", 1, "no other host")
+    # More than fits into a message, all in one list; and no more than that.
+    many = [f"52:54:01:{i >> 8:02x}:{i & 255:02x}:01" for i in range(4097)]
+    conf = "[interface eth0]\nallow = none\n"
+    node.sh(f"printf '{conf}' >/tmp/many; for i in $(seq 0 4095); do printf "
+            "'allow = 52:54:01:%02x:%02x:01\\n' $((i >> 8)) $((i & 255)); "
+            "done >>/tmp/many", 60)
+    expect(node, f"{VIA} apply /tmp/many")
+    if {p["address"] for p in shown(node, "peer")} != set(many[:4096]):
+        raise StepFailed("4,096 hosts are not on the list")
+    expect(node, f"{VIA} peer allow eth0 {many[4096]}", 1, "more hosts")
+    expect(node, f"{VIA} peer allow eth0 all")
+
+
+def limits(node):
+    """Of users, and their old values again."""
+    old = {limit["limit"]: limit["value"] for limit in shown(node, "limit")}
+    if sorted(old) != ["cq_pages", "handles", "pages", "queries", "vi",
+                       "waiters"]:
+        raise StepFailed(f"limits are {old}")
+    for name, value in old.items():
+        expect(node, f"{VIA} limit set {name} 77")
+        node.sh("grep -qx 77 /sys/module/via_ka/parameters/max_user_" + name)
+        expect(node, f"{VIA} limit set {name} {value}")
+    expect(node, f"{VIA} limit set nosuch 1", 1, "no such limit")
+    expect(node, f"{VIA} limit show nosuch", 1, "no limit")
+
+
+def words(node):
+    """Command lines that are wrong, and those that ask for help."""
+    for wrong in ("", "x", "d", "dev x", "dev attach", "dev attach eth0 x y",
+                  "dev detach", "dev show a b", "peer allow eth0",
+                  "peer allow eth0 x", "peer key eth0", "limit set vi",
+                  "limit set vi -1", "limit set vi 1x", "driver",
+                  "driver native", "monitor x", "apply a b", "apply dev",
+                  "--nosuch", "-n"):
+        expect(node, f"{VIA} {wrong}", 2)
+    expect(node, f"{VIA} --version", 0, "via ")
+    expect(node, f"{VIA} --help", 0, "via dev attach")
+    expect(node, f"{VIA} -n nosuch dev", 1, "network namespace")
+
+
+def apply(node):
+    """Files: what is wrong in a section harms that one only."""
+    conf = "[limits]\nvi = 1999\n[interface nosuch0]\nallow = none\n" \
+        "[interface eth0]\nallow = {}\n"
+    old = shown(node, "limit show vi")[0]["value"]
+
+    def written(text, status, says=""):
+        text = text.replace("\n", "\\n")
+        node.sh(f"printf '{text}' >/tmp/via.conf")
+        return expect(node, f"{VIA} apply /tmp/via.conf", status, says)
+
+    expect(node, f"{VIA} dev detach eth0")
+    written(conf.format(OTHER), 0, "no interface nosuch0 now")
+    if [p["address"] for p in shown(node, "peer show eth0")] != [OTHER] or \
+            shown(node, "limit show vi")[0]["value"] != 1999:
+        raise StepFailed("not all of the file is done")
+    # One interface, as when it appears.
+    expect(node, f"{VIA} peer allow eth0 all; {VIA} apply /tmp/via.conf dev "
+           f"eth1 && {VIA} peer show eth0", 0, "via_eth0 all")
+    expect(node, f"{VIA} apply /tmp/via.conf dev eth0 && {VIA} peer", 0, OTHER)
+    written("[interface eth0]\nfoo = 1\n[limits]\nvi = 7\n", 2, ":2:")
+    written(conf.format("x"), 2, "via.conf:6:")
+    for wrong in ("vi = 1\n", "[limits\n", "[interface]\n", "[x]\n",
+                  "[limits]\nvi = x\n", "[interface eth0]\ndriver = x\n",
+                  "[interface eth0]\nallow = all\nallow = none\n",
+                  "[interface eth0]\nallow\n"):
+        written(wrong, 2, "via.conf:")
+    if [p["address"] for p in shown(node, "peer show eth0")] != [OTHER]:
+        raise StepFailed("a section with a mistake was done")
+    written("[interface eth0]\nallow = all\n[limits]\nnosuch = 1\n", 1)
+    expect(node, f"{VIA} apply /tmp/nosuch", 1)
+    expect(node, f"{VIA} limit set vi {old}; {VIA} peer", 0, "via_eth0 all")
+
+
+def commands(session):
+    """Every command, as root."""
+    node = session.lab.nodes[0]
+    for what in (dev, peers, limits, words, apply):
+        what(node)
+    balanced(session, [node])
+
+
+def rights(session):
+    """As a user, in a network namespace, and by its owner: who may what."""
+    node, eth0 = session.lab.nodes[0], f"{VIA} dev show eth0"
+    denied = "Operation not permitted"
+    expect(node, f"{USER} {eth0}", 0, "via_eth0")
+    expect(node, f"{USER} {VIA} limit", 0, "handles")
+    changes = ("dev detach eth0", f"peer allow eth0 {OTHER}", "peer show eth0",
+               "peer deny eth0 all", "limit set vi 1")
+    for words_ in changes:
+        expect(node, f"{USER} {VIA} {words_}", 1, denied)
+    expect(node, f"timeout 5 {USER} {VIA} monitor peer", 1, denied)
+    # What is in another network namespace is not there.
+    expect(node, f"{OWNER} {eth0}", 1, "no VI NIC")
+    expect(node, f"{OWNER} {VIA} limit set vi 1", 1, "not permitted")
+    expect(node, f"{OWNER} {VIA} dev attach lo", 1, "not permitted")
+    with linked(session, "veth", "va"):
+        node.sh("mkfifo /tmp/go 2>/dev/null; rm -f /tmp/pid; "
+                f"({OWNER} sh -c 'echo $$ >/tmp/pid; read go </tmp/go; "
+                f"{VIA} dev && {VIA} peer deny vb all && "
+                f"{VIA} peer allow vb {OTHER} && {VIA} peer show vb && "
+                f"! {VIA} dev attach lo && ! {VIA} peer allow va {OTHER} && "
+                f"{VIA} dev detach vb && ! {VIA} dev attach vb && echo good' "
+                ">/tmp/owner 2>&1 &) ; until [ -s /tmp/pid ]; do sleep 0.1; "
+                "done; ip link set vb netns $(cat /tmp/pid)")
+        # Host's root makes it a VI NIC there.
+        node.sh(f"nsenter --net=/proc/$(cat /tmp/pid)/ns/net {VIA} dev attach "
+                "vb && echo go >/tmp/go")
+        if not node.link.wait_for(lambda: node.run(
+                "grep -qx good /tmp/owner").rc == 0, 60):
+            raise StepFailed("the owner of a namespace: " +
+                             node.run("cat /tmp/owner").out)
+    balanced(session, [node])
+
+
+def raw(session, count, seed):
+    """Messages that are wrong, one by one, and many random ones."""
+    node = session.lab.nodes[0]
+    session.run(node, f"{RAW} wrong via_eth0", 60 * session.slow)
+    result = session.run(node, f"{RAW} random via_eth0 {count} {seed}",
+                         300 * session.slow)
+    expect(node, f"{VIA} peer allow eth0 all")
+    if "taken=0 " in result.out:
+        raise StepFailed("no random message was taken: they test nothing")
+    balanced(session, [node])
+
+
+def listening(node, monitor):
+    """A monitor tells what happens: it is asked for by a NIC that goes."""
+    def told():
+        node.sh("ip link add vm type dummy && "
+                f"{VIA} dev attach vm && ip link del vm")
+        return "via_vm" in monitor.all
+
+    node.sh("modprobe -q dummy")
+    if not monitor.link.wait_for(told, 60):
+        raise StepFailed(f"a monitor does not listen: {monitor.all}")
+
+
+def races(session, rounds):
+    """NICs come and go, and so does their module, while lists are dumped and
+    changed and a monitor listens."""
+    lab, node = session.lab, session.lab.nodes[0]
+    command = f"{RAW} dumps via_va {600 * session.slow}"
+    change = f"while :; do {VIA} peer allow va {OTHER}; {VIA} peer deny va " \
+        "all; done >/dev/null 2>&1"
+    with linked(session, "veth", "va"), \
+            jobs(session, node.spawn(f"timeout 600 {VIA} monitor"),
+                 node.spawn(command), node.spawn(change)) as (monitor, *_):
+        listening(node, monitor)
+        for _ in range(rounds):
+            expect(node, f"{VIA} dev detach va")
+            expect(node, f"{VIA} dev attach va")
+        node.sh("ip link del va")
+        if not monitor.link.wait_for(
+                lambda: monitor.all.count("detached via_va") > rounds, 60):
+            raise StepFailed(f"the monitor has missed some: {monitor.all}")
+    with jobs(session, node.spawn(f"timeout 600 {VIA} monitor")) as (monitor,):
+        listening(node, monitor)
+        lab.rmmod(node)
+        if monitor.done:
+            raise StepFailed("the monitor ended with the module")
+        expect(node, f"{VIA} dev show eth0", 1, "not loaded")
+        lab.insmod(node)
+        lab.attach(node, *session.cards())
+    return {"attached": rounds}
+
+
+def events(session):
+    """What a monitor tells of a host that connects, and of one that may not."""
+    one, two = session.lab.nodes
+    ping = f"{TOOLS}/viaping -c 2 -i 0.1 -d via_eth0 {peer(0)}"
+    with jobs(session, two.spawn(f"timeout 300 {VIA} -j monitor")) as \
+            (monitor,), serving(session, f"{TOOLS}/viaping -l -d via_eth0"):
+        listening(two, monitor)
+        session.run(one, ping, 60)
+        expect(two, f"{VIA} peer deny eth0 all")
+        try:
+            if one.run(f"timeout 20 {ping}").rc == 0:
+                raise StepFailed("an empty list allows a host")
+        finally:
+            two.sh(f"{VIA} peer allow eth0 all")
+
+        def told():
+            return [json.loads(line)["event"]
+                    for line in monitor.all.splitlines() if line[:1] == "{"]
+
+        if not monitor.link.wait_for(
+                lambda: {"peer-up", "peer-down", "peer-denied"} <=
+                set(told()), 30):
+            raise StepFailed(f"the monitor tells {told()}")
+
+
+def faults(session):
+    """Faults of the tools that were there once."""
+    node = session.lab.nodes[0]
+    node.sh("ip netns add dead")
+    try:
+        with linked(session, "veth", "va"):
+            node.sh("ip link set vb netns dead && "
+                    f"{IN_SPACE} ip link set vb up && "
+                    f"{IN_SPACE} {VIA} dev attach vb")
+            # One NIC of another namespace hid all others.
+            for space, has, not_ in (("", "via_eth0", "via_vb"),
+                                     (IN_SPACE, "via_vb", "via_eth0")):
+                out = expect(node, f"{space} {TOOLS}/viastat").out
+                if has not in out or not_ in out:
+                    raise StepFailed(f"viastat {space}: {out}")
+            expect(node, f"{TOOLS}/viastat -d via_vb", 1,
+                   "another network namespace")
+            # Which is no reason to attach it.
+            expect(node, f"{TOOLS}/viaping -l -d via_vb", 1,
+                   "another network namespace")
+            said = node.run(f"{TOOLS}/viaping -l -d via_vb").all
+            if "dev attach" in said:
+                raise StepFailed(f"what is attached is to be: {said}")
+            # Its end is told, once it comes.
+            with jobs(session, node.spawn(
+                    f"{TOOLS}/viaping -l -d via_va")) as (job,):
+                job.expect("answering", 60 * session.slow)
+                expect(node, f"{VIA} dev detach va")
+                if job.wait(60) is None or "has gone" not in job.all:
+                    raise StepFailed("viaping -l ends with: " + job.all)
+    finally:
+        node.run("ip netns del dead")
+    user = "chmod 666 /dev/via_lo; ulimit -l {}; " + USER
+    said = expect(node, f"({user.format(0)} {TOOLS}/viaping -l -d via_lo)", 1,
+                  "ulimit").all
+    if "answering" in said:
+        raise StepFailed("viaping -l answers without memory")
+    with serving(session, f"({user.format(128)} {TOOLS}/viaping -l -d via_lo)",
+                 node=0, ready="answering"):
+        expect(node, f"({user.format(128)} {TOOLS}/viaping -c 1 -d via_lo "
+               "02:00:00:00:00:01)", 0, "1 received")
+    node.sh("chmod 660 /dev/via_lo")
+    expect(node, f"{TOOLS}/viaping -c 1 -d via_eth0 10.0.0.77", 1,
+           "no answer from 10.0.0.77")
+    balanced(session, [node])

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * via apply: does what /etc/mvia/NAME.conf say, as far as the interfaces are
+ * there.  A file is read as a whole before anything of it is done; a section
+ * with a mistake is left out, and no other one.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/msg.h"
+#include "via.h"
+
+#define FOLDER		"/etc/mvia"
+#define HOSTS_MAX	VIA_NL_PEERS_MAX
+#define LIMITS_MAX	16
+
+struct section {
+	char		ifname[IF_NAMESIZE];	/* "" are the limits */
+	const char	*file;
+	int		line;
+	bool		bad;
+	bool		native;
+	bool		any, listed;		/* allow = all; others */
+	unsigned int	n;
+	struct host	*host;
+	char		*limit[LIMITS_MAX], *value[LIMITS_MAX];
+};
+
+static const char *only;			/* this interface, or NULL */
+static bool check;				/* read, and do nothing */
+static int status;
+
+static void worse(int than)
+{
+	if (than > status)
+		status = than;
+}
+
+static void mistake(struct section *s, int line, const char *what)
+{
+	warn_msg("%s:%d: %s", s->file, line, what);
+	s->bad = true;
+	worse(USAGE);
+}
+
+static char *strip(char *s)
+{
+	char *end;
+
+	s += strspn(s, " \t");
+	end = s + strlen(s);
+	while (end > s && strchr(" \t\r\n", end[-1]))
+		*--end = '\0';
+	return s;
+}
+
+static void section_end(struct section *s)
+{
+	if (s->host)
+		explicit_bzero(s->host, s->n * sizeof(*s->host));
+	free(s->host);
+	for (int i = 0; i < LIMITS_MAX && s->limit[i]; i++) {
+		free(s->limit[i]);
+		free(s->value[i]);
+	}
+}
+
+static bool key_of(const char *name, uint8_t *key)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s%s", *name == '/' ? "" : FOLDER "/",
+		 name);
+	return read_key(path, key);
+}
+
+/* "all", "none", or "ADDRESS" with "key FILE" behind it. */
+static void take_allow(struct section *s, char *value, int line)
+{
+	char *addr = strtok(value, " \t"), *word = strtok(NULL, " \t");
+	char *file = strtok(NULL, " \t"), *more = strtok(NULL, " \t");
+	struct host *h;
+
+	if (addr && !word && (!strcmp(addr, "all") || !strcmp(addr, "none"))) {
+		s->any |= !strcmp(addr, "all");
+		s->listed |= !strcmp(addr, "none");
+		return;
+	}
+	s->host = realloc(s->host, (s->n + 1) * sizeof(*s->host));
+	if (!s->host)
+		die("out of memory");
+	h = &s->host[s->n];
+	memset(h, 0, sizeof(*h));
+	h->how = KEY_NONE;
+	s->listed = true;
+	if (!addr || !parse_addr(addr, &h->addr) || more ||
+	    (word && (strcmp(word, "key") || !file)))
+		return mistake(s, line,
+			       "not \"all\", \"none\", \"ADDRESS\" or \"ADDRESS key FILE\"");
+	if (s->n == HOSTS_MAX)
+		return mistake(s, line, "too many hosts");
+	s->n++;
+	if (!file)
+		return;
+	h->how = KEY_SET;
+	if (!check && !key_of(file, h->key))
+		mistake(s, line, "the key cannot be read");
+}
+
+static void take_limit(struct section *s, const char *name, const char *value,
+		       int line)
+{
+	int i = 0;
+
+	while (i < LIMITS_MAX && s->limit[i])
+		i++;
+	if (!*value || value[strspn(value, "0123456789")])
+		return mistake(s, line, "a limit is a number");
+	if (i == LIMITS_MAX)
+		return mistake(s, line, "too many limits");
+	s->limit[i] = strdup(name);
+	s->value[i] = strdup(value);
+	if (!s->limit[i] || !s->value[i])
+		die("out of memory");
+}
+
+static void take_line(struct section *s, char *text, int line)
+{
+	char *value = strchr(text, '=');
+
+	if (!value)
+		return mistake(s, line, "not NAME = VALUE, nor [SECTION]");
+	*value++ = '\0';
+	text = strip(text);
+	value = strip(value);
+	if (!*s->ifname)
+		take_limit(s, text, value, line);
+	else if (!strcmp(text, "allow"))
+		take_allow(s, value, line);
+	else if (strcmp(text, "driver"))
+		mistake(s, line, "no such setting: allow, driver");
+	else if (!strcmp(value, "native"))
+		s->native = true;
+	else if (strcmp(value, "via_netdev"))
+		mistake(s, line, "driver is \"native\" or \"via_netdev\"");
+}
+
+/* "[limits]" or "[interface NAME]" */
+static void take_head(struct section *s, char *text, int line)
+{
+	char *end = strchr(text, ']'), *name = text + 1;
+
+	if (!end || end[1])
+		return mistake(s, line, "no \"]\" at the end");
+	*end = '\0';
+	name = strip(name);
+	if (!strcmp(name, "limits"))
+		return;
+	if (strncmp(name, "interface", 9) || !strchr(" \t", name[9]))
+		return mistake(s, line,
+			       "no such section: [interface NAME], [limits]");
+	name = strip(name + 9);
+	if (!*name || strlen(name) >= IF_NAMESIZE || strchr(name, '/') ||
+	    strpbrk(name, " \t"))
+		return mistake(s, line, "not the name of an interface");
+	strcpy(s->ifname, name);
+}
+
+static void do_limits(const struct section *s)
+{
+	for (int i = 0; i < LIMITS_MAX && s->limit[i]; i++)
+		if (limit_change(s->limit[i], s->value[i]))
+			worse(REFUSED);
+}
+
+static void do_peers(const struct section *s, const struct nic *nic)
+{
+	int ret = 0;
+
+	if (s->listed)
+		ret = peers_set(nic, s->host, s->n, true);
+	else if (s->any)
+		ret = peers_any(nic);
+	if (ret)
+		worse(REFUSED);
+}
+
+static void do_interface(const struct section *s)
+{
+	struct nic nic;
+
+	if (!if_nametoindex(s->ifname)) {
+		warn_msg("%s:%d: there is no interface %s now", s->file,
+			 s->line, s->ifname);
+		return;
+	}
+	if (s->native && driver_bind(s->ifname, "native"))
+		return worse(REFUSED);
+	if (!nl_open() || !nic_find(s->ifname, &nic)) {
+		if (!s->native && dev_attach(s->ifname, NULL))
+			return worse(REFUSED);
+		if (!nl_open() || !nic_find(s->ifname, &nic)) {
+			warn_msg("%s is no VI NIC yet", s->ifname);
+			return worse(REFUSED);
+		}
+	}
+	do_peers(s, &nic);
+}
+
+static void do_section(struct section *s)
+{
+	if (s->any && s->listed)
+		mistake(s, s->line, "\"allow = all\" beside others");
+	if (!s->bad && !check) {
+		if (!*s->ifname && !only)
+			do_limits(s);
+		else if (*s->ifname && (!only || !strcmp(only, s->ifname)))
+			do_interface(s);
+	}
+	section_end(s);
+}
+
+static void read_file(const char *file, FILE *f)
+{
+	struct section s = { .file = file, .bad = true };
+	char *line = NULL, *text;
+	bool any = false;
+	size_t size = 0;
+
+	for (int n = 1; getline(&line, &size, f) >= 0; n++) {
+		text = strip(line);
+		if (!*text || *text == '#' || *text == ';')
+			continue;
+		if (*text == '[') {
+			if (any)
+				do_section(&s);
+			memset(&s, 0, sizeof(s));
+			s.file = file;
+			s.line = n;
+			any = true;
+			take_head(&s, text, n);
+		} else if (!any) {
+			mistake(&s, n, "a setting before the first [SECTION]");
+		} else if (!s.bad) {
+			take_line(&s, text, n);
+		}
+	}
+	if (any)
+		do_section(&s);
+	free(line);
+}
+
+static void apply_file(const char *file)
+{
+	FILE *f = fopen(file, "re");
+
+	if (!f) {
+		warn_msg("%s: %s", file, strerror(errno));
+		return worse(REFUSED);
+	}
+	read_file(file, f);
+	if (ferror(f)) {
+		warn_msg("%s: %s", file, strerror(errno));
+		worse(REFUSED);
+	}
+	fclose(f);
+}
+
+static void apply_all(void)
+{
+	glob_t all;
+
+	if (glob(FOLDER "/*.conf", 0, NULL, &all))
+		return;
+	for (size_t i = 0; i < all.gl_pathc; i++)
+		apply_file(all.gl_pathv[i]);
+	globfree(&all);
+}
+
+int do_apply(struct words *w)
+{
+	const char *word, *file = NULL;
+
+	while ((word = next_word(w))) {
+		if (!strcmp(word, "dev"))
+			only = need_word(w, "the interface");
+		else if (!strcmp(word, "check"))
+			check = true;
+		else if (!file)
+			file = word;
+		else
+			usage_error("what is '%s'?", word);
+	}
+	if (file)
+		apply_file(file);
+	else
+		apply_all();
+	return status;
+}

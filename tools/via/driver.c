@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * via driver: gives a card to its native driver, or back.  via-bind does it,
+ * through the kernel's own interface for that (driver_override in sysfs).
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/msg.h"
+#include "out.h"
+#include "via.h"
+
+/* The script beside this program, or in the path. */
+static void run_bind(const char *dev, const char *how)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 16);
+	char *slash;
+
+	if (n > 0) {
+		path[n] = '\0';
+		slash = strrchr(path, '/');
+		strcpy(slash ? slash + 1 : path, "via-bind");
+		execl(path, "via-bind", dev, how, NULL);
+	}
+	execlp("via-bind", "via-bind", dev, how, NULL);
+	fprintf(stderr, "via: cannot run via-bind: %s\n", strerror(errno));
+	_exit(REFUSED);
+}
+
+/* Its status; what it says goes to @to, if that is not -1. */
+static int bind_status(const char *dev, const char *how, int to)
+{
+	pid_t pid;
+	int status;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		die("cannot start via-bind: %s", strerror(errno));
+	if (!pid) {
+		if (to >= 0)
+			dup2(to, STDOUT_FILENO);
+		run_bind(dev, how);
+	}
+	if (to >= 0)
+		close(to);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : REFUSED;
+}
+
+int driver_bind(const char *ifname, const char *how)
+{
+	return bind_status(ifname, how, STDERR_FILENO) ? -EIO : 0;
+}
+
+/* "0000:00:03.0 8086:100e: interface eth0, driver e1000, native driver ..." */
+static int show_json(const char *dev)
+{
+	char line[512] = "", pci[64], id[64], iface[64], now[64], native[64];
+	int fd[2], ret;
+	ssize_t n;
+
+	if (pipe(fd))
+		die("no pipe: %s", strerror(errno));
+	ret = bind_status(dev, NULL, fd[1]);
+	n = read(fd[0], line, sizeof(line) - 1);
+	close(fd[0]);
+	if (ret)
+		return ret;
+	if (n <= 0 || sscanf(line, "%63s %63[^ ] interface %63[^,], driver %63[^,], native driver %63s",
+			     pci, id, iface, now, native) != 5)
+		die("what via-bind says is not understood: %s", line);
+	id[strlen(id) - 1] = '\0';
+	out_begin();
+	out_object();
+	out_str("pci", pci);
+	out_str("id", id);
+	if (strcmp(iface, "none"))
+		out_str("ifname", iface);
+	if (strcmp(now, "none"))
+		out_str("driver", now);
+	if (strcmp(native, "none"))
+		out_str("native", native);
+	out_object_end();
+	out_end();
+	return DONE;
+}
+
+static int act(struct words *w, const char *how)
+{
+	const char *dev = need_word(w, "the card, by interface or PCI address");
+
+	no_more_words(w);
+	if (*dev == '-')
+		usage_error("'%s' is no card", dev);
+	if (!how && out_json)
+		return show_json(dev);
+	return bind_status(dev, how, -1);
+}
+
+static int show(struct words *w)
+{
+	return act(w, NULL);
+}
+
+static int native(struct words *w)
+{
+	return act(w, "native");
+}
+
+static int stock(struct words *w)
+{
+	return act(w, "stock");
+}
+
+int do_driver(struct words *w)
+{
+	static const struct command list[] = {
+		{ "show", show },
+		{ "native", native },
+		{ "stock", stock },
+		{ 0 }
+	};
+
+	return run_command(list, "command of driver", w);
+}

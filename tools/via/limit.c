@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* via limit: what one user may have, on all VI NICs together. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/msg.h"
+#include "out.h"
+#include "via.h"
+
+struct shown {
+	const char	*name;		/* this one only, or NULL */
+	unsigned int	n;
+};
+
+static void show_one(uint8_t cmd, struct nlattr **attrs, void *arg)
+{
+	struct shown *s = arg;
+	const char *name;
+	uint64_t value;
+
+	(void)cmd;
+	if (!attrs[VIA_NL_A_LIMIT_NAME] || !attrs[VIA_NL_A_LIMIT_VALUE])
+		return;
+	name = mnl_attr_get_str(attrs[VIA_NL_A_LIMIT_NAME]);
+	value = mnl_attr_get_u64(attrs[VIA_NL_A_LIMIT_VALUE]);
+	if (s->name && strcmp(s->name, name))
+		return;
+	s->n++;
+	out_object();
+	out_str("limit", name);
+	out_num("value", value);
+	out_object_end();
+	if (!out_json && value)
+		printf("%s %" PRIu64 "\n", name, value);
+	else if (!out_json)
+		printf("%s none\n", name);
+}
+
+static int show(struct words *w)
+{
+	struct shown s = { .name = next_word(w) };
+	int ret;
+
+	no_more_words(w);
+	nl_need();
+	out_begin();
+	ret = nl_call(nl_message(VIA_NL_CMD_LIMIT_GET, NLM_F_DUMP), show_one,
+		      &s);
+	out_end();
+	if (ret)
+		die("cannot show the limits: %s", nl_error(ret));
+	if (s.name && !s.n)
+		die("there is no limit '%s'", s.name);
+	return DONE;
+}
+
+int limit_change(const char *name, const char *value)
+{
+	struct nlmsghdr *nlh;
+	uint64_t number;
+	char *end;
+	int ret;
+
+	errno = 0;
+	number = strtoull(value, &end, 0);
+	if (errno || end == value || *end || strchr("-+ ", *value) ||
+	    !*name || strlen(name) > VIA_NL_LIMIT_MAX)
+		return -EINVAL;
+	nl_need();
+	nlh = nl_message(VIA_NL_CMD_LIMIT_SET, 0);
+	mnl_attr_put_strz(nlh, VIA_NL_A_LIMIT_NAME, name);
+	mnl_attr_put_u64(nlh, VIA_NL_A_LIMIT_VALUE, number);
+	ret = nl_call(nlh, NULL, NULL);
+	if (ret)
+		warn_msg("cannot set the limit %s: %s", name, nl_error(ret));
+	return ret ? -EPERM : 0;
+}
+
+static int set(struct words *w)
+{
+	const char *name = need_word(w, "the limit");
+	const char *value = need_word(w, "its value");
+	int ret;
+
+	no_more_words(w);
+	ret = limit_change(name, value);
+	if (ret == -EINVAL)
+		usage_error("%s %s: a limit is a number", name, value);
+	return ret ? REFUSED : DONE;
+}
+
+int do_limit(struct words *w)
+{
+	static const struct command list[] = {
+		{ "show", show },
+		{ "set", set },
+		{ 0 }
+	};
+
+	return run_command(list, "command of limit", w);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* via monitor: what the kernel tells of VI NICs and of hosts. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/msg.h"
+#include "out.h"
+#include "via.h"
+
+static void stamp(void)
+{
+	struct timespec now;
+	char text[40];
+	struct tm tm;
+	size_t n;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &tm);
+	n = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + n, sizeof(text) - n, ".%06ldZ", now.tv_nsec / 1000);
+	out_object();
+	out_str("time", text);
+	if (!out_json)
+		printf("%s ", text);
+}
+
+static void nic_event(struct nlattr **attrs, const char *event)
+{
+	struct nic nic;
+
+	nic_take(&nic, attrs);
+	stamp();
+	out_str("event", event);
+	out_str("nic", nic.name);
+	if (*nic.ifname)
+		out_str("ifname", nic.ifname);
+	out_str("address", addr_str(nic.addr.byte, nic.addr.len));
+	out_object_end();
+	if (!out_json)
+		printf("%s %s%s%s %s\n", event, nic.name,
+		       *nic.ifname ? " interface " : "", nic.ifname,
+		       addr_str(nic.addr.byte, nic.addr.len));
+}
+
+static void peer_event(struct nlattr **attrs)
+{
+	static const char * const names[] = {
+		[VIA_NL_PEER_UP] = "peer-up",
+		[VIA_NL_PEER_DOWN] = "peer-down",
+		[VIA_NL_PEER_DENIED] = "peer-denied",
+	};
+	const struct nlattr *what = attrs[VIA_NL_A_EVENT];
+	const struct nlattr *addr = attrs[VIA_NL_A_ADDR];
+	uint32_t event = what ? mnl_attr_get_u32(what) : 0;
+	const char *name, *text;
+
+	if (!addr || !attrs[VIA_NL_A_NIC])
+		return;
+	name = event && event <= VIA_NL_PEER_DENIED ? names[event] : "peer-?";
+	text = addr_str(mnl_attr_get_payload(addr),
+			mnl_attr_get_payload_len(addr));
+	stamp();
+	out_str("event", name);
+	out_str("nic", mnl_attr_get_str(attrs[VIA_NL_A_NIC]));
+	out_str("address", text);
+	out_object_end();
+	if (!out_json)
+		printf("%s %s %s\n", name,
+		       mnl_attr_get_str(attrs[VIA_NL_A_NIC]), text);
+}
+
+static void one(uint8_t cmd, struct nlattr **attrs, void *arg)
+{
+	(void)arg;
+	switch (cmd) {
+	case VIA_NL_CMD_NIC_NEW:
+		nic_event(attrs, "attached");
+		break;
+	case VIA_NL_CMD_NIC_DEL:
+		nic_event(attrs, "detached");
+		break;
+	case VIA_NL_CMD_PEER_EVENT:
+		peer_event(attrs);
+		break;
+	}
+	fflush(stdout);
+}
+
+static void lost(void)
+{
+	warn_msg("more has happened than could be told");
+}
+
+static int monitor(struct words *w, bool nics, bool peers)
+{
+	int ret;
+
+	no_more_words(w);
+	nl_need();
+	ret = nics ? nl_join(VIA_NL_GROUP_NIC) : 0;
+	if (ret)
+		die("cannot listen: %s", strerror(-ret));
+	ret = peers ? nl_join(VIA_NL_GROUP_PEER) : 0;
+	if (ret && !nics)
+		die("cannot listen for hosts: %s", strerror(-ret));
+	if (ret)
+		warn_msg("without what happens with hosts: %s", strerror(-ret));
+	out_lines();
+	die("cannot listen any more: %s", strerror(-nl_events(one, lost, NULL)));
+}
+
+static int all(struct words *w)
+{
+	return monitor(w, true, true);
+}
+
+static int dev(struct words *w)
+{
+	return monitor(w, true, false);
+}
+
+static int peer(struct words *w)
+{
+	return monitor(w, false, true);
+}
+
+int do_monitor(struct words *w)
+{
+	static const struct command list[] = {
+		{ "all", all },
+		{ "dev", dev },
+		{ "peer", peer },
+		{ 0 }
+	};
+
+	return run_command(list, "kind of event", w);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef TOOLS_VIA_VIA_H
+#define TOOLS_VIA_VIA_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "nl.h"
+
+/* What a command ends with. */
+enum { DONE = 0, REFUSED = 1, USAGE = 2 };
+
+/* What is left of the command line. */
+struct words {
+	int	n;
+	char	**word;
+};
+
+/* The next one, or NULL. */
+const char *next_word(struct words *w);
+/* The next one, which must be there; else what it is to be, and USAGE. */
+const char *need_word(struct words *w, const char *what);
+void no_more_words(struct words *w);
+
+/* Ends with USAGE. */
+void usage_error(const char *fmt, ...)
+	__attribute__((__noreturn__, __format__(printf, 1, 2)));
+
+struct command {
+	const char	*name;
+	int		(*run)(struct words *w);
+};
+
+/* By its name, or a beginning that only it has; else USAGE. */
+const struct command *find_command(const struct command *list,
+				   const char *what, const char *name);
+/* The next word as a command of the list, its first one without a word. */
+int run_command(const struct command *list, const char *what, struct words *w);
+
+/* "52:54:00:00:00:01" and back. */
+struct addr {
+	uint8_t		byte[VIA_NL_ADDR_MAX];
+	uint16_t	len;
+};
+
+bool parse_addr(const char *text, struct addr *a);
+/* In a buffer of its own, until the next call. */
+const char *addr_str(const void *addr, unsigned int len);
+
+/* A VI NIC as the kernel tells it. */
+struct nic {
+	char		name[VIA_NL_NIC_MAX + 1];
+	char		ifname[IF_NAMESIZE];	/* "" if there is none */
+	char		driver[VIA_NL_DRIVER_MAX + 1];
+	uint32_t	ifindex, type, mtu, vis, peers;
+	bool		listed;
+	struct addr	addr;
+};
+
+void nic_take(struct nic *nic, struct nlattr **attrs);
+/*
+ * The VI NIC that is meant: its name, or that of its interface.  False: there
+ * is none.
+ */
+bool nic_find(const char *what, struct nic *nic);
+/* The same; ends with REFUSED if there is none. */
+void nic_need(const char *what, struct nic *nic);
+
+/* A host of a list, and what its key is to be. */
+struct host {
+	struct addr	addr;
+	enum { KEY_KEEP, KEY_SET, KEY_NONE } how;
+	uint8_t		key[VIA_NL_KEY_LEN];
+};
+
+/* The key in a file ("-": standard input): false, and what is wrong is told. */
+bool read_key(const char *file, uint8_t *key);
+
+/* What a line of /etc/mvia and a command line do: 0 or -errno, told. */
+int dev_attach(const char *ifname, const char *driver);
+int peers_set(const struct nic *nic, const struct host *host, unsigned int n,
+	      bool replace);
+int peers_any(const struct nic *nic);
+int limit_change(const char *name, const char *value);
+int driver_bind(const char *ifname, const char *how);
+
+int do_dev(struct words *w);
+int do_peer(struct words *w);
+int do_limit(struct words *w);
+int do_driver(struct words *w);
+int do_monitor(struct words *w);
+int do_apply(struct words *w);
+
+#endif
