@@ -55,7 +55,8 @@ static void features(void)
 	CHECK_RC(VipExtQueryFeatures(NULL, &other), VIP_INVALID_PARAMETER);
 	CHECK_RC(VipExtQueryFeatures(env.nic.h, NULL), VIP_INVALID_PARAMETER);
 	/* Whether the other end may be elsewhere. */
-	if (env.host)
+	if (env.host && memcmp(env.host, env.nic.attr.LocalNicAddress,
+			       env.nic.attr.NicAddressLen))
 		CHECK(f & VIP_FEATURE_REMOTE);
 }
 

@@ -359,7 +359,7 @@ static void told(void)
 	unsigned long value;
 	unsigned int i;
 
-	if (access(PARAMS "max_vi", F_OK))
+	if (!parameter("max_vi", &value))
 		return;		/* another provider */
 	for (i = 0; i < ARRAY_SIZE(name); i++) {
 		about("%s", name[i]);

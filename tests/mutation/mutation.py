@@ -34,6 +34,7 @@ paths.find()
 import mutants  # noqa: E402
 import plant  # noqa: E402
 from labkit import kernels  # noqa: E402
+from labkit.base import BUILD  # noqa: E402
 from lab import LabError  # noqa: E402
 from common import serving  # noqa: E402
 from runner import Check, StepFailed  # noqa: E402
@@ -48,13 +49,13 @@ ALL = 150       # for the whole suite
 GUEST = dict(nodes=1, nics=["tulip"], kernel="6.1", cpus=1, exact=True)
 PEER = "52:54:00:00:01:01"
 INSIDE = "nsenter --net=/var/run/netns/peer"
+VIA = os.path.join(BUILD, "tools/via")
 
 
 def tell_netdev(number, order):
     """Attach or detach one of the two."""
     where = f"{INSIDE} " if number else ""
-    return (f"{where}sh -c 'echo eth{number} "
-            f">/sys/module/via_netdev/parameters/{order}'")
+    return f"{where}{VIA} dev {order} eth{number}"
 
 
 def module_commands(folder, wire):

@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define NETDEV	"/sys/module/via_netdev/parameters/"
-
 /* A word into a file: 0 or -errno. */
 int proc_write(const char *path, const char *word);
 /* What is in a file, as far as there is room for it: bytes, or -errno. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "common/proc.h"
+#include "common/netdev.h"
 #include "fault.h"
 
 struct subject {
@@ -84,14 +84,17 @@ unsigned int fault_module(const char *path, const char *parameters)
 	return bad;
 }
 
+/* Where there was no memory for the answer, what is there tells. */
 static int attach(const struct subject *s)
 {
-	return proc_write(NETDEV "attach", s->name);
+	int ret = netdev_attach(s->name, true);
+
+	return ret == -ENOBUFS && is_there(s) ? 0 : ret;
 }
 
 static int detach(const struct subject *s)
 {
-	return proc_write(NETDEV "detach", s->name);
+	return netdev_attach(s->name, false);
 }
 
 unsigned int fault_attach(const char *interface)

@@ -14,6 +14,7 @@
 #include "common/abi.h"
 #include "common/fuse.h"
 #include "common/memory.h"
+#include "common/netdev.h"
 #include "common/proc.h"
 #include "fuzz.h"
 
@@ -142,8 +143,8 @@ static void neighbour(const char *unused)
 /* Detaches the interface, and attaches it again. */
 static void renewal(const char *name)
 {
-	if (!proc_write(NETDEV "detach", name))
-		proc_write(NETDEV "attach", name);
+	if (!netdev_attach(name, false))
+		netdev_attach(name, true);
 }
 
 /* What the program is to be killed in, or has to bear; then it is killed. */
@@ -183,16 +184,10 @@ static void beside(const char *what, void (*other)(const char *name),
 static const char *interface(void)
 {
 	const char *name = strrchr(device, '/') + 1;
-	static char line[4096];
-	char *one, *rest = line;
 
-	if (strncmp(name, "via_", 4) ||
-	    proc_read(NETDEV "attach", line, sizeof(line)) < 0)
+	if (strncmp(name, "via_", 4) || !netdev_detachable(name + 4))
 		return NULL;
-	while ((one = strsep(&rest, ",\n")))
-		if (!strcmp(one, name + 4))
-			return one;
-	return NULL;
+	return name + 4;
 }
 
 unsigned int blocked_memory(const char *which, struct ledger *before)

@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "common/abi.h"
 #include "common/memory.h"
+#include "common/netdev.h"
 #include "common/proc.h"
 #include "fuzz.h"
 #include "link.h"
@@ -69,12 +70,12 @@ static void must(const char *what, int ret)
 
 static void detach(void)
 {
-	must("detach", proc_write(NETDEV "detach", ONE));
+	must("detach", netdev_attach(ONE, false));
 }
 
 static void attach(void)
 {
-	must("attach", proc_write(NETDEV "attach", ONE));
+	must("attach", netdev_attach(ONE, true));
 }
 
 static void down(void)
@@ -106,7 +107,7 @@ static void rename_back(void)
 static void detach_renamed(void)
 {
 	rename_away();
-	must("detach renamed", proc_write(NETDEV "detach", OTHER));
+	must("detach renamed", netdev_attach(OTHER, false));
 }
 
 static void attach_renamed(void)
@@ -146,7 +147,7 @@ static void make(void)
 	must("up", link_up(c.sock, TWO, 1));
 	up();
 	attach();
-	must("attach " TWO, proc_write(NETDEV "attach", TWO));
+	must("attach " TWO, netdev_attach(TWO, true));
 }
 
 static const struct churn churns[] = {
@@ -342,7 +343,7 @@ int churn(const char *device, uint64_t seed, uint64_t count,
 	const char *left;
 
 	/* Before an interface is made: no machine without it is touched. */
-	if (access(NETDEV "attach", W_OK) || access(device, R_OK | W_OK)) {
+	if (access("/sys/module/via_netdev", F_OK) || access(device, R_OK | W_OK)) {
 		fprintf(stderr, "viatest fuzz: --churn wants via_netdev and %s: %s\n",
 			device, strerror(errno));
 		return 1;

@@ -170,14 +170,14 @@ uint64_t detach(void)
 {
 	uint64_t begin = now_ns();
 
-	if (netdev_attach(args.device, false))
+	if (netdev_attach(netdev_of(args.device), false))
 		die("detach: %s", strerror(errno));
 	return now_ns() - begin;
 }
 
 void attach(void)
 {
-	if (netdev_attach(args.device, true))
+	if (netdev_attach(netdev_of(args.device), true))
 		die("attach: %s", strerror(errno));
 }
 

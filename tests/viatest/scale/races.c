@@ -313,7 +313,7 @@ static void t_down(void)
 
 static void t_detach(void)
 {
-	if (netdev_attach(args.device, false))
+	if (netdev_attach(netdev_of(args.device), false))
 		warn_msg("cannot detach %s", args.device);
 }
 
@@ -402,7 +402,7 @@ static void mend(uint32_t teardown)
 	if (teardowns[teardown].call == t_down)
 		netdev_up(netdev_of(args.device), true);
 	else if (teardowns[teardown].call == t_detach &&
-		 netdev_attach(args.device, true))
+		 netdev_attach(netdev_of(args.device), true))
 		warn_msg("cannot attach %s", args.device);
 }
 
