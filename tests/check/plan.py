@@ -207,7 +207,7 @@ ON_HOST = [
 
 # On one machine or two, with every NIC that QEMU has.
 IN_GUESTS = [
-    row("conformance via_lo", conform.conform_lo, at="stock newer debug all"),
+    row("conformance via_lo", conform.conform_lo, at="stock debug all"),
     row("old programs, in 64 and 32 bits", samples.run, at="stock all"),
     row("conformance {nic}, one machine", conform.conform_one, "net",
         debug=1, all=EACH),
@@ -248,7 +248,7 @@ IN_GUESTS = [
         stock=(0, 8000), all=(EACH, 20000),
         networks=(0, some(100000, 4000))),
     row("hosts with a key, {nic}", keys.transfers, "net messages",
-        stock=(2, 4000), all=(EACH, 10000), debug=(1, 1500),
+        stock=(2, 4000), all=(EACH, 10000), debug=(1, 600),
         networks=(0, some(100000, 4000))),
     # Time-outs are long in a debug kernel; make check-full has all of it.
     row("{messages} messages read back, bad wire, {nic}", transfer.reads,

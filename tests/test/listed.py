@@ -114,11 +114,11 @@ def tests():
 # Whole bars, of which others are a slice, and what takes a build of its own:
 # not in `make test' as a whole.
 LONG = ("sim million", "sim week", "sim incast",
-        "engine: under ASan and UBSan", "engine: under TSan",
         "shm: under ASan and UBSan", "shm: under TSan",
         "shm: the suite, two programs", "ofi: the suite, IPv6")
-# And in make check-full alone.
-LONGEST = ("ofi: under ASan and UBSan", "ofi: under TSan",
+# And in make check-full alone; shm is the engine under sanitizers, too.
+LONGEST = ("engine: under ASan and UBSan", "engine: under TSan",
+           "ofi: under ASan and UBSan", "ofi: under TSan",
            "ofi: the suite, two programs", "ofi: hostile bytes",
            "ofi: processes that fork, exit, die")
 
