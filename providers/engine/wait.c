@@ -26,6 +26,7 @@
 #define SPIN_MIN_NS	1000u
 #define SPIN_ALONE_NS	3000u
 #define SPIN_ROUND	16
+#define MISSED_MOST	16		/* ticks in a row without the lock */
 #ifndef TICK_NS
 #define TICK_NS		1000000u
 #endif
@@ -275,6 +276,23 @@ int eng_sleep(struct eng_nic *nic, struct eng_list *on, uint64_t deadline)
 	return late;
 }
 
+/*
+ * A thread that has the lock at each look makes progress itself. If this one
+ * slept for the lock, each drop of it would be a wake-up, and in vain: the
+ * other takes it again first.
+ */
+static void take_in_passing(struct eng_nic *nic)
+{
+	unsigned int missed;
+
+	for (missed = 0; missed < MISSED_MOST; missed++) {
+		if (eng_lock_try(&nic->lock))
+			return;
+		eng_futex_wait(&nic->tick, TICK_ON, TICK_NS);
+	}
+	eng_lock_take(&nic->lock);
+}
+
 /* One turn of the progress thread. The engine lock is held. */
 static void turn(struct eng_nic *nic, uint32_t *seen)
 {
@@ -306,7 +324,10 @@ static void turn(struct eng_nic *nic, uint32_t *seen)
 	eng_lock_drop(&nic->lock);
 	eng_futex_wait(&nic->tick, ns == ENG_FOREVER ? TICK_PARKED : TICK_ON,
 		       ns);
-	eng_lock_take(&nic->lock);
+	if (ns == ENG_FOREVER)
+		eng_lock_take(&nic->lock);
+	else
+		take_in_passing(nic);
 }
 
 static void *ticker(void *arg)
