@@ -72,7 +72,7 @@ struct holder {
 
 /*
  * Each step multiplies by a secret odd number and folds the high half, which
- * depends on all bits: whoever chooses discriminators does not know which ones
+ * depends on all bits: a host that chooses discriminators cannot know which ones
  * share a bucket.
  */
 uint64_t holder_hash(uint64_t seed, const uint8_t *disc, uint32_t len)

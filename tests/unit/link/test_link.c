@@ -556,7 +556,7 @@ static int come_from(struct node *n, uint8_t host)
 	return fd;
 }
 
-/* Say hello as a link that nobody knows: MET or REFUSE, or 0 for no answer. */
+/* Say hello as a link that is unknown: MET or REFUSE, or 0 for no answer. */
 static int greet(struct node *n, int fd, int *code)
 {
 	uint8_t data[FRAME_DATA] = { 0 }, buf[FRAME_MAX], in[FRAME_MAX];
