@@ -31,6 +31,8 @@
 #   behind these: make check CHECK_ARGS=--help
 
 VERSION := $(shell cat VERSION)
+# What a "#" within a call of make is depends on the version of make.
+HASH := \#
 
 B      ?= build
 PREFIX ?= /usr/local

@@ -178,28 +178,30 @@ VIP_RETURN eng_post_recv(struct vipl_vi *obj, VIP_VI_HANDLE h,
 }
 
 /* The same with the engine lock held, which they drop. */
-VIP_RETURN eng_post_send_held(struct vipl_vi *obj, VIP_VI_HANDLE h,
-			      VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem)
+static ALWAYS_INLINE VIP_RETURN post_held(struct vipl_vi *obj,
+					  VIP_VI_HANDLE h,
+					  VIP_DESCRIPTOR *desc,
+					  VIP_MEM_HANDLE mem, int recv)
 {
 	struct eng_vi *v = eng_vi_of(obj);
 	struct eng_nic *nic = eng_vi_nic(v);
 	VIP_RETURN r;
 
-	r = post(nic, v, h, desc, mem, VIPL_SENDQ);
+	r = post(nic, v, h, desc, mem, recv);
 	eng_leave(nic);
 	return r;
+}
+
+VIP_RETURN eng_post_send_held(struct vipl_vi *obj, VIP_VI_HANDLE h,
+			      VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem)
+{
+	return post_held(obj, h, desc, mem, VIPL_SENDQ);
 }
 
 VIP_RETURN eng_post_recv_held(struct vipl_vi *obj, VIP_VI_HANDLE h,
 			      VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem)
 {
-	struct eng_vi *v = eng_vi_of(obj);
-	struct eng_nic *nic = eng_vi_nic(v);
-	VIP_RETURN r;
-
-	r = post(nic, v, h, desc, mem, VIPL_RECVQ);
-	eng_leave(nic);
-	return r;
+	return post_held(obj, h, desc, mem, VIPL_RECVQ);
 }
 
 static __attribute__((noinline)) void tell(struct eng_nic *nic,

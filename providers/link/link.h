@@ -24,7 +24,7 @@
  *
  * Trust. UNIX: processes of another uid are refused. TCP: anybody may look up
  * and say hello; only processes of the own uid register. Connections that have
- * not said who they are yet are bounded in number and time.
+ * not said what they are yet are bounded in number and time.
  *
  * Locks. Everything is called under the engine's lock, except link_open,
  * link_close, link_names, link_wait, link_wake and the functions of files. No

@@ -2,7 +2,7 @@
 /*
  * Meetings and pairs.
  *
- * The one who begins asks the directory, connects to the listener that it is
+ * The link that begins asks the directory, connects to the listener that it is
  * told, and says HELLO; the other answers MET. Both then have a peer. Where
  * two links begin at once, each finds the other's HELLO while its own is
  * under way: the link of the smaller id refuses it (EALREADY), the other one

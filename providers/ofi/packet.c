@@ -147,7 +147,7 @@ static int credits_came(struct ofi_peer *p, uint16_t credits)
 }
 
 /*
- * From anyone who reaches the endpoint: nothing is believed of a message that
+ * From any host that reaches the endpoint: nothing is believed of a message that
  * has not the nonce that only the peer knows.
  */
 void ofi_message(void *nic, const uint8_t *data, size_t len)

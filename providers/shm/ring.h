@@ -63,7 +63,7 @@ enum ring_type {
 
 /* How a RING_PULL and a RING_DATA begin. */
 struct pull_head {
-	uint64_t id;			/* the one who pulls chose it */
+	uint64_t id;			/* chosen by the end that pulls */
 	uint64_t at;			/* PULL: bytes in all; DATA: offset */
 	int32_t err;			/* DATA: 0 or a negative errno */
 	uint32_t nsrc;			/* PULL: how many sources follow */

@@ -84,7 +84,7 @@ static int take_family(const struct nlmsghdr *nlh, void *family)
 	return MNL_CB_OK;
 }
 
-/* A command about an interface; each module that is loaded has its own family. */
+/* The family is asked for each time: via_ka that is loaded anew has another. */
 static int command(uint8_t cmd, const char *name, mnl_cb_t answer, void *arg)
 {
 	char buffer[256] __attribute__((__aligned__(8)));
