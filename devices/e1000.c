@@ -751,7 +751,8 @@ static const struct pci_device_id ids[] = {
 	{ PCI_VDEVICE(INTEL, 0x10d3), (kernel_ulong_t)&pcie_chip }, /* 82574L */
 	{}
 };
-MODULE_DEVICE_TABLE(pci, ids);
+
+/* Not in MODULE_DEVICE_TABLE: see "Off until asked for" in native.h. */
 
 static struct pci_driver e1000_driver = {
 	.name = "via_e1000",

@@ -760,7 +760,8 @@ static const struct pci_device_id ids[] = {
 	{ PCI_DEVICE(PCI_VENDOR_ID_INTEL, 0x1229) },	/* all others */
 	{}
 };
-MODULE_DEVICE_TABLE(pci, ids);
+
+/* Not in MODULE_DEVICE_TABLE: see "Off until asked for" in native.h. */
 
 static struct pci_driver eepro_driver = {
 	.name = "via_eepro100",

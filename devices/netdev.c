@@ -26,7 +26,6 @@
  * the notifier runs anyway.
  */
 
-#include <linux/etherdevice.h>
 #include <linux/if_arp.h>
 #include <linux/list.h>
 #include <linux/module.h>
@@ -36,8 +35,8 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 #include <net/sch_generic.h>
-#include "ether/via_ether.h"
-#include "ether/wire.h"
+#include "ethernet.h"
+#include "skb.h"
 
 #define RX_FRAMES	2048	/* unknown: congestion control finds it */
 #define POOL_MAX	128	/* frames kept for reuse, per CPU */
@@ -265,22 +264,24 @@ static noinline struct sk_buff *pool_grow(struct net_device *dev,
 	return skb;
 }
 
-/* @one: the burst does not know whether frames are queued. */
-static __always_inline bool get(struct via_netdev *vd, u32 len,
+/*
+ * @len bytes behind the header.  @one: the burst does not know whether frames
+ * are queued.
+ */
+static __always_inline bool get(struct via_netdev *vd,
+				const struct via_ether_link *link, u32 len,
 				struct via_ether_buf *buf, bool one)
 {
 	struct pool __percpu *pools = READ_ONCE(vd->ready);
+	u32 size = max_t(u32, len + ETH_HLEN, ETH_ZLEN);
 	struct sk_buff *skb = NULL;
-	bool small = len < ETH_ZLEN;
 	struct pool *pool;
 
-	if (small)
-		len = ETH_ZLEN;
 	if (likely(pools)) {
 		pool = this_cpu_ptr(pools);
 		if (likely(pool->n))
 			skb = pool->skb[pool->oldest];
-		if (likely(skb && frame_free(skb) && frame_fits(skb, len))) {
+		if (likely(skb && frame_free(skb) && frame_fits(skb, size))) {
 			if (++pool->oldest >= pool->n)
 				pool->oldest = 0;
 			/* as frame_alloc() left it */
@@ -289,27 +290,23 @@ static __always_inline bool get(struct via_netdev *vd, u32 len,
 			skb->len = 0;
 			refcount_set(&skb->users, 2);
 		} else {
-			skb = pool_grow(vd->dev, pool, len);
+			skb = pool_grow(vd->dev, pool, size);
 		}
 	} else if (!one || !READ_ONCE(vd->queued)) {
-		skb = frame_alloc(vd->dev, len);
+		skb = frame_alloc(vd->dev, size);
 	}
 	if (unlikely(!skb))
 		return false;
-	buf->data = skb->data;
+	buf->data = via_ethernet_begin(skb->data, link, len);
 	buf->priv = skb;
-	if (small) {
-		/* Whatever the length, the padding is in here: two stores. */
-		BUILD_BUG_ON(ETH_HLEN + VIA_WIRE_ACK_LEN < ETH_ZLEN - 16);
-		memset(skb->data + ETH_ZLEN - 16, 0, 16);
-	}
 	return true;
 }
 
 static bool tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,
-		   u32 len, struct via_ether_buf *buf)
+		   const struct via_ether_link *link, u32 len,
+		   struct via_ether_buf *buf)
 {
-	return get(nic->priv, len, buf, false);
+	return get(nic->priv, link, len, buf, false);
 }
 
 static void tx_drop(struct via_ether_nic *nic, struct via_ether_tx *tx,
@@ -411,7 +408,7 @@ static bool tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	struct sk_buff *skb = buf->priv, *last = tx->last;
 
 	/* tx_get() has made room, and cleared the padding. */
-	__skb_put(skb, max_t(u32, len, ETH_ZLEN));
+	__skb_put(skb, max_t(u32, len + ETH_HLEN, ETH_ZLEN));
 	if (unlikely(last == QUEUED)) {
 		enqueue(vd, tx->queue, skb);
 		return true;
@@ -441,7 +438,8 @@ static void tx_end(struct via_ether_nic *nic, struct via_ether_tx *tx)
 
 /* Anything unusual is for a burst. */
 static bool tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
-		       u32 flow, u32 len, struct via_ether_buf *buf)
+		       const struct via_ether_link *link, u32 flow, u32 len,
+		       struct via_ether_buf *buf)
 {
 	struct via_netdev *vd = nic->priv;
 	struct netdev_queue *txq;
@@ -449,7 +447,7 @@ static bool tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	if (unlikely(!pick(vd->dev, flow, &txq) ||
 		     !begin_direct(vd->dev, txq, tx)))
 		return false;
-	if (likely(get(vd, len, buf, true)))
+	if (likely(get(vd, link, len, buf, true)))
 		return true;
 	tx_end(nic, tx);
 	return false;
@@ -462,7 +460,7 @@ static void tx_put_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	struct netdev_queue *txq = tx->queue;
 	struct sk_buff *skb = buf->priv;
 
-	__skb_put(skb, max_t(u32, len, ETH_ZLEN));
+	__skb_put(skb, max_t(u32, len + ETH_HLEN, ETH_ZLEN));
 	xmit(vd->dev, txq, skb, false);
 	__acquire(&txq->_xmit_lock);
 	HARD_TX_UNLOCK(vd->dev, txq);
@@ -477,6 +475,8 @@ static void stats(struct via_ether_nic *nic, struct via_stats_sink *sink)
 
 static struct via_ether_ops netdev_ops = {
 	.owner = THIS_MODULE,
+	.host_valid = via_ethernet_valid,
+	.link_open = via_ethernet_link,
 	.tx_begin = tx_begin,
 	.tx_get = tx_get,
 	.tx_put = tx_put,
@@ -488,65 +488,6 @@ static struct via_ether_ops netdev_ops = {
 };
 
 /* Receiving: softirq, RCU read side. */
-
-/* A frame in pieces, or one that has to be copied into one piece first. */
-static noinline void rx_pieces(struct via_ether_nic *nic, struct sk_buff *skb,
-			       struct via_ether_frame *f)
-{
-	struct via_ether_chunk chunk[MAX_SKB_FRAGS + 1];
-	struct skb_shared_info *info = skb_shinfo(skb);
-	u32 want = min_t(u32, f->len, VIA_WIRE_HDR_MAX), i;
-	u8 hdr[VIA_WIRE_HDR_MAX] __aligned(8);
-
-	f->nchunks = 0;
-	f->chunk = chunk;
-	if (skb_headlen(skb))
-		chunk[f->nchunks++] = (struct via_ether_chunk) {
-			.data = skb->data,
-			.len = skb_headlen(skb),
-		};
-	for (i = 0; i < info->nr_frags; i++) {
-		const skb_frag_t *frag = &info->frags[i];
-
-		chunk[f->nchunks++] = (struct via_ether_chunk) {
-			.data = skb_frag_address(frag),
-			.len = skb_frag_size(frag),
-		};
-	}
-	f->hdr = chunk[0].data;
-	if (unlikely(chunk[0].len < want)) {
-		if (skb_copy_bits(skb, 0, hdr, want))
-			return;
-		f->hdr = hdr;
-	}
-	via_ether_rx(nic, f);
-}
-
-/* Is there a piece that has no plain address? */
-static bool rx_awkward(const struct sk_buff *skb)
-{
-	const struct skb_shared_info *info = skb_shinfo(skb);
-	u32 i;
-
-	if (skb_has_frag_list(skb))
-		return true;
-	if (IS_ENABLED(CONFIG_HIGHMEM))
-		for (i = 0; i < info->nr_frags; i++)
-			if (PageHighMem(skb_frag_page(&info->frags[i])))
-				return true;
-	return false;
-}
-
-static void rx_linear(struct via_ether_nic *nic, struct sk_buff *skb,
-		      struct via_ether_frame *f)
-{
-	struct via_ether_chunk chunk = { .data = skb->data, .len = skb->len };
-
-	f->hdr = skb->data;
-	f->nchunks = 1;
-	f->chunk = &chunk;
-	via_ether_rx(nic, f);
-}
 
 /* Rare and short: only its headers are looked at. */
 static noinline void rx_broadcast(struct via_ether_nic *nic,
@@ -581,20 +522,7 @@ static int rx(struct sk_buff *skb, struct net_device *dev,
 			rx_broadcast(vd->nic, skb, &f);
 		goto out;
 	}
-	if (likely(!skb_is_nonlinear(skb))) {
-		rx_linear(vd->nic, skb, &f);
-	} else if (likely(!rx_awkward(skb))) {
-		rx_pieces(vd->nic, skb, &f);
-	} else {
-		/* Others may hold it too: never change it in place. */
-		struct sk_buff *copy = skb_copy(skb, GFP_ATOMIC);
-
-		if (copy) {
-			f.src = eth_hdr(copy)->h_source;
-			rx_linear(vd->nic, copy, &f);
-			consume_skb(copy);
-		}
-	}
+	via_skb_rx(vd->nic, skb, &f);
 out:
 	consume_skb(skb);
 	return NET_RX_SUCCESS;
@@ -645,7 +573,7 @@ static int nic_up(struct via_netdev *vd)
 	nic->priv = vd;
 	nic->rx_frames = RX_FRAMES;
 	nic->mtu = dev->mtu;
-	ether_addr_copy(nic->mac, dev->dev_addr);
+	via_ethernet_own(nic, dev->dev_addr);
 	ka = nic->ka;
 	ka->ifindex = dev->ifindex;
 	ka->parent = dev->dev.parent;
@@ -729,7 +657,7 @@ static void readdress(struct via_netdev *vd)
 {
 	int err;
 
-	if (vd->nic && ether_addr_equal(vd->nic->mac, vd->dev->dev_addr))
+	if (vd->nic && via_host_is(&vd->nic->host, vd->dev->dev_addr))
 		return;
 	nic_down(vd);
 	err = nic_up(vd);
@@ -783,13 +711,14 @@ static struct notifier_block notifier = {
 
 /* For the agent, on an administrator's word: RTNL not held. */
 
-static int attach_index(struct net *net, u32 ifindex, enum via_refusal *why)
+static int attach_index(struct net *net, const struct via_attach_to *to,
+			enum via_refusal *why)
 {
 	struct net_device *dev;
 	int err = -ENODEV;
 
 	rtnl_lock();
-	dev = __dev_get_by_index(net, ifindex);
+	dev = __dev_get_by_index(net, to->ifindex);
 	if (dev)
 		err = attach(dev);
 	rtnl_unlock();
@@ -804,13 +733,14 @@ static int attach_index(struct net *net, u32 ifindex, enum via_refusal *why)
 	return err;
 }
 
-static int detach_index(struct net *net, u32 ifindex, enum via_refusal *why)
+static int detach_index(struct net *net, const struct via_nic *nic,
+			enum via_refusal *why)
 {
 	struct via_netdev *vd = NULL;
 	struct net_device *dev;
 
 	rtnl_lock();
-	dev = __dev_get_by_index(net, ifindex);
+	dev = __dev_get_by_index(net, nic->ifindex);
 	if (dev)
 		vd = find(dev);
 	if (vd)

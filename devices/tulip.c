@@ -731,7 +731,8 @@ static const struct pci_device_id ids[] = {
 	{ PCI_DEVICE(PCI_VENDOR_ID_DEC, PCI_DEVICE_ID_DEC_21142) },
 	{}
 };
-MODULE_DEVICE_TABLE(pci, ids);
+
+/* Not in MODULE_DEVICE_TABLE: see "Off until asked for" in native.h. */
 
 static struct pci_driver tulip_driver = {
 	.name = "via_tulip",

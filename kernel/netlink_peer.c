@@ -23,6 +23,7 @@ static const struct nla_policy peer_policy[VIA_NL_PEER_A_MAX + 1] = {
 	[VIA_NL_PEER_A_ADDR] = NLA_POLICY_RANGE(NLA_BINARY, 1, VIA_ADDR_MAX),
 	[VIA_NL_PEER_A_KEY] = NLA_POLICY_EXACT_LEN(VIA_NL_KEY_LEN),
 	[VIA_NL_PEER_A_NO_KEY] = { .type = NLA_FLAG },
+	[VIA_NL_PEER_A_PREFIX] = NLA_POLICY_MAX(NLA_U8, 8 * VIA_ADDR_MAX),
 };
 
 const struct nla_policy via_nl_peers_set_policy[VIA_NL_A_MAX + 1] = {
@@ -82,6 +83,10 @@ static int parse_peer(const struct nlattr *nest, const struct via_nic *nic,
 		return -EINVAL;
 	}
 	memcpy(rule->addr, nla_data(addr), nla_len(addr));
+	if (tb[VIA_NL_PEER_A_PREFIX]) {
+		rule->prefix = true;
+		rule->bits = nla_get_u8(tb[VIA_NL_PEER_A_PREFIX]);
+	}
 	return 0;
 }
 
@@ -235,6 +240,8 @@ static int put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 	nest = nla_nest_start(skb, VIA_NL_A_PEER);
 	if (!nest ||
 	    nla_put(skb, VIA_NL_PEER_A_ADDR, nic->addr_len, rule->addr) ||
+	    (rule->prefix &&
+	     nla_put_u8(skb, VIA_NL_PEER_A_PREFIX, rule->bits)) ||
 	    (rule->key_is == VIA_PEER_KEY_SET &&
 	     nla_put_flag(skb, VIA_NL_PEER_A_KEYED)))
 		goto full;

@@ -582,6 +582,8 @@ struct via_nic {
 	struct kref ref;		/* the registry, open files */
 	struct list_head link;		/* via_nics_mutex */
 	struct device *dev;		/* constant: the node */
+	const struct attribute_group *groups[3]; /* constant: of the node */
+	struct via_stats_dir *stats_dir; /* constant: files of counters */
 	struct mutex admin_mutex;	/* ops->peers_edit() */
 	unsigned long denied_at;	/* jiffies of the last such event; racy */
 	int minor;			/* constant */

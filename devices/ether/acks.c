@@ -309,7 +309,7 @@ static struct via_vi *find(struct via_ether_nic *nic,
 	ev = vi->priv;
 	spin_lock(&vi->rq.lock);
 	ours = ev->cookie == e->cookie &&
-	       ether_addr_equal(ev->remote_mac, f->src);
+	       via_host_is(&ev->remote, f->src);
 	if (ours)
 		via_ether_heard(ev);
 	spin_unlock(&vi->rq.lock);

@@ -8,6 +8,10 @@
  * another one, or is new, or has gone, its connections end: they are told as
  * long as the old key holds.
  *
+ * Where addresses have prefixes a rule may be for all hosts of one: they have no
+ * key.  The list has a hash for each length of prefix that is on it, so that
+ * Ethernet, which has none, looks once.
+ *
  * Without a list all hosts may; with an empty one none.  A change makes another
  * list out of the one that holds, which takes its place.  Memory that had a key
  * is wiped before it is given back.
@@ -22,6 +26,7 @@
 #include <linux/lockdep.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/netdevice.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -30,15 +35,17 @@
 static atomic_t key_ids;		/* secrets made so far */
 
 /**
- * struct via_ether_host - one of them
- * @mac:	constant
+ * struct via_ether_host - one of them, or those of a prefix
+ * @host:	constant: zero behind @bits
+ * @bits:	constant: of @host; all but for a prefix
  * @keyed:	constant: @key and @peer hold
  * @key:	constant
  * @peer:	constant: its peer, with a use of it
  * @secret:	the writer's: what @peer is to have, then what it had; or NULL
  */
 struct via_ether_host {
-	u8 mac[ETH_ALEN];
+	struct via_host host;
+	u8 bits;
 	bool keyed;
 	struct via_auth_key key;
 	struct via_peer *peer;
@@ -53,7 +60,9 @@ struct via_ether_host {
  *		next free one; 0: free
  * @room:	constant: most hosts
  * @count:	constant: hosts
- * @host:	no address is there twice
+ * @nlens:	constant: how many lengths of rules there are
+ * @lens:	constant: the lengths, bits
+ * @host:	none is there twice
  */
 struct via_ether_allow {
 	u32 seed;
@@ -61,19 +70,36 @@ struct via_ether_allow {
 	u16 *place;
 	u32 room;
 	u32 count;
+	u32 nlens;
+	u8 lens[VIA_HOST_MAX * 8 + 1];
 	struct via_ether_host host[];
 };
 
-/* Where an address is, or is to be. */
-static u16 *place_of(const struct via_ether_allow *a, const u8 *mac)
+/* Where a rule is, or is to be. */
+static u16 *place_of(const struct via_ether_allow *a,
+		     const struct via_host *host, u32 bits)
 {
-	u32 i = jhash(mac, ETH_ALEN, a->seed);
+	u32 i = jhash(host->addr, host->len, a->seed ^ bits);
+	const struct via_ether_host *there;
 
-	while (a->place[i & a->mask] &&
-	       !ether_addr_equal_unaligned(a->host[a->place[i & a->mask] - 1].mac,
-					   mac))
-		i++;
+	for (; a->place[i & a->mask]; i++) {
+		there = &a->host[a->place[i & a->mask] - 1];
+		if (there->bits == bits &&
+		    via_host_is(&there->host, host->addr))
+			break;
+	}
 	return &a->place[i & a->mask];
+}
+
+/* The first bits of an address. */
+static void cut(struct via_host *host, u32 bits)
+{
+	u32 whole = bits / 8;
+
+	if (whole >= host->len)
+		return;
+	host->addr[whole] &= 0xff00 >> bits % 8;
+	memset(host->addr + whole + 1, 0, host->len - whole - 1);
 }
 
 static void free_list(struct via_ether_allow *a)
@@ -85,14 +111,29 @@ static void free_list(struct via_ether_allow *a)
 	kvfree(a);
 }
 
-bool via_ether_allowed(struct via_ether_nic *nic, const u8 *mac)
+static bool listed(const struct via_ether_allow *a, const u8 *addr, u32 len)
+{
+	struct via_host host;
+	u32 i;
+
+	for (i = 0; i < a->nlens; i++) {
+		via_host_set(&host, addr, len);
+		cut(&host, a->lens[i]);
+		if (*place_of(a, &host, a->lens[i]))
+			return true;
+	}
+	return false;
+}
+
+bool via_ether_allowed(struct via_ether_nic *nic, const u8 *host)
 {
 	const struct via_ether_allow *a;
 	bool ok;
 
 	rcu_read_lock();
 	a = rcu_dereference(nic->allow);
-	ok = !a || *place_of(a, mac);
+	ok = a ? listed(a, host, nic->host.len) :
+		 !nic->ops->host_near || nic->ops->host_near(nic, host);
 	rcu_read_unlock();
 	return ok;
 }
@@ -115,21 +156,26 @@ static struct via_ether_allow *new_list(u32 room)
 	return NULL;
 }
 
-/* The host of that address, or NULL. */
-static struct via_ether_host *host_of(struct via_ether_allow *a, const u8 *mac)
+/* The rule for the same as @like, or NULL. */
+static struct via_ether_host *rule_of(struct via_ether_allow *a,
+				      const struct via_ether_host *like)
 {
-	u16 place = *place_of(a, mac);
+	u16 place = *place_of(a, &like->host, like->bits);
 
 	return place ? &a->host[place - 1] : NULL;
 }
 
-/* One that is not there yet, and for which there is room. */
-static struct via_ether_host *add_host(struct via_ether_allow *a, const u8 *mac)
+/* One that is not there yet, and for which there is room; without a key. */
+static struct via_ether_host *add_rule(struct via_ether_allow *a,
+				       const struct via_ether_host *like)
 {
 	struct via_ether_host *host = &a->host[a->count];
 
-	ether_addr_copy(host->mac, mac);
-	*place_of(a, mac) = ++a->count;
+	host->host = like->host;
+	host->bits = like->bits;
+	*place_of(a, &host->host, host->bits) = ++a->count;
+	if (!memchr(a->lens, host->bits, a->nlens))
+		a->lens[a->nlens++] = host->bits;
 	return host;
 }
 
@@ -137,7 +183,7 @@ static struct via_ether_host *add_host(struct via_ether_allow *a, const u8 *mac)
 static void copy_host(struct via_ether_allow *a,
 		      const struct via_ether_host *from)
 {
-	struct via_ether_host *host = add_host(a, from->mac);
+	struct via_ether_host *host = add_rule(a, from);
 
 	host->keyed = from->keyed;
 	host->key = from->key;
@@ -153,30 +199,51 @@ static void set_key(struct via_ether_host *host,
 	memcpy(&host->key, rule->key, sizeof(host->key));
 }
 
+/* What a rule of an administrator is for, or why it is none. */
+static enum via_refusal read_rule(const struct via_ether_nic *nic,
+				  const struct via_peer_rule *rule,
+				  struct via_ether_host *host)
+{
+	u32 len = nic->host.len;
+
+	*host = (struct via_ether_host) { .bits = 8 * len };
+	via_host_set(&host->host, rule->addr, len);
+	if (!rule->prefix || rule->bits == 8 * len)
+		return nic->ops->host_valid(nic, rule->addr) ? VIA_REFUSE_NONE :
+							       VIA_REFUSE_ADDR;
+	if (!nic->prefixes || rule->bits > 8 * len)
+		return VIA_REFUSE_PREFIX;
+	host->bits = rule->bits;
+	cut(&host->host, host->bits);
+	if (rule->key_is == VIA_PEER_KEY_SET)
+		return VIA_REFUSE_PREFIX_KEY;
+	return VIA_REFUSE_NONE;
+}
+
 /*
  * The hosts of @edit, each once.  Keys are those of @old where the edit does
  * not say.
  */
-static struct via_ether_allow *named_hosts(const struct via_peers_edit *edit,
+static struct via_ether_allow *named_hosts(const struct via_ether_nic *nic,
+					   const struct via_peers_edit *edit,
 					   struct via_ether_allow *old,
 					   enum via_refusal *why)
 {
 	struct via_ether_allow *a = new_list(edit->n);
 	const struct via_ether_host *was;
-	struct via_ether_host *host;
-	u8 mac[ETH_ALEN] __aligned(2);
+	struct via_ether_host *host, like;
 	u32 i;
 
 	for (i = 0; a && i < edit->n; i++) {
-		memcpy(mac, edit->rule[i].addr, ETH_ALEN);
-		*why = !is_valid_ether_addr(mac) ? VIA_REFUSE_ADDR :
-		       host_of(a, mac) ? VIA_REFUSE_TWICE : VIA_REFUSE_NONE;
+		*why = read_rule(nic, &edit->rule[i], &like);
+		if (!*why && rule_of(a, &like))
+			*why = VIA_REFUSE_TWICE;
 		if (*why) {
 			free_list(a);
 			return ERR_PTR(-EINVAL);
 		}
-		host = add_host(a, mac);
-		was = old ? host_of(old, mac) : NULL;
+		host = add_rule(a, &like);
+		was = old ? rule_of(old, &like) : NULL;
 		if (was) {
 			host->keyed = was->keyed;
 			host->key = was->key;
@@ -198,7 +265,7 @@ static struct via_ether_allow *combine(struct via_ether_allow *old,
 	if (!a)
 		return ERR_PTR(-ENOMEM);
 	for (i = 0; old && i < old->count; i++)
-		if (!host_of(named, old->host[i].mac))
+		if (!rule_of(named, &old->host[i]))
 			copy_host(a, &old->host[i]);
 	for (i = 0; and && i < and->count; i++)
 		copy_host(a, &and->host[i]);
@@ -216,7 +283,7 @@ static int all_listed(struct via_ether_allow *old,
 		return -ENOENT;
 	}
 	for (i = 0; i < named->count; i++) {
-		if (!host_of(old, named->host[i].mac)) {
+		if (!rule_of(old, &named->host[i])) {
 			*why = VIA_REFUSE_NOT_LISTED;
 			return -ENOENT;
 		}
@@ -225,7 +292,8 @@ static int all_listed(struct via_ether_allow *old,
 }
 
 /* The list after @edit; NULL: none; or ERR_PTR(). */
-static struct via_ether_allow *edited(struct via_ether_allow *old,
+static struct via_ether_allow *edited(const struct via_ether_nic *nic,
+				      struct via_ether_allow *old,
 				      const struct via_peers_edit *edit,
 				      enum via_refusal *why)
 {
@@ -234,7 +302,7 @@ static struct via_ether_allow *edited(struct via_ether_allow *old,
 
 	if (edit->how == VIA_PEERS_ANY)
 		return NULL;
-	named = named_hosts(edit, old, why);
+	named = named_hosts(nic, edit, old, why);
 	if (IS_ERR(named))
 		return named;
 	if (edit->how == VIA_PEERS_DEL)
@@ -286,7 +354,7 @@ static int prepare(struct via_ether_nic *nic, struct via_ether_allow *a)
 	u32 id;
 
 	for_each_keyed(host, a) {
-		host->peer = via_peer_get(nic, host->mac, GFP_KERNEL);
+		host->peer = via_peer_get(nic, host->host.addr, GFP_KERNEL);
 		if (!host->peer)
 			return -ENOMEM;
 		old = secret_of(host->peer);
@@ -378,7 +446,7 @@ static void free_secrets(struct via_ether_allow *a)
  */
 static bool unwanted(const struct via_ether_vi *ev)
 {
-	return !via_ether_allowed(ev->nic, ev->remote_mac) ||
+	return !via_ether_allowed(ev->nic, ev->remote.addr) ||
 	       ev->key_id != READ_ONCE(ev->peer->want_key);
 }
 
@@ -418,8 +486,8 @@ int via_ether_peers_edit(struct via_nic *ka, const struct via_peers_edit *edit,
 	struct via_ether_allow *a;
 	int ret;
 
-	a = edited(rcu_dereference_protected(nic->allow, writing(nic)), edit,
-		   why);
+	a = edited(nic, rcu_dereference_protected(nic->allow, writing(nic)),
+		   edit, why);
 	if (IS_ERR(a))
 		return PTR_ERR(a);
 	ret = prepare(nic, a);
@@ -447,7 +515,9 @@ u32 via_ether_peers_read(struct via_nic *ka, u32 from,
 	of->n = a ? a->count : 0;
 	for (; i < n && from < of->n; i++, from++) {
 		memset(&rule[i], 0, sizeof(rule[i]));
-		memcpy(rule[i].addr, a->host[from].mac, ETH_ALEN);
+		memcpy(rule[i].addr, a->host[from].host.addr, nic->host.len);
+		rule[i].bits = a->host[from].bits;
+		rule[i].prefix = rule[i].bits < 8 * nic->host.len;
 		rule[i].key_is = a->host[from].keyed ? VIA_PEER_KEY_SET :
 						       VIA_PEER_KEY_NONE;
 	}

@@ -99,7 +99,8 @@ static void send_heartbeat(struct via_peer *peer)
 	beat->asked_since = heard;
 	beat->asked++;
 	via_ether_count(nic, HEARTBEATS_OUT);
-	via_ether_send_beat(nic, peer->key.addr, VIA_WIRE_HEARTBEAT, epoch, &b);
+	via_ether_send_beat(nic, peer, peer->host.addr, VIA_WIRE_HEARTBEAT,
+			    epoch, &b);
 }
 
 /*
@@ -244,7 +245,7 @@ static bool send_list(struct via_peer *peer)
 	peer->beat.list_from = high + 1;
 	epoch = peer->epoch;
 	spin_unlock(&nic->lock);
-	via_ether_send_list(nic, peer->key.addr, epoch, low, high, cookie, n);
+	via_ether_send_list(peer, epoch, low, high, cookie, n);
 	return high != U64_MAX;
 }
 
@@ -392,9 +393,10 @@ static void rx_heartbeat(struct via_ether_nic *nic,
 					    VIA_WIRE_BEAT_LEN))
 		return;
 	own_beat(peer, &b);
-	via_proof_of(&of, f->src, ETH_ALEN, nic->mac, ETH_ALEN, theirs->epoch);
+	via_ether_proof_of(&of, nic, f->src, theirs->epoch);
 	b.proof = via_proof_make(&nic->proof, &of);
-	via_ether_send_beat(nic, f->src, VIA_WIRE_BEAT, theirs->epoch, &b);
+	via_ether_send_beat(nic, peer, f->src, VIA_WIRE_BEAT, theirs->epoch,
+			    &b);
 }
 
 /* What the peer has is compared.  nic->lock held. */

@@ -9,7 +9,7 @@
  *     |------------- CONFIRM ------------------->| this, or data, arrives
  *
  * Each end sends again what is not answered; a repeated frame is recognised
- * by the client's MAC, VI id and cookie and gets the same answer.  Peer to
+ * by the client's address, VI id and cookie and gets the same answer.  Peer to
  * peer is the same with one of the two in the client's part: p2p.c.
  */
 
@@ -28,7 +28,7 @@ static u32 own_mtu(const struct via_ether_nic *nic)
 /* No frame is longer than that.  Both queue locks held. */
 static void fit(struct via_ether_vi *ev, u32 mtu)
 {
-	mtu -= ev->seal_len;
+	mtu = min(mtu, READ_ONCE(ev->peer->path)) - ev->seal_len;
 	ev->seg_send = mtu - VIA_WIRE_SEND_HDR;
 	ev->seg_write = mtu - VIA_WIRE_WRITE_HDR;
 }
@@ -117,8 +117,8 @@ enum via_verdict via_ether_attempt(struct via_vi *vi,
 	struct via_peer *peer;
 	bool pending;
 
-	if (vi->remote.host_len != ETH_ALEN ||
-	    !is_valid_ether_addr(vi->remote.host) ||
+	if (vi->remote.host_len != ev->nic->host.len ||
+	    !ev->nic->ops->host_valid(ev->nic, vi->remote.host) ||
 	    !via_ether_allowed(ev->nic, vi->remote.host) ||
 	    READ_ONCE(ev->nic->mtu) < VIA_WIRE_MTU_MIN)
 		return VIA_R_NOT_REACHABLE;
@@ -129,7 +129,7 @@ enum via_verdict via_ether_attempt(struct via_vi *vi,
 	via_ether_lock(vi);
 	pending = vi->state == VIA_STATE_PENDING;
 	if (pending) {
-		ether_addr_copy(ev->remote_mac, vi->remote.host);
+		ev->remote = peer->host;
 		WRITE_ONCE(ev->peer, peer);
 		ev->deadline = vi->deadline;
 		ev->forever = vi->forever;
@@ -159,7 +159,7 @@ static void start_accept(struct via_ether_vi *ev, const struct via_conn *conn,
 	via_peer_hold(req->peer);
 	spin_unlock(&ev->nic->lock);
 	WRITE_ONCE(ev->peer, req->peer);
-	ether_addr_copy(ev->remote_mac, c->mac);
+	ev->remote = c->host;
 	/* A client that confirms in the last moment is not sent away. */
 	ev->deadline = conn->deadline + msecs_to_jiffies(TRY_FIRST_MS);
 	ev->forever = req->forever;
@@ -179,7 +179,7 @@ enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 	bool pending;
 
 	local_bh_disable();
-	if (!via_ether_take_req(nic, c->mac, c->vi, c->cookie, &req)) {
+	if (!via_ether_take_req(nic, c->host.addr, c->vi, c->cookie, &req)) {
 		local_bh_enable();
 		return VIA_R_TIMEOUT;
 	}
@@ -217,7 +217,7 @@ bool via_ether_confirmed(struct via_ether_vi *ev)
 	via_ether_lock(vi);
 	/* The list of allowed hosts may be another one by now. */
 	if (ev->phase == VIA_PHASE_ACCEPT &&
-	    via_ether_allowed(ev->nic, ev->remote_mac) &&
+	    via_ether_allowed(ev->nic, ev->remote.addr) &&
 	    ev->key_id == READ_ONCE(ev->peer->want_key) &&
 	    via_conn_established(vi, vi->p2p ? &ev->remote_attrs : NULL))
 		stands(ev);
@@ -299,7 +299,7 @@ static void rx_accept_late(struct via_ether_nic *nic,
 			   const struct via_conn_hdr *accept, u64 cookie,
 			   const struct via_ether_client *c)
 {
-	struct via_peer *peer = via_peer_find(nic, c->mac);
+	struct via_peer *peer = via_peer_find(nic, c->host.addr);
 	u8 type = 0, reason;
 
 	if (peer) {
@@ -312,7 +312,7 @@ static void rx_accept_late(struct via_ether_nic *nic,
 		return;
 	}
 	via_ether_count(nic, NO_VI);
-	via_ether_send_reset(nic, c->mac, accept->to, cookie,
+	via_ether_send_reset(nic, f->src, accept->to, cookie,
 			     accept->first_seq, f->len);
 }
 
@@ -368,13 +368,13 @@ static void rx_accept(struct via_ether_nic *nic,
 		.vi = c.vi,
 		.cookie = c.sender_cookie,
 	};
-	ether_addr_copy(from.mac, f->src);
+	via_host_set(&from.host, f->src, nic->host.len);
 	vi = via_ether_find(nic, c.to);
 	if (vi) {
 		ev = vi->priv;
 		via_ether_lock(vi);
 		if (ev->cookie && ev->cookie == h->cookie &&
-		    ether_addr_equal(ev->remote_mac, f->src)) {
+		    via_host_is(&ev->remote, f->src)) {
 			/* A late one, of a host that has lost it since. */
 			known = !via_peer_lives(ev->peer, c.hello.epoch);
 			/* Before the attempt may end, and with it its peer. */
@@ -425,7 +425,7 @@ static void rx_verdict(struct via_ether_nic *nic,
 	ev = vi->priv;
 	via_ether_lock(vi);
 	ours = ev->cookie && ev->cookie == h->cookie &&
-	       ether_addr_equal(ev->remote_mac, f->src);
+	       via_host_is(&ev->remote, f->src);
 	if (ours)
 		take_verdict(ev, h);
 	via_ether_unlock(vi);
@@ -434,11 +434,11 @@ static void rx_verdict(struct via_ether_nic *nic,
 }
 
 /* Is it an attempt to reach that host, not answered?  Both queue locks held. */
-static bool asks_host(const struct via_ether_vi *ev, const u8 *mac)
+static bool asks_host(const struct via_ether_vi *ev, const u8 *host)
 {
 	return (ev->phase == VIA_PHASE_REQUEST ||
 		ev->phase == VIA_PHASE_P2P) &&
-	       ether_addr_equal(ev->remote_mac, mac);
+	       via_host_is(&ev->remote, host);
 }
 
 /* Do the bytes begin the request that is being sent?  Both queue locks held. */
@@ -470,6 +470,7 @@ static void rx_version(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h)
 {
+	char text[VIA_HOST_TEXT];
 	struct via_ether_vi *ev;
 	struct via_vi *vi;
 	__be32 id;
@@ -490,9 +491,10 @@ static void rx_version(struct via_ether_nic *nic,
 		via_ether_conn_end(ev, VIA_R_NOT_REACHABLE);
 	via_ether_unlock(vi);
 	if (told)
-		pr_info_ratelimited("%s: %pM speaks versions %u to %u of the wire, this host %u\n",
-				    nic->ka->name, f->src, h->lowest,
-				    h->highest, VIA_WIRE_VERSION);
+		pr_info_ratelimited("%s: %s speaks versions %u to %u of the wire, this host %u\n",
+				    nic->ka->name,
+				    via_host_text(text, f->src, nic->host.len),
+				    h->lowest, h->highest, VIA_WIRE_VERSION);
 }
 
 /*

@@ -31,10 +31,10 @@ static bool reset_fits(const struct via_ether_vi *ev, u32 seq)
  * stands ends by RESET only, which tells in @seq what it answers.  BH off, RCU
  * read side, no queue lock held.
  */
-static void no_such_end(struct via_ether_nic *nic, const u8 *mac, u32 id,
+static void no_such_end(struct via_ether_nic *nic, const u8 *host, u32 id,
 			u64 cookie, const u32 *seq)
 {
-	struct via_peer *peer = via_peer_find(nic, mac);
+	struct via_peer *peer = via_peer_find(nic, host);
 	enum via_ether_phase phase;
 	struct via_ether_vi *ev;
 	bool doubtful, stood;
@@ -82,10 +82,10 @@ static void rx_cancel(struct via_ether_nic *nic,
 	via_ether_drop_req(&req);
 }
 
-void via_ether_stranger(struct via_ether_nic *nic, const u8 *mac)
+void via_ether_stranger(struct via_ether_nic *nic, const u8 *host)
 {
 	via_ether_count(nic, STRANGER);
-	via_nic_peer_event(nic->ka, mac, VIA_NL_PEER_DENIED);
+	via_nic_peer_event(nic->ka, host, VIA_NL_PEER_DENIED);
 }
 
 /* Frames that are about connections, not on one.  BH off, RCU read side. */
@@ -94,7 +94,7 @@ void via_ether_control_rx(struct via_ether_nic *nic,
 			  const struct via_frame_hdr *h)
 {
 	/* No host has such an address, and an answer would be a broadcast. */
-	if (unlikely(!is_valid_ether_addr(f->src))) {
+	if (unlikely(!nic->ops->host_valid(nic, f->src))) {
 		via_ether_count(nic, BAD_FIELD);
 		return;
 	}

@@ -5,7 +5,8 @@
 
 /* A frame to be: the header but for its constants, and the body's length. */
 struct ctl {
-	const u8 *mac;
+	const struct via_peer *peer;	/* if it is at hand */
+	const u8 *host;		/* NULL: all */
 	u64 cookie;
 	u32 dst;
 	u32 flow;
@@ -29,6 +30,13 @@ static void name_session(void *body, const struct via_seal *seal)
 		hello->proof = 0;
 }
 
+static const struct via_ether_link *open_link(struct via_ether_nic *nic,
+					      const u8 *host,
+					      struct via_ether_link *link)
+{
+	return nic->ops->link_open(nic, link, host, 0) ? link : NULL;
+}
+
 /*
  * Send one frame by itself, with @body behind its header; its seal, unless it
  * is @plain, comes last.  False: nothing was sent.  The NIC is full, or the frame
@@ -37,37 +45,39 @@ static void name_session(void *body, const struct via_seal *seal)
 static bool send_one(struct via_ether_nic *nic, const struct ctl *c,
 		     const void *body)
 {
-	u32 size = sizeof(struct via_ether_head) + c->size;
+	const u32 size = sizeof(struct via_wire) + c->size;
+	const struct via_ether_link *link;
+	struct via_ether_link own;
 	struct via_seal seal = {};
-	struct via_ether_head *h;
+	struct via_wire *h;
 	struct via_ether_tx tx;
 	struct via_ether_buf buf;
 	bool ok = false;
 	u32 len;
 
 	rcu_read_lock();
-	if (!c->plain && !via_session_choose(nic, c->mac, c->type, &seal)) {
+	if (!c->plain && !via_session_choose(nic, c->host, c->type, &seal)) {
 		rcu_read_unlock();
 		return false;
 	}
 	len = size + seal.len;
 	/* Nothing is said to hosts that would have to say as much. */
 	if (unlikely(READ_ONCE(nic->mtu) < VIA_WIRE_MTU_MIN) &&
-	    (!via_wire_ends(c->type) || len - ETH_HLEN > READ_ONCE(nic->mtu)))
+	    (!via_wire_ends(c->type) || len > READ_ONCE(nic->mtu)))
+		goto out;
+	link = c->peer ? &c->peer->link : open_link(nic, c->host, &own);
+	if (!link)
 		goto out;
 	if (!nic->ops->tx_begin(nic, &tx, c->flow))
 		goto out;
-	if (nic->ops->tx_get(nic, &tx, len, &buf)) {
-		h = (struct via_ether_head *)buf.data;
-		ether_addr_copy(h->eth.h_dest, c->mac);
-		ether_addr_copy(h->eth.h_source, nic->mac);
-		h->eth.h_proto = via_ether_proto();
-		h->w.version = VIA_WIRE_VERSION;
-		h->w.type = c->type;
-		h->w.flags = c->flags;
-		h->w.marks = c->marks;
-		h->w.dst = cpu_to_be32(c->dst);
-		h->w.cookie = cpu_to_be64(c->cookie);
+	if (nic->ops->tx_get(nic, &tx, link, len, &buf)) {
+		h = (struct via_wire *)buf.data;
+		h->version = VIA_WIRE_VERSION;
+		h->type = c->type;
+		h->flags = c->flags;
+		h->marks = c->marks;
+		h->dst = cpu_to_be32(c->dst);
+		h->cookie = cpu_to_be64(c->cookie);
 		memcpy(h + 1, body, c->size);
 		if (via_wire_has_conn(c->type))
 			name_session(h + 1, &seal);
@@ -90,7 +100,8 @@ out:
 static struct ctl on_conn(const struct via_ether_vi *ev, u8 type, u32 size)
 {
 	return (struct ctl) {
-		.mac = ev->remote_mac,
+		.peer = ev->peer,
+		.host = ev->remote.addr,
 		.cookie = ev->remote_cookie,
 		.dst = ev->remote_id,
 		.flow = ev->vi->index,
@@ -161,6 +172,7 @@ bool via_ether_send_question(struct via_ether_vi *ev)
 struct via_ether_end via_ether_end_of(const struct via_ether_vi *ev)
 {
 	struct via_ether_end end = {
+		.host = ev->remote,
 		.plain = !ev->seal,
 		.dst = ev->remote_id,
 		.cookie = ev->remote_cookie,
@@ -172,11 +184,10 @@ struct via_ether_end via_ether_end_of(const struct via_ether_vi *ev)
 
 	lockdep_assert_held(&ev->vi->sq.lock);
 	lockdep_assert_held(&ev->vi->rq.lock);
-	ether_addr_copy(end.mac, ev->remote_mac);
 	return end;
 }
 
-void via_ether_send_disconnect(struct via_ether_nic *nic,
+void via_ether_send_disconnect(const struct via_peer *peer,
 			       const struct via_ether_end *end)
 {
 	struct via_wire_end e = {
@@ -186,7 +197,8 @@ void via_ether_send_disconnect(struct via_ether_nic *nic,
 		.src = cpu_to_be32(end->src),
 	};
 	struct ctl c = {
-		.mac = end->mac,
+		.peer = peer,
+		.host = end->host.addr,
 		.cookie = end->cookie,
 		.dst = end->dst,
 		.flow = end->src - 1,
@@ -195,7 +207,7 @@ void via_ether_send_disconnect(struct via_ether_nic *nic,
 		.plain = end->plain,
 	};
 
-	send_one(nic, &c, &e);
+	send_one(peer->nic, &c, &e);
 }
 
 /* WAIT, REFUSE, CONFIRM, CANCEL: about the request, or the ACCEPT, of @c. */
@@ -207,7 +219,7 @@ void via_ether_answer(struct via_ether_nic *nic, u32 flow, u8 type, u8 reason,
 		.reason = cpu_to_be32(reason),
 	};
 	struct ctl ctl = {
-		.mac = c->mac,
+		.host = c->host.addr,
 		.cookie = c->cookie,
 		.flow = flow,
 		.size = sizeof(a),
@@ -264,8 +276,7 @@ static u64 fresh_proof(struct via_ether_vi *ev)
 {
 	struct via_proof_of of;
 
-	via_proof_of(&of, ev->remote_mac, ETH_ALEN, ev->nic->mac, ETH_ALEN,
-		     ev->remote_epoch);
+	via_ether_proof_of(&of, ev->nic, ev->remote.addr, ev->remote_epoch);
 	return via_proof_make(&ev->nic->proof, &of);
 }
 
@@ -280,7 +291,8 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 		struct via_wire_conn c;
 	} __packed __aligned(8) f = {};
 	struct ctl ctl = {
-		.mac = ev->remote_mac,
+		.peer = ev->peer,
+		.host = ev->remote.addr,
 		.dst = client ? via_ether_id(vi) : 0,
 		.cookie = client ? ev->cookie : ev->remote_cookie,
 		.flow = vi->index,
@@ -319,7 +331,7 @@ static void challenge(struct via_ether_nic *nic,
 {
 	struct via_wire_hello hello = {};
 	struct ctl c = {
-		.mac = f->src,
+		.host = f->src,
 		.dst = asked->vi,
 		.cookie = asked->sender_cookie,
 		.size = sizeof(hello),
@@ -327,7 +339,7 @@ static void challenge(struct via_ether_nic *nic,
 	};
 
 	if (!via_limit_answer(&nic->limit, VIA_LIMIT_CHALLENGE, f->src,
-			      ETH_ALEN, asked->hello.epoch, f->len,
+			      nic->host.len, asked->hello.epoch, f->len,
 			      VIA_WIRE_HELLO_LEN + VIA_WIRE_SEAL_LEN)) {
 		via_ether_count(nic, UNANSWERED);
 		return;
@@ -351,8 +363,7 @@ bool via_ether_proven(struct via_ether_nic *nic,
 
 	if (h->flags & VIA_WIRE_AUTH)
 		return true;
-	via_proof_of(&of, f->src, ETH_ALEN, nic->mac, ETH_ALEN,
-		     c->hello.epoch);
+	via_ether_proof_of(&of, nic, f->src, c->hello.epoch);
 	if (likely(!via_secret_of(nic, f->src)) &&
 	    via_proof_holds(&nic->proof, &of, c->hello.proof))
 		return via_ether_sum_ok(nic, f, h);
@@ -361,22 +372,22 @@ bool via_ether_proven(struct via_ether_nic *nic,
 	return false;
 }
 
-/* On the wire no frame is shorter than Ethernet's shortest one. */
-static u32 on_wire(u32 len)
+/* As it is on the network, padding included. */
+static u32 on_wire(const struct via_ether_nic *nic, u32 len)
 {
-	return max_t(u32, len, ETH_ZLEN - ETH_HLEN);
+	return max(len, nic->frame_min);
 }
 
-bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
+bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *host,
 			  u32 question, u32 answer)
 {
 	/* It would be a broadcast. */
-	if (unlikely(!is_valid_ether_addr(mac)))
+	if (unlikely(!nic->ops->host_valid(nic, host)))
 		return false;
-	answer += via_secret_of(nic, mac) ? VIA_WIRE_AUTH_LEN :
+	answer += via_secret_of(nic, host) ? VIA_WIRE_AUTH_LEN :
 					    VIA_WIRE_SEAL_LEN;
-	if (via_limit_answer(&nic->limit, VIA_LIMIT_ANSWER, mac, ETH_ALEN, 0,
-			     on_wire(question), on_wire(answer)))
+	if (via_limit_answer(&nic->limit, VIA_LIMIT_ANSWER, host, nic->host.len,
+			     0, on_wire(nic, question), on_wire(nic, answer)))
 		return true;
 	via_ether_count(nic, UNANSWERED);
 	return false;
@@ -386,7 +397,7 @@ bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
  * No VI here has that id and cookie; @seq is of the frame that named them,
  * @question its bytes.
  */
-void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
+void via_ether_send_reset(struct via_ether_nic *nic, const u8 *host, u32 id,
 			  u64 cookie, u32 seq, u32 question)
 {
 	struct via_wire_end e = {
@@ -394,13 +405,13 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
 		.src = cpu_to_be32(id),
 	};
 	struct ctl c = {
-		.mac = mac,
+		.host = host,
 		.cookie = cookie,
 		.size = sizeof(e),
 		.type = VIA_WIRE_RESET,
 	};
 
-	if (via_ether_may_answer(nic, mac, question, VIA_WIRE_END_LEN) &&
+	if (via_ether_may_answer(nic, host, question, VIA_WIRE_END_LEN) &&
 	    send_one(nic, &c, &e))
 		via_ether_count(nic, RESETS_OUT);
 }
@@ -409,7 +420,7 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
  * To the sender of the DISCONNECT @h: there is no such connection here, any
  * more (@known).
  */
-void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *mac,
+void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *host,
 				   const struct via_frame_hdr *h, u32 question,
 				   bool known)
 {
@@ -418,13 +429,13 @@ void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *mac,
 		.src = cpu_to_be32(h->dst),
 	};
 	struct ctl c = {
-		.mac = mac,
+		.host = host,
 		.cookie = h->cookie,
 		.size = sizeof(e),
 		.type = VIA_WIRE_DISCONNECT_ACK,
 	};
 
-	if (known || via_ether_may_answer(nic, mac, question, VIA_WIRE_END_LEN))
+	if (known || via_ether_may_answer(nic, host, question, VIA_WIRE_END_LEN))
 		send_one(nic, &c, &e);
 }
 
@@ -436,8 +447,9 @@ void via_ether_send_version(struct via_ether_nic *nic,
 			    const struct via_ether_frame *f)
 {
 	const struct via_wire *w = f->hdr;
+	char text[VIA_HOST_TEXT];
 	struct ctl c = {
-		.mac = f->src,
+		.host = f->src,
 		.type = VIA_WIRE_VERSIONS,
 		.flags = VIA_WIRE_VERSION_MIN,
 		.marks = w->version,
@@ -454,16 +466,18 @@ void via_ether_send_version(struct via_ether_nic *nic,
 	if (!via_ether_allowed(nic, f->src) ||
 	    !via_ether_may_answer(nic, f->src, f->len, VIA_WIRE_VERSION_LEN))
 		return;
-	pr_info_ratelimited("%s: %pM speaks version %u of the wire, this host %u\n",
-			    nic->ka->name, f->src, w->version,
-			    VIA_WIRE_VERSION);
+	pr_info_ratelimited("%s: %s speaks version %u of the wire, this host %u\n",
+			    nic->ka->name,
+			    via_host_text(text, f->src, nic->host.len),
+			    w->version, VIA_WIRE_VERSION);
 	if (send_one(nic, &c, f->hdr))
 		via_ether_count(nic, VERSIONS_OUT);
 }
 
 /* HEARTBEAT or BEAT to a host in the life of @epoch. */
-void via_ether_send_beat(struct via_ether_nic *nic, const u8 *mac, u8 type,
-			 u64 epoch, const struct via_beat_hdr *b)
+void via_ether_send_beat(struct via_ether_nic *nic, const struct via_peer *peer,
+			 const u8 *host, u8 type, u64 epoch,
+			 const struct via_beat_hdr *b)
 {
 	struct via_wire_beat w = {
 		.epoch = cpu_to_be64(b->epoch),
@@ -473,7 +487,8 @@ void via_ether_send_beat(struct via_ether_nic *nic, const u8 *mac, u8 type,
 		.digest = cpu_to_be32(b->digest),
 	};
 	struct ctl c = {
-		.mac = mac,
+		.peer = peer,
+		.host = host,
 		.cookie = epoch,
 		.size = sizeof(w),
 		.type = type,
@@ -486,7 +501,8 @@ bool via_ether_send_acks(const struct via_peer *peer, struct via_acks_frame *f)
 {
 	struct via_ether_nic *nic = peer->nic;
 	struct ctl c = {
-		.mac = peer->key.addr,
+		.peer = peer,
+		.host = peer->host.addr,
 		.cookie = READ_ONCE(peer->epoch),
 		.size = sizeof(f->a) + f->bytes,
 		.type = VIA_WIRE_ACKS,
@@ -501,9 +517,10 @@ bool via_ether_send_acks(const struct via_peer *peer, struct via_acks_frame *f)
 }
 
 /* @n cookies of the receiver's, of all from @low to @high. */
-void via_ether_send_list(struct via_ether_nic *nic, const u8 *mac, u64 epoch,
-			 u64 low, u64 high, const u64 *cookie, u32 n)
+void via_ether_send_list(const struct via_peer *peer, u64 epoch, u64 low,
+			 u64 high, const u64 *cookie, u32 n)
 {
+	struct via_ether_nic *nic = peer->nic;
 	struct {
 		struct via_wire_list l;
 		__be64 cookie[VIA_WIRE_LIST_MAX];
@@ -515,7 +532,8 @@ void via_ether_send_list(struct via_ether_nic *nic, const u8 *mac, u64 epoch,
 		},
 	};
 	struct ctl c = {
-		.mac = mac,
+		.peer = peer,
+		.host = peer->host.addr,
 		.cookie = epoch,
 		.size = sizeof(f.l) + n * sizeof(f.cookie[0]),
 		.type = VIA_WIRE_LIST,
@@ -528,16 +546,13 @@ void via_ether_send_list(struct via_ether_nic *nic, const u8 *mac, u64 epoch,
 		via_ether_count(nic, LISTS_OUT);
 }
 
-/* A query for a name (@mac NULL: broadcast), or the reply.  BH off. */
-bool via_ether_send_name(struct via_ether_nic *nic, const u8 *mac, u8 type,
+/* A query for a name (@host NULL: to all), or the reply.  BH off. */
+bool via_ether_send_name(struct via_ether_nic *nic, const u8 *host, u8 type,
 			 u32 nonce, const char *name)
 {
 	struct via_wire_name n = { .nonce = cpu_to_be32(nonce) };
-	struct ctl c = { .size = sizeof(n), .type = type };
-	u8 all[ETH_ALEN];
+	struct ctl c = { .host = host, .size = sizeof(n), .type = type };
 
-	eth_broadcast_addr(all);
-	c.mac = mac ?: all;
 	n.name_len = strnlen(name, VIA_WIRE_NAME_MAX);
 	memcpy(n.name, name, n.name_len);
 	return send_one(nic, &c, &n);

@@ -22,8 +22,12 @@ static const char *const reasons[VIA_WIRE_R_ENDS] = {
 static void tell_log(const struct via_ether_vi *ev, const char *who,
 		     const char *what)
 {
-	pr_info_ratelimited("%s: VI %u: connection with %pM ended%s: %s\n",
-			    ev->nic->ka->name, ev->vi->index, ev->remote_mac,
+	char text[VIA_HOST_TEXT];
+
+	pr_info_ratelimited("%s: VI %u: connection with %s ended%s: %s\n",
+			    ev->nic->ka->name, ev->vi->index,
+			    via_host_text(text, ev->remote.addr,
+					  ev->remote.len),
 			    who, what);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Inside the Ethernet device class.
+ * Inside the class of packet networks.
  *
  * Locking
  * -------
@@ -91,12 +91,6 @@ enum via_ether_half {
 	VIA_ETHER_HALVES
 };
 
-/* Ethernet header and constant part of ours, as they go out. */
-struct via_ether_head {
-	struct ethhdr eth;
-	struct via_wire w;
-} __packed;
-
 /* A frame kept until the hole before it is filled. */
 struct via_ether_held {
 	struct via_frame_hdr hdr;
@@ -134,7 +128,7 @@ struct via_ether_answer {
  * @cookie:	names our end of the connection; 0: none
  * @remote_cookie: names the other end
  * @remote_id:	VI id of the other end
- * @remote_mac:	of the other end
+ * @remote:	its host
  * @peer:	its host, with a use of it; NULL without a phase
  * @mtu:	bytes of a frame that both ends have agreed upon
  * @seg_send:	payload bytes of a SEND frame, likewise sq.lock: as long as the
@@ -145,7 +139,7 @@ struct via_ether_answer {
  * @seal:	VIA_WIRE_SUM or AUTH: what its frames have; 0: neither
  * @seal_len:	bytes of it in each frame
  * @key_id:	of its host's key when it was made, 0: none
- * @head:	template of every frame sent
+ * @head:	of every frame sent, as far as it is constant
  *
  * Sender, vi->sq.lock:
  * @tx:		window; on an unreliable VI only una, nxt and credit
@@ -249,7 +243,7 @@ struct via_ether_vi {
 	u8 seal;
 	u8 seal_len;
 	bool hot;
-	u8 remote_mac[ETH_ALEN];
+	struct via_host remote;
 	u32 remote_id;
 	u32 mtu;
 	struct via_peer *peer;
@@ -259,7 +253,7 @@ struct via_ether_vi {
 	u32 seg_write;
 	u32 dma_from;
 	u32 key_id;
-	struct via_ether_head head __aligned(8);
+	struct via_wire head __aligned(8);
 
 	u32 tx_index;
 	u32 tx_off;
@@ -359,7 +353,7 @@ struct via_ether_vi {
 
 /* The client: what names a request at the server; lies in via_conn.priv. */
 struct via_ether_client {
-	u8 mac[ETH_ALEN];
+	struct via_host host;
 	u32 vi;
 	u64 cookie;
 	u64 epoch;
@@ -371,7 +365,7 @@ struct via_ether_client {
 
 /* What DISCONNECT says, and to whom: as it is at the end of a connection. */
 struct via_ether_end {
-	u8 mac[ETH_ALEN];
+	struct via_host host;
 	bool plain;		/* of a connection without checksums */
 	u32 dst;
 	u64 cookie;
@@ -527,7 +521,7 @@ bool via_ether_send_ack(struct via_ether_vi *ev, u32 delay);
 bool via_ether_send_question(struct via_ether_vi *ev);
 /* The end of a connection, for ev->reason: both queue locks held. */
 struct via_ether_end via_ether_end_of(const struct via_ether_vi *ev);
-void via_ether_send_disconnect(struct via_ether_nic *nic,
+void via_ether_send_disconnect(const struct via_peer *peer,
 			       const struct via_ether_end *end);
 /* An address as it was on the wire. */
 void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
@@ -536,8 +530,10 @@ void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
 void via_ether_answer(struct via_ether_nic *nic, u32 flow, u8 type, u8 reason,
 		      const struct via_ether_client *c);
-void via_ether_send_beat(struct via_ether_nic *nic, const u8 *mac, u8 type,
-			 u64 epoch, const struct via_beat_hdr *b);
+/* @peer: the host's, or NULL, if it has none. */
+void via_ether_send_beat(struct via_ether_nic *nic, const struct via_peer *peer,
+			 const u8 *host, u8 type, u64 epoch,
+			 const struct via_beat_hdr *b);
 /* @count entries, @bytes of them. */
 struct via_acks_frame {
 	struct via_wire_acks a;
@@ -547,8 +543,8 @@ struct via_acks_frame {
 };
 
 bool via_ether_send_acks(const struct via_peer *peer, struct via_acks_frame *f);
-void via_ether_send_list(struct via_ether_nic *nic, const u8 *mac, u64 epoch,
-			 u64 low, u64 high, const u64 *cookie, u32 n);
+void via_ether_send_list(const struct via_peer *peer, u64 epoch, u64 low,
+			 u64 high, const u64 *cookie, u32 n);
 /*
  * Has the host that sent a request shown that it receives at its address?  If
  * not, it is told how to, and nothing is looked up or remembered for it.
@@ -558,18 +554,27 @@ bool via_ether_proven(struct via_ether_nic *nic,
 		      const struct via_frame_hdr *h,
 		      const struct via_conn_hdr *c);
 /* A stranger's frame of @question bytes, by one of @answer, and its seal? */
-bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *mac,
+bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *host,
 			  u32 question, u32 answer);
 /* To strangers: as many as the NIC's limit allows. */
-void via_ether_send_reset(struct via_ether_nic *nic, const u8 *mac, u32 id,
+void via_ether_send_reset(struct via_ether_nic *nic, const u8 *host, u32 id,
 			  u64 cookie, u32 seq, u32 question);
-void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *mac,
+void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *host,
 				   const struct via_frame_hdr *h, u32 question,
 				   bool known);
 void via_ether_send_version(struct via_ether_nic *nic,
 			    const struct via_ether_frame *f);
 
-bool via_ether_send_name(struct via_ether_nic *nic, const u8 *mac, u8 type,
+/* What a proof for the host is of. */
+static inline void via_ether_proof_of(struct via_proof_of *of,
+				      const struct via_ether_nic *nic,
+				      const u8 *host, u64 epoch)
+{
+	via_proof_of(of, host, nic->host.len, nic->host.addr, nic->host.len,
+		     epoch);
+}
+
+bool via_ether_send_name(struct via_ether_nic *nic, const u8 *host, u8 type,
 			 u32 nonce, const char *name);
 
 /* name.c */
@@ -633,7 +638,7 @@ void via_ether_reject(struct via_conn *conn);
  * there yet: without one the request's maker is still at it, and frees it as
  * soon as it sees it unlinked.  BH off, nic->lock not held.
  */
-bool via_ether_take_req(struct via_ether_nic *nic, const u8 *mac, u32 vi,
+bool via_ether_take_req(struct via_ether_nic *nic, const u8 *host, u32 vi,
 			u64 cookie, struct via_ether_req *copy);
 /* What the copy has is given back. */
 void via_ether_drop_req(const struct via_ether_req *copy);
@@ -677,7 +682,7 @@ void via_ether_control_rx(struct via_ether_nic *nic,
 			  const struct via_frame_hdr *h);
 
 /* A frame of a host that may not talk to the NIC.  BH off. */
-void via_ether_stranger(struct via_ether_nic *nic, const u8 *mac);
+void via_ether_stranger(struct via_ether_nic *nic, const u8 *host);
 
 /* allow.c */
 int via_ether_peers_edit(struct via_nic *ka, const struct via_peers_edit *edit,
@@ -686,14 +691,14 @@ u32 via_ether_peers_read(struct via_nic *ka, u32 from,
 			 struct via_peer_rule *rule, u32 n,
 			 struct via_peers_state *of);
 /* Any context but hard interrupts. */
-bool via_ether_allowed(struct via_ether_nic *nic, const u8 *mac);
+bool via_ether_allowed(struct via_ether_nic *nic, const u8 *host);
 /* The NIC is unregistered, and has no frame, timer or VI any more. */
 void via_ether_allow_end(struct via_ether_nic *nic);
 
 /* seal.c */
 /*
  * A frame is complete but for its seal: headers and the seal's room are @size
- * bytes, Ethernet's included, and @len bytes of payload follow.  BH off; the
+ * bytes, and @len bytes of payload follow.  BH off; the
  * first puts a checksum there, the second what is chosen, the third what the
  * connection has: a queue lock held.
  */
@@ -850,7 +855,7 @@ void via_ether_tombs(struct via_ether_nic *nic);
 bool via_ether_buried(const struct via_peer *peer,
 		      const struct via_frame_hdr *h);
 /* DISCONNECT_ACK: the other end has heard it.  RCU read side, BH off. */
-void via_ether_unbury(struct via_ether_nic *nic, const u8 *mac,
+void via_ether_unbury(struct via_ether_nic *nic, const u8 *host,
 		      const struct via_frame_hdr *h);
 void via_ether_tombs_end(struct via_ether_nic *nic);
 

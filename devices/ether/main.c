@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The Ethernet device class: NICs, counters. */
+/* The class of packet networks: NICs, counters. */
 
+#include <linux/if_ether.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -260,8 +261,8 @@ int via_ether_register(struct via_ether_nic *nic)
 	do {
 		nic->epoch = get_random_u64();
 	} while (!nic->epoch);
-	memcpy(ka->addr, nic->mac, ETH_ALEN);
-	ka->addr_len = ETH_ALEN;
+	memcpy(ka->addr, nic->host.addr, nic->host.len);
+	ka->addr_len = nic->host.len;
 	via_ether_set_mtu(nic, nic->mtu);
 	return via_nic_register(ka);
 }
@@ -329,6 +330,6 @@ static void __exit via_ether_exit(void)
 module_init(via_ether_init);
 module_exit(via_ether_exit);
 
-MODULE_DESCRIPTION("VI Architecture over Ethernet");
+MODULE_DESCRIPTION("VI Architecture over packet networks");
 MODULE_LICENSE("Dual BSD/GPL");
 MODULE_VERSION(VIA_RELEASE);

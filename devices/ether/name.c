@@ -123,7 +123,7 @@ static void rx_reply(struct via_ether_nic *nic, const u8 *src,
 	list_for_each_entry(ask, &nic->asks, link) {
 		if (ask->nonce != n->nonce)
 			continue;
-		via_names_add(ask->q, src, ETH_ALEN, n->name);
+		via_names_add(ask->q, src, nic->host.len, n->name);
 		wake_up(&ask->wait);
 		break;
 	}
@@ -148,7 +148,7 @@ void via_ether_name_rx(struct via_ether_nic *nic,
 		via_ether_count(nic, BAD_FIELD);
 		return;
 	}
-	if (!is_valid_ether_addr(f->src))
+	if (!nic->ops->host_valid(nic, f->src))
 		return;
 	if (h->type == VIA_WIRE_NAME_QUERY)
 		rx_query(nic, f, &n);

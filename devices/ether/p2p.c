@@ -2,7 +2,7 @@
 /*
  * Peer-to-peer connections over the wire.
  *
- *   lower MAC: asks                            higher MAC: chooses
+ *   lower address: asks                        higher address: chooses
  *     |<------------ PEER_REQUEST --------------| "I am here"
  *     |------------- PEER_REQUEST ------------->| first come, first chosen
  *     |<------------ PEER_ACCEPT ---------------| repeated until
@@ -26,10 +26,10 @@
 
 #include "ether.h"
 
-/* Our side of an attempt: does it ask?  The two never have the same MAC. */
+/* Our side of an attempt: does it ask?  Two hosts never have the same address. */
 static bool asks(const struct via_ether_nic *nic, const u8 *other)
 {
-	return memcmp(nic->mac, other, ETH_ALEN) < 0;
+	return memcmp(nic->host.addr, other, nic->host.len) < 0;
 }
 
 /* ops->p2p_connect */
@@ -82,9 +82,9 @@ void via_ether_p2p_request(struct via_ether_nic *nic,
 		return;
 	}
 	via_ether_count(nic, REQUESTS_IN);
-	if (c.client_host_len != ETH_ALEN ||
-	    !ether_addr_equal(c.client_host, f->src) ||
-	    ether_addr_equal(f->src, nic->mac) ||
+	if (c.client_host_len != nic->host.len ||
+	    memcmp(c.client_host, f->src, nic->host.len) ||
+	    via_host_is(&nic->host, f->src) ||
 	    !via_ether_proven(nic, f, h, &c))
 		return;
 	via_ether_conn_addr(&local, c.server_host, c.server_host_len,

@@ -10,19 +10,9 @@
 #define RTO_FIRST_US	20000		/* until measured */
 #define RTT_SHORT	8u		/* samples that are no accident */
 
-static struct via_peer_key key_of(const u8 *mac)
+static u32 hash_of(const struct via_ether_nic *nic, const u8 *host)
 {
-	struct via_peer_key key = { .len = ETH_ALEN };
-
-	BUILD_BUG_ON(ETH_ALEN > VIA_PEER_ADDR_MAX);
-	memcpy(key.addr, mac, ETH_ALEN);
-	return key;
-}
-
-static u32 hash_of(const struct via_peers *peers,
-		   const struct via_peer_key *key)
-{
-	return jhash(key->addr, key->len, peers->seed);
+	return jhash(host, nic->host.len, nic->peers->seed);
 }
 
 static struct hlist_head *bucket(struct via_peers *peers, u32 hash)
@@ -32,33 +22,49 @@ static struct hlist_head *bucket(struct via_peers *peers, u32 hash)
 
 /* RCU read side. */
 static struct via_peer *find(struct via_ether_nic *nic, u32 hash,
-			     const struct via_peer_key *key)
+			     const u8 *host)
 {
 	struct via_peer *peer;
 
 	hlist_for_each_entry_rcu(peer, bucket(nic->peers, hash), node)
-		if (peer->hash == hash && peer->key.len == key->len &&
-		    !memcmp(peer->key.addr, key->addr, key->len))
+		if (peer->hash == hash && via_host_is(&peer->host, host))
 			return peer;
 	return NULL;
 }
 
-struct via_peer *via_peer_find(struct via_ether_nic *nic, const u8 *mac)
+struct via_peer *via_peer_find(struct via_ether_nic *nic, const u8 *host)
 {
-	struct via_peer_key key = key_of(mac);
+	return find(nic, hash_of(nic, host), host);
+}
 
-	return find(nic, hash_of(nic->peers, &key), &key);
+/* No one else knows of it any more. */
+static void free_peer(struct via_peer *peer)
+{
+	if (peer->link_close)
+		peer->link_close(&peer->link);
+	kfree(peer);
+}
+
+static void free_peer_rcu(struct rcu_head *rcu)
+{
+	free_peer(container_of(rcu, struct via_peer, rcu));
 }
 
 static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
-				 const struct via_peer_key *key, gfp_t gfp)
+				 const u8 *host, gfp_t gfp)
 {
 	struct via_peer *peer = kzalloc(sizeof(*peer), gfp | __GFP_NOWARN);
 
 	if (!peer)
 		return NULL;
+	if (!nic->ops->link_open(nic, &peer->link, host, gfp | __GFP_NOWARN)) {
+		kfree(peer);
+		return NULL;
+	}
+	peer->link_close = nic->ops->link_close;
 	peer->nic = nic;
-	peer->key = *key;
+	peer->path = VIA_WIRE_MTU_MAX;
+	via_host_set(&peer->host, host, nic->host.len);
 	peer->hash = hash;
 	INIT_LIST_HEAD(&peer->idle_link);
 	INIT_LIST_HEAD(&peer->conns);
@@ -84,14 +90,13 @@ static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
 
 /* The peer of that address, with a user more; @new if there is none. */
 static struct via_peer *use(struct via_ether_nic *nic, u32 hash,
-			    const struct via_peer_key *key,
-			    struct via_peer *new)
+			    const u8 *host, struct via_peer *new)
 {
 	struct via_peer *peer;
 
 	rcu_read_lock();
 	spin_lock_bh(&nic->lock);
-	peer = find(nic, hash, key);
+	peer = find(nic, hash, host);
 	if (!peer && new) {
 		hlist_add_head_rcu(&new->node, bucket(nic->peers, hash));
 		nic->peers->n++;
@@ -104,22 +109,21 @@ static struct via_peer *use(struct via_ether_nic *nic, u32 hash,
 	return peer;
 }
 
-struct via_peer *via_peer_get(struct via_ether_nic *nic, const u8 *mac,
+struct via_peer *via_peer_get(struct via_ether_nic *nic, const u8 *host,
 			      gfp_t gfp)
 {
-	struct via_peer_key key = key_of(mac);
-	u32 hash = hash_of(nic->peers, &key);
-	struct via_peer *peer = use(nic, hash, &key, NULL), *new;
+	u32 hash = hash_of(nic, host);
+	struct via_peer *peer = use(nic, hash, host, NULL), *new;
 
 	if (peer)
 		return peer;
-	new = new_peer(nic, hash, &key, gfp);
+	new = new_peer(nic, hash, host, gfp);
 	if (!new)
 		return NULL;
-	peer = use(nic, hash, &key, new);
+	peer = use(nic, hash, host, new);
 	/* Another context was faster. */
 	if (peer != new)
-		kfree(new);
+		free_peer(new);
 	return peer;
 }
 
@@ -133,7 +137,10 @@ static void end_peer(struct via_peer *peer)
 	list_del(&peer->idle_link);
 	peers->nidle--;
 	peers->n--;
-	kfree_rcu(peer, rcu);
+	if (peer->link_close)
+		call_rcu(&peer->rcu, free_peer_rcu);
+	else
+		kfree_rcu(peer, rcu);
 }
 
 void via_peer_hold(struct via_peer *peer)
@@ -419,7 +426,7 @@ static void changed(struct via_peer *peer)
 static void tell(const struct via_peer *peer, enum via_nl_peer_event event)
 {
 	lockdep_assert_held(&peer->nic->lock);
-	via_nic_peer_event(peer->nic->ka, peer->key.addr, event);
+	via_nic_peer_event(peer->nic->ka, peer->host.addr, event);
 }
 
 void via_peer_join(struct via_ether_vi *ev)

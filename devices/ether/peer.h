@@ -21,10 +21,10 @@
 #ifndef _VIA_PEER_H
 #define _VIA_PEER_H
 
-#include <linux/etherdevice.h>
 #include <linux/rbtree.h>
 #include "credit.h"
 #include "crowd.h"
+#include "host.h"
 #include "via_ether.h"
 #include "window.h"
 
@@ -33,7 +33,6 @@ struct via_ether_req;
 struct via_ether_secret;
 struct via_ether_vi;
 
-#define VIA_PEER_ADDR_MAX	18	/* an address of IPv6 and a port */
 #define VIA_PEER_VERDICTS	16	/* answers remembered */
 #define VIA_PEER_LIVES		4	/* epochs that are over, remembered */
 #define VIA_PEER_REQS		256u	/* requests not answered */
@@ -50,16 +49,6 @@ struct via_ether_vi;
 #define VIA_PEER_END_BITS	11	/* ends of connections, 16 KiB */
 #define VIA_PEER_REQ_BITS	8	/* requests, 2 KiB */
 #define VIA_PEER_TOMB_BITS	10	/* tombs, 8 KiB */
-
-/**
- * struct via_peer_key - the address of a host
- * @len:	bytes of it
- * @addr:	the rest is not looked at
- */
-struct via_peer_key {
-	u8 len;
-	u8 addr[VIA_PEER_ADDR_MAX];
-};
 
 /**
  * struct via_peer_verdict - an answer given to an attempt of the peer
@@ -136,8 +125,10 @@ struct via_peer_life {
 /**
  * struct via_peer - a host that a NIC deals with
  * @nic:	constant
- * @key:	constant
- * @hash:	constant: of @key
+ * @host:	constant: its address
+ * @hash:	constant: of @host
+ * @link:	constant: how frames get to it
+ * @link_close:	constant: of the NIC, which may go before the memory does
  * @secret:	its key and sessions, NULL: it has none (RCU to read; written by
  *		the writer of the list of peers)
  * @want_key:	id of the secret that it is to have, 0: none (WRITE_ONCE(),
@@ -167,6 +158,7 @@ struct via_peer_life {
  *		rq.lock of that VI; WRITE_ONCE(), READ_ONCE()
  *
  * No lock: WRITE_ONCE(), READ_ONCE()
+ * @path:	bytes behind the link header that fit on the way to it
  * @last_rx:	jiffies when it was heard last
  * @asked_us:	jiffies of its last HEARTBEAT
  * @told:	the proof of this host's address that it told last; 0: none.  It
@@ -192,8 +184,10 @@ struct via_peer_life {
  */
 struct via_peer {
 	struct via_ether_nic *nic;
-	struct via_peer_key key;
+	struct via_host host;
 	u32 hash;
+	struct via_ether_link link;
+	void (*link_close)(struct via_ether_link *link);
 	struct via_ether_secret __rcu *secret;
 	u32 want_key;
 
@@ -218,6 +212,7 @@ struct via_peer {
 	struct list_head acks_link;
 	struct via_ether_vi *bet;
 
+	u32 path;
 	unsigned long last_rx;
 	unsigned long asked_us;
 	u64 told;
@@ -280,13 +275,13 @@ bool via_peers_wait(const struct via_ether_nic *nic);
 /* The timer: end idle peers whose time is over.  RCU read side. */
 void via_peers_expire(struct via_ether_nic *nic);
 
-/* The peer with this MAC, or NULL.  RCU read side. */
-struct via_peer *via_peer_find(struct via_ether_nic *nic, const u8 *mac);
+/* The peer with this address, or NULL.  RCU read side. */
+struct via_peer *via_peer_find(struct via_ether_nic *nic, const u8 *host);
 /*
  * The same, made if it is not there, and with a user more; NULL: no memory.
  * nic->lock not held.
  */
-struct via_peer *via_peer_get(struct via_ether_nic *nic, const u8 *mac,
+struct via_peer *via_peer_get(struct via_ether_nic *nic, const u8 *host,
 			      gfp_t gfp);
 /* A user more, or less, of a peer that has one.  nic->lock held. */
 void via_peer_hold(struct via_peer *peer);

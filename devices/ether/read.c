@@ -17,7 +17,7 @@
 /* Bytes before the payload. */
 static u32 hdr_size(const struct via_ether_vi *ev, u32 headers)
 {
-	return sizeof(struct ethhdr) + headers + ev->seal_len;
+	return headers + ev->seal_len;
 }
 
 /* Begin a frame: its room, and all but what the message's fields say. */
@@ -28,16 +28,17 @@ static struct via_wire_data *open_frame(struct burst *b, u8 type, u8 flags,
 	struct via_wire_data *data;
 	struct via_ether_nic *nic = b->nic;
 	struct via_ether_vi *ev = b->ev;
-	struct via_ether_head *h;
+	struct via_wire *h;
 
 	if (unlikely(!b->open && !burst_begin(b)))
 		return NULL;
-	if (unlikely(!nic->ops->tx_get(nic, &b->tx, size + len, buf)))
+	if (unlikely(!nic->ops->tx_get(nic, &b->tx, &ev->peer->link, size + len,
+				       buf)))
 		return NULL;
-	h = (struct via_ether_head *)buf->data;
+	h = (struct via_wire *)buf->data;
 	*h = ev->head;
-	h->w.type = type;
-	h->w.flags = flags;
+	h->type = type;
+	h->flags = flags;
 	data = (struct via_wire_data *)(h + 1);
 	data->seq = cpu_to_be32(seq);
 	data->ack = cpu_to_be32(piggyback(ev));

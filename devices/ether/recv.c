@@ -452,10 +452,10 @@ static noinline enum ack rx_reliable(struct via_vi *vi,
 
 /* Is the frame from the other end of this VI's connection?  A lock held. */
 static inline bool ours(const struct via_ether_vi *ev,
-			const struct via_frame_hdr *h, const u8 *mac)
+			const struct via_frame_hdr *h, const u8 *host)
 {
 	return likely(ev->cookie == h->cookie) && h->cookie &&
-	       ether_addr_equal(ev->remote_mac, mac);
+	       via_host_is(&ev->remote, host);
 }
 
 static void stranger(struct via_ether_nic *nic, const struct via_frame_hdr *h,

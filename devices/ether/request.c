@@ -25,7 +25,7 @@ static void free_req(struct via_ether_req *req)
 	kfree(req);
 }
 
-bool via_ether_take_req(struct via_ether_nic *nic, const u8 *mac, u32 vi,
+bool via_ether_take_req(struct via_ether_nic *nic, const u8 *host, u32 vi,
 			u64 cookie, struct via_ether_req *copy)
 {
 	struct via_ether_req *req = NULL;
@@ -33,7 +33,7 @@ bool via_ether_take_req(struct via_ether_nic *nic, const u8 *mac, u32 vi,
 	bool mine = false;
 
 	rcu_read_lock();
-	peer = via_peer_find(nic, mac);
+	peer = via_peer_find(nic, host);
 	if (peer) {
 		spin_lock(&nic->lock);
 		req = via_peer_req(peer, vi, cookie);
@@ -67,7 +67,7 @@ void via_ether_reject(struct via_conn *conn)
 	struct via_ether_req req;
 
 	local_bh_disable();
-	if (via_ether_take_req(nic, c->mac, c->vi, c->cookie, &req)) {
+	if (via_ether_take_req(nic, c->host.addr, c->vi, c->cookie, &req)) {
 		via_ether_remember(req.peer, c, VIA_WIRE_REFUSE,
 				   VIA_WIRE_R_REJECT);
 		via_ether_answer(nic, 0, VIA_WIRE_REFUSE, VIA_WIRE_R_REJECT,
@@ -147,10 +147,11 @@ static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
 }
 
 /* The client, as its REQUEST tells of it. */
-static void read_client(struct via_ether_client *client, const u8 *mac,
+static void read_client(struct via_ether_client *client,
+			const struct via_host *host,
 			const struct via_conn_hdr *c)
 {
-	ether_addr_copy(client->mac, mac);
+	client->host = *host;
 	client->vi = c->vi;
 	client->cookie = c->sender_cookie;
 	client->epoch = c->hello.epoch;
@@ -222,7 +223,7 @@ void via_ether_request_rx(struct via_ether_nic *nic,
 		free_req(req);
 		return;
 	}
-	read_client(&req->client, f->src, &c);
+	read_client(&req->client, &req->peer->host, &c);
 	/* A request that is handed to the agent may be gone when it returns. */
 	client = req->client;
 	req->seen = jiffies;

@@ -12,12 +12,12 @@
 
 void via_ether_seal(void *frame, u32 size, u32 len)
 {
-	struct via_ether_head *h = frame;
+	struct via_wire *h = frame;
 	struct via_wire_seal *seal = frame + size - VIA_WIRE_SEAL_LEN;
 	u32 crc;
 
-	h->w.flags |= VIA_WIRE_SUM;
-	crc = crc32c(~0, &h->w, (u8 *)seal - (u8 *)&h->w);
+	h->flags |= VIA_WIRE_SUM;
+	crc = crc32c(~0, h, (u8 *)seal - (u8 *)h);
 	crc = crc32c(crc, seal + 1, len);
 	seal->crc = cpu_to_be32(~crc);
 }
@@ -56,12 +56,11 @@ static bool sum_fits(const struct via_ether_frame *f,
 static void sign(struct via_ether_session *s, void *frame, u32 size, u32 len)
 {
 	const struct via_auth_piece payload = { frame + size, len };
-	struct via_ether_head *h = frame;
+	struct via_wire *h = frame;
 
-	h->w.flags |= VIA_WIRE_AUTH;
+	h->flags |= VIA_WIRE_AUTH;
 	if (likely(s))
-		via_auth_sign(&s->auth, &h->w, size - sizeof(h->eth), &payload,
-			      1);
+		via_auth_sign(&s->auth, h, size, &payload, 1);
 	else
 		memset(frame + size - VIA_WIRE_AUTH_LEN, 0, VIA_WIRE_AUTH_LEN);
 }

@@ -11,15 +11,11 @@
 
 void via_ether_head_init(struct via_ether_vi *ev)
 {
-	struct via_ether_head *h = &ev->head;
-
-	memset(h, 0, sizeof(*h));
-	ether_addr_copy(h->eth.h_dest, ev->remote_mac);
-	ether_addr_copy(h->eth.h_source, ev->nic->mac);
-	h->eth.h_proto = via_ether_proto();
-	h->w.version = VIA_WIRE_VERSION;
-	h->w.dst = cpu_to_be32(ev->remote_id);
-	h->w.cookie = cpu_to_be64(ev->remote_cookie);
+	ev->head = (struct via_wire) {
+		.version = VIA_WIRE_VERSION,
+		.dst = cpu_to_be32(ev->remote_id),
+		.cookie = cpu_to_be64(ev->remote_cookie),
+	};
 }
 
 static void burst_end(struct burst *b)
@@ -35,14 +31,14 @@ static __always_inline void fill_data(struct via_ether_vi *ev,
 				      u32 seq, u32 off, u32 len, u8 flags,
 				      bool write)
 {
-	struct via_ether_head *h = p;
+	struct via_wire *h = p;
 	struct via_wire_data *data = (struct via_wire_data *)(h + 1);
 
 	*h = ev->head;
 	if (d->control & VIA_CTL_IMMEDIATE)
 		flags |= VIA_WIRE_IMMEDIATE;
-	h->w.type = write ? VIA_WIRE_WRITE : VIA_WIRE_SEND;
-	h->w.flags = flags;
+	h->type = write ? VIA_WIRE_WRITE : VIA_WIRE_SEND;
+	h->flags = flags;
 	data->seq = cpu_to_be32(seq);
 	data->ack = cpu_to_be32(piggyback(ev));
 	data->msg_len = cpu_to_be32(d->length);
@@ -71,7 +67,7 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 	struct via_ether_nic *nic = b->nic;
 	struct via_ether_vi *ev = b->ev;
 	struct via_ether_buf buf;
-	u32 size = sizeof(struct ethhdr) + VIA_WIRE_SEND_HDR;
+	u32 size = VIA_WIRE_SEND_HDR;
 	struct via_frags frags __uninitialized;
 	u32 status;
 
@@ -80,7 +76,8 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 	size += ev->seal_len;
 	if (unlikely(!b->open && !burst_begin(b)))
 		return SENT_STALL;
-	if (unlikely(!nic->ops->tx_get(nic, &b->tx, size + len, &buf)))
+	if (unlikely(!nic->ops->tx_get(nic, &b->tx, &ev->peer->link, size + len,
+				       &buf)))
 		return SENT_STALL;
 
 	fill_data(ev, d, buf.data, seq, off, len, flags, write);
@@ -265,15 +262,17 @@ static enum sent send_new(struct burst *b)
 /*
  * A frame has its number for good, so what was sent in one cannot be sent again
  * in two: where the MTU of the interface has become less than it, it cannot be
- * sent again at all.
+ * sent again at all.  Beyond that of the path it is the NIC module's.
  */
 static bool too_long(const struct via_ether_vi *ev,
 		     const struct via_win_rec *rec, const struct via_desc *d)
 {
-	if (!(rec->kind & VIA_REC_ANSWER) &&
-	    (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE)
-		return rec->len > ev->seg_write;
-	return rec->len > ev->seg_send;
+	bool write = !(rec->kind & VIA_REC_ANSWER) &&
+		     (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE;
+
+	return rec->len + ev->seal_len +
+	       (write ? VIA_WIRE_WRITE_HDR : VIA_WIRE_SEND_HDR) >
+	       READ_ONCE(ev->nic->mtu);
 }
 
 /* Lost frames again, oldest first, straight from the program's pages. */
@@ -349,7 +348,7 @@ static noinline bool begins_again(struct via_ether_vi *ev)
 static __always_inline bool send_one(struct via_vi *vi,
 				     struct via_ether_vi *ev)
 {
-	const u32 size = sizeof(struct ethhdr) + VIA_WIRE_SEND_HDR;
+	const u32 size = VIA_WIRE_SEND_HDR;
 	struct via_ether_nic *nic = ev->nic;
 	struct via_ether_buf buf;
 	struct via_ether_tx tx;
@@ -373,8 +372,8 @@ static __always_inline bool send_one(struct via_vi *vi,
 		return false;
 	if (unlikely(!room) && !begins_again(ev))
 		return false;
-	if (unlikely(!nic->ops->tx_get_one(nic, &tx, vi->index, size + len,
-					   &buf)))
+	if (unlikely(!nic->ops->tx_get_one(nic, &tx, &ev->peer->link, vi->index,
+					   size + len, &buf)))
 		return false;
 	fill_data(ev, d, buf.data, ev->tx.nxt, 0, len,
 		  VIA_WIRE_PUSH, false);

@@ -55,11 +55,11 @@ static struct via_ether_secret *secret_of(const struct via_peer *peer)
 }
 
 struct via_ether_secret *via_secret_of(struct via_ether_nic *nic,
-				       const u8 *mac)
+				       const u8 *host)
 {
-	if (likely(!READ_ONCE(nic->nkeyed)))
+	if (likely(!READ_ONCE(nic->nkeyed)) || !host)
 		return NULL;
-	return secret_of(via_peer_find(nic, mac));
+	return secret_of(via_peer_find(nic, host));
 }
 
 struct via_ether_session *via_session_of(const struct via_peer *peer)
@@ -69,15 +69,16 @@ struct via_ether_session *via_session_of(const struct via_peer *peer)
 	return secret ? rcu_dereference(secret->cur) : NULL;
 }
 
-static struct via_auth_name name_of(const u8 *mac, u64 epoch, u64 nonce)
+static struct via_auth_name name_of(const struct via_host *host, u64 epoch,
+				    u64 nonce)
 {
 	struct via_auth_name name = {
-		.addr_len = ETH_ALEN,
+		.addr_len = host->len,
 		.epoch = epoch,
 		.nonce = nonce,
 	};
 
-	ether_addr_copy(name.addr, mac);
+	memcpy(name.addr, host->addr, host->len);
 	return name;
 }
 
@@ -97,8 +98,8 @@ static struct via_ether_session *begin(const struct via_peer *peer,
 	s->nonce = name->nonce;
 	s->own = READ_ONCE(secret->nonce);
 	s->since = jiffies;
-	own = name_of(nic->mac, nic->epoch, s->own);
-	other = name_of(peer->key.addr, s->epoch, s->nonce);
+	own = name_of(&nic->host, nic->epoch, s->own);
+	other = name_of(&peer->host, s->epoch, s->nonce);
 	via_auth_begin(&s->auth, &secret->key, &own, &other, VIA_WIRE_VERSION);
 	return s;
 }
@@ -146,10 +147,10 @@ static bool open(const struct via_ether_session *next)
 					    via_ether_dead());
 }
 
-u64 via_session_tell(struct via_ether_nic *nic, const u8 *mac,
+u64 via_session_tell(struct via_ether_nic *nic, const u8 *host,
 		     const struct via_hello_hdr *asked)
 {
-	const struct via_ether_secret *secret = via_secret_of(nic, mac);
+	const struct via_ether_secret *secret = via_secret_of(nic, host);
 	const struct via_ether_session *cur;
 
 	if (!secret)
@@ -162,7 +163,11 @@ u64 via_session_tell(struct via_ether_nic *nic, const u8 *mac,
 /* There is a key on one side only: the attempt ends in a timeout. */
 static void log_keys(const struct via_peer *peer, const char *what)
 {
-	pr_info_ratelimited("%s: %pM %s\n", peer->nic->ka->name, peer->key.addr,
+	char text[VIA_HOST_TEXT];
+
+	pr_info_ratelimited("%s: %s %s\n", peer->nic->ka->name,
+			    via_host_text(text, peer->host.addr,
+					  peer->host.len),
 			    what);
 }
 
@@ -205,10 +210,10 @@ enum via_session_offer via_session_propose(struct via_peer *peer,
 	return old == s ? VIA_SESSION_REFUSED : VIA_SESSION_NEW;
 }
 
-bool via_session_choose(struct via_ether_nic *nic, const u8 *mac, u8 type,
+bool via_session_choose(struct via_ether_nic *nic, const u8 *host, u8 type,
 			struct via_seal *seal)
 {
-	const struct via_ether_secret *secret = via_secret_of(nic, mac);
+	const struct via_ether_secret *secret = via_secret_of(nic, host);
 	struct via_ether_session *s = NULL;
 
 	*seal = (struct via_seal) {
@@ -268,8 +273,7 @@ static bool proof_holds(struct via_ether_nic *nic,
 {
 	struct via_proof_of of;
 
-	via_proof_of(&of, f->src, ETH_ALEN, nic->mac, ETH_ALEN,
-		     c->hello.epoch);
+	via_ether_proof_of(&of, nic, f->src, c->hello.epoch);
 	return via_proof_holds(&nic->proof, &of, c->hello.proof);
 }
 
@@ -302,7 +306,7 @@ static bool check_request(struct via_peer *peer,
 		if (err == VIA_AUTH_OK)
 			return install(peer, secret, next);
 	} else if (!via_limit_answer(&nic->limit, VIA_LIMIT_CHALLENGE, f->src,
-				     ETH_ALEN, c.hello.epoch, 0, 0)) {
+				     nic->host.len, c.hello.epoch, 0, 0)) {
 		via_ether_count(nic, UNANSWERED);
 		return false;
 	} else if (c.hello.nonce && proof_holds(nic, f, &c)) {
@@ -404,8 +408,8 @@ bool via_session_check(struct via_ether_nic *nic,
 	if (unlikely(via_wire_asks(h->type)))
 		return check_request(peer, secret, f, h);
 	if (unlikely(!names_known(peer, f, h)) &&
-	    !via_limit_answer(&nic->limit, VIA_LIMIT_TAG, f->src, ETH_ALEN, 0,
-			      0, 0)) {
+	    !via_limit_answer(&nic->limit, VIA_LIMIT_TAG, f->src, nic->host.len,
+			      0, 0, 0)) {
 		via_ether_count(nic, UNANSWERED);
 		return false;
 	}

@@ -85,9 +85,9 @@ void via_secret_free(struct via_ether_secret *secret);
 
 /* The secret of the host with this address; NULL: it has no key. */
 struct via_ether_secret *via_secret_of(struct via_ether_nic *nic,
-				       const u8 *mac);
+				       const u8 *host);
 /* The nonce for a CHALLENGE to the sender of a request; 0: it has no key. */
-u64 via_session_tell(struct via_ether_nic *nic, const u8 *mac,
+u64 via_session_tell(struct via_ether_nic *nic, const u8 *host,
 		     const struct via_hello_hdr *asked);
 /* Such a CHALLENGE, for an attempt of this host.  Queue locks may be held. */
 enum via_session_offer via_session_propose(struct via_peer *peer,
@@ -96,7 +96,7 @@ enum via_session_offer via_session_propose(struct via_peer *peer,
  * How is a frame of @type to that address sealed?  False: it cannot be, there
  * is no session yet.
  */
-bool via_session_choose(struct via_ether_nic *nic, const u8 *mac, u8 type,
+bool via_session_choose(struct via_ether_nic *nic, const u8 *host, u8 type,
 			struct via_seal *seal);
 /* The session for a frame with data to a peer; NULL: none. */
 struct via_ether_session *via_session_of(const struct via_peer *peer);

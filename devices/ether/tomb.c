@@ -88,17 +88,21 @@ static void drop(struct via_ether_nic *nic, struct via_ether_tomb *tomb)
 	kfree(tomb);
 }
 
-/* The first one, if it is due: what it says.  All wait equally long. */
-static bool due(struct via_ether_nic *nic, struct via_ether_end *end)
+/*
+ * The first one, if it is due: what it says, and its peer, which this read side
+ * of RCU keeps.  All wait equally long.
+ */
+static struct via_peer *due(struct via_ether_nic *nic,
+			    struct via_ether_end *end)
 {
+	struct via_peer *peer = NULL;
 	struct via_ether_tomb *tomb;
-	bool found;
 
 	spin_lock(&nic->lock);
 	tomb = list_first_entry_or_null(&nic->peers->tombs,
 					struct via_ether_tomb, link);
-	found = tomb && time_after_eq(jiffies, tomb->next);
-	if (found) {
+	if (tomb && time_after_eq(jiffies, tomb->next)) {
+		peer = tomb->peer;
 		*end = tomb->end;
 		tomb->next = jiffies + period();
 		if (--tomb->left)
@@ -107,17 +111,22 @@ static bool due(struct via_ether_nic *nic, struct via_ether_end *end)
 			drop(nic, tomb);
 	}
 	spin_unlock(&nic->lock);
-	return found;
+	return peer;
 }
 
-/* The timer. */
+/* The timer.  RCU read side. */
 void via_ether_tombs(struct via_ether_nic *nic)
 {
 	struct via_ether_end end;
+	struct via_peer *peer;
 	u32 n;
 
-	for (n = 0; n < TOMBS_VISIT && due(nic, &end); n++)
-		via_ether_send_disconnect(nic, &end);
+	for (n = 0; n < TOMBS_VISIT; n++) {
+		peer = due(nic, &end);
+		if (!peer)
+			return;
+		via_ether_send_disconnect(peer, &end);
+	}
 }
 
 /* RCU read side, BH off. */
@@ -134,10 +143,10 @@ bool via_ether_buried(const struct via_peer *peer,
 	return found;
 }
 
-void via_ether_unbury(struct via_ether_nic *nic, const u8 *mac,
+void via_ether_unbury(struct via_ether_nic *nic, const u8 *host,
 		      const struct via_frame_hdr *h)
 {
-	struct via_peer *peer = via_peer_find(nic, mac);
+	struct via_peer *peer = via_peer_find(nic, host);
 	struct via_ether_tomb *tomb;
 
 	if (!peer)

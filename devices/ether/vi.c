@@ -126,7 +126,7 @@ static void leave(struct via_ether_vi *ev)
 
 	via_ether_count_at(ev->nic, VIA_C_END_OURS + ev->reason);
 	via_ether_bury(ev, &end);
-	via_ether_send_disconnect(ev->nic, &end);
+	via_ether_send_disconnect(ev->peer, &end);
 }
 
 /* transport->disconnect: both queue locks held. */
@@ -136,9 +136,9 @@ void via_ether_disconnect(struct via_vi *vi, bool tell)
 	struct via_ether_client me = {
 		.vi = via_ether_id(vi),
 		.cookie = ev->cookie,
+		.host = ev->remote,
 	};
 
-	ether_addr_copy(me.mac, ev->remote_mac);
 	/* What the class has not broken, and given a reason, the agent has. */
 	if (atomic_read(&vi->broken) & VIA_BROKEN_TELL &&
 	    ev->reason == VIA_WIRE_R_CLOSED)

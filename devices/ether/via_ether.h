@@ -7,10 +7,15 @@
  * a NIC module knows no descriptor, tag, VI or address of a program, the class
  * knows no skb, ring or register.
  *
+ * What a frame has in front of the wire's own header (wire.h) is the NIC
+ * module's, and so are addresses of hosts but for their comparison: a link
+ * (link_open()) has all that its frames to one host need.
+ *
  * Sending goes in bursts.  tx_begin() takes the transmitter; tx_get() gives
- * room for one frame, Ethernet header included, which the class fills in
- * place, so that payload is copied once; tx_put() sends it; tx_end() lets the
- * transmitter go and rings the hardware's doorbell once for the whole burst.
+ * room for one frame behind its link header, which the class fills in place, so
+ * that payload is copied once; tx_put() sends it; tx_end() lets the transmitter
+ * go and rings the hardware's doorbell once for the whole burst.  Lengths are
+ * those behind the link header.
  *
  * What functions return: int is 0 or -errno; bool and the ops: see each.
  *
@@ -20,7 +25,6 @@
 #ifndef _VIA_ETHER_H
 #define _VIA_ETHER_H
 
-#include <linux/etherdevice.h>
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/list.h>
@@ -29,6 +33,7 @@
 #include <linux/timerqueue.h>
 #include "../../kernel/via_ka.h"
 #include "crowd.h"
+#include "host.h"
 #include "limit.h"
 #include "proof.h"
 
@@ -48,8 +53,18 @@ struct via_ether_tx {
 };
 
 /**
+ * struct via_ether_link - how frames get to one host, or to all
+ * @header:	a link header as it goes out, if the network has constant ones
+ * @priv:	the NIC module's
+ */
+struct via_ether_link {
+	u8 header[16] __aligned(8);
+	void *priv;
+};
+
+/**
  * struct via_ether_buf - room for one frame
- * @data:	where the Ethernet header goes
+ * @data:	where the wire's header goes
  * @priv:	the NIC module's
  */
 struct via_ether_buf {
@@ -61,15 +76,44 @@ struct via_ether_ops {
 	struct module *owner;		/* stays while a program has it open */
 	struct via_device_ops ka;	/* the class fills it in */
 	/**
+	 * @host_valid: can @host be the address of one other host?  Any
+	 * context.
+	 */
+	bool (*host_valid)(const struct via_ether_nic *nic, const u8 *host);
+	/**
+	 * @host_near: where there is no list of hosts, may @host talk to the
+	 * NIC?  Softirq or process context, locks of the class may be held.
+	 * Optional: all may.
+	 */
+	bool (*host_near)(struct via_ether_nic *nic, const u8 *host);
+	/**
+	 * @link_open: fill in @link to @host, NULL: to all hosts on the
+	 * network.  False: no memory, or no such thing as all hosts.  Any
+	 * context but hard interrupts, locks of the class may be held.  @gfp 0:
+	 * for one frame: it takes nothing, and is not closed.
+	 */
+	bool (*link_open)(struct via_ether_nic *nic,
+			  struct via_ether_link *link, const u8 *host,
+			  gfp_t gfp);
+	/**
+	 * @link_close: give back what it has.  Any context but hard
+	 * interrupts; the NIC may have gone, the module has not.  Optional.
+	 */
+	void (*link_close)(struct via_ether_link *link);
+	/**
 	 * @tx_begin: start a burst.  @flow picks the hardware queue: frames of
 	 * one flow stay in order.  False: cannot send now; via_ether_wake()
 	 * or the class's timer tells when to try again.
 	 */
 	bool (*tx_begin)(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			 u32 flow);
-	/** @tx_get: room for @len bytes, or false: full, end the burst. */
+	/**
+	 * @tx_get: room for @len bytes towards @link, or false: full, end the
+	 * burst.  The link is there until tx_put().
+	 */
 	bool (*tx_get)(struct via_ether_nic *nic, struct via_ether_tx *tx,
-		       u32 len, struct via_ether_buf *buf);
+		       const struct via_ether_link *link, u32 len,
+		       struct via_ether_buf *buf);
 	/**
 	 * @tx_put: send what tx_get() gave, @len bytes.  False: the frame is
 	 * not sent and its room gone; end the burst.
@@ -98,7 +142,8 @@ struct via_ether_ops {
 	void (*tx_end)(struct via_ether_nic *nic, struct via_ether_tx *tx);
 	/** @tx_get_one: tx_begin() and tx_get(), for a burst of one frame. */
 	bool (*tx_get_one)(struct via_ether_nic *nic, struct via_ether_tx *tx,
-			   u32 flow, u32 len, struct via_ether_buf *buf);
+			   const struct via_ether_link *link, u32 flow, u32 len,
+			   struct via_ether_buf *buf);
 	/** @tx_put_one: send the one frame and end the burst. */
 	void (*tx_put_one)(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			   u32 len, struct via_ether_buf *buf);
@@ -129,9 +174,9 @@ struct via_ether_chunk {
 
 /**
  * struct via_ether_frame - a received frame
- * @src:	sender's MAC
+ * @src:	sender's address, nic->host.len bytes
  * @hdr:	its first min(@len, VIA_WIRE_HDR_MAX) bytes in a row
- * @len:	bytes behind the Ethernet header, padding included
+ * @len:	bytes behind the link header, padding included
  * @ce:		the network has marked it Congestion Experienced (ECN, of a NIC
  *		module that sends in IP)
  * @nchunks:	where the whole of it lies, headers included
@@ -151,8 +196,10 @@ struct via_ether_frame {
 /**
  * struct via_ether_nic - a NIC under the class
  * @ops:	constant
- * @mac:	constant: changing it needs a new NIC
- * @mtu:	bytes behind the Ethernet header; via_ether_set_mtu()
+ * @host:	constant: its address; changing it needs a new NIC
+ * @frame_min:	constant: no frame has fewer bytes behind the link header
+ * @prefixes:	constant: its network has prefixes of addresses
+ * @mtu:	bytes behind the link header; via_ether_set_mtu()
  * @rx_frames:	constant: frames the NIC takes in a row before it drops
  * @priv:	constant: the NIC module's
  *
@@ -201,7 +248,9 @@ struct via_ether_frame {
  */
 struct via_ether_nic {
 	struct via_ether_ops *ops;
-	u8 mac[ETH_ALEN];
+	struct via_host host;
+	u32 frame_min;
+	bool prefixes;
 	u32 mtu;
 	u32 rx_frames;
 	void *priv;
@@ -259,7 +308,7 @@ void via_ether_free(struct via_ether_nic *nic);
 void via_ether_attach_register(struct via_attach_ops *ops);
 void via_ether_attach_unregister(struct via_attach_ops *ops);
 
-/* A frame of our EtherType arrived.  Softirq or BH off, RCU read side. */
+/* A frame of the wire arrived.  Softirq or BH off, RCU read side. */
 void via_ether_rx(struct via_ether_nic *nic,
 		  const struct via_ether_frame *frame);
 /* The same, to the broadcast address. */
@@ -276,6 +325,18 @@ void via_ether_busy_poll_stop(struct via_ether_nic *nic);
 /* The interface went down: break every connection.  May not sleep. */
 void via_ether_break(struct via_ether_nic *nic);
 void via_ether_set_mtu(struct via_ether_nic *nic, u32 mtu);
+/*
+ * On the way to a host fit so many bytes behind the link header.  Frames that
+ * have a number are sent again as they were: the NIC module finds a way.
+ * Softirq or BH off, RCU read side, no lock held.
+ */
+void via_ether_path(struct via_ether_nic *nic, const u8 *host, u32 mtu);
+/*
+ * Are these the first bytes of a frame on a connection with that host?  What
+ * they have to name only hosts on the way have seen.  Likewise.
+ */
+bool via_ether_quotes(struct via_ether_nic *nic, const u8 *host,
+		      const void *wire, u32 len);
 /* The EtherType on the wire, network order. */
 __be16 via_ether_proto(void);
 

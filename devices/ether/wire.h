@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What stands on the wire behind the Ethernet header; docs/wire.md explains
+ * What stands on the wire behind the link header; docs/wire.md explains
  * it.  Every frame begins with struct via_wire, and its type says what
  * follows.  All fields are big-endian and lie at multiples of their size.
  *
@@ -155,7 +155,7 @@ struct via_wire_hello {
 	__be64	epoch;			/* of the sender's NIC, not 0 */
 	__be64	proof;			/* 0: none */
 	__be32	frames;			/* its NIC can take in a row */
-	__be32	mtu;			/* bytes behind the Ethernet header */
+	__be32	mtu;			/* bytes behind the link header */
 	__be64	nonce;			/* of a session; 0: without a key */
 } __packed;
 
@@ -174,7 +174,7 @@ struct via_wire_answer {
 	__be64	zero;
 } __packed;
 
-#define VIA_WIRE_HOST_MAX	8	/* bytes of an address, so far */
+#define VIA_WIRE_HOST_MAX	16	/* bytes of an address */
 #define VIA_WIRE_HOST_ROOM	20
 #define VIA_WIRE_DISC_MAX	64
 

@@ -39,6 +39,10 @@
  * NAPI is also scheduled twice in a millisecond while polling goes on, for
  * what is rare: acknowledgements, an empty ring, the wire.
  *
+ * Off until asked for: a chip's ids are not in MODULE_DEVICE_TABLE.  udev
+ * would load the module beside the kernel's own at each boot, and the first of
+ * both to register has the card.  It is loaded by name.
+ *
  * Locking
  * -------
  *   RTNL               up, down, the VI NIC coming and going

@@ -12,7 +12,7 @@
 #include <linux/etherdevice.h>
 #include <linux/netpoll.h>
 #include <linux/skbuff.h>
-#include "../ether/wire.h"
+#include "../ethernet.h"
 #include "native.h"
 
 /**
@@ -130,21 +130,19 @@ static __always_inline void via_native_tx_end(struct via_ether_nic *nic,
 }
 
 static __always_inline bool
-via_native_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx, u32 len,
+via_native_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		  const struct via_ether_link *link, u32 len,
 		  struct via_ether_buf *buf)
 {
 	struct via_native *n = nic->priv;
+	u8 *room;
 
 	/* A connection may remember an MTU from before. */
-	if (unlikely(len > n->tx_max ||
+	if (unlikely(len + ETH_HLEN > n->tx_max ||
 		     !via_native_tx_room(n, VIA_NATIVE_VI)))
 		return false;
-	buf->data = n->tx.buf[n->tx.next & (n->tx.slots - 1)].data;
-	if (len < ETH_ZLEN) {
-		/* Whatever the length, the padding is in here: two stores. */
-		BUILD_BUG_ON(ETH_HLEN + VIA_WIRE_ACK_LEN < ETH_ZLEN - 16);
-		memset(buf->data + ETH_ZLEN - 16, 0, 16);
-	}
+	room = n->tx.buf[n->tx.next & (n->tx.slots - 1)].data;
+	buf->data = via_ethernet_begin(room, link, len);
 	return true;
 }
 
@@ -154,8 +152,8 @@ via_native_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx, u32 len,
 {
 	struct via_native *n = nic->priv;
 
-	len = max_t(u32, len, ETH_ZLEN);
-	via_native_show(n, buf->data, len, true);
+	len = max_t(u32, len + ETH_HLEN, ETH_ZLEN);
+	via_native_show(n, buf->data - ETH_HLEN, len, true);
 	via_native_put_slot(n, VIA_NATIVE_VI, len);
 	return true;
 }
@@ -175,11 +173,13 @@ static bool via_native_tx_put_frags(struct via_ether_nic *nic,
 {
 	struct via_native *n = nic->priv;
 	u32 mask = n->tx.slots - 1, first = n->tx.next, i = first & mask;
-	u32 spread, bytes = len, k;
+	u32 spread, bytes, k;
 	bool irq = false;
 
 	if (!via_native_hot.tx_frags || unlikely(n->dev->flags & IFF_PROMISC))
 		return false;
+	len += ETH_HLEN;
+	bytes = len;
 	spread = via_native_hot.tx_spread(frags->n);
 	if (unlikely(via_native_tx_busy(n) + spread > n->tx.slots / 2)) {
 		if (n->tx_used[VIA_NATIVE_VI] + spread >
@@ -214,12 +214,13 @@ static void via_native_tx_drop(struct via_ether_nic *nic,
 }
 
 static bool via_native_tx_get_one(struct via_ether_nic *nic,
-				  struct via_ether_tx *tx, u32 flow, u32 len,
-				  struct via_ether_buf *buf)
+				  struct via_ether_tx *tx,
+				  const struct via_ether_link *link, u32 flow,
+				  u32 len, struct via_ether_buf *buf)
 {
 	if (unlikely(!via_native_tx_begin(nic, tx, flow)))
 		return false;
-	if (likely(via_native_tx_get(nic, tx, len, buf)))
+	if (likely(via_native_tx_get(nic, tx, link, len, buf)))
 		return true;
 	via_native_tx_end(nic, tx);
 	return false;
@@ -415,6 +416,8 @@ static void via_native_rx_look(struct via_ether_nic *nic)
 
 static struct via_ether_ops via_native_ether = {
 	.owner = THIS_MODULE,
+	.host_valid = via_ethernet_valid,
+	.link_open = via_ethernet_link,
 	.tx_begin = via_native_tx_begin,
 	.tx_get = via_native_tx_get,
 	.tx_put = via_native_tx_put,

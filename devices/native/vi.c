@@ -8,6 +8,7 @@
 
 #include <net/net_namespace.h>
 #include <linux/rtnetlink.h>
+#include "../ethernet.h"
 #include "native.h"
 
 static struct via_native *native_of(struct net_device *dev)
@@ -28,7 +29,7 @@ static void nic_up(struct via_native *n)
 	nic->priv = n;
 	nic->rx_frames = n->chip->rx_slots;
 	nic->mtu = dev->mtu;
-	ether_addr_copy(nic->mac, dev->dev_addr);
+	via_ethernet_own(nic, dev->dev_addr);
 	ka = nic->ka;
 	ka->ifindex = dev->ifindex;
 	ka->parent = dev->dev.parent;
@@ -93,7 +94,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		nic_renew(n);
 		break;
 	case NETDEV_CHANGEADDR:
-		if (!n->nic || !ether_addr_equal(n->nic->mac, dev->dev_addr))
+		if (!n->nic || !via_host_is(&n->nic->host, dev->dev_addr))
 			nic_renew(n);
 		break;
 	case NETDEV_GOING_DOWN:

@@ -211,7 +211,7 @@
 #define VIA_RES_CQ			2
 #define VIA_RES_DESCRIPTOR		3
 
-#define VIA_ADDR_MAX			8	/* bytes of a host address */
+#define VIA_ADDR_MAX			16	/* bytes of a host address */
 #define VIA_DISC_MAX			64	/* bytes of a discriminator */
 #define VIA_SEG_MAX			252	/* segments of a descriptor */
 #define VIA_DESC_ALIGN			64	/* bytes */
@@ -336,6 +336,7 @@ static inline __u64 via_trap_arg(__u32 op, __u32 id)
 /* What VIA_IOC_HELLO tells. */
 #define VIA_NIC_LOOPBACK	1
 #define VIA_NIC_ETHERNET	2
+#define VIA_NIC_UDP		3
 
 struct via_hello {
 	__u32	abi;			/* in: VIA_ABI_VERSION */
@@ -652,7 +653,7 @@ VIA_ASSERT_SIZE(struct via_completion, 16);
 VIA_ASSERT_SIZE(struct via_vi_shared, 320);
 VIA_ASSERT_SIZE(struct via_cq_shared, 128);
 VIA_ASSERT_SIZE(struct via_ctl, 64);
-VIA_ASSERT_SIZE(struct via_hello, 168);
+VIA_ASSERT_SIZE(struct via_hello, 176);
 VIA_ASSERT_SIZE(struct via_mem_register, 32);
 VIA_ASSERT_SIZE(struct via_mem_attrs, 24);
 VIA_ASSERT_SIZE(struct via_vi_create, 48);
@@ -660,13 +661,13 @@ VIA_ASSERT_SIZE(struct via_vi_set, 24);
 VIA_ASSERT_SIZE(struct via_vi_query, 32);
 VIA_ASSERT_SIZE(struct via_cq_resize, 32);
 VIA_ASSERT_SIZE(struct via_wait, 24);
-VIA_ASSERT_SIZE(struct via_net_addr, 76);
-VIA_ASSERT_SIZE(struct via_conn_wait, 184);
-VIA_ASSERT_SIZE(struct via_conn_request, 168);
+VIA_ASSERT_SIZE(struct via_net_addr, 84);
+VIA_ASSERT_SIZE(struct via_conn_wait, 200);
+VIA_ASSERT_SIZE(struct via_conn_request, 184);
 VIA_ASSERT_SIZE(struct via_conn_result, 24);
 VIA_ASSERT_SIZE(struct via_stats, 24);
 VIA_ASSERT_SIZE(struct via_event, 32);
-VIA_ASSERT_SIZE(struct via_name_answer, 80);
-VIA_ASSERT_SIZE(struct via_name_query, 96);
+VIA_ASSERT_SIZE(struct via_name_answer, 88);
+VIA_ASSERT_SIZE(struct via_name_query, 104);
 
 #endif /* _UAPI_VIA_H */

@@ -28,7 +28,7 @@
 #define VIA_NL_NIC_MAX		63	/* characters of a NIC's name */
 #define VIA_NL_DRIVER_MAX	63	/* of a module's */
 #define VIA_NL_LIMIT_MAX	31	/* of a limit's */
-#define VIA_NL_ADDR_MAX		8	/* bytes of a host's address */
+#define VIA_NL_ADDR_MAX		16	/* bytes of a host's address */
 #define VIA_NL_KEY_LEN		32	/* bytes of a key */
 #define VIA_NL_PEERS_MAX	4096	/* hosts on the list of one NIC */
 
@@ -49,8 +49,10 @@ enum via_nl_cmd {
 	/* Of a group: a NIC has gone. */
 	VIA_NL_CMD_NIC_DEL,
 	/*
-	 * Make an interface (IFINDEX) a VI NIC, by the module DRIVER or by the
-	 * first that can; initial.  -EEXIST: it is one.
+	 * Make an interface (IFINDEX), or an address of this host (ADDR; and
+	 * PORT, and the interface that it is bound to, IFINDEX), a VI NIC, by
+	 * the module DRIVER or by the first that can; initial.  -EEXIST: it is
+	 * one.
 	 */
 	VIA_NL_CMD_ATTACH,
 	/* Undo it (NIC or IFINDEX); owner. */
@@ -108,6 +110,8 @@ enum via_nl_attr {
 	VIA_NL_A_EVENT,		/* u32: VIA_NL_PEER_* */
 	VIA_NL_A_LIMIT_NAME,	/* string */
 	VIA_NL_A_LIMIT_VALUE,	/* u64; 0: no limit */
+	VIA_NL_A_PORT,		/* u16: of UDP, not 0 */
+	VIA_NL_A_NEAR,		/* flag: without a list, hosts of its subnets may talk */
 
 	__VIA_NL_A_MAX
 };
@@ -120,6 +124,7 @@ enum via_nl_peer_attr {
 	VIA_NL_PEER_A_KEY,	/* binary: VIA_NL_KEY_LEN bytes; never told */
 	VIA_NL_PEER_A_NO_KEY,	/* flag: the host has no key any more */
 	VIA_NL_PEER_A_KEYED,	/* flag, told: the host has a key */
+	VIA_NL_PEER_A_PREFIX,	/* u8: all hosts with so many first bits of ADDR */
 
 	__VIA_NL_PEER_A_MAX
 };

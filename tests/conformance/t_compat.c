@@ -69,9 +69,38 @@ static void spellings(void)
 	pair_close(&p);
 }
 
+/*
+ * A program that knows hardware addresses only gives an address of IPv4 in 6
+ * bytes, the last two of them zeros.  On other NICs there is nothing to try.
+ */
+static void six_bytes(void)
+{
+	struct net_address local, remote;
+	struct disc d = new_disc();
+	struct pair p;
+
+	if (env.nic.attr.NicAddressLen != 4)
+		return;
+	pair_create(&p, NULL);
+	own_address(&env.nic, &local, d.bytes, d.len);
+	to_peer(&remote, &d);
+	memcpy(d.bytes, remote.a.HostAddress, 4);
+	memset(d.bytes + 4, 0, 2);
+	net_address(&remote, d.bytes, 6, "none such", 9);
+	CHECK_RC(VipConnectRequest(p.vi, &local.a, &remote.a, LONG_MS, NULL),
+		 VIP_NO_MATCH);
+	/* With anything else behind it it is no such address. */
+	remote.a.HostAddress[5] = 1;
+	CHECK_RC(VipConnectRequest(p.vi, &local.a, &remote.a, LONG_MS, NULL),
+		 VIP_INVALID_PARAMETER);
+	pair_close(&p);
+}
+
 static const struct group groups[] = {
 	{ "compat.spellings", "13 C2, C4, both spellings of a descriptor",
 	  spellings, G_PEER, 0 },
+	{ "compat.six_bytes", "3 VIP_NET_ADDRESS, IPv4 in 6 bytes", six_bytes, G_PEER,
+	  0 },
 };
 
 NOUN(compat, groups);

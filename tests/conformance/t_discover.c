@@ -27,6 +27,12 @@ static void discover(void)
 		   VIP_SUCCESS);
 }
 
+/* In UDP/IP there is no asking all hosts, and names are the resolver's. */
+static bool in_udp(void)
+{
+	return !strncmp(env.nic.attr.Name, "via_udp", 7);
+}
+
 /* The peer answers; and a connect to what was found finds it there. */
 static void peer_found(void)
 {
@@ -38,7 +44,7 @@ static void peer_found(void)
 	pair_open(&p, NULL);
 	check_alive(&p);
 	discover();
-	CHECK(in_list(host));
+	CHECK(in_list(host) || in_udp());
 	CHECK(in_list(env.nic.attr.LocalNicAddress));
 	check_alive(&p);
 	pair_close(&p);
@@ -82,8 +88,8 @@ static void names_found(void)
 	CHECK_EQ(len, strlen(name) + 1);
 	about("%.60s", name);
 	/* This host's own name may lead to another NIC of it. */
-	CHECK(leads_back(name, host, &n) || !strcmp(own, name));
-	CHECK(n > 0);
+	CHECK(leads_back(name, host, &n) || !strcmp(own, name) || in_udp());
+	CHECK(n > 0 || in_udp());
 	/* Room for less: the length that is needed. */
 	CHECK_RC(VipNSGetHostByAddr(env.nic.h, &a.a, name, &small),
 		 VIP_INVALID_PARAMETER);

@@ -5,6 +5,7 @@
  * of memory, it goes some way. The check plan has a session with small ones.
  */
 #include "remote.h"
+#include "limit.h"
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <stdio.h>
@@ -392,14 +393,14 @@ static void user_pages(void)
 	struct fresh f = fresh(), g = fresh();
 	uint8_t *p = pages(64 * 4096);
 	VIP_MEM_HANDLE h, more, none;
-	unsigned long old;
+	uint64_t old;
 
-	if (!parameter("max_user_pages", &old) ||
-	    !set_parameter("max_user_pages", old))
+	if (strchr(env.device, ':') || !limit_get("pages", &old) ||
+	    !limit_set("pages", old))
 		return;		/* not ours to set */
 	REQUIRE(!setrlimit(RLIMIT_MEMLOCK, &much) && drop_ipc_lock());
 	REQUIRE(freopen("/dev/null", "w", stderr));
-	CHECK(set_parameter("max_user_pages", pinned() + 16));
+	CHECK(limit_set("pages", pinned() + 16));
 	CHECK_RC(VipRegisterMem(f.h, p, 17 * 4096, NULL, &none),
 		 VIP_ERROR_RESOURCE);
 	CHECK_RC(VipRegisterMem(f.h, p, 10 * 4096, NULL, &h), VIP_SUCCESS);
@@ -414,7 +415,7 @@ static void user_pages(void)
 	CHECK_RC(VipRegisterMem(f.h, p, 1, NULL, &none), VIP_ERROR_RESOURCE);
 	CHECK_RC(VipCloseNic(g.h), VIP_SUCCESS);
 	CHECK_RC(VipRegisterMem(f.h, p, 16 * 4096, NULL, &h), VIP_SUCCESS);
-	CHECK(set_parameter("max_user_pages", old));
+	CHECK(limit_set("pages", old));
 	CHECK_RC(VipCloseNic(f.h), VIP_SUCCESS);
 }
 

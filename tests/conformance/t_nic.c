@@ -140,7 +140,10 @@ static void query(void)
 	REQUIRE_RC(VipQueryNic(env.nic.h, &a), VIP_SUCCESS);
 	CHECK(memchr(a.Name, 0, sizeof(a.Name)) && a.Name[0]);
 	CHECK(a.NicAddressLen >= 1 && a.NicAddressLen <= HOST_MAX);
-	CHECK(strncmp(a.Name, "via_", 4) || a.NicAddressLen == 6);
+	if (!strncmp(a.Name, "via_udp", 7))
+		CHECK(a.NicAddressLen == 4 || a.NicAddressLen == 16);
+	else
+		CHECK(strncmp(a.Name, "via_", 4) || a.NicAddressLen == 6);
 	CHECK(a.LocalNicAddress != NULL);
 	CHECK_EQ(a.ThreadSafe, VIP_TRUE);
 	CHECK_EQ(a.MaxDiscriminatorLen, 64);

@@ -25,8 +25,8 @@ static void refuse_one(struct pair *p, struct xfer x, bool immediate)
 	uint32_t bits = VIP_STATUS_RDMA_PROT_ERROR |
 			VIP_STATUS_PROTECTION_ERROR;
 	unsigned int before, after = 0;
+	struct ctl_msg m = { 0 };
 	struct tries t = { 0 };
-	struct ctl_msg m;
 	struct done s;
 	bool told;
 

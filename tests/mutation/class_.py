@@ -241,7 +241,7 @@ mutant("accept-once", CONN, "sim", "",
 mutant("any-accept", CONN, "sim", "",
        "ACCEPT from another host than was asked makes a connection",
        ("		if (ev->cookie && ev->cookie == h->cookie &&\n"
-        "		    ether_addr_equal(ev->remote_mac, f->src)) {\n"
+        "		    via_host_is(&ev->remote, f->src)) {\n"
         "			/* A late",
         "		if (ev->cookie && ev->cookie == h->cookie) {\n"
         "			/* A late"), sim="hostile")
@@ -332,9 +332,9 @@ mutant("peer-stays-claimed", P2P, "sim", "",
         "}\n\nstatic"), sim="p2p beside")
 mutant("forged-peer", P2P, "sim", "",
        "a host speaks for another one",
-       ("	if (c.client_host_len != ETH_ALEN ||\n"
-        "	    !ether_addr_equal(c.client_host, f->src) ||\n",
-        "	if (c.client_host_len != ETH_ALEN ||\n"), sim="p2p hostile")
+       ("	if (c.client_host_len != nic->host.len ||\n"
+        "	    memcmp(c.client_host, f->src, nic->host.len) ||\n",
+        "	if (c.client_host_len != nic->host.len ||\n"), sim="p2p hostile")
 mutant("peer-loses-claim", P2P, "wire", "p2p.crowd p2p.killed_pending",
        "a peer that has gone keeps the VI that chose it from all others",
        ("		claim = cookie;\n", ""),
@@ -430,7 +430,7 @@ mutant("versions-unbound", "devices/ether/ctl.c", "sim", "",
         "	if (!via_ether_allowed(nic, f->src))"), sim="hostile many")
 mutant("resets-unbound", "devices/ether/ctl.c", "sim", "",
        "a flood of frames for unknown VIs is answered frame by frame",
-       ("	if (via_ether_may_answer(nic, mac, question, VIA_WIRE_END_LEN) "
+       ("	if (via_ether_may_answer(nic, host, question, VIA_WIRE_END_LEN) "
         "&&\n	    send_one(nic, &c, &e))",
         "	if (send_one(nic, &c, &e))"), sim="hostile many")
 
@@ -527,7 +527,8 @@ mutant("accept-without-proof", "devices/ether/ctl.c", "sim", "",
        sim="hostile")
 mutant("accept-of-own-epoch", "devices/ether/ctl.c", "sim", "",
        "what ACCEPT tells proves nothing",
-       ("		     ev->remote_epoch);", "		     ev->nic->epoch);"),
+       ("ev->remote.addr, ev->remote_epoch);",
+        "ev->remote.addr, ev->nic->epoch);"),
        sim="hostile")
 mutant("proof-not-kept", CONN, "sim", "",
        "what ACCEPT tells is forgotten",
@@ -631,7 +632,8 @@ mutant("request-lost-session", SESSION, "sim", "",
        sim="hostile time")
 mutant("auth-too-long", CONN, "sim", "",
        "frames with authenticators are longer than the wire takes",
-       ("	mtu -= ev->seal_len;\n", ""), sim="hostile")
+       (", READ_ONCE(ev->peer->path)) - ev->seal_len;\n",
+        ", READ_ONCE(ev->peer->path));\n"), sim="hostile")
 mutant("key-kept-broken", ALLOW, "sim", "",
        "connections end when the list is written with the same key",
        ("		if (old && !memcmp(", "		if (false && !memcmp("),
@@ -643,9 +645,9 @@ mutant("key-changed-silent", ALLOW, "sim", "",
         "	if (exchange(old, a)) {"), sim="hostile time")
 mutant("key-changed-stays", ALLOW, "sim", "",
        "a connection stands without the key that root has set",
-       ("	return !via_ether_allowed(ev->nic, ev->remote_mac) ||\n"
+       ("	return !via_ether_allowed(ev->nic, ev->remote.addr) ||\n"
         "	       ev->key_id != READ_ONCE(ev->peer->want_key);",
-        "	return !via_ether_allowed(ev->nic, ev->remote_mac);"),
+        "	return !via_ether_allowed(ev->nic, ev->remote.addr);"),
        sim="hostile")
 
 # Frames in.
@@ -723,7 +725,7 @@ mutant("version-untold", RECV, "sim", "",
 mutant("cookie-alone", RECV, "sim", "",
        "any host sends on a connection whose cookie it has seen",
        ("	return likely(ev->cookie == h->cookie) && h->cookie &&\n"
-        "	       ether_addr_equal(ev->remote_mac, mac);",
+        "	       via_host_is(&ev->remote, host);",
         "	return likely(ev->cookie == h->cookie) && h->cookie;"),
        sim="hostile")
 mutant("message-unbound", RECV, "sim", "",
@@ -973,8 +975,8 @@ mutant("heartbeats-twice", BEAT, "sim", "",
         "	if (false)\n		at ="), sim="time")
 mutant("heartbeat-unanswered", BEAT, "sim", "",
        "connections without traffic break after 8 seconds",
-       ("	via_ether_send_beat(nic, f->src, VIA_WIRE_BEAT, "
-        "theirs->epoch, &b);\n", ""), sim="time")
+       ("	via_ether_send_beat(nic, peer, f->src, VIA_WIRE_BEAT, "
+        "theirs->epoch,\n			    &b);\n", ""), sim="time")
 mutant("heartbeats-alone", BEAT, "sim", "",
        "a host that has lost nothing is not made to look at what it has",
        ("			WRITE_ONCE(peer->beat.doubt, true);\n		spin_unlock",
@@ -1031,7 +1033,7 @@ ACKS = "devices/ether/acks.c"
 mutant("acks-of-other-host", ACKS, "sim", "",
        "a host that has seen a cookie acknowledges for another one",
        ("	ours = ev->cookie == e->cookie &&\n"
-        "	       ether_addr_equal(ev->remote_mac, f->src);",
+        "	       via_host_is(&ev->remote, f->src);",
         "	ours = ev->cookie == e->cookie;"), sim="hostile")
 mutant("acks-of-any", ACKS, "sim", "",
        "an entry of ACKS without the cookie acknowledges",
@@ -1115,7 +1117,7 @@ mutant("goodbye-copy-unanswered", RECV, "sim", "",
         "	if (false)\n"), sim="hostile loss")
 mutant("goodbye-answers-unbound", "devices/ether/ctl.c", "sim", "",
        "any number of DISCONNECTs from made-up addresses is answered",
-       ("	if (known || via_ether_may_answer(nic, mac, question, "
+       ("	if (known || via_ether_may_answer(nic, host, question, "
         "VIA_WIRE_END_LEN))\n",
         "	if (true)\n"),
        sim="hostile many")
@@ -1309,16 +1311,16 @@ mutant("key-lost-unsaid", ALLOW, "sim", "",
         "			host->key = was->key;\n", ""))
 mutant("key-of-two", ALLOW, "sim", "",
        "an address has two keys, or one and none",
-       ("		       host_of(a, mac) ? VIA_REFUSE_TWICE : "
-        "VIA_REFUSE_NONE;", "		       VIA_REFUSE_NONE;"))
+       ("		if (!*why && rule_of(a, &like))\n"
+        "			*why = VIA_REFUSE_TWICE;\n", ""))
 mutant("list-of-none-for-all", ALLOW, "sim", "",
        "an empty list allows all hosts",
-       ("	ok = !a || *place_of(a, mac);",
-        "	ok = !a || !a->count || *place_of(a, mac);"))
+       ("	ok = a ? listed(a, host, nic->host.len) :",
+        "	ok = a && a->count ? listed(a, host, nic->host.len) :"))
 mutant("list-half-changed", ALLOW, "sim", "",
        "hosts are taken off though one of them is not on the list",
-       ("		if (!host_of(old, named->host[i].mac)) {",
-        "		if (!i && !host_of(old, named->host[i].mac)) {"))
+       ("		if (!rule_of(old, &named->host[i])) {",
+        "		if (!i && !rule_of(old, &named->host[i])) {"))
 
 ETHER_NAME = "devices/ether/name.c"
 mutant("any-name-reply", ETHER_NAME, "sim", "",

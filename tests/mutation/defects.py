@@ -48,8 +48,8 @@ taken_back("waiters-unbound", REQUEST, "sim", "",
 taken_back("reset-of-sender", CONN, "sim", "",
            "reliability: a RESET that answered ACCEPT (93ce510)",
            "a server whose client has gone waits for all the client's time",
-           ("	via_ether_send_reset(nic, c->mac, accept->to, cookie,",
-            "	via_ether_send_reset(nic, c->mac, c->vi, c->cookie,"),
+           ("	via_ether_send_reset(nic, f->src, accept->to, cookie,",
+            "	via_ether_send_reset(nic, f->src, c->vi, c->cookie,"),
            sim="loss time")
 taken_back("client-unheard", CONN, "sim", "",
            "reliability: a client that was accepted and never heard of "
@@ -62,7 +62,7 @@ taken_back("group-answered", "devices/ether/control.c", "sim", "",
            "reliability: a frame with a group address for its source "
            "(5e15420)",
            "one forged frame is answered by a broadcast",
-           ("	if (unlikely(!is_valid_ether_addr(f->src))) {\n"
+           ("	if (unlikely(!nic->ops->host_valid(nic, f->src))) {\n"
             "		via_ether_count(nic, BAD_FIELD);\n		return;\n	}\n"
             "	if (unlikely(!via_ether_allowed(nic, f->src))) {",
             "	if (unlikely(!via_ether_allowed(nic, f->src))) {"),
@@ -71,7 +71,7 @@ taken_back("group-reset", "devices/ether/ctl.c", "sim", "",
            "reliability: a frame with a group address for its source "
            "(5e15420)",
            "one forged frame on a connection is answered by a broadcast",
-           ("	if (unlikely(!is_valid_ether_addr(mac)))\n"
+           ("	if (unlikely(!nic->ops->host_valid(nic, host)))\n"
             "		return false;\n", ""),
            sim="hostile")
 taken_back("old-ring-forgotten", "providers/ka/ka_cq.c", "fault", "",
@@ -111,9 +111,8 @@ static bool via_conn_may_begin(struct via_vi *vi)
 taken_back("stats-beside-end", STATS, "regress", "stats",
            "audit 2, reliability: STATS called into a NIC being detached",
            "counters are read from a device that is freed",
-           ("	struct via_totals sum;\n	int idx;\n",
-            "	struct via_totals sum;\n"),
-           ("	if (nic->ops->stats && via_nic_enter(nic, &idx)) {\n"
+           ("	int idx;\n\n"
+            "	if (nic->ops->stats && via_nic_enter(nic, &idx)) {\n"
             "		nic->ops->stats(nic, sink);\n"
             "		via_nic_leave(nic, idx);\n	}",
             "	if (nic->ops->stats && !READ_ONCE(nic->dead))\n"
@@ -257,8 +256,8 @@ taken_back("wire-accept-of-expired", CONN, "regress", "late", OVER,
 taken_back("wire-request-of-expired", CONN, "regress", "late", OVER,
            "a request goes on in frames after its VI is Idle",
            ("	pending = vi->state == VIA_STATE_PENDING;\n	if (pending) {\n"
-            "		ether_addr_copy",
-            "	pending = true;\n	if (pending) {\n		ether_addr_copy"),
+            "		ev->remote = peer",
+            "	pending = true;\n	if (pending) {\n		ev->remote = peer"),
            ("	if (!ev->forever && time_after_eq(via_now(), ev->deadline)) {",
             "	if (!ev->forever && vi->state == VIA_STATE_PENDING &&\n"
             "	    time_after_eq(via_now(), ev->deadline)) {"),
@@ -388,8 +387,9 @@ taken_back("questions-uncounted", "kernel/name.c", "sim", "",
 taken_back("pages-without-default", "kernel/quota.c", "sim", "",
            "audit 9: a default for pinned pages",
            "a user with no RLIMIT_MEMLOCK pins the whole machine",
-           ("		max_user_pages = totalram_pages() / 2;",
-            "		max_user_pages = 0;"), sim="rights many")
+           ("	via_quota_limit[VIA_QUOTA_PAGES] = totalram_pages() / 2;",
+            "	via_quota_limit[VIA_QUOTA_PAGES] = 0;"),
+           sim="rights many")
 taken_back("grace-per-vi", VI, "regress", "grace",
            "audit 9: a VI's memory goes by work after a grace period",
            "a program that ends VIs interrupts all CPUs as often as it likes",

@@ -7,9 +7,25 @@
 #include "../../devices/ether/ether.h"
 #include "../../kernel/netlink.h"
 #include "../../kernel/nic.h"
+#include "../../kernel/quota.h"
 #include "host.h"
 
 #define HOSTS_MAX 64
+
+void sim_limit(const char *name, u64 most)
+{
+	enum via_quota_kind i;
+
+	for (i = 0; i < VIA_QUOTAS; i++) {
+		if (strcmp(via_quota_name(i), name))
+			continue;
+		via_quota_set_most(i, most);
+		/* The command has returned before others hear of it. */
+		smp_mb();
+		return;
+	}
+	sim_fail("no limit %s", name);
+}
 
 int via_netlink_init(void)
 {

@@ -90,6 +90,10 @@ struct sim_wire {
 
 extern struct sim_wire sim_wire;
 
+/* Frames that are sent from now on go to that file, too: capture.c. */
+void sim_capture_open(const char *path);
+void sim_capture(const void *frame, u32 len);
+
 struct sim_nic;
 /* NICs that come from here on can be polled. */
 void sim_nics_polled(void);
@@ -111,6 +115,8 @@ u32 sim_nic_refused(const struct sim_nic *nic);
 void sim_nic_queues(struct sim_nic *nic);
 void sim_nic_mtu(struct sim_nic *nic, u32 mtu);
 const u8 *sim_nic_mac(const struct sim_nic *nic);
+/* An administrator's limit of users; what the last run has set has gone. */
+void sim_limit(const char *name, u64 most);
 /*
  * An administrator's change of the hosts that may talk to a NIC ("via_a"): what
  * the agent says of VIA_PEERS_@how with the hosts of @text.  The list as text,
@@ -119,6 +125,8 @@ const u8 *sim_nic_mac(const struct sim_nic *nic);
 int sim_peers(const char *name, int how, const char *text);
 int sim_peers_read(const char *name, char *buf);
 
+/* The class is unloaded: has it given back all that NIC modules gave it? */
+void sim_nics_over(void);
 /* In how many lists are the VIs that look for their peers? */
 u32 sim_nic_p2p_lists(const struct sim_nic *nic);
 /* How many hosts does it deal with? */
@@ -129,6 +137,8 @@ void sim_nic_prove(struct sim_nic *nic, u8 *frame);
 void sim_nic_prove_life(struct sim_nic *nic, u8 *frame);
 /* The class's side of it. */
 struct via_ether_nic *sim_nic_ether(const struct sim_nic *nic);
+/* The checksum of such a frame, as via_ether_seal() computes it. */
+void sim_seal(void *frame, u32 size, u32 len);
 /* A frame as if it came from the wire, Ethernet header included. */
 void sim_nic_inject(struct sim_nic *nic, const void *frame, u32 len);
 

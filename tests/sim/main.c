@@ -411,6 +411,7 @@ static void usage(FILE *f)
 "  -m, --max-steps=N      a run that takes more fails (50,000,000)\n"
 "  -r, --replay=FILE      the turns of a failure instead of a policy\n"
 "  -o, --out=PREFIX       where turns of failures go (build/sim/failed)\n"
+"      --pcap=FILE        write the frames that are sent, with virtual time\n"
 "  -k, --keep-going       other scenarios after a failure\n"
 "      --no-shorten       leave a failing run as it is\n"
 "  -v, --verbose          messages of the kernel and of the scenario\n"
@@ -444,6 +445,7 @@ static void parse(int argc, char **argv)
 		{ "max-steps", required_argument, NULL, 'm' },
 		{ "replay", required_argument, NULL, 'r' },
 		{ "out", required_argument, NULL, 'o' },
+		{ "pcap", required_argument, NULL, 'w' },
 		{ "keep-going", no_argument, NULL, 'k' },
 		{ "no-shorten", no_argument, NULL, 'S' },
 		{ "verbose", no_argument, NULL, 'v' },
@@ -501,6 +503,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 'o':
 			opt.out = optarg;
+			break;
+		case 'w':
+			sim_capture_open(optarg);
 			break;
 		case 'k':
 			opt.keep_going = true;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* A NIC module whose wire is simulated, and RTNL over its coming and going. */
 #include "../../devices/ether/peer.h"
-#include "../../devices/ether/via_ether.h"
-#include "../../devices/ether/wire.h"
+#include "../../devices/ethernet.h"
 #include "host.h"
 #include "kernel/model.h"
 #include "watch.h"
@@ -68,6 +67,8 @@ struct sim_nic {
 };
 
 struct sim_wire sim_wire;
+void via_ether_seal(void *frame, u32 size, u32 len);
+
 static struct sim_nic *nics[NICS_MAX];
 static u32 next_n;
 static struct mutex rtnl;
@@ -208,7 +209,7 @@ static struct sim_nic *heir(const struct frame *f)
 	u32 i;
 
 	for (i = 0; sim_wire.lasting && i < NICS_MAX; i++)
-		if (nics[i] && !memcmp(f->data, nics[i]->nic->mac, ETH_ALEN))
+		if (nics[i] && !memcmp(f->data, nics[i]->nic->host.addr, ETH_ALEN))
 			return nics[i];
 	return NULL;
 }
@@ -315,7 +316,7 @@ static bool present(const u8 *mac)
 	u32 i;
 
 	for (i = 0; i < NICS_MAX; i++)
-		if (nics[i] && !memcmp(mac, nics[i]->nic->mac, ETH_ALEN))
+		if (nics[i] && !memcmp(mac, nics[i]->nic->host.addr, ETH_ALEN))
 			return true;
 	return false;
 }
@@ -351,11 +352,12 @@ static void transmit(struct sim_nic *from, struct frame *f)
 	    (sim_wire.meddle &&
 	     !sim_wire.meddle(sim_wire.meddle_arg, f->data, &f->len)))
 		return;
+	sim_capture(f->data, f->len);
 	for (i = 0; i < NICS_MAX; i++) {
 		if (!nics[i] || nics[i] == from || !nics[i]->listening)
 			continue;
 		if (!is_multicast_ether_addr(eth->h_dest) &&
-		    memcmp(eth->h_dest, nics[i]->nic->mac, ETH_ALEN))
+		    memcmp(eth->h_dest, nics[i]->nic->host.addr, ETH_ALEN))
 			continue;
 		copies = 1 + (sim_dice(10000) < sim_wire.dup);
 		while (copies--)
@@ -376,8 +378,31 @@ void sim_nic_inject(struct sim_nic *nic, const void *data, u32 len)
 	f->to = nic;
 	f->n = nic->n;
 	f->slot = nic->slot;
+	sim_capture(f->data, f->len);
 	list_add_tail(&f->link, &in_flight);
 	sim_at(sim_clock, deliver, f);
+}
+
+/* Each is closed once, and none stays open. */
+static u32 links;
+
+static bool link_open(struct via_ether_nic *ether, struct via_ether_link *link,
+		      const u8 *host, gfp_t gfp)
+{
+	if (sim_alloc_fails())
+		return false;
+	via_ethernet_link(ether, link, host, gfp);
+	if (!gfp)
+		return true;
+	link->priv = malloc(1);
+	links++;
+	return true;
+}
+
+static void link_close(struct via_ether_link *link)
+{
+	free(link->priv);
+	links--;
 }
 
 static bool tx_begin(struct via_ether_nic *ether, struct via_ether_tx *tx,
@@ -399,21 +424,22 @@ static bool tx_begin(struct via_ether_nic *ether, struct via_ether_tx *tx,
 }
 
 static bool tx_get(struct via_ether_nic *ether, struct via_ether_tx *tx,
-		   u32 len, struct via_ether_buf *buf)
+		   const struct via_ether_link *link, u32 len,
+		   struct via_ether_buf *buf)
 {
 	struct sim_nic *nic = ether->priv;
 	struct frame *f;
 
-	if (len > nic->longest)
+	if (ETH_HLEN + len > nic->longest)
 		sim_fail("a frame of %u bytes, and the MTU is %u",
 			 len, nic->longest - ETH_HLEN);
 	if (sim_alloc_fails())
 		return false;
 	nic->room++;
-	f = calloc(1, sizeof(*f) + max_t(u32, len, ETH_ZLEN));
+	f = calloc(1, sizeof(*f) + max_t(u32, ETH_HLEN + len, ETH_ZLEN));
 	if (!f)
 		abort();
-	buf->data = f->data;
+	buf->data = via_ethernet_begin(f->data, link, len);
 	buf->priv = f;
 	return true;
 }
@@ -443,7 +469,7 @@ static bool tx_put(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	if (!sim_lock_mine(&nic->tx_lock.l))
 		sim_fail("tx_put() outside of a burst");
 	nic->room--;
-	f->len = len;
+	f->len = ETH_HLEN + len;
 	check_flow(nic, f->data);
 	transmit(nic, f);
 	free(f);
@@ -470,11 +496,12 @@ static void tx_end(struct via_ether_nic *ether, struct via_ether_tx *tx)
 }
 
 static bool tx_get_one(struct via_ether_nic *ether, struct via_ether_tx *tx,
-		       u32 flow, u32 len, struct via_ether_buf *buf)
+		       const struct via_ether_link *link, u32 flow, u32 len,
+		       struct via_ether_buf *buf)
 {
 	if (!tx_begin(ether, tx, flow))
 		return false;
-	if (tx_get(ether, tx, len, buf))
+	if (tx_get(ether, tx, link, len, buf))
 		return true;
 	tx_end(ether, tx);
 	return false;
@@ -489,6 +516,9 @@ static void tx_put_one(struct via_ether_nic *ether, struct via_ether_tx *tx,
 
 static struct via_ether_ops ops = {
 	.owner = THIS_MODULE,
+	.host_valid = via_ethernet_valid,
+	.link_open = link_open,
+	.link_close = link_close,
 	.tx_begin = tx_begin,
 	.tx_get = tx_get,
 	.tx_put = tx_put,
@@ -569,7 +599,7 @@ static bool ring_put(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	struct sim_nic *nic = ether->priv;
 	struct frame *f = buf->priv;
 
-	f->len = len;
+	f->len = ETH_HLEN + len;
 	ring_in(nic, f);
 	return true;
 }
@@ -591,8 +621,8 @@ static bool ring_put_frags(struct via_ether_nic *ether, struct via_ether_tx *tx,
 
 	if (!sim_dice(16))
 		return false;
-	f->head = len;
-	f->len = len;
+	f->head = ETH_HLEN + len;
+	f->len = f->head;
 	f->frags = *frags;
 	for (i = 0; i < frags->n; i++) {
 		f->len += frags->frag[i].len;
@@ -698,7 +728,7 @@ void sim_nics_dma(void)
 
 const u8 *sim_nic_mac(const struct sim_nic *nic)
 {
-	return nic->nic->mac;
+	return nic->nic->host.addr;
 }
 
 u32 sim_nic_p2p_lists(const struct sim_nic *nic)
@@ -715,13 +745,18 @@ u32 sim_nic_peers(const struct sim_nic *nic)
 	return nic->nic->peers->n;
 }
 
+void sim_seal(void *frame, u32 size, u32 len)
+{
+	via_ether_seal((u8 *)frame + ETH_HLEN, size - ETH_HLEN, len);
+}
+
 void sim_nic_prove_life(struct sim_nic *nic, u8 *frame)
 {
 	struct via_wire_hello *h = (void *)(frame + ETH_HLEN +
 					    sizeof(struct via_wire));
 	struct via_proof_of of;
 
-	via_proof_of(&of, frame + ETH_ALEN, ETH_ALEN, nic->nic->mac, ETH_ALEN,
+	via_proof_of(&of, frame + ETH_ALEN, ETH_ALEN, nic->nic->host.addr, ETH_ALEN,
 		     be64_to_cpu(h->epoch));
 	local_bh_disable();
 	h->proof = cpu_to_be64(via_proof_make(&nic->nic->proof, &of));
@@ -739,7 +774,7 @@ void sim_nic_prove(struct sim_nic *nic, u8 *frame)
 		return;
 	/* A host that is there was told one for its own life. */
 	for (i = 0; i < NICS_MAX; i++)
-		if (nics[i] && !memcmp(frame + ETH_ALEN, nics[i]->nic->mac,
+		if (nics[i] && !memcmp(frame + ETH_ALEN, nics[i]->nic->host.addr,
 				       ETH_ALEN))
 			h->epoch = cpu_to_be64(nics[i]->nic->epoch);
 	sim_nic_prove_life(nic, frame);
@@ -781,7 +816,7 @@ struct sim_nic *sim_nic_up_at(const char *name, u8 n,
 	nic->nic->priv = nic;
 	nic->nic->rx_frames = sim_wire.credit ? sim_wire.credit : 64;
 	nic->nic->mtu = 1500;
-	memcpy(nic->nic->mac, mac, ETH_ALEN);
+	via_ethernet_own(nic->nic, mac);
 	nic->nic->ka->ifindex = at ? at->nic->ka->ifindex : nic->n + 10;
 	nic->nic->ka->netns = &init_net;
 	scnprintf(nic->nic->ka->name, sizeof(nic->nic->ka->name), "via_%s",
@@ -884,8 +919,15 @@ void sim_nic_mtu(struct sim_nic *nic, u32 mtu)
 	mutex_unlock(&rtnl);
 }
 
+void sim_nics_over(void)
+{
+	if (links)
+		sim_fail("%u links to hosts are not closed", links);
+}
+
 void sim_nics_reset(void)
 {
+	links = 0;
 	memset(&sim_wire, 0, sizeof(sim_wire));
 	memset(strangers, 0, sizeof(strangers));
 	sim_wire.delay_ns = 20000;

@@ -2,7 +2,6 @@
 /* A host that is nothing but frames. */
 #include "raw.h"
 
-void via_ether_seal(void *frame, u32 size, u32 len);
 
 static bool take(void *arg, u8 *data, u32 *len)
 {
@@ -213,7 +212,7 @@ void raw_send_end(struct raw_host *r, u8 type, u32 seq, u32 ack)
 		w->cookie = cpu_to_be64(r->cookie);
 	if (via_wire_always_sealed(type)) {
 		len = sizeof(f);
-		via_ether_seal(f, len, 0);
+		sim_seal(f, len, 0);
 	}
 	sim_nic_inject(r->nic, f, len);
 }
@@ -226,7 +225,7 @@ void raw_send_answer(struct raw_host *r, u8 type, u32 reason)
 
 	a->vi = cpu_to_be32(r->remote_id);
 	a->reason = cpu_to_be32(reason);
-	via_ether_seal(f, sizeof(f), 0);
+	sim_seal(f, sizeof(f), 0);
 	sim_nic_inject(r->nic, f, sizeof(f));
 }
 
@@ -241,7 +240,7 @@ void raw_send_beat(struct raw_host *r, const struct raw_frame *heartbeat)
 	*b = *asked;
 	b->epoch = cpu_to_be64(RAW_EPOCH);
 	w->cookie = asked->epoch;
-	via_ether_seal(f, sizeof(f), 0);
+	sim_seal(f, sizeof(f), 0);
 	sim_nic_inject(r->nic, f, sizeof(f));
 }
 
@@ -280,7 +279,7 @@ static void send_conn(struct raw_host *r, u8 type, const char *disc)
 	fill_addr(&c->client, r->mac, disc);
 	fill_addr(&c->server, sim_nic_mac(r->nic), disc);
 	sim_nic_prove(r->nic, f);
-	via_ether_seal(f, sizeof(f), 0);
+	sim_seal(f, sizeof(f), 0);
 	sim_nic_inject(r->nic, f, sizeof(f));
 }
 

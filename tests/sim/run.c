@@ -50,6 +50,7 @@ void sim_unload(void)
 			 via_lo.users.counter, sim_no_module.users.counter);
 	sim_exit_via_lo();
 	sim_exit_via_ether();
+	sim_nics_over();
 	sim_exit_via_ka();
 }
 

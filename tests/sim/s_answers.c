@@ -10,7 +10,6 @@
 #define FRAMES	40
 #define NOTHING	0xff
 
-void via_ether_seal(void *frame, u32 size, u32 len);
 
 static const struct kind {
 	u8 type, answer;
@@ -193,7 +192,7 @@ static void throw(void)
 		w.answer = VIA_WIRE_CHALLENGE;
 	/* Frames of a connection have no seal, for there is none. */
 	if (via_wire_always_sealed(k->type)) {
-		via_ether_seal(&w.f, size + VIA_WIRE_SEAL_LEN, 0);
+		sim_seal(&w.f, size + VIA_WIRE_SEAL_LEN, 0);
 		size += VIA_WIRE_SEAL_LEN;
 	}
 	sim_nic_inject(w.nic, &w.f, size);
@@ -283,7 +282,7 @@ static void unheard(void)
 	fill(&request);
 	w.f.conn.reliability = cpu_to_be32(VIA_RELIABLE_DELIVERY);
 	sim_nic_prove(w.nic, (u8 *)&w.f);
-	via_ether_seal(&w.f, size, 0);
+	sim_seal(&w.f, size, 0);
 	sim_nic_inject(w.nic, &w.f, size);
 	sim_proc_wait(p);
 	sim_nic_down(w.nic);

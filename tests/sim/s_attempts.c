@@ -154,7 +154,7 @@ static void late(void)
 	w.looks_late = sim_dice(2);
 	w.keeps = !sim_dice(3);
 	if (w.keeps)
-		sim_param_set("max_user_waiters", 1);
+		sim_limit("waiters", 1);
 	switch (sim_dice(3)) {
 	case 0:
 		w.hold = w.timeout + sim_dice(40 * MS);

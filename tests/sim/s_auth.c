@@ -101,7 +101,7 @@ static void strip(struct kept *k)
 	memmove(k->data + size, k->data + ETH_HLEN + p.hdr_len, p.len);
 	h->flags &= ~VIA_WIRE_AUTH;
 	if (sum)
-		via_ether_seal(k->data, size, p.len);
+		sim_seal(k->data, size, p.len);
 	k->len = max_t(u32, size + p.len, ETH_ZLEN);
 }
 

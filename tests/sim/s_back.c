@@ -284,16 +284,13 @@ static void back(void)
 	sim_config.max_time = sim_clock + 60 * SEC;
 	/* Read when a NIC comes, and when something is charged. */
 	sim_param_set("max_regions", LIMIT);
-	sim_param_set("max_user_pages", 2 * PAGES);
-	sim_param_set("max_user_waiters", LIMIT);
+	sim_limit("pages", 2 * PAGES);
+	sim_limit("waiters", LIMIT);
 	nic = sim_nic_up("a", 1);
 	p = sim_proc_new("user", 1000);
 	sim_thread(p, "user", process, NULL);
 	sim_proc_wait(p);
 	sim_nic_down(nic);
-	sim_param_set("max_regions", 131072);
-	sim_param_set("max_user_pages", 1 << 19);
-	sim_param_set("max_user_waiters", 2048);
 }
 
 SIM_SCENARIO(back, .name = "back", .run = back, .runs = 20, .max_vi = 8,

@@ -12,7 +12,6 @@
 #define KEPT	64
 #define ASKED	40			/* more than may ask at once */
 
-void via_ether_seal(void *frame, u32 size, u32 len);
 
 struct reply {
 	struct ethhdr eth;
@@ -63,7 +62,7 @@ static void answer(u32 host, const struct reply *q)
 	r.n.nonce = q->n.nonce;
 	r.n.name_len = strlen(name_of(host));
 	memcpy(r.n.name, name_of(host), r.n.name_len);
-	via_ether_seal(&r, sizeof(r), 0);
+	sim_seal(&r, sizeof(r), 0);
 	sim_nic_inject(w.nic, &r, sizeof(r));
 }
 

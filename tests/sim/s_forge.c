@@ -2,7 +2,6 @@
 /* Frames that a scenario makes up. */
 #include "s_forge.h"
 
-void via_ether_seal(void *frame, u32 size, u32 len);
 
 void forge(struct forged *f, const u8 *from, const u8 *to, u8 type)
 {
@@ -78,7 +77,7 @@ void forge_throw(struct forged *f, struct sim_nic *to)
 	if (!f->unproven)
 		sim_nic_prove(to, f->data);
 	if (via_wire_always_sealed(forged_wire(f->data)->type)) {
-		via_ether_seal(f->data, f->len + VIA_WIRE_SEAL_LEN, 0);
+		sim_seal(f->data, f->len + VIA_WIRE_SEAL_LEN, 0);
 		f->len += VIA_WIRE_SEAL_LEN;
 	}
 	sim_nic_inject(to, f->data, f->len);

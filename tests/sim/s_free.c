@@ -7,7 +7,6 @@
 #include "prog.h"
 #include "../../devices/ether/wire.h"
 
-void via_ether_seal(void *frame, u32 size, u32 len);
 
 static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
 
@@ -89,7 +88,7 @@ static void ghost(void)
 	addr(&f.c.client, sim_nic_mac(w.nic[0]));
 	addr(&f.c.server, sim_nic_mac(w.nic[1]));
 	sim_nic_prove(w.nic[1], (u8 *)&f);
-	via_ether_seal(&f, sizeof(f), 0);
+	sim_seal(&f, sizeof(f), 0);
 	sim_nic_inject(w.nic[1], &f, sizeof(f));
 }
 

@@ -12,7 +12,6 @@
 #define FRAME_MAX	1600
 #define STREAMS_MAX	3
 
-void via_ether_seal(void *frame, u32 size, u32 len);
 
 static struct caught {
 	u32 len;
@@ -82,7 +81,7 @@ static void reseal(u8 *f, u32 len)
 	else
 		return;
 	if (ETH_HLEN + size + VIA_WIRE_SEAL_LEN <= len)
-		via_ether_seal(f, ETH_HLEN + size + VIA_WIRE_SEAL_LEN, 0);
+		sim_seal(f, ETH_HLEN + size + VIA_WIRE_SEAL_LEN, 0);
 }
 
 /* A frame of ours, or one that is only of our EtherType. */
@@ -269,7 +268,7 @@ static void request(struct sim_nic *to, bool fits, bool proven)
 	memcpy(c->server.disc, fits ? "stream0" : "nothing", 7);
 	if (proven)
 		sim_nic_prove(to, f);
-	via_ether_seal(f, sizeof(f), 0);
+	sim_seal(f, sizeof(f), 0);
 	sim_nic_inject(to, f, sizeof(f));
 }
 

@@ -16,11 +16,8 @@ static struct {
 } w;
 
 static const char *const limits[] = {
-	"max_user_handles", "max_user_vi", "max_user_pages",
-	"max_user_cq_pages", "max_user_waiters",
+	"handles", "vi", "pages", "cq_pages", "waiters",
 };
-
-static const u64 defaults[] = { 1024, 2048, 1 << 19, 16384, 2048 };
 
 static void vis(struct prog_nic *n)
 {
@@ -150,7 +147,7 @@ static void quotas(void)
 	sim_thread(p, "keeper", keeper, NULL);
 	while (!READ_ONCE(w.kept))
 		msleep(1);
-	sim_expect(sim_param_set(limits[w.what], LIMIT + !w.what), "");
+	sim_limit(limits[w.what], LIMIT + !w.what);
 	for (i = 0; i < n; i++)
 		w.proc[i] = sim_proc_new("user", 1000);
 	for (i = 0; i < n; i++)
@@ -167,7 +164,6 @@ static void quotas(void)
 	sim_proc_wait(w.proc[0]);
 	WRITE_ONCE(w.over, true);
 	sim_proc_wait(p);
-	sim_param_set(limits[w.what], defaults[w.what]);
 }
 
 SIM_SCENARIO(quotas, .name = "quotas", .run = quotas, .runs = 200,

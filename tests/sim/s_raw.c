@@ -5,7 +5,6 @@
  */
 #include "raw.h"
 
-void via_ether_seal(void *frame, u32 size, u32 len);
 
 #define DISC		"raw"
 #define BUFFERS		4
@@ -334,7 +333,7 @@ static void send_acks(u32 ack, u64 cookie)
 		e[i].ack = cpu_to_be32(ack);
 		e[i].cookie = cpu_to_be64(cookie);
 	}
-	via_ether_seal(f, sizeof(f), 0);
+	sim_seal(f, sizeof(f), 0);
 	sim_nic_inject(r.nic, f, sizeof(f));
 }
 

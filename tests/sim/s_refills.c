@@ -236,7 +236,7 @@ static void rings(void)
 	memset(&w, 0, sizeof(w));
 	sim_config.max_time = sim_clock + 60 * SEC;
 	if (quotas)
-		sim_param_set("max_user_cq_pages", QUOTA);
+		sim_limit("cq_pages", QUOTA);
 	w.proc = sim_proc_new("rings", 1000);
 	sim_thread(w.proc, "rings", quotas ? quota : refills, NULL);
 	sim_proc_wait(w.proc);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Counters: those of a VI are for its user and for the administrator, and no
- * more are written than there is room for.
+ * more are written than there is room for.  Those of a NIC are in sysfs, too.
  */
 #include "prog.h"
 
 #define USERS	3
 #define VIS	3
 #define ROOM	40
+#define ALL	128
 
 static struct {
 	const char *node;
@@ -16,6 +17,7 @@ static struct {
 	u32 level;
 	u32 ready;
 	u32 done;
+	bool compared;
 } w;
 
 static long stats(struct prog_nic *n, u32 kind, u32 room, struct via_stats *a,
@@ -62,6 +64,30 @@ static u32 look(struct prog_nic *n, u32 uid)
 	}
 }
 
+/* Nothing moves: each counter is what its file says. */
+static void compare(struct prog_nic *n)
+{
+	static struct via_stat s[ALL];
+	static char text[4096];
+	struct via_stats a = { .kind = VIA_STATS_NIC, .count = ALL,
+			       .stats = (uintptr_t)s };
+	char said[32];
+	u32 i;
+
+	while (sim_ioctl(n->file, VIA_IOC_STATS, &a))
+		sim_sleep(1000);
+	sim_expect(a.count > 5 && a.count < ALL, "(%u)", a.count);
+	for (i = 0; i < a.count; i++) {
+		memset(text, 0, sizeof(text));
+		sim_expect(sim_attr_show(w.node, s[i].name, text) > 0,
+			   "there is no file %s", s[i].name);
+		scnprintf(said, sizeof(said), "%llu\n",
+			  (unsigned long long)s[i].value);
+		sim_expect(!strcmp(text, said), "%s is %s in its file, not %s",
+			   s[i].name, text, said);
+	}
+}
+
 static void user(void *arg)
 {
 	struct via_stat s[ROOM + 1];
@@ -87,6 +113,11 @@ static void user(void *arg)
 	}
 	w.done++;
 	while (w.done < USERS)
+		sim_sleep(1000);
+	if (!me)
+		compare(&n);
+	w.compared |= !me;
+	while (!w.compared)
 		sim_sleep(1000);
 	prog_close(&n);
 }

@@ -11,8 +11,7 @@
 enum what { WAITS, BROKEN_WAITS, PUT_BACK, QUESTIONS, VIS, NWHAT };
 
 static const char *const limits[NWHAT] = {
-	"max_user_waiters", "max_user_waiters", "max_user_waiters",
-	"max_user_queries", "max_user_vi",
+	"waiters", "waiters", "waiters", "queries", "vi",
 };
 
 static struct {
@@ -171,7 +170,7 @@ static void run(void)
 	memset(&w, 0, sizeof(w));
 	w.what = sim_dice(NWHAT);
 	sim_config.max_time = sim_clock + 60 * SEC;
-	sim_expect(sim_param_set(limits[w.what], LIMIT), "");
+	sim_limit(limits[w.what], LIMIT);
 	a = sim_nic_up("a", 1);
 	b = sim_nic_up("b", 2);
 	w.proc = sim_proc_new("user", 1000);

@@ -112,7 +112,7 @@ static void pay(void)
 
 	memset(&w, 0, sizeof(w));
 	sim_config.max_time = sim_clock + 60 * SEC;
-	sim_param_set("max_user_pages", QUOTA);
+	sim_limit("pages", QUOTA);
 	for (i = 0; i < USERS; i++) {
 		memset(users[i].pages, 0, sizeof(users[i].pages));
 		users[i].proc = sim_proc_new("user", users[i].uid);

@@ -160,7 +160,10 @@ struct class {
 
 struct attribute {
 	const char *name;
+	umode_t mode;
 };
+
+#define sysfs_attr_init(attr)	do {} while (0)
 
 struct device_attribute {
 	struct attribute attr;

@@ -710,7 +710,7 @@ static void reads_a_request(void)
 	f.c.client.disc_len = 65;
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_LENGTH);
 	f = make_conn();
-	f.c.server.host_len = 9;
+	f.c.server.host_len = 17;
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_LENGTH);
 	f = make_conn();
 	f.c.sender_cookie = 0;

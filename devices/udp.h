@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Inside via_udp.
+ *
+ * Locking: the list of NICs, and a NIC's coming and going, are under RTNL.
+ * via_udp_links_lock guards the list of links of a NIC; nothing is taken inside
+ * it.  Frames are sent and received with bottom halves off, in an RCU read side.
+ */
+#ifndef _VIA_UDP_H
+#define _VIA_UDP_H
+
+#include <linux/interrupt.h>
+#include <linux/list.h>
+#include <linux/net.h>
+#include <linux/netdevice.h>
+#include <linux/netfilter.h>
+#include <linux/spinlock.h>
+#include <net/dst.h>
+#include <net/sock.h>
+#include "ether/via_ether.h"
+
+#define VIA_UDP_PORT		13879	/* of the receiver: docs/udp.md */
+#define VIA_UDP_FLOWS		49152	/* first source port, dynamic ones */
+#define VIA_UDP_QUEUED		(1024 * 1024)	/* bytes in local queues */
+#define VIA_UDP_HASH_BITS	6	/* of links, by host */
+
+/**
+ * struct via_udp - a VI NIC at an address and a port
+ * @link:	RTNL: on the list
+ * @net:	constant: the namespace, which ends it before it goes
+ * @nic:	constant: the class's side
+ * @sock:	constant: of the address and the port
+ * @v6:		constant: IPv6
+ * @port:	constant: on both hosts
+ * @ifindex:	constant: the interface that it is bound to, or 0
+ * @waker:	there is room again, or a path has another MTU
+ * @full:	frames were refused: WRITE_ONCE(), READ_ONCE()
+ * @repath:	likewise: a link is to look at its path
+ * @links:	via_udp_links_lock, RCU: those that are kept
+ * @by_host:	likewise, by address
+ * @hook:	constant: finds the route of what is received, via_udp_known()
+ * @hooked:	RTNL: it is registered
+ * @learn:	a link has no route, or another one: WRITE_ONCE(), READ_ONCE()
+ * @space:	constant: the socket's own sk_write_space()
+ * @tx_lost:	frames without a route, or refused by it; racy
+ * @rx_quoted:	errors about frames of ours; racy
+ */
+struct via_udp {
+	struct list_head link;
+	struct net *net;
+	struct via_ether_nic *nic;
+	struct socket *sock;
+	bool v6;
+	__be16 port;
+	int ifindex;
+	struct tasklet_struct waker;
+	bool full;
+	bool repath;
+	struct list_head links;
+	struct hlist_head by_host[1 << VIA_UDP_HASH_BITS];
+	struct nf_hook_ops hook;
+	bool hooked;
+	bool learn;
+	void (*space)(struct sock *sk);
+	u64 tx_lost;
+	u64 rx_quoted;
+};
+
+/**
+ * struct via_udp_link - what is kept for a host, link->priv
+ * @link:	via_udp_links_lock: on the NIC's list
+ * @by_host:	via_udp_links_lock: on the NIC's list of that hash
+ * @host:	constant: its address
+ * @in:		via_udp_links_lock, RCU: what is received from it was routed
+ *		so, with a reference
+ * @in_cookie:	as @in: of IPv6
+ * @in_ifindex:	as @in: by this interface
+ * @in_mark:	as @in: with this mark of the packet filter
+ * @out:	via_udp_links_lock, RCU: the route to it, with a reference
+ * @out_cookie:	as @out: of IPv6
+ * @mtu:	of the path, IP header included, as the class was told:
+ *		WRITE_ONCE(), READ_ONCE(); 0: not yet
+ * @look:	likewise: the path may have another one
+ * @rcu:	after its end
+ */
+struct via_udp_link {
+	struct list_head link;
+	struct hlist_node by_host;
+	u8 host[VIA_HOST_MAX];
+	struct dst_entry __rcu *in;
+	u32 in_cookie;
+	int in_ifindex;
+	u32 in_mark;
+	struct dst_entry __rcu *out;
+	u32 out_cookie;
+	u32 mtu;
+	bool look;
+	struct rcu_head rcu;
+};
+
+extern spinlock_t via_udp_links_lock;
+
+/* Bytes of IP's and UDP's headers. */
+static inline u32 via_udp_overhead(const struct via_udp *u)
+{
+	return u->v6 ? 48 : 28;
+}
+
+/* udp_send.c: of struct via_ether_ops */
+bool via_udp_host_valid(const struct via_ether_nic *nic, const u8 *host);
+bool via_udp_host_near(struct via_ether_nic *nic, const u8 *host);
+bool via_udp_link_open(struct via_ether_nic *nic, struct via_ether_link *link,
+		       const u8 *host, gfp_t gfp);
+void via_udp_link_close(struct via_ether_link *link);
+bool via_udp_tx_begin(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		      u32 flow);
+bool via_udp_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		    const struct via_ether_link *link, u32 len,
+		    struct via_ether_buf *buf);
+bool via_udp_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		    u32 len, struct via_ether_buf *buf);
+void via_udp_tx_drop(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		     struct via_ether_buf *buf);
+void via_udp_tx_end(struct via_ether_nic *nic, struct via_ether_tx *tx);
+bool via_udp_tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			const struct via_ether_link *link, u32 flow, u32 len,
+			struct via_ether_buf *buf);
+void via_udp_tx_put_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			u32 len, struct via_ether_buf *buf);
+/* The socket's: there is room again in the queues. */
+void via_udp_write_space(struct sock *sk);
+/* What @waker does. */
+void via_udp_wake(struct tasklet_struct *t);
+/* No link has a route any more; nothing is sent. */
+void via_udp_links_end(struct via_udp *u);
+
+/*
+ * Keep a route in one of the above instead of the one there.  @dst has a
+ * reference of its own, or is NULL.  via_udp_links_lock held.
+ */
+void via_udp_keep(struct dst_entry __rcu **where, u32 *cookie,
+		  struct dst_entry *dst, bool v6);
+/* The link that is kept for a host, or NULL.  RCU read side. */
+struct via_udp_link *via_udp_link_of(struct via_udp *u, const u8 *host);
+/* Memory of frames. */
+void via_udp_stores_end(void);
+
+/* udp_recv.c: of the socket, and before it */
+int via_udp_rx(struct sock *sk, struct sk_buff *skb);
+void via_udp_hook(struct via_udp *u);
+void via_udp_unhook(struct via_udp *u);
+int via_udp_error(struct sock *sk, struct sk_buff *skb);
+
+#endif /* _VIA_UDP_H */

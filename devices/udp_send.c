@@ -1,0 +1,640 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Sending: a frame is a datagram that takes IP's way, through its routes, its
+ * filters and the queueing disciplines.
+ *
+ * The headers are written here, since the helpers for tunnels look up more than
+ * is needed for a packet that may not be fragmented.  Routes are kept for each
+ * host, and looked up again when IP says that they are old.
+ *
+ * A frame belongs to the NIC's socket until it leaves the local queues, as TCP's
+ * do: with more than VIA_UDP_QUEUED bytes there the NIC is full, and what was
+ * sent is not dropped behind the back of the window.
+ */
+
+#include <linux/hash.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/udp.h>
+#include <net/addrconf.h>
+#include <net/inet_ecn.h>
+#include <net/ip.h>
+#include <net/ip6_fib.h>
+#include <net/ip6_checksum.h>
+#include <net/ipv6.h>
+#include <net/route.h>
+#include <net/udp.h>
+#include "udp.h"
+
+/*
+ * In front of a frame: what an Ethernet device wants, IP's header, UDP's.  IP
+ * makes room where a device wants more.
+ */
+#define HEADROOM	(32 + sizeof(struct ipv6hdr) + sizeof(struct udphdr))
+
+DEFINE_SPINLOCK(via_udp_links_lock);
+
+/* Datagrams that any path takes, bytes with IP's header. */
+#define SHORT		552
+
+/* Between tx_get() and tx_put(). */
+struct sending {
+	const struct via_ether_link *link;
+};
+
+static struct sending *sending(struct sk_buff *skb)
+{
+	return (struct sending *)skb->cb;
+}
+
+bool via_udp_host_valid(const struct via_ether_nic *nic, const u8 *host)
+{
+	const struct via_udp *u = nic->priv;
+	struct in6_addr v6;
+	__be32 v4;
+
+	if (u->v6) {
+		memcpy(&v6, host, sizeof(v6));
+		return !ipv6_addr_any(&v6) && !ipv6_addr_is_multicast(&v6) &&
+		       !ipv6_addr_v4mapped(&v6);
+	}
+	memcpy(&v4, host, sizeof(v4));
+	return !ipv4_is_zeronet(v4) && !ipv4_is_multicast(v4) &&
+	       !ipv4_is_lbcast(v4);
+}
+
+/* A route, with a reference, or NULL. */
+static struct dst_entry *look_up_v4(const struct via_udp *u, const u8 *host)
+{
+	struct flowi4 fl = {
+		.flowi4_oif = u->ifindex,
+		.flowi4_proto = IPPROTO_UDP,
+		.fl4_dport = u->port,
+	};
+	struct rtable *rt;
+
+	memcpy(&fl.daddr, host, sizeof(fl.daddr));
+	memcpy(&fl.saddr, u->nic->host.addr, sizeof(fl.saddr));
+	rt = ip_route_output_flow(u->net, &fl, u->sock->sk);
+	if (IS_ERR(rt))
+		return NULL;
+	if (rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST)) {
+		ip_rt_put(rt);
+		return NULL;
+	}
+	return &rt->dst;
+}
+
+static struct dst_entry *look_up_v6(const struct via_udp *u, const u8 *host)
+{
+	struct flowi6 fl = {
+		.flowi6_oif = u->ifindex,
+		.flowi6_proto = IPPROTO_UDP,
+		.fl6_dport = u->port,
+	};
+	struct dst_entry *dst;
+
+	memcpy(&fl.daddr, host, sizeof(fl.daddr));
+	memcpy(&fl.saddr, u->nic->host.addr, sizeof(fl.saddr));
+	dst = ipv6_stub->ipv6_dst_lookup_flow(u->net, u->sock->sk, &fl, NULL);
+	return IS_ERR(dst) ? NULL : dst;
+}
+
+static struct dst_entry *look_up(const struct via_udp *u, const u8 *host)
+{
+	return u->v6 ? look_up_v6(u, host) : look_up_v4(u, host);
+}
+
+void via_udp_keep(struct dst_entry __rcu **where, u32 *cookie,
+		  struct dst_entry *dst, bool v6)
+{
+	struct dst_entry *old;
+
+	lockdep_assert_held(&via_udp_links_lock);
+	old = rcu_dereference_protected(*where, true);
+	/* No reader takes the cookie of one for that of the other. */
+	rcu_assign_pointer(*where, NULL);
+	*cookie = v6 && dst ? rt6_get_cookie((struct rt6_info *)dst) : 0;
+	rcu_assign_pointer(*where, dst);
+	dst_release(old);
+}
+
+/* The link has none, or an old one. */
+static noinline struct dst_entry *new_route(const struct via_udp *u,
+					    struct via_udp_link *kept)
+{
+	struct dst_entry *dst = look_up(u, kept->host);
+
+	spin_lock(&via_udp_links_lock);
+	/* After its end it would not be given back. */
+	if (dst && hlist_unhashed(&kept->by_host)) {
+		dst_release(dst);
+		dst = NULL;
+	} else {
+		via_udp_keep(&kept->out, &kept->out_cookie, dst, u->v6);
+	}
+	spin_unlock(&via_udp_links_lock);
+	return dst;
+}
+
+/* The route to a host.  RCU holds it, bottom halves are off. */
+static struct dst_entry *route(const struct via_udp *u,
+			       struct via_udp_link *kept)
+{
+	struct dst_entry *dst = rcu_dereference_check(kept->out, rcu_read_lock_bh_held());
+
+	if (likely(dst && dst_check(dst, kept->out_cookie)))
+		return dst;
+	return new_route(u, kept);
+}
+
+/* A host of a subnet of this one: the route to it has no gateway. */
+bool via_udp_host_near(struct via_ether_nic *nic, const u8 *host)
+{
+	const struct via_udp *u = nic->priv;
+	struct dst_entry *dst;
+	bool near;
+
+	local_bh_disable();
+	dst = look_up(u, host);
+	if (!dst)
+		near = false;
+	else if (u->v6)
+		near = !(((struct rt6_info *)dst)->rt6i_flags & RTF_GATEWAY);
+	else
+		near = !((struct rtable *)dst)->rt_gw_family;
+	dst_release(dst);
+	local_bh_enable();
+	return near;
+}
+
+static struct hlist_head *bucket(struct via_udp *u, const u8 *host)
+{
+	u32 words[4], key;
+
+	if (u->v6) {
+		memcpy(words, host, sizeof(words));
+		key = words[0] ^ words[1] ^ words[2] ^ words[3];
+	} else {
+		memcpy(&key, host, sizeof(key));
+	}
+	return &u->by_host[hash_32(key, VIA_UDP_HASH_BITS)];
+}
+
+static bool same_host(const struct via_udp *u, const u8 *a, const u8 *b)
+{
+	u32 x, y;
+
+	if (u->v6)
+		return !memcmp(a, b, sizeof(struct in6_addr));
+	/* Kernels that have no inline memcmp() call it for 4 bytes, too. */
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return x == y;
+}
+
+struct via_udp_link *via_udp_link_of(struct via_udp *u, const u8 *host)
+{
+	struct via_udp_link *kept;
+
+	hlist_for_each_entry_rcu(kept, bucket(u, host), by_host)
+		if (same_host(u, kept->host, host))
+			return kept;
+	return NULL;
+}
+
+/* One that is not kept has the address and no route. */
+bool via_udp_link_open(struct via_ether_nic *nic, struct via_ether_link *link,
+		       const u8 *host, gfp_t gfp)
+{
+	struct via_udp *u = nic->priv;
+	struct via_udp_link *kept;
+
+	BUILD_BUG_ON(sizeof(link->header) < VIA_HOST_MAX);
+	/* There is no address of all hosts. */
+	if (!host)
+		return false;
+	memset(link, 0, sizeof(*link));
+	memcpy(link->header, host, nic->host.len);
+	if (!gfp)
+		return true;
+	kept = kzalloc(sizeof(*kept), gfp);
+	if (!kept)
+		return false;
+	memcpy(kept->host, host, nic->host.len);
+	spin_lock_bh(&via_udp_links_lock);
+	list_add_rcu(&kept->link, &u->links);
+	hlist_add_head_rcu(&kept->by_host, bucket(u, kept->host));
+	spin_unlock_bh(&via_udp_links_lock);
+	link->priv = kept;
+	return true;
+}
+
+static void free_link(struct rcu_head *rcu)
+{
+	struct via_udp_link *kept = container_of(rcu, struct via_udp_link, rcu);
+
+	dst_release(rcu_dereference_protected(kept->in, true));
+	dst_release(rcu_dereference_protected(kept->out, true));
+	kfree(kept);
+}
+
+void via_udp_link_close(struct via_ether_link *link)
+{
+	struct via_udp_link *kept = link->priv;
+
+	if (!kept)
+		return;
+	spin_lock_bh(&via_udp_links_lock);
+	list_del_rcu(&kept->link);
+	hlist_del_init_rcu(&kept->by_host);
+	spin_unlock_bh(&via_udp_links_lock);
+	/* via_udp_wake() may be at it. */
+	call_rcu(&kept->rcu, free_link);
+}
+
+/*
+ * Routes go before the namespace does.  The links that are still there are given
+ * back later, when the class's readers are done: each is on a list of its own
+ * then.
+ */
+void via_udp_links_end(struct via_udp *u)
+{
+	struct via_udp_link *kept, *next;
+
+	spin_lock_bh(&via_udp_links_lock);
+	list_for_each_entry_safe(kept, next, &u->links, link) {
+		list_del(&kept->link);
+		INIT_LIST_HEAD(&kept->link);
+		hlist_del_init_rcu(&kept->by_host);
+		via_udp_keep(&kept->in, &kept->in_cookie, NULL, u->v6);
+		via_udp_keep(&kept->out, &kept->out_cookie, NULL, u->v6);
+	}
+	spin_unlock_bh(&via_udp_links_lock);
+}
+
+/* Bytes of frames that have not left this host. */
+static bool has_room(const struct via_udp *u)
+{
+	return refcount_read(&u->sock->sk->sk_wmem_alloc) < VIA_UDP_QUEUED;
+}
+
+/* The queues are full: the socket says when they are not. */
+static noinline bool full(struct via_udp *u)
+{
+	WRITE_ONCE(u->full, true);
+	/* Pairs with the one in via_udp_write_space(). */
+	smp_mb();
+	return !has_room(u);
+}
+
+/* As udp_flow_src_port(): switches and cards spread flows by it. */
+static __be16 source_port(u32 flow)
+{
+	return htons(VIA_UDP_FLOWS + (flow * 0x9e3779b1u >> 18));
+}
+
+bool via_udp_tx_begin(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		      u32 flow)
+{
+	tx->queue = (void *)(__force unsigned long)source_port(flow);
+	return true;
+}
+
+/*
+ * Frames are in pieces of pages that are used over and over, a page again when
+ * the last frame in it is gone: memory of the allocator is cleared for each frame
+ * in kernels that are hardened.  A page is too large only for frames of
+ * interfaces such as the loopback.
+ *
+ * Bottom halves off, the CPU's own.
+ */
+#define STORE_ORDER	get_order(32768)
+#define STORE_BYTES	(PAGE_SIZE << STORE_ORDER)
+#define STORE_PAGES	16
+
+/**
+ * struct store - of one CPU
+ * @page:	each with a reference, or NULL
+ * @at:		the one that is used up now
+ * @used:	bytes of it
+ */
+struct store {
+	struct page *page[STORE_PAGES];
+	u32 at;
+	u32 used;
+};
+
+static DEFINE_PER_CPU(struct store, stores);
+
+/*
+ * The first one whose frames are gone (nothing but this reference), so that as
+ * many are in use as there are frames on their way; else one more, or another
+ * one in place of the next.
+ */
+static noinline bool next_page(struct store *s)
+{
+	u32 i;
+
+	s->used = 0;
+	for (i = 0; i < STORE_PAGES && s->page[i]; i++) {
+		if (page_ref_count(s->page[i]) == 1) {
+			s->at = i;
+			return true;
+		}
+	}
+	s->at = i < STORE_PAGES ? i : (s->at + 1) % STORE_PAGES;
+	if (s->page[s->at])
+		put_page(s->page[s->at]);
+	s->page[s->at] = alloc_pages(GFP_ATOMIC | __GFP_COMP | __GFP_NOWARN |
+				     __GFP_NORETRY | __GFP_NOMEMALLOC,
+				     STORE_ORDER);
+	return s->page[s->at];
+}
+
+static void *take_piece(u32 size)
+{
+	struct store *s = this_cpu_ptr(&stores);
+	void *data;
+
+	if (unlikely(!s->page[s->at] || s->used + size > STORE_BYTES) &&
+	    !next_page(s))
+		return NULL;
+	data = page_address(s->page[s->at]) + s->used;
+	s->used += size;
+	get_page(s->page[s->at]);
+	return data;
+}
+
+/* No frame is sent any more. */
+void via_udp_stores_end(void)
+{
+	struct store *s;
+	int cpu, i;
+
+	for_each_possible_cpu(cpu) {
+		s = per_cpu_ptr(&stores, cpu);
+		for (i = 0; i < STORE_PAGES; i++)
+			if (s->page[i])
+				put_page(s->page[i]);
+	}
+}
+
+static struct sk_buff *new_frame(u32 len)
+{
+	u32 size = SKB_DATA_ALIGN(HEADROOM + len) +
+		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	struct sk_buff *skb;
+	void *data;
+
+	data = size > STORE_BYTES ? NULL : take_piece(size);
+	if (unlikely(!data)) {
+		skb = alloc_skb(HEADROOM + len, GFP_ATOMIC | __GFP_NOWARN);
+	} else {
+		skb = napi_build_skb(data, size);
+		if (unlikely(!skb))
+			skb_free_frag(data);
+	}
+	if (likely(skb))
+		skb_reserve(skb, HEADROOM);
+	return skb;
+}
+
+bool via_udp_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		    const struct via_ether_link *link, u32 len,
+		    struct via_ether_buf *buf)
+{
+	struct via_udp *u = nic->priv;
+	struct sk_buff *skb;
+
+	if (unlikely(!has_room(u)) && full(u))
+		return false;
+	skb = new_frame(len);
+	if (unlikely(!skb))
+		return false;
+	sending(skb)->link = link;
+	buf->data = skb->data;
+	buf->priv = skb;
+	return true;
+}
+
+void via_udp_tx_drop(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		     struct via_ether_buf *buf)
+{
+	kfree_skb(buf->priv);
+}
+
+/*
+ * The path has another MTU than the class was told, or was not told any.  Of
+ * long frames only: they are those that it concerns.
+ */
+static void compare_mtu(struct via_udp *u, struct via_udp_link *kept, u32 mtu)
+{
+	if (likely(READ_ONCE(kept->mtu) == mtu) || READ_ONCE(kept->look))
+		return;
+	WRITE_ONCE(kept->look, true);
+	WRITE_ONCE(u->repath, true);
+	tasklet_schedule(&u->waker);
+}
+
+/* Can the device compute checksums?  Else they are computed here, at once. */
+static bool sums_itself(const struct dst_entry *dst)
+{
+	return dst->dev->features & NETIF_F_CSUM_MASK;
+}
+
+static __wsum sum(struct sk_buff *skb)
+{
+	udp_hdr(skb)->check = 0;
+	return csum_partial(skb->data, skb->len, 0);
+}
+
+static void send_v4(struct via_udp *u, struct sk_buff *skb,
+		    struct dst_entry *dst, const u8 *host, bool whole)
+{
+	struct iphdr *iph;
+	__be32 from, to;
+
+	memcpy(&from, u->nic->host.addr, sizeof(from));
+	memcpy(&to, host, sizeof(to));
+	if (likely(sums_itself(dst)))
+		udp_set_csum(false, skb, from, to, skb->len);
+	else
+		udp_hdr(skb)->check = udp_v4_check(skb->len, from, to,
+						   sum(skb)) ?: CSUM_MANGLED_0;
+	iph = __skb_push(skb, sizeof(*iph));
+	skb_reset_network_header(skb);
+	iph->version = 4;
+	iph->ihl = sizeof(*iph) / 4;
+	iph->tos = INET_ECN_ECT_0;
+	iph->frag_off = whole ? htons(IP_DF) : 0;
+	iph->ttl = ip4_dst_hoplimit(dst);
+	iph->protocol = IPPROTO_UDP;
+	iph->saddr = from;
+	iph->daddr = to;
+	iph->id = 0;
+	if (unlikely(!whole))
+		__ip_select_ident(u->net, iph, 1);
+	ip_local_out(u->net, u->sock->sk, skb);
+}
+
+static void send_v6(struct via_udp *u, struct sk_buff *skb,
+		    struct dst_entry *dst, const u8 *host)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	struct ipv6hdr *ip6h;
+	struct in6_addr from, to;
+
+	memcpy(&from, u->nic->host.addr, sizeof(from));
+	memcpy(&to, host, sizeof(to));
+	if (likely(sums_itself(dst)))
+		udp6_set_csum(false, skb, &from, &to, skb->len);
+	else
+		udp_hdr(skb)->check = udp_v6_check(skb->len, &from, &to,
+						   sum(skb)) ?: CSUM_MANGLED_0;
+	ip6h = __skb_push(skb, sizeof(*ip6h));
+	skb_reset_network_header(skb);
+	ip6_flow_hdr(ip6h, INET_ECN_ECT_0, 0);
+	ip6h->payload_len = htons(skb->len - sizeof(*ip6h));
+	ip6h->nexthdr = IPPROTO_UDP;
+	ip6h->hop_limit = ip6_dst_hoplimit(dst);
+	ip6h->saddr = from;
+	ip6h->daddr = to;
+	ip6_local_out(u->net, u->sock->sk, skb);
+#endif
+}
+
+/* Does a datagram of that length go in one piece?  Few do not. */
+static bool fits(struct via_udp *u, struct via_udp_link *kept,
+		 const struct dst_entry *dst, u32 len)
+{
+	u32 mtu;
+
+	/* No path of IP has a smaller one: ip_rt_min_pmtu, RFC 8200. */
+	if (len + via_udp_overhead(u) <= SHORT)
+		return true;
+	mtu = dst_mtu(dst);
+	if (likely(kept))
+		compare_mtu(u, kept, mtu);
+	return len + via_udp_overhead(u) <= mtu;
+}
+
+/*
+ * A frame that was sent before its path became narrower is sent again as it
+ * was, in fragments: it has its number for good.
+ */
+static void send(struct via_udp *u, struct sk_buff *skb, __be16 port)
+{
+	const struct via_ether_link *link = sending(skb)->link;
+	struct via_udp_link *kept = link->priv;
+	struct dst_entry *dst;
+	struct udphdr *uh;
+	bool whole;
+
+	dst = likely(kept) ? route(u, kept) : look_up(u, link->header);
+	if (unlikely(!dst)) {
+		u->tx_lost++;
+		kfree_skb(skb);
+		return;
+	}
+	/* All of it is IP's from here on. */
+	sending(skb)->link = NULL;
+	whole = fits(u, kept, dst, skb->len);
+	uh = __skb_push(skb, sizeof(*uh));
+	skb_reset_transport_header(skb);
+	uh->source = port;
+	uh->dest = u->port;
+	uh->len = htons(skb->len);
+	if (likely(kept))
+		skb_dst_set_noref(skb, dst);
+	else
+		skb_dst_set(skb, dst);
+	skb_set_owner_w(skb, u->sock->sk);
+	if (unlikely(!whole))
+		skb->ignore_df = 1;
+	if (u->v6)
+		send_v6(u, skb, dst, link->header);
+	else
+		send_v4(u, skb, dst, link->header, whole);
+}
+
+bool via_udp_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
+		    u32 len, struct via_ether_buf *buf)
+{
+	struct via_udp *u = nic->priv;
+	struct sk_buff *skb = buf->priv;
+
+	__skb_put(skb, len);
+	send(u, skb, (__force __be16)(unsigned long)tx->queue);
+	return true;
+}
+
+void via_udp_tx_end(struct via_ether_nic *nic, struct via_ether_tx *tx)
+{
+}
+
+bool via_udp_tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			const struct via_ether_link *link, u32 flow, u32 len,
+			struct via_ether_buf *buf)
+{
+	return via_udp_tx_begin(nic, tx, flow) &&
+	       via_udp_tx_get(nic, tx, link, len, buf);
+}
+
+void via_udp_tx_put_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
+			u32 len, struct via_ether_buf *buf)
+{
+	via_udp_tx_put(nic, tx, len, buf);
+}
+
+/* Any context, a discipline's lock may be held: what wakes comes later. */
+void via_udp_write_space(struct sock *sk)
+{
+	struct via_udp *u;
+
+	rcu_read_lock();
+	u = rcu_dereference_sk_user_data(sk);
+	/* Pairs with the one in full(). */
+	smp_mb();
+	if (u && unlikely(READ_ONCE(u->full)) &&
+	    refcount_read(&sk->sk_wmem_alloc) < VIA_UDP_QUEUED / 2)
+		tasklet_schedule(&u->waker);
+	rcu_read_unlock();
+}
+
+/* The class is told the MTU of each path that may have changed. */
+static void look_at_paths(struct via_udp *u)
+{
+	struct via_udp_link *kept;
+	struct dst_entry *dst;
+	u32 mtu;
+
+	list_for_each_entry_rcu(kept, &u->links, link) {
+		dst = route(u, kept);
+		mtu = dst ? dst_mtu(dst) : READ_ONCE(kept->mtu);
+		WRITE_ONCE(kept->look, false);
+		if (mtu == READ_ONCE(kept->mtu))
+			continue;
+		WRITE_ONCE(kept->mtu, mtu);
+		via_ether_path(u->nic, kept->host,
+			       mtu - min(mtu, via_udp_overhead(u)));
+	}
+}
+
+void via_udp_wake(struct tasklet_struct *t)
+{
+	struct via_udp *u = from_tasklet(u, t, waker);
+
+	rcu_read_lock();
+	if (READ_ONCE(u->repath)) {
+		WRITE_ONCE(u->repath, false);
+		look_at_paths(u);
+	}
+	if (READ_ONCE(u->full) && has_room(u)) {
+		WRITE_ONCE(u->full, false);
+		via_ether_wake(u->nic);
+	}
+	rcu_read_unlock();
+}
