@@ -40,15 +40,20 @@ void via_attach_unregister(struct via_attach_ops *ops)
 }
 EXPORT_SYMBOL_GPL(via_attach_unregister);
 
-/* Of that name, or (NULL) the first one, with a reference to it; or NULL. */
-static const struct via_attach_ops *via_attach_get(const char *name)
+/*
+ * Of that name, or (NULL) the first one that takes addresses, or interfaces,
+ * with a reference to it; or NULL.
+ */
+static const struct via_attach_ops *via_attach_get(const char *name,
+						   bool addresses)
 {
 	const struct via_attach_ops *found = NULL;
 	struct via_attach_ops *ops;
 
 	mutex_lock(&via_attach_mutex);
 	list_for_each_entry(ops, &via_attachers, link) {
-		if ((name && strcmp(module_name(ops->owner), name)) ||
+		if ((name ? strcmp(module_name(ops->owner), name) :
+			    ops->addresses != addresses) ||
 		    !try_module_get(ops->owner))
 			continue;
 		found = ops;
@@ -75,6 +80,16 @@ int via_nl_refuse(struct netlink_ext_ack *extack, enum via_refusal why,
 		[VIA_REFUSE_NO_LIST] =
 			"the VI NIC has no list of hosts: all may talk to it",
 		[VIA_REFUSE_NOT_LISTED] = "a host that is not on the list",
+		[VIA_REFUSE_PREFIX] =
+			"no prefix of addresses of this VI NIC's network",
+		[VIA_REFUSE_PREFIX_KEY] =
+			"a key is of one host, not of a prefix",
+		[VIA_REFUSE_NEEDS_ADDR] =
+			"an address of IPv4 or IPv6 is to be named",
+		[VIA_REFUSE_NOT_OURS] =
+			"no address of this host in this network namespace",
+		[VIA_REFUSE_PORT] =
+			"the port of this address is in use",
 	};
 
 	if (err && why != VIA_REFUSE_NONE && extack)
@@ -221,22 +236,43 @@ static int attach(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *index = info->attrs[VIA_NL_A_IFINDEX];
 	const struct nlattr *driver = info->attrs[VIA_NL_A_DRIVER];
+	const struct nlattr *addr = info->attrs[VIA_NL_A_ADDR];
+	const struct nlattr *port = info->attrs[VIA_NL_A_PORT];
 	enum via_refusal why = VIA_REFUSE_NONE;
 	const struct via_attach_ops *ops;
+	struct via_attach_to to = {};
 	int ret;
 
-	if (!index) {
+	if (!index && !addr) {
 		NL_SET_ERR_MSG(info->extack,
-			       "the index of the interface is missing");
+			       "the index of the interface, or an address, is missing");
 		return -EINVAL;
 	}
-	ops = via_attach_get(driver ? nla_data(driver) : NULL);
+	if (index)
+		to.ifindex = nla_get_u32(index);
+	if (addr) {
+		to.addr_len = nla_len(addr);
+		memcpy(to.addr, nla_data(addr), to.addr_len);
+	}
+	if (port)
+		to.port = nla_get_u16(port);
+	ops = via_attach_get(driver ? nla_data(driver) : NULL, addr);
 	if (!ops) {
-		NL_SET_ERR_MSG(info->extack,
-			       "no module is loaded that makes interfaces VI NICs: modprobe via_netdev");
+		if (addr)
+			NL_SET_ERR_MSG(info->extack,
+				       "no module is loaded that makes addresses VI NICs: modprobe via_udp");
+		else
+			NL_SET_ERR_MSG(info->extack,
+				       "no module is loaded that makes interfaces VI NICs: modprobe via_netdev");
 		return -EPROTONOSUPPORT;
 	}
-	ret = ops->attach(genl_info_net(info), nla_get_u32(index), &why);
+	if (addr && !ops->addresses) {
+		NL_SET_ERR_MSG(info->extack,
+			       "this module makes interfaces VI NICs, not addresses");
+		ret = -EINVAL;
+	} else {
+		ret = ops->attach(genl_info_net(info), &to, &why);
+	}
 	module_put(ops->owner);
 	return via_nl_refuse(info->extack, why, ret);
 }
@@ -260,22 +296,21 @@ static int detach(struct sk_buff *skb, struct genl_info *info)
 	const struct via_attach_ops *ops = NULL;
 	enum via_refusal why = VIA_REFUSE_NONE;
 	char name[MODULE_NAME_LEN];
-	u32 ifindex;
 	int ret;
 
 	if (IS_ERR(nic))
 		return PTR_ERR(nic);
-	ifindex = nic->ifindex;
 	if (driver_of(nic, name))
-		ops = via_attach_get(name);
-	via_nic_put(nic);
+		ops = via_attach_get(name, false);
 	if (!ops) {
+		via_nic_put(nic);
 		NL_SET_ERR_MSG(info->extack,
 			       "the VI NIC is its driver's, and goes with that");
 		return -EOPNOTSUPP;
 	}
-	ret = ops->detach(genl_info_net(info), ifindex, &why);
+	ret = ops->detach(genl_info_net(info), nic, &why);
 	module_put(ops->owner);
+	via_nic_put(nic);
 	return via_nl_refuse(info->extack, why, ret);
 }
 
@@ -345,6 +380,8 @@ static const struct nla_policy attach_policy[VIA_NL_A_MAX + 1] = {
 	[VIA_NL_A_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 	[VIA_NL_A_DRIVER] = { .type = NLA_NUL_STRING,
 			      .len = VIA_NL_DRIVER_MAX },
+	[VIA_NL_A_ADDR] = NLA_POLICY_RANGE(NLA_BINARY, 1, VIA_ADDR_MAX),
+	[VIA_NL_A_PORT] = NLA_POLICY_MIN(NLA_U16, 1),
 };
 
 static const struct nla_policy limit_policy[VIA_NL_A_MAX + 1] = {

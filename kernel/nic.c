@@ -20,6 +20,7 @@
 #include "memory.h"
 #include "netlink.h"
 #include "nic.h"
+#include "stats.h"
 #include "vi.h"
 
 #define VIA_MINORS 256
@@ -116,6 +117,7 @@ static void via_nic_release(struct kref *ref)
 	struct via_nic *nic = container_of(ref, struct via_nic, ref);
 
 	cleanup_srcu_struct(&nic->srcu);
+	via_stats_dir_free(nic);
 	kvfree(nic->vis);
 	kvfree(nic->vi_gen);
 	kfree(nic);
@@ -203,7 +205,8 @@ static ssize_t type_show(struct device *dev, struct device_attribute *attr,
 	struct via_nic *nic = dev_get_drvdata(dev);
 
 	return sysfs_emit(buf, "%s\n", nic->type == VIA_NIC_LOOPBACK ?
-			  "loopback" : "ethernet");
+			  "loopback" : nic->type == VIA_NIC_UDP ? "udp" :
+			  "ethernet");
 }
 static DEVICE_ATTR_RO(type);
 
@@ -216,11 +219,6 @@ static struct attribute *via_nic_attrs[] = {
 
 static const struct attribute_group via_nic_group = {
 	.attrs = via_nic_attrs,
-};
-
-static const struct attribute_group *via_nic_groups[] = {
-	&via_nic_group,
-	NULL,
 };
 
 static bool via_name_taken(const char *name)
@@ -249,6 +247,9 @@ int via_nic_register(struct via_nic *nic)
 {
 	int ret;
 
+	ret = via_stats_dir_make(nic);
+	if (ret)
+		return ret;
 	mutex_lock(&via_nics_mutex);
 	ret = -EEXIST;
 	if (via_name_taken(nic->name))
@@ -261,9 +262,11 @@ int via_nic_register(struct via_nic *nic)
 	if (ret < 0)
 		goto out;
 	nic->minor = ret;
+	nic->groups[0] = &via_nic_group;
+	nic->groups[1] = via_stats_group(nic);
 	nic->dev = device_create_with_groups(via_class, nic->parent,
 					     via_devt + nic->minor, nic,
-					     via_nic_groups, "%s", nic->name);
+					     nic->groups, "%s", nic->name);
 	if (IS_ERR(nic->dev)) {
 		ret = PTR_ERR(nic->dev);
 		idr_remove(&via_minors, nic->minor);

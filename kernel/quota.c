@@ -8,62 +8,29 @@
 #include <linux/cred.h>
 #include <linux/hashtable.h>
 #include <linux/mm.h>
-#include <linux/module.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 #include <linux/wait.h>
 #include "quota.h"
 
-static unsigned long max_user_handles = 1024;
-module_param(max_user_handles, ulong, 0644);
-MODULE_PARM_DESC(max_user_handles,
-		 "NIC handles of one user, 0: no limit (default 1024)");
-
-static unsigned long max_user_vi = 2048;
-module_param(max_user_vi, ulong, 0644);
-MODULE_PARM_DESC(max_user_vi,
-		 "VIs of one user on all NICs, 0: no limit (default 2048)");
-
-#define VIA_PAGES_DEFAULT ULONG_MAX
-
-static unsigned long max_user_pages = VIA_PAGES_DEFAULT;
-module_param(max_user_pages, ulong, 0644);
-MODULE_PARM_DESC(max_user_pages,
-		 "Pages one user may pin in all processes together, 0: no limit (default: half of the machine's)");
-
-static unsigned long max_user_cq_pages = 16384;
-module_param(max_user_cq_pages, ulong, 0644);
-MODULE_PARM_DESC(max_user_cq_pages,
-		 "Pages of one user's completion-queue rings, 0: no limit (default 16384)");
-
-static unsigned long max_user_waiters = 2048;
-module_param(max_user_waiters, ulong, 0644);
-MODULE_PARM_DESC(max_user_waiters,
-		 "Waits for connections and unanswered requests of one user, 0: no limit (default 2048)");
-
-static unsigned long max_user_queries = 16;
-module_param(max_user_queries, ulong, 0644);
-MODULE_PARM_DESC(max_user_queries,
-		 "Name questions of one user at once, 0: no limit (default 16)");
-
 /* The capability to have more: as for RLIMIT_MEMLOCK, and for the rest. */
 static const struct {
 	const char *name;
-	unsigned long *most;
+	unsigned long initial;
 	int exempt;
 } via_quotas[VIA_QUOTAS] = {
-	[VIA_QUOTA_HANDLES] = { "handles", &max_user_handles,
-				CAP_SYS_RESOURCE },
-	[VIA_QUOTA_VIS] = { "vi", &max_user_vi, CAP_SYS_RESOURCE },
-	[VIA_QUOTA_PAGES] = { "pages", &max_user_pages, CAP_IPC_LOCK },
-	[VIA_QUOTA_CQ_PAGES] = { "cq_pages", &max_user_cq_pages,
-				 CAP_SYS_RESOURCE },
-	[VIA_QUOTA_WAITERS] = { "waiters", &max_user_waiters,
-				CAP_SYS_RESOURCE },
-	[VIA_QUOTA_QUERIES] = { "queries", &max_user_queries,
-				CAP_SYS_RESOURCE },
+	[VIA_QUOTA_HANDLES] = { "handles", 1024, CAP_SYS_RESOURCE },
+	[VIA_QUOTA_VIS] = { "vi", 2048, CAP_SYS_RESOURCE },
+	/* via_quota_init(): half of the machine's. */
+	[VIA_QUOTA_PAGES] = { "pages", 0, CAP_IPC_LOCK },
+	[VIA_QUOTA_CQ_PAGES] = { "cq_pages", 16384, CAP_SYS_RESOURCE },
+	[VIA_QUOTA_WAITERS] = { "waiters", 2048, CAP_SYS_RESOURCE },
+	[VIA_QUOTA_QUERIES] = { "queries", 16, CAP_SYS_RESOURCE },
 };
+
+/* Set by via_netlink.h's LIMIT_SET; one value each, so there is no lock. */
+static unsigned long via_quota_limit[VIA_QUOTAS];
 
 const char *via_quota_name(enum via_quota_kind what)
 {
@@ -72,12 +39,12 @@ const char *via_quota_name(enum via_quota_kind what)
 
 unsigned long via_quota_most(enum via_quota_kind what)
 {
-	return READ_ONCE(*via_quotas[what].most);
+	return READ_ONCE(via_quota_limit[what]);
 }
 
 void via_quota_set_most(enum via_quota_kind what, unsigned long most)
 {
-	WRITE_ONCE(*via_quotas[what].most, most);
+	WRITE_ONCE(via_quota_limit[what], most);
 }
 
 /**
@@ -296,6 +263,9 @@ bool via_quota_charge_wait(struct via_quota *quota, enum via_quota_kind what,
 
 void __init via_quota_init(void)
 {
-	if (max_user_pages == VIA_PAGES_DEFAULT)
-		max_user_pages = totalram_pages() / 2;
+	enum via_quota_kind i;
+
+	for (i = 0; i < VIA_QUOTAS; i++)
+		via_quota_limit[i] = via_quotas[i].initial;
+	via_quota_limit[VIA_QUOTA_PAGES] = totalram_pages() / 2;
 }

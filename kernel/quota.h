@@ -21,7 +21,7 @@ enum via_quota_kind {
 	VIA_QUOTAS
 };
 
-/* Defaults that depend on the machine. */
+/* The limits as they are until they are set. */
 void __init via_quota_init(void);
 
 /*

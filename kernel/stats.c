@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Counters, as VIA_IOC_STATS gives them, and the ledger of objects. */
+/* Counters, for VIA_IOC_STATS and in sysfs, and the ledger of objects. */
 
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/device.h>
 #include <linux/moduleparam.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
+#include <linux/sysfs.h>
 #include <linux/uaccess.h>
 #include <linux/user_namespace.h>
+#include <net/net_namespace.h>
 #include "nic.h"
 #include "stats.h"
 #include "vi.h"
@@ -16,16 +19,24 @@
 
 struct via_ledger via_made, via_gone;
 
+/* Counters as they are told: all of them, or one. */
 struct via_stats_sink {
 	struct via_stat *stat;
 	u32 count;
 	u32 room;
+	const char *only;		/* this one, into @value; NULL: all */
+	u64 value;
 };
 
 void via_stat(struct via_stats_sink *sink, const char *name, u64 value)
 {
 	struct via_stat *s;
 
+	if (sink->only) {
+		if (!strcmp(name, sink->only))
+			sink->value = value;
+		return;
+	}
 	if (sink->count >= sink->room)
 		return;
 	s = &sink->stat[sink->count++];
@@ -34,10 +45,9 @@ void via_stat(struct via_stats_sink *sink, const char *name, u64 value)
 }
 EXPORT_SYMBOL_GPL(via_stat);
 
-static void via_stats_nic(struct via_nic *nic, struct via_stats_sink *sink)
+static void via_stats_agent(struct via_nic *nic, struct via_stats_sink *sink)
 {
 	struct via_totals sum;
-	int idx;
 
 	via_nic_totals(nic, &sum);
 	via_stat(sink, "vis", nic->vi_count);
@@ -46,10 +56,22 @@ static void via_stats_nic(struct via_nic *nic, struct via_stats_sink *sink)
 	via_stat(sink, "recv_descs", sum.recv_descs);
 	via_stat(sink, "send_bytes", sum.send_bytes);
 	via_stat(sink, "recv_bytes", sum.recv_bytes);
+}
+
+static void via_stats_device(struct via_nic *nic, struct via_stats_sink *sink)
+{
+	int idx;
+
 	if (nic->ops->stats && via_nic_enter(nic, &idx)) {
 		nic->ops->stats(nic, sink);
 		via_nic_leave(nic, idx);
 	}
+}
+
+static void via_stats_nic(struct via_nic *nic, struct via_stats_sink *sink)
+{
+	via_stats_agent(nic, sink);
+	via_stats_device(nic, sink);
 }
 
 /* A VI's counters are for its user, and for the administrator. */
@@ -140,6 +162,86 @@ long via_stats(struct via_file *f, struct via_stats __user *uarg)
 		ret = -EFAULT;
 	kfree(sink.stat);
 	return ret;
+}
+
+/*
+ * Files in sysfs.  What a device counts is known when it is asked, so the files
+ * are made of its answer to the first question.
+ */
+struct via_stats_file {
+	struct device_attribute attr;
+	char name[sizeof_field(struct via_stat, name)];
+	bool device;			/* the device's counter */
+};
+
+struct via_stats_dir {
+	struct attribute_group group;
+	struct attribute *attrs[VIA_STATS_MAX + 1];
+	struct via_stats_file file[];
+};
+
+static ssize_t via_stats_show(struct device *dev, struct device_attribute *attr,
+			      char *buf)
+{
+	struct via_stats_file *file =
+		container_of(attr, struct via_stats_file, attr);
+	struct via_stats_sink sink = { .only = file->name };
+	struct via_nic *nic = dev_get_drvdata(dev);
+
+	/* As its node is opened; sysfs shows the names of all. */
+	if (nic->netns && !net_eq(nic->netns, current->nsproxy->net_ns))
+		return -ENXIO;
+	if (file->device)
+		via_stats_device(nic, &sink);
+	else
+		via_stats_agent(nic, &sink);
+	return sysfs_emit(buf, "%llu\n", sink.value);
+}
+
+int via_stats_dir_make(struct via_nic *nic)
+{
+	struct via_stats_sink sink = { .room = VIA_STATS_MAX };
+	struct via_stats_dir *dir = NULL;
+	struct via_stats_file *file;
+	u32 i, own;
+
+	/* A registration that failed has left it. */
+	if (nic->stats_dir)
+		return 0;
+	sink.stat = kcalloc(sink.room, sizeof(*sink.stat), GFP_KERNEL);
+	if (!sink.stat)
+		return -ENOMEM;
+	via_stats_agent(nic, &sink);
+	own = sink.count;
+	via_stats_device(nic, &sink);
+	dir = kzalloc(struct_size(dir, file, sink.count), GFP_KERNEL);
+	for (i = 0; dir && i < sink.count; i++) {
+		file = &dir->file[i];
+		strscpy(file->name, sink.stat[i].name, sizeof(file->name));
+		file->device = i >= own;
+		sysfs_attr_init(&file->attr.attr);
+		file->attr.attr.name = file->name;
+		file->attr.attr.mode = 0444;
+		file->attr.show = via_stats_show;
+		dir->attrs[i] = &file->attr.attr;
+	}
+	kfree(sink.stat);
+	if (!dir)
+		return -ENOMEM;
+	dir->group.name = "statistics";
+	dir->group.attrs = dir->attrs;
+	nic->stats_dir = dir;
+	return 0;
+}
+
+const struct attribute_group *via_stats_group(const struct via_nic *nic)
+{
+	return &nic->stats_dir->group;
+}
+
+void via_stats_dir_free(struct via_nic *nic)
+{
+	kfree(nic->stats_dir);
 }
 
 /* made/gone of each kind of object, in /sys/module/via_ka/parameters/. */

@@ -31,6 +31,11 @@ enum via_refusal {
 	VIA_REFUSE_MANY,		/* more hosts than a list has */
 	VIA_REFUSE_NO_LIST,		/* all hosts may talk to the NIC */
 	VIA_REFUSE_NOT_LISTED,		/* the host is not on the list */
+	VIA_REFUSE_PREFIX,		/* no such prefix on this network */
+	VIA_REFUSE_PREFIX_KEY,		/* a key is of one host */
+	VIA_REFUSE_NEEDS_ADDR,		/* an address of IPv4 or IPv6 */
+	VIA_REFUSE_NOT_OURS,		/* no address of this host */
+	VIA_REFUSE_PORT,		/* the port is in use */
 	VIA_REFUSALS
 };
 
@@ -43,11 +48,15 @@ enum via_peer_key_is {
 /**
  * struct via_peer_rule - a host that may talk to a NIC
  * @addr:	nic->addr_len bytes
+ * @prefix:	it is for all hosts whose addresses begin as @addr does
+ * @bits:	with @prefix: so many are alike
  * @key_is:	in what peers_read() tells: VIA_PEER_KEY_SET or _NONE
  * @key:	with VIA_PEER_KEY_SET; never told
  */
 struct via_peer_rule {
 	u8 addr[VIA_ADDR_MAX];
+	bool prefix;
+	u8 bits;
 	enum via_peer_key_is key_is;
 	u8 key[VIA_NL_KEY_LEN];
 };
@@ -90,17 +99,36 @@ void via_nic_peer_event(struct via_nic *nic, const u8 *addr,
 			enum via_nl_peer_event event);
 
 /**
+ * struct via_attach_to - what is to become a VI NIC
+ * @ifindex:	an interface; 0: none is named
+ * @addr_len:	bytes of @addr; 0: no address is named
+ * @addr:	of this host
+ * @port:	with an address; 0: the usual one
+ */
+struct via_attach_to {
+	u32 ifindex;
+	u32 addr_len;
+	u8 addr[VIA_ADDR_MAX];
+	u16 port;
+};
+
+/**
  * struct via_attach_ops - makes interfaces VI NICs, on an administrator's word
  * @owner:	the module; its name is that of the driver
- * @attach:	the interface with that index of that network namespace becomes
+ * @addresses:	it takes addresses, and an interface besides; else interfaces
+ * @attach:	the interface or the address, in that network namespace, becomes
  *		a VI NIC; may sleep, and takes RTNL.  0, or -errno with @why
- * @detach:	undo it, likewise; -ENODEV: it is none of this module's
+ * @detach:	undo it, likewise; -ENODEV: it is none of this module's.  @nic
+ *		may be gone: only what is constant in it is looked at
  * @link:	the agent's
  */
 struct via_attach_ops {
 	struct module *owner;
-	int (*attach)(struct net *net, u32 ifindex, enum via_refusal *why);
-	int (*detach)(struct net *net, u32 ifindex, enum via_refusal *why);
+	bool addresses;
+	int (*attach)(struct net *net, const struct via_attach_to *to,
+		      enum via_refusal *why);
+	int (*detach)(struct net *net, const struct via_nic *nic,
+		      enum via_refusal *why);
 	struct list_head link;
 };
 

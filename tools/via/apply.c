@@ -19,6 +19,8 @@
 
 struct section {
 	char		ifname[IF_NAMESIZE];	/* "" are the limits */
+	char		addr[48];		/* or this address; ifname: bound to */
+	unsigned long	port;			/* of it, or 0 */
 	const char	*file;
 	int		line;
 	bool		bad;
@@ -39,10 +41,13 @@ static void worse(int than)
 		status = than;
 }
 
+/* With "dev", a mistake in another section is not told and no failure. */
 static void mistake(struct section *s, int line, const char *what)
 {
-	warn_msg("%s:%d: %s", s->file, line, what);
 	s->bad = true;
+	if (only && strcmp(only, s->ifname))
+		return;
+	warn_msg("%s:%d: %s", s->file, line, what);
 	worse(USAGE);
 }
 
@@ -127,6 +132,26 @@ static void take_limit(struct section *s, const char *name, const char *value,
 		die("out of memory");
 }
 
+static void take_address(struct section *s, const char *text, char *value,
+			 int line)
+{
+	char *end;
+
+	if (!strcmp(text, "allow"))
+		return take_allow(s, value, line);
+	if (!strcmp(text, "dev")) {
+		if (!*value || strlen(value) >= IF_NAMESIZE)
+			return mistake(s, line, "not the name of an interface");
+		strcpy(s->ifname, value);
+		return;
+	}
+	if (strcmp(text, "port"))
+		return mistake(s, line, "no such setting: allow, dev, port");
+	s->port = strtoul(value, &end, 10);
+	if (!*value || *end || !s->port || s->port > 65535)
+		mistake(s, line, "not a port");
+}
+
 static void take_line(struct section *s, char *text, int line)
 {
 	char *value = strchr(text, '=');
@@ -136,7 +161,9 @@ static void take_line(struct section *s, char *text, int line)
 	*value++ = '\0';
 	text = strip(text);
 	value = strip(value);
-	if (!*s->ifname)
+	if (*s->addr)
+		take_address(s, text, value, line);
+	else if (!*s->ifname)
 		take_limit(s, text, value, line);
 	else if (!strcmp(text, "allow"))
 		take_allow(s, value, line);
@@ -148,7 +175,7 @@ static void take_line(struct section *s, char *text, int line)
 		mistake(s, line, "driver is \"native\" or \"via_netdev\"");
 }
 
-/* "[limits]" or "[interface NAME]" */
+/* "[limits]", "[interface NAME]" or "[address ADDRESS]" */
 static void take_head(struct section *s, char *text, int line)
 {
 	char *end = strchr(text, ']'), *name = text + 1;
@@ -159,9 +186,20 @@ static void take_head(struct section *s, char *text, int line)
 	name = strip(name);
 	if (!strcmp(name, "limits"))
 		return;
+	if (!strncmp(name, "address", 7) && name[7] &&
+	    strchr(" \t", name[7])) {
+		struct addr a;
+
+		name = strip(name + 7);
+		if (strlen(name) >= sizeof(s->addr) || !parse_addr(name, &a) ||
+		    a.prefix >= 0 || a.len == 6)
+			return mistake(s, line, "not an address of IPv4 or IPv6");
+		strcpy(s->addr, name);
+		return;
+	}
 	if (strncmp(name, "interface", 9) || !strchr(" \t", name[9]))
 		return mistake(s, line,
-			       "no such section: [interface NAME], [limits]");
+			       "no such section: [interface NAME], [address ADDRESS], [limits]");
 	name = strip(name + 9);
 	if (!*name || strlen(name) >= IF_NAMESIZE || strchr(name, '/') ||
 	    strpbrk(name, " \t"))
@@ -171,6 +209,9 @@ static void take_head(struct section *s, char *text, int line)
 
 static void do_limits(const struct section *s)
 {
+	/* At boot none may be there yet that NICs, and their users, need. */
+	if (!nl_open())
+		module_load("via_ka");
 	for (int i = 0; i < LIMITS_MAX && s->limit[i]; i++)
 		if (limit_change(s->limit[i], s->value[i]))
 			worse(REFUSED);
@@ -210,15 +251,37 @@ static void do_interface(const struct section *s)
 	do_peers(s, &nic);
 }
 
+static void do_address(const struct section *s)
+{
+	struct nic nic;
+	struct addr a;
+
+	parse_addr(s->addr, &a);
+	if (!nl_open() || !nic_at(&a, &nic)) {
+		if (dev_attach_addr(s->addr, s->port,
+				    *s->ifname ? s->ifname : NULL))
+			return worse(REFUSED);
+		if (!nl_open() || !nic_at(&a, &nic)) {
+			warn_msg("%s is no VI NIC yet", s->addr);
+			return worse(REFUSED);
+		}
+	}
+	do_peers(s, &nic);
+}
+
 static void do_section(struct section *s)
 {
 	if (s->any && s->listed)
 		mistake(s, s->line, "\"allow = all\" beside others");
 	if (!s->bad && !check) {
-		if (!*s->ifname && !only)
-			do_limits(s);
-		else if (*s->ifname && (!only || !strcmp(only, s->ifname)))
+		if (only && strcmp(only, s->ifname))
+			;	/* not of it */
+		else if (*s->addr)
+			do_address(s);
+		else if (*s->ifname)
 			do_interface(s);
+		else
+			do_limits(s);
 	}
 	section_end(s);
 }

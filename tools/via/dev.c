@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* via dev: VI NICs, attaching interfaces. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,6 +19,10 @@ const char *addr_str(const void *addr, unsigned int len)
 	static char s[3 * VIA_NL_ADDR_MAX + 1];
 	const unsigned char *byte = addr;
 
+	if (len == 4 || len == 16) {
+		inet_ntop(len == 4 ? AF_INET : AF_INET6, addr, s, sizeof(s));
+		return s;
+	}
 	*s = '\0';
 	for (unsigned int i = 0; i < len && i < VIA_NL_ADDR_MAX; i++)
 		sprintf(s + strlen(s), "%s%02x", i ? ":" : "", byte[i]);
@@ -31,7 +36,32 @@ static int digit(char c)
 	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-bool parse_addr(const char *text, struct addr *a)
+static bool parse_ip(const char *text, struct addr *a)
+{
+	char addr[INET6_ADDRSTRLEN];
+	const char *slash = strchr(text, '/');
+	size_t len = slash ? (size_t)(slash - text) : strlen(text);
+	char *end;
+
+	if (len >= sizeof(addr))
+		return false;
+	memcpy(addr, text, len);
+	addr[len] = '\0';
+	if (inet_pton(AF_INET, addr, a->byte) == 1)
+		a->len = 4;
+	else if (inet_pton(AF_INET6, addr, a->byte) == 1)
+		a->len = 16;
+	else
+		return false;
+	if (!slash)
+		return true;
+	if (!slash[1] || slash[1 + strspn(slash + 1, "0123456789")])
+		return false;
+	a->prefix = (int)strtoul(slash + 1, &end, 10);
+	return strlen(slash + 1) <= 3 && a->prefix <= 8 * a->len;
+}
+
+static bool parse_mac(const char *text, struct addr *a)
 {
 	for (a->len = 0; a->len < VIA_NL_ADDR_MAX; text += 3) {
 		int high = digit(text[0]);
@@ -46,6 +76,12 @@ bool parse_addr(const char *text, struct addr *a)
 			return false;
 	}
 	return false;
+}
+
+bool parse_addr(const char *text, struct addr *a)
+{
+	a->prefix = -1;
+	return (parse_mac(text, a) && a->len == 6) || parse_ip(text, a);
 }
 
 static void take_str(char *to, size_t size, const struct nlattr *attr)
@@ -114,11 +150,50 @@ bool nic_find(const char *what, struct nic *nic)
 	return s.found;
 }
 
+struct place {
+	const struct addr	*addr;
+	struct nic		*nic;
+	bool			found;
+};
+
+static void match_addr(uint8_t cmd, struct nlattr **attrs, void *arg)
+{
+	struct place *p = arg;
+	struct nic nic;
+
+	(void)cmd;
+	nic_take(&nic, attrs);
+	if (p->found || nic.type != VIA_NIC_UDP ||
+	    nic.addr.len != p->addr->len ||
+	    memcmp(nic.addr.byte, p->addr->byte, nic.addr.len))
+		return;
+	*p->nic = nic;
+	p->found = true;
+}
+
+bool nic_at(const struct addr *a, struct nic *nic)
+{
+	struct place p = { a, nic, false };
+	int ret;
+
+	nl_need();
+	ret = nl_call(nl_message(VIA_NL_CMD_NIC_GET, NLM_F_DUMP), match_addr,
+		      &p);
+	if (ret)
+		die("cannot list the VI NICs: %s", nl_error(ret));
+	return p.found;
+}
+
 void nic_need(const char *what, struct nic *nic)
 {
 	if (!nic_find(what, nic))
 		die("there is no VI NIC %s in this network namespace%s", what,
 		    if_nametoindex(what) ? ": via dev attach makes one" : "");
+}
+
+const char *peers_unlisted(const struct nic *nic)
+{
+	return nic->type == VIA_NIC_UDP ? "near" : "all";
 }
 
 static void show_json(const struct nic *nic)
@@ -130,7 +205,7 @@ static void show_json(const struct nic *nic)
 		out_num("ifindex", nic->ifindex);
 	}
 	out_str("type", nic->type == VIA_NIC_LOOPBACK ? "loopback" :
-			"ethernet");
+			nic->type == VIA_NIC_UDP ? "udp" : "ethernet");
 	out_str("address", addr_str(nic->addr.byte, nic->addr.len));
 	out_str("driver", nic->driver);
 	out_num("mtu", nic->mtu);
@@ -138,7 +213,7 @@ static void show_json(const struct nic *nic)
 	if (nic->listed)
 		out_num("peers", nic->peers);
 	else
-		out_str("peers", "all");
+		out_str("peers", peers_unlisted(nic));
 	out_object_end();
 }
 
@@ -155,7 +230,7 @@ static void show_text(const struct nic *nic)
 	else if (nic->listed)
 		printf(" peers %u\n", nic->peers);
 	else
-		printf(" peers all\n");
+		printf(" peers %s\n", peers_unlisted(nic));
 }
 
 static void show_one(uint8_t cmd, struct nlattr **attrs, void *arg)
@@ -195,8 +270,7 @@ static int show(struct words *w)
 	return DONE;
 }
 
-/* The module is loaded if it can be: others are told by what fails next. */
-static void load(const char *module)
+void module_load(const char *module)
 {
 	pid_t pid;
 
@@ -235,10 +309,10 @@ int dev_attach(const char *ifname, const char *driver)
 		return -ENODEV;
 	}
 	if (!nl_open())
-		load(module);
+		module_load(module);
 	ret = attach_once(ifindex, driver);
 	if (ret == -EPROTONOSUPPORT) {
-		load(module);
+		module_load(module);
 		ret = attach_once(ifindex, driver);
 	}
 	if (ret)
@@ -246,11 +320,81 @@ int dev_attach(const char *ifname, const char *driver)
 	return ret;
 }
 
+static int attach_addr_once(const struct addr *a, uint16_t port,
+			    uint32_t ifindex)
+{
+	struct nlmsghdr *nlh;
+
+	nl_need();
+	nlh = nl_message(VIA_NL_CMD_ATTACH, 0);
+	mnl_attr_put(nlh, VIA_NL_A_ADDR, a->len, a->byte);
+	if (port)
+		mnl_attr_put_u16(nlh, VIA_NL_A_PORT, port);
+	if (ifindex)
+		mnl_attr_put_u32(nlh, VIA_NL_A_IFINDEX, ifindex);
+	return nl_call(nlh, NULL, NULL);
+}
+
+int dev_attach_addr(const char *addr, uint16_t port, const char *ifname)
+{
+	uint32_t ifindex = ifname ? if_nametoindex(ifname) : 0;
+	struct addr a;
+	int ret;
+
+	if (!parse_addr(addr, &a) || a.prefix >= 0 || a.len == 6)
+		usage_error("'%s' is no address of IPv4 or IPv6", addr);
+	if (ifname && !ifindex) {
+		warn_msg("cannot attach %s: no interface %s in this network namespace",
+			 addr, ifname);
+		return -ENODEV;
+	}
+	if (!nl_open())
+		module_load("via_udp");
+	ret = attach_addr_once(&a, port, ifindex);
+	if (ret == -EPROTONOSUPPORT) {
+		module_load("via_udp");
+		ret = attach_addr_once(&a, port, ifindex);
+	}
+	if (ret)
+		warn_msg("cannot attach %s: %s", addr, nl_error(ret));
+	else
+		warn_msg("%s: only hosts of its own subnets may talk to it; others: via peer allow",
+			 addr);
+	return ret;
+}
+
+/* "[port N] [dev INTERFACE]" */
+static int attach_addr(const char *addr, struct words *w)
+{
+	const char *ifname = NULL, *word;
+	unsigned long port = 0;
+	char *end;
+
+	while ((word = next_word(w))) {
+		if (!strcmp(word, "dev")) {
+			ifname = need_word(w, "the interface");
+		} else if (!strcmp(word, "port")) {
+			word = need_word(w, "the port");
+			port = strtoul(word, &end, 10);
+			if (*end || !port || port > 65535)
+				usage_error("'%s' is no port", word);
+		} else {
+			usage_error("what is '%s'?", word);
+		}
+	}
+	return dev_attach_addr(addr, port, ifname) ? REFUSED : DONE;
+}
+
 static int attach(struct words *w)
 {
-	const char *ifname = need_word(w, "the interface");
-	const char *driver = NULL, *word = next_word(w);
+	const char *ifname = need_word(w, "the interface, or the address");
+	const char *driver = NULL, *word;
+	struct addr addr;
 
+	if (!if_nametoindex(ifname) && parse_addr(ifname, &addr) &&
+	    addr.len != 6)
+		return attach_addr(ifname, w);
+	word = next_word(w);
 	if (word) {
 		if (strncmp("driver", word, strlen(word)) || !*word)
 			usage_error("what is '%s'?", word);

@@ -19,12 +19,18 @@ static void help(FILE *to)
 	fprintf(to, "Usage: via [OPTIONS] OBJECT [COMMAND] [ARGUMENTS]\n\n"
 	       "  via dev [show [DEV]]                 VI NICs\n"
 	       "  via dev attach INTERFACE [driver MODULE]\n"
+	       "  via dev attach ADDRESS [port PORT] [dev INTERFACE]\n"
+	       "                                       in UDP/IP\n"
 	       "  via dev detach DEV\n"
 	       "  via peer [show [DEV]]                hosts that may talk to them\n"
 	       "  via peer allow DEV HOST...           these, too; \"all\": no list\n"
 	       "  via peer deny DEV HOST...            not these; \"all\": an empty list\n"
 	       "  via peer key DEV HOST FILE           its key; \"none\": without, \"-\": stdin\n"
 	       "  via peer genkey                      a new key, on standard output\n"
+	       "  via stat [show] [DEV]                counters\n"
+	       "      -i, --interval SECONDS           again and again: for each second\n"
+	       "      -c, --count N                    with -i: so many times\n"
+	       "          --prometheus                 as text for Prometheus\n"
 	       "  via limit [show [NAME]]              limits of a user\n"
 	       "  via limit set NAME VALUE             0: no limit\n"
 	       "  via driver show DEV                  drivers of a network card\n"
@@ -120,6 +126,7 @@ static const struct command objects[] = {
 	{ "peer", do_peer },
 	{ "limit", do_limit },
 	{ "driver", do_driver },
+	{ "stat", do_stat },
 	{ "monitor", do_monitor },
 	{ "apply", do_apply },
 	{ "help", do_help },

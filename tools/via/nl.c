@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/msg.h"
 #include "nl.h"
@@ -260,6 +261,8 @@ bool nl_open(void)
 	ret = nl_call(nlh, take_family, NULL);
 	if (ret && ret != -ENOENT)
 		die("cannot ask for the netlink family: %s", nl_error(ret));
+	if (!family && !access("/sys/module/via_ka", F_OK))
+		die("the kernel agent that is loaded is older than this program, and netlink does not configure it: install both of one release");
 	return family;
 }
 

@@ -87,6 +87,14 @@ void out_num(const char *name, uint64_t value)
 	printf("%" PRIu64, value);
 }
 
+void out_real(const char *name, double value)
+{
+	if (!out_json)
+		return;
+	name_of(name);
+	printf("%.3f", value);
+}
+
 void out_bool(const char *name, bool value)
 {
 	if (!out_json)

@@ -18,6 +18,7 @@ void out_object(void);
 void out_object_end(void);
 void out_str(const char *name, const char *value);
 void out_num(const char *name, uint64_t value);
+void out_real(const char *name, double value);
 void out_bool(const char *name, bool value);
 
 #endif

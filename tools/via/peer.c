@@ -13,8 +13,9 @@
 #include "common/msg.h"
 #include "out.h"
 #include "via.h"
+#include "uapi/via.h"
 
-#define PEER_ROOM	80		/* bytes of a host in a message, at most */
+#define PEER_ROOM	96		/* bytes of a host in a message, at most */
 
 /* A key and white space, and no more of it. */
 static bool parse_key(const char *text, size_t len, uint8_t *key)
@@ -101,7 +102,7 @@ static void show_one(uint8_t cmd, struct nlattr **attrs, void *arg)
 	struct nlattr *peer[VIA_NL_PEER_A_MAX + 1];
 	const struct nlattr *addr;
 	const struct nic *nic = arg;
-	const char *text;
+	char text[64];
 
 	(void)cmd;
 	if (!attrs[VIA_NL_A_PEER])
@@ -110,8 +111,12 @@ static void show_one(uint8_t cmd, struct nlattr **attrs, void *arg)
 	addr = peer[VIA_NL_PEER_A_ADDR];
 	if (!addr)
 		return;
-	text = addr_str(mnl_attr_get_payload(addr),
-			mnl_attr_get_payload_len(addr));
+	snprintf(text, sizeof(text), "%s",
+		 addr_str(mnl_attr_get_payload(addr),
+			  mnl_attr_get_payload_len(addr)));
+	if (peer[VIA_NL_PEER_A_PREFIX])
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "/%u", mnl_attr_get_u8(peer[VIA_NL_PEER_A_PREFIX]));
 	out_object();
 	out_str("nic", nic->name);
 	out_str("address", text);
@@ -137,7 +142,7 @@ static bool show_nic(const struct nic *nic)
 		die("cannot show the hosts of %s: %s", nic->name,
 		    nl_error(ret));
 	if (!out_json && !nic->listed)
-		printf("%s all\n", nic->name);
+		printf("%s %s\n", nic->name, peers_unlisted(nic));
 	else if (!out_json && !nic->peers)
 		printf("%s none\n", nic->name);
 	return true;
@@ -158,7 +163,7 @@ static void collect(uint8_t cmd, struct nlattr **attrs, void *arg)
 		die("out of memory");
 	nic_take(&all->nic[all->n], attrs);
 	/* Without a wire there are no other hosts. */
-	all->n += all->nic[all->n].ifindex != 0;
+	all->n += all->nic[all->n].type != VIA_NIC_LOOPBACK;
 }
 
 static int show(struct words *w)
@@ -213,6 +218,8 @@ static void put_host(struct nlmsghdr *nlh, const struct host *host)
 	struct nlattr *nest = mnl_attr_nest_start(nlh, VIA_NL_A_PEER);
 
 	mnl_attr_put(nlh, VIA_NL_PEER_A_ADDR, host->addr.len, host->addr.byte);
+	if (host->addr.prefix >= 0)
+		mnl_attr_put_u8(nlh, VIA_NL_PEER_A_PREFIX, host->addr.prefix);
 	if (host->how == KEY_SET)
 		mnl_attr_put(nlh, VIA_NL_PEER_A_KEY, VIA_NL_KEY_LEN,
 			     host->key);
@@ -258,7 +265,7 @@ int peers_any(const struct nic *nic)
 static void need_addr(const char *word, struct addr *a)
 {
 	if (!parse_addr(word, a))
-		usage_error("'%s' is no hardware address such as 52:54:00:00:00:01",
+		usage_error("'%s' is no address such as 52:54:00:00:00:01, 192.0.2.1 or 2001:db8::/32",
 			    word);
 }
 

@@ -37,12 +37,14 @@ const struct command *find_command(const struct command *list,
 /* The next word as a command of the list, its first one without a word. */
 int run_command(const struct command *list, const char *what, struct words *w);
 
-/* "52:54:00:00:00:01" and back. */
+/* "52:54:00:00:00:01", "192.0.2.1", "2001:db8::1", and back. */
 struct addr {
 	uint8_t		byte[VIA_NL_ADDR_MAX];
 	uint16_t	len;
+	int		prefix;		/* bits of it, or -1: one host */
 };
 
+/* IP's may have a prefix: "192.0.2.0/24". */
 bool parse_addr(const char *text, struct addr *a);
 /* In a buffer of its own, until the next call. */
 const char *addr_str(const void *addr, unsigned int len);
@@ -63,6 +65,10 @@ void nic_take(struct nic *nic, struct nlattr **attrs);
  * is none.
  */
 bool nic_find(const char *what, struct nic *nic);
+/* The VI NIC in UDP/IP at that address, likewise. */
+bool nic_at(const struct addr *a, struct nic *nic);
+/* Who may talk to it while it has no list. */
+const char *peers_unlisted(const struct nic *nic);
 /* The same; ends with REFUSED if there is none. */
 void nic_need(const char *what, struct nic *nic);
 
@@ -78,16 +84,20 @@ bool read_key(const char *file, uint8_t *key);
 
 /* What a line of /etc/mvia and a command line do: 0 or -errno, told. */
 int dev_attach(const char *ifname, const char *driver);
+int dev_attach_addr(const char *addr, uint16_t port, const char *ifname);
 int peers_set(const struct nic *nic, const struct host *host, unsigned int n,
 	      bool replace);
 int peers_any(const struct nic *nic);
 int limit_change(const char *name, const char *value);
+/* By modprobe, if we are root; what fails then is told by what needs it. */
+void module_load(const char *module);
 int driver_bind(const char *ifname, const char *how);
 
 int do_dev(struct words *w);
 int do_peer(struct words *w);
 int do_limit(struct words *w);
 int do_driver(struct words *w);
+int do_stat(struct words *w);
 int do_monitor(struct words *w);
 int do_apply(struct words *w);
 
