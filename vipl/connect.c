@@ -46,22 +46,35 @@ static void conn_end(struct vipl_conn *conn, VIP_CONN_HANDLE h)
 	vipl_nic_unlock(nic);
 }
 
+/*
+ * Programs that know hardware addresses only have 6 bytes for each host: on a
+ * NIC of IPv4 that is an address with two zeros behind it.
+ */
+static int is_padded(const struct vipl_nic *nic, uint32_t len,
+		     const VIP_UINT8 *host)
+{
+	return nic->id.addr_len == 4 && len == 6 && !host[4] && !host[5];
+}
+
 int vipl_addr_in(const struct vipl_nic *nic, const VIP_NET_ADDRESS *a,
 		 uint32_t min_len, struct vipl_addr *out)
 {
 	const VIP_UINT8 *bytes;
+	uint32_t len;
 
 	if (!a || a->HostAddressLen < min_len ||
-	    (a->HostAddressLen && a->HostAddressLen != nic->id.addr_len) ||
 	    a->DiscriminatorLen > nic->id.disc_len ||
 	    a->DiscriminatorLen > VIPL_DISC_MAX)
 		return -1;
 	bytes = (const VIP_UINT8 *)a + offsetof(VIP_NET_ADDRESS, HostAddress);
+	len = a->HostAddressLen;
 	memset(out, 0, sizeof(*out));
-	out->host_len = a->HostAddressLen;
+	out->host_len = is_padded(nic, len, bytes) ? nic->id.addr_len : len;
+	if (out->host_len && out->host_len != nic->id.addr_len)
+		return -1;
 	out->disc_len = a->DiscriminatorLen;
 	memcpy(out->host, bytes, out->host_len);
-	memcpy(out->disc, bytes + out->host_len, out->disc_len);
+	memcpy(out->disc, bytes + len, out->disc_len);
 	return 0;
 }
 

@@ -185,12 +185,14 @@ static int no_old_name(const char *base, int n)
 {
 	char cmd[KA_NODE_LEN + 64];
 
+	ka_attach_command("eth0", cmd, sizeof(cmd));
 	if (!*base || !strcmp(base, "default"))
-		vipl_msg("no default VI NIC: name one in VIPL_NIC or in %s; without a kernel module there is shm:, for this host alone",
-			 VIPL_CONF);
+		vipl_msg("no default VI NIC%s: attach an interface with: %s; or name one in VIPL_NIC or in %s: for this host alone via_lo, after modprobe via_lo, or without a module shm:",
+			 ka_loaded() ? "" : ", the kernel modules are not loaded",
+			 cmd, VIPL_CONF);
 	else
 		vipl_msg("'%s' means Ethernet VI NIC number %d, and there is none; attach one with: %s; or, for this host alone: VIPL_NIC=shm:",
-			 base, n, ka_attach_command("eth0", cmd, sizeof(cmd)));
+			 base, n, cmd);
 	return -1;
 }
 

@@ -32,13 +32,17 @@ static char *parse(char *line, const struct vipl_hosts *h, FILE *f,
 		   int number, uint8_t *host, char **save)
 {
 	char *word, *name;
+	int bad;
 
 	line[strcspn(line, "#")] = '\0';
 	word = strtok_r(line, BLANK, save);
 	if (!word)
 		return NULL;
 	name = strtok_r(NULL, BLANK, save);
-	if (!name || h->parse(h->nic, word, host)) {
+	bad = h->parse(h->nic, word, host);
+	if (name && bad > 0)
+		return NULL;
+	if (!name || bad) {
 		vipl_conf_warn(f, "%s:%d: ignored; a line is: %s name [alias ...]",
 			       h->file, number, h->example);
 		return NULL;

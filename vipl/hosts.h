@@ -10,6 +10,7 @@
 struct vipl_hosts {
 	const char *file;
 	struct vipl_nic *nic;		/* for parse */
+	/* 0; -1: not an address; 1: one of another kind of network. */
 	int (*parse)(struct vipl_nic *nic, const char *text, uint8_t *host);
 	uint32_t len;			/* bytes of an address */
 	const char *example;		/* of one, for messages */

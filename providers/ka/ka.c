@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -39,6 +40,8 @@ VIP_RETURN ka_verdict(int ret)
 	case EMFILE:
 	case ENODEV:
 		return VIP_ERROR_RESOURCE;
+	case ENOTTY:
+		return VIP_ERROR_NOT_SUPPORTED;
 	default:
 		return VIP_INVALID_PARAMETER;
 	}
@@ -46,7 +49,15 @@ VIP_RETURN ka_verdict(int ret)
 
 VIP_RETURN ka_call(const struct ka_nic *nic, unsigned long cmd, void *arg)
 {
-	return ka_verdict(ka_ioctl(nic, cmd, arg));
+	static atomic_flag told = ATOMIC_FLAG_INIT;
+	int ret = ka_ioctl(nic, cmd, arg);
+
+	if (ret < 0 && errno == ENOTTY && !atomic_flag_test_and_set(&told)) {
+		ka_host->msg("the kernel modules are older than this library and lack call %#lx: install both of one release",
+			     _IOC_NR(cmd));
+		errno = ENOTTY;
+	}
+	return ka_verdict(ret);
 }
 
 static int reserve(struct ka_area *area, size_t size)
@@ -189,7 +200,8 @@ static void identify(struct vipl_nic *nic, const struct via_hello *h)
 		.features = VIP_FEATURE_CQ_FD | VIP_FEATURE_NIC_FD |
 			    VIP_FEATURE_NONBLOCKING | VIP_FEATURE_MEMLOCK |
 			    VIP_FEATURE_ONE_SIDED |
-			    (h->ifindex ? VIP_FEATURE_REMOTE : 0),
+			    (h->type == VIA_NIC_LOOPBACK ? 0 :
+			     VIP_FEATURE_REMOTE),
 		.files = 2,
 		.file = { ka_nic(nic)->fd, ka_nic(nic)->wake_fd },
 	};
@@ -200,6 +212,25 @@ static void identify(struct vipl_nic *nic, const struct via_hello *h)
 	ka_host->identify(nic, &id);
 }
 
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Which version a node speaks; 0 if that cannot be told. */
+static uint32_t spoken(const struct ka_nic *nic)
+{
+	struct via_ctl *ctl = mmap(NULL, page_size(), PROT_READ, MAP_SHARED,
+				   nic->fd, VIA_MMAP_CTL);
+	uint32_t abi;
+
+	if (ctl == MAP_FAILED)
+		return 0;
+	abi = ctl->abi;
+	munmap(ctl, page_size());
+	return abi;
+}
+
 static VIP_RETURN hello(struct vipl_nic *n, const char *node)
 {
 	struct via_hello h = { .abi = VIA_ABI_VERSION };
@@ -208,20 +239,17 @@ static VIP_RETURN hello(struct vipl_nic *n, const char *node)
 	if (ka_ioctl(nic, VIA_IOC_HELLO, &h)) {
 		if (errno == ENODEV || errno == EFAULT)
 			return open_failed(node);
-		ka_host->msg("/dev/%s does not speak version %d of the VIA interface (%s): install library and modules of one release",
-			     node, VIA_ABI_VERSION, strerror(errno));
+		ka_host->msg("/dev/%s speaks version %u of the VIA interface, and this library version %d: install both of one release",
+			     node, spoken(nic), VIA_ABI_VERSION);
 		return VIP_INVALID_PARAMETER;
 	}
 	nic->ifindex = h.ifindex;
 	nic->desc = h.max_desc;
+	nic->type = h.type;
+	nic->addr_len = h.addr_len;
 	memcpy(nic->addr, h.addr, sizeof(nic->addr));
 	identify(n, &h);
 	return VIP_SUCCESS;
-}
-
-static size_t page_size(void)
-{
-	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static VIP_RETURN map_ctl(struct ka_nic *nic, const char *node)
@@ -321,7 +349,7 @@ static void explain(uint32_t reason, VIP_ULONG len)
 	struct rlimit lim;
 
 	if (reason == VIA_REASON_USER_QUOTA)
-		ka_host->msg("cannot pin %lu bytes: the user's total over all processes is used up; root may raise it, in pages, in /sys/module/via_ka/parameters/max_user_pages",
+		ka_host->msg("cannot pin %lu bytes: the user's total over all processes is used up; root may raise it, in pages: via limit set pages NUMBER",
 			 len);
 	if (reason != VIA_REASON_MEMLOCK || getrlimit(RLIMIT_MEMLOCK, &lim))
 		return;
@@ -476,11 +504,16 @@ void ka_event_wake(struct vipl_nic *nic)
 		return;
 }
 
+/* Where make does not build it, as in tests. */
+#ifndef VIPL_RELEASE
+#define VIPL_RELEASE	NULL
+#endif
+
 static const struct vipl_provider ka = {
 	.abi = VIPL_PROVIDER_ABI,
 	.size = sizeof(struct vipl_provider),
 	.name = "ka",
-	.version = "1.0",
+	.version = VIPL_RELEASE,
 	.nic_size = sizeof(struct ka_nic),
 	.vi_size = sizeof(struct ka_vi),
 	.cq_size = sizeof(struct ka_cq),

@@ -21,6 +21,8 @@
 #include "../../vipl/lock.h"
 
 #define KA_MAC_LEN	6
+#define KA_IPV4_LEN	4
+#define KA_IPV6_LEN	16
 
 /* What the library does for us; set before any operation is called. */
 extern const struct vipl_host *ka_host;
@@ -46,7 +48,9 @@ struct ka_nic {
 	unsigned int ifindex;		/* 0: no network interface */
 	void *ctl;			/* the control page */
 	uint32_t desc;			/* limit of a work queue */
-	uint8_t addr[KA_MAC_LEN];
+	uint32_t type;			/* VIA_NIC_* */
+	uint32_t addr_len;		/* of every host that it can reach */
+	uint8_t addr[VIA_ADDR_MAX];
 	struct vipl_lock lock;
 	struct vipl_list cqs;		/* under lock: live ones */
 	_Atomic int starts;		/* connections begun, no verdict yet */

@@ -5,6 +5,9 @@
  * host on the wire that says that it is called that. The first of these that
  * knows any address has the say about all of them.
  *
+ * A NIC in UDP/IP has the resolver's own addresses, of its family, and asks no
+ * neighbour table and no wire.
+ *
  * The loopback NIC reaches this host alone, at its own address. The hosts file
  * speaks of wires: what it has for a name of this host is an address of an
  * Ethernet interface, and stands for the loopback's own there.
@@ -20,12 +23,25 @@
 #include "ka.h"
 #include "ka_neigh.h"
 
-static const struct vipl_hosts hosts = {
-	.file = VIPL_HOSTS,
-	.parse = ka_addr_parse,
-	.len = KA_MAC_LEN,
-	.example = "52:54:00:00:00:01",
-};
+static int is_udp(const struct ka_nic *nic)
+{
+	return nic->type == VIA_NIC_UDP;
+}
+
+static struct vipl_hosts hosts_of(struct vipl_nic *nic)
+{
+	uint32_t len = ka_nic(nic)->addr_len;
+
+	return (struct vipl_hosts) {
+		.file = VIPL_HOSTS,
+		.nic = nic,
+		.parse = ka_addr_parse,
+		.len = len,
+		.example = len == KA_IPV4_LEN ? "192.0.2.1" :
+			   len == KA_IPV6_LEN ? "2001:db8::1" :
+						"52:54:00:00:00:01",
+	};
+}
 
 /* Those on the wire of that name (NULL: any) and that address (NULL: any). */
 static VIP_RETURN query(const struct ka_nic *nic, const char *name,
@@ -47,8 +63,8 @@ static VIP_RETURN query(const struct ka_nic *nic, const char *name,
 	if (name)
 		strcpy(q.name, name);
 	if (host) {
-		memcpy(q.addr, host, KA_MAC_LEN);
-		q.addr_len = KA_MAC_LEN;
+		memcpy(q.addr, host, nic->addr_len);
+		q.addr_len = nic->addr_len;
 	}
 	r = ka_call(nic, VIA_IOC_NAME_QUERY, &q);
 	if (r != VIP_SUCCESS)
@@ -115,23 +131,40 @@ static int is_own_mac(const uint8_t mac[KA_MAC_LEN])
 	return own;
 }
 
-/* A name that this host has, or that the hosts file gives to its interfaces. */
-static int is_ours(const char *name)
+/* An address of IP as a NIC in IP has it; -1: of another family. */
+static int own_form(const struct ka_nic *nic, const struct sockaddr *ip,
+		    uint8_t *host)
 {
-	uint8_t mac[KA_MAC_LEN];
+	if (nic->addr_len == KA_IPV4_LEN && ip->sa_family == AF_INET)
+		memcpy(host, &((const struct sockaddr_in *)ip)->sin_addr,
+		       KA_IPV4_LEN);
+	else if (nic->addr_len == KA_IPV6_LEN && ip->sa_family == AF_INET6)
+		memcpy(host, &((const struct sockaddr_in6 *)ip)->sin6_addr,
+		       KA_IPV6_LEN);
+	else
+		return -1;
+	return 0;
+}
+
+/* A name that this host has, or that the hosts file gives to its interfaces. */
+static int is_ours(const struct vipl_hosts *hosts, const char *name)
+{
+	uint8_t mac[VIPL_ADDR_MAX];
 	unsigned long n;
 
 	if (vipl_is_own_name(name))
 		return 1;
-	for (n = 0; !vipl_hosts_by_name(&hosts, name, n, mac); n++)
+	for (n = 0; !vipl_hosts_by_name(hosts, name, n, mac); n++)
 		if (is_own_mac(mac))
 			return 1;
 	return 0;
 }
 
 static int from_ip(const struct ka_nic *nic, const struct addrinfo *ai,
-		   uint8_t mac[KA_MAC_LEN])
+		   uint8_t *mac)
 {
+	if (is_udp(nic))
+		return own_form(nic, ai->ai_addr, mac);
 	if (is_own_ip(ai->ai_addr)) {
 		memcpy(mac, nic->addr, KA_MAC_LEN);
 		return 0;
@@ -146,7 +179,7 @@ static int from_ip(const struct ka_nic *nic, const struct addrinfo *ai,
  * minus (1 + the number of those that do).
  */
 static int from_resolver(const struct ka_nic *nic, const char *name,
-			 unsigned long n, uint8_t mac[KA_MAC_LEN])
+			 unsigned long n, uint8_t *mac)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM };
 	struct addrinfo *all, *ai;
@@ -182,7 +215,7 @@ static int by_host(const void *a, const void *b)
 }
 
 static int from_wire(const struct ka_nic *nic, const char *name,
-		     unsigned long n, uint8_t mac[KA_MAC_LEN])
+		     unsigned long n, uint8_t *mac)
 {
 	struct vipl_named found[VIPL_NAMED_MAX];
 	uint32_t count = VIPL_NAMED_MAX;
@@ -193,34 +226,36 @@ static int from_wire(const struct ka_nic *nic, const char *name,
 		return -1;
 	/* Answers come in any order; an index means the same each time. */
 	qsort(found, count, sizeof(found[0]), by_host);
-	memcpy(mac, found[n].host, KA_MAC_LEN);
+	memcpy(mac, found[n].host, nic->addr_len);
 	return 0;
 }
 
-static int by_name(const struct ka_nic *nic, const char *name,
-		   unsigned long n, uint8_t mac[KA_MAC_LEN])
+static int by_name(struct vipl_nic *handle, const char *name, unsigned long n,
+		   uint8_t *mac)
 {
+	const struct ka_nic *nic = ka_nic(handle);
+	const struct vipl_hosts hosts = hosts_of(handle);
 	int r;
 
-	if (!nic->ifindex && is_ours(name)) {
-		memcpy(mac, nic->addr, KA_MAC_LEN);
+	if (nic->type == VIA_NIC_LOOPBACK && is_ours(&hosts, name)) {
+		memcpy(mac, nic->addr, nic->addr_len);
 		return n ? -1 : 0;
 	}
 	r = vipl_hosts_by_name(&hosts, name, n, mac);
 	if (r != -1)
 		return r;
 	if (vipl_is_own_name(name)) {
-		memcpy(mac, nic->addr, KA_MAC_LEN);
+		memcpy(mac, nic->addr, nic->addr_len);
 		return n ? -1 : 0;
 	}
 	r = from_resolver(nic, name, n, mac);
-	return r == -1 ? from_wire(nic, name, n, mac) : r;
+	return r == -1 && !is_udp(nic) ? from_wire(nic, name, n, mac) : r;
 }
 
 VIP_RETURN ka_resolve(struct vipl_nic *nic, const char *name, VIP_ULONG index,
 		      uint8_t *host)
 {
-	return by_name(ka_nic(nic), name, index, host) ?
+	return by_name(nic, name, index, host) ?
 		VIP_ERROR_NAMESERVICE : VIP_SUCCESS;
 }
 
@@ -234,6 +269,26 @@ static int name_of_neighbour(const struct ka_nic *nic, const uint8_t *mac,
 	if (!nic->ifindex || ka_neigh_reverse(nic->ifindex, mac, &ip, &len))
 		return -1;
 	return getnameinfo((struct sockaddr *)&ip, len, name, size, NULL, 0,
+			   NI_NAMEREQD) ? -1 : 0;
+}
+
+/* What the resolver calls an address of IP. */
+static int name_of_ip(const struct ka_nic *nic, const uint8_t *host, char *name,
+		      size_t size)
+{
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+	struct sockaddr_in v4 = { .sin_family = AF_INET };
+	const struct sockaddr *ip = (struct sockaddr *)&v6;
+	socklen_t len = sizeof(v6);
+
+	if (nic->addr_len == KA_IPV4_LEN) {
+		memcpy(&v4.sin_addr, host, KA_IPV4_LEN);
+		ip = (struct sockaddr *)&v4;
+		len = sizeof(v4);
+	} else {
+		memcpy(&v6.sin6_addr, host, KA_IPV6_LEN);
+	}
+	return getnameinfo(ip, len, name, (socklen_t)size, NULL, 0,
 			   NI_NAMEREQD) ? -1 : 0;
 }
 
@@ -255,11 +310,15 @@ VIP_RETURN ka_name_of(struct vipl_nic *n, const uint8_t *host, char *name,
 		      size_t size)
 {
 	const struct ka_nic *nic = ka_nic(n);
+	const struct vipl_hosts hosts = hosts_of(n);
 	int r;
 
 	r = vipl_hosts_by_addr(&hosts, host, name, size);
-	if (r && !memcmp(host, nic->addr, KA_MAC_LEN))
+	if (r && !memcmp(host, nic->addr, nic->addr_len))
 		r = vipl_own_name(name, size);
+	else if (r && is_udp(nic))
+		r = name_of_ip(nic, host, name, size) &&
+		    name_on_wire(nic, host, name, size);
 	else if (r)
 		r = name_of_neighbour(nic, host, name, size) &&
 		    name_on_wire(nic, host, name, size);

@@ -120,6 +120,11 @@ int ka_node_nth(int n, char *node)
 	return 0;
 }
 
+int ka_loaded(void)
+{
+	return sys_exists(AGENT_MODULE);
+}
+
 /* How to make an interface a VI NIC, now. */
 const char *ka_attach_command(const char *iface, char *cmd, size_t size)
 {
@@ -132,7 +137,7 @@ int ka_explain(const char *rest, char *line, size_t size)
 	char cmd[KA_NODE_LEN + 64], path[KA_NODE_LEN + 8];
 
 	if (!*rest) {
-		snprintf(line, size, sys_exists(AGENT_MODULE) ?
+		snprintf(line, size, ka_loaded() ?
 			 "no VI NIC; for one within this host: modprobe via_lo; for an interface: %s" :
 			 "the kernel modules are not loaded; within this host: modprobe via_lo; for an interface: %s",
 			 ka_attach_command("eth0", cmd, sizeof(cmd)));

@@ -12,6 +12,8 @@ int ka_node_well_formed(const char *s);
 int ka_node_find(const char *base, char *node);
 /* The nth Ethernet VI NIC by interface index; 0, or -1 when there is none. */
 int ka_node_nth(int n, char *node);
+/* Is the kernel agent loaded? */
+int ka_loaded(void);
 /* How to make an interface a VI NIC, now. */
 const char *ka_attach_command(const char *iface, char *cmd, size_t size);
 /*

@@ -404,6 +404,53 @@ static void two_files(void)
 	wipe();
 }
 
+/* The line that a name leaves on standard error. */
+static const char *said_of(const char *name)
+{
+	int fds[2], saved = dup(STDERR_FILENO);
+	static char line[512];
+	ssize_t n;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(fds), 0);
+	CU_ASSERT_EQUAL(dup2(fds[1], STDERR_FILENO), STDERR_FILENO);
+	close(fds[1]);
+	unsetenv("VIPL_QUIET");
+	CU_ASSERT_STRING_EQUAL(resolve(name), "none");
+	setenv("VIPL_QUIET", "1", 1);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	n = read(fds[0], line, sizeof(line) - 1);
+	line[n > 0 ? n : 0] = '\0';
+	close(fds[0]);
+	return line;
+}
+
+static int has(const char *line, const char *words)
+{
+	if (!strstr(line, words))
+		printf("no \"%s\" in: %s", words, line);
+	return strstr(line, words) != NULL;
+}
+
+/* No NIC by default: what is to be loaded, or attached. */
+static void no_default(void)
+{
+	const char *line;
+
+	fresh();
+	line = said_of("default");
+	CU_ASSERT(has(line, "no default VI NIC"));
+	CU_ASSERT(has(line, "modules are not loaded"));
+	CU_ASSERT(has(line, "modprobe via_lo"));
+	CU_ASSERT(has(line, "via dev attach eth0"));
+	CU_ASSERT(has(line, "shm:"));
+	put("/sys/module/via_ka/x", "");
+	line = said_of("default");
+	CU_ASSERT(!strstr(line, "not loaded"));
+	CU_ASSERT(has(line, "via dev attach eth0"));
+	wipe();
+}
+
 UNIT_MAIN("names",
 	  { "hardware addresses in writing", literals },
 	  { "short and full host names", qualified },
@@ -414,5 +461,6 @@ UNIT_MAIN("names",
 	  { "long lines", long_lines },
 	  { "names that begin with a provider", prefixes },
 	  { "old names on other networks", other_networks },
+	  { "no NIC by default", no_default },
 	  { "fallbacks", fallbacks },
 	  { "the user's vipl.conf and the system's", two_files });

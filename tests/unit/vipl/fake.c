@@ -56,6 +56,8 @@ void *__wrap_mmap64(void *addr, size_t len, int prot, int flags, int fd,
 	}
 	p = __real_mmap64(addr, len, PROT_READ | PROT_WRITE,
 			  flags | MAP_ANONYMOUS, -1, 0);
+	if (off == VIA_MMAP_CTL)
+		((struct via_ctl *)p)->abi = fake.abi ? : VIA_ABI_VERSION;
 	if (off == OFFSET_VI)
 		fake.vi = p;
 	if (off == OFFSET_CQ) {
@@ -69,12 +71,15 @@ void *__wrap_mmap64(void *addr, size_t len, int prot, int flags, int fd,
 
 static int hello(struct via_hello *h)
 {
-	if (h->abi != VIA_ABI_VERSION)
+	if (h->abi != VIA_ABI_VERSION || fake.abi) {
+		errno = EINVAL;
 		return -1;
+	}
 	memset(h, 0, sizeof(*h));
 	strcpy(h->name, FAKE_NODE);
 	memcpy(h->addr, "\x02\0\0\0\0\x7f", 6);
 	h->addr_len = 6;
+	h->type = fake.ifindex ? VIA_NIC_ETHERNET : VIA_NIC_LOOPBACK;
 	h->ifindex = fake.ifindex;
 	h->max_disc_len = VIA_DISC_MAX;
 	h->max_vi = 4096;
@@ -210,6 +215,8 @@ int __wrap_ioctl(int fd, unsigned long cmd, ...)
 		cq_create(arg);
 		return 0;
 	case VIA_IOC_CQ_RESIZE:
+		if (fake.older)
+			break;
 		return cq_resize(arg);
 	case VIA_IOC_VI_QUERY:
 		((struct via_vi_query *)arg)->state = fake.vi->state;

@@ -38,6 +38,8 @@ struct fake {
 	int eintr;			/* so many waits end in EINTR */
 	uint32_t ifindex;		/* of the NIC */
 	uint32_t event_flags;		/* of the next events */
+	uint32_t abi;			/* the version it speaks; 0: ours */
+	int older;			/* it does not know VIA_IOC_CQ_RESIZE */
 };
 
 extern struct fake fake;

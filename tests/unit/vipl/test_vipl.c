@@ -610,6 +610,44 @@ static void sentences(void)
 	close(fds[0]);
 }
 
+/* Modules of another version, and older ones of ours: both are told, once. */
+static void other_releases(void)
+{
+	int fds[2], saved = dup(STDERR_FILENO);
+	VIP_NIC_HANDLE none;
+	VIP_CQ_HANDLE cq;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(fds), 0);
+	unsetenv("VIPL_QUIET");
+	CU_ASSERT_EQUAL(dup2(fds[1], STDERR_FILENO), STDERR_FILENO);
+	close(fds[1]);
+	fake.abi = 7;
+	CU_ASSERT_EQUAL(VipOpenNic(FAKE_NODE, &none), VIP_INVALID_PARAMETER);
+	fake.abi = 0;
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
+			       "vipl: /dev/" FAKE_NODE " speaks version 7 of "
+			       "the VIA interface, and this library version 1: "
+			       "install both of one release");
+	setup(0);
+	fake.older = 1;
+	CU_ASSERT_EQUAL(VipCreateCQ(nic, 8, &cq), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(VipResizeCQ(cq, 64), VIP_ERROR_NOT_SUPPORTED);
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
+			       "vipl: the kernel modules are older than this "
+			       "library and lack call 0x32: install both of "
+			       "one release");
+	CU_ASSERT_EQUAL(VipResizeCQ(cq, 64), VIP_ERROR_NOT_SUPPORTED);
+	fake.older = 0;
+	CU_ASSERT_EQUAL(VipResizeCQ(cq, 64), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(VipDestroyCQ(cq), VIP_SUCCESS);
+	setenv("VIPL_QUIET", "1", 1);
+	teardown();
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]), "");
+	close(fds[0]);
+}
+
 static const char *hosts;	/* what stands in /etc/vip_hosts */
 
 FILE *__real_fopen64(const char *path, const char *mode);
@@ -742,6 +780,7 @@ UNIT_MAIN("vipl",
 	  { "a forked child has nothing, the parent everything",
 	    forked_child },
 	  { "what is said of errors without a handler", sentences },
+	  { "modules of other releases", other_releases },
 	  { "names of this host on the loopback NIC", names_of_this_host },
 	  { "error handlers, and closing inside one", error_handlers },
 	  { "an error handler that ends the program", handler_exits });
