@@ -131,8 +131,8 @@ static int usable(const struct vipl_provider *p, const char *name)
 		return 0;
 	}
 	if (p->flags) {
-		vipl_msg("provider %s asks for flags 0x%x, which this libvipl does not know: " VIPL_BOTH,
-			 name, p->flags);
+		vipl_msg("provider %s, release %.32s, asks for flags 0x%x, which this libvipl does not know: " VIPL_BOTH,
+			 name, p->version ? p->version : "unknown", p->flags);
 		return 0;
 	}
 	if (strcmp(p->name, name)) {

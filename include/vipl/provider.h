@@ -264,7 +264,11 @@ struct vipl_provider {
 	uint32_t abi;			/* VIPL_PROVIDER_ABI */
 	uint32_t size;			/* bytes of this structure */
 	const char *name;		/* as in NAME.so: [a-z0-9_]+ */
-	const char *version;		/* for viainfo */
+	/*
+	 * Of the provider's release, for messages; NULL: not told. Those of
+	 * mvia have the release of mvia, from its file VERSION.
+	 */
+	const char *version;
 	uint32_t nic_size;		/* bytes of private areas */
 	uint32_t vi_size;
 	uint32_t cq_size;

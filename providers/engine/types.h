@@ -482,6 +482,7 @@ struct eng_nic {
 	uint8_t has_thread;
 	uint8_t stop;
 	_Atomic uint32_t tick;		/* atomic: eng_tick, a futex */
+	uint64_t tick_ns;		/* constant: between looks of the progress thread */
 };
 
 /* The transport's area begins here. */

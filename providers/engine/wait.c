@@ -27,9 +27,13 @@
 #define SPIN_ALONE_NS	3000u
 #define SPIN_ROUND	16
 #define MISSED_MOST	16		/* ticks in a row without the lock */
-#ifndef TICK_NS
 #define TICK_NS		1000000u
-#endif
+/*
+ * With one CPU each tick takes it from the thread that polls: a message over
+ * soft-RoCE between two guests takes 676 us with ticks of 1 ms, 490 with 4, 460
+ * with 8, 440 with 50.
+ */
+#define TICK_ALONE_NS	8000000u
 
 /* Take what has arrived and do what follows; returns how many things. */
 int eng_progress(struct eng_nic *nic)
@@ -288,7 +292,7 @@ static void take_in_passing(struct eng_nic *nic)
 	for (missed = 0; missed < MISSED_MOST; missed++) {
 		if (eng_lock_try(&nic->lock))
 			return;
-		eng_futex_wait(&nic->tick, TICK_ON, TICK_NS);
+		eng_futex_wait(&nic->tick, TICK_ON, nic->tick_ns);
 	}
 	eng_lock_take(&nic->lock);
 }
@@ -297,7 +301,7 @@ static void take_in_passing(struct eng_nic *nic)
 static void turn(struct eng_nic *nic, uint32_t *seen)
 {
 	int moved = nic->activity != *seen;
-	uint64_t ns = TICK_NS;
+	uint64_t ns = nic->tick_ns;
 
 	*seen = nic->activity;
 	if (nic->live && !eng_list_empty(&nic->late)) {
@@ -349,6 +353,7 @@ int eng_ticker_start(struct eng_nic *nic)
 	int err;
 
 	nic->stop = 0;
+	nic->tick_ns = eng_host->may_spin() ? TICK_NS : TICK_ALONE_NS;
 	atomic_store(&nic->tick, TICK_ON);
 	/* Signals are the program's: this thread takes none. */
 	sigfillset(&all);

@@ -495,6 +495,9 @@ unsigned int fab_progress(struct fab *f, unsigned int budget)
 		for (i = 0; i < n; i++)
 			complete(f, e[i].op_context, e[i].len, 0);
 		done += n;
+		/* No look in vain: the next turn looks again. */
+		if (n < FAB_BATCH)
+			break;
 	}
 	return done;
 }

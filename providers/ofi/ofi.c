@@ -152,7 +152,7 @@ const struct vipl_provider *vipl_provider_init(uint32_t abi,
 	}
 	eng_provider(&ops, &ofi_transport, host);
 	ops.name = "ofi";
-	ops.version = "1";
+	ops.version = VIPL_RELEASE;
 	ops.devices = ofi_devices;
 	ops.explain = ofi_explain;
 	ops.addr_parse = parse;

@@ -51,7 +51,7 @@ const struct vipl_provider *vipl_provider_init(uint32_t abi,
 	provider.send_done = shm_send_done;
 	provider.recv_done = shm_recv_done;
 	provider.name = "shm";
-	provider.version = "1.0.0";
+	provider.version = VIPL_RELEASE;
 	shm_provider_names(&provider);
 	provider.fork_child = link_fork_child;
 	return &provider;

@@ -238,6 +238,20 @@ static int work(struct shm_nic *n)
 	return did;
 }
 
+/*
+ * A peer wakes once for each odd value of `sleeps`. What woke the thread in
+ * link_wait() may be taken here before that thread sees it, which then sleeps
+ * on: it is woken anew.
+ */
+static int look_at_link(struct shm_nic *n)
+{
+	int did = link_progress(n->link);
+
+	if (did && (n->sleeps & 1))
+		link_wake(n->link);
+	return did;
+}
+
 int shm_progress(struct eng_nic *nic, unsigned int budget)
 {
 	struct shm_nic *n = eng_nic_priv(nic);
@@ -266,7 +280,7 @@ int shm_progress(struct eng_nic *nic, unsigned int budget)
 	if (n->look || ++n->calls >= LINK_TURN) {
 		n->look = 0;
 		n->calls = 0;
-		did += link_progress(n->link);
+		did += look_at_link(n);
 		shm_close_unsent(n);
 	}
 	return did;

@@ -13,11 +13,12 @@
  * not held.
  */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/queue.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,7 +54,7 @@ struct nic {
 	TAILQ_HEAD(, letter) inbox;
 	LIST_HEAD(, disc) discs;
 	LIST_HEAD(, peer) peers;
-	sem_t sem;			/* posted for a letter, or to wake */
+	int told;			/* an eventfd: of a letter, or to wake */
 };
 
 /* eng_peer_priv: one end of a pair */
@@ -71,6 +72,15 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static TAILQ_HEAD(, nic) nics = TAILQ_HEAD_INITIALIZER(nics);
 static const struct vipl_host *host;
 
+/* Fails only where it has been told already, as often as can be counted. */
+static void tell(struct nic *nic)
+{
+	const uint64_t one = 1;
+
+	if (write(nic->told, &one, sizeof(one)) < 0)
+		return;
+}
+
 /* Lock held. NULL: no memory. */
 static struct letter *post(struct nic *nic, int kind, struct peer *from,
 			   struct peer *to, size_t len)
@@ -84,7 +94,7 @@ static struct letter *post(struct nic *nic, int kind, struct peer *from,
 	l->to = to;
 	l->len = len;
 	TAILQ_INSERT_TAIL(&nic->inbox, l, link);
-	sem_post(&nic->sem);
+	tell(nic);
 	return l;
 }
 
@@ -93,11 +103,13 @@ static VIP_RETURN nic_open(struct eng_nic *eng, const char *rest,
 {
 	struct nic *nic = eng_nic_priv(eng);
 
-	sem_init(&nic->sem, 0, 0);
+	nic->told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	TAILQ_INIT(&nic->inbox);
 	pthread_mutex_lock(&lock);
 	TAILQ_INSERT_TAIL(&nics, nic, link);
 	pthread_mutex_unlock(&lock);
+	if (nic->told < 0)
+		return VIP_ERROR_RESOURCE;
 	if (*rest) {
 		host->msg("skeleton:%s: there is only skeleton:", rest);
 		return VIP_INVALID_PARAMETER;
@@ -125,7 +137,8 @@ static void nic_close(struct eng_nic *eng)
 		free(l);
 	}
 	pthread_mutex_unlock(&lock);
-	sem_destroy(&nic->sem);
+	if (nic->told >= 0)
+		close(nic->told);
 }
 
 static struct disc *find(struct nic *nic, const uint8_t *bytes, uint32_t len)
@@ -382,14 +395,16 @@ static int progress(struct eng_nic *eng, unsigned int budget)
 	return did;
 }
 
-/* What was posted before it is in the inbox, or was. */
+/* What was told before it is in the inbox, or was. */
 static int arm(struct eng_nic *eng)
 {
 	struct nic *nic = eng_nic_priv(eng);
+	uint64_t count;
 	int full;
 
-	while (!sem_trywait(&nic->sem))
-		;
+	/* Of all that was told so far; where there was nothing it fails. */
+	if (read(nic->told, &count, sizeof(count)) < 0)
+		count = 0;
 	pthread_mutex_lock(&lock);
 	full = !TAILQ_EMPTY(&nic->inbox);
 	pthread_mutex_unlock(&lock);
@@ -405,23 +420,20 @@ static void disarm(struct eng_nic *eng)
 static void sleep_until(struct eng_nic *eng, uint64_t ns)
 {
 	struct nic *nic = eng_nic_priv(eng);
+	struct pollfd p = { .fd = nic->told, .events = POLLIN };
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
 	if (ns > 1000000 * SECOND)
 		ns = 1000000 * SECOND;
-	ns += (uint64_t)t.tv_nsec;
-	t.tv_sec += (time_t)(ns / SECOND);
+	t.tv_sec = (time_t)(ns / SECOND);
 	t.tv_nsec = (long)(ns % SECOND);
-	sem_clockwait(&nic->sem, CLOCK_MONOTONIC, &t);
+	ppoll(&p, 1, &t, NULL);
 }
 
 /* Without the lock: the engine may call it from inside eng_rx() and so on. */
 static void wake(struct eng_nic *eng)
 {
-	struct nic *nic = eng_nic_priv(eng);
-
-	sem_post(&nic->sem);
+	tell(eng_nic_priv(eng));
 }
 
 static const struct eng_transport transport = {

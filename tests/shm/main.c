@@ -29,6 +29,7 @@ static const struct {
 	{ "strangers", test_strangers, 1000, "garbage on its sockets, for ms" },
 	{ "uid", test_uid, 1, "a process of another user" },
 	{ "short", test_short, 20000, "so many short messages, and bad ones" },
+	{ "wake", test_wake, 10, "two threads of a NIC, one of which sleeps" },
 	{ "open", test_open, 20, "how long opening a NIC takes" },
 };
 

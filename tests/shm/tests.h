@@ -14,5 +14,6 @@ int test_strangers(int ms);
 int test_uid(int rounds);
 int test_open(int rounds);
 int test_short(int messages);
+int test_wake(int rounds);
 
 #endif /* SHM_TESTS_H */
