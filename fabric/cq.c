@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Completion queues: rings of entries that grow.  Room for the completion of
+ * an operation is made when the operation is accepted, so none is ever lost.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "fab.h"
+
+static struct via_cq *cq_of(struct fid_cq *cq)
+{
+	return container_of_(cq, struct via_cq, fid);
+}
+
+static int grow(struct via_cq *cq, size_t need)
+{
+	size_t size = cq->size, i;
+	struct via_comp *ring;
+
+	if (need <= size)
+		return 0;
+	while (size < need)
+		size *= 2;
+	ring = malloc(size * sizeof(*ring));
+	if (!ring)
+		return -FI_EAGAIN;
+	for (i = 0; i < cq->count; i++)
+		ring[i] = cq->ring[(cq->head + i) & (cq->size - 1)];
+	free(cq->ring);
+	cq->ring = ring;
+	cq->size = size;
+	cq->head = 0;
+	return 0;
+}
+
+/* Returns 0, or -FI_EAGAIN without memory. */
+int via_cq_reserve(struct via_cq *cq)
+{
+	int ret = grow(cq, cq->count + cq->reserved + 1);
+
+	if (!ret)
+		cq->reserved++;
+	return ret;
+}
+
+void via_cq_unreserve(struct via_cq *cq)
+{
+	cq->reserved--;
+}
+
+static void tell(struct via_cq *cq)
+{
+	const uint64_t one = 1;
+
+	if (!cq->armed)
+		return;
+	cq->armed = false;
+	if (write(cq->fd, &one, sizeof(one)) < 0)
+		errno = 0;	/* full is readable, too */
+}
+
+static void put(struct via_cq *cq, const struct via_comp *c)
+{
+	cq->ring[(cq->head + cq->count++) & (cq->size - 1)] = *c;
+	tell(cq);
+}
+
+void via_cq_add(struct via_cq *cq, const struct via_comp *c)
+{
+	cq->reserved--;
+	put(cq, c);
+}
+
+/* One that no operation of ours has made room for. */
+void via_cq_extra(struct via_cq *cq, const struct via_comp *c)
+{
+	if (!cq)
+		return;
+	if (grow(cq, cq->count + cq->reserved + 1)) {
+		cq->overrun = true;
+		tell(cq);
+		return;
+	}
+	put(cq, c);
+}
+
+static size_t entry_size(enum fi_cq_format f)
+{
+	switch (f) {
+	case FI_CQ_FORMAT_CONTEXT:
+		return sizeof(struct fi_cq_entry);
+	case FI_CQ_FORMAT_MSG:
+		return sizeof(struct fi_cq_msg_entry);
+	case FI_CQ_FORMAT_DATA:
+		return sizeof(struct fi_cq_data_entry);
+	default:
+		return sizeof(struct fi_cq_tagged_entry);
+	}
+}
+
+/* Each form of an entry is the beginning of the next longer one. */
+static ssize_t take(struct via_cq *cq, void *buf, size_t count)
+{
+	size_t size = entry_size(cq->format), n = 0;
+	struct via_comp *c;
+
+	while (n < count && cq->count) {
+		c = &cq->ring[cq->head & (cq->size - 1)];
+		if (c->err)
+			break;
+		memcpy((char *)buf + n++ * size, &c->e, size);
+		cq->head++;
+		cq->count--;
+	}
+	if (n)
+		return (ssize_t)n;
+	if (cq->count && count)
+		return -FI_EAVAIL;
+	return cq->overrun ? -FI_EOVERRUN : -FI_EAGAIN;
+}
+
+/*
+ * A thread that spins here may be what keeps from the processor the thread
+ * that it waits for: ksoftirqd, which takes a burst of frames in, or another
+ * rank where there are more of them than processors.
+ */
+static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
+{
+	struct via_cq *cq = cq_of(fid);
+	bool yield = false;
+	ssize_t ret;
+
+	pthread_mutex_lock(&cq->nic->lock);
+	via_progress(cq->nic);
+	ret = take(cq, buf, count);
+	if (ret != -FI_EAGAIN)
+		cq->dry = 0;
+	else
+		yield = !(++cq->dry % VIA_DRY);
+	pthread_mutex_unlock(&cq->nic->lock);
+	if (yield)
+		sched_yield();
+	return ret;
+}
+
+static void unknown(fi_addr_t *src, ssize_t n)
+{
+	ssize_t i;
+
+	for (i = 0; src && i < n; i++)
+		src[i] = FI_ADDR_NOTAVAIL;
+}
+
+static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count,
+			   fi_addr_t *src)
+{
+	ssize_t ret = cq_read(fid, buf, count);
+
+	unknown(src, ret);
+	return ret;
+}
+
+static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
+			  uint64_t flags)
+{
+	struct via_cq *cq = cq_of(fid);
+	ssize_t ret = -FI_EAGAIN;
+	struct via_comp *c;
+
+	(void)flags;
+	pthread_mutex_lock(&cq->nic->lock);
+	c = &cq->ring[cq->head & (cq->size - 1)];
+	if (cq->count && c->err) {
+		buf->op_context = c->e.op_context;
+		buf->flags = c->e.flags;
+		buf->len = c->e.len;
+		buf->buf = c->e.buf;
+		buf->data = c->e.data;
+		buf->tag = 0;
+		buf->olen = c->olen;
+		buf->err = c->err;
+		buf->prov_errno = c->prov;
+		/* The program's buffer, if it has one: there are no data. */
+		buf->err_data_size = 0;
+		cq->head++;
+		cq->count--;
+		ret = 1;
+	}
+	pthread_mutex_unlock(&cq->nic->lock);
+	return ret;
+}
+
+/* Ask for fd to be readable.  Returns whether there is something already. */
+static bool arm(struct via_cq *cq)
+{
+	uint64_t n;
+
+	if (read(cq->fd, &n, sizeof(n)) < 0)
+		errno = 0;	/* it was empty */
+	cq->armed = true;
+	via_arm_data(cq->nic);
+	via_progress(cq->nic);
+	return cq->count || cq->overrun || cq->signalled;
+}
+
+int via_cq_trywait(struct via_cq *cq)
+{
+	int ret;
+
+	if (!cq->waits)
+		return -FI_EINVAL;
+	pthread_mutex_lock(&cq->nic->lock);
+	via_progress(cq->nic);
+	ret = cq->count || arm(cq) ? -FI_EAGAIN : 0;
+	pthread_mutex_unlock(&cq->nic->lock);
+	return ret;
+}
+
+/* Entries there, or a signal; or room for an operation that had found none. */
+static bool ready(struct via_cq *cq, size_t want, uint32_t kicks)
+{
+	const struct via_comp *c = &cq->ring[cq->head & (cq->size - 1)];
+
+	return cq->count >= want || (cq->count && c->err) || cq->overrun ||
+	       cq->signalled || cq->nic->kicks != kicks;
+}
+
+static ssize_t cq_sread(struct fid_cq *fid, void *buf, size_t count,
+			const void *cond, int timeout)
+{
+	struct via_cq *cq = cq_of(fid);
+	uint64_t end = via_now() + (uint64_t)(timeout < 0 ? 0 : timeout) *
+			1000000u, now;
+	size_t want = 1;
+	uint32_t kicks;
+	ssize_t ret;
+	bool over;
+
+	if (!cq->waits)
+		return -FI_ENOSYS;
+	if (cq->cond == FI_CQ_COND_THRESHOLD && cond) {
+		want = (size_t)(uintptr_t)cond;
+		want = want > count ? count : want ? want : 1;
+	}
+	pthread_mutex_lock(&cq->nic->lock);
+	kicks = cq->nic->kicks;
+	for (over = false; !over;) {
+		via_progress(cq->nic);
+		if (ready(cq, want, kicks) || !timeout)
+			break;
+		arm(cq);
+		if (ready(cq, want, kicks))
+			break;
+		pthread_mutex_unlock(&cq->nic->lock);
+		now = via_now();
+		if (timeout < 0)
+			over = via_wait(cq->epfd, -1);
+		else
+			over = now >= end || via_wait(cq->epfd,
+				(int)((end - now + 999999) / 1000000));
+		pthread_mutex_lock(&cq->nic->lock);
+	}
+	if (over)
+		via_progress(cq->nic);
+	ret = take(cq, buf, count);
+	cq->signalled = false;
+	pthread_mutex_unlock(&cq->nic->lock);
+	return ret;
+}
+
+static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count,
+			    fi_addr_t *src, const void *cond, int timeout)
+{
+	ssize_t ret = cq_sread(fid, buf, count, cond, timeout);
+
+	unknown(src, ret);
+	return ret;
+}
+
+static int cq_signal(struct fid_cq *fid)
+{
+	struct via_cq *cq = cq_of(fid);
+
+	if (!cq->waits)
+		return -FI_ENOSYS;
+	pthread_mutex_lock(&cq->nic->lock);
+	cq->signalled = true;
+	tell(cq);
+	pthread_mutex_unlock(&cq->nic->lock);
+	return 0;
+}
+
+static const char *cq_strerror(struct fid_cq *cq, int prov,
+			       const void *err_data, char *buf, size_t len)
+{
+	(void)cq;
+	(void)err_data;
+	return via_strerror(prov, buf, len);
+}
+
+static struct fi_ops_cq cq_ops = {
+	.size = sizeof(struct fi_ops_cq),
+	.read = cq_read,
+	.readfrom = cq_readfrom,
+	.readerr = cq_readerr,
+	.sread = cq_sread,
+	.sreadfrom = cq_sreadfrom,
+	.signal = cq_signal,
+	.strerror = cq_strerror,
+};
+
+static void cq_free(struct via_cq *cq)
+{
+	if (cq->epfd >= 0)
+		close(cq->epfd);
+	if (cq->fd >= 0)
+		close(cq->fd);
+	free(cq->ring);
+	free(cq);
+}
+
+static int cq_close(struct fid *fid)
+{
+	struct via_cq *cq = container_of_(fid, struct via_cq, fid.fid);
+
+	if (atomic_load(&cq->refs))
+		return -FI_EBUSY;
+	atomic_fetch_sub(&cq->domain->refs, 1);
+	cq_free(cq);
+	return 0;
+}
+
+static int cq_control(struct fid *fid, int command, void *arg)
+{
+	struct via_cq *cq = container_of_(fid, struct via_cq, fid.fid);
+
+	switch (command) {
+	case FI_GETWAIT:
+		if (!cq->waits)
+			return -FI_ENODATA;
+		*(int *)arg = cq->epfd;
+		return 0;
+	case FI_GETWAITOBJ:
+		*(enum fi_wait_obj *)arg = cq->waits ? FI_WAIT_FD :
+						       FI_WAIT_NONE;
+		return 0;
+	default:
+		return -FI_ENOSYS;
+	}
+}
+
+static struct fi_ops cq_fid_ops = VIA_FID_OPS(cq_close, via_no_bind,
+					      cq_control);
+
+static int watch(int epfd, int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+
+	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &e);
+}
+
+static int open_files(struct via_cq *cq)
+{
+	cq->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	cq->epfd = epoll_create1(EPOLL_CLOEXEC);
+	if (cq->fd < 0 || cq->epfd < 0 || watch(cq->epfd, cq->fd) ||
+	    watch(cq->epfd, cq->nic->cq_fd[VIA_CQ_DATA]) ||
+	    watch(cq->epfd, cq->nic->cq_fd[VIA_CQ_CTL]))
+		return -errno;
+	return 0;
+}
+
+int via_cq_open(struct fid_domain *fid, struct fi_cq_attr *attr,
+		struct fid_cq **out, void *context)
+{
+	struct via_domain *domain = container_of_(fid, struct via_domain, fid);
+	struct via_cq *cq;
+	int ret;
+
+	if (attr->wait_obj != FI_WAIT_NONE && attr->wait_obj != FI_WAIT_UNSPEC &&
+	    attr->wait_obj != FI_WAIT_FD)
+		return -FI_ENOSYS;
+	if (attr->format > FI_CQ_FORMAT_TAGGED || attr->flags & ~FI_AFFINITY)
+		return -FI_EINVAL;
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return -FI_ENOMEM;
+	cq->fid.fid.fclass = FI_CLASS_CQ;
+	cq->fid.fid.context = context;
+	cq->fid.fid.ops = &cq_fid_ops;
+	cq->fid.ops = &cq_ops;
+	cq->domain = domain;
+	cq->nic = domain->nic;
+	cq->format = attr->format == FI_CQ_FORMAT_UNSPEC ?
+			FI_CQ_FORMAT_CONTEXT : attr->format;
+	cq->cond = attr->wait_cond;
+	cq->waits = attr->wait_obj != FI_WAIT_NONE;
+	cq->fd = cq->epfd = -1;
+	cq->size = 256;
+	cq->ring = malloc(cq->size * sizeof(*cq->ring));
+	ret = cq->ring ? 0 : -FI_ENOMEM;
+	if (!ret && cq->waits)
+		ret = open_files(cq);
+	if (ret) {
+		cq_free(cq);
+		return ret;
+	}
+	atomic_fetch_add(&domain->refs, 1);
+	*out = &cq->fid;
+	return 0;
+}

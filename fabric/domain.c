@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * A domain is a protection tag on a VI NIC: its endpoints reach its regions,
+ * and no others.
+ */
+#include <stdlib.h>
+
+#include "fab.h"
+
+static int domain_close(struct fid *fid)
+{
+	struct via_domain *d = container_of_(fid, struct via_domain, fid.fid);
+
+	if (atomic_load(&d->refs))
+		return -FI_EBUSY;
+	VipDestroyPtag(d->nic->h, d->ptag);
+	via_nic_put(d->nic);
+	atomic_fetch_sub(&d->fabric->refs, 1);
+	free(d);
+	return 0;
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+static int no_av(struct fid_domain *domain, struct fi_av_attr *attr,
+		 struct fid_av **av, void *context)
+{
+	return -FI_ENOSYS;
+}
+
+static int no_sep(struct fid_domain *domain, struct fi_info *info,
+		  struct fid_ep **sep, void *context)
+{
+	return -FI_ENOSYS;
+}
+
+static int no_cntr(struct fid_domain *domain, struct fi_cntr_attr *attr,
+		   struct fid_cntr **cntr, void *context)
+{
+	return -FI_ENOSYS;
+}
+
+static int no_poll(struct fid_domain *domain, struct fi_poll_attr *attr,
+		   struct fid_poll **pollset)
+{
+	return -FI_ENOSYS;
+}
+
+static int no_stx(struct fid_domain *domain, struct fi_tx_attr *attr,
+		  struct fid_stx **stx, void *context)
+{
+	return -FI_ENOSYS;
+}
+
+static int no_srx(struct fid_domain *domain, struct fi_rx_attr *attr,
+		  struct fid_ep **ep, void *context)
+{
+	return -FI_ENOSYS;
+}
+
+static int no_atomic(struct fid_domain *domain, enum fi_datatype datatype,
+		     enum fi_op op, struct fi_atomic_attr *attr,
+		     uint64_t flags)
+{
+	return -FI_ENOSYS;
+}
+
+static int no_collective(struct fid_domain *domain, enum fi_collective_op coll,
+			 struct fi_collective_attr *attr, uint64_t flags)
+{
+	return -FI_ENOSYS;
+}
+
+#pragma GCC diagnostic pop
+
+static struct fi_ops domain_fid_ops = VIA_FID_OPS(domain_close, via_no_bind,
+						  via_no_control);
+static struct fi_ops_domain domain_ops = {
+	.size = sizeof(struct fi_ops_domain),
+	.av_open = no_av,
+	.cq_open = via_cq_open,
+	.endpoint = via_ep_open,
+	.scalable_ep = no_sep,
+	.cntr_open = no_cntr,
+	.poll_open = no_poll,
+	.stx_ctx = no_stx,
+	.srx_ctx = no_srx,
+	.query_atomic = no_atomic,
+	.query_collective = no_collective,
+};
+
+int via_domain_open(struct fid_fabric *fid, struct fi_info *info,
+		    struct fid_domain **out, void *context)
+{
+	struct via_domain *d;
+	VIP_RETURN r;
+	int ret;
+
+	if (!info->domain_attr || !info->domain_attr->name)
+		return -FI_EINVAL;
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return -FI_ENOMEM;
+	ret = via_nic_get(info->domain_attr->name, &d->nic);
+	if (ret)
+		goto err;
+	r = VipCreatePtag(d->nic->h, &d->ptag);
+	if (r != VIP_SUCCESS) {
+		via_nic_put(d->nic);
+		ret = -via_err_of(r);
+		goto err;
+	}
+	d->fid.fid.fclass = FI_CLASS_DOMAIN;
+	d->fid.fid.context = context;
+	d->fid.fid.ops = &domain_fid_ops;
+	d->fid.ops = &domain_ops;
+	d->fid.mr = &via_mr_ops;
+	d->fabric = container_of_(fid, struct via_fabric, fid);
+	atomic_fetch_add(&d->fabric->refs, 1);
+	*out = &d->fid;
+	return 0;
+err:
+	free(d);
+	return ret;
+}

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Event queues: what happens to connections. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "fab.h"
+
+static struct via_eq *eq_of(struct fid_eq *eq)
+{
+	return container_of_(eq, struct via_eq, fid);
+}
+
+static void event_free(struct via_event *e)
+{
+	if (e->info)
+		fi_freeinfo(e->info);
+	free(e->entry);
+	free(e);
+}
+
+/* eq->lock held.  Readable while there is an event. */
+static void tell(struct via_eq *eq)
+{
+	const uint64_t one = 1;
+
+	if (eq->fd >= 0 && write(eq->fd, &one, sizeof(one)) < 0)
+		errno = 0;
+}
+
+static void untell(struct via_eq *eq)
+{
+	uint64_t n;
+
+	if (eq->fd >= 0 && via_list_empty(&eq->events) &&
+	    via_list_empty(&eq->errors) && read(eq->fd, &n, sizeof(n)) < 0)
+		errno = 0;
+}
+
+static struct via_event *event_new(struct fid *fid, const void *data,
+				   size_t len)
+{
+	struct via_event *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->fid = fid;
+	if (len > sizeof(e->data))
+		len = sizeof(e->data);
+	if (len)
+		memcpy(e->data, data, len);
+	e->len = len;
+	return e;
+}
+
+void via_eq_add(struct via_eq *eq, uint32_t event, struct fid *fid,
+		struct fi_info *info, const void *data, size_t len)
+{
+	struct via_event *e = event_new(fid, data, len);
+
+	if (!e) {
+		via_warn(FI_LOG_EQ, "no memory for an event: it is lost\n");
+		if (info)
+			fi_freeinfo(info);
+		return;
+	}
+	e->event = event;
+	e->info = info;
+	pthread_mutex_lock(&eq->lock);
+	via_list_add(&eq->events, &e->link);
+	tell(eq);
+	pthread_mutex_unlock(&eq->lock);
+}
+
+void via_eq_add_err(struct via_eq *eq, struct fid *fid, int err, int prov,
+		    const void *data, size_t len)
+{
+	struct via_event *e = event_new(fid, data, len);
+
+	if (!e) {
+		via_warn(FI_LOG_EQ, "no memory for an error: it is lost\n");
+		return;
+	}
+	e->err = err;
+	e->prov = prov;
+	pthread_mutex_lock(&eq->lock);
+	via_list_add(&eq->errors, &e->link);
+	tell(eq);
+	pthread_mutex_unlock(&eq->lock);
+}
+
+static void purge(struct via_list *list, struct fid *fid)
+{
+	struct via_event *e, *n;
+
+	via_list_each(e, n, list, link) {
+		if (fid && e->fid != fid)
+			continue;
+		via_list_del(&e->link);
+		event_free(e);
+	}
+}
+
+/* What is about an object that is being closed. */
+void via_eq_purge(struct via_eq *eq, struct fid *fid)
+{
+	pthread_mutex_lock(&eq->lock);
+	purge(&eq->events, fid);
+	purge(&eq->errors, fid);
+	untell(eq);
+	pthread_mutex_unlock(&eq->lock);
+}
+
+static void look(struct via_eq *eq, bool arm)
+{
+	struct via_nic *nics[VIA_EQ_NICS];
+	unsigned int i, n;
+
+	pthread_mutex_lock(&eq->lock);
+	n = eq->n_nics;
+	memcpy(nics, eq->nics, n * sizeof(*nics));
+	pthread_mutex_unlock(&eq->lock);
+	for (i = 0; i < n; i++) {
+		pthread_mutex_lock(&nics[i]->lock);
+		if (arm)
+			via_arm_cm(nics[i]);
+		via_progress_cm(nics[i]);
+		pthread_mutex_unlock(&nics[i]->lock);
+	}
+}
+
+/* The length of what was written to buf, or an error. */
+static ssize_t give(struct via_eq *eq, struct via_event *e, uint32_t *event,
+		    void *buf, size_t len, bool peek)
+{
+	struct fi_eq_cm_entry *cm = buf;
+	size_t n = e->len;
+
+	if (e->entry) {
+		if (len < n)
+			return -FI_ETOOSMALL;
+		memcpy(buf, e->entry, n);
+	} else {
+		if (len < sizeof(*cm))
+			return -FI_ETOOSMALL;
+		if (n > len - sizeof(*cm))
+			n = len - sizeof(*cm);
+		cm->fid = e->fid;
+		cm->info = e->info;
+		memcpy(cm->data, e->data, n);
+		n += sizeof(*cm);
+	}
+	*event = e->event;
+	if (!peek) {
+		e->info = NULL;		/* the program's now */
+		via_list_del(&e->link);
+		event_free(e);
+		untell(eq);
+	}
+	return (ssize_t)n;
+}
+
+static ssize_t first(struct via_eq *eq, uint32_t *event, void *buf, size_t len,
+		     uint64_t flags)
+{
+	ssize_t ret = -FI_EAGAIN;
+
+	pthread_mutex_lock(&eq->lock);
+	if (!via_list_empty(&eq->errors))
+		ret = -FI_EAVAIL;
+	else if (!via_list_empty(&eq->events))
+		ret = give(eq, container_of_(eq->events.next, struct via_event,
+					     link), event, buf, len,
+			   !!(flags & FI_PEEK));
+	pthread_mutex_unlock(&eq->lock);
+	return ret;
+}
+
+static ssize_t eq_read(struct fid_eq *fid, uint32_t *event, void *buf,
+		       size_t len, uint64_t flags)
+{
+	struct via_eq *eq = eq_of(fid);
+
+	look(eq, false);
+	return first(eq, event, buf, len, flags);
+}
+
+static ssize_t eq_sread(struct fid_eq *fid, uint32_t *event, void *buf,
+			size_t len, int timeout, uint64_t flags)
+{
+	struct via_eq *eq = eq_of(fid);
+	uint64_t end = via_now() + (uint64_t)(timeout < 0 ? 0 : timeout) *
+			1000000u, now;
+	ssize_t ret;
+	bool over;
+
+	if (!eq->waits)
+		return -FI_ENOSYS;
+	for (over = false;;) {
+		look(eq, !over && timeout);
+		ret = first(eq, event, buf, len, flags);
+		if (ret != -FI_EAGAIN || over || !timeout)
+			return ret;
+		now = via_now();
+		if (timeout < 0)
+			over = via_wait(eq->epfd, -1);
+		else
+			over = now >= end || via_wait(eq->epfd,
+				(int)((end - now + 999999) / 1000000));
+	}
+}
+
+int via_eq_trywait(struct via_eq *eq)
+{
+	bool any;
+
+	if (!eq->waits)
+		return -FI_EINVAL;
+	look(eq, true);
+	pthread_mutex_lock(&eq->lock);
+	any = !via_list_empty(&eq->events) || !via_list_empty(&eq->errors);
+	pthread_mutex_unlock(&eq->lock);
+	return any ? -FI_EAGAIN : 0;
+}
+
+static ssize_t eq_readerr(struct fid_eq *fid, struct fi_eq_err_entry *buf,
+			  uint64_t flags)
+{
+	struct via_eq *eq = eq_of(fid);
+	struct via_event *e;
+
+	pthread_mutex_lock(&eq->lock);
+	if (via_list_empty(&eq->errors)) {
+		pthread_mutex_unlock(&eq->lock);
+		return -FI_EAGAIN;
+	}
+	e = container_of_(eq->errors.next, struct via_event, link);
+	buf->fid = e->fid;
+	buf->context = e->fid ? e->fid->context : NULL;
+	buf->data = 0;
+	buf->err = e->err;
+	buf->prov_errno = e->prov;
+	memcpy(eq->err_data, e->data, e->len);
+	/* Into the program's buffer if it has given one, else ours. */
+	if (buf->err_data && buf->err_data_size) {
+		if (buf->err_data_size > e->len)
+			buf->err_data_size = e->len;
+		memcpy(buf->err_data, e->data, buf->err_data_size);
+	} else {
+		buf->err_data = e->len ? eq->err_data : NULL;
+		buf->err_data_size = e->len;
+	}
+	if (!(flags & FI_PEEK)) {
+		via_list_del(&e->link);
+		event_free(e);
+		untell(eq);
+	}
+	pthread_mutex_unlock(&eq->lock);
+	return sizeof(*buf);
+}
+
+static ssize_t eq_write(struct fid_eq *fid, uint32_t event, const void *buf,
+			size_t len, uint64_t flags)
+{
+	struct via_eq *eq = eq_of(fid);
+	struct via_event *e;
+
+	if (!eq->writes || flags)
+		return -FI_EINVAL;
+	e = event_new(NULL, NULL, 0);
+	if (e)
+		e->entry = malloc(len ? len : 1);
+	if (!e || !e->entry) {
+		free(e);
+		return -FI_ENOMEM;
+	}
+	memcpy(e->entry, buf, len);
+	e->len = len;
+	e->event = event;
+	pthread_mutex_lock(&eq->lock);
+	via_list_add(&eq->events, &e->link);
+	tell(eq);
+	pthread_mutex_unlock(&eq->lock);
+	return (ssize_t)len;
+}
+
+static const char *eq_strerror(struct fid_eq *eq, int prov,
+			       const void *err_data, char *buf, size_t len)
+{
+	(void)eq;
+	(void)err_data;
+	return via_strerror(prov, buf, len);
+}
+
+static struct fi_ops_eq eq_ops = {
+	.size = sizeof(struct fi_ops_eq),
+	.read = eq_read,
+	.readerr = eq_readerr,
+	.write = eq_write,
+	.sread = eq_sread,
+	.strerror = eq_strerror,
+};
+
+static int watch(int epfd, int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+
+	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+}
+
+/* An endpoint of that NIC is bound to it; the NIC is kept as long. */
+int via_eq_attach(struct via_eq *eq, struct via_nic *nic)
+{
+	struct via_nic *same;
+	unsigned int i;
+	int ret;
+
+	/* It is open: this only counts. */
+	ret = via_nic_get(nic->name, &same);
+	if (ret)
+		return ret;
+	pthread_mutex_lock(&eq->lock);
+	for (i = 0; i < eq->n_nics && eq->nics[i] != nic; i++)
+		;
+	if (i == eq->n_nics) {
+		ret = i == VIA_EQ_NICS ? -FI_ENOSPC : 0;
+		if (!ret && eq->waits)
+			ret = watch(eq->epfd, nic->fd) ? :
+			      watch(eq->epfd, nic->timer) ? :
+			      watch(eq->epfd, nic->cq_fd[VIA_CQ_CTL]);
+		if (!ret) {
+			eq->nics[eq->n_nics++] = same;
+			same = NULL;
+		}
+	}
+	pthread_mutex_unlock(&eq->lock);
+	if (same)
+		via_nic_put(same);
+	return ret;
+}
+
+static int eq_close(struct fid *fid)
+{
+	struct via_eq *eq = container_of_(fid, struct via_eq, fid.fid);
+	unsigned int i;
+
+	if (atomic_load(&eq->refs))
+		return -FI_EBUSY;
+	purge(&eq->events, NULL);
+	purge(&eq->errors, NULL);
+	for (i = 0; i < eq->n_nics; i++)
+		via_nic_put(eq->nics[i]);
+	if (eq->epfd >= 0)
+		close(eq->epfd);
+	if (eq->fd >= 0)
+		close(eq->fd);
+	pthread_mutex_destroy(&eq->lock);
+	if (eq->fabric)
+		atomic_fetch_sub(&eq->fabric->refs, 1);
+	free(eq);
+	return 0;
+}
+
+static int eq_control(struct fid *fid, int command, void *arg)
+{
+	struct via_eq *eq = container_of_(fid, struct via_eq, fid.fid);
+
+	switch (command) {
+	case FI_GETWAIT:
+		if (!eq->waits)
+			return -FI_ENODATA;
+		*(int *)arg = eq->epfd;
+		return 0;
+	case FI_GETWAITOBJ:
+		*(enum fi_wait_obj *)arg = eq->waits ? FI_WAIT_FD :
+						       FI_WAIT_NONE;
+		return 0;
+	default:
+		return -FI_ENOSYS;
+	}
+}
+
+static struct fi_ops eq_fid_ops = VIA_FID_OPS(eq_close, via_no_bind,
+					      eq_control);
+
+int via_eq_open(struct fid_fabric *fid, struct fi_eq_attr *attr,
+		struct fid_eq **out, void *context)
+{
+	struct via_eq *eq;
+	int ret = 0;
+
+	if (attr->wait_obj != FI_WAIT_NONE && attr->wait_obj != FI_WAIT_UNSPEC &&
+	    attr->wait_obj != FI_WAIT_FD)
+		return -FI_ENOSYS;
+	if (attr->flags & ~(FI_WRITE | FI_AFFINITY))
+		return -FI_EINVAL;
+	eq = calloc(1, sizeof(*eq));
+	if (!eq)
+		return -FI_ENOMEM;
+	eq->fid.fid.fclass = FI_CLASS_EQ;
+	eq->fid.fid.context = context;
+	eq->fid.fid.ops = &eq_fid_ops;
+	eq->fid.ops = &eq_ops;
+	eq->waits = attr->wait_obj != FI_WAIT_NONE;
+	eq->writes = !!(attr->flags & FI_WRITE);
+	eq->fd = eq->epfd = -1;
+	pthread_mutex_init(&eq->lock, NULL);
+	via_list_init(&eq->events);
+	via_list_init(&eq->errors);
+	if (eq->waits) {
+		eq->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		eq->epfd = epoll_create1(EPOLL_CLOEXEC);
+		ret = eq->fd < 0 || eq->epfd < 0 ? -errno :
+						   watch(eq->epfd, eq->fd);
+	}
+	if (ret) {
+		eq_close(&eq->fid.fid);
+		return ret;
+	}
+	eq->fabric = container_of_(fid, struct via_fabric, fid);
+	atomic_fetch_add(&eq->fabric->refs, 1);
+	*out = &eq->fid;
+	return 0;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What libfabric finds when it loads the provider. */
+#include <stdlib.h>
+
+#include "fab.h"
+
+struct via_param via_param = {
+	.connect_ms = 30000,
+};
+
+static void via_cleanup(void)
+{
+}
+
+struct fi_provider via_prov = {
+	.version = FI_VERSION(1, 0),
+	.fi_version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
+	.name = "via",
+	.getinfo = via_getinfo,
+	.fabric = via_fabric_open,
+	.cleanup = via_cleanup,
+};
+
+__attribute__((visibility("default")))
+struct fi_provider *fi_prov_ini(void);
+
+struct fi_provider *fi_prov_ini(void)
+{
+	fi_param_define(&via_prov, "devices", FI_PARAM_STRING,
+			"VI NICs to offer, with commas between them, in place of those of the kernel agent and shm:0");
+	fi_param_define(&via_prov, "connect_timeout", FI_PARAM_INT,
+			"milliseconds until an attempt to connect ends (default: %d)",
+			via_param.connect_ms);
+	fi_param_get_str(&via_prov, "devices", &via_param.devices);
+	fi_param_get_int(&via_prov, "connect_timeout", &via_param.connect_ms);
+	if (via_param.connect_ms < 1)
+		via_param.connect_ms = 1;
+	return &via_prov;
+}

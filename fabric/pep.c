@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Passive endpoints, and the requests that come to them.
+ *
+ * A client makes two requests, one for each VI, with one cookie; CONNREQ is
+ * raised when both are there.  Where the NIC keeps a backlog they are taken as
+ * the EQ is read.  NICs of the kernel agent keep none: a request finds a thread
+ * that waits, or is told VIP_NO_MATCH.  So there is a thread for each passive
+ * endpoint that listens, and clients try again.
+ */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fab.h"
+
+#define BACKLOG		128	/* clients */
+#define HALF_NS		10000000000u	/* for the second of two requests */
+#define WAIT_MS		1000
+#define NUDGE_MS	200
+
+struct via_pep {
+	struct fid_pep		fid;
+	struct via_fabric	*fabric;
+	struct via_nic		*nic;
+	struct via_eq		*eq;
+	struct fi_info		*info;
+	struct sockaddr_in	addr;
+	int			port;		/* a socket that holds it, or -1 */
+	pthread_t		thread;
+	bool			threaded;
+	atomic_bool		stop;
+	/* nic->lock */
+	bool			listening;
+	struct via_list		link;		/* nic->peps */
+	struct via_list		requests;	/* that no endpoint has */
+	unsigned int		n_requests;
+};
+
+static struct via_pep *pep_of(struct fid *fid)
+{
+	return container_of_(fid, struct via_pep, fid.fid);
+}
+
+void via_request_free(struct via_request *r)
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (r->conn[i])
+			VipConnectReject(r->conn[i]);
+	free(r);
+}
+
+/* Take a request out of its passive endpoint's hands.  NULL: it is none. */
+struct via_request *via_request_claim(struct fid *handle)
+{
+	struct via_request *r = container_of_(handle, struct via_request, fid);
+
+	if (handle->fclass != FI_CLASS_CONNREQ || !r->pep)
+		return NULL;
+	via_list_del(&r->link);
+	r->pep->n_requests--;
+	r->pep = NULL;
+	return r;
+}
+
+/* A request that was claimed, or was accepted: it ends here. */
+void via_request_reject(struct via_request *r, const void *data, size_t len)
+{
+	bool told = !len || !r->conn[VIA_VI_CTL];
+
+	if (!told && r->nic->features & VIP_FEATURE_PRIVATE) {
+		VipExtConnectReject(r->conn[VIA_VI_CTL], data, len);
+		r->conn[VIA_VI_CTL] = NULL;
+	} else if (!told && via_bye(r, data, len)) {
+		via_info(FI_LOG_EP_CTRL, "a client is refused without data\n");
+	}
+	via_request_free(r);
+}
+
+static bool well_formed(const struct via_nic *nic, const union via_net *from,
+			const VIP_VI_ATTRIBUTES *attr, struct via_hello *h)
+{
+	if (from->a.DiscriminatorLen != sizeof(*h) ||
+	    from->a.HostAddressLen != nic->attr.NicAddressLen)
+		return false;
+	memcpy(h, from->room + 4 + from->a.HostAddressLen, sizeof(*h));
+	return ntohl(h->magic) == VIA_HELLO_MAGIC &&
+	       h->version == VIA_HELLO_VERSION && h->kind <= VIA_VI_CTL &&
+	       h->len <= sizeof(h->cm) &&
+	       attr->ReliabilityLevel == VIP_SERVICE_RELIABLE_RECEPTION &&
+	       attr->MaxTransferSize <= nic->attr.MaxTransferSize &&
+	       attr->MaxTransferSize >= sizeof(struct via_ctl_msg);
+}
+
+static struct via_request *find(struct via_pep *pep, const struct via_hello *h,
+				const VIP_UINT8 *host)
+{
+	struct via_request *r, *n;
+
+	via_list_each(r, n, &pep->requests, link)
+		if (!r->whole && r->hello.cookie == h->cookie &&
+		    !r->conn[h->kind] &&
+		    !memcmp(r->host, host, pep->nic->attr.NicAddressLen))
+			return r;
+	return NULL;
+}
+
+static void raise(struct via_pep *pep, struct via_request *r)
+{
+	struct fi_info *info = fi_dupinfo(pep->info);
+	struct sockaddr_in *from = calloc(1, sizeof(*from));
+	struct sockaddr_in *to = calloc(1, sizeof(*to));
+
+	if (!info || !from || !to) {
+		via_warn(FI_LOG_EP_CTRL, "no memory for a request\n");
+		fi_freeinfo(info);
+		free(from);
+		free(to);
+		via_request_free(via_request_claim(&r->fid));
+		return;
+	}
+	to->sin_family = AF_INET;
+	to->sin_addr.s_addr = r->hello.ip;
+	to->sin_port = r->hello.port;
+	*from = pep->addr;
+	free(info->src_addr);
+	info->src_addr = from;
+	info->src_addrlen = sizeof(*from);
+	free(info->dest_addr);
+	info->dest_addr = to;
+	info->dest_addrlen = sizeof(*to);
+	info->handle = &r->fid;
+	r->whole = true;
+	via_eq_add(pep->eq, FI_CONNREQ, &pep->fid.fid, info, r->hello.cm,
+		   r->hello.len);
+}
+
+/* nic->lock held. */
+static void request(struct via_pep *pep, const union via_net *from,
+		    const VIP_VI_ATTRIBUTES *attr, VIP_CONN_HANDLE conn)
+{
+	const VIP_UINT8 *host = from->a.HostAddress;
+	struct via_request *r = NULL;
+	struct via_hello h;
+
+	if (!pep->listening || !well_formed(pep->nic, from, attr, &h)) {
+		VipConnectReject(conn);
+		return;
+	}
+	r = find(pep, &h, host);
+	if (!r && pep->n_requests < BACKLOG)
+		r = calloc(1, sizeof(*r));
+	if (!r) {
+		VipConnectReject(conn);
+		return;
+	}
+	if (!r->pep) {
+		r->fid.fclass = FI_CLASS_CONNREQ;
+		r->nic = pep->nic;
+		r->pep = pep;
+		r->hello = h;
+		memcpy(r->host, host, pep->nic->attr.NicAddressLen);
+		r->transfer = (uint32_t)attr->MaxTransferSize;
+		r->expires_ns = via_now() + HALF_NS;
+		via_list_add(&pep->requests, &r->link);
+		pep->n_requests++;
+		via_nic_alarm(pep->nic, r->expires_ns);
+	}
+	r->conn[h.kind] = conn;
+	if (r->conn[0] && r->conn[1])
+		raise(pep, r);
+}
+
+static VIP_RETURN wait(struct via_pep *pep, VIP_ULONG timeout,
+		       union via_net *from, VIP_VI_ATTRIBUTES *attr,
+		       VIP_CONN_HANDLE *conn)
+{
+	union via_net local = { 0 };
+
+	via_listen_addr(pep->nic, pep->nic->attr.LocalNicAddress,
+			pep->addr.sin_port, &local.a);
+	memset(from, 0, sizeof(*from));
+	return VipConnectWait(pep->nic->h, &local.a, timeout, &from->a, attr,
+			      conn);
+}
+
+/* What the backlog has; halves whose other half does not come. */
+void via_pep_look(struct via_nic *nic)
+{
+	struct via_request *r, *m;
+	struct via_pep *pep, *n;
+	VIP_VI_ATTRIBUTES attr;
+	VIP_CONN_HANDLE conn;
+	union via_net from;
+	uint64_t now = 0;
+
+	via_list_each(pep, n, &nic->peps, link) {
+		while (!pep->threaded &&
+		       wait(pep, 0, &from, &attr, &conn) == VIP_SUCCESS)
+			request(pep, &from, &attr, conn);
+		via_list_each(r, m, &pep->requests, link) {
+			if (r->whole)
+				continue;
+			now = now ? now : via_now();
+			if (now >= r->expires_ns)
+				via_request_free(via_request_claim(&r->fid));
+			else
+				via_nic_alarm(nic, r->expires_ns);
+		}
+	}
+}
+
+static void *listener(void *arg)
+{
+	struct via_pep *pep = arg;
+	VIP_VI_ATTRIBUTES attr;
+	VIP_CONN_HANDLE conn;
+	union via_net from;
+	VIP_RETURN r;
+
+	while (!atomic_load(&pep->stop)) {
+		r = wait(pep, WAIT_MS, &from, &attr, &conn);
+		if (r == VIP_TIMEOUT)
+			continue;
+		/* The NIC has gone. */
+		if (r != VIP_SUCCESS)
+			break;
+		pthread_mutex_lock(&pep->nic->lock);
+		request(pep, &from, &attr, conn);
+		pthread_mutex_unlock(&pep->nic->lock);
+	}
+	return NULL;
+}
+
+static int listen_start(struct via_pep *pep)
+{
+	union via_net local = { 0 };
+	VIP_RETURN r;
+
+	if (!(pep->nic->features & VIP_FEATURE_LISTEN)) {
+		pep->threaded = true;
+		return -pthread_create(&pep->thread, NULL, listener, pep);
+	}
+	via_listen_addr(pep->nic, pep->nic->attr.LocalNicAddress,
+			pep->addr.sin_port, &local.a);
+	r = VipExtConnectListen(pep->nic->h, &local.a, 2 * BACKLOG);
+	return -via_err_of(r);
+}
+
+static int pep_listen(struct fid_pep *fid)
+{
+	struct via_pep *pep = container_of_(fid, struct via_pep, fid);
+	int ret = 0;
+
+	if (!pep->eq)
+		return -FI_ENOEQ;
+	if (pep->listening)
+		return -FI_EOPBADSTATE;
+	if (pep->port < 0)
+		ret = via_port_take(&pep->addr, &pep->port);
+	if (ret)
+		return ret;
+	pthread_mutex_lock(&pep->nic->lock);
+	ret = listen_start(pep);
+	if (!ret) {
+		pep->listening = true;
+		via_list_add(&pep->nic->peps, &pep->link);
+	} else {
+		pep->threaded = false;
+	}
+	pthread_mutex_unlock(&pep->nic->lock);
+	return ret;
+}
+
+/* The thread waits in VipConnectWait: give it a request of our own. */
+static void thread_stop(struct via_pep *pep)
+{
+	VIP_VI_ATTRIBUTES attr = {
+		.ReliabilityLevel = VIP_SERVICE_RELIABLE_RECEPTION,
+		.MaxTransferSize = 64,
+	};
+	union via_net local = { 0 }, remote = { 0 };
+	VIP_VI_HANDLE vi = NULL;
+
+	atomic_store(&pep->stop, true);
+	via_listen_addr(pep->nic, pep->nic->attr.LocalNicAddress,
+			pep->addr.sin_port, &remote.a);
+	local = remote;
+	/* Without it the thread ends after WAIT_MS. */
+	if (VipCreateVi(pep->nic->h, &attr, NULL, NULL, &vi) == VIP_SUCCESS)
+		VipExtConnectRequest(vi, &local.a, &remote.a, NUDGE_MS, NULL,
+				     0);
+	else
+		vi = NULL;
+	pthread_join(pep->thread, NULL);
+	if (vi) {
+		VipDisconnect(vi);
+		VipDestroyVi(vi);
+	}
+}
+
+static int pep_close(struct fid *fid)
+{
+	struct via_pep *pep = pep_of(fid);
+	struct via_request *r, *n;
+	union via_net local = { 0 };
+
+	pthread_mutex_lock(&pep->nic->lock);
+	via_list_del(&pep->link);
+	if (pep->listening && !pep->threaded) {
+		via_listen_addr(pep->nic, pep->nic->attr.LocalNicAddress,
+				pep->addr.sin_port, &local.a);
+		VipExtConnectListen(pep->nic->h, &local.a, 0);
+	}
+	pep->listening = false;
+	via_list_each(r, n, &pep->requests, link)
+		via_request_free(via_request_claim(&r->fid));
+	pthread_mutex_unlock(&pep->nic->lock);
+	if (pep->threaded)
+		thread_stop(pep);
+	if (pep->eq) {
+		via_eq_purge(pep->eq, fid);
+		atomic_fetch_sub(&pep->eq->refs, 1);
+	}
+	if (pep->port >= 0)
+		close(pep->port);
+	via_nic_put(pep->nic);
+	fi_freeinfo(pep->info);
+	atomic_fetch_sub(&pep->fabric->refs, 1);
+	free(pep);
+	return 0;
+}
+
+static int pep_bind(struct fid *fid, struct fid *b, uint64_t flags)
+{
+	struct via_pep *pep = pep_of(fid);
+	struct via_eq *eq = container_of_(b, struct via_eq, fid.fid);
+	int ret;
+
+	if (b->fclass != FI_CLASS_EQ)
+		return -FI_ENOSYS;
+	if (pep->eq || flags || eq->fabric != pep->fabric)
+		return -FI_EINVAL;
+	ret = via_eq_attach(eq, pep->nic);
+	if (ret)
+		return ret;
+	pep->eq = eq;
+	atomic_fetch_add(&eq->refs, 1);
+	return 0;
+}
+
+static int pep_control(struct fid *fid, int command, void *arg)
+{
+	int *backlog = arg;
+
+	(void)fid;
+	if (command != FI_BACKLOG)
+		return -FI_ENOSYS;
+	/* There is always as much. */
+	return *backlog > BACKLOG ? -FI_EINVAL : 0;
+}
+
+/* Any address of the host is the NIC's own: it is the NIC that listens. */
+static int name(struct via_pep *pep, const struct sockaddr_in *addr)
+{
+	struct in_addr ip = addr->sin_addr;
+
+	if (ip.s_addr == INADDR_ANY) {
+		int ret = via_place_ip(pep->nic->name, &ip);
+
+		if (ret)
+			return ret;
+	} else if (!via_addr_is_local(ip)) {
+		return -FI_EADDRNOTAVAIL;
+	}
+	pep->addr = (struct sockaddr_in){
+		.sin_family = AF_INET,
+		.sin_port = addr->sin_port,
+		.sin_addr = ip,
+	};
+	return 0;
+}
+
+static int pep_setname(fid_t fid, void *addr, size_t len)
+{
+	struct via_pep *pep = pep_of(fid);
+
+	if (pep->listening || pep->port >= 0)
+		return -FI_EOPBADSTATE;
+	if (!via_addr_ok(addr, len))
+		return -FI_EINVAL;
+	return name(pep, addr);
+}
+
+/* Its name, and the socket that holds the port, become an endpoint's. */
+int via_pep_yield(struct fid *handle, struct via_nic *nic,
+		  struct sockaddr_in *addr, int *port)
+{
+	struct via_pep *pep = pep_of(handle);
+
+	if (handle->fclass != FI_CLASS_PEP || pep->nic != nic ||
+	    pep->listening || pep->port < 0)
+		return -FI_EINVAL;
+	*addr = pep->addr;
+	*port = pep->port;
+	pep->port = -1;
+	return 0;
+}
+
+/* The port is known from here on, listening or not. */
+static int pep_getname(fid_t fid, void *addr, size_t *len)
+{
+	struct via_pep *pep = pep_of(fid);
+	size_t room = *len;
+	int ret = 0;
+
+	if (pep->port < 0)
+		ret = via_port_take(&pep->addr, &pep->port);
+	if (ret)
+		return ret;
+	*len = sizeof(pep->addr);
+	memcpy(addr, &pep->addr, room < *len ? room : *len);
+	return room < *len ? -FI_ETOOSMALL : 0;
+}
+
+static int pep_reject(struct fid_pep *fid, fid_t handle, const void *param,
+		      size_t len)
+{
+	struct via_pep *pep = container_of_(fid, struct via_pep, fid);
+	struct via_request *r;
+
+	if (len > VIA_CM_DATA)
+		return -FI_EINVAL;
+	pthread_mutex_lock(&pep->nic->lock);
+	r = via_request_claim(handle);
+	if (r)
+		via_request_reject(r, param, len);
+	pthread_mutex_unlock(&pep->nic->lock);
+	return r ? 0 : -FI_EINVAL;
+}
+
+static struct fi_ops pep_fid_ops = VIA_FID_OPS(pep_close, pep_bind,
+					       pep_control);
+static struct fi_ops_ep pep_ops = {
+	.size = sizeof(struct fi_ops_ep),
+	.cancel = via_no_cancel,
+	.getopt = via_getopt,
+	.setopt = via_setopt,
+	.tx_ctx = via_no_tx_ctx,
+	.rx_ctx = via_no_rx_ctx,
+	.rx_size_left = via_no_size_left,
+	.tx_size_left = via_no_size_left,
+};
+static struct fi_ops_cm pep_cm_ops;
+
+static void pep_init(struct via_pep *pep, void *context)
+{
+	/* All else is refused. */
+	pep_cm_ops = via_no_cm;
+	pep_cm_ops.setname = pep_setname;
+	pep_cm_ops.getname = pep_getname;
+	pep_cm_ops.listen = pep_listen;
+	pep_cm_ops.reject = pep_reject;
+	pep->fid.fid.fclass = FI_CLASS_PEP;
+	pep->fid.fid.context = context;
+	pep->fid.fid.ops = &pep_fid_ops;
+	pep->fid.ops = &pep_ops;
+	pep->fid.cm = &pep_cm_ops;
+	pep->port = -1;
+	via_list_init(&pep->link);
+	via_list_init(&pep->requests);
+}
+
+int via_pep_open(struct fid_fabric *fid, struct fi_info *info,
+		 struct fid_pep **out, void *context)
+{
+	const struct sockaddr_in any = { .sin_family = AF_INET };
+	struct via_pep *pep;
+	int ret = -FI_ENOMEM;
+
+	if (!info->domain_attr || !info->domain_attr->name ||
+	    (info->src_addr && !via_addr_ok(info->src_addr,
+					    info->src_addrlen)))
+		return -FI_EINVAL;
+	pep = calloc(1, sizeof(*pep));
+	if (!pep)
+		return ret;
+	pep_init(pep, context);
+	pep->info = fi_dupinfo(info);
+	if (pep->info)
+		ret = via_nic_get(info->domain_attr->name, &pep->nic);
+	if (!ret) {
+		ret = name(pep, info->src_addr ? info->src_addr : &any);
+		if (ret)
+			via_nic_put(pep->nic);
+	}
+	if (ret) {
+		fi_freeinfo(pep->info);
+		free(pep);
+		return ret;
+	}
+	pep->fabric = container_of_(fid, struct via_fabric, fid);
+	atomic_fetch_add(&pep->fabric->refs, 1);
+	*out = &pep->fid;
+	return 0;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * What the NIC has done, taken up by whichever thread calls.
+ *
+ * A thread that is about to sleep asks for the library's descriptors to become
+ * readable (arm), then looks once more.  A descriptor stays readable until
+ * some thread arms it again, and that thread looks thereafter: so what came is
+ * taken up by one of them, and what it is for is told by the CQ's or EQ's own
+ * eventfd.
+ */
+#include <errno.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "fab.h"
+
+#define BATCH	64	/* notices in one look, for the others' sake */
+
+/* NULL: destroyed since. */
+static struct via_vi *find(struct via_nic *nic, VIP_VI_HANDLE h)
+{
+	uintptr_t n = (uintptr_t)h;
+	struct via_vi *vi;
+
+	n ^= n >> 10;
+	for (vi = nic->vis[(n ^ n >> 20) % VIA_VI_HASH]; vi; vi = vi->next)
+		if (vi->h == h)
+			return vi;
+	return NULL;
+}
+
+static void ctl_event(struct via_ep *ep, bool recv)
+{
+	struct via_ctl_msg m;
+	int r = recv ? via_ctl_take(&ep->ctl, &m) : via_ctl_sent(&ep->ctl);
+
+	if (r < 0) {
+		via_cm_fail(ep, FI_ECONNABORTED, 0, NULL, 0);
+		return;
+	}
+	if (!r)
+		return;
+	if (recv) {
+		via_credit_news(ep, &m);
+		switch (m.type) {
+		case VIA_CTL_ACCEPT:
+			via_cm_welcome(ep, &m);
+			break;
+		case VIA_CTL_REJECT:
+			via_cm_fail(ep, FI_ECONNREFUSED, -VIP_REJECT, m.cm,
+				    m.len);
+			return;
+		case VIA_CTL_WRITTEN:
+			via_cq_extra(ep->rx_cq, &(struct via_comp){
+				.e.flags = FI_RMA | FI_REMOTE_WRITE |
+					   FI_REMOTE_CQ_DATA,
+				.e.data = m.data });
+			break;
+		}
+		if (via_ctl_owes(&ep->ctl))
+			via_credit_flush(ep);
+	}
+	/* There may be room now. */
+	via_tx_written(ep);
+}
+
+static void event(struct via_vi *vi, bool recv)
+{
+	int r;
+
+	if (vi->bye) {
+		via_bye_event(vi->bye, recv);
+		return;
+	}
+	if (vi->kind == VIA_VI_CTL) {
+		ctl_event(vi->ep, recv);
+		return;
+	}
+	r = recv ? via_rx_done(vi->ep) : via_tx_done(vi->ep);
+	if (r < 0)
+		via_cm_fail(vi->ep, FI_ECONNABORTED, 0, NULL, 0);
+}
+
+static void take(struct via_nic *nic, VIP_CQ_HANDLE cq)
+{
+	struct via_vi *vi;
+	VIP_BOOLEAN recv;
+	VIP_VI_HANDLE h;
+	int i;
+
+	for (i = 0; i < BATCH; i++) {
+		if (VipCQDone(cq, &h, &recv) != VIP_SUCCESS)
+			return;
+		vi = find(nic, h);
+		if (vi)
+			event(vi, recv);
+	}
+}
+
+void via_progress(struct via_nic *nic)
+{
+	struct via_ep *ep, *n;
+
+	take(nic, nic->cq[VIA_CQ_CTL]);
+	take(nic, nic->cq[VIA_CQ_DATA]);
+	via_list_each(ep, n, &nic->owing, owing)
+		via_credit_flush(ep);
+}
+
+void via_progress_cm(struct via_nic *nic)
+{
+	struct via_ep *ep, *n;
+
+	via_progress(nic);
+	if (nic->timer_ns && via_now() >= nic->timer_ns) {
+		uint64_t times;
+
+		nic->timer_ns = 0;
+		if (read(nic->timer, &times, sizeof(times)) < 0)
+			errno = 0;	/* another thread was first */
+	}
+	via_pep_look(nic);
+	via_list_each(ep, n, &nic->connecting, link)
+		via_cm_step(ep);
+	via_bye_look(nic);
+}
+
+void via_arm_cm(struct via_nic *nic)
+{
+	VipExtNicClear(nic->h);
+	VipExtCQArm(nic->cq[VIA_CQ_CTL]);
+}
+
+void via_arm_data(struct via_nic *nic)
+{
+	VipExtCQArm(nic->cq[VIA_CQ_DATA]);
+	VipExtCQArm(nic->cq[VIA_CQ_CTL]);
+}
+
+/* Returns 0 when it is time to look, -FI_EAGAIN when the time is over. */
+int via_wait(int epfd, int timeout_ms)
+{
+	struct epoll_event e;
+	int n = epoll_wait(epfd, &e, 1, timeout_ms);
+
+	return n || timeout_ms < 0 ? 0 : -FI_EAGAIN;
+}
