@@ -1,0 +1,81 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""The package vipl as `make install-python' puts it into a folder: its suite
+and its examples on each network that needs no kernel module."""
+
+import os
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../examples"))
+
+from installed import ROOT, Failed, Installed, networks  # noqa: E402
+
+PYTHON = "/usr/bin/python3"
+EXAMPLES = os.path.join(ROOT, "bindings/python/examples")
+CLIENTS = 3
+
+
+def both(here, server, clients):
+    """What a server prints, and then its clients."""
+    process = here.start(server)
+    others = [here.start(client) for client in clients]
+    try:
+        said = [here.end(other) for other in others]
+        return here.end(process), said
+    finally:
+        for other in (process, *others):
+            if other.poll() is None:
+                other.kill()
+                other.communicate()
+
+
+def alike(name, got, want):
+    if got != want:
+        raise Failed(f"{name} prints {got}, not {want}")
+
+
+def on(here, device):
+    done = here.start([PYTHON, os.path.join(HERE, "suite.py")],
+                      VIPL_TEST_DEVICE=device)
+    out, err = done.communicate(timeout=300)
+    if done.returncode:
+        raise Failed(f"suite on {device}:\n{out}{err}")
+    print(f"{device}: {err.strip().splitlines()[-3]}")
+    lesson = [PYTHON, os.path.join(EXAMPLES, "lesson.py"), device]
+    alike("lesson.py", both(here, lesson, [[*lesson, "localhost"]]), (
+        "8000 bytes came, 1000 numbers, sum 499500\n",
+        ["1000 numbers written, sum 499500\n"]))
+    # The other end in C.
+    alike("echo.py", both(
+        here, [PYTHON, os.path.join(EXAMPLES, "echo.py"), device,
+               str(CLIENTS)],
+        [[os.path.join(here.examples, "client"), device, "localhost", "30"]]
+        * CLIENTS),
+        ("a client has left after 30 answers\n" * CLIENTS,
+         ["30 answers\n"] * CLIENTS))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as home:
+        try:
+            here = Installed(home)
+            folder = os.path.join(home, "python")
+            here.run(["make", "-s", "install-python", f"DESTDIR={folder}",
+                      "PYTHONDIR=/lib"], cwd=ROOT)
+            here.env["PYTHONPATH"] = folder + "/lib"
+            here.env["PYTHONDONTWRITEBYTECODE"] = "1"
+            here.run(["make", "-s", "client"], cwd=here.examples)
+            for device in networks():
+                on(here, device)
+                print(f"python on {device}: ok")
+        except Failed as error:
+            print(error)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
