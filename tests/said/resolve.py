@@ -360,8 +360,13 @@ class Resolver:
                     "install and tests/said/exceptions.py does not know")
         if name == "apt-get":
             for word in words[1:]:
+                # Ours, by name or as make deb names the file.
+                ours = re.fullmatch(r"(?:\./build/deb/)?([\w-]+)(?:_" +
+                                    re.escape(self.there.release) +
+                                    r"_(?:amd64|all)\.deb)?", word)
                 if word not in self.there.packages and \
-                        word not in known.PACKAGES:
+                        word not in known.PACKAGES and \
+                        not (ours and ours[1] in self.there.ours):
                     return f"{word} is no package that setup knows"
         for word in words:
             if re.match(r"/|(?:docs|tests|tools|kernel|devices)/", word):

@@ -172,8 +172,10 @@ class Project:
 
     @functools.cached_property
     def attributes(self):
-        """Of /sys/class/via/NIC."""
-        return set(re.findall(r"DEVICE_ATTR_\w+\((\w+)\)", self.text))
+        """Of /sys/class/via/NIC: files, and folders."""
+        found = re.findall(r"DEVICE_ATTR_\w+\((\w+)\)|"
+                           r'\bgroup\.name = "(\w+)"', self.text)
+        return {file or folder for file, folder in found}
 
     # Tests
 
@@ -208,6 +210,17 @@ class Project:
                            "list").stdout.split("\n")
 
     # Packages
+
+    @functools.cached_property
+    def ours(self):
+        """Packages that debian/control makes."""
+        with open(self.path("debian/control")) as file:
+            return set(re.findall(r"^Package: (\S+)", file.read(), re.M))
+
+    @functools.cached_property
+    def release(self):
+        with open(self.path("VERSION")) as file:
+            return file.read().strip()
 
     @functools.cached_property
     def packages(self):
