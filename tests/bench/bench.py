@@ -3,6 +3,7 @@
 """make bench: measure in the lab, write BUILD/bench.jsonl, print the table.
 
 Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
+       udp    instructions in UDP/IP, by via_udp (tulip)
        lo     instructions over via_lo, beside a UNIX-domain socket pair
        micro  single calls and memory
        hostile  instructions of each kind of hostile frame
@@ -16,6 +17,8 @@ Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
        patterns  how programs exchange messages (think time, clients in turn,
               one thread with both ends, RDMA Write, bursts, a lost last
               frame): VIA beside UDP, TCP and RC on rdma_rxe, tulip
+       mpi    fi_pingpong and Open MPI over via;ofi_rxm between two machines,
+              beside tcp;ofi_rxm and Open MPI's TCP; instructions of 8 bytes
 Ends with status 1 when something could not be measured or a bar is missed.
 """
 
@@ -31,17 +34,18 @@ sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab")]
 
 import exact  # noqa: E402
 import figures  # noqa: E402
+import mpi  # noqa: E402
 import patterns  # noqa: E402
 import providers  # noqa: E402
 import wire  # noqa: E402
 from lab import Lab, LabError  # noqa: E402
 from labkit import kernels  # noqa: E402
 
-PARTS = ("exact", "lo", "micro", "hostile", "keys", "native", "wire",
-         "providers", "patterns")
+PARTS = ("exact", "udp", "lo", "micro", "hostile", "keys", "native", "wire",
+         "providers", "patterns", "mpi")
 EXACT_PARTS = {"exact": exact.part_exact, "lo": exact.part_lo,
                "micro": exact.part_micro, "hostile": exact.part_hostile, "keys": exact.part_keys,
-               "native": exact.part_native}
+               "native": exact.part_native, "udp": exact.part_udp}
 WIRE_NICS = ["e1000", "virtio-net"]
 
 
@@ -87,6 +91,25 @@ def run_wire(book, args):
     except LabError as error:
         print(f"# FAILED two machines: {error}", flush=True)
         return [f"two machines: {error}"]
+
+
+def run_mpi(book, args):
+    print(f"# MPI, two machines: {', '.join(WIRE_NICS)}", flush=True)
+    failures = mpi.part_count(book, args.build)
+    if subprocess.run([os.path.join(ROOT, "tools/lab/setup.sh"), "mpi"],
+                      check=False).returncode:
+        return failures + ["Open MPI: tools/lab/setup.sh mpi"]
+    subprocess.run(["make", "-s", "-C", ROOT, "viampi",
+                    f"B={os.path.relpath(args.build, ROOT)}"], check=True)
+    try:
+        with Lab(nodes=2, nics=WIRE_NICS, kernel=args.kernel,
+                 mem=1024) as lab:
+            failures += mpi.part_mpi(book, lab, args.build, WIRE_NICS,
+                                     args.quick)
+    except LabError as error:
+        failures.append(f"MPI: {error}")
+        print(f"# FAILED {failures[-1]}", flush=True)
+    return failures
 
 
 def run_native(book, nic, args):
@@ -155,6 +178,8 @@ def main():
         failures += run_wire(book, args)
     if "providers" in parts:
         failures += providers.part_providers(book, args.build, args.quick)
+    if "mpi" in parts:
+        failures += run_mpi(book, args)
     if "patterns" in parts:
         failures += run_patterns(book, args)
 

@@ -7,29 +7,18 @@
  *	bench_path DEVICE	a device of one host, such as shm:0
  *
  * One process has both ends, on two NIC handles, and one thread plays them in
- * turn, so that a poll finds what it looks for; one that does not is counted
- * as idle and nowhere else. The parent steps that thread from mark to mark and
- * stops all others: the progress threads would take packets instead of the
- * polls. Instructions of this program itself, which load arguments, are left
- * out. The mean of 256 rounds: what is done once in so many polls has its part
- * in it.
+ * turn (step.h); a poll in vain is counted as idle and nowhere else. The mean
+ * of 256 rounds: what is done once in so many polls has its part in it.
  */
-#include <dirent.h>
-#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/user.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/chan.h"
 #include "common/msg.h"
 #include "emit.h"
+#include "step.h"
 
 #define ROUNDS	256
 #define FIRST	16		/* not counted: progress threads are let go */
@@ -44,18 +33,7 @@ static const char *const names[OPS] = {
 };
 
 /* Where an instruction is. */
-enum part { LIBRARY, PLUGIN, OTHERS, OWN, PARTS };
-
-/* Between begin() and end() the parent counts; idle is for a poll in vain. */
-__attribute__((noinline)) static void begin(enum op op)
-{
-	__asm__ volatile("" : : "r" (op));
-}
-
-__attribute__((noinline)) static void end(int idle)
-{
-	__asm__ volatile("" : : "r" (idle));
-}
+enum part { LIBRARY, PLUGIN, OTHERS, OWN = -1 };
 
 /* One end. */
 struct side {
@@ -155,14 +133,14 @@ static void ping(struct side *s)
 	VIP_DESCRIPTOR *d;
 	VIP_RETURN rc;
 
-	begin(POST_SEND);
+	step_begin(POST_SEND);
 	rc = VipPostSend(s->vi, s->send, s->mem.handle);
-	end(0);
+	step_end(0);
 	must(rc, "VipPostSend");
 	do {
-		begin(SEND_DONE);
+		step_begin(SEND_DONE);
 		rc = VipSendDone(s->vi, &d);
-		end(rc != VIP_SUCCESS);
+		step_end(rc != VIP_SUCCESS);
 	} while (rc == VIP_NOT_DONE);
 	must(rc, "VipSendDone");
 }
@@ -173,16 +151,16 @@ static void pong(struct side *s)
 	VIP_RETURN rc;
 
 	do {
-		begin(RECV_DONE);
+		step_begin(RECV_DONE);
 		rc = VipRecvDone(s->vi, &d);
-		end(rc != VIP_SUCCESS);
+		step_end(rc != VIP_SUCCESS);
 	} while (rc == VIP_NOT_DONE);
 	must(rc, "VipRecvDone");
 	if (d->CS.Length != SIZE)
 		die("a message of %u bytes", d->CS.Length);
-	begin(POST_RECV);
+	step_begin(POST_RECV);
 	rc = VipPostRecv(s->vi, s->recv, s->mem.handle);
-	end(0);
+	step_end(0);
 	must(rc, "VipPostRecv");
 }
 
@@ -196,132 +174,41 @@ static void play(int rounds)
 	}
 }
 
-static void child(const char *device)
+static void child(const struct step *s, void *arg)
 {
+	const char *device = arg;
+
 	open_side(&sides[0], device);
 	open_side(&sides[1], device);
 	connect_sides();
 	/* Once unseen, so that symbols are bound and pages present. */
 	play(1000);
-	/* Meanwhile the progress threads go to sleep, without a lock. */
-	usleep(50000);
-	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
-		_exit(77);
-	raise(SIGSTOP);
+	step_ready();
 	play(FIRST + ROUNDS);
-	begin(OPS);
+	step_over(s);
 }
 
-/* The text of each object, as the child has it mapped. */
-static struct {
-	unsigned long from, to;
-	enum part part;
-} texts[64];
-static unsigned int ntexts;
-
-static void read_maps(pid_t pid)
+static int part(const char *path)
 {
-	char path[64], line[512], perms[8], *name;
-	FILE *f;
+	const char *name = strrchr(path, '/');
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	f = fopen(path, "r");
-	if (!f)
-		die("%s: %s", path, strerror(errno));
-	while (ntexts < 64 && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%lx-%lx %7s", &texts[ntexts].from,
-			   &texts[ntexts].to, perms) != 3 || perms[2] != 'x')
-			continue;
-		name = strrchr(line, '/');
-		texts[ntexts++].part = !name ? OTHERS :
-			!strncmp(name, "/libvipl.so", 11) ? LIBRARY :
-			!strncmp(name, "/bench_path", 11) ? OWN :
-			strstr(line, "/providers/") ||
-			strstr(line, "/lib/vipl/") ? PLUGIN : OTHERS;
-	}
-	fclose(f);
+	return !name ? OTHERS :
+	       !strncmp(name, "/libvipl.so", 11) ? LIBRARY :
+	       !strncmp(name, "/bench_path", 11) ? OWN :
+	       strstr(path, "/providers/") || strstr(path, "/lib/vipl/") ?
+			PLUGIN : OTHERS;
 }
 
-static enum part part_of(unsigned long rip)
-{
-	for (unsigned int i = 0; i < ntexts; i++)
-		if (rip >= texts[i].from && rip < texts[i].to)
-			return texts[i].part;
-	return OTHERS;
-}
-
-/* Every thread but the first one, which is stopped already. */
-static void stop_others(pid_t pid)
-{
-	char path[64];
-	struct dirent *e;
-	pid_t tid;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	dir = opendir(path);
-	if (!dir)
-		die("%s: %s", path, strerror(errno));
-	while ((e = readdir(dir))) {
-		tid = (pid_t)atoi(e->d_name);
-		if (tid <= 0 || tid == pid)
-			continue;
-		if (ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_EXITKILL) ||
-		    ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) ||
-		    waitpid(tid, NULL, __WALL) != tid)
-			die("a thread cannot be stopped: %s", strerror(errno));
-	}
-	closedir(dir);
-}
-
-static struct user_regs_struct regs;
-
-/* One instruction; 0 when the child has ended. */
-static int step(pid_t pid)
-{
-	int status;
-
-	if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) ||
-	    waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status))
-		return 0;
-	return !ptrace(PTRACE_GETREGS, pid, NULL, &regs);
-}
-
-static uint64_t counts[OPS][PARTS];
-static unsigned int calls[OPS], idle;
-
-static void count(pid_t pid)
-{
-	uint64_t n[PARTS];
-	unsigned int op;
-
-	while (step(pid)) {
-		if (regs.rip != (unsigned long)begin)
-			continue;
-		op = (unsigned int)regs.rdi;
-		if (op >= OPS)
-			return;
-		memset(n, 0, sizeof(n));
-		while (step(pid) && regs.rip != (unsigned long)end)
-			n[part_of(regs.rip)]++;
-		if (regs.rdi)
-			idle++;
-		else if (++calls[op] > 2 * FIRST)
-			for (int i = 0; i < PARTS; i++)
-				counts[op][i] += n[i];
-	}
-}
-
-static void tell(void)
+static void tell(const struct step *s)
 {
 	const double n = 2 * ROUNDS;
 	double sum = 0, all;
 
 	for (int op = 0; op < OPS; op++) {
-		const uint64_t *c = counts[op];
+		const uint64_t *c = s->counts[op];
 
-		if (calls[op] != 2 * (FIRST + ROUNDS))
-			die("%s: %u calls seen", names[op], calls[op]);
+		if (s->calls[op] != 2 * (FIRST + ROUNDS))
+			die("%s: %u calls seen", names[op], s->calls[op]);
 		all = (double)(c[LIBRARY] + c[PLUGIN] + c[OTHERS]) / n;
 		sum += all;
 		printf("# %-11s %6.1f: libvipl %.1f, plug-in %.1f, others %.1f\n",
@@ -330,35 +217,19 @@ static void tell(void)
 		emit("insns", names[op], "rd", "poll", SIZE, "instructions",
 		     all);
 	}
-	printf("# %u idle polls\n", idle);
+	printf("# %u idle polls\n", s->idle);
 	emit("insns", "end", "rd", "poll", SIZE, "instructions", sum);
 }
 
 int main(int argc, char **argv)
 {
+	struct step s = { .ops = OPS, .first = 2 * FIRST, .part = part };
 	int status;
-	pid_t pid;
 
 	if (argc != 2)
 		die("usage: bench_path DEVICE");
-	pid = fork();
-	if (!pid)
-		child(argv[1]);
-	if (waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status)) {
-		printf("cannot be traced\n");
-		return WIFEXITED(status) && WEXITSTATUS(status) != 77 ? 1 : 77;
-	}
-	if (ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_EXITKILL)) {
-		printf("cannot be traced: %s\n", strerror(errno));
-		kill(pid, SIGKILL);
-		return 77;
-	}
-	stop_others(pid);
-	read_maps(pid);
-	/* Should a thread hold a lock nevertheless. */
-	alarm(120);
-	count(pid);
-	kill(pid, SIGKILL);
-	tell();
-	return 0;
+	status = step_run(&s, child, argv[1]);
+	if (!status)
+		tell(&s);
+	return status;
 }

@@ -8,6 +8,7 @@ from labkit.initrd import NATIVE
 
 PEER = "--peer-netns peer"
 VIA = f"--exact -d via_eth0 --peer-dev via_eth1 {PEER}"
+UDP = f"--exact -d via_udp0 --peer-dev via_udp1 {PEER}"
 SOCK = f"--exact {PEER}"
 # The 82574L's model coalesces interrupts for 128 us whatever is asked, and
 # exact mode counts that.
@@ -78,13 +79,13 @@ class Exact:
             self.book.add(nic=nic, **row)
 
 
-def over_via(exact, path):
+def over_via(exact, path, where=VIA):
     for level in ("rd", "unreliable"):
         for wait, flag in (("poll", ""), ("block", "-e")):
             exact.lat(path, wait,
-                      f"tools/vipl_lat {VIA} -l {level} {flag}", level)
-    exact.bulk(path, "poll", f"tools/vipl_bw {VIA} -t 8", "rd")
-    exact.bulk(path, "block", f"tools/vipl_bw {VIA} -e", "rd")
+                      f"tools/vipl_lat {where} -l {level} {flag}", level)
+    exact.bulk(path, "poll", f"tools/vipl_bw {where} -t 8", "rd")
+    exact.bulk(path, "block", f"tools/vipl_bw {where} -e", "rd")
 
 
 def over_ip(exact, driver=""):
@@ -118,6 +119,18 @@ def part_native(exact):
         like = dict(bench=bench, nic=exact.nic, wait=wait)
         exact.book.ratio(dict(path=f"{path}@{driver}", **like),
                          dict(path=path, **like))
+
+
+def attach_udp(exact):
+    exact.lab.udp(exact.node)
+    exact.node.sh(f"{exact.build}/tools/via dev attach 10.0.0.1 && "
+                  f"{exact.build}/tools/via -n peer dev attach 10.0.0.2")
+
+
+def part_udp(exact):
+    """In UDP/IP, over the stock driver and through the network stack."""
+    attach_udp(exact)
+    over_via(exact, "via_udp", UDP)
 
 
 def part_lo(exact):

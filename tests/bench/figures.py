@@ -5,6 +5,7 @@ import json
 import statistics
 
 import exact
+import mpi
 import patterns
 import providers
 
@@ -99,6 +100,17 @@ def kept_bars(path, poll, block, bulk_poll, bulk_block):
                   nic="tulip", level="rd", wait=wait, size=65536)
 
 
+def udp_bars():
+    """The way of UDP sockets costs as much without VIA."""
+    rd = dict(level="rd")
+    yield Bar(4, 10000, **lat("via_udp", "tulip", "poll", "instructions", **rd))
+    yield Bar(4, 14300, **lat("via_udp", "tulip", "block", "instructions",
+                              **rd))
+    bulk = dict(bench="bulk", path="via_udp", nic="tulip", **rd)
+    yield Bar(4, 7, wait="poll", **bulk)
+    yield Bar(4, 7, wait="block", **bulk)
+
+
 def native_bars():
     yield from kept_bars("via_tulip", 3129, 7868, 0.96, 0.98)
     for wait, limit in (("poll", 3500), ("block", 8000)):
@@ -143,11 +155,19 @@ def lo_bars():
 
 
 def wire_bars():
+    yield Bar(4, 1, at_least=True, bench="lat",
+              path="tcp@wireguard/via_udp@wireguard", nic="e1000", unit="ratio")
+    yield Bar(4, 1, at_least=True, bench="bw", path="via_udp/tcp", nic="e1000",
+              unit="ratio")
     for nic in ("e1000", "virtio-net"):
+        yield Bar(4, 1, at_least=True, bench="lat", path="udp/via_udp",
+                  nic=nic, unit="ratio")
         yield Bar(4, 1, at_least=True, bench="lat", path="udp/via_netdev",
                   nic=nic, unit="ratio")
         yield Bar(4, 1.7, at_least=True, bench="lat", path="rxe/via_netdev",
                   nic=nic, unit="ratio")
+        yield Bar(4, 1.3, bench="lat", path="ofi:verbs/rxe", nic=nic,
+                  unit="ratio")
         yield Bar(4, 1, at_least=True, bench="bw", path="via_netdev/tcp",
                   nic=nic, unit="ratio", wait="block")
         yield Bar(4, 3, at_least=True, bench="bw", path="via_netdev/rxe",
@@ -171,6 +191,18 @@ def patterns_bars():
                   unit="ratio")
 
 
+def mpi_bars():
+    for nic in ("e1000", "virtio-net"):
+        like = dict(at_least=True, nic=nic, unit="ratio")
+        for bench, other in (("lat", mpi.TCP), ("mpi", mpi.TCP),
+                             ("mpi", mpi.BTL)):
+            yield Bar(8, 1.3, bench=bench, path=f"{other}/{mpi.VIA}", size=64,
+                      **like)
+        yield Bar(8, 1, bench="bw", path=f"{mpi.VIA}/{mpi.TCP}",
+                  size=mpi.MIB, **like)
+    yield Bar(8, mpi.PATH_BAR, bench="insns", path="mpi: libvia-fi")
+
+
 def providers_bars():
     """Both processes on idle processors of their own; instructions are
     counted."""
@@ -187,9 +219,10 @@ def providers_bars():
               nic=providers.NIC, unit="ratio")
 
 
-BARS = {"exact": exact_bars, "native": native_bars, "micro": micro_bars,
+BARS = {"exact": exact_bars, "udp": udp_bars, "native": native_bars, "micro": micro_bars,
         "hostile": hostile_bars, "lo": lo_bars, "wire": wire_bars,
-        "providers": providers_bars, "patterns": patterns_bars}
+        "providers": providers_bars, "patterns": patterns_bars,
+        "mpi": mpi_bars}
 
 
 def number(value):

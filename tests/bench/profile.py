@@ -36,6 +36,9 @@ PATHS = {
     "udp": f"tests/bench/sock_lat {exact.SOCK} 10.0.0.2 --proto udp",
     "tcp-bw": f"tests/bench/sock_lat {exact.SOCK} 10.0.0.2 --proto tcp --bw "
               "-s 65536",
+    "via-udp": f"tools/vipl_lat {exact.UDP} -l rd",
+    "via-udp-block": f"tools/vipl_lat {exact.UDP} -l rd -e",
+    "via-udp-bulk": f"tools/vipl_bw {exact.UDP} -s 65536 -l rd -e",
     "lo": "tools/vipl_lat --exact -d via_lo -l rd",
     "lo-block": "tools/vipl_lat --exact -d via_lo -l rd -e",
 }
@@ -110,6 +113,8 @@ def measure(args, command):
         runner.setup()
         if args.native:
             runner.go_native()
+        if args.path.startswith("via-udp"):
+            exact.attach_udp(runner)
         counter = Counter(path)
         runner.run(f"{command} -n {FEW}")
         shots = [counter.snapshot()]

@@ -5,8 +5,14 @@ import json
 import os
 import re
 
-RXE = ("modprobe crc32_generic; modprobe crc32-pclmul; modprobe rdma_rxe && "
+# Connections of libfabric's are made by the RDMA connection manager. The lab's
+# processor is emulated, and so are carry-less multiplications: soft-RoCE's
+# checksum is faster without crc32-pclmul.
+RXE = ("modprobe crc32_generic; modprobe rdma_rxe && modprobe rdma_ucm && "
        "for i in {nics}; do rdma link add rxe$i type rxe netdev eth$i; done")
+
+
+WIREGUARD = 9  # its network: 10.9.0.0/24
 
 
 class Pair:
@@ -21,6 +27,24 @@ class Pair:
             self.lab.insmod(node)
             self.lab.attach(node, *(f"eth{i}" for i in range(len(nics))))
             node.sh(RXE.format(nics=" ".join(map(str, range(len(nics))))))
+
+    def setup_udp(self, nics):
+        """via_udp0 and so on over the NICs, the next one across WireGuard on
+        the first of them."""
+        public = []
+        for i, node in enumerate(self.lab.nodes, 1):
+            self.lab.udp(node)
+            public.append(node.sh(
+                "modprobe wireguard && ip link add wg0 type wireguard && "
+                "umask 077 && wg genkey >/tmp/wg && wg pubkey </tmp/wg"
+                ).out.strip())
+        for i, node in enumerate(self.lab.nodes, 1):
+            node.sh("wg set wg0 private-key /tmp/wg listen-port 51820 peer "
+                    f"{public[2 - i]} endpoint 10.0.0.{3 - i}:51820 "
+                    f"allowed-ips 10.9.0.0/24 && ip addr add 10.9.0.{i}/24 "
+                    "dev wg0 && ip link set wg0 up")
+            for net in (*range(len(nics)), WIREGUARD):
+                node.sh(f"{self.build}/tools/via dev attach 10.{net}.0.{i}")
 
     def run(self, server, client, ready=None, timeout=120):
         """The client's output; None after a failure, which is noted."""
@@ -40,8 +64,8 @@ class Pair:
         return done.out
 
     def ours(self, tool, server, client, field):
-        out = self.run(f"{self.build}/{tool} {server}",
-                       f"{self.build}/{tool} {client} --json -")
+        tool = f"VIPL_PROVIDERS={self.build}/providers {self.build}/{tool}"
+        out = self.run(f"{tool} {server}", f"{tool} {client} --json -")
         rows = [json.loads(line) for line in (out or "").splitlines()
                 if line.startswith("{")]
         return rows[0][field] if rows else None
@@ -87,11 +111,23 @@ def one_round(pair, net, nic, quick):
         book(pair.ours("tools/vipl_lat", via,
                        f"{via} {mac} -n {n} {flag}", "t_typical"), 1000,
              "lat", "via_netdev", nic, "rd", wait, 4, "ns")
+    in_udp = f"-d via_udp{net}"
+    for wait, flag in (("poll", ""), ("block", "-e")):
+        book(pair.ours("tools/vipl_lat", in_udp,
+                       f"{in_udp} {ip} -n {n} {flag}", "t_typical"), 1000,
+             "lat", "via_udp", nic, "rd", wait, 4, "ns")
+    book(pair.ours("tools/vipl_bw", in_udp, f"{in_udp} {ip} -n {bulk} -e",
+                   "bw_average_mbps"), 1,
+         "bw", "via_udp", nic, "rd", "block", 65536, "mbps")
     for proto in ("udp", "tcp"):
         book(pair.ours(sock, "", f"{ip} --proto {proto} -n {n}", "t_typical"),
              1000, "lat", proto, nic, "-", "block", 4, "ns")
     book(pair.perftest("ib_send_lat", net, 4, n, 4), 1000,
          "lat", "rxe", nic, "-", "poll", 4, "ns")
+    verbs = f"-d ofi:verbs,eth{net}"
+    book(pair.ours("tools/vipl_lat", verbs, f"{verbs} {ip} -n {n}",
+                   "t_typical"), 1000,
+         "lat", "ofi:verbs", nic, "rd", "poll", 4, "ns")
     for wait, flag in (("poll", ""), ("block", "-e")):
         book(pair.ours("tools/vipl_bw", via, f"{via} {mac} -n {bulk} {flag}",
                        "bw_average_mbps"), 1,
@@ -107,21 +143,47 @@ def one_round(pair, net, nic, quick):
     return found
 
 
+def across_wireguard(pair, nic, device, quick):
+    """Latency of via_udp and of TCP in one tunnel: {key: value}."""
+    n, ip, found = 300 if quick else 1000, f"10.{WIREGUARD}.0.2", {}
+    for path, level, value in (
+            ("via_udp@wireguard", "rd", pair.ours(
+                "tools/vipl_lat", f"-d {device}", f"-d {device} {ip} -n {n} -e",
+                "t_typical")),
+            ("tcp@wireguard", "-", pair.ours(
+                "tests/bench/sock_lat", "", f"{ip} --proto tcp -n {n}",
+                "t_typical"))):
+        if value is not None:
+            found[key("lat", path, nic, level, "block", 4, "ns")] = value * 1000
+    return found
+
+
 def part_wire(book, lab, build, nics, quick):
     """Interleaved rounds over each NIC; returns the failures."""
     pair = Pair(lab, build)
     pair.setup(nics)
+    pair.setup_udp(nics)
     rounds = []
     for number in range(2 if quick else 5):
         for net, nic in enumerate(nics):
             print(f"# round {number + 1}, {nic}", flush=True)
             rounds.append(one_round(pair, net, nic, quick))
+        rounds.append(across_wireguard(pair, nics[0], f"via_udp{len(nics)}",
+                                       quick))
     book.medians(rounds)
+    book.ratio(dict(bench="lat", path="tcp@wireguard", nic=nics[0]),
+               dict(bench="lat", path="via_udp@wireguard", nic=nics[0]))
     for nic in nics:
+        book.ratio(dict(bench="lat", path="udp", nic=nic),
+                   dict(bench="lat", path="via_udp", nic=nic, wait="poll"))
+        book.ratio(dict(bench="bw", path="via_udp", nic=nic),
+                   dict(bench="bw", path="tcp", nic=nic))
         for other in ("udp", "tcp", "rxe"):
             book.ratio(dict(bench="lat", path=other, nic=nic),
                        dict(bench="lat", path="via_netdev", nic=nic,
                             wait="poll"))
+        book.ratio(dict(bench="lat", path="ofi:verbs", nic=nic),
+                   dict(bench="lat", path="rxe", nic=nic))
         # Bandwidth blocking: polling burns the host CPUs that the emulated
         # wire needs.  perftest gets the way that suits it better.
         via = dict(bench="bw", path="via_netdev", nic=nic, wait="block")
