@@ -29,6 +29,7 @@ import threading
 import time
 
 from labkit import accel, initrd, kernels, patience
+from labkit.arm64 import Arm64Node
 from labkit.base import BUILD, ROOT, VIA, LabError, ensure_tools
 from labkit.node import Node
 from labkit.wire import Wire
@@ -70,11 +71,13 @@ class Lab:
     exact: one guest that counts instructions.
     boot_limit: seconds that a booting guest may take, see labkit.patience.
     append: more words for the kernel's command line.
+    arm64: names of the nodes of that machine, with Debian's 6.1.
     """
 
     def __init__(self, nodes=2, nics=("virtio-net",), kernel="6.1", cpus=1,
                  mem=None, wire=None, exact=False, logdir=None, append="",
-                 accelerator=None, qemu_args=(), boot_limit=None):
+                 accelerator=None, qemu_args=(), boot_limit=None,
+                 arm64=()):
         if isinstance(nics, str):
             nics = [nics]
         if not 1 <= nodes <= 9:
@@ -89,8 +92,10 @@ class Lab:
             initrd.nic_model(spec)
         self.append, self.qemu_args = append, list(qemu_args)
         self.kernel = kernels.kernel(kernel)
+        self.arm64 = arm64
+        self.foreign = kernels.kernel(kernels.ARM64) if arm64 else None
         # It is slow; and it looks for leaks.
-        self.slow = kernel in kernels.FRAGMENTS
+        self.slow = kernel in kernels.FRAGMENTS or bool(arm64)
         self.debug = kernel.startswith("debug")
         self.mem = mem or (1024 if self.slow else 512)
         self.boot_limit = patience.boot_limit(boot_limit,
@@ -127,7 +132,7 @@ class Lab:
                 for number in range(len(self.nics)):
                     self.wires.append(Wire(self, number, self.count,
                                            self.wire_settings))
-            self.nodes = [Node(self, i) for i in range(self.count)]
+            self.nodes = [self.node(i) for i in range(self.count)]
             for node in self.nodes:
                 node.start()
             for node in self.nodes:
@@ -137,6 +142,12 @@ class Lab:
         except BaseException:
             self.stop()
             raise
+
+    def node(self, index):
+        """Of another kind in a lab of another kind."""
+        if f"node{index + 1}" in self.arm64:
+            return Arm64Node(self, index, self.foreign)
+        return Node(self, index)
 
     def threads(self):
         """All that it needs to be run: wires, guests, their CPUs."""
@@ -183,12 +194,14 @@ class Lab:
 
     # Our modules
 
-    def module_path(self, name):
-        path = os.path.join(BUILD, "modules", self.kernel.release,
-                            f"{name}.ko")
-        if not os.path.exists(path):
+    def module_path(self, name, node=None):
+        """Of a module, as that node sees it; where it is missing, insmod
+        says so."""
+        kernel = node.kernel if node else self.kernel
+        path = os.path.join(BUILD, "modules", kernel.release, f"{name}.ko")
+        if kernel is not self.foreign and not os.path.exists(path):
             raise LabError(f"{path} is missing: run make modules "
-                           f"KDIR={self.kernel.kdir}")
+                           f"KDIR={kernel.kdir}")
         return path
 
     def insmod(self, node, params=None, modules=MODULES):
@@ -197,10 +210,16 @@ class Lab:
             node.sh("modprobe libcrc32c")
         for name in modules:
             words = (params or {}).get(name, "")
-            node.sh(f"insmod {self.module_path(name)} {words}".strip(), 120)
+            node.sh(f"insmod {self.module_path(name, node)} {words}".strip(),
+                    120)
 
     def rmmod(self, node, modules=MODULES):
         node.sh("rmmod " + " ".join(reversed(modules)), 120)
+
+    def udp(self, node):
+        """via_udp, with the kernel's modules that it needs."""
+        node.sh("modprobe -a udp_tunnel ip6_udp_tunnel")
+        self.insmod(node, modules=("via_udp",))
 
     def attach(self, node, *interfaces):
         """Make interfaces VI NICs: /dev/via_<interface>."""

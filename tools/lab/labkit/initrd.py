@@ -99,11 +99,11 @@ def digest(kernel, files):
     return state.hexdigest()[:16]
 
 
-def build(kernel):
+def build(kernel, agent=os.path.join(BUILD, "lab/agent"), shell=None):
     """The path of the initramfs for a kernel."""
     init = os.path.join(TOOLS, "init")
-    agent = os.path.join(BUILD, "lab/agent")
-    key = digest(kernel, (init, agent, busybox()))
+    shell = shell or busybox()
+    key = digest(kernel, (init, agent, shell))
     path = os.path.join(CACHE, f"initrd-{kernel.name}-{key}")
     if os.path.exists(path):
         return path
@@ -112,7 +112,7 @@ def build(kernel):
         archive.add(folder, 0o040755)
     archive.add("dev/console", 0o020600, device=(5, 1))
     archive.add("dev/null", 0o020666, device=(1, 3))
-    archive.file("bin/busybox", busybox())
+    archive.file("bin/busybox", shell)
     archive.add("bin/sh", 0o120777, b"busybox")
     archive.file("init", init)
     archive.file("agent", agent)

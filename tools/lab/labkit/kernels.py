@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The kernel cache: Debian's 6.1 and 6.12 and two debug builds of 6.1.
+"""The kernel cache: Debian's 6.1 and 6.12, two debug builds of 6.1, and 6.1
+for arm64.
 
 Nothing here touches the machine's boot files or its apt sources.  Each kernel
 is a folder of the cache with an info file that names its parts; the file is
@@ -22,6 +23,12 @@ from .base import (CACHE, LabError, TOOLS, locked, logged, output_of, say)
 FRAGMENTS = {"debug-6.1": ("debug.config",),
              "kcsan-6.1": ("debug.config", "kcsan.config")}
 NAMES = ("6.1", "6.12", *FRAGMENTS)
+# Of another machine: a node of a lab may have it, see arm64.py.
+ARM64 = "arm64-6.1"
+# What such a node runs beside our programs; busybox is its shell.
+ARM64_ROOT = ("busybox-static", "libc6", "libgcc-s1", "libmnl0", "libcunit1",
+              # And to link with.
+              "libmnl-dev", "libcunit1-dev", "libfabric-dev")
 
 Kernel = collections.namedtuple("Kernel", "name release image kdir modules")
 
@@ -87,8 +94,8 @@ def download(apt, folder, packages):
     shutil.rmtree(debs, ignore_errors=True)
     os.makedirs(debs)
     apt.get("download", *packages, cwd=debs)
-    return {name: glob.glob(os.path.join(debs, f"{name.split('=')[0]}_*.deb"))
-            [0] for name in packages}
+    return {name: glob.glob(os.path.join(
+        debs, f"{re.split('[:=]', name)[0]}_*.deb"))[0] for name in packages}
 
 
 def unpack_image(folder, deb, release, log):
@@ -102,12 +109,12 @@ def need_root(what):
         raise LabError(f"{what} needs root: run it once as root (sudo)")
 
 
-def image_release(apt, *options):
-    """The release that linux-image-amd64 stands for, as 6.1.0-56-amd64."""
-    depends = apt.field("linux-image-amd64", "Depends", *options) or ""
+def image_release(apt, *options, package="linux-image-amd64"):
+    """The release that such a package stands for, as 6.1.0-56-amd64."""
+    depends = apt.field(package, "Depends", *options) or ""
     found = re.search(r"linux-image-(\S+)", depends)
     if not found:
-        raise LabError("apt knows no linux-image-amd64: run 'apt-get update' "
+        raise LabError(f"apt knows no {package}: run 'apt-get update' "
                        "and check the network")
     return found.group(1)
 
@@ -145,11 +152,11 @@ def fetch_listed(name, folder, log):
                   finish_modules(folder, release))
 
 
-def backports_apt(log):
-    """An apt of our own for bookworm-backports: sources, lists and all."""
-    base = os.path.join(CACHE, "apt")
-    for part in ("lists/partial", "archives/partial", "parts"):
-        os.makedirs(os.path.join(base, part), exist_ok=True)
+def private_apt(log, part, suites, *options):
+    """An apt of our own for these suites: sources, lists and all."""
+    base = os.path.join(CACHE, part)
+    for folder in ("lists/partial", "archives/partial", "parts"):
+        os.makedirs(os.path.join(base, folder), exist_ok=True)
     uris = output_of(["apt-get", "indextargets", "--format",
                       "$(REPO_URI) $(CODENAME)", "Created-By: Packages"])
     mirrors = [line.split()[0] for line in uris.splitlines()
@@ -160,14 +167,15 @@ def backports_apt(log):
     key = "/usr/share/keyrings/debian-archive-keyring.gpg"
     signed = f"[signed-by={key}] " if os.path.exists(key) else ""
     with open(os.path.join(base, "sources.list"), "w") as file:
-        file.write(f"deb {signed}{mirror} bookworm main\n"
-                   f"deb {signed}{mirror} bookworm-backports main\n")
+        file.writelines(f"deb {signed}{mirror} {suite} main\n"
+                        for suite in suites)
     return Apt(["-o", f"Dir::Etc::sourcelist={base}/sources.list",
                 "-o", f"Dir::Etc::sourceparts={base}/parts",
                 "-o", f"Dir::State::lists={base}/lists",
                 "-o", f"Dir::Cache::archives={base}/archives",
                 "-o", f"Dir::Cache::pkgcache={base}/pkgcache.bin",
-                "-o", f"Dir::Cache::srcpkgcache={base}/srcpkgcache.bin"], log)
+                "-o", f"Dir::Cache::srcpkgcache={base}/srcpkgcache.bin",
+                *options], log)
 
 
 def unpack_headers(folder, debs, release, log):
@@ -191,7 +199,7 @@ def unpack_headers(folder, debs, release, log):
 
 def fetch_backports(name, folder, log):
     """Debian's 6.12 from bookworm-backports, headers and all."""
-    apt = backports_apt(log)
+    apt = private_apt(log, "apt", ("bookworm", "bookworm-backports"))
     say("reading the package lists of bookworm-backports (private copy)")
     apt.get("update")
     target = ("-t", "bookworm-backports")
@@ -206,6 +214,43 @@ def fetch_backports(name, folder, log):
     path = unpack_image(folder, debs[wanted[0]], release, log)
     kdir = unpack_headers(folder, [debs[p] for p in wanted[1:]], release, log)
     shutil.rmtree(os.path.join(folder, "debs"))
+    return Kernel(name, release, path, kdir, finish_modules(folder, release))
+
+
+def complete_root(root):
+    """Its folders and the commands of busybox, which this machine's lists as
+    well; the kernel itself calls modprobe, by this path."""
+    for name in ("sbin", "tmp", "root", "var"):
+        os.makedirs(os.path.join(root, name), exist_ok=True)
+    names = [f"bin/{n}" for n in output_of(["busybox", "--list"]).split()]
+    for name in [*names, "sbin/modprobe"]:
+        path = os.path.join(root, name)
+        if not os.path.lexists(path):
+            os.symlink("/bin/busybox", path)
+
+
+def fetch_arm64(name, folder, log):
+    """Debian's 6.1 for arm64 and what to build for it here: the headers with
+    the programs of amd64's kbuild of the same version.  All of it is below
+    one folder, which is the root of the guest, too."""
+    apt = private_apt(log, "apt-arm64", ("bookworm",), "-o",
+                      "APT::Architectures::=amd64", "-o",
+                      "APT::Architectures::=arm64")
+    say("reading the package lists of bookworm for arm64 (private copy)")
+    apt.get("update")
+    release = image_release(apt, package="linux-image-arm64:arm64")
+    image, headers = f"linux-image-{release}", f"linux-headers-{release}"
+    version = apt.field(f"{image}:arm64", "Version")
+    common = f"linux-headers-{release.replace('-arm64', '-common')}"
+    wanted = [f"{image}:arm64={version}", f"{headers}:arm64={version}",
+              f"{common}={version}", f"linux-kbuild-6.1:amd64={version}",
+              *(f"{p}:arm64" for p in ARM64_ROOT)]
+    say(f"fetching Debian's kernel {release}, its headers, and libraries")
+    debs = download(apt, folder, wanted)
+    path = unpack_image(folder, debs[wanted[0]], release, log)
+    kdir = unpack_headers(folder, [debs[p] for p in wanted[1:]], release, log)
+    shutil.rmtree(os.path.join(folder, "debs"))
+    complete_root(folder)
     return Kernel(name, release, path, kdir, finish_modules(folder, release))
 
 
@@ -288,10 +333,11 @@ def drop_others(name, keep, days=3):
 
 def kernel(name, update=False):
     """The kernel `name`, from the cache or else fetched or built."""
-    if name not in NAMES:
+    if name not in (*NAMES, ARM64):
         raise LabError(f"no kernel '{name}': there are {', '.join(NAMES)}")
     folder = os.path.join(CACHE, name)
-    make = {"6.1": fetch_stock, "6.12": fetch_backports}.get(name, build_debug)
+    make = {"6.1": fetch_stock, "6.12": fetch_backports,
+            ARM64: fetch_arm64}.get(name, build_debug)
     if make is build_debug:
         if not source_version():
             setup_packages("debug")

@@ -71,8 +71,9 @@ class Monitor:
 class Node:
     """A guest.  Made by Lab; `index` counts from 0, names from node1."""
 
-    def __init__(self, lab, index):
+    def __init__(self, lab, index, kernel=None):
         self.lab, self.index = lab, index
+        self.kernel = kernel or lab.kernel
         self.name = f"node{index + 1}"
         self.address = f"10.0.0.{index + 1}"
         self.log_path = os.path.join(lab.logdir, f"{self.name}.log")
@@ -91,17 +92,22 @@ class Node:
 
     # Starting
 
+    def common(self):
+        """Of the kernel's command line, what its machine needs."""
+        words = f"{COMMON} lab.modules={self.kernel.modules}"
+        if not self.lab.exact and self.lab.accel == "tcg":
+            words += f" {accel.clock()}"
+        return words
+
     def kernel_arguments(self):
-        lab, opts = self.lab, [COMMON]
+        lab, opts = self.lab, [self.common()]
         models = [initrd.nic_model(s) for s in lab.nics]
         opts += [f"lab.node={self.index + 1}", f"lab.nodes={lab.count}",
                  f"lab.nics={','.join(m for m, _, _ in models)}",
                  f"lab.mods={','.join(dict.fromkeys(d for *_, d in models))}",
-                 f"lab.cwd={ROOT}", f"lab.modules={lab.kernel.modules}"]
+                 f"lab.cwd={ROOT}"]
         if lab.exact:
             opts += ["mitigations=off", "lab.exact=1"]
-        elif lab.accel == "tcg":
-            opts.append(accel.clock())
         if lab.append:
             opts.append(lab.append)
         return " ".join(opts)
@@ -121,8 +127,28 @@ class Node:
                      f"mac={mac},romfile="]
         return args
 
+    def channels(self):
+        """To the console, to QEMU and to the agent."""
+        prefix = self.run_prefix
+        return ["-chardev", f"file,id=console,path={self.console}",
+                "-serial", "chardev:console",
+                "-qmp", f"unix:{prefix}.qmp,server=on,wait=off",
+                "-device", "virtio-serial-pci",
+                "-chardev", f"socket,id=agent,path={prefix}.agent,"
+                "server=on,wait=off",
+                "-device", "virtserialport,chardev=agent,nr=1,name=agent",
+                "-chardev", f"socket,id=shell,path={prefix}.shell,"
+                "server=on,wait=off",
+                "-device", "virtserialport,chardev=shell,nr=2,name=shell"]
+
+    @staticmethod
+    def share(path, tag):
+        """A folder of the host, to read."""
+        return ["-virtfs", f"local,path={path},mount_tag={tag},"
+                "security_model=none,readonly=on,multidevs=remap"]
+
     def command(self):
-        lab, prefix = self.lab, self.run_prefix
+        lab = self.lab
         if lab.exact:
             speed = ["-accel", "tcg,thread=single", "-cpu", "max",
                      "-icount", "shift=0,sleep=off"]
@@ -138,21 +164,10 @@ class Node:
                 "-no-user-config", "-display", "none", "-machine",
                 "pc,usb=off,vmport=off", *speed,
                 "-smp", str(lab.cpus), "-m", str(lab.mem),
-                "-kernel", lab.kernel.image, "-initrd", lab.initrd,
-                "-append", self.kernel_arguments(),
-                "-chardev", f"file,id=console,path={self.console}",
-                "-serial", "chardev:console",
-                "-qmp", f"unix:{prefix}.qmp,server=on,wait=off",
-                "-device", "virtio-serial-pci",
-                "-chardev", f"socket,id=agent,path={prefix}.agent,"
-                "server=on,wait=off",
-                "-device", "virtserialport,chardev=agent,nr=1,name=agent",
-                "-chardev", f"socket,id=shell,path={prefix}.shell,"
-                "server=on,wait=off",
-                "-device", "virtserialport,chardev=shell,nr=2,name=shell",
-                "-virtfs", "local,path=/,mount_tag=host,security_model=none,"
-                "readonly=on,multidevs=remap",
-                *self.nic_arguments(), *lab.qemu_args]
+                "-kernel", self.kernel.image, "-initrd", lab.initrd,
+                "-append", self.kernel_arguments(), *self.channels(),
+                *self.share("/", "host"), *self.nic_arguments(),
+                *lab.qemu_args]
 
     def start(self):
         """Start QEMU; ready() waits for the guest."""
@@ -210,9 +225,9 @@ class Node:
                                f"see {self.console}; {REMEDY}")
         self.boot_seconds = time.monotonic() - self.started
         self.favour()
-        if self.link.release != self.lab.kernel.release:
+        if self.link.release != self.kernel.release:
             raise LabError(f"{self.name} runs {self.link.release}, not "
-                           f"{self.lab.kernel.release}")
+                           f"{self.kernel.release}")
 
     def health(self):
         """LabError when QEMU has ended or the kernel is beyond talking."""
