@@ -3,6 +3,7 @@
 #   make demo       two virtual machines, one wire: VIA beside UDP and TCP
 #   make demo-local VIA between programs of this machine, beside sockets: no
 #                   virtual machine, no root, ten seconds
+#   make demo-mpi   two virtual machines, MPI between them over VIA
 #   make test       what needs no virtual machine and no root: two minutes
 #   make check      every test
 #
@@ -72,6 +73,7 @@ SBINDIR    ?= $(PREFIX)/sbin
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
 DOCDIR     ?= $(PREFIX)/share/doc/mvia
+EXAMPLEDIR ?= $(DOCDIR)/examples
 PLUGINDIR  ?= $(LIBDIR)/vipl
 MODDIR     ?= /lib/modules/$(KREL)/extra/via
 UDEVDIR    ?= /usr/lib/udev/rules.d
@@ -79,6 +81,9 @@ SYSUSERSDIR ?= /usr/lib/sysusers.d
 UNITDIR    ?= /usr/lib/systemd/system
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
+# Where Wireshark looks for everyone's plug-ins, if it is here.
+WIRESHARKDIR ?= $(or $(shell tshark -G folders 2>/dev/null | \
+	sed -n 's/^Global Lua Plugins:[[:space:]]*//p'),$(LIBDIR)/wireshark/plugins)
 LDCONFIG   ?= $(shell command -v ldconfig || echo /sbin/ldconfig)
 DEPMOD     ?= $(shell command -v depmod || echo /sbin/depmod)
 # Only a root that installs into its own system tells the loader and modprobe.
@@ -96,6 +101,8 @@ all: modules user
 
 -include vipl/Makefile.inc
 -include $(sort $(wildcard providers/*/Makefile.inc))
+-include fabric/Makefile.inc
+-include bindings/python/Makefile.inc
 -include tools/Makefile.inc
 -include tools/lab/Makefile.inc
 -include packaging/Makefile.inc
@@ -106,8 +113,11 @@ all: modules user
 -include tests/viatest/Makefile.inc
 -include tests/sim/Makefile.inc
 -include tests/shm/Makefile.inc
+-include tests/older/Makefile.inc
 -include tests/bench/Makefile.inc
 -include tests/ofi/Makefile.inc
+-include tests/fabric/Makefile.inc
+-include tests/wireshark/Makefile.inc
 
 .PHONY: lib tools tests user
 lib: $(LIB_TARGETS) $(PLUGINS)
@@ -118,6 +128,12 @@ user: lib tools tests
 # What needs neither kernel headers nor packages of the tests.
 .PHONY: local
 local: lib tools samples $(B)/tests/bench/sock_lat $(B)/tests/bench/bench_path
+
+# The release, in providers: a new one compiles them again. Their sources are
+# what comes first among the prerequisites.
+RELEASE_OBJ := $(patsubst %,$(B)/obj/providers/%.o,ka/ka shm/main ofi/ofi)
+$(RELEASE_OBJ): VERSION
+$(RELEASE_OBJ): override CFLAGS += -DVIPL_RELEASE='"$(VERSION)"'
 
 # kbuild writes beside the sources, so each kernel gets a copy of them.
 KSRC := $(shell find kernel devices include/uapi -name '*.[ch]' 2>/dev/null) \
@@ -170,11 +186,15 @@ uninstall: $(UNINSTALL_HOOKS)
 		$(HERE_AS_ROOT) $(DEPMOD) $(KREL); }
 	$(HERE_AS_ROOT) $(LDCONFIG)
 
-.PHONY: setup setup-package demo demo-local test check check-full soak bench mutation mutation-sim lab lint
-test demo demo-local check check-full soak bench mutation mutation-sim lint: \
+.PHONY: setup setup-check setup-package demo demo-mpi demo-local test check check-full soak bench mutation mutation-sim lab lint
+test demo demo-mpi demo-local check check-full soak bench mutation mutation-sim lint: \
 	export WERROR := $(or $(WERROR),1)
 setup:
 	tools/lab/setup.sh
+
+# What steps of make check need beside; without it they are skipped.
+setup-check:
+	tools/lab/setup.sh base container mpi wireshark
 
 setup-package:
 	tools/lab/setup.sh package
@@ -186,16 +206,20 @@ test:
 demo: setup
 	tools/demo/demo.py $(DEMO_ARGS)
 
+demo-mpi: setup
+	tools/lab/setup.sh mpi
+	tools/demo/demo_mpi.py $(DEMO_ARGS)
+
 demo-local:
 	@tools/demo/demo_local.py $(DEMO_ARGS)
 
 # What only tells something needs no packages.
 TELLS := $(filter --list --help -h,$(CHECK_ARGS))
 
-check: $(if $(TELLS),,setup)
+check: $(if $(TELLS),,setup-check)
 	tests/check/check.py $(CHECK_ARGS) $(if $(K),--only "$$K")
 
-check-full: $(if $(TELLS),,setup)
+check-full: $(if $(TELLS),,setup-check)
 	tests/check/check.py --full $(CHECK_ARGS) $(if $(K),--only "$$K")
 
 soak: setup

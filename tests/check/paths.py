@@ -7,7 +7,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
 FOLDERS = ("tests/check/run", "tests/check/steps", "tools/lab", "tests/test",
-           "tests/mutation")
+           "tests/mutation", "tests/system")
 
 
 def find():

@@ -12,13 +12,17 @@ import badnet
 import checksum
 import configure
 import conform
+import containers
 import death
+import fabric
 import frames
 import host
 import hostile
 import keys
 import lab_selftest
 import lab_warm
+import mixed
+import mpi
 import native_harm
 import native_ip
 import pinned
@@ -28,8 +32,11 @@ import regress
 import rights
 import samples
 import scale
+import signed
+import system
 import tables
 import transfer
+import udp
 import wires
 from labkit.initrd import NATIVE as NATIVE_NICS
 from rows import EACH, LAST, boot, here, row, seed, some, stock
@@ -88,8 +95,10 @@ def full_sessions():
     """Every NIC with every kernel, on one CPU and on two."""
     for kernel in KERNELS:
         for cpus in (1, 2):
+            # libfabric takes memory for each NIC handle.
             yield boot("full", PLAIN, "all_debug " * slow(kernel) + "all",
-                       kernel, cpus, DEBUG_NICS if slow(kernel) else ALL_NICS)
+                       kernel, cpus, DEBUG_NICS if slow(kernel) else ALL_NICS,
+                       **({} if slow(kernel) else dict(mem=1024)))
         yield boot("full", "{kernel}, preempted",
                    "preempted_full_debug " * slow(kernel) +
                    "preempted_full preempted raced", kernel, 2, "e1000",
@@ -105,7 +114,14 @@ def full_sessions():
         if nic != "tulip" or not slow(kernel):
             yield boot("full", BESIDE, "mixed", kernel, 2, nic, **MIXED)
         yield boot("full", BEHIND, "iommu_full iommu", kernel, 2, nic, **IOMMU)
+    yield boot("full", "arm64 beside amd64", "arm64", "6.1", 1, "virtio-net",
+               arm64=("node1",))
+    yield boot("full", "locked down", "locked", "6.1", 1, "virtio-net",
+               nodes=1, modules=False, append="lockdown=integrity")
     yield boot("full", "9 nodes", "crowd", "6.1", 1, "e1000", **NINE)
+    yield boot("full", "MPI", "jobs", "6.1", 2, "virtio-net", mem=1536)
+    yield boot("full", "MPI, 4 nodes", "four", "6.1", 1, "virtio-net",
+               nodes=4, mem=768)
     yield here("full", "results")
 
 
@@ -181,14 +197,16 @@ ON_HOST = [
     row(None, host.long_tests, at="full"),
     row("build: modules for {kernel}", host.build_modules, "kernel",
         check=KERNELS, soak=[*KERNELS, "kcsan-6.1"]),
+    row("build: for arm64", host.build_arm64, at="full"),
     row("build: for TSan", host.build_sanitized, "name", check="tsan"),
     row("build: for ASan and UBSan", host.build_sanitized, "name",
         check=None, full="asan"),
     row("packages: {what}", host.packages, "what",
         check=["debian", "licences"],
-        full=["debian", "rpm", "licences", "compilers"]),
+        full=["debian", "rpm", "licences", "compilers", "trixie"]),
     row("packages: DKMS on {name}", host.dkms, "name",
         check=None, full=["6.1", "6.12"]),
+    row(None, system.steps, at="check"),
     row("{runs:,} frames through the parser", host.fuzz, "runs",
         check=2000000, full=10000000),
     *(row(f"lab: {step.__name__.replace('_', ' ')}", lab_selftest.built(step),
@@ -207,12 +225,12 @@ ON_HOST = [
 
 # On one machine or two, with every NIC that QEMU has.
 IN_GUESTS = [
-    row("conformance via_lo", conform.conform_lo, at="stock debug all"),
+    row("conformance via_lo", conform.conform_lo, at="stock debug all arm64"),
     row("old programs, in 64 and 32 bits", samples.run, at="stock all"),
     row("conformance {nic}, one machine", conform.conform_one, "net",
         debug=1, all=EACH),
     row("conformance {nic}, two machines", conform.conform_wire, "net",
-        stock=2, newer=0, all=EACH, races=0),
+        stock=2, newer=0, all=EACH, races=0, arm64=0),
     row("conformance ofi:tcp, {nic}, two machines", plugins.conform_tcp,
         "net groups", stock=(2, plugins.APART), all=(EACH, None),
         all_debug=None),
@@ -221,12 +239,60 @@ IN_GUESTS = [
         all_debug=None),
     row("conformance shm, unprivileged, ptrace_scope {scope}",
         plugins.conform_shm, "scope groups",
-        stock=[(0, None), (1, plugins.READS), (2, plugins.READS)],
+        stock=[(0, plugins.READS), (1, plugins.READS), (2, plugins.READS)],
         all=[(0, None), (1, plugins.READS), (2, plugins.READS)]),
     # No way back from 3 but a boot.
     row("conformance shm, unprivileged, ptrace_scope {scope}",
         plugins.conform_shm, "scope groups", needs=LAST,
         stock=(3, plugins.READS), all=(3, plugins.READS)),
+    row("conformance via_udp, {family}, {nic}, two machines",
+        udp.conform_udp, "family net pattern",
+        stock=("IPv4", 2, "send*,connect*,compat*,nic*"),
+        newer=("IPv6", 0, "rdma*,read*"),
+        all=[("IPv4", EACH, "*"), ("IPv6", EACH, "*")]),
+    row("via_udp: bad network, {family}, {nic}", udp.bad,
+        "family net messages",
+        all=[("IPv4", EACH, 300), ("IPv6", EACH, 300)], all_debug=None),
+    row("via_udp: routed, {family}", udp.suite_routed, "family pattern",
+        stock=("IPv6", "send*,rdma*"), debug=("IPv6", "send*"),
+        all=[("IPv4", "*"), ("IPv6", "*")]),
+    row("via_udp: strangers, {family}", udp.strangers, "family",
+        stock="IPv4", debug="IPv4", all=["IPv4", "IPv6"]),
+    row("via_udp: hosts with a key", udp.keys, at="stock all"),
+    row("via_udp: behind a translator", udp.translated, at="all"),
+    row("via_udp: a path becomes narrower, {family}", udp.narrow, "family",
+        stock="IPv6", newer="IPv4", all=["IPv4", "IPv6"]),
+    row("via_udp: {names[0]} and others", udp.kinds, "names",
+        stock=(("WireGuard", "VRF"),), newer=(("bridge", "VLAN"),),
+        all=(tuple(udp.KINDS),), all_debug=None),
+    row("via_udp: commands, files and names", udp.configured,
+        at="stock debug all"),
+    row("via_udp: {amount} datagrams of garbage, {family}", udp.garbage,
+        "family amount", stock=("IPv4", 5000), debug=("IPv6", 5000),
+        all=[("IPv4", 50000), ("IPv6", 50000)],
+        all_debug=("IPv6", 5000)),
+    row("via_udp: addresses and namespaces go", udp.gone,
+        at="stock newer debug all"),
+    row("via_udp: an interface goes down", udp.down, at="stock debug all"),
+    row("libfabric: every call, {nic}", fabric.calls, "net", stock=2,
+        newer=0, all=EACH),
+    row("libfabric: fi_pingpong, {nic}", fabric.pingpong, "net", stock=2,
+        all=EACH),
+    row("MPI, {ranks} ranks, messages to {most}, {nic}", fabric.mpi,
+        "net ranks most", stock=(2, 2, 65536), all=(EACH, 4, 4194304),
+        all_debug=None),
+    row("MPI, 1 % loss, {nic}", fabric.mpi_lossy, "net", all=EACH,
+        all_debug=None),
+    row("MPI, a rank killed, {nic}", fabric.mpi_killed, "net", all=EACH,
+        all_debug=None),
+    row("MPI, {ranks} ranks, messages to {most}, {nic}", fabric.mpi,
+        "net ranks most", four=(0, 4, 4194304)),
+    row("MPI, {name}, {nic}", mpi.program, "net name",
+        jobs=[(0, name) for name in mpi.PROGRAMS], four=(0, "LAMMPS")),
+    row("MPI, 8 ranks, 8 MiB of locked memory, {nic}", mpi.memlock, "net",
+        jobs=0),
+    row("MPI, the cable is out, {nic}", mpi.unplugged, "net", jobs=0),
+    row("MPI, a node is reset, {nic}", mpi.reset, "net", jobs=0),
     row("names by frames, {nic}", conform.names, "net",
         stock=2, newer=0, debug=0, all=EACH),
     row("ends of programs, one machine", samples.ends_here, at="stock all"),
@@ -241,7 +307,7 @@ IN_GUESTS = [
         needs=("build: for ASan and UBSan", stock), all="asan"),
     row("{messages} messages, bad wire, {nic}", transfer.reliability,
         "net messages", stock=(2, 30000), all=(EACH, 100000),
-        all_debug=(EACH, 20000)),
+        all_debug=(EACH, 20000), arm64=(0, 2000)),
     row("bad wire, 8 threads", transfer.reliability, "net messages options",
         races=(0, some(10000), "--threads 8 --level rr --reads")),
     row("checksums, {nic}", checksum.checksums, "net messages",
@@ -276,6 +342,9 @@ IN_GUESTS = [
         needs=stock, all=(0, wires.CASES), networks=(0, wires.CASES)),
     row("TCP and VIA in a queue that BQL stops, {nic}", wires.stopped, "net",
         needs=stock, stock=0, networks=0),
+    row("modules without a known key are refused", signed.locked_down,
+        at="locked"),
+    row("the same with sig_enforce", signed.enforced, needs=LAST, at="locked"),
     row("eight senders, one slow port", wires.overload, "net", crowd=0),
 ]
 
@@ -333,7 +402,19 @@ PROGRAMS = [
     row("quotas of users", rights.quotas, at="stock programs"),
     row("quotas of subordinate users", rights.subordinates,
         at="stock programs"),
+    row("a program of the first release", mixed.program,
+        at="stock newer debug all"),
+    row("a library of another version", mixed.version, at="stock"),
+    row("modules that lack calls", mixed.lacking, at="stock"),
+    row("hosts of another version of the wire", mixed.wire, at="all"),
+    row("a library of the past, {commit}", mixed.library, "commit",
+        check=None, all=mixed.COMMITS),
+    row("modules of the past, {commit}", mixed.modules, "commit",
+        check=None, all=mixed.COMMITS),
     row("via: every command", configure.commands, at="stock newer all"),
+    row("via: counters", configure.counters, at="stock newer all"),
+    row("via: modules that are loaded for it", configure.loading,
+        at="stock newer all"),
     row("via: who may what", configure.rights, at="stock newer all"),
     row("via: faults of tools that were there once", configure.faults,
         at="stock all"),
@@ -343,6 +424,9 @@ PROGRAMS = [
         all_debug=(20000, 1), programs=(some(5000), seed())),
     row("via: NICs that come and go meanwhile", configure.races, "rounds",
         debug=10, all=30, all_debug=30),
+    row("containers: by hand", containers.by_hand, at="stock all"),
+    row("containers: paths", containers.paths, at="stock"),
+    row("containers: podman", containers.podman, at="stock"),
     row("strangers, {nic}", rights.strangers, "net", stock=0, wire=1),
     # In a kernel that is preemptible everywhere a call is left in the middle.
     row("{rounds} rounds of racing attempts, {device}", hostile.attempts,

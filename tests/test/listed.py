@@ -23,9 +23,11 @@ PACKAGES = {
     "libcunit1-dev": "/usr/include/CUnit/CUnit.h",
     "gcc-12-multilib": "/usr/lib/gcc/x86_64-linux-gnu/*/32/libgcc.a",
     "libfabric-dev": "/usr/include/rdma/fabric.h",
-    "libfabric-bin": "fi_pingpong",
+    "libfabric-bin": "fi_pingpong", "openmpi-bin": "mpirun",
+    "libopenmpi-dev": "mpicc",
     "linux-headers-amd64": "/usr/src/linux-headers-*-amd64",
     "pahole": "pahole", "pkg-config": "pkg-config",
+    "python3-cffi": "/usr/lib/python3/dist-packages/cffi/__init__.py",
 }
 # Without these there is no test at all.
 ALWAYS = ("make", "gcc", "libc6-dev", "libcunit1-dev")
@@ -115,11 +117,13 @@ def tests():
 # not in `make test' as a whole.
 LONG = ("sim million", "sim week", "sim incast",
         "shm: under ASan and UBSan", "shm: under TSan",
-        "shm: the suite, two programs", "ofi: the suite, IPv6")
+        "shm: the suite, two programs")
 # And in make check-full alone; shm is the engine under sanitizers, too.
 LONGEST = ("engine: under ASan and UBSan", "engine: under TSan",
            "ofi: under ASan and UBSan", "ofi: under TSan",
-           "ofi: the suite, two programs", "ofi: hostile bytes",
+           "ofi: the suite, two programs", "ofi: the suite, IPv6",
+           "ofi: hostile bytes", "fabric: under ASan and UBSan",
+           "wrong names in documents are told",
            "ofi: processes that fork, exit, die")
 
 

@@ -97,3 +97,12 @@ VIP_RETURN conn_request(const struct nic *nic, VIP_VI_HANDLE vi,
 		sleep_ns(RETRY_NS);
 	}
 }
+
+void conn_unanswered(const char *host, VIP_RETURN rc)
+{
+	/* A host that says so at once speaks, but not as this one does. */
+	die("%s does not answer (%s): is it up, and on the same network?%s",
+	    host, vip_str(rc), rc == VIP_NOT_REACHABLE ?
+	    " The kernel's log tells if it speaks another version of the wire" :
+	    "");
+}

@@ -52,4 +52,8 @@ VIP_RETURN conn_request(const struct nic *nic, VIP_VI_HANDLE vi,
 			const void *tag, unsigned int tag_len,
 			uint32_t patience_ms);
 
+/* Ends the program: VIP_TIMEOUT or VIP_NOT_REACHABLE has come of a request. */
+void conn_unanswered(const char *host, VIP_RETURN rc)
+	__attribute__((__noreturn__));
+
 #endif

@@ -157,8 +157,7 @@ static void check_connect(VIP_RETURN rc, const struct opts *o)
 		    o->name);
 	case VIP_TIMEOUT:
 	case VIP_NOT_REACHABLE:
-		die("%s does not answer (%s): is it up, and on the same network?",
-		    o->host ? o->host : "the other end", vip_str(rc));
+		conn_unanswered(o->host ? o->host : "the other end", rc);
 	case VIP_REJECT:
 		die("the server refused the run: it says why on its standard error");
 	default:

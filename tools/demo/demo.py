@@ -27,6 +27,7 @@ from labkit import kernels  # noqa: E402
 from labkit.base import BUILD  # noqa: E402
 
 PEER = "52:54:00:00:00:02"
+IN_UDP = ("via_udp0", "10.0.0.2")
 DEVICE = "via_eth0"
 SOCK = os.path.join(BUILD, "tests/bench/sock_lat")
 
@@ -89,10 +90,10 @@ def figure(text, name):
     return rows[-1][name]
 
 
-def latency_via(lab):
-    out = measure(lab, f"{tool('vipl_lat')} -d {DEVICE}",
-                  f"{tool('vipl_lat')} -d {DEVICE} -s 4 -n 2000 --json - "
-                  f"{PEER}")
+def latency_via(lab, device=DEVICE, peer=PEER):
+    out = measure(lab, f"{tool('vipl_lat')} -d {device}",
+                  f"{tool('vipl_lat')} -d {device} -s 4 -n 2000 --json - "
+                  f"{peer}")
     return figure(out, "t_typical")
 
 
@@ -102,10 +103,10 @@ def latency_socket(lab, proto):
     return figure(out, "t_typical")
 
 
-def bandwidth_via(lab):
-    out = measure(lab, f"{tool('vipl_bw')} -d {DEVICE} -e",
-                  f"{tool('vipl_bw')} -d {DEVICE} -e -s 65536 -n 1000 --json - "
-                  f"{PEER}")
+def bandwidth_via(lab, device=DEVICE, peer=PEER):
+    out = measure(lab, f"{tool('vipl_bw')} -d {device} -e",
+                  f"{tool('vipl_bw')} -d {device} -e -s 65536 -n 1000 --json - "
+                  f"{peer}")
     return figure(out, "bw_average_mbps")
 
 
@@ -117,11 +118,15 @@ def bandwidth_tcp(lab):
 
 CONTENDERS = (
     ("VIA", "half round trip, 4 bytes", "us", "lat", latency_via),
+    ("VIA in UDP", "half round trip, 4 bytes", "us", "lat",
+     lambda lab: latency_via(lab, *IN_UDP)),
     ("UDP", "half round trip, 4 bytes", "us", "lat",
      lambda lab: latency_socket(lab, "udp")),
     ("TCP", "half round trip, 4 bytes", "us", "lat",
      lambda lab: latency_socket(lab, "tcp")),
     ("VIA", "bandwidth, 64 KiB messages", "Mb/s", "bw", bandwidth_via),
+    ("VIA in UDP", "bandwidth, 64 KiB messages", "Mb/s", "bw",
+     lambda lab: bandwidth_via(lab, *IN_UDP)),
     ("TCP", "bandwidth, iperf3", "Mb/s", "bw", bandwidth_tcp),
 )
 
@@ -134,7 +139,7 @@ def measure_all(lab, rounds):
         for who, what, unit, kind, function in CONTENDERS:
             value = function(lab)
             found.setdefault((who, kind), []).append(value)
-            print(f"    {who}  {what:28} {value:8.1f} {unit}", flush=True)
+            print(f"    {who:10}  {what:28} {value:8.1f} {unit}", flush=True)
     return {key: statistics.median(values) for key, values in found.items()}
 
 
@@ -155,10 +160,13 @@ def demo(args):
               f"{'KVM' if lab.accel == 'kvm' else 'emulated CPUs'}",
               flush=True)
         explain("3. Load the kernel agent, the Ethernet class and via_netdev, "
-                "and make eth0 a VI NIC")
+                "and make eth0 a VI NIC; via_udp at its address, too")
         for node in lab.nodes:
             lab.insmod(node)
             lab.attach(node, "eth0")
+            lab.udp(node)
+            address = f"10.0.0.{lab.nodes.index(node) + 1}"
+            node.sh(f"{BUILD}/tools/via dev attach {address}")
         show(lab.nodes[0], f"{tool('viainfo')}")
         explain("4. Is the other one there? Over VIs, without an IP packet")
         responder = lab.nodes[1].spawn(f"{tool('viaping')} -l -d {DEVICE}")
@@ -171,9 +179,12 @@ def demo(args):
         logs = lab.logdir
     via, udp, tcp = (median[who, "lat"] for who in ("VIA", "UDP", "TCP"))
     bw, tcp_bw = median["VIA", "bw"], median["TCP", "bw"]
+    in_udp, in_udp_bw = (median["VIA in UDP", what] for what in ("lat", "bw"))
     explain(f"Medians of {args.rounds} rounds: a message takes {via:.0f} us "
-            f"with VIA, {udp:.0f} with UDP, {tcp:.0f} with TCP;\n"
-            f"VIA moves {bw:.0f} Mb/s, TCP {tcp_bw:.0f}.  No kernel "
+            f"with VIA, {in_udp:.0f} with VIA in UDP, {udp:.0f} with UDP, "
+            f"{tcp:.0f} with TCP;\n"
+            f"VIA moves {bw:.0f} Mb/s, in UDP {in_udp_bw:.0f}, "
+            f"TCP {tcp_bw:.0f}.  No kernel "
             "complained.\n"
             f"Logs and consoles: {os.path.relpath(logs)}; "
             f"{time.monotonic() - begin:.0f} s in all.")
@@ -182,19 +193,20 @@ def demo(args):
           flush=True)
 
 
-def main():
+def command(demo, name, description, amount, default):
+    """The command line of a demo: its status."""
     parser = argparse.ArgumentParser(
-        description=__doc__,
+        description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nic", default="virtio-net",
                         help="NIC model (virtio-net; tools/lab/lab models)")
     parser.add_argument("--kernel", default="6.1", choices=kernels.NAMES)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(amount, type=int, default=default)
     args = parser.parse_args()
     try:
         demo(args)
     except LabError as error:
-        print(f"demo: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
@@ -202,4 +214,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command(demo, "demo", __doc__, "--rounds", 3))

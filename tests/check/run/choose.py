@@ -90,7 +90,11 @@ def listed(why, names):
 
 
 def with_needs(names, steps, needs):
-    """These steps, and those that make what they need: {step: the first words
-    of that}."""
-    need = {needs[step] for step in steps if step in needs}
-    return set(steps) | {n for n in names if n.startswith(tuple(need))}
+    """These steps, and those that make what they need, and what those need:
+    {step: the first words of that}."""
+    found, more = set(), set(steps)
+    while more:
+        found |= more
+        need = tuple({needs[step] for step in more if step in needs})
+        more = {n for n in names if n.startswith(need)} - found
+    return found

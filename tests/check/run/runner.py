@@ -11,7 +11,7 @@ import traceback
 
 import atonce
 import junit
-from labkit import kernels
+from labkit import arm64, kernels
 from labkit.base import BUILD, ROOT, LabError
 
 LOGS = os.environ.get("CHECK_LOGS") or os.path.join(BUILD, "check")
@@ -139,6 +139,15 @@ class Check:
     def build_modules(self, name):
         self.build(["-j2", "modules", f"KDIR={kernels.kernel(name).kdir}"])
 
+    def build_arm64(self):
+        """What a guest of that machine runs."""
+        kernels.setup_packages("arm64")
+        kernel = kernels.kernel(kernels.ARM64)
+        self.build(["-j2", *arm64.modules(kernel)])
+        self.build(["-j2", *arm64.user(
+            kernel, "lib", "tools", "build/arm64/viaconform",
+            "build/arm64/viatest", "build/arm64/lab/agent")])
+
     def attempt(self, function, args):
         """(why it failed, why it was skipped), None where not."""
         try:
@@ -167,8 +176,13 @@ class Check:
         self.log.write(text if text.endswith("\n") else text + "\n")
         self.log.flush()
 
-    def host(self, command, timeout=600):
-        """A command on this machine, its output in the step's log."""
+    def last_line(self):
+        with open(self.log.name) as file:
+            return file.read().rstrip().split("\n")[-1]
+
+    def host(self, command, timeout=600, skips=False):
+        """A command on this machine, its output in the step's log.  One that
+        skips ends with status 77, and its last line says why."""
         self.write(f"$ {' '.join(command)}")
         try:
             done = subprocess.run(command, cwd=ROOT, text=True,
@@ -179,6 +193,8 @@ class Check:
             raise StepFailed(f"'{' '.join(command)}' took over {timeout} s")
         except OSError as error:
             raise StepFailed(f"cannot run {command[0]}: {error.strerror}")
+        if skips and done.returncode == atonce.SKIPPED:
+            raise Skipped(self.last_line())
         if done.returncode:
             raise StepFailed(f"'{' '.join(command)}' ended with status "
                              f"{done.returncode}")

@@ -48,6 +48,8 @@ class Session:
         self.check.build_user()
         if self.modules:
             self.check.build_modules(settings.get("kernel", "6.1"))
+        if "arm64" in settings:
+            self.check.build_arm64()
         logdir = os.path.join(LOGS, atonce.slug(self.title) +
                               time.strftime("-%H%M%S"))
         self.lab = Lab(logdir=logdir, **settings)

@@ -2,11 +2,14 @@
 """via(8) and the netlink family behind it: each command as root, as a user and
 in namespaces; messages that the tool would not send; removal meanwhile."""
 
+import contextlib
 import json
+import os
 
 from balance import balanced
 from common import GUEST, TOOLS, jobs, mac, peer, serving
 from death import IN_SPACE, linked
+from lab import MODULES
 from labkit.base import VIA
 from runner import StepFailed
 
@@ -101,7 +104,9 @@ def limits(node):
         raise StepFailed(f"limits are {old}")
     for name, value in old.items():
         expect(node, f"{VIA} limit set {name} 77")
-        node.sh("grep -qx 77 /sys/module/via_ka/parameters/max_user_" + name)
+        if shown(node, f"limit show {name}") != [{"limit": name,
+                                                  "value": 77}]:
+            raise StepFailed(f"the limit {name} is not 77")
         expect(node, f"{VIA} limit set {name} {value}")
     expect(node, f"{VIA} limit set nosuch 1", 1, "no such limit")
     expect(node, f"{VIA} limit show nosuch", 1, "no limit")
@@ -197,6 +202,45 @@ def rights(session):
     balanced(session, [node])
 
 
+def counters(session):
+    """Files of counters and via stat beside viastat; in a namespace; with
+    traffic; and read without an end while the NIC comes and goes."""
+    node, folder = session.lab.nodes[0], "/sys/class/via/via_eth0/statistics"
+    with serving(session, f"{TOOLS}/viaping -l -d via_eth0"):
+        session.run(node, f"{TOOLS}/viaping -c 20 -i 0.1 -d via_eth0 "
+                    f"{peer(0)}", 60)
+    was = json.loads(node.sh(f"{TOOLS}/viastat -j -d via_eth0").out)
+    stat = shown(node, "stat eth0")[0]
+    files = dict(line.rsplit("/", 1)[1].split(":") for line in
+                 node.sh(f"{USER} grep -H . {folder}/*").out.split())
+    if not was["requests_out"] or set(files) != set(was) - {"nic"} or \
+            set(stat) != set(was) | {"ifname"}:
+        raise StepFailed(f"counters: {was}; files {files}; via stat {stat}")
+    # Heartbeats may come between the readings.
+    for name, value in files.items():
+        if not was[name] <= int(value) <= was[name] + 100 or \
+                not was[name] <= stat[name] <= was[name] + 100:
+            raise StepFailed(f"{name} is {was[name]}, {value} in its file, "
+                             f"{stat[name]} to via stat")
+    text = expect(node, f"{VIA} stat --prometheus", 0, "via_vis{").out
+    if 'via_requests_out_total{nic="via_eth0",interface="eth0"}' not in text:
+        raise StepFailed(f"no counter of via_eth0: {text}")
+    rates = json.loads(expect(node, f"{VIA} stat -j -i 1 -c 1 eth0").out)
+    if not 0.9 < rates["seconds"] < 30 or set(rates) != set(stat) | {"seconds"}:
+        raise StepFailed(f"rates: {rates}")
+    # Another network namespace: the names, and no more.
+    expect(node, f"unshare --net cat {folder}/traps", 1, "No such device")
+    expect(node, f"unshare --net {VIA} stat via_eth0", 1, "another network")
+    if "via_eth0" in expect(node, f"unshare --net {VIA} stat", 0,
+                            "via_lo").all:
+        raise StepFailed("counters of another network namespace are shown")
+    with jobs(session, node.spawn(f"while :; do cat {folder}/* >/dev/null "
+                                  "2>&1; done")):
+        for _ in range(20):
+            expect(node, f"{VIA} dev detach eth0 && {VIA} dev attach eth0")
+    balanced(session, [node])
+
+
 def raw(session, count, seed):
     """Messages that are wrong, one by one, and many random ones."""
     node = session.lab.nodes[0]
@@ -248,6 +292,59 @@ def races(session, rounds):
         lab.insmod(node)
         lab.attach(node, *session.cards())
     return {"attached": rounds}
+
+
+STALE = ("options via_netdev attach=nosuch0", "options via_ka max_user_vi=5",
+         "options via_ether peers=x")
+
+
+@contextlib.contextmanager
+def installed(session):
+    """Our modules where modprobe finds them, and no others, which are many;
+    none of ours is loaded.  The beginning of a command that may load them."""
+    lab, node, root = session.lab, session.lab.nodes[0], "/tmp/root"
+    folder = f"{root}/lib/modules/{lab.kernel.release}"
+    lab.rmmod(node)
+    try:
+        node.sh(f"mkdir -p {folder} && cp " + " ".join(
+            lab.module_path(name) for name in MODULES) + f" {folder}/ && "
+            f"depmod -b {root} {lab.kernel.release}")
+        yield f"export MODPROBE_OPTIONS='-d {root}';"
+    finally:
+        node.run(f"rmmod {' '.join(reversed(MODULES))}; rm -rf {root}")
+        session.prepare(node)
+
+
+def loading(session):
+    """modprobe and via load what there is, whatever /etc/modprobe.d has still
+    of parameters that are none any more."""
+    node, stale = session.lab.nodes[0], "/etc/modprobe.d/via-stale.conf"
+    loaded = "test -d /sys/module/via_"
+    with installed(session) as env:
+        # Limits come first in a file, and at boot: before any NIC is there.
+        node.sh("printf '[limits]\nvi = 1998\n[interface eth0]\n' "
+                ">/tmp/limits.conf")
+        expect(node, f"{env} {VIA} apply /tmp/limits.conf")
+        if shown(node, "limit show vi")[0]["value"] != 1998 or \
+                not shown(node, "dev show eth0"):
+            raise StepFailed("not all is applied without modules")
+        expect(node, f"{VIA} dev detach eth0; rmmod via_netdev via_ether "
+               "via_ka")
+        node.sh(f"mkdir -p {os.path.dirname(stale)}; printf '%s\\n' " +
+                " ".join(f"'{line}'" for line in STALE) + f" >{stale}")
+        try:
+            expect(node, f"{env} dmesg -C; modprobe via_netdev")
+        finally:
+            node.sh(f"rm {stale}")
+        expect(node, f"{loaded}netdev && {VIA} dev attach eth0")
+        told = node.sh("dmesg").out
+        for line in STALE:
+            _, module, word = line.split()
+            name = word.partition("=")[0]
+            if f"{module}: unknown parameter '{name}' ignored" not in told:
+                raise StepFailed(f"{name} of {module} is not told: {told}")
+        expect(node, f"{VIA} limit show vi", 0, "vi 2048")
+        expect(node, f"{VIA} dev detach eth0")
 
 
 def events(session):

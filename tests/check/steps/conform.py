@@ -40,7 +40,7 @@ def conform(session, arguments, where, nic, two=False, program=CONFORM,
     result = session.run(node, f"{before}{program} --results {path} "
                          f"--timeout-scale {patience * session.slow} "
                          f"{arguments}",
-                         400 * session.slow, status=None)
+                         400 * patience * session.slow, status=None)
     whole = not {"-g", "--levels"} & set(arguments.split())
     if session.check.results and program == CONFORM and whole:
         text = node.sh(f"cat {path}").out

@@ -138,5 +138,5 @@ def grace(session, vis):
 
 def again(session, vis=7):
     """One that is destroyed makes room at once."""
-    with limited(session, ("via_lo",), {"max_user_vi": vis}):
+    with limited(session, ("via_lo",), {"vi": vis}):
         return run(session, "again", "via_lo", f"-n {vis}")

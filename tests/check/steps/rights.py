@@ -10,19 +10,18 @@ from labkit.base import VIA
 from runner import StepFailed
 from transfer import flow
 
-PARAMETERS = "/sys/module/via_ka/parameters"
 GREEDY = f"{GUEST}/greedy.py"
 
 
 RING_PAGES = 65536 * 8 // 4096 + 1  # of a queue as greedy.py makes it
 # Of each quota what is allowed, and the words for greedy.py.
 QUOTAS = {
-    "max_user_handles": (5, "handles=5"),
-    "max_user_vi": (12, "vis=12"),
-    "max_user_pages": (9, "pages=9"),
-    "max_user_cq_pages": (4 * RING_PAGES + 60, "rings=4"),
-    "max_user_waiters": (6, "waiters=6 requests=6"),
-    "max_user_queries": (2, "queries=2"),
+    "handles": (5, "handles=5"),
+    "vi": (12, "vis=12"),
+    "pages": (9, "pages=9"),
+    "cq_pages": (4 * RING_PAGES + 60, "rings=4"),
+    "waiters": (6, "waiters=6 requests=6"),
+    "queries": (2, "queries=2"),
 }
 # By subordinate users together; those that ask for names take turns.
 SHARED = "handles=5 vis=12 pages=9 rings=4 waiters=6"
@@ -32,18 +31,17 @@ SHARED = "handles=5 vis=12 pages=9 rings=4 waiters=6"
 def limited(session, devices, limits):
     """Anybody may open the nodes; these quotas hold meanwhile."""
     node = session.lab.nodes[0]
-    old = {name: node.sh(f"cat {PARAMETERS}/{name}").out.strip()
+    old = {name: node.sh(f"{VIA} limit show {name}").out.split()[1]
            for name in limits}
     nodes = " ".join(f"/dev/{device}" for device in devices)
     node.sh(f"chmod 666 {nodes}")
     try:
         for name, value in limits.items():
-            node.sh(f"echo {value} >{PARAMETERS}/{name}")
+            node.sh(f"{VIA} limit set {name} {value}")
         yield
     finally:
         node.sh(f"chmod 660 {nodes}; " + "; ".join(
-            f"echo {value} >{PARAMETERS}/{name}"
-            for name, value in old.items()))
+            f"{VIA} limit set {name} {value}" for name, value in old.items()))
 
 
 def quotas(session, device="via_lo", wire="via_eth0"):
