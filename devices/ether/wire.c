@@ -405,7 +405,7 @@ enum via_wire_error via_wire_parse(const void *p, u32 len,
 	if (unlikely((h->flags & ~VIA_WIRE_FLAGS) ||
 		     (h->marks & ~VIA_WIRE_MARKS)))
 		return VIA_WIRE_BAD_FIELD;
-	if (likely(h->type == VIA_WIRE_SEND &&
+	if (likely(h->type == VIA_WIRE_SEND && h->dst &&
 		   !(h->flags & (VIA_WIRE_SEALS | VIA_WIRE_TWICE))))
 		return parse_send(w, len, h);
 	return parse_other(w, len, h);

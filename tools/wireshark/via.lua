@@ -474,7 +474,7 @@ local function judge_conn(s, kind)
 	local cause, why = judge_hello(s)
 	if cause then
 		return cause, why
-	elseif u8(s, 88) > 8 or u8(s, 89) > 64 or u8(s, 176) > 8 or
+	elseif u8(s, 88) > 16 or u8(s, 89) > 64 or u8(s, 176) > 16 or
 	       u8(s, 177) > 64 then
 		return LENGTH, "an address is too long"
 	elseif not zero(s, 90, 2) or not zero(s, 178, 2) then

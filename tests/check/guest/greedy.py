@@ -30,15 +30,15 @@ def call(number, size, way=3):
     return way << 30 | size << 16 | 0xb1 << 8 | number
 
 
-HELLO = call(0x00, 168)
+HELLO = call(0x00, 176)
 MEM_REGISTER = call(0x12, 32)
 VI_CREATE = call(0x20, 48)
 CQ_CREATE = call(0x30, 24)
 CQ_RESIZE = call(0x32, 32)
-CONN_WAIT = call(0x40, 184)
-CONN_REQUEST = call(0x43, 168, 1)
+CONN_WAIT = call(0x40, 200)
+CONN_REQUEST = call(0x43, 184, 1)
 CONN_RESULT = call(0x44, 24)
-NAME_QUERY = call(0x50, 96)
+NAME_QUERY = call(0x50, 104)
 PREPARE, COMMIT, ABANDON = 0, 1, 2
 NOWAIT = 1
 RELIABLE_DELIVERY = 2
@@ -143,7 +143,7 @@ def rings_only(path, most):
 
 
 def wait_for(disc, seconds=120):
-    return struct.pack("=IIQHH8s64s92x", 0, 0, seconds * SECOND, 0, len(disc),
+    return struct.pack("=IIQHH16s64s100x", 0, 0, seconds * SECOND, 0, len(disc),
                        b"", disc)
 
 
@@ -167,16 +167,16 @@ def requests(path, most):
     """A request that was matched has the waiter's place until answered: the
     waiter does not."""
     fd, page = opened(path)
-    hello = bytearray(struct.pack("=I164x", 1))
+    hello = bytearray(struct.pack("=I172x", 1))
     fcntl.ioctl(fd, HELLO, hello)
-    host = bytes(hello[72:80])
-    length, = struct.unpack_from("=I", hello, 80)
+    host = bytes(hello[72:88])
+    length, = struct.unpack_from("=I", hello, 88)
     got = 0
     pool = ThreadPoolExecutor(1)
     for _ in range(most + MORE):
         waiter = pool.submit(given, fd, CONN_WAIT, wait_for(b"silent"))
         client = vi(fd)
-        want = struct.pack("=IIQHH8s64sHH8s64s", client, 0, FOREVER, 0, 1, b"",
+        want = struct.pack("=IIQHH16s64sHH16s64s", client, 0, FOREVER, 0, 1, b"",
                            b"c", length, 6, host, b"silent")
         while not waiter.done():
             result = bytearray(struct.pack("=II16x", client, NOWAIT))
@@ -191,8 +191,8 @@ def requests(path, most):
 def at_once(path, number):
     """How many of so many questions are put."""
     fd, page = opened(path)
-    room = ctypes.create_string_buffer(80)
-    want = struct.pack("=72s8sIIQ", b"nobody", b"", 0, 1,
+    room = ctypes.create_string_buffer(88)
+    want = struct.pack("=72s16sIIQ", b"nobody", b"", 0, 1,
                        ctypes.addressof(room))
     start = threading.Barrier(number)
 

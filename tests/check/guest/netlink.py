@@ -22,8 +22,8 @@ CMD = {name: i for i, name in enumerate(
     "PEER_EVENT LIMIT_GET LIMIT_SET".split())}
 A = {name: i for i, name in enumerate(
     "UNSPEC PAD NIC IFINDEX TYPE ADDR DRIVER MTU VIS LISTED PEERS PEER ONLY "
-    "EVENT LIMIT_NAME LIMIT_VALUE".split())}
-ADDR, KEY, NO_KEY, KEYED = 1, 2, 3, 4
+    "EVENT LIMIT_NAME LIMIT_VALUE PORT NEAR".split())}
+ADDR, KEY, NO_KEY, KEYED, PREFIX = 1, 2, 3, 4, 5
 HOST = bytes.fromhex("525400000063")
 
 
@@ -119,6 +119,16 @@ def wrong(nic):
          attr(A["IFINDEX"], struct.pack("=i", -1)), 0, "ENODEV"),
         ("no such module", CMD["ATTACH"],
          index + attr(A["DRIVER"], b"via_none\0"), 0, "EPROTONOSUPPORT"),
+        ("an address for an interface's module", CMD["ATTACH"],
+         attr(A["ADDR"], b"\x7f\0\0\1") +
+         attr(A["DRIVER"], b"via_netdev\0"), 0, "EINVAL"),
+        ("an address of 17 bytes to attach", CMD["ATTACH"],
+         attr(A["ADDR"], bytes(17)), 0, "ERANGE"),
+        ("a port of 0", CMD["ATTACH"],
+         attr(A["ADDR"], b"\x7f\0\0\1") + attr(A["PORT"], b"\0\0"), 0,
+         "ERANGE"),
+        ("what is told of a NIC", CMD["ATTACH"],
+         index + attr(A["NEAR"]), 0, "EINVAL"),
         ("what is no attachment", CMD["DETACH"],
          attr(A["NIC"], b"via_lo\0"), 0, "EOPNOTSUPP"),
         ("no hosts", CMD["PEER_SET"], name, 0, "EINVAL"),
@@ -131,8 +141,12 @@ def wrong(nic):
          peers(attr(ADDR, HOST[:5])), 0, "EINVAL"),
         ("an address of 8 bytes", CMD["PEER_SET"],
          peers(attr(ADDR, HOST + b"\0\0")), 0, "EINVAL"),
-        ("an address of 9 bytes", CMD["PEER_SET"],
-         peers(attr(ADDR, HOST + b"\0\0\0")), 0, "ERANGE"),
+        ("an address of 17 bytes", CMD["PEER_SET"],
+         peers(attr(ADDR, HOST + bytes(11))), 0, "ERANGE"),
+        ("a prefix on Ethernet", CMD["PEER_SET"],
+         peers(host, attr(PREFIX, b"\x18")), 0, "EINVAL"),
+        ("a prefix of 4 bytes", CMD["PEER_SET"],
+         peers(host, attr(PREFIX, b"\x18\0\0\0")), 0, "EINVAL"),
         ("the address of all", CMD["PEER_SET"],
          peers(attr(ADDR, b"\xff" * 6)), 0, "EINVAL"),
         ("a key of 31 bytes", CMD["PEER_SET"],
