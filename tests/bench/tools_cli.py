@@ -93,7 +93,9 @@ class Network:
 
 
 class Shm(Network, unittest.TestCase):
-    plugin, device, host = "shm", "shm:0", "localhost"
+    # A space of its own: other tests run beside this one.
+    plugin, device, host = ("shm", f"shm:{1000 + os.getpid() % 9000}",
+                            "localhost")
 
 
 class OfiTcp(Network, unittest.TestCase):

@@ -393,7 +393,7 @@ static void test_info(void)
 	TRUE(in->sin_addr.s_addr != INADDR_ANY);
 	OK(strcmp(i->fabric_attr->prov_name, "via"));
 	fi_freeinfo(i);
-	if (!strcmp(getenv("FI_VIA_DEVICES"), "shm:0"))
+	if (!strncmp(getenv("FI_VIA_DEVICES"), "shm:", 4))
 		test_local(h);
 	fi_freeinfo(h);
 	/* Messages alone: the maximum is theirs, and holds. */

@@ -18,9 +18,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 BUILD = os.path.join(ROOT, "build")
 LIMIT = 60
 
-# Plug-in, device, whether it connects processes. The host may have no address
-# but the loopback's.
-NETWORKS = (("skeleton", "skeleton:", False), ("shm", "shm:0", True),
+# Plug-in, device, whether it connects processes. Of shm a space of its own,
+# since other tests run beside this one; the host may have no address but the
+# loopback's.
+NETWORKS = (("skeleton", "skeleton:", False),
+            ("shm", f"shm:{1000 + os.getpid() % 9000}", True),
             ("ofi", "ofi:tcp,lo", True))
 
 
