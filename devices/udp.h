@@ -43,6 +43,7 @@
  * @learn:	a link has no route, or another one: WRITE_ONCE(), READ_ONCE()
  * @space:	constant: the socket's own sk_write_space()
  * @tx_lost:	frames without a route, or refused by it; racy
+ * @tx_black:	how often a path that drops long frames got a smaller MTU; racy
  * @rx_quoted:	errors about frames of ours; racy
  */
 struct via_udp {
@@ -63,6 +64,7 @@ struct via_udp {
 	bool learn;
 	void (*space)(struct sock *sk);
 	u64 tx_lost;
+	u64 tx_black;
 	u64 rx_quoted;
 };
 
@@ -81,6 +83,7 @@ struct via_udp {
  * @mtu:	of the path, IP header included, as the class was told:
  *		WRITE_ONCE(), READ_ONCE(); 0: not yet
  * @look:	likewise: the path may have another one
+ * @black:	likewise: the path drops frames of so many bytes; 0: none
  * @rcu:	after its end
  */
 struct via_udp_link {
@@ -95,6 +98,7 @@ struct via_udp_link {
 	u32 out_cookie;
 	u32 mtu;
 	bool look;
+	u32 black;
 	struct rcu_head rcu;
 };
 
@@ -112,6 +116,8 @@ bool via_udp_host_near(struct via_ether_nic *nic, const u8 *host);
 bool via_udp_link_open(struct via_ether_nic *nic, struct via_ether_link *link,
 		       const u8 *host, gfp_t gfp);
 void via_udp_link_close(struct via_ether_link *link);
+void via_udp_path_black(struct via_ether_nic *nic,
+			const struct via_ether_link *link, u32 len);
 bool via_udp_tx_begin(struct via_ether_nic *nic, struct via_ether_tx *tx,
 		      u32 flow);
 bool via_udp_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,

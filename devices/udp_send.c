@@ -439,6 +439,54 @@ static void compare_mtu(struct via_udp *u, struct via_udp_link *kept, u32 mtu)
 	tasklet_schedule(&u->waker);
 }
 
+/* The next smaller MTU that paths have; 0: there is none. */
+static u32 narrower(const struct via_udp *u, u32 mtu)
+{
+	static const u16 usual[] = { 8192, 4352, 1500, IPV6_MIN_MTU, 576 };
+	u32 i, most = ARRAY_SIZE(usual) - (u->v6 ? 1 : 0);
+
+	for (i = 0; i < most; i++)
+		if (usual[i] < mtu)
+			return usual[i];
+	return 0;
+}
+
+void via_udp_path_black(struct via_ether_nic *nic,
+			const struct via_ether_link *link, u32 len)
+{
+	struct via_udp_link *kept = link->priv;
+
+	if (kept)
+		WRITE_ONCE(kept->black, len);
+}
+
+/*
+ * A frame as long as those that the path drops: the kernel is told a smaller MTU
+ * of the route to that host, as by an ICMP error, and forgets it after as long
+ * (ip_rt_mtu_expires, 10 minutes).  This frame goes once more as it is; the next
+ * one finds the new route.  @skb has its IP header.
+ */
+static noinline void leave_black(struct via_udp *u, struct sk_buff *skb,
+				 struct via_udp_link *kept)
+{
+	struct dst_entry *dst = skb_dst(skb);
+	u32 mtu = narrower(u, min(dst_mtu(dst), skb->len));
+
+	if (skb->len < READ_ONCE(kept->black))
+		return;
+	WRITE_ONCE(kept->black, 0);
+	if (!mtu)
+		return;
+	u->tx_black++;
+	skb->dev = dst->dev;
+	skb_dst_update_pmtu_no_confirm(skb, mtu);
+}
+
+static bool is_black(const struct via_udp_link *kept)
+{
+	return unlikely(kept && READ_ONCE(kept->black));
+}
+
 /* Can the device compute checksums?  Else they are computed here, at once. */
 static bool sums_itself(const struct dst_entry *dst)
 {
@@ -452,13 +500,14 @@ static __wsum sum(struct sk_buff *skb)
 }
 
 static void send_v4(struct via_udp *u, struct sk_buff *skb,
-		    struct dst_entry *dst, const u8 *host, bool whole)
+		    struct dst_entry *dst, const struct via_ether_link *link,
+		    bool whole)
 {
 	struct iphdr *iph;
 	__be32 from, to;
 
 	memcpy(&from, u->nic->host.addr, sizeof(from));
-	memcpy(&to, host, sizeof(to));
+	memcpy(&to, link->header, sizeof(to));
 	if (likely(sums_itself(dst)))
 		udp_set_csum(false, skb, from, to, skb->len);
 	else
@@ -477,18 +526,20 @@ static void send_v4(struct via_udp *u, struct sk_buff *skb,
 	iph->id = 0;
 	if (unlikely(!whole))
 		__ip_select_ident(u->net, iph, 1);
+	if (is_black(link->priv))
+		leave_black(u, skb, link->priv);
 	ip_local_out(u->net, u->sock->sk, skb);
 }
 
 static void send_v6(struct via_udp *u, struct sk_buff *skb,
-		    struct dst_entry *dst, const u8 *host)
+		    struct dst_entry *dst, const struct via_ether_link *link)
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	struct ipv6hdr *ip6h;
 	struct in6_addr from, to;
 
 	memcpy(&from, u->nic->host.addr, sizeof(from));
-	memcpy(&to, host, sizeof(to));
+	memcpy(&to, link->header, sizeof(to));
 	if (likely(sums_itself(dst)))
 		udp6_set_csum(false, skb, &from, &to, skb->len);
 	else
@@ -502,6 +553,8 @@ static void send_v6(struct via_udp *u, struct sk_buff *skb,
 	ip6h->hop_limit = ip6_dst_hoplimit(dst);
 	ip6h->saddr = from;
 	ip6h->daddr = to;
+	if (is_black(link->priv))
+		leave_black(u, skb, link->priv);
 	ip6_local_out(u->net, u->sock->sk, skb);
 #endif
 }
@@ -555,9 +608,9 @@ static void send(struct via_udp *u, struct sk_buff *skb, __be16 port)
 	if (unlikely(!whole))
 		skb->ignore_df = 1;
 	if (u->v6)
-		send_v6(u, skb, dst, link->header);
+		send_v6(u, skb, dst, link);
 	else
-		send_v4(u, skb, dst, link->header, whole);
+		send_v4(u, skb, dst, link, whole);
 }
 
 bool via_udp_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,

@@ -158,6 +158,7 @@ struct via_ether_answer {
  * @in_vain:	one of them came twice, while the peer had not answered
  * @excused:	the timer went off late and waits once more
  * @stuck:	jiffies of the first of @retries
+ * @black:	since then a time-out came after the peer was heard: check_path()
  * @tx_pace:	new frames from one look at @tx to the next; 0: the alarm does
  *		not watch it
  * @tx_seen, @tx_acked: tx.nxt and tx.una at the last look
@@ -270,6 +271,7 @@ struct via_ether_vi {
 	bool in_vain;
 	bool news;
 	bool excused;
+	bool black;
 	u32 tx_pace;
 	u32 tx_seen;
 	u32 tx_acked;

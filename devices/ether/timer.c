@@ -40,6 +40,8 @@
 #define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
 #define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)
 #define FULL_NS		NSEC_PER_MSEC	/* between acknowledgements not taken */
+#define BLACK_RETRIES	4		/* in vain, and */
+#define BLACK_MS	500		/* since the first: is the path black? */
 #define UNRELIABLE_NS	NSEC_PER_MSEC	/* until Unreliable is acknowledged */
 
 /* nic->lock held. */
@@ -352,13 +354,35 @@ static bool unanswered(const struct via_ether_vi *ev)
 	       time_after_eq(jiffies, ev->stuck + via_ether_dead());
 }
 
+/*
+ * A path may drop long frames and say nothing (RFC 8899 calls that a black hole).
+ * Its sign: the oldest frame is lost again and again, and half a second after
+ * the first time the peer is heard all the same.  sq.lock held.
+ */
+static void check_path(struct via_ether_vi *ev)
+{
+	u32 len = via_win_rec(&ev->tx, ev->tx.una)->len + VIA_WIRE_SEND_HDR;
+	const struct via_ether_ops *ops = ev->nic->ops;
+
+	if (likely(!ops->path_black) || ev->retries < BLACK_RETRIES ||
+	    !time_after(READ_ONCE(ev->peer->last_rx),
+			ev->stuck + via_ether_scaled(BLACK_MS)))
+		return;
+	/* What was sent before the peer was heard may be lost with its silence. */
+	if (ev->black)
+		ops->path_black(ev->nic, &ev->peer->link, len);
+	ev->black = true;
+}
+
 /* Nothing has arrived for too long.  sq.lock held. */
 static void timed_out(struct via_ether_vi *ev)
 {
 	ev->timeouts++;
 	via_ether_count(ev->nic, TIMEOUTS);
-	if (!ev->retries)
+	if (!ev->retries) {
 		ev->stuck = jiffies;
+		ev->black = false;
+	}
 	if (unanswered(ev)) {
 		via_ether_give_up(ev, VIA_END_UNACKED, VIA_WIRE_R_TRANSPORT);
 		return;
@@ -371,6 +395,7 @@ static void timed_out(struct via_ether_vi *ev)
 	} else {
 		ev->rtt_on = false;
 		via_ether_share_timeout(ev, via_win_timeout(&ev->tx));
+		check_path(ev);
 	}
 	via_ether_resume(ev->vi);
 }

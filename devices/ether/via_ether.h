@@ -101,6 +101,15 @@ struct via_ether_ops {
 	 */
 	void (*link_close)(struct via_ether_link *link);
 	/**
+	 * @path_black: a frame of @len bytes towards @link is lost again and
+	 * again, while shorter ones get through: the path may have an MTU that
+	 * it does not tell.  The NIC module lowers what it takes for the path's
+	 * MTU, and calls via_ether_path() when it has.  Softirq or BH off, the
+	 * class's locks held.  Optional: the network has no such paths.
+	 */
+	void (*path_black)(struct via_ether_nic *nic,
+			   const struct via_ether_link *link, u32 len);
+	/**
 	 * @tx_begin: start a burst.  @flow picks the hardware queue: frames of
 	 * one flow stay in order.  False: cannot send now; via_ether_wake()
 	 * or the class's timer tells when to try again.

@@ -262,6 +262,8 @@ IN_GUESTS = [
     row("via_udp: behind a translator", udp.translated, at="all"),
     row("via_udp: a path becomes narrower, {family}", udp.narrow, "family",
         stock="IPv6", newer="IPv4", all=["IPv4", "IPv6"]),
+    row("via_udp: a path drops long datagrams, {family}", udp.black, "family",
+        stock="IPv4", newer="IPv6", all=["IPv4", "IPv6"]),
     row("via_udp: {names[0]} and others", udp.kinds, "names",
         stock=(("WireGuard", "VRF"),), newer=(("bridge", "VLAN"),),
         all=(tuple(udp.KINDS),), all_debug=None),

@@ -114,6 +114,8 @@ u32 sim_nic_refused(const struct sim_nic *nic);
 /* Frames come in two queues, taken side by side: any may overtake another. */
 void sim_nic_queues(struct sim_nic *nic);
 void sim_nic_mtu(struct sim_nic *nic, u32 mtu);
+/* Frames of so many bytes seem not to get through (0: all do), since asked. */
+u32 sim_nic_black(struct sim_nic *nic);
 const u8 *sim_nic_mac(const struct sim_nic *nic);
 /* An administrator's limit of users; what the last run has set has gone. */
 void sim_limit(const char *name, u64 most);

@@ -55,6 +55,7 @@ struct sim_nic {
 	struct rx_queue rx[QUEUES];
 	u32 queues;
 	u32 longest;			/* frame that its MTU allows */
+	u32 black;			/* bytes of frames that a path drops */
 	u32 flow;			/* of this burst */
 	struct { u64 cookie; u32 flow; } flows[FLOWS];	/* latest ones */
 	u32 room;			/* frames begun in this burst */
@@ -405,6 +406,22 @@ static void link_close(struct via_ether_link *link)
 	links--;
 }
 
+static void path_black(struct via_ether_nic *ether,
+		       const struct via_ether_link *link, u32 len)
+{
+	struct sim_nic *nic = ether->priv;
+
+	nic->black = len;
+}
+
+u32 sim_nic_black(struct sim_nic *nic)
+{
+	u32 len = nic->black;
+
+	nic->black = 0;
+	return len;
+}
+
 static bool tx_begin(struct via_ether_nic *ether, struct via_ether_tx *tx,
 		     u32 flow)
 {
@@ -519,6 +536,7 @@ static struct via_ether_ops ops = {
 	.host_valid = via_ethernet_valid,
 	.link_open = link_open,
 	.link_close = link_close,
+	.path_black = path_black,
 	.tx_begin = tx_begin,
 	.tx_get = tx_get,
 	.tx_put = tx_put,

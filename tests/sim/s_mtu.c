@@ -4,6 +4,7 @@
  * longer than it at any moment (nic.c sees to that), and each is as long as it
  * may be; one below 320 ends them.
  */
+#include "../../devices/ether/via_ether.h"
 #include "s_forge.h"
 #include "stream.h"
 
@@ -89,7 +90,7 @@ static void client(void *arg)
 			continue;
 		prog_fill(w.buf[0], BYTES, 1, w.sent);
 		prog_post_send(&w.vi[0], w.buf[0], BYTES);
-		sim_expect(!prog_wait(&w.vi[0], false, SEC, &d) &&
+		sim_expect(!prog_wait(&w.vi[0], false, 10 * SEC, &d) &&
 			   d.status == VIA_ST_DONE, "(%#x)", d.status);
 		w.sent++;
 		/* There is one receive; at Unreliable none waits for it. */
@@ -177,6 +178,93 @@ static void changes(void)
 SIM_SCENARIO(mtu_changes, .name = "mtu-changes", .run = changes, .runs = 60,
 	     .max_vi = 4,
 	     .what = "the MTU of an interface is another one, between messages")
+
+/*
+ * A path drops long frames from some moment on and says nothing.  The class
+ * finds it out in time, for as long as the peer is heard; frames that have their
+ * number already come in fragments then.
+ */
+#define HOLE		700
+
+static struct {
+	bool on, known;
+} hole;
+
+static bool drop_long(void *arg, u8 *frame, u32 *len)
+{
+	look(arg, frame, len);
+	return !hole.on || hole.known || *len - ETH_HLEN <= HOLE;
+}
+
+/* The NIC module's part, as via_udp does it. */
+static void lower_path(void)
+{
+	struct via_ether_nic *nic = sim_nic_ether(w.nic[0]);
+
+	local_bh_disable();
+	rcu_read_lock();
+	hole.known = true;
+	via_ether_path(nic, sim_nic_mac(w.nic[1]), HOLE);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+static void black(void)
+{
+	struct sim_proc *p[2];
+	u32 i, len = 0, silence = sim_dice(2);
+	u64 start;
+
+	memset(&w, 0, sizeof(w));
+	memset(&hole, 0, sizeof(hole));
+	w.level = VIA_RELIABLE_DELIVERY;
+	sim_config.max_time = sim_clock + 60 * SEC;
+	sim_wire.meddle = drop_long;
+	w.nic[0] = sim_nic_up("a", 1);
+	w.nic[1] = sim_nic_up("b", 2);
+	p[0] = sim_proc_new("client", 1000);
+	p[1] = sim_proc_new("server", 1001);
+	sim_thread(p[1], "server", server, NULL);
+	sim_thread(p[0], "client", client, NULL);
+	while (!w.up[0] || !w.up[1])
+		sim_pause(MS);
+	pass(AGREED);
+	if (silence) {
+		/* A wire that is cut is no such path. */
+		w.send++;
+		sim_nic_cut(w.nic[1], true);
+		msleep(2000);
+		sim_nic_cut(w.nic[1], false);
+		while (w.got < w.send)
+			sim_pause(MS);
+		sim_expect(!sim_nic_black(w.nic[0]), "");
+	}
+	hole.on = true;
+	start = sim_clock;
+	w.send++;
+	while (!len) {
+		sim_pause(10 * MS);
+		len = sim_nic_black(w.nic[0]);
+	}
+	sim_expect(len > HOLE && sim_clock - start < 4 * SEC, "(%u, %llu ms)",
+		   len, (sim_clock - start) / MS);
+	lower_path();
+	while (w.got < w.send)
+		sim_pause(MS);
+	/* It may have been told once more meanwhile. */
+	sim_nic_black(w.nic[0]);
+	pass(HOLE);
+	sim_expect(!sim_nic_black(w.nic[0]), "");
+	w.over = true;
+	for (i = 0; i < 2; i++)
+		sim_proc_wait(p[i]);
+	for (i = 0; i < 2; i++)
+		sim_nic_down(w.nic[i]);
+}
+
+SIM_SCENARIO(mtu_black, .name = "mtu-black", .run = black, .runs = 60,
+	     .max_vi = 4,
+	     .what = "a path drops long frames and says nothing")
 
 /*
  * In the middle of streams.  What is in flight and lost cannot be sent again:

@@ -111,6 +111,9 @@ static bool connect(struct stream_end *e)
 		if (!ret)
 			break;
 		sim_expect(ret == VIA_R_TIMEOUT || ret == VIA_R_NO_MATCH ||
+			   /* Its own MTU may be below any. */
+			   (e->stream->plan.may_break &&
+			    ret == VIA_R_NOT_REACHABLE) ||
 			   /* What is forged may say anything. */
 			   (e->stream->plan.may_lie && ret > 0) ||
 			   /* Of a request that is not the stream's. */
