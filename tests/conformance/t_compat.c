@@ -77,6 +77,7 @@ static void six_bytes(void)
 {
 	struct net_address local, remote;
 	struct disc d = new_disc();
+	VIP_VI_ATTRIBUTES theirs;
 	struct pair p;
 
 	if (env.nic.attr.NicAddressLen != 4)
@@ -87,11 +88,11 @@ static void six_bytes(void)
 	memcpy(d.bytes, remote.a.HostAddress, 4);
 	memset(d.bytes + 4, 0, 2);
 	net_address(&remote, d.bytes, 6, "none such", 9);
-	CHECK_RC(VipConnectRequest(p.vi, &local.a, &remote.a, LONG_MS, NULL),
+	CHECK_RC(VipConnectRequest(p.vi, &local.a, &remote.a, LONG_MS, &theirs),
 		 VIP_NO_MATCH);
 	/* With anything else behind it it is no such address. */
 	remote.a.HostAddress[5] = 1;
-	CHECK_RC(VipConnectRequest(p.vi, &local.a, &remote.a, LONG_MS, NULL),
+	CHECK_RC(VipConnectRequest(p.vi, &local.a, &remote.a, LONG_MS, &theirs),
 		 VIP_INVALID_PARAMETER);
 	pair_close(&p);
 }
