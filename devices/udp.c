@@ -289,6 +289,18 @@ static bool has_v4(const struct via_udp *u, struct net_device *dev)
 	return has;
 }
 
+/*
+ * A lower MTU is one of the paths by that interface: links find it in their
+ * routes, and what is in flight goes in fragments.
+ */
+static void raise_mtu(struct via_udp *u)
+{
+	u32 mtu = local_mtu(u);
+
+	if (mtu > READ_ONCE(u->nic->mtu))
+		via_ether_set_mtu(u->nic, mtu);
+}
+
 static int netdev_event(struct notifier_block *nb, unsigned long event,
 			void *ptr)
 {
@@ -308,7 +320,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		else if (event == NETDEV_UP || event == NETDEV_CHANGE)
 			via_ether_wake(u->nic);
 		else if (event == NETDEV_CHANGEMTU)
-			via_ether_set_mtu(u->nic, local_mtu(u));
+			raise_mtu(u);
 	}
 	return NOTIFY_DONE;
 }

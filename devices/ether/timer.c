@@ -357,17 +357,20 @@ static bool unanswered(const struct via_ether_vi *ev)
 /*
  * A path may drop long frames and say nothing (RFC 8899 calls that a black hole).
  * Its sign: the oldest frame is lost again and again, and half a second after
- * the first time the peer is heard all the same.  sq.lock held.
+ * the first time the peer is heard all the same.  At Unreliable nothing is known
+ * of a frame that was sent: it may have been as long as any.  sq.lock held.
  */
 static void check_path(struct via_ether_vi *ev)
 {
-	u32 len = via_win_rec(&ev->tx, ev->tx.una)->len + VIA_WIRE_SEND_HDR;
 	const struct via_ether_ops *ops = ev->nic->ops;
+	u32 len = VIA_WIRE_SEND_HDR;
 
 	if (likely(!ops->path_black) || ev->retries < BLACK_RETRIES ||
 	    !time_after(READ_ONCE(ev->peer->last_rx),
 			ev->stuck + via_ether_scaled(BLACK_MS)))
 		return;
+	len += ev->reliable ? via_win_rec(&ev->tx, ev->tx.una)->len :
+			      READ_ONCE(ev->seg_send);
 	/* What was sent before the peer was heard may be lost with its silence. */
 	if (ev->black)
 		ops->path_black(ev->nic, &ev->peer->link, len);
@@ -408,9 +411,14 @@ static void forget_flight(struct via_ether_vi *ev)
 {
 	ev->timeouts++;
 	via_ether_count(ev->nic, TIMEOUTS);
+	if (!ev->retries) {
+		ev->stuck = jiffies;
+		ev->black = false;
+	}
 	ev->retries = min(ev->retries + 1, VIA_ETHER_BACKOFF);
 	ev->again = ev->tx.nxt;
 	ev->tx.una = ev->tx.nxt;
+	check_path(ev);
 	via_ether_share_timeout(ev, ev->retries > 1);
 	if (ev->tx_busy)
 		via_ether_resume(ev->vi);
