@@ -13,6 +13,7 @@
 #include "connect.h"
 #include "loop.h"
 #include "p2p.h"
+#include "via_trace.h"
 #include "vi.h"
 
 /*
@@ -103,6 +104,7 @@ static bool via_conn_begin(struct via_vi *vi, const struct via_attempt *a)
 		vi->xport = a->own ? &via_loop_transport :
 				     vi->nic->ops->transport;
 		via_vi_move(vi, VIA_EV_BEGIN, NULL);
+		trace_via_connect(vi, a->attrs, a->own);
 	}
 	via_vi_unlock(vi);
 	return ok;
@@ -284,7 +286,7 @@ void via_conn_make(struct via_vi *vi, const struct via_vi_attrs *attrs,
 		kref_get(&remote_vi->ref);
 		vi->remote_vi = remote_vi;
 	}
-	vi->verdict = VIA_R_SUCCESS;
+	via_vi_judge(vi, VIA_R_SUCCESS);
 	via_vi_move(vi, VIA_EV_JOIN, NULL);
 	wake_up_all(&vi->conn_wait);
 }
@@ -303,7 +305,7 @@ void via_conn_failed(struct via_vi *vi, enum via_verdict verdict)
 {
 	if (!via_vi_may(vi, VIA_EV_REFUSE))
 		return;
-	vi->verdict = verdict;
+	via_vi_judge(vi, verdict);
 	via_vi_move(vi, VIA_EV_REFUSE, NULL);
 	wake_up_all(&vi->conn_wait);
 }
@@ -335,7 +337,7 @@ void via_conn_expire(struct via_vi *vi)
 	via_vi_lock(vi);
 	late = via_vi_may(vi, VIA_EV_EXPIRE) && via_conn_overdue(vi);
 	if (late) {
-		vi->verdict = VIA_R_TIMEOUT;
+		via_vi_judge(vi, VIA_R_TIMEOUT);
 		via_vi_move(vi, VIA_EV_EXPIRE, &left);
 	}
 	via_vi_unlock(vi);

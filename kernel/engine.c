@@ -18,6 +18,7 @@
 #include "file.h"
 #include "memory.h"
 #include "queue.h"
+#include "via_trace.h"
 #include "vi.h"
 
 /*
@@ -250,6 +251,8 @@ static void via_desc_load(struct via_vi *vi, struct via_queue *q, u32 index,
 		if (!d->status && d->length > VIA_CHECK_AT_GATHER && !q->recv)
 			d->status = via_desc_check_segs(vi, d);
 	}
+	if (trace_via_post_enabled())
+		trace_via_post(vi, q, via_desc_op(d, q->recv), d);
 	if (unlikely(d->bad_post))
 		via_vi_error(vi, VIA_ERR_POST_DESC, via_desc_op(d, q->recv),
 			     d->addr);

@@ -7,6 +7,7 @@
 #include "cq.h"
 #include "engine.h"
 #include "queue.h"
+#include "via_trace.h"
 #include "wait.h"
 
 void *via_shared_alloc(size_t size, struct page ***pagesp)
@@ -115,6 +116,8 @@ void via_queue_complete(struct via_vi *vi, struct via_queue *q,
 	q->descs++;
 	if (!(status & VIA_ST_ERROR_MASK))
 		q->bytes += length;
+	/* Here nothing but @vi and @q is needed any more: it costs no register. */
+	trace_via_complete(vi, q, status, length);
 	if (q->next != q->head)
 		via_desc_drop(via_queue_entry(q, q->head));
 	else

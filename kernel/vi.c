@@ -17,6 +17,7 @@
 #include "queue.h"
 #include "quota.h"
 #include "stats.h"
+#include "via_trace.h"
 #include "vi.h"
 #include "wait.h"
 
@@ -503,6 +504,13 @@ bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
 	return true;
 }
 
+void via_vi_judge(struct via_vi *vi, enum via_verdict verdict)
+{
+	via_vi_assert_locked(vi);
+	vi->verdict = verdict;
+	trace_via_verdict(vi);
+}
+
 void via_vi_left(struct via_vi *vi, const struct via_transport_ops *left)
 {
 	if (left && left->disconnected)
@@ -536,7 +544,7 @@ void via_vi_disconnect(struct via_vi *vi)
 	lockdep_assert_held(&vi->file->mutex);
 	via_vi_lock(vi);
 	if (vi->state == VIA_STATE_PENDING)
-		vi->verdict = VIA_R_INVALID_STATE;
+		via_vi_judge(vi, VIA_R_INVALID_STATE);
 	else if (vi->p2p)
 		vi->verdict = VIA_VERDICT_NONE;
 	via_vi_move(vi, VIA_EV_DISCONNECT, &left);
@@ -551,7 +559,7 @@ void via_vi_fail(struct via_vi *vi)
 
 	via_vi_lock(vi);
 	if (vi->state == VIA_STATE_PENDING)
-		vi->verdict = VIA_R_NOT_REACHABLE;
+		via_vi_judge(vi, VIA_R_NOT_REACHABLE);
 	via_vi_move(vi, VIA_EV_NIC_GONE, &left);
 	if (nic->ops->vi_forget)
 		nic->ops->vi_forget(vi);
@@ -565,6 +573,7 @@ static int via_trap_send(struct via_vi *vi)
 
 	spin_lock_bh(&vi->sq.lock);
 	vi->traps++;
+	trace_via_doorbell(vi, false);
 	if (likely(vi->state == VIA_STATE_CONNECTED && !via_vi_is_broken(vi)))
 		ret = vi->xport->send(vi);
 	else if (!vi->sq.dead && vi->state != VIA_STATE_CONNECTED)
@@ -579,6 +588,7 @@ static int via_trap_recv(struct via_vi *vi)
 	struct via_queue *q = &vi->rq;
 
 	spin_lock_bh(&q->lock);
+	trace_via_doorbell(vi, true);
 	if (vi->state == VIA_STATE_ERROR) {
 		if (!q->dead)
 			via_queue_flush(vi, q);

@@ -135,6 +135,9 @@ bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
  */
 void via_vi_left(struct via_vi *vi, const struct via_transport_ops *left);
 
+/* The attempt that is under way has its verdict.  Both queue locks held. */
+void via_vi_judge(struct via_vi *vi, enum via_verdict verdict);
+
 /* Would the table allow it?  Both queue locks held. */
 static inline bool via_vi_may(struct via_vi *vi, enum via_vi_event event)
 {

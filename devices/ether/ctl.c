@@ -9,6 +9,7 @@ struct ctl {
 	const u8 *host;		/* NULL: all */
 	u64 cookie;
 	u32 dst;
+	u32 vi;			/* id of ours; 0: none is known */
 	u32 flow;
 	u32 size;
 	u8 type;
@@ -35,6 +36,29 @@ static const struct via_ether_link *open_link(struct via_ether_nic *nic,
 					      struct via_ether_link *link)
 {
 	return nic->ops->link_open(nic, link, host, 0) ? link : NULL;
+}
+
+static noinline void trace_sent(struct via_ether_nic *nic, const struct ctl *c,
+				const void *body, u32 len)
+{
+	struct via_trace_frame t = {
+		.host = c->host,
+		.vi = c->vi,
+		.len = len,
+		.type = c->type,
+		.flags = c->flags,
+	};
+
+	if (c->type == VIA_WIRE_ACK) {
+		t.ack = be32_to_cpu(((const struct via_wire_ack *)body)->ack);
+	} else if (c->type >= VIA_WIRE_DISCONNECT &&
+		   c->type <= VIA_WIRE_RESET) {
+		const struct via_wire_end *e = body;
+
+		t.seq = be32_to_cpu(e->seq);
+		t.ack = be32_to_cpu(e->ack);
+	}
+	__via_trace_sent(nic, &t);
 }
 
 /*
@@ -90,6 +114,8 @@ out:
 	if (ok) {
 		via_ether_count(nic, TX_FRAMES);
 		via_ether_count_add(nic, TX_BYTES, len);
+		if (tracepoint_enabled(via_frame_sent))
+			trace_sent(nic, c, body, len);
 	} else {
 		via_ether_count(nic, TX_BUSY);
 	}
@@ -104,6 +130,7 @@ static struct ctl on_conn(const struct via_ether_vi *ev, u8 type, u32 size)
 		.host = ev->remote.addr,
 		.cookie = ev->remote_cookie,
 		.dst = ev->remote_id,
+		.vi = via_ether_id(ev->vi),
 		.flow = ev->vi->index,
 		.size = size,
 		.type = type,
@@ -201,6 +228,7 @@ void via_ether_send_disconnect(const struct via_peer *peer,
 		.host = end->host.addr,
 		.cookie = end->cookie,
 		.dst = end->dst,
+		.vi = end->src,
 		.flow = end->src - 1,
 		.size = sizeof(e),
 		.type = VIA_WIRE_DISCONNECT,
@@ -295,6 +323,7 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 		.host = ev->remote.addr,
 		.dst = client ? via_ether_id(vi) : 0,
 		.cookie = client ? ev->cookie : ev->remote_cookie,
+		.vi = via_ether_id(vi),
 		.flow = vi->index,
 		.size = sizeof(f),
 		.type = type,

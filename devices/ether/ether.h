@@ -52,6 +52,7 @@
 #include "credit.h"
 #include "peer.h"
 #include "session.h"
+#include "trace.h"
 #include "via_ether.h"
 #include "window.h"
 #include "wire.h"
@@ -422,9 +423,41 @@ struct via_ether_counters {
 	u64 c[VIA_C_MAX];
 };
 
-/* Bottom halves are off, so this is one instruction. */
+/* Counters of frames that are dropped: each drop is an event as well. */
+static __always_inline bool via_ether_is_drop(enum via_ether_count which)
+{
+	switch (which) {
+	case VIA_C_BAD_VERSION:
+	case VIA_C_BAD_TYPE:
+	case VIA_C_BAD_LENGTH:
+	case VIA_C_BAD_FIELD:
+	case VIA_C_BAD_SEAL:
+	case VIA_C_BAD_AUTH:
+	case VIA_C_REPLAYED:
+	case VIA_C_STRANGER:
+	case VIA_C_NO_VI:
+	case VIA_C_COOKIE:
+	case VIA_C_BAD_END:
+	case VIA_C_NO_RECEIVE:
+	case VIA_C_OLD:
+	case VIA_C_DUP:
+	case VIA_C_BEYOND:
+	case VIA_C_PARTIAL:
+	case VIA_C_OOO_DROPPED:
+	case VIA_C_READS_DROPPED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Bottom halves are off, so to count is one instruction. */
 #define via_ether_count(nic, which) \
-	__this_cpu_inc((nic)->counters->c[VIA_C_##which])
+do { \
+	__this_cpu_inc((nic)->counters->c[VIA_C_##which]); \
+	if (via_ether_is_drop(VIA_C_##which)) \
+		via_trace_drop(nic, VIA_C_##which); \
+} while (0)
 #define via_ether_count_at(nic, i)	__this_cpu_inc((nic)->counters->c[i])
 #define via_ether_count_add(nic, which, n) \
 	__this_cpu_add((nic)->counters->c[VIA_C_##which], n)

@@ -164,6 +164,7 @@ void via_ether_rx_broadcast(struct via_ether_nic *nic,
 
 	via_ether_count(nic, RX_FRAMES);
 	via_ether_count_add(nic, RX_BYTES, f->len);
+	via_trace_received(nic, f);
 	if (via_wire_parse(f->hdr, f->len, &h) ||
 	    h.type != VIA_WIRE_NAME_QUERY)
 		via_ether_count(nic, BAD_TYPE);

@@ -63,6 +63,15 @@ static enum sent close_frame(struct burst *b, u32 size, u32 len,
 	return SENT_ON;
 }
 
+/* It has left. */
+static enum sent told(struct burst *b, enum sent r, u8 type, u8 flags, u32 seq,
+		      u32 len)
+{
+	if (r == SENT_ON)
+		via_trace_data(b->ev, type, flags, seq, len);
+	return r;
+}
+
 static enum sent put_read(struct burst *b, const struct via_desc *d, u32 seq,
 			  u8 flags)
 {
@@ -81,7 +90,8 @@ static enum sent put_read(struct burst *b, const struct via_desc *d, u32 seq,
 	r->raddr = cpu_to_be64(d->raddr);
 	r->rhandle = cpu_to_be32(d->rhandle);
 	r->zero = 0;
-	return close_frame(b, size, 0, &buf);
+	return told(b, close_frame(b, size, 0, &buf), VIA_WIRE_READ, flags,
+		    seq, size);
 }
 
 /* The peer may not read that, or not any more. */
@@ -115,13 +125,15 @@ static enum sent put_answer(struct burst *b, const struct via_ether_answer *a,
 	if (len >= b->ev->dma_from &&
 	    via_read_frags(b->vi, a->rhandle, a->raddr + off, len, &frags) &&
 	    put_dma(b, size, len, &buf, &frags))
-		return SENT_ON;
+		return told(b, SENT_ON, VIA_WIRE_READ_DATA, flags, seq,
+			    size + len);
 	if (unlikely(via_read_fetch(b->vi, a->rhandle, a->raddr + off,
 				    buf.data + size, len))) {
 		b->nic->ops->tx_drop(b->nic, &b->tx, &buf);
 		return refuse(b);
 	}
-	return close_frame(b, size, len, &buf);
+	return told(b, close_frame(b, size, len, &buf), VIA_WIRE_READ_DATA,
+		    flags, seq, size + len);
 }
 
 enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)

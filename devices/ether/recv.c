@@ -831,6 +831,7 @@ void via_ether_rx(struct via_ether_nic *nic, const struct via_ether_frame *f)
 
 	via_ether_count(nic, RX_FRAMES);
 	via_ether_count_add(nic, RX_BYTES, f->len);
+	via_trace_received(nic, f);
 	err = via_wire_parse(f->hdr, f->len, &h);
 	if (unlikely(err))
 		return rx_bad(nic, f, err);

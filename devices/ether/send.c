@@ -83,8 +83,11 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 	fill_data(ev, d, buf.data, seq, off, len, flags, write);
 	if (len >= ev->dma_from &&
 	    via_gather_frags(b->vi, d, off, len, &frags) &&
-	    put_dma(b, size, len, &buf, &frags))
+	    put_dma(b, size, len, &buf, &frags)) {
+		via_trace_data(ev, write ? VIA_WIRE_WRITE : VIA_WIRE_SEND,
+			       flags, seq, size + len);
 		return SENT_ON;
+	}
 	if (likely(len)) {
 		status = via_gather(b->vi, d, off, len, buf.data + size);
 		if (unlikely(status)) {
@@ -99,6 +102,8 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 		return SENT_STALL;
 	via_ether_count(nic, TX_FRAMES);
 	via_ether_count_add(nic, TX_BYTES, size + len);
+	via_trace_data(ev, write ? VIA_WIRE_WRITE : VIA_WIRE_SEND, flags, seq,
+		       size + len);
 	return SENT_ON;
 }
 
@@ -313,6 +318,7 @@ static noinline enum sent send_lost(struct burst *b)
 		if (r)
 			return r;
 		via_win_resent(&ev->tx, seq);
+		via_trace_retransmit(ev, seq, rec->len);
 		/* Which of the two will be answered?  One cannot tell. */
 		if (seq == ev->rtt_seq)
 			ev->rtt_on = false;
@@ -389,6 +395,8 @@ static __always_inline bool send_one(struct via_vi *vi,
 	nic->ops->tx_put_one(nic, &tx, size + len, &buf);
 	via_ether_count(nic, TX_FRAMES);
 	via_ether_count_add(nic, TX_BYTES, size + len);
+	via_trace_data(ev, VIA_WIRE_SEND, VIA_WIRE_PUSH, ev->tx.nxt,
+		       size + len);
 	ev->tx_odd = 0;
 	if (likely(ev->reliable)) {
 		enter_frame(ev, ev->tx_index, 0, len, VIA_REC_LAST);

@@ -123,9 +123,10 @@ bool via_ether_share_take(struct via_ether_vi *ev)
 {
 	struct via_win_tx *tx = &ev->tx;
 	struct via_pool *p = lock_pool(ev);
-	u32 had = tx->credit;
+	u32 had = tx->credit, cwnd = p->cong.cwnd;
 
 	via_credit_take(p, &ev->credit, tx->limit, tx->lost, now_ms());
+	via_trace_window(ev->peer, cwnd, VIA_TRACE_RESTED);
 	unlock_pool(ev, true);
 	return tx->credit > had;
 }
@@ -149,12 +150,14 @@ void via_ether_share_acked(struct via_ether_vi *ev, u32 acked, bool sends)
 {
 	struct via_win_tx *tx = &ev->tx;
 	struct via_pool *p = lock_pool(ev);
+	u32 cwnd = p->cong.cwnd;
 
 	if (unlikely(ev->credit.flow.cuts != p->cong.cuts))
 		via_cong_hear(&p->cong, &ev->credit.flow, tx->nxt, now_us(ev));
 	if (acked && !list_empty(&p->waiters) && !via_win_recovers(tx) &&
 	    p->cong.cwnd <= p->bound)
 		via_cong_grow(&p->cong, acked, now_ms());
+	via_trace_window(ev->peer, cwnd, VIA_TRACE_GREW);
 	if (acked && !p->shut)
 		pause(ev, via_pool_pause(p));
 	via_credit_give(p, &ev->credit, via_win_pipe(tx));
@@ -202,10 +205,12 @@ void via_ether_share_hurt(struct via_ether_vi *ev)
 {
 	struct via_win_tx *tx = &ev->tx;
 	struct via_pool *p = lock_pool(ev);
+	u32 cwnd = p->cong.cwnd;
 
 	tx->hurt = false;
 	via_cong_loss(&p->cong, &ev->credit.flow, tx->una, tx->nxt,
 		      now_us(ev));
+	via_trace_window(ev->peer, cwnd, VIA_TRACE_LOSS);
 	via_credit_give(p, &ev->credit, via_win_pipe(tx));
 	unlock_pool(ev, true);
 }
@@ -213,9 +218,11 @@ void via_ether_share_hurt(struct via_ether_vi *ev)
 void via_ether_share_undone(struct via_ether_vi *ev)
 {
 	struct via_pool *p = lock_pool(ev);
+	u32 cwnd = p->cong.cwnd;
 
 	ev->tx.undone = false;
 	via_cong_undo(&p->cong, &ev->credit.flow);
+	via_trace_window(ev->peer, cwnd, VIA_TRACE_UNDONE);
 	unlock_pool(ev, false);
 }
 
@@ -223,9 +230,11 @@ void via_ether_share_marked(struct via_ether_vi *ev)
 {
 	struct via_win_tx *tx = &ev->tx;
 	struct via_pool *p = lock_pool(ev);
+	u32 cwnd = p->cong.cwnd;
 
 	via_cong_mark(&p->cong, &ev->credit.flow, tx->una, tx->nxt,
 		      now_us(ev));
+	via_trace_window(ev->peer, cwnd, VIA_TRACE_MARK);
 	via_credit_give(p, &ev->credit, via_win_pipe(tx));
 	unlock_pool(ev, false);
 }
@@ -235,12 +244,14 @@ void via_ether_share_timeout(struct via_ether_vi *ev, bool again)
 	struct via_win_tx *tx = &ev->tx;
 	struct via_pool *p = lock_pool(ev);
 	struct via_cong_now now = now_us(ev);
+	u32 cwnd = p->cong.cwnd;
 
 	tx->hurt = false;
 	now.rtt = max(now.rtt, via_peer_rto(ev->peer));
 	via_credit_see(&ev->credit);
 	via_cong_timeout(&p->cong, &ev->credit.flow, tx->nxt,
 			 p->granted - ev->credit.mine, again, now);
+	via_trace_window(ev->peer, cwnd, VIA_TRACE_SILENCE);
 	via_credit_give(p, &ev->credit, via_win_pipe(tx));
 	unlock_pool(ev, true);
 }

@@ -3,3 +3,4 @@
 #include "dev.h"
 #include "blake2s.h"
 #include "siphash.h"
+#include "trace.h"
