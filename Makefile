@@ -84,6 +84,8 @@ ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 # Where Wireshark looks for everyone's plug-ins, if it is here.
 WIRESHARKDIR ?= $(or $(shell tshark -G folders 2>/dev/null | \
 	sed -n 's/^Global Lua Plugins:[[:space:]]*//p'),$(LIBDIR)/wireshark/plugins)
+# Scripts for bpftrace.
+BPFDIR     ?= $(PREFIX)/share/mvia/bpf
 LDCONFIG   ?= $(shell command -v ldconfig || echo /sbin/ldconfig)
 DEPMOD     ?= $(shell command -v depmod || echo /sbin/depmod)
 # Only a root that installs into its own system tells the loader and modprobe.
@@ -194,7 +196,7 @@ setup:
 
 # What steps of make check need beside; without it they are skipped.
 setup-check:
-	tools/lab/setup.sh base container mpi wireshark
+	tools/lab/setup.sh base container mpi trace wireshark
 
 setup-package:
 	tools/lab/setup.sh package

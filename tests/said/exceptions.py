@@ -64,6 +64,7 @@ NAMES = {
     "W": "kbuild's, make W=1",
     "vipl/provider.h": "as providers include what is installed",
     "lib/vipl": "a folder of the system, below the prefix",
+    "share/mvia/bpf": "likewise",
     "VIPL_HELLO_SPEED": "of the example, a provider called hello",
 }
 # Stand for something of the reader's.
