@@ -35,6 +35,7 @@ import scale
 import signed
 import system
 import tables
+import tracing
 import transfer
 import udp
 import wires
@@ -415,6 +416,8 @@ PROGRAMS = [
         check=None, all=mixed.COMMITS),
     row("via: every command", configure.commands, at="stock newer all"),
     row("via: counters", configure.counters, at="stock newer all"),
+    row("tracepoints, {nic}", tracing.tracepoints, "net",
+        stock=2, all=0, all_debug=None),
     row("via: modules that are loaded for it", configure.loading,
         at="stock newer all"),
     row("via: who may what", configure.rights, at="stock newer all"),
