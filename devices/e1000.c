@@ -39,59 +39,36 @@
  */
 
 #include <linux/bitfield.h>
-#include <linux/delay.h>
-#include <linux/iopoll.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <linux/mii.h>
 #include <linux/module.h>
 #include <linux/tcp.h>
 #include <net/ip6_checksum.h>
+#include "e1000.h"
 #include "native/path.h"
 
 #define TX_SLOTS	256
 #define RX_SLOTS	256
 #define JUMBO_BUF	16384u
-#define TSO_SLOTS	(1 + DIV_ROUND_UP(GSO_LEGACY_MAX_SIZE + MAX_HEADER, \
+/*
+ * The context, a first piece that may be short, and the rest; and as many
+ * segments as fit into so many pieces of four.
+ */
+#define TSO_SLOTS	(2 + DIV_ROUND_UP(GSO_LEGACY_MAX_SIZE + MAX_HEADER, \
 					  VIA_NATIVE_BUF))
+#define TSO_SEGMENTS	(4 * (TSO_SLOTS - 3))
+#define TSO_PCI		4096u		/* most bytes of a piece */
+#define TSO_PCIE	8192u
+#define TSO_PCIX_FIRST	2015u		/* and of the first one on PCI-X */
 
-#define CTRL		0x0000
-#define CTRL_MASTER_OFF	BIT(2)		/* PCI Express: no new requests */
-#define CTRL_LINK_UP	BIT(6)
-#define CTRL_INVERT	BIT(7)		/* loss of signal */
-#define CTRL_FORCE	(BIT(11) | BIT(12))	/* speed and duplex */
-#define CTRL_RESET	BIT(26)
-#define CTRL_PAUSE	(BIT(27) | BIT(28))
-#define CTRL_VLAN	BIT(30)		/* takes tags out */
-#define CTRL_OFF	(CTRL_MASTER_OFF | CTRL_INVERT | CTRL_FORCE | \
-			 CTRL_RESET | CTRL_PAUSE | CTRL_VLAN)
-#define STATUS		0x0008
-#define STATUS_FULL	BIT(0)
-#define STATUS_LINK	BIT(1)
-#define STATUS_100	BIT(6)
-#define STATUS_1000	BIT(7)
-#define STATUS_MASTER	BIT(19)		/* PCI Express: requests under way */
-#define CTRL_EXT	0x0018
-#define CTRL_EXT_AUTO	(BIT(24) | BIT(27) | BIT(31))	/* masking by itself */
-#define EERD		0x0014		/* EEPROM read */
-#define EERD_START	BIT(0)
-#define EERD_DONE	BIT(4)
-#define MDIC		0x0020		/* the transceiver's registers */
-#define MDIC_PHY	BIT(21)
-#define MDIC_WRITE	BIT(26)
-#define MDIC_READ	BIT(27)
-#define MDIC_READY	BIT(28)
-#define ICR		0x00c0
 #define ITR		0x00c4		/* least time between interrupts, 256 ns */
 #define ITR_MAX		0xffff
 #define IMS		0x00d0
-#define IMC		0x00d8
 #define INT_TX		BIT(0)		/* a status was written back */
 #define INT_LINK	BIT(2)
 #define INT_RX_LOW	BIT(4)
 #define INT_RX_OVER	BIT(6)
 #define INT_RX		BIT(7)
-#define RCTL		0x0100
 #define RCTL_ENABLE	BIT(1)
 #define RCTL_PROMISC	BIT(3)
 #define RCTL_MULTICAST	BIT(4)
@@ -99,7 +76,6 @@
 #define RCTL_BROADCAST	BIT(15)
 #define RCTL_16K	(BIT(16) | BIT(25))
 #define RCTL_STRIP_CRC	BIT(26)
-#define TCTL		0x0400
 #define TCTL_ENABLE	BIT(1)
 #define TCTL_PAD	BIT(3)
 #define TCTL_RETRIES	(15 << 4)
@@ -107,8 +83,6 @@
 #define TCTL_MANY	BIT(28)		/* PCI Express: several reads at once */
 #define TIPG		0x0410
 #define TIPG_COPPER	(8 | 8 << 10 | 6 << 20)
-#define EXTCNF		0x0f00		/* 82574: the owner of MDIC */
-#define EXTCNF_MDIO	BIT(5)
 #define PBA		0x1000		/* packet memory: KiB to receive */
 #define PBA_JUMBO	32
 #define RDBAL		0x2800
@@ -124,9 +98,6 @@
 #define TDT		0x3818
 #define TIDV		0x3820		/* delay of transmit interrupts, us */
 #define TADV		0x382c		/* and at the most */
-#define TXDCTL		0x3828
-#define TXDCTL_WB_ONE	(BIT(24) | 1 << 16)	/* write back each */
-#define TXDCTL_82574	BIT(22)		/* must be one */
 #define MPC		0x4010		/* missed frames, cleared by reading */
 #define RXCSUM		0x5000
 #define RXCSUM_TCP	BIT(9)
@@ -134,9 +105,6 @@
 #define MRQC		0x5818		/* 82574: several queues */
 #define MTA		0x5200		/* hash table, 128 longwords */
 #define MTA_WORDS	128
-#define RAL(i)		(0x5400 + 8 * (i))	/* exact addresses */
-#define RAH(i)		(0x5404 + 8 * (i))
-#define RAH_VALID	BIT(31)
 #define EXACT		15
 
 #define EVENTS		(INT_LINK | INT_RX_LOW | INT_RX_OVER | INT_RX)
@@ -189,29 +157,6 @@ struct tx_context {
 #define TX_ERRORS	(BIT_ULL(33) | BIT_ULL(34))	/* collisions */
 #define CONTEXT_TCP	BIT(24)
 #define CONTEXT_IPV4	BIT(25)
-
-/**
- * struct e1000 - what the base does not know of
- * @pcie:	constant: the 82574
- */
-struct e1000 {
-	bool pcie;
-};
-
-static inline struct e1000 *e1000(struct via_native *n)
-{
-	return (struct e1000 *)n->priv;
-}
-
-static inline void put(struct via_native *n, u32 reg, u32 value)
-{
-	writel(value, n->regs + reg);
-}
-
-static inline u32 get(struct via_native *n, u32 reg)
-{
-	return readl(n->regs + reg);
-}
 
 /* The short path. */
 
@@ -401,16 +346,29 @@ static void put_piece(struct via_native *n, const struct sk_buff *skb, u32 at,
 	     !(i & (TX_SLOTS / 4 - 1)));
 }
 
+/*
+ * Before it fetches a piece the chip reckons that it is four segments, or as
+ * many as it has whole ones: a longer one overruns its memory.
+ *
+ * It reports a piece when the first part of it is fetched.  The next one's
+ * report says that all of it was, and no slot is filled again before that:
+ * via_native_room().
+ */
 static void tx_gso(struct via_native *n, struct sk_buff *skb)
 {
-	u32 headers = skb_tcp_all_headers(skb), at, len;
+	u32 headers = skb_tcp_all_headers(skb), at, len, most, room;
+	const struct e1000 *e = e1000(n);
 	u64 command = TX_TCP_SUM;
 
 	if (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4)
 		command |= TX_IP_SUM;
 	put_context(n, skb, headers);
+	most = min3(4u * skb_shinfo(skb)->gso_size, e->piece, n->buf_size);
+	most = max(most, headers);
+	room = min(most, e->first);
 	for (at = 0; at < skb->len; at += len) {
-		len = min(skb->len - at, n->buf_size);
+		len = min(skb->len - at, room);
+		room = most;
 		if (at + len == skb->len)
 			command |= TX_LAST;
 		put_piece(n, skb, at, len, command);
@@ -480,43 +438,6 @@ static void e1000_mask(struct via_native *n)
 	get(n, STATUS);
 }
 
-/* The transceiver.  Process context. */
-
-/* A register's bits, or negative. */
-static int mdic(struct via_native *n, u32 command)
-{
-	u32 word;
-
-	put(n, MDIC, MDIC_PHY | command);
-	if (read_poll_timeout(get, word, word & MDIC_READY, 50, 10000, false,
-			      n, MDIC) || word == U32_MAX)
-		return -EIO;
-	return word & 0xffff;
-}
-
-/* The driver before us may have put it to sleep. */
-static void wake_phy(struct via_native *n)
-{
-	u32 extcnf;
-	int bmcr;
-
-	if (e1000(n)->pcie) {
-		extcnf = get(n, EXTCNF) | EXTCNF_MDIO;
-		put(n, EXTCNF, extcnf);
-		if (read_poll_timeout(get, extcnf, extcnf & EXTCNF_MDIO, 50,
-				      10000, false, n, EXTCNF))
-			return;		/* the firmware has it */
-	}
-	bmcr = mdic(n, MDIC_READ | MII_BMCR << 16);
-	if (bmcr >= 0 && bmcr & (BMCR_PDOWN | BMCR_ISOLATE)) {
-		bmcr &= ~(BMCR_PDOWN | BMCR_ISOLATE);
-		bmcr |= BMCR_ANENABLE | BMCR_ANRESTART;
-		mdic(n, MDIC_WRITE | MII_BMCR << 16 | bmcr);
-	}
-	if (e1000(n)->pcie)
-		put(n, EXTCNF, extcnf & ~EXTCNF_MDIO);
-}
-
 static void e1000_link(struct via_native *n, struct via_native_link *link)
 {
 	u32 status = get(n, STATUS);
@@ -530,15 +451,24 @@ static void e1000_link(struct via_native *n, struct via_native_link *link)
 	link->mbps = status & STATUS_1000 ? 1000 :
 		     status & STATUS_100 ? 100 : 10;
 	n->rx_missed += get(n, MPC);
+	if (e1000_phy_hung(n))
+		via_native_fail(n, "the transceiver hangs", status);
 }
 
 /* Starting and stopping. */
+
+/*
+ * On PCI-X a bridge may make one burst of writes to addresses that go up, of
+ * which the chip takes half.  So they go down, or there is a read between.
+ */
 
 static void set_exact(struct via_native *n, u32 i, const u8 *mac)
 {
 	put(n, RAL(i), mac[0] | mac[1] << 8 | mac[2] << 16 |
 	    (u32)mac[3] << 24);
+	get(n, STATUS);
 	put(n, RAH(i), mac[4] | mac[5] << 8 | RAH_VALID);
+	get(n, STATUS);
 }
 
 static bool e1000_filter(struct via_native *n)
@@ -551,7 +481,7 @@ static bool e1000_filter(struct via_native *n)
 
 	if (n->buf_size > VIA_NATIVE_BUF)
 		rctl |= RCTL_LONG | RCTL_16K;
-	if (dev->flags & IFF_PROMISC || netdev_uc_count(dev) >= EXACT)
+	if (dev->flags & IFF_PROMISC || netdev_uc_count(dev) >= e1000(n)->exact)
 		rctl |= RCTL_PROMISC | RCTL_MULTICAST;
 	if (dev->flags & IFF_ALLMULTI)
 		rctl |= RCTL_MULTICAST;
@@ -565,7 +495,7 @@ static bool e1000_filter(struct via_native *n)
 		bit = (ha->addr[4] >> 4 | ha->addr[5] << 4) & 0xfff;
 		hash[bit / 32] |= BIT(bit % 32);
 	}
-	for (i = 0; i < MTA_WORDS; i++)
+	for (i = MTA_WORDS; i--; )
 		put(n, MTA + 4 * i, hash[i]);
 	put(n, RCTL, rctl);
 	return true;
@@ -581,43 +511,22 @@ static void rings_init(struct via_native *n)
 		*rx_desc(n, i) = (struct rx_desc){
 			.addr = cpu_to_le64(n->rx.buf[i].dma),
 		};
-	put(n, TDBAL, lower_32_bits(n->tx.dma));
-	put(n, TDBAH, upper_32_bits(n->tx.dma));
 	put(n, TDLEN, TX_SLOTS * sizeof(struct tx_desc));
+	put(n, TDBAH, upper_32_bits(n->tx.dma));
+	put(n, TDBAL, lower_32_bits(n->tx.dma));
 	put(n, TDH, 0);
 	put(n, TDT, 0);
-	put(n, RDBAL, lower_32_bits(n->rx.dma));
-	put(n, RDBAH, upper_32_bits(n->rx.dma));
 	put(n, RDLEN, RX_SLOTS * sizeof(struct rx_desc));
+	put(n, RDBAH, upper_32_bits(n->rx.dma));
+	put(n, RDBAL, lower_32_bits(n->rx.dma));
 	put(n, RDH, 0);
 	put(n, RDT, RX_SLOTS - 1);
 }
 
-/* Nothing runs, all interrupts masked.  A chip that is gone says all ones. */
-static void reset_chip(struct via_native *n)
-{
-	u32 status;
-
-	put(n, IMC, U32_MAX);
-	put(n, RCTL, 0);
-	put(n, TCTL, 0);
-	get(n, STATUS);
-	usleep_range(10000, 11000);	/* what is under way ends */
-	if (e1000(n)->pcie) {
-		put(n, CTRL, get(n, CTRL) | CTRL_MASTER_OFF);
-		read_poll_timeout(get, status, !(status & STATUS_MASTER) ||
-				  status == U32_MAX, 100, 80000, false, n,
-				  STATUS);
-	}
-	put(n, CTRL, get(n, CTRL) | CTRL_RESET);
-	usleep_range(10000, 11000);	/* and the EEPROM is read */
-	put(n, IMC, U32_MAX);
-	get(n, ICR);
-}
-
 static void e1000_stop(struct via_native *n)
 {
-	reset_chip(n);
+	e1000_reset(n);
+	e1000_loaded(n, false);
 }
 
 static void e1000_coalesce(struct via_native *n)
@@ -628,18 +537,17 @@ static void e1000_coalesce(struct via_native *n)
 static int e1000_start(struct via_native *n)
 {
 	u32 tctl = TCTL_ENABLE | TCTL_PAD | TCTL_RETRIES | TCTL_DISTANCE;
-	u32 txdctl = TXDCTL_WB_ONE;
 
 	if (get(n, STATUS) == U32_MAX)
 		return -ENODEV;
-	reset_chip(n);
+	e1000_reset(n);
+	e1000_loaded(n, true);
 	/* Not all of it comes back with a reset: see what was left there. */
 	put(n, CTRL, (get(n, CTRL) & ~CTRL_OFF) | CTRL_LINK_UP);
-	wake_phy(n);
+	e1000_phy_wake(n);
+	e1000_errata(n);
 	if (e1000(n)->pcie) {
 		tctl |= TCTL_MANY;
-		txdctl |= TXDCTL_82574;
-		put(n, CTRL_EXT, get(n, CTRL_EXT) & ~CTRL_EXT_AUTO);
 		put(n, RFCTL, 0);
 		put(n, MRQC, 0);
 	}
@@ -650,7 +558,6 @@ static int e1000_start(struct via_native *n)
 	put(n, RDTR, 0);
 	put(n, TIDV, 64);
 	put(n, TADV, 256);
-	put(n, TXDCTL, txdctl);
 	put(n, RXCSUM, RXCSUM_TCP);
 	rings_init(n);
 	put(n, TIPG, TIPG_COPPER);
@@ -658,47 +565,42 @@ static int e1000_start(struct via_native *n)
 	return 0;			/* the filter lets reception begin */
 }
 
-/* The 82574 has read it out of its memory after the reset. */
-static void copied_address(struct via_native *n)
-{
-	u32 low = get(n, RAL(0)), high = get(n, RAH(0));
-	u8 mac[ETH_ALEN] = {
-		low, low >> 8, low >> 16, low >> 24, high, high >> 8,
-	};
-
-	eth_hw_addr_set(n->dev, mac);
-}
-
-static int eeprom_address(struct via_native *n)
-{
-	u8 mac[ETH_ALEN];
-	u32 i, word;
-
-	for (i = 0; i < ETH_ALEN / 2; i++) {
-		put(n, EERD, i << 8 | EERD_START);
-		if (read_poll_timeout(get, word, word & EERD_DONE, 50, 20000,
-				      false, n, EERD) || word == U32_MAX) {
-			dev_err(&n->pdev->dev, "the EEPROM does not answer\n");
-			return -EIO;
-		}
-		mac[2 * i] = word >> 16;
-		mac[2 * i + 1] = word >> 24;
-	}
-	eth_hw_addr_set(n->dev, mac);
-	return 0;
-}
+static const struct via_native_chip pcix_chip;
 
 static int pci_identify(struct via_native *n)
 {
-	reset_chip(n);
-	return eeprom_address(n);
+	struct e1000 *e = e1000(n);
+	int err;
+
+	e->first = U32_MAX;
+	e->piece = TSO_PCI;
+	e->exact = n->pdev->subsystem_vendor == PCI_VENDOR_ID_VMWARE ? 1 :
+								      EXACT;
+	netif_set_tso_max_segs(n->dev, TSO_SEGMENTS);
+	if (e1000_pci_bus(n)) {
+		n->chip = &pcix_chip;
+		e->first = TSO_PCIX_FIRST;
+		err = dma_set_mask_and_coherent(&n->pdev->dev,
+						DMA_BIT_MASK(64));
+		if (err)
+			return err;
+	}
+	e1000_reset(n);
+	return e1000_pci_address(n);
 }
 
 static int pcie_identify(struct via_native *n)
 {
-	e1000(n)->pcie = true;
-	reset_chip(n);
-	copied_address(n);
+	struct e1000 *e = e1000(n);
+
+	e->pcie = true;
+	e->first = U32_MAX;
+	e->piece = TSO_PCIE;
+	e->exact = EXACT;
+	netif_set_tso_max_segs(n->dev, TSO_SEGMENTS);
+	e1000_pcie_bus(n);
+	e1000_reset(n);
+	e1000_pcie_address(n);
 	return 0;
 }
 
@@ -708,13 +610,10 @@ static int pcie_identify(struct via_native *n)
 	.poll = via_native_poll,					\
 	.xmit = via_native_xmit,					\
 	.bar = 0,							\
-	.dma_bits = 64,							\
 	.priv_size = sizeof(struct e1000),				\
 	.desc_size = sizeof(struct tx_desc),				\
 	.tx_slots = TX_SLOTS,						\
 	.rx_slots = RX_SLOTS,						\
-	.max_mtu = 9000,						\
-	.jumbo_buf = JUMBO_BUF,						\
 	.tx_most = TSO_SLOTS,						\
 	.max_usecs = ITR_MAX * 256 / 1000,				\
 	.start = e1000_start,						\
@@ -725,16 +624,36 @@ static int pcie_identify(struct via_native *n)
 	.link = e1000_link,						\
 	.coalesce = e1000_coalesce,					\
 	.reap = via_native_reap,					\
-	.tx_wait = e1000_tx_wait
+	.tx_wait = e1000_tx_wait,					\
+	.loopback = e1000_loopback
 
+/* The transmitter hangs with addresses of 64 bits. */
 static const struct via_native_chip pci_chip = {
 	COMMON,
+	.dma_bits = 32,
+	.max_mtu = 9000,
+	.jumbo_buf = JUMBO_BUF,
+	.features = NETIF_F_TSO | NETIF_F_RXCSUM,
+	.identify = pci_identify,
+};
+
+/*
+ * It hangs with a first descriptor of 2016 bytes or more: no longer frames,
+ * each of which is one.
+ */
+static const struct via_native_chip pcix_chip = {
+	COMMON,
+	.dma_bits = 64,
+	.max_mtu = ETH_DATA_LEN,
 	.features = NETIF_F_TSO | NETIF_F_RXCSUM,
 	.identify = pci_identify,
 };
 
 static const struct via_native_chip pcie_chip = {
 	COMMON,
+	.dma_bits = 64,
+	.max_mtu = 9000,
+	.jumbo_buf = JUMBO_BUF,
 	.features = NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_RXCSUM,
 	.msi = true,
 	.identify = pcie_identify,

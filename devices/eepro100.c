@@ -73,6 +73,7 @@
 #define EVENT_SWI	BIT(2)
 #define EVENT_FCP	BIT(0)
 #define COMMAND		0x02
+#define CU_NOP		0x00
 #define CU_START	0x10
 #define CU_RESUME	0x20
 #define CU_DUMP_AT	0x40
@@ -178,22 +179,26 @@ struct counters {
  * struct eepro - what the base does not know of
  * @kicked:	tx lock: n->tx.next when the chip was told last
  * @seen:	link_work: @kicked at the last look
+ * @standby:	constant: the chip goes to standby by itself
  * @rx_sure:	NAPI: n->rx.next when all frames known to be there are taken
  * @rx_end:	NAPI: the last slot that is free, counted like n->rx.next
  * @acked:	NAPI: acknowledged since then, before the ring was found empty
  * @starved:	NAPI: the receive unit has stopped
  * @masks:	constant: causes never wanted
+ * @loopback:	tx lock: frames come back inside of the chip
  * @old:	constant: an 82557
  * @phy:	constant: address of the transceiver
  */
 struct eepro {
 	u32 kicked;
 	u32 seen;
+	bool standby;
 	u32 rx_sure ____cacheline_aligned;
 	u32 rx_end;
 	bool acked;
 	bool starved;
 	u8 masks;
+	bool loopback;
 	bool old;
 	int phy;
 };
@@ -275,6 +280,9 @@ static inline void tx_kick(struct via_native *n)
 	WRITE_ONCE(old->command,
 		   old->command & cpu_to_le16(~CB_SUSPEND & U16_MAX));
 	e->kicked = n->tx.next;
+	/* One that goes to standby just then may lose it: it is kept awake. */
+	if (unlikely(e->standby))
+		tell(n, CU_NOP);
 	tell(n, CU_RESUME);
 }
 
@@ -546,6 +554,9 @@ static void eepro_link(struct via_native *n, struct via_native_link *link)
 	if (n->up) {
 		look_again(n);
 		take_counters(n);
+		/* A lost resume is made good for at the next look but one. */
+		if (eepro(n)->standby)
+			mod_delayed_work(system_wq, &n->link_work, HZ / 10);
 		/* Its receiver may lock up, which a new filter cures. */
 		if (eepro(n)->old)
 			n->filter_due = true;
@@ -580,6 +591,10 @@ static void put_configure(struct via_native *n, bool promisc, bool multicast)
 		to[19] |= BIT(2);	/* no pause frames of our own */
 	}
 	to[19] |= BIT(1);		/* no waking up by magic frames */
+	if (eepro(n)->loopback) {
+		to[10] |= BIT(6);
+		promisc = true;
+	}
 	if (promisc)
 		to[15] |= BIT(0);
 	if (multicast)
@@ -717,14 +732,33 @@ static int eepro_start(struct via_native *n)
 static int eepro_identify(struct via_native *n)
 {
 	struct eepro *e = eepro(n);
+	struct eepro_eeprom eeprom = {};
 
 	BUILD_BUG_ON(sizeof(struct cb) != CB_SIZE);
 	BUILD_BUG_ON(sizeof(struct counters) > RX_SLOTS * CB_SIZE);
 	e->old = n->pdev->revision < REV_82558;
 	e->masks = e->old ? 0 : EVENT_CNA;
 	reset_chip(n);
-	e->phy = eepro_phy_find(n, eepro_eeprom_read(n));
+	eepro_eeprom_read(n, &eeprom);
+	e->standby = eeprom.standby;
+	e->phy = eepro_phy_find(n, &eeprom);
 	return min(e->phy, 0);
+}
+
+/* By a configuration, which the base's next start undoes. */
+static int eepro_loopback(struct via_native *n, bool on)
+{
+	struct netdev_queue *txq = via_native_txq(n);
+	bool put;
+
+	netif_addr_lock_bh(n->dev);
+	__netif_tx_lock(txq, smp_processor_id());
+	eepro(n)->loopback = on;
+	put = !on || eepro_filter(n);
+	__netif_tx_unlock(txq);
+	netif_addr_unlock_bh(n->dev);
+	usleep_range(1000, 2000);
+	return put ? 0 : -EBUSY;
 }
 
 static const struct via_native_chip chip = {
@@ -748,6 +782,7 @@ static const struct via_native_chip chip = {
 	.filter = eepro_filter,
 	.link = eepro_link,
 	.reap = via_native_reap,
+	.loopback = eepro_loopback,
 };
 
 static int probe(struct pci_dev *pdev, const struct pci_device_id *id)

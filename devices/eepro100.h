@@ -11,16 +11,28 @@
 #define EVENTS		0x01
 #define EVENT_MDI	BIT(3)
 
-/* Sets the hardware address; returns the transceiver's.  Probe. */
-int eepro_eeprom_read(struct via_native *n);
+/**
+ * struct eepro_eeprom - what the EEPROM says
+ * @phy:	address of the transceiver
+ * @phy_kind:	which one it is
+ * @standby:	the chip may go to standby by itself
+ */
+struct eepro_eeprom {
+	int phy;
+	u8 phy_kind;
+	bool standby;
+};
+
+/* Sets the hardware address, and all of @e.  Probe. */
+void eepro_eeprom_read(struct via_native *n, struct eepro_eeprom *e);
 
 /*
  * The transceiver, at address @phy.  They sleep, and are called one at a
  * time: in probe, under RTNL while not up, or in link_work.
  */
 
-/* The address of one that answers, @first if that does; or -ENODEV. */
-int eepro_phy_find(struct via_native *n, int first);
+/* The address of one that answers, e->phy if that does; or -ENODEV. */
+int eepro_phy_find(struct via_native *n, const struct eepro_eeprom *e);
 /* Out of the sleep that another driver may have left it in. */
 void eepro_phy_wake(struct via_native *n, int phy);
 /* What it has negotiated: all of @link but gone. */

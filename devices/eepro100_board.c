@@ -66,16 +66,16 @@ static u16 eeprom_word(struct via_native *n, u32 address, u32 *address_bits)
 }
 
 #define EEPROM_SUM	0xbaba		/* of all words */
+#define EEPROM_VERSION	5
 #define EEPROM_PHY	6
 #define EEPROM_ID	10
 #define EEPROM_STANDBY	BIT(1)		/* of EEPROM_ID */
 
-int eepro_eeprom_read(struct via_native *n)
+void eepro_eeprom_read(struct via_native *n, struct eepro_eeprom *e)
 {
 	u32 address_bits = 0, i;
 	u8 mac[ETH_ALEN];
 	u16 word, sum = 0;
-	int phy = 0;
 
 	eeprom_word(n, 0, &address_bits);
 	if (address_bits != 6 && address_bits != 8)
@@ -87,15 +87,20 @@ int eepro_eeprom_read(struct via_native *n)
 			mac[2 * i] = word;
 			mac[2 * i + 1] = word >> 8;
 		} else if (i == EEPROM_PHY) {
-			phy = word & 31;
-		} else if (i == EEPROM_ID && word & EEPROM_STANDBY) {
-			dev_warn(&n->pdev->dev, "the EEPROM allows standby, with which some boards lose resumes\n");
+			e->phy = word & 31;
+			e->phy_kind = word >> 8 & 15;
+		} else if (i == EEPROM_VERSION) {
+			snprintf(n->version, sizeof(n->version), "%u.%u",
+				 word >> 8, word & 0xff);
+		} else if (i == EEPROM_ID) {
+			e->standby = word & EEPROM_STANDBY;
 		}
 	}
 	if (sum != EEPROM_SUM)
 		dev_warn(&n->pdev->dev, "the EEPROM's checksum is wrong\n");
+	if (e->standby)
+		dev_info(&n->pdev->dev, "the EEPROM allows standby, in which a chip may lose a resume: each has a NOP before it\n");
 	eth_hw_addr_set(n->dev, mac);
-	return phy;
 }
 
 /* The transceiver. */
@@ -118,19 +123,81 @@ static u16 mdi_read(struct via_native *n, int phy, int reg)
 	return mdi(n, MDI_READ, phy, reg, 0);
 }
 
-int eepro_phy_find(struct via_native *n, int first)
+static bool phy_answers(struct via_native *n, int phy)
+{
+	u16 bmsr = mdi_read(n, phy, MII_BMSR);
+
+	return bmsr && bmsr != U16_MAX;
+}
+
+/* National's DP83840, of many boards with the 82557, in words of its own. */
+#define DP83840_ID1	0x2000
+#define DP83840_ID2	0x5c00
+#define DP83840_MODEL	0xfff0
+#define DP83840_PCR	23
+#define DP83840_CONGEST	BIT(8)		/* waits between frames, for nothing */
+#define DP83840_READY	BIT(10)		/* as the 82557 wants it */
+
+static void quirks(struct via_native *n, int phy)
+{
+	u16 pcr;
+
+	if (mdi_read(n, phy, MII_PHYSID1) != DP83840_ID1 ||
+	    (mdi_read(n, phy, MII_PHYSID2) & DP83840_MODEL) != DP83840_ID2)
+		return;
+	pcr = mdi_read(n, phy, DP83840_PCR);
+	mdi(n, MDI_WRITE, phy, DP83840_PCR,
+	    (pcr | DP83840_READY) & ~DP83840_CONGEST);
+}
+
+/* Two transceivers on one MII: the other one lets go of it. */
+static void isolate_others(struct via_native *n, int phy)
+{
+	bool any = false;
+	int i;
+
+	for (i = 0; i < 32; i++)
+		if (i != phy && phy_answers(n, i)) {
+			mdi(n, MDI_WRITE, i, MII_BMCR, BMCR_ISOLATE);
+			any = true;
+		}
+	/* One that answers at two addresses was meant, too. */
+	if (any)
+		mdi(n, MDI_WRITE, phy, MII_BMCR, BMCR_ANENABLE |
+						 BMCR_ANRESTART);
+}
+
+/* What the EEPROM says of one that the MII does not reach. */
+static const char *phy_name(u8 kind)
+{
+	switch (kind) {
+	case 0:
+		return "its EEPROM names no transceiver";
+	case 3:
+		return "it has an 82503, with a serial interface";
+	case 5:
+	case 6:
+		return "it has an 80C24, with a serial interface";
+	default:
+		return "its EEPROM names a transceiver on the MII, and none answers";
+	}
+}
+
+int eepro_phy_find(struct via_native *n, const struct eepro_eeprom *e)
 {
 	int i, phy;
-	u16 bmsr;
 
 	/* 0, which answers for any on some, comes last. */
 	for (i = 0; i <= 32; i++) {
-		phy = i ? i & 31 : first;
-		bmsr = mdi_read(n, phy, MII_BMSR);
-		if (bmsr && bmsr != U16_MAX)
+		phy = i ? i & 31 : e->phy;
+		if (phy_answers(n, phy)) {
+			isolate_others(n, phy);
+			quirks(n, phy);
 			return phy;
+		}
 	}
-	dev_err(&n->pdev->dev, "no transceiver answers; use the stock driver\n");
+	dev_err(&n->pdev->dev, "the board is not for this driver: %s; use the stock driver\n",
+		phy_name(e->phy_kind));
 	return -ENODEV;
 }
 

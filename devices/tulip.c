@@ -28,11 +28,11 @@
  * before its last look at the ring.  Reading CSR5 after that write flushes
  * it, and what the chip wrote into memory before.
  *
- * The wire.  With a transceiver on the MII (all boards with the 21140 that
- * are known to us, most with the 21143, the emulated one) that negotiates by
- * itself, and is asked for the result every two seconds.  A 21143 without one
- * uses its own 10BASE-T transceiver.  Boards that need more (switching
- * sequences out of the EEPROM) are for the stock driver.
+ * The wire.  With a transceiver on the MII (most boards, the emulated one) that
+ * negotiates by itself, and is asked for the result every two seconds.  A 21143
+ * without one uses its own 10BASE-T transceiver.  The board's EEPROM says how
+ * to reset and connect them (tulip_srom.c); boards whose only way is the chip's
+ * own port for 100 Mb/s are for the stock driver, and refused.
  *
  * Locking: native/native.h.  CSR6, of which csr6 is the copy, is written
  * under the tx lock once the interface is up.
@@ -41,17 +41,16 @@
 #include <linux/bitfield.h>
 #include <linux/delay.h>
 #include <linux/iopoll.h>
-#include <linux/mii.h>
 #include <linux/module.h>
 #include "native/path.h"
+#include "tulip.h"
 
 #define TX_SLOTS	128
 #define RX_SLOTS	128
 #define RX_PIECE	2044u		/* bytes of a buffer's first piece */
 #define CRC_LEN		4
 
-/* Registers, a longword each at a distance of 8. */
-#define CSR(n)		((n) * 8)
+/* Of the registers; how they are reached: tulip.h. */
 #define CSR0_RESET	BIT(0)
 #define CSR0_BURST_16	(16 << 8)	/* longwords in a burst */
 #define CSR0_ALIGN_16	(2 << 14)	/* longwords of a cache line */
@@ -68,22 +67,13 @@
 #define CSR6_PROMISC	BIT(6)
 #define CSR6_MULTICAST	BIT(7)
 #define CSR6_FULL	BIT(9)
+#define CSR6_LOOPBACK	BIT(10)		/* inside of the chip */
 #define CSR6_TX		BIT(13)
 #define CSR6_PORT_MII	BIT(18)
 #define CSR6_NO_HEARTBEAT BIT(19)
 #define CSR6_STORE	BIT(21)		/* and forward: no underrun */
 #define CSR6_10MBPS	BIT(22)
 #define CSR6_ONE	BIT(25)		/* must be one */
-#define CSR9_SROM_CS	BIT(0)
-#define CSR9_SROM_CLK	BIT(1)
-#define CSR9_SROM_IN	BIT(2)
-#define CSR9_SROM_OUT	BIT(3)
-#define CSR9_SROM	BIT(11)
-#define CSR9_READ	BIT(14)
-#define CSR9_MII_CLK	BIT(16)
-#define CSR9_MII_OUT	BIT(17)
-#define CSR9_MII_READ	BIT(18)
-#define CSR9_MII_IN	BIT(19)
 #define CSR12_NO_LINK10	BIT(2)
 
 #define POWER_MODE	0x40		/* of PCI configuration: sleep, snooze */
@@ -116,31 +106,6 @@ struct desc {
 
 #define FILTER_ENTRIES	16
 #define FILTER_BYTES	192
-
-/**
- * struct tulip - what the base does not know of
- * @csr6:	tx lock: what is in CSR6
- * @phy:	constant: address of the transceiver on the MII, -1: none
- */
-struct tulip {
-	u32 csr6;
-	int phy;
-};
-
-static inline struct tulip *tulip(struct via_native *n)
-{
-	return (struct tulip *)n->priv;
-}
-
-static inline void put_csr(struct via_native *n, int csr, u32 value)
-{
-	writel(value, n->regs + CSR(csr));
-}
-
-static inline u32 get_csr(struct via_native *n, int csr)
-{
-	return readl(n->regs + CSR(csr));
-}
 
 /* The short path. */
 
@@ -300,167 +265,6 @@ static irqreturn_t tulip_irq(int irq, void *arg)
 	return IRQ_HANDLED;
 }
 
-/* The serial EEPROM: bits through CSR9, a 93C46 or 93C66. */
-
-static u32 srom_bit(struct via_native *n, bool out)
-{
-	u32 bits = CSR9_SROM | CSR9_READ | CSR9_SROM_CS |
-		   (out ? CSR9_SROM_IN : 0);
-	u32 in;
-
-	put_csr(n, 9, bits);
-	get_csr(n, 9);
-	udelay(1);
-	put_csr(n, 9, bits | CSR9_SROM_CLK);
-	get_csr(n, 9);
-	udelay(1);
-	in = get_csr(n, 9) & CSR9_SROM_OUT;
-	put_csr(n, 9, bits);
-	return in ? 1 : 0;
-}
-
-/*
- * A word.  The EEPROM answers the last bit of the address with a zero, which
- * tells how many it has: @address_bits is set to it while it is 0.
- */
-static u16 srom_word(struct via_native *n, u32 address, u32 *address_bits)
-{
-	u32 max = *address_bits ?: 8, i;
-	u16 word = 0;
-
-	put_csr(n, 9, CSR9_SROM | CSR9_READ);
-	udelay(1);
-	for (i = 0; i < 3; i++)
-		srom_bit(n, i != 2);		/* start, "read" */
-	for (i = 1; i <= max; i++) {
-		bool bit = address >> (max - i) & 1;
-
-		if (!srom_bit(n, bit) && !*address_bits && !address) {
-			*address_bits = i;
-			break;
-		}
-	}
-	for (i = 0; i < 16; i++)
-		word = word << 1 | srom_bit(n, false);
-	put_csr(n, 9, CSR9_SROM | CSR9_READ);
-	udelay(1);
-	put_csr(n, 9, 0);
-	return word;
-}
-
-/*
- * The address lies behind the header of DEC's layout, whose version is at 18;
- * boards older than it begin with the address.
- */
-static void srom_address(struct via_native *n)
-{
-	u32 address_bits = 0, at, i;
-	u8 mac[ETH_ALEN];
-	u16 word;
-
-	srom_word(n, 0, &address_bits);
-	if (address_bits != 6 && address_bits != 8)
-		address_bits = 6;
-	word = srom_word(n, 9, &address_bits) & 0xff;
-	at = word && word <= 4 ? 10 : 0;
-	for (i = 0; i < ETH_ALEN / 2; i++) {
-		word = srom_word(n, at + i, &address_bits);
-		mac[2 * i] = word;
-		mac[2 * i + 1] = word >> 8;
-	}
-	eth_hw_addr_set(n->dev, mac);
-}
-
-/* The transceiver: bits through CSR9 again.  Process context. */
-
-static u32 mii_bit(struct via_native *n, u32 bits)
-{
-	u32 in;
-
-	put_csr(n, 9, bits);
-	in = get_csr(n, 9) & CSR9_MII_IN;
-	udelay(1);
-	put_csr(n, 9, bits | CSR9_MII_CLK);
-	get_csr(n, 9);
-	udelay(1);
-	return in ? 1 : 0;
-}
-
-/* The low @count bits of @value. */
-static void mii_send(struct via_native *n, u32 value, u32 count)
-{
-	while (count--)
-		mii_bit(n, value >> count & 1 ? CSR9_MII_OUT : 0);
-}
-
-static u16 mii_read(struct via_native *n, int phy, int reg)
-{
-	u32 i, word = 0;
-
-	mii_send(n, U32_MAX, 32);
-	mii_send(n, 0x6 << 10 | phy << 5 | reg, 14);
-	for (i = 0; i < 2; i++)
-		mii_bit(n, CSR9_MII_READ);	/* the line turns round */
-	for (i = 0; i < 16; i++)
-		word = word << 1 | mii_bit(n, CSR9_MII_READ);
-	mii_bit(n, CSR9_MII_READ);
-	return word;
-}
-
-static void mii_write(struct via_native *n, int phy, int reg, u16 value)
-{
-	mii_send(n, U32_MAX, 32);
-	mii_send(n, 0x5 << 12 | phy << 7 | reg << 2 | 0x2, 16);
-	mii_send(n, value, 16);
-	mii_bit(n, CSR9_MII_READ);
-}
-
-static void find_phy(struct via_native *n)
-{
-	int phy;
-	u16 id;
-
-	tulip(n)->phy = -1;
-	/* Address 0 answers for any on some: it comes last. */
-	for (phy = 1; phy <= 32; phy++) {
-		id = mii_read(n, phy & 31, MII_BMSR);
-		if (id && id != 0xffff) {
-			tulip(n)->phy = phy & 31;
-			return;
-		}
-	}
-}
-
-static void wake_phy(struct via_native *n)
-{
-	int phy = tulip(n)->phy;
-	u16 bmcr;
-
-	if (phy < 0)
-		return;
-	bmcr = mii_read(n, phy, MII_BMCR);
-	if (bmcr & (BMCR_ISOLATE | BMCR_PDOWN)) {
-		bmcr &= ~(BMCR_ISOLATE | BMCR_PDOWN);
-		mii_write(n, phy, MII_BMCR,
-			  bmcr | BMCR_ANENABLE | BMCR_ANRESTART);
-	}
-}
-
-static void mii_link(struct via_native *n, struct via_native_link *link)
-{
-	int phy = tulip(n)->phy;
-	u16 bmcr, both = 0;
-
-	/* It remembers a link that was lost until it is read. */
-	mii_read(n, phy, MII_BMSR);
-	link->up = mii_read(n, phy, MII_BMSR) & BMSR_LSTATUS;
-	bmcr = mii_read(n, phy, MII_BMCR);
-	if (bmcr & BMCR_ANENABLE)
-		both = mii_read(n, phy, MII_ADVERTISE) &
-		       mii_read(n, phy, MII_LPA);
-	via_native_mii_speed(link, bmcr, both);
-}
-
 /* Starting and stopping. */
 
 /* Wait until what CSR6 told to stop has stopped; a gone chip never says. */
@@ -500,7 +304,7 @@ static void tulip_link(struct via_native *n, struct via_native_link *link)
 		return;
 	}
 	if (tulip(n)->phy >= 0) {
-		mii_link(n, link);
+		tulip_phy_link(n, link);
 	} else {
 		link->up = !(get_csr(n, 12) & CSR12_NO_LINK10);
 		link->mbps = 10;
@@ -552,9 +356,10 @@ static bool tulip_filter(struct via_native *n)
 	u32 room = FILTER_ENTRIES - 2, i;
 	u32 csr6 = tulip(n)->csr6 & ~(CSR6_PROMISC | CSR6_MULTICAST);
 	bool uc, mc;
+	int empty;
 
 	via_native_reap(n);
-	if (via_native_tx_busy(n) == n->tx.slots)
+	if (via_native_tx_busy(n) + 2 > n->tx.slots)
 		return false;
 	uc = netdev_uc_count(dev) <= room;
 	if (uc)
@@ -566,6 +371,11 @@ static bool tulip_filter(struct via_native *n)
 		csr6 |= CSR6_MULTICAST;
 	set_csr6(n, csr6);
 
+	/*
+	 * The 21140 may skip a setup frame behind other frames, unless an
+	 * empty descriptor is before it; that one is the chip's last of all.
+	 */
+	empty = n->tx.next ? (int)via_native_take_slot(n, VIA_NATIVE_IP) : -1;
 	i = via_native_take_slot(n, VIA_NATIVE_IP);
 	buf = &n->tx.buf[i];
 	filter_build(n, buf->data, uc, mc);
@@ -573,6 +383,8 @@ static bool tulip_filter(struct via_native *n)
 		dma_sync_single_for_device(&n->pdev->dev, buf->dma,
 					   FILTER_BYTES, DMA_TO_DEVICE);
 	fill(n, i, TX_SETUP | FILTER_BYTES);
+	if (empty >= 0)
+		fill(n, empty, 0);
 	tx_kick(n);
 	return true;
 }
@@ -603,6 +415,9 @@ static void rings_init(struct via_native *n)
 
 static void reset_chip(struct via_native *n)
 {
+	/* Some revisions want to know the port before. */
+	if (tulip(n)->media.mii || tulip(n)->phy >= 0)
+		put_csr(n, 6, CSR6_PORT_MII);
 	put_csr(n, 0, CSR0_RESET);
 	get_csr(n, 0);
 	usleep_range(50, 100);
@@ -655,13 +470,10 @@ static int tulip_start(struct via_native *n)
 	t->csr6 = CSR6_ONE | CSR6_STORE;
 	if (t->phy >= 0) {
 		t->csr6 |= CSR6_PORT_MII | CSR6_NO_HEARTBEAT;
-		wake_phy(n);
+		tulip_mii_select(n);
+		tulip_phy_wake(n);
 	} else {
-		/* The chip's own transceiver: 10BASE-T, half duplex. */
-		put_csr(n, 13, 0);
-		put_csr(n, 14, 0x7f3f);
-		put_csr(n, 15, 0x0008);
-		put_csr(n, 13, 1);
+		tulip_sia_select(n);
 	}
 	put_csr(n, 6, t->csr6);
 	/* It wants the filter before it receives. */
@@ -688,14 +500,38 @@ static void tulip_mask(struct via_native *n)
 
 static int tulip_identify(struct via_native *n)
 {
+	bool gpio8 = n->pdev->device == PCI_DEVICE_ID_DEC_TULIP_FAST;
+	struct tulip *t = tulip(n);
+	const char *why;
+	int err;
+
+	t->phy = -1;
 	pci_write_config_dword(n->pdev, POWER_MODE, 0);
 	reset_chip(n);
-	srom_address(n);
-	find_phy(n);
-	if (tulip(n)->phy < 0 && n->pdev->device == PCI_DEVICE_ID_DEC_TULIP_FAST) {
-		dev_err(&n->pdev->dev, "no transceiver answers on the MII; use the stock driver\n");
+	err = tulip_board_read(n, gpio8);
+	if (err)
+		return err;
+	tulip_phy_find(n);
+	why = tulip_srom_refused(&t->media, gpio8, t->phy >= 0);
+	if (why) {
+		dev_err(&n->pdev->dev, "the board is not for this driver: %s; use the stock driver\n",
+			why);
 		return -ENODEV;
 	}
+	if (t->phy < 0 && t->media.sym)
+		dev_warn(&n->pdev->dev, "the board's 100BASE-TX is the chip's own symbol port, which this driver does not use: 10BASE-T only\n");
+	return 0;
+}
+
+/* It is for half duplex, of which nothing else is left there. */
+static int tulip_loopback(struct via_native *n, bool on)
+{
+	u32 csr6;
+
+	__netif_tx_lock_bh(via_native_txq(n));
+	csr6 = tulip(n)->csr6 & ~(CSR6_FULL | CSR6_LOOPBACK);
+	set_csr6(n, csr6 | (on ? CSR6_LOOPBACK : 0));
+	__netif_tx_unlock_bh(via_native_txq(n));
 	return 0;
 }
 
@@ -719,6 +555,7 @@ static const struct via_native_chip chip = {
 	.filter = tulip_filter,
 	.link = tulip_link,
 	.reap = via_native_reap,
+	.loopback = tulip_loopback,
 };
 
 static int probe(struct pci_dev *pdev, const struct pci_device_id *id)

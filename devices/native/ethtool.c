@@ -34,6 +34,8 @@ static void get_drvinfo(struct net_device *dev, struct ethtool_drvinfo *info)
 	struct via_native *n = netdev_priv(dev);
 
 	strscpy(info->driver, n->pdev->driver->name, sizeof(info->driver));
+	strscpy(info->version, VIA_RELEASE, sizeof(info->version));
+	strscpy(info->fw_version, n->version, sizeof(info->fw_version));
 	strscpy(info->bus_info, pci_name(n->pdev), sizeof(info->bus_info));
 }
 
@@ -80,6 +82,8 @@ static int set_coalesce(struct net_device *dev, struct ethtool_coalesce *c,
 
 static int get_sset_count(struct net_device *dev, int set)
 {
+	if (set == ETH_SS_TEST)
+		return via_native_test_count(netdev_priv(dev));
 	return set == ETH_SS_STATS ? ARRAY_SIZE(counters) : -EOPNOTSUPP;
 }
 
@@ -87,6 +91,8 @@ static void get_strings(struct net_device *dev, u32 set, u8 *data)
 {
 	u32 i;
 
+	if (set == ETH_SS_TEST)
+		via_native_test_names(netdev_priv(dev), data);
 	if (set != ETH_SS_STATS)
 		return;
 	for (i = 0; i < ARRAY_SIZE(counters); i++)
@@ -128,6 +134,7 @@ const struct ethtool_ops via_native_ethtool = {
 	.get_sset_count = get_sset_count,
 	.get_strings = get_strings,
 	.get_ethtool_stats = get_stats,
+	.self_test = via_native_self_test,
 	.get_link_ksettings = get_link_ksettings,
 	.get_ts_info = ethtool_op_get_ts_info,
 };

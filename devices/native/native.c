@@ -144,6 +144,8 @@ static void link_work(struct work_struct *work)
 					    struct via_native, link_work);
 	struct via_native_link link = {};
 
+	if (READ_ONCE(n->testing))
+		return;
 	n->chip->link(n, &link);
 	if (!link.up && !answers(n))
 		link.gone = true;
@@ -305,6 +307,68 @@ static void restart(struct via_native *n)
 	if (err)
 		netdev_err(n->dev, "cannot start the chip: error %d; set the interface down and up\n",
 			   err);
+}
+
+/* What an interface that is not up has not. */
+static int test_alloc(struct via_native *n)
+{
+	struct via_native_rings r;
+	int err = via_native_rings_alloc(n, &r, buf_size(n, n->dev->mtu));
+
+	if (err)
+		return err;
+	swap_rings(n, &r);
+	err = request_irq(n->pdev->irq, n->chip->hard_irq, IRQF_SHARED,
+			  n->dev->name, n);
+	if (err)
+		free_rings(n);
+	return err;
+}
+
+static void test_free(struct via_native *n)
+{
+	if (n->up)
+		chip_down(n);
+	WRITE_ONCE(n->testing, false);
+	if (netif_running(n->dev)) {
+		restart(n);
+		return;
+	}
+	free_irq(n->pdev->irq, n);
+	free_rings(n);
+}
+
+int via_native_test_begin(struct via_native *n)
+{
+	int err = 0;
+
+	if (!n->chip->loopback)
+		return -EOPNOTSUPP;
+	if (!netif_running(n->dev))
+		err = test_alloc(n);
+	if (err)
+		return err;
+	WRITE_ONCE(n->testing, true);
+	if (n->up)
+		chip_down(n);
+	err = chip_up(n);
+	if (!err) {
+		/* The interrupt is what is tested. */
+		poll_stop(n);
+		cancel_delayed_work_sync(&n->link_work);
+		err = n->chip->loopback(n, true);
+	}
+	if (err)
+		test_free(n);
+	else
+		set_tx_ok(n, true);
+	return err;
+}
+
+void via_native_test_end(struct via_native *n)
+{
+	n->chip->loopback(n, false);
+	test_free(n);
 }
 
 static void reset_work(struct work_struct *work)
@@ -472,6 +536,7 @@ int via_native_probe(struct pci_dev *pdev, const struct via_native_chip *chip)
 	err = chip->identify(n);
 	if (err)
 		goto err_chip;
+	chip = n->chip;			/* it may have found out more */
 	if (!is_valid_ether_addr(dev->dev_addr)) {
 		dev_warn(&pdev->dev, "the EEPROM has no valid address, taking a random one\n");
 		eth_hw_addr_random(dev);

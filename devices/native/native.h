@@ -23,7 +23,8 @@
  *
  * The files: native.c brings the device up and down and is its net_device,
  * frame.c has what is rare for a frame, ring.c is the rings' memory, map.c
- * registered memory, vi.c the class's side, ethtool.c what ethtool asks.  A
+ * registered memory, vi.c the class's side, ethtool.c what ethtool asks,
+ * selftest.c its tests.  A
  * chip's own file brings a struct via_native_chip and, for the short path, the
  * constant via_native_hot, whose functions path.h inlines.
  *
@@ -169,7 +170,8 @@ struct via_native_link {
  * @msi:	message-signalled interrupts work; else the line
  * @max_usecs:	longest time to coalesce interrupts for; 0: it cannot
  * @identify:	once, asleep if it likes: make the chip quiet, set the MAC
- *		with eth_hw_addr_set()
+ *		with eth_hw_addr_set().  Another @n->chip may be set there,
+ *		which differs in numbers and features.
  * @start:	reset the chip, give it the rings and the address filter, let
  *		both directions run, with all interrupts masked
  * @stop:	both directions stopped, nothing is read or written by the chip
@@ -186,6 +188,8 @@ struct via_native_link {
  * @tx_wait:	n->waits was just set: a chip that does not heed tx_fill()'s
  *		@irq interrupts after each frame while it is; tx lock held.
  *		Optional.
+ * @loopback:	while up and the link is not looked at: what is sent comes
+ *		back, until it is told that it is not; 0 or -errno
  */
 struct via_native_chip {
 	struct via_ether_ops *ether;
@@ -215,6 +219,7 @@ struct via_native_chip {
 	void (*coalesce)(struct via_native *n);
 	void (*reap)(struct via_native *n);
 	void (*tx_wait)(struct via_native *n);
+	int (*loopback)(struct via_native *n, bool on);
 };
 
 /**
@@ -222,7 +227,7 @@ struct via_native_chip {
  * @regs:	constant: the registers
  * @dev:	constant: the net_device it lies behind
  * @pdev:	constant
- * @chip:	constant
+ * @chip:	constant behind its identify()
  * @nic:	the VI NIC, NULL while there is none; written under RTNL, read
  *		with BH off; synchronize_net() before it goes
  * @sync:	constant while up: the CPU's caches and the bus disagree
@@ -255,6 +260,9 @@ struct via_native_chip {
  * @link:	RTNL or link_work: what was seen last
  * @usecs:	RTNL: time that interrupts are coalesced for
  * @resets:	RTNL
+ * @testing:	RTNL to write: link_work does nothing, for a self-test
+ * @version:	constant behind identify(): of the EEPROM's contents, "" if it
+ *		has none
  * @priv:	the chip's
  */
 struct via_native {
@@ -296,6 +304,8 @@ struct via_native {
 	struct via_native_link link;
 	u32 usecs;
 	u64 resets;
+	bool testing;
+	char version[16];
 	u8 priv[] ____cacheline_aligned;
 };
 
@@ -313,7 +323,8 @@ static inline u32 via_native_tx_busy(const struct via_native *n)
 /*
  * Is there room for a frame of @owner?  Neither of the two may take the last
  * quarter of the ring from the other.  One slot stays free: to some chips a
- * full ring looks like an empty one.
+ * full ring looks like an empty one, and others report a slot before the last
+ * bytes of it are read.  It is filled again when the next one is reported.
  */
 static inline bool via_native_room(const struct via_native *n,
 				   enum via_native_owner owner)
@@ -448,6 +459,16 @@ int via_native_vi_init(void);
 void via_native_vi_exit(void);
 void via_native_vi_stats(struct via_ether_nic *nic,
 			 struct via_stats_sink *sink);
+
+/* native.c: the chip runs, in loopback, for selftest.c.  RTNL. */
+int via_native_test_begin(struct via_native *n);
+void via_native_test_end(struct via_native *n);
+
+/* selftest.c */
+u32 via_native_test_count(const struct via_native *n);
+void via_native_test_names(const struct via_native *n, u8 *to);
+void via_native_self_test(struct net_device *dev, struct ethtool_test *etest,
+			  u64 *data);
 
 /* ethtool.c */
 extern const struct ethtool_ops via_native_ethtool;

@@ -28,10 +28,12 @@ import native_ip
 import pinned
 import plugins
 import polling
+import registers
 import regress
 import rights
 import samples
 import scale
+import selftest
 import signed
 import system
 import tables
@@ -579,6 +581,10 @@ BY_NATIVE = [
     row("ethtool", native_ip.questions, at=CHIP),
     row("address filters", native_ip.filters, at=CHIP),
     row("interrupts", native_ip.quiet, at=CHIP),
+    row("registers, in order", registers.sequences,
+        at="native native_newer native_full mixed"),
+    row("via selftest", selftest.cards,
+        at="native native_newer native_full mixed"),
     row("cable pulled", native_harm.link_lost, at=CHIP),
     row("via-bind", native_ip.rebinding, at=DRIVER),
     row("names by frames", conform.names, "net",

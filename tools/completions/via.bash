@@ -30,11 +30,12 @@ _via() {
 		esac
 	done
 	case "${#words[@]} ${words[*]:0:2}" in
-	0\ *) list='dev peer limit driver stat monitor apply help --json --pretty --netns --version --help' ;;
+	0\ *) list='dev peer limit driver stat selftest monitor apply help --json --pretty --netns --version --help' ;;
 	1\ dev) list='show attach detach' ;;
 	1\ peer) list='show allow deny key genkey' ;;
 	1\ limit) list='show set' ;;
 	1\ driver) list='show native stock' ;;
+	1\ selftest | 2\ selftest\ *) list=$(_via_interfaces) ;;
 	1\ monitor) list='all dev peer' ;;
 	1\ stat) list="show $(_via_devs) --json --pretty --interval --count --prometheus" ;;
 	2\ stat\ show) list=$(_via_devs) ;;

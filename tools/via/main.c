@@ -35,6 +35,7 @@ static void help(FILE *to)
 	       "  via limit set NAME VALUE             0: no limit\n"
 	       "  via driver show DEV                  drivers of a network card\n"
 	       "  via driver native|stock DEV          give it the native one, or back\n"
+	       "  via selftest DEV [DEV|HOST]          test a card, and the way to another\n"
 	       "  via monitor [all|dev|peer]           what happens\n"
 	       "  via apply [FILE] [dev INTERFACE] [check]\n"
 	       "                                       do what /etc/mvia/*.conf say\n\n"
@@ -127,6 +128,7 @@ static const struct command objects[] = {
 	{ "limit", do_limit },
 	{ "driver", do_driver },
 	{ "stat", do_stat },
+	{ "selftest", do_selftest },
 	{ "monitor", do_monitor },
 	{ "apply", do_apply },
 	{ "help", do_help },
