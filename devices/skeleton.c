@@ -110,7 +110,10 @@ static inline int rx_frame(struct via_native *n, u32 i)
 		return 0;
 	/* The owner before the bytes. */
 	dma_rmb();
-	/* Trust no length: memory beyond the buffer is not the ring's. */
+	/*
+	 * Trust no length: memory beyond the buffer is not the ring's.  Is the
+	 * checksum behind the frame counted by the chip, take it off.
+	 */
 	if (unlikely(status & EXAMPLE_ERROR || !len || len > n->buf_size))
 		return -EIO;
 	return len;
@@ -126,7 +129,10 @@ static inline bool rx_there(struct via_native *n)
 
 static inline void rx_give(struct via_native *n, u32 i)
 {
-	/* All looks at the bytes before the owner. */
+	/*
+	 * All looks at the bytes before the owner.  A chip that puts the
+	 * frame's length where the buffer's was wants that again.
+	 */
 	dma_mb();
 	WRITE_ONCE(desc(&n->rx, i)->status,
 		   cpu_to_le32(EXAMPLE_OWN | ring_end(&n->rx, i)));
@@ -162,8 +168,11 @@ static irqreturn_t example_irq(int irq, void *arg)
 	struct via_native *n = arg;
 	u32 events = get(n, EXAMPLE_EVENTS);
 
-	/* The line may be shared, and the card may be gone: all ones. */
-	if (!(events & EXAMPLE_ALL) || events == U32_MAX)
+	/*
+	 * The line may be shared, and the card may be gone: all ones.  Most
+	 * chips show what is masked, too, which did not interrupt.
+	 */
+	if (!(events & get(n, EXAMPLE_MASK)) || events == U32_MAX)
 		return IRQ_NONE;
 	if (unlikely(events & EXAMPLE_LINK_CHANGED)) {
 		put(n, EXAMPLE_EVENTS, EXAMPLE_LINK_CHANGED);
@@ -213,6 +222,7 @@ static bool example_filter(struct via_native *n)
 		control |= EXAMPLE_PROMISC;
 	if (dev->flags & IFF_ALLMULTI || !netdev_mc_empty(dev))
 		control |= EXAMPLE_MULTICAST;
+	/* writel() orders the descriptors before this. */
 	put(n, EXAMPLE_MAC_LOW, dev->dev_addr[0] | dev->dev_addr[1] << 8 |
 	    dev->dev_addr[2] << 16 | (u32)dev->dev_addr[3] << 24);
 	put(n, EXAMPLE_MAC_HIGH, dev->dev_addr[4] | dev->dev_addr[5] << 8);
@@ -238,8 +248,10 @@ static int example_start(struct via_native *n)
 		};
 	put(n, EXAMPLE_TX_RING, n->tx.dma);
 	put(n, EXAMPLE_RX_RING, n->rx.dma);
-	/* writel() orders the descriptors before this. */
-	put(n, EXAMPLE_CONTROL, EXAMPLE_RUN);
+	/*
+	 * The base calls the filter next, and that begins reception: before it
+	 * the chip would take frames for any address.
+	 */
 	return 0;
 }
 

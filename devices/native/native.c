@@ -512,12 +512,36 @@ static void unmap(struct via_native *n)
 	pci_disable_device(n->pdev);
 }
 
+static bool ring_fits(struct pci_dev *pdev, const char *which, u32 slots)
+{
+	if (slots >= VIA_NATIVE_SLOTS_MIN && is_power_of_2(slots))
+		return true;
+	dev_err(&pdev->dev, "%s has a %s ring of %u slots; via_native needs a power of two, %u at least\n",
+		pdev->driver->name, which, slots, VIA_NATIVE_SLOTS_MIN);
+	return false;
+}
+
+/* What all arithmetic on rings takes for granted. */
+static bool rings_fit(struct pci_dev *pdev, const struct via_native_chip *chip)
+{
+	if (!ring_fits(pdev, "transmit", chip->tx_slots) ||
+	    !ring_fits(pdev, "receive", chip->rx_slots))
+		return false;
+	if (chip->tx_most <= chip->tx_slots / 4)
+		return true;
+	dev_err(&pdev->dev, "%s takes %u slots for a frame; via_native gives a quarter of the %u at most\n",
+		pdev->driver->name, chip->tx_most, chip->tx_slots);
+	return false;
+}
+
 int via_native_probe(struct pci_dev *pdev, const struct via_native_chip *chip)
 {
 	struct net_device *dev;
 	struct via_native *n;
 	int err;
 
+	if (!rings_fit(pdev, chip))
+		return -EINVAL;
 	dev = alloc_etherdev(sizeof(*n) + chip->priv_size);
 	if (!dev)
 		return -ENOMEM;
@@ -548,7 +572,8 @@ int via_native_probe(struct pci_dev *pdev, const struct via_native_chip *chip)
 	/* Frames are copied anyway: pieces and checksums cost nothing more. */
 	dev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | chip->features;
 	dev->features = dev->hw_features | NETIF_F_HIGHDMA;
-	dev->vlan_features = dev->features & ~NETIF_F_RXCSUM;
+	dev->vlan_features = dev->features &
+			     ~(NETIF_F_RXCSUM | chip->untagged);
 	dev->priv_flags |= IFF_UNICAST_FLT;
 	netif_napi_add(dev, &n->napi, chip->poll);
 	netif_carrier_off(dev);

@@ -72,6 +72,7 @@
 #include "../ether/via_ether.h"
 
 #define VIA_NATIVE_BUF	2048u	/* bytes of a slot's buffer, two in a page */
+#define VIA_NATIVE_SLOTS_MIN 16u	/* of a ring: a quarter is a frame's pieces */
 #define VIA_NATIVE_EXTRA (VLAN_ETH_HLEN + VLAN_HLEN)	/* before the MTU */
 
 struct via_native;
@@ -167,6 +168,7 @@ struct via_native_link {
  * @tx_most:	slots that one IP frame may take, at most a quarter of the ring;
  *		0: one
  * @features:	what the chip does for the stack, beside what copying gives
+ * @untagged:	those of @features that it does not do for tagged frames
  * @msi:	message-signalled interrupts work; else the line
  * @max_usecs:	longest time to coalesce interrupts for; 0: it cannot
  * @identify:	once, asleep if it likes: make the chip quiet, set the MAC
@@ -207,6 +209,7 @@ struct via_native_chip {
 	u32 jumbo_buf;
 	u32 tx_most;
 	netdev_features_t features;
+	netdev_features_t untagged;
 	bool msi;
 	u32 max_usecs;
 	int (*identify)(struct via_native *n);

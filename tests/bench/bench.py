@@ -153,6 +153,8 @@ def main():
                         help="fewer messages and rounds, tulip only")
     parser.add_argument("--only", action="append", choices=PARTS,
                         help="this part (again for more)")
+    parser.add_argument("--nic", choices=exact.NATIVE,
+                        help="part native: with this NIC only")
     parser.add_argument("--kernel", default="6.1")
     parser.add_argument("--build", default="build", help="the build folder")
     args = parser.parse_args()
@@ -164,14 +166,16 @@ def main():
     book = figures.Book(path)
 
     failures = []
-    exact_parts = [p for p in parts if p in EXACT_PARTS]
+    exact_parts = [p for p in parts if p in EXACT_PARTS and
+                   not (p == "native" and args.nic)]
+    have_run = {"tulip"} if "native" in exact_parts else set()
     if exact_parts:
         failures += run_exact(book, "tulip", exact_parts, args)
     if "exact" in parts and not args.quick:
         failures += run_exact(book, "i82559er", ["exact"], args)
     if "native" in parts:
-        for nic in exact.NATIVE:
-            if nic in exact.NATIVE_EXACT and nic != "tulip":
+        for nic in [args.nic] if args.nic else exact.NATIVE:
+            if nic in exact.NATIVE_EXACT and nic not in have_run:
                 failures += run_exact(book, nic, ["native"], args)
             failures += run_native(book, nic, args)
     if "wire" in parts:

@@ -12,7 +12,7 @@ UDP = f"--exact -d via_udp0 --peer-dev via_udp1 {PEER}"
 SOCK = f"--exact {PEER}"
 # The 82574L's model coalesces interrupts for 128 us whatever is asked, and
 # exact mode counts that.
-NATIVE_EXACT = ("tulip", "e1000", "i82559er")
+NATIVE_EXACT = ("tulip", "e1000", "i82559er", "rtl8139")
 
 
 class Exact:

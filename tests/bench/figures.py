@@ -129,6 +129,10 @@ def native_bars():
                       unit="ratio")
     yield Bar(2, 4500, level="rd", **lat("via_eepro100", "i82559er", "poll",
                                          "instructions"))
+    yield Bar(2, 4000, level="rd", **lat("via_8139cp", "rtl8139", "poll",
+                                         "instructions"))
+    yield Bar(4, 1.5, bench="bulk", path="via_8139cp", nic="rtl8139",
+              level="rd", wait="poll", size=65536)
     for driver in sorted(set(exact.NATIVE.values())):
         for path in (driver, f"tcp@{driver}"):
             yield Bar(4, 1, at_least=True, bench="bw", path=f"{path}/tcp",

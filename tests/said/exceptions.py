@@ -6,6 +6,7 @@
 # document explains.
 COMMANDS = {
     "apt-get": "apt", "adduser": "adduser", "cd": "bash", "echo": "bash",
+    "busybox": "busybox-static",
     "ulimit": "bash", "cp": "coreutils", "od": "coreutils",
     "sha256sum": "coreutils", "tr": "coreutils", "umask": "bash",
     "cc": "gcc", "ethtool": "ethtool", "ip": "iproute2",

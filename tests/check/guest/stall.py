@@ -16,30 +16,42 @@ import time
 
 import detour
 
-# BAR, register that has the enabling bit, that bit, register to kick.
-CHIPS = {"via_tulip": (1, 6 * 8, 1 << 13, 1 * 8),
-         "via_e1000": (0, 0x400, 1 << 1, 0x3818)}
+# BAR; register that has the enabling bit, its format, that bit; register to
+# kick, its format, what is written there (None: what is there).
+CHIPS = {"via_tulip": (1, (6 * 8, "I", 1 << 13), (1 * 8, "I", 1)),
+         "via_e1000": (0, (0x400, "I", 1 << 1), (0x3818, "I", None)),
+         "via_8139cp": (1, (0xe0, "H", 1 << 0), (0xd9, "B", 1 << 6))}
 
 
 class Card:
     """Its transmitter is stopped by a bit in a register."""
 
     def __init__(self, registers, driver):
-        self.driver = driver
-        _, self.control, self.enable, self.kick = CHIPS[driver]
-        # One access of 32 bits each: a slice would be copied by bytes.
-        self.words = memoryview(registers).cast("I")
+        self.bytes = memoryview(registers)
+        _, self.control, self.kick = CHIPS[driver]
 
     def prepare(self):
         pass
 
+    def register(self, at, form):
+        """Where it is in a view of the registers in its width: one access,
+        where a slice would be copied by bytes."""
+        view = self.bytes.cast(form)
+        return view, at // view.itemsize
+
+    def enable(self, on):
+        at, form, bit = self.control
+        view, i = self.register(at, form)
+        view[i] = view[i] | bit if on else view[i] & ~bit
+
     def stop(self):
-        self.words[self.control // 4] &= ~self.enable & 0xffffffff
+        self.enable(False)
 
     def go(self):
-        self.words[self.control // 4] |= self.enable
-        tail = self.words[self.kick // 4]
-        self.words[self.kick // 4] = 1 if self.driver == "via_tulip" else tail
+        self.enable(True)
+        at, form, value = self.kick
+        view, i = self.register(at, form)
+        view[i] = view[i] if value is None else value
 
 
 def card_of(interface):

@@ -472,7 +472,7 @@ def wire_from_outside():
 
 def bad_options():
     """What cannot be is said before anything boots."""
-    for words, why in ((("--native", "--nic", "rtl8139"), "no native driver"),
+    for words, why in ((("--native", "--nic", "vmxnet3"), "no native driver"),
                        (("--boot-limit", "soon"), "number of seconds"),
                        (("--wire", "loss"), "KEY=VALUE")):
         said = lab_command("run", *words, "--", "true", status=1)

@@ -3,6 +3,7 @@
 
 import hashlib
 import os
+import re
 import subprocess
 
 from .base import BUILD, CACHE, LabError, TOOLS
@@ -20,9 +21,19 @@ NICS = {
        for v in ("0", "1", "7a", "7b", "7c", "8a", "8b", "9a", "9b", "9c",
                  "9er")},
 }
-# What our own drivers know of these, and run on.
-NATIVE = {"tulip": "via_tulip", "e1000": "via_e1000", "e1000e": "via_e1000",
-          "i82559er": "via_eepro100"}
+
+
+def native_drivers(models):
+    """NIC model -> our own driver, out of the one table of them."""
+    with open(os.path.join(os.path.dirname(TOOLS), "via-bind")) as file:
+        rows = re.findall(r"^[0-9a-f]{4}:[0-9a-f]{4} (via_\w+) (\w+)$",
+                          file.read(), re.M)
+    ours = {stock: native for native, stock in rows}
+    return {model: ours[NICS[model][2]] for model in models}
+
+
+# Those that our own drivers are tested on.
+NATIVE = native_drivers(("tulip", "e1000", "e1000e", "i82559er", "rtl8139"))
 BASE = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console")
 
 
