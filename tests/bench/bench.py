@@ -11,8 +11,8 @@ Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
        native through our own drivers, on each NIC model, beside the
               stock ones: instructions, and bandwidth between two machines
        wire   two machines: VIA, UDP, TCP and rdma_rxe, interleaved rounds
-       sizes  two machines: latency and bandwidth from 4 bytes to 64 KiB, for
-              make plots
+       sizes  by size, 4 bytes to 64 KiB: instructions of a message, latency
+              and bandwidth between two machines; for make plots
        providers  shm and ofi:tcp on this machine itself, beside UNIX-domain
               socket pairs, pipes, TCP and fi_pingpong; wants two idle
               processors
@@ -97,13 +97,24 @@ def run_wire(book, args):
 
 
 def run_sizes(book, args):
-    print(f"# sizes, two machines: {sizes.NIC}", flush=True)
+    """One guest that counts instructions, then two machines."""
+    print(f"# sizes, exact mode, {sizes.EXACT_NIC}", flush=True)
+    failures = []
     try:
+        with Lab(nodes=1, nics=[sizes.EXACT_NIC], exact=True,
+                 kernel=args.kernel, mem=1024) as lab:
+            runner = exact.Exact(book, lab, args.build, sizes.EXACT_NIC,
+                                 args.quick)
+            failures = runner.failures
+            runner.setup()
+            sizes.part_exact(runner)
+        print(f"# sizes, two machines, {sizes.NIC}", flush=True)
         with Lab(nodes=2, nics=[sizes.NIC], kernel=args.kernel) as lab:
-            return sizes.part_sizes(book, lab, args.build, args.quick)
+            failures += sizes.part_wire(book, lab, args.build, args.quick)
     except LabError as error:
-        print(f"# FAILED sizes: {error}", flush=True)
-        return [f"sizes: {error}"]
+        failures.append(f"sizes: {error}")
+        print(f"# FAILED {failures[-1]}", flush=True)
+    return failures
 
 
 def run_mpi(book, args):
