@@ -3,6 +3,10 @@
 """viaplot: what is in its plots, of figures that are given here and of those
 that docs/plots was made of; and what it says of files that are wrong."""
 
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
 import json
 import os
 import re
@@ -11,6 +15,7 @@ import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree
+from unittest import mock
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
@@ -36,11 +41,31 @@ def lines(found):
     return "".join(json.dumps(row) + "\n" for row in found)
 
 
+def load():
+    """As a module: Matplotlib takes long to load, so it is loaded once."""
+    loader = importlib.machinery.SourceFileLoader("viaplot", VIAPLOT)
+    module = importlib.util.module_from_spec(
+        importlib.util.spec_from_loader("viaplot", loader))
+    loader.exec_module(module)
+    return module
+
+
 class Plots(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.viaplot = load()
+
     def run_it(self, plot, text, *options):
-        return subprocess.run(
-            [VIAPLOT, plot, *options, "-"], input=text, text=True,
-            capture_output=True, timeout=60)
+        """What the program does with the text as its standard input."""
+        out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+        with mock.patch.object(sys, "argv", ["viaplot", plot, *options, "-"]), \
+                mock.patch.object(sys, "stdin", io.StringIO(text)), \
+                contextlib.redirect_stdout(out), \
+                contextlib.redirect_stderr(err):
+            status = self.viaplot.main()
+        out.flush()
+        return subprocess.CompletedProcess(
+            plot, status, out.buffer.getvalue().decode(), err.getvalue())
 
     def texts(self, plot, text, *options):
         """All that can be read in the plot."""
@@ -97,12 +122,12 @@ class Plots(unittest.TestCase):
                 ("latency", "sizes.jsonl", "soft-RoCE, sleeps"),
                 ("instructions", "sizes.jsonl", "VIA, polls"),
                 ("bandwidth", "sizes.jsonl", "TCP, sleeps"),
-                ("histogram", "block.hlog", "percentile")):
+                ("histogram", "latency.hlog", "percentile")):
             with open(os.path.join(PLOTS, file)) as data:
                 self.assertIn(wanted, self.texts(plot, data.read()))
 
     def test_wrong(self):
-        with open(os.path.join(PLOTS, "block.hlog")) as file:
+        with open(os.path.join(PLOTS, "latency.hlog")) as file:
             log = file.read()
         for plot, text, said in (
                 ("latency", "", "no latency in -"),
