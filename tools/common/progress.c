@@ -15,7 +15,7 @@ uint64_t progress_next = NEVER;
 
 static const struct progress_calls *calls;
 static void *calls_arg;
-static uint64_t began, mark, interval_ns, next_interval, next_line;
+static uint64_t began, shown_until, interval_ns, next_interval, next_line;
 static bool line_there;
 
 static const int ends[] = { SIGINT, SIGTERM };
@@ -27,8 +27,8 @@ static void print_rest(void)
 {
 	uint64_t now = now_ns();
 
-	if (calls && interval_ns && now > mark)
-		calls->interval(calls_arg, mark, now);
+	if (calls && interval_ns && now > shown_until)
+		calls->interval(calls_arg, shown_until, now);
 }
 
 static void print_partial(const char *why)
@@ -79,7 +79,7 @@ void progress_watch(const struct opts *o, const struct progress_calls *c,
 
 	calls = c;
 	calls_arg = arg;
-	began = mark = start;
+	began = shown_until = start;
 	interval_ns = o->interval_ns;
 	next_interval = interval_ns ? start + interval_ns : NEVER;
 	next_line = isatty(STDERR_FILENO) ? start + SILENCE_NS : NEVER;
@@ -135,8 +135,8 @@ void progress_tick(uint64_t now)
 		return;
 	if (now >= next_interval) {
 		progress_clear();
-		calls->interval(calls_arg, mark, now);
-		mark = now;
+		calls->interval(calls_arg, shown_until, now);
+		shown_until = now;
 		/* Those that passed in a call that slept are one. */
 		while (next_interval <= now)
 			next_interval += interval_ns;
