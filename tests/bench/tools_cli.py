@@ -155,6 +155,9 @@ class Network:
         self.assertIn("from_s", first)
         end(server, client)
         out, err = client.communicate(timeout=60)
+        # The next one wants its port.
+        server.kill()
+        server.wait(60)
         *parts, row = [json.loads(line) for line in (first + out).splitlines()]
         self.assertEqual(sum(p["iterations"] for p in parts),
                          row["iterations"])
@@ -240,9 +243,9 @@ class Shm(Network, unittest.TestCase):
                                ("p999", .999), ("p9999", .9999),
                                ("t_max", 1)):
             least, largest = value_at(counts, fraction)
-            # A sample is half of a whole number of ns.
-            self.assertLessEqual(least, row[name] * 1000 + 0.1, name)
-            self.assertLess(row[name] * 1000, largest + 1, name)
+            # Half a ns is printed as one or none.
+            self.assertLessEqual(least, row[name] * 1000 + 0.6, name)
+            self.assertLess(row[name] * 1000, largest + 1.6, name)
 
     def test_intervals(self):
         """What is printed meanwhile, and logged, is all that there is."""
