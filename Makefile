@@ -18,6 +18,7 @@
 #   make deb                    Debian packages into build/deb
 #   make dist                   a tarball of HEAD, checksums, the tag's command
 #   make bench      figures, with the bars they are held to (BENCH_ARGS=--help)
+#   make plots      those of docs/plots, from what was recorded there
 #   make lab        a shell on two nodes
 #   make check-full every test on every NIC, level and kernel
 #   make soak       hours under fire, can be interrupted (SOAK_ARGS=--help)
@@ -196,7 +197,7 @@ setup:
 
 # What steps of make check need beside; without it they are skipped.
 setup-check:
-	tools/lab/setup.sh base container mpi trace wireshark
+	tools/lab/setup.sh base container mpi plots trace wireshark
 
 setup-package:
 	tools/lab/setup.sh package

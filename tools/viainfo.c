@@ -10,13 +10,15 @@
 #include <string.h>
 #include <vipl_ext.h>
 
+#include "common/json.h"
 #include "common/msg.h"
 #include "common/nic.h"
 #include "common/version.h"
 
 struct how {
-	bool		verbose, json, wire;
+	bool		verbose, wire;
 	unsigned int	shown, failed;
+	struct json	json;		/* --json */
 };
 
 enum kind { NUMBER, LEVELS, BOOLEAN };
@@ -87,16 +89,16 @@ static const struct {
 	{ VIP_FEATURE_REMOTE,		"remote" },
 };
 
-/* Each between the two strings, with a separator. */
-static void print_features(VIP_UINT64 mask, const char *quote, const char *sep)
+#define NR_FEATURES	(sizeof(features) / sizeof(features[0]))
+
+static void print_features(VIP_UINT64 mask)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
+	for (size_t i = 0; i < NR_FEATURES; i++) {
 		if (!(mask & features[i].bit))
 			continue;
-		printf("%s%s%s%s", any ? sep : "", quote, features[i].name,
-		       quote);
+		printf("%s%s", any ? ", " : "", features[i].name);
 		any = true;
 	}
 }
@@ -133,7 +135,7 @@ static void show_text(const struct nic *nic, VIP_UINT64 can,
 	printf("    %-24s %s\n", "Name", nic->attr.Name);
 	printf("    %-24s %s\n", "LocalNicAddress", nic_addr(nic));
 	printf("    %-24s ", "Features");
-	print_features(can, "", ", ");
+	print_features(can);
 	printf("\n");
 	for (unsigned int i = 0; i < n; i++) {
 		printf("    %-24s ", f[i].name);
@@ -148,23 +150,27 @@ static void show_text(const struct nic *nic, VIP_UINT64 can,
 		print_sysfs(nic->dev);
 }
 
-static void show_json(const struct nic *nic, VIP_UINT64 can, bool first)
+static void show_json(const struct nic *nic, VIP_UINT64 can, struct json *j)
 {
 	struct field f[MAX_FIELDS];
 	unsigned int n = list_fields(&nic->attr, f);
 
-	printf("%s\n  {\"nic\":\"%s\",\"Name\":\"%s\",\"LocalNicAddress\":\"%s\"",
-	       first ? "" : ",", nic->dev, nic->attr.Name, nic_addr(nic));
+	json_object(j);
+	json_str(j, "nic", nic->dev);
+	json_str(j, "Name", nic->attr.Name);
+	json_str(j, "LocalNicAddress", nic_addr(nic));
 	for (unsigned int i = 0; i < n; i++) {
 		if (f[i].kind == BOOLEAN)
-			printf(",\"%s\":%s", f[i].name,
-			       f[i].value ? "true" : "false");
+			json_bool(j, f[i].name, f[i].value);
 		else
-			printf(",\"%s\":%lu", f[i].name, f[i].value);
+			json_num(j, f[i].name, f[i].value);
 	}
-	printf(",\"Features\":[");
-	print_features(can, "\"", ",");
-	printf("]}");
+	json_list(j, "Features");
+	for (size_t i = 0; i < NR_FEATURES; i++)
+		if (can & features[i].bit)
+			json_item(j, features[i].name);
+	json_list_end(j);
+	json_object_end(j);
 }
 
 /* The hosts that answer on the NIC's wire, and their names. */
@@ -209,11 +215,11 @@ static void show(const char *name, struct how *how)
 		rc = VipExtQueryFeatures(nic.h, &can);
 	if (rc != VIP_SUCCESS)
 		die("VipQueryNic %s: %s", name, vip_str(rc));
-	if (how->json)
-		show_json(&nic, can, !how->shown);
+	if (how->json.file)
+		show_json(&nic, can, &how->json);
 	else
 		show_text(&nic, can, how);
-	if (how->wire && !how->json)
+	if (how->wire && !how->json.file)
 		show_wire(&nic);
 	VipCloseNic(nic.h);
 	how->shown++;
@@ -224,11 +230,11 @@ static void each(VIP_PVOID arg, const VIP_CHAR *provider,
 {
 	struct how *how = arg;
 
-	if (!device && !how->json)
+	if (!device && !how->json.file)
 		printf("no NIC of provider %s: %s\n", provider, what);
 	if (!device)
 		return;
-	if (!how->json)
+	if (!how->json.file)
 		printf("# %s: %s\n", provider, what);
 	show(device, how);
 }
@@ -263,7 +269,7 @@ int main(int argc, char **argv)
 		VERSION_LONG,
 		{ 0 },
 	};
-	struct how how = { 0 };
+	struct how how = { .json.form = JSON_ROWS };
 	const char *dev = NULL;
 	int c;
 
@@ -272,7 +278,7 @@ int main(int argc, char **argv)
 		case 'd': dev = optarg; break;
 		case 'v': how.verbose = true; break;
 		case 'w': how.wire = true; break;
-		case 'j': how.json = true; break;
+		case 'j': how.json.file = stdout; break;
 		case 'h': usage(); return 0;
 		case OPT_VERSION: print_version("viainfo");
 		default: die("see viainfo -h");
@@ -280,13 +286,11 @@ int main(int argc, char **argv)
 	}
 	if (optind < argc)
 		die("what is '%s'? See viainfo -h", argv[optind]);
-	if (how.json)
-		printf("[");
+	json_begin(&how.json);
 	if (dev)
 		show(dev, &how);
 	else
 		enumerate(&how);
-	if (how.json)
-		printf("%s]\n", how.shown ? "\n" : "");
+	json_end(&how.json);
 	return how.failed || !how.shown;
 }

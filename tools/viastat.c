@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "common/json.h"
 #include "common/msg.h"
 #include "common/nic.h"
 #include "common/opts.h"
@@ -139,14 +140,22 @@ static void print_text(const struct source *s, const struct reading *r,
 static void print_json(const struct source *s, const struct reading *r,
 		       const struct reading *old)
 {
-	printf("{\"nic\":\"%s\"", s->name);
+	struct json j = { .file = stdout };
+
+	json_object(&j);
+	json_str(&j, "nic", s->name);
 	if (r->kind == VIA_STATS_VI)
-		printf(",\"vi\":%" PRIu32, r->id);
-	for (uint32_t i = 0; i < r->count; i++)
-		printf(",\"%.24s\":%" PRId64, r->stats[i].name,
-		       (int64_t)(r->stats[i].value -
-				 value_before(old, r->stats[i].name)));
-	printf("}\n");
+		json_num(&j, "vi", r->id);
+	for (uint32_t i = 0; i < r->count; i++) {
+		char name[sizeof(r->stats[i].name) + 1];
+
+		/* The kernel ends a name that fills its place with no NUL. */
+		snprintf(name, sizeof(name), "%.*s",
+			 (int)sizeof(r->stats[i].name), r->stats[i].name);
+		json_int(&j, name, (int64_t)(r->stats[i].value -
+				value_before(old, r->stats[i].name)));
+	}
+	json_object_end(&j);
 }
 
 static void show(struct source *s, struct reading *r, struct reading **list,

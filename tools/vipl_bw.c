@@ -8,17 +8,20 @@
  * sender that stalls tells how many it has sent, and the lost ones are granted
  * anew. The average counts what arrived, until the receiver has said so.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/msg.h"
 #include "common/pair.h"
+#include "common/progress.h"
 #include "common/report.h"
 #include "common/session.h"
 
 #define STALL_NS	20000000u
 #define GONE_NS		20000000000ull
 #define EXACT_RX	64
+#define COPY_BYTES	4096	/* from here on reading the clock is nothing */
 #define POLITE_MASK	0x1f	/* empty looks between two courtesies */
 
 struct bw {
@@ -41,6 +44,11 @@ struct bw {
 	uint32_t	rbase;		/* receives consumed before this round */
 	bool		fin_in, result_out;
 	uint64_t	last_ns;	/* when something happened */
+
+	/* of the whole round */
+	uint32_t	size;
+	uint64_t	start;		/* ns */
+	uint64_t	shown;		/* messages of intervals that are over */
 };
 
 static void set_peak(struct bw *b, uint32_t size)
@@ -224,7 +232,69 @@ static bool finished(const struct bw *b)
 	return (!b->sends || b->result_in) && (!b->receives || b->result_out);
 }
 
-static void run_queues(struct bw *b, uint32_t size)
+/* Messages so far: sends that are complete, and what came. */
+static uint64_t bw_messages(const struct bw *b)
+{
+	return (b->sends ? b->done : 0) + b->received;
+}
+
+static void bw_partial(void *arg, const char *why)
+{
+	const struct bw *b = arg;
+	struct bw_summary sum = {
+		.messages = bw_messages(b), .ns = now_ns() - b->start,
+		.peak = b->peak,
+	};
+
+	sum.bytes = sum.messages * b->size;
+	report_bw(b->size, &sum, why);
+	if (!b->reliable)
+		report_note("that counts what was sent, lost or not");
+}
+
+static void bw_interval(void *arg, uint64_t from, uint64_t to)
+{
+	struct bw *b = arg;
+	uint64_t n = bw_messages(b);
+
+	if (n != b->shown)
+		report_bw_interval(b->size, n - b->shown, from, to);
+	b->shown = n;
+}
+
+static double bw_done(void *arg, char *text, unsigned int len)
+{
+	const struct bw *b = arg;
+	const struct opts *o = &b->s->o;
+	uint64_t ns = now_ns() - b->start, n = bw_messages(b);
+
+	snprintf(text, len, "%" PRIu32 " bytes, %" PRIu64 " messages, %.2f Mb/sec",
+		 b->size, n, mbps(n * b->size, ns));
+	if (o->seconds)
+		return ns >= o->seconds * 1000000000ull ? 1 :
+		       (double)ns / 1e9 / o->seconds;
+	return (double)n / o->iters / (o->bidir ? 2 : 1);
+}
+
+static const struct progress_calls bw_calls = {
+	.partial = bw_partial, .interval = bw_interval, .done = bw_done,
+};
+
+/* Reading the clock for each small message would count. */
+static inline void bw_look(const struct bw *b)
+{
+	uint64_t now;
+
+	progress_check();
+	if (progress_next == UINT64_MAX ||
+	    (b->size < COPY_BYTES && bw_messages(b) & 63))
+		return;
+	now = now_ns();
+	if (now >= progress_next)
+		progress_tick(now);
+}
+
+static void run_queues(struct bw *b)
 {
 	uint64_t idle_from = 0;
 	uint32_t idle = 0;
@@ -241,7 +311,8 @@ static void run_queues(struct bw *b, uint32_t size)
 		if (any) {
 			b->last_ns = idle_from = idle = 0;
 			if (b->sends)
-				set_peak(b, size);
+				set_peak(b, b->size);
+			bw_look(b);
 			continue;
 		}
 		if (!b->s->cq) {
@@ -255,6 +326,9 @@ static void run_queues(struct bw *b, uint32_t size)
 				continue;
 			idle_from = 0;
 		}
+		progress_check();
+		if (now_ns() >= progress_next)
+			progress_tick(now_ns());
 		on_silence(b);
 	}
 }
@@ -264,7 +338,7 @@ static void bw_size(struct session *s, uint32_t size)
 	const struct opts *o = &s->o;
 	struct bw_summary sum = { 0 };
 	struct bw b = {
-		.s = s, .data = &s->data,
+		.s = s, .data = &s->data, .size = size,
 		.sends = o->bidir || !s->server,
 		.receives = o->bidir || s->server,
 		.counted = o->op != OP_WRITE,
@@ -272,30 +346,34 @@ static void bw_size(struct session *s, uint32_t size)
 		.credit = o->op == OP_WRITE ? UINT64_MAX : s->peer_rx,
 		.target = o->seconds ? UINT64_MAX : o->iters,
 	};
-	uint64_t start, end;
+	uint64_t end;
 
 	chan_prepare(&s->data, o->op, size, &s->remote);
 	b.rbase = s->data.rdone;
 	b.granted = s->data.rposted - s->data.rdone;
 	session_barrier(s);
-	start = now_ns();
-	b.deadline = o->seconds ? start + o->seconds * 1000000000ull : 0;
-	b.mark_ns = start;
-	run_queues(&b, size);
+	report_start();
+	b.start = b.mark_ns = now_ns();
+	b.deadline = o->seconds ? b.start + o->seconds * 1000000000ull : 0;
+	/* The figures are the client's. */
+	if (!s->server)
+		progress_watch(o, &bw_calls, &b, b.start);
+	run_queues(&b);
 	end = now_ns();
 	session_barrier(s);
 	drain(&b);
 	if (s->server)
 		return;
+	progress_done();
 	sum.messages = b.delivered + (o->bidir ? b.received : 0);
 	sum.lost = b.sent - b.delivered +
 		   (o->bidir && b.counted ? b.expected - b.received : 0);
 	if (o->bidir && !b.counted)
 		sum.messages = b.delivered + b.expected;
 	sum.bytes = sum.messages * size;
-	sum.ns = end - start;
+	sum.ns = end - b.start;
 	sum.peak = b.peak;
-	report_bw(size, &sum);
+	report_bw(size, &sum, NULL);
 }
 
 static void run_session(struct session *s)
@@ -350,7 +428,7 @@ static void exact_size(struct pair *p, const struct opts *o, uint32_t size)
 	sum.ns = now_ns() - start;
 	sum.messages = o->iters;
 	sum.bytes = (uint64_t)o->iters * size;
-	report_bw(size, &sum);
+	report_bw(size, &sum, NULL);
 }
 
 static int exact_main(const struct opts *o)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Half round-trip time between two VIs. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/msg.h"
 #include "common/pair.h"
+#include "common/progress.h"
 #include "common/report.h"
 #include "common/session.h"
 
@@ -90,6 +92,7 @@ static enum got wait_spinning(struct end *e, uint64_t timeout_ns)
 	for (;;) {
 		VIP_DESCRIPTOR *d;
 
+		progress_check();
 		for (int i = 0; i < SPINS; i++) {
 			enum got g = peek(e);
 
@@ -137,48 +140,124 @@ static void client_round(struct end *e, const struct opts *o, uint32_t *lost)
 	}
 }
 
+/* A measurement of one size. */
+struct lat_run {
+	const struct opts *o;
+	uint32_t	size, batch;	/* batch: rounds of a sample */
+	struct samples	samples;
+	size_t		shown;		/* samples of intervals that are over */
+	uint64_t	start, last;	/* ns; last: of the newest sample */
+	uint64_t	apart;		/* ns in which something was printed */
+	uint32_t	lost;
+};
+
+static void run_report(struct lat_run *r, const char *why)
+{
+	if (r->lost)
+		report_note("%u messages were lost and sent again", r->lost);
+	report_lat(r->size, &r->samples,
+		   (r->last - r->start - r->apart) / r->batch, why);
+}
+
+static void run_partial(void *arg, const char *why)
+{
+	run_report(arg, why);
+}
+
+static void run_interval(void *arg, uint64_t from, uint64_t to)
+{
+	struct lat_run *r = arg;
+
+	if (r->shown == r->samples.n)
+		return;
+	report_lat_interval(r->size, &r->samples, r->shown, from, to);
+	r->shown = r->samples.n;
+}
+
+static double run_done(void *arg, char *text, unsigned int len)
+{
+	const struct lat_run *r = arg;
+	uint64_t n = (uint64_t)r->samples.n * r->batch;
+
+	snprintf(text, len, "%" PRIu32 " bytes, %" PRIu64 " messages", r->size,
+		 n);
+	if (r->o->seconds)
+		return (double)(r->last - r->start) / 1e9 / r->o->seconds;
+	return (double)n / r->o->iters;
+}
+
+static const struct progress_calls run_calls = {
+	.partial = run_partial, .interval = run_interval, .done = run_done,
+};
+
+static void run_init(struct lat_run *r, const struct opts *o, uint32_t size,
+		     uint32_t batch)
+{
+	*r = (struct lat_run){ .o = o, .size = size, .batch = batch };
+	samples_reserve(&r->samples, o->seconds ? 1u << 20 : o->iters);
+}
+
+static void run_start(struct lat_run *r)
+{
+	report_start();
+	r->start = r->last = now_ns();
+	progress_watch(r->o, &run_calls, r, r->start);
+}
+
+/* A batch of rounds is over. */
+static inline void run_sample(struct lat_run *r)
+{
+	uint64_t now = now_ns();
+
+	samples_add(&r->samples, (now - r->last) / r->batch);
+	r->last = now;
+	progress_check();
+	if (__builtin_expect(now < progress_next, 1))
+		return;
+	progress_tick(now);
+	/* The next sample starts behind what was printed. */
+	r->last = now_ns();
+	r->apart += r->last - now;
+}
+
 static void client_size(struct session *s, uint32_t size)
 {
 	const struct opts *o = &s->o;
 	uint32_t warm = o->iters / 10 < 100 ? o->iters / 10 + 1 : 100;
-	uint32_t batch = o->exact ? EXACT_BATCH : 1;
-	struct samples samples = { 0 };
-	uint32_t lost = 0;
-	uint64_t start, end, last, now;
+	uint64_t end;
 	VIP_DESCRIPTOR *d;
 	struct ctl_msg m;
+	struct lat_run r;
 	struct end e;
 
 	end_init(&e, &s->data, o, size, &s->remote);
-	samples_reserve(&samples, o->seconds ? 1u << 20 : o->iters);
+	run_init(&r, o, size, o->exact ? EXACT_BATCH : 1);
 	session_barrier(s);
 	for (uint32_t i = 0; i < warm; i++)
-		client_round(&e, o, &lost);
-	start = last = now_ns();
-	end = o->seconds ? start + o->seconds * 1000000000ull : UINT64_MAX;
+		client_round(&e, o, &r.lost);
+	run_start(&r);
+	end = r.start + o->seconds * 1000000000ull;
 	do {
-		for (uint32_t i = 0; i < batch; i++)
-			client_round(&e, o, &lost);
-		now = now_ns();
-		samples_add(&samples, (now - last) / batch);
-		last = now;
-	} while (o->seconds ? now < end : samples.n * batch < o->iters);
+		for (uint32_t i = 0; i < r.batch; i++)
+			client_round(&e, o, &r.lost);
+		run_sample(&r);
+	} while (o->seconds ? r.last < end : r.samples.n * r.batch < o->iters);
 
 	/* Until the server has heard it: an unreliable one may be lost. */
 	do {
 		chan_send_msg(&s->data, NULL, 0, true, fin_imm(size));
 		d = chan_recv_wait(&s->ctl, patience(o) / 1000000);
-		if (!d && (o->level != VIP_SERVICE_UNRELIABLE || ++lost > 1000))
+		if (!d && (o->level != VIP_SERVICE_UNRELIABLE ||
+			   ++r.lost > 1000))
 			die("the server does not end the round");
 	} while (!d);
 	session_take(s, d, &m);
 	/* A late copy of an answer must not be one of the next round. */
 	while (chan_recv_done(&s->data))
 		chan_post_recv(&s->data);
-	if (lost)
-		printf("# %u messages were lost and sent again\n", lost);
-	report_lat(size, &samples, (now - start) / batch);
-	samples_free(&samples);
+	progress_done();
+	run_report(&r, NULL);
+	samples_free(&r.samples);
 }
 
 static void server_size(struct session *s, uint32_t size)
@@ -252,8 +331,7 @@ static void spin_idle(struct end *e)
 
 static void exact_size(struct pair *p, const struct opts *o, uint32_t size)
 {
-	struct samples samples = { 0 };
-	uint64_t start, last, now;
+	struct lat_run r;
 	struct end e[2];
 
 	for (int i = 0; i < 2; i++) {
@@ -261,20 +339,19 @@ static void exact_size(struct pair *p, const struct opts *o, uint32_t size)
 
 		end_init(&e[i], &p->ch[i], o, size, &to);
 	}
-	samples_reserve(&samples, o->iters);
+	run_init(&r, o, size, EXACT_BATCH);
 	spin_idle(e);
 	for (int i = 0; i < 100; i++)
 		one_round(e);
-	start = last = now_ns();
+	run_start(&r);
 	for (uint32_t i = 0; i < o->iters; i += EXACT_BATCH) {
 		for (int j = 0; j < EXACT_BATCH; j++)
 			one_round(e);
-		now = now_ns();
-		samples_add(&samples, (now - last) / EXACT_BATCH);
-		last = now;
+		run_sample(&r);
 	}
-	report_lat(size, &samples, (last - start) / EXACT_BATCH);
-	samples_free(&samples);
+	progress_done();
+	run_report(&r, NULL);
+	samples_free(&r.samples);
 }
 
 static int exact_main(const struct opts *o)

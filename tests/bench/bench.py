@@ -11,6 +11,8 @@ Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
        native through our own drivers, on each NIC model, beside the
               stock ones: instructions, and bandwidth between two machines
        wire   two machines: VIA, UDP, TCP and rdma_rxe, interleaved rounds
+       sizes  by size, 4 bytes to 64 KiB: instructions of a message, latency
+              and bandwidth between two machines; for make plots
        providers  shm and ofi:tcp on this machine itself, beside UNIX-domain
               socket pairs, pipes, TCP and fi_pingpong; wants two idle
               processors
@@ -37,12 +39,13 @@ import figures  # noqa: E402
 import mpi  # noqa: E402
 import patterns  # noqa: E402
 import providers  # noqa: E402
+import sizes  # noqa: E402
 import wire  # noqa: E402
 from lab import Lab, LabError  # noqa: E402
 from labkit import kernels  # noqa: E402
 
 PARTS = ("exact", "udp", "lo", "micro", "hostile", "keys", "native", "wire",
-         "providers", "patterns", "mpi")
+         "sizes", "providers", "patterns", "mpi")
 EXACT_PARTS = {"exact": exact.part_exact, "lo": exact.part_lo,
                "micro": exact.part_micro, "hostile": exact.part_hostile, "keys": exact.part_keys,
                "native": exact.part_native, "udp": exact.part_udp}
@@ -91,6 +94,27 @@ def run_wire(book, args):
     except LabError as error:
         print(f"# FAILED two machines: {error}", flush=True)
         return [f"two machines: {error}"]
+
+
+def run_sizes(book, args):
+    """One guest that counts instructions, then two machines."""
+    print(f"# sizes, exact mode, {sizes.EXACT_NIC}", flush=True)
+    failures = []
+    try:
+        with Lab(nodes=1, nics=[sizes.EXACT_NIC], exact=True,
+                 kernel=args.kernel, mem=1024) as lab:
+            runner = exact.Exact(book, lab, args.build, sizes.EXACT_NIC,
+                                 args.quick)
+            failures = runner.failures
+            runner.setup()
+            sizes.part_exact(runner)
+        print(f"# sizes, two machines, {sizes.NIC}", flush=True)
+        with Lab(nodes=2, nics=[sizes.NIC], kernel=args.kernel) as lab:
+            failures += sizes.part_wire(book, lab, args.build, args.quick)
+    except LabError as error:
+        failures.append(f"sizes: {error}")
+        print(f"# FAILED {failures[-1]}", flush=True)
+    return failures
 
 
 def run_mpi(book, args):
@@ -180,6 +204,8 @@ def main():
             failures += run_native(book, nic, args)
     if "wire" in parts:
         failures += run_wire(book, args)
+    if "sizes" in parts:
+        failures += run_sizes(book, args)
     if "providers" in parts:
         failures += providers.part_providers(book, args.build, args.quick)
     if "mpi" in parts:

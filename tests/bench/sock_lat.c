@@ -236,8 +236,8 @@ static void client_lat(const struct opts *o, const struct link *l,
 		last = now;
 	}
 	if (lost)
-		printf("# %u datagrams were lost and sent again\n", lost);
-	report_lat(size, &s, (last - start) / batch);
+		report_note("%u datagrams were lost and sent again", lost);
+	report_lat(size, &s, (last - start) / batch, NULL);
 	samples_free(&s);
 }
 
@@ -278,7 +278,7 @@ static void client_bw(const struct opts *o, const struct link *l,
 	b.messages = got;
 	b.lost = o->iters - got;
 	b.bytes = got * size;
-	report_bw(size, &b);
+	report_bw(size, &b, NULL);
 }
 
 static uint64_t drain_udp(const struct link *l, uint32_t iters,
@@ -564,7 +564,7 @@ static void spin_bw(const struct opts *o, const int *fd, unsigned char *buf)
 	b.ns = now_ns() - start;
 	b.messages = o->iters;
 	b.bytes = all;
-	report_bw(o->size, &b);
+	report_bw(o->size, &b, NULL);
 }
 
 static void spin_round(const int *fd, unsigned char *buf, uint32_t size)
@@ -602,7 +602,7 @@ static int run_spin(const struct opts *o)
 		samples_add(&s, (now - last) / EXACT_BATCH);
 		last = now;
 	}
-	report_lat(o->size, &s, (last - start) / EXACT_BATCH);
+	report_lat(o->size, &s, (last - start) / EXACT_BATCH, NULL);
 	samples_free(&s);
 	free(buf);
 	return 0;

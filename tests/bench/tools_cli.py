@@ -4,11 +4,19 @@
 operation, level and way to wait, between two processes of this machine; and
 what they say where nothing is."""
 
+import base64
+import json
 import os
+import pty
+import re
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import zlib
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -23,6 +31,55 @@ LAT = (("-e",), ("-l", "rr"), ("-l", "unreliable", "-e"), ("--op", "write"),
 BW = (("-e",), ("-b", "-e"), ("-l", "rr", "-e"), ("-l", "unreliable", "-e"),
       ("--op", "write", "-s", "100000"), ("--op", "write_imm", "-e"),
       ("-a", "-e"))
+
+
+def zigzag(data):
+    """The numbers in ZigZag LEB128."""
+    value = shift = 0
+    for byte in data:
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            yield value >> 1 ^ -(value & 1)
+            value = shift = 0
+
+
+def histograms(path):
+    """[(size, {(least, largest value in ns): how many})] of an interval log, by what
+    HdrHistogram's documents say of the form."""
+    found = []
+    with open(path) as file:
+        lines = [line for line in file if line[0] not in '#"']
+    for line in lines:
+        tag, start, length, largest, text = line.rstrip("\n").split(",")
+        data = base64.b64decode(text, validate=True)
+        cookie, size = struct.unpack(">II", data[:8])
+        assert (cookie, size) == (0x1c849314, len(data) - 8), line
+        data = zlib.decompress(data[8:])
+        assert struct.unpack(">IIIIqqd", data[:40]) == (
+            0x1c849313, len(data) - 40, 0, 3, 1, 3600 * 10 ** 9, 1.0), line
+        counts, index = {}, 0
+        for count in zigzag(data[40:]):
+            if count > 0:
+                bucket = max(0, index // 1024 - 1)
+                low = (index - 1024 * bucket) << bucket
+                counts[low, low + (1 << bucket) - 1] = count
+            index += max(1, -count)
+        assert float(start) >= 0 < float(length), line
+        # ms, and to a part in a thousand.
+        assert abs(max(counts)[1] / 1e6 - float(largest)) <= \
+            0.001 * float(largest) + 0.001, line
+        found.append((int(tag.split("=")[1]), counts))
+    return found
+
+
+def value_at(counts, fraction):
+    seen, total = 0, sum(counts.values())
+    for value in sorted(counts):
+        seen += counts[value]
+        if seen >= fraction * total:
+            return value
+    raise AssertionError("an empty histogram")
 
 
 class Network:
@@ -76,6 +133,73 @@ class Network:
                 "vipl_lat", "--exact", "-d", self.device, *FEW, *words), 0))
             self.assertIn("#bytes", out)
 
+    def served(self, tool, *words):
+        """(server, client), of which the client runs; both are killed in the
+        end."""
+        where = ["-d", self.device, "-p", str(self.local.port)]
+        server = self.local.start(self.tool(tool, *where), 1)
+        self.addCleanup(server.communicate)
+        self.addCleanup(server.kill)
+        client = self.local.start(
+            self.tool(tool, *where, *words, self.host), 0)
+        self.addCleanup(client.communicate)
+        self.addCleanup(client.kill)
+        return server, client
+
+    def cut(self, tool, end, *options):
+        """A client that is cut short while it measures: (status, its last
+        row, standard error)."""
+        server, client = self.served(tool, "-D", "60", "-i", "0.1", "--json",
+                                     "-", *options)
+        first = client.stdout.readline()
+        self.assertIn("from_s", first)
+        end(server, client)
+        out, err = client.communicate(timeout=60)
+        # The next one wants its port.
+        server.kill()
+        server.wait(60)
+        *parts, row = [json.loads(line) for line in (first + out).splitlines()]
+        self.assertEqual(sum(p["iterations"] for p in parts),
+                         row["iterations"])
+        return client.returncode, row, err
+
+    def test_interrupt(self):
+        """What was measured is printed, and the signal is not hidden."""
+        for tool, *options in (("vipl_lat",), ("vipl_lat", "-e"),
+                               ("vipl_bw", "-e"), ("vipl_bw", "-b")):
+            with self.subTest(tool=tool, options=options):
+                status, row, err = self.cut(
+                    tool, lambda s, c: c.send_signal(signal.SIGINT), *options)
+                self.assertEqual(status, -signal.SIGINT)
+                self.assertEqual(row["partial"], "interrupted")
+                self.assertGreater(row["iterations"], 0)
+                self.assertIn("# partial", err)
+
+    def test_interrupt_asleep(self):
+        """The other end does not answer, and never will."""
+        def end(server, client):
+            server.send_signal(signal.SIGSTOP)
+            time.sleep(0.3)
+            client.send_signal(signal.SIGTERM)
+
+        for options in ((), ("-e",)):
+            status, row, _ = self.cut("vipl_lat", end, *options)
+            self.assertEqual(status, -signal.SIGTERM)
+            self.assertEqual(row["partial"], "interrupted")
+
+    def test_lost(self):
+        """The other end dies: what was measured is printed, and why it is a
+        part."""
+        for tool, *options in (("vipl_lat",), ("vipl_lat", "-e"),
+                               ("vipl_bw", "-e")):
+            with self.subTest(tool=tool, options=options):
+                status, row, err = self.cut(tool, lambda s, c: s.kill(),
+                                            *options)
+                self.assertEqual(status, 1)
+                self.assertIn("connection is lost", row["partial"])
+                self.assertGreater(row["iterations"], 0)
+                self.assertIn(row["partial"], err)
+
     def said(self, *words):
         done = subprocess.run(self.tool(*words), env=self.local.env, text=True,
                               capture_output=True, timeout=60)
@@ -96,6 +220,75 @@ class Shm(Network, unittest.TestCase):
     # A space of its own: other tests run beside this one.
     plugin, device, host = ("shm", f"shm:{1000 + os.getpid() % 9000}",
                             "localhost")
+
+
+    def test_json_alone(self):
+        """All lines are JSON, and the table is on standard error."""
+        for tool in ("vipl_lat", "vipl_bw"):
+            _, client = self.served(tool, *FEW, "--json", "-")
+            out, err = client.communicate(timeout=60)
+            self.assertEqual([json.loads(line)["tool"]
+                              for line in out.splitlines()], [tool])
+            self.assertIn("#bytes", err)
+
+    def test_histogram(self):
+        """The log, beside what is printed of the same messages."""
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "log")
+            row = self.local.via("vipl_lat", self.device, self.host, "-n",
+                                 "2000", "-s", "16", "-e", "--histogram", log)
+            (size, counts), = histograms(log)
+        self.assertEqual((size, sum(counts.values())), (16, 2000))
+        for name, fraction in (("p50", .5), ("p90", .9), ("p99", .99),
+                               ("p999", .999), ("p9999", .9999),
+                               ("t_max", 1)):
+            least, largest = value_at(counts, fraction)
+            # Half a ns is printed as one or none.
+            self.assertLessEqual(least, row[name] * 1000 + 0.6, name)
+            self.assertLess(row[name] * 1000, largest + 1.6, name)
+
+    def test_intervals(self):
+        """What is printed meanwhile, and logged, is all that there is."""
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "log")
+            _, client = self.served("vipl_lat", "-D", "1", "-i", "0.2", "-e",
+                                    "--json", "-", "--histogram", log)
+            out, err = client.communicate(timeout=60)
+            logged = [sum(c.values()) for _, c in histograms(log)]
+        *parts, whole = map(json.loads, out.splitlines())
+        self.assertGreater(len(parts), 1)
+        self.assertEqual(logged, [p["iterations"] for p in parts])
+        self.assertEqual(sum(logged), whole["iterations"])
+        self.assertEqual(len(re.findall(r"(?m)^# [\d.]+-[\d.]+ s: ", err)),
+                         len(parts))
+        _, client = self.served("vipl_bw", "-D", "1", "-i", "0.2", "-e",
+                                "--json", "-")
+        out, err = client.communicate(timeout=60)
+        self.assertGreater(len(out.splitlines()), 2)
+
+    def test_progress(self):
+        """On a terminal, of a run of more than two seconds only."""
+        for seconds, wanted in (("1", False), ("3", True)):
+            ours, terminal = pty.openpty()
+            where = ["-d", self.device, "-p", str(self.local.port)]
+            server = self.local.start(self.tool("vipl_lat", *where), 1)
+            client = subprocess.Popen(
+                self.tool("vipl_lat", *where, "-e", "-D", seconds, self.host),
+                env=self.local.env, stdout=subprocess.DEVNULL, stderr=terminal)
+            os.close(terminal)
+            text = b""
+            try:
+                while True:
+                    text += os.read(ours, 4096)
+            except OSError:
+                os.close(ours)      # the last one has closed it
+            self.assertEqual(client.wait(60), 0)
+            server.communicate(timeout=60)
+            self.assertEqual(bool(re.search(
+                rb"\r\x1b\[K4 bytes, \d+ messages: \d+ %, \d+ s left", text)),
+                wanted, text)
+            # The last line of it is wiped out.
+            self.assertTrue(not text or text.endswith(b"\r\x1b[K"), text)
 
 
 class OfiTcp(Network, unittest.TestCase):

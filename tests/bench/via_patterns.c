@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include <vipl.h>
 
+#include "common/json.h"
 #include "common/msg.h"
 #include "common/netns.h"
 #include "common/opts.h"
@@ -577,6 +578,7 @@ static void report(const struct options *o, struct run *r)
 	const char *path = o->proto == PAT_VIA ? (o->dev ? o->dev : "via") :
 			   proto_names[o->proto];
 	const char *wait = o->block ? "block" : "poll";
+	struct json j = { .file = stdout };
 	struct lat_summary l;
 	size_t slow = 0;
 
@@ -586,13 +588,25 @@ static void report(const struct options *o, struct run *r)
 	if (r->lost)
 		warn_msg("%u messages were lost and sent again", r->lost);
 	if (o->json) {
-		printf("{\"tool\":\"via_patterns\",\"pattern\":\"%s\",\"path\":\"%s\",\"level\":\"%s\",\"wait\":\"%s\",\"bytes\":%u,\"clients\":%u,\"think_us\":%u,\"think_server_us\":%u,\"samples\":%zu,",
-		       kinds[o->pattern].name, path, level, wait, o->size,
-		       o->clients, o->think, o->think_server, r->samples.n);
-		printf("\"p50\":%.3f,\"p99\":%.3f,\"max\":%.3f,\"mean\":%.3f,\"over_1ms\":%.4f,\"lost\":%u}\n",
-		       l.typical * whole, l.p99 * whole, l.max * whole,
-		       l.avg * whole, (double)slow / (double)r->samples.n,
-		       r->lost);
+		json_object(&j);
+		json_str(&j, "tool", "via_patterns");
+		json_str(&j, "pattern", kinds[o->pattern].name);
+		json_str(&j, "path", path);
+		json_str(&j, "level", level);
+		json_str(&j, "wait", wait);
+		json_num(&j, "bytes", o->size);
+		json_num(&j, "clients", o->clients);
+		json_num(&j, "think_us", o->think);
+		json_num(&j, "think_server_us", o->think_server);
+		json_num(&j, "samples", r->samples.n);
+		json_real(&j, "p50", l.typical * whole, 3);
+		json_real(&j, "p99", l.p99 * whole, 3);
+		json_real(&j, "max", l.max * whole, 3);
+		json_real(&j, "mean", l.avg * whole, 3);
+		json_real(&j, "over_1ms",
+			  (double)slow / (double)r->samples.n, 4);
+		json_num(&j, "lost", r->lost);
+		json_object_end(&j);
 		return;
 	}
 	printf(" #pattern   path       level      wait  #bytes #clients #rounds  p50[usec]  p99[usec]  max[usec]  mean[usec] over 1 ms\n");

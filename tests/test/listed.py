@@ -28,6 +28,8 @@ PACKAGES = {
     "linux-headers-amd64": "/usr/src/linux-headers-*-amd64",
     "pahole": "pahole", "pkg-config": "pkg-config",
     "python3-cffi": "/usr/lib/python3/dist-packages/cffi/__init__.py",
+    "python3-matplotlib":
+        "/usr/lib/python3/dist-packages/matplotlib/__init__.py",
 }
 # Without these there is no test at all.
 ALWAYS = ("make", "gcc", "libc6-dev", "libcunit1-dev")

@@ -4,6 +4,7 @@
 
 #include "chan.h"
 #include "msg.h"
+#include "progress.h"
 
 static uint32_t pow2_up(uint32_t v)
 {
@@ -124,15 +125,16 @@ void chan_fail(const struct chan *ch, const char *what, VIP_RETURN rc,
 	VIP_VI_STATE state = VIP_STATE_IDLE;
 	VIP_VI_ATTRIBUTES attr;
 	VIP_BOOLEAN se, re;
+	const char *lost;
 	char text[128];
 
-	if (d)
-		die("%s: %s, status 0x%x (%s)", what, vip_str(rc),
-		    d->CS.Status,
-		    VipExtStatusText(d->CS.Status, text, sizeof(text)));
 	VipQueryVi(ch->vi, &state, &attr, &se, &re);
-	die("%s: %s%s", what, vip_str(rc),
-	    state == VIP_STATE_ERROR ? ", the connection is lost" : "");
+	lost = state == VIP_STATE_ERROR ? ", the connection is lost" : "";
+	if (d)
+		die("%s: %s, status 0x%x (%s)%s", what, vip_str(rc),
+		    d->CS.Status,
+		    VipExtStatusText(d->CS.Status, text, sizeof(text)), lost);
+	die("%s: %s%s", what, vip_str(rc), lost);
 }
 
 void chan_send_msg(struct chan *ch, const void *data, uint32_t len,
@@ -201,8 +203,11 @@ VIP_DESCRIPTOR *chan_recv_done(struct chan *ch)
 VIP_DESCRIPTOR *chan_recv_wait(struct chan *ch, uint32_t timeout_ms)
 {
 	VIP_DESCRIPTOR *d;
-	VIP_RETURN rc = VipRecvWait(ch->vi, timeout_ms, &d);
+	VIP_RETURN rc;
 
+	progress_sleep();
+	rc = VipRecvWait(ch->vi, timeout_ms, &d);
+	progress_awake();
 	if (rc == VIP_TIMEOUT)
 		return NULL;
 	if (rc != VIP_SUCCESS)
@@ -228,7 +233,9 @@ void chan_reap_wait(struct chan *ch)
 	VIP_DESCRIPTOR *d;
 	VIP_RETURN rc;
 
+	progress_sleep();
 	rc = VipSendWait(ch->vi, 20000, &d);
+	progress_awake();
 	if (rc != VIP_SUCCESS)
 		chan_fail(ch, "send", rc, rc == VIP_TIMEOUT ? NULL : d);
 	ch->sdone++;

@@ -11,11 +11,13 @@
 
 #include "msg.h"
 
-static void vwarn(const char *fmt, va_list ap)
-{
-	char text[1024];
+void (*msg_before)(void);
+void (*msg_last)(const char *text);
 
-	vsnprintf(text, sizeof(text), fmt, ap);
+static void say(const char *text)
+{
+	if (msg_before)
+		msg_before();
 	fflush(stdout);
 	/* One write: other threads and processes may warn, too. */
 	fprintf(stderr, "%s: %s\n", program_invocation_short_name, text);
@@ -23,20 +25,26 @@ static void vwarn(const char *fmt, va_list ap)
 
 void warn_msg(const char *fmt, ...)
 {
+	char text[1024];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vwarn(fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	say(text);
 }
 
 void die(const char *fmt, ...)
 {
+	char text[1024];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vwarn(fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	say(text);
+	if (msg_last)
+		msg_last(text);
 	exit(1);
 }
 

@@ -11,6 +11,13 @@ void warn_msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void die(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), noreturn));
 
+/*
+ * Called before a line is printed, and by die() after its line, with it: the
+ * last chance to print what there is. NULL: nothing.
+ */
+extern void (*msg_before)(void);
+extern void (*msg_last)(const char *text);
+
 /* What a call said, in words. */
 const char *vip_str(VIP_RETURN rc);
 const char *level_str(unsigned int level);

@@ -21,7 +21,7 @@
 
 enum {
 	O_OP = LONG_ONLY, O_JSON, O_PERSIST, O_EXACT, O_PEER_DEV, O_PEER_NETNS,
-	O_PROTO, O_SPIN, O_BW, O_POLL, O_CPUS,
+	O_PROTO, O_SPIN, O_BW, O_POLL, O_CPUS, O_HISTOGRAM,
 };
 
 static const struct optdef {
@@ -56,7 +56,12 @@ static const struct optdef {
 	{ O_CPUS, "cpus", "A,B", OPT_SOCK,
 	  "with --exact: the processor of each end" },
 	{ O_JSON, "json", "FILE", ALL_PROGS,
-	  "write results to FILE too, one JSON object a line" },
+	  "write results to FILE too, one JSON object a line; to standard "
+	  "output with -, which then has nothing else" },
+	{ O_HISTOGRAM, "histogram", "FILE", OPT_LAT | OPT_SOCK,
+	  "write the times to FILE as HdrHistogram's interval log" },
+	{ 'i', "interval", "SECONDS", VIA_PROGS,
+	  "print a line that often while it runs" },
 	{ O_PERSIST, "persist", NULL, ALL_PROGS,
 	  "server: go on after the first client" },
 	{ O_EXACT, "exact", NULL, ALL_PROGS,
@@ -146,6 +151,18 @@ bool opts_local(const struct opts *o)
 	return o->proto == PROTO_UNIX || o->proto == PROTO_PIPE;
 }
 
+/* From a hundredth of a second to a day. */
+static uint64_t parse_interval(const char *arg)
+{
+	char *end;
+	double s = strtod(arg, &end);
+
+	if (end == arg || *end || !(s >= 0.01 && s <= 86400))
+		die("-i: '%s' is not a number of seconds from 0.01 to 86400",
+		    arg);
+	return (uint64_t)(s * 1e9);
+}
+
 static void set_cpus(struct opts *o, const char *arg)
 {
 	if (sscanf(arg, "%d,%d", &o->cpu[0], &o->cpu[1]) != 2 ||
@@ -173,6 +190,8 @@ static void set_option(struct opts *o, int c, const char *arg)
 	case O_POLL: o->poll = true; break;
 	case O_CPUS: set_cpus(o, arg); break;
 	case O_JSON: o->json = arg; break;
+	case O_HISTOGRAM: o->histogram = arg; break;
+	case 'i': o->interval_ns = parse_interval(arg); break;
 	case O_PERSIST: o->persist = true; break;
 	case O_EXACT: o->exact = true; break;
 	case O_PEER_DEV: o->peer_dev = arg; break;

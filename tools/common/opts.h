@@ -21,6 +21,8 @@ struct opts {
 	const char	*peer_dev;	/* --exact: the second NIC */
 	const char	*peer_netns;	/* --exact: where the second one lives */
 	const char	*json;		/* NULL: none */
+	const char	*histogram;	/* NULL: none */
+	uint64_t	interval_ns;	/* of lines meanwhile, 0: none */
 	uint32_t	size;		/* bytes of a message */
 	uint32_t	iters;
 	uint32_t	seconds;	/* 0: count iterations instead */

@@ -1,66 +1,213 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* perftest's columns on standard output, and the same as JSON lines. */
+/*
+ * perftest's columns, the same as JSON lines, and HdrHistogram's interval log.
+ * Where JSON goes to standard output, all else goes to standard error.
+ */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "hist.h"
+#include "json.h"
 #include "msg.h"
 #include "report.h"
 
-static FILE *json;
+static FILE *table, *log_file;
+static struct json json;
 static const struct opts *run;
 static const char *run_path, *run_level;
+static uint64_t run_start;	/* ns: what a log counts from */
+static uint64_t size_start;
 static bool heading_done;
+
+static FILE *open_file(const char *option, const char *path)
+{
+	FILE *f = fopen(path, "we");
+
+	if (!f)
+		die("%s %s: %s", option, path, strerror(errno));
+	return f;
+}
+
+static void log_begin(void)
+{
+	struct timespec now;
+	char text[64];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	strftime(text, sizeof(text), "%a %b %d %H:%M:%S %Z %Y",
+		 localtime(&(time_t){ now.tv_sec }));
+	fprintf(log_file, "#[%s, %s, %s: half round trips in ns, Tag=BYTES]\n"
+		"#[Histogram log format version 1.3]\n"
+		"#[StartTime: %lld.%03ld (seconds since epoch), %s]\n"
+		"\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
+		run->name, run_path, run_level, (long long)now.tv_sec,
+		now.tv_nsec / 1000000, text);
+}
 
 void report_begin(const struct opts *o, const char *path, const char *level)
 {
+	bool to_stdout = o->json && !strcmp(o->json, "-");
+
 	run = o;
 	run_path = path;
 	run_level = level;
-	if (!o->json)
+	run_start = now_ns();
+	table = to_stdout ? stderr : stdout;
+	if (o->json)
+		json.file = to_stdout ? stdout : open_file("--json", o->json);
+	/* A server has no figures. */
+	if (!o->histogram)
 		return;
-	json = strcmp(o->json, "-") ? fopen(o->json, "we") : stdout;
-	if (!json)
-		die("--json %s: %s", o->json, strerror(errno));
+	log_file = open_file("--histogram", o->histogram);
+	log_begin();
+}
+
+void report_start(void)
+{
+	size_start = now_ns();
 }
 
 static void heading(const char *line)
 {
 	if (!heading_done)
-		printf("%s\n", line);
+		fprintf(table, "%s\n", line);
 	heading_done = true;
 }
 
-static void json_begin(uint32_t size, uint64_t iters)
+void report_note(const char *fmt, ...)
 {
-	fprintf(json, "{\"tool\":\"%s\",\"path\":\"%s\",\"level\":\"%s\","
-		"\"op\":\"%s\",\"wait\":\"%s\",\"bidirectional\":%s,"
-		"\"bytes\":%" PRIu32 ",\"iterations\":%" PRIu64,
-		run->name, run_path, run_level, op_str(run->op),
-		run->events ? "block" : "poll", run->bidir ? "true" : "false",
-		size, iters);
+	va_list ap;
+
+	va_start(ap, fmt);
+	fputs("# ", table);
+	vfprintf(table, fmt, ap);
+	fputc('\n', table);
+	fflush(table);
+	va_end(ap);
 }
 
-void report_lat(uint32_t size, struct samples *s, uint64_t total_ns)
+static void note_partial(const char *why)
+{
+	if (why)
+		report_note("partial, the figures are of what came before: %s",
+			    why);
+}
+
+static void json_row(uint32_t size, uint64_t iters, const char *why)
+{
+	json_object(&json);
+	json_str(&json, "tool", run->name);
+	json_str(&json, "path", run_path);
+	json_str(&json, "level", run_level);
+	json_str(&json, "op", op_str(run->op));
+	json_str(&json, "wait", run->events ? "block" : "poll");
+	json_bool(&json, "bidirectional", run->bidir);
+	json_num(&json, "bytes", size);
+	json_num(&json, "iterations", iters);
+	if (why)
+		json_str(&json, "partial", why);
+}
+
+static void json_span(uint64_t from, uint64_t to)
+{
+	json_real(&json, "from_s", (double)(from - size_start) / 1e9, 3);
+	json_real(&json, "to_s", (double)(to - size_start) / 1e9, 3);
+}
+
+/* Of the samples from the first one on; the caller frees it. */
+static struct hist *make_hist(const struct samples *s, size_t first)
+{
+	struct hist *h = xcalloc(1, sizeof(*h));
+
+	for (size_t i = first; i < s->n; i++)
+		hist_add(h, s->v[i] / 2);
+	return h;
+}
+
+static void log_hist(uint32_t size, const struct hist *h, uint64_t from,
+		     uint64_t to)
+{
+	fprintf(log_file, "Tag=%" PRIu32 ",%.3f,%.3f,%.3f,", size,
+		(double)(from - run_start) / 1e9, (double)(to - from) / 1e9,
+		(double)h->max / 1e6);
+	hist_write(h, log_file);
+	fputc('\n', log_file);
+	fflush(log_file);
+}
+
+static void print_lat(uint32_t size, const struct samples *s,
+		      const struct lat_summary *l)
+{
+	heading(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]   90% percentile[usec]   99.99% percentile[usec]");
+	fprintf(table, " %-7" PRIu32 " %-11zu    %-12.2f   %-12.2f %-14.2f     %-12.2f   %-14.2f  %-20.2f   %-22.2f   %-20.2f   %-.2f\n",
+		size, s->n, l->min, l->max, l->typical, l->avg, l->stdev,
+		l->p99, l->p999, l->p90, l->p9999);
+	fflush(table);
+}
+
+void report_lat(uint32_t size, struct samples *s, uint64_t total_ns,
+		const char *why)
 {
 	struct lat_summary l;
 
-	samples_summary(s, &l);
-	heading(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]");
-	printf(" %-7" PRIu32 " %-11zu    %-12.2f   %-12.2f %-14.2f     %-12.2f   %-14.2f  %-20.2f   %-20.2f\n",
-	       size, s->n, l.min, l.max, l.typical, l.avg, l.stdev, l.p99,
-	       l.p999);
-	fflush(stdout);
-	if (!json)
+	if (!s->n) {
+		report_note("nothing of %" PRIu32 " bytes was measured: %s",
+			    size, why);
 		return;
-	json_begin(size, s->n);
-	fprintf(json, ",\"t_min\":%.3f,\"t_max\":%.3f,\"t_typical\":%.3f,"
-		"\"t_avg\":%.3f,\"t_stdev\":%.3f,\"p99\":%.3f,\"p999\":%.3f,"
-		"\"half_rtt_ns\":%.1f}\n",
-		l.min, l.max, l.typical, l.avg, l.stdev, l.p99, l.p999,
-		(double)total_ns / 2 / (double)s->n);
-	fflush(json);
+	}
+	/* With -i each interval has a line of its own in the log. */
+	if (log_file && !run->interval_ns) {
+		struct hist *h = make_hist(s, 0);
+
+		log_hist(size, h, size_start ? size_start : run_start,
+			 now_ns());
+		free(h);
+	}
+	samples_summary(s, &l);
+	print_lat(size, s, &l);
+	note_partial(why);
+	json_row(size, s->n, why);
+	json_real(&json, "t_min", l.min, 3);
+	json_real(&json, "t_max", l.max, 3);
+	json_real(&json, "t_typical", l.typical, 3);
+	json_real(&json, "t_avg", l.avg, 3);
+	json_real(&json, "t_stdev", l.stdev, 3);
+	json_real(&json, "p50", l.typical, 3);
+	json_real(&json, "p90", l.p90, 3);
+	json_real(&json, "p99", l.p99, 3);
+	json_real(&json, "p999", l.p999, 3);
+	json_real(&json, "p9999", l.p9999, 3);
+	json_real(&json, "half_rtt_ns",
+		  (double)total_ns / 2 / (double)s->n, 1);
+	json_object_end(&json);
+}
+
+void report_lat_interval(uint32_t size, const struct samples *s, size_t first,
+			 uint64_t from, uint64_t to)
+{
+	struct hist *h = make_hist(s, first);
+	double p50 = (double)hist_at(h, 0.5) / 1000;
+	double p99 = (double)hist_at(h, 0.99) / 1000;
+	double max = (double)h->max / 1000;
+
+	report_note("%.2f-%.2f s: %" PRIu32 " bytes, %" PRIu64 " samples, 50%% %.2f, 99%% %.2f, max %.2f usec",
+		    (double)(from - size_start) / 1e9,
+		    (double)(to - size_start) / 1e9, size, h->n, p50, p99,
+		    max);
+	if (log_file)
+		log_hist(size, h, from, to);
+	json_row(size, h->n, NULL);
+	json_span(from, to);
+	json_real(&json, "p50", p50, 3);
+	json_real(&json, "p99", p99, 3);
+	json_real(&json, "t_max", max, 3);
+	json_object_end(&json);
+	free(h);
 }
 
 double mbps(uint64_t bytes, uint64_t ns)
@@ -68,35 +215,55 @@ double mbps(uint64_t bytes, uint64_t ns)
 	return ns ? (double)bytes * 8000.0 / (double)ns : 0;
 }
 
-void report_bw(uint32_t size, const struct bw_summary *b)
+void report_bw(uint32_t size, const struct bw_summary *b, const char *why)
 {
 	double avg = mbps(b->bytes, b->ns);
 	double peak = b->peak > avg ? b->peak : avg;
 	double mpps = b->ns ? (double)b->messages * 1000.0 / (double)b->ns : 0;
 
 	heading(" #bytes     #iterations    BW peak[Mb/sec]    BW average[Mb/sec]   MsgRate[Mpps]");
-	printf(" %-10" PRIu32 " %-14" PRIu64 " %-18.2f %-20.2f %-10.6f\n", size,
-	       b->messages + b->lost, peak, avg, mpps);
+	fprintf(table, " %-10" PRIu32 " %-14" PRIu64 " %-18.2f %-20.2f %-10.6f\n",
+		size, b->messages + b->lost, peak, avg, mpps);
+	fflush(table);
 	if (b->lost)
-		printf("# %" PRIu64 " of %" PRIu64 " messages lost (%.2f%%); the average counts what arrived\n",
-		       b->lost, b->messages + b->lost, 100.0 * (double)b->lost /
-		       (double)(b->messages + b->lost));
-	fflush(stdout);
-	if (!json)
-		return;
-	json_begin(size, b->messages + b->lost);
-	fprintf(json, ",\"bw_peak_mbps\":%.3f,\"bw_average_mbps\":%.3f,"
-		"\"msg_rate_mpps\":%.6f,\"lost\":%" PRIu64
-		",\"ns_per_byte\":%.4f}\n", peak, avg, mpps, b->lost,
-		b->bytes ? (double)b->ns / (double)b->bytes : 0);
-	fflush(json);
+		report_note("%" PRIu64 " of %" PRIu64 " messages lost (%.2f%%); the average counts what arrived",
+			    b->lost, b->messages + b->lost,
+			    100.0 * (double)b->lost /
+			    (double)(b->messages + b->lost));
+	note_partial(why);
+	json_row(size, b->messages + b->lost, why);
+	json_real(&json, "bw_peak_mbps", peak, 3);
+	json_real(&json, "bw_average_mbps", avg, 3);
+	json_real(&json, "msg_rate_mpps", mpps, 6);
+	json_num(&json, "lost", b->lost);
+	json_real(&json, "ns_per_byte",
+		  b->bytes ? (double)b->ns / (double)b->bytes : 0, 4);
+	json_object_end(&json);
+}
+
+void report_bw_interval(uint32_t size, uint64_t messages, uint64_t from,
+			uint64_t to)
+{
+	double avg = mbps(messages * size, to - from);
+
+	report_note("%.2f-%.2f s: %" PRIu32 " bytes, %" PRIu64 " messages, %.2f Mb/sec",
+		    (double)(from - size_start) / 1e9,
+		    (double)(to - size_start) / 1e9, size, messages, avg);
+	json_row(size, messages, NULL);
+	json_span(from, to);
+	json_real(&json, "bw_average_mbps", avg, 3);
+	json_object_end(&json);
+}
+
+static void close_file(FILE *f, const char *option, const char *path)
+{
+	if (f && (ferror(f) || (f == stdout ? fflush(f) : fclose(f))))
+		die("%s %s: write failed", option, path);
 }
 
 void report_end(void)
 {
-	if (!json)
-		return;
-	if (ferror(json) || (json != stdout && fclose(json)))
-		die("--json %s: write failed", run->json);
-	json = NULL;
+	close_file(json.file, "--json", run->json);
+	close_file(log_file, "--histogram", run->histogram);
+	json.file = log_file = NULL;
 }

@@ -17,8 +17,19 @@ struct bw_summary {
 
 /* What is measured over: a NIC and a path, for the heading and JSON. */
 void report_begin(const struct opts *o, const char *path, const char *level);
-void report_lat(uint32_t size, struct samples *s, uint64_t total_ns);
-void report_bw(uint32_t size, const struct bw_summary *b);
+/* A measurement starts now; what comes of it is of messages of this size. */
+void report_start(void);
+/* why: NULL, or why the figures are of a part of the run. */
+void report_lat(uint32_t size, struct samples *s, uint64_t total_ns,
+		const char *why);
+void report_bw(uint32_t size, const struct bw_summary *b, const char *why);
+/* Of the time between two readings of the clock, while it runs. */
+void report_lat_interval(uint32_t size, const struct samples *s, size_t first,
+			 uint64_t from, uint64_t to);
+void report_bw_interval(uint32_t size, uint64_t messages, uint64_t from,
+			uint64_t to);
+/* A line aside from the figures. */
+void report_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void report_end(void);
 
 double mbps(uint64_t bytes, uint64_t ns);

@@ -58,6 +58,8 @@ void samples_summary(struct samples *s, struct lat_summary *out)
 	out->min = s->v[0] / 2000.0;
 	out->max = s->v[s->n - 1] / 2000.0;
 	out->typical = half_us(s, 0.5);
+	out->p90 = half_us(s, 0.9);
 	out->p99 = half_us(s, 0.99);
 	out->p999 = half_us(s, 0.999);
+	out->p9999 = half_us(s, 0.9999);
 }

@@ -13,7 +13,7 @@ struct samples {
 
 /* Half round trips, us. */
 struct lat_summary {
-	double	min, max, typical, avg, stdev, p99, p999;
+	double	min, max, typical, avg, stdev, p90, p99, p999, p9999;
 };
 
 void samples_reserve(struct samples *s, size_t room);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "common/msg.h"
-#include "out.h"
 #include "via.h"
 #include "uapi/via.h"
 
@@ -198,23 +197,23 @@ const char *peers_unlisted(const struct nic *nic)
 
 static void show_json(const struct nic *nic)
 {
-	out_object();
-	out_str("nic", nic->name);
+	json_object(&out);
+	json_str(&out, "nic", nic->name);
 	if (nic->ifindex) {
-		out_str("ifname", nic->ifname);
-		out_num("ifindex", nic->ifindex);
+		json_str(&out, "ifname", nic->ifname);
+		json_num(&out, "ifindex", nic->ifindex);
 	}
-	out_str("type", nic->type == VIA_NIC_LOOPBACK ? "loopback" :
+	json_str(&out, "type", nic->type == VIA_NIC_LOOPBACK ? "loopback" :
 			nic->type == VIA_NIC_UDP ? "udp" : "ethernet");
-	out_str("address", addr_str(nic->addr.byte, nic->addr.len));
-	out_str("driver", nic->driver);
-	out_num("mtu", nic->mtu);
-	out_num("vis", nic->vis);
+	json_str(&out, "address", addr_str(nic->addr.byte, nic->addr.len));
+	json_str(&out, "driver", nic->driver);
+	json_num(&out, "mtu", nic->mtu);
+	json_num(&out, "vis", nic->vis);
 	if (nic->listed)
-		out_num("peers", nic->peers);
+		json_num(&out, "peers", nic->peers);
 	else
-		out_str("peers", peers_unlisted(nic));
-	out_object_end();
+		json_str(&out, "peers", peers_unlisted(nic));
+	json_object_end(&out);
 }
 
 static void show_text(const struct nic *nic)
@@ -240,7 +239,7 @@ static void show_one(uint8_t cmd, struct nlattr **attrs, void *arg)
 	(void)cmd;
 	(void)arg;
 	nic_take(&nic, attrs);
-	if (out_json)
+	if (out.file)
 		show_json(&nic);
 	else
 		show_text(&nic);
@@ -256,14 +255,14 @@ static int show(struct words *w)
 	no_more_words(w);
 	if (what)
 		nic_need(what, &nic);
-	out_begin();
+	json_begin(&out);
 	if (nl_open()) {
 		nlh = nl_message(VIA_NL_CMD_NIC_GET, what ? 0 : NLM_F_DUMP);
 		if (what)
 			mnl_attr_put_strz(nlh, VIA_NL_A_NIC, nic.name);
 		ret = nl_call(nlh, show_one, NULL);
 	}
-	out_end();
+	json_end(&out);
 	if (ret)
 		die("cannot show %s: %s", what ? what : "the VI NICs",
 		    nl_error(ret));

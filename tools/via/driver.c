@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "common/msg.h"
-#include "out.h"
 #include "via.h"
 
 /* The script beside this program, or in the path. */
@@ -78,18 +77,18 @@ static int show_json(const char *dev)
 			     pci, id, iface, now, native) != 5)
 		die("what via-bind says is not understood: %s", line);
 	id[strlen(id) - 1] = '\0';
-	out_begin();
-	out_object();
-	out_str("pci", pci);
-	out_str("id", id);
+	json_begin(&out);
+	json_object(&out);
+	json_str(&out, "pci", pci);
+	json_str(&out, "id", id);
 	if (strcmp(iface, "none"))
-		out_str("ifname", iface);
+		json_str(&out, "ifname", iface);
 	if (strcmp(now, "none"))
-		out_str("driver", now);
+		json_str(&out, "driver", now);
 	if (strcmp(native, "none"))
-		out_str("native", native);
-	out_object_end();
-	out_end();
+		json_str(&out, "native", native);
+	json_object_end(&out);
+	json_end(&out);
 	return DONE;
 }
 
@@ -100,7 +99,7 @@ static int act(struct words *w, const char *how)
 	no_more_words(w);
 	if (*dev == '-')
 		usage_error("'%s' is no card", dev);
-	if (!how && out_json)
+	if (!how && out.file)
 		return show_json(dev);
 	return bind_status(dev, how, -1);
 }

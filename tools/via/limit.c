@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/msg.h"
-#include "out.h"
 #include "via.h"
 
 struct shown {
@@ -29,13 +28,13 @@ static void show_one(uint8_t cmd, struct nlattr **attrs, void *arg)
 	if (s->name && strcmp(s->name, name))
 		return;
 	s->n++;
-	out_object();
-	out_str("limit", name);
-	out_num("value", value);
-	out_object_end();
-	if (!out_json && value)
+	json_object(&out);
+	json_str(&out, "limit", name);
+	json_num(&out, "value", value);
+	json_object_end(&out);
+	if (!out.file && value)
 		printf("%s %" PRIu64 "\n", name, value);
-	else if (!out_json)
+	else if (!out.file)
 		printf("%s none\n", name);
 }
 
@@ -46,10 +45,10 @@ static int show(struct words *w)
 
 	no_more_words(w);
 	nl_need();
-	out_begin();
+	json_begin(&out);
 	ret = nl_call(nl_message(VIA_NL_CMD_LIMIT_GET, NLM_F_DUMP), show_one,
 		      &s);
-	out_end();
+	json_end(&out);
 	if (ret)
 		die("cannot show the limits: %s", nl_error(ret));
 	if (s.name && !s.n)

@@ -9,10 +9,10 @@
 
 #include "common/msg.h"
 #include "common/netns.h"
-#include "out.h"
 #include "common/version.h"
 #include "via.h"
 
+struct json out = { .form = JSON_ARRAY };
 
 static void help(FILE *to)
 {
@@ -151,8 +151,8 @@ int main(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "+jpn:Vh", longs, NULL)) != -1) {
 		switch (c) {
-		case 'j': out_json = true; break;
-		case 'p': out_json = out_pretty = true; break;
+		case 'j': out.file = stdout; break;
+		case 'p': out.file = stdout; out.form = JSON_PRETTY; break;
 		case 'n': netns = optarg; break;
 		case 'V': print_version("via");
 		case 'h': help(stdout); return DONE;

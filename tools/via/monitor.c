@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "common/msg.h"
-#include "out.h"
 #include "via.h"
 
 static void stamp(void)
@@ -20,9 +19,9 @@ static void stamp(void)
 	gmtime_r(&now.tv_sec, &tm);
 	n = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
 	snprintf(text + n, sizeof(text) - n, ".%06ldZ", now.tv_nsec / 1000);
-	out_object();
-	out_str("time", text);
-	if (!out_json)
+	json_object(&out);
+	json_str(&out, "time", text);
+	if (!out.file)
 		printf("%s ", text);
 }
 
@@ -32,13 +31,13 @@ static void nic_event(struct nlattr **attrs, const char *event)
 
 	nic_take(&nic, attrs);
 	stamp();
-	out_str("event", event);
-	out_str("nic", nic.name);
+	json_str(&out, "event", event);
+	json_str(&out, "nic", nic.name);
 	if (*nic.ifname)
-		out_str("ifname", nic.ifname);
-	out_str("address", addr_str(nic.addr.byte, nic.addr.len));
-	out_object_end();
-	if (!out_json)
+		json_str(&out, "ifname", nic.ifname);
+	json_str(&out, "address", addr_str(nic.addr.byte, nic.addr.len));
+	json_object_end(&out);
+	if (!out.file)
 		printf("%s %s%s%s %s\n", event, nic.name,
 		       *nic.ifname ? " interface " : "", nic.ifname,
 		       addr_str(nic.addr.byte, nic.addr.len));
@@ -62,11 +61,11 @@ static void peer_event(struct nlattr **attrs)
 	text = addr_str(mnl_attr_get_payload(addr),
 			mnl_attr_get_payload_len(addr));
 	stamp();
-	out_str("event", name);
-	out_str("nic", mnl_attr_get_str(attrs[VIA_NL_A_NIC]));
-	out_str("address", text);
-	out_object_end();
-	if (!out_json)
+	json_str(&out, "event", name);
+	json_str(&out, "nic", mnl_attr_get_str(attrs[VIA_NL_A_NIC]));
+	json_str(&out, "address", text);
+	json_object_end(&out);
+	if (!out.file)
 		printf("%s %s %s\n", name,
 		       mnl_attr_get_str(attrs[VIA_NL_A_NIC]), text);
 }
@@ -107,7 +106,7 @@ static int monitor(struct words *w, bool nics, bool peers)
 		die("cannot listen for hosts: %s", strerror(-ret));
 	if (ret)
 		warn_msg("without what happens with hosts: %s", strerror(-ret));
-	out_lines();
+	out.form = JSON_LINES;
 	die("cannot listen any more: %s", strerror(-nl_events(one, lost, NULL)));
 }
 

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "common/msg.h"
-#include "out.h"
 #include "via.h"
 #include "uapi/via.h"
 
@@ -117,12 +116,12 @@ static void show_one(uint8_t cmd, struct nlattr **attrs, void *arg)
 	if (peer[VIA_NL_PEER_A_PREFIX])
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			 "/%u", mnl_attr_get_u8(peer[VIA_NL_PEER_A_PREFIX]));
-	out_object();
-	out_str("nic", nic->name);
-	out_str("address", text);
-	out_bool("key", peer[VIA_NL_PEER_A_KEYED]);
-	out_object_end();
-	if (!out_json)
+	json_object(&out);
+	json_str(&out, "nic", nic->name);
+	json_str(&out, "address", text);
+	json_bool(&out, "key", peer[VIA_NL_PEER_A_KEYED]);
+	json_object_end(&out);
+	if (!out.file)
 		printf("%s %s%s\n", nic->name, text,
 		       peer[VIA_NL_PEER_A_KEYED] ? " key set" : "");
 }
@@ -141,9 +140,9 @@ static bool show_nic(const struct nic *nic)
 	if (ret && ret != -ENODEV)
 		die("cannot show the hosts of %s: %s", nic->name,
 		    nl_error(ret));
-	if (!out_json && !nic->listed)
+	if (!out.file && !nic->listed)
 		printf("%s %s\n", nic->name, peers_unlisted(nic));
-	else if (!out_json && !nic->peers)
+	else if (!out.file && !nic->peers)
 		printf("%s none\n", nic->name);
 	return true;
 }
@@ -185,10 +184,10 @@ static int show(struct words *w)
 	}
 	if (ret)
 		die("cannot list the VI NICs: %s", nl_error(ret));
-	out_begin();
+	json_begin(&out);
 	for (unsigned int i = 0; i < all.n; i++)
 		whole &= show_nic(&all.nic[i]);
-	out_end();
+	json_end(&out);
 	free(all.nic);
 	if (!whole)
 		die("a list changed while it was read: some hosts may be missing or there twice");

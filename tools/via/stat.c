@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "common/msg.h"
-#include "out.h"
 #include "via.h"
 
 #define CLASS_DIR	"/sys/class/via"
@@ -244,21 +243,21 @@ static void show_text(const struct reading *r, const struct reading *old)
 
 static void show_json(const struct reading *r, const struct reading *old)
 {
-	out_object();
-	out_str("nic", r->nic);
+	json_object(&out);
+	json_str(&out, "nic", r->nic);
 	if (*r->ifname)
-		out_str("ifname", r->ifname);
+		json_str(&out, "ifname", r->ifname);
 	if (old)
-		out_real("seconds", r->at - old->at);
+		json_real(&out, "seconds", r->at - old->at, 3);
 	for (unsigned int i = 0; i < r->n; i++) {
 		const struct counter *c = &r->counter[i];
 
 		if (old && !is_gauge(c->name))
-			out_real(c->name, rate(c, r, old));
+			json_real(&out, c->name, rate(c, r, old), 3);
 		else
-			out_num(c->name, c->value);
+			json_num(&out, c->name, c->value);
 	}
-	out_object_end();
+	json_object_end(&out);
 }
 
 static void show(const struct readings *all, const struct readings *old)
@@ -266,7 +265,7 @@ static void show(const struct readings *all, const struct readings *old)
 	for (unsigned int i = 0; i < all->n; i++) {
 		const struct reading *was = before(old, all->of[i]);
 
-		if (out_json)
+		if (out.file)
 			show_json(all->of[i], was);
 		else
 			show_text(all->of[i], was);
@@ -322,7 +321,7 @@ static void show_again(const char *what, uint64_t seconds, uint64_t count)
 {
 	struct readings old = { 0 }, all = { 0 };
 
-	out_lines();
+	out.form = JSON_LINES;
 	read_all(what, &old);
 	for (uint64_t n = 0; !count || n < count; n++) {
 		struct timespec pause = { .tv_sec = seconds };
@@ -354,12 +353,12 @@ static int do_show(struct words *w)
 		return DONE;
 	}
 	read_all(what, &all);
-	out_begin();
+	json_begin(&out);
 	if (opt_prometheus)
 		show_prometheus(&all);
 	else
 		show(&all, &none);
-	out_end();
+	json_end(&out);
 	forget(&all);
 	return DONE;
 }
@@ -394,8 +393,8 @@ static void take_options(struct words *w)
 	optind = 0;
 	while ((c = getopt_long(argc, argv, "jpi:c:", longs, NULL)) != -1) {
 		switch (c) {
-		case 'j': out_json = true; break;
-		case 'p': out_json = out_pretty = true; break;
+		case 'j': out.file = stdout; break;
+		case 'p': out.file = stdout; out.form = JSON_PRETTY; break;
 		case 'P': opt_prometheus = true; break;
 		case 'i': opt_interval = option_number("-i", optarg); break;
 		case 'c': opt_count = option_number("-c", optarg); break;
@@ -404,7 +403,7 @@ static void take_options(struct words *w)
 	}
 	w->n = argc - optind;
 	w->word = argv + optind;
-	if (opt_prometheus && (out_json || opt_interval))
+	if (opt_prometheus && (out.file || opt_interval))
 		usage_error("--prometheus goes with neither -j nor -i");
 	if (opt_count && !opt_interval)
 		usage_error("-c goes with -i");

@@ -5,7 +5,11 @@
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "common/json.h"
 #include "nl.h"
+
+/* Where -j writes; without it there is no file. */
+extern struct json out;
 
 /* What a command ends with. */
 enum { DONE = 0, REFUSED = 1, USAGE = 2 };

@@ -14,6 +14,7 @@
 
 #include "programs.h"
 #include "../../../tools/common/msg.c"
+#include "../../../tools/common/progress.c"
 #include "../../../tools/common/samples.c"
 #include "../../../tools/common/conn.c"
 #include "../../../tools/common/chan.c"

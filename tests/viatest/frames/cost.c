@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "common/json.h"
 #include "common/netns.h"
 #include "cost.h"
 #include "frames.h"
@@ -373,6 +374,7 @@ static uint64_t least(const struct cost *c, int fd, unsigned int proto)
 
 static int look(const struct cost *c, int fd, uint32_t kind)
 {
+	struct json j = { .file = stdout };
 	uint64_t with, without;
 	uint32_t i;
 
@@ -394,10 +396,15 @@ static int look(const struct cost *c, int fd, uint32_t kind)
 		warn_msg("%s: frames were lost", kinds[kind].name);
 		return 1;
 	}
-	printf("{\"bench\":\"hostile\",\"path\":\"%s\",\"level\":\"-\","
-	       "\"wait\":\"-\",\"size\":%u,\"unit\":\"ns\",\"value\":%lld}\n",
-	       kinds[kind].name, c->vis, (long long)(with - without));
-	fflush(stdout);
+	json_object(&j);
+	json_str(&j, "bench", "hostile");
+	json_str(&j, "path", kinds[kind].name);
+	json_str(&j, "level", "-");
+	json_str(&j, "wait", "-");
+	json_num(&j, "size", c->vis);
+	json_str(&j, "unit", "ns");
+	json_int(&j, "value", (int64_t)(with - without));
+	json_object_end(&j);
 	return 0;
 }
 
