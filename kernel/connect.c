@@ -285,6 +285,7 @@ void via_conn_make(struct via_vi *vi, const struct via_vi_attrs *attrs,
 		vi->remote_vi = remote_vi;
 	}
 	vi->verdict = VIA_R_SUCCESS;
+	vi->connects++;
 	via_vi_move(vi, VIA_EV_JOIN, NULL);
 	wake_up_all(&vi->conn_wait);
 }

@@ -459,6 +459,9 @@ static void via_totals_add(struct via_totals *sum, const struct via_vi *vi)
 	sum->recv_descs += vi->rq.descs;
 	sum->send_bytes += vi->sq.bytes;
 	sum->recv_bytes += vi->rq.bytes;
+	sum->connects += vi->connects;
+	sum->errors += vi->sq.errors + vi->rq.errors;
+	sum->prot_errors += vi->sq.prot_errors + vi->rq.prot_errors;
 }
 
 void via_nic_totals(struct via_nic *nic, struct via_totals *sum)

@@ -247,6 +247,8 @@ struct via_notice {
  * @ring_mask:	constant
  * @descs:	descriptors completed, for statistics
  * @bytes:	bytes of successful completions, for statistics
+ * @errors:	descriptors that ended in error and were not flushed, likewise
+ * @prot_errors: of them, by protection, likewise
  * @notice:	VIA_OP_NOTIFY_*
  */
 struct via_queue {
@@ -269,6 +271,8 @@ struct via_queue {
 	struct hlist_head sleepers;
 	u64 descs;
 	u64 bytes;
+	u64 errors;
+	u64 prot_errors;
 	struct via_notice notice;
 };
 
@@ -337,6 +341,7 @@ struct via_transport_ops {
  *		the VI, or 0
  * @conn_wait:	sleepers in VIA_IOC_CONN_RESULT
  * @traps:	sq.lock: doorbells, for statistics
+ * @connects:	both queue locks: connections that stood, for statistics
  * @priv:	constant: the device's part, ops->vi_priv_size bytes, zeroed
  *
  * The rest is the agent's.
@@ -371,6 +376,7 @@ struct via_vi {
 	u64 p2p_claim;
 	wait_queue_head_t conn_wait;
 	u64 traps;
+	u64 connects;
 	void *priv;
 
 	struct list_head link;		/* file->mutex: file->vis */
@@ -404,6 +410,14 @@ struct via_limits {
 /* Emits one counter. */
 struct via_stats_sink;
 void via_stat(struct via_stats_sink *sink, const char *name, u64 value);
+
+/*
+ * What the agent counts of a NIC, VIA_NIC_COUNTS values, and what each is called.
+ * Process context.
+ */
+#define VIA_NIC_COUNTS	9u
+const char *via_nic_count_name(u32 which);
+void via_nic_counts(struct via_nic *nic, u64 *value);
 
 /* What becomes of busy-polling mode. */
 enum via_busy_poll_step {
@@ -548,6 +562,9 @@ struct via_totals {
 	u64 recv_descs;
 	u64 send_bytes;
 	u64 recv_bytes;
+	u64 connects;
+	u64 errors;
+	u64 prot_errors;
 };
 
 /**
