@@ -26,6 +26,9 @@
  *   cq->resize_mutex    steps of a resize (process context)
  *   file->map_mutex     a VI's shared pages (process context; taken inside
  *                       mmap_lock, where file->mutex is outside of it)
+ *   xa_lock of file->regions, file->cqs
+ *                       what is in them, for those without file->mutex (process
+ *                       context; nothing is taken inside it)
  *   nic->conn_lock      waiters and pending requests; never held together
  *                       with a queue lock (any context, BH off)
  *   nic->map_lock       the list of regions mapped for DMA (process context)
@@ -605,7 +608,8 @@ struct via_nic {
 	unsigned long denied_at;	/* jiffies of the last such event; racy */
 	int minor;			/* constant */
 	struct mutex mutex;		/* files */
-	struct list_head files;		/* mutex */
+	struct list_head files;		/* mutex: in order of their serials */
+	u64 file_serial;		/* mutex: of the last one */
 	bool dead;			/* mutex to write: it is unregistered */
 	struct srcu_struct srcu;	/* read: see via_nic_enter() */
 	struct via_vi __rcu **vis;	/* vi_lock to write, RCU to read */

@@ -415,6 +415,8 @@ PROGRAMS = [
         check=None, all=mixed.COMMITS),
     row("via: every command", configure.commands, at="stock newer all"),
     row("via: counters", configure.counters, at="stock newer all"),
+    row("via: objects, {seconds} s of dumps", configure.objects, "seconds",
+        stock=2, debug=8, all=4, all_debug=20),
     row("via: modules that are loaded for it", configure.loading,
         at="stock newer all"),
     row("via: who may what", configure.rights, at="stock newer all"),
