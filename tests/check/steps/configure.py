@@ -7,7 +7,7 @@ import json
 import os
 
 from balance import balanced
-from common import GUEST, TOOLS, jobs, mac, peer, serving
+from common import CONFORM, GUEST, TOOLS, jobs, mac, peer, serving
 from death import IN_SPACE, linked
 from lab import MODULES
 from labkit.base import VIA
@@ -222,6 +222,17 @@ def counters(session):
                 not was[name] <= stat[name] <= was[name] + 100:
             raise StepFailed(f"{name} is {was[name]}, {value} in its file, "
                              f"{stat[name]} to via stat")
+    # What moves them, and what does not.
+    calm = shown(node, "stat via_lo")[0]
+    session.run(node, f"{CONFORM} -d via_lo -g 'protection*'", 60)
+    moved = {name: value - calm[name] for name, value in
+             shown(node, "stat via_lo")[0].items() if name in calm and
+             isinstance(value, int)}
+    if not moved["connects"] or not moved["protection_errors"] or \
+            moved["desc_errors"] < moved["protection_errors"] or \
+            not was["connects"] or \
+            was["retransmits_timed"] > was["retransmits"]:
+        raise StepFailed(f"counters: {was}; of errors {moved}")
     text = expect(node, f"{VIA} stat --prometheus", 0, "via_vis{").out
     if 'via_requests_out_total{nic="via_eth0",interface="eth0"}' not in text:
         raise StepFailed(f"no counter of via_eth0: {text}")
