@@ -287,6 +287,7 @@ void via_conn_make(struct via_vi *vi, const struct via_vi_attrs *attrs,
 		vi->remote_vi = remote_vi;
 	}
 	via_vi_judge(vi, VIA_R_SUCCESS);
+	vi->connects++;
 	via_vi_move(vi, VIA_EV_JOIN, NULL);
 	wake_up_all(&vi->conn_wait);
 }

@@ -76,6 +76,31 @@ void via_conn_destroy_all(struct via_file *f);
  */
 void via_conn_nic_gone(struct via_nic *nic);
 
+/**
+ * struct via_conn_view - a waiter or a request, as an administrator is told
+ * @file:	the program's handle, a reference is held
+ * @id:		among waiters, or among requests
+ * @local:	the program's address
+ * @remote:	the client's; of a waiter nothing
+ */
+struct via_conn_view {
+	struct via_file *file;
+	u32 id;
+	struct via_net_addr local;
+	struct via_net_addr remote;
+};
+
+/*
+ * The waiter, or the request, of the lowest id above @after that belongs to
+ * @uid (INVALID_UID: to any user); false: there is none.  Each takes
+ * nic->conn_lock and walks one list, of as many as there are places.  Process
+ * context.
+ */
+bool via_waiter_next(struct via_nic *nic, kuid_t uid, u32 after,
+		     struct via_conn_view *view);
+bool via_request_next(struct via_nic *nic, kuid_t uid, u32 after,
+		      struct via_conn_view *view);
+
 /* Jiffies that never pass, and may be added to the clock. */
 #define VIA_CONN_FOREVER MAX_JIFFY_OFFSET
 

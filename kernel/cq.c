@@ -214,7 +214,7 @@ enum via_verdict via_cq_attach(struct via_file *f, struct via_queue *q, u32 id)
 	q->cq = via_cq_get(f, id);
 	if (!q->cq)
 		return VIA_R_INVALID_PARAMETER;
-	q->cq->queues++;
+	WRITE_ONCE(q->cq->queues, q->cq->queues + 1);
 	return 0;
 }
 
@@ -240,7 +240,7 @@ void via_cq_detach(struct via_file *f, struct via_queue *q)
 		via_cq_unwait(cq, q);
 	WRITE_ONCE(q->cq, NULL);
 	spin_unlock_bh(&cq->lock);
-	cq->queues--;
+	WRITE_ONCE(cq->queues, cq->queues - 1);
 	via_cq_put(cq);
 }
 
@@ -271,6 +271,28 @@ static u32 via_cq_room(const struct via_cq *cq)
 	u32 used = cq->tail - READ_ONCE(cq->shared->head);
 
 	return used < cq->entries ? cq->entries - used : 0;
+}
+
+bool via_cq_next(struct via_file *f, u32 from, struct via_cq_view *view)
+{
+	unsigned long id = from;
+	struct via_cq *cq;
+
+	xa_lock(&f->cqs);
+	cq = xa_find(&f->cqs, &id, ULONG_MAX, XA_PRESENT);
+	if (cq)
+		kref_get(&cq->ref);
+	xa_unlock(&f->cqs);
+	if (!cq)
+		return false;
+	view->id = cq->id;
+	spin_lock_bh(&cq->lock);
+	view->entries = cq->entries;
+	view->used = cq->entries - via_cq_room(cq);
+	spin_unlock_bh(&cq->lock);
+	view->queues = READ_ONCE(cq->queues);
+	via_cq_put(cq);
+	return true;
 }
 
 static void via_cq_put_entry(struct via_cq *cq, const struct via_vi *vi,

@@ -39,7 +39,7 @@ struct via_cq_ring {
  * @ref:	the file, attached queues, sleepers
  * @id:		constant
  * @nic:	constant: while a reference other than a mapping's is held
- * @queues:	file->mutex: attached work queues
+ * @queues:	file->mutex to write: attached work queues
  * @page:	constant: the page of @shared, a reference is held
  * @shared:	constant: its kernel address; it outlives every ring
  * @resize_mutex: one step of a resize at a time
@@ -111,6 +111,26 @@ void via_cq_destroy_all(struct via_file *f);
 struct via_cq *via_cq_get(struct via_file *f, u32 id);
 /* The last reference frees the rings, which may sleep. */
 void via_cq_put(struct via_cq *cq);
+
+/**
+ * struct via_cq_view - a completion queue as an administrator is told of it
+ * @id:		of the CQ
+ * @entries:	of its ring
+ * @used:	entries not collected, as the program says it
+ * @queues:	work queues attached, a moment ago
+ */
+struct via_cq_view {
+	u32 id;
+	u32 entries;
+	u32 used;
+	u32 queues;
+};
+
+/*
+ * The first CQ with an id of @from or more; false: there is none.  Process
+ * context; file->mutex need not be held, and is not waited for.
+ */
+bool via_cq_next(struct via_file *f, u32 from, struct via_cq_view *view);
 
 /**
  * via_cq_attach() - have a work queue complete into a CQ

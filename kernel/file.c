@@ -11,6 +11,7 @@
 #include <linux/cred.h>
 #include <linux/memcontrol.h>
 #include <linux/nsproxy.h>
+#include <linux/pid.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -59,6 +60,7 @@ static void via_file_free(struct kref *ref)
 		mmdrop(f->mm);
 	if (f->quota)
 		via_quota_put(f->quota);
+	put_pid(f->pid);
 	kfree(f);
 	atomic_long_inc(&via_gone.files);
 }
@@ -151,6 +153,7 @@ static int via_open(struct inode *inode, struct file *filp)
 		goto err;
 	f->nic = nic;
 	f->uid = current_uid();
+	f->pid = get_pid(task_tgid(current));
 	f->quota = via_quota_get();
 	if (!f->quota)
 		goto err_file;
@@ -163,11 +166,7 @@ static int via_open(struct inode *inode, struct file *filp)
 	mmgrab(f->mm);
 	f->memcg = get_mem_cgroup_from_mm(f->mm);
 
-	mutex_lock(&nic->mutex);
-	ret = nic->dead ? -ENXIO : 0;
-	if (!ret)
-		list_add_tail(&f->link, &nic->files);
-	mutex_unlock(&nic->mutex);
+	ret = via_nic_add_file(nic, f);
 	if (ret)
 		goto err_file;
 	filp->private_data = f;
@@ -186,9 +185,7 @@ static int via_release(struct inode *inode, struct file *filp)
 
 	flush_work(&f->teardown);
 	via_file_kill(f);
-	mutex_lock(&nic->mutex);
-	list_del_init(&f->link);
-	mutex_unlock(&nic->mutex);
+	via_nic_remove_file(nic, f);
 	via_file_close(f);
 	via_nic_close(nic);
 	return 0;

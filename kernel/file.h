@@ -23,6 +23,7 @@
 #define VIA_REGION_CHUNKS	((1u << VIA_HANDLE_BITS) / VIA_REGION_CHUNK)
 
 struct mem_cgroup;
+struct pid;
 struct via_region;
 struct via_quota;
 
@@ -32,6 +33,8 @@ struct via_quota;
  * @nic:	constant, a reference is held
  * @mm:		constant: the owner; mmgrab, never mmget
  * @uid:	constant: the user that opened it
+ * @pid:	constant: the process that opened it, a reference is held
+ * @serial:	nic->mutex to write: 0, then constant: counts the NIC's files
  * @quota:	constant: pays; NULL while it is being opened
  * @charged:	constant: a handle of @quota is charged
  * @memcg:	constant: is charged for what is allocated in its name, a
@@ -72,6 +75,8 @@ struct via_file {
 	struct via_nic *nic;
 	struct mm_struct *mm;
 	kuid_t uid;
+	struct pid *pid;
+	u64 serial;
 	struct via_quota *quota;
 	struct mem_cgroup *memcg;
 	bool charged;

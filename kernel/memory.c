@@ -480,6 +480,25 @@ int via_mem_set(struct via_file *f, const struct via_mem_attrs *arg)
 	return 0;
 }
 
+bool via_mem_next(struct via_file *f, u32 from, struct via_mem_view *view)
+{
+	unsigned long index = from;
+	struct via_region *r;
+
+	/* It is freed after it was erased, so not before the unlock. */
+	xa_lock(&f->regions);
+	r = xa_find(&f->regions, &index, ULONG_MAX, XA_PRESENT);
+	if (r) {
+		view->index = index;
+		view->ptag = READ_ONCE(r->ptag);
+		view->rights = READ_ONCE(r->rights);
+		view->npages = r->npages;
+		view->len = r->len;
+	}
+	xa_unlock(&f->regions);
+	return r;
+}
+
 void via_mem_destroy_all(struct via_file *f)
 {
 	struct via_region *r;

@@ -57,6 +57,28 @@ int via_mem_query(struct via_file *f, struct via_mem_attrs *arg);
 int via_mem_set(struct via_file *f, const struct via_mem_attrs *arg);
 void via_mem_destroy_all(struct via_file *f);
 
+/**
+ * struct via_mem_view - a region as an administrator is told of it
+ * @index:	its handle without the generation, which no descriptor may use
+ * @ptag:	its tag
+ * @rights:	VIA_RDMA_*
+ * @npages:	pinned
+ * @len:	bytes
+ */
+struct via_mem_view {
+	u32 index;
+	u32 ptag;
+	u32 rights;
+	u32 npages;
+	u64 len;
+};
+
+/*
+ * The first region with an index of @from or more; false: there is none.
+ * Process context; file->mutex need not be held, and is not waited for.
+ */
+bool via_mem_next(struct via_file *f, u32 from, struct via_mem_view *view);
+
 /* A live region by handle, or NULL.  A queue lock of the file is held. */
 static inline struct via_region *via_region_find(struct via_file *f,
 						 u32 handle)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Configuration by an administrator: the generic netlink family "via", its
- * NICs, attaching and limits.  netlink_peer.c has the hosts.
+ * NICs, attaching and limits.  netlink_peer.c has the hosts, netlink_res.c the
+ * objects of programs.
  *
  * Locking: commands run in parallel, under the read side of genetlink's cb_lock.
  * A writer of that (any family that comes or goes) waits for them, and all
@@ -17,6 +18,7 @@
 #include <net/net_namespace.h>
 #include <net/sock.h>
 #include "netlink_peer.h"
+#include "netlink_res.h"
 #include "nic.h"
 #include "quota.h"
 
@@ -391,6 +393,16 @@ static const struct nla_policy limit_policy[VIA_NL_A_MAX + 1] = {
 	[VIA_NL_A_LIMIT_VALUE] = { .type = NLA_U64 },
 };
 
+/* Who may see which is netlink_res.c's to say. */
+#define VIA_NL_RES(command) {			\
+		.cmd	 = command,		\
+		.policy	 = nic_policy,		\
+		.maxattr = VIA_NL_A_MAX,	\
+		.start	 = via_nl_res_start,	\
+		.dumpit	 = via_nl_res_dump,	\
+		.done	 = via_nl_res_done,	\
+	}
+
 static const struct genl_ops ops[] = {
 	{
 		.cmd	 = VIA_NL_CMD_NIC_GET,
@@ -443,6 +455,10 @@ static const struct genl_ops ops[] = {
 		.maxattr = VIA_NL_A_MAX,
 		.doit	 = limit_set,
 	},
+	VIA_NL_RES(VIA_NL_CMD_RES_VI),
+	VIA_NL_RES(VIA_NL_CMD_RES_MR),
+	VIA_NL_RES(VIA_NL_CMD_RES_CQ),
+	VIA_NL_RES(VIA_NL_CMD_RES_CONN),
 };
 
 static const struct genl_multicast_group groups[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the two sources of the netlink family know of each other.  What
+ * What the sources of the netlink family know of each other.  What
  * functions return: see via_ka.h.
  */
 #ifndef _VIA_NETLINK_PEER_H
@@ -16,7 +16,7 @@ enum via_nl_group {
 	VIA_NL_GROUP_OF_PEERS
 };
 
-/* For netlink_peer.c. */
+/* For netlink_peer.c and netlink_res.c. */
 
 extern struct genl_family via_nl_family;
 

@@ -414,6 +414,47 @@ void via_nic_close(struct via_nic *nic)
 	module_put(owner);
 }
 
+int via_nic_add_file(struct via_nic *nic, struct via_file *f)
+{
+	int ret = -ENXIO;
+
+	mutex_lock(&nic->mutex);
+	if (!nic->dead) {
+		f->serial = ++nic->file_serial;
+		list_add_tail(&f->link, &nic->files);
+		ret = 0;
+	}
+	mutex_unlock(&nic->mutex);
+	return ret;
+}
+
+void via_nic_remove_file(struct via_nic *nic, struct via_file *f)
+{
+	mutex_lock(&nic->mutex);
+	list_del_init(&f->link);
+	mutex_unlock(&nic->mutex);
+}
+
+struct via_file *via_nic_next_file(struct via_nic *nic, struct via_file *prev,
+				   u64 serial)
+{
+	struct via_file *f, *found = NULL;
+
+	mutex_lock(&nic->mutex);
+	/* They are in order of their numbers; one that has left is in none. */
+	f = prev && !list_empty(&prev->link) ? prev :
+	    list_entry(&nic->files, struct via_file, link);
+	list_for_each_entry_continue(f, &nic->files, link) {
+		if (f->serial <= serial)
+			continue;
+		via_file_get(f);
+		found = f;
+		break;
+	}
+	mutex_unlock(&nic->mutex);
+	return found;
+}
+
 struct via_vi *via_vi_lookup(struct via_nic *nic, u32 index)
 {
 	if (unlikely(index >= nic->limits.max_vi))
@@ -459,6 +500,9 @@ static void via_totals_add(struct via_totals *sum, const struct via_vi *vi)
 	sum->recv_descs += vi->rq.descs;
 	sum->send_bytes += vi->sq.bytes;
 	sum->recv_bytes += vi->rq.bytes;
+	sum->connects += vi->connects;
+	sum->errors += vi->sq.errors + vi->rq.errors;
+	sum->prot_errors += vi->sq.prot_errors + vi->rq.prot_errors;
 }
 
 void via_nic_totals(struct via_nic *nic, struct via_totals *sum)

@@ -104,6 +104,16 @@ void via_queue_free(struct via_queue *q)
 	q->ring = NULL;
 }
 
+static noinline void via_queue_count_error(struct via_queue *q,
+					   enum via_status status)
+{
+	if (status & VIA_ST_DESC_FLUSHED_ERROR)
+		return;
+	q->errors++;
+	if (status & (VIA_ST_PROTECTION_ERROR | VIA_ST_RDMA_PROT_ERROR))
+		q->prot_errors++;
+}
+
 void via_queue_complete(struct via_vi *vi, struct via_queue *q,
 			enum via_status status, u32 length, u32 immediate)
 {
@@ -114,8 +124,10 @@ void via_queue_complete(struct via_vi *vi, struct via_queue *q,
 	WRITE_ONCE(c->immediate, immediate);
 	WRITE_ONCE(c->status, status | VIA_ST_DONE);
 	q->descs++;
-	if (!(status & VIA_ST_ERROR_MASK))
+	if (likely(!(status & VIA_ST_ERROR_MASK)))
 		q->bytes += length;
+	else
+		via_queue_count_error(q, status);
 	/* Here nothing but @vi and @q is needed any more: it costs no register. */
 	trace_via_complete(vi, q, status, length);
 	if (q->next != q->head)

@@ -28,6 +28,7 @@
  * struct via_waiter - a program in VipConnectWait
  * @link:	nic->conn_lock: on nic->waiters until matched
  * @own:	nic->conn_lock: on file->waiters
+ * @file:	constant: the program's handle; there while on nic->waiters
  * @id:		constant
  * @busy:	nic->conn_lock: a thread sleeps on it
  * @local:	constant: address waited on
@@ -37,6 +38,7 @@
 struct via_waiter {
 	struct list_head link;
 	struct list_head own;
+	struct via_file *file;
 	u32 id;
 	bool busy;
 	struct via_net_addr local;
@@ -252,6 +254,7 @@ static struct via_waiter *via_waiter_new(struct via_file *f,
 		return NULL;
 	}
 	init_waitqueue_head(&w->wait);
+	w->file = f;
 	w->local = *local;
 	w->busy = true;
 	spin_lock_bh(&nic->conn_lock);
@@ -381,6 +384,54 @@ int via_conn_wait(struct via_file *f, struct via_conn_wait *arg)
 
 	left = via_waiter_sleep(f, w, arg->timeout);
 	return via_waiter_finish(f, w, left, arg);
+}
+
+static bool via_told(const struct via_file *f, kuid_t uid)
+{
+	return !uid_valid(uid) || uid_eq(f->uid, uid);
+}
+
+bool via_waiter_next(struct via_nic *nic, kuid_t uid, u32 after,
+		     struct via_conn_view *view)
+{
+	struct via_waiter *w, *found = NULL;
+
+	memset(view, 0, sizeof(*view));
+	spin_lock_bh(&nic->conn_lock);
+	list_for_each_entry(w, &nic->waiters, link)
+		if (w->id > after && (!found || w->id < found->id) &&
+		    via_told(w->file, uid))
+			found = w;
+	if (found) {
+		view->file = found->file;
+		view->id = found->id;
+		view->local = found->local;
+		via_file_get(view->file);
+	}
+	spin_unlock_bh(&nic->conn_lock);
+	return found;
+}
+
+bool via_request_next(struct via_nic *nic, kuid_t uid, u32 after,
+		      struct via_conn_view *view)
+{
+	struct via_conn *conn, *found = NULL;
+
+	memset(view, 0, sizeof(*view));
+	spin_lock_bh(&nic->conn_lock);
+	list_for_each_entry(conn, &nic->conns, link)
+		if (conn->id > after && (!found || conn->id < found->id) &&
+		    via_told(conn->file, uid))
+			found = conn;
+	if (found) {
+		view->file = found->file;
+		view->id = found->id;
+		view->local = found->local;
+		view->remote = found->remote;
+		via_file_get(view->file);
+	}
+	spin_unlock_bh(&nic->conn_lock);
+	return found;
 }
 
 int via_conn_reject(struct via_file *f, u32 id)

@@ -45,17 +45,42 @@ void via_stat(struct via_stats_sink *sink, const char *name, u64 value)
 }
 EXPORT_SYMBOL_GPL(via_stat);
 
-static void via_stats_agent(struct via_nic *nic, struct via_stats_sink *sink)
+const char *via_nic_count_name(u32 which)
+{
+	static const char * const names[VIA_NIC_COUNTS] = {
+		"vis", "traps", "send_descs", "recv_descs", "send_bytes",
+		"recv_bytes", "connects", "desc_errors", "protection_errors",
+	};
+
+	return names[which];
+}
+EXPORT_SYMBOL_GPL(via_nic_count_name);
+
+void via_nic_counts(struct via_nic *nic, u64 *value)
 {
 	struct via_totals sum;
 
 	via_nic_totals(nic, &sum);
-	via_stat(sink, "vis", nic->vi_count);
-	via_stat(sink, "traps", sum.traps);
-	via_stat(sink, "send_descs", sum.send_descs);
-	via_stat(sink, "recv_descs", sum.recv_descs);
-	via_stat(sink, "send_bytes", sum.send_bytes);
-	via_stat(sink, "recv_bytes", sum.recv_bytes);
+	value[0] = READ_ONCE(nic->vi_count);
+	value[1] = sum.traps;
+	value[2] = sum.send_descs;
+	value[3] = sum.recv_descs;
+	value[4] = sum.send_bytes;
+	value[5] = sum.recv_bytes;
+	value[6] = sum.connects;
+	value[7] = sum.errors;
+	value[8] = sum.prot_errors;
+}
+EXPORT_SYMBOL_GPL(via_nic_counts);
+
+static void via_stats_agent(struct via_nic *nic, struct via_stats_sink *sink)
+{
+	u64 value[VIA_NIC_COUNTS];
+	u32 i;
+
+	via_nic_counts(nic, value);
+	for (i = 0; i < VIA_NIC_COUNTS; i++)
+		via_stat(sink, via_nic_count_name(i), value[i]);
 }
 
 static void via_stats_device(struct via_nic *nic, struct via_stats_sink *sink)
@@ -94,6 +119,10 @@ static void via_stats_one(struct via_vi *vi, struct via_stats_sink *sink,
 	via_stat(sink, "recv_descs", vi->rq.descs);
 	via_stat(sink, "send_bytes", vi->sq.bytes);
 	via_stat(sink, "recv_bytes", vi->rq.bytes);
+	via_stat(sink, "connects", vi->connects);
+	via_stat(sink, "desc_errors", vi->sq.errors + vi->rq.errors);
+	via_stat(sink, "protection_errors",
+		 vi->sq.prot_errors + vi->rq.prot_errors);
 	via_stat(sink, "send_in_flight", vi->sq.next - vi->sq.head);
 	if (device && vi->nic->ops->vi_stats)
 		vi->nic->ops->vi_stats(vi, sink);

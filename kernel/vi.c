@@ -365,6 +365,36 @@ int via_vi_query(struct via_file *f, struct via_vi_query *arg)
 	return 0;
 }
 
+/* Posted and not completed; what the program says counts if it can be so. */
+static u32 via_queue_open(const struct via_queue *q)
+{
+	u32 n;
+
+	return q->next - q->head + (via_queue_posted(q, &n) ? n : 0);
+}
+
+void via_vi_look(struct via_vi *vi, struct via_vi_view *view)
+{
+	memset(view, 0, sizeof(*view));
+	view->id = vi->id;
+	via_vi_lock(vi);
+	view->state = vi->state;
+	view->level = vi->attrs.reliability;
+	view->ptag = vi->attrs.ptag;
+	view->send_cq = vi->sq.cq ? vi->sq.cq->id : 0;
+	view->recv_cq = vi->rq.cq ? vi->rq.cq->id : 0;
+	view->send_in_flight = vi->sq.next - vi->sq.head;
+	view->send_posted = via_queue_open(&vi->sq);
+	view->recv_posted = via_queue_open(&vi->rq);
+	view->p2p = vi->p2p;
+	if (vi->state == VIA_STATE_PENDING ||
+	    vi->state == VIA_STATE_CONNECTED) {
+		view->local = vi->local;
+		view->remote = vi->remote;
+	}
+	via_vi_unlock(vi);
+}
+
 int via_vi_set(struct via_file *f, const struct via_vi_set *arg)
 {
 	u32 drop = arg->attrs.ptag;

@@ -50,6 +50,39 @@ int via_vi_query(struct via_file *f, struct via_vi_query *arg);
 int via_vi_set(struct via_file *f, const struct via_vi_set *arg);
 int via_vi_overrun(struct via_file *f, const struct via_overrun *arg);
 
+/**
+ * struct via_vi_view - a VI as an administrator is told of it
+ * @id:		of the VI
+ * @state:	VIA_STATE_*
+ * @level:	VIA_UNRELIABLE ...
+ * @ptag:	its tag
+ * @send_cq:	id, or 0
+ * @recv_cq:	id, or 0
+ * @send_posted: descriptors, as the program says it
+ * @send_in_flight: of them, loaded
+ * @recv_posted: descriptors, as the program says it
+ * @p2p:	the attempt is, or was, peer to peer
+ * @local:	own address, of a VI that is Pending or Connected
+ * @remote:	the peer's address, likewise
+ */
+struct via_vi_view {
+	u32 id;
+	u32 state;
+	u32 level;
+	u32 ptag;
+	u32 send_cq;
+	u32 recv_cq;
+	u32 send_posted;
+	u32 send_in_flight;
+	u32 recv_posted;
+	bool p2p;
+	struct via_net_addr local;
+	struct via_net_addr remote;
+};
+
+/* RCU read side that found the VI in nic->vis; no queue lock held. */
+void via_vi_look(struct via_vi *vi, struct via_vi_view *view);
+
 /*
  * Map the shared pages of the VI at an index.  mmap_lock is held, so
  * file->mutex is not; takes file->map_mutex.  0 or -errno.

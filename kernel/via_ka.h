@@ -26,6 +26,9 @@
  *   cq->resize_mutex    steps of a resize (process context)
  *   file->map_mutex     a VI's shared pages (process context; taken inside
  *                       mmap_lock, where file->mutex is outside of it)
+ *   xa_lock of file->regions, file->cqs
+ *                       what is in them, for those without file->mutex (process
+ *                       context; nothing is taken inside it)
  *   nic->conn_lock      waiters and pending requests; never held together
  *                       with a queue lock (any context, BH off)
  *   nic->map_lock       the list of regions mapped for DMA (process context)
@@ -247,6 +250,8 @@ struct via_notice {
  * @ring_mask:	constant
  * @descs:	descriptors completed, for statistics
  * @bytes:	bytes of successful completions, for statistics
+ * @errors:	descriptors that ended in error and were not flushed, likewise
+ * @prot_errors: of them, by protection, likewise
  * @notice:	VIA_OP_NOTIFY_*
  */
 struct via_queue {
@@ -269,6 +274,8 @@ struct via_queue {
 	struct hlist_head sleepers;
 	u64 descs;
 	u64 bytes;
+	u64 errors;
+	u64 prot_errors;
 	struct via_notice notice;
 };
 
@@ -337,6 +344,7 @@ struct via_transport_ops {
  *		the VI, or 0
  * @conn_wait:	sleepers in VIA_IOC_CONN_RESULT
  * @traps:	sq.lock: doorbells, for statistics
+ * @connects:	both queue locks: connections that stood, for statistics
  * @priv:	constant: the device's part, ops->vi_priv_size bytes, zeroed
  *
  * The rest is the agent's.
@@ -371,6 +379,7 @@ struct via_vi {
 	u64 p2p_claim;
 	wait_queue_head_t conn_wait;
 	u64 traps;
+	u64 connects;
 	void *priv;
 
 	struct list_head link;		/* file->mutex: file->vis */
@@ -404,6 +413,14 @@ struct via_limits {
 /* Emits one counter. */
 struct via_stats_sink;
 void via_stat(struct via_stats_sink *sink, const char *name, u64 value);
+
+/*
+ * What the agent counts of a NIC, VIA_NIC_COUNTS values, and what each is called.
+ * Process context.
+ */
+#define VIA_NIC_COUNTS	9u
+const char *via_nic_count_name(u32 which);
+void via_nic_counts(struct via_nic *nic, u64 *value);
 
 /* What becomes of busy-polling mode. */
 enum via_busy_poll_step {
@@ -548,6 +565,9 @@ struct via_totals {
 	u64 recv_descs;
 	u64 send_bytes;
 	u64 recv_bytes;
+	u64 connects;
+	u64 errors;
+	u64 prot_errors;
 };
 
 /**
@@ -588,7 +608,8 @@ struct via_nic {
 	unsigned long denied_at;	/* jiffies of the last such event; racy */
 	int minor;			/* constant */
 	struct mutex mutex;		/* files */
-	struct list_head files;		/* mutex */
+	struct list_head files;		/* mutex: in order of their serials */
+	u64 file_serial;		/* mutex: of the last one */
 	bool dead;			/* mutex to write: it is unregistered */
 	struct srcu_struct srcu;	/* read: see via_nic_enter() */
 	struct via_vi __rcu **vis;	/* vi_lock to write, RCU to read */

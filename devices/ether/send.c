@@ -324,6 +324,8 @@ static noinline enum sent send_lost(struct burst *b)
 			ev->rtt_on = false;
 		ev->resent++;
 		via_ether_count(b->nic, RESENT);
+		if (ev->retries || ev->tx.timed)
+			via_ether_count(b->nic, RESENT_TIMED);
 	}
 	return SENT_ON;
 }

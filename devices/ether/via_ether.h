@@ -313,6 +313,15 @@ int via_ether_register(struct via_ether_nic *nic);
 void via_ether_unregister(struct via_ether_nic *nic);
 void via_ether_free(struct via_ether_nic *nic);
 
+/*
+ * Counters of the class and the agent, for a list of the NIC module's own: how
+ * many there are, which is constant; what each is called; and all as they
+ * stand, of a NIC that is registered.  Process context.
+ */
+u32 via_ether_counts(void);
+const char *via_ether_count_name(u32 which);
+void via_ether_count_read(struct via_ether_nic *nic, u64 *value);
+
 /* For a NIC module that makes interfaces VI NICs: via_attach_register(). */
 void via_ether_attach_register(struct via_attach_ops *ops);
 void via_ether_attach_unregister(struct via_attach_ops *ops);

@@ -25,6 +25,7 @@ static const struct counter counters[] = {
 	COUNTER("rx_errors", rx_errors),
 	COUNTER("rx_dropped", rx_dropped),
 	COUNTER("rx_empty", rx_empty),
+	COUNTER("rx_polled", rx_polled),
 	COUNTER("rx_missed", rx_missed),
 	COUNTER("resets", resets),
 };
@@ -80,11 +81,13 @@ static int set_coalesce(struct net_device *dev, struct ethtool_coalesce *c,
 	return 0;
 }
 
+/* The chip's, then those of the VI NIC: as many without one. */
 static int get_sset_count(struct net_device *dev, int set)
 {
 	if (set == ETH_SS_TEST)
 		return via_native_test_count(netdev_priv(dev));
-	return set == ETH_SS_STATS ? ARRAY_SIZE(counters) : -EOPNOTSUPP;
+	return set == ETH_SS_STATS ? ARRAY_SIZE(counters) + via_ether_counts() :
+				     -EOPNOTSUPP;
 }
 
 static void get_strings(struct net_device *dev, u32 set, u8 *data)
@@ -96,8 +99,9 @@ static void get_strings(struct net_device *dev, u32 set, u8 *data)
 	if (set != ETH_SS_STATS)
 		return;
 	for (i = 0; i < ARRAY_SIZE(counters); i++)
-		memcpy(data + i * ETH_GSTRING_LEN, counters[i].name,
-		       ETH_GSTRING_LEN);
+		ethtool_sprintf(&data, "%s", counters[i].name);
+	for (i = 0; i < via_ether_counts(); i++)
+		ethtool_sprintf(&data, "via_%s", via_ether_count_name(i));
 }
 
 static void get_stats(struct net_device *dev, struct ethtool_stats *stats,
@@ -108,6 +112,9 @@ static void get_stats(struct net_device *dev, struct ethtool_stats *stats,
 
 	for (i = 0; i < ARRAY_SIZE(counters); i++)
 		data[i] = READ_ONCE(*(u64 *)((u8 *)n + counters[i].at));
+	/* RTNL keeps it.  None, for want of memory: the core gives zeros. */
+	if (n->nic)
+		via_ether_count_read(n->nic, data + ARRAY_SIZE(counters));
 }
 
 static int get_link_ksettings(struct net_device *dev,

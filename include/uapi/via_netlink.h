@@ -88,6 +88,19 @@ enum via_nl_cmd {
 	 */
 	VIA_NL_CMD_LIMIT_SET,
 
+	/*
+	 * Objects of programs, one command for each kind: dumps, of all NICs or
+	 * of one (NIC or IFINDEX).  Own ones are told to any user; those of
+	 * others to an owner, and on NICs without an interface or an address,
+	 * which are in all network namespaces, to initial.  Each has NIC and
+	 * HANDLE, UID, and, where its process is one of the reader's pid
+	 * namespace, PID and COMM.
+	 */
+	VIA_NL_CMD_RES_VI,	/* VIs */
+	VIA_NL_CMD_RES_MR,	/* registered memory */
+	VIA_NL_CMD_RES_CQ,	/* completion queues */
+	VIA_NL_CMD_RES_CONN,	/* connections, attempts, requests, waiters */
+
 	__VIA_NL_CMD_MAX
 };
 
@@ -112,6 +125,31 @@ enum via_nl_attr {
 	VIA_NL_A_LIMIT_VALUE,	/* u64; 0: no limit */
 	VIA_NL_A_PORT,		/* u16: of UDP, not 0 */
 	VIA_NL_A_NEAR,		/* flag: without a list, hosts of its subnets may talk */
+	VIA_NL_A_HANDLE,	/* u64: an open node; of its NIC alone, never reused */
+	VIA_NL_A_PID,		/* u32: the process that opened it */
+	VIA_NL_A_COMM,		/* string: that one's name */
+	VIA_NL_A_UID,		/* u32: the user that opened it */
+	VIA_NL_A_VI,		/* u32: id */
+	VIA_NL_A_STATE,		/* u32: VIA_STATE_* of via.h */
+	VIA_NL_A_LEVEL,		/* u32: VIA_UNRELIABLE ... of via.h */
+	VIA_NL_A_PTAG,		/* u32: of its handle; 0: the default one */
+	VIA_NL_A_RIGHTS,	/* u32: VIA_RDMA_* of via.h */
+	VIA_NL_A_SEND_POSTED,	/* u32: not completed */
+	VIA_NL_A_SEND_IN_FLIGHT, /* u32: of them, with the device */
+	VIA_NL_A_RECV_POSTED,	/* u32: not completed */
+	VIA_NL_A_SEND_CQ,	/* u32: id; none: it has no CQ */
+	VIA_NL_A_RECV_CQ,	/* u32: likewise */
+	VIA_NL_A_REMOTE,	/* binary: the other host's address */
+	VIA_NL_A_LOCAL_DISC,	/* binary: discriminator, any bytes */
+	VIA_NL_A_REMOTE_DISC,	/* binary: likewise */
+	VIA_NL_A_MR,		/* u32: number among its handle's, no memory handle */
+	VIA_NL_A_LENGTH,	/* u64: bytes */
+	VIA_NL_A_PAGES,		/* u32: pinned */
+	VIA_NL_A_CQ,		/* u32: id */
+	VIA_NL_A_ENTRIES,	/* u32: there is room for */
+	VIA_NL_A_USED,		/* u32: not collected */
+	VIA_NL_A_QUEUES,	/* u32: work queues that complete into it */
+	VIA_NL_A_CONN,		/* u32: VIA_NL_CONN_* */
 
 	__VIA_NL_A_MAX
 };
@@ -136,6 +174,16 @@ enum via_nl_peer_event {
 	VIA_NL_PEER_UP,		/* the first connection with the host stands */
 	VIA_NL_PEER_DOWN,	/* the last one has ended */
 	VIA_NL_PEER_DENIED,	/* it is not on the list, and sends; 10 a second */
+};
+
+/* What of a connection there is, in VIA_NL_CMD_RES_CONN. */
+enum via_nl_conn {
+	VIA_NL_CONN_UNSPEC,
+	VIA_NL_CONN_WAIT,	/* the program waits for requests */
+	VIA_NL_CONN_REQUEST,	/* one came, the program has not answered */
+	VIA_NL_CONN_PENDING,	/* a VI asks, or its answer is under way */
+	VIA_NL_CONN_PEER,	/* a VI looks for its peer */
+	VIA_NL_CONN_CONNECTED,	/* a VI is connected */
 };
 
 #endif /* _UAPI_VIA_NETLINK_H */

@@ -422,6 +422,8 @@ PROGRAMS = [
     row("via: counters", configure.counters, at="stock newer all"),
     row("tracepoints, {nic}", tracing.tracepoints, "net",
         stock=2, all=0, all_debug=None),
+    row("via: objects, {seconds} s of dumps", configure.objects, "seconds",
+        stock=2, debug=8, all=4, all_debug=20),
     row("via: modules that are loaded for it", configure.loading,
         at="stock newer all"),
     row("via: who may what", configure.rights, at="stock newer all"),

@@ -127,7 +127,7 @@ def manual(text, file):
     for number, row in enumerate(text.split("\n"), 1):
         if row.startswith('.\\"') or row.startswith(".TH"):
             continue
-        for match in re.finditer(r"([\w-]+) \(([1-8])\)", plain(row)) \
+        for match in re.finditer(r"([\w.-]+) \(([1-8])\)", plain(row)) \
                 if row.startswith(".BR") else ():
             yield Named("page", f"{match.group(1)}.{match.group(2)}", file,
                         number)

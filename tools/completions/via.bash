@@ -30,7 +30,7 @@ _via() {
 		esac
 	done
 	case "${#words[@]} ${words[*]:0:2}" in
-	0\ *) list='dev peer limit driver stat selftest monitor apply help --json --pretty --netns --version --help' ;;
+	0\ *) list='dev peer limit driver stat res selftest monitor apply help --json --pretty --netns --version --help' ;;
 	1\ dev) list='show attach detach' ;;
 	1\ peer) list='show allow deny key genkey' ;;
 	1\ limit) list='show set' ;;
@@ -38,7 +38,8 @@ _via() {
 	1\ selftest | 2\ selftest\ *) list=$(_via_interfaces) ;;
 	1\ monitor) list='all dev peer' ;;
 	1\ stat) list="show $(_via_devs) --json --pretty --interval --count --prometheus" ;;
-	2\ stat\ show) list=$(_via_devs) ;;
+	1\ res) list='vi mr cq conn all' ;;
+	2\ stat\ show | 2\ res\ *) list=$(_via_devs) ;;
 	2\ dev\ attach | 2\ driver\ *) list=$(_via_interfaces) ;;
 	3\ dev\ attach) list='driver port dev' ;;
 	4\ dev\ attach) list='via_netdev' ;;

@@ -31,6 +31,7 @@ static void help(FILE *to)
 	       "      -i, --interval SECONDS           again and again: for each second\n"
 	       "      -c, --count N                    with -i: so many times\n"
 	       "          --prometheus                 as text for Prometheus\n"
+	       "  via res [vi|mr|cq|conn|all] [DEV]    objects, and whose they are\n"
 	       "  via limit [show [NAME]]              limits of a user\n"
 	       "  via limit set NAME VALUE             0: no limit\n"
 	       "  via driver show DEV                  drivers of a network card\n"
@@ -128,6 +129,7 @@ static const struct command objects[] = {
 	{ "limit", do_limit },
 	{ "driver", do_driver },
 	{ "stat", do_stat },
+	{ "res", do_res },
 	{ "selftest", do_selftest },
 	{ "monitor", do_monitor },
 	{ "apply", do_apply },

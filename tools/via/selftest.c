@@ -28,7 +28,6 @@
 #include <unistd.h>
 
 #include "common/msg.h"
-#include "out.h"
 #include "via.h"
 
 #define FRAMES		200
@@ -53,8 +52,8 @@ static void tell(const char *test, enum verdict v, const char *why)
 		name[i] = isalnum((unsigned char)test[i]) ?
 			  tolower((unsigned char)test[i]) : '_';
 	name[i] = '\0';
-	out_str(name, text);
-	if (!out_json) {
+	json_str(&out, name, text);
+	if (!out.file) {
 		printf("    %-24s %s\n", test, text);
 		fflush(stdout);
 	}
@@ -112,17 +111,17 @@ static void tell_card(int fd, const char *ifname)
 	pci_id(ifname, "subsystem_", sub);
 	sysfs(ifname, "device/revision", revision, sizeof(revision));
 	uname(&host);
-	out_str("ifname", ifname);
-	out_str("id", id);
-	out_str("subsystem", sub);
-	out_str("revision", revision);
-	out_str("pci", info.bus_info);
-	out_str("driver", info.driver);
-	out_str("driver_version", info.version);
-	out_str("eeprom", info.fw_version);
-	out_str("kernel", host.release);
-	out_str("machine", host.machine);
-	if (out_json)
+	json_str(&out, "ifname", ifname);
+	json_str(&out, "id", id);
+	json_str(&out, "subsystem", sub);
+	json_str(&out, "revision", revision);
+	json_str(&out, "pci", info.bus_info);
+	json_str(&out, "driver", info.driver);
+	json_str(&out, "driver_version", info.version);
+	json_str(&out, "eeprom", info.fw_version);
+	json_str(&out, "kernel", host.release);
+	json_str(&out, "machine", host.machine);
+	if (out.file)
 		return;
 	printf("%s: %s, subsystem %s, revision %s, at %s\n"
 	       "    driver %s %s, EEPROM %s, Linux %s, %s\n", ifname, id, sub,
@@ -439,19 +438,19 @@ int do_selftest(struct words *w)
 	if (!tests)
 		die("the driver of %s has no tests: see via driver native",
 		    ifname);
-	out_begin();
-	out_object();
+	json_begin(&out);
+	json_object(&out);
 	tell_card(fd, ifname);
 	own_tests(fd, ifname, tests);
 	close(fd);
 	if (other)
 		with_other(ifname, other);
-	out_num("passed", count[PASSED]);
-	out_num("failed", count[FAILED]);
-	out_num("not_run", count[NOT_RUN]);
-	out_object_end();
-	out_end();
-	if (!out_json)
+	json_num(&out, "passed", count[PASSED]);
+	json_num(&out, "failed", count[FAILED]);
+	json_num(&out, "not_run", count[NOT_RUN]);
+	json_object_end(&out);
+	json_end(&out);
+	if (!out.file)
 		printf("%u passed, %u failed, %u not run\n", count[PASSED],
 		       count[FAILED], count[NOT_RUN]);
 	return count[FAILED] ? REFUSED : DONE;

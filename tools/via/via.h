@@ -102,6 +102,7 @@ int do_peer(struct words *w);
 int do_limit(struct words *w);
 int do_driver(struct words *w);
 int do_stat(struct words *w);
+int do_res(struct words *w);
 int do_selftest(struct words *w);
 int do_monitor(struct words *w);
 int do_apply(struct words *w);

@@ -19,10 +19,14 @@ REQUEST, ACK, DUMP, NESTED = 1, 4, 0x300, 0x8000
 ERROR, DONE, CTRL = 2, 3, 16
 CMD = {name: i for i, name in enumerate(
     "UNSPEC NIC_GET NIC_NEW NIC_DEL ATTACH DETACH PEER_GET PEER_SET PEER_DEL "
-    "PEER_EVENT LIMIT_GET LIMIT_SET".split())}
+    "PEER_EVENT LIMIT_GET LIMIT_SET RES_VI RES_MR RES_CQ RES_CONN".split())}
 A = {name: i for i, name in enumerate(
     "UNSPEC PAD NIC IFINDEX TYPE ADDR DRIVER MTU VIS LISTED PEERS PEER ONLY "
-    "EVENT LIMIT_NAME LIMIT_VALUE PORT NEAR".split())}
+    "EVENT LIMIT_NAME LIMIT_VALUE PORT NEAR HANDLE PID COMM UID VI STATE LEVEL "
+    "PTAG RIGHTS SEND_POSTED SEND_IN_FLIGHT RECV_POSTED SEND_CQ RECV_CQ REMOTE "
+    "LOCAL_DISC REMOTE_DISC MR LENGTH PAGES CQ ENTRIES USED QUEUES "
+    "CONN".split())}
+OBJECTS = [CMD[name] for name in ("RES_VI", "RES_MR", "RES_CQ", "RES_CONN")]
 ADDR, KEY, NO_KEY, KEYED, PREFIX = 1, 2, 3, 4, 5
 HOST = bytes.fromhex("525400000063")
 
@@ -174,6 +178,16 @@ def wrong(nic):
          "EINVAL"),
         ("a limit without a value", CMD["LIMIT_SET"],
          attr(A["LIMIT_NAME"], b"vi\0"), 0, "EINVAL"),
+        ("objects of a NIC by two names", CMD["RES_MR"], name + index, DUMP,
+         "EINVAL"),
+        ("objects of no such NIC", CMD["RES_CQ"],
+         attr(A["NIC"], b"via_none\0"), DUMP, "ENODEV"),
+        ("objects of a process", CMD["RES_VI"],
+         name + attr(A["PID"], bytes(4)), DUMP, "EINVAL"),
+        ("objects by what is told of them", CMD["RES_CONN"],
+         attr(A["LOCAL_DISC"], b"x"), DUMP, "EINVAL"),
+        *(("an object without a dump", cmd, name, 0, "EOPNOTSUPP")
+          for cmd in OBJECTS),
     ]
     family, bad = Family(), 0
     for what, cmd, attrs, flags, want in cases:
@@ -187,10 +201,12 @@ def wrong(nic):
             print(f"{what}: {errno.errorcode.get(got, got)}")
             bad += 1
     # And the right ones are taken.
-    for cmd, attrs in ((CMD["PEER_SET"], peers(host)),
-                       (CMD["PEER_DEL"], peers(host)),
-                       (CMD["PEER_DEL"], name)):
-        if family.ask(cmd, attrs)[0]:
+    for cmd, attrs, flags in (
+            (CMD["PEER_SET"], peers(host), ACK),
+            (CMD["PEER_DEL"], peers(host), ACK),
+            (CMD["PEER_DEL"], name, ACK),
+            *((cmd, some, DUMP) for cmd in OBJECTS for some in (b"", name))):
+        if family.ask(cmd, attrs, flags=flags)[0]:
             print(f"command {cmd} is refused")
             bad += 1
     print(f"wrong={len(cases) + 1} bad={bad}")
@@ -244,18 +260,21 @@ def throw(nic, count, seed):
 
 
 def dumps(nic, seconds):
-    end, done = time.monotonic() + seconds, 0
+    end, done, objects = time.monotonic() + seconds, 0, 0
     name = attr(A["NIC"], nic.encode() + b"\0")
     left = []
     while time.monotonic() < end:
         family = Family()
         for cmd, attrs in ((CMD["PEER_GET"], name), (CMD["NIC_GET"], b""),
-                           (CMD["LIMIT_GET"], b"")):
-            family.ask(cmd, attrs, flags=DUMP)
+                           (CMD["LIMIT_GET"], b""),
+                           *((cmd, b"") for cmd in OBJECTS),
+                           *((cmd, name) for cmd in OBJECTS)):
+            told = family.ask(cmd, attrs, flags=DUMP)[1]
+            objects += cmd in OBJECTS and told != b""
             done += 1
-        family.send(CMD["PEER_GET"], name, flags=DUMP)
+        family.send((*OBJECTS, CMD["PEER_GET"])[done % 5], name, flags=DUMP)
         left = [*left[-9:], family]
-    print(f"dumps={done}")
+    print(f"dumps={done} objects={objects}")
     return 0
 
 

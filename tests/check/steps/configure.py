@@ -7,7 +7,7 @@ import json
 import os
 
 from balance import balanced
-from common import GUEST, TOOLS, jobs, mac, peer, serving
+from common import CONFORM, GUEST, TOOLS, jobs, mac, peer, serving
 from death import IN_SPACE, linked
 from lab import MODULES
 from labkit.base import VIA
@@ -222,6 +222,17 @@ def counters(session):
                 not was[name] <= stat[name] <= was[name] + 100:
             raise StepFailed(f"{name} is {was[name]}, {value} in its file, "
                              f"{stat[name]} to via stat")
+    # What moves them, and what does not.
+    calm = shown(node, "stat via_lo")[0]
+    session.run(node, f"{CONFORM} -d via_lo -g 'protection*'", 60)
+    moved = {name: value - calm[name] for name, value in
+             shown(node, "stat via_lo")[0].items() if name in calm and
+             isinstance(value, int)}
+    if not moved["connects"] or not moved["protection_errors"] or \
+            moved["desc_errors"] < moved["protection_errors"] or \
+            not was["connects"] or \
+            was["retransmits_timed"] > was["retransmits"]:
+        raise StepFailed(f"counters: {was}; of errors {moved}")
     text = expect(node, f"{VIA} stat --prometheus", 0, "via_vis{").out
     if 'via_requests_out_total{nic="via_eth0",interface="eth0"}' not in text:
         raise StepFailed(f"no counter of via_eth0: {text}")
@@ -239,6 +250,96 @@ def counters(session):
         for _ in range(20):
             expect(node, f"{VIA} dev detach eth0 && {VIA} dev attach eth0")
     balanced(session, [node])
+
+
+HOLDER = f"python3 {GUEST}/objects.py"
+NOBODY = "unshare --net"  # but root, who sees no interface of ours
+
+
+def whose(node, pids, before="", nic=""):
+    """What `via res' tells, as numbers of objects of each kind and pid; other
+    programs' are left out."""
+    count = {}
+    for o in json.loads(expect(node, f"{before} {VIA} -j res all {nic}").out):
+        if "pid" not in o or o["pid"] in pids:
+            key = o["res"], o.get("pid")
+            count[key] = count.get(key, 0) + 1
+    return count
+
+
+def told(node, job):
+    """All that is told of the program that objects.py is."""
+    word = dict(w.split("=") for w in job.all.split() if "=" in w)
+    pid, server, client = (int(word[w]) for w in ("pid", "server", "client"))
+    said = [o for o in shown(node, "res all") if o.get("pid") == pid]
+
+    def one(kind, **wanted):
+        found = [o for o in said if o["res"] == kind and
+                 wanted.items() <= o.items()]
+        if len(found) != 1:
+            raise StepFailed(f"{len(found)} of {kind} {wanted}: {said}")
+
+    own = shown(node, "dev show eth0")[0]["address"]
+    one("vi", vi=server, nic="via_eth0", state="connected", level="delivery",
+        peer=own, send_posted=0, send_in_flight=0, recv_posted=5, send_cq=1,
+        ptag=1, uid=0, comm="python3")
+    one("vi", vi=client, state="connected", recv_posted=0, ptag=0)
+    one("vi", state="idle")
+    one("mr", length=8193, pages=3, rights="write", ptag=1)
+    one("cq", cq=1, entries=64, used=3, queues=1)
+    one("conn", state="waiting", local="1b5b324a00")
+    one("conn", state="request", local="unanswered".encode().hex(), peer=own,
+        remote="")
+    one("conn", state="pending", remote="unanswered".encode().hex())
+    one("conn", state="peer-to-peer", local="one".encode().hex(),
+        remote="two".encode().hex())
+    one("conn", state="connected", vi=client, local="own".encode().hex())
+    one("conn", state="connected", vi=server, remote="own".encode().hex())
+    text = expect(node, f"{VIA} res conn eth0").out
+    for line in (' state waiting local 0x1b5b324a00 uid 0 pid ',
+                 f' local "own" peer {own} remote "hold" uid 0 pid '):
+        if line not in text:
+            raise StepFailed(f"no '{line}' in {text}")
+    return pid
+
+
+def objects(session, seconds):
+    """Objects are told with their process, to those that may see them: to a
+    user its own, to root of a namespace those of its own NICs; and are dumped
+    while they come and go."""
+    node = session.lab.nodes[0]
+    kinds = {"vi": 5, "mr": 1, "cq": 1, "conn": 6}
+    with serving(session, f"{HOLDER} /dev/via_eth0 hold 0", 0, "held") as root:
+        node.sh("chmod 666 /dev/via_lo")
+        with serving(session, f"{HOLDER} /dev/via_lo hold 4711", 0,
+                     "held") as user:
+            node.sh("chmod 660 /dev/via_lo")
+            pids = {told(node, root), int(user.all.split("pid=")[1].split()[0])}
+            of = {p: {(k, p): n for k, n in kinds.items()} for p in pids}
+            roots, users = (of[p] for p in sorted(
+                pids, key=lambda p: f"pid={p} " not in root.all))
+            hidden = {(k, None): n for k, n in kinds.items()}
+            for before, nic, wanted in (
+                    ("", "", roots | users), ("", "via_lo", users),
+                    ("", "eth0", roots), (USER, "", users),
+                    (USER, "via_eth0", {}), (NOBODY, "", users), (OWNER, "", {}),
+                    ("unshare --pid --fork", "via_lo", hidden),
+                    ("setpriv --reuid 4712 --clear-groups", "", {})):
+                got = whose(node, pids, before, nic)
+                if got != wanted:
+                    raise StepFailed(f"'{before} via res all {nic}' tells "
+                                     f"{got}, not {wanted}")
+            expect(node, f"{NOBODY} {VIA} res vi via_eth0", 1, "no VI NIC")
+    with jobs(session, node.spawn(f"{RAW} dumps via_eth0 {seconds}"),
+              node.spawn(f"{HOLDER} /dev/via_eth0 churn {seconds}"),
+              node.spawn(f"{HOLDER} /dev/via_lo churn {seconds}")) as many:
+        for job in many:
+            if job.wait(seconds + 120) is None or job.rc:
+                raise StepFailed(f"dumps beside objects: {job.all}")
+        if " objects=0" in many[0].all:
+            raise StepFailed("no dump had an object: they test nothing")
+    balanced(session, [node])
+    return {"seconds": seconds}
 
 
 def raw(session, count, seed):

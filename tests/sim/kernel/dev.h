@@ -206,6 +206,7 @@ int sim_minor_of(const char *name);
 typedef struct { u32 val; } kuid_t;
 #define __kuid_val(u)		((u).val)
 #define uid_eq(a, b)		((a).val == (b).val)
+#define uid_valid(a)		((a).val != -1u)
 
 struct user_namespace {
 	int level;
@@ -220,6 +221,11 @@ struct cred {
 };
 
 extern struct user_namespace init_user_ns;
+/* Processes have no numbers. */
+struct pid;
+#define task_tgid(t)		((void)(t), (struct pid *)NULL)
+#define get_pid(p)		(p)
+#define put_pid(p)		((void)(p))
 #define current_uid()		(current->cred->uid)
 #define current_user_ns()	(current->cred->ns)
 /* An audited question may sleep, and tells of each refusal. */

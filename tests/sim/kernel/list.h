@@ -144,6 +144,9 @@ static inline void list_add_rcu_between(struct list_head *n,
 #define list_for_each_entry(p, h, m)					\
 	for (p = list_first_entry(h, typeof(*p), m); &p->m != (h);	\
 	     p = list_next_entry(p, m))
+#define list_for_each_entry_continue(p, h, m)				\
+	for (p = list_next_entry(p, m); &p->m != (h);			\
+	     p = list_next_entry(p, m))
 #define list_for_each_entry_safe(p, n, h, m)				\
 	for (p = list_first_entry(h, typeof(*p), m),			\
 	     n = list_next_entry(p, m); &p->m != (h);			\

@@ -198,6 +198,8 @@ int xa_err(void *p);
 void *sim_xa_next(struct xarray *xa, unsigned long *index);
 #define xa_for_each(xa, i, p)						\
 	for ((i) = 0; ((p) = sim_xa_next(xa, &(i))); (i)++)
+#define XA_PRESENT		0
+#define xa_find(xa, i, max, f)	((void)(max), (void)(f), sim_xa_next(xa, i))
 #define xa_mk_value(v)		((void *)((uintptr_t)(v) << 1 | 1))
 #define xa_to_value(p)		((unsigned long)(uintptr_t)(p) >> 1)
 bool sim_xa_empty(struct xarray *xa);

@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Each kernel module has a man page, with all parameters and counters that its
+source has, and no others."""
+
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+# "VIA_C_X] = "name"", via_stat(sink, "name", COUNTER("name", and the agent's list.
+COUNTERS = (r'\[VIA_C_[^]]+\] = "(\w+)"', r'via_stat\(sink, "(\w+)",',
+            r'COUNTER\("(\w+)",')
+AGENT = r'names\[VIA_NIC_COUNTS\] = \{([^}]*)\}'
+# What VIA_IOC_STATS has of a VI alone: viastat -V.
+OF_VIS = re.compile(r"static void via_stats_one.*?^}|"
+                    r"^void via_ether_vi_stats.*?^}", re.S | re.M)
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def modules():
+    """{"via_ka": its source, ...}, as Kbuild has them."""
+    kbuild = read("Kbuild").replace("\\\n", " ")
+    found = {}
+    for name in re.findall(r"^obj-m \+= (\w+)\.o$", kbuild, re.M):
+        objects = re.search(rf"^{name}-y := (.*)$", kbuild, re.M).group(1)
+        found[name] = "".join(OF_VIS.sub("", read(o[:-2] + ".c"))
+                              for o in objects.split())
+    return found
+
+
+def page(name):
+    """(its file, its text), which another page may have."""
+    for section in "47":
+        path = f"docs/man/{name}.{section}"
+        if os.path.exists(os.path.join(ROOT, path)):
+            text = read(path)
+            other = re.match(r"\.so man\d/(\S+)$", text, re.M)
+            if other:
+                path = f"docs/man/{other.group(1)}"
+                text = read(path)
+            return path, text
+    return None, ""
+
+
+def section(text, title):
+    found = re.search(rf"^\.SH {title}\n(.*?)(?=^\.SH|\Z)", text, re.S | re.M)
+    return found.group(1) if found else ""
+
+
+def terms(text):
+    """The words that paragraphs of a section are about."""
+    return set(re.findall(r"[a-z]\w+", " ".join(
+        re.findall(r"^\.TP\n\.BR? (.*)$", text, re.M)).replace("\\-", "-")))
+
+
+def counters(source):
+    names = {n for p in COUNTERS for n in re.findall(p, source)}
+    for listed in re.findall(AGENT, source):
+        names |= set(re.findall(r'"(\w+)"', listed))
+    return names
+
+
+def compare(path, what, source, told, words):
+    """What the source has, what the page has as terms, all of its words."""
+    bad = [f"{path}: {what} {n} is missing" for n in sorted(source - words)]
+    return bad + [f"{path}: there is no {what} {n}"
+                  for n in sorted(told - source)]
+
+
+def main():
+    parameters, counts, bad, tried = {}, {}, [], 0
+    texts = {}
+    for name, source in modules().items():
+        path, text = page(name)
+        if not path:
+            bad.append(f"the module {name} has no man page")
+            continue
+        texts[path] = text
+        own = set(re.findall(r"^module_param(?:_named|_cb)?\((\w+),", source,
+                             re.M))
+        if name not in text:
+            bad.append(f"{path}: does not name {name}")
+        parameters.setdefault(path, set()).update(own)
+        counts.setdefault(path, set()).update(counters(source))
+        tried += len(own)
+    for path, text in texts.items():
+        for what, title, source in (
+                ("parameter", "PARAMETERS", parameters[path]),
+                ("counter", "COUNTERS", counts[path])):
+            part = section(text, title)
+            bad += compare(path, what, source, terms(part),
+                           set(re.findall(r"\w+", part)))
+    print("\n".join(bad))
+    if tried < 20 or sum(map(len, counts.values())) < 80:
+        bad.append("too few")
+        print(f"only {tried} parameters and {counts} are found")
+    if not bad:
+        print(f"modules: {tried} parameters, "
+              f"{sum(map(len, counts.values()))} counters")
+    return bool(bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
