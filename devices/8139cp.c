@@ -76,6 +76,7 @@
 #define INT_BUS_ERROR	BIT(15)
 #define TX_CONFIG	0x40		/* 32 bits; heeded when TX is on */
 #define TX_CONFIG_1024	(6 << 8)	/* bytes in a burst */
+#define TX_CONFIG_LOOPBACK (3 << 17)	/* inside of the chip */
 #define TX_CONFIG_GAP	(3 << 24)	/* between frames: the standard's */
 #define RX_CONFIG	0x44		/* 32 bits */
 #define RX_CONFIG_ALL	BIT(0)
@@ -551,6 +552,13 @@ static int rtl_identify(struct via_native *n)
 	return 0;
 }
 
+static int rtl_loopback(struct via_native *n, bool on)
+{
+	put32(n, TX_CONFIG, TX_CONFIG_1024 | TX_CONFIG_GAP |
+			    (on ? TX_CONFIG_LOOPBACK : 0));
+	return 0;
+}
+
 static const struct via_native_chip chip = {
 	.ether = &via_native_ether,
 	.hard_irq = rtl_irq,
@@ -574,6 +582,7 @@ static const struct via_native_chip chip = {
 	.link = rtl_link,
 	.reap = via_native_reap,
 	.tx_wait = rtl_tx_wait,
+	.loopback = rtl_loopback,
 };
 
 static int probe(struct pci_dev *pdev, const struct pci_device_id *id)

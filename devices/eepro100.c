@@ -265,6 +265,12 @@ static bool tell_where(struct via_native *n, u8 command, u32 where)
 	return tell(n, command);
 }
 
+/* A chip that goes to standby just when it is resumed may lose that. */
+static noinline void keep_awake(struct via_native *n)
+{
+	tell(n, CU_NOP);
+}
+
 /* The short path. */
 
 static inline void tx_kick(struct via_native *n)
@@ -280,9 +286,8 @@ static inline void tx_kick(struct via_native *n)
 	WRITE_ONCE(old->command,
 		   old->command & cpu_to_le16(~CB_SUSPEND & U16_MAX));
 	e->kicked = n->tx.next;
-	/* One that goes to standby just then may lose it: it is kept awake. */
 	if (unlikely(e->standby))
-		tell(n, CU_NOP);
+		keep_awake(n);
 	tell(n, CU_RESUME);
 }
 

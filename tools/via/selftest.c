@@ -420,7 +420,7 @@ int do_selftest(struct words *w)
 {
 	const char *what = need_word(w, "the card, by interface or VI NIC");
 	const char *other = next_word(w), *ifname = what;
-	struct nic nic;
+	struct nic nic, peer;
 	unsigned int tests;
 	int fd;
 
@@ -431,6 +431,9 @@ int do_selftest(struct words *w)
 	}
 	if (other && !strcmp(other, ifname))
 		usage_error("'%s' is the same card", other);
+	/* Here, and not in the middle of a report, if there is no agent. */
+	if (other && nic_find(other, &peer) && *peer.ifname)
+		other = peer.ifname;
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		die("no socket: %s", strerror(errno));
