@@ -826,8 +826,15 @@ mutant("silence-unasked", BEAT, "sim", "",
 mutant("timeout-once", TIMER, "sim", "",
        "a frame that is lost twice at the end is not sent again",
        ("	} else {\n		ev->rtt_on = false;\n"
-        "		via_ether_share_timeout(ev, via_win_timeout(&ev->tx));\n	}",
-        "	} else {\n		ev->rtt_on = false;\n	}"), sim="loss")
+        "		via_ether_share_timeout(ev, via_win_timeout(&ev->tx));\n",
+        "	} else {\n		ev->rtt_on = false;\n"), sim="loss")
+mutant("path-told-by-silence", TIMER, "sim", "",
+       "a peer that was silent is taken for a path that drops long frames",
+       ("	if (ev->black)\n", "	if (true)\n"), sim="loss time")
+mutant("path-never-black", TIMER, "sim", "",
+       "a path that drops long frames and says nothing is not found out",
+       ("		check_path(ev);\n	}\n	via_ether_resume(ev->vi);\n",
+        "	}\n	via_ether_resume(ev->vi);\n"), sim="loss time")
 mutant("silence-unnoticed", BEAT, "sim", "",
        "a VI that only receives never hears that its peer has died",
        ("	if (unlikely(unheard(peer)))\n", "	if (false)\n"),
