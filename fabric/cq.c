@@ -7,8 +7,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "fab.h"
@@ -56,13 +54,10 @@ void via_cq_unreserve(struct via_cq *cq)
 
 static void tell(struct via_cq *cq)
 {
-	const uint64_t one = 1;
-
 	if (!cq->armed)
 		return;
 	cq->armed = false;
-	if (write(cq->fd, &one, sizeof(one)) < 0)
-		errno = 0;	/* full is readable, too */
+	via_wait_tell(&cq->wait);
 }
 
 static void put(struct via_cq *cq, const struct via_comp *c)
@@ -196,13 +191,10 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 	return ret;
 }
 
-/* Ask for fd to be readable.  Returns whether there is something already. */
+/* Ask for the wait object to be readable.  Returns whether there is something already. */
 static bool arm(struct via_cq *cq)
 {
-	uint64_t n;
-
-	if (read(cq->fd, &n, sizeof(n)) < 0)
-		errno = 0;	/* it was empty */
+	via_wait_clear(&cq->wait);
 	cq->armed = true;
 	via_arm_data(cq->nic);
 	via_progress(cq->nic);
@@ -213,7 +205,7 @@ int via_cq_trywait(struct via_cq *cq)
 {
 	int ret;
 
-	if (!cq->waits)
+	if (!cq->wait.on)
 		return -FI_EINVAL;
 	pthread_mutex_lock(&cq->nic->lock);
 	via_progress(cq->nic);
@@ -235,14 +227,13 @@ static ssize_t cq_sread(struct fid_cq *fid, void *buf, size_t count,
 			const void *cond, int timeout)
 {
 	struct via_cq *cq = cq_of(fid);
-	uint64_t end = via_now() + (uint64_t)(timeout < 0 ? 0 : timeout) *
-			1000000u, now;
+	uint64_t end = via_wait_end(timeout);
 	size_t want = 1;
 	uint32_t kicks;
 	ssize_t ret;
 	bool over;
 
-	if (!cq->waits)
+	if (!cq->wait.on)
 		return -FI_ENOSYS;
 	if (cq->cond == FI_CQ_COND_THRESHOLD && cond) {
 		want = (size_t)(uintptr_t)cond;
@@ -258,12 +249,7 @@ static ssize_t cq_sread(struct fid_cq *fid, void *buf, size_t count,
 		if (ready(cq, want, kicks))
 			break;
 		pthread_mutex_unlock(&cq->nic->lock);
-		now = via_now();
-		if (timeout < 0)
-			over = via_wait(cq->epfd, -1);
-		else
-			over = now >= end || via_wait(cq->epfd,
-				(int)((end - now + 999999) / 1000000));
+		over = !via_wait_for(&cq->wait, end);
 		pthread_mutex_lock(&cq->nic->lock);
 	}
 	if (over)
@@ -287,7 +273,7 @@ static int cq_signal(struct fid_cq *fid)
 {
 	struct via_cq *cq = cq_of(fid);
 
-	if (!cq->waits)
+	if (!cq->wait.on)
 		return -FI_ENOSYS;
 	pthread_mutex_lock(&cq->nic->lock);
 	cq->signalled = true;
@@ -317,10 +303,7 @@ static struct fi_ops_cq cq_ops = {
 
 static void cq_free(struct via_cq *cq)
 {
-	if (cq->epfd >= 0)
-		close(cq->epfd);
-	if (cq->fd >= 0)
-		close(cq->fd);
+	via_wait_close(&cq->wait);
 	free(cq->ring);
 	free(cq);
 }
@@ -340,40 +323,21 @@ static int cq_control(struct fid *fid, int command, void *arg)
 {
 	struct via_cq *cq = container_of_(fid, struct via_cq, fid.fid);
 
-	switch (command) {
-	case FI_GETWAIT:
-		if (!cq->waits)
-			return -FI_ENODATA;
-		*(int *)arg = cq->epfd;
-		return 0;
-	case FI_GETWAITOBJ:
-		*(enum fi_wait_obj *)arg = cq->waits ? FI_WAIT_FD :
-						       FI_WAIT_NONE;
-		return 0;
-	default:
-		return -FI_ENOSYS;
-	}
+	return via_wait_control(&cq->wait, command, arg);
 }
 
 static struct fi_ops cq_fid_ops = VIA_FID_OPS(cq_close, via_no_bind,
 					      cq_control);
 
-static int watch(int epfd, int fd)
+static int open_wait(struct via_cq *cq, enum fi_wait_obj obj)
 {
-	struct epoll_event e = { .events = EPOLLIN };
+	int ret = via_wait_open(&cq->wait, obj);
 
-	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &e);
-}
-
-static int open_files(struct via_cq *cq)
-{
-	cq->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	cq->epfd = epoll_create1(EPOLL_CLOEXEC);
-	if (cq->fd < 0 || cq->epfd < 0 || watch(cq->epfd, cq->fd) ||
-	    watch(cq->epfd, cq->nic->cq_fd[VIA_CQ_DATA]) ||
-	    watch(cq->epfd, cq->nic->cq_fd[VIA_CQ_CTL]))
-		return -errno;
-	return 0;
+	if (!ret && cq->wait.on)
+		ret = via_wait_watch(&cq->wait,
+				     cq->nic->cq_fd[VIA_CQ_DATA]) ? :
+		      via_wait_watch(&cq->wait, cq->nic->cq_fd[VIA_CQ_CTL]);
+	return ret;
 }
 
 int via_cq_open(struct fid_domain *fid, struct fi_cq_attr *attr,
@@ -383,9 +347,6 @@ int via_cq_open(struct fid_domain *fid, struct fi_cq_attr *attr,
 	struct via_cq *cq;
 	int ret;
 
-	if (attr->wait_obj != FI_WAIT_NONE && attr->wait_obj != FI_WAIT_UNSPEC &&
-	    attr->wait_obj != FI_WAIT_FD)
-		return -FI_ENOSYS;
 	if (attr->format > FI_CQ_FORMAT_TAGGED || attr->flags & ~FI_AFFINITY)
 		return -FI_EINVAL;
 	cq = calloc(1, sizeof(*cq));
@@ -400,13 +361,11 @@ int via_cq_open(struct fid_domain *fid, struct fi_cq_attr *attr,
 	cq->format = attr->format == FI_CQ_FORMAT_UNSPEC ?
 			FI_CQ_FORMAT_CONTEXT : attr->format;
 	cq->cond = attr->wait_cond;
-	cq->waits = attr->wait_obj != FI_WAIT_NONE;
-	cq->fd = cq->epfd = -1;
 	cq->size = 256;
 	cq->ring = malloc(cq->size * sizeof(*cq->ring));
-	ret = cq->ring ? 0 : -FI_ENOMEM;
-	if (!ret && cq->waits)
-		ret = open_files(cq);
+	ret = open_wait(cq, attr->wait_obj);
+	if (!cq->ring)
+		ret = -FI_ENOMEM;
 	if (ret) {
 		cq_free(cq);
 		return ret;

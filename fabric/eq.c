@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "fab.h"
@@ -25,19 +23,13 @@ static void event_free(struct via_event *e)
 /* eq->lock held.  Readable while there is an event. */
 static void tell(struct via_eq *eq)
 {
-	const uint64_t one = 1;
-
-	if (eq->fd >= 0 && write(eq->fd, &one, sizeof(one)) < 0)
-		errno = 0;
+	via_wait_tell(&eq->wait);
 }
 
 static void untell(struct via_eq *eq)
 {
-	uint64_t n;
-
-	if (eq->fd >= 0 && via_list_empty(&eq->events) &&
-	    via_list_empty(&eq->errors) && read(eq->fd, &n, sizeof(n)) < 0)
-		errno = 0;
+	if (via_list_empty(&eq->events) && via_list_empty(&eq->errors))
+		via_wait_clear(&eq->wait);
 }
 
 static struct via_event *event_new(struct fid *fid, const void *data,
@@ -192,24 +184,18 @@ static ssize_t eq_sread(struct fid_eq *fid, uint32_t *event, void *buf,
 			size_t len, int timeout, uint64_t flags)
 {
 	struct via_eq *eq = eq_of(fid);
-	uint64_t end = via_now() + (uint64_t)(timeout < 0 ? 0 : timeout) *
-			1000000u, now;
+	uint64_t end = via_wait_end(timeout);
 	ssize_t ret;
 	bool over;
 
-	if (!eq->waits)
+	if (!eq->wait.on)
 		return -FI_ENOSYS;
 	for (over = false;;) {
 		look(eq, !over && timeout);
 		ret = first(eq, event, buf, len, flags);
 		if (ret != -FI_EAGAIN || over || !timeout)
 			return ret;
-		now = via_now();
-		if (timeout < 0)
-			over = via_wait(eq->epfd, -1);
-		else
-			over = now >= end || via_wait(eq->epfd,
-				(int)((end - now + 999999) / 1000000));
+		over = !via_wait_for(&eq->wait, end);
 	}
 }
 
@@ -217,7 +203,7 @@ int via_eq_trywait(struct via_eq *eq)
 {
 	bool any;
 
-	if (!eq->waits)
+	if (!eq->wait.on)
 		return -FI_EINVAL;
 	look(eq, true);
 	pthread_mutex_lock(&eq->lock);
@@ -304,13 +290,6 @@ static struct fi_ops_eq eq_ops = {
 	.strerror = eq_strerror,
 };
 
-static int watch(int epfd, int fd)
-{
-	struct epoll_event e = { .events = EPOLLIN };
-
-	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
-}
-
 /* An endpoint of that NIC is bound to it; the NIC is kept as long. */
 int via_eq_attach(struct via_eq *eq, struct via_nic *nic)
 {
@@ -327,10 +306,11 @@ int via_eq_attach(struct via_eq *eq, struct via_nic *nic)
 		;
 	if (i == eq->n_nics) {
 		ret = i == VIA_EQ_NICS ? -FI_ENOSPC : 0;
-		if (!ret && eq->waits)
-			ret = watch(eq->epfd, nic->fd) ? :
-			      watch(eq->epfd, nic->timer) ? :
-			      watch(eq->epfd, nic->cq_fd[VIA_CQ_CTL]);
+		if (!ret && eq->wait.on)
+			ret = via_wait_watch(&eq->wait, nic->fd) ? :
+			      via_wait_watch(&eq->wait, nic->timer) ? :
+			      via_wait_watch(&eq->wait,
+					     nic->cq_fd[VIA_CQ_CTL]);
 		if (!ret) {
 			eq->nics[eq->n_nics++] = same;
 			same = NULL;
@@ -353,10 +333,7 @@ static int eq_close(struct fid *fid)
 	purge(&eq->errors, NULL);
 	for (i = 0; i < eq->n_nics; i++)
 		via_nic_put(eq->nics[i]);
-	if (eq->epfd >= 0)
-		close(eq->epfd);
-	if (eq->fd >= 0)
-		close(eq->fd);
+	via_wait_close(&eq->wait);
 	pthread_mutex_destroy(&eq->lock);
 	if (eq->fabric)
 		atomic_fetch_sub(&eq->fabric->refs, 1);
@@ -368,19 +345,7 @@ static int eq_control(struct fid *fid, int command, void *arg)
 {
 	struct via_eq *eq = container_of_(fid, struct via_eq, fid.fid);
 
-	switch (command) {
-	case FI_GETWAIT:
-		if (!eq->waits)
-			return -FI_ENODATA;
-		*(int *)arg = eq->epfd;
-		return 0;
-	case FI_GETWAITOBJ:
-		*(enum fi_wait_obj *)arg = eq->waits ? FI_WAIT_FD :
-						       FI_WAIT_NONE;
-		return 0;
-	default:
-		return -FI_ENOSYS;
-	}
+	return via_wait_control(&eq->wait, command, arg);
 }
 
 static struct fi_ops eq_fid_ops = VIA_FID_OPS(eq_close, via_no_bind,
@@ -390,11 +355,8 @@ int via_eq_open(struct fid_fabric *fid, struct fi_eq_attr *attr,
 		struct fid_eq **out, void *context)
 {
 	struct via_eq *eq;
-	int ret = 0;
+	int ret;
 
-	if (attr->wait_obj != FI_WAIT_NONE && attr->wait_obj != FI_WAIT_UNSPEC &&
-	    attr->wait_obj != FI_WAIT_FD)
-		return -FI_ENOSYS;
 	if (attr->flags & ~(FI_WRITE | FI_AFFINITY))
 		return -FI_EINVAL;
 	eq = calloc(1, sizeof(*eq));
@@ -404,18 +366,11 @@ int via_eq_open(struct fid_fabric *fid, struct fi_eq_attr *attr,
 	eq->fid.fid.context = context;
 	eq->fid.fid.ops = &eq_fid_ops;
 	eq->fid.ops = &eq_ops;
-	eq->waits = attr->wait_obj != FI_WAIT_NONE;
 	eq->writes = !!(attr->flags & FI_WRITE);
-	eq->fd = eq->epfd = -1;
 	pthread_mutex_init(&eq->lock, NULL);
 	via_list_init(&eq->events);
 	via_list_init(&eq->errors);
-	if (eq->waits) {
-		eq->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		eq->epfd = epoll_create1(EPOLL_CLOEXEC);
-		ret = eq->fd < 0 || eq->epfd < 0 ? -errno :
-						   watch(eq->epfd, eq->fd);
-	}
+	ret = via_wait_open(&eq->wait, attr->wait_obj);
 	if (ret) {
 		eq_close(&eq->fid.fid);
 		return ret;

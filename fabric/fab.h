@@ -186,7 +186,27 @@ void via_progress(struct via_nic *nic);
 void via_progress_cm(struct via_nic *nic);
 void via_arm_cm(struct via_nic *nic);
 void via_arm_data(struct via_nic *nic);
-int via_wait(int epfd, int timeout_ms);
+
+/* What a CQ or an EQ is waited for with; its user has the locks. */
+struct via_wait {
+	bool			on;
+	int			fd;		/* eventfd, or -1 */
+	int			epfd;		/* what GETWAIT returns, or -1 */
+};
+
+/*
+ * wait.c: 0 or -FI_*.  tell: readable, until clear.  for: sleep until it is
+ * readable; false: the time is over, of which end() makes the moment (ns; ms < 0:
+ * never).
+ */
+int via_wait_open(struct via_wait *w, enum fi_wait_obj obj);
+int via_wait_watch(struct via_wait *w, int fd);
+void via_wait_close(struct via_wait *w);
+void via_wait_tell(struct via_wait *w);
+void via_wait_clear(struct via_wait *w);
+int via_wait_control(const struct via_wait *w, int command, void *arg);
+uint64_t via_wait_end(int timeout_ms);
+bool via_wait_for(const struct via_wait *w, uint64_t end);
 
 struct via_fabric {
 	struct fid_fabric	fid;
@@ -222,9 +242,7 @@ struct via_cq {
 	struct via_nic		*nic;
 	enum fi_cq_format	format;
 	enum fi_cq_wait_cond	cond;
-	bool			waits;		/* has a wait object */
-	int			fd;		/* eventfd, or -1 */
-	int			epfd;		/* what GETWAIT returns, or -1 */
+	struct via_wait		wait;
 	atomic_uint		refs;		/* endpoints */
 	/* nic->lock */
 	struct via_comp		*ring;		/* size a power of two */
@@ -261,8 +279,8 @@ struct via_event {
 struct via_eq {
 	struct fid_eq		fid;
 	struct via_fabric	*fabric;
-	bool			waits, writes;
-	int			fd, epfd;
+	bool			writes;
+	struct via_wait		wait;
 	atomic_uint		refs;
 	pthread_mutex_t		lock;
 	/* lock */

@@ -9,7 +9,6 @@
  * eventfd.
  */
 #include <errno.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "fab.h"
@@ -135,13 +134,4 @@ void via_arm_data(struct via_nic *nic)
 {
 	VipExtCQArm(nic->cq[VIA_CQ_DATA]);
 	VipExtCQArm(nic->cq[VIA_CQ_CTL]);
-}
-
-/* Returns 0 when it is time to look, -FI_EAGAIN when the time is over. */
-int via_wait(int epfd, int timeout_ms)
-{
-	struct epoll_event e;
-	int n = epoll_wait(epfd, &e, 1, timeout_ms);
-
-	return n || timeout_ms < 0 ? 0 : -FI_EAGAIN;
 }
