@@ -104,8 +104,9 @@ void via_queue_free(struct via_queue *q)
 	q->ring = NULL;
 }
 
-static noinline void via_queue_count_error(struct via_queue *q,
-					   enum via_status status)
+/* Inline: a call would have the caller save registers for each message. */
+static __always_inline void via_queue_count_error(struct via_queue *q,
+						  enum via_status status)
 {
 	if (status & VIA_ST_DESC_FLUSHED_ERROR)
 		return;
