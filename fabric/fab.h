@@ -506,14 +506,10 @@ void via_credit_news(struct via_ep *ep, const struct via_ctl_msg *m);
 
 /* tx.c; nic->lock held */
 struct via_tx *via_tx_new(struct via_ep *ep, int *err);
-int via_tx_iov(struct via_tx *t, const struct iovec *iov, void **desc,
-	       size_t n);
-int via_tx_copy(struct via_ep *ep, struct via_tx *t, const struct iovec *iov,
-		size_t n);
-void via_tx_drop(struct via_ep *ep, struct via_tx *t);
-void via_tx_go(struct via_ep *ep, struct via_tx *t);
 void via_tx_pump(struct via_ep *ep);
-bool via_tx_clear(struct via_ep *ep, bool message);
+/* All there is to do with one that is filled in, @most bytes: 0 or -FI_*. */
+int via_tx_submit(struct via_ep *ep, struct via_tx *t, const struct iovec *iov,
+		  void **desc, size_t n, bool inject, uint64_t most);
 void via_tx_written(struct via_ep *ep);
 int via_tx_done(struct via_ep *ep);
 void via_tx_cancel(struct via_ep *ep);

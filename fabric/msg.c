@@ -33,17 +33,7 @@ static ssize_t post_send(struct via_ep *ep, const struct iovec *iov,
 	t->mute = mute;
 	t->imm = !!(flags & FI_REMOTE_CQ_DATA);
 	t->data = data;
-	ret = flags & FI_INJECT ? via_tx_copy(ep, t, iov, n) :
-				  via_tx_iov(t, iov, desc, n);
-	if (!ret && t->left > ep->transfer)
-		ret = -FI_EMSGSIZE;
-	/* Nothing tells of it later: it goes now, or is not accepted. */
-	if (!ret && mute && !via_tx_clear(ep, true))
-		ret = -FI_EAGAIN;
-	if (ret)
-		via_tx_drop(ep, t);
-	else
-		via_tx_go(ep, t);
+	ret = via_tx_submit(ep, t, iov, desc, n, flags & FI_INJECT, ep->transfer);
 out:
 	pthread_mutex_unlock(&ep->nic->lock);
 	return ret;

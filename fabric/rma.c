@@ -43,16 +43,7 @@ static ssize_t rma(struct via_ep *ep, enum via_tx_kind kind,
 	t->data = (uint32_t)at->data;
 	t->raddr = at->addr;
 	t->rkey = (uint32_t)at->key;
-	ret = flags & FI_INJECT ? via_tx_copy(ep, t, iov, n) :
-				  via_tx_iov(t, iov, desc, n);
-	if (!ret && t->left > VIA_RMA_MAX)
-		ret = -FI_EMSGSIZE;
-	if (!ret && mute && !via_tx_clear(ep, false))
-		ret = -FI_EAGAIN;
-	if (ret)
-		via_tx_drop(ep, t);
-	else
-		via_tx_go(ep, t);
+	ret = via_tx_submit(ep, t, iov, desc, n, flags & FI_INJECT, VIA_RMA_MAX);
 out:
 	pthread_mutex_unlock(&ep->nic->lock);
 	return ret;

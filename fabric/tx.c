@@ -33,15 +33,15 @@ struct via_tx *via_tx_new(struct via_ep *ep, int *err)
 }
 
 /* Where nothing of it was posted. */
-void via_tx_drop(struct via_ep *ep, struct via_tx *t)
+static void drop(struct via_ep *ep, struct via_tx *t)
 {
 	via_cq_unreserve(ep->tx_cq);
 	t->next = ep->tx_free;
 	ep->tx_free = t;
 }
 
-int via_tx_iov(struct via_tx *t, const struct iovec *iov, void **desc,
-	       size_t n)
+static int take_iov(struct via_tx *t, const struct iovec *iov, void **desc,
+		    size_t n)
 {
 	size_t i;
 
@@ -60,8 +60,8 @@ int via_tx_iov(struct via_tx *t, const struct iovec *iov, void **desc,
 	return 0;
 }
 
-int via_tx_copy(struct via_ep *ep, struct via_tx *t, const struct iovec *iov,
-		size_t n)
+static int take_copy(struct via_ep *ep, struct via_tx *t,
+		     const struct iovec *iov, size_t n)
 {
 	char *to = ep->inject + (size_t)(t - ep->tx) * VIA_INJECT;
 	size_t i, len = 0;
@@ -232,17 +232,17 @@ void via_tx_pump(struct via_ep *ep)
 }
 
 /* Whether what is posted now goes at once, a message or RDMA. */
-bool via_tx_clear(struct via_ep *ep, bool message)
+static bool clear(struct via_ep *ep, bool message)
 {
-	bool clear = !ep->txq && ep->tx_idle &&
+	bool yes = !ep->txq && ep->tx_idle &&
 		     (!message || ep->used != ep->credits);
 
-	if (!clear)
+	if (!yes)
 		ep->nic->starved = true;
-	return clear;
+	return yes;
 }
 
-void via_tx_go(struct via_ep *ep, struct via_tx *t)
+static void go(struct via_ep *ep, struct via_tx *t)
 {
 	t->next = NULL;
 	*ep->txq_end = t;
@@ -303,4 +303,22 @@ void via_tx_cancel(struct via_ep *ep)
 {
 	cancel(ep, &ep->written, &ep->written_end);
 	cancel(ep, &ep->txq, &ep->txq_end);
+}
+
+int via_tx_submit(struct via_ep *ep, struct via_tx *t, const struct iovec *iov,
+		  void **desc, size_t n, bool inject, uint64_t most)
+{
+	int ret = inject ? take_copy(ep, t, iov, n) :
+			   take_iov(t, iov, desc, n);
+
+	if (!ret && t->left > most)
+		ret = -FI_EMSGSIZE;
+	/* Nothing tells of it later: it goes now, or is not accepted. */
+	if (!ret && t->mute && !clear(ep, t->flags & FI_MSG))
+		ret = -FI_EAGAIN;
+	if (ret)
+		drop(ep, t);
+	else
+		go(ep, t);
+	return ret;
 }

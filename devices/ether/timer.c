@@ -377,15 +377,21 @@ static void check_path(struct via_ether_vi *ev)
 	ev->black = true;
 }
 
-/* Nothing has arrived for too long.  sq.lock held. */
-static void timed_out(struct via_ether_vi *ev)
+/* One more, or the first one.  sq.lock held. */
+static void count_timeout(struct via_ether_vi *ev)
 {
 	ev->timeouts++;
 	via_ether_count(ev->nic, TIMEOUTS);
-	if (!ev->retries) {
-		ev->stuck = jiffies;
-		ev->black = false;
-	}
+	if (ev->retries)
+		return;
+	ev->stuck = jiffies;
+	ev->black = false;
+}
+
+/* Nothing has arrived for too long.  sq.lock held. */
+static void timed_out(struct via_ether_vi *ev)
+{
+	count_timeout(ev);
 	if (unanswered(ev)) {
 		via_ether_give_up(ev, VIA_END_UNACKED, VIA_WIRE_R_TRANSPORT);
 		return;
@@ -409,12 +415,7 @@ static void timed_out(struct via_ether_vi *ev)
  */
 static void forget_flight(struct via_ether_vi *ev)
 {
-	ev->timeouts++;
-	via_ether_count(ev->nic, TIMEOUTS);
-	if (!ev->retries) {
-		ev->stuck = jiffies;
-		ev->black = false;
-	}
+	count_timeout(ev);
 	ev->retries = min(ev->retries + 1, VIA_ETHER_BACKOFF);
 	ev->again = ev->tx.nxt;
 	ev->tx.una = ev->tx.nxt;

@@ -78,7 +78,7 @@ static void sizes(size_t most)
 	free(in);
 }
 
-/* More messages from each to each than there are credits, nobody receiving. */
+/* More messages from each to each than there are credits, before any receive. */
 static void burst(void)
 {
 	MPI_Request *r = malloc(sizeof(*r) * (size_t)(ranks * BURST));

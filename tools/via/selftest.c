@@ -258,7 +258,7 @@ static size_t make_frame(const struct port *from, const struct port *to,
 	return len;
 }
 
-/* One by one; a frame of somebody else is passed over. */
+/* One by one; a frame of another sender is passed over. */
 static bool send_frames(const struct port *from, const struct port *to,
 			char *why, size_t size)
 {
