@@ -26,8 +26,12 @@ from labkit.base import BUILD, LabError  # noqa: E402
 from runner import LOGS, Check  # noqa: E402
 
 
+LANES = 2  # sessions at once: two cores have work, and no more than that
+
+
 def steps(name, check):
-    rows.run(check, plan.BOOTS, plan.ROWS, name)
+    rows.run(check, plan.BOOTS, plan.ROWS, name,
+             width=1 if check.listing else LANES)
 
 
 def listed(name, patterns=()):

@@ -70,11 +70,16 @@ IOMMU = dict(native=True, iommu=True)
 NINE = dict(nodes=9, mem=256)
 
 HOST = [
-    here("check", "check"), here("full", "full", "check"),
-    here("soak", "soak"),
+    here("check", "check", alone=True),
+    here("full", "full", "check", alone=True), here("soak", "soak"),
+]
+# Beside sessions of guests.
+INSTALLED = [here("check", "installed"),
+             here("full", "full_installed", "installed")]
+TOOLS = [
+    here("check", "tools"), here("full", "full_tools", "tools"),
     boot("check full", "lab guests", "lab_guests", "6.1", 1, "e1000 tulip",
          modules=False),
-    here("check", "planted"), here("full", "planted_full"),
 ]
 CHECK = [
     # Tulip's own is a native driver, and e1000's in the debug kernel.
@@ -127,9 +132,11 @@ def full_sessions():
     yield boot("full", "MPI", "jobs", "6.1", 2, "virtio-net", mem=1536)
     yield boot("full", "MPI, 4 nodes", "four", "6.1", 1, "virtio-net",
                nodes=4, mem=768)
-    yield here("full", "results")
 
 
+# Of what all sessions have measured.
+LAST_OF_ALL = [here("full", "planted_full", alone=True),
+               here("full", "results", alone=True)]
 SOAK = [
     boot("soak", "hostile programs, " + PLAIN, "programs", "6.1", 2, "e1000"),
     boot("soak", "hostile programs, " + PLAIN, "programs_newer",
@@ -169,7 +176,8 @@ for _kernel, _nic in (("6.1", "e1000"), ("debug-6.1", "e1000"),
         boot("soak", "asleep, {kernel}, native {nic}", "native_asleep",
              _kernel, 2, _nic, asleep=True, **NATIVE),
     ]
-BOOTS = [*HOST, *CHECK, *full_sessions(), *SOAK]
+BOOTS = [*HOST, *INSTALLED, *CHECK, *full_sessions(), *TOOLS, *LAST_OF_ALL,
+         *SOAK]
 
 # Amounts that several rows have
 
@@ -207,21 +215,21 @@ ON_HOST = [
     row("build: for ASan and UBSan", host.build_sanitized, "name",
         check=None, full="asan"),
     row("packages: {what}", host.packages, "what",
-        check=["debian", "licences"],
-        full=["debian", "rpm", "licences", "compilers", "trixie"]),
+        installed=["debian", "licences"],
+        full_installed=["debian", "rpm", "licences", "compilers", "trixie"]),
     row("packages: DKMS on {name}", host.dkms, "name",
-        check=None, full=["6.1", "6.12"]),
-    row(None, system.steps, at="check"),
+        installed=None, full_installed=["6.1", "6.12"]),
+    row(None, system.steps, at="installed"),
     row("{runs:,} frames through the parser", host.fuzz, "runs",
-        check=2000000, full=10000000),
+        tools=2000000, full_tools=10000000),
     *(row(f"lab: {step.__name__.replace('_', ' ')}", lab_selftest.built(step),
-          at="check") for step in lab_selftest.HOST_STEPS),
-    row("lab: up, reload, down", lab_warm.run, at="check"),
+          at="tools") for step in lab_selftest.HOST_STEPS),
+    row("lab: up, reload, down", lab_warm.run, at="tools"),
     *(row(step.__name__.replace("_", " "), step, at="lab_guests")
       for step in lab_selftest.GUEST_STEPS),
-    row("mutation: all mutants apply", host.all_apply, at="planted"),
+    row("mutation: all mutants apply", host.all_apply, at="tools"),
     row("mutation: the simulator finds the defects of old", host.simulated,
-        "which", planted="--defects"),
+        "which", tools="--defects"),
     row("mutation: what the simulator finds", host.simulated,
         at="planted_full"),
     row(None, host.mutations, needs="mutation: build", at="planted_full"),

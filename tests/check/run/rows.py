@@ -18,6 +18,8 @@ A row without a name adds its steps by itself.
 import collections
 import itertools
 
+import choose
+import lanes
 from session import NativeSession, Session
 
 EACH = object()
@@ -25,7 +27,7 @@ EACH = object()
 LAST = "last"
 
 Row = collections.namedtuple("Row", "name function words needs cells")
-Boot = collections.namedtuple("Boot", "plans title columns asleep settings")
+Boot = collections.namedtuple("Boot", "plans title columns asleep settings alone")
 Soak = collections.namedtuple("Soak", "share seed")
 
 
@@ -37,9 +39,10 @@ def row(name, function, words="", needs=(), at="", **cells):
                {**dict.fromkeys(at.split(), ()), **cells})
 
 
-def here(plans, *columns):
-    """Steps on this machine."""
-    return Boot(plans.split(), None, columns, False, None)
+def here(plans, *columns, alone=False):
+    """Steps on this machine; `alone` are those on which the others build, or
+    that have work for all processors."""
+    return Boot(plans.split(), None, columns, False, None, alone)
 
 
 def boot(plans, title, columns, kernel, cpus, nics, asleep=False, **settings):
@@ -49,7 +52,8 @@ def boot(plans, title, columns, kernel, cpus, nics, asleep=False, **settings):
     return Boot(plans.split(), title.format(
         kernel=kernel, cpus=f"{cpus} CPU{'s' * (cpus > 1)}", nic=nics[0]),
         columns.split(), asleep,
-        {"nodes": 2, "kernel": kernel, "cpus": cpus, "nics": nics, **settings})
+        {"nodes": 2, "kernel": kernel, "cpus": cpus, "nics": nics,
+         **settings}, False)
 
 
 def some(amount, least=1, each=1):
@@ -134,11 +138,34 @@ def in_guests(check, rows, where, soak):
             session.end()
 
 
-def run(check, boots, rows, plan, soak=None):
-    """All steps of a plan."""
-    for where in boots:
-        if plan in where.plans:
-            if where.settings is None:
-                on_host(check, rows, where.columns, soak)
-            else:
-                in_guests(check, rows, where, soak)
+def one(check, rows, where, soak):
+    """The steps of one of a plan's boots."""
+    if where.settings is None:
+        on_host(check, rows, where.columns, soak)
+    else:
+        in_guests(check, rows, where, soak)
+
+
+def wanted(check, rows, where, soak):
+    """Whether any step of it is."""
+    listing = type(check)(listing=True)
+    with choose.no_kernels():
+        one(listing, rows, where, soak)
+    return any(check.wanted(name) for name in listing.names)
+
+
+def run(check, boots, rows, plan, soak=None, width=1):
+    """All steps of a plan; between boots that are alone, so many at once."""
+    boots = [where for where in boots if plan in where.plans]
+    if width > 1:
+        boots = [b for b in boots if b.alone or wanted(check, rows, b, soak)]
+    for alone, group in itertools.groupby(boots, lambda b: b.alone):
+        group = list(group)
+        if alone or width == 1 or len(group) == 1:
+            for where in group:
+                one(check, rows, where, soak)
+        else:
+            lanes.run(check, [
+                (where.title or f"this machine, {where.columns[0]}",
+                 lambda check, where=where: one(check, rows, where, soak))
+                for where in group], width)

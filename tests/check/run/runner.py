@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Steps with names, times and logs."""
 
+import fcntl
 import fnmatch
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -26,6 +28,12 @@ class Skipped(Exception):
     """The step has nothing to test here; the text says why."""
 
 
+def head(log, name):
+    """How a step's line begins: with its log's number."""
+    return f"[{os.path.basename(log).partition('-')[0].lstrip('0'):>3}] " \
+        f"{name} ... "
+
+
 class Check:
     """Runs steps, prints progress, counts, keeps a log for each."""
 
@@ -41,7 +49,9 @@ class Check:
         self.built = set()
         self.notes = []  # of the step that runs
         self.counts = {}  # what it did
-        self.number = self.passed = self.failed = self.skipped = 0
+        self.passed = self.failed = self.skipped = 0
+        self.numbers = multiprocessing.Value("i", 0)  # of logs, in all lanes
+        self.tell = None  # in a lane: takes a step's outcome to the parent
         self.failures = []
         self.started = time.monotonic()
         self.log = None
@@ -68,7 +78,8 @@ class Check:
             self.names.append(name)
             return True
         path = self.log_path(name)
-        print(f"[{self.number:3}] {name} ... ", end="", flush=True)
+        if not self.tell:
+            print(head(path, name), end="", flush=True)
         begin = time.monotonic()
         self.notes, self.counts = [], {}
         with open(path, "w") as self.log:
@@ -76,18 +87,27 @@ class Check:
             if why:
                 self.log.write(f"\nFAILED: {why}\n")
         return self.record(atonce.Outcome(
-            name, path, time.monotonic() - begin, why, skipped))
+            name, path, time.monotonic() - begin, why, skipped), self.notes,
+            self.counts, begun=True)
 
     def log_path(self, name):
         """Of the next step."""
-        self.number += 1
-        return os.path.join(LOGS, f"{self.number:03}-{atonce.slug(name)}.log")
+        with self.numbers:
+            self.numbers.value += 1
+            number = self.numbers.value
+        return os.path.join(LOGS, f"{number:03}-{atonce.slug(name)}.log")
 
-    def record(self, outcome):
-        """Count a step and end its line; True when it did not fail."""
+    def record(self, outcome, notes=(), counts=None, begun=False):
+        """Count a step and end its line, which has `begun` where steps come
+        one by one; True when it did not fail."""
+        if self.tell:
+            self.tell((outcome, notes, counts))
+            return not outcome.why
+        if not begun:
+            print(head(outcome.log, outcome.name), end="")
         self.outcomes.append(outcome)
         if self.memory:
-            self.memory.keep(outcome, self.counts)
+            self.memory.keep(outcome, counts or {})
         if outcome.skipped:
             self.skipped += 1
             print(f"skipped: {outcome.skipped}", flush=True)
@@ -98,7 +118,7 @@ class Check:
                   f"      log: {outcome.log}", flush=True)
         else:
             self.passed += 1
-            said = "".join(f"; {note}" for note in self.notes)
+            said = "".join(f"; {note}" for note in notes)
             print(f"ok ({outcome.seconds:.1f} s{said})", flush=True)
         return not outcome.why
 
@@ -113,24 +133,20 @@ class Check:
             self.names += [t.name for t in tests]
         if self.listing or not tests:
             return
-        numbers = {}
         runner = atonce.Runner()
         made = runner.build(tests, os.path.join(LOGS, "build-tests.log"))
 
-        def log_of(test):
-            path = self.log_path(test.name)
-            numbers[test.name] = self.number
-            return path
-
-        for outcome in runner.all(tests, log_of,
+        for outcome in runner.all(tests, lambda t: self.log_path(t.name),
                                   not (made and made.why)):
-            print(f"[{numbers[outcome.name]:3}] {outcome.name} ... ", end="")
             self.record(outcome)
 
     def build(self, command):
-        """By make, into the step's log; once, however often it is asked."""
+        """By make, into the step's log; once, however often it is asked, and
+        by one lane at a time."""
         if tuple(command) not in self.built:
-            self.host(["make", "-s", *command], 3600)
+            with open(os.path.join(LOGS, ".build"), "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                self.host(["make", "-s", *command], 3600)
             self.built.add(tuple(command))
 
     def build_user(self):
