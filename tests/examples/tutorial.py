@@ -61,6 +61,18 @@ def figures(output):
             for name in ("VIA", "socket")]
 
 
+def amiss(status, output, shown):
+    """What is wrong with what the page's commands have printed, or None."""
+    if status:
+        return f"status {status}"
+    for block in shown:
+        pattern = "".join(re.sub(r"\d+", r"\\d+", re.escape(line)) + "\n"
+                          for line in block.splitlines())
+        if not re.search("^" + pattern, output, re.M):
+            return f"it does not print: {block}"
+    return None
+
+
 def main():
     with open(PAGE) as file:
         text, shown = script(file.read())
@@ -70,15 +82,10 @@ def main():
         tree = os.path.join(home, "mvia")
         copy(tree)
         status, output = run(home, tree, text)
-        if status:
-            print(output[-2000:], f"tutorial: status {status}", sep="\n")
+        why = amiss(status, output, shown)
+        if why:
+            print(output[-2000:], f"tutorial: {why}", sep="\n")
             return 1
-        for block in shown:
-            pattern = "".join(re.sub(r"\d+", r"\\d+", re.escape(line)) + "\n"
-                              for line in block.splitlines())
-            if not re.search("^" + pattern, output, re.M):
-                print(output[-2000:], f"tutorial: it does not print: {block}")
-                return 1
         again = "\n".join(re.findall(r"^(?:\./.*|wait|export .*)$", text,
                                      re.M))
         for left in reversed(range(ROUNDS)):
