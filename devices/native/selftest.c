@@ -351,7 +351,7 @@ static int test_coalesce(struct bench *b)
 	irqs = READ_ONCE(b->irqs) - irqs;
 	n->usecs = was;
 	n->chip->coalesce(n);
-	return err ?: irqs > most ? -EIO : 0;
+	return err ?: irqs > most ? -EOVERFLOW : 0;
 }
 
 static int test_link(struct via_native *n)

@@ -146,8 +146,32 @@ static unsigned int test_count(int fd, const char *ifname)
 	return n;
 }
 
-static const char *why_not(uint64_t value, char *buf, size_t size)
+/* What drivers of ours mean by an error (devices/native/selftest.c). */
+static const struct {
+	int value;
+	const char *text;
+} meanings[] = {
+	{ EBADMSG, "a frame came back with other bytes" },
+	{ EIO, "a frame came back and no interrupt" },
+	{ EISNAM, "an interrupt came while they were masked" },
+	{ ENETDOWN, "the interface is down" },
+	{ ENOBUFS, "the transmit ring is full and does not drain" },
+	{ ENOLINK, "no carrier" },
+	{ ENOSPC, "the transmit ring takes frames without end" },
+	{ EOVERFLOW, "more interrupts than the time between two allows" },
+	{ ERANGE, "an address is out of the chip's reach" },
+	{ ETIMEDOUT, "a frame did not come back, or twice" },
+};
+
+static const char *why_not(const char *driver, uint64_t value, char *buf,
+			   size_t size)
 {
+	unsigned int i;
+
+	for (i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		if (!strncmp(driver, "via_", 4) &&
+		    value == (uint64_t)meanings[i].value)
+			return meanings[i].text;
 	if (value && value < 4096)
 		snprintf(buf, size, "%s", strerror(value));
 	else
@@ -157,6 +181,7 @@ static const char *why_not(uint64_t value, char *buf, size_t size)
 
 static void own_tests(int fd, const char *ifname, unsigned int n)
 {
+	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
 	unsigned int i;
 	struct ethtool_gstrings *names;
 	struct ethtool_test *test;
@@ -173,6 +198,8 @@ static void own_tests(int fd, const char *ifname, unsigned int n)
 	test->len = n;
 	ret = ethtool(fd, ifname, names);
 	if (!ret)
+		ret = ethtool(fd, ifname, &info);
+	if (!ret)
 		ret = ethtool(fd, ifname, test);
 	if (ret)
 		die("cannot test %s: %s", ifname, strerror(-ret));
@@ -185,7 +212,8 @@ static void own_tests(int fd, const char *ifname, unsigned int n)
 			tell(name, NOT_RUN, NULL);
 		else
 			tell(name, FAILED,
-			     why_not(test->data[i], why, sizeof(why)));
+			     why_not(info.driver, test->data[i], why,
+				     sizeof(why)));
 	}
 	/* A driver may tell it apart from the numbers. */
 	if (test->flags & ETH_TEST_FL_FAILED && !count[FAILED])
