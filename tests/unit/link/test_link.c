@@ -401,13 +401,25 @@ static void refused(void)
 static pid_t spawn(const char *disc)
 {
 	static struct node n;
-	pid_t pid = fork();
+	int ready[2];
+	pid_t pid;
+	char c = 0;
 
-	if (pid)
+	CU_ASSERT_FATAL(!pipe(ready));
+	pid = fork();
+	if (pid) {
+		close(ready[1]);
+		CU_ASSERT(read(ready[0], &c, 1) == 1);
+		close(ready[0]);
 		return pid;
+	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	node_open(&n);
 	wait_at(&n, disc, 1);
+	if (write(ready[1], &c, 1) != 1)
+		_exit(1);
+	close(ready[0]);
+	close(ready[1]);
 	for (;;) {
 		link_progress(n.l);
 		link_wait(n.l, UINT64_MAX);
@@ -447,7 +459,6 @@ static void holders_die(enum link_family f)
 	for (i = 0; i < 4; i++) {
 		snprintf(disc, sizeof(disc), "p%u", i);
 		pid[i] = spawn(disc);
-		usleep(20000);
 	}
 	node_open(&n);
 	for (round = 0; round < DEATHS; round++) {
@@ -471,7 +482,6 @@ static void holders_die(enum link_family f)
 		waitpid(pid[i], NULL, 0);
 		snprintf(disc, sizeof(disc), "p%u", i);
 		pid[i] = spawn(disc);
-		usleep(30000);
 	}
 	qsort(ns, DEATHS, sizeof(*ns), by_time);
 	CU_ASSERT(ns[DEATHS / 2] < 400000000);
