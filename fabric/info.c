@@ -10,8 +10,9 @@
 #include <string.h>
 
 #include "fab.h"
+#include "old.h"
 
-#define PROTOCOL	(FI_PROV_SPECIFIC | 0x564941u)
+#define PROTOCOL	(OLD_PROV_SPECIFIC | 0x564941u)
 #define MR_MODE		(FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | \
 			 FI_MR_PROV_KEY)
 #define TX_CAPS		(FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE)
@@ -24,7 +25,7 @@
 			 FI_ORDER_WAW | FI_ORDER_RAR | FI_ORDER_RAW | \
 			 FI_ORDER_RAS | FI_ORDER_RMA_RAR | \
 			 FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAW)
-#define COMP_ORDER	(FI_ORDER_STRICT | FI_ORDER_DATA)
+#define COMP_ORDER	(OLD_ORDER_STRICT | OLD_ORDER_DATA)
 
 /* What is asked for: addresses, port and all. */
 struct query {
@@ -136,13 +137,13 @@ static bool mr_fits(uint32_t version, const struct fi_info *hints)
 	bool old = FI_VERSION_LT(version, FI_VERSION(1, 5));
 
 	if (old)
-		return (mode == FI_MR_UNSPEC || mode == FI_MR_BASIC) &&
-		       hints->mode & FI_LOCAL_MR;
+		return (mode == OLD_MR_UNSPEC || mode == OLD_MR_BASIC) &&
+		       hints->mode & OLD_LOCAL_MR;
 	if (!hints->domain_attr)
 		return true;
-	if (mode & FI_MR_BASIC)
+	if (mode & OLD_MR_BASIC)
 		mode |= FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
-	if (hints->mode & FI_LOCAL_MR)
+	if (hints->mode & OLD_LOCAL_MR)
 		mode |= FI_MR_LOCAL;
 	return (mode & MR_MODE) == MR_MODE;
 }
@@ -242,7 +243,7 @@ static void fill_queues(const struct query *q, const struct known *k,
 	i->tx_attr->caps = i->caps & TX_CAPS;
 	i->tx_attr->op_flags = h && h->tx_attr ? h->tx_attr->op_flags : 0;
 	i->tx_attr->msg_order = MSG_ORDER;
-	i->tx_attr->comp_order = FI_ORDER_STRICT;
+	i->tx_attr->comp_order = OLD_ORDER_STRICT;
 	i->tx_attr->inject_size = VIA_INJECT;
 	i->tx_attr->size = h && h->tx_attr && h->tx_attr->size ?
 			   h->tx_attr->size : VIA_TX_SIZE;
@@ -251,7 +252,7 @@ static void fill_queues(const struct query *q, const struct known *k,
 	i->rx_attr->caps = i->caps & RX_CAPS;
 	i->rx_attr->op_flags = h && h->rx_attr ? h->rx_attr->op_flags : 0;
 	i->rx_attr->msg_order = MSG_ORDER;
-	i->rx_attr->comp_order = FI_ORDER_STRICT;
+	i->rx_attr->comp_order = OLD_ORDER_STRICT;
 	i->rx_attr->size = h && h->rx_attr && h->rx_attr->size ?
 			   h->rx_attr->size : VIA_RX_SIZE;
 	i->rx_attr->iov_limit = VIA_IOV;
@@ -270,14 +271,14 @@ static void fill_domain(const struct query *q, const struct via_place *p,
 {
 	bool old = FI_VERSION_LT(q->version, FI_VERSION(1, 5));
 	bool basic = q->hints && q->hints->domain_attr &&
-		     q->hints->domain_attr->mr_mode == FI_MR_BASIC;
+		     q->hints->domain_attr->mr_mode == OLD_MR_BASIC;
 
 	d->name = strdup(p->name);
 	d->threading = FI_THREAD_SAFE;
 	d->control_progress = FI_PROGRESS_MANUAL;
 	d->data_progress = FI_PROGRESS_MANUAL;
 	d->resource_mgmt = FI_RM_ENABLED;
-	d->mr_mode = old || basic ? (int)FI_MR_BASIC : MR_MODE;
+	d->mr_mode = old || basic ? OLD_MR_BASIC : MR_MODE;
 	d->mr_key_size = sizeof(VIP_MEM_HANDLE);
 	d->cq_data_size = 4;
 	d->cq_cnt = 1024;
@@ -308,8 +309,8 @@ static struct fi_info *make(const struct query *q, const struct via_place *p,
 	i->caps = caps_given(q, caps_of(k->features & VIP_FEATURE_REMOTE));
 	if (FI_VERSION_LT(q->version, FI_VERSION(1, 5)) ||
 	    (q->hints && q->hints->domain_attr &&
-	     q->hints->domain_attr->mr_mode == FI_MR_BASIC))
-		i->mode = FI_LOCAL_MR;
+	     q->hints->domain_attr->mr_mode == OLD_MR_BASIC))
+		i->mode = OLD_LOCAL_MR;
 	i->addr_format = q->hints && q->hints->addr_format == FI_SOCKADDR ?
 			 FI_SOCKADDR : FI_SOCKADDR_IN;
 	if (q->hints && q->hints->handle &&
