@@ -235,12 +235,18 @@ static VIP_RETURN hello(struct vipl_nic *n, const char *node)
 {
 	struct via_hello h = { .abi = VIA_ABI_VERSION };
 	struct ka_nic *nic = ka_nic(n);
+	uint32_t abi;
 
 	if (ka_ioctl(nic, VIA_IOC_HELLO, &h)) {
 		if (errno == ENODEV || errno == EFAULT)
 			return open_failed(node);
-		ka_host->msg("/dev/%s speaks version %u of the VIA interface, and this library version %d: install both of one release",
-			     node, spoken(nic), VIA_ABI_VERSION);
+		abi = spoken(nic);
+		if (abi == VIA_ABI_VERSION)
+			ka_host->msg("/dev/%s has another layout of the VIA interface than this library, both of version %u: install both of one release",
+				     node, abi);
+		else
+			ka_host->msg("/dev/%s speaks version %u of the VIA interface, and this library version %d: install both of one release",
+				     node, abi, VIA_ABI_VERSION);
 		return VIP_INVALID_PARAMETER;
 	}
 	nic->ifindex = h.ifindex;

@@ -431,6 +431,8 @@ PROGRAMS = [
         check=None, all=mixed.COMMITS),
     row("modules of the past, {commit}", mixed.modules, "commit",
         check=None, all=mixed.COMMITS),
+    row("library and modules before 1.0, {commit}", mixed.before, "commit",
+        all=mixed.BEFORE),
     row("via: every command", configure.commands, at="stock all"),
     row("via: counters", configure.counters, at="stock all"),
     row("tracepoints, {nic}", tracing.tracepoints, "net",

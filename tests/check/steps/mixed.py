@@ -32,8 +32,9 @@ LACKS = {
                        "		return via_name_query(f, arg);\n", "")),
     "include/uapi/via_netlink.h": (('"via"', '"via-none"'),),
 }
-# Of this tree's past: before the library had plug-ins, and before netlink.
-COMMITS = ["8ae8a19"]
+# Of this tree's past: the interface as 1.0 has it, and how it was before.
+COMMITS = ["707c1c3"]
+BEFORE = ["8ae8a19"]
 
 
 def files(name):
@@ -178,3 +179,17 @@ def modules(session, commit):
     """Modules of the past with today's library and suite."""
     with modules_of(session, past(commit)):
         suite(session, "--suite early", f"modules of {commit}")
+
+
+def before(session, commit):
+    """What came before the first release is of no version: a user hears that
+    library and modules do not fit."""
+    tree, node = past(commit), session.lab.nodes[0]
+    make(session, tree, "build/viaconform")
+    expect(node, f"{tree}/build/viaconform -d via_lo -g send.*", 2,
+           "/dev/via_lo does not speak version 1 of the VIA interface")
+    with modules_of(session, tree):
+        expect(node, f"{CONFORM} -d via_lo -g send.*", 2, "/dev/via_lo has "
+               "another layout of the VIA interface than this library, both "
+               "of version 1: install both of one release")
+    balanced(session, [node])

@@ -628,6 +628,13 @@ static void other_releases(void)
 			       "vipl: /dev/" FAKE_NODE " speaks version 7 of "
 			       "the VIA interface, and this library version 1: "
 			       "install both of one release");
+	fake.abi = VIA_ABI_VERSION;
+	CU_ASSERT_EQUAL(VipOpenNic(FAKE_NODE, &none), VIP_INVALID_PARAMETER);
+	fake.abi = 0;
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
+			       "vipl: /dev/" FAKE_NODE " has another layout of "
+			       "the VIA interface than this library, both of "
+			       "version 1: install both of one release");
 	setup(0);
 	fake.older = 1;
 	CU_ASSERT_EQUAL(VipCreateCQ(nic, 8, &cq), VIP_SUCCESS);
