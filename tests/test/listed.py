@@ -37,6 +37,7 @@ SIM_SECONDS = 0.5
 UNIT_PACKAGES = {"header": ["gcc-12-multilib"], "suite": ["libcunit1-dev"],
                  "ofi": ["libfabric-dev"], "install": ["pkg-config"],
                  "stability": ["pahole"]}
+FROM_BUILT = ("exports", "providers", "suite")  # tests/unit/built.sh
 
 
 class Wrong(Exception):
@@ -63,7 +64,8 @@ def units():
                            [path], 10, [path],
                            packages + UNIT_PACKAGES.get(name, []))
         elif os.access(os.path.join(folder, "run"), os.X_OK):
-            yield Test(f"unit {name}", [f"tests/unit/{name}/run"], 20, [],
+            yield Test(f"unit {name}", [f"tests/unit/{name}/run"], 20,
+                       ["lib"] if name in FROM_BUILT else [],
                        UNIT_PACKAGES.get(name, []))
 
 
