@@ -14,6 +14,7 @@ NICS = {
     "e1000e": ("e1000e", "", "e1000e"),
     "tulip": ("tulip", "", "tulip"),
     "rtl8139": ("rtl8139", "", "8139cp"),
+    "igb": ("igb", "", "igb"),
     "virtio-net": ("virtio-net-pci", "", "virtio_net"),
     "vmxnet3": ("vmxnet3", "", "vmxnet3"),
     "pcnet": ("pcnet", "", "pcnet32"),

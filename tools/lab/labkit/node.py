@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-from . import accel, initrd
+from . import accel, initrd, qemu
 from .base import LabError, ROOT, die_with_parent, prefer, say
 from .jobs import Link
 from .klog import KernelLog
@@ -159,7 +159,8 @@ class Node:
             # levels of pages among them; an interrupt then ends in KASAN.
             at = speed.index("-cpu") + 1
             speed = [*speed[:at], f"{speed[at]},la57=off", *speed[at + 1:]]
-        return ["qemu-system-x86_64", "-name",
+        models = [initrd.nic_model(spec)[0] for spec in lab.nics]
+        return [*qemu.command(models), "-name",
                 f"mvia-{self.name},debug-threads=on", "-nodefaults",
                 "-no-user-config", "-display", "none", "-machine",
                 "pc,usb=off,vmport=off", *speed,
