@@ -34,7 +34,8 @@ def native_drivers(models):
 
 
 # Those that our own drivers are tested on.
-NATIVE = native_drivers(("tulip", "e1000", "e1000e", "i82559er", "rtl8139"))
+NATIVE = native_drivers(("tulip", "e1000", "e1000e", "i82559er", "rtl8139",
+                         "igb"))
 BASE = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console")
 
 
