@@ -115,7 +115,7 @@ class Node:
     def nic_arguments(self):
         args = []
         for net, spec in enumerate(self.lab.nics):
-            _, device, _ = initrd.nic_model(spec)
+            model, device, _ = initrd.nic_model(spec)
             mac = f"52:54:00:00:{net:02x}:{self.index + 1:02x}"
             if self.lab.exact:
                 args += ["-netdev", f"hubport,id=n{net},hubid=0"]
@@ -124,7 +124,7 @@ class Node:
                 args += ["-netdev", f"stream,id=n{net},server=off,"
                          f"addr.type=unix,addr.path={path}"]
             args += ["-device", f"{device},netdev=n{net},id=nic{net},"
-                     f"mac={mac},romfile="]
+                     f"mac={mac},romfile={qemu.slot(model, net)}"]
         return args
 
     def channels(self):

@@ -84,6 +84,14 @@ def newer():
     return program(folder)
 
 
+def slot(model, net):
+    """Where the NIC of a wire lies on the bus, as a property of its device.
+
+    An igb reserves its virtual functions' places: two slots, from the 16th
+    behind its own on.  So each has another two."""
+    return f",addr={8 + 2 * net:#x}" if model in NEWER else ""
+
+
 def command(models):
     """The first words of a node's command, for its NIC models."""
     return newer() if set(models) & set(NEWER) else [OWN]
