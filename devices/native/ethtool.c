@@ -81,25 +81,46 @@ static int set_coalesce(struct net_device *dev, struct ethtool_coalesce *c,
 	return 0;
 }
 
+static void get_channels(struct net_device *dev, struct ethtool_channels *c)
+{
+	struct via_native *n = netdev_priv(dev);
+
+	c->max_combined = n->pairs;
+	c->combined_count = n->pairs;
+}
+
+/* Frames of both directions, for each of several pairs of rings. */
+static u32 pair_counts(const struct via_native *n)
+{
+	return n->pairs > 1 ? 2 * n->pairs : 0;
+}
+
 /* The chip's, then those of the VI NIC: as many without one. */
 static int get_sset_count(struct net_device *dev, int set)
 {
+	struct via_native *n = netdev_priv(dev);
+
 	if (set == ETH_SS_TEST)
-		return via_native_test_count(netdev_priv(dev));
-	return set == ETH_SS_STATS ? ARRAY_SIZE(counters) + via_ether_counts() :
+		return via_native_test_count(n);
+	return set == ETH_SS_STATS ? ARRAY_SIZE(counters) + pair_counts(n) +
+				     via_ether_counts() :
 				     -EOPNOTSUPP;
 }
 
 static void get_strings(struct net_device *dev, u32 set, u8 *data)
 {
+	struct via_native *n = netdev_priv(dev);
 	u32 i;
 
 	if (set == ETH_SS_TEST)
-		via_native_test_names(netdev_priv(dev), data);
+		via_native_test_names(n, data);
 	if (set != ETH_SS_STATS)
 		return;
 	for (i = 0; i < ARRAY_SIZE(counters); i++)
 		ethtool_sprintf(&data, "%s", counters[i].name);
+	for (i = 0; i < pair_counts(n); i++)
+		ethtool_sprintf(&data, "%s_queue_%u_frames",
+				i % 2 ? "rx" : "tx", i / 2);
 	for (i = 0; i < via_ether_counts(); i++)
 		ethtool_sprintf(&data, "via_%s", via_ether_count_name(i));
 }
@@ -107,14 +128,25 @@ static void get_strings(struct net_device *dev, u32 set, u8 *data)
 static void get_stats(struct net_device *dev, struct ethtool_stats *stats,
 		      u64 *data)
 {
-	struct via_native *n = netdev_priv(dev);
-	u32 i;
+	struct via_native *n = netdev_priv(dev), *pair;
+	u64 *of_pairs = data + ARRAY_SIZE(counters);
+	u32 i, k;
 
-	for (i = 0; i < ARRAY_SIZE(counters); i++)
-		data[i] = READ_ONCE(*(u64 *)((u8 *)n + counters[i].at));
+	for (k = 0; k < n->pairs; k++) {
+		pair = via_native_pair(n, k);
+		for (i = 0; i < ARRAY_SIZE(counters); i++)
+			data[i] += READ_ONCE(*(u64 *)((u8 *)pair +
+						      counters[i].at));
+		if (!pair_counts(n))
+			continue;
+		for (i = 0; i < VIA_NATIVE_WHO; i++) {
+			of_pairs[2 * k] += READ_ONCE(pair->sent[i].frames);
+			of_pairs[2 * k + 1] += READ_ONCE(pair->taken[i].frames);
+		}
+	}
 	/* RTNL keeps it.  None, for want of memory: the core gives zeros. */
 	if (n->nic)
-		via_ether_count_read(n->nic, data + ARRAY_SIZE(counters));
+		via_ether_count_read(n->nic, of_pairs + pair_counts(n));
 }
 
 static int get_link_ksettings(struct net_device *dev,
@@ -138,6 +170,7 @@ const struct ethtool_ops via_native_ethtool = {
 	.get_drvinfo = get_drvinfo,
 	.get_link = ethtool_op_get_link,
 	.get_ringparam = get_ringparam,
+	.get_channels = get_channels,
 	.get_sset_count = get_sset_count,
 	.get_strings = get_strings,
 	.get_ethtool_stats = get_stats,

@@ -12,7 +12,7 @@ void via_native_wake(struct via_native *n)
 {
 	struct via_ether_nic *nic;
 
-	netif_tx_wake_queue(via_native_txq(n));
+	netif_tx_wake_queue(via_native_pair_txq(n));
 	rcu_read_lock();
 	nic = READ_ONCE(n->nic);
 	if (nic)
@@ -23,7 +23,7 @@ void via_native_wake(struct via_native *n)
 /* Wake the senders that wait if there is room again.  tx lock not held. */
 void via_native_room_again(struct via_native *n)
 {
-	struct netdev_queue *txq = via_native_txq(n);
+	struct netdev_queue *txq = via_native_pair_txq(n);
 	bool wake;
 
 	__netif_tx_lock(txq, smp_processor_id());

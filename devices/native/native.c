@@ -66,17 +66,29 @@ static void poll_stop(struct via_native *n)
 
 static void set_tx_ok(struct via_native *n, bool ok)
 {
-	__netif_tx_lock_bh(via_native_txq(n));
-	n->tx_ok = ok && n->up;
-	__netif_tx_unlock_bh(via_native_txq(n));
+	struct via_native *pair;
+	u32 i;
+
+	for (i = 0; i < n->pairs; i++) {
+		pair = via_native_pair(n, i);
+		__netif_tx_lock_bh(via_native_pair_txq(pair));
+		pair->tx_ok = ok && pair->up;
+		__netif_tx_unlock_bh(via_native_pair_txq(pair));
+	}
 }
 
 static void set_up(struct via_native *n, bool up)
 {
-	__netif_tx_lock_bh(via_native_txq(n));
-	n->up = up;
-	n->tx_ok = false;
-	__netif_tx_unlock_bh(via_native_txq(n));
+	struct via_native *pair;
+	u32 i;
+
+	for (i = 0; i < n->pairs; i++) {
+		pair = via_native_pair(n, i);
+		__netif_tx_lock_bh(via_native_pair_txq(pair));
+		pair->up = up;
+		pair->tx_ok = false;
+		__netif_tx_unlock_bh(via_native_pair_txq(pair));
+	}
 }
 
 /*
@@ -101,13 +113,16 @@ static void renew_filter(struct via_native *n)
 
 static void set_link(struct via_native *n, const struct via_native_link *link)
 {
+	u32 i;
+
 	if (link->gone && !n->link.gone)
 		netdev_err(n->dev, "gone from the bus\n");
 	n->link = *link;
 	set_tx_ok(n, link->up);
 	if (link->up) {
 		netif_carrier_on(n->dev);
-		via_native_wake(n);
+		for (i = 0; i < n->pairs; i++)
+			via_native_wake(via_native_pair(n, i));
 		netdev_info(n->dev, "link up, %u Mb/s, %s duplex\n",
 			    link->mbps, link->full ? "full" : "half");
 	} else {
@@ -176,20 +191,55 @@ EXPORT_SYMBOL_GPL(via_native_look);
 /* The chip reads nothing: a wait for a frame to leave (map.c) ends. */
 static void tx_empty(struct via_native *n)
 {
-	__netif_tx_lock_bh(via_native_txq(n));
-	n->tx.next = 0;
-	via_native_tx_forget(n);
-	__netif_tx_unlock_bh(via_native_txq(n));
+	struct via_native *pair;
+	u32 i;
+
+	for (i = 0; i < n->pairs; i++) {
+		pair = via_native_pair(n, i);
+		__netif_tx_lock_bh(via_native_pair_txq(pair));
+		pair->tx.next = 0;
+		via_native_tx_forget(pair);
+		__netif_tx_unlock_bh(via_native_pair_txq(pair));
+	}
+}
+
+/* The polls of all pairs, and then their interrupts. */
+static void polls_enable(struct via_native *n)
+{
+	u32 i;
+
+	for (i = 0; i < n->pairs; i++)
+		napi_enable(&via_native_pair(n, i)->napi);
+	for (i = 0; i < n->pairs; i++)
+		n->chip->unmask(via_native_pair(n, i));
+}
+
+static void polls_disable(struct via_native *n)
+{
+	u32 i;
+
+	for (i = 0; i < n->pairs; i++)
+		napi_disable(&via_native_pair(n, i)->napi);
+	/* No poll after this, and so no unmasking. */
+	for (i = 0; i < n->pairs; i++)
+		n->chip->mask(via_native_pair(n, i));
+	for (i = 0; i < n->pairs; i++)
+		synchronize_irq(via_native_pair(n, i)->irq);
+	for (i = 0; i < n->chip->own_irqs; i++)
+		synchronize_irq(n->own_irq[i]);
 }
 
 /* From rings to a running chip. */
 static int chip_up(struct via_native *n)
 {
+	u32 i;
 	int err;
 
 	tx_empty(n);
-	n->rx.next = 0;
-	WRITE_ONCE(n->waits, false);
+	for (i = 0; i < n->pairs; i++) {
+		via_native_pair(n, i)->rx.next = 0;
+		WRITE_ONCE(via_native_pair(n, i)->waits, false);
+	}
 	/*
 	 * What it did last is not known: it may have the addresses of rings
 	 * that are gone.  So it is made quiet before it may reach memory, and
@@ -208,10 +258,9 @@ static int chip_up(struct via_native *n)
 	set_up(n, true);
 	/* The address lists may have changed while it was not up. */
 	renew_filter(n);
-	napi_enable(&n->napi);
-	n->chip->unmask(n);
+	polls_enable(n);
 	WRITE_ONCE(n->poll_ok, true);
-	netif_start_queue(n->dev);
+	netif_tx_start_all_queues(n->dev);
 	/* The wire decides when to send. */
 	mod_delayed_work(system_wq, &n->link_work, 0);
 	return 0;
@@ -222,10 +271,7 @@ static void chip_down(struct via_native *n)
 	poll_stop(n);
 	set_up(n, false);
 	netif_tx_disable(n->dev);
-	/* No poll after this, and so no unmasking. */
-	napi_disable(&n->napi);
-	n->chip->mask(n);
-	synchronize_irq(n->pdev->irq);
+	polls_disable(n);
 	/* And so the work is not queued again. */
 	cancel_delayed_work_sync(&n->link_work);
 	netif_carrier_off(n->dev);
@@ -240,36 +286,112 @@ static u32 buf_size(const struct via_native *n, u32 mtu)
 	return mtu > ETH_DATA_LEN ? n->chip->jumbo_buf : VIA_NATIVE_BUF;
 }
 
+/* Memory for all pairs, in use or not yet. */
+struct all_rings {
+	struct via_native_rings pair[VIA_NATIVE_PAIRS];
+};
+
 /* Nothing runs. */
-static void swap_rings(struct via_native *n, struct via_native_rings *r)
+static void swap_rings(struct via_native *n, struct all_rings *r)
 {
-	via_native_rings_swap(n, r);
-	n->tx_max = VIA_NATIVE_EXTRA + (n->buf_size > VIA_NATIVE_BUF ?
-					n->chip->max_mtu : ETH_DATA_LEN);
+	struct via_native *pair;
+	u32 i;
+
+	for (i = 0; i < n->pairs; i++) {
+		pair = via_native_pair(n, i);
+		via_native_rings_swap(pair, &r->pair[i]);
+		pair->tx_max = VIA_NATIVE_EXTRA +
+			       (pair->buf_size > VIA_NATIVE_BUF ?
+				n->chip->max_mtu : ETH_DATA_LEN);
+	}
+}
+
+static void free_memory(struct via_native *n, struct all_rings *r)
+{
+	u32 i;
+
+	for (i = 0; i < n->pairs; i++)
+		via_native_rings_free(via_native_pair(n, i), &r->pair[i]);
+}
+
+static int alloc_memory(struct via_native *n, struct all_rings *r, u32 size)
+{
+	int err = 0;
+	u32 i;
+
+	*r = (struct all_rings){};
+	for (i = 0; i < n->pairs && !err; i++)
+		err = via_native_rings_alloc(via_native_pair(n, i),
+					     &r->pair[i], size);
+	if (err)
+		free_memory(n, r);
+	return err;
 }
 
 static void free_rings(struct via_native *n)
 {
-	struct via_native_rings r = {};
+	struct all_rings r = {};
 
 	swap_rings(n, &r);
-	via_native_rings_free(n, &r);
+	free_memory(n, &r);
+}
+
+/* Of the first @pairs pairs, and the first @own of the chip's own. */
+static void free_irqs(struct via_native *n, u32 pairs, u32 own)
+{
+	while (own--)
+		free_irq(n->own_irq[own], n);
+	while (pairs--)
+		free_irq(via_native_pair(n, pairs)->irq,
+			 via_native_pair(n, pairs));
+}
+
+static int request_irqs(struct via_native *n)
+{
+	struct via_native *pair;
+	u32 i, own = 0;
+	int err;
+
+	for (i = 0; i < n->pairs; i++) {
+		pair = via_native_pair(n, i);
+		snprintf(pair->irq_name, sizeof(pair->irq_name),
+			 i ? "%s-ip%u" : "%s", n->dev->name, i);
+		err = request_irq(pair->irq, n->chip->hard_irq, IRQF_SHARED,
+				  pair->irq_name, pair);
+		if (err)
+			goto err_irq;
+	}
+	for (; own < n->chip->own_irqs; own++) {
+		err = request_irq(n->own_irq[own], n->chip->own_irq, 0,
+				  n->irq_name, n);
+		if (err)
+			goto err_irq;
+	}
+	return 0;
+
+err_irq:
+	free_irqs(n, i, own);
+	return err;
+}
+
+static void free_all_irqs(struct via_native *n)
+{
+	free_irqs(n, n->pairs, n->chip->own_irqs);
 }
 
 static int native_open(struct net_device *dev)
 {
 	struct via_native *n = netdev_priv(dev);
-	struct via_native_rings r;
+	struct all_rings r;
 	int err;
 
 	netif_carrier_off(dev);
 	n->link = (struct via_native_link){};
-	err = via_native_rings_alloc(n, &r, buf_size(n, dev->mtu));
+	err = alloc_memory(n, &r, buf_size(n, dev->mtu));
 	if (err)
 		return err;
 	swap_rings(n, &r);
-	err = request_irq(n->pdev->irq, n->chip->hard_irq, IRQF_SHARED,
-			  dev->name, n);
+	err = request_irqs(n);
 	if (err)
 		goto err_irq;
 	err = chip_up(n);
@@ -278,7 +400,7 @@ static int native_open(struct net_device *dev)
 	return 0;
 
 err_chip:
-	free_irq(n->pdev->irq, n);
+	free_all_irqs(n);
 err_irq:
 	free_rings(n);
 	return err;
@@ -291,7 +413,7 @@ static int native_stop(struct net_device *dev)
 	/* A chip that could not be started again has been left down. */
 	if (n->up)
 		chip_down(n);
-	free_irq(n->pdev->irq, n);
+	free_all_irqs(n);
 	free_rings(n);
 	return 0;
 }
@@ -312,14 +434,13 @@ static void restart(struct via_native *n)
 /* What an interface that is not up has not. */
 static int test_alloc(struct via_native *n)
 {
-	struct via_native_rings r;
-	int err = via_native_rings_alloc(n, &r, buf_size(n, n->dev->mtu));
+	struct all_rings r;
+	int err = alloc_memory(n, &r, buf_size(n, n->dev->mtu));
 
 	if (err)
 		return err;
 	swap_rings(n, &r);
-	err = request_irq(n->pdev->irq, n->chip->hard_irq, IRQF_SHARED,
-			  n->dev->name, n);
+	err = request_irqs(n);
 	if (err)
 		free_rings(n);
 	return err;
@@ -334,7 +455,7 @@ static void test_free(struct via_native *n)
 		restart(n);
 		return;
 	}
-	free_irq(n->pdev->irq, n);
+	free_all_irqs(n);
 	free_rings(n);
 }
 
@@ -392,7 +513,7 @@ static void reset_work(struct work_struct *work)
 static int native_change_mtu(struct net_device *dev, int mtu)
 {
 	struct via_native *n = netdev_priv(dev);
-	struct via_native_rings r;
+	struct all_rings r;
 	int err;
 
 	if (!netif_running(dev) || buf_size(n, mtu) == n->buf_size) {
@@ -402,7 +523,7 @@ static int native_change_mtu(struct net_device *dev, int mtu)
 		WRITE_ONCE(dev->mtu, mtu);
 		return 0;
 	}
-	err = via_native_rings_alloc(n, &r, buf_size(n, mtu));
+	err = alloc_memory(n, &r, buf_size(n, mtu));
 	if (err)
 		return err;
 	if (n->nic)
@@ -410,7 +531,7 @@ static int native_change_mtu(struct net_device *dev, int mtu)
 	if (n->up)
 		chip_down(n);
 	swap_rings(n, &r);
-	via_native_rings_free(n, &r);
+	free_memory(n, &r);
 	if (n->nic && mtu < dev->mtu)
 		via_ether_break(n->nic);
 	WRITE_ONCE(dev->mtu, mtu);
@@ -420,27 +541,52 @@ static int native_change_mtu(struct net_device *dev, int mtu)
 
 /* The net_device. */
 
+static void add_stats(const struct via_native *pair,
+		      struct rtnl_link_stats64 *s)
+{
+	u32 i;
+
+	for (i = 0; i < VIA_NATIVE_WHO; i++) {
+		s->tx_packets += READ_ONCE(pair->sent[i].frames);
+		s->tx_bytes += READ_ONCE(pair->sent[i].bytes);
+		s->rx_packets += READ_ONCE(pair->taken[i].frames);
+		s->rx_bytes += READ_ONCE(pair->taken[i].bytes);
+	}
+	s->tx_errors += READ_ONCE(pair->tx_errors);
+	s->rx_errors += READ_ONCE(pair->rx_errors);
+	s->rx_dropped += READ_ONCE(pair->rx_dropped);
+	s->rx_missed_errors += READ_ONCE(pair->rx_missed);
+}
+
 static void native_get_stats64(struct net_device *dev,
 			       struct rtnl_link_stats64 *s)
 {
 	struct via_native *n = netdev_priv(dev);
 	u32 i;
 
-	for (i = 0; i < VIA_NATIVE_WHO; i++) {
-		s->tx_packets += READ_ONCE(n->sent[i].frames);
-		s->tx_bytes += READ_ONCE(n->sent[i].bytes);
-		s->rx_packets += READ_ONCE(n->taken[i].frames);
-		s->rx_bytes += READ_ONCE(n->taken[i].bytes);
-	}
-	s->tx_errors = READ_ONCE(n->tx_errors);
-	s->rx_errors = READ_ONCE(n->rx_errors);
-	s->rx_dropped = READ_ONCE(n->rx_dropped);
-	s->rx_missed_errors = READ_ONCE(n->rx_missed);
+	for (i = 0; i < n->pairs; i++)
+		add_stats(via_native_pair(n, i), s);
 }
 
 static void native_set_rx_mode(struct net_device *dev)
 {
 	filter(netdev_priv(dev));
+}
+
+/* IP has the further pairs, where there are some. */
+static u16 native_select_queue(struct net_device *dev, struct sk_buff *skb,
+			       struct net_device *sb_dev)
+{
+	struct via_native *n = netdev_priv(dev);
+
+	switch (n->pairs) {
+	case 1:
+		return 0;
+	case 2:
+		return 1;
+	default:
+		return 1 + reciprocal_scale(skb_get_hash(skb), n->pairs - 1);
+	}
 }
 
 static void native_tx_timeout(struct net_device *dev, unsigned int queue)
@@ -461,6 +607,7 @@ const struct net_device_ops via_native_netdev_ops = {
 	.ndo_open = native_open,
 	.ndo_stop = native_stop,
 	.ndo_start_xmit = native_start_xmit,
+	.ndo_select_queue = native_select_queue,
 	.ndo_get_stats64 = native_get_stats64,
 	.ndo_set_rx_mode = native_set_rx_mode,
 	.ndo_set_mac_address = eth_mac_addr,
@@ -470,6 +617,45 @@ const struct net_device_ops via_native_netdev_ops = {
 };
 
 /* The PCI function. */
+
+/* As many pairs as there are vectors for, two at least. */
+static int map_vectors(struct via_native *n)
+{
+	u32 own = n->chip->own_irqs, i;
+	int got;
+
+	got = pci_alloc_irq_vectors(n->pdev, 2 + own, n->pairs + own,
+				    PCI_IRQ_MSIX);
+	if (got < 0) {
+		dev_err(&n->pdev->dev, "%s needs %u interrupts by MSI-X: error %d\n",
+			n->pdev->driver->name, 2 + own, got);
+		return got;
+	}
+	n->pairs = got - own;
+	n->irq = pci_irq_vector(n->pdev, 0);
+	for (i = 0; i < own; i++)
+		n->own_irq[i] = pci_irq_vector(n->pdev, n->pairs + i);
+	return 0;
+}
+
+static int map_irqs(struct via_native *n)
+{
+	if (n->chip->more)
+		return map_vectors(n);
+	/* Without it the line does. */
+	if (n->chip->msi)
+		pci_enable_msi(n->pdev);
+	n->irq = n->pdev->irq;
+	return 0;
+}
+
+static void unmap_irqs(struct via_native *n)
+{
+	if (n->chip->more)
+		pci_free_irq_vectors(n->pdev);
+	else if (n->chip->msi)
+		pci_disable_msi(n->pdev);
+}
 
 static int map(struct via_native *n)
 {
@@ -490,11 +676,13 @@ static int map(struct via_native *n)
 	n->regs = pci_iomap(pdev, n->chip->bar, 0);
 	if (!n->regs)
 		goto err_map;
-	/* Without it the line does. */
-	if (n->chip->msi)
-		pci_enable_msi(pdev);
+	err = map_irqs(n);
+	if (err)
+		goto err_irqs;
 	return 0;
 
+err_irqs:
+	pci_iounmap(pdev, n->regs);
 err_map:
 	pci_release_regions(pdev);
 err_mask:
@@ -504,8 +692,7 @@ err_mask:
 
 static void unmap(struct via_native *n)
 {
-	if (n->chip->msi)
-		pci_disable_msi(n->pdev);
+	unmap_irqs(n);
 	pci_clear_master(n->pdev);
 	pci_iounmap(n->pdev, n->regs);
 	pci_release_regions(n->pdev);
@@ -534,15 +721,59 @@ static bool rings_fit(struct pci_dev *pdev, const struct via_native_chip *chip)
 	return false;
 }
 
+static void drop_pairs(struct via_native *n)
+{
+	u32 i;
+
+	for (i = 0; i < n->pairs; i++)
+		netif_napi_del(&via_native_pair(n, i)->napi);
+	for (i = 0; i < VIA_NATIVE_PAIRS - 1; i++)
+		kfree(n->more[i]);
+}
+
+/* Behind identify(): it may have found another chip. */
+static int make_pairs(struct via_native *n)
+{
+	struct via_native *pair;
+	u32 i;
+
+	for (i = 1; i < n->pairs; i++) {
+		pair = kzalloc(sizeof(*pair) + n->chip->priv_size, GFP_KERNEL);
+		if (!pair)
+			goto err_alloc;
+		pair->regs = n->regs;
+		pair->dev = n->dev;
+		pair->pdev = n->pdev;
+		pair->chip = n->chip;
+		pair->proto = n->proto;
+		pair->pair = i;
+		pair->irq = pci_irq_vector(n->pdev, i);
+		n->more[i - 1] = pair;
+	}
+	netif_set_real_num_tx_queues(n->dev, n->pairs);
+	netif_set_real_num_rx_queues(n->dev, n->pairs);
+	for (i = 0; i < n->pairs; i++)
+		netif_napi_add(n->dev, &via_native_pair(n, i)->napi,
+			       n->chip->poll);
+	return 0;
+
+err_alloc:
+	while (--i)
+		kfree(n->more[i - 1]);
+	return -ENOMEM;
+}
+
 int via_native_probe(struct pci_dev *pdev, const struct via_native_chip *chip)
 {
+	u32 pairs = 1 + min3(chip->more, num_online_cpus(),
+			     VIA_NATIVE_PAIRS - 1);
 	struct net_device *dev;
 	struct via_native *n;
 	int err;
 
 	if (!rings_fit(pdev, chip))
 		return -EINVAL;
-	dev = alloc_etherdev(sizeof(*n) + chip->priv_size);
+	dev = alloc_etherdev_mq(sizeof(*n) + chip->priv_size, pairs);
 	if (!dev)
 		return -ENOMEM;
 	SET_NETDEV_DEV(dev, &pdev->dev);
@@ -550,6 +781,7 @@ int via_native_probe(struct pci_dev *pdev, const struct via_native_chip *chip)
 	n->dev = dev;
 	n->pdev = pdev;
 	n->chip = chip;
+	n->pairs = pairs;
 	n->proto = via_ether_proto();
 	INIT_DELAYED_WORK(&n->link_work, link_work);
 	INIT_WORK(&n->reset_work, reset_work);
@@ -575,7 +807,9 @@ int via_native_probe(struct pci_dev *pdev, const struct via_native_chip *chip)
 	dev->vlan_features = dev->features &
 			     ~(NETIF_F_RXCSUM | chip->untagged);
 	dev->priv_flags |= IFF_UNICAST_FLT;
-	netif_napi_add(dev, &n->napi, chip->poll);
+	err = make_pairs(n);
+	if (err)
+		goto err_chip;
 	netif_carrier_off(dev);
 	err = register_netdev(dev);	/* and the VI NIC: vi.c hears of it */
 	if (err)
@@ -583,7 +817,7 @@ int via_native_probe(struct pci_dev *pdev, const struct via_native_chip *chip)
 	return 0;
 
 err_register:
-	netif_napi_del(&n->napi);
+	drop_pairs(n);
 err_chip:
 	unmap(n);
 err_map:
@@ -599,7 +833,7 @@ void via_native_remove(struct pci_dev *pdev)
 	unregister_netdev(n->dev);
 	/* Sees under RTNL that the interface does not run any more. */
 	cancel_work_sync(&n->reset_work);
-	netif_napi_del(&n->napi);
+	drop_pairs(n);
 	unmap(n);
 	free_netdev(n->dev);
 }

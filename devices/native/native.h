@@ -21,6 +21,14 @@
  * payload to where it belongs; the slot is the chip's again at once.  All
  * others are copied into an skb for the stack.
  *
+ * Several pairs of rings.  A chip that sorts frames by their kind may bring
+ * further pairs: the first one is the VIs' then, and what the chip cannot sort,
+ * and each of the others has IP alone, with an interrupt, a NAPI and a transmit
+ * queue of its own.  Each pair is a struct via_native, whose first one is the
+ * net_device's.  So all that is said of a ring, its slots and its poll holds for
+ * each, and no path asks how many there are.  A further pair has no VI NIC, and
+ * everything that is the card's is in the first.
+ *
  * The files: native.c brings the device up and down and is its net_device,
  * frame.c has what is rare for a frame, ring.c is the rings' memory, map.c
  * registered memory, vi.c the class's side, ethtool.c what ethtool asks,
@@ -47,9 +55,10 @@
  * Locking
  * -------
  *   RTNL               up, down, the VI NIC coming and going
- *   tx lock            netif's queue lock: everything of the transmit ring,
- *                      tx_ok, waits.  VI senders take it under the class's
- *                      locks, so under it nothing calls the class.
+ *   tx lock            netif's queue lock, of the queue that is the pair's:
+ *                      everything of the transmit ring, tx_ok, waits.  VI
+ *                      senders take it under the class's locks, so under it
+ *                      nothing calls the class.
  *   NAPI               the receive ring: the context that runs the poll
  *
  * The interrupt handler takes no lock: it masks, and schedules the poll.
@@ -74,6 +83,8 @@
 #define VIA_NATIVE_BUF	2048u	/* bytes of a slot's buffer, two in a page */
 #define VIA_NATIVE_SLOTS_MIN 16u	/* of a ring: a quarter is a frame's pieces */
 #define VIA_NATIVE_EXTRA (VLAN_ETH_HLEN + VLAN_HLEN)	/* before the MTU */
+#define VIA_NATIVE_PAIRS 4u	/* of rings, at most */
+#define VIA_NATIVE_OWN_IRQS 2u
 
 struct via_native;
 
@@ -150,6 +161,9 @@ struct via_native_link {
 
 /**
  * struct via_native_chip - what a chip's driver brings, but for the short path
+ *
+ * With several pairs of rings @poll, @unmask, @mask, @reap and @tx_wait are
+ * called for each; the others for the first one alone, and do it for all.
  * @ether:	what the class calls, in the module's memory: via_native_ether
  * @hard_irq:	the interrupt handler, whose argument is the via_native
  * @poll:	NAPI's poll: via_native_poll()
@@ -170,6 +184,12 @@ struct via_native_link {
  * @features:	what the chip does for the stack, beside what copying gives
  * @untagged:	those of @features that it does not do for tagged frames
  * @msi:	message-signalled interrupts work; else the line
+ * @more:	further pairs of rings that it can use, with MSI-X: no more than
+ *		there are CPUs, and VIA_NATIVE_PAIRS with the first.  0: one
+ *		pair
+ * @own_irqs:	with @more: interrupts beside those of the pairs, on the vectors
+ *		behind theirs; VIA_NATIVE_OWN_IRQS at most
+ * @own_irq:	their handler, whose argument is the first pair
  * @max_usecs:	longest time to coalesce interrupts for; 0: it cannot
  * @identify:	once, asleep if it likes: make the chip quiet, set the MAC
  *		with eth_hw_addr_set().  Another @n->chip may be set there,
@@ -211,6 +231,9 @@ struct via_native_chip {
 	netdev_features_t features;
 	netdev_features_t untagged;
 	bool msi;
+	u32 more;
+	u32 own_irqs;
+	irq_handler_t own_irq;
 	u32 max_usecs;
 	int (*identify)(struct via_native *n);
 	int (*start)(struct via_native *n);
@@ -226,7 +249,7 @@ struct via_native_chip {
 };
 
 /**
- * struct via_native - one NIC
+ * struct via_native - one NIC, or a further pair of its rings
  * @regs:	constant: the registers
  * @dev:	constant: the net_device it lies behind
  * @pdev:	constant
@@ -266,6 +289,12 @@ struct via_native_chip {
  * @testing:	RTNL to write: link_work does nothing, for a self-test
  * @version:	constant behind identify(): of the EEPROM's contents, "" if it
  *		has none
+ * @pair:	constant: which of the NIC's pairs of rings; 0: the NIC itself
+ * @pairs:	constant: how many there are; of the NIC
+ * @more:	constant: the further ones; of the NIC
+ * @irq:	constant: the pair's interrupt
+ * @own_irq:	constant: those of chip->own_irq; of the NIC
+ * @irq_name:	RTNL: what it is called in /proc/interrupts
  * @priv:	the chip's
  */
 struct via_native {
@@ -309,12 +338,31 @@ struct via_native {
 	u64 resets;
 	bool testing;
 	char version[16];
+	u32 pair;
+	u32 pairs;
+	struct via_native *more[VIA_NATIVE_PAIRS - 1];
+	int irq;
+	int own_irq[VIA_NATIVE_OWN_IRQS];
+	char irq_name[IFNAMSIZ + 8];
 	u8 priv[] ____cacheline_aligned;
 };
 
+/* The first pair's, which VIs send by. */
 static inline struct netdev_queue *via_native_txq(const struct via_native *n)
 {
 	return netdev_get_tx_queue(n->dev, 0);
+}
+
+/* Of any pair. */
+static inline struct netdev_queue *
+via_native_pair_txq(const struct via_native *n)
+{
+	return netdev_get_tx_queue(n->dev, n->pair);
+}
+
+static inline struct via_native *via_native_pair(struct via_native *n, u32 i)
+{
+	return i ? n->more[i - 1] : n;
 }
 
 /* tx lock held, or about to be. */

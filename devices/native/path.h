@@ -243,12 +243,13 @@ static void via_native_mem_map(struct via_ether_nic *nic,
 		via_native_map(nic, map, pages, npages);
 }
 
-/* The kernel's, in the same ring: ndo_start_xmit. */
+/* The kernel's, in the ring of the queue it chose: ndo_start_xmit. */
 static netdev_tx_t via_native_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	bool gso = via_native_hot.tx_gso && skb_is_gso(skb);
-	struct via_native *n = netdev_priv(dev);
-	struct netdev_queue *txq = via_native_txq(n);
+	struct via_native *n = via_native_pair(netdev_priv(dev),
+					       skb_get_queue_mapping(skb));
+	struct netdev_queue *txq = via_native_pair_txq(n);
 	u32 len;
 
 	if (unlikely(!n->tx_ok || (!gso && skb->len > n->tx_max))) {

@@ -424,14 +424,14 @@ static bool offline(struct via_native *n, u64 *data)
 	err = via_native_test_begin(n);
 	if (err)
 		goto out;
-	err = request_irq(n->pdev->irq, count_irq, IRQF_SHARED, "via selftest",
+	err = request_irq(n->irq, count_irq, IRQF_SHARED, "via selftest",
 			  &b);
 	if (err)
 		goto err_irq;
 	dev_add_pack(&b.tap);
 	good = run_all(&b, data);
 	dev_remove_pack(&b.tap);
-	free_irq(n->pdev->irq, &b);
+	free_irq(n->irq, &b);
 err_irq:
 	via_native_test_end(n);
 out:

@@ -131,6 +131,8 @@ def native_bars():
                                          "instructions"))
     yield Bar(2, 4000, level="rd", **lat("via_8139cp", "rtl8139", "poll",
                                          "instructions"))
+    yield Bar(2, 4000, level="rd", **lat("via_igb", "igb", "poll",
+                                         "instructions"))
     yield Bar(4, 1.5, bench="bulk", path="via_8139cp", nic="rtl8139",
               level="rd", wait="poll", size=65536)
     for driver in sorted(set(exact.NATIVE.values())):

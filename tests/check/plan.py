@@ -15,6 +15,7 @@ import conform
 import containers
 import death
 import fabric
+import flooded
 import frames
 import host
 import hostile
@@ -95,6 +96,7 @@ CHECK = [
          **NATIVE),
     # All of it is in make check-full: here what a minute has room for.
     boot("check", BY_DRIVER, "native_brief", "6.1", 2, "rtl8139", **NATIVE),
+    boot("check", BY_DRIVER, "native_pairs", "6.1", 2, "igb", **NATIVE),
     boot("check", BESIDE, "mixed", "6.1", 1, "i82559er", **MIXED),
     boot("check", BEHIND, "iommu", "6.1", 2, "tulip", **IOMMU),
     boot("check", ASLEEP, "native_asleep", "6.1", 1, "e1000", asleep=True,
@@ -594,12 +596,15 @@ BY_NATIVE = [
         iommu=(0, "rdma*"), native_brief=(0, "send*,rdma*"),
         native_newer=(0, "send*,rdma*,read*,connect*,disconnect*"),
         mixed=(0, "send*,rdma*,read*,connect*,disconnect*"),
+        native_pairs=(0, "send*,rdma*"),
         iommu_full=(0, ["send*", "rdma*", "read*", "memory*"])),
     row("polling: round trips", polling.round_trips, at=CHIP),
     row("polling: many at once", polling.many, at=CHIP),
     row("{messages} messages, bad wire", transfer.reliability, "net messages",
         native=(0, 20000), native_newer=(0, 5000), native_debug=(0, 2000),
         native_brief=(0, 2000), native_full=(0, 20000)),
+    row("IP floods its rings", flooded.beside_ip, needs=flooded.has_pairs,
+        at="native_pairs native_full"),
     row("ethtool", native_ip.questions, at=CHIP),
     row("address filters", native_ip.filters, at="native native_full"),
     row("interrupts", native_ip.quiet, at=CHIP),

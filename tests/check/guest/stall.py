@@ -20,6 +20,7 @@ import detour
 # kick, its format, what is written there (None: what is there).
 CHIPS = {"via_tulip": (1, (6 * 8, "I", 1 << 13), (1 * 8, "I", 1)),
          "via_e1000": (0, (0x400, "I", 1 << 1), (0x3818, "I", None)),
+         "via_igb": (0, (0x400, "I", 1 << 1), (0x3818, "I", None)),
          "via_8139cp": (1, (0xe0, "H", 1 << 0), (0xd9, "B", 1 << 6))}
 
 

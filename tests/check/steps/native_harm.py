@@ -156,7 +156,7 @@ def churn(session, seconds):
     """IP and VIA while node 2's interface goes through all it can."""
     one, two = session.lab.nodes
     mtus = [1500, 600, 1400] + \
-        [9000, 3000] * (session.driver == "via_e1000")
+        [9000, 3000] * (session.driver in ("via_e1000", "via_igb"))
     changes = [("down and up", "ip link set eth0 down; ip link set eth0 up")]
     changes += [(f"MTU {mtu}", f"ip link set eth0 mtu {mtu}") for mtu in mtus]
     changes += [("promiscuous", "ip link set eth0 promisc on; sleep 0.3; "

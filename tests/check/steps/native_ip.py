@@ -150,7 +150,7 @@ def questions(session):
              if not told.get(name)]
     if missing or still:
         raise StepFailed(f"ethtool -S lacks {missing}, and is 0: {still}")
-    if session.driver == "via_e1000":
+    if session.driver in ("via_e1000", "via_igb"):
         session.run(one, "ethtool -C eth0 rx-usecs 500 && ethtool -c eth0 | "
                     "grep -q 'rx-usecs:.*500' && busybox ping -c 2 10.0.0.2 "
                     "&& ethtool -C eth0 rx-usecs 0 && "

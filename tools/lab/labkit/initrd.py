@@ -14,6 +14,7 @@ NICS = {
     "e1000e": ("e1000e", "", "e1000e"),
     "tulip": ("tulip", "", "tulip"),
     "rtl8139": ("rtl8139", "", "8139cp"),
+    "igb": ("igb", "", "igb"),
     "virtio-net": ("virtio-net-pci", "", "virtio_net"),
     "vmxnet3": ("vmxnet3", "", "vmxnet3"),
     "pcnet": ("pcnet", "", "pcnet32"),
@@ -33,7 +34,8 @@ def native_drivers(models):
 
 
 # Those that our own drivers are tested on.
-NATIVE = native_drivers(("tulip", "e1000", "e1000e", "i82559er", "rtl8139"))
+NATIVE = native_drivers(("tulip", "e1000", "e1000e", "i82559er", "rtl8139",
+                         "igb"))
 BASE = ("virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console")
 
 

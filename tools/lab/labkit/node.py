@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-from . import accel, initrd
+from . import accel, initrd, qemu
 from .base import LabError, ROOT, die_with_parent, prefer, say
 from .jobs import Link
 from .klog import KernelLog
@@ -115,7 +115,7 @@ class Node:
     def nic_arguments(self):
         args = []
         for net, spec in enumerate(self.lab.nics):
-            _, device, _ = initrd.nic_model(spec)
+            model, device, _ = initrd.nic_model(spec)
             mac = f"52:54:00:00:{net:02x}:{self.index + 1:02x}"
             if self.lab.exact:
                 args += ["-netdev", f"hubport,id=n{net},hubid=0"]
@@ -124,7 +124,7 @@ class Node:
                 args += ["-netdev", f"stream,id=n{net},server=off,"
                          f"addr.type=unix,addr.path={path}"]
             args += ["-device", f"{device},netdev=n{net},id=nic{net},"
-                     f"mac={mac},romfile="]
+                     f"mac={mac},romfile={qemu.slot(model, net)}"]
         return args
 
     def channels(self):
@@ -159,7 +159,8 @@ class Node:
             # levels of pages among them; an interrupt then ends in KASAN.
             at = speed.index("-cpu") + 1
             speed = [*speed[:at], f"{speed[at]},la57=off", *speed[at + 1:]]
-        return ["qemu-system-x86_64", "-name",
+        models = [initrd.nic_model(spec)[0] for spec in lab.nics]
+        return [*qemu.command(models), "-name",
                 f"mvia-{self.name},debug-threads=on", "-nodefaults",
                 "-no-user-config", "-display", "none", "-machine",
                 "pc,usb=off,vmport=off", *speed,
