@@ -27,6 +27,31 @@
  */
 #define VIA_CHECK_AT_GATHER 1024u
 
+/*
+ * A program may watch memory for the end of what an RDMA Write brings, so the
+ * end is stored last, and by one store where it has 8 bytes.  memcpy() promises
+ * no order: that of Linux 6.12 begins at the end where a CPU has no FSRM and the
+ * addresses suit.
+ */
+static __always_inline void via_copy_in(void *to, const void *from, u32 len)
+{
+	u64 end;
+	u32 i;
+
+	if (len >= sizeof(end)) {
+		len -= sizeof(end);
+		memcpy(&end, from + len, sizeof(end));
+		memcpy(to, from, len);
+		smp_wmb();	/* the program's acquire, behind its look */
+		memcpy(to + len, &end, sizeof(end));
+	} else if (len == sizeof(u32)) {
+		memcpy(to, from, sizeof(u32));
+	} else {
+		for (i = 0; i < len; i++)
+			WRITE_ONCE(((u8 *)to)[i], ((const u8 *)from)[i]);
+	}
+}
+
 /* Copy between a region that was checked and a buffer; len is not 0. */
 static __always_inline void via_region_copy(struct via_region *r, u64 addr,
 					    void *buf, u32 len, bool to_region)
@@ -38,7 +63,7 @@ static __always_inline void via_region_copy(struct via_region *r, u64 addr,
 		n = len;
 		p = via_region_addr(r, addr, &n);
 		if (to_region)
-			memcpy(p, buf, n);
+			via_copy_in(p, buf, n);
 		else
 			memcpy(buf, p, n);
 		len -= n;

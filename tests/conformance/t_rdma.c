@@ -104,6 +104,26 @@ static void gathered(void)
 	pair_close(&p);
 }
 
+/*
+ * Short ones to where a copy that begins at the end would suit, again and again:
+ * it takes luck to look while one is under way.
+ */
+static void watched_often(void)
+{
+	struct xfer x;
+	struct pair p;
+	unsigned int i;
+
+	pair_open(&p, NULL);
+	for (i = 0; i < 16; i++) {
+		about("write %u", i);
+		x = write_of(1200 + i, 1);
+		x.raddr += 120;
+		write_and_watch(&p, &x);
+	}
+	pair_close(&p);
+}
+
 /* Writes until the receive completes; false if it is given up. */
 static bool write_immediate(struct pair *p, const struct xfer *x,
 			    const struct xfer *rx, struct ctl_msg *m)
@@ -279,6 +299,8 @@ static const struct group groups[] = {
 	  G_PEER | G_LEVELS | G_EARLY | G_SUNNY, 0 },
 	{ "rdma.gathered", "3 RDMA Write, n local segments", gathered,
 	  G_PEER | G_LEVELS | G_EARLY | G_SUNNY, 0 },
+	{ "rdma.watched", "7.11 the last byte last", watched_often,
+	  G_PEER | G_LEVELS | G_SUNNY, 0 },
 	{ "rdma.immediate", "7.6 with immediate, 14 Length", immediate,
 	  G_PEER | G_LEVELS | G_EARLY | G_SUNNY, 0 },
 	{ "rdma.zero", "7.4 zero bytes", zero, G_PEER | G_LEVELS | G_SUNNY, 0 },
