@@ -29,19 +29,34 @@
 #include "udp.h"
 
 /*
- * In front of a frame: what an Ethernet device wants, IP's header, UDP's.  IP
- * makes room where a device wants more.
+ * In front of a frame: what an Ethernet device wants, IP's header, UDP's; and
+ * what a tunnel adds to which a filter may send it, since IP makes room where a
+ * device wants more only in the first frame of a train.
  */
-#define HEADROOM	(32 + sizeof(struct ipv6hdr) + sizeof(struct udphdr))
+#define HEADROOM	(144 + sizeof(struct ipv6hdr) + sizeof(struct udphdr))
 
 DEFINE_SPINLOCK(via_udp_links_lock);
 
 /* Datagrams that any path takes, bytes with IP's header. */
 #define SHORT		552
 
-/* Between tx_get() and tx_put(). */
+/* Bytes of a train, with IP's header: what IP's own length can tell. */
+#define TRAIN_BYTES	65535
+
+/**
+ * struct sending - between tx_get() and IP, in the frame
+ * @link:	where it goes
+ * @tail:	of the first frame of a train: the last one, or NULL: no other
+ * @each:	likewise: bytes of UDP's payload that each has but the last one
+ * @frames:	likewise: how many there are
+ * @open:	likewise: one more may join
+ */
 struct sending {
 	const struct via_ether_link *link;
+	struct sk_buff *tail;
+	u32 each;
+	u32 frames;
+	bool open;
 };
 
 static struct sending *sending(struct sk_buff *skb)
@@ -300,6 +315,7 @@ bool via_udp_tx_begin(struct via_ether_nic *nic, struct via_ether_tx *tx,
 		      u32 flow)
 {
 	tx->queue = (void *)(__force unsigned long)source_port(flow);
+	tx->last = NULL;
 	return true;
 }
 
@@ -499,9 +515,10 @@ static __wsum sum(struct sk_buff *skb)
 	return csum_partial(skb->data, skb->len, 0);
 }
 
-static void send_v4(struct via_udp *u, struct sk_buff *skb,
-		    struct dst_entry *dst, const struct via_ether_link *link,
-		    bool whole)
+/* UDP's header and IP's in front of a frame. */
+static void head_v4(struct via_udp *u, struct sk_buff *skb,
+		    const struct dst_entry *dst,
+		    const struct via_ether_link *link, bool whole)
 {
 	struct iphdr *iph;
 	__be32 from, to;
@@ -526,12 +543,9 @@ static void send_v4(struct via_udp *u, struct sk_buff *skb,
 	iph->id = 0;
 	if (unlikely(!whole))
 		__ip_select_ident(u->net, iph, 1);
-	if (is_black(link->priv))
-		leave_black(u, skb, link->priv);
-	ip_local_out(u->net, u->sock->sk, skb);
 }
 
-static void send_v6(struct via_udp *u, struct sk_buff *skb,
+static void head_v6(struct via_udp *u, struct sk_buff *skb,
 		    struct dst_entry *dst, const struct via_ether_link *link)
 {
 #if IS_ENABLED(CONFIG_IPV6)
@@ -553,9 +567,36 @@ static void send_v6(struct via_udp *u, struct sk_buff *skb,
 	ip6h->hop_limit = ip6_dst_hoplimit(dst);
 	ip6h->saddr = from;
 	ip6h->daddr = to;
-	if (is_black(link->priv))
-		leave_black(u, skb, link->priv);
-	ip6_local_out(u->net, u->sock->sk, skb);
+#endif
+}
+
+static void put_headers(struct via_udp *u, struct sk_buff *skb,
+			struct dst_entry *dst,
+			const struct via_ether_link *link, __be16 port,
+			bool whole)
+{
+	struct udphdr *uh = __skb_push(skb, sizeof(*uh));
+
+	skb_reset_transport_header(skb);
+	uh->source = port;
+	uh->dest = u->port;
+	uh->len = htons(skb->len);
+	if (u->v6)
+		head_v6(u, skb, dst, link);
+	else
+		head_v4(u, skb, dst, link, whole);
+}
+
+static void hand_over(struct via_udp *u, struct sk_buff *skb)
+{
+	struct sock *sk = u->sock->sk;
+
+	skb_set_owner_w(skb, sk);
+	if (!u->v6)
+		ip_local_out(u->net, sk, skb);
+#if IS_ENABLED(CONFIG_IPV6)
+	else
+		ip6_local_out(u->net, sk, skb);
 #endif
 }
 
@@ -578,39 +619,140 @@ static bool fits(struct via_udp *u, struct via_udp_link *kept,
  * A frame that was sent before its path became narrower is sent again as it
  * was, in fragments: it has its number for good.
  */
-static void send(struct via_udp *u, struct sk_buff *skb, __be16 port)
+static __always_inline void send(struct via_udp *u, struct sk_buff *skb,
+				 struct dst_entry *dst, __be16 port)
+{
+	const struct via_ether_link *link = sending(skb)->link;
+	struct via_udp_link *kept = link->priv;
+	bool whole = fits(u, kept, dst, skb->len);
+
+	/* All of it is IP's from here on. */
+	sending(skb)->link = NULL;
+	if (likely(kept))
+		skb_dst_set_noref(skb, dst);
+	else
+		skb_dst_set(skb, dst);
+	if (unlikely(!whole))
+		skb->ignore_df = 1;
+	put_headers(u, skb, dst, link, port, whole);
+	if (is_black(kept))
+		leave_black(u, skb, kept);
+	hand_over(u, skb);
+}
+
+/* Where to it goes.  Without a route it is lost. */
+static __always_inline struct dst_entry *way(struct via_udp *u,
+					     struct sk_buff *skb)
 {
 	const struct via_ether_link *link = sending(skb)->link;
 	struct via_udp_link *kept = link->priv;
 	struct dst_entry *dst;
-	struct udphdr *uh;
-	bool whole;
 
 	dst = likely(kept) ? route(u, kept) : look_up(u, link->header);
 	if (unlikely(!dst)) {
 		u->tx_lost++;
 		kfree_skb(skb);
-		return;
 	}
-	/* All of it is IP's from here on. */
-	sending(skb)->link = NULL;
-	whole = fits(u, kept, dst, skb->len);
-	uh = __skb_push(skb, sizeof(*uh));
-	skb_reset_transport_header(skb);
-	uh->source = port;
-	uh->dest = u->port;
-	uh->len = htons(skb->len);
-	if (likely(kept))
-		skb_dst_set_noref(skb, dst);
+	return dst;
+}
+
+/*
+ * Trains.  Frames of a burst that are as long as one another, and a shorter one
+ * behind them, pass IP, its filters and the queueing discipline as one packet:
+ * a list of frames, each complete (SKB_GSO_FRAGLIST, as forwarding makes them of
+ * what it has received), which the kernel takes apart in front of the driver.
+ * Nothing is copied, and the driver is told that more frames follow.
+ *
+ * A train is only for a device that cannot send one itself: those that can are
+ * virtual, and what is below them may be a tunnel that has no room in front of
+ * the frames behind the first one, or want checksums.
+ *
+ * The first frame accounts for the memory of all: the kernel does not give back
+ * what the others would own.
+ */
+static bool takes_trains(const struct dst_entry *dst)
+{
+	const struct net_device *dev = dst->dev;
+	netdev_features_t features = READ_ONCE(dev->features);
+
+	/* Such a kernel warns of a list that a socket owns. */
+	if (IS_ENABLED(CONFIG_DEBUG_NET))
+		return false;
+	return features & NETIF_F_GSO && !(features & NETIF_F_GSO_FRAGLIST) &&
+	       !dst_xfrm(dst) && !dst->lwtstate &&
+	       LL_RESERVED_SPACE(dev) + sizeof(struct ipv6hdr) +
+	       sizeof(struct udphdr) <= HEADROOM;
+}
+
+static void depart(struct via_udp *u, struct via_ether_tx *tx)
+{
+	struct skb_shared_info *info;
+	struct sk_buff *skb = tx->last;
+	struct sending *s = sending(skb);
+
+	tx->last = NULL;
+	if (likely(s->tail)) {
+		info = skb_shinfo(skb);
+		info->gso_size = s->each;
+		info->gso_segs = s->frames;
+		info->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST;
+		udp_hdr(skb)->len = htons(skb->len - skb_transport_offset(skb));
+		/* Each has its own sum; there is none of the whole. */
+		if (skb->ip_summed == CHECKSUM_NONE)
+			skb->ip_summed = CHECKSUM_UNNECESSARY;
+	}
+	/* IP's. */
+	memset(s, 0, sizeof(*s));
+	hand_over(u, skb);
+}
+
+/* The first frame of a train; false: it has to go alone. */
+static bool lead(struct via_udp *u, struct via_ether_tx *tx,
+		 struct sk_buff *skb, struct dst_entry *dst)
+{
+	const struct via_ether_link *link = sending(skb)->link;
+	struct sending *s = sending(skb);
+	u32 len = skb->len;
+
+	if (!link->priv || len + via_udp_overhead(u) <= SHORT ||
+	    is_black(link->priv) || !takes_trains(dst) ||
+	    !fits(u, link->priv, dst, len))
+		return false;
+	skb_dst_set_noref(skb, dst);
+	put_headers(u, skb, dst, link, (__force __be16)(unsigned long)tx->queue,
+		    true);
+	s->tail = NULL;
+	s->each = len;
+	s->frames = 1;
+	s->open = true;
+	tx->last = skb;
+	return true;
+}
+
+/* One more; false: it is another train's. */
+static bool join(struct via_udp *u, struct sk_buff *first, struct sk_buff *skb)
+{
+	struct sending *s = sending(first);
+	u32 len = skb->len, hdr = via_udp_overhead(u);
+
+	if (!s->open || s->link != sending(skb)->link || len > s->each ||
+	    first->len + len > TRAIN_BYTES)
+		return false;
+	put_headers(u, skb, skb_dst(first), s->link, udp_hdr(first)->source,
+		    true);
+	__skb_pull(skb, hdr);
+	first->len += len;
+	first->data_len += len;
+	first->truesize += skb->truesize;
+	skb->truesize = 0;
+	if (s->tail)
+		s->tail->next = skb;
 	else
-		skb_dst_set(skb, dst);
-	skb_set_owner_w(skb, u->sock->sk);
-	if (unlikely(!whole))
-		skb->ignore_df = 1;
-	if (u->v6)
-		send_v6(u, skb, dst, link);
-	else
-		send_v4(u, skb, dst, link, whole);
+		skb_shinfo(first)->frag_list = skb;
+	s->tail = skb;
+	s->frames++;
+	s->open = len == s->each;
+	return true;
 }
 
 bool via_udp_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
@@ -618,14 +760,24 @@ bool via_udp_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
 {
 	struct via_udp *u = nic->priv;
 	struct sk_buff *skb = buf->priv;
+	struct dst_entry *dst;
 
 	__skb_put(skb, len);
-	send(u, skb, (__force __be16)(unsigned long)tx->queue);
+	if (tx->last) {
+		if (likely(join(u, tx->last, skb)))
+			return true;
+		depart(u, tx);
+	}
+	dst = way(u, skb);
+	if (likely(dst) && !lead(u, tx, skb, dst))
+		send(u, skb, dst, (__force __be16)(unsigned long)tx->queue);
 	return true;
 }
 
 void via_udp_tx_end(struct via_ether_nic *nic, struct via_ether_tx *tx)
 {
+	if (tx->last)
+		depart(nic->priv, tx);
 }
 
 bool via_udp_tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
@@ -639,7 +791,14 @@ bool via_udp_tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 void via_udp_tx_put_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			u32 len, struct via_ether_buf *buf)
 {
-	via_udp_tx_put(nic, tx, len, buf);
+	struct via_udp *u = nic->priv;
+	struct sk_buff *skb = buf->priv;
+	struct dst_entry *dst;
+
+	__skb_put(skb, len);
+	dst = way(u, skb);
+	if (likely(dst))
+		send(u, skb, dst, (__force __be16)(unsigned long)tx->queue);
 }
 
 /* Any context, a discipline's lock may be held: what wakes comes later. */
