@@ -675,11 +675,10 @@ static bool takes_trains(const struct dst_entry *dst)
 	const struct net_device *dev = dst->dev;
 	netdev_features_t features = READ_ONCE(dev->features);
 
-	/* Such a kernel warns of a list that a socket owns. */
-	if (IS_ENABLED(CONFIG_DEBUG_NET))
+	/* An administrator may have turned it off; without SG it always is. */
+	if (!(features & NETIF_F_GSO) && features & NETIF_F_SG)
 		return false;
-	return features & NETIF_F_GSO && !(features & NETIF_F_GSO_FRAGLIST) &&
-	       !dst_xfrm(dst) && !dst->lwtstate &&
+	return !(features & NETIF_F_GSO_FRAGLIST) && !dst_xfrm(dst) && !dst->lwtstate &&
 	       LL_RESERVED_SPACE(dev) + sizeof(struct ipv6hdr) +
 	       sizeof(struct udphdr) <= HEADROOM;
 }

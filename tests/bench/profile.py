@@ -43,7 +43,7 @@ PATHS = {
     "lo": "tools/vipl_lat --exact -d via_lo -l rd",
     "lo-block": "tools/vipl_lat --exact -d via_lo -l rd -e",
 }
-FEW, MANY = 400, 4400
+FEW, MANY = 100, 600
 PIE = 0x555555554000		# of a program, with norandmaps
 
 
