@@ -4,24 +4,19 @@
  * filters and the queueing disciplines.
  *
  * The headers are written here, since the helpers for tunnels look up more than
- * is needed for a packet that may not be fragmented.  Routes are kept for each
- * host, and looked up again when IP says that they are old.
+ * is needed for a packet that may not be fragmented.
  *
  * A frame belongs to the NIC's socket until it leaves the local queues, as TCP's
  * do: with more than VIA_UDP_QUEUED bytes there the NIC is full, and what was
  * sent is not dropped behind the back of the window.
  */
 
-#include <linux/hash.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/skbuff.h>
-#include <linux/slab.h>
 #include <linux/udp.h>
-#include <net/addrconf.h>
 #include <net/inet_ecn.h>
 #include <net/ip.h>
-#include <net/ip6_fib.h>
 #include <net/ip6_checksum.h>
 #include <net/ipv6.h>
 #include <net/route.h>
@@ -34,8 +29,6 @@
  * device wants more only in the first frame of a train.
  */
 #define HEADROOM	(144 + sizeof(struct ipv6hdr) + sizeof(struct udphdr))
-
-DEFINE_SPINLOCK(via_udp_links_lock);
 
 /* Datagrams that any path takes, bytes with IP's header. */
 #define SHORT		552
@@ -62,232 +55,6 @@ struct sending {
 static struct sending *sending(struct sk_buff *skb)
 {
 	return (struct sending *)skb->cb;
-}
-
-bool via_udp_host_valid(const struct via_ether_nic *nic, const u8 *host)
-{
-	const struct via_udp *u = nic->priv;
-	struct in6_addr v6;
-	__be32 v4;
-
-	if (u->v6) {
-		memcpy(&v6, host, sizeof(v6));
-		return !ipv6_addr_any(&v6) && !ipv6_addr_is_multicast(&v6) &&
-		       !ipv6_addr_v4mapped(&v6);
-	}
-	memcpy(&v4, host, sizeof(v4));
-	return !ipv4_is_zeronet(v4) && !ipv4_is_multicast(v4) &&
-	       !ipv4_is_lbcast(v4);
-}
-
-/* A route, with a reference, or NULL. */
-static struct dst_entry *look_up_v4(const struct via_udp *u, const u8 *host)
-{
-	struct flowi4 fl = {
-		.flowi4_oif = u->ifindex,
-		.flowi4_proto = IPPROTO_UDP,
-		.fl4_dport = u->port,
-	};
-	struct rtable *rt;
-
-	memcpy(&fl.daddr, host, sizeof(fl.daddr));
-	memcpy(&fl.saddr, u->nic->host.addr, sizeof(fl.saddr));
-	rt = ip_route_output_flow(u->net, &fl, u->sock->sk);
-	if (IS_ERR(rt))
-		return NULL;
-	if (rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST)) {
-		ip_rt_put(rt);
-		return NULL;
-	}
-	return &rt->dst;
-}
-
-static struct dst_entry *look_up_v6(const struct via_udp *u, const u8 *host)
-{
-	struct flowi6 fl = {
-		.flowi6_oif = u->ifindex,
-		.flowi6_proto = IPPROTO_UDP,
-		.fl6_dport = u->port,
-	};
-	struct dst_entry *dst;
-
-	memcpy(&fl.daddr, host, sizeof(fl.daddr));
-	memcpy(&fl.saddr, u->nic->host.addr, sizeof(fl.saddr));
-	dst = ipv6_stub->ipv6_dst_lookup_flow(u->net, u->sock->sk, &fl, NULL);
-	return IS_ERR(dst) ? NULL : dst;
-}
-
-static struct dst_entry *look_up(const struct via_udp *u, const u8 *host)
-{
-	return u->v6 ? look_up_v6(u, host) : look_up_v4(u, host);
-}
-
-void via_udp_keep(struct dst_entry __rcu **where, u32 *cookie,
-		  struct dst_entry *dst, bool v6)
-{
-	struct dst_entry *old;
-
-	lockdep_assert_held(&via_udp_links_lock);
-	old = rcu_dereference_protected(*where, true);
-	/* No reader takes the cookie of one for that of the other. */
-	rcu_assign_pointer(*where, NULL);
-	*cookie = v6 && dst ? rt6_get_cookie((struct rt6_info *)dst) : 0;
-	rcu_assign_pointer(*where, dst);
-	dst_release(old);
-}
-
-/* The link has none, or an old one. */
-static noinline struct dst_entry *new_route(const struct via_udp *u,
-					    struct via_udp_link *kept)
-{
-	struct dst_entry *dst = look_up(u, kept->host);
-
-	spin_lock(&via_udp_links_lock);
-	/* After its end it would not be given back. */
-	if (dst && hlist_unhashed(&kept->by_host)) {
-		dst_release(dst);
-		dst = NULL;
-	} else {
-		via_udp_keep(&kept->out, &kept->out_cookie, dst, u->v6);
-	}
-	spin_unlock(&via_udp_links_lock);
-	return dst;
-}
-
-/* The route to a host.  RCU holds it, bottom halves are off. */
-static struct dst_entry *route(const struct via_udp *u,
-			       struct via_udp_link *kept)
-{
-	struct dst_entry *dst = rcu_dereference_check(kept->out, rcu_read_lock_bh_held());
-
-	if (likely(dst && dst_check(dst, kept->out_cookie)))
-		return dst;
-	return new_route(u, kept);
-}
-
-/* A host of a subnet of this one: the route to it has no gateway. */
-bool via_udp_host_near(struct via_ether_nic *nic, const u8 *host)
-{
-	const struct via_udp *u = nic->priv;
-	struct dst_entry *dst;
-	bool near;
-
-	local_bh_disable();
-	dst = look_up(u, host);
-	if (!dst)
-		near = false;
-	else if (u->v6)
-		near = !(((struct rt6_info *)dst)->rt6i_flags & RTF_GATEWAY);
-	else
-		near = !((struct rtable *)dst)->rt_gw_family;
-	dst_release(dst);
-	local_bh_enable();
-	return near;
-}
-
-static struct hlist_head *bucket(struct via_udp *u, const u8 *host)
-{
-	u32 words[4], key;
-
-	if (u->v6) {
-		memcpy(words, host, sizeof(words));
-		key = words[0] ^ words[1] ^ words[2] ^ words[3];
-	} else {
-		memcpy(&key, host, sizeof(key));
-	}
-	return &u->by_host[hash_32(key, VIA_UDP_HASH_BITS)];
-}
-
-static bool same_host(const struct via_udp *u, const u8 *a, const u8 *b)
-{
-	u32 x, y;
-
-	if (u->v6)
-		return !memcmp(a, b, sizeof(struct in6_addr));
-	/* Kernels that have no inline memcmp() call it for 4 bytes, too. */
-	memcpy(&x, a, sizeof(x));
-	memcpy(&y, b, sizeof(y));
-	return x == y;
-}
-
-struct via_udp_link *via_udp_link_of(struct via_udp *u, const u8 *host)
-{
-	struct via_udp_link *kept;
-
-	hlist_for_each_entry_rcu(kept, bucket(u, host), by_host)
-		if (same_host(u, kept->host, host))
-			return kept;
-	return NULL;
-}
-
-/* One that is not kept has the address and no route. */
-bool via_udp_link_open(struct via_ether_nic *nic, struct via_ether_link *link,
-		       const u8 *host, gfp_t gfp)
-{
-	struct via_udp *u = nic->priv;
-	struct via_udp_link *kept;
-
-	BUILD_BUG_ON(sizeof(link->header) < VIA_HOST_MAX);
-	/* There is no address of all hosts. */
-	if (!host)
-		return false;
-	memset(link, 0, sizeof(*link));
-	memcpy(link->header, host, nic->host.len);
-	if (!gfp)
-		return true;
-	kept = kzalloc(sizeof(*kept), gfp);
-	if (!kept)
-		return false;
-	memcpy(kept->host, host, nic->host.len);
-	spin_lock_bh(&via_udp_links_lock);
-	list_add_rcu(&kept->link, &u->links);
-	hlist_add_head_rcu(&kept->by_host, bucket(u, kept->host));
-	spin_unlock_bh(&via_udp_links_lock);
-	link->priv = kept;
-	return true;
-}
-
-static void free_link(struct rcu_head *rcu)
-{
-	struct via_udp_link *kept = container_of(rcu, struct via_udp_link, rcu);
-
-	dst_release(rcu_dereference_protected(kept->in, true));
-	dst_release(rcu_dereference_protected(kept->out, true));
-	kfree(kept);
-}
-
-void via_udp_link_close(struct via_ether_link *link)
-{
-	struct via_udp_link *kept = link->priv;
-
-	if (!kept)
-		return;
-	spin_lock_bh(&via_udp_links_lock);
-	list_del_rcu(&kept->link);
-	hlist_del_init_rcu(&kept->by_host);
-	spin_unlock_bh(&via_udp_links_lock);
-	/* via_udp_wake() may be at it. */
-	call_rcu(&kept->rcu, free_link);
-}
-
-/*
- * Routes go before the namespace does.  The links that are still there are given
- * back later, when the class's readers are done: each is on a list of its own
- * then.
- */
-void via_udp_links_end(struct via_udp *u)
-{
-	struct via_udp_link *kept, *next;
-
-	spin_lock_bh(&via_udp_links_lock);
-	list_for_each_entry_safe(kept, next, &u->links, link) {
-		list_del(&kept->link);
-		INIT_LIST_HEAD(&kept->link);
-		hlist_del_init_rcu(&kept->by_host);
-		via_udp_keep(&kept->in, &kept->in_cookie, NULL, u->v6);
-		via_udp_keep(&kept->out, &kept->out_cookie, NULL, u->v6);
-	}
-	spin_unlock_bh(&via_udp_links_lock);
 }
 
 /* Bytes of frames that have not left this host. */
@@ -503,33 +270,34 @@ static bool is_black(const struct via_udp_link *kept)
 	return unlikely(kept && READ_ONCE(kept->black));
 }
 
-/* Can the device compute checksums?  Else they are computed here, at once. */
-static bool sums_itself(const struct dst_entry *dst)
+/*
+ * UDP's checksum of what lies behind its header, and of that: by the device if
+ * it can, else here, at once.
+ */
+static void sum_v4(struct sk_buff *skb, const struct dst_entry *dst,
+		   __be32 from, __be32 to)
 {
-	return dst->dev->features & NETIF_F_CSUM_MASK;
+	struct udphdr *uh = udp_hdr(skb);
+	u32 len = ntohs(uh->len);
+
+	if (likely(dst->dev->features & NETIF_F_CSUM_MASK))
+		return udp_set_csum(false, skb, from, to, len);
+	uh->check = 0;
+	uh->check = udp_v4_check(len, from, to, csum_partial(uh, len, 0)) ?:
+		    CSUM_MANGLED_0;
 }
 
-static __wsum sum(struct sk_buff *skb)
-{
-	udp_hdr(skb)->check = 0;
-	return csum_partial(skb->data, skb->len, 0);
-}
-
-/* UDP's header and IP's in front of a frame. */
-static void head_v4(struct via_udp *u, struct sk_buff *skb,
-		    const struct dst_entry *dst,
-		    const struct via_ether_link *link, bool whole)
+static __always_inline void head_v4(struct via_udp *u, struct sk_buff *skb,
+				    const struct dst_entry *dst,
+				    const struct via_ether_link *link,
+				    bool whole)
 {
 	struct iphdr *iph;
 	__be32 from, to;
 
 	memcpy(&from, u->nic->host.addr, sizeof(from));
 	memcpy(&to, link->header, sizeof(to));
-	if (likely(sums_itself(dst)))
-		udp_set_csum(false, skb, from, to, skb->len);
-	else
-		udp_hdr(skb)->check = udp_v4_check(skb->len, from, to,
-						   sum(skb)) ?: CSUM_MANGLED_0;
+	sum_v4(skb, dst, from, to);
 	iph = __skb_push(skb, sizeof(*iph));
 	skb_reset_network_header(skb);
 	iph->version = 4;
@@ -545,35 +313,45 @@ static void head_v4(struct via_udp *u, struct sk_buff *skb,
 		__ip_select_ident(u->net, iph, 1);
 }
 
+#if IS_ENABLED(CONFIG_IPV6)
+static void sum_v6(struct sk_buff *skb, const struct dst_entry *dst,
+		   const struct in6_addr *from, const struct in6_addr *to)
+{
+	struct udphdr *uh = udp_hdr(skb);
+	u32 len = ntohs(uh->len);
+
+	if (likely(dst->dev->features & NETIF_F_CSUM_MASK))
+		return udp6_set_csum(false, skb, from, to, len);
+	uh->check = 0;
+	uh->check = udp_v6_check(len, from, to, csum_partial(uh, len, 0)) ?:
+		    CSUM_MANGLED_0;
+}
+
 static void head_v6(struct via_udp *u, struct sk_buff *skb,
 		    struct dst_entry *dst, const struct via_ether_link *link)
 {
-#if IS_ENABLED(CONFIG_IPV6)
-	struct ipv6hdr *ip6h;
 	struct in6_addr from, to;
+	struct ipv6hdr *ip6h;
 
 	memcpy(&from, u->nic->host.addr, sizeof(from));
 	memcpy(&to, link->header, sizeof(to));
-	if (likely(sums_itself(dst)))
-		udp6_set_csum(false, skb, &from, &to, skb->len);
-	else
-		udp_hdr(skb)->check = udp_v6_check(skb->len, &from, &to,
-						   sum(skb)) ?: CSUM_MANGLED_0;
+	sum_v6(skb, dst, &from, &to);
 	ip6h = __skb_push(skb, sizeof(*ip6h));
 	skb_reset_network_header(skb);
 	ip6_flow_hdr(ip6h, INET_ECN_ECT_0, 0);
-	ip6h->payload_len = htons(skb->len - sizeof(*ip6h));
+	ip6h->payload_len = udp_hdr(skb)->len;
 	ip6h->nexthdr = IPPROTO_UDP;
 	ip6h->hop_limit = ip6_dst_hoplimit(dst);
 	ip6h->saddr = from;
 	ip6h->daddr = to;
-#endif
 }
+#endif
 
-static void put_headers(struct via_udp *u, struct sk_buff *skb,
-			struct dst_entry *dst,
-			const struct via_ether_link *link, __be16 port,
-			bool whole)
+/* UDP's header and IP's in front of a frame. */
+static __always_inline void put_headers(struct via_udp *u, struct sk_buff *skb,
+					struct dst_entry *dst,
+					const struct via_ether_link *link,
+					__be16 port, bool whole)
 {
 	struct udphdr *uh = __skb_push(skb, sizeof(*uh));
 
@@ -581,10 +359,12 @@ static void put_headers(struct via_udp *u, struct sk_buff *skb,
 	uh->source = port;
 	uh->dest = u->port;
 	uh->len = htons(skb->len);
-	if (u->v6)
-		head_v6(u, skb, dst, link);
-	else
+	if (!u->v6)
 		head_v4(u, skb, dst, link, whole);
+#if IS_ENABLED(CONFIG_IPV6)
+	else
+		head_v6(u, skb, dst, link);
+#endif
 }
 
 static void hand_over(struct via_udp *u, struct sk_buff *skb)
@@ -648,7 +428,7 @@ static __always_inline struct dst_entry *way(struct via_udp *u,
 	struct via_udp_link *kept = link->priv;
 	struct dst_entry *dst;
 
-	dst = likely(kept) ? route(u, kept) : look_up(u, link->header);
+	dst = likely(kept) ? via_udp_route(u, kept) : via_udp_look_up(u, link->header);
 	if (unlikely(!dst)) {
 		u->tx_lost++;
 		kfree_skb(skb);
@@ -728,6 +508,35 @@ static bool lead(struct via_udp *u, struct via_ether_tx *tx,
 	return true;
 }
 
+/*
+ * The headers of one more.  What differs from frame to frame in IP's the kernel
+ * fills in when it takes the train apart.
+ */
+static void copy_headers(struct via_udp *u, struct sk_buff *skb,
+			 const struct sk_buff *first, u32 hdr)
+{
+	const struct dst_entry *dst = skb_dst(first);
+	u32 len = skb->len + sizeof(struct udphdr);
+	struct udphdr *uh;
+
+	if (u->v6)
+		memcpy(__skb_push(skb, 48), skb_network_header(first), 48);
+	else
+		memcpy(__skb_push(skb, 28), skb_network_header(first), 28);
+	skb_reset_network_header(skb);
+	skb_set_transport_header(skb, hdr - sizeof(*uh));
+	uh = udp_hdr(skb);
+	if (first->ip_summed == CHECKSUM_PARTIAL && uh->len == htons(len))
+		return;
+	uh->len = htons(len);
+	if (!u->v6)
+		sum_v4(skb, dst, ip_hdr(skb)->saddr, ip_hdr(skb)->daddr);
+#if IS_ENABLED(CONFIG_IPV6)
+	else
+		sum_v6(skb, dst, &ipv6_hdr(skb)->saddr, &ipv6_hdr(skb)->daddr);
+#endif
+}
+
 /* One more; false: it is another train's. */
 static bool join(struct via_udp *u, struct sk_buff *first, struct sk_buff *skb)
 {
@@ -737,8 +546,7 @@ static bool join(struct via_udp *u, struct sk_buff *first, struct sk_buff *skb)
 	if (!s->open || s->link != sending(skb)->link || len > s->each ||
 	    first->len + len > TRAIN_BYTES)
 		return false;
-	put_headers(u, skb, skb_dst(first), s->link, udp_hdr(first)->source,
-		    true);
+	copy_headers(u, skb, first, hdr);
 	__skb_pull(skb, hdr);
 	first->len += len;
 	first->data_len += len;
@@ -823,7 +631,7 @@ static void look_at_paths(struct via_udp *u)
 	u32 mtu;
 
 	list_for_each_entry_rcu(kept, &u->links, link) {
-		dst = route(u, kept);
+		dst = via_udp_route(u, kept);
 		mtu = dst ? dst_mtu(dst) : READ_ONCE(kept->mtu);
 		WRITE_ONCE(kept->look, false);
 		if (mtu == READ_ONCE(kept->mtu))
