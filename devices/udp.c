@@ -86,15 +86,10 @@ static void listen(struct via_udp *u)
 		.encap_err_lookup = via_udp_error,
 	};
 	struct sock *sk = u->sock->sk;
-	int on = 1;
 
 	u->space = sk->sk_write_space;
 	sk->sk_write_space = via_udp_write_space;
 	setup_udp_tunnel_sock(u->net, u->sock, &cfg);
-	/* Without it each datagram comes by itself. */
-	if (!IS_ENABLED(CONFIG_HIGHMEM))
-		u->sock->ops->setsockopt(u->sock, SOL_UDP, UDP_GRO,
-					 KERNEL_SOCKPTR(&on), sizeof(on));
 	via_udp_hook(u);
 }
 

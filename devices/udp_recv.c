@@ -130,89 +130,6 @@ static noinline void learn(struct via_udp *u, struct sk_buff *skb,
 	spin_unlock(&via_udp_links_lock);
 }
 
-/**
- * struct cursor - where in a train of datagrams the next byte lies
- * @skb:	the first one, or another one of its list
- * @next:	the one behind that
- * @piece:	0: the bytes at @skb's data, else of its fragments, from 1 on
- * @used:	bytes of the piece that are behind us
- */
-struct cursor {
-	struct sk_buff *skb;
-	struct sk_buff *next;
-	u32 piece;
-	u32 used;
-};
-
-/* The next bytes that lie in a row, @most at most; false: there are none. */
-static bool next_chunk(struct cursor *c, u32 most, struct via_ether_chunk *chunk)
-{
-	struct skb_shared_info *info;
-	skb_frag_t *frag;
-	u32 size;
-	u8 *data;
-
-	for (;;) {
-		info = skb_shinfo(c->skb);
-		if (!c->piece) {
-			data = c->skb->data;
-			size = skb_headlen(c->skb);
-		} else if (c->piece <= info->nr_frags) {
-			frag = &info->frags[c->piece - 1];
-			data = skb_frag_address(frag);
-			size = skb_frag_size(frag);
-		} else if (c->next) {
-			c->skb = c->next;
-			c->next = c->skb->next;
-			c->piece = 0;
-			continue;
-		} else {
-			return false;
-		}
-		if (c->used < size)
-			break;
-		c->piece++;
-		c->used = 0;
-	}
-	chunk->data = data + c->used;
-	chunk->len = min(most, size - c->used);
-	c->used += chunk->len;
-	return true;
-}
-
-/*
- * Datagrams of one flow that came in one batch, whose frames lie behind one
- * another (GRO); all have the length of the first one, the last one may be
- * shorter.
- */
-static noinline void rx_train(struct via_udp *u, struct sk_buff *skb,
-			      struct via_ether_frame *f)
-{
-	struct via_ether_chunk chunk[MAX_SKB_FRAGS + 1] __uninitialized;
-	struct cursor c = { .skb = skb, .next = skb_shinfo(skb)->frag_list };
-	u32 each = skb_shinfo(skb)->gso_size, at, got;
-	u8 hdr[VIA_WIRE_HDR_MAX] __aligned(8);
-
-	f->chunk = chunk;
-	for (at = 0; at < skb->len; at += f->len) {
-		f->len = min(each, skb->len - at);
-		f->nchunks = 0;
-		for (got = 0; got < f->len; got += chunk[f->nchunks++].len) {
-			if (f->nchunks == ARRAY_SIZE(chunk) ||
-			    !next_chunk(&c, f->len - got, &chunk[f->nchunks]))
-				return;
-		}
-		f->hdr = chunk[0].data;
-		got = min_t(u32, f->len, VIA_WIRE_HDR_MAX);
-		if (unlikely(chunk[0].len < got)) {
-			if (skb_copy_bits(skb, at, hdr, got))
-				return;
-			f->hdr = hdr;
-		}
-		via_ether_rx(u->nic, f);
-	}
-}
-
 int via_udp_rx(struct sock *sk, struct sk_buff *skb)
 {
 	struct via_udp *u = rcu_dereference_sk_user_data(sk);
@@ -234,10 +151,6 @@ int via_udp_rx(struct sock *sk, struct sk_buff *skb)
 	f.ce = INET_ECN_is_ce(tos);
 	/* UDP has seen its header in a row. */
 	__skb_pull(skb, sizeof(struct udphdr));
-	if (unlikely(skb_is_gso(skb))) {
-		rx_train(u, skb, &f);
-		goto out;
-	}
 	f.len = skb->len;
 	via_skb_rx(u->nic, skb, &f);
 out:
