@@ -43,7 +43,7 @@ PATHS = {
     "lo": "tools/vipl_lat --exact -d via_lo -l rd",
     "lo-block": "tools/vipl_lat --exact -d via_lo -l rd -e",
 }
-FEW, MANY = 20, 80
+FEW, MANY = 400, 4400
 PIE = 0x555555554000		# of a program, with norandmaps
 
 
