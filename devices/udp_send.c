@@ -21,12 +21,13 @@
 #include <net/ipv6.h>
 #include <net/route.h>
 #include <net/udp.h>
+#include "../kernel/compat.h"
 #include "udp.h"
 
 /*
- * In front of a frame: what an Ethernet device wants, IP's header, UDP's; and
- * what a tunnel adds to which a filter may send it, since IP makes room where a
- * device wants more only in the first frame of a train.
+ * In front of a frame: what an Ethernet device wants, and a tunnel to which a
+ * discipline's filter sends it, IP's header, UDP's.  IP makes room where a device
+ * wants more, but of a train only in front of the first frame.
  */
 #define HEADROOM	(144 + sizeof(struct ipv6hdr) + sizeof(struct udphdr))
 
@@ -438,19 +439,39 @@ static __always_inline struct dst_entry *way(struct via_udp *u,
 
 /*
  * Trains.  Frames of a burst that are as long as one another, and a shorter one
- * behind them, pass IP, its filters and the queueing discipline as one packet:
- * a list of frames, each complete (SKB_GSO_FRAGLIST, as forwarding makes them of
- * what it has received), which the kernel takes apart in front of the driver.
- * Nothing is copied, and the driver is told that more frames follow.
+ * behind them, pass IP and the queueing discipline as one packet: a list of
+ * frames, each complete (SKB_GSO_FRAGLIST, as forwarding makes them of what it
+ * has received), which the kernel takes apart in front of the driver.  Nothing
+ * is copied, and the driver is told that more frames follow.
  *
- * A train is only for a device that cannot send one itself: those that can are
- * virtual, and what is below them may be a tunnel that has no room in front of
- * the frames behind the first one, or want checksums.
+ * A rule that writes into headers would change the first frame only, and the
+ * kernel may send it elsewhere: with rules for what is sent, frames go one by
+ * one.  So they do where the device could take a train as it is: those are
+ * virtual, and what is below may be a tunnel that has no room in front of the
+ * frames behind the first, or want checksums.
  *
  * The first frame accounts for the memory of all: the kernel does not give back
  * what the others would own.
  */
-static bool takes_trains(const struct dst_entry *dst)
+static bool has_rules(const struct via_udp *u, const struct net_device *dev)
+{
+#if IS_ENABLED(CONFIG_NETFILTER)
+	struct nf_hook_entries __rcu **hooks = u->net->nf.hooks_ipv4;
+
+	if (u->v6)
+		hooks = u->net->nf.hooks_ipv6;
+	if (rcu_access_pointer(hooks[NF_INET_LOCAL_OUT]) ||
+	    rcu_access_pointer(hooks[NF_INET_POST_ROUTING]))
+		return true;
+#endif
+#ifdef CONFIG_NETFILTER_EGRESS
+	if (rcu_access_pointer(dev->nf_hooks_egress))
+		return true;
+#endif
+	return via_tc_egress(dev);
+}
+
+static bool takes_trains(const struct via_udp *u, const struct dst_entry *dst)
 {
 	const struct net_device *dev = dst->dev;
 	netdev_features_t features = READ_ONCE(dev->features);
@@ -458,7 +479,8 @@ static bool takes_trains(const struct dst_entry *dst)
 	/* An administrator may have turned it off; without SG it always is. */
 	if (!(features & NETIF_F_GSO) && features & NETIF_F_SG)
 		return false;
-	return !(features & NETIF_F_GSO_FRAGLIST) && !dst_xfrm(dst) && !dst->lwtstate &&
+	return !(features & NETIF_F_GSO_FRAGLIST) && !dst_xfrm(dst) &&
+	       !dst->lwtstate && !has_rules(u, dev) &&
 	       LL_RESERVED_SPACE(dev) + sizeof(struct ipv6hdr) +
 	       sizeof(struct udphdr) <= HEADROOM;
 }
@@ -494,7 +516,7 @@ static bool lead(struct via_udp *u, struct via_ether_tx *tx,
 	u32 len = skb->len;
 
 	if (!link->priv || len + via_udp_overhead(u) <= SHORT ||
-	    is_black(link->priv) || !takes_trains(dst) ||
+	    is_black(link->priv) || !takes_trains(u, dst) ||
 	    !fits(u, link->priv, dst, len))
 		return false;
 	skb_dst_set_noref(skb, dst);
