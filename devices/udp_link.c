@@ -123,7 +123,8 @@ bool via_udp_host_near(struct via_ether_nic *nic, const u8 *host)
 	return near;
 }
 
-static __always_inline struct hlist_head *bucket(struct via_udp *u, const u8 *host)
+static __always_inline struct hlist_head *bucket(struct via_udp *u,
+						 const u8 *host)
 {
 	u32 words[4], key;
 
