@@ -13,6 +13,7 @@
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/netfilter_ipv4.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include <net/inet_ecn.h>
@@ -444,24 +445,47 @@ static __always_inline struct dst_entry *way(struct via_udp *u,
  * has received), which the kernel takes apart in front of the driver.  Nothing
  * is copied, and the driver is told that more frames follow.
  *
- * A rule that writes into headers would change the first frame only, and the
- * kernel may send it elsewhere: with rules for what is sent, frames go one by
- * one.  So they do where the device could take a train as it is: those are
+ * A rule that writes into headers would change the first frame only, and one at
+ * the device may send it elsewhere: with such rules frames go one by one.  So they do where the device could take a train as it is: those are
  * virtual, and what is below may be a tunnel that has no room in front of the
  * frames behind the first, or want checksums.
  *
  * The first frame accounts for the memory of all: the kernel does not give back
  * what the others would own.
  */
+#if IS_ENABLED(CONFIG_NETFILTER)
+/*
+ * May one of them write into headers?  nft's chains and programs may, and of
+ * iptables the table mangle; connection tracking and security modules do not,
+ * and the kernel gives a translated address to all frames.
+ */
+static bool writes(const struct nf_hook_entries *e)
+{
+	struct nf_hook_ops **ops;
+	u32 i;
+
+	if (!e)
+		return false;
+	ops = nf_hook_entries_get_hook_ops(e);
+	for (i = 0; i < e->num_hook_entries; i++)
+		if (ops[i]->hook_ops_type != NF_HOOK_OP_UNDEFINED ||
+		    ops[i]->priority == NF_IP_PRI_MANGLE)
+			return true;
+	return false;
+}
+#endif
+
 static bool has_rules(const struct via_udp *u, const struct net_device *dev)
 {
 #if IS_ENABLED(CONFIG_NETFILTER)
-	struct nf_hook_entries __rcu **hooks = u->net->nf.hooks_ipv4;
+	struct nf_hook_entries __rcu * const *hooks = u->net->nf.hooks_ipv4;
 
 	if (u->v6)
 		hooks = u->net->nf.hooks_ipv6;
-	if (rcu_access_pointer(hooks[NF_INET_LOCAL_OUT]) ||
-	    rcu_access_pointer(hooks[NF_INET_POST_ROUTING]))
+	if (writes(rcu_dereference_check(hooks[NF_INET_LOCAL_OUT],
+					 rcu_read_lock_bh_held())) ||
+	    writes(rcu_dereference_check(hooks[NF_INET_POST_ROUTING],
+					 rcu_read_lock_bh_held())))
 		return true;
 #endif
 #ifdef CONFIG_NETFILTER_EGRESS
