@@ -446,9 +446,10 @@ static __always_inline struct dst_entry *way(struct via_udp *u,
  * is copied, and the driver is told that more frames follow.
  *
  * A rule that writes into headers would change the first frame only, and one at
- * the device may send it elsewhere: with such rules frames go one by one.  So they do where the device could take a train as it is: those are
- * virtual, and what is below may be a tunnel that has no room in front of the
- * frames behind the first, or want checksums.
+ * the device may send it elsewhere: with such rules frames go one by one.  So
+ * they do where the device could take a train as it is: those are virtual, and
+ * what is below may be a tunnel that has no room in front of the frames behind
+ * the first, or want checksums.
  *
  * The first frame accounts for the memory of all: the kernel does not give back
  * what the others would own.
