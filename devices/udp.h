@@ -110,12 +110,14 @@ static inline u32 via_udp_overhead(const struct via_udp *u)
 	return u->v6 ? 48 : 28;
 }
 
-/* udp_send.c: of struct via_ether_ops */
+/* udp_link.c: of struct via_ether_ops */
 bool via_udp_host_valid(const struct via_ether_nic *nic, const u8 *host);
 bool via_udp_host_near(struct via_ether_nic *nic, const u8 *host);
 bool via_udp_link_open(struct via_ether_nic *nic, struct via_ether_link *link,
 		       const u8 *host, gfp_t gfp);
 void via_udp_link_close(struct via_ether_link *link);
+
+/* udp_send.c: likewise */
 void via_udp_path_black(struct via_ether_nic *nic,
 			const struct via_ether_link *link, u32 len);
 bool via_udp_tx_begin(struct via_ether_nic *nic, struct via_ether_tx *tx,
@@ -137,9 +139,12 @@ void via_udp_tx_put_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 void via_udp_write_space(struct sock *sk);
 /* What @waker does. */
 void via_udp_wake(struct tasklet_struct *t);
+/* Memory of frames. */
+void via_udp_stores_end(void);
+
+/* udp_link.c */
 /* No link has a route any more; nothing is sent. */
 void via_udp_links_end(struct via_udp *u);
-
 /*
  * Keep a route in one of the above instead of the one there.  @dst has a
  * reference of its own, or is NULL.  via_udp_links_lock held.
@@ -148,8 +153,36 @@ void via_udp_keep(struct dst_entry __rcu **where, u32 *cookie,
 		  struct dst_entry *dst, bool v6);
 /* The link that is kept for a host, or NULL.  RCU read side. */
 struct via_udp_link *via_udp_link_of(struct via_udp *u, const u8 *host);
-/* Memory of frames. */
-void via_udp_stores_end(void);
+/* A route, with a reference, or NULL. */
+struct dst_entry *via_udp_look_up(const struct via_udp *u, const u8 *host);
+/* The link has none, or an old one. */
+struct dst_entry *via_udp_new_route(const struct via_udp *u,
+				    struct via_udp_link *kept);
+
+/* The route to a host.  RCU holds it, bottom halves are off. */
+static inline struct dst_entry *via_udp_route(const struct via_udp *u,
+					      struct via_udp_link *kept)
+{
+	struct dst_entry *dst = rcu_dereference_check(kept->out,
+						      rcu_read_lock_bh_held());
+
+	if (likely(dst && dst_check(dst, kept->out_cookie)))
+		return dst;
+	return via_udp_new_route(u, kept);
+}
+
+/* Kernels that have no inline memcmp() call it for 4 bytes, too. */
+static inline bool via_udp_same_host(const struct via_udp *u, const void *a,
+				     const void *b)
+{
+	u32 x, y;
+
+	if (u->v6)
+		return !memcmp(a, b, sizeof(struct in6_addr));
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return x == y;
+}
 
 /* udp_recv.c: of the socket, and before it */
 int via_udp_rx(struct sock *sk, struct sk_buff *skb);

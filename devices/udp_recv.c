@@ -63,7 +63,7 @@ static unsigned int known_v4(void *priv, struct sk_buff *skb,
 
 	if (iph->protocol == IPPROTO_UDP && iph->ihl == sizeof(*iph) / 4 &&
 	    !ip_is_fragment(iph) &&
-	    !memcmp(&iph->daddr, u->nic->host.addr, sizeof(iph->daddr)) &&
+	    via_udp_same_host(u, &iph->daddr, u->nic->host.addr) &&
 	    at_our_port(u, skb, sizeof(*iph)))
 		give_route(u, skb, (const u8 *)&iph->saddr);
 	return NF_ACCEPT;
@@ -76,7 +76,7 @@ static unsigned int known_v6(void *priv, struct sk_buff *skb,
 	struct via_udp *u = priv;
 
 	if (ip6h->nexthdr == IPPROTO_UDP &&
-	    !memcmp(&ip6h->daddr, u->nic->host.addr, sizeof(ip6h->daddr)) &&
+	    via_udp_same_host(u, &ip6h->daddr, u->nic->host.addr) &&
 	    at_our_port(u, skb, sizeof(*ip6h)))
 		give_route(u, skb, (const u8 *)&ip6h->saddr);
 	return NF_ACCEPT;

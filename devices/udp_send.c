@@ -4,275 +4,59 @@
  * filters and the queueing disciplines.
  *
  * The headers are written here, since the helpers for tunnels look up more than
- * is needed for a packet that may not be fragmented.  Routes are kept for each
- * host, and looked up again when IP says that they are old.
+ * is needed for a packet that may not be fragmented.
  *
  * A frame belongs to the NIC's socket until it leaves the local queues, as TCP's
  * do: with more than VIA_UDP_QUEUED bytes there the NIC is full, and what was
  * sent is not dropped behind the back of the window.
  */
 
-#include <linux/hash.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/netfilter_ipv4.h>
 #include <linux/skbuff.h>
-#include <linux/slab.h>
 #include <linux/udp.h>
-#include <net/addrconf.h>
 #include <net/inet_ecn.h>
 #include <net/ip.h>
-#include <net/ip6_fib.h>
 #include <net/ip6_checksum.h>
 #include <net/ipv6.h>
 #include <net/route.h>
 #include <net/udp.h>
+#include "../kernel/compat.h"
 #include "udp.h"
 
 /*
- * In front of a frame: what an Ethernet device wants, IP's header, UDP's.  IP
- * makes room where a device wants more.
+ * In front of a frame: what an Ethernet device wants, and a tunnel to which a
+ * discipline's filter sends it, IP's header, UDP's.  IP makes room where a device
+ * wants more, but of a train only in front of the first frame.
  */
-#define HEADROOM	(32 + sizeof(struct ipv6hdr) + sizeof(struct udphdr))
-
-DEFINE_SPINLOCK(via_udp_links_lock);
+#define HEADROOM	(144 + sizeof(struct ipv6hdr) + sizeof(struct udphdr))
 
 /* Datagrams that any path takes, bytes with IP's header. */
 #define SHORT		552
 
-/* Between tx_get() and tx_put(). */
+/* Bytes of a train, with IP's header: what IP's own length can tell. */
+#define TRAIN_BYTES	65535
+
+/**
+ * struct sending - between tx_get() and IP, in the frame
+ * @link:	where it goes
+ * @tail:	of the first frame of a train: the last one, or NULL: no other
+ * @each:	likewise: bytes of UDP's payload that each has but the last one
+ * @frames:	likewise: how many there are
+ * @open:	likewise: one more may join
+ */
 struct sending {
 	const struct via_ether_link *link;
+	struct sk_buff *tail;
+	u32 each;
+	u32 frames;
+	bool open;
 };
 
 static struct sending *sending(struct sk_buff *skb)
 {
 	return (struct sending *)skb->cb;
-}
-
-bool via_udp_host_valid(const struct via_ether_nic *nic, const u8 *host)
-{
-	const struct via_udp *u = nic->priv;
-	struct in6_addr v6;
-	__be32 v4;
-
-	if (u->v6) {
-		memcpy(&v6, host, sizeof(v6));
-		return !ipv6_addr_any(&v6) && !ipv6_addr_is_multicast(&v6) &&
-		       !ipv6_addr_v4mapped(&v6);
-	}
-	memcpy(&v4, host, sizeof(v4));
-	return !ipv4_is_zeronet(v4) && !ipv4_is_multicast(v4) &&
-	       !ipv4_is_lbcast(v4);
-}
-
-/* A route, with a reference, or NULL. */
-static struct dst_entry *look_up_v4(const struct via_udp *u, const u8 *host)
-{
-	struct flowi4 fl = {
-		.flowi4_oif = u->ifindex,
-		.flowi4_proto = IPPROTO_UDP,
-		.fl4_dport = u->port,
-	};
-	struct rtable *rt;
-
-	memcpy(&fl.daddr, host, sizeof(fl.daddr));
-	memcpy(&fl.saddr, u->nic->host.addr, sizeof(fl.saddr));
-	rt = ip_route_output_flow(u->net, &fl, u->sock->sk);
-	if (IS_ERR(rt))
-		return NULL;
-	if (rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST)) {
-		ip_rt_put(rt);
-		return NULL;
-	}
-	return &rt->dst;
-}
-
-static struct dst_entry *look_up_v6(const struct via_udp *u, const u8 *host)
-{
-	struct flowi6 fl = {
-		.flowi6_oif = u->ifindex,
-		.flowi6_proto = IPPROTO_UDP,
-		.fl6_dport = u->port,
-	};
-	struct dst_entry *dst;
-
-	memcpy(&fl.daddr, host, sizeof(fl.daddr));
-	memcpy(&fl.saddr, u->nic->host.addr, sizeof(fl.saddr));
-	dst = ipv6_stub->ipv6_dst_lookup_flow(u->net, u->sock->sk, &fl, NULL);
-	return IS_ERR(dst) ? NULL : dst;
-}
-
-static struct dst_entry *look_up(const struct via_udp *u, const u8 *host)
-{
-	return u->v6 ? look_up_v6(u, host) : look_up_v4(u, host);
-}
-
-void via_udp_keep(struct dst_entry __rcu **where, u32 *cookie,
-		  struct dst_entry *dst, bool v6)
-{
-	struct dst_entry *old;
-
-	lockdep_assert_held(&via_udp_links_lock);
-	old = rcu_dereference_protected(*where, true);
-	/* No reader takes the cookie of one for that of the other. */
-	rcu_assign_pointer(*where, NULL);
-	*cookie = v6 && dst ? rt6_get_cookie((struct rt6_info *)dst) : 0;
-	rcu_assign_pointer(*where, dst);
-	dst_release(old);
-}
-
-/* The link has none, or an old one. */
-static noinline struct dst_entry *new_route(const struct via_udp *u,
-					    struct via_udp_link *kept)
-{
-	struct dst_entry *dst = look_up(u, kept->host);
-
-	spin_lock(&via_udp_links_lock);
-	/* After its end it would not be given back. */
-	if (dst && hlist_unhashed(&kept->by_host)) {
-		dst_release(dst);
-		dst = NULL;
-	} else {
-		via_udp_keep(&kept->out, &kept->out_cookie, dst, u->v6);
-	}
-	spin_unlock(&via_udp_links_lock);
-	return dst;
-}
-
-/* The route to a host.  RCU holds it, bottom halves are off. */
-static struct dst_entry *route(const struct via_udp *u,
-			       struct via_udp_link *kept)
-{
-	struct dst_entry *dst = rcu_dereference_check(kept->out, rcu_read_lock_bh_held());
-
-	if (likely(dst && dst_check(dst, kept->out_cookie)))
-		return dst;
-	return new_route(u, kept);
-}
-
-/* A host of a subnet of this one: the route to it has no gateway. */
-bool via_udp_host_near(struct via_ether_nic *nic, const u8 *host)
-{
-	const struct via_udp *u = nic->priv;
-	struct dst_entry *dst;
-	bool near;
-
-	local_bh_disable();
-	dst = look_up(u, host);
-	if (!dst)
-		near = false;
-	else if (u->v6)
-		near = !(((struct rt6_info *)dst)->rt6i_flags & RTF_GATEWAY);
-	else
-		near = !((struct rtable *)dst)->rt_gw_family;
-	dst_release(dst);
-	local_bh_enable();
-	return near;
-}
-
-static struct hlist_head *bucket(struct via_udp *u, const u8 *host)
-{
-	u32 words[4], key;
-
-	if (u->v6) {
-		memcpy(words, host, sizeof(words));
-		key = words[0] ^ words[1] ^ words[2] ^ words[3];
-	} else {
-		memcpy(&key, host, sizeof(key));
-	}
-	return &u->by_host[hash_32(key, VIA_UDP_HASH_BITS)];
-}
-
-static bool same_host(const struct via_udp *u, const u8 *a, const u8 *b)
-{
-	u32 x, y;
-
-	if (u->v6)
-		return !memcmp(a, b, sizeof(struct in6_addr));
-	/* Kernels that have no inline memcmp() call it for 4 bytes, too. */
-	memcpy(&x, a, sizeof(x));
-	memcpy(&y, b, sizeof(y));
-	return x == y;
-}
-
-struct via_udp_link *via_udp_link_of(struct via_udp *u, const u8 *host)
-{
-	struct via_udp_link *kept;
-
-	hlist_for_each_entry_rcu(kept, bucket(u, host), by_host)
-		if (same_host(u, kept->host, host))
-			return kept;
-	return NULL;
-}
-
-/* One that is not kept has the address and no route. */
-bool via_udp_link_open(struct via_ether_nic *nic, struct via_ether_link *link,
-		       const u8 *host, gfp_t gfp)
-{
-	struct via_udp *u = nic->priv;
-	struct via_udp_link *kept;
-
-	BUILD_BUG_ON(sizeof(link->header) < VIA_HOST_MAX);
-	/* There is no address of all hosts. */
-	if (!host)
-		return false;
-	memset(link, 0, sizeof(*link));
-	memcpy(link->header, host, nic->host.len);
-	if (!gfp)
-		return true;
-	kept = kzalloc(sizeof(*kept), gfp);
-	if (!kept)
-		return false;
-	memcpy(kept->host, host, nic->host.len);
-	spin_lock_bh(&via_udp_links_lock);
-	list_add_rcu(&kept->link, &u->links);
-	hlist_add_head_rcu(&kept->by_host, bucket(u, kept->host));
-	spin_unlock_bh(&via_udp_links_lock);
-	link->priv = kept;
-	return true;
-}
-
-static void free_link(struct rcu_head *rcu)
-{
-	struct via_udp_link *kept = container_of(rcu, struct via_udp_link, rcu);
-
-	dst_release(rcu_dereference_protected(kept->in, true));
-	dst_release(rcu_dereference_protected(kept->out, true));
-	kfree(kept);
-}
-
-void via_udp_link_close(struct via_ether_link *link)
-{
-	struct via_udp_link *kept = link->priv;
-
-	if (!kept)
-		return;
-	spin_lock_bh(&via_udp_links_lock);
-	list_del_rcu(&kept->link);
-	hlist_del_init_rcu(&kept->by_host);
-	spin_unlock_bh(&via_udp_links_lock);
-	/* via_udp_wake() may be at it. */
-	call_rcu(&kept->rcu, free_link);
-}
-
-/*
- * Routes go before the namespace does.  The links that are still there are given
- * back later, when the class's readers are done: each is on a list of its own
- * then.
- */
-void via_udp_links_end(struct via_udp *u)
-{
-	struct via_udp_link *kept, *next;
-
-	spin_lock_bh(&via_udp_links_lock);
-	list_for_each_entry_safe(kept, next, &u->links, link) {
-		list_del(&kept->link);
-		INIT_LIST_HEAD(&kept->link);
-		hlist_del_init_rcu(&kept->by_host);
-		via_udp_keep(&kept->in, &kept->in_cookie, NULL, u->v6);
-		via_udp_keep(&kept->out, &kept->out_cookie, NULL, u->v6);
-	}
-	spin_unlock_bh(&via_udp_links_lock);
 }
 
 /* Bytes of frames that have not left this host. */
@@ -300,6 +84,7 @@ bool via_udp_tx_begin(struct via_ether_nic *nic, struct via_ether_tx *tx,
 		      u32 flow)
 {
 	tx->queue = (void *)(__force unsigned long)source_port(flow);
+	tx->last = NULL;
 	return true;
 }
 
@@ -487,32 +272,34 @@ static bool is_black(const struct via_udp_link *kept)
 	return unlikely(kept && READ_ONCE(kept->black));
 }
 
-/* Can the device compute checksums?  Else they are computed here, at once. */
-static bool sums_itself(const struct dst_entry *dst)
+/*
+ * UDP's checksum of what lies behind its header, and of that: by the device if
+ * it can, else here, at once.
+ */
+static void sum_v4(struct sk_buff *skb, const struct dst_entry *dst,
+		   __be32 from, __be32 to)
 {
-	return dst->dev->features & NETIF_F_CSUM_MASK;
+	struct udphdr *uh = udp_hdr(skb);
+	u32 len = ntohs(uh->len);
+
+	if (likely(dst->dev->features & NETIF_F_CSUM_MASK))
+		return udp_set_csum(false, skb, from, to, len);
+	uh->check = 0;
+	uh->check = udp_v4_check(len, from, to, csum_partial(uh, len, 0)) ?:
+		    CSUM_MANGLED_0;
 }
 
-static __wsum sum(struct sk_buff *skb)
-{
-	udp_hdr(skb)->check = 0;
-	return csum_partial(skb->data, skb->len, 0);
-}
-
-static void send_v4(struct via_udp *u, struct sk_buff *skb,
-		    struct dst_entry *dst, const struct via_ether_link *link,
-		    bool whole)
+static __always_inline void head_v4(struct via_udp *u, struct sk_buff *skb,
+				    const struct dst_entry *dst,
+				    const struct via_ether_link *link,
+				    bool whole)
 {
 	struct iphdr *iph;
 	__be32 from, to;
 
 	memcpy(&from, u->nic->host.addr, sizeof(from));
 	memcpy(&to, link->header, sizeof(to));
-	if (likely(sums_itself(dst)))
-		udp_set_csum(false, skb, from, to, skb->len);
-	else
-		udp_hdr(skb)->check = udp_v4_check(skb->len, from, to,
-						   sum(skb)) ?: CSUM_MANGLED_0;
+	sum_v4(skb, dst, from, to);
 	iph = __skb_push(skb, sizeof(*iph));
 	skb_reset_network_header(skb);
 	iph->version = 4;
@@ -526,36 +313,72 @@ static void send_v4(struct via_udp *u, struct sk_buff *skb,
 	iph->id = 0;
 	if (unlikely(!whole))
 		__ip_select_ident(u->net, iph, 1);
-	if (is_black(link->priv))
-		leave_black(u, skb, link->priv);
-	ip_local_out(u->net, u->sock->sk, skb);
 }
 
-static void send_v6(struct via_udp *u, struct sk_buff *skb,
+#if IS_ENABLED(CONFIG_IPV6)
+static void sum_v6(struct sk_buff *skb, const struct dst_entry *dst,
+		   const struct in6_addr *from, const struct in6_addr *to)
+{
+	struct udphdr *uh = udp_hdr(skb);
+	u32 len = ntohs(uh->len);
+
+	if (likely(dst->dev->features & NETIF_F_CSUM_MASK))
+		return udp6_set_csum(false, skb, from, to, len);
+	uh->check = 0;
+	uh->check = udp_v6_check(len, from, to, csum_partial(uh, len, 0)) ?:
+		    CSUM_MANGLED_0;
+}
+
+static void head_v6(struct via_udp *u, struct sk_buff *skb,
 		    struct dst_entry *dst, const struct via_ether_link *link)
 {
-#if IS_ENABLED(CONFIG_IPV6)
-	struct ipv6hdr *ip6h;
 	struct in6_addr from, to;
+	struct ipv6hdr *ip6h;
 
 	memcpy(&from, u->nic->host.addr, sizeof(from));
 	memcpy(&to, link->header, sizeof(to));
-	if (likely(sums_itself(dst)))
-		udp6_set_csum(false, skb, &from, &to, skb->len);
-	else
-		udp_hdr(skb)->check = udp_v6_check(skb->len, &from, &to,
-						   sum(skb)) ?: CSUM_MANGLED_0;
+	sum_v6(skb, dst, &from, &to);
 	ip6h = __skb_push(skb, sizeof(*ip6h));
 	skb_reset_network_header(skb);
 	ip6_flow_hdr(ip6h, INET_ECN_ECT_0, 0);
-	ip6h->payload_len = htons(skb->len - sizeof(*ip6h));
+	ip6h->payload_len = udp_hdr(skb)->len;
 	ip6h->nexthdr = IPPROTO_UDP;
 	ip6h->hop_limit = ip6_dst_hoplimit(dst);
 	ip6h->saddr = from;
 	ip6h->daddr = to;
-	if (is_black(link->priv))
-		leave_black(u, skb, link->priv);
-	ip6_local_out(u->net, u->sock->sk, skb);
+}
+#endif
+
+/* UDP's header and IP's in front of a frame. */
+static __always_inline void put_headers(struct via_udp *u, struct sk_buff *skb,
+					struct dst_entry *dst,
+					const struct via_ether_link *link,
+					__be16 port, bool whole)
+{
+	struct udphdr *uh = __skb_push(skb, sizeof(*uh));
+
+	skb_reset_transport_header(skb);
+	uh->source = port;
+	uh->dest = u->port;
+	uh->len = htons(skb->len);
+	if (!u->v6)
+		head_v4(u, skb, dst, link, whole);
+#if IS_ENABLED(CONFIG_IPV6)
+	else
+		head_v6(u, skb, dst, link);
+#endif
+}
+
+static void hand_over(struct via_udp *u, struct sk_buff *skb)
+{
+	struct sock *sk = u->sock->sk;
+
+	skb_set_owner_w(skb, sk);
+	if (!u->v6)
+		ip_local_out(u->net, sk, skb);
+#if IS_ENABLED(CONFIG_IPV6)
+	else
+		ip6_local_out(u->net, sk, skb);
 #endif
 }
 
@@ -578,39 +401,212 @@ static bool fits(struct via_udp *u, struct via_udp_link *kept,
  * A frame that was sent before its path became narrower is sent again as it
  * was, in fragments: it has its number for good.
  */
-static void send(struct via_udp *u, struct sk_buff *skb, __be16 port)
+static __always_inline void send(struct via_udp *u, struct sk_buff *skb,
+				 struct dst_entry *dst, __be16 port)
 {
 	const struct via_ether_link *link = sending(skb)->link;
 	struct via_udp_link *kept = link->priv;
-	struct dst_entry *dst;
-	struct udphdr *uh;
-	bool whole;
+	bool whole = fits(u, kept, dst, skb->len);
 
-	dst = likely(kept) ? route(u, kept) : look_up(u, link->header);
-	if (unlikely(!dst)) {
-		u->tx_lost++;
-		kfree_skb(skb);
-		return;
-	}
 	/* All of it is IP's from here on. */
 	sending(skb)->link = NULL;
-	whole = fits(u, kept, dst, skb->len);
-	uh = __skb_push(skb, sizeof(*uh));
-	skb_reset_transport_header(skb);
-	uh->source = port;
-	uh->dest = u->port;
-	uh->len = htons(skb->len);
 	if (likely(kept))
 		skb_dst_set_noref(skb, dst);
 	else
 		skb_dst_set(skb, dst);
-	skb_set_owner_w(skb, u->sock->sk);
 	if (unlikely(!whole))
 		skb->ignore_df = 1;
+	put_headers(u, skb, dst, link, port, whole);
+	if (is_black(kept))
+		leave_black(u, skb, kept);
+	hand_over(u, skb);
+}
+
+/* Where to it goes.  Without a route it is lost. */
+static __always_inline struct dst_entry *way(struct via_udp *u,
+					     struct sk_buff *skb)
+{
+	const struct via_ether_link *link = sending(skb)->link;
+	struct via_udp_link *kept = link->priv;
+	struct dst_entry *dst;
+
+	dst = likely(kept) ? via_udp_route(u, kept) : via_udp_look_up(u, link->header);
+	if (unlikely(!dst)) {
+		u->tx_lost++;
+		kfree_skb(skb);
+	}
+	return dst;
+}
+
+/*
+ * Trains.  Frames of a burst that are as long as one another, and a shorter one
+ * behind them, pass IP and the queueing discipline as one packet: a list of
+ * frames, each complete (SKB_GSO_FRAGLIST, as forwarding makes them of what it
+ * has received), which the kernel takes apart in front of the driver.  Nothing
+ * is copied, and the driver is told that more frames follow.
+ *
+ * A rule that writes into headers would change the first frame only, and one at
+ * the device may send it elsewhere: with such rules frames go one by one.  So
+ * they do where the device could take a train as it is: those are virtual, and
+ * what is below may be a tunnel that has no room in front of the frames behind
+ * the first, or want checksums.
+ *
+ * The first frame accounts for the memory of all: the kernel does not give back
+ * what the others would own.
+ */
+#if IS_ENABLED(CONFIG_NETFILTER)
+/*
+ * May one of them write into headers?  nft's chains and programs may, and of
+ * iptables the table mangle; connection tracking and security modules do not,
+ * and the kernel gives a translated address to all frames.
+ */
+static bool writes(const struct nf_hook_entries *e)
+{
+	struct nf_hook_ops **ops;
+	u32 i;
+
+	if (!e)
+		return false;
+	ops = nf_hook_entries_get_hook_ops(e);
+	for (i = 0; i < e->num_hook_entries; i++)
+		if (ops[i]->hook_ops_type != NF_HOOK_OP_UNDEFINED ||
+		    ops[i]->priority == NF_IP_PRI_MANGLE)
+			return true;
+	return false;
+}
+#endif
+
+static bool has_rules(const struct via_udp *u, const struct net_device *dev)
+{
+#if IS_ENABLED(CONFIG_NETFILTER)
+	struct nf_hook_entries __rcu * const *hooks = u->net->nf.hooks_ipv4;
+
 	if (u->v6)
-		send_v6(u, skb, dst, link);
+		hooks = u->net->nf.hooks_ipv6;
+	if (writes(rcu_dereference_check(hooks[NF_INET_LOCAL_OUT],
+					 rcu_read_lock_bh_held())) ||
+	    writes(rcu_dereference_check(hooks[NF_INET_POST_ROUTING],
+					 rcu_read_lock_bh_held())))
+		return true;
+#endif
+#ifdef CONFIG_NETFILTER_EGRESS
+	if (rcu_access_pointer(dev->nf_hooks_egress))
+		return true;
+#endif
+	return via_tc_egress(dev);
+}
+
+static bool takes_trains(const struct via_udp *u, const struct dst_entry *dst)
+{
+	const struct net_device *dev = dst->dev;
+	netdev_features_t features = READ_ONCE(dev->features);
+
+	/* An administrator may have turned it off; without SG it always is. */
+	if (!(features & NETIF_F_GSO) && features & NETIF_F_SG)
+		return false;
+	return !(features & NETIF_F_GSO_FRAGLIST) && !dst_xfrm(dst) &&
+	       !dst->lwtstate && !has_rules(u, dev) &&
+	       LL_RESERVED_SPACE(dev) + sizeof(struct ipv6hdr) +
+	       sizeof(struct udphdr) <= HEADROOM;
+}
+
+static void depart(struct via_udp *u, struct via_ether_tx *tx)
+{
+	struct skb_shared_info *info;
+	struct sk_buff *skb = tx->last;
+	struct sending *s = sending(skb);
+
+	tx->last = NULL;
+	if (likely(s->tail)) {
+		info = skb_shinfo(skb);
+		info->gso_size = s->each;
+		info->gso_segs = s->frames;
+		info->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST;
+		udp_hdr(skb)->len = htons(skb->len - skb_transport_offset(skb));
+		/* Each has its own sum; there is none of the whole. */
+		if (skb->ip_summed == CHECKSUM_NONE)
+			skb->ip_summed = CHECKSUM_UNNECESSARY;
+	}
+	/* IP's. */
+	memset(s, 0, sizeof(*s));
+	hand_over(u, skb);
+}
+
+/* The first frame of a train; false: it has to go alone. */
+static bool lead(struct via_udp *u, struct via_ether_tx *tx,
+		 struct sk_buff *skb, struct dst_entry *dst)
+{
+	const struct via_ether_link *link = sending(skb)->link;
+	struct sending *s = sending(skb);
+	u32 len = skb->len;
+
+	if (!link->priv || len + via_udp_overhead(u) <= SHORT ||
+	    is_black(link->priv) || !takes_trains(u, dst) ||
+	    !fits(u, link->priv, dst, len))
+		return false;
+	skb_dst_set_noref(skb, dst);
+	put_headers(u, skb, dst, link, (__force __be16)(unsigned long)tx->queue,
+		    true);
+	s->tail = NULL;
+	s->each = len;
+	s->frames = 1;
+	s->open = true;
+	tx->last = skb;
+	return true;
+}
+
+/*
+ * The headers of one more.  What differs from frame to frame in IP's the kernel
+ * fills in when it takes the train apart.
+ */
+static void copy_headers(struct via_udp *u, struct sk_buff *skb,
+			 const struct sk_buff *first, u32 hdr)
+{
+	const struct dst_entry *dst = skb_dst(first);
+	u32 len = skb->len + sizeof(struct udphdr);
+	struct udphdr *uh;
+
+	if (u->v6)
+		memcpy(__skb_push(skb, 48), skb_network_header(first), 48);
 	else
-		send_v4(u, skb, dst, link, whole);
+		memcpy(__skb_push(skb, 28), skb_network_header(first), 28);
+	skb_reset_network_header(skb);
+	skb_set_transport_header(skb, hdr - sizeof(*uh));
+	uh = udp_hdr(skb);
+	if (first->ip_summed == CHECKSUM_PARTIAL && uh->len == htons(len))
+		return;
+	uh->len = htons(len);
+	if (!u->v6)
+		sum_v4(skb, dst, ip_hdr(skb)->saddr, ip_hdr(skb)->daddr);
+#if IS_ENABLED(CONFIG_IPV6)
+	else
+		sum_v6(skb, dst, &ipv6_hdr(skb)->saddr, &ipv6_hdr(skb)->daddr);
+#endif
+}
+
+/* One more; false: it is another train's. */
+static bool join(struct via_udp *u, struct sk_buff *first, struct sk_buff *skb)
+{
+	struct sending *s = sending(first);
+	u32 len = skb->len, hdr = via_udp_overhead(u);
+
+	if (!s->open || s->link != sending(skb)->link || len > s->each ||
+	    first->len + len > TRAIN_BYTES)
+		return false;
+	copy_headers(u, skb, first, hdr);
+	__skb_pull(skb, hdr);
+	first->len += len;
+	first->data_len += len;
+	first->truesize += skb->truesize;
+	skb->truesize = 0;
+	if (s->tail)
+		s->tail->next = skb;
+	else
+		skb_shinfo(first)->frag_list = skb;
+	s->tail = skb;
+	s->frames++;
+	s->open = len == s->each;
+	return true;
 }
 
 bool via_udp_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
@@ -618,14 +614,24 @@ bool via_udp_tx_put(struct via_ether_nic *nic, struct via_ether_tx *tx,
 {
 	struct via_udp *u = nic->priv;
 	struct sk_buff *skb = buf->priv;
+	struct dst_entry *dst;
 
 	__skb_put(skb, len);
-	send(u, skb, (__force __be16)(unsigned long)tx->queue);
+	if (tx->last) {
+		if (likely(join(u, tx->last, skb)))
+			return true;
+		depart(u, tx);
+	}
+	dst = way(u, skb);
+	if (likely(dst) && !lead(u, tx, skb, dst))
+		send(u, skb, dst, (__force __be16)(unsigned long)tx->queue);
 	return true;
 }
 
 void via_udp_tx_end(struct via_ether_nic *nic, struct via_ether_tx *tx)
 {
+	if (tx->last)
+		depart(nic->priv, tx);
 }
 
 bool via_udp_tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
@@ -639,7 +645,14 @@ bool via_udp_tx_get_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 void via_udp_tx_put_one(struct via_ether_nic *nic, struct via_ether_tx *tx,
 			u32 len, struct via_ether_buf *buf)
 {
-	via_udp_tx_put(nic, tx, len, buf);
+	struct via_udp *u = nic->priv;
+	struct sk_buff *skb = buf->priv;
+	struct dst_entry *dst;
+
+	__skb_put(skb, len);
+	dst = way(u, skb);
+	if (likely(dst))
+		send(u, skb, dst, (__force __be16)(unsigned long)tx->queue);
 }
 
 /* Any context, a discipline's lock may be held: what wakes comes later. */
@@ -665,7 +678,7 @@ static void look_at_paths(struct via_udp *u)
 	u32 mtu;
 
 	list_for_each_entry_rcu(kept, &u->links, link) {
-		dst = route(u, kept);
+		dst = via_udp_route(u, kept);
 		mtu = dst ? dst_mtu(dst) : READ_ONCE(kept->mtu);
 		WRITE_ONCE(kept->look, false);
 		if (mtu == READ_ONCE(kept->mtu))

@@ -65,6 +65,19 @@ static inline void via_vm_flags_clear(struct vm_area_struct *vma,
 #define via_dump_attrs(cb)	(genl_info_dump(cb)->attrs)
 #endif
 
+/* Programs and actions of tc that see what a device is to send, or NULL. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#ifdef CONFIG_NET_XGRESS
+#define via_tc_egress(dev)	rcu_access_pointer((dev)->tcx_egress)
+#else
+#define via_tc_egress(dev)	NULL
+#endif
+#elif defined(CONFIG_NET_CLS_ACT)
+#define via_tc_egress(dev)	rcu_access_pointer((dev)->miniq_egress)
+#else
+#define via_tc_egress(dev)	NULL
+#endif
+
 /*
  * Of 6.9: a variable that the kernel's hardening does not fill with zeros, for
  * large ones on the data path that are filled in before they are read.

@@ -45,7 +45,7 @@ struct via_peers;
 /**
  * struct via_ether_tx - one burst, on the sender's stack
  * @queue:	the NIC module's: what it has locked
- * @last:	the NIC module's: a frame that waits for its successor
+ * @last:	the NIC module's: a frame that waits for those behind it
  */
 struct via_ether_tx {
 	void *queue;
@@ -118,7 +118,7 @@ struct via_ether_ops {
 			 u32 flow);
 	/**
 	 * @tx_get: room for @len bytes towards @link, or false: full, end the
-	 * burst.  The link is there until tx_put().
+	 * burst.  The link is there until tx_end().
 	 */
 	bool (*tx_get)(struct via_ether_nic *nic, struct via_ether_tx *tx,
 		       const struct via_ether_link *link, u32 len,

@@ -38,7 +38,8 @@ PATHS = {
               "-s 65536",
     "via-udp": f"tools/vipl_lat {exact.UDP} -l rd",
     "via-udp-block": f"tools/vipl_lat {exact.UDP} -l rd -e",
-    "via-udp-bulk": f"tools/vipl_bw {exact.UDP} -s 65536 -l rd -e",
+    "via-udp-bulk": f"tools/vipl_bw {exact.UDP} -s 65536 -l rd -t 8",
+    "via-udp-bulk-block": f"tools/vipl_bw {exact.UDP} -s 65536 -l rd -e",
     "lo": "tools/vipl_lat --exact -d via_lo -l rd",
     "lo-block": "tools/vipl_lat --exact -d via_lo -l rd -e",
 }
