@@ -80,6 +80,8 @@ def show(names, minutes):
 
 
 def main():
+    # A shell's background job has it ignored, and so would what tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     args = options()
     try:
         chosen = only(args.plan, args.only) if args.only else None

@@ -80,6 +80,8 @@ def run(tests):
 
 
 def main():
+    # A shell's background job has it ignored, and so would what tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
