@@ -12,11 +12,13 @@ import time
 
 from lab import Lab
 from labkit import accel, initrd, kernels
-from labkit.base import BUILD, CACHE, LabError, locked, logged, say
+from labkit.base import (BUILD, CACHE, TOOLS, LabError, locked, logged,
+                         say)
 from labkit.node import Node
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 AGENT = os.path.join(BUILD, "lab/agent")
+AGENT_SOURCE = os.path.join(TOOLS, "agent.c")
 REPO = os.path.join(BUILD, "system/repository")
 COMMON = ("console=ttyS0 loglevel=5 panic=0 watchdog_thresh=60 net.ifnames=0 "
           "random.trust_cpu=on tsc=reliable no_timer_check printk.time=1 "
@@ -37,7 +39,8 @@ while :; do $bb sleep 1000; done
 
 def key(kernel):
     state = hashlib.sha256(repr(kernel).encode())
-    for path in (os.path.join(HERE, "root"), AGENT):
+    # The agent by its source: what is built knows its folder.
+    for path in (os.path.join(HERE, "root"), AGENT_SOURCE):
         with open(path, "rb") as file:
             state.update(file.read())
     return state.hexdigest()[:16]
