@@ -13,11 +13,12 @@ from runner import StepFailed
 
 TRACING = "/sys/kernel/tracing"
 BPF = os.path.join(ROOT, "tools/bpf")
-PINGS = 8
+PINGS = 20
 # What pings and a short transfer over this wire provoke: each kind of event.
-WIRE = dict(loss=0.04, dup=0.1, seed=5)
+WIRE = dict(loss=0.04, dup=0.3, seed=5)
 HOST = r"mac={host} ip=::"
 NUMBER = r"[1-9]\d*"
+RULE = "(overtaken|probe|timeout)"
 EVENTS = {
     "via_post": r"nic={nic} vi=\d+ queue=send index=\d+ op=send length=56 "
                 r"segs=1 status=0x0$",
@@ -32,9 +33,10 @@ EVENTS = {
     "via_frame_received": r"nic={nic} " + HOST + r" vi=\d+ type=SEND "
                           r"flags=0x\w+ seq=\d+ ack=\d+ len=96$",
     "via_retransmit": r"nic={nic} " + HOST + r" vi=\d+ seq=\d+ len=\d+ "
-                      r"rule=(overtaken|probe) timeouts=[01] rto_us=" +
+                      r"rule=" + RULE + r" timeouts=\d+ rto_us=" +
                       NUMBER + "$",
-    "via_drop": r"nic={nic} cause=drop_duplicate$",
+    # One that comes late, behind an answer of the host, is old.
+    "via_drop": r"nic={nic} cause=drop_(duplicate|old)$",
     "via_window": r"nic={nic} " + HOST + f" before={NUMBER} cwnd={NUMBER} "
                   f"ssthresh={NUMBER} granted=\\d+ why=(grew|loss|undone)$",
 }
@@ -43,7 +45,7 @@ SCRIPTS = {
     "via-latency.bt": ("{nic}", "^Sends of VIs",
                        r"@us\[{nic}, \d+\]:.*@{{3,}}"),
     "via-retransmits.bt": ("", "^Frames that are sent again",
-                           r"@frames\[{nic}, {HOST}, (overtaken|probe)\]: "
+                           r"@frames\[{nic}, {HOST}, " + RULE + r"\]: "
                            + NUMBER),
     # Of 1 ms: under emulation each one is slow.
     "via-connects.bt": ("1", "^NIC",
