@@ -244,9 +244,6 @@ ON_HOST = [
 # On one machine or two, with every NIC that QEMU has.
 IN_GUESTS = [
     row("conformance via_lo", conform.conform_lo, at="stock all arm64"),
-    # All of it runs over a NIC there.
-    row("conformance via_lo, {pattern}", conform.conform_lo, "pattern",
-        debug="send*,rdma*,read*,connect*", all_debug=None),
     row("old programs, in 64 and 32 bits", samples.run, at="stock all"),
     row("conformance {nic}, one machine", conform.conform_one, "net",
         debug=1, all=EACH),
@@ -440,7 +437,7 @@ PROGRAMS = [
     row("tracepoints, {nic}", tracing.tracepoints, "net",
         stock=2, all=0, all_debug=None),
     row("via: objects, {seconds} s of dumps", configure.objects, "seconds",
-        stock=2, debug=4, all=4, all_debug=20),
+        stock=2, debug=2, all=4, all_debug=20),
     row("via: modules that are loaded for it", configure.loading,
         at="stock all"),
     row("via: who may what", configure.rights, at="stock all"),

@@ -48,9 +48,8 @@ def conform(session, arguments, where, nic, two=False, program=CONFORM,
     judge(session, result, where)
 
 
-def conform_lo(session, pattern=None):
-    groups = f" -g '{pattern}'" * bool(pattern)
-    conform(session, f"-d via_lo{groups}", "via_lo", "via_lo")
+def conform_lo(session):
+    conform(session, "-d via_lo", "via_lo", "via_lo")
 
 
 def conform_one(session, net):
