@@ -45,6 +45,7 @@
 #include <linux/tcp.h>
 #include <net/ip6_checksum.h>
 #include "e1000.h"
+#include "native/cut.h"
 #include "native/path.h"
 
 #define TX_SLOTS	256
@@ -288,25 +289,6 @@ static inline void ack(struct via_native *n)
 
 /* Packets that the chip cuts up. */
 
-/* Every checksum but of what differs between the pieces. */
-static void prepare_headers(const struct sk_buff *skb, u8 *data)
-{
-	struct iphdr *ip = (void *)data + skb_network_offset(skb);
-	struct ipv6hdr *ip6 = (void *)ip;
-	struct tcphdr *tcp = (void *)data + skb_transport_offset(skb);
-
-	if (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4) {
-		ip->tot_len = 0;
-		ip->check = 0;
-		tcp->check = ~csum_tcpudp_magic(ip->saddr, ip->daddr, 0,
-						IPPROTO_TCP, 0);
-	} else {
-		ip6->payload_len = 0;
-		tcp->check = ~csum_ipv6_magic(&ip6->saddr, &ip6->daddr, 0,
-					      IPPROTO_TCP, 0);
-	}
-}
-
 /* @headers lie in a row in the first slot's buffer. */
 static void put_context(struct via_native *n, const struct sk_buff *skb,
 			u32 headers)
@@ -338,7 +320,7 @@ static void put_piece(struct via_native *n, const struct sk_buff *skb, u32 at,
 
 	via_native_copy_skb(skb, at, buf->data, len);
 	if (!at)
-		prepare_headers(skb, buf->data);
+		via_native_cut_headers(skb, buf->data);
 	if (unlikely(n->sync))
 		dma_sync_single_for_device(&n->pdev->dev, buf->dma, len,
 					   DMA_TO_DEVICE);

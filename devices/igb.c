@@ -51,6 +51,7 @@
 #include <linux/tcp.h>
 #include <net/ip6_checksum.h>
 #include "igb.h"
+#include "native/cut.h"
 #include "native/path.h"
 
 #define JUMBO_BUF	16384u
@@ -321,25 +322,6 @@ static inline void ack(struct via_native *n)
 
 /* Packets that the chip cuts up. */
 
-/* Every checksum but of what differs between the pieces. */
-static void prepare_headers(const struct sk_buff *skb, u8 *data)
-{
-	struct iphdr *ip = (void *)data + skb_network_offset(skb);
-	struct ipv6hdr *ip6 = (void *)ip;
-	struct tcphdr *tcp = (void *)data + skb_transport_offset(skb);
-
-	if (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4) {
-		ip->tot_len = 0;
-		ip->check = 0;
-		tcp->check = ~csum_tcpudp_magic(ip->saddr, ip->daddr, 0,
-						IPPROTO_TCP, 0);
-	} else {
-		ip6->payload_len = 0;
-		tcp->check = ~csum_ipv6_magic(&ip6->saddr, &ip6->daddr, 0,
-					      IPPROTO_TCP, 0);
-	}
-}
-
 static void put_context(struct via_native *n, const struct sk_buff *skb,
 			u32 last)
 {
@@ -376,7 +358,7 @@ static void tx_gso(struct via_native *n, struct sk_buff *skb)
 		len = min(skb->len - at, n->buf_size);
 		via_native_copy_skb(skb, at, buf->data, len);
 		if (!at)
-			prepare_headers(skb, buf->data);
+			via_native_cut_headers(skb, buf->data);
 		if (unlikely(n->sync))
 			dma_sync_single_for_device(&n->pdev->dev, buf->dma,
 						   len, DMA_TO_DEVICE);

@@ -126,7 +126,8 @@ def full_sessions():
                    asleep=True, **NATIVE)
         # Debian's tulip misuses the DMA API, which is told there.
         if nic != "tulip" or not slow(kernel):
-            yield boot("full", BESIDE, "mixed_full mixed", kernel, 2, nic, **MIXED)
+            yield boot("full", BESIDE, "mixed_full mixed", kernel, 2, nic,
+                       **MIXED)
         yield boot("full", BEHIND, "iommu_full iommu", kernel, 2, nic, **IOMMU)
     yield boot("full", "arm64 beside amd64", "arm64", "6.1", 1, "virtio-net",
                arm64=("node1",))
@@ -602,7 +603,7 @@ BY_NATIVE = [
         native=(0, 20000), native_newer=(0, 5000), native_debug=(0, 2000),
         native_brief=(0, 2000), native_full=(0, 20000)),
     row("IP floods its rings", flooded.beside_ip, needs=flooded.has_pairs,
-        at="native_pairs native_full"),
+        at="native_full"),
     row("ethtool", native_ip.questions, at=CHIP),
     row("address filters", native_ip.filters, at="native native_full"),
     row("interrupts", native_ip.quiet, at=CHIP),
