@@ -242,3 +242,16 @@ void chan_reap_wait(struct chan *ch)
 	while (chan_send_done(ch))
 		;
 }
+
+void chan_settle(struct chan *ch)
+{
+	VIP_DESCRIPTOR *d;
+	VIP_RETURN rc;
+
+	while (chan_inflight(ch)) {
+		rc = VipSendWait(ch->vi, 20000, &d);
+		if (rc != VIP_SUCCESS && rc != VIP_DESCRIPTOR_ERROR)
+			return;
+		ch->sdone++;
+	}
+}

@@ -59,6 +59,12 @@ void chan_send_msg(struct chan *ch, const void *data, uint32_t len,
 /* Wait until at least one send is done, and take all that are. */
 void chan_reap_wait(struct chan *ch);
 
+/*
+ * Wait until no send is in flight, whatever became of it: the peer may have
+ * disconnected. Returns after 20 s at the latest.
+ */
+void chan_settle(struct chan *ch);
+
 /* Take the head of a queue: NULL if nothing is complete. */
 VIP_DESCRIPTOR *chan_send_done(struct chan *ch);
 VIP_DESCRIPTOR *chan_recv_done(struct chan *ch);

@@ -165,6 +165,20 @@ static void check_connect(VIP_RETURN rc, const struct opts *o)
 	}
 }
 
+/*
+ * The other end waits for our last message, and VipDisconnect() throws away
+ * what is not acknowledged: a frame that was lost is sent again before.
+ */
+static void session_end(struct session *s)
+{
+	session_barrier(s);
+	chan_settle(&s->ctl);
+	chan_fini(&s->data);
+	chan_fini(&s->ctl);
+	nic_close(&s->nic);
+	free(s);
+}
+
 static void run_client(const struct opts *o, session_fn fn,
 		       const union net_addr *host)
 {
@@ -199,11 +213,7 @@ static void run_client(const struct opts *o, session_fn fn,
 				   sizeof(p), PATIENCE_MS), o);
 	hello(s);
 	fn(s);
-	session_barrier(s);
-	chan_fini(&s->data);
-	chan_fini(&s->ctl);
-	nic_close(&s->nic);
-	free(s);
+	session_end(s);
 }
 
 static void accept_on(struct conn_peer *peer, struct chan *ch)
@@ -274,11 +284,7 @@ static void run_server(const struct opts *o, session_fn fn, int announce)
 	accept_on(&peer, &s->data);
 	hello(s);
 	fn(s);
-	session_barrier(s);
-	chan_fini(&s->data);
-	chan_fini(&s->ctl);
-	nic_close(&s->nic);
-	free(s);
+	session_end(s);
 }
 
 static int wait_child(pid_t pid)

@@ -55,6 +55,22 @@ def garbage(session, net):
         raise StepFailed("no garbage was counted")
 
 
+def farewells(session, net, runs):
+    """The last message of a tool arrives before its VI is disconnected."""
+    command = f"{TOOLS}/vipl_lat -d via_eth{net}"
+    with session.bad_wire(net, loss=0.15, seed=3) as wire:
+        before = wire.stats()
+        for _ in range(runs):
+            with serving(session, command) as server:
+                session.run(session.lab.nodes[0],
+                            f"{command} -n 2 {peer(net)}", 100)
+                if server.wait(60) is None or server.rc:
+                    raise StepFailed("the server has not ended well")
+        lost = changes(before, wire.stats())["lost"]
+    if lost < runs:
+        raise StepFailed(f"{lost} frames were lost: it tests nothing")
+
+
 def busy_modules(session, net):
     """rmmod of a module in use is refused, without an effect."""
     node = session.lab.nodes[1]
