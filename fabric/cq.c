@@ -4,6 +4,7 @@
  * an operation is made when the operation is accepted, so none is ever lost.
  */
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,12 +124,48 @@ static ssize_t take(struct via_cq *cq, void *buf, size_t count)
 /*
  * A thread that spins here may be what keeps from the processor the thread
  * that it waits for: ksoftirqd, which takes a burst of frames in, or another
- * rank where there are more of them than processors.
+ * rank where there are more of them than processors.  On a machine of one
+ * processor nothing but an interrupt brings what it waits for.  Sleeping costs
+ * an answer of a few bytes half of its time, so it sleeps in long waits only;
+ * and not for long, since a connection is looked at by its next calls.
  */
+static void rest(struct via_cq *cq, bool long_wait)
+{
+	const struct timespec longest = { .tv_nsec = VIA_REST_NS };
+	struct via_nic *nic = cq->nic;
+	struct pollfd fd[VIA_CQS];
+	bool idle;
+	int i;
+
+	if (!long_wait) {
+		sched_yield();
+		return;
+	}
+	for (i = 0; i < VIA_CQS; i++)
+		fd[i] = (struct pollfd){ nic->cq_fd[i], POLLIN, 0 };
+	pthread_mutex_lock(&nic->lock);
+	via_arm_data(nic);
+	via_progress(nic);
+	idle = !cq->count && !cq->overrun;
+	pthread_mutex_unlock(&nic->lock);
+	if (idle)
+		ppoll(fd, VIA_CQS, &longest, NULL);
+}
+
+/* Whether reads have been in vain for long, on a machine of one processor. */
+static bool is_long(struct via_cq *cq)
+{
+	if (!cq->nic->alone)
+		return false;
+	if (cq->dry == VIA_DRY)
+		cq->dry_ns = via_now();
+	return via_now() - cq->dry_ns > VIA_LONG_NS;
+}
+
 static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
 {
 	struct via_cq *cq = cq_of(fid);
-	bool yield = false;
+	bool dry = false, long_wait = false;
 	ssize_t ret;
 
 	pthread_mutex_lock(&cq->nic->lock);
@@ -137,10 +174,12 @@ static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
 	if (ret != -FI_EAGAIN)
 		cq->dry = 0;
 	else
-		yield = !(++cq->dry % VIA_DRY);
+		dry = !(++cq->dry % VIA_DRY);
+	if (dry)
+		long_wait = is_long(cq);
 	pthread_mutex_unlock(&cq->nic->lock);
-	if (yield)
-		sched_yield();
+	if (dry)
+		rest(cq, long_wait);
 	return ret;
 }
 

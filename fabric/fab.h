@@ -69,7 +69,9 @@
 #define VIA_CQ_ENTRIES	4096	/* of the NIC's CQs */
 #define VIA_VI_HASH	1024
 #define VIA_CTL_DEPTH	16	/* messages on a control VI */
-#define VIA_DRY		16	/* reads in vain, then sched_yield */
+#define VIA_DRY		16	/* reads in vain, then the thread rests */
+#define VIA_LONG_NS	1500000	/* a wait that is not for a few bytes */
+#define VIA_REST_NS	500000	/* the longest sleep in a read */
 #define VIA_NAME_MAX	64
 #define VIA_PLACES	64	/* VI NICs that fi_getinfo looks at */
 
@@ -155,6 +157,7 @@ struct via_nic {
 	int			cq_fd[VIA_CQS];
 	int			fd;		/* of connections; library's */
 	int			timer;		/* timerfd: retries, deadlines */
+	bool			alone;		/* the machine has one processor */
 	unsigned int		refs;		/* nics_lock */
 	struct via_nic		*next;		/* nics_lock */
 
@@ -249,6 +252,7 @@ struct via_cq {
 	size_t			size, head, count;
 	size_t			reserved;	/* entries to come */
 	unsigned int		dry;		/* reads in vain, in a row */
+	uint64_t		dry_ns;		/* when a rest began those */
 	bool			armed;		/* a thread sleeps, or may */
 	bool			signalled;	/* fi_cq_signal */
 	bool			overrun;	/* out of memory */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -112,6 +113,7 @@ static int nic_open(const char *name, struct via_nic **out)
 	via_list_init(&nic->owing);
 	via_list_init(&nic->byes);
 	nic->refs = 1;
+	nic->alone = get_nprocs() == 1;
 	nic->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	ret = -errno;
 	if (nic->timer < 0)
