@@ -50,7 +50,8 @@ def boot(plans, title, columns, kernel, cpus, nics, asleep=False, **settings):
     to sleep has no root file system afterwards: nothing can be asked then."""
     nics = nics.split()
     return Boot(plans.split(), title.format(
-        kernel=kernel, cpus=f"{cpus} CPU{'s' * (cpus > 1)}", nic=nics[0]),
+        kernel=kernel, cpus=f"{cpus} CPU{'s' * (cpus > 1)}",
+        nic=", ".join(nics)),
         columns.split(), asleep,
         {"nodes": 2, "kernel": kernel, "cpus": cpus, "nics": nics,
          **settings}, False)

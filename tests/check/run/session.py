@@ -36,15 +36,25 @@ class Session:
         self.used = False
         self.seen = {}  # node: bad lines on its console so far
         self.gone = set()  # NICs that a step has unplugged on node 2
+        self.bound = {}  # NICs that are our own driver's: net: its name
 
     @property
     def slow(self):
         """How many times as long things may take on this kernel."""
         return 4 if self.lab.slow else 1
 
+    @property
+    def driver(self):
+        """Our own one that has eth0, None if the stock one has it."""
+        return self.bound.get(0)
+
     def nic_name(self, net):
         """Of the NIC of that wire, where results are told."""
         return self.settings["nics"][net]
+
+    def ours(self):
+        """Nodes whose NICs our own drivers have, where any has."""
+        return self.lab.nodes
 
     def boot(self):
         settings = dict(self.settings)
@@ -85,12 +95,31 @@ class Session:
         if self.attach:
             self.lab.attach(node, *self.cards())
 
+    def bind(self, net):
+        """The NIC of that wire is our own driver's from now on."""
+        driver = NATIVE[self.settings["nics"][net]]
+        loaded = self.bound.values()
+        new = [m for m in ("via_native", driver) if m not in loaded and
+               not (loaded and m == "via_native")]
+        for node in self.ours():
+            self.lab.insmod(node, modules=new)
+            node.sh(f"{BIND} eth{net} native", 200)
+        self.bound[net] = driver
+
+    def carrier(self):
+        for node in self.lab.nodes:
+            for net in self.bound:
+                self.wait_until(
+                    node, f"grep -q 1 /sys/class/net/eth{net}/carrier",
+                    f"eth{net} has no carrier")
+
     def cards(self, gone=()):
         return [f"eth{i}" for i in range(len(self.lab.nics)) if i not in gone]
 
     def stop(self):
         self.gone.clear()
         self.seen.clear()
+        self.bound.clear()
         if self.lab:
             self.lab.stop()
             self.lab = None
@@ -141,6 +170,10 @@ class Session:
 
     def survive(self):
         """After a failure: is the lab still fit for the next step?"""
+        if self.bound:
+            # It is not known which driver has the card: boot afresh.
+            self.stop()
+            return
         try:
             if self.lab.debug and any(self.seen.values()):
                 # The lock checker is off after its first find.
@@ -184,9 +217,14 @@ class Session:
 
     def unload(self):
         for node in self.lab.nodes:
-            if self.attach:
+            native = set(self.bound if node in self.ours() else ())
+            if self.attach or node not in self.ours():
                 self.lab.detach(node, *self.cards(
-                    () if node is self.lab.nodes[0] else self.gone))
+                    native | (set() if node is self.lab.nodes[0] else
+                              self.gone)))
+            if native:
+                node.sh(f"rmmod {' '.join(set(self.bound.values()))} "
+                        "via_native", 60)
             self.lab.rmmod(node)
         # The consoles speak up late: a command each lets them finish.
         for node in self.lab.nodes:
@@ -234,47 +272,35 @@ class Session:
 
 
 class NativeSession(Session):
-    """Two nodes, one wire, the card bound to our driver on both, or (mixed) on
-    the first one only."""
+    """Two nodes, their cards bound to our drivers on both, or (mixed) on the
+    first one only."""
 
     def __init__(self, check, title, nics, mixed=False, iommu=False,
                  **settings):
-        self.driver, self.mixed, self.iommu = NATIVE[nics[0]], mixed, iommu
-        words = [f"dma_debug_driver={self.driver}", "iomem=relaxed"]
+        self.mixed, self.iommu = mixed, iommu
+        words = [f"dma_debug_driver={NATIVE[nics[0]]}", "iomem=relaxed"]
         if iommu:
             words += ["intel_iommu=on", "iommu.strict=1"]
             settings["qemu_args"] = IOMMU
         super().__init__(check, title, attach=False, nics=nics,
                          append=" ".join(words), **settings)
 
+    @property
+    def driver(self):
+        return NATIVE[self.settings["nics"][0]]
+
     def nic_name(self, net):
-        name = f"{super().nic_name(net)} by {self.driver}"
+        name = super().nic_name(net)
+        name = f"{name} by {NATIVE[name]}"
         return name + " and stock" if self.mixed else name
 
     def boot(self):
         super().boot()
-        for node in self.ours():
-            self.lab.insmod(node, modules=("via_native", self.driver))
-            node.sh(f"{BIND} eth0 native", 200)
+        for net in range(len(self.lab.nics)):
+            self.bind(net)
         if self.mixed:
-            self.lab.attach(self.lab.nodes[1], "eth0")
+            self.lab.attach(self.lab.nodes[1], *self.cards())
         self.carrier()
 
     def ours(self):
         return self.lab.nodes[:1] if self.mixed else self.lab.nodes
-
-    def carrier(self):
-        for node in self.lab.nodes:
-            self.wait_until(node, "grep -q 1 /sys/class/net/eth0/carrier",
-                            "eth0 has no carrier")
-
-    def survive(self):
-        """It is not known which driver has the card: boot afresh."""
-        self.stop()
-
-    def unload(self):
-        if self.mixed:
-            self.lab.detach(self.lab.nodes[1], "eth0")
-        for node in self.ours():
-            node.sh(f"rmmod {self.driver} via_native", 60)
-        super().unload()

@@ -247,7 +247,7 @@ def counters(session):
         raise StepFailed("counters of another network namespace are shown")
     with jobs(session, node.spawn(f"while :; do cat {folder}/* >/dev/null "
                                   "2>&1; done")):
-        for _ in range(20):
+        for _ in range(8):
             expect(node, f"{VIA} dev detach eth0 && {VIA} dev attach eth0")
     balanced(session, [node])
 

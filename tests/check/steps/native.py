@@ -2,6 +2,7 @@
 """What steps of native drivers share."""
 
 import contextlib
+import functools
 import re
 import time
 
@@ -43,3 +44,18 @@ def flood(session):
             time.sleep(0.5)
 
         yield start
+
+
+def bound(function):
+    """The same in a session of stock drivers: eth0 is our own driver's from
+    then on."""
+    @functools.wraps(function)
+    def step(session, *arguments):
+        if not session.driver:
+            for node in session.lab.nodes:
+                session.lab.detach(node, "eth0")
+            session.bind(0)
+            session.carrier()
+        return function(session, *arguments)
+
+    return step

@@ -53,7 +53,7 @@ def down_and_up(session, rounds):
         broken(session, 0, lambda: two.sh("ip link set eth0 down"))
         two.sh("ip link set eth0 up")
         session.carrier()
-    conform_wire(session, 0, "connect*")
+    conform_wire(session, 0, "connect.accepted")
 
 
 def unbound(session, rounds):
@@ -68,7 +68,7 @@ def unbound(session, rounds):
             broken(session, 0, take)
         two.sh(f"{BIND} eth0 native", 200)
         session.carrier()
-    conform_wire(session, 0, "connect*")
+    conform_wire(session, 0, "connect.accepted")
 
 
 def reloaded(session, rounds):
@@ -88,7 +88,7 @@ def reloaded(session, rounds):
             two.sh("ip addr add 10.0.0.2/24 dev eth0; ip link set eth0 up")
             session.carrier()
     session.run(one, "busybox ping -c 2 10.0.0.2")
-    conform_wire(session, 0, "connect*")
+    conform_wire(session, 0, "connect.accepted")
 
 
 def vanished(session):
@@ -143,7 +143,7 @@ def replug(session, gone=False):
     two.sh(f"{BIND} eth0 native; ip addr add 10.0.0.2/24 dev eth0; "
            "ip link set eth0 up", 200)
     session.carrier()
-    conform_wire(session, 0, "connect*")
+    conform_wire(session, 0, "connect.accepted")
 
 
 def unplugged(session):
@@ -184,7 +184,7 @@ def churn(session, seconds):
     two.sh("ip link set eth0 mtu 1500")
     session.carrier()
     session.run(one, "busybox ping -c 2 10.0.0.2")
-    conform_wire(session, 0, "connect*")
+    conform_wire(session, 0, "connect.accepted")
     unpinned(session)
 
 

@@ -125,7 +125,7 @@ def jumbo(session):
     broken(session, 0, lambda: two.sh("ip link set eth0 mtu 1500"))
     one.sh("ip link set eth0 mtu 1500")
     session.carrier()
-    conform_wire(session, 0, "connect*")
+    conform_wire(session, 0, "connect.accepted")
 
 
 def questions(session):
@@ -231,7 +231,7 @@ def configured(session):
     one.sh("ip link set eth0 down && ip link set eth0 address "
            "52:54:00:00:77:01 && ip link set eth0 up && test -c /dev/via_eth0")
     session.carrier()
-    conform_wire(session, 0, "connect*")
+    conform_wire(session, 0, "connect.accepted")
     one.sh("ip link set eth0 down && ip link set eth0 address "
            "52:54:00:00:00:01 name wire0 && test -c /dev/via_wire0 && "
            "test ! -e /dev/via_eth0 && ip link set wire0 name eth0 && "
@@ -243,7 +243,7 @@ def configured(session):
            "ip netns del elsewhere && "
            "ip addr add 10.0.0.1/24 dev eth0 && ip link set eth0 up")
     session.carrier()
-    conform_wire(session, 0, "connect*")
+    conform_wire(session, 0, "connect.accepted")
 
 
 def quiet(session):

@@ -80,7 +80,7 @@ def listed(node, net):
     return node.sh(f"{VIA} peer show eth{net}").out.split()
 
 
-def strangers(session, net):
+def strangers(session, net, groups):
     """Who is not on the list of peers is not heard, and not spoken to."""
     lab, (one, two) = session.lab, session.lab.nodes
     device = f"via_eth{net}"
@@ -110,7 +110,7 @@ def strangers(session, net):
                 raise StepFailed("a host without the key was let in")
             lab.peers(one, f"eth{net}", {peer(net): key})
             session.run(one, test, 60)
-        keyed(session, net)
+        keyed(session, net, groups)
     finally:
         for node in (one, two):
             lab.peers(node, f"eth{net}", None)
@@ -121,7 +121,7 @@ def strangers(session, net):
 KEYED = "accept*,send*,rdma*,read*"
 
 
-def keyed(session, net):
+def keyed(session, net, groups):
     """Hosts with one key connect, and all frames between the two have a tag.
     With two keys, or one on one side, they do not; a change ends at once what
     stands, at both ends."""
@@ -148,7 +148,7 @@ def keyed(session, net):
                 after["drop_auth"] == before["drop_auth"]:
             raise StepFailed("drop_auth counts no wrong tag")
     keys("3", "3")
-    conform_wire(session, net, KEYED)
+    conform_wire(session, net, groups)
     with serving(session, f"{TOOLS}/viaping -l -d {device}"):
         session.run(nodes[0], ping, 30)
     after = [counters(session, node, net) for node in nodes]
