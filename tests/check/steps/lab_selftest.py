@@ -688,3 +688,4 @@ def built(function):
 
 
 HOST_STEPS = (*SWITCH_STEPS, native_by_command, boot_limit_is_told)
+LONG_STEPS = (native_by_command,)
