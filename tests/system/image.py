@@ -98,7 +98,7 @@ class Machine(Node):
         return ["qemu-system-x86_64", "-name", "mvia-system,debug-threads=on",
                 "-nodefaults", "-no-user-config", "-display", "none",
                 "-machine", "pc,usb=off,vmport=off",
-                *accel.arguments(lab.accel), "-smp", "2", "-m", "768",
+                *accel.arguments(lab.accel), "-smp", "1", "-m", "768",
                 "-kernel", lab.kernel.image, "-initrd", lab.system_initrd,
                 "-append", words,
                 "-drive", f"file={lab.disk},format=raw,if=virtio,"
