@@ -76,28 +76,25 @@ HOST = [
     here("check", "check", alone=True),
     here("full", "full", "check", alone=True), here("soak", "soak"),
 ]
-# Beside sessions of guests.
-INSTALLED = [here("check", "installed"),
-             here("full", "full_installed", "installed")]
-TOOLS = [
-    here("check", "tools"), here("full", "full_tools", "tools"),
-    boot("full", "lab guests", "lab_guests", "6.1", 1, "e1000 tulip",
-         modules=False),
-]
-# Guests of two CPUs are for races: where more CPUs run than the host has
-# processors, they wait for each other's locks, and take twice as long.
+# Two are side by side, in this order.  Guests of two CPUs are for races: where
+# more CPUs run than this machine has processors, they wait for each other's
+# locks, so sessions of such guests have one of single CPUs beside them.
 CHECK = [
-    # Tulip's own is a native driver; in the debug kernel e1000 gets one.
-    boot("check", PLAIN, "stock", "6.1", 1, NICS),
-    boot("check", PLAIN, "newer", "6.12", 1, NICS),
+    # In the debug kernel e1000 gets its native driver at the end.
     boot("check", PLAIN, "debug", "debug-6.1", 2, "e1000 virtio-net"),
+    here("check", "installed"), here("full", "full_installed", "installed"),
+    boot("check", PLAIN, "stock", "6.1", 1, NICS),
     boot("check", "{kernel}, preempted", "preempted raced", "6.1", 2, "e1000",
          **PREEMPTED),
-    boot("check", BY_DRIVER, "native", "6.1", 1, "tulip", **NATIVE),
     boot("check", BY_DRIVER, "native_newer", "6.12", 2, "e1000", **NATIVE),
+    boot("check", BY_DRIVER, "native", "6.1", 1, "tulip", **NATIVE),
+    boot("check", PLAIN, "newer", "6.12", 1, NICS),
     # All of each chip's is in make check-full.  QEMU 10, which has igb, ends
     # now and then at a boot with two CPUs, in an assertion.
     boot("check", BESIDE, "mixed", "6.1", 1, "i82559er rtl8139 igb", **MIXED),
+    here("check", "tools"), here("full", "full_tools", "tools"),
+    boot("full", "lab guests", "lab_guests", "6.1", 1, "e1000 tulip",
+         modules=False),
 ]
 
 
@@ -177,8 +174,7 @@ for _kernel, _nic in (("6.1", "e1000"), ("debug-6.1", "e1000"),
         boot("soak", "asleep, {kernel}, native {nic}", "native_asleep",
              _kernel, 2, _nic, asleep=True, **NATIVE),
     ]
-BOOTS = [*HOST, *INSTALLED, *CHECK, *full_sessions(), *TOOLS, *LAST_OF_ALL,
-         *SOAK]
+BOOTS = [*HOST, *CHECK, *full_sessions(), *LAST_OF_ALL, *SOAK]
 
 # Amounts that several rows have
 
