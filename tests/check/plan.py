@@ -283,7 +283,7 @@ IN_GUESTS = [
     row("via_udp: commands, files and names", udp.configured,
         at="stock all"),
     row("via_udp: {amount} datagrams of garbage, {family}", udp.garbage,
-        "family amount", debug=("IPv6", 500),
+        "family amount",
         all=[("IPv4", 50000), ("IPv6", 50000)],
         all_debug=("IPv6", 5000)),
     row("via_udp: addresses and namespaces go", udp.gone, at="debug all"),
