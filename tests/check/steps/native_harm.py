@@ -98,8 +98,9 @@ def vanished(session):
     path = two.sh("readlink -f /sys/class/net/eth0/device").out.strip()
 
     def command(value):
-        """To the card's command register."""
-        return f"printf '{value}' | dd of={path}/config bs=1 seek=4 " \
+        """To the card's command register, at once: between two halves an
+        interrupt that is asserted may be for ever, on one CPU."""
+        return f"printf '{value}' | dd of={path}/config bs=2 seek=2 " \
             "conv=notrunc 2>/dev/null"
 
     def pull():
@@ -116,7 +117,7 @@ def vanished(session):
     with jobs(session, one.spawn(
             "busybox ping -i 0.005 -s 1400 10.0.0.2 >/dev/null", 200)):
         for line in ("ip link set eth0 down", "ip link set eth0 up; true",
-                     "ethtool -S eth0", "sleep 1", command("\\003"),
+                     "ethtool -S eth0", "sleep 1", command("\\003\\004"),
                      "sleep 1", "ip link set eth0 down; ip link set eth0 up",
                      "sleep 1"):
             two.sh(line, 60)
