@@ -120,15 +120,14 @@ def tests():
 # Whole bars, of which others are a slice, and what takes a build of its own:
 # not in `make test' as a whole.
 LONG = ("sim million", "sim week", "sim incast",
-        "shm: under ASan and UBSan", "shm: under TSan",
-        "shm: the suite, two programs")
+        "shm: under ASan and UBSan", "shm: the suite, two programs")
 # And in make check-full alone; shm is the engine under sanitizers, too.
 LONGEST = ("engine: under ASan and UBSan", "engine: under TSan",
            "ofi: under ASan and UBSan", "ofi: under TSan",
            "ofi: the suite, two programs", "ofi: the suite, IPv6",
            "ofi: hostile bytes", "fabric: under ASan and UBSan",
            "wrong names in documents are told",
-           "ofi: processes that fork, exit, die")
+           "ofi: processes that fork, exit, die", "shm: under TSan")
 
 
 def quick(found):
