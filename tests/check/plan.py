@@ -442,7 +442,7 @@ PROGRAMS = [
         stock=(3000, 1), debug=(1000, 1), all=(20000, 1),
         all_debug=(20000, 1), programs=(some(5000), seed())),
     row("via: NICs that come and go meanwhile", configure.races, "rounds",
-        debug=3, all=30, all_debug=30),
+        debug=2, all=30, all_debug=30),
     row("containers: by hand", containers.by_hand, at="stock all"),
     row("containers: paths", containers.paths, "", stock=(), all=(),
         all_debug=None),
@@ -642,7 +642,7 @@ BY_NATIVE = [
     # Where the stock driver had eth0 until then.
     row("native {nic}: {messages} messages, bad wire",
         native.bound(transfer.reliability), "net messages", needs=LAST,
-        debug=(0, 2000)),
+        debug=(0, 600)),
     row("native e1000: everything at once", native.bound(native_harm.churn),
         "seconds", needs=LAST, debug=10),
     row("native e1000: unplugged under load",
