@@ -339,7 +339,7 @@ IN_GUESTS = [
     row("kill -9 in transfers, {nic}", transfer.killed, "net rounds",
         stock=(0, 5), debug=(1, 3), all=(EACH, 10)),
     row("tools end well on a wire that loses, {nic}", transfer.farewells,
-        "net runs", stock=(2, 10), all=(2, 40), all_debug=None),
+        "net runs", stock=(2, 24), all=(2, 40), all_debug=None),
     row("modules in use stay, {nic}", transfer.busy_modules, "net",
         stock=0, all=EACH),
     row("wire cut, {nic}", transfer.wire_cut, "net", stock=0, all=EACH),

@@ -58,7 +58,7 @@ def garbage(session, net):
 def farewells(session, net, runs):
     """The last message of a tool arrives before its VI is disconnected."""
     command = f"{TOOLS}/vipl_lat -d via_eth{net}"
-    with session.bad_wire(net, loss=0.15, seed=3) as wire:
+    with session.bad_wire(net, loss=0.25, seed=3) as wire:
         before = wire.stats()
         for _ in range(runs):
             with serving(session, command) as server:
