@@ -577,7 +577,6 @@ DEATH = [
 # Our own drivers on the card: what each chip's may have wrong on each kernel,
 # and what lies behind all of them.
 CHIP = "native native_newer native_full"
-DRIVER = "native native_full"
 BY_NATIVE = [
     row("IP", native_ip.ip_traffic, "mebibytes",
         native=2, native_full=8, native_long=1024),

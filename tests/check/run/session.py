@@ -98,9 +98,9 @@ class Session:
     def bind(self, net):
         """The NIC of that wire is our own driver's from now on."""
         driver = NATIVE[self.settings["nics"][net]]
-        loaded = self.bound.values()
-        new = [m for m in ("via_native", driver) if m not in loaded and
-               not (loaded and m == "via_native")]
+        new = [] if self.bound else ["via_native"]
+        if driver not in self.bound.values():
+            new.append(driver)
         for node in self.ours():
             self.lab.insmod(node, modules=new)
             node.sh(f"{BIND} eth{net} native", 200)

@@ -32,7 +32,7 @@ def wrong(session, net):
                for node in session.lab.nodes)
 
 
-def agreed(session, net, groups="send*"):
+def agreed(session, net, groups="send*,p2p*"):
     """Either end's wish is enough; without one there are none."""
     for on in ((True, False), (False, True)):
         with policy(session, *on):

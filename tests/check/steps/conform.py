@@ -15,6 +15,7 @@ from runner import Skipped, StepFailed
 # What a chip's driver may have wrong; make check-full has all of the suite.
 BRIEF = "send*,rdma*,read*,connect*,disconnect*"
 
+
 def counts(text):
     """Passed, failed tests and asserts of CUnit's summary."""
     found = dict(re.findall(r"^\s+(tests|asserts)\s+((?:\S+\s*)+)$", text,
