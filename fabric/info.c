@@ -131,9 +131,21 @@ static bool rx_fits(const struct fi_rx_attr *a)
 	       !over(a->size, VIA_SIZE_MAX) && !over(a->iov_limit, VIA_IOV);
 }
 
+/* Where nothing remote reads or writes memory, its key does not matter. */
+static int mr_mode_for(const struct fi_info *hints)
+{
+	uint64_t caps = hints ? hints->caps : 0;
+	bool target = !caps || (caps & FI_RMA &&
+				(!(caps & (FI_READ | FI_WRITE)) ||
+				 caps & (FI_REMOTE_READ | FI_REMOTE_WRITE)));
+
+	return target ? MR_MODE : MR_MODE & ~(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY);
+}
+
 static bool mr_fits(uint32_t version, const struct fi_info *hints)
 {
 	int mode = hints->domain_attr ? hints->domain_attr->mr_mode : 0;
+	int needed = mr_mode_for(hints);
 	bool old = FI_VERSION_LT(version, FI_VERSION(1, 5));
 
 	if (old)
@@ -141,11 +153,12 @@ static bool mr_fits(uint32_t version, const struct fi_info *hints)
 		       hints->mode & OLD_LOCAL_MR;
 	if (!hints->domain_attr)
 		return true;
-	if (mode & OLD_MR_BASIC)
+	if (mode & OLD_MR_BASIC) {
 		mode |= FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
-	if (hints->mode & OLD_LOCAL_MR)
-		mode |= FI_MR_LOCAL;
-	return (mode & MR_MODE) == MR_MODE;
+		if (hints->mode & OLD_LOCAL_MR)
+			mode |= FI_MR_LOCAL;
+	}
+	return (mode & needed) == needed;
 }
 
 static bool domain_fits(const struct fi_domain_attr *a, const char *name,
@@ -278,7 +291,7 @@ static void fill_domain(const struct query *q, const struct via_place *p,
 	d->control_progress = FI_PROGRESS_MANUAL;
 	d->data_progress = FI_PROGRESS_MANUAL;
 	d->resource_mgmt = FI_RM_ENABLED;
-	d->mr_mode = old || basic ? OLD_MR_BASIC : MR_MODE;
+	d->mr_mode = old || basic ? OLD_MR_BASIC : mr_mode_for(q->hints);
 	d->mr_key_size = sizeof(VIP_MEM_HANDLE);
 	d->cq_data_size = 4;
 	d->cq_cnt = 1024;

@@ -9,7 +9,9 @@
 #define RMA_FLAGS	(FI_COMPLETION | FI_INJECT | FI_MORE | \
 			 FI_REMOTE_CQ_DATA | FI_INJECT_COMPLETE | \
 			 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
-#define READ_FLAGS	(FI_COMPLETION | FI_MORE)
+/* What was read is here when it completes, whatever level is asked for. */
+#define READ_FLAGS	(FI_COMPLETION | FI_MORE | FI_INJECT_COMPLETE | \
+			 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
 
 static struct via_ep *ep_of(struct fid_ep *ep)
 {

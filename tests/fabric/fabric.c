@@ -402,7 +402,13 @@ static void test_info(void)
 	OK(query(NULL, NULL, 0, h, &i));
 	TRUE(i->ep_attr->max_msg_size < BIG && !(i->caps & FI_RMA));
 	fi_freeinfo(i);
+	/* Memory that nothing remote reaches has no key. */
+	h->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_ALLOCATED;
+	OK(query(NULL, NULL, 0, h, &i));
+	IS(i->domain_attr->mr_mode, h->domain_attr->mr_mode);
+	fi_freeinfo(i);
 	fi_freeinfo(h);
+	REFUSED(h->caps = FI_MSG; h->domain_attr->mr_mode = FI_MR_ALLOCATED);
 	REFUSED(h->caps = FI_MSG; h->ep_attr->max_msg_size = BIG);
 	REFUSED(h->ep_attr->type = FI_EP_DGRAM);
 	REFUSED(h->caps |= FI_TAGGED);
@@ -410,6 +416,8 @@ static void test_info(void)
 	REFUSED(h->caps |= FI_MULTI_RECV);
 	REFUSED(h->domain_attr->mr_mode = 0);
 	REFUSED(h->domain_attr->mr_mode &= ~FI_MR_LOCAL);
+	/* FI_LOCAL_MR of libfabric before 1.5. */
+	REFUSED(h->domain_attr->mr_mode &= ~FI_MR_LOCAL; h->mode = 1ull << 55);
 	REFUSED(h->domain_attr->mr_mode &= ~FI_MR_PROV_KEY);
 	REFUSED(h->domain_attr->data_progress = FI_PROGRESS_AUTO);
 	REFUSED(h->domain_attr->control_progress = FI_PROGRESS_AUTO);
@@ -657,6 +665,11 @@ static void test_rma(void)
 	OK(fi_writemsg(a.ep, &m, FI_COMPLETION));
 	good(&a, &b);
 	OK(fi_readmsg(a.ep, &m, 0));
+	good(&a, &b);
+	/* ofi_rxm passes on what its endpoint's operations are to have. */
+	OK(fi_readmsg(a.ep, &m, FI_DELIVERY_COMPLETE));
+	good(&a, &b);
+	OK(fi_writemsg(a.ep, &m, FI_DELIVERY_COMPLETE));
 	good(&a, &b);
 	at.len = 11;
 	IS(fi_writemsg(a.ep, &m, 0), -FI_EINVAL);
