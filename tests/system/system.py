@@ -125,13 +125,21 @@ class System:
 
     def attached(self, *names):
         """These are VI NICs, with the rights that README says; no others."""
-        text = self.sh("ls -l /dev/via_* 2>/dev/null || :")
+        text = self.sh("udevadm settle; ls -l /dev/via_* 2>/dev/null || :")
         nodes = {line.split()[-1]: line.split() for line in text.splitlines()}
         if set(nodes) != {f"/dev/via_{name}" for name in names}:
             raise StepFailed(f"device nodes are {sorted(nodes)}")
         for path, line in nodes.items():
             if (line[0], line[2], line[3]) != ("crw-rw----", "root", "via"):
                 raise StepFailed(f"{path} is {' '.join(line[:4])}")
+
+    def appears(self, name):
+        """Waits for a VI NIC that udev and systemd attach in their own time."""
+        self.sh(f"i=0; until test -c /dev/via_{name}; do sleep 0.1; "
+                "test $((i += 1)) = 600 && echo not within a minute && exit 1; "
+                "done; "
+                "until systemctl list-jobs | grep -q '^No jobs'; do "
+                "sleep 0.1; done")
 
     def ping(self, nic="via_eth0", net=0, user="root"):
         self.sh(f"runuser -u {user} -- viaping -c 2 -i 0.1 -d {nic} "
@@ -289,6 +297,8 @@ def reboot(system):
     system.node.restart()
     system.check.write(f"up after {system.node.boot_seconds:.1f} s")
     system.healthy()
+    # systemd is done before the driver of a card that udev found.
+    system.appears("eth0")
     system.attached("eth0")
     system.sh("via peer show eth0", OTHER)
     # udev loads no native driver for a card that it knows.
@@ -308,18 +318,17 @@ def later(system):
     system.sh("systemctl restart via-apply", status=1)
     system.sh("systemctl status via-apply", r"more.conf:3: no such setting",
               status=3)
-    wait = "i=0; until test -c /dev/via_{0} || test $((i += 1)) = 300; do " \
-        "sleep 0.1; done; udevadm settle"
     system.node.qmp.call("device_add", driver="virtio-net-pci", netdev="n1",
                          id="nic1", mac="52:54:00:00:01:01")
-    system.sh(wait.format("eth1"))
+    system.appears("eth1")
     system.attached("eth0", "eth1")
     system.sh("ip link set eth1 up; until grep -q 1 "
               "/sys/class/net/eth1/carrier; do sleep 0.1; done")
     system.ping("via_eth1", 1, "alice")
     system.sh("ip link add va type veth peer name vc")
     system.attached("eth0", "eth1")
-    system.sh("ip link set vc name vb; " + wait.format("vb"))
+    system.sh("ip link set vc name vb")
+    system.appears("vb")
     system.attached("eth0", "eth1", "vb")
     # One that goes takes its VI NIC along, and comes back with it.
     system.node.qmp.call("device_del", id="nic1")
