@@ -28,7 +28,19 @@ static bool client(const struct via_ep *ep)
 	return !ep->request;
 }
 
-/* A positive error of libfabric, and VIPL's. */
+static void announce(struct via_ep *ep)
+{
+	ep->state = VIA_EP_CONNECTED;
+	via_list_del(&ep->link);
+	via_eq_add(ep->eq, FI_CONNECTED, &ep->fid.fid, NULL,
+		   client(ep) ? ep->cm : NULL, client(ep) ? ep->cm_len : 0);
+}
+
+/*
+ * A positive error of libfabric, and VIPL's.  Both VIs of a client were
+ * connected where ACCEPT has come, however late the client looks: what has
+ * ended is a connection.
+ */
 void via_cm_fail(struct via_ep *ep, int err, int prov, const void *data,
 		 size_t len)
 {
@@ -36,6 +48,10 @@ void via_cm_fail(struct via_ep *ep, int err, int prov, const void *data,
 
 	if (was != VIA_EP_CONNECTING && was != VIA_EP_CONNECTED)
 		return;
+	if (was == VIA_EP_CONNECTING && ep->welcome) {
+		announce(ep);
+		was = VIA_EP_CONNECTED;
+	}
 	via_ep_end(ep);
 	if (was == VIA_EP_CONNECTED)
 		via_eq_add(ep->eq, FI_SHUTDOWN, &ep->fid.fid, NULL, NULL, 0);
@@ -45,10 +61,7 @@ void via_cm_fail(struct via_ep *ep, int err, int prov, const void *data,
 
 static void connected(struct via_ep *ep)
 {
-	ep->state = VIA_EP_CONNECTED;
-	via_list_del(&ep->link);
-	via_eq_add(ep->eq, FI_CONNECTED, &ep->fid.fid, NULL,
-		   client(ep) ? ep->cm : NULL, client(ep) ? ep->cm_len : 0);
+	announce(ep);
 	if (ep->posted != ep->told)
 		via_credit_flush(ep);
 }

@@ -157,8 +157,10 @@ static bool is_long(struct via_cq *cq)
 {
 	if (!cq->nic->alone)
 		return false;
-	if (cq->dry == VIA_DRY)
+	if (cq->dry == VIA_DRY) {
 		cq->dry_ns = via_now();
+		return false;
+	}
 	return via_now() - cq->dry_ns > VIA_LONG_NS;
 }
 

@@ -65,8 +65,10 @@ const char *via_strerror(int prov, char *buf, size_t len)
 	if (prov < 0)
 		snprintf(text, sizeof(text), "%s",
 			 VipExtReturnText((VIP_RETURN)-prov));
-	else
+	else if (prov)
 		VipExtStatusText((VIP_UINT32)prov, text, sizeof(text));
+	else
+		snprintf(text, sizeof(text), "no error of the VI NIC");
 	if (buf && len) {
 		snprintf(buf, len, "%s", text);
 		return buf;

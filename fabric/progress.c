@@ -76,8 +76,11 @@ static void event(struct via_vi *vi, bool recv)
 		return;
 	}
 	r = recv ? via_rx_done(vi->ep) : via_tx_done(vi->ep);
-	if (r < 0)
+	if (r < 0) {
+		/* ACCEPT may have come, and waits to be taken. */
+		ctl_event(vi->ep, true);
 		via_cm_fail(vi->ep, FI_ECONNABORTED, 0, NULL, 0);
+	}
 }
 
 static void take(struct via_nic *nic, VIP_CQ_HANDLE cq)

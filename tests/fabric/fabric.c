@@ -1195,6 +1195,57 @@ static void test_death(void)
 	close(pipes[1]);
 }
 
+static void brief_client(int in)
+{
+	struct sockaddr_in addr;
+	struct side a;
+	union cm cm;
+	char c;
+
+	IS(read(in, &addr, sizeof(addr)), sizeof(addr));
+	open_side(&a);
+	open_ep(&a, a.info, 0);
+	OK(fi_connect(a.ep, &addr, NULL, 0));
+	IS(read(in, &c, 1), 1);
+	event(&a, NULL, FI_CONNECTED, &cm, sizeof(cm));
+	OK(strcmp((char *)cm.e.data, "brief"));
+	event(&a, NULL, FI_SHUTDOWN, &cm, sizeof(cm));
+	_exit(0);
+}
+
+/* A connection that has ended when the client looks was one nevertheless. */
+static void test_brief(void)
+{
+	struct sockaddr_in addr;
+	struct fi_info *info;
+	struct side b;
+	int pipes[2], status;
+	union cm cm;
+	size_t len;
+	pid_t child;
+
+	OK(pipe(pipes));
+	child = fork();
+	if (!child)
+		brief_client(pipes[0]);
+	open_side(&b);
+	listen_on(&b, &addr);
+	IS(write(pipes[1], &addr, sizeof(addr)), sizeof(addr));
+	info = connreq(&b, NULL, &cm, &len);
+	open_ep(&b, info, 0);
+	fi_freeinfo(info);
+	OK(fi_accept(b.ep, "brief", 6));
+	event(&b, NULL, FI_CONNECTED, &cm, sizeof(cm));
+	OK(fi_shutdown(b.ep, 0));
+	event(&b, NULL, FI_SHUTDOWN, &cm, sizeof(cm));
+	IS(write(pipes[1], "", 1), 1);
+	IS(waitpid(child, &status, 0), child);
+	IS(status, 0);
+	close_side(&b);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
 enum { PER_THREAD = 3000 };
 
 static void *sender(void *arg)
@@ -1252,8 +1303,9 @@ static const struct {
 	const char	*name;
 	void		(*run)(void);
 } tests[] = {
-	/* First: it forks. */
+	/* First: they fork. */
 	{ "death", test_death },
+	{ "brief", test_brief },
 	{ "info", test_info },
 	{ "messages", test_messages },
 	{ "credits", test_credits },
