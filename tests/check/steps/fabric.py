@@ -12,6 +12,7 @@ from runner import Skipped, StepFailed
 
 CALLS = os.path.join(BUILD, "viafab")
 MPI = os.path.join(BUILD, "viampi")
+FABTESTS = os.path.join(ROOT, "tests/fabric/fabtests.py")
 RSH = os.path.join(ROOT, "tests/fabric/rsh")
 # On the nodes without sshd: what tests/fabric/rsh talks to.
 SHELLS = "busybox nc -ll -p 5000 -e /bin/sh"
@@ -41,6 +42,17 @@ def pingpong(session, net):
         with serving(session, command, ends=True):
             session.run(node, f"sleep 2; {command} 10.{net}.0.2",
                         90 * session.slow)
+
+
+def fabtests(session, net, types):
+    """libfabric's own tests between the machines, but for one that registers
+    3 GiB."""
+    subprocess.run([FABTESTS, "--build"], check=True)
+    with shells(session):
+        session.run(session.lab.nodes[0],
+                    f"{around(net)}{FABTESTS} --types {types} --without "
+                    f"fi_rdm_atomic 10.{net}.0.1 10.{net}.0.2",
+                    2400 * session.slow)
 
 
 def programs():

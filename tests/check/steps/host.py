@@ -31,6 +31,11 @@ def fuzz(check, runs):
     check.host(["make", "-s", "fuzz", f"FUZZ_RUNS={runs}"], LONG)
 
 
+def fabtests(check):
+    """libfabric's own tests, over via on shm beside tcp."""
+    check.host([os.path.join(ROOT, "tests/fabric/fabtests.py")], LONG)
+
+
 SANITIZERS = {
     # The library has a fence that gcc's TSan does not know; clang's does.
     "tsan": ["CC=clang", "SAN=thread", "CFLAGS=-O1 -g"],

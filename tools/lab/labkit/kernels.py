@@ -152,8 +152,9 @@ def fetch_listed(name, folder, log):
                   finish_modules(folder, release))
 
 
-def private_apt(log, part, suites, *options):
-    """An apt of our own for these suites: sources, lists and all."""
+def private_apt(log, part, suites, *options, kind="deb"):
+    """An apt of our own for these suites: sources, lists and all; of sources
+    (kind is deb-src) or of what was built."""
     base = os.path.join(CACHE, part)
     for folder in ("lists/partial", "archives/partial", "parts"):
         os.makedirs(os.path.join(base, folder), exist_ok=True)
@@ -167,7 +168,7 @@ def private_apt(log, part, suites, *options):
     key = "/usr/share/keyrings/debian-archive-keyring.gpg"
     signed = f"[signed-by={key}] " if os.path.exists(key) else ""
     with open(os.path.join(base, "sources.list"), "w") as file:
-        file.writelines(f"deb {signed}{mirror} {suite} main\n"
+        file.writelines(f"{kind} {signed}{mirror} {suite} main\n"
                         for suite in suites)
     return Apt(["-o", f"Dir::Etc::sourcelist={base}/sources.list",
                 "-o", f"Dir::Etc::sourceparts={base}/parts",
