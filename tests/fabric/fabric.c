@@ -1152,15 +1152,31 @@ static void test_absent(void)
 	unpair(&a, &b);
 }
 
+/* The end of a child process's connection; it is told where to. */
+static void answer(struct side *b, int out, const void *data, size_t len)
+{
+	struct sockaddr_in addr;
+	struct fi_info *info;
+	union cm cm;
+	size_t got;
+
+	open_side(b);
+	listen_on(b, &addr);
+	IS(write(out, &addr, sizeof(addr)), sizeof(addr));
+	info = connreq(b, NULL, &cm, &got);
+	open_ep(b, info, 0);
+	fi_freeinfo(info);
+	OK(fi_accept(b->ep, data, len));
+	event(b, NULL, FI_CONNECTED, &cm, sizeof(cm));
+}
+
 /* A process that is killed: its peer is told, with nothing sent. */
 static void test_death(void)
 {
 	struct sockaddr_in addr;
-	struct fi_info *info;
 	struct side b;
 	int pipes[2];
 	union cm cm;
-	size_t len;
 	pid_t child;
 
 	OK(pipe(pipes));
@@ -1177,14 +1193,7 @@ static void test_death(void)
 		for (;;)
 			pause();
 	}
-	open_side(&b);
-	listen_on(&b, &addr);
-	IS(write(pipes[1], &addr, sizeof(addr)), sizeof(addr));
-	info = connreq(&b, NULL, &cm, &len);
-	open_ep(&b, info, 0);
-	fi_freeinfo(info);
-	OK(fi_accept(b.ep, NULL, 0));
-	event(&b, NULL, FI_CONNECTED, &cm, sizeof(cm));
+	answer(&b, pipes[1], NULL, 0);
 	/* The child has to have seen it, too, or it dies connecting. */
 	usleep(100000);
 	kill(child, SIGKILL);
@@ -1216,26 +1225,16 @@ static void brief_client(int in)
 /* A connection that has ended when the client looks was one nevertheless. */
 static void test_brief(void)
 {
-	struct sockaddr_in addr;
-	struct fi_info *info;
 	struct side b;
 	int pipes[2], status;
 	union cm cm;
-	size_t len;
 	pid_t child;
 
 	OK(pipe(pipes));
 	child = fork();
 	if (!child)
 		brief_client(pipes[0]);
-	open_side(&b);
-	listen_on(&b, &addr);
-	IS(write(pipes[1], &addr, sizeof(addr)), sizeof(addr));
-	info = connreq(&b, NULL, &cm, &len);
-	open_ep(&b, info, 0);
-	fi_freeinfo(info);
-	OK(fi_accept(b.ep, "brief", 6));
-	event(&b, NULL, FI_CONNECTED, &cm, sizeof(cm));
+	answer(&b, pipes[1], "brief", 6);
 	OK(fi_shutdown(b.ep, 0));
 	event(&b, NULL, FI_SHUTDOWN, &cm, sizeof(cm));
 	IS(write(pipes[1], "", 1), 1);
