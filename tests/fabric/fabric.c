@@ -6,6 +6,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -1152,7 +1154,8 @@ static void test_absent(void)
 	unpair(&a, &b);
 }
 
-/* The end of a child process's connection; it is told where to. */
+/* The end of a child process's connection; it is told where to, and when its
+ * requests have come. */
 static void answer(struct side *b, int out, const void *data, size_t len)
 {
 	struct sockaddr_in addr;
@@ -1164,6 +1167,7 @@ static void answer(struct side *b, int out, const void *data, size_t len)
 	listen_on(b, &addr);
 	IS(write(out, &addr, sizeof(addr)), sizeof(addr));
 	info = connreq(b, NULL, &cm, &got);
+	IS(write(out, "", 1), 1);
 	open_ep(b, info, 0);
 	fi_freeinfo(info);
 	OK(fi_accept(b->ep, data, len));
@@ -1184,6 +1188,7 @@ static void test_death(void)
 	if (!child) {
 		struct side a;
 
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (read(pipes[0], &addr, sizeof(addr)) != sizeof(addr))
 			_exit(1);
 		open_side(&a);
@@ -1206,15 +1211,24 @@ static void test_death(void)
 
 static void brief_client(int in)
 {
+	struct pollfd come = { in, POLLIN, 0 };
 	struct sockaddr_in addr;
 	struct side a;
 	union cm cm;
+	uint32_t none;
 	char c;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	IS(read(in, &addr, sizeof(addr)), sizeof(addr));
 	open_side(&a);
 	open_ep(&a, a.info, 0);
 	OK(fi_connect(a.ep, &addr, NULL, 0));
+	/* Requests that met no listener just then are repeated by calls. */
+	while (!poll(&come, 1, 0))
+		IS(fi_eq_read(a.eq, &none, &cm, sizeof(cm), FI_PEEK),
+		   -FI_EAGAIN);
+	IS(read(in, &c, 1), 1);
+	/* Nothing more is called until the server has shut down. */
 	IS(read(in, &c, 1), 1);
 	event(&a, NULL, FI_CONNECTED, &cm, sizeof(cm));
 	OK(strcmp((char *)cm.e.data, "brief"));
