@@ -106,15 +106,13 @@ class Machine(Node):
                 "-chardev", f"file,id=console,path={self.console}",
                 "-serial", "chardev:console",
                 "-qmp", f"unix:{prefix}.qmp,server=on,wait=off",
-                "-device", "virtio-serial-pci",
+                "-device", "virtio-serial-pci,max_ports=2",
                 "-chardev", f"socket,id=agent,path={prefix}.agent,"
                 "server=on,wait=off",
                 "-device", "virtserialport,chardev=agent,nr=1,name=agent",
                 "-virtfs", f"local,path={REPO},mount_tag=mvia,"
                 "security_model=none,readonly=on",
-                *(word for net in (0, 1) for word in (
-                    "-netdev", f"stream,id=n{net},server=off,addr.type=unix,"
-                    f"addr.path={lab.wire(net).port_path(self.index)}")),
+                *self.netdev(0), *self.netdev(1),
                 "-device", f"{device},netdev=n0,id=nic0,romfile=,"
                 "mac=52:54:00:00:00:01"]
 

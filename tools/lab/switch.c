@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * switch - an Ethernet switch for QEMU's "-netdev stream", with a bad day
+ * switch - an Ethernet switch for QEMU's "-netdev socket", with a bad day
  *
  *	switch PREFIX PORTS [key=value...]
  *

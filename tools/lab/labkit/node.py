@@ -87,6 +87,7 @@ class Node:
             self.link.haste = 1000
         self.qemu = None
         self.qmp = None
+        self.plugs = []  # connections to wires, until QEMU has them
         self.threads = []  # one for each of its CPUs
         self.boot_seconds = None
 
@@ -112,6 +113,15 @@ class Node:
             opts.append(lab.append)
         return " ".join(opts)
 
+    def netdev(self, net):
+        """A connection to that wire, which QEMU gets as a descriptor: so its
+        main loop reads it.  A netdev "stream" is a source of GLib's, which
+        wakes that loop once more for each frame."""
+        plug = socket.socket(socket.AF_UNIX)
+        self.plugs.append(plug)
+        plug.connect(self.lab.wire(net).port_path(self.index))
+        return ["-netdev", f"socket,id=n{net},fd={plug.fileno()}"]
+
     def nic_arguments(self):
         args = []
         for net, spec in enumerate(self.lab.nics):
@@ -120,9 +130,7 @@ class Node:
             if self.lab.exact:
                 args += ["-netdev", f"hubport,id=n{net},hubid=0"]
             else:
-                path = self.lab.wire(net).port_path(self.index)
-                args += ["-netdev", f"stream,id=n{net},server=off,"
-                         f"addr.type=unix,addr.path={path}"]
+                args += self.netdev(net)
             args += ["-device", f"{device},netdev=n{net},id=nic{net},"
                      f"mac={mac},romfile={qemu.slot(model, net)}"]
         return args
@@ -133,7 +141,7 @@ class Node:
         return ["-chardev", f"file,id=console,path={self.console}",
                 "-serial", "chardev:console",
                 "-qmp", f"unix:{prefix}.qmp,server=on,wait=off",
-                "-device", "virtio-serial-pci",
+                "-device", "virtio-serial-pci,max_ports=3",
                 "-chardev", f"socket,id=agent,path={prefix}.agent,"
                 "server=on,wait=off",
                 "-device", "virtserialport,chardev=agent,nr=1,name=agent",
@@ -171,12 +179,16 @@ class Node:
         """Start QEMU; ready() waits for the guest."""
         self.started = time.monotonic()
         self.qemu_log = os.path.join(self.lab.logdir, f"{self.name}.qemu")
+        command = self.command()
         with open(self.qemu_log, "w") as log:
-            log.write(shlex.join(self.command()) + "\n")
+            log.write(shlex.join(command) + "\n")
             log.flush()
             self.qemu = subprocess.Popen(
-                self.command(), stdin=subprocess.DEVNULL, stdout=log,
-                stderr=log, preexec_fn=die_with_parent)
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                preexec_fn=die_with_parent,
+                pass_fds=[plug.fileno() for plug in self.plugs])
+        while self.plugs:
+            self.plugs.pop().close()
         self.qmp = Monitor(f"{self.run_prefix}.qmp", self.health)
         self.threads = [cpu["thread-id"] for cpu in
                         self.qmp.call("query-cpus-fast")]
