@@ -65,6 +65,9 @@
 #define VIA_IOV		4	/* segments of local memory */
 #define VIA_INJECT	256	/* bytes */
 #define VIA_RMA_MAX	(1ull << 30)
+/* Levels of completion: all are served alike. */
+#define VIA_LEVELS	(FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
+			 FI_DELIVERY_COMPLETE)
 #define VIA_CM_DATA	40	/* bytes of private data */
 #define VIA_CQ_ENTRIES	4096	/* of the NIC's CQs */
 #define VIA_VI_HASH	1024

@@ -18,8 +18,7 @@
 #define TX_CAPS		(FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE)
 #define RX_CAPS		(FI_MSG | FI_RMA | FI_RECV | FI_REMOTE_READ | \
 			 FI_REMOTE_WRITE)
-#define OP_FLAGS	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
-			 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
+#define OP_FLAGS	(FI_COMPLETION | FI_INJECT | VIA_LEVELS)
 /* What RDMA Read has begun may be overtaken: no SAR, no WAR. */
 #define MSG_ORDER	(FI_ORDER_SAS | FI_ORDER_SAW | FI_ORDER_WAS | \
 			 FI_ORDER_WAW | FI_ORDER_RAR | FI_ORDER_RAW | \
@@ -131,15 +130,26 @@ static bool rx_fits(const struct fi_rx_attr *a)
 	       !over(a->size, VIA_SIZE_MAX) && !over(a->iov_limit, VIA_IOV);
 }
 
+/* Kinds of operations asked for, both ends of them where none is. */
+static uint64_t kinds(const struct fi_info *hints)
+{
+	uint64_t caps = hints ? hints->caps : 0;
+
+	if (!(caps & (FI_MSG | FI_RMA)))
+		caps |= FI_MSG | FI_RMA;
+	if (caps & FI_MSG && !(caps & (FI_SEND | FI_RECV)))
+		caps |= FI_SEND | FI_RECV;
+	if (caps & FI_RMA && !(caps & (FI_READ | FI_WRITE | FI_REMOTE_READ |
+				       FI_REMOTE_WRITE)))
+		caps |= FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+	return caps;
+}
+
 /* Where nothing remote reads or writes memory, its key does not matter. */
 static int mr_mode_for(const struct fi_info *hints)
 {
-	uint64_t caps = hints ? hints->caps : 0;
-	bool target = !caps || (caps & FI_RMA &&
-				(!(caps & (FI_READ | FI_WRITE)) ||
-				 caps & (FI_REMOTE_READ | FI_REMOTE_WRITE)));
-
-	return target ? MR_MODE : MR_MODE & ~(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY);
+	return kinds(hints) & (FI_REMOTE_READ | FI_REMOTE_WRITE) ? MR_MODE :
+		MR_MODE & ~(FI_MR_VIRT_ADDR | FI_MR_PROV_KEY);
 }
 
 static bool mr_fits(uint32_t version, const struct fi_info *hints)
@@ -233,19 +243,9 @@ static void *copy_addr(const struct sockaddr_in *a, size_t *len)
 	return to;
 }
 
-/* Kinds of operations asked for, both ends of them where none is. */
 static uint64_t caps_given(const struct query *q, uint64_t all)
 {
-	uint64_t caps = q->hints ? q->hints->caps : 0;
-
-	if (!(caps & (FI_MSG | FI_RMA)))
-		caps |= FI_MSG | FI_RMA;
-	if (caps & FI_MSG && !(caps & (FI_SEND | FI_RECV)))
-		caps |= FI_SEND | FI_RECV;
-	if (caps & FI_RMA && !(caps & (FI_READ | FI_WRITE | FI_REMOTE_READ |
-				       FI_REMOTE_WRITE)))
-		caps |= FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
-	return caps | (all & (FI_LOCAL_COMM | FI_REMOTE_COMM));
+	return kinds(q->hints) | (all & (FI_LOCAL_COMM | FI_REMOTE_COMM));
 }
 
 static void fill_queues(const struct query *q, const struct known *k,

@@ -5,8 +5,7 @@
 #include "fab.h"
 
 #define SEND_FLAGS	(FI_COMPLETION | FI_INJECT | FI_MORE | \
-			 FI_REMOTE_CQ_DATA | FI_INJECT_COMPLETE | \
-			 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
+			 FI_REMOTE_CQ_DATA | VIA_LEVELS)
 #define RECV_FLAGS	(FI_COMPLETION | FI_MORE)
 
 static struct via_ep *ep_of(struct fid_ep *ep)

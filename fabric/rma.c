@@ -7,11 +7,9 @@
 #include "fab.h"
 
 #define RMA_FLAGS	(FI_COMPLETION | FI_INJECT | FI_MORE | \
-			 FI_REMOTE_CQ_DATA | FI_INJECT_COMPLETE | \
-			 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
+			 FI_REMOTE_CQ_DATA | VIA_LEVELS)
 /* What was read is here when it completes, whatever level is asked for. */
-#define READ_FLAGS	(FI_COMPLETION | FI_MORE | FI_INJECT_COMPLETE | \
-			 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
+#define READ_FLAGS	(FI_COMPLETION | FI_MORE | VIA_LEVELS)
 
 static struct via_ep *ep_of(struct fid_ep *ep)
 {
