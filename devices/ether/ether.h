@@ -806,6 +806,11 @@ enum via_verdict via_ether_p2p_verdict(u32 reason);
 /* timer.c */
 void via_ether_timer_init(struct via_ether_nic *nic);
 void via_ether_timer_stop(struct via_ether_nic *nic);
+/* A program that busy-polls looks.  RCU read side, BH on. */
+void via_ether_alarm_poll(struct via_ether_nic *nic);
+/* Busy polling begins, goes on or ends.  Takes nic->lock. */
+void via_ether_alarm_mode(struct via_ether_nic *nic,
+			  enum via_busy_poll_step step);
 /* An attempt: sq.lock held. */
 void via_ether_heat(struct via_ether_vi *ev);
 /*

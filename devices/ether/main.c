@@ -137,13 +137,17 @@ static void nic_busy_poll(struct via_nic *ka)
 	struct via_ether_nic *nic = ka->priv;
 
 	nic->ops->busy_poll(nic);
+	via_ether_alarm_poll(nic);
 }
 
 static bool nic_busy_poll_mode(struct via_nic *ka, enum via_busy_poll_step step)
 {
 	struct via_ether_nic *nic = ka->priv;
 
-	return nic->ops->busy_poll_mode(nic, step);
+	if (!nic->ops->busy_poll_mode(nic, step))
+		return false;
+	via_ether_alarm_mode(nic, step);
+	return true;
 }
 
 void via_ether_busy_poll_stop(struct via_ether_nic *nic)

@@ -247,7 +247,9 @@ u32 via_peer_key_id(const struct via_peer *peer)
  * The mean of round trips without the waits of the peer.  Not the least of
  * them: where round trips differ, most are longer than two of the least, so
  * most bets of that length are lost.  A sample with a wait in it is an upper
- * limit; it counts for little where it is below, since only those are counted.
+ * limit; it counts for very little where it is below, since only those are
+ * counted: with more weight the mean would be that of the
+ * lucky ones.
  * Some in a row of less than half show that the way has become shorter.
  * rtt_lock held.
  */
@@ -259,7 +261,7 @@ static u32 net_sample(struct via_peer *peer, u32 us, bool known)
 	if (peer->rtt_short >= RTT_SHORT)
 		return max((net + us) / 2, 1u);
 	if (us < net)
-		return net - (net - us) / (known ? 8 : 64);
+		return net - (net - us) / (known ? 8 : 512);
 	return known ? net + (us - net + 7) / 8 : net;
 }
 

@@ -22,6 +22,10 @@
  * for each VI would put the tree into the kernel's hands, and take an
  * interrupt for each.
  *
+ * While programs busy-poll, their traps look at the clock and the alarm is not
+ * armed: in a virtual machine each arming costs as much as a message.  Where
+ * they do not look any more, the tick of busy polling notices (nic->polled).
+ *
  * The price: the time of an event in a VI that is watched already is known to
  * one look only.  An acknowledgement that is the only one owed is in time to a
  * microsecond by the CPU's cycle counter; others are sent early, after a part
@@ -108,6 +112,13 @@ static bool can_wait(struct via_ether_nic *nic, u64 now)
 	return nic->armed > now + gap + gap / 4;
 }
 
+/* nic->lock held. */
+static void start_alarm(struct via_ether_nic *nic)
+{
+	hrtimer_start(&nic->alarm, ns_to_ktime(nic->armed),
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
+}
+
 /*
  * Armed for what is due first, earlier or later than before; @now: for a look,
  * 0: for something else.  One that nothing waits for any more goes off for
@@ -130,9 +141,10 @@ static void set_alarm(struct via_ether_nic *nic, u64 now)
 		return;
 	if (now && when > nic->armed && can_wait(nic, now))
 		return;
-	nic->armed = when;
-	hrtimer_start(&nic->alarm, ns_to_ktime(when),
-		      HRTIMER_MODE_ABS_PINNED_SOFT);
+	/* Pairs with via_ether_alarm_poll(). */
+	WRITE_ONCE(nic->armed, when);
+	if (!nic->polled)
+		start_alarm(nic);
 }
 
 /* Often it is the only one, and keeps its place.  nic->lock held. */
@@ -765,18 +777,22 @@ static struct via_peer *next_opening(struct via_ether_nic *nic, u64 now)
 	return peer;
 }
 
-static enum hrtimer_restart go_off(struct hrtimer *t)
+/* What is due now.  BH off. */
+static void run_alarm(struct via_ether_nic *nic)
 {
-	struct via_ether_nic *nic = container_of(t, struct via_ether_nic,
-						 alarm);
 	u64 now = ktime_get_ns();
 	struct via_ether_vi *ev;
 	struct via_peer *peer;
 	bool late, retry;
 
 	spin_lock(&nic->lock);
+	/* The timer and programs that look may come at once: one is enough. */
+	if (!nic->armed) {
+		spin_unlock(&nic->lock);
+		return;
+	}
 	late = now > nic->armed + LATE_NS;
-	nic->armed = 0;
+	WRITE_ONCE(nic->armed, 0);
 	retry = nic->retry_at <= now + GAP_NS;
 	if (retry)
 		nic->retry_at = U64_MAX;
@@ -796,10 +812,43 @@ static enum hrtimer_restart go_off(struct hrtimer *t)
 	rcu_read_unlock();
 
 	spin_lock(&nic->lock);
-	nic->armed = U64_MAX;
+	WRITE_ONCE(nic->armed, U64_MAX);
 	set_alarm(nic, 0);
 	spin_unlock(&nic->lock);
+}
+
+static enum hrtimer_restart go_off(struct hrtimer *t)
+{
+	run_alarm(container_of(t, struct via_ether_nic, alarm));
 	return HRTIMER_NORESTART;
+}
+
+void via_ether_alarm_poll(struct via_ether_nic *nic)
+{
+	u64 when = READ_ONCE(nic->armed);
+
+	/* 0: it runs, on another CPU. */
+	if (likely(!when || when == U64_MAX || when > ktime_get_ns()))
+		return;
+	local_bh_disable();
+	run_alarm(nic);
+	local_bh_enable();
+}
+
+void via_ether_alarm_mode(struct via_ether_nic *nic,
+			  enum via_busy_poll_step step)
+{
+	spin_lock_bh(&nic->lock);
+	nic->polled = step != VIA_BUSY_POLL_END;
+	/*
+	 * No program has looked for a tick, or none will: what is due may be
+	 * due since.  While the alarm runs it arms itself.
+	 */
+	if (!nic->stopping && nic->armed && nic->armed != U64_MAX &&
+	    (step == VIA_BUSY_POLL_END ||
+	     (step == VIA_BUSY_POLL_KEEP && nic->armed <= ktime_get_ns())))
+		start_alarm(nic);
+	spin_unlock_bh(&nic->lock);
 }
 
 void via_ether_wake(struct via_ether_nic *nic)

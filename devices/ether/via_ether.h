@@ -240,8 +240,10 @@ struct via_ether_frame {
  * @next_live:	jiffies of the next look at peers and requests
  * @alarm:	the high-resolution timer; armed while @due, @openings or @stalled
  *		is not empty
- * @armed:	lock: ns of ktime_get_ns() for which @alarm is armed, U64_MAX:
- *		it is not, 0: it runs and arms itself
+ * @armed:	lock to write: ns of ktime_get_ns() for which @alarm is armed,
+ *		U64_MAX: it is not, 0: it runs and arms itself
+ * @polled:	lock: programs that busy-poll look at @armed, the timer is not
+ *		started
  * @looked_at:	lock: ns of ktime_get_ns(), when @alarm was last to go off later
  * @due:	lock: VIs that @alarm visits, by time
  * @openings:	lock: peers to which nothing is sent until then, by time
@@ -287,6 +289,7 @@ struct via_ether_nic {
 	unsigned long next_live;
 	struct hrtimer alarm;
 	u64 armed;
+	bool polled;
 	u64 looked_at;
 	struct timerqueue_head due;
 	struct timerqueue_head openings;

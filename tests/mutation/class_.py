@@ -887,6 +887,11 @@ mutant("alarm-not-earlier", TIMER, "sim", "",
        ("	if (nic->stopping || !nic->armed || when == nic->armed ||\n",
         "	if (nic->stopping || nic->armed != U64_MAX ||\n"),
        sim="time")
+mutant("alarm-of-nobody", TIMER, "sim", "",
+       "what is due when programs stop looking waits for the next frame",
+       ("	    (step == VIA_BUSY_POLL_END ||\n"
+        "	     (step == VIA_BUSY_POLL_KEEP && nic->armed <= ktime_get_ns())))\n",
+        "	    false)\n"), sim="time")
 mutant("pause-judged", TIMER, "sim", "",
        "a host whose CPU did not run sends again what was answered",
        ("	} else if (!ev->excused && now > ",

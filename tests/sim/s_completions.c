@@ -15,6 +15,8 @@
 #define US		1000ull
 /* Softirqs and threads have turns of their own, and batches are taken. */
 #define SLACK		(40 * US)
+/* Until it is noticed that programs do not look any more. */
+#define TICKS		(1000 * US)
 
 enum pattern {
 	THINKS,				/* one of the two, between messages */
@@ -33,6 +35,7 @@ static struct {
 	enum pattern pattern;
 	u32 clients, rounds;
 	bool one;			/* thread has all clients */
+	bool spin;			/* both look for frames themselves */
 	u32 burst, bytes;		/* messages of one, and of a message */
 	u64 think[2];			/* ns, the client's, the server's */
 	u32 stops;			/* the server thinks each n-th round */
@@ -136,11 +139,28 @@ static void think(u64 ns)
 		sim_sleep(ns);
 }
 
+/* Looks as libvipl does, until there is something. */
+static void spin(struct prog_vi *v, bool recv, struct prog_done *d)
+{
+	u64 until = sim_now() + 10 * SEC;
+	u32 i;
+
+	for (i = 0; !prog_done(v, recv, d); i++) {
+		sim_expect(sim_now() < until, "");
+		if (READ_ONCE(v->nic->ctl->poll) || i % 8 == 7)
+			sim_trap(v->nic->file, VIA_OP_POLL, 0);
+		sim_sleep(US / 2);
+	}
+}
+
 static void done(struct prog_vi *v, bool recv)
 {
 	struct prog_done d;
 
-	sim_expect(!prog_wait(v, recv, 10 * SEC, &d), "");
+	if (w.spin)
+		spin(v, recv, &d);
+	else
+		sim_expect(!prog_wait(v, recv, 10 * SEC, &d), "");
 	sim_expect(!(d.status & VIA_ST_ERROR_MASK), "(%#x)", d.status);
 }
 
@@ -361,6 +381,8 @@ static void run(void)
 	/* Some schedules let the alarm wait where two threads never do. */
 	if (w.pattern == BESIDE)
 		w.limit *= 4;
+	if (w.spin)
+		w.limit += TICKS;
 	sim_thread(server, "server", serve, NULL);
 	sim_thread(client, "clients", clients, client);
 	sim_proc_wait(server);
@@ -379,6 +401,19 @@ static void thinks(void)
 	begin(THINKS, 60);
 	w.think[0] = times[sim_dice(6)];
 	w.think[1] = times[sim_dice(6)];
+	run();
+}
+
+/* Traps are the alarm's clock, and the tick, while programs do something else. */
+static void spinners(void)
+{
+	static const u64 times[] = { 0, 20 * US, 300 * US, 3 * MS };
+
+	sim_nics_polled();
+	begin(THINKS, 60);
+	w.spin = true;
+	w.think[1] = times[sim_dice(4)];
+	w.stops = 15;
 	run();
 }
 
@@ -595,6 +630,9 @@ static void one_thread(void)
 
 LATE(thinks, "completion-think",
      "acknowledgements in time while one end or both think", thinks)
+LATE(spinners, "completion-spin",
+     "acknowledgements in time of programs that take frames themselves",
+     spinners)
 LATE(slowly, "completion-slow",
      "answers within two round trips carry the acknowledgements", slowly)
 LATE(seldom, "completion-seldom",
