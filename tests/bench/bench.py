@@ -118,7 +118,7 @@ def run_sizes(book, args):
 
 
 def run_mpi(book, args):
-    print(f"# MPI, two machines: {', '.join(WIRE_NICS)}", flush=True)
+    print(f"# MPI, two machines: {', '.join(mpi.NICS)}", flush=True)
     failures = mpi.part_count(book, args.build)
     if subprocess.run([os.path.join(ROOT, "tools/lab/setup.sh"), "mpi"],
                       check=False).returncode:
@@ -126,10 +126,9 @@ def run_mpi(book, args):
     subprocess.run(["make", "-s", "-C", ROOT, "viampi",
                     f"B={os.path.relpath(args.build, ROOT)}"], check=True)
     try:
-        with Lab(nodes=2, nics=WIRE_NICS, kernel=args.kernel,
+        with Lab(nodes=2, nics=mpi.NICS, kernel=args.kernel,
                  mem=1024) as lab:
-            failures += mpi.part_mpi(book, lab, args.build, WIRE_NICS,
-                                     args.quick)
+            failures += mpi.part_mpi(book, lab, args.build, args.quick)
     except LabError as error:
         failures.append(f"MPI: {error}")
         print(f"# FAILED {failures[-1]}", flush=True)

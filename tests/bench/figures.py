@@ -198,7 +198,7 @@ def patterns_bars():
 
 
 def mpi_bars():
-    for nic in ("e1000", "virtio-net"):
+    for *_, nic in mpi.NETS:
         like = dict(at_least=True, nic=nic, unit="ratio")
         for bench, other in (("lat", mpi.TCP), ("mpi", mpi.TCP),
                              ("mpi", mpi.BTL)):

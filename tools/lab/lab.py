@@ -246,6 +246,15 @@ class Lab:
         node.sh(f"umask 077; {''.join(keys)}printf '{text}\\n' "
                 f">/tmp/peers.conf; {via} apply /tmp/peers.conf")
 
+    def spread(self):
+        """For measurements: each CPU of a guest has one of this machine's, if
+        there are enough; else two that spin may share one for a while."""
+        threads = [t for node in self.nodes for t in node.threads]
+        cpus = sorted(os.sched_getaffinity(0))
+        if len(threads) <= len(cpus):
+            for thread, cpu in zip(threads, cpus):
+                os.sched_setaffinity(thread, {cpu})
+
     def native(self, node, *interfaces):
         """Our own drivers for these NICs, IP addresses and all, and so
         /dev/via_<interface>.  The modules above are there already."""
