@@ -248,10 +248,9 @@ u32 via_peer_key_id(const struct via_peer *peer)
  * them: where round trips differ, most are longer than two of the least, so
  * most bets of that length are lost.  A sample with a wait in it is an upper
  * limit; it counts for very little where it is below, since only those are
- * counted: with more weight the mean would be that of the
- * lucky ones.
- * Some in a row of less than half show that the way has become shorter.
- * rtt_lock held.
+ * counted, and with more weight the mean would be that of the lucky ones.  Some
+ * in a row of less than half show that the way has become shorter.  rtt_lock
+ * held.
  */
 static u32 net_sample(struct via_peer *peer, u32 us, bool known)
 {

@@ -112,6 +112,12 @@ static bool can_wait(struct via_ether_nic *nic, u64 now)
 	return nic->armed > now + gap + gap / 4;
 }
 
+/* For some time, and not at work.  nic->lock held. */
+static bool is_armed(const struct via_ether_nic *nic)
+{
+	return nic->armed && nic->armed != U64_MAX;
+}
+
 /* nic->lock held. */
 static void start_alarm(struct via_ether_nic *nic)
 {
@@ -786,8 +792,11 @@ static void run_alarm(struct via_ether_nic *nic)
 	bool late, retry;
 
 	spin_lock(&nic->lock);
-	/* The timer and programs that look may come at once: one is enough. */
-	if (!nic->armed) {
+	/*
+	 * The timer and programs that look may come at once: one is enough.  A
+	 * timer of before busy polling may find that they have done it all.
+	 */
+	if (!is_armed(nic)) {
 		spin_unlock(&nic->lock);
 		return;
 	}
@@ -844,7 +853,7 @@ void via_ether_alarm_mode(struct via_ether_nic *nic,
 	 * No program has looked for a tick, or none will: what is due may be
 	 * due since.  While the alarm runs it arms itself.
 	 */
-	if (!nic->stopping && nic->armed && nic->armed != U64_MAX &&
+	if (!nic->stopping && is_armed(nic) &&
 	    (step == VIA_BUSY_POLL_END ||
 	     (step == VIA_BUSY_POLL_KEEP && nic->armed <= ktime_get_ns())))
 		start_alarm(nic);
