@@ -263,6 +263,15 @@ int prog_done(struct prog_vi *v, bool recv, struct prog_done *d)
 	return 1;
 }
 
+int prog_look(struct prog_vi *v, bool recv, u32 i, struct prog_done *d)
+{
+	if (prog_done(v, recv, d))
+		return 1;
+	if (READ_ONCE(v->nic->ctl->poll) || i % 8 == 7)
+		sim_trap(v->nic->file, VIA_OP_POLL, 0);
+	return 0;
+}
+
 int prog_wait(struct prog_vi *v, bool recv, u64 ns, struct prog_done *d)
 {
 	struct prog_queue *q = &v->q[recv];

@@ -83,6 +83,8 @@ void prog_ring(struct prog_vi *v, bool recv);
 
 /* 1: one was taken, 0: none. */
 int prog_done(struct prog_vi *v, bool recv, struct prog_done *d);
+/* The same, of a program that spins; the @i-th look in vain: as libvipl's. */
+int prog_look(struct prog_vi *v, bool recv, u32 i, struct prog_done *d);
 /* 0, VIA_R_TIMEOUT, or -errno; @ns may be VIA_FOREVER. */
 int prog_wait(struct prog_vi *v, bool recv, u64 ns, struct prog_done *d);
 

@@ -139,16 +139,14 @@ static void think(u64 ns)
 		sim_sleep(ns);
 }
 
-/* Looks as libvipl does, until there is something. */
+/* Looks until there is something. */
 static void spin(struct prog_vi *v, bool recv, struct prog_done *d)
 {
 	u64 until = sim_now() + 10 * SEC;
 	u32 i;
 
-	for (i = 0; !prog_done(v, recv, d); i++) {
+	for (i = 0; !prog_look(v, recv, i, d); i++) {
 		sim_expect(sim_now() < until, "");
-		if (READ_ONCE(v->nic->ctl->poll) || i % 8 == 7)
-			sim_trap(v->nic->file, VIA_OP_POLL, 0);
 		sim_sleep(US / 2);
 	}
 }

@@ -15,16 +15,14 @@ static bool ended;			/* something did: no promise holds */
 static const u8 macs[2][6] = { { 0x52, 0x54, 0, 0, 1, 1 },
 			       { 0x52, 0x54, 0, 0, 1, 2 } };
 
-/* Looks as libvipl does, for so long; 1: there is one. */
+/* Looks so many times; 1: there is one. */
 static int spin(struct prog_vi *v, struct prog_done *d, u32 looks)
 {
 	u32 i;
 
 	for (i = 0; i < looks; i++) {
-		if (prog_done(v, true, d))
+		if (prog_look(v, true, i, d))
 			return 1;
-		if (READ_ONCE(v->nic->ctl->poll) || i % 8 == 7)
-			sim_trap(v->nic->file, VIA_OP_POLL, 0);
 		if (!sim_dice(8))
 			sim_sleep(sim_dice(20000));
 	}
