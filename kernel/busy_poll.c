@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Busy polling: a program that spins takes a NIC's frames in its own context,
- * and the NIC does not interrupt meanwhile.
+ * and the NIC does not interrupt meanwhile.  A NIC that has no ring of its own
+ * lets programs look at its clock, and starts fewer timers meanwhile.
  *
  * A handle whose program spins is a busy poller: ctl->poll says so, and each
  * empty look of the library is a trap.  The NIC is in busy-polling mode while
@@ -14,7 +15,7 @@
  *  - when the NIC says so, because it goes down (via_nic_busy_poll_stop()).
  *
  * Without busy pollers the NIC interrupts again.  So a frame that none of them
- * looks for waits for two ticks at most, 1 ms.
+ * looks for waits for two ticks at most.
  *
  * Locking: nic->busy_poll_lock, innermost but for what the device takes in
  * busy_poll_mode(), guards the list of busy pollers, the flags and the mode.
@@ -27,8 +28,8 @@
 #include <linux/ktime.h>
 #include "busy_poll.h"
 
-#define VIA_BUSY_POLL_TICK	(500 * NSEC_PER_USEC)
-#define VIA_BUSY_POLL_FEW	4u	/* traps of a tick */
+/* Between two traps, on average: a program that does not spin. */
+#define VIA_BUSY_POLL_FAR	(125 * NSEC_PER_USEC)
 /* Between two requests. */
 #define VIA_BUSY_POLL_CLOSE	(200 * NSEC_PER_USEC)
 
@@ -61,8 +62,22 @@ EXPORT_SYMBOL_GPL(via_nic_busy_poll_stop);
 static void via_busy_poll_arm(struct via_nic *nic)
 {
 	WRITE_ONCE(nic->busy_polls, 0);
-	hrtimer_start(&nic->busy_poll_timer, ns_to_ktime(VIA_BUSY_POLL_TICK),
+	hrtimer_start(&nic->busy_poll_timer,
+		      ns_to_ktime(nic->ops->busy_poll_tick),
 		      HRTIMER_MODE_REL_SOFT);
+}
+
+/*
+ * Where the last time has left its tick, that is a part of one: no traps are
+ * few in it.  A wait that spins and sleeps comes here each time, and to start a
+ * timer again costs more than what it spins for.
+ */
+static void via_busy_poll_begin(struct via_nic *nic)
+{
+	if (hrtimer_is_queued(&nic->busy_poll_timer))
+		WRITE_ONCE(nic->busy_polls, nic->busy_polls_few);
+	else
+		via_busy_poll_arm(nic);
 }
 
 static enum hrtimer_restart via_busy_poll_tick(struct hrtimer *timer)
@@ -71,7 +86,7 @@ static enum hrtimer_restart via_busy_poll_tick(struct hrtimer *timer)
 					   busy_poll_timer);
 
 	spin_lock_bh(&nic->busy_poll_lock);
-	if (READ_ONCE(nic->busy_polls) < VIA_BUSY_POLL_FEW) {
+	if (READ_ONCE(nic->busy_polls) < nic->busy_polls_few) {
 		via_busy_poll_stop(nic);
 	} else if (!list_empty(&nic->busy_pollers)) {
 		nic->ops->busy_poll_mode(nic, VIA_BUSY_POLL_KEEP);
@@ -96,7 +111,7 @@ static noinline void via_busy_poll_ask(struct via_file *f)
 	if (list_empty(&nic->busy_pollers)) {
 		if (!nic->ops->busy_poll_mode(nic, VIA_BUSY_POLL_BEGIN))
 			goto out;
-		via_busy_poll_arm(nic);
+		via_busy_poll_begin(nic);
 	}
 	list_add(&f->busy_poll_link, &nic->busy_pollers);
 	WRITE_ONCE(f->ctl->poll, 1);
@@ -118,7 +133,7 @@ long via_busy_poll_trap(struct via_file *f)
 	if (likely(READ_ONCE(f->ctl->poll))) {
 		/* Some may be lost: it tells few from many. */
 		polls = READ_ONCE(nic->busy_polls);
-		if (polls < VIA_BUSY_POLL_FEW)
+		if (polls < nic->busy_polls_few)
 			WRITE_ONCE(nic->busy_polls, polls + 1);
 		nic->ops->busy_poll(nic);
 		rcu_read_unlock();
@@ -150,6 +165,7 @@ void via_busy_poll_init(struct via_nic *nic)
 	hrtimer_init(&nic->busy_poll_timer, CLOCK_MONOTONIC,
 		     HRTIMER_MODE_REL_SOFT);
 	nic->busy_poll_timer.function = via_busy_poll_tick;
+	nic->busy_polls_few = nic->ops->busy_poll_tick / VIA_BUSY_POLL_FAR;
 }
 
 void via_busy_poll_exit(struct via_nic *nic)

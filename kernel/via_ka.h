@@ -521,17 +521,23 @@ struct via_device_ops {
 			  struct via_peer_rule *rule, u32 n,
 			  struct via_peers_state *of);
 	/**
-	 * @busy_poll: take frames, a bounded number, in the caller's context,
-	 * which is a program that spins: no lock held, RCU read side.  Only in
-	 * busy-polling mode, but that may end meanwhile.  NULL: the device
-	 * cannot, and @busy_poll_mode is not called.
+	 * @busy_poll: take frames, a bounded number, and do what is due, in the
+	 * caller's context, which is a program that spins: no lock held, RCU
+	 * read side.  Only in busy-polling mode, but that may end meanwhile.
+	 * NULL: the device cannot, and @busy_poll_mode is not called.
 	 */
 	void (*busy_poll)(struct via_nic *nic);
 	/**
-	 * @busy_poll_mode: busy polling begins (false: not now), goes on (twice
-	 * in a millisecond: see to what it leaves undone), ends: interrupts
-	 * bring frames again, those that are there included.  BH off, one at
-	 * a time; may not sleep, take frames or call the agent.
+	 * @busy_poll_tick: where there is @busy_poll: how often the agent asks
+	 * whether programs still look, ns.  What the device leaves to them waits
+	 * for two ticks at most.
+	 */
+	u32 busy_poll_tick;
+	/**
+	 * @busy_poll_mode: busy polling begins (false: not now), goes on (at each
+	 * tick: see to what it leaves undone), ends: interrupts bring frames
+	 * again, those that are there included.  BH off, one at a time; may not
+	 * sleep, take frames or call the agent.
 	 */
 	bool (*busy_poll_mode)(struct via_nic *nic,
 			       enum via_busy_poll_step step);
@@ -635,6 +641,7 @@ struct via_nic {
 	struct hrtimer busy_poll_timer;	/* runs while there are such */
 	u64 busy_poll_asked;		/* busy_poll_lock: last request, ns */
 	u32 busy_polls;			/* traps in this tick, few are exact */
+	u32 busy_polls_few;		/* constant: fewer end busy polling */
 };
 
 /*

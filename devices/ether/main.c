@@ -132,6 +132,15 @@ static void nic_stats(struct via_nic *ka, struct via_stats_sink *sink)
 		nic->ops->stats(nic, sink);
 }
 
+/* Until it is noticed that no program looks for what lies in the ring. */
+#define RING_TICK	(500 * NSEC_PER_USEC)
+/*
+ * The same where frames interrupt, and only the alarm waits: an acknowledgement
+ * that is late for it is asked for by the peer's timeout.  A tick is an
+ * interrupt, which in a virtual machine costs as much as a message.
+ */
+#define ALARM_TICK	(4 * NSEC_PER_MSEC)
+
 static void nic_busy_poll(struct via_nic *ka)
 {
 	struct via_ether_nic *nic = ka->priv;
@@ -147,6 +156,18 @@ static bool nic_busy_poll_mode(struct via_nic *ka, enum via_busy_poll_step step)
 	if (!nic->ops->busy_poll_mode(nic, step))
 		return false;
 	via_ether_alarm_mode(nic, step);
+	return true;
+}
+
+/* The same for a NIC that has no ring to look into. */
+static void nic_alarm_poll(struct via_nic *ka)
+{
+	via_ether_alarm_poll(ka->priv);
+}
+
+static bool nic_alarm_mode(struct via_nic *ka, enum via_busy_poll_step step)
+{
+	via_ether_alarm_mode(ka->priv, step);
 	return true;
 }
 
@@ -188,6 +209,9 @@ static const struct via_device_ops device_ops = {
 	.resolve = via_ether_resolve,
 	.peers_edit = via_ether_peers_edit,
 	.peers_read = via_ether_peers_read,
+	.busy_poll = nic_alarm_poll,
+	.busy_poll_tick = ALARM_TICK,
+	.busy_poll_mode = nic_alarm_mode,
 	.transport = &transport,
 	.stats = nic_stats,
 	.vi_stats = via_ether_vi_stats,
@@ -209,6 +233,7 @@ static void fill_ops(struct via_ether_ops *ops)
 		ka->owner = ops->owner;
 		if (ops->busy_poll) {
 			ka->busy_poll = nic_busy_poll;
+			ka->busy_poll_tick = RING_TICK;
 			ka->busy_poll_mode = nic_busy_poll_mode;
 		}
 		if (ops->tx_put_frags) {

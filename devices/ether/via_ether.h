@@ -159,7 +159,7 @@ struct via_ether_ops {
 	/**
 	 * @busy_poll, @busy_poll_mode: see struct via_device_ops.  busy_poll()
 	 * may receive frames, and turns bottom halves off for it.  Both or
-	 * none.
+	 * none: programs that spin look at the class's alarm alone.
 	 */
 	void (*busy_poll)(struct via_ether_nic *nic);
 	bool (*busy_poll_mode)(struct via_ether_nic *nic,

@@ -85,9 +85,9 @@
  * Polling
  * -------
  * Where poll of a queue or CQ is not 0, its NIC lets programs that spin look
- * for frames themselves; it does not interrupt meanwhile.  A look that finds
- * nothing, which is to be followed by another at once, may trap with
- * VIA_OP_POLL (id: 0) and look again:
+ * for frames themselves and does not interrupt meanwhile, or lets them look at
+ * the time and starts no timer.  A look that finds nothing, which is to be
+ * followed by another at once, may trap with VIA_OP_POLL (id: 0) and look again:
  *
  *   poll of the control page not 0     trap at each such look: no other thread
  *                                      may be looking
@@ -97,8 +97,8 @@
  *
  * The kernel clears poll of the control page when the program sleeps in
  * VIA_OP_WAIT_* or VIA_IOC_WAIT, asks for an event, or has not trapped for a
- * time: between half a millisecond and one.  Nothing is lost by a look that
- * does not trap, it is only later.
+ * time: a millisecond at most, or eight where only timers wait.  Nothing is
+ * lost by a look that does not trap, it is only later.
  *
  * The trap
  * --------

@@ -402,12 +402,16 @@ static void thinks(void)
 	run();
 }
 
-/* Traps are the alarm's clock, and the tick, while programs do something else. */
+/*
+ * Traps are the alarm's clock, and the tick, while programs do something else:
+ * that of a NIC with a ring, or the peer's timeout is before it.
+ */
 static void spinners(void)
 {
 	static const u64 times[] = { 0, 20 * US, 300 * US, 3 * MS };
 
-	sim_nics_polled();
+	if (sim_dice(2))
+		sim_nics_polled();
 	begin(THINKS, 60);
 	w.spin = true;
 	w.think[1] = times[sim_dice(4)];
