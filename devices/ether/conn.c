@@ -91,6 +91,7 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->doubt = VIA_ETHER_DOUBT;
 	ev->pushed_at = ktime_get_ns();
 	ev->pushed_sent = ev->first_seq;
+	ev->questioned = first_seq - VIA_WIN_MAX;
 	ev->push = false;
 	ev->last_rx = jiffies;
 	ev->next_challenge = jiffies;

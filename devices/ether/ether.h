@@ -194,6 +194,7 @@ struct via_ether_answer {
  * @pushed_at:	when the last one came for which there was no bet, or was lost,
  *		ns of ktime_get_ns()
  * @pushed_sent: tx.nxt when the last one came for which there was none
+ * @questioned:	rx.next when the peer asked last while @push was set
  * @ack_every:	constant while it stands: frames taken until an acknowledgement
  * @rx_pace:	frames from one look at @rx to the next; 0: the alarm does not
  *		watch it
@@ -309,6 +310,7 @@ struct via_ether_vi {
 	u32 late;
 	u64 pushed_at;
 	u32 pushed_sent;
+	u32 questioned;
 	u64 pushed;
 	u64 rx_at;
 	u64 rx_at_cycles;
@@ -806,11 +808,6 @@ enum via_verdict via_ether_p2p_verdict(u32 reason);
 /* timer.c */
 void via_ether_timer_init(struct via_ether_nic *nic);
 void via_ether_timer_stop(struct via_ether_nic *nic);
-/* A program that busy-polls looks.  RCU read side, BH on. */
-void via_ether_alarm_poll(struct via_ether_nic *nic);
-/* Busy polling begins, goes on or ends.  Takes nic->lock. */
-void via_ether_alarm_mode(struct via_ether_nic *nic,
-			  enum via_busy_poll_step step);
 /* An attempt: sq.lock held. */
 void via_ether_heat(struct via_ether_vi *ev);
 /*
@@ -826,14 +823,43 @@ void via_ether_watch_tx(struct via_ether_vi *ev);
 void via_ether_look_rx(struct via_ether_vi *ev);
 void via_ether_watch_rx(struct via_ether_vi *ev);
 void via_ether_ack_again(struct via_ether_vi *ev);
-/* Of neither half: nic->lock held. */
-void via_ether_unwatch(struct via_ether_vi *ev);
-void via_ether_stall(struct via_ether_vi *ev);
-/* Nothing is sent to the peer until then, ns; false: it cannot be told. */
-bool via_ether_open_at(struct via_peer *peer, u64 when);
+/* A VI that is due.  BH off, RCU read side. */
+void via_ether_visit(struct via_ether_vi *ev, u64 now);
+/* How long an acknowledgement waits for data, ns.  A queue lock held. */
+u64 via_ether_bet_ns(const struct via_ether_vi *ev);
+/* It has waited in vain.  rq.lock held. */
+void via_ether_bet_lost(struct via_ether_vi *ev);
 void via_ether_arm(struct via_ether_nic *nic);
 /* The coarse timer is to look at peers at its next tick. */
 void via_ether_hurry(struct via_ether_nic *nic);
+
+/* alarm.c: times are ns of ktime_get_ns() */
+#define VIA_ETHER_GAP_NS	(10 * NSEC_PER_USEC)	/* between two alarms */
+
+void via_ether_alarm_init(struct via_ether_nic *nic);
+/* A program that busy-polls looks.  RCU read side, BH on. */
+void via_ether_alarm_poll(struct via_ether_nic *nic);
+/* Busy polling begins, goes on or ends.  Takes nic->lock. */
+void via_ether_alarm_mode(struct via_ether_nic *nic,
+			  enum via_busy_poll_step step);
+/*
+ * The half is to be visited then; @now, if it looks at itself.  Its queue lock
+ * held, phase not NONE.
+ */
+void via_ether_visit_at(struct via_ether_vi *ev, enum via_ether_half half,
+			u64 when, u64 now);
+/* It was, and each half is to be again, U64_MAX: not.  Both queue locks. */
+void via_ether_visited(struct via_ether_vi *ev, u64 tx, u64 rx);
+/* Of neither half, and no question: nic->lock held. */
+void via_ether_unwatch(struct via_ether_vi *ev);
+void via_ether_stall(struct via_ether_vi *ev);
+/* Nothing is sent to the peer until then; false: it cannot be told. */
+bool via_ether_open_at(struct via_peer *peer, u64 when);
+/*
+ * The next frame is a PUSH: the flag to add if this end looks at the time, and
+ * asks when the acknowledgement is late; 0: it does not.  sq.lock held.
+ */
+u8 via_ether_promise(struct via_ether_vi *ev);
 
 /* acks.c */
 /*

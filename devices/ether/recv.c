@@ -12,6 +12,7 @@
 #include "ether.h"
 
 #define CHALLENGE_EVERY_MS	8
+#define QUESTIONS_NEAR	2		/* frames: it answers late as a rule */
 #define SELDOM_NS	(4 * NSEC_PER_MSEC)	/* a bet is a fortieth */
 
 /* Where the payload of a frame goes. */
@@ -382,6 +383,12 @@ static noinline enum ack not_taken(struct via_ether_vi *ev, u32 why)
 	return ACK_LATER;
 }
 
+/* The sender asks when the acknowledgement is late: it is not watched here. */
+static inline bool asks_itself(const struct via_frame_hdr *h)
+{
+	return !(~h->flags & (VIA_WIRE_PUSH | VIA_WIRE_PROBE));
+}
+
 /* A frame arrived in order. */
 static __always_inline enum ack rx_next(struct via_vi *vi,
 					const struct via_frame_hdr *h,
@@ -420,7 +427,8 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 		if (h->flags & VIA_WIRE_PROBE)
 			via_ether_crowd_lost(ev);
 	}
-	if (!ack && unlikely(ev->rx.next - ev->rx_seen >= ev->rx_pace))
+	if (!ack && unlikely(ev->rx.next - ev->rx_seen >= ev->rx_pace) &&
+	    !asks_itself(h))
 		via_ether_look_rx(ev);
 	return ack;
 }
@@ -537,14 +545,30 @@ static void ack_now(struct via_vi *vi, u64 cookie)
 	spin_unlock(&vi->rq.lock);
 }
 
+/*
+ * The peer asks, and keeps a promise by it: our program has not answered in
+ * time, or this host was late as a whole.  Which of them it is the next bet
+ * tells.  rq.lock held.
+ */
+static void asked(struct via_ether_vi *ev)
+{
+	if (!ev->push)
+		return;
+	if (ev->rx.next - ev->questioned <= QUESTIONS_NEAR)
+		via_ether_bet_lost(ev);
+	ev->questioned = ev->rx.next;
+}
+
 /* The peer asks; the newest frame may have come long ago. */
 static void rx_question(struct via_vi *vi, u64 cookie)
 {
 	struct via_ether_vi *ev = vi->priv;
 
 	spin_lock(&vi->rq.lock);
-	if (likely(ev->cookie == cookie && ev->phase == VIA_PHASE_CONNECTED))
+	if (likely(ev->cookie == cookie && ev->phase == VIA_PHASE_CONNECTED)) {
+		asked(ev);
 		via_ether_send_ack(ev, VIA_WIRE_DELAY_MAX);
+	}
 	spin_unlock(&vi->rq.lock);
 }
 

@@ -138,6 +138,16 @@ static inline bool asks(struct via_ether_vi *ev)
 	return true;
 }
 
+/* The flags of a frame behind which nothing follows.  sq.lock held. */
+static inline u8 push_flags(struct via_ether_vi *ev)
+{
+	u8 flags = VIA_WIRE_PUSH;
+
+	if (unlikely(READ_ONCE(ev->nic->promises)))
+		flags |= via_ether_promise(ev);
+	return flags;
+}
+
 /* One new frame of the current descriptor. */
 static enum sent send_frame(struct burst *b, struct via_desc *d)
 {
@@ -165,7 +175,7 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 	    (b->room == 1 && b->half && !b->drained) || unlikely(asks(ev)))
 		flags = VIA_WIRE_ACK_NOW;
 	else if (b->drained)
-		flags = VIA_WIRE_PUSH;
+		flags = push_flags(ev);
 	r = put_frame(b, d, tx->nxt, off, len, flags);
 	if (unlikely(r))
 		return r;
@@ -362,6 +372,7 @@ static __always_inline bool send_one(struct via_vi *vi,
 	struct via_ether_tx tx;
 	struct via_desc *d;
 	u32 room, len, st;
+	u8 flags;
 
 	if (unlikely(ev->tx_odd || ev->tx.lost))
 		return false;
@@ -383,8 +394,8 @@ static __always_inline bool send_one(struct via_vi *vi,
 	if (unlikely(!nic->ops->tx_get_one(nic, &tx, &ev->peer->link, vi->index,
 					   size + len, &buf)))
 		return false;
-	fill_data(ev, d, buf.data, ev->tx.nxt, 0, len,
-		  VIA_WIRE_PUSH, false);
+	flags = push_flags(ev);
+	fill_data(ev, d, buf.data, ev->tx.nxt, 0, len, flags, false);
 	if (likely(len)) {
 		st = via_gather(vi, d, 0, len, buf.data + size);
 		if (unlikely(st)) {
@@ -397,8 +408,7 @@ static __always_inline bool send_one(struct via_vi *vi,
 	nic->ops->tx_put_one(nic, &tx, size + len, &buf);
 	via_ether_count(nic, TX_FRAMES);
 	via_ether_count_add(nic, TX_BYTES, size + len);
-	via_trace_data(ev, VIA_WIRE_SEND, VIA_WIRE_PUSH, ev->tx.nxt,
-		       size + len);
+	via_trace_data(ev, VIA_WIRE_SEND, flags, ev->tx.nxt, size + len);
 	ev->tx_odd = 0;
 	if (likely(ev->reliable)) {
 		enter_frame(ev, ev->tx_index, 0, len, VIA_REC_LAST);

@@ -242,8 +242,13 @@ struct via_ether_frame {
  *		is not empty
  * @armed:	lock to write: ns of ktime_get_ns() for which @alarm is armed,
  *		U64_MAX: it is not, 0: it runs and arms itself
- * @polled:	lock: programs that busy-poll look at @armed, the timer is not
- *		started
+ * @started:	lock: ns for which the timer itself was started; U64_MAX: it was
+ *		not
+ * @polled:	lock: programs that busy-poll look at @armed: programs_look()
+ * @promises:	lock to write: pushes promise a question if it is due
+ * @rx_watched:	lock: VIs on @due whose receiver's half waits for something
+ * @asker, @ask_seq, @ask_at: lock: the VI and the number of the push that one is
+ *		promised for, and when (ns); NULL and U64_MAX: none is
  * @looked_at:	lock: ns of ktime_get_ns(), when @alarm was last to go off later
  * @due:	lock: VIs that @alarm visits, by time
  * @openings:	lock: peers to which nothing is sent until then, by time
@@ -289,7 +294,13 @@ struct via_ether_nic {
 	unsigned long next_live;
 	struct hrtimer alarm;
 	u64 armed;
+	u64 started;
 	bool polled;
+	bool promises;
+	u32 rx_watched;
+	struct via_ether_vi *asker;
+	u32 ask_seq;
+	u64 ask_at;
 	u64 looked_at;
 	struct timerqueue_head due;
 	struct timerqueue_head openings;

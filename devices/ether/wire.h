@@ -55,7 +55,8 @@
 #define VIA_WIRE_ACK_NOW	0x04	/* acknowledge at once */
 #define VIA_WIRE_SUM		0x08	/* a checksum follows the headers */
 #define VIA_WIRE_AUTH		0x10	/* an authenticator follows the headers */
-#define VIA_WIRE_PROBE		0x20	/* a tail probe: answer at once */
+/* A tail probe: answer at once; with PUSH: the sender asks if no answer comes. */
+#define VIA_WIRE_PROBE		0x20
 #define VIA_WIRE_TWICE		0x40	/* ACK: @twice holds */
 #define VIA_WIRE_FLAGS		0x7f
 #define VIA_WIRE_SEALS		(VIA_WIRE_SUM | VIA_WIRE_AUTH)

@@ -9,14 +9,16 @@
 #include "../../devices/ether/wire.h"
 
 #define CLIENTS		8
+#define SERVER		1		/* its NIC's number */
 #define BYTES		16
 #define BURST		48
 #define PENDING		1024
 #define US		1000ull
 /* Softirqs and threads have turns of their own, and batches are taken. */
 #define SLACK		(40 * US)
-/* Until it is noticed that programs do not look any more. */
+/* Until it is noticed that programs do not look any more, with a ring or not. */
 #define TICKS		(1000 * US)
+#define LONG_TICK	(4000 * US)
 
 enum pattern {
 	THINKS,				/* one of the two, between messages */
@@ -35,11 +37,13 @@ static struct {
 	enum pattern pattern;
 	u32 clients, rounds;
 	bool one;			/* thread has all clients */
-	bool spin;			/* both look for frames themselves */
+	bool spin[2];			/* the client's, the server's program */
+	bool ring;			/* and looks for frames, too */
 	u32 burst, bytes;		/* messages of one, and of a message */
 	u64 think[2];			/* ns, the client's, the server's */
 	u32 stops;			/* the server thinks each n-th round */
 	u64 limit;			/* ns */
+	u64 more;			/* ns, for what the server sends */
 	struct prog_nic server, client;
 	bool ready[CLIENTS], over[CLIENTS];
 	u32 left;			/* clients */
@@ -83,7 +87,8 @@ static void acknowledged(u8 from, u8 to, u32 ack)
 		late = sim_clock - min(sim_clock, w.pending[i].delivered);
 		w.worst = max(w.worst, late);
 		w.waited += late >= w.limit - SLACK - 20 * US;
-		sim_expect(w.pattern == LOSES || late <= w.limit,
+		sim_expect(w.pattern == LOSES ||
+			   late <= w.limit + (to == SERVER ? w.more : 0),
 			   "acknowledged after %llu us", late / US);
 		w.pending[i--] = w.pending[--w.npending];
 	}
@@ -155,7 +160,7 @@ static void done(struct prog_vi *v, bool recv)
 {
 	struct prog_done d;
 
-	if (w.spin)
+	if (w.spin[v->nic == &w.server])
 		spin(v, recv, &d);
 	else
 		sim_expect(!prog_wait(v, recv, 10 * SEC, &d), "");
@@ -328,7 +333,7 @@ static void ask(void *arg)
 		round_of(&v, w.pattern != BESIDE || !i || (r + 1) % MUTE);
 	}
 	/* What is owed at the end is no later than the rest. */
-	sim_sleep(2 * w.limit);
+	sim_sleep(2 * w.limit + w.more);
 	WRITE_ONCE(w.over[i], true);
 }
 
@@ -371,7 +376,7 @@ static void begin(enum pattern pattern, u32 rounds)
 
 static void run(void)
 {
-	struct sim_nic *s = sim_nic_up("s", 1), *c = sim_nic_up("c", 2);
+	struct sim_nic *s = sim_nic_up("s", SERVER), *c = sim_nic_up("c", 2);
 	struct sim_proc *server = sim_proc_new("server", 0);
 	struct sim_proc *client = sim_proc_new("client", 0);
 
@@ -379,8 +384,10 @@ static void run(void)
 	/* Some schedules let the alarm wait where two threads never do. */
 	if (w.pattern == BESIDE)
 		w.limit *= 4;
-	if (w.spin)
+	if (w.ring)
 		w.limit += TICKS;
+	else if (w.spin[1])
+		w.more = LONG_TICK;
 	sim_thread(server, "server", serve, NULL);
 	sim_thread(client, "clients", clients, client);
 	sim_proc_wait(server);
@@ -402,21 +409,36 @@ static void thinks(void)
 	run();
 }
 
-/*
- * Traps are the alarm's clock, and the tick, while programs do something else:
- * that of a NIC with a ring, or the peer's timeout is before it.
- */
-static void spinners(void)
+/* Traps are the alarm's clock, and the tick, while programs do something else. */
+static void spin_with(bool client, bool ring)
 {
 	static const u64 times[] = { 0, 20 * US, 300 * US, 3 * MS };
 
-	if (sim_dice(2))
+	if (ring)
 		sim_nics_polled();
 	begin(THINKS, 60);
-	w.spin = true;
+	w.spin[0] = client;
+	w.spin[1] = true;
+	w.ring = ring;
 	w.think[1] = times[sim_dice(4)];
 	w.stops = 15;
 	run();
+}
+
+static void spinners(void)
+{
+	spin_with(true, true);
+}
+
+/*
+ * The client looks at the time until all that it sent is acknowledged: it asks
+ * in time while the server thinks.  Or it sleeps, and promises nothing: then
+ * the server's timer is started.  The server does not look while it thinks, and
+ * asks late.
+ */
+static void promises(void)
+{
+	spin_with(sim_dice(2), false);
 }
 
 /* Answers take longer than 100 us, and less than two round trips. */
@@ -635,6 +657,9 @@ LATE(thinks, "completion-think",
 LATE(spinners, "completion-spin",
      "acknowledgements in time of programs that take frames themselves",
      spinners)
+LATE(promises, "completion-promise",
+     "acknowledgements in time of programs that look at the time themselves",
+     promises)
 LATE(slowly, "completion-slow",
      "answers within two round trips carry the acknowledgements", slowly)
 LATE(seldom, "completion-seldom",
