@@ -155,7 +155,7 @@ enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)
 	if (!b->budget)
 		return SENT_BUDGET;
 	b->drained = via_send_drained(b->vi);
-	if (b->room == 1 || b->room == b->half)
+	if (b->room == b->half || closes_window(b))
 		flags = VIA_WIRE_ACK_NOW;
 	else if (b->drained)
 		flags = VIA_WIRE_PUSH;
@@ -204,7 +204,7 @@ enum sent via_ether_send_answer(struct burst *b)
 		if (!b->budget)
 			return SENT_BUDGET;
 		flags = 0;
-		if (b->room == 1 || b->room == b->half)
+		if (b->room == b->half || closes_window(b))
 			flags = VIA_WIRE_ACK_NOW;
 		else if (last && ev->ans_next + 1 == tail &&
 			 via_send_drained(b->vi))

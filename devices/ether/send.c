@@ -165,14 +165,8 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 	if (unlikely(!b->budget))
 		return SENT_BUDGET;
 	b->drained = last && via_send_drained(b->vi);
-	/*
-	 * With its window closed and more to send a sender can only wait: no
-	 * delayed answer.  In a large one enough frames are before it that are
-	 * answered; were it, too, each answer would let some frames go, of
-	 * which the last one would close the window and be answered alone.
-	 */
-	if (b->room == b->half ||
-	    (b->room == 1 && b->half && !b->drained) || unlikely(asks(ev)))
+	if (b->room == b->half || (closes_window(b) && !b->drained) ||
+	    unlikely(asks(ev)))
 		flags = VIA_WIRE_ACK_NOW;
 	else if (b->drained)
 		flags = push_flags(ev);

@@ -58,6 +58,17 @@ static inline bool put_dma(struct burst *b, u32 size, u32 len,
 	return true;
 }
 
+/*
+ * With its window closed and more to send a sender can only wait: no delayed
+ * answer.  In a large one enough frames are before it that are answered; were
+ * it, too, each answer would let some frames go, of which the last one would
+ * close the window and be answered alone.
+ */
+static inline bool closes_window(const struct burst *b)
+{
+	return b->room == 1 && b->half;
+}
+
 /* Our data carries the acknowledgement, and answers a push. */
 static inline u32 piggyback(struct via_ether_vi *ev)
 {
