@@ -86,7 +86,12 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->late = first_seq;
 	ev->late_by = 0;
 	/* A window that is small is not to wait for its last frame. */
-	ev->ack_every = clamp(ev->rx.limit / 4, 1u, via_ether_ack_every);
+	ev->ack_least = clamp(ev->rx.limit / 4, 1u, via_ether_ack_every);
+	ev->ack_most = clamp(ev->rx.limit / 4, 1u,
+			     VIA_ETHER_ACK_RARELY * via_ether_ack_every);
+	ev->ack_every = ev->ack_least;
+	ev->ack_won = 0;
+	ev->ack_doubt = VIA_ETHER_ACK_DOUBT;
 	ev->turns = 0;
 	ev->doubt = VIA_ETHER_DOUBT;
 	ev->pushed_at = ktime_get_ns();

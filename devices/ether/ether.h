@@ -58,7 +58,9 @@
 #include "wire.h"
 
 #define VIA_ETHER_BUDGET	64	/* frames of one call to send() */
-#define VIA_ETHER_ACK_EVERY	16	/* at most so many frames unacknowledged */
+#define VIA_ETHER_ACK_EVERY	16	/* frames until one is acknowledged, and */
+#define VIA_ETHER_ACK_RARELY	4	/* times as many where none waits for it */
+#define VIA_ETHER_ACK_DOUBT	8u	/* acknowledgements until that is tried */
 #define VIA_ETHER_DMA_MIN	512	/* bytes from which on they go by DMA */
 #define VIA_ETHER_TURNS		3	/* pushes answered: ping-pong */
 #define VIA_ETHER_WON		0x100000u	/* bets, as far as they are counted */
@@ -195,7 +197,10 @@ struct via_ether_answer {
  *		ns of ktime_get_ns()
  * @pushed_sent: tx.nxt when the last one came for which there was none
  * @questioned:	rx.next when the peer asked last while @push was set
- * @ack_every:	constant while it stands: frames taken until an acknowledgement
+ * @ack_every:	frames taken until an acknowledgement, from @ack_least to @ack_most
+ *		(both constant while it stands)
+ * @ack_won:	acknowledgements after so many since that or @ack_doubt changed
+ * @ack_doubt:	as many of them until it is doubled
  * @rx_pace:	frames from one look at @rx to the next; 0: the alarm does not
  *		watch it
  * @rx_seen:	rx.next at the last look
@@ -305,6 +310,10 @@ struct via_ether_vi {
 	s32 turns;
 	u32 doubt;
 	u32 ack_every;
+	u32 ack_least;
+	u32 ack_most;
+	u32 ack_won;
+	u32 ack_doubt;
 	u32 rx_pace;
 	u32 rx_seen;
 	u32 late;

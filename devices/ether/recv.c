@@ -12,6 +12,7 @@
 #include "ether.h"
 
 #define CHALLENGE_EVERY_MS	8
+#define ACK_DOUBT_MAX	512u
 #define QUESTIONS_NEAR	2		/* frames: it answers late as a rule */
 #define SELDOM_NS	(4 * NSEC_PER_MSEC)	/* a bet is a fortieth */
 
@@ -286,6 +287,17 @@ static bool make_room(struct via_ether_vi *ev, u32 size)
 	return true;
 }
 
+/*
+ * Acknowledgements are for fewer frames again: the sender waited for one, or the
+ * network loses frames and is not to have them in long bursts.  rq.lock held.
+ */
+static void ack_often(struct via_ether_vi *ev)
+{
+	ev->ack_every = max(ev->ack_every / 2, ev->ack_least);
+	ev->ack_doubt = min(2 * ev->ack_doubt, ACK_DOUBT_MAX);
+	ev->ack_won = 0;
+}
+
 /* Keep a frame beyond a hole; without memory it will be sent again. */
 static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 		 const struct via_ether_frame *f)
@@ -383,10 +395,33 @@ static noinline enum ack not_taken(struct via_ether_vi *ev, u32 why)
 	return ACK_LATER;
 }
 
-/* The sender asks when the acknowledgement is late: it is not watched here. */
-static inline bool asks_itself(const struct via_frame_hdr *h)
+/*
+ * Does a program wait for the acknowledgement, and for us to think of it?  The
+ * sender may ask when it is late; and where it answers a read, its kernel alone
+ * waits, for room in its window.
+ */
+static inline bool is_waited_for(const struct via_frame_hdr *h)
 {
-	return !(~h->flags & (VIA_WIRE_PUSH | VIA_WIRE_PROBE));
+	if (h->type == VIA_WIRE_READ_DATA)
+		return h->flags & VIA_WIRE_PUSH;
+	return ~h->flags & (VIA_WIRE_PUSH | VIA_WIRE_PROBE);
+}
+
+/*
+ * An acknowledgement that is not asked for.  To take one costs the sender as
+ * much as to send many frames, so they become rarer while it does not wait for
+ * them: that its window is large enough is not known before it was tried.
+ */
+static noinline enum ack ack_unasked(struct via_ether_vi *ev)
+{
+	if (++ev->ack_won < ev->ack_doubt)
+		return ACK_DUE;
+	ev->ack_won = 0;
+	if (ev->ack_every < ev->ack_most)
+		ev->ack_every = min(2 * ev->ack_every, ev->ack_most);
+	else
+		ev->ack_doubt = max(ev->ack_doubt / 2, VIA_ETHER_ACK_DOUBT);
+	return ACK_DUE;
 }
 
 /* A frame arrived in order. */
@@ -406,7 +441,7 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 		ack = ACK_FORCE;
 	} else if (unlikely(ev->rx.next - READ_ONCE(ev->acked) >=
 			    ev->ack_every)) {
-		ack = ACK_DUE;
+		ack = ack_unasked(ev);
 	}
 	if (unlikely(why))
 		return not_taken(ev, why);
@@ -428,7 +463,7 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 			via_ether_crowd_lost(ev);
 	}
 	if (!ack && unlikely(ev->rx.next - ev->rx_seen >= ev->rx_pace) &&
-	    !asks_itself(h))
+	    is_waited_for(h))
 		via_ether_look_rx(ev);
 	return ack;
 }
@@ -444,10 +479,14 @@ static noinline enum ack rx_reliable(struct via_vi *vi,
 		return rx_next(vi, h, f);
 	case VIA_WIN_HOLD:
 		hold(ev, h, f);
+		ack_often(ev);
 		ev->untold = true;
 		via_ether_ack_soon(ev);
 		return ACK_LATER;
 	case VIA_WIN_DUP:
+		/* The sender waited, and for an acknowledgement alone. */
+		if (h->flags & VIA_WIRE_PROBE)
+			ack_often(ev);
 		via_ether_count(ev->nic, DUP);
 		ev->twice = h->seq;
 		ev->told_twice = true;
