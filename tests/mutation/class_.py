@@ -807,6 +807,7 @@ mutant("read-done-early", READ, "wire", "read.many order.fifo",
 
 # Timers.
 TIMER = "devices/ether/timer.c"
+ALARM = "devices/ether/alarm.c"
 BEAT = "devices/ether/beat.c"
 mutant("timeouts-alone", TIMER, "sim", "",
        "a wire that is away for five seconds breaks the connections on it",
@@ -854,7 +855,7 @@ mutant("ack-never-late", TIMER, "sim", "",
        sim="time")
 mutant("full-asked-at-once", TIMER, "sim", "",
        "a full transmitter is asked for each connection at each visit",
-       ("(ev->late == ev->rx.next ? FULL_NS : bet)", "GAP_NS"),
+       ("(ev->late == ev->rx.next ? FULL_NS : bet)", "VIA_ETHER_GAP_NS"),
        sim="backlog")
 mutant("cool-with-ack", TIMER, "sim", "",
        "an acknowledgement that is owed since the last visit is forgotten",
@@ -878,20 +879,20 @@ mutant("bet-whole-again", TIMER, "sim", "",
        "an acknowledgement owed just after a visit waits for two bets",
        ("now + bet - min(age, now - ev->rx_at);\n", "now + bet;\n"),
        sim="time")
-mutant("visit-not-earlier", TIMER, "sim", "",
+mutant("visit-not-earlier", ALARM, "sim", "",
        "an acknowledgement waits for the timeout of a frame",
        ("		if (when == (u64)ev->due.expires)\n",
         "		if (when <= (u64)ev->due.expires)\n"), sim="time")
-mutant("alarm-not-earlier", TIMER, "sim", "",
+mutant("alarm-not-earlier", ALARM, "sim", "",
        "the VI that is due first waits for the one that was first before",
-       ("	if (nic->stopping || !nic->armed || when == nic->armed ||\n",
-        "	if (nic->stopping || nic->armed != U64_MAX ||\n"),
+       ("	if (nic->stopping || !nic->armed || when == U64_MAX)\n",
+        "	if (nic->stopping || nic->armed != U64_MAX || when == U64_MAX)\n"),
        sim="time")
-mutant("alarm-of-nobody", TIMER, "sim", "",
+mutant("alarm-of-nobody", ALARM, "sim", "",
        "what is due when programs stop looking waits for the next frame",
-       ("	    (step == VIA_BUSY_POLL_END ||\n"
-        "	     (step == VIA_BUSY_POLL_KEEP && nic->armed <= ktime_get_ns())))\n",
-        "	    false)\n"), sim="time")
+       ("	if (step == VIA_BUSY_POLL_END)\n		set_alarm(nic, 0);\n",
+        "	if (step == VIA_BUSY_POLL_END)\n		;\n"),
+       sim="time")
 mutant("pause-judged", TIMER, "sim", "",
        "a host whose CPU did not run sends again what was answered",
        ("	} else if (!ev->excused && now > ",
@@ -936,7 +937,7 @@ mutant("ack-behind-lost", "devices/ether/acks.c", "sim", "",
 mutant("hole-untold", "devices/ether/acks.c", "sim", "",
        "frames beyond a hole are told of when the hole is filled",
        ("ev->untold || ev->echo", "ev->echo"), sim="loss time")
-mutant("first-for-ever", TIMER, "sim", "",
+mutant("first-for-ever", ALARM, "sim", "",
        "the VI that is due first keeps its place when it is put off",
        ("	if (next && (u64)next->expires < when)\n		return false;\n",
         "	(void)next;\n"), sim="time")
@@ -947,8 +948,36 @@ mutant("probe-unmarked", "devices/ether/send.c", "sim", "",
        sim="time")
 mutant("closed-window-asks", "devices/ether/send.c", "sim", "",
        "in bulk the last frame of a window has an acknowledgement of its own",
-       ("	    (b->room == 1 && b->half && !b->drained) ||",
-        "	    b->room == 1 ||"), sim="time")
+       ("(closes_window(b) && !b->drained)", "b->room == 1"), sim="time")
+mutant("promise-forgotten", ALARM, "sim", "",
+       "a program that busy-polls waits for what it promised to ask for",
+       ("		ask(asker, seq);\n", "		(void)seq;\n"), sim="time")
+mutant("promise-put-off", ALARM, "sim", "",
+       "a push puts the question for the one before it off",
+       ("nic->promises && is_kept(nic)", "nic->promises"), sim="time")
+mutant("owed-without-timer", ALARM, "sim", "",
+       "a program that busy-polled and computes acknowledges late",
+       ("!nic->rx_watched && ", ""), sim="time")
+mutant("question-is-lost-bet", RECV, "sim", "",
+       "a host that is late once answers each push at once",
+       ("	if (ev->rx.next - ev->questioned <= QUESTIONS_NEAR)\n", ""),
+       sim="time")
+mutant("question-is-no-bet", RECV, "sim", "",
+       "a program that answers late is waited for each time",
+       ("	if (ev->rx.next - ev->questioned <= QUESTIONS_NEAR)\n",
+        "	if (false)\n"), sim="time")
+mutant("acks-as-often", RECV, "sim", "",
+       "in bulk each 16 frames are acknowledged for ever",
+       ("		ev->ack_every = min(2 * ev->ack_every, ev->ack_most);\n",
+        "		;\n"), sim="time")
+mutant("acks-rare-for-ever", RECV, "sim", "",
+       "a sender with a small window waits for each acknowledgement",
+       ("	ev->ack_every = max(ev->ack_every / 2, ev->ack_least);\n", ""),
+       sim="time")
+mutant("acks-tried-as-soon", RECV, "sim", "",
+       "and where that was noticed, soon again",
+       ("	ev->ack_doubt = min(2 * ev->ack_doubt, ACK_DOUBT_MAX);\n", ""),
+       sim="time")
 mutant("slow-not-learned", "devices/ether/send.c", "sim", "",
        "a peer that has become slow is sent each frame many times",
        ("	ev->backoff = min(ev->backoff + ev->spent, VIA_ETHER_BACKOFF);\n",

@@ -60,6 +60,7 @@ static struct {
 	u32 frames;			/* of data */
 	u32 alone;			/* acknowledgements without */
 	u32 prompt;			/* those that have not waited */
+	u32 asks;			/* those that ask for one */
 	u32 probes;			/* tails sent again */
 	u32 drop;			/* of the next frames of data */
 	bool outages;			/* before each loss */
@@ -103,6 +104,7 @@ static void note_alone(u8 from, u8 to, const struct via_wire *h)
 	w.alone++;
 	if (h->type == VIA_WIRE_ACK) {
 		w.prompt += a->delay < 4;
+		w.asks += !!(h->flags & VIA_WIRE_ACK_NOW);
 		acknowledged(from, to, be32_to_cpu(a->ack));
 		return;
 	}
@@ -431,6 +433,29 @@ static void spinners(void)
 }
 
 /*
+ * A program that answers late, at times or always: once is no rule, and the next
+ * push waits for data as before.
+ */
+static void late(void)
+{
+	bool often = sim_dice(2);
+
+	begin(THINKS, 100);
+	sim_wire.delay_ns = 50 * US;
+	w.spin[0] = true;
+	w.spin[1] = true;
+	w.think[1] = MS;
+	w.stops = often ? 0 : 15;
+	run();
+	sim_log("%u questions, %u acknowledgements alone", w.asks, w.alone);
+	if (often)
+		sim_expect(w.asks <= 20, "%u questions", w.asks);
+	else
+		sim_expect(w.alone <= 60,
+			   "%u acknowledgements alone", w.alone);
+}
+
+/*
  * The client looks at the time until all that it sent is acknowledged: it asks
  * in time while the server thinks.  Or it sleeps, and promises nothing: then
  * the server's timer is started.  The server does not look while it thinks, and
@@ -525,6 +550,8 @@ static void beside(void)
 	begin(BESIDE, 80);
 	sim_wire.delay_ns = sim_dice(2) * 5 * US;
 	w.clients = 2;
+	/* What one has promised is not put off by the other. */
+	w.spin[0] = sim_dice(2);
 	run();
 }
 
@@ -660,6 +687,8 @@ LATE(spinners, "completion-spin",
 LATE(promises, "completion-promise",
      "acknowledgements in time of programs that look at the time themselves",
      promises)
+LATE(late, "completion-question",
+     "what a question says of a program that answers late", late)
 LATE(slowly, "completion-slow",
      "answers within two round trips carry the acknowledgements", slowly)
 LATE(seldom, "completion-seldom",
