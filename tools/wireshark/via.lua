@@ -55,7 +55,7 @@ local FLAGS = {
 	{ 0x04, "ack_now", "ACK_NOW", "to be acknowledged at once" },
 	{ 0x08, "sum", "SUM", "a checksum is behind the headers" },
 	{ 0x10, "auth", "AUTH", "an authenticator is behind the headers" },
-	{ 0x20, "probe", "PROBE", "tail probe" },
+	{ 0x20, "probe", "PROBE", "tail probe; with PUSH: the sender asks when an acknowledgement is late" },
 	{ 0x40, "twice", "TWICE", "a frame came twice" },
 }
 local IMMEDIATE, SUM, AUTH, TWICE = 0x02, 0x08, 0x10, 0x40
