@@ -68,9 +68,10 @@ static void via_busy_poll_arm(struct via_nic *nic)
 }
 
 /*
- * Where the last time has left its tick, that is a part of one: no traps are
- * few in it.  A wait that spins and sleeps comes here each time, and to start a
- * timer again costs more than what it spins for.
+ * If the tick of the last busy polling is still armed, less than a whole one is
+ * left of it, and the number of traps in it says nothing.  A wait that spins and
+ * then sleeps comes here each time, and to start a timer again costs more than
+ * the spin.
  */
 static void via_busy_poll_begin(struct via_nic *nic)
 {

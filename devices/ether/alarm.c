@@ -201,12 +201,13 @@ static bool is_kept(const struct via_ether_nic *nic)
 u8 via_ether_promise(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
-	u64 now = ktime_get_ns();
+	u64 now;
 	bool ok;
 
 	lockdep_assert_held(&ev->vi->sq.lock);
 	if (!ev->reliable)
 		return 0;
+	now = ktime_get_ns();
 	spin_lock(&nic->lock);
 	/* An older one is not put off: it may be that none ever came due. */
 	ok = nic->promises && is_kept(nic);

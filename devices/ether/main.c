@@ -135,9 +135,9 @@ static void nic_stats(struct via_nic *ka, struct via_stats_sink *sink)
 /* Until it is noticed that no program looks for what lies in the ring. */
 #define RING_TICK	(500 * NSEC_PER_USEC)
 /*
- * The same where frames interrupt, and only the alarm waits: an acknowledgement
- * that is late for it is asked for by the peer's timeout.  A tick is an
- * interrupt, which in a virtual machine costs as much as a message.
+ * The same where frames interrupt, and only what no other host waits for is left
+ * to the programs' clock (alarm.c).  A tick is an interrupt, which in a virtual
+ * machine costs as much as a message.
  */
 #define ALARM_TICK	(4 * NSEC_PER_MSEC)
 
