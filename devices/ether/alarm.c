@@ -28,7 +28,6 @@
 #include "ether.h"
 
 #define AHEAD_NS	(100 * NSEC_PER_USEC)	/* VIs that rest leave early */
-#define LATE_NS		(100 * NSEC_PER_USEC)	/* an alarm that is late */
 #define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
 #define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)
 
@@ -91,21 +90,19 @@ static u64 earliest(struct via_ether_nic *nic)
 static void set_alarm(struct via_ether_nic *nic, u64 now)
 {
 	u64 when = earliest(nic);
+	bool timer;
 
 	lockdep_assert_held(&nic->lock);
 	/* While it goes off it arms itself, at its end. */
 	if (nic->stopping || !nic->armed || when == U64_MAX)
 		return;
-	if (!programs_look(nic)) {
-		if (now && when > nic->armed && can_wait(nic, now))
-			when = nic->armed;
-		/* Pairs with via_ether_alarm_poll(). */
-		WRITE_ONCE(nic->armed, when);
-		if (when != nic->started)
-			start_timer(nic);
-	} else if (when != nic->armed) {
-		WRITE_ONCE(nic->armed, when);
-	}
+	timer = !programs_look(nic);
+	if (timer && now && when > nic->armed && can_wait(nic, now))
+		when = nic->armed;
+	/* Pairs with via_ether_alarm_poll(). */
+	WRITE_ONCE(nic->armed, when);
+	if (timer && when != nic->started)
+		start_timer(nic);
 }
 
 /* Often it is the only one, and keeps its place.  nic->lock held. */
@@ -304,7 +301,8 @@ static bool is_due(const struct via_ether_vi *ev, u64 now)
 {
 	u64 when = ev->due.expires;
 
-	return when <= now + VIA_ETHER_GAP_NS || (when <= now + AHEAD_NS && rests(ev));
+	return when <= now + VIA_ETHER_GAP_NS ||
+	       (when <= now + AHEAD_NS && rests(ev));
 }
 
 /* The VI to visit next, off the queue; NULL: none is due. */
@@ -385,7 +383,7 @@ static void run_alarm(struct via_ether_nic *nic, bool timer)
 		rcu_read_unlock();
 		return;
 	}
-	late = now > nic->armed + LATE_NS;
+	late = now > nic->armed + VIA_ETHER_LATE_NS;
 	WRITE_ONCE(nic->armed, 0);
 	retry = nic->retry_at <= now + VIA_ETHER_GAP_NS;
 	if (retry)

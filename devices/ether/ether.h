@@ -844,6 +844,7 @@ void via_ether_hurry(struct via_ether_nic *nic);
 
 /* alarm.c: times are ns of ktime_get_ns() */
 #define VIA_ETHER_GAP_NS	(10 * NSEC_PER_USEC)	/* between two alarms */
+#define VIA_ETHER_LATE_NS	(100 * NSEC_PER_USEC)	/* one that is late */
 
 void via_ether_alarm_init(struct via_ether_nic *nic);
 /* A program that busy-polls looks.  RCU read side, BH on. */

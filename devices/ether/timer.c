@@ -30,7 +30,6 @@
 
 #define PACE_MAX	0x100000u	/* frames from look to look */
 #define DOUBT_MAX	1024u		/* pushes, after bets that were lost */
-#define LATE_NS		(100 * NSEC_PER_USEC)	/* an alarm that is late */
 #define FULL_NS		NSEC_PER_MSEC	/* between acknowledgements not taken */
 #define BLACK_RETRIES	4		/* in vain, and */
 #define BLACK_MS	500		/* since the first: is the path black? */
@@ -363,7 +362,7 @@ static void check_tx(struct via_ether_vi *ev, u64 now)
 	if (now + VIA_ETHER_GAP_NS < ev->tx_due)
 		return;
 	check_credit(ev);
-	late = max_t(u64, timeout_ns(ev) / 4, LATE_NS);
+	late = max_t(u64, timeout_ns(ev) / 4, VIA_ETHER_LATE_NS);
 	if (moved(ev) || starved(ev)) {
 		ev->excused = false;
 	} else if (!ev->excused && now > ev->tx_due + late) {
