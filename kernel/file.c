@@ -19,6 +19,7 @@
 #include "busy_poll.h"
 #include "connect.h"
 #include "cq.h"
+#include "ends.h"
 #include "file.h"
 #include "memory.h"
 #include "name.h"
@@ -37,8 +38,6 @@
 #define VIA_MAP_VI	1
 #define VIA_MAP_CQ	2
 #define VIA_MAP_CQ_SPARE 3	/* the ring that a resize prepared */
-
-struct workqueue_struct *via_wq;
 
 static u64 via_map_offset(u32 kind, u32 number)
 {
@@ -75,30 +74,59 @@ void via_file_put(struct via_file *f)
 	kref_put(&f->ref, via_file_free);
 }
 
-/* End every object.  Idempotent; any process context. */
+/* End every object.  Once. */
 static void via_file_kill(struct via_file *f)
 {
-	mutex_lock(&f->mutex);
-	if (!f->dead) {
-		WRITE_ONCE(f->dead, true);
-		WRITE_ONCE(f->ctl->flags, VIA_CTL_DEAD);
-		via_busy_poll_end(f);
-		via_conn_destroy_all(f);
-		via_vi_destroy_all(f);
-		via_cq_destroy_all(f);
-		via_mem_destroy_all(f);
-		via_ptag_destroy_all(f);
-		via_events_close(&f->events);
-	}
+	lockdep_assert_held(&f->mutex);
+	if (f->dead)
+		return;
+	WRITE_ONCE(f->dead, true);
+	WRITE_ONCE(f->ctl->flags, VIA_CTL_DEAD);
+	via_busy_poll_end(f);
+	via_conn_destroy_all(f);
+	via_vi_destroy_all(f);
+	via_cq_destroy_all(f);
+	via_mem_destroy_all(f);
+	via_ptag_destroy_all(f);
+	via_events_close(&f->events);
+}
+
+/*
+ * The handle is to end, here or in the context that holds its mutex, which a
+ * program can make wait: that one looks at @ending when it has let go of it.
+ * Idempotent; any process context.
+ */
+static void via_file_end(struct via_file *f)
+{
+	WRITE_ONCE(f->ending, true);
+	/*
+	 * Pairs with the barrier in via_file_unlock(): either we find the
+	 * mutex free, or its holder finds @ending set.
+	 */
+	smp_mb();
+	if (!mutex_trylock(&f->mutex))
+		return;
+	via_file_kill(f);
 	mutex_unlock(&f->mutex);
+}
+
+void via_file_unlock(struct via_file *f)
+{
+	mutex_unlock(&f->mutex);
+	/* Pairs with the barrier in via_file_end(). */
+	smp_mb();
+	if (unlikely(READ_ONCE(f->ending)) && !READ_ONCE(f->dead))
+		via_file_end(f);
 }
 
 static void via_file_teardown(struct work_struct *work)
 {
 	struct via_file *f = container_of(work, struct via_file, teardown);
 
-	via_file_kill(f);
+	via_end_begins();
+	via_file_end(f);
 	via_file_put(f);
+	via_end_is_over();
 }
 
 static struct via_file *via_file_alloc(void)
@@ -110,7 +138,7 @@ static struct via_file *via_file_alloc(void)
 	atomic_long_inc(&via_made.files);
 	kref_init(&f->ref);
 	mutex_init(&f->mutex);
-	mutex_init(&f->map_mutex);
+	via_ends_teach(&f->mutex);
 	INIT_LIST_HEAD(&f->link);
 	INIT_LIST_HEAD(&f->vis);
 	INIT_LIST_HEAD(&f->waiters);
@@ -183,8 +211,13 @@ static int via_release(struct inode *inode, struct file *filp)
 	struct via_file *f = filp->private_data;
 	struct via_nic *nic = f->nic;
 
-	flush_work(&f->teardown);
+	/* Not flush_work(): it would wait for what runs before this one. */
+	if (cancel_work(&f->teardown))
+		via_file_put(f);
+	/* There is no call under way: only the work item may have the mutex. */
+	mutex_lock(&f->mutex);
 	via_file_kill(f);
+	mutex_unlock(&f->mutex);
 	via_nic_remove_file(nic, f);
 	via_file_close(f);
 	via_nic_close(nic);
@@ -206,7 +239,7 @@ static void via_ctl_close(struct vm_area_struct *vma)
 	if (!atomic_dec_and_test(&f->ctl_maps))
 		return;
 	kref_get(&f->ref);
-	if (!queue_work(via_wq, &f->teardown))
+	if (!via_end_queue(&f->teardown))
 		via_file_put(f);
 }
 
@@ -382,13 +415,6 @@ static long via_mem_call(struct via_file *f, unsigned int cmd, void *arg)
 static long via_vi_call(struct via_file *f, unsigned int cmd, void *arg)
 {
 	switch (cmd) {
-	case VIA_IOC_VI_CREATE: {
-		struct via_vi_create *a = arg;
-		long ret = via_vi_create(f, a);
-
-		a->mmap_offset = via_map_offset(VIA_MAP_VI, a->vi & 0xffff);
-		return ret;
-	}
 	case VIA_IOC_VI_DESTROY: {
 		struct via_vi_arg *a = arg;
 
@@ -508,14 +534,14 @@ static int via_file_lock_for(struct via_file *f, bool ends)
 	int ret = 0;
 
 	mutex_lock(&f->mutex);
-	if (f->dead)
+	if (f->dead || READ_ONCE(f->ending))
 		ret = -ESHUTDOWN;
 	else if (!READ_ONCE(f->ctl_mapped))
 		ret = -ENXIO;
 	else if (READ_ONCE(f->nic->dead) && !ends)
 		ret = VIA_R_ERROR_RESOURCE;
 	if (ret)
-		mutex_unlock(&f->mutex);
+		via_file_unlock(f);
 	return ret;
 }
 
@@ -531,8 +557,29 @@ static long via_locked_call(struct via_file *f, unsigned int cmd, void *arg)
 	if (ret)
 		return ret;
 	ret = via_object_call(f, cmd, arg);
-	mutex_unlock(&f->mutex);
+	via_file_unlock(f);
 	return ret;
+}
+
+/*
+ * A user at its quota waits for VIs that it has ended: with no lock held, or
+ * the end of the handle would wait for that, too.
+ */
+static long via_vi_create_call(struct via_file *f, struct via_vi_create *a)
+{
+	struct via_quota_look look;
+	long ret;
+
+	do {
+		via_quota_look(f->quota, &look);
+		ret = via_file_lock(f);
+		if (ret)
+			return ret;
+		ret = via_vi_create(f, a);
+		via_file_unlock(f);
+	} while (ret == -EDQUOT && via_quota_wait(&look));
+	a->mmap_offset = via_map_offset(VIA_MAP_VI, a->vi & 0xffff);
+	return ret == -EDQUOT ? VIA_R_ERROR_RESOURCE : ret;
 }
 
 /*
@@ -552,7 +599,9 @@ static long via_free_call(struct via_file *f, unsigned int cmd, void *arg)
 	case VIA_IOC_HELLO:
 		return via_hello(f, arg);
 	case VIA_IOC_SHUTDOWN:
+		mutex_lock(&f->mutex);
 		via_file_kill(f);
+		mutex_unlock(&f->mutex);
 		return 0;
 	case VIA_IOC_TRAP:
 		return via_trap(f, ((struct via_trap *)arg)->arg);
@@ -560,6 +609,8 @@ static long via_free_call(struct via_file *f, unsigned int cmd, void *arg)
 		return via_wait(f, arg);
 	case VIA_IOC_MEM_REGISTER:
 		return via_mem_register(f, arg);
+	case VIA_IOC_VI_CREATE:
+		return via_vi_create_call(f, arg);
 	case VIA_IOC_CQ_RESIZE:
 		return via_cq_resize_call(f, arg);
 	case VIA_IOC_CONN_WAIT:
@@ -637,14 +688,3 @@ const struct file_operations via_fops = {
 	.unlocked_ioctl	= via_ioctl,
 	.compat_ioctl	= compat_ptr_ioctl,
 };
-
-int via_file_init(void)
-{
-	via_wq = alloc_workqueue("via", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return via_wq ? 0 : -ENOMEM;
-}
-
-void via_file_exit(void)
-{
-	destroy_workqueue(via_wq);
-}

@@ -41,9 +41,8 @@ struct via_quota;
  *		reference is held; NULL: none
  * @compat:	constant: a 32-bit program
  * @mutex:	guards creation and destruction of the objects below
- * @map_mutex:	keeps a VI's shared pages while they are mapped; inside
- *		mmap_lock, where @mutex is outside of it
  * @link:	nic->mutex: on nic->files
+ * @ending:	the holder of @mutex is to end it when it lets go
  * @dead:	mutex to write: nothing can be made or used any more
  * @ctl:	constant: the control page
  * @ctl_maps:	mappings of the control page
@@ -82,8 +81,8 @@ struct via_file {
 	bool charged;
 	bool compat;
 	struct mutex mutex;
-	struct mutex map_mutex;
 	struct list_head link;
+	bool ending;
 	bool dead;
 	struct via_ctl *ctl;
 	atomic_t ctl_maps;
@@ -109,8 +108,6 @@ struct via_file {
 };
 
 extern const struct file_operations via_fops;
-/* The ends of handles and of VIs. */
-extern struct workqueue_struct *via_wq;
 
 /* Any context; the caller has a reference. */
 void via_file_get(struct via_file *f);
@@ -122,8 +119,7 @@ void via_file_put(struct via_file *f);
  * -ESHUTDOWN or -ENXIO.  Sleeps.
  */
 int via_file_lock(struct via_file *f);
-
-int via_file_init(void);
-void via_file_exit(void);
+/* Every holder but an end lets go by this: it ends a handle that is to end. */
+void via_file_unlock(struct via_file *f);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <linux/init.h>
 #include <linux/module.h>
-#include "file.h"
+#include "ends.h"
 #include "netlink.h"
 #include "nic.h"
 #include "quota.h"
@@ -15,12 +15,12 @@ static int __init via_ka_init(void)
 
 	BUILD_BUG_ON(IS_ENABLED(CONFIG_HIGHMEM));
 	via_quota_init();
-	ret = via_file_init();
+	ret = via_ends_init();
 	if (ret)
 		return ret;
 	ret = via_nics_init();
 	if (ret)
-		goto err_file;
+		goto err_ends;
 	/* The last: from now on there are callers. */
 	ret = via_netlink_init();
 	if (ret)
@@ -29,8 +29,8 @@ static int __init via_ka_init(void)
 
 err_nics:
 	via_nics_exit();
-err_file:
-	via_file_exit();
+err_ends:
+	via_ends_exit();
 	return ret;
 }
 
@@ -40,7 +40,7 @@ static void __exit via_ka_exit(void)
 	via_nics_exit();
 	/* VIs end by RCU, then by work, then their memory goes by RCU. */
 	rcu_barrier();
-	via_file_exit();
+	via_ends_exit();
 	rcu_barrier();
 	via_ledger_report();
 }

@@ -9,6 +9,7 @@
  * total per user.
  */
 
+#include <linux/capability.h>
 #include <linux/magic.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -151,10 +152,32 @@ err:
 	return fatal_signal_pending(current) ? -EINTR : ret;
 }
 
+/*
+ * Counted as pinned, as InfiniBand does it, and not as locked: that count is
+ * guarded by mmap_lock, which a program can hold by a fault that its own file
+ * system answers, and the end of a handle waits for no program.  What is locked
+ * counts here, too, so that a region gets no more than RLIMIT_MEMLOCK leaves.
+ */
+static bool via_pages_charge(struct mm_struct *mm, u32 npages)
+{
+	u64 most = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	u64 pinned = atomic64_add_return(npages, &mm->pinned_vm);
+
+	if (pinned + READ_ONCE(mm->locked_vm) <= most || capable(CAP_IPC_LOCK))
+		return true;
+	atomic64_sub(npages, &mm->pinned_vm);
+	return false;
+}
+
+static void via_pages_uncharge(struct mm_struct *mm, u32 npages)
+{
+	atomic64_sub(npages, &mm->pinned_vm);
+}
+
 static void via_region_unpin(struct via_file *f, struct via_region *r)
 {
 	unpin_user_pages_dirty_lock(r->pages, r->npages, true);
-	account_locked_vm(f->mm, r->npages, false);
+	via_pages_uncharge(f->mm, r->npages);
 	via_quota_uncharge(f->quota, VIA_QUOTA_PAGES, r->npages);
 	atomic_long_add(r->npages, &via_gone.pages);
 }
@@ -264,7 +287,7 @@ static int via_region_fill(struct via_file *f, struct via_region *r,
 {
 	int ret;
 
-	if (account_locked_vm(f->mm, r->npages, true)) {
+	if (!via_pages_charge(f->mm, r->npages)) {
 		arg->reason = VIA_REASON_MEMLOCK;
 		return VIA_R_ERROR_RESOURCE;
 	}
@@ -287,7 +310,7 @@ static int via_region_fill(struct via_file *f, struct via_region *r,
 		ret = VIA_R_INVALID_PARAMETER;
 	via_quota_uncharge(f->quota, VIA_QUOTA_PAGES, r->npages);
 err_account:
-	account_locked_vm(f->mm, r->npages, false);
+	via_pages_uncharge(f->mm, r->npages);
 	return ret;
 }
 
@@ -306,7 +329,7 @@ static int via_region_reserve(struct via_file *f,
 		f->region_count++;
 		f->region_bytes += arg->len;
 	}
-	mutex_unlock(&f->mutex);
+	via_file_unlock(f);
 	return ret;
 }
 
@@ -335,7 +358,7 @@ static int via_region_enter(struct via_file *f, struct via_region *r,
 		else
 			atomic_long_inc(&via_made.regions);
 		*handle = r->handle;
-		mutex_unlock(&f->mutex);
+		via_file_unlock(f);
 	}
 	if (ret)
 		via_dma_unmap(f->nic, r);
@@ -375,7 +398,7 @@ err_free:
 err_reserved:
 	mutex_lock(&f->mutex);
 	via_region_unreserve(f, arg->ptag, arg->len);
-	mutex_unlock(&f->mutex);
+	via_file_unlock(f);
 	return ret;
 }
 

@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 #include <linux/wait.h>
+#include "ends.h"
 #include "quota.h"
 
 /* The capability to have more: as for RLIMIT_MEMLOCK, and for the rest. */
@@ -54,6 +55,8 @@ void via_quota_set_most(enum via_quota_kind what, unsigned long most)
  * @refs:	via_uids_mutex: struct via_quota that name it
  * @used:	of each quota
  * @expected:	things that will be settled
+ * @settles:	things that were
+ * @settled:	threads that wait for more of it
  */
 struct via_uid {
 	struct hlist_node node;
@@ -61,6 +64,8 @@ struct via_uid {
 	u32 refs;
 	atomic_long_t used[VIA_QUOTAS];
 	atomic_long_t expected;
+	atomic_long_t settles;
+	wait_queue_head_t settled;
 };
 
 /**
@@ -76,10 +81,7 @@ struct via_quota {
 static DEFINE_MUTEX(via_uids_mutex);	/* guards the table, and references */
 static DEFINE_HASHTABLE(via_uids, 6);
 
-static DECLARE_WAIT_QUEUE_HEAD(via_settle_wait);
-static atomic_long_t via_settles;
-
-static struct via_uid *via_uid_get(kuid_t uid)
+static struct via_uid *via_uid_find(kuid_t uid)
 {
 	struct via_uid *u;
 
@@ -90,12 +92,28 @@ static struct via_uid *via_uid_get(kuid_t uid)
 			return u;
 		}
 	}
-	u = kzalloc(sizeof(*u), GFP_KERNEL_ACCOUNT);
-	if (u) {
-		u->uid = uid;
-		u->refs = 1;
-		hash_add(via_uids, &u->node, __kuid_val(uid));
-	}
+	return NULL;
+}
+
+/* Memory is taken without the mutex: ends want that, and do not wait for it. */
+static struct via_uid *via_uid_get(kuid_t uid)
+{
+	struct via_uid *new, *u;
+
+	new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
+	if (!new)
+		return NULL;
+	new->uid = uid;
+	new->refs = 1;
+	init_waitqueue_head(&new->settled);
+	mutex_lock(&via_uids_mutex);
+	u = via_uid_find(uid);
+	if (!u)
+		hash_add(via_uids, &new->node, __kuid_val(uid));
+	mutex_unlock(&via_uids_mutex);
+	if (!u)
+		return new;
+	kfree(new);
 	return u;
 }
 
@@ -131,11 +149,9 @@ struct via_quota *via_quota_get(void)
 			GFP_KERNEL_ACCOUNT);
 	if (!quota)
 		return NULL;
-	mutex_lock(&via_uids_mutex);
 	ok = via_quota_add(quota, current_uid());
 	for (; ok && ns->parent; ns = ns->parent)
 		ok = via_quota_add(quota, ns->owner);
-	mutex_unlock(&via_uids_mutex);
 	if (ok)
 		return quota;
 	via_quota_put(quota);
@@ -216,49 +232,50 @@ void via_quota_expect(struct via_quota *quota, unsigned long n)
 void via_quota_settle(struct via_quota *quota, enum via_quota_kind what,
 		      unsigned long n)
 {
+	struct via_uid *u;
 	u32 i;
 
 	via_quota_uncharge(quota, what, n);
-	/* Pairs with smp_rmb() in via_quota_charge_wait(), as does the next. */
-	smp_mb__before_atomic();
-	for (i = 0; i < quota->n; i++)
-		atomic_long_sub(n, &quota->uid[i]->expected);
-	/* A thread that sees the new count sees the charge given back. */
-	smp_mb__before_atomic();
-	atomic_long_inc(&via_settles);
-	wake_up_all(&via_settle_wait);
+	for (i = 0; i < quota->n; i++) {
+		u = quota->uid[i];
+		/* Nothing is expected: what was charged has been given back. */
+		smp_mb__before_atomic();
+		atomic_long_sub(n, &u->expected);
+		/* Something is expected: its settling is still to be counted. */
+		smp_mb__before_atomic();
+		atomic_long_inc(&u->settles);
+		/* Any context, but it may be that of an end: see ends.h. */
+		wake_up_all(&u->settled);
+	}
 }
 
-static bool via_quota_expects(const struct via_quota *quota)
+void via_quota_look(struct via_quota *quota, struct via_quota_look *look)
 {
 	u32 i;
 
-	for (i = 0; i < quota->n; i++)
+	look->uid = NULL;
+	for (i = 0; !look->uid && i < quota->n; i++) {
+		/* What is settled from here on ends the wait. */
+		look->settles = atomic_long_read(&quota->uid[i]->settles);
+		/* Pairs with the second barrier in via_quota_settle(). */
+		smp_rmb();
 		if (atomic_long_read(&quota->uid[i]->expected))
-			return true;
-	return false;
+			look->uid = quota->uid[i];
+	}
+	/* Pairs with the first one. */
+	smp_rmb();
 }
 
-bool via_quota_charge_wait(struct via_quota *quota, enum via_quota_kind what,
-			   unsigned long n)
+bool via_quota_wait(const struct via_quota_look *look)
 {
-	long settles;
-	bool expected;
+	struct via_uid *u = look->uid;
 
-	for (;;) {
-		/* Read before the charge: what is settled after it wakes us. */
-		settles = atomic_long_read(&via_settles);
-		expected = via_quota_expects(quota);
-		/* Pairs with the barriers in via_quota_settle(). */
-		smp_rmb();
-		if (via_quota_charge(quota, what, n))
-			return true;
-		if (!expected ||
-		    wait_event_killable(via_settle_wait,
-					atomic_long_read(&via_settles) !=
-					settles))
-			return false;
-	}
+	if (!u)
+		return false;
+	via_end_awaited();
+	return !wait_event_killable(u->settled,
+				    atomic_long_read(&u->settles) !=
+				    look->settles);
 }
 
 void __init via_quota_init(void)

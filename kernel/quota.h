@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 struct via_quota;
+struct via_uid;
 
 enum via_quota_kind {
 	VIA_QUOTA_HANDLES,		/* open NIC handles */
@@ -56,13 +57,28 @@ void via_quota_uncharge(struct via_quota *quota, enum via_quota_kind what,
 
 /*
  * Things whose memory is still charged and on its way: expect when they end,
- * settle (which uncharges) when it is free.  charge_wait gives what the user
- * has ended time to be so, before it says no; killable, may sleep.
+ * settle (which uncharges) when it is free.  Any context.
  */
 void via_quota_expect(struct via_quota *quota, unsigned long n);
 void via_quota_settle(struct via_quota *quota, enum via_quota_kind what,
 		      unsigned long n);
-bool via_quota_charge_wait(struct via_quota *quota, enum via_quota_kind what,
-			   unsigned long n);
+
+/**
+ * struct via_quota_look - what a user expected before it was charged
+ * @uid:	that expects something, or NULL
+ * @settles:	of @uid
+ *
+ * What a user has ended has time to be gone before a charge is refused for good:
+ * look, charge, and where that fails wait, then begin again.  via_quota_wait()
+ * says false when nothing was expected, or the thread is killed.  It sleeps, and
+ * wants no lock held: see ends.h.  The quota stays meanwhile.
+ */
+struct via_quota_look {
+	struct via_uid *uid;
+	long settles;
+};
+
+void via_quota_look(struct via_quota *quota, struct via_quota_look *look);
+bool via_quota_wait(const struct via_quota_look *look);
 
 #endif

@@ -370,12 +370,12 @@ int via_conn_wait(struct via_file *f, struct via_conn_wait *arg)
 
 	/* Under the mutex, so that a teardown finds every waiter. */
 	mutex_lock(&f->mutex);
-	if (f->dead || nic->dead)
+	if (f->dead || READ_ONCE(f->ending) || nic->dead)
 		w = ERR_PTR(-ESHUTDOWN);
 	else
 		w = arg->waiter ? via_waiter_find(f, arg->waiter) :
 				  via_waiter_new(f, &arg->local);
-	mutex_unlock(&f->mutex);
+	via_file_unlock(f);
 	if (IS_ERR(w))
 		return PTR_ERR(w);
 	if (!w)

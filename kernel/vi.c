@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include "connect.h"
 #include "cq.h"
+#include "ends.h"
 #include "engine.h"
 #include "loop.h"
 #include "nic.h"
@@ -148,6 +149,7 @@ static struct via_vi *via_vi_alloc(struct via_file *f,
 	if (!vi)
 		return NULL;
 	kref_init(&vi->ref);
+	refcount_set(&vi->shared_refs, 1);
 	vi->file = f;
 	vi->nic = f->nic;
 	vi->attrs = *attrs;
@@ -212,9 +214,10 @@ int via_vi_create(struct via_file *f, struct via_vi_create *arg)
 		return ret;
 	if (!via_ptag_use(f, arg->attrs.ptag))
 		return VIA_R_INVALID_PTAG;
-	ret = VIA_R_ERROR_RESOURCE;
-	if (!via_quota_charge_wait(f->quota, VIA_QUOTA_VIS, 1))
+	ret = -EDQUOT;
+	if (!via_quota_charge(f->quota, VIA_QUOTA_VIS, 1))
 		goto err_ptag;
+	ret = VIA_R_ERROR_RESOURCE;
 	vi = via_vi_alloc(f, &arg->attrs);
 	if (!vi)
 		goto err_quota;
@@ -266,19 +269,26 @@ static void via_vi_forget(struct via_vi *vi)
 	via_nic_leave(nic, idx);
 }
 
-/* A grace period after it was taken out of nic->vis: no reader is left. */
-static void via_vi_bury(struct work_struct *work)
+/* The last one frees what the VI shares, and what that was charged to. */
+static void via_vi_put_shared(struct via_vi *vi)
 {
-	struct via_vi *vi = container_of(to_rcu_work(work), struct via_vi,
-					 death);
 	struct via_file *f = vi->file;
 
-	mutex_lock(&f->map_mutex);
+	if (!refcount_dec_and_test(&vi->shared_refs))
+		return;
 	via_vi_free_parts(vi);
-	mutex_unlock(&f->map_mutex);
 	via_quota_settle(f->quota, VIA_QUOTA_VIS, 1);
 	via_vi_put(vi);
 	via_file_put(f);
+}
+
+/* A grace period after it was taken out of nic->vis: no reader is left. */
+static void via_vi_bury(struct work_struct *work)
+{
+	via_end_begins();
+	via_vi_put_shared(container_of(to_rcu_work(work), struct via_vi,
+				       death));
+	via_end_is_over();
 }
 
 /*
@@ -310,7 +320,7 @@ static void via_vi_kill(struct via_file *f, struct via_vi *vi)
 	via_quota_expect(f->quota, 1);
 	via_file_get(f);
 	INIT_RCU_WORK(&vi->death, via_vi_bury);
-	queue_rcu_work(via_wq, &vi->death);
+	via_bury_queue(&vi->death);
 }
 
 int via_vi_destroy(struct via_file *f, u32 id)
@@ -453,19 +463,17 @@ int via_vi_mmap(struct via_file *f, u32 index, struct vm_area_struct *vma)
 
 	rcu_read_lock();
 	vi = via_vi_lookup(f->nic, index);
+	/* Its pages are buried a grace period after it was unlinked. */
 	if (vi && vi->file == f)
-		kref_get(&vi->ref);
+		refcount_inc(&vi->shared_refs);
 	else
 		vi = NULL;
 	rcu_read_unlock();
 	if (!vi)
 		return ret;
-	/* Our reference keeps the VI; its pages go under this mutex. */
-	mutex_lock(&f->map_mutex);
-	if (vi->shared)
-		ret = via_shared_mmap(vma, vi->pages, VIA_VI_BYTES);
-	mutex_unlock(&f->map_mutex);
-	via_vi_put(vi);
+	ret = via_shared_mmap(vma, vi->pages, VIA_VI_BYTES);
+	/* Never the last of the file: that is open. */
+	via_vi_put_shared(vi);
 	return ret;
 }
 

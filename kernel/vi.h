@@ -17,11 +17,12 @@
  * @arg:	attributes and CQs; gets the id, the entries, the bytes to be
  *		mapped
  *
- * May sleep, and waits for VIs of the same user whose memory is on its way.
- * The VI is published last; the table's reference is dropped when it ends.
+ * May sleep.  The VI is published last; the table's reference is dropped when
+ * it ends.
  *
  * Return: a call's result: 0, VIA_R_* for what the attributes or the limits do
- * not allow, or -EINVAL (a right that does not exist).
+ * not allow, or -EINVAL (a right that does not exist); or -EDQUOT: the user's
+ * quota is used up, perhaps by VIs whose memory is on its way.
  */
 int via_vi_create(struct via_file *f, struct via_vi_create *arg);
 
@@ -85,7 +86,7 @@ void via_vi_look(struct via_vi *vi, struct via_vi_view *view);
 
 /*
  * Map the shared pages of the VI at an index.  mmap_lock is held, so
- * file->mutex is not; takes file->map_mutex.  0 or -errno.
+ * file->mutex is not.  0 or -errno.
  */
 int via_vi_mmap(struct via_file *f, u32 index, struct vm_area_struct *vma);
 

@@ -22,10 +22,9 @@
  *                       file->event_lock)
  *   file->mutex         objects of a file (process context).  A program can
  *                       make its holder wait for memory, so it is never taken
- *                       under RTNL, nor by what unregisters a NIC
+ *                       under RTNL, nor by what unregisters a NIC, nor by a
+ *                       work item, and no end is waited for under it: ends.h
  *   cq->resize_mutex    steps of a resize (process context)
- *   file->map_mutex     a VI's shared pages (process context; taken inside
- *                       mmap_lock, where file->mutex is outside of it)
  *   xa_lock of file->regions, file->cqs
  *                       what is in them, for those without file->mutex (process
  *                       context; nothing is taken inside it)
@@ -109,6 +108,7 @@
 #include <linux/mutex.h>
 #include <linux/rbtree.h>
 #include <linux/rcupdate.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/srcu.h>
 #include <linux/types.h>
@@ -384,6 +384,7 @@ struct via_vi {
 
 	struct list_head link;		/* file->mutex: file->vis */
 	struct page **pages;		/* constant: of the shared area */
+	refcount_t shared_refs;		/* its owner, mmap calls: keep it */
 	u32 index;			/* constant: place in nic->vis */
 	struct rcu_work death;		/* frees what it shares */
 };

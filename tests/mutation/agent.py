@@ -353,7 +353,7 @@ mutant("failed-pages-charged", MEMORY, "lo", "limits.user_pages",
         "err_account:", "err_account:"), sim="alloc ledger")
 mutant("failed-pages-locked", MEMORY, "lo", "memory.memlock",
        "a registration that fails stays charged to RLIMIT_MEMLOCK",
-       ("err_account:\n	account_locked_vm(f->mm, r->npages, false);\n",
+       ("err_account:\n	via_pages_uncharge(f->mm, r->npages);\n",
         "err_account:\n"), sim="alloc ledger")
 mutant("half-pinned", MEMORY, "lo", "memory.bad_ranges",
        "the first pages of a registration that fails stay pinned for ever",

@@ -41,6 +41,7 @@ struct sim_store {
  * @srcu:	the SRCU structure that it reads, or NULL
  * @graces:	grace periods, of either kind, that it has waited for
  * @in_user:	runs code of a program, and may be killed at any point
+ * @in_work:	runs a work item, which a program's lock must not stop
  * @prio:	for priority schedules: the highest runs
  * @slice:	points in its program before others have a turn
  * @task:	the kernel model's
@@ -70,6 +71,7 @@ struct sim_ctx {
 	void *srcu;
 	uint32_t graces;
 	bool in_user;
+	bool in_work;
 	int64_t prio;
 	uint32_t slice;
 	int nheld;

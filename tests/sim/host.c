@@ -556,6 +556,18 @@ int sim_munmap(void *p)
 	return unmap_at(p, false);
 }
 
+void sim_fault_until(const bool *answered)
+{
+	struct mm_struct *mm = current->mm;
+
+	enter();
+	down_read(&mm->mmap_lock);
+	while (!READ_ONCE(*answered))
+		sim_pause(10000);
+	up_read(&mm->mmap_lock);
+	leave();
+}
+
 /* The rest of @v goes from there on. */
 static void shorten(struct vm_area_struct *v, unsigned long from, bool zeroes)
 {

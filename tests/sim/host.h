@@ -48,6 +48,8 @@ u32 sim_poll(struct file *f);			/* EPOLL*, at once */
 /* At @at, or anywhere when it is NULL; or ERR_PTR(). */
 void *sim_mmap(struct file *f, void *at, u64 offset, size_t size, bool write);
 int sim_munmap(void *p);
+/* A fault that the program itself is to answer: mmap_lock is held meanwhile. */
+void sim_fault_until(const bool *answered);
 void sim_sleep(u64 ns);
 /* The same for a kernel thread. */
 void sim_pause(u64 ns);

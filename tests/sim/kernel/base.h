@@ -77,7 +77,11 @@ typedef s64 ktime_t;
 #define LINUX_VERSION_CODE	0x0601ff
 #define KERNEL_VERSION(a, b, c)	(((a) << 16) + ((b) << 8) + (c))
 /* No option of a debug kernel and no highmem. */
-#define IS_ENABLED(x)		0
+#define sim_second(a, b, ...)	b
+#define sim_enabled_1		0,
+#define sim_is_one(x)		sim_second(x 1, 0, 0)
+#define sim_enabled(v)		sim_is_one(sim_enabled_##v)
+#define IS_ENABLED(x)		sim_enabled(x)
 #undef static_assert
 #define static_assert(x, ...)	_Static_assert(x, #x)
 #define BUILD_BUG_ON(x)		_Static_assert(!(x), #x)

@@ -333,8 +333,12 @@ struct mm_struct *sim_mm_new(void)
 
 void mmdrop(struct mm_struct *m)
 {
-	if (!atomic_dec_return(&m->count))
-		kfree(m);
+	if (atomic_dec_return(&m->count))
+		return;
+	if (m->locked_vm || atomic64_read(&m->pinned_vm))
+		sim_fail("an address space goes with %lu pages locked and %ld pinned",
+			 m->locked_vm, (long)atomic64_read(&m->pinned_vm));
+	kfree(m);
 }
 
 /* What a program has not mapped through the simulator is its own memory. */
@@ -388,13 +392,17 @@ int vm_map_pages(struct vm_area_struct *vma, struct page **pages,
 
 int account_locked_vm(struct mm_struct *mm, unsigned long pages, bool inc)
 {
-	might_sleep();
-	if (inc && mm->locked + (long)pages > mm->locked_max)
-		return -ENOMEM;
-	mm->locked += inc ? (long)pages : -(long)pages;
-	if (mm->locked < 0)
+	int ret = 0;
+
+	down_write(&mm->mmap_lock);
+	if (inc && mm->locked_vm + pages > mm->locked_max)
+		ret = -ENOMEM;
+	else if (!inc && mm->locked_vm < pages)
 		sim_fail("more pages are uncharged than were charged");
-	return 0;
+	else
+		mm->locked_vm += inc ? pages : -pages;
+	up_write(&mm->mmap_lock);
+	return ret;
 }
 
 /* A page of a program's memory: known while it is referred to. */

@@ -119,7 +119,8 @@ struct mm_struct {
 	struct rw_semaphore mmap_lock;
 	atomic_t count;
 	struct list_head vmas;
-	long locked;			/* pages */
+	unsigned long locked_vm;	/* pages: mlock() */
+	atomic64_t pinned_vm;		/* pages */
 	long locked_max;		/* RLIMIT_MEMLOCK, pages */
 	bool dead;			/* its mappings are gone */
 };
@@ -137,6 +138,8 @@ int vm_insert_page(struct vm_area_struct *vma, unsigned long addr,
 int vm_map_pages(struct vm_area_struct *vma, struct page **pages,
 		 unsigned long n);
 int account_locked_vm(struct mm_struct *mm, unsigned long pages, bool inc);
+#define rlimit(what) \
+	((unsigned long)current->mm->locked_max << PAGE_SHIFT)
 
 #define FOLL_WRITE		1u
 #define FOLL_LONGTERM		2u

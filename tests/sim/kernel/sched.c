@@ -269,11 +269,19 @@ static struct lock_class {
 } classes[CLASSES_MAX];
 static int nclasses;
 
+#define MAPS_MAX	4
+
+static struct {
+	struct lockdep_map *map;
+	struct sim_lock lock;
+} maps[MAPS_MAX];
+
 void sim_locks_reset(void)
 {
 	memset(classes, 0, sizeof(classes));
 	nclasses = 0;
 	nkernel_tasks = 0;
+	memset(maps, 0, sizeof(maps));
 }
 
 static int class_of(struct sim_lock *l, int subclass)
@@ -330,6 +338,29 @@ static void check_never(const char *held, const char *name)
 				 sim_self->name, name, held);
 }
 
+/*
+ * kernel/ends.h.  A program can make the holder of these wait, and what runs in a
+ * work item ends objects, for all users.
+ */
+static bool is_programs(const char *name)
+{
+	return !strcmp(name, "&f->mutex") || !strcmp(name, "&m->mmap_lock");
+}
+
+void sim_endless_wait(const char *what)
+{
+	const char *name;
+	int i;
+
+	for (i = 0; sim_self && i < sim_self->nheld; i++) {
+		name = HELD_LOCK(sim_self->held[i])->dep_map.name;
+		if (!strcmp(name, "&f->mutex") || !strcmp(name, "&rtnl"))
+			sim_fail("%s is in %s while it holds %s",
+				 sim_self->name, what, name);
+	}
+	might_sleep();
+}
+
 static void check_order(struct sim_lock *l, int subclass)
 {
 	bool seen[CLASSES_MAX];
@@ -366,14 +397,19 @@ void sim_lock_init(struct sim_lock *l, struct lock_class_key *key,
 	INIT_LIST_HEAD(&l->waiters);
 }
 
-static void taken(struct sim_lock *l, int subclass)
+static void hold(struct sim_lock *l, int subclass)
 {
 	struct sim_ctx *c = sim_self;
 
-	l->owner = c;
 	if (c->nheld == SIM_HELD)
 		sim_fail("%s holds too many locks", c->name);
 	c->held[c->nheld++] = (void *)((uintptr_t)l | subclass);
+}
+
+static void taken(struct sim_lock *l, int subclass)
+{
+	l->owner = sim_self;
+	hold(l, subclass);
 }
 
 /* 0, or -EINTR where @killable. */
@@ -388,6 +424,9 @@ static int take(struct sim_lock *l, bool sleeps, bool killable, int subclass)
 	/* An acquire: what was stored before may be seen after it. */
 	if (!sim_config.weak)
 		sim_drain();
+	if (c->in_work && is_programs(l->dep_map.name))
+		sim_fail("%s waits for %s in a work item", c->name,
+			 l->dep_map.name);
 	check_order(l, subclass);
 	sim_yield();
 	while (l->owner) {
@@ -422,10 +461,25 @@ bool sim_trylock(struct sim_lock *l)
 	return true;
 }
 
-void sim_unlock(struct sim_lock *l)
+static void let_go(struct sim_lock *l)
 {
 	struct sim_ctx *c = sim_self;
 	int i;
+
+	for (i = c->nheld; i--;)
+		if (HELD_LOCK(c->held[i]) == l)
+			break;
+	if (i < 0)
+		sim_fail("%s unlocks %s, which it does not hold", c->name,
+			 l->dep_map.name);
+	memmove(&c->held[i], &c->held[i + 1],
+		(c->nheld - i - 1) * sizeof(c->held[0]));
+	c->nheld--;
+}
+
+void sim_unlock(struct sim_lock *l)
+{
+	struct sim_ctx *c = sim_self;
 
 	if (!c)
 		return;
@@ -434,12 +488,7 @@ void sim_unlock(struct sim_lock *l)
 	if (l->owner != c)
 		sim_fail("%s unlocks %s, which it does not hold", c->name,
 			 l->dep_map.name);
-	for (i = c->nheld; i--;)
-		if (HELD_LOCK(c->held[i]) == l)
-			break;
-	memmove(&c->held[i], &c->held[i + 1],
-		(c->nheld - i - 1) * sizeof(c->held[0]));
-	c->nheld--;
+	let_go(l);
 	l->owner = NULL;
 	/* All of them look again: which is first is the schedule's choice. */
 	sim_wake_list(&l->waiters);
@@ -449,6 +498,48 @@ void sim_unlock(struct sim_lock *l)
 bool sim_lock_mine(const struct sim_lock *l)
 {
 	return !sim_self || l->owner == sim_self;
+}
+
+/* Maps of lockdep: a lock each, for its class alone. */
+
+static struct sim_lock *lock_of(struct lockdep_map *m)
+{
+	int i;
+
+	for (i = 0; i < MAPS_MAX && maps[i].map && maps[i].map != m; i++)
+		;
+	if (i == MAPS_MAX)
+		sim_fail("too many maps of lockdep");
+	if (!maps[i].map) {
+		maps[i].map = m;
+		sim_lock_init(&maps[i].lock, m->key, m->name);
+	}
+	return &maps[i].lock;
+}
+
+void lockdep_init_map(struct lockdep_map *m, const char *name,
+		      struct lock_class_key *key, int subclass)
+{
+	*m = (struct lockdep_map){ key, name };
+}
+
+void lock_map_acquire(struct lockdep_map *m)
+{
+	struct sim_lock *l = lock_of(m);
+
+	/* Any number of contexts are in it. */
+	if (!sim_self)
+		return;
+	check_order(l, 0);
+	hold(l, 0);
+}
+
+void lock_map_release(struct lockdep_map *m)
+{
+	struct sim_lock *l = lock_of(m);
+
+	if (sim_self)
+		let_go(l);
 }
 
 /* Per-CPU memory */

@@ -128,6 +128,12 @@ do {									\
 #define spin_lock_init(x)	sim_init_lock(x)
 #define mutex_init(x)		sim_init_lock(x)
 #define init_rwsem(x)		sim_init_lock(x)
+void lockdep_init_map(struct lockdep_map *m, const char *name,
+		      struct lock_class_key *key, int subclass);
+/* What is waited for, as a lock of no owner: for its place in the order. */
+void lock_map_acquire(struct lockdep_map *m);
+void lock_map_release(struct lockdep_map *m);
+#define CONFIG_PROVE_LOCKING	1
 #define lockdep_set_class_and_name(x, k, n) \
 	((x)->l.dep_map = (struct lockdep_map){ k, n })
 #define lockdep_set_class(x, k)	((x)->l.dep_map.key = (k))
@@ -436,6 +442,12 @@ void sim_wake_up(wait_queue_head_t *w, unsigned int mode, int n);
 #define waitqueue_active(w)	(!list_empty(&(w)->head))
 #define wq_has_sleeper(w)	({ smp_mb(); waitqueue_active(w); })
 
+#define SIM_EVER		0x7fffffffffffffffl
+/*
+ * A wait whose end is another context's: not while it holds what others wait for
+ * that owe it nothing.
+ */
+void sim_endless_wait(const char *what);
 /* @left: jiffies, or LONG_MAX; the value of the macro is as the kernel's. */
 #define sim_wait_event(w, cond, state, left)				\
 ({									\
@@ -443,6 +455,8 @@ void sim_wake_up(wait_queue_head_t *w, unsigned int mode, int n);
 	long _left = (left);						\
 	int _sig = 0;							\
 									\
+	if (_left == SIM_EVER)						\
+		sim_endless_wait("wait_event()");			\
 	might_sleep();							\
 	for (;;) {							\
 		prepare_to_wait(&(w), &_e, state);			\
@@ -464,7 +478,6 @@ void sim_wake_up(wait_queue_head_t *w, unsigned int mode, int n);
 	finish_wait(&(w), &_e);						\
 	_sig ? -ERESTARTSYS : _left;					\
 })
-#define SIM_EVER		0x7fffffffffffffffl
 #define wait_event(w, c) \
 	((void)sim_wait_event(w, c, TASK_UNINTERRUPTIBLE, SIM_EVER))
 #define wait_event_interruptible(w, c)					\
@@ -545,6 +558,7 @@ void destroy_workqueue(struct workqueue_struct *wq);
 bool queue_work(struct workqueue_struct *wq, struct work_struct *w);
 bool queue_rcu_work(struct workqueue_struct *wq, struct rcu_work *w);
 bool flush_work(struct work_struct *w);
+bool cancel_work(struct work_struct *w);
 bool cancel_work_sync(struct work_struct *w);
 
 struct tasklet_struct {

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Workqueues, with a few workers for all of them. */
+/*
+ * Workqueues, with a few workers for all of them.  As in the kernel a queue runs
+ * so many of its works at once and no more, so that works which wait for others
+ * behind them in the same queue wait for ever.
+ */
 #include "sched.h"
 #include "../engine.h"
 #include "model.h"
 
-#define WORKERS	3
+#define WORKERS	6
+#define ACTIVE	3			/* of one queue */
 
 struct workqueue_struct {
 	const char *name;
 	u32 count;			/* works queued or running */
+	u32 active;			/* running */
 	u32 grace;			/* behind a grace period */
 };
 
@@ -19,6 +25,17 @@ static LIST_HEAD(flushers);
 static struct work_struct *running[WORKERS];
 static bool ending;
 
+/* The first whose queue may run another one. */
+static struct work_struct *next_work(void)
+{
+	struct work_struct *w;
+
+	list_for_each_entry(w, &queued, entry)
+		if (w->wq->active < ACTIVE)
+			return w;
+	return NULL;
+}
+
 static void worker_loop(void *arg)
 {
 	struct work_struct **mine = arg;
@@ -27,22 +44,25 @@ static void worker_loop(void *arg)
 
 	sim_self->daemon = true;
 	for (;;) {
-		while (list_empty(&queued)) {
+		while (!(w = next_work())) {
 			if (ending)
 				return;
 			sim_block(&idle);
 		}
-		w = list_first_entry(&queued, struct work_struct, entry);
 		list_del_init(&w->entry);
 		wq = w->wq;
+		wq->active++;
 		w->pending = false;
 		*mine = w;
 		sim_yield();
+		sim_self->in_work = true;
 		w->func(w);
+		sim_self->in_work = false;
 		*mine = NULL;
 		if (sim_self->rcu || sim_self->pinned || sim_self->nheld)
 			sim_fail("a work ends with locks held");
 		wq->count--;
+		wq->active--;
 		sim_wake_list(&flushers);
 	}
 }
@@ -124,7 +144,7 @@ bool flush_work(struct work_struct *w)
 {
 	bool waited = false;
 
-	might_sleep();
+	sim_endless_wait("flush_work()");
 	while (w->pending || is_running(w)) {
 		waited = true;
 		sim_block(&flushers);
@@ -132,16 +152,26 @@ bool flush_work(struct work_struct *w)
 	return waited;
 }
 
-bool cancel_work_sync(struct work_struct *w)
+bool cancel_work(struct work_struct *w)
 {
-	bool was = w->pending && !list_empty(&w->entry);
+	bool was;
 
-	might_sleep();
+	sim_drain();
+	sim_yield();
+	was = w->pending && !list_empty(&w->entry);
 	if (was) {
 		list_del_init(&w->entry);
 		w->pending = false;
 		w->wq->count--;
+		sim_wake_list(&flushers);
 	}
+	return was;
+}
+
+bool cancel_work_sync(struct work_struct *w)
+{
+	bool was = cancel_work(w);
+
 	flush_work(w);
 	return was;
 }

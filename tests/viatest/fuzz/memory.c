@@ -78,7 +78,7 @@ static long charged(void)
 	const char *line;
 
 	proc_read("/proc/self/status", text, sizeof(text));
-	line = strstr(text, "VmLck:");
+	line = strstr(text, "VmPin:");
 	return line ? strtol(line + 6, NULL, 10) : -1;
 }
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The queues on which handles and VIs end, and what lockdep is told of them. */
+
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include "ends.h"
+
+/*
+ * Two: VIs that are buried make room for others, and a burial waits for no end of
+ * a handle, however many there are.
+ */
+static struct workqueue_struct *via_end_wq;
+static struct workqueue_struct *via_bury_wq;
+
+static struct lock_class_key via_ends_key, via_waits_key;
+struct lockdep_map via_ends, via_waits;
+
+bool via_end_queue(struct work_struct *end)
+{
+	return queue_work(via_end_wq, end);
+}
+
+void via_bury_queue(struct rcu_work *burial)
+{
+	queue_rcu_work(via_bury_wq, burial);
+}
+
+void via_end_awaited(void)
+{
+	might_sleep();
+	lock_map_acquire(&via_waits);
+	lock_map_acquire(&via_ends);
+	lock_map_release(&via_ends);
+	lock_map_release(&via_waits);
+}
+
+void via_ends_teach(struct mutex *file_mutex)
+{
+	if (!IS_ENABLED(CONFIG_PROVE_LOCKING))
+		return;
+	lock_map_acquire(&via_waits);
+	mutex_lock(file_mutex);
+	lock_map_acquire(&via_ends);
+	lock_map_release(&via_ends);
+	mutex_unlock(file_mutex);
+	lock_map_release(&via_waits);
+	mmap_read_lock(current->mm);
+	lock_map_acquire(&via_ends);
+	lock_map_release(&via_ends);
+	mmap_read_unlock(current->mm);
+}
+
+int via_ends_init(void)
+{
+	lockdep_init_map(&via_ends, "via_ends", &via_ends_key, 0);
+	lockdep_init_map(&via_waits, "via_waits", &via_waits_key, 0);
+	via_end_wq = alloc_workqueue("via_end", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!via_end_wq)
+		return -ENOMEM;
+	via_bury_wq = alloc_workqueue("via_bury", WQ_UNBOUND | WQ_MEM_RECLAIM,
+				      0);
+	if (via_bury_wq)
+		return 0;
+	destroy_workqueue(via_end_wq);
+	return -ENOMEM;
+}
+
+void via_ends_exit(void)
+{
+	/* Ends of handles bury VIs. */
+	destroy_workqueue(via_end_wq);
+	rcu_barrier();
+	destroy_workqueue(via_bury_wq);
+}

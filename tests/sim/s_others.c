@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The ends of one user's objects wait for that user alone.  More handles than a
+ * workqueue runs works at once are to end, and cannot: each has a thread in the
+ * kernel that waits for VIs of its user to be gone, or its program holds
+ * mmap_lock.  Another user opens, makes VIs and exits meanwhile.
+ */
+#include "prog.h"
+
+#define HANDLES	5
+#define LIMIT	(HANDLES + 1)
+#define VIS	3
+
+static struct {
+	struct prog_nic n[HANDLES];
+	u32 ready;
+	bool go;			/* the control pages are unmapped */
+	bool ended;			/* the other user has been here */
+} w;
+
+/* One VI after the other, at the quota, until the handle has ended. */
+static void churns(void *arg)
+{
+	struct prog_nic *n = &w.n[(uintptr_t)arg];
+	struct via_vi_create c;
+	struct via_vi_arg d;
+	long ret;
+
+	do {
+		c = (struct via_vi_create){
+			.attrs = { VIA_RELIABLE_DELIVERY, 0, 4096, 0 },
+		};
+		ret = sim_ioctl(n->file, VIA_IOC_VI_CREATE, &c);
+		sim_expect(!ret || ret == VIA_R_ERROR_RESOURCE ||
+			   ret == -ESHUTDOWN, "(%ld)", ret);
+		if (ret > 0)
+			sim_sleep(100000);
+		if (ret)
+			continue;
+		d = (struct via_vi_arg){ .vi = c.vi };
+		ret = sim_ioctl(n->file, VIA_IOC_VI_DESTROY, &d);
+		sim_expect(!ret || ret == -ESHUTDOWN, "(%ld)", ret);
+	} while (ret != -ESHUTDOWN);
+}
+
+static void at_quota(void *arg)
+{
+	struct prog_vi v[LIMIT];
+	struct prog_nic full;
+	uintptr_t i;
+
+	sim_expect(!prog_open(&full, "via_lo", 0), "");
+	for (i = 0; i < LIMIT - 1; i++)
+		sim_expect(!prog_vi(&v[i], &full, VIA_RELIABLE_DELIVERY, 0, 0),
+			   "");
+	for (i = 0; i < HANDLES; i++)
+		sim_expect(!prog_open(&w.n[i], "via_lo", 0), "");
+	for (i = 0; i < HANDLES; i++)
+		sim_thread(current->proc, "churns", churns, (void *)i);
+	sim_sleep(1 + sim_dice(100000));
+	for (i = 0; i < HANDLES; i++) {
+		sim_munmap(w.n[i].ctl);
+		w.n[i].ctl = NULL;
+	}
+	w.go = true;
+	while (!READ_ONCE(w.ended))
+		sim_sleep(MS);
+	prog_close(&full);
+}
+
+static void in_fault(void *arg)
+{
+	struct prog_nic *n = &w.n[(uintptr_t)arg];
+
+	sim_expect(!prog_open(n, "via_lo", 1 + sim_dice(3 * PAGE_SIZE)), "");
+	sim_munmap(n->ctl);
+	n->ctl = NULL;
+	w.ready++;
+	sim_fault_until(&w.ended);
+}
+
+static void other(void *arg)
+{
+	struct prog_vi v[VIS];
+	struct prog_nic n;
+	u32 i, made = 1 + sim_dice(VIS);
+
+	sim_expect(!prog_open(&n, "via_lo", PAGE_SIZE), "");
+	for (i = 0; i < made; i++)
+		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0),
+			   "");
+	if (sim_dice(2))
+		sim_expect(!prog_vi_destroy(&v[--made]), "");
+	/* Else as an exit does it. */
+	if (sim_dice(2))
+		prog_close(&n);
+}
+
+static void others_come(void)
+{
+	struct sim_proc *p;
+	u32 i;
+
+	/* The second finds what the first one had gone, or waits for it. */
+	for (i = 0; i < 2; i++) {
+		p = sim_proc_new("other", 1001);
+		sim_thread(p, "other", other, NULL);
+		sim_proc_wait(p);
+	}
+}
+
+static void quota(void)
+{
+	struct sim_proc *p;
+
+	memset(&w, 0, sizeof(w));
+	sim_config.max_time = sim_clock + 20 * SEC;
+	sim_limit("vi", LIMIT);
+	p = sim_proc_new("at quota", 1000);
+	sim_thread(p, "at quota", at_quota, NULL);
+	while (!READ_ONCE(w.go))
+		sim_pause(20000);
+	others_come();
+	w.ended = true;
+	sim_proc_wait(p);
+}
+
+static void fault(void)
+{
+	struct sim_proc *p[HANDLES];
+	uintptr_t i;
+
+	memset(&w, 0, sizeof(w));
+	sim_config.max_time = sim_clock + 20 * SEC;
+	sim_limit("vi", VIS);
+	for (i = 0; i < HANDLES; i++) {
+		p[i] = sim_proc_new("in fault", 1000);
+		sim_thread(p[i], "in fault", in_fault, (void *)i);
+	}
+	while (READ_ONCE(w.ready) < HANDLES)
+		sim_pause(20000);
+	others_come();
+	w.ended = true;
+	for (i = 0; i < HANDLES; i++)
+		sim_proc_wait(p[i]);
+}
+
+SIM_SCENARIO(others_quota, .name = "others-quota", .run = quota, .runs = 100,
+	     .what = "handles end beside calls that wait at a quota, and others")
+SIM_SCENARIO(others_fault, .name = "others-fault", .run = fault, .runs = 100,
+	     .what = "handles end whose programs hold mmap_lock, and others")
