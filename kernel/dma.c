@@ -3,13 +3,19 @@
  * Registered memory, mapped for the DMA of its NIC.
  *
  * A mapped region is on nic->maps.  It is unmapped when it is deregistered, or
- * when the NIC goes, whichever is first: the one that takes it off the list
- * does it, under no lock, and the other one waits until that is done.  So the
- * end of a NIC waits for no program, and the pages stay pinned as long as the
- * hardware may read them.
+ * when the device is to go, whichever is first: the one that takes it off the
+ * list does it, under no lock.  Neither waits for the other.  A region that is
+ * deregistered while the device's end is at it is left to that end, which then
+ * unpins it, too: the pages stay pinned as long as the hardware may read them.
+ *
+ * To map or unmap is work of the size that a program chooses, so none of it is
+ * in an SRCU read side of the NIC, which its unregistering waits for, often under
+ * RTNL.  It is counted in nic->mappers instead, and via_nic_drain() waits for
+ * that, never under RTNL.
  */
 
 #include "dma.h"
+#include "ends.h"
 
 void via_dma_init(struct via_nic *nic)
 {
@@ -18,20 +24,37 @@ void via_dma_init(struct via_nic *nic)
 	init_waitqueue_head(&nic->unmapped);
 }
 
-void via_dma_map(struct via_nic *nic, struct via_region *r)
+/* The device is there until the call that must follow; false: it goes. */
+static bool via_dma_enter(struct via_nic *nic)
 {
-	int idx;
+	bool ok;
 
-	if (!nic->ops->mem_map || !via_nic_enter(nic, &idx))
-		return;
-	nic->ops->mem_map(nic, &r->map, r->pages, r->npages);
-	if (r->map.on) {
-		spin_lock(&nic->map_lock);
+	spin_lock(&nic->map_lock);
+	ok = !nic->maps_closed;
+	nic->mappers += ok;
+	spin_unlock(&nic->map_lock);
+	return ok;
+}
+
+/* With @r, if it is not NULL, on the list. */
+static void via_dma_leave(struct via_nic *nic, struct via_region *r)
+{
+	spin_lock(&nic->map_lock);
+	if (r) {
 		r->mapped = true;
 		list_add(&r->map_link, &nic->maps);
-		spin_unlock(&nic->map_lock);
 	}
-	via_nic_leave(nic, idx);
+	if (!--nic->mappers)
+		wake_up_all(&nic->unmapped);
+	spin_unlock(&nic->map_lock);
+}
+
+void via_dma_map(struct via_nic *nic, struct via_region *r)
+{
+	if (!nic->ops->mem_map || !via_dma_enter(nic))
+		return;
+	nic->ops->mem_map(nic, &r->map, r->pages, r->npages);
+	via_dma_leave(nic, r->map.on ? r : NULL);
 }
 
 static void via_dma_undo(struct via_nic *nic, struct via_region *r)
@@ -40,60 +63,93 @@ static void via_dma_undo(struct via_nic *nic, struct via_region *r)
 	r->map = (struct via_mem_map){};
 }
 
-/* Off nic->maps, to be unmapped by the caller; false: it is not there. */
-static bool via_dma_claim(struct via_nic *nic, struct via_region *r)
+bool via_dma_unmap(struct via_nic *nic, struct via_region *r)
 {
-	bool mine;
+	bool mine, done;
 
+	/* Pairs with the release in via_dma_finish(). */
+	if (!smp_load_acquire(&r->mapped))
+		return true;
 	spin_lock(&nic->map_lock);
 	mine = !list_empty(&r->map_link);
-	list_del_init(&r->map_link);
-	spin_unlock(&nic->map_lock);
-	return mine;
-}
-
-void via_dma_unmap(struct via_nic *nic, struct via_region *r)
-{
-	int idx;
-
-	/* Pairs with the release in via_dma_unmap_all(). */
-	if (!smp_load_acquire(&r->mapped))
-		return;
-	/*
-	 * Not via_nic_enter(): the device is there for one that has claimed.
-	 * via_dma_unmap_all() leaves no region to claim, then waits for us.
-	 */
-	idx = srcu_read_lock(&nic->srcu);
-	if (via_dma_claim(nic, r)) {
-		via_dma_undo(nic, r);
-		r->mapped = false;
+	done = !r->mapped;
+	if (mine) {
+		list_del_init(&r->map_link);
+		nic->mappers++;
+	} else if (!done) {
+		r->orphan = true;
+		via_file_get(r->file);
 	}
-	srcu_read_unlock(&nic->srcu, idx);
-	/* Pairs with the release in via_dma_unmap_all(). */
-	wait_event(nic->unmapped, !smp_load_acquire(&r->mapped));
+	spin_unlock(&nic->map_lock);
+	if (!mine)
+		return done;
+	via_dma_undo(nic, r);
+	r->mapped = false;
+	via_dma_leave(nic, NULL);
+	return true;
 }
 
-void via_dma_unmap_all(struct via_nic *nic)
+void via_dma_close(struct via_nic *nic)
+{
+	spin_lock(&nic->map_lock);
+	nic->maps_closed = true;
+	spin_unlock(&nic->map_lock);
+}
+
+/* The next one to be unmapped by the caller, or NULL. */
+static struct via_region *via_dma_take(struct via_nic *nic)
+{
+	struct via_region *r;
+
+	spin_lock(&nic->map_lock);
+	r = list_first_entry_or_null(&nic->maps, struct via_region, map_link);
+	if (r)
+		list_del_init(&r->map_link);
+	spin_unlock(&nic->map_lock);
+	return r;
+}
+
+static void via_dma_finish(struct via_nic *nic, struct via_region *r)
+{
+	struct via_file *f = r->file;
+	bool orphan;
+
+	via_dma_undo(nic, r);
+	spin_lock(&nic->map_lock);
+	orphan = r->orphan;
+	/* From here on the owner may free it, unless it has left it to us. */
+	smp_store_release(&r->mapped, false);
+	spin_unlock(&nic->map_lock);
+	if (orphan) {
+		via_region_end(f, r);
+		via_file_put(f);
+	}
+}
+
+static bool via_dma_idle(struct via_nic *nic)
+{
+	bool idle;
+
+	spin_lock(&nic->map_lock);
+	idle = !nic->mappers;
+	spin_unlock(&nic->map_lock);
+	return idle;
+}
+
+void via_dma_drain(struct via_nic *nic)
 {
 	struct via_region *r;
 
 	if (!nic->ops->mem_unmap)
 		return;
-	for (;;) {
-		spin_lock(&nic->map_lock);
-		r = list_first_entry_or_null(&nic->maps, struct via_region,
-					     map_link);
-		if (r)
-			list_del_init(&r->map_link);
-		spin_unlock(&nic->map_lock);
-		if (!r)
-			break;
-		via_dma_undo(nic, r);
-		/* From here on the owner may free it. */
-		smp_store_release(&r->mapped, false);
-		wake_up_all(&nic->unmapped);
+	via_dma_close(nic);
+	via_end_awaited();
+	/* What is being mapped is on the list when there is no mapper left. */
+	wait_event(nic->unmapped, via_dma_idle(nic));
+	while ((r = via_dma_take(nic))) {
+		via_dma_finish(nic, r);
 		cond_resched();
 	}
-	/* Those that have claimed theirs are done after this. */
-	synchronize_srcu_expedited(&nic->srcu);
+	/* Those that took one off the list before. */
+	wait_event(nic->unmapped, via_dma_idle(nic));
 }

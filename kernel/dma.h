@@ -12,11 +12,14 @@ void via_dma_init(struct via_nic *nic);
  */
 void via_dma_map(struct via_nic *nic, struct via_region *r);
 /*
- * No queue uses the region any more.  Returns when the hardware does not,
- * either; a bounded time.  May sleep.
+ * No queue uses the region any more.  True: nor does the hardware.  False: the
+ * end of the device is at it, and calls via_region_end() when it does not; the
+ * caller has nothing to do with it any more.  A bounded time.  May sleep.
  */
-void via_dma_unmap(struct via_nic *nic, struct via_region *r);
-/* The same for every region: nic->dead has been seen, no VI is connected. */
-void via_dma_unmap_all(struct via_nic *nic);
+bool via_dma_unmap(struct via_nic *nic, struct via_region *r);
+/* No region is mapped from now on, but for those under way.  RTNL may be held. */
+void via_dma_close(struct via_nic *nic);
+/* via_nic_drain(): none is mapped any more.  Not under RTNL. */
+void via_dma_drain(struct via_nic *nic);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <linux/kernel.h>
 #include <linux/mm.h>
+#include <linux/rtnetlink.h>
 #include <linux/sched.h>
 #include "ends.h"
 
@@ -55,6 +56,12 @@ int via_ends_init(void)
 {
 	lockdep_init_map(&via_ends, "via_ends", &via_ends_key, 0);
 	lockdep_init_map(&via_waits, "via_waits", &via_waits_key, 0);
+	if (IS_ENABLED(CONFIG_PROVE_LOCKING)) {
+		lock_map_acquire(&via_waits);
+		rtnl_lock();
+		rtnl_unlock();
+		lock_map_release(&via_waits);
+	}
 	via_end_wq = alloc_workqueue("via_end", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!via_end_wq)
 		return -ENOMEM;

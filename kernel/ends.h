@@ -8,8 +8,9 @@
  *   mmap_lock.
  *
  * Else the ends of one user's objects wait for that user, and those of all other
- * users behind them.  Two maps show lockdep what is waited for: a program's locks
- * are inside of via_waits and outside of via_ends.  The simulator has the same
+ * users behind them.  Nor is there such a wait under RTNL.  Two maps show lockdep
+ * what is waited for: a program's locks and RTNL are inside of via_waits, and a
+ * program's locks outside of via_ends.  The simulator has the same
  * rule (tests/sim/kernel/sched.c).
  */
 #ifndef _VIA_ENDS_H
@@ -44,7 +45,7 @@ static inline void via_end_is_over(void)
 	lock_map_release(&via_ends);
 }
 
-/* Before each wait for ends.  May sleep. */
+/* Before each wait for ends, or for work of a program's size.  May sleep. */
 void via_end_awaited(void);
 /* The rule, for file->mutex that was initialised, and the caller's mmap_lock. */
 void via_ends_teach(struct mutex *file_mutex);

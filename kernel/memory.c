@@ -257,13 +257,15 @@ static int via_region_publish(struct via_file *f, struct via_region *r)
 	return 0;
 }
 
-static struct via_region *via_region_alloc(const struct via_mem_register *a)
+static struct via_region *via_region_alloc(struct via_file *f,
+					   const struct via_mem_register *a)
 {
 	struct via_region *r = kzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
 
 	if (!r)
 		return NULL;
 	INIT_LIST_HEAD(&r->map_link);
+	r->file = f;
 	r->ptag = a->ptag;
 	r->rights = a->rights;
 	r->start = a->addr;
@@ -277,6 +279,12 @@ static void via_region_free(struct via_region *r)
 {
 	kvfree(r->pages);
 	kfree(r);
+}
+
+void via_region_end(struct via_file *f, struct via_region *r)
+{
+	via_region_unpin(f, r);
+	via_region_free(r);
 }
 
 /*
@@ -360,8 +368,6 @@ static int via_region_enter(struct via_file *f, struct via_region *r,
 		*handle = r->handle;
 		via_file_unlock(f);
 	}
-	if (ret)
-		via_dma_unmap(f->nic, r);
 	return ret;
 }
 
@@ -380,7 +386,7 @@ int via_mem_register(struct via_file *f, struct via_mem_register *arg)
 		return ret;
 
 	ret = VIA_R_ERROR_RESOURCE;
-	r = via_region_alloc(arg);
+	r = via_region_alloc(f, arg);
 	if (!r)
 		goto err_reserved;
 	ret = via_region_fill(f, r, arg);
@@ -388,11 +394,13 @@ int via_mem_register(struct via_file *f, struct via_mem_register *arg)
 		goto err_free;
 	ret = via_region_enter(f, r, &arg->handle);
 	if (ret)
-		goto err_unpin;
+		goto err_unmap;
 	return 0;
 
-err_unpin:
-	via_region_unpin(f, r);
+err_unmap:
+	if (via_dma_unmap(f->nic, r))
+		via_region_end(f, r);
+	goto err_reserved;
 err_free:
 	via_region_free(r);
 err_reserved:
@@ -420,10 +428,9 @@ static void via_region_destroy(struct via_file *f, struct via_region *r)
 	WRITE_ONCE(*via_region_place(f, index), NULL);
 	xa_erase(&f->regions, index);
 	via_region_quiesce(f);
-	via_dma_unmap(f->nic, r);
-	via_region_unpin(f, r);
 	via_region_unreserve(f, r->ptag, r->len);
-	via_region_free(r);
+	if (via_dma_unmap(f->nic, r))
+		via_region_end(f, r);
 	atomic_long_inc(&via_gone.regions);
 }
 

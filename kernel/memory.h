@@ -28,9 +28,12 @@
  * @len:	constant: bytes
  * @pages:	constant: pinned pages
  * @map:	where they are for DMA
+ * @file:	constant: the owner
  * @map_link:	nic->map_lock: on nic->maps while mapped
  * @mapped:	@map is not empty: set before the region is published, cleared
  *		by the one that unmaps it, last of all
+ * @orphan:	nic->map_lock: deregistered while it was being unmapped by the
+ *		end of the device, with a reference to @file
  */
 struct via_region {
 	u32 handle;
@@ -41,8 +44,10 @@ struct via_region {
 	u64 len;
 	struct page **pages;
 	struct via_mem_map map;
+	struct via_file *file;
 	struct list_head map_link;
 	bool mapped;
+	bool orphan;
 };
 
 /* Free what the lookups used; nothing looks up any more. */
@@ -56,6 +61,8 @@ int via_mem_deregister(struct via_file *f, u64 addr, u32 handle);
 int via_mem_query(struct via_file *f, struct via_mem_attrs *arg);
 int via_mem_set(struct via_file *f, const struct via_mem_attrs *arg);
 void via_mem_destroy_all(struct via_file *f);
+/* Unpin and free a region that nothing uses any more.  No lock need be held. */
+void via_region_end(struct via_file *f, struct via_region *r);
 
 /**
  * struct via_mem_view - a region as an administrator is told of it

@@ -337,6 +337,7 @@ void via_nic_unregister(struct via_nic *nic)
 	mutex_lock(&nic->mutex);
 	WRITE_ONCE(nic->dead, true);
 	mutex_unlock(&nic->mutex);
+	via_dma_close(nic);
 	/* Pairs with via_nic_enter(). */
 	synchronize_srcu_expedited(&nic->srcu);
 
@@ -345,11 +346,16 @@ void via_nic_unregister(struct via_nic *nic)
 	via_busy_poll_exit(nic);
 	/* No reader is in the device for a VI or a busy poller any more. */
 	synchronize_rcu_expedited();
-	via_dma_unmap_all(nic);
 	via_nic_tell_files(nic);
 	via_nic_put(nic);
 }
 EXPORT_SYMBOL_GPL(via_nic_unregister);
+
+void via_nic_drain(struct via_nic *nic)
+{
+	via_dma_drain(nic);
+}
+EXPORT_SYMBOL_GPL(via_nic_drain);
 
 struct via_nic *via_nic_open(int minor)
 {

@@ -80,8 +80,9 @@
  *	a busy poller, looked at under rcu_read_lock()
  *   busy_poll_mode
  *	is called under nic->busy_poll_lock while there are busy pollers
- *   mem_unmap
- *	is called by the one that takes the region off nic->maps: dma.c
+ *   mem_map, mem_unmap
+ *	take as long as a program's regions are large: they are called until
+ *	via_nic_drain() returns, which waits for them, and never under RTNL
  *   every other operation
  *	is called between via_nic_enter() and via_nic_leave(), an SRCU read
  *	side; via_nic_enter() fails once the NIC is dead
@@ -91,7 +92,8 @@
  * VI to Error, dismisses the busy pollers, and waits for RCU.  It waits for
  * nothing else, since it runs under RTNL: not for file->mutex, not for a fault.
  * What runs in such a read side ends by itself: it takes no lock that is held
- * over an access to the program's memory.
+ * over an access to the program's memory, and its work does not grow with what a
+ * program has.
  *
  * What makes interfaces VI NICs (struct via_attach_ops) belongs to a module, not
  * to a NIC: a reference to the module guards calls of it.
@@ -553,7 +555,8 @@ struct via_device_ops {
 	 * @mem_unmap: undo it, and what remains of it.  No frame with its
 	 * bytes is given to the device any more; when this returns the
 	 * hardware has none either, so it waits, for a bounded time, and stops
-	 * the hardware if that does not help.  May sleep; RTNL may be held.
+	 * the hardware if that does not help.  May sleep.  As @mem_map it is
+	 * called beside via_nic_unregister(), and until via_nic_drain() returns.
 	 */
 	void (*mem_unmap)(struct via_nic *nic, struct via_mem_map *map,
 			  struct page **pages, u32 npages);
@@ -636,7 +639,9 @@ struct via_nic {
 	atomic_t askers;		/* threads that ask for a name */
 	spinlock_t map_lock;
 	struct list_head maps;		/* map_lock: regions mapped for DMA */
-	wait_queue_head_t unmapped;	/* a region was, by via_nic_unregister() */
+	u32 mappers;			/* map_lock: in mem_map(), mem_unmap() */
+	bool maps_closed;		/* map_lock: nothing is mapped any more */
+	wait_queue_head_t unmapped;	/* via_nic_drain(): mappers is 0 */
 	spinlock_t busy_poll_lock;
 	struct list_head busy_pollers;	/* busy_poll_lock: handles */
 	struct hrtimer busy_poll_timer;	/* runs while there are such */
@@ -650,11 +655,14 @@ struct via_nic {
  * makes the node (-EEXIST when the name is taken, -EBUSY when the interface
  * is a NIC already); unregister moves every VI to Error, completes everything
  * flushed, tells the programs, and returns when the agent will not call the
- * device again.  put drops the caller's reference.  All may sleep.
+ * device again, but for mem_map and mem_unmap: drain waits for these, unmaps what
+ * is left, and is not called under RTNL by a device that has them.  Without them
+ * it does nothing.  put drops the caller's reference.  All may sleep.
  */
 struct via_nic *via_nic_alloc(const struct via_device_ops *ops);
 int via_nic_register(struct via_nic *nic);
 void via_nic_unregister(struct via_nic *nic);
+void via_nic_drain(struct via_nic *nic);
 void via_nic_put(struct via_nic *nic);
 /*
  * The device cannot be polled, for now or for good: busy-polling mode ends, and

@@ -361,6 +361,7 @@ EXPORT_SYMBOL_GPL(via_ether_unregister);
 
 void via_ether_free(struct via_ether_nic *nic)
 {
+	via_nic_drain(nic->ka);
 	via_nic_put(nic->ka);
 	via_peers_free(nic);
 	free_percpu(nic->counters);

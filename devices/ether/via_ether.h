@@ -28,6 +28,7 @@
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <linux/timerqueue.h>
@@ -312,6 +313,7 @@ struct via_ether_nic {
 	bool leaving;
 	struct via_limit limit;
 	struct via_proof proof;
+	struct llist_node gone;		/* the NIC module's, until free */
 };
 
 /*
@@ -319,8 +321,9 @@ struct via_ether_nic {
  * name, ifindex, parent and netns the module fills in; register makes the
  * node (-EEXIST: the name is taken, -EBUSY: the interface is a VI NIC
  * already); unregister breaks all connections and returns when the class
- * calls the module no more; free is the last.  All may sleep; the module
- * stops via_ether_rx() before unregister.
+ * calls the module no more, but for mem_map and mem_unmap; free is the last, and
+ * waits for these: a module that has them does not call it under RTNL.  All may
+ * sleep; the module stops via_ether_rx() before unregister.
  */
 struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops);
 int via_ether_register(struct via_ether_nic *nic);

@@ -19,8 +19,8 @@
  * further frame can name the region, and then looks at the ring until it is
  * done that far.  A chip that does not get there within a second (no wire,
  * pause frames, a fault) is cut off from the bus, which ends all its reading at
- * once, and started anew by a worker.  Not here: that wants RTNL, under which a
- * NIC is unregistered, which waits for this.
+ * once, and started anew by a worker.  Not here: that wants RTNL, and this may be
+ * called with a handle's mutex held.
  */
 
 #include <linux/dma-map-ops.h>

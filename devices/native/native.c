@@ -785,6 +785,7 @@ int via_native_probe(struct pci_dev *pdev, const struct via_native_chip *chip)
 	n->proto = via_ether_proto();
 	INIT_DELAYED_WORK(&n->link_work, link_work);
 	INIT_WORK(&n->reset_work, reset_work);
+	via_native_gone_init(n);
 	err = map(n);
 	if (err)
 		goto err_map;
@@ -817,6 +818,7 @@ int via_native_probe(struct pci_dev *pdev, const struct via_native_chip *chip)
 	return 0;
 
 err_register:
+	via_native_gone_end(n);
 	drop_pairs(n);
 err_chip:
 	unmap(n);
@@ -831,6 +833,7 @@ void via_native_remove(struct pci_dev *pdev)
 	struct via_native *n = pci_get_drvdata(pdev);
 
 	unregister_netdev(n->dev);
+	via_native_gone_end(n);
 	/* Sees under RTNL that the interface does not run any more. */
 	cancel_work_sync(&n->reset_work);
 	drop_pairs(n);

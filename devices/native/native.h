@@ -74,6 +74,7 @@
 #include <linux/ethtool.h>
 #include <linux/if_vlan.h>
 #include <linux/interrupt.h>
+#include <linux/llist.h>
 #include <linux/mii.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
@@ -283,6 +284,8 @@ struct via_native_chip {
  * @rx_missed:	link_work: frames that the chip dropped, where it counts them
  * @link_work:	looks at the wire while up; also retries @filter_due
  * @reset_work:	down and up again
+ * @gone:	VI NICs that are unregistered, and free soon; of the NIC
+ * @gone_work:	frees them, without RTNL
  * @link:	RTNL or link_work: what was seen last
  * @usecs:	RTNL: time that interrupts are coalesced for
  * @resets:	RTNL
@@ -333,6 +336,8 @@ struct via_native {
 	u64 rx_missed;
 	struct delayed_work link_work;
 	struct work_struct reset_work;
+	struct llist_head gone;
+	struct work_struct gone_work;
 	struct via_native_link link;
 	u32 usecs;
 	u64 resets;
@@ -506,6 +511,9 @@ void via_native_unmap(struct via_ether_nic *nic, struct via_mem_map *map,
 		      struct page **pages, u32 npages);
 
 /* vi.c */
+/* Has @n->gone freed.  end: all of it is.  Not under RTNL. */
+void via_native_gone_init(struct via_native *n);
+void via_native_gone_end(struct via_native *n);
 int via_native_vi_init(void);
 void via_native_vi_exit(void);
 void via_native_vi_stats(struct via_ether_nic *nic,

@@ -3,7 +3,9 @@
  * The VI NIC of a native interface, via_<interface>.  It comes and goes with
  * the interface; another name, address or network namespace makes a new one.
  *
- * All of it runs in the notifier, under RTNL.
+ * All of it runs in the notifier, under RTNL, but for the last step of one that
+ * goes: programs' memory is unmapped by a work item, which takes as long as there
+ * is memory, and the card goes when that is done.
  */
 
 #include <net/net_namespace.h>
@@ -65,7 +67,29 @@ static void nic_down(struct via_native *n)
 	WRITE_ONCE(n->nic, NULL);
 	synchronize_net();		/* polls that have seen it */
 	via_ether_unregister(nic);
-	via_ether_free(nic);
+	llist_add(&nic->gone, &n->gone);
+	queue_work(system_unbound_wq, &n->gone_work);
+}
+
+static void free_gone(struct work_struct *work)
+{
+	struct via_native *n = container_of(work, struct via_native, gone_work);
+	struct via_ether_nic *nic, *next;
+
+	llist_for_each_entry_safe(nic, next, llist_del_all(&n->gone), gone)
+		via_ether_free(nic);
+}
+
+void via_native_gone_init(struct via_native *n)
+{
+	init_llist_head(&n->gone);
+	INIT_WORK(&n->gone_work, free_gone);
+}
+
+void via_native_gone_end(struct via_native *n)
+{
+	/* Behind the last nic_down(): whatever is on the list is queued. */
+	flush_work(&n->gone_work);
 }
 
 static void nic_renew(struct via_native *n)

@@ -63,6 +63,7 @@ struct sim_nic {
 	bool reads;			/* an event is to come for the ring */
 	u32 put, done;			/* frames ever in it, and out of it */
 	struct list_head mapped;
+	bool freed;			/* the class knows it no more */
 	u64 busy_until;			/* of the port's way out */
 	u32 queued;			/* frames on it */
 };
@@ -666,6 +667,21 @@ static struct mapped *map_some(struct sim_nic *nic, struct page *page, u32 n)
 	return m;
 }
 
+/*
+ * What is as long as a region is large: not in a read side that unregistering a
+ * NIC waits for, nor under RTNL.
+ */
+static void maps_for_as_long_as_it_takes(struct sim_nic *nic)
+{
+	might_sleep();
+	if (sim_self->srcu)
+		sim_fail("memory is mapped in an SRCU read side");
+	if (sim_lock_mine(&rtnl.l))
+		sim_fail("memory is mapped or unmapped under RTNL");
+	if (nic->freed)
+		sim_fail("memory is mapped for a NIC that is gone");
+}
+
 /* Pages in a row are mapped as one, or by a table; others are copied. */
 static void mem_map(struct via_ether_nic *ether, struct via_mem_map *map,
 		    struct page **pages, u32 npages)
@@ -673,7 +689,7 @@ static void mem_map(struct via_ether_nic *ether, struct via_mem_map *map,
 	struct sim_nic *nic = ether->priv;
 	u32 i;
 
-	might_sleep();
+	maps_for_as_long_as_it_takes(nic);
 	for (i = 1; i < npages; i++)
 		if (page_to_phys(pages[i]) !=
 		    page_to_phys(pages[i - 1]) + PAGE_SIZE)
@@ -712,7 +728,7 @@ static void mem_unmap(struct via_ether_nic *ether, struct via_mem_map *map,
 	struct sim_nic *nic = ether->priv;
 	u32 i;
 
-	might_sleep();
+	maps_for_as_long_as_it_takes(nic);
 	while ((s32)(nic->done - map->last) < 0)
 		sim_pause(5000);
 	/* An IOMMU takes its time. */
@@ -873,10 +889,13 @@ void sim_nic_down(struct sim_nic *nic)
 	/* As dev_remove_pack(): handlers under way are waited for. */
 	synchronize_net();
 	via_ether_unregister(nic->nic);
-	if (!list_empty(&nic->mapped))
-		sim_fail("memory stays mapped for a NIC that is gone");
-	via_ether_free(nic->nic);
+	if (!kind || !kind->mem_map)
+		via_ether_free(nic->nic);
 	mutex_unlock(&rtnl);
+	/* As devices/native/vi.c. */
+	if (kind && kind->mem_map)
+		via_ether_free(nic->nic);
+	nic->freed = true;
 	if (!list_empty(&nic->mapped))
 		sim_fail("memory stays mapped for a NIC that has gone");
 	while (nic->reads)

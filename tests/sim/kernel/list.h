@@ -10,6 +10,10 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
+struct llist_node {
+	struct llist_node *next;
+};
+
 struct hlist_node {
 	struct hlist_node *next, **pprev;
 };
