@@ -394,6 +394,8 @@ PROVOKED = [
         needs=stock, stock=1000, all=1000, programs=1000),
     row("a VI in the place of another", regress.again, needs=stock,
         at="stock all programs"),
+    row("handles that end in use", regress.others,
+        at="stock programs programs_debug"),
 ]
 
 # Hostile programs, and memory that runs out.

@@ -136,6 +136,12 @@ def grace(session, vis):
         return run(session, "grace", "via_lo", f"-n {vis}")
 
 
+def others(session, handles=320, vis=64):
+    """Handles of one user end, all in use: other users make VIs and exit."""
+    with limited(session, ("via_lo",), {"vi": vis}):
+        return run(session, "others", "via_lo", f"-n {handles}", 200)
+
+
 def again(session, vis=7):
     """One that is destroyed makes room at once."""
     with limited(session, ("via_lo",), {"vi": vis}):

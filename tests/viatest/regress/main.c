@@ -26,6 +26,9 @@ static const struct choice modes[] = {
 	     .count = 20),
 	MODE("grace", run_grace, "-n VIs made and unmade", .count = 1000),
 	MODE("again", run_again, "a VI in place of another, -n are allowed"),
+	MODE("others", run_others,
+	     "-n handles of one user that end, and other users",
+	     .count = 320),
 	{ 0 },
 };
 

@@ -92,5 +92,6 @@ int run_segments(void);
 int run_resize(void);
 int run_grace(void);
 int run_again(void);
+int run_others(void);
 
 #endif
