@@ -126,12 +126,14 @@ mutant("trap-foreign", VI, "sim", "",
         "	if (likely(vi && vi->id == id))"), sim="hostile")
 mutant("mmap-foreign", VI, "sim", "",
        "a program maps the queues of others",
-       ("	if (vi && vi->file == f)\n		kref_get(&vi->ref);",
-        "	if (vi)\n		kref_get(&vi->ref);"), sim="hostile")
+       ("	if (vi && vi->file == f)\n		refcount_inc(",
+        "	if (vi)\n		refcount_inc("), sim="hostile")
 mutant("mmap-dead", VI, "sim", "",
        "the queues of a VI that is gone are mapped: pages of others",
-       ("	if (vi->shared)\n		ret = via_shared_mmap(",
-        "	ret = via_shared_mmap("), sim="beside memory")
+       ("		refcount_inc(&vi->shared_refs);\n	else",
+        "		kref_get(&vi->ref);\n	else"),
+       ("	via_vi_put_shared(vi);\n	return ret;",
+        "	via_vi_put(vi);\n	return ret;"), sim="beside memory")
 mutant("send-queue-not-dead", VI, "lo", "wait.woken",
        "a sleeper on the sends of a VI that goes is told that one is done",
        ("	vi->sq.dead = true;\n", ""), sim="end beside")
@@ -190,8 +192,8 @@ mutant("bury-without-file", VI, "lo", "process.exited",
        ("	via_file_get(f);\n", ""), sim="end memory")
 mutant("vi-no-grace", VI, "lo", "threads.destroyed",
        "frames and doorbells that have found a VI use it after it is freed",
-       ("	queue_rcu_work(via_wq, &vi->death);",
-        "	queue_work(via_wq, &vi->death.work);"), sim="beside end memory")
+       ("	via_bury_queue(&vi->death);",
+        "	via_end_queue(&vi->death.work);"), sim="beside end memory")
 
 STATE = "kernel/state.c"
 mutant("error-for-ever", STATE, "unit", "state",
@@ -365,8 +367,8 @@ mutant("last-page-missing", MEMORY, "lo", "memory.any_alignment",
         "	r->npages = (a->len + PAGE_SIZE - 1) >>"))
 mutant("dereg-keeps-place", MEMORY, "lo", "limits.regions limits.bytes",
        "deregistered memory counts towards the limits of the handle",
-       ("	via_region_unreserve(f, r->ptag, r->len);\n	via_region_free(r);\n",
-        "	via_ptag_unuse(f, r->ptag);\n	via_region_free(r);\n"),
+       ("	via_region_unreserve(f, r->ptag, r->len);\n	if (via_dma",
+        "	via_ptag_unuse(f, r->ptag);\n	if (via_dma"),
        sim="many")
 mutant("dereg-any-address", MEMORY, "lo", "memory.deregister",
        "memory is deregistered by its handle and any address",
@@ -376,28 +378,68 @@ mutant("dereg-any-address", MEMORY, "lo", "memory.deregister",
 DMA = "kernel/dma.c"
 mutant("unmap-told-early", DMA, "sim", "",
        "memory is freed while the end of its NIC unmaps it",
-       ("		via_dma_undo(nic, r);\n"
-        "		/* From here on the owner may free it. */\n"
-        "		smp_store_release(&r->mapped, false);\n",
-        "		/* From here on the owner may free it. */\n"
-        "		smp_store_release(&r->mapped, false);\n"
-        "		via_dma_undo(nic, r);\n"), sim="gone beside memory frags")
+       ("	via_dma_undo(nic, r);\n	spin_lock(&nic->map_lock);\n"
+        "	orphan =",
+        "	spin_lock(&nic->map_lock);\n	orphan ="),
+       ("	spin_unlock(&nic->map_lock);\n	if (orphan) {",
+        "	spin_unlock(&nic->map_lock);\n	via_dma_undo(nic, r);\n"
+        "	if (orphan) {"), sim="gone beside memory frags")
 mutant("unmap-not-awaited", DMA, "sim", "",
        "memory is unpinned while the NIC may read it",
-       ("	wait_event(nic->unmapped, !smp_load_acquire(&r->mapped));\n", ""),
+       ("	if (!mine)\n		return done;", "	if (!mine)\n		return true;"),
        sim="gone beside memory frags")
+mutant("orphan-stays", DMA, "sim", "",
+       "memory that is deregistered while its NIC goes stays pinned for ever",
+       ("	if (orphan) {", "	if (0) {"), sim="gone beside ledger frags")
+mutant("unmap-under-rtnl", "kernel/nic.c", "sim", "",
+       "RTNL is held until all programs' memory is unmapped",
+       ("	synchronize_rcu_expedited();\n	via_nic_tell_files(nic);",
+        "	synchronize_rcu_expedited();\n	via_nic_drain(nic);\n"
+        "	via_nic_tell_files(nic);"), sim="gone frags")
 mutant("unmap-beside-end", DMA, "sim", "",
        "a device that is gone is asked to unmap memory",
-       ("	/* Those that have claimed theirs are done after this. */\n"
-        "	synchronize_srcu_expedited(&nic->srcu);\n", ""),
+       ("	/* Those that took one off the list before. */\n"
+        "	wait_event(nic->unmapped, via_dma_idle(nic));\n", ""),
        sim="gone beside frags")
+
+# The rule of kernel/ends.h.
+mutant("end-waits-for-program", "kernel/file.c", "sim", "",
+       "the end of a handle waits for a call on it, and others' behind it",
+       ("	if (!mutex_trylock(&f->mutex))\n		return;\n",
+        "	mutex_lock(&f->mutex);\n"), sim="end beside many")
+mutant("end-left-to-none", "kernel/file.c", "sim", "",
+       "a handle whose end met a call lives as long as its descriptor",
+       ("	if (unlikely(READ_ONCE(f->ending)) && !READ_ONCE(f->dead))\n"
+        "		via_file_end(f);\n", ""), sim="end beside many")
+mutant("end-seen-too-early", "kernel/file.c", "sim", "",
+       "a handle whose end met the end of a call lives on",
+       ("	 * mutex free, or its holder finds @ending set.\n	 */\n"
+        "	smp_mb();\n",
+        "	 * mutex free, or its holder finds @ending set.\n	 */\n"),
+       ("	/* Pairs with the barrier in via_file_end(). */\n	smp_mb();\n",
+        "	/* Pairs with the barrier in via_file_end(). */\n"),
+       sim="end beside many order")
+mutant("quota-waits-locked", "kernel/file.c", "sim", "",
+       "the end of a handle waits for a call that waits for other VIs' ends",
+       ("		via_file_unlock(f);\n"
+        "	} while (ret == -EDQUOT && via_quota_wait(&look));",
+        "		if (ret == -EDQUOT && !via_quota_wait(&look))\n"
+        "			ret = VIA_R_ERROR_RESOURCE;\n"
+        "		via_file_unlock(f);\n	} while (ret == -EDQUOT);"),
+       sim="end beside many")
+mutant("end-takes-mmap-lock", MEMORY, "sim", "",
+       "the end of a handle waits for a page that its program is to bring",
+       ("static void via_pages_uncharge(struct mm_struct *mm, u32 npages)\n{\n",
+        "static void via_pages_uncharge(struct mm_struct *mm, u32 npages)\n{\n"
+        "	mmap_read_lock(mm);\n	mmap_read_unlock(mm);\n"),
+       sim="end beside many")
 
 # Handles and NICs.
 FILE = "kernel/file.c"
 mutant("teardown-without-ref", FILE, "lo", "process.exited",
        "a handle is freed while its last mapping ends it",
-       ("	kref_get(&f->ref);\n	if (!queue_work(via_wq, &f->teardown))\n"
-        "		via_file_put(f);", "	queue_work(via_wq, &f->teardown);"),
+       ("	kref_get(&f->ref);\n	if (!via_end_queue(&f->teardown))\n"
+        "		via_file_put(f);", "	via_end_queue(&f->teardown);"),
        sim="end memory")
 mutant("control-uncounted", FILE, "lo", "process.killed",
        "nothing of a program ends with it while a child has the node open",
@@ -414,15 +456,15 @@ mutant("child-may-trap", FILE, "lo", "process.fork",
        sim="hostile")
 mutant("calls-when-dead", FILE, "lo", "nic.close_live",
        "what a thread makes while another closes the NIC stays for ever",
-       ("	if (f->dead)\n		ret = -ESHUTDOWN;\n	else if (!READ_ONCE",
-        "	if (!READ_ONCE"), sim="beside end ledger")
+       ("	if (f->dead || READ_ONCE(f->ending))\n		ret = -ESHUTDOWN;\n"
+        "	else if (!READ_ONCE", "	if (!READ_ONCE"), sim="beside end ledger")
 mutant("open-keeps-nic", FILE, "sim", "",
        "an open that fails for want of memory keeps the NIC and its module",
        ("err:\n	via_nic_close(nic);\n	return ret;", "err:\n	return ret;"),
        sim="alloc ledger")
 mutant("events-never-close", FILE, "lo", "nic.close_waited",
        "a reader of events sleeps on after the NIC was closed",
-       ("		via_events_close(&f->events);\n", ""), sim="end")
+       ("	via_events_close(&f->events);\n", ""), sim="end")
 mutant("handles-counted-once", FILE, "sim", "",
        "a user that has opened 1,024 handles may never open one again",
        ("	if (f->charged)\n"
@@ -444,9 +486,11 @@ mutant("index-one-beyond", NIC, "sim", "",
 mutant("dead-after-wait", NIC, "sim", "",
        "a call that began as the NIC went is in a device that is gone",
        ("	WRITE_ONCE(nic->dead, true);\n	mutex_unlock(&nic->mutex);\n"
+        "	via_dma_close(nic);\n"
         "	/* Pairs with via_nic_enter(). */\n"
         "	synchronize_srcu_expedited(&nic->srcu);\n",
         "	mutex_unlock(&nic->mutex);\n"
+        "	via_dma_close(nic);\n"
         "	/* Pairs with via_nic_enter(). */\n"
         "	synchronize_srcu_expedited(&nic->srcu);\n"
         "	WRITE_ONCE(nic->dead, true);\n"), sim="gone beside memory")

@@ -174,10 +174,7 @@ taken_back("vi-made-beside-end", VI, "sim", "",
 taken_back("mapped-after-end", "kernel/dma.c", "sim", "",
            "audit 2: one rule for calls into a device",
            "memory is mapped for a NIC that is gone, and never unmapped",
-           ("	int idx;\n\n"
-            "	if (!nic->ops->mem_map || !via_nic_enter(nic, &idx))",
-            "	if (!nic->ops->mem_map || READ_ONCE(nic->dead))"),
-           ("	via_nic_leave(nic, idx);\n", ""),
+           ("	ok = !nic->maps_closed;", "	ok = true;"),
            sim="gone beside frags memory")
 taken_back("names-hold-up-end", "devices/ether/name.c", "sim", "",
            "audit 2: questions for names end when the NIC goes (3487693)",
@@ -393,14 +390,14 @@ taken_back("pages-without-default", "kernel/quota.c", "sim", "",
 taken_back("grace-per-vi", VI, "regress", "grace",
            "audit 9: a VI's memory goes by work after a grace period",
            "a program that ends VIs interrupts all CPUs as often as it likes",
-           ("	queue_rcu_work(via_wq, &vi->death);",
+           ("	via_bury_queue(&vi->death);",
             "	synchronize_rcu_expedited();\n"
             "	via_vi_bury(&vi->death.work);"), sim="many time")
-taken_back("no-room-again", VI, "regress", "again",
+taken_back("no-room-again", "kernel/file.c", "regress", "again",
            "audit 9: one that is destroyed makes room at once",
            "a user at its quota that ends a VI cannot make another one",
-           ("	if (!via_quota_charge_wait(f->quota, VIA_QUOTA_VIS, 1))",
-            "	if (!via_quota_charge(f->quota, VIA_QUOTA_VIS, 1))"),
+           ("	} while (ret == -EDQUOT && via_quota_wait(&look));",
+            "	} while (0);"),
            sim="many rights")
 taken_back("vi-never-settled", VI, "lo", "vi.many",
            "audit 9: the memory of a VI stays charged until it is free",
@@ -450,5 +447,5 @@ taken_back("loss-after-goodbye", LOOP, "lo", "errors.said_of_ends",
 taken_back("mapped-plain", "kernel/dma.c", "sim", "",
            "c835470: the first look at a mapped region is an acquire",
            "memory is freed with the stores of its last mapping under way",
-           ("	if (!smp_load_acquire(&r->mapped))\n		return;",
-            "	if (!r->mapped)\n		return;"), sim="gone order frags")
+           ("	if (!smp_load_acquire(&r->mapped))\n		return true;",
+            "	if (!r->mapped)\n		return true;"), sim="gone order frags")

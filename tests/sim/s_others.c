@@ -48,6 +48,7 @@ static void at_quota(void *arg)
 	struct prog_vi v[LIMIT];
 	struct prog_nic full;
 	uintptr_t i;
+	int ret;
 
 	sim_expect(!prog_open(&full, "via_lo", 0), "");
 	for (i = 0; i < LIMIT - 1; i++)
@@ -65,6 +66,15 @@ static void at_quota(void *arg)
 	w.go = true;
 	while (!READ_ONCE(w.ended))
 		sim_sleep(MS);
+	/* What they had has gone with them. */
+	for (i = 0; i < 1000; i++) {
+		ret = prog_vi(&v[LIMIT - 1], &full, VIA_RELIABLE_DELIVERY, 0,
+			      0);
+		if (!ret)
+			break;
+		sim_sleep(MS);
+	}
+	sim_expect(!ret, "(%d) a VI is left of a handle that has ended", ret);
 	prog_close(&full);
 }
 
