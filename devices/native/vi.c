@@ -19,6 +19,13 @@ static struct via_native *native_of(struct net_device *dev)
 							   NULL;
 }
 
+/* Without RTNL: see via_ether_free(). */
+static void free_later(struct via_native *n, struct via_ether_nic *nic)
+{
+	llist_add(&nic->gone, &n->gone);
+	queue_work(system_unbound_wq, &n->gone_work);
+}
+
 static void nic_up(struct via_native *n)
 {
 	struct net_device *dev = n->dev;
@@ -53,7 +60,7 @@ static void nic_up(struct via_native *n)
 	return;
 
 err_register:
-	via_ether_free(nic);
+	free_later(n, nic);
 err_alloc:
 	netdev_err(dev, "no VI NIC: error %d; IP goes on without\n", err);
 }
@@ -67,8 +74,7 @@ static void nic_down(struct via_native *n)
 	WRITE_ONCE(n->nic, NULL);
 	synchronize_net();		/* polls that have seen it */
 	via_ether_unregister(nic);
-	llist_add(&nic->gone, &n->gone);
-	queue_work(system_unbound_wq, &n->gone_work);
+	free_later(n, nic);
 }
 
 static void free_gone(struct work_struct *work)

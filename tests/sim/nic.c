@@ -856,8 +856,10 @@ struct sim_nic *sim_nic_up_at(const char *name, u8 n,
 	scnprintf(nic->nic->ka->name, sizeof(nic->nic->ka->name), "via_%s",
 		  name);
 	if (via_ether_register(nic->nic)) {
+		mutex_unlock(&rtnl);
 		via_ether_free(nic->nic);
-		goto err;
+		free(nic);
+		return NULL;
 	}
 	nics[i] = nic;
 	nic->slot = i;
