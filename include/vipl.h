@@ -48,7 +48,10 @@
  * - OpCode of an error descriptor is the operation of its Status >> 16.
  * - A 32-bit program fills addresses of descriptors through VIP_PVOID64.Address
  *   and leaves the upper half as it finds it: the library ignores that half, in
- *   data and in address segments.
+ *   data and in address segments. So it names memory of a 64-bit peer by the
+ *   lower half of the address. On shm and ofi the peer finds the upper half by
+ *   the handle. On NICs of the kernel agent a 32-bit program reaches what its
+ *   peer has below 4 GiB, and VIP_STATUS_RDMA_PROT_ERROR tells of the rest.
  * - Asynchronous errors of these NICs: POST_DESC (with the descriptor),
  *   CONN_LOST, VI_OVERRUN (with the descriptor), RECVQ_EMPTY (Unreliable only:
  *   a reliable connection breaks instead), RDMAW_PROT and RDMAR_PROT at the

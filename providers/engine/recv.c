@@ -241,9 +241,30 @@ static __attribute__((noinline)) void queued(struct eng_nic *nic,
 					   place(nic, v, e, h, data);
 }
 
+/*
+ * The same with the whole of the address that a 32-bit program knows the lower
+ * half of: the one address of the region that ends in it.
+ */
+static __attribute__((noinline)) void
+rx_half(struct eng_nic *nic, struct eng_vi *v, const struct eng_wire *h,
+	const void *data, size_t len)
+{
+	struct eng_region *r = eng_region(nic, h->rhandle);
+	struct eng_wire whole = *h;
+
+	whole.flags &= (uint8_t)~WIRE_HALF;
+	if (r)
+		whole.raddr = r->start + (uint32_t)(h->raddr - r->start);
+	eng_rx_message(nic, v, &whole, data, len);
+}
+
 void eng_rx_message(struct eng_nic *nic, struct eng_vi *v,
 		    const struct eng_wire *h, const void *data, size_t len)
 {
+	if (unlikely(h->flags & WIRE_HALF)) {
+		rx_half(nic, v, h, data, len);
+		return;
+	}
 	/* Numbers only go wrong when the peer does. */
 	if (unlikely(h->seq != v->rx_next)) {
 		eng_break(nic, v);

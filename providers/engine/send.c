@@ -31,6 +31,8 @@ static inline void head(struct eng_wire *h, const struct eng_vi *v,
 {
 	h->op = op;
 	h->flags = s->control & VIP_CONTROL_IMMEDIATE ? WIRE_IMM : 0;
+	if (sizeof(void *) == 4 && op != WIRE_SEND)
+		h->flags |= WIRE_HALF;
 	h->nsrc = 0;
 	h->dst = v->peer_id;
 	h->nonce = v->peer_nonce;

@@ -17,6 +17,10 @@
  * READ is answered by ANSWER, in the order of the messages: with the bytes, or
  * with where to pull them from; then TAKEN ends that.
  *
+ * A 32-bit program has the lower half of an address in the target. rhandle says
+ * which region it means, and no region is longer than 4 GiB: the target finds
+ * the upper half.
+ *
  * BYE ends a connection. An end sends it when no pull of its own is under way
  * any more, and begins none afterwards. An end that has said BYE while its
  * memory was exposed waits for BYE_ACK (or the other's BYE) before it gives
@@ -51,6 +55,7 @@ enum wire_op {
 #define WIRE_SRCS	0x02	/* the payload is nsrc times struct eng_src */
 #define WIRE_ORDERLY	0x04	/* BYE: VipDisconnect */
 #define WIRE_REFUSED	0x08	/* BYE: message seq was refused with status */
+#define WIRE_HALF	0x10	/* of raddr, the lower half is known */
 
 struct eng_wire {
 	uint8_t op;			/* WIRE_* */

@@ -31,12 +31,13 @@ static void make_address(struct shm_nic *n)
 		char boot[40];
 		uint64_t dev, ino;
 		char space[32];
-		uint32_t uid;
+		uint32_t uid, zero;
 	} all;
 	struct stat st;
 	uint64_t half[2];
 	int fd;
 
+	_Static_assert(sizeof(all) == 96, "the same in 32 and in 64 bits");
 	memset(&all, 0, sizeof(all));
 	fd = (int)syscall(SYS_openat, AT_FDCWD,
 			  "/proc/sys/kernel/random/boot_id",

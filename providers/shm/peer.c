@@ -17,10 +17,13 @@ struct shm_hello {
 	uint8_t addr[SHM_ADDR_LEN];
 	uint32_t lines, eager;		/* of the rings */
 	uint32_t bit;			/* of the ring, in the bell */
-	uint32_t zero;
+	uint32_t pointer;		/* bytes of the sender's pointers */
 	uint64_t nonce_at;		/* address in the sender's memory */
 	uint64_t nonce[2];
 };
+
+_Static_assert(sizeof(struct shm_hello) == 56,
+	       "the same in 32 and in 64 bits");
 
 static int take_slot(struct shm_peer *p)
 {
@@ -84,6 +87,7 @@ static void fill_hello(struct shm_peer *p, struct eng_hello *h)
 	struct shm_nic *n = p->n;
 	struct shm_hello s = {
 		.lines = RING_LINES, .eager = RING_EAGER, .bit = p->slot - 1,
+		.pointer = sizeof(void *),
 		.nonce_at = (uintptr_t)n->nonce,
 		.nonce = { n->nonce[0], n->nonce[1] },
 	};
@@ -114,7 +118,9 @@ static int open_theirs(struct shm_peer *p, const struct eng_hello *h)
 	p->bell = shm_map_theirs(h->file[FILE_BELL], sizeof(*p->bell), 0);
 	if (!p->out.ring || !p->door || !p->bell)
 		return -ENOMEM;
-	shm_probe(p, s.nonce_at, s.nonce);
+	/* A 32-bit process cannot name the memory of a 64-bit one. */
+	if (s.pointer <= sizeof(void *))
+		shm_probe(p, s.nonce_at, s.nonce);
 	return 0;
 }
 

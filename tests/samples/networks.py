@@ -197,6 +197,36 @@ def network(runner, device, processes):
     renamed(runner, device, runs)
 
 
+# Of shm, as above; and the rings alone, where no process is read.
+WAYS = ({}, {"VIPL_SHM_PULL": "bounce"})
+
+
+def widths(home):
+    """32-bit and 64-bit programs with each other; how many pairs."""
+    builds = [build for build in (BUILD, os.path.join(BUILD, "m32"))
+              if os.path.exists(os.path.join(build, "providers", "shm.so"))]
+    device = NETWORKS[1][1]
+    for first in builds:
+        for second in builds:
+            for way in WAYS:
+                width(Runner(home, first), Runner(home, second), device, way)
+    if len(builds) > 1:
+        print(f"{device}, 32 and 64 bits: ok")
+
+
+def width(first, second, device, way):
+    server = first.start([first.program("widths"), device], **way)
+    try:
+        second.run([second.program("widths"), device, "localhost"], **way)
+        first.end(server)
+    except Failed as error:
+        server.kill()
+        said = "".join(server.communicate())
+        raise Failed(f"{device}, {os.path.basename(first.build)} and "
+                     f"{os.path.basename(second.build)} {way}: {error}; "
+                     f"'{said.strip()[-300:]}'")
+
+
 def every_network(build, home):
     """How many there are; those of a build that is not there are none."""
     runner, here = Runner(home, build), 0
@@ -221,6 +251,7 @@ def main():
         try:
             here = sum(every_network(build, home)
                        for build in (BUILD, os.path.join(BUILD, "m32")))
+            widths(home)
         except Failed as error:
             print(error)
             return 1

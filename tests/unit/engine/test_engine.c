@@ -171,6 +171,31 @@ static void vanished(void)
 	unmake();
 }
 
+/* A 32-bit peer names the range by the lower half of its address. */
+static void half_address(void)
+{
+	struct eng_wire h = { .op = WIRE_WRITE, .flags = WIRE_HALF, .len = 4 };
+	struct eng_vi *v;
+
+	make(4);
+	CU_ASSERT_FATAL(!connect_vi(4));
+	v = eng_vi_of(vi);
+	h.dst = v->id;
+	h.nonce = v->nonce;
+	h.raddr = (uint32_t)(uintptr_t)(base + 4096);
+	h.rhandle = mem;
+	fake_arrive(nic, &h, "abcd", 4);
+	CU_ASSERT(!memcmp(base + 4096, "abcd", 4));
+	/* Before the region and behind it, it is no address at all. */
+	h.raddr = (uint32_t)(uintptr_t)(base + MEM);
+	h.seq++;
+	fake_arrive(nic, &h, "abcd", 4);
+	CU_ASSERT_EQUAL(v->state, VIP_STATE_ERROR);
+	CU_ASSERT(fake_last(WIRE_BYE) && fake_last(WIRE_BYE)->h.status ==
+		  VIP_STATUS_RDMA_PROT_ERROR);
+	unmake();
+}
+
 static void full_queues(void)
 {
 	unsigned int i, lost = fake_events[VIP_ERROR_VI_OVERRUN];
@@ -378,6 +403,7 @@ static void hostile(void)
 UNIT_MAIN("engine",
 	{ "regions and tags", regions },
 	{ "memory that is gone", vanished },
+	{ "half an address", half_address },
 	{ "full queues", full_queues },
 	{ "a lost peer that takes nothing", full_and_lost },
 	{ "leaving a peer that takes nothing", full_and_left },
