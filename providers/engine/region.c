@@ -394,24 +394,62 @@ void eng_unpin(struct eng_nic *nic, struct eng_pin *p)
 		eng_wake(nic, &nic->mem_sleepers);
 }
 
-/* Break what still uses a region after so long. */
-static void give_up(struct eng_nic *nic)
+static int pinned(const struct eng_pin *p, uint32_t n,
+		  const struct eng_region *r, uint32_t epoch)
+{
+	while (n--)
+		if (p[n].r == r && p[n].epoch == epoch)
+			return 1;
+	return 0;
+}
+
+/* Does a transfer of the VI use it since before that epoch's end? */
+static int uses(const struct eng_vi *v, const struct eng_region *r,
+		uint32_t epoch)
+{
+	const struct eng_queue *q = &v->q[VIPL_SENDQ];
+	const struct eng_expo *e;
+	const struct eng_xfer *x;
+	const struct eng_list *l;
+	uint32_t i;
+
+	for (l = v->xfers.next; l != &v->xfers; l = l->next) {
+		x = eng_container(l, struct eng_xfer, link);
+		if (pinned(x->pin, x->npins, r, epoch))
+			return 1;
+	}
+	for (l = v->answers.next; l != &v->answers; l = l->next) {
+		e = eng_container(l, struct eng_expo, link);
+		if (pinned(e->pin, e->n, r, epoch))
+			return 1;
+	}
+	for (i = eng_get(&q->done); i != q->next; i++) {
+		e = q->slots[i & (ENG_QUEUE - 1)].expo;
+		if (e && pinned(e->pin, e->n, r, epoch))
+			return 1;
+	}
+	return 0;
+}
+
+/* Break what still uses a region after so long, and nothing else. */
+static void give_up(struct eng_nic *nic, const struct eng_region *r,
+		    uint32_t epoch)
 {
 	struct eng_vi *v;
 	uint32_t i;
 
 	for (i = 0; i < ENG_VIS; i++) {
 		v = nic->vis[i];
-		if (v && v->state == VIP_STATE_CONNECTED &&
-		    (v->exposed || v->pulls))
+		if (v && v->state == VIP_STATE_CONNECTED && uses(v, r, epoch))
 			eng_break(nic, v);
 	}
 }
 
 /*
- * Wait until every transfer that has begun is over with a region. nic->mem_lock
- * is held: there is one such wait at a time, and two epochs suffice. A peer
- * that does not take what was exposed to it loses its connection.
+ * Wait until every transfer that has begun is over with a region. The thread
+ * has claimed it: there is one such wait of a region at a time, and two epochs
+ * suffice. A peer that does not take what was exposed to it of the region loses
+ * its connection.
  */
 static void quiesce(struct eng_nic *nic, struct eng_region *r)
 {
@@ -423,10 +461,29 @@ static void quiesce(struct eng_nic *nic, struct eng_region *r)
 		if (late == ENG_FOREVER)
 			late = eng_now() + WAIT_NS;
 		if (eng_sleep(nic, &nic->mem_sleepers, late)) {
-			give_up(nic);
+			give_up(nic, r, epoch);
 			late = eng_now() + WAIT_NS;
 		}
 	}
+}
+
+/* As named(), once no other thread changes it; unclaim() follows. */
+static struct eng_region *claim(struct eng_nic *nic, void *addr,
+				VIP_MEM_HANDLE handle)
+{
+	struct eng_region *r;
+
+	while ((r = named(nic, addr, handle)) && r->changing)
+		eng_sleep(nic, &nic->mem_sleepers, ENG_FOREVER);
+	if (r)
+		r->changing = 1;
+	return r;
+}
+
+static void unclaim(struct eng_nic *nic, struct eng_region *r)
+{
+	r->changing = 0;
+	eng_wake(nic, &nic->mem_sleepers);
 }
 
 VIP_RETURN eng_mem_deregister(struct vipl_nic *obj, void *addr,
@@ -436,9 +493,8 @@ VIP_RETURN eng_mem_deregister(struct vipl_nic *obj, void *addr,
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
 	struct eng_region *reg;
 
-	eng_lock_take(&nic->mem_lock);
 	eng_enter(nic);
-	reg = named(nic, addr, handle);
+	reg = claim(nic, addr, handle);
 	if (!reg)
 		goto out;
 	/* It cannot be found any more; then those that found it end. */
@@ -451,11 +507,11 @@ VIP_RETURN eng_mem_deregister(struct vipl_nic *obj, void *addr,
 	eng_ptag_unuse(nic, reg->ptag);
 	nic->nregions--;
 	nic->region_bytes -= reg->len;
+	unclaim(nic, reg);
 	slot_put(nic, reg, handle & ENG_HANDLE_MASK);
 	r = VIP_SUCCESS;
 out:
 	eng_leave(nic);
-	eng_lock_drop(&nic->mem_lock);
 	return r;
 }
 
@@ -492,14 +548,13 @@ VIP_RETURN eng_mem_set(struct vipl_nic *obj, void *addr, VIP_MEM_HANDLE handle,
 	struct eng_region *reg;
 	int less;
 
-	eng_lock_take(&nic->mem_lock);
 	eng_enter(nic);
-	reg = named(nic, addr, handle);
+	reg = claim(nic, addr, handle);
 	if (!reg)
 		goto out;
 	r = VIP_INVALID_PTAG;
 	if (eng_ptag_use(nic, ptag))
-		goto out;
+		goto claimed;
 	old = reg->ptag;
 	less = reg->rights & ~rights || old != ptag;
 	reg->rights = rights;
@@ -509,8 +564,9 @@ VIP_RETURN eng_mem_set(struct vipl_nic *obj, void *addr, VIP_MEM_HANDLE handle,
 		quiesce(nic, reg);
 	eng_ptag_unuse(nic, old);
 	r = VIP_SUCCESS;
+claimed:
+	unclaim(nic, reg);
 out:
 	eng_leave(nic);
-	eng_lock_drop(&nic->mem_lock);
 	return r;
 }

@@ -8,7 +8,6 @@
  * Locks, outermost first
  * ----------------------
  *	the library's NIC lock		where provider.h says so
- *	nic->mem_lock			one change of a region at a time
  *	nic->lock, the engine lock	everything without another note
  *	cq->lock			a CQ's ring
  *	q->lock				collecting from a work queue
@@ -78,7 +77,8 @@ struct eng_region {
 	uint32_t handle;		/* 0: free */
 	uint32_t ptag;			/* 0: the default tag */
 	uint32_t rights;		/* ENG_RDMA_* */
-	uint32_t epoch;			/* 0 or 1: which pins are new */
+	uint16_t epoch;			/* 0 or 1: which pins are new */
+	uint16_t changing;		/* a thread's; it may wait for pins */
 	uint64_t start;
 	uint64_t len;			/* bytes */
 	uint32_t pins[2];		/* transfers that use it, by epoch */
@@ -473,10 +473,9 @@ struct eng_nic {
 	uint32_t nptags, ptag_hint;
 
 	struct eng_list hinted;		/* VIs that may have hints */
-	struct eng_lock mem_lock;
 	uint32_t nregions, region_slots, free_first, free_last;
 	uint64_t region_bytes;
-	struct eng_list mem_sleepers;	/* that wait for pins to go */
+	struct eng_list mem_sleepers;	/* that wait for pins, or a change, to go */
 
 	pthread_t thread;
 	uint8_t has_thread;

@@ -30,6 +30,7 @@ static const struct {
 	{ "uid", test_uid, 1, "a process of another user" },
 	{ "short", test_short, 20000, "so many short messages, and bad ones" },
 	{ "wake", test_wake, 10, "two threads of a NIC, one of which sleeps" },
+	{ "dereg", test_dereg, 1, "memory that a stopped peer may still read" },
 	{ "open", test_open, 20, "how long opening a NIC takes" },
 };
 

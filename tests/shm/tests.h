@@ -15,5 +15,6 @@ int test_uid(int rounds);
 int test_open(int rounds);
 int test_short(int messages);
 int test_wake(int rounds);
+int test_dereg(int rounds);
 
 #endif /* SHM_TESTS_H */
