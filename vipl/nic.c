@@ -83,6 +83,12 @@ static void reset(struct vipl_nic *nic)
 		vipl_list_init(&nic->objs[i]);
 }
 
+static VIP_RETURN no_memory(void)
+{
+	vipl_msg("no memory for a VI NIC: see RLIMIT_DATA and RLIMIT_AS (ulimit -d, -v)");
+	return VIP_ERROR_RESOURCE;
+}
+
 static VIP_RETURN open_with(const struct vipl_driver *d, const char *rest,
 			    VIP_NIC_HANDLE *out)
 {
@@ -90,7 +96,7 @@ static VIP_RETURN open_with(const struct vipl_driver *d, const char *rest,
 	VIP_RETURN r;
 
 	if (!nic)
-		return VIP_ERROR_RESOURCE;
+		return no_memory();
 	reset(nic);
 	r = d->ops.open(nic, rest);
 	if (r == VIP_SUCCESS && !nic->identified) {
@@ -119,7 +125,7 @@ VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
 	if (vipl_device_resolve(DeviceName, &device))
 		return VIP_INVALID_PARAMETER;
 	if (vipl_handle_init())
-		return VIP_ERROR_RESOURCE;
+		return no_memory();
 	if (vipl_enter(device.provider))
 		return VIP_INVALID_PARAMETER;
 	d = vipl_load(device.provider);

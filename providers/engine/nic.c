@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* NIC handles: opening, closing, and what is done later. */
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "eng.h"
 
+#define STACK		(8u << 20)	/* bytes, the usual limit of a stack */
 #define FLUSH_NS	200000000u	/* for last packets, at the close */
 
 const struct vipl_host *eng_host;
@@ -178,6 +180,19 @@ static int tables(struct eng_nic *nic)
 	return nic->vis && nic->vi_gen && !eng_regions_init(nic) ? 0 : -1;
 }
 
+/* pthread_create() has one error for both. */
+static const char *no_thread(void)
+{
+	void *p = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return "RLIMIT_DATA or RLIMIT_AS leaves no room for its stack "
+		       "(ulimit -d, -v)";
+	munmap(p, STACK);
+	return "the user has as many as it may (RLIMIT_NPROC, ulimit -u)";
+}
+
 VIP_RETURN eng_open(struct vipl_nic *obj, const char *rest)
 {
 	struct eng_nic *nic = eng_nic_of(obj);
@@ -192,8 +207,11 @@ VIP_RETURN eng_open(struct vipl_nic *obj, const char *rest)
 	err = tables(nic);
 	nic->opened = !err;
 	eng_lock_drop(&nic->lock);
-	if (err)
+	if (err) {
+		eng_host->msg("%s: no memory for a NIC: see RLIMIT_DATA and "
+			      "RLIMIT_AS (ulimit -d, -v)", nic->t->name);
 		return r;
+	}
 	r = nic->t->open(nic, rest, &nic->ident);
 	if (r != VIP_SUCCESS)
 		return r;
@@ -202,7 +220,8 @@ VIP_RETURN eng_open(struct vipl_nic *obj, const char *rest)
 	nic->live = 1;
 	eng_lock_drop(&nic->lock);
 	if (eng_ticker_start(nic)) {
-		eng_host->msg("%s: cannot start a thread", nic->t->name);
+		eng_host->msg("%s: cannot start a thread: %s", nic->t->name,
+			      no_thread());
 		eng_lock_take(&nic->lock);
 		nic->live = 0;
 		eng_lock_drop(&nic->lock);

@@ -336,6 +336,8 @@ void conn_accept(struct link *l, struct conn *listener)
 		/* No room, no files, no memory: go on in a while. */
 		if (fd == -ENOBUFS || fd == -EMFILE || fd == -ENFILE ||
 		    fd == -ENOMEM) {
+			if (fd != -ENOBUFS)
+				link_tell(l, "what connects has to wait", fd);
 			conn_pause(l, listener, 1);
 			l->resume = sock_now() + 10000000;
 		}

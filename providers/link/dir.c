@@ -127,8 +127,10 @@ void dir_start(struct link *l)
 	else if (err == -ECONNREFUSED || err == -EAGAIN || err == -EPIPE ||
 		 err == -ECONNRESET)
 		l->dir_again = sock_now() + RETRY_NS;
-	else
+	else {
+		link_tell(l, "the directory cannot be reached", err);
 		l->dir_again = sock_now() + FILES_NS;
+	}
 }
 
 uint64_t dir_next(const struct link *l)

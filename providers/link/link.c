@@ -317,6 +317,8 @@ void link_wait(struct link *l, uint64_t ns)
 
 static void lost(struct link *l, struct conn *c, int err)
 {
+	if (err == -EMFILE)
+		link_tell(l, "the files of a peer cannot be taken", err);
 	switch (c->kind) {
 	case CONN_HOLDER:
 		dir_lost(l);

@@ -150,6 +150,11 @@ int link_names(const struct link_conf *conf, const struct sockaddr *dir,
 	       socklen_t dir_len, unsigned int ms,
 	       char (*names)[VIPL_NAME_MAX + 1], unsigned int max);
 
+/* The reason of an errno, with the limit of the process that is reached. */
+void link_why(int err, char *text, size_t size);
+/* "shm: WHAT: the reason", a line in a minute at most. */
+void link_tell(struct link *l, const char *what, int err);
+
 /*
  * Files that a child of fork() must not keep, since they would hide the end of
  * its parent: link's own, and others that are kept and forgotten here. Forget

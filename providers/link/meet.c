@@ -86,8 +86,10 @@ static int look_up(struct link *l, struct link_peer *lp)
 	int fd, err;
 
 	fd = sock_open(lp->dir.sa.sa_family, SOCK_STREAM);
-	if (fd < 0)
+	if (fd < 0) {
+		link_tell(l, "no socket to connect with", fd);
 		return fd;
+	}
 	sock_tune_tcp(fd);
 	err = sock_connect(fd, &lp->dir);
 	if (err && err != -EINPROGRESS) {
@@ -162,6 +164,7 @@ static void connect_to(struct link *l, struct link_peer *lp)
 	fd = sock_open(lp->to.sa.sa_family, l->conf.family == LINK_TCP ?
 		       SOCK_STREAM : SOCK_SEQPACKET);
 	if (fd < 0) {
+		link_tell(l, "no socket to connect with", fd);
 		end(lp, fd);
 		return;
 	}

@@ -122,6 +122,7 @@ struct link {
 	unsigned int strangers;
 	uint32_t most;		/* peers, TCP */
 	uint64_t told_again;	/* ns; when it is worth another line */
+	uint64_t why_again;	/* ns; the same, of link_tell() */
 	uint64_t resume;	/* ns; when paused listeners go on, or NEVER */
 
 	struct sock_addr where;	/* the own listener */

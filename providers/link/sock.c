@@ -189,6 +189,15 @@ static int take_files(struct msghdr *m, int *files, unsigned int *n)
 	return lost;
 }
 
+static int no_room(int fd)
+{
+	int more = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	if (more >= 0)
+		close(more);
+	return more < 0 && errno == EMFILE;
+}
+
 ssize_t sock_recv(int fd, void *buf, size_t len, int *files, unsigned int *n)
 {
 	union {
@@ -212,9 +221,11 @@ ssize_t sock_recv(int fd, void *buf, size_t len, int *files, unsigned int *n)
 	}
 	lost = take_files(&m, files, n);
 	if (lost || (m.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
+		/* With those that did come open still: is there no more room? */
+		did = no_room(fd) ? -EMFILE : -EMSGSIZE;
 		while (*n)
 			sock_close(files[--*n]);
-		return -EMSGSIZE;
+		return did;
 	}
 	return did;
 }

@@ -8,9 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef F_SEAL_FUTURE_WRITE
@@ -55,26 +58,50 @@ static int memory_file(const char *name)
 	return file;
 }
 
+/*
+ * Beyond RLIMIT_FSIZE the kernel sends SIGXFSZ, whose default ends the process:
+ * the signal is held back here, and taken if it was sent.
+ */
+static int set_size(int file, size_t size)
+{
+	struct timespec none = { 0, 0 };
+	sigset_t one, before, pending;
+	int err;
+
+	sigemptyset(&one);
+	sigaddset(&one, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &one, &before);
+	sigpending(&pending);
+	err = ftruncate(file, (off_t)size) ? -errno : 0;
+	if (err == -EFBIG && !sigismember(&pending, SIGXFSZ))
+		sigtimedwait(&one, NULL, &none);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
 int shm_map_new(const char *name, size_t size, int read_only, void **out)
 {
-	int file = memory_file(name), seals = F_SEAL_SHRINK | F_SEAL_GROW;
+	int file = memory_file(name), seals = F_SEAL_SHRINK | F_SEAL_GROW, err;
 
 	if (file < 0)
 		return file;
 	*out = NULL;
-	if (!ftruncate(file, (off_t)size))
+	err = set_size(file, size);
+	if (!err) {
 		*out = map(file, size, PROT_READ | PROT_WRITE);
+		err = *out ? 0 : -ENOMEM;
+	}
 	/* Kernels without it: peers could write what they should not. */
 	if (*out && read_only &&
 	    fcntl(file, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) && errno != EINVAL)
-		goto failed;
-	if (*out && !fcntl(file, F_ADD_SEALS, seals | F_SEAL_SEAL))
+		err = -errno;
+	if (!err && fcntl(file, F_ADD_SEALS, seals | F_SEAL_SEAL))
+		err = -errno;
+	if (!err)
 		return file;
-failed:
-	seals = -errno;
 	shm_unmap(*out, size);
 	link_file_close(file);
-	return seals < 0 ? seals : -ENOMEM;
+	return err;
 }
 
 void *shm_map_theirs(int file, size_t size, int read_only)

@@ -14,19 +14,21 @@
 #define SWEEP		64u	/* cold rings looked at before sleeping */
 #define POLL_COLD	64	/* packets of a cold ring at a time */
 
-static VIP_RETURN open_doors(struct shm_nic *n)
+static int open_doors(struct shm_nic *n)
 {
 	void *map;
 
+	if (getrandom(n->nonce, sizeof(n->nonce), 0) != sizeof(n->nonce))
+		return -errno;
 	n->door_file = shm_map_new("vipl-door", sizeof(*n->door), 1, &map);
 	if (n->door_file < 0)
-		return VIP_ERROR_RESOURCE;
+		return n->door_file;
 	n->door = map;
 	n->bell_file = shm_map_new("vipl-bell", sizeof(*n->bell), 0, &map);
 	if (n->bell_file < 0)
-		return VIP_ERROR_RESOURCE;
+		return n->bell_file;
 	n->bell = map;
-	return VIP_SUCCESS;
+	return 0;
 }
 
 static void read_conf(struct shm_nic *n)
@@ -59,6 +61,7 @@ VIP_RETURN shm_open_nic(struct eng_nic *nic, const char *rest,
 			struct vipl_identity *id)
 {
 	struct shm_nic *n = eng_nic_priv(nic);
+	char why[96];
 	int err;
 
 	n->nic = nic;
@@ -69,10 +72,10 @@ VIP_RETURN shm_open_nic(struct eng_nic *nic, const char *rest,
 		return VIP_INVALID_PARAMETER;
 	}
 	read_conf(n);
-	if (getrandom(n->nonce, sizeof(n->nonce), 0) != sizeof(n->nonce) ||
-	    open_doors(n) != VIP_SUCCESS) {
-		shm_host->msg("shm:%s: no memory to share: %s", n->space,
-			      strerror(errno));
+	err = open_doors(n);
+	if (err) {
+		link_why(err, why, sizeof(why));
+		shm_host->msg("shm:%s: no memory to share: %s", n->space, why);
 		return VIP_ERROR_RESOURCE;
 	}
 	n->conf = (struct link_conf){
@@ -82,8 +85,9 @@ VIP_RETURN shm_open_nic(struct eng_nic *nic, const char *rest,
 	};
 	n->link = link_open(&n->conf, &err);
 	if (!n->link) {
+		link_why(err, why, sizeof(why));
 		shm_host->msg("shm:%s: no socket to meet other processes: %s",
-			      n->space, strerror(-err));
+			      n->space, why);
 		return VIP_ERROR_RESOURCE;
 	}
 	identify(n, id);

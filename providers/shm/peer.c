@@ -25,6 +25,8 @@ struct shm_hello {
 _Static_assert(sizeof(struct shm_hello) == 56,
 	       "the same in 32 and in 64 bits");
 
+static const char no_ring[] = "no shared memory for another peer";
+
 static int take_slot(struct shm_peer *p)
 {
 	struct shm_nic *n = p->n;
@@ -166,7 +168,11 @@ static void on_hello(void *nic, void *peer, struct eng_hello *mine)
 	struct shm_peer *p = eng_peer_priv(peer);
 
 	/* Without a ring there are no files: the other end refuses. */
-	if (!prepare(nic, peer))
+	int err = prepare(nic, peer);
+
+	if (err)
+		link_tell(p->n->link, no_ring, err);
+	else
 		fill_hello(p, mine);
 }
 
@@ -187,10 +193,12 @@ static void *on_came(void *nic, void *peer, struct link_peer *lp,
 	p = eng_peer_priv(e);
 	err = prepare(n, e);
 	p->lp = lp;
-	if (err)
+	if (err) {
+		link_tell(n->link, no_ring, err);
 		close_theirs(theirs);
-	else
+	} else {
 		err = take_theirs(p, theirs);
+	}
 	if (err) {
 		p->lp = NULL;
 		if (!peer)

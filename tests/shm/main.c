@@ -31,6 +31,7 @@ static const struct {
 	{ "short", test_short, 20000, "so many short messages, and bad ones" },
 	{ "wake", test_wake, 10, "two threads of a NIC, one of which sleeps" },
 	{ "dereg", test_dereg, 1, "memory that a stopped peer may still read" },
+	{ "limits", test_limits, 1, "limits of the process that are too low" },
 	{ "open", test_open, 20, "how long opening a NIC takes" },
 };
 

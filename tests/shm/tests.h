@@ -16,5 +16,6 @@ int test_open(int rounds);
 int test_short(int messages);
 int test_wake(int rounds);
 int test_dereg(int rounds);
+int test_limits(int rounds);
 
 #endif /* SHM_TESTS_H */

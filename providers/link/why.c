@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What stands in the way, said to a person: with the limit that is to change. */
+#include "private.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define TELL_NS		60000000000u	/* one line in that time */
+
+static const struct {
+	int err, limit;
+	const char *text, *name, *option;
+} limits[] = {
+	{ EMFILE, RLIMIT_NOFILE, "too many open files", "NOFILE", "n" },
+	{ EFBIG, RLIMIT_FSIZE, "a file would be too long", "FSIZE", "f" },
+	{ ENOMEM, RLIMIT_DATA, "no memory", "DATA", "d" },
+	{ ENOMEM, RLIMIT_AS, "no memory", "AS", "v" },
+};
+
+void link_why(int err, char *text, size_t size)
+{
+	struct rlimit r;
+	size_t i;
+
+	err = err < 0 ? -err : err;
+	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		if (limits[i].err != err || getrlimit(limits[i].limit, &r) ||
+		    r.rlim_cur == RLIM_INFINITY)
+			continue;
+		snprintf(text, size, "%s: RLIMIT_%s is %llu (ulimit -%s)",
+			 limits[i].text, limits[i].name,
+			 (unsigned long long)r.rlim_cur, limits[i].option);
+		return;
+	}
+	snprintf(text, size, "%s", strerror(err));
+}
+
+void link_tell(struct link *l, const char *what, int err)
+{
+	uint64_t now = sock_now();
+	char why[96];
+
+	if (now < l->why_again)
+		return;
+	l->why_again = now + TELL_NS;
+	link_why(err, why, sizeof(why));
+	l->conf.msg("%s: %s: %s", l->conf.provider, what, why);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Limits of the process that leave no room: for a NIC, or for one more peer.
+ * The call fails, a line on standard error names the limit, no signal comes,
+ * and the process goes on.
+ */
+#include "tests.h"
+#include "end.h"
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SERVE_MS	1500	/* how long it waits for a client */
+#define TRY_MS		500
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED	1	/* that takes what RLIMIT_DATA leaves */
+#else
+#define SANITIZED	0
+#endif
+
+static void limit(int which, rlim_t value)
+{
+	struct rlimit r = { value, value };
+
+	if (setrlimit(which, &r))
+		fail("setrlimit", which);
+}
+
+/* A child whose standard error is `said`. */
+static pid_t child(int said[2])
+{
+	pid_t pid;
+
+	if (pipe(said))
+		fail("pipe", 0);
+	pid = fork();
+	if (pid) {
+		close(said[1]);
+		return pid;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	dup2(said[1], STDERR_FILENO);
+	close(said[0]);
+	close(said[1]);
+	return 0;
+}
+
+/* It has exited with 0, and said one line with that word in it. */
+static void ended(pid_t pid, int said, const char *word)
+{
+	char text[4096];
+	size_t have = 0;
+	ssize_t n;
+	int status;
+
+	while (have < sizeof(text) - 1 &&
+	       (n = read(said, text + have, sizeof(text) - 1 - have)) > 0)
+		have += (size_t)n;
+	text[have] = 0;
+	close(said);
+	waitpid(pid, &status, 0);
+	if (status || !strstr(text, word) ||
+	    strchr(text, '\n') != text + have - 1) {
+		fprintf(stderr, "%s: it says '%s'\n", word, text);
+		fail("a process with a limit, status", status);
+	}
+}
+
+static void opens(int which, rlim_t value, const char *word)
+{
+	int said[2];
+	pid_t pid = child(said);
+	VIP_NIC_HANDLE nic;
+
+	if (!pid) {
+		limit(which, value);
+		_exit(VipOpenNic((VIP_CHAR *)device, &nic) !=
+		      VIP_ERROR_RESOURCE);
+	}
+	ended(pid, said[0], word);
+}
+
+static int next_file(void)
+{
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+/* A server that has a NIC and then no more room; a client finds it. */
+static void serves(int which, const char *word)
+{
+	int said[2];
+	pid_t pid = child(said);
+	struct end e;
+	VIP_RETURN r;
+
+	if (!pid) {
+		end_open(&e);
+		end_vi(&e);
+		limit(which, which == RLIMIT_NOFILE ? (rlim_t)next_file() : 0);
+		r = accept_on(&e, e.vi, "limits", SERVE_MS);
+		_exit(r != VIP_TIMEOUT);
+	}
+	end_open(&e);
+	end_vi(&e);
+	r = connect_to(&e, e.vi, "limits", TRY_MS);
+	if (r == VIP_SUCCESS)
+		fail("a server without room is connected", r);
+	ended(pid, said[0], word);
+	end_close(&e);
+}
+
+int test_limits(int rounds)
+{
+	(void)rounds;
+	opens(RLIMIT_NOFILE, 8, "RLIMIT_NOFILE is 8 ");
+	opens(RLIMIT_FSIZE, 0, "RLIMIT_FSIZE is 0 ");
+	if (!SANITIZED) {
+		opens(RLIMIT_DATA, 1000000, "RLIMIT_DATA");
+		opens(RLIMIT_DATA, 10000000, "RLIMIT_DATA");
+	}
+	serves(RLIMIT_FSIZE, "RLIMIT_FSIZE is 0 ");
+	serves(RLIMIT_NOFILE, "RLIMIT_NOFILE is ");
+	return 0;
+}
