@@ -99,7 +99,9 @@ struct eng_src {
 
 /*
  * One pull. The engine fills it in and owns the memory; the transport may keep
- * it until it says eng_pulled(). src and dst describe as many bytes.
+ * it until it says eng_pulled(). src and dst describe as many bytes. Bytes may
+ * be moved in any order. dst need not be registered memory: the last byte of an
+ * RDMA Write goes to the engine, which puts it in place when all others are.
  */
 struct eng_pull {
 	const struct eng_src *src;

@@ -363,6 +363,8 @@ int eng_xfer_dst(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x,
 		 struct eng_slot *s, uint32_t len);
 void eng_xfer_add(struct eng_xfer *x, struct eng_region *r, uint64_t addr,
 		  uint32_t len);
+void eng_xfer_write(struct eng_xfer *x, struct eng_region *r, uint64_t addr,
+		    uint32_t len);
 void eng_xfer_free(struct eng_xfer *x);
 int eng_xfers_start(struct eng_nic *nic, struct eng_vi *v);
 int eng_in_may_pull(const struct eng_vi *v, const struct eng_xfer *x);

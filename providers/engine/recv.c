@@ -139,11 +139,11 @@ static uint32_t pull(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
 		if (st)
 			return st;
 	}
-	x = eng_xfer_new(nic, v, h, data, len, r ? 1 : s->nsegs);
+	x = eng_xfer_new(nic, v, h, data, len, r ? 2 : s->nsegs);
 	if (!x)
 		return VIP_STATUS_TRANSPORT_ERROR;
 	if (r)
-		eng_xfer_add(x, r, h->raddr, h->len);
+		eng_xfer_write(x, r, h->raddr, h->len);
 	else if (eng_xfer_dst(nic, v, x, s, h->len)) {
 		eng_xfer_free(x);
 		return VIP_STATUS_PROTECTION_ERROR;
@@ -177,7 +177,8 @@ static uint32_t place(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
 
 /*
  * May the pull of a message begin? Not behind a refusal, and an RDMA Write not
- * while one before it that is not in place may be for the same place.
+ * while one before it, whose last byte at least is to come, may be for the same
+ * place.
  */
 int eng_in_may_pull(const struct eng_vi *v, const struct eng_xfer *x)
 {
@@ -189,7 +190,6 @@ int eng_in_may_pull(const struct eng_vi *v, const struct eng_xfer *x)
 		if (e->status && eng_reliable(v))
 			return 0;
 		if (mine->op == WIRE_WRITE && e->op == WIRE_WRITE &&
-		    (e->state != IN_READY || e->data) &&
 		    mine->raddr < e->raddr + e->len &&
 		    e->raddr < mine->raddr + mine->len)
 			return 0;
@@ -293,6 +293,8 @@ void eng_in_pulled(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x)
 	e = &v->in[(v->in_head + (x->seq - v->rx_done)) % ENG_INFLIGHT];
 	e->x = NULL;
 	e->state = IN_READY;
+	e->pulled = e->op == WIRE_WRITE;
+	e->last = x->last;
 	if (x->err)
 		e->status = VIP_STATUS_TRANSPORT_ERROR;
 }
@@ -376,6 +378,9 @@ static void retire(struct eng_nic *nic, struct eng_vi *v,
 		if (e->op == WIRE_WRITE && !st && !(e->flags & WIRE_SRCS))
 			st = write_in(nic, v, e->rhandle, e->raddr, e->data,
 				      e->len);
+		else if (e->pulled && !st)
+			st = write_in(nic, v, e->rhandle,
+				      e->raddr + e->len - 1, &e->last, 1);
 		over(nic, v, e->op, e->flags, e->slot, st, e->len, e->imm);
 	}
 	free(e->data);

@@ -128,6 +128,7 @@ struct eng_xfer {
 	uint32_t seq;			/* of the message, or the READ */
 	uint8_t read;			/* it is the answer to a READ */
 	uint8_t started;		/* the transport has it */
+	uint8_t last;			/* byte of an RDMA Write */
 	int err;			/* once it has ended */
 	uint32_t npins;
 	struct eng_pin *pin;
@@ -207,6 +208,8 @@ struct eng_in {
 	uint8_t op;			/* WIRE_* */
 	uint8_t flags;			/* WIRE_* */
 	uint8_t slot;			/* it has the next receive */
+	uint8_t pulled;			/* a WRITE: all but its last byte */
+	uint8_t last;			/* which goes there in its turn */
 	uint32_t index;			/* that receive */
 	uint32_t status;		/* error of the target */
 	uint32_t len;

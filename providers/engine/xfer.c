@@ -114,6 +114,22 @@ void eng_xfer_add(struct eng_xfer *x, struct eng_region *r, uint64_t addr,
 	x->pin[x->npins++] = eng_pin(r);
 }
 
+/*
+ * The target of an RDMA Write, which needs two places: a transport copies in any
+ * order, and the last byte is to be the last that is seen.
+ */
+void eng_xfer_write(struct eng_xfer *x, struct eng_region *r, uint64_t addr,
+		    uint32_t len)
+{
+	struct iovec *iov;
+
+	if (len > 1)
+		eng_xfer_add(x, r, addr, len - 1);
+	iov = &x->dst[x->pull.ndst++];
+	iov->iov_base = &x->last;
+	iov->iov_len = 1;
+}
+
 /* Into the first len bytes of a descriptor: 0, or a status. */
 int eng_xfer_dst(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x,
 		 struct eng_slot *s, uint32_t len)
