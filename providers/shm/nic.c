@@ -222,6 +222,10 @@ static int work_on(struct shm_peer *p)
 		eng_room(p->peer);
 		did++;
 	}
+	if (p->out.bad) {
+		shm_lose(p, -EPROTO);
+		return did + 1;
+	}
 	did += shm_pull_work(p);
 	if (p->starves || shm_pull_pending(p))
 		shm_work(p);

@@ -439,6 +439,27 @@ static void liar(void)
 	conf_pull = NULL;
 }
 
+/* The sender waits for room, and the peer tells a head that cannot be. */
+static void lying_head(void)
+{
+	static const uint8_t data[RING_EAGER];
+	struct iovec iov = { (void *)data, sizeof(data) };
+	struct eng_header h;
+	struct eng_nic *n[2];
+	struct eng_peer *p[2];
+
+	memset(&h, 1, sizeof(h));
+	pair(n, p);
+	while (!shm_xmit(p[0], &h, &iov, 1))
+		;
+	CU_ASSERT(p[0]->shm.starves);
+	atomic_store(&p[0]->shm.out.ring->head, 0x40000000);
+	run(n, 1, &p[0]->down, 1000);
+	CU_ASSERT(p[0]->down == 1 && p[0]->err == -EPROTO);
+	CU_ASSERT(!p[0]->room);
+	pair_free(n);
+}
+
 /*
  * A sender fills the ring and sleeps; the receiver takes all of it at once. It
  * rings, whatever the lengths are and however much it told meanwhile.
@@ -477,4 +498,5 @@ UNIT_MAIN("shm",
 	{ "pulls of a peer that dies", pulls_die },
 	{ "last words of a dead peer", last_words },
 	{ "a peer that lies", liar },
+	{ "a head that cannot be", lying_head },
 );
