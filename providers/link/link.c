@@ -417,6 +417,19 @@ static void run_timers(struct link *l)
 	meet_timers(l, now);
 }
 
+/* What it has sent comes before its end; BYE may be among that. */
+static void take_death(struct link *l, uint64_t key)
+{
+	struct conn *c = conn_find(l, key);
+
+	while (c && sock_readable(c->fd)) {
+		take_frames(l, c, key);
+		c = conn_find(l, key);
+	}
+	if (c)
+		lost(l, c, -ECONNRESET);
+}
+
 static int take_events(struct link *l, const struct epoll_event *e, int n)
 {
 	int i, did = 0;
@@ -431,6 +444,8 @@ static int take_events(struct link *l, const struct epoll_event *e, int n)
 		if (e[i].data.u64 == KEY_TIMER) {
 			drain(l->timer);
 			l->timer_at = NEVER;
+		} else if (e[i].data.u64 & KEY_DEATH) {
+			take_death(l, e[i].data.u64 & ~KEY_DEATH);
 		} else {
 			c = conn_find(l, e[i].data.u64);
 			if (c)

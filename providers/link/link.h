@@ -18,7 +18,8 @@
  * /proc/net/unix shows has registered, and after LINK_GRACE_MS at the latest.
  *
  * Pairs. Two links that meet have one control socket. It carries the hellos
- * and wake-ups; its end is the end of the peer. Where two links begin to meet
+ * and wake-ups; its end is the end of the peer, and so is that of the process
+ * (UNIX): a child by a raw clone() may have the socket still. Where two links begin to meet
  * at the same time, the attempt of the smaller id goes on, and the other one
  * becomes its acceptor. A link may meet itself.
  *
@@ -137,6 +138,7 @@ void link_wake_peer(struct link_peer *lp);
 /* Of a peer that is up: its control socket, its process (UNIX; 0: not
  * visible here), its address (TCP). */
 int link_peer_fd(const struct link_peer *lp);
+int link_peer_pidfd(const struct link_peer *lp);	/* or -1 */
 pid_t link_peer_pid(const struct link_peer *lp);
 uint64_t link_peer_id(const struct link_peer *lp);
 const struct sockaddr *link_peer_addr(const struct link_peer *lp,

@@ -13,6 +13,13 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD	77
+#endif
 
 #define TRIES		3		/* a listener that is not there */
 #define TRY_NS		10000000u
@@ -40,6 +47,11 @@ static void unlink_peer(struct link_peer *lp)
 {
 	list_del(lp);
 	round_end(lp);
+	if (lp->pidfd >= 0) {
+		epoll_ctl(lp->l->epoll, EPOLL_CTL_DEL, lp->pidfd, NULL);
+		sock_close(lp->pidfd);
+	}
+	lp->pidfd = -1;
 	if (lp->conn)
 		conn_free(lp->l, lp->conn);
 	lp->conn = NULL;
@@ -68,6 +80,25 @@ static struct link_peer *by_id(struct link *l, uint64_t id)
 	return NULL;
 }
 
+/* Without it, or a file for it, the socket's end has to do. */
+static void watch_process(struct link_peer *lp)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	const struct conn *c = lp->conn;
+	socklen_t len = sizeof(int);
+	pid_t pid = link_peer_pid(lp);
+	int fd = -1;
+
+	if (pid <= 0)
+		return;
+	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERPIDFD, &fd, &len))
+		fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	lp->pidfd = sock_keep(fd);
+	e.data.u64 = KEY_DEATH | (uint64_t)c->gen << 32 | c->slot;
+	if (lp->pidfd >= 0)
+		epoll_ctl(lp->l->epoll, EPOLL_CTL_ADD, lp->pidfd, &e);
+}
+
 static void set_up(struct link_peer *lp)
 {
 	list_del(lp);
@@ -76,6 +107,8 @@ static void set_up(struct link_peer *lp)
 	lp->deadline = lp->again = NEVER;
 	if (lp->l->conf.family == LINK_TCP)
 		limit_source(&lp->from, lp->conn->fd);
+	else
+		watch_process(lp);
 	conn_known(lp->l, lp->conn, CONN_PAIR);
 }
 
@@ -289,6 +322,7 @@ static struct link_peer *greeted(struct link *l, struct conn *c, uint64_t id)
 			return NULL;
 		}
 		lp->l = l;
+		lp->pidfd = -1;
 		lp->id = id;
 		list_add(&l->meetings, lp);
 	}
@@ -332,7 +366,8 @@ static void take_hello(struct link *l, struct conn *c, const struct frame *f)
 	lp->unmet = 1;
 	peer = l->conf.ops->came(l->conf.nic, lp->peer, lp, &theirs, &mine);
 	if (!peer) {
-		list_del(lp);
+		lp->conn = NULL;
+		unlink_peer(lp);
 		refuse(l, c, -ECONNREFUSED);
 		if (lp->peer)
 			l->conf.ops->down(l->conf.nic, lp->peer, -ECONNREFUSED);
@@ -493,6 +528,7 @@ struct link_peer *link_meet(struct link *l, const struct sockaddr *dir,
 	if (!lp)
 		return NULL;
 	lp->l = l;
+	lp->pidfd = -1;
 	lp->peer = peer;
 	lp->began = 1;
 	lp->token = ++l->token;
@@ -561,6 +597,11 @@ void link_wake_peer(struct link_peer *lp)
 int link_peer_fd(const struct link_peer *lp)
 {
 	return lp->conn ? lp->conn->fd : -1;
+}
+
+int link_peer_pidfd(const struct link_peer *lp)
+{
+	return lp->pidfd;
 }
 
 pid_t link_peer_pid(const struct link_peer *lp)

@@ -81,6 +81,7 @@ struct link_peer {
 	enum meet_state state;
 	void *peer;		/* the transport's */
 	struct conn *conn;	/* or NULL */
+	int pidfd;		/* of its process, or -1; once it is up */
 	uint64_t id;		/* of the other link; 0 unknown */
 	struct limit_source from;	/* of a pair */
 	uint32_t token;		/* of its question */
@@ -157,6 +158,9 @@ int conn_next(struct conn *c, uint8_t *buf, struct frame *f);
 void conn_accept(struct link *l, struct conn *listener);
 void conn_pause(struct link *l, struct conn *c, int pause);
 void conn_drop_files(struct conn *c);
+
+/* Of epoll: the process of a CONN_PAIR has ended. */
+#define KEY_DEATH	((uint64_t)1 << 63)
 
 /* dir.c: this link and the directory's holder */
 void dir_start(struct link *l);

@@ -97,12 +97,22 @@ int sock_error(int fd)
 	return -err;
 }
 
-int sock_ended(int fd)
+static int is(int fd, short events)
 {
-	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+	struct pollfd p = { .fd = fd, .events = events };
 	struct timespec t = { 0, 0 };
 
 	return syscall(SYS_ppoll, &p, 1, &t, NULL, 0) > 0;
+}
+
+int sock_ended(int fd)
+{
+	return is(fd, POLLRDHUP);
+}
+
+int sock_readable(int fd)
+{
+	return is(fd, POLLIN);
 }
 
 int sock_cred(int fd, uid_t *uid, pid_t *pid)

@@ -37,8 +37,9 @@ int sock_connect(int fd, const struct sock_addr *a);
 int sock_accept(int fd);
 /* What came of a connect that was in progress: 0 or a negative errno. */
 int sock_error(int fd);
-/* Has the other end closed it? */
+/* Has the other end closed it? Is there something to read, or its end? */
 int sock_ended(int fd);
+int sock_readable(int fd);
 /* The process at the other end, as it was; 0 or -1. */
 int sock_cred(int fd, uid_t *uid, pid_t *pid);
 /* Small frames at once, and a silent peer is noticed within 8 s. */

@@ -65,7 +65,7 @@ static int prepare(struct shm_nic *n, struct eng_peer *peer)
 	if (!p->n) {
 		p->n = n;
 		p->peer = peer;
-		p->ring_file = p->pidfd = -1;
+		p->ring_file = -1;
 		p->pulls_end = &p->pulls;
 		p->answers_end = &p->answers;
 	}
@@ -262,7 +262,7 @@ int shm_meet(struct eng_peer *peer, const struct vipl_addr *remote)
 
 	p->n = n;
 	p->peer = peer;
-	p->ring_file = p->pidfd = -1;
+	p->ring_file = -1;
 	p->pulls_end = &p->pulls;
 	p->answers_end = &p->answers;
 	if (remote->host_len != SHM_ADDR_LEN ||
@@ -320,7 +320,6 @@ void shm_peer_release(struct eng_peer *peer)
 	shm_pulls_end(p, 0);
 	give_slot(p);
 	link_file_close(p->ring_file);
-	link_file_close(p->pidfd);
 	shm_unmap(p->in.ring, RING_BYTES);
 	shm_unmap(p->out.ring, RING_BYTES);
 	shm_unmap(p->door, sizeof(*p->door));

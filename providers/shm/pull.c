@@ -19,7 +19,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -28,10 +27,6 @@
 #define STEP		(256u << 10)	/* bytes at a time, under the lock */
 #define PIECES		32u		/* of one system call */
 #define PACKETS		16		/* of answers, at a time */
-
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD	77
-#endif
 
 /* A pull that is under way; eng_pull.transport. */
 struct fetch {
@@ -105,7 +100,7 @@ static int is_there(const struct shm_peer *p)
 {
 	struct pollfd f[2] = {
 		{ .fd = p->lp ? link_peer_fd(p->lp) : -1, .events = POLLRDHUP },
-		{ .fd = p->pidfd, .events = POLLIN },
+		{ .fd = p->lp ? link_peer_pidfd(p->lp) : -1, .events = POLLIN },
 	};
 	struct timespec none = { 0, 0 };
 
@@ -113,23 +108,6 @@ static int is_there(const struct shm_peer *p)
 		return 0;
 
 	return !syscall(SYS_ppoll, f, 2, &none, NULL, 0);
-}
-
-static int open_pidfd(struct shm_peer *p)
-{
-	socklen_t len = sizeof(int);
-	int fd = -1;
-
-	if (getsockopt(link_peer_fd(p->lp), SOL_SOCKET, SO_PEERPIDFD, &fd,
-		       &len))
-		fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
-	if (fd < 0)
-		return -1;
-	if (fd < 3 || link_file_keep(fd)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
 }
 
 void shm_probe(struct shm_peer *p, uint64_t at, const uint64_t *nonce)
@@ -143,14 +121,10 @@ void shm_probe(struct shm_peer *p, uint64_t at, const uint64_t *nonce)
 	p->pid = link_peer_pid(p->lp);
 	if (p->pid <= 0)
 		return;
-	p->pidfd = open_pidfd(p);
-	if (p->pidfd < 0 ||
+	if (link_peer_pidfd(p->lp) < 0 ||
 	    read_memory(p->pid, &to, 1, &from, 1) != sizeof(found) ||
-	    found[0] != nonce[0] || found[1] != nonce[1] || !is_there(p)) {
+	    found[0] != nonce[0] || found[1] != nonce[1] || !is_there(p))
 		p->pid = 0;
-		link_file_close(p->pidfd);
-		p->pidfd = -1;
-	}
 }
 
 /*

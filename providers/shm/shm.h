@@ -92,7 +92,6 @@ struct shm_peer {
 	struct shm_peer *next_work;
 
 	pid_t pid;			/* 0: cannot be read */
-	int pidfd;			/* or -1 */
 	uint64_t requests;		/* pulls asked for, ever: ids */
 	uint32_t asked;			/* of pulls, through the ring */
 	struct eng_pull *pulls, **pulls_end;	/* under way, oldest first */

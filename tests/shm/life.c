@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -170,7 +171,7 @@ int test_stopdir(int rounds)
 	return 0;
 }
 
-/* A child that lives on, by fork or by exec, after its parent is killed. */
+/* A child that lives on, by fork, by exec or by clone, after its parent is killed. */
 static void orphan(int how, volatile pid_t *child)
 {
 	struct end e;
@@ -181,12 +182,17 @@ static void orphan(int how, volatile pid_t *child)
 	end_vi(&e);
 	OK(post_recv(&e, 0));
 	OK(accept_on(&e, e.vi, "forks", VIP_INFINITE));
-	pid = fork();
+	/* By clone() alone it keeps the files, and nothing tells the library. */
+	pid = how == 2 ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) :
+			 fork();
 	if (pid) {
 		*child = pid;
 		for (;;)
 			pause();
 	}
+	if (how == 2)
+		for (;;)
+			pause();
 	if (how)
 		execl("/bin/sleep", "sleep", "30", NULL);
 	/* Handles are stale here; nothing may crash. */
@@ -211,7 +217,7 @@ int test_forks(int rounds)
 		*child = 0;
 		pid = fork();
 		if (!pid)
-			orphan(i & 1, child);
+			orphan(i % 3, child);
 		end_open(&e);
 		meet(&e, "forks");
 		while (*child <= 0)

@@ -22,7 +22,7 @@ static const struct {
 	{ "kill", test_kill, 20, "kill -9 of an end or of the directory" },
 	{ "stop", test_stop, 3, "a peer that is stopped for a while" },
 	{ "stopdir", test_stopdir, 3, "the directory is stopped" },
-	{ "forks", test_forks, 2, "children do not hide the end of a parent" },
+	{ "forks", test_forks, 3, "children do not hide the end of a parent" },
 	{ "signals", test_signals, 1, "the program's signal handlers stay" },
 	{ "crowd", test_crowd, 64, "so many processes and one server" },
 	{ "many", test_many, 2000, "so many VIs between two processes" },
