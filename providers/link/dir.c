@@ -13,7 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FOREIGN_NS	1000000000u	/* another user has the name */
+#define FOREIGN_NS	50000000u	/* another user has the name */
+#define FOREIGN_TRIES	100		/* it has it, and does not listen */
 #define FILES_NS	100000000u	/* there are no files left */
 
 int dir_name(const struct link_conf *conf, uid_t uid, const char *what,
@@ -60,14 +61,19 @@ static int introduce(struct link *l)
 }
 
 /* Another user has bound a name that has our uid in it. */
-static int foreign(struct link *l)
+static void foreign(struct link *l)
 {
 	if (!l->dir_told)
-		l->conf.msg("%s: another user holds the directory of uid %u: "
-			    "no connections can be made", l->conf.provider,
-			    (unsigned int)l->uid);
+		l->conf.msg("%s: another user has the name of the directory of "
+			    "uid %u: %s", l->conf.provider,
+			    (unsigned int)l->uid,
+			    l->conf.family == LINK_UNIX ?
+			    "processes are asked one by one" :
+			    "no connections can be made");
 	l->dir_told = 1;
-	return -EACCES;
+	l->dir_taken = 1;
+	l->dir_again = sock_now() + FOREIGN_NS;
+	meet_asks(l);
 }
 
 static int join(struct link *l, const struct sock_addr *a)
@@ -79,7 +85,7 @@ static int join(struct link *l, const struct sock_addr *a)
 		return fd;
 	err = sock_connect(fd, a);
 	if (!err && (sock_cred(fd, &uid, NULL) || uid != l->uid))
-		err = foreign(l);
+		err = -EACCES;
 	if (!err) {
 		l->dir = conn_new(l, fd, CONN_HOLDER, 0, 0);
 		if (!l->dir)
@@ -120,14 +126,19 @@ void dir_start(struct link *l)
 	int err = try_dir(l);
 
 	l->dir_again = NEVER;
-	if (!err)
+	if (err != -ECONNREFUSED && err != -EAGAIN)
+		l->dir_tries = 0;
+	if (!err) {
+		l->dir_taken = 0;
 		meet_asks(l);
-	else if (err == -EACCES)
-		l->dir_again = sock_now() + FOREIGN_NS;
-	else if (err == -ECONNREFUSED || err == -EAGAIN || err == -EPIPE ||
-		 err == -ECONNRESET)
+	} else if (err == -EACCES) {
+		foreign(l);
+	} else if (err == -ECONNREFUSED || err == -EAGAIN || err == -EPIPE ||
+		   err == -ECONNRESET) {
 		l->dir_again = sock_now() + RETRY_NS;
-	else {
+		if (l->dir_taken || ++l->dir_tries > FOREIGN_TRIES)
+			foreign(l);
+	} else {
 		link_tell(l, "the directory cannot be reached", err);
 		l->dir_again = sock_now() + FILES_NS;
 	}
@@ -165,6 +176,8 @@ void dir_ask(struct link *l, struct link_peer *lp)
 		return;
 	}
 	/* Without a holder, meet_asks does it once there is one. */
+	if (!l->dir && l->dir_taken && !lp->rounds)
+		round_begin(lp);
 	if (!l->dir)
 		return;
 	link_frame(&f, FRAME_ASK);

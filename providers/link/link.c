@@ -327,6 +327,9 @@ static void lost(struct link *l, struct conn *c, int err)
 	case CONN_ASKING:
 		holder_lost(l, c);
 		break;
+	case CONN_ROUND:
+		round_lost(l, c);
+		break;
 	case CONN_LOOKUP:
 	case CONN_MEET:
 	case CONN_PAIR:

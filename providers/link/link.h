@@ -16,6 +16,8 @@
  * binds the name, the others register with that one: there is no state to hand
  * over. A new holder answers "none" only once every listener that
  * /proc/net/unix shows has registered, and after LINK_GRACE_MS at the latest.
+ * Another user can bind the name. Then there is no directory, and each listener
+ * that the kernel shows is asked by itself (round.c).
  *
  * Pairs. Two links that meet have one control socket. It carries the hellos
  * and wake-ups; its end is the end of the peer, and so is that of the process

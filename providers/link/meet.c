@@ -481,7 +481,9 @@ static void on_time(struct link *l, struct link_peer *lp, uint64_t now)
 	} else if (lp->state == MEET_YIELD) {
 		again(lp, -ECONNRESET);
 	} else if (lp->state == MEET_ASK && l->conf.family == LINK_UNIX) {
-		if (lp->asked)
+		if (lp->rounds && l->dir_taken)
+			round_settle(lp);
+		else if (lp->asked)
 			round_begin(lp);
 		else
 			dir_ask(l, lp);

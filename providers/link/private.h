@@ -131,6 +131,8 @@ struct link {
 	struct conn *dir;	/* CONN_HOLDER, or NULL */
 	uint64_t dir_again;	/* ns; when to try the directory, or NEVER */
 	uint8_t dir_told;	/* a person has been told what is wrong */
+	uint8_t dir_taken;	/* its name is another user's: ask all links */
+	uint32_t dir_tries;	/* in a row, for one that does not listen */
 	struct holder *holder;	/* this link holds the directory, or NULL */
 	struct wait_entry *waits;
 
@@ -185,8 +187,10 @@ struct conn *limit_victim(const struct link *l);
 int round_each(struct link *l, void (*each)(void *arg, uint64_t id),
 	       void *arg);
 void round_begin(struct link_peer *lp);
+void round_settle(struct link_peer *lp);
 void round_end(struct link_peer *lp);
 void round_frame(struct link *l, struct conn *c, const struct frame *f);
+void round_lost(struct link *l, struct conn *c);
 void round_asked(struct link *l, struct conn *c, const struct frame *f);
 
 /* Of a discriminator; the seed is secret. */

@@ -77,6 +77,37 @@ int round_each(struct link *l, void (*each)(void *arg, uint64_t id), void *arg)
 	return all;
 }
 
+static int under_way(const struct link_peer *lp)
+{
+	const struct link *l = lp->l;
+	uint32_t i;
+
+	for (i = 0; i < l->conns; i++)
+		if (l->conn[i] && l->conn[i]->kind == CONN_ROUND &&
+		    l->conn[i]->of == lp)
+			return 1;
+	return 0;
+}
+
+/*
+ * All have answered, and none waits: where there is no directory, that is the
+ * answer, unless the own link does.
+ */
+void round_settle(struct link_peer *lp)
+{
+	struct link *l = lp->l;
+	uint8_t where[FRAME_WHERE];
+
+	if (!l->dir_taken || under_way(lp))
+		return;
+	lp->rounds = 0;
+	if (dir_waits(l, lp->disc, lp->disc_len))
+		meet_answer(l, lp->token, 0, l->id, where,
+			    link_where_put(&l->where, where));
+	else
+		meet_answer(l, lp->token, -ENOENT, 0, NULL, 0);
+}
+
 static void ask_one(void *arg, uint64_t id)
 {
 	struct link_peer *lp = arg;
@@ -114,6 +145,9 @@ void round_begin(struct link_peer *lp)
 {
 	lp->rounds = 1;
 	round_each(lp->l, ask_one, lp);
+	/* Later: what settles this answers it, too. */
+	if (lp->l->dir_taken && !under_way(lp))
+		lp->again = sock_now();
 }
 
 void round_end(struct link_peer *lp)
@@ -139,7 +173,15 @@ void round_frame(struct link *l, struct conn *c, const struct frame *f)
 		meet_answer(l, lp->token, 0, f->b.id, f->where,
 			    f->b.where_len);
 	else
-		conn_free(l, c);
+		round_lost(l, c);
+}
+
+void round_lost(struct link *l, struct conn *c)
+{
+	struct link_peer *lp = c->of;
+
+	conn_free(l, c);
+	round_settle(lp);
 }
 
 /* Asked by one that the directory does not answer. */

@@ -444,3 +444,71 @@ int test_uid(int rounds)
 	end_close(&e);
 	return 0;
 }
+
+/* Takes the directory's name; as another user, or without listening. */
+static pid_t squat(int listens)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0), n, up[2];
+	pid_t pid;
+	char byte;
+
+	n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1,
+		     "vipl/shm/%u/%s/dir", geteuid(), strchr(device, ':') + 1);
+	if (pipe(up))
+		fail("pipe", errno);
+	pid = fork();
+	if (pid) {
+		close(up[1]);
+		close(fd);
+		n = (int)read(up[0], &byte, 1);
+		close(up[0]);
+		if (n != 1)
+			fail("the name cannot be taken", n);
+		return pid;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (listens && (setgid(65534) || setuid(65534)))
+		_exit(1);
+	/* As it goes with a change of user. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (bind(fd, (struct sockaddr *)&a, (socklen_t)
+		 (offsetof(struct sockaddr_un, sun_path) + 1 + n)) ||
+	    (listens && listen(fd, 1)) || write(up[1], "", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* Processes meet without the directory, and with it when the name is free. */
+int test_squat(int rounds)
+{
+	int listens, i;
+	pid_t thief, echoer;
+	struct end e;
+	VIP_RETURN r;
+
+	(void)rounds;
+	for (listens = geteuid() ? 0 : 1; listens >= 0; listens--) {
+		thief = squat(listens);
+		end_open(&e);
+		end_vi(&e);
+		r = connect_to(&e, e.vi, "none", 300);
+		if (r != VIP_NO_MATCH)
+			fail("nothing waits, and it is", r);
+		OK(VipDestroyVi(e.vi));
+		for (i = 0; i < 2; i++) {
+			echoer = spawn_echo("squat");
+			meet(&e, "squat");
+			talk(&e, 0, 20);
+			OK(VipDisconnect(e.vi));
+			waitpid(echoer, NULL, 0);
+			if (!i) {
+				kill(thief, SIGKILL);
+				waitpid(thief, NULL, 0);
+			}
+		}
+		end_close(&e);
+	}
+	return 0;
+}

@@ -32,6 +32,7 @@ static const struct {
 	{ "wake", test_wake, 10, "two threads of a NIC, one of which sleeps" },
 	{ "dereg", test_dereg, 1, "memory that a stopped peer may still read" },
 	{ "limits", test_limits, 1, "limits of the process that are too low" },
+	{ "squat", test_squat, 1, "the directory's name is another user's" },
 	{ "open", test_open, 20, "how long opening a NIC takes" },
 };
 

@@ -17,5 +17,6 @@ int test_short(int messages);
 int test_wake(int rounds);
 int test_dereg(int rounds);
 int test_limits(int rounds);
+int test_squat(int rounds);
 
 #endif /* SHM_TESTS_H */
