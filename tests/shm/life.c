@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -234,6 +235,40 @@ int test_forks(int rounds)
 	return 0;
 }
 
+static volatile long hits;
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	hits++;
+}
+
+/* Handlers that return disturb no wait, and end none early. */
+static void interrupted(struct end *e)
+{
+	struct sigaction act = { .sa_handler = on_alarm }, before;
+	struct itimerval often = { { 0, 200 }, { 0, 200 } }, never;
+	uint64_t start;
+	VIP_DESCRIPTOR *d;
+	VIP_RETURN r;
+
+	memset(&never, 0, sizeof(never));
+	sigaction(SIGALRM, &act, &before);
+	setitimer(ITIMER_REAL, &often, NULL);
+	talk(e, 0, 200);
+	start = now_ns();
+	r = VipRecvWait(e->vi, 100, &d);
+	if (r != VIP_TIMEOUT || now_ns() - start < 99000000)
+		fail("a signal ends VipRecvWait", r);
+	r = accept_on(e, e->vi, "nobody", 100);
+	if (r != VIP_TIMEOUT || now_ns() - start < 198000000)
+		fail("a signal ends VipConnectWait", r);
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	if (hits < 10)
+		fail("too few signals", hits);
+}
+
 int test_signals(int rounds)
 {
 	struct sigaction before[65], after;
@@ -263,6 +298,12 @@ int test_signals(int rounds)
 		    after.sa_flags != before[i].sa_flags)
 			fail("another handler of signal", i);
 	}
+	pid = spawn_echo("signals");
+	end_open(&e);
+	meet(&e, "signals");
+	interrupted(&e);
+	end_close(&e);
+	waitpid(pid, NULL, 0);
 	return 0;
 }
 
