@@ -64,7 +64,7 @@
 #define VIA_SIZE_MAX	384	/* the most of either */
 #define VIA_IOV		4	/* segments of local memory */
 #define VIA_INJECT	256	/* bytes */
-#define VIA_RMA_MAX	(1ull << 30)
+#define VIA_RMA_MAX	SIZE_MAX	/* as many messages as it takes */
 /* Levels of completion: all are served alike. */
 #define VIA_LEVELS	(FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | \
 			 FI_DELIVERY_COMPLETE)
@@ -339,7 +339,7 @@ enum via_ctl_type {
 
 struct via_ctl_msg {
 	uint8_t		type;
-	uint8_t		len;		/* bytes of cm */
+	uint8_t		len;		/* bytes of cm; WRITTEN: 8, of the length */
 	uint16_t	reserved;
 	uint32_t	posted;		/* receives on the data VI so far */
 	uint32_t	seen;		/* control messages so far */
@@ -405,6 +405,7 @@ struct via_tx {
 	struct iovec	iov[VIA_IOV];
 	VIP_MEM_HANDLE	mem[VIA_IOV];
 	uint64_t	raddr, data;
+	uint64_t	len;		/* bytes in all */
 	uint32_t	rkey;
 };
 

@@ -102,20 +102,22 @@ static int fill_recv(struct via_ep *ep, uint16_t idx, const struct iovec *iov,
 {
 	VIP_DESCRIPTOR *d = (void *)(ep->rx_desc + idx * VIA_DESC_BYTES);
 	VIP_DATA_SEGMENT *s = (void *)d->DS;
-	size_t i, len = 0;
+	size_t i, part, len = 0, most = ep->nic->attr.MaxTransferSize;
 
 	if (n > VIA_IOV)
 		return -FI_EINVAL;
 	memset(&d->CS, 0, sizeof(d->CS));
 	for (i = 0; i < n; i++) {
-		if (!iov[i].iov_len)
+		/* No message is longer; a descriptor's length has 32 bits. */
+		part = iov[i].iov_len < most - len ? iov[i].iov_len : most - len;
+		if (!part)
 			continue;
-		if (!desc || !desc[i] || iov[i].iov_len > VIA_RMA_MAX - len)
+		if (!desc || !desc[i])
 			return -FI_EINVAL;
 		s->Data.AddressBits = (uintptr_t)iov[i].iov_base;
 		s->Handle = ((struct via_mr *)desc[i])->h;
-		s->Length = (VIP_UINT32)iov[i].iov_len;
-		len += iov[i].iov_len;
+		s->Length = (VIP_UINT32)part;
+		len += part;
 		d->CS.SegCount++;
 		s++;
 	}

@@ -9,6 +9,7 @@
  * eventfd.
  */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "fab.h"
@@ -26,6 +27,22 @@ static struct via_vi *find(struct via_nic *nic, VIP_VI_HANDLE h)
 		if (vi->h == h)
 			return vi;
 	return NULL;
+}
+
+/* A peer of before the length was told sends none of its bytes. */
+static void written(struct via_ep *ep, const struct via_ctl_msg *m)
+{
+	struct via_comp c = {
+		.e.flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA,
+		.e.data = m->data,
+	};
+	uint64_t len;
+
+	if (m->len == sizeof(len)) {
+		memcpy(&len, m->cm, sizeof(len));
+		c.e.len = be64toh(len);
+	}
+	via_cq_extra(ep->rx_cq, &c);
 }
 
 static void ctl_event(struct via_ep *ep, bool recv)
@@ -50,10 +67,7 @@ static void ctl_event(struct via_ep *ep, bool recv)
 				    m.len);
 			return;
 		case VIA_CTL_WRITTEN:
-			via_cq_extra(ep->rx_cq, &(struct via_comp){
-				.e.flags = FI_RMA | FI_REMOTE_WRITE |
-					   FI_REMOTE_CQ_DATA,
-				.e.data = m.data });
+			written(ep, &m);
 			break;
 		}
 		if (via_ctl_owes(&ep->ctl))

@@ -53,6 +53,8 @@ static int take_iov(struct via_tx *t, const struct iovec *iov, void **desc,
 		/* FI_MR_LOCAL: all but what is injected is registered. */
 		if (!desc || !desc[i])
 			return -FI_EINVAL;
+		if (iov[i].iov_len > SIZE_MAX - t->left)
+			return -FI_EMSGSIZE;
 		t->iov[t->n] = iov[i];
 		t->mem[t->n++] = ((struct via_mr *)desc[i])->h;
 		t->left += iov[i].iov_len;
@@ -104,12 +106,17 @@ static void complete(struct via_ep *ep, struct via_tx *t)
 
 static int tell_written(struct via_ep *ep, const struct via_tx *t)
 {
+	uint64_t len = htobe64(t->len);
 	struct via_ctl_msg m = {
 		.type = VIA_CTL_WRITTEN,
 		.posted = htonl(ep->posted),
 		.data = htobe64(t->data),
+		.len = sizeof(len),
 	};
-	int ret = via_ctl_send(&ep->ctl, &m);
+	int ret;
+
+	memcpy(m.cm, &len, sizeof(len));
+	ret = via_ctl_send(&ep->ctl, &m);
 
 	if (!ret) {
 		ep->told = ep->posted;
@@ -311,6 +318,7 @@ int via_tx_submit(struct via_ep *ep, struct via_tx *t, const struct iovec *iov,
 	int ret = inject ? take_copy(ep, t, iov, n) :
 			   take_iov(t, iov, desc, n);
 
+	t->len = t->left;
 	if (!ret && t->left > most)
 		ret = -FI_EMSGSIZE;
 	/* Nothing tells of it later: it goes now, or is not accepted. */

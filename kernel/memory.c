@@ -176,7 +176,14 @@ static void via_pages_uncharge(struct mm_struct *mm, u32 npages)
 
 static void via_region_unpin(struct via_file *f, struct via_region *r)
 {
-	unpin_user_pages_dirty_lock(r->pages, r->npages, true);
+	u32 done, n;
+
+	/* A region may have millions of pages. */
+	for (done = 0; done < r->npages; done += n) {
+		n = min(r->npages - done, VIA_PIN_CHUNK);
+		unpin_user_pages_dirty_lock(r->pages + done, n, true);
+		cond_resched();
+	}
 	via_pages_uncharge(f->mm, r->npages);
 	via_quota_uncharge(f->quota, VIA_QUOTA_PAGES, r->npages);
 	atomic_long_add(r->npages, &via_gone.pages);

@@ -66,10 +66,10 @@ module_param(max_register, ulong, 0444);
 MODULE_PARM_DESC(max_register,
 		 "Registered bytes of one NIC handle (4096..2^47, default 2^40)");
 
-static unsigned long max_block = 1UL << 32;
+static unsigned long max_block = 1UL << 38;
 module_param(max_block, ulong, 0444);
 MODULE_PARM_DESC(max_block,
-		 "Bytes of one memory region (4096..2^38, default 2^32)");
+		 "Bytes of one memory region (4096..2^38, default 2^38)");
 
 /* The upper ones are what indexes, ids and one table of pages have room for. */
 static const struct via_bound {

@@ -128,7 +128,7 @@ static void limits(struct vipl_identity *id, const struct eng_transport *t)
 	*id = (struct vipl_identity){
 		.mtu = t->eager,
 		.register_bytes = 1ull << 40,
-		.block_bytes = 1ull << 32,
+		.block_bytes = 1ull << 40,
 		.regions = ENG_REGIONS,
 		.vi = ENG_VIS,
 		.desc = ENG_QUEUE,

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -431,7 +432,6 @@ static void test_info(void)
 	REFUSED(h->fabric_attr->name = strdup("nonesuch"));
 	REFUSED(h->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT);
 	REFUSED(h->ep_attr->tx_ctx_cnt = 2);
-	REFUSED(h->ep_attr->max_msg_size = (2ull << 30) + 1);
 	REFUSED(h->ep_attr->max_order_war_size = 1);
 	REFUSED(h->tx_attr->inject_size = 257);
 	REFUSED(h->tx_attr->size = 100000);
@@ -640,6 +640,7 @@ static void test_rma(void)
 	e = good(&b, &a);
 	IS(e.flags, FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
 	IS(e.data, 0xdeadbeef);
+	IS(e.len, 5000);
 	same(b.buf, 5000, 3);
 	good(&a, &b);
 	/* More of them than the control VI has places. */
@@ -652,6 +653,7 @@ static void test_rma(void)
 	for (unsigned int i = 0; i < 100; i++) {
 		e = good(&b, &a);
 		IS(e.data, i);
+		IS(e.len, 4);
 		IS(((uint32_t *)(void *)b.buf)[i], i);
 	}
 	GOES(fi_inject_write(a.ep, "inject", 7, 0, to + 9000, key));
@@ -690,6 +692,59 @@ static void test_rma(void)
 	event(&a, &b, FI_SHUTDOWN, &cm, sizeof(cm));
 	IS(fi_write(a.ep, a.buf, 8, desc[0], 0, to, key, &a), -FI_ENOTCONN);
 	unpair(&a, &b);
+}
+
+/* @len bytes of addresses that are the same @piece bytes over and over. */
+static unsigned char *repeated(size_t len, size_t piece)
+{
+	int fd = memfd_create("viafab", MFD_CLOEXEC);
+	unsigned char *p;
+	size_t i;
+
+	OK(ftruncate(fd, (off_t)piece));
+	p = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	TRUE(p != MAP_FAILED);
+	for (i = 0; i < len; i += piece)
+		TRUE(mmap(p + i, piece, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED);
+	close(fd);
+	return p;
+}
+
+#define LONG	((1ull << 32) + (8u << 20))	/* 32 bits do not hold it */
+#define PIECE	(8u << 20)
+
+/* A region, and RDMA, longer than 4 GiB, as tcp has them. */
+static void test_long(void)
+{
+	unsigned char *p = repeated(LONG, PIECE), *q = repeated(LONG, PIECE);
+	struct fid_mr *from, *to;
+	struct side a, b;
+
+	if (sizeof(void *) < 8)
+		return;
+	pair(&a, &b);
+	IS(a.info->ep_attr->max_msg_size, SIZE_MAX);
+	OK(fi_mr_reg(a.domain, p, LONG, FI_READ | FI_WRITE, 0, 0, 0, &from,
+		     NULL));
+	OK(fi_mr_reg(b.domain, q, LONG, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0,
+		     0, &to, NULL));
+	fill(p, PIECE, 1);
+	OK(fi_writedata(a.ep, p + 1, LONG - 1, fi_mr_desc(from), 9, 0,
+			(uintptr_t)q + 1, fi_mr_key(to), &a));
+	IS(good(&b, &a).len, LONG - 1);
+	good(&a, &b);
+	OK(memcmp(p + 1, q + 1, PIECE));
+	/* A receive may be longer than any message. */
+	OK(fi_recv(b.ep, q, LONG, fi_mr_desc(to), 0, &b));
+	OK(fi_send(a.ep, p, 5000, fi_mr_desc(from), 0, &a));
+	IS(good(&b, &a).len, 5000);
+	good(&a, &b);
+	OK(fi_close(&from->fid));
+	OK(fi_close(&to->fid));
+	unpair(&a, &b);
+	munmap(p, LONG);
+	munmap(q, LONG);
 }
 
 static void test_rights(void)
@@ -1323,6 +1378,7 @@ static const struct {
 	{ "messages", test_messages },
 	{ "credits", test_credits },
 	{ "rma", test_rma },
+	{ "long", test_long },
 	{ "rights", test_rights },
 	{ "selective", test_selective },
 	{ "waits", test_waits },

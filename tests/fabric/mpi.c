@@ -7,6 +7,7 @@
  *
  *	viampi [BYTES]			messages to that size, 4 MiB
  *	viampi time BYTES ROUNDS	half a round trip of ranks 0 and 1
+ *	viampi long MIB			one message of so many MiB, ranks 0 and 1
  *	viampi die			rank 1 is killed at work
  *	viampi forever			until something else ends it
  */
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define BURST	300
@@ -286,6 +288,45 @@ static void ping_pong(int len, int rounds)
 	free(buf);
 }
 
+#define PIECE	(1u << 20)
+
+/* One message from rank 0 to 1, of memory that is one MiB over and over. */
+static void one_long(int pieces)
+{
+	int fd = memfd_create("viampi", MFD_CLOEXEC), i;
+	size_t len = (size_t)pieces * PIECE;
+	unsigned char *p;
+	MPI_Datatype piece;
+
+	p = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED || ftruncate(fd, PIECE))
+		fail("memory", 0);
+	for (i = 0; i < pieces; i++)
+		if (mmap(p + (size_t)i * PIECE, PIECE, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+			fail("memory", (size_t)i);
+	MPI_Type_contiguous(PIECE, MPI_BYTE, &piece);
+	MPI_Type_commit(&piece);
+	if (!rank) {
+		fill(p, 0, 1, PIECE);
+		MPI_Send(p, pieces, piece, 1, 5, MPI_COMM_WORLD);
+	} else if (rank == 1) {
+		MPI_Status st;
+
+		MPI_Recv(p, pieces, piece, 0, 5, MPI_COMM_WORLD, &st);
+		MPI_Get_count(&st, piece, &i);
+		if (i != pieces)
+			fail("long: count", (size_t)i);
+		check("long", p, 0, 1, PIECE);
+	}
+	MPI_Type_free(&piece);
+	munmap(p, len);
+	close(fd);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (!rank)
+		printf("MPI: passed\n");
+}
+
 int main(int argc, char **argv)
 {
 	size_t most = 4u << 20;
@@ -300,6 +341,11 @@ int main(int argc, char **argv)
 		work(false);
 	if (argc > 3 && !strcmp(argv[1], "time")) {
 		ping_pong(atoi(argv[2]), atoi(argv[3]));
+		MPI_Finalize();
+		return 0;
+	}
+	if (argc > 2 && !strcmp(argv[1], "long")) {
+		one_long(atoi(argv[2]));
 		MPI_Finalize();
 		return 0;
 	}
