@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -70,18 +71,42 @@ static bool address_of(const struct ifaddrs *i, const char *ifname,
 	return false;
 }
 
-/* "via_eth0", "via_eth0@4026532008": the node of an interface. */
-static void ifname_of(const char *dev, char *out, size_t len)
+/* The interface of a node, by the kernel agent: it may be renamed since. */
+static bool ifname_by_index(const char *node, char *out)
+{
+	char path[sizeof(CLASS_DIR "//ifindex") + VIA_NAME_MAX];
+	unsigned int index = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), CLASS_DIR "/%s/ifindex", node);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (fscanf(f, "%u", &index) != 1)
+		index = 0;
+	fclose(f);
+	return index && if_indextoname(index, out);
+}
+
+/*
+ * "via_eth0", "via_eth0@4026532008": the node of an interface.  Where the agent
+ * does not tell which one, as in a container without sysfs, it is that of the
+ * node's name.
+ */
+static void ifname_of(const char *dev, char out[VIA_NAME_MAX])
 {
 	const char *slash = strrchr(dev, '/');
 	size_t n;
 
+	_Static_assert(IF_NAMESIZE <= VIA_NAME_MAX, "the name of an interface");
 	dev = slash ? slash + 1 : dev;
+	if (ifname_by_index(dev, out))
+		return;
 	if (!strncmp(dev, "via_", 4))
 		dev += 4;
 	n = strcspn(dev, "@");
-	if (n >= len)
-		n = len - 1;
+	if (n >= VIA_NAME_MAX)
+		n = VIA_NAME_MAX - 1;
 	memcpy(out, dev, n);
 	out[n] = '\0';
 }
@@ -95,7 +120,7 @@ static int add(struct via_place *p, int n, int max, const char *dev,
 		return n;
 	p += n;
 	strcpy(p->name, dev);
-	ifname_of(dev, ifname, sizeof(ifname));
+	ifname_of(dev, ifname);
 	p->remote = !strchr(dev, ':') && strcmp(ifname, "lo");
 	if (p->remote && !address_of(all, ifname, p)) {
 		via_info(FI_LOG_CORE, "VI NIC %s: %s has no IPv4 address\n",
