@@ -53,6 +53,12 @@ static inline int sys_bind(int fd, const void *addr, socklen_t len)
 	return (int)syscall(SYS_bind, fd, addr, len);
 }
 
+static inline int sys_setsockopt(int fd, int level, int name,
+				 const void *value, socklen_t len)
+{
+	return (int)syscall(SYS_setsockopt, fd, level, name, value, len);
+}
+
 static inline ssize_t sys_send(int fd, const void *buf, size_t len, int flags,
 			       const void *to, socklen_t to_len)
 {

@@ -160,8 +160,11 @@ static int await(int fd, const struct query *q, uint64_t deadline)
 	return -1;
 }
 
-/* Any datagram makes the kernel resolve the neighbour. */
-static void provoke(const struct sockaddr *ip, socklen_t len)
+/*
+ * Any datagram makes the kernel resolve the neighbour.  By the NIC's own
+ * interface: the route of its subnet may name another one.
+ */
+static void provoke(int ifindex, const struct sockaddr *ip, socklen_t len)
 {
 	struct sockaddr_storage to = { 0 };
 	int fd;
@@ -175,6 +178,10 @@ static void provoke(const struct sockaddr *ip, socklen_t len)
 			SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return;
+	if (sys_setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &ifindex,
+			   sizeof(ifindex))) {
+		/* A route by this interface serves without it. */
+	}
 	if (sys_send(fd, "", 0, MSG_NOSIGNAL, &to, len) < 0) {
 		/* No route: await() will find nothing, which is right. */
 	}
@@ -201,7 +208,7 @@ int ka_neigh_find(unsigned int ifindex, const struct sockaddr *ip,
 		return -1;
 	r = look(fd, &q);
 	for (i = 0; r && i < PROVOKE_TIMES; i++) {
-		provoke(ip, len);
+		provoke((int)ifindex, ip, len);
 		r = await(fd, &q, vipl_now() + PROVOKE_NS);
 	}
 	close(fd);
