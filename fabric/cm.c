@@ -213,7 +213,7 @@ static int cm_connect(struct fid_ep *fid, const void *addr, const void *param,
 	VIP_RETURN r;
 	int ret;
 
-	if (len > VIA_CM_DATA || !via_addr_ok(to, sizeof(*to)) ||
+	if (len > VIA_CM_DATA || (len && !param) || !via_addr_ok(to, sizeof(*to)) ||
 	    !client(ep) || !to->sin_port)
 		return -FI_EINVAL;
 	/* May ask the system's resolver or the wire. */
@@ -260,7 +260,7 @@ static int cm_accept(struct fid_ep *fid, const void *param, size_t len)
 	VIP_RETURN r = VIP_SUCCESS;
 	int kind, ret = 0;
 
-	if (len > VIA_CM_DATA || client(ep))
+	if (len > VIA_CM_DATA || (len && !param) || client(ep))
 		return -FI_EINVAL;
 	pthread_mutex_lock(&ep->nic->lock);
 	if (ep->state != VIA_EP_IDLE) {

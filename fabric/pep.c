@@ -58,7 +58,7 @@ struct via_request *via_request_claim(struct fid *handle)
 {
 	struct via_request *r = container_of_(handle, struct via_request, fid);
 
-	if (handle->fclass != FI_CLASS_CONNREQ || !r->pep)
+	if (!handle || handle->fclass != FI_CLASS_CONNREQ || !r->pep)
 		return NULL;
 	via_list_del(&r->link);
 	r->pep->n_requests--;
@@ -360,7 +360,7 @@ static int pep_control(struct fid *fid, int command, void *arg)
 	if (command != FI_BACKLOG)
 		return -FI_ENOSYS;
 	/* There is always as much. */
-	return *backlog > BACKLOG ? -FI_EINVAL : 0;
+	return !backlog || *backlog > BACKLOG ? -FI_EINVAL : 0;
 }
 
 /* Any address of the host is the NIC's own: it is the NIC that listens. */
@@ -432,7 +432,7 @@ static int pep_reject(struct fid_pep *fid, fid_t handle, const void *param,
 	struct via_pep *pep = container_of_(fid, struct via_pep, fid);
 	struct via_request *r;
 
-	if (len > VIA_CM_DATA)
+	if (len > VIA_CM_DATA || (len && !param))
 		return -FI_EINVAL;
 	pthread_mutex_lock(&pep->nic->lock);
 	r = via_request_claim(handle);

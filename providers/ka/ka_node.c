@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The nodes of VI NICs in /dev, and how one comes there. */
 #include <dirent.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,19 @@ int ka_node_find(const char *base, char *node)
 	return *base && exists(node);
 }
 
+/* A NIC of an address: via_udp and a number, and the namespace's number. */
+static int is_udp(const char *node)
+{
+	static const char udp[] = "via_udp";
+	size_t n;
+
+	if (strncmp(node, udp, sizeof(udp) - 1))
+		return 0;
+	node += sizeof(udp) - 1;
+	n = strspn(node, "0123456789");
+	return n && (!node[n] || node[n] == '@');
+}
+
 static unsigned int node_ifindex(const char *node)
 {
 	char path[sizeof(SYSFS_CLASS) + 256 + 16];
@@ -52,6 +66,22 @@ static unsigned int node_ifindex(const char *node)
 		ifindex = 0;
 	fclose(f);
 	return ifindex;
+}
+
+/* What a node is, in words. */
+static void describe(const char *node, char *what, size_t size)
+{
+	const char *base = node + strcspn(node, "_") + 1;
+	unsigned int index = node_ifindex(node);
+	char ifname[IF_NAMESIZE];
+
+	if (index)
+		snprintf(what, size, "kernel agent, interface %s",
+			 if_indextoname(index, ifname) ? ifname : base);
+	else if (is_udp(node))
+		snprintf(what, size, "kernel agent, in UDP/IP");
+	else
+		snprintf(what, size, "kernel agent, within this host");
 }
 
 static int is_node(const struct dirent *e)
@@ -71,10 +101,7 @@ void ka_devices(void (*each)(void *arg, const char *device, const char *what),
 		return;
 	for (i = 0; i < n; i++) {
 		name = list[i]->d_name;
-		snprintf(what, sizeof(what), node_ifindex(name) ?
-			 "kernel agent, interface %s" :
-			 "kernel agent, within this host",
-			 name + strcspn(name, "_") + 1);
+		describe(name, what, sizeof(what));
 		each(arg, name, what);
 		free(list[i]);
 	}
@@ -175,6 +202,9 @@ int ka_node_missing(const char *node, char *line, size_t size)
 
 	if (!strcmp(node, "via_lo"))
 		snprintf(line, size, "no VI NIC via_lo: node /dev/via_lo is missing; load it with: modprobe via_lo");
+	else if (is_udp(node))
+		snprintf(line, size, "no VI NIC %s: node /dev/%s is missing; attach an address of this host with: via dev attach ADDRESS",
+			 node, node);
 	else
 		snprintf(line, size, "no VI NIC %s: node /dev/%s is missing; attach the interface with: %s",
 			 node, node,

@@ -175,19 +175,19 @@ static int open_all(struct fab *f, const char **what)
 {
 	int err;
 
-	*what = "a fabric";
+	*what = "fabric";
 	err = f->lib->fabric(f->info->fabric_attr, &f->fabric, NULL);
 	if (err)
 		return err;
-	*what = "a domain";
+	*what = "domain";
 	err = fi_domain(f->fabric, f->info, &f->domain, NULL);
 	if (err)
 		return err;
-	*what = "a completion queue";
+	*what = "completion queue";
 	err = open_cq(f);
 	if (err)
 		return err;
-	*what = "an endpoint";
+	*what = "endpoint";
 	err = open_ep(f);
 	if (err)
 		return err;

@@ -938,9 +938,13 @@ static void test_refusals(void)
 	listen_on(&b, &addr);
 	/* Rejected, with a reason. */
 	open_ep(&a, a.info, 0);
+	IS(fi_connect(a.ep, &addr, NULL, 5), -FI_EINVAL);
 	OK(fi_connect(a.ep, &addr, NULL, 0));
 	info = connreq(&b, &a, &cm, &len);
 	IS(len, 0);
+	IS(fi_reject(b.pep, NULL, NULL, 0), -FI_EINVAL);
+	IS(fi_reject(b.pep, &b.pep->fid, NULL, 0), -FI_EINVAL);
+	IS(fi_reject(b.pep, info->handle, NULL, 11), -FI_EINVAL);
 	OK(fi_reject(b.pep, info->handle, "no, thanks", 11));
 	fi_freeinfo(info);
 	len = sizeof(data);

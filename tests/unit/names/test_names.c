@@ -52,6 +52,23 @@ DIR *__wrap_opendir(const char *path)
 	return __real_opendir(below(path));
 }
 
+int __real_scandir64(const char *path, struct dirent ***list,
+		     int (*filter)(const struct dirent *),
+		     int (*order)(const struct dirent **,
+				  const struct dirent **));
+int __wrap_scandir64(const char *path, struct dirent ***list,
+		     int (*filter)(const struct dirent *),
+		     int (*order)(const struct dirent **,
+				  const struct dirent **));
+
+int __wrap_scandir64(const char *path, struct dirent ***list,
+		     int (*filter)(const struct dirent *),
+		     int (*order)(const struct dirent **,
+				  const struct dirent **))
+{
+	return __real_scandir64(below(path), list, filter, order);
+}
+
 static void put(const char *path, const char *text)
 {
 	char dir[512], *p;
@@ -451,7 +468,41 @@ static void no_default(void)
 	wipe();
 }
 
+/* What each node is, and how one that is missing comes there. */
+static void told(void *arg, const char *device, const char *what)
+{
+	char *all = arg;
+
+	sprintf(all + strlen(all), "%s: %s\n", device, what);
+}
+
+static void described(void)
+{
+	char all[512] = "", line[512];
+
+	fresh();
+	put("/sys/class/via/via_eth0/ifindex", "2147483647\n");
+	/* Attached as eth7, renamed since: lo has this index everywhere. */
+	put("/sys/class/via/via_eth7/ifindex", "1\n");
+	put("/sys/class/via/via_lo/ifindex", "0\n");
+	put("/sys/class/via/via_udp0/ifindex", "0\n");
+	ka_devices(told, all);
+	CU_ASSERT_STRING_EQUAL(all,
+			       "via_eth0: kernel agent, interface eth0\n"
+			       "via_eth7: kernel agent, interface lo\n"
+			       "via_lo: kernel agent, within this host\n"
+			       "via_udp0: kernel agent, in UDP/IP\n");
+	ka_node_missing("via_udp1", line, sizeof(line));
+	CU_ASSERT(has(line, "via dev attach ADDRESS"));
+	ka_node_missing("via_udp", line, sizeof(line));
+	CU_ASSERT(has(line, "via dev attach udp"));
+	ka_node_missing("via_eth0", line, sizeof(line));
+	CU_ASSERT(has(line, "via dev attach eth0"));
+	wipe();
+}
+
 UNIT_MAIN("names",
+	  { "what nodes are", described },
 	  { "hardware addresses in writing", literals },
 	  { "short and full host names", qualified },
 	  { "the hosts file, with rubbish in it", hosts_file },
