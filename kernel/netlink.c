@@ -260,7 +260,10 @@ static int attach(struct sk_buff *skb, struct genl_info *info)
 		to.port = nla_get_u16(port);
 	ops = via_attach_get(driver ? nla_data(driver) : NULL, addr);
 	if (!ops) {
-		if (addr)
+		if (driver)
+			NL_SET_ERR_MSG(info->extack,
+				       "no module of this name is loaded that makes VI NICs");
+		else if (addr)
 			NL_SET_ERR_MSG(info->extack,
 				       "no module is loaded that makes addresses VI NICs: modprobe via_udp");
 		else

@@ -2,7 +2,7 @@
 /*
  * via apply: does what /etc/mvia/NAME.conf say, as far as the interfaces are
  * there.  A file is read as a whole before anything of it is done; a section
- * with a mistake is left out, and no other one.
+ * with a mistake is left out, and no other one.  Each mistake is told.
  */
 #include <errno.h>
 #include <glob.h>
@@ -23,7 +23,8 @@ struct section {
 	unsigned long	port;			/* of it, or 0 */
 	const char	*file;
 	int		line;
-	bool		bad;
+	bool		bad;			/* is not done */
+	bool		astray;			/* what it is of is not known */
 	bool		native;
 	bool		any, listed;		/* allow = all; others */
 	unsigned int	n;
@@ -126,6 +127,8 @@ static void take_limit(struct section *s, const char *name, const char *value,
 		return mistake(s, line, "a limit is a number");
 	if (i == LIMITS_MAX)
 		return mistake(s, line, "too many limits");
+	if (!limit_known(name))
+		return mistake(s, line, "no such limit: " LIMIT_NAMES);
 	s->limit[i] = strdup(name);
 	s->value[i] = strdup(value);
 	if (!s->limit[i] || !s->value[i])
@@ -305,9 +308,10 @@ static void read_file(const char *file, FILE *f)
 			s.line = n;
 			any = true;
 			take_head(&s, text, n);
+			s.astray = s.bad;
 		} else if (!any) {
 			mistake(&s, n, "a setting before the first [SECTION]");
-		} else if (!s.bad) {
+		} else if (!s.astray) {
 			take_line(&s, text, n);
 		}
 	}

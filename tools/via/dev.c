@@ -296,6 +296,22 @@ static int attach_once(uint32_t ifindex, const char *driver)
 	return nl_call(nlh, NULL, NULL);
 }
 
+static void cannot_attach(const char *ifname, const char *driver, int ret)
+{
+	char why[256];
+	struct nic nic;
+
+	/* A later call has an error of its own. */
+	snprintf(why, sizeof(why), "%s", nl_error(ret));
+	if (ret == -EPROTONOSUPPORT && driver)
+		warn_msg("cannot attach %s: no module %s that makes interfaces VI NICs is loaded, nor does modprobe load one",
+			 ifname, driver);
+	else if ((ret == -EEXIST || ret == -EBUSY) && nic_find(ifname, &nic))
+		warn_msg("cannot attach %s: %s: %s", ifname, why, nic.name);
+	else
+		warn_msg("cannot attach %s: %s", ifname, why);
+}
+
 int dev_attach(const char *ifname, const char *driver)
 {
 	const char *module = driver ? driver : "via_netdev";
@@ -315,7 +331,7 @@ int dev_attach(const char *ifname, const char *driver)
 		ret = attach_once(ifindex, driver);
 	}
 	if (ret)
-		warn_msg("cannot attach %s: %s", ifname, nl_error(ret));
+		cannot_attach(ifname, driver, ret);
 	return ret;
 }
 

@@ -56,6 +56,19 @@ static int show(struct words *w)
 	return DONE;
 }
 
+bool limit_known(const char *name)
+{
+	const char *at = LIMIT_NAMES;
+	size_t len = strlen(name), n;
+
+	for (; *at; at += n + strspn(at + n, ", ")) {
+		n = strcspn(at, ",");
+		if (n == len && !memcmp(at, name, n))
+			return true;
+	}
+	return false;
+}
+
 int limit_change(const char *name, const char *value)
 {
 	struct nlmsghdr *nlh;

@@ -47,10 +47,14 @@ def dev(node):
     expect(node, f"{VIA} dev detach eth0")
     expect(node, f"{VIA} dev show eth0", 1, "via dev attach makes one")
     expect(node, f"{VIA} de a eth0")
-    expect(node, f"{VIA} dev attach eth0", 1, "a VI NIC already")
+    expect(node, f"{VIA} dev attach eth0", 1, "a VI NIC already: via_eth0")
+    # By whatever name the interface has now.
+    node.sh("ip link set eth0 down; ip link set eth0 name lan9")
+    expect(node, f"{VIA} dev attach lan9", 1, "a VI NIC already: via_eth0")
+    node.sh("ip link set lan9 name eth0; ip link set eth0 up")
     expect(node, f"{VIA} dev attach lo", 1, "cannot be a VI NIC")
     expect(node, f"{VIA} dev attach nosuch0", 1, "no such interface")
-    expect(node, f"{VIA} dev attach eth0 driver via_none", 1, "modprobe")
+    expect(node, f"{VIA} dev attach eth0 driver via_none", 1, "no module via_none")
     expect(node, f"{VIA} dev detach via_lo", 1, "its driver's")
     expect(node, f"{VIA} dev detach nosuch0", 1, "no VI NIC nosuch0")
 
@@ -155,7 +159,8 @@ def apply(node):
         written(wrong, 2, "via.conf:")
     if [p["address"] for p in shown(node, "peer show eth0")] != [OTHER]:
         raise StepFailed("a section with a mistake was done")
-    written("[interface eth0]\nallow = all\n[limits]\nnosuch = 1\n", 1)
+    written("[interface eth0]\nallow = all\n[limits]\nnosuch = 1\n", 2,
+            "no such limit")
     expect(node, f"{VIA} apply /tmp/nosuch", 1)
     expect(node, f"{VIA} limit set vi {old}; {VIA} peer", 0, "via_eth0 all")
 
