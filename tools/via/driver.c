@@ -14,17 +14,19 @@
 #include "common/msg.h"
 #include "via.h"
 
-/* The script beside this program, or in the path. */
+/* The script beside this program or in sbin beside that, or in the path. */
 static void run_bind(const char *dev, const char *how)
 {
 	char path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 16);
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 32);
 	char *slash;
 
 	if (n > 0) {
 		path[n] = '\0';
 		slash = strrchr(path, '/');
 		strcpy(slash ? slash + 1 : path, "via-bind");
+		execl(path, "via-bind", dev, how, NULL);
+		strcpy(slash ? slash + 1 : path, "../sbin/via-bind");
 		execl(path, "via-bind", dev, how, NULL);
 	}
 	execlp("via-bind", "via-bind", dev, how, NULL);
