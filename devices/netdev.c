@@ -579,6 +579,7 @@ static int nic_up(struct via_netdev *vd)
 	ka->parent = dev->dev.parent;
 	/* It cannot go before the interface does, and then we are told. */
 	ka->netns = dev_net(dev);
+	ka->netdev = dev;
 	snprintf(ka->name, sizeof(ka->name), "via_%s", vd->name);
 	err = via_ether_register(nic);
 	if (err == -EEXIST) {

@@ -166,11 +166,17 @@ static int make_nic(struct via_udp *u, const struct via_attach_to *to)
 	nic->mtu = local_mtu(u);
 	nic->ka->type = VIA_NIC_UDP;
 	nic->ka->netns = u->net;
+	if (u->ifindex)
+		nic->ka->netdev = __dev_get_by_index(u->net, u->ifindex);
+	nic->ka->port = ntohs(u->port);
 	err = name_nic(nic->ka);
 	if (!err)
 		err = via_ether_register(nic);
-	if (err)
+	if (err) {
 		via_ether_free(nic);
+		/* Hosts with a key had some. */
+		via_udp_links_end(u);
+	}
 	return err;
 }
 

@@ -6,6 +6,7 @@
 #include "ends.h"
 #include "netlink.h"
 #include "nic.h"
+#include "policy.h"
 #include "quota.h"
 #include "stats.h"
 
@@ -21,12 +22,17 @@ static int __init via_ka_init(void)
 	ret = via_nics_init();
 	if (ret)
 		goto err_ends;
+	ret = via_policies_init();
+	if (ret)
+		goto err_nics;
 	/* The last: from now on there are callers. */
 	ret = via_netlink_init();
 	if (ret)
-		goto err_nics;
+		goto err_policies;
 	return 0;
 
+err_policies:
+	via_policies_exit();
 err_nics:
 	via_nics_exit();
 err_ends:
@@ -37,6 +43,7 @@ err_ends:
 static void __exit via_ka_exit(void)
 {
 	via_netlink_exit();
+	via_policies_exit();
 	via_nics_exit();
 	/* VIs end by RCU, then by work, then their memory goes by RCU. */
 	rcu_barrier();

@@ -92,6 +92,8 @@ int via_nl_refuse(struct netlink_ext_ack *extack, enum via_refusal why,
 			"no address of this host in this network namespace",
 		[VIA_REFUSE_PORT] =
 			"the port of this address is in use",
+		[VIA_REFUSE_LISTS] =
+			"this network namespace has as many lists of hosts as it may",
 	};
 
 	if (err && why != VIA_REFUSE_NONE && extack)

@@ -12,6 +12,7 @@
 #include <net/sock.h>
 #include "netlink_peer.h"
 #include "nic.h"
+#include "policy.h"
 
 #define VIA_DENIED_EVERY	max(HZ / 10, 1)	/* jiffies between two events */
 #define VIA_DUMP_AT_ONCE	8
@@ -139,7 +140,7 @@ static int edit(struct via_nic *nic, const struct via_peers_edit *e,
 	if (via_nic_enter(nic, &idx)) {
 		ret = -EOPNOTSUPP;
 		if (nic->ops->peers_edit)
-			ret = nic->ops->peers_edit(nic, e, &why);
+			ret = via_policy_edit(nic, e, &why);
 		else
 			NL_SET_ERR_MSG(extack,
 				       "this VI NIC reaches no other host");

@@ -20,6 +20,7 @@
 #include "memory.h"
 #include "netlink.h"
 #include "nic.h"
+#include "policy.h"
 #include "stats.h"
 #include "vi.h"
 
@@ -250,6 +251,9 @@ int via_nic_register(struct via_nic *nic)
 	ret = via_stats_dir_make(nic);
 	if (ret)
 		return ret;
+	ret = via_policy_apply(nic);
+	if (ret)
+		goto err_policy;
 	mutex_lock(&via_nics_mutex);
 	ret = -EEXIST;
 	if (via_name_taken(nic->name))
@@ -279,6 +283,13 @@ int via_nic_register(struct via_nic *nic)
 	ret = 0;
 out:
 	mutex_unlock(&via_nics_mutex);
+	if (ret)
+		goto err_policy;
+	via_policy_log(nic);
+	return 0;
+
+err_policy:
+	via_policy_release(nic);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(via_nic_register);
@@ -347,6 +358,7 @@ void via_nic_unregister(struct via_nic *nic)
 	/* No reader is in the device for a VI or a busy poller any more. */
 	synchronize_rcu_expedited();
 	via_nic_tell_files(nic);
+	via_policy_release(nic);
 	via_nic_put(nic);
 }
 EXPORT_SYMBOL_GPL(via_nic_unregister);

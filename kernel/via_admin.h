@@ -36,6 +36,7 @@ enum via_refusal {
 	VIA_REFUSE_NEEDS_ADDR,		/* an address of IPv4 or IPv6 */
 	VIA_REFUSE_NOT_OURS,		/* no address of this host */
 	VIA_REFUSE_PORT,		/* the port is in use */
+	VIA_REFUSE_LISTS,		/* the namespace has too many lists */
 	VIA_REFUSALS
 };
 
@@ -51,7 +52,7 @@ enum via_peer_key_is {
  * @prefix:	it is for all hosts whose addresses begin as @addr does
  * @bits:	with @prefix: so many are alike
  * @key_is:	in what peers_read() tells: VIA_PEER_KEY_SET or _NONE
- * @key:	with VIA_PEER_KEY_SET; never told
+ * @key:	with VIA_PEER_KEY_SET; told to the agent only
  */
 struct via_peer_rule {
 	u8 addr[VIA_ADDR_MAX];
@@ -84,8 +85,10 @@ struct via_peers_edit {
  * @listed:	there is one; else all hosts may talk to the NIC
  * @n:		hosts on it
  * @seq:	another one after each change
+ * @keys:	the caller's: keys are told, too
  */
 struct via_peers_state {
+	bool keys;
 	bool listed;
 	u32 n;
 	u32 seq;

@@ -17,6 +17,8 @@
  *   nic->admin_mutex    changes by an administrator, one at a time: tried, never
  *                       waited for (process context)
  *   via_nics_mutex      the registry of NICs (process context)
+ *   via_policies_mutex  lists of hosts that are kept (process context; nothing
+ *                       is taken inside it)
  *   nic->mutex          the list of a NIC's files (process context; held for
  *                       a few instructions, nothing is taken inside it but
  *                       file->event_lock)
@@ -130,6 +132,7 @@ static inline unsigned long via_now(void)
 }
 
 struct net;
+struct net_device;
 struct page;
 struct via_conn;
 struct via_cq;
@@ -592,6 +595,9 @@ struct via_totals {
  * @limits:	constant but native_mtu
  * @netns:	constant: network namespace whose processes may open it, held
  *		by the device until it unregisters; NULL: any
+ * @netdev:	constant: the interface that its hosts and keys belong to, only
+ *		compared; NULL: none
+ * @port:	constant: they belong to @addr and this UDP port; 0: to @netdev
  * @priv:	constant: the device's
  *
  * The device fills the fields above before via_nic_register(); the rest is
@@ -607,6 +613,8 @@ struct via_nic {
 	struct device *parent;
 	struct via_limits limits;
 	const struct net *netns;
+	const struct net_device *netdev;
+	u16 port;
 	void *priv;
 
 	struct kref ref;		/* the registry, open files */

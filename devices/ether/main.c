@@ -362,6 +362,12 @@ EXPORT_SYMBOL_GPL(via_ether_unregister);
 void via_ether_free(struct via_ether_nic *nic)
 {
 	via_nic_drain(nic->ka);
+	/* Never registered: it may have a list of hosts, though. */
+	if (!nic->stopping) {
+		via_ether_timer_stop(nic);
+		via_ether_allow_end(nic);
+		via_peers_end(nic);
+	}
 	via_nic_put(nic->ka);
 	via_peers_free(nic);
 	free_percpu(nic->counters);

@@ -44,6 +44,7 @@ static void nic_up(struct via_native *n)
 	ka->parent = dev->dev.parent;
 	/* It cannot go before the interface does, and then we are told. */
 	ka->netns = dev_net(dev);
+	ka->netdev = dev;
 	snprintf(ka->name, sizeof(ka->name), "via_%s", dev->name);
 	err = via_ether_register(nic);
 	if (err == -EEXIST) {

@@ -7,6 +7,7 @@
 #include "../../devices/ether/ether.h"
 #include "../../kernel/netlink.h"
 #include "../../kernel/nic.h"
+#include "../../kernel/policy.h"
 #include "../../kernel/quota.h"
 #include "host.h"
 
@@ -86,7 +87,7 @@ int sim_peers(const char *name, int how, const char *text)
 	struct via_peer_rule rule[HOSTS_MAX];
 	struct via_peers_edit edit = { .how = how, .rule = rule };
 	enum via_refusal why = VIA_REFUSE_NONE;
-	struct via_nic *nic = via_nic_find(&init_net, name, 0);
+	struct via_nic *nic = via_nic_find(sim_net, name, 0);
 	int ret = -ENODEV, idx;
 
 	if (!nic)
@@ -96,7 +97,7 @@ int sim_peers(const char *name, int how, const char *text)
 		ret = -EBUSY;
 	} else {
 		if (via_nic_enter(nic, &idx)) {
-			ret = nic->ops->peers_edit(nic, &edit, &why);
+			ret = via_policy_edit(nic, &edit, &why);
 			via_nic_leave(nic, idx);
 		}
 		mutex_unlock(&nic->admin_mutex);
@@ -110,7 +111,7 @@ int sim_peers(const char *name, int how, const char *text)
 
 int sim_peers_read(const char *name, char *buf)
 {
-	struct via_nic *nic = via_nic_find(&init_net, name, 0);
+	struct via_nic *nic = via_nic_find(sim_net, name, 0);
 	struct via_peer_rule rule[2];
 	struct via_peers_state of = {};
 	u32 from = 0, i, n;

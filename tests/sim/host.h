@@ -97,6 +97,12 @@ void sim_capture_open(const char *path);
 void sim_capture(const void *frame, u32 len);
 
 struct sim_nic;
+/*
+ * NICs that come from here on are in that namespace, where the administrator is
+ * (&init_net), and of that interface (NULL), which their lists of hosts belong to.
+ */
+extern struct net *sim_net;
+extern struct net_device *sim_netdev;
 /* NICs that come from here on can be polled. */
 void sim_nics_polled(void);
 /* They read frames' bytes by DMA, later, from memory mapped for them. */

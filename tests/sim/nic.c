@@ -69,6 +69,8 @@ struct sim_nic {
 };
 
 struct sim_wire sim_wire;
+struct net *sim_net;
+struct net_device *sim_netdev;
 void via_ether_seal(void *frame, u32 size, u32 len);
 
 static struct sim_nic *nics[NICS_MAX];
@@ -852,7 +854,8 @@ struct sim_nic *sim_nic_up_at(const char *name, u8 n,
 	nic->nic->mtu = 1500;
 	via_ethernet_own(nic->nic, mac);
 	nic->nic->ka->ifindex = at ? at->nic->ka->ifindex : nic->n + 10;
-	nic->nic->ka->netns = &init_net;
+	nic->nic->ka->netns = sim_net;
+	nic->nic->ka->netdev = sim_netdev;
 	scnprintf(nic->nic->ka->name, sizeof(nic->nic->ka->name), "via_%s",
 		  name);
 	if (via_ether_register(nic->nic)) {
@@ -972,6 +975,8 @@ void sim_nics_reset(void)
 	sim_wire.delay_ns = 20000;
 	memset(nics, 0, sizeof(nics));
 	kind = NULL;
+	sim_net = &init_net;
+	sim_netdev = NULL;
 	/* The class fills it in, by the same steps in each run. */
 	memset(&ops.ka, 0, sizeof(ops.ka));
 	next_n = 0;

@@ -161,6 +161,7 @@ void sim_fail(const char *fmt, ...) __printf(1, 2)
 
 #define check_add_overflow(a, b, d)	__builtin_add_overflow(a, b, d)
 #define check_mul_overflow(a, b, d)	__builtin_mul_overflow(a, b, d)
+#define INT_MIN			(-0x7fffffff - 1)
 #define struct_size(p, m, n)	(sizeof(*(p)) + sizeof((p)->m[0]) * (n))
 #define array_size(a, b)	((size_t)(a) * (b))
 #define array_index_nospec(i, n) (i)

@@ -9,6 +9,7 @@
 struct module sim_no_module = { .name = "none" };
 struct user_namespace init_user_ns;
 struct net init_net = { 1 };
+struct net sim_other_net = { 2 };
 struct new_utsname sim_utsname = { "host" };
 
 static struct sim_param *params;
@@ -49,6 +50,46 @@ bool sim_param_set(const char *name, u64 value)
 		return true;
 	}
 	return false;
+}
+
+static struct notifier_block *notifier;
+static struct pernet_operations *pernet;
+
+int register_netdevice_notifier(struct notifier_block *nb)
+{
+	if (sim_alloc_fails())
+		return -ENOMEM;
+	notifier = nb;
+	return 0;
+}
+
+void unregister_netdevice_notifier(struct notifier_block *nb)
+{
+	notifier = NULL;
+}
+
+int register_pernet_subsys(struct pernet_operations *ops)
+{
+	if (sim_alloc_fails())
+		return -ENOMEM;
+	pernet = ops;
+	return 0;
+}
+
+void unregister_pernet_subsys(struct pernet_operations *ops)
+{
+	pernet = NULL;
+}
+
+void sim_netdev_gone(struct net_device *dev)
+{
+	dev->reg_state = NETREG_UNREGISTERING;
+	notifier->notifier_call(notifier, NETDEV_UNREGISTER, dev);
+}
+
+void sim_net_gone(struct net *net)
+{
+	pernet->exit(net);
 }
 
 int alloc_chrdev_region(dev_t *dev, unsigned int first, unsigned int n,

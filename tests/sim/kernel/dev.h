@@ -252,9 +252,40 @@ struct new_utsname {
 };
 
 extern struct net init_net;
+extern struct net sim_other_net;
 extern struct new_utsname sim_utsname;
 #define net_eq(a, b)		((a) == (b))
 #define init_utsname()		(&sim_utsname)
+
+/* Interfaces: that they go for good, and that a namespace ends. */
+
+#define NETDEV_UNREGISTER	6
+#define NOTIFY_DONE		0
+#define __net_exit
+
+enum { NETREG_REGISTERED = 1, NETREG_UNREGISTERING };
+
+struct net_device {
+	int reg_state;
+};
+
+struct notifier_block {
+	int (*notifier_call)(struct notifier_block *nb, unsigned long event,
+			     void *ptr);
+	int priority;
+};
+
+struct pernet_operations {
+	void (*exit)(struct net *net);
+};
+
+#define netdev_notifier_info_to_dev(p) ((struct net_device *)(p))
+int register_netdevice_notifier(struct notifier_block *nb);
+void unregister_netdevice_notifier(struct notifier_block *nb);
+int register_pernet_subsys(struct pernet_operations *ops);
+void unregister_pernet_subsys(struct pernet_operations *ops);
+void sim_netdev_gone(struct net_device *dev);
+void sim_net_gone(struct net *net);
 
 #define ETH_ALEN		6
 #define ETH_HLEN		14
