@@ -386,14 +386,21 @@ static void forget(struct via_ether_allow *a)
 	local_bh_enable();
 }
 
-/* What the peers are to have, while they have what they had. */
+/*
+ * What the peers are to have, while they have what they had.  The key of a host
+ * that keeps its own is wanted all the time: connections are being made.
+ */
 static u32 announce(struct via_ether_allow *old, struct via_ether_allow *a)
 {
+	const struct via_ether_host *now;
 	struct via_ether_host *host;
 	u32 n = 0;
 
-	for_each_keyed(host, old)
-		WRITE_ONCE(host->peer->want_key, 0);
+	for_each_keyed(host, old) {
+		now = a ? rule_of(a, host) : NULL;
+		if (!now || !now->keyed)
+			WRITE_ONCE(host->peer->want_key, 0);
+	}
 	for_each_keyed(host, a) {
 		WRITE_ONCE(host->peer->want_key, host->secret ?
 			   host->secret->id : secret_of(host->peer)->id);
@@ -520,6 +527,9 @@ u32 via_ether_peers_read(struct via_nic *ka, u32 from,
 		rule[i].prefix = rule[i].bits < 8 * nic->host.len;
 		rule[i].key_is = a->host[from].keyed ? VIA_PEER_KEY_SET :
 						       VIA_PEER_KEY_NONE;
+		if (of->keys && a->host[from].keyed)
+			memcpy(rule[i].key, &a->host[from].key,
+			       sizeof(rule[i].key));
 	}
 	rcu_read_unlock();
 	return i;

@@ -178,5 +178,44 @@ static void keys(void)
 	sim_secret = NULL;
 }
 
+/* A key that stays is wanted at every moment of a change of other hosts. */
+static bool over;
+
+static void wants(void *arg)
+{
+	struct via_ether_nic *nic = sim_nic_ether(arg);
+	const struct via_peer *peer;
+
+	while (!READ_ONCE(over)) {
+		rcu_read_lock();
+		peer = via_peer_find(nic, mac_of[0]);
+		sim_expect(peer && READ_ONCE(peer->want_key),
+			   "no key is wanted of a host that has one");
+		rcu_read_unlock();
+		sim_pause(sim_dice(100));
+	}
+	WRITE_ONCE(over, false);
+}
+
+static void stay(void)
+{
+	struct sim_nic *nic = sim_nic_up("a", 3);
+	u32 i;
+
+	sim_expect(!sim_peers("via_a", VIA_PEERS_ADD, MAC1 " key=" KEY), "");
+	over = false;
+	sim_kthread("wants", wants, nic);
+	for (i = 0; i < 20; i++)
+		sim_expect(!sim_peers("via_a", i % 2 ? VIA_PEERS_ONLY :
+				      VIA_PEERS_ADD, i % 2 ? MAC1 :
+				      MAC2 " " MAC3 " key=" KEY), "");
+	WRITE_ONCE(over, true);
+	while (READ_ONCE(over))
+		sim_pause(100);
+	sim_nic_down(nic);
+}
+
+SIM_SCENARIO(keys_stay, .name = "keys-stay", .run = stay, .runs = 60,
+	     .what = "a key that stays while the list of hosts changes")
 SIM_SCENARIO(keys, .name = "keys", .run = keys, .runs = 20,
 	     .what = "the list of hosts and their keys")
