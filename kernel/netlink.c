@@ -439,7 +439,8 @@ static const struct genl_ops ops[] = {
 	}, {
 		.cmd	 = VIA_NL_CMD_PEER_SET,
 		.flags	 = GENL_UNS_ADMIN_PERM,
-		.policy	 = via_nl_peers_set_policy,
+		.policy	 = via_nl_any_policy,
+		.validate = GENL_DONT_VALIDATE_STRICT,
 		.maxattr = VIA_NL_A_MAX,
 		.doit	 = via_nl_peer_set,
 	}, {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The hosts that may talk to a NIC, and their keys, as an administrator sets
- * them.  Keys are wiped here when they have been handed on: in the message, too.
+ * them.  Keys are wiped here on every way out: in the message, too, whatever is
+ * wrong with it.  So genetlink lets any message pass, and it is parsed here.
  */
 
 #include <linux/export.h>
@@ -27,7 +28,9 @@ static const struct nla_policy peer_policy[VIA_NL_PEER_A_MAX + 1] = {
 	[VIA_NL_PEER_A_PREFIX] = NLA_POLICY_MAX(NLA_U8, 8 * VIA_ADDR_MAX),
 };
 
-const struct nla_policy via_nl_peers_set_policy[VIA_NL_A_MAX + 1] = {
+const struct nla_policy via_nl_any_policy[VIA_NL_A_MAX + 1];
+
+static const struct nla_policy set_policy[VIA_NL_A_MAX + 1] = {
 	[VIA_NL_A_UNSPEC] = { .strict_start_type = VIA_NL_A_UNSPEC + 1 },
 	[VIA_NL_A_NIC] = { .type = NLA_NUL_STRING, .len = VIA_NL_NIC_MAX },
 	[VIA_NL_A_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
@@ -48,7 +51,7 @@ const struct nla_policy via_nl_peers_get_policy[VIA_NL_A_MAX + 1] = {
 	[VIA_NL_A_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-/* One host; its key does not stay in the message. */
+/* One host. */
 static int parse_peer(const struct nlattr *nest, const struct via_nic *nic,
 		      struct via_peer_rule *rule,
 		      struct netlink_ext_ack *extack)
@@ -64,7 +67,6 @@ static int parse_peer(const struct nlattr *nest, const struct via_nic *nic,
 	key = tb[VIA_NL_PEER_A_KEY];
 	if (key) {
 		memcpy(rule->key, nla_data(key), VIA_NL_KEY_LEN);
-		memzero_explicit(nla_data(key), VIA_NL_KEY_LEN);
 		rule->key_is = VIA_PEER_KEY_SET;
 	} else if (tb[VIA_NL_PEER_A_NO_KEY]) {
 		rule->key_is = VIA_PEER_KEY_NONE;
@@ -97,15 +99,14 @@ static int parse_peers(const struct nlattr *peers, const struct via_nic *nic,
 		       struct netlink_ext_ack *extack)
 {
 	const struct nlattr *nest;
-	int rem, ret, bad = 0, n = 0;
+	int rem, ret, n = 0;
 
-	/* To the end, for the keys' sake. */
 	nla_for_each_nested(nest, peers, rem) {
-		ret = parse_peer(nest, nic, &rule[n++], bad ? NULL : extack);
-		if (!bad)
-			bad = ret;
+		ret = parse_peer(nest, nic, &rule[n++], extack);
+		if (ret)
+			return ret;
 	}
-	return bad ?: n;
+	return n;
 }
 
 static u32 count_peers(const struct nlattr *peers)
@@ -180,7 +181,7 @@ static int change(struct genl_info *info, struct via_peers_edit *e)
 	return ret;
 }
 
-int via_nl_peer_set(struct sk_buff *skb, struct genl_info *info)
+static int set(struct genl_info *info)
 {
 	struct via_peers_edit e = {
 		.how = info->attrs[VIA_NL_A_ONLY] ? VIA_PEERS_ONLY :
@@ -192,6 +193,19 @@ int via_nl_peer_set(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	}
 	return change(info, &e);
+}
+
+int via_nl_peer_set(struct sk_buff *skb, struct genl_info *info)
+{
+	int ret = genlmsg_parse(info->nlhdr, &via_nl_family, info->attrs,
+				VIA_NL_A_MAX, set_policy, info->extack);
+
+	if (!ret)
+		ret = set(info);
+	/* An answer with an error has the message in it. */
+	memzero_explicit(genlmsg_data(info->genlhdr),
+			 genlmsg_len(info->genlhdr));
+	return ret;
 }
 
 int via_nl_peer_del(struct sk_buff *skb, struct genl_info *info)

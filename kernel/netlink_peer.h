@@ -40,7 +40,8 @@ void via_nl_tell(const struct via_nic *nic, struct sk_buff *skb,
 
 /* For netlink.c: what is said about hosts. */
 
-extern const struct nla_policy via_nl_peers_set_policy[VIA_NL_A_MAX + 1];
+/* All that there may be in a message: peer_set parses it. */
+extern const struct nla_policy via_nl_any_policy[VIA_NL_A_MAX + 1];
 extern const struct nla_policy via_nl_peers_del_policy[VIA_NL_A_MAX + 1];
 extern const struct nla_policy via_nl_peers_get_policy[VIA_NL_A_MAX + 1];
 

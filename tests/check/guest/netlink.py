@@ -29,6 +29,7 @@ A = {name: i for i, name in enumerate(
 OBJECTS = [CMD[name] for name in ("RES_VI", "RES_MR", "RES_CQ", "RES_CONN")]
 ADDR, KEY, NO_KEY, KEYED, PREFIX = 1, 2, 3, 4, 5
 HOST = bytes.fromhex("525400000063")
+SECRET = bytes.fromhex("9d3ac1760e5bf248") * 4
 
 
 def attr(kind, data=b"", length=None):
@@ -41,7 +42,7 @@ class Family:
         self.sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
         self.sock.bind((0, 0))
         self.sock.settimeout(60)
-        self.seq, self.id = 0, CTRL
+        self.seq, self.id, self.refused = 0, CTRL, b""
         found = self.ask(3, attr(2, b"via\0"))[1]
         at = 20
         while at < len(found):
@@ -66,6 +67,7 @@ class Family:
                 size, kind, _, seq, _ = struct.unpack_from("=IHHII", data, at)
                 if seq == self.seq and kind in (ERROR, DONE):
                     code = struct.unpack_from("=i", data, at + 16)[0]
+                    self.refused = data[at:at + size]
                     return -code, first
                 if seq == self.seq:
                     first = first or data[at:at + size]
@@ -199,6 +201,26 @@ def wrong(nic):
         got = family.ask(CMD["NIC_GET"], name, **more)[0]
         if got != errno.EINVAL:
             print(f"{what}: {errno.errorcode.get(got, got)}")
+            bad += 1
+    # An answer has the refused message in it, and no key.
+    secret = attr(KEY, SECRET)
+    for what, attrs in (
+            ("a prefix of 4 bytes", peers(host, secret, attr(PREFIX, SECRET[:4]))),
+            ("no address", peers(secret)),
+            ("an address of 5 bytes", peers(secret, attr(ADDR, HOST[:5]))),
+            ("a key of 33 bytes", peers(host, attr(KEY, SECRET + b"\x9d"))),
+            ("an unknown attribute", peers(host, secret) +
+             attr(200, bytes(4))),
+            ("no NIC", nest(A["PEERS"], nest(A["PEER"], host, secret))),
+            ("bytes behind the last one", peers(host, secret) + b"\1\0"),
+            ("another host's mistake", name + nest(
+                A["PEERS"], nest(A["PEER"], attr(ADDR, HOST[:5])),
+                nest(A["PEER"], host, secret)))):
+        got = family.ask(CMD["PEER_SET"], attrs)[0]
+        if not got or SECRET[:8] in family.refused or \
+                len(family.refused) < 36 + len(attrs):
+            print(f"a key beside {what}: {errno.errorcode.get(got, got)}, the "
+                  f"answer: {family.refused.hex()}")
             bad += 1
     # And the right ones are taken.
     for cmd, attrs, flags in (
