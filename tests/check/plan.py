@@ -432,6 +432,8 @@ PROGRAMS = [
     row("library and modules before 1.0, {commit}", mixed.before, "commit",
         all=mixed.BEFORE),
     row("via: every command", configure.commands, at="stock all"),
+    row("via: hosts stay with their interface", configure.kept,
+        at="stock all"),
     row("via: counters", configure.counters, at="stock all"),
     row("tracepoints, {nic}", tracing.tracepoints, "net",
         stock=2, all=0, all_debug=None),

@@ -347,13 +347,24 @@ static void apply_all(void)
 	globfree(&all);
 }
 
+/* The interface: it is named, or its VI NIC is. */
+static const char *interface_of(const char *name)
+{
+	static struct nic nic;
+
+	if (if_nametoindex(name) || !nl_open() || !nic_find(name, &nic) ||
+	    !*nic.ifname)
+		return name;
+	return nic.ifname;
+}
+
 int do_apply(struct words *w)
 {
 	const char *word, *file = NULL;
 
 	while ((word = next_word(w))) {
 		if (!strcmp(word, "dev"))
-			only = need_word(w, "the interface");
+			only = interface_of(need_word(w, "the interface"));
 		else if (!strcmp(word, "check"))
 			check = true;
 		else if (!file)

@@ -207,6 +207,63 @@ def rights(session):
     balanced(session, [node])
 
 
+def kept(session):
+    """The list of hosts and a key stand whatever makes another NIC object: an
+    address, a bridge's port, a namespace; a stranger is refused throughout."""
+    node, key = session.lab.nodes[0], "/tmp/kept.key"
+
+    def listed(name):
+        expect(node, f"{VIA} peer allow {name} {OTHER} && "
+               f"{VIA} peer key {name} {OTHER} {key}")
+
+    def stands(name, after):
+        got = shown(node, f"peer show {name}")
+        if got != [{"nic": name, "address": OTHER, "key": True}]:
+            raise StepFailed(f"after {after} the hosts of {name} are {got}")
+
+    expect(node, f"rm -f /tmp/kept; (umask 077; {VIA} peer genkey >{key}); "
+           "modprobe -qa bridge dummy; ip netns add kept")
+    with linked(session, "veth", "va", "vb"):
+        listed("via_va")
+        old = shown(node, "dev show va")[0]["address"]
+        with jobs(session, node.spawn(
+                f"until [ -e /tmp/kept ]; do {VIA} peer show via_va 2>&1 | "
+                "grep -w all && echo open; done; echo watched")) as (watch,):
+            for address in ("52:54:00:00:00:77", old):
+                expect(node, f"ip link set va address {address}")
+                stands("via_va", "another hardware address")
+            expect(node, "ip link set va netns kept")
+            expect(node, f"ip netns exec kept {VIA} peer", 0, "via_va none")
+            expect(node, "ip -n kept link set va netns 1; ip link set va up")
+            stands("via_va", "a move to a namespace and back")
+            expect(node, f"{VIA} dev detach va && {VIA} dev attach va")
+            stands("via_va", "detaching and attaching")
+            node.sh("touch /tmp/kept")
+            if watch.wait(60).rc or "open" in watch.all:
+                raise StepFailed("for a moment all were admitted: " + watch.all)
+        with serving(session, f"{TOOLS}/viaping -l -d via_va", 0):
+            expect(node, f"{TOOLS}/viaping -c 1 -d via_vb {old}", 1)
+        if not shown(node, "stat via_va")[0]["drop_peer"]:
+            raise StepFailed("nothing of a stranger was refused")
+        # What udev's rule does, and what undoes the list.
+        node.sh(f"printf '[interface va]\\nallow = {OTHER}\\n' >/tmp/via.conf")
+        expect(node, f"{VIA} peer allow va all && ip link set va address "
+               f"52:54:00:00:00:77 && {VIA} peer show va", 0, "via_va all")
+        expect(node, f"{VIA} apply /tmp/via.conf dev via_va && "
+               f"{VIA} peer show va", 0, OTHER)
+    try:
+        expect(node, "ip link add br0 type bridge && ip link set br0 up && "
+               f"{VIA} dev attach br0")
+        listed("via_br0")
+        expect(node, "ip link add dv address 02:00:00:00:00:05 type dummy && "
+               "ip link set dv up && ip link set dv master br0 && "
+               "grep -q 02:00:00:00:00:05 /sys/class/net/br0/address")
+        stands("via_br0", "a port that joined")
+    finally:
+        node.run("ip link del dv; ip link del br0; ip netns del kept")
+    balanced(session, [node])
+
+
 def counters(session):
     """Files of counters and via stat beside viastat; in a namespace; with
     traffic; and read without an end while the NIC comes and goes."""
