@@ -18,7 +18,7 @@
  * @arg:	address and time; gets the request, or with -EINTR the waiter
  *		to go on with
  *
- * Sleeps.  A request that it returns is on nic->conns, with the reference and
+ * Sleeps.  A request that it returns is in nic->conns, with the reference and
  * the place that its waiter had.
  *
  * Return: a call's result: 0, VIA_R_TIMEOUT, VIA_R_INVALID_PARAMETER,
@@ -93,8 +93,7 @@ struct via_conn_view {
 /*
  * The waiter, or the request, of the lowest id above @after that belongs to
  * @uid (INVALID_UID: to any user); false: there is none.  Each takes
- * nic->conn_lock and walks one list, of as many as there are places.  Process
- * context.
+ * nic->conn_lock and passes by those of other users.  Process context.
  */
 bool via_waiter_next(struct via_nic *nic, kuid_t uid, u32 after,
 		     struct via_conn_view *view);

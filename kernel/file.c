@@ -142,6 +142,7 @@ static struct via_file *via_file_alloc(void)
 	INIT_LIST_HEAD(&f->link);
 	INIT_LIST_HEAD(&f->vis);
 	INIT_LIST_HEAD(&f->waiters);
+	INIT_LIST_HEAD(&f->conns);
 	INIT_LIST_HEAD(&f->busy_poll_link);
 	INIT_WORK(&f->teardown, via_file_teardown);
 	xa_init_flags(&f->regions, XA_FLAGS_ALLOC1);

@@ -64,6 +64,7 @@ struct via_quota;
  * @cq_count:	mutex
  * @vis:	mutex: VIs
  * @waiters:	nic->conn_lock: connection waiters
+ * @conns:	nic->conn_lock: requests that are not answered
  * @places:	nic->conn_lock: waiters and unanswered requests
  * @events:	asynchronous errors
  * @busy_poll_link: nic->busy_poll_lock: on nic->busy_pollers while ctl->poll is
@@ -102,6 +103,7 @@ struct via_file {
 	u32 cq_count;
 	struct list_head vis;
 	struct list_head waiters;
+	struct list_head conns;
 	u32 places;
 	struct via_events events;
 	struct list_head busy_poll_link;

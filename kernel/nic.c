@@ -119,6 +119,8 @@ static void via_nic_release(struct kref *ref)
 
 	cleanup_srcu_struct(&nic->srcu);
 	via_stats_dir_free(nic);
+	via_table_free(&nic->waiting);
+	via_table_free(&nic->p2p);
 	kvfree(nic->vis);
 	kvfree(nic->vi_gen);
 	kfree(nic);
@@ -133,7 +135,6 @@ EXPORT_SYMBOL_GPL(via_nic_put);
 struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 {
 	struct via_nic *nic = kzalloc(sizeof(*nic), GFP_KERNEL);
-	u32 i;
 
 	if (!nic)
 		return NULL;
@@ -143,7 +144,6 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	}
 	kref_init(&nic->ref);
 	nic->ops = ops;
-	nic->p2p_seed = get_random_u32();
 	mutex_init(&nic->mutex);
 	mutex_init(&nic->admin_mutex);
 	nic->denied_at = jiffies - HZ;
@@ -153,10 +153,8 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	via_dma_init(nic);
 	INIT_LIST_HEAD(&nic->link);
 	INIT_LIST_HEAD(&nic->files);
-	INIT_LIST_HEAD(&nic->waiters);
-	INIT_LIST_HEAD(&nic->conns);
-	for (i = 0; i < VIA_P2P_BUCKETS; i++)
-		INIT_LIST_HEAD(&nic->p2p_lists[i]);
+	via_order_init(&nic->waiters);
+	via_order_init(&nic->conns);
 	nic->limits = (struct via_limits){
 		.reliability	= VIA_UNRELIABLE | VIA_RELIABLE_DELIVERY |
 				  VIA_RELIABLE_RECEPTION,
@@ -174,7 +172,9 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	nic->vis = kvcalloc(nic->limits.max_vi, sizeof(*nic->vis), GFP_KERNEL);
 	nic->vi_gen = kvcalloc(nic->limits.max_vi, sizeof(*nic->vi_gen),
 			       GFP_KERNEL);
-	if (!nic->vis || !nic->vi_gen) {
+	if (!nic->vis || !nic->vi_gen ||
+	    via_table_init(&nic->waiting, VIA_WAITING_BITS) ||
+	    via_table_init(&nic->p2p, VIA_P2P_BITS)) {
 		via_nic_put(nic);
 		return NULL;
 	}

@@ -3,8 +3,12 @@
  * Connection requests that reach this host, and those that wait for them.
  *
  * A server waits (struct via_waiter) before it has a VI.  A request that
- * finds a waiter becomes a struct via_conn: on nic->conns until the program
+ * finds a waiter becomes a struct via_conn: in nic->conns until the program
  * accepts or rejects it, or the client gives up.
+ *
+ * Strangers send requests, and a NIC has thousands of waiters: they are found by a
+ * table of their addresses.  What programs name, and what an administrator is told one
+ * by one, is found by id.
  */
 
 #include <linux/err.h>
@@ -26,9 +30,10 @@
 
 /**
  * struct via_waiter - a program in VipConnectWait
- * @link:	nic->conn_lock: on nic->waiters until matched
+ * @place:	nic->conn_lock: in nic->waiting until matched
+ * @by_id:	nic->conn_lock: in nic->waiters, by @id
  * @own:	nic->conn_lock: on file->waiters
- * @file:	constant: the program's handle; there while on nic->waiters
+ * @file:	constant: the program's handle; there while in nic->waiters
  * @id:		constant
  * @busy:	nic->conn_lock: a thread sleeps on it
  * @local:	constant: address waited on
@@ -36,7 +41,8 @@
  * @wait:	the sleeper
  */
 struct via_waiter {
-	struct list_head link;
+	struct via_table_node place;
+	struct via_order_node by_id;
 	struct list_head own;
 	struct via_file *file;
 	u32 id;
@@ -80,6 +86,7 @@ struct via_conn *via_conn_alloc(struct via_nic *nic,
 		return NULL;
 	kref_init(&conn->ref);
 	INIT_LIST_HEAD(&conn->link);
+	via_order_node_init(&conn->by_id);
 	conn->nic = nic;
 	conn->local = *local;
 	conn->remote = *remote;
@@ -89,11 +96,24 @@ struct via_conn *via_conn_alloc(struct via_nic *nic,
 	return conn;
 }
 
+static u32 via_waiter_hash(const struct via_nic *nic,
+			   const struct via_net_addr *local)
+{
+	return via_table_hash(&nic->waiting, local->disc, local->disc_len);
+}
+
+static bool via_waiter_is(const struct via_table_node *n, const void *local)
+{
+	return via_disc_equal(&container_of(n, struct via_waiter, place)->local,
+			      local);
+}
+
 int via_conn_offer(struct via_conn *conn)
 {
+	u32 hash = via_waiter_hash(conn->nic, &conn->local);
 	struct via_nic *nic = conn->nic;
+	struct via_table_node *n;
 	struct via_waiter *w;
-	int ret = -ENOENT;
 
 	spin_lock_bh(&nic->conn_lock);
 	/* Cancelled before it was offered: its client has its verdict. */
@@ -101,18 +121,16 @@ int via_conn_offer(struct via_conn *conn)
 		spin_unlock_bh(&nic->conn_lock);
 		return 0;
 	}
-	list_for_each_entry(w, &nic->waiters, link) {
-		if (!via_disc_equal(&w->local, &conn->local))
-			continue;
-		list_del_init(&w->link);
+	n = via_table_find(&nic->waiting, hash, via_waiter_is, &conn->local);
+	if (n) {
+		via_table_del(&nic->waiting, n);
+		w = container_of(n, struct via_waiter, place);
 		via_conn_get(conn);
 		w->conn = conn;
 		wake_up_all(&w->wait);
-		ret = 0;
-		break;
 	}
 	spin_unlock_bh(&nic->conn_lock);
-	return ret;
+	return n ? 0 : -ENOENT;
 }
 
 struct via_conn *via_conn_incoming(struct via_nic *nic,
@@ -164,8 +182,17 @@ static void via_place_give(struct via_file *f)
 	via_quota_uncharge(f->quota, VIA_QUOTA_WAITERS, 1);
 }
 
+/* It is in nic->conns, with its id.  nic->conn_lock held. */
+static void via_conn_list(struct via_file *f, struct via_conn *conn)
+{
+	lockdep_assert_held(&f->nic->conn_lock);
+	conn->file = f;
+	list_add_tail(&conn->link, &f->conns);
+	via_order_add(&f->nic->conns, &conn->by_id, conn->id);
+}
+
 /*
- * Off nic->conns, or off the list of a dying handle, where it has no place
+ * Out of nic->conns, or off the list of a dying handle, where it has no place
  * any more: its reference is the caller's then.
  */
 static bool via_conn_unlist(struct via_conn *conn)
@@ -173,6 +200,7 @@ static bool via_conn_unlist(struct via_conn *conn)
 	if (list_empty(&conn->link))
 		return false;
 	list_del_init(&conn->link);
+	via_order_del(&conn->nic->conns, &conn->by_id);
 	if (conn->file)
 		via_place_give(conn->file);
 	conn->file = NULL;
@@ -193,21 +221,27 @@ void via_conn_cancel(struct via_conn *conn)
 }
 EXPORT_SYMBOL_GPL(via_conn_cancel);
 
+/* The first one of that id, or a higher one.  nic->conn_lock held. */
+static struct via_conn *via_conn_from(const struct via_nic *nic, u64 id)
+{
+	struct via_order_node *n = via_order_from(&nic->conns, id);
+
+	return n ? container_of(n, struct via_conn, by_id) : NULL;
+}
+
 struct via_conn *via_conn_take(struct via_file *f, u32 id)
 {
 	struct via_nic *nic = f->nic;
-	struct via_conn *conn, *found = NULL;
+	struct via_conn *conn;
 
 	spin_lock_bh(&nic->conn_lock);
-	list_for_each_entry(conn, &nic->conns, link) {
-		if (conn->id != id || conn->file != f)
-			continue;
+	conn = via_conn_from(nic, id);
+	if (conn && conn->id == id && conn->file == f)
 		via_conn_unlist(conn);
-		found = conn;
-		break;
-	}
+	else
+		conn = NULL;
 	spin_unlock_bh(&nic->conn_lock);
-	return found;
+	return conn;
 }
 
 bool via_conn_untake(struct via_file *f, struct via_conn *conn)
@@ -220,8 +254,7 @@ bool via_conn_untake(struct via_file *f, struct via_conn *conn)
 		/* Free or not: one at a time comes back, under f->mutex. */
 		via_quota_charge_again(f->quota, VIA_QUOTA_WAITERS, 1);
 		via_place_take(f);
-		conn->file = f;
-		list_add(&conn->link, &f->nic->conns);
+		via_conn_list(f, conn);
 	}
 	spin_unlock_bh(&f->nic->conn_lock);
 	return !dead;
@@ -254,6 +287,8 @@ static struct via_waiter *via_waiter_new(struct via_file *f,
 		return NULL;
 	}
 	init_waitqueue_head(&w->wait);
+	via_table_node_init(&w->place);
+	via_order_node_init(&w->by_id);
 	w->file = f;
 	w->local = *local;
 	w->busy = true;
@@ -268,32 +303,50 @@ static struct via_waiter *via_waiter_new(struct via_file *f,
 	do {
 		w->id = ++nic->waiter_id;
 	} while (!w->id);
-	list_add_tail(&w->link, &nic->waiters);
+	via_order_add(&nic->waiters, &w->by_id, w->id);
+	via_table_add(&nic->waiting, &w->place, via_waiter_hash(nic, local),
+		      via_waiter_is, local);
 	list_add_tail(&w->own, &f->waiters);
 	spin_unlock_bh(&nic->conn_lock);
 	return w;
 }
 
+/* The first one of that id, or a higher one.  nic->conn_lock held. */
+static struct via_waiter *via_waiter_from(const struct via_nic *nic, u64 id)
+{
+	struct via_order_node *n = via_order_from(&nic->waiters, id);
+
+	return n ? container_of(n, struct via_waiter, by_id) : NULL;
+}
+
 /* Go on with a wait that a signal broke. */
 static struct via_waiter *via_waiter_find(struct via_file *f, u32 id)
 {
-	struct via_waiter *w, *found = NULL;
+	struct via_waiter *w;
 
 	spin_lock_bh(&f->nic->conn_lock);
-	list_for_each_entry(w, &f->waiters, own) {
-		if (w->id == id && !w->busy) {
-			w->busy = true;
-			found = w;
-			break;
-		}
-	}
+	w = via_waiter_from(f->nic, id);
+	if (w && w->id == id && w->file == f && !w->busy)
+		w->busy = true;
+	else
+		w = NULL;
 	spin_unlock_bh(&f->nic->conn_lock);
-	return found;
+	return w;
+}
+
+/* No request, and no administrator, finds it.  nic->conn_lock held. */
+static void via_waiter_unlist(struct via_waiter *w)
+{
+	struct via_nic *nic = w->file->nic;
+
+	lockdep_assert_held(&nic->conn_lock);
+	via_table_del(&nic->waiting, &w->place);
+	via_order_del(&nic->waiters, &w->by_id);
 }
 
 /*
  * The sleep is over.  Returns the verdict; unless a signal broke it, the
- * waiter is gone and a request that matched is on nic->conns.
+ * waiter is gone and a request that matched is in nic->conns.
  */
 static int via_waiter_finish(struct via_file *f, struct via_waiter *w,
 			     long left, struct via_conn_wait *arg)
@@ -312,15 +365,14 @@ static int via_waiter_finish(struct via_file *f, struct via_waiter *w,
 		spin_unlock_bh(&nic->conn_lock);
 		return -EINTR;
 	}
-	list_del(&w->link);
+	via_waiter_unlist(w);
 	list_del(&w->own);
 	if (conn && !dead) {
 		do {
 			conn->id = ++nic->conn_id;
 		} while (!conn->id);
-		conn->file = f;
-		/* Reference and place move from the waiter to the list. */
-		list_add_tail(&conn->link, &nic->conns);
+		/* Reference and place move from the waiter to the request. */
+		via_conn_list(f, conn);
 		arg->conn = conn->id;
 		arg->remote = conn->remote;
 		arg->attrs = conn->attrs;
@@ -394,44 +446,42 @@ static bool via_told(const struct via_file *f, kuid_t uid)
 bool via_waiter_next(struct via_nic *nic, kuid_t uid, u32 after,
 		     struct via_conn_view *view)
 {
-	struct via_waiter *w, *found = NULL;
+	struct via_waiter *w;
 
 	memset(view, 0, sizeof(*view));
 	spin_lock_bh(&nic->conn_lock);
-	list_for_each_entry(w, &nic->waiters, link)
-		if (w->id > after && (!found || w->id < found->id) &&
-		    via_told(w->file, uid))
-			found = w;
-	if (found) {
-		view->file = found->file;
-		view->id = found->id;
-		view->local = found->local;
+	w = via_waiter_from(nic, (u64)after + 1);
+	while (w && (w->conn || !via_told(w->file, uid)))
+		w = via_waiter_from(nic, (u64)w->id + 1);
+	if (w) {
+		view->file = w->file;
+		view->id = w->id;
+		view->local = w->local;
 		via_file_get(view->file);
 	}
 	spin_unlock_bh(&nic->conn_lock);
-	return found;
+	return w;
 }
 
 bool via_request_next(struct via_nic *nic, kuid_t uid, u32 after,
 		      struct via_conn_view *view)
 {
-	struct via_conn *conn, *found = NULL;
+	struct via_conn *conn;
 
 	memset(view, 0, sizeof(*view));
 	spin_lock_bh(&nic->conn_lock);
-	list_for_each_entry(conn, &nic->conns, link)
-		if (conn->id > after && (!found || conn->id < found->id) &&
-		    via_told(conn->file, uid))
-			found = conn;
-	if (found) {
-		view->file = found->file;
-		view->id = found->id;
-		view->local = found->local;
-		view->remote = found->remote;
+	conn = via_conn_from(nic, (u64)after + 1);
+	while (conn && !via_told(conn->file, uid))
+		conn = via_conn_from(nic, (u64)conn->id + 1);
+	if (conn) {
+		view->file = conn->file;
+		view->id = conn->id;
+		view->local = conn->local;
+		view->remote = conn->remote;
 		via_file_get(view->file);
 	}
 	spin_unlock_bh(&nic->conn_lock);
-	return found;
+	return conn;
 }
 
 int via_conn_reject(struct via_file *f, u32 id)
@@ -446,12 +496,12 @@ int via_conn_reject(struct via_file *f, u32 id)
 
 void via_conn_nic_gone(struct via_nic *nic)
 {
-	struct via_waiter *w;
+	struct via_order_node *n;
 
 	/* One that comes later sees dead before it sleeps. */
 	spin_lock_bh(&nic->conn_lock);
-	list_for_each_entry(w, &nic->waiters, link)
-		wake_up_all(&w->wait);
+	for (n = via_order_first(&nic->waiters); n; n = via_order_next(n))
+		wake_up_all(&container_of(n, struct via_waiter, by_id)->wait);
 	spin_unlock_bh(&nic->conn_lock);
 }
 
@@ -466,7 +516,7 @@ void via_conn_destroy_all(struct via_file *f)
 	spin_lock_bh(&nic->conn_lock);
 	list_for_each_entry_safe(w, m, &f->waiters, own) {
 		/* No request finds it any more; a sleeper frees its own. */
-		list_del_init(&w->link);
+		via_waiter_unlist(w);
 		if (w->busy) {
 			wake_up_all(&w->wait);
 			continue;
@@ -477,8 +527,8 @@ void via_conn_destroy_all(struct via_file *f)
 		kfree(w);
 		via_place_give(f);
 	}
-	list_for_each_entry_safe(conn, n, &nic->conns, link)
-		if (conn->file == f && via_conn_unlist(conn))
+	list_for_each_entry_safe(conn, n, &f->conns, link)
+		if (via_conn_unlist(conn))
 			list_add(&conn->link, &conns);
 	spin_unlock_bh(&nic->conn_lock);
 

@@ -157,7 +157,7 @@ static struct via_vi *via_vi_alloc(struct via_file *f,
 	vi->verdict = VIA_VERDICT_NONE;
 	init_waitqueue_head(&vi->conn_wait);
 	INIT_LIST_HEAD(&vi->link);
-	INIT_LIST_HEAD(&vi->p2p_link);
+	via_table_node_init(&vi->p2p_node);
 	atomic_long_inc(&via_made.vis);
 	if (via_vi_alloc_parts(vi)) {
 		via_vi_free_parts(vi);

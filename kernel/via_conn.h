@@ -15,10 +15,11 @@
 /**
  * struct via_conn - a connection request that reached this host
  * @nic:	where it arrived
- * @link:	nic->conn_lock: on nic->conns
+ * @link:	nic->conn_lock: on file->conns
+ * @by_id:	nic->conn_lock: in nic->conns, by @id
  * @ref:	the server's handle, the device's state
  * @id:		what the server's program knows it by, constant
- * @file:	nic->conn_lock: the server's NIC handle, while on nic->conns
+ * @file:	nic->conn_lock: the server's NIC handle, while in nic->conns
  * @dead:	nic->conn_lock: the client gave up
  * @local:	server's address, constant
  * @remote:	client's address, constant
@@ -31,6 +32,7 @@
 struct via_conn {
 	struct via_nic *nic;
 	struct list_head link;
+	struct via_order_node by_id;
 	struct kref ref;
 	u32 id;
 	struct via_file *file;

@@ -119,6 +119,8 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "../include/uapi/via.h"
+#include "order.h"
+#include "table.h"
 #include "via_admin.h"
 
 /*
@@ -164,7 +166,8 @@ enum via_status {
 
 #define VIA_QUEUE_ENTRIES	1024u	/* slots of a work queue */
 #define VIA_INFLIGHT		64u	/* sends started and not complete */
-#define VIA_P2P_BUCKETS		64u	/* lists of VIs that look for a peer */
+#define VIA_WAITING_BITS	9	/* lists of waiters, 4 KiB */
+#define VIA_P2P_BITS		9	/* of VIs that look for a peer, 4 KiB */
 #define VIA_DESC_INLINE		2	/* segments kept in struct via_desc */
 
 /*
@@ -343,7 +346,7 @@ struct via_transport_ops {
  * @forever:	both queue locks: no deadline
  * @p2p:	both queue locks: the attempt is peer to peer
  * @attempt:	both queue locks: counts attempts
- * @p2p_link:	nic->conn_lock: on nic->p2p_lists while it looks for its peer;
+ * @p2p_node:	nic->conn_lock: in nic->p2p while it looks for its peer;
  *		what finders read of the attempt does not change meanwhile
  * @p2p_claim:	nic->conn_lock: the device's name of the peer that has found
  *		the VI, or 0
@@ -380,7 +383,7 @@ struct via_vi {
 	unsigned long deadline;
 	bool forever;
 	bool p2p;
-	struct list_head p2p_link;
+	struct via_table_node p2p_node;
 	u64 p2p_claim;
 	wait_queue_head_t conn_wait;
 	u64 traps;
@@ -637,11 +640,11 @@ struct via_nic {
 	struct via_totals gone;		/* vi_lock: of VIs destroyed */
 	spinlock_t vi_lock;
 	spinlock_t conn_lock;
-	struct list_head waiters;	/* conn_lock */
-	struct list_head conns;		/* conn_lock */
-	u32 places;			/* conn_lock: of both lists, in use */
-	struct list_head p2p_lists[VIA_P2P_BUCKETS]; /* conn_lock */
-	u32 p2p_seed;			/* constant: of the lists' hash */
+	struct via_table waiting;	/* conn_lock: waiters by address */
+	struct via_order waiters;	/* conn_lock: by id */
+	struct via_order conns;		/* conn_lock: by id */
+	u32 places;			/* conn_lock: of both, in use */
+	struct via_table p2p;		/* conn_lock: VIs that look for a peer */
 	u32 conn_id;			/* conn_lock: last id given */
 	u32 waiter_id;			/* conn_lock: last id given */
 	atomic_t askers;		/* threads that ask for a name */

@@ -566,9 +566,8 @@ mutant("attempts-uncounted", CONNECT, "lo", "states.race_request",
 REQUEST = "kernel/request.c"
 mutant("place-never-given", REQUEST, "lo", "limits connect.again",
        "after 1,024 requests a handle takes no more",
-       ("	list_del_init(&conn->link);\n	if (conn->file)\n"
-        "		via_place_give(conn->file);\n",
-        "	list_del_init(&conn->link);\n"), sim="many")
+       ("	if (conn->file)\n		via_place_give(conn->file);\n", ""),
+       sim="many")
 mutant("signal-loses-waiter", REQUEST, "lo", "wait.interrupted",
        "a server that a signal has interrupted waits for nothing",
        ("		w->busy = false;\n", ""), sim="signal")
@@ -602,12 +601,12 @@ mutant("cancel-not-dead", REQUEST, "lo", "accept.late",
 PEER = "kernel/p2p.c"
 mutant("peer-itself", PEER, "lo", "p2p.own_address",
        "a VI that looks for its own address finds itself, and the host hangs",
-       ("		if (other == vi ||\n		    !via_p2p_looks",
-        "		if (!via_p2p_looks"), sim="p2p hostile")
+       ("	found = via_p2p_look(nic, &key, vi);\n",
+        "	found = via_p2p_look(nic, &key, NULL);\n"), sim="p2p hostile")
 mutant("claimed-twice", PEER, "wire", "p2p.crowd",
        "two peers of another host have one VI here",
-       ("		if (!found && !vi->p2p_claim)", "		if (!found)"),
-       sim="p2p")
+       ("			via_p2p_insert(found, claim);\n",
+        "			via_p2p_insert(found, 0);\n"), sim="p2p")
 mutant("peer-listed-twice", CONNECT, "lo", "p2p.again p2p.timed_out",
        "a VI that looks again before it has its verdict spoils the list",
        ("	/* Not to be found with the addresses that follow. */\n"

@@ -769,10 +769,11 @@ const u8 *sim_nic_mac(const struct sim_nic *nic)
 
 u32 sim_nic_p2p_lists(const struct sim_nic *nic)
 {
+	const struct via_table *t = &nic->nic->ka->p2p;
 	u32 i, n = 0;
 
-	for (i = 0; i < VIA_P2P_BUCKETS; i++)
-		n += !list_empty(&nic->nic->ka->p2p_lists[i]);
+	for (i = 0; i < 1u << t->bits; i++)
+		n += !hlist_empty(&t->lists[i]);
 	return n;
 }
 

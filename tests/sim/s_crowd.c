@@ -4,6 +4,7 @@
  * addresses.
  */
 #include "prog.h"
+#include "../../kernel/via_ka.h"
 
 #define LOOKERS	8
 
@@ -14,6 +15,7 @@ static void stranger(void *arg)
 	struct prog_vi v[LOOKERS];
 	struct prog_nic n;
 	u32 i, k = 0, h;
+	u64 claim = 0;
 	char disc[12];
 
 	sim_expect(!prog_open(&n, "via_a", 0), "");
@@ -22,7 +24,9 @@ static void stranger(void *arg)
 			scnprintf(disc, sizeof(disc), "%u", ++k);
 			h = jhash(disc, strlen(disc), 0);
 			h = jhash(disc, strlen(disc), h);
-		} while (h & 63);
+			h = jhash(host, sizeof(host), h);
+			h = jhash(&claim, sizeof(claim), h);
+		} while (h >> (32 - VIA_P2P_BITS));
 		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0) &&
 			   !prog_request_start(&v[i], host, disc, SEC, true),
 			   "");

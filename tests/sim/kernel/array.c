@@ -176,20 +176,10 @@ void idr_destroy(struct idr *idr)
 	idr->n = 0;
 }
 
-/* Trees: in order, not balanced. */
-
-void rb_insert_at(struct rb_node *n, struct rb_root *root,
-		  bool (*less)(struct rb_node *, const struct rb_node *))
-{
-	struct rb_node **at = &root->rb_node, *parent = NULL;
-
-	while (*at) {
-		parent = *at;
-		at = less(n, parent) ? &parent->rb_left : &parent->rb_right;
-	}
-	*n = (struct rb_node){ .parent = parent };
-	*at = n;
-}
+/*
+ * Trees: balanced by chance (Seidel and Aragon, 1996), which is the same in each
+ * run, so that steps are.
+ */
 
 static void replace(struct rb_node *n, struct rb_node *by, struct rb_root *root)
 {
@@ -203,26 +193,54 @@ static void replace(struct rb_node *n, struct rb_node *by, struct rb_root *root)
 		by->parent = n->parent;
 }
 
+/* The node takes the place of its parent, which is below it then. */
+static void rotate(struct rb_node *n, struct rb_root *root)
+{
+	struct rb_node *p = n->parent, *over;
+
+	replace(p, n, root);
+	if (p->rb_left == n) {
+		over = n->rb_right;
+		p->rb_left = over;
+		n->rb_right = p;
+	} else {
+		over = n->rb_left;
+		p->rb_right = over;
+		n->rb_left = p;
+	}
+	p->parent = n;
+	if (over)
+		over->parent = p;
+}
+
+void rb_insert_at(struct rb_node *n, struct rb_root *root,
+		  bool (*less)(struct rb_node *, const struct rb_node *))
+{
+	struct rb_node **at = &root->rb_node, *parent = NULL;
+
+	while (*at) {
+		parent = *at;
+		at = less(n, parent) ? &parent->rb_left : &parent->rb_right;
+	}
+	*n = (struct rb_node){
+		.parent = parent,
+		.rank = hash_32(++root->added, 32),
+	};
+	*at = n;
+	while (n->parent && n->parent->rank < n->rank)
+		rotate(n, root);
+}
+
 void rb_erase(struct rb_node *n, struct rb_root *root)
 {
-	struct rb_node *s;
+	struct rb_node *l, *r;
 
-	if (!n->rb_left) {
-		replace(n, n->rb_right, root);
-	} else if (!n->rb_right) {
-		replace(n, n->rb_left, root);
-	} else {
-		for (s = n->rb_right; s->rb_left; s = s->rb_left)
-			;
-		if (s->parent != n) {
-			replace(s, s->rb_right, root);
-			s->rb_right = n->rb_right;
-			s->rb_right->parent = s;
-		}
-		replace(n, s, root);
-		s->rb_left = n->rb_left;
-		s->rb_left->parent = s;
+	while (n->rb_left && n->rb_right) {
+		l = n->rb_left;
+		r = n->rb_right;
+		rotate(l->rank > r->rank ? l : r, root);
 	}
+	replace(n, n->rb_left ? n->rb_left : n->rb_right, root);
 }
 
 struct rb_node *rb_first(const struct rb_root *root)

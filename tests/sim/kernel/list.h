@@ -229,18 +229,20 @@ static inline void hlist_del_init(struct hlist_node *n)
 
 struct rb_node {
 	struct rb_node *parent, *rb_left, *rb_right;
+	u32 rank;			/* none above it has a lower one */
 };
 
 struct rb_root {
 	struct rb_node *rb_node;
+	u32 added;			/* so far */
 };
 
 struct rb_root_cached {
 	struct rb_root rb_root;
 };
 
-#define RB_ROOT			((struct rb_root){ NULL })
-#define RB_ROOT_CACHED		((struct rb_root_cached){ { NULL } })
+#define RB_ROOT			((struct rb_root){ NULL, 0 })
+#define RB_ROOT_CACHED		((struct rb_root_cached){ { NULL, 0 } })
 #define RB_EMPTY_ROOT(r)	(!READ_ONCE((r)->rb_node))
 #define RB_EMPTY_NODE(n)	((n)->parent == (n))
 #define RB_CLEAR_NODE(n)	((n)->parent = (n))

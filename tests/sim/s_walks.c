@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * What others fill is not walked: a request finds its waiter, and an administrator
+ * is told of one, past a thousand others as past one.
+ */
+#include "prog.h"
+#include "../../kernel/connect.h"
+
+#define MANY	900u			/* waiters of one handle: 1,024 at most */
+#define SPARE	400u			/* steps: a tree is deeper, lists are shared */
+
+static struct {
+	struct prog_nic n;
+	u32 left[MANY];			/* ids of waiters that nothing sleeps on */
+} w;
+
+/* A waiter that a signal leaves behind; with one name, or one of its own. */
+static void leave_waiter(u32 i, bool same)
+{
+	struct via_conn_wait a = { .timeout = 100 * SEC };
+	char disc[16];
+	int ret;
+
+	scnprintf(disc, sizeof(disc), same ? "waiter" : "waiter%u", i);
+	prog_addr(&a.local, NULL, disc);
+	current->pending = true;
+	ret = sim_ioctl(w.n.file, VIA_IOC_CONN_WAIT, &a);
+	sim_expect(ret == -EINTR && a.waiter, "(%d)", ret);
+	current->pending = false;
+	w.left[i] = a.waiter;
+}
+
+/* Steps of a request that no waiter is there for. */
+static u64 unmatched(struct prog_vi *v)
+{
+	u64 from = sim_steps;
+
+	sim_expect(prog_request(v, w.n.hello.addr, "none", SEC) ==
+		   VIA_R_NO_MATCH, "");
+	return sim_steps - from;
+}
+
+/* Steps of an administrator's look at the last one. */
+static u64 told(struct via_nic *nic, u32 id)
+{
+	u64 from = sim_steps;
+	struct via_conn_view view;
+
+	sim_expect(via_waiter_next(nic, (kuid_t){ -1u }, id - 1, &view) &&
+		   view.id == id, "");
+	via_file_put(view.file);
+	return sim_steps - from;
+}
+
+static void waits(void *arg)
+{
+	struct via_conn_wait a = { .timeout = MS };
+	struct via_nic *nic;
+	bool same = arg;
+	struct prog_vi v;
+	u64 few, many;
+	u32 i;
+
+	sim_expect(!prog_open(&w.n, "via_lo", 4096) &&
+		   !prog_vi(&v, &w.n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	nic = ((struct via_file *)w.n.file->private_data)->nic;
+	leave_waiter(0, same);
+	unmatched(&v);
+	few = unmatched(&v);
+	for (i = 1; i < MANY; i++)
+		leave_waiter(i, same);
+	many = unmatched(&v);
+	sim_expect(many < few + SPARE, "%llu steps past one, %llu past %u",
+		   few, many, MANY);
+	few = told(nic, w.left[0]);
+	many = told(nic, w.left[MANY - 1]);
+	sim_expect(many < few + SPARE, "told: %llu steps, %llu", few, many);
+	/* Those of one name are matched in the order of the calls. */
+	sim_expect(!prog_request_start(&v, w.n.hello.addr, same ? "waiter" :
+				       "waiter0", SEC, false), "");
+	a.waiter = w.left[0];
+	sim_expect(!sim_ioctl(w.n.file, VIA_IOC_CONN_WAIT, &a) &&
+		   !prog_reject(&w.n, a.conn) &&
+		   prog_result(&v, 0) == VIA_R_REJECT, "");
+	prog_close(&w.n);
+}
+
+static void run(void (*fn)(void *arg), void *arg)
+{
+	struct sim_proc *p = sim_proc_new("program", 1000);
+
+	memset(&w, 0, sizeof(w));
+	sim_config.max_time = sim_clock + 60 * SEC;
+	sim_thread(p, "program", fn, arg);
+	sim_proc_wait(p);
+}
+
+static void walks(void)
+{
+	run(waits, sim_dice(2) ? NULL : &w);
+}
+
+SIM_SCENARIO(walks, .name = "walks", .run = walks, .runs = 10, .max_vi = 8,
+	     .what = "a request finds its waiter past 900 others")
