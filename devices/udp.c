@@ -180,6 +180,12 @@ static int make_nic(struct via_udp *u, const struct via_attach_to *to)
 	return err;
 }
 
+static void free_nic(struct via_udp *u)
+{
+	via_table_free(&u->by_host);
+	kfree(u);
+}
+
 static int attach_address(struct net *net, const struct via_attach_to *to,
 			  struct via_udp *u)
 {
@@ -221,7 +227,7 @@ static void detach(struct via_udp *u)
 	via_udp_links_end(u);
 	via_ether_free(u->nic);
 	udp_tunnel_sock_release(u->sock);
-	kfree(u);
+	free_nic(u);
 }
 
 /* For the agent, on an administrator's word: RTNL not held. */
@@ -240,6 +246,10 @@ static int attach(struct net *net, const struct via_attach_to *to,
 	u = kzalloc(sizeof(*u), GFP_KERNEL);
 	if (!u)
 		return -ENOMEM;
+	if (via_table_init(&u->by_host, VIA_UDP_LINK_BITS)) {
+		kfree(u);
+		return -ENOMEM;
+	}
 	rtnl_lock();
 	err = attach_address(net, to, u);
 	rtnl_unlock();
@@ -250,7 +260,7 @@ static int attach(struct net *net, const struct via_attach_to *to,
 	else if (err == -ENODEV)
 		*why = VIA_REFUSE_NO_INTERFACE;
 	if (err)
-		kfree(u);
+		free_nic(u);
 	return err;
 }
 

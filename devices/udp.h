@@ -22,7 +22,7 @@
 #define VIA_UDP_PORT		13879	/* of the receiver: docs/udp.md */
 #define VIA_UDP_FLOWS		49152	/* first source port, dynamic ones */
 #define VIA_UDP_QUEUED		(1024 * 1024)	/* bytes in local queues */
-#define VIA_UDP_HASH_BITS	6	/* of links, by host */
+#define VIA_UDP_LINK_BITS	12	/* lists of links, 32 KiB: as VIA_PEER_BITS */
 
 /**
  * struct via_udp - a VI NIC at an address and a port
@@ -58,7 +58,7 @@ struct via_udp {
 	bool full;
 	bool repath;
 	struct list_head links;
-	struct hlist_head by_host[1 << VIA_UDP_HASH_BITS];
+	struct via_table by_host;
 	struct nf_hook_ops hook;
 	bool hooked;
 	bool learn;

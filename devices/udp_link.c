@@ -4,7 +4,6 @@
  * it.  A route is looked up again when IP says that it is old.
  */
 
-#include <linux/hash.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
 #include <net/ip6_fib.h>
@@ -123,18 +122,14 @@ bool via_udp_host_near(struct via_ether_nic *nic, const u8 *host)
 	return near;
 }
 
+/* Each datagram is looked up, whoever sends it. */
 static __always_inline struct hlist_head *bucket(struct via_udp *u,
 						 const u8 *host)
 {
-	u32 words[4], key;
+	u32 len = u->v6 ? sizeof(struct in6_addr) : sizeof(__be32);
 
-	if (u->v6) {
-		memcpy(words, host, sizeof(words));
-		key = words[0] ^ words[1] ^ words[2] ^ words[3];
-	} else {
-		memcpy(&key, host, sizeof(key));
-	}
-	return &u->by_host[hash_32(key, VIA_UDP_HASH_BITS)];
+	return via_table_list(&u->by_host,
+			      via_table_hash(&u->by_host, host, len));
 }
 
 struct via_udp_link *via_udp_link_of(struct via_udp *u, const u8 *host)

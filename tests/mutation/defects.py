@@ -335,10 +335,10 @@ taken_back("capable-under-rcu", STATS, "sim", "",
            ("	return admin || uid_eq(vi->file->uid, current_uid());",
             "	return uid_eq(vi->file->uid, current_uid()) ||\n"
             "	       capable(CAP_NET_ADMIN);"), sim="rights")
-taken_back("hash-unseeded", NIC, "sim", "",
+taken_back("hash-unseeded", "kernel/table.c", "sim", "",
            "audit 8: the hash of peers is seeded",
            "strangers put all VIs that look for a peer into one list",
-           ("	nic->p2p_seed = get_random_u32();\n", ""), sim="p2p hostile")
+           ("	t->seed = get_random_u32();\n", ""), sim="p2p hostile")
 
 # Item 9: charges, and how long they last.
 taken_back("owners-pay-nothing", "kernel/quota.c", "sim", "",

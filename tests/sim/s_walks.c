@@ -102,3 +102,49 @@ static void walks(void)
 
 SIM_SCENARIO(walks, .name = "walks", .run = walks, .runs = 10, .max_vi = 8,
 	     .what = "a request finds its waiter past 900 others")
+
+/*
+ * Addresses of one IPv4 /16 that meet where a hash has no secret: once the product that
+ * links of UDP were found by, else the table's with a seed of 0.
+ */
+static u32 chosen(u32 *addr, u32 most, bool product)
+{
+	const struct via_table seedless = { .bits = 12 };
+	u8 host[4] = { 10, 7 };
+	u32 i, n = 0, h, key;
+
+	for (i = 0; i < 0x10000 && n < most; i++) {
+		host[2] = i >> 8;
+		host[3] = i;
+		memcpy(&key, host, sizeof(key));
+		h = product ? hash_32(key, 6) :
+		    via_table_hash(&seedless, host, sizeof(host)) >> 20;
+		if (!h)
+			addr[n++] = key;
+	}
+	return n;
+}
+
+static void spreads(void)
+{
+	static u32 addr[1024];
+	struct via_table t = {};
+	u32 i, n, *len, longest = 0;
+	bool product = sim_dice(2);
+
+	n = chosen(addr, ARRAY_SIZE(addr), product);
+	sim_expect(n > (product ? 900 : 8), "%u", n);
+	sim_expect(!via_table_init(&t, 12), "");
+	len = calloc(1u << t.bits, sizeof(*len));
+	for (i = 0; i < n; i++)
+		len[via_table_list(&t, via_table_hash(&t, &addr[i], 4)) -
+		    t.lists]++;
+	for (i = 0; i < 1u << t.bits; i++)
+		longest = max(longest, len[i]);
+	sim_expect(longest < 8, "%u of %u addresses in one list", longest, n);
+	free(len);
+	via_table_free(&t);
+}
+
+SIM_SCENARIO(spreads, .name = "spreads", .run = spreads, .runs = 20,
+	     .what = "addresses that are chosen do not meet in a list")

@@ -320,15 +320,40 @@ u32 crc32c(u32 crc, const void *p, size_t n)
 	return crc;
 }
 
-/* Of the same use as Jenkins's, not of the same values. */
+static u32 rol(u32 v, u32 by)
+{
+	return v << by | v >> (32 - by);
+}
+
+/* Jenkins's lookup3, by the name of <linux/jhash.h>, of the same values. */
 u32 jhash(const void *key, u32 length, u32 initval)
 {
-	const u8 *b = key;
-	u64 h = initval + 0x9e3779b97f4a7c15ull;
+	u32 a = 0xdeadbeef + length + initval, b = a, c = a, w[3];
+	const u8 *k = key;
 
-	while (length--)
-		h = (h ^ *b++) * 0x100000001b3ull;
-	return h ^ h >> 32;
+	for (; length > 12; length -= 12, k += 12) {
+		memcpy(w, k, sizeof(w));
+		a += w[0], b += w[1], c += w[2];
+		a -= c, a ^= rol(c, 4), c += b;
+		b -= a, b ^= rol(a, 6), a += c;
+		c -= b, c ^= rol(b, 8), b += a;
+		a -= c, a ^= rol(c, 16), c += b;
+		b -= a, b ^= rol(a, 19), a += c;
+		c -= b, c ^= rol(b, 4), b += a;
+	}
+	if (!length)
+		return c;
+	memset(w, 0, sizeof(w));
+	memcpy(w, k, length);
+	a += w[0], b += w[1], c += w[2];
+	c ^= b, c -= rol(b, 14);
+	a ^= c, a -= rol(c, 11);
+	b ^= a, b -= rol(a, 25);
+	c ^= b, c -= rol(b, 16);
+	a ^= c, a -= rol(c, 4);
+	b ^= a, b -= rol(a, 14);
+	c ^= b, c -= rol(b, 24);
+	return c;
 }
 
 u32 jhash2(const u32 *k, u32 n, u32 initval)
