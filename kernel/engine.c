@@ -106,6 +106,18 @@ struct via_seg *via_desc_walk(struct via_desc *d, u32 off, u32 *seg_off)
 	return &segs[d->cur_seg];
 }
 
+void *via_vi_memory(struct via_vi *vi, size_t bytes)
+{
+	struct mem_cgroup *old = set_active_memcg(vi->file->memcg);
+	void *p;
+
+	/* Whatever runs here just now. */
+	p = kmalloc(bytes, GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT);
+	set_active_memcg(old);
+	return p;
+}
+EXPORT_SYMBOL_GPL(via_vi_memory);
+
 /*
  * Bring in the segments beyond the slot.  The slot's own two count as read;
  * the rest is read now, once, from the descriptor (which has been checked).
@@ -113,16 +125,11 @@ struct via_seg *via_desc_walk(struct via_desc *d, u32 off, u32 *seg_off)
 static enum via_status via_desc_load_more(struct via_vi *vi, struct via_desc *d)
 {
 	u32 count = d->seg_count;
-	struct mem_cgroup *old;
 	struct via_region *r;
 	struct via_seg *segs;
 	u32 i;
 
-	/* Charged to the group of the program, whatever runs here just now. */
-	old = set_active_memcg(vi->file->memcg);
-	segs = kmalloc_array(count, sizeof(*segs), GFP_ATOMIC | __GFP_NOWARN |
-						   __GFP_ACCOUNT);
-	set_active_memcg(old);
+	segs = via_vi_memory(vi, array_size(count, sizeof(*segs)));
 	if (!segs)
 		return VIA_ST_TRANSPORT_ERROR;
 	r = via_local_region(vi, d->handle, d->addr, 32 + 16 * count);

@@ -705,6 +705,12 @@ static inline void via_nic_leave(struct via_nic *nic, int idx)
 struct via_vi *via_vi_lookup(struct via_nic *nic, u32 index);
 
 /*
+ * Memory that is charged to the group of the VI's program, for kfree(); NULL:
+ * there is none.  Any context, while the VI has its program.
+ */
+void *via_vi_memory(struct via_vi *vi, size_t bytes);
+
+/*
  * Send side, vi->sq.lock held.
  *
  * via_send_load() loads the next posted descriptor into the in-flight ring:

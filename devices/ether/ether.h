@@ -633,6 +633,8 @@ void via_ether_name_rx(struct via_ether_nic *nic,
 		       const struct via_frame_hdr *h);
 
 /* recv.c */
+/* A frame of the VI's is not held any more.  rq.lock held. */
+void via_ether_give_room(struct via_ether_vi *ev);
 /* No reason: a frame that cannot be taken now and is to be sent again. */
 #define VIA_ETHER_NOT_NOW	0x100u
 

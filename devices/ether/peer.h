@@ -158,6 +158,7 @@ struct via_peer_life {
  *		rq.lock of that VI; WRITE_ONCE(), READ_ONCE()
  *
  * No lock: WRITE_ONCE(), READ_ONCE()
+ * @held:	frames of it that are held beyond holes, in all VIs; atomic
  * @path:	bytes behind the link header that fit on the way to it
  * @last_rx:	jiffies when it was heard last
  * @asked_us:	jiffies of its last HEARTBEAT
@@ -212,6 +213,7 @@ struct via_peer {
 	struct list_head acks_link;
 	struct via_ether_vi *bet;
 
+	atomic_t held;
 	u32 path;
 	unsigned long last_rx;
 	unsigned long asked_us;

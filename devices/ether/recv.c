@@ -276,9 +276,10 @@ static bool make_room(struct via_ether_vi *ev, u32 size)
 	struct via_ether_held **held;
 	u32 seq = rx->next + 1;
 
-	held = kzalloc(bytes, GFP_ATOMIC | __GFP_NOWARN);
+	held = via_vi_memory(ev->vi, bytes);
 	if (!held)
 		return false;
+	memset(held, 0, bytes);
 	for (; via_win_held(rx, &seq); seq++)
 		held[seq % size] = ev->held[seq % rx->size];
 	via_win_rx_use(rx, (u64 *)(held + size), size);
@@ -298,6 +299,26 @@ static void ack_often(struct via_ether_vi *ev)
 	ev->ack_won = 0;
 }
 
+/*
+ * The NIC has room for one more frame of the peer.  A frame that was told of is
+ * not sent again, so none that is held is thrown out for another one: a peer has
+ * as much as is left for all others.  One has half of the room, two a third of it
+ * each, and the next one finds as much as they have.
+ */
+static bool take_room(struct via_ether_vi *ev)
+{
+	s32 all = atomic_inc_return(&ev->nic->ooo);
+	s32 own = atomic_inc_return(&ev->peer->held);
+
+	return own + all <= (s64)READ_ONCE(via_ether_ooo_max) + 1;
+}
+
+void via_ether_give_room(struct via_ether_vi *ev)
+{
+	atomic_dec(&ev->peer->held);
+	atomic_dec(&ev->nic->ooo);
+}
+
 /* Keep a frame beyond a hole; without memory it will be sent again. */
 static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 		 const struct via_ether_frame *f)
@@ -308,11 +329,10 @@ static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 	u32 size = via_win_rx_wants(&ev->rx, h->seq);
 	u8 *to;
 
-	if (atomic_inc_return(&nic->ooo) > via_ether_ooo_max ||
+	if (!take_room(ev) ||
 	    (unlikely(size != ev->rx.size) && !make_room(ev, size)))
 		goto drop;
-	held = kmalloc(struct_size(held, payload, h->len),
-		       GFP_ATOMIC | __GFP_NOWARN);
+	held = via_vi_memory(ev->vi, struct_size(held, payload, h->len));
 	if (!held)
 		goto drop;
 	held->hdr = *h;
@@ -335,7 +355,7 @@ static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 	via_ether_count(nic, OOO_HELD);
 	return;
 drop:
-	atomic_dec(&nic->ooo);
+	via_ether_give_room(ev);
 	via_ether_count(nic, OOO_DROPPED);
 }
 
@@ -362,7 +382,7 @@ static noinline u32 release(struct via_vi *vi)
 			why = place(vi, &held->hdr, &f);
 		}
 		kfree(held);
-		atomic_dec(&ev->nic->ooo);
+		via_ether_give_room(ev);
 		if (why)
 			return why;
 		more = via_win_taken(&ev->rx);

@@ -420,7 +420,7 @@ static noinline void lengthen(struct via_ether_vi *ev)
 	void *ring;
 
 	/* Without memory: the window as it is. */
-	ring = kmalloc(via_win_ring_bytes(frames), GFP_ATOMIC | __GFP_NOWARN);
+	ring = via_vi_memory(ev->vi, via_win_ring_bytes(frames));
 	if (ring)
 		kfree(via_win_use(&ev->tx, ring, frames));
 }

@@ -53,7 +53,7 @@ static void held_free(struct via_ether_vi *ev)
 
 	for (; via_win_held(&ev->rx, &seq); seq++) {
 		kfree(ev->held[seq % ev->rx.size]);
-		atomic_dec(&ev->nic->ooo);
+		via_ether_give_room(ev);
 	}
 	kfree(ev->held);
 	ev->held = NULL;

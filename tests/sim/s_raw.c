@@ -4,6 +4,7 @@
  * of each frame, said once, and what the program sees of it.
  */
 #include "raw.h"
+#include "../../devices/ether/ether.h"
 
 
 #define DISC		"raw"
@@ -247,6 +248,42 @@ static void hole(void)
 			   prog_filled(p.in[i], p.done.length, 2, i), "(%d)",
 			   p.ret);
 	}
+}
+
+static void count_held(void)
+{
+	p.ret = prog_counter(&p.nic, "ooo_held");
+}
+
+/*
+ * One host does not fill the room for frames beyond holes: it has half of it.  What
+ * it has is charged to the program.
+ */
+static void room(void)
+{
+	u32 most = via_ether_ooo_max, uncharged, i, n, filled = 64;
+	struct raw_data d = {
+		.type = VIA_WIRE_SEND, .payload = p.out,
+		.len = 1000, .msg_len = 1000,
+	};
+	int held;
+
+	via_ether_ooo_max = filled;
+	reliable();
+	ask(count_held);
+	held = p.ret;
+	uncharged = sim_uncharged;
+	for (i = 1; i <= filled; i++) {
+		d.seq = r.seq + i;
+		raw_send_data(&r, &d);
+		raw_await(&r, VIA_WIRE_ACK, 3 * MS);
+	}
+	ask(count_held);
+	n = p.ret - held;
+	via_ether_ooo_max = most;
+	sim_expect(n >= filled / 2 && n <= filled / 2 + 1,
+		   "of %u frames %u are held", filled, n);
+	sim_expect(sim_uncharged < uncharged + n * d.len, "not charged");
 }
 
 /*
@@ -697,7 +734,7 @@ static const struct {
 	void (*fn)(void);
 } trials[] = {
 	{ "twice", twice }, { "hole", hole }, { "gap", gap },
-	{ "question", question }, { "in_acks", in_acks },
+	{ "room", room }, { "question", question }, { "in_acks", in_acks },
 	{ "only_acks", only_acks }, { "stranger", stranger },
 	{ "too_long", too_long }, { "not_the_next", not_the_next },
 	{ "read_wrong", read_wrong }, { "reads", reads }, { "reads_out", reads_out },
