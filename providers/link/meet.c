@@ -112,6 +112,17 @@ static void set_up(struct link_peer *lp)
 	conn_known(lp->l, lp->conn, CONN_PAIR);
 }
 
+/* A link at one address is known by that one, wherever the way goes. */
+static int leave_from(const struct link *l, int fd)
+{
+	struct sock_addr a = { .len = l->conf.addr_len };
+
+	if (l->conf.family != LINK_TCP)
+		return 0;
+	memcpy(&a.any, &l->conf.addr, sizeof(a.any));
+	return sock_leave_from(fd, &a);
+}
+
 /* Ask the directory of another host; returns an error of this one. */
 static int look_up(struct link *l, struct link_peer *lp)
 {
@@ -124,7 +135,9 @@ static int look_up(struct link *l, struct link_peer *lp)
 		return fd;
 	}
 	sock_tune_tcp(fd);
-	err = sock_connect(fd, &lp->dir);
+	err = leave_from(l, fd);
+	if (!err)
+		err = sock_connect(fd, &lp->dir);
 	if (err && err != -EINPROGRESS) {
 		sock_close(fd);
 		return err;
@@ -201,7 +214,9 @@ static void connect_to(struct link *l, struct link_peer *lp)
 		end(lp, fd);
 		return;
 	}
-	err = sock_connect(fd, &lp->to);
+	err = leave_from(l, fd);
+	if (!err)
+		err = sock_connect(fd, &lp->to);
 	if (!err && is_foreign(l, fd))
 		err = -EACCES;
 	if (err && err != -EINPROGRESS) {

@@ -133,6 +133,21 @@ static void set(int fd, int level, int option, int value)
 	setsockopt(fd, level, option, &value, sizeof(value));
 }
 
+int sock_leave_from(int fd, const struct sock_addr *a)
+{
+	struct sock_addr from = *a;
+	struct sockaddr_in6 *in6 = (void *)&from.any;
+	struct sockaddr_in *in = (void *)&from.any;
+
+	if (from.sa.sa_family == AF_INET6 ?
+	    IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr) : !in->sin_addr.s_addr)
+		return 0;
+	/* Both families have the port at the same place. */
+	in->sin_port = 0;
+	set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+	return syscall(SYS_bind, fd, &from.sa, from.len) ? -errno : 0;
+}
+
 void sock_tune_tcp(int fd)
 {
 	set(fd, IPPROTO_TCP, TCP_NODELAY, 1);

@@ -118,6 +118,11 @@ int ofi_addr_is_loopback(const struct ofi_host *h)
 				 !memcmp(h->ip, one, sizeof(one));
 }
 
+int ofi_addr_is_link_local(const struct ofi_host *h)
+{
+	return h->version == 6 && h->ip[0] == 0xfe && (h->ip[1] & 0xc0) == 0x80;
+}
+
 int ofi_addr_is_any(const struct ofi_host *h)
 {
 	static const uint8_t zero[16];

@@ -36,6 +36,7 @@ socklen_t ofi_addr_get(const struct ofi_host *h, int family,
 uint16_t ofi_addr_port(const struct ofi_host *h);
 int ofi_addr_same_ip(const struct ofi_host *a, const struct ofi_host *b);
 int ofi_addr_is_loopback(const struct ofi_host *h);
+int ofi_addr_is_link_local(const struct ofi_host *h);
 int ofi_addr_is_any(const struct ofi_host *h);
 
 /* port: where none is written. 0 or -1. */

@@ -15,6 +15,7 @@
 #define FAB_BLOCK	16		/* slots allocated at once */
 #define FAB_SENDS	128		/* send slots, where inject is too small */
 #define FAB_CQ		4096		/* entries of the CQ */
+#define KNOWN_MAX	(1u << 20)	/* addresses of other ends */
 
 /* Slots are allocated together, and freed with the endpoint. */
 struct fab_block {
@@ -255,6 +256,7 @@ void fab_close(struct fab *f)
 	if (f->info)
 		f->lib->freeinfo(f->info);
 	free(f->scratch);
+	free(f->known);
 	memset(f, 0, sizeof(*f));
 	f->fd = -1;
 }
@@ -264,16 +266,79 @@ int fab_name(struct fab *f, void *name, size_t *len)
 	return fi_getname(&f->ep->fid, name, len);
 }
 
-int fab_insert(struct fab *f, const void *name, fi_addr_t *addr)
+/* An entry of known[] for the address: 0 or -ENOMEM. */
+static int know(struct fab *f, fi_addr_t addr)
 {
-	int n = fi_av_insert(f->av, name, 1, addr, 0, NULL);
+	struct fab_known *more;
+	size_t n = f->knowns;
 
-	return n == 1 ? 0 : n < 0 ? n : -EINVAL;
+	if (!is_rxm(f->info->fabric_attr->prov_name) || addr < n)
+		return 0;
+	if (addr >= KNOWN_MAX)
+		return -ENOMEM;
+	n = addr * 2 + 16;
+	more = realloc(f->known, n * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	memset(more + f->knowns, 0, (n - f->knowns) * sizeof(*more));
+	f->known = more;
+	f->knowns = n;
+	return 0;
 }
 
-void fab_remove(struct fab *f, fi_addr_t addr)
+int fab_insert(struct fab *f, const void *name, fi_addr_t *addr)
 {
-	fi_av_remove(f->av, &addr, 1, 0);
+	int n = fi_av_insert(f->av, name, 1, addr, 0, NULL), err;
+
+	if (n == 1) {
+		/* Nothing was sent there: it can be removed in any case. */
+		err = know(f, *addr);
+		if (!err)
+			return 0;
+		fi_av_remove(f->av, addr, 1, 0);
+		n = err;
+	}
+	*addr = FI_ADDR_UNSPEC;
+	return n < 0 ? n : -EINVAL;
+}
+
+/* The result of a call that sends to the address, and connects before. */
+static int tried(struct fab *f, fi_addr_t to, int err)
+{
+	if (to < f->knowns)
+		f->known[to].doubt = err != 0;
+	return err;
+}
+
+int fab_doubts(const struct fab *f, fi_addr_t addr)
+{
+	return addr < f->knowns && f->known[addr].doubt;
+}
+
+/*
+ * With the address ofi_rxm (of libfabric 1.17) closes the connection that it has
+ * there, and does not look whether that one has an endpoint. It has none after an
+ * attempt that failed at once (no route, no file), and none after one that
+ * the other end refused as simultaneous: the process would die. It has one,
+ * or ofi_rxm knows of no connection, if the last call that could begin an
+ * attempt has sent, and if a read is under way. Where neither is known to be
+ * so the address stays, and goes the next time that it is removed: it is the
+ * same fi_addr_t for a peer that comes back, and no read of ours is under way.
+ */
+void fab_remove(struct fab *f, fi_addr_t addr, int reads)
+{
+	uint32_t times = 1;
+
+	if (addr < f->knowns) {
+		if (f->known[addr].doubt && !reads) {
+			f->known[addr].kept++;
+			return;
+		}
+		times += f->known[addr].kept;
+		memset(&f->known[addr], 0, sizeof(f->known[addr]));
+	}
+	while (times--)
+		fi_av_remove(f->av, &addr, 1, 0);
 }
 
 /* Post idle receive slots until there are as many as wanted. */
@@ -355,7 +420,8 @@ static int send_slot(struct fab *f, fi_addr_t to, const struct iovec *iov,
 		return -EAGAIN;
 	len = gather(s->data, iov, n);
 	s->owner = owner;
-	err = fi_send(f->ep, s->data, len, s->desc, to, &s->op);
+	err = tried(f, to, (int)fi_send(f->ep, s->data, len, s->desc, to,
+					&s->op));
 	if (!err)
 		f->send = s->next;
 	return err;
@@ -372,7 +438,8 @@ int fab_send(struct fab *f, fi_addr_t to, const struct iovec *iov,
 		return send_slot(f, to, iov, n, owner);
 	if (n > 1)
 		gather(f->scratch, iov, n);
-	return fi_inject(f->ep, n > 1 ? f->scratch : iov->iov_base, len, to);
+	return tried(f, to, (int)fi_inject(f->ep, n > 1 ? f->scratch :
+					   iov->iov_base, len, to));
 }
 
 /* A key that nothing else can guess, where keys are ours to choose. */
@@ -426,7 +493,8 @@ int fab_read(struct fab *f, fi_addr_t from, void *to, size_t len,
 			return err;
 		desc = fi_mr_desc(read->local);
 	}
-	err = fi_read(f->ep, to, len, desc, from, base, key, &read->op);
+	err = tried(f, from, (int)fi_read(f->ep, to, len, desc, from, base,
+					  key, &read->op));
 	if (err && read->local)
 		close_fid(&read->local->fid);
 	return err;

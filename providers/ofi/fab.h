@@ -67,6 +67,12 @@ struct fab_events {
 	void (*send_failed)(void *arg, uint64_t owner, int err);
 };
 
+/* What libfabric has at an address: see fab_remove(). */
+struct fab_known {
+	uint8_t doubt;			/* the last try to send there failed */
+	uint32_t kept;			/* insertions that were not taken back */
+};
+
 struct fab {
 	const struct ofi_lib *lib;
 	struct fi_info *info;
@@ -78,6 +84,9 @@ struct fab {
 	int fd;				/* of the CQ, or -1 */
 	const struct fab_events *events;
 	void *arg;			/* of events */
+
+	struct fab_known *known;	/* by fi_addr_t; ofi_rxm alone */
+	size_t knowns;			/* entries of it */
 
 	struct fab_block *blocks;	/* of slots, all there are */
 	struct fab_slot *idle;		/* receive slots not posted */
@@ -109,7 +118,13 @@ int fab_info(const struct ofi_lib *lib, const struct fab_where *where,
 /* The address of this end, as other ends insert it; *len in and out. */
 int fab_name(struct fab *f, void *name, size_t *len);
 int fab_insert(struct fab *f, const void *name, fi_addr_t *addr);
-void fab_remove(struct fab *f, fi_addr_t addr);
+/*
+ * Close the connection to that address. reads: some are under way there; that
+ * has to be so, and not only that nobody has taken their failure yet
+ * (fab_doubts: progress until there is nothing to take).
+ */
+void fab_remove(struct fab *f, fi_addr_t addr, int reads);
+int fab_doubts(const struct fab *f, fi_addr_t addr);
 
 /* Have n more (fewer) receive buffers: 0 or -ENOMEM. */
 int fab_grant(struct fab *f, uint32_t n);

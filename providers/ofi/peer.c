@@ -90,8 +90,9 @@ static int socket_host(const struct link_peer *lp, struct ofi_host *h)
 
 /*
  * The name that libfabric here knows the other end by. Its port is the
- * endpoint's; the address is the one that the control socket leads to, where
- * the endpoint is bound to all.
+ * endpoint's. Of TCP the address is the one that the control socket leads to: a
+ * hello cannot send this process anywhere else. An interface's number means
+ * nothing on another host.
  */
 static int translate(struct ofi_nic *n, const struct link_peer *lp,
 		     const struct ofi_hello *h, struct sockaddr_storage *sa)
@@ -99,19 +100,24 @@ static int translate(struct ofi_nic *n, const struct link_peer *lp,
 	int family = n->fab.info->addr_format == FI_SOCKADDR_IN ? AF_INET :
 								  AF_INET6;
 	struct sockaddr_storage theirs;
-	struct ofi_host at;
+	struct ofi_host at, from;
 	uint16_t port;
 
 	memset(&theirs, 0, sizeof(theirs));
 	memcpy(&theirs, h->name, sizeof(h->name));
 	memcpy(&port, h->name + offsetof(struct sockaddr_in, sin_port), 2);
-	if (ofi_addr_set(&at, (struct sockaddr *)&theirs, ntohs(port)))
+	if (!port || ofi_addr_set(&at, (struct sockaddr *)&theirs, 0))
 		return -EPROTO;
-	if (h->any) {
-		if (socket_host(lp, &at))
-			return -EHOSTUNREACH;
-		memcpy(at.port, &port, 2);
-	}
+	if (socket_host(lp, &from))
+		return -EHOSTUNREACH;
+	if (ofi_addr_is_link_local(&at))
+		memcpy(at.scope, ofi_addr_is_link_local(&from) ? from.scope :
+				 n->host.scope, sizeof(at.scope));
+	if (h->any)
+		at = from;
+	else if (!n->where.number && !ofi_addr_same_ip(&at, &from))
+		return -EHOSTUNREACH;
+	memcpy(at.port, &port, 2);
 	return ofi_addr_get(&at, family, sa) ? 0 : -EHOSTUNREACH;
 }
 
@@ -337,10 +343,20 @@ static int shared(const struct ofi_peer *p)
 	return 0;
 }
 
+/* Reads that have failed, and are not taken yet, are no reads under way. */
 static void disconnect(struct ofi_peer *p)
 {
-	if (p->to != FI_ADDR_UNSPEC && !shared(p))
-		fab_remove(&p->on->fab, p->to);
+	struct fab *f = &p->on->fab;
+
+	if (p->to == FI_ADDR_UNSPEC)
+		return;
+	if (!shared(p)) {
+		/* All that comes is within the credits that are out. */
+		if (fab_doubts(f, p->to))
+			while (p->reads && fab_progress(f, 64))
+				;
+		fab_remove(f, p->to, p->reads != 0);
+	}
 	p->to = FI_ADDR_UNSPEC;
 }
 

@@ -145,27 +145,44 @@ def link_id(pid):
     return 0
 
 
-def hello(dice, other):
+def stated(kind, address, port, scope=0):
+    """An address as libfabric has it: AF_INET or AF_INET6."""
+    if kind == socket.AF_INET6:
+        return struct.pack("=H", kind) + struct.pack(">HI", port, 0) + \
+            socket.inet_pton(kind, address) + struct.pack("=I", scope)
+    return struct.pack("=H", kind) + struct.pack(">H", port) + \
+        socket.inet_aton(address)
+
+
+def greeting(dice, name, anywhere=0, length=16):
+    """What a NIC says of itself, in its hello and in the answer to one."""
+    data = struct.pack("=QIHHB7s24s", dice.getrandbits(64), 0, 64, length,
+                       anywhere, b"", b"tcp;ofi_rxm")
+    return data + struct.pack("=BB2s16s4s128s", 4, 0, b"mz",
+                              socket.inet_aton("127.0.0.2"), b"", name)
+
+
+def link_frame(kind, own, other=0, token=0, where=b"", data=b""):
+    body = struct.pack("=QQIiIHHHHI", own, other, token, 0, 1, len(where), 0,
+                       len(data), 0, 0) + where + data
+    return struct.pack("=IHH", MAGIC, kind, len(body)) + body
+
+
+def hello(dice, other, name=None):
     """What a NIC would say; its libfabric is at a port where nothing is."""
-    name = struct.pack("=H", socket.AF_INET) + struct.pack(">H", 1)
-    name += socket.inet_aton("127.0.0.2")
-    data = struct.pack("=QIHHB7s24s", dice.getrandbits(64), 0, 64, 16, 0, b"",
-                       b"tcp;ofi_rxm")
-    data += struct.pack("=BB2s16s4s128s", 4, 0, b"mz",
-                        socket.inet_aton("127.0.0.2"), b"", name)
-    body = struct.pack("=QQIiIHHHHI", dice.getrandbits(64) | 1, other, 0, 0, 1,
-                       0, 0, len(data), 0, 0) + data
-    return struct.pack("=IHH", MAGIC, HELLO, len(body)) + body
+    name = name or stated(socket.AF_INET, "127.0.0.2", 1)
+    return link_frame(HELLO, dice.getrandbits(64) | 1, other,
+                      data=greeting(dice, name))
 
 
-def greet(dice, address, other, source):
+def greet(dice, address, other, source, name=None):
     """(socket, type and code of the answer)."""
     s = socket.socket(address[0])
     s.bind((source, 0))
     s.settimeout(2)
     try:
         s.connect((address[1], address[2]))
-        s.sendall(hello(dice, other))
+        s.sendall(hello(dice, other, name))
         answer = s.recv(1000)
     except OSError:
         return s, 0, 0
@@ -276,4 +293,5 @@ def main():
         greetings(device, host, dice)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# Two hosts and their link-local addresses; the interface has another number on
+# each: hello by NICs at every address and at the interface's, both ways.
+#
+#	here, x (50)  fe80::a --- fe80::b  y (60), there
+
+[ "$1" = in ] || {
+	command -v ip >/dev/null || {
+		echo "apt-get install iproute2"
+		exit 77
+	}
+	unshare -rn true 2>/dev/null || {
+		echo "no network namespace of one's own here"
+		exit 77
+	}
+	exec unshare -rn "$0" in
+}
+cd "$(dirname "$0")/../.." || exit 1
+b=${B:-build}
+VIPL_PROVIDERS=$PWD/$b/providers
+export VIPL_PROVIDERS
+log=$b/ofi-links.$$
+bad=0
+
+unshare -n sleep 300 &
+there=$!
+trap 'kill $there; rm -f "$log"' EXIT
+on_there()
+{
+	nsenter -t $there -n "$@"
+}
+# It may not have its namespace yet.
+until [ "$(readlink /proc/$there/ns/net)" != "$(readlink /proc/$$/ns/net)" ]; do
+	sleep 0.05
+done
+ip link add x index 50 type veth peer name y index 60 netns $there || exit 1
+ip link set lo up
+ip link set x addrgenmode none up
+ip address add fe80::a/64 dev x nodad
+on_there ip link set lo up
+on_there ip link set y addrgenmode none up
+on_there ip address add fe80::b/64 dev y nodad
+
+# $1: the server's NIC, $2: the client's
+hello()
+{
+	on_there timeout 60 "$b/samples/hello" "$1" >"$log" 2>&1 &
+	pid=$!
+	tries=0
+	# Until the server listens.
+	until timeout 20 "$b/samples/hello" "$2" fe80::b%x >"$log.client" 2>&1
+	do
+		status=$?
+		tries=$((tries + 1))
+		[ $tries -lt 100 ] && kill -0 $pid 2>/dev/null &&
+			grep -q VipConnectRequest "$log.client" &&
+			{ sleep 0.1; continue; }
+		cat "$log.client"
+		echo "links: client $2 of server $1: status $status"
+		bad=1
+		kill $pid 2>/dev/null
+		break
+	done
+	wait $pid
+	status=$?
+	[ $status -eq 0 ] || {
+		cat "$log"
+		echo "links: server $1 of client $2: status $status"
+		bad=1
+	}
+	rm -f "$log.client"
+}
+
+for server in ofi:tcp ofi:tcp,y; do
+	for client in ofi:tcp ofi:tcp,x; do
+		hello $server $client
+	done
+done
+[ $bad -eq 0 ] && echo "links: four pairs of NICs"
+exit $bad
