@@ -258,6 +258,12 @@ void eng_rx_plain(struct eng_peer *peer, const struct eng_plain *h,
 		  const void *payload, size_t len);
 /* A pull has ended: 0 or an errno. Bytes of a failed one may have moved. */
 void eng_pulled(struct eng_peer *peer, struct eng_pull *pull, int err);
+/*
+ * Into memory of a region, which may not be mapped any more, or not be writable: 0 or
+ * -EFAULT. And may it be read?
+ */
+int eng_copy_in(uint64_t addr, const void *buf, size_t len);
+int eng_readable(uint64_t addr, uint64_t len);
 /* There is room for packets or pulls that got -EAGAIN. */
 void eng_room(struct eng_peer *peer);
 

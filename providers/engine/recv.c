@@ -6,6 +6,7 @@
  * completed at once. Otherwise it gets the next place of v->in: its bytes are
  * placed (or pulled) then, and it completes in its turn.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "eng.h"
@@ -295,7 +296,11 @@ void eng_in_pulled(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x)
 	e->state = IN_READY;
 	e->pulled = e->op == WIRE_WRITE;
 	e->last = x->last;
-	if (x->err)
+	/* What it is pulled to is not mapped any more, or not writable. */
+	if (x->err == -EFAULT)
+		e->status = e->op == WIRE_WRITE ? VIP_STATUS_RDMA_PROT_ERROR :
+						  VIP_STATUS_PROTECTION_ERROR;
+	else if (x->err)
 		e->status = VIP_STATUS_TRANSPORT_ERROR;
 }
 
@@ -325,6 +330,7 @@ static uint32_t answer(struct eng_nic *nic, struct eng_vi *v,
 	struct eng_packet *k;
 	struct eng_region *r;
 	struct eng_expo *x;
+	int err;
 
 	r = eng_remote(nic, v, ENG_RDMA_READ, e->rhandle, e->raddr, e->len);
 	if (!r)
@@ -344,9 +350,11 @@ static uint32_t answer(struct eng_nic *nic, struct eng_vi *v,
 	if (!x)
 		return VIP_STATUS_REMOTE_DESC_ERROR;
 	v->exposed++;
-	if (eng_expo_add(nic, v, x, r, e->raddr, e->len)) {
+	err = eng_expo_add(nic, v, x, r, e->raddr, e->len);
+	if (err) {
 		eng_expo_drop(nic, v, x);
-		return VIP_STATUS_REMOTE_DESC_ERROR;
+		return err == -EFAULT ? VIP_STATUS_RDMA_PROT_ERROR :
+					VIP_STATUS_REMOTE_DESC_ERROR;
 	}
 	x->seq = h.seq;
 	eng_list_add_tail(&x->link, &v->answers);

@@ -200,6 +200,21 @@ static int readable(uint64_t addr, uint64_t end, uint64_t page)
 	return 1;
 }
 
+int eng_readable(uint64_t addr, uint64_t len)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t first = addr & ~(page - 1), end = addr + len;
+	uint64_t size = ((end + page - 1) & ~(page - 1)) - first;
+
+	while (len && madvise((void *)(uintptr_t)first, size,
+			      MADV_POPULATE_READ)) {
+		if (errno == EINTR || errno == EAGAIN)
+			continue;
+		return errno == EINVAL && readable(addr, end, page);
+	}
+	return 1;
+}
+
 static VIP_RETURN bring_in(uint64_t addr, uint64_t len)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);

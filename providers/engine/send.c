@@ -66,6 +66,7 @@ static struct eng_expo *expose(struct eng_nic *nic, struct eng_vi *v,
 	struct eng_seg *seg = eng_segs(s);
 	struct eng_region *r;
 	uint32_t i;
+	int err;
 
 	*st = VIP_STATUS_TRANSPORT_ERROR;
 	if (!e)
@@ -79,7 +80,10 @@ static struct eng_expo *expose(struct eng_nic *nic, struct eng_vi *v,
 			*st = VIP_STATUS_PROTECTION_ERROR;
 			break;
 		}
-		if (eng_expo_add(nic, v, e, r, seg[i].addr, seg[i].len))
+		err = eng_expo_add(nic, v, e, r, seg[i].addr, seg[i].len);
+		if (err == -EFAULT)
+			*st = VIP_STATUS_PROTECTION_ERROR;
+		if (err)
 			break;
 	}
 	if (i == s->nsegs)
@@ -378,7 +382,8 @@ void eng_read_done(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x)
 	s = eng_slot(&v->q[VIPL_SENDQ], v->tx_base + x->seq);
 	if (v->state == VIP_STATE_CONNECTED)
 		eng_peer_send(nic, v->peer, &h, NULL, 0);
-	read_end(nic, v, s, x->err ? VIP_STATUS_TRANSPORT_ERROR : 0);
+	read_end(nic, v, s, x->err == -EFAULT ? VIP_STATUS_PROTECTION_ERROR :
+		 x->err ? VIP_STATUS_TRANSPORT_ERROR : 0);
 }
 
 /* The peer has pulled an answer. */

@@ -37,8 +37,9 @@
 #define OFI_GRANT	64		/* messages that a peer may send */
 #define OFI_GRANT_MIN	8		/* where there are many peers */
 #define OFI_RESERVE	6		/* buffers for CREDIT, BYE, BYE_ACK */
-#define OFI_READS	32		/* reads under way from one peer */
-#define OFI_READ_MAX	(1u << 20)	/* bytes of one */
+#define OFI_READS	16		/* reads under way from one peer */
+#define OFI_READ_MAX	(128u << 10)	/* bytes of one */
+#define OFI_READS_IDLE	16		/* with buffers that are kept */
 
 #define OFI_DRAIN_NS	50000000u	/* what a dead peer has sent comes */
 #define OFI_BYE_NS	500000000u	/* an end in order takes at most */
@@ -118,10 +119,17 @@ struct ofi_pull {
 	int err;
 };
 
+/*
+ * libfabric would write into the program's memory as if that were there: what
+ * it reads comes into a buffer of ours, and is copied in a way that fails.
+ */
 struct ofi_read {
 	struct fab_read fab;
 	struct ofi_pull *of;		/* NULL: not in use */
-	struct ofi_read *next;		/* of those */
+	void *to;			/* the program's */
+	size_t len;			/* bytes */
+	uint8_t *buf;			/* OFI_READ_MAX, or NULL */
+	struct ofi_read *next;		/* of those not in use */
 	struct ofi_read *all;		/* the next of all */
 };
 
@@ -150,6 +158,7 @@ struct ofi_nic {
 
 	struct ofi_pull *pulls, **pulls_tail;	/* not all asked for */
 	struct ofi_read *idle_reads, *reads;
+	uint32_t idle_bufs;		/* of idle_reads */
 	struct ofi_mrs *mrs;		/* exposed ranges, by key */
 
 	uint32_t spins;			/* of progress since the link's last */

@@ -52,6 +52,7 @@ void ofi_pulls_free(struct ofi_nic *n)
 	n->idle_reads = NULL;
 	while ((r = n->reads)) {
 		n->reads = r->all;
+		free(r->buf);
 		free(r);
 	}
 	if (!n->mrs)
@@ -93,7 +94,9 @@ int ofi_expose(struct eng_peer *peer, void *region, const void *addr,
 	(void)region;
 	if (!m)
 		return -ENOMEM;
-	if (ofi_enter(n)) {
+	if (!eng_readable((uintptr_t)addr, len))
+		err = -EFAULT;
+	else if (ofi_enter(n)) {
 		err = fab_expose(&n->fab, addr, len, &m->fab);
 		ofi_leave(n);
 	}
@@ -193,30 +196,65 @@ static struct ofi_read *new_read(struct ofi_nic *n)
 	return r;
 }
 
+/* One that is not in use, with its buffer: it stays the first of those. */
+static struct ofi_read *idle_read(struct ofi_nic *n)
+{
+	struct ofi_read *r = n->idle_reads;
+
+	if (!r)
+		r = new_read(n);
+	if (!r || r->buf)
+		return r;
+	r->buf = malloc(OFI_READ_MAX);
+	if (!r->buf)
+		return NULL;
+	n->idle_bufs++;
+	return r;
+}
+
+/* One without a buffer comes first only where the others have none either. */
+static void not_in_use(struct ofi_nic *n, struct ofi_read *r)
+{
+	struct ofi_read **at = &n->idle_reads;
+
+	r->of = NULL;
+	if (n->idle_bufs < OFI_READS_IDLE) {
+		n->idle_bufs++;
+	} else {
+		free(r->buf);
+		r->buf = NULL;
+		while (*at && (*at)->buf)
+			at = &(*at)->next;
+	}
+	r->next = *at;
+	*at = r;
+}
+
 static int ask(struct ofi_nic *n, struct ofi_pull *t)
 {
 	const struct eng_pull *e = t->pull;
-	struct ofi_read *r = n->idle_reads;
 	uint64_t max = fab_read_max(&n->fab), len;
+	struct ofi_read *r;
 	int err;
 
 	if (t->peer->state != OFI_UP)
 		return -ECONNRESET;
 	if (t->peer->reads == OFI_READS)
 		return -EAGAIN;
-	if (!r)
-		r = new_read(n);
+	r = idle_read(n);
 	if (!r)
 		return -ENOMEM;
 	len = piece(t, max < OFI_READ_MAX ? max : OFI_READ_MAX);
-	err = fab_read(&n->fab, t->peer->to,
-		       (uint8_t *)e->dst[t->dst].iov_base + t->dst_at, len,
+	err = fab_read(&n->fab, t->peer->to, r->buf, len,
 		       e->src[t->src].base + t->src_at, e->src[t->src].key,
 		       &r->fab);
 	if (err)
 		return err;
 	n->idle_reads = r->next;
+	n->idle_bufs--;
 	r->of = t;
+	r->to = (uint8_t *)e->dst[t->dst].iov_base + t->dst_at;
+	r->len = len;
 	t->reads++;
 	t->peer->reads++;
 	advance(t, len);
@@ -301,9 +339,9 @@ void ofi_read_done(void *nic, struct fab_read *read, int err)
 	struct ofi_pull *t = r->of;
 	struct ofi_nic *n = nic;
 
-	r->of = NULL;
-	r->next = n->idle_reads;
-	n->idle_reads = r;
+	if (!err && !t->err && t->pull)
+		t->err = eng_copy_in((uintptr_t)r->to, r->buf, r->len);
+	not_in_use(n, r);
 	t->reads--;
 	if (err && !t->err)
 		t->err = err;
@@ -313,7 +351,7 @@ void ofi_read_done(void *nic, struct fab_read *read, int err)
 			ofi_lose(t->peer, err);
 	}
 	/* One that is queued ends in ofi_pulls(). */
-	if (err)
+	if (t->err)
 		t->left = 0;
 	if (!t->reads && !t->queued)
 		finish(t);
