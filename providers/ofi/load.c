@@ -101,21 +101,55 @@ static void find(void *so)
 		lib.version = version();
 }
 
+/* Which of these does the program, or what is preloaded, have of its own? */
+static const char *replaced(void *libc, const char *const *name)
+{
+	for (; *name; name++)
+		if (dlsym(RTLD_DEFAULT, *name) != dlsym(libc, *name))
+			return *name;
+	return NULL;
+}
+
 /*
  * A program may have a send() or a poll() of its own, which libfabric would
- * call instead of the C library's. Sanitizers allow no way around that.
+ * call instead of the C library's: RTLD_DEEPBIND. But where malloc() is another
+ * one libfabric has to have that as well, since it frees what the C library has
+ * allocated with it; and sanitizers do not allow RTLD_DEEPBIND. -1: both.
  */
 static int flags(void)
 {
 	static const char *const sanitizer[] = {
 		"__asan_init", "__hwasan_init", "__msan_init", "__tsan_init",
 	};
+	static const char *const allocator[] = {
+		"malloc", "free", "calloc", "realloc", "posix_memalign", NULL,
+	};
+	static const char *const call[] = {
+		"accept", "bind", "close", "connect", "epoll_create",
+		"epoll_ctl", "epoll_wait", "fcntl", "getsockopt", "ioctl",
+		"listen", "open", "poll", "read", "recv", "recvmsg", "send",
+		"sendmsg", "sendto", "setsockopt", "shutdown", "socket",
+		"socketpair", "write", NULL,
+	};
+	const char *own, *also;
+	void *libc;
 	size_t i;
 
 	for (i = 0; i < sizeof(sanitizer) / sizeof(sanitizer[0]); i++)
 		if (dlsym(RTLD_DEFAULT, sanitizer[i]))
 			return 0;
-	return RTLD_DEEPBIND;
+	libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	if (!libc)
+		return 0;
+	own = replaced(libc, allocator);
+	also = own ? replaced(libc, call) : NULL;
+	dlclose(libc);
+	if (!also)
+		return own ? 0 : RTLD_DEEPBIND;
+	snprintf(problem, sizeof(problem),
+		 "this program has %s() of its own and %s() of another allocator: libfabric would call both",
+		 also, own);
+	return -1;
 }
 
 /* The first one makes libfabric look for its providers. */
@@ -157,9 +191,11 @@ static void load(void)
 	unsigned int n = sizeof(s) / sizeof(s[0]);
 	struct sigaction old[NSIG];
 	const char *error;
+	int i, how = flags();
 	void *so;
-	int i;
 
+	if (how < 0)
+		return;
 	if (ofi_only_rxe()) {
 		s[n - 1].value = "16";
 		lib.universe = RXE_UNIVERSE;
@@ -169,7 +205,7 @@ static void load(void)
 			old[i].sa_handler = SIG_ERR;
 	settings_on(s, n);
 	so = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE |
-					flags());
+					how);
 	if (so) {
 		find(so);
 		if (!problem[0])
