@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../vipl/sys.h"
 #include "addr.h"
 
 _Static_assert(sizeof(struct ofi_host) == OFI_HOST_LEN, "no padding");
@@ -261,6 +263,24 @@ int ofi_addr_name(const struct ofi_host *h, char *name, size_t size)
 			   NULL, 0, NI_NAMEREQD) ? -1 : 0;
 }
 
+/* A bridge that has no ports leads to no other host. */
+static int is_idle(const struct ifaddrs *i)
+{
+	char path[64 + IF_NAMESIZE];
+	struct dirent *e;
+	int ports = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/brif", i->ifa_name);
+	d = opendir(path);
+	if (!d)
+		return !(i->ifa_flags & IFF_RUNNING);
+	while ((e = readdir(d)))
+		ports |= e->d_name[0] != '.';
+	closedir(d);
+	return !ports;
+}
+
 /* How well other hosts know an interface's address; 0: not at all. */
 static int rank(const struct ifaddrs *i)
 {
@@ -270,12 +290,45 @@ static int rank(const struct ifaddrs *i)
 		return 0;
 	switch (i->ifa_addr->sa_family) {
 	case AF_INET:
-		return i->ifa_flags & IFF_LOOPBACK ? 3 : 5;
+		if (i->ifa_flags & IFF_LOOPBACK)
+			return 3;
+		return is_idle(i) ? 5 : 7;
 	case AF_INET6:
 		if (i->ifa_flags & IFF_LOOPBACK)
 			return 2;
-		return IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr) ? 1 : 4;
+		if (IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr))
+			return 1;
+		return is_idle(i) ? 4 : 6;
 	}
+	return 0;
+}
+
+/*
+ * The address that packets to hosts elsewhere are from: the default route's.
+ * None is sent; these are addresses of examples, which no host has.
+ */
+static int by_route(struct ofi_host *h, const char *elsewhere, uint16_t port)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+	struct ofi_host to;
+	int fd, rc = -1;
+
+	if (ofi_addr_parse(&to, elsewhere, 9))
+		return -1;
+	len = ofi_addr_get(&to, AF_UNSPEC, &sa);
+	fd = sys_socket(sa.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	if (!syscall(SYS_connect, fd, &sa, len)) {
+		len = sizeof(sa);
+		if (!getsockname(fd, (struct sockaddr *)&sa, &len))
+			rc = ofi_addr_set(&to, (struct sockaddr *)&sa, port);
+	}
+	close(fd);
+	if (rc || ofi_addr_is_loopback(&to) || ofi_addr_is_link_local(&to))
+		return -1;
+	*h = to;
 	return 0;
 }
 
@@ -284,6 +337,9 @@ int ofi_addr_own(struct ofi_host *h, const char *interface, uint16_t port)
 	struct ifaddrs *all, *i;
 	int best = 0;
 
+	if (!interface && (!by_route(h, "198.51.100.1", port) ||
+			   !by_route(h, "2001:db8::1", port)))
+		return 0;
 	if (getifaddrs(&all))
 		return -1;
 	for (i = all; i; i = i->ifa_next) {

@@ -51,7 +51,8 @@ int ofi_addr_name(const struct ofi_host *h, char *name, size_t size);
 
 /*
  * An address of this host: of that interface, or, if NULL, the one that other
- * hosts know it by, or else the loopback's. 0 or -1.
+ * hosts know it by: the default route's, an interface's, a bridge's without
+ * ports, the loopback's. 0 or -1.
  */
 int ofi_addr_own(struct ofi_host *h, const char *interface, uint16_t port);
 

@@ -3,6 +3,7 @@
 #
 # Two hosts and their link-local addresses; the interface has another number on
 # each: hello by NICs at every address and at the interface's, both ways.
+# Before that, which of its addresses a host is known by.
 #
 #	here, x (50)  fe80::a --- fe80::b  y (60), there
 
@@ -11,11 +12,11 @@
 		echo "apt-get install iproute2"
 		exit 77
 	}
-	unshare -rn true 2>/dev/null || {
+	unshare -rnm true 2>/dev/null || {
 		echo "no network namespace of one's own here"
 		exit 77
 	}
-	exec unshare -rn "$0" in
+	exec unshare -rnm "$0" in
 }
 cd "$(dirname "$0")/../.." || exit 1
 b=${B:-build}
@@ -23,6 +24,39 @@ VIPL_PROVIDERS=$PWD/$b/providers
 export VIPL_PROVIDERS
 log=$b/ofi-links.$$
 bad=0
+
+# $1: the address that the NIC says, $2: why
+known_by()
+{
+	"$b/tools/viainfo" -d ofi:tcp | grep -q "LocalNicAddress *$1\$" && return
+	"$b/tools/viainfo" -d ofi:tcp | grep LocalNicAddress
+	echo "links: not $1, $2"
+	bad=1
+}
+
+# Ports of bridges are there, those of this namespace.
+mount -t sysfs sysfs /sys || exit 77
+ip link set lo up
+known_by 127.0.0.1 "which is all that there is"
+ip link add docker0 type bridge || exit 1
+ip address add 172.17.0.1/16 dev docker0
+ip link set docker0 up
+known_by 172.17.0.1 "a bridge's, before the loopback's"
+ip link add one type veth peer name one-far
+ip link set one-far up
+ip address add 198.18.1.1/24 dev one
+ip link set one up
+known_by 198.18.1.1 "before that of a bridge without ports"
+ip link add two type veth peer name two-far
+ip link set two-far up
+ip address add 198.18.2.1/24 dev two
+ip link set two up
+known_by 198.18.1.1 "the first interface's"
+ip route add default via 198.18.2.254
+known_by 198.18.2.1 "the default route's"
+ip link del docker0
+ip link del one
+ip link del two
 
 unshare -n sleep 300 &
 there=$!
@@ -36,7 +70,6 @@ until [ "$(readlink /proc/$there/ns/net)" != "$(readlink /proc/$$/ns/net)" ]; do
 	sleep 0.05
 done
 ip link add x index 50 type veth peer name y index 60 netns $there || exit 1
-ip link set lo up
 ip link set x addrgenmode none up
 ip address add fe80::a/64 dev x nodad
 on_there ip link set lo up

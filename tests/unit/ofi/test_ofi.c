@@ -53,6 +53,21 @@ void eng_pulled(struct eng_peer *p, struct eng_pull *pull, int err)
 	pulled_err = err;
 }
 
+/* The program's memory: gone, where these are 0 and an errno. */
+static int may_read = 1, copy_err;
+
+int eng_readable(uint64_t addr, uint64_t len)
+{
+	(void)addr; (void)len;
+	return may_read;
+}
+
+int eng_copy_in(uint64_t addr, const void *buf, size_t len)
+{
+	(void)addr; (void)buf; (void)len;
+	return copy_err;
+}
+
 int fab_send(struct fab *f, fi_addr_t to, const struct iovec *iov,
 	     unsigned int n, uint64_t owner)
 {
@@ -347,6 +362,16 @@ static void bad_pulls(void)
 	for (i = 0; i < reads; i++)
 		ofi_read_done(&nic, under_way[i], 0);
 	CU_ASSERT_EQUAL(pulled, 1);
+	/* The program's memory is gone: an error of this pull alone. */
+	begin();
+	CU_ASSERT_EQUAL(ofi_pull(NULL, &p), 0);
+	copy_err = -EFAULT;
+	for (i = 0; i < reads; i++)
+		ofi_read_done(&nic, under_way[i], 0);
+	copy_err = 0;
+	CU_ASSERT_EQUAL(pulled, 1);
+	CU_ASSERT_EQUAL(pulled_err, -EFAULT);
+	CU_ASSERT_EQUAL(lost, 0);
 }
 
 static void exposed(void)
@@ -355,6 +380,9 @@ static void exposed(void)
 	unsigned int i;
 
 	begin();
+	may_read = 0;
+	CU_ASSERT_EQUAL(ofi_expose(NULL, NULL, &src, 10, &src[0]), -EFAULT);
+	may_read = 1;
 	for (i = 0; i < 3; i++)
 		CU_ASSERT_EQUAL(ofi_expose(NULL, NULL, (void *)(64ul * i + 64),
 					   10 + i, &src[i]), 0);
