@@ -63,6 +63,13 @@ struct eng_pull;
 #define ENG_ARRIVED	0x1
 /* A host address is that of one NIC: a peer that is up is not met again. */
 #define ENG_ONE_NIC	0x2
+/*
+ * A pull fills the places of dst one after the other, each in any order, and one
+ * more of them costs little: the last byte of an RDMA Write is one, perhaps the
+ * engine's, which puts it in place when all before it are. (A read of its own
+ * over a network would double the latency.)
+ */
+#define ENG_LAST_APART	0x4
 
 /*
  * A packet's header, in the byte order of the host (peers of another order or
@@ -99,9 +106,8 @@ struct eng_src {
 
 /*
  * One pull. The engine fills it in and owns the memory; the transport may keep
- * it until it says eng_pulled(). src and dst describe as many bytes. Bytes may
- * be moved in any order. dst need not be registered memory: the last byte of an
- * RDMA Write goes to the engine, which puts it in place when all others are.
+ * it until it says eng_pulled(). src and dst describe as many bytes. With
+ * ENG_LAST_APART dst need not be registered memory.
  */
 struct eng_pull {
 	const struct eng_src *src;

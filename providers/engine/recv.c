@@ -294,7 +294,7 @@ void eng_in_pulled(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x)
 	e = &v->in[(v->in_head + (x->seq - v->rx_done)) % ENG_INFLIGHT];
 	e->x = NULL;
 	e->state = IN_READY;
-	e->pulled = e->op == WIRE_WRITE;
+	e->pulled = x->last_at && !x->in_place;
 	e->last = x->last;
 	/* What it is pulled to is not mapped any more, or not writable. */
 	if (x->err == -EFAULT)

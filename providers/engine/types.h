@@ -128,7 +128,9 @@ struct eng_xfer {
 	uint32_t seq;			/* of the message, or the READ */
 	uint8_t read;			/* it is the answer to a READ */
 	uint8_t started;		/* the transport has it */
-	uint8_t last;			/* byte of an RDMA Write */
+	uint8_t last;			/* byte of an RDMA Write, unless in place */
+	uint8_t in_place;
+	uint64_t last_at;		/* where it goes; 0: nothing is apart */
 	int err;			/* once it has ended */
 	uint32_t npins;
 	struct eng_pin *pin;

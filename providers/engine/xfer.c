@@ -114,20 +114,35 @@ void eng_xfer_add(struct eng_xfer *x, struct eng_region *r, uint64_t addr,
 	x->pin[x->npins++] = eng_pin(r);
 }
 
-/*
- * The target of an RDMA Write, which needs two places: a transport copies in any
- * order, and the last byte is to be the last that is seen.
- */
+/* The target of an RDMA Write, which needs two places: see ENG_LAST_APART. */
 void eng_xfer_write(struct eng_xfer *x, struct eng_region *r, uint64_t addr,
 		    uint32_t len)
 {
-	struct iovec *iov;
-
+	if (!(x->nic->t->flags & ENG_LAST_APART)) {
+		eng_xfer_add(x, r, addr, len);
+		return;
+	}
 	if (len > 1)
 		eng_xfer_add(x, r, addr, len - 1);
-	iov = &x->dst[x->pull.ndst++];
-	iov->iov_base = &x->last;
-	iov->iov_len = 1;
+	else
+		x->pin[x->npins++] = eng_pin(r);
+	x->last_at = addr + len - 1;
+	x->dst[x->pull.ndst++].iov_len = 1;
+}
+
+/*
+ * Where the last byte of an RDMA Write goes. On x86 stores are seen in their
+ * order, but for those of one copy: with no message before this one that is not
+ * over, its turn is now.
+ */
+static void place_last(const struct eng_vi *v, struct eng_xfer *x)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	x->in_place = x->seq == v->rx_done;
+#endif
+	x->dst[x->pull.ndst - 1].iov_base =
+		x->in_place ? (void *)(uintptr_t)x->last_at : &x->last;
+	(void)v;
 }
 
 /* Into the first len bytes of a descriptor: 0, or a status. */
@@ -186,6 +201,8 @@ int eng_xfers_start(struct eng_nic *nic, struct eng_vi *v)
 			continue;
 		if (v->pulls >= PULLS || (!x->read && !eng_in_may_pull(v, x)))
 			return 0;
+		if (x->last_at)
+			place_last(v, x);
 		x->started = 1;
 		v->pulls++;
 		/* It may end, and x be freed, before this returns. */
