@@ -8,7 +8,7 @@
 
 void samples_reserve(struct samples *s, size_t room)
 {
-	uint32_t *v;
+	uint64_t *v;
 
 	if (room <= s->room)
 		return;
@@ -27,9 +27,9 @@ void samples_free(struct samples *s)
 	memset(s, 0, sizeof(*s));
 }
 
-static int cmp_u32(const void *a, const void *b)
+static int cmp_u64(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
@@ -38,25 +38,25 @@ static double half_us(const struct samples *s, double fraction)
 {
 	size_t i = (size_t)ceil(fraction * (double)s->n);
 
-	return s->v[i ? i - 1 : 0] / 2000.0;
+	return (double)s->v[i ? i - 1 : 0] / 2000.0;
 }
 
 void samples_summary(struct samples *s, struct lat_summary *out)
 {
 	double sum = 0, var = 0;
 
-	qsort(s->v, s->n, sizeof(*s->v), cmp_u32);
+	qsort(s->v, s->n, sizeof(*s->v), cmp_u64);
 	for (size_t i = 0; i < s->n; i++)
-		sum += s->v[i] / 2000.0;
+		sum += (double)s->v[i] / 2000.0;
 	out->avg = sum / (double)s->n;
 	for (size_t i = 0; i < s->n; i++) {
-		double d = s->v[i] / 2000.0 - out->avg;
+		double d = (double)s->v[i] / 2000.0 - out->avg;
 
 		var += d * d;
 	}
 	out->stdev = sqrt(var / (double)s->n);
-	out->min = s->v[0] / 2000.0;
-	out->max = s->v[s->n - 1] / 2000.0;
+	out->min = (double)s->v[0] / 2000.0;
+	out->max = (double)s->v[s->n - 1] / 2000.0;
 	out->typical = half_us(s, 0.5);
 	out->p90 = half_us(s, 0.9);
 	out->p99 = half_us(s, 0.99);

@@ -7,7 +7,7 @@
 
 /* Round-trip times of one run, ns. */
 struct samples {
-	uint32_t	*v;
+	uint64_t	*v;
 	size_t		n, room;
 };
 
@@ -23,7 +23,7 @@ static inline void samples_add(struct samples *s, uint64_t ns)
 {
 	if (__builtin_expect(s->n == s->room, 0))
 		samples_reserve(s, s->room ? s->room * 2 : 4096);
-	s->v[s->n++] = ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
+	s->v[s->n++] = ns;
 }
 
 /* Sorts the samples. There must be one at least. */
