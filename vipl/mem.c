@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "msg.h"
 #include "object.h"
 
 /*
@@ -20,6 +21,25 @@ static VIP_RETURN check_attrs(struct vipl_nic *nic, VIP_MEM_ATTRIBUTES **attrs,
 	return *ptag ? VIP_SUCCESS : VIP_INVALID_PTAG;
 }
 
+/*
+ * Once: the address. An old program that calls memalign() without a declaration
+ * has the lower half of a pointer, with the sign of an int.
+ */
+static void blame_address(const struct vipl_nic *nic, const void *addr,
+			  VIP_ULONG len)
+{
+	static _Atomic int told;
+
+	if (atomic_exchange(&told, 1))
+		return;
+	vipl_msg("%s: %p, %lu bytes, is not memory that the program may write%s",
+		 nic->id.name, addr, len,
+		 sizeof(void *) > 4 && addr &&
+		 (intptr_t)addr == (int32_t)(intptr_t)addr ?
+		 ": a pointer cut to 32 bits, by a function that is not declared?" :
+		 "");
+}
+
 static VIP_RETURN reg(struct vipl_nic *nic, void *addr, VIP_ULONG len,
 		      VIP_MEM_ATTRIBUTES *attrs, VIP_MEM_HANDLE *out)
 {
@@ -35,6 +55,8 @@ static VIP_RETURN reg(struct vipl_nic *nic, void *addr, VIP_ULONG len,
 					      ptag ? ptag->id : 0, attrs, out);
 	if (ptag)
 		vipl_ptag_put(ptag);
+	if (r == VIP_INVALID_PARAMETER)
+		blame_address(nic, addr, len);
 	return r;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Limits of the process that leave no room: for a NIC, or for one more peer.
  * The call fails, a line on standard error names the limit, no signal comes,
- * and the process goes on.
+ * and the process goes on. So it is with memory that is not there.
  */
 #include "tests.h"
 #include "end.h"
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -86,6 +87,26 @@ static void opens(int which, rlim_t value, const char *word)
 	ended(pid, said[0], word);
 }
 
+/* The pointer of a function without a declaration, in an old program. */
+static void unmapped(void *at, const char *word)
+{
+	int said[2], i;
+	pid_t pid = child(said);
+	VIP_NIC_HANDLE nic;
+	VIP_MEM_HANDLE h;
+
+	if (!pid) {
+		OK(VipOpenNic((VIP_CHAR *)device, &nic));
+		/* Said once, however often it is tried. */
+		for (i = 0; i < 3; i++)
+			must("VipRegisterMem",
+			     VipRegisterMem(nic, at, 4096, NULL, &h),
+			     VIP_INVALID_PARAMETER);
+		_exit(0);
+	}
+	ended(pid, said[0], word);
+}
+
 static int next_file(void)
 {
 	int fd = dup(STDERR_FILENO);
@@ -120,7 +141,14 @@ static void serves(int which, const char *word)
 
 int test_limits(int rounds)
 {
+	void *page = mmap(NULL, 8192, PROT_READ,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
 	(void)rounds;
+	unmapped(page, "is not memory that the program may write\n");
+	if (sizeof(void *) == 8)
+		unmapped((void *)(intptr_t)(int32_t)0xd5a0b000,
+			 "a pointer cut to 32 bits");
 	opens(RLIMIT_NOFILE, 8, "RLIMIT_NOFILE is 8 ");
 	opens(RLIMIT_FSIZE, 0, "RLIMIT_FSIZE is 0 ");
 	if (!SANITIZED) {
