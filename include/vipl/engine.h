@@ -222,6 +222,12 @@ struct eng_transport {
 	void (*disarm)(struct eng_nic *nic);
 	void (*wait)(struct eng_nic *nic, uint64_t ns);
 	void (*wake)(struct eng_nic *nic);
+
+	/*
+	 * Does another address than the NIC's lead to it as well? May be NULL:
+	 * none does. Any thread, no lock.
+	 */
+	int (*leads_here)(struct eng_nic *nic, const uint8_t *host);
 };
 
 /*

@@ -465,6 +465,8 @@ void eng_rx_connect(struct eng_nic *nic, struct eng_peer *peer,
 		    const struct wire_conn *c);
 void eng_conn_free(struct eng_nic *nic, struct eng_conn *c);
 void eng_requests_end(struct eng_nic *nic);
+/* Is it left out, or does it lead to this NIC? */
+int eng_own_host(struct eng_nic *nic, const struct vipl_addr *a);
 VIP_RETURN eng_conn_wait(struct vipl_nic *obj, const struct vipl_addr *local,
 			 VIP_ULONG timeout, struct vipl_request *req);
 VIP_RETURN eng_conn_accept(struct vipl_nic *obj, uint32_t conn,

@@ -85,8 +85,7 @@ VIP_RETURN eng_peer_request(struct vipl_vi *obj, const struct vipl_addr *local,
 	if (!timeout || remote->host_len != nic->ident.addr_len)
 		return r;
 	/* The address to be found by is our own, or left out. */
-	if (local->host_len &&
-	    memcmp(local->host, nic->ident.addr, nic->ident.addr_len))
+	if (!eng_own_host(nic, local))
 		return r;
 	eng_enter(nic);
 	r = VIP_INVALID_STATE;

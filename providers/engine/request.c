@@ -187,11 +187,13 @@ static void hand_over(struct eng_nic *nic, struct eng_conn *c,
 	req->priv = c->priv;
 }
 
-static int own_host(const struct eng_nic *nic, const struct vipl_addr *a)
+int eng_own_host(struct eng_nic *nic, const struct vipl_addr *a)
 {
-	return !a->host_len ||
-	       (a->host_len == nic->ident.addr_len &&
-		!memcmp(a->host, nic->ident.addr, nic->ident.addr_len));
+	if (!a->host_len)
+		return 1;
+	return a->host_len == nic->ident.addr_len &&
+	       (!memcmp(a->host, nic->ident.addr, nic->ident.addr_len) ||
+		(nic->t->leads_here && nic->t->leads_here(nic, a->host)));
 }
 
 /* Wait in the queue of a discriminator; the engine lock is held. */
@@ -232,7 +234,7 @@ VIP_RETURN eng_conn_wait(struct vipl_nic *obj, const struct vipl_addr *local,
 	struct eng_disc *d;
 	struct eng_conn *c;
 
-	if (!own_host(nic, local))
+	if (!eng_own_host(nic, local))
 		return r;
 	eng_enter(nic);
 	if (nic->live)
@@ -394,7 +396,7 @@ VIP_RETURN eng_conn_listen(struct vipl_nic *obj, const struct vipl_addr *local,
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
 	struct eng_disc *d;
 
-	if (!own_host(nic, local))
+	if (!eng_own_host(nic, local))
 		return r;
 	eng_enter(nic);
 	if (nic->live) {

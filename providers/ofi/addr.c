@@ -351,3 +351,22 @@ int ofi_addr_own(struct ofi_host *h, const char *interface, uint16_t port)
 	freeifaddrs(all);
 	return best ? 0 : -1;
 }
+
+int ofi_addr_is_own(const struct ofi_host *h)
+{
+	struct ofi_host any_port = *h;
+	struct sockaddr_storage sa;
+	socklen_t len;
+	int fd, own;
+
+	put_port(&any_port, 0);
+	len = ofi_addr_get(&any_port, AF_UNSPEC, &sa);
+	if (!len || ofi_addr_is_any(h))
+		return 0;
+	fd = sys_socket(sa.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	own = !sys_bind(fd, &sa, len);
+	close(fd);
+	return own;
+}

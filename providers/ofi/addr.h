@@ -55,5 +55,7 @@ int ofi_addr_name(const struct ofi_host *h, char *name, size_t size);
  * ports, the loopback's. 0 or -1.
  */
 int ofi_addr_own(struct ofi_host *h, const char *interface, uint16_t port);
+/* One of this host's addresses? The loopback's are. */
+int ofi_addr_is_own(const struct ofi_host *h);
 
 #endif /* OFI_ADDR_H */

@@ -297,6 +297,17 @@ static void ofi_waiting(struct eng_nic *nic, const uint8_t *disc, uint32_t len,
 	link_waiting(ofi_nic(nic)->link, disc, len, now);
 }
 
+/* A NIC at every address of the host is reached by each of them. */
+static int ofi_leads_here(struct eng_nic *nic, const uint8_t *host)
+{
+	struct ofi_nic *n = ofi_nic(nic);
+	struct ofi_host h;
+
+	memcpy(&h, host, sizeof(h));
+	return !n->where.bound && ofi_addr_port(&h) == n->port &&
+	       (h.version == 4 || !n->where.only4) && ofi_addr_is_own(&h);
+}
+
 const struct eng_transport ofi_transport = {
 	.name = "ofi",
 	.nic_size = sizeof(struct ofi_nic),
@@ -317,4 +328,5 @@ const struct eng_transport ofi_transport = {
 	.disarm = ofi_disarm,
 	.wait = ofi_wait,
 	.wake = ofi_wake,
+	.leads_here = ofi_leads_here,
 };
