@@ -215,7 +215,7 @@ static void connect_to(struct ping *p)
 		die("%s is there, but has no responder: start 'viaping -l -d NIC' on it",
 		    p->host);
 	if (rc == VIP_TIMEOUT || rc == VIP_NOT_REACHABLE)
-		conn_unanswered(p->host, rc);
+		conn_unanswered(&p->nic, p->host, rc);
 	if (rc != VIP_SUCCESS)
 		die("cannot connect to %s: %s", p->host, vip_str(rc));
 	printf("VIAPING %s (%s) from %s: %u bytes\n", p->host,

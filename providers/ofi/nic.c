@@ -179,7 +179,8 @@ static VIP_RETURN ofi_open(struct eng_nic *nic, const char *rest,
 		ofi_leave(n);
 	}
 	if (err) {
-		ofi_host->msg("ofi:%s: %s", rest, why);
+		ofi_host->msg("ofi:%s: %s%s", rest, why, err == -EMFILE ?
+			      "; ulimit -n allows more" : "");
 		return VIP_ERROR_RESOURCE;
 	}
 	n->open = 1;

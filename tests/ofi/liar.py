@@ -11,6 +11,7 @@ the table in turn; then the same addresses are in hellos to a server.
 import os
 import random
 import resource
+import select
 import socket
 import struct
 import subprocess
@@ -149,9 +150,16 @@ def servers():
         if server.poll() is None:
             hostile.ping(DEVICE, OWN)
         # Some of these limits are reached as libfabric connects.
+        said = 0
         for files in range(12, 40):
-            bad += judge(client(files, OWN), f"{files} files", False)
-        print("liar: clients of 12 to 39 files")
+            done = client(files, OWN)
+            bad += judge(done, f"{files} files", False)
+            said += "does not answer (not reachable)" in done.stderr and \
+                "no file left for a connection: ulimit -n" in done.stderr
+            bad += "kernel" in done.stderr
+        print(f"liar: clients of 12 to 39 files, {said} say that none is left "
+              "for a connection")
+        bad += not said
         if server.poll() is not None:
             print(f"liar: the server's status is {server.poll()}")
             return bad + 1
@@ -164,11 +172,36 @@ def servers():
     return bad
 
 
+def without_files():
+    """A server that has no file for one more client says so."""
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
+    # pylint: disable-next=consider-using-with
+    server = subprocess.Popen([hostile.PING, "-d", DEVICE, "-l"],
+                              stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, preexec_fn=few)
+    clients_of_it = []
+    try:
+        for _ in range(5):
+            # pylint: disable-next=consider-using-with
+            clients_of_it.append(subprocess.Popen(
+                [hostile.PING, "-c", "100", "-d", DEVICE, OWN],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        ready, _, _ = select.select([server.stderr], [], [], TIME)
+        line = server.stderr.readline().decode() if ready else ""
+    finally:
+        for one in clients_of_it + [server]:
+            one.kill()
+            one.wait()
+    print(f"liar: a server without files: {line.strip()}")
+    return "RLIMIT_NOFILE is 24" not in line
+
+
 def main():
     port = int(os.environ.setdefault("VIPL_OFI_PORT", "27600"))
     os.environ.setdefault("VIPL_PROVIDERS",
                           os.path.join(hostile.BUILD, "providers"))
-    sys.exit((clients(port) + servers()) != 0)
+    sys.exit((clients(port) + servers() + without_files()) != 0)
 
 
 main()

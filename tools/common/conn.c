@@ -98,11 +98,15 @@ VIP_RETURN conn_request(const struct nic *nic, VIP_VI_HANDLE vi,
 	}
 }
 
-void conn_unanswered(const char *host, VIP_RETURN rc)
+void conn_unanswered(const struct nic *nic, const char *host, VIP_RETURN rc)
 {
-	/* A host that says so at once speaks, but not as this one does. */
+	/*
+	 * A host that says so at once speaks, but not as this one does. A
+	 * plug-in's NIC (shm:0) has no kernel part, and has told itself.
+	 */
 	die("%s does not answer (%s): is it up, and on the same network?%s",
-	    host, vip_str(rc), rc == VIP_NOT_REACHABLE ?
+	    host, vip_str(rc), rc == VIP_NOT_REACHABLE &&
+	    !strchr((const char *)nic->attr.Name, ':') ?
 	    " The kernel's log tells if it speaks another version of the wire" :
 	    "");
 }

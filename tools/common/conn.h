@@ -53,7 +53,7 @@ VIP_RETURN conn_request(const struct nic *nic, VIP_VI_HANDLE vi,
 			uint32_t patience_ms);
 
 /* Ends the program: VIP_TIMEOUT or VIP_NOT_REACHABLE has come of a request. */
-void conn_unanswered(const char *host, VIP_RETURN rc)
+void conn_unanswered(const struct nic *nic, const char *host, VIP_RETURN rc)
 	__attribute__((__noreturn__));
 
 #endif

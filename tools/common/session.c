@@ -146,7 +146,8 @@ static void hello(struct session *s)
 	s->peer_rx = (uint32_t)m.b;
 }
 
-static void check_connect(VIP_RETURN rc, const struct opts *o)
+static void check_connect(const struct nic *nic, VIP_RETURN rc,
+			  const struct opts *o)
 {
 	switch (rc) {
 	case VIP_SUCCESS:
@@ -157,7 +158,7 @@ static void check_connect(VIP_RETURN rc, const struct opts *o)
 		    o->name);
 	case VIP_TIMEOUT:
 	case VIP_NOT_REACHABLE:
-		conn_unanswered(o->host ? o->host : "the other end", rc);
+		conn_unanswered(nic, o->host ? o->host : "the other end", rc);
 	case VIP_REJECT:
 		die("the server refused the run: it says why on its standard error");
 	default:
@@ -206,11 +207,11 @@ static void run_client(const struct opts *o, session_fn fn,
 	init_data(s);
 	params_from_opts(&p, s);
 	ctl_disc(disc, sizeof(disc), o);
-	check_connect(conn_request(&s->nic, s->ctl.vi, &peer, disc, &p,
-				   sizeof(p), PATIENCE_MS), o);
+	check_connect(&s->nic, conn_request(&s->nic, s->ctl.vi, &peer, disc,
+					    &p, sizeof(p), PATIENCE_MS), o);
 	data_disc(disc, sizeof(disc), o, &p);
-	check_connect(conn_request(&s->nic, s->data.vi, &peer, disc, &p,
-				   sizeof(p), PATIENCE_MS), o);
+	check_connect(&s->nic, conn_request(&s->nic, s->data.vi, &peer, disc,
+					    &p, sizeof(p), PATIENCE_MS), o);
 	hello(s);
 	fn(s);
 	session_end(s);
