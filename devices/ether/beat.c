@@ -389,8 +389,8 @@ static void rx_heartbeat(struct via_ether_nic *nic,
 		spin_unlock(&nic->lock);
 		WRITE_ONCE(peer->asked_us, jiffies);
 	}
-	if (!known && !via_ether_may_answer(nic, f->src, f->len,
-					    VIA_WIRE_BEAT_LEN))
+	if (!known && !via_ether_may_answer(nic, f->src, VIA_LIMIT_ANSWER,
+					    f->len, VIA_WIRE_BEAT_LEN))
 		return;
 	own_beat(peer, &b);
 	via_ether_proof_of(&of, nic, f->src, theirs->epoch);

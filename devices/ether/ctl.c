@@ -408,15 +408,15 @@ static u32 on_wire(const struct via_ether_nic *nic, u32 len)
 }
 
 bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *host,
-			  u32 question, u32 answer)
+			  enum via_limit_kind kind, u32 question, u32 answer)
 {
 	/* It would be a broadcast. */
 	if (unlikely(!nic->ops->host_valid(nic, host)))
 		return false;
 	answer += via_secret_of(nic, host) ? VIA_WIRE_AUTH_LEN :
 					    VIA_WIRE_SEAL_LEN;
-	if (via_limit_answer(&nic->limit, VIA_LIMIT_ANSWER, host, nic->host.len,
-			     0, on_wire(nic, question), on_wire(nic, answer)))
+	if (via_limit_answer(&nic->limit, kind, host, nic->host.len, 0,
+			     on_wire(nic, question), on_wire(nic, answer)))
 		return true;
 	via_ether_count(nic, UNANSWERED);
 	return false;
@@ -440,7 +440,8 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *host, u32 id,
 		.type = VIA_WIRE_RESET,
 	};
 
-	if (via_ether_may_answer(nic, host, question, VIA_WIRE_END_LEN) &&
+	if (via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER, question,
+				 VIA_WIRE_END_LEN) &&
 	    send_one(nic, &c, &e))
 		via_ether_count(nic, RESETS_OUT);
 }
@@ -464,7 +465,8 @@ void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *host,
 		.type = VIA_WIRE_DISCONNECT_ACK,
 	};
 
-	if (known || via_ether_may_answer(nic, host, question, VIA_WIRE_END_LEN))
+	if (known || via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER,
+					  question, VIA_WIRE_END_LEN))
 		send_one(nic, &c, &e);
 }
 
@@ -493,7 +495,8 @@ void via_ether_send_version(struct via_ether_nic *nic,
 	c.dst = be32_to_cpu(first);
 	c.cookie = be64_to_cpu(second);
 	if (!via_ether_allowed(nic, f->src) ||
-	    !via_ether_may_answer(nic, f->src, f->len, VIA_WIRE_VERSION_LEN))
+	    !via_ether_may_answer(nic, f->src, VIA_LIMIT_ANSWER, f->len,
+				  VIA_WIRE_VERSION_LEN))
 		return;
 	pr_info_ratelimited("%s: %s speaks version %u of the wire, this host %u\n",
 			    nic->ka->name,

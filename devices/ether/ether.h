@@ -601,7 +601,7 @@ bool via_ether_proven(struct via_ether_nic *nic,
 		      const struct via_conn_hdr *c);
 /* A stranger's frame of @question bytes, by one of @answer, and its seal? */
 bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *host,
-			  u32 question, u32 answer);
+			  enum via_limit_kind kind, u32 question, u32 answer);
 /* To strangers: as many as the NIC's limit allows. */
 void via_ether_send_reset(struct via_ether_nic *nic, const u8 *host, u32 id,
 			  u64 cookie, u32 seq, u32 question);

@@ -64,7 +64,7 @@ bool via_limit_answer(struct via_limit *l, enum via_limit_kind kind,
 	asker = &l->asker[kind][bucket_of(l, addr, len, epoch)];
 	if (!take(asker, now, SECOND / VIA_LIMIT_ASKER, VIA_LIMIT_ASKER))
 		return false;
-	if (kind == VIA_LIMIT_CHALLENGE)
+	if (kind == VIA_LIMIT_CHALLENGE || kind == VIA_LIMIT_NAME)
 		return take(&l->nic[kind], now, SECOND / VIA_LIMIT_CHALLENGES,
 			    VIA_LIMIT_CHALLENGE_BURST);
 	return take(&l->nic[kind], now, SECOND / VIA_LIMIT_ANSWERS,

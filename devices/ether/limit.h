@@ -8,16 +8,17 @@
  * bounded per second, by two buckets of tokens each: of the NIC, and of the
  * asker, so that one asker does not use up what the NIC has for all.
  *
- * There are three kinds, with buckets of their own.  A CHALLENGE is what every
+ * There are four kinds, with buckets of their own.  A CHALLENGE is what every
  * new host needs: its NIC bucket is as large as all buckets of askers together,
  * and the asker is told apart by address and epoch.  A blind forger does not
  * know the epoch of the host that it wants to keep out, so it finds that one's
  * bucket by filling all of them only, 16,384 frames a second; and one that
- * does that leaves the host a share of it, and the host asks repeatedly.  All
- * other answers (RESET, VERSION, NAME_REPLY) save time and are not needed:
+ * does that leaves the host a share of it, and the host asks repeatedly.  A
+ * NAME_REPLY is needed as well, since no program finds the host without: its NIC bucket
+ * is as large.  All other answers (RESET, VERSION) save time and are not needed:
  * silence ends the same things later.
  *
- * The third is no answer, but the look at a tag: of frames that come in the name of
+ * The last is no answer, but the look at a tag: of frames that come in the name of
  * a host with a key, and name nothing that only hosts know which have seen the
  * wire.  One that guesses cookies would have this host compute a hash for each
  * guess.
@@ -44,6 +45,7 @@
 enum via_limit_kind {
 	VIA_LIMIT_ANSWER,
 	VIA_LIMIT_CHALLENGE,
+	VIA_LIMIT_NAME,			/* as many as of CHALLENGE */
 	VIA_LIMIT_TAG,			/* as many as answers */
 	VIA_LIMIT_KINDS
 };

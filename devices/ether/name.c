@@ -108,7 +108,8 @@ static void rx_query(struct via_ether_nic *nic, const struct via_ether_frame *f,
 	via_name_own(own);
 	if (n->name[0] && !via_name_match(n->name, own))
 		return;
-	if (via_ether_may_answer(nic, f->src, f->len, VIA_WIRE_NAME_LEN) &&
+	if (via_ether_may_answer(nic, f->src, VIA_LIMIT_NAME, f->len,
+				 VIA_WIRE_NAME_LEN) &&
 	    via_ether_send_name(nic, f->src, VIA_WIRE_NAME_REPLY, n->nonce,
 				own))
 		via_ether_count(nic, NAMES_TOLD);

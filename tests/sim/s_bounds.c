@@ -13,7 +13,7 @@
 static struct {
 	struct sim_nic *nic[2];
 	u8 type;			/* of the answers */
-	u32 answers;
+	u32 answers, told;
 	u32 asked, done;
 	bool over;
 } w;
@@ -21,6 +21,7 @@ static struct {
 static bool count(void *arg, u8 *frame, u32 *len)
 {
 	w.answers += forged_wire(frame)->type == w.type;
+	w.told += forged_wire(frame)->type == VIA_WIRE_NAME_REPLY;
 	return true;
 }
 
@@ -37,6 +38,19 @@ static void stray(u8 type, bool one)
 		forged_wire(f.data)->cookie = cpu_to_be64(w.asked);
 	}
 	forge_throw(&f, w.nic[0]);
+}
+
+/* Beside the flood a host's name is told. */
+static void find(void)
+{
+	u32 i;
+
+	w.told = 0;
+	/* Some ask in a bucket with one of the flood. */
+	for (i = 0; i < 8; i++)
+		stray(VIA_WIRE_NAME_QUERY, false);
+	msleep(5);
+	sim_expect(w.told, "the host is not found");
 }
 
 static void floods(void)
@@ -58,9 +72,13 @@ static void floods(void)
 		w.answers = 0;
 		for (i = 0; i < FLOOD; i++)
 			stray(kinds[kind][0], one);
+		if (kind)
+			find();
 		msleep(20);
 		/* What pauses have brought is all that there is at once, or a sixth. */
 		most = one && turn ? ANSWERS / 6 + 2 : ANSWERS + 24;
+		if (!kind && !one)
+			most = FLOOD; /* a host is to be found all the same */
 		sim_expect(w.answers && w.answers <= most,
 			   "%u answers to %u frames", w.answers, FLOOD);
 		msleep(130);

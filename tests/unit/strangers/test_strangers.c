@@ -210,6 +210,13 @@ static void apart(void)
 	limit_begin();
 	flood(VIA_LIMIT_ANSWER, 100);
 	CU_ASSERT_EQUAL(asks(VIA_LIMIT_CHALLENGE, 77, 100), VIA_LIMIT_ASKER);
+	/* A host is found beside it, and beside other questions for names. */
+	CU_ASSERT_EQUAL(asks(VIA_LIMIT_NAME, 77, 100), VIA_LIMIT_ASKER);
+	limit_begin();
+	for (n = 0; n < 1000; n++)
+		ask(VIA_LIMIT_NAME, n, 0);
+	unit_jiffies += HZ;
+	CU_ASSERT_EQUAL(asks(VIA_LIMIT_NAME, 77, 100), VIA_LIMIT_ASKER);
 	limit_begin();
 	asks(VIA_LIMIT_CHALLENGE, 5, 1000);
 	for (n = 6; n < 106; n++)
