@@ -348,6 +348,18 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 	return send_one(ev->nic, &ctl, &f);
 }
 
+bool via_ether_may_challenge(struct via_ether_nic *nic,
+			     const struct via_ether_frame *f,
+			     const struct via_hello_hdr *asked)
+{
+	if (via_limit_answer(&nic->limit, VIA_LIMIT_CHALLENGE, f->src,
+			     nic->host.len, asked->epoch, f->len,
+			     VIA_WIRE_HELLO_LEN + VIA_WIRE_SEAL_LEN))
+		return true;
+	via_ether_count(nic, UNANSWERED);
+	return false;
+}
+
 /*
  * What proves its address is told to a host that asks without it.  Most of a
  * flood ends at the limit, before checksum and hash.
@@ -367,12 +379,8 @@ static void challenge(struct via_ether_nic *nic,
 		.type = VIA_WIRE_CHALLENGE,
 	};
 
-	if (!via_limit_answer(&nic->limit, VIA_LIMIT_CHALLENGE, f->src,
-			      nic->host.len, asked->hello.epoch, f->len,
-			      VIA_WIRE_HELLO_LEN + VIA_WIRE_SEAL_LEN)) {
-		via_ether_count(nic, UNANSWERED);
+	if (!h->paid && !via_ether_may_challenge(nic, f, &asked->hello))
 		return;
-	}
 	if (!via_ether_sum_ok(nic, f, h))
 		return;
 	fill_hello(&hello, nic);

@@ -599,6 +599,10 @@ bool via_ether_proven(struct via_ether_nic *nic,
 		      const struct via_ether_frame *f,
 		      const struct via_frame_hdr *h,
 		      const struct via_conn_hdr *c);
+/* May its request be answered with a CHALLENGE?  Takes a token. */
+bool via_ether_may_challenge(struct via_ether_nic *nic,
+			     const struct via_ether_frame *f,
+			     const struct via_hello_hdr *asked);
 /* A stranger's frame of @question bytes, by one of @answer, and its seal? */
 bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *host,
 			  enum via_limit_kind kind, u32 question, u32 answer);

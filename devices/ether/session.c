@@ -292,11 +292,13 @@ static bool check_request(struct via_peer *peer,
 	enum via_auth_error err = VIA_AUTH_FORGED;
 	struct via_ether_nic *nic = peer->nic;
 	struct via_conn_hdr c;
+	bool named;
 
 	if (via_wire_parse_hello(f->hdr, &c.hello)) {
 		via_ether_count(nic, BAD_FIELD);
 		return false;
 	}
+	named = names(cur, &c.hello) || names(next, &c.hello);
 	if (names(cur, &c.hello)) {
 		err = verify(cur, f, h);
 		if (err == VIA_AUTH_OK)
@@ -305,9 +307,7 @@ static bool check_request(struct via_peer *peer,
 		err = verify(next, f, h);
 		if (err == VIA_AUTH_OK)
 			return install(peer, secret, next);
-	} else if (!via_limit_answer(&nic->limit, VIA_LIMIT_CHALLENGE, f->src,
-				     nic->host.len, c.hello.epoch, 0, 0)) {
-		via_ether_count(nic, UNANSWERED);
+	} else if (!via_ether_may_challenge(nic, f, &c.hello)) {
 		return false;
 	} else if (c.hello.nonce && proof_holds(nic, f, &c)) {
 		s = begin(peer, secret, &c.hello);
@@ -323,6 +323,7 @@ static bool check_request(struct via_peer *peer,
 	refuse(nic, err);
 	if (err == VIA_AUTH_OLD)
 		return false;
+	h->paid = !named;
 	/* As one without: a CHALLENGE tells how to begin, and no more. */
 	h->flags &= ~VIA_WIRE_AUTH;
 	return true;

@@ -400,6 +400,7 @@ enum via_wire_error via_wire_parse(const void *p, u32 len,
 						      VIA_WIRE_BAD_VERSION;
 	h->flags = w->flags;
 	h->marks = w->marks;
+	h->paid = false;
 	h->dst = be32_to_cpu(w->dst);
 	h->cookie = be64_to_cpu(w->cookie);
 	if (unlikely((h->flags & ~VIA_WIRE_FLAGS) ||

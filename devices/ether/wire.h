@@ -315,6 +315,7 @@ struct via_frame_hdr {
 	u8 flags;
 	u8 marks;
 	u8 nranges;			/* ACK */
+	bool paid;			/* a token for its CHALLENGE was taken */
 	u32 dst;
 	u64 cookie;
 	u32 len;			/* payload bytes */

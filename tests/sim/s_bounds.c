@@ -5,6 +5,7 @@
  * what was answered makes room again, and what comes later is served.
  */
 #include "s_forge.h"
+#include "../../kernel/via_ka.h"
 
 #define FLOOD		1000		/* frames within a tick */
 #define ANSWERS		64u		/* of them at once, one host's or all */
@@ -83,6 +84,38 @@ static void floods(void)
 			   "%u answers to %u frames", w.answers, FLOOD);
 		msleep(130);
 	}
+	sim_nic_down(w.nic[0]);
+}
+
+/* Requests in the name of a host with a key cost it one CHALLENGE each. */
+static void keyed(void)
+{
+	char text[120], key[65] = "";
+	u8 host[ETH_ALEN];
+	struct forged f;
+	u32 i;
+
+	memset(&w, 0, sizeof(w));
+	w.nic[0] = sim_nic_up("a", 1);
+	w.type = VIA_WIRE_CHALLENGE;
+	sim_wire.meddle = count;
+	sim_wire.weigh = true;
+	forge_host(host, 1);
+	memset(key, '5', 64);
+	scnprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x key=%s\n", host[0],
+		host[1], host[2], host[3], host[4], host[5], key);
+	sim_expect(!sim_peers("via_a", VIA_PEERS_ONLY, text), "");
+	for (i = 0; i < FLOOD; i++) {
+		forge_conn(&f, host, sim_nic_mac(w.nic[0]), VIA_WIRE_REQUEST,
+			   "many", 5, 77);
+		forged_wire(f.data)->flags |= VIA_WIRE_AUTH;
+		forged_hello(f.data)->nonce = cpu_to_be64(1 + i);
+		f.len += VIA_WIRE_AUTH_LEN;
+		sim_nic_inject(w.nic[0], f.data, f.len);
+	}
+	msleep(5);
+	sim_expect(w.answers >= ANSWERS && w.answers < ANSWERS + 3,
+		   "%u CHALLENGEs to %u requests", w.answers, FLOOD);
 	sim_nic_down(w.nic[0]);
 }
 
@@ -192,3 +225,5 @@ SIM_SCENARIO(bounds, .name = "bounds", .run = floods, .runs = 50,
 SIM_SCENARIO(requests_many, .name = "requests-many", .run = many, .runs = 10,
 	     .coarse = true,
 	     .what = "more requests than a NIC keeps, each refused in time")
+SIM_SCENARIO(bounds_keyed, .name = "bounds-keyed", .run = keyed, .runs = 20,
+	     .what = "requests with forged authenticators take one token each")
