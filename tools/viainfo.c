@@ -255,7 +255,7 @@ static void usage(void)
 	       "  -w, --wire      hosts that answer on the NIC's wire, and names\n"
 	       "  -j, --json      as a JSON array\n"
 	       "  -h, --help      show this text\n"
-	       "      --version   " VERSION_HELP "\n");
+	       "  -V, --version   " VERSION_HELP "\n");
 }
 
 int main(int argc, char **argv)
@@ -273,7 +273,7 @@ int main(int argc, char **argv)
 	const char *dev = NULL;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "d:vwjh", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "d:vwjhV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'd': dev = optarg; break;
 		case 'v': how.verbose = true; break;
@@ -281,11 +281,11 @@ int main(int argc, char **argv)
 		case 'j': how.json.file = stdout; break;
 		case 'h': usage(); return 0;
 		case OPT_VERSION: print_version("viainfo");
-		default: die("see viainfo -h");
+		default: die_usage("see viainfo -h");
 		}
 	}
 	if (optind < argc)
-		die("what is '%s'? See viainfo -h", argv[optind]);
+		die_usage("what is '%s'? See viainfo -h", argv[optind]);
 	json_begin(&how.json);
 	if (dev)
 		show(dev, &how);

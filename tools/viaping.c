@@ -316,7 +316,7 @@ static void usage(void)
 	       "  -i, --interval SECONDS  time between two messages (1)\n"
 	       "  -l, --listen            answer others\n"
 	       "  -h, --help              show this text\n"
-	       "      --version           " VERSION_HELP "\n");
+	       "  -V, --version           " VERSION_HELP "\n");
 }
 
 static uint64_t parse_interval(const char *s)
@@ -325,7 +325,7 @@ static uint64_t parse_interval(const char *s)
 	double v = strtod(s, &end);
 
 	if (end == s || *end || !(v >= 0 && v <= 3600))
-		die("-i: '%s' is not a number of seconds from 0 to 3600", s);
+		die_usage("-i: '%s' is not a number of seconds from 0 to 3600", s);
 	return v * 1e9;
 }
 
@@ -346,7 +346,7 @@ int main(int argc, char **argv)
 	bool listen = false;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "d:c:s:i:lh", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "d:c:s:i:lhV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'd': dev = optarg; break;
 		case 'c': p.count = parse_number("-c", optarg, 1, 1u << 30); break;
@@ -357,11 +357,11 @@ int main(int argc, char **argv)
 		case 'l': listen = true; break;
 		case 'h': usage(); return 0;
 		case OPT_VERSION: print_version("viaping");
-		default: die("see viaping -h");
+		default: die_usage("see viaping -h");
 		}
 	}
 	if (listen == (optind < argc) || argc - optind > 1)
-		die("one host, or -l for the responder: see viaping -h");
+		die_usage("one host, or -l for the responder: see viaping -h");
 	signal(SIGINT, on_signal);
 	if (listen) {
 		signal(SIGINT, SIG_DFL);

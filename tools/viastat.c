@@ -202,21 +202,21 @@ static void show_source(struct source *s, bool first)
 
 static void usage(void)
 {
-	printf("Usage: viastat [-d NIC] [-V] [-i SECONDS] [-c N] [--json]\n\n"
+	printf("Usage: viastat [-d NIC] [-v] [-i SECONDS] [-c N] [--json]\n\n"
 	       "  -d, --dev NIC           this VI NIC only (default: all)\n"
-	       "  -V, --vis               counters of each VI, too\n"
+	       "  -v, --vis               counters of each VI, too\n"
 	       "  -i, --interval SECONDS  again and again, with the differences\n"
 	       "  -c, --count N           with -i: stop after N times\n"
 	       "  -j, --json              one JSON object a line\n"
 	       "  -h, --help              show this text\n"
-	       "      --version           " VERSION_HELP "\n");
+	       "  -V, --version           " VERSION_HELP "\n");
 }
 
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "dev", required_argument, NULL, 'd' },
-		{ "vis", no_argument, NULL, 'V' },
+		{ "vis", no_argument, NULL, 'v' },
 		{ "interval", required_argument, NULL, 'i' },
 		{ "count", required_argument, NULL, 'c' },
 		{ "json", no_argument, NULL, 'j' },
@@ -228,20 +228,20 @@ int main(int argc, char **argv)
 	const char *dev = NULL;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "d:Vi:c:jh", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "d:vi:c:jhV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'd': dev = optarg; break;
-		case 'V': opt_vis = true; break;
+		case 'v': opt_vis = true; break;
 		case 'i': interval = parse_number("-i", optarg, 1, 86400); break;
 		case 'c': count = parse_number("-c", optarg, 1, 1u << 30); break;
 		case 'j': opt_json = true; break;
 		case 'h': usage(); return 0;
 		case OPT_VERSION: print_version("viastat");
-		default: die("see viastat -h");
+		default: die_usage("see viastat -h");
 		}
 	}
 	if (optind < argc)
-		die("what is '%s'? See viastat -h", argv[optind]);
+		die_usage("what is '%s'? See viastat -h", argv[optind]);
 	if (dev)
 		add_source(dev, NULL);
 	else

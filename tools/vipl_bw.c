@@ -441,15 +441,17 @@ static int exact_main(const struct opts *o)
 	uint32_t size;
 
 	if (o->op == OP_WRITE)
-		die("--exact counts arrivals: use --op send or write_imm");
+		die_usage("--exact counts arrivals: use --op send or write_imm");
 	if (o->bidir || o->seconds)
-		die("--exact sends one way and counts messages: leave out -b and -D");
+		die_usage("--exact sends one way and counts messages: leave out -b and -D");
 	c.buf_len = o->all ? 65536 : o->size ? o->size : 1;
 	c.max_transfer = c.buf_len;
 	pair_init(p, o, &c);
-	for (size = opts_first_size(o); size;
-	     size = opts_next_size(o, size, c.buf_len))
+	size = opts_first_size(o);
+	do {
 		exact_size(p, o, size);
+		size = opts_next_size(o, size, c.buf_len);
+	} while (size);
 	pair_fini(p);
 	return 0;
 }

@@ -65,7 +65,7 @@ def command_line():
             fail(f"--help does not tell of {name}")
     for words, why in REFUSED.items():
         done = run(words)
-        if done.returncode != 1 or done.stdout or why not in done.stderr:
+        if done.returncode != 2 or done.stdout or why not in done.stderr:
             fail(f"'{words}': status {done.returncode}, {done.stdout}"
                  f"{done.stderr}")
 

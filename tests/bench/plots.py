@@ -151,6 +151,23 @@ class Plots(unittest.TestCase):
                  os.path.join(PLOTS, "sizes.jsonl")], timeout=60)
             self.assertEqual(done.returncode, 0)
             xml.etree.ElementTree.parse(out)
+            # The ending of the name is what the file is.
+            for name, begins in (("a.png", b"\x89PNG"), ("a.pdf", b"%PDF")):
+                out = os.path.join(folder, name)
+                subprocess.run([VIAPLOT, "bandwidth", "-o", out,
+                                os.path.join(PLOTS, "sizes.jsonl")],
+                               timeout=60, check=True)
+                with open(out, "rb") as file:
+                    self.assertEqual(file.read(4), begins)
+            for name in ("a.bmp", "a", "svg"):
+                out = os.path.join(folder, name)
+                done = subprocess.run([VIAPLOT, "bandwidth", "-o", out,
+                                       os.path.join(PLOTS, "sizes.jsonl")],
+                                      timeout=60, text=True,
+                                      capture_output=True)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(".svg, .png or .pdf", done.stderr)
+                self.assertFalse(os.path.exists(out))
         done = subprocess.run([VIAPLOT, "latency", "/nonexistent"], text=True,
                               capture_output=True, timeout=60)
         self.assertEqual(done.returncode, 1)

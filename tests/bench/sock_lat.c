@@ -121,7 +121,7 @@ static struct sockaddr_in inet_addr_of(const char *host, uint16_t port)
 	};
 
 	if (host && inet_pton(AF_INET, host, &a.sin_addr) != 1)
-		die("'%s' is not an IPv4 address", host);
+		die_usage("'%s' is not an IPv4 address", host);
 	return a;
 }
 
@@ -330,7 +330,7 @@ static void client_run(const struct opts *o, struct link *l)
 	uint32_t size = opts_first_size(o), room = max_size(o);
 
 	if (size < 2 || size > (o->proto == PROTO_UDP ? UDP_MAX : 1u << 20))
-		die("-s: from 2 to %u bytes", o->proto == PROTO_UDP ?
+		die_usage("-s: from 2 to %u bytes", o->proto == PROTO_UDP ?
 		    UDP_MAX : 1u << 20);
 	for (; size; size = opts_next_size(o, size, room)) {
 		struct ask a = {
@@ -533,7 +533,7 @@ static void spin_sockets(const struct opts *o, int *fd)
 		return;
 	}
 	if (o->proto != PROTO_UDP)
-		die("--spin is for udp and unix");
+		die_usage("--spin is for udp and unix");
 	fd[0] = udp_socket(o->port);
 	cookie = netns_enter(o->peer_netns);
 	fd[1] = udp_socket(o->port);
@@ -583,11 +583,11 @@ static int run_spin(const struct opts *o)
 	int fd[2];
 
 	if (!o->size)
-		die("-s: at least one byte");
+		die_usage("-s: at least one byte");
 	spin_sockets(o, fd);
 	if (o->bw) {
 		if (o->proto != PROTO_UNIX)
-			die("--spin --bw is for unix");
+			die_usage("--spin --bw is for unix");
 		spin_bw(o, fd, buf);
 		return 0;
 	}
@@ -621,7 +621,7 @@ int main(int argc, char **argv)
 	pipes = o.proto == PROTO_PIPE;
 	report_begin(&o, proto_str(o.proto), "-");
 	if (o.exact && !o.host && !opts_local(&o))
-		die("--exact: give the other end's IPv4 address");
+		die_usage("--exact: give the other end's IPv4 address");
 	if (o.exact)
 		ret = o.spin ? run_spin(&o) : run_pair(&o);
 	else if (o.host)

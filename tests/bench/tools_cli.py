@@ -133,6 +133,16 @@ class Network:
                 "vipl_lat", "--exact", "-d", self.device, *FEW, *words), 0))
             self.assertIn("#bytes", out)
 
+    def test_no_bytes(self):
+        """A message may have none: one row, as of any other size."""
+        for tool in ("vipl_lat", "vipl_bw"):
+            out = self.local.finish(self.local.start(self.tool(
+                tool, "--exact", "-d", self.device, "-s", "0", *FEW), 0))
+            self.assertEqual(len(re.findall(r"(?m)^ *0 +\d+ ", out)), 1, out)
+            row = self.local.via(tool, self.device, self.host, "-s", "0", "-e",
+                                 *FEW)
+            self.assertEqual(row["bytes"], 0)
+
     def served(self, tool, *words):
         """(server, client), of which the client runs; both are killed in the
         end."""
@@ -293,6 +303,41 @@ class Shm(Network, unittest.TestCase):
 
 class OfiTcp(Network, unittest.TestCase):
     plugin, device, host = "ofi", "ofi:tcp,lo", "localhost"
+
+
+class CommandLines(unittest.TestCase):
+    """What is the same in every tool."""
+    TOOLS = ("viainfo", "viaping", "viastat", "vipl_lat", "vipl_bw", "via",
+             "viaplot", "via-bind")
+    WRONG = {"viaping": ("-i x h", "", "a b"),
+             "viastat": ("-i x", "a"), "viainfo": ("a",),
+             "vipl_lat": ("-s x", "-l x", "-i 0", "a b", "--op write -e h",
+                          "--peer-dev a"),
+             "vipl_bw": ("--op x", "-p 0", "--exact --op write",
+                         "--exact -b"),
+             "viaplot": ("x", "latency"), "via-bind": ("", "a b"),
+             "via": ("", "x", "dev x")}
+
+    def run_it(self, name, *words):
+        return subprocess.run([os.path.join(BUILD, "tools", name), *words],
+                              text=True, capture_output=True, timeout=60,
+                              stdin=subprocess.DEVNULL)
+
+    def test_version(self):
+        for name in self.TOOLS:
+            done = [self.run_it(name, word) for word in ("-V", "--version")]
+            for one in done:
+                self.assertEqual((one.returncode, one.stderr), (0, ""), name)
+                self.assertEqual(one.stdout.split()[:2], [name, "(mvia)"])
+            self.assertEqual(done[0].stdout, done[1].stdout)
+
+    def test_usage(self):
+        for name in self.TOOLS:
+            for words in ("--nosuch", *self.WRONG[name]):
+                with self.subTest(tool=name, words=words):
+                    done = self.run_it(name, *words.split())
+                    self.assertEqual((done.returncode, done.stdout), (2, ""))
+                    self.assertNotEqual(done.stderr, "")
 
 
 class Nothing(unittest.TestCase):

@@ -154,7 +154,7 @@ static int pick(const char *what, const char *s, const char *const *names,
 		snprintf(list + strlen(list), sizeof(list) - strlen(list),
 			 "%s%s", i ? ", " : "", name);
 	}
-	die("%s: '%s' is not one of %s", what, s, list);
+	die_usage("%s: '%s' is not one of %s", what, s, list);
 }
 
 #define PICK(what, s, names) \
@@ -193,7 +193,7 @@ static void set_option(struct options *o, int c, const char *arg)
 	case O_PEER_DEV: o->peer_dev = arg; break;
 	case O_PEER_NETNS: o->peer_netns = arg; break;
 	case 'h': usage(); break;
-	default: die("see via_patterns -h");
+	default: die_usage("see via_patterns -h");
 	}
 }
 
@@ -203,28 +203,28 @@ static void check_options(struct options *o)
 
 	if (!o->host && !o->exact) {
 		if (o->named || o->json)
-			die("the server measures nothing: give HOST or --exact");
+			die_usage("the server measures nothing: give HOST or --exact");
 		return;
 	}
 	if (o->peer_netns && !o->exact)
-		die("--peer-netns needs --exact");
+		die_usage("--peer-netns needs --exact");
 	if (!o->named)
-		die("what is to be measured? Give -P, see via_patterns -h");
+		die_usage("what is to be measured? Give -P, see via_patterns -h");
 	if (o->persist)
-		die("--persist is for the server");
+		die_usage("--persist is for the server");
 	if (o->pattern == P_BOTH && !o->exact)
-		die("-P both: one thread has both ends, add --exact");
+		die_usage("-P both: one thread has both ends, add --exact");
 	if (o->clients != UNSET && k->clients == 1 && o->clients != 1)
-		die("-P %s has one client", k->name);
+		die_usage("-P %s has one client", k->name);
 	if ((o->pattern == P_WRITE || o->pattern == P_WRITE_SEND) &&
 	    o->proto == PAT_VIA && o->level == VIP_SERVICE_UNRELIABLE)
-		die("-P %s: completed at level unreliable says nothing",
+		die_usage("-P %s: completed at level unreliable says nothing",
 		    k->name);
 	if (o->dev && strlen(o->dev) >= sizeof(((struct ask *)0)->dev))
-		die("-d: '%s' is too long", o->dev);
+		die_usage("-d: '%s' is too long", o->dev);
 	if (o->peer_dev &&
 	    strlen(o->peer_dev) >= sizeof(((struct ask *)0)->dev))
-		die("--peer-dev: '%s' is too long", o->peer_dev);
+		die_usage("--peer-dev: '%s' is too long", o->peer_dev);
 	o->size = o->size == UNSET ? k->size : o->size;
 	o->iters = o->iters == UNSET ? k->iters : o->iters;
 	o->clients = o->clients == UNSET ? k->clients : o->clients;
@@ -241,7 +241,7 @@ static void parse(struct options *o, int argc, char **argv)
 	if (optind < argc)
 		o->host = argv[optind++];
 	if (optind < argc)
-		die("one host at most: what is '%s'? See via_patterns -h",
+		die_usage("one host at most: what is '%s'? See via_patterns -h",
 		    argv[optind]);
 	check_options(o);
 }
@@ -256,7 +256,7 @@ static struct sockaddr_in ctl_addr(const char *host, uint16_t port)
 	};
 
 	if (host && inet_pton(AF_INET, host, &a.sin_addr) != 1)
-		die("'%s' is not an IPv4 address", host);
+		die_usage("'%s' is not an IPv4 address", host);
 	return a;
 }
 

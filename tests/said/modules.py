@@ -13,7 +13,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 COUNTERS = (r'\[VIA_C_[^]]+\] = "(\w+)"', r'via_stat\(sink, "(\w+)",',
             r'COUNTER\("(\w+)",')
 AGENT = r'names\[VIA_NIC_COUNTS\] = \{([^}]*)\}'
-# What VIA_IOC_STATS has of a VI alone: viastat -V.
+# What VIA_IOC_STATS has of a VI alone: viastat -v.
 OF_VIS = re.compile(r"static void via_stats_one.*?^}|"
                     r"^void via_ether_vi_stats.*?^}", re.S | re.M)
 

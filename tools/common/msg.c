@@ -48,6 +48,18 @@ void die(const char *fmt, ...)
 	exit(1);
 }
 
+void die_usage(const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	say(text);
+	exit(EXIT_USAGE);
+}
+
 const char *vip_str(VIP_RETURN rc)
 {
 	return VipExtReturnText(rc);

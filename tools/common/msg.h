@@ -6,9 +6,17 @@
 #include <stdint.h>
 #include <vipl.h>
 
-/* One line on standard error, with the program's name; die() exits with 1. */
+/* What a wrong command line ends with, in every tool. */
+#define EXIT_USAGE	2
+
+/*
+ * One line on standard error, with the program's name; die() exits with 1,
+ * die_usage() with EXIT_USAGE.
+ */
 void warn_msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void die(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2), noreturn));
+void die_usage(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), noreturn));
 
 /*

@@ -114,7 +114,7 @@ uint64_t parse_number(const char *what, const char *s, uint64_t min,
 		if (!*end && v <= max >> shift && v << shift >= min)
 			return v << shift;
 	}
-	die("%s: '%s' is not a number from %llu to %llu", what, s,
+	die_usage("%s: '%s' is not a number from %llu to %llu", what, s,
 	    (unsigned long long)min, (unsigned long long)max);
 }
 
@@ -129,7 +129,7 @@ static int pick(const char *what, const char *s, const char *const *names,
 		snprintf(list + strlen(list), sizeof(list) - strlen(list),
 			 "%s%s", i ? ", " : "", names[i]);
 	}
-	die("%s: '%s' is not one of %s", what, s, list);
+	die_usage("%s: '%s' is not one of %s", what, s, list);
 }
 
 static const char *const op_names[] = { "send", "write", "write_imm" };
@@ -158,7 +158,7 @@ static uint64_t parse_interval(const char *arg)
 	double s = strtod(arg, &end);
 
 	if (end == arg || *end || !(s >= 0.01 && s <= 86400))
-		die("-i: '%s' is not a number of seconds from 0.01 to 86400",
+		die_usage("-i: '%s' is not a number of seconds from 0.01 to 86400",
 		    arg);
 	return (uint64_t)(s * 1e9);
 }
@@ -167,7 +167,7 @@ static void set_cpus(struct opts *o, const char *arg)
 {
 	if (sscanf(arg, "%d,%d", &o->cpu[0], &o->cpu[1]) != 2 ||
 	    o->cpu[0] < 0 || o->cpu[1] < 0)
-		die("--cpus: '%s' is not two numbers, such as 0,1", arg);
+		die_usage("--cpus: '%s' is not two numbers, such as 0,1", arg);
 }
 
 static void set_option(struct opts *o, int c, const char *arg)
@@ -198,29 +198,29 @@ static void set_option(struct opts *o, int c, const char *arg)
 	case O_PEER_NETNS: o->peer_netns = arg; break;
 	case 'h': usage(o); break;
 	case OPT_VERSION: print_version(o->name);
-	default: die("see %s -h", o->name);
+	default: die_usage("see %s -h", o->name);
 	}
 }
 
 static void check(const struct opts *o)
 {
 	if (!o->exact && (o->peer_dev || o->peer_netns || o->spin))
-		die("--peer-dev, --peer-netns and --spin need --exact");
+		die_usage("--peer-dev, --peer-netns and --spin need --exact");
 	if (o->prog == OPT_SOCK) {
 		if (opts_local(o) && !o->exact)
-			die("--proto %s works on one machine only: add --exact",
+			die_usage("--proto %s works on one machine only: add --exact",
 			    proto_str(o->proto));
 		if (o->poll && (o->spin || o->proto == PROTO_UDP))
-			die("--poll is for tcp, unix and pipe, without --spin");
+			die_usage("--poll is for tcp, unix and pipe, without --spin");
 		return;
 	}
 	if (o->exact && o->host)
-		die("--exact runs both ends here: leave out the host '%s'",
+		die_usage("--exact runs both ends here: leave out the host '%s'",
 		    o->host);
 	if (o->prog == OPT_LAT && o->op == OP_WRITE && o->events)
-		die("a plain RDMA Write wakes no thread: use -e with --op write_imm");
+		die_usage("a plain RDMA Write wakes no thread: use -e with --op write_imm");
 	if (o->op == OP_WRITE && !o->size)
-		die("--op write needs at least one byte (-s)");
+		die_usage("--op write needs at least one byte (-s)");
 }
 
 void opts_parse(struct opts *o, int argc, char **argv)
@@ -248,7 +248,7 @@ void opts_parse(struct opts *o, int argc, char **argv)
 	if (optind < argc)
 		o->host = argv[optind++];
 	if (optind < argc)
-		die("one host at most: what is '%s'? See %s -h", argv[optind],
+		die_usage("one host at most: what is '%s'? See %s -h", argv[optind],
 		    o->name);
 	check(o);
 }

@@ -2,8 +2,8 @@
 #ifndef TOOLS_VERSION_H
 #define TOOLS_VERSION_H
 
-/* What getopt_long() returns for --version, in every tool. */
-#define OPT_VERSION	1000
+/* What getopt_long() returns for -V and --version, in every tool. */
+#define OPT_VERSION	'V'
 #define VERSION_LONG	{ "version", no_argument, NULL, OPT_VERSION }
 #define VERSION_HELP	"print the release"
 

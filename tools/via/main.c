@@ -43,7 +43,7 @@ static void help(FILE *to)
 	       "  -j, --json            JSON\n"
 	       "  -p, --pretty          JSON for people\n"
 	       "  -n, --netns NETNS     in this network namespace\n"
-	       "  -V, --version         show the version\n"
+	       "  -V, --version         print the release\n"
 	       "  -h, --help            show this text\n\n"
 	       "DEV is a VI NIC (via_eth0) or its interface (eth0).  Words may be\n"
 	       "shortened: via de s.  The status is 0, 1 if it was refused, 2 for a\n"
