@@ -38,12 +38,14 @@ HASH := \#
 
 B      ?= build
 PREFIX ?= /usr/local
-CC     ?= gcc
+ifeq ($(origin CC),default)
+CC     := $(or $(shell command -v gcc >/dev/null 2>&1 && echo gcc),cc)
+endif
 SAN    ?=
 WERROR ?=
 
 # Of the compiler's target, whatever that is.
-cc-tool  = $(shell $(CC) -print-prog-name=$(1))
+cc-tool  = $(shell $(CC) -print-prog-name=$(1) 2>/dev/null)
 AR      := $(if $(filter default,$(origin AR)),$(call cc-tool,ar),$(AR))
 OBJCOPY ?= $(call cc-tool,objcopy)
 
@@ -67,6 +69,13 @@ KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
 KREL := $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' \
 	  $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 
+# What a goal lacks is told before anything is built; make -n builds nothing.
+GOALS := $(or $(MAKECMDGOALS),all)
+LACKS := $(if $(findstring n,$(firstword -$(MAKEFLAGS))),,$(shell CC='$(CC)' \
+	CPPFLAGS='$(CPPFLAGS)' LIBMNL='$(LIBMNL)' KREL='$(KREL)' \
+	MPICC='$(MPICC)' tools/needs.sh $(GOALS)))
+$(if $(LACKS),$(error $(LACKS)))
+
 # Where `make install' puts things; DESTDIR comes before all of them.
 LIBDIR     ?= $(PREFIX)/lib
 BINDIR     ?= $(PREFIX)/bin
@@ -77,20 +86,28 @@ DOCDIR     ?= $(PREFIX)/share/doc/mvia
 EXAMPLEDIR ?= $(DOCDIR)/examples
 PLUGINDIR  ?= $(LIBDIR)/vipl
 MODDIR     ?= /lib/modules/$(KREL)/extra/via
-UDEVDIR    ?= /usr/lib/udev/rules.d
-SYSUSERSDIR ?= /usr/lib/sysusers.d
-UNITDIR    ?= /usr/lib/systemd/system
+# Udev and systemd look in /usr/lib; what has a prefix of its own stays there.
+SYSPREFIX  := $(if $(filter-out /usr /usr/local,$(PREFIX)),$(PREFIX),/usr)
+UDEVDIR    ?= $(SYSPREFIX)/lib/udev/rules.d
+SYSUSERSDIR ?= $(SYSPREFIX)/lib/sysusers.d
+UNITDIR    ?= $(SYSPREFIX)/lib/systemd/system
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 # Where Wireshark looks for everyone's plug-ins, if it is here.
-WIRESHARKDIR ?= $(or $(shell tshark -G folders 2>/dev/null | \
-	sed -n 's/^Global Lua Plugins:[[:space:]]*//p'),$(LIBDIR)/wireshark/plugins)
+WIRESHARKDIR ?= $(or $(if $(filter /usr,$(SYSPREFIX)),\
+	$(shell tshark -G folders 2>/dev/null | \
+	sed -n 's/^Global Lua Plugins:[[:space:]]*//p')),$(LIBDIR)/wireshark/plugins)
 # Scripts for bpftrace.
 BPFDIR     ?= $(PREFIX)/share/mvia/bpf
 LDCONFIG   ?= $(shell command -v ldconfig || echo /sbin/ldconfig)
 DEPMOD     ?= $(shell command -v depmod || echo /sbin/depmod)
+# Not empty: an ordinary user installs, into own folders.
+ONESELF := $(if $(DESTDIR),,$(filter-out 0,$(shell id -u)))
 # Only a root that installs into its own system tells the loader and modprobe.
 HERE_AS_ROOT = test -n "$(DESTDIR)" || test "$$(id -u)" != 0 ||
+TELL_MODPROBE = $(HERE_AS_ROOT) if command -v $(DEPMOD) >/dev/null; \
+	then $(DEPMOD) $(KREL); else \
+	echo "modules: no depmod here; as root: apt-get install kmod, depmod $(KREL)"; fi
 
 LIB_TARGETS  :=
 PLUGINS      :=
@@ -130,7 +147,7 @@ user: lib tools tests
 
 # What needs neither kernel headers nor packages of the tests.
 .PHONY: local
-local: lib tools samples $(B)/tests/bench/sock_lat $(B)/tests/bench/bench_path
+local: lib $(TOOL_BINS) $(B)/tools/viaplot samples $(B)/tests/bench/sock_lat $(B)/tests/bench/bench_path
 
 # The release, in providers: a new one compiles them again. Their sources are
 # what comes first among the prerequisites.
@@ -167,7 +184,7 @@ install-plugins: $(PLUGINS)
 install-modules: modules
 	install -d $(DESTDIR)$(MODDIR)
 	install -m 644 $(B)/modules/$(KREL)/*.ko $(DESTDIR)$(MODDIR)/
-	$(HERE_AS_ROOT) $(DEPMOD) $(KREL)
+	@$(TELL_MODPROBE)
 
 install-udev:
 	install -d $(DESTDIR)$(UDEVDIR) $(DESTDIR)$(SYSUSERSDIR)
@@ -183,10 +200,10 @@ uninstall: $(UNINSTALL_HOOKS)
 	rm -f $(DESTDIR)$(UDEVDIR)/60-via.rules \
 		$(DESTDIR)$(SYSUSERSDIR)/via.conf
 	rmdir $(DESTDIR)$(PLUGINDIR) 2>/dev/null || :
-	test -z "$(KREL)" || test ! -d $(DESTDIR)$(MODDIR) || { \
+	test -n "$(ONESELF)" || test -z "$(KREL)" || test ! -d $(DESTDIR)$(MODDIR) || { \
 		rm -f $(addprefix $(DESTDIR)$(MODDIR)/,$(MODULES:=.ko)); \
 		rmdir $(DESTDIR)$(MODDIR); \
-		$(HERE_AS_ROOT) $(DEPMOD) $(KREL); }
+		$(TELL_MODPROBE); }
 	$(HERE_AS_ROOT) $(LDCONFIG)
 
 .PHONY: setup setup-check setup-package demo demo-mpi demo-local test check check-full soak bench mutation mutation-sim lab lint
