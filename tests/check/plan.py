@@ -216,6 +216,8 @@ ON_HOST = [
     row("packages: {what}", host.packages, "what",
         installed=["debian", "licences"],
         full_installed=["debian", "rpm", "licences", "compilers", "trixie"]),
+    row("bare machine: {what}", host.bare, "what",
+        installed=["user", "packages", "install"]),
     row("packages: DKMS on {name}", host.dkms, "name",
         installed=None, full_installed=["6.1", "6.12"]),
     row(None, system.steps, at="installed"),

@@ -49,6 +49,7 @@ NAMES = {
     "noun.group": "stands for any group",
     "network-online.target": "systemd's",
     "-icount": "QEMU's",
+    "/etc/dkms/framework.conf": "a file of package dkms",
     "/etc/wireguard/private.key": "made by a line of the same block",
     "/srv/mvia/mvia-1.0.0.dkms.tar.gz": "made by a line of the same block",
     "--mca oob_tcp_keepalive_time 5 --mca oob_tcp_keepalive_intvl 2":

@@ -21,6 +21,7 @@ PACKAGES = {
     "make": "make", "gcc": "gcc", "clang": "clang", "mandoc": "mandoc",
     "git": "git", "libc6-dev": "/usr/include/stdlib.h",
     "libcunit1-dev": "/usr/include/CUnit/CUnit.h",
+    "libmnl-dev": "/usr/include/libmnl/libmnl.h",
     "gcc-12-multilib": "/usr/lib/gcc/x86_64-linux-gnu/*/32/libgcc.a",
     "libfabric-dev": "/usr/include/rdma/fabric.h",
     "libfabric-bin": "fi_pingpong", "openmpi-bin": "mpirun",
@@ -32,11 +33,18 @@ PACKAGES = {
         "/usr/lib/python3/dist-packages/matplotlib/__init__.py",
 }
 # Without these there is no test at all.
-ALWAYS = ("make", "gcc", "libc6-dev", "libcunit1-dev")
+ALWAYS = ("make", "gcc", "libc6-dev")
+# And what targets of make take, by patterns; tools/needs.sh has the same.
+TARGETS = {"user": ["libmnl-dev", "libcunit1-dev"], "tools": ["libmnl-dev"],
+           "sim": ["clang"], "build/viasim": ["clang"],
+           "build/unit/*": ["libcunit1-dev"], "build/unit/*-clang": ["clang"],
+           "build/viaconform*": ["libcunit1-dev"],
+           "modules": ["linux-headers-amd64"]}
 SIM_SECONDS = 0.5
 UNIT_PACKAGES = {"header": ["gcc-12-multilib"], "suite": ["libcunit1-dev"],
-                 "ofi": ["libfabric-dev"], "install": ["pkg-config"],
-                 "stability": ["pahole"]}
+                 "ofi": ["libfabric-dev"],
+                 "install": ["pkg-config", "libmnl-dev", "libfabric-dev"],
+                 "exports": ["pkg-config"], "stability": ["pahole"]}
 FROM_BUILT = ("exports", "providers", "suite")  # tests/unit/built.sh
 
 
@@ -52,17 +60,24 @@ def missing(packages):
     return [p for p in packages if not there(PACKAGES.get(p, p))]
 
 
+def taken(packages, needs):
+    """Packages of a command, and those that its targets of make take."""
+    more = [p for pattern, names in TARGETS.items() for p in names
+            if fnmatch.filter(needs, pattern)]
+    return list(dict.fromkeys([*packages, *more]))
+
+
 def units():
     """Programs with CUnit, by each compiler, and scripts."""
     base = os.path.join(ROOT, "tests/unit")
     for name in sorted(os.listdir(base)):
         folder = os.path.join(base, name)
         if glob.glob(os.path.join(folder, "test_*.c")):
-            for compiler, packages in (("", []), ("clang", ["clang"])):
+            for compiler in ("", "clang"):
                 path = f"build/unit/{name}{'-' * bool(compiler)}{compiler}"
                 yield Test(f"unit {name}{', ' * bool(compiler)}{compiler}",
                            [path], 10, [path],
-                           packages + UNIT_PACKAGES.get(name, []))
+                           taken(UNIT_PACKAGES.get(name, []), [path]))
         elif os.access(os.path.join(folder, "run"), os.X_OK):
             yield Test(f"unit {name}", [f"tests/unit/{name}/run"], 20,
                        ["lib"] if name in FROM_BUILT else [],
@@ -83,7 +98,7 @@ def sims():
             yield Test(f"sim {name}", [
                 "build/viasim", f"--seconds={SIM_SECONDS}",
                 f"--out=build/sim/failed-{name}", name], 10,
-                ["build/viasim"], ["clang"])
+                ["build/viasim"], taken([], ["build/viasim"]))
 
 
 def line(text, where):
@@ -95,7 +110,8 @@ def line(text, where):
         packages = []
         while words[0].startswith("["):
             packages.append(words.pop(0).strip("[]"))
-        return Test(name, words, float(minutes), needs.split(), packages)
+        return Test(name, words, float(minutes), needs.split(),
+                    taken(packages, needs.split()))
     except (ValueError, IndexError):
         raise Wrong(f"{where}: not 'name | minutes | targets | command': "
                     f"{text.strip()}")

@@ -80,6 +80,11 @@ def packages(check, what):
                skips=True)
 
 
+def bare(check, what):
+    """README's commands on a machine that has nothing else."""
+    check.host([os.path.join(ROOT, "tests/bare/run"), what], LONG, skips=True)
+
+
 def dkms(check, name):
     """The modules as DKMS builds, signs and installs them."""
     check.host([os.path.join(ROOT, "tools/lab/setup.sh"), "package"], LONG)
