@@ -11,12 +11,13 @@
 static void __attribute__((constructor)) own_plugins(void)
 {
 	static const char folder[] = "/providers";
+	const char *chosen = getenv("VIPL_PROVIDERS");
 	char path[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", path,
 			       sizeof(path) - sizeof(folder));
 	int up;
 
-	if (len <= 0)
+	if (len <= 0 || (chosen && *chosen))
 		return;
 	path[len] = '\0';
 	/* The program is in a folder of the build folder. */
@@ -29,5 +30,5 @@ static void __attribute__((constructor)) own_plugins(void)
 	}
 	strcat(path, folder);
 	if (!access(path, X_OK))
-		setenv("VIPL_PROVIDERS", path, 0);
+		setenv("VIPL_PROVIDERS", path, 1);
 }
