@@ -7,7 +7,7 @@
 # its variables.
 set -u
 cc=${CC:-gcc}
-lost= debs=
+lost="" debs=""
 
 lack()
 {
