@@ -18,8 +18,8 @@
  * with where to pull them from; then TAKEN ends that.
  *
  * A 32-bit program has the lower half of an address in the target. rhandle says
- * which region it means, and no region is longer than 4 GiB: the target finds
- * the upper half.
+ * which region it means: the target finds the upper half, in the first 4 GiB of
+ * the region.
  *
  * BYE ends a connection. An end sends it when no pull of its own is under way
  * any more, and begins none afterwards. An end that has said BYE while its

@@ -196,6 +196,34 @@ static void half_address(void)
 	unmake();
 }
 
+/* One region beyond 4 GiB: the same 64 MiB many times. */
+static void huge(void)
+{
+	VIP_MEM_ATTRIBUTES m = { 0 };
+	size_t piece = 64u << 20, size = 66 * piece, at;
+	int fd = memfd_create("huge", MFD_CLOEXEC);
+	VIP_MEM_HANDLE handle;
+	char *p;
+
+	if (sizeof(size) < 8)
+		return;
+	make(VIP_SERVICE_RELIABLE_DELIVERY);
+	CU_ASSERT_EQUAL_FATAL(ftruncate(fd, (off_t)piece), 0);
+	p = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS |
+		 MAP_NORESERVE, -1, 0);
+	CU_ASSERT_FATAL(p != MAP_FAILED);
+	for (at = 0; at < size; at += piece)
+		CU_ASSERT_FATAL(mmap(p + at, piece, PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_FIXED, fd, 0) !=
+				MAP_FAILED);
+	CU_ASSERT_EQUAL(fake.mem_register(nic, p, size, 0, &m, &handle),
+			VIP_SUCCESS);
+	CU_ASSERT_EQUAL(fake.mem_deregister(nic, p, handle), VIP_SUCCESS);
+	munmap(p, size);
+	close(fd);
+	unmake();
+}
+
 static void full_queues(void)
 {
 	unsigned int i, lost = fake_events[VIP_ERROR_VI_OVERRUN];
@@ -404,6 +432,7 @@ UNIT_MAIN("engine",
 	{ "regions and tags", regions },
 	{ "memory that is gone", vanished },
 	{ "half an address", half_address },
+	{ "a region beyond 4 GiB", huge },
 	{ "full queues", full_queues },
 	{ "a lost peer that takes nothing", full_and_lost },
 	{ "leaving a peer that takes nothing", full_and_left },
