@@ -333,8 +333,11 @@ bool via_ether_open_at(struct via_peer *peer, u64 when)
 	bool ok;
 
 	spin_lock(&nic->lock);
-	ok = !peer->opens && peer->users && !nic->stopping;
+	ok = peer->users && !nic->stopping;
 	if (ok) {
+		/* Of a pause that nothing waited for any more. */
+		if (peer->opens)
+			timerqueue_del(&nic->openings, &peer->opening);
 		peer->opens = true;
 		peer->opening.expires = when;
 		timerqueue_add(&nic->openings, &peer->opening);

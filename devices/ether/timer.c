@@ -510,22 +510,28 @@ static void tick(struct timer_list *t)
 {
 	struct via_ether_nic *nic = from_timer(nic, t, timer);
 	struct via_ether_vi *ev;
-	bool more;
+	bool live, more = false;
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(ev, &nic->hot, hot_link)
 		tick_hot(ev);
-	if (time_after_eq(jiffies, nic->next_live)) {
+	/* Before the look: via_ether_hurry() asks for another one after it. */
+	spin_lock(&nic->lock);
+	live = time_after_eq(jiffies, nic->next_live);
+	if (live)
+		nic->next_live = jiffies + via_ether_heartbeat() / 4 + 1;
+	spin_unlock(&nic->lock);
+	if (live) {
 		more = via_ether_beats(nic);
 		via_ether_tombs(nic);
 		via_ether_reqs_expire(nic, false);
 		via_peers_expire(nic);
-		nic->next_live = more ? jiffies + 1 :
-				 jiffies + via_ether_heartbeat() / 4 + 1;
 	}
 	rcu_read_unlock();
 
 	spin_lock(&nic->lock);
+	if (more && time_after(nic->next_live, jiffies + 1))
+		nic->next_live = jiffies + 1;
 	nic->ticking = false;
 	arm(nic);
 	spin_unlock(&nic->lock);

@@ -238,7 +238,7 @@ struct via_ether_frame {
  * @timer:	the coarse timer; runs while a list is not empty
  * @ticking:	lock: the timer is armed
  * @stopping:	lock: no timer is armed any more
- * @next_live:	jiffies of the next look at peers and requests
+ * @next_live:	lock: jiffies of the next look at peers and requests
  * @alarm:	the high-resolution timer; armed while @due, @openings or @stalled
  *		is not empty
  * @armed:	lock to write: ns of ktime_get_ns() for which @alarm is armed,

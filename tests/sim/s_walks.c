@@ -4,6 +4,7 @@
  * is told of one, past a thousand others as past one.
  */
 #include "prog.h"
+#include "../../devices/ether/ether.h"
 #include "../../kernel/connect.h"
 
 #define MANY	900u			/* waiters of one handle: 1,024 at most */
@@ -148,3 +149,31 @@ static void spreads(void)
 
 SIM_SCENARIO(spreads, .name = "spreads", .run = spreads, .runs = 20,
 	     .what = "addresses that are chosen do not meet in a list")
+
+/*
+ * A peer's window is shut while the end of an older pause is queued: that of the
+ * new one takes its place, and the window stays shut until then.
+ */
+static void shuts(void)
+{
+	static const u8 host[] = { 0x52, 0x54, 0, 0, 1, 9 };
+	struct sim_nic *sn = sim_nic_up("a", 1);
+	struct via_ether_nic *nic = sim_nic_ether(sn);
+	u64 now = ktime_get_ns();
+	struct via_peer *peer;
+
+	peer = via_peer_get(nic, host, GFP_KERNEL);
+	sim_expect(peer, "");
+	local_bh_disable();
+	rcu_read_lock();
+	sim_expect(via_ether_open_at(peer, now + SEC), "");
+	sim_expect(via_ether_open_at(peer, now + 2 * SEC), "not shut again");
+	sim_expect(peer->opening.expires == (s64)(now + 2 * SEC), "");
+	via_peer_put(peer);
+	rcu_read_unlock();
+	local_bh_enable();
+	sim_nic_down(sn);
+}
+
+SIM_SCENARIO(shuts, .name = "shuts", .run = shuts, .runs = 10,
+	     .what = "a window is shut while the end of an older pause is queued")
