@@ -31,6 +31,12 @@
 #define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
 #define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)
 
+/* In one piece, on machines of 32 bits as well. */
+static u64 armed(const struct via_ether_nic *nic)
+{
+	return atomic64_read(&nic->armed);
+}
+
 /*
  * Later than it is armed for: that can wait for another look of some VI, which
  * comes before it goes off if they come as they did.  To arm it costs as much
@@ -41,20 +47,20 @@ static bool can_wait(struct via_ether_nic *nic, u64 now)
 	u64 gap = now - nic->looked_at;
 
 	nic->looked_at = now;
-	return nic->armed > now + gap + gap / 4;
+	return armed(nic) > now + gap + gap / 4;
 }
 
 /* For some time, and not at work.  nic->lock held. */
 static bool is_armed(const struct via_ether_nic *nic)
 {
-	return nic->armed && nic->armed != U64_MAX;
+	return armed(nic) && armed(nic) != U64_MAX;
 }
 
 /* nic->lock held. */
 static void start_timer(struct via_ether_nic *nic)
 {
-	nic->started = nic->armed;
-	hrtimer_start(&nic->alarm, ns_to_ktime(nic->armed),
+	nic->started = armed(nic);
+	hrtimer_start(&nic->alarm, ns_to_ktime(armed(nic)),
 		      HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
@@ -94,13 +100,13 @@ static void set_alarm(struct via_ether_nic *nic, u64 now)
 
 	lockdep_assert_held(&nic->lock);
 	/* While it goes off it arms itself, at its end. */
-	if (nic->stopping || !nic->armed || when == U64_MAX)
+	if (nic->stopping || !armed(nic) || when == U64_MAX)
 		return;
 	timer = !programs_look(nic);
-	if (timer && now && when > nic->armed && can_wait(nic, now))
-		when = nic->armed;
+	if (timer && now && when > armed(nic) && can_wait(nic, now))
+		when = armed(nic);
 	/* Pairs with via_ether_alarm_poll(). */
-	WRITE_ONCE(nic->armed, when);
+	atomic64_set(&nic->armed, when);
 	if (timer && when != nic->started)
 		start_timer(nic);
 }
@@ -386,8 +392,8 @@ static void run_alarm(struct via_ether_nic *nic, bool timer)
 		rcu_read_unlock();
 		return;
 	}
-	late = now > nic->armed + VIA_ETHER_LATE_NS;
-	WRITE_ONCE(nic->armed, 0);
+	late = now > armed(nic) + VIA_ETHER_LATE_NS;
+	atomic64_set(&nic->armed, 0);
 	retry = nic->retry_at <= now + VIA_ETHER_GAP_NS;
 	if (retry)
 		nic->retry_at = U64_MAX;
@@ -413,7 +419,7 @@ static void run_alarm(struct via_ether_nic *nic, bool timer)
 	rcu_read_unlock();
 
 	spin_lock(&nic->lock);
-	WRITE_ONCE(nic->armed, U64_MAX);
+	atomic64_set(&nic->armed, U64_MAX);
 	set_alarm(nic, 0);
 	spin_unlock(&nic->lock);
 }
@@ -426,7 +432,7 @@ static enum hrtimer_restart go_off(struct hrtimer *t)
 
 void via_ether_alarm_poll(struct via_ether_nic *nic)
 {
-	u64 when = READ_ONCE(nic->armed);
+	u64 when = armed(nic);
 
 	/* 0: it runs, on another CPU. */
 	if (likely(!when || when == U64_MAX || when > ktime_get_ns()))
@@ -448,7 +454,7 @@ void via_ether_alarm_mode(struct via_ether_nic *nic,
 		set_alarm(nic, 0);
 	/* No program has looked for a tick.  While it runs it arms itself. */
 	else if (!nic->stopping && is_armed(nic) &&
-		 nic->armed <= ktime_get_ns())
+		 armed(nic) <= ktime_get_ns())
 		start_timer(nic);
 	spin_unlock_bh(&nic->lock);
 }
@@ -468,7 +474,7 @@ void via_ether_alarm_init(struct via_ether_nic *nic)
 	hrtimer_init(&nic->alarm, CLOCK_MONOTONIC,
 		     HRTIMER_MODE_ABS_PINNED_SOFT);
 	nic->alarm.function = go_off;
-	nic->armed = U64_MAX;
+	atomic64_set(&nic->armed, U64_MAX);
 	nic->started = U64_MAX;
 	timerqueue_init_head(&nic->due);
 	timerqueue_init_head(&nic->openings);

@@ -294,7 +294,7 @@ struct via_ether_nic {
 	bool stopping;
 	unsigned long next_live;
 	struct hrtimer alarm;
-	u64 armed;
+	atomic64_t armed;
 	u64 started;
 	bool polled;
 	bool promises;
