@@ -516,9 +516,10 @@ struct via_device_ops {
 	int (*resolve)(struct via_nic *nic, struct via_names *q);
 	/**
 	 * @peers_edit: change which hosts may talk to the NIC, all of it or
-	 * nothing.  nic->admin_mutex held, not RTNL; may sleep, for a bounded
-	 * time.  Returns 0, or -errno with @why.  With @peers_read.  NULL: no
-	 * other host can be reached.
+	 * nothing.  nic->admin_mutex held, and RTNL only within
+	 * via_nic_register(), which gives the NIC the list that is kept for it;
+	 * may sleep, for a bounded time.  Returns 0, or -errno with @why.  With
+	 * @peers_read.  NULL: no other host can be reached.
 	 */
 	int (*peers_edit)(struct via_nic *nic, const struct via_peers_edit *edit,
 			  enum via_refusal *why);
