@@ -290,7 +290,7 @@ static void via_desc_load(struct via_vi *vi, struct via_queue *q, u32 index,
 			     d->addr);
 }
 
-struct via_desc *via_send_load(struct via_vi *vi)
+struct via_desc *via_send_load(struct via_vi *vi, struct via_work *work)
 {
 	struct via_queue *q = &vi->sq;
 	struct via_desc *d;
@@ -303,7 +303,8 @@ struct via_desc *via_send_load(struct via_vi *vi)
 		via_vi_break_later(vi, VIA_BROKEN_TELL);
 		return NULL;
 	}
-	if (!n)
+	/* Whether it is good or not: that is known when the work is done. */
+	if (!n || unlikely(!via_work_visit(work)))
 		return NULL;
 	d = via_queue_entry(q, q->next);
 	via_desc_load(vi, q, q->next, d);

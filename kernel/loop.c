@@ -174,10 +174,11 @@ static enum via_status via_loop_deliver(struct via_vi *vi,
 				       VIA_ST_REMOTE_DESC_ERROR);
 }
 
-/* One posted send; false when there is none or the connection is over. */
-static bool via_loop_one(struct via_vi *vi, struct via_vi *remote, u32 *budget)
+/* One posted send; false when there is none, for now, or the connection is over. */
+static bool via_loop_one(struct via_vi *vi, struct via_vi *remote,
+			 struct via_work *work, u32 *budget)
 {
-	struct via_desc *d = via_send_load(vi);
+	struct via_desc *d = via_send_load(vi, work);
 	u32 st, len;
 
 	if (!d)
@@ -214,18 +215,17 @@ static bool via_loop_one(struct via_vi *vi, struct via_vi *remote, u32 *budget)
 
 static int via_loop_send(struct via_vi *vi)
 {
+	struct via_work work = VIA_WORK(VIA_LOOP_DESCS);
 	u32 budget = VIA_LOOP_BUDGET;
 	struct via_vi *remote;
 	u32 n;
-	int i;
 
 	lockdep_assert_held(&vi->sq.lock);
 	remote = vi->remote_vi;
 	if (unlikely(!remote))
 		return 0;
-	for (i = 0; i < VIA_LOOP_DESCS; i++)
-		if (!via_loop_one(vi, remote, &budget))
-			break;
+	while (via_loop_one(vi, remote, &work, &budget))
+		;
 	/* Settling us settles the peer: via_loop_disconnected(). */
 	if (via_vi_is_broken(vi))
 		return 0;

@@ -117,7 +117,7 @@ void via_vi_fail(struct via_vi *vi);
  * @op:		VIA_OP_SEND or VIA_OP_RECV
  * @id:		of the VI
  *
- * Process context, no lock held.  Does not sleep; its work is bounded.
+ * Process context, no lock held.  Does not sleep; its work is bounded (via_work.h).
  *
  * Return: 0, VIA_TRAP_MORE (sends are left), or -EINVAL: no such VI.
  */

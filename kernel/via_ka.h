@@ -122,6 +122,7 @@
 #include "order.h"
 #include "table.h"
 #include "via_admin.h"
+#include "via_work.h"
 
 /*
  * The time of connection deadlines: the clock, in jiffies.  The counter itself
@@ -204,11 +205,12 @@ static_assert(offsetof(struct via_desc, more) == sizeof(struct via_slot));
  * An entry of a queue's list of sleepers, told when the queue moves: a thread,
  * on its own stack, or (without a task) a struct via_notice.  The lock is the
  * queue's or the CQ's; @told is written under it, last of all, and read
- * without it.
+ * without it.  @rest: others, for the thread to wake.
  */
 struct via_sleeper {
 	struct hlist_node link;
 	struct task_struct *task;
+	struct hlist_head rest;
 	bool told;
 };
 
@@ -295,7 +297,8 @@ struct via_queue {
 struct via_transport_ops {
 	/**
 	 * @send: start posted sends.  Called with vi->sq.lock held, state
-	 * Connected.  Does a bounded amount of work (64 frames).  Returns 0,
+	 * Connected.  Does a bounded amount of work (64 descriptors or
+	 * frames), whatever is posted meanwhile.  Returns 0,
 	 * or VIA_TRAP_MORE when the caller must call again for the rest.  An
 	 * error that breaks the connection is left in vi->broken (see
 	 * via_vi_break_later()).
@@ -715,8 +718,8 @@ void *via_vi_memory(struct via_vi *vi, size_t bytes);
  * Send side, vi->sq.lock held.
  *
  * via_send_load() loads the next posted descriptor into the in-flight ring:
- * NULL when none is posted or VIA_INFLIGHT are in flight (tell them apart
- * with via_send_full()).  A descriptor with status != 0 must not be sent; it
+ * NULL when none is posted, when VIA_INFLIGHT are in flight (via_send_full()), or
+ * when @work is used up.  A descriptor with status != 0 must not be sent; it
  * is completed in its turn.  via_send_entry() finds a loaded one by index
  * (sq.head <= index < sq.next).  via_send_complete() completes the oldest.
  * via_send_drained() says whether nothing more is posted: a hint, since the
@@ -727,7 +730,7 @@ void *via_vi_memory(struct via_vi *vi, size_t bytes);
  * via_send_busy() sets BUSY: the transport promises to come back by itself
  * and to load until via_send_sleep() returns false.
  */
-struct via_desc *via_send_load(struct via_vi *vi);
+struct via_desc *via_send_load(struct via_vi *vi, struct via_work *work);
 struct via_desc *via_send_entry(struct via_vi *vi, u32 index);
 bool via_send_full(const struct via_vi *vi);
 void via_send_complete(struct via_vi *vi, enum via_status status, u32 length);

@@ -125,7 +125,7 @@ static bool owes(const struct via_ether_vi *ev)
  * looked, under this lock, finds us off the list and puts us there again.
  */
 static void pay(struct batch *b, struct via_ether_vi *ev, bool behind,
-		bool alone)
+		bool alone, struct via_work *work)
 {
 	struct via_vi *vi = ev->vi;
 	bool full = false;
@@ -133,7 +133,7 @@ static void pay(struct batch *b, struct via_ether_vi *ev, bool behind,
 	spin_lock(&vi->rq.lock);
 	if (unlikely(ev->ans_tail != READ_ONCE(ev->ans_next))) {
 		spin_unlock(&vi->rq.lock);
-		via_ether_reads_answer(ev);
+		via_ether_reads_answer(ev, work);
 		spin_lock(&vi->rq.lock);
 	}
 	if (owes(ev) && ev->peer == b->peer) {
@@ -154,15 +154,22 @@ static void pay(struct batch *b, struct via_ether_vi *ev, bool behind,
 	spin_unlock(&vi->rq.lock);
 }
 
-/* The next VI that owes the peer something; @last: there is none behind it. */
+/*
+ * The next VI that owes the peer something; @last: there is none behind it.  NULL:
+ * there is none, or it is enough for now, and the peer's turn comes again.
+ */
 static struct via_ether_vi *next_owing(struct via_peer *peer, bool *behind,
-				       bool *last)
+				       bool *last, struct via_work *work)
 {
 	struct via_ether_vi *ev;
 
 	spin_lock(&peer->nic->lock);
 	ev = list_first_entry_or_null(&peer->owing, struct via_ether_vi,
 				      ack_link);
+	if (ev && !via_work_visit(work)) {
+		list_move_tail(&peer->acks_link, &peer->nic->acks);
+		ev = NULL;
+	}
 	*behind = ev && ev->behind;
 	if (ev) {
 		list_del_init(&ev->ack_link);
@@ -175,7 +182,7 @@ static struct via_ether_vi *next_owing(struct via_peer *peer, bool *behind,
 	return ev;
 }
 
-static void pay_peer(struct via_peer *peer)
+static void pay_peer(struct via_peer *peer, struct via_work *work)
 {
 	struct batch b __uninitialized;
 	struct via_ether_vi *ev;
@@ -185,27 +192,39 @@ static void pay_peer(struct via_peer *peer)
 	b.f.count = 0;
 	b.f.bytes = 0;
 	do {
-		ev = next_owing(peer, &behind, &last);
+		ev = next_owing(peer, &behind, &last, work);
 		if (ev)
-			pay(&b, ev, behind, last && !b.f.count);
-	} while (!last);
+			pay(&b, ev, behind, last && !b.f.count, work);
+	} while (ev && !last);
 	flush(&b);
+}
+
+/* The next peer that is owed something; what is too much now is the tasklet's. */
+static struct via_peer *next_owed(struct via_ether_nic *nic,
+				  const struct via_work *work)
+{
+	struct via_peer *peer;
+
+	spin_lock(&nic->lock);
+	peer = list_first_entry_or_null(&nic->acks, struct via_peer,
+					acks_link);
+	if (peer && via_work_over(work)) {
+		peer = NULL;
+		if (!nic->stopping)
+			tasklet_schedule(&nic->acker);
+	}
+	spin_unlock(&nic->lock);
+	return peer;
 }
 
 void via_ether_pay(struct via_ether_nic *nic)
 {
+	struct via_work work = VIA_WORK(VIA_ETHER_VISITS);
 	struct via_peer *peer;
 
 	rcu_read_lock();
-	for (;;) {
-		spin_lock(&nic->lock);
-		peer = list_first_entry_or_null(&nic->acks, struct via_peer,
-						acks_link);
-		spin_unlock(&nic->lock);
-		if (!peer)
-			break;
-		pay_peer(peer);
-	}
+	while ((peer = next_owed(nic, &work)))
+		pay_peer(peer, &work);
 	rcu_read_unlock();
 }
 

@@ -254,38 +254,66 @@ void via_ether_stall(struct via_ether_vi *ev)
 	spin_unlock(&nic->lock);
 }
 
+/* The first one of @list, off it; NULL: there is none, or it is enough for now. */
 static struct via_ether_vi *next_stalled(struct via_ether_nic *nic,
-					 struct list_head *list)
+					 struct list_head *list,
+					 struct via_work *work)
 {
 	struct via_ether_vi *ev;
 
 	spin_lock(&nic->lock);
 	ev = list_first_entry_or_null(list, struct via_ether_vi, stall_link);
+	if (!ev && list_empty(&nic->stalled))
+		nic->retry_ns = RETRY_MIN_NS;
+	if (ev && !via_work_visit(work))
+		ev = NULL;
 	if (ev)
 		list_del_init(&ev->stall_link);
-	else if (list_empty(&nic->stalled))
-		nic->retry_ns = RETRY_MIN_NS;
 	spin_unlock(&nic->lock);
 	return ev;
 }
 
-/* BH off. */
+/*
+ * Those that are left come before what has stalled meanwhile.  Where the NIC
+ * takes no more, one of these has armed the retry; else it follows at once.
+ */
+static void stall_again(struct via_ether_nic *nic, struct list_head *list,
+			bool full)
+{
+	spin_lock(&nic->lock);
+	if (!list_empty(list)) {
+		list_splice_init(list, &nic->stalled);
+		if (!full || nic->retry_at == U64_MAX) {
+			nic->retry_at = ktime_get_ns();
+			set_alarm(nic, 0);
+		}
+	}
+	spin_unlock(&nic->lock);
+}
+
+/*
+ * Up to the first that stalls again: the others would, too, and each costs as
+ * much as a send.  BH off.
+ */
 static void run_stalled(struct via_ether_nic *nic)
 {
+	struct via_work work = VIA_WORK(VIA_ETHER_VISITS);
 	struct via_ether_vi *ev;
 	LIST_HEAD(list);
+	bool ok = true;
 
 	rcu_read_lock();
 	/* A list of its own: a VI that stalls again waits its turn. */
 	spin_lock(&nic->lock);
 	list_splice_init(&nic->stalled, &list);
 	spin_unlock(&nic->lock);
-	while ((ev = next_stalled(nic, &list))) {
+	while (ok && (ev = next_stalled(nic, &list, &work))) {
 		spin_lock(&ev->vi->sq.lock);
-		via_ether_resume(ev->vi);
+		ok = via_ether_resume(ev->vi, &work);
 		spin_unlock(&ev->vi->sq.lock);
 		via_vi_settle(ev->vi);
 	}
+	stall_again(nic, &list, !ok);
 	rcu_read_unlock();
 }
 
@@ -311,8 +339,12 @@ static bool is_due(const struct via_ether_vi *ev, u64 now)
 	       (when <= now + AHEAD_NS && rests(ev));
 }
 
-/* The VI to visit next, off the queue; NULL: none is due. */
-static struct via_ether_vi *next_due(struct via_ether_nic *nic, u64 now)
+/*
+ * The VI to visit next, off the queue; NULL: none is due, or those that are stay
+ * for the next alarm, which is armed for them.
+ */
+static struct via_ether_vi *next_due(struct via_ether_nic *nic, u64 now,
+				     struct via_work *work)
 {
 	struct timerqueue_node *first;
 	struct via_ether_vi *ev = NULL;
@@ -321,7 +353,7 @@ static struct via_ether_vi *next_due(struct via_ether_nic *nic, u64 now)
 	first = timerqueue_getnext(&nic->due);
 	if (first)
 		ev = container_of(first, struct via_ether_vi, due);
-	if (ev && !is_due(ev, now))
+	if (ev && (!is_due(ev, now) || !via_work_visit(work)))
 		ev = NULL;
 	if (ev) {
 		want(ev, VIA_ETHER_TX, U64_MAX);
@@ -353,15 +385,17 @@ bool via_ether_open_at(struct via_peer *peer, u64 when)
 	return ok;
 }
 
-/* The peer that may be sent to again, off the queue; NULL: none. */
-static struct via_peer *next_opening(struct via_ether_nic *nic, u64 now)
+/* The peer that may be sent to again, off the queue; NULL as above. */
+static struct via_peer *next_opening(struct via_ether_nic *nic, u64 now,
+				     struct via_work *work)
 {
 	struct timerqueue_node *first;
 	struct via_peer *peer = NULL;
 
 	spin_lock(&nic->lock);
 	first = timerqueue_getnext(&nic->openings);
-	if (first && first->expires <= (s64)(now + VIA_ETHER_GAP_NS)) {
+	if (first && first->expires <= (s64)(now + VIA_ETHER_GAP_NS) &&
+	    via_work_visit(work)) {
 		peer = container_of(first, struct via_peer, opening);
 		peer->opens = false;
 		timerqueue_del(&nic->openings, first);
@@ -373,6 +407,8 @@ static struct via_peer *next_opening(struct via_ether_nic *nic, u64 now)
 /* What is due now; @timer: by the timer's clock.  BH off. */
 static void run_alarm(struct via_ether_nic *nic, bool timer)
 {
+	struct via_work visits = VIA_WORK(VIA_ETHER_VISITS);
+	struct via_work openings = VIA_WORK(VIA_ETHER_VISITS);
 	u64 now = ktime_get_ns();
 	struct via_ether_vi *ev, *asker = NULL;
 	struct via_peer *peer;
@@ -411,9 +447,9 @@ static void run_alarm(struct via_ether_nic *nic, bool timer)
 		nic->ops->rx_look(nic);
 	if (asker)
 		ask(asker, seq);
-	while ((ev = next_due(nic, now)))
-		via_ether_visit(ev, now);
-	while ((peer = next_opening(nic, now)))
+	while ((ev = next_due(nic, now, &visits)))
+		via_ether_visit(ev, now, &visits);
+	while ((peer = next_opening(nic, now, &openings)))
 		via_ether_share_open(peer);
 	via_ether_pay(nic);
 	rcu_read_unlock();

@@ -35,7 +35,7 @@
 #define LISTS_VISIT	32u		/* LISTs sent in a visit */
 #define LIST_OF		32u		/* ends of the peer's that one is of */
 #define MISSING_MAX	64u		/* asked for one LIST */
-#define ENDS_VISIT	256u		/* connections ended in a visit */
+#define BEATS_VISIT	256u		/* peers, and connections that end, at a tick */
 
 /* HEARTBEATs that were not answered, at least, of what has died. */
 static u32 often(void)
@@ -179,33 +179,40 @@ static void end_one(struct via_ether_vi *ev, u32 ends)
  * Each step takes the first connection and makes it the last, under the lock
  * that guards the list: after as many steps as there were connections each that
  * stood all the time has been first once, whatever came and went meanwhile.
- * True: some are left.
+ * NULL: there are no more steps, or it is enough for now.
  */
-static bool end_some(struct via_peer *peer)
+static struct via_ether_vi *next_end(struct via_peer *peer, u32 *ends,
+				     struct via_work *work)
 {
 	struct via_peer_beat *beat = &peer->beat;
-	struct via_ether_vi *ev;
-	u32 n, ends, left;
+	struct via_ether_vi *ev = NULL;
 
 	spin_lock(&peer->nic->lock);
-	ends = beat->ends;
-	n = min(beat->left, ENDS_VISIT);
-	beat->left -= n;
-	left = beat->left;
-	if (!left)
+	*ends = beat->ends;
+	if (beat->left && via_work_visit(work)) {
+		ev = via_peer_turn(peer);
+		beat->left = ev ? beat->left - 1 : 0;
+	}
+	if (!beat->left)
 		beat->ends = 0;
 	spin_unlock(&peer->nic->lock);
-	for (; n; n--) {
-		ev = via_peer_turn(peer);
-		if (!ev)
-			return false;
+	return ev;
+}
+
+/* True: some are left. */
+static bool end_some(struct via_peer *peer, struct via_work *work)
+{
+	struct via_ether_vi *ev;
+	u32 ends;
+
+	while ((ev = next_end(peer, &ends, work))) {
 		via_ether_lock(ev->vi);
 		if (stands(ev, peer))
 			end_one(ev, ends);
 		via_ether_unlock(ev->vi);
-		via_vi_settle(ev->vi);
+		via_ether_settle(ev->vi, work);
 	}
-	return left;
+	return READ_ONCE(peer->beat.left);
 }
 
 static void end_silent(struct via_peer *peer)
@@ -250,53 +257,66 @@ static bool send_list(struct via_peer *peer)
 }
 
 /* True: it is to be visited again at once. */
-static bool visit(struct via_peer *peer)
+static bool visit(struct via_peer *peer, struct via_work *work)
 {
+	struct via_work lists = VIA_WORK(LISTS_VISIT);
 	bool more = false;
-	u32 n = 0;
 
 	if (unlikely(unheard(peer)))
 		end_silent(peer);
 	else if (due(peer))
 		send_heartbeat(peer);
 	if (unlikely(READ_ONCE(peer->beat.left)))
-		more = end_some(peer);
-	if (unlikely(READ_ONCE(peer->beat.list_from)))
-		while (n++ < LISTS_VISIT && send_list(peer))
+		more = end_some(peer, work);
+	if (unlikely(READ_ONCE(peer->beat.list_from))) {
+		while (via_work_visit(&lists) && send_list(peer))
 			;
+		via_work_charge(work, LISTS_VISIT - lists.left);
+	}
 	return more;
 }
 
-/* The peer at the head of those that are looked at; it is the last one then. */
-static struct via_peer *next_peer(struct via_ether_nic *nic)
+/*
+ * The peer at the head of those that are looked at; it is the last one then.
+ * NULL: all have had their turn, or it is enough for this tick.
+ */
+static struct via_peer *next_peer(struct via_ether_nic *nic,
+				  struct via_work *work)
 {
-	struct via_peer *peer;
+	struct via_peer *peer = NULL;
 
 	spin_lock(&nic->lock);
-	peer = list_first_entry_or_null(&nic->peers->on, struct via_peer,
-					on_link);
+	if (nic->beats_left && via_work_visit(work)) {
+		peer = list_first_entry_or_null(&nic->peers->on,
+						struct via_peer, on_link);
+		nic->beats_left = peer ? nic->beats_left - 1 : 0;
+	}
 	if (peer)
 		list_move_tail(&peer->on_link, &nic->peers->on);
 	spin_unlock(&nic->lock);
 	return peer;
 }
 
-/* As end_some() walks; a peer's memory is there for the read side. */
+/*
+ * As end_some() walks; a peer's memory is there for the read side.  A round of all
+ * peers may take several ticks, each of which goes on where the last one ended.
+ */
 bool via_ether_beats(struct via_ether_nic *nic)
 {
+	struct via_work work = VIA_WORK(BEATS_VISIT);
 	struct via_peer *peer;
-	bool more = false;
-	u32 n;
+	bool more;
 
 	spin_lock(&nic->lock);
-	n = nic->peers->non;
+	if (!nic->beats_left)
+		nic->beats_left = nic->peers->non;
 	spin_unlock(&nic->lock);
-	for (; n; n--) {
-		peer = next_peer(nic);
-		if (!peer)
-			break;
-		more |= visit(peer);
-	}
+	while ((peer = next_peer(nic, &work)))
+		nic->beats_again |= visit(peer, &work);
+	if (READ_ONCE(nic->beats_left))
+		return true;
+	more = nic->beats_again;
+	nic->beats_again = false;
 	return more;
 }
 

@@ -86,23 +86,48 @@ void via_ether_end_told(struct via_ether_vi *ev, u32 reason)
 			   VIA_BROKEN_LEFT : 0);
 }
 
-/*
- * By index, since a list on which VIs come and go is no way to meet each of
- * them: a VI keeps its index for life.
- */
+/* So many descriptors that are flushed take as long as a visit. */
+#define FLUSHES		32u
+
+void via_ether_settle(struct via_vi *vi, struct via_work *work)
+{
+	u32 was = READ_ONCE(vi->sq.head) + READ_ONCE(vi->rq.head);
+
+	via_vi_settle(vi);
+	via_work_charge(work, (READ_ONCE(vi->sq.head) +
+			       READ_ONCE(vi->rq.head) - was) / FLUSHES);
+}
+
+struct via_vi *via_ether_next_vi(struct via_ether_nic *nic, u32 *index,
+				 struct via_work *work)
+{
+	struct via_vi *vi = NULL;
+
+	while (!vi && *index < nic->ka->limits.max_vi) {
+		if (via_work_visit(work)) {
+			vi = via_vi_lookup(nic->ka, (*index)++);
+			continue;
+		}
+		rcu_read_unlock();
+		local_bh_enable();
+		local_bh_disable();
+		rcu_read_lock();
+		*work = VIA_WORK(VIA_ETHER_VISITS);
+	}
+	return vi;
+}
+
 void via_ether_end_some(struct via_ether_nic *nic,
 			bool (*fits)(const struct via_ether_vi *ev), u32 reason)
 {
+	struct via_work work = VIA_WORK(VIA_ETHER_VISITS);
 	struct via_ether_vi *ev;
 	struct via_vi *vi;
-	u32 i;
+	u32 i = 0;
 
 	local_bh_disable();
 	rcu_read_lock();
-	for (i = 0; i < nic->ka->limits.max_vi; i++) {
-		vi = via_vi_lookup(nic->ka, i);
-		if (!vi)
-			continue;
+	while ((vi = via_ether_next_vi(nic, &i, &work))) {
 		ev = vi->priv;
 		spin_lock(&vi->sq.lock);
 		if (ev->phase == VIA_PHASE_CONNECTED &&
@@ -110,7 +135,7 @@ void via_ether_end_some(struct via_ether_nic *nic,
 			via_ether_end(ev, VIA_END_OURS, reason);
 		}
 		spin_unlock(&vi->sq.lock);
-		via_vi_settle(vi);
+		via_ether_settle(vi, &work);
 	}
 	rcu_read_unlock();
 	local_bh_enable();

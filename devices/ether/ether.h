@@ -57,7 +57,12 @@
 #include "window.h"
 #include "wire.h"
 
-#define VIA_ETHER_BUDGET	64	/* frames of one call to send() */
+#define VIA_ETHER_BUDGET	64	/* descriptors and frames of one call to send() */
+/*
+ * What a softirq of the class does at once, in visits (kernel/via_work.h): the
+ * frames that a VI sends are charged beside the visit of the VI.
+ */
+#define VIA_ETHER_VISITS	128
 #define VIA_ETHER_ACK_EVERY	16	/* frames until one is acknowledged, and */
 #define VIA_ETHER_ACK_RARELY	4	/* times as many where none waits for it */
 #define VIA_ETHER_ACK_DOUBT	8u	/* acknowledgements until that is tried */
@@ -504,7 +509,11 @@ int via_ether_send(struct via_vi *vi);
  */
 void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 		   u32 ranges, u32 delay);
-void via_ether_resume(struct via_vi *vi);
+/*
+ * Go on after a stall or a timeout, for VIA_ETHER_BUDGET at most, which are
+ * charged to the caller's work.  False: the NIC takes no more.
+ */
+bool via_ether_resume(struct via_vi *vi, struct via_work *work);
 /*
  * Unreliable: what data has acknowledged leaves the network, though nothing
  * looked at it when it came.  sq.lock held.
@@ -551,7 +560,7 @@ void via_ether_turns_stop(struct via_ether_nic *nic);
 /* read.c */
 void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n);
 void via_ether_reads_forget(struct via_ether_vi *ev);
-void via_ether_reads_answer(struct via_ether_vi *ev);
+void via_ether_reads_answer(struct via_ether_vi *ev, struct via_work *work);
 void via_ether_offender(struct via_vi *vi, u32 index, enum via_status status);
 /*
  * A READ, or data for one of ours: 0, the reason to break, or
@@ -721,9 +730,19 @@ void via_ether_give_up(struct via_ether_vi *ev, enum via_ether_why why,
 		       u32 reason);
 /* The peer says that it has ended, with that reason.  Both queue locks. */
 void via_ether_end_told(struct via_ether_vi *ev, u32 reason);
+/* via_vi_settle(), charged for what it flushes.  BH off, no queue lock held. */
+void via_ether_settle(struct via_vi *vi, struct via_work *work);
+/*
+ * The VI at an index of the NIC, or the next one; @index is then behind it.  NULL:
+ * there is none.  By index, since a list on which VIs come and go is no way to
+ * meet each of them: a VI keeps its index for life.  Process context, BH off and
+ * RCU read side, which both end for a moment each time that @work is used up.
+ */
+struct via_vi *via_ether_next_vi(struct via_ether_nic *nic, u32 *index,
+				 struct via_work *work);
 /*
  * All connections of the NIC that fit, NULL: all.  @fits is called with sq.lock
- * held.  No lock held.
+ * held.  Process context, no lock held.
  */
 void via_ether_end_some(struct via_ether_nic *nic,
 			bool (*fits)(const struct via_ether_vi *ev), u32 reason);
@@ -838,8 +857,8 @@ void via_ether_watch_tx(struct via_ether_vi *ev);
 void via_ether_look_rx(struct via_ether_vi *ev);
 void via_ether_watch_rx(struct via_ether_vi *ev);
 void via_ether_ack_again(struct via_ether_vi *ev);
-/* A VI that is due.  BH off, RCU read side. */
-void via_ether_visit(struct via_ether_vi *ev, u64 now);
+/* A VI that is due; what it sends is charged.  BH off, RCU read side. */
+void via_ether_visit(struct via_ether_vi *ev, u64 now, struct via_work *work);
 /* How long an acknowledgement waits for data, ns.  A queue lock held. */
 u64 via_ether_bet_ns(const struct via_ether_vi *ev);
 /* It has waited in vain.  rq.lock held. */
@@ -896,7 +915,10 @@ void via_ether_answered(struct via_ether_vi *ev);
  * what others owe.  rq.lock held.
  */
 void via_ether_ack_late(struct via_ether_vi *ev, u32 delay);
-/* What is owed is sent; the tasklet that does it.  BH off, no queue lock held. */
+/*
+ * What is owed is sent, a part of it at once and the rest by the tasklet.  BH off,
+ * no queue lock held.
+ */
 void via_ether_pay(struct via_ether_nic *nic);
 void via_ether_run_acks(struct tasklet_struct *t);
 /* The connection is over, and it has its peer yet.  nic->lock held. */

@@ -285,9 +285,10 @@ EXPORT_SYMBOL_GPL(via_ether_alloc);
 
 void via_ether_set_mtu(struct via_ether_nic *nic, u32 mtu)
 {
+	struct via_work work = VIA_WORK(VIA_ETHER_VISITS);
 	struct via_ether_vi *ev;
 	struct via_vi *vi;
-	u32 i;
+	u32 i = 0;
 
 	mtu = min(mtu, VIA_WIRE_MTU_MAX);
 	WRITE_ONCE(nic->mtu, mtu);
@@ -295,16 +296,13 @@ void via_ether_set_mtu(struct via_ether_nic *nic, u32 mtu)
 		   max(mtu, VIA_WIRE_MTU_MIN) - VIA_WIRE_SEND_HDR);
 	local_bh_disable();
 	rcu_read_lock();
-	for (i = 0; i < nic->ka->limits.max_vi; i++) {
-		vi = via_vi_lookup(nic->ka, i);
-		if (!vi)
-			continue;
+	while ((vi = via_ether_next_vi(nic, &i, &work))) {
 		ev = vi->priv;
 		via_ether_lock(vi);
 		/* One that begins from now on reads the new one. */
 		via_ether_refit(ev);
 		via_ether_unlock(vi);
-		via_vi_settle(vi);
+		via_ether_settle(vi, &work);
 	}
 	rcu_read_unlock();
 	local_bh_enable();

@@ -473,12 +473,11 @@ struct via_ether_vi *via_peer_turn(struct via_peer *peer)
 {
 	struct via_ether_vi *ev;
 
-	spin_lock(&peer->nic->lock);
+	lockdep_assert_held(&peer->nic->lock);
 	ev = list_first_entry_or_null(&peer->conns, struct via_ether_vi,
 				      conn_link);
 	if (ev)
 		list_move_tail(&ev->conn_link, &peer->conns);
-	spin_unlock(&peer->nic->lock);
 	return ev;
 }
 
@@ -552,11 +551,11 @@ bool via_peers_wait(const struct via_ether_nic *nic)
 void via_peers_expire(struct via_ether_nic *nic)
 {
 	unsigned long kept = via_ether_scaled(VIA_PEER_KEPT_MS);
+	struct via_work work = VIA_WORK(EXPIRE_MAX);
 	struct via_peer *peer;
-	u32 n;
 
 	spin_lock(&nic->lock);
-	for (n = 0; n < EXPIRE_MAX; n++) {
+	while (via_work_visit(&work)) {
 		peer = list_first_entry_or_null(&nic->peers->idle,
 						struct via_peer, idle_link);
 		if (!peer || time_before(jiffies, peer->idle_since + kept))

@@ -349,7 +349,7 @@ void via_peer_join(struct via_ether_vi *ev);
 void via_peer_part(struct via_ether_vi *ev);
 /* One tomb more, or less.  nic->lock held. */
 void via_peer_tombs(struct via_peer *peer, int more);
-/* The connection whose turn it is, the last one then; or NULL. */
+/* The connection whose turn it is, the last one then; or NULL.  nic->lock held. */
 struct via_ether_vi *via_peer_turn(struct via_peer *peer);
 /*
  * The first one with a cookie of at least @from, and the one behind it: of this

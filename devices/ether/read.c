@@ -152,8 +152,6 @@ enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)
 		return SENT_ON;
 	if (!b->room)
 		return SENT_WINDOW;
-	if (!b->budget)
-		return SENT_BUDGET;
 	b->drained = via_send_drained(b->vi);
 	if (b->room == b->half || closes_window(b))
 		flags = VIA_WIRE_ACK_NOW;
@@ -171,7 +169,6 @@ enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)
 		return r;
 	}
 	ev->read_tail++;
-	b->budget--;
 	b->room--;
 	enter_frame(ev, ev->tx_index, 0, 0, 0);
 	via_ether_count(b->nic, READS_OUT);
@@ -201,7 +198,7 @@ enum sent via_ether_send_answer(struct burst *b)
 		last = off + len == a->len;
 		if (!b->room)
 			return SENT_WINDOW;
-		if (!b->budget)
+		if (!via_work_visit(b->work))
 			return SENT_BUDGET;
 		flags = 0;
 		if (b->room == b->half || closes_window(b))
@@ -212,7 +209,6 @@ enum sent via_ether_send_answer(struct burst *b)
 		r = put_answer(b, a, ev->tx.nxt, off, len, flags);
 		if (r)
 			return r;
-		b->budget--;
 		b->room--;
 		if (!off)
 			WRITE_ONCE(ev->reads, ev->reads + 1);
@@ -240,8 +236,8 @@ enum sent via_ether_resend_read(struct burst *b, u32 seq, u8 flags)
 	return put_read(b, via_send_entry(b->vi, rec->index), seq, flags);
 }
 
-/* Reads of the peer's were taken.  BH off, no lock held. */
-void via_ether_reads_answer(struct via_ether_vi *ev)
+/* Reads of the peer's were taken: what that sends is charged.  BH off, no lock held. */
+void via_ether_reads_answer(struct via_ether_vi *ev, struct via_work *work)
 {
 	struct via_vi *vi = ev->vi;
 
@@ -249,7 +245,7 @@ void via_ether_reads_answer(struct via_ether_vi *ev)
 	if (ev->phase == VIA_PHASE_CONNECTED &&
 	    READ_ONCE(ev->ans_tail) != ev->ans_next) {
 		ev->tx_odd |= VIA_ODD_ANSWER;
-		via_ether_resume(vi);
+		via_ether_resume(vi, work);
 	}
 	spin_unlock(&vi->sq.lock);
 	via_vi_settle(vi);

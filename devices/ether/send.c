@@ -162,7 +162,8 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 
 	if (unlikely(!b->room))
 		return SENT_WINDOW;
-	if (unlikely(!b->budget))
+	/* The first frame goes with its descriptor. */
+	if (off && unlikely(!via_work_visit(b->work)))
 		return SENT_BUDGET;
 	b->drained = last && via_send_drained(b->vi);
 	if (b->room == b->half || (closes_window(b) && !b->drained) ||
@@ -173,7 +174,6 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 	r = put_frame(b, d, tx->nxt, off, len, flags);
 	if (unlikely(r))
 		return r;
-	b->budget--;
 	b->room--;
 	if (likely(ev->reliable))
 		enter_frame(ev, ev->tx_index, off, len,
@@ -185,14 +185,15 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 }
 
 /* The message to send next, or to go on with; NULL: there is none. */
-static inline struct via_desc *current_desc(struct via_vi *vi,
-					    struct via_ether_vi *ev)
+static inline struct via_desc *current_desc(struct burst *b)
 {
+	struct via_ether_vi *ev = b->ev;
+	struct via_vi *vi = b->vi;
 	struct via_desc *d;
 
 	if (unlikely(ev->tx_odd & VIA_ODD_ACTIVE))
 		return via_send_entry(vi, ev->tx_index);
-	d = via_send_load(vi);
+	d = via_send_load(vi, b->work);
 	if (d) {
 		ev->tx_index = vi->sq.next - 1;
 		ev->tx_off = 0;
@@ -201,16 +202,25 @@ static inline struct via_desc *current_desc(struct via_vi *vi,
 	return d;
 }
 
+/* Why there is no message to send.  What is posted may change at any moment. */
+static enum sent none(const struct burst *b)
+{
+	if (via_send_full(b->vi))
+		return SENT_WINDOW;
+	return via_work_over(b->work) && !via_send_drained(b->vi) ?
+	       SENT_BUDGET : SENT_ALL;
+}
+
 /* One message, all of it, or as far as it goes. */
 static __always_inline enum sent send_message(struct burst *b)
 {
 	struct via_ether_vi *ev = b->ev;
 	struct via_vi *vi = b->vi;
-	struct via_desc *d = current_desc(vi, ev);
+	struct via_desc *d = current_desc(b);
 	enum sent r = SENT_ON;
 
 	if (!d)
-		return via_send_full(vi) ? SENT_WINDOW : SENT_ALL;
+		return none(b);
 	if (unlikely(d->control & (VIA_CTL_OP_RDMAREAD | VIA_CTL_QFENCE)) &&
 	    !d->status && !ev->tx_off)
 		r = via_ether_send_fenced(b, d);
@@ -298,7 +308,7 @@ static noinline enum sent send_lost(struct burst *b)
 	while (via_win_lost(&ev->tx, &seq)) {
 		if (!via_win_room(&ev->tx))
 			return SENT_WINDOW;
-		if (!b->budget--)
+		if (!via_work_visit(b->work))
 			return SENT_BUDGET;
 		rec = via_win_rec(&ev->tx, seq);
 		d = via_send_entry(b->vi, rec->index);
@@ -358,7 +368,8 @@ static noinline bool begins_again(struct via_ether_vi *ev)
  * stands in ev->tx_* and goes on as usual.
  */
 static __always_inline bool send_one(struct via_vi *vi,
-				     struct via_ether_vi *ev)
+				     struct via_ether_vi *ev,
+				     struct via_work *work)
 {
 	const u32 size = VIA_WIRE_SEND_HDR;
 	struct via_ether_nic *nic = ev->nic;
@@ -373,7 +384,7 @@ static __always_inline bool send_one(struct via_vi *vi,
 	room = via_win_room_new(&ev->tx);
 	if (unlikely(!room && ev->tx.credit))
 		return false;
-	d = via_send_load(vi);
+	d = via_send_load(vi, work);
 	if (unlikely(!d))
 		return false;
 	ev->tx_index = vi->sq.next - 1;
@@ -448,14 +459,14 @@ static inline void sated(struct via_ether_vi *ev)
 		via_ether_share_sated(ev);
 }
 
-static noinline int send_burst(struct via_vi *vi)
+static noinline enum sent send_burst(struct via_vi *vi, struct via_work *work)
 {
 	struct via_ether_vi *ev = vi->priv;
 	struct burst b = {
 		.vi = vi,
 		.ev = ev,
 		.nic = ev->nic,
-		.budget = VIA_ETHER_BUDGET,
+		.work = work,
 	};
 	enum sent r;
 
@@ -470,56 +481,70 @@ static noinline int send_burst(struct via_vi *vi)
 		burst_end(&b);
 		/*
 		 * SENT_ALL: a program that posts after via_send_sleep() rings
-		 * the doorbell; what was posted before it, it sees.
+		 * the doorbell; what was posted before it, it sees.  What it saw
+		 * need not be there at the next look, so that is work, too.
 		 */
-	} while ((r == SENT_ALL && via_send_sleep(vi)) ||
-		 (r == SENT_WINDOW && more_room(ev)));
+		if (!(r == SENT_ALL && via_send_sleep(vi)) &&
+		    !(r == SENT_WINDOW && more_room(ev)))
+			break;
+		if (!via_work_visit(work))
+			r = SENT_BUDGET;
+	} while (r != SENT_BUDGET);
 
 	switch (r) {
 	case SENT_ALL:
 		ev->tx_busy = false;
 		sated(ev);
-		return 0;
+		break;
 	case SENT_WINDOW:
 		owe(ev);
 		if (via_win_room(&ev->tx))
 			sated(ev);
-		return 0;
+		break;
 	case SENT_STALL:
 		via_ether_count(ev->nic, TX_BUSY);
 		owe(ev);
 		via_ether_stall(ev);
-		return 0;
-	case SENT_BUDGET:
-		return VIA_TRAP_MORE;
+		break;
 	default:
-		return 0;
+		break;
 	}
+	return r;
 }
 
-int via_ether_send(struct via_vi *vi)
+static __always_inline enum sent send_some(struct via_vi *vi,
+					   struct via_work *work)
 {
 	struct via_ether_vi *ev = vi->priv;
 
 	lockdep_assert_held(&vi->sq.lock);
 	if (unlikely(via_vi_is_broken(vi) || ev->phase != VIA_PHASE_CONNECTED))
-		return 0;
-	if (likely(send_one(vi, ev)) && likely(!via_send_sleep(vi))) {
+		return SENT_BROKEN;
+	if (likely(send_one(vi, ev, work)) && likely(!via_send_sleep(vi))) {
 		ev->tx_busy = false;
-		return 0;
+		return SENT_ALL;
 	}
-	return send_burst(vi);
+	return send_burst(vi, work);
+}
+
+int via_ether_send(struct via_vi *vi)
+{
+	struct via_work work = VIA_WORK(VIA_ETHER_BUDGET);
+
+	return send_some(vi, &work) == SENT_BUDGET ? VIA_TRAP_MORE : 0;
 }
 
 /* What send() could not finish is owed by the timer. */
-static void send_on(struct via_vi *vi)
+static enum sent send_on(struct via_vi *vi, struct via_work *work)
 {
 	struct via_ether_vi *ev = vi->priv;
+	enum sent r = send_some(vi, work);
 
-	if (via_ether_send(vi) == VIA_TRAP_MORE) {
+	if (r == SENT_BUDGET) {
 		owe(ev);
 		via_ether_stall(ev);
 	}
+	return r;
 }
 
 /*
@@ -610,6 +635,7 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 	struct via_ether_vi *ev = vi->priv;
 	struct via_win_tx *tx = &ev->tx;
 	u32 n = via_win_ack(tx, ack, range, ranges);
+	struct via_work work;
 	u32 seq;
 
 	lockdep_assert_held(&vi->sq.lock);
@@ -631,8 +657,10 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 		beyond(ev);
 	if (unlikely(READ_ONCE(ev->peer->pool.want)))
 		via_ether_share_acked(ev, n, true);
-	if (ev->tx_busy || unlikely(tx->lost))
-		send_on(vi);
+	if (ev->tx_busy || unlikely(tx->lost)) {
+		work = VIA_WORK(VIA_ETHER_BUDGET);
+		send_on(vi, &work);
+	}
 }
 
 void via_ether_catch_up(struct via_ether_vi *ev)
@@ -653,9 +681,13 @@ void via_ether_catch_up(struct via_ether_vi *ev)
 		via_ether_share_acked(ev, n, false);
 }
 
-/* Go on after a stall or a timeout; vi->sq.lock held. */
-void via_ether_resume(struct via_vi *vi)
+bool via_ether_resume(struct via_vi *vi, struct via_work *work)
 {
+	struct via_work own = VIA_WORK(VIA_ETHER_BUDGET);
+	enum sent r;
+
 	lockdep_assert_held(&vi->sq.lock);
-	send_on(vi);
+	r = send_on(vi, &own);
+	via_work_charge(work, VIA_ETHER_BUDGET - own.left);
+	return r != SENT_STALL;
 }

@@ -25,7 +25,7 @@ struct burst {
 	struct via_ether_vi *ev;
 	struct via_ether_nic *nic;
 	struct via_ether_tx tx;
-	u32 budget;
+	struct via_work *work;		/* descriptors taken, frames behind the first */
 	u32 room;			/* new frames the window takes */
 	u32 half;			/* room where it is half used up */
 	bool open;

@@ -19,7 +19,6 @@
 #include "ether.h"
 
 #define VISITS		16u		/* VIs of a peer, in one run */
-#define TURNS		64u		/* VIs of a NIC, likewise */
 
 static struct via_ether_vi *vi_of(struct via_credit *c)
 {
@@ -288,13 +287,17 @@ void via_ether_crowd_lost(struct via_ether_vi *ev)
 	spin_unlock(&nic->lock);
 }
 
-static struct via_ether_vi *next_turn(struct via_ether_nic *nic)
+/* NULL: there is none, or it is enough for now. */
+static struct via_ether_vi *next_turn(struct via_ether_nic *nic,
+				      struct via_work *work)
 {
 	struct via_ether_vi *ev;
 
 	spin_lock(&nic->lock);
 	ev = list_first_entry_or_null(&nic->turns, struct via_ether_vi,
 				      turn_link);
+	if (ev && !via_work_visit(work))
+		ev = NULL;
 	if (ev)
 		list_del_init(&ev->turn_link);
 	spin_unlock(&nic->lock);
@@ -326,10 +329,10 @@ static void visit(struct via_peer *peer, struct via_ether_vi *ev)
 
 static void visit_some(struct via_peer *peer)
 {
+	struct via_work work = VIA_WORK(VISITS);
 	struct via_credit *c;
-	u32 n;
 
-	for (n = 0; n < VISITS; n++) {
+	while (via_work_visit(&work)) {
 		spin_lock(&peer->pool_lock);
 		c = via_pool_visit(&peer->pool);
 		spin_unlock(&peer->pool_lock);
@@ -344,16 +347,16 @@ static void run_turns(struct tasklet_struct *t)
 {
 	struct via_ether_nic *nic = from_tasklet(nic, t, turner);
 	struct via_ether_vi *ev;
+	struct via_work work = VIA_WORK(VIA_ETHER_VISITS);
 	struct via_peer *peer;
-	u32 n;
 
 	rcu_read_lock();
 	peer = next_visit(nic);
 	if (peer)
 		visit_some(peer);
-	for (n = 0; n < TURNS && (ev = next_turn(nic)); n++) {
+	while ((ev = next_turn(nic, &work))) {
 		spin_lock(&ev->vi->sq.lock);
-		via_ether_resume(ev->vi);
+		via_ether_resume(ev->vi, &work);
 		spin_unlock(&ev->vi->sq.lock);
 		via_vi_settle(ev->vi);
 	}

@@ -65,6 +65,8 @@ void via_ether_hurry(struct via_ether_nic *nic)
 {
 	spin_lock(&nic->lock);
 	nic->next_live = jiffies;
+	/* Those that a round has come to are looked at again, too. */
+	nic->beats_left = nic->peers->non;
 	arm(nic);
 	spin_unlock(&nic->lock);
 }
@@ -286,7 +288,7 @@ static void count_timeout(struct via_ether_vi *ev)
 }
 
 /* Nothing has arrived for too long.  sq.lock held. */
-static void timed_out(struct via_ether_vi *ev)
+static void timed_out(struct via_ether_vi *ev, struct via_work *work)
 {
 	count_timeout(ev);
 	if (unanswered(ev)) {
@@ -303,14 +305,14 @@ static void timed_out(struct via_ether_vi *ev)
 		via_ether_share_timeout(ev, via_win_timeout(&ev->tx));
 		check_path(ev);
 	}
-	via_ether_resume(ev->vi);
+	via_ether_resume(ev->vi, work);
 }
 
 /*
  * Unreliable, and no acknowledgement: what was sent is not in the network any
  * more, wherever it is.  sq.lock held.
  */
-static void forget_flight(struct via_ether_vi *ev)
+static void forget_flight(struct via_ether_vi *ev, struct via_work *work)
 {
 	count_timeout(ev);
 	ev->retries = min(ev->retries + 1, VIA_ETHER_BACKOFF);
@@ -319,7 +321,7 @@ static void forget_flight(struct via_ether_vi *ev)
 	check_path(ev);
 	via_ether_share_timeout(ev, ev->retries > 1);
 	if (ev->tx_busy)
-		via_ether_resume(ev->vi);
+		via_ether_resume(ev->vi, work);
 }
 
 /*
@@ -347,7 +349,7 @@ static bool starved(const struct via_ether_vi *ev)
  * may not have run either: it waits once more before it judges, but not twice
  * in a row.  sq.lock held.
  */
-static void check_tx(struct via_ether_vi *ev, u64 now)
+static void check_tx(struct via_ether_vi *ev, u64 now, struct via_work *work)
 {
 	u64 timeout, late;
 
@@ -371,9 +373,9 @@ static void check_tx(struct via_ether_vi *ev, u64 now)
 	} else {
 		ev->excused = false;
 		if (likely(ev->reliable))
-			timed_out(ev);
+			timed_out(ev, work);
 		else
-			forget_flight(ev);
+			forget_flight(ev, work);
 	}
 	timeout = timeout_ns(ev);
 	note_tx(ev, now, timeout);
@@ -457,13 +459,13 @@ static void check_rx(struct via_ether_vi *ev, u64 now)
 	via_ether_ack_late(ev, delay_of(age));
 }
 
-void via_ether_visit(struct via_ether_vi *ev, u64 now)
+void via_ether_visit(struct via_ether_vi *ev, u64 now, struct via_work *work)
 {
 	struct via_vi *vi = ev->vi;
 
 	spin_lock(&vi->sq.lock);
 	if (ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi))
-		check_tx(ev, now);
+		check_tx(ev, now, work);
 	spin_lock(&vi->rq.lock);
 	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
 		ev->tx_pace = 0;

@@ -118,10 +118,10 @@ static struct via_peer *due(struct via_ether_nic *nic,
 void via_ether_tombs(struct via_ether_nic *nic)
 {
 	struct via_ether_end end;
+	struct via_work work = VIA_WORK(TOMBS_VISIT);
 	struct via_peer *peer;
-	u32 n;
 
-	for (n = 0; n < TOMBS_VISIT; n++) {
+	while (via_work_visit(&work)) {
 		peer = due(nic, &end);
 		if (!peer)
 			return;

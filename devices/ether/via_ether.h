@@ -239,6 +239,8 @@ struct via_ether_frame {
  * @ticking:	lock: the timer is armed
  * @stopping:	lock: no timer is armed any more
  * @next_live:	lock: jiffies of the next look at peers and requests
+ * @beats_left:	lock: peers that this round of looks has not come to
+ * @beats_again: the timer's: one of those before has more to do
  * @alarm:	the high-resolution timer; armed while @due, @openings or @stalled
  *		is not empty
  * @armed:	lock to write: ns of ktime_get_ns() for which @alarm is armed,
@@ -293,6 +295,8 @@ struct via_ether_nic {
 	bool ticking;
 	bool stopping;
 	unsigned long next_live;
+	u32 beats_left;
+	bool beats_again;
 	struct hrtimer alarm;
 	atomic64_t armed;
 	u64 started;

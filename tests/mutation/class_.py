@@ -375,8 +375,8 @@ mutant("write-too-long", SEND, "wire", "rdma",
 """))
 mutant("full-nic-for-ever", SEND, "sim", "",
        "a VI that has found the NIC full sends no more",
-       ("		owe(ev);\n		via_ether_stall(ev);\n		return 0;",
-        "		owe(ev);\n		return 0;"), sim="backlog")
+       ("		owe(ev);\n		via_ether_stall(ev);\n		break;",
+        "		owe(ev);\n		break;"), sim="backlog")
 mutant("window-not-owed", SEND, "wire", "send.sizes queue.full_sends",
        "what the window did not take is not sent when it opens",
        ("	case SENT_WINDOW:\n		owe(ev);\n", "	case SENT_WINDOW:\n"),
@@ -392,9 +392,13 @@ mutant("retries-add-up", SEND, "sim", "",
        sim="loss time")
 mutant("busy-for-ever", SEND, "wire", "queue.full_sends threads.one_vi",
        "after a full window a program's sends wait for the next frame",
-       ("	} while ((r == SENT_ALL && via_send_sleep(vi)) ||\n		 (r",
-        "	} while ((r"),
+       ("		if (!(r == SENT_ALL && via_send_sleep(vi)) &&\n",
+        "		if (!(r == SENT_ALL && false) &&\n"),
        sim="backlog")
+mutant("look-not-charged", SEND, "sim", "",
+       "a trap need not end: a program that says it has posted, and has not",
+       ("		if (!via_work_visit(work))\n			r = SENT_BUDGET;\n",
+        "		(void)work;\n"), sim="hostile")
 mutant("unreliable-undone", SEND, "wire", "send.sizes",
        "a long send at Unreliable is never done",
        ("		if (!ev->reliable)\n"
@@ -834,8 +838,8 @@ mutant("path-told-by-silence", TIMER, "sim", "",
        ("	if (ev->black)\n", "	if (true)\n"), sim="loss time")
 mutant("path-never-black", TIMER, "sim", "",
        "a path that drops long frames and says nothing is not found out",
-       ("		check_path(ev);\n	}\n	via_ether_resume(ev->vi);\n",
-        "	}\n	via_ether_resume(ev->vi);\n"), sim="loss time")
+       ("		check_path(ev);\n	}\n	via_ether_resume(ev->vi, work);\n",
+        "	}\n	via_ether_resume(ev->vi, work);\n"), sim="loss time")
 mutant("silence-unnoticed", BEAT, "sim", "",
        "a VI that only receives never hears that its peer has died",
        ("	if (unlikely(unheard(peer)))\n", "	if (false)\n"),
@@ -1068,7 +1072,24 @@ mutant("life-unseen", PEER, "sim", "",
        sim="gone time")
 mutant("ends-one-visit", BEAT, "sim", "",
        "of many connections that are to end some do",
-       ("	beat->left -= n;\n", "	beat->left = 0;\n"), sim="many")
+       ("		beat->left = ev ? beat->left - 1 : 0;\n",
+        "		beat->left = ev && !via_work_over(work) ? beat->left - 1 : 0;\n"),
+       sim="many")
+mutant("flushes-not-charged", END, "sim", "",
+       "VIs with full queues end 256 in one tick, which takes milliseconds",
+       ("	via_work_charge(work, (READ_ONCE(vi->sq.head) +\n"
+        "			       READ_ONCE(vi->rq.head) - was) / FLUSHES);",
+        "	(void)was;"), sim="many")
+mutant("stalled-all-tried", "devices/ether/alarm.c", "sim", "",
+       "a NIC that is full is offered a frame of each VI at each retry",
+       ("		ok = via_ether_resume(ev->vi, &work);\n",
+        "		via_ether_resume(ev->vi, &work);\n"), sim="many backlog")
+mutant("stalled-rest-forgotten", "devices/ether/alarm.c", "sim", "",
+       "of many VIs that found the NIC full some send no more",
+       ("		list_splice_init(list, &nic->stalled);\n",
+        "		while (!list_empty(list))\n"
+        "			list_del_init(list->next);\n"),
+       sim="many backlog")
 
 ACKS = "devices/ether/acks.c"
 mutant("acks-of-other-host", ACKS, "sim", "",
@@ -1185,7 +1206,7 @@ mutant("peers-too-few", PEER, "sim", "",
         "	if (++peers->nidle > 64)\n"), sim="hostile many")
 mutant("peers-for-ever", PEER, "sim", "",
        "a host that asked once is remembered for ever",
-       ("	for (n = 0; n < EXPIRE_MAX; n++) {", "	for (n = 0; false; n++) {"),
+       ("	while (via_work_visit(&work)) {", "	while (false) {"),
        sim="time")
 mutant("peer-used-and-idle", PEER, "sim", "",
        "a peer with a connection ends as the oldest idle one",

@@ -37,6 +37,7 @@ uint32_t *sim_nrecord;
 bool sim_verbose;
 bool sim_tso;
 bool sim_coarse;
+uint32_t sim_most_steps, sim_most_visits;
 
 static uint64_t schedule_state, dice_state;
 static uint32_t next_id, nexttime;
@@ -559,6 +560,39 @@ static __attribute__((__noinline__)) void yield_slow(struct sim_ctx *self)
 		sim_die_if_killed();
 }
 
+void sim_work_begins(void)
+{
+	struct sim_ctx *self = sim_self;
+
+	if (!self)
+		return;
+	if (self->pinned && self->steps > sim_most_steps)
+		sim_most_steps = self->steps;
+	if (self->visits > sim_most_visits)
+		sim_most_visits = self->visits;
+	self->steps = 0;
+	self->visits = 0;
+	self->wakes = 0;
+}
+
+static __attribute__((__noinline__)) void too_long(struct sim_ctx *self)
+{
+	if (self->pinned)
+		sim_fail("%s takes more than %u steps with preemption off",
+			 self->name, SIM_HELD_STEPS);
+	self->steps = 0;
+}
+
+void sim_visit(void);
+void sim_visit(void)
+{
+	struct sim_ctx *self = sim_self;
+
+	if (self && ++self->visits > SIM_VISITS)
+		sim_fail("%s visits more than %u with bottom halves off",
+			 self->name, SIM_VISITS);
+}
+
 /* A point at which another context may run. */
 void sim_yield(void)
 {
@@ -568,6 +602,8 @@ void sim_yield(void)
 		return;
 	sim_steps++;
 	sim_clock += sim_config.step_ns;
+	if (++self->steps > SIM_HELD_STEPS)
+		too_long(self);
 	if (sim_steps >= attend || sim_clock >= soonest || self->nstores ||
 	    self->in_user)
 		yield_slow(self);

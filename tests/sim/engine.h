@@ -40,6 +40,9 @@ struct sim_store {
  * @rcu_since:	when the outermost read side of any kind began
  * @srcu:	the SRCU structure that it reads, or NULL
  * @graces:	grace periods, of either kind, that it has waited for
+ * @steps:	points since preemption went off last, or since a frame or a trap
+ * @visits:	what it has visited since then, as struct via_work counts it
+ * @wakes:	threads that it has woken since then
  * @in_user:	runs code of a program, and may be killed at any point
  * @in_work:	runs a work item, which a program's lock must not stop
  * @prio:	for priority schedules: the highest runs
@@ -70,6 +73,9 @@ struct sim_ctx {
 	uint64_t rcu_since;
 	void *srcu;
 	uint32_t graces;
+	uint32_t steps;
+	uint32_t visits;
+	uint32_t wakes;
 	bool in_user;
 	bool in_work;
 	int64_t prio;
@@ -129,6 +135,19 @@ struct sim_config {
 extern struct sim_config sim_config;
 extern struct sim_ctx *sim_self;	/* NULL: the engine itself */
 extern struct list_head sim_all;	/* contexts that have not ended */
+
+/*
+ * Work with bottom halves off is bounded: by visits of what programs and other
+ * hosts can make many, and by steps, whatever they are spent on.
+ */
+#define SIM_VISITS	1024u
+#define SIM_HELD_STEPS	400000u
+#define SIM_WAKES	64u
+/* One that has it off begins with what is counted by itself. */
+void sim_work_begins(void);
+/* The most that there were, of all runs. */
+extern uint32_t sim_most_steps, sim_most_visits;
+
 extern uint64_t sim_clock;		/* ns */
 extern uint64_t sim_steps;
 /* Turns taken in this run, of SIM_TURNS at most; NULL: not recorded. */

@@ -95,6 +95,8 @@ void sim_run_scenario(const struct sim_scenario *s,
 	sim_wire.loss = s->loss;
 	sim_kthread("main", main_ctx, NULL);
 	sim_run(NULL, NULL);
+	sim_log("with preemption off at most %u steps, %u visits", sim_most_steps,
+		sim_most_visits);
 	if (!list_empty(&sim_all))
 		hang();
 	sim_mm_check();

@@ -16,6 +16,15 @@ bool sim_forward(const volatile void *p, void *v, unsigned int size);
 void sim_drain(void);
 void sim_rcu_check(void);
 
+/* A program that acts at each look of the kernel's at a word: of a run. */
+extern const volatile void *sim_looked_at;
+void sim_look(void);
+#define sim_looks_at(p)							\
+do {									\
+	if (__builtin_expect((const volatile void *)(p) == sim_looked_at, 0)) \
+		sim_look();						\
+} while (0)
+
 #ifdef SIM_QUIET
 /* The simulator's own files: no turns inside of them. */
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
@@ -27,6 +36,7 @@ void sim_rcu_check(void);
 ({									\
 	union { typeof(x) v; char c[sizeof(x)]; } _u;			\
 	sim_yield();							\
+	sim_looks_at(&(x));						\
 	if (!sim_tso || !sim_forward(&(x), _u.c, sizeof(x)))		\
 		memcpy(_u.c, (const void *)&(x), sizeof(x));		\
 	_u.v;								\

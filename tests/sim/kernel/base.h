@@ -73,6 +73,8 @@ typedef s64 ktime_t;
 #define prefetch(x)		((void)(x))
 #define prefetchw(x)		((void)(x))
 #define cpu_relax()		sim_yield()
+void sim_visit(void);
+#define via_work_seen()		sim_visit()
 
 #define LINUX_VERSION_CODE	0x0601ff
 #define KERNEL_VERSION(a, b, c)	(((a) << 16) + ((b) << 8) + (c))

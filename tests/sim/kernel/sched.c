@@ -60,6 +60,9 @@ int sim_wake_task(struct task_struct *t, unsigned int mode)
 
 int wake_up_process(struct task_struct *t)
 {
+	if (sim_self && sim_self->pinned && ++sim_self->wakes > SIM_WAKES)
+		sim_fail("%s wakes more than %u threads with preemption off",
+			 sim_self->name, SIM_WAKES);
 	sim_drain();
 	sim_yield();
 	return sim_wake_task(t, TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE);
@@ -76,6 +79,8 @@ void might_sleep(void)
 }
 
 /* Preemption */
+
+const volatile void *sim_looked_at;
 
 void sim_pin(void);
 void sim_unpin(void);
@@ -94,6 +99,7 @@ void preempt_disable(void)
 	if (!c)
 		return;
 	if (!c->pinned) {
+		sim_work_begins();
 		sim_pin();
 		reader_begins(c);
 	}
@@ -108,6 +114,8 @@ void preempt_enable(void)
 		return;
 	if (c->pinned <= 0)
 		sim_fail("preempt_enable() without preempt_disable()");
+	if (c->pinned == 1)
+		sim_work_begins();
 	if (!--c->pinned) {
 		sim_unpin();
 		if (!c->rcu)
@@ -278,6 +286,7 @@ static struct {
 
 void sim_locks_reset(void)
 {
+	sim_looked_at = NULL;
 	memset(classes, 0, sizeof(classes));
 	nclasses = 0;
 	nkernel_tasks = 0;

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Many VIs of a NIC have something to be done at one moment: their transmitter is
+ * full, their host is gone, the interface goes down, its MTU changes.  It is
+ * done in portions (SIM_VISITS, SIM_HELD_STEPS), and all of it is done.
+ */
+#include "prog.h"
+
+#define VIS		48
+#define POSTED		1024		/* receives of each, never used */
+#define REFUSED		48		/* one VI at each retry in 100 ms: 36; each: 66 */
+
+enum how { SILENT, DOWN, MTU, FULL, HOWS };
+
+static struct {
+	enum how how;
+	struct sim_nic *nic[2];
+	bool ready, over;
+} w;
+
+static void receiver(void *arg)
+{
+	struct prog_vi v[VIS];
+	struct prog_nic n;
+	u32 i;
+
+	sim_expect(!prog_open(&n, "via_b", 64 << 10), "");
+	for (i = 0; i < VIS; i++) {
+		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+		if (w.how == FULL)
+			prog_post_recv(&v[i], n.mem, 64);
+		sim_expect(!prog_accept(&v[i], "portions", 60 * SEC), "");
+	}
+	WRITE_ONCE(w.ready, true);
+	while (!READ_ONCE(w.over))
+		sim_sleep(10 * MS);
+	prog_close(&n);
+}
+
+/* Each end flushes all receives. */
+static void expect_ends(struct prog_vi *v)
+{
+	u32 i;
+
+	for (i = 0; i < VIS; i++)
+		smp_store_release(&v[i].q[1].prog->tail, POSTED);
+	if (w.how == SILENT)
+		sim_nic_cut(w.nic[1], true);
+	sim_enter();
+	if (w.how == DOWN)
+		sim_nic_break(w.nic[0]);
+	sim_leave();
+	for (i = 0; i < VIS; i++) {
+		while (prog_state(&v[i]) != VIA_STATE_ERROR ||
+		       READ_ONCE(v[i].q[1].kern->done) != POSTED)
+			sim_sleep(10 * MS);
+	}
+}
+
+/*
+ * None has room: one is tried for all of them that have credit, and all send in the
+ * end.
+ */
+static void expect_sent(struct prog_nic *n, struct prog_vi *v)
+{
+	struct prog_done d;
+	u32 i, refused;
+
+	sim_nic_stop(w.nic[0], true);
+	for (i = 0; i < VIS; i++)
+		prog_post_send(&v[i], n->mem, 64);
+	sim_sleep(100 * MS);
+	refused = sim_nic_refused(w.nic[0]);
+	sim_expect(refused <= REFUSED, "VIs are refused %u times", refused);
+	sim_enter();
+	sim_nic_stop(w.nic[0], false);
+	sim_leave();
+	for (i = 0; i < VIS; i++)
+		sim_expect(!prog_wait(&v[i], false, SEC, &d) &&
+			   !(d.status & VIA_ST_ERROR_MASK), "VI %u", i);
+}
+
+/* Shorter frames from now on: none is in flight that is too long. */
+static void expect_stand(struct prog_vi *v)
+{
+	u32 i;
+
+	sim_enter();
+	sim_nic_mtu(w.nic[0], 600);
+	sim_leave();
+	for (i = 0; i < VIS; i++)
+		sim_expect(prog_state(&v[i]) == VIA_STATE_CONNECTED, "VI %u", i);
+}
+
+static void sender(void *arg)
+{
+	static const u8 mac[] = { 0x52, 0x54, 0, 0, 1, 2 };
+	struct prog_vi v[VIS];
+	struct prog_nic n;
+	u32 i;
+	int ret;
+
+	sim_expect(!prog_open(&n, "via_a", 64 << 10), "");
+	for (i = 0; i < VIS; i++) {
+		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+		do {
+			ret = prog_request(&v[i], mac, "portions", SEC);
+			if (ret == VIA_R_NO_MATCH)
+				sim_sleep(MS);
+		} while (ret == VIA_R_NO_MATCH);
+		sim_expect(!ret, "(%d)", ret);
+	}
+	while (!READ_ONCE(w.ready))
+		sim_sleep(MS);
+	if (w.how == FULL)
+		expect_sent(&n, v);
+	else if (w.how == MTU)
+		expect_stand(v);
+	else
+		expect_ends(v);
+	prog_close(&n);
+	WRITE_ONCE(w.over, true);
+}
+
+static void portions(void)
+{
+	struct sim_proc *s = sim_proc_new("sender", 1000);
+	struct sim_proc *r = sim_proc_new("receiver", 1001);
+	u32 i;
+
+	memset(&w, 0, sizeof(w));
+	sim_config.max_time = sim_clock + 60 * SEC;
+	w.how = sim_dice(HOWS);
+	for (i = 0; i < 2; i++)
+		w.nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
+	sim_thread(s, "sender", sender, NULL);
+	sim_thread(r, "receiver", receiver, NULL);
+	sim_proc_wait(s);
+	sim_proc_wait(r);
+	for (i = 0; i < 2; i++)
+		sim_nic_down(w.nic[i]);
+}
+
+SIM_SCENARIO(portions, .name = "portions", .run = portions, .runs = 20,
+	     .max_vi = VIS,
+	     .what = "many VIs have something to be done at one moment")
