@@ -15,26 +15,51 @@
 #include "wait.h"
 
 /*
- * The queue's or CQ's lock is held, and both kinds look at the queue under it
- * before they go on the list, so no move is missed.  Both are told once.
+ * Threads that are woken at once.  As many may sleep on a queue as the program
+ * has, and the lock is held with bottom halves off.
  */
-void via_wake_all(struct hlist_head *sleepers)
-{
-	struct via_notice *n;
-	struct via_sleeper *s;
-	struct hlist_node *tmp;
+#define WAKES	32u
 
-	hlist_for_each_entry_safe(s, tmp, sleepers, link) {
+/*
+ * The queue's or CQ's lock is held, and both kinds look at the queue under it
+ * before they go on the list, so no move is missed.  Both are told once.  Where
+ * more sleep than are woken at once, the last thread of these gets the others, and
+ * wakes them before it returns: via_wake_rest().  Those that come meanwhile are
+ * not among them.
+ */
+void via_wake_some(struct hlist_head *sleepers)
+{
+	struct via_work work = VIA_WORK(WAKES);
+	struct via_sleeper *s;
+	struct via_notice *n;
+
+	while (!hlist_empty(sleepers)) {
+		s = hlist_entry(sleepers->first, struct via_sleeper, link);
+		via_work_visit(&work);
 		hlist_del_init(&s->link);
-		if (likely(s->task)) {
-			wake_up_process(s->task);
-			/* Pairs with via_sleep_until(): *s may go from here. */
-			smp_store_release(&s->told, true);
+		if (unlikely(!s->task)) {
+			n = container_of(s, struct via_notice, sleeper);
+			via_events_notice(n->events, n);
 			continue;
 		}
-		n = container_of(s, struct via_notice, sleeper);
-		via_events_notice(n->events, n);
+		/* A queue has one notice, so this is soon a thread. */
+		if (unlikely(via_work_over(&work)) && !hlist_empty(sleepers))
+			hlist_move_list(sleepers, &s->rest);
+		wake_up_process(s->task);
+		/* Pairs with via_sleep_until(): *s may go from here. */
+		smp_store_release(&s->told, true);
 	}
+}
+
+/* Those that a thread got with its own wake-up.  @lock is the queue's, not held. */
+static noinline void via_wake_rest(spinlock_t *lock, struct hlist_head *rest)
+{
+	do {
+		spin_lock_bh(lock);
+		via_wake_some(rest);
+		spin_unlock_bh(lock);
+		cond_resched();
+	} while (!hlist_empty(rest));
 }
 
 static void via_notice_arm(struct via_notice *n, struct hlist_head *sleepers,
@@ -111,11 +136,13 @@ static inline bool via_nap(ktime_t *deadline)
 		}							\
 		spin_unlock_bh(lock);					\
 		_time = via_nap(deadline);				\
-		/* Pairs with the release in via_wake_all(). */		\
+		/* Pairs with the release in via_wake_some(). */	\
 		if (likely(smp_load_acquire(&_me.told)))		\
 			break;						\
 		spin_lock_bh(lock);					\
 	}								\
+	if (unlikely(!hlist_empty(&_me.rest)))				\
+		via_wake_rest(lock, &_me.rest);				\
 	_ret;								\
 })
 

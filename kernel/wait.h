@@ -13,12 +13,12 @@
  * queue under the same lock before it goes, so none is missed, and completing
  * needs no barrier to find that there is none.
  */
-void via_wake_all(struct hlist_head *sleepers);
+void via_wake_some(struct hlist_head *sleepers);
 
 static inline void via_wake(struct hlist_head *sleepers)
 {
 	if (unlikely(!hlist_empty(sleepers)))
-		via_wake_all(sleepers);
+		via_wake_some(sleepers);
 }
 
 /*

@@ -624,13 +624,21 @@ mutant("notice-not-at-once", WAIT, "lo", "notify.already_complete",
         "	if (!moved && hlist_unhashed(&n->sleeper.link))"))
 mutant("told-before-woken", WAIT, "lo", "wait.two threads.one_vi",
        "a sleeper returns before it is woken, and its stack is woken",
-       ("			wake_up_process(s->task);\n"
-        "			/* Pairs with via_sleep_until(): *s may go from here. */\n"
-        "			smp_store_release(&s->told, true);\n",
-        "			/* Pairs with via_sleep_until(): *s may go from here. */\n"
-        "			smp_store_release(&s->told, true);\n"
-        "			wake_up_process(s->task);\n"),
+       ("		wake_up_process(s->task);\n"
+        "		/* Pairs with via_sleep_until(): *s may go from here. */\n"
+        "		smp_store_release(&s->told, true);\n",
+        "		/* Pairs with via_sleep_until(): *s may go from here. */\n"
+        "		smp_store_release(&s->told, true);\n"
+        "		wake_up_process(s->task);\n"),
        sim="beside memory")
+mutant("wake-all-at-once", WAIT, "sim", "",
+       "each thread that sleeps on a queue is woken under its lock",
+       ("unlikely(via_work_over(&work)) && !hlist_empty(sleepers))", "false)"),
+       sim="many")
+mutant("wake-rest-forgotten", WAIT, "sim", "",
+       "of many threads that sleep on a queue some are not woken",
+       ("		via_wake_rest(lock, &_me.rest);				\\\n", "		;						\\\n"),
+       sim="many")
 mutant("notice-left", WAIT, "lo", "notify.cancelled",
        "the event of a VI that is gone is read",
        ("	if (n->events)\n		via_events_forget(n->events, n);\n", ""),
@@ -779,6 +787,10 @@ mutant("flush-without-barrier", "kernel/queue.c", "sim", "",
        "a flush may pass over what is posted while the connection ends",
        ("	smp_mb();\n	/* A tail out of range",
         "	/* A tail out of range"), sim="order beside end")
+mutant("bad-sends-free", "kernel/engine.c", "sim", "",
+       "a doorbell trap need not end: sends in error, posted as fast as taken",
+       ("	if (!n || unlikely(!via_work_visit(work)))\n		return NULL;",
+        "	if (!n)\n		return NULL;"), sim="hostile")
 mutant("sleep-without-barrier", "kernel/engine.c", "sim", "",
        "a post that finds the queue busy may not be sent",
        ("	smp_mb();\n	return via_queue_posted(q, &n) && n;",

@@ -2,12 +2,14 @@
 /*
  * Threads asleep on a queue, which a message, their time limit and a signal
  * wake at one moment.  None sleeps on, and each is told what is true.  A thread
- * that is told ends at once.
+ * that is told ends at once.  Or many threads, and one message wakes them all, but
+ * not all of them under the queue's lock (SIM_WAKES).
  */
 #include "prog.h"
 
 #define ROUNDS	10
 #define THREADS	2
+#define MANY	100
 #define BYTES	16
 
 static struct {
@@ -17,7 +19,7 @@ static struct {
 	u64 about;			/* ns into a round: when it happens */
 	u32 seen;			/* of the receive queue */
 	u32 asleep;
-	bool over, signals;
+	bool over, signals, many;
 	u32 signalled;
 } w;
 
@@ -82,10 +84,13 @@ static void round_of(u32 threads)
 	for (i = 0; i < threads; i++) {
 		w.asleep++;
 		sim_thread(w.proc, "sleeper", sleeper,
-			   (void *)(uintptr_t)sim_dice(2));
+			   (void *)(uintptr_t)(!w.many && sim_dice(2)));
 	}
 	w.v[0].sent++;
-	if (w.about)
+	/* All of them are asleep, or some of them. */
+	if (w.many)
+		sim_sleep(sim_dice(MS));
+	else if (w.about)
 		sim_sleep(w.about);
 	prog_post_send(&w.v[0], w.n.mem + 64, BYTES);
 	while (READ_ONCE(w.asleep))
@@ -107,8 +112,10 @@ static void process(void *arg)
 	    prog_p2p(&w.v[1], w.n.hello.addr, "sleep", SEC) ||
 	    prog_result(&w.v[0], VIA_CONN_PEER))
 		goto close;
-	for (i = 0; i < ROUNDS; i++)
+	for (i = 0; i < ROUNDS && !w.many; i++)
 		round_of(1 + sim_dice(THREADS));
+	if (w.many)
+		round_of(MANY);
 close:
 	prog_close(&w.n);
 out:
@@ -122,7 +129,8 @@ static void sleepers(void)
 {
 	memset(&w, 0, sizeof(w));
 	sim_config.max_time = sim_clock + 20 * SEC;
-	w.signals = sim_dice(2);
+	w.many = !sim_dice(10);
+	w.signals = !w.many && sim_dice(2);
 	w.proc = sim_proc_new("sleepers", 1000);
 	sim_thread(w.proc, "main", process, "via_lo");
 	if (w.signals)

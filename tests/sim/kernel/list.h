@@ -200,6 +200,15 @@ static inline void hlist_del_init(struct hlist_node *n)
 	WRITE_ONCE(n->pprev, NULL);
 }
 
+static inline void hlist_move_list(struct hlist_head *old,
+				   struct hlist_head *to)
+{
+	to->first = old->first;
+	if (to->first)
+		to->first->pprev = &to->first;
+	WRITE_ONCE(old->first, NULL);
+}
+
 #define hlist_add_head_rcu(n, h)	hlist_add_head(n, h)
 #define hlist_del_rcu(n)	(__hlist_del(n), (n)->pprev = LIST_POISON2)
 #define hlist_entry(p, t, m)	container_of(p, t, m)
