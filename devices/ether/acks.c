@@ -67,6 +67,13 @@ static u32 waited(const struct via_ether_vi *ev)
 	return ev->late == ev->rx.next ? ev->late_by : 0;
 }
 
+/* It is begun, and not full. */
+static bool has_room(const struct batch *b)
+{
+	return b->f.count && b->f.bytes + sizeof(struct via_wire_acks_entry) <=
+			     sizeof(b->f.entries);
+}
+
 /* One more entry; false: it does not fit.  rq.lock held. */
 static bool add(struct batch *b, struct via_ether_vi *ev)
 {
@@ -182,8 +189,10 @@ static struct via_ether_vi *next_owing(struct via_peer *peer, bool *behind,
 	return ev;
 }
 
+/* A frame that is begun is filled first: no acknowledgement goes in one more. */
 static void pay_peer(struct via_peer *peer, struct via_work *work)
 {
+	struct via_work fill = VIA_WORK(ENTRIES_MAX);
 	struct batch b __uninitialized;
 	struct via_ether_vi *ev;
 	bool behind, last;
@@ -192,7 +201,8 @@ static void pay_peer(struct via_peer *peer, struct via_work *work)
 	b.f.count = 0;
 	b.f.bytes = 0;
 	do {
-		ev = next_owing(peer, &behind, &last, work);
+		ev = next_owing(peer, &behind, &last, via_work_over(work) &&
+				has_room(&b) ? &fill : work);
 		if (ev)
 			pay(&b, ev, behind, last && !b.f.count, work);
 	} while (ev && !last);
