@@ -483,6 +483,8 @@ struct genl_family via_nl_family __ro_after_init = {
 	.n_ops	      = ARRAY_SIZE(ops),
 	.mcgrps	      = groups,
 	.n_mcgrps     = ARRAY_SIZE(groups),
+	/* Only operations below it may validate less: peer_set does. */
+	.resv_start_op = VIA_NL_CMD_PEER_SET + 1,
 };
 
 int via_netlink_init(void)

@@ -198,7 +198,7 @@ def wrong(nic):
             print(f"{what}: {errno.errorcode.get(got, got)}, not {want}")
             bad += 1
     for what, more in (("a reserved field", {"reserved": 1}),):
-        got = family.ask(CMD["NIC_GET"], name, **more)[0]
+        got = family.ask(CMD["LIMIT_SET"], name, **more)[0]
         if got != errno.EINVAL:
             print(f"{what}: {errno.errorcode.get(got, got)}")
             bad += 1
