@@ -32,7 +32,7 @@ void via_table_node_init(struct via_table_node *n)
 }
 
 struct via_table_node *via_table_find(const struct via_table *t, u32 hash,
-				      via_table_is *is, const void *key)
+				      via_table_is_t *is, const void *key)
 {
 	struct via_table_node *n;
 
@@ -51,7 +51,7 @@ struct via_table_node *via_table_next(const struct via_table_node *first,
 }
 
 void via_table_add(struct via_table *t, struct via_table_node *n, u32 hash,
-		   via_table_is *is, const void *key)
+		   via_table_is_t *is, const void *key)
 {
 	struct via_table_node *first = via_table_find(t, hash, is, key);
 

@@ -42,7 +42,7 @@ struct via_table_node {
 };
 
 /* Does the object have that key? */
-typedef bool via_table_is(const struct via_table_node *n, const void *key);
+typedef bool via_table_is_t(const struct via_table_node *n, const void *key);
 
 /* 0 or -ENOMEM; the first may sleep.  Without the first the second does nothing. */
 int via_table_init(struct via_table *t, u32 bits);
@@ -76,13 +76,13 @@ static inline bool via_table_has(const struct via_table_node *n)
 
 /* The first object of that key, or NULL. */
 struct via_table_node *via_table_find(const struct via_table *t, u32 hash,
-				      via_table_is *is, const void *key);
+				      via_table_is_t *is, const void *key);
 /* The one behind @n of the same key, of which @first is the first; or NULL. */
 struct via_table_node *via_table_next(const struct via_table_node *first,
 				      struct via_table_node *n);
 /* The object is the last one of its key; it was in no table. */
 void via_table_add(struct via_table *t, struct via_table_node *n, u32 hash,
-		   via_table_is *is, const void *key);
+		   via_table_is_t *is, const void *key);
 /* It is in no table any more, if it was in @t. */
 void via_table_del(struct via_table *t, struct via_table_node *n);
 
