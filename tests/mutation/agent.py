@@ -581,19 +581,19 @@ mutant("matched-forgotten", REQUEST, "lo", "process.killed_pending",
         ""), sim="signal end ledger")
 mutant("take-foreign", REQUEST, "lo", "accept.bad",
        "a program accepts and rejects the requests of others",
-       ("		if (conn->id != id || conn->file != f)",
-        "		if (conn->id != id)"), sim="hostile")
+       ("	if (conn && conn->id == id && conn->file == f)",
+        "	if (conn && conn->id == id)"), sim="hostile")
 mutant("gone-without-wakeup", REQUEST, "regress", "answers",
        "a server that waits sleeps on when its NIC goes",
-       ("	list_for_each_entry(w, &nic->waiters, link)\n"
-        "		wake_up_all(&w->wait);",
-        "	list_for_each_entry(w, &nic->waiters, link)\n"
-        "		if (w->conn)\n			wake_up_all(&w->wait);"),
+       ("		wake_up_all(&container_of(n, struct via_waiter, by_id)->wait);",
+        "		if (container_of(n, struct via_waiter, by_id)->conn)\n"
+        "			wake_up_all(&container_of(n, struct via_waiter,\n"
+        "						  by_id)->wait);"),
        sim="gone")
 mutant("offered-twice", REQUEST, "lo", "accept.two_waiters",
        "a waiter that has a request is given the next one, and one is lost",
-       ("		list_del_init(&w->link);\n		via_conn_get(conn);\n",
-        "		via_conn_get(conn);\n"), sim="memory ledger")
+       ("		via_table_del(&nic->waiting, n);\n", ""),
+       sim="memory ledger")
 mutant("cancel-not-dead", REQUEST, "lo", "accept.late",
        "a server puts the request of a client that gave up back, and keeps it",
        ("	conn->dead = true;\n", ""), sim="beside ledger")

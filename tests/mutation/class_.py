@@ -429,13 +429,14 @@ mutant("sack-untold", "devices/ether/ctl.c", "sim", "",
 mutant("versions-unbound", "devices/ether/ctl.c", "sim", "",
        "a flood of frames of another version is answered frame by frame",
        ("	if (!via_ether_allowed(nic, f->src) ||\n"
-        "	    !via_ether_may_answer(nic, f->src, f->len, "
-        "VIA_WIRE_VERSION_LEN))",
+        "	    !via_ether_may_answer(nic, f->src, VIA_LIMIT_ANSWER, f->len,\n"
+        "				  VIA_WIRE_VERSION_LEN))",
         "	if (!via_ether_allowed(nic, f->src))"), sim="hostile many")
 mutant("resets-unbound", "devices/ether/ctl.c", "sim", "",
        "a flood of frames for unknown VIs is answered frame by frame",
-       ("	if (via_ether_may_answer(nic, host, question, VIA_WIRE_END_LEN) "
-        "&&\n	    send_one(nic, &c, &e))",
+       ("	if (via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER, question,\n"
+        "				 VIA_WIRE_END_LEN) &&\n"
+        "	    send_one(nic, &c, &e))",
         "	if (send_one(nic, &c, &e))"), sim="hostile many")
 
 # What is told and answered to hosts that are not known.
@@ -889,8 +890,8 @@ mutant("visit-not-earlier", ALARM, "sim", "",
         "		if (when <= (u64)ev->due.expires)\n"), sim="time")
 mutant("alarm-not-earlier", ALARM, "sim", "",
        "the VI that is due first waits for the one that was first before",
-       ("	if (nic->stopping || !nic->armed || when == U64_MAX)\n",
-        "	if (nic->stopping || nic->armed != U64_MAX || when == U64_MAX)\n"),
+       ("	if (nic->stopping || !armed(nic) || when == U64_MAX)\n",
+        "	if (nic->stopping || armed(nic) != U64_MAX || when == U64_MAX)\n"),
        sim="time")
 mutant("alarm-of-nobody", ALARM, "sim", "",
        "what is due when programs stop looking waits for the next frame",
@@ -1179,8 +1180,8 @@ mutant("goodbye-copy-unanswered", RECV, "sim", "",
         "	if (false)\n"), sim="hostile loss")
 mutant("goodbye-answers-unbound", "devices/ether/ctl.c", "sim", "",
        "any number of DISCONNECTs from made-up addresses is answered",
-       ("	if (known || via_ether_may_answer(nic, host, question, "
-        "VIA_WIRE_END_LEN))\n",
+       ("	if (known || via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER,\n"
+        "					  question, VIA_WIRE_END_LEN))\n",
         "	if (true)\n"),
        sim="hostile many")
 mutant("goodbye-heard-by-any", TOMB, "sim", "",
@@ -1396,8 +1397,8 @@ mutant("ask-left", ETHER_NAME, "sim", "",
         "	return ret;"), sim="memory time")
 mutant("names-unbound", ETHER_NAME, "sim", "",
        "a flood of questions for names is answered frame by frame",
-       ("	if (via_ether_may_answer(nic, f->src, f->len, VIA_WIRE_NAME_LEN) "
-        "&&\n"
+       ("	if (via_ether_may_answer(nic, f->src, VIA_LIMIT_NAME, f->len,\n"
+        "				 VIA_WIRE_NAME_LEN) &&\n"
         "	    via_ether_send_name(",
         "	if (via_ether_send_name("), sim="hostile many")
 

@@ -283,16 +283,9 @@ taken_back("refill-unbound", CQ, "regress", "notices",
 taken_back("segments-uncharged", "kernel/engine.c", "regress", "segments",
            "audit 8: segments beyond the slot are charged to the program",
            "16 MiB of the kernel's for each 100 VIs, charged to no user",
-           ("	old = set_active_memcg(vi->file->memcg);\n"
+           ("	segs = via_vi_memory(vi, array_size(count, sizeof(*segs)));\n",
             "	segs = kmalloc_array(count, sizeof(*segs), "
-            "GFP_ATOMIC | __GFP_NOWARN |\n"
-            "						   __GFP_ACCOUNT);\n"
-            "	set_active_memcg(old);\n",
-            "	segs = kmalloc_array(count, sizeof(*segs), "
-            "GFP_ATOMIC | __GFP_NOWARN);\n"),
-           ("	struct mem_cgroup *old;\n", ""),
-           ("	/* Charged to the group of the program, whatever runs here just "
-            "now. */\n", ""), sim="rights")
+            "GFP_ATOMIC | __GFP_NOWARN);\n"), sim="rights")
 taken_back("commit-unbound", CQ, "regress", "resize",
            "audit 8: a COMMIT counts the program's head once",
            "a program that moves its head keeps a COMMIT going for ever",
