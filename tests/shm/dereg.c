@@ -181,6 +181,8 @@ int test_dereg(int rounds)
 	VipDisconnect(well);
 	waitpid(healthy, NULL, 0);
 	end_close(&end);
+	free(held.at);
+	free(other.at);
 	printf("given up after %llu ms, %ld messages to another peer meanwhile\n",
 	       (unsigned long long)took / 1000000, sent - before);
 	return 0;
