@@ -28,6 +28,9 @@ from there import Project  # noqa: E402
 def installed(project):
     """Programs that `make install` puts where users find them."""
     text = project.sources["tools/Makefile.inc"]
+    tools = re.search(r"^TOOLS := (.*)", text, re.M).group(1).split()
+    text = text.replace("$(VIA_HERE)", "$(B)/tools/via").replace(
+        "$(TOOLS_INSTALLED)", " ".join(f"$(B)/tools/{t}" for t in tools))
     lines = re.findall(r"install -m 755 ((?:.*\\\n)*.*)", text)
     return {os.path.basename(word) for line in lines
             for word in line.replace("\\\n", " ").split()
