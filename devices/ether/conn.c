@@ -291,6 +291,8 @@ void via_ether_conn_tick(struct via_ether_vi *ev)
 		via_ether_count(ev->nic, REQUESTS_OUT);
 	via_ether_send_conn(ev, conn_frame(ev));
 out:
+	if (via_ether_trying(ev))
+		via_ether_heat(ev);
 	via_ether_unlock(vi);
 	if (unlikely(lost))
 		via_ether_p2p_lost(ev, lost);

@@ -237,8 +237,8 @@ struct via_ether_answer {
  * @reason:	why we break, for DISCONNECT
  * @remote_attrs: peer to peer, phase ACCEPT: of the other end
  *
- * nic->lock (@hot also: read and written under sq.lock):
- * @hot, @hot_link, @stall_link, @ack_link, @conn_link, @turn_link, @our_node,
+ * nic->lock:
+ * @hot, @stall_link, @ack_link, @conn_link, @turn_link, @our_node,
  *	@end_node, @their_node
  * @behind:	it is on the list of those that owe an acknowledgement since
  *		data of another VI carries none for it
@@ -255,7 +255,6 @@ struct via_ether_vi {
 	bool want_seal;
 	u8 seal;
 	u8 seal_len;
-	bool hot;
 	struct via_host remote;
 	u32 remote_id;
 	u32 mtu;
@@ -354,7 +353,7 @@ struct via_ether_vi {
 	u64 want[VIA_ETHER_HALVES];
 	u32 resent;
 	u32 timeouts;
-	struct list_head hot_link;
+	struct via_order_node hot;
 	struct list_head stall_link;
 	struct list_head ack_link;
 	struct list_head conn_link;
@@ -396,7 +395,7 @@ struct via_ether_end {
 
 /* A request that the server's program has not answered. */
 struct via_ether_req {
-	struct list_head link;		/* nic->lock */
+	struct via_order_node due;	/* nic->lock: in nic->reqs */
 	struct hlist_node node;		/* nic->lock: see via_peer_req() */
 	struct via_peer *peer;		/* constant, with a use of it */
 	struct via_conn *conn;		/* NULL for a moment */
@@ -706,8 +705,10 @@ void via_ether_drop_req(const struct via_ether_req *copy);
 void via_ether_request_rx(struct via_ether_nic *nic,
 			  const struct via_ether_frame *f,
 			  const struct via_frame_hdr *h);
-/* Those whose client has left, or all. */
-void via_ether_reqs_expire(struct via_ether_nic *nic, bool all);
+/* The tick: those whose client has left; true: there may be more. */
+bool via_ether_reqs_expire(struct via_ether_nic *nic);
+/* All.  No frame comes any more; BH on. */
+void via_ether_reqs_end(struct via_ether_nic *nic);
 
 /* end.c */
 /* By which rule a connection ends, where it is not told by the peer. */
@@ -842,7 +843,7 @@ enum via_verdict via_ether_p2p_verdict(u32 reason);
 /* timer.c */
 void via_ether_timer_init(struct via_ether_nic *nic);
 void via_ether_timer_stop(struct via_ether_nic *nic);
-/* An attempt: sq.lock held. */
+/* An attempt is looked at when its next try is due.  Both queue locks held. */
 void via_ether_heat(struct via_ether_vi *ev);
 /*
  * A frame has left, and its timeout counts from the last progress; the peer

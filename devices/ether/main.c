@@ -263,10 +263,10 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	nic->ka->type = VIA_NIC_ETHERNET;
 	nic->ops = ops;
 	spin_lock_init(&nic->lock);
-	INIT_LIST_HEAD(&nic->hot);
+	via_order_init(&nic->hot);
 	INIT_LIST_HEAD(&nic->stalled);
 	INIT_LIST_HEAD(&nic->acks);
-	INIT_LIST_HEAD(&nic->reqs);
+	via_order_init(&nic->reqs);
 	INIT_LIST_HEAD(&nic->asks);
 	via_limit_init(&nic->limit);
 	via_proof_init(&nic->proof);
@@ -348,9 +348,7 @@ void via_ether_unregister(struct via_ether_nic *nic)
 	via_nic_unregister(nic->ka);
 	via_ether_timer_stop(nic);
 	via_ether_turns_stop(nic);
-	local_bh_disable();
-	via_ether_reqs_expire(nic, true);
-	local_bh_enable();
+	via_ether_reqs_end(nic);
 	via_ether_allow_end(nic);
 	via_ether_tombs_end(nic);
 	via_peers_end(nic);

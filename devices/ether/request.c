@@ -8,12 +8,13 @@
 #include "ether.h"
 
 #define REQS_MAX	1024u		/* unanswered requests of a NIC */
+#define REQS_VISIT	32u		/* looked at in a tick, for their time */
 
 /* nic->lock held. */
 static void unlist_req(struct via_ether_nic *nic, struct via_ether_req *req)
 {
 	lockdep_assert_held(&nic->lock);
-	list_del_init(&req->link);
+	via_order_del(&nic->reqs, &req->due);
 	via_peer_del_req(req);
 	nic->nreqs--;
 }
@@ -110,7 +111,7 @@ static bool keep_req(struct via_ether_nic *nic, struct via_ether_req *req,
 	bool taken;
 
 	spin_lock(&nic->lock);
-	taken = list_empty(&req->link);
+	taken = !via_order_has(&req->due);
 	if (IS_ERR(conn)) {
 		if (!taken)
 			unlist_req(nic, req);
@@ -161,6 +162,17 @@ static void read_client(struct via_ether_client *client,
 	client->want_seal = c->options & VIA_WIRE_O_SUM;
 }
 
+/* When its client has given up without a word, of get_jiffies_64(). */
+static u64 over_at(const struct via_ether_req *req)
+{
+	u64 now = get_jiffies_64();
+	long left = req->seen + via_ether_dead() - (unsigned long)now;
+
+	if (!req->forever)
+		left = min_t(long, left, req->deadline - (unsigned long)now);
+	return now + max(left + 1, 0L);
+}
+
 /*
  * List a request, if it is a new one and there is room.  False: it is not
  * listed, and @type is the answer, or 0.
@@ -185,7 +197,7 @@ static bool list_req(struct via_ether_nic *nic, struct via_ether_req *req,
 	} else if (!*type && nic->nreqs < REQS_MAX &&
 		   peer->nreqs < VIA_PEER_REQS && !nic->stopping) {
 		nic->nreqs++;
-		list_add_tail(&req->link, &nic->reqs);
+		via_order_add(&nic->reqs, &req->due, over_at(req));
 		via_peer_add_req(req);
 		new = true;
 	}
@@ -213,6 +225,7 @@ void via_ether_request_rx(struct via_ether_nic *nic,
 	req = kzalloc(sizeof(*req), GFP_ATOMIC | __GFP_NOWARN);
 	if (!req)
 		return;
+	via_order_node_init(&req->due);
 	req->peer = via_peer_get(nic, f->src, GFP_ATOMIC);
 	if (!req->peer) {
 		kfree(req);
@@ -241,28 +254,61 @@ void via_ether_request_rx(struct via_ether_nic *nic,
 		via_ether_answer(nic, 0, type, reason, &client);
 }
 
-/* Drop requests whose client has given up without a word, or all. */
-void via_ether_reqs_expire(struct via_ether_nic *nic, bool all)
+/*
+ * One whose time is over, off the list.  One that was asked for again since goes
+ * to its new place, and one without conn is in its maker's hands.  NULL: there is
+ * none, or it is enough for now.
+ */
+static struct via_ether_req *next_over(struct via_ether_nic *nic, bool all,
+				       struct via_work *work)
 {
-	struct via_ether_req *req, *n;
-	LIST_HEAD(old);
+	struct via_ether_req *req, *over = NULL;
+	u64 now = get_jiffies_64(), at;
+	struct via_order_node *first;
 
 	spin_lock(&nic->lock);
-	list_for_each_entry_safe(req, n, &nic->reqs, link) {
-		/* One without conn is in its maker's hands. */
-		if (!req->conn)
-			continue;
-		if (all || (!req->forever &&
-			    time_after(jiffies, req->deadline)) ||
-		    time_after(jiffies, req->seen + via_ether_dead())) {
+	while (!over && (first = via_order_first(&nic->reqs)) &&
+	       (all || first->key <= now) && via_work_visit(work)) {
+		req = container_of(first, struct via_ether_req, due);
+		at = over_at(req);
+		if (req->conn && (all || at <= now)) {
 			unlist_req(nic, req);
-			list_add_tail(&req->link, &old);
+			over = req;
+		} else {
+			via_order_del(&nic->reqs, first);
+			via_order_add(&nic->reqs, first, max(at, now + 1));
 		}
 	}
 	spin_unlock(&nic->lock);
-	list_for_each_entry_safe(req, n, &old, link) {
+	return over;
+}
+
+/* True: there may be more. */
+static bool drop_over(struct via_ether_nic *nic, bool all)
+{
+	struct via_work work = VIA_WORK(REQS_VISIT);
+	struct via_ether_req *req;
+
+	while ((req = next_over(nic, all, &work))) {
 		via_conn_cancel(req->conn);
 		via_conn_put(req->conn);
 		free_req(req);
 	}
+	return via_work_over(&work);
+}
+
+bool via_ether_reqs_expire(struct via_ether_nic *nic)
+{
+	return drop_over(nic, false);
+}
+
+void via_ether_reqs_end(struct via_ether_nic *nic)
+{
+	bool more;
+
+	do {
+		local_bh_disable();
+		more = drop_over(nic, true);
+		local_bh_enable();
+	} while (more);
 }

@@ -34,30 +34,31 @@
 #define BLACK_RETRIES	4		/* in vain, and */
 #define BLACK_MS	500		/* since the first: is the path black? */
 #define UNRELIABLE_NS	NSEC_PER_MSEC	/* until Unreliable is acknowledged */
+#define TRIES_VISIT	128u		/* attempts looked at in a tick */
 
-/* nic->lock held. */
+/* While a tick runs this does nothing: its end arms the timer.  nic->lock held. */
 static void arm(struct via_ether_nic *nic)
 {
-	unsigned long when;
+	struct via_order_node *first = via_order_first(&nic->hot);
+	bool live = via_order_first(&nic->reqs) || via_peers_wait(nic);
+	unsigned long when = nic->next_live;
 
 	lockdep_assert_held(&nic->lock);
-	if (nic->stopping)
+	if (nic->stopping || (!first && !live))
 		return;
-	if (!list_empty(&nic->hot))
-		when = jiffies + 1;
-	else if (!list_empty(&nic->reqs) || via_peers_wait(nic))
-		when = nic->next_live;
-	else
+	if (first && (!live || time_before((unsigned long)first->key, when)))
+		when = first->key;
+	if (nic->ticking && time_before_eq(nic->tick_at, when))
 		return;
 	nic->ticking = true;
+	nic->tick_at = when;
 	mod_timer(&nic->timer, when);
 }
 
 void via_ether_arm(struct via_ether_nic *nic)
 {
 	spin_lock(&nic->lock);
-	if (!nic->ticking)
-		arm(nic);
+	arm(nic);
 	spin_unlock(&nic->lock);
 }
 
@@ -71,19 +72,28 @@ void via_ether_hurry(struct via_ether_nic *nic)
 	spin_unlock(&nic->lock);
 }
 
-/* sq.lock held, phase not NONE. */
+/* The tick that is to look at an attempt: a later one.  A queue lock held. */
+static u64 try_at(const struct via_ether_vi *ev)
+{
+	u64 now = get_jiffies_64();
+	long left = ev->next_try - (unsigned long)now;
+
+	if (!ev->forever)
+		left = min_t(long, left, ev->deadline - via_now());
+	return now + max(left, 1L);
+}
+
+/* What is put off meanwhile is looked at once more than need be. */
 void via_ether_heat(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
+	u64 at = try_at(ev);
 
 	spin_lock(&nic->lock);
-	if (!ev->hot) {
-		bool first = list_empty(&nic->hot);
-
-		ev->hot = true;
-		list_add_tail_rcu(&ev->hot_link, &nic->hot);
-		if (first || !nic->ticking)
-			arm(nic);
+	if (!via_order_has(&ev->hot) || at < ev->hot.key) {
+		via_order_del(&nic->hot, &ev->hot);
+		via_order_add(&nic->hot, &ev->hot, at);
+		arm(nic);
 	}
 	spin_unlock(&nic->lock);
 }
@@ -481,42 +491,37 @@ unlock:
 	via_vi_settle(vi);
 }
 
-/* The attempt is over.  sq.lock held. */
-static void cool(struct via_ether_vi *ev)
+/*
+ * The next attempt whose time has come; its visit puts it back in its place if it
+ * goes on.  NULL: there is none, or it is enough for this tick.
+ */
+static struct via_ether_vi *next_try(struct via_ether_nic *nic,
+				     struct via_work *work)
 {
-	struct via_ether_nic *nic = ev->nic;
+	struct via_ether_vi *ev = NULL;
+	u64 now = get_jiffies_64();
+	struct via_order_node *first;
 
 	spin_lock(&nic->lock);
-	if (ev->hot) {
-		ev->hot = false;
-		list_del_rcu(&ev->hot_link);
+	first = via_order_first(&nic->hot);
+	if (first && first->key <= now && via_work_visit(work)) {
+		ev = container_of(first, struct via_ether_vi, hot);
+		via_order_del(&nic->hot, first);
 	}
 	spin_unlock(&nic->lock);
-}
-
-static void tick_hot(struct via_ether_vi *ev)
-{
-	struct via_vi *vi = ev->vi;
-
-	spin_lock(&vi->sq.lock);
-	if (via_ether_trying(ev)) {
-		spin_unlock(&vi->sq.lock);
-		via_ether_conn_tick(ev);
-		return;
-	}
-	cool(ev);
-	spin_unlock(&vi->sq.lock);
+	return ev;
 }
 
 static void tick(struct timer_list *t)
 {
 	struct via_ether_nic *nic = from_timer(nic, t, timer);
+	struct via_work work = VIA_WORK(TRIES_VISIT);
 	struct via_ether_vi *ev;
 	bool live, more = false;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(ev, &nic->hot, hot_link)
-		tick_hot(ev);
+	while ((ev = next_try(nic, &work)))
+		via_ether_conn_tick(ev);
 	/* Before the look: via_ether_hurry() asks for another one after it. */
 	spin_lock(&nic->lock);
 	live = time_after_eq(jiffies, nic->next_live);
@@ -526,7 +531,7 @@ static void tick(struct timer_list *t)
 	if (live) {
 		more = via_ether_beats(nic);
 		via_ether_tombs(nic);
-		via_ether_reqs_expire(nic, false);
+		more |= via_ether_reqs_expire(nic);
 		via_peers_expire(nic);
 	}
 	rcu_read_unlock();

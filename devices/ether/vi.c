@@ -11,7 +11,7 @@ int via_ether_vi_create(struct via_vi *vi)
 
 	ev->vi = vi;
 	ev->nic = vi->nic->priv;
-	INIT_LIST_HEAD(&ev->hot_link);
+	via_order_node_init(&ev->hot);
 	INIT_LIST_HEAD(&ev->stall_link);
 	INIT_LIST_HEAD(&ev->ack_link);
 	INIT_LIST_HEAD(&ev->conn_link);
@@ -86,16 +86,8 @@ void via_ether_forget(struct via_ether_vi *ev)
 	kfree(via_win_end(&ev->tx));
 	via_win_init(&ev->tx, 0, 1);
 
-	/*
-	 * The timer that stands on the hot list here goes on through the old
-	 * neighbour, or, when the VI is soon put on the list again, skips to
-	 * the end: it comes by at the next tick.
-	 */
 	spin_lock(&nic->lock);
-	if (ev->hot) {
-		ev->hot = false;
-		list_del_rcu(&ev->hot_link);
-	}
+	via_order_del(&nic->hot, &ev->hot);
 	via_ether_unwatch(ev);
 	list_del_init(&ev->stall_link);
 	if (ev->peer) {

@@ -224,7 +224,7 @@ struct via_ether_frame {
  *		of the list)
  * @lock:	guards the lists and tables below; innermost but for the NIC
  *		module's own locks, which are never taken under it
- * @hot:	VIs looked at each tick: attempts (RCU to walk)
+ * @hot:	lock: attempts, by the tick that looks at them, of get_jiffies_64()
  * @stalled:	VIs that want to send and could not
  * @acks:	lock: peers that are owed acknowledgements after this batch of
  *		frames
@@ -232,11 +232,11 @@ struct via_ether_frame {
  * @turns:	lock: VIs that were given credit and are to use it
  * @visits:	lock: peers whose VIs are to give back credit
  * @turner:	does both
- * @reqs:	connection requests that arrived
+ * @reqs:	lock: connection requests that arrived, by the end of their time
  * @nreqs:	lock: how many
  * @peers:	constant: the hosts that it deals with, see peer.h
  * @timer:	the coarse timer; runs while a list is not empty
- * @ticking:	lock: the timer is armed
+ * @ticking, @tick_at: lock: the timer is armed, for these jiffies, or runs
  * @stopping:	lock: no timer is armed any more
  * @next_live:	lock: jiffies of the next look at peers and requests
  * @beats_left:	lock: peers that this round of looks has not come to
@@ -281,19 +281,20 @@ struct via_ether_nic {
 	u32 allow_seq;
 	u32 nkeyed;
 	spinlock_t lock;
-	struct list_head hot;
+	struct via_order hot;
 	struct list_head stalled;
 	struct list_head acks;
 	struct tasklet_struct acker;
 	struct list_head turns;
 	struct list_head visits;
 	struct tasklet_struct turner;
-	struct list_head reqs;
+	struct via_order reqs;
 	u32 nreqs;
 	struct via_peers *peers;
 	struct timer_list timer;
 	bool ticking;
 	bool stopping;
+	unsigned long tick_at;
 	unsigned long next_live;
 	u32 beats_left;
 	bool beats_again;

@@ -1007,8 +1007,16 @@ mutant("retry-not-awaited", TIMER, "sim", "",
        sim="gone backlog memory")
 mutant("live-not-visited", TIMER, "sim", "",
        "no peer is asked whether it is there, no request expires",
-       ("	else if (!list_empty(&nic->reqs) || via_peers_wait(nic))\n"
-        "		when = nic->next_live;\n", ""), sim="time")
+       ("	bool live = via_order_first(&nic->reqs) || via_peers_wait(nic);\n",
+        "	bool live = false;\n"), sim="time")
+mutant("tries-early", TIMER, "sim", "",
+       "each tick looks at each attempt to connect",
+       ("	return now + max(left, 1L);\n",
+        "	return now + min(max(left, 1L), 1L);\n"), sim="tries")
+mutant("tries-never", "devices/ether/conn.c", "sim", "",
+       "an attempt is looked at once",
+       ("	if (via_ether_trying(ev))\n		via_ether_heat(ev);\n", ""),
+       sim="loss late")
 
 # Silence of peers, and what is left of connections.
 mutant("heartbeats-often", BEAT, "sim", "",
@@ -1405,8 +1413,7 @@ mutant("names-unbound", ETHER_NAME, "sim", "",
 ETHER_MAIN = "devices/ether/main.c"
 mutant("requests-outlive", ETHER_MAIN, "sim", "",
        "unanswered requests of a NIC that goes stay for ever",
-       ("	local_bh_disable();\n	via_ether_reqs_expire(nic, true);\n"
-        "	local_bh_enable();\n", ""), sim="gone ledger")
+       ("	via_ether_reqs_end(nic);\n", ""), sim="gone ledger")
 mutant("link-down-unsaid", ETHER_MAIN, "sim", "",
        "an interface that goes down is told as the end of the programs",
        ("	via_ether_end_some(nic, NULL, VIA_WIRE_R_LINK);",
