@@ -165,6 +165,8 @@ static void missing(struct via_ether_vi *ev)
 /* Is it one of those that are to end?  Both queue locks held, it stands. */
 static void end_one(struct via_ether_vi *ev, u32 ends)
 {
+	if (ends & VIA_PEER_REFIT)
+		via_ether_refit(ev);
 	if (ends & VIA_PEER_END_LIFE && ev->remote_epoch != ev->peer->epoch)
 		via_ether_end(ev, VIA_END_LIFE, 0);
 	/* One that has just begun was heard. */

@@ -209,6 +209,8 @@ static void stands(struct via_ether_vi *ev)
 {
 	ev->phase = VIA_PHASE_CONNECTED;
 	via_peer_join(ev);
+	/* The path may have got another MTU since set_remote(). */
+	fit(ev, min(ev->mtu, own_mtu(ev->nic)));
 }
 
 /*

@@ -25,26 +25,18 @@ EXPORT_SYMBOL_GPL(via_ether_quotes);
 void via_ether_path(struct via_ether_nic *nic, const u8 *host, u32 mtu)
 {
 	struct via_peer *peer = via_peer_find(nic, host);
-	struct via_ether_vi *ev;
-	struct via_vi *vi;
-	u32 i;
+	bool some;
 
 	if (!peer)
 		return;
-	/* One that begins from now on reads it. */
+	/* One that stands from now on reads it; the tick tells the others. */
 	WRITE_ONCE(peer->path, clamp(mtu, VIA_WIRE_MTU_MIN, VIA_WIRE_MTU_MAX));
-	for (i = 0; i < nic->ka->limits.max_vi; i++) {
-		vi = via_vi_lookup(nic->ka, i);
-		if (!vi)
-			continue;
-		ev = vi->priv;
-		if (READ_ONCE(ev->peer) != peer)
-			continue;
-		via_ether_lock(vi);
-		if (ev->peer == peer)
-			via_ether_refit(ev);
-		via_ether_unlock(vi);
-		via_vi_settle(vi);
-	}
+	spin_lock(&nic->lock);
+	some = peer->nconns;
+	if (some)
+		via_peer_ends(peer, VIA_PEER_REFIT);
+	spin_unlock(&nic->lock);
+	if (some)
+		via_ether_hurry(nic);
 }
 EXPORT_SYMBOL_GPL(via_ether_path);

@@ -66,10 +66,11 @@ struct via_peer_verdict {
 
 #define VIA_PEER_DIFFERS	3u	/* BEATs, until LIST is sent and taken */
 
-/* Which connections of a peer are to end: bits of @ends. */
+/* Which connections of a peer are to end, or what else they are to do: bits of @ends. */
 #define VIA_PEER_END_LIFE	0x1	/* those of another epoch */
 #define VIA_PEER_END_SILENT	0x2	/* those that were not heard */
 #define VIA_PEER_END_NONE	0x4	/* all: the peer has none; if they are not heard */
+#define VIA_PEER_REFIT		0x8	/* the path has another MTU: all look at it */
 
 /**
  * struct via_peer_beat - do two hosts have the same connections?  (beat.c)

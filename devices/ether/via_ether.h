@@ -367,8 +367,9 @@ void via_ether_break(struct via_ether_nic *nic);
 void via_ether_set_mtu(struct via_ether_nic *nic, u32 mtu);
 /*
  * On the way to a host fit so many bytes behind the link header.  Frames that
- * have a number are sent again as they were: the NIC module finds a way.
- * Softirq or BH off, RCU read side, no lock held.
+ * have a number are sent again as they were, and new ones may be too long until
+ * the next ticks: the NIC module finds a way.  Softirq or BH off, RCU read side,
+ * no lock held.
  */
 void via_ether_path(struct via_ether_nic *nic, const u8 *host, u32 mtu);
 /*

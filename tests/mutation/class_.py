@@ -1009,6 +1009,12 @@ mutant("live-not-visited", TIMER, "sim", "",
        "no peer is asked whether it is there, no request expires",
        ("	bool live = via_order_first(&nic->reqs) || via_peers_wait(nic);\n",
         "	bool live = false;\n"), sim="time")
+mutant("path-not-told", "devices/ether/path.c", "sim", "",
+       "connections that stand go on with frames too long for the path",
+       ("	some = peer->nconns;\n", "	some = false;\n"), sim="mtu")
+mutant("path-missed", CONN, "sim", "",
+       "a connection that stands later goes by what the path was",
+       ("	fit(ev, min(ev->mtu, own_mtu(ev->nic)));\n", ""), sim="mtu-path")
 mutant("tries-early", TIMER, "sim", "",
        "each tick looks at each attempt to connect",
        ("	return now + max(left, 1L);\n",

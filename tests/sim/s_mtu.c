@@ -4,7 +4,7 @@
  * longer than it at any moment (nic.c sees to that), and each is as long as it
  * may be; one below 320 ends them.
  */
-#include "../../devices/ether/via_ether.h"
+#include "../../devices/ether/ether.h"
 #include "s_forge.h"
 #include "stream.h"
 
@@ -265,6 +265,156 @@ static void black(void)
 SIM_SCENARIO(mtu_black, .name = "mtu-black", .run = black, .runs = 60,
 	     .max_vi = 4,
 	     .what = "a path drops long frames and says nothing")
+
+/*
+ * A host with many connections is told of a path at once, however many these are;
+ * each knows it a few ticks later, and so does one that stands only then.
+ */
+#define PAIRS		300u
+#define SPARE		500u		/* steps of one that is told */
+
+static struct {
+	struct prog_nic prog[2];
+	struct prog_vi vi[2][PAIRS];
+	u32 made;
+	bool unconfirmed, accepts, over;
+	int last;			/* the last one's verdict */
+} pairs;
+
+static bool hold_confirm(void *arg, u8 *frame, u32 *len)
+{
+	return !READ_ONCE(pairs.unconfirmed) ||
+	       forged_wire(frame)->type != VIA_WIRE_CONFIRM;
+}
+
+static void asks(void *arg)
+{
+	u32 i;
+	int ret;
+
+	sim_expect(!prog_open(&pairs.prog[0], "via_a", 4096), "");
+	for (i = 0; i < PAIRS; i++) {
+		sim_expect(!prog_vi(&pairs.vi[0][i], &pairs.prog[0],
+				    VIA_RELIABLE_DELIVERY, 0, 0), "");
+		do {
+			ret = prog_request(&pairs.vi[0][i],
+					   sim_nic_mac(w.nic[1]), "path",
+					   10 * SEC);
+			if (ret == VIA_R_NO_MATCH)
+				sim_sleep(100000);
+		} while (ret == VIA_R_NO_MATCH);
+		sim_expect(!ret, "(%u: %d)", i, ret);
+	}
+	while (!READ_ONCE(pairs.over))
+		sim_sleep(MS);
+	prog_close(&pairs.prog[0]);
+}
+
+static void accepts(void *arg)
+{
+	struct prog_vi *v = pairs.vi[1];
+	u32 conn;
+	int ret;
+
+	sim_expect(!prog_open(&pairs.prog[1], "via_b", 4096), "");
+	for (; pairs.made < PAIRS - 1; pairs.made++, v++) {
+		sim_expect(!prog_vi(v, &pairs.prog[1], VIA_RELIABLE_DELIVERY, 0,
+				    0), "");
+		ret = prog_accept(v, "path", 10 * SEC);
+		sim_expect(!ret, "(%u: %d)", pairs.made, ret);
+	}
+	sim_expect(!prog_vi(v, &pairs.prog[1], VIA_RELIABLE_DELIVERY, 0, 0), "");
+	ret = prog_conn_wait(&pairs.prog[1], "path", 10 * SEC, &conn);
+	sim_expect(!ret, "(%d)", ret);
+	WRITE_ONCE(pairs.unconfirmed, true);
+	ret = prog_accept_start(v, conn);
+	sim_expect(!ret, "(%d)", ret);
+	WRITE_ONCE(pairs.accepts, true);
+	pairs.last = prog_result(v, 0);
+	WRITE_ONCE(pairs.made, PAIRS);
+	while (!READ_ONCE(pairs.over))
+		sim_sleep(MS);
+	prog_close(&pairs.prog[1]);
+}
+
+/* VIs of @nic whose frames are longer than that. */
+static u32 too_long(struct via_ether_nic *nic, u32 mtu)
+{
+	struct via_ether_vi *ev;
+	struct via_vi *vi;
+	u32 i, n = 0;
+
+	rcu_read_lock();
+	for (i = 0; i < nic->ka->limits.max_vi; i++) {
+		vi = via_vi_lookup(nic->ka, i);
+		if (!vi)
+			continue;
+		ev = vi->priv;
+		n += ev->phase == VIA_PHASE_CONNECTED &&
+		     ev->seg_send + ev->seal_len + VIA_WIRE_SEND_HDR > mtu;
+	}
+	rcu_read_unlock();
+	return n;
+}
+
+/* Steps of the NIC module's call. */
+static u64 tell_path(struct via_ether_nic *nic, u32 mtu)
+{
+	u64 from = sim_steps;
+
+	local_bh_disable();
+	rcu_read_lock();
+	via_ether_path(nic, sim_nic_mac(w.nic[0]), mtu);
+	rcu_read_unlock();
+	from = sim_steps - from;
+	local_bh_enable();
+	return from;
+}
+
+static void path_many(void)
+{
+	struct via_ether_nic *nic;
+	struct sim_proc *p[2];
+	u64 steps;
+	u32 i;
+
+	memset(&w, 0, sizeof(w));
+	memset(&pairs, 0, sizeof(pairs));
+	sim_config.max_time = sim_clock + 60 * SEC;
+	sim_wire.meddle = hold_confirm;
+	w.nic[0] = sim_nic_up("a", 1);
+	w.nic[1] = sim_nic_up("b", 2);
+	nic = sim_nic_ether(w.nic[1]);
+	p[0] = sim_proc_new("asks", 1000);
+	p[1] = sim_proc_new("accepts", 1001);
+	sim_thread(p[1], "accepts", accepts, NULL);
+	sim_thread(p[0], "asks", asks, NULL);
+	while (!READ_ONCE(pairs.accepts))
+		sim_pause(MS);
+	sim_expect(too_long(nic, HOLE) == PAIRS - 1, "%u", too_long(nic, HOLE));
+	steps = tell_path(nic, HOLE);
+	sim_expect(steps < SPARE, "%llu steps with %u connections", steps,
+		   PAIRS);
+	sim_pause(50 * MS);
+	WRITE_ONCE(pairs.unconfirmed, false);
+	while (READ_ONCE(pairs.made) < PAIRS)
+		sim_pause(MS);
+	sim_expect(!pairs.last, "(%d)", pairs.last);
+	sim_expect(!too_long(nic, HOLE), "%u", too_long(nic, HOLE));
+	/* And back. */
+	tell_path(nic, AGREED);
+	sim_pause(50 * MS);
+	sim_expect(too_long(nic, HOLE) == PAIRS, "%u", too_long(nic, HOLE));
+	pairs.over = true;
+	for (i = 0; i < 2; i++)
+		sim_proc_wait(p[i]);
+	for (i = 0; i < 2; i++)
+		sim_nic_down(w.nic[i]);
+}
+
+SIM_SCENARIO(mtu_path, .name = "mtu-path", .run = path_many, .runs = 5,
+	     .max_vi = PAIRS + 8, .coarse = true,
+	     .what = "the path to a host of many connections is another one")
 
 /*
  * In the middle of streams.  What is in flight and lost cannot be sent again:
