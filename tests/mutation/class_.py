@@ -1022,7 +1022,7 @@ mutant("tries-early", TIMER, "sim", "",
 mutant("tries-never", "devices/ether/conn.c", "sim", "",
        "an attempt is looked at once",
        ("	if (via_ether_trying(ev))\n		via_ether_heat(ev);\n", ""),
-       sim="loss late")
+       sim="tries")
 
 # Silence of peers, and what is left of connections.
 mutant("heartbeats-often", BEAT, "sim", "",
