@@ -104,7 +104,7 @@ unsigned long via_ether_dead(void)
  * From how many bytes on a frame goes by DMA.  An unreliable send completes
  * when its frame is with the NIC, and then the bytes are the program's again:
  * they are copied.  A reliable one completes when the peer has acknowledged
- * them; what is still in the ring then is a copy that the peer will drop.
+ * them, so the frame has left the ring; one that is sent again is copied.
  */
 u32 via_ether_dma_from(const struct via_ether_vi *ev)
 {

@@ -56,12 +56,13 @@ static __always_inline void fill_data(struct via_ether_vi *ev,
 }
 
 /*
- * Build and send one frame: @len bytes at @off of @d.  Returns SENT_ON, or
- * SENT_STALL, or SENT_BROKEN with d->status set when the bytes may not be
- * read any more.
+ * Build and send one frame: @len bytes at @off of @d, by DMA if they are @dma_from
+ * at least.  Returns SENT_ON, or SENT_STALL, or SENT_BROKEN with d->status set
+ * when the bytes may not be read any more.
  */
 static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
-					   u32 seq, u32 off, u32 len, u8 flags)
+					   u32 seq, u32 off, u32 len, u8 flags,
+					   u32 dma_from)
 {
 	bool write = (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE;
 	struct via_ether_nic *nic = b->nic;
@@ -81,7 +82,7 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 		return SENT_STALL;
 
 	fill_data(ev, d, buf.data, seq, off, len, flags, write);
-	if (len >= ev->dma_from &&
+	if (len >= dma_from &&
 	    via_gather_frags(b->vi, d, off, len, &frags) &&
 	    put_dma(b, size, len, &buf, &frags)) {
 		via_trace_data(ev, write ? VIA_WIRE_WRITE : VIA_WIRE_SEND,
@@ -171,7 +172,7 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 		flags = VIA_WIRE_ACK_NOW;
 	else if (b->drained)
 		flags = push_flags(ev);
-	r = put_frame(b, d, tx->nxt, off, len, flags);
+	r = put_frame(b, d, tx->nxt, off, len, flags, ev->dma_from);
 	if (unlikely(r))
 		return r;
 	b->room--;
@@ -294,7 +295,11 @@ static bool too_long(const struct via_ether_vi *ev,
 	       READ_ONCE(ev->nic->mtu);
 }
 
-/* Lost frames again, oldest first, straight from the program's pages. */
+/*
+ * Lost frames again, oldest first, straight from the program's pages, but copied:
+ * such a frame may be in the ring when the one before it is acknowledged, and its
+ * bytes are the program's again.  Answers to reads complete nothing here.
+ */
 static noinline enum sent send_lost(struct burst *b)
 {
 	struct via_ether_vi *ev = b->ev;
@@ -322,7 +327,8 @@ static noinline enum sent send_lost(struct burst *b)
 		if (unlikely(odd))
 			r = via_ether_resend_read(b, seq, flags);
 		else
-			r = put_frame(b, d, seq, rec->offset, rec->len, flags);
+			r = put_frame(b, d, seq, rec->offset, rec->len, flags,
+				      U32_MAX);
 		if (r == SENT_BROKEN && !odd) {
 			/* The memory is gone: nothing can complete any more. */
 			if (b->vi->sq.head == rec->index)

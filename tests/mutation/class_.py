@@ -1432,6 +1432,10 @@ mutant("fragments-unreliable", "devices/ether/param.c", "sim", "",
        "a send at Unreliable is done while the NIC has its bytes to read",
        ("	if (!ev->reliable || ev->seal || !ev->nic->ops->tx_put_frags)",
         "	if (ev->seal || !ev->nic->ops->tx_put_frags)"), sim="frags")
+mutant("fragments-again", "devices/ether/send.c", "sim", "",
+       "a frame that is sent again has what was written after the completion",
+       ("				      U32_MAX);", "				      ev->dma_from);"),
+       sim="dma")
 mutant("fragments-sealed", "devices/ether/param.c", "sim", "",
        "long messages with checksums go without, and are thrown away",
        ("	if (!ev->reliable || ev->seal || !ev->nic->ops->tx_put_frags)",

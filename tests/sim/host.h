@@ -107,6 +107,9 @@ extern struct net_device *sim_netdev;
 void sim_nics_polled(void);
 /* They read frames' bytes by DMA, later, from memory mapped for them. */
 void sim_nics_dma(void);
+/* Of such a NIC: frames stay in its ring; how many are in it. */
+void sim_nic_hold(struct sim_nic *nic, bool held);
+u32 sim_nic_ring(const struct sim_nic *nic);
 /* The NIC via_NAME with the n-th address; NULL: no memory. */
 struct sim_nic *sim_nic_up(const char *name, u8 n);
 /* The same on the interface of another one. */

@@ -61,6 +61,7 @@ struct sim_nic {
 	u32 room;			/* frames begun in this burst */
 	struct list_head ring;		/* frames that the hardware will read */
 	bool reads;			/* an event is to come for the ring */
+	bool held;			/* the hardware reads nothing for now */
 	u32 put, done;			/* frames ever in it, and out of it */
 	struct list_head mapped;
 	bool freed;			/* the class knows it no more */
@@ -587,6 +588,10 @@ static void ring_out(void *arg)
 	struct frame *f = list_first_entry(&nic->ring, struct frame, link);
 	u32 i, at = f->head;
 
+	if (nic->held) {
+		sim_at(sim_clock + 5000, ring_out, nic);
+		return;
+	}
 	for (i = 0; i < f->frags.n; i++) {
 		const struct via_frag *part = &f->frags.frag[i];
 
@@ -653,6 +658,16 @@ static bool ring_put_frags(struct via_ether_nic *ether, struct via_ether_tx *tx,
 	}
 	ring_in(nic, f);
 	return true;
+}
+
+void sim_nic_hold(struct sim_nic *nic, bool held)
+{
+	nic->held = held;
+}
+
+u32 sim_nic_ring(const struct sim_nic *nic)
+{
+	return nic->put - nic->done;
 }
 
 static struct mapped *map_some(struct sim_nic *nic, struct page *page, u32 n)

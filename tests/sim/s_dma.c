@@ -4,6 +4,7 @@
  * after they were told: what is complete belongs to the program again, and is
  * not read any more, or only by a frame that the peer drops.
  */
+#include "s_forge.h"
 #include "stream.h"
 
 #define STREAMS_MAX	2
@@ -202,6 +203,132 @@ static void reuse(void)
 	for (i = 0; i < 2; i++)
 		sim_nic_down(nic[i]);
 }
+
+/*
+ * A message is acknowledged, and so complete, while a frame of it that was sent
+ * again is in the ring.  What the program writes from then on leaves in no frame.
+ */
+
+#define AFTER		0xa5
+
+static struct {
+	struct sim_nic *nic[2];
+	u8 ack[256];			/* the last of its message */
+	u32 ack_len;
+	u32 sends;			/* frames of data that have left */
+	bool deaf;			/* acknowledgements are kept from it */
+	bool wrote, over;
+} t;
+
+static bool tap(void *arg, u8 *frame, u32 *len)
+{
+	const struct via_wire *h = forged_wire(frame);
+	u32 at = ETH_HLEN + (h->type == VIA_WIRE_WRITE ? VIA_WIRE_WRITE_HDR :
+							 VIA_WIRE_SEND_HDR);
+
+	if (h->type == VIA_WIRE_SEND || h->type == VIA_WIRE_WRITE) {
+		t.sends++;
+		sim_expect(*len > at && frame[at] != AFTER &&
+			   frame[*len - 1] != AFTER,
+			   "what was written after the completion leaves");
+	}
+	if (h->type != VIA_WIRE_ACK || !t.deaf)
+		return true;
+	if (t.sends && *len <= sizeof(t.ack)) {
+		memcpy(t.ack, frame, *len);
+		t.ack_len = *len;
+	}
+	return false;
+}
+
+static void writes_after(void *arg)
+{
+	struct prog_done d;
+	struct prog_nic n;
+	struct prog_vi v;
+	char *out;
+	int ret;
+
+	sim_expect(!prog_open(&n, "via_a", 16 << 10), "no NIC");
+	out = prog_buffer(&n, BYTES);
+	sim_expect(!prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "no VI");
+	do {
+		sim_sleep(MS);
+		ret = prog_request(&v, sim_nic_mac(t.nic[1]), "after", 5 * SEC);
+	} while (ret == VIA_R_NO_MATCH);
+	sim_expect(!ret, "(%d)", ret);
+	sim_sleep(10 * MS);
+	t.deaf = true;
+	prog_post_send(&v, out, BYTES);
+	ret = prog_wait(&v, false, 60 * SEC, &d);
+	sim_expect(!ret && !(d.status & VIA_ST_ERROR_MASK), "%d, %#x", ret,
+		   d.status);
+	memset(out, AFTER, BYTES);
+	WRITE_ONCE(t.wrote, true);
+	while (!READ_ONCE(t.over))
+		sim_sleep(MS);
+	prog_close(&n);
+}
+
+static void takes_one(void *arg)
+{
+	struct prog_nic n;
+	struct prog_vi v;
+	int ret;
+
+	sim_expect(!prog_open(&n, "via_b", 16 << 10), "no NIC");
+	sim_expect(!prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "no VI");
+	prog_post_recv(&v, prog_buffer(&n, BYTES), BYTES);
+	ret = prog_accept(&v, "after", 10 * SEC);
+	sim_expect(!ret, "(%d)", ret);
+	while (!READ_ONCE(t.over))
+		sim_sleep(MS);
+	prog_close(&n);
+}
+
+static void after(void)
+{
+	struct sim_proc *p[2];
+	u32 i;
+
+	memset(&t, 0, sizeof(t));
+	sim_nics_dma();
+	sim_param_set("dma_min", 1);
+	sim_wire.meddle = tap;
+	sim_config.max_time = sim_clock + 100 * SEC;
+	for (i = 0; i < 2; i++)
+		t.nic[i] = sim_nic_up(i ? "b" : "a", 1 + i);
+	p[0] = sim_proc_new("writes", 1000);
+	p[1] = sim_proc_new("takes", 1001);
+	sim_thread(p[0], "writes", writes_after, NULL);
+	sim_thread(p[1], "takes", takes_one, NULL);
+	/* All of it arrives, and is acknowledged; the sender does not hear it. */
+	while (!t.ack_len || t.sends < 3 || sim_nic_ring(t.nic[0]))
+		sim_pause(10000);
+	sim_pause(5 * MS);
+	sim_nic_hold(t.nic[0], true);
+	while (!sim_nic_ring(t.nic[0]))
+		sim_pause(10000);
+	sim_pause(sim_dice(50) * MS);
+	t.deaf = false;
+	sim_nic_inject(t.nic[0], t.ack, t.ack_len);
+	for (i = 0; !READ_ONCE(t.wrote); i++) {
+		sim_expect(i < 1000, "not complete");
+		sim_pause(MS);
+	}
+	sim_nic_hold(t.nic[0], false);
+	while (sim_nic_ring(t.nic[0]))
+		sim_pause(10000);
+	sim_pause(10 * MS);
+	t.over = true;
+	for (i = 0; i < 2; i++)
+		sim_proc_wait(p[i]);
+	for (i = 0; i < 2; i++)
+		sim_nic_down(t.nic[i]);
+}
+
+SIM_SCENARIO(dma_after, .name = "dma-after", .run = after, .runs = 30,
+	     .what = "a frame that was sent again is in the ring as its message completes")
 
 static void reliable(void)
 {
