@@ -139,7 +139,7 @@ static struct via_file *via_file_alloc(void)
 	kref_init(&f->ref);
 	mutex_init(&f->mutex);
 	via_ends_teach(&f->mutex);
-	INIT_LIST_HEAD(&f->link);
+	via_order_node_init(&f->by_serial);
 	INIT_LIST_HEAD(&f->vis);
 	INIT_LIST_HEAD(&f->waiters);
 	INIT_LIST_HEAD(&f->conns);

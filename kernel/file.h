@@ -41,7 +41,7 @@ struct via_quota;
  *		reference is held; NULL: none
  * @compat:	constant: a 32-bit program
  * @mutex:	guards creation and destruction of the objects below
- * @link:	nic->mutex: on nic->files
+ * @by_serial:	nic->mutex: in nic->files
  * @ending:	the holder of @mutex is to end it when it lets go
  * @dead:	mutex to write: nothing can be made or used any more
  * @ctl:	constant: the control page
@@ -82,7 +82,7 @@ struct via_file {
 	bool charged;
 	bool compat;
 	struct mutex mutex;
-	struct list_head link;
+	struct via_order_node by_serial;
 	bool ending;
 	bool dead;
 	struct via_ctl *ctl;

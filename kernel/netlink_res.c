@@ -265,15 +265,12 @@ static int cqs_of(const struct via_res_part *p, struct via_file *f)
 static int dump_files(const struct via_res_part *p)
 {
 	struct via_res_walk *walk = p->walk;
-	struct via_file *f = NULL, *next;
+	struct via_file *f;
 	u64 after = walk->serial ? walk->serial - 1 : 0;
 	int ret = 0;
 
 	while (!ret) {
-		next = via_nic_next_file(p->nic, f, after);
-		if (f)
-			via_file_put(f);
-		f = next;
+		f = via_nic_next_file(p->nic, after);
 		if (!f)
 			return 0;
 		after = f->serial;
@@ -286,9 +283,9 @@ static int dump_files(const struct via_res_part *p)
 		else if (via_res_told(p, f))
 			ret = walk->cmd == VIA_NL_CMD_RES_MR ? mrs_of(p, f) :
 							       cqs_of(p, f);
+		via_file_put(f);
 		cond_resched();
 	}
-	via_file_put(f);
 	return ret;
 }
 

@@ -152,7 +152,7 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	via_busy_poll_init(nic);
 	via_dma_init(nic);
 	INIT_LIST_HEAD(&nic->link);
-	INIT_LIST_HEAD(&nic->files);
+	via_order_init(&nic->files);
 	via_order_init(&nic->waiters);
 	via_order_init(&nic->conns);
 	nic->limits = (struct via_limits){
@@ -317,11 +317,14 @@ static void via_nic_tell_files(struct via_nic *nic)
 		.resource = VIA_RES_NIC,
 		.code	  = VIA_ERR_CATASTROPHIC,
 	};
+	struct via_order_node *n;
 	struct via_file *f;
 
 	mutex_lock(&nic->mutex);
-	list_for_each_entry(f, &nic->files, link)
+	for (n = via_order_first(&nic->files); n; n = via_order_next(n)) {
+		f = container_of(n, struct via_file, by_serial);
 		via_events_post(&f->events, &ev);
+	}
 	mutex_unlock(&nic->mutex);
 }
 
@@ -439,7 +442,7 @@ int via_nic_add_file(struct via_nic *nic, struct via_file *f)
 	mutex_lock(&nic->mutex);
 	if (!nic->dead) {
 		f->serial = ++nic->file_serial;
-		list_add_tail(&f->link, &nic->files);
+		via_order_add(&nic->files, &f->by_serial, f->serial);
 		ret = 0;
 	}
 	mutex_unlock(&nic->mutex);
@@ -449,28 +452,23 @@ int via_nic_add_file(struct via_nic *nic, struct via_file *f)
 void via_nic_remove_file(struct via_nic *nic, struct via_file *f)
 {
 	mutex_lock(&nic->mutex);
-	list_del_init(&f->link);
+	via_order_del(&nic->files, &f->by_serial);
 	mutex_unlock(&nic->mutex);
 }
 
-struct via_file *via_nic_next_file(struct via_nic *nic, struct via_file *prev,
-				   u64 serial)
+struct via_file *via_nic_next_file(struct via_nic *nic, u64 serial)
 {
-	struct via_file *f, *found = NULL;
+	struct via_file *f = NULL;
+	struct via_order_node *n;
 
 	mutex_lock(&nic->mutex);
-	/* They are in order of their numbers; one that has left is in none. */
-	f = prev && !list_empty(&prev->link) ? prev :
-	    list_entry(&nic->files, struct via_file, link);
-	list_for_each_entry_continue(f, &nic->files, link) {
-		if (f->serial <= serial)
-			continue;
+	n = via_order_from(&nic->files, serial + 1);
+	if (n) {
+		f = container_of(n, struct via_file, by_serial);
 		via_file_get(f);
-		found = f;
-		break;
 	}
 	mutex_unlock(&nic->mutex);
-	return found;
+	return f;
 }
 
 struct via_vi *via_vi_lookup(struct via_nic *nic, u32 index)

@@ -27,15 +27,12 @@ struct via_nic *via_nic_find(const struct net *net, const char *name,
 struct via_nic *via_nic_from(const struct net *net, int *minor);
 
 /*
- * A handle on the NIC's list; -ENXIO: the NIC is gone.  next: the first one with
- * a serial number above @serial, with a reference, or NULL; @prev, if it is
- * there still, is one to go on from, whose serial is not above @serial.  All may
- * sleep.
+ * A handle among the NIC's; -ENXIO: the NIC is gone.  next: the first one with a
+ * serial number above @serial, with a reference, or NULL.  All may sleep.
  */
 int via_nic_add_file(struct via_nic *nic, struct via_file *f);
 void via_nic_remove_file(struct via_nic *nic, struct via_file *f);
-struct via_file *via_nic_next_file(struct via_nic *nic, struct via_file *prev,
-				   u64 serial);
+struct via_file *via_nic_next_file(struct via_nic *nic, u64 serial);
 
 /* Of all VIs that the NIC has had.  Process context. */
 void via_nic_totals(struct via_nic *nic, struct via_totals *sum);

@@ -633,7 +633,7 @@ struct via_nic {
 	unsigned long denied_at;	/* jiffies of the last such event; racy */
 	int minor;			/* constant */
 	struct mutex mutex;		/* files */
-	struct list_head files;		/* mutex: in order of their serials */
+	struct via_order files;		/* mutex: by their serials */
 	u64 file_serial;		/* mutex: of the last one */
 	bool dead;			/* mutex to write: it is unregistered */
 	struct srcu_struct srcu;	/* read: see via_nic_enter() */

@@ -196,12 +196,10 @@ taken_back("pinned-under-mutex", MEMORY, "regress", "page",
 taken_back("end-waits-for-mutex", NIC, "regress", "page throttled",
            "audit 3, reliability: taking the NIC away waited under RTNL",
            "a program holds up the end of a NIC, and the host's network",
-           ("	list_for_each_entry(f, &nic->files, link)\n"
-            "		via_events_post(&f->events, &ev);\n",
-            "	list_for_each_entry(f, &nic->files, link) {\n"
+           ("		via_events_post(&f->events, &ev);\n",
             "		mutex_lock(&f->mutex);\n"
             "		via_events_post(&f->events, &ev);\n"
-            "		mutex_unlock(&f->mutex);\n	}\n"),
+            "		mutex_unlock(&f->mutex);\n"),
            sim="gone beside")
 taken_back("registered-after-end", MEMORY, "regress", "page",
            "audit 3: the handle is looked at twice",
@@ -215,11 +213,9 @@ taken_back("registered-after-end", MEMORY, "regress", "page",
 taken_back("grace-per-handle", NIC, "regress", "crowd",
            "audit 4, reliability: 900 idle handles kept RTNL for 42 s",
            "a grace period for each handle, under RTNL",
-           ("	list_for_each_entry(f, &nic->files, link)\n"
-            "		via_events_post(&f->events, &ev);\n",
-            "	list_for_each_entry(f, &nic->files, link) {\n"
+           ("		via_events_post(&f->events, &ev);\n",
             "		via_events_post(&f->events, &ev);\n"
-            "		synchronize_rcu();\n	}\n"), sim="gone many time")
+            "		synchronize_rcu();\n"), sim="gone many time")
 
 # Item 5: the control page.
 taken_back("control-inherited", "kernel/file.c", "regress", "control",

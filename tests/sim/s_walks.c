@@ -6,6 +6,8 @@
 #include "prog.h"
 #include "../../devices/ether/ether.h"
 #include "../../kernel/connect.h"
+#include "../../kernel/file.h"
+#include "../../kernel/nic.h"
 
 #define MANY	900u			/* waiters of one handle: 1,024 at most */
 #define SPARE	400u			/* steps: a tree is deeper, lists are shared */
@@ -103,6 +105,61 @@ static void walks(void)
 
 SIM_SCENARIO(walks, .name = "walks", .run = walks, .runs = 10, .max_vi = 8,
 	     .what = "a request finds its waiter past 900 others")
+
+/*
+ * An administrator's dump goes on from the NIC handle that it has come to, past
+ * many others as past none.
+ */
+#define HANDLES		60u		/* that a process has open here */
+#define SPARE_HANDLES	100u		/* steps */
+
+/* Steps to the handle behind that number, and its number. */
+static u64 next_handle(struct via_nic *nic, u64 *serial)
+{
+	u64 from = sim_steps;
+	struct via_file *f = via_nic_next_file(nic, *serial);
+
+	from = sim_steps - from;
+	sim_expect(f && f->serial > *serial, "");
+	*serial = f->serial;
+	via_file_put(f);
+	return from;
+}
+
+static void opens_many(void *arg)
+{
+	static struct prog_nic n[HANDLES];
+	u64 first = 0, last, few, many;
+	struct via_nic *nic;
+	u32 i;
+
+	for (i = 0; i < HANDLES; i++)
+		sim_expect(!prog_open(&n[i], "via_lo", 0), "(%u)", i);
+	nic = ((struct via_file *)n[0].file->private_data)->nic;
+	few = next_handle(nic, &first);
+	last = first;
+	for (i = 1; i < HANDLES; i++)
+		many = next_handle(nic, &last);
+	sim_expect(many < few + SPARE_HANDLES,
+		   "%llu steps to the first, %llu past %u", few, many, HANDLES);
+	/* One in the middle leaves: the next one is found from its number. */
+	prog_close(&n[HANDLES / 2]);
+	first = 0;
+	for (i = 1; i < HANDLES; i++)
+		next_handle(nic, &first);
+	sim_expect(first == last && !via_nic_next_file(nic, last), "");
+	for (i = 0; i < HANDLES; i++)
+		if (i != HANDLES / 2)
+			prog_close(&n[i]);
+}
+
+static void handles(void)
+{
+	run(opens_many, NULL);
+}
+
+SIM_SCENARIO(handles, .name = "handles", .run = handles, .runs = 10, .max_vi = 8,
+	     .what = "a dump goes on from a handle past 60 others")
 
 /*
  * Addresses of one IPv4 /16 that meet where a hash has no secret: once the product that
