@@ -89,7 +89,7 @@ static void listen(struct via_udp *u)
 
 	u->space = sk->sk_write_space;
 	sk->sk_write_space = via_udp_write_space;
-	setup_udp_tunnel_sock(u->net, u->sock, &cfg);
+	setup_udp_tunnel_sock(u->net, sk, &cfg);
 	via_udp_hook(u);
 }
 
@@ -202,7 +202,7 @@ static int attach_address(struct net *net, const struct via_attach_to *to,
 		return err;
 	err = make_nic(u, to);
 	if (err) {
-		udp_tunnel_sock_release(u->sock);
+		udp_tunnel_sock_release(u->sock->sk);
 		return err;
 	}
 	listen(u);
@@ -226,7 +226,7 @@ static void detach(struct via_udp *u)
 	tasklet_kill(&u->waker);
 	via_udp_links_end(u);
 	via_ether_free(u->nic);
-	udp_tunnel_sock_release(u->sock);
+	udp_tunnel_sock_release(u->sock->sk);
 	free_nic(u);
 }
 

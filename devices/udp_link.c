@@ -62,7 +62,7 @@ static struct dst_entry *look_up_v6(const struct via_udp *u, const u8 *host)
 
 	memcpy(&fl.daddr, host, sizeof(fl.daddr));
 	memcpy(&fl.saddr, u->nic->host.addr, sizeof(fl.saddr));
-	dst = ipv6_stub->ipv6_dst_lookup_flow(u->net, u->sock->sk, &fl, NULL);
+	dst = ip6_dst_lookup_flow(u->net, u->sock->sk, &fl, NULL);
 	return IS_ERR(dst) ? NULL : dst;
 }
 

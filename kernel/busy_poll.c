@@ -163,9 +163,8 @@ void via_busy_poll_init(struct via_nic *nic)
 {
 	spin_lock_init(&nic->busy_poll_lock);
 	INIT_LIST_HEAD(&nic->busy_pollers);
-	hrtimer_init(&nic->busy_poll_timer, CLOCK_MONOTONIC,
-		     HRTIMER_MODE_REL_SOFT);
-	nic->busy_poll_timer.function = via_busy_poll_tick;
+	hrtimer_setup(&nic->busy_poll_timer, via_busy_poll_tick,
+		      CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	nic->busy_polls_few = nic->ops->busy_poll_tick / VIA_BUSY_POLL_FAR;
 }
 

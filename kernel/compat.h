@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every difference between the kernels that are supported, 6.1 to 6.12.
- * Nothing else in the tree looks at the kernel's version.
+ * Every difference between the kernels that are supported, 6.1 to 7.3.
+ * Nothing else in the tree looks at the kernel's version.  The tree uses the
+ * newest form of an interface; this file gives it to older kernels, newest
+ * difference first.
  */
 #ifndef _VIA_COMPAT_H
 #define _VIA_COMPAT_H
@@ -10,36 +12,74 @@
 #include <linux/mm.h>
 #include <linux/version.h>
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
-static inline void via_vm_flags_set(struct vm_area_struct *vma,
-				    vm_flags_t flags)
-{
-	vma->vm_flags |= flags;
-}
+/*
+ * Since 7.1 (and some of its updates) a tunnel's socket is a struct sock; the
+ * functions' types say which.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
+#include <net/udp_tunnel.h>
 
-static inline void via_vm_flags_clear(struct vm_area_struct *vma,
-				      vm_flags_t flags)
-{
-	vma->vm_flags &= ~flags;
-}
-#else
-static inline void via_vm_flags_set(struct vm_area_struct *vma,
-				    vm_flags_t flags)
-{
-	vm_flags_set(vma, flags);
-}
-
-static inline void via_vm_flags_clear(struct vm_area_struct *vma,
-				      vm_flags_t flags)
-{
-	vm_flags_clear(vma, flags);
-}
+#define VIA_TUNNEL_SOCK(sk)						\
+	__builtin_choose_expr(__builtin_types_compatible_p(		\
+		typeof(udp_tunnel_sock_release), void(struct sock *)),	\
+		(sk), (sk)->sk_socket)
+#define setup_udp_tunnel_sock(net, sk, cfg)				\
+	setup_udp_tunnel_sock(net, VIA_TUNNEL_SOCK(sk), cfg)
+#define udp_tunnel_sock_release(sk)					\
+	udp_tunnel_sock_release(VIA_TUNNEL_SOCK(sk))
 #endif
 
+/* Until 7.1 IPv6 could be a module, which was called through a table. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
+#include <net/ipv6.h>
+#include <net/ipv6_stubs.h>
+
+#define ip6_dst_lookup_flow(net, sk, fl, dst)				\
+	(ipv6_stub->ipv6_dst_lookup_flow(net, sk, fl, dst))
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 19, 0)
+#define blake2s_ctx		blake2s_state
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+#define timer_container_of(var, timer, member)				\
+	container_of(timer, typeof(*(var)), member)
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+#define hrtimer_setup(timer, f, clock, mode) do {			\
+	struct hrtimer *via_timer_ = (timer);				\
+									\
+	hrtimer_init(via_timer_, clock, mode);				\
+	via_timer_->function = (f);					\
+} while (0)
+#endif
+
+/* The attributes of a generic netlink dump. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+#define genl_info_dump(cb)	genl_dumpit_info(cb)
+#endif
+
+/* pin_user_pages() lost its vmas argument. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+#define pin_user_pages(start, n, flags, pages)				\
+	pin_user_pages(start, n, flags, pages, NULL)
+#endif
+
+/* class_create() lost its owner argument. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
-#define via_class_create(name)	class_create(THIS_MODULE, name)
-#else
-#define via_class_create(name)	class_create(name)
+#undef class_create
+#define class_create(name) ({						\
+	static struct lock_class_key via_key_;				\
+									\
+	__class_create(THIS_MODULE, name, &via_key_);			\
+})
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+#define vm_flags_set(vma, flags)	((vma)->vm_flags |= (flags))
+#define vm_flags_clear(vma, flags)	((vma)->vm_flags &= ~(flags))
 #endif
 
 /* The device argument of class->devnode became const. */
@@ -49,20 +89,8 @@ static inline void via_vm_flags_clear(struct vm_area_struct *vma,
 #define VIA_DEVNODE_DEV		const struct device
 #endif
 
-/* pin_user_pages() lost its vmas argument. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
-#define via_pin_user_pages(start, n, flags, pages) \
-	pin_user_pages(start, n, flags, pages, NULL)
-#else
-#define via_pin_user_pages(start, n, flags, pages) \
-	pin_user_pages(start, n, flags, pages)
-#endif
-
-/* The attributes of a generic netlink dump. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
-#define via_dump_attrs(cb)	(genl_dumpit_info(cb)->attrs)
-#else
-#define via_dump_attrs(cb)	(genl_info_dump(cb)->attrs)
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define timer_delete_sync(timer)	del_timer_sync(timer)
 #endif
 
 /* Programs and actions of tc that see what a device is to send, or NULL. */

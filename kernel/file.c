@@ -272,9 +272,9 @@ static int via_ctl_mmap(struct via_file *f, struct vm_area_struct *vma)
 	if (cmpxchg(&f->ctl_mapped, false, true))
 		return -EBUSY;
 	/* Of these VM_IO is what madvise(MADV_DOFORK) respects. */
-	via_vm_flags_set(vma, VM_IO | VM_DONTCOPY | VM_DONTEXPAND |
+	vm_flags_set(vma, VM_IO | VM_DONTCOPY | VM_DONTEXPAND |
 			 VM_DONTDUMP);
-	via_vm_flags_clear(vma, VM_MAYWRITE);
+	vm_flags_clear(vma, VM_MAYWRITE);
 	ret = vm_insert_page(vma, vma->vm_start, virt_to_page(f->ctl));
 	if (ret) {
 		WRITE_ONCE(f->ctl_mapped, false);

@@ -91,7 +91,7 @@ static long via_pin_some(struct via_region *r, struct mm_struct *mm, u64 start,
 	if (kind == VIA_VMA_FILE)
 		flags |= FOLL_NOFAULT;
 	if (kind != VIA_VMA_REFUSED)
-		ret = via_pin_user_pages(start, n, flags, r->pages + done);
+		ret = pin_user_pages(start, n, flags, r->pages + done);
 	mmap_read_unlock(mm);
 	if (kind == VIA_VMA_FILE && ret <= 0)
 		return 0;

@@ -223,7 +223,7 @@ int via_nl_peer_del(struct sk_buff *skb, struct genl_info *info)
 int via_nl_peer_dump_start(struct netlink_callback *cb)
 {
 	struct via_nic *nic = via_nl_nic(sock_net(cb->skb->sk),
-					 via_dump_attrs(cb), cb->extack);
+					 genl_info_dump(cb)->attrs, cb->extack);
 
 	if (IS_ERR(nic))
 		return PTR_ERR(nic);

@@ -405,7 +405,7 @@ int via_nl_res_start(struct netlink_callback *cb)
 {
 	const struct genlmsghdr *hdr = nlmsg_data(cb->nlh);
 	const struct net *net = sock_net(cb->skb->sk);
-	struct nlattr **attrs = via_dump_attrs(cb);
+	struct nlattr **attrs = genl_info_dump(cb)->attrs;
 	struct via_res_walk *walk;
 
 	walk = kzalloc(sizeof(*walk), GFP_KERNEL_ACCOUNT);

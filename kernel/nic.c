@@ -565,7 +565,7 @@ int via_nics_init(void)
 	ret = alloc_chrdev_region(&via_devt, 0, VIA_MINORS, "via");
 	if (ret)
 		return ret;
-	via_class = via_class_create("via");
+	via_class = class_create("via");
 	if (IS_ERR(via_class)) {
 		ret = PTR_ERR(via_class);
 		goto err_region;

@@ -55,7 +55,7 @@ int via_shared_mmap(struct vm_area_struct *vma, struct page **pages,
 	if (vma->vm_end - vma->vm_start != PAGE_ALIGN(size) ||
 	    !(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
-	via_vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	/* vm_map_pages() takes the offset for one into pages[]. */
 	vma->vm_pgoff = 0;
 	return vm_map_pages(vma, pages, PAGE_ALIGN(size) >> PAGE_SHIFT);

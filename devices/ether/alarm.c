@@ -507,9 +507,8 @@ EXPORT_SYMBOL_GPL(via_ether_wake);
 
 void via_ether_alarm_init(struct via_ether_nic *nic)
 {
-	hrtimer_init(&nic->alarm, CLOCK_MONOTONIC,
-		     HRTIMER_MODE_ABS_PINNED_SOFT);
-	nic->alarm.function = go_off;
+	hrtimer_setup(&nic->alarm, go_off, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
 	atomic64_set(&nic->armed, U64_MAX);
 	nic->started = U64_MAX;
 	timerqueue_init_head(&nic->due);

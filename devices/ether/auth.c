@@ -30,7 +30,7 @@ static void derive(u8 *out, const struct via_auth_key *key,
 		.to.epoch = cpu_to_be64(to->epoch),
 		.to.nonce = cpu_to_be64(to->nonce),
 	};
-	struct blake2s_state state;
+	struct blake2s_ctx state;
 
 	memcpy(d.from.addr, from->addr, from->addr_len);
 	memcpy(d.to.addr, to->addr, to->addr_len);
@@ -40,7 +40,7 @@ static void derive(u8 *out, const struct via_auth_key *key,
 }
 
 /* A byte behind the key's block has that hashed. */
-static void prepare(struct blake2s_state *state, u8 first,
+static void prepare(struct blake2s_ctx *state, u8 first,
 		    const struct via_auth_key *key,
 		    const struct via_auth_name *from,
 		    const struct via_auth_name *to)
@@ -73,11 +73,11 @@ void via_auth_end(struct via_auth_session *s)
  * The tag of headers but for itself, and of @len bytes behind @skip others.
  * The first byte is in @begun.
  */
-static void tag(u8 *out, const struct blake2s_state *begun, const u8 *hdr,
+static void tag(u8 *out, const struct blake2s_ctx *begun, const u8 *hdr,
 		u32 hdr_len, const struct via_auth_piece *p, u32 n, u32 skip,
 		u32 len)
 {
-	struct blake2s_state state = *begun;
+	struct blake2s_ctx state = *begun;
 	u32 i, part;
 
 	blake2s_update(&state, hdr + 1, hdr_len - BLAKE2S_128_HASH_SIZE - 1);

@@ -79,8 +79,8 @@ static_assert(VIA_AUTH_WORDS * 64 >= VIA_AUTH_WINDOW + 64, "room to move on");
  * @seen:	lock: bit n % 4096: number n was taken; of the last ones only
  */
 struct via_auth_session {
-	struct blake2s_state send;
-	struct blake2s_state receive;
+	struct blake2s_ctx send;
+	struct blake2s_ctx receive;
 	u8 first;
 	atomic64_t sent;
 	spinlock_t lock;

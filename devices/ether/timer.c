@@ -514,7 +514,7 @@ static struct via_ether_vi *next_try(struct via_ether_nic *nic,
 
 static void tick(struct timer_list *t)
 {
-	struct via_ether_nic *nic = from_timer(nic, t, timer);
+	struct via_ether_nic *nic = timer_container_of(nic, t, timer);
 	struct via_work work = VIA_WORK(TRIES_VISIT);
 	struct via_ether_vi *ev;
 	bool live, more = false;
@@ -558,7 +558,7 @@ void via_ether_timer_stop(struct via_ether_nic *nic)
 	spin_lock_bh(&nic->lock);
 	nic->stopping = true;
 	spin_unlock_bh(&nic->lock);
-	del_timer_sync(&nic->timer);
+	timer_delete_sync(&nic->timer);
 	hrtimer_cancel(&nic->alarm);
 	tasklet_kill(&nic->acker);
 }

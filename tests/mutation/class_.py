@@ -996,7 +996,7 @@ mutant("probe-late-again", "devices/ether/send.c", "sim", "",
         "	ev->in_vain = false;\n"), sim="loss")
 mutant("timer-not-awaited", TIMER, "sim", "",
        "the timer runs on a NIC that is freed",
-       ("	del_timer_sync(&nic->timer);", "	del_timer(&nic->timer);"),
+       ("	timer_delete_sync(&nic->timer);", "	timer_delete(&nic->timer);"),
        sim="gone beside memory")
 mutant("acker-not-awaited", TIMER, "sim", "",
        "acknowledgements are sent from a NIC that is freed",
@@ -1011,18 +1011,18 @@ mutant("live-not-visited", TIMER, "sim", "",
         "	bool live = false;\n"), sim="time")
 mutant("path-not-told", "devices/ether/path.c", "sim", "",
        "connections that stand go on with frames too long for the path",
-       ("	some = peer->nconns;\n", "	some = false;\n"), sim="mtu")
+       ("	some = peer->nconns;\n", "	some = false;\n"), sim="time")
 mutant("path-missed", CONN, "sim", "",
        "a connection that stands later goes by what the path was",
-       ("	fit(ev, min(ev->mtu, own_mtu(ev->nic)));\n", ""), sim="mtu-path")
+       ("	fit(ev, min(ev->mtu, own_mtu(ev->nic)));\n", ""), sim="time")
 mutant("tries-early", TIMER, "sim", "",
        "each tick looks at each attempt to connect",
        ("	return now + max(left, 1L);\n",
-        "	return now + min(max(left, 1L), 1L);\n"), sim="tries")
+        "	return now + min(max(left, 1L), 1L);\n"), sim="time")
 mutant("tries-never", "devices/ether/conn.c", "sim", "",
        "an attempt is looked at once",
        ("	if (via_ether_trying(ev))\n		via_ether_heat(ev);\n", ""),
-       sim="tries")
+       sim="time")
 
 # Silence of peers, and what is left of connections.
 mutant("heartbeats-often", BEAT, "sim", "",

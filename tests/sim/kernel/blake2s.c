@@ -41,7 +41,7 @@ static void mix(uint32_t *v, int a, int b, int c, int d, uint32_t x,
 }
 
 /* One block; @n bytes of it are the message's. */
-static void compress(struct blake2s_state *s, const uint8_t *block,
+static void compress(struct blake2s_ctx *s, const uint8_t *block,
 		     unsigned int n, int last)
 {
 	uint32_t v[16], m[16];
@@ -74,7 +74,7 @@ static void compress(struct blake2s_state *s, const uint8_t *block,
 		s->h[i] ^= v[i] ^ v[i + 8];
 }
 
-void blake2s_init_key(struct blake2s_state *s, size_t outlen, const void *key,
+void blake2s_init_key(struct blake2s_ctx *s, size_t outlen, const void *key,
 		      size_t keylen)
 {
 	memset(s, 0, sizeof(*s));
@@ -87,13 +87,13 @@ void blake2s_init_key(struct blake2s_state *s, size_t outlen, const void *key,
 	}
 }
 
-void blake2s_init(struct blake2s_state *s, size_t outlen)
+void blake2s_init(struct blake2s_ctx *s, size_t outlen)
 {
 	blake2s_init_key(s, outlen, NULL, 0);
 }
 
 /* The last block is kept: it is compressed in another way. */
-void blake2s_update(struct blake2s_state *s, const uint8_t *in, size_t n)
+void blake2s_update(struct blake2s_ctx *s, const uint8_t *in, size_t n)
 {
 	size_t part;
 
@@ -112,7 +112,7 @@ void blake2s_update(struct blake2s_state *s, const uint8_t *in, size_t n)
 	}
 }
 
-void blake2s_final(struct blake2s_state *s, uint8_t *out)
+void blake2s_final(struct blake2s_ctx *s, uint8_t *out)
 {
 	int i;
 

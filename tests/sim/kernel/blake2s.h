@@ -14,7 +14,7 @@
 #define BLAKE2S_KEY_SIZE	32
 #define BLAKE2S_128_HASH_SIZE	16
 
-struct blake2s_state {
+struct blake2s_ctx {
 	uint32_t h[8];
 	uint64_t bytes;			/* in blocks that are done */
 	uint8_t buf[BLAKE2S_BLOCK_SIZE];
@@ -22,10 +22,10 @@ struct blake2s_state {
 	unsigned int outlen;
 };
 
-void blake2s_init(struct blake2s_state *s, size_t outlen);
-void blake2s_init_key(struct blake2s_state *s, size_t outlen, const void *key,
+void blake2s_init(struct blake2s_ctx *s, size_t outlen);
+void blake2s_init_key(struct blake2s_ctx *s, size_t outlen, const void *key,
 		      size_t keylen);
-void blake2s_update(struct blake2s_state *s, const uint8_t *in, size_t n);
-void blake2s_final(struct blake2s_state *s, uint8_t *out);
+void blake2s_update(struct blake2s_ctx *s, const uint8_t *in, size_t n);
+void blake2s_final(struct blake2s_ctx *s, uint8_t *out);
 
 #endif

@@ -353,13 +353,12 @@ struct timer_list {
 	unsigned long expires;
 };
 
-#define from_timer(v, t, m)	container_of(t, typeof(*(v)), m)
+#define timer_container_of(v, t, m)	container_of(t, typeof(*(v)), m)
 void timer_setup(struct timer_list *t, void (*f)(struct timer_list *t),
 		 unsigned int flags);
 int mod_timer(struct timer_list *t, unsigned long when);
-int del_timer_sync(struct timer_list *t);
-int del_timer(struct timer_list *t);
-#define timer_delete_sync(t)	del_timer_sync(t)
+int timer_delete_sync(struct timer_list *t);
+int timer_delete(struct timer_list *t);
 #define timer_pending(x)	((x)->t.event || (x)->t.queued)
 
 enum hrtimer_restart { HRTIMER_NORESTART, HRTIMER_RESTART };
@@ -372,7 +371,9 @@ struct hrtimer {
 	u64 expires;
 };
 
-void hrtimer_init(struct hrtimer *t, int clock, enum hrtimer_mode mode);
+void hrtimer_setup(struct hrtimer *t,
+		   enum hrtimer_restart (*f)(struct hrtimer *t), int clock,
+		   enum hrtimer_mode mode);
 void hrtimer_start(struct hrtimer *t, ktime_t when, enum hrtimer_mode mode);
 int hrtimer_cancel(struct hrtimer *t);
 extern u32 sim_alarms;			/* hrtimers that went off, ever */

@@ -212,13 +212,13 @@ int mod_timer(struct timer_list *t, unsigned long when)
 	return was;
 }
 
-int del_timer(struct timer_list *t)
+int timer_delete(struct timer_list *t)
 {
 	sim_yield();
 	return stop(&t->t, t);
 }
 
-int del_timer_sync(struct timer_list *t)
+int timer_delete_sync(struct timer_list *t)
 {
 	int was = 0;
 
@@ -262,9 +262,12 @@ static void hrtimer_due(void *arg)
 	fire(t, hrtimer_softirq);
 }
 
-void hrtimer_init(struct hrtimer *t, int clock, enum hrtimer_mode mode)
+void hrtimer_setup(struct hrtimer *t,
+		   enum hrtimer_restart (*f)(struct hrtimer *t), int clock,
+		   enum hrtimer_mode mode)
 {
 	memset(t, 0, sizeof(*t));
+	t->function = f;
 }
 
 void hrtimer_start(struct hrtimer *t, ktime_t when, enum hrtimer_mode mode)

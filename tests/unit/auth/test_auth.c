@@ -99,7 +99,7 @@ static void as_written(void)
 		"\0\0\0\0\0\0\0\x6f" "\0\0\0\0\0\0\0\0"
 		"\x52\x54\0\0\0\2\0\0\0\0\0\0\0\0\0\0\0\0" "\6\0\0\0\0\0"
 		"\0\0\0\0\0\0\0\xde" "\0\0\0\0\0\0\0\0";
-	struct blake2s_state s;
+	struct blake2s_ctx s;
 	struct frame f;
 	struct pair p;
 	u8 key[32], tag[16];

@@ -37,7 +37,7 @@ static void sip(void)
 static void hash(uint8_t *out, size_t outlen, const uint8_t *in, size_t n,
 		 const uint8_t *key)
 {
-	struct blake2s_state s;
+	struct blake2s_ctx s;
 
 	if (key)
 		blake2s_init_key(&s, outlen, key, outlen);
@@ -89,7 +89,7 @@ static void all_lengths(void)
 	static const size_t outs[] = { 16, 20, 28, 32 };
 	static const size_t ins[] = { 0, 3, 64, 65, 255, 1024 };
 	uint8_t in[1024], key[32], out[BLAKE2S_HASH_SIZE];
-	struct blake2s_state all;
+	struct blake2s_ctx all;
 	size_t i, k;
 
 	blake2s_init(&all, sizeof(out));
