@@ -263,7 +263,8 @@ mutant("request-freed-twice", REQUEST, "sim", "",
        sim="beside memory")
 mutant("expiry-beside-making", REQUEST, "sim", "",
        "a request that expires while it is being made crashes",
-       ("		if (!req->conn)\n			continue;\n", ""),
+       ("		if (req->conn && (all || at <= now)) {\n",
+        "		if (all || at <= now) {\n"),
        sim="beside memory end")
 mutant("end-of-old", PEER, "sim", "",
        "a VI that is gone is found by a RESET for its connection",
@@ -1435,7 +1436,7 @@ mutant("fragments-unreliable", "devices/ether/param.c", "sim", "",
 mutant("fragments-again", "devices/ether/send.c", "sim", "",
        "a frame that is sent again has what was written after the completion",
        ("				      U32_MAX);", "				      ev->dma_from);"),
-       sim="dma")
+       sim="frags")
 mutant("fragments-sealed", "devices/ether/param.c", "sim", "",
        "long messages with checksums go without, and are thrown away",
        ("	if (!ev->reliable || ev->seal || !ev->nic->ops->tx_put_frags)",
