@@ -997,7 +997,7 @@ mutant("probe-late-again", "devices/ether/send.c", "sim", "",
         "	ev->in_vain = false;\n"), sim="loss")
 mutant("timer-not-awaited", TIMER, "sim", "",
        "the timer runs on a NIC that is freed",
-       ("	timer_delete_sync(&nic->timer);", "	timer_delete(&nic->timer);"),
+       ("	timer_delete_sync(&nic->timer);", "	sim_timer_delete(&nic->timer);"),
        sim="gone beside memory")
 mutant("acker-not-awaited", TIMER, "sim", "",
        "acknowledgements are sent from a NIC that is freed",

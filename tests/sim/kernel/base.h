@@ -76,7 +76,7 @@ typedef s64 ktime_t;
 void sim_visit(void);
 #define via_work_seen()		sim_visit()
 
-#define LINUX_VERSION_CODE	0x0601ff
+#define LINUX_VERSION_CODE	0x0703ff
 #define KERNEL_VERSION(a, b, c)	(((a) << 16) + ((b) << 8) + (c))
 /* No option of a debug kernel and no highmem. */
 #define sim_second(a, b, ...)	b

@@ -126,7 +126,7 @@ const struct file_operations *sim_cdev_ops(void)
 	return cdev ? cdev->ops : NULL;
 }
 
-struct class *class_create(struct module *owner, const char *name)
+struct class *class_create(const char *name)
 {
 	struct class *c = sim_kmalloc(sizeof(*c), GFP_KERNEL | __GFP_ZERO);
 

@@ -155,7 +155,7 @@ struct device {
 
 struct class {
 	const char *name;
-	char *(*devnode)(struct device *dev, umode_t *mode);
+	char *(*devnode)(const struct device *dev, umode_t *mode);
 };
 
 struct attribute {
@@ -188,7 +188,7 @@ struct attribute_group {
 int sim_emit(char *buf, int at, const char *fmt, ...);
 #define sysfs_emit(b, ...)	sim_emit(b, 0, __VA_ARGS__)
 #define sysfs_emit_at(b, at, ...) sim_emit(b, at, __VA_ARGS__)
-struct class *class_create(struct module *owner, const char *name);
+struct class *class_create(const char *name);
 void class_destroy(struct class *c);
 struct device *device_create_with_groups(struct class *c,
 					 struct device *parent, dev_t devt,

@@ -487,7 +487,7 @@ static long get_some(unsigned long start, unsigned long n, unsigned int flags,
 }
 
 long pin_user_pages(unsigned long start, unsigned long n, unsigned int flags,
-		    struct page **pages, void *vmas)
+		    struct page **pages)
 {
 	return get_some(start, n, flags, pages, true);
 }

@@ -145,7 +145,19 @@ int account_locked_vm(struct mm_struct *mm, unsigned long pages, bool inc);
 #define FOLL_LONGTERM		2u
 #define FOLL_NOFAULT		4u
 long pin_user_pages(unsigned long start, unsigned long n, unsigned int flags,
-		    struct page **pages, void *vmas);
+		    struct page **pages);
+
+static inline void vm_flags_set(struct vm_area_struct *v, unsigned long flags)
+{
+	v->vm_flags |= flags;
+}
+
+static inline void vm_flags_clear(struct vm_area_struct *v,
+				  unsigned long flags)
+{
+	v->vm_flags &= ~flags;
+}
+
 long get_user_pages_unlocked(unsigned long start, unsigned long n,
 			     struct page **pages, unsigned int flags);
 void unpin_user_pages(struct page **pages, unsigned long n);

@@ -358,7 +358,8 @@ void timer_setup(struct timer_list *t, void (*f)(struct timer_list *t),
 		 unsigned int flags);
 int mod_timer(struct timer_list *t, unsigned long when);
 int timer_delete_sync(struct timer_list *t);
-int timer_delete(struct timer_list *t);
+/* timer_delete(), a name that the C library has. */
+int sim_timer_delete(struct timer_list *t);
 #define timer_pending(x)	((x)->t.event || (x)->t.queued)
 
 enum hrtimer_restart { HRTIMER_NORESTART, HRTIMER_RESTART };

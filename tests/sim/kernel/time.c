@@ -212,7 +212,7 @@ int mod_timer(struct timer_list *t, unsigned long when)
 	return was;
 }
 
-int timer_delete(struct timer_list *t)
+int sim_timer_delete(struct timer_list *t)
 {
 	sim_yield();
 	return stop(&t->t, t);
