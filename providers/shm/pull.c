@@ -103,11 +103,16 @@ static int is_there(const struct shm_peer *p)
 		{ .fd = p->lp ? link_peer_pidfd(p->lp) : -1, .events = POLLIN },
 	};
 	struct timespec none = { 0, 0 };
+	long ready;
 
 	if (f[0].fd < 0)
 		return 0;
 
-	return !syscall(SYS_ppoll, f, 2, &none, NULL, 0);
+	/* A signal that is pending ends even a poll that does not wait. */
+	do
+		ready = syscall(SYS_ppoll, f, 2, &none, NULL, 0);
+	while (ready < 0 && errno == EINTR);
+	return !ready;
 }
 
 void shm_probe(struct shm_peer *p, uint64_t at, const uint64_t *nonce)
