@@ -58,16 +58,16 @@ static void *churns(void *arg)
 /* All that the user may have, but for some places. */
 static void fill(struct handle *h)
 {
-	uint32_t vi[FREED], n = 0;
+	uint32_t vi[FREED], last, n = 0;
 	int ret;
 
 	handle_open(h, args.device);
 	for (;;) {
 		ret = abi_vi_create(h->fd, VIA_RELIABLE_DELIVERY, MOST_BYTES,
-				    &vi[n % FREED]);
+				    &last);
 		if (ret)
 			break;
-		n++;
+		vi[n++ % FREED] = last;
 	}
 	if (ret != VIA_R_ERROR_RESOURCE || n < FREED)
 		die("%u VIs fill the quota: %d", n, ret);
