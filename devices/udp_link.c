@@ -122,7 +122,7 @@ bool via_udp_host_near(struct via_ether_nic *nic, const u8 *host)
 	return near;
 }
 
-/* Each datagram is looked up, whoever sends it. */
+/* Each datagram is looked up, from any sender. */
 static __always_inline struct hlist_head *bucket(struct via_udp *u,
 						 const u8 *host)
 {

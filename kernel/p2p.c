@@ -21,7 +21,7 @@
 #include "p2p.h"
 #include "vi.h"
 
-/* What a VI is found by: its addresses, and who has claimed it; 0: none. */
+/* What a VI is found by: its addresses, and its claim; 0: none. */
 struct via_p2p_key {
 	const struct via_net_addr *local;
 	const struct via_net_addr *remote;

@@ -120,7 +120,7 @@ int fab_name(struct fab *f, void *name, size_t *len);
 int fab_insert(struct fab *f, const void *name, fi_addr_t *addr);
 /*
  * Close the connection to that address. reads: some are under way there; that
- * has to be so, and not only that nobody has taken their failure yet
+ * has to be so, and not only that their failure is not taken yet
  * (fab_doubts: progress until there is nothing to take).
  */
 void fab_remove(struct fab *f, fi_addr_t addr, int reads);
