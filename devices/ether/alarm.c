@@ -254,6 +254,17 @@ void via_ether_stall(struct via_ether_vi *ev)
 	spin_unlock(&nic->lock);
 }
 
+/* The NIC had no room for it, and it has not been tried since.  sq.lock held. */
+bool via_ether_is_stalled(struct via_ether_vi *ev)
+{
+	bool is;
+
+	spin_lock(&ev->nic->lock);
+	is = !list_empty(&ev->stall_link);
+	spin_unlock(&ev->nic->lock);
+	return is;
+}
+
 /* The first one of @list, off it; NULL: there is none, or it is enough for now. */
 static struct via_ether_vi *next_stalled(struct via_ether_nic *nic,
 					 struct list_head *list,

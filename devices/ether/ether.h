@@ -889,6 +889,7 @@ void via_ether_visited(struct via_ether_vi *ev, u64 tx, u64 rx);
 /* Of neither half, and no question: nic->lock held. */
 void via_ether_unwatch(struct via_ether_vi *ev);
 void via_ether_stall(struct via_ether_vi *ev);
+bool via_ether_is_stalled(struct via_ether_vi *ev);
 /* Nothing is sent to the peer until then; false: it cannot be told. */
 bool via_ether_open_at(struct via_peer *peer, u64 when);
 /*

@@ -317,12 +317,16 @@ static struct via_peer *next_visit(struct via_ether_nic *nic)
 	return peer;
 }
 
-/* Credit that a VI holds and does not use, for those that wait. */
+/*
+ * Credit that a VI holds and does not use, for those that wait.  A stalled VI
+ * keeps its credit: those that wait would stall as well, and each visit would
+ * take from one what the next one takes back, until the NIC has room.
+ */
 static void visit(struct via_peer *peer, struct via_ether_vi *ev)
 {
 	spin_lock(&ev->vi->sq.lock);
 	/* It may have another peer by now. */
-	if (ev->peer == peer)
+	if (ev->peer == peer && !via_ether_is_stalled(ev))
 		via_ether_share_acked(ev, 0, false);
 	spin_unlock(&ev->vi->sq.lock);
 }

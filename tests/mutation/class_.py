@@ -114,6 +114,10 @@ in_sim("turn-not-its-own", "devices/ether/share.c", "sim", "",
        "a VI that is given credit in its own visit does not send",
        ("if (!sends || c != &ev->credit)", "if (c != &ev->credit)"),
        sim="loss")
+in_sim("stalled-give", SHARE, "sim", "",
+       "VIs that a full NIC stalls take credit from each other without end",
+       ("ev->peer == peer && !via_ether_is_stalled(ev)", "ev->peer == peer"),
+       sim="share")
 in_sim("rides-unseen", "devices/ether/timer.c", "sim", "",
        "Unreliable: acknowledgements that ride on data come too late",
        ("	via_ether_catch_up(ev);\n	if (!via_win_flight",

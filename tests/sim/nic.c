@@ -488,15 +488,20 @@ static bool tx_put(struct via_ether_nic *ether, struct via_ether_tx *tx,
 {
 	struct sim_nic *nic = ether->priv;
 	struct frame *f = buf->priv;
+	bool ok = !nic->stopped;
 
 	if (!sim_lock_mine(&nic->tx_lock.l))
 		sim_fail("tx_put() outside of a burst");
 	nic->room--;
 	f->len = ETH_HLEN + len;
 	check_flow(nic, f->data);
-	transmit(nic, f);
+	/* What is not sent is not on the wire either. */
+	if (ok)
+		transmit(nic, f);
+	else
+		nic->refused++;
 	free(f);
-	return !nic->stopped;
+	return ok;
 }
 
 static void tx_drop(struct via_ether_nic *ether, struct via_ether_tx *tx,

@@ -209,6 +209,66 @@ SIM_SCENARIO(shares_64, .name = "shares-64", .run = shares_64, .runs = 1,
 	     .max_vi = 128, .coarse = true,
 	     .what = "64 VIs to one peer have equal shares")
 
+/* While the NIC takes nothing, credit stays where it is. */
+
+#define STOPPED_MS	4
+/* Six VIs that post, and the retries of the NIC, take 5,200 in that time. */
+#define STOPPED_STEPS	50000ull
+
+static void stopped(void)
+{
+	struct stream_plan p = {
+		.level = VIA_RELIABLE_DELIVERY,
+		.messages = { 100, 0 },
+		.sessions = 1,
+		.most = 32768,
+		.depth = 32,
+		.slots = 16,
+		.same = true,
+		.plain = true,
+		.hold = &hold,
+		.patience = 45 * SEC,
+	};
+	u32 n = 3 + sim_dice(4), i, rounds;
+	u64 steps, most = 0;
+
+	sim_wire.credit = 1024;
+	hold = true;
+	a = sim_nic_up("a", 1);
+	b = sim_nic_up("b", 2);
+	for (i = 0; i < n; i++)
+		s[i] = stream_begin(&p, i, "via_a", "via_b", sim_nic_mac(b));
+	for (i = 0; i < n; i++)
+		while (!s[i]->end[0].conns || !s[i]->end[1].conns)
+			msleep(1);
+	hold = false;
+	for (rounds = 0; rounds < 8; rounds++) {
+		sim_pause(sim_dice(MS / 4));
+		sim_nic_stop(a, true);
+		/* The programs post what their queues hold. */
+		msleep(STOPPED_MS);
+		steps = sim_steps;
+		msleep(STOPPED_MS);
+		most = max(most, sim_steps - steps);
+		sim_nic_stop(a, false);
+	}
+	stream_figure("%u VIs, a NIC that takes nothing for %u ms: %llu steps",
+		      n, STOPPED_MS, most);
+	sim_expect(most <= STOPPED_STEPS, "%llu steps while nothing can be sent",
+		   most);
+	for (i = 0; i < n; i++) {
+		while (!stream_done(s[i]))
+			msleep(1);
+		stream_end(s[i]);
+	}
+	sim_nic_down(a);
+	sim_nic_down(b);
+}
+
+SIM_SCENARIO(credit_stopped, .name = "credit-stopped", .run = stopped,
+	     .runs = 10, .max_vi = 16,
+	     .what = "VIs that a full NIC stalls do not take credit from each other")
+
 /* A wire that marks frames before it has to drop any. */
 static void marks(void)
 {
