@@ -14,13 +14,15 @@
  *   send_frame() and others	frames of a message behind the first one
  *   via_wake_some()		threads that sleep on a queue
  *   next_*() of the class	VIs, peers, connections that end
+ *   via_pool_serve()		VIs that wait for a peer's window
  *   via_ether_next_vi()	all VIs of a NIC
  *
  * What else loops has a bound of its own: a queue that is flushed or scanned has
  * VIA_QUEUE_ENTRIES descriptors, a CQ is refilled by VIA_CQ_REFILL_MAX notices.
  *
  * tests/sim counts visits, however they are charged, and steps, from one moment with
- * bottom halves on to the next, and from frame to frame that is received.
+ * bottom halves on to the next, and from frame to frame that is received; and visits
+ * while one lock is held.
  */
 #ifndef _VIA_WORK_H
 #define _VIA_WORK_H

@@ -461,7 +461,7 @@ static void run_alarm(struct via_ether_nic *nic, bool timer)
 	while ((ev = next_due(nic, now, &visits)))
 		via_ether_visit(ev, now, &visits);
 	while ((peer = next_opening(nic, now, &openings)))
-		via_ether_share_open(peer);
+		via_ether_share_open(peer, &openings);
 	via_ether_pay(nic);
 	rcu_read_unlock();
 

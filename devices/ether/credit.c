@@ -220,17 +220,26 @@ u32 via_pool_pause(const struct via_pool *p)
 	return VIA_CONG_PARTS * VIA_CONG_PARTS / p->share - VIA_CONG_PARTS;
 }
 
-struct via_credit *via_pool_serve(struct via_pool *p)
+/* The flow that is first; NULL: there is none, or it is enough for now. */
+static struct via_credit *first_waiter(const struct via_pool *p,
+				       struct via_work *work)
+{
+	if (list_empty(&p->waiters) || !via_work_visit(work))
+		return NULL;
+	return list_first_entry(&p->waiters, struct via_credit, wait);
+}
+
+struct via_credit *via_pool_serve(struct via_pool *p, struct via_work *work)
 {
 	struct via_credit *c;
-	u32 n;
+	u32 n = 0;
 
 	/* One that has its most is not given more, and leaves. */
-	while ((c = list_first_entry_or_null(&p->waiters, struct via_credit,
-					     wait)) && held(c) >= c->most)
+	while ((c = first_waiter(p, work)) && held(c) >= c->most)
 		leave(p, c);
-	n = via_pool_free(p);
-	if (!c || !n) {
+	if (c)
+		n = via_pool_free(p);
+	if (!n) {
 		want(p);
 		return NULL;
 	}

@@ -21,6 +21,7 @@
 #define _VIA_CREDIT_H
 
 #include <linux/list.h>
+#include "../../kernel/via_work.h"
 #include "congestion.h"
 
 #define VIA_CREDIT_FIRST	4u	/* frames of a first portion */
@@ -147,10 +148,17 @@ u32 via_pool_pause(const struct via_pool *p);
 
 /*
  * Gives some of what is free to a flow that waits, and returns it; NULL: there
- * is none, or nothing is free.  To be called until then after each of the
- * calls above, and after a change of the window.
+ * is none, nothing is free, or it is enough for now.  To be called until then
+ * after each of the calls above, and after a change of the window; and once more,
+ * later, where flows are left to serve.
  */
-struct via_credit *via_pool_serve(struct via_pool *p);
+struct via_credit *via_pool_serve(struct via_pool *p, struct via_work *work);
+/* A flow waits, and some is free. */
+static inline bool via_pool_is_owed(const struct via_pool *p)
+{
+	return !list_empty(&p->waiters) && via_pool_free(p);
+}
+
 /* The flow to be visited next, with via_credit_give(); NULL: none is left. */
 struct via_credit *via_pool_visit(struct via_pool *p);
 

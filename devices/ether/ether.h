@@ -545,8 +545,8 @@ void via_ether_share_timeout(struct via_ether_vi *ev, bool again);
 void via_ether_share_probe(struct via_ether_vi *ev);
 /* The share that the peer tells. */
 void via_ether_share_told(struct via_ether_vi *ev, u32 share);
-/* Its pause is over.  No lock held. */
-void via_ether_share_open(struct via_peer *peer);
+/* Its pause is over; VIs that are given credit are charged.  No lock held. */
+void via_ether_share_open(struct via_peer *peer, struct via_work *work);
 /*
  * The other way: the peer fills a small window; a frame of it was lost.  rq.lock
  * held.

@@ -178,7 +178,8 @@ struct via_peer_life {
  *		it; @pool.want is read without the lock
  *
  * nic->lock:
- * @visit_link:	on the list of those whose VIs are to give back credit
+ * @visit_link:	on the list of those whose VIs are to give back credit, or to be
+ *		given some that is free
  * @opens, @opening: on nic->openings, until @pool.shut is over
  * @crowd:	what the NIC knows of it as a sender among others
  *

@@ -19,6 +19,7 @@
 #include "ether.h"
 
 #define VISITS		16u		/* VIs of a peer, in one run */
+#define SERVED		32u		/* VIs given credit under one lock */
 
 static struct via_ether_vi *vi_of(struct via_credit *c)
 {
@@ -72,18 +73,33 @@ static struct via_pool *lock_pool(struct via_ether_vi *ev)
 }
 
 /*
+ * What is free goes to those that wait.  They are as many as programs have VIs, so
+ * what is left then is the tasklet's.  @own: needs no turn, or NULL.  pool_lock
+ * held.
+ */
+static void serve(struct via_peer *peer, const struct via_credit *own,
+		  struct via_work *work)
+{
+	struct via_credit *c;
+
+	while ((c = via_pool_serve(&peer->pool, work)))
+		if (c != own)
+			kick(vi_of(c));
+	if (unlikely(via_work_over(work)) && via_pool_is_owed(&peer->pool))
+		visit_soon(peer);
+}
+
+/*
  * What is free goes to those that wait; @ev sees what it has.  Unless the caller
  * sends with it (@sends), it has a turn like others.
  */
 static void unlock_pool(struct via_ether_vi *ev, bool sends)
 	__releases(&ev->peer->pool_lock)
 {
+	struct via_work work = VIA_WORK(SERVED);
 	struct via_peer *peer = ev->peer;
-	struct via_credit *c;
 
-	while ((c = via_pool_serve(&peer->pool)))
-		if (!sends || c != &ev->credit)
-			kick(vi_of(c));
+	serve(peer, sends ? &ev->credit : NULL, &work);
 	via_credit_see(&ev->credit);
 	ev->tx.credit = ev->credit.mine;
 	if (via_credit_waits(&ev->credit))
@@ -172,15 +188,15 @@ void via_ether_share_told(struct via_ether_vi *ev, u32 share)
 	unlock_pool(ev, false);
 }
 
-void via_ether_share_open(struct via_peer *peer)
+void via_ether_share_open(struct via_peer *peer, struct via_work *work)
 {
-	struct via_credit *c;
+	struct via_work own = VIA_WORK(SERVED);
 
 	spin_lock(&peer->pool_lock);
 	peer->pool.shut = false;
-	while ((c = via_pool_serve(&peer->pool)))
-		kick(vi_of(c));
+	serve(peer, NULL, &own);
 	spin_unlock(&peer->pool_lock);
+	via_work_charge(work, SERVED - own.left);
 }
 
 void via_ether_share_sated(struct via_ether_vi *ev)
@@ -334,8 +350,12 @@ static void visit(struct via_peer *peer, struct via_ether_vi *ev)
 static void visit_some(struct via_peer *peer)
 {
 	struct via_work work = VIA_WORK(VISITS);
+	struct via_work served = VIA_WORK(SERVED);
 	struct via_credit *c;
 
+	spin_lock(&peer->pool_lock);
+	serve(peer, NULL, &served);
+	spin_unlock(&peer->pool_lock);
 	while (via_work_visit(&work)) {
 		spin_lock(&peer->pool_lock);
 		c = via_pool_visit(&peer->pool);

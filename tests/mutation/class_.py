@@ -108,16 +108,25 @@ in_sim("credit-forgotten", SHARE, "sim", "",
         "	unlock_pool(ev, false);\n"), sim="share")
 in_sim("turn-untold", SHARE, "sim", "",
        "a VI that is given credit waits for its next acknowledgement",
-       ("		if (!sends || c != &ev->credit)\n			kick(vi_of(c));\n",
+       ("		if (c != own)\n			kick(vi_of(c));\n",
         "		;\n"), sim="share")
 in_sim("turn-not-its-own", "devices/ether/share.c", "sim", "",
        "a VI that is given credit in its own visit does not send",
-       ("if (!sends || c != &ev->credit)", "if (c != &ev->credit)"),
+       ("serve(peer, sends ? &ev->credit : NULL, &work);",
+        "serve(peer, &ev->credit, &work);"),
        sim="loss")
 in_sim("stalled-give", SHARE, "sim", "",
        "VIs that a full NIC stalls take credit from each other without end",
        ("ev->peer == peer && !via_ether_is_stalled(ev)", "ev->peer == peer"),
        sim="share")
+in_sim("served-all-at-once", SHARE, "sim", "",
+       "all VIs that wait for a peer's window are given credit under one lock",
+       ("#define SERVED		32u", "#define SERVED		4096u"),
+       sim="many share")
+mutant("served-uncharged", CREDIT, "unit", "credit",
+       "VIs that have their most leave the peer's list under one lock",
+       ("	if (list_empty(&p->waiters) || !via_work_visit(work))\n",
+        "	if (list_empty(&p->waiters) || via_work_over(work))\n"))
 in_sim("rides-unseen", "devices/ether/timer.c", "sim", "",
        "Unreliable: acknowledgements that ride on data come too late",
        ("	via_ether_catch_up(ev);\n	if (!via_win_flight",

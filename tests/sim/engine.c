@@ -586,11 +586,17 @@ static __attribute__((__noinline__)) void too_long(struct sim_ctx *self)
 void sim_visit(void);
 void sim_visit(void)
 {
+	int32_t most = sim_config.lock_visits ?: SIM_LOCK_VISITS;
 	struct sim_ctx *self = sim_self;
 
-	if (self && ++self->visits > SIM_VISITS)
+	if (!self)
+		return;
+	if (++self->visits > SIM_VISITS)
 		sim_fail("%s visits more than %u with bottom halves off",
 			 self->name, SIM_VISITS);
+	if (self->nheld && ++self->held_visits[self->nheld - 1] > most)
+		sim_fail("%s visits more than %d while it holds one lock",
+			 self->name, most);
 }
 
 /* A point at which another context may run. */

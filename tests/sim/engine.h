@@ -82,6 +82,7 @@ struct sim_ctx {
 	uint32_t slice;
 	int nheld;
 	void *held[SIM_HELD];
+	int32_t held_visits[SIM_HELD];	/* with nothing taken inside it */
 	int nstores;
 	struct sim_store stores[SIM_STORES];
 	void *task;
@@ -130,6 +131,7 @@ struct sim_config {
 	uint64_t max_time;		/* ns, likewise */
 	uint32_t step_ns;		/* virtual time of a step */
 	bool coarse;			/* plain accesses are no steps */
+	int32_t lock_visits;		/* 0: SIM_LOCK_VISITS */
 };
 
 extern struct sim_config sim_config;
@@ -141,6 +143,7 @@ extern struct list_head sim_all;	/* contexts that have not ended */
  * hosts can make many, and by steps, whatever they are spent on.
  */
 #define SIM_VISITS	1024u
+#define SIM_LOCK_VISITS	80		/* while one lock is held, the innermost */
 #define SIM_HELD_STEPS	400000u
 #define SIM_WAKES	64u
 /* One that has it off begins with what is counted by itself. */

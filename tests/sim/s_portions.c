@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Many VIs of a NIC have something to be done at one moment: their transmitter is
- * full, their host is gone, the interface goes down, its MTU changes.  It is
- * done in portions (SIM_VISITS, SIM_HELD_STEPS), and all of it is done.
+ * full, their host is gone or opens its window, the interface goes down, its MTU
+ * changes.  It is done in portions (SIM_VISITS, SIM_LOCK_VISITS, SIM_HELD_STEPS),
+ * and all of it is done.
  */
+#include "../../devices/ether/ether.h"
 #include "prog.h"
 
 #define VIS		48
 #define POSTED		1024		/* receives of each, never used */
 #define REFUSED		48		/* one VI at each retry in 100 ms: 36; each: 66 */
 
-enum how { SILENT, DOWN, MTU, FULL, HOWS };
+#define SERVED		40		/* under one lock; it is 32, and a send's own */
+
+enum how { SILENT, DOWN, MTU, FULL, POOL, HOWS };
 
 static struct {
 	enum how how;
@@ -27,7 +31,7 @@ static void receiver(void *arg)
 	sim_expect(!prog_open(&n, "via_b", 64 << 10), "");
 	for (i = 0; i < VIS; i++) {
 		sim_expect(!prog_vi(&v[i], &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
-		if (w.how == FULL)
+		if (w.how >= FULL)
 			prog_post_recv(&v[i], n.mem, 64);
 		sim_expect(!prog_accept(&v[i], "portions", 60 * SEC), "");
 	}
@@ -57,13 +61,22 @@ static void expect_ends(struct prog_vi *v)
 	}
 }
 
+static void expect_done(struct prog_vi *v)
+{
+	struct prog_done d;
+	u32 i;
+
+	for (i = 0; i < VIS; i++)
+		sim_expect(!prog_wait(&v[i], false, SEC, &d) &&
+			   !(d.status & VIA_ST_ERROR_MASK), "VI %u", i);
+}
+
 /*
  * None has room: one is tried for all of them that have credit, and all send in the
  * end.
  */
 static void expect_sent(struct prog_nic *n, struct prog_vi *v)
 {
-	struct prog_done d;
 	u32 i, refused;
 
 	sim_nic_stop(w.nic[0], true);
@@ -75,9 +88,41 @@ static void expect_sent(struct prog_nic *n, struct prog_vi *v)
 	sim_enter();
 	sim_nic_stop(w.nic[0], false);
 	sim_leave();
+	expect_done(v);
+}
+
+/* The window is shut, or open, and large enough for all. */
+static void set_window(bool shut)
+{
+	struct via_peer *peer;
+
+	sim_enter();
+	local_bh_disable();
+	rcu_read_lock();
+	peer = via_peer_find(sim_nic_ether(w.nic[0]), sim_nic_mac(w.nic[1]));
+	spin_lock(&peer->pool_lock);
+	peer->pool.shut = true;
+	peer->pool.cong.most = VIA_WIN_MAX;
+	peer->pool.cong.cwnd = VIA_WIN_MAX;
+	spin_unlock(&peer->pool_lock);
+	if (!shut)
+		via_ether_open_at(peer, ktime_get_ns());
+	rcu_read_unlock();
+	local_bh_enable();
+	sim_leave();
+}
+
+/* All wait for credit, which there is for all at one moment. */
+static void expect_served(struct prog_nic *n, struct prog_vi *v)
+{
+	u32 i;
+
+	set_window(true);
 	for (i = 0; i < VIS; i++)
-		sim_expect(!prog_wait(&v[i], false, SEC, &d) &&
-			   !(d.status & VIA_ST_ERROR_MASK), "VI %u", i);
+		prog_post_send(&v[i], n->mem, 64);
+	sim_config.lock_visits = SERVED;
+	set_window(false);
+	expect_done(v);
 }
 
 /* Shorter frames from now on: none is in flight that is too long. */
@@ -114,6 +159,8 @@ static void sender(void *arg)
 		sim_sleep(MS);
 	if (w.how == FULL)
 		expect_sent(&n, v);
+	else if (w.how == POOL)
+		expect_served(&n, v);
 	else if (w.how == MTU)
 		expect_stand(v);
 	else
@@ -141,6 +188,6 @@ static void portions(void)
 		sim_nic_down(w.nic[i]);
 }
 
-SIM_SCENARIO(portions, .name = "portions", .run = portions, .runs = 20,
+SIM_SCENARIO(portions, .name = "portions", .run = portions, .runs = 25,
 	     .max_vi = VIS,
 	     .what = "many VIs have something to be done at one moment")

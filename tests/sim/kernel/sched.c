@@ -412,6 +412,8 @@ static void hold(struct sim_lock *l, int subclass)
 
 	if (c->nheld == SIM_HELD)
 		sim_fail("%s holds too many locks", c->name);
+	/* Under a mutex that others wait for asleep: as many as there are. */
+	c->held_visits[c->nheld] = c->pinned ? 0 : INT32_MIN;
 	c->held[c->nheld++] = (void *)((uintptr_t)l | subclass);
 }
 
@@ -485,6 +487,8 @@ static void let_go(struct sim_lock *l)
 			 l->dep_map.name);
 	memmove(&c->held[i], &c->held[i + 1],
 		(c->nheld - i - 1) * sizeof(c->held[0]));
+	memmove(&c->held_visits[i], &c->held_visits[i + 1],
+		(c->nheld - i - 1) * sizeof(c->held_visits[0]));
 	c->nheld--;
 }
 

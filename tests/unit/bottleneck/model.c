@@ -134,9 +134,10 @@ static struct via_cong_now moment(const struct via *v)
 static void share(uint32_t flow)
 {
 	struct via *v = &s.via[flow];
+	struct via_work work = VIA_WORK(~0u);
 	struct via_credit *c;
 
-	while ((c = via_pool_serve(pool_of(flow))))
+	while ((c = via_pool_serve(pool_of(flow), &work)))
 		if (c != &v->credit)
 			list_entry(c, struct via, credit)->turn = true;
 	via_credit_see(&v->credit);

@@ -24,6 +24,16 @@ static void begin(u32 cwnd)
 	}
 }
 
+static u32 list_count(const struct list_head *list)
+{
+	const struct list_head *l;
+	u32 n = 0;
+
+	for (l = list->next; l != list; l = l->next)
+		n++;
+	return n;
+}
+
 /* What the lists and counts say must be so. */
 static void check(void)
 {
@@ -53,15 +63,29 @@ static void check(void)
 			VIA_WANT_MORE : VIA_WANT_NONE));
 }
 
-/* As share.c: what is free is served; which flows have their turn? */
-static u64 serve(void)
+/* The flows that are given something by so many visits. */
+static u64 serve_some(u32 visits)
 {
+	struct via_work work = VIA_WORK(visits);
 	struct via_credit *c;
 	u64 turns = 0;
 
-	while ((c = via_pool_serve(&pool)))
+	while ((c = via_pool_serve(&pool, &work)))
 		turns |= (u64)1 << (c - flow);
 	check();
+	return turns;
+}
+
+/*
+ * As share.c: what is free is served, in portions.  Which flows have their turn?
+ */
+static u64 serve(void)
+{
+	u64 turns = 0;
+
+	do
+		turns |= serve_some(3);
+	while (via_pool_is_owed(&pool));
 	/* Nothing stays free while a flow waits that may have more. */
 	CU_ASSERT_FATAL(list_empty(&pool.waiters) || !via_pool_free(&pool));
 	return turns;
@@ -343,7 +367,34 @@ static void pauses(void)
 	CU_ASSERT_FALSE(pool.shut);
 }
 
+/*
+ * Flows that are served, and those that are found to have their most: no more of
+ * either than there are visits, and all in the end.
+ */
+static void served_in_portions(void)
+{
+	u32 i, left;
+
+	begin(1);
+	for (i = 0; i < FLOWS; i++)
+		via_credit_take(&pool, &flow[i], VIA_CREDIT_TURN, false, 0);
+	pool.cong.cwnd = VIA_WIN_MAX;
+	for (left = FLOWS - 1; left > 10; left -= 10)
+		CU_ASSERT_EQUAL(__builtin_popcountll(serve_some(10)), 10);
+	CU_ASSERT(via_pool_is_owed(&pool));
+	CU_ASSERT_EQUAL(__builtin_popcountll(serve_some(left)), left);
+	/* Their turns are over, and none of them has looked. */
+	left = FLOWS - 1;
+	CU_ASSERT_EQUAL(list_count(&pool.waiters), left);
+	CU_ASSERT_EQUAL(serve_some(10), 0);
+	CU_ASSERT_EQUAL(list_count(&pool.waiters), left - 10);
+	CU_ASSERT(via_pool_is_owed(&pool));
+	CU_ASSERT_EQUAL(serve(), 0);
+	CU_ASSERT(list_empty(&pool.waiters));
+}
+
 UNIT_MAIN("credit",
+	  { "served in portions", served_in_portions },
 	  { "portions of what is free", portions },
 	  { "idle flows give back", idle_ones_give_back },
 	  { "turns are fair", turns_are_fair },
