@@ -393,23 +393,25 @@ static void via_cq_visit(struct via_cq *cq, struct rb_node *first)
 	}
 }
 
+/* The queue whose notice is due first; NULL: there is none, or no place for it. */
+static struct rb_node *via_cq_due(const struct via_cq *cq)
+{
+	return cq->resizing || !via_cq_room(cq) ? NULL :
+						  rb_first_cached(&cq->waiting);
+}
+
 int via_cq_refill(struct via_file *f, u32 id)
 {
-	struct rb_node *first = NULL;
+	struct via_work work = VIA_WORK(VIA_CQ_REFILL_MAX);
+	struct rb_node *first;
 	struct via_cq *cq;
-	int i;
 
 	cq = via_cq_get(f, id);
 	if (!cq)
 		return -EINVAL;
 	spin_lock_bh(&cq->lock);
-	for (i = 0; i <= VIA_CQ_REFILL_MAX; i++) {
-		first = cq->resizing || !via_cq_room(cq) ? NULL :
-			rb_first_cached(&cq->waiting);
-		if (!first || i == VIA_CQ_REFILL_MAX)
-			break;
+	while ((first = via_cq_due(cq)) && via_work_visit(&work))
 		via_cq_visit(cq, first);
-	}
 	spin_unlock_bh(&cq->lock);
 	via_cq_put(cq);
 	return first ? VIA_TRAP_MORE : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The queues on which handles and VIs end, and what lockdep is told of them. */
+/* The queues of work items, on which handles and VIs end, and what lockdep is told. */
 
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -13,6 +13,7 @@
  */
 static struct workqueue_struct *via_end_wq;
 static struct workqueue_struct *via_bury_wq;
+static struct workqueue_struct *via_scan_wq;
 
 static struct lock_class_key via_ends_key, via_waits_key;
 struct lockdep_map via_ends, via_waits;
@@ -25,6 +26,11 @@ bool via_end_queue(struct work_struct *end)
 void via_bury_queue(struct rcu_work *burial)
 {
 	queue_rcu_work(via_bury_wq, burial);
+}
+
+bool via_scan_queue(struct work_struct *scan)
+{
+	return queue_work(via_scan_wq, scan);
 }
 
 void via_end_awaited(void)
@@ -67,14 +73,20 @@ int via_ends_init(void)
 		return -ENOMEM;
 	via_bury_wq = alloc_workqueue("via_bury", WQ_UNBOUND | WQ_MEM_RECLAIM,
 				      0);
-	if (via_bury_wq)
+	if (!via_bury_wq)
+		goto err_end;
+	via_scan_wq = alloc_workqueue("via_scan", WQ_UNBOUND, 0);
+	if (via_scan_wq)
 		return 0;
+	destroy_workqueue(via_bury_wq);
+err_end:
 	destroy_workqueue(via_end_wq);
 	return -ENOMEM;
 }
 
 void via_ends_exit(void)
 {
+	destroy_workqueue(via_scan_wq);
 	/* Ends of handles bury VIs. */
 	destroy_workqueue(via_end_wq);
 	rcu_barrier();

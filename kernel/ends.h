@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ends of handles and of VIs, and one rule for both:
+ * The ends of handles and of VIs, and other work items, and one rule for all:
  *
  *   Nothing waits for another object's end with file->mutex held, nor is there a
  *   wait in an end.  What ends in a work item takes no lock that a program can
@@ -33,6 +33,12 @@ bool via_end_queue(struct work_struct *end);
  * Any context.
  */
 void via_bury_queue(struct rcu_work *burial);
+
+/*
+ * More of a queue than one softirq looks at; false: it is queued.  Behind neither of
+ * these: a program can have one for each of its VIs, all the time.  Any context.
+ */
+bool via_scan_queue(struct work_struct *scan);
 
 /* Around all that such a work item does. */
 static inline void via_end_begins(void)

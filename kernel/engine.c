@@ -510,6 +510,17 @@ struct via_desc *via_recv_load(struct via_vi *vi)
 }
 EXPORT_SYMBOL_GPL(via_recv_load);
 
+/* Behind each message that is received there may be as many as the queue has. */
+#define VIA_RECV_SCAN	8u
+
+static noinline void via_recv_scan_some(struct via_vi *vi)
+{
+	struct via_work work = VIA_WORK(VIA_RECV_SCAN);
+
+	if (via_recv_scan(vi, &work))
+		via_vi_scan_later(vi);
+}
+
 void via_recv_complete(struct via_vi *vi, enum via_status status, u32 length,
 		       u32 immediate)
 {
@@ -519,24 +530,27 @@ void via_recv_complete(struct via_vi *vi, enum via_status status, u32 length,
 		status |= VIA_ST_OP_RECEIVE;
 	via_queue_complete(vi, q, status, length, immediate);
 	if (unlikely((s32)(q->check - q->head) > 0))
-		via_recv_scan(vi);
+		via_recv_scan_some(vi);
 }
 EXPORT_SYMBOL_GPL(via_recv_complete);
 
-void via_recv_scan(struct via_vi *vi)
+bool via_recv_scan(struct via_vi *vi, struct via_work *work)
 {
 	struct via_queue *q = &vi->rq;
 	struct via_desc *d;
 
 	lockdep_assert_held(&q->lock);
 	while ((s32)(q->check - q->head) > 0) {
+		if (!via_work_visit(work))
+			return true;
 		d = via_recv_load(vi);
 		if (!d || !d->bad_post)
-			return;
+			return false;
 		if (vi->state == VIA_STATE_CONNECTED && via_vi_reliable(vi))
 			via_vi_break_later(vi, VIA_BROKEN_TELL);
 		via_queue_complete(vi, q, d->status | VIA_ST_OP_RECEIVE, 0, 0);
 	}
+	return false;
 }
 
 /* The region, if the peer of this VI may do that with it. */

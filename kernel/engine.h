@@ -42,8 +42,11 @@ static inline struct via_seg *via_desc_seg(struct via_desc *d, u32 off,
 	return likely(off < d->seg[0].len) ? &d->seg[0] : NULL;
 }
 
-/* VIA_OP_RECV: complete bad receives at the head early; rq.lock held. */
-void via_recv_scan(struct via_vi *vi);
+/*
+ * VIA_OP_RECV: complete bad receives at the head early; rq.lock held.  True: it is
+ * enough for now, and the next one is to be looked at.
+ */
+bool via_recv_scan(struct via_vi *vi, struct via_work *work);
 /*
  * The local segments of a loaded send, for one that will not be gathered:
  * its own error comes before the receiver's.  sq.lock held.

@@ -167,6 +167,12 @@ static u32 via_flush_op(struct via_queue *q)
 	}
 }
 
+/*
+ * At once, since the new state and its completions belong together.  What is posted
+ * is counted before the loop, and from head to tail there are at most
+ * VIA_QUEUE_ENTRIES, 1,024 descriptors.  A move that flushes comes once in a
+ * connection; what makes many at once charges them: via_ether_settle().
+ */
 void via_queue_flush(struct via_vi *vi, struct via_queue *q)
 {
 	u32 n;

@@ -141,6 +141,37 @@ static void via_vi_free_parts(struct via_vi *vi)
 	vi->shared = NULL;
 }
 
+/* Receives that are looked at under one lock, outside of softirqs. */
+#define VIA_RECV_SCANS	64u
+
+static void via_vi_scan(struct work_struct *scan)
+{
+	struct via_vi *vi = container_of(scan, struct via_vi, scan);
+	struct via_work work = VIA_WORK(VIA_RECV_SCANS);
+	struct via_queue *q = &vi->rq;
+
+	via_end_begins();
+	/* The reference keeps the VI, and the lock what it shares. */
+	rcu_read_lock();
+	spin_lock_bh(&q->lock);
+	if (!q->dead && via_recv_scan(vi, &work))
+		via_vi_scan_later(vi);
+	spin_unlock_bh(&q->lock);
+	via_vi_settle(vi);
+	rcu_read_unlock();
+	via_vi_put(vi);
+	via_end_is_over();
+}
+
+void via_vi_scan_later(struct via_vi *vi)
+{
+	lockdep_assert_held(&vi->rq.lock);
+	kref_get(&vi->ref);
+	/* The caller has another reference, or is an RCU reader. */
+	if (!via_scan_queue(&vi->scan))
+		via_vi_put(vi);
+}
+
 static struct via_vi *via_vi_alloc(struct via_file *f,
 				   const struct via_vi_attrs *attrs)
 {
@@ -158,6 +189,7 @@ static struct via_vi *via_vi_alloc(struct via_file *f,
 	init_waitqueue_head(&vi->conn_wait);
 	INIT_LIST_HEAD(&vi->link);
 	via_table_node_init(&vi->p2p_node);
+	INIT_WORK(&vi->scan, via_vi_scan);
 	atomic_long_inc(&via_made.vis);
 	if (via_vi_alloc_parts(vi)) {
 		via_vi_free_parts(vi);
@@ -623,7 +655,9 @@ static int via_trap_send(struct via_vi *vi)
 
 static int via_trap_recv(struct via_vi *vi)
 {
+	struct via_work work = VIA_WORK(VIA_RECV_SCANS);
 	struct via_queue *q = &vi->rq;
+	int ret = 0;
 
 	spin_lock_bh(&q->lock);
 	trace_via_doorbell(vi, true);
@@ -633,14 +667,14 @@ static int via_trap_recv(struct via_vi *vi)
 	} else if (!q->dead) {
 		/* Pairs with the program's store-release of tail. */
 		q->check = smp_load_acquire(&q->prog->tail);
-		if (q->check - q->head <= VIA_QUEUE_ENTRIES)
-			via_recv_scan(vi);
-		else
+		if (q->check - q->head > VIA_QUEUE_ENTRIES)
 			q->check = q->head;
+		if (via_recv_scan(vi, &work))
+			ret = VIA_TRAP_MORE;
 	}
 	spin_unlock_bh(&q->lock);
 	via_vi_settle(vi);
-	return 0;
+	return ret;
 }
 
 int via_vi_trap(struct via_file *f, u32 op, u32 id)

@@ -111,6 +111,9 @@ void via_vi_disconnect(struct via_vi *vi);
  */
 void via_vi_fail(struct via_vi *vi);
 
+/* Bad receives that are left, by a work item.  rq.lock held, not dead. */
+void via_vi_scan_later(struct via_vi *vi);
+
 /**
  * via_vi_trap() - the doorbell
  * @f:		the handle
@@ -119,7 +122,7 @@ void via_vi_fail(struct via_vi *vi);
  *
  * Process context, no lock held.  Does not sleep; its work is bounded (via_work.h).
  *
- * Return: 0, VIA_TRAP_MORE (sends are left), or -EINVAL: no such VI.
+ * Return: 0, VIA_TRAP_MORE (work is left), or -EINVAL: no such VI.
  */
 int via_vi_trap(struct via_file *f, u32 op, u32 id);
 

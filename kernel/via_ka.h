@@ -398,6 +398,7 @@ struct via_vi {
 	refcount_t shared_refs;		/* its owner, mmap calls: keep it */
 	u32 index;			/* constant: place in nic->vis */
 	struct rcu_work death;		/* frees what it shares */
+	struct work_struct scan;	/* more receives to be checked early */
 };
 
 /* vi->broken: what to do once the queue locks are dropped. */

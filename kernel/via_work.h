@@ -11,14 +11,17 @@
  * descriptor with its segments, a frame, a VI, a peer.
  *
  *   via_send_load()		descriptors of a send queue
+ *   via_recv_scan()		receives that are checked early
+ *   via_cq_refill()		notices of a CQ
  *   send_frame() and others	frames of a message behind the first one
  *   via_wake_some()		threads that sleep on a queue
  *   next_*() of the class	VIs, peers, connections that end
  *   via_pool_serve()		VIs that wait for a peer's window
  *   via_ether_next_vi()	all VIs of a NIC
  *
- * What else loops has a bound of its own: a queue that is flushed or scanned has
- * VIA_QUEUE_ENTRIES descriptors, a CQ is refilled by VIA_CQ_REFILL_MAX notices.
+ * What else loops has a bound of its own: a queue that is flushed has
+ * VIA_QUEUE_ENTRIES descriptors, a CQ that is resized gives VIA_CQ_RETRACT_MAX
+ * notices back under one lock.
  *
  * tests/sim counts visits, however they are charged, and steps, from one moment with
  * bottom halves on to the next, and from frame to frame that is received; and visits

@@ -62,8 +62,8 @@
  *                                      that the descriptor is bad (VIA_OP_RECV
  *                                      asks the kernel to check early)
  *
- * A send trap that returns VIA_TRAP_MORE did its bounded share of work; call
- * it again.
+ * A trap that returns VIA_TRAP_MORE did its bounded share of work; call it
+ * again.
  *
  * Completions: load-acquire done; while it is ahead of collected, the word of
  * the head holds status, length and immediate data.  No trap is needed.

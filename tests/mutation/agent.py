@@ -791,6 +791,14 @@ mutant("bad-sends-free", "kernel/engine.c", "sim", "",
        "a doorbell trap need not end: sends in error, posted as fast as taken",
        ("	if (!n || unlikely(!via_work_visit(work)))\n		return NULL;",
         "	if (!n)\n		return NULL;"), sim="hostile")
+mutant("bad-receives-free", "kernel/engine.c", "sim", "",
+       "bad receives behind each of 64 messages hold one trap for milliseconds",
+       ("		if (!via_work_visit(work))\n			return true;\n",
+        "		(void)work;\n"), sim="hostile")
+mutant("scan-rest-forgotten", "kernel/engine.c", "sim", "",
+       "of many bad receives behind a message some do not complete",
+       ("	if (via_recv_scan(vi, &work))\n		via_vi_scan_later(vi);\n",
+        "	via_recv_scan(vi, &work);\n"), sim="hostile")
 mutant("sleep-without-barrier", "kernel/engine.c", "sim", "",
        "a post that finds the queue busy may not be sent",
        ("	smp_mb();\n	return via_queue_posted(q, &n) && n;",
