@@ -342,14 +342,15 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 }
 
 /* An address has gone.  RTNL held. */
-static void address_gone(struct net *net, const void *addr, u32 len)
+static void address_gone(struct net *net, const void *addr, u32 len,
+			 void (*end)(struct via_ether_nic *nic))
 {
 	struct via_udp *u;
 
 	list_for_each_entry(u, &nics, link)
 		if (net_eq(u->net, net) && u->nic->host.len == len &&
 		    via_host_is(&u->nic->host, addr))
-			via_ether_break(u->nic);
+			end(u->nic);
 }
 
 static int inet_event(struct notifier_block *nb, unsigned long event, void *ptr)
@@ -358,7 +359,7 @@ static int inet_event(struct notifier_block *nb, unsigned long event, void *ptr)
 
 	if (event == NETDEV_DOWN)
 		address_gone(dev_net(ifa->ifa_dev->dev), &ifa->ifa_local,
-			     sizeof(ifa->ifa_local));
+			     sizeof(ifa->ifa_local), via_ether_break);
 	return NOTIFY_DONE;
 }
 
@@ -376,10 +377,13 @@ static int inet6_event(struct notifier_block *nb, unsigned long event,
 {
 	const struct inet6_ifaddr *ifa = ptr;
 
-	/* They may come in softirqs, but go under RTNL: ipv6_del_addr(). */
+	/*
+	 * They may come in softirqs, but go under RTNL: ipv6_del_addr().  The
+	 * chain is an atomic one all the same.
+	 */
 	if (event == NETDEV_DOWN)
 		address_gone(dev_net(ifa->idev->dev), &ifa->addr,
-			     sizeof(ifa->addr));
+			     sizeof(ifa->addr), via_ether_break_atomic);
 	return NOTIFY_DONE;
 }
 

@@ -474,12 +474,12 @@ static void replace(struct via_ether_nic *nic, struct via_ether_allow *a)
 	WRITE_ONCE(nic->allow_seq, nic->allow_seq + 1);
 	/* Readers of the old list are done: it makes no more connections. */
 	synchronize_net();
-	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);
+	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT, true);
 	if (exchange(old, a)) {
 		synchronize_net();
 		free_secrets(old);
 		free_secrets(a);
-		via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);
+		via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT, true);
 	}
 	WRITE_ONCE(nic->nkeyed, n);
 	forget(old);

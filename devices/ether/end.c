@@ -99,7 +99,7 @@ void via_ether_settle(struct via_vi *vi, struct via_work *work)
 }
 
 struct via_vi *via_ether_next_vi(struct via_ether_nic *nic, u32 *index,
-				 struct via_work *work)
+				 struct via_work *work, bool sleeps)
 {
 	struct via_vi *vi = NULL;
 
@@ -110,6 +110,8 @@ struct via_vi *via_ether_next_vi(struct via_ether_nic *nic, u32 *index,
 		}
 		rcu_read_unlock();
 		local_bh_enable();
+		if (sleeps)
+			cond_resched();
 		local_bh_disable();
 		rcu_read_lock();
 		*work = VIA_WORK(VIA_ETHER_VISITS);
@@ -118,7 +120,8 @@ struct via_vi *via_ether_next_vi(struct via_ether_nic *nic, u32 *index,
 }
 
 void via_ether_end_some(struct via_ether_nic *nic,
-			bool (*fits)(const struct via_ether_vi *ev), u32 reason)
+			bool (*fits)(const struct via_ether_vi *ev), u32 reason,
+			bool sleeps)
 {
 	struct via_work work = VIA_WORK(VIA_ETHER_VISITS);
 	struct via_ether_vi *ev;
@@ -127,7 +130,7 @@ void via_ether_end_some(struct via_ether_nic *nic,
 
 	local_bh_disable();
 	rcu_read_lock();
-	while ((vi = via_ether_next_vi(nic, &i, &work))) {
+	while ((vi = via_ether_next_vi(nic, &i, &work, sleeps))) {
 		ev = vi->priv;
 		spin_lock(&vi->sq.lock);
 		if (ev->phase == VIA_PHASE_CONNECTED &&

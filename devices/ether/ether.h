@@ -737,16 +737,18 @@ void via_ether_settle(struct via_vi *vi, struct via_work *work);
  * The VI at an index of the NIC, or the next one; @index is then behind it.  NULL:
  * there is none.  By index, since a list on which VIs come and go is no way to
  * meet each of them: a VI keeps its index for life.  Process context, BH off and
- * RCU read side, which both end for a moment each time that @work is used up.
+ * RCU read side, which both end for a moment each time that @work is used up; other
+ * threads have their turn then if the caller may sleep (@sleeps).
  */
 struct via_vi *via_ether_next_vi(struct via_ether_nic *nic, u32 *index,
-				 struct via_work *work);
+				 struct via_work *work, bool sleeps);
 /*
  * All connections of the NIC that fit, NULL: all.  @fits is called with sq.lock
- * held.  Process context, no lock held.
+ * held.  Process context, no lock held; @sleeps as above.
  */
 void via_ether_end_some(struct via_ether_nic *nic,
-			bool (*fits)(const struct via_ether_vi *ev), u32 reason);
+			bool (*fits)(const struct via_ether_vi *ev), u32 reason,
+			bool sleeps);
 
 /* control.c */
 void via_ether_control_rx(struct via_ether_nic *nic,

@@ -296,7 +296,7 @@ void via_ether_set_mtu(struct via_ether_nic *nic, u32 mtu)
 		   max(mtu, VIA_WIRE_MTU_MIN) - VIA_WIRE_SEND_HDR);
 	local_bh_disable();
 	rcu_read_lock();
-	while ((vi = via_ether_next_vi(nic, &i, &work))) {
+	while ((vi = via_ether_next_vi(nic, &i, &work, true))) {
 		ev = vi->priv;
 		via_ether_lock(vi);
 		/* One that begins from now on reads the new one. */
@@ -337,9 +337,15 @@ EXPORT_SYMBOL_GPL(via_ether_attach_unregister);
 
 void via_ether_break(struct via_ether_nic *nic)
 {
-	via_ether_end_some(nic, NULL, VIA_WIRE_R_LINK);
+	via_ether_end_some(nic, NULL, VIA_WIRE_R_LINK, true);
 }
 EXPORT_SYMBOL_GPL(via_ether_break);
+
+void via_ether_break_atomic(struct via_ether_nic *nic)
+{
+	via_ether_end_some(nic, NULL, VIA_WIRE_R_LINK, false);
+}
+EXPORT_SYMBOL_GPL(via_ether_break_atomic);
 
 void via_ether_unregister(struct via_ether_nic *nic)
 {

@@ -362,8 +362,13 @@ void via_ether_wake(struct via_ether_nic *nic);
  * that poll.
  */
 void via_ether_busy_poll_stop(struct via_ether_nic *nic);
-/* The interface went down: break every connection.  May not sleep. */
+/*
+ * The interface went down: break every connection.  The first may sleep; the other
+ * one keeps the CPU, but for softirqs, until all VIs have flushed.
+ */
 void via_ether_break(struct via_ether_nic *nic);
+void via_ether_break_atomic(struct via_ether_nic *nic);
+/* This one may sleep, too. */
 void via_ether_set_mtu(struct via_ether_nic *nic, u32 mtu);
 /*
  * On the way to a host fit so many bytes behind the link header.  Frames that

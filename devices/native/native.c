@@ -148,7 +148,7 @@ static void lost(struct via_native *n)
 	rcu_read_lock();
 	nic = READ_ONCE(n->nic);
 	if (nic)
-		via_ether_break(nic);
+		via_ether_break_atomic(nic);
 	rcu_read_unlock();
 }
 

@@ -659,7 +659,7 @@ mutant("key-kept-broken", ALLOW, "sim", "",
        sim="hostile")
 mutant("key-changed-silent", ALLOW, "sim", "",
        "a host does not hear that a key was changed here",
-       ("	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);\n"
+       ("	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT, true);\n"
         "	if (exchange(old, a)) {",
         "	if (exchange(old, a)) {"), sim="hostile time")
 mutant("key-changed-stays", ALLOW, "sim", "",
@@ -1109,6 +1109,10 @@ mutant("flushes-not-charged", END, "sim", "",
        ("	via_work_charge(work, (READ_ONCE(vi->sq.head) +\n"
         "			       READ_ONCE(vi->rq.head) - was) / FLUSHES);",
         "	(void)was;"), sim="many")
+mutant("walk-keeps-cpu", END, "sim", "",
+       "while all VIs of a NIC flush no other thread runs on that CPU",
+       ("		if (sleeps)\n			cond_resched();\n",
+        "		(void)sleeps;\n"), sim="many")
 mutant("stalled-all-tried", "devices/ether/alarm.c", "sim", "",
        "a NIC that is full is offered a frame of each VI at each retry",
        ("		ok = via_ether_resume(ev->vi, &work);\n",
@@ -1370,15 +1374,15 @@ mutant("name-on-terminal", WIRE, "unit", "wire",
 mutant("list-freed-early", ALLOW, "sim", "",
        "frames are compared with a list of peers that is freed",
        ("	synchronize_net();\n"
-        "	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);\n"
+        "	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT, true);\n"
         "	if (exchange(old, a)) {",
         "	free_list(old);\n	old = NULL;\n"
-        "	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);\n"
+        "	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT, true);\n"
         "	if (exchange(old, a)) {"),
        sim="beside memory")
 mutant("strangers-stay", ALLOW, "sim", "",
        "a host that is taken off the list of peers stays connected",
-       ("	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT);\n"
+       ("	via_ether_end_some(nic, unwanted, VIA_WIRE_R_TRANSPORT, true);\n"
         "	if (exchange(",
         "	if (exchange("))
 
@@ -1436,8 +1440,8 @@ mutant("requests-outlive", ETHER_MAIN, "sim", "",
        ("	via_ether_reqs_end(nic);\n", ""), sim="gone ledger")
 mutant("link-down-unsaid", ETHER_MAIN, "sim", "",
        "an interface that goes down is told as the end of the programs",
-       ("	via_ether_end_some(nic, NULL, VIA_WIRE_R_LINK);",
-        "	via_ether_end_some(nic, NULL, VIA_WIRE_R_CLOSED);"))
+       ("	via_ether_end_some(nic, NULL, VIA_WIRE_R_LINK, true);",
+        "	via_ether_end_some(nic, NULL, VIA_WIRE_R_CLOSED, true);"))
 mutant("strangers-all", "devices/ether/end.c", "sim", "",
        "a change to the list of peers ends all connections",
        ("		    (!fits || fits(ev))) {",

@@ -594,6 +594,9 @@ void sim_visit(void)
 	if (++self->visits > SIM_VISITS)
 		sim_fail("%s visits more than %u with bottom halves off",
 			 self->name, SIM_VISITS);
+	if (!self->softirq && ++self->kept > SIM_KEPT)
+		sim_fail("%s visits more than %u and keeps its CPU",
+			 self->name, SIM_KEPT);
 	if (self->nheld && ++self->held_visits[self->nheld - 1] > most)
 		sim_fail("%s visits more than %d while it holds one lock",
 			 self->name, most);
@@ -689,6 +692,7 @@ void sim_block(struct list_head *on)
 
 	sim_drain();
 	self->state = SIM_BLOCKED;
+	self->kept = 0;
 	make_unready(self);
 	if (on)
 		list_add_tail(&self->wait, on);

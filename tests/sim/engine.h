@@ -42,6 +42,7 @@ struct sim_store {
  * @graces:	grace periods, of either kind, that it has waited for
  * @steps:	points since preemption went off last, or since a frame or a trap
  * @visits:	what it has visited since then, as struct via_work counts it
+ * @kept:	the same since it could have slept, or was in its program
  * @wakes:	threads that it has woken since then
  * @in_user:	runs code of a program, and may be killed at any point
  * @in_work:	runs a work item, which a program's lock must not stop
@@ -75,6 +76,7 @@ struct sim_ctx {
 	uint32_t graces;
 	uint32_t steps;
 	uint32_t visits;
+	uint32_t kept;
 	uint32_t wakes;
 	bool in_user;
 	bool in_work;
@@ -144,6 +146,7 @@ extern struct list_head sim_all;	/* contexts that have not ended */
  */
 #define SIM_VISITS	1024u
 #define SIM_LOCK_VISITS	80		/* while one lock is held, the innermost */
+#define SIM_KEPT	1024u		/* of a thread that could let others run */
 #define SIM_HELD_STEPS	400000u
 #define SIM_WAKES	64u
 /* One that has it off begins with what is counted by itself. */

@@ -156,6 +156,7 @@ static void thread_main(void *arg)
 	struct thread *t = arg;
 
 	sim_self->in_user = true;
+	sim_self->kept = 0;
 	sim_die_if_killed();
 	t->fn(t->arg);
 	thread_exit(t);
@@ -343,6 +344,7 @@ static void leave(void)
 	t->task.pending = t->task.killed;
 	sim_die_if_killed();
 	sim_self->in_user = true;
+	sim_self->kept = 0;
 }
 
 /* As fdget(): a file that another thread closes stays for this call. */

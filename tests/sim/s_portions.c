@@ -9,6 +9,7 @@
 #include "prog.h"
 
 #define VIS		48
+#define PLACES		1200		/* of VIs on a NIC, which it walks over */
 #define POSTED		1024		/* receives of each, never used */
 #define REFUSED		48		/* one VI at each retry in 100 ms: 36; each: 66 */
 
@@ -189,5 +190,5 @@ static void portions(void)
 }
 
 SIM_SCENARIO(portions, .name = "portions", .run = portions, .runs = 25,
-	     .max_vi = VIS,
+	     .max_vi = PLACES,
 	     .what = "many VIs have something to be done at one moment")

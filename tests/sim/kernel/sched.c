@@ -75,6 +75,8 @@ void might_sleep(void)
 	if (c && (c->pinned || c->bh_off || c->rcu))
 		sim_fail("%s sleeps in atomic context: preemption off %d, BH off %d, RCU %d",
 			 c->name, c->pinned, c->bh_off, c->rcu);
+	if (c)
+		c->kept = 0;
 	sim_yield();
 }
 

@@ -55,6 +55,8 @@ static void worker_loop(void *arg)
 		w->pending = false;
 		*mine = w;
 		sim_yield();
+		/* A worker lets others run between two of them. */
+		sim_self->kept = 0;
 		sim_self->in_work = true;
 		w->func(w);
 		sim_self->in_work = false;
