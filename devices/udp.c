@@ -192,6 +192,7 @@ static int attach_address(struct net *net, const struct via_attach_to *to,
 	int err;
 
 	INIT_LIST_HEAD(&u->links);
+	INIT_LIST_HEAD(&u->looks);
 	tasklet_setup(&u->waker, via_udp_wake);
 	u->net = net;
 	u->v6 = to->addr_len == sizeof(struct in6_addr);

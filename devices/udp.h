@@ -35,8 +35,8 @@
  * @ifindex:	constant: the interface that it is bound to, or 0
  * @waker:	there is room again, or a path has another MTU
  * @full:	frames were refused: WRITE_ONCE(), READ_ONCE()
- * @repath:	likewise: a link is to look at its path
- * @links:	via_udp_links_lock, RCU: those that are kept
+ * @links:	via_udp_links_lock: those that are kept
+ * @looks:	via_udp_links_lock: those of which the path is to be looked at
  * @by_host:	likewise, by address
  * @hook:	constant: finds the route of what is received, via_udp_known()
  * @hooked:	RTNL: it is registered
@@ -56,8 +56,8 @@ struct via_udp {
 	int ifindex;
 	struct tasklet_struct waker;
 	bool full;
-	bool repath;
 	struct list_head links;
+	struct list_head looks;
 	struct via_table by_host;
 	struct nf_hook_ops hook;
 	bool hooked;
@@ -82,7 +82,8 @@ struct via_udp {
  * @out_cookie:	as @out: of IPv6
  * @mtu:	of the path, IP header included, as the class was told:
  *		WRITE_ONCE(), READ_ONCE(); 0: not yet
- * @look:	likewise: the path may have another one
+ * @look:	likewise, via_udp_links_lock to write: the path may have another one
+ * @look_link:	via_udp_links_lock: on the NIC's list while @look
  * @black:	likewise: the path drops frames of so many bytes; 0: none
  * @rcu:	after its end
  */
@@ -98,6 +99,7 @@ struct via_udp_link {
 	u32 out_cookie;
 	u32 mtu;
 	bool look;
+	struct list_head look_link;
 	u32 black;
 	struct rcu_head rcu;
 };
@@ -155,6 +157,14 @@ void via_udp_keep(struct dst_entry __rcu **where, u32 *cookie,
 struct via_udp_link *via_udp_link_of(struct via_udp *u, const u8 *host);
 /* A route, with a reference, or NULL. */
 struct dst_entry *via_udp_look_up(const struct via_udp *u, const u8 *host);
+/* The MTU of its path may be another one: @waker looks.  BH off. */
+void via_udp_look_soon(struct via_udp *u, struct via_udp_link *kept);
+/*
+ * The first of those, off the list; NULL: there is none, or the rest is for the next
+ * run.  RCU read side, BH off.
+ */
+struct via_udp_link *via_udp_next_look(struct via_udp *u,
+				       struct via_work *work);
 /* The link has none, or an old one. */
 struct dst_entry *via_udp_new_route(const struct via_udp *u,
 				    struct via_udp_link *kept);

@@ -142,6 +142,39 @@ struct via_udp_link *via_udp_link_of(struct via_udp *u, const u8 *host)
 	return NULL;
 }
 
+void via_udp_look_soon(struct via_udp *u, struct via_udp_link *kept)
+{
+	spin_lock(&via_udp_links_lock);
+	/* A closed one is off the lists. */
+	if (!kept->look && !hlist_unhashed(&kept->by_host)) {
+		WRITE_ONCE(kept->look, true);
+		list_add_tail(&kept->look_link, &u->looks);
+	}
+	spin_unlock(&via_udp_links_lock);
+	tasklet_schedule(&u->waker);
+}
+
+struct via_udp_link *via_udp_next_look(struct via_udp *u,
+				       struct via_work *work)
+{
+	struct via_udp_link *kept;
+
+	spin_lock(&via_udp_links_lock);
+	kept = list_first_entry_or_null(&u->looks, struct via_udp_link,
+					look_link);
+	if (kept && !via_work_visit(work)) {
+		kept = NULL;
+		tasklet_schedule(&u->waker);
+	}
+	if (kept) {
+		list_del_init(&kept->look_link);
+		/* What changes from here on is looked at once more. */
+		WRITE_ONCE(kept->look, false);
+	}
+	spin_unlock(&via_udp_links_lock);
+	return kept;
+}
+
 /* One that is not kept has the address and no route. */
 bool via_udp_link_open(struct via_ether_nic *nic, struct via_ether_link *link,
 		       const u8 *host, gfp_t gfp)
@@ -161,8 +194,9 @@ bool via_udp_link_open(struct via_ether_nic *nic, struct via_ether_link *link,
 	if (!kept)
 		return false;
 	memcpy(kept->host, host, nic->host.len);
+	INIT_LIST_HEAD(&kept->look_link);
 	spin_lock_bh(&via_udp_links_lock);
-	list_add_rcu(&kept->link, &u->links);
+	list_add(&kept->link, &u->links);
 	hlist_add_head_rcu(&kept->by_host, bucket(u, kept->host));
 	spin_unlock_bh(&via_udp_links_lock);
 	link->priv = kept;
@@ -185,7 +219,8 @@ void via_udp_link_close(struct via_ether_link *link)
 	if (!kept)
 		return;
 	spin_lock_bh(&via_udp_links_lock);
-	list_del_rcu(&kept->link);
+	list_del(&kept->link);
+	list_del_init(&kept->look_link);
 	hlist_del_init_rcu(&kept->by_host);
 	spin_unlock_bh(&via_udp_links_lock);
 	/* via_udp_wake() may be at it. */
@@ -205,6 +240,7 @@ void via_udp_links_end(struct via_udp *u)
 	list_for_each_entry_safe(kept, next, &u->links, link) {
 		list_del(&kept->link);
 		INIT_LIST_HEAD(&kept->link);
+		list_del_init(&kept->look_link);
 		hlist_del_init_rcu(&kept->by_host);
 		via_udp_keep(&kept->in, &kept->in_cookie, NULL, u->v6);
 		via_udp_keep(&kept->out, &kept->out_cookie, NULL, u->v6);

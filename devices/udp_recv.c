@@ -169,6 +169,7 @@ int via_udp_error(struct sock *sk, struct sk_buff *skb)
 	struct via_udp *u = rcu_dereference_sk_user_data(sk);
 	u32 at = skb_transport_offset(skb) + sizeof(struct udphdr);
 	struct via_wire w;
+	struct via_udp_link *kept;
 	u8 host[VIA_HOST_MAX];
 
 	if (!u || skb_copy_bits(skb, at, &w, sizeof(w)))
@@ -180,8 +181,9 @@ int via_udp_error(struct sock *sk, struct sk_buff *skb)
 	if (!via_ether_quotes(u->nic, host, &w, sizeof(w)))
 		return -EINVAL;
 	u->rx_quoted++;
-	WRITE_ONCE(u->repath, true);
 	/* After this softirq, when the route has it. */
-	tasklet_schedule(&u->waker);
+	kept = via_udp_link_of(u, host);
+	if (kept)
+		via_udp_look_soon(u, kept);
 	return 0;
 }

@@ -32,6 +32,9 @@
  */
 #define HEADROOM	(144 + sizeof(struct ipv6hdr) + sizeof(struct udphdr))
 
+/* Paths looked at in one run of the tasklet: a route is looked up for each. */
+#define LOOKS		64u
+
 /* Datagrams that any path takes, bytes with IP's header. */
 #define SHORT		552
 
@@ -219,9 +222,7 @@ static void compare_mtu(struct via_udp *u, struct via_udp_link *kept, u32 mtu)
 {
 	if (likely(READ_ONCE(kept->mtu) == mtu) || READ_ONCE(kept->look))
 		return;
-	WRITE_ONCE(kept->look, true);
-	WRITE_ONCE(u->repath, true);
-	tasklet_schedule(&u->waker);
+	via_udp_look_soon(u, kept);
 }
 
 /* The next smaller MTU that paths have; 0: there is none. */
@@ -670,34 +671,27 @@ void via_udp_write_space(struct sock *sk)
 	rcu_read_unlock();
 }
 
-/* The class is told the MTU of each path that may have changed. */
-static void look_at_paths(struct via_udp *u)
+/* The class is told the MTU of a path that may have changed. */
+static void look_at_path(struct via_udp *u, struct via_udp_link *kept)
 {
-	struct via_udp_link *kept;
-	struct dst_entry *dst;
-	u32 mtu;
+	struct dst_entry *dst = via_udp_route(u, kept);
+	u32 mtu = dst ? dst_mtu(dst) : READ_ONCE(kept->mtu);
 
-	list_for_each_entry_rcu(kept, &u->links, link) {
-		dst = via_udp_route(u, kept);
-		mtu = dst ? dst_mtu(dst) : READ_ONCE(kept->mtu);
-		WRITE_ONCE(kept->look, false);
-		if (mtu == READ_ONCE(kept->mtu))
-			continue;
-		WRITE_ONCE(kept->mtu, mtu);
-		via_ether_path(u->nic, kept->host,
-			       mtu - min(mtu, via_udp_overhead(u)));
-	}
+	if (mtu == READ_ONCE(kept->mtu))
+		return;
+	WRITE_ONCE(kept->mtu, mtu);
+	via_ether_path(u->nic, kept->host, mtu - min(mtu, via_udp_overhead(u)));
 }
 
 void via_udp_wake(struct tasklet_struct *t)
 {
 	struct via_udp *u = from_tasklet(u, t, waker);
+	struct via_work work = VIA_WORK(LOOKS);
+	struct via_udp_link *kept;
 
 	rcu_read_lock();
-	if (READ_ONCE(u->repath)) {
-		WRITE_ONCE(u->repath, false);
-		look_at_paths(u);
-	}
+	while ((kept = via_udp_next_look(u, &work)))
+		look_at_path(u, kept);
 	if (READ_ONCE(u->full) && has_room(u)) {
 		WRITE_ONCE(u->full, false);
 		via_ether_wake(u->nic);
