@@ -19,11 +19,12 @@ import paths  # noqa: E402
 paths.find()
 
 import choose  # noqa: E402
+import cpu  # noqa: E402
 import junit  # noqa: E402
 import plan  # noqa: E402
 import rows  # noqa: E402
 from labkit.base import BUILD, LabError  # noqa: E402
-from runner import LOGS, Check  # noqa: E402
+from runner import BAR, LOGS, Check  # noqa: E402
 
 
 LANES = 2  # sessions at once: two cores have work, and no more than that
@@ -79,6 +80,26 @@ def show(names, minutes):
                "    -  ") * minutes + name)
 
 
+def run(args, chosen):
+    """The steps; the exit status."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    everything = args.plan == "check" and not args.patterns and not chosen
+    check = Check(args.patterns, only=chosen, results=os.path.join(
+        BUILD, "conformance") if args.plan == "full" else None,
+        bar=BAR if everything else None)
+    check.top = os.getppid()
+    try:
+        steps(args.plan, check)
+    except LabError as why:
+        print(f"make check: {why}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nmake check: interrupted; so far:", file=sys.stderr)
+        check.finish()
+        return 130
+    return check.finish()
+
+
 def main():
     # A shell's background job has it ignored, and so would what tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -92,19 +113,7 @@ def main():
         show([name for name in listed(args.plan, args.patterns).names
               if chosen is None or name in chosen], args.minutes)
         return 0
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    check = Check(args.patterns, only=chosen, results=os.path.join(
-        BUILD, "conformance") if args.plan == "full" else None)
-    try:
-        steps(args.plan, check)
-    except LabError as why:
-        print(f"make check: {why}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("\nmake check: interrupted; so far:", file=sys.stderr)
-        check.finish()
-        return 130
-    return check.finish()
+    return cpu.whole(lambda: run(args, chosen))
 
 
 if __name__ == "__main__":

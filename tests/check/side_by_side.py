@@ -1,13 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """The jobs that make check runs side by side: each step is counted once, a
-failure and the end of a process are told, and a signal ends them all."""
+failure and the end of a process are told, and a signal ends them all; and
+what is told of the processors at the end."""
 
 import contextlib
 import io
 import multiprocessing
 import os
+import re
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -21,6 +24,8 @@ import paths  # noqa: E402
 
 paths.find()
 
+import atonce  # noqa: E402
+import cpu  # noqa: E402
 import lanes  # noqa: E402
 from labkit.base import LabError  # noqa: E402
 from runner import Check, Skipped, StepFailed  # noqa: E402
@@ -70,7 +75,8 @@ def every_end():
     with open(next(log for name, _, log in check.failures
                    if name == "wrong")) as log:
         assert "no such step" in log.read()
-    assert "first ... ok (0.0 s; as told)\n" in out.getvalue(), out.getvalue()
+    assert re.search(r"first \.\.\. ok \(\d+\.\d s; as told\)\n",
+                     out.getvalue()), out.getvalue()
     logs = [outcome.log for outcome in check.outcomes]
     assert len(set(logs)) == len(logs) == 7, logs
 
@@ -124,9 +130,98 @@ def interrupted():
     assert cleaned.value == 1, cleaned.value
 
 
+SPIN = """
+import os, sys, time
+if os.fork():
+    os._exit(0)  # the rest is an orphan
+os.setsid()
+end = time.process_time() + float(sys.argv[1])
+while time.process_time() < end:
+    pass
+"""
+
+
+def spin(seconds):
+    """An orphan takes so many CPU seconds, until they are counted."""
+    subprocess.run([sys.executable, "-c", SPIN, str(seconds)], check=True)
+    end = time.monotonic() + ALARM
+    while cpu.tree(os.getppid()) < seconds and time.monotonic() < end:
+        time.sleep(0.05)
+
+
+def summary(bar):
+    """What a check with one step, of orphans that take a CPU second, tells at
+    its end; the exit status."""
+    def work():
+        check = Check(bar=bar)
+        check.top = os.getppid()
+        check.step("spins", spin, 1)
+        return check.finish()
+
+    into, out = os.pipe()
+    parent = os.fork()
+    if not parent:
+        os.dup2(out, 1)
+        os.close(into)
+        os._exit(cpu.whole(work))
+    os.close(out)
+    with open(into) as file:
+        text = file.read()
+    return text.splitlines(), os.waitstatus_to_exitcode(
+        os.waitpid(parent, 0)[1])
+
+
+def processors():
+    """Orphans count, a bar that is exceeded is told in a line and fails
+    nothing, and the last line is the verdict alone."""
+    for bar, over in ((None, False), (3600, False), (0.5, True)):
+        lines, status = summary(bar)
+        used = next(re.match(r"(\d+) CPU seconds; the machine was busy for "
+                             r"(\d+), and (\d+) were stolen$", line)
+                    for line in lines if " CPU seconds; " in line)
+        assert 1 <= int(used[1]) <= 60 and int(used[2]) >= 1, used[0]
+        assert any(line.startswith("over the bar: ")
+                   for line in lines) == over, lines
+        assert (lines[-1], status) == ("1 passed, 0 failed", 0), lines
+
+
+def tables():
+    """Beside the minutes of the slowest sessions and steps stands what they
+    took of the processors."""
+    check, out = Check(), io.StringIO()
+    with contextlib.redirect_stdout(out):
+        for number in range(12):
+            check.record(atonce.Outcome(f"some: {number}", "0-log", 60,
+                                        cpu=number * 7))
+        check.shares()
+    text = out.getvalue()
+    assert re.search(r"^ +12\.0  100 +462  some \(12 steps\)$", text, re.M), text
+    assert re.search(r"^ +1\.0 +8 +77  some: 11$", text, re.M), text
+
+
+def ends():
+    """A signal that comes to the process above ends the work below."""
+    for number, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+        into, out = os.pipe()
+        parent = os.fork()
+        if not parent:
+            def work():
+                signal.signal(signal.SIGTERM, lambda *_: os._exit(143))
+                signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+                os.write(out, b".")
+                time.sleep(ALARM)
+
+            os._exit(cpu.whole(work))
+        os.read(into, 1)
+        os.kill(parent, number)
+        ended = os.waitstatus_to_exitcode(os.waitpid(parent, 0)[1])
+        assert ended == status, (number, ended)
+
+
 def main():
     signal.alarm(ALARM)
-    for test in (every_end, two_at_once, interrupted):
+    for test in (every_end, two_at_once, interrupted, processors, tables,
+                 ends):
         test()
         print(f"{test.__name__}: ok")
 

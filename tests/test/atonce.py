@@ -16,11 +16,12 @@ WIDTH = 2
 
 
 class Outcome:
-    """What came of a test: `why` it failed, `skipped` for which reason."""
+    """What came of a test: `why` it failed, `skipped` for which reason; `cpu`
+    seconds that it took."""
 
-    def __init__(self, name, log, seconds, why=None, skipped=None):
+    def __init__(self, name, log, seconds, why=None, skipped=None, cpu=0):
         self.name, self.log, self.seconds = name, log, seconds
-        self.why, self.skipped = why, skipped
+        self.why, self.skipped, self.cpu = why, skipped, cpu
 
     def tail(self, count=20):
         """The end of what it printed."""
@@ -66,28 +67,39 @@ class Runner:
             for process in self.running:
                 os.killpg(process.pid, signal.SIGKILL)
 
+    def end(self, process, late):
+        """Its time is up, if it still runs."""
+        with self.lock:
+            if process in self.running:
+                late.set()
+                os.killpg(process.pid, signal.SIGKILL)
+
     def command(self, words, log, minutes):
-        """Status of a command, None where its time was up."""
+        """Of a command: its status, None where its time was up, and the CPU
+        seconds of it and of what it has waited for."""
         with open(log, "a") as file:
             file.write(f"$ {' '.join(words)}\n")
             file.flush()
             with self.lock:
                 if self.stopped:
-                    return None
+                    return None, 0
                 process = subprocess.Popen(
                     words, cwd=listed.ROOT, env=environment(),
                     stdin=subprocess.DEVNULL, stdout=file,
                     stderr=subprocess.STDOUT, start_new_session=True)
                 self.running.add(process)
-            try:
-                return process.wait(minutes * 60)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                return None
-            finally:
-                with self.lock:
-                    self.running.discard(process)
+            late = threading.Event()
+            timer = threading.Timer(minutes * 60, self.end, (process, late))
+            timer.start()
+            # Its number is its own until it is waited for.
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            with self.lock:
+                self.running.discard(process)
+            timer.cancel()
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return (None if late.is_set() or self.stopped else
+                    process.returncode), used.ru_utime + used.ru_stime
 
     def build(self, tests, log):
         """All that they need by one make; an Outcome, or None where that is
@@ -98,18 +110,18 @@ class Runner:
             return None
         begin = time.monotonic()
         open(log, "w").close()
-        status = self.command(["make", "-s", "-k", f"-j{WIDTH}", *targets],
-                              log, 15)
+        status, cpu = self.command(
+            ["make", "-s", "-k", f"-j{WIDTH}", *targets], log, 15)
         return Outcome("build", log, time.monotonic() - begin,
                        why=f"make ended with status {status}" if status
-                       else None)
+                       else None, cpu=cpu)
 
     def lacks(self, test, log):
         """After a make that failed: whether this test's part did.  One make
         at a time, and once for each part."""
         with self.making:
             if test.needs and tuple(test.needs) not in self.made:
-                self.made[tuple(test.needs)] = self.command(
+                self.made[tuple(test.needs)], _ = self.command(
                     ["make", "-s", *test.needs], log, 15)
             return test.needs and self.made[tuple(test.needs)] != 0
 
@@ -125,11 +137,11 @@ class Runner:
             return Outcome(test.name, log, time.monotonic() - begin,
                            why="what it needs was not built")
         try:
-            status = self.command(test.command, log, test.minutes)
+            status, cpu = self.command(test.command, log, test.minutes)
         except OSError as error:
             return Outcome(test.name, log, 0, why=f"cannot run "
                            f"{test.command[0]}: {error.strerror}")
-        outcome = Outcome(test.name, log, time.monotonic() - begin)
+        outcome = Outcome(test.name, log, time.monotonic() - begin, cpu=cpu)
         if status is None:
             outcome.why = f"not over after {test.minutes:g} minutes"
         elif status == SKIPPED:

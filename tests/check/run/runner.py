@@ -12,12 +12,14 @@ import time
 import traceback
 
 import atonce
+import cpu
 import junit
 from labkit import arm64, kernels
 from labkit.base import BUILD, ROOT, LabError
 
 LOGS = os.environ.get("CHECK_LOGS") or os.path.join(BUILD, "check")
 SLOWEST = 10  # sessions and steps that are named at the end
+BAR = 3600  # CPU seconds that all of make check may take
 
 
 class StepFailed(Exception):
@@ -38,7 +40,7 @@ class Check:
     """Runs steps, prints progress, counts, keeps a log for each."""
 
     def __init__(self, patterns=(), listing=False, results=None, only=None,
-                 memory=None):
+                 memory=None, bar=None):
         self.patterns, self.listing = patterns, listing
         self.only = only  # names of steps, where not all are wanted
         self.results = results  # folder for those of the conformance suite
@@ -53,7 +55,10 @@ class Check:
         self.numbers = multiprocessing.Value("i", 0)  # of logs, in all lanes
         self.tell = None  # in a lane: takes a step's outcome to the parent
         self.failures = []
+        self.bar = bar  # CPU seconds for all steps
+        self.top = os.getpid()  # whose CPU seconds are told at the end
         self.started = time.monotonic()
+        self.machine = cpu.machine()
         self.log = None
         if not listing:
             atonce.empty(LOGS)
@@ -80,15 +85,17 @@ class Check:
         path = self.log_path(name)
         if not self.tell:
             print(head(path, name), end="", flush=True)
-        begin = time.monotonic()
+        before, begin = cpu.tree(os.getpid()), time.monotonic()
         self.notes, self.counts = [], {}
         with open(path, "w") as self.log:
             why, skipped = self.attempt(function, args)
             if why:
                 self.log.write(f"\nFAILED: {why}\n")
+        seconds = time.monotonic() - begin
         return self.record(atonce.Outcome(
-            name, path, time.monotonic() - begin, why, skipped), self.notes,
-            self.counts, begun=True)
+            name, path, seconds, why, skipped,
+            cpu.tree(os.getpid()) - before), self.notes, self.counts,
+            begun=True)
 
     def log_path(self, name):
         """Of the next step."""
@@ -134,8 +141,10 @@ class Check:
         if self.listing or not tests:
             return
         runner = atonce.Runner()
-        made = runner.build(tests, os.path.join(LOGS, "build-tests.log"))
-
+        made = runner.build(tests, self.log_path("build: tests"))
+        if made and not made.why:  # else it is told by what lacks it
+            made.name = "build: tests"
+            self.record(made)
         for outcome in runner.all(tests, lambda t: self.log_path(t.name),
                                   not (made and made.why)):
             self.record(outcome)
@@ -221,17 +230,31 @@ class Check:
         sessions = {}
         for outcome in self.outcomes:
             title = junit.session(outcome.name)
-            seconds, steps = sessions.get(title, (0, 0))
-            sessions[title] = seconds + outcome.seconds, steps + 1
-        rows = [(seconds, f"{title} ({steps} step{'s' * (steps > 1)})")
-                for title, (seconds, steps) in sessions.items()]
+            seconds, used, steps = sessions.get(title, (0, 0, 0))
+            sessions[title] = (seconds + outcome.seconds, used + outcome.cpu,
+                               steps + 1)
+        rows = [(seconds, used, f"{title} ({steps} step{'s' * (steps > 1)})")
+                for title, (seconds, used, steps) in sessions.items()]
         for what, table in (("sessions", rows), ("steps", [
-                (o.seconds, o.name) for o in self.outcomes])):
-            print(f"minutes    %  slowest {what}")
-            for seconds, name in sorted(table, reverse=True)[:SLOWEST]:
-                print(f"{seconds / 60:7.1f} {100 * seconds / whole:4.0f}  "
-                      f"{name}")
+                (o.seconds, o.cpu, o.name) for o in self.outcomes])):
+            print(f"minutes    %  CPU s  slowest {what}")
+            for seconds, used, name in sorted(table, reverse=True)[:SLOWEST]:
+                print(f"{seconds / 60:7.1f} {100 * seconds / whole:4.0f} "
+                      f"{used:6.0f}  {name}")
             print()
+
+    def processors(self):
+        """What it took of them, beside what the whole machine did: where that
+        is more, there was other work.  Time that is stolen counts in no CPU
+        second, and what is over the bar fails no step."""
+        used = cpu.tree(self.top)
+        busy, stolen = (now - then for now, then in
+                        zip(cpu.machine(), self.machine))
+        print(f"{used:.0f} CPU seconds; the machine was busy for {busy:.0f}, "
+              f"and {stolen:.0f} were stolen")
+        if self.bar and used > self.bar:
+            print(f"over the bar: {used - self.bar:.0f} CPU seconds more than "
+                  f"{self.bar}")
 
     def finish(self):
         """The summary; the exit status."""
@@ -251,6 +274,7 @@ class Check:
         print(f"{count} step{'s' * (count != 1)} in "
               f"{seconds / 60:.1f} minutes{skipped}, "
               f"logs in {LOGS}")
+        self.processors()
         print(f"{self.passed} passed, {self.failed} failed", flush=True)
         sys.stdout.flush()
         return 1 if self.failed or not self.passed else 0

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""CPU seconds: of a process with all that it has started, and of the machine.
+
+What the kernel adds to a process when it waits for a child is only there then:
+a guest that still runs is in no such sum, and a process whose parent has ended
+comes to none.  So tree() adds up what runs and what has ended, and whole()
+runs the work below a process to which the orphans come.
+"""
+
+import ctypes
+import os
+import signal
+
+TICK = os.sysconf("SC_CLK_TCK")
+PDEATHSIG, SUBREAPER = 1, 36  # of prctl(2)
+
+
+def processes(proc="/proc"):
+    """{process: (its parent, seconds of it and of those it has waited for)}"""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir(proc)):
+        try:
+            with open(f"{proc}/{pid}/stat", errors="replace") as file:
+                words = file.read().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        found[int(pid)] = int(words[1]), sum(map(int, words[11:15])) / TICK
+    return found
+
+
+def tree(top, proc="/proc"):
+    """CPU seconds so far of a process and everything that it has started."""
+    found = processes(proc)
+    children = {}
+    for pid, (parent, _) in found.items():
+        children.setdefault(parent, []).append(pid)
+    total, left = 0, [top]
+    while left:
+        pid = left.pop()
+        total += found.get(pid, (0, 0))[1]
+        left += children.get(pid, ())
+    return total
+
+
+def machine(path="/proc/stat"):
+    """CPU seconds since the boot: (in which the machine did something, in
+    which its host had its processors run something else)."""
+    with open(path) as file:
+        user, nice, system, _, _, irq, softirq, stolen = map(
+            int, file.readline().split()[1:9])
+    return (user + nice + system + irq + softirq) / TICK, stolen / TICK
+
+
+def whole(work):
+    """The exit status of work(), which runs in a child of this process.  An
+    interrupt goes on to the child's process group, as a terminal's does."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(SUBREAPER, 1)
+    signals = (signal.SIGINT, signal.SIGTERM)
+    # One that comes between the fork and the handlers waits.
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    child = os.fork()
+    if not child:
+        libc.prctl(PDEATHSIG, signal.SIGKILL)
+        os.setpgid(0, 0)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+        return work()
+    try:
+        os.setpgid(child, child)
+    except OSError:  # it was first, and runs something already
+        pass
+    signal.signal(signal.SIGINT, lambda number, _: os.killpg(child, number))
+    signal.signal(signal.SIGTERM, lambda number, _: os.kill(child, number))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+    while True:
+        pid, status = os.wait()
+        if pid == child:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else 128 - code
