@@ -2,8 +2,9 @@
 """The packages that a guest installs: those of `make deb`, and the same with an
 older version, in the folder that the guest has at /srv/mvia.
 
-Modules are those that DKMS has built on this machine; the guest gets them as a
-machine without a compiler does (docs/packages.md).
+Modules are those that DKMS has packed on this machine; the guest gets them as a
+machine without a compiler does (docs/packages.md).  DKMS takes those that the
+guests of the lab have: "packages: DKMS on 6.1" of make check-full compiles them.
 """
 
 import contextlib
@@ -50,7 +51,7 @@ def sources():
 
 
 def modules(check, kernel):
-    """DKMS's tarball, built if the sources have changed."""
+    """DKMS's tarball, packed if the sources have changed."""
     path = os.path.join(BUILD, f"dkms/mvia-{version()}-{kernel.release}"
                         ".dkms.tar.gz")
     stamp = f"{path}.of"
@@ -58,7 +59,8 @@ def modules(check, kernel):
         if file.read() == sources() and os.path.exists(path):
             return path
     check.host([os.path.join(ROOT, "tests/packages/run"), "dkms",
-                kernel.release, kernel.kdir], 3600)
+                kernel.release, kernel.kdir,
+                f"build/kbuild/{kernel.release}"], 3600)
     with open(stamp, "w") as file:
         file.write(sources())
     return path
