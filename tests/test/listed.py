@@ -146,6 +146,11 @@ LONGEST = ("engine: under ASan and UBSan", "engine: under TSan",
            "ofi: processes that fork, exit, die", "shm: under TSan")
 
 
+def shortness(test):
+    """A key that has the long ones first, and no other order."""
+    return test.name not in LONG and "under " not in test.name
+
+
 def quick(found):
     return [t for t in found if t.name not in LONG + LONGEST]
 

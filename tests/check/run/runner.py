@@ -14,6 +14,7 @@ import traceback
 import atonce
 import cpu
 import junit
+import listed
 from labkit import arm64, kernels
 from labkit.base import BUILD, ROOT, LabError
 
@@ -134,8 +135,10 @@ class Check:
         self.notes.append(text)
 
     def together(self, tests):
-        """Steps from the table of tests/test, two at a time."""
-        tests = [t for t in tests if self.wanted(t.name)]
+        """Steps from the table of tests/test, two at a time: at the end none
+        that is long, with nothing beside it."""
+        tests = [t for t in sorted(tests, key=listed.shortness)
+                 if self.wanted(t.name)]
         if self.listing:
             self.names += [t.name for t in tests]
         if self.listing or not tests:
