@@ -51,7 +51,6 @@ class System:
 
     def __init__(self, check):
         self.check, self.lab, self.repo = check, None, None
-        self.files = None  # before anything was installed
         self.readme = Document("README.md", "On a real machine", ELSEWHERE)
         self.several = Document("docs/packages.md",
                                 "A repository for several machines", SEVERAL)
@@ -84,7 +83,7 @@ class System:
                 "answering", 60)
         self.node.sh(f"echo 'APT::Get::Assume-Yes \"true\";' >{QUIET}")
         self.healthy()
-        self.files = self.snapshot()
+        self.snapshot("before")
 
     def stop(self):
         if self.lab:
@@ -114,9 +113,14 @@ class System:
         self.sh("systemctl is-system-running --wait || "
                 "{ systemctl --failed --no-legend; false; }", "running")
 
-    def snapshot(self):
-        """All files, with rights and owners."""
-        lines = self.node.sh(SNAPSHOT, 120).out.splitlines()
+    def snapshot(self, name):
+        """All files, with rights and owners, in a file that VARIES."""
+        self.node.sh(f"{SNAPSHOT} | LC_ALL=C sort >/root/{name}", 120)
+
+    def only_in(self, one, other):
+        """Files that one snapshot has, or has otherwise."""
+        lines = self.node.sh(f"cd /root && LC_ALL=C comm -23 {one} {other}",
+                             120).out.splitlines()
         return {line for line in lines if not VARIES.match(line.split(" ")[0])}
 
     def loaded(self):
@@ -263,8 +267,10 @@ def upgraded(system):
     system.sh("cp /srv/mvia/mvia-*.dkms.tar.gz /usr/share/mvia-dkms/")
     system.said(page, "apt-get update")
     system.said(page, "apt-get upgrade", timeout=300)
-    system.sh("dkms status mvia", f"mvia/{new}, .*: installed")
-    system.sh("dkms status mvia | grep -c .", "^1$")
+    # DKMS takes a quarter of a minute for an answer: one line, and no other.
+    system.sh("dkms status mvia >/tmp/status; cat /tmp/status; "
+              "test $(grep -c . /tmp/status) = 1",
+              f"mvia/{new}, .*: installed")
     system.sh("modinfo -F version via_netdev", new)
     if system.loaded() != before:
         raise StepFailed(f"modules were {before}, are {system.loaded()}")
@@ -353,8 +359,9 @@ def purged(system):
     # The administrator's own.
     system.sh("rm -r /usr/share/mvia-dkms; rm -f "
               "/etc/apt/sources.list.d/mvia.list")
-    after = system.snapshot()
-    added, lost = after - system.files, system.files - after
+    system.snapshot("after")
+    added = system.only_in("after", "before")
+    lost = system.only_in("before", "after")
     if added or lost:
         system.check.write("\n".join(["added:", *sorted(added), "lost:",
                                       *sorted(lost)]))
