@@ -56,10 +56,11 @@ def conform_lo(session):
     conform(session, "-d via_lo", "via_lo", "via_lo")
 
 
-def conform_one(session, net):
+def conform_one(session, net, levels=None):
     """Both ends on one machine, on the NIC of wire `net`."""
     nic = session.nic_name(net)
-    conform(session, f"-d via_eth{net}", f"{nic}, one machine", nic)
+    only = f" --levels {levels}" if levels else ""
+    conform(session, f"-d via_eth{net}{only}", f"{nic}, one machine", nic)
 
 
 def conform_sanitized(session, name, pattern=None):
