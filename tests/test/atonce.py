@@ -151,12 +151,13 @@ class Runner:
                 f"{status}"
         return outcome
 
-    def all(self, tests, log_of, built=True):
-        """Outcomes as they come."""
-        with ThreadPoolExecutor(WIDTH) as pool:
+    def all(self, tests, log_of, built=True, beside=lambda test: False):
+        """Outcomes as they come; of those `beside` two more at a time."""
+        with ThreadPoolExecutor(WIDTH) as pool, \
+                ThreadPoolExecutor(WIDTH) as other:
             try:
-                jobs = [pool.submit(self.one, t, log_of(t), built)
-                        for t in tests]
+                jobs = [(other if beside(t) else pool).submit(
+                    self.one, t, log_of(t), built) for t in tests]
                 for job in as_completed(jobs):
                     yield job.result()
             except BaseException:

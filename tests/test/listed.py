@@ -151,6 +151,13 @@ def shortness(test):
     return test.name not in LONG and "under " not in test.name
 
 
+def waits(test):
+    """Of those that need a processor all the time, it is none: suites wait for
+    their time-outs, and for their peers."""
+    return not test.name.startswith(("unit ", "sim ", "sim,")) and \
+        "under " not in test.name
+
+
 def quick(found):
     return [t for t in found if t.name not in LONG + LONGEST]
 

@@ -135,8 +135,9 @@ class Check:
         self.notes.append(text)
 
     def together(self, tests):
-        """Steps from the table of tests/test, two at a time: at the end none
-        that is long, with nothing beside it."""
+        """Steps from the table of tests/test, two at a time, and two of those
+        that wait most of their time: at the end none that is long, with nothing
+        beside it."""
         tests = [t for t in sorted(tests, key=listed.shortness)
                  if self.wanted(t.name)]
         if self.listing:
@@ -149,7 +150,8 @@ class Check:
             made.name = "build: tests"
             self.record(made)
         for outcome in runner.all(tests, lambda t: self.log_path(t.name),
-                                  not (made and made.why)):
+                                  not (made and made.why),
+                                  beside=listed.waits):
             self.record(outcome)
 
     def build(self, command):
