@@ -141,10 +141,10 @@ class System:
     def appears(self, name):
         """Waits for a VI NIC that udev and systemd attach in their own time."""
         self.sh(f"i=0; until test -c /dev/via_{name}; do sleep 0.1; "
-                "test $((i += 1)) = 600 && echo not within a minute && exit 1; "
+                "test $((i += 1)) = 3000 && echo not within minutes && exit 1; "
                 "done; "
                 "until systemctl list-jobs | grep -q '^No jobs'; do "
-                "sleep 0.1; done")
+                "sleep 0.1; done", timeout=600)
 
     def ping(self, nic="via_eth0", net=0, user="root"):
         self.sh(f"runuser -u {user} -- viaping -c 2 -i 0.1 -d {nic} "
@@ -189,16 +189,20 @@ def by_hand(system):
     readme.has("viaping -l")
     readme.has("viaping HOST")
     system.sh(f"viaping -c 2 -i 0.1 {OTHER}", "2 sent, 2 received")
-    system.sh("viaping -l -d via_eth0 & sleep 1; "
-              f"{readme.has('via res')}; kill $!; wait", "via_eth0.*viaping")
+    system.sh("viaping -l -d via_eth0 & i=0; until "
+              f"{readme.has('via res')} | tee /tmp/told | grep -q viaping; do "
+              "test $((i += 1)) -le 100 || break; done; "
+              "kill $!; wait; cat /tmp/told", "via_eth0.*viaping")
     system.said(readme, f"via peer allow eth0 {OTHER}")
     system.ping()
     system.said(readme, "via limit set vi 100")
     system.sh("via limit show vi", "100")
-    with_end = f"timeout 3 {readme.has('via monitor')}"
-    system.sh(f"({with_end}; test $? = 124) & sleep 1; "
-              f"{readme.has('via dev detach eth0')}; wait $!",
-              "detached via_eth0")
+    # Until it listens, which may take any time, it misses some.
+    detach = readme.has("via dev detach eth0")
+    system.sh(f"{readme.has('via monitor')} >/tmp/told & {detach}; i=0; "
+              "until grep -q 'detached via_eth0' /tmp/told; do "
+              "test $((i += 1)) -le 20 || break; via dev attach eth0; "
+              f"{detach}; done; kill $!; cat /tmp/told", "detached via_eth0")
     system.attached("lo")
 
 
@@ -340,8 +344,8 @@ def later(system):
     # One that goes takes its VI NIC along, and comes back with it.
     system.node.qmp.call("device_del", id="nic1")
     system.sh("ip link del va; i=0; while test -e /dev/via_eth1 || "
-              "test -e /dev/via_vb; do sleep 0.1; test $((i += 1)) = 300 && "
-              "break; done")
+              "test -e /dev/via_vb; do sleep 0.1; test $((i += 1)) = 3000 && "
+              "break; done", timeout=600)
     system.attached("eth0")
     # Not where it is disabled.
     system.sh("systemctl disable via-apply; ip link add vb type veth peer name "
