@@ -70,6 +70,8 @@ struct eng_pull;
  * over a network would double the latency.)
  */
 #define ENG_LAST_APART	0x4
+/* expose() takes a copy: a VI has few of them at a time. */
+#define ENG_COPIES	0x8
 
 /*
  * A packet's header, in the byte order of the host (peers of another order or
@@ -271,10 +273,11 @@ void eng_rx_plain(struct eng_peer *peer, const struct eng_plain *h,
 /* A pull has ended: 0 or an errno. Bytes of a failed one may have moved. */
 void eng_pulled(struct eng_peer *peer, struct eng_pull *pull, int err);
 /*
- * Into memory of a region, which may not be mapped any more, or not be writable: 0 or
- * -EFAULT. And may it be read?
+ * Into and out of memory of a region, which may not be mapped any more, or not be
+ * writable: 0 or -EFAULT; len is not 0. And may it be read?
  */
 int eng_copy_in(uint64_t addr, const void *buf, size_t len);
+int eng_copy_out(void *buf, uint64_t addr, size_t len);
 int eng_readable(uint64_t addr, uint64_t len);
 /* There is room for packets or pulls that got -EAGAIN. */
 void eng_room(struct eng_peer *peer);

@@ -134,7 +134,6 @@ int eng_regions_init(struct eng_nic *nic);
 void eng_regions_end(struct eng_nic *nic);
 void eng_regions_free(struct eng_nic *nic);
 void eng_unpin(struct eng_nic *nic, struct eng_pin *p);
-int eng_copy_out(void *buf, uint64_t addr, size_t len);
 
 #define ENG_HANDLE_BITS	18u
 #define ENG_HANDLE_MASK	((1u << ENG_HANDLE_BITS) - 1)

@@ -145,10 +145,6 @@ static int vm_copy(long call, const void *ours, uint64_t addr, size_t len)
 			 errno == EACCES) ? -ENOSYS : -EFAULT;
 }
 
-/*
- * Out of, and into, memory of a region that may not be mapped any more; len is
- * not 0.
- */
 int eng_copy_out(void *buf, uint64_t addr, size_t len)
 {
 	int err = vm_works() ? vm_copy(SYS_process_vm_readv, buf, addr, len) :
@@ -156,6 +152,8 @@ int eng_copy_out(void *buf, uint64_t addr, size_t len)
 
 	if (err != -ENOSYS)
 		return err;
+	if (!eng_readable(addr, len))
+		return -EFAULT;
 	memcpy(buf, (void *)(uintptr_t)addr, len);
 	return 0;
 }

@@ -142,6 +142,10 @@ static inline int start(struct eng_nic *nic, struct eng_vi *v,
 		if (!r)
 			v->reads++;
 	} else if (unlikely(s->len > nic->t->eager)) {
+		/* What retires the first of them comes here again. */
+		if (nic->t->flags & ENG_COPIES &&
+		    i - eng_get(&q->done) >= ENG_COPIED)
+			return 1;
 		r = announce(nic, v, s, &h);
 	} else if (likely(s->nsegs == 1 && !s->more && s->len)) {
 		iov.iov_base = (void *)(uintptr_t)seg->addr;

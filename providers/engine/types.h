@@ -44,6 +44,7 @@
 #define ENG_SEGS	252u		/* segments of a descriptor */
 #define ENG_INFLIGHT	64u		/* messages of a VI not yet complete */
 #define ENG_READS	16u		/* RDMA Reads of those */
+#define ENG_COPIED	8u		/* exposed, where each is a copy */
 #define ENG_VIS		4096u
 #define ENG_CQS		1024u
 #define ENG_CQ_ENTRIES	65536u

@@ -454,6 +454,12 @@ static uint64_t new_key(struct fab *f)
 	return key;
 }
 
+/* Others (tcp) look at the memory when the other end reads. */
+int fab_pins(const struct fab *f)
+{
+	return (f->info->domain_attr->mr_mode & FI_MR_ALLOCATED) != 0;
+}
+
 int fab_expose(struct fab *f, const void *addr, size_t len, struct fab_mr *mr)
 {
 	int err = fi_mr_reg(f->domain, addr, len, FI_REMOTE_READ, 0,

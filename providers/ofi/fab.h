@@ -137,6 +137,8 @@ void fab_ungrant(struct fab *f, uint32_t n);
 int fab_send(struct fab *f, fi_addr_t to, const struct iovec *iov,
 	     unsigned int n, uint64_t owner);
 
+/* Does exposed memory stay there, whatever the program unmaps? */
+int fab_pins(const struct fab *f);
 int fab_expose(struct fab *f, const void *addr, size_t len, struct fab_mr *mr);
 void fab_unexpose(struct fab_mr *mr);
 /* As fab_send(); read_done follows if it is 0. */

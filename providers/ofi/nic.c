@@ -314,6 +314,7 @@ const struct eng_transport ofi_transport = {
 	.nic_size = sizeof(struct ofi_nic),
 	.peer_size = sizeof(struct ofi_peer),
 	.eager = OFI_EAGER,
+	.flags = ENG_COPIES,
 	.open = ofi_open,
 	.close = ofi_close,
 	.meet = ofi_meet,

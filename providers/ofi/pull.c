@@ -4,6 +4,11 @@
  * is registered for that alone, to be read and never written, under a key that
  * cannot be guessed, and exactly as long as the engine says: with tcp it costs
  * a microsecond, and the key of a range that is gone ends the connection.
+ *
+ * libfabric's tcp sends from the memory itself when the other end reads. Where
+ * the program had unmapped it meanwhile, libfabric would send less than it has
+ * announced, and go on with the next message in the middle of that one: a copy is
+ * exposed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,15 +17,22 @@
 #include "ofi.h"
 
 #define BUCKETS		1024		/* of exposed ranges; a power of two */
+#define COPY_MIN	256u		/* bytes of the smallest copy */
+#define COPY_SIZES	13		/* each twice the one before it */
+#define COPIES_IDLE	(8u << 20)	/* bytes of them that are kept */
 
 struct mr {
 	struct mr *next;
 	struct fab_mr fab;
+	uint8_t *copy;			/* NULL: it is the program's memory */
+	unsigned int size;		/* of the copy: COPY_MIN << size */
 };
 
 struct ofi_mrs {
 	struct mr *bucket[BUCKETS];	/* by key */
-	struct mr *idle;
+	struct mr *idle;		/* without copies */
+	struct mr *copies[COPY_SIZES];	/* idle, by size */
+	size_t kept;			/* bytes of those */
 };
 
 void ofi_pulls_init(struct ofi_nic *n)
@@ -34,6 +46,7 @@ static void free_list(struct mr *m)
 
 	for (; m; m = next) {
 		next = m->next;
+		free(m->copy);
 		free(m);
 	}
 }
@@ -59,6 +72,8 @@ void ofi_pulls_free(struct ofi_nic *n)
 		return;
 	for (i = 0; i < BUCKETS; i++)
 		free_list(n->mrs->bucket[i]);
+	for (i = 0; i < COPY_SIZES; i++)
+		free_list(n->mrs->copies[i]);
 	free_list(n->mrs->idle);
 	free(n->mrs);
 	n->mrs = NULL;
@@ -69,40 +84,92 @@ static struct mr **bucket(struct ofi_nic *n, uint64_t key)
 	return &n->mrs->bucket[(key * 0x9e3779b97f4a7c15u) >> 54];
 }
 
-static struct mr *new_mr(struct ofi_nic *n)
+static struct mr *take(struct mr **list)
 {
+	struct mr *m = *list;
+
+	if (!m)
+		return calloc(1, sizeof(*m));
+	*list = m->next;
+	return m;
+}
+
+static struct mr *new_copy(struct ofi_mrs *mrs, size_t len)
+{
+	unsigned int size = 0;
 	struct mr *m;
 
+	while (size < COPY_SIZES && (COPY_MIN << size) < len)
+		size++;
+	if (size == COPY_SIZES)
+		return NULL;
+	m = take(&mrs->copies[size]);
+	if (!m)
+		return NULL;
+	m->size = size;
+	if (m->copy)
+		mrs->kept -= COPY_MIN << size;
+	else
+		m->copy = malloc(COPY_MIN << size);
+	if (m->copy)
+		return m;
+	free(m);
+	return NULL;
+}
+
+static struct mr *new_mr(struct ofi_nic *n, size_t len)
+{
 	if (!n->mrs)
 		n->mrs = calloc(1, sizeof(*n->mrs));
 	if (!n->mrs)
 		return NULL;
-	m = n->mrs->idle;
-	if (!m)
-		return calloc(1, sizeof(*m));
-	n->mrs->idle = m->next;
-	return m;
+	return fab_pins(&n->fab) ? take(&n->mrs->idle) :
+				   new_copy(n->mrs, len);
+}
+
+static void old_mr(struct ofi_mrs *mrs, struct mr *m)
+{
+	struct mr **list = m->copy ? &mrs->copies[m->size] : &mrs->idle;
+	size_t bytes = m->copy ? COPY_MIN << m->size : 0;
+
+	if (mrs->kept + bytes > COPIES_IDLE) {
+		free(m->copy);
+		free(m);
+		return;
+	}
+	mrs->kept += bytes;
+	m->next = *list;
+	*list = m;
+}
+
+/* What other ends are to read of that memory, if it is there. */
+static const void *source(struct mr *m, const void *addr, size_t len)
+{
+	if (!m->copy)
+		return eng_readable((uintptr_t)addr, len) ? addr : NULL;
+	return eng_copy_out(m->copy, (uintptr_t)addr, len) ? NULL : m->copy;
 }
 
 int ofi_expose(struct eng_peer *peer, void *region, const void *addr,
 	       size_t len, struct eng_src *src)
 {
 	struct ofi_nic *n = ofi_peer(peer)->on;
-	struct mr *m = new_mr(n), **b;
+	struct mr *m = new_mr(n, len), **b;
+	const void *from;
 	int err = -ESHUTDOWN;
 
 	(void)region;
 	if (!m)
 		return -ENOMEM;
-	if (!eng_readable((uintptr_t)addr, len))
+	from = source(m, addr, len);
+	if (!from)
 		err = -EFAULT;
 	else if (ofi_enter(n)) {
-		err = fab_expose(&n->fab, addr, len, &m->fab);
+		err = fab_expose(&n->fab, from, len, &m->fab);
 		ofi_leave(n);
 	}
 	if (err) {
-		m->next = n->mrs->idle;
-		n->mrs->idle = m;
+		old_mr(n->mrs, m);
 		return err;
 	}
 	b = bucket(n, m->fab.key);
@@ -132,8 +199,7 @@ void ofi_unexpose(struct eng_peer *peer, const struct eng_src *src)
 		fab_unexpose(&m->fab);
 		ofi_leave(n);
 	}
-	m->next = n->mrs->idle;
-	n->mrs->idle = m;
+	old_mr(n->mrs, m);
 }
 
 /*

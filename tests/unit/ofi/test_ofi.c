@@ -54,7 +54,7 @@ void eng_pulled(struct eng_peer *p, struct eng_pull *pull, int err)
 }
 
 /* The program's memory: gone, where these are 0 and an errno. */
-static int may_read = 1, copy_err;
+static int may_read = 1, copy_err, pins = 1;
 
 int eng_readable(uint64_t addr, uint64_t len)
 {
@@ -65,6 +65,13 @@ int eng_readable(uint64_t addr, uint64_t len)
 int eng_copy_in(uint64_t addr, const void *buf, size_t len)
 {
 	(void)addr; (void)buf; (void)len;
+	return copy_err;
+}
+
+int eng_copy_out(void *buf, uint64_t addr, size_t len)
+{
+	if (!copy_err)
+		memcpy(buf, (void *)(uintptr_t)addr, len);
 	return copy_err;
 }
 
@@ -90,6 +97,8 @@ int fab_read(struct fab *f, fi_addr_t from, void *to, size_t len,
 }
 
 size_t fab_read_max(const struct fab *f) { (void)f; return 4096; }
+
+int fab_pins(const struct fab *f) { (void)f; return pins; }
 
 int fab_expose(struct fab *f, const void *addr, size_t len, struct fab_mr *mr)
 {
@@ -395,6 +404,41 @@ static void exposed(void)
 	CU_ASSERT_EQUAL(left, 3);
 }
 
+/* Where libfabric reads the memory late: what was there, of every length. */
+static void copied(void)
+{
+	static char mem[1 << 20];
+	size_t lens[] = { 1, 256, 257, 20000, sizeof(mem) };
+	struct eng_src src[5];
+	const char *at[5];
+	unsigned int i;
+
+	begin();
+	pins = 0;
+	copy_err = -EFAULT;
+	CU_ASSERT_EQUAL(ofi_expose(NULL, NULL, mem, 10, &src[0]), -EFAULT);
+	copy_err = 0;
+	for (i = 0; i < 5; i++) {
+		memset(mem, 'a' + (int)i, sizeof(mem));
+		CU_ASSERT_EQUAL(ofi_expose(NULL, NULL, mem, lens[i], &src[i]),
+				0);
+		CU_ASSERT_EQUAL(src[i].len, lens[i]);
+		at[i] = (const char *)(uintptr_t)src[i].key;
+	}
+	for (i = 0; i < 5; i++) {
+		CU_ASSERT_EQUAL(at[i][0], 'a' + (char)i);
+		CU_ASSERT_EQUAL(at[i][lens[i] - 1], 'a' + (char)i);
+		ofi_unexpose(NULL, &src[i]);
+	}
+	CU_ASSERT_EQUAL(left, 5);
+	/* One that is over is used again. */
+	CU_ASSERT_EQUAL(ofi_expose(NULL, NULL, mem, sizeof(mem), &src[0]), 0);
+	CU_ASSERT_PTR_EQUAL((void *)(uintptr_t)src[0].key, at[4]);
+	ofi_unexpose(NULL, &src[0]);
+	CU_ASSERT_NOT_EQUAL(ofi_expose(NULL, NULL, mem, 3u << 20, &src[0]), 0);
+	pins = 1;
+}
+
 static void same(const char *text, const char *want)
 {
 	struct ofi_host h;
@@ -480,6 +524,7 @@ UNIT_MAIN("ofi",
 	{ "pulls", pulls },
 	{ "pulls that do not add up", bad_pulls },
 	{ "exposed ranges", exposed },
+	{ "copies of exposed ranges", copied },
 	{ "addresses in writing", addresses },
 	{ "addresses of sockets", sockets },
 	{ "nothing is left", begin });
