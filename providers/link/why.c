@@ -33,7 +33,8 @@ void link_why(int err, char *text, size_t size)
 			 (unsigned long long)r.rlim_cur, limits[i].option);
 		return;
 	}
-	snprintf(text, size, "%s", strerror(err));
+	snprintf(text, size, "%s%s", strerror(err),
+		 err == ENFILE ? " (sysctl fs.file-max)" : "");
 }
 
 void link_tell(struct link *l, const char *what, int err)

@@ -179,8 +179,9 @@ static VIP_RETURN ofi_open(struct eng_nic *nic, const char *rest,
 		ofi_leave(n);
 	}
 	if (err) {
-		ofi_host->msg("ofi:%s: %s%s", rest, why, err == -EMFILE ?
-			      "; ulimit -n allows more" : "");
+		if (err == -EMFILE || err == -ENFILE)
+			link_why(err, why, sizeof(why));
+		ofi_host->msg("ofi:%s: %s", rest, why);
 		return VIP_ERROR_RESOURCE;
 	}
 	n->open = 1;

@@ -294,20 +294,13 @@ static void on_same(void *nic, void *peer, void *as)
 	eng_peer_same(p->eng, other->eng);
 }
 
-/* The reason that the person who runs the program can do something about. */
-static void tell_files(int err)
-{
-	if (err == -EMFILE)
-		ofi_host->msg("ofi: this process has no file left for a connection: ulimit -n allows more");
-	else if (err == -ENFILE)
-		ofi_host->msg("ofi: this host has no file left for a connection: sysctl fs.file-max");
-}
-
 static void lose(struct ofi_peer *p, int err, uint64_t until)
 {
 	if (p->state == OFI_LEAVING || p->state == OFI_GONE)
 		return;
-	tell_files(err);
+	/* libfabric had none; where the link has none, it says so itself. */
+	if (err == -EMFILE || err == -ENFILE)
+		link_tell(p->on->link, "no file for a connection", err);
 	p->state = OFI_LEAVING;
 	p->err = err;
 	p->until = until;
@@ -326,7 +319,6 @@ static void on_down(void *nic, void *peer, int err)
 	(void)nic;
 	p->lp = NULL;
 	if (p->state == OFI_MEETING) {
-		tell_files(err);
 		p->state = OFI_GONE;
 		eng_peer_down(p->eng, err);
 		return;
@@ -422,7 +414,6 @@ int ofi_meet(struct eng_peer *peer, const struct vipl_addr *remote)
 			err = 0;
 	}
 	ofi_leave(n);
-	tell_files(err);
 	return err;
 }
 
