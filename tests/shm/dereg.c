@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,12 +36,7 @@ static void peer(const char *disc, int stops)
 	struct end e;
 	uint32_t i;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	end_open(&e);
-	end_vi(&e);
-	for (i = 0; i < SLOTS; i++)
-		OK(post_recv(&e, i));
-	OK(accept_on(&e, e.vi, disc, VIP_INFINITE));
+	end_serve(&e, disc);
 	if (stops)
 		raise(SIGSTOP);
 	for (i = 0; VipRecvWait(e.vi, VIP_INFINITE, &d) == VIP_SUCCESS; i++)

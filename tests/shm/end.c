@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "end.h"
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -107,6 +109,18 @@ VIP_RETURN accept_on(struct end *e, VIP_VI_HANDLE vi, const char *disc,
 	address(e, &local, disc);
 	r = VipConnectWait(e->nic, &local.a, ms, &remote.a, &theirs, &c);
 	return r == VIP_SUCCESS ? VipConnectAccept(c, vi) : r;
+}
+
+void end_serve(struct end *e, const char *disc)
+{
+	uint32_t i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	end_open(e);
+	end_vi(e);
+	for (i = 0; i < SLOTS; i++)
+		OK(post_recv(e, i));
+	OK(accept_on(e, e->vi, disc, VIP_INFINITE));
 }
 
 static uint8_t *slot_of(struct end *e, int queue, unsigned int i)

@@ -39,6 +39,8 @@ VIP_RETURN connect_to(struct end *e, VIP_VI_HANDLE vi, const char *disc,
 		      unsigned int ms);
 VIP_RETURN accept_on(struct end *e, VIP_VI_HANDLE vi, const char *disc,
 		     VIP_ULONG ms);
+/* Of a child: open, every receive posted, and one connection accepted. */
+void end_serve(struct end *e, const char *disc);
 /* Slot i of the queue: 0 receives, 1 sends. */
 VIP_DESCRIPTOR *desc_of(struct end *e, int queue, unsigned int i);
 uint8_t *data_of(struct end *e, int queue, unsigned int i);

@@ -27,12 +27,7 @@ static void echo(const char *disc)
 	struct end e;
 	uint32_t i;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	end_open(&e);
-	end_vi(&e);
-	for (i = 0; i < SLOTS; i++)
-		OK(post_recv(&e, i));
-	OK(accept_on(&e, e.vi, disc, VIP_INFINITE));
+	end_serve(&e, disc);
 	for (i = 0; VipRecvWait(e.vi, VIP_INFINITE, &d) == VIP_SUCCESS; i++) {
 		memcpy(data_of(&e, 1, i), data_of(&e, 0, i),
 		       d->Control.Length);
