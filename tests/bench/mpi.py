@@ -10,6 +10,8 @@ import re
 import subprocess
 import sys
 
+from labkit.base import MPIRUN
+
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 RSH = os.path.join(ROOT, "tests/fabric/rsh")
@@ -83,7 +85,7 @@ class Job:
             flags = ("--mca pml cm --mca mtl ofi "
                      f"--mca mtl_ofi_provider_include '{transport}'")
         done = self.lab.nodes[0].run(
-            f"{self.before(net)} mpirun --allow-run-as-root -n 2 "
+            f"{self.before(net)} {MPIRUN} --allow-run-as-root -n 2 "
             f"--host 10.{net}.0.1,10.{net}.0.2 --mca plm_rsh_agent {RSH} "
             f"--mca oob_tcp_if_include eth{net} {flags} "
             f"{' '.join('-x ' + name for name in self.env(net))} "

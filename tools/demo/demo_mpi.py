@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools/lab"))
 from demo import build, command, explain, show, tool  # noqa: E402
 from lab import Lab  # noqa: E402
 from labkit import kernels  # noqa: E402
-from labkit.base import BUILD  # noqa: E402
+from labkit.base import BUILD, MPIRUN  # noqa: E402
 
 PROGRAM = os.path.join(BUILD, "viampi")
 # In place of sshd, which these machines have not.
@@ -58,7 +58,7 @@ def demo(args):
         explain(f"3. A job of {args.ranks} ranks")
         before = sent(lab.nodes[0])
         show(lab.nodes[0],
-             f"env {env} mpirun --allow-run-as-root --oversubscribe "
+             f"env {env} {MPIRUN} --allow-run-as-root --oversubscribe "
              f"-n {args.ranks} --host 10.0.0.1:8,10.0.0.2:8 --map-by node "
              f"--mca plm_rsh_agent {RSH} --mca pml cm --mca mtl ofi "
              "--mca osc pt2pt --mca mtl_ofi_provider_include 'via;ofi_rxm' "

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 from common import TOOLS, jobs, serving
-from labkit.base import BUILD, ROOT
+from labkit.base import BUILD, MPIRUN, ROOT
 from runner import Skipped, StepFailed
 
 CALLS = os.path.join(BUILD, "viafab")
@@ -78,7 +78,7 @@ def job_command(session, net, provider, ranks, program, more=""):
     names = re.findall(r"(\w+)=", env)
     hosts = ",".join(f"10.{net}.0.{i + 1}:{ranks}"
                      for i in range(len(session.lab.nodes)))
-    return (f"{env}mpirun --allow-run-as-root --oversubscribe -n {ranks} "
+    return (f"{env}{MPIRUN} --allow-run-as-root --oversubscribe -n {ranks} "
             f"--host {hosts} --map-by node "
             f"--mca plm_rsh_agent {RSH} --mca oob_tcp_if_include eth{net} "
             "--mca pml cm --mca mtl ofi --mca osc pt2pt "

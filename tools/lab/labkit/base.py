@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,9 @@ ROOT = os.path.dirname(os.path.dirname(TOOLS))
 BUILD = os.path.join(ROOT, "build")
 VIA = os.path.join(BUILD, "tools/via")
 CACHE = os.environ.get("MVIA_CACHE") or os.path.expanduser("~/.cache/mvia")
+# Open MPI's, also where MPICH is beside it. By its name: a path would be
+# another prefix for its daemons.
+MPIRUN = "mpirun.openmpi" if shutil.which("mpirun.openmpi") else "mpirun"
 
 
 class LabError(Exception):
