@@ -230,6 +230,12 @@ struct eng_transport {
 	 * none does. Any thread, no lock.
 	 */
 	int (*leads_here)(struct eng_nic *nic, const uint8_t *host);
+
+	/*
+	 * Make of an address as another host writes it what it is here. May be
+	 * NULL: it is the same everywhere. The engine lock is held.
+	 */
+	void (*as_here)(struct eng_nic *nic, uint8_t *host);
 };
 
 /*

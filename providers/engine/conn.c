@@ -123,6 +123,8 @@ void eng_conn_begin(struct eng_nic *nic, struct eng_vi *v,
 	a->again = 0;
 	a->local = *local;
 	a->remote = *remote;
+	if (nic->t->as_here)
+		nic->t->as_here(nic, a->remote.host);
 	/* What the peer is told: the address that packets come from. */
 	a->local.host_len = (uint16_t)nic->ident.addr_len;
 	memcpy(a->local.host, nic->ident.addr, nic->ident.addr_len);

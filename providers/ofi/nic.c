@@ -310,6 +310,23 @@ static int ofi_leads_here(struct eng_nic *nic, const uint8_t *host)
 	       (h.version == 4 || !n->where.only4) && ofi_addr_is_own(&h);
 }
 
+/*
+ * A program tells another host's one its LocalNicAddress, and the number of an
+ * interface with it: a NIC at an interface's link-local address has but one.
+ */
+static void ofi_as_here(struct eng_nic *nic, uint8_t *host)
+{
+	struct ofi_nic *n = ofi_nic(nic);
+	struct ofi_host h;
+
+	memcpy(&h, host, sizeof(h));
+	if (!n->where.bound || !ofi_addr_is_link_local(&n->host) ||
+	    !ofi_addr_is_link_local(&h))
+		return;
+	memcpy(h.scope, n->host.scope, sizeof(h.scope));
+	memcpy(host, &h, sizeof(h));
+}
+
 const struct eng_transport ofi_transport = {
 	.name = "ofi",
 	.nic_size = sizeof(struct ofi_nic),
@@ -332,4 +349,5 @@ const struct eng_transport ofi_transport = {
 	.wait = ofi_wait,
 	.wake = ofi_wake,
 	.leads_here = ofi_leads_here,
+	.as_here = ofi_as_here,
 };

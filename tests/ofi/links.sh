@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
 # Two hosts and their link-local addresses; the interface has another number on
-# each: hello by NICs at every address and at the interface's, both ways.
+# each: hello by NICs at every address and at the interface's, both ways; then
+# requests from both ends, each of which is told the other's LocalNicAddress.
 # Before that, which of its addresses a host is known by.
 #
 #	here, x (50)  fe80::a --- fe80::b  y (60), there
@@ -111,5 +112,16 @@ for server in ofi:tcp ofi:tcp,y; do
 		hello $server $client
 	done
 done
+on_there "$b/viaconform" -d ofi:tcp,y --server >"$log" 2>&1 &
+pid=$!
+timeout 120 "$b/viaconform" -d ofi:tcp,x --stop --timeout-scale 2 \
+	-g 'send,connect.from_peer,p2p.*' fe80::b%x >"$log.client" 2>&1 || {
+	grep -A3 'had failures' "$log.client"
+	kill $pid
+	bad=1
+}
+tail -n 1 "$log.client"
+wait $pid || bad=1
+rm -f "$log.client"
 [ $bad -eq 0 ] && echo "links: four pairs of NICs"
 exit $bad
