@@ -104,7 +104,12 @@ void eng_ptag_unuse(struct eng_nic *nic, uint32_t id)
 }
 
 /* Set with each NIC: a child of fork() opens its own before it is used. */
-static pid_t own;
+static _Atomic pid_t own;
+
+static pid_t own_pid(void)
+{
+	return atomic_load_explicit(&own, memory_order_relaxed);
+}
 
 /* Nonzero when the system lets us use process_vm_* on ourselves. */
 static int vm_works(void)
@@ -116,7 +121,7 @@ static int vm_works(void)
 
 	if (w)
 		return w > 0;
-	w = syscall(SYS_process_vm_readv, own, &a, 1UL, &b, 1UL, 0UL) ==
+	w = syscall(SYS_process_vm_readv, own_pid(), &a, 1UL, &b, 1UL, 0UL) ==
 	    1 ? 1 : -1;
 	atomic_store_explicit(&works, w, memory_order_relaxed);
 	return w > 0;
@@ -136,9 +141,9 @@ static int vm_copy(long call, const void *ours, uint64_t addr, size_t len)
 	ssize_t n;
 
 	if (len == 1)
-		n = syscall(call, own, &a, 1UL, &b[1], 1UL, 0UL);
+		n = syscall(call, own_pid(), &a, 1UL, &b[1], 1UL, 0UL);
 	else
-		n = syscall(call, own, &a, 1UL, b, 2UL, 0UL);
+		n = syscall(call, own_pid(), &a, 1UL, b, 2UL, 0UL);
 	if (n == (ssize_t)len)
 		return 0;
 	return n < 0 && (errno == ENOSYS || errno == EPERM ||
@@ -252,7 +257,7 @@ int eng_regions_init(struct eng_nic *nic)
 {
 	size_t stride = sizeof(struct eng_region) + nic->t->region_size;
 
-	own = getpid();
+	atomic_store_explicit(&own, getpid(), memory_order_relaxed);
 	nic->region_stride = (uint32_t)((stride + 15) & ~(size_t)15);
 	/* A handle has more bits than there are places. */
 	nic->chunks = calloc(ENG_HANDLE_MASK / ENG_CHUNK + 1,
