@@ -94,9 +94,9 @@ UNITDIR    ?= $(SYSPREFIX)/lib/systemd/system
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 # Where Wireshark looks for everyone's plug-ins, if it is here.
-WIRESHARKDIR ?= $(or $(if $(filter /usr,$(SYSPREFIX)),\
+WIRESHARKDIR ?= $(or $(strip $(if $(filter /usr,$(SYSPREFIX)),\
 	$(shell tshark -G folders 2>/dev/null | \
-	sed -n 's/^Global Lua Plugins:[[:space:]]*//p')),$(LIBDIR)/wireshark/plugins)
+	sed -n 's/^Global Lua Plugins:[[:space:]]*//p'))),$(LIBDIR)/wireshark/plugins)
 # Scripts for bpftrace.
 BPFDIR     ?= $(PREFIX)/share/mvia/bpf
 LDCONFIG   ?= $(shell command -v ldconfig || echo /sbin/ldconfig)
