@@ -62,8 +62,11 @@ def build(args, parts):
     if parts == ["providers"]:
         command += ["local"]
     else:
-        command += [f"KDIR={kernels.kernel(args.kernel).kdir}", "modules",
-                    "user"]
+        modules = kernels.kernel(args.kernel).make("-s", command[-1],
+                                                   "modules")
+        if subprocess.run(modules, env=env, stdout=sys.stderr).returncode:
+            sys.exit("bench: the build failed")
+        command += ["user"]
     if subprocess.run(command, env=env, stdout=sys.stderr).returncode:
         sys.exit("bench: the build failed")
 

@@ -49,12 +49,13 @@ def build(kernel):
            if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     log = os.path.join(BUILD, "demo-build.log")
     os.makedirs(BUILD, exist_ok=True)
+    jobs = f"-j{min(os.cpu_count() or 1, 4)}"
     with open(log, "w") as file:
-        done = subprocess.run(
-            ["make", "-s", "-C", ROOT, f"-j{min(os.cpu_count() or 1, 4)}",
-             f"KDIR={kernel.kdir}", "modules", "user"],
-            env=env, stdout=file, stderr=subprocess.STDOUT)
-    if done.returncode:
+        failed = any(subprocess.run(
+            command, env=env, stdout=file, stderr=subprocess.STDOUT).returncode
+            for command in (kernel.make("-s", jobs, "modules"),
+                            ["make", "-s", "-C", ROOT, jobs, "user"]))
+    if failed:
         with open(log) as file:
             sys.stderr.write("".join(file.readlines()[-15:]))
         raise LabError(f"the build failed, see {log}")

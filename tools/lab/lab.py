@@ -21,6 +21,7 @@ network namespace "peer": 10.0.0.1 is eth0, 10.0.0.2 is eth1.
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import sys
@@ -66,7 +67,7 @@ class Lab:
     """Nodes, wires and their logs.
 
     nodes, nics, cpus, mem (MiB): the guests, all alike.
-    kernel: "6.1", "6.12", "debug-6.1" or "kcsan-6.1".
+    kernel: "6.1", "6.12", "7.3", "debug-6.1" or "kcsan-6.1".
     wire: settings for all wires, see labkit.wire.Wire.
     exact: one guest that counts instructions.
     boot_limit: seconds that a booting guest may take, see labkit.patience.
@@ -200,8 +201,8 @@ class Lab:
         kernel = node.kernel if node else self.kernel
         path = os.path.join(BUILD, "modules", kernel.release, f"{name}.ko")
         if kernel is not self.foreign and not os.path.exists(path):
-            raise LabError(f"{path} is missing: run make modules "
-                           f"KDIR={kernel.kdir}")
+            raise LabError(f"{path} is missing: run "
+                           f"{shlex.join(kernel.make('modules'))}")
         return path
 
     def insmod(self, node, params=None, modules=MODULES):

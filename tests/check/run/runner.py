@@ -157,17 +157,20 @@ class Check:
     def build(self, command):
         """By make, into the step's log; once, however often it is asked, and
         by one lane at a time."""
+        self.build_by(["make", "-s", *command])
+
+    def build_by(self, command):
         if tuple(command) not in self.built:
             with open(os.path.join(LOGS, ".build"), "w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                self.host(["make", "-s", *command], 3600)
+                self.host(command, 3600)
             self.built.add(tuple(command))
 
     def build_user(self):
         self.build(["-j2", "user"])
 
     def build_modules(self, name):
-        self.build(["-j2", "modules", f"KDIR={kernels.kernel(name).kdir}"])
+        self.build_by(kernels.kernel(name).make("-s", "-j2", "modules"))
 
     def build_arm64(self):
         """What a guest of that machine runs."""

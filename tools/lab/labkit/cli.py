@@ -21,7 +21,8 @@ DESCRIPTION = """\
 mvia's lab: virtual machines joined by emulated Ethernet, on this machine.
 
   lab setup [KERNEL...]     fetch or build kernels (6.1 when none is named;
-                            also 6.12, debug-6.1, kcsan-6.1) and all packages
+                            also 6.12, 7.3, debug-6.1, kcsan-6.1) and all
+                            packages
   lab kernel KERNEL         print where its parts are, for a shell to read
   lab run [options] -- CMD  boot nodes, run CMD, end with its status
   lab shell [options]       boot nodes and open a shell on node 1;
@@ -134,7 +135,7 @@ def do_kernel(argv):
     parser = argparse.ArgumentParser(prog="lab kernel")
     parser.add_argument("kernel", choices=kernels.NAMES)
     found = kernels.kernel(parser.parse_args(argv).kernel)
-    print(f"KERNEL={found.image}\nKDIR={found.kdir}\n"
+    print(f"KERNEL={found.image}\nKDIR={found.root or ''}{found.kdir}\n"
           f"MODULES={found.modules}\nRELEASE={found.release}")
     return 0
 
@@ -287,7 +288,7 @@ def do_up(argv):
         say(f"no lab is up: {warm.stale(old)}")
         warm.forget(old)
     lab = make_lab(args)
-    warm.build({"kdir": lab.kernel.kdir, "release": lab.kernel.release})
+    warm.build(lab.kernel._asdict())
     say(f"booting {lab.count} nodes, {args.nic}, kernel {args.kernel}")
     answer, ready = os.pipe()
     child = os.fork()

@@ -220,7 +220,8 @@ def keep(lab, native, load, ready):
                 pid=os.getpid(), rundir=lab.rundir, nodes=len(lab.nodes),
                 nics=lab.nics, cpus=lab.cpus, started=time.time(),
                 logdir=lab.logdir, kernel=lab.kernel.name,
-                release=lab.kernel.release, kdir=lab.kernel.kdir)
+                release=lab.kernel.release, kdir=lab.kernel.kdir,
+                root=lab.kernel.root)
             os.write(ready, b"ready\n")
             os.close(ready)
             ready = None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""The kernel cache: Debian's 6.1 and 6.12, two debug builds of 6.1, and 6.1
-for arm64.
+"""The kernel cache: Debian's 6.1, 6.12 and 7.3, two debug builds of 6.1, and
+6.1 for arm64.
 
 Nothing here touches the machine's boot files or its apt sources.  Each kernel
 is a folder of the cache with an info file that names its parts; the file is
@@ -17,12 +17,13 @@ import shutil
 import subprocess
 import time
 
-from .base import (CACHE, LabError, TOOLS, locked, logged, output_of, say)
+from .base import (CACHE, LabError, ROOT, TOOLS, locked, logged, output_of,
+                   say)
 
 # What a kernel built here is made of; what a later fragment says holds.
 FRAGMENTS = {"debug-6.1": ("debug.config",),
              "kcsan-6.1": ("debug.config", "kcsan.config")}
-NAMES = ("6.1", "6.12", *FRAGMENTS)
+NAMES = ("6.1", "6.12", "7.3", *FRAGMENTS)
 # Of another machine: a node of a lab may have it, see arm64.py.
 ARM64 = "arm64-6.1"
 # What such a node runs beside our programs; busybox is its shell.
@@ -30,7 +31,25 @@ ARM64_ROOT = ("busybox-static", "libc6", "libgcc-s1", "libmnl0", "libcunit1",
               # And to link with.
               "libmnl-dev", "libcunit1-dev", "libfabric-dev")
 
-Kernel = collections.namedtuple("Kernel", "name release image kdir modules")
+# The Debian that builds modules for 7.3: the programs of its headers want that
+# C library.
+TRIXIE = os.path.join(CACHE, "debian13")
+TRIXIE_PACKAGES = "gcc", "make", "libc6-dev", "kmod", "pahole"
+
+
+class Kernel(collections.namedtuple(
+        "Kernel", "name release image kdir modules root", defaults=(None,))):
+    """`kdir` are its headers: a path on this machine or, where its modules
+    are built in a Debian of the cache, in that Debian, `root`."""
+
+    def make(self, *words, tree=ROOT):
+        """The command that builds modules for it, with these words of make's,
+        in a tree."""
+        kdir = f"KDIR={self.kdir}"
+        if self.root:
+            return [os.path.join(TOOLS, "inside"), self.root, tree, "make",
+                    *words, kdir]
+        return ["make", "-C", tree, *words, kdir]
 
 
 def read_info(folder):
@@ -40,8 +59,9 @@ def read_info(folder):
             kernel = Kernel(**json.load(file))
     except (OSError, ValueError, TypeError):
         return None
-    whole = all(map(os.path.exists, (kernel.image, kernel.modules,
-                                     os.path.join(kernel.kdir, "Makefile"))))
+    whole = all(map(os.path.exists, (
+        kernel.image, kernel.modules,
+        os.path.join(f"{kernel.root or ''}{kernel.kdir}", "Makefile"))))
     return kernel if whole else None
 
 
@@ -161,7 +181,7 @@ def private_apt(log, part, suites, *options, kind="deb"):
     uris = output_of(["apt-get", "indextargets", "--format",
                       "$(REPO_URI) $(CODENAME)", "Created-By: Packages"])
     mirrors = [line.split()[0] for line in uris.splitlines()
-               if line.endswith(" bookworm")]
+               if re.search(r" (bookworm|trixie)$", line)]
     mirror = os.environ.get("MVIA_MIRROR") or next(
         (m for m in mirrors if "debian.org" in m), None) or (
         mirrors[0] if mirrors else "http://deb.debian.org/debian")
@@ -216,6 +236,65 @@ def fetch_backports(name, folder, log):
     kdir = unpack_headers(folder, [debs[p] for p in wanted[1:]], release, log)
     shutil.rmtree(os.path.join(folder, "debs"))
     return Kernel(name, release, path, kdir, finish_modules(folder, release))
+
+
+def newest(apt, series):
+    """The newest release of that series that apt has headers for."""
+    found = re.findall(rf"^linux-headers-({re.escape(series)}\.\S*-amd64)$",
+                       apt.query("pkgnames", f"linux-headers-{series}."), re.M)
+    plain = [r for r in found if not re.search("-(cloud|rt)-", r)]
+    if not plain:
+        raise LabError(f"trixie-backports has no kernel {series} any more: "
+                       "MVIA_MIRROR may name an archive that has one, as "
+                       "snapshot.debian.org")
+    return max(plain, key=lambda r: [int(n) for n in re.findall(r"\d+", r)])
+
+
+def trixie_root(release, log):
+    """A Debian 13 with a compiler and the headers of that release."""
+    headers = f"linux-headers-{release}"
+    if os.path.exists(f"{TRIXIE}/usr/src/{headers}/Makefile"):
+        return TRIXIE
+    need_root("making a Debian 13")
+    setup_packages("system")
+    shutil.rmtree(TRIXIE, ignore_errors=True)
+    shutil.rmtree(f"{TRIXIE}.new", ignore_errors=True)
+    say(f"making a Debian 13 that builds for {release}, about three minutes, "
+        f"once (progress in {log})")
+    with open(os.path.join(CACHE, "apt-trixie/sources.list")) as file:
+        lines = file.read().splitlines()
+    logged(["mmdebstrap", "--variant=minbase",
+            f"--include={','.join((*TRIXIE_PACKAGES, headers))}", "trixie",
+            f"{TRIXIE}.new", *lines], log, "making a Debian 13")
+    os.rename(f"{TRIXIE}.new", TRIXIE)
+    return TRIXIE
+
+
+def fetch_trixie(name, folder, log):
+    """Debian's 7.3 from trixie-backports: three packages since 7.x.  What
+    builds its modules is a Debian 13 in the cache."""
+    apt = private_apt(log, "apt-trixie", ("trixie", "trixie-backports"))
+    say("reading the package lists of trixie-backports (private copy)")
+    apt.get("update")
+    release = newest(apt, name)
+    root = trixie_root(release, log)
+    names = [f"linux-{part}-{release}" for part in
+             ("binary", "modules", "base")]
+    version = apt.field(names[0], "Version")
+    if not version:
+        raise LabError(f"trixie-backports has no {names[0]}, see {log}")
+    say(f"fetching Debian's kernel {release}")
+    debs = download(apt, folder, [f"{p}={version}" for p in names])
+    for top in ("lib", "usr"):
+        shutil.rmtree(os.path.join(folder, top), ignore_errors=True)
+    for deb in debs.values():
+        logged(["dpkg-deb", "-x", deb, folder], log, "unpacking the kernel")
+    shutil.rmtree(os.path.join(folder, "debs"))
+    if not os.path.lexists(os.path.join(folder, "lib")):
+        os.symlink("usr/lib", os.path.join(folder, "lib"))
+    modules = finish_modules(folder, release)
+    return Kernel(name, release, os.path.join(modules, "vmlinuz"),
+                  f"/usr/src/linux-headers-{release}", modules, root)
 
 
 def complete_root(root):
@@ -338,7 +417,7 @@ def kernel(name, update=False):
         raise LabError(f"no kernel '{name}': there are {', '.join(NAMES)}")
     folder = os.path.join(CACHE, name)
     make = {"6.1": fetch_stock, "6.12": fetch_backports,
-            ARM64: fetch_arm64}.get(name, build_debug)
+            "7.3": fetch_trixie, ARM64: fetch_arm64}.get(name, build_debug)
     if make is build_debug:
         if not source_version():
             setup_packages("debug")

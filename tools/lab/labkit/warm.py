@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 
+from . import kernels
 from .base import BUILD, ROOT, LabError, say
 
 FOLDER = os.environ.get("MVIA_LAB_UP") or os.path.join(BUILD, "lab-up")
@@ -112,11 +113,14 @@ def build(kernel):
     env = {k: v for k, v in os.environ.items()
            if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     begin = time.monotonic()
-    done = subprocess.run(["make", "-s", "-j2", "-C", ROOT, "modules", "user",
-                           f"KDIR={kernel['kdir']}"], env=env,
-                          stdin=subprocess.DEVNULL, stdout=sys.stderr)
-    if done.returncode:
-        raise LabError("it does not build, see above")
+    modules = kernels.Kernel(None, kernel["release"], None, kernel["kdir"],
+                             None, kernel["root"])
+    for command in (modules.make("-s", "-j2", "modules"),
+                    ["make", "-s", "-j2", "-C", ROOT, "user"]):
+        done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL,
+                              stdout=sys.stderr)
+        if done.returncode:
+            raise LabError("it does not build, see above")
     say(f"built for {kernel['release']} in {time.monotonic() - begin:.1f} s")
 
 
