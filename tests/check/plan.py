@@ -14,6 +14,7 @@ import configure
 import conform
 import containers
 import death
+import every
 import fabric
 import flooded
 import frames
@@ -47,7 +48,7 @@ import wires
 from labkit.initrd import NATIVE as NATIVE_NICS
 from rows import EACH, LAST, boot, here, row, seed, some, stock
 
-KERNELS = ["6.1", "6.12", "debug-6.1"]
+KERNELS = ["6.1", "6.12", "7.3", "debug-6.1"]
 NICS = "e1000 tulip virtio-net"
 # Debian's tulip driver itself trips DMA-API debugging, so not in that kernel.
 DEBUG_NICS = "e1000 e1000e i82559er rtl8139 virtio-net"
@@ -89,6 +90,8 @@ CHECK = [
     boot("check", BY_DRIVER, "native_newer", "6.12", 2, "e1000", **NATIVE),
     boot("check", BY_DRIVER, "native", "6.1", 1, "tulip", **NATIVE),
     boot("check", PLAIN, "newer", "6.12", 1, NICS),
+    # Here e1000 gets its native driver at the end, too.
+    boot("check", PLAIN, "newest", "7.3", 1, "e1000 virtio-net"),
     # All of each chip's is in make check-full.  QEMU 10, which has igb, ends
     # now and then at a boot with two CPUs, in an assertion.
     boot("check", BESIDE, "mixed", "6.1", 1, "i82559er rtl8139 igb", **MIXED),
@@ -221,7 +224,7 @@ ON_HOST = [
         installed=["debian", "licences"],
         full_installed=["debian", "rpm", "licences", "compilers", "trixie"]),
     row("packages: DKMS on {name}", host.dkms, "name",
-        installed=None, full_installed=["6.1", "6.12"]),
+        installed=None, full_installed=["6.1", "6.12", "7.3"]),
     row(None, system.steps, at="installed"),
     row("Debian: the tutorial, word by word", lesson.guest,
         at="full_installed"),
@@ -244,7 +247,9 @@ ON_HOST = [
 
 # On one machine or two, with every NIC that QEMU has.
 IN_GUESTS = [
-    row("conformance via_lo", conform.conform_lo, at="stock all arm64"),
+    row("every module loads", every.load, at="newest all"),
+    row("conformance via_lo", conform.conform_lo,
+        at="stock newest all arm64"),
     row("old programs, in 64 and 32 bits", samples.run, at="stock all"),
     # A debug kernel takes minutes for three levels; one has every group, and
     # the other two are on stock kernels and in the simulator.
@@ -253,7 +258,7 @@ IN_GUESTS = [
     row("conformance {nic}, two machines", conform.conform_wire, "net",
         newer=0, all=EACH, races=0, arm64=0),
     row("conformance {pattern}, {nic}, two machines", conform.conform_wire,
-        "net pattern", stock=(2, conform.BRIEF)),
+        "net pattern", stock=(2, conform.BRIEF), newest=(1, "send*,rdma*,connect*")),
     row("conformance ofi:tcp, {nic}, two machines", plugins.conform_tcp,
         "net groups", all=(EACH, None), all_debug=None),
     row("conformance ofi:verbs, {nic}, two machines", plugins.conform_verbs,
@@ -270,6 +275,7 @@ IN_GUESTS = [
         udp.conform_udp, "family net pattern",
         stock=("IPv4", 2, "send*,connect*,compat*,nic*"),
         newer=("IPv6", 0, "rdma*,read*"),
+        newest=[("IPv4", 1, "send*,connect*"), ("IPv6", 1, "rdma*")],
         all=[("IPv4", EACH, "*"), ("IPv6", EACH, "*")]),
     row("via_udp: bad network, {family}, {nic}", udp.bad,
         "family net messages",
@@ -653,9 +659,12 @@ BY_NATIVE = [
     row("unplugged under load", native_harm.unplugged, needs=LAST,
         at="native native_full"),
     # Where the stock driver had eth0 until then.
+    row("native {nic}: conformance {pattern}",
+        native.bound(conform.conform_wire), "net pattern", needs=LAST,
+        newest=(0, "send*,rdma*")),
     row("native {nic}: {messages} messages, bad wire",
         native.bound(transfer.reliability), "net messages", needs=LAST,
-        debug=(0, 600)),
+        debug=(0, 600), newest=(0, 5000)),
     row("native e1000: everything at once", native.bound(native_harm.churn),
         "seconds", needs=LAST, debug=10),
     row("native e1000: unplugged under load",
