@@ -69,6 +69,9 @@ KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
 KREL := $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' \
 	  $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 
+# The oldest and the newest that are supported.
+KERNELS := 6.1 7.3
+
 # What a goal lacks is told before anything is built; make -n builds nothing.
 GOALS := $(or $(MAKECMDGOALS),all)
 LACKS := $(if $(findstring n,$(firstword -$(MAKEFLAGS))),,$(shell CC='$(CC)' \
@@ -169,7 +172,8 @@ modules:
 	@cp -u --parents $(KSRC) $(B)/kbuild/$(KREL)/
 	@find $(B)/kbuild/$(KREL) -name '*.[ch]' ! -name '*.mod.c' | while read f; do \
 		test -e "$${f#$(B)/kbuild/$(KREL)/}" || rm -f "$$f"; done
-	$(MAKE) -C $(KDIR) M=$(abspath $(B)/kbuild/$(KREL)) $(KFLAGS) modules
+	tools/lacks.sh $(KREL) $(KERNELS) $(B)/kbuild/$(KREL)/log \
+		$(MAKE) -C $(KDIR) M=$(abspath $(B)/kbuild/$(KREL)) $(KFLAGS) modules
 	@cp -u $(B)/kbuild/$(KREL)/*.ko $(B)/modules/$(KREL)/
 
 .PHONY: install install-user install-modules install-udev install-plugins

@@ -12,6 +12,10 @@
 #include <linux/mm.h>
 #include <linux/version.h>
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#error mvia needs Linux 6.1 or newer
+#endif
+
 /*
  * Since 7.1 (and some of its updates) a tunnel's socket is a struct sock; the
  * functions' types say which.
