@@ -10,7 +10,7 @@ bad=0
 
 if [ ! -x "$cache/scripts/checkpatch.pl" ]; then
 	tarball=$(ls /usr/src/linux-source-*.tar.xz 2>/dev/null | tail -n 1)
-	[ -n "$tarball" ] || { echo "lint: apt-get install linux-source-6.1" >&2; exit 1; }
+	[ -n "$tarball" ] || { echo "lint: apt-get install linux-source" >&2; exit 1; }
 	echo "lint: taking checkpatch out of $tarball"
 	mkdir -p "$cache"
 	top=$(basename "$tarball" .tar.xz)

@@ -49,6 +49,13 @@ mnl() { [ "${LIBMNL-}" = no ] || header libmnl/libmnl.h libmnl-dev; }
 cunit() { header CUnit/CUnit.h libcunit1-dev; }
 kernel() { [ -n "${KREL-}" ] || lack "a kernel's headers (or KDIR=)" linux-headers-amd64; }
 
+# The sanitizers of clang, as this release of Debian names the package.
+clang_rt()
+{
+	"$(dirname "$0")/lab/setup.sh" --list here base | tr ' ' '\n' |
+		grep clang-rt
+}
+
 need()
 {
 	case $1 in
@@ -61,7 +68,7 @@ need()
 		compiler && cunit
 		case $1 in *-clang) program clang clang ;; esac ;;
 	sim | */viasim) program clang clang && compiler ;;
-	fuzz | */fuzz/*) program clang "clang libclang-rt-14-dev" ;;
+	fuzz | */fuzz/*) program clang "clang $(clang_rt)" ;;
 	viampi | */viampi) compiler && program "${MPICC:-mpicc}" libopenmpi-dev ;;
 	demo-local | test) compiler && program python3 python3 ;;
 	plots | install-python) program python3 python3 ;;
@@ -92,7 +99,7 @@ done
 [ $# = 1 ] && what="make $1" || what="make $*"
 case $debs in
 *dpkg-dev* | *debhelper* | *lintian* | rpm)
-	remedy="as root, Debian 12: make setup-package" ;;
+	remedy="as root, Debian 12 or 13: make setup-package" ;;
 *)	remedy="as root: apt-get install $debs" ;;
 esac
 echo "$what needs$lost; $remedy"

@@ -5,10 +5,12 @@
 #
 # What it changes in /usr, /etc and /var is seen by its processes alone and ends
 # with them; DIR and the working folder are this system's.  What it left in /usr
-# and /etc is listed in DIR/left.  OWN_ALSO names more folders of this system.  Status 77: this machine cannot do that.
+# and /etc is listed in DIR/left.  OWN_ALSO names more folders of this system, OWN_ROOT another system of
+# which it is a copy.  Status 77: this machine cannot do that.
 # Without root it has the files of root alone, and no other owner.
 set -e
 dir=$1 script=$2
+root=${OWN_ROOT-}
 unshare -Um true || exit 77
 if [ -z "$3" ] && [ "$(id -u)" = 0 ]; then
 	# All users, which takes a mapping that the new namespace cannot write.
@@ -30,10 +32,10 @@ mount --bind "$dir/own" "$dir/own"
 here=$PWD
 cd "$dir/own"
 mkdir -p tmp run root
-cp -d /bin /sbin /lib* . 2>/dev/null || exit 77
+cp -d "$root"/bin "$root"/sbin "$root"/lib* . 2>/dev/null || exit 77
 for d in usr etc var; do
 	mkdir $d .new-$d .work-$d
-	mount -t overlay none $d -o userxattr,lowerdir=/$d \
+	mount -t overlay none $d -o "userxattr,lowerdir=$root/$d" \
 		-o upperdir=.new-$d,workdir=.work-$d || exit 77
 done
 for d in /proc /dev /sys "$here" "$dir" ${OWN_ALSO-}; do

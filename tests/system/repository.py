@@ -59,7 +59,7 @@ def modules(check, kernel):
         if file.read() == sources() and os.path.exists(path):
             return path
     check.host([os.path.join(ROOT, "tests/packages/run"), "dkms",
-                kernel.release, kernel.kdir,
+                kernel.release, kernel.kdir, kernel.root or "",
                 f"build/kbuild/{kernel.release}"], 3600)
     with open(stamp, "w") as file:
         file.write(sources())

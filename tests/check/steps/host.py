@@ -90,7 +90,7 @@ def dkms(check, name):
     check.host([os.path.join(ROOT, "tools/lab/setup.sh"), "package"], LONG)
     kernel = kernels.kernel(name)
     check.host([os.path.join(ROOT, "tests/packages/run"), "dkms",
-                kernel.release, kernel.kdir], LONG)
+                kernel.release, kernel.kdir, kernel.root or ""], LONG)
 
 
 def mutations(check):

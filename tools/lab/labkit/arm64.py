@@ -10,12 +10,12 @@ x86 keeps them: a barrier that is missing shows on a real arm64 only.
 import os
 
 from . import initrd
-from .base import BUILD
+from .base import BUILD, codename
 from .node import Node
 
 OUT = os.path.join(BUILD, "arm64")
 TOOLS = "aarch64-linux-gnu-"
-CC = TOOLS + "gcc-12"
+CC = TOOLS + ("gcc-12" if codename() == "bookworm" else "gcc-14")
 COMMON = ("console=ttyAMA0 loglevel=5 panic=0 net.ifnames=0 "
           "rcupdate.rcu_cpu_stall_timeout=120 watchdog_thresh=60 "
           "ipv6.disable_ipv6=1 printk.time=1")

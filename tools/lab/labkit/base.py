@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import fcntl
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,16 @@ MPIRUN = "mpirun.openmpi" if shutil.which("mpirun.openmpi") else "mpirun"
 
 class LabError(Exception):
     """Something went wrong; the text names the remedy or the log."""
+
+
+def codename():
+    """Of this machine's Debian."""
+    try:
+        with open("/etc/os-release") as file:
+            found = re.search(r"^VERSION_CODENAME=(\w+)", file.read(), re.M)
+    except OSError:
+        found = None
+    return found.group(1) if found else "sid"
 
 
 def say(text):

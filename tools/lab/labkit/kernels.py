@@ -17,8 +17,8 @@ import shutil
 import subprocess
 import time
 
-from .base import (CACHE, LabError, ROOT, TOOLS, locked, logged, output_of,
-                   say)
+from .base import (CACHE, LabError, ROOT, TOOLS, codename, locked, logged,
+                   output_of, say)
 
 # What a kernel built here is made of; what a later fragment says holds.
 FRAGMENTS = {"debug-6.1": ("debug.config",),
@@ -34,7 +34,8 @@ ARM64_ROOT = ("busybox-static", "libc6", "libgcc-s1", "libmnl0", "libcunit1",
 # The Debian that builds modules for 7.3: the programs of its headers want that
 # C library.
 TRIXIE = os.path.join(CACHE, "debian13")
-TRIXIE_PACKAGES = "gcc", "make", "libc6-dev", "kmod", "pahole"
+TRIXIE_PACKAGES = ("gcc", "make", "libc6-dev", "kmod", "pahole", "dkms",
+                   "openssl")
 
 
 class Kernel(collections.namedtuple(
@@ -140,7 +141,9 @@ def image_release(apt, *options, package="linux-image-amd64"):
 
 
 def fetch_stock(name, folder, log):
-    """Debian's own 6.1, with headers that the machine has or gets."""
+    """Debian's own 6.1, with headers that a Debian 12 has or gets."""
+    if codename() != "bookworm":
+        return fetch_private(name, folder, log)
     try:
         return fetch_listed(name, folder, log)
     except LabError:
@@ -156,8 +159,8 @@ def fetch_listed(name, folder, log):
     apt = Apt(log=log)
     release = image_release(apt)
     if not release.startswith("6.1."):
-        raise LabError(f"this machine's apt offers kernel {release}, the lab "
-                       "needs Debian 12 with 6.1")
+        raise LabError(f"this machine's apt offers kernel {release}, a "
+                       "Debian 12 has 6.1")
     if not os.path.isdir(f"/usr/src/linux-headers-{release}"):
         need_root(f"installing linux-headers-{release}")
         say(f"installing linux-headers-{release}")
@@ -218,12 +221,18 @@ def unpack_headers(folder, debs, release, log):
     return kdir
 
 
-def fetch_backports(name, folder, log):
-    """Debian's 6.12 from bookworm-backports, headers and all."""
-    apt = private_apt(log, "apt", ("bookworm", "bookworm-backports"))
-    say("reading the package lists of bookworm-backports (private copy)")
+# The suites of Debian 12 that have a kernel, and the folder of their lists.
+SUITES = {"6.1": ("apt-6.1", "bookworm"),
+          "6.12": ("apt", "bookworm", "bookworm-backports")}
+
+
+def fetch_private(name, folder, log):
+    """Debian 12's own 6.1 or 6.12 of its backports, headers and all."""
+    part, *suites = SUITES[name]
+    apt = private_apt(log, part, suites)
+    say(f"reading the package lists of {suites[-1]} (private copy)")
     apt.get("update")
-    target = ("-t", "bookworm-backports")
+    target = ("-t", suites[-1])
     release = image_release(apt, *target)
     image, headers = f"linux-image-{release}", f"linux-headers-{release}"
     version = apt.field(image, "Version", *target)
@@ -253,7 +262,8 @@ def newest(apt, series):
 def trixie_root(release, log):
     """A Debian 13 with a compiler and the headers of that release."""
     headers = f"linux-headers-{release}"
-    if os.path.exists(f"{TRIXIE}/usr/src/{headers}/Makefile"):
+    if all(map(os.path.exists, (f"{TRIXIE}/usr/src/{headers}/Makefile",
+                                f"{TRIXIE}/usr/sbin/dkms"))):
         return TRIXIE
     need_root("making a Debian 13")
     setup_packages("system")
@@ -346,11 +356,42 @@ def debug_key(name, version):
     return hashlib.sha256(text).hexdigest()[:12]
 
 
-def source_version():
+def installed_source():
     done = subprocess.run(["dpkg-query", "-W", "-f", "${Version}",
                            "linux-source-6.1"], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True)
     return done.stdout if done.returncode == 0 else None
+
+
+def source():
+    """(version, archive) of 6.1's source: a package of Debian 12, which goes
+    to the cache of other machines."""
+    if codename() == "bookworm":
+        if not installed_source():
+            setup_packages("debug")
+        return installed_source(), "/usr/src/linux-source-6.1.tar.xz"
+    folder = os.path.join(CACHE, "source-6.1")
+    version = os.path.join(folder, "version")
+    with locked("source-6.1", "fetching 6.1's source"):
+        if not os.path.exists(version):
+            fetch_source(folder, version, os.path.join(CACHE,
+                                                       "source-6.1.log"))
+    with open(version) as file:
+        return file.read(), os.path.join(
+            folder, "usr/src/linux-source-6.1.tar.xz")
+
+
+def fetch_source(folder, version, log):
+    os.makedirs(folder, exist_ok=True)
+    apt = private_apt(log, "apt-6.1", ("bookworm",))
+    say("fetching linux-source-6.1 of Debian 12, once")
+    apt.get("update")
+    debs = download(apt, folder, ["linux-source-6.1"])
+    for deb in debs.values():
+        logged(["dpkg-deb", "-x", deb, folder], log, "unpacking the source")
+    shutil.rmtree(os.path.join(folder, "debs"))
+    with open(version, "w") as file:
+        file.write(apt.field("linux-source-6.1", "Version"))
 
 
 def check_config(name, folder):
@@ -375,7 +416,7 @@ def build_debug(name, folder, log):
     stamp = os.path.join(folder, ".extracted")
     if not os.path.exists(stamp):
         say("unpacking linux-source-6.1")
-        logged(["tar", "xf", "/usr/src/linux-source-6.1.tar.xz", "-C", folder,
+        logged(["tar", "xf", source()[1], "-C", folder,
                 "--strip-components=1"], log, "unpacking the source")
         open(stamp, "w").close()
     with open(os.path.join(folder, "localversion-mvia"), "w") as file:
@@ -416,12 +457,10 @@ def kernel(name, update=False):
     if name not in (*NAMES, ARM64):
         raise LabError(f"no kernel '{name}': there are {', '.join(NAMES)}")
     folder = os.path.join(CACHE, name)
-    make = {"6.1": fetch_stock, "6.12": fetch_backports,
+    make = {"6.1": fetch_stock, "6.12": fetch_private,
             "7.3": fetch_trixie, ARM64: fetch_arm64}.get(name, build_debug)
     if make is build_debug:
-        if not source_version():
-            setup_packages("debug")
-        folder += "-" + debug_key(name, source_version())
+        folder += "-" + debug_key(name, source()[0])
     found = None if update else read_info(folder)
     if found:
         return found

@@ -11,11 +11,13 @@ import os
 import re
 import shutil
 
-from .base import CACHE, LabError, locked, logged, output_of, say
+from .base import (CACHE, LabError, codename, locked, logged, output_of,
+                   say)
 from .kernels import download, private_apt
 
-# NIC models that Debian 12's own QEMU, 7.2, has not.
-NEWER = ("igb",)
+# NIC models that Debian 12's own QEMU, 7.2, has not; and those of two slots.
+NEWER = ("igb",) if codename() == "bookworm" else ()
+WIDE = ("igb",)
 OWN = "qemu-system-x86_64"
 SUITE = "bookworm-backports"
 # What a node takes of it, and no more.
@@ -89,7 +91,7 @@ def slot(model, net):
 
     An igb reserves its virtual functions' places: two slots, from the 16th
     behind its own on.  So each has another two."""
-    return f",addr={8 + 2 * net:#x}" if model in NEWER else ""
+    return f",addr={8 + 2 * net:#x}" if model in WIDE else ""
 
 
 def command(models):
