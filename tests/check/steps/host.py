@@ -80,9 +80,15 @@ def packages(check, what):
                skips=True)
 
 
-def bare(check, what):
+def bare(check, what, suite="bookworm"):
     """README's commands on a machine that has nothing else."""
-    check.host([os.path.join(ROOT, "tests/bare/run"), what], LONG, skips=True)
+    check.host([os.path.join(ROOT, "tests/bare/run"), what, suite], LONG,
+               skips=True)
+
+
+def bare_trixie(check, what):
+    """The same on Debian 13."""
+    bare(check, what, "trixie")
 
 
 def dkms(check, name):
