@@ -20,7 +20,10 @@ if before "$release" "$oldest"; then
 	echo "modules: Linux $release is older than $oldest, the oldest that mvia supports" >&2
 	exit 1
 fi
-before "$newest" "$release" || exec "$@"
+before "$newest" "$release" || {
+	"$@"
+	exit
+}
 
 mkdir -p "$(dirname "$log")"
 echo "modules: Linux $release is newer than $newest, the newest that mvia is tested on"
