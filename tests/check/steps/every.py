@@ -14,8 +14,8 @@ def every():
 
 
 def load(session):
-    """Each of them is in the kernel at one time, and those that were not before
-    go again."""
+    """All are in the kernel at one time; those that were not before go
+    again."""
     lab, node = session.lab, session.lab.nodes[0]
     new = [name for name in every()
            if node.run(f"test -e /sys/module/{name}").rc]

@@ -81,7 +81,8 @@ def make(session, tree, *targets):
 def modules_of(session, tree, names=AGENT, number=0):
     """A node has these modules instead of today's."""
     lab, node = session.lab, session.lab.nodes[number]
-    session.check.host(lab.kernel.make("-s", "-j2", "modules", tree=tree), 1200)
+    session.check.host(lab.kernel.make("-s", "-j2", "modules", tree=tree),
+                       1200)
     lab.rmmod(node)
     try:
         for name in names:
