@@ -224,7 +224,7 @@ ON_HOST = [
         installed=["debian", "licences"],
         full_installed=["debian", "rpm", "licences", "compilers", "trixie"]),
     row("bare machine: {what} (Debian 13)", host.bare_trixie, "what",
-        installed=None, full_installed=["user", "packages", "install"]),
+        installed="user", full_installed=["user", "packages", "install"]),
     row("packages: DKMS on {name}", host.dkms, "name",
         installed=None, full_installed=["6.1", "6.12", "7.3"]),
     row(None, system.steps, at="installed"),
