@@ -561,7 +561,7 @@ static void eepro_link(struct via_native *n, struct via_native_link *link)
 		take_counters(n);
 		/* A lost resume is made good for at the next look but one. */
 		if (eepro(n)->standby)
-			mod_delayed_work(system_wq, &n->link_work, HZ / 10);
+			mod_delayed_work(system_percpu_wq, &n->link_work, HZ / 10);
 		/* Its receiver may lock up, which a new filter cures. */
 		if (eepro(n)->old)
 			n->filter_due = true;

@@ -11,6 +11,7 @@
 #include <linux/device.h>
 #include <linux/mm.h>
 #include <linux/version.h>
+#include <linux/workqueue.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
 #error mvia needs Linux 6.1 or newer
@@ -44,6 +45,12 @@
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 19, 0)
 #define blake2s_ctx		blake2s_state
+#endif
+
+/* Some updates of older kernels have both names; the queues are the same. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
+#define system_percpu_wq	system_wq
+#define system_dfl_wq		system_unbound_wq
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)

@@ -100,7 +100,7 @@ static void filter(struct via_native *n)
 	__netif_tx_lock(via_native_txq(n), smp_processor_id());
 	n->filter_due = n->up && !n->chip->filter(n);
 	if (n->filter_due)
-		mod_delayed_work(system_wq, &n->link_work, 1);
+		mod_delayed_work(system_percpu_wq, &n->link_work, 1);
 	__netif_tx_unlock(via_native_txq(n));
 }
 
@@ -175,7 +175,7 @@ static void link_work(struct work_struct *work)
 	    (link.up && (link.mbps != n->link.mbps ||
 			 link.full != n->link.full)))
 		set_link(n, &link);
-	queue_delayed_work(system_wq, &n->link_work,
+	queue_delayed_work(system_percpu_wq, &n->link_work,
 			   round_jiffies_relative(LINK_PERIOD));
 	if (READ_ONCE(n->filter_due))
 		renew_filter(n);
@@ -184,7 +184,7 @@ static void link_work(struct work_struct *work)
 /* The wire may have changed.  Any context, while up. */
 void via_native_look(struct via_native *n)
 {
-	mod_delayed_work(system_wq, &n->link_work, 0);
+	mod_delayed_work(system_percpu_wq, &n->link_work, 0);
 }
 EXPORT_SYMBOL_GPL(via_native_look);
 
@@ -262,7 +262,7 @@ static int chip_up(struct via_native *n)
 	WRITE_ONCE(n->poll_ok, true);
 	netif_tx_start_all_queues(n->dev);
 	/* The wire decides when to send. */
-	mod_delayed_work(system_wq, &n->link_work, 0);
+	mod_delayed_work(system_percpu_wq, &n->link_work, 0);
 	return 0;
 }
 

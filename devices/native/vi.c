@@ -23,7 +23,7 @@ static struct via_native *native_of(struct net_device *dev)
 static void free_later(struct via_native *n, struct via_ether_nic *nic)
 {
 	llist_add(&nic->gone, &n->gone);
-	queue_work(system_unbound_wq, &n->gone_work);
+	queue_work(system_dfl_wq, &n->gone_work);
 }
 
 static void nic_up(struct via_native *n)

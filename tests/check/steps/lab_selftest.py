@@ -424,6 +424,8 @@ def kernel_log_watch():
                  "WARNING: possible circular locking dependency detected",
                  "kmemleak: 2 new suspected memory leaks", "Call Trace:",
                  "refcount_t: underflow; use-after-free.",
+                 "workqueue: work func link_work [via_native] enqueued on "
+                 "deprecated workqueue. Use system_{percpu|dfl}_wq instead.",
                  "DMA-API: e1000 0000:00:03.0: device driver frees"):
         expect(BAD.search(line) and not FINE.search(line), f"missed: {line}")
     for line in ("via_ka: loading out-of-tree module taints kernel.",

@@ -13,7 +13,9 @@ BAD = re.compile(
     r"self-detected stall|soft lockup|hard LOCKUP|Kernel panic|"
     r"general protection|corruption|nobody cared|"
     r"unregister_netdevice: waiting|NETDEV WATCHDOG|transmit queue \d+ "
-    r"timed out|lab init: |Out of memory|page allocation failure")
+    r"timed out|lab init: |Out of memory|page allocation failure|"
+    # Told once for each boot, of interfaces that will go.
+    r"work func \S+ \[via_\w+\] enqueued on deprecated")
 FINE = re.compile(
     r"DMA-API: (preallocated|debugging enabled)|"
     r"ODEBUG: selftest passed|"
