@@ -28,6 +28,7 @@ import argparse
 import os
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -71,12 +72,23 @@ def build(args, parts):
         sys.exit("bench: the build failed")
 
 
+def about(args, parts):
+    """What the record says of the run."""
+    done = subprocess.run(["git", "-C", ROOT, "describe", "--always",
+                           "--dirty"], check=False, text=True,
+                          capture_output=True)
+    return dict(date=time.strftime("%Y-%m-%d"),
+                commit=done.stdout.strip() or "none",
+                kernel=args.kernel if parts == ["providers"] else
+                kernels.kernel(args.kernel).release,
+                machine=exact.machine(args), quick=args.quick)
+
+
 def run_exact(book, nic, parts, args):
     print(f"# exact mode, {nic}: {', '.join(parts)}", flush=True)
     failures = []
     try:
-        with Lab(nodes=1, nics=[nic], exact=True, kernel=args.kernel,
-                 mem=1024) as lab:
+        with exact.guest(args, nic) as lab:
             runner = exact.Exact(book, lab, args.build, nic, args.quick)
             failures = runner.failures
             runner.setup()
@@ -104,8 +116,7 @@ def run_sizes(book, args):
     print(f"# sizes, exact mode, {sizes.EXACT_NIC}", flush=True)
     failures = []
     try:
-        with Lab(nodes=1, nics=[sizes.EXACT_NIC], exact=True,
-                 kernel=args.kernel, mem=1024) as lab:
+        with exact.guest(args, sizes.EXACT_NIC) as lab:
             runner = exact.Exact(book, lab, args.build, sizes.EXACT_NIC,
                                  args.quick)
             failures = runner.failures
@@ -155,8 +166,7 @@ def run_patterns(book, args):
     nic, failures = patterns.NIC, []
     print(f"# patterns, exact mode, {nic}", flush=True)
     try:
-        with Lab(nodes=1, nics=[nic], exact=True, kernel=args.kernel,
-                 mem=1024) as lab:
+        with exact.guest(args, nic) as lab:
             runner = exact.Exact(book, lab, args.build, nic, args.quick)
             failures = runner.failures
             runner.setup()
@@ -182,6 +192,10 @@ def main():
     parser.add_argument("--nic", choices=exact.NATIVE,
                         help="part native: with this NIC only")
     parser.add_argument("--kernel", default="6.1")
+    parser.add_argument("--erms", action="store_true",
+                        help="exact mode: the guest's processor keeps ERMS and "
+                        "FSRM; its kernel then copies by `rep movsb`, which "
+                        "counts one instruction a byte")
     parser.add_argument("--build", default="build", help="the build folder")
     args = parser.parse_args()
     parts = [p for p in PARTS if p in (args.only or PARTS)]
@@ -189,7 +203,7 @@ def main():
     os.makedirs(args.build, exist_ok=True)
     build(args, parts)
     path = os.path.join(args.build, "bench.jsonl")
-    book = figures.Book(path)
+    book = figures.Book(path, **about(args, parts))
 
     failures = []
     exact_parts = [p for p in parts if p in EXACT_PARTS and

@@ -4,7 +4,10 @@
 import json
 import os
 
+from lab import Lab
+from labkit.base import LabError
 from labkit.initrd import NATIVE
+from labkit.node import NO_STRINGS
 
 PEER = "--peer-netns peer"
 VIA = f"--exact -d via_eth0 --peer-dev via_eth1 {PEER}"
@@ -16,6 +19,17 @@ SOCK = f"--exact {PEER}"
 NATIVE_EXACT = ("tulip", "e1000", "i82559er", "rtl8139", "igb")
 
 
+def guest(args, nic, **more):
+    """The lab of these parts."""
+    return Lab(nodes=1, nics=[nic], exact=True, kernel=args.kernel, mem=1024,
+               erms=args.erms, **more)
+
+
+def machine(args):
+    """What the record of a run calls it."""
+    return f"exact mode, {'with ERMS and FSRM' if args.erms else NO_STRINGS}"
+
+
 class Exact:
     """Runs programs on the exact node and books what they print."""
 
@@ -24,7 +38,17 @@ class Exact:
         self.node, self.build = lab.nodes[0], build
         self.failures = []
 
+    def check_copies(self):
+        """LabError where the kernel's copies count by the byte and should
+        not."""
+        flags = self.node.sh("grep -m 1 ^flags /proc/cpuinfo").out.split()
+        found = {"erms", "fsrm"}.intersection(flags)
+        if found and not self.lab.erms:
+            raise LabError(f"the guest's processor has {', '.join(found)} in "
+                           f"spite of {NO_STRINGS}")
+
     def setup(self):
+        self.check_copies()
         self.lab.insmod(self.node)
         self.lab.attach(self.node, "eth0")
         self.node.sh(f"{self.build}/tools/via -n peer dev attach eth1 && "

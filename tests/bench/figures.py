@@ -15,9 +15,13 @@ FIELDS = ("bench", "path", "nic", "level", "wait", "size", "unit", "value")
 class Book:
     """All figures so far; each goes to the file as it comes."""
 
-    def __init__(self, path):
+    def __init__(self, path, **run):
+        """`run` is what the record says of the whole run, in its first
+        line."""
         self.figures = []
         self.file = open(path, "w", buffering=1)
+        if run:
+            self.file.write(json.dumps({"run": run}) + "\n")
 
     def add(self, **figure):
         assert set(figure) == set(FIELDS), figure

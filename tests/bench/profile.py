@@ -22,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab")]
 
 import exact  # noqa: E402
-from lab import Lab, LabError  # noqa: E402
+from lab import LabError  # noqa: E402
 
 WIRE = f"tools/vipl_lat {exact.VIA}"
 PATHS = {
@@ -43,7 +43,8 @@ PATHS = {
     "lo": "tools/vipl_lat --exact -d via_lo -l rd",
     "lo-block": "tools/vipl_lat --exact -d via_lo -l rd -e",
 }
-FEW, MANY = 400, 4400
+# On a host with other work, with fewer the guest's idling in between shows.
+FEW, MANY = 400, 30400
 PIE = 0x555555554000		# of a program, with norandmaps
 
 
@@ -107,9 +108,8 @@ def measure(args, command):
     path = os.path.join(args.build, "insns.out")
     binary = os.path.join(args.build, command.split()[0])
     plugin = os.path.join(args.build, "tests/bench/insns.so")
-    with Lab(nodes=1, nics=[args.nic], exact=True, mem=1024,
-             append="norandmaps",
-             qemu_args=["-plugin", f"{plugin},out={path}"]) as lab:
+    with exact.guest(args, args.nic, append="norandmaps",
+                     qemu_args=["-plugin", f"{plugin},out={path}"]) as lab:
         runner = exact.Exact(None, lab, args.build, args.nic, False)
         runner.setup()
         if args.native:
@@ -120,7 +120,7 @@ def measure(args, command):
         runner.run(f"{command} -n {FEW}")
         shots = [counter.snapshot()]
         for n in (FEW, MANY):
-            runner.run(f"{command} -n {n}")
+            runner.run(f"{command} -n {n}", 1800)
             shots.append(counter.snapshot())
         if runner.failures:
             raise LabError(runner.failures[0])
@@ -136,6 +136,9 @@ def main():
     parser.add_argument("--nic", default="tulip")
     parser.add_argument("--native", action="store_true",
                         help="with our own driver for the NIC")
+    parser.add_argument("--kernel", default="6.1")
+    parser.add_argument("--erms", action="store_true",
+                        help="the guest's processor keeps ERMS and FSRM")
     parser.add_argument("--lines", type=int, default=60)
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     args = parser.parse_args()
@@ -147,7 +150,7 @@ def main():
     except LabError as error:
         sys.exit(f"profile: {error}")
     # A round trip is two messages; of bulk, each message counts, both ends.
-    bulk = args.path.startswith("bulk")
+    bulk = "bulk" in args.path or args.path.endswith("-bw")
     per = (MANY - FEW) * (1 if bulk else 2)
     print(f"# {args.path}, {args.nic}: instructions of one message, "
           + ("64 KiB, both ends" if bulk else "one way"))

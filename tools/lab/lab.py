@@ -16,7 +16,8 @@ block fails (LabError) when a kernel said what no kernel should say.
 
 In exact mode there is one guest with one CPU that advances its clock by one
 nanosecond per instruction; its two NICs share a hub, and eth1 lives in the
-network namespace "peer": 10.0.0.1 is eth0, 10.0.0.2 is eth1.
+network namespace "peer": 10.0.0.1 is eth0, 10.0.0.2 is eth1.  Its kernel
+copies without `rep movsb` (labkit/node.py says why); erms=True brings it back.
 """
 
 import os
@@ -70,6 +71,7 @@ class Lab:
     kernel: "6.1", "6.12", "7.3", "debug-6.1" or "kcsan-6.1".
     wire: settings for all wires, see labkit.wire.Wire.
     exact: one guest that counts instructions.
+    erms: in exact mode, the processor's ERMS and FSRM stay on.
     boot_limit: seconds that a booting guest may take, see labkit.patience.
     append: more words for the kernel's command line.
     arm64: names of the nodes of that machine, with Debian's 6.1.
@@ -78,7 +80,7 @@ class Lab:
     def __init__(self, nodes=2, nics=("virtio-net",), kernel="6.1", cpus=1,
                  mem=None, wire=None, exact=False, logdir=None, append="",
                  accelerator=None, qemu_args=(), boot_limit=None,
-                 arm64=()):
+                 arm64=(), erms=False):
         if isinstance(nics, str):
             nics = [nics]
         if not 1 <= nodes <= 9:
@@ -92,6 +94,7 @@ class Lab:
         for spec in self.nics:
             initrd.nic_model(spec)
         self.append, self.qemu_args = append, list(qemu_args)
+        self.erms = erms
         self.kernel = kernels.kernel(kernel)
         self.arm64 = arm64
         self.foreign = kernels.kernel(kernels.ARM64) if arm64 else None

@@ -83,6 +83,10 @@ def add_lab_options(parser, nodes):
                         "rate=40M,queue=64,seed=..")
     parser.add_argument("--exact", action="store_true",
                         help="one node that counts instructions")
+    parser.add_argument("--erms", action="store_true",
+                        help="with --exact: the processor keeps ERMS and "
+                        "FSRM, so that the kernel's copies count one "
+                        "instruction a byte")
     parser.add_argument("--accel", choices=("auto", "kvm", "tcg"))
     parser.add_argument("--modules", action="store_true",
                         help="insert mvia's modules and attach all NICs")
@@ -106,7 +110,7 @@ def make_lab(args):
     return Lab(nodes=args.nodes, nics=nics, kernel=args.kernel,
                cpus=args.cpus, mem=args.mem, wire=wire.settings(args.wire),
                exact=args.exact, accelerator=args.accel, append=args.append,
-               boot_limit=args.boot_limit)
+               boot_limit=args.boot_limit, erms=args.erms)
 
 
 def load_modules(lab, native=False, nodes=None):
