@@ -6,6 +6,10 @@ Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
        udp    instructions in UDP/IP, by via_udp (tulip)
        lo     instructions over via_lo, beside a UNIX-domain socket pair
        micro  single calls and memory
+       peers  bulk over links that segment and join for TCP (e1000, veth)
+              and over one that does not (tulip): VIA, VIA in UDP/IP, TCP
+       objects  a VI's making, connection, end and memory; a page's
+              registration, by the kind of page; a message on each of 1,000 VIs
        hostile  instructions of each kind of hostile frame
        keys   latency and bulk with authenticators, with checksums, without
        native through our own drivers, on each NIC model, beside the
@@ -21,6 +25,8 @@ Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
               frame): VIA beside UDP, TCP and RC on rdma_rxe, tulip
        mpi    fi_pingpong and Open MPI over via;ofi_rxm between two machines,
               beside tcp;ofi_rxm and Open MPI's TCP; instructions of 8 bytes
+Each part ends with what of its instructions is better and worse than in the
+last run that was recorded (--record).
 Ends with status 1 when something could not be measured or a bar is missed.
 """
 
@@ -39,17 +45,22 @@ import exact  # noqa: E402
 import figures  # noqa: E402
 import mpi  # noqa: E402
 import patterns  # noqa: E402
+import peers  # noqa: E402
 import providers  # noqa: E402
+import record  # noqa: E402
 import sizes  # noqa: E402
 import wire  # noqa: E402
 from lab import Lab, LabError  # noqa: E402
 from labkit import kernels  # noqa: E402
 
-PARTS = ("exact", "udp", "lo", "micro", "hostile", "keys", "native", "wire",
-         "sizes", "providers", "patterns", "mpi")
+PARTS = ("exact", "udp", "peers", "lo", "micro", "objects", "hostile", "keys",
+         "native", "wire", "sizes", "providers", "patterns", "mpi")
 EXACT_PARTS = {"exact": exact.part_exact, "lo": exact.part_lo,
                "micro": exact.part_micro, "hostile": exact.part_hostile, "keys": exact.part_keys,
-               "native": exact.part_native, "udp": exact.part_udp}
+               "native": exact.part_native, "udp": exact.part_udp,
+               "peers": peers.part_peers, "objects": exact.part_objects}
+# Of these a guest runs tools and the programs of tests/bench, and no more.
+COUNTED = {"exact", "udp", "peers", "lo", "micro", "objects", "keys"}
 WIRE_NICS = ["e1000", "virtio-net"]
 
 
@@ -67,7 +78,8 @@ def build(args, parts):
                                                    "modules")
         if subprocess.run(modules, env=env, stdout=sys.stderr).returncode:
             sys.exit("bench: the build failed")
-        command += ["user"]
+        command += ["tools", "bench-programs"] if set(parts) <= COUNTED \
+            else ["user"]
     if subprocess.run(command, env=env, stdout=sys.stderr).returncode:
         sys.exit("bench: the build failed")
 
@@ -94,6 +106,7 @@ def run_exact(book, nic, parts, args):
             runner.setup()
             for part in parts:
                 EXACT_PARTS[part](runner)
+                book.ends(f"{part}, {nic}")
     except LabError as error:
         failures.append(f"{nic}: {error}")
         print(f"# FAILED {failures[-1]}", flush=True)
@@ -197,7 +210,12 @@ def main():
                         "FSRM; its kernel then copies by `rep movsb`, which "
                         "counts one instruction a byte")
     parser.add_argument("--build", default="build", help="the build folder")
+    parser.add_argument("--record", action="store_true",
+                        help="what was counted is the last recorded run from "
+                        "now on (tests/bench/recorded.jsonl)")
     args = parser.parse_args()
+    if args.record and (args.quick or args.erms):
+        parser.error("--record is for a run without --quick and --erms")
     parts = [p for p in PARTS if p in (args.only or PARTS)]
     args.build = os.path.abspath(args.build)
     os.makedirs(args.build, exist_ok=True)
@@ -213,6 +231,8 @@ def main():
         failures += run_exact(book, "tulip", exact_parts, args)
     if "exact" in parts and not args.quick:
         failures += run_exact(book, "i82559er", ["exact"], args)
+    if "peers" in parts and not args.quick:
+        failures += run_exact(book, "e1000", ["peers"], args)
     if "native" in parts:
         for nic in [args.nic] if args.nic else exact.NATIVE:
             if nic in exact.NATIVE_EXACT and nic not in have_run:
@@ -222,17 +242,24 @@ def main():
         failures += run_wire(book, args)
     if "sizes" in parts:
         failures += run_sizes(book, args)
+        book.ends("sizes")
     if "providers" in parts:
         failures += providers.part_providers(book, args.build, args.quick)
+        book.ends("providers")
     if "mpi" in parts:
         failures += run_mpi(book, args)
+        book.ends("mpi")
     if "patterns" in parts:
         failures += run_patterns(book, args)
+        book.ends("patterns")
 
     print()
     missed = figures.print_table(book, parts)
     for line in failures:
         print(f"FAILED {line}")
+    if args.record and not failures:
+        record.save(book.figures, book.run)
+        print(f"bench: recorded in {record.PATH}")
     print(f"bench: {len(book.figures)} figures in {path}, {missed} bars "
           f"missed, {len(failures)} failures")
     return 1 if missed or failures else 0

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Connecting and disconnecting, both ends in this process. */
+/*
+ * Connecting and disconnecting, both ends in this process.
+ *
+ *	bench_conn [DEVICE [PEER_DEVICE [PEER_NETNS]]] [-n ROUNDS]
+ */
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
@@ -12,14 +16,14 @@
 #include "common/pair.h"
 #include "emit.h"
 
-#define ROUNDS 200
 #define DISC "bench_conn"
 
 static struct pair p;
+static int rounds = 200;
 
 static void *acceptor(void *arg)
 {
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < rounds; i++) {
 		struct conn_peer peer;
 		VIP_RETURN rc;
 
@@ -39,11 +43,7 @@ static void *acceptor(void *arg)
 
 int main(int argc, char **argv)
 {
-	struct opts o = {
-		.dev = argc > 1 ? argv[1] : "via_lo",
-		.peer_dev = argc > 2 ? argv[2] : NULL,
-		.peer_netns = argc > 3 ? argv[3] : NULL,
-	};
+	struct opts o = { .dev = "via_lo" };
 	struct chan_config c = {
 		.level = VIP_SERVICE_RELIABLE_DELIVERY, .max_transfer = 4096,
 		.tx = 1, .rx = 1, .buf_len = 64, .share = true,
@@ -53,6 +53,13 @@ int main(int argc, char **argv)
 	VIP_VI_ATTRIBUTES attr;
 	pthread_t th;
 
+	if (argc > 2 && !strcmp(argv[argc - 2], "-n")) {
+		rounds = (int)parse_number("-n", argv[argc - 1], 1, 1000000);
+		argc -= 2;
+	}
+	o.dev = argc > 1 ? argv[1] : o.dev;
+	o.peer_dev = argc > 2 ? argv[2] : NULL;
+	o.peer_netns = argc > 3 ? argv[3] : NULL;
 	pair_open_nics(&p, &o);
 	for (int i = 0; i < 2; i++)
 		chan_init(&p.ch[i], &p.nic[i], &c);
@@ -60,7 +67,7 @@ int main(int argc, char **argv)
 	net_addr_local(&remote, &p.nic[1], DISC, strlen(DISC));
 	if (pthread_create(&th, NULL, acceptor, NULL))
 		die("cannot start the accepting thread");
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < rounds; i++) {
 		VIP_RETURN rc;
 
 		/* Only the try that finds the other thread waiting counts. */
@@ -78,9 +85,9 @@ int main(int argc, char **argv)
 		disc += now_ns() - t;
 	}
 	pthread_join(th, NULL);
-	emit("connect", "connect", "rd", "-", 0, "ns", (double)conn / ROUNDS);
+	emit("connect", "connect", "rd", "-", 0, "ns", (double)conn / rounds);
 	emit("connect", "disconnect", "rd", "-", 0, "ns",
-	     (double)disc / ROUNDS);
+	     (double)disc / rounds);
 	pair_fini(&p);
 	return 0;
 }

@@ -2,6 +2,8 @@
 /*
  * What registration costs, and how much kernel memory a VI and a registered
  * page take: the growth of this process's memory cgroup, made for it.
+ *
+ *	bench_reg [DEVICE [vi]]		vi: the memory of a VI alone
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -167,6 +169,10 @@ int main(int argc, char **argv)
 		die("out of memory");
 	nic_open(&nic, argc > 1 ? argv[1] : "via_lo");
 	vi_memory(&nic);
+	if (argc > 2) {
+		nic_close(&nic);
+		return 0;
+	}
 	page_memory(&nic, p);
 	for (size_t len = 4096; len <= MAX_BYTES; len *= 4)
 		timing(&nic, p, len);

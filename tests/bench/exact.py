@@ -4,6 +4,7 @@
 import json
 import os
 
+import offloads
 from lab import Lab
 from labkit.base import LabError
 from labkit.initrd import NATIVE
@@ -30,6 +31,10 @@ def machine(args):
     return f"exact mode, {'with ERMS and FSRM' if args.erms else NO_STRINGS}"
 
 
+# Messages of 64 KiB of a bulk run, and of the one before it.
+BULK, BULK_WARM = 1000, 200
+
+
 class Exact:
     """Runs programs on the exact node and books what they print."""
 
@@ -37,6 +42,7 @@ class Exact:
         self.book, self.lab, self.nic, self.quick = book, lab, nic, quick
         self.node, self.build = lab.nodes[0], build
         self.failures = []
+        self.udp = {}   # of an address, the VI NICs of it and of its peer
 
     def check_copies(self):
         """LabError where the kernel's copies count by the byte and should
@@ -91,8 +97,11 @@ class Exact:
                           unit="instructions", value=row["half_rtt_ns"])
 
     def bulk(self, path, wait, command, level="-", nic=None):
-        for row in self.run(f"{command} -s 65536 -n {self.count(400)} "
-                            "--json -"):
+        """64 KiB, after a run that does not count: the first messages of a
+        connection are dearer, TCP's most.  So --quick has as many."""
+        command = f"{command} -s 65536 --json -"
+        self.run(f"{command} -n {BULK_WARM}")
+        for row in self.run(f"{command} -n {BULK}"):
             self.book.add(bench="bulk", path=path, nic=nic or self.nic,
                           level=level, wait=wait, size=row["bytes"],
                           unit="instr-per-byte", value=row["ns_per_byte"])
@@ -114,13 +123,16 @@ def over_via(exact, path, where=VIA):
 
 
 def over_ip(exact, driver=""):
+    """Returns what TCP is called."""
     exact.lat(f"udp-spin{driver}", "poll",
               f"tests/bench/sock_lat {SOCK} 10.0.0.2 --spin")
     for proto in ("udp", "tcp"):
         exact.lat(f"{proto}{driver}", "block",
                   f"tests/bench/sock_lat {SOCK} 10.0.0.2 --proto {proto}")
-    exact.bulk(f"tcp{driver}", "block",
+    name = offloads.tcp(exact.node, "eth0", f"tcp{driver}")
+    exact.bulk(name, "block",
                f"tests/bench/sock_lat {SOCK} 10.0.0.2 --proto tcp --bw")
+    return name
 
 
 def part_exact(exact):
@@ -132,24 +144,32 @@ def part_exact(exact):
 def part_native(exact):
     """The same through our own driver, IP beside the stock one.  Comes last:
     the cards change hands."""
-    if exact.book.get(bench="bulk", path="tcp", nic=exact.nic) is None:
+    stock = offloads.tcp(exact.node, "eth0")
+    if exact.book.get(bench="bulk", path=stock, nic=exact.nic) is None:
         over_ip(exact)
     exact.go_native()
     driver = NATIVE[exact.nic]
     over_via(exact, driver)
-    over_ip(exact, f"@{driver}")
+    ours = over_ip(exact, f"@{driver}")
+    exact.book.ratio(dict(bench="bulk", path=ours, nic=exact.nic),
+                     dict(bench="bulk", path=stock, nic=exact.nic))
     for bench, path, wait in (("lat", "udp-spin", "poll"),
-                              ("lat", "udp", "block"), ("lat", "tcp", "block"),
-                              ("bulk", "tcp", "block")):
+                              ("lat", "udp", "block"), ("lat", "tcp", "block")):
         like = dict(bench=bench, nic=exact.nic, wait=wait)
         exact.book.ratio(dict(path=f"{path}@{driver}", **like),
                          dict(path=path, **like))
 
 
-def attach_udp(exact):
-    exact.lab.udp(exact.node)
-    exact.node.sh(f"{exact.build}/tools/via dev attach 10.0.0.1 && "
-                  f"{exact.build}/tools/via -n peer dev attach 10.0.0.2")
+def attach_udp(exact, near="10.0.0.1", far="10.0.0.2"):
+    """VI NICs of two addresses, the second one in the namespace."""
+    if not exact.udp:
+        exact.lab.udp(exact.node)
+    if near not in exact.udp:
+        via, number = f"{exact.build}/tools/via", 2 * len(exact.udp)
+        exact.node.sh(f"{via} dev attach {near} && "
+                      f"{via} -n peer dev attach {far}")
+        exact.udp[near] = (f"via_udp{number}", f"via_udp{number + 1}")
+    return exact.udp[near]
 
 
 def part_udp(exact):
@@ -237,6 +257,22 @@ def part_hostile(exact):
                        unit="instructions",
                        value=max(many[k] - few[k] for k in few if k in many))
     lists(exact, "", "")
+
+
+# VIs that take turns, and huge pages for what is registered.
+MANY_VIS, HUGE_PAGES = 1000, 8
+
+
+def part_objects(exact):
+    """What objects cost to make and to end, and many VIs in turn."""
+    exact.node.sh(f"echo {HUGE_PAGES} >/proc/sys/vm/nr_hugepages")
+    for nic, dev, peer in (("lo", "via_lo", ""),
+                           (exact.nic, "via_eth0", "via_eth1 peer")):
+        exact.micro(nic, f"bench_objects {dev}")
+        exact.micro(nic, f"bench_conn {dev} {peer}".strip())
+        exact.micro(nic, f"bench_reg {dev} vi")
+        exact.micro(nic, f"bench_many {MANY_VIS} {dev} {peer}".strip())
+    exact.node.sh("echo 0 >/proc/sys/vm/nr_hugepages")
 
 
 def part_micro(exact):

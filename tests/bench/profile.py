@@ -41,10 +41,14 @@ PATHS = {
     "via-udp-bulk": f"tools/vipl_bw {exact.UDP} -s 65536 -l rd -t 8",
     "via-udp-bulk-block": f"tools/vipl_bw {exact.UDP} -s 65536 -l rd -e",
     "lo": "tools/vipl_lat --exact -d via_lo -l rd",
+    "connect": "tests/bench/bench_conn via_eth0 via_eth1 peer",
+    "connect-lo": "tests/bench/bench_conn via_lo",
     "lo-block": "tools/vipl_lat --exact -d via_lo -l rd -e",
 }
 # On a host with other work, with fewer the guest's idling in between shows.
 FEW, MANY = 400, 30400
+# A connection is made and ended in each round.
+MANY_CONNECT = 3400
 PIE = 0x555555554000		# of a program, with norandmaps
 
 
@@ -104,6 +108,10 @@ def by_function(counts, table):
     return out
 
 
+def many_of(path):
+    return MANY_CONNECT if path.startswith("connect") else MANY
+
+
 def measure(args, command):
     path = os.path.join(args.build, "insns.out")
     binary = os.path.join(args.build, command.split()[0])
@@ -119,7 +127,7 @@ def measure(args, command):
         counter = Counter(path)
         runner.run(f"{command} -n {FEW}")
         shots = [counter.snapshot()]
-        for n in (FEW, MANY):
+        for n in (FEW, many_of(args.path)):
             runner.run(f"{command} -n {n}", 1800)
             shots.append(counter.snapshot())
         if runner.failures:
@@ -151,9 +159,11 @@ def main():
         sys.exit(f"profile: {error}")
     # A round trip is two messages; of bulk, each message counts, both ends.
     bulk = "bulk" in args.path or args.path.endswith("-bw")
-    per = (MANY - FEW) * (1 if bulk else 2)
-    print(f"# {args.path}, {args.nic}: instructions of one message, "
-          + ("64 KiB, both ends" if bulk else "one way"))
+    connect = args.path.startswith("connect")
+    per = (many_of(args.path) - FEW) * (1 if bulk or connect else 2)
+    print(f"# {args.path}, {args.nic}: instructions of one "
+          + ("connection, made and ended, both ends" if connect else
+             "message, 64 KiB, both ends" if bulk else "message, one way"))
     print(f"{sum(functions.values()) / per:9.1f}  in all")
     for (name, module), count in functions.most_common(args.lines):
         print(f"{count / per:9.1f}  {name}{' [' + module + ']' if module else ''}")

@@ -43,13 +43,8 @@ def latencies(pair, size, n):
 
 def bandwidths(pair, size, n):
     """Megabits a second."""
-    via = "-d via_eth0"
-    yield ("via_netdev", "rd"), pair.ours(
-        "tools/vipl_bw", via, f"{via} 52:54:00:00:00:02 -s {size} -n {n} -e",
-        "bw_average_mbps")
-    yield ("tcp", "-"), pair.ours(
-        "tests/bench/sock_lat", "", f"10.0.0.2 --proto tcp --bw -s {size} "
-        f"-n {n}", "bw_average_mbps")
+    yield ("via_netdev", "rd"), pair.via(0, size=size, n=n)
+    yield ("tcp", "-"), pair.tcp(0, size, n)
     # perftest's MB are 2^20 bytes.
     rxe = pair.perftest("ib_send_bw", 0, size, n, 3, "-e")
     yield ("rxe", "-"), rxe and rxe * 8 * 1.048576
@@ -57,7 +52,7 @@ def bandwidths(pair, size, n):
 
 def messages(size):
     """Of a bandwidth run: enough of small ones, not too many large ones."""
-    return max(200, min(5000, (8 << 20) // size))
+    return max(1000, min(5000, (8 << 20) // size))
 
 
 def one_round(pair):

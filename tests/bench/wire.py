@@ -5,6 +5,7 @@ import json
 import os
 import re
 
+import offloads
 from labkit.base import LabError
 
 # Connections of libfabric's are made by the RDMA connection manager. The lab's
@@ -15,6 +16,9 @@ RXE = ("modprobe crc32_generic; modprobe rdma_rxe && modprobe rdma_ucm && "
 
 
 WIREGUARD = 9  # its network: 10.9.0.0/24
+
+# Messages of 64 KiB, and of the run before them, which does not count.
+BULK, BULK_WARM = 1000, 200
 
 
 class Pair:
@@ -94,16 +98,28 @@ class Pair:
         match = re.search(rf"^ *{size}\s+\d+\s.*$", out or "", re.M)
         return float(match.group().split()[column]) if match else None
 
-    def tcp(self, net, iters):
-        return self.ours("tests/bench/sock_lat", "", f"10.{net}.0.2 --proto "
-                         f"tcp --bw -s 65536 -n {iters}", "bw_average_mbps")
+    def bw(self, tool, server, client, n=BULK):
+        """Megabits a second, after a run that does not count: the first
+        messages of a connection are slower, TCP's most."""
+        for count in (BULK_WARM, n):
+            found = self.ours(tool, server, f"{client} -n {count}",
+                              "bw_average_mbps")
+        return found
 
-    def via(self, net, iters):
-        """Reliable Delivery, blocking: polling burns the host CPUs that the
-        emulated wire needs."""
-        return self.ours("tools/vipl_bw", f"-d via_eth{net}",
-                         f"-d via_eth{net} 52:54:00:00:{net:02x}:02 -e -n "
-                         f"{iters}", "bw_average_mbps")
+    def tcp(self, net, size=65536, n=BULK):
+        return self.bw("tests/bench/sock_lat", "", f"10.{net}.0.2 --proto tcp "
+                       f"--bw -s {size}", n)
+
+    def tcp_name(self, net, name="tcp"):
+        """With the offloads that it has over that NIC."""
+        return offloads.tcp(self.lab.nodes[0], f"eth{net}", name)
+
+    def via(self, net, flag="-e", size=65536, n=BULK):
+        """Reliable Delivery, usually blocking: polling burns the host CPUs that
+        the emulated wire needs."""
+        device = f"-d via_eth{net}"
+        return self.bw("tools/vipl_bw", device, f"{device} "
+                       f"52:54:00:00:{net:02x}:02 {flag} -s {size}", n)
 
 
 def key(bench, path, nic, level, wait, size, unit):
@@ -113,7 +129,7 @@ def key(bench, path, nic, level, wait, size, unit):
 
 def one_round(pair, net, nic, quick):
     """All contenders once, one after the other: {key: value}."""
-    n, bulk = (300, 100) if quick else (1000, 400)
+    n = 300 if quick else 1000
     mac = f"52:54:00:00:{net:02x}:02"
     via, ip = f"-d via_eth{net}", f"10.{net}.0.2"
     sock = "tests/bench/sock_lat"
@@ -132,8 +148,7 @@ def one_round(pair, net, nic, quick):
         book(pair.ours("tools/vipl_lat", in_udp,
                        f"{in_udp} {ip} -n {n} {flag}", "t_typical"), 1000,
              "lat", "via_udp", nic, "rd", wait, 4, "ns")
-    book(pair.ours("tools/vipl_bw", in_udp, f"{in_udp} {ip} -n {bulk} -e",
-                   "bw_average_mbps"), 1,
+    book(pair.bw("tools/vipl_bw", in_udp, f"{in_udp} {ip} -e"), 1,
          "bw", "via_udp", nic, "rd", "block", 65536, "mbps")
     for proto in ("udp", "tcp"):
         book(pair.ours(sock, "", f"{ip} --proto {proto} -n {n}", "t_typical"),
@@ -145,15 +160,13 @@ def one_round(pair, net, nic, quick):
                    "t_typical"), 1000,
          "lat", "ofi:verbs", nic, "rd", "poll", 4, "ns")
     for wait, flag in (("poll", ""), ("block", "-e")):
-        book(pair.ours("tools/vipl_bw", via, f"{via} {mac} -n {bulk} {flag}",
-                       "bw_average_mbps"), 1,
+        book(pair.via(net, flag), 1,
              "bw", "via_netdev", nic, "rd", wait, 65536, "mbps")
-    book(pair.ours(sock, "", f"{ip} --proto tcp --bw -s 65536 -n {bulk}",
-                   "bw_average_mbps"), 1,
-         "bw", "tcp", nic, "-", "block", 65536, "mbps")
+    book(pair.tcp(net), 1,
+         "bw", pair.tcp_name(net), nic, "-", "block", 65536, "mbps")
     # perftest's MB are 2^20 bytes.
     for wait, flag in (("poll", ""), ("block", "-e")):
-        book(pair.perftest("ib_send_bw", net, 65536, max(bulk // 4, 50), 3,
+        book(pair.perftest("ib_send_bw", net, 65536, 50 if quick else 100, 3,
                            flag), 8 * 1.048576,
              "bw", "rxe", nic, "-", wait, 65536, "mbps")
     return found
@@ -192,8 +205,8 @@ def part_wire(book, lab, build, nics, quick):
     for nic in nics:
         book.ratio(dict(bench="lat", path="udp", nic=nic),
                    dict(bench="lat", path="via_udp", nic=nic, wait="poll"))
-        book.ratio(dict(bench="bw", path="via_udp", nic=nic),
-                   dict(bench="bw", path="tcp", nic=nic))
+        tcp = dict(bench="bw", path=pair.tcp_name(nics.index(nic)), nic=nic)
+        book.ratio(dict(bench="bw", path="via_udp", nic=nic), tcp)
         for other in ("udp", "tcp", "rxe"):
             book.ratio(dict(bench="lat", path=other, nic=nic),
                        dict(bench="lat", path="via_netdev", nic=nic,
@@ -205,7 +218,7 @@ def part_wire(book, lab, build, nics, quick):
         via = dict(bench="bw", path="via_netdev", nic=nic, wait="block")
         rxe = [(book.get(bench="bw", path="rxe", nic=nic, wait=w) or 0, w)
                for w in ("poll", "block")]
-        book.ratio(via, dict(bench="bw", path="tcp", nic=nic))
+        book.ratio(via, tcp)
         book.ratio(via, dict(bench="bw", path="rxe", nic=nic,
                              wait=max(rxe)[1]))
     return pair.failures
@@ -221,21 +234,20 @@ def part_native(book, lab, build, nic, driver, quick):
         lab.insmod(node, modules=("via_native", driver))
         node.sh(f"{bind} eth1 native && until grep -q 1 "
                 "/sys/class/net/eth1/carrier; do sleep 0.1; done", 60)
-    iters = 200 if quick else 1000
+    stock, ours = pair.tcp_name(0), pair.tcp_name(1, f"tcp@{driver}")
     rounds = []
     for number in range(2 if quick else 5):
         print(f"# round {number + 1}", flush=True)
         found = {}
         for path, level, value in (
-                ("tcp", "-", pair.tcp(0, iters)),
-                (f"tcp@{driver}", "-", pair.tcp(1, iters)),
-                (driver, "rd", pair.via(1, iters))):
+                (stock, "-", pair.tcp(0)), (ours, "-", pair.tcp(1)),
+                (driver, "rd", pair.via(1))):
             if value is not None:
                 found[key("bw", path, nic, level, "block", 65536,
                           "mbps")] = value
         rounds.append(found)
     book.medians(rounds)
-    for path in (f"tcp@{driver}", driver):
+    for path in (ours, driver):
         book.ratio(dict(bench="bw", path=path, nic=nic),
-                   dict(bench="bw", path="tcp", nic=nic))
+                   dict(bench="bw", path=stock, nic=nic))
     return pair.failures
