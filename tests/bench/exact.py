@@ -4,8 +4,8 @@
 import json
 import os
 
-import offloads
 from lab import Lab
+from labkit import offloads
 from labkit.base import LabError
 from labkit.initrd import NATIVE
 from labkit.node import NO_STRINGS

@@ -7,10 +7,10 @@ import statistics
 
 import exact
 import mpi
-import offloads
 import patterns
 import providers
 import record
+from labkit import offloads
 
 FIELDS = ("bench", "path", "nic", "level", "wait", "size", "unit", "value")
 

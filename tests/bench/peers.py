@@ -3,7 +3,7 @@
 does not (tulip): VIA, VIA in UDP/IP and TCP, in instructions."""
 
 import exact
-from offloads import tcp
+from labkit.offloads import tcp
 
 # A pair of veth beside the NICs of a guest, its far end in the same namespace.
 VETH = ("v0", "v1", "10.1.0.1", "10.1.0.2")

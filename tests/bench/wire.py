@@ -5,7 +5,7 @@ import json
 import os
 import re
 
-import offloads
+from labkit import offloads
 from labkit.base import LabError
 
 # Connections of libfabric's are made by the RDMA connection manager. The lab's

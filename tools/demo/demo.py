@@ -26,7 +26,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools/lab"))
 
 import judge  # noqa: E402
 from lab import Lab, LabError  # noqa: E402
-from labkit import kernels  # noqa: E402
+from labkit import kernels, offloads  # noqa: E402
 from labkit.base import BUILD  # noqa: E402
 
 PEER = "52:54:00:00:00:02"
@@ -198,6 +198,8 @@ def demo(args):
         responder.kill()
         explain("5. VIA (Reliable Delivery) beside UDP and TCP, same "
                 "machines, same NIC")
+        print("  What it does for TCP: "
+              f"{offloads.of(lab.nodes[0], 'eth0')}", flush=True)
         median, good = measure_all(lab, args.rounds)
         logs = lab.logdir
     via, udp, tcp = (median[who, "lat"] for who in ("VIA", "UDP", "TCP"))

@@ -13,7 +13,7 @@ NO_JOINING = ("tulip", "e100", "veth")
 STOCK = {"e1000": "TSO, GRO", "virtio-net": "GRO"}
 
 
-def offloads(features, driver):
+def named(features, driver):
     """"TSO, GRO" and so on, of the output of ethtool -k."""
     on = set(re.findall(r"(?m)^([a-z-]+): on\b", features))
     found = []
@@ -24,8 +24,13 @@ def offloads(features, driver):
     return ", ".join(found) or "no offloads"
 
 
-def tcp(node, interface, name="tcp"):
-    """What TCP is called that leaves by that interface of a guest."""
+def of(node, interface):
+    """Those of an interface of a guest."""
     driver = node.sh("basename $(readlink /sys/class/net/"
                      f"{interface}/device/driver || echo veth)").out.strip()
-    return f"{name} ({offloads(node.sh(f'ethtool -k {interface}').out, driver)})"
+    return named(node.sh(f"ethtool -k {interface}").out, driver)
+
+
+def tcp(node, interface, name="tcp"):
+    """What TCP is called that leaves by that interface of a guest."""
+    return f"{name} ({of(node, interface)})"
