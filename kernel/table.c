@@ -74,5 +74,7 @@ void via_table_del(struct via_table *t, struct via_table_node *n)
 			hlist_add_head(&next->node,
 				       via_table_list(t, n->hash));
 	}
-	list_del_init(&n->ring);
+	/* Most are alone with their key, or in no table: spare them the call. */
+	if (!list_empty(&n->ring))
+		list_del_init(&n->ring);
 }
