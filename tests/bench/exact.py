@@ -155,7 +155,8 @@ def part_native(exact):
                      dict(bench="bulk", path=stock, nic=exact.nic))
     for bench, path, wait in (("lat", "udp-spin", "poll"),
                               ("lat", "udp", "block"), ("lat", "tcp", "block")):
-        like = dict(bench=bench, nic=exact.nic, wait=wait)
+        # Part sizes has others of the same name.
+        like = dict(bench=bench, nic=exact.nic, wait=wait, size=4)
         exact.book.ratio(dict(path=f"{path}@{driver}", **like),
                          dict(path=path, **like))
 
