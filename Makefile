@@ -172,7 +172,7 @@ modules:
 	@cp -u --parents $(KSRC) $(B)/kbuild/$(KREL)/
 	@find $(B)/kbuild/$(KREL) -name '*.[ch]' ! -name '*.mod.c' | while read f; do \
 		test -e "$${f#$(B)/kbuild/$(KREL)/}" || rm -f "$$f"; done
-	tools/lacks.sh $(KREL) $(KERNELS) $(B)/kbuild/$(KREL)/log \
+	sh tools/lacks.sh $(KREL) $(KERNELS) $(B)/kbuild/$(KREL)/log \
 		$(MAKE) -C $(KDIR) M=$(abspath $(B)/kbuild/$(KREL)) $(KFLAGS) modules
 	@cp -u $(B)/kbuild/$(KREL)/*.ko $(B)/modules/$(KREL)/
 

@@ -13,7 +13,7 @@ WORK = os.path.join(BUILD, "mutation")
 SOURCE = os.path.join(WORK, "source")
 OUT = os.path.join(SOURCE, "build")
 PARTS = ("Makefile", "VERSION", "Kbuild", "include", "kernel", "devices",
-         "vipl", "providers", "tests/unit")
+         "vipl", "providers", "tests/unit", "tools/lacks.sh")
 MODULES = ("via_ka", "via_lo", "via_ether", "via_netdev")
 LIBRARY = "libvipl.so.1"
 OBJECTS = os.path.join(WORK, "objects")
