@@ -171,7 +171,7 @@ def objects_bars():
 
 
 def native_bars():
-    yield from kept_bars("via_tulip", 3147, 7860, 0.99, 1.01)
+    yield from kept_bars("via_tulip", 3147, 7860, 1, 1.17)
     for wait, limit in (("poll", 3500), ("block", 8000)):
         yield Bar(2, limit, stretch=2500 if wait == "poll" else None,
                   level="rd", **lat("via_tulip", "tulip", wait,
