@@ -264,7 +264,7 @@ def main():
         book.ends("patterns")
 
     print()
-    missed = figures.print_table(book, parts)
+    missed = figures.print_table(book, parts, args.counted)
     for line in failures:
         print(f"FAILED {line}")
     if args.record and not failures:

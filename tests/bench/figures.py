@@ -299,9 +299,16 @@ def number(value):
     return f"{value:,.0f}" if value >= 1000 else f"{value:,.2f}"
 
 
-def print_table(book, parts):
+def bars_of(parts, counted=False):
+    """The bars of these parts, or of what they count."""
+    timed = {"bw", *(case.label for case in patterns.cases())}
+    return [b for p in parts if p in BARS for b in BARS[p]()
+            if not counted or b.what["bench"] not in timed]
+
+
+def print_table(book, parts, counted=False):
     """Figures with the bars beside them; returns how many bars are missed."""
-    bars = [b for p in parts if p in BARS for b in BARS[p]()]
+    bars = bars_of(parts, counted)
     rows, used, missed = [], set(), 0
     for figure in book.figures:
         notes = []
