@@ -100,7 +100,7 @@ static bool via_conn_begin(struct via_vi *vi, const struct via_attempt *a)
 		vi->p2p = a->p2p;
 		vi->attempt++;
 		vi->verdict = VIA_R_NOT_DONE;
-		atomic_set(&vi->broken, 0);
+		atomic_and(VIA_BROKEN_CALL, &vi->broken);
 		vi->xport = a->own ? &via_loop_transport :
 				     vi->nic->ops->transport;
 		via_vi_move(vi, VIA_EV_BEGIN, NULL);

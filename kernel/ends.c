@@ -52,6 +52,9 @@ void via_ends_teach(struct mutex *file_mutex)
 	lock_map_release(&via_ends);
 	mutex_unlock(file_mutex);
 	lock_map_release(&via_waits);
+	/* A thread of the kernel has none. */
+	if (!current->mm)
+		return;
 	mmap_read_lock(current->mm);
 	lock_map_acquire(&via_ends);
 	lock_map_release(&via_ends);

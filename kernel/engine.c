@@ -16,6 +16,8 @@
 #include <linux/slab.h>
 #include "engine.h"
 #include "file.h"
+#include "kapi.h"
+#include "kmem.h"
 #include "memory.h"
 #include "queue.h"
 #include "via_trace.h"
@@ -26,31 +28,6 @@
  * bad segment before anything has left, so it is not checked at load as well.
  */
 #define VIA_CHECK_AT_GATHER 1024u
-
-/*
- * A program may watch memory for the end of what an RDMA Write brings, so the
- * end is stored last, and by one store where it has 8 bytes.  memcpy() promises
- * no order: that of Linux 6.12 begins at the end where a CPU has no FSRM and the
- * addresses suit.
- */
-static __always_inline void via_copy_in(void *to, const void *from, u32 len)
-{
-	u64 end;
-	u32 i;
-
-	if (len >= sizeof(end)) {
-		len -= sizeof(end);
-		memcpy(&end, from + len, sizeof(end));
-		memcpy(to, from, len);
-		smp_wmb();	/* the program's acquire, behind its look */
-		memcpy(to + len, &end, sizeof(end));
-	} else if (len == sizeof(u32)) {
-		memcpy(to, from, sizeof(u32));
-	} else {
-		for (i = 0; i < len; i++)
-			WRITE_ONCE(((u8 *)to)[i], ((const u8 *)from)[i]);
-	}
-}
 
 /* Copy between a region that was checked and a buffer; len is not 0. */
 static __always_inline void via_region_copy(struct via_region *r, u64 addr,
@@ -169,6 +146,49 @@ static enum via_status via_desc_check_length(struct via_vi *vi,
 	return 0;
 }
 
+/*
+ * A segment that is in no region: of a consumer in the kernel it may be in memory of
+ * another kind.  @buf as via_kmem_copy().
+ */
+static noinline enum via_status via_move_other(struct via_vi *vi,
+					       const struct via_seg *seg,
+					       u32 off, u32 len, void *buf,
+					       bool store)
+{
+	struct via_kmem_use use = {
+		.handle = seg->handle,
+		.addr = seg->addr + off,
+		.len = len,
+		.store = store,
+	};
+
+	return vi->file->kernel ? via_kmem_copy(vi, &use, buf) :
+				  VIA_ST_PROTECTION_ERROR;
+}
+
+/* The same of what the peer names. */
+static noinline enum via_status via_rdma_other(struct via_vi *vi, u32 handle,
+					       u64 addr, u32 len, void *buf,
+					       bool store)
+{
+	struct via_kmem_use use = {
+		.handle = handle,
+		.addr = addr,
+		.len = len,
+		.store = store,
+		.remote = true,
+	};
+
+	return vi->file->kernel ? via_kmem_copy(vi, &use, buf) :
+				  VIA_ST_RDMA_PROT_ERROR;
+}
+
+static bool via_local_ok(struct via_vi *vi, const struct via_seg *seg)
+{
+	return via_local_region(vi, seg->handle, seg->addr, seg->len) ||
+	       !via_move_other(vi, seg, 0, seg->len, NULL, false);
+}
+
 static enum via_status via_desc_check_segs(struct via_vi *vi,
 					   struct via_desc *d)
 {
@@ -176,8 +196,7 @@ static enum via_status via_desc_check_segs(struct via_vi *vi,
 	u32 i;
 
 	for (i = 0; i < d->nsegs; i++)
-		if (segs[i].len && !via_local_region(vi, segs[i].handle,
-						     segs[i].addr, segs[i].len))
+		if (segs[i].len && !via_local_ok(vi, &segs[i]))
 			return VIA_ST_PROTECTION_ERROR;
 	return 0;
 }
@@ -248,10 +267,25 @@ static u32 via_desc_op(const struct via_desc *d, bool recv)
 	return (recv ? VIA_ST_OP_RECEIVE : via_send_op(d)) >> 16;
 }
 
+/* Its lengths, and of a long send its segments. */
+static void via_desc_check_loaded(struct via_vi *vi, struct via_desc *d,
+				  bool recv)
+{
+	if (likely(!d->status))
+		d->status = via_desc_check_length(vi, d, recv);
+	if (!d->status && d->length > VIA_CHECK_AT_GATHER && !recv)
+		d->status = via_desc_check_segs(vi, d);
+}
+
 /* Fill a private descriptor from the slot at an index; sets d->status. */
 static void via_desc_load(struct via_vi *vi, struct via_queue *q, u32 index,
 			  struct via_desc *d)
 {
+	if (unlikely(via_queue_is_kernel(q))) {
+		via_kernel_load(vi, q, index, d);
+		via_desc_check_loaded(vi, d, q->recv);
+		return;
+	}
 	memcpy(d, &q->slots[index & (VIA_QUEUE_ENTRIES - 1)],
 	       sizeof(struct via_slot));
 	/* The copy is what is checked: no second look at the slot. */
@@ -278,10 +312,7 @@ static void via_desc_load(struct via_vi *vi, struct via_queue *q, u32 index,
 		if (unlikely(d->control & ~VIA_CTL_PLAIN || d->reserved ||
 			     d->seg_count > VIA_DESC_INLINE))
 			d->status = via_desc_load_slow(vi, d, q->recv);
-		if (likely(!d->status))
-			d->status = via_desc_check_length(vi, d, q->recv);
-		if (!d->status && d->length > VIA_CHECK_AT_GATHER && !q->recv)
-			d->status = via_desc_check_segs(vi, d);
+		via_desc_check_loaded(vi, d, q->recv);
 	}
 	if (trace_via_post_enabled())
 		trace_via_post(vi, q, via_desc_op(d, q->recv), d);
@@ -303,6 +334,8 @@ struct via_desc *via_send_load(struct via_vi *vi, struct via_work *work)
 		via_vi_break_later(vi, VIA_BROKEN_TELL);
 		return NULL;
 	}
+	if (!n && unlikely(via_queue_is_kernel(q)))
+		n = via_kernel_scan(vi, q);
 	/* Whether it is good or not: that is known when the work is done. */
 	if (!n || unlikely(!via_work_visit(work)))
 		return NULL;
@@ -346,7 +379,11 @@ bool via_send_sleep(struct via_vi *vi)
 	WRITE_ONCE(q->kern->flags, 0);
 	/* Pairs with the poster's barrier between tail and flags. */
 	smp_mb();
-	return via_queue_posted(q, &n) && n;
+	if (!via_queue_posted(q, &n))
+		return false;
+	if (!n && unlikely(via_queue_is_kernel(q)))
+		n = via_kernel_scan(vi, q);
+	return n;
 }
 EXPORT_SYMBOL_GPL(via_send_sleep);
 
@@ -373,9 +410,11 @@ static noinline enum via_status via_move_segs(struct via_vi *vi,
 			return VIA_ST_LENGTH_ERROR;
 		n = min(len, seg->len - seg_off);
 		r = via_local_region(vi, seg->handle, seg->addr + seg_off, n);
-		if (unlikely(!r))
+		if (likely(r))
+			via_region_copy(r, seg->addr + seg_off, buf, n,
+					to_region);
+		else if (via_move_other(vi, seg, seg_off, n, buf, to_region))
 			return VIA_ST_PROTECTION_ERROR;
-		via_region_copy(r, seg->addr + seg_off, buf, n, to_region);
 		off += n;
 		buf += n;
 		len -= n;
@@ -398,7 +437,7 @@ static __always_inline enum via_status via_move(struct via_vi *vi,
 		return 0;
 	r = via_local_region(vi, seg->handle, addr, len);
 	if (unlikely(!r))
-		return VIA_ST_PROTECTION_ERROR;
+		return via_move_other(vi, seg, off, len, buf, to_region);
 	via_region_copy(r, addr, buf, len, to_region);
 	return 0;
 }
@@ -502,6 +541,8 @@ struct via_desc *via_recv_load(struct via_vi *vi)
 		via_vi_break_later(vi, VIA_BROKEN_TELL);
 		return NULL;
 	}
+	if (!n && unlikely(via_queue_is_kernel(q)))
+		n = via_kernel_scan(vi, q);
 	if (!n)
 		return NULL;
 	via_desc_load(vi, q, q->next, d);
@@ -568,8 +609,8 @@ via_rdma_region(struct via_vi *vi, u32 right, u32 handle, u64 addr, u64 len)
 enum via_status via_rdma_check(struct via_vi *vi, u32 handle, u64 addr, u64 len)
 {
 	lockdep_assert_held(&vi->rq.lock);
-	return via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr, len) ?
-	       0 : VIA_ST_RDMA_PROT_ERROR;
+	return likely(via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr, len)) ?
+	       0 : via_rdma_other(vi, handle, addr, len, NULL, true);
 }
 EXPORT_SYMBOL_GPL(via_rdma_check);
 
@@ -580,8 +621,8 @@ enum via_status via_rdma_place(struct via_vi *vi, u32 handle, u64 addr,
 
 	lockdep_assert_held(&vi->rq.lock);
 	r = via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr, len);
-	if (!r)
-		return VIA_ST_RDMA_PROT_ERROR;
+	if (unlikely(!r))
+		return via_rdma_other(vi, handle, addr, len, (void *)src, true);
 	via_region_copy(r, addr, (void *)src, len, true);
 	return 0;
 }
@@ -597,8 +638,8 @@ static void via_assert_either(struct via_vi *vi)
 enum via_status via_read_check(struct via_vi *vi, u32 handle, u64 addr, u64 len)
 {
 	via_assert_either(vi);
-	return via_rdma_region(vi, VIA_RDMA_READ, handle, addr, len) ?
-	       0 : VIA_ST_RDMA_PROT_ERROR;
+	return likely(via_rdma_region(vi, VIA_RDMA_READ, handle, addr, len)) ?
+	       0 : via_rdma_other(vi, handle, addr, len, NULL, false);
 }
 EXPORT_SYMBOL_GPL(via_read_check);
 
@@ -609,8 +650,8 @@ enum via_status via_read_fetch(struct via_vi *vi, u32 handle, u64 addr,
 
 	via_assert_either(vi);
 	r = via_rdma_region(vi, VIA_RDMA_READ, handle, addr, len);
-	if (!r)
-		return VIA_ST_RDMA_PROT_ERROR;
+	if (unlikely(!r))
+		return via_rdma_other(vi, handle, addr, len, dst, false);
 	if (len)
 		via_region_copy(r, addr, dst, len, false);
 	return 0;

@@ -26,6 +26,31 @@ static inline struct via_region *via_local_region(struct via_vi *vi,
 	return NULL;
 }
 
+/*
+ * A program may watch memory for the end of what an RDMA Write brings, so the
+ * end is stored last, and by one store where it has 8 bytes.  memcpy() promises
+ * no order: that of Linux 6.12 begins at the end where a CPU has no FSRM and the
+ * addresses suit.
+ */
+static __always_inline void via_copy_in(void *to, const void *from, u32 len)
+{
+	u64 end;
+	u32 i;
+
+	if (len >= sizeof(end)) {
+		len -= sizeof(end);
+		memcpy(&end, from + len, sizeof(end));
+		memcpy(to, from, len);
+		smp_wmb();	/* the program's acquire, behind its look */
+		memcpy(to + len, &end, sizeof(end));
+	} else if (len == sizeof(u32)) {
+		memcpy(to, from, sizeof(u32));
+	} else {
+		for (i = 0; i < len; i++)
+			WRITE_ONCE(((u8 *)to)[i], ((const u8 *)from)[i]);
+	}
+}
+
 /* As via_desc_seg(), for any number of segments. */
 struct via_seg *via_desc_walk(struct via_desc *d, u32 off, u32 *seg_off);
 

@@ -21,6 +21,7 @@
 #include "cq.h"
 #include "ends.h"
 #include "file.h"
+#include "kmem.h"
 #include "memory.h"
 #include "name.h"
 #include "nic.h"
@@ -54,6 +55,7 @@ static void via_file_free(struct kref *ref)
 	xa_destroy(&f->regions);
 	xa_destroy(&f->ptags);
 	xa_destroy(&f->cqs);
+	xa_destroy(&f->kmem);
 	mem_cgroup_put(f->memcg);
 	if (f->mm)
 		mmdrop(f->mm);
@@ -74,8 +76,7 @@ void via_file_put(struct via_file *f)
 	kref_put(&f->ref, via_file_free);
 }
 
-/* End every object.  Once. */
-static void via_file_kill(struct via_file *f)
+void via_file_kill(struct via_file *f)
 {
 	lockdep_assert_held(&f->mutex);
 	if (f->dead)
@@ -87,6 +88,7 @@ static void via_file_kill(struct via_file *f)
 	via_vi_destroy_all(f);
 	via_cq_destroy_all(f);
 	via_mem_destroy_all(f);
+	via_kmem_destroy_all(f);
 	via_ptag_destroy_all(f);
 	via_events_close(&f->events);
 }
@@ -129,7 +131,7 @@ static void via_file_teardown(struct work_struct *work)
 	via_end_is_over();
 }
 
-static struct via_file *via_file_alloc(void)
+struct via_file *via_file_new(struct via_nic *nic)
 {
 	struct via_file *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
 
@@ -148,6 +150,8 @@ static struct via_file *via_file_alloc(void)
 	xa_init_flags(&f->regions, XA_FLAGS_ALLOC1);
 	xa_init_flags(&f->ptags, XA_FLAGS_ALLOC1);
 	xa_init_flags(&f->cqs, XA_FLAGS_ALLOC1);
+	xa_init_flags(&f->kmem, 0);
+	f->nic = nic;
 	f->ctl = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (via_events_init(&f->events) || !f->ctl) {
 		via_file_put(f);
@@ -177,10 +181,9 @@ static int via_open(struct inode *inode, struct file *filp)
 	if (nic->netns && !net_eq(nic->netns, current->nsproxy->net_ns))
 		goto err;
 	ret = -ENOMEM;
-	f = via_file_alloc();
+	f = via_file_new(nic);
 	if (!f)
 		goto err;
-	f->nic = nic;
 	f->uid = current_uid();
 	f->pid = get_pid(task_tgid(current));
 	f->quota = via_quota_get();
@@ -537,7 +540,7 @@ static int via_file_lock_for(struct via_file *f, bool ends)
 	mutex_lock(&f->mutex);
 	if (f->dead || READ_ONCE(f->ending))
 		ret = -ESHUTDOWN;
-	else if (!READ_ONCE(f->ctl_mapped))
+	else if (!f->kernel && !READ_ONCE(f->ctl_mapped))
 		ret = -ENXIO;
 	else if (READ_ONCE(f->nic->dead) && !ends)
 		ret = VIA_R_ERROR_RESOURCE;

@@ -12,6 +12,7 @@
 #include <linux/xarray.h>
 #include "event.h"
 #include "via_ka.h"
+#include "via_kapi.h"
 
 /*
  * A memory handle is an index below a generation.  Indexes are given out
@@ -69,6 +70,12 @@ struct via_quota;
  * @events:	asynchronous errors
  * @busy_poll_link: nic->busy_poll_lock: on nic->busy_pollers while ctl->poll is
  *		set
+ * @kernel:	constant: hooks of a consumer in the kernel; NULL: a program
+ * @kernel_priv: constant: its own
+ * @kernel_most: constant: its limits
+ * @kernel_vis:	mutex: its VIs
+ * @kernel_pages: mutex: pages that its memory has room for
+ * @kmem:	its memory by index; mutex to write
  */
 struct via_file {
 	struct kref ref;
@@ -107,10 +114,23 @@ struct via_file {
 	u32 places;
 	struct via_events events;
 	struct list_head busy_poll_link;
+	const struct via_kernel_ops *kernel;
+	void *kernel_priv;
+	struct via_kernel_limits kernel_most;
+	u32 kernel_vis;
+	u64 kernel_pages;
+	struct xarray kmem;
 };
 
 extern const struct file_operations via_fops;
 
+/*
+ * A handle of nobody's yet, without a quota; NULL: no memory.  Takes no reference to
+ * @nic.  May sleep.
+ */
+struct via_file *via_file_new(struct via_nic *nic);
+/* Ends every object, once.  file->mutex held; may sleep. */
+void via_file_kill(struct via_file *f);
 /* Any context; the caller has a reference. */
 void via_file_get(struct via_file *f);
 /* May sleep. */

@@ -12,6 +12,8 @@
 #include <linux/jiffies.h>
 #include "connect.h"
 #include "engine.h"
+#include "kapi.h"
+#include "kmem.h"
 #include "loop.h"
 #include "memory.h"
 #include "queue.h"
@@ -20,6 +22,7 @@
 /* Bytes moved by one doorbell before it asks to be rung again. */
 #define VIA_LOOP_BUDGET (256u * 1024)
 #define VIA_LOOP_DESCS	64
+#define VIA_LOOP_BOUNCE	512	/* bytes of a kernel's memory in one go */
 
 /* The other side of a move: a receive descriptor, or the target of RDMA. */
 struct via_loop_dst {
@@ -43,6 +46,35 @@ static enum via_status via_loop_place(struct via_loop_dst *dst, u32 off,
 }
 
 /*
+ * A piece of what a consumer in the kernel sends or reads.  Its memory and the
+ * target's may each want a lock of the same kind, so both are not held at once.
+ */
+static noinline enum via_status via_loop_bounce(struct via_vi *vi,
+						const struct via_seg *seg,
+						u32 seg_off,
+						struct via_loop_dst *dst,
+						u32 off, u32 *n, u32 *local)
+{
+	u8 buf[VIA_LOOP_BOUNCE];
+	struct via_kmem_use use = {
+		.handle = seg->handle,
+		.addr = seg->addr + seg_off,
+		.len = min_t(u32, *n, sizeof(buf)),
+		.store = dst->read,
+	};
+	enum via_status st = 0;
+
+	*n = use.len;
+	if (!dst->read)
+		*local = via_kmem_copy(vi, &use, buf);
+	if (!*local)
+		st = via_loop_place(dst, off, buf, use.len);
+	if (!*local && !st && dst->read)
+		*local = via_kmem_copy(vi, &use, buf);
+	return st;
+}
+
+/*
  * Move the whole of a send, or of a read.  *local gets the sender's error, the
  * return value is the receiver's.
  */
@@ -63,6 +95,14 @@ static enum via_status via_loop_move(struct via_vi *vi, struct via_desc *d,
 		addr = seg->addr + seg_off;
 		n = seg->len - seg_off;
 		r = via_local_region(vi, seg->handle, addr, n);
+		if (unlikely(!r && vi->file->kernel)) {
+			st = via_loop_bounce(vi, seg, seg_off, dst, off, &n,
+					     local);
+			if (st || *local)
+				return st;
+			off += n;
+			continue;
+		}
 		if (unlikely(!r)) {
 			*local = VIA_ST_PROTECTION_ERROR;
 			return 0;
@@ -190,6 +230,8 @@ static bool via_loop_one(struct via_vi *vi, struct via_vi *remote,
 		/* Its remote_vi is stable: it changes with the rq lock held. */
 		if (likely(remote->remote_vi == vi)) {
 			st = via_loop_deliver(vi, remote, d);
+			if (unlikely(remote->kernel))
+				via_kernel_settle_later(remote);
 			/*
 			 * The receive behind it may be in error, which breaks
 			 * the peer, and it settles with us.

@@ -4,6 +4,7 @@
 #include <linux/init.h>
 #include <linux/module.h>
 #include "ends.h"
+#include "kapi.h"
 #include "netlink.h"
 #include "nic.h"
 #include "policy.h"
@@ -19,9 +20,12 @@ static int __init via_ka_init(void)
 	ret = via_ends_init();
 	if (ret)
 		return ret;
-	ret = via_nics_init();
+	ret = via_kernel_init();
 	if (ret)
 		goto err_ends;
+	ret = via_nics_init();
+	if (ret)
+		goto err_kernel;
 	ret = via_policies_init();
 	if (ret)
 		goto err_nics;
@@ -35,6 +39,8 @@ err_policies:
 	via_policies_exit();
 err_nics:
 	via_nics_exit();
+err_kernel:
+	via_kernel_exit();
 err_ends:
 	via_ends_exit();
 	return ret;
@@ -45,6 +51,7 @@ static void __exit via_ka_exit(void)
 	via_netlink_exit();
 	via_policies_exit();
 	via_nics_exit();
+	via_kernel_exit();
 	/* VIs end by RCU, then by work, then their memory goes by RCU. */
 	rcu_barrier();
 	via_ends_exit();

@@ -17,6 +17,7 @@
 #include "connect.h"
 #include "dma.h"
 #include "file.h"
+#include "kapi.h"
 #include "memory.h"
 #include "netlink.h"
 #include "nic.h"
@@ -120,6 +121,7 @@ static void via_nic_release(struct kref *ref)
 	cleanup_srcu_struct(&nic->srcu);
 	via_stats_dir_free(nic);
 	via_table_free(&nic->waiting);
+	via_table_free(&nic->listening);
 	via_table_free(&nic->p2p);
 	kvfree(nic->vis);
 	kvfree(nic->vi_gen);
@@ -174,6 +176,7 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 			       GFP_KERNEL);
 	if (!nic->vis || !nic->vi_gen ||
 	    via_table_init(&nic->waiting, VIA_WAITING_BITS) ||
+	    via_table_init(&nic->listening, VIA_LISTENING_BITS) ||
 	    via_table_init(&nic->p2p, VIA_P2P_BITS)) {
 		via_nic_put(nic);
 		return NULL;
@@ -324,6 +327,7 @@ static void via_nic_tell_files(struct via_nic *nic)
 	for (n = via_order_first(&nic->files); n; n = via_order_next(n)) {
 		f = container_of(n, struct via_file, by_serial);
 		via_events_post(&f->events, &ev);
+		via_kernel_gone(f);
 	}
 	mutex_unlock(&nic->mutex);
 }

@@ -6,6 +6,7 @@
 #include <linux/vmalloc.h>
 #include "cq.h"
 #include "engine.h"
+#include "kapi.h"
 #include "queue.h"
 #include "via_trace.h"
 #include "wait.h"
@@ -63,7 +64,8 @@ int via_shared_mmap(struct vm_area_struct *vma, struct page **pages,
 
 static struct lock_class_key via_queue_keys[2];
 
-int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv)
+int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv,
+		   bool kernel)
 {
 	u32 ring = recv ? 1 : VIA_INFLIGHT;
 	void *base = sh;
@@ -81,10 +83,14 @@ int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv)
 	q->ring_mask = ring - 1;
 	q->kern = recv ? &sh->recv_kern : &sh->send_kern;
 	q->prog = recv ? &sh->recv_user : &sh->send_user;
-	q->slots = base + (recv ? VIA_VI_RECV_SLOTS(VIA_QUEUE_ENTRIES) :
-				  VIA_VI_SEND_SLOTS);
-	q->comp = base + (recv ? VIA_VI_RECV_COMP(VIA_QUEUE_ENTRIES) :
-				 VIA_VI_SEND_COMP(VIA_QUEUE_ENTRIES));
+	if (!kernel) {
+		q->slots = base + (recv ?
+				   VIA_VI_RECV_SLOTS(VIA_QUEUE_ENTRIES) :
+				   VIA_VI_SEND_SLOTS);
+		q->comp = base + (recv ?
+				  VIA_VI_RECV_COMP(VIA_QUEUE_ENTRIES) :
+				  VIA_VI_SEND_COMP(VIA_QUEUE_ENTRIES));
+	}
 	q->ring = kcalloc(ring, sizeof(*q->ring), GFP_KERNEL_ACCOUNT);
 	return q->ring ? 0 : -ENOMEM;
 }
@@ -118,12 +124,17 @@ static __always_inline void via_queue_count_error(struct via_queue *q,
 void via_queue_complete(struct via_vi *vi, struct via_queue *q,
 			enum via_status status, u32 length, u32 immediate)
 {
-	struct via_completion *c = &q->comp[q->head & (VIA_QUEUE_ENTRIES - 1)];
+	struct via_completion *c;
 
 	lockdep_assert_held(&q->lock);
-	WRITE_ONCE(c->length, length);
-	WRITE_ONCE(c->immediate, immediate);
-	WRITE_ONCE(c->status, status | VIA_ST_DONE);
+	if (unlikely(via_queue_is_kernel(q))) {
+		via_kernel_complete(vi, q, status, length, immediate);
+	} else {
+		c = &q->comp[q->head & (VIA_QUEUE_ENTRIES - 1)];
+		WRITE_ONCE(c->length, length);
+		WRITE_ONCE(c->immediate, immediate);
+		WRITE_ONCE(c->status, status | VIA_ST_DONE);
+	}
 	q->descs++;
 	if (likely(!(status & VIA_ST_ERROR_MASK)))
 		q->bytes += length;
@@ -154,6 +165,8 @@ static u32 via_flush_op(struct via_queue *q)
 		return VIA_ST_OP_RECEIVE;
 	if (q->next != q->head)
 		control = via_queue_entry(q, q->head)->control;
+	else if (via_queue_is_kernel(q))
+		return VIA_ST_OP_SEND;
 	else
 		control = READ_ONCE(q->slots[q->head &
 					     (VIA_QUEUE_ENTRIES - 1)].control);

@@ -19,10 +19,11 @@ int via_shared_mmap(struct vm_area_struct *vma, struct page **pages,
 		    size_t size);
 
 /*
- * 0 or -ENOMEM.  May sleep.  free: no reader is left, @q may have failed to
- * be made.
+ * 0 or -ENOMEM.  May sleep.  @kernel: without slots and completion words, of which @sh
+ * has none.  free: no reader is left, @q may have failed to be made.
  */
-int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv);
+int via_queue_init(struct via_queue *q, struct via_vi_shared *sh, bool recv,
+		   bool kernel);
 void via_queue_free(struct via_queue *q);
 
 /* Forget what was loaded and not completed; q->lock held, nothing in flight. */

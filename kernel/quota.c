@@ -158,6 +158,11 @@ struct via_quota *via_quota_get(void)
 	return NULL;
 }
 
+struct via_quota *via_quota_none(void)
+{
+	return kzalloc(sizeof(struct via_quota), GFP_KERNEL_ACCOUNT);
+}
+
 void via_quota_put(struct via_quota *quota)
 {
 	u32 i;

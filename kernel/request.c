@@ -15,6 +15,7 @@
 #include <linux/export.h>
 #include <linux/slab.h>
 #include "connect.h"
+#include "kapi.h"
 #include "loop.h"
 #include "quota.h"
 #include "stats.h"
@@ -121,6 +122,10 @@ int via_conn_offer(struct via_conn *conn)
 		spin_unlock_bh(&nic->conn_lock);
 		return 0;
 	}
+	if (via_kernel_offer(conn)) {
+		spin_unlock_bh(&nic->conn_lock);
+		return 0;
+	}
 	n = via_table_find(&nic->waiting, hash, via_waiter_is, &conn->local);
 	if (n) {
 		via_table_del(&nic->waiting, n);
@@ -189,6 +194,26 @@ static void via_conn_list(struct via_file *f, struct via_conn *conn)
 	conn->file = f;
 	list_add_tail(&conn->link, &f->conns);
 	via_order_add(&f->nic->conns, &conn->by_id, conn->id);
+}
+
+/* Never the one that an administrator or a program knows. */
+static void via_conn_name(struct via_nic *nic, struct via_conn *conn)
+{
+	do {
+		conn->id = ++nic->conn_id;
+	} while (!conn->id);
+}
+
+bool via_conn_give(struct via_file *f, struct via_conn *conn)
+{
+	lockdep_assert_held(&f->nic->conn_lock);
+	if (f->nic->places >= VIA_PLACES_NIC)
+		return false;
+	via_conn_get(conn);
+	via_place_take(f);
+	via_conn_name(f->nic, conn);
+	via_conn_list(f, conn);
+	return true;
 }
 
 /*
@@ -368,9 +393,7 @@ static int via_waiter_finish(struct via_file *f, struct via_waiter *w,
 	via_waiter_unlist(w);
 	list_del(&w->own);
 	if (conn && !dead) {
-		do {
-			conn->id = ++nic->conn_id;
-		} while (!conn->id);
+		via_conn_name(nic, conn);
 		/* Reference and place move from the waiter to the request. */
 		via_conn_list(f, conn);
 		arg->conn = conn->id;

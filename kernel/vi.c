@@ -11,6 +11,7 @@
 #include "cq.h"
 #include "ends.h"
 #include "engine.h"
+#include "kapi.h"
 #include "loop.h"
 #include "nic.h"
 #include "p2p.h"
@@ -28,6 +29,7 @@ static void via_vi_free_rcu(struct rcu_head *rcu)
 {
 	struct via_vi *vi = container_of(rcu, struct via_vi, rcu);
 
+	kfree(vi->kernel);
 	kfree(vi->priv);
 	kfree(vi);
 }
@@ -112,18 +114,27 @@ static int via_vi_check_attrs(struct via_file *f, const struct via_vi_attrs *a)
 }
 
 /* The parts that a VI owns alone; undone by via_vi_free_parts(). */
-static int via_vi_alloc_parts(struct via_vi *vi)
+static int via_vi_alloc_parts(struct via_vi *vi, void *kernel_priv)
 {
 	size_t priv = vi->nic->ops->vi_priv_size;
 
-	vi->shared = via_shared_alloc(VIA_VI_BYTES, &vi->pages);
+	bool kernel = vi->file->kernel;
+
+	/* What is shared with no program is words of the agent's own. */
+	vi->shared = kernel ? kzalloc(sizeof(*vi->shared), GFP_KERNEL) :
+			      via_shared_alloc(VIA_VI_BYTES, &vi->pages);
 	if (!vi->shared)
 		return -ENOMEM;
+	if (kernel) {
+		vi->kernel = via_kernel_vi_alloc(vi, kernel_priv);
+		if (!vi->kernel)
+			return -ENOMEM;
+	}
 	vi->shared->entries = VIA_QUEUE_ENTRIES;
 	vi->shared->send_kern.poll = !!vi->nic->ops->busy_poll;
 	vi->shared->recv_kern.poll = !!vi->nic->ops->busy_poll;
-	if (via_queue_init(&vi->sq, vi->shared, false) ||
-	    via_queue_init(&vi->rq, vi->shared, true))
+	if (via_queue_init(&vi->sq, vi->shared, false, kernel) ||
+	    via_queue_init(&vi->rq, vi->shared, true, kernel))
 		return -ENOMEM;
 	if (priv) {
 		vi->priv = kzalloc(priv, GFP_KERNEL_ACCOUNT);
@@ -137,7 +148,10 @@ static void via_vi_free_parts(struct via_vi *vi)
 {
 	via_queue_free(&vi->sq);
 	via_queue_free(&vi->rq);
-	via_shared_free(vi->shared, vi->pages, VIA_VI_BYTES);
+	if (vi->pages)
+		via_shared_free(vi->shared, vi->pages, VIA_VI_BYTES);
+	else
+		kfree(vi->shared);
 	vi->shared = NULL;
 }
 
@@ -173,7 +187,7 @@ void via_vi_scan_later(struct via_vi *vi)
 }
 
 static struct via_vi *via_vi_alloc(struct via_file *f,
-				   const struct via_vi_attrs *attrs)
+				   const struct via_vi_attrs *attrs, void *priv)
 {
 	struct via_vi *vi = kzalloc(sizeof(*vi), GFP_KERNEL_ACCOUNT);
 
@@ -191,7 +205,7 @@ static struct via_vi *via_vi_alloc(struct via_file *f,
 	via_table_node_init(&vi->p2p_node);
 	INIT_WORK(&vi->scan, via_vi_scan);
 	atomic_long_inc(&via_made.vis);
-	if (via_vi_alloc_parts(vi)) {
+	if (via_vi_alloc_parts(vi, priv)) {
 		via_vi_free_parts(vi);
 		via_vi_put(vi);
 		return NULL;
@@ -235,7 +249,7 @@ static enum via_verdict via_vi_publish(struct via_file *f, struct via_vi *vi)
 	return ret ? VIA_R_ERROR_RESOURCE : 0;
 }
 
-int via_vi_create(struct via_file *f, struct via_vi_create *arg)
+int via_vi_make(struct via_file *f, struct via_vi_create *arg, void *priv)
 {
 	struct via_vi *vi;
 	int ret;
@@ -250,7 +264,7 @@ int via_vi_create(struct via_file *f, struct via_vi_create *arg)
 	if (!via_quota_charge(f->quota, VIA_QUOTA_VIS, 1))
 		goto err_ptag;
 	ret = VIA_R_ERROR_RESOURCE;
-	vi = via_vi_alloc(f, &arg->attrs);
+	vi = via_vi_alloc(f, &arg->attrs, priv);
 	if (!vi)
 		goto err_quota;
 	ret = via_vi_attach_cqs(f, vi, arg);
@@ -280,6 +294,11 @@ err_quota:
 err_ptag:
 	via_ptag_unuse(f, arg->attrs.ptag);
 	return ret;
+}
+
+int via_vi_create(struct via_file *f, struct via_vi_create *arg)
+{
+	return via_vi_make(f, arg, NULL);
 }
 
 /*
@@ -328,7 +347,7 @@ static void via_vi_bury(struct work_struct *work)
  * the caller: one that waited could have as many grace periods as it likes.
  * The memory stays charged until then.
  */
-static void via_vi_kill(struct via_file *f, struct via_vi *vi)
+void via_vi_kill(struct via_file *f, struct via_vi *vi)
 {
 	lockdep_assert_held(&f->mutex);
 	via_vi_disconnect(vi);
@@ -522,6 +541,9 @@ static void via_vi_report(struct via_vi *vi, u32 code, u32 opcode, u64 desc,
 				  VIA_RES_DESCRIPTOR : VIA_RES_VI,
 	};
 
+	/* A consumer in the kernel has moved(). */
+	if (vi->file->kernel)
+		return;
 	if (code == VIA_ERR_CATASTROPHIC)
 		ev.resource = VIA_RES_NIC;
 	via_events_post(&vi->file->events, &ev);
@@ -544,7 +566,7 @@ bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
 {
 	struct via_move move = via_state_move(vi->state, event);
 	const struct via_transport_ops *xport = vi->xport;
-	u32 flags = 0;
+	u32 flags = 0, from = vi->state;
 
 	via_vi_assert_locked(vi);
 	/* No error of our own, and none of what else may end a connection. */
@@ -562,7 +584,7 @@ bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
 	}
 	if (move.to == VIA_STATE_IDLE || move.to == VIA_STATE_ERROR) {
 		vi->xport = NULL;
-		atomic_set(&vi->broken, 0);
+		atomic_and(VIA_BROKEN_CALL, &vi->broken);
 	}
 	/* Stored before the flush: pairs with the poster's barrier. */
 	vi->state = move.to;
@@ -571,6 +593,8 @@ bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
 		via_vi_flush(vi);
 	if (move.what & VIA_DO_REPORT)
 		via_vi_report(vi, VIA_ERR_CONN_LOST, 0, 0, flags);
+	if (vi->file->kernel && from != move.to)
+		vi->file->kernel->moved(vi, from);
 	return true;
 }
 
@@ -587,6 +611,7 @@ void via_vi_left(struct via_vi *vi, const struct via_transport_ops *left)
 		left->disconnected(vi);
 	via_p2p_over(vi);
 	wake_up_all(&vi->conn_wait);
+	via_kernel_settle(vi);
 }
 
 void __via_vi_settle(struct via_vi *vi)
@@ -594,13 +619,16 @@ void __via_vi_settle(struct via_vi *vi)
 	const struct via_transport_ops *left = NULL;
 	u32 broken;
 
+	via_kernel_settle(vi);
+	if (!(atomic_read(&vi->broken) & ~VIA_BROKEN_CALL))
+		return;
 	via_vi_lock(vi);
-	broken = atomic_read(&vi->broken);
+	broken = atomic_read(&vi->broken) & ~VIA_BROKEN_CALL;
 	if (broken)
 		via_vi_move(vi, broken & VIA_BROKEN_TELL ?
 			    VIA_EV_BROKEN : VIA_EV_LOST, &left);
 	/* In any other state it comes too late. */
-	atomic_set(&vi->broken, 0);
+	atomic_and(VIA_BROKEN_CALL, &vi->broken);
 	via_vi_unlock(vi);
 	if (left)
 		via_vi_left(vi, left);
@@ -675,6 +703,11 @@ static int via_trap_recv(struct via_vi *vi)
 	spin_unlock_bh(&q->lock);
 	via_vi_settle(vi);
 	return ret;
+}
+
+int via_vi_ring(struct via_vi *vi, bool recv)
+{
+	return recv ? via_trap_recv(vi) : via_trap_send(vi);
 }
 
 int via_vi_trap(struct via_file *f, u32 op, u32 id)

@@ -25,6 +25,12 @@
  * quota is used up, perhaps by VIs whose memory is on its way.
  */
 int via_vi_create(struct via_file *f, struct via_vi_create *arg);
+/* The same for a consumer in the kernel, with what is its own. */
+int via_vi_make(struct via_file *f, struct via_vi_create *arg, void *priv);
+/*
+ * All of its end but the memory, in any state, once.  file->mutex held; may sleep.
+ */
+void via_vi_kill(struct via_file *f, struct via_vi *vi);
 
 /**
  * via_vi_destroy() - VIA_IOC_VI_DESTROY
@@ -125,6 +131,8 @@ void via_vi_scan_later(struct via_vi *vi);
  * Return: 0, VIA_TRAP_MORE (work is left), or -EINVAL: no such VI.
  */
 int via_vi_trap(struct via_file *f, u32 op, u32 id);
+/* The same for a VI that is known.  RCU read side; 0 or VIA_TRAP_MORE. */
+int via_vi_ring(struct via_vi *vi, bool recv);
 
 /* Both queue locks of a VI, from a context with BH on or off. */
 static inline void via_vi_lock(struct via_vi *vi)

@@ -142,6 +142,8 @@ struct via_cq;
 struct via_events;
 struct via_names;
 struct via_file;
+struct via_kernel_ops;
+struct via_kernel_vi;
 struct via_nic;
 struct via_vi;
 
@@ -168,6 +170,7 @@ enum via_status {
 #define VIA_QUEUE_ENTRIES	1024u	/* slots of a work queue */
 #define VIA_INFLIGHT		64u	/* sends started and not complete */
 #define VIA_WAITING_BITS	9	/* lists of waiters, 4 KiB */
+#define VIA_LISTENING_BITS	6	/* of listeners in the kernel */
 #define VIA_P2P_BITS		9	/* of VIs that look for a peer, 4 KiB */
 #define VIA_DESC_INLINE		2	/* segments kept in struct via_desc */
 
@@ -248,8 +251,10 @@ struct via_notice {
  * @recv:	constant: this is a receive queue
  * @kern:	constant: kernel-written shared part
  * @prog:	constant: program-written shared part, untrusted
- * @slots:	constant: shared slots, untrusted
- * @comp:	constant: shared completion words, never read back for trust
+ * @slots:	constant: shared slots, untrusted; NULL: the owner is a consumer in
+ *		the kernel, which keeps its own (via_kapi.h)
+ * @comp:	constant: shared completion words, never read back for trust;
+ *		NULL likewise
  * @cq:		attached CQ or NULL, a reference is held; NULL again once the
  *		queue is dead (cq->lock too to write)
  * @cq_node:	cq->lock: in the CQ's tree of queues with notices left over
@@ -357,6 +362,8 @@ struct via_transport_ops {
  * @traps:	sq.lock: doorbells, for statistics
  * @connects:	both queue locks: connections that stood, for statistics
  * @priv:	constant: the device's part, ops->vi_priv_size bytes, zeroed
+ * @kernel:	constant: what a consumer in the kernel has besides; NULL: the owner is
+ *		a program
  *
  * The rest is the agent's.
  */
@@ -392,6 +399,7 @@ struct via_vi {
 	u64 traps;
 	u64 connects;
 	void *priv;
+	struct via_kernel_vi *kernel;
 
 	struct list_head link;		/* file->mutex: file->vis */
 	struct page **pages;		/* constant: of the shared area */
@@ -405,6 +413,7 @@ struct via_vi {
 #define VIA_BROKEN_LOST		0x1	/* to Error, CONN_LOST event */
 #define VIA_BROKEN_TELL		0x2	/* tell the peer */
 #define VIA_BROKEN_LEFT		0x4	/* not broken: the peer has left */
+#define VIA_BROKEN_CALL		0x8	/* not broken: a consumer is to be called */
 
 /**
  * struct via_limits - what VipQueryNic tells, and what is enforced
@@ -646,6 +655,8 @@ struct via_nic {
 	spinlock_t vi_lock;
 	spinlock_t conn_lock;
 	struct via_table waiting;	/* conn_lock: waiters by address */
+	struct via_table listening;	/* conn_lock: listeners by discriminator */
+	u32 listeners;			/* conn_lock: how many */
 	struct via_order waiters;	/* conn_lock: by id */
 	struct via_order conns;		/* conn_lock: by id */
 	u32 places;			/* conn_lock: of both, in use */
@@ -826,7 +837,7 @@ static inline void via_vi_break_later(struct via_vi *vi, u32 how)
 /* Was via_vi_break_later() called, and not settled?  A queue lock held. */
 static inline bool via_vi_is_broken(const struct via_vi *vi)
 {
-	return atomic_read(&vi->broken);
+	return atomic_read(&vi->broken) & ~VIA_BROKEN_CALL;
 }
 
 void __via_vi_settle(struct via_vi *vi);

@@ -129,6 +129,9 @@ static inline void name##_sub(base i, type *v) { name##_add_return(-i, v); } \
 static inline void name##_inc(type *v) { name##_add_return(1, v); }	\
 static inline void name##_dec(type *v) { name##_add_return(-1, v); }	\
 static inline void name##_or(base i, type *v) { name##_fetch_or(i, v); } \
+static inline void name##_and(base i, type *v) { name##_fetch_and(i, v); } \
+static inline base name##_fetch_andnot(base i, type *v)			\
+{ return name##_fetch_and(~i, v); }					\
 static inline void name##_andnot(base i, type *v)			\
 { name##_fetch_and(~i, v); }						\
 static inline base name##_inc_return(type *v)				\

@@ -204,6 +204,7 @@ int sim_minor_of(const char *name);
 /* Users */
 
 typedef struct { u32 val; } kuid_t;
+#define GLOBAL_ROOT_UID	((kuid_t){ 0 })
 #define __kuid_val(u)		((u).val)
 #define uid_eq(a, b)		((a).val == (b).val)
 #define uid_valid(a)		((a).val != -1u)

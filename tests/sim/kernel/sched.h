@@ -237,6 +237,7 @@ void synchronize_rcu(void);
 #define synchronize_net()	synchronize_rcu()
 void rcu_barrier(void);
 void sim_kfree_rcu(struct rcu_head *head, size_t off);
+#define kvfree_rcu(p, m)	kfree_rcu(p, m)
 #define kfree_rcu(p, m)		sim_kfree_rcu(&(p)->m, offsetof(typeof(*(p)), m))
 #define rcu_dereference(p)	(sim_rcu_check(), READ_ONCE(p))
 #define rcu_dereference_raw(p)	READ_ONCE(p)

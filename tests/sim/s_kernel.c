@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Consumers in the kernel (kernel/via_kapi.h) of two hosts: a listener, messages whose
+ * answers are posted where queue locks have just been dropped, RDMA into memory that is
+ * turned on and off, and ends of all kinds under load.
+ */
+#include "prog.h"
+#include "../../kernel/via_kapi.h"
+
+#define MESSAGES	200
+#define DEPTH		8
+#define BYTES		3000
+#define PAGES		4
+#define RING		64
+#define PORT		"\1port-20049"
+
+struct entry {
+	u16 control;
+	struct via_seg seg;
+	u64 raddr;
+	u32 rhandle;
+};
+
+struct ring {
+	struct entry entry[RING];
+	u32 posted, done;
+	enum via_status bad;		/* all that was wrong with any */
+	enum via_status last;
+};
+
+struct side {
+	const char *node;
+	bool server;
+	struct via_file *f;
+	struct via_vi *vi;
+	struct via_listener listener;
+	struct via_conn *asked;		/* with a reference */
+	struct ring q[2];		/* of sends, of receives */
+	struct via_kernel_mem *mem;
+	struct page *pages[PAGES];
+	u8 *in[DEPTH], *out[DEPTH];
+	u32 ptag;
+	u32 got;			/* messages that have come, in order */
+	u32 handle;
+	u32 moves;
+	atomic_t calls;			/* of settle(), not served */
+	enum via_verdict verdict;
+	bool gone, ready, over;
+};
+
+static struct side side[2];		/* the server, the client */
+static const u8 *server_mac;
+static u32 running;			/* threads of the scenario */
+static bool crowded;			/* more than one message under way */
+
+static u32 bytes_of(u32 i)
+{
+	return i * 977 % BYTES;
+}
+
+/* The consumer's own lock is the queue's: all its calls are of hooks or before. */
+static void post(struct side *s, bool recv, const struct entry *e)
+{
+	struct ring *r = &s->q[recv];
+
+	sim_expect(r->posted - r->done < RING, "");
+	r->entry[r->posted % RING] = *e;
+	r->posted++;
+	via_kernel_post(s->vi, recv, 1);
+}
+
+static void post_recv(struct side *s, u8 *p)
+{
+	struct entry e = {
+		.seg = { .addr = (uintptr_t)p, .len = BYTES },
+	};
+
+	post(s, true, &e);
+}
+
+static void post_send(struct side *s, u32 i)
+{
+	struct entry e = { .control = VIA_CTL_IMMEDIATE };
+	u8 *p = s->out[i % DEPTH];
+
+	e.seg.addr = (uintptr_t)p;
+	e.seg.len = bytes_of(i);
+	prog_fill(p, e.seg.len, s->server, i);
+	post(s, false, &e);
+}
+
+static void load(struct via_vi *vi, bool recv, u32 index, struct via_desc *d)
+{
+	struct side *s = via_kernel_vi_priv(vi);
+	const struct entry *e = &s->q[recv].entry[index % RING];
+
+	sim_expect(index - s->q[recv].done < RING, "");
+	d->control = e->control;
+	d->immediate = index;
+	d->seg[0] = e->seg;
+	d->nsegs = !!e->seg.len;
+	d->length = e->seg.len;
+	d->raddr = e->raddr;
+	d->rhandle = e->rhandle;
+}
+
+static void complete(struct via_vi *vi, bool recv,
+		     const struct via_kernel_done *done)
+{
+	struct side *s = via_kernel_vi_priv(vi);
+	struct ring *r = &s->q[recv];
+
+	sim_expect(done->index == r->done, "%u instead of %u", done->index,
+		   r->done);
+	r->last = done->status;
+	/* The simulator's plain loads pass by stores that wait: bytes of this context. */
+	smp_mb();
+	r->bad |= done->status & VIA_ST_ERROR_MASK;
+	if (recv && !(done->status & VIA_ST_ERROR_MASK)) {
+		sim_expect(done->status & VIA_ST_IMMEDIATE &&
+			   done->length == bytes_of(done->index) &&
+			   prog_filled(s->in[done->index % DEPTH], done->length,
+				       !s->server, done->index),
+			   "%s: message %u: status %#x, %u bytes, %d",
+			   s->node, done->index, done->status, done->length,
+			   *(int *)(s->in[done->index % DEPTH] + 4));
+	}
+	r->done++;
+}
+
+/* A receive goes back; the server answers each message by one of the same size. */
+static void answer(struct via_vi *vi, struct side *s)
+{
+	struct ring *r = &s->q[1];
+
+	for (; s->got != READ_ONCE(r->done); s->got++) {
+		if (r->bad)
+			continue;
+		post_recv(s, s->in[s->got % DEPTH]);
+		if (!s->server)
+			continue;
+		post_send(s, s->got);
+		via_kernel_ring(vi, false);
+	}
+}
+
+/* One context at a time; the others, and calls within this one, leave it to that one. */
+static void settle(struct via_vi *vi)
+{
+	struct side *s = via_kernel_vi_priv(vi);
+	int n;
+
+	sim_expect(rcu_read_lock_held(), "");
+	if (atomic_inc_return(&s->calls) > 1)
+		return;
+	do {
+		n = atomic_read(&s->calls);
+		answer(vi, s);
+	} while (atomic_add_return(-n, &s->calls));
+}
+
+static void moved(struct via_vi *vi, u32 from)
+{
+	struct side *s = via_kernel_vi_priv(vi);
+
+	s->moves++;
+	if (from == VIA_STATE_PENDING)
+		s->verdict = vi->verdict;
+	if (from == VIA_STATE_CONNECTED)
+		WRITE_ONCE(s->over, true);
+}
+
+static void gone(struct via_file *f)
+{
+	struct side *s = via_kernel_priv(f);
+
+	sim_expect(!s->gone, "");
+	WRITE_ONCE(s->gone, true);
+}
+
+static void asked(struct via_listener *l, struct via_conn *conn)
+{
+	struct side *s = container_of(l, struct side, listener);
+
+	if (s->asked)
+		return;
+	via_conn_get(conn);
+	WRITE_ONCE(s->asked, conn);
+}
+
+static const struct via_kernel_ops hooks = {
+	.load = load,
+	.complete = complete,
+	.settle = settle,
+	.moved = moved,
+	.gone = gone,
+};
+
+static const struct via_kernel_limits limits = { .vis = 2, .pages = 2 * PAGES };
+
+static void begin(struct side *s)
+{
+	static const struct via_vi_attrs attrs = {
+		.reliability = VIA_RELIABLE_DELIVERY,
+		.max_transfer = 64 << 10,
+		.rights = VIA_RDMA_WRITE | VIA_RDMA_READ,
+	};
+	struct via_vi_attrs a = attrs;
+	struct via_vi *more;
+	u32 i;
+
+	s->f = via_kernel_open(&init_net, s->node, 0, &hooks, &limits, s);
+	sim_expect(!IS_ERR(s->f), "(%ld)", PTR_ERR(s->f));
+	sim_expect(!via_kernel_ptag_make(s->f, &s->ptag), "");
+	s->mem = via_kernel_mem_make(s->f, s->ptag, PAGES);
+	sim_expect(!IS_ERR(s->mem), "");
+	sim_expect(IS_ERR(via_kernel_mem_make(s->f, s->ptag, PAGES + 1)),
+		   "more pages than the limit");
+	a.ptag = s->ptag;
+	s->vi = via_kernel_vi_make(s->f, &a, s);
+	sim_expect(!IS_ERR(s->vi), "(%ld)", PTR_ERR(s->vi));
+	sim_expect(via_kernel_ptag_unmake(s->f, s->ptag) == -EBUSY, "");
+	more = via_kernel_vi_make(s->f, &attrs, s);
+	sim_expect(!IS_ERR(more), "");
+	sim_expect(IS_ERR(via_kernel_vi_make(s->f, &attrs, s)),
+		   "more VIs than the limit");
+	via_kernel_vi_destroy(more);
+	for (i = 0; i < DEPTH; i++) {
+		s->in[i] = kmalloc(BYTES, GFP_KERNEL);
+		s->out[i] = kmalloc(BYTES, GFP_KERNEL);
+		sim_expect(s->in[i] && s->out[i], "");
+	}
+	for (i = 0; i < PAGES; i++) {
+		s->pages[i] = alloc_page(GFP_KERNEL | __GFP_ZERO);
+		sim_expect(s->pages[i], "");
+	}
+	for (i = 0; i < DEPTH; i++)
+		post_recv(s, s->in[i]);
+}
+
+static void end(struct side *s)
+{
+	u32 i;
+
+	via_kernel_vi_destroy(s->vi);
+	sim_expect(s->q[0].done == s->q[0].posted &&
+		   s->q[1].done == s->q[1].posted, "not all was flushed");
+	if (s->mem)
+		via_kernel_mem_free(s->mem);
+	sim_expect(!via_kernel_ptag_unmake(s->f, s->ptag), "");
+	if (s->server)
+		via_kernel_unlisten(&s->listener);
+	via_kernel_close(s->f);
+	if (s->asked)
+		via_conn_put(s->asked);
+	for (i = 0; i < DEPTH; i++) {
+		kfree(s->in[i]);
+		kfree(s->out[i]);
+	}
+	for (i = 0; i < PAGES; i++)
+		__free_page(s->pages[i]);
+}
+
+static struct via_kernel_span span_of(struct side *s, u8 key)
+{
+	struct via_kernel_span span = {
+		.handle = (s->mem->handle & ~0xffu) | key,
+		.rights = VIA_RDMA_WRITE | VIA_RDMA_READ,
+		.start = 0x10000 + 100,
+		.len = BYTES,
+		.pages = s->pages,
+		.npages = 1 + (100 + BYTES - 1) / PAGE_SIZE,
+	};
+
+	return span;
+}
+
+static bool is_up(struct side *s)
+{
+	u32 state = READ_ONCE(s->vi->state);
+
+	return state == VIA_STATE_CONNECTED || state == VIA_STATE_PENDING;
+}
+
+static void serve(void *arg)
+{
+	struct side *s = arg;
+	struct via_kernel_span span;
+
+	begin(s);
+	memcpy(s->listener.disc, PORT, VIA_LISTEN_BYTES);
+	s->listener.asked = asked;
+	sim_expect(!via_kernel_listen(s->f, &s->listener), "");
+	{
+		struct via_listener other = s->listener;
+
+		sim_expect(via_kernel_listen(s->f, &other) == -EADDRINUSE, "");
+	}
+	span = span_of(s, 7);
+	span.npages--;
+	span.len += 3 * PAGE_SIZE;
+	sim_expect(via_kernel_mem_on(s->mem, &span) == -EINVAL, "");
+	span = span_of(s, 7);
+	sim_expect(!via_kernel_mem_on(s->mem, &span), "");
+	sim_expect(via_kernel_mem_on(s->mem, &span) == -EBUSY, "");
+	s->handle = span.handle;
+	WRITE_ONCE(s->ready, true);
+	while (!READ_ONCE(s->asked) && !READ_ONCE(s->gone) &&
+	       !READ_ONCE(side[1].over))
+		sim_pause(100000);
+	if (s->asked && !s->gone)
+		via_kernel_accept(s->vi, s->asked);
+	while (!READ_ONCE(side[1].over) || is_up(s))
+		sim_pause(100000);
+	end(s);
+	running--;
+}
+
+static bool connect(struct side *s)
+{
+	struct via_net_addr local = { .disc_len = 3, .disc = "me" };
+	struct via_net_addr remote = { .disc_len = sizeof(PORT) };
+	u32 moves;
+
+	memcpy(remote.disc, PORT, sizeof(PORT));
+	remote.host_len = ETH_ALEN;
+	memcpy(remote.host, server_mac, ETH_ALEN);
+	while (!READ_ONCE(side[0].ready))
+		sim_pause(100000);
+	moves = s->moves;
+	if (via_kernel_connect(s->vi, &local, &remote, 5 * SEC))
+		return false;
+	/* To Pending, and from there. */
+	while (READ_ONCE(s->moves) < moves + 2)
+		sim_pause(100000);
+	return !s->verdict;
+}
+
+/* One RDMA, and how it has ended. */
+static enum via_status rdma(struct side *s, u16 op, void *p, u32 handle)
+{
+	struct entry e = {
+		.control = op,
+		.seg = { .addr = (uintptr_t)p, .len = BYTES },
+		.raddr = 0x10000 + 100,
+		.rhandle = handle,
+	};
+	u32 n = s->q[0].posted;
+
+	post(s, false, &e);
+	via_kernel_ring(s->vi, false);
+	while (READ_ONCE(s->q[0].done) == n)
+		sim_pause(10000);
+	return s->q[0].last & VIA_ST_ERROR_MASK;
+}
+
+/* Messages up to that number, and their answers. */
+static void talk(struct side *s, u32 until)
+{
+	u32 i, ahead = crowded ? DEPTH - 1 : 1;
+
+	for (i = s->got; i < until; i++) {
+		while (i - READ_ONCE(s->got) >= ahead && !READ_ONCE(s->over))
+			sim_pause(10000);
+		if (READ_ONCE(s->over))
+			return;
+		post_send(s, i);
+		via_kernel_ring(s->vi, false);
+	}
+	while (READ_ONCE(s->got) < until && !READ_ONCE(s->over))
+		sim_pause(10000);
+}
+
+static void client(void *arg)
+{
+	struct side *s = arg;
+	u8 *out, *in;
+
+	begin(s);
+	sim_expect(connect(s), "(verdict %d)", s->verdict);
+	talk(s, MESSAGES);
+	sim_expect(!s->over && !s->q[0].bad, "");
+	out = kmalloc(BYTES, GFP_KERNEL);
+	in = kzalloc(BYTES, GFP_KERNEL);
+	prog_fill(out, BYTES, 3, 4);
+	sim_expect(!rdma(s, VIA_CTL_OP_RDMAWRITE, out, side[0].handle), "");
+	sim_expect(!rdma(s, VIA_CTL_OP_RDMAREAD, in, side[0].handle), "");
+	sim_expect(prog_filled(in, BYTES, 3, 4), "");
+	/*
+	 * Off and on again with another key: the old handle is no good.  With a
+	 * message after the read its target has heard that the bytes have come.
+	 */
+	talk(s, MESSAGES + 1);
+	{
+		struct via_kernel_span span = span_of(&side[0], 8);
+
+		sim_expect(!via_kernel_mem_off(side[0].mem, span.handle) &&
+			   via_kernel_mem_off(side[0].mem, side[0].handle), "");
+		sim_expect(!via_kernel_mem_on(side[0].mem, &span), "");
+		sim_expect(!rdma(s, VIA_CTL_OP_RDMAREAD, in, span.handle), "");
+	}
+	if (sim_dice(2))
+		sim_expect(rdma(s, VIA_CTL_OP_RDMAREAD, in, side[0].handle), "");
+	else
+		via_kernel_disconnect(s->vi);
+	while (!READ_ONCE(s->over))
+		sim_pause(100000);
+	end(s);
+	kfree(out);
+	kfree(in);
+	running--;
+}
+
+static void fresh(void)
+{
+	sim_config.max_time = sim_clock + 200 * SEC;
+	memset(side, 0, sizeof(side));
+	running = 0;
+}
+
+static void start(const char *name, void (*fn)(void *arg), void *arg)
+{
+	running++;
+	sim_kthread(name, fn, arg);
+}
+
+static void both(void (*other)(void *), const char *a, const char *b)
+{
+	side[0].server = true;
+	side[0].node = a;
+	side[1].node = b;
+	crowded = sim_dice(2);
+	start("server", serve, &side[0]);
+	start("client", other, &side[1]);
+	while (READ_ONCE(running))
+		sim_pause(MS);
+}
+
+static void pair(void)
+{
+	static const u32 losses[] = { 0, 0, 100, 500 };
+	struct sim_nic *a = sim_nic_up("a", 1), *b = sim_nic_up("b", 2);
+
+	fresh();
+	sim_wire.loss = losses[sim_dice(4)];
+	server_mac = sim_nic_mac(a);
+	both(client, "via_a", "via_b");
+	sim_nic_down(a);
+	sim_nic_down(b);
+}
+
+SIM_SCENARIO(kernel_pair, .name = "kernel-pair", .run = pair, .runs = 40,
+	     .max_vi = 16,
+	     .what = "two consumers in the kernel: listener, messages, RDMA, memory on and off")
+
+static void loopback(void)
+{
+	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
+
+	fresh();
+	server_mac = own;
+	both(client, "via_lo", "via_lo");
+}
+
+SIM_SCENARIO(kernel_loop, .name = "kernel-loop", .run = loopback, .runs = 20,
+	     .max_vi = 16,
+	     .what = "two consumers in the kernel of one host")
+
+/* Until the connection ends, whatever ends it. */
+static void client_for_ever(void *arg)
+{
+	struct side *s = arg;
+
+	begin(s);
+	WRITE_ONCE(s->ready, true);
+	if (connect(s))
+		while (!READ_ONCE(s->over))
+			talk(s, MESSAGES), s->over |= s->got >= MESSAGES;
+	end(s);
+	WRITE_ONCE(side[1].over, true);
+	running--;
+}
+
+static struct sim_nic *nics[2];
+
+static void pull(void *arg)
+{
+	while (!READ_ONCE(side[0].ready) || !READ_ONCE(side[1].ready))
+		sim_pause(100000);
+	sim_pause(sim_dice(20) * (sim_dice(2) ? MS : 10000));
+	sim_nic_down(nics[0]);
+	running--;
+}
+
+static void pulled(void)
+{
+	fresh();
+	nics[0] = sim_nic_up("a", 1);
+	nics[1] = sim_nic_up("b", 2);
+	server_mac = sim_nic_mac(nics[1]);
+	start("pull", pull, NULL);
+	both(client_for_ever, "via_b", "via_a");
+	sim_nic_down(nics[1]);
+}
+
+SIM_SCENARIO(kernel_gone, .name = "kernel-gone", .run = pulled, .runs = 40,
+	     .max_vi = 16,
+	     .what = "the NIC of a consumer in the kernel goes under load")
