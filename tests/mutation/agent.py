@@ -7,6 +7,7 @@ MUTANTS = Layer()
 
 # Seen to be noticed in guests.
 mutant = MUTANTS.guest
+in_sim = MUTANTS.plant
 
 mutant("wakeup-queue", "kernel/queue.c", "lo", "wait.woken",
        "a thread that sleeps on a queue is not woken",
@@ -139,8 +140,8 @@ mutant("send-queue-not-dead", VI, "lo", "wait.woken",
        ("	vi->sq.dead = true;\n", ""), sim="end beside")
 mutant("disconnect-no-wakeup", VI, "lo", "disconnect.wakes",
        "a wait for an attempt that another thread ends goes on",
-       ("	via_p2p_over(vi);\n	wake_up_all(&vi->conn_wait);\n}\n\nvoid __via",
-        "	via_p2p_over(vi);\n}\n\nvoid __via"), sim="beside end")
+       ("	via_p2p_over(vi);\n	wake_up_all(&vi->conn_wait);\n",
+        "	via_p2p_over(vi);\n"), sim="beside end")
 mutant("create-keeps-cq", VI, "lo", "vi.bad_rest",
        "a VI that was not made after all keeps its completion queue in use",
        ("err_vi:\n	via_vi_detach_cqs(f, vi);\n", "err_vi:\n"),
@@ -246,12 +247,9 @@ mutant("read-at-any-level", ENGINE, "lo", "read.unreliable",
         "!(d->control & VIA_CTL_IMMEDIATE);"))
 mutant("sleep-without-look", ENGINE, "wire", "send threads.one_vi",
        "what is posted while the last send goes out stays until the next one",
-       ("	u32 n;\n\n	lockdep_assert_held(&q->lock);\n"
-        "	if (!(q->kern->flags & VIA_Q_BUSY))",
-        "\n	lockdep_assert_held(&q->lock);\n"
-        "	if (!(q->kern->flags & VIA_Q_BUSY))"),
-       ("	return via_queue_posted(q, &n) && n;\n}\nEXPORT",
-        "	return false;\n}\nEXPORT"), sim="beside backlog")
+       ("	return n;\n}\nEXPORT_SYMBOL_GPL(via_send_sleep)",
+        "	return false;\n}\nEXPORT_SYMBOL_GPL(via_send_sleep)"),
+       sim="beside backlog")
 mutant("one-in-flight-more", ENGINE, "wire", "queue.full_sends",
        "the 65th send in flight takes the place of the first",
        ("vi->sq.next - vi->sq.head >= VIA_INFLIGHT",
@@ -265,15 +263,15 @@ mutant("walk-never-back", ENGINE, "wire", "send.segments",
 """, ""), sim="loss")
 mutant("write-checked-short", ENGINE, "lo", "rdmaprot.range",
        "off by one in what an RDMA Write is checked for before it begins",
-       ("	return via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr, len) ?",
-        "	return via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr,\n"
-        "			       len ? len - 1 : 0) ?"))
+       ("	return likely(via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr, len)) ?",
+        "	return likely(via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr,\n"
+        "				      len ? len - 1 : 0)) ?"))
 mutant("read-needs-write", ENGINE, "lo", "read.rights",
        "a read of memory that may be read, and no more, ends in its middle",
        ("	r = via_rdma_region(vi, VIA_RDMA_READ, handle, addr, len);\n"
-        "	if (!r)\n		return VIA_ST_RDMA_PROT_ERROR;",
+        "	if (unlikely(!r))",
         "	r = via_rdma_region(vi, VIA_RDMA_WRITE, handle, addr, len);\n"
-        "	if (!r)\n		return VIA_ST_RDMA_PROT_ERROR;"))
+        "	if (unlikely(!r))"))
 
 # Completion queues.
 CQ = "kernel/cq.c"
@@ -457,7 +455,7 @@ mutant("child-may-trap", FILE, "lo", "process.fork",
 mutant("calls-when-dead", FILE, "lo", "nic.close_live",
        "what a thread makes while another closes the NIC stays for ever",
        ("	if (f->dead || READ_ONCE(f->ending))\n		ret = -ESHUTDOWN;\n"
-        "	else if (!READ_ONCE", "	if (!READ_ONCE"), sim="beside end ledger")
+        "	else if (!f->kernel", "	if (!f->kernel"), sim="beside end ledger")
 mutant("open-keeps-nic", FILE, "sim", "",
        "an open that fails for want of memory keeps the NIC and its module",
        ("err:\n	via_nic_close(nic);\n	return ret;", "err:\n	return ret;"),
@@ -801,5 +799,36 @@ mutant("scan-rest-forgotten", "kernel/engine.c", "sim", "",
         "	via_recv_scan(vi, &work);\n"), sim="hostile")
 mutant("sleep-without-barrier", "kernel/engine.c", "sim", "",
        "a post that finds the queue busy may not be sent",
-       ("	smp_mb();\n	return via_queue_posted(q, &n) && n;",
-        "	return via_queue_posted(q, &n) && n;"), sim="order")
+       ("	smp_mb();\n	if (!via_queue_posted(q, &n))\n		return false;",
+        "	if (!via_queue_posted(q, &n))\n		return false;"), sim="order")
+
+KAPI = "kernel/kapi.c"
+KMEM = "kernel/kmem.c"
+in_sim("call-lost", VI, "sim", "",
+       "a consumer in the kernel does not hear of what was flushed",
+       ("		vi->xport = NULL;\n		atomic_and(VIA_BROKEN_CALL, &vi->broken);",
+        "		vi->xport = NULL;\n		atomic_set(&vi->broken, 0);"),
+       sim="kernel")
+in_sim("settled-not-cleared", KAPI, "sim", "",
+       "a consumer in the kernel is called for ever",
+       ("atomic_fetch_andnot(VIA_BROKEN_CALL, &vi->broken)",
+        "atomic_read(&vi->broken)"), sim="kernel")
+in_sim("own-host-unsettled", LOOP, "sim", "",
+       "a consumer in the kernel does not hear of what comes from its own host",
+       ("			if (unlikely(remote->kernel))\n"
+        "				via_kernel_settle_later(remote);\n", ""),
+       sim="kernel")
+in_sim("memory-off-usable", KMEM, "sim", "",
+       "a peer uses memory by a handle that was turned off",
+       ("	return m->on && m->handle == use->handle &&",
+        "	return m->on &&"), sim="kernel")
+in_sim("memory-any-right", KMEM, "sim", "",
+       "a peer writes to what it may read",
+       ("	       (m->rights & right) == right &&\n", ""), sim="kernel")
+in_sim("listener-busy-twice", KAPI, "sim", "",
+       "two listeners take the same requests",
+       ("	if (!via_listener_find(nic, l->disc)) {", "	{"), sim="kernel")
+in_sim("destroyed-while-called", KAPI, "sim", "",
+       "a consumer in the kernel is called for a VI that it has ended",
+       ("	if (cancel_work_sync(&vi->kernel->settle))\n"
+        "		via_vi_put(vi);\n", ""), sim="kernel end")

@@ -33,6 +33,7 @@ SIM = {
     "hostile": "a program or a peer does what none of ours would",
     "jump": "no CPU runs for a while",
     "ledger": "what is left is counted at the end",
+    "kernel": "a consumer in the kernel owns VIs",
     "large": "more frames are in flight than a VI has room for",
     "loss": "frames are lost",
     "many": "a limit is reached",
