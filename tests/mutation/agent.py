@@ -804,15 +804,6 @@ mutant("sleep-without-barrier", "kernel/engine.c", "sim", "",
 
 KAPI = "kernel/kapi.c"
 KMEM = "kernel/kmem.c"
-in_sim("call-lost", VI, "sim", "",
-       "a consumer in the kernel does not hear of what was flushed",
-       ("		vi->xport = NULL;\n		atomic_and(VIA_BROKEN_CALL, &vi->broken);",
-        "		vi->xport = NULL;\n		atomic_set(&vi->broken, 0);"),
-       sim="kernel")
-in_sim("settled-not-cleared", KAPI, "sim", "",
-       "a consumer in the kernel is called for ever",
-       ("atomic_fetch_andnot(VIA_BROKEN_CALL, &vi->broken)",
-        "atomic_read(&vi->broken)"), sim="kernel")
 in_sim("own-host-unsettled", LOOP, "sim", "",
        "a consumer in the kernel does not hear of what comes from its own host",
        ("			if (unlikely(remote->kernel))\n"
