@@ -382,7 +382,8 @@ static void served_in_portions(void)
 	for (left = FLOWS - 1; left > 10; left -= 10)
 		CU_ASSERT_EQUAL(__builtin_popcountll(serve_some(10)), 10);
 	CU_ASSERT(via_pool_is_owed(&pool));
-	CU_ASSERT_EQUAL(__builtin_popcountll(serve_some(left)), left);
+	CU_ASSERT_EQUAL((u32)__builtin_popcountll(serve_some(left)),
+			left);
 	/* Their turns are over, and none of them has looked. */
 	left = FLOWS - 1;
 	CU_ASSERT_EQUAL(list_count(&pool.waiters), left);
