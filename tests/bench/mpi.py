@@ -10,10 +10,12 @@ import re
 import subprocess
 import sys
 
-from labkit.base import MPIRUN
-
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "tools/lab"))
+
+from labkit.base import MPIRUN  # noqa: E402
+
 RSH = os.path.join(ROOT, "tests/fabric/rsh")
 SHELLS = "busybox nc -ll -p 5000 -e /bin/sh"
 MIB = 1 << 20
