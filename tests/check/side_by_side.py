@@ -224,7 +224,7 @@ def main():
     for test in (every_end, two_at_once, interrupted, processors, tables,
                  ends):
         test()
-        print(f"{test.__name__}: ok")
+        print(f"{test.__name__}: ok", flush=True)
 
 
 if __name__ == "__main__":

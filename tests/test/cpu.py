@@ -51,13 +51,28 @@ def machine(path="/proc/stat"):
     return (user + nice + system + irq + softirq) / TICK, stolen / TICK
 
 
+def ended(child):
+    """The status of the child, if it is among those that have ended."""
+    status = None
+    while True:
+        try:
+            pid, how = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return status
+        if not pid:
+            return status
+        if pid == child:
+            status = how
+
+
 def whole(work):
     """The exit status of work(), which runs in a child of this process.  An
     interrupt goes on to the child's process group, as a terminal's does."""
     libc = ctypes.CDLL(None)
     libc.prctl(SUBREAPER, 1)
-    signals = (signal.SIGINT, signal.SIGTERM)
-    # One that comes between the fork and the handlers waits.
+    # Waited for, not handled: a handler that is due when os.wait() begins runs
+    # only when that has returned.
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     child = os.fork()
     if not child:
@@ -69,11 +84,15 @@ def whole(work):
         os.setpgid(child, child)
     except OSError:  # it was first, and runs something already
         pass
-    signal.signal(signal.SIGINT, lambda number, _: os.killpg(child, number))
-    signal.signal(signal.SIGTERM, lambda number, _: os.kill(child, number))
+    status = None
+    while status is None:
+        number = signal.sigwait(signals)
+        if number == signal.SIGINT:
+            os.killpg(child, number)
+        elif number == signal.SIGTERM:
+            os.kill(child, number)
+        else:
+            status = ended(child)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
-    while True:
-        pid, status = os.wait()
-        if pid == child:
-            code = os.waitstatus_to_exitcode(status)
-            return code if code >= 0 else 128 - code
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
