@@ -31,7 +31,8 @@ static struct workqueue_struct *via_kernel_wq;
 int via_kernel_init(void)
 {
 	/* A disk may wait for what its consumer does there. */
-	via_kernel_wq = alloc_workqueue("via_kernel", WQ_MEM_RECLAIM, 0);
+	via_kernel_wq = alloc_workqueue("via_kernel",
+					WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	return via_kernel_wq ? 0 : -ENOMEM;
 }
 
