@@ -163,10 +163,11 @@ static u32 via_flush_op(struct via_queue *q)
 
 	if (q->recv)
 		return VIA_ST_OP_RECEIVE;
+	/* A consumer in the kernel has its own record of what it was. */
+	if (q->next == q->head && via_queue_is_kernel(q))
+		return VIA_ST_OP_SEND;
 	if (q->next != q->head)
 		control = via_queue_entry(q, q->head)->control;
-	else if (via_queue_is_kernel(q))
-		return VIA_ST_OP_SEND;
 	else
 		control = READ_ONCE(q->slots[q->head &
 					     (VIA_QUEUE_ENTRIES - 1)].control);
