@@ -100,6 +100,7 @@ void via_ether_settle(struct via_vi *vi, struct via_work *work)
 
 struct via_vi *via_ether_next_vi(struct via_ether_nic *nic, u32 *index,
 				 struct via_work *work, bool sleeps)
+	__must_hold(RCU)
 {
 	struct via_vi *vi = NULL;
 
