@@ -74,6 +74,29 @@ static void expect_none(struct sim_nic *from, struct sim_nic *to)
 	sim_expect(!granted, "%u frames held by idle VIs", granted);
 }
 
+/* Streams from the first host to the second, connected. */
+static void all_begin(struct stream_plan *p, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		s[i] = stream_begin(p, i, "via_a", "via_b", sim_nic_mac(b));
+	for (i = 0; i < n; i++)
+		while (!s[i]->end[0].conns || !s[i]->end[1].conns)
+			msleep(1);
+}
+
+static void all_end(u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		while (!stream_done(s[i]))
+			msleep(1);
+		stream_end(s[i]);
+	}
+}
+
 static void credit(void)
 {
 	static const u32 losses[] = { 0, 100, 1000 };
@@ -95,11 +118,7 @@ static void credit(void)
 		p.sessions = 1 + sim_dice(3);
 		s[i] = stream_begin(&p, i, "via_a", "via_b", sim_nic_mac(b));
 	}
-	for (i = 0; i < n; i++) {
-		while (!stream_done(s[i]))
-			msleep(1);
-		stream_end(s[i]);
-	}
+	all_end(n);
 	over = true;
 	msleep(1);
 	expect_none(a, b);
@@ -158,11 +177,7 @@ static void shares(u32 n, u32 messages)
 	hold = true;
 	a = sim_nic_up("a", 1);
 	b = sim_nic_up("b", 2);
-	for (i = 0; i < n; i++)
-		s[i] = stream_begin(&p, i, "via_a", "via_b", sim_nic_mac(b));
-	for (i = 0; i < n; i++)
-		while (!s[i]->end[0].conns || !s[i]->end[1].conns)
-			msleep(1);
+	all_begin(&p, n);
 	hold = false;
 	start = sim_clock;
 	while (left == n) {
@@ -183,11 +198,7 @@ static void shares(u32 n, u32 messages)
 	sim_expect(w.early <= VIA_CONG_INIT, "%u frames at once", w.early);
 	sim_expect(most <= 2 * least, "shares %llu to %llu", least, most);
 	sim_expect(had >= 85, "(%llu %% of the wire)", had);
-	for (i = 0; i < n; i++) {
-		while (!stream_done(s[i]))
-			msleep(1);
-		stream_end(s[i]);
-	}
+	all_end(n);
 	sim_nic_down(a);
 	sim_nic_down(b);
 }
@@ -229,18 +240,14 @@ static void stopped(void)
 		.hold = &hold,
 		.patience = 45 * SEC,
 	};
-	u32 n = 3 + sim_dice(4), i, rounds;
+	u32 n = 3 + sim_dice(4), rounds;
 	u64 steps, most = 0;
 
 	sim_wire.credit = 1024;
 	hold = true;
 	a = sim_nic_up("a", 1);
 	b = sim_nic_up("b", 2);
-	for (i = 0; i < n; i++)
-		s[i] = stream_begin(&p, i, "via_a", "via_b", sim_nic_mac(b));
-	for (i = 0; i < n; i++)
-		while (!s[i]->end[0].conns || !s[i]->end[1].conns)
-			msleep(1);
+	all_begin(&p, n);
 	hold = false;
 	for (rounds = 0; rounds < 8; rounds++) {
 		sim_pause(sim_dice(MS / 4));
@@ -256,11 +263,7 @@ static void stopped(void)
 		      n, STOPPED_MS, most);
 	sim_expect(most <= STOPPED_STEPS, "%llu steps while nothing can be sent",
 		   most);
-	for (i = 0; i < n; i++) {
-		while (!stream_done(s[i]))
-			msleep(1);
-		stream_end(s[i]);
-	}
+	all_end(n);
 	sim_nic_down(a);
 	sim_nic_down(b);
 }
