@@ -29,28 +29,6 @@
  */
 #define VIA_CHECK_AT_GATHER 1024u
 
-/* Copy between a region that was checked and a buffer; len is not 0. */
-static __always_inline void via_region_copy(struct via_region *r, u64 addr,
-					    void *buf, u32 len, bool to_region)
-{
-	u32 n;
-	void *p;
-
-	for (;;) {
-		n = len;
-		p = via_region_addr(r, addr, &n);
-		if (to_region)
-			via_copy_in(p, buf, n);
-		else
-			memcpy(buf, p, n);
-		len -= n;
-		if (likely(!len))
-			return;
-		addr += n;
-		buf += n;
-	}
-}
-
 void via_desc_drop(struct via_desc *d)
 {
 	if (unlikely(d->more)) {
@@ -146,10 +124,7 @@ static enum via_status via_desc_check_length(struct via_vi *vi,
 	return 0;
 }
 
-/*
- * A segment that is in no region: of a consumer in the kernel it may be in memory of
- * another kind.  @buf as via_kmem_copy().
- */
+/* A segment that is in no region, see via_kmem_copy(). */
 static noinline enum via_status via_move_other(struct via_vi *vi,
 					       const struct via_seg *seg,
 					       u32 off, u32 len, void *buf,
@@ -162,8 +137,7 @@ static noinline enum via_status via_move_other(struct via_vi *vi,
 		.store = store,
 	};
 
-	return vi->file->kernel ? via_kmem_copy(vi, &use, buf) :
-				  VIA_ST_PROTECTION_ERROR;
+	return via_kmem_copy(vi, &use, buf);
 }
 
 /* The same of what the peer names. */
@@ -179,8 +153,7 @@ static noinline enum via_status via_rdma_other(struct via_vi *vi, u32 handle,
 		.remote = true,
 	};
 
-	return vi->file->kernel ? via_kmem_copy(vi, &use, buf) :
-				  VIA_ST_RDMA_PROT_ERROR;
+	return via_kmem_copy(vi, &use, buf);
 }
 
 static bool via_local_ok(struct via_vi *vi, const struct via_seg *seg)
@@ -321,6 +294,20 @@ static void via_desc_load(struct via_vi *vi, struct via_queue *q, u32 index,
 			     d->addr);
 }
 
+/*
+ * As via_queue_posted(); where nothing is, a consumer in the kernel may find more in
+ * memory of its program.
+ */
+static __always_inline bool via_desc_posted(struct via_vi *vi,
+					    struct via_queue *q, u32 *n)
+{
+	if (unlikely(!via_queue_posted(q, n)))
+		return false;
+	if (!*n && unlikely(via_queue_is_kernel(q)))
+		*n = via_kernel_scan(vi, q);
+	return true;
+}
+
 struct via_desc *via_send_load(struct via_vi *vi, struct via_work *work)
 {
 	struct via_queue *q = &vi->sq;
@@ -330,12 +317,10 @@ struct via_desc *via_send_load(struct via_vi *vi, struct via_work *work)
 	lockdep_assert_held(&q->lock);
 	if (via_send_full(vi))
 		return NULL;
-	if (unlikely(!via_queue_posted(q, &n))) {
+	if (unlikely(!via_desc_posted(vi, q, &n))) {
 		via_vi_break_later(vi, VIA_BROKEN_TELL);
 		return NULL;
 	}
-	if (!n && unlikely(via_queue_is_kernel(q)))
-		n = via_kernel_scan(vi, q);
 	/* Whether it is good or not: that is known when the work is done. */
 	if (!n || unlikely(!via_work_visit(work)))
 		return NULL;
@@ -379,11 +364,7 @@ bool via_send_sleep(struct via_vi *vi)
 	WRITE_ONCE(q->kern->flags, 0);
 	/* Pairs with the poster's barrier between tail and flags. */
 	smp_mb();
-	if (!via_queue_posted(q, &n))
-		return false;
-	if (!n && unlikely(via_queue_is_kernel(q)))
-		n = via_kernel_scan(vi, q);
-	return n;
+	return via_desc_posted(vi, q, &n) && n;
 }
 EXPORT_SYMBOL_GPL(via_send_sleep);
 
@@ -537,12 +518,10 @@ struct via_desc *via_recv_load(struct via_vi *vi)
 	lockdep_assert_held(&q->lock);
 	if (q->next != q->head)
 		return d;
-	if (unlikely(!via_queue_posted(q, &n))) {
+	if (unlikely(!via_desc_posted(vi, q, &n))) {
 		via_vi_break_later(vi, VIA_BROKEN_TELL);
 		return NULL;
 	}
-	if (!n && unlikely(via_queue_is_kernel(q)))
-		n = via_kernel_scan(vi, q);
 	if (!n)
 		return NULL;
 	via_desc_load(vi, q, q->next, d);

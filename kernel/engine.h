@@ -51,6 +51,28 @@ static __always_inline void via_copy_in(void *to, const void *from, u32 len)
 	}
 }
 
+/* Copy between a region that was checked and a buffer; len is not 0. */
+static __always_inline void via_region_copy(struct via_region *r, u64 addr,
+					    void *buf, u32 len, bool to_region)
+{
+	u32 n;
+	void *p;
+
+	for (;;) {
+		n = len;
+		p = via_region_addr(r, addr, &n);
+		if (to_region)
+			via_copy_in(p, buf, n);
+		else
+			memcpy(buf, p, n);
+		len -= n;
+		if (likely(!len))
+			return;
+		addr += n;
+		buf += n;
+	}
+}
+
 /* As via_desc_seg(), for any number of segments. */
 struct via_seg *via_desc_walk(struct via_desc *d, u32 off, u32 *seg_off);
 

@@ -125,7 +125,7 @@ struct via_file {
 extern const struct file_operations via_fops;
 
 /*
- * A handle of nobody's yet, without a quota; NULL: no memory.  Takes no reference to
+ * A handle without an owner and a quota; NULL: no memory.  Takes no reference to
  * @nic.  May sleep.
  */
 struct via_file *via_file_new(struct via_nic *nic);

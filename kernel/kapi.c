@@ -3,12 +3,12 @@
  * Consumers in the kernel: handles, VIs, listeners, connections.
  *
  *  1. A consumer's handle is a program's without a program: no mm, no process, a
- *     quota of nobody's, limits of its own.
+ *     quota that no user has, limits of its own.
  *  2. Hooks are constant from open to close, and a VI of the handle is in the NIC's
  *     table, under a queue lock, or in an RCU read side when one is called; so a grace
  *     period after the last VI has ended none runs.
- *  3. What is completed sets VIA_BROKEN_CALL, which is no reason not to send:
- *     whoever drops the queue locks settles it (via_vi_settle()).
+ *  3. A completion sets VIA_BROKEN_CALL, which does not stop sending: the context
+ *     that drops the queue locks settles it (via_vi_settle()).
  */
 
 #include <linux/err.h>
@@ -40,8 +40,6 @@ void via_kernel_exit(void)
 {
 	destroy_workqueue(via_kernel_wq);
 }
-
-#define VIA_KERNEL_PLACES	4096u	/* requests of one handle, not answered */
 
 /* The NIC with references to it and its module, as an open device node has. */
 static struct via_nic *via_kernel_find(const struct net *net, const char *name,
@@ -394,9 +392,7 @@ bool via_kernel_offer(struct via_conn *conn)
 	if (likely(!nic->listeners) || conn->local.disc_len < VIA_LISTEN_BYTES)
 		return false;
 	l = via_listener_find(nic, conn->local.disc);
-	if (!l || READ_ONCE(l->file->dead) ||
-	    l->file->places >= VIA_KERNEL_PLACES ||
-	    !via_conn_give(l->file, conn))
+	if (!l || READ_ONCE(l->file->dead) || !via_conn_give(l->file, conn))
 		return false;
 	l->asked(l, conn);
 	return true;

@@ -11,23 +11,48 @@
 
 #include <linux/export.h>
 #include <linux/mm.h>
-#include <linux/nospec.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
 #include "engine.h"
 #include "file.h"
 #include "kmem.h"
+#include "memory.h"
 #include "ptag.h"
 
 #define VIA_KMEM_KEY_BITS	8
 #define VIA_KMEM_INDEXES	(1u << (32 - VIA_KMEM_KEY_BITS))
 #define VIA_KMEM_DRAWS		64	/* of a handle that is free */
 
+/**
+ * struct via_kernel_mem - a piece of memory
+ * @r:		lock, but for what is constant: its tag, @pages and its file
+ * @on:		lock: it can be used
+ * @lock:	held while bytes are copied, inside of queue locks; so what was
+ *		turned off is in use nowhere
+ * @most:	constant: room in @pages
+ * @rcu:	frees it
+ * @pages:	lock: those of @r
+ */
+struct via_kernel_mem {
+	struct via_region r;
+	bool on;
+	spinlock_t lock;
+	u32 most;
+	struct rcu_head rcu;
+	struct page *pages[];
+};
+
 static u32 via_kmem_index(u32 handle)
 {
 	return handle >> VIA_KMEM_KEY_BITS;
 }
+
+u32 via_kernel_mem_handle(const struct via_kernel_mem *m)
+{
+	return READ_ONCE(m->r.handle);
+}
+EXPORT_SYMBOL_GPL(via_kernel_mem_handle);
 
 struct via_kernel_mem *via_kernel_mem_find(struct via_file *f, u32 handle)
 {
@@ -47,7 +72,7 @@ static int via_kmem_publish(struct via_file *f, struct via_kernel_mem *m)
 		/* 0 is all memory, for the consumer itself. */
 		if (!index || xa_load(&f->kmem, index))
 			continue;
-		m->handle = index << VIA_KMEM_KEY_BITS;
+		m->r.handle = index << VIA_KMEM_KEY_BITS;
 		old = xa_store(&f->kmem, index, m, GFP_KERNEL);
 		return xa_err(old);
 	}
@@ -65,8 +90,9 @@ struct via_kernel_mem *via_kernel_mem_make(struct via_file *f, u32 ptag,
 		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&m->lock);
 	m->most = pages;
-	m->ptag = ptag;
-	m->file = f;
+	m->r.pages = m->pages;
+	m->r.ptag = ptag;
+	m->r.file = f;
 	mutex_lock(&f->mutex);
 	ret = f->dead ? -ENXIO : 0;
 	if (!ret && pages > f->kernel_most.pages - f->kernel_pages)
@@ -98,19 +124,19 @@ static void via_kmem_off(struct via_kernel_mem *m)
 
 static void via_kmem_unpublish(struct via_kernel_mem *m)
 {
-	struct via_file *f = m->file;
+	struct via_file *f = m->r.file;
 
 	lockdep_assert_held(&f->mutex);
 	via_kmem_off(m);
-	xa_erase(&f->kmem, via_kmem_index(m->handle));
-	via_ptag_unuse(f, m->ptag);
+	xa_erase(&f->kmem, via_kmem_index(m->r.handle));
+	via_ptag_unuse(f, m->r.ptag);
 	f->kernel_pages -= m->most;
 	kvfree_rcu(m, rcu);
 }
 
 void via_kernel_mem_free(struct via_kernel_mem *m)
 {
-	struct via_file *f = m->file;
+	struct via_file *f = m->r.file;
 
 	mutex_lock(&f->mutex);
 	via_kmem_unpublish(m);
@@ -132,7 +158,7 @@ static int via_kmem_check_span(const struct via_kernel_mem *m,
 {
 	u64 end;
 
-	if (via_kmem_index(s->handle) != via_kmem_index(m->handle) ||
+	if (via_kmem_index(s->handle) != via_kmem_index(m->r.handle) ||
 	    s->rights & ~(VIA_RDMA_WRITE | VIA_RDMA_READ |
 			  VIA_KERNEL_MEM_STORE) ||
 	    check_add_overflow(s->start, s->len, &end))
@@ -154,11 +180,11 @@ int via_kernel_mem_on(struct via_kernel_mem *m,
 	if (m->on) {
 		ret = -EBUSY;
 	} else {
-		m->handle = span->handle;
-		m->rights = span->rights;
-		m->start = span->start;
-		m->len = span->len;
-		m->npages = span->npages;
+		WRITE_ONCE(m->r.handle, span->handle);
+		m->r.rights = span->rights;
+		m->r.start = span->start;
+		m->r.len = span->len;
+		m->r.npages = span->npages;
 		memcpy(m->pages, span->pages,
 		       array_size(span->npages, sizeof(*m->pages)));
 		m->on = true;
@@ -173,7 +199,7 @@ bool via_kernel_mem_off(struct via_kernel_mem *m, u32 handle)
 	bool was;
 
 	spin_lock_bh(&m->lock);
-	was = m->on && m->handle == handle;
+	was = m->on && m->r.handle == handle;
 	if (was)
 		m->on = false;
 	spin_unlock_bh(&m->lock);
@@ -194,37 +220,11 @@ static bool via_kmem_may(const struct via_vi *vi,
 			 const struct via_kmem_use *use)
 {
 	u32 right = via_kmem_right(use);
-	u64 off = use->addr - m->start;
 
-	return m->on && m->handle == use->handle &&
-	       (!vi->attrs.ptag || vi->attrs.ptag == m->ptag) &&
-	       (m->rights & right) == right &&
-	       off <= m->len && use->len <= m->len - off;
-}
-
-static void via_kmem_move(void *p, void *buf, u32 n, bool store)
-{
-	if (store)
-		via_copy_in(p, buf, n);
-	else
-		memcpy(buf, p, n);
-}
-
-/* m->lock held, the range was checked. */
-static void via_kmem_copy_pages(const struct via_kernel_mem *m,
-				const struct via_kmem_use *use, void *buf)
-{
-	u64 off = use->addr - (m->start & PAGE_MASK);
-	u32 left = use->len, in_page, n;
-	struct page *page;
-
-	for (; left; left -= n, off += n, buf += n) {
-		in_page = off & ~PAGE_MASK;
-		n = min_t(u32, left, PAGE_SIZE - in_page);
-		page = m->pages[array_index_nospec(off >> PAGE_SHIFT,
-						   m->npages)];
-		via_kmem_move(page_address(page) + in_page, buf, n, use->store);
-	}
+	return m->on && m->r.handle == use->handle &&
+	       (!vi->attrs.ptag || vi->attrs.ptag == m->r.ptag) &&
+	       (m->r.rights & right) == right &&
+	       via_region_covers(&m->r, use->addr, use->len);
 }
 
 static bool via_kmem_use(struct via_vi *vi, const struct via_kmem_use *use,
@@ -239,16 +239,31 @@ static bool via_kmem_use(struct via_vi *vi, const struct via_kmem_use *use,
 		spin_lock(&m->lock);
 		ok = via_kmem_may(vi, m, use);
 		if (ok && buf)
-			via_kmem_copy_pages(m, use, buf);
+			via_region_copy(&m->r, use->addr, buf, use->len,
+					use->store);
 		spin_unlock(&m->lock);
 	}
 	rcu_read_unlock();
 	return ok;
 }
 
+/* Memory of the kernel, by its own address. */
+static void via_kmem_copy_own(const struct via_kmem_use *use, void *buf)
+{
+	void *p = (void *)(uintptr_t)use->addr;
+
+	if (use->store)
+		via_copy_in(p, buf, use->len);
+	else
+		memcpy(buf, p, use->len);
+}
+
 enum via_status via_kmem_copy(struct via_vi *vi, const struct via_kmem_use *use,
 			      void *buf)
 {
+	if (!vi->kernel)
+		return use->remote ? VIA_ST_RDMA_PROT_ERROR :
+				     VIA_ST_PROTECTION_ERROR;
 	/* RDMA of no bytes names no memory. */
 	if (use->remote && (!(vi->attrs.rights & via_kmem_right(use)) ||
 			    (use->len && !via_kmem_use(vi, use, buf))))
@@ -257,8 +272,7 @@ enum via_status via_kmem_copy(struct via_vi *vi, const struct via_kmem_use *use,
 		return 0;
 	if (use->handle == VIA_KERNEL_MEM_ALL) {
 		if (buf)
-			via_kmem_move((void *)(uintptr_t)use->addr, buf,
-				      use->len, use->store);
+			via_kmem_copy_own(use, buf);
 		return 0;
 	}
 	return via_kmem_use(vi, use, buf) ? 0 : VIA_ST_PROTECTION_ERROR;

@@ -26,8 +26,8 @@ struct via_kmem_use {
 
 /*
  * Copy between memory and @buf; NULL: only see whether it could be.  A queue lock of
- * the VI is held, whose consumer is in the kernel.  0, or VIA_ST_PROTECTION_ERROR
- * (VIA_ST_RDMA_PROT_ERROR if it is the peer that asks).
+ * the VI is held.  0, or VIA_ST_PROTECTION_ERROR (VIA_ST_RDMA_PROT_ERROR if it is the
+ * peer that asks), as always where the owner of the VI is a program.
  */
 enum via_status via_kmem_copy(struct via_vi *vi, const struct via_kmem_use *use,
 			      void *buf);

@@ -46,8 +46,9 @@ static enum via_status via_loop_place(struct via_loop_dst *dst, u32 off,
 }
 
 /*
- * A piece of what a consumer in the kernel sends or reads.  Its memory and the
- * target's may each want a lock of the same kind, so both are not held at once.
+ * A piece of what is in no region: of a consumer in the kernel, or an error.  Its
+ * memory and the target's may each want a lock of the same kind, so both are not held
+ * at once.
  */
 static noinline enum via_status via_loop_bounce(struct via_vi *vi,
 						const struct via_seg *seg,
@@ -62,14 +63,14 @@ static noinline enum via_status via_loop_bounce(struct via_vi *vi,
 		.len = min_t(u32, *n, sizeof(buf)),
 		.store = dst->read,
 	};
-	enum via_status st = 0;
+	enum via_status st;
 
 	*n = use.len;
-	if (!dst->read)
-		*local = via_kmem_copy(vi, &use, buf);
-	if (!*local)
-		st = via_loop_place(dst, off, buf, use.len);
-	if (!*local && !st && dst->read)
+	*local = via_kmem_copy(vi, &use, dst->read ? NULL : buf);
+	if (*local)
+		return 0;
+	st = via_loop_place(dst, off, buf, use.len);
+	if (!st && dst->read)
 		*local = via_kmem_copy(vi, &use, buf);
 	return st;
 }
@@ -95,17 +96,13 @@ static enum via_status via_loop_move(struct via_vi *vi, struct via_desc *d,
 		addr = seg->addr + seg_off;
 		n = seg->len - seg_off;
 		r = via_local_region(vi, seg->handle, addr, n);
-		if (unlikely(!r && vi->file->kernel)) {
+		if (unlikely(!r)) {
 			st = via_loop_bounce(vi, seg, seg_off, dst, off, &n,
 					     local);
 			if (st || *local)
 				return st;
 			off += n;
 			continue;
-		}
-		if (unlikely(!r)) {
-			*local = VIA_ST_PROTECTION_ERROR;
-			return 0;
 		}
 		p = via_region_addr(r, addr, &n);
 		st = via_loop_place(dst, off, p, n);

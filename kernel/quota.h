@@ -39,7 +39,7 @@ void via_quota_set_most(enum via_quota_kind what, unsigned long most);
  * user's.  NULL: no memory.  May sleep, as may via_quota_put().
  */
 struct via_quota *via_quota_get(void);
-/* Of nobody: it has no limit.  NULL: no memory.  May sleep. */
+/* Of no user: it has no limit.  NULL: no memory.  May sleep. */
 struct via_quota *via_quota_none(void);
 /* All that was charged through it has been uncharged. */
 void via_quota_put(struct via_quota *quota);

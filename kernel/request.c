@@ -207,7 +207,7 @@ static void via_conn_name(struct via_nic *nic, struct via_conn *conn)
 bool via_conn_give(struct via_file *f, struct via_conn *conn)
 {
 	lockdep_assert_held(&f->nic->conn_lock);
-	if (f->nic->places >= VIA_PLACES_NIC)
+	if (!via_place_free(f))
 		return false;
 	via_conn_get(conn);
 	via_place_take(f);

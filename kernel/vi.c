@@ -117,7 +117,6 @@ static int via_vi_check_attrs(struct via_file *f, const struct via_vi_attrs *a)
 static int via_vi_alloc_parts(struct via_vi *vi, void *kernel_priv)
 {
 	size_t priv = vi->nic->ops->vi_priv_size;
-
 	bool kernel = vi->file->kernel;
 
 	/* What is shared with no program is words of the agent's own. */
@@ -542,7 +541,7 @@ static void via_vi_report(struct via_vi *vi, u32 code, u32 opcode, u64 desc,
 	};
 
 	/* A consumer in the kernel has moved(). */
-	if (vi->file->kernel)
+	if (vi->kernel)
 		return;
 	if (code == VIA_ERR_CATASTROPHIC)
 		ev.resource = VIA_RES_NIC;
@@ -593,7 +592,7 @@ bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
 		via_vi_flush(vi);
 	if (move.what & VIA_DO_REPORT)
 		via_vi_report(vi, VIA_ERR_CONN_LOST, 0, 0, flags);
-	if (vi->file->kernel && from != move.to)
+	if (vi->kernel && from != move.to)
 		vi->file->kernel->moved(vi, from);
 	return true;
 }

@@ -237,36 +237,9 @@ void via_kernel_reject(struct via_file *f, struct via_conn *conn);
 /* Besides VIA_RDMA_WRITE and VIA_RDMA_READ: receives and reads may store there. */
 #define VIA_KERNEL_MEM_STORE	0x100u
 
-/**
- * struct via_kernel_mem - a piece of memory; fields are the agent's
- * @handle:	lock: as it is used; constant but for its low 8 bits
- * @ptag:	constant: VIs of that tag use it
- * @rights:	lock: VIA_RDMA_*, VIA_KERNEL_MEM_STORE
- * @on:		lock: it can be used
- * @lock:	held while bytes are copied, inside of queue locks; so what was
- *		turned off is in use nowhere
- * @start:	lock: the address that is named, of the first byte
- * @len:	lock: bytes
- * @npages:	lock: of @pages
- * @most:	constant: room in @pages
- * @file:	constant
- * @rcu:	frees it
- * @pages:	lock
- */
-struct via_kernel_mem {
-	u32 handle;
-	u32 ptag;
-	u32 rights;
-	bool on;
-	spinlock_t lock;
-	u64 start;
-	u64 len;
-	u32 npages;
-	u32 most;
-	struct via_file *file;
-	struct rcu_head rcu;
-	struct page *pages[];
-};
+/* A piece of memory, and the handle by which it is named.  Any context. */
+struct via_kernel_mem;
+u32 via_kernel_mem_handle(const struct via_kernel_mem *m);
 
 /**
  * struct via_kernel_span - what a piece of memory is to be

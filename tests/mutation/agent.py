@@ -247,7 +247,7 @@ mutant("read-at-any-level", ENGINE, "lo", "read.unreliable",
         "!(d->control & VIA_CTL_IMMEDIATE);"))
 mutant("sleep-without-look", ENGINE, "wire", "send threads.one_vi",
        "what is posted while the last send goes out stays until the next one",
-       ("	return n;\n}\nEXPORT_SYMBOL_GPL(via_send_sleep)",
+       ("	return via_desc_posted(vi, q, &n) && n;\n}\nEXPORT_SYMBOL_GPL(via_send_sleep)",
         "	return false;\n}\nEXPORT_SYMBOL_GPL(via_send_sleep)"),
        sim="beside backlog")
 mutant("one-in-flight-more", ENGINE, "wire", "queue.full_sends",
@@ -799,8 +799,8 @@ mutant("scan-rest-forgotten", "kernel/engine.c", "sim", "",
         "	via_recv_scan(vi, &work);\n"), sim="hostile")
 mutant("sleep-without-barrier", "kernel/engine.c", "sim", "",
        "a post that finds the queue busy may not be sent",
-       ("	smp_mb();\n	if (!via_queue_posted(q, &n))\n		return false;",
-        "	if (!via_queue_posted(q, &n))\n		return false;"), sim="order")
+       ("	smp_mb();\n	return via_desc_posted(vi, q, &n) && n;",
+        "	return via_desc_posted(vi, q, &n) && n;"), sim="order")
 
 KAPI = "kernel/kapi.c"
 KMEM = "kernel/kmem.c"
@@ -811,11 +811,11 @@ in_sim("own-host-unsettled", LOOP, "sim", "",
        sim="kernel")
 in_sim("memory-off-usable", KMEM, "sim", "",
        "a peer uses memory by a handle that was turned off",
-       ("	return m->on && m->handle == use->handle &&",
+       ("	return m->on && m->r.handle == use->handle &&",
         "	return m->on &&"), sim="kernel")
 in_sim("memory-any-right", KMEM, "sim", "",
        "a peer writes to what it may read",
-       ("	       (m->rights & right) == right &&\n", ""), sim="kernel")
+       ("	       (m->r.rights & right) == right &&\n", ""), sim="kernel")
 in_sim("listener-busy-twice", KAPI, "sim", "",
        "two listeners take the same requests",
        ("	if (!via_listener_find(nic, l->disc)) {", "	{"), sim="kernel")

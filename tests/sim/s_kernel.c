@@ -264,7 +264,7 @@ static void end(struct side *s)
 static struct via_kernel_span span_of(struct side *s, u8 key)
 {
 	struct via_kernel_span span = {
-		.handle = (s->mem->handle & ~0xffu) | key,
+		.handle = (via_kernel_mem_handle(s->mem) & ~0xffu) | key,
 		.rights = VIA_RDMA_WRITE | VIA_RDMA_READ,
 		.start = 0x10000 + 100,
 		.len = BYTES,
