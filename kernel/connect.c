@@ -11,6 +11,7 @@
 #include <linux/export.h>
 #include <linux/jiffies.h>
 #include "connect.h"
+#include "kapi.h"
 #include "loop.h"
 #include "p2p.h"
 #include "via_trace.h"
@@ -43,6 +44,7 @@ EXPORT_SYMBOL_GPL(via_attrs_compare);
  * @local:	own address
  * @remote:	the peer's
  * @attrs:	the peer's VI where it is known already, else NULL
+ * @reply:	what goes with it, where it is an answer; else NULL
  * @deadline:	via_now()
  * @forever:	no deadline
  * @own:	the peer is on this host
@@ -52,6 +54,7 @@ struct via_attempt {
 	const struct via_net_addr *local;
 	const struct via_net_addr *remote;
 	const struct via_vi_attrs *attrs;
+	const struct via_reply *reply;
 	unsigned long deadline;
 	bool forever;
 	bool own;
@@ -103,6 +106,8 @@ static bool via_conn_begin(struct via_vi *vi, const struct via_attempt *a)
 		atomic_and(VIA_BROKEN_CALL, &vi->broken);
 		vi->xport = a->own ? &via_loop_transport :
 				     vi->nic->ops->transport;
+		if (unlikely(vi->kernel))
+			via_kernel_begin(vi, a->reply);
 		via_vi_move(vi, VIA_EV_BEGIN, NULL);
 		trace_via_connect(vi, a->attrs, a->own);
 	}
@@ -136,6 +141,7 @@ static enum via_verdict via_conn_accept_begin(struct via_file *f,
 		.local = &conn->local,
 		.remote = &conn->remote,
 		.attrs = &conn->attrs,
+		.reply = conn->reply,
 		.deadline = conn->deadline,
 		.own = conn->client,
 	};
@@ -321,6 +327,8 @@ void via_conn_refuse(struct via_vi *vi, struct via_conn *conn,
 	if (via_vi_may(vi, VIA_EV_REFUSE) && (!conn || vi->conn == conn)) {
 		own = vi->conn;
 		vi->conn = NULL;
+		if (conn && conn->reply)
+			via_conn_replied(vi, conn->reply);
 		via_conn_failed(vi, verdict);
 	}
 	via_vi_unlock(vi);

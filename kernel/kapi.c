@@ -291,6 +291,58 @@ void via_kernel_settle_later(struct via_vi *vi)
 		via_vi_put(vi);
 }
 
+void via_kernel_begin(struct via_vi *vi, const struct via_reply *reply)
+{
+	struct via_kernel_vi *k = vi->kernel;
+
+	via_vi_assert_locked(vi);
+	k->takes = 0;
+	k->told = false;
+	k->reply.len = 0;
+	if (reply)
+		k->reply = *reply;
+}
+
+void via_conn_takes(struct via_vi *vi, u32 what)
+{
+	via_vi_assert_locked(vi);
+	if (vi->kernel)
+		vi->kernel->takes = what;
+}
+EXPORT_SYMBOL_GPL(via_conn_takes);
+
+const struct via_reply *via_conn_reply(const struct via_vi *vi)
+{
+	const struct via_kernel_vi *k = vi->kernel;
+
+	return k && !k->told && k->takes & VIA_TAKES_REPLY && k->reply.len ?
+	       &k->reply : NULL;
+}
+EXPORT_SYMBOL_GPL(via_conn_reply);
+
+void via_conn_replied(struct via_vi *vi, const struct via_reply *reply)
+{
+	via_vi_assert_locked(vi);
+	if (!vi->kernel)
+		return;
+	vi->kernel->told = true;
+	vi->kernel->reply = *reply;
+}
+EXPORT_SYMBOL_GPL(via_conn_replied);
+
+void via_kernel_join(struct via_vi *server, struct via_vi *client)
+{
+	const struct via_reply *reply;
+
+	if (!server->kernel || !client->kernel)
+		return;
+	via_conn_takes(server, VIA_TAKES_REPLY);
+	via_conn_takes(client, 0);
+	reply = via_conn_reply(server);
+	if (reply)
+		via_conn_replied(client, reply);
+}
+
 enum via_verdict via_kernel_connect(struct via_vi *vi,
 				    const struct via_net_addr *local,
 				    const struct via_net_addr *remote, u64 ns)
@@ -398,25 +450,59 @@ bool via_kernel_offer(struct via_conn *conn)
 	return true;
 }
 
-enum via_verdict via_kernel_accept(struct via_vi *vi, struct via_conn *conn)
+/* @conn->reply is set while the handle's mutex is held. */
+static void via_kernel_reply(struct via_reply *reply, const void *data, u32 len)
+{
+	reply->len = len;
+	if (len)
+		memcpy(reply->data, data, len);
+}
+
+enum via_verdict via_kernel_accept(struct via_vi *vi, struct via_conn *conn,
+				   const void *data, u32 len)
 {
 	struct via_conn_accept arg = { .vi = vi->id, .conn = conn->id };
 	struct via_file *f = vi->file;
+	struct via_reply reply;
 	int ret;
 
+	if (len > VIA_KERNEL_REPLY)
+		return VIA_R_INVALID_PARAMETER;
+	via_kernel_reply(&reply, data, len);
 	if (via_file_lock(f))
 		return VIA_R_ERROR_RESOURCE;
+	conn->reply = len ? &reply : NULL;
 	ret = via_conn_accept(f, &arg);
+	conn->reply = NULL;
 	via_file_unlock(f);
 	/* It is not there any more, as the VI is: the client has given up. */
 	return ret == VIA_R_INVALID_PARAMETER ? VIA_R_TIMEOUT : ret;
 }
 EXPORT_SYMBOL_GPL(via_kernel_accept);
 
-void via_kernel_reject(struct via_file *f, struct via_conn *conn)
+void via_kernel_reject(struct via_file *f, struct via_conn *conn,
+		       const void *data, u32 len)
 {
+	struct via_reply reply;
+
+	if (len > VIA_KERNEL_REPLY)
+		len = 0;
+	via_kernel_reply(&reply, data, len);
 	mutex_lock(&f->mutex);
+	conn->reply = len ? &reply : NULL;
 	via_conn_reject(f, conn->id);
+	conn->reply = NULL;
 	via_file_unlock(f);
 }
 EXPORT_SYMBOL_GPL(via_kernel_reject);
+
+u32 via_kernel_answer(const struct via_vi *vi, const u8 **data)
+{
+	const struct via_kernel_vi *k = vi->kernel;
+
+	if (!k->told)
+		return 0;
+	*data = k->reply.data;
+	return k->reply.len;
+}
+EXPORT_SYMBOL_GPL(via_kernel_answer);

@@ -14,11 +14,18 @@
  * @vi:		constant
  * @priv:	constant: the consumer's
  * @settle:	has a reference to the VI while it is queued
+ * @takes:	both queue locks: VIA_TAKES_* of the other end
+ * @told:	both queue locks: @reply came with the answer to its attempt; else it
+ *		goes with the answer that the VI is
+ * @reply:	both queue locks
  */
 struct via_kernel_vi {
 	struct via_vi *vi;
 	void *priv;
 	struct work_struct settle;
+	u32 takes;
+	bool told;
+	struct via_reply reply;
 };
 
 int via_kernel_init(void);
@@ -49,6 +56,10 @@ void via_kernel_settle(struct via_vi *vi);
  * have no end.  Any context.
  */
 void via_kernel_settle_later(struct via_vi *vi);
+/* Its attempt begins, as an answer with @reply, if that is not NULL.  Both queue locks. */
+void via_kernel_begin(struct via_vi *vi, const struct via_reply *reply);
+/* Two VIs of this host are being joined, @server's reply goes along.  All four locks. */
+void via_kernel_join(struct via_vi *server, struct via_vi *client);
 /*
  * The listener that takes the request, with an id and a place among the NIC's
  * requests.  nic->conn_lock held.

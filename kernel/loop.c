@@ -384,6 +384,7 @@ enum via_verdict via_loop_accept(struct via_conn *conn, struct via_vi *vi)
 	     via_vi_may(vi, VIA_EV_JOIN);
 	if (ok) {
 		client->conn = NULL;
+		via_kernel_join(vi, client);
 		via_loop_join(vi, client);
 	}
 	via_vi_unlock_two(vi, client);

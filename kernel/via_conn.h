@@ -11,6 +11,17 @@
 #include "via_ka.h"
 
 #define VIA_CONN_PRIV	64	/* bytes of a request that are the device's */
+#define VIA_REPLY_MAX	128	/* bytes of a consumer in the kernel, of an answer */
+
+/**
+ * struct via_reply - what a consumer in the kernel says with its answer to a request
+ * @len:	bytes
+ * @data:	the bytes
+ */
+struct via_reply {
+	u32 len;
+	u8 data[VIA_REPLY_MAX];
+};
 
 /**
  * struct via_conn - a connection request that reached this host
@@ -27,6 +38,7 @@
  * @deadline:	via_now() at which the client gives up, constant
  * @client:	the client's VI when it lives on this host, else NULL; a
  *		reference is held
+ * @reply:	what goes with the answer, NULL: nothing; while it is being answered
  * @priv:	the device's, as given to via_conn_incoming()
  */
 struct via_conn {
@@ -42,6 +54,7 @@ struct via_conn {
 	struct via_vi_attrs attrs;
 	unsigned long deadline;
 	struct via_vi *client;
+	const struct via_reply *reply;
 	u8 priv[VIA_CONN_PRIV] __aligned(8);
 };
 
@@ -91,6 +104,21 @@ void via_conn_failed(struct via_vi *vi, enum via_verdict verdict);
 /* May VIs of these attributes be connected?  Symmetric.  Any context. */
 enum via_verdict via_attrs_compare(const struct via_vi_attrs *a,
 				   const struct via_vi_attrs *b);
+
+/* What the other end of a connection takes. */
+#define VIA_TAKES_REPLY	0x1	/* of an attempt: a reply with its answer */
+
+/*
+ * Between consumers in the kernel; for a VI of a program they do nothing.  Both queue
+ * locks held, the VI is Pending.
+ *
+ * takes: the other end can do that, VIA_TAKES_*; each attempt begins with 0.  reply:
+ * what goes with the answer that this VI is, or NULL: nothing, or the client does not
+ * take it.  replied: what came with the answer to the attempt of this VI.
+ */
+void via_conn_takes(struct via_vi *vi, u32 what);
+const struct via_reply *via_conn_reply(const struct via_vi *vi);
+void via_conn_replied(struct via_vi *vi, const struct via_reply *reply);
 
 /**
  * via_p2p_find() - the first VI that looks for a peer elsewhere

@@ -217,14 +217,28 @@ struct via_listener {
 int via_kernel_listen(struct via_file *f, struct via_listener *l);
 void via_kernel_unlisten(struct via_listener *l);
 
+#define VIA_KERNEL_REPLY	VIA_REPLY_MAX	/* bytes that go with an answer */
+
 /*
  * Answer a request with a VI that is Idle or in Error, or refuse it.  0; or VIA_R_*: no
  * attempt has begun, and the request is over if it was VIA_R_TIMEOUT (the
  * client has given up), else it may be answered again.  The caller's reference stays
  * the caller's.  Process context; both sleep.
+ *
+ * @data goes with the answer, where the client is a consumer in the kernel as well: a
+ * program has no place for it.  VIA_KERNEL_REPLY bytes at most: accept returns
+ * VIA_R_INVALID_PARAMETER with more, reject refuses without them.
  */
-enum via_verdict via_kernel_accept(struct via_vi *vi, struct via_conn *conn);
-void via_kernel_reject(struct via_file *f, struct via_conn *conn);
+enum via_verdict via_kernel_accept(struct via_vi *vi, struct via_conn *conn,
+				   const void *data, u32 len);
+void via_kernel_reject(struct via_file *f, struct via_conn *conn,
+		       const void *data, u32 len);
+/*
+ * How many bytes came with the answer to this VI's attempt, be it yes or no, and where
+ * they lie; 0: none.  In moved(), when the attempt ends, and as long as no queue lock
+ * is dropped.
+ */
+u32 via_kernel_answer(const struct via_vi *vi, const u8 **data);
 
 /*
  * Memory.  The handle in a segment, or what a peer names, is 24 random bits that stand

@@ -171,6 +171,7 @@ static void start_accept(struct via_ether_vi *ev, const struct via_conn *conn,
 	ev->forever = req->forever;
 	via_ether_start(ev, VIA_PHASE_ACCEPT);
 	ev->remote_epoch = c->epoch;
+	via_conn_takes(ev->vi, c->takes);
 	set_remote(ev, c->vi, c->cookie, c->first_seq, c->mtu, c->frames,
 		   c->want_seal || ev->want_seal);
 }
@@ -196,7 +197,7 @@ enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 		start_accept(ev, conn, c, &req);
 	via_ether_unlock(vi);
 	if (pending) {
-		via_ether_remember(req.peer, c, VIA_WIRE_ACCEPT, 0);
+		via_ether_remember(req.peer, c, VIA_WIRE_ACCEPT, 0, NULL);
 		via_ether_conn_tick(ev);
 	}
 	via_ether_drop_req(&req);
@@ -310,11 +311,12 @@ static void rx_accept_late(struct via_ether_nic *nic,
 			   const struct via_ether_client *c)
 {
 	struct via_peer *peer = via_peer_find(nic, c->host.addr);
+	struct via_reply reply;
 	u8 type = 0, reason;
 
 	if (peer) {
 		spin_lock(&nic->lock);
-		type = via_ether_verdict(peer, c, &reason);
+		type = via_ether_verdict(peer, c, &reason, &reply);
 		spin_unlock(&nic->lock);
 	}
 	if (type == VIA_WIRE_REFUSE) {
@@ -324,6 +326,19 @@ static void rx_accept_late(struct via_ether_nic *nic,
 	via_ether_count(nic, NO_VI);
 	via_ether_send_reset(nic, f->src, accept->to, cookie,
 			     accept->first_seq, f->len);
+}
+
+/* What a consumer in the kernel says, in the place of addresses.  Both queue locks. */
+static void take_reply(struct via_ether_vi *ev, const struct via_conn_hdr *c)
+{
+	struct via_reply reply = {
+		.len = c->client_disc_len + c->server_disc_len,
+	};
+
+	memcpy(reply.data, c->client_disc, c->client_disc_len);
+	memcpy(reply.data + c->client_disc_len, c->server_disc,
+	       c->server_disc_len);
+	via_conn_replied(ev->vi, &reply);
 }
 
 /*
@@ -348,6 +363,8 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 		if (ev->want_seal && !sum && !READ_ONCE(ev->peer->want_key))
 			return false;
 		via_ether_set_remote(ev, c, sum);
+		if (unlikely(c->options & VIA_WIRE_O_REPLY))
+			take_reply(ev, c);
 		if (!via_conn_established(ev->vi, &attrs))
 			return false;
 		stands(ev);
@@ -400,6 +417,17 @@ static void rx_accept(struct via_ether_nic *nic,
 		rx_accept_late(nic, f, &c, h->cookie, &from);
 }
 
+/* Both queue locks held. */
+static void take_refusal(struct via_ether_vi *ev, const struct via_frame_hdr *h)
+{
+	struct via_reply reply = { .len = h->reply_len };
+
+	if (!reply.len)
+		return;
+	memcpy(reply.data, h->reply, reply.len);
+	via_conn_replied(ev->vi, &reply);
+}
+
 /* The end that an answer is for, still at it.  Both queue locks held. */
 static void take_verdict(struct via_ether_vi *ev, const struct via_frame_hdr *h)
 {
@@ -416,6 +444,7 @@ static void take_verdict(struct via_ether_vi *ev, const struct via_frame_hdr *h)
 		ev->waiting = true;
 		ev->next_try = jiffies + via_ether_scaled(TRY_WAITING_MS);
 	} else if (h->type == VIA_WIRE_REFUSE) {
+		take_refusal(ev, h);
 		via_ether_conn_end(ev, h->reason == VIA_WIRE_R_NO_MATCH ?
 				   VIA_R_NO_MATCH : VIA_R_REJECT);
 	}

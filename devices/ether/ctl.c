@@ -238,6 +238,34 @@ void via_ether_send_disconnect(const struct via_peer *peer,
 	send_one(peer->nic, &c, &e);
 }
 
+void via_ether_refuse(struct via_ether_nic *nic, u8 reason,
+		      const struct via_ether_client *c,
+		      const struct via_reply *reply)
+{
+	struct {
+		struct via_wire_answer a;
+		u8 reply[VIA_WIRE_REPLY_MAX];
+	} __packed f = {
+		.a = {
+			.vi = cpu_to_be32(c->vi),
+			.reason = cpu_to_be32(reason),
+		},
+	};
+	struct ctl ctl = {
+		.host = c->host.addr,
+		.cookie = c->cookie,
+		.size = sizeof(f.a),
+		.type = VIA_WIRE_REFUSE,
+	};
+
+	if (reply && c->takes & VIA_TAKES_REPLY) {
+		f.a.len = reply->len;
+		memcpy(f.reply, reply->data, reply->len);
+		ctl.size += reply->len;
+	}
+	send_one(nic, &ctl, &f);
+}
+
 /* WAIT, REFUSE, CONFIRM, CANCEL: about the request, or the ACCEPT, of @c. */
 void via_ether_answer(struct via_ether_nic *nic, u32 flow, u8 type, u8 reason,
 		      const struct via_ether_client *c)
@@ -266,6 +294,21 @@ static void fill_addr(struct via_wire_addr *w, const struct via_net_addr *a)
 	w->disc_len = disc;
 	memcpy(w->host, a->host, host);
 	memcpy(w->disc, a->disc, disc);
+}
+
+/* A reply goes where addresses are that the client knows. */
+static void fill_reply(struct via_wire_conn *c, const struct via_reply *reply)
+{
+	u32 n = min_t(u32, reply->len, VIA_WIRE_DISC_MAX);
+
+	BUILD_BUG_ON(VIA_WIRE_REPLY_MAX != VIA_REPLY_MAX);
+	c->options |= cpu_to_be32(VIA_WIRE_O_REPLY);
+	memset(c->client.disc, 0, sizeof(c->client.disc));
+	memset(c->server.disc, 0, sizeof(c->server.disc));
+	c->client.disc_len = n;
+	c->server.disc_len = reply->len - n;
+	memcpy(c->client.disc, reply->data, n);
+	memcpy(c->server.disc, reply->data + n, reply->len - n);
 }
 
 void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
@@ -313,6 +356,7 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 {
 	bool client = type == VIA_WIRE_REQUEST ||
 		      type == VIA_WIRE_PEER_REQUEST;
+	const struct via_reply *reply;
 	struct via_vi *vi = ev->vi;
 	struct {
 		struct via_wire_hello h;
@@ -343,8 +387,13 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 	f.c.timeout_ms = cpu_to_be32(time_left(ev));
 	if (client ? ev->want_seal : ev->seal == VIA_WIRE_SUM)
 		f.c.options = cpu_to_be32(VIA_WIRE_O_SUM);
+	if (vi->kernel && type == VIA_WIRE_REQUEST)
+		f.c.options |= cpu_to_be32(VIA_WIRE_O_REPLY);
 	fill_addr(&f.c.client, client ? &vi->local : &vi->remote);
 	fill_addr(&f.c.server, client ? &vi->remote : &vi->local);
+	reply = via_conn_reply(vi);
+	if (reply && type == VIA_WIRE_ACCEPT)
+		fill_reply(&f.c, reply);
 	return send_one(ev->nic, &ctl, &f);
 }
 

@@ -379,6 +379,7 @@ struct via_ether_client {
 	u32 mtu;
 	u32 frames;
 	bool want_seal;
+	u8 takes;		/* VIA_TAKES_* */
 };
 
 /* What DISCONNECT says, and to whom: as it is at the end of a connection. */
@@ -584,6 +585,10 @@ void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 bool via_ether_send_conn(struct via_ether_vi *ev, u8 type);
 void via_ether_answer(struct via_ether_nic *nic, u32 flow, u8 type, u8 reason,
 		      const struct via_ether_client *c);
+/* REFUSE, with what its program has to say; @reply NULL: nothing. */
+void via_ether_refuse(struct via_ether_nic *nic, u8 reason,
+		      const struct via_ether_client *c,
+		      const struct via_reply *reply);
 /* @peer: the host's, or NULL, if it has none. */
 void via_ether_send_beat(struct via_ether_nic *nic, const struct via_peer *peer,
 			 const u8 *host, u8 type, u64 epoch,
@@ -824,12 +829,20 @@ static inline bool via_ether_sent(const struct via_ether_vi *ev, u32 seq)
 }
 
 /* verdict.c: BH off */
-/* Takes nic->lock. */
+static inline u8 via_ether_takes(u32 options)
+{
+	return options & VIA_WIRE_O_REPLY ? VIA_TAKES_REPLY : 0;
+}
+
+/* Takes nic->lock.  @reply, if it is not NULL, is copied. */
 void via_ether_remember(struct via_peer *peer,
-			const struct via_ether_client *c, u8 type, u8 reason);
-/* The type of the answer given lately, and its reason.  nic->lock held. */
+			const struct via_ether_client *c, u8 type, u8 reason,
+			const struct via_reply *reply);
+/* The type of the answer given lately, its reason and reply.  nic->lock held. */
 u8 via_ether_verdict(const struct via_peer *peer,
-		     const struct via_ether_client *c, u8 *reason);
+		     const struct via_ether_client *c, u8 *reason,
+		     struct via_reply *reply);
+void via_ether_forget_replies(struct via_peer *peer);
 
 /* p2p.c */
 enum via_verdict via_ether_p2p_connect(struct via_vi *vi);

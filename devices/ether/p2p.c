@@ -149,7 +149,7 @@ bool via_ether_p2p_fits(struct via_ether_vi *ev,
 	for (i = 0; i < ARRAY_SIZE(reasons); i++)
 		if (reasons[i].verdict == verdict)
 			reason = reasons[i].reason;
-	via_ether_remember(ev->peer, c, VIA_WIRE_REFUSE, reason);
+	via_ether_remember(ev->peer, c, VIA_WIRE_REFUSE, reason, NULL);
 	via_ether_answer(ev->nic, ev->vi->index, VIA_WIRE_REFUSE, reason, c);
 	via_ether_conn_end(ev, verdict);
 	return false;

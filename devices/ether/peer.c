@@ -133,6 +133,7 @@ static void end_peer(struct via_peer *peer)
 	struct via_peers *peers = peer->nic->peers;
 
 	lockdep_assert_held(&peer->nic->lock);
+	via_ether_forget_replies(peer);
 	hlist_del_rcu(&peer->node);
 	list_del(&peer->idle_link);
 	peers->nidle--;

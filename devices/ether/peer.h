@@ -32,6 +32,7 @@ struct via_ether_client;
 struct via_ether_req;
 struct via_ether_secret;
 struct via_ether_vi;
+struct via_reply;
 
 #define VIA_PEER_VERDICTS	16	/* answers remembered */
 #define VIA_PEER_LIVES		4	/* epochs that are over, remembered */
@@ -54,6 +55,7 @@ struct via_ether_vi;
  * struct via_peer_verdict - an answer given to an attempt of the peer
  * @vi, @cookie: the attempt
  * @type, @reason: VIA_WIRE_*, VIA_WIRE_R_*
+ * @reply:	what went with it, of kmalloc(); NULL: nothing
  * @until:	jiffies: when it is forgotten
  */
 struct via_peer_verdict {
@@ -61,6 +63,7 @@ struct via_peer_verdict {
 	u64 cookie;
 	u8 type;
 	u8 reason;
+	struct via_reply *reply;
 	unsigned long until;
 };
 

@@ -70,9 +70,8 @@ void via_ether_reject(struct via_conn *conn)
 	local_bh_disable();
 	if (via_ether_take_req(nic, c->host.addr, c->vi, c->cookie, &req)) {
 		via_ether_remember(req.peer, c, VIA_WIRE_REFUSE,
-				   VIA_WIRE_R_REJECT);
-		via_ether_answer(nic, 0, VIA_WIRE_REFUSE, VIA_WIRE_R_REJECT,
-				 c);
+				   VIA_WIRE_R_REJECT, conn->reply);
+		via_ether_refuse(nic, VIA_WIRE_R_REJECT, c, conn->reply);
 		via_ether_drop_req(&req);
 	}
 	local_bh_enable();
@@ -139,7 +138,7 @@ static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
 		via_conn_put(conn);
 	} else if (PTR_ERR(conn) == -ENOENT) {
 		via_ether_remember(req->peer, &req->client, VIA_WIRE_REFUSE,
-				   VIA_WIRE_R_NO_MATCH);
+				   VIA_WIRE_R_NO_MATCH, NULL);
 		via_ether_answer(nic, 0, VIA_WIRE_REFUSE, VIA_WIRE_R_NO_MATCH,
 				 &req->client);
 	}
@@ -160,6 +159,7 @@ static void read_client(struct via_ether_client *client,
 	client->mtu = c->hello.mtu;
 	client->frames = c->hello.frames;
 	client->want_seal = c->options & VIA_WIRE_O_SUM;
+	client->takes = via_ether_takes(c->options);
 }
 
 /* When its client has given up without a word, of get_jiffies_64(). */
@@ -178,7 +178,7 @@ static u64 over_at(const struct via_ether_req *req)
  * listed, and @type is the answer, or 0.
  */
 static bool list_req(struct via_ether_nic *nic, struct via_ether_req *req,
-		     u8 *type, u8 *reason)
+		     u8 *type, u8 *reason, struct via_reply *reply)
 {
 	const struct via_ether_client *c = &req->client;
 	struct via_peer *peer = req->peer;
@@ -187,7 +187,7 @@ static bool list_req(struct via_ether_nic *nic, struct via_ether_req *req,
 
 	spin_lock(&nic->lock);
 	old = via_peer_req(peer, c->vi, c->cookie);
-	*type = via_ether_verdict(peer, c, reason);
+	*type = via_ether_verdict(peer, c, reason, reply);
 	/* An accepted one is known as long as the connection stands. */
 	if (!*type && via_peer_end(peer, c->vi, c->cookie))
 		*type = VIA_WIRE_ACCEPT;
@@ -212,6 +212,7 @@ void via_ether_request_rx(struct via_ether_nic *nic,
 	struct via_ether_client client;
 	struct via_ether_req *req;
 	struct via_conn_hdr c;
+	struct via_reply reply;
 	u8 type, reason = 0;
 
 	if (via_wire_parse_conn(f->hdr, &c)) {
@@ -243,14 +244,16 @@ void via_ether_request_rx(struct via_ether_nic *nic,
 	req->forever = c.timeout_ms == VIA_WIRE_FOREVER;
 	req->deadline = jiffies + msecs_to_jiffies(c.timeout_ms);
 
-	if (list_req(nic, req, &type, &reason)) {
+	if (list_req(nic, req, &type, &reason, &reply)) {
 		via_ether_arm(nic);
 		type = new_request(nic, req, &c);
 	} else {
 		free_req(req);
 	}
 	/* An accepted one hears of it from the VI that accepted it. */
-	if (type && type != VIA_WIRE_ACCEPT)
+	if (type == VIA_WIRE_REFUSE)
+		via_ether_refuse(nic, reason, &client, &reply);
+	else if (type && type != VIA_WIRE_ACCEPT)
 		via_ether_answer(nic, 0, type, reason, &client);
 }
 

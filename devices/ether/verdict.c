@@ -4,29 +4,51 @@
  * lost is given again, and a late duplicate of a request starts nothing.
  */
 
+#include <linux/slab.h>
 #include "ether.h"
 
 /* nic->lock not held. */
 void via_ether_remember(struct via_peer *peer,
-			const struct via_ether_client *c, u8 type, u8 reason)
+			const struct via_ether_client *c, u8 type, u8 reason,
+			const struct via_reply *reply)
 {
+	struct via_reply *copy = NULL;
 	struct via_peer_verdict *v;
 
+	/* Without memory: should the answer be lost, it is given without. */
+	if (reply)
+		copy = kmemdup(reply, sizeof(*reply),
+			       GFP_ATOMIC | __GFP_NOWARN);
 	spin_lock(&peer->nic->lock);
 	v = &peer->verdict[peer->next_verdict++ % VIA_PEER_VERDICTS];
+	kfree(v->reply);
 	*v = (struct via_peer_verdict) {
 		.vi = c->vi,
 		.cookie = c->cookie,
 		.type = type,
 		.reason = reason,
+		.reply = copy,
 		.until = jiffies + via_ether_scaled(VIA_PEER_KEPT_MS),
 	};
 	spin_unlock(&peer->nic->lock);
 }
 
+/* The peer ends, or is never found by an attempt again.  nic->lock held. */
+void via_ether_forget_replies(struct via_peer *peer)
+{
+	u32 i;
+
+	lockdep_assert_held(&peer->nic->lock);
+	for (i = 0; i < VIA_PEER_VERDICTS; i++) {
+		kfree(peer->verdict[i].reply);
+		peer->verdict[i].reply = NULL;
+	}
+}
+
 /* The answer given to this one before, or 0.  nic->lock held. */
 u8 via_ether_verdict(const struct via_peer *peer,
-		     const struct via_ether_client *c, u8 *reason)
+		     const struct via_ether_client *c, u8 *reason,
+		     struct via_reply *reply)
 {
 	const struct via_peer_verdict *v;
 	u32 i;
@@ -38,6 +60,9 @@ u8 via_ether_verdict(const struct via_peer *peer,
 		    time_after_eq(jiffies, v->until))
 			continue;
 		*reason = v->reason;
+		reply->len = 0;
+		if (v->reply)
+			*reply = *v->reply;
 		return v->type;
 	}
 	return 0;

@@ -8,6 +8,14 @@ static const void *behind(const void *p, u32 bytes)
 	return (const u8 *)p + bytes;
 }
 
+static bool all_zero(const u8 *p, u32 n)
+{
+	while (n--)
+		if (*p++)
+			return false;
+	return true;
+}
+
 static __always_inline enum via_wire_error
 parse_data(const struct via_wire *w, u32 len, struct via_frame_hdr *h)
 {
@@ -167,7 +175,14 @@ static enum via_wire_error parse_answer(const struct via_wire *w, u32 len,
 		return VIA_WIRE_BAD_LENGTH;
 	h->vi = be32_to_cpu(a->vi);
 	h->reason = be32_to_cpu(a->reason);
-	if (!h->cookie || !h->vi || a->zero ||
+	h->reply_len = a->len;
+	h->reply = (const void *)(a + 1);
+	if (h->reply_len > len - VIA_WIRE_ANSWER_LEN ||
+	    h->reply_len > VIA_WIRE_REPLY_MAX)
+		return VIA_WIRE_BAD_LENGTH;
+	h->hdr_len += h->reply_len;
+	if (!h->cookie || !h->vi || (h->reply_len && !refuses) ||
+	    !all_zero(a->zero, sizeof(a->zero)) ||
 	    h->reason > VIA_WIRE_R_REFUSE_MAX || !h->reason == refuses)
 		return VIA_WIRE_BAD_FIELD;
 	return VIA_WIRE_OK;
@@ -181,14 +196,6 @@ static enum via_wire_error parse_fixed(u32 len, struct via_frame_hdr *h,
 	if (len < hdr_len)
 		return VIA_WIRE_BAD_LENGTH;
 	return cookie && !h->cookie ? VIA_WIRE_BAD_FIELD : VIA_WIRE_OK;
-}
-
-static bool all_zero(const u8 *p, u32 n)
-{
-	while (n--)
-		if (*p++)
-			return false;
-	return true;
 }
 
 static enum via_wire_error parse_acks(const struct via_wire *w, u32 len,
@@ -472,7 +479,7 @@ enum via_wire_error via_wire_parse_conn(const void *p, struct via_conn_hdr *c)
 		return err;
 	/* A cookie is never 0: that is how an unconnected VI is marked. */
 	if (!c->vi || !c->to != asks || !c->sender_cookie ||
-	    c->options & ~VIA_WIRE_O_SUM)
+	    c->options & ~VIA_WIRE_OPTIONS)
 		return VIA_WIRE_BAD_FIELD;
 	/* The header of a request has its sender's id and cookie. */
 	if (asks && (w->vi != head->dst || w->sender_cookie != head->cookie))

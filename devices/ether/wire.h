@@ -36,7 +36,7 @@
 #define VIA_WIRE_REQUEST	0x10	/* via_wire, _hello, _conn */
 #define VIA_WIRE_CHALLENGE	0x11	/* via_wire, _hello */
 #define VIA_WIRE_WAIT		0x12	/* via_wire, _answer */
-#define VIA_WIRE_REFUSE		0x13	/* via_wire, _answer */
+#define VIA_WIRE_REFUSE		0x13	/* via_wire, _answer, reply */
 #define VIA_WIRE_ACCEPT		0x14	/* via_wire, _hello, _conn */
 #define VIA_WIRE_CONFIRM	0x15	/* via_wire, _answer */
 #define VIA_WIRE_CANCEL		0x16	/* via_wire, _answer */
@@ -172,7 +172,8 @@ struct via_wire_beat {
 struct via_wire_answer {
 	__be32	vi;			/* the id that goes with the cookie */
 	__be32	reason;			/* REFUSE: VIA_WIRE_R_*, else zero */
-	__be64	zero;
+	__u8	len;			/* REFUSE: bytes of a reply behind it */
+	__u8	zero[7];
 } __packed;
 
 #define VIA_WIRE_HOST_MAX	16	/* bytes of an address */
@@ -188,6 +189,10 @@ struct via_wire_addr {
 } __packed;
 
 #define VIA_WIRE_O_SUM		0x1	/* asks for, or grants, checksums */
+/* REQUEST: takes a reply.  ACCEPT: the discriminators are one. */
+#define VIA_WIRE_O_REPLY	0x2
+#define VIA_WIRE_OPTIONS	0x3
+#define VIA_WIRE_REPLY_MAX	(2 * VIA_WIRE_DISC_MAX)
 
 /*
  * Until the connection stands the client's address, VI id and cookie name the
@@ -307,6 +312,8 @@ static_assert(VIA_WIRE_CONN_LEN == 264, "request frame");
 static_assert(sizeof(struct via_wire_acks_entry) == 24, "entry of acks");
 static_assert(VIA_WIRE_LIST_LEN + 8 * VIA_WIRE_LIST_MAX <= VIA_WIRE_BODY_MAX,
 	      "list frames fit");
+static_assert(VIA_WIRE_ANSWER_LEN + VIA_WIRE_REPLY_MAX <= VIA_WIRE_BODY_MAX,
+	      "a reply fits");
 static_assert(VIA_WIRE_HDR_MAX <= VIA_WIRE_MTU_MIN, "control frames fit");
 
 /* A frame taken apart, in host order. */
@@ -342,6 +349,8 @@ struct via_frame_hdr {
 			u32 reason;
 			u32 src;
 			u32 vi;
+			u32 reply_len;	/* REFUSE */
+			const u8 *reply;
 		};
 		struct {		/* VERSION */
 			u8 lowest;

@@ -114,6 +114,10 @@ static void check_rest(const struct via_frame_hdr *h, const uint8_t *frame)
 	case VIA_WIRE_CONFIRM:
 	case VIA_WIRE_CANCEL:
 		PROMISE(h->vi && h->cookie);
+		PROMISE(h->reply_len <= VIA_WIRE_REPLY_MAX);
+		PROMISE(!h->reply_len || h->type == VIA_WIRE_REFUSE);
+		PROMISE(h->reply + h->reply_len +
+			via_wire_seal_len(h->flags) == end);
 		break;
 	case VIA_WIRE_CHALLENGE:
 		PROMISE(h->dst && h->cookie);

@@ -276,6 +276,7 @@ static void send_conn(struct raw_host *r, u8 type, const char *disc)
 	c->rights = cpu_to_be32(r->level == VIA_UNRELIABLE ? VIA_RDMA_WRITE :
 				VIA_RDMA_WRITE | VIA_RDMA_READ);
 	c->timeout_ms = cpu_to_be32(10000);
+	c->options = cpu_to_be32(r->options);
 	fill_addr(&c->client, r->mac, disc);
 	fill_addr(&c->server, sim_nic_mac(r->nic), disc);
 	sim_nic_prove(r->nic, f);
@@ -293,7 +294,7 @@ static void begin(struct raw_host *r)
 	r->remote_cookie = 0;
 }
 
-static void know_peer(struct raw_host *r, const struct raw_frame *f)
+void raw_know(struct raw_host *r, const struct raw_frame *f)
 {
 	const struct via_wire_conn *c = raw_conn_of(f);
 
@@ -319,7 +320,7 @@ bool raw_connect(struct raw_host *r, const char *disc, bool confirm)
 		} while (f && type != VIA_WIRE_ACCEPT &&
 			 type != VIA_WIRE_REFUSE);
 		if (type == VIA_WIRE_ACCEPT) {
-			know_peer(r, f);
+			raw_know(r, f);
 			if (confirm)
 				raw_send_answer(r, VIA_WIRE_CONFIRM, 0);
 			return true;
@@ -338,6 +339,31 @@ void raw_accept(struct raw_host *r, const struct raw_frame *request)
 
 	begin(r);
 	r->level = be32_to_cpu(c->reliability);
-	know_peer(r, request);
+	raw_know(r, request);
 	send_conn(r, VIA_WIRE_ACCEPT, "raw");
+}
+
+void raw_request(struct raw_host *r, const char *disc)
+{
+	if (!r->vi)
+		begin(r);
+	send_conn(r, VIA_WIRE_REQUEST, disc);
+}
+
+void raw_refuse(struct raw_host *r, const struct raw_frame *request,
+		const void *reply, u32 len)
+{
+	u8 f[ETH_HLEN + VIA_WIRE_ANSWER_LEN + VIA_WIRE_REPLY_MAX +
+	     VIA_WIRE_SEAL_LEN] = { 0 };
+	struct via_wire *w = head(r, f, VIA_WIRE_REFUSE);
+	struct via_wire_answer *a = (void *)(w + 1);
+	u32 size = sizeof(f) - VIA_WIRE_REPLY_MAX + len;
+
+	w->cookie = raw_wire(request)->cookie;
+	a->vi = raw_conn_of(request)->vi;
+	a->reason = cpu_to_be32(VIA_WIRE_R_REJECT);
+	a->len = len;
+	memcpy(a + 1, reply, len);
+	sim_seal(f, size, 0);
+	sim_nic_inject(r->nic, f, size);
 }

@@ -29,6 +29,7 @@ struct raw_host {
 	u32 seq;			/* of its next data frame */
 	u32 ack;			/* of the next one of the NIC's */
 	u32 level;
+	u32 options;			/* of REQUEST and ACCEPT */
 	struct raw_frame *frames;	/* that came for it, or for others */
 	u32 head, tail;
 	struct list_head waiting;	/* for the next one */
@@ -81,7 +82,13 @@ void raw_send_beat(struct raw_host *r, const struct raw_frame *heartbeat);
 void raw_send_answer(struct raw_host *r, u8 type, u32 reason);
 /* As a client of the server @disc: REQUEST, and CONFIRM if @confirm. */
 bool raw_connect(struct raw_host *r, const char *disc, bool confirm);
-/* ACCEPT of a REQUEST that came. */
+/* REQUEST alone, the same one each time. */
+void raw_request(struct raw_host *r, const char *disc);
+/* The other end, by its (PEER_)REQUEST or ACCEPT. */
+void raw_know(struct raw_host *r, const struct raw_frame *f);
+/* ACCEPT of a REQUEST that came; or REFUSE, with a reply. */
 void raw_accept(struct raw_host *r, const struct raw_frame *request);
+void raw_refuse(struct raw_host *r, const struct raw_frame *request,
+		const void *reply, u32 len);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Consumers in the kernel (kernel/via_kapi.h) of two hosts: a listener, messages whose
- * answers are posted where queue locks have just been dropped, RDMA into memory that is
+ * Consumers in the kernel (kernel/via_kapi.h) of two hosts: a listener, answers with a
+ * reply, messages whose answers are posted where queue locks have just been dropped, RDMA into memory that is
  * turned on and off, and ends of all kinds under load.
  */
 #include "prog.h"
@@ -12,6 +12,7 @@
 #define BYTES		3000
 #define PAGES		4
 #define RING		64
+#define REFUSALS	3
 #define PORT		"\1port-20049"
 
 struct entry {
@@ -45,6 +46,8 @@ struct side {
 	u32 moves;
 	atomic_t calls;			/* of settle(), not served */
 	enum via_verdict verdict;
+	u8 reply[VIA_KERNEL_REPLY];	/* that came with it */
+	u32 reply_len;
 	bool gone, ready, over;
 };
 
@@ -52,6 +55,8 @@ static struct side side[2];		/* the server, the client */
 static const u8 *server_mac;
 static u32 running;			/* threads of the scenario */
 static bool crowded;			/* more than one message under way */
+static u32 refusals;			/* of the first requests */
+static u32 reply_bytes[REFUSALS + 1];	/* of each answer */
 
 static u32 bytes_of(u32 i)
 {
@@ -163,9 +168,15 @@ static void moved(struct via_vi *vi, u32 from)
 {
 	struct side *s = via_kernel_vi_priv(vi);
 
+	const u8 *reply;
+
 	s->moves++;
-	if (from == VIA_STATE_PENDING)
+	if (from == VIA_STATE_PENDING) {
 		s->verdict = vi->verdict;
+		s->reply_len = via_kernel_answer(vi, &reply);
+		if (s->reply_len)
+			memcpy(s->reply, reply, s->reply_len);
+	}
 	if (from == VIA_STATE_CONNECTED)
 		WRITE_ONCE(s->over, true);
 }
@@ -282,6 +293,37 @@ static bool is_up(struct side *s)
 	return state == VIA_STATE_CONNECTED || state == VIA_STATE_PENDING;
 }
 
+static bool awaits(struct side *s)
+{
+	while (!READ_ONCE(s->asked) && !READ_ONCE(s->gone) &&
+	       !READ_ONCE(side[1].over))
+		sim_pause(100000);
+	return s->asked && !s->gone;
+}
+
+/* The first requests are refused; each answer has a reply of its own. */
+static void answers(struct side *s)
+{
+	u8 reply[VIA_KERNEL_REPLY + 1];
+	struct via_conn *conn;
+	u32 n;
+
+	for (n = 0; n <= refusals && awaits(s); n++) {
+		conn = s->asked;
+		prog_fill(reply, reply_bytes[n], 5, n);
+		if (n == refusals) {
+			sim_expect(via_kernel_accept(s->vi, conn, reply,
+						     sizeof(reply)) ==
+				   VIA_R_INVALID_PARAMETER, "");
+			via_kernel_accept(s->vi, conn, reply, reply_bytes[n]);
+			return;
+		}
+		WRITE_ONCE(s->asked, NULL);
+		via_kernel_reject(s->f, conn, reply, reply_bytes[n]);
+		via_conn_put(conn);
+	}
+}
+
 static void serve(void *arg)
 {
 	struct side *s = arg;
@@ -305,11 +347,8 @@ static void serve(void *arg)
 	sim_expect(via_kernel_mem_on(s->mem, &span) == -EBUSY, "");
 	s->handle = span.handle;
 	WRITE_ONCE(s->ready, true);
-	while (!READ_ONCE(s->asked) && !READ_ONCE(s->gone) &&
-	       !READ_ONCE(side[1].over))
-		sim_pause(100000);
-	if (s->asked && !s->gone)
-		via_kernel_accept(s->vi, s->asked);
+	answers(s);
+	sim_expect(!s->reply_len, "the server has a reply");
 	while (!READ_ONCE(side[1].over) || is_up(s))
 		sim_pause(100000);
 	end(s);
@@ -334,6 +373,25 @@ static bool connect(struct side *s)
 	while (READ_ONCE(s->moves) < moves + 2)
 		sim_pause(100000);
 	return !s->verdict;
+}
+
+/* Until it is accepted; what each answer brings is what the server has sent. */
+static void connects(struct side *s)
+{
+	bool stands;
+	u32 n;
+
+	for (n = 0; n <= refusals; n++) {
+		stands = connect(s);
+		sim_expect(stands ? n == refusals :
+			   s->verdict == VIA_R_REJECT && n < refusals,
+			   "(verdict %d, request %u of %u)", s->verdict, n,
+			   refusals);
+		sim_expect(s->reply_len == reply_bytes[n] &&
+			   prog_filled(s->reply, s->reply_len, 5, n),
+			   "request %u: a reply of %u bytes, not %u", n,
+			   s->reply_len, reply_bytes[n]);
+	}
 }
 
 /* One RDMA, and how it has ended. */
@@ -377,7 +435,7 @@ static void client(void *arg)
 	u8 *out, *in;
 
 	begin(s);
-	sim_expect(connect(s), "(verdict %d)", s->verdict);
+	connects(s);
 	talk(s, MESSAGES);
 	sim_expect(!s->over && !s->q[0].bad, "");
 	out = kmalloc(BYTES, GFP_KERNEL);
@@ -426,9 +484,15 @@ static void start(const char *name, void (*fn)(void *arg), void *arg)
 
 static void both(void (*other)(void *), const char *a, const char *b)
 {
+	u32 i;
+
 	side[0].server = true;
 	side[0].node = a;
 	side[1].node = b;
+	refusals = other == client ? sim_dice(REFUSALS + 1) : 0;
+	for (i = 0; i <= REFUSALS; i++)
+		reply_bytes[i] = sim_dice(3) ? sim_dice(VIA_KERNEL_REPLY + 1) :
+				 sim_dice(2) * VIA_KERNEL_REPLY;
 	crowded = sim_dice(2);
 	start("server", serve, &side[0]);
 	start("client", other, &side[1]);

@@ -353,6 +353,8 @@ static enum via_wire_error say_body(const struct via_frame_hdr *h, const u8 *p)
 		return say_conn(p);
 	say("vi", h->vi);
 	say("refuse.reason", h->reason);
+	if (h->reply_len)
+		say_bytes("reply", h->reply, h->reply_len);
 	return VIA_WIRE_OK;
 }
 

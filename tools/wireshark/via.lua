@@ -142,6 +142,8 @@ field("rights.read", "bool", "RDMA Read allowed", 32, nil, 2)
 field("timeout", "uint32", "Time left (ms)")
 field("options", "uint32", "Options", base.HEX)
 field("options.sum", "bool", "Checksums", 32, nil, 1)
+field("options.reply", "bool", "Reply", 32, nil, 2,
+      "REQUEST: takes a reply; ACCEPT: the discriminators are one")
 for _, side in ipairs({ "client", "server" }) do
 	local label = side == "client" and "Client" or "Server"
 	field(side, "none", label)
@@ -151,6 +153,7 @@ for _, side in ipairs({ "client", "server" }) do
 	field(side .. ".disc", "bytes", label .. "'s discriminator")
 end
 field("refuse.reason", "uint32", "Reason", base.DEC, REFUSE_REASONS)
+field("reply", "bytes", "Reply")
 field("beat.time", "uint64", "Number of the question", base.HEX)
 field("beat.connections", "uint32", "Connections")
 field("beat.digest", "uint32", "Digest of their cookies", base.HEX)
@@ -398,10 +401,14 @@ local function judge_answer(s, len, kind)
 	if len < 32 then
 		return LENGTH, "shorter than its headers"
 	end
-	local reason = u32(s, 20)
-	if zero(s, 8, 8) or zero(s, 16, 4) then
+	local reason, reply = u32(s, 20), u8(s, 24)
+	if reply > len - 32 or reply > 128 then
+		return LENGTH, "a longer reply than there may be or is"
+	elseif reply ~= 0 and kind ~= T.REFUSE then
+		return FIELD, "a reply where there is none"
+	elseif zero(s, 8, 8) or zero(s, 16, 4) then
 		return FIELD, "no VI or no cookie"
-	elseif not zero(s, 24, 8) then
+	elseif not zero(s, 25, 7) then
 		return FIELD, "a field called zero is not"
 	elseif reason > 5 or (reason == 0) == (kind == T.REFUSE) then
 		return FIELD, "a reason that there is not"
@@ -480,7 +487,7 @@ local function judge_conn(s, kind)
 	elseif not zero(s, 90, 2) or not zero(s, 178, 2) then
 		return FIELD, "a field called zero is not"
 	elseif zero(s, 48, 4) or zero(s, 52, 4) ~= (ASKS[kind] or false) or
-	       zero(s, 56, 8) or u32(s, 84) > 1 then
+	       zero(s, 56, 8) or u32(s, 84) > 3 then
 		return FIELD, "a VI, cookie or option that may not be"
 	elseif ASKS[kind] and (s:sub(49, 52) ~= s:sub(5, 8) or
 			       s:sub(57, 64) ~= s:sub(9, 16)) then
@@ -837,11 +844,16 @@ local function show_answer(f, tree)
 	put(f, tree, "vi", 16, 4)
 	local item = put(f, tree, "refuse.reason", 20, 4)
 	f.hdr = 32
-	if not item then
+	if not item or #f.s < 32 then
 		return
 	end
 	f.info = string.format(" VI=%.0f", u32(f.s, 16))
 	if f.kind == T.REFUSE then
+		local n = u8(f.s, 24)
+		if n > 0 then
+			put(f, tree, "reply", 32, n)
+			f.hdr = 32 + n
+		end
 		local reason = u32(f.s, 20)
 		tell(item, "refused")
 		f.info = f.info .. ": " .. (REFUSE_REASONS[reason] or
@@ -900,7 +912,7 @@ local function show_conn(f, tree)
 	if item and u32(f.s, 80) == 0xffffffff then
 		item:append_text(" (no limit)")
 	end
-	put_bits(f, tree, "options", 84, 4, { "sum" })
+	put_bits(f, tree, "options", 84, 4, { "sum", "reply" })
 	show_address(f, tree, "client", 88)
 	local disc = show_address(f, tree, "server", 176)
 	f.hdr = 264

@@ -510,11 +510,37 @@ static void reads_an_answer(void)
 	f.q.vi = 0;
 	CU_ASSERT_EQUAL(parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
 	f = make_whole(VIA_WIRE_CANCEL);
-	f.q.zero = 1;
+	f.q.zero[0] = 1;
 	CU_ASSERT_EQUAL(parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
 	f = make_whole(VIA_WIRE_CANCEL);
 	f.w.cookie = 0;
 	CU_ASSERT_EQUAL(parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
+}
+
+/* Behind a REFUSE, as long as it says, the seal behind that. */
+static void reads_a_reply(void)
+{
+	struct frame f = make_whole(VIA_WIRE_REFUSE);
+	struct via_frame_hdr h;
+
+	f.q.len = 10;
+	CU_ASSERT_EQUAL(parse(&f, 46, &h), VIA_WIRE_OK);
+	CU_ASSERT_EQUAL(h.reply_len, 10);
+	CU_ASSERT_EQUAL(h.hdr_len, 46);
+	CU_ASSERT_EQUAL(h.len, 0);
+	CU_ASSERT_EQUAL(parse(&f, 45, &h), VIA_WIRE_BAD_LENGTH);
+	f.q.len = VIA_WIRE_REPLY_MAX;
+	CU_ASSERT_EQUAL(parse(&f, 36 + VIA_WIRE_REPLY_MAX, &h), VIA_WIRE_OK);
+	f.q.len++;
+	CU_ASSERT_EQUAL(parse(&f, 37 + VIA_WIRE_REPLY_MAX, &h),
+			VIA_WIRE_BAD_LENGTH);
+	f.q.len = 0;
+	CU_ASSERT_EQUAL(parse(&f, 36, &h), VIA_WIRE_OK);
+	CU_ASSERT_EQUAL(h.reply_len, 0);
+	/* Nothing else has one. */
+	f = make_whole(VIA_WIRE_WAIT);
+	f.q.len = 1;
+	CU_ASSERT_EQUAL(parse(&f, 64, &h), VIA_WIRE_BAD_FIELD);
 }
 
 static void reads_acks(void)
@@ -750,7 +776,7 @@ static void reads_a_request(void)
 	f.h.frames = 0;
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
 	f = make_conn();
-	f.c.options = cpu_to_be32(2);
+	f.c.options = cpu_to_be32(VIA_WIRE_OPTIONS + 1);
 	CU_ASSERT_EQUAL(conn(&f), VIA_WIRE_BAD_FIELD);
 	f = make_conn();
 	f.h.mtu = cpu_to_be32(319);
@@ -875,6 +901,7 @@ UNIT_MAIN("wire",
 	  { "reads its ranges", reads_ranges },
 	  { "reads an end", reads_an_end },
 	  { "reads an answer", reads_an_answer },
+	  { "reads a reply", reads_a_reply },
 	  { "reads acknowledgements of several", reads_acks },
 	  { "reads a list", reads_a_list },
 	  { "reads a beat", reads_a_beat },

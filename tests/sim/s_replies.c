@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * What a consumer in the kernel says with its answer goes to consumers in the kernel
+ * alone.  A host that is nothing but frames asks with and without the option for it,
+ * and answers a program with it.
+ */
+#include "raw.h"
+#include "../../kernel/via_kapi.h"
+
+#define PORT		"\1port-20050"
+#define REPLY		100
+
+static struct raw_host r;
+
+static struct {
+	struct sim_nic *nic;
+	struct via_file *f;
+	struct via_vi *vi;
+	struct via_listener listener;
+	struct via_conn *asked;
+	u8 reply[REPLY];
+	bool refuses, ready, over;
+} s;
+
+static void load(struct via_vi *vi, bool recv, u32 index, struct via_desc *d)
+{
+	sim_expect(false, "nothing was posted");
+}
+
+static void complete(struct via_vi *vi, bool recv,
+		     const struct via_kernel_done *done)
+{
+}
+
+static void settle(struct via_vi *vi)
+{
+}
+
+static void moved(struct via_vi *vi, u32 from)
+{
+	if (from == VIA_STATE_CONNECTED)
+		WRITE_ONCE(s.over, true);
+}
+
+static void gone(struct via_file *f)
+{
+}
+
+static const struct via_kernel_ops hooks = {
+	.load = load,
+	.complete = complete,
+	.settle = settle,
+	.moved = moved,
+	.gone = gone,
+};
+
+static void asked(struct via_listener *l, struct via_conn *conn)
+{
+	if (s.asked)
+		return;
+	via_conn_get(conn);
+	WRITE_ONCE(s.asked, conn);
+}
+
+static void serve(void *arg)
+{
+	static const struct via_kernel_limits limits = { .vis = 1 };
+	struct via_vi_attrs attrs = {
+		.reliability = r.level,
+		.max_transfer = 32768,
+		.rights = VIA_RDMA_WRITE | VIA_RDMA_READ,
+	};
+
+	s.f = via_kernel_open(&init_net, "via_a", 0, &hooks, &limits, NULL);
+	sim_expect(!IS_ERR(s.f), "");
+	s.vi = via_kernel_vi_make(s.f, &attrs, NULL);
+	sim_expect(!IS_ERR(s.vi), "");
+	memcpy(s.listener.disc, PORT, VIA_LISTEN_BYTES);
+	s.listener.asked = asked;
+	sim_expect(!via_kernel_listen(s.f, &s.listener), "");
+	WRITE_ONCE(s.ready, true);
+	while (!READ_ONCE(s.asked))
+		sim_pause(100000);
+	if (s.refuses)
+		via_kernel_reject(s.f, s.asked, s.reply, REPLY);
+	else
+		via_kernel_accept(s.vi, s.asked, s.reply, REPLY);
+	while (!READ_ONCE(s.over))
+		sim_pause(100000);
+	via_kernel_unlisten(&s.listener);
+	via_kernel_vi_destroy(s.vi);
+	via_kernel_close(s.f);
+	via_conn_put(s.asked);
+	s.f = NULL;
+}
+
+/* The answer of that type; the host asks until there is one. */
+static const struct raw_frame *answer(u8 type)
+{
+	const struct raw_frame *f;
+	u32 n;
+
+	for (n = 0; n < 100; n++) {
+		raw_request(&r, PORT);
+		f = raw_await(&r, type, 20 * MS);
+		if (f)
+			return f;
+	}
+	sim_expect(false, "no answer of type %#x", type);
+	return NULL;
+}
+
+/* As the wire has it: where addresses were, and how long. */
+static void sees_accept(const struct raw_frame *f, bool takes)
+{
+	const struct via_wire_conn *c = raw_conn_of(f);
+	u32 n = c->client.disc_len;
+
+	sim_expect(be32_to_cpu(c->options) == (takes ? VIA_WIRE_O_REPLY : 0),
+		   "options %#x", be32_to_cpu(c->options));
+	if (takes) {
+		sim_expect(n + c->server.disc_len == REPLY &&
+			   !memcmp(c->client.disc, s.reply, n) &&
+			   !memcmp(c->server.disc, s.reply + n, REPLY - n), "");
+		return;
+	}
+	sim_expect(n == strlen(PORT) && !memcmp(c->client.disc, PORT, n) &&
+		   c->server.disc_len == n && !memcmp(c->server.disc, PORT, n),
+		   "an address that was not asked for");
+}
+
+static void sees_refuse(const struct raw_frame *f, bool takes)
+{
+	const struct via_wire_answer *a = (const void *)(raw_wire(f) + 1);
+	u32 n = takes ? REPLY : 0;
+	u32 len = ETH_HLEN + VIA_WIRE_ANSWER_LEN + n + VIA_WIRE_SEAL_LEN;
+
+	sim_expect(a->len == n && f->len == max(len, (u32)ETH_ZLEN),
+		   "%u bytes, a reply of %u", f->len, a->len);
+	sim_expect(!memcmp(a + 1, s.reply, n), "");
+}
+
+static void replies(void)
+{
+	bool takes = sim_dice(2);
+	const struct raw_frame *f;
+
+	memset(&s, 0, sizeof(s));
+	s.refuses = sim_dice(2);
+	prog_fill(s.reply, REPLY, 1, 2);
+	s.nic = sim_nic_up("a", 1);
+	raw_begin(&r, s.nic, 1);
+	r.level = VIA_RELIABLE_DELIVERY;
+	r.options = takes ? VIA_WIRE_O_REPLY : 0;
+	sim_kthread("server", serve, NULL);
+	while (!READ_ONCE(s.ready))
+		sim_pause(100000);
+	if (s.refuses) {
+		/* Once more: it is remembered. */
+		sees_refuse(answer(VIA_WIRE_REFUSE), takes);
+		sees_refuse(answer(VIA_WIRE_REFUSE), takes);
+		s.over = true;
+	} else {
+		f = answer(VIA_WIRE_ACCEPT);
+		sees_accept(f, takes);
+		raw_know(&r, f);
+		/* Once more: nothing has confirmed it. */
+		sees_accept(raw_await(&r, VIA_WIRE_ACCEPT, SEC), takes);
+		raw_send_answer(&r, VIA_WIRE_CONFIRM, 0);
+		sim_pause(MS);
+		raw_send_end(&r, VIA_WIRE_DISCONNECT, r.seq, r.ack);
+	}
+	while (READ_ONCE(s.f))
+		sim_pause(MS);
+	raw_end(&r);
+	sim_nic_down(s.nic);
+}
+
+SIM_SCENARIO(replies, .name = "kernel-replies", .run = replies, .runs = 40,
+	     .max_vi = 4,
+	     .what = "a consumer's reply, and a host that takes none")
+
+/* A program's address is the one that it asked for, whatever the answer has. */
+static void program(void *arg)
+{
+	struct prog_nic n;
+	struct prog_vi v;
+	int ret;
+
+	sim_expect(!prog_open(&n, "via_a", 16 << 10), "");
+	sim_expect(!prog_vi(&v, &n, VIA_RELIABLE_DELIVERY, 0, 0), "");
+	ret = prog_request(&v, r.mac, "raw", 5 * SEC);
+	sim_expect(ret == (s.refuses ? VIA_R_REJECT : 0), "(%d)", ret);
+	if (!ret)
+		sim_expect(!prog_disconnect(&v), "");
+	prog_close(&n);
+	WRITE_ONCE(s.over, true);
+}
+
+static void unasked(void)
+{
+	const struct raw_frame *f;
+	struct sim_proc *p;
+
+	memset(&s, 0, sizeof(s));
+	s.refuses = sim_dice(2);
+	s.nic = sim_nic_up("a", 1);
+	raw_begin(&r, s.nic, 1);
+	p = sim_proc_new("client", 1000);
+	sim_thread(p, "client", program, NULL);
+	f = raw_await(&r, VIA_WIRE_REQUEST, SEC);
+	sim_expect(f && !raw_conn_of(f)->options, "a program asks for a reply");
+	r.options = VIA_WIRE_O_REPLY;
+	if (s.refuses)
+		raw_refuse(&r, f, "0123456789", 10);
+	else
+		raw_accept(&r, f);
+	while (!READ_ONCE(s.over))
+		sim_pause(MS);
+	sim_proc_wait(p);
+	raw_end(&r);
+	sim_nic_down(s.nic);
+}
+
+SIM_SCENARIO(unasked, .name = "replies-unasked", .run = unasked, .runs = 20,
+	     .max_vi = 4,
+	     .what = "a program whose answer has a reply that it did not ask for")
