@@ -219,12 +219,30 @@ void via_kernel_ring(struct via_vi *vi, bool recv)
 }
 EXPORT_SYMBOL_GPL(via_kernel_ring);
 
+/* Control has more than a program's may have. */
+static enum via_status via_kernel_check_notes(struct via_vi *vi,
+					      const struct via_queue *q,
+					      struct via_desc *d)
+{
+	const u16 both = VIA_CTL_KERNEL_INVALIDATE | VIA_CTL_IMMEDIATE;
+
+	if (d->control & VIA_CTL_RESERVED & ~VIA_CTL_KERNEL_NOTES || q->recv ||
+	    d->control & VIA_CTL_OP_MASK || (d->control & both) == both)
+		return VIA_ST_FORMAT_ERROR;
+	if (via_conn_notes(vi))
+		return 0;
+	d->control &= ~VIA_CTL_KERNEL_SOLICITED;
+	return d->control & VIA_CTL_KERNEL_INVALIDATE ? VIA_ST_FORMAT_ERROR : 0;
+}
+
 void via_kernel_load(struct via_vi *vi, struct via_queue *q, u32 index,
 		     struct via_desc *d)
 {
 	lockdep_assert_held(&q->lock);
 	memset(d, 0, sizeof(*d));
 	vi->file->kernel->load(vi, q->recv, index, d);
+	if (unlikely(d->control & VIA_CTL_RESERVED))
+		d->status |= via_kernel_check_notes(vi, q, d);
 }
 
 u32 via_kernel_scan(struct via_vi *vi, struct via_queue *q)
@@ -243,9 +261,11 @@ void via_kernel_complete(struct via_vi *vi, struct via_queue *q,
 {
 	struct via_kernel_done done = {
 		.index = q->head,
-		.status = status,
+		.status = status & ~VIA_ST_KERNEL_NOTES,
 		.length = length,
 		.immediate = immediate,
+		.solicited = status & VIA_ST_KERNEL_SOLICITED,
+		.invalidate = status & VIA_ST_KERNEL_INVALIDATE,
 	};
 
 	lockdep_assert_held(&q->lock);
@@ -311,6 +331,12 @@ void via_conn_takes(struct via_vi *vi, u32 what)
 }
 EXPORT_SYMBOL_GPL(via_conn_takes);
 
+bool via_conn_notes(const struct via_vi *vi)
+{
+	return vi->kernel && vi->kernel->takes & VIA_TAKES_NOTES;
+}
+EXPORT_SYMBOL_GPL(via_conn_notes);
+
 const struct via_reply *via_conn_reply(const struct via_vi *vi)
 {
 	const struct via_kernel_vi *k = vi->kernel;
@@ -336,8 +362,8 @@ void via_kernel_join(struct via_vi *server, struct via_vi *client)
 
 	if (!server->kernel || !client->kernel)
 		return;
-	via_conn_takes(server, VIA_TAKES_REPLY);
-	via_conn_takes(client, 0);
+	via_conn_takes(server, VIA_TAKES_REPLY | VIA_TAKES_NOTES);
+	via_conn_takes(client, VIA_TAKES_NOTES);
 	reply = via_conn_reply(server);
 	if (reply)
 		via_conn_replied(client, reply);

@@ -199,6 +199,8 @@ static enum via_status via_loop_deliver(struct via_vi *vi,
 		rst = rdma ? VIA_ST_OP_REMOTE_RDMA_WRITE : VIA_ST_OP_RECEIVE;
 		if (imm && !st)
 			rst |= VIA_ST_IMMEDIATE;
+		if (unlikely(d->control & VIA_CTL_KERNEL_NOTES) && !st)
+			rst |= (u32)(d->control & VIA_CTL_KERNEL_NOTES) << 16;
 		via_recv_complete(remote, rst | st, st ? 0 : d->length,
 				  d->immediate);
 	} else if (unlikely(st)) {

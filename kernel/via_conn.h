@@ -107,16 +107,19 @@ enum via_verdict via_attrs_compare(const struct via_vi_attrs *a,
 
 /* What the other end of a connection takes. */
 #define VIA_TAKES_REPLY	0x1	/* of an attempt: a reply with its answer */
+#define VIA_TAKES_NOTES	0x2	/* SENDs with VIA_CTL_KERNEL_NOTES */
 
 /*
  * Between consumers in the kernel; for a VI of a program they do nothing.  Both queue
- * locks held, the VI is Pending.
+ * locks held, the VI is Pending; notes: either, and it may be Connected.
  *
- * takes: the other end can do that, VIA_TAKES_*; each attempt begins with 0.  reply:
+ * takes: the other end can do that, VIA_TAKES_*; each attempt begins with 0.  notes: may
+ * SENDs of either end have VIA_CTL_KERNEL_NOTES?  reply:
  * what goes with the answer that this VI is, or NULL: nothing, or the client does not
  * take it.  replied: what came with the answer to the attempt of this VI.
  */
 void via_conn_takes(struct via_vi *vi, u32 what);
+bool via_conn_notes(const struct via_vi *vi);
 const struct via_reply *via_conn_reply(const struct via_vi *vi);
 void via_conn_replied(struct via_vi *vi, const struct via_reply *reply);
 

@@ -175,6 +175,17 @@ enum via_status {
 #define VIA_DESC_INLINE		2	/* segments kept in struct via_desc */
 
 /*
+ * Control of a SEND of a consumer in the kernel, of bits that a program may not set; and
+ * what they are in the status of the peer's receive.  See via_kapi.h.
+ */
+#define VIA_CTL_KERNEL_SOLICITED	0x0100
+#define VIA_CTL_KERNEL_INVALIDATE	0x0200
+#define VIA_CTL_KERNEL_NOTES		0x0300
+#define VIA_ST_KERNEL_SOLICITED		0x01000000
+#define VIA_ST_KERNEL_INVALIDATE	0x02000000
+#define VIA_ST_KERNEL_NOTES		0x03000000
+
+/*
  * A posted descriptor, copied once out of shared memory and checked.  It
  * begins with the slot's 64 bytes, so that the copy is one plain move.  The
  * address segment of an RDMA operation is taken apart into raddr and rhandle;

@@ -39,13 +39,18 @@ struct net;
  * @index:	its number, counted from 0 for each queue since the VI was made
  * @status:	VIA_ST_*, as a program finds it, without DONE
  * @length:	bytes that have come, or gone
- * @immediate:	that came with it, when @status has VIA_ST_IMMEDIATE
+ * @immediate:	that came with it, when @status has VIA_ST_IMMEDIATE; or the handle that
+ *		the peer wants to be invalidated, with @invalidate
+ * @solicited:	of a receive: its SEND had VIA_CTL_KERNEL_SOLICITED
+ * @invalidate:	likewise, VIA_CTL_KERNEL_INVALIDATE
  */
 struct via_kernel_done {
 	u32 index;
 	enum via_status status;
 	u32 length;
 	u32 immediate;
+	bool solicited;
+	bool invalidate;
 };
 
 /**
@@ -66,6 +71,12 @@ struct via_kernel_ops {
 	 * raddr and rhandle of RDMA; or an error in status.  The rest is 0.  The
 	 * lengths of its segments are compared with length afterwards.  The
 	 * queue's lock is held.
+	 *
+	 * A SEND's control may have VIA_CTL_KERNEL_SOLICITED: the peer's receive
+	 * says so; and VIA_CTL_KERNEL_INVALIDATE, without VIA_CTL_IMMEDIATE:
+	 * immediate is a handle of the peer's, for the peer to act upon.  They go
+	 * to consumers in the kernel alone: for a program the first is left out,
+	 * the second is VIA_ST_FORMAT_ERROR.
 	 */
 	void (*load)(struct via_vi *vi, bool recv, u32 index,
 		     struct via_desc *d);

@@ -108,6 +108,7 @@ void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 			  bool sum)
 {
 	ev->remote_epoch = c->hello.epoch;
+	via_conn_takes(ev->vi, via_ether_takes(c->options & VIA_WIRE_O_NOTES));
 	set_remote(ev, c->vi, c->sender_cookie, c->first_seq, c->hello.mtu,
 		   c->hello.frames, sum);
 }

@@ -389,6 +389,8 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 		f.c.options = cpu_to_be32(VIA_WIRE_O_SUM);
 	if (vi->kernel && type == VIA_WIRE_REQUEST)
 		f.c.options |= cpu_to_be32(VIA_WIRE_O_REPLY);
+	if (client ? !!vi->kernel : via_conn_notes(vi))
+		f.c.options |= cpu_to_be32(VIA_WIRE_O_NOTES);
 	fill_addr(&f.c.client, client ? &vi->local : &vi->remote);
 	fill_addr(&f.c.server, client ? &vi->remote : &vi->local);
 	reply = via_conn_reply(vi);

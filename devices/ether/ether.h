@@ -831,7 +831,8 @@ static inline bool via_ether_sent(const struct via_ether_vi *ev, u32 seq)
 /* verdict.c: BH off */
 static inline u8 via_ether_takes(u32 options)
 {
-	return options & VIA_WIRE_O_REPLY ? VIA_TAKES_REPLY : 0;
+	return (options & VIA_WIRE_O_REPLY ? VIA_TAKES_REPLY : 0) |
+	       (options & VIA_WIRE_O_NOTES ? VIA_TAKES_NOTES : 0);
 }
 
 /* Takes nic->lock.  @reply, if it is not NULL, is copied. */

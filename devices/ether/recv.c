@@ -135,6 +135,22 @@ static u32 place_write(struct via_vi *vi, const struct via_frame_hdr *h,
 	return 0;
 }
 
+/* The end of a SEND with notes, which no program's host sends, nor is sent. */
+static noinline u32 complete_noted(struct via_vi *vi,
+				   const struct via_frame_hdr *h)
+{
+	u32 st = h->flags & VIA_WIRE_IMMEDIATE ? VIA_ST_IMMEDIATE : 0;
+
+	if (!via_conn_notes(vi))
+		return VIA_WIRE_R_PROTOCOL;
+	if (h->reads & VIA_WIRE_N_SOLICITED)
+		st |= VIA_ST_KERNEL_SOLICITED;
+	if (h->reads & VIA_WIRE_N_INVALIDATE)
+		st |= VIA_ST_KERNEL_INVALIDATE;
+	via_recv_complete(vi, st, h->msg_len, h->immediate);
+	return 0;
+}
+
 static __always_inline u32 place_send(struct via_vi *vi,
 				      const struct via_frame_hdr *h,
 				      const struct via_ether_frame *f)
@@ -162,6 +178,8 @@ static __always_inline u32 place_send(struct via_vi *vi,
 	}
 	if (likely(h->offset + h->len == h->msg_len)) {
 		ev->rx_open = false;
+		if (unlikely(h->reads))
+			return complete_noted(vi, h);
 		via_recv_complete(vi, h->flags & VIA_WIRE_IMMEDIATE ?
 				  VIA_ST_IMMEDIATE : 0, h->msg_len,
 				  h->immediate);

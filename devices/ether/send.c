@@ -25,6 +25,14 @@ static void burst_end(struct burst *b)
 	b->open = false;
 }
 
+static __be16 notes_of(const struct via_desc *d)
+{
+	return cpu_to_be16((d->control & VIA_CTL_KERNEL_SOLICITED ?
+			    VIA_WIRE_N_SOLICITED : 0) |
+			   (d->control & VIA_CTL_KERNEL_INVALIDATE ?
+			    VIA_WIRE_N_INVALIDATE : 0));
+}
+
 /* The headers of a data frame. */
 static __always_inline void fill_data(struct via_ether_vi *ev,
 				      const struct via_desc *d, void *p,
@@ -45,6 +53,8 @@ static __always_inline void fill_data(struct via_ether_vi *ev,
 	data->offset = cpu_to_be32(off);
 	data->len = cpu_to_be16(len);
 	data->reads = 0;
+	if (unlikely(d->control & VIA_CTL_KERNEL_NOTES))
+		data->reads = notes_of(d);
 	data->immediate = cpu_to_be32(d->immediate);
 	if (write) {
 		struct via_wire_rdma *r = (struct via_wire_rdma *)(data + 1);

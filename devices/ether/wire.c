@@ -38,6 +38,15 @@ parse_data(const struct via_wire *w, u32 len, struct via_frame_hdr *h)
 	return VIA_WIRE_OK;
 }
 
+/* Whether the connection has them the frame does not say. */
+static enum via_wire_error parse_notes(const struct via_frame_hdr *h)
+{
+	return h->reads & ~VIA_WIRE_NOTES ||
+	       (h->reads & VIA_WIRE_N_INVALIDATE &&
+		h->flags & VIA_WIRE_IMMEDIATE) ?
+	       VIA_WIRE_BAD_FIELD : VIA_WIRE_OK;
+}
+
 static __always_inline enum via_wire_error
 parse_send(const struct via_wire *w, u32 len, struct via_frame_hdr *h)
 {
@@ -48,7 +57,8 @@ parse_send(const struct via_wire *w, u32 len, struct via_frame_hdr *h)
 	err = parse_data(w, len, h);
 	if (unlikely(err))
 		return err;
-	return unlikely(d->reads) ? VIA_WIRE_BAD_FIELD : VIA_WIRE_OK;
+	h->reads = be16_to_cpu(d->reads);
+	return unlikely(h->reads) ? parse_notes(h) : VIA_WIRE_OK;
 }
 
 static enum via_wire_error parse_write(const struct via_wire *w, u32 len,

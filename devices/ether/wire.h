@@ -65,6 +65,11 @@
 #define VIA_WIRE_FLAGS_ACK	0x7c
 #define VIA_WIRE_FLAGS_OTHER	0x18
 
+/* Notes, in @reads of SEND, of one consumer in the kernel for another. */
+#define VIA_WIRE_N_SOLICITED	0x1	/* wake the receiver */
+#define VIA_WIRE_N_INVALIDATE	0x2	/* @immediate is a handle to invalidate */
+#define VIA_WIRE_NOTES		0x3
+
 /* Marks. */
 #define VIA_WIRE_CE		0x01	/* echo of Congestion Experienced */
 #define VIA_WIRE_MARKS		0x01
@@ -115,7 +120,7 @@ struct via_wire_data {
 	__be32	msg_len;		/* bytes of the whole message */
 	__be32	offset;			/* of the payload in the message */
 	__be16	len;			/* payload bytes; padding is beyond */
-	__be16	reads;			/* READ_DATA: low bits of READ's seq */
+	__be16	reads;			/* READ_DATA: low bits of READ's seq; SEND: notes */
 	__be32	immediate;
 } __packed;
 
@@ -191,7 +196,8 @@ struct via_wire_addr {
 #define VIA_WIRE_O_SUM		0x1	/* asks for, or grants, checksums */
 /* REQUEST: takes a reply.  ACCEPT: the discriminators are one. */
 #define VIA_WIRE_O_REPLY	0x2
-#define VIA_WIRE_OPTIONS	0x3
+#define VIA_WIRE_O_NOTES	0x4	/* takes SENDs with notes; ACCEPT: both do */
+#define VIA_WIRE_OPTIONS	0x7
 #define VIA_WIRE_REPLY_MAX	(2 * VIA_WIRE_DISC_MAX)
 
 /*
@@ -337,7 +343,7 @@ struct via_frame_hdr {
 			u32 immediate;
 			u32 rhandle;
 			u64 raddr;
-			u16 reads;	/* READ_DATA */
+			u16 reads;	/* READ_DATA, SEND */
 		};
 		struct {		/* ACK */
 			u32 twice;	/* with VIA_WIRE_TWICE */

@@ -21,6 +21,7 @@ static void check_data(const struct via_frame_hdr *h)
 		PROMISE(!h->len && !h->offset);
 		return;
 	}
+	PROMISE(h->type != VIA_WIRE_SEND || h->reads <= VIA_WIRE_NOTES);
 	PROMISE(h->len <= h->msg_len - h->offset);
 	PROMISE(h->len || !h->msg_len);
 }

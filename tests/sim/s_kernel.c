@@ -17,6 +17,7 @@
 
 struct entry {
 	u16 control;
+	u32 immediate;
 	struct via_seg seg;
 	u64 raddr;
 	u32 rhandle;
@@ -83,9 +84,16 @@ static void post_recv(struct side *s, u8 *p)
 	post(s, true, &e);
 }
 
+/* Every kind of SEND by turns. */
+static u16 control_of(u32 i)
+{
+	return (i & 2 ? VIA_CTL_KERNEL_INVALIDATE : VIA_CTL_IMMEDIATE) |
+	       (i & 1 ? VIA_CTL_KERNEL_SOLICITED : 0);
+}
+
 static void post_send(struct side *s, u32 i)
 {
-	struct entry e = { .control = VIA_CTL_IMMEDIATE };
+	struct entry e = { .control = control_of(i), .immediate = 3 * i };
 	u8 *p = s->out[i % DEPTH];
 
 	e.seg.addr = (uintptr_t)p;
@@ -101,7 +109,7 @@ static void load(struct via_vi *vi, bool recv, u32 index, struct via_desc *d)
 
 	sim_expect(index - s->q[recv].done < RING, "");
 	d->control = e->control;
-	d->immediate = index;
+	d->immediate = e->immediate;
 	d->seg[0] = e->seg;
 	d->nsegs = !!e->seg.len;
 	d->length = e->seg.len;
@@ -122,8 +130,19 @@ static void complete(struct via_vi *vi, bool recv,
 	smp_mb();
 	r->bad |= done->status & VIA_ST_ERROR_MASK;
 	if (recv && !(done->status & VIA_ST_ERROR_MASK)) {
-		sim_expect(done->status & VIA_ST_IMMEDIATE &&
-			   done->length == bytes_of(done->index) &&
+		u16 control = control_of(done->index);
+
+		sim_expect(done->immediate == 3 * done->index &&
+			   !!(done->status & VIA_ST_IMMEDIATE) ==
+			   !!(control & VIA_CTL_IMMEDIATE) &&
+			   done->solicited ==
+			   !!(control & VIA_CTL_KERNEL_SOLICITED) &&
+			   done->invalidate ==
+			   !!(control & VIA_CTL_KERNEL_INVALIDATE),
+			   "%s: message %u: status %#x, %u, %d, %d", s->node,
+			   done->index, done->status, done->immediate,
+			   done->solicited, done->invalidate);
+		sim_expect(done->length == bytes_of(done->index) &&
 			   prog_filled(s->in[done->index % DEPTH], done->length,
 				       !s->server, done->index),
 			   "%s: message %u: status %#x, %u bytes, %d",

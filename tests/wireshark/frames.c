@@ -183,6 +183,11 @@ static void say_data(const struct via_frame_hdr *h, const u8 *p)
 		say("reads", h->reads);
 	else if (h->flags & VIA_WIRE_IMMEDIATE)
 		say("immediate", h->immediate);
+	if (h->type == VIA_WIRE_SEND && h->reads) {
+		say("notes", h->reads);
+		if (h->reads & VIA_WIRE_N_INVALIDATE)
+			say("invalidate", h->immediate);
+	}
 	if (h->type == VIA_WIRE_WRITE || h->type == VIA_WIRE_READ) {
 		say("raddr", h->raddr);
 		say("rhandle", h->rhandle);

@@ -114,6 +114,12 @@ field("offset", "uint32", "Offset in the message")
 field("len", "uint16", "Payload bytes")
 field("reads", "uint16", "Answers READ (low bits of its number)")
 field("immediate", "uint32", "Immediate data", base.HEX)
+field("notes", "uint16", "Notes", base.HEX)
+field("notes.solicited", "bool", "Solicited", 16, nil, 1,
+      "the receiver is to be woken")
+field("notes.invalidate", "bool", "Invalidate", 16, nil, 2,
+      "a memory handle of the receiver's comes along")
+field("invalidate", "uint32", "Memory handle to invalidate", base.HEX)
 field("raddr", "uint64", "Address at the target", base.HEX)
 field("rhandle", "uint32", "Memory handle at the target", base.HEX)
 field("twice", "uint32", "Frame that came twice")
@@ -142,6 +148,7 @@ field("rights.read", "bool", "RDMA Read allowed", 32, nil, 2)
 field("timeout", "uint32", "Time left (ms)")
 field("options", "uint32", "Options", base.HEX)
 field("options.sum", "bool", "Checksums", 32, nil, 1)
+field("options.notes", "bool", "Notes", 32, nil, 4, "SENDs may have notes")
 field("options.reply", "bool", "Reply", 32, nil, 2,
       "REQUEST: takes a reply; ACCEPT: the discriminators are one")
 for _, side in ipairs({ "client", "server" }) do
@@ -325,6 +332,11 @@ local function judge_data(s, len, kind)
 		if not zero(s, 36, 4) or has(u8(s, 2), IMMEDIATE) then
 			return FIELD, "READ_DATA has immediate data"
 		end
+	elseif kind == T.SEND then
+		local notes = u16(s, 34)
+		if notes > 3 or notes >= 2 and has(u8(s, 2), IMMEDIATE) then
+			return FIELD, "notes that there are not"
+		end
 	elseif not zero(s, 34, 2) then
 		return FIELD, "reads is not 0"
 	elseif kind == T.WRITE and not zero(s, 52, 4) then
@@ -487,7 +499,7 @@ local function judge_conn(s, kind)
 	elseif not zero(s, 90, 2) or not zero(s, 178, 2) then
 		return FIELD, "a field called zero is not"
 	elseif zero(s, 48, 4) or zero(s, 52, 4) ~= (ASKS[kind] or false) or
-	       zero(s, 56, 8) or u32(s, 84) > 3 then
+	       zero(s, 56, 8) or u32(s, 84) > 7 then
 		return FIELD, "a VI, cookie or option that may not be"
 	elseif ASKS[kind] and (s:sub(49, 52) ~= s:sub(5, 8) or
 			       s:sub(57, 64) ~= s:sub(9, 16)) then
@@ -743,6 +755,12 @@ local function show_data(f, tree)
 	elseif has(f.flags, IMMEDIATE) then
 		put(f, tree, "immediate", 36, 4)
 	end
+	if f.kind == T.SEND and #f.s >= 36 and not zero(f.s, 34, 2) then
+		put_bits(f, tree, "notes", 34, 2, { "solicited", "invalidate" })
+		if has(u16(f.s, 34), 2) then
+			put(f, tree, "invalidate", 36, 4)
+		end
+	end
 	if RDMA[f.kind] then
 		put(f, tree, "raddr", 40, 8)
 		put(f, tree, "rhandle", 48, 4)
@@ -912,7 +930,7 @@ local function show_conn(f, tree)
 	if item and u32(f.s, 80) == 0xffffffff then
 		item:append_text(" (no limit)")
 	end
-	put_bits(f, tree, "options", 84, 4, { "sum", "reply" })
+	put_bits(f, tree, "options", 84, 4, { "sum", "reply", "notes" })
 	show_address(f, tree, "client", 88)
 	local disc = show_address(f, tree, "server", 176)
 	f.hdr = 264

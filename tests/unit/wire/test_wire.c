@@ -197,7 +197,7 @@ static void reads_a_send(void)
 	/* One byte short. */
 	CU_ASSERT_EQUAL(parse(&f, 139, &h), VIA_WIRE_BAD_LENGTH);
 	/* What only others have. */
-	f.d.reads = cpu_to_be16(1);
+	f.d.reads = cpu_to_be16(VIA_WIRE_NOTES + 1);
 	CU_ASSERT_EQUAL(parse(&f, 140, &h), VIA_WIRE_BAD_FIELD);
 	f.d.reads = 0;
 	f.w.flags = VIA_WIRE_TWICE;
@@ -515,6 +515,34 @@ static void reads_an_answer(void)
 	f = make_whole(VIA_WIRE_CANCEL);
 	f.w.cookie = 0;
 	CU_ASSERT_EQUAL(parse(&f, 36, &h), VIA_WIRE_BAD_FIELD);
+}
+
+/* In the place of reads, which no other frame but READ_DATA has. */
+static void reads_notes(void)
+{
+	struct frame f = make(VIA_WIRE_SEND);
+	struct via_frame_hdr h;
+	u32 notes;
+
+	for (notes = 0; notes < 0x10000; notes++) {
+		f.d.reads = cpu_to_be16(notes);
+		f.w.flags = 0;
+		CU_ASSERT_FATAL(parse(&f, 40, &h) ==
+				(notes > VIA_WIRE_NOTES ? VIA_WIRE_BAD_FIELD :
+							  VIA_WIRE_OK));
+		CU_ASSERT_FATAL(notes > VIA_WIRE_NOTES || h.reads == notes);
+		/* Its handle is where immediate data would be. */
+		f.w.flags = VIA_WIRE_IMMEDIATE;
+		CU_ASSERT_FATAL(parse(&f, 40, &h) ==
+				(notes > VIA_WIRE_N_SOLICITED ?
+				 VIA_WIRE_BAD_FIELD : VIA_WIRE_OK));
+	}
+	f = make(VIA_WIRE_WRITE);
+	f.d.reads = cpu_to_be16(VIA_WIRE_N_SOLICITED);
+	CU_ASSERT_EQUAL(parse(&f, 56, &h), VIA_WIRE_BAD_FIELD);
+	f = make(VIA_WIRE_READ);
+	f.d.reads = cpu_to_be16(VIA_WIRE_N_SOLICITED);
+	CU_ASSERT_EQUAL(parse(&f, 56, &h), VIA_WIRE_BAD_FIELD);
 }
 
 /* Behind a REFUSE, as long as it says, the seal behind that. */
@@ -902,6 +930,7 @@ UNIT_MAIN("wire",
 	  { "reads an end", reads_an_end },
 	  { "reads an answer", reads_an_answer },
 	  { "reads a reply", reads_a_reply },
+	  { "reads notes", reads_notes },
 	  { "reads acknowledgements of several", reads_acks },
 	  { "reads a list", reads_a_list },
 	  { "reads a beat", reads_a_beat },
