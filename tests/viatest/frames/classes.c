@@ -170,7 +170,8 @@ static void put_answer(struct via_wire *w, struct rng *d)
 	a->vi = htonl(1 + rng_below(d, 16));
 	a->reason = w->type != VIA_WIRE_REFUSE ? 0 :
 		    htonl(1 + rng_below(d, VIA_WIRE_R_REFUSE_MAX));
-	a->zero = 0;
+	a->len = 0;
+	memset(a->zero, 0, sizeof(a->zero));
 }
 
 static void put_hello(struct via_wire *w, struct rng *d)
