@@ -318,10 +318,27 @@ void via_kernel_begin(struct via_vi *vi, const struct via_reply *reply)
 	via_vi_assert_locked(vi);
 	k->takes = 0;
 	k->told = false;
+	WRITE_ONCE(k->fault, VIA_KERNEL_FAULT_NONE);
 	k->reply.len = 0;
 	if (reply)
 		k->reply = *reply;
 }
+
+void via_conn_fault(struct via_vi *vi, enum via_kernel_fault fault)
+{
+	struct via_kernel_vi *k = vi->kernel;
+
+	/* Of two at once, each with one of the locks, either is right. */
+	if (k && READ_ONCE(k->fault) == VIA_KERNEL_FAULT_NONE)
+		WRITE_ONCE(k->fault, fault);
+}
+EXPORT_SYMBOL_GPL(via_conn_fault);
+
+enum via_kernel_fault via_kernel_fault(const struct via_vi *vi)
+{
+	return READ_ONCE(vi->kernel->fault);
+}
+EXPORT_SYMBOL_GPL(via_kernel_fault);
 
 void via_conn_takes(struct via_vi *vi, u32 what)
 {

@@ -18,6 +18,7 @@
  * @told:	both queue locks: @reply came with the answer to its attempt; else it
  *		goes with the answer that the VI is
  * @reply:	both queue locks
+ * @fault:	enum via_kernel_fault: either queue lock, READ_ONCE() without
  */
 struct via_kernel_vi {
 	struct via_vi *vi;
@@ -26,6 +27,7 @@ struct via_kernel_vi {
 	u32 takes;
 	bool told;
 	struct via_reply reply;
+	u32 fault;
 };
 
 int via_kernel_init(void);

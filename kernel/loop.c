@@ -143,11 +143,20 @@ static enum via_status via_loop_refused(struct via_vi *vi,
 					struct via_vi *remote, bool read,
 					u32 st)
 {
+	bool rdma = st == VIA_ST_RDMA_PROT_ERROR;
+
 	if (!via_vi_reliable(vi))
 		return 0;
+	via_conn_fault(remote, rdma ? VIA_KERNEL_FAULT_LOCAL_ACCESS :
+				      VIA_KERNEL_FAULT_LOCAL_RECEIVE);
+	via_conn_fault(vi, !rdma ? VIA_KERNEL_FAULT_PEER_RECEIVE :
+			   read ? VIA_KERNEL_FAULT_PEER_READ :
+				  VIA_KERNEL_FAULT_PEER_ACCESS);
 	via_vi_break_later(remote, 0);
 	via_vi_break_later(vi, 0);
-	return read || vi->attrs.reliability == VIA_RELIABLE_RECEPTION ? st : 0;
+	/* A consumer in the kernel finds what it finds over a network. */
+	return read || vi->kernel ||
+	       vi->attrs.reliability == VIA_RELIABLE_RECEPTION ? st : 0;
 }
 
 /* Deliver one good descriptor; returns its status for the sender. */

@@ -585,6 +585,9 @@ bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
 		vi->xport = NULL;
 		atomic_and(VIA_BROKEN_CALL, &vi->broken);
 	}
+	if (move.to == VIA_STATE_ERROR)
+		via_conn_fault(vi, flags ? VIA_KERNEL_FAULT_PEER_LEFT :
+					   VIA_KERNEL_FAULT_LOST);
 	/* Stored before the flush: pairs with the poster's barrier. */
 	vi->state = move.to;
 	WRITE_ONCE(vi->shared->state, move.to);

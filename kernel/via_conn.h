@@ -105,6 +105,34 @@ void via_conn_failed(struct via_vi *vi, enum via_verdict verdict);
 enum via_verdict via_attrs_compare(const struct via_vi_attrs *a,
 				   const struct via_vi_attrs *b);
 
+/**
+ * enum via_kernel_fault - why the connection of a consumer in the kernel has ended
+ * @VIA_KERNEL_FAULT_NONE: it has not, or this end has left it
+ * @VIA_KERNEL_FAULT_PEER_LEFT: the peer has, in good order
+ * @VIA_KERNEL_FAULT_PEER_ACCESS: the peer has refused an RDMA Write: handle, range or
+ *	rights
+ * @VIA_KERNEL_FAULT_PEER_READ: the same of an RDMA Read
+ * @VIA_KERNEL_FAULT_PEER_RECEIVE: the peer had no receive, or a bad or too short one
+ * @VIA_KERNEL_FAULT_LOCAL_ACCESS: this end has refused RDMA of the peer's
+ * @VIA_KERNEL_FAULT_LOCAL_RECEIVE: this end had no receive, or a bad or too short one
+ * @VIA_KERNEL_FAULT_LOST: anything else: the peer does not answer, or what it said was
+ *	lost; the NIC or its interface went; or a descriptor was wrong, whose status
+ *	tells
+ */
+enum via_kernel_fault {
+	VIA_KERNEL_FAULT_NONE,
+	VIA_KERNEL_FAULT_PEER_LEFT,
+	VIA_KERNEL_FAULT_PEER_ACCESS,
+	VIA_KERNEL_FAULT_PEER_READ,
+	VIA_KERNEL_FAULT_PEER_RECEIVE,
+	VIA_KERNEL_FAULT_LOCAL_ACCESS,
+	VIA_KERNEL_FAULT_LOCAL_RECEIVE,
+	VIA_KERNEL_FAULT_LOST,
+};
+
+/* The connection ends by that; the first one counts.  A queue lock held. */
+void via_conn_fault(struct via_vi *vi, enum via_kernel_fault fault);
+
 /* What the other end of a connection takes. */
 #define VIA_TAKES_REPLY	0x1	/* of an attempt: a reply with its answer */
 #define VIA_TAKES_NOTES	0x2	/* SENDs with VIA_CTL_KERNEL_NOTES */

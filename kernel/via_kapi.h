@@ -202,6 +202,14 @@ void via_kernel_expire(struct via_vi *vi);
 /* To Idle from any state; all that is posted is flushed.  Process context; sleeps. */
 void via_kernel_disconnect(struct via_vi *vi);
 
+/*
+ * Why the VI's connection has ended: in moved(), and until the next attempt.  The
+ * descriptor that the peer refused, the oldest one of its kind that had not completed,
+ * has VIA_ST_RDMA_PROT_ERROR or VIA_ST_REMOTE_DESC_ERROR; those behind it are flushed.
+ * Any context.
+ */
+enum via_kernel_fault via_kernel_fault(const struct via_vi *vi);
+
 #define VIA_LISTEN_BYTES	8	/* first bytes of a discriminator */
 
 /**

@@ -19,6 +19,26 @@ static const char *const reasons[VIA_WIRE_R_ENDS] = {
 	[VIA_WIRE_R_NARROW] = "the MTU of the interface was lowered",
 };
 
+/* By the reason that this end gives, and by that of the peer. */
+static const u8 faults[VIA_WIRE_R_ENDS][2] = {
+	[VIA_WIRE_R_CLOSED] = { VIA_KERNEL_FAULT_LOST,
+				VIA_KERNEL_FAULT_PEER_LEFT },
+	[VIA_WIRE_R_NO_RECEIVE] = { VIA_KERNEL_FAULT_LOCAL_RECEIVE,
+				    VIA_KERNEL_FAULT_PEER_RECEIVE },
+	[VIA_WIRE_R_RECEIVE] = { VIA_KERNEL_FAULT_LOCAL_RECEIVE,
+				 VIA_KERNEL_FAULT_PEER_RECEIVE },
+	[VIA_WIRE_R_RDMA] = { VIA_KERNEL_FAULT_LOCAL_ACCESS,
+			      VIA_KERNEL_FAULT_PEER_ACCESS },
+	[VIA_WIRE_R_PROTOCOL] = { VIA_KERNEL_FAULT_LOST,
+				  VIA_KERNEL_FAULT_LOST },
+	[VIA_WIRE_R_TRANSPORT] = { VIA_KERNEL_FAULT_LOST,
+				   VIA_KERNEL_FAULT_LOST },
+	[VIA_WIRE_R_LINK] = { VIA_KERNEL_FAULT_LOST, VIA_KERNEL_FAULT_LOST },
+	[VIA_WIRE_R_READ] = { VIA_KERNEL_FAULT_LOCAL_ACCESS,
+			      VIA_KERNEL_FAULT_PEER_READ },
+	[VIA_WIRE_R_NARROW] = { VIA_KERNEL_FAULT_LOST, VIA_KERNEL_FAULT_LOST },
+};
+
 static void tell_log(const struct via_ether_vi *ev, const char *who,
 		     const char *what)
 {
@@ -55,6 +75,8 @@ void via_ether_end(struct via_ether_vi *ev, enum via_ether_why why, u32 reason)
 		via_ether_count(nic, END_SILENT);
 	else if (why == VIA_END_UNACKED)
 		via_ether_count(nic, END_UNACKED);
+	via_conn_fault(vi, why == VIA_END_OURS ? faults[reason][0] :
+						 VIA_KERNEL_FAULT_LOST);
 	tell_log(ev, "", why == VIA_END_OURS ? reasons[reason] : rules[why]);
 	ev->reason = reason;
 	/* One that does not know it is not told. */
@@ -82,6 +104,7 @@ void via_ether_end_told(struct via_ether_vi *ev, u32 reason)
 	via_ether_count_at(ev->nic, VIA_C_END_TOLD + reason);
 	if (reason != VIA_WIRE_R_CLOSED)
 		tell_log(ev, " by the peer", reasons[reason]);
+	via_conn_fault(ev->vi, faults[reason][1]);
 	via_vi_break_later(ev->vi, reason == VIA_WIRE_R_CLOSED ?
 			   VIA_BROKEN_LEFT : 0);
 }

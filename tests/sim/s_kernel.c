@@ -28,6 +28,7 @@ struct ring {
 	u32 posted, done;
 	enum via_status bad;		/* all that was wrong with any */
 	enum via_status last;
+	enum via_status first;		/* of the first one that was wrong */
 };
 
 struct side {
@@ -49,6 +50,8 @@ struct side {
 	enum via_verdict verdict;
 	u8 reply[VIA_KERNEL_REPLY];	/* that came with it */
 	u32 reply_len;
+	enum via_kernel_fault fault;	/* as the connection ended */
+	bool dry;			/* receives are not posted again */
 	bool gone, ready, over;
 };
 
@@ -128,6 +131,8 @@ static void complete(struct via_vi *vi, bool recv,
 	r->last = done->status;
 	/* The simulator's plain loads pass by stores that wait: bytes of this context. */
 	smp_mb();
+	if (!r->bad)
+		r->first = done->status & VIA_ST_ERROR_MASK;
 	r->bad |= done->status & VIA_ST_ERROR_MASK;
 	if (recv && !(done->status & VIA_ST_ERROR_MASK)) {
 		u16 control = control_of(done->index);
@@ -160,7 +165,8 @@ static void answer(struct via_vi *vi, struct side *s)
 	for (; s->got != READ_ONCE(r->done); s->got++) {
 		if (r->bad)
 			continue;
-		post_recv(s, s->in[s->got % DEPTH]);
+		if (!s->dry)
+			post_recv(s, s->in[s->got % DEPTH]);
 		if (!s->server)
 			continue;
 		post_send(s, s->got);
@@ -192,12 +198,16 @@ static void moved(struct via_vi *vi, u32 from)
 	s->moves++;
 	if (from == VIA_STATE_PENDING) {
 		s->verdict = vi->verdict;
+		sim_expect(vi->state == VIA_STATE_ERROR ||
+			   !via_kernel_fault(vi), "that of the last one");
 		s->reply_len = via_kernel_answer(vi, &reply);
 		if (s->reply_len)
 			memcpy(s->reply, reply, s->reply_len);
 	}
-	if (from == VIA_STATE_CONNECTED)
+	if (from == VIA_STATE_CONNECTED) {
+		s->fault = via_kernel_fault(vi);
 		WRITE_ONCE(s->over, true);
+	}
 }
 
 static void gone(struct via_file *f)
@@ -565,6 +575,132 @@ static void client_for_ever(void *arg)
 }
 
 static struct sim_nic *nics[2];
+
+/* How a connection may end, and what both ends hear of it. */
+enum end {
+	LEAVE, WRITE_HANDLE, WRITE_RANGE, READ_HANDLE, TOO_LONG, NO_RECEIVE, OWN_ERROR,
+	PULLED, ENDS
+};
+
+static const struct {
+	enum via_kernel_fault server, client;
+	enum via_status status;		/* of the client's first bad send */
+} faults[ENDS] = {
+	[LEAVE] = { VIA_KERNEL_FAULT_PEER_LEFT, VIA_KERNEL_FAULT_NONE, 0 },
+	[WRITE_HANDLE] = { VIA_KERNEL_FAULT_LOCAL_ACCESS,
+			   VIA_KERNEL_FAULT_PEER_ACCESS, VIA_ST_RDMA_PROT_ERROR },
+	[WRITE_RANGE] = { VIA_KERNEL_FAULT_LOCAL_ACCESS,
+			  VIA_KERNEL_FAULT_PEER_ACCESS, VIA_ST_RDMA_PROT_ERROR },
+	[READ_HANDLE] = { VIA_KERNEL_FAULT_LOCAL_ACCESS,
+			  VIA_KERNEL_FAULT_PEER_READ, VIA_ST_RDMA_PROT_ERROR },
+	[TOO_LONG] = { VIA_KERNEL_FAULT_LOCAL_RECEIVE,
+		       VIA_KERNEL_FAULT_PEER_RECEIVE,
+		       VIA_ST_REMOTE_DESC_ERROR },
+	[NO_RECEIVE] = { VIA_KERNEL_FAULT_LOCAL_RECEIVE,
+			 VIA_KERNEL_FAULT_PEER_RECEIVE,
+			 VIA_ST_REMOTE_DESC_ERROR },
+	[OWN_ERROR] = { VIA_KERNEL_FAULT_LOST, VIA_KERNEL_FAULT_LOST,
+			VIA_ST_PROTECTION_ERROR },
+	[PULLED] = { VIA_KERNEL_FAULT_LOST, VIA_KERNEL_FAULT_LOST, 0 },
+};
+
+static enum end how;
+
+/* A message that is good, what ends the connection, and one behind it. */
+static void offend(struct side *s, u8 *buf)
+{
+	struct entry e = {
+		.control = how == READ_HANDLE ? VIA_CTL_OP_RDMAREAD :
+			   how < READ_HANDLE ? VIA_CTL_OP_RDMAWRITE : 0,
+		.seg = { .addr = (uintptr_t)buf, .len = BYTES },
+		.raddr = 0x10000 + 100,
+		.rhandle = side[0].handle,
+	};
+
+	if (how == WRITE_RANGE)
+		e.raddr++;
+	else if (how == WRITE_HANDLE || how == READ_HANDLE)
+		e.rhandle ^= sim_dice(2) ? 0x1 : 0x100;
+	else if (how == TOO_LONG)
+		e.seg.len = 2 * BYTES;
+	else if (how == OWN_ERROR)
+		e.seg.handle = 0x100 * sim_dice(1000) + 0x100;
+	post_send(s, s->got);
+	post(s, false, &e);
+	post_send(s, s->got + 1);
+	via_kernel_ring(s->vi, false);
+}
+
+static void client_at_fault(void *arg)
+{
+	struct side *s = arg;
+	u8 *buf = kzalloc(2 * BYTES, GFP_KERNEL);
+
+	sim_expect(buf, "");
+	begin(s);
+	connects(s);
+	talk(s, how == NO_RECEIVE ? DEPTH : 1 + sim_dice(3));
+	sim_expect(!s->over, "");
+	if (how == LEAVE)
+		via_kernel_disconnect(s->vi);
+	else if (how == NO_RECEIVE)
+		talk(s, DEPTH + 2);
+	else if (how == PULLED)
+		sim_nic_down(nics[0]);
+	else
+		offend(s, buf);
+	while (!READ_ONCE(s->over) || !READ_ONCE(side[0].over))
+		sim_pause(100000);
+	/* A RESET does not say why: DISCONNECT was lost, and a frame came after it. */
+	if (!sim_wire.loss || side[0].fault != VIA_KERNEL_FAULT_LOST)
+		sim_expect(side[0].fault == faults[how].server,
+			   "%u: server: %u", how, side[0].fault);
+	if (!sim_wire.loss || s->fault != VIA_KERNEL_FAULT_LOST) {
+		sim_expect(s->fault == faults[how].client, "%u: client: %u",
+			   how, s->fault);
+		if (faults[how].status)
+			sim_expect(s->q[0].first == faults[how].status,
+				   "%u: status %#x", how, s->q[0].first);
+	}
+	sim_expect(via_kernel_fault(s->vi) == s->fault, "");
+	end(s);
+	kfree(buf);
+	running--;
+}
+
+static void faults_pair(void)
+{
+	fresh();
+	how = sim_dice(ENDS);
+	side[0].dry = how == NO_RECEIVE;
+	nics[0] = sim_nic_up("a", 1);
+	nics[1] = sim_nic_up("b", 2);
+	sim_wire.loss = sim_dice(2) * 300;
+	server_mac = sim_nic_mac(nics[0]);
+	both(client_at_fault, "via_a", "via_b");
+	if (how != PULLED)
+		sim_nic_down(nics[0]);
+	sim_nic_down(nics[1]);
+}
+
+SIM_SCENARIO(kernel_faults, .name = "kernel-faults", .run = faults_pair,
+	     .runs = 80, .max_vi = 16,
+	     .what = "why connections of consumers in the kernel have ended")
+
+static void faults_loop(void)
+{
+	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
+
+	fresh();
+	how = sim_dice(PULLED);
+	side[0].dry = how == NO_RECEIVE;
+	server_mac = own;
+	both(client_at_fault, "via_lo", "via_lo");
+}
+
+SIM_SCENARIO(kernel_faults_loop, .name = "kernel-faults-loop",
+	     .run = faults_loop, .runs = 40, .max_vi = 16,
+	     .what = "the same within one host")
 
 static void pull(void *arg)
 {
