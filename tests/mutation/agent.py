@@ -760,8 +760,8 @@ mutant("loop-no-more", LOOP, "lo", "queue.full_sends send.sizes",
         "	       VIA_TRAP_MORE : 0;"), sim="backlog")
 mutant("reception-of-delivery", LOOP, "lo", "reception.no_receive",
        "a send at Reliable Reception is good though no VI received it",
-       ("	return read || vi->attrs.reliability == VIA_RELIABLE_RECEPTION ? "
-        "st : 0;", "	return read ? st : 0;"))
+       (" ||\n	       vi->attrs.reliability == VIA_RELIABLE_RECEPTION ? "
+        "st : 0;", " ? st : 0;"))
 mutant("accept-itself", LOOP, "sim", "",
        "a client that gave up accepts its own request, and the host hangs",
        ("	if (client == vi)\n		return VIA_R_TIMEOUT;\n", ""),
@@ -823,3 +823,17 @@ in_sim("destroyed-while-called", KAPI, "sim", "",
        "a consumer in the kernel is called for a VI that it has ended",
        ("	if (cancel_work_sync(&vi->kernel->settle))\n"
         "		via_vi_put(vi);\n", ""), sim="kernel end")
+in_sim("own-host-refuses-mutely", CONNECT, "sim", "",
+       "what goes with a refusal is lost within one host",
+       ("		if (conn && conn->reply)\n"
+        "			via_conn_replied(vi, conn->reply);\n", ""), sim="kernel")
+in_sim("note-of-any-kind", KAPI, "sim", "",
+       "an RDMA Write of a consumer in the kernel has a note, which the wire has not",
+       ("	    d->control & VIA_CTL_OP_MASK || ", "	    "), sim="kernel")
+in_sim("note-unasked", KAPI, "sim", "",
+       "a handle that is to be invalidated goes to a program, which never hears of it",
+       ("	if (via_conn_notes(vi))\n		return 0;\n",
+        "	if (vi)\n		return 0;\n"), sim="kernel")
+in_sim("fault-on-own-host", LOOP, "sim", "",
+       "a Write of a consumer in the kernel is good though its own host refused it",
+       ("	return read || vi->kernel ||\n", "	return read ||\n"), sim="kernel")

@@ -355,7 +355,8 @@ mutant("peer-loses-claim", P2P, "wire", "p2p.crowd p2p.killed_pending",
        sim="p2p end")
 mutant("peer-reject-once", P2P, "sim", "",
        "a peer whose REJECT is lost waits for all its time",
-       ("	via_ether_remember(ev->peer, c, VIA_WIRE_REFUSE, reason);\n", ""),
+       ("	via_ether_remember(ev->peer, c, VIA_WIRE_REFUSE, reason, NULL);\n",
+        ""),
        sim="p2p loss")
 
 ETHER_VI = "devices/ether/vi.c"
@@ -1458,3 +1459,25 @@ mutant("fragments-sealed", "devices/ether/param.c", "sim", "",
        "long messages with checksums go without, and are thrown away",
        ("	if (!ev->reliable || ev->seal || !ev->nic->ops->tx_put_frags)",
         "	if (!ev->reliable || !ev->nic->ops->tx_put_frags)"), sim="frags")
+
+# Between consumers in the kernel.
+in_sim("refusal-forgets-reply", "devices/ether/verdict.c", "sim", "",
+       "a refusal that was lost comes again without what the server had to say",
+       ("		.reply = copy,\n", ""), sim="kernel")
+in_sim("reply-to-any", "devices/ether/ctl.c", "sim", "",
+       "REFUSE is longer than a client without the option takes",
+       ("	if (reply && c->takes & VIA_TAKES_REPLY) {", "	if (reply) {"),
+       sim="kernel")
+in_sim("note-of-first-frame", SEND, "sim", "",
+       "only messages of one frame have their notes",
+       ("	if (unlikely(d->control & VIA_CTL_KERNEL_NOTES))",
+        "	if (unlikely(d->control & VIA_CTL_KERNEL_NOTES) && !off)"),
+       sim="kernel")
+in_sim("note-of-a-stranger", RECV, "sim", "",
+       "a program's receive completes with notes that no program knows",
+       ("	if (!via_conn_notes(vi))\n		return VIA_WIRE_R_PROTOCOL;\n", ""),
+       sim="kernel hostile")
+in_sim("fault-of-wrong-end", "devices/ether/end.c", "sim", "",
+       "a consumer in the kernel takes the peer's refusal for its own",
+       ("	via_conn_fault(ev->vi, faults[reason][1]);",
+        "	via_conn_fault(ev->vi, faults[reason][0]);"), sim="kernel")
