@@ -17,6 +17,11 @@
 #error mvia needs Linux 6.1 or newer
 #endif
 
+/* verbs/: memory of a program by its address, among other ways. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 3, 0)
+#define ib_umem_get_va		ib_umem_get
+#endif
+
 /*
  * Since 7.1 (and some of its updates) a tunnel's socket is a struct sock; the
  * functions' types say which.
@@ -47,6 +52,15 @@
 #define blake2s_ctx		blake2s_state
 #endif
 
+/* verbs/: reg_user_mr() with an object that says how to do DMA. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
+#define VIA_DMAH_ARG
+#define VIA_DMAH		NULL
+#else
+#define VIA_DMAH_ARG		struct ib_dmah *dmah,
+#define VIA_DMAH		dmah
+#endif
+
 /* Some updates of older kernels have both names; the queues are the same. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
 #define system_percpu_wq	system_wq
@@ -65,6 +79,15 @@
 	hrtimer_init(via_timer_, clock, mode);				\
 	via_timer_->function = (f);					\
 } while (0)
+#endif
+
+/* verbs/: create_cq() with all attributes of the call. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+#define VIA_CREATE_CQ_ARG	struct ib_udata
+#define VIA_CREATE_CQ_UDATA(a)	(a)
+#else
+#define VIA_CREATE_CQ_ARG	struct uverbs_attr_bundle
+#define VIA_CREATE_CQ_UDATA(a)	((a) ? &(a)->driver_udata : NULL)
 #endif
 
 /* The attributes of a generic netlink dump. */

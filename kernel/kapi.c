@@ -252,7 +252,8 @@ u32 via_kernel_scan(struct via_vi *vi, struct via_queue *q)
 	lockdep_assert_held(&q->lock);
 	if (!vi->file->kernel->scan)
 		return 0;
-	vi->file->kernel->scan(vi, q->recv);
+	if (vi->file->kernel->scan(vi, q->recv))
+		atomic_or(VIA_BROKEN_CALL, &vi->broken);
 	return via_queue_posted(q, &n) ? n : 0;
 }
 

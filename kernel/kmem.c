@@ -160,7 +160,7 @@ static int via_kmem_check_span(const struct via_kernel_mem *m,
 
 	if (via_kmem_index(s->handle) != via_kmem_index(m->r.handle) ||
 	    s->rights & ~(VIA_RDMA_WRITE | VIA_RDMA_READ |
-			  VIA_KERNEL_MEM_STORE) ||
+			  VIA_KERNEL_MEM_STORE | VIA_KERNEL_MEM_INVALIDATE) ||
 	    check_add_overflow(s->start, s->len, &end))
 		return -EINVAL;
 	if (s->npages > m->most)
@@ -207,6 +207,32 @@ bool via_kernel_mem_off(struct via_kernel_mem *m, u32 handle)
 }
 EXPORT_SYMBOL_GPL(via_kernel_mem_off);
 
+static bool via_kmem_of_vi(const struct via_vi *vi,
+			   const struct via_kernel_mem *m)
+{
+	return !vi->attrs.ptag || vi->attrs.ptag == m->r.ptag;
+}
+
+bool via_kernel_mem_invalidate(struct via_vi *vi, u32 handle)
+{
+	struct via_kernel_mem *m;
+	bool was = false;
+
+	rcu_read_lock();
+	m = via_kernel_mem_find(vi->file, handle);
+	if (m) {
+		spin_lock_bh(&m->lock);
+		was = m->on && m->r.handle == handle && via_kmem_of_vi(vi, m) &&
+		      m->r.rights & VIA_KERNEL_MEM_INVALIDATE;
+		if (was)
+			m->on = false;
+		spin_unlock_bh(&m->lock);
+	}
+	rcu_read_unlock();
+	return was;
+}
+EXPORT_SYMBOL_GPL(via_kernel_mem_invalidate);
+
 static u32 via_kmem_right(const struct via_kmem_use *use)
 {
 	if (use->remote)
@@ -222,7 +248,7 @@ static bool via_kmem_may(const struct via_vi *vi,
 	u32 right = via_kmem_right(use);
 
 	return m->on && m->r.handle == use->handle &&
-	       (!vi->attrs.ptag || vi->attrs.ptag == m->r.ptag) &&
+	       via_kmem_of_vi(vi, m) &&
 	       (m->r.rights & right) == right &&
 	       via_region_covers(&m->r, use->addr, use->len);
 }

@@ -62,9 +62,10 @@ struct via_kernel_ops {
 	/**
 	 * @scan: the agent finds nothing posted.  A consumer whose descriptors come
 	 * from memory of a program, without a call, looks there and calls
-	 * via_kernel_post().  The queue's lock is held.  Optional.
+	 * via_kernel_post().  True: settle() is to be called, though nothing has
+	 * completed.  The queue's lock is held.  Optional.
 	 */
-	void (*scan)(struct via_vi *vi, bool recv);
+	bool (*scan)(struct via_vi *vi, bool recv);
 	/**
 	 * @load: fill @d with the descriptor of that number: control, length,
 	 * immediate; nsegs, seg[] or more (from kmalloc(), for the agent to free);
@@ -270,6 +271,9 @@ u32 via_kernel_answer(const struct via_vi *vi, const u8 **data);
 /* Besides VIA_RDMA_WRITE and VIA_RDMA_READ: receives and reads may store there. */
 #define VIA_KERNEL_MEM_STORE	0x100u
 
+/* Its peer may turn it off, by a message: via_kernel_mem_invalidate(). */
+#define VIA_KERNEL_MEM_INVALIDATE	0x200u
+
 /* A piece of memory, and the handle by which it is named.  Any context. */
 struct via_kernel_mem;
 u32 via_kernel_mem_handle(const struct via_kernel_mem *m);
@@ -277,7 +281,7 @@ u32 via_kernel_mem_handle(const struct via_kernel_mem *m);
 /**
  * struct via_kernel_span - what a piece of memory is to be
  * @handle:	the new one: the old one's upper 24 bits
- * @rights:	VIA_RDMA_*, VIA_KERNEL_MEM_STORE
+ * @rights:	VIA_RDMA_*, VIA_KERNEL_MEM_STORE, VIA_KERNEL_MEM_INVALIDATE
  * @start:	address that is named; its place in a page is that of the first byte
  * @len:	bytes
  * @pages:	they lie in; referenced by the consumer as long as it is on
@@ -311,6 +315,11 @@ int via_kernel_mem_on(struct via_kernel_mem *m,
  * Any context but hard interrupts.
  */
 bool via_kernel_mem_off(struct via_kernel_mem *m, u32 handle);
+/*
+ * The same for the VI's peer: if it is on with that handle and
+ * VIA_KERNEL_MEM_INVALIDATE, and of the VI's tag.  RCU read side or a queue lock.
+ */
+bool via_kernel_mem_invalidate(struct via_vi *vi, u32 handle);
 /*
  * The piece that a handle stands for, whatever its low 8 bits, or NULL.  RCU read
  * side.

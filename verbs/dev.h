@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The RDMA device on a VI NIC.  Names of this module begin with vr_, VIA's RDMA.
+ *
+ * Files, lowest first; a file calls only those before it:
+ *
+ *   dev     the device's own state and counters
+ *   map     memory that a program maps
+ *   cq      completion queues
+ *   mr      memory regions
+ *   sq, rq  work queues: rings of work requests and what becomes of them
+ *   qp      queue pairs
+ *   addr    IP addresses, VIA's addresses, and what discriminators hold
+ *   cm      connections, for the kernel's iw_cm
+ *   hook    what the agent calls
+ *   verbs   the table of functions for the RDMA core
+ *   link    devices that come and go
+ */
+#ifndef _VR_DEV_H
+#define _VR_DEV_H
+
+#include <linux/netdevice.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/siw-abi.h>
+#include "../kernel/via_kapi.h"
+
+#define VR_QPS		4096u	/* of a device; each is a VI */
+#define VR_CQS		65536u
+#define VR_CQ_ENTRIES	65536u
+#define VR_MRS		(1u << 22)	/* of 24 bits of a stag, a quarter */
+#define VR_PDS		4096u
+#define VR_WRS		1024u	/* of a queue, VIA_QUEUE_ENTRIES of the agent */
+#define VR_READS	16u	/* under way in each direction, VIA's window of them */
+#define VR_FRWR_PAGES	256u	/* of a region that work requests register */
+#define VR_MESSAGE	(1u << 20)	/* bytes, the class's max_transfer */
+
+/* Counters of a device, `rdma statistic'. */
+enum vr_counter {
+	VR_CONNECTS,		/* requests sent */
+	VR_REQUESTS,		/* requests that came */
+	VR_ESTABLISHED,
+	VR_REFUSED,		/* requests without a listener, or rejected */
+	VR_CONNECT_ERRORS,	/* own requests that failed */
+	VR_LOST,		/* connections that ended by a fault */
+	VR_NO_RECEIVE,		/* of them: own receive queue was empty */
+	VR_LOCAL_REFUSALS,	/* of them: peer named memory it may not use */
+	VR_REMOTE_REFUSALS,	/* of them: peer has refused so */
+	VR_BAD_INVALIDATES,	/* of them: peer invalidated what it may not */
+	VR_BAD_WRS,		/* work requests that could not be executed */
+	VR_CQ_OVERFLOWS,
+	VR_COUNTERS
+};
+
+/**
+ * struct vr_dev - a device
+ * @ib:		the RDMA core's part
+ * @file:	constant: handle of the NIC
+ * @net:	constant: namespace of @ndev
+ * @ifindex:	constant: of @ndev
+ * @udp:	constant: the NIC is via_udp's
+ * @ndev:	vr_links_mutex to write, RCU to read: a reference; NULL once the NIC
+ *		goes
+ * @qps:	by number
+ * @next_qp:	@qps' lock: where the next number is looked for
+ * @wq:		constant: events, in order; its items take no lock of a program's
+ * @listener:	of the agent, for all requests
+ * @listen_lock: of @listeners
+ * @listeners:	struct vr_ep
+ * @link:	vr_links_mutex: all devices
+ * @gone:	unregisters; a reference to @ib.dev while queued
+ * @count:	see enum vr_counter
+ */
+struct vr_dev {
+	struct ib_device ib;
+	struct via_file *file;
+	struct net *net;
+	int ifindex;
+	bool udp;
+	struct net_device __rcu *ndev;
+	struct xarray qps;
+	u32 next_qp;
+	struct workqueue_struct *wq;
+	struct via_listener listener;
+	spinlock_t listen_lock;
+	struct list_head listeners;
+	struct list_head link;
+	struct work_struct gone;
+	atomic64_t count[VR_COUNTERS];
+};
+
+static inline struct vr_dev *vr_dev_of(struct ib_device *ib)
+{
+	return container_of(ib, struct vr_dev, ib);
+}
+
+static inline void vr_count(struct vr_dev *d, enum vr_counter which)
+{
+	atomic64_inc(&d->count[which]);
+}
+
+/* The interface with a reference, or NULL.  Any context. */
+static inline struct net_device *vr_dev_netdev(struct vr_dev *d)
+{
+	struct net_device *ndev;
+
+	rcu_read_lock();
+	ndev = rcu_dereference(d->ndev);
+	dev_hold(ndev);
+	rcu_read_unlock();
+	return ndev;
+}
+
+#endif

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Queue pairs: a VI of the agent each.
+ *
+ *  1. The state follows the VI's, by the hook moved(); a QP that has left its connection
+ *     is in ERR until the consumer resets it.
+ *  2. In ERR what is with the agent is flushed by the agent, and after it what stands
+ *     in the rings, by the work item.  Each work request so completes once, in order.
+ *  3. A consumer in the kernel is never called within its own ib_post_send(): it may hold
+ *     the lock there that its handler takes.  vr_qp_settle() leaves that to the work
+ *     item.
+ *  4. The end: the VI ends first, so no queue lock finds the QP any more; calls of
+ *     settle() that still run have a reference to @call, which is waited for.
+ *
+ *   state   from                          to
+ *   RESET   made, or ERR by the consumer  INIT, ERR
+ *   INIT    RESET by the consumer         RTS by the connection, ERR, RESET
+ *   RTS     INIT                          ERR by anything that ends the connection
+ *   ERR     any                           RESET
+ */
+
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
+#include "qp.h"
+
+#define VR_ROUNDS	16	/* of settle() in one context; the rest is a work item's */
+
+/* What outlives it ---------------------------------------------------------------- */
+
+struct vr_qp *vr_qp_enter(struct via_vi *vi)
+{
+	struct vr_call *call = via_kernel_vi_priv(vi);
+
+	return refcount_inc_not_zero(&call->use) ? call->qp : NULL;
+}
+
+static void vr_call_put(struct vr_call *call)
+{
+	if (refcount_dec_and_test(&call->use))
+		complete(&call->idle);
+}
+
+void vr_qp_leave(struct vr_qp *qp)
+{
+	vr_call_put(qp->call);
+}
+
+static void vr_qp_freed(struct kref *refs)
+{
+	complete(&container_of(refs, struct vr_qp, refs)->free);
+}
+
+void vr_iw_add_ref(struct ib_qp *ib)
+{
+	kref_get(&vr_qp_of(ib)->refs);
+}
+
+void vr_iw_rem_ref(struct ib_qp *ib)
+{
+	kref_put(&vr_qp_of(ib)->refs, vr_qp_freed);
+}
+
+struct ib_qp *vr_iw_get_qp(struct ib_device *ib, int number)
+{
+	struct vr_qp *qp = xa_load(&vr_dev_of(ib)->qps, number);
+
+	return qp ? &qp->ib : NULL;
+}
+
+/* What follows from hooks ------------------------------------------------------------ */
+
+void vr_qp_settle_later(struct vr_qp *qp, u32 todo)
+{
+	vr_qp_todo(qp, todo);
+	queue_work(qp->dev->wq, &qp->work);
+}
+
+static void vr_qp_notify(struct vr_qp *qp, u32 todo)
+{
+	if (todo & VR_TODO_RECV_CQ)
+		vr_cq_notify(qp->rq.cq);
+	if (todo & VR_TODO_SEND_CQ &&
+	    !(todo & VR_TODO_RECV_CQ && qp->sq.cq == qp->rq.cq))
+		vr_cq_notify(qp->sq.cq);
+}
+
+/* A name of this context that no other context has meanwhile. */
+static unsigned long vr_context(void)
+{
+	if (in_task())
+		return (unsigned long)current;
+	return (unsigned long)raw_smp_processor_id() << 1 | 1;
+}
+
+/* Does this context post to the QP, or could it? */
+static bool vr_qp_is_poster(struct vr_qp *qp)
+{
+	int n = atomic_read(&qp->posting);
+
+	return n > 1 || (n == 1 && READ_ONCE(qp->poster) == vr_context());
+}
+
+static void vr_qp_serve(struct vr_qp *qp)
+{
+	u32 todo = atomic_xchg(&qp->todo, 0);
+
+	if (unlikely(todo & (VR_TODO_BREAK | VR_TODO_FLUSH)))
+		vr_qp_settle_later(qp, todo & (VR_TODO_BREAK | VR_TODO_FLUSH));
+	if (unlikely(todo & VR_TODO_RING))
+		via_kernel_ring(qp->vi, false);
+	vr_qp_notify(qp, todo);
+}
+
+void vr_qp_settle(struct vr_qp *qp)
+{
+	atomic_t *nested = &qp->call->nested;
+	int n, rounds = 0;
+
+	if (!qp->user && unlikely(vr_qp_is_poster(qp))) {
+		queue_work(qp->dev->wq, &qp->work);
+		return;
+	}
+	/* The context that is there already serves this one, too. */
+	if (atomic_inc_return(nested) > 1)
+		return;
+	do {
+		n = atomic_read(nested);
+		if (rounds++ < VR_ROUNDS)
+			vr_qp_serve(qp);
+		else
+			queue_work(qp->dev->wq, &qp->work);
+	} while (atomic_sub_return(n, nested));
+}
+
+static void vr_qp_work(struct work_struct *work)
+{
+	struct vr_qp *qp = container_of(work, struct vr_qp, work);
+	u32 todo = atomic_xchg(&qp->todo, 0);
+
+	if (todo & VR_TODO_BREAK)
+		vr_qp_break(qp);
+	if (todo & VR_TODO_FLUSH || READ_ONCE(qp->state) == IB_QPS_ERR) {
+		todo |= vr_sq_flush(&qp->sq);
+		todo |= vr_rq_flush(&qp->rq);
+	}
+	if (todo & VR_TODO_RING)
+		via_kernel_ring(qp->vi, false);
+	/* As in a softirq, where handlers are used to be. */
+	local_bh_disable();
+	vr_qp_notify(qp, todo);
+	local_bh_enable();
+}
+
+void vr_qp_set_state(struct vr_qp *qp, enum ib_qp_state state)
+{
+	spin_lock_bh(&qp->state_lock);
+	WRITE_ONCE(qp->state, state);
+	spin_unlock_bh(&qp->state_lock);
+	if (state != IB_QPS_ERR)
+		return;
+	/* Pairs with the barrier of who posts: it sees ERR, or we its entry. */
+	smp_mb();
+	vr_qp_settle_later(qp, VR_TODO_FLUSH);
+}
+
+void vr_qp_break(struct vr_qp *qp)
+{
+	via_kernel_disconnect(qp->vi);
+	vr_qp_set_state(qp, IB_QPS_ERR);
+}
+
+/* Made and destroyed ------------------------------------------------------------------ */
+
+static int vr_qp_check(const struct ib_qp_init_attr *attr)
+{
+	const struct ib_qp_cap *cap = &attr->cap;
+
+	if (attr->qp_type != IB_QPT_RC || attr->srq || attr->create_flags)
+		return -EOPNOTSUPP;
+	if (cap->max_send_wr > VR_WRS || cap->max_recv_wr > VR_WRS ||
+	    cap->max_send_sge > SIW_MAX_SGE ||
+	    cap->max_recv_sge > SIW_MAX_SGE ||
+	    cap->max_inline_data > SIW_MAX_INLINE || !attr->send_cq ||
+	    !attr->recv_cq)
+		return -EINVAL;
+	return 0;
+}
+
+static void vr_qp_free(struct vr_qp *qp)
+{
+	vr_sq_free(&qp->sq);
+	vr_rq_free(&qp->rq);
+	kfree(qp->call);
+}
+
+static int vr_qp_init(struct vr_qp *qp, struct ib_qp_init_attr *attr,
+		      struct ib_udata *udata, struct siw_uresp_create_qp *resp)
+{
+	struct ib_qp_cap *cap = &attr->cap;
+	int ret;
+
+	kref_init(&qp->refs);
+	init_completion(&qp->free);
+	spin_lock_init(&qp->state_lock);
+	INIT_WORK(&qp->work, vr_qp_work);
+	qp->dev = vr_dev_of(qp->ib.device);
+	qp->user = udata;
+	qp->state = IB_QPS_RESET;
+	qp->sq.cq = vr_cq_of(attr->send_cq);
+	qp->rq.cq = vr_cq_of(attr->recv_cq);
+	qp->sq.qp = &qp->ib;
+	qp->rq.qp = &qp->ib;
+	qp->sq.dev = qp->dev;
+	qp->rq.dev = qp->dev;
+	qp->sq.user = qp->user;
+	qp->rq.user = qp->user;
+	qp->sq.sig_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
+	cap->max_send_wr = roundup_pow_of_two(max(1u, cap->max_send_wr));
+	cap->max_recv_wr = roundup_pow_of_two(max(1u, cap->max_recv_wr));
+	cap->max_send_sge = SIW_MAX_SGE;
+	cap->max_recv_sge = SIW_MAX_SGE;
+	cap->max_inline_data = SIW_MAX_INLINE;
+	qp->cap = *cap;
+	resp->num_sqe = cap->max_send_wr;
+	resp->num_rqe = cap->max_recv_wr;
+	qp->call = kzalloc(sizeof(*qp->call), GFP_KERNEL);
+	if (!qp->call)
+		return -ENOMEM;
+	refcount_set(&qp->call->use, 1);
+	init_completion(&qp->call->idle);
+	qp->call->qp = qp;
+	ret = vr_sq_init(&qp->sq, resp->num_sqe, udata, &resp->sq_key);
+	if (!ret)
+		ret = vr_rq_init(&qp->rq, resp->num_rqe, udata, &resp->rq_key);
+	if (ret)
+		vr_qp_free(qp);
+	return ret;
+}
+
+static struct via_vi *vr_qp_make_vi(struct vr_qp *qp)
+{
+	const struct via_vi_attrs attrs = {
+		.reliability = VIA_RELIABLE_DELIVERY,
+		.ptag = vr_pd_of(qp->ib.pd)->ptag,
+		.max_transfer = VR_MESSAGE,
+		.rights = VIA_RDMA_WRITE | VIA_RDMA_READ,
+	};
+
+	return via_kernel_vi_make(qp->dev->file, &attrs, qp->call);
+}
+
+/* Nothing calls it any more when this returns. */
+static void vr_qp_end_vi(struct vr_qp *qp)
+{
+	via_kernel_vi_destroy(qp->vi);
+	vr_call_put(qp->call);
+	wait_for_completion(&qp->call->idle);
+	cancel_work_sync(&qp->work);
+	kfree_rcu(qp->call, rcu);
+	qp->call = NULL;
+}
+
+int vr_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
+		 struct ib_udata *udata)
+{
+	struct siw_uresp_create_qp resp = {};
+	struct vr_qp *qp = vr_qp_of(ib);
+	int ret = vr_qp_check(attr);
+	u32 number;
+
+	if (!ret && udata && udata->outlen < sizeof(resp))
+		ret = -EINVAL;
+	if (!ret)
+		ret = vr_qp_init(qp, attr, udata, &resp);
+	if (ret)
+		return ret;
+	qp->vi = vr_qp_make_vi(qp);
+	if (IS_ERR(qp->vi)) {
+		ret = PTR_ERR(qp->vi);
+		goto err;
+	}
+	ret = xa_alloc_cyclic(&qp->dev->qps, &number, qp,
+			      XA_LIMIT(1, 0xffffff), &qp->dev->next_qp,
+			      GFP_KERNEL);
+	if (ret < 0)
+		goto err_vi;
+	ib->qp_num = number;
+	if (!udata)
+		return 0;
+	resp.qp_id = number;
+	ret = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	if (!ret)
+		return 0;
+	xa_erase(&qp->dev->qps, number);
+err_vi:
+	vr_qp_end_vi(qp);
+err:
+	vr_qp_free(qp);
+	return ret == -EDQUOT || ret == -ENOSPC ? -ENOMEM : ret;
+}
+
+int vr_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
+{
+	struct vr_qp *qp = vr_qp_of(ib);
+
+	xa_erase(&qp->dev->qps, ib->qp_num);
+	/* Its end of a connection hears of it by moved(). */
+	vr_qp_break(qp);
+	vr_iw_rem_ref(ib);
+	wait_for_completion(&qp->free);
+	vr_qp_end_vi(qp);
+	vr_qp_free(qp);
+	return 0;
+}
+
+/* States ------------------------------------------------------------------------------ */
+
+static int vr_qp_reset(struct vr_qp *qp)
+{
+	via_kernel_disconnect(qp->vi);
+	vr_qp_set_state(qp, IB_QPS_ERR);
+	flush_work(&qp->work);
+	vr_qp_set_state(qp, IB_QPS_RESET);
+	return 0;
+}
+
+static int vr_qp_go(struct vr_qp *qp, enum ib_qp_state to)
+{
+	enum ib_qp_state from = READ_ONCE(qp->state);
+
+	switch (to) {
+	case IB_QPS_RESET:
+		return vr_qp_reset(qp);
+	case IB_QPS_INIT:
+		if (from != IB_QPS_RESET && from != IB_QPS_INIT)
+			return -EINVAL;
+		vr_qp_set_state(qp, to);
+		return 0;
+	case IB_QPS_RTR:
+		/* librdmacm says so before it connects: it can receive already. */
+		return from == IB_QPS_INIT || from == IB_QPS_RTS ? 0 : -EINVAL;
+	case IB_QPS_RTS:
+		/* The connection brings it there. */
+		return from == IB_QPS_RTS ? 0 : -EINVAL;
+	case IB_QPS_SQD:
+	case IB_QPS_ERR:
+		vr_qp_break(qp);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+int vr_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
+		 struct ib_udata *udata)
+{
+	struct vr_qp *qp = vr_qp_of(ib);
+
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return -EOPNOTSUPP;
+	if (mask & IB_QP_ACCESS_FLAGS)
+		WRITE_ONCE(qp->access, attr->qp_access_flags);
+	return mask & IB_QP_STATE ? vr_qp_go(qp, attr->qp_state) : 0;
+}
+
+int vr_query_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
+		struct ib_qp_init_attr *init)
+{
+	struct vr_qp *qp = vr_qp_of(ib);
+
+	attr->qp_state = READ_ONCE(qp->state);
+	attr->cur_qp_state = attr->qp_state;
+	attr->qp_access_flags = READ_ONCE(qp->access);
+	attr->path_mtu = IB_MTU_1024;
+	attr->max_rd_atomic = VR_READS;
+	attr->max_dest_rd_atomic = VR_READS;
+	attr->port_num = 1;
+	attr->cap = qp->cap;
+	init->qp_type = IB_QPT_RC;
+	init->send_cq = ib->send_cq;
+	init->recv_cq = ib->recv_cq;
+	init->sq_sig_type = qp->sq.sig_all ? IB_SIGNAL_ALL_WR :
+					     IB_SIGNAL_REQ_WR;
+	init->cap = qp->cap;
+	return 0;
+}
+
+/* Posting ------------------------------------------------------------------------------ */
+
+/* An entry was written; in ERR nobody else comes by. */
+static void vr_qp_posted(struct vr_qp *qp)
+{
+	/* Pairs with the barrier of vr_qp_set_state(). */
+	smp_mb();
+	if (unlikely(READ_ONCE(qp->state) == IB_QPS_ERR))
+		vr_qp_settle_later(qp, VR_TODO_FLUSH);
+}
+
+static void vr_qp_ring(struct vr_qp *qp)
+{
+	if (likely(READ_ONCE(qp->state) == IB_QPS_RTS)) {
+		atomic_inc(&qp->posting);
+		WRITE_ONCE(qp->poster, vr_context());
+		via_kernel_ring(qp->vi, false);
+		atomic_dec(&qp->posting);
+		/* The ring is a full barrier: as in vr_qp_posted(). */
+		if (unlikely(READ_ONCE(qp->state) == IB_QPS_ERR))
+			vr_qp_settle_later(qp, VR_TODO_FLUSH);
+	} else {
+		vr_qp_posted(qp);
+	}
+}
+
+int vr_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
+		 const struct ib_send_wr **bad)
+{
+	struct vr_qp *qp = vr_qp_of(ib);
+	enum ib_qp_state state = READ_ONCE(qp->state);
+	int ret = 0;
+
+	/* A program's call is the doorbell alone: it has written its ring itself. */
+	if (qp->user ? !!wr : state != IB_QPS_RTS && state != IB_QPS_ERR) {
+		*bad = wr;
+		return -EINVAL;
+	}
+	if (!qp->user) {
+		spin_lock_bh(&qp->sq.put_lock);
+		for (; wr; wr = wr->next) {
+			ret = vr_sq_post(&qp->sq, wr);
+			if (ret)
+				break;
+		}
+		spin_unlock_bh(&qp->sq.put_lock);
+		if (ret)
+			*bad = wr;
+	}
+	vr_qp_ring(qp);
+	return ret;
+}
+
+int vr_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
+		 const struct ib_recv_wr **bad)
+{
+	struct vr_qp *qp = vr_qp_of(ib);
+	int ret = 0;
+
+	if (qp->user) {
+		*bad = wr;
+		return -EINVAL;
+	}
+	spin_lock_bh(&qp->rq.put_lock);
+	for (; wr; wr = wr->next) {
+		ret = vr_rq_post(&qp->rq, wr);
+		if (ret)
+			break;
+	}
+	spin_unlock_bh(&qp->rq.put_lock);
+	if (ret)
+		*bad = wr;
+	vr_qp_posted(qp);
+	return ret;
+}

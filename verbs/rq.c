@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Receive queues.
+ *
+ *  1. A program posts receives without a call: the agent asks for them (scan) when a
+ *     message finds none.  What is posted then stands in the ring until it is loaded.
+ *  2. An entry is copied once, when it is loaded; its VALID is cleared behind that.
+ */
+
+#include <linux/slab.h>
+#include "rq.h"
+
+int vr_rq_init(struct vr_rq *rq, u32 entries, struct ib_udata *udata, u64 *key)
+{
+	int ret;
+
+	spin_lock_init(&rq->put_lock);
+	spin_lock_init(&rq->lock);
+	rq->mask = entries - 1;
+	rq->ids = kvcalloc(entries, sizeof(*rq->ids), GFP_KERNEL);
+	if (!rq->ids)
+		return -ENOMEM;
+	ret = vr_buf_alloc(&rq->buf, entries * sizeof(*rq->ring), udata, key);
+	if (ret) {
+		kvfree(rq->ids);
+		rq->ids = NULL;
+		return ret;
+	}
+	rq->ring = rq->buf.addr;
+	return 0;
+}
+
+void vr_rq_free(struct vr_rq *rq)
+{
+	if (!rq->ids)
+		return;
+	vr_buf_free(&rq->buf);
+	kvfree(rq->ids);
+	rq->ids = NULL;
+}
+
+int vr_rq_post(struct vr_rq *rq, const struct ib_recv_wr *wr)
+{
+	struct siw_rqe *r = &rq->ring[rq->put & rq->mask];
+	int i;
+
+	lockdep_assert_held(&rq->put_lock);
+	if (READ_ONCE(r->flags) & SIW_WQE_VALID)
+		return -ENOMEM;
+	if (wr->num_sge > SIW_MAX_SGE)
+		return -EINVAL;
+	r->id = wr->wr_id;
+	r->num_sge = wr->num_sge;
+	for (i = 0; i < wr->num_sge; i++)
+		r->sge[i] = (struct siw_sge){
+			.laddr = wr->sg_list[i].addr,
+			.length = wr->sg_list[i].length,
+			.lkey = wr->sg_list[i].lkey,
+		};
+	/* Pairs with the load-acquire of vr_rq_scan(). */
+	smp_store_release(&r->flags, SIW_WQE_VALID);
+	rq->put++;
+	return 0;
+}
+
+u32 vr_rq_scan(struct vr_rq *rq)
+{
+	u32 n = 0;
+
+	spin_lock(&rq->lock);
+	while (rq->seen - rq->done <= rq->mask) {
+		/* Pairs with the store-release of who posts. */
+		if (!(smp_load_acquire(&rq->ring[rq->seen & rq->mask].flags) &
+		      SIW_WQE_VALID))
+			break;
+		rq->seen++;
+		n++;
+	}
+	spin_unlock(&rq->lock);
+	return n;
+}
+
+/* An entry's name, and the entry is free. */
+static void vr_rq_take(struct vr_rq *rq, struct siw_rqe *r)
+{
+	rq->ids[rq->loaded++ & rq->mask] = READ_ONCE(r->id);
+	/* Pairs with the look at VALID of who posts: it has been read. */
+	smp_store_release(&r->flags, 0);
+}
+
+void vr_rq_load(struct vr_rq *rq, struct via_desc *d)
+{
+	struct siw_rqe *r;
+	struct siw_sge sge[SIW_MAX_SGE];
+	u32 n;
+
+	spin_lock(&rq->lock);
+	r = &rq->ring[rq->loaded & rq->mask];
+	n = READ_ONCE(r->num_sge);
+	memcpy(sge, r->sge, min_t(u32, n, SIW_MAX_SGE) * sizeof(*sge));
+	/* The copy is what is checked: no second look. */
+	barrier();
+	vr_rq_take(rq, r);
+	spin_unlock(&rq->lock);
+	vr_set_segments(d, sge, n, rq->user);
+}
+
+static u32 vr_rq_report(struct vr_rq *rq, u64 id, u16 status,
+			const struct via_kernel_done *done)
+{
+	struct vr_cqe e = {
+		.id = id,
+		.qp = rq->qp,
+		.user = rq->user,
+		.solicited = status || (done && done->solicited),
+		.opcode = SIW_OP_RECEIVE,
+		.status = status,
+		.bytes = done ? done->length : 0,
+		.inval_stag = done && done->invalidate ? done->immediate : 0,
+	};
+
+	return vr_cq_add(rq->cq, &e) ? VR_TODO_RECV_CQ : 0;
+}
+
+/* SEND_WITH_INV: the peer may end what it was given, and nothing else. */
+static u32 vr_rq_invalidate(struct vr_rq *rq, struct via_vi *vi,
+			    const struct via_kernel_done *done)
+{
+	if (likely(via_kernel_mem_invalidate(vi, done->immediate)))
+		return 0;
+	vr_count(rq->dev, VR_BAD_INVALIDATES);
+	return VR_TODO_BREAK;
+}
+
+u32 vr_rq_complete(struct vr_rq *rq, struct via_vi *vi,
+		   const struct via_kernel_done *done)
+{
+	u16 status = vr_wc_status_of(done->status);
+	u32 todo = 0;
+
+	spin_lock(&rq->lock);
+	if (rq->loaded == rq->done)
+		vr_rq_take(rq, &rq->ring[rq->done & rq->mask]);
+	if (unlikely(done->invalidate && !status)) {
+		todo = vr_rq_invalidate(rq, vi, done);
+		if (todo)
+			status = SIW_WC_REM_INV_REQ_ERR;
+	}
+	todo |= vr_rq_report(rq, rq->ids[rq->done & rq->mask], status, done);
+	rq->done++;
+	spin_unlock(&rq->lock);
+	return todo;
+}
+
+u32 vr_rq_flush(struct vr_rq *rq)
+{
+	struct siw_rqe *r;
+	u32 n, todo = 0;
+
+	spin_lock_bh(&rq->lock);
+	/* What is with the agent completes first, and then it is our turn. */
+	for (n = 0; n <= rq->mask && rq->done == rq->seen; n++) {
+		r = &rq->ring[rq->seen & rq->mask];
+		/* Pairs with the store-release of who posts. */
+		if (!(smp_load_acquire(&r->flags) & SIW_WQE_VALID))
+			break;
+		vr_rq_take(rq, r);
+		todo |= vr_rq_report(rq, rq->ids[rq->done & rq->mask],
+				     SIW_WC_WR_FLUSH_ERR, NULL);
+		rq->seen++;
+		rq->done++;
+	}
+	spin_unlock_bh(&rq->lock);
+	return todo;
+}

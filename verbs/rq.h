@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Receive queues. */
+#ifndef _VR_RQ_H
+#define _VR_RQ_H
+
+#include "sq.h"
+
+/**
+ * struct vr_rq - a receive queue
+ * @buf:	constant: @ring
+ * @ring:	constant: entries; of a program, its memory
+ * @ids:	lock: of entries that the agent has loaded
+ * @mask:	constant: entries - 1
+ * @cq:		constant
+ * @qp:		constant
+ * @dev:	constant
+ * @user:	constant: @ring is a program's
+ * @put_lock:	consumers in the kernel that post
+ * @put:	put_lock: entries written by such
+ * @lock:	inside of the agent's queue lock
+ * @seen:	lock: entries that the agent was given
+ * @loaded:	lock: entries that the agent has loaded
+ * @done:	lock: entries complete
+ *
+ * done <= loaded <= seen <= done + entries, counted from 0 and wrapping.
+ */
+struct vr_rq {
+	struct vr_buf buf;
+	struct siw_rqe *ring;
+	u64 *ids;
+	u32 mask;
+	struct vr_cq *cq;
+	struct ib_qp *qp;
+	struct vr_dev *dev;
+	bool user;
+	spinlock_t put_lock;
+	u32 put;
+	spinlock_t lock;
+	u32 seen;
+	u32 loaded;
+	u32 done;
+};
+
+/* Process context; init sleeps.  0 or -ENOMEM. */
+int vr_rq_init(struct vr_rq *rq, u32 entries, struct ib_udata *udata, u64 *key);
+void vr_rq_free(struct vr_rq *rq);
+
+/* A consumer in the kernel posts.  0, -ENOMEM (the ring is full) or -EINVAL. */
+int vr_rq_post(struct vr_rq *rq, const struct ib_recv_wr *wr);
+
+/*
+ * Hooks; the agent's queue lock is held.  scan: how many more receives there are.
+ * complete returns VR_TODO_*.
+ */
+u32 vr_rq_scan(struct vr_rq *rq);
+void vr_rq_load(struct vr_rq *rq, struct via_desc *d);
+u32 vr_rq_complete(struct vr_rq *rq, struct via_vi *vi,
+		   const struct via_kernel_done *done);
+/*
+ * Complete all that the ring holds as flushed, if nothing is with the agent.  Any context
+ * without the agent's locks.
+ */
+u32 vr_rq_flush(struct vr_rq *rq);
+
+#endif

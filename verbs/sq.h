@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Send queues. */
+#ifndef _VR_SQ_H
+#define _VR_SQ_H
+
+#include "cq.h"
+#include "mr.h"
+
+/* What the caller does when it has dropped all locks, see qp.h. */
+#define VR_TODO_SEND_CQ	0x1u	/* vr_cq_notify() */
+#define VR_TODO_RECV_CQ	0x2u
+#define VR_TODO_RING	0x4u	/* the send queue was held: ring */
+#define VR_TODO_BREAK	0x8u	/* the connection ends */
+#define VR_TODO_FLUSH	0x10u	/* what is left in the rings */
+#define VR_TODO_ALL	0x1fu
+
+/**
+ * struct vr_wr - a work request that was taken from the ring
+ * @sqe:	copy; inline data lies behind its first segment
+ * @local:	registration or invalidation: nothing is sent
+ * @status:	of a local one, enum siw_wc_status
+ */
+struct vr_wr {
+	struct siw_sqe sqe;
+	bool local;
+	u16 status;
+};
+
+/**
+ * struct vr_sq - a send queue
+ * @buf:	constant: @ring
+ * @ring:	constant: entries; of a program, its memory
+ * @wrs:	lock: copies, at the same index
+ * @mask:	constant: entries - 1
+ * @cq:		constant
+ * @qp:		constant
+ * @dev:	constant
+ * @user:	constant: @ring is a program's
+ * @sig_all:	constant: all completions are reported
+ * @put_lock:	consumers in the kernel that post
+ * @put:	put_lock: entries written by such
+ * @lock:	inside of the agent's queue lock
+ * @taken:	lock: entries taken from the ring
+ * @loaded:	lock: entries up to the last one that the agent has loaded
+ * @done:	lock: entries complete
+ * @held:	lock: an entry is valid, but must wait for a completion
+ *
+ * done <= loaded <= taken <= done + entries, counted from 0 and wrapping.
+ */
+struct vr_sq {
+	struct vr_buf buf;
+	struct siw_sqe *ring;
+	struct vr_wr *wrs;
+	u32 mask;
+	struct vr_cq *cq;
+	struct ib_qp *qp;
+	struct vr_dev *dev;
+	bool user;
+	bool sig_all;
+	spinlock_t put_lock;
+	u32 put;
+	spinlock_t lock;
+	u32 taken;
+	u32 loaded;
+	u32 done;
+	bool held;
+};
+
+/* Process context; init sleeps.  0 or -ENOMEM. */
+int vr_sq_init(struct vr_sq *sq, u32 entries, struct ib_udata *udata, u64 *key);
+void vr_sq_free(struct vr_sq *sq);
+
+/* A consumer in the kernel posts.  0, -ENOMEM (the ring is full) or -EINVAL. */
+int vr_sq_post(struct vr_sq *sq, const struct ib_send_wr *wr);
+
+/*
+ * Hooks; the agent's queue lock is held.  scan: how many more sends there are in *n.
+ * They return VR_TODO_*.
+ */
+u32 vr_sq_scan(struct vr_sq *sq, u32 *n);
+void vr_sq_load(struct vr_sq *sq, struct via_desc *d);
+u32 vr_sq_complete(struct vr_sq *sq, const struct via_kernel_done *done);
+/*
+ * Complete all that the ring holds as flushed, if nothing is with the agent.  Any context
+ * without the agent's locks.
+ */
+u32 vr_sq_flush(struct vr_sq *sq);
+
+/* enum siw_wc_status of the agent's status. */
+u16 vr_wc_status_of(enum via_status status);
+/*
+ * Segments of a work request for the agent; those of a program name no memory by key 0.
+ * An error goes to d->status.
+ */
+void vr_set_segments(struct via_desc *d, const struct siw_sge *sge, u32 n,
+		     bool user);
+
+#endif
