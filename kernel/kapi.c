@@ -257,6 +257,12 @@ u32 via_kernel_scan(struct via_vi *vi, struct via_queue *q)
 	return via_queue_posted(q, &n) ? n : 0;
 }
 
+bool via_kernel_drained(struct via_vi *vi)
+{
+	return !via_kernel_scan(vi, &vi->sq);
+}
+EXPORT_SYMBOL_GPL(via_kernel_drained);
+
 void via_kernel_complete(struct via_vi *vi, struct via_queue *q,
 			 enum via_status status, u32 length, u32 immediate)
 {

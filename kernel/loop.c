@@ -279,7 +279,8 @@ static int via_loop_send(struct via_vi *vi)
 	/* Settling us settles the peer: via_loop_disconnected(). */
 	if (via_vi_is_broken(vi))
 		return 0;
-	return via_queue_posted(&vi->sq, &n) && n ? VIA_TRAP_MORE : 0;
+	return via_queue_posted(&vi->sq, &n) && !via_send_drained(vi) ?
+	       VIA_TRAP_MORE : 0;
 }
 
 /*

@@ -754,14 +754,17 @@ void *via_vi_memory(struct via_vi *vi, size_t bytes);
  * and to load until via_send_sleep() returns false.
  */
 struct via_desc *via_send_load(struct via_vi *vi, struct via_work *work);
+/* Of a consumer in the kernel: looks for more.  sq.lock held. */
+bool via_kernel_drained(struct via_vi *vi);
 struct via_desc *via_send_entry(struct via_vi *vi, u32 index);
 bool via_send_full(const struct via_vi *vi);
 void via_send_complete(struct via_vi *vi, enum via_status status, u32 length);
 bool via_send_sleep(struct via_vi *vi);
 void via_send_busy(struct via_vi *vi);
-static inline bool via_send_drained(const struct via_vi *vi)
+static inline bool via_send_drained(struct via_vi *vi)
 {
-	return READ_ONCE(vi->sq.prog->tail) == vi->sq.next;
+	return READ_ONCE(vi->sq.prog->tail) == vi->sq.next &&
+	       (likely(!vi->kernel) || via_kernel_drained(vi));
 }
 
 /*
