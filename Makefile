@@ -218,7 +218,7 @@ setup:
 
 # What steps of make check need beside; without it they are skipped.
 setup-check:
-	tools/lab/setup.sh base container mpi plots system trace wireshark
+	tools/lab/setup.sh base container mpi plots rdma system trace wireshark
 
 setup-package:
 	tools/lab/setup.sh package

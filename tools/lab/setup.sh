@@ -68,6 +68,8 @@ done
 	die "missing:$missing; run as root: apt-get install$missing"
 log=$(mktemp /tmp/mvia-setup.XXXXXX)
 export DEBIAN_FRONTEND=noninteractive
+# No service of these packages starts here: what uses them are guests.
+export SYSTEMD_OFFLINE=1
 say "installing$missing"
 # Lists may be absent or too old to fetch from: update, then install.
 if ! apt-get update -q >"$log" 2>&1; then
