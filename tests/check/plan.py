@@ -32,6 +32,7 @@ import native_ip
 import pinned
 import plugins
 import polling
+import rdma
 import registers
 import regress
 import rights
@@ -125,6 +126,12 @@ def full_sessions():
             yield boot("full", BESIDE, "mixed_full mixed", kernel, 2, nic,
                        **MIXED)
         yield boot("full", BEHIND, "iommu_full iommu", kernel, 2, nic, **IOMMU)
+    # What stands beside VIA has guests of its own.
+    for kernel in ("6.1", "6.12", "7.3"):
+        yield boot("full", "verbs, {kernel}", "verbs", kernel, 1, "e1000",
+                   mem=768)
+        yield boot("full", "verbs of rdma_rxe, {kernel}", "rxe", kernel, 1,
+                   "e1000", mem=768, modules=False, control=True)
     yield boot("full", "arm64 beside amd64", "arm64", "6.1", 1, "virtio-net",
                arm64=("node1",))
     yield boot("full", "locked down", "locked", "6.1", 1, "virtio-net",
@@ -325,6 +332,18 @@ IN_GUESTS = [
         jobs=0),
     row("MPI, the cable is out, {nic}", mpi.unplugged, "net", jobs=0),
     row("MPI, a node is reset, {nic}", mpi.reset, "net", jobs=0),
+    row("verbs: a device comes and goes, {nic}", rdma.comes_and_goes,
+        "net rounds", stock=(0, 1), verbs=(0, 5)),
+    row("verbs: {name} over {kind}, {nic}", rdma.program, "net name kind",
+        stock=[(0, ["rping", "ib_write_bw"], "via")],
+        verbs=[(0, list(rdma.PROGRAMS), "via"),
+               (0, list(rdma.OVER_TCP), "tcp")],
+        rxe=(0, list(rdma.PROGRAMS), "rxe")),
+    row("verbs: {what} by NVMe over {kind}, {depth} in flight, {nic}",
+        rdma.nvme, "net kind what depth connects",
+        stock=(0, "via", "a disk", 8, 1),
+        verbs=(0, ["via", "tcp"], ["a disk", "a file"], 32, 5),
+        rxe=(0, "rxe", ["a disk", "a file"], 32, 5)),
     row("names by frames, {nic}", conform.names, "net",
         stock=2, newer=0, debug=0, all=EACH),
     row("ends of programs, one machine", samples.ends_here, at="stock all"),

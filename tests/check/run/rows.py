@@ -20,7 +20,7 @@ import itertools
 
 import choose
 import lanes
-from session import NativeSession, Session
+from session import ControlSession, NativeSession, Session
 
 EACH = object()
 # In `needs`: the step leaves something that no other step can work with.
@@ -126,7 +126,8 @@ def need(check, found, names):
 
 def in_guests(check, rows, where, soak):
     settings = dict(where.settings)
-    make = NativeSession if settings.pop("native", False) else Session
+    make = NativeSession if settings.pop("native", False) else \
+        ControlSession if settings.pop("control", False) else Session
     session = make(check, where.title, **settings)
     try:
         for found, name, given in steps(rows, where.columns, session, soak):
