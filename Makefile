@@ -4,6 +4,7 @@
 #   make demo-local VIA between programs of this machine, beside sockets: no
 #                   virtual machine, no root, ten seconds
 #   make demo-mpi   two virtual machines, MPI between them over VIA
+#   make demo-rdma  two virtual machines, one uses the other's disk over VIA
 #   make test       what needs no virtual machine and no root: two minutes
 #   make check      every test
 #
@@ -210,8 +211,8 @@ uninstall: $(UNINSTALL_HOOKS)
 		$(TELL_MODPROBE); }
 	$(HERE_AS_ROOT) $(LDCONFIG)
 
-.PHONY: setup setup-check setup-package demo demo-mpi demo-local test check check-full soak bench mutation mutation-sim lab lint
-test demo demo-mpi demo-local check check-full soak bench mutation mutation-sim lint: \
+.PHONY: setup setup-check setup-package demo demo-mpi demo-rdma demo-local test check check-full soak bench mutation mutation-sim lab lint
+test demo demo-mpi demo-rdma demo-local check check-full soak bench mutation mutation-sim lint: \
 	export WERROR := $(or $(WERROR),1)
 setup:
 	tools/lab/setup.sh
@@ -233,6 +234,10 @@ demo: setup
 demo-mpi: setup
 	tools/lab/setup.sh mpi
 	tools/demo/demo_mpi.py $(DEMO_ARGS)
+
+demo-rdma: setup
+	tools/lab/setup.sh rdma
+	tools/demo/demo_rdma.py $(DEMO_ARGS)
 
 demo-local:
 	@tools/demo/demo_local.py $(DEMO_ARGS)

@@ -224,13 +224,13 @@ def demo(args):
           flush=True)
 
 
-def command(demo, name, description, amount, default):
+def command(demo, name, description, amount, default, nic="virtio-net"):
     """The command line of a demo: its status."""
     parser = argparse.ArgumentParser(
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nic", default="virtio-net",
-                        help="NIC model (virtio-net; tools/lab/lab models)")
+    parser.add_argument("--nic", default=nic,
+                        help=f"NIC model ({nic}; tools/lab/lab models)")
     parser.add_argument("--kernel", default="6.1", choices=kernels.NAMES)
     parser.add_argument(amount, type=int, default=default)
     args = parser.parse_args()
