@@ -137,6 +137,7 @@ all: modules user
 -include tests/viatest/Makefile.inc
 -include tests/sim/Makefile.inc
 -include tests/shm/Makefile.inc
+-include tests/verbs/Makefile.inc
 -include tests/older/Makefile.inc
 -include tests/bench/Makefile.inc
 -include tests/ofi/Makefile.inc

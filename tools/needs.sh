@@ -69,6 +69,10 @@ need()
 		case $1 in *-clang) program clang clang ;; esac ;;
 	sim | */viasim) program clang clang && compiler ;;
 	fuzz | */fuzz/*) program clang "clang $(clang_rt)" ;;
+	verbs | */verbsconform | */verbsfuzz | */verbsmeasure)
+		compiler
+		header infiniband/verbs.h libibverbs-dev
+		header rdma/rdma_cma.h librdmacm-dev ;;
 	viampi | */viampi) compiler && program "${MPICC:-mpicc}" libopenmpi-dev ;;
 	demo-local | test) compiler && program python3 python3 ;;
 	plots | install-python) program python3 python3 ;;
