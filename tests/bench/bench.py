@@ -23,6 +23,8 @@ Parts: exact  instructions over the NIC, beside UDP and TCP (tulip, i82559er)
        patterns  how programs exchange messages (think time, clients in turn,
               one thread with both ends, RDMA Write, bursts, a lost last
               frame): VIA beside UDP, TCP and RC on rdma_rxe, tulip
+       verbs  programs of RDMA verbs by the stock libraries: via_rdma beside
+              rdma_rxe, instructions (e1000, tulip)
        mpi    fi_pingpong and Open MPI over via;ofi_rxm between two machines,
               beside tcp;ofi_rxm and Open MPI's TCP; instructions of 8 bytes
 Each part ends with what of its instructions is better and worse than in the
@@ -49,17 +51,18 @@ import peers  # noqa: E402
 import providers  # noqa: E402
 import record  # noqa: E402
 import sizes  # noqa: E402
+import verbs  # noqa: E402
 import wire  # noqa: E402
 from lab import Lab, LabError  # noqa: E402
 from labkit import kernels  # noqa: E402
 
 PARTS = ("exact", "udp", "peers", "lo", "micro", "objects", "hostile", "keys",
-         "native", "wire", "sizes", "providers", "patterns", "mpi")
+         "native", "wire", "sizes", "providers", "patterns", "verbs", "mpi")
 EXACT_PARTS = {"exact": exact.part_exact, "lo": exact.part_lo,
                "micro": exact.part_micro, "hostile": exact.part_hostile, "keys": exact.part_keys,
                "native": exact.part_native, "udp": exact.part_udp,
                "peers": peers.part_peers, "objects": exact.part_objects}
-COUNTED = {*EXACT_PARTS, "sizes", "patterns"}
+COUNTED = {*EXACT_PARTS, "sizes", "patterns", "verbs"}
 WIRE_NICS = ["e1000", "virtio-net"]
 
 
@@ -256,6 +259,9 @@ def main():
     if "providers" in parts:
         failures += providers.part_providers(book, args.build, args.quick)
         book.ends("providers")
+    if "verbs" in parts:
+        failures += verbs.part_verbs(book, args)
+        book.ends("verbs")
     if "mpi" in parts:
         failures += run_mpi(book, args)
         book.ends("mpi")

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Programs of verbs by the stock libraries: via_rdma beside rdma_rxe.
+
+Both NICs of the exact node are in its first namespace, where rxe has its
+sockets; what goes from one address to the other goes over the wire.  Each
+device has a boot of its own, and rxe a limit: it stalls by itself, and then
+there is no figure to compare with.
+"""
+
+import json
+
+import exact
+from lab import LabError
+
+NICS = ("e1000", "tulip")
+VIA, RXE = "via_rdma", "rxe"
+LIMIT = 240     # seconds of a run
+MODULES = ("via_ka", "via_ether", "via_netdev")
+
+# What is run, and what its figure is called.
+RUNS = (("verbs lat", "poll", "lat", 2000),
+        ("verbs lat", "block", "-e lat", 2000),
+        *((f"verbs {op}", "poll", f"-s 65536 {op}", 500)
+          for op in ("send", "write", "read")))
+
+# Routes to the node's own addresses that lead to the other NIC; the table of
+# local ones is asked for what comes in.
+ONE_WIRE = """
+ip -n peer link set eth1 netns 1
+for i in eth0 eth1; do ip addr flush dev $i; ip link set $i up; done
+ip link set lo up
+ip addr add 10.0.0.1/24 dev eth0
+ip addr add 10.0.0.2/24 dev eth1
+for i in all default eth0 eth1; do
+  c=/proc/sys/net/ipv4/conf/$i
+  echo 1 >$c/accept_local; echo 0 >$c/rp_filter
+  echo 1 >$c/arp_ignore; echo 1 >$c/arp_announce
+done
+ip rule add pref 5 iif eth0 lookup local
+ip rule add pref 6 iif eth1 lookup local
+ip rule add pref 10 to 10.0.0.1 lookup 101
+ip rule add pref 11 to 10.0.0.2 lookup 102
+ip rule add pref 20 lookup local
+ip rule del pref 0
+ip route add 10.0.0.1 dev eth1 src 10.0.0.2 table 101
+ip route add 10.0.0.2 dev eth0 src 10.0.0.1 table 102
+ip neigh replace 10.0.0.2 lladdr $(cat /sys/class/net/eth1/address) dev eth0
+ip neigh replace 10.0.0.1 lladdr $(cat /sys/class/net/eth0/address) dev eth1
+"""
+
+
+def setup(lab, path):
+    """Devices of verbs on both NICs."""
+    node = lab.nodes[0]
+    node.sh(f"set -e{ONE_WIRE}")
+    node.sh("modprobe -a rdma_ucm ib_uverbs")
+    kind = "rxe"
+    if path == VIA:
+        kind = "via"
+        lab.insmod(node, modules=MODULES)
+        lab.attach(node, "eth0", "eth1")
+        lab.insmod(node, modules=(VIA,))
+    else:
+        node.sh("modprobe -a crc32_generic crc32-pclmul; modprobe rdma_rxe")
+    for number in range(2):
+        node.sh(f"rdma link add {kind}{number} type {kind} "
+                f"netdev eth{number}")
+
+
+def one(book, lab, args, nic, path, run):
+    """One figure; a text where there is none."""
+    bench, wait, options, count = run
+    count = count // 5 if args.quick else count
+    command = (f"{args.build}/verbsmeasure --json -n {count} {options} "
+               "10.0.0.1 10.0.0.2")
+    done = lab.nodes[0].run(f"timeout {LIMIT} {command}", LIMIT + 60)
+    if done.rc:
+        last = (done.all.strip().splitlines() or ["no output"])[-1]
+        return f"{nic}, {path}: {options}: {last}"
+    row = json.loads(done.out)
+    book.add(bench=bench, path=path, nic=nic, level="-", wait=wait,
+             size=row["bytes"],
+             unit="instructions" if bench == "verbs lat" else "instr-per-byte",
+             value=row["ns"] if bench == "verbs lat" else row["ns_per_byte"])
+    return None
+
+
+def boot(book, args, nic, path):
+    """All runs of a device in one boot; returns what failed."""
+    failures = []
+    print(f"# verbs, exact mode, {nic}: {path}", flush=True)
+    try:
+        with exact.guest(args, nic) as lab:
+            setup(lab, path)
+            for run in RUNS:
+                failed = one(book, lab, args, nic, path, run)
+                if failed:
+                    failures.append(failed)
+                    print(f"# FAILED {failed}", flush=True)
+    except LabError as error:
+        failures.append(f"verbs, {nic}, {path}: {error}")
+        print(f"# FAILED {failures[-1]}", flush=True)
+    return failures
+
+
+def part_verbs(book, args):
+    """Returns the failures: rxe's are told, and are none of ours."""
+    failures = []
+    for nic in NICS:
+        boot(book, args, nic, RXE)
+        failures += boot(book, args, nic, VIA)
+        for bench, wait, _, _ in RUNS:
+            like = dict(bench=bench, nic=nic, wait=wait)
+            book.ratio(dict(path=VIA, **like), dict(path=RXE, **like))
+    return failures
