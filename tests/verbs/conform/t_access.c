@@ -83,6 +83,33 @@ static void read_keys(void)
 	spoilt(READ, keys, ARRAY_SIZE(keys));
 }
 
+/* Keys that a peer guesses: those around a good one, and random ones. */
+static void guesses(void)
+{
+	struct answer a;
+	struct work w;
+	struct link l;
+	uint32_t i, guess = 1;
+
+	for (i = 0; i < 60; i++) {
+		NEED(link_open(&l, &usual));
+		guess = guess * 1103515245 + 12345;
+		w = rdma(1, READ, &l.near.mem, 0, 64, &l.far.mem, 0);
+		if (i < 20)
+			w.rkey += (i + 1) << 8;
+		else if (i < 40)
+			w.rkey -= (i - 19) << 8;
+		else
+			w.rkey = guess;
+		mem_fill(&l.near.mem, 0, 64, 7);
+		NEED_EQ(post_send(&l.near, &w, 1), 0);
+		NEED_EQ(all_done(&l.near, SQ, 1, &a, LONG_MS), 1);
+		CHECK(a.done[0].status != IBV_WC_SUCCESS);
+		CHECK(mem_is(&l.near.mem, 0, 64, 7));
+		link_close(&l);
+	}
+}
+
 /* The beginning of a message is in bounds: it may have been written. */
 static void write_ranges(void)
 {
@@ -384,6 +411,7 @@ static void keys_differ(void)
 static const struct group groups[] = {
 	{ "access.write_key", write_keys, "WRITEs with wrong keys", 120 },
 	{ "access.read_key", read_keys, "READs with wrong keys", 120 },
+	{ "access.guesses", guesses, "READs with 60 guessed keys", 180 },
 	{ "access.write_range", write_ranges, "WRITEs beyond the memory",
 	  120 },
 	{ "access.read_range", read_ranges, "READs beyond the memory", 120 },

@@ -85,12 +85,17 @@ static void solicited(void)
 	message(&l, IBV_SEND_SOLICITED);
 	CHECK(point_notified(&l.far, RQ, LONG_MS));
 	DONE(&l.far, RQ, 1, SUCCESS);
-	/* All is more than solicited: asking for less takes nothing back. */
-	NEED_EQ(point_arm(&l.far, RQ, false), 0);
-	NEED_EQ(point_arm(&l.far, RQ, true), 0);
-	message(&l, 0);
-	CHECK(point_notified(&l.far, RQ, LONG_MS));
-	DONE(&l.far, RQ, 1, SUCCESS);
+	/*
+	 * All is more than solicited: asking for less takes nothing back.  The
+	 * library of siw's ABI writes a flag, and the last word holds.
+	 */
+	if (!env.limits.iwarp) {
+		NEED_EQ(point_arm(&l.far, RQ, false), 0);
+		NEED_EQ(point_arm(&l.far, RQ, true), 0);
+		message(&l, 0);
+		CHECK(point_notified(&l.far, RQ, LONG_MS));
+		DONE(&l.far, RQ, 1, SUCCESS);
+	}
 	link_close(&l);
 }
 

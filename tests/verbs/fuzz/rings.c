@@ -312,7 +312,9 @@ static void destroy(struct state *s)
 			m->mr = NULL;
 		break;
 	case 3:
-		ibv_dealloc_pd(s->p.end[which]->pd[0]);
+		if (s->p.end[which]->pd[0] &&
+		    !ibv_dealloc_pd(s->p.end[which]->pd[0]))
+			s->p.end[which]->pd[0] = NULL;
 		break;
 	case 4:
 		rdma_disconnect(c->id);
