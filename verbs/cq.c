@@ -174,12 +174,13 @@ int vr_poll_cq(struct ib_cq *ib, int n, struct ib_wc *wc)
 {
 	struct vr_cq *cq = vr_cq_of(ib);
 	struct siw_cqe *c;
+	unsigned long flags;
 	int i;
 
 	/* A program polls the ring itself, whose content is not to be trusted. */
 	if (ib->uobject)
 		return -EOPNOTSUPP;
-	spin_lock_bh(&cq->lock);
+	spin_lock_irqsave(&cq->lock, flags);
 	for (i = 0; i < n; i++) {
 		c = &cq->ring[cq->get & cq->mask];
 		/* Pairs with the store-release of who adds. */
@@ -188,26 +189,27 @@ int vr_poll_cq(struct ib_cq *ib, int n, struct ib_wc *wc)
 		vr_cq_take(c, &wc[i]);
 		cq->get++;
 	}
-	spin_unlock_bh(&cq->lock);
+	spin_unlock_irqrestore(&cq->lock, flags);
 	return i;
 }
 
-int vr_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags flags)
+int vr_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags what)
 {
 	struct vr_cq *cq = vr_cq_of(ib);
+	unsigned long flags;
 	u32 armed = SIW_NOTIFY_SOLICITED;
 	int missed = 0;
 
-	if ((flags & IB_CQ_SOLICITED_MASK) == IB_CQ_NEXT_COMP)
+	if ((what & IB_CQ_SOLICITED_MASK) == IB_CQ_NEXT_COMP)
 		armed |= SIW_NOTIFY_NEXT_COMPLETION;
 	WRITE_ONCE(cq->ctrl->flags, armed);
 	/* Pairs with the barrier of who adds. */
 	smp_mb();
-	if (flags & IB_CQ_REPORT_MISSED_EVENTS && !ib->uobject) {
-		spin_lock_bh(&cq->lock);
+	if (what & IB_CQ_REPORT_MISSED_EVENTS && !ib->uobject) {
+		spin_lock_irqsave(&cq->lock, flags);
 		missed = !!(READ_ONCE(cq->ring[cq->get & cq->mask].flags) &
 			    SIW_WQE_VALID);
-		spin_unlock_bh(&cq->lock);
+		spin_unlock_irqrestore(&cq->lock, flags);
 	}
 	return missed;
 }

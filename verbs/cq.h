@@ -62,6 +62,6 @@ int vr_cq_create(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 		 struct ib_udata *udata);
 int vr_destroy_cq(struct ib_cq *ib, struct ib_udata *udata);
 int vr_poll_cq(struct ib_cq *ib, int n, struct ib_wc *wc);
-int vr_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags flags);
+int vr_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags what);
 
 #endif

@@ -144,7 +144,7 @@ static void vr_qp_work(struct work_struct *work)
 		todo |= vr_sq_flush(&qp->sq);
 		todo |= vr_rq_flush(&qp->rq);
 	}
-	if (todo & VR_TODO_RING)
+	if (todo & VR_TODO_RING && READ_ONCE(qp->state) == IB_QPS_RTS)
 		via_kernel_ring(qp->vi, false);
 	/* As in a softirq, where handlers are used to be. */
 	local_bh_disable();
@@ -399,7 +399,10 @@ static void vr_qp_posted(struct vr_qp *qp)
 
 static void vr_qp_ring(struct vr_qp *qp)
 {
-	if (likely(READ_ONCE(qp->state) == IB_QPS_RTS)) {
+	if (unlikely(irqs_disabled())) {
+		/* The agent wants them on; a consumer need not have them. */
+		vr_qp_settle_later(qp, VR_TODO_RING);
+	} else if (likely(READ_ONCE(qp->state) == IB_QPS_RTS)) {
 		atomic_inc(&qp->posting);
 		WRITE_ONCE(qp->poster, vr_context());
 		via_kernel_ring(qp->vi, false);
@@ -417,6 +420,7 @@ int vr_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 {
 	struct vr_qp *qp = vr_qp_of(ib);
 	enum ib_qp_state state = READ_ONCE(qp->state);
+	unsigned long flags;
 	int ret = 0;
 
 	/* A program's call is the doorbell alone: it has written its ring itself. */
@@ -425,13 +429,13 @@ int vr_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 		return -EINVAL;
 	}
 	if (!qp->user) {
-		spin_lock_bh(&qp->sq.put_lock);
+		spin_lock_irqsave(&qp->sq.put_lock, flags);
 		for (; wr; wr = wr->next) {
 			ret = vr_sq_post(&qp->sq, wr);
 			if (ret)
 				break;
 		}
-		spin_unlock_bh(&qp->sq.put_lock);
+		spin_unlock_irqrestore(&qp->sq.put_lock, flags);
 		if (ret)
 			*bad = wr;
 	}
@@ -443,19 +447,20 @@ int vr_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
 		 const struct ib_recv_wr **bad)
 {
 	struct vr_qp *qp = vr_qp_of(ib);
+	unsigned long flags;
 	int ret = 0;
 
 	if (qp->user) {
 		*bad = wr;
 		return -EINVAL;
 	}
-	spin_lock_bh(&qp->rq.put_lock);
+	spin_lock_irqsave(&qp->rq.put_lock, flags);
 	for (; wr; wr = wr->next) {
 		ret = vr_rq_post(&qp->rq, wr);
 		if (ret)
 			break;
 	}
-	spin_unlock_bh(&qp->rq.put_lock);
+	spin_unlock_irqrestore(&qp->rq.put_lock, flags);
 	if (ret)
 		*bad = wr;
 	vr_qp_posted(qp);
