@@ -431,7 +431,8 @@ static void spoil(struct forged *f)
 		h->frames = 0;
 		break;
 	case 3:
-		c->options = cpu_to_be32(2u << sim_dice(31));
+		c->options = cpu_to_be32((VIA_WIRE_OPTIONS + 1) <<
+					 sim_dice(29));
 		break;
 	case 4:
 		((struct ethhdr *)f->data)->h_source[0] |= 1;

@@ -370,7 +370,8 @@ static void bad_fields(struct frame *f, struct rng *d)
 		else if (rng_below(d, 2))
 			h->frames = 0;
 		else if (rng_below(d, 2))
-			c->options = htonl(2 + rng_below(d, 1u << 30));
+			c->options = htonl(VIA_WIRE_OPTIONS + 1 +
+					   rng_below(d, 1u << 30));
 		else
 			h->mtu = htonl(rng_below(d, 2) ? rng_below(d, VIA_WIRE_MTU_MIN) :
 				       65536 + rng_below(d, 1u << 30));
