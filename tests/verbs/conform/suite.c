@@ -153,13 +153,6 @@ bool sides_open(void)
 	return open_one(&near, env.near) && open_one(&far, env.far);
 }
 
-bool sides_again(void)
-{
-	memset(&near, 0, sizeof(near));
-	memset(&far, 0, sizeof(far));
-	return sides_open();
-}
-
 /* Orders of one test, until it ends. */
 static void serve(int sock)
 {
@@ -339,12 +332,13 @@ int main(int argc, char **argv)
 		{ "codes", no_argument, NULL, 'c' },
 		{ "except", required_argument, NULL, 'X' },
 		{ "timeout-scale", required_argument, NULL, 'T' },
+		{ "hold", required_argument, NULL, 'O' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct rlimit files_open = { 1 << 14, 1 << 14 };
 	bool serving = false, list = false, bad = false;
-	const char *except = NULL;
+	const char *except = NULL, *what = NULL;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "lvh", longs, NULL)) != -1) {
@@ -354,6 +348,7 @@ int main(int argc, char **argv)
 		case '6': bad |= !two(optarg, &env.near6, &env.far6); break;
 		case 'p': env.port = optarg; break;
 		case 'c': env.codes = true; break;
+		case 'O': what = optarg; break;
 		case 'X': except = optarg; break;
 		case 'T': env.scale = strtoul(optarg, NULL, 0); break;
 		case 'l': list = true; break;
@@ -381,5 +376,7 @@ int main(int argc, char **argv)
 	setrlimit(RLIMIT_NOFILE, &files_open);
 	if (serving)
 		return server();
+	if (what)
+		return hold(what);
 	return run_all(argv + optind, argc - optind, except, list);
 }

@@ -61,7 +61,7 @@ void skip(const char *why);
 int ask(struct side *s, struct order *o, struct answer *a);
 /* Connects both ends to what runs them; false: there is none. */
 bool sides_open(void);
-/* Other ends in a child of a test. */
-bool sides_again(void);
+/* What a child of a test is, which is to be killed. */
+int hold(const char *what);
 
 #endif

@@ -13,6 +13,7 @@
  */
 static void refused(struct link *l, const struct work *w, struct mem *target)
 {
+	struct work behind = work(91, &l->near.mem, 0, 64);
 	struct answer a;
 	struct done d;
 
@@ -20,8 +21,13 @@ static void refused(struct link *l, const struct work *w, struct mem *target)
 	mem_fill(&l->near.mem, 0, MEM_LEN, 12);
 	NEED_EQ(recv_one(&l->far, 90, 0, 64), 0);
 	NEED_EQ(post_send(&l->near, w, 1), 0);
-	/* On the queue behind it: it must not overtake the refusal. */
-	NEED_EQ(send_one(&l->near, 91, 0, 64), 0);
+	/*
+	 * On the queue behind it: it must not overtake the refusal.  iWARP
+	 * lets a SEND overtake the answer to a READ, unless it is fenced.
+	 */
+	if (w->opcode == READ)
+		behind.flags |= IBV_SEND_FENCE;
+	NEED_EQ(post_send(&l->near, &behind, 1), 0);
 	NEED(next_done(&l->near, SQ, &d));
 	CHECK_EQ(d.id, w->id);
 	if (!env.limits.iwarp || env.codes)

@@ -143,6 +143,7 @@ static void flush_traffic(void)
  */
 static void local_error(struct link *l, const struct work *w)
 {
+	bool longer = w->sge[0].len > env.limits.max_msg;
 	struct done d;
 
 	NEED_EQ(recv_one(&l->far, 9, 0, MEM_LEN), 0);
@@ -159,9 +160,11 @@ static void local_error(struct link *l, const struct work *w)
 	if (env.limits.iwarp)
 		CHECK(d.status == IBV_WC_LOC_PROT_ERR ||
 		      d.status == IBV_WC_LOC_ACCESS_ERR ||
+		      (longer && d.status == IBV_WC_LOC_LEN_ERR) ||
 		      (!env.codes && d.status != IBV_WC_SUCCESS));
 	else
-		CHECK_EQ(d.status, IBV_WC_LOC_PROT_ERR);
+		CHECK(d.status == IBV_WC_LOC_PROT_ERR ||
+		      (longer && d.status == IBV_WC_LOC_LEN_ERR));
 	DONE(&l->near, SQ, w->id + 1, WR_FLUSH_ERR);
 	CHECK_EQ(point_state(&l->near), IBV_QPS_ERR);
 	point_do(&l->far, OP_DISCONNECT);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,8 +57,8 @@ static void back_to(const struct count *before)
 	CHECK_EQ(now.pd, before->pd);
 }
 
-/* A child opens so many links, with traffic, and waits for its death. */
-static void hold(unsigned int n, int out)
+/* So many links in this process, some with traffic. */
+static bool hold_links(unsigned int n)
 {
 	struct plan p = usual;
 	struct link *l = calloc(n, sizeof(*l));
@@ -67,49 +68,112 @@ static void hold(unsigned int n, int out)
 	p.queues.send_wr = p.queues.recv_wr = 4;
 	p.queues.cqe = 8;
 	p.queues.one_cq = 1;
-	if (!sides_again() || !link_listen(&l[0], env.far, 64, &port))
-		_exit(1);
+	if (!l || !link_listen(&l[0], env.far, 64, &port) ||
+	    !mem_new(&near, &l[0].near.mem, 65536, ALL_RIGHTS, 0) ||
+	    !mem_new(&far, &l[0].far.mem, 65536, ALL_RIGHTS, 0))
+		return false;
 	for (i = 0; i < n; i++) {
 		if (!link_through(&l[i], &p, port))
-			_exit(1);
+			return false;
 		if (i % 16)
 			continue;
-		if (!l[0].near.mem.n &&
-		    (!mem_new(&near, &l[0].near.mem, 65536, ALL_RIGHTS, 0) ||
-		     !mem_new(&far, &l[0].far.mem, 65536, ALL_RIGHTS, 0)))
-			_exit(1);
 		w = work(1, &l[0].far.mem, 0, 65536);
 		post_recv(&l[i].far, &w, 4);
 		w = work(1, &l[0].near.mem, 0, 65536);
 		post_send(&l[i].near, &w, 3);
 	}
-	i = 1;
-	if (write(out, &i, sizeof(i)) != sizeof(i))
-		_exit(1);
+	return true;
+}
+
+/* One end, to a listener that is there. */
+static bool hold_end(uint32_t port)
+{
+	struct point p = { .side = &near };
+
+	return !link_resolve(&p, env.near, env.far, port) &&
+	       point_queues(&p, &usual.queues) &&
+	       point_offer(&p, OP_CONNECT, &usual.near) &&
+	       point_expect(&p, RDMA_CM_EVENT_ESTABLISHED, NULL);
+}
+
+int hold(const char *what)
+{
+	unsigned int n;
+
+	if (!sides_open() ||
+	    !(sscanf(what, "links=%u", &n) == 1 ? hold_links(n) :
+	      sscanf(what, "port=%u", &n) == 1 && hold_end(n)))
+		return 1;
+	puts("held");
 	for (;;)
 		pause();
+}
+
+/*
+ * Objects of verbs belong to the process that opened the device, so a child
+ * is a program of its own.  It tells on `out` when it has them.
+ */
+static pid_t holder(const char *kind, unsigned int n, int *out)
+{
+	char what[32], addresses[160];
+	char *args[] = { "verbsconform", "--hold", what, "--port",
+			 (char *)env.port, addresses, NULL, NULL, NULL };
+	int tell[2];
+	pid_t pid;
+
+	snprintf(what, sizeof(what), "%s=%u", kind, n);
+	snprintf(addresses, sizeof(addresses), "%s,%s", env.near, env.far);
+	if (env.host) {
+		args[6] = "--host";
+		args[7] = (char *)env.host;
+	}
+	if (pipe(tell))
+		return -1;
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(tell[1], 1);
+		close(tell[0]);
+		close(tell[1]);
+		execv("/proc/self/exe", args);
+		_exit(127);
+	}
+	close(tell[1]);
+	*out = tell[0];
+	return pid;
+}
+
+/* What it says before that is why it does not come to it. */
+static bool held(int out)
+{
+	char line[256];
+	FILE *f = fdopen(dup(out), "r");
+	bool yes = false;
+
+	while (f && !yes && fgets(line, sizeof(line), f)) {
+		yes = !strcmp(line, "held\n");
+		if (!yes)
+			fputs(line, stdout);
+	}
+	if (f)
+		fclose(f);
+	return yes;
 }
 
 static void killed_with(unsigned int n)
 {
 	struct count before, during;
-	int out[2], status, go = 0;
+	int out, status;
 	pid_t pid;
 
 	if (!counted(&before)) {
 		skip("`rdma res show` does not name the device");
 		return;
 	}
-	NEED(!pipe(out));
-	fflush(stdout);
-	pid = fork();
-	NEED(pid >= 0);
-	if (!pid) {
-		close(out[0]);
-		hold(n, out[1]);
-	}
-	close(out[1]);
-	CHECK_EQ(read(out[0], &go, sizeof(go)), sizeof(go));
+	pid = holder("links", n, &out);
+	NEED(pid > 0);
+	NEED(held(out));
 	CHECK(counted(&during));
 	CHECK(during.qp >= before.qp + n);
 	CHECK_EQ(kill(pid, SIGKILL), 0);
@@ -131,39 +195,17 @@ static void killed_many(void)
 /* The far end's process lives: it is told. */
 static void peer_killed(void)
 {
-	struct link l = { 0 };
+	struct link l = { .far.side = &far };
 	struct point listener = { .side = &far };
 	uint32_t port = 0;
 	struct answer a;
-	int out[2], go = 0;
 	pid_t pid;
+	int out;
 
 	NEED(link_listen(&l, env.far, 4, &port));
 	listener.conn = l.listener;
-	NEED(!pipe(out));
-	fflush(stdout);
-	pid = fork();
-	NEED(pid >= 0);
-	if (!pid) {
-		struct link mine = { .near.side = &near };
-
-		/* Objects of verbs belong to the process that made them. */
-		memset(&near, 0, sizeof(near));
-		near.end = calloc(1, sizeof(*near.end));
-		if (link_resolve(&mine.near, env.near, env.far, port) ||
-		    !point_queues(&mine.near, &(struct queues){ .send_wr = 4,
-				  .recv_wr = 4, .sge = 1, .cqe = 16 }) ||
-		    !point_offer(&mine.near, OP_CONNECT, &usual.near) ||
-		    !point_expect(&mine.near, RDMA_CM_EVENT_ESTABLISHED, NULL))
-			_exit(1);
-		go = 1;
-		if (write(out[1], &go, sizeof(go)) < 0)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	close(out[1]);
-	l.far.side = &far;
+	pid = holder("port", port, &out);
+	NEED(pid > 0);
 	NEED(point_expect(&listener, RDMA_CM_EVENT_CONNECT_REQUEST, &a));
 	l.far.conn = a.n;
 	NEED(point_queues(&l.far, &usual.queues));
@@ -171,7 +213,7 @@ static void peer_killed(void)
 	NEED_EQ(recv_one(&l.far, 1, 0, 64), 0);
 	NEED(point_offer(&l.far, OP_ACCEPT, &usual.far));
 	NEED(point_expect(&l.far, RDMA_CM_EVENT_ESTABLISHED, NULL));
-	NEED_EQ(read(out[0], &go, sizeof(go)), sizeof(go));
+	NEED(held(out));
 	kill(pid, SIGKILL);
 	point_expect(&l.far, RDMA_CM_EVENT_DISCONNECTED, NULL);
 	point_do(&l.far, OP_DISCONNECT);
