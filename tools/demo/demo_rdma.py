@@ -45,7 +45,7 @@ READ = ("fio --name=demo --rw={rw} --bs={bs} --iodepth={depth} "
 
 def disk(node):
     """In its memory, filled, so that what is read is there."""
-    node.sh("modprobe -a configfs null_blk nr_devices=0; "
+    node.sh("modprobe configfs; modprobe null_blk nr_devices=0; "
             "mount -t configfs configfs /sys/kernel/config 2>/dev/null; "
             f"mkdir {NULLB} && cd {NULLB} && echo {MEBIBYTES} >size && "
             "echo 1 >memory_backed && echo 1 >power")

@@ -249,7 +249,7 @@ def disk_of(node, what):
     if what == "a file":
         node.sh(f"rm -f /dev/shm/disk; truncate -s {MEBIBYTES}M /dev/shm/disk")
         return "/dev/shm/disk"
-    node.sh("modprobe -a configfs null_blk nr_devices=0; "
+    node.sh("modprobe configfs; modprobe null_blk nr_devices=0; "
             "mount -t configfs configfs /sys/kernel/config 2>/dev/null; "
             f"mkdir {DISK} && cd {DISK} && echo {MEBIBYTES} >size && "
             "echo 1 >memory_backed && echo 1 >power")
