@@ -18,6 +18,8 @@
 
 #define VR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_OPTIONAL)
+/* Programs ask for what only some of them use; no request is atomic here. */
+#define VR_USER_ACCESS	(VR_ACCESS | IB_ACCESS_REMOTE_ATOMIC)
 
 int vr_alloc_pd(struct ib_pd *ib, struct ib_udata *udata)
 {
@@ -140,7 +142,7 @@ struct ib_mr *vr_mr_of_user(struct ib_pd *pd, u64 start, u64 len, u64 virt,
 	u32 key;
 	int ret;
 
-	if (access & ~VR_ACCESS)
+	if (access & ~VR_USER_ACCESS)
 		return ERR_PTR(-EOPNOTSUPP);
 	/* An address stands at its own place in a page. */
 	if (!len || (start ^ virt) & ~PAGE_MASK)
