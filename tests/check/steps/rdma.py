@@ -68,9 +68,9 @@ PROGRAMS = {
     "iperf": Program("iperf -s", "iperf -c {peer} -n 4M", "cm", 4000000,
                      r"([\d.]+ [KMG]bits/sec)", "", f"LD_PRELOAD={PRELOAD} "),
     "fi_pingpong": Program(
-        "fi_pingpong -p 'verbs;ofi_rxm' -d {dev} -e rdm -c -I 20 -S all",
-        "fi_pingpong -p 'verbs;ofi_rxm' -d {dev} -e rdm -c -I 20 -S all "
-        "{peer}", 47592, 4000000, None, "", UNIVERSE),
+        "fi_pingpong -p 'verbs;ofi_rxm' -d {dev} -e rdm -c -I 30 -S 65536",
+        "fi_pingpong -p 'verbs;ofi_rxm' -d {dev} -e rdm -c -I 30 -S 65536 "
+        "{peer}", 47592, 3500000, None, "", UNIVERSE),
 }
 # The same over TCP, where the program has it.
 OVER_TCP = {
@@ -85,8 +85,8 @@ OVER_TCP = {
     "iperf": Program("iperf -s", "iperf -c {peer} -n 4M", 5001, 0,
                      r"([\d.]+ [KMG]bits/sec)"),
     "fi_pingpong": Program(
-        "fi_pingpong -p 'tcp;ofi_rxm' -e rdm -c -I 20 -S all",
-        "fi_pingpong -p 'tcp;ofi_rxm' -e rdm -c -I 20 -S all {peer}",
+        "fi_pingpong -p 'tcp;ofi_rxm' -e rdm -c -I 30 -S 65536",
+        "fi_pingpong -p 'tcp;ofi_rxm' -e rdm -c -I 30 -S 65536 {peer}",
         47592, 0),
 }
 
