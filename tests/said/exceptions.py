@@ -21,7 +21,7 @@ COMMANDS = {
     "modprobe": "kmod", "mpirun": "openmpi-bin", "netem": "iproute2", "ping": "iputils-ping",
     "pkg-config": "pkg-config", "systemctl": "systemd",
     "systemd-run": "systemd", "tcpdump": "tcpdump", "tc": "iproute2",
-    "wg": "wireguard-tools",
+    "nvme": "nvme-cli", "rdma": "iproute2", "wg": "wireguard-tools",
 }
 PACKAGES = {
     "apt": "Debian's own", "adduser": "Debian's own", "bash": "Debian's own",
@@ -47,6 +47,9 @@ NAMES = {
     "dma_rmb()": "the kernel's",
     '_ws.expert.group == "Sequence"': "Wireshark's own field",
     "noun.group": "stands for any group",
+    "libsiw": "a library of rdma-core's",
+    "ibv_rc_pingpong": "a program of ibverbs-utils",
+    "/dev/nvme0n1": "made by a line of the same block",
     "network-online.target": "systemd's",
     "-icount": "QEMU's",
     "/etc/dkms/framework.conf": "a file of package dkms",
