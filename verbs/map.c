@@ -9,8 +9,15 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/siw-abi.h>
 #include <rdma/uverbs_ioctl.h>
 #include "map.h"
+
+/*
+ * Places in a program's map of the device, in pages.  libsiw takes SIW_INVAL_UOBJ_KEY for
+ * an error, which as a place would be that of page 144: all are behind it.
+ */
+#define VR_MAP_FIRST	((SIW_INVAL_UOBJ_KEY >> PAGE_SHIFT) + 1)
 
 struct vr_map {
 	struct rdma_user_mmap_entry entry;
@@ -38,7 +45,9 @@ int vr_buf_alloc(struct vr_buf *b, size_t len, struct ib_udata *udata, u64 *key)
 	if (!m)
 		goto err;
 	m->addr = b->addr;
-	if (rdma_user_mmap_entry_insert(&ctx->ib, &m->entry, PAGE_ALIGN(len)))
+	if (rdma_user_mmap_entry_insert_range(&ctx->ib, &m->entry,
+					      PAGE_ALIGN(len), VR_MAP_FIRST,
+					      U32_MAX))
 		goto err;
 	b->map = m;
 	*key = rdma_user_mmap_get_offset(&m->entry);

@@ -6,6 +6,8 @@
  *     is in ERR until the consumer resets it.
  *  2. In ERR what is with the agent is flushed by the agent, and after it what stands
  *     in the rings, by the work item.  Each work request so completes once, in order.
+ *     A program posts receives without a call, so its rings are looked at for as long as
+ *     it has a QP in ERR.
  *  3. A consumer in the kernel is never called within its own ib_post_send(): it may hold
  *     the lock there that its handler takes.  vr_qp_settle() leaves that to the work
  *     item.
@@ -25,6 +27,9 @@
 #include "qp.h"
 
 #define VR_ROUNDS	16	/* of settle() in one context; the rest is a work item's */
+/* Between looks at the rings of a program's QP in ERR: twice as long each time. */
+#define VR_LATE_MS	10
+#define VR_LATE_MOST_MS	1000
 
 /* What outlives it ---------------------------------------------------------------- */
 
@@ -133,6 +138,25 @@ void vr_qp_settle(struct vr_qp *qp)
 	} while (atomic_sub_return(n, nested));
 }
 
+static void vr_qp_late(struct work_struct *work)
+{
+	struct vr_qp *qp = container_of(to_delayed_work(work), struct vr_qp,
+					late);
+
+	if (READ_ONCE(qp->state) != IB_QPS_ERR)
+		return;
+	qp->late_ms = min(qp->late_ms * 2, VR_LATE_MOST_MS);
+	queue_delayed_work(qp->dev->wq, &qp->late,
+			   msecs_to_jiffies(qp->late_ms));
+	vr_qp_settle_later(qp, VR_TODO_FLUSH);
+}
+
+/* What stands in the rings of a QP in ERR; VR_TODO_*. */
+static u32 vr_qp_flush(struct vr_qp *qp)
+{
+	return vr_sq_flush(&qp->sq) | vr_rq_flush(&qp->rq);
+}
+
 static void vr_qp_work(struct work_struct *work)
 {
 	struct vr_qp *qp = container_of(work, struct vr_qp, work);
@@ -140,9 +164,11 @@ static void vr_qp_work(struct work_struct *work)
 
 	if (todo & VR_TODO_BREAK)
 		vr_qp_break(qp);
-	if (todo & VR_TODO_FLUSH || READ_ONCE(qp->state) == IB_QPS_ERR) {
-		todo |= vr_sq_flush(&qp->sq);
-		todo |= vr_rq_flush(&qp->rq);
+	if (READ_ONCE(qp->state) == IB_QPS_ERR) {
+		todo |= vr_qp_flush(qp);
+		if (qp->user && queue_delayed_work(qp->dev->wq, &qp->late,
+						   msecs_to_jiffies(VR_LATE_MS)))
+			qp->late_ms = VR_LATE_MS;
 	}
 	if (todo & VR_TODO_RING && READ_ONCE(qp->state) == IB_QPS_RTS)
 		via_kernel_ring(qp->vi, false);
@@ -204,6 +230,7 @@ static int vr_qp_init(struct vr_qp *qp, struct ib_qp_init_attr *attr,
 	init_completion(&qp->free);
 	spin_lock_init(&qp->state_lock);
 	INIT_WORK(&qp->work, vr_qp_work);
+	INIT_DELAYED_WORK(&qp->late, vr_qp_late);
 	qp->dev = vr_dev_of(qp->ib.device);
 	qp->user = udata;
 	qp->state = IB_QPS_RESET;
@@ -256,6 +283,9 @@ static void vr_qp_end_vi(struct vr_qp *qp)
 	via_kernel_vi_destroy(qp->vi);
 	vr_call_put(qp->call);
 	wait_for_completion(&qp->call->idle);
+	/* Each queues the other. */
+	vr_qp_set_state(qp, IB_QPS_RESET);
+	cancel_delayed_work_sync(&qp->late);
 	cancel_work_sync(&qp->work);
 	kfree_rcu(qp->call, rcu);
 	qp->call = NULL;

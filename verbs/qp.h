@@ -44,6 +44,8 @@ struct vr_call {
  * @posting:	contexts in vr_post_send()
  * @poster:	the last of them
  * @work:	serves @todo where settle() must not
+ * @late:	of a program in ERR: looks for what was posted since
+ * @late_ms:	of @late alone: until the next look
  */
 struct vr_qp {
 	struct ib_qp ib;
@@ -64,6 +66,8 @@ struct vr_qp {
 	atomic_t posting;
 	unsigned long poster;
 	struct work_struct work;
+	struct delayed_work late;
+	u32 late_ms;
 };
 
 static inline struct vr_qp *vr_qp_of(struct ib_qp *ib)
