@@ -546,13 +546,27 @@ SIM_SCENARIO(kernel_pair, .name = "kernel-pair", .run = pair, .runs = 40,
 	     .max_vi = 16,
 	     .what = "two consumers in the kernel: listener, messages, RDMA, memory on and off")
 
-static void loopback(void)
+/* On the loopback, or on a NIC that could reach others. */
+static void within(void (*other)(void *))
 {
 	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
+	struct sim_nic *a;
 
-	fresh();
 	server_mac = own;
-	both(client, "via_lo", "via_lo");
+	if (sim_dice(2)) {
+		both(other, "via_lo", "via_lo");
+		return;
+	}
+	a = sim_nic_up("a", 1);
+	server_mac = sim_nic_mac(a);
+	both(other, "via_a", "via_a");
+	sim_nic_down(a);
+}
+
+static void loopback(void)
+{
+	fresh();
+	within(client);
 }
 
 SIM_SCENARIO(kernel_loop, .name = "kernel-loop", .run = loopback, .runs = 20,
@@ -689,13 +703,10 @@ SIM_SCENARIO(kernel_faults, .name = "kernel-faults", .run = faults_pair,
 
 static void faults_loop(void)
 {
-	static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };
-
 	fresh();
 	how = sim_dice(PULLED);
 	side[0].dry = how == NO_RECEIVE;
-	server_mac = own;
-	both(client_at_fault, "via_lo", "via_lo");
+	within(client_at_fault);
 }
 
 SIM_SCENARIO(kernel_faults_loop, .name = "kernel-faults-loop",
