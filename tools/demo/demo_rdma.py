@@ -149,8 +149,9 @@ def demo(args):
     kernel = kernels.kernel(args.kernel)
     build(kernel)
     print(f"  built for {kernel.release}", flush=True)
-    with machines(args) as lab:
-        lab.module_path("via_rdma")
+    lab = machines(args)
+    lab.module_path("via_rdma")
+    with lab:
         explain(f"2. Two virtual machines, each with a {args.nic}, on one "
                 f"wire; node2 has a disk of {MEBIBYTES} MiB in its memory")
         one, two = lab.nodes
