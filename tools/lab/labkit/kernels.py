@@ -45,12 +45,13 @@ class Kernel(collections.namedtuple(
 
     def make(self, *words, tree=ROOT):
         """The command that builds modules for it, with these words of make's,
-        in a tree."""
-        kdir = f"KDIR={self.kdir}"
+        in a tree.  Guests read no debug information, which is a sixth of the
+        compiler's time and nine tenths of the files."""
+        words += (f"KDIR={self.kdir}", "KFLAGS=KCFLAGS=-g0")
         if self.root:
             return [os.path.join(TOOLS, "inside"), self.root, tree, "make",
-                    *words, kdir]
-        return ["make", "-C", tree, *words, kdir]
+                    *words]
+        return ["make", "-C", tree, *words]
 
 
 def read_info(folder):
