@@ -275,9 +275,9 @@ static void vr_ep_work(struct work_struct *work)
 	id = ep->id;
 	spin_unlock_bh(&ep->lock);
 
-	if (events & VR_EV_ASKED)
+	if (events & VR_EV_ASKED) {
 		vr_ep_ask(ep);
-	else if (id) {
+	} else if (id) {
 		/* The reference of the binding: only this item ends it from here. */
 		over = events & (VR_EV_DOWN | VR_EV_FAILED);
 		if (events & (VR_EV_UP | VR_EV_FAILED))

@@ -28,12 +28,12 @@
 #define VR_QPS		4096u	/* of a device; each is a VI */
 #define VR_CQS		65536u
 #define VR_CQ_ENTRIES	65536u
-#define VR_MRS		(1u << 22)	/* of 24 bits of a stag, a quarter */
+#define VR_MRS		BIT(22)	/* of 24 bits of a stag, a quarter */
 #define VR_PDS		4096u
 #define VR_WRS		1024u	/* of a queue, VIA_QUEUE_ENTRIES of the agent */
 #define VR_READS	16u	/* under way in each direction, VIA's window of them */
 #define VR_FRWR_PAGES	256u	/* of a region that work requests register */
-#define VR_MESSAGE	(1u << 20)	/* bytes, the class's max_transfer */
+#define VR_MESSAGE	BIT(20)	/* bytes, the class's max_transfer */
 
 /* Counters of a device, `rdma statistic'. */
 enum vr_counter {

@@ -26,7 +26,7 @@
 #include "verbs.h"
 
 #define VR_UDP_NICS	64	/* names that are tried, via_udp0 and on */
-#define VR_PAGES	(1ull << 34)	/* of a device; programs have their own limits */
+#define VR_PAGES	BIT_ULL(34)	/* of a device; programs have their own limits */
 
 static DEFINE_MUTEX(vr_links_mutex);	/* devices are made; dev->ndev */
 static DEFINE_SPINLOCK(vr_links_lock);	/* of the list */

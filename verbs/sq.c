@@ -491,6 +491,7 @@ u32 vr_sq_flush(struct vr_sq *sq)
 		sq->taken++;
 		sq->done++;
 		sq->loaded = sq->done;
+		/* Full barrier: see 5. above. */
 		smp_store_mb(s->flags, 0);
 		todo |= vr_sq_report(sq, &wr->sqe, SIW_WC_WR_FLUSH_ERR, 0);
 	}
