@@ -26,7 +26,7 @@ check()
 		--no-summary --show-types -f \
 		$(sed 's/#.*//' tools/checkpatch.conf) "$@" || bad=1
 }
-find kernel devices include/uapi -name '*.[ch]' ! -name '*_trace.h' \
+find kernel devices verbs include/uapi -name '*.[ch]' ! -name '*_trace.h' \
 	! -name trace_fields.h | check
 # Events have the form of the kernel's own, at which checkpatch complains.
 find kernel devices -name '*_trace.h' -o -name trace_fields.h |

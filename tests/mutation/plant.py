@@ -13,7 +13,7 @@ WORK = os.path.join(BUILD, "mutation")
 SOURCE = os.path.join(WORK, "source")
 OUT = os.path.join(SOURCE, "build")
 PARTS = ("Makefile", "VERSION", "Kbuild", "include", "kernel", "devices",
-         "vipl", "providers", "tests/unit", "tools/lacks.sh")
+         "verbs", "vipl", "providers", "tests/unit", "tools/lacks.sh")
 MODULES = ("via_ka", "via_lo", "via_ether", "via_netdev")
 LIBRARY = "libvipl.so.1"
 OBJECTS = os.path.join(WORK, "objects")
@@ -176,9 +176,9 @@ class Compiler:
         """The sources of today, as kbuild wants them: beside the objects."""
         os.makedirs(self.folder, exist_ok=True)
         subprocess.run(["cp", "-au", "--parents", "Kbuild", "VERSION", "kernel",
-                        "devices", "include", self.folder], cwd=ROOT,
+                        "devices", "verbs", "include", self.folder], cwd=ROOT,
                        check=True)
-        for top in ("kernel", "devices", "include"):
+        for top in ("kernel", "devices", "verbs", "include"):
             for where, _, names in os.walk(os.path.join(ROOT, top)):
                 for name in names:
                     path = os.path.join(where, name)

@@ -12,7 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
 PAGE = "docs/troubleshooting.md"
 SOURCES = ("vipl", "providers/*", "tools", "tools/*", "kernel", "devices",
-           "devices/*")
+           "devices/*", "verbs")
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 JOINED = re.compile(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+')
 SPEC = re.compile(r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|z|j)?[a-zA-Z]")

@@ -369,7 +369,7 @@ class Resolver:
                         not (ours and ours[1] in self.there.ours):
                     return f"{word} is no package that setup knows"
         for word in words:
-            if re.match(r"/|(?:docs|tests|tools|kernel|devices)/", word):
+            if re.match(r"/|(?:docs|tests|tools|kernel|devices|verbs)/", word):
                 why = self.path_wrong(word, item.file)
                 if why:
                     return why

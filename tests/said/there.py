@@ -8,8 +8,8 @@ import re
 import subprocess
 
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
-SOURCES = ("kernel", "devices", "include", "vipl", "providers", "tools",
-           "tests", "Makefile", "Kbuild")
+SOURCES = ("kernel", "devices", "verbs", "include", "vipl", "providers",
+           "tools", "tests", "Makefile", "Kbuild")
 # Which module the parameters of a file of sources are of.
 OWNERS = (("kernel/", "via_ka"), ("devices/ether/", "via_ether"),
           ("devices/native/", "via_native"), ("devices/netdev.c",

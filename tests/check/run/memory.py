@@ -14,7 +14,7 @@ from labkit.base import ROOT
 # steps, to which some may be added.  For a step that passed with an amount
 # that its name does not tell, --fresh is for changes of that.
 SOURCES = ("Kbuild", "devices", "include", "kernel", "providers", "tests",
-           "tools", "vipl", ":!tests/soak", ":!tests/check/plan.py")
+           "tools", "verbs", "vipl", ":!tests/soak", ":!tests/check/plan.py")
 ENDINGS = ("no page stays pinned", "idle modules unload", "nothing leaked")
 
 
