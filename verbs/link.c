@@ -158,8 +158,6 @@ static void vr_describe(struct vr_dev *d, struct net_device *ndev)
 	ib->phys_port_cnt = 1;
 	ib->num_comp_vectors = num_possible_cpus();
 	ib->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND);
-	strscpy(ib->node_desc, "Virtual Interface Architecture",
-		sizeof(ib->node_desc));
 	strscpy(ib->iw_ifname, ndev->name, sizeof(ib->iw_ifname));
 	ib->iw_driver_flags = IW_F_NO_PORT_MAP;
 	ib_set_device_ops(ib, &vr_verbs);
@@ -198,6 +196,10 @@ static int vr_start(struct vr_dev *d, struct net_device *ndev, const char *name)
 	ret = vr_open(d, ndev);
 	if (ret)
 		return ret;
+	/* By this, `via dev show' knows whose device it is. */
+	snprintf(d->ib.node_desc, sizeof(d->ib.node_desc),
+		 "Virtual Interface Architecture, %.31s",
+		 via_kernel_nic(d->file)->name);
 	memcpy(d->listener.disc, VR_MAGIC, sizeof(d->listener.disc));
 	d->listener.asked = vr_cm_asked;
 	ret = via_kernel_listen(d->file, &d->listener);
