@@ -334,6 +334,7 @@ IN_GUESTS = [
     row("MPI, a node is reset, {nic}", mpi.reset, "net", jobs=0),
     row("verbs: a device comes and goes, {nic}", rdma.comes_and_goes,
         "net rounds", stock=(0, 1), verbs=(0, 5)),
+    row("verbs: mvia.conf, {nic}", configure.verbs, "net", stock=0),
     row("verbs: {name} over {kind}, {nic}", rdma.program, "net name kind",
         stock=[(0, ["rping", "ib_write_bw"], "via")],
         verbs=[(0, list(rdma.PROGRAMS), "via"),

@@ -27,6 +27,7 @@ struct section {
 	bool		astray;			/* what it is of is not known */
 	bool		native;
 	bool		any, listed;		/* allow = all; others */
+	enum { RDMA_AS_IT_IS, RDMA_YES, RDMA_NO } rdma;
 	unsigned int	n;
 	struct host	*host;
 	char		*limit[LIMITS_MAX], *value[LIMITS_MAX];
@@ -135,6 +136,13 @@ static void take_limit(struct section *s, const char *name, const char *value,
 		die("out of memory");
 }
 
+static void take_rdma(struct section *s, const char *value, int line)
+{
+	if (strcmp(value, "yes") && strcmp(value, "no"))
+		return mistake(s, line, "rdma is \"yes\" or \"no\"");
+	s->rdma = *value == 'y' ? RDMA_YES : RDMA_NO;
+}
+
 static void take_address(struct section *s, const char *text, char *value,
 			 int line)
 {
@@ -142,6 +150,8 @@ static void take_address(struct section *s, const char *text, char *value,
 
 	if (!strcmp(text, "allow"))
 		return take_allow(s, value, line);
+	if (!strcmp(text, "rdma"))
+		return take_rdma(s, value, line);
 	if (!strcmp(text, "dev")) {
 		if (!*value || strlen(value) >= IF_NAMESIZE)
 			return mistake(s, line, "not the name of an interface");
@@ -149,7 +159,7 @@ static void take_address(struct section *s, const char *text, char *value,
 		return;
 	}
 	if (strcmp(text, "port"))
-		return mistake(s, line, "no such setting: allow, dev, port");
+		return mistake(s, line, "no such setting: allow, dev, port, rdma");
 	s->port = strtoul(value, &end, 10);
 	if (!*value || *end || !s->port || s->port > 65535)
 		mistake(s, line, "not a port");
@@ -170,8 +180,10 @@ static void take_line(struct section *s, char *text, int line)
 		take_limit(s, text, value, line);
 	else if (!strcmp(text, "allow"))
 		take_allow(s, value, line);
+	else if (!strcmp(text, "rdma"))
+		take_rdma(s, value, line);
 	else if (strcmp(text, "driver"))
-		mistake(s, line, "no such setting: allow, driver");
+		mistake(s, line, "no such setting: allow, driver, rdma");
 	else if (!strcmp(value, "native"))
 		s->native = true;
 	else if (strcmp(value, "via_netdev"))
@@ -232,6 +244,15 @@ static void do_peers(const struct section *s, const struct nic *nic)
 		worse(REFUSED);
 }
 
+/* Of a NIC as it is now, with its hosts. */
+static void do_nic(const struct section *s, const struct nic *nic)
+{
+	do_peers(s, nic);
+	if ((s->rdma == RDMA_YES && verbs_make(nic)) ||
+	    (s->rdma == RDMA_NO && verbs_remove(nic)))
+		worse(REFUSED);
+}
+
 static void do_interface(const struct section *s)
 {
 	struct nic nic;
@@ -251,7 +272,7 @@ static void do_interface(const struct section *s)
 			return worse(REFUSED);
 		}
 	}
-	do_peers(s, &nic);
+	do_nic(s, &nic);
 }
 
 static void do_address(const struct section *s)
@@ -269,7 +290,7 @@ static void do_address(const struct section *s)
 			return worse(REFUSED);
 		}
 	}
-	do_peers(s, &nic);
+	do_nic(s, &nic);
 }
 
 static void do_section(struct section *s)

@@ -213,6 +213,8 @@ static void show_json(const struct nic *nic)
 		json_num(&out, "peers", nic->peers);
 	else
 		json_str(&out, "peers", peers_unlisted(nic));
+	if (*verbs_of(nic))
+		json_str(&out, "verbs", verbs_of(nic));
 	json_object_end(&out);
 }
 
@@ -224,12 +226,13 @@ static void show_text(const struct nic *nic)
 	printf("address %s driver %s mtu %u vis %u",
 	       addr_str(nic->addr.byte, nic->addr.len), nic->driver, nic->mtu,
 	       nic->vis);
-	if (nic->type == VIA_NIC_LOOPBACK)
-		printf("\n");
-	else if (nic->listed)
-		printf(" peers %u\n", nic->peers);
-	else
-		printf(" peers %s\n", peers_unlisted(nic));
+	if (nic->type != VIA_NIC_LOOPBACK && nic->listed)
+		printf(" peers %u", nic->peers);
+	else if (nic->type != VIA_NIC_LOOPBACK)
+		printf(" peers %s", peers_unlisted(nic));
+	if (*verbs_of(nic))
+		printf(" verbs %s", verbs_of(nic));
+	printf("\n");
 }
 
 static void show_one(uint8_t cmd, struct nlattr **attrs, void *arg)

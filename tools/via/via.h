@@ -100,6 +100,12 @@ bool limit_known(const char *name);
 void module_load(const char *module);
 int driver_bind(const char *ifname, const char *how);
 
+/* The name of its verbs device, "" without one; until the next call. */
+const char *verbs_of(const struct nic *nic);
+/* It is made by via_rdma, with the name of the NIC: 0 or -errno, told. */
+int verbs_make(const struct nic *nic);
+int verbs_remove(const struct nic *nic);
+
 int do_dev(struct words *w);
 int do_peer(struct words *w);
 int do_limit(struct words *w);

@@ -154,6 +154,8 @@ def apply(node):
     written(conf.format("x"), 2, "via.conf:6:")
     for wrong in ("vi = 1\n", "[limits\n", "[interface]\n", "[x]\n",
                   "[limits]\nvi = x\n", "[interface eth0]\ndriver = x\n",
+                  "[interface eth0]\nrdma = maybe\n",
+                  "[address 192.0.2.1]\nrdma\n",
                   "[interface eth0]\nallow = all\nallow = none\n",
                   "[interface eth0]\nallow\n"):
         written(wrong, 2, "via.conf:")
@@ -163,6 +165,69 @@ def apply(node):
             "no such limit")
     expect(node, f"{VIA} apply /tmp/nosuch", 1)
     expect(node, f"{VIA} limit set vi {old}; {VIA} peer", 0, "via_eth0 all")
+
+
+def verbs(session, net):
+    """`rdma = yes` and `rdma = no` in a file: without the module, twice, beside
+    devices that rdma(8) made, in UDP/IP, and what via dev show tells of each."""
+    node, name = session.lab.nodes[0], f"eth{net}"
+    nic, other = f"via_{name}", f"eth{net + 1}"
+
+    def written(rdma, status=0, says="", section=f"interface {name}"):
+        node.sh(f"printf '[{section}]\\nrdma = {rdma}\\n' >/tmp/rdma.conf")
+        expect(node, f"{VIA} apply /tmp/rdma.conf", status, says)
+
+    def is_named(wanted, dev=name):
+        got = shown(node, f"dev show {dev}")[0].get("verbs")
+        text = expect(node, f"{VIA} dev show {dev}").out.split(" verbs ")[1:]
+        if got != wanted or [word.strip() for word in text] != \
+                ([wanted] if wanted else []):
+            raise StepFailed(f"the verbs device of {dev} is {got}, {text}, "
+                             f"not {wanted}")
+
+    def gone(dev):
+        if not node.link.wait_for(lambda: node.run(
+                f"rdma link show | grep -qw {dev}").rc, 20 * session.slow):
+            raise StepFailed(f"{dev} is there without its VI NIC")
+
+    written("yes", 1, "CONFIG_INFINIBAND")
+    node.sh("modprobe -a iw_cm ib_uverbs rdma_ucm", 120)
+    written("yes", 1, "CONFIG_INFINIBAND")
+    session.lab.insmod(node, modules=("via_rdma",))
+    written("yes")
+    written("yes")
+    is_named(nic)
+    is_named(None, other)
+    expect(node, "rdma link show", 0, f"link {nic}/1")
+    # The section of another NIC leaves it; the end of its own does not.
+    written("no", section=f"interface {other}")
+    is_named(nic)
+    expect(node, f"{VIA} dev detach {name}")
+    gone(nic)
+    written("yes")
+    is_named(nic)
+    written("no")
+    written("no")
+    is_named(None)
+    # One that has another name is it as well; a name may be taken.
+    node.sh(f"rdma link add via_{other} type via netdev {name}")
+    is_named(f"via_{other}")
+    written("yes")
+    written("yes", 1, "has its name", f"interface {other}")
+    written("no")
+    is_named(None)
+    session.lab.udp(node)
+    node.sh(f"ip addr add 10.79.0.1/24 dev {name}; "
+            f"ip addr add 10.79.0.2/24 dev {name}")
+    written("yes", section="address 10.79.0.1")
+    written("yes", section="address 10.79.0.1")
+    is_named("via_udp0", "via_udp0")
+    written("yes", 1, "of another VI NIC", "address 10.79.0.2")
+    expect(node, f"{VIA} dev detach via_udp0; {VIA} dev detach via_udp1")
+    gone("via_udp0")
+    node.sh(f"ip addr del 10.79.0.1/24 dev {name}; "
+            f"ip addr del 10.79.0.2/24 dev {name}; rmmod via_udp via_rdma", 60)
+    balanced(session, [node])
 
 
 def commands(session):
