@@ -33,6 +33,7 @@ import pinned
 import plugins
 import polling
 import rdma
+import rdma_own
 import registers
 import regress
 import rights
@@ -340,6 +341,11 @@ IN_GUESTS = [
         verbs=[(0, list(rdma.PROGRAMS), "via"),
                (0, list(rdma.OVER_TCP), "tcp")],
         rxe=(0, list(rdma.PROGRAMS), "rxe")),
+    row("verbs: what they promise, {nic}", rdma_own.promised,
+        "net kind tests", stock=(0, "via", rdma_own.SOME),
+        verbs=(0, "via", "")),
+    row("verbs: a hostile program, {calls} calls, {nic}", rdma_own.hostile,
+        "net kind calls", stock=(0, "via", 2000), verbs=(0, "via", 20000)),
     row("verbs: {what} by NVMe over {kind}, {depth} in flight, {nic}",
         rdma.nvme, "net kind what depth connects",
         stock=(0, "via", "a disk", 8, 1),
