@@ -99,21 +99,23 @@ def needed(*programs):
 
 # The device
 
-def objects(node, dev):
-    """Of the verbs device: {kind: how many}."""
+def objects(node, dev, pooled):
+    """Of the verbs device: {kind: how many}.  The kernel keeps completion
+    queues that its own users have given back, until the device goes."""
     rows = [row for row in json.loads(node.sh("rdma -j resource").out or "[]")
             if row.get("ifname") == dev]
     return {k: v for row in rows for k, v in row.items() if
-            k in ("pd", "cq", "qp", "cm_id", "mr", "ctx", "srq")}
+            k in ("pd", "qp", "cm_id", "mr", "ctx", "srq") or
+            k == "cq" and not pooled}
 
 
-def nothing_left(session, node, dev, idle):
+def nothing_left(session, node, dev, idle, pooled):
     """What users had of the device is gone, at the latest after a while."""
     left = {}
 
     def same():
         nonlocal left
-        left = {k: v for k, v in objects(node, dev).items()
+        left = {k: v for k, v in objects(node, dev, pooled).items()
                 if v != idle.get(k)}
         return not left
 
@@ -125,7 +127,7 @@ def nothing_left(session, node, dev, idle):
 
 
 @contextlib.contextmanager
-def device(session, kind, net):
+def device(session, kind, net, pooled=False):
     """The verbs device of both nodes meanwhile, its name; nothing of it is
     left afterwards.  Over TCP there is none."""
     if kind == "tcp":
@@ -135,10 +137,10 @@ def device(session, kind, net):
     try:
         for node in lab.nodes:
             lab.verbs(node, f"eth{net}", kind)
-            idle[node] = objects(node, dev)
+            idle[node] = objects(node, dev, pooled)
         yield dev
         for node in lab.nodes:
-            nothing_left(session, node, dev, idle[node])
+            nothing_left(session, node, dev, idle[node], pooled)
     except BaseException:
         with contextlib.suppress(LabError):
             for node in lab.nodes:
@@ -311,7 +313,7 @@ def nvme(session, net, kind, what, depth, connects):
     ends are the same."""
     needed("nvme", "fio")
     one, two = session.lab.nodes
-    with device(session, kind, net):
+    with device(session, kind, net, pooled=True):
         with carried(session, kind, net, 2 * (MEBIBYTES - 8) << 20), \
                 served(session, kind, net, what) as (disk, where):
             for number in range(connects):
