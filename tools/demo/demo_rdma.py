@@ -83,13 +83,12 @@ def figures(lab, kind):
 
 def told(kind, found, share):
     """The same, and whether it is to be believed."""
-    busy = share.steal > judge.STEAL or share.others > judge.OTHERS
+    doubts = judge.doubts(share)
     print(f"    {WHO[kind]:10} 4 KiB read {found[0]:8.0f} us     "
           f"128 KiB reads, 8 in flight {found[1]:7.1f} Mb/s", flush=True)
-    if busy:
-        print(f"    NOT TO BE BELIEVED: {share.steal:.0%} of this machine "
-              f"stolen, {share.others:.0%} for other programs", flush=True)
-    return found, not busy
+    for why in doubts:
+        print(f"    NOT TO BE BELIEVED: {why}", flush=True)
+    return found, not doubts
 
 
 def measure(lab, kind):
