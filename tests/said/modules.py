@@ -11,7 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 # "VIA_C_X] = "name"", via_stat(sink, "name", COUNTER("name", and the agent's list.
 COUNTERS = (r'\[VIA_C_[^]]+\] = "(\w+)"', r'via_stat\(sink, "(\w+)",',
-            r'COUNTER\("(\w+)",')
+            r'COUNTER\("(\w+)",', r'\[VR_\w+\]\.name\s*= "(\w+)"')
 AGENT = r'names\[VIA_NIC_COUNTS\] = \{([^}]*)\}'
 # What VIA_IOC_STATS has of a VI alone: viastat -v.
 OF_VIS = re.compile(r"static void via_stats_one.*?^}|"
