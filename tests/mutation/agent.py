@@ -809,6 +809,10 @@ in_sim("own-host-unsettled", LOOP, "sim", "",
        ("			if (unlikely(remote->kernel))\n"
         "				via_kernel_settle_later(remote);\n", ""),
        sim="kernel")
+in_sim("drained-unscanned", "kernel/via_ka.h", "sim", "",
+       "a queue is drained though its consumer would find more",
+       ("	       (likely(!vi->kernel) || via_kernel_drained(vi));",
+        "	       true;"), sim="kernel")
 in_sim("memory-off-usable", KMEM, "sim", "",
        "a peer uses memory by a handle that was turned off",
        ("	return m->on && m->r.handle == use->handle &&",
