@@ -755,9 +755,9 @@ mutant("uid-without-ref", QUOTA, "sim", "",
 LOOP = "kernel/loop.c"
 mutant("loop-no-more", LOOP, "lo", "queue.full_sends send.sizes",
        "more than 64 sends in a row stay half done on this host",
-       ("	return via_queue_posted(&vi->sq, &n) && n ? VIA_TRAP_MORE : 0;",
-        "	return via_queue_posted(&vi->sq, &n) && n > VIA_LOOP_DESCS ?\n"
-        "	       VIA_TRAP_MORE : 0;"), sim="backlog")
+       ("	return via_queue_posted(&vi->sq, &n) && !via_send_drained(vi) ?",
+        "	return via_queue_posted(&vi->sq, &n) && n > VIA_LOOP_DESCS ?"),
+       sim="backlog")
 mutant("reception-of-delivery", LOOP, "lo", "reception.no_receive",
        "a send at Reliable Reception is good though no VI received it",
        (" ||\n	       vi->attrs.reliability == VIA_RELIABLE_RECEPTION ? "
