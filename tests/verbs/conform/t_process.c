@@ -73,6 +73,7 @@ static bool hold_links(unsigned int n)
 	    !mem_new(&far, &l[0].far.mem, 65536, ALL_RIGHTS, 0))
 		return false;
 	for (i = 0; i < n; i++) {
+		l[i].listener = l[0].listener;
 		if (!link_through(&l[i], &p, port))
 			return false;
 		if (i % 16)
