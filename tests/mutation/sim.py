@@ -202,7 +202,7 @@ class Tree:
 SUITES = {"conform-lo": 10, "conform-wire": 15}
 ROUNDS = ((0.2, 40), (3, 100000))
 # Scenarios that another one stands for, in less time.
-LONG = ("million", "week", "incast")
+LONG = ("million", "week", "day", "incast")
 ALLOCATION = " (allocation)"
 
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* A connection that is idle for a week, and is used again. */
+/* A connection that is idle for a day, for a week, and is used again. */
 #include "stream.h"
 #include "../../devices/ether/wire.h"
 
-#define WEEK		(7 * 24 * 3600 * SEC)
+#define DAY		(24 * 3600 * SEC)
+#define WEEK		(7 * DAY)
 
 static u64 heartbeats, beats, others;
 
@@ -20,7 +21,7 @@ static bool count(void *arg, u8 *frame, u32 *len)
 	return true;
 }
 
-static void week(void)
+static void idle(u64 span)
 {
 	struct sim_nic *a = sim_nic_up("a", 1), *b = sim_nic_up("b", 2);
 	struct stream_plan p = {
@@ -31,8 +32,8 @@ static void week(void)
 		.depth = 4,
 		.slots = 4,
 		.plain = true,
-		.idle_ns = WEEK,
-		.patience = 2 * WEEK,
+		.idle_ns = span,
+		.patience = 2 * span,
 	};
 	struct stream *s;
 
@@ -41,18 +42,30 @@ static void week(void)
 	sim_wire.meddle = count;
 	s = stream_begin(&p, 0, "via_a", "via_b", sim_nic_mac(b));
 	stream_end(s);
-	sim_expect(sim_clock > WEEK, "");
+	sim_expect(sim_clock > span, "");
 	/* One a second, of both hosts by turns, and as many answers. */
-	sim_expect(heartbeats <= WEEK / SEC + 10, "(%llu)", heartbeats);
-	sim_expect(heartbeats >= WEEK / SEC / 2, "(%llu)", heartbeats);
+	sim_expect(heartbeats <= span / SEC + 10, "(%llu)", heartbeats);
+	sim_expect(heartbeats >= span / SEC / 2, "(%llu)", heartbeats);
 	sim_expect(beats == heartbeats, "(%llu)", beats);
 	/* Two messages, connecting, the end. */
 	sim_expect(others < 15, "(%llu)", others);
-	stream_figure("a week of silence: %llu heartbeats, %llu answers, %llu other frames",
-		      heartbeats, beats, others);
+	stream_figure("%llu hours of silence: %llu heartbeats, %llu answers, %llu other frames",
+		      span / (3600 * SEC), heartbeats, beats, others);
 	sim_nic_down(a);
 	sim_nic_down(b);
 }
 
+static void day(void)
+{
+	idle(DAY);
+}
+
+static void week(void)
+{
+	idle(WEEK);
+}
+
+SIM_SCENARIO(day, .name = "day", .run = day, .runs = 1, .coarse = true,
+	     .what = "a connection that is idle for a day")
 SIM_SCENARIO(week, .name = "week", .run = week, .runs = 1, .coarse = true,
 	     .what = "a connection that is idle for a week")
