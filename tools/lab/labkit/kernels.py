@@ -46,8 +46,10 @@ class Kernel(collections.namedtuple(
     def make(self, *words, tree=ROOT):
         """The command that builds modules for it, with these words of make's,
         in a tree.  Guests read no debug information, which is a sixth of the
-        compiler's time and nine tenths of the files."""
-        words += (f"KDIR={self.kdir}", "KFLAGS=KCFLAGS=-g0")
+        compiler's time and nine tenths of the files; BTF is made of it, where
+        a kernel's headers bring what that needs."""
+        words += (f"KDIR={self.kdir}",
+                  "KFLAGS=KCFLAGS=-g0 CONFIG_DEBUG_INFO_BTF_MODULES=")
         if self.root:
             return [os.path.join(TOOLS, "inside"), self.root, tree, "make",
                     *words]
