@@ -22,6 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(ROOT, "tools/lab")]
 
 import exact  # noqa: E402
+import verbs  # noqa: E402
 from lab import LabError  # noqa: E402
 
 WIRE = f"tools/vipl_lat {exact.VIA}"
@@ -44,6 +45,9 @@ PATHS = {
     "connect": "tests/bench/bench_conn via_eth0 via_eth1 peer",
     "connect-lo": "tests/bench/bench_conn via_lo",
     "lo-block": "tools/vipl_lat --exact -d via_lo -l rd -e",
+    "verbs": "verbsmeasure --json lat",
+    "verbs-block": "verbsmeasure --json -e lat",
+    "verbs-bulk": "verbsmeasure --json -s 65536 write",
 }
 # On a host with other work, with fewer the guest's idling in between shows.
 FEW, MANY = 400, 30400
@@ -109,7 +113,20 @@ def by_function(counts, table):
 
 
 def many_of(path):
-    return MANY_CONNECT if path.startswith("connect") else MANY
+    return MANY_CONNECT if path.startswith(("connect", "verbs")) else MANY
+
+
+def verbs_runner(lab, args):
+    """run() of a path of verbs, its devices made."""
+    verbs.setup(lab, verbs.VIA)
+
+    def run(command, limit=600):
+        program, _, words = command.partition(" ")
+        words, _, count = words.rpartition(" -n ")
+        lab.nodes[0].sh(f"{args.build}/{program} -n {count} {words} "
+                        "10.0.0.1 10.0.0.2", limit)
+
+    return run
 
 
 def measure(args, command):
@@ -119,22 +136,26 @@ def measure(args, command):
     with exact.guest(args, args.nic, append="norandmaps",
                      qemu_args=["-plugin", f"{plugin},out={path}"]) as lab:
         runner = exact.Exact(None, lab, args.build, args.nic, False)
-        runner.setup()
+        run = runner.run
+        if args.path.startswith("verbs"):
+            run = verbs_runner(lab, args)
+        else:
+            runner.setup()
         if args.native:
             runner.go_native()
         if args.path.startswith("via-udp"):
             exact.attach_udp(runner)
         counter = Counter(path)
-        runner.run(f"{command} -n {FEW}")
+        run(f"{command} -n {FEW}")
         shots = [counter.snapshot()]
         for n in (FEW, many_of(args.path)):
-            runner.run(f"{command} -n {n}", 1800)
+            run(f"{command} -n {n}", 1800)
             shots.append(counter.snapshot())
         if runner.failures:
             raise LabError(runner.failures[0])
         few, many = shots[1] - shots[0], shots[2] - shots[1]
         many.subtract(few)
-        return by_function(many, symbols(runner.node, binary))
+        return by_function(many, symbols(lab.nodes[0], binary))
 
 
 def main():
