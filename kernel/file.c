@@ -55,7 +55,7 @@ static void via_file_free(struct kref *ref)
 	xa_destroy(&f->regions);
 	xa_destroy(&f->ptags);
 	xa_destroy(&f->cqs);
-	xa_destroy(&f->kmem);
+	kvfree(f->kmem);
 	mem_cgroup_put(f->memcg);
 	if (f->mm)
 		mmdrop(f->mm);
@@ -150,7 +150,6 @@ struct via_file *via_file_new(struct via_nic *nic)
 	xa_init_flags(&f->regions, XA_FLAGS_ALLOC1);
 	xa_init_flags(&f->ptags, XA_FLAGS_ALLOC1);
 	xa_init_flags(&f->cqs, XA_FLAGS_ALLOC1);
-	xa_init_flags(&f->kmem, 0);
 	f->nic = nic;
 	f->ctl = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (via_events_init(&f->events) || !f->ctl) {

@@ -75,7 +75,7 @@ struct via_quota;
  * @kernel_most: constant: its limits
  * @kernel_vis:	mutex: its VIs
  * @kernel_pages: mutex: pages that its memory has room for
- * @kmem:	its memory by index; mutex to write
+ * @kmem:	constant: lists of its memory; NULL: no consumer's
  */
 struct via_file {
 	struct kref ref;
@@ -119,7 +119,7 @@ struct via_file {
 	struct via_kernel_limits kernel_most;
 	u32 kernel_vis;
 	u64 kernel_pages;
-	struct xarray kmem;
+	struct hlist_head *kmem;
 };
 
 extern const struct file_operations via_fops;

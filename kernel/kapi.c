@@ -77,7 +77,7 @@ struct via_file *via_kernel_open(const struct net *net, const char *name,
 	f->kernel_most = *most;
 	f->uid = GLOBAL_ROOT_UID;
 	f->quota = via_quota_none();
-	if (!f->quota)
+	if (!f->quota || via_kmem_init(f))
 		goto err_file;
 	ret = via_nic_add_file(nic, f);
 	if (!ret)

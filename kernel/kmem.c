@@ -12,8 +12,8 @@
 #include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/random.h>
+#include <linux/rculist.h>
 #include <linux/slab.h>
-#include <linux/xarray.h>
 #include "engine.h"
 #include "file.h"
 #include "kmem.h"
@@ -23,6 +23,8 @@
 #define VIA_KMEM_KEY_BITS	8
 #define VIA_KMEM_INDEXES	(1u << (32 - VIA_KMEM_KEY_BITS))
 #define VIA_KMEM_DRAWS		64	/* of a handle that is free */
+/* Lists by the index's low bits, 128 KiB: with 64k pieces, a look-up meets four. */
+#define VIA_KMEM_LISTS		(1u << 14)
 
 /**
  * struct via_kernel_mem - a piece of memory
@@ -31,6 +33,7 @@
  * @lock:	held while bytes are copied, inside of queue locks; so what was
  *		turned off is in use nowhere
  * @most:	constant: room in @pages
+ * @node:	file->mutex to write, RCU to read: in file->kmem
  * @rcu:	frees it
  * @pages:	lock: those of @r
  */
@@ -39,6 +42,7 @@ struct via_kernel_mem {
 	bool on;
 	spinlock_t lock;
 	u32 most;
+	struct hlist_node node;
 	struct rcu_head rcu;
 	struct page *pages[];
 };
@@ -54,9 +58,26 @@ u32 via_kernel_mem_handle(const struct via_kernel_mem *m)
 }
 EXPORT_SYMBOL_GPL(via_kernel_mem_handle);
 
+int via_kmem_init(struct via_file *f)
+{
+	f->kmem = kvcalloc(VIA_KMEM_LISTS, sizeof(*f->kmem), GFP_KERNEL);
+	return f->kmem ? 0 : -ENOMEM;
+}
+
+static struct hlist_head *via_kmem_list(struct via_file *f, u32 index)
+{
+	return &f->kmem[index % VIA_KMEM_LISTS];
+}
+
 struct via_kernel_mem *via_kernel_mem_find(struct via_file *f, u32 handle)
 {
-	return xa_load(&f->kmem, via_kmem_index(handle));
+	u32 index = via_kmem_index(handle);
+	struct via_kernel_mem *m;
+
+	hlist_for_each_entry_rcu(m, via_kmem_list(f, index), node)
+		if (via_kmem_index(via_kernel_mem_handle(m)) == index)
+			return m;
+	return NULL;
 }
 EXPORT_SYMBOL_GPL(via_kernel_mem_find);
 
@@ -64,17 +85,20 @@ EXPORT_SYMBOL_GPL(via_kernel_mem_find);
 static int via_kmem_publish(struct via_file *f, struct via_kernel_mem *m)
 {
 	u32 i, index;
-	void *old;
+	bool taken;
 
 	lockdep_assert_held(&f->mutex);
 	for (i = 0; i < VIA_KMEM_DRAWS; i++) {
 		index = get_random_u32() % VIA_KMEM_INDEXES;
 		/* 0 is all memory, for the consumer itself. */
-		if (!index || xa_load(&f->kmem, index))
-			continue;
 		m->r.handle = index << VIA_KMEM_KEY_BITS;
-		old = xa_store(&f->kmem, index, m, GFP_KERNEL);
-		return xa_err(old);
+		rcu_read_lock();
+		taken = !index || via_kernel_mem_find(f, m->r.handle);
+		rcu_read_unlock();
+		if (taken)
+			continue;
+		hlist_add_head_rcu(&m->node, via_kmem_list(f, index));
+		return 0;
 	}
 	return -ENOMEM;
 }
@@ -128,7 +152,7 @@ static void via_kmem_unpublish(struct via_kernel_mem *m)
 
 	lockdep_assert_held(&f->mutex);
 	via_kmem_off(m);
-	xa_erase(&f->kmem, via_kmem_index(m->r.handle));
+	hlist_del_rcu(&m->node);
 	via_ptag_unuse(f, m->r.ptag);
 	f->kernel_pages -= m->most;
 	kvfree_rcu(m, rcu);
@@ -147,10 +171,12 @@ EXPORT_SYMBOL_GPL(via_kernel_mem_free);
 void via_kmem_destroy_all(struct via_file *f)
 {
 	struct via_kernel_mem *m;
-	unsigned long i;
+	struct hlist_node *n;
+	u32 i;
 
-	xa_for_each(&f->kmem, i, m)
-		via_kmem_unpublish(m);
+	for (i = 0; f->kmem && i < VIA_KMEM_LISTS; i++)
+		hlist_for_each_entry_safe(m, n, &f->kmem[i], node)
+			via_kmem_unpublish(m);
 }
 
 static int via_kmem_check_span(const struct via_kernel_mem *m,
@@ -257,19 +283,17 @@ static bool via_kmem_use(struct via_vi *vi, const struct via_kmem_use *use,
 			 void *buf)
 {
 	struct via_kernel_mem *m;
-	bool ok = false;
+	bool ok;
 
-	rcu_read_lock();
+	/* A queue lock is held, so this is a read side of RCU. */
 	m = via_kernel_mem_find(vi->file, use->handle);
-	if (m) {
-		spin_lock(&m->lock);
-		ok = via_kmem_may(vi, m, use);
-		if (ok && buf)
-			via_region_copy(&m->r, use->addr, buf, use->len,
-					use->store);
-		spin_unlock(&m->lock);
-	}
-	rcu_read_unlock();
+	if (!m)
+		return false;
+	spin_lock(&m->lock);
+	ok = via_kmem_may(vi, m, use);
+	if (ok && buf)
+		via_region_copy(&m->r, use->addr, buf, use->len, use->store);
+	spin_unlock(&m->lock);
 	return ok;
 }
 

@@ -31,6 +31,8 @@ struct via_kmem_use {
  */
 enum via_status via_kmem_copy(struct via_vi *vi, const struct via_kmem_use *use,
 			      void *buf);
+/* Room for it, of a consumer's handle.  0 or -ENOMEM.  Process context; sleeps. */
+int via_kmem_init(struct via_file *f);
 /* Nothing uses it any more. */
 void via_kmem_destroy_all(struct via_file *f);
 

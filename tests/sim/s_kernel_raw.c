@@ -231,9 +231,11 @@ static void wrong(bool read)
 		without_right(read);
 		return;
 	}
+	rcu_read_lock();
 	if (handle == k.handle && addr == START && len <= BYTES &&
 	    via_kernel_mem_find(k.f, handle))
 		handle ^= 0x100;
+	rcu_read_unlock();
 	request(read, handle, addr, len);
 }
 
