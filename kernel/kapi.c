@@ -210,6 +210,7 @@ EXPORT_SYMBOL_GPL(via_kernel_post);
 
 void via_kernel_ring(struct via_vi *vi, bool recv)
 {
+	WRITE_ONCE(vi->kernel->dry, false);
 	/* Pairs with the barriers of via_send_sleep() and of a flush. */
 	smp_mb();
 	rcu_read_lock();
@@ -247,19 +248,23 @@ void via_kernel_load(struct via_vi *vi, struct via_queue *q, u32 index,
 
 u32 via_kernel_scan(struct via_vi *vi, struct via_queue *q)
 {
-	u32 n;
+	u32 n, what;
 
 	lockdep_assert_held(&q->lock);
 	if (!vi->file->kernel->scan)
 		return 0;
-	if (vi->file->kernel->scan(vi, q->recv))
+	what = vi->file->kernel->scan(vi, q->recv);
+	if (what & VIA_SCAN_SETTLE)
 		atomic_or(VIA_BROKEN_CALL, &vi->broken);
+	if (!q->recv)
+		WRITE_ONCE(vi->kernel->dry, !(what & VIA_SCAN_MORE));
 	return via_queue_posted(q, &n) ? n : 0;
 }
 
 bool via_kernel_drained(struct via_vi *vi)
 {
-	return !via_kernel_scan(vi, &vi->sq);
+	/* Who posts after a scan that found nothing more has to ring. */
+	return READ_ONCE(vi->kernel->dry) || !via_kernel_scan(vi, &vi->sq);
 }
 EXPORT_SYMBOL_GPL(via_kernel_drained);
 

@@ -23,6 +23,7 @@
 struct via_kernel_vi {
 	struct via_vi *vi;
 	void *priv;
+	bool dry;
 	struct work_struct settle;
 	u32 takes;
 	bool told;

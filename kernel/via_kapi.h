@@ -53,6 +53,10 @@ struct via_kernel_done {
 	bool invalidate;
 };
 
+/* What scan() says. */
+#define VIA_SCAN_SETTLE	0x1u	/* call settle(), though nothing has completed */
+#define VIA_SCAN_MORE	0x2u	/* more may stand there already: look again, unasked */
+
 /**
  * struct via_kernel_ops - what a consumer is called for
  *
@@ -62,10 +66,9 @@ struct via_kernel_ops {
 	/**
 	 * @scan: the agent finds nothing posted.  A consumer whose descriptors come
 	 * from memory of a program, without a call, looks there and calls
-	 * via_kernel_post().  True: settle() is to be called, though nothing has
-	 * completed.  The queue's lock is held.  Optional.
+	 * via_kernel_post().  VIA_SCAN_*.  The queue's lock is held.  Optional.
 	 */
-	bool (*scan)(struct via_vi *vi, bool recv);
+	u32 (*scan)(struct via_vi *vi, bool recv);
 	/**
 	 * @load: fill @d with the descriptor of that number: control, length,
 	 * immediate; nsegs, seg[] or more (from kmalloc(), for the agent to free);

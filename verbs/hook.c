@@ -9,19 +9,20 @@
 #include "link.h"
 #include "qp.h"
 
-static bool vr_scan(struct via_vi *vi, bool recv)
+static u32 vr_scan(struct via_vi *vi, bool recv)
 {
 	struct vr_qp *qp = vr_qp_of_vi(vi);
+	bool more = false;
 	u32 n, todo = 0;
 
 	if (recv)
 		n = vr_rq_scan(&qp->rq);
 	else
-		todo = vr_sq_scan(&qp->sq, &n);
+		todo = vr_sq_scan(&qp->sq, &n, &more);
 	if (n)
 		via_kernel_post(vi, recv, n);
 	vr_qp_todo(qp, todo);
-	return todo;
+	return (todo ? VIA_SCAN_SETTLE : 0) | (more ? VIA_SCAN_MORE : 0);
 }
 
 static void vr_load(struct via_vi *vi, bool recv, u32 index, struct via_desc *d)

@@ -333,7 +333,7 @@ static bool vr_sq_must_wait(const struct vr_sq *sq, const struct siw_sqe *s)
 		(s->flags & SIW_WQE_READ_FENCE && sq->done != sq->taken));
 }
 
-u32 vr_sq_scan(struct vr_sq *sq, u32 *n)
+u32 vr_sq_scan(struct vr_sq *sq, u32 *n, bool *more)
 {
 	struct siw_sqe *s;
 	struct vr_wr *wr;
@@ -345,7 +345,8 @@ u32 vr_sq_scan(struct vr_sq *sq, u32 *n)
 	for (;;) {
 		s = &sq->ring[sq->taken & sq->mask];
 		/* Pairs with the store-release of who posts. */
-		if (!(smp_load_acquire(&s->flags) & SIW_WQE_VALID))
+		*more = smp_load_acquire(&s->flags) & SIW_WQE_VALID;
+		if (!*more)
 			break;
 		/* Ahead of who completes: it holds the lock. */
 		sq->held = sq->taken - sq->done > sq->mask;

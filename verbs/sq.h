@@ -74,10 +74,10 @@ void vr_sq_free(struct vr_sq *sq);
 int vr_sq_post(struct vr_sq *sq, const struct ib_send_wr *wr);
 
 /*
- * Hooks; the agent's queue lock is held.  scan: how many more sends there are in *n.
- * They return VR_TODO_*.
+ * Hooks; the agent's queue lock is held.  scan: how many more sends there are in *n, and
+ * whether it left entries that are valid.  They return VR_TODO_*.
  */
-u32 vr_sq_scan(struct vr_sq *sq, u32 *n);
+u32 vr_sq_scan(struct vr_sq *sq, u32 *n, bool *more);
 void vr_sq_load(struct vr_sq *sq, struct via_desc *d);
 u32 vr_sq_complete(struct vr_sq *sq, const struct via_kernel_done *done);
 /*

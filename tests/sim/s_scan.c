@@ -25,14 +25,16 @@ static struct side {
 static const u8 *server_mac;
 static bool listens, ended;
 
-static bool scan(struct via_vi *vi, bool recv)
+static u32 scan(struct via_vi *vi, bool recv)
 {
 	struct side *s = via_kernel_vi_priv(vi);
 	u32 *slot, n = 0;
+	bool more = false;
 
-	while (!recv && s->taken - s->done < ENTRIES) {
+	while (!recv) {
 		slot = &s->valid[s->taken % ENTRIES];
-		if (!smp_load_acquire(slot))
+		more = smp_load_acquire(slot);
+		if (!more || s->taken - s->done >= ENTRIES)
 			break;
 		/* Full barrier: the program looks at this one when it has set the next. */
 		smp_store_mb(*slot, 0);
@@ -40,7 +42,7 @@ static bool scan(struct via_vi *vi, bool recv)
 		n++;
 	}
 	via_kernel_post(vi, recv, n);
-	return false;
+	return more ? VIA_SCAN_MORE : 0;
 }
 
 static void load(struct via_vi *vi, bool recv, u32 index, struct via_desc *d)
