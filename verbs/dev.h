@@ -46,7 +46,7 @@ enum vr_counter {
 	VR_NO_RECEIVE,		/* of them: own receive queue was empty */
 	VR_LOCAL_REFUSALS,	/* of them: peer named memory it may not use */
 	VR_REMOTE_REFUSALS,	/* of them: peer has refused so */
-	VR_BAD_INVALIDATES,	/* of them: peer invalidated what it may not */
+	VR_BAD_INVALIDATES,	/* peer invalidated what it may not: we disconnect */
 	VR_BAD_WRS,		/* work requests that could not be executed */
 	VR_CQ_OVERFLOWS,
 	VR_COUNTERS
