@@ -19,7 +19,7 @@ def load(session):
     lab, node = session.lab, session.lab.nodes[0]
     new = [name for name in every()
            if node.run(f"test -e /sys/module/{name}").rc]
-    node.sh("modprobe -a udp_tunnel ip6_udp_tunnel")
+    node.sh("modprobe -a udp_tunnel ip6_udp_tunnel iw_cm ib_uverbs")
     lab.insmod(node, modules=new)
     there = node.sh("ls /sys/module").out.split()
     lost = set(every()) - set(there)
