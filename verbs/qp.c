@@ -283,8 +283,9 @@ static void vr_qp_end_vi(struct vr_qp *qp)
 	via_kernel_vi_destroy(qp->vi);
 	vr_call_put(qp->call);
 	wait_for_completion(&qp->call->idle);
-	/* Each queues the other. */
+	/* Each queues the other while it sees ERR, and one may have seen it just now. */
 	vr_qp_set_state(qp, IB_QPS_RESET);
+	cancel_work_sync(&qp->work);
 	cancel_delayed_work_sync(&qp->late);
 	cancel_work_sync(&qp->work);
 	kfree_rcu(qp->call, rcu);
