@@ -24,7 +24,7 @@
 #define VIA_KMEM_INDEXES	(1u << (32 - VIA_KMEM_KEY_BITS))
 #define VIA_KMEM_DRAWS		64	/* of a handle that is free */
 /* Lists by the index's low bits, 128 KiB: with 64k pieces, a look-up meets four. */
-#define VIA_KMEM_LISTS		(1u << 14)
+#define VIA_KMEM_LISTS		16384u
 
 /**
  * struct via_kernel_mem - a piece of memory
