@@ -233,10 +233,14 @@ bool via_kernel_mem_off(struct via_kernel_mem *m, u32 handle)
 }
 EXPORT_SYMBOL_GPL(via_kernel_mem_off);
 
-static bool via_kmem_of_vi(const struct via_vi *vi,
-			   const struct via_kernel_mem *m)
+/* Is it on, by that handle, for that VI, with those rights?  m->lock held. */
+static bool via_kmem_allows(const struct via_vi *vi,
+			    const struct via_kernel_mem *m, u32 handle,
+			    u32 rights)
 {
-	return !vi->attrs.ptag || vi->attrs.ptag == m->r.ptag;
+	return m->on && m->r.handle == handle &&
+	       (!vi->attrs.ptag || vi->attrs.ptag == m->r.ptag) &&
+	       (m->r.rights & rights) == rights;
 }
 
 bool via_kernel_mem_invalidate(struct via_vi *vi, u32 handle)
@@ -248,8 +252,8 @@ bool via_kernel_mem_invalidate(struct via_vi *vi, u32 handle)
 	m = via_kernel_mem_find(vi->file, handle);
 	if (m) {
 		spin_lock_bh(&m->lock);
-		was = m->on && m->r.handle == handle && via_kmem_of_vi(vi, m) &&
-		      m->r.rights & VIA_KERNEL_MEM_INVALIDATE;
+		was = via_kmem_allows(vi, m, handle,
+				      VIA_KERNEL_MEM_INVALIDATE);
 		if (was)
 			m->on = false;
 		spin_unlock_bh(&m->lock);
@@ -266,19 +270,6 @@ static u32 via_kmem_right(const struct via_kmem_use *use)
 	return use->store ? VIA_KERNEL_MEM_STORE : 0;
 }
 
-/* May this VI do that with it?  m->lock held. */
-static bool via_kmem_may(const struct via_vi *vi,
-			 const struct via_kernel_mem *m,
-			 const struct via_kmem_use *use)
-{
-	u32 right = via_kmem_right(use);
-
-	return m->on && m->r.handle == use->handle &&
-	       via_kmem_of_vi(vi, m) &&
-	       (m->r.rights & right) == right &&
-	       via_region_covers(&m->r, use->addr, use->len);
-}
-
 static bool via_kmem_use(struct via_vi *vi, const struct via_kmem_use *use,
 			 void *buf)
 {
@@ -290,7 +281,8 @@ static bool via_kmem_use(struct via_vi *vi, const struct via_kmem_use *use,
 	if (!m)
 		return false;
 	spin_lock(&m->lock);
-	ok = via_kmem_may(vi, m, use);
+	ok = via_kmem_allows(vi, m, use->handle, via_kmem_right(use)) &&
+	     via_region_covers(&m->r, use->addr, use->len);
 	if (ok && buf)
 		via_region_copy(&m->r, use->addr, buf, use->len, use->store);
 	spin_unlock(&m->lock);

@@ -815,11 +815,11 @@ in_sim("drained-unscanned", "kernel/via_ka.h", "sim", "",
         "	       true;"), sim="kernel")
 in_sim("memory-off-usable", KMEM, "sim", "",
        "a peer uses memory by a handle that was turned off",
-       ("	return m->on && m->r.handle == use->handle &&",
+       ("	return m->on && m->r.handle == handle &&",
         "	return m->on &&"), sim="kernel")
 in_sim("memory-any-right", KMEM, "sim", "",
        "a peer writes to what it may read",
-       ("	       (m->r.rights & right) == right &&\n", ""), sim="kernel")
+       (" &&\n	       (m->r.rights & rights) == rights;", ";"), sim="kernel")
 in_sim("listener-busy-twice", KAPI, "sim", "",
        "two listeners take the same requests",
        ("	if (!via_listener_find(nic, l->disc)) {", "	{"), sim="kernel")
