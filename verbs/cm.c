@@ -150,7 +150,7 @@ static int vr_ep_bind(struct vr_ep *ep, struct iw_cm_id *id, struct vr_qp *qp)
 	return 0;
 }
 
-/* The opposite; once, whoever comes first. */
+/* The opposite, once: later calls find no QP. */
 static void vr_ep_unbind(struct vr_ep *ep)
 {
 	struct iw_cm_id *id;

@@ -46,7 +46,7 @@ static void vr_gone_work(struct work_struct *work)
 	registered = !list_empty(&d->link);
 	spin_unlock(&vr_links_lock);
 	mutex_unlock(&vr_links_mutex);
-	/* Who has read the pointer has a reference then. */
+	/* Readers of the old pointer have a reference of their own then. */
 	synchronize_rcu();
 	dev_put(ndev);
 	if (registered)

@@ -3,7 +3,7 @@
  * Memory regions.
  *
  *  1. A key is the agent's handle of a piece of memory: 24 random bits, and 8 that
- *     whoever registers chooses.  The agent compares protection tag, rights and bounds
+ *     its registration chooses.  The agent compares protection tag, rights and bounds
  *     with each use.
  *  2. Deregistration and invalidation return when no byte is copied there any more, so
  *     that pages can be given back at once.

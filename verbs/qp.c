@@ -110,8 +110,8 @@ static void vr_qp_serve(struct vr_qp *qp)
 {
 	u32 todo = atomic_xchg(&qp->todo, 0);
 
-	if (unlikely(todo & (VR_TODO_BREAK | VR_TODO_FLUSH)))
-		vr_qp_settle_later(qp, todo & (VR_TODO_BREAK | VR_TODO_FLUSH));
+	if (unlikely(todo & VR_TODO_BREAK))
+		vr_qp_settle_later(qp, VR_TODO_BREAK);
 	if (unlikely(todo & VR_TODO_RING))
 		via_kernel_ring(qp->vi, false);
 	vr_qp_notify(qp, todo);
@@ -148,7 +148,7 @@ static void vr_qp_late(struct work_struct *work)
 	qp->late_ms = min(qp->late_ms * 2, VR_LATE_MOST_MS);
 	queue_delayed_work(qp->dev->wq, &qp->late,
 			   msecs_to_jiffies(qp->late_ms));
-	vr_qp_settle_later(qp, VR_TODO_FLUSH);
+	vr_qp_settle_later(qp, 0);
 }
 
 /* What stands in the rings of a QP in ERR; VR_TODO_*. */
@@ -187,7 +187,7 @@ void vr_qp_set_state(struct vr_qp *qp, enum ib_qp_state state)
 		return;
 	/* Pairs with the barrier of who posts: it sees ERR, or we its entry. */
 	smp_mb();
-	vr_qp_settle_later(qp, VR_TODO_FLUSH);
+	vr_qp_settle_later(qp, 0);
 }
 
 void vr_qp_break(struct vr_qp *qp)
@@ -419,13 +419,13 @@ int vr_query_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 
 /* Posting ------------------------------------------------------------------------------ */
 
-/* An entry was written; in ERR nobody else comes by. */
+/* An entry was written; in ERR only the work item flushes it. */
 static void vr_qp_posted(struct vr_qp *qp)
 {
 	/* Pairs with the barrier of vr_qp_set_state(). */
 	smp_mb();
 	if (unlikely(READ_ONCE(qp->state) == IB_QPS_ERR))
-		vr_qp_settle_later(qp, VR_TODO_FLUSH);
+		vr_qp_settle_later(qp, 0);
 }
 
 static void vr_qp_ring(struct vr_qp *qp)
@@ -440,7 +440,7 @@ static void vr_qp_ring(struct vr_qp *qp)
 		atomic_dec(&qp->posting);
 		/* The ring is a full barrier: as in vr_qp_posted(). */
 		if (unlikely(READ_ONCE(qp->state) == IB_QPS_ERR))
-			vr_qp_settle_later(qp, VR_TODO_FLUSH);
+			vr_qp_settle_later(qp, 0);
 	} else {
 		vr_qp_posted(qp);
 	}

@@ -92,7 +92,7 @@ static inline struct vr_qp *vr_qp_of_vi(struct via_vi *vi)
 
 /* Serve @todo: between vr_qp_enter() and vr_qp_leave(), without locks. */
 void vr_qp_settle(struct vr_qp *qp);
-/* The same, from a work item.  Any context. */
+/* The same, from a work item, which flushes the rings in ERR.  Any context. */
 void vr_qp_settle_later(struct vr_qp *qp, u32 todo);
 
 /*

@@ -11,8 +11,6 @@
 #define VR_TODO_RECV_CQ	0x2u
 #define VR_TODO_RING	0x4u	/* the send queue was held: ring */
 #define VR_TODO_BREAK	0x8u	/* the connection ends */
-#define VR_TODO_FLUSH	0x10u	/* what is left in the rings */
-#define VR_TODO_ALL	0x1fu
 
 /**
  * struct vr_wr - a work request that was taken from the ring

@@ -245,7 +245,7 @@ static void inline_data(void)
 		mem_fill(&l.near.mem, 0, len, len);
 		w = work(2, &l.near.mem, 0, len);
 		w.flags |= IBV_SEND_INLINE;
-		w.sge[0].skew = 0xdeadbeef;	/* nobody looks at it */
+		w.sge[0].skew = 0xdeadbeef;	/* not looked at */
 		NEED_EQ(post_send(&l.near, &w, 1), 0);
 		mem_fill(&l.near.mem, 0, len, 0xff);
 		DONE(&l.near, SQ, 2, SUCCESS);
