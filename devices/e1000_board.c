@@ -2,7 +2,7 @@
 /*
  * via_e1000: what is off the path of frames.  Reset, errata of the silicon,
  * and what sits beside it on the board: EEPROM, transceiver, management
- * firmware.  docs/native.md lists the errata with their sources.
+ * firmware.  docs/howto/native.md lists the errata with their sources.
  */
 
 #include <linux/delay.h>

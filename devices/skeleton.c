@@ -3,7 +3,7 @@
  * A native driver to begin from, for a chip that does not exist: two rings of
  * descriptors with an "owner" bit each, one interrupt, one address.  `make
  * lint' builds it, so that it stays right; it is not installed, and binds to
- * nothing.  docs/porting.md goes through it.
+ * nothing.  docs/contribute/porting.md goes through it.
  *
  * Everything with EXAMPLE in its name is what your chip's manual says.
  *

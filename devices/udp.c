@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * VI NICs in UDP/IP: docs/udp.md.
+ * VI NICs in UDP/IP: docs/howto/udp.md.
  *
  * Theory of operation.  A NIC is a local address and a UDP port.  Its socket is
  * one of the kernel's for tunnels: it receives by a call from UDP (udp_recv.c),

@@ -19,7 +19,7 @@
 #include <net/sock.h>
 #include "ether/via_ether.h"
 
-#define VIA_UDP_PORT		13879	/* of the receiver: docs/udp.md */
+#define VIA_UDP_PORT		13879	/* of the receiver: docs/howto/udp.md */
 #define VIA_UDP_FLOWS		49152	/* first source port, dynamic ones */
 #define VIA_UDP_QUEUED		(1024 * 1024)	/* bytes in local queues */
 #define VIA_UDP_LINK_BITS	12	/* lists of links, 32 KiB: as VIA_PEER_BITS */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Tracepoints of the agent, events/via/ in tracefs; those of frames are in
- * devices/ether/via_ether_trace.h.  docs/tracing.md says what each one tells.
+ * devices/ether/via_ether_trace.h.  docs/howto/tracing.md says what each one tells.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM via

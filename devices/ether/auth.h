@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Authenticated frames between two hosts that have a key in common:
- * docs/wire.md, "Authenticator".  Nothing is encrypted.
+ * docs/reference/wire.md, "Authenticator".  Nothing is encrypted.
  *
  * A session is the time in which the names of both ends stay the same.  It has
  * one key for each direction, derived from the common key and both names, and

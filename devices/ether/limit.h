@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How much is answered to hosts that have not proven their address:
- * docs/wire.md, "Limits for strangers".
+ * docs/reference/wire.md, "Limits for strangers".
  *
  * An answer is never longer than its question, so a host whose address others
  * write into their frames gets no more bytes than they sent.  And answers are

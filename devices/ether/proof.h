@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Proof that a host receives what is sent to its address, without memory of
- * it: docs/wire.md, "Connections".  A proof is 64 bits that only this NIC
+ * it: docs/reference/wire.md, "Connections".  A proof is 64 bits that only this NIC
  * can compute; one that comes back was received at the address it was sent to.
  *
  *   proof = SipHash-2-4(secret, asker's address, own address, asker's epoch)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sessions with hosts that have a key in common with this one: docs/wire.md,
+ * Sessions with hosts that have a key in common with this one: docs/reference/wire.md,
  * "Authenticator".
  *
  * A host with a key has a peer (peer.h) as long as it is on the list of peers,

@@ -9,7 +9,7 @@
  * (ev->credit) is changed with its sq.lock held as well, but for what it is
  * given while it waits, its turn and its places on the pool's lists; so its
  * credit (ev->tx.credit) is read under sq.lock alone.  peer->pool.want is read
- * without the lock, see docs/ordering.md.
+ * without the lock, see docs/explain/ordering.md.
  *
  * A VI that was given credit by another context is run by a tasklet of the NIC,
  * which also visits the VIs that hold credit when it is wanted: a VI's

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What stands on the wire behind the link header; docs/wire.md explains
+ * What stands on the wire behind the link header; docs/reference/wire.md explains
  * it.  Every frame begins with struct via_wire, and its type says what
  * follows.  All fields are big-endian and lie at multiples of their size.
  *
@@ -153,7 +153,7 @@ struct via_wire_end {
 	__be32	seq;			/* RESET: of the frame it answers */
 	__be32	ack;
 	__be32	reason;			/* DISCONNECT: VIA_WIRE_R_* */
-	__be32	src;			/* VI id; see docs/wire.md */
+	__be32	src;			/* VI id; see docs/reference/wire.md */
 } __packed;
 
 /* What hosts tell of themselves before they know one another. */

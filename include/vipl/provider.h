@@ -5,7 +5,7 @@
  * A provider is a shared object <libdir>/vipl/NAME.so with one entry,
  * vipl_provider_init(). A program that opens "NAME:REST" gets it loaded. The
  * library keeps handles and objects, checks what the program passes, and hands
- * the rest to the provider's operations. docs/provider.md is the guide.
+ * the rest to the provider's operations. docs/contribute/provider.md is the guide.
  *
  * Versions
  * --------

@@ -3,7 +3,7 @@
 #define ENG_TYPES_H
 
 /*
- * What the engine's files share. docs/provider.md tells what it does.
+ * What the engine's files share. docs/contribute/provider.md tells what it does.
  *
  * Locks, outermost first
  * ----------------------

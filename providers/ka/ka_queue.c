@@ -101,7 +101,7 @@ static ALWAYS_INLINE enum after post(struct ka_queue *q, VIP_VI_HANDLE h,
 	ka_store_mb(&user(sh, recv)->tail, tail);
 	/*
 	 * Before the look at BUSY: a flush clears it after its own look at the
-	 * tail.  See docs/ordering.md.
+	 * tail.  See docs/explain/ordering.md.
 	 */
 	state = ka_load_acquire(&sh->state);
 	if (recv)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * The compatibility rules that no other group tests: section 13. Which group
- * or program tests which rule is listed in docs/compatibility.md.
+ * or program tests which rule is listed in docs/reference/compatibility.md.
  */
 #include "loss.h"
 #include <string.h>

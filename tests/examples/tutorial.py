@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""docs/tutorial.md word by word, in a copy of the tree and a home of its own:
+"""docs/learn/tutorial.md word by word, in a copy of the tree and a home of its own:
 ```c NAME blocks are what NAME gets, one after the other, ```sh blocks are run
 by one shell, and what a ```text block shows is printed, but for the numbers.
 The program over VIA is faster than its twin."""
@@ -15,7 +15,7 @@ import tempfile
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
-PAGE = os.path.join(ROOT, "docs/tutorial.md")
+PAGE = os.path.join(ROOT, "docs/learn/tutorial.md")
 BLOCK = re.compile(r"^```(.*)\n((?:.*\n)*?)^```$", re.M)
 # Other work of this machine slows down ends that spin.
 ROUNDS = 5

@@ -2,7 +2,7 @@
 """Defects that there once were, each brought back into today's code.
 
 `defect` says where the mend is written: "reliability" is a row of the table
-"Found this way" in docs/reliability.md, "audit" an item of the agent's audit
+"Found this way" in docs/notes/reliability.md, "audit" an item of the agent's audit
 (commit 6a998d9 and those after it), else the commit alone.
 
 Not here: what is a card's or a page table's (a card switched off behind its
@@ -29,7 +29,7 @@ STATS = "kernel/stats.c"
 VI = "kernel/vi.c"
 CONN = "devices/ether/conn.c"
 
-# docs/reliability.md, "Found this way".
+# docs/notes/reliability.md, "Found this way".
 taken_back("ops-filled-anew", "devices/ether/main.c", "sim", "",
            "reliability: a NIC that came took the others' calls away",
            "a NIC of the same module is opened without a reference to it",

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""docs/defects.md: what finds each defect of old when it is brought back."""
+"""docs/notes/defects.md: what finds each defect of old when it is brought back."""
 
 import os
 
 import mutants
 
 PATH = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.realpath(__file__)))), "docs/defects.md")
+    os.path.realpath(__file__)))), "docs/notes/defects.md")
 HEAD = """# Defects that there once were, brought back
 
-Each mend of a defect that docs/reliability.md or a review of the agent names
+Each mend of a defect that docs/notes/reliability.md or a review of the agent names
 is taken back in a copy of the sources (`tests/mutation/defects.py`), and the
 simulator runs its scenarios until one fails.  This table says which one does,
 and after how many schedules; a schedule takes about a millisecond.

@@ -8,7 +8,7 @@ table says what found each, after how many schedules and in what time; it is
 compared with tests/mutation/survivors.txt, which names those that only
 another test finds, or none, with the reason.  What found a mutant the last
 time (tests/mutation/found.txt) is tried first; --write brings that up to date,
-and docs/defects.md, the table of the defects that there once were.
+and docs/notes/defects.md, the table of the defects that there once were.
 
 make mutation-sim runs all, tests/mutation/sim.py NAME... those.
 """
@@ -330,7 +330,7 @@ def main():
     parser.add_argument("--anew", action="store_true",
                         help="do not begin with what found it the last time")
     parser.add_argument("--write", action="store_true",
-                        help="found.txt and docs/defects.md, from the results")
+                        help="found.txt and docs/notes/defects.md, from the results")
     parser.add_argument("--json", metavar="FILE",
                         default=os.path.join(ROOT,
                                              "build/mutation-sim.json"),

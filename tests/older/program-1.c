@@ -2,7 +2,7 @@
 /*
  * program-1 DEVICE: what a library of 1.0 asks of the modules, by the header
  * that it was compiled with, via-1.h.  Both files stay as they are: newer
- * modules of version 1 of the interface serve them (docs/stability.md).
+ * modules of version 1 of the interface serve them (docs/reference/stability.md).
  *
  * Two VIs of this process are connected with each other, in both ways there
  * are.  Prints "N calls", or what is not as it was.

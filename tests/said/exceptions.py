@@ -37,8 +37,8 @@ PACKAGES = {
 }
 # Names as they stand in the text.
 NAMES = {
-    "pingpong.c": "written by the reader of docs/tutorial.md",
-    "twin.c": "written by the reader of docs/tutorial.md",
+    "pingpong.c": "written by the reader of docs/learn/tutorial.md",
+    "twin.c": "written by the reader of docs/learn/tutorial.md",
     "init_on_alloc": "a word of the kernel's command line",
     "pcie_aspm=off": "a word of the kernel's command line",
     "pm_test": "a file of the kernel's, /sys/power/pm_test",

@@ -5,6 +5,7 @@ Each thing is a Named: its kind, its text and the line it stands in.
 """
 
 import collections
+import glob
 import os
 import re
 
@@ -20,11 +21,11 @@ VARIABLE = re.compile(r"\b(?:VIPL|MVIA|LAB|CHECK)_[A-Z_]+\b")
 PROMPT = re.compile(r"^ *(?:\w*[#$]) (?=\S)")
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 GROUP = re.compile(r"\b[a-z][a-z0-9]+\.[a-z][a-z_0-9]+\b")
-SECTION = re.compile(r"(docs/\w+\.md),\s+\"([^\"]+)\"")
+SECTION = re.compile(r"(docs/[\w/]+\.md),\s+\"([^\"]+)\"")
 # Files whose quoted words in tables are steps, and whose noun.group are
 # groups of the conformance suite.
-STEPS = ("docs/reliability.md",)
-GROUPS = ("docs/compatibility.md",)
+STEPS = ("docs/notes/reliability.md",)
+GROUPS = ("docs/reference/compatibility.md",)
 
 
 def prose(text, file, line):
@@ -172,8 +173,8 @@ def help_text(program, text):
 def documents(root):
     """All that the documents below a folder name."""
     names = ["README.md", "CONTRIBUTING.md"] + sorted(
-        os.path.join("docs", n) for n in os.listdir(os.path.join(root, "docs"))
-        if n.endswith(".md"))
+        os.path.relpath(n, root) for n in glob.glob(
+            os.path.join(root, "docs/**/*.md"), recursive=True))
     pages = sorted(os.path.join("docs/man", n)
                    for n in os.listdir(os.path.join(root, "docs/man")))
     for reader, files in ((markdown, names), (manual, pages),

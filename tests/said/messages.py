@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Whether each message in docs/troubleshooting.md is one that the sources
+"""Whether each message in docs/howto/troubleshooting.md is one that the sources
 have: a line of a ```text block fits the format of a string there."""
 
 import glob
@@ -10,7 +10,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
-PAGE = "docs/troubleshooting.md"
+PAGE = "docs/howto/troubleshooting.md"
 SOURCES = ("vipl", "providers/*", "tools", "tools/*", "kernel", "devices",
            "devices/*", "verbs")
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')

@@ -14,7 +14,7 @@ from there import anchor
 SUFFIXES = (".c", ".h", ".py", ".md", ".ko", ".sh", ".so", ".a")
 SEPARATORS = (";", "&&", "||", "|")
 GROUP_LIKE = re.compile(r"[a-z]+\.[a-z_0-9]+")
-GROUPS = ("docs/conformance.md", "docs/compatibility.md")
+GROUPS = ("docs/notes/conformance.md", "docs/reference/compatibility.md")
 LIBRARIES = ("pthread", "cunit", "vipl")
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * A host that is nothing but frames: what a scenario says of a connection is
- * what docs/wire.md says, byte by byte.  It acknowledges and answers only when
+ * what docs/reference/wire.md says, byte by byte.  It acknowledges and answers only when
  * it is told to; but HEARTBEAT it answers: it has the same connections.  There is one NIC beside it, and one connection at a time.
  */
 #ifndef SIM_RAW_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Frames of hosts that are not there, one at a time: which of them is answered,
- * with what, and to where (docs/wire.md).  A frame whose source is no host's
+ * with what, and to where (docs/reference/wire.md).  A frame whose source is no host's
  * address is never answered.
  */
 #include "prog.h"

@@ -109,7 +109,7 @@ static void misfit(struct prog_nic *n, u32 conn)
 }
 
 /*
- * A user's places are of requests that are not answered (docs/security.md):
+ * A user's places are of requests that are not answered (docs/explain/security.md):
  * that of a client that has its verdict takes none.
  */
 static void place(struct prog_nic *n)

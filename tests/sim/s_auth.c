@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Hosts with a key in common (docs/wire.md, "Authenticator"): between them no
+ * Hosts with a key in common (docs/reference/wire.md, "Authenticator"): between them no
  * frame but REQUEST and CHALLENGE goes without an authenticator, and none that
  * one without the key sends, or sends again, has an effect.
  */

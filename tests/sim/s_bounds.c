@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Floods of frames that would each be answered, and requests one after the
- * other for as long as a table has room: answers are bounded (docs/wire.md),
+ * other for as long as a table has room: answers are bounded (docs/reference/wire.md),
  * what was answered makes room again, and what comes later is served.
  */
 #include "s_forge.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * A host that asks for the first time proves its address (docs/wire.md,
+ * A host that asks for the first time proves its address (docs/reference/wire.md,
  * "Connections"): its first request is answered by CHALLENGE and by nothing
  * else, the second one comes at once and has the proof; and ACCEPT tells what
  * the next connection needs.  A proof of another host, of another start or of

@@ -2,8 +2,8 @@
 /*
  * A handle belongs to the address space that opened it: in a child, or where a
  * socket has brought it, each call fails with EPERM and changes nothing, and
- * it does not keep alive what its owner has made (docs/security.md,
- * docs/architecture.md).
+ * it does not keep alive what its owner has made (docs/explain/security.md,
+ * docs/explain/architecture.md).
  */
 #include "prog.h"
 

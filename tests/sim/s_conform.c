@@ -125,7 +125,7 @@ static void lo(void)
 
 /*
  * One of a hundred is lost, but no DISCONNECT: that is repeated after 2 s
- * (docs/wire.md), and what it says is a part of what the suite expects.
+ * (docs/reference/wire.md), and what it says is a part of what the suite expects.
  */
 static bool lose(void *arg, u8 *frame, u32 *len)
 {

@@ -2,7 +2,7 @@
 /*
  * Questions for names on a wire of many hosts, of which each answers what it
  * likes: a query gets the names that fit, each host once, 64 at most
- * (docs/wire.md, "Names"), as often as it asks, and holds up no NIC.
+ * (docs/reference/wire.md, "Names"), as often as it asks, and holds up no NIC.
  */
 #include <strings.h>
 #include "prog.h"

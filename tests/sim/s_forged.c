@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Single frames that a host must not believe, each at the moment at which
- * believing it would show: docs/wire.md says what a frame must have,
- * docs/security.md what a host that can send any frame cannot do.
+ * believing it would show: docs/reference/wire.md says what a frame must have,
+ * docs/explain/security.md what a host that can send any frame cannot do.
  */
 #include "s_forge.h"
 

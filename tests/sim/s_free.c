@@ -2,7 +2,7 @@
 /*
  * A VI that looks for a peer finds a free one: none whose time is over, though
  * it was not asked about since, and another one while the first is bound to a
- * host that has asked for it and says no more (docs/wire.md, "Peer to peer").
+ * host that has asked for it and says no more (docs/reference/wire.md, "Peer to peer").
  */
 #include "prog.h"
 #include "../../devices/ether/wire.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * What waits for grace periods: no call of a program that ends VIs
- * (docs/architecture.md), and the end of a NIC for a few, however many handles
- * and VIs it has (docs/reliability.md).
+ * (docs/explain/architecture.md), and the end of a NIC for a few, however many handles
+ * and VIs it has (docs/notes/reliability.md).
  */
 #include "prog.h"
 

@@ -2,7 +2,7 @@
 /*
  * Frames that no host has sent, beside streams: made up, changed, replayed.
  * A host that does not know a connection's cookie does it no harm
- * (docs/security.md); one that does can end it or spoil bytes, but nothing
+ * (docs/explain/security.md); one that does can end it or spoil bytes, but nothing
  * leaks, crashes or hangs.
  */
 #include "stream.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The list of hosts of a NIC and their keys (docs/security.md, "On the wire"):
+ * The list of hosts of a NIC and their keys (docs/explain/security.md, "On the wire"):
  * what changes make of it, and that no key stays in memory that is given back.
  */
 #include <stdio.h>

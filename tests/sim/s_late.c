@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Memory whose pages come late, or never: other calls of the handle go on
- * meanwhile, and what ends the handle ends the registration (docs/security.md,
+ * meanwhile, and what ends the handle ends the registration (docs/explain/security.md,
  * "Cannot hold the machine up").
  */
 #include "prog.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * One frame, or the first few of a kind, are lost, and nothing else is wrong:
- * what docs/wire.md says of just that frame.  What makes a connection comes
+ * what docs/reference/wire.md says of just that frame.  What makes a connection comes
  * again, answers as well, and a request that was answered starts nothing; of
  * the data nothing is sent twice but what was lost, and the probe that finds
  * it out.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * A program beside a host that is nothing but frames: what docs/wire.md says
+ * A program beside a host that is nothing but frames: what docs/reference/wire.md says
  * of each frame, said once, and what the program sees of it.
  */
 #include "raw.h"
@@ -769,4 +769,4 @@ static void raw(void)
 }
 
 SIM_SCENARIO(raw, .name = "raw", .run = raw, .runs = 100,
-	     .what = "frame by frame what docs/wire.md says")
+	     .what = "frame by frame what docs/reference/wire.md says")

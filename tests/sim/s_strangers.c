@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The list of peers of a NIC changes (docs/security.md, "On the wire"), beside
+ * The list of peers of a NIC changes (docs/explain/security.md, "On the wire"), beside
  * connections and questions of those that are on it and of those that are not;
  * or its interface goes down.  An end that loses its connection by that is told
  * so, and not that the peer has left.

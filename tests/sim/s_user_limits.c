@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * A user at a limit: it has so many of a thing at once, and not one more,
- * whatever has become of those it had before (docs/security.md).
+ * whatever has become of those it had before (docs/explain/security.md).
  */
 #include "prog.h"
 

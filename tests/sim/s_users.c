@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Charges (docs/security.md): pages are charged to the uid of a process and to
+ * Charges (docs/explain/security.md): pages are charged to the uid of a process and to
  * the owners of its user namespaces, memory of the kernel to its memory control
  * group; the default of the pages is half of the machine's.
  */

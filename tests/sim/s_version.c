@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Hosts that speak different versions of the wire (docs/wire.md, "What all
+ * Hosts that speak different versions of the wire (docs/reference/wire.md, "What all
  * versions have in common"): a program that asks such a host hears at once that
  * it is not reachable, and a frame of another version is answered with the
  * versions that are spoken, as often as strangers are answered, and no more.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""docs/tutorial.md in a Debian guest that has nothing of mvia: its packages by
+"""docs/learn/tutorial.md in a Debian guest that has nothing of mvia: its packages by
 apt, the rest as a user without rights, word by word."""
 
 import os
@@ -29,7 +29,7 @@ def command(page):
     """How the page has packages installed, and which."""
     found = PACKAGES.search(page)
     if not found:
-        raise StepFailed("docs/tutorial.md installs no packages")
+        raise StepFailed("docs/learn/tutorial.md installs no packages")
     return found[1], found[2].split()
 
 

@@ -3,7 +3,7 @@
 older version, in the folder that the guest has at /srv/mvia.
 
 Modules are those that DKMS has packed on this machine; the guest gets them as a
-machine without a compiler does (docs/packages.md).  DKMS takes those that the
+machine without a compiler does (docs/howto/install.md).  DKMS takes those that the
 guests of the lab have: "packages: DKMS on 6.1" of make check-full compiles them.
 """
 

@@ -4,7 +4,7 @@ README says, boots again, gets newer packages and is rid of them.
 
 Parts, in this order, of one guest; each needs what is before it.  node1 is that
 machine, node2 a guest of the lab on the same wire.  Commands of README and of
-docs/packages.md are run as they stand there.
+docs/howto/install.md are run as they stand there.
 """
 
 import os
@@ -52,9 +52,9 @@ class System:
     def __init__(self, check):
         self.check, self.lab, self.repo = check, None, None
         self.readme = Document("README.md", "On a real machine", ELSEWHERE)
-        self.several = Document("docs/packages.md",
+        self.several = Document("docs/howto/install.md",
                                 "A repository for several machines", SEVERAL)
-        self.upgrade = Document("docs/packages.md", "Upgrade, removal")
+        self.upgrade = Document("docs/howto/install.md", "Upgrade, removal")
 
     @property
     def node(self):
@@ -357,7 +357,7 @@ def later(system):
 
 
 def purged(system):
-    """apt-get purge leaves what docs/packages.md says, and nothing else."""
+    """apt-get purge leaves what docs/howto/install.md says, and nothing else."""
     system.said(system.upgrade, "apt-get purge mvia-tools mvia-dkms libvipl1 "
                 "libvipl1-plugins", timeout=300)
     # The administrator's own.

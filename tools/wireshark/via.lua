@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 --
--- Wireshark's dissector of the wire of mvia, version 2 (docs/wire.md), behind
+-- Wireshark's dissector of the wire of mvia, version 2 (docs/reference/wire.md), behind
 -- an Ethernet header or in UDP.  Lua 5.1 to 5.4: no operators of one version.
 --
 -- judge() has the checks of devices/ether/wire.c in their order, so via.drop is

@@ -44,7 +44,7 @@ SIGNS = {"loss": "lost", "dup": "duplicated", "reorder": "reordered",
 LEVELS = ("rd", "rr")
 # How a wire dies in one direction, and whether there is traffic.
 WAYS = (("deaf", False), ("mute", True), ("deaf", True), ("mute", False))
-DEAD = 8  # seconds of silence until a connection breaks, docs/wire.md
+DEAD = 8  # seconds of silence until a connection breaks, docs/reference/wire.md
 
 
 def verdict(text):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""docs/containers.md: its commands as they stand there, and what it says of
+"""docs/howto/containers.md: its commands as they stand there, and what it says of
 them."""
 
 import contextlib
@@ -12,7 +12,7 @@ from configure import expect
 from labkit.base import ROOT, VIA
 from runner import Skipped, StepFailed
 
-PAGE = os.path.join(ROOT, "docs/containers.md")
+PAGE = os.path.join(ROOT, "docs/howto/containers.md")
 GREEDY = f"{GUEST}/greedy.py"
 RINGS_KB = 180  # of a VI, at least
 VIS = 64

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Library and modules that are not of one release: docs/stability.md says what
+"""Library and modules that are not of one release: docs/reference/stability.md says what
 fits, and what is told where it does not."""
 
 import contextlib

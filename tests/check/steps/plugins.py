@@ -20,8 +20,8 @@ APART = "connect,accept,send,order"
 
 
 def excepted(device):
-    """Groups that the table of docs/conformance.md excepts for a device."""
-    with open(os.path.join(ROOT, "docs/conformance.md")) as file:
+    """Groups that the table of docs/notes/conformance.md excepts for a device."""
+    with open(os.path.join(ROOT, "docs/notes/conformance.md")) as file:
         rows = re.findall(r"^\| `([\w.]+)` \| ([\w:]+): ", file.read(), re.M)
     name = device.split(",")[0]
     return [group for group, provider in rows

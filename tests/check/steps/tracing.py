@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Tracepoints of the modules, docs/tracing.md: each event and its fields, and
+"""Tracepoints of the modules, docs/howto/tracing.md: each event and its fields, and
 the scripts for bpftrace."""
 
 import contextlib

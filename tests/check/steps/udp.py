@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""VI NICs in UDP/IP, docs/udp.md: between two machines, and through a router
+"""VI NICs in UDP/IP, docs/howto/udp.md: between two machines, and through a router
 between two namespaces:
 
     namespace a            namespace r             namespace b

@@ -91,7 +91,7 @@ static void both_ways(void)
 	}
 }
 
-/* The tag is what docs/wire.md says, by another way of the same hash. */
+/* The tag is what docs/reference/wire.md says, by another way of the same hash. */
 static void as_written(void)
 {
 	u8 text[] = "mvia 2 session\0\0"

@@ -15,7 +15,7 @@
 #define ETHERTYPE	0x88b5
 #define BURST		16u
 
-/* How a frame with data begins; see docs/wire.md. */
+/* How a frame with data begins; see docs/reference/wire.md. */
 struct head {
 	uint8_t version, type, flags, marks;
 	uint32_t dst;
