@@ -6,6 +6,13 @@ import glob
 import os
 import re
 import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path += [os.path.join(HERE, "../check/run"),
+             os.path.join(HERE, "../../tools/lab")]
+
+import choose  # noqa: E402
 
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 SOURCES = ("kernel", "devices", "verbs", "include", "vipl", "providers",
@@ -89,12 +96,25 @@ class Project:
                          if name == "Makefile" or
                          name.endswith(("Makefile.inc", ".mk", "Kbuild")))
 
+    def dry(self, *targets):
+        """What `make -n` says of them, None where nothing is missing;
+        recursive makes are not entered."""
+        done = self.output("make", "-n", "MAKE=:", *targets)
+        return None if done.returncode == 0 else done.stdout.strip()
+
+    @functools.cached_property
+    def phony(self):
+        """The targets of .PHONY, if one dry run finds what all of them need:
+        none otherwise, and each has a dry run of its own."""
+        found = {word for line in re.findall(
+            r"^\.PHONY:((?:.*\\\n)*.*)", self.makefiles, re.M)
+            for word in re.findall(r"[a-z][\w-]*", line)}
+        return found if found and self.dry(*sorted(found)) is None else set()
+
     @functools.lru_cache(None)
     def make_runs(self, target):
-        """None, or what `make -n` says; recursive makes are not entered."""
-        done = self.output("make", "-n", "MAKE=:", *([target] if target
-                                                     else []))
-        return None if done.returncode == 0 else done.stdout.strip()
+        """None, or what a dry run of the target says."""
+        return None if target in self.phony else self.dry(target)
 
     def make_uses(self, variable):
         return re.search(r"\$[({]%s[)},:]" % variable, self.makefiles)
@@ -185,24 +205,28 @@ class Project:
         listed = self.output(self.path("build/viaconform"), "-l").stdout
         return set(re.findall(r"^([a-z]\w*\.\w+) ", listed, re.M))
 
+    @functools.lru_cache(None)
+    def listed(self, program, *more):
+        """The steps that a program lists, a line each."""
+        done = self.output(self.path(program), *more, "--list")
+        done.check_returncode()
+        return done.stdout
+
     @functools.cached_property
     def steps(self):
-        check, soak = "tests/check/check.py", "tests/soak/soak.py"
-        listed = [self.output(self.path(words), *more)
-                  for words, more in
-                  ((check, ["--list"]), (check, ["--full", "--list"]),
-                   (soak, ["--list"]))]
-        for done in listed:
-            done.check_returncode()
-        return "\n".join(done.stdout for done in listed)
+        return "\n".join((self.listed("tests/check/check.py"),
+                          self.listed("tests/check/check.py", "--full"),
+                          self.listed("tests/soak/soak.py")))
 
-    @functools.lru_cache(None)
     def step_wrong(self, target, wanted):
         """Whether K of make check or check-full names a step."""
         full = ["--full"] if target == "check-full" else []
-        done = self.output(self.path("tests/check/check.py"), *full, "--list",
-                           "--only", wanted)
-        return done.stdout.split("\n")[0] if done.returncode else None
+        try:
+            choose.chosen(self.listed("tests/check/check.py",
+                                      *full).splitlines(), wanted)
+        except choose.Unclear as why:
+            return str(why).split("\n", maxsplit=1)[0]
+        return None
 
     @functools.cached_property
     def tests(self):
