@@ -188,6 +188,7 @@ def run_patterns(book, args):
             runner.setup()
             patterns.part_exact(runner)
         if args.counted:
+            patterns.compare(book)
             return failures
         print(f"# patterns, two machines, {nic}", flush=True)
         with Lab(nodes=2, nics=[nic] * 2, kernel=args.kernel) as lab:
@@ -270,7 +271,7 @@ def main():
         book.ends("patterns")
 
     print()
-    missed = figures.print_table(book, parts, args.counted)
+    missed = figures.print_table(book, parts, args.counted, args.nic)
     for line in failures:
         print(f"FAILED {line}")
     if args.record and not failures:

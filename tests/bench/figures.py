@@ -317,16 +317,27 @@ def number(value):
     return f"{value:,.0f}" if value >= 1000 else f"{value:,.2f}"
 
 
-def bars_of(parts, counted=False):
-    """The bars of these parts, or of what they count."""
+def is_about(bar, nic):
+    """Whether part native has what the bar limits when it runs on this NIC
+    alone: the name of a ratio has the driver in it, and no NIC."""
+    drivers = {word for n, word in exact.NATIVE.items() if n != nic}
+    drivers.discard(exact.NATIVE[nic])
+    return bar.what.get("nic", nic) == nic and \
+        not any(word in bar.what["path"] for word in drivers)
+
+
+def bars_of(parts, counted=False, nic=None):
+    """The bars of these parts, or of what they count; of part native only
+    those of one NIC, where it runs on no other."""
     timed = {"bw", *(case.label for case in patterns.cases())}
     return [b for p in parts if p in BARS for b in BARS[p]()
-            if not counted or b.what["bench"] not in timed]
+            if (not counted or b.what["bench"] not in timed) and
+            (not nic or p != "native" or is_about(b, nic))]
 
 
-def print_table(book, parts, counted=False):
+def print_table(book, parts, counted=False, nic=None):
     """Figures with the bars beside them; returns how many bars are missed."""
-    bars = bars_of(parts, counted)
+    bars = bars_of(parts, counted, nic)
     rows, used, missed = [], set(), 0
     for figure in book.figures:
         notes = []
