@@ -64,10 +64,10 @@ static bool vr_cq_armed(struct vr_cq *cq, bool solicited)
 	return true;
 }
 
-bool vr_cq_add(struct vr_cq *cq, const struct vr_cqe *e)
+enum vr_cq_added vr_cq_add(struct vr_cq *cq, const struct vr_cqe *e)
 {
 	struct siw_cqe *c;
-	bool armed = false;
+	bool armed;
 	u8 flags = SIW_WQE_VALID;
 
 	spin_lock(&cq->lock);
@@ -79,7 +79,7 @@ bool vr_cq_add(struct vr_cq *cq, const struct vr_cqe *e)
 			queue_work(vr_dev_of(cq->ib.device)->wq, &cq->overflow);
 		}
 		spin_unlock(&cq->lock);
-		return false;
+		return VR_CQ_LOST;
 	}
 	c->id = e->id;
 	c->opcode = e->opcode;
@@ -101,7 +101,7 @@ bool vr_cq_add(struct vr_cq *cq, const struct vr_cqe *e)
 	smp_mb();
 	armed = vr_cq_armed(cq, e->solicited);
 	spin_unlock(&cq->lock);
-	return armed;
+	return armed ? VR_CQ_ARMED : VR_CQ_QUIET;
 }
 
 void vr_cq_notify(struct vr_cq *cq)
@@ -125,10 +125,12 @@ int vr_cq_create(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 	entries = roundup_pow_of_two(attr->cqe);
 	if (udata && udata->outlen < sizeof(resp))
 		return -EINVAL;
+	if (!vr_take(vr_dev_of(ib->device), VR_KIND_CQ))
+		return -ENOMEM;
 	ret = vr_buf_alloc(&cq->buf, entries * sizeof(*cq->ring) +
 			   sizeof(*cq->ctrl), udata, &resp.cq_key);
 	if (ret)
-		return ret;
+		goto err;
 	spin_lock_init(&cq->lock);
 	INIT_WORK(&cq->overflow, vr_cq_overflow);
 	cq->ring = cq->buf.addr;
@@ -139,8 +141,11 @@ int vr_cq_create(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 		return 0;
 	resp.num_cqe = entries;
 	ret = ib_copy_to_udata(udata, &resp, sizeof(resp));
-	if (ret)
-		vr_buf_free(&cq->buf);
+	if (!ret)
+		return 0;
+	vr_buf_free(&cq->buf);
+err:
+	vr_give(vr_dev_of(ib->device), VR_KIND_CQ);
 	return ret;
 }
 
@@ -151,6 +156,7 @@ int vr_destroy_cq(struct ib_cq *ib, struct ib_udata *udata)
 	/* No QP has it any more. */
 	cancel_work_sync(&cq->overflow);
 	vr_buf_free(&cq->buf);
+	vr_give(vr_dev_of(ib->device), VR_KIND_CQ);
 	return 0;
 }
 

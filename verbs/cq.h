@@ -50,11 +50,14 @@ struct vr_cqe {
 	u32 inval_stag;
 };
 
-/*
- * Add an entry.  True: the CQ was armed for it, and the caller calls vr_cq_notify() when
- * it has dropped all locks.  BH off.
- */
-bool vr_cq_add(struct vr_cq *cq, const struct vr_cqe *e);
+enum vr_cq_added {
+	VR_CQ_QUIET,
+	VR_CQ_ARMED,	/* for it: the caller calls vr_cq_notify() without locks */
+	VR_CQ_LOST,	/* the CQ was full, now or before */
+};
+
+/* Add an entry.  BH off. */
+enum vr_cq_added vr_cq_add(struct vr_cq *cq, const struct vr_cqe *e);
 /* Any context without locks. */
 void vr_cq_notify(struct vr_cq *cq);
 

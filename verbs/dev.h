@@ -26,7 +26,7 @@
 #include "../kernel/via_kapi.h"
 
 #define VR_QPS		4096u	/* of a device; each is a VI */
-#define VR_CQS		65536u
+#define VR_CQS		(2 * VR_QPS)
 #define VR_CQ_ENTRIES	65536u
 #define VR_MRS		BIT(22)	/* of 24 bits of a stag, a quarter */
 #define VR_PDS		4096u
@@ -34,6 +34,15 @@
 #define VR_READS	16u	/* under way in each direction, VIA's window of them */
 #define VR_FRWR_PAGES	256u	/* of a region that work requests register */
 #define VR_MESSAGE	BIT(20)	/* bytes, the class's max_transfer */
+
+/* Objects of a device whose number has a limit, see vr_take(). */
+enum vr_kind {
+	VR_KIND_PD,
+	VR_KIND_CQ,
+	VR_KIND_MR,
+	VR_KIND_QP,
+	VR_KINDS
+};
 
 /* Counters of a device, `rdma statistic'. */
 enum vr_counter {
@@ -49,6 +58,7 @@ enum vr_counter {
 	VR_BAD_INVALIDATES,	/* peer invalidated what it may not: we disconnect */
 	VR_BAD_WRS,		/* work requests that could not be executed */
 	VR_CQ_OVERFLOWS,
+	VR_OVER_LIMIT,		/* objects refused: the device has as many as it may */
 	VR_COUNTERS
 };
 
@@ -68,7 +78,9 @@ enum vr_counter {
  * @listen_lock: of @listeners
  * @listeners:	struct vr_ep
  * @link:	vr_links_mutex: all devices
+ * @up:		vr_links_lock: the interface, as the last event said
  * @gone:	unregisters; a reference to @ib.dev while queued
+ * @objects:	that there are
  * @count:	see enum vr_counter
  */
 struct vr_dev {
@@ -85,7 +97,9 @@ struct vr_dev {
 	spinlock_t listen_lock;
 	struct list_head listeners;
 	struct list_head link;
+	bool up;
 	struct work_struct gone;
+	atomic_t objects[VR_KINDS];
 	atomic64_t count[VR_COUNTERS];
 };
 
@@ -97,6 +111,27 @@ static inline struct vr_dev *vr_dev_of(struct ib_device *ib)
 static inline void vr_count(struct vr_dev *d, enum vr_counter which)
 {
 	atomic64_inc(&d->count[which]);
+}
+
+/* An object more; false: there are as many as query_device() tells.  Any context. */
+static inline bool vr_take(struct vr_dev *d, enum vr_kind kind)
+{
+	static const int most[VR_KINDS] = {
+		[VR_KIND_PD] = VR_PDS,
+		[VR_KIND_CQ] = VR_CQS,
+		[VR_KIND_MR] = VR_MRS,
+		[VR_KIND_QP] = VR_QPS,
+	};
+
+	if (atomic_add_unless(&d->objects[kind], 1, most[kind]))
+		return true;
+	vr_count(d, VR_OVER_LIMIT);
+	return false;
+}
+
+static inline void vr_give(struct vr_dev *d, enum vr_kind kind)
+{
+	atomic_dec(&d->objects[kind]);
 }
 
 /* The interface with a reference, or NULL.  Any context. */

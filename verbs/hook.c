@@ -54,6 +54,24 @@ static void vr_settle(struct via_vi *vi)
 	vr_qp_leave(qp);
 }
 
+/* The event that a fault is. */
+static u32 vr_event_of(enum via_kernel_fault fault)
+{
+	switch (fault) {
+	case VIA_KERNEL_FAULT_NONE:
+	case VIA_KERNEL_FAULT_PEER_LEFT:
+		return 0;
+	case VIA_KERNEL_FAULT_LOCAL_ACCESS:
+		return VR_TODO_ACCESS;
+	case VIA_KERNEL_FAULT_PEER_ACCESS:
+	case VIA_KERNEL_FAULT_PEER_READ:
+	case VIA_KERNEL_FAULT_PEER_RECEIVE:
+		return VR_TODO_REQUEST;
+	default:
+		return VR_TODO_FATAL;
+	}
+}
+
 static void vr_moved(struct via_vi *vi, u32 from)
 {
 	struct vr_qp *qp = vr_qp_of_vi(vi);
@@ -66,6 +84,7 @@ static void vr_moved(struct via_vi *vi, u32 from)
 		else
 			vr_qp_set_state(qp, IB_QPS_RTS);
 	} else if (from == VIA_STATE_CONNECTED) {
+		vr_qp_todo(qp, vr_event_of(via_kernel_fault(vi)));
 		vr_qp_set_state(qp, IB_QPS_ERR);
 	}
 	spin_lock(&qp->state_lock);

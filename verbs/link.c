@@ -184,6 +184,11 @@ static struct vr_dev *vr_alloc(struct net_device *ndev, bool udp)
 	return d;
 }
 
+static bool vr_is_up(const struct net_device *ndev)
+{
+	return netif_running(ndev) && netif_carrier_ok(ndev);
+}
+
 static int vr_start(struct vr_dev *d, struct net_device *ndev, const char *name)
 {
 	int ret;
@@ -211,6 +216,7 @@ static int vr_start(struct vr_dev *d, struct net_device *ndev, const char *name)
 	if (ret)
 		return ret;
 	spin_lock(&vr_links_lock);
+	d->up = vr_is_up(ndev);
 	list_add_tail(&d->link, &vr_links);
 	spin_unlock(&vr_links_lock);
 	return 0;
@@ -258,15 +264,17 @@ static int vr_netdev_event(struct notifier_block *nb, unsigned long what,
 	struct net_device *ndev = netdev_notifier_info_to_dev(ptr);
 	struct ib_event event = { .element.port_num = 1 };
 	struct vr_dev *d;
+	bool up;
 
 	if (what != NETDEV_UP && what != NETDEV_DOWN && what != NETDEV_CHANGE)
 		return NOTIFY_DONE;
-	event.event = netif_running(ndev) && netif_carrier_ok(ndev) ?
-		      IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR;
+	up = vr_is_up(ndev);
+	event.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR;
 	spin_lock(&vr_links_lock);
 	list_for_each_entry(d, &vr_links, link) {
-		if (rcu_access_pointer(d->ndev) != ndev)
+		if (rcu_access_pointer(d->ndev) != ndev || d->up == up)
 			continue;
+		d->up = up;
 		event.device = &d->ib;
 		ib_dispatch_event(&event);
 	}

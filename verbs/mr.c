@@ -23,14 +23,25 @@
 
 int vr_alloc_pd(struct ib_pd *ib, struct ib_udata *udata)
 {
-	return via_kernel_ptag_make(vr_dev_of(ib->device)->file,
-				    &vr_pd_of(ib)->ptag);
+	struct vr_dev *d = vr_dev_of(ib->device);
+	int ret;
+
+	if (!vr_take(d, VR_KIND_PD))
+		return -ENOMEM;
+	ret = via_kernel_ptag_make(d->file, &vr_pd_of(ib)->ptag);
+	if (ret)
+		vr_give(d, VR_KIND_PD);
+	return ret;
 }
 
 int vr_dealloc_pd(struct ib_pd *ib, struct ib_udata *udata)
 {
-	return via_kernel_ptag_unmake(vr_dev_of(ib->device)->file,
-				      vr_pd_of(ib)->ptag);
+	struct vr_dev *d = vr_dev_of(ib->device);
+	int ret = via_kernel_ptag_unmake(d->file, vr_pd_of(ib)->ptag);
+
+	if (!ret)
+		vr_give(d, VR_KIND_PD);
+	return ret;
 }
 
 static u32 vr_rights(int access)
@@ -59,24 +70,31 @@ static void vr_mr_free(struct vr_mr *mr)
 	if (!IS_ERR_OR_NULL(mr->umem))
 		ib_umem_release(mr->umem);
 	kvfree(mr->pages);
+	vr_give(mr->dev, VR_KIND_MR);
 	kfree(mr);
 }
 
 /* A region with room for so many pages, off. */
 static struct vr_mr *vr_mr_new(struct ib_pd *pd, u32 most)
 {
-	struct vr_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	struct vr_dev *d = vr_dev_of(pd->device);
+	struct vr_mr *mr;
 
-	if (!mr)
+	if (!vr_take(d, VR_KIND_MR))
 		return ERR_PTR(-ENOMEM);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	if (!mr) {
+		vr_give(d, VR_KIND_MR);
+		return ERR_PTR(-ENOMEM);
+	}
+	mr->dev = d;
 	mr->most = most;
 	mr->pages = kvmalloc_array(most, sizeof(*mr->pages), GFP_KERNEL);
 	if (!mr->pages) {
 		vr_mr_free(mr);
 		return ERR_PTR(-ENOMEM);
 	}
-	mr->mem = via_kernel_mem_make(vr_dev_of(pd->device)->file,
-				      vr_pd_of(pd)->ptag, most);
+	mr->mem = via_kernel_mem_make(d->file, vr_pd_of(pd)->ptag, most);
 	if (IS_ERR(mr->mem)) {
 		int ret = PTR_ERR(mr->mem);
 

@@ -24,6 +24,7 @@ static inline struct vr_pd *vr_pd_of(struct ib_pd *ib)
 /**
  * struct vr_mr - a memory region
  * @ib:		the RDMA core's part
+ * @dev:	constant
  * @mem:	constant: the agent's
  * @umem:	constant: pages of a program; NULL: of work requests
  * @pages:	the consumer's between its calls of ib_map_mr_sg(): of the next
@@ -33,6 +34,7 @@ static inline struct vr_pd *vr_pd_of(struct ib_pd *ib)
  */
 struct vr_mr {
 	struct ib_mr ib;
+	struct vr_dev *dev;
 	struct via_kernel_mem *mem;
 	struct ib_umem *umem;
 	struct page **pages;

@@ -11,7 +11,9 @@
  *  3. A consumer in the kernel is never called within its own ib_post_send(): it may hold
  *     the lock there that its handler takes.  vr_qp_settle() leaves that to the work
  *     item.
- *  4. The end: the VI ends first, so no queue lock finds the QP any more; calls of
+ *  4. A fault is told once, by an event, until the QP is reset; the work item sends it, when
+ *     the hooks have said all that they know of the fault.
+ *  5. The end: the VI ends first, so no queue lock finds the QP any more; calls of
  *     settle() that still run have a reference to @call, which is waited for.
  *
  *   state   from                          to
@@ -26,6 +28,7 @@
 #include <rdma/uverbs_ioctl.h>
 #include "qp.h"
 
+#define VR_TODO_LATER	(VR_TODO_BREAK | VR_TODO_EVENTS)
 #define VR_ROUNDS	16	/* of settle() in one context; the rest is a work item's */
 /* Between looks at the rings of a program's QP in ERR: twice as long each time. */
 #define VR_LATE_MS	10
@@ -110,8 +113,8 @@ static void vr_qp_serve(struct vr_qp *qp)
 {
 	u32 todo = atomic_xchg(&qp->todo, 0);
 
-	if (unlikely(todo & VR_TODO_BREAK))
-		vr_qp_settle_later(qp, VR_TODO_BREAK);
+	if (unlikely(todo & VR_TODO_LATER))
+		vr_qp_settle_later(qp, todo & VR_TODO_LATER);
 	if (unlikely(todo & VR_TODO_RING))
 		via_kernel_ring(qp->vi, false);
 	vr_qp_notify(qp, todo);
@@ -157,6 +160,24 @@ static u32 vr_qp_flush(struct vr_qp *qp)
 	return vr_sq_flush(&qp->sq) | vr_rq_flush(&qp->rq);
 }
 
+/* The consumer hears of a fault; it may have been the cause of others. */
+static void vr_qp_tell(struct vr_qp *qp, u32 todo)
+{
+	struct ib_event event = {
+		.device = qp->ib.device,
+		.element.qp = &qp->ib,
+		.event = todo & VR_TODO_ACCESS ? IB_EVENT_QP_ACCESS_ERR :
+			 todo & VR_TODO_REQUEST ? IB_EVENT_QP_REQ_ERR :
+						  IB_EVENT_QP_FATAL,
+	};
+
+	if (qp->told)
+		return;
+	qp->told = true;
+	if (qp->ib.event_handler)
+		qp->ib.event_handler(&event, qp->ib.qp_context);
+}
+
 static void vr_qp_work(struct work_struct *work)
 {
 	struct vr_qp *qp = container_of(work, struct vr_qp, work);
@@ -172,6 +193,8 @@ static void vr_qp_work(struct work_struct *work)
 	}
 	if (todo & VR_TODO_RING && READ_ONCE(qp->state) == IB_QPS_RTS)
 		via_kernel_ring(qp->vi, false);
+	if (todo & VR_TODO_EVENTS)
+		vr_qp_tell(qp, todo);
 	/* As in a softirq, where handlers are used to be. */
 	local_bh_disable();
 	vr_qp_notify(qp, todo);
@@ -302,10 +325,13 @@ int vr_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr,
 
 	if (!ret && udata && udata->outlen < sizeof(resp))
 		ret = -EINVAL;
-	if (!ret)
-		ret = vr_qp_init(qp, attr, udata, &resp);
+	if (!ret && !vr_take(vr_dev_of(ib->device), VR_KIND_QP))
+		ret = -ENOMEM;
 	if (ret)
 		return ret;
+	ret = vr_qp_init(qp, attr, udata, &resp);
+	if (ret)
+		goto err_take;
 	qp->vi = vr_qp_make_vi(qp);
 	if (IS_ERR(qp->vi)) {
 		ret = PTR_ERR(qp->vi);
@@ -328,6 +354,8 @@ err_vi:
 	vr_qp_end_vi(qp);
 err:
 	vr_qp_free(qp);
+err_take:
+	vr_give(vr_dev_of(ib->device), VR_KIND_QP);
 	return ret == -EDQUOT || ret == -ENOSPC ? -ENOMEM : ret;
 }
 
@@ -342,6 +370,7 @@ int vr_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 	wait_for_completion(&qp->free);
 	vr_qp_end_vi(qp);
 	vr_qp_free(qp);
+	vr_give(vr_dev_of(ib->device), VR_KIND_QP);
 	return 0;
 }
 
@@ -352,6 +381,7 @@ static int vr_qp_reset(struct vr_qp *qp)
 	via_kernel_disconnect(qp->vi);
 	vr_qp_set_state(qp, IB_QPS_ERR);
 	flush_work(&qp->work);
+	qp->told = false;
 	vr_qp_set_state(qp, IB_QPS_RESET);
 	return 0;
 }

@@ -46,6 +46,7 @@ struct vr_call {
  * @work:	serves @todo where settle() must not
  * @late:	of a program in ERR: looks for what was posted since
  * @late_ms:	of @late alone: until the next look
+ * @told:	of @work: an event was sent since it was reset
  */
 struct vr_qp {
 	struct ib_qp ib;
@@ -68,6 +69,7 @@ struct vr_qp {
 	struct work_struct work;
 	struct delayed_work late;
 	u32 late_ms;
+	bool told;
 };
 
 static inline struct vr_qp *vr_qp_of(struct ib_qp *ib)

@@ -119,7 +119,7 @@ static u32 vr_rq_report(struct vr_rq *rq, u64 id, u16 status,
 		.inval_stag = done && done->invalidate ? done->immediate : 0,
 	};
 
-	return vr_cq_add(rq->cq, &e) ? VR_TODO_RECV_CQ : 0;
+	return vr_todo_of_cqe(vr_cq_add(rq->cq, &e), VR_TODO_RECV_CQ);
 }
 
 /* SEND_WITH_INV: the peer may end what it was given, and nothing else. */
@@ -129,7 +129,7 @@ static u32 vr_rq_invalidate(struct vr_rq *rq, struct via_vi *vi,
 	if (likely(via_kernel_mem_invalidate(vi, done->immediate)))
 		return 0;
 	vr_count(rq->dev, VR_BAD_INVALIDATES);
-	return VR_TODO_BREAK;
+	return VR_TODO_BREAK | VR_TODO_ACCESS;
 }
 
 u32 vr_rq_complete(struct vr_rq *rq, struct via_vi *vi,
@@ -146,6 +146,8 @@ u32 vr_rq_complete(struct vr_rq *rq, struct via_vi *vi,
 		if (todo)
 			status = SIW_WC_REM_INV_REQ_ERR;
 	}
+	if (unlikely(status == SIW_WC_LOC_PROT_ERR))
+		todo |= VR_TODO_ACCESS;
 	todo |= vr_rq_report(rq, rq->ids[rq->done & rq->mask], status, done);
 	rq->done++;
 	spin_unlock(&rq->lock);

@@ -74,6 +74,19 @@ u16 vr_wc_status_of(enum via_status status)
 	return SIW_WC_GENERAL_ERR;
 }
 
+u32 vr_todo_of_cqe(enum vr_cq_added added, u32 notify)
+{
+	switch (added) {
+	case VR_CQ_ARMED:
+		return notify;
+	case VR_CQ_LOST:
+		/* Its consumer would wait for it. */
+		return VR_TODO_BREAK | VR_TODO_FATAL;
+	default:
+		return 0;
+	}
+}
+
 void vr_set_segments(struct via_desc *d, const struct siw_sge *sge, u32 n,
 		     bool user)
 {
@@ -289,7 +302,7 @@ static u32 vr_sq_report(struct vr_sq *sq, const struct siw_sqe *s, u16 status,
 	/* A program's ring has said so. */
 	if (unlikely(e.opcode >= SIW_NUM_OPCODES))
 		e.opcode = SIW_OP_SEND;
-	return vr_cq_add(sq->cq, &e) ? VR_TODO_SEND_CQ : 0;
+	return vr_todo_of_cqe(vr_cq_add(sq->cq, &e), VR_TODO_SEND_CQ);
 }
 
 /* Local requests whose turn has come. */
@@ -364,7 +377,7 @@ u32 vr_sq_scan(struct vr_sq *sq, u32 *n, bool *more)
 			wr->status = vr_execute(sq, &wr->sqe);
 			if (wr->status) {
 				vr_count(sq->dev, VR_BAD_WRS);
-				todo |= VR_TODO_BREAK;
+				todo |= VR_TODO_BREAK | VR_TODO_FATAL;
 			}
 		} else {
 			++*n;
@@ -455,6 +468,13 @@ void vr_sq_load(struct vr_sq *sq, struct via_desc *d)
 	spin_unlock(&sq->lock);
 }
 
+/* An error of the request's own, not one that the peer or the connection made. */
+static bool vr_is_own_error(u16 status)
+{
+	return status == SIW_WC_LOC_LEN_ERR || status == SIW_WC_LOC_PROT_ERR ||
+	       status == SIW_WC_LOC_QP_OP_ERR;
+}
+
 u32 vr_sq_complete(struct vr_sq *sq, const struct via_kernel_done *done)
 {
 	u16 status = vr_wc_status_of(done->status);
@@ -466,6 +486,8 @@ u32 vr_sq_complete(struct vr_sq *sq, const struct via_kernel_done *done)
 	if (unlikely(s->opcode == SIW_OP_READ_LOCAL_INV && !status))
 		vr_mr_invalidate(sq->dev, s->sge[0].lkey);
 	todo = vr_sq_report(sq, s, status, done->length);
+	if (unlikely(vr_is_own_error(status)))
+		todo |= VR_TODO_FATAL;
 	sq->done++;
 	todo |= vr_sq_report_local(sq);
 	if (unlikely(sq->held))

@@ -11,6 +11,11 @@
 #define VR_TODO_RECV_CQ	0x2u
 #define VR_TODO_RING	0x4u	/* the send queue was held: ring */
 #define VR_TODO_BREAK	0x8u	/* the connection ends */
+/* Events of the QP, the most telling one first: see docs/verbs.md. */
+#define VR_TODO_ACCESS	0x10u	/* IB_EVENT_QP_ACCESS_ERR */
+#define VR_TODO_REQUEST	0x20u	/* IB_EVENT_QP_REQ_ERR */
+#define VR_TODO_FATAL	0x40u	/* IB_EVENT_QP_FATAL */
+#define VR_TODO_EVENTS	(VR_TODO_ACCESS | VR_TODO_REQUEST | VR_TODO_FATAL)
 
 /**
  * struct vr_wr - a work request that was taken from the ring
@@ -86,6 +91,8 @@ u32 vr_sq_flush(struct vr_sq *sq);
 
 /* enum siw_wc_status of the agent's status. */
 u16 vr_wc_status_of(enum via_status status);
+/* What follows from an entry that was added: VR_TODO_*, @notify of them if it was armed. */
+u32 vr_todo_of_cqe(enum vr_cq_added added, u32 notify);
 /*
  * Segments of a work request for the agent; those of a program name no memory by key 0.
  * An error goes to d->status.

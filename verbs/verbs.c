@@ -114,6 +114,14 @@ static void vr_dealloc_ucontext(struct ib_ucontext *ctx)
 {
 }
 
+/*
+ * The device goes, and the RDMA core ends what the program has of it, with
+ * IB_EVENT_DEVICE_FATAL.  The pages of a ring that is mapped live on with the map.
+ */
+static void vr_disassociate_ucontext(struct ib_ucontext *ctx)
+{
+}
+
 static int vr_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 			VIA_CREATE_CQ_ARG *arg)
 {
@@ -142,6 +150,7 @@ static const struct rdma_stat_desc vr_stats[VR_COUNTERS] = {
 	[VR_BAD_INVALIDATES].name	= "bad_invalidates",
 	[VR_BAD_WRS].name		= "bad_work_requests",
 	[VR_CQ_OVERFLOWS].name		= "cq_overflows",
+	[VR_OVER_LIMIT].name		= "over_limit",
 };
 
 static struct rdma_hw_stats *vr_alloc_hw_port_stats(struct ib_device *ib,
@@ -181,6 +190,7 @@ const struct ib_device_ops vr_verbs = {
 	.dereg_mr = vr_dereg_mr,
 	.destroy_cq = vr_destroy_cq,
 	.destroy_qp = vr_destroy_qp,
+	.disassociate_ucontext = vr_disassociate_ucontext,
 	.get_dev_fw_str = vr_get_dev_fw_str,
 	.get_dma_mr = vr_get_dma_mr,
 	.get_hw_stats = vr_get_hw_stats,
