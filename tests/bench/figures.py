@@ -2,11 +2,13 @@
 """The figures of a benchmark run, the bars they are held to, and the table."""
 
 import fnmatch
+import itertools
 import json
 import statistics
 
 import exact
 import mpi
+import nvme
 import patterns
 import providers
 import record
@@ -277,6 +279,18 @@ def verbs_bars():
                       unit="ratio", where_measured=True)
 
 
+def nvme_bars():
+    """Bulk on e1000, which segments and joins for TCP, is told without one."""
+    like = dict(path=f"{verbs.VIA}/tcp (*)", wait="block", unit="ratio")
+    for depth, kind, limit in ((1, "read", 0.86), (1, "write", 0.7),
+                               (16, "read", 1), (16, "write", 1)):
+        yield Bar(9, limit, bench=nvme.name_of(kind, depth), size=nvme.SMALL,
+                  nic="e1000", **like)
+    for depth, kind in itertools.product((1, 32), ("read", "write")):
+        yield Bar(9, 0.6, bench=nvme.name_of(kind, depth), size=nvme.LARGE,
+                  nic="tulip", **like)
+
+
 def mpi_bars():
     for model, _, nic in mpi.NETS:
         like = dict(at_least=True, nic=nic, unit="ratio")
@@ -310,7 +324,7 @@ BARS = {"exact": exact_bars, "udp": udp_bars, "native": native_bars, "micro": mi
         "hostile": hostile_bars, "lo": lo_bars, "wire": wire_bars,
         "peers": peers_bars, "objects": objects_bars,
         "providers": providers_bars, "patterns": patterns_bars,
-        "verbs": verbs_bars, "mpi": mpi_bars}
+        "verbs": verbs_bars, "nvme": nvme_bars, "mpi": mpi_bars}
 
 
 def number(value):
