@@ -18,7 +18,8 @@
 static int vr_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 			   struct ib_udata *udata)
 {
-	if (udata->inlen || udata->outlen)
+	/* Newer kernels ask for themselves without one. */
+	if (udata && (udata->inlen || udata->outlen))
 		return -EINVAL;
 	*attr = (struct ib_device_attr){
 		.fw_ver = 1,
