@@ -236,10 +236,10 @@ class Lab:
             node.sh(f"{VIA} dev detach {name}")
 
     def verbs(self, node, interface, kind="via"):
-        """A verbs device on an interface: <kind>0, of via_rdma or of the
-        kernel's rdma_rxe."""
+        """A verbs device on an interface: <kind>0, of via_rdma (VIA
+        in UDP, too) or of the kernel's rdma_rxe."""
         node.sh("modprobe -a iw_cm ib_uverbs rdma_ucm", 120)
-        if kind == "via":
+        if kind in ("via", "via_udp"):
             self.insmod(node, modules=("via_rdma",))
         else:
             node.sh(f"modprobe rdma_{kind}", 120)
@@ -248,7 +248,7 @@ class Lab:
     def no_verbs(self, node, kind="via"):
         """The device and its module go."""
         node.sh(f"rdma link del {kind}0")
-        node.sh(f"rmmod {'via_rdma' if kind == 'via' else f'rdma_{kind}'}")
+        node.sh(f"rmmod {'rdma_rxe' if kind == 'rxe' else 'via_rdma'}")
 
     def peers(self, node, interface, hosts, netns=None):
         """The hosts that may talk to a VI NIC, {address: key or None} in one

@@ -2,10 +2,12 @@
 """Our own programs of verbs, by the stock libraries, on a verbs device: what
 verbs promise, and a hostile program."""
 
+import contextlib
 import os
 import random
 import re
 
+import udp
 from common import serving
 from labkit.base import BUILD
 from rdma import device
@@ -26,23 +28,47 @@ def needed(program):
                       "libibverbs-dev and librdmacm-dev are")
 
 
-def promised(session, net, kind, tests="", limit=600):
-    """Each end on a machine of its own; the codes of errors are those of RoCE
-    where the device is ours."""
-    needed(CONFORM)
-    one = session.lab.nodes[0]
-    codes = "--codes " if kind == "via" else ""
-    with device(session, kind, net), \
-            serving(session, f"{CONFORM} --server", ready="serving"):
+@contextlib.contextmanager
+def by_six(session, net):
+    """Addresses of IPv6 on both nodes meanwhile: those of nodes 1 and 2."""
+    found = [f"fd72::{i}" for i in (1, 2)]
+    for node, address in zip(session.lab.nodes, found):
+        node.sh(f"{udp.IP6} net.ipv6.conf.eth{net}.disable_ipv6=0; "
+                f"ip addr add {address}/64 dev eth{net} nodad")
+    yield found
+    for node, address in zip(session.lab.nodes, found):
+        node.sh(f"ip addr del {address}/64 dev eth{net}")
+
+
+def suite(session, net, words, limit=600):
+    """verbsconform, each end on a machine of its own; its devices are there."""
+    with serving(session, f"{CONFORM} --server", ready="serving"):
         result = session.run(
-            one, f"{CONFORM} -v {codes}--timeout-scale {session.slow} --host "
-            f"10.{net}.0.2 10.{net}.0.1,10.{net}.0.2 {tests}",
-            limit * session.slow, status=None)
+            session.lab.nodes[0],
+            f"{CONFORM} -v --timeout-scale {session.slow} --host 10.{net}.0.2 "
+            f"{words}", limit * session.slow, status=None)
     found = re.search(r"(\d+) passed, (\d+) failed", result.out)
     failed = re.findall(r"^FAILED ([\w.]+)", result.out, re.M)
     if result.rc or not found or failed:
         raise StepFailed(f"failed: {', '.join(failed) or result.all[-200:]}")
     session.check.note(f"{found.group(1)} tests")
+
+
+def promised(session, net, kind, tests=""):
+    """The codes of errors are those of RoCE where the device is ours."""
+    needed(CONFORM)
+    codes = "--codes " if kind == "via" else ""
+    with device(session, kind, net), by_six(session, net) as six:
+        suite(session, net, f"{codes}--six {','.join(six)} 10.{net}.0.1,"
+              f"10.{net}.0.2 {tests}")
+
+
+def promised_udp(session, net, family, tests):
+    """The same with VIA in UDP."""
+    needed(CONFORM)
+    near = ",".join(udp.NEAR[family].format(i) for i in (1, 2))
+    with udp.machines(session, family, net), device(session, "via_udp", net):
+        suite(session, net, f"--codes {near} {tests}")
 
 
 def hostile(session, net, kind, calls, seed=None):
