@@ -90,7 +90,7 @@ def by_hand(session):
             expect(session.lab.nodes[1], f"{TOOLS}/viaping -c 1 -d via_eth0 "
                    f"{address}", 0, "1 received")
             # The host's own NIC reaches it as well: mode bridge.
-        end, = commands("End")
+        end, = commands("Removing the container")
         run(session, node, end)
     balanced(session, [node])
 
