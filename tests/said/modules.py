@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Each kernel module has a man page, with all parameters and counters that its
-source has, and no others."""
+source has, and no others; so has docs/reference/counters.md all counters."""
 
 import os
 import re
@@ -13,6 +13,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 COUNTERS = (r'\[VIA_C_[^]]+\] = "(\w+)"', r'via_stat\(sink, "(\w+)",',
             r'COUNTER\("(\w+)",', r'\[VR_\w+\]\.name\s*= "(\w+)"')
 AGENT = r'names\[VIA_NIC_COUNTS\] = \{([^}]*)\}'
+REFERENCE = "docs/reference/counters.md"
 # What VIA_IOC_STATS has of a VI alone: viastat -v.
 OF_VIS = re.compile(r"static void via_stats_one.*?^}|"
                     r"^void via_ether_vi_stats.*?^}", re.S | re.M)
@@ -73,6 +74,13 @@ def compare(path, what, source, told, words):
                   for n in sorted(told - source)]
 
 
+def listed(path):
+    """The counters in the first column of a page's tables."""
+    return set(re.findall(r"\b[a-z]\w+", " ".join(
+        row for row in re.findall(r"^\| ([^|]+) \|", read(path), re.M)
+        if row != "counter")))
+
+
 def main():
     parameters, counts, bad, tried = {}, {}, [], 0
     texts = {}
@@ -96,6 +104,9 @@ def main():
             part = section(text, title)
             bad += compare(path, what, source, terms(part),
                            set(re.findall(r"\w+", part)))
+    reference = listed(REFERENCE)
+    bad += compare(REFERENCE, "counter", set().union(*counts.values()),
+                   reference, reference)
     print("\n".join(bad))
     if tried < 20 or sum(map(len, counts.values())) < 80:
         bad.append("too few")
