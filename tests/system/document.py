@@ -9,18 +9,20 @@ from runner import StepFailed
 
 
 class Document:
-    """A section of a file.  has() hands out a command that is in it, and
+    """A section of a file, or all of it.  has() hands out a command that is in it, and
     untried() tells those that nothing has asked for."""
 
-    def __init__(self, file, title, elsewhere=()):
-        self.name = f"{file}, \"{title}\""
+    def __init__(self, file, title=None, elsewhere=()):
+        self.name = f"{file}, \"{title}\"" if title else file
         with open(os.path.join(ROOT, file)) as data:
             text = data.read()
-        found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text,
-                          re.M | re.S)
-        if not found:
-            raise StepFailed(f"{file} has no section \"{title}\"")
-        self.text = found.group(1)
+        if title:
+            found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)",
+                              text, re.M | re.S)
+            if not found:
+                raise StepFailed(f"{file} has no section \"{title}\"")
+            text = found.group(1)
+        self.text = text
         self.left = [c for c in self.commands() if c not in elsewhere]
 
     def commands(self):

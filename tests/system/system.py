@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """A Debian with systemd and udev that installs the packages, is configured as
-README says, boots again, gets newer packages and is rid of them.
+docs/howto/configure.md says, boots again, gets newer packages and is rid of them.
 
 Parts, in this order, of one guest; each needs what is before it.  node1 is that
-machine, node2 a guest of the lab on the same wire.  Commands of README and of
-docs/howto/install.md are run as they stand there.
+machine, node2 a guest of the lab on the same wire.  Commands of that page and
+of docs/howto/install.md are run as they stand there.
 """
 
 import os
@@ -29,15 +29,6 @@ VARIES = re.compile(
 SNAPSHOT = ("find / -xdev \\( -path /proc -o -path /sys -o -path /dev -o -path "
             "/run -o -path /tmp \\) -prune -o -printf '%p %y %m %u %g %l\\n'")
 RELEASE = repository.version()
-# README's that are for other machines, or run by another step.
-ELSEWHERE = {
-    "apt-get install make": "bare machine: packages",
-    "make setup-package": "bare machine: packages",
-    "make deb": "packages: debian",
-    "apt-get install build-essential libmnl-dev linux-headers-amd64":
-        "bare machine: install",
-    "make install": "bare machine: install",
-}
 SEVERAL = {
     "cd build/deb": "where the test has the folder",
     f"dkms mktarball -m mvia -v {RELEASE} --archive "
@@ -51,7 +42,7 @@ class System:
 
     def __init__(self, check):
         self.check, self.lab, self.repo = check, None, None
-        self.readme = Document("README.md", "On a real machine", ELSEWHERE)
+        self.page = Document("docs/howto/configure.md")
         self.several = Document("docs/howto/install.md",
                                 "A repository for several machines", SEVERAL)
         self.upgrade = Document("docs/howto/install.md", "Upgrade, removal")
@@ -129,7 +120,7 @@ class System:
         return dict(re.findall(r"^(via_\w+)/version:(\S+)$", text, re.M))
 
     def attached(self, *names):
-        """These are VI NICs, with the rights that README says; no others."""
+        """These are VI NICs, with the rights that the page says; no others."""
         text = self.sh("udevadm settle; ls -l /dev/via_* 2>/dev/null || :")
         nodes = {line.split()[-1]: line.split() for line in text.splitlines()}
         if set(nodes) != {f"/dev/via_{name}" for name in names}:
@@ -177,29 +168,29 @@ def install(system):
 
 
 def by_hand(system):
-    """README's commands, until the next boot."""
-    readme = system.readme
-    system.said(readme, "modprobe via_lo")
+    """The page's commands, until the next boot."""
+    page = system.page
+    system.said(page, "modprobe via_lo")
     system.attached("lo")
-    system.said(readme, "via dev attach eth0")
-    system.said(readme, "viainfo", says="via_eth0")
-    system.said(readme, "via dev show", says="via_eth0: .*via_netdev")
+    system.said(page, "via dev attach eth0")
+    system.said(page, "viainfo", says="via_eth0")
+    system.said(page, "via dev show", says="via_eth0: .*via_netdev")
     system.attached("lo", "eth0")
     # Without "-d" it is the only one on Ethernet.
-    readme.has("viaping -l")
-    readme.has("viaping HOST")
+    page.has("viaping -l")
+    page.has("viaping HOST")
     system.sh(f"viaping -c 2 -i 0.1 {OTHER}", "2 sent, 2 received")
     system.sh("viaping -l -d via_eth0 & i=0; until "
-              f"{readme.has('via res')} | tee /tmp/told | grep -q viaping; do "
+              f"{page.has('via res')} | tee /tmp/told | grep -q viaping; do "
               "test $((i += 1)) -le 100 || break; done; "
               "kill $!; wait; cat /tmp/told", "via_eth0.*viaping")
-    system.said(readme, f"via peer allow eth0 {OTHER}")
+    system.said(page, f"via peer allow eth0 {OTHER}")
     system.ping()
-    system.said(readme, "via limit set vi 100")
+    system.said(page, "via limit set vi 100")
     system.sh("via limit show vi", "100")
     # Until it listens, which may take any time, it misses some.
-    detach = readme.has("via dev detach eth0")
-    system.sh(f"{readme.has('via monitor')} >/tmp/told & {detach}; i=0; "
+    detach = page.has("via dev detach eth0")
+    system.sh(f"{page.has('via monitor')} >/tmp/told & {detach}; i=0; "
               "until grep -q 'detached via_eth0' /tmp/told; do "
               "test $((i += 1)) -le 20 || break; via dev attach eth0; "
               f"{detach}; done; kill $!; cat /tmp/told", "detached via_eth0")
@@ -208,21 +199,21 @@ def by_hand(system):
 
 def native(system):
     """The native driver of the card, and back; IP goes on."""
-    readme = system.readme
+    page = system.page
     address = "10.9.0.1/24"
     system.sh(f"ip addr add {address} dev eth0 && ip link set eth0 up")
-    system.said(readme, "via driver show eth0", says="via_e1000")
-    system.said(readme, "modprobe via_e1000")
-    system.said(readme, "via driver native eth0")
+    system.said(page, "via driver show eth0", says="via_e1000")
+    system.said(page, "modprobe via_e1000")
+    system.said(page, "via driver native eth0")
     system.attached("lo", "eth0")
     system.sh("via dev show eth0 && ip addr show eth0",
               f"(?s)via_e1000.*{address}")
     system.sh("until grep -q 1 /sys/class/net/eth0/carrier; do sleep 0.1; done")
     system.ping()
     # This model does not delay interrupts, and the report says that.
-    system.said(readme, "via selftest eth0", status=1,
+    system.said(page, "via selftest eth0", status=1,
                 says="(?s)loopback.*passed.*coalescing.*failed")
-    system.said(readme, "via driver stock eth0")
+    system.said(page, "via driver stock eth0")
     system.attached("lo")
     system.sh("ip addr show eth0", address)
     system.sh("modprobe -r via_e1000 && "
@@ -234,9 +225,9 @@ def configured(system):
     system.sh("printf '%s\\n' '[interface nosuch0]' '[interface eth0]' "
               f"'allow = {OTHER}' >/etc/mvia/lan.conf")
     for command in ("via apply check", "systemctl enable --now via-apply"):
-        system.said(system.readme, command)
+        system.said(system.page, command)
     system.attached("lo", "eth0")
-    system.said(system.readme, "via apply", says="no interface nosuch0")
+    system.said(system.page, "via apply", says="no interface nosuch0")
     system.sh("systemctl status via-apply", "lan.conf:1: there is no interface "
               "nosuch0")
     system.healthy()
@@ -245,7 +236,7 @@ def configured(system):
 
 def rights(system):
     """A member of group via has the NIC, another user is told the way."""
-    system.said(system.readme, "adduser alice via")
+    system.said(system.page, "adduser alice via")
     system.attached("lo", "eth0")
     system.ping(user="alice")
     system.sh(f"runuser -u bob -- viaping -c 1 -d via_eth0 {OTHER}",
@@ -395,7 +386,7 @@ NAMES = ("install from a repository", "README by hand", "native driver",
 
 def told(system):
     """Each command of these documents was run."""
-    system.readme.untried()
+    system.page.untried()
     system.several.untried()
     system.upgrade.untried()
 
