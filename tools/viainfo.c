@@ -5,8 +5,10 @@
 #include <dirent.h>
 #include <getopt.h>
 #include <limits.h>
+#include <net/if.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <vipl_ext.h>
 
@@ -16,8 +18,9 @@
 #include "common/version.h"
 
 struct how {
-	bool		verbose, wire;
+	bool		verbose, wire, heading;
 	unsigned int	shown, failed;
+	FILE		*none;		/* providers without a NIC, for the end */
 	struct json	json;		/* --json */
 };
 
@@ -103,30 +106,110 @@ static void print_features(VIP_UINT64 mask)
 	}
 }
 
+/* One line of a file, or false. */
+static bool read_line(const char *path, char *line, size_t size)
+{
+	FILE *f = fopen(path, "re");
+	bool ok = f && fgets(line, size, f);
+
+	if (f)
+		fclose(f);
+	if (ok)
+		line[strcspn(line, "\n")] = '\0';
+	return ok;
+}
+
+static bool kernel_attr(const char *nic, const char *attr, char *line,
+			size_t size)
+{
+	char path[PATH_MAX];
+	const char *slash = strrchr(nic, '/');
+
+	snprintf(path, sizeof(path), NIC_CLASS_DIR "/%s/%s",
+		 slash ? slash + 1 : nic, attr);
+	return read_line(path, line, size);
+}
+
+static bool iface_attr(const char *iface, const char *attr, char *line,
+		       size_t size)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/%s", iface, attr);
+	return read_line(path, line, size);
+}
+
+/* Whether a NIC can carry messages now, and over what. */
+struct link {
+	const char	*state;
+	char		text[IF_NAMESIZE + 16];
+};
+
+static void get_link(const struct nic *nic, VIP_UINT64 can, struct link *l)
+{
+	char iface[IF_NAMESIZE], line[64];
+
+	l->state = "up";
+	snprintf(l->text, sizeof(l->text), "%s",
+		 can & VIP_FEATURE_REMOTE ? "network" : "this host");
+	if (!kernel_attr(nic->dev, "ifindex", line, sizeof(line)) ||
+	    !(can & VIP_FEATURE_REMOTE) ||
+	    !if_indextoname(strtoul(line, NULL, 10), iface))
+		return;
+	snprintf(l->text, sizeof(l->text), "%s", iface);
+	/* "unknown": an interface that does not watch its carrier. */
+	if (iface_attr(iface, "operstate", line, sizeof(line)) &&
+	    strcmp(line, "up") && strcmp(line, "unknown"))
+		l->state = "down";
+	else if (iface_attr(iface, "speed", line, sizeof(line)) &&
+		 strtol(line, NULL, 10) > 0)
+		snprintf(l->text, sizeof(l->text), "%s %ldMb/s", iface,
+			 strtol(line, NULL, 10));
+}
+
+/* The built-in provider has the kernel's NICs, whose names have no ":". */
+static const char *provider_of(const char *dev, char *buf, size_t size)
+{
+	const char *colon = strchr(dev, ':');
+
+	if (colon)
+		snprintf(buf, size, "%.*s", (int)(colon - dev), dev);
+	else
+		snprintf(buf, size, "ka");
+	return buf;
+}
+
+static void row(struct how *how, const char *dev, const struct link *l,
+		const char *address)
+{
+	char provider[32];
+
+	if (!how->heading)
+		printf("%-12s %-5s %-18s %-32s %s\n", "NIC", "STATE", "LINK",
+		       "ADDRESS", "PROVIDER");
+	how->heading = true;
+	printf("%-12s %-5s %-18s %-32s %s\n", dev, l->state, l->text, address,
+	       provider_of(dev, provider, sizeof(provider)));
+}
+
 /* Printable one-line attributes that the kernel shows beside the API's. */
 static void print_sysfs(const char *name)
 {
 	char path[PATH_MAX], line[256];
 	struct dirent **list;
-	FILE *f;
 	int n;
 
 	snprintf(path, sizeof(path), NIC_CLASS_DIR "/%s", name);
 	n = scandir(path, &list, NULL, alphasort);
 	for (int i = 0; i < n; i++) {
-		snprintf(path, sizeof(path), NIC_CLASS_DIR "/%s/%s", name,
-			 list[i]->d_name);
-		f = list[i]->d_type == DT_REG ? fopen(path, "re") : NULL;
-		if (f && fgets(line, sizeof(line), f) && isprint(line[0]))
-			printf("    %-24s %.*s\n", list[i]->d_name,
-			       (int)strcspn(line, "\n"), line);
-		if (f)
-			fclose(f);
+		if (list[i]->d_type == DT_REG &&
+		    kernel_attr(name, list[i]->d_name, line, sizeof(line)) &&
+		    isprint(line[0]))
+			printf("    %-24s %s\n", list[i]->d_name, line);
 	}
 }
 
-static void show_text(const struct nic *nic, VIP_UINT64 can,
-		      const struct how *how)
+static void show_all(const struct nic *nic, VIP_UINT64 can)
 {
 	struct field f[MAX_FIELDS];
 	unsigned int n = list_fields(&nic->attr, f);
@@ -146,17 +229,23 @@ static void show_text(const struct nic *nic, VIP_UINT64 can,
 		else
 			printf("%lu\n", f[i].value);
 	}
-	if (how->verbose)
-		print_sysfs(nic->dev);
+	print_sysfs(nic->dev);
 }
 
 static void show_json(const struct nic *nic, VIP_UINT64 can, struct json *j)
 {
 	struct field f[MAX_FIELDS];
 	unsigned int n = list_fields(&nic->attr, f);
+	char provider[32];
+	struct link l;
 
+	get_link(nic, can, &l);
 	json_object(j);
 	json_str(j, "nic", nic->dev);
+	json_str(j, "provider",
+		 provider_of(nic->dev, provider, sizeof(provider)));
+	json_str(j, "state", l.state);
+	json_str(j, "link", l.text);
 	json_str(j, "Name", nic->attr.Name);
 	json_str(j, "LocalNicAddress", nic_addr(nic));
 	for (unsigned int i = 0; i < n; i++) {
@@ -201,11 +290,15 @@ static void show_wire(const struct nic *nic)
 static void show(const char *name, struct how *how)
 {
 	struct nic nic = { .dev = name };
+	struct link l = { .state = "error", .text = "-" };
 	VIP_UINT64 can;
 	VIP_RETURN rc;
 
 	rc = VipOpenNic(name, &nic.h);
 	if (rc != VIP_SUCCESS) {
+		if (!how->json.file && !how->verbose)
+			row(how, name, &l, "-");
+		fflush(stdout);
 		warn_msg("cannot open VI NIC %s: %s", name, vip_str(rc));
 		how->failed++;
 		return;
@@ -215,10 +308,13 @@ static void show(const char *name, struct how *how)
 		rc = VipExtQueryFeatures(nic.h, &can);
 	if (rc != VIP_SUCCESS)
 		die("VipQueryNic %s: %s", name, vip_str(rc));
+	get_link(&nic, can, &l);
 	if (how->json.file)
 		show_json(&nic, can, &how->json);
+	else if (how->verbose)
+		show_all(&nic, can);
 	else
-		show_text(&nic, can, how);
+		row(how, name, &l, nic_addr(&nic));
 	if (how->wire && !how->json.file)
 		show_wire(&nic);
 	VipCloseNic(nic.h);
@@ -231,27 +327,37 @@ static void each(VIP_PVOID arg, const VIP_CHAR *provider,
 	struct how *how = arg;
 
 	if (!device && !how->json.file)
-		printf("no NIC of provider %s: %s\n", provider, what);
+		fprintf(how->none, "no NIC of provider %s: %s\n", provider,
+			what);
 	if (!device)
 		return;
-	if (!how->json.file)
+	if (!how->json.file && how->verbose)
 		printf("# %s: %s\n", provider, what);
 	show(device, how);
 }
 
 static void enumerate(struct how *how)
 {
-	VIP_RETURN rc = VipExtEnumDevices(each, how);
+	char *none = NULL;
+	size_t len;
+	VIP_RETURN rc;
 
+	how->none = open_memstream(&none, &len);
+	if (!how->none)
+		die("out of memory");
+	rc = VipExtEnumDevices(each, how);
 	if (rc != VIP_SUCCESS)
 		die("VipExtEnumDevices: %s", vip_str(rc));
+	fclose(how->none);
+	printf("%s", none);
+	free(none);
 }
 
 static void usage(void)
 {
 	printf("Usage: viainfo [-d NIC] [-v] [-w] [--json]\n\n"
 	       "  -d, --dev NIC   this VI NIC only (default: all)\n"
-	       "  -v, --verbose   what the kernel says beside the API, too\n"
+	       "  -v, --verbose   all attributes instead of one line for each NIC\n"
 	       "  -w, --wire      hosts that answer on the NIC's wire, and names\n"
 	       "  -j, --json      as a JSON array\n"
 	       "  -h, --help      show this text\n"

@@ -13,9 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/chan.h"
 #include "common/conn.h"
+#include "common/json.h"
 #include "common/msg.h"
 #include "common/opts.h"
 #include "common/samples.h"
@@ -28,6 +30,10 @@
 #define PING_TAG	"ping"
 #define GONE_NS		500000000u
 #define ACCEPT_MS	10000
+#define LAST_NS		2000000000ull	/* for the last answers, without -W */
+#define FLOOD_NS	10000000ull	/* -f: a hundred messages a second at least */
+#define FLOOD_USER_NS	2000000ull	/* -f of users: between two messages */
+#define CONNECT_MS	1000
 
 /* Opens each message; the rest is filling. */
 struct ping_hdr {
@@ -48,7 +54,12 @@ struct ping {
 	const char	*host;
 	uint32_t	size, count;
 	uint64_t	interval_ns;
+	uint64_t	wait_ns;	/* for answers to the last message */
 	uint32_t	sent, received;
+	uint32_t	dots;		/* -f: on the terminal's line */
+	bool		quiet, flood;
+	bool		root;		/* -f goes as fast as the answers come */
+	struct json	json;		/* -j */
 	struct samples	rtt;
 };
 
@@ -210,7 +221,7 @@ static void connect_to(struct ping *p)
 	memcpy(tag.name, PING_TAG, sizeof(tag.name));
 	tag.size = htole32(p->size);
 	rc = conn_request(&p->nic, p->ch.vi, &host, PING_DISC, &tag,
-			  sizeof(tag), 1000);
+			  sizeof(tag), CONNECT_MS);
 	if (rc == VIP_NO_MATCH)
 		die("%s is there, but has no responder: start 'viaping -l -d NIC' on it",
 		    p->host);
@@ -218,6 +229,8 @@ static void connect_to(struct ping *p)
 		conn_unanswered(&p->nic, p->host, rc);
 	if (rc != VIP_SUCCESS)
 		die("cannot connect to %s: %s", p->host, vip_str(rc));
+	if (p->json.file)
+		return;
 	printf("VIAPING %s (%s) from %s: %u bytes\n", p->host,
 	       addr_text(&p->nic, host.a.HostAddress, host.a.HostAddressLen),
 	       p->nic.dev, p->size);
@@ -231,6 +244,33 @@ static void send_one(struct ping *p, unsigned char *msg)
 	memcpy(msg, &h, sizeof(h));
 	chan_send_msg(&p->ch, msg, p->size, false, 0);
 	p->sent++;
+	if (p->flood && !p->quiet && !p->json.file) {
+		putchar('.');
+		p->dots++;
+		fflush(stdout);
+	}
+}
+
+static void print_answer(struct ping *p, uint32_t bytes, uint32_t seq,
+			 uint64_t ns)
+{
+	if (p->json.file) {
+		json_object(&p->json);
+		json_num(&p->json, "seq", seq);
+		json_num(&p->json, "bytes", bytes);
+		json_real(&p->json, "rtt_ms", (double)ns / 1e6, 6);
+		json_object_end(&p->json);
+	} else if (p->flood) {
+		/* A dot that stays is a message without an answer. */
+		if (p->dots) {
+			fputs("\b \b", stdout);
+			p->dots--;
+		}
+	} else {
+		printf("%u bytes from %s: seq=%u time=%.3f ms\n", bytes,
+		       p->host, seq, (double)ns / 1e6);
+	}
+	fflush(stdout);
 }
 
 static void got_one(struct ping *p, const VIP_DESCRIPTOR *d)
@@ -241,15 +281,14 @@ static void got_one(struct ping *p, const VIP_DESCRIPTOR *d)
 	if (d->CS.Length < sizeof(h))
 		die("an answer of %u bytes", d->CS.Length);
 	memcpy(&h, chan_recv_buf(&p->ch, d), sizeof(h));
-	printf("%u bytes from %s: seq=%u time=%.3f ms\n", d->CS.Length,
-	       p->host, h.seq, (double)(now - h.sent_ns) / 1e6);
-	fflush(stdout);
+	if (!p->quiet)
+		print_answer(p, d->CS.Length, h.seq, now - h.sent_ns);
 	samples_add(&p->rtt, now - h.sent_ns);
 	p->received++;
 	chan_post_recv(&p->ch);
 }
 
-/* Take answers until all are in or the time is up. */
+/* Take answers until all are received or the time is up. */
 static void listen_until(struct ping *p, uint64_t until, bool all_in)
 {
 	VIP_DESCRIPTOR *d;
@@ -269,17 +308,30 @@ static void listen_until(struct ping *p, uint64_t until, bool all_in)
 static void summary(struct ping *p)
 {
 	double loss = p->sent ? 100.0 * (p->sent - p->received) / p->sent : 0;
-	struct lat_summary s;
+	struct lat_summary s = { 0 };
 
+	if (p->rtt.n)
+		samples_summary(&p->rtt, &s);
+	if (p->json.file) {
+		json_object(&p->json);
+		json_str(&p->json, "host", p->host);
+		json_num(&p->json, "sent", p->sent);
+		json_num(&p->json, "received", p->received);
+		json_real(&p->json, "loss_percent", loss, 4);
+		/* The summary is of half round trips, us. */
+		json_real(&p->json, "rtt_min_ms", s.min / 500, 6);
+		json_real(&p->json, "rtt_avg_ms", s.avg / 500, 6);
+		json_real(&p->json, "rtt_max_ms", s.max / 500, 6);
+		json_real(&p->json, "rtt_mdev_ms", s.stdev / 500, 6);
+		json_object_end(&p->json);
+		return;
+	}
 	printf("\n--- %s viaping statistics ---\n"
 	       "%u sent, %u received, %.4g%% loss\n", p->host, p->sent,
 	       p->received, loss);
-	if (!p->rtt.n)
-		return;
-	samples_summary(&p->rtt, &s);
-	/* The summary is of half round trips, us. */
-	printf("rtt min/avg/max/mdev = %.3f/%.3f/%.3f/%.3f ms\n", s.min / 500,
-	       s.avg / 500, s.max / 500, s.stdev / 500);
+	if (p->rtt.n)
+		printf("rtt min/avg/max/mdev = %.3f/%.3f/%.3f/%.3f ms\n",
+		       s.min / 500, s.avg / 500, s.max / 500, s.stdev / 500);
 }
 
 static int ping(struct ping *p, const char *dev)
@@ -295,9 +347,12 @@ static int ping(struct ping *p, const char *dev)
 		send_one(p, msg);
 		next += p->interval_ns;
 		if (p->sent == p->count)
-			listen_until(p, now_ns() + 2000000000, true);
+			listen_until(p, now_ns() + p->wait_ns, true);
 		else
-			listen_until(p, next, false);
+			listen_until(p, next, p->flood && p->root);
+		/* A flood does not send in a burst for time that it lost. */
+		if (p->flood)
+			next = now_ns();
 	}
 	summary(p);
 	chan_fini(&p->ch);
@@ -314,54 +369,84 @@ static void usage(void)
 	       "  -c, --count N           stop after N messages\n"
 	       "  -s, --size BYTES        size of a message (56)\n"
 	       "  -i, --interval SECONDS  time between two messages (1)\n"
+	       "  -W, --wait SECONDS      time for the last answers to arrive (2)\n"
+	       "  -q, --quiet             print the summary only\n"
+	       "  -f, --flood             send when an answer arrives; print a dot for a\n"
+	       "                          message, delete one for an answer. Without root:\n"
+	       "                          500 messages a second at most\n"
+	       "  -j, --json              one JSON object for each answer, one at the end\n"
 	       "  -l, --listen            answer others\n"
 	       "  -h, --help              show this text\n"
 	       "  -V, --version           " VERSION_HELP "\n");
 }
 
-static uint64_t parse_interval(const char *s)
+static uint64_t parse_seconds(char option, const char *s)
 {
 	char *end;
 	double v = strtod(s, &end);
 
 	if (end == s || *end || !(v >= 0 && v <= 3600))
-		die_usage("-i: '%s' is not a number of seconds from 0 to 3600", s);
+		die_usage("-%c: '%s' is not a number of seconds from 0 to 3600",
+			  option, s);
 	return v * 1e9;
 }
 
-int main(int argc, char **argv)
+static void take_options(struct ping *p, int argc, char **argv,
+			 const char **dev, bool *listen)
 {
 	static const struct option longs[] = {
 		{ "dev", required_argument, NULL, 'd' },
 		{ "count", required_argument, NULL, 'c' },
 		{ "size", required_argument, NULL, 's' },
 		{ "interval", required_argument, NULL, 'i' },
+		{ "wait", required_argument, NULL, 'W' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "flood", no_argument, NULL, 'f' },
+		{ "json", no_argument, NULL, 'j' },
 		{ "listen", no_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
 		VERSION_LONG,
 		{ 0 },
 	};
-	struct ping p = { .size = PING_SIZE, .interval_ns = 1000000000 };
-	const char *dev = NULL;
-	bool listen = false;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "d:c:s:i:lhV", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "d:c:s:i:W:qfjlhV", longs, NULL)) !=
+	       -1) {
 		switch (c) {
-		case 'd': dev = optarg; break;
-		case 'c': p.count = parse_number("-c", optarg, 1, 1u << 30); break;
-		case 's': p.size = parse_number("-s", optarg,
-						sizeof(struct ping_hdr),
-						PING_MTU); break;
-		case 'i': p.interval_ns = parse_interval(optarg); break;
-		case 'l': listen = true; break;
-		case 'h': usage(); return 0;
+		case 'd': *dev = optarg; break;
+		case 'c': p->count = parse_number("-c", optarg, 1, 1u << 30); break;
+		case 's': p->size = parse_number("-s", optarg,
+						 sizeof(struct ping_hdr),
+						 PING_MTU); break;
+		case 'i': p->interval_ns = parse_seconds(c, optarg); break;
+		case 'W': p->wait_ns = parse_seconds(c, optarg); break;
+		case 'q': p->quiet = true; break;
+		case 'f': p->flood = true; break;
+		case 'j': p->json.file = stdout; break;
+		case 'l': *listen = true; break;
+		case 'h': usage(); exit(0);
 		case OPT_VERSION: print_version("viaping");
 		default: die_usage("see viaping -h");
 		}
 	}
+}
+
+int main(int argc, char **argv)
+{
+	struct ping p = {
+		.size = PING_SIZE, .interval_ns = UINT64_MAX,
+		.wait_ns = LAST_NS, .root = !geteuid(),
+	};
+	const char *dev = NULL;
+	bool listen = false;
+
+	take_options(&p, argc, argv, &dev, &listen);
 	if (listen == (optind < argc) || argc - optind > 1)
 		die_usage("one host, or -l for the responder: see viaping -h");
+	if (p.interval_ns == UINT64_MAX)
+		p.interval_ns = p.flood ? FLOOD_NS : 1000000000;
+	if (p.flood && !p.root)
+		p.interval_ns = FLOOD_USER_NS;
 	signal(SIGINT, on_signal);
 	if (listen) {
 		signal(SIGINT, SIG_DFL);

@@ -126,6 +126,33 @@ class Network:
             responder.communicate()
         self.assertIn("3 sent, 3 received, 0% loss", out)
 
+    def test_viaping_forms(self):
+        """-q, -j and -f."""
+        responder = self.local.start(
+            self.tool("viaping", "-l", "-d", self.device), 1)
+        self.addCleanup(responder.communicate)
+        self.addCleanup(responder.kill)
+        self.assertIn("answering", responder.stdout.readline())
+
+        def ping(*words):
+            return self.local.finish(self.local.start(self.tool(
+                "viaping", "-d", self.device, "-c", "5", "-i", "0.01",
+                "-W", "9", *words, self.host), 0))
+        out = ping("-q")
+        self.assertNotIn("seq=", out)
+        self.assertIn("5 sent, 5 received, 0% loss", out)
+        *answers, last = map(json.loads, ping("-j").splitlines())
+        self.assertEqual([a["seq"] for a in answers], [1, 2, 3, 4, 5])
+        self.assertEqual((last["sent"], last["received"],
+                          last["loss_percent"]), (5, 5, 0))
+        self.assertGreater(last["rtt_avg_ms"], 0)
+        last, = map(json.loads, ping("-j", "-q").splitlines())
+        self.assertEqual(last["received"], 5)
+        out = ping("-f")
+        self.assertIn("5 sent, 5 received", out)
+        dots = re.search(r"(?m)^[.\b ]+$", out).group()
+        self.assertEqual((dots.count("."), dots.count("\b \b")), (5, 5))
+
     def test_exact(self):
         """Both ends in one process, and in two that one has made."""
         for words in ((), ("-e",)):
@@ -305,12 +332,51 @@ class OfiTcp(Network, unittest.TestCase):
     plugin, device, host = "ofi", "ofi:tcp,lo", "localhost"
 
 
+class Viainfo(unittest.TestCase):
+    """A line for each NIC; all of it with -v."""
+
+    def setUp(self):
+        self.local = Local(BUILD)
+        if not self.local.plugin("shm"):
+            self.skipTest("no plug-in shm.so")
+
+    def run_it(self, *words):
+        return subprocess.run([os.path.join(BUILD, "tools/viainfo"), *words],
+                              env=self.local.env, text=True,
+                              capture_output=True, timeout=60)
+
+    def test_line(self):
+        done = self.run_it("-d", "shm:0")
+        self.assertEqual(done.returncode, 0)
+        heading, line = done.stdout.splitlines()
+        self.assertEqual(heading.split(),
+                         ["NIC", "STATE", "LINK", "ADDRESS", "PROVIDER"])
+        self.assertRegex(line, r"^shm:0 +up +this host +[0-9a-f]{32} +shm$")
+        self.assertLessEqual(len(line), 80)
+        lines = self.run_it().stdout.splitlines()
+        self.assertEqual(sum(x.startswith("NIC ") for x in lines), 1)
+        self.assertEqual(sum(x.startswith("shm:0 ") for x in lines), 1)
+
+    def test_all(self):
+        out = self.run_it("-v", "-d", "shm:0").stdout
+        self.assertRegex(out, r"(?m)^    MaxTransferSize +\d+$")
+        row, = json.loads(self.run_it("-j", "-d", "shm:0").stdout)
+        self.assertEqual((row["state"], row["link"], row["provider"]),
+                         ("up", "this host", "shm"))
+
+    def test_error(self):
+        done = self.run_it("-d", "via_nosuch")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"(?m)^via_nosuch +error +- +- +ka$")
+        self.assertIn("cannot open", done.stderr)
+
+
 class CommandLines(unittest.TestCase):
     """What is the same in every tool."""
     TOOLS = ("viainfo", "viaping", "viastat", "vipl_lat", "vipl_bw", "via",
              "viaplot", "via-bind")
     MORE = ("via", "via-bind")
-    WRONG = {"viaping": ("-i x h", "", "a b"),
+    WRONG = {"viaping": ("-i x h", "-W -1 h", "", "a b"),
              "viastat": ("-i x", "a"), "viainfo": ("a",),
              "vipl_lat": ("-s x", "-l x", "-i 0", "a b", "--op write -e h",
                           "--peer-dev a"),
@@ -338,6 +404,14 @@ class CommandLines(unittest.TestCase):
                 self.assertEqual((one.returncode, one.stderr), (0, ""), name)
                 self.assertEqual(one.stdout.split()[:2], [name, "(mvia)"])
             self.assertEqual(done[0].stdout, done[1].stdout)
+
+    def test_help(self):
+        """One screen."""
+        for name in ("viainfo", "viaping", "viastat"):
+            with self.subTest(tool=name):
+                lines = self.run_it(name, "--help").stdout.splitlines()
+                self.assertLessEqual(len(lines), 24)
+                self.assertEqual([x for x in lines if len(x) > 80], [])
 
     def test_usage(self):
         for name in self.tools():

@@ -29,8 +29,8 @@ bad=0
 # $1: the address that the NIC says, $2: why
 known_by()
 {
-	"$b/tools/viainfo" -d ofi:tcp | grep -q "LocalNicAddress *$1\$" && return
-	"$b/tools/viainfo" -d ofi:tcp | grep LocalNicAddress
+	"$b/tools/viainfo" -v -d ofi:tcp | grep -q "LocalNicAddress *$1\$" && return
+	"$b/tools/viainfo" -v -d ofi:tcp | grep LocalNicAddress
 	echo "links: not $1, $2"
 	bad=1
 }
