@@ -24,6 +24,8 @@
  *   UP          moved() to Connected      moved() to anything    over
  */
 
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/nsproxy.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -127,11 +129,27 @@ static void vr_ep_send(struct vr_ep *ep, u32 events)
 		vr_ep_put(ep);
 }
 
+/*
+ * A program names its QP by number, and the RDMA core does not compare owners: a QP of
+ * another user, or of a consumer in the kernel (a disk's, say), is refused.  A consumer
+ * in the kernel connects from a work queue, or for a process that may mount.
+ */
+static bool vr_may_bind(const struct vr_qp *qp)
+{
+	return current->flags & PF_KTHREAD ||
+	       (qp->user && uid_eq(qp->owner, current_euid())) ||
+	       capable(CAP_SYS_ADMIN);
+}
+
 /* The QP's and the id's references, and the QP's to this end. */
 static int vr_ep_bind(struct vr_ep *ep, struct iw_cm_id *id, struct vr_qp *qp)
 {
 	int ret = 0;
 
+	if (!vr_may_bind(qp)) {
+		vr_count(ep->dev, VR_FOREIGN_QPS);
+		return -EPERM;
+	}
 	spin_lock_bh(&qp->state_lock);
 	if (qp->ep || qp->state != IB_QPS_INIT)
 		ret = -EISCONN;

@@ -57,6 +57,7 @@ enum vr_counter {
 	VR_REMOTE_REFUSALS,	/* of them: peer has refused so */
 	VR_BAD_INVALIDATES,	/* peer invalidated what it may not: we disconnect */
 	VR_BAD_WRS,		/* work requests that could not be executed */
+	VR_FOREIGN_QPS,		/* programs that named the QP of another user */
 	VR_CQ_OVERFLOWS,
 	VR_OVER_LIMIT,		/* objects refused: the device has as many as it may */
 	VR_COUNTERS

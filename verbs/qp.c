@@ -23,6 +23,7 @@
  *   ERR     any                           RESET
  */
 
+#include <linux/cred.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
@@ -256,6 +257,7 @@ static int vr_qp_init(struct vr_qp *qp, struct ib_qp_init_attr *attr,
 	INIT_DELAYED_WORK(&qp->late, vr_qp_late);
 	qp->dev = vr_dev_of(qp->ib.device);
 	qp->user = udata;
+	qp->owner = current_euid();
 	qp->state = IB_QPS_RESET;
 	qp->sq.cq = vr_cq_of(attr->send_cq);
 	qp->rq.cq = vr_cq_of(attr->recv_cq);

@@ -34,6 +34,7 @@ struct vr_call {
  * @cap:	constant: what was asked for and given
  * @dev:	constant
  * @user:	constant: a program's
+ * @owner:	constant: the user that made it
  * @refs:	iw_cm's and the QP's own
  * @free:	@refs is 0
  * @state_lock:	inside of the agent's queue locks
@@ -57,6 +58,7 @@ struct vr_qp {
 	struct ib_qp_cap cap;
 	struct vr_dev *dev;
 	bool user;
+	kuid_t owner;
 	struct kref refs;
 	struct completion free;
 	spinlock_t state_lock;

@@ -150,6 +150,7 @@ static const struct rdma_stat_desc vr_stats[VR_COUNTERS] = {
 	[VR_REMOTE_REFUSALS].name	= "remote_refusals",
 	[VR_BAD_INVALIDATES].name	= "bad_invalidates",
 	[VR_BAD_WRS].name		= "bad_work_requests",
+	[VR_FOREIGN_QPS].name		= "foreign_queue_pairs",
 	[VR_CQ_OVERFLOWS].name		= "cq_overflows",
 	[VR_OVER_LIMIT].name		= "over_limit",
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Processes that end without having ended anything. */
 #include "link.h"
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #define QPS	1000
+#define NOBODY	65534
 
 struct count {
 	unsigned int pd, cq, qp, cm_id, mr;
@@ -97,13 +99,41 @@ static bool hold_end(uint32_t port)
 	       point_expect(&p, RDMA_CM_EVENT_ESTABLISHED, NULL);
 }
 
+/* Another user asks to connect a QP by its number, and has none of its own. */
+static bool hold_foreign(uint32_t qp, uint32_t port)
+{
+	struct rdma_conn_param param = { .qp_num = qp };
+	struct point p = { .side = &near };
+	struct rdma_cm_id *id;
+
+	if (setresuid(NOBODY, NOBODY, NOBODY) ||
+	    link_resolve(&p, env.near, env.far, port))
+		return false;
+	id = near.end->conn[p.conn].id;
+	if (!rdma_connect(id, &param)) {
+		puts("a QP of another user was connected");
+		return false;
+	}
+	if (errno == EPERM)
+		return true;
+	perror("rdma_connect");
+	return false;
+}
+
 int hold(const char *what)
 {
-	unsigned int n;
+	unsigned int n, qp;
+	bool ok;
 
-	if (!sides_open() ||
-	    !(sscanf(what, "links=%u", &n) == 1 ? hold_links(n) :
-	      sscanf(what, "port=%u", &n) == 1 && hold_end(n)))
+	if (!sides_open())
+		return 1;
+	if (sscanf(what, "links=%u", &n) == 1)
+		ok = hold_links(n);
+	else if (sscanf(what, "qp%u,port=%u", &qp, &n) == 2)
+		ok = hold_foreign(qp, n);
+	else
+		ok = sscanf(what, "port=%u", &n) == 1 && hold_end(n);
+	if (!ok)
 		return 1;
 	puts("held");
 	for (;;)
@@ -223,6 +253,38 @@ static void peer_killed(void)
 	link_close(&l);
 }
 
+/* A QP that waits for its connection, and a program that names it as its own. */
+static void foreign(void)
+{
+	struct link l = { .near.side = &near, .far.side = &far };
+	char kind[24];
+	uint32_t port = 0;
+	pid_t pid;
+	int out;
+
+	if (!env.limits.iwarp) {
+		skip("programs connect RoCE's queue pairs by themselves");
+		return;
+	}
+	if (geteuid()) {
+		skip("only root becomes another user");
+		return;
+	}
+	NEED(link_listen(&l, env.far, 4, &port));
+	NEED(CHECK_EQ(link_resolve(&l.near, env.near, env.far, port), 0));
+	NEED(point_queues(&l.near, &usual.queues));
+	snprintf(kind, sizeof(kind), "qp%u,port", l.near.qp);
+	pid = holder(kind, port, &out);
+	NEED(pid > 0);
+	CHECK(held(out));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	/* It is still free for its owner. */
+	point_drop(&l.near);
+	NEED(link_through(&l, &usual, port));
+	link_close(&l);
+}
+
 /* After all these nothing is left, also where everything was ended. */
 static void nothing_left(void)
 {
@@ -249,6 +311,7 @@ static const struct group groups[] = {
 	  0 },
 	{ "process.killed", killed_one, "killed with one connection", 0 },
 	{ "process.peer", peer_killed, "the peer's process is killed", 0 },
+	{ "process.foreign", foreign, "another user names a QP", 0 },
 	{ "process.killed_many", killed_many, "killed with 1,000 QPs", 300 },
 };
 
