@@ -15,7 +15,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
-from installed import Failed, Installed, networks  # noqa: E402
+from installed import ROOT, Failed, Installed, networks  # noqa: E402
 
 CLIENTS, MESSAGES, RECORDS = 5, 40, 3000
 LEFT = f"a client has left after {MESSAGES} answers"
@@ -141,6 +141,25 @@ class Examples:
         self.many("epoll")
 
 
+def readme(here, home):
+    """README's program: 12 lines, which compile and run on each network."""
+    with open(os.path.join(ROOT, "README.md")) as file:
+        text = re.search(r"^```c tiny\.c\n(.*?)^```$", file.read(),
+                         re.M | re.S)[1]
+    if len(text.splitlines()) > 12:
+        raise Failed("README's program has more than 12 lines")
+    source, program = (os.path.join(home, n) for n in ("tiny.c", "tiny"))
+    with open(source, "w") as file:
+        file.write(text)
+    flags = here.run(["pkg-config", "--cflags", "--libs", "vipl"]).split()
+    here.run(["cc", "-Wall", "-Wextra", "-Werror", "-o", program, source,
+              *flags])
+    for device in networks():
+        said = here.run([program, device])
+        if not re.fullmatch(r"\S+: messages of up to \d+ bytes\n", said):
+            raise Failed(f"README's program prints '{said}'")
+
+
 def refused(here, folder):
     """A call that fails ends the program with its text."""
     for command, want in (
@@ -168,6 +187,7 @@ def main():
                     build(here, folder, compiler)
                 else:
                     print(f"no {compiler} here")
+            readme(here, home)
             refused(here, folder)
             for device in networks():
                 Examples(here, folder, device).all()

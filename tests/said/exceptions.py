@@ -78,6 +78,7 @@ NAMES = {
     "vipl/provider.h": "as providers include what is installed",
     "lib/vipl": "a folder of the system, below the prefix",
     "share/mvia/bpf": "likewise",
+    "VIPL_SHM_PTRACER": "vipl/host.c makes it of shm.ptracer",
     "VIPL_HELLO_SPEED": "of the example, a provider called hello",
 }
 # Stand for something of the reader's.

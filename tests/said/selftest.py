@@ -10,8 +10,8 @@ import said
 
 # File, what stands there, what it becomes, what is told of it.
 PLANTS = (
-    ("README.md", "make bench  ", "make banch  ", "make banch does not work"),
-    ("README.md", "`make check`", "`make chekc`", "make chekc does not work"),
+    ("CONTRIBUTING.md", "make bench  ", "make banch  ", "make banch does not work"),
+    ("CONTRIBUTING.md", "`make check`", "`make chekc`", "make chekc does not work"),
     ("Makefile", "#   make soak ", "#   make saok ", "make saok does not"),
     ("Makefile", "#   make check-full ", "#   make check-most ",
      "make check-most does not work"),
@@ -64,13 +64,13 @@ PLANTS = (
     ("docs/explain/security.md", '"Checksum"', '"Sael"', 'no section "Sael"'),
     ("README.md", "(docs/reference/wire.md)", "(docs/reference/wire.md#wier)",
      "no section #wier"),
-    ("README.md", "--wire loss=0.01", "--wire los=0.01", "no 'los'"),
-    ("README.md", "lab run -n 2", "lab rum -n 2", "no command 'lab rum'"),
+    ("CONTRIBUTING.md", "--wire loss=0.01", "--wire los=0.01", "no 'los'"),
+    ("CONTRIBUTING.md", "lab run -n 2", "lab rum -n 2", "no command 'lab rum'"),
     ("README.md", "modprobe via_lo ", "modprobe via_loop ",
      "no module via_loop"),
     ("README.md", "linux-headers-amd64\nmake", "linux-haeders-amd64\nmake",
      "linux-haeders-amd64 is no package"),
-    ("README.md", "`VIPL_QUIET=1`", "`VIPL_QIUET=1`", "VIPL_QIUET"),
+    ("docs/howto/troubleshooting.md", "`VIPL_QUIET=1`", "`VIPL_QIUET=1`", "VIPL_QIUET"),
     ("Makefile", "T=window ", "T=widnow ",
      "no test of make test has 'widnow'"),
     ("Makefile", "K='conformance via_lo'", "K='conformance vialo'",

@@ -9,8 +9,8 @@ from runner import StepFailed
 
 
 class Document:
-    """A section of a file, or all of it.  has() hands out a command that is in it, and
-    untried() tells those that nothing has asked for."""
+    """A section of a file, or all of it.  has() hands out a command that is in
+    it, and untried() tells those that nothing has asked for."""
 
     def __init__(self, file, title=None, elsewhere=()):
         self.name = f"{file}, \"{title}\"" if title else file

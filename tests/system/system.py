@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """A Debian with systemd and udev that installs the packages, is configured as
-docs/howto/configure.md says, boots again, gets newer packages and is rid of them.
+docs/howto/configure.md says, boots again, is upgraded and purged.
 
 Parts, in this order, of one guest; each needs what is before it.  node1 is that
 machine, node2 a guest of the lab on the same wire.  Commands of that page and
