@@ -74,26 +74,18 @@ enum found {
 	NONSENSE,	/* names nothing, and out is as it was */
 	MISSING,	/* a node that is not there */
 	THERE,		/* or with a provider that has to know */
-	WRONG,		/* a message has the reason */
+	WRONG,		/* said on standard error, and the remedy */
 };
 
 #define BY_ENV	"VIPL_NIC"
 #define BY_CONF	"\"default\" in vipl.conf"
-
-/* Providers whose names are given without a colon. */
-static const struct {
-	const char *provider, *nic;
-} networks[] = {
-	{ "shm", "shm:0" },
-	{ "ofi", "ofi:tcp" },
-};
+#define NAMES	"take a name that viainfo lists, such as shm:0"
 
 static enum found to_device(const char *name, struct vipl_device *out)
 {
 	char provider[VIPL_PROVIDER_LEN];
 	const char *rest = split(name, provider);
 	const char *base = last_component(name);
-	size_t i;
 
 	if (rest) {
 		if (strlen(rest) >= sizeof(out->rest))
@@ -105,14 +97,7 @@ static enum found to_device(const char *name, struct vipl_device *out)
 	if (!*base || !ka_node_well_formed(base))
 		return NONSENSE;
 	strcpy(out->provider, "ka");
-	if (ka_node_find(base, out->rest))
-		return THERE;
-	for (i = 0; i < sizeof(networks) / sizeof(networks[0]); i++)
-		if (!strcmp(base, networks[i].provider)) {
-			vipl_msg(MSG_PROVIDER_NAME, base, networks[i].nic);
-			return WRONG;
-		}
-	return MISSING;
+	return ka_node_find(base, out->rest) ? THERE : MISSING;
 }
 
 static int is_alias(const char *name, char *device)
@@ -141,11 +126,9 @@ static enum found chosen(const char *name, const char *by,
 	enum found r = by_alias(name, out);
 
 	out->by = by;
-	if (r == WRONG)
-		vipl_note(MSG_CHOSEN, "", "", name, by);
 	if (r != NONSENSE)
 		return r;
-	vipl_msg(MSG_BAD_CHOICE, by, name);
+	vipl_msg("%s is '%.64s', which names no VI NIC: " NAMES, by, name);
 	return WRONG;
 }
 
@@ -186,27 +169,30 @@ static int fallback(const char *name, struct vipl_device *out)
 	    to_device(device, &other) != THERE)
 		return -1;
 	*out = other;
-	vipl_note(MSG_FALLBACK, name, device);
+	vipl_msg("no VI NIC for '%.64s': %s is opened instead, as \"fallback\" in vipl.conf says",
+		 name, device);
 	return 0;
 }
 
 static int refuse(const char *name)
 {
-	vipl_msg(MSG_NOT_A_NAME, name);
+	vipl_msg("'%.64s' names no VI NIC; those there are: ls /dev/via_*, or viainfo",
+		 name);
 	return -1;
 }
 
 static int no_old_name(const char *base, int n)
 {
-	char line[256], remedy[KA_REMEDY_LEN];
+	char cmd[KA_NODE_LEN + 64];
 
-	if (!*base || !strcmp(base, "default")) {
-		ka_none(line, sizeof(line));
-		vipl_msg("%s", line);
-	} else {
-		vipl_msg(MSG_NO_OLD_NAME, base, n,
-			 ka_remedy("INTERFACE", remedy));
-	}
+	ka_attach_command("eth0", cmd, sizeof(cmd));
+	if (!*base || !strcmp(base, "default"))
+		vipl_msg("no default VI NIC%s: attach an interface with: %s; or name one in VIPL_NIC or in %s: for this host alone via_lo, after modprobe via_lo, or without a module shm:",
+			 ka_loaded() ? "" : ", the kernel modules are not loaded",
+			 cmd, VIPL_CONF);
+	else
+		vipl_msg("'%s' means Ethernet VI NIC number %d, and there is none; attach one with: %s; or, for this host alone: VIPL_NIC=shm:",
+			 base, n, cmd);
 	return -1;
 }
 
@@ -229,8 +215,6 @@ int vipl_device_resolve(const char *name, struct vipl_device *out)
 	r = to_device(name, out);
 	if (r == THERE)
 		return 0;
-	if (r == WRONG)
-		return -1;
 	base = last_component(name);
 	if (r == NONSENSE && *base)
 		return refuse(name);
@@ -260,6 +244,6 @@ void vipl_device_blame(const struct vipl_device *d)
 	const char *colon = strcmp(d->provider, "ka") ? ":" : "";
 
 	if (d->by)
-		vipl_note(MSG_CHOSEN, *colon ? d->provider : "", colon, d->rest,
-			  d->by);
+		vipl_msg("it is %s that names '%s%s%.64s': " NAMES, d->by,
+			 *colon ? d->provider : "", colon, d->rest);
 }

@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "connect.h"
-#include "msg.h"
 
 #define TEXT_MAX	128
 
-static VIP_RETURN ext_query_features(VIP_NIC_HANDLE NicHandle,
-				     VIP_UINT64 *Features)
+VIP_RETURN VipExtQueryFeatures(VIP_NIC_HANDLE NicHandle, VIP_UINT64 *Features)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -23,14 +21,8 @@ static VIP_RETURN ext_query_features(VIP_NIC_HANDLE NicHandle,
 	return r;
 }
 
-VIP_RETURN VipExtQueryFeatures(VIP_NIC_HANDLE NicHandle, VIP_UINT64 *Features)
-{
-	return VIPL_CALL(ext_query_features(NicHandle, Features));
-}
-
-static VIP_RETURN ext_parse_address(VIP_NIC_HANDLE NicHandle,
-				    const VIP_CHAR *Text,
-				    VIP_NET_ADDRESS *Address)
+VIP_RETURN VipExtParseAddress(VIP_NIC_HANDLE NicHandle, const VIP_CHAR *Text,
+			      VIP_NET_ADDRESS *Address)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	uint8_t host[VIPL_ADDR_MAX] = { 0 };
@@ -38,9 +30,7 @@ static VIP_RETURN ext_parse_address(VIP_NIC_HANDLE NicHandle,
 
 	if (!nic)
 		return r;
-	if (Text && Address && vipl_addr_parse(nic, Text, host)) {
-		vipl_reason(MSG_BAD_ADDRESS, Text, nic->id.name);
-	} else if (Text && Address) {
+	if (Text && Address && !vipl_addr_parse(nic, Text, host)) {
 		Address->HostAddressLen = (VIP_UINT16)nic->id.addr_len;
 		Address->DiscriminatorLen = 0;
 		memcpy((char *)Address + offsetof(VIP_NET_ADDRESS, HostAddress),
@@ -51,15 +41,9 @@ static VIP_RETURN ext_parse_address(VIP_NIC_HANDLE NicHandle,
 	return r;
 }
 
-VIP_RETURN VipExtParseAddress(VIP_NIC_HANDLE NicHandle, const VIP_CHAR *Text,
-			      VIP_NET_ADDRESS *Address)
-{
-	return VIPL_CALL(ext_parse_address(NicHandle, Text, Address));
-}
-
-static VIP_RETURN ext_format_address(VIP_NIC_HANDLE NicHandle,
-				     const VIP_NET_ADDRESS *Address,
-				     VIP_CHAR *Text, VIP_ULONG TextLen)
+VIP_RETURN VipExtFormatAddress(VIP_NIC_HANDLE NicHandle,
+			       const VIP_NET_ADDRESS *Address, VIP_CHAR *Text,
+			       VIP_ULONG TextLen)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -77,11 +61,4 @@ static VIP_RETURN ext_format_address(VIP_NIC_HANDLE NicHandle,
 	}
 	vipl_nic_put(nic);
 	return r;
-}
-
-VIP_RETURN VipExtFormatAddress(VIP_NIC_HANDLE NicHandle,
-			       const VIP_NET_ADDRESS *Address, VIP_CHAR *Text,
-			       VIP_ULONG TextLen)
-{
-	return VIPL_CALL(ext_format_address(NicHandle, Address, Text, TextLen));
 }

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "msg.h"
 #include "object.h"
 
 /*
@@ -66,9 +65,9 @@ static VIP_RETURN discover(struct vipl_nic *nic, VIP_AUTODISCOVERY_LIST *out)
 	return VIP_SUCCESS;
 }
 
-static VIP_RETURN query_system_management_info(VIP_NIC_HANDLE NicHandle,
-					       VIP_ULONG InfoType,
-					       VIP_PVOID SysManInfo)
+VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle,
+					VIP_ULONG InfoType,
+					VIP_PVOID SysManInfo)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -80,12 +79,4 @@ static VIP_RETURN query_system_management_info(VIP_NIC_HANDLE NicHandle,
 			discover(nic, SysManInfo) : VIP_ERROR_NOT_SUPPORTED;
 	vipl_nic_put(nic);
 	return r;
-}
-
-VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle,
-					VIP_ULONG InfoType,
-					VIP_PVOID SysManInfo)
-{
-	return VIPL_CALL(query_system_management_info(NicHandle, InfoType,
-						      SysManInfo));
 }

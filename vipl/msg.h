@@ -4,49 +4,18 @@
 
 #include <stddef.h>
 
-/* Calls stay visible, whichever header comes first. */
-#pragma GCC visibility push(default)
-#include <vipl_ext.h>
-#pragma GCC visibility pop
-
-#include "messages.h"
-
 /*
- * A message on standard error for what has to be put right: the fault, and
- * after a newline its remedy. Each line gets "vipl: " before it. VIPL_QUIET in
- * the environment (not 0) silences it. It also is the reason of the call that
- * the thread is in, should that fail.
+ * One line on standard error, prefixed "vipl: ", for what has to be put
+ * right. VIPL_QUIET in the environment (not 0) silences it.
  */
 void vipl_msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* The reason of the call alone: nothing is printed. */
-void vipl_reason(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* Whether the call has one already, from its provider. */
-int vipl_has_reason(void);
-
-/* Printed alone: the call may succeed, or has its reason already. */
-void vipl_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* As vipl_note, to that file. */
 void vipl_msg_fd(int fd, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * From here on the thread's messages go into that buffer, the newest one
- * instead of those before it, whether VIPL_QUIET is set or not. NULL: the
- * usual way.
+ * From here on the thread's lines go into that buffer, the newest one instead
+ * of those before it, whether VIPL_QUIET is set or not. NULL: as ever.
  */
 void vipl_msg_into(char *line, size_t size);
-
-/*
- * Around a public call: what it gives as a reason becomes VipExtLastError()
- * if it fails; one that fails without a reason leaves "". NOT_DONE is no
- * failure. Calls that post, poll and wait for completions do without.
- */
-void vipl_call_begin(void);
-VIP_RETURN vipl_call_end(VIP_RETURN r);
-
-#define VIPL_CALL(expr)	(vipl_call_begin(), vipl_call_end(expr))
 
 #endif /* VIPL_MSG_H */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <string.h>
 
-#include "msg.h"
 #include "notify.h"
 #include "service.h"
 
@@ -179,10 +178,9 @@ out:
 	return r;
 }
 
-static VIP_RETURN create_vi(VIP_NIC_HANDLE NicHandle,
-			    VIP_VI_ATTRIBUTES *ViAttribs,
-			    VIP_CQ_HANDLE SendCQHandle,
-			    VIP_CQ_HANDLE RecvCQHandle, VIP_VI_HANDLE *ViHandle)
+VIP_RETURN VipCreateVi(VIP_NIC_HANDLE NicHandle, VIP_VI_ATTRIBUTES *ViAttribs,
+		       VIP_CQ_HANDLE SendCQHandle, VIP_CQ_HANDLE RecvCQHandle,
+		       VIP_VI_HANDLE *ViHandle)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -193,19 +191,9 @@ static VIP_RETURN create_vi(VIP_NIC_HANDLE NicHandle,
 		r = vipl_service_start(nic, 0) ? VIP_ERROR_RESOURCE :
 			create_checked(nic, ViAttribs, SendCQHandle,
 				       RecvCQHandle, ViHandle);
-		if (r == VIP_ERROR_RESOURCE)
-			vipl_no_resource(nic, "VI");
 	}
 	vipl_nic_put(nic);
 	return r;
-}
-
-VIP_RETURN VipCreateVi(VIP_NIC_HANDLE NicHandle, VIP_VI_ATTRIBUTES *ViAttribs,
-		       VIP_CQ_HANDLE SendCQHandle, VIP_CQ_HANDLE RecvCQHandle,
-		       VIP_VI_HANDLE *ViHandle)
-{
-	return VIPL_CALL(create_vi(NicHandle, ViAttribs, SendCQHandle,
-				   RecvCQHandle, ViHandle));
 }
 
 /* Is h its handle yet, and its state Idle? nic->lock held. */
@@ -245,7 +233,7 @@ static VIP_RETURN destroy(struct vipl_vi *vi, VIP_VI_HANDLE h)
 	return VIP_SUCCESS;
 }
 
-static VIP_RETURN destroy_vi(VIP_VI_HANDLE ViHandle)
+VIP_RETURN VipDestroyVi(VIP_VI_HANDLE ViHandle)
 {
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
 	struct vipl_nic *nic;
@@ -266,20 +254,15 @@ static VIP_RETURN destroy_vi(VIP_VI_HANDLE ViHandle)
 	return r;
 }
 
-VIP_RETURN VipDestroyVi(VIP_VI_HANDLE ViHandle)
-{
-	return VIPL_CALL(destroy_vi(ViHandle));
-}
-
 static VIP_BOOLEAN queue_empty(struct vipl_vi *vi, int queue)
 {
 	return vipl_ops(&vi->obj)->queue_empty(vi, queue) ? VIP_TRUE :
 							    VIP_FALSE;
 }
 
-static VIP_RETURN query_vi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE *State,
-			   VIP_VI_ATTRIBUTES *ViAttribs,
-			   VIP_BOOLEAN *SendQEmpty, VIP_BOOLEAN *RecvQEmpty)
+VIP_RETURN VipQueryVi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE *State,
+		      VIP_VI_ATTRIBUTES *ViAttribs, VIP_BOOLEAN *SendQEmpty,
+		      VIP_BOOLEAN *RecvQEmpty)
 {
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -305,14 +288,6 @@ static VIP_RETURN query_vi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE *State,
 out:
 	vipl_vi_put(vi);
 	return r;
-}
-
-VIP_RETURN VipQueryVi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE *State,
-		      VIP_VI_ATTRIBUTES *ViAttribs, VIP_BOOLEAN *SendQEmpty,
-		      VIP_BOOLEAN *RecvQEmpty)
-{
-	return VIPL_CALL(query_vi(ViHandle, State, ViAttribs, SendQEmpty,
-				  RecvQEmpty));
 }
 
 /* nic->lock held. */
@@ -344,8 +319,8 @@ static VIP_RETURN set_attrs(struct vipl_vi *vi, VIP_VI_HANDLE h,
 	return r;
 }
 
-static VIP_RETURN set_vi_attributes(VIP_VI_HANDLE ViHandle,
-				    VIP_VI_ATTRIBUTES *ViAttribs)
+VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE ViHandle,
+			      VIP_VI_ATTRIBUTES *ViAttribs)
 {
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -360,10 +335,4 @@ static VIP_RETURN set_vi_attributes(VIP_VI_HANDLE ViHandle,
 	}
 	vipl_vi_put(vi);
 	return r;
-}
-
-VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE ViHandle,
-			      VIP_VI_ATTRIBUTES *ViAttribs)
-{
-	return VIPL_CALL(set_vi_attributes(ViHandle, ViAttribs));
 }
