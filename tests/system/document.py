@@ -26,9 +26,10 @@ class Document:
         self.left = [c for c in self.commands() if c not in elsewhere]
 
     def commands(self):
-        """Of its code blocks, without what explains them."""
-        for block in re.findall(r"^```\n(.*?)^```", self.text, re.M | re.S):
-            for line in block.split("\n"):
+        """Of its code blocks without a language, without the comments."""
+        for kind, block in re.findall(r"^```(.*)\n([^`]*?)^```$", self.text,
+                                      re.M):
+            for line in block.split("\n") if not kind else ():
                 command = re.sub(r"\s+# .*", "", line).strip()
                 if command and not command.startswith("["):
                     yield command
