@@ -444,7 +444,11 @@ static __always_inline bool via_region_frags(struct via_region *r, u64 addr,
 	for (; len; len -= n, addr += n) {
 		n = len;
 		dma = via_region_dma(r, addr, &n);
-		if (last && last->dma + last->len == dma) {
+		/*
+		 * With a table (behind an IOMMU) pages are mapped apart, and a
+		 * transfer across two mappings is none that the DMA API allows.
+		 */
+		if (last && !r->map.dma && last->dma + last->len == dma) {
 			last->len += n;
 			continue;
 		}

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import atonce
 from lab import Lab, LabError
+from labkit import qemu
 from labkit.base import ROOT
 from labkit.initrd import NATIVE
 from runner import LOGS, Skipped, StepFailed
@@ -21,8 +22,6 @@ GOOD = dict(loss=0, burst=1, dup=0, reorder=0, gap=3, hold="2ms", corrupt=0,
 # Two processors of QEMU's TCG, one of which runs the breakpoint that the other
 # has taken out already: one boot of some hundred, on a busy host.
 PATCHING = "Oops: int3"
-# A read of what is not mapped is a fault there, and told.
-IOMMU = ["-machine", "q35,kernel-irqchip=split", "-device", "intel-iommu"]
 
 
 class Session:
@@ -280,8 +279,8 @@ class NativeSession(Session):
         self.mixed, self.iommu = mixed, iommu
         words = [f"dma_debug_driver={NATIVE[nics[0]]}", "iomem=relaxed"]
         if iommu:
-            words += ["intel_iommu=on", "iommu.strict=1"]
-            settings["qemu_args"] = IOMMU
+            words.append(qemu.IOMMU_WORDS)
+            settings["qemu_args"] = qemu.IOMMU
         super().__init__(check, title, attach=False, nics=nics,
                          append=" ".join(words), **settings)
 

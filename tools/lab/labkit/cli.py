@@ -13,7 +13,7 @@ import termios
 import time
 import tty
 
-from . import initrd, keeper, kernels, running, warm, wire
+from . import initrd, keeper, kernels, qemu, running, warm, wire
 from .base import BUILD, LabError, say
 from .jobs import bridge
 
@@ -95,6 +95,9 @@ def add_lab_options(parser, nodes):
     parser.add_argument("--native", action="store_true",
                         help="the same, with our own drivers for the NICs "
                         "('lab models') instead of via_netdev")
+    parser.add_argument("--iommu", action="store_true",
+                        help="NICs are behind an IOMMU, which refuses what "
+                        "no driver has mapped")
     parser.add_argument("--boot-limit", metavar="SECONDS",
                         help="that a booting guest may take without a word, "
                         "not counting what it waits for this machine's "
@@ -107,9 +110,13 @@ def make_lab(args):
     if args.native:
         for spec in nics:
             initrd.native_driver(spec)
+    append, extra = args.append, ()
+    if args.iommu:
+        append, extra = f"{append} {qemu.IOMMU_WORDS}".strip(), qemu.IOMMU
     return Lab(nodes=args.nodes, nics=nics, kernel=args.kernel,
                cpus=args.cpus, mem=args.mem, wire=wire.settings(args.wire),
-               exact=args.exact, accelerator=args.accel, append=args.append,
+               exact=args.exact, accelerator=args.accel, append=append,
+               qemu_args=extra,
                boot_limit=args.boot_limit, erms=args.erms)
 
 

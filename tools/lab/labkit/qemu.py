@@ -25,6 +25,10 @@ PACKAGES = ("qemu-system-x86", "qemu-system-common", "qemu-system-data",
             "seabios", "ipxe-qemu")
 FIRMWARE = ("usr/share/qemu", "usr/share/seabios", "usr/lib/ipxe/qemu")
 
+# NICs behind an IOMMU: a read of what is not mapped is a fault there, and told.
+IOMMU = ("-machine", "q35,kernel-irqchip=split", "-device", "intel-iommu")
+IOMMU_WORDS = "intel_iommu=on iommu.strict=1"
+
 
 def wanted(apt):
     """[name=version], of PACKAGES and of libraries that are missing here or
