@@ -169,6 +169,7 @@ static int make_nic(struct via_udp *u, const struct via_attach_to *to)
 	if (u->ifindex)
 		nic->ka->netdev = __dev_get_by_index(u->net, u->ifindex);
 	nic->ka->port = ntohs(u->port);
+	nic->ka->bound = u->ifindex;
 	err = name_nic(nic->ka);
 	if (!err)
 		err = via_ether_register(nic);

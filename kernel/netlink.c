@@ -163,6 +163,8 @@ static int put_nic(struct sk_buff *skb, struct via_nic *nic, u32 portid,
 	    nla_put_u32(skb, VIA_NL_A_MTU,
 			READ_ONCE(nic->limits.native_mtu)) ||
 	    nla_put_u32(skb, VIA_NL_A_VIS, READ_ONCE(nic->vi_count)) ||
+	    (nic->port && nla_put_u16(skb, VIA_NL_A_PORT, nic->port)) ||
+	    (nic->bound && nla_put_u32(skb, VIA_NL_A_BOUND, nic->bound)) ||
 	    (cmd == VIA_NL_CMD_NIC_NEW && put_device_part(skb, nic))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;

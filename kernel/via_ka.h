@@ -626,6 +626,7 @@ struct via_totals {
  * @netdev:	constant: the interface that its hosts and keys belong to, only
  *		compared; NULL: none
  * @port:	constant: they belong to @addr and this UDP port; 0: to @netdev
+ * @bound:	constant: index of the interface that @port is bound to, or 0
  * @priv:	constant: the device's
  *
  * The device fills the fields above before via_nic_register(); the rest is
@@ -643,6 +644,7 @@ struct via_nic {
 	const struct net *netns;
 	const struct net_device *netdev;
 	u16 port;
+	u32 bound;
 	void *priv;
 
 	struct kref ref;		/* the registry, open files */

@@ -150,6 +150,7 @@ enum via_nl_attr {
 	VIA_NL_A_USED,		/* u32: not collected */
 	VIA_NL_A_QUEUES,	/* u32: work queues that complete into it */
 	VIA_NL_A_CONN,		/* u32: VIA_NL_CONN_* */
+	VIA_NL_A_BOUND,		/* u32, told: interface that a NIC in UDP is bound to */
 
 	__VIA_NL_A_MAX
 };

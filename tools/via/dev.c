@@ -104,6 +104,9 @@ void nic_take(struct nic *nic, struct nlattr **attrs)
 	nic->type = take_u32(attrs[VIA_NL_A_TYPE]);
 	nic->mtu = take_u32(attrs[VIA_NL_A_MTU]);
 	nic->vis = take_u32(attrs[VIA_NL_A_VIS]);
+	if (attrs[VIA_NL_A_PORT])
+		nic->port = mnl_attr_get_u16(attrs[VIA_NL_A_PORT]);
+	nic->bound = take_u32(attrs[VIA_NL_A_BOUND]);
 	nic->listed = attrs[VIA_NL_A_LISTED];
 	nic->peers = take_u32(attrs[VIA_NL_A_LISTED]);
 	if (addr && mnl_attr_get_payload_len(addr) <= VIA_NL_ADDR_MAX) {
@@ -188,6 +191,36 @@ void nic_need(const char *what, struct nic *nic)
 	if (!nic_find(what, nic))
 		die("there is no VI NIC %s in this network namespace%s", what,
 		    if_nametoindex(what) ? ": via dev attach makes one" : "");
+}
+
+struct nics {
+	unsigned int	n;
+	struct nic	*nic;
+};
+
+static void collect(uint8_t cmd, struct nlattr **attrs, void *arg)
+{
+	struct nics *all = arg;
+
+	(void)cmd;
+	all->nic = realloc(all->nic, (all->n + 1) * sizeof(*all->nic));
+	if (!all->nic)
+		die("out of memory");
+	nic_take(&all->nic[all->n++], attrs);
+}
+
+struct nic *nic_list(unsigned int *n)
+{
+	struct nics all = { 0 };
+	int ret;
+
+	nl_need();
+	ret = nl_call(nl_message(VIA_NL_CMD_NIC_GET, NLM_F_DUMP), collect,
+		      &all);
+	if (ret)
+		die("cannot list the VI NICs: %s", nl_error(ret));
+	*n = all.n;
+	return all.nic;
 }
 
 const char *peers_unlisted(const struct nic *nic)

@@ -39,7 +39,8 @@ static void help(FILE *to)
 	       "  via selftest DEV [DEV|HOST]          test a card, and the way to another\n"
 	       "  via monitor [all|dev|peer]           what happens\n"
 	       "  via apply [FILE] [dev INTERFACE] [check]\n"
-	       "                                       do what /etc/mvia/*.conf say\n\n"
+	       "                                       do what /etc/mvia/*.conf say\n"
+	       "  via save                             print the settings as such a file\n\n"
 	       "  -j, --json            JSON\n"
 	       "  -p, --pretty          JSON for people\n"
 	       "  -n, --netns NETNS     in this network namespace\n"
@@ -133,6 +134,7 @@ static const struct command objects[] = {
 	{ "selftest", do_selftest },
 	{ "monitor", do_monitor },
 	{ "apply", do_apply },
+	{ "save", do_save },
 	{ "help", do_help },
 	{ 0 }
 };

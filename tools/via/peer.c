@@ -147,48 +147,26 @@ static bool show_nic(const struct nic *nic)
 	return true;
 }
 
-struct nics {
-	unsigned int	n;
-	struct nic	*nic;
-};
-
-static void collect(uint8_t cmd, struct nlattr **attrs, void *arg)
-{
-	struct nics *all = arg;
-
-	(void)cmd;
-	all->nic = realloc(all->nic, (all->n + 1) * sizeof(*all->nic));
-	if (!all->nic)
-		die("out of memory");
-	nic_take(&all->nic[all->n], attrs);
-	/* Without a wire there are no other hosts. */
-	all->n += all->nic[all->n].type != VIA_NIC_LOOPBACK;
-}
-
 static int show(struct words *w)
 {
 	const char *what = next_word(w);
-	struct nics all = { 0 };
+	struct nic one, *nic = &one;
+	unsigned int n = 1;
 	bool whole = true;
-	int ret = 0;
 
 	no_more_words(w);
-	if (what) {
-		all.n = 1;
-		all.nic = xcalloc(1, sizeof(*all.nic));
-		nic_need(what, all.nic);
-	} else {
-		nl_need();
-		ret = nl_call(nl_message(VIA_NL_CMD_NIC_GET, NLM_F_DUMP),
-			      collect, &all);
-	}
-	if (ret)
-		die("cannot list the VI NICs: %s", nl_error(ret));
+	if (what)
+		nic_need(what, &one);
+	else
+		nic = nic_list(&n);
 	json_begin(&out);
-	for (unsigned int i = 0; i < all.n; i++)
-		whole &= show_nic(&all.nic[i]);
+	/* Without a wire there are no other hosts. */
+	for (unsigned int i = 0; i < n; i++)
+		if (what || nic[i].type != VIA_NIC_LOOPBACK)
+			whole &= show_nic(&nic[i]);
 	json_end(&out);
-	free(all.nic);
+	if (!what)
+		free(nic);
 	if (!whole)
 		die("a list changed while it was read: some hosts may be missing or there twice");
 	return DONE;

@@ -59,6 +59,7 @@ struct nic {
 	char		ifname[IF_NAMESIZE];	/* "" if there is none */
 	char		driver[VIA_NL_DRIVER_MAX + 1];
 	uint32_t	ifindex, type, mtu, vis, peers;
+	uint32_t	port, bound;		/* in UDP; 0: not told; none */
 	bool		listed;
 	struct addr	addr;
 };
@@ -71,6 +72,8 @@ void nic_take(struct nic *nic, struct nlattr **attrs);
 bool nic_find(const char *what, struct nic *nic);
 /* The VI NIC in UDP/IP at that address, likewise. */
 bool nic_at(const struct addr *a, struct nic *nic);
+/* All of them, by malloc(); ends with REFUSED if they cannot be listed. */
+struct nic *nic_list(unsigned int *n);
 /* Who may talk to it while it has no list. */
 const char *peers_unlisted(const struct nic *nic);
 /* The same; ends with REFUSED if there is none. */
@@ -115,5 +118,6 @@ int do_res(struct words *w);
 int do_selftest(struct words *w);
 int do_monitor(struct words *w);
 int do_apply(struct words *w);
+int do_save(struct words *w);
 
 #endif

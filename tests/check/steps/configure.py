@@ -167,6 +167,38 @@ def apply(node):
     expect(node, f"{VIA} limit set vi {old}; {VIA} peer", 0, "via_eth0 all")
 
 
+def save(node):
+    """What via save prints, via apply makes again: a list, an empty one, none,
+    a key whose file /etc/mvia names, and one whose file nothing names."""
+    key = f"allow = {OTHER} key /tmp/via.key\n"
+
+    def conf(lines):
+        node.run("cat >/etc/mvia/eth0.conf <<'END'\n[interface eth0]\n"
+                 f"{lines}END")
+        expect(node, f"{VIA} apply")
+
+    def saved():
+        return expect(node, f"{VIA} save | tee /tmp/saved").out
+
+    node.sh("mkdir -p /etc/mvia; umask 077; "
+            f"{VIA} peer genkey >/tmp/via.key")
+    before = saved()
+    for lines in (f"allow = none\nallow = {peer(0)}\n{key}",
+                  "allow = none\n", "allow = all\n"):
+        conf(lines)
+        if f"[interface eth0]\n{lines}" not in saved():
+            raise StepFailed(f"not saved as it was applied: {saved()}")
+        expect(node, f"{VIA} limit set vi 7; {VIA} dev detach eth0; "
+               f"{VIA} apply /tmp/saved && {VIA} save | diff /tmp/saved -")
+    conf(key)
+    expect(node, f"rm /etc/mvia/eth0.conf; {VIA} save", 1,
+           "does not tell the key")
+    conf("allow = all\n")
+    expect(node, "rm /etc/mvia/eth0.conf")
+    if saved() != before:
+        raise StepFailed(f"not as it was: {before}")
+
+
 def verbs(session, net):
     """`rdma = yes` and `rdma = no` in a file: without the module, twice, beside
     devices that rdma(8) made, in UDP/IP, and what via dev show tells of each."""
@@ -233,7 +265,7 @@ def verbs(session, net):
 def commands(session):
     """Every command, as root."""
     node = session.lab.nodes[0]
-    for what in (dev, peers, limits, words, apply):
+    for what in (dev, peers, limits, words, apply, save):
         what(node)
     balanced(session, [node])
 

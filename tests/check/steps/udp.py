@@ -389,6 +389,13 @@ def configured(session):
                     need(node.run(f"ip netns exec a {TOOLS}/viaping -c 2 -i "
                                   f"0.1 -d via_udp{one} {name}", 60), True,
                          name)
+            told(node, f"{via} dev detach via_udp1; "
+                 f"{via} dev attach 10.74.0.2 port 5002 dev lo; "
+                 f"{via} save >/tmp/saved && cat /tmp/saved", 0,
+                 "10.74.0.2.\nport = 5002\ndev = lo\nallow = all\n")
+            told(node, f"for i in 0 1 2 3; do {via} dev detach via_udp$i; "
+                 f"done; {via} apply /tmp/saved && "
+                 f"{via} save | diff /tmp/saved - && echo equal", 0, "equal")
         finally:
             node.sh("ip netns del a; sed -i /udp[46].test/d /etc/hosts; "
                     "while ls /dev/via_udp*; do sleep 0.1; done", 60)
