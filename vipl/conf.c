@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -67,7 +68,7 @@ void vipl_conf_warn(FILE *f, const char *fmt, ...)
 		h = hash(h, &st.st_mtim.tv_nsec, sizeof(st.st_mtim.tv_nsec));
 	}
 	if (!said(h))
-		vipl_msg("%s", line);
+		vipl_log(VIPL_WARN, "%s", line);
 }
 
 /* "shm.group" belongs to a provider, which may not be loaded. */
@@ -136,6 +137,7 @@ static int look(const char *file, const struct wanted *w)
 	int r = -1;
 	FILE *f = fopen(file, "re");
 
+	vipl_log(VIPL_DEBUG, "%s: %s", file, f ? "read" : strerror(errno));
 	if (!f)
 		return -1;
 	while (r && !vipl_conf_line(f, line, file, ++number))

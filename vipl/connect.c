@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "connect.h"
+#include "msg.h"
 
 struct vipl_conn *vipl_conn_get(VIP_CONN_HANDLE h)
 {
@@ -170,6 +171,22 @@ VIP_RETURN vipl_noted(struct vipl_vi *vi, const uint8_t old[VIPL_ADDR_MAX],
 	return r;
 }
 
+/* An attempt of one VI, or its end. */
+static void log_conn(struct vipl_vi *vi, const char *what, const uint8_t *host,
+		     VIP_RETURN r)
+{
+	struct vipl_nic *nic = vi->obj.pub.nic;
+	char text[64] = "";
+
+	if (!vipl_logs(VIPL_DEBUG))
+		return;
+	if (host)
+		vipl_addr_format(nic, host, text, sizeof(text));
+	vipl_log(VIPL_DEBUG, "%s: VI %p: %s%s: %s", nic->id.name,
+		 (void *)vipl_obj_handle(&vi->obj, VIPL_VI), what, text,
+		 VipExtReturnText(r));
+}
+
 VIP_RETURN vipl_conn_accept(struct vipl_conn *conn, VIP_CONN_HANDLE h,
 			    VIP_VI_HANDLE vi_handle, vipl_accept *accept,
 			    const struct vipl_private *priv)
@@ -183,6 +200,7 @@ VIP_RETURN vipl_conn_accept(struct vipl_conn *conn, VIP_CONN_HANDLE h,
 		vipl_note_peer(vi, conn->client, old);
 		r = accept(vi->obj.pub.nic, conn->id, vi, priv, &gone);
 		vipl_noted(vi, old, r);
+		log_conn(vi, "accepts ", conn->client, r);
 	}
 	if (gone)
 		conn_end(conn, h);
@@ -258,6 +276,7 @@ VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle,
 	r = vipl_ops(&vi->obj)->conn_request(vi, &local, &remote, Timeout,
 					     &attrs);
 	vipl_noted(vi, old, r);
+	log_conn(vi, "connects to ", remote.host, r);
 	if (r == VIP_SUCCESS)
 		*RemoteViAttribs = attrs;
 out:
@@ -273,6 +292,7 @@ VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle)
 	if (!vi)
 		return VIP_INVALID_PARAMETER;
 	r = vipl_ops(&vi->obj)->disconnect(vi);
+	log_conn(vi, "disconnects", NULL, r);
 	vipl_vi_put(vi);
 	return r;
 }

@@ -169,7 +169,7 @@ static int fallback(const char *name, struct vipl_device *out)
 	    to_device(device, &other) != THERE)
 		return -1;
 	*out = other;
-	vipl_msg("no VI NIC for '%.64s': %s is opened instead, as \"fallback\" in vipl.conf says",
+	vipl_log(VIPL_WARN, "no VI NIC for '%.64s': %s is opened instead, as \"fallback\" in vipl.conf says",
 		 name, device);
 	return 0;
 }

@@ -103,7 +103,7 @@ int vipl_event_known(struct vipl_nic *nic, const struct vipl_event *ev)
 	if ((unsigned int)ev->kind <= VIPL_EVENT_CONN && !UNKNOWN(ev))
 		return 1;
 	if (!atomic_exchange(&said, 1))
-		vipl_msg("provider %s tells of events that this libvipl does not know, which are lost: " VIPL_BOTH,
+		vipl_log(VIPL_WARN, "provider %s tells of events that this libvipl does not know, which are lost: " VIPL_BOTH,
 			 vipl_ops(&nic->obj)->name);
 	return 0;
 }
@@ -119,14 +119,14 @@ int vipl_request_fits(struct vipl_nic *nic, const struct vipl_request *req)
 	const char *name = vipl_ops(&nic->obj)->name;
 
 	if (UNKNOWN(req)) {
-		vipl_msg("provider %s says more of a connection request than this libvipl understands, and it is rejected: " VIPL_BOTH,
+		vipl_log(VIPL_WARN, "provider %s says more of a connection request than this libvipl understands, and it is rejected: " VIPL_BOTH,
 			 name);
 		return 0;
 	}
 	if (req->remote.host_len <= nic->id.addr_len &&
 	    req->remote.disc_len <= nic->id.disc_len)
 		return 1;
-	vipl_msg("provider %s: a connection request is rejected: its address has %u and %u bytes, and NicAddressLen is %u, MaxDiscriminatorLen %u",
+	vipl_log(VIPL_WARN, "provider %s: a connection request is rejected: its address has %u and %u bytes, and NicAddressLen is %u, MaxDiscriminatorLen %u",
 		 name, req->remote.host_len, req->remote.disc_len,
 		 nic->id.addr_len, nic->id.disc_len);
 	return 0;

@@ -109,6 +109,8 @@ static VIP_RETURN open_with(const struct vipl_driver *d, const char *rest,
 		vipl_nic_put(nic);
 		return r;
 	}
+	vipl_log(VIPL_INFO, "%s is opened by provider %s, release %.32s",
+		 nic->id.name, d->ops.name, d->ops.version ? d->ops.version : "unknown");
 	vipl_publish(&nic->obj, VIPL_NIC);
 	*out = (VIP_NIC_HANDLE)vipl_obj_handle(&nic->obj, VIPL_NIC);
 	return VIP_SUCCESS;
@@ -124,6 +126,8 @@ VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
 		return VIP_INVALID_PARAMETER;
 	if (vipl_device_resolve(DeviceName, &device))
 		return VIP_INVALID_PARAMETER;
+	vipl_log(VIPL_DEBUG, "'%.64s' is %s:%.64s", DeviceName, device.provider,
+		 device.rest);
 	if (vipl_handle_init())
 		return no_memory();
 	if (vipl_enter(device.provider))

@@ -78,8 +78,10 @@ vipl_provider_entry *vipl_plugin(const char *name)
 	so = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (so)
 		*(void **)&entry = dlsym(so, VIPL_PROVIDER_ENTRY);
-	if (entry)
+	if (entry) {
+		vipl_log(VIPL_DEBUG, "provider %s: %s is loaded", name, path);
 		return entry;
+	}
 	why = dlerror();
 	vipl_msg("cannot load provider %s: %s; " REMEDY, name,
 		 why ? why : path);

@@ -238,7 +238,7 @@ struct vipl_host {
 	 */
 	void (*event)(struct vipl_nic *nic, const struct vipl_event *ev);
 
-	/* One line on standard error, "vipl: " before it; VIPL_QUIET=1. */
+	/* An error: one line on standard error, "vipl: " before it; VIPL_LOG. */
 	void (*msg)(const char *fmt, ...)
 		__attribute__((format(printf, 1, 2)));
 	/*

@@ -70,7 +70,7 @@ PLANTS = (
      "no module via_loop"),
     ("README.md", "linux-headers-amd64\nmake", "linux-haeders-amd64\nmake",
      "linux-haeders-amd64 is no package"),
-    ("docs/howto/troubleshooting.md", "`VIPL_QUIET=1`", "`VIPL_QIUET=1`", "VIPL_QIUET"),
+    ("docs/howto/troubleshooting.md", "`VIPL_LOG=none`", "`VIPL_LGO=none`", "VIPL_LGO"),
     ("Makefile", "T=window ", "T=widnow ",
      "no test of make test has 'widnow'"),
     ("Makefile", "K='conformance via_lo'", "K='conformance vialo'",
