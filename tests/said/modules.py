@@ -1,10 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """Each kernel module has a man page, with all parameters and counters that its
-source has, and no others; so has docs/reference/counters.md all counters."""
+source has, and no others; so has docs/reference/counters.md all counters, whose
+texts are the help of `via stat --prometheus`: each counter of a VI NIC has one, and the
+dashboard of Grafana shows no other metrics."""
 
+import json
 import os
 import re
+import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
@@ -14,6 +18,9 @@ COUNTERS = (r'\[VIA_C_[^]]+\] = "(\w+)"', r'via_stat\(sink, "(\w+)",',
             r'COUNTER\("(\w+)",', r'\[VR_\w+\]\.name\s*= "(\w+)"')
 AGENT = r'names\[VIA_NIC_COUNTS\] = \{([^}]*)\}'
 REFERENCE = "docs/reference/counters.md"
+# Of a VI NIC, unlike those of ethtool and of verbs.
+OF_NICS = COUNTERS[:2]
+DASHBOARD = "tools/monitoring/grafana.json"
 # What VIA_IOC_STATS has of a VI alone: viastat -v.
 OF_VIS = re.compile(r"static void via_stats_one.*?^}|"
                     r"^void via_ether_vi_stats.*?^}", re.S | re.M)
@@ -60,8 +67,8 @@ def terms(text):
         re.findall(r"^\.TP\n\.BR? (.*)$", text, re.M)).replace("\\-", "-")))
 
 
-def counters(source):
-    names = {n for p in COUNTERS for n in re.findall(p, source)}
+def counters(source, patterns=COUNTERS):
+    names = {n for p in patterns for n in re.findall(p, source)}
     for listed in re.findall(AGENT, source):
         names |= set(re.findall(r'"(\w+)"', listed))
     return names
@@ -81,8 +88,46 @@ def listed(path):
         if row != "counter")))
 
 
+def helped():
+    """The counters for which via stat has a help text."""
+    text = subprocess.run(["awk", "-f", "tools/via/counters.awk", REFERENCE],
+                          cwd=ROOT, stdout=subprocess.PIPE, text=True,
+                          check=True).stdout
+    rows = re.findall(r'^\{ "(\w+)", "(.+)" \},$', text, re.M)
+    if len(rows) != len(text.splitlines()) or len(dict(rows)) != len(rows):
+        raise SystemExit(f"{REFERENCE}: a row gives no text: {text}")
+    return {name for name, _ in rows}
+
+
+def panels(board):
+    """All panels, those of rows too."""
+    for panel in board["panels"]:
+        yield panel
+        yield from panel.get("panels", ())
+
+
+def dashboard(path, known):
+    """Mistakes of a dashboard: metrics that via stat does not print, panels
+    without a title or an expression."""
+    text = read(path)
+    board, bad, shown = json.loads(text), [], set()
+    for panel in panels(board):
+        exprs = [t["expr"] for t in panel.get("targets", ())]
+        if not panel.get("title") or (panel["type"] != "row" and not exprs):
+            bad.append(f"{path}: a panel without a title or an expression: "
+                       f"{panel.get('title')}")
+        for expr in exprs:
+            shown |= set(re.findall(r"\bvia_\w+", expr))
+    right = {"via_vis"} | {f"via_{n}_total" for n in known - {"vis"}}
+    if len(shown) < 20:
+        bad.append(f"{path}: only {len(shown)} metrics are found")
+    return bad + [f"{path}: via stat --prometheus has no {n}"
+                  for n in sorted(shown - right)]
+
+
 def main():
     parameters, counts, bad, tried = {}, {}, [], 0
+    of_nics = set()
     texts = {}
     for name, source in modules().items():
         path, text = page(name)
@@ -96,6 +141,7 @@ def main():
             bad.append(f"{path}: does not name {name}")
         parameters.setdefault(path, set()).update(own)
         counts.setdefault(path, set()).update(counters(source))
+        of_nics |= counters(source, OF_NICS)
         tried += len(own)
     for path, text in texts.items():
         for what, title, source in (
@@ -107,6 +153,10 @@ def main():
     reference = listed(REFERENCE)
     bad += compare(REFERENCE, "counter", set().union(*counts.values()),
                    reference, reference)
+    texts_of = helped()
+    bad += compare("via stat --prometheus", "help of a counter", of_nics,
+                   texts_of, texts_of)
+    bad += dashboard(DASHBOARD, of_nics)
     print("\n".join(bad))
     if tried < 20 or sum(map(len, counts.values())) < 80:
         bad.append("too few")

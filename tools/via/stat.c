@@ -272,17 +272,30 @@ static void show(const struct readings *all, const struct readings *old)
 	}
 }
 
+/* As docs/reference/counters.md has it; of a newer module's counter its name. */
+static const char *help_of(const char *name)
+{
+	static const struct {
+		const char	*name, *help;
+	} known[] = {
+#include "counter_help.h"
+	};
+	static char text[64];
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(known[i].name, name))
+			return known[i].help;
+	snprintf(text, sizeof(text), "counter %s of a VI NIC", name);
+	return text;
+}
+
 /* One counter of all NICs: its samples have to be in a row. */
 static void show_metric(const struct readings *all, const char *name)
 {
 	const char *total = is_gauge(name) ? "" : "_total";
 
-	if (*total)
-		printf("# HELP via_%s_total Counter %s of a VI NIC.\n"
-		       "# TYPE via_%s_total counter\n", name, name, name);
-	else
-		printf("# HELP via_%s VIs of a VI NIC.\n# TYPE via_%s gauge\n",
-		       name, name);
+	printf("# HELP via_%s%s %s\n# TYPE via_%s%s %s\n", name, total,
+	       help_of(name), name, total, *total ? "counter" : "gauge");
 	for (unsigned int i = 0; i < all->n; i++) {
 		const struct reading *r = all->of[i];
 
