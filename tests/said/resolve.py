@@ -77,6 +77,11 @@ class Resolver:
             return None
         if text in self.there.text or os.path.exists(text):
             return None
+        # The packages' documents and examples, which packages/run installs.
+        if words[:3] == ["usr", "share", "doc"] and len(words) > 4 and \
+                f"debian/{words[3]}.install" in self.there.files and \
+                words[-1] in self.there.basenames:
+            return None
         return f"{text}: nothing of ours, and not on this machine"
 
     def link(self, item):
