@@ -4,6 +4,7 @@
 and its examples on each network that needs no kernel module."""
 
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -16,6 +17,43 @@ from installed import ROOT, Failed, Installed, networks  # noqa: E402
 PYTHON = "/usr/bin/python3"
 EXAMPLES = os.path.join(ROOT, "bindings/python/examples")
 CLIENTS = 3
+
+
+def without_library(here):
+    """The import says what is missing."""
+    def says(wanted, **env):
+        said = here.end(here.start([PYTHON, "-c", "import vipl"], **env), 1)
+        if wanted not in said.splitlines()[-1]:
+            raise Failed(f"no '{wanted}' in what an import says: {said}")
+    says("libvipl1", LD_LIBRARY_PATH="/nonexistent")
+    os.mkdir(os.path.join(here.home, "none"))
+    with open(os.path.join(here.home, "none/cffi.py"), "w",
+              encoding="ascii") as file:
+        file.write("raise ImportError('none')\n")
+    says("python3-cffi", PYTHONPATH=os.path.join(here.home, "none") + ":" +
+         here.env["PYTHONPATH"])
+
+
+def by_pip(here):
+    """pip installs the package, without a network."""
+    if subprocess.run([PYTHON, "-m", "pip", "--version"], check=False,
+                      stdout=subprocess.DEVNULL,
+                      stderr=subprocess.DEVNULL).returncode:
+        print("python: no pip here: apt-get install python3-pip; not tried")
+        return
+    where = os.path.join(here.home, "pip")
+    here.run([PYTHON, "-m", "pip", "install", "-q", "--no-index", "--no-deps",
+              "--disable-pip-version-check", "--root-user-action=ignore",
+              "--target", where, os.path.join(ROOT, "bindings/python")])
+    with open(os.path.join(ROOT, "VERSION"), encoding="ascii") as file:
+        wanted = f"vipl {file.read().strip()}"
+    listed = here.run([PYTHON, "-m", "pip", "list", "--path", where,
+                       "--disable-pip-version-check"])
+    if wanted not in " ".join(listed.split()):
+        raise Failed(f"pip lists {listed}, not {wanted}")
+    here.run([PYTHON, "-c", "import vipl; vipl.Nic('shm:').close()"],
+             PYTHONPATH=where)
+    print("python by pip: ok")
 
 
 def both(here, server, clients):
@@ -39,7 +77,8 @@ def alike(name, got, want):
 
 def on(here, device):
     done = here.start([PYTHON, os.path.join(HERE, "suite.py")],
-                      VIPL_TEST_DEVICE=device)
+                      VIPL_TEST_DEVICE=device,
+                      VIPL_TEST_VERSION=os.path.join(ROOT, "VERSION"))
     out, err = done.communicate(timeout=300)
     if done.returncode:
         raise Failed(f"suite on {device}:\n{out}{err}")
@@ -67,6 +106,8 @@ def main():
                       "PYTHONDIR=/lib"], cwd=ROOT)
             here.env["PYTHONPATH"] = folder + "/lib"
             here.env["PYTHONDONTWRITEBYTECODE"] = "1"
+            without_library(here)
+            by_pip(here)
             here.run(["make", "-s", "client"], cwd=here.examples)
             for device in networks():
                 on(here, device)

@@ -4,6 +4,7 @@
 
 import array
 import asyncio
+import importlib.metadata
 import mmap
 import os
 import subprocess
@@ -261,6 +262,48 @@ class Async(unittest.TestCase):
                     await nic.vi().connect(HOST, "nothing", 0.05)
 
         asyncio.run(asyncio.wait_for(main(), 60))
+
+
+class Help(unittest.TestCase):
+    """What help(), repr() and pip say."""
+
+    def public(self, module):
+        """(its name, the thing) of what a module has for programs."""
+        for name, thing in vars(module).items():
+            if name.startswith("_") or getattr(
+                    thing, "__module__", "") != module.__name__:
+                continue
+            yield name, thing
+            if isinstance(thing, type):
+                yield from ((f"{name}.{n}", t) for n, t in vars(thing).items()
+                            if not n.startswith("_") and
+                            (callable(t) or isinstance(t, property)))
+
+    def test_docstrings(self):
+        count = 0
+        for module in vipl, vipl.core, vipl.aio, vipl.errors:
+            self.assertTrue(module.__doc__)
+            for name, thing in self.public(module):
+                count += 1
+                self.assertTrue(thing.__doc__, f"{module.__name__}.{name}")
+        self.assertGreater(count, 80)
+
+    def test_version(self):
+        with open(os.environ["VIPL_TEST_VERSION"], encoding="ascii") as file:
+            self.assertEqual(vipl.__version__, file.read().strip())
+        self.assertEqual(importlib.metadata.version("vipl"), vipl.__version__)
+
+    def test_repr(self):
+        with vipl.Nic(DEVICE) as nic, nic.vi() as vi, nic.cq() as cq:
+            region = nic.register(bytearray(100))
+            name = DEVICE.partition(",")[0]
+            self.assertRegex(repr(nic), f"^<vipl.Nic: {name}.*, 4 objects>$")
+            self.assertRegex(repr(vi), f"^<vipl.VI of {name}.*: idle, 0 posted>$")
+            self.assertRegex(repr(cq), ": 0 VIs>$")
+            self.assertRegex(repr(region), ": 100 bytes at 0x.*, handle 0x")
+            region.close()
+            self.assertRegex(repr(region), ": closed>$")
+        self.assertRegex(repr(nic), "^<vipl.Nic: closed>$")
 
 
 class Header(unittest.TestCase):

@@ -16,6 +16,8 @@ from .core import (CQ, MemoryRegion, Nic, Ptag, RELIABLE_DELIVERY,
 from .errors import (DescriptorError, Error, NoMatch, NotSupported, Rejected,
                      Timeout)
 
+__version__ = "1.0.0"  # of mvia, as its file VERSION; a test compares
+
 __all__ = [
     "CQ", "Completion", "DescriptorError", "Error", "MemoryRegion", "Nic",
     "NoMatch", "NotSupported", "Ptag", "RELIABLE_DELIVERY",

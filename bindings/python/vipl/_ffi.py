@@ -2,7 +2,11 @@
 """libvipl.so.1 by cffi, in ABI mode: nothing is compiled.  What is declared
 here is that of vipl.h and vipl_ext.h; tests/python/layout.py compares."""
 
-import cffi
+try:
+    import cffi
+except ImportError as error:
+    raise ImportError("vipl needs cffi: install package python3-cffi, "
+                      "or pip install cffi") from error
 
 ffi = cffi.FFI()
 ffi.cdef("""
@@ -146,4 +150,9 @@ const char *VipExtErrorText(int);
 const char *VipExtStateText(int);
 const char *VipExtStatusText(uint32_t, char *, VIP_ULONG);
 """)
-lib = ffi.dlopen("libvipl.so.1")
+try:
+    lib = ffi.dlopen("libvipl.so.1")
+except OSError as error:
+    raise ImportError(
+        f"vipl needs the library of mvia, and {error}: install package libvipl1, "
+        "or set LD_LIBRARY_PATH to the directory that has it") from error

@@ -49,6 +49,7 @@ class Nic(core.Nic):
         self.close()
 
     def destroy(self):
+        """Futures that nothing has come for are cancelled."""
         self.loop.remove_reader(self.cq_fd)
         self.loop.remove_reader(self.nic_fd)
         for listener in self.listeners:
@@ -59,6 +60,7 @@ class Nic(core.Nic):
         super().destroy()
 
     def vi(self, **attributes):
+        """A VI whose completions wake the loop."""
         return VI(self, send_cq=self.queue, recv_cq=self.queue, **attributes)
 
     def listen(self, disc, backlog=16):
@@ -126,12 +128,16 @@ class Listener:
                 await self.waiter
 
     def close(self):
+        """No more requests; those not taken are rejected."""
         self.nic.listeners.remove(self)
         call("VipExtConnectListen", self.nic.handle, self.local.c, 0)
 
 
 class Request(core.Request):
+    """A connection request: `remote`, the client's address."""
+
     async def accept(self, vi):
+        """Connects that VI with the client's, and returns it."""
         call("VipExtConnectAccept", self.handle, vi.handle, ffi.NULL, 0)
         return await self.nic.verdict(vi)
 
@@ -150,17 +156,21 @@ class VI(core.VI):
         return future
 
     def post_recv(self, region=None, offset=0, length=None):
+        """Room for a message: a future of its Completion."""
         return self._post("VipPostRecv", region, offset, length)
 
     def post_send(self, region=None, offset=0, length=None, immediate=None):
+        """A future of the Completion, when the message is sent."""
         return self._post("VipPostSend", region, offset, length, 0, immediate)
 
     def post_write(self, address, handle, region, offset=0, length=None,
                    immediate=None):
+        """RDMA Write to the peer's address: a future of the Completion."""
         return self._post("VipPostSend", region, offset, length,
                           core.RDMA_WRITE, immediate, (address, handle, 0))
 
     def post_read(self, address, handle, region, offset=0, length=None):
+        """RDMA Read from there: a future of the Completion."""
         return self._post("VipPostSend", region, offset, length,
                           core.RDMA_READ, None, (address, handle, 0))
 
@@ -182,6 +192,7 @@ class VI(core.VI):
             future.set_result(found)
 
     def gone(self):
+        """Its handle is no more; futures are cancelled."""
         super().gone()
         for futures in self.futures.values():
             for future in futures:

@@ -25,6 +25,7 @@ DESCRIPTOR = 64
 
 
 def milliseconds(seconds):
+    """As the library takes times."""
     if seconds is None:
         return INFINITE
     return max(0, min(int(seconds * 1000 + 0.999), INFINITE - 1))
@@ -46,7 +47,18 @@ class Object:
     def __exit__(self, *_):
         self.close()
 
+    def __repr__(self):
+        name = ffi.string(self.nic.attributes.Name).decode()
+        where = "" if self.nic is self else f" of {name}"
+        what = "closed" if self.closed else self.about()
+        return f"<vipl.{type(self).__name__}{where}: {what}>"
+
+    def about(self):
+        """In a few words, for repr()."""
+        return f"{self.handle}"
+
     def close(self):
+        """Destroys it; once more does nothing."""
         if self.closed:
             return
         self.destroy()
@@ -58,6 +70,7 @@ class Object:
         self.nic.owned.pop(id(self), None)
 
     def live(self):
+        """ValueError where it is closed."""
         if self.closed:
             raise ValueError(f"{type(self).__name__} is closed")
 
@@ -85,6 +98,7 @@ class Address:
 
     @property
     def discriminator(self):
+        """The bytes behind the host's address."""
         start = self.c.HostAddressLen
         return ffi.buffer(self.c.HostAddress)[
             start:start + self.c.DiscriminatorLen]
@@ -110,7 +124,13 @@ class Nic(Object):
         call("VipExtQueryFeatures", self.handle, features)
         self.features = features[0]
 
+    def about(self):
+        """Its name, and how many objects it has."""
+        return (f"{ffi.string(self.attributes.Name).decode()}, "
+                f"{len(self.owned)} objects")
+
     def destroy(self):
+        """Everything that it has ends with it."""
         call("VipCloseNic", self.handle)
         for other in list(self.owned.values()):
             other.gone()
@@ -128,15 +148,20 @@ class Nic(Object):
         self.handler = new  # the old one is not called any more
 
     def ptag(self):
+        """A Ptag: memory and VIs of one tag belong together."""
         return Ptag(self)
 
     def register(self, buffer, **rights):
+        """A MemoryRegion of the buffer; rdma_write=True and rdma_read=True
+        let the peer's RDMA in."""
         return MemoryRegion(self, buffer, **rights)
 
     def cq(self, entries=256):
+        """A CQ with room for so many completions."""
         return CQ(self, entries)
 
     def vi(self, **attributes):
+        """A VI: see there for the attributes."""
         return VI(self, **attributes)
 
     def wait(self, disc, timeout=None):
@@ -155,10 +180,12 @@ class Ptag(Object):
         nic.owned[id(self)] = self
 
     def destroy(self):
+        """No VI and no region may have it any more."""
         call("VipDestroyPtag", self.nic.handle, self.handle)
 
 
 def tag(ptag):
+    """The handle of a Ptag; None is the default one."""
     return ptag.handle if ptag else ffi.NULL
 
 
@@ -187,10 +214,17 @@ class MemoryRegion(Object):
     def __len__(self):
         return len(self.view)
 
+    def about(self):
+        """Where it is, what its peer names."""
+        return (f"{len(self)} bytes at {self.address:#x}, "
+                f"handle {self.handle:#x}")
+
     def destroy(self):
+        """No descriptor may use it any more."""
         call("VipDeregisterMem", self.nic.handle, self.c, self.handle)
 
     def gone(self):
+        """Its handle is no more, and the buffer is free."""
         super().gone()
         self.release()
 
@@ -213,10 +247,16 @@ class CQ(Object):
         self.nic, self.handle, self.vis = nic, handle[0], {}
         nic.owned[id(self)] = self
 
+    def about(self):
+        """How many VIs complete into it."""
+        return f"{len(self.vis)} VIs"
+
     def destroy(self):
+        """No VI may have it any more."""
         call("VipDestroyCQ", self.handle)
 
     def resize(self, entries):
+        """Room for so many completions from now on."""
         call("VipResizeCQ", self.handle, entries)
 
     def _next(self, name, *args):
@@ -233,17 +273,22 @@ class CQ(Object):
                 return self.vis[vi[0]], bool(recv[0])
 
     def done(self):
+        """(VI, whether of its receive queue), or None where there is none."""
         return self._next("VipCQDone")
 
     def wait(self, timeout=None):
+        """The same, when there is one."""
         return self._next("VipCQWait", milliseconds(timeout))
 
     def fileno(self):
+        """A descriptor that poll() and select() wait for, once arm() was
+        called."""
         fd = ffi.new("int *")
         call("VipExtCQGetFd", self.handle, fd)
         return fd[0]
 
     def arm(self):
+        """The next completion makes fileno() readable."""
         call("VipExtCQArm", self.handle)
 
 
@@ -257,14 +302,19 @@ class Completion:
             if self.status & STATUS_IMMEDIATE else None
         self.region, self.offset = region, offset
 
+    def __repr__(self):
+        return f"<vipl.Completion: {self.length} bytes, {self.text}>"
+
     @property
     def view(self):
+        """The bytes that came, in the region, not a copy of them."""
         if self.region is None:
             return memoryview(b"")
         return self.region.view[self.offset:self.offset + self.length]
 
     @property
     def text(self):
+        """The status in words."""
         return errors.status_text(self.status)
 
 
@@ -306,12 +356,18 @@ class VI(Object):
             if kind is None:
                 raise
 
+    def about(self):
+        """Its state, and what is posted."""
+        return f"{self.state}, {len(self.posted)} posted"
+
     def destroy(self):
+        """Its connection ends, too."""
         call("VipDisconnect", self.handle)  # nothing where it is idle
         call("VipDestroyVi", self.handle)
         self.descriptors.close()
 
     def gone(self):
+        """Its handle is no more, in its completion queues neither."""
         super().gone()
         for queue in self.cqs:
             queue.vis.pop(self.handle, None)
@@ -394,6 +450,7 @@ class VI(Object):
         self._post("VipPostRecv", region, offset, length)
 
     def post_send(self, region=None, offset=0, length=None, immediate=None):
+        """A message, which takes one posted receive of the peer."""
         self._post("VipPostSend", region, offset, length, 0, immediate)
 
     def post_write(self, address, handle, region, offset=0, length=None,
@@ -426,15 +483,19 @@ class VI(Object):
         return completion
 
     def send_done(self):
+        """The next finished send or RDMA as a Completion, or None."""
         return self._collect("VipSendDone")
 
     def recv_done(self):
+        """The next message as a Completion, or None."""
         return self._collect("VipRecvDone")
 
     def send_wait(self, timeout=None):
+        """The same as send_done(), when there is one."""
         return self._collect("VipSendWait", milliseconds(timeout))
 
     def recv_wait(self, timeout=None):
+        """The same as recv_done(), when there is one."""
         return self._collect("VipRecvWait", milliseconds(timeout))
 
 
@@ -444,8 +505,12 @@ class Request:
     def __init__(self, nic, handle, remote):
         self.nic, self.handle, self.remote = nic, handle, remote
 
+    def __repr__(self):
+        return f"<vipl.{type(self).__name__} from {self.remote}>"
+
     @classmethod
     def next(cls, nic, local, timeout):
+        """The next one for a local address."""
         remote, handle = Address(nic, False), ffi.new("void **")
         theirs = ffi.new("VIP_VI_ATTRIBUTES *")
         call("VipConnectWait", nic.handle, local.c, milliseconds(timeout),
@@ -453,8 +518,10 @@ class Request:
         return cls(nic, handle[0], remote)
 
     def accept(self, vi):
+        """Connects that VI with the client's, and returns it."""
         call("VipConnectAccept", self.handle, vi.handle)
         return vi
 
     def reject(self):
+        """The client gets vipl.Rejected."""
         call("VipConnectReject", self.handle)
