@@ -377,7 +377,7 @@ class CommandLines(unittest.TestCase):
              "viaplot", "via-bind")
     MORE = ("via", "via-bind")
     WRONG = {"viaping": ("-i x h", "-W -1 h", "", "a b"),
-             "viastat": ("-i x", "a"), "viainfo": ("a",),
+             "viastat": ("-i x", "a b"), "viainfo": ("a",),
              "vipl_lat": ("-s x", "-l x", "-i 0", "a b", "--op write -e h",
                           "--peer-dev a"),
              "vipl_bw": ("--op x", "-p 0", "--exact --op write",
@@ -407,9 +407,10 @@ class CommandLines(unittest.TestCase):
 
     def test_help(self):
         """One screen."""
-        for name in ("viainfo", "viaping", "viastat"):
+        for name in ("viainfo", "viaping", "viastat", "via stat"):
             with self.subTest(tool=name):
-                lines = self.run_it(name, "--help").stdout.splitlines()
+                lines = self.run_it(
+                    *name.split(), "--help").stdout.splitlines()
                 self.assertLessEqual(len(lines), 24)
                 self.assertEqual([x for x in lines if len(x) > 80], [])
 

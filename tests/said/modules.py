@@ -90,7 +90,7 @@ def listed(path):
 
 def helped():
     """The counters for which via stat has a help text."""
-    text = subprocess.run(["awk", "-f", "tools/via/counters.awk", REFERENCE],
+    text = subprocess.run(["awk", "-f", "tools/common/counters.awk", REFERENCE],
                           cwd=ROOT, stdout=subprocess.PIPE, text=True,
                           check=True).stdout
     rows = re.findall(r'^\{ "(\w+)", "(.+)" \},$', text, re.M)

@@ -37,7 +37,7 @@ _via() {
 	1\ driver) list='show native stock' ;;
 	1\ selftest | 2\ selftest\ *) list=$(_via_interfaces) ;;
 	1\ monitor) list='all dev peer' ;;
-	1\ stat) list="show $(_via_devs) --json --pretty --interval --count --prometheus" ;;
+	1\ stat) list="show $(_via_devs) --json --pretty --interval --count --vis --prometheus" ;;
 	1\ res) list='vi mr cq conn all' ;;
 	2\ stat\ show | 2\ res\ *) list=$(_via_devs) ;;
 	2\ dev\ attach | 2\ driver\ *) list=$(_via_interfaces) ;;

@@ -30,6 +30,7 @@ static void help(FILE *to)
 	       "  via stat [show] [DEV]                counters\n"
 	       "      -i, --interval SECONDS           again and again: for each second\n"
 	       "      -c, --count N                    with -i: so many times\n"
+	       "      -v, --vis                        counters of each VI, too\n"
 	       "          --prometheus                 as text for Prometheus\n"
 	       "  via res [vi|mr|cq|conn|all] [DEV]    objects, and whose they are\n"
 	       "  via limit [show [NAME]]              limits of a user\n"

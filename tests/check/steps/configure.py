@@ -362,18 +362,26 @@ def kept(session):
 
 
 def counters(session):
-    """Files of counters and via stat beside viastat; in a namespace; with
+    """Files of counters, via stat and viastat; of VIs; in a namespace; with
     traffic; and read without an end while the NIC comes and goes."""
     node, folder = session.lab.nodes[0], "/sys/class/via/via_eth0/statistics"
     with serving(session, f"{TOOLS}/viaping -l -d via_eth0"):
         session.run(node, f"{TOOLS}/viaping -c 20 -i 0.1 -d via_eth0 "
                     f"{peer(0)}", 60)
-    was = json.loads(node.sh(f"{TOOLS}/viastat -j -d via_eth0").out)
+        with jobs(session, node.spawn(
+                f"{TOOLS}/viaping -i 0.1 -d via_eth0 {peer(0)}")) as (job,):
+            job.expect("seq=3 ", 60 * session.slow)
+            _, *vis = shown(node, "stat -v eth0")
+            text = expect(node, f"{TOOLS}/viastat -v -d via_eth0").out
+        if len(vis) != 1 or not vis[0]["recv_descs"] or \
+                f"via_eth0 vi {vis[0]['vi']}\n" not in text:
+            raise StepFailed(f"counters of VIs: {vis}, {text}")
+    was, = json.loads(node.sh(f"{TOOLS}/viastat -j -d via_eth0").out)
     stat = shown(node, "stat eth0")[0]
     files = dict(line.rsplit("/", 1)[1].split(":") for line in
                  node.sh(f"{USER} grep -H . {folder}/*").out.split())
-    if not was["requests_out"] or set(files) != set(was) - {"nic"} or \
-            set(stat) != set(was) | {"ifname"}:
+    if not was["requests_out"] or set(files) != set(was) - {"nic", "ifname"} or \
+            set(stat) != set(was):
         raise StepFailed(f"counters: {was}; files {files}; via stat {stat}")
     # Heartbeats may come between the readings.
     for name, value in files.items():

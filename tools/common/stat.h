@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef TOOLS_STAT_H
+#define TOOLS_STAT_H
+
+#include "json.h"
+
+/*
+ * Prints counters as the words behind @name say, "via stat" or "viastat";
+ * argv[0] is not read.  A wrong word ends the program.
+ */
+void stat_run(const char *name, int argc, char **argv, struct json *json);
+
+#endif
