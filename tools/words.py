@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""Spelling and words of Markdown and man pages; behind make lint.
+
+codespell checks them against its own dictionary and against words.txt.
+Two habits are counted over all files, code left out, and have a limit each:
+docs/contribute/style.md has the rules.  Options: --list prints each place of
+the two habits.
+"""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(HERE)
+# name, pattern, highest number of places in all files together
+HABITS = (
+    ("a clause with 'what' in the place of a noun",
+     r"\bwhat (?:is|has|was|are|they|it|makes|comes|goes|stands|one|the|a)\b",
+     25),
+    ("a thing that tells, knows, hears or believes",
+     r"\b(?:tells|told|knows|hears|believed?)\b", 25),
+)
+# Lines marked as right, and code spans.
+SKIP = r"^.*codespell:ignore.*$|`[^`]+`"
+
+
+def files():
+    """All Markdown and man pages, without what is built."""
+    found = glob.glob("*.md") + glob.glob("docs/man/*.[1-9]")
+    for top in ("docs", "examples", "tests", "bindings", "fabric", "tools"):
+        found += glob.glob(f"{top}/**/*.md", recursive=True)
+    return sorted(set(found))
+
+
+def prose(name, text):
+    """The text with code blocks and code spans blank, line for line."""
+    block, span = ((r"^ *```.*?^ *```", r"`[^`]+`") if name.endswith(".md")
+                   else (r"^\.(?:nf|EX)$.*?^\.(?:fi|EE)$", r"^\.\\\".*?$"))
+    for pattern in (block, span):
+        text = re.sub(pattern, lambda m: "\n" * m.group().count("\n"), text,
+                      flags=re.S | re.M)
+    return text
+
+
+def places(pattern, texts):
+    """(file, line, words) of each place in {file: text}."""
+    for name, text in texts.items():
+        for match in re.finditer(pattern, text, re.I):
+            yield name, text.count("\n", 0, match.start()) + 1, match.group()
+
+
+def habits(texts, shown):
+    """Whether each habit stays within its limit."""
+    good = True
+    for name, pattern, limit in HABITS:
+        found = list(places(pattern, texts))
+        if shown or len(found) > limit:
+            for file, line, words in found:
+                print(f"{file}:{line}: {words}")
+        if shown or len(found) > limit:
+            print(f"words: {len(found)} of at most {limit}: {name}")
+        good = good and len(found) <= limit
+    return good
+
+
+def spelling(names):
+    """Whether codespell finds nothing; without it, a line and True."""
+    if not shutil.which("codespell"):
+        print("words: skipped codespell: apt-get install codespell")
+        return True
+    done = subprocess.run(
+        ["codespell", "--builtin", "clear", "--dictionary", "-",
+         "--dictionary", os.path.join(HERE, "words.txt"), "--ignore-words",
+         os.path.join(HERE, "words-right.txt"), "--ignore-regex", SKIP,
+         *names])
+    return done.returncode == 0
+
+
+def main():
+    os.chdir(ROOT)
+    names = files()
+    texts = {}
+    for name in names:
+        with open(name, encoding="utf-8") as file:
+            texts[name] = prose(name, file.read())
+    good = habits(texts, "--list" in sys.argv[1:])
+    return 0 if spelling(names) and good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
