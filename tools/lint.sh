@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # What the code is held to beside its tests: checkpatch --strict on kernel
-# code, W=1 and sparse on the modules, clang on user space.
+# code, W=1 and sparse on the modules, clang on user space, spelling and words
+# of documents.
 # checkpatch.pl comes out of the linux-source package, into the cache.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -47,6 +48,9 @@ make -s user B="$out/clang" CC=clang WERROR=1 >"$out/clang.log" 2>&1 || {
 	bad=1
 	echo "lint: clang failed, see $out/clang.log"
 }
+
+echo "lint: words of documents and man pages"
+tools/words.py || bad=1
 
 [ $bad = 0 ] && echo "lint: clean"
 exit $bad
