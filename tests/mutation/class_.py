@@ -17,7 +17,7 @@ mutant("wire-end-is-loss", "devices/ether/end.c", "wire",
        ("	via_vi_break_later(ev->vi, reason == VIA_WIRE_R_CLOSED ?",
         "	via_vi_break_later(ev->vi, 0 ?"))
 mutant("wire-loss-is-end", "devices/ether/vi.c", "wire",
-       "errors.said_of_ends", "an error of the peer's is told as its end",
+       "errors.said_of_ends", "an error of the peer's is reported as its end",
        ("		ev->reason = VIA_WIRE_R_TRANSPORT;\n", "		;\n"),
        defect="8ae8a19: an end that the agent breaks says a reason")
 

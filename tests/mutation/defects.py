@@ -257,7 +257,7 @@ taken_back("wire-request-of-expired", CONN, "regress", "late", OVER,
            sim="beside time")
 taken_back("begin-over-leaving", CONNECT, "regress", "overtaken",
            "audit 6: what another thread has begun to leave comes first",
-           "a VI that begins anew while it leaves forgets which peer to tell",
+           "a VI that begins again while it leaves forgets which peer to tell",
            ("	/* Nor what another thread has begun to leave and not finished. */\n"
             "	via_loop_transport.disconnected(vi);\n", ""),
            sim="beside ledger")

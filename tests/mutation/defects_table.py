@@ -9,13 +9,13 @@ PATH = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__)))), "docs/notes/defects.md")
 HEAD = """# Defects that there once were, brought back
 
-Each mend of a defect that docs/notes/reliability.md or a review of the agent names
+Each fix of a defect that docs/notes/reliability.md or a review of the agent names
 is taken back in a copy of the sources (`tests/mutation/defects.py`), and the
 simulator runs its scenarios until one fails.  This table says which one does,
 and after how many schedules; a schedule takes about a millisecond.
 `tests/mutation/sim.py --write` writes it, `make mutation-sim` compares.
 
-| defect | what it does | schedules | found by |
+| defect | effect | schedules | found by |
 |---|---|---|---|
 """
 ELSEWHERE = """
