@@ -129,6 +129,7 @@ static void verdict(struct via_ep *ep, enum via_vi_kind kind, VIP_RETURN r,
 		/* The reason comes on the control VI. */
 		ep->refused = true;
 	} else {
+		via_err_why(r);
 		via_cm_fail(ep, via_err_of(r), -(int)r, data, len);
 	}
 }

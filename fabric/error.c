@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* VIPL's codes in libfabric's words. */
 #include <stdio.h>
+#include <string.h>
 
 #include "fab.h"
 
@@ -35,6 +36,20 @@ int via_err_of(VIP_RETURN r)
 	}
 }
 
+/* For via_strerror() in the same thread, which gets the code alone. */
+static __thread struct {
+	VIP_RETURN code;
+	char text[160];
+} why;
+
+void via_err_why(VIP_RETURN r)
+{
+	why.code = r;
+	snprintf(why.text, sizeof(why.text), "%s", VipExtLastError());
+	/* The fault; its remedy is behind the newline. */
+	why.text[strcspn(why.text, "\n")] = '\0';
+}
+
 int via_err_of_status(uint32_t status)
 {
 	if (!(status & VIP_STATUS_ERROR_MASK))
@@ -60,9 +75,12 @@ int via_err_of_status(uint32_t status)
  */
 const char *via_strerror(int prov, char *buf, size_t len)
 {
-	static __thread char text[96];
+	static __thread char text[256];
 
-	if (prov < 0)
+	if (prov < 0 && (VIP_RETURN)-prov == why.code && *why.text)
+		snprintf(text, sizeof(text), "%s: %s",
+			 VipExtReturnText(why.code), why.text);
+	else if (prov < 0)
 		snprintf(text, sizeof(text), "%s",
 			 VipExtReturnText((VIP_RETURN)-prov));
 	else if (prov)

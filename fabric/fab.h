@@ -579,6 +579,8 @@ union via_net {
 
 /* error.c */
 int via_err_of(VIP_RETURN r);
+/* Keep the reason of that code, of the call that this thread made just now. */
+void via_err_why(VIP_RETURN r);
 int via_err_of_status(uint32_t status);
 const char *via_strerror(int prov, char *buf, size_t len);
 

@@ -52,7 +52,8 @@ static bool look(const struct via_place *p, struct known *k)
 	bool ok;
 
 	if (VipOpenNic(name, &h) != VIP_SUCCESS) {
-		via_info(FI_LOG_CORE, "VI NIC %s cannot be opened\n", name);
+		via_info(FI_LOG_CORE, "VI NIC %s cannot be opened: %s\n", name,
+			 VipExtLastError());
 		return false;
 	}
 	memset(k, 0, sizeof(*k));

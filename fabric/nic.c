@@ -119,6 +119,8 @@ static int nic_open(const char *name, struct via_nic **out)
 	if (nic->timer < 0)
 		goto err;
 	r = VipOpenNic(name, &nic->h);
+	if (r != VIP_SUCCESS)
+		via_warn(FI_LOG_DOMAIN, "%s\n", VipExtLastError());
 	if (r == VIP_SUCCESS)
 		r = VipQueryNic(nic->h, &nic->attr);
 	ret = -via_err_of(r);

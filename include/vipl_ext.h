@@ -141,10 +141,28 @@ const VIP_CHAR *VipExtStatusText(VIP_UINT32 Status, VIP_CHAR *Text,
 				 VIP_ULONG TextLen);
 
 /*
+ * The reason of this thread's last call that failed: the fault and, after a
+ * newline, what to do about it, where there is more to say than the code's own
+ * text. "" where there is not, and in a thread whose calls have succeeded;
+ * never NULL. A call that succeeds or returns VIP_NOT_DONE leaves it as it is,
+ * and so do VipPost*, Vip*Done and Vip*Wait of queues and completion queues,
+ * whose codes have no reason behind them.
+ *
+ * The text is of the calling thread alone and valid until the thread's next
+ * call that fails, or its end: copy what is to stay. Does not block, takes no
+ * lock and allocates nothing; not for signal handlers. A child of fork() has
+ * the text of the thread that called fork().
+ *
+ * The library also prints most reasons on standard error ("vipl: " before each
+ * line), unless VIPL_QUIET=1 is in the environment.
+ */
+const VIP_CHAR *VipExtLastError(void);
+
+/*
  * Devices that can be opened on this host, and the providers that offer none.
  * Each is called once for each device: Device is a name for VipOpenNic, or
  * NULL for a provider without one; What says what it is, or why there is none
- * and what to do. Loads every installed provider. A line on standard error
+ * and, after a newline, what to do. Loads every installed provider. A line on standard error
  * where VIPL_NIC, or the "default" of vipl.conf, names none that can be opened.
  */
 VIP_RETURN VipExtEnumDevices(void (*Each)(VIP_PVOID Context,

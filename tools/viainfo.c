@@ -299,7 +299,7 @@ static void show(const char *name, struct how *how)
 		if (!how->json.file && !how->verbose)
 			row(how, name, &l, "-");
 		fflush(stdout);
-		warn_msg("cannot open VI NIC %s: %s", name, vip_str(rc));
+		warn_reason("cannot open VI NIC", name, rc);
 		how->failed++;
 		return;
 	}

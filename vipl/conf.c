@@ -68,7 +68,7 @@ void vipl_conf_warn(FILE *f, const char *fmt, ...)
 		h = hash(h, &st.st_mtim.tv_nsec, sizeof(st.st_mtim.tv_nsec));
 	}
 	if (!said(h))
-		vipl_log(VIPL_WARN, "%s", line);
+		vipl_note("%s", line);
 }
 
 /* "shm.group" belongs to a provider, which may not be loaded. */
@@ -89,8 +89,7 @@ static int parse(char *line, const struct wanted *w, FILE *f,
 	if (!word)
 		return -1;
 	if (!is_known(word)) {
-		vipl_conf_warn(f, "%s:%d: unknown keyword '%s' ignored (know: alias, default, fallback, PROVIDER.KEY)",
-			       file, number, word);
+		vipl_conf_warn(f, MSG_CONF_KEYWORD, file, number, word);
 		return -1;
 	}
 	if (strcmp(word, w->keyword))
@@ -100,8 +99,7 @@ static int parse(char *line, const struct wanted *w, FILE *f,
 		return -1;
 	val = strtok_r(NULL, BLANK, &save);
 	if (!val || strlen(val) >= w->size) {
-		vipl_conf_warn(f, "%s:%d: '%s' without a usable value ignored",
-			       file, number, w->keyword);
+		vipl_conf_warn(f, MSG_CONF_VALUE, file, number, w->keyword);
 		return -1;
 	}
 	strcpy(w->value, val);
@@ -124,8 +122,7 @@ int vipl_conf_line(FILE *f, char line[VIPL_LINE_LEN], const char *file,
 	while (strlen(rest) == sizeof(rest) - 1 &&
 	       rest[sizeof(rest) - 2] != '\n' && fgets(rest, sizeof(rest), f))
 		;
-	vipl_conf_warn(f, "%s:%d: ignored; a line has at most %d bytes", file,
-		       number, VIPL_LINE_LEN - 2);
+	vipl_conf_warn(f, MSG_CONF_LENGTH, file, number, VIPL_LINE_LEN - 2);
 	line[0] = '\0';
 	return 0;
 }

@@ -140,10 +140,11 @@ VIP_RETURN vipl_conn_wait(struct vipl_nic *nic, const VIP_NET_ADDRESS *local,
 	return r;
 }
 
-VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS *LocalAddr,
-			  VIP_ULONG Timeout, VIP_NET_ADDRESS *RemoteAddr,
-			  VIP_VI_ATTRIBUTES *RemoteViAttribs,
-			  VIP_CONN_HANDLE *ConnHandle)
+static VIP_RETURN connect_wait(VIP_NIC_HANDLE NicHandle,
+			       VIP_NET_ADDRESS *LocalAddr, VIP_ULONG Timeout,
+			       VIP_NET_ADDRESS *RemoteAddr,
+			       VIP_VI_ATTRIBUTES *RemoteViAttribs,
+			       VIP_CONN_HANDLE *ConnHandle)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r;
@@ -154,6 +155,15 @@ VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS *LocalAddr,
 			   RemoteViAttribs, NULL, ConnHandle);
 	vipl_nic_put(nic);
 	return r;
+}
+
+VIP_RETURN VipConnectWait(VIP_NIC_HANDLE NicHandle, VIP_NET_ADDRESS *LocalAddr,
+			  VIP_ULONG Timeout, VIP_NET_ADDRESS *RemoteAddr,
+			  VIP_VI_ATTRIBUTES *RemoteViAttribs,
+			  VIP_CONN_HANDLE *ConnHandle)
+{
+	return VIPL_CALL(connect_wait(NicHandle, LocalAddr, Timeout, RemoteAddr,
+				      RemoteViAttribs, ConnHandle));
 }
 
 void vipl_note_peer(struct vipl_vi *vi, const uint8_t *host,
@@ -169,6 +179,37 @@ VIP_RETURN vipl_noted(struct vipl_vi *vi, const uint8_t old[VIPL_ADDR_MAX],
 	if (r != VIP_SUCCESS)
 		vipl_vi_set_peer(vi, old);
 	return r;
+}
+
+void vipl_conn_reason(struct vipl_vi *vi, VIP_RETURN r)
+{
+	uint8_t peer[VIPL_ADDR_MAX];
+	char text[VIPL_ADDR_TEXT];
+
+	if (r == VIP_SUCCESS)
+		return;
+	vipl_vi_get_peer(vi, peer);
+	vipl_addr_format(vi->obj.pub.nic, peer, text, sizeof(text));
+	switch (r) {
+	case VIP_TIMEOUT:
+	case VIP_NOT_REACHABLE:
+		vipl_reason(MSG_NO_ANSWER, text, VipExtReturnText(r));
+		break;
+	case VIP_NO_MATCH:
+		vipl_reason(MSG_NO_SERVER, text);
+		break;
+	case VIP_REJECT:
+		vipl_reason(MSG_REJECTED, text);
+		break;
+	case VIP_INVALID_MTU:
+		vipl_reason(MSG_MTU_DIFFERS);
+		break;
+	case VIP_INVALID_RELIABILITY_LEVEL:
+		vipl_reason(MSG_LEVEL_DIFFERS);
+		break;
+	default:
+		break;
+	}
 }
 
 /* An attempt of one VI, or its end. */
@@ -209,7 +250,8 @@ VIP_RETURN vipl_conn_accept(struct vipl_conn *conn, VIP_CONN_HANDLE h,
 	return r;
 }
 
-VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE ConnHandle, VIP_VI_HANDLE ViHandle)
+static VIP_RETURN connect_accept(VIP_CONN_HANDLE ConnHandle,
+				 VIP_VI_HANDLE ViHandle)
 {
 	struct vipl_conn *conn = vipl_conn_get(ConnHandle);
 	VIP_RETURN r;
@@ -220,6 +262,11 @@ VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE ConnHandle, VIP_VI_HANDLE ViHandle)
 			     vipl_ops(&conn->obj)->conn_accept, NULL);
 	vipl_conn_put(conn);
 	return r;
+}
+
+VIP_RETURN VipConnectAccept(VIP_CONN_HANDLE ConnHandle, VIP_VI_HANDLE ViHandle)
+{
+	return VIPL_CALL(connect_accept(ConnHandle, ViHandle));
 }
 
 VIP_RETURN vipl_conn_reject(struct vipl_conn *conn, VIP_CONN_HANDLE h,
@@ -233,7 +280,7 @@ VIP_RETURN vipl_conn_reject(struct vipl_conn *conn, VIP_CONN_HANDLE h,
 	return r;
 }
 
-VIP_RETURN VipConnectReject(VIP_CONN_HANDLE ConnHandle)
+static VIP_RETURN connect_reject(VIP_CONN_HANDLE ConnHandle)
 {
 	struct vipl_conn *conn = vipl_conn_get(ConnHandle);
 	VIP_RETURN r;
@@ -243,6 +290,11 @@ VIP_RETURN VipConnectReject(VIP_CONN_HANDLE ConnHandle)
 	r = vipl_conn_reject(conn, ConnHandle, NULL);
 	vipl_conn_put(conn);
 	return r;
+}
+
+VIP_RETURN VipConnectReject(VIP_CONN_HANDLE ConnHandle)
+{
+	return VIPL_CALL(connect_reject(ConnHandle));
 }
 
 /* Both ends of an attempt. */
@@ -256,10 +308,11 @@ static int addrs_in(struct vipl_vi *vi, const VIP_NET_ADDRESS *l,
 	       vipl_addr_in(nic, r, nic->id.addr_len, remote) ? -1 : 0;
 }
 
-VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle,
-			     VIP_NET_ADDRESS *LocalAddr,
-			     VIP_NET_ADDRESS *RemoteAddr, VIP_ULONG Timeout,
-			     VIP_VI_ATTRIBUTES *RemoteViAttribs)
+static VIP_RETURN connect_request(VIP_VI_HANDLE ViHandle,
+				  VIP_NET_ADDRESS *LocalAddr,
+				  VIP_NET_ADDRESS *RemoteAddr,
+				  VIP_ULONG Timeout,
+				  VIP_VI_ATTRIBUTES *RemoteViAttribs)
 {
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -275,6 +328,7 @@ VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle,
 	vipl_note_peer(vi, remote.host, old);
 	r = vipl_ops(&vi->obj)->conn_request(vi, &local, &remote, Timeout,
 					     &attrs);
+	vipl_conn_reason(vi, r);
 	vipl_noted(vi, old, r);
 	log_conn(vi, "connects to ", remote.host, r);
 	if (r == VIP_SUCCESS)
@@ -284,7 +338,16 @@ out:
 	return r;
 }
 
-VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle)
+VIP_RETURN VipConnectRequest(VIP_VI_HANDLE ViHandle,
+			     VIP_NET_ADDRESS *LocalAddr,
+			     VIP_NET_ADDRESS *RemoteAddr, VIP_ULONG Timeout,
+			     VIP_VI_ATTRIBUTES *RemoteViAttribs)
+{
+	return VIPL_CALL(connect_request(ViHandle, LocalAddr, RemoteAddr,
+					 Timeout, RemoteViAttribs));
+}
+
+static VIP_RETURN disconnect(VIP_VI_HANDLE ViHandle)
 {
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
 	VIP_RETURN r;
@@ -297,10 +360,15 @@ VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle)
 	return r;
 }
 
-VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE ViHandle,
-				 VIP_NET_ADDRESS *LocalAddr,
-				 VIP_NET_ADDRESS *RemoteAddr,
-				 VIP_ULONG Timeout)
+VIP_RETURN VipDisconnect(VIP_VI_HANDLE ViHandle)
+{
+	return VIPL_CALL(disconnect(ViHandle));
+}
+
+static VIP_RETURN connect_peer_request(VIP_VI_HANDLE ViHandle,
+				       VIP_NET_ADDRESS *LocalAddr,
+				       VIP_NET_ADDRESS *RemoteAddr,
+				       VIP_ULONG Timeout)
 {
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -319,6 +387,15 @@ VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE ViHandle,
 	return r;
 }
 
+VIP_RETURN VipConnectPeerRequest(VIP_VI_HANDLE ViHandle,
+				 VIP_NET_ADDRESS *LocalAddr,
+				 VIP_NET_ADDRESS *RemoteAddr,
+				 VIP_ULONG Timeout)
+{
+	return VIPL_CALL(connect_peer_request(ViHandle, LocalAddr, RemoteAddr,
+					      Timeout));
+}
+
 /* The verdict of the peer request; with wait not before there is one. */
 static VIP_RETURN peer_result(VIP_VI_HANDLE h, VIP_VI_ATTRIBUTES *out,
 			      int wait)
@@ -331,6 +408,8 @@ static VIP_RETURN peer_result(VIP_VI_HANDLE h, VIP_VI_ATTRIBUTES *out,
 		return r;
 	if (out)
 		r = vipl_ops(&vi->obj)->peer_result(vi, wait, &attrs);
+	if (out)
+		vipl_conn_reason(vi, r);
 	/* Nothing else writes to it: programs reuse the buffer. */
 	if (r == VIP_SUCCESS)
 		*out = attrs;
@@ -338,14 +417,26 @@ static VIP_RETURN peer_result(VIP_VI_HANDLE h, VIP_VI_ATTRIBUTES *out,
 	return r;
 }
 
+static VIP_RETURN connect_peer_done(VIP_VI_HANDLE ViHandle,
+				    VIP_VI_ATTRIBUTES *RemoteViAttribs)
+{
+	return peer_result(ViHandle, RemoteViAttribs, 0);
+}
+
 VIP_RETURN VipConnectPeerDone(VIP_VI_HANDLE ViHandle,
 			      VIP_VI_ATTRIBUTES *RemoteViAttribs)
 {
-	return peer_result(ViHandle, RemoteViAttribs, 0);
+	return VIPL_CALL(connect_peer_done(ViHandle, RemoteViAttribs));
+}
+
+static VIP_RETURN connect_peer_wait(VIP_VI_HANDLE ViHandle,
+				    VIP_VI_ATTRIBUTES *RemoteViAttribs)
+{
+	return peer_result(ViHandle, RemoteViAttribs, 1);
 }
 
 VIP_RETURN VipConnectPeerWait(VIP_VI_HANDLE ViHandle,
 			      VIP_VI_ATTRIBUTES *RemoteViAttribs)
 {
-	return peer_result(ViHandle, RemoteViAttribs, 1);
+	return VIPL_CALL(connect_peer_wait(ViHandle, RemoteViAttribs));
 }

@@ -41,4 +41,7 @@ void vipl_note_peer(struct vipl_vi *vi, const uint8_t *host,
 VIP_RETURN vipl_noted(struct vipl_vi *vi, const uint8_t old[VIPL_ADDR_MAX],
 		      VIP_RETURN r);
 
+/* The reason of a verdict on a connection with that peer, if it has one. */
+void vipl_conn_reason(struct vipl_vi *vi, VIP_RETURN r);
+
 #endif /* VIPL_CONNECT_H */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "ext.h"
+#include "msg.h"
 #include "notify.h"
 
 struct vipl_cq *vipl_cq_get(VIP_CQ_HANDLE h)
@@ -62,8 +63,8 @@ static VIP_RETURN create(struct vipl_nic *nic, VIP_ULONG entries,
 	return VIP_SUCCESS;
 }
 
-VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount,
-		       VIP_CQ_HANDLE *CQHandle)
+static VIP_RETURN create_cq(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount,
+			    VIP_CQ_HANDLE *CQHandle)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -81,11 +82,19 @@ VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount,
 		vipl_nic_unlock(nic);
 	}
 out:
+	if (r == VIP_ERROR_RESOURCE)
+		vipl_no_resource(nic, "CQ");
 	vipl_nic_put(nic);
 	return r;
 }
 
-VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle)
+VIP_RETURN VipCreateCQ(VIP_NIC_HANDLE NicHandle, VIP_ULONG EntryCount,
+		       VIP_CQ_HANDLE *CQHandle)
+{
+	return VIPL_CALL(create_cq(NicHandle, EntryCount, CQHandle));
+}
+
+static VIP_RETURN destroy_cq(VIP_CQ_HANDLE CQHandle)
 {
 	struct vipl_cq *cq = vipl_cq_get(CQHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -107,6 +116,11 @@ VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle)
 	return r;
 }
 
+VIP_RETURN VipDestroyCQ(VIP_CQ_HANDLE CQHandle)
+{
+	return VIPL_CALL(destroy_cq(CQHandle));
+}
+
 /* nic->lock held. */
 static VIP_RETURN resize(struct vipl_cq *cq, VIP_CQ_HANDLE h,
 			 VIP_ULONG entries)
@@ -118,7 +132,7 @@ static VIP_RETURN resize(struct vipl_cq *cq, VIP_CQ_HANDLE h,
 	return vipl_ops(&cq->obj)->cq_resize(cq, entries);
 }
 
-VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount)
+static VIP_RETURN resize_cq(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount)
 {
 	struct vipl_cq *cq = vipl_cq_get(CQHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -133,6 +147,11 @@ VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount)
 	}
 	vipl_cq_put(cq);
 	return r;
+}
+
+VIP_RETURN VipResizeCQ(VIP_CQ_HANDLE CQHandle, VIP_ULONG EntryCount)
+{
+	return VIPL_CALL(resize_cq(CQHandle, EntryCount));
 }
 
 VIP_RETURN VipCQDone(VIP_CQ_HANDLE CQHandle, VIP_VI_HANDLE *ViHandle,

@@ -74,18 +74,26 @@ enum found {
 	NONSENSE,	/* names nothing, and out is as it was */
 	MISSING,	/* a node that is not there */
 	THERE,		/* or with a provider that has to know */
-	WRONG,		/* said on standard error, and the remedy */
+	WRONG,		/* a message has the reason */
 };
 
 #define BY_ENV	"VIPL_NIC"
 #define BY_CONF	"\"default\" in vipl.conf"
-#define NAMES	"take a name that viainfo lists, such as shm:0"
+
+/* Providers whose names are given without a colon. */
+static const struct {
+	const char *provider, *nic;
+} networks[] = {
+	{ "shm", "shm:0" },
+	{ "ofi", "ofi:tcp" },
+};
 
 static enum found to_device(const char *name, struct vipl_device *out)
 {
 	char provider[VIPL_PROVIDER_LEN];
 	const char *rest = split(name, provider);
 	const char *base = last_component(name);
+	size_t i;
 
 	if (rest) {
 		if (strlen(rest) >= sizeof(out->rest))
@@ -97,7 +105,14 @@ static enum found to_device(const char *name, struct vipl_device *out)
 	if (!*base || !ka_node_well_formed(base))
 		return NONSENSE;
 	strcpy(out->provider, "ka");
-	return ka_node_find(base, out->rest) ? THERE : MISSING;
+	if (ka_node_find(base, out->rest))
+		return THERE;
+	for (i = 0; i < sizeof(networks) / sizeof(networks[0]); i++)
+		if (!strcmp(base, networks[i].provider)) {
+			vipl_msg(MSG_PROVIDER_NAME, base, networks[i].nic);
+			return WRONG;
+		}
+	return MISSING;
 }
 
 static int is_alias(const char *name, char *device)
@@ -126,9 +141,11 @@ static enum found chosen(const char *name, const char *by,
 	enum found r = by_alias(name, out);
 
 	out->by = by;
+	if (r == WRONG)
+		vipl_note(MSG_CHOSEN, "", "", name, by);
 	if (r != NONSENSE)
 		return r;
-	vipl_msg("%s is '%.64s', which names no VI NIC: " NAMES, by, name);
+	vipl_msg(MSG_BAD_CHOICE, by, name);
 	return WRONG;
 }
 
@@ -169,30 +186,27 @@ static int fallback(const char *name, struct vipl_device *out)
 	    to_device(device, &other) != THERE)
 		return -1;
 	*out = other;
-	vipl_log(VIPL_WARN, "no VI NIC for '%.64s': %s is opened instead, as \"fallback\" in vipl.conf says",
-		 name, device);
+	vipl_note(MSG_FALLBACK, name, device);
 	return 0;
 }
 
 static int refuse(const char *name)
 {
-	vipl_msg("'%.64s' names no VI NIC; those there are: ls /dev/via_*, or viainfo",
-		 name);
+	vipl_msg(MSG_NOT_A_NAME, name);
 	return -1;
 }
 
 static int no_old_name(const char *base, int n)
 {
-	char cmd[KA_NODE_LEN + 64];
+	char line[256], remedy[KA_REMEDY_LEN];
 
-	ka_attach_command("eth0", cmd, sizeof(cmd));
-	if (!*base || !strcmp(base, "default"))
-		vipl_msg("no default VI NIC%s: attach an interface with: %s; or name one in VIPL_NIC or in %s: for this host alone via_lo, after modprobe via_lo, or without a module shm:",
-			 ka_loaded() ? "" : ", the kernel modules are not loaded",
-			 cmd, VIPL_CONF);
-	else
-		vipl_msg("'%s' means Ethernet VI NIC number %d, and there is none; attach one with: %s; or, for this host alone: VIPL_NIC=shm:",
-			 base, n, cmd);
+	if (!*base || !strcmp(base, "default")) {
+		ka_none(line, sizeof(line));
+		vipl_msg("%s", line);
+	} else {
+		vipl_msg(MSG_NO_OLD_NAME, base, n,
+			 ka_remedy("INTERFACE", remedy));
+	}
 	return -1;
 }
 
@@ -215,6 +229,8 @@ int vipl_device_resolve(const char *name, struct vipl_device *out)
 	r = to_device(name, out);
 	if (r == THERE)
 		return 0;
+	if (r == WRONG)
+		return -1;
 	base = last_component(name);
 	if (r == NONSENSE && *base)
 		return refuse(name);
@@ -244,6 +260,6 @@ void vipl_device_blame(const struct vipl_device *d)
 	const char *colon = strcmp(d->provider, "ka") ? ":" : "";
 
 	if (d->by)
-		vipl_msg("it is %s that names '%s%s%.64s': " NAMES, d->by,
-			 *colon ? d->provider : "", colon, d->rest);
+		vipl_note(MSG_CHOSEN, *colon ? d->provider : "", colon, d->rest,
+			  d->by);
 }

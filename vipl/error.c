@@ -28,7 +28,7 @@ static void to_peer(struct vipl_nic *nic, VIP_VI_HANDLE h, char out[PEER_LEN])
 	vipl_addr_format(nic, host, out + strlen(out), PEER_LEN - strlen(out));
 }
 
-/* One sentence to read. */
+/* One message to read. */
 static void say(int fd, struct vipl_nic *nic,
 		const VIP_ERROR_DESCRIPTOR *e)
 {
@@ -38,34 +38,30 @@ static void say(int fd, struct vipl_nic *nic,
 
 	switch (e->ErrorCode) {
 	case VIP_ERROR_POST_DESC:
-		vipl_msg_fd(fd, "%s: descriptor %p on VI %p is misaligned, or its memory is not registered",
-			    name, d, vi);
+		vipl_msg_fd(fd, MSG_POST_DESC, name, d, vi);
 		break;
 	case VIP_ERROR_CONN_LOST:
 		to_peer(nic, vi, peer);
-		vipl_msg_fd(fd, "%s: the connection of VI %p%s is lost", name,
-			    vi, peer);
+		vipl_msg_fd(fd, MSG_CONN_LOST, name, vi, peer);
 		break;
 	case VIP_ERROR_RECVQ_EMPTY:
-		vipl_msg_fd(fd, "%s: a message to VI %p is dropped, since no receive is posted",
-			    name, vi);
+		vipl_msg_fd(fd, MSG_RECVQ_EMPTY, name, vi);
 		break;
 	case VIP_ERROR_VI_OVERRUN:
-		vipl_msg_fd(fd, "%s: descriptor %p is one too many for the %s queue of VI %p and is dropped",
-			    name, d, e->OpCode == 1 ? "receive" : "send", vi);
+		vipl_msg_fd(fd, MSG_VI_OVERRUN, name, vi, d,
+			    e->OpCode == 1 ? "receive" : "send");
 		break;
 	case VIP_ERROR_RDMAW_PROT:
 	case VIP_ERROR_RDMAR_PROT:
-		vipl_msg_fd(fd, "%s: VI %p refuses its peer an RDMA %s of memory that is not open to it",
-			    name, vi, e->ErrorCode == VIP_ERROR_RDMAW_PROT ?
+		vipl_msg_fd(fd, MSG_RDMA_REFUSED, name, vi,
+			    e->ErrorCode == VIP_ERROR_RDMAW_PROT ?
 			    "Write" : "Read");
 		break;
 	case VIP_ERROR_CATASTROPHIC:
-		vipl_msg_fd(fd, "%s: the NIC is gone", name);
+		vipl_msg_fd(fd, MSG_NIC_GONE, name);
 		break;
 	default:
-		vipl_msg_fd(fd, "%s: asynchronous error %d, see VipErrorCallback(3)",
-			    name, (int)e->ErrorCode);
+		vipl_msg_fd(fd, MSG_ASYNC_ERROR, name, (int)e->ErrorCode);
 	}
 }
 
@@ -134,8 +130,8 @@ void vipl_error_deliver(struct vipl_nic *nic, const struct vipl_event *ev)
 		log_error(nic, &err);
 }
 
-VIP_RETURN VipErrorCallback(VIP_NIC_HANDLE NicHandle, VIP_PVOID Context,
-			    VIP_ERROR_HANDLER Handler)
+static VIP_RETURN error_callback(VIP_NIC_HANDLE NicHandle, VIP_PVOID Context,
+				 VIP_ERROR_HANDLER Handler)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_SUCCESS;
@@ -150,4 +146,10 @@ VIP_RETURN VipErrorCallback(VIP_NIC_HANDLE NicHandle, VIP_PVOID Context,
 		r = VIP_ERROR_RESOURCE;
 	vipl_nic_put(nic);
 	return r;
+}
+
+VIP_RETURN VipErrorCallback(VIP_NIC_HANDLE NicHandle, VIP_PVOID Context,
+			    VIP_ERROR_HANDLER Handler)
+{
+	return VIPL_CALL(error_callback(NicHandle, Context, Handler));
 }

@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "connect.h"
+#include "msg.h"
 
 #define TEXT_MAX	128
 
-VIP_RETURN VipExtQueryFeatures(VIP_NIC_HANDLE NicHandle, VIP_UINT64 *Features)
+static VIP_RETURN ext_query_features(VIP_NIC_HANDLE NicHandle,
+				     VIP_UINT64 *Features)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -21,8 +23,14 @@ VIP_RETURN VipExtQueryFeatures(VIP_NIC_HANDLE NicHandle, VIP_UINT64 *Features)
 	return r;
 }
 
-VIP_RETURN VipExtParseAddress(VIP_NIC_HANDLE NicHandle, const VIP_CHAR *Text,
-			      VIP_NET_ADDRESS *Address)
+VIP_RETURN VipExtQueryFeatures(VIP_NIC_HANDLE NicHandle, VIP_UINT64 *Features)
+{
+	return VIPL_CALL(ext_query_features(NicHandle, Features));
+}
+
+static VIP_RETURN ext_parse_address(VIP_NIC_HANDLE NicHandle,
+				    const VIP_CHAR *Text,
+				    VIP_NET_ADDRESS *Address)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	uint8_t host[VIPL_ADDR_MAX] = { 0 };
@@ -30,7 +38,9 @@ VIP_RETURN VipExtParseAddress(VIP_NIC_HANDLE NicHandle, const VIP_CHAR *Text,
 
 	if (!nic)
 		return r;
-	if (Text && Address && !vipl_addr_parse(nic, Text, host)) {
+	if (Text && Address && vipl_addr_parse(nic, Text, host)) {
+		vipl_reason(MSG_BAD_ADDRESS, Text, nic->id.name);
+	} else if (Text && Address) {
 		Address->HostAddressLen = (VIP_UINT16)nic->id.addr_len;
 		Address->DiscriminatorLen = 0;
 		memcpy((char *)Address + offsetof(VIP_NET_ADDRESS, HostAddress),
@@ -41,9 +51,15 @@ VIP_RETURN VipExtParseAddress(VIP_NIC_HANDLE NicHandle, const VIP_CHAR *Text,
 	return r;
 }
 
-VIP_RETURN VipExtFormatAddress(VIP_NIC_HANDLE NicHandle,
-			       const VIP_NET_ADDRESS *Address, VIP_CHAR *Text,
-			       VIP_ULONG TextLen)
+VIP_RETURN VipExtParseAddress(VIP_NIC_HANDLE NicHandle, const VIP_CHAR *Text,
+			      VIP_NET_ADDRESS *Address)
+{
+	return VIPL_CALL(ext_parse_address(NicHandle, Text, Address));
+}
+
+static VIP_RETURN ext_format_address(VIP_NIC_HANDLE NicHandle,
+				     const VIP_NET_ADDRESS *Address,
+				     VIP_CHAR *Text, VIP_ULONG TextLen)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -61,4 +77,11 @@ VIP_RETURN VipExtFormatAddress(VIP_NIC_HANDLE NicHandle,
 	}
 	vipl_nic_put(nic);
 	return r;
+}
+
+VIP_RETURN VipExtFormatAddress(VIP_NIC_HANDLE NicHandle,
+			       const VIP_NET_ADDRESS *Address, VIP_CHAR *Text,
+			       VIP_ULONG TextLen)
+{
+	return VIPL_CALL(ext_format_address(NicHandle, Address, Text, TextLen));
 }

@@ -4,6 +4,7 @@
 
 #include "connect.h"
 #include "ext.h"
+#include "msg.h"
 
 /* What a NIC does not claim it does not do, whatever operations there are. */
 static int has(const struct vipl_nic *nic, uint64_t feature)
@@ -43,8 +44,9 @@ static void private_out(const struct vipl_private *p, void *data,
 	*len = n;
 }
 
-VIP_RETURN VipExtConnectListen(VIP_NIC_HANDLE NicHandle,
-			       VIP_NET_ADDRESS *LocalAddr, VIP_ULONG Backlog)
+static VIP_RETURN ext_connect_listen(VIP_NIC_HANDLE NicHandle,
+				     VIP_NET_ADDRESS *LocalAddr,
+				     VIP_ULONG Backlog)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -61,12 +63,19 @@ VIP_RETURN VipExtConnectListen(VIP_NIC_HANDLE NicHandle,
 	return r;
 }
 
-VIP_RETURN VipExtConnectWait(VIP_NIC_HANDLE NicHandle,
-			     VIP_NET_ADDRESS *LocalAddr, VIP_ULONG Timeout,
-			     VIP_NET_ADDRESS *RemoteAddr,
-			     VIP_VI_ATTRIBUTES *RemoteViAttribs,
-			     VIP_PVOID Private, VIP_ULONG *PrivateLen,
-			     VIP_CONN_HANDLE *ConnHandle)
+VIP_RETURN VipExtConnectListen(VIP_NIC_HANDLE NicHandle,
+			       VIP_NET_ADDRESS *LocalAddr, VIP_ULONG Backlog)
+{
+	return VIPL_CALL(ext_connect_listen(NicHandle, LocalAddr, Backlog));
+}
+
+static VIP_RETURN ext_connect_wait(VIP_NIC_HANDLE NicHandle,
+				   VIP_NET_ADDRESS *LocalAddr,
+				   VIP_ULONG Timeout,
+				   VIP_NET_ADDRESS *RemoteAddr,
+				   VIP_VI_ATTRIBUTES *RemoteViAttribs,
+				   VIP_PVOID Private, VIP_ULONG *PrivateLen,
+				   VIP_CONN_HANDLE *ConnHandle)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -83,10 +92,23 @@ VIP_RETURN VipExtConnectWait(VIP_NIC_HANDLE NicHandle,
 	return r;
 }
 
-VIP_RETURN VipExtConnectRequest(VIP_VI_HANDLE ViHandle,
-				VIP_NET_ADDRESS *LocalAddr,
-				VIP_NET_ADDRESS *RemoteAddr, VIP_ULONG Timeout,
-				const void *Private, VIP_ULONG PrivateLen)
+VIP_RETURN VipExtConnectWait(VIP_NIC_HANDLE NicHandle,
+			     VIP_NET_ADDRESS *LocalAddr, VIP_ULONG Timeout,
+			     VIP_NET_ADDRESS *RemoteAddr,
+			     VIP_VI_ATTRIBUTES *RemoteViAttribs,
+			     VIP_PVOID Private, VIP_ULONG *PrivateLen,
+			     VIP_CONN_HANDLE *ConnHandle)
+{
+	return VIPL_CALL(ext_connect_wait(NicHandle, LocalAddr, Timeout,
+					  RemoteAddr, RemoteViAttribs, Private,
+					  PrivateLen, ConnHandle));
+}
+
+static VIP_RETURN ext_connect_request(VIP_VI_HANDLE ViHandle,
+				      VIP_NET_ADDRESS *LocalAddr,
+				      VIP_NET_ADDRESS *RemoteAddr,
+				      VIP_ULONG Timeout, const void *Private,
+				      VIP_ULONG PrivateLen)
 {
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -117,9 +139,18 @@ out:
 	return r;
 }
 
-VIP_RETURN VipExtConnectAccept(VIP_CONN_HANDLE ConnHandle,
-			       VIP_VI_HANDLE ViHandle,
-			       const void *Private, VIP_ULONG PrivateLen)
+VIP_RETURN VipExtConnectRequest(VIP_VI_HANDLE ViHandle,
+				VIP_NET_ADDRESS *LocalAddr,
+				VIP_NET_ADDRESS *RemoteAddr, VIP_ULONG Timeout,
+				const void *Private, VIP_ULONG PrivateLen)
+{
+	return VIPL_CALL(ext_connect_request(ViHandle, LocalAddr, RemoteAddr,
+					     Timeout, Private, PrivateLen));
+}
+
+static VIP_RETURN ext_connect_accept(VIP_CONN_HANDLE ConnHandle,
+				     VIP_VI_HANDLE ViHandle,
+				     const void *Private, VIP_ULONG PrivateLen)
 {
 	struct vipl_conn *conn = vipl_conn_get(ConnHandle);
 	struct vipl_private priv;
@@ -138,8 +169,16 @@ VIP_RETURN VipExtConnectAccept(VIP_CONN_HANDLE ConnHandle,
 	return r;
 }
 
-VIP_RETURN VipExtConnectReject(VIP_CONN_HANDLE ConnHandle,
+VIP_RETURN VipExtConnectAccept(VIP_CONN_HANDLE ConnHandle,
+			       VIP_VI_HANDLE ViHandle,
 			       const void *Private, VIP_ULONG PrivateLen)
+{
+	return VIPL_CALL(ext_connect_accept(ConnHandle, ViHandle, Private,
+					    PrivateLen));
+}
+
+static VIP_RETURN ext_connect_reject(VIP_CONN_HANDLE ConnHandle,
+				     const void *Private, VIP_ULONG PrivateLen)
 {
 	struct vipl_conn *conn = vipl_conn_get(ConnHandle);
 	struct vipl_private priv;
@@ -154,9 +193,15 @@ VIP_RETURN VipExtConnectReject(VIP_CONN_HANDLE ConnHandle,
 	return r;
 }
 
-VIP_RETURN VipExtConnectDone(VIP_VI_HANDLE ViHandle,
-			     VIP_VI_ATTRIBUTES *RemoteViAttribs,
-			     VIP_PVOID Private, VIP_ULONG *PrivateLen)
+VIP_RETURN VipExtConnectReject(VIP_CONN_HANDLE ConnHandle,
+			       const void *Private, VIP_ULONG PrivateLen)
+{
+	return VIPL_CALL(ext_connect_reject(ConnHandle, Private, PrivateLen));
+}
+
+static VIP_RETURN ext_connect_done(VIP_VI_HANDLE ViHandle,
+				   VIP_VI_ATTRIBUTES *RemoteViAttribs,
+				   VIP_PVOID Private, VIP_ULONG *PrivateLen)
 {
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
 	struct vipl_private priv = { .len = 0 };
@@ -172,10 +217,19 @@ VIP_RETURN VipExtConnectDone(VIP_VI_HANDLE ViHandle,
 	r = VIP_ERROR_NOT_SUPPORTED;
 	if (has(vi->obj.pub.nic, VIP_FEATURE_NONBLOCKING))
 		r = vipl_ops(&vi->obj)->conn_result(vi, &attrs, &priv);
+	vipl_conn_reason(vi, r);
 	vipl_vi_put(vi);
 	if (r == VIP_SUCCESS && RemoteViAttribs)
 		*RemoteViAttribs = attrs;
 	if (r == VIP_SUCCESS || r == VIP_REJECT)
 		private_out(&priv, Private, PrivateLen);
 	return r;
+}
+
+VIP_RETURN VipExtConnectDone(VIP_VI_HANDLE ViHandle,
+			     VIP_VI_ATTRIBUTES *RemoteViAttribs,
+			     VIP_PVOID Private, VIP_ULONG *PrivateLen)
+{
+	return VIPL_CALL(ext_connect_done(ViHandle, RemoteViAttribs, Private,
+					  PrivateLen));
 }

@@ -150,11 +150,11 @@ static void check_default(void)
 		vipl_device_blame(&device);
 }
 
-VIP_RETURN VipExtEnumDevices(void (*Each)(VIP_PVOID Context,
-					  const VIP_CHAR *Provider,
-					  const VIP_CHAR *Device,
-					  const VIP_CHAR *What),
-			     VIP_PVOID Context)
+static VIP_RETURN ext_enum_devices(void (*Each)(VIP_PVOID Context,
+						const VIP_CHAR *Provider,
+						const VIP_CHAR *Device,
+						const VIP_CHAR *What),
+				   VIP_PVOID Context)
 {
 	struct lines l = { .first = NULL };
 	struct line *n;
@@ -174,4 +174,13 @@ VIP_RETURN VipExtEnumDevices(void (*Each)(VIP_PVOID Context,
 		free(n);
 	}
 	return l.failed ? VIP_ERROR_RESOURCE : VIP_SUCCESS;
+}
+
+VIP_RETURN VipExtEnumDevices(void (*Each)(VIP_PVOID Context,
+					  const VIP_CHAR *Provider,
+					  const VIP_CHAR *Device,
+					  const VIP_CHAR *What),
+			     VIP_PVOID Context)
+{
+	return VIPL_CALL(ext_enum_devices(Each, Context));
 }

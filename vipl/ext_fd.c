@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ext.h"
+#include "msg.h"
 #include "service.h"
 #include "sys.h"
 
@@ -96,7 +97,7 @@ static VIP_RETURN with_fd(struct vipl_nic *nic, uint64_t feature,
 	return VIP_SUCCESS;
 }
 
-VIP_RETURN VipExtCQGetFd(VIP_CQ_HANDLE CQHandle, int *Fd)
+static VIP_RETURN ext_cq_get_fd(VIP_CQ_HANDLE CQHandle, int *Fd)
 {
 	struct vipl_cq *cq = vipl_cq_get(CQHandle);
 	VIP_RETURN r;
@@ -106,6 +107,11 @@ VIP_RETURN VipExtCQGetFd(VIP_CQ_HANDLE CQHandle, int *Fd)
 	r = with_fd(cq->obj.pub.nic, VIP_FEATURE_CQ_FD, &cq->fd, 0, Fd);
 	vipl_cq_put(cq);
 	return r;
+}
+
+VIP_RETURN VipExtCQGetFd(VIP_CQ_HANDLE CQHandle, int *Fd)
+{
+	return VIPL_CALL(ext_cq_get_fd(CQHandle, Fd));
 }
 
 /* The notify lock is held. */
@@ -121,7 +127,7 @@ static VIP_RETURN arm(struct vipl_cq *cq)
 	return r;
 }
 
-VIP_RETURN VipExtCQArm(VIP_CQ_HANDLE CQHandle)
+static VIP_RETURN ext_cq_arm(VIP_CQ_HANDLE CQHandle)
 {
 	struct vipl_cq *cq = vipl_cq_get(CQHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -140,6 +146,11 @@ VIP_RETURN VipExtCQArm(VIP_CQ_HANDLE CQHandle)
 	return r;
 }
 
+VIP_RETURN VipExtCQArm(VIP_CQ_HANDLE CQHandle)
+{
+	return VIPL_CALL(ext_cq_arm(CQHandle));
+}
+
 void vipl_cq_tell(struct vipl_cq *cq)
 {
 	if (atomic_exchange_explicit(&cq->fd_armed, 0, memory_order_acq_rel))
@@ -150,7 +161,7 @@ void vipl_cq_tell(struct vipl_cq *cq)
  * Readable at first: what came before it was made is for the program to look
  * at.
  */
-VIP_RETURN VipExtNicGetFd(VIP_NIC_HANDLE NicHandle, int *Fd)
+static VIP_RETURN ext_nic_get_fd(VIP_NIC_HANDLE NicHandle, int *Fd)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r;
@@ -162,7 +173,12 @@ VIP_RETURN VipExtNicGetFd(VIP_NIC_HANDLE NicHandle, int *Fd)
 	return r;
 }
 
-VIP_RETURN VipExtNicClear(VIP_NIC_HANDLE NicHandle)
+VIP_RETURN VipExtNicGetFd(VIP_NIC_HANDLE NicHandle, int *Fd)
+{
+	return VIPL_CALL(ext_nic_get_fd(NicHandle, Fd));
+}
+
+static VIP_RETURN ext_nic_clear(VIP_NIC_HANDLE NicHandle)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -177,4 +193,9 @@ VIP_RETURN VipExtNicClear(VIP_NIC_HANDLE NicHandle)
 	}
 	vipl_nic_put(nic);
 	return r;
+}
+
+VIP_RETURN VipExtNicClear(VIP_NIC_HANDLE NicHandle)
+{
+	return VIPL_CALL(ext_nic_clear(NicHandle));
 }

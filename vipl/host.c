@@ -82,12 +82,10 @@ static void host_identify(struct vipl_nic *nic, const struct vipl_identity *id)
 	nic->id.name[sizeof(nic->id.name) - 1] = '\0';
 	nic->identified = 0;
 	if (UNKNOWN(id))
-		vipl_msg("provider %s says more of its NIC than this libvipl understands: " VIPL_BOTH,
-			 name);
+		vipl_msg(MSG_PLUGIN_LATER_NIC, name);
 	else if (id->addr_len > VIPL_ADDR_MAX || id->disc_len > VIPL_DISC_MAX ||
 		 id->files > sizeof(id->file) / sizeof(id->file[0]))
-		vipl_msg("provider %s has addresses of %u bytes, discriminators of %u and %u files: the most are %u, %u and %zu",
-			 name, id->addr_len, id->disc_len, id->files,
+		vipl_msg(MSG_PLUGIN_SIZES, name, id->addr_len, id->disc_len, id->files,
 			 VIPL_ADDR_MAX, VIPL_DISC_MAX,
 			 sizeof(id->file) / sizeof(id->file[0]));
 	else
@@ -103,8 +101,7 @@ int vipl_event_known(struct vipl_nic *nic, const struct vipl_event *ev)
 	if ((unsigned int)ev->kind <= VIPL_EVENT_CONN && !UNKNOWN(ev))
 		return 1;
 	if (!atomic_exchange(&said, 1))
-		vipl_log(VIPL_WARN, "provider %s tells of events that this libvipl does not know, which are lost: " VIPL_BOTH,
-			 vipl_ops(&nic->obj)->name);
+		vipl_note(MSG_PLUGIN_LATER_EVENT, vipl_ops(&nic->obj)->name);
 	return 0;
 }
 
@@ -119,15 +116,13 @@ int vipl_request_fits(struct vipl_nic *nic, const struct vipl_request *req)
 	const char *name = vipl_ops(&nic->obj)->name;
 
 	if (UNKNOWN(req)) {
-		vipl_log(VIPL_WARN, "provider %s says more of a connection request than this libvipl understands, and it is rejected: " VIPL_BOTH,
-			 name);
+		vipl_msg(MSG_PLUGIN_LATER_CONN, name);
 		return 0;
 	}
 	if (req->remote.host_len <= nic->id.addr_len &&
 	    req->remote.disc_len <= nic->id.disc_len)
 		return 1;
-	vipl_log(VIPL_WARN, "provider %s: a connection request is rejected: its address has %u and %u bytes, and NicAddressLen is %u, MaxDiscriminatorLen %u",
-		 name, req->remote.host_len, req->remote.disc_len,
+	vipl_msg(MSG_PLUGIN_REQUEST, name, req->remote.host_len, req->remote.disc_len,
 		 nic->id.addr_len, nic->id.disc_len);
 	return 0;
 }

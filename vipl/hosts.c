@@ -12,6 +12,7 @@
 
 #include "conf.h"
 #include "hosts.h"
+#include "messages.h"
 
 #define BLANK	" \t\r\n"
 
@@ -43,8 +44,8 @@ static char *parse(char *line, const struct vipl_hosts *h, FILE *f,
 	if (name && bad > 0)
 		return NULL;
 	if (!name || bad) {
-		vipl_conf_warn(f, "%s:%d: ignored; a line is: %s name [alias ...]",
-			       h->file, number, h->example);
+		vipl_conf_warn(f, MSG_HOSTS_LINE, h->file, number,
+			       h->example);
 		return NULL;
 	}
 	return name;

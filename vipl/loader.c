@@ -121,23 +121,19 @@ static int usable(const struct vipl_provider *p, const char *name)
 			     sizeof(p->open);
 
 	if (p->abi != VIPL_PROVIDER_ABI) {
-		vipl_msg("provider %s speaks version %u of the provider interface and libvipl version %u: " VIPL_BOTH,
-			 name, p->abi, VIPL_PROVIDER_ABI);
+		vipl_msg(MSG_PLUGIN_VERSION, name, p->abi, VIPL_PROVIDER_ABI);
 		return 0;
 	}
 	if (p->size < least || !p->name || !p->open) {
-		vipl_msg("provider %s is incomplete: its structure has %u bytes, or it has no name or no open",
-			 name, p->size);
+		vipl_msg(MSG_PLUGIN_INCOMPLETE, name, p->size);
 		return 0;
 	}
 	if (p->flags) {
-		vipl_msg("provider %s, release %.32s, asks for flags 0x%x, which this libvipl does not know: " VIPL_BOTH,
-			 name, p->version ? p->version : "unknown", p->flags);
+		vipl_msg(MSG_PLUGIN_FLAGS, name, p->version ? p->version : "unknown", p->flags);
 		return 0;
 	}
 	if (strcmp(p->name, name)) {
-		vipl_msg("the provider in %s.so calls itself '%.32s': a provider is named as its file",
-			 name, p->name);
+		vipl_msg(MSG_PLUGIN_NAME, name, p->name);
 		return 0;
 	}
 	return 1;
@@ -154,17 +150,15 @@ static const struct vipl_driver *add(const char *name,
 	size_t size;
 
 	if (n == VIPL_DRIVERS) {
-		vipl_msg("provider %s is one too many: a process has %u at most",
-			 name, VIPL_DRIVERS);
+		vipl_msg(MSG_PLUGIN_MANY, name, VIPL_DRIVERS);
 		return NULL;
 	}
 	/* A provider that refuses may keep it: the next one's is the same. */
 	vipl_host_init(&d->host, n);
 	p = entry(VIPL_PROVIDER_ABI, &d->host, &why);
 	if (!p) {
-		vipl_msg("provider %s refuses version %u of the provider interface%s%.200s",
-			 name, VIPL_PROVIDER_ABI, why ? ": " : "",
-			 why ? why : "");
+		vipl_msg(MSG_PLUGIN_REFUSES, name, VIPL_PROVIDER_ABI,
+			 why ? ": " : "", why ? why : "");
 		return NULL;
 	}
 	if (!usable(p, name))
@@ -263,8 +257,7 @@ int vipl_enter(const char *name)
 	if (is_builtin(name))
 		return 0;
 	if (opening) {
-		vipl_msg("'%s:' is not opened from within the opening of another provider",
-			 name);
+		vipl_msg(MSG_PLUGIN_NESTED, name);
 		return -1;
 	}
 	pthread_once(&once, find_program);

@@ -21,8 +21,6 @@ struct vipl_driver {
 	int plugin;			/* not built in */
 };
 
-#define VIPL_BOTH	"install both of one release"	/* a remedy */
-
 /* The services of the provider of that number, which is below VIPL_DRIVERS. */
 void vipl_host_init(struct vipl_host *host, uint32_t driver);
 

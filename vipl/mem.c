@@ -22,22 +22,20 @@ static VIP_RETURN check_attrs(struct vipl_nic *nic, VIP_MEM_ATTRIBUTES **attrs,
 }
 
 /*
- * Once: the address. An old program that calls memalign() without a declaration
+ * Printed once. An old program that calls memalign() without a declaration
  * has the lower half of a pointer, with the sign of an int.
  */
-static void blame_address(const struct vipl_nic *nic, const void *addr,
-			  VIP_ULONG len)
+static void blame_address(const struct vipl_nic *nic, const void *addr)
 {
 	static _Atomic int told;
+	int cut = sizeof(void *) > 4 && addr &&
+		  (intptr_t)addr == (int32_t)(intptr_t)addr;
 
-	if (atomic_exchange(&told, 1))
-		return;
-	vipl_msg("%s: %p, %lu bytes, is not memory that the program may write%s",
-		 nic->id.name, addr, len,
-		 sizeof(void *) > 4 && addr &&
-		 (intptr_t)addr == (int32_t)(intptr_t)addr ?
-		 ": a pointer cut to 32 bits, by a function that is not declared?" :
-		 "");
+	vipl_reason(cut ? MSG_CUT_POINTER : MSG_NOT_WRITABLE, nic->id.name,
+		    addr);
+	if (!atomic_exchange(&told, 1))
+		vipl_note(cut ? MSG_CUT_POINTER : MSG_NOT_WRITABLE,
+			  nic->id.name, addr);
 }
 
 static VIP_RETURN reg(struct vipl_nic *nic, void *addr, VIP_ULONG len,
@@ -56,13 +54,15 @@ static VIP_RETURN reg(struct vipl_nic *nic, void *addr, VIP_ULONG len,
 	if (ptag)
 		vipl_ptag_put(ptag);
 	if (r == VIP_INVALID_PARAMETER)
-		blame_address(nic, addr, len);
+		blame_address(nic, addr);
+	else if (r == VIP_ERROR_RESOURCE)
+		vipl_no_resource(nic, "region");
 	return r;
 }
 
-VIP_RETURN VipRegisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
-			  VIP_ULONG Length, VIP_MEM_ATTRIBUTES *MemAttribs,
-			  VIP_MEM_HANDLE *MemHandle)
+static VIP_RETURN register_mem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
+			       VIP_ULONG Length, VIP_MEM_ATTRIBUTES *MemAttribs,
+			       VIP_MEM_HANDLE *MemHandle)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -75,8 +75,16 @@ VIP_RETURN VipRegisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
 	return r;
 }
 
-VIP_RETURN VipDeregisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
-			    VIP_MEM_HANDLE MemHandle)
+VIP_RETURN VipRegisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
+			  VIP_ULONG Length, VIP_MEM_ATTRIBUTES *MemAttribs,
+			  VIP_MEM_HANDLE *MemHandle)
+{
+	return VIPL_CALL(register_mem(NicHandle, Address, Length, MemAttribs,
+				      MemHandle));
+}
+
+static VIP_RETURN deregister_mem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
+				 VIP_MEM_HANDLE MemHandle)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -88,6 +96,12 @@ VIP_RETURN VipDeregisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
 							MemHandle);
 	vipl_nic_put(nic);
 	return r;
+}
+
+VIP_RETURN VipDeregisterMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
+			    VIP_MEM_HANDLE MemHandle)
+{
+	return VIPL_CALL(deregister_mem(NicHandle, Address, MemHandle));
 }
 
 static VIP_RETURN query(struct vipl_nic *nic, void *addr, VIP_MEM_HANDLE mem,
@@ -109,9 +123,9 @@ static VIP_RETURN query(struct vipl_nic *nic, void *addr, VIP_MEM_HANDLE mem,
 	return r;
 }
 
-VIP_RETURN VipQueryMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
-		       VIP_MEM_HANDLE MemHandle,
-		       VIP_MEM_ATTRIBUTES *MemAttribs)
+static VIP_RETURN query_mem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
+			    VIP_MEM_HANDLE MemHandle,
+			    VIP_MEM_ATTRIBUTES *MemAttribs)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -124,9 +138,17 @@ VIP_RETURN VipQueryMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
 	return r;
 }
 
-VIP_RETURN VipSetMemAttributes(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
-			       VIP_MEM_HANDLE MemHandle,
-			       VIP_MEM_ATTRIBUTES *MemAttribs)
+VIP_RETURN VipQueryMem(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
+		       VIP_MEM_HANDLE MemHandle,
+		       VIP_MEM_ATTRIBUTES *MemAttribs)
+{
+	return VIPL_CALL(query_mem(NicHandle, Address, MemHandle, MemAttribs));
+}
+
+static VIP_RETURN set_mem_attributes(VIP_NIC_HANDLE NicHandle,
+				     VIP_PVOID Address,
+				     VIP_MEM_HANDLE MemHandle,
+				     VIP_MEM_ATTRIBUTES *MemAttribs)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	struct vipl_ptag *ptag = NULL;
@@ -147,4 +169,12 @@ VIP_RETURN VipSetMemAttributes(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
 		vipl_ptag_put(ptag);
 	vipl_nic_put(nic);
 	return r;
+}
+
+VIP_RETURN VipSetMemAttributes(VIP_NIC_HANDLE NicHandle, VIP_PVOID Address,
+			       VIP_MEM_HANDLE MemHandle,
+			       VIP_MEM_ATTRIBUTES *MemAttribs)
+{
+	return VIPL_CALL(set_mem_attributes(NicHandle, Address, MemHandle,
+					    MemAttribs));
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "msg.h"
 #include "object.h"
 
 /*
@@ -65,9 +66,9 @@ static VIP_RETURN discover(struct vipl_nic *nic, VIP_AUTODISCOVERY_LIST *out)
 	return VIP_SUCCESS;
 }
 
-VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle,
-					VIP_ULONG InfoType,
-					VIP_PVOID SysManInfo)
+static VIP_RETURN query_system_management_info(VIP_NIC_HANDLE NicHandle,
+					       VIP_ULONG InfoType,
+					       VIP_PVOID SysManInfo)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -79,4 +80,12 @@ VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle,
 			discover(nic, SysManInfo) : VIP_ERROR_NOT_SUPPORTED;
 	vipl_nic_put(nic);
 	return r;
+}
+
+VIP_RETURN VipQuerySystemManagementInfo(VIP_NIC_HANDLE NicHandle,
+					VIP_ULONG InfoType,
+					VIP_PVOID SysManInfo)
+{
+	return VIPL_CALL(query_system_management_info(NicHandle, InfoType,
+						      SysManInfo));
 }

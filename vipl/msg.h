@@ -4,6 +4,13 @@
 
 #include <stddef.h>
 
+/* Calls stay visible, whichever header comes first. */
+#pragma GCC visibility push(default)
+#include <vipl_ext.h>
+#pragma GCC visibility pop
+
+#include "messages.h"
+
 /*
  * VIPL_LOG in the environment is the least important level that is printed:
  * "debug", "info", "warn", "error" or "none". Without it: "warn", and "none"
@@ -17,11 +24,27 @@ enum vipl_level {
 	VIPL_DEBUG,	/* names, files, connections */
 };
 
-/* One line on standard error, prefixed "vipl: ", for what has to be put right. */
+/*
+ * A message on standard error for what has to be put right: the fault, and
+ * after a newline its remedy. Each line gets "vipl: " before it. It also is the
+ * reason of the call that the thread is in, should that fail. VIPL_ERROR.
+ */
 void vipl_msg(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The reason of the call alone: nothing is printed. */
+void vipl_reason(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whether the call has one already, from its provider. */
+int vipl_has_reason(void);
+
+/* VIPL_WARN, printed alone: the call may succeed, or has its reason already. */
+void vipl_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* As vipl_note, to that file; VIPL_ERROR. */
 void vipl_msg_fd(int fd, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The same with a level; vipl_msg() is VIPL_ERROR. Leaves errno as it is. */
+
+/* As vipl_note, with a level. errno stays as it is, here and above. */
 void vipl_log(enum vipl_level level, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Is that level printed? For callers that have to make the text first. */
@@ -33,5 +56,15 @@ int vipl_logs(enum vipl_level level);
  * levels go nowhere. NULL: as ever.
  */
 void vipl_msg_into(char *line, size_t size);
+
+/*
+ * Around a public call: what it gives as a reason becomes VipExtLastError()
+ * if it fails; one that fails without a reason leaves "". NOT_DONE is no
+ * failure. Calls that post, poll and wait for completions do without.
+ */
+void vipl_call_begin(void);
+VIP_RETURN vipl_call_end(VIP_RETURN r);
+
+#define VIPL_CALL(expr)	(vipl_call_begin(), vipl_call_end(expr))
 
 #endif /* VIPL_MSG_H */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "hosts.h"
+#include "msg.h"
 #include "object.h"
 
 #define NAME_MAX_LEN	256
@@ -157,7 +158,7 @@ static int by_addr(struct vipl_nic *nic, const uint8_t *host, char *name,
 	return name_on_network(nic, host, name, size);
 }
 
-VIP_RETURN VipNSInit(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo)
+static VIP_RETURN ns_init(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 
@@ -168,13 +169,24 @@ VIP_RETURN VipNSInit(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo)
 	return VIP_SUCCESS;
 }
 
-VIP_RETURN VipNSShutdown(VIP_NIC_HANDLE NicHandle)
+VIP_RETURN VipNSInit(VIP_NIC_HANDLE NicHandle, VIP_PVOID NSInitInfo)
+{
+	return VIPL_CALL(ns_init(NicHandle, NSInitInfo));
+}
+
+static VIP_RETURN ns_shutdown(VIP_NIC_HANDLE NicHandle)
 {
 	return VipNSInit(NicHandle, NULL);
 }
 
-VIP_RETURN VipNSGetHostByName(VIP_NIC_HANDLE NicHandle, VIP_CHAR *Name,
-			      VIP_NET_ADDRESS *Address, VIP_ULONG NameIndex)
+VIP_RETURN VipNSShutdown(VIP_NIC_HANDLE NicHandle)
+{
+	return VIPL_CALL(ns_shutdown(NicHandle));
+}
+
+static VIP_RETURN ns_get_host_by_name(VIP_NIC_HANDLE NicHandle, VIP_CHAR *Name,
+				      VIP_NET_ADDRESS *Address,
+				      VIP_ULONG NameIndex)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -185,8 +197,10 @@ VIP_RETURN VipNSGetHostByName(VIP_NIC_HANDLE NicHandle, VIP_CHAR *Name,
 	if (!Name || !Address)
 		goto out;
 	r = VIP_ERROR_NAMESERVICE;
-	if (by_name(nic, Name, NameIndex, host))
+	if (by_name(nic, Name, NameIndex, host)) {
+		vipl_reason(MSG_UNKNOWN_HOST, Name, nic->id.name);
 		goto out;
+	}
 	/* HostAddressLen on entry means nothing: old programs leave it 0. */
 	Address->HostAddressLen = (VIP_UINT16)nic->id.addr_len;
 	memcpy((char *)Address + offsetof(VIP_NET_ADDRESS, HostAddress), host,
@@ -197,9 +211,16 @@ out:
 	return r;
 }
 
-VIP_RETURN VipNSGetHostByAddr(VIP_NIC_HANDLE NicHandle,
-			      VIP_NET_ADDRESS *Address, VIP_CHAR *Name,
-			      VIP_ULONG *NameLen)
+VIP_RETURN VipNSGetHostByName(VIP_NIC_HANDLE NicHandle, VIP_CHAR *Name,
+			      VIP_NET_ADDRESS *Address, VIP_ULONG NameIndex)
+{
+	return VIPL_CALL(ns_get_host_by_name(NicHandle, Name, Address,
+					     NameIndex));
+}
+
+static VIP_RETURN ns_get_host_by_addr(VIP_NIC_HANDLE NicHandle,
+				      VIP_NET_ADDRESS *Address, VIP_CHAR *Name,
+				      VIP_ULONG *NameLen)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -215,8 +236,10 @@ VIP_RETURN VipNSGetHostByAddr(VIP_NIC_HANDLE NicHandle,
 	memcpy(host, (char *)Address + offsetof(VIP_NET_ADDRESS, HostAddress),
 	       nic->id.addr_len);
 	r = VIP_ERROR_NAMESERVICE;
-	if (by_addr(nic, host, name, sizeof(name)))
+	if (by_addr(nic, host, name, sizeof(name))) {
+		vipl_reason(MSG_NO_ADDRESS_NAME);
 		goto out;
+	}
 	/* Both ways the length counts the terminating zero. */
 	need = strlen(name) + 1;
 	r = *NameLen < need ? VIP_INVALID_PARAMETER : VIP_SUCCESS;
@@ -226,4 +249,12 @@ VIP_RETURN VipNSGetHostByAddr(VIP_NIC_HANDLE NicHandle,
 out:
 	vipl_nic_put(nic);
 	return r;
+}
+
+VIP_RETURN VipNSGetHostByAddr(VIP_NIC_HANDLE NicHandle,
+			      VIP_NET_ADDRESS *Address, VIP_CHAR *Name,
+			      VIP_ULONG *NameLen)
+{
+	return VIPL_CALL(ns_get_host_by_addr(NicHandle, Address, Name,
+					     NameLen));
 }

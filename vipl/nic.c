@@ -83,9 +83,15 @@ static void reset(struct vipl_nic *nic)
 		vipl_list_init(&nic->objs[i]);
 }
 
+void vipl_no_resource(const struct vipl_nic *nic, const char *what)
+{
+	if (!vipl_has_reason())
+		vipl_reason(MSG_NO_RESOURCE, what, nic->id.name);
+}
+
 static VIP_RETURN no_memory(void)
 {
-	vipl_msg("no memory for a VI NIC: see RLIMIT_DATA and RLIMIT_AS (ulimit -d, -v)");
+	vipl_msg(MSG_NO_MEMORY);
 	return VIP_ERROR_RESOURCE;
 }
 
@@ -101,8 +107,7 @@ static VIP_RETURN open_with(const struct vipl_driver *d, const char *rest,
 	r = d->ops.open(nic, rest);
 	if (r == VIP_SUCCESS && !nic->identified) {
 		if (!nic->refused)
-			vipl_msg("provider %s opens a NIC and does not say what it is",
-				 d->ops.name);
+			vipl_msg(MSG_PLUGIN_IDENTITY, d->ops.name);
 		r = VIP_ERROR_RESOURCE;
 	}
 	if (r != VIP_SUCCESS) {
@@ -116,7 +121,8 @@ static VIP_RETURN open_with(const struct vipl_driver *d, const char *rest,
 	return VIP_SUCCESS;
 }
 
-VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
+static VIP_RETURN open_nic(const VIP_CHAR *DeviceName,
+			   VIP_NIC_HANDLE *NicHandle)
 {
 	const struct vipl_driver *d;
 	struct vipl_device device;
@@ -138,6 +144,11 @@ VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
 	if (r != VIP_SUCCESS)
 		vipl_device_blame(&device);
 	return r;
+}
+
+VIP_RETURN VipOpenNic(const VIP_CHAR *DeviceName, VIP_NIC_HANDLE *NicHandle)
+{
+	return VIPL_CALL(open_nic(DeviceName, NicHandle));
 }
 
 static struct vipl_obj *first(struct vipl_nic *nic, enum vipl_kind kind)
@@ -164,7 +175,7 @@ static void kill_objects(struct vipl_nic *nic)
 		vipl_ptag_kill(vipl_container(o, struct vipl_ptag, obj));
 }
 
-VIP_RETURN VipCloseNic(VIP_NIC_HANDLE NicHandle)
+static VIP_RETURN close_nic(VIP_NIC_HANDLE NicHandle)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 
@@ -187,13 +198,18 @@ VIP_RETURN VipCloseNic(VIP_NIC_HANDLE NicHandle)
 	return VIP_SUCCESS;
 }
 
+VIP_RETURN VipCloseNic(VIP_NIC_HANDLE NicHandle)
+{
+	return VIPL_CALL(close_nic(NicHandle));
+}
+
 static VIP_ULONG to_ulong(uint64_t v)
 {
 	return v > (VIP_ULONG)-1 ? (VIP_ULONG)-1 : (VIP_ULONG)v;
 }
 
-VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle,
-		       VIP_NIC_ATTRIBUTES *NicAttribs)
+static VIP_RETURN query_nic(VIP_NIC_HANDLE NicHandle,
+			    VIP_NIC_ATTRIBUTES *NicAttribs)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	const struct vipl_identity *l;
@@ -230,4 +246,10 @@ VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle,
 	*NicAttribs = a;
 	vipl_nic_put(nic);
 	return VIP_SUCCESS;
+}
+
+VIP_RETURN VipQueryNic(VIP_NIC_HANDLE NicHandle,
+		       VIP_NIC_ATTRIBUTES *NicAttribs)
+{
+	return VIPL_CALL(query_nic(NicHandle, NicAttribs));
 }

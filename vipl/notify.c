@@ -15,6 +15,7 @@
  */
 #include <stdlib.h>
 
+#include "msg.h"
 #include "notify.h"
 #include "service.h"
 
@@ -303,26 +304,44 @@ out:
 	return r;
 }
 
-VIP_RETURN VipSendNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
-			 VIP_VI_CALLBACK Handler)
+static VIP_RETURN send_notify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
+			      VIP_VI_CALLBACK Handler)
 {
 	const struct vipl_pending p = { .vi_fn = Handler, .context = Context };
 
 	return notify(VIPL_SENDQ, ViHandle, &p);
 }
 
-VIP_RETURN VipRecvNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
+VIP_RETURN VipSendNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
 			 VIP_VI_CALLBACK Handler)
+{
+	return VIPL_CALL(send_notify(ViHandle, Context, Handler));
+}
+
+static VIP_RETURN recv_notify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
+			      VIP_VI_CALLBACK Handler)
 {
 	const struct vipl_pending p = { .vi_fn = Handler, .context = Context };
 
 	return notify(VIPL_RECVQ, ViHandle, &p);
 }
 
-VIP_RETURN VipCQNotify(VIP_CQ_HANDLE CQHandle, VIP_PVOID Context,
-		       VIP_CQ_CALLBACK Handler)
+VIP_RETURN VipRecvNotify(VIP_VI_HANDLE ViHandle, VIP_PVOID Context,
+			 VIP_VI_CALLBACK Handler)
+{
+	return VIPL_CALL(recv_notify(ViHandle, Context, Handler));
+}
+
+static VIP_RETURN cq_notify(VIP_CQ_HANDLE CQHandle, VIP_PVOID Context,
+			    VIP_CQ_CALLBACK Handler)
 {
 	const struct vipl_pending p = { .cq_fn = Handler, .context = Context };
 
 	return notify(CQ, CQHandle, &p);
+}
+
+VIP_RETURN VipCQNotify(VIP_CQ_HANDLE CQHandle, VIP_PVOID Context,
+		       VIP_CQ_CALLBACK Handler)
+{
+	return VIPL_CALL(cq_notify(CQHandle, Context, Handler));
 }

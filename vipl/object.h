@@ -115,6 +115,8 @@ void vipl_nic_unlock(struct vipl_nic *nic);
 /* A new object of its, with one reference more of the NIC; or NULL. */
 void *vipl_nic_new(struct vipl_nic *nic, enum vipl_kind kind);
 void vipl_nic_disown(struct vipl_obj *o);
+/* The reason of a call that has no room for such an object, if it has none. */
+void vipl_no_resource(const struct vipl_nic *nic, const char *what);
 
 struct vipl_vi *vipl_vi_get(VIP_VI_HANDLE h);
 void vipl_vi_put(struct vipl_vi *vi);
@@ -143,7 +145,8 @@ int vipl_event_known(struct vipl_nic *nic, const struct vipl_event *ev);
 /* The same, and that its address is as long as VipQueryNic says, at most. */
 int vipl_request_fits(struct vipl_nic *nic, const struct vipl_request *req);
 
-/* An address in writing, and the reverse; size is at least 128. */
+/* An address in writing, and the reverse; size is at least VIPL_ADDR_TEXT. */
+#define VIPL_ADDR_TEXT	128
 int vipl_addr_parse(struct vipl_nic *nic, const char *text, uint8_t *host);
 void vipl_addr_format(struct vipl_nic *nic, const uint8_t *host, char *text,
 		      size_t size);

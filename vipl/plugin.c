@@ -15,8 +15,6 @@
 #define VIPL_PLUGINDIR	"/usr/local/lib/vipl"
 #endif
 
-#define REMEDY	"install package libvipl1-plugins, or from the sources: make install"
-
 /* Looks at the program itself, which comes first. */
 static int has_loader(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -54,6 +52,15 @@ int vipl_plugin_dir(char *dir, size_t size)
 	return fits && *dir == '/' ? 0 : -1;
 }
 
+/* With the package's plug-ins there, the name is what is wrong. */
+static const char *no_plugin_remedy(const char *dir)
+{
+	char path[PATH_MAX + sizeof("/shm.so")];
+
+	snprintf(path, sizeof(path), "%s/shm.so", dir);
+	return sys_exists(path) ? MSG_VIAINFO : MSG_PLUGINS;
+}
+
 vipl_provider_entry *vipl_plugin(const char *name)
 {
 	char dir[PATH_MAX], path[PATH_MAX + VIPL_PROVIDER_LEN + 8];
@@ -62,17 +69,16 @@ vipl_provider_entry *vipl_plugin(const char *name)
 	void *so;
 
 	if (is_static()) {
-		vipl_msg("no provider %s: a program that is linked with -static can load none; link it with the shared libvipl",
-			 name);
+		vipl_msg(MSG_STATIC, name);
 		return NULL;
 	}
 	if (vipl_plugin_dir(dir, sizeof(dir))) {
-		vipl_msg("no provider %s: VIPL_PROVIDERS names no folder", name);
+		vipl_msg(MSG_NO_PLUGIN_DIR, name);
 		return NULL;
 	}
 	snprintf(path, sizeof(path), "%s/%s.so", dir, name);
 	if (!sys_exists(path)) {
-		vipl_msg("no provider %s: %s is missing; " REMEDY, name, path);
+		vipl_msg(MSG_NO_PLUGIN, name, path, no_plugin_remedy(dir));
 		return NULL;
 	}
 	so = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -83,8 +89,7 @@ vipl_provider_entry *vipl_plugin(const char *name)
 		return entry;
 	}
 	why = dlerror();
-	vipl_msg("cannot load provider %s: %s; " REMEDY, name,
-		 why ? why : path);
+	vipl_msg(MSG_BAD_PLUGIN, name, why ? why : path);
 	if (so)
 		dlclose(so);
 	return NULL;

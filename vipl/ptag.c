@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "msg.h"
 #include "object.h"
 
 /* A live tag of this NIC handle, referenced, or NULL. */
@@ -70,7 +71,8 @@ static VIP_RETURN create(struct vipl_nic *nic, VIP_PROTECTION_HANDLE *out)
 	return VIP_SUCCESS;
 }
 
-VIP_RETURN VipCreatePtag(VIP_NIC_HANDLE NicHandle, VIP_PROTECTION_HANDLE *Ptag)
+static VIP_RETURN create_ptag(VIP_NIC_HANDLE NicHandle,
+			      VIP_PROTECTION_HANDLE *Ptag)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -83,6 +85,11 @@ VIP_RETURN VipCreatePtag(VIP_NIC_HANDLE NicHandle, VIP_PROTECTION_HANDLE *Ptag)
 	}
 	vipl_nic_put(nic);
 	return r;
+}
+
+VIP_RETURN VipCreatePtag(VIP_NIC_HANDLE NicHandle, VIP_PROTECTION_HANDLE *Ptag)
+{
+	return VIPL_CALL(create_ptag(NicHandle, Ptag));
 }
 
 static VIP_RETURN destroy(struct vipl_nic *nic, VIP_PROTECTION_HANDLE h)
@@ -99,7 +106,8 @@ static VIP_RETURN destroy(struct vipl_nic *nic, VIP_PROTECTION_HANDLE h)
 	return r;
 }
 
-VIP_RETURN VipDestroyPtag(VIP_NIC_HANDLE NicHandle, VIP_PROTECTION_HANDLE Ptag)
+static VIP_RETURN destroy_ptag(VIP_NIC_HANDLE NicHandle,
+			       VIP_PROTECTION_HANDLE Ptag)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -112,4 +120,9 @@ VIP_RETURN VipDestroyPtag(VIP_NIC_HANDLE NicHandle, VIP_PROTECTION_HANDLE Ptag)
 	}
 	vipl_nic_put(nic);
 	return r;
+}
+
+VIP_RETURN VipDestroyPtag(VIP_NIC_HANDLE NicHandle, VIP_PROTECTION_HANDLE Ptag)
+{
+	return VIPL_CALL(destroy_ptag(NicHandle, Ptag));
 }

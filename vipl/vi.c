@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <string.h>
 
+#include "msg.h"
 #include "notify.h"
 #include "service.h"
 
@@ -178,9 +179,10 @@ out:
 	return r;
 }
 
-VIP_RETURN VipCreateVi(VIP_NIC_HANDLE NicHandle, VIP_VI_ATTRIBUTES *ViAttribs,
-		       VIP_CQ_HANDLE SendCQHandle, VIP_CQ_HANDLE RecvCQHandle,
-		       VIP_VI_HANDLE *ViHandle)
+static VIP_RETURN create_vi(VIP_NIC_HANDLE NicHandle,
+			    VIP_VI_ATTRIBUTES *ViAttribs,
+			    VIP_CQ_HANDLE SendCQHandle,
+			    VIP_CQ_HANDLE RecvCQHandle, VIP_VI_HANDLE *ViHandle)
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -191,9 +193,19 @@ VIP_RETURN VipCreateVi(VIP_NIC_HANDLE NicHandle, VIP_VI_ATTRIBUTES *ViAttribs,
 		r = vipl_service_start(nic, 0) ? VIP_ERROR_RESOURCE :
 			create_checked(nic, ViAttribs, SendCQHandle,
 				       RecvCQHandle, ViHandle);
+		if (r == VIP_ERROR_RESOURCE)
+			vipl_no_resource(nic, "VI");
 	}
 	vipl_nic_put(nic);
 	return r;
+}
+
+VIP_RETURN VipCreateVi(VIP_NIC_HANDLE NicHandle, VIP_VI_ATTRIBUTES *ViAttribs,
+		       VIP_CQ_HANDLE SendCQHandle, VIP_CQ_HANDLE RecvCQHandle,
+		       VIP_VI_HANDLE *ViHandle)
+{
+	return VIPL_CALL(create_vi(NicHandle, ViAttribs, SendCQHandle,
+				   RecvCQHandle, ViHandle));
 }
 
 /* Is h its handle yet, and its state Idle? nic->lock held. */
@@ -233,7 +245,7 @@ static VIP_RETURN destroy(struct vipl_vi *vi, VIP_VI_HANDLE h)
 	return VIP_SUCCESS;
 }
 
-VIP_RETURN VipDestroyVi(VIP_VI_HANDLE ViHandle)
+static VIP_RETURN destroy_vi(VIP_VI_HANDLE ViHandle)
 {
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
 	struct vipl_nic *nic;
@@ -254,15 +266,20 @@ VIP_RETURN VipDestroyVi(VIP_VI_HANDLE ViHandle)
 	return r;
 }
 
+VIP_RETURN VipDestroyVi(VIP_VI_HANDLE ViHandle)
+{
+	return VIPL_CALL(destroy_vi(ViHandle));
+}
+
 static VIP_BOOLEAN queue_empty(struct vipl_vi *vi, int queue)
 {
 	return vipl_ops(&vi->obj)->queue_empty(vi, queue) ? VIP_TRUE :
 							    VIP_FALSE;
 }
 
-VIP_RETURN VipQueryVi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE *State,
-		      VIP_VI_ATTRIBUTES *ViAttribs, VIP_BOOLEAN *SendQEmpty,
-		      VIP_BOOLEAN *RecvQEmpty)
+static VIP_RETURN query_vi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE *State,
+			   VIP_VI_ATTRIBUTES *ViAttribs,
+			   VIP_BOOLEAN *SendQEmpty, VIP_BOOLEAN *RecvQEmpty)
 {
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -288,6 +305,14 @@ VIP_RETURN VipQueryVi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE *State,
 out:
 	vipl_vi_put(vi);
 	return r;
+}
+
+VIP_RETURN VipQueryVi(VIP_VI_HANDLE ViHandle, VIP_VI_STATE *State,
+		      VIP_VI_ATTRIBUTES *ViAttribs, VIP_BOOLEAN *SendQEmpty,
+		      VIP_BOOLEAN *RecvQEmpty)
+{
+	return VIPL_CALL(query_vi(ViHandle, State, ViAttribs, SendQEmpty,
+				  RecvQEmpty));
 }
 
 /* nic->lock held. */
@@ -319,8 +344,8 @@ static VIP_RETURN set_attrs(struct vipl_vi *vi, VIP_VI_HANDLE h,
 	return r;
 }
 
-VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE ViHandle,
-			      VIP_VI_ATTRIBUTES *ViAttribs)
+static VIP_RETURN set_vi_attributes(VIP_VI_HANDLE ViHandle,
+				    VIP_VI_ATTRIBUTES *ViAttribs)
 {
 	struct vipl_vi *vi = vipl_vi_get(ViHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
@@ -335,4 +360,10 @@ VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE ViHandle,
 	}
 	vipl_vi_put(vi);
 	return r;
+}
+
+VIP_RETURN VipSetViAttributes(VIP_VI_HANDLE ViHandle,
+			      VIP_VI_ATTRIBUTES *ViAttribs)
+{
+	return VIPL_CALL(set_vi_attributes(ViHandle, ViAttribs));
 }

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "../../vipl/messages.h"
 #include "../../vipl/sys.h"
 #include "ka.h"
 #include "ka_node.h"
@@ -53,8 +54,7 @@ VIP_RETURN ka_call(const struct ka_nic *nic, unsigned long cmd, void *arg)
 	int ret = ka_ioctl(nic, cmd, arg);
 
 	if (ret < 0 && errno == ENOTTY && !atomic_flag_test_and_set(&told)) {
-		ka_host->msg("the kernel modules are older than this library and lack call %#lx: install both of one release",
-			     _IOC_NR(cmd));
+		ka_host->msg(MSG_OLD_MODULES, _IOC_NR(cmd));
 		errno = ENOTTY;
 	}
 	return ka_verdict(ret);
@@ -147,16 +147,17 @@ static VIP_RETURN open_failed(const char *node)
 		break;
 	case EACCES:
 	case EPERM:
-		ka_host->msg("no permission to use /dev/%s: join group via (usermod -aG via USER, then log in again)",
-			 node);
+		ka_host->msg(MSG_NO_PERMISSION, node);
 		break;
 	case EMFILE:
+		ka_host->msg(MSG_OPEN_FILES, node);
+		return VIP_ERROR_RESOURCE;
 	case ENFILE:
 	case ENOMEM:
-		ka_host->msg("cannot open /dev/%s: %s", node, strerror(errno));
+		ka_host->msg(MSG_CANNOT_OPEN, node, strerror(errno));
 		return VIP_ERROR_RESOURCE;
 	default:
-		ka_host->msg("cannot open /dev/%s: %s", node, strerror(errno));
+		ka_host->msg(MSG_CANNOT_OPEN, node, strerror(errno));
 	}
 	return VIP_INVALID_PARAMETER;
 }
@@ -242,11 +243,10 @@ static VIP_RETURN hello(struct vipl_nic *n, const char *node)
 			return open_failed(node);
 		abi = spoken(nic);
 		if (abi == VIA_ABI_VERSION)
-			ka_host->msg("/dev/%s has another layout of the VIA interface than this library, both of version %u: install both of one release",
-				     node, abi);
+			ka_host->msg(MSG_OTHER_LAYOUT, node, abi);
 		else
-			ka_host->msg("/dev/%s speaks version %u of the VIA interface, and this library version %d: install both of one release",
-				     node, abi, VIA_ABI_VERSION);
+			ka_host->msg(MSG_OTHER_VERSION, node, abi,
+				     VIA_ABI_VERSION);
 		return VIP_INVALID_PARAMETER;
 	}
 	nic->ifindex = h.ifindex;
@@ -267,8 +267,7 @@ static VIP_RETURN map_ctl(struct ka_nic *nic, const char *node)
 		nic->ctl = p;
 		return VIP_SUCCESS;
 	}
-	ka_host->msg("cannot map the control page of /dev/%s: %s", node,
-		 strerror(errno));
+	ka_host->msg(MSG_CANNOT_MAP, node, strerror(errno));
 	return VIP_ERROR_RESOURCE;
 }
 
@@ -299,8 +298,7 @@ static VIP_RETURN ka_open(struct vipl_nic *n, const char *node)
 		return VIP_INVALID_PARAMETER;
 	}
 	if (strncmp(node, "via_", 4) || !ka_node_well_formed(node)) {
-		ka_host->msg("'ka:%.64s' names no VI NIC; those there are: ls /dev/via_*",
-			     node);
+		ka_host->msg(MSG_NOT_A_NODE, node);
 		return VIP_INVALID_PARAMETER;
 	}
 	nic->fd = open_node(node);
@@ -355,12 +353,11 @@ static void explain(uint32_t reason, VIP_ULONG len)
 	struct rlimit lim;
 
 	if (reason == VIA_REASON_USER_QUOTA)
-		ka_host->msg("cannot pin %lu bytes: the user's total over all processes is used up; root may raise it, in pages: via limit set pages NUMBER",
-			 len);
+		ka_host->msg(MSG_PAGES_QUOTA, len);
 	if (reason != VIA_REASON_MEMLOCK || getrlimit(RLIMIT_MEMLOCK, &lim))
 		return;
-	ka_host->msg("cannot pin %lu bytes: the locked-memory limit is %llu KiB; raise it with 'ulimit -l' or a memlock line in /etc/security/limits.conf",
-		 len, (unsigned long long)lim.rlim_cur / 1024);
+	ka_host->msg(MSG_MEMLOCK, len,
+		     (unsigned long long)lim.rlim_cur / 1024);
 }
 
 static VIP_RETURN ka_mem_register(struct vipl_nic *nic, void *addr,

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
+#include "../../vipl/messages.h"
 #include "../../vipl/sys.h"
 #include "ka_node.h"
 
@@ -152,26 +154,61 @@ int ka_loaded(void)
 	return sys_exists(AGENT_MODULE);
 }
 
-/* How to make an interface a VI NIC, now. */
-const char *ka_attach_command(const char *iface, char *cmd, size_t size)
+/* Whether modprobe would find them, by depmod's list for this kernel. */
+static int installed(void)
 {
-	snprintf(cmd, size, "via dev attach %s", iface);
-	return cmd;
+	char path[sizeof("/lib/modules//modules.dep") +
+		  sizeof(((struct utsname *)0)->release)], line[4096];
+	struct utsname u;
+	int found = 0;
+	FILE *f;
+
+	if (uname(&u))
+		return 0;
+	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", u.release);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (!found && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, ":")] = '\0';
+		found = strstr(line, "/via_ka.ko") != NULL;
+	}
+	fclose(f);
+	return found;
+}
+
+static int have_modules(void)
+{
+	return ka_loaded() || installed();
+}
+
+const char *ka_remedy(const char *iface, char remedy[KA_REMEDY_LEN])
+{
+	if (have_modules())
+		snprintf(remedy, KA_REMEDY_LEN, MSG_AS_ROOT_ATTACH, iface);
+	else
+		strcpy(remedy, MSG_AS_ROOT_MODULES);
+	return remedy;
+}
+
+void ka_none(char *line, size_t size)
+{
+	char remedy[KA_REMEDY_LEN];
+
+	snprintf(line, size, have_modules() ? MSG_NO_NIC : MSG_NO_MODULES,
+		 ka_remedy("INTERFACE", remedy));
 }
 
 int ka_explain(const char *rest, char *line, size_t size)
 {
-	char cmd[KA_NODE_LEN + 64], path[KA_NODE_LEN + 8];
+	char path[KA_NODE_LEN + 8];
 
 	if (!*rest) {
-		snprintf(line, size, ka_loaded() ?
-			 "no VI NIC; for one within this host: modprobe via_lo; for an interface: %s" :
-			 "the kernel modules are not loaded; within this host: modprobe via_lo; for an interface: %s",
-			 ka_attach_command("eth0", cmd, sizeof(cmd)));
+		ka_none(line, size);
 		return 0;
 	}
 	if (!ka_node_well_formed(rest)) {
-		snprintf(line, size, "'%.64s' is no name of a node", rest);
+		snprintf(line, size, MSG_NOT_A_NODE, rest);
 		return 0;
 	}
 	if (!exists(rest))
@@ -179,8 +216,7 @@ int ka_explain(const char *rest, char *line, size_t size)
 	snprintf(path, sizeof(path), "/dev/%s", rest);
 	if (!syscall(SYS_faccessat, AT_FDCWD, path, R_OK | W_OK))
 		return -1;
-	snprintf(line, size, "no permission to use %s: join group via (usermod -aG via USER, then log in again)",
-		 path);
+	snprintf(line, size, MSG_NO_PERMISSION, rest);
 	return 0;
 }
 
@@ -191,24 +227,27 @@ int ka_node_elsewhere(const char *node, char *line, size_t size)
 	snprintf(path, sizeof(path), SYSFS_CLASS "/%s", node);
 	if (!sys_exists(path))
 		return 0;
-	snprintf(line, size, "VI NIC %s is there, but its interface is in another network namespace: run the program in that one (ip netns exec)",
-		 node);
+	snprintf(line, size, MSG_ELSEWHERE, node);
 	return 1;
 }
 
 int ka_node_missing(const char *node, char *line, size_t size)
 {
-	char cmd[KA_NODE_LEN + 64];
+	const char *iface = node + strlen("via_"), *how;
+	char remedy[KA_REMEDY_LEN];
 
-	if (!strcmp(node, "via_lo"))
-		snprintf(line, size, "no VI NIC via_lo: node /dev/via_lo is missing; load it with: modprobe via_lo");
+	if (!have_modules())
+		how = MSG_AS_ROOT_MODULES;
+	else if (!strcmp(node, "via_lo"))
+		how = MSG_LOAD_LO;
 	else if (is_udp(node))
-		snprintf(line, size, "no VI NIC %s: node /dev/%s is missing; attach an address of this host with: via dev attach ADDRESS",
-			 node, node);
+		how = MSG_ATTACH_UDP;
 	else
-		snprintf(line, size, "no VI NIC %s: node /dev/%s is missing; attach the interface with: %s",
-			 node, node,
-			 ka_attach_command(node + strlen("via_"), cmd,
-					   sizeof(cmd)));
+		how = ka_remedy(iface, remedy);
+	/* Nothing makes a NIC of an interface that is not there. */
+	if (strcmp(node, "via_lo") && !is_udp(node) && !if_nametoindex(iface))
+		snprintf(line, size, MSG_NO_INTERFACE, node, iface);
+	else
+		snprintf(line, size, MSG_NO_NODE, node, node, how);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #define KA_NODE_LEN	64
+#define KA_REMEDY_LEN	(KA_NODE_LEN + 64)
 
 /* Can it be a part of a node's name? */
 int ka_node_well_formed(const char *s);
@@ -14,8 +15,10 @@ int ka_node_find(const char *base, char *node);
 int ka_node_nth(int n, char *node);
 /* Is the kernel agent loaded? */
 int ka_loaded(void);
-/* How to make an interface a VI NIC, now. */
-const char *ka_attach_command(const char *iface, char *cmd, size_t size);
+/* How an interface becomes a VI NIC here, or the package that is missing. */
+const char *ka_remedy(const char *iface, char remedy[KA_REMEDY_LEN]);
+/* A message where there is no VI NIC at all. */
+void ka_none(char *line, size_t size);
 /*
  * The node of a VI NIC that this network namespace cannot open (ENXIO): 1, and
  * what to say; 0 if there is no such NIC.

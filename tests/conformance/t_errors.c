@@ -403,8 +403,11 @@ static unsigned int losses_said(FILE *log, VIP_VI_HANDLE vi,
 			return n;
 		}
 		CHECK(!strstr(line, "nil"));
-		if (strstr(line, "misaligned"))
+		if (strstr(line, "misaligned")) {
+			/* And its second line, the remedy. */
+			CHECK(fgets(line, sizeof(line), log) != NULL);
 			return n;
+		}
 		CHECK(strstr(line, "the connection of VI") != NULL);
 		CHECK(strstr(line, "is lost\n") != NULL);
 		n++;

@@ -67,7 +67,7 @@ static void good_names(void)
 	}
 }
 
-/* A missing device is said in one line that names it. */
+/* A missing device: the fault, which names it, and a remedy in a line. */
 static void missing_line(void)
 {
 	int fds[2], saved = dup(2);
@@ -88,7 +88,10 @@ static void missing_line(void)
 	REQUIRE(n > 0);
 	text[n] = 0;
 	CHECK(strstr(text, "via_nonesuch") != NULL);
-	CHECK(strchr(text, '\n') == text + n - 1);
+	CHECK(text[n - 1] == '\n');
+	for (char *line = text; *line; line += strcspn(line, "\n") + 1)
+		CHECK(!strncmp(line, "vipl: ", 6) &&
+		      strcspn(line, "\n") <= 80);
 }
 
 static void many(void)

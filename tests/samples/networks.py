@@ -109,7 +109,7 @@ def two_processes(runner, device):
 
 LOSS = re.compile(r"vipl: .+: the connection of VI 0x[0-9a-f]+ to \S+ is "
                   r"lost$")
-LAST = re.compile(r"vipl: .+: descriptor 0x[0-9a-f]+ on VI 0x[0-9a-f]+ is "
+LAST = re.compile(r"vipl: .+: descriptor 0x[0-9a-f]+ is "
                   r"misaligned")
 
 

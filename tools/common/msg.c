@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include <vipl_ext.h>
@@ -14,13 +15,21 @@
 void (*msg_before)(void);
 void (*msg_last)(const char *text);
 
+/* The fault, and after a newline its remedy. */
 static void say(const char *text)
 {
+	const char *name = program_invocation_short_name;
+	int fault = (int)strcspn(text, "\n");
+
 	if (msg_before)
 		msg_before();
 	fflush(stdout);
 	/* One write: other threads and processes may warn, too. */
-	fprintf(stderr, "%s: %s\n", program_invocation_short_name, text);
+	if (text[fault])
+		fprintf(stderr, "%s: %.*s\n%s: %s\n", name, fault, text, name,
+			text + fault + 1);
+	else
+		fprintf(stderr, "%s: %s\n", name, text);
 }
 
 void warn_msg(const char *fmt, ...)
@@ -45,6 +54,40 @@ void die(const char *fmt, ...)
 	say(text);
 	if (msg_last)
 		msg_last(text);
+	exit(1);
+}
+
+/* The reason, or NULL: the library has printed it. */
+static const char *reason(char *text, size_t size, const char *what,
+			  const char *name, VIP_RETURN rc)
+{
+	const char *quiet = getenv("VIPL_QUIET"), *why = VipExtLastError();
+
+	if (!*why)
+		snprintf(text, size, "%s %s: %s", what, name, vip_str(rc));
+	else if (quiet && *quiet && strcmp(quiet, "0"))
+		snprintf(text, size, "%s", why);
+	else
+		return NULL;
+	return text;
+}
+
+void warn_reason(const char *what, const char *name, VIP_RETURN rc)
+{
+	char text[1024];
+
+	if (reason(text, sizeof(text), what, name, rc))
+		say(text);
+}
+
+void die_reason(const char *what, const char *name, VIP_RETURN rc)
+{
+	char text[1024];
+
+	if (reason(text, sizeof(text), what, name, rc))
+		die("%s", text);
+	if (msg_last)
+		msg_last(VipExtLastError());
 	exit(1);
 }
 

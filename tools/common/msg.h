@@ -20,6 +20,14 @@ void die_usage(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), noreturn));
 
 /*
+ * A call of the library failed: its reason, once. The library has printed it
+ * already, unless VIPL_QUIET is set; "WHAT NAME: code" where there is none.
+ */
+void warn_reason(const char *what, const char *name, VIP_RETURN rc);
+void die_reason(const char *what, const char *name, VIP_RETURN rc)
+	__attribute__((noreturn));
+
+/*
  * Called before a line is printed, and by die() after its line, with it: the
  * last chance to print what there is. NULL: nothing.
  */

@@ -12,9 +12,6 @@
 #include "msg.h"
 #include "nic.h"
 
-#define NIC_REMEDY \
-	"-d shm:0 reaches programs of this machine, -d ofi:tcp other machines; as root, modprobe via_lo or via dev attach INTERFACE makes one"
-
 static int not_hidden(const struct dirent *d)
 {
 	return d->d_name[0] != '.';
@@ -39,7 +36,7 @@ int nic_for_each(int (*fn)(const char *name, void *arg), void *arg)
 
 void nic_none(void)
 {
-	die("no VI NIC on this machine: %s", NIC_REMEDY);
+	die("no VI NIC of the kernel on this host\nas root: via dev attach INTERFACE");
 }
 
 static int first_real(const char *name, void *arg)
@@ -68,16 +65,9 @@ static const char *default_nic(void)
 /* dev NULL: no node here, and the library was told of no default either. */
 static void cannot_open(const char *dev, VIP_RETURN rc)
 {
-	char any[NAME_MAX + 1] = "";
-
 	if (!dev)
-		nic_none();
-	nic_for_each(first_real, any);
-	if (*any || strchr(dev, ':'))
-		die("cannot open VI NIC %s: %s (viainfo lists the NICs)", dev,
-		    vip_str(rc));
-	die("cannot open VI NIC %s: %s; instead of it: %s", dev, vip_str(rc),
-	    NIC_REMEDY);
+		dev = "default";
+	die_reason("cannot open VI NIC", dev, rc);
 }
 
 /*
@@ -139,8 +129,7 @@ void region_alloc(struct nic *n, struct region *r, size_t len, bool rdma)
 		die("out of memory (%zu bytes)", r->len);
 	rc = VipRegisterMem(n->h, r->p, r->len, &attr, &r->handle);
 	if (rc != VIP_SUCCESS)
-		die("cannot register %zu bytes with %s: %s", r->len, n->dev,
-		    vip_str(rc));
+		die_reason("cannot register memory with", n->dev, rc);
 }
 
 void region_free(struct nic *n, struct region *r)

@@ -145,6 +145,7 @@ VIP_RETURN VipExtConnectDone(void *, VIP_VI_ATTRIBUTES *, void *,
 			     VIP_ULONG *);
 VIP_RETURN VipExtFormatAddress(void *, const VIP_NET_ADDRESS *, char *,
 			       VIP_ULONG);
+const char *VipExtLastError(void);
 const char *VipExtReturnText(VIP_RETURN);
 const char *VipExtErrorText(int);
 const char *VipExtStateText(int);

@@ -8,13 +8,26 @@ DESCRIPTOR_ERROR, INVALID_STATE, ERROR_NAMESERVICE, NO_MATCH = 11, 12, 13, 14
 NOT_REACHABLE, NOT_SUPPORTED = 15, 16
 
 
+# Of these the code has no reason behind it: they leave VipExtLastError.
+WITHOUT_REASON = {"VipPostSend", "VipPostRecv", "VipSendDone", "VipRecvDone",
+                  "VipSendWait", "VipRecvWait", "VipCQDone", "VipCQWait"}
+
+
+def last_reason():
+    """The reason of this thread's last call that failed, as one line."""
+    text = ffi.string(lib.VipExtLastError()).decode(errors="replace")
+    return text.replace("\n", "; ")
+
+
 class Error(Exception):
-    """A call that failed: `call`, `code`."""
+    """A call that failed: `call`, `code`, and `reason`, which is "" where the
+    code says it all."""
 
     def __init__(self, call, code):
         self.call, self.code = call, code
-        super().__init__(
-            f"{call}: {ffi.string(lib.VipExtReturnText(code)).decode()}")
+        self.reason = "" if call in WITHOUT_REASON else last_reason()
+        text = ffi.string(lib.VipExtReturnText(code)).decode()
+        super().__init__(": ".join(filter(None, (call, text, self.reason))))
 
 
 class Timeout(Error, TimeoutError):

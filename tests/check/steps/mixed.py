@@ -125,8 +125,8 @@ def lacking(session):
     with modules_of(session, changed("lacking", LACKS)) as node:
         suite(session, "--suite early", "older modules")
         result = node.run(f"{CONFORM} -d via_lo -g 'resize.*'", 120)
-        if not result.rc or \
-                "older than this library and lack call 0x32" not in result.all:
+        if not result.rc or "the kernel modules are older and lack call " \
+                "0x32" not in result.all:
             raise StepFailed(f"what is lacked is not told: {result.all}")
         for command in ("dev", "limit", "peer show via_lo"):
             expect(node, f"{VIA} {command}", 1, "older than this program")
@@ -190,7 +190,6 @@ def before(session, commit):
     expect(node, f"{tree}/build/viaconform -d via_lo -g send.*", 2,
            "/dev/via_lo does not speak version 1 of the VIA interface")
     with modules_of(session, tree):
-        expect(node, f"{CONFORM} -d via_lo -g send.*", 2, "/dev/via_lo has "
-               "another layout of the VIA interface than this library, both "
-               "of version 1: install both of one release")
+        expect(node, f"{CONFORM} -d via_lo -g send.*", 2, "/dev/via_lo: "
+               "another layout of version 1 of the interface")
     balanced(session, [node])

@@ -60,7 +60,7 @@ def run(session):
 ENDS = f"{BUILD}/samples/ends"
 ORDERLY = ("disconnect", "destroy", "close", "exit", "kill")
 LOSS = r"^vipl: {}: the connection of VI 0x[0-9a-f]+ to {} is lost$"
-LAST = r"^vipl: \S+: descriptor 0x[0-9a-f]+ on VI 0x[0-9a-f]+ is misaligned"
+LAST = r"^vipl: \S+: descriptor 0x[0-9a-f]+ is misaligned"
 
 
 class Ends:

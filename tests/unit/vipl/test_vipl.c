@@ -14,6 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <pthread.h>
+#include <vipl_ext.h>
+
 #include "fake.h"
 #include "unit.h"
 
@@ -580,24 +583,31 @@ static void sentences(void)
 	fake_event(VIA_ERR_POST_DESC, id, 0x1008);
 	fake.event_flags = 0;
 	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       wanted("vipl: " FAKE_NODE ": descriptor 0x1008 "
-				      "on VI %p is misaligned, or its memory "
-				      "is not registered", vi));
+			       "vipl: " FAKE_NODE ": descriptor 0x1008 is "
+			       "misaligned or not registered");
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
+			       wanted("vipl: VI %p: align it to 64 bytes, in "
+				      "registered memory", vi));
 	fake_event(VIA_ERR_RECVQ_EMPTY, id, 0);
 	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       wanted("vipl: " FAKE_NODE ": a message to VI %p "
-				      "is dropped, since no receive is posted",
-				      vi));
+			       wanted("vipl: " FAKE_NODE ": VI %p dropped a "
+				      "message: no receive is posted", vi));
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
+			       "vipl: post the receive before the peer sends");
 	fake_event(VIA_ERR_VI_OVERRUN, id, 0x1040);
 	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       wanted("vipl: " FAKE_NODE ": descriptor 0x1040 "
-				      "is one too many for the send queue of "
-				      "VI %p and is dropped", vi));
+			       wanted("vipl: " FAKE_NODE ": VI %p dropped "
+				      "descriptor 0x1040", vi));
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
+			       "vipl: its send queue is full: collect "
+			       "completed ones");
 	fake_event(VIA_ERR_RDMAR_PROT, id, 0);
 	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       wanted("vipl: " FAKE_NODE ": VI %p refuses its "
-				      "peer an RDMA Read of memory that is "
-				      "not open to it", vi));
+			       wanted("vipl: " FAKE_NODE ": VI %p refused an "
+				      "RDMA Read of its peer", vi));
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
+			       "vipl: enable it for the VI and the region, "
+			       "with one tag");
 	setenv("VIPL_QUIET", "1", 1);
 	fake_event(VIA_ERR_CONN_LOST, id, 0);
 	/* The service thread has read it when it comes to closing the NIC. */
@@ -609,6 +619,9 @@ static void sentences(void)
 	CU_ASSERT_STRING_EQUAL(next_line(fds[0]), "");
 	close(fds[0]);
 }
+
+#define ONE_RELEASE "vipl: as root: install mvia-dkms and libvipl1 of one " \
+		    "release"
 
 /* Modules of another version, and older ones of ours: both are told, once. */
 static void other_releases(void)
@@ -625,24 +638,29 @@ static void other_releases(void)
 	CU_ASSERT_EQUAL(VipOpenNic(FAKE_NODE, &none), VIP_INVALID_PARAMETER);
 	fake.abi = 0;
 	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       "vipl: /dev/" FAKE_NODE " speaks version 7 of "
-			       "the VIA interface, and this library version 1: "
-			       "install both of one release");
+			       "vipl: /dev/" FAKE_NODE ": interface version 7, "
+			       "the library's is 1");
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]), ONE_RELEASE);
+	CU_ASSERT_STRING_EQUAL(VipExtLastError(),
+			       "/dev/" FAKE_NODE ": interface version 7, "
+			       "the library's is 1\nas root: install "
+			       "mvia-dkms and libvipl1 of one release");
 	fake.abi = VIA_ABI_VERSION;
 	CU_ASSERT_EQUAL(VipOpenNic(FAKE_NODE, &none), VIP_INVALID_PARAMETER);
 	fake.abi = 0;
 	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       "vipl: /dev/" FAKE_NODE " has another layout of "
-			       "the VIA interface than this library, both of "
-			       "version 1: install both of one release");
+			       "vipl: /dev/" FAKE_NODE ": another layout of "
+			       "version 1 of the interface");
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]), ONE_RELEASE);
 	setup(0);
 	fake.older = 1;
 	CU_ASSERT_EQUAL(VipCreateCQ(nic, 8, &cq), VIP_SUCCESS);
 	CU_ASSERT_EQUAL(VipResizeCQ(cq, 64), VIP_ERROR_NOT_SUPPORTED);
 	CU_ASSERT_STRING_EQUAL(next_line(fds[0]),
-			       "vipl: the kernel modules are older than this "
-			       "library and lack call 0x32: install both of "
-			       "one release");
+			       "vipl: the kernel modules are older and lack "
+			       "call 0x32");
+	CU_ASSERT_STRING_EQUAL(next_line(fds[0]), ONE_RELEASE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(VipExtLastError(), "call 0x32\n"));
 	CU_ASSERT_EQUAL(VipResizeCQ(cq, 64), VIP_ERROR_NOT_SUPPORTED);
 	fake.older = 0;
 	CU_ASSERT_EQUAL(VipResizeCQ(cq, 64), VIP_SUCCESS);
@@ -653,6 +671,46 @@ static void other_releases(void)
 	close(saved);
 	CU_ASSERT_STRING_EQUAL(next_line(fds[0]), "");
 	close(fds[0]);
+}
+
+/* In a thread of its own: nothing has failed there. */
+static void *other_thread(void *arg)
+{
+	(void)arg;
+	CU_ASSERT_STRING_EQUAL(VipExtLastError(), "");
+	CU_ASSERT_EQUAL(VipOpenNic(NULL, NULL), VIP_INVALID_PARAMETER);
+	CU_ASSERT_STRING_EQUAL(VipExtLastError(), "");
+	return NULL;
+}
+
+static void last_error(void)
+{
+	VIP_NET_ADDRESS addr = { 0 };
+	VIP_NIC_HANDLE none;
+	pthread_t t;
+	VIP_CQ_HANDLE cq;
+
+	CU_ASSERT_EQUAL(VipOpenNic("a name", &none), VIP_INVALID_PARAMETER);
+	CU_ASSERT_STRING_EQUAL(VipExtLastError(),
+			       "'a name' names no VI NIC\ngive a name that "
+			       "viainfo lists, such as shm:0");
+	/* What succeeds, and another thread, leave it. */
+	setup(0);
+	CU_ASSERT_EQUAL(VipCreateCQ(nic, 8, &cq), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(VipDestroyCQ(cq), VIP_SUCCESS);
+	CU_ASSERT_EQUAL(pthread_create(&t, NULL, other_thread, NULL), 0);
+	pthread_join(t, NULL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(VipExtLastError(), "'a name'"));
+	/* A failure without a reason ends it. */
+	CU_ASSERT_EQUAL(VipDestroyCQ(cq), VIP_INVALID_PARAMETER);
+	CU_ASSERT_STRING_EQUAL(VipExtLastError(), "");
+	CU_ASSERT_EQUAL(VipExtParseAddress(nic, "nonsense", &addr),
+			VIP_INVALID_PARAMETER);
+	CU_ASSERT_PTR_NOT_NULL(strstr(VipExtLastError(),
+				      "'nonsense' is no address of "));
+	CU_ASSERT_EQUAL(VipCreateCQ(nic, 1u << 30, &cq), VIP_ERROR_RESOURCE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(VipExtLastError(), "no room for a CQ"));
+	teardown();
 }
 
 static const char *hosts;	/* what stands in /etc/vip_hosts */
@@ -787,6 +845,7 @@ UNIT_MAIN("vipl",
 	  { "a forked child has nothing, the parent everything",
 	    forked_child },
 	  { "what is said of errors without a handler", sentences },
+	  { "the reason of a failure", last_error },
 	  { "modules of other releases", other_releases },
 	  { "names of this host on the loopback NIC", names_of_this_host },
 	  { "error handlers, and closing inside one", error_handlers },
