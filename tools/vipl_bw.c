@@ -67,7 +67,7 @@ static void set_peak(struct bw *b, uint32_t size)
 }
 
 /*
- * A plain RDMA Write takes no receive: a message without data behind the last
+ * A plain RDMA Write, or a Read, takes no receive: a message without data behind the last
  * one tells the receiver that all are in place.
  */
 static void close_writes(struct bw *b)
@@ -217,7 +217,8 @@ static void on_silence(struct bw *b)
 {
 	uint64_t now = now_ns();
 
-	if (!b->last_ns)
+	/* A peer that writes into memory, or reads it, says nothing meanwhile. */
+	if (!b->last_ns || (!b->counted && !b->sends))
 		b->last_ns = now;
 	else if (now - b->last_ns > GONE_NS)
 		die("the other end has been silent for %llu s",
@@ -247,6 +248,7 @@ static void bw_partial(void *arg, const char *why)
 	};
 
 	sum.bytes = sum.messages * b->size;
+	report_stop(sum.messages);
 	report_bw(b->size, &sum, why);
 	if (!b->reliable)
 		report_note("that counts what was sent, lost or not");
@@ -341,13 +343,15 @@ static void bw_size(struct session *s, uint32_t size)
 		.s = s, .data = &s->data, .size = size,
 		.sends = o->bidir || !s->server,
 		.receives = o->bidir || s->server,
-		.counted = o->op != OP_WRITE,
+		.counted = o->op != OP_WRITE && o->op != OP_READ,
 		.reliable = o->level != VIP_SERVICE_UNRELIABLE,
-		.credit = o->op == OP_WRITE ? UINT64_MAX : s->peer_rx,
+		.credit = s->peer_rx,
 		.target = o->seconds ? UINT64_MAX : o->iters,
 	};
 	uint64_t end;
 
+	if (!b.counted)
+		b.credit = UINT64_MAX;
 	chan_prepare(&s->data, o->op, size, &s->remote);
 	b.rbase = s->data.rdone;
 	b.granted = s->data.rposted - s->data.rdone;
@@ -360,6 +364,7 @@ static void bw_size(struct session *s, uint32_t size)
 		progress_watch(o, &bw_calls, &b, b.start);
 	run_queues(&b);
 	end = now_ns();
+	report_stop(bw_messages(&b));
 	session_barrier(s);
 	drain(&b);
 	if (s->server)
@@ -398,6 +403,7 @@ static void exact_size(struct pair *p, const struct opts *o, uint32_t size)
 	uint64_t start, quiet = 0;
 
 	chan_prepare(a, o->op, size, &to);
+	report_start();
 	start = now_ns();
 	while (b->rdone - first_got < o->iters) {
 		bool any = false;
@@ -426,6 +432,7 @@ static void exact_size(struct pair *p, const struct opts *o, uint32_t size)
 	while (chan_inflight(a))
 		chan_reap_wait(a);
 	sum.ns = now_ns() - start;
+	report_stop(o->iters);
 	sum.messages = o->iters;
 	sum.bytes = (uint64_t)o->iters * size;
 	report_bw(size, &sum, NULL);
@@ -446,6 +453,7 @@ static int exact_main(const struct opts *o)
 		die_usage("--exact sends one way and counts messages: leave out -b and -D");
 	c.buf_len = o->all ? 65536 : o->size ? o->size : 1;
 	c.max_transfer = c.buf_len;
+	use_cpu(o->cpu[0]);
 	pair_init(p, o, &c);
 	size = opts_first_size(o);
 	do {

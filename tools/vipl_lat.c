@@ -129,8 +129,23 @@ static uint64_t patience(const struct opts *o)
 	return o->level == VIP_SERVICE_UNRELIABLE ? LOST_NS : GONE_NS;
 }
 
+/* A whole one: there is no answer but the data. */
+static void read_round(struct end *e)
+{
+	uint32_t spins = 0;
+
+	chan_post_send(e->ch);
+	if (e->block)
+		return chan_reap_wait(e->ch);
+	while (!chan_send_done(e->ch))
+		if (!(++spins & (SPINS - 1)))
+			progress_check();
+}
+
 static void client_round(struct end *e, const struct opts *o, uint32_t *lost)
 {
+	if (e->op == OP_READ)
+		return read_round(e);
 	ping(e);
 	while (pong(e, patience(o)) == GOT_NOTHING) {
 		if (o->level != VIP_SERVICE_UNRELIABLE || *lost >= 1000)
@@ -152,12 +167,22 @@ struct lat_run {
 	uint32_t	lost;
 };
 
+/* Both messages of a round, or its read. */
+static void run_stop(struct lat_run *r)
+{
+	report_stop((uint64_t)r->samples.n * r->batch *
+		    (r->o->op == OP_READ ? 1 : 2));
+}
+
 static void run_report(struct lat_run *r, const char *why)
 {
+	uint64_t ns = (r->last - r->start - r->apart) / r->batch;
+
 	if (r->lost)
 		report_note("%u messages were lost and sent again", r->lost);
-	report_lat(r->size, &r->samples,
-		   (r->last - r->start - r->apart) / r->batch, why);
+	run_stop(r);
+	report_lat(r->size, &r->samples, r->o->op == OP_READ ? 2 * ns : ns,
+		   why);
 }
 
 static void run_partial(void *arg, const char *why)
@@ -210,7 +235,9 @@ static inline void run_sample(struct lat_run *r)
 {
 	uint64_t now = now_ns();
 
-	samples_add(&r->samples, (now - r->last) / r->batch);
+	/* What is reported is half a sample, and a whole RDMA Read. */
+	samples_add(&r->samples, (now - r->last) / r->batch *
+		    (r->o->op == OP_READ ? 2 : 1));
 	r->last = now;
 	progress_check();
 	if (__builtin_expect(now < progress_next, 1))
@@ -243,6 +270,7 @@ static void client_size(struct session *s, uint32_t size)
 			client_round(&e, o, &r.lost);
 		run_sample(&r);
 	} while (o->seconds ? r.last < end : r.samples.n * r.batch < o->iters);
+	run_stop(&r);
 
 	/* Until the server has heard it: an unreliable one may be lost. */
 	do {
@@ -280,6 +308,9 @@ static void server_size(struct session *s, uint32_t size)
 			heard = 0;
 			continue;
 		}
+		/* Its memory is read, and it hears of nothing but the end. */
+		if (e.op == OP_READ)
+			continue;
 		if (!heard)
 			heard = now_ns();
 		if (now_ns() - heard > GONE_NS)
@@ -365,6 +396,7 @@ static int exact_main(const struct opts *o)
 
 	c.buf_len = o->all ? 65536 : o->size ? o->size : 1;
 	c.max_transfer = c.buf_len;
+	use_cpu(o->cpu[0]);
 	pair_init(p, o, &c);
 	size = opts_first_size(o);
 	do {

@@ -102,17 +102,6 @@ static void no_blocking(int fd)
 	check(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK), "fcntl");
 }
 
-static void use_cpu(int cpu)
-{
-	cpu_set_t set;
-
-	if (cpu < 0)
-		return;
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	check(sched_setaffinity(0, sizeof(set), &set), "--cpus");
-}
-
 static struct sockaddr_in inet_addr_of(const char *host, uint16_t port)
 {
 	struct sockaddr_in a = {

@@ -27,9 +27,11 @@ from local import Local  # noqa: E402
 BUILD = os.path.join(os.path.dirname(os.path.dirname(HERE)), "build")
 FEW = ("-n", "50")
 LAT = (("-e",), ("-l", "rr"), ("-l", "unreliable", "-e"), ("--op", "write"),
-       ("--op", "write_imm", "-e"), ("-a", "-e"))
+       ("--op", "write_imm", "-e"), ("--op", "read"),
+       ("--op", "read", "-e", "-l", "rr", "-s", "70000"), ("-a", "-e"))
 BW = (("-e",), ("-b", "-e"), ("-l", "rr", "-e"), ("-l", "unreliable", "-e"),
       ("--op", "write", "-s", "100000"), ("--op", "write_imm", "-e"),
+      ("--op", "read", "-s", "100000"), ("--op", "read", "-b", "-e"),
       ("-a", "-e"))
 
 
@@ -109,6 +111,22 @@ class Network:
                                      *options)
                 self.assertGreater(row["bw_average_mbps"], 0)
                 self.assertEqual(row["lost"], 0)
+
+    def test_tables(self):
+        """At most 100 columns; the processor's time; on one processor."""
+        for name in ("vipl_lat", "vipl_bw"):
+            server = self.local.start(self.tool(name, "-d", self.device), 1)
+            try:
+                out = self.local.finish(self.local.start(self.tool(
+                    name, "-d", self.device, "-e", *FEW, "--cpus", "0",
+                    self.host), 0))
+            finally:
+                server.kill()
+                server.communicate()
+            self.assertLessEqual(max(map(len, out.splitlines())), 100)
+            heading, row = out.splitlines()[-2:]
+            self.assertIn("cpu", heading.split()[-1])
+            self.assertGreater(float(row.split()[-1]), 0)
 
     def tool(self, name, *words):
         return [os.path.join(BUILD, "tools", name), *words]
@@ -379,7 +397,8 @@ class CommandLines(unittest.TestCase):
     MORE = ("via", "via-bind")
     WRONG = {"viaping": ("-i x h", "-W -1 h", "", "a b"),
              "viastat": ("-i x", "a b"), "viainfo": ("a",),
-             "vipl_lat": ("-s x", "-l x", "-i 0", "a b", "--op write -e h",
+             "vipl_lat": ("-s x", "-l x", "-i 0", "a b", "--op write -e h", "--op read -l unreliable h",
+                          "--cpus x h", "--cpus 0,1 h", "--cpus 1,2,3 h",
                           "--peer-dev a"),
              "vipl_bw": ("--op x", "-p 0", "--exact --op write",
                          "--exact -b"),

@@ -36,6 +36,7 @@ void chan_init(struct chan *ch, struct nic *nic, const struct chan_config *c)
 		.ReliabilityLevel = c->level,
 		.MaxTransferSize = c->max_transfer,
 		.EnableRdmaWrite = VIP_TRUE,
+		.EnableRdmaRead = (nic->attr.RDMAReadSupport & c->level) != 0,
 	};
 	uint32_t limit = nic->attr.MaxDescriptorsPerQueue;
 	size_t descs, sbytes, rbytes;
@@ -99,7 +100,9 @@ void chan_prepare(struct chan *ch, enum test_op op, uint32_t size,
 		d->CS.SegCount = (op != OP_SEND) + (size != 0);
 		d->CS.Length = size;
 		if (op != OP_SEND) {
-			d->CS.Control = VIP_CONTROL_OP_RDMAWRITE;
+			d->CS.Control = op == OP_READ ?
+					VIP_CONTROL_OP_RDMAREAD :
+					VIP_CONTROL_OP_RDMAWRITE;
 			d->DS[0].Remote.Data.AddressBits = to->addr;
 			d->DS[0].Remote.Handle = to->handle;
 		}

@@ -118,7 +118,10 @@ void nic_need_level(const struct nic *n, unsigned int level)
 
 void region_alloc(struct nic *n, struct region *r, size_t len, bool rdma)
 {
-	VIP_MEM_ATTRIBUTES attr = { .EnableRdmaWrite = rdma };
+	VIP_MEM_ATTRIBUTES attr = {
+		.EnableRdmaWrite = rdma,
+		.EnableRdmaRead = rdma && n->attr.RDMAReadSupport,
+	};
 	size_t page = sysconf(_SC_PAGESIZE);
 	VIP_RETURN rc;
 

@@ -3,8 +3,10 @@
  * The command line of the measuring programs: perftest's, as far as it makes
  * sense here. One table gives the parser and the help text.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,16 +47,16 @@ static const struct optdef {
 	{ 'l', "level", "LEVEL", VIA_PROGS,
 	  "reliability: unreliable, rd or rr" },
 	{ 't', "tx-depth", "N", VIA_PROGS, "sends in flight" },
-	{ O_OP, "op", "OP", VIA_PROGS, "send, write (RDMA Write) or write_imm "
-	  "(RDMA Write with immediate data)" },
+	{ O_OP, "op", "OP", VIA_PROGS, "send, write (RDMA Write), write_imm "
+	  "(with immediate data) or read (RDMA Read)" },
 	{ O_PROTO, "proto", "PROTO", OPT_SOCK, "udp, tcp, unix or pipe" },
 	{ O_SPIN, "spin", NULL, OPT_SOCK,
 	  "with --exact: one process polls both sockets" },
 	{ O_BW, "bw", NULL, OPT_SOCK, "bandwidth instead of latency" },
 	{ O_POLL, "poll", NULL, OPT_SOCK,
 	  "never sleep in a call (not udp); at both ends" },
-	{ O_CPUS, "cpus", "A,B", OPT_SOCK,
-	  "with --exact: the processor of each end" },
+	{ O_CPUS, "cpus", "A[,B]", ALL_PROGS,
+	  "run on processor A; with --exact the other end on B" },
 	{ O_JSON, "json", "FILE", ALL_PROGS,
 	  "write results to FILE too, one JSON object a line; to standard "
 	  "output with -, which then has nothing else" },
@@ -132,7 +134,7 @@ static int pick(const char *what, const char *s, const char *const *names,
 	die_usage("%s: '%s' is not one of %s", what, s, list);
 }
 
-static const char *const op_names[] = { "send", "write", "write_imm" };
+static const char *const op_names[] = { "send", "write", "write_imm", "read" };
 static const char *const proto_names[] = { "udp", "tcp", "unix", "pipe" };
 static const char *const level_names[] = { "unreliable", "rd", "rr" };
 
@@ -165,9 +167,28 @@ static uint64_t parse_interval(const char *arg)
 
 static void set_cpus(struct opts *o, const char *arg)
 {
-	if (sscanf(arg, "%d,%d", &o->cpu[0], &o->cpu[1]) != 2 ||
-	    o->cpu[0] < 0 || o->cpu[1] < 0)
-		die_usage("--cpus: '%s' is not two numbers, such as 0,1", arg);
+	char rest[2] = "";
+	int n = sscanf(arg, "%d,%d%1s", &o->cpu[0], &o->cpu[1], rest);
+
+	if (n == 1)
+		o->cpu[1] = -1;
+	if (n < 1 || n > 2 || o->cpu[0] < 0 || (n == 2 && o->cpu[1] < 0) ||
+	    (n == 1 && arg[strspn(arg, "0123456789")]))
+		die_usage("--cpus: '%s' is not a processor or two, such as 0,1",
+			  arg);
+}
+
+void use_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	if (cpu < 0)
+		return;
+	CPU_ZERO(&set);
+	if (cpu < CPU_SETSIZE)
+		CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("--cpus %d: %s", cpu, strerror(errno));
 }
 
 static void set_option(struct opts *o, int c, const char *arg)
@@ -183,7 +204,7 @@ static void set_option(struct opts *o, int c, const char *arg)
 	case 'p': o->port = parse_number("-p", arg, 1, 65535); break;
 	case 'l': o->level = 1 << pick("-l", arg, level_names, 3); break;
 	case 't': o->tx = parse_number("-t", arg, 1, 65536); break;
-	case O_OP: o->op = pick("--op", arg, op_names, 3); break;
+	case O_OP: o->op = pick("--op", arg, op_names, 4); break;
 	case O_PROTO: o->proto = pick("--proto", arg, proto_names, 4); break;
 	case O_SPIN: o->spin = true; break;
 	case O_BW: o->bw = true; break;
@@ -219,8 +240,14 @@ static void check(const struct opts *o)
 		    o->host);
 	if (o->prog == OPT_LAT && o->op == OP_WRITE && o->events)
 		die_usage("a plain RDMA Write wakes no thread: use -e with --op write_imm");
-	if (o->op == OP_WRITE && !o->size)
-		die_usage("--op write needs at least one byte (-s)");
+	if ((o->op == OP_WRITE || o->op == OP_READ) && !o->size)
+		die_usage("--op %s needs at least one byte (-s)", op_str(o->op));
+	if (o->op == OP_READ && o->level == VIP_SERVICE_UNRELIABLE)
+		die_usage("--op read needs a reliable level: -l rd or rr");
+	if (o->op == OP_READ && o->exact && !o->events)
+		die_usage("--exact with --op read has two processes: add -e");
+	if (o->cpu[1] >= 0 && !o->exact)
+		die_usage("--cpus: a second processor needs --exact");
 }
 
 void opts_parse(struct opts *o, int argc, char **argv)
@@ -229,6 +256,7 @@ void opts_parse(struct opts *o, int argc, char **argv)
 	char shorts[2 * NR_DEFS + 1] = "";
 	int n = 0, c;
 
+	o->cpu[0] = o->cpu[1] = -1;
 	memset(longs, 0, sizeof(longs));
 	for (size_t i = 0; i < NR_DEFS; i++) {
 		if (!(defs[i].progs & o->prog))

@@ -10,7 +10,7 @@
 #define OPT_BW		0x2
 #define OPT_SOCK	0x4
 
-enum test_op { OP_SEND, OP_WRITE, OP_WRITE_IMM };
+enum test_op { OP_SEND, OP_WRITE, OP_WRITE_IMM, OP_READ };
 enum sock_proto { PROTO_UDP, PROTO_TCP, PROTO_UNIX, PROTO_PIPE };
 
 struct opts {
@@ -44,6 +44,9 @@ struct opts {
 
 /* Fills *o from its defaults; exits on -h and on bad input. */
 void opts_parse(struct opts *o, int argc, char **argv);
+
+/* From here on this process runs there; -1: anywhere. */
+void use_cpu(int cpu);
 
 /* Both ends are of one parent: no address, no server. */
 bool opts_local(const struct opts *o);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "hist.h"
@@ -22,6 +23,8 @@ static const struct opts *run;
 static const char *run_path, *run_level;
 static uint64_t run_start;	/* ns: what a log counts from */
 static uint64_t size_start;
+static double cpu_start;	/* usec */
+static double cpu_each = -1;	/* usec of a message, < 0: not known */
 static bool heading_done;
 
 static FILE *open_file(const char *option, const char *path)
@@ -67,9 +70,27 @@ void report_begin(const struct opts *o, const char *path, const char *level)
 	log_begin();
 }
 
+/* Of all threads of this process, in microseconds. */
+static double cpu_used(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e6 +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
 void report_start(void)
 {
 	size_start = now_ns();
+	cpu_start = cpu_used();
+	cpu_each = -1;
+}
+
+void report_stop(uint64_t messages)
+{
+	if (cpu_each < 0 && messages)
+		cpu_each = (cpu_used() - cpu_start) / (double)messages;
 }
 
 static void heading(const char *line)
@@ -140,13 +161,35 @@ static void log_hist(uint32_t size, const struct hist *h, uint64_t from,
 	fflush(log_file);
 }
 
+static const char *cpu_text(int decimals)
+{
+	static char text[32];
+
+	if (cpu_each < 0)
+		return "-";
+	snprintf(text, sizeof(text), "%.*f", decimals, cpu_each);
+	return text;
+}
+
+static void json_cpu(void)
+{
+	if (cpu_each >= 0)
+		json_real(&json, "cpu_us_per_message", cpu_each, 3);
+}
+
 static void print_lat(uint32_t size, const struct samples *s,
 		      const struct lat_summary *l)
 {
-	heading(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]   90% percentile[usec]   99.99% percentile[usec]");
-	fprintf(table, " %-7" PRIu32 " %-11zu    %-12.2f   %-12.2f %-14.2f     %-12.2f   %-14.2f  %-20.2f   %-22.2f   %-20.2f   %-.2f\n",
+	if (!heading_done)
+		report_note("%s in usec; cpu: of this end, for each message",
+			    run->op == OP_READ ? "RDMA Reads" :
+						 "half round trips");
+	heading(" #bytes #iterations t_min    t_max t_typical   t_avg t_stdev"
+		"     99%   99.9%     90%  99.99%   cpu");
+	fprintf(table, " %-7" PRIu32 " %-9zu %7.2f %8.2f %9.2f %7.2f %7.2f"
+		" %7.2f %7.2f %7.2f %7.2f %5s\n",
 		size, s->n, l->min, l->max, l->typical, l->avg, l->stdev,
-		l->p99, l->p999, l->p90, l->p9999);
+		l->p99, l->p999, l->p90, l->p9999, cpu_text(2));
 	fflush(table);
 }
 
@@ -184,6 +227,7 @@ void report_lat(uint32_t size, struct samples *s, uint64_t total_ns,
 	json_real(&json, "p9999", l.p9999, 3);
 	json_real(&json, "half_rtt_ns",
 		  (double)total_ns / 2 / (double)s->n, 1);
+	json_cpu();
 	json_object_end(&json);
 }
 
@@ -221,9 +265,9 @@ void report_bw(uint32_t size, const struct bw_summary *b, const char *why)
 	double peak = b->peak > avg ? b->peak : avg;
 	double mpps = b->ns ? (double)b->messages * 1000.0 / (double)b->ns : 0;
 
-	heading(" #bytes     #iterations    BW peak[Mb/sec]    BW average[Mb/sec]   MsgRate[Mpps]");
-	fprintf(table, " %-10" PRIu32 " %-14" PRIu64 " %-18.2f %-20.2f %-10.6f\n",
-		size, b->messages + b->lost, peak, avg, mpps);
+	heading(" #bytes     #iterations    BW peak[Mb/sec]    BW average[Mb/sec]   MsgRate[Mpps]  cpu[usec/msg]");
+	fprintf(table, " %-10" PRIu32 " %-14" PRIu64 " %-18.2f %-20.2f %-14.6f %s\n",
+		size, b->messages + b->lost, peak, avg, mpps, cpu_text(3));
 	fflush(table);
 	if (b->lost)
 		report_note("%" PRIu64 " of %" PRIu64 " messages lost (%.2f%%); the average counts what arrived",
@@ -236,6 +280,7 @@ void report_bw(uint32_t size, const struct bw_summary *b, const char *why)
 	json_real(&json, "bw_average_mbps", avg, 3);
 	json_real(&json, "msg_rate_mpps", mpps, 6);
 	json_num(&json, "lost", b->lost);
+	json_cpu();
 	json_real(&json, "ns_per_byte",
 		  b->bytes ? (double)b->ns / (double)b->bytes : 0, 4);
 	json_object_end(&json);

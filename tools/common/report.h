@@ -19,6 +19,8 @@ struct bw_summary {
 void report_begin(const struct opts *o, const char *path, const char *level);
 /* A measurement starts now; what comes of it is of messages of this size. */
 void report_start(void);
+/* That many messages are over: what the processor did for them. */
+void report_stop(uint64_t messages);
 /* why: NULL, or why the figures are of a part of the run. */
 void report_lat(uint32_t size, struct samples *s, uint64_t total_ns,
 		const char *why);

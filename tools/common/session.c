@@ -53,6 +53,12 @@ static void params_from_opts(struct params *p, const struct session *s)
 	};
 }
 
+/* An RDMA Read at that level, if the operation is one. */
+static bool can_read(const struct nic *nic, enum test_op op, unsigned int level)
+{
+	return op != OP_READ || nic->attr.RDMAReadSupport & level;
+}
+
 static const char *params_to_opts(const struct params *p, struct session *s)
 {
 	struct opts *o = &s->o;
@@ -63,7 +69,8 @@ static const char *params_to_opts(const struct params *p, struct session *s)
 		return "another program";
 	if (p->max_size > s->nic.attr.MaxTransferSize)
 		return "a message size over this NIC's limit";
-	if (p->op > OP_WRITE_IMM || p->size > p->max_size ||
+	if (p->op > OP_READ || !can_read(&s->nic, p->op, p->level) ||
+	    p->size > p->max_size ||
 	    !(p->level & s->nic.attr.ReliabilityLevelSupport))
 		return "an operation or level that this NIC does not offer";
 	o->op = p->op;
@@ -191,6 +198,9 @@ static void run_client(const struct opts *o, session_fn fn,
 	s->o = *o;
 	nic_open(&s->nic, o->dev);
 	nic_need_level(&s->nic, o->level);
+	if (!can_read(&s->nic, o->op, o->level))
+		die("%s has no RDMA Read at level %s", s->nic.dev,
+		    level_str(o->level));
 	s->max_size = o->size;
 	if (o->all)
 		s->max_size = s->nic.attr.MaxTransferSize < ALL_MAX ?
@@ -349,10 +359,12 @@ static int run_pair(const struct opts *o, session_fn fn)
 		close(fds[0]);
 		netns_enter(o->peer_netns);
 		so.dev = o->peer_dev ? o->peer_dev : o->dev;
+		use_cpu(o->cpu[1]);
 		run_server(&so, fn, fds[1]);
 		exit(0);
 	}
 	close(fds[1]);
+	use_cpu(o->cpu[0]);
 	if (read(fds[0], &host, sizeof(host)) != sizeof(host)) {
 		wait_child(pid);
 		die("the other end did not start");
@@ -366,6 +378,7 @@ int session_main(const struct opts *o, session_fn fn)
 {
 	if (o->exact)
 		return run_pair(o, fn);
+	use_cpu(o->cpu[0]);
 	if (o->host)
 		run_client(o, fn, NULL);
 	else if (o->persist)

@@ -33,7 +33,7 @@ _mvia_values() {
 	case $1 in
 	NIC) _mvia_nics ;;
 	LEVEL) echo unreliable rd rr ;;
-	OP) echo send write write_imm ;;
+	OP) echo send write write_imm read ;;
 	NETNS) ls /run/netns 2>/dev/null ;;
 	esac
 }
