@@ -233,6 +233,7 @@ ON_HOST = [
         full_installed=["debian", "rpm", "licences", "compilers", "trixie"]),
     row("bare machine: {what} (Debian 13)", host.bare_trixie, "what",
         installed="user", full_installed=["user", "packages", "install"]),
+    row("container image: make demo-local", host.image, at="full_installed"),
     row("packages: DKMS on {name}", host.dkms, "name",
         installed=None, full_installed=["6.1", "6.12", "7.3"]),
     row(None, system.steps, at="installed"),

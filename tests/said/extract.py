@@ -26,6 +26,8 @@ SECTION = re.compile(r"(docs/[\w/]+\.md),\s+\"([^\"]+)\"")
 # groups of the conformance suite.
 STEPS = ("docs/notes/reliability.md",)
 GROUPS = ("docs/reference/compatibility.md",)
+# Files whose lines are commands of make.
+RECIPES = ("packaging/Dockerfile", ".github/workflows/check.yml")
 
 
 def prose(text, file, line):
@@ -170,6 +172,16 @@ def help_text(program, text):
             yield Named("command", match.group(1), file, number)
 
 
+def recipe(text, file):
+    """Calls of make in files that run them: Dockerfile, workflow."""
+    for number, row in enumerate(text.split("\n"), 1):
+        match = re.match(r"(?:RUN |CMD | *- (?:run: )?)(\[?\"?make\b.*)", row)
+        if match:
+            yield Named("command", re.sub(r'^\[|"|,|\]$', "", match.group(1))
+                        if row.startswith("CMD") else match.group(1), file,
+                        number)
+
+
 def documents(root):
     """All that the documents below a folder name."""
     names = ["README.md", "CONTRIBUTING.md"] + sorted(
@@ -178,7 +190,7 @@ def documents(root):
     pages = sorted(os.path.join("docs/man", n)
                    for n in os.listdir(os.path.join(root, "docs/man")))
     for reader, files in ((markdown, names), (manual, pages),
-                          (make_head, ["Makefile"])):
+                          (make_head, ["Makefile"]), (recipe, RECIPES)):
         for name in files:
             with open(os.path.join(root, name)) as file:
                 yield from reader(file.read(), name)

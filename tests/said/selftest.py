@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 
+import extract
 import said
 
 # File, what stands there, what it becomes, what is told of it.
@@ -71,6 +72,10 @@ PLANTS = (
     ("README.md", "linux-headers-amd64\nmake", "linux-haeders-amd64\nmake",
      "linux-haeders-amd64 is no package"),
     ("docs/howto/troubleshooting.md", "`VIPL_LOG=none`", "`VIPL_LGO=none`", "VIPL_LGO"),
+    ("packaging/Dockerfile", "make -j2 local", "make -j2 locale",
+     "make -j2 locale does not work"),
+    (".github/workflows/check.yml", "run: make setup-check",
+     "run: make setup-czech", "make setup-czech does not work"),
     ("Makefile", "T=window ", "T=widnow ",
      "no test of make test has 'widnow'"),
     ("Makefile", "K='conformance via_lo'", "K='conformance vialo'",
@@ -98,8 +103,9 @@ PLANTS = (
 
 
 def copy(root, folder):
-    for name in ("README.md", "CONTRIBUTING.md", "Makefile"):
-        shutil.copy(os.path.join(root, name), folder)
+    for name in ("README.md", "CONTRIBUTING.md", "Makefile", *extract.RECIPES):
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        shutil.copy(os.path.join(root, name), os.path.join(folder, name))
     shutil.copytree(os.path.join(root, "docs"), os.path.join(folder, "docs"))
 
 

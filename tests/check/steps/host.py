@@ -80,6 +80,12 @@ def packages(check, what):
                skips=True)
 
 
+def image(check):
+    """The container image of packaging/Dockerfile, and its command."""
+    check.host([os.path.join(ROOT, "tests/packages/container")], LONG,
+               skips=True)
+
+
 def bare(check, what, suite="bookworm"):
     """README's commands on a machine that has nothing else."""
     check.host([os.path.join(ROOT, "tests/bare/run"), what, suite], LONG,
