@@ -1,66 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/*
- * via stat and viastat: counters of VI NICs, from /sys/class/via/NIC/statistics,
- * so that a newer module's show up unasked.  Files of other network namespaces
- * are seen there, and not read: ENXIO.  Counters of a VI come from the NIC's node.
- */
-#define _GNU_SOURCE
-#include <dirent.h>
+/* via stat and viastat: counters of VI NICs as text, JSON, and for Prometheus. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <net/if.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "counters.h"
 #include "msg.h"
 #include "stat.h"
-#include "uapi/via.h"
 #include "version.h"
-
-#define CLASS_DIR	"/sys/class/via"
-#define COUNTERS_MAX	256
-#define OF_NIC		UINT32_MAX	/* in place of a VI */
 
 static struct json *json;
 
-struct counter {
-	char		name[33];
-	uint64_t	value;
-};
-
-/* All counters of a NIC, by name, or of a VI, and when they were read. */
-struct reading {
-	char		nic[NAME_MAX + 1];
-	char		ifname[IF_NAMESIZE];	/* "" if there is none */
-	uint32_t	vi;			/* or OF_NIC */
-	double		at;			/* seconds, monotonic */
-	unsigned int	n;
-	struct counter	counter[COUNTERS_MAX];
-};
-
-struct readings {
-	unsigned int	n;
-	struct reading	**of;
-};
-
 static bool opt_prometheus, opt_vis;
 static uint64_t opt_interval, opt_count;
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
 
 /* What counters count, as docs/reference/counters.md has it. */
 static const struct {
@@ -87,250 +44,6 @@ static bool is_gauge(const struct reading *r, const char *name)
 	return !strcmp(name, "vis") || (r->vi != OF_NIC && !help_of(name));
 }
 
-/* A file below /sys/class/via as text, or -errno. */
-static int read_text(const char *nic, const char *file, char *buf, size_t size)
-{
-	char path[PATH_MAX];
-	ssize_t n;
-	int fd, err;
-
-	snprintf(path, sizeof(path), CLASS_DIR "/%s/%s", nic, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	n = read(fd, buf, size - 1);
-	err = errno;
-	close(fd);
-	if (n < 0)
-		return -err;
-	buf[n] = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
-	return 0;
-}
-
-static int not_hidden(const struct dirent *d)
-{
-	return d->d_name[0] != '.';
-}
-
-/* 0, or -errno: -ENXIO where the NIC is of another network namespace. */
-static int read_counters(struct reading *r)
-{
-	char path[PATH_MAX], file[NAME_MAX + 32], text[64];
-	struct dirent **list;
-	int i, n, ret = 0;
-
-	snprintf(path, sizeof(path), CLASS_DIR "/%s/statistics", r->nic);
-	n = scandir(path, &list, not_hidden, alphasort);
-	if (n < 0)
-		return -errno;
-	r->at = now();
-	for (i = 0; i < n; i++) {
-		struct counter *c = &r->counter[r->n];
-
-		snprintf(file, sizeof(file), "statistics/%s", list[i]->d_name);
-		if (!ret)
-			ret = read_text(r->nic, file, text, sizeof(text));
-		if (!ret && r->n < COUNTERS_MAX &&
-		    strlen(list[i]->d_name) < sizeof(c->name)) {
-			strcpy(c->name, list[i]->d_name);
-			c->value = strtoull(text, NULL, 10);
-			r->n++;
-		}
-		free(list[i]);
-	}
-	free(list);
-	return ret;
-}
-
-static uint32_t ifindex_of(const char *nic)
-{
-	char text[32];
-
-	return read_text(nic, "ifindex", text, sizeof(text)) ? 0 :
-	       strtoul(text, NULL, 10);
-}
-
-static void add_reading(struct readings *all, struct reading *r)
-{
-	all->of = realloc(all->of, (all->n + 1) * sizeof(*all->of));
-	if (!all->of)
-		die("out of memory");
-	all->of[all->n++] = r;
-}
-
-/* Of the VI with that id or the next one behind it; false: there is none. */
-static bool read_vi(int fd, uint32_t id, struct reading *r)
-{
-	struct via_stat list[COUNTERS_MAX];
-	struct via_stats arg = {
-		.kind = VIA_STATS_VI, .id = id, .count = COUNTERS_MAX,
-		.stats = (uintptr_t)list,
-	};
-	int ret = ioctl(fd, VIA_IOC_STATS, &arg);
-
-	if (ret < 0 && errno != ENOENT)
-		die("%s: cannot read the counters of VIs: %s", r->nic,
-		    strerror(errno));
-	if (ret || !arg.count)
-		return false;
-	r->vi = arg.id;
-	r->at = now();
-	if (arg.count > COUNTERS_MAX)
-		arg.count = COUNTERS_MAX;
-	/* The kernel ends a name that fills its place with no NUL. */
-	for (unsigned int i = 0; i < arg.count; i++) {
-		struct counter *c = &r->counter[r->n];
-
-		snprintf(c->name, sizeof(c->name), "%.*s",
-			 (int)sizeof(list[i].name), list[i].name);
-		c->value = list[i].value;
-		/* The heading has its id. */
-		r->n += strcmp(c->name, "vi") != 0;
-	}
-	return true;
-}
-
-/* Those of each VI of a NIC. */
-static void add_vis(struct readings *all, const struct reading *nic)
-{
-	char path[NAME_MAX + 8];
-	uint32_t id = 0;
-	int fd;
-
-	snprintf(path, sizeof(path), "/dev/%s", nic->nic);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		die("%s: %s%s", path, strerror(errno),
-		    errno == EACCES ? " (join group via)" : "");
-	for (;;) {
-		struct reading *r = xcalloc(1, sizeof(*r));
-
-		memcpy(r->nic, nic->nic, sizeof(r->nic));
-		memcpy(r->ifname, nic->ifname, sizeof(r->ifname));
-		if (!read_vi(fd, id, r)) {
-			free(r);
-			break;
-		}
-		id = r->vi + 1;
-		add_reading(all, r);
-	}
-	close(fd);
-}
-
-struct search {
-	const char	*what;			/* NIC or interface; NULL: all */
-	struct readings	*found;
-	int		refused;		/* the last one's -errno */
-};
-
-static void add_nic(const char *name, struct search *s)
-{
-	uint32_t ifindex = ifindex_of(name);
-	struct reading *r;
-	int ret;
-
-	if (s->what && strcmp(name, s->what) &&
-	    (!ifindex || if_nametoindex(s->what) != ifindex))
-		return;
-	r = xcalloc(1, sizeof(*r));
-	r->vi = OF_NIC;
-	snprintf(r->nic, sizeof(r->nic), "%s", name);
-	if (ifindex && !if_indextoname(ifindex, r->ifname))
-		r->ifname[0] = '\0';
-	ret = read_counters(r);
-	if (!ret) {
-		add_reading(s->found, r);
-		if (opt_vis)
-			add_vis(s->found, r);
-		return;
-	}
-	free(r);
-	/* It may be of another namespace, or have gone since it was listed. */
-	s->refused = ret;
-}
-
-static const char *reason(int err)
-{
-	switch (err) {
-	case -ENXIO:
-		return "it is in another network namespace";
-	case -ENOENT:
-		return "the module via_ka is too old: install modules of this release";
-	default:
-		return strerror(-err);
-	}
-}
-
-static void read_all(const char *what, struct readings *all)
-{
-	struct search s = { .what = what, .found = all };
-	const char *slash = what ? strrchr(what, '/') : NULL;
-	struct dirent **list;
-	int i, n;
-
-	if (slash)
-		s.what = slash + 1;
-	if (what && strchr(what, ':'))
-		die("%s has no counters: only NICs of the kernel modules have",
-		    what);
-	all->n = 0;
-	n = scandir(CLASS_DIR, &list, not_hidden, versionsort);
-	for (i = 0; i < n; i++) {
-		add_nic(list[i]->d_name, &s);
-		free(list[i]);
-	}
-	if (n >= 0)
-		free(list);
-	if (all->n)
-		return;
-	if (s.refused && (what || s.refused != -ENXIO))
-		die("no counters of %s: %s", what ? what : "the VI NICs",
-		    reason(s.refused));
-	if (what)
-		die("there is no VI NIC %s in this network namespace", what);
-	if (!json->file && !opt_prometheus)
-		warn_msg("no VI NIC here: modprobe via_lo, or via dev attach INTERFACE");
-}
-
-static void forget(struct readings *all)
-{
-	while (all->n)
-		free(all->of[--all->n]);
-	free(all->of);
-	all->of = NULL;
-}
-
-/* Of the same, before; NULL at the first time, or for a new NIC or VI. */
-static const struct reading *before(const struct readings *old,
-				    const struct reading *r)
-{
-	for (unsigned int i = 0; i < old->n; i++)
-		if (!strcmp(old->of[i]->nic, r->nic) &&
-		    old->of[i]->vi == r->vi)
-			return old->of[i];
-	return NULL;
-}
-
-static uint64_t value_of(const struct reading *r, const char *name)
-{
-	for (unsigned int i = 0; i < r->n; i++)
-		if (!strcmp(r->counter[i].name, name))
-			return r->counter[i].value;
-	return 0;
-}
-
-/* A NIC that was attached anew begins with zeros. */
-static double rate(const struct counter *c, const struct reading *r,
-		   const struct reading *old)
-{
-	uint64_t was = value_of(old, c->name);
-
-	if (c->value < was || r->at <= old->at)
-		return 0;
-	return (c->value - was) / (r->at - old->at);
-}
-
 static void show_text(const struct reading *r, const struct reading *old)
 {
 	if (r->vi == OF_NIC)
@@ -339,7 +52,7 @@ static void show_text(const struct reading *r, const struct reading *old)
 		printf("%s vi %" PRIu32 "\n", r->nic, r->vi);
 	for (unsigned int i = 0; i < r->n; i++) {
 		const struct counter *c = &r->counter[i];
-		double each = old ? rate(c, r, old) : 0;
+		double each = old ? counter_rate(r, old, c->name) : 0;
 
 		if (!old || is_gauge(r, c->name))
 			printf("    %-24s %" PRIu64 "\n", c->name, c->value);
@@ -362,7 +75,7 @@ static void show_json(const struct reading *r, const struct reading *old)
 		const struct counter *c = &r->counter[i];
 
 		if (old && !is_gauge(r, c->name))
-			json_real(json, c->name, rate(c, r, old), 3);
+			json_real(json, c->name, counter_rate(r, old, c->name), 3);
 		else
 			json_num(json, c->name, c->value);
 	}
@@ -372,7 +85,7 @@ static void show_json(const struct reading *r, const struct reading *old)
 static void show(const struct readings *all, const struct readings *old)
 {
 	for (unsigned int i = 0; i < all->n; i++) {
-		const struct reading *was = before(old, all->of[i]);
+		const struct reading *was = counters_before(old, all->of[i]);
 
 		if (json->file)
 			show_json(all->of[i], was);
@@ -424,41 +137,49 @@ static void show_prometheus(const struct readings *all)
 		}
 }
 
+/* The first time: an empty list is told, where it is for people. */
+static void read_counters(const char *what, struct readings *all)
+{
+	counters_read(what, opt_vis, all);
+	if (!all->n && !json->file && !opt_prometheus)
+		warn_msg("no VI NIC here: modprobe via_lo, or via dev attach INTERFACE");
+}
+
 /* Each time what a second had, until it is interrupted. */
 static void show_again(const char *what, uint64_t seconds, uint64_t count)
 {
 	struct readings old = { 0 }, all = { 0 };
 
 	json->form = JSON_LINES;
-	read_all(what, &old);
+	read_counters(what, &old);
 	for (uint64_t n = 0; !count || n < count; n++) {
 		struct timespec pause = { .tv_sec = seconds };
 
 		while (nanosleep(&pause, &pause) && errno == EINTR)
 			;
-		read_all(what, &all);
+		counters_read(what, opt_vis, &all);
 		show(&all, &old);
 		if (fflush(stdout))
 			break;
-		forget(&old);
+		counters_forget(&old);
 		old = all;
 		all = (struct readings){ 0 };
 	}
-	forget(&old);
+	counters_forget(&old);
 }
 
 static void show_once(const char *what)
 {
 	struct readings all = { 0 }, none = { 0 };
 
-	read_all(what, &all);
+	read_counters(what, &all);
 	json_begin(json);
 	if (opt_prometheus)
 		show_prometheus(&all);
 	else
 		show(&all, &none);
 	json_end(json);
-	forget(&all);
+	counters_forget(&all);
 }
 
 static uint64_t option_number(const char *option, const char *text)
