@@ -30,7 +30,7 @@ _via() {
 		esac
 	done
 	case "${#words[@]} ${words[*]:0:2}" in
-	0\ *) list='dev peer limit driver stat res selftest monitor apply save help --json --pretty --netns --version --help' ;;
+	0\ *) list='dev peer limit driver stat top res selftest monitor apply save help --json --pretty --netns --version --help' ;;
 	1\ dev) list='show attach detach' ;;
 	1\ peer) list='show allow deny key genkey' ;;
 	1\ limit) list='show set' ;;
@@ -38,6 +38,7 @@ _via() {
 	1\ selftest | 2\ selftest\ *) list=$(_via_interfaces) ;;
 	1\ monitor) list='all dev peer' ;;
 	1\ stat) list="show $(_via_devs) --json --pretty --interval --count --vis --prometheus" ;;
+	1\ top) list="$(_via_devs) --interval --count" ;;
 	1\ res) list='vi mr cq conn all' ;;
 	2\ stat\ show | 2\ res\ *) list=$(_via_devs) ;;
 	2\ dev\ attach | 2\ driver\ *) list=$(_via_interfaces) ;;

@@ -32,6 +32,7 @@ static void help(FILE *to)
 	       "      -c, --count N                    with -i: so many times\n"
 	       "      -v, --vis                        counters of each VI, too\n"
 	       "          --prometheus                 as text for Prometheus\n"
+	       "  via top [DEV] [-i SECONDS] [-c N]    rates and VIs, on a terminal\n"
 	       "  via res [vi|mr|cq|conn|all] [DEV]    objects, and whose they are\n"
 	       "  via limit [show [NAME]]              limits of a user\n"
 	       "  via limit set NAME VALUE             0: no limit\n"
@@ -131,6 +132,7 @@ static const struct command objects[] = {
 	{ "limit", do_limit },
 	{ "driver", do_driver },
 	{ "stat", do_stat },
+	{ "top", do_top },
 	{ "res", do_res },
 	{ "selftest", do_selftest },
 	{ "monitor", do_monitor },

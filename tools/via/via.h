@@ -119,5 +119,6 @@ int do_selftest(struct words *w);
 int do_monitor(struct words *w);
 int do_apply(struct words *w);
 int do_save(struct words *w);
+int do_top(struct words *w);
 
 #endif
