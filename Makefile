@@ -174,8 +174,10 @@ modules:
 	@cp -u --parents $(KSRC) $(B)/kbuild/$(KREL)/
 	@find $(B)/kbuild/$(KREL) -name '*.[ch]' ! -name '*.mod.c' | while read f; do \
 		test -e "$${f#$(B)/kbuild/$(KREL)/}" || rm -f "$$f"; done
+	@rm -rf $(B)/kbuild/$(KREL)/.pch
 	sh tools/lacks.sh $(KREL) $(KERNELS) $(B)/kbuild/$(KREL)/log \
 		$(MAKE) -C $(KDIR) M=$(abspath $(B)/kbuild/$(KREL)) $(KFLAGS) modules
+	@rm -rf $(B)/kbuild/$(KREL)/.pch
 	@cp -u $(B)/kbuild/$(KREL)/*.ko $(B)/modules/$(KREL)/
 
 .PHONY: install install-user install-modules install-udev install-plugins

@@ -36,6 +36,7 @@ ARM64_ROOT = ("busybox-static", "libc6", "libgcc-s1", "libmnl0", "libcunit1",
 TRIXIE = os.path.join(CACHE, "debian13")
 TRIXIE_PACKAGES = ("gcc", "make", "libc6-dev", "kmod", "pahole", "dkms",
                    "openssl")
+PCH = "tools/lab/pch"
 
 
 class Kernel(collections.namedtuple(
@@ -47,13 +48,25 @@ class Kernel(collections.namedtuple(
         """The command that builds modules for it, with these words of make's,
         in a tree.  Guests read no debug information, which is a sixth of the
         compiler's time and nine tenths of the files; BTF is made of it, where
-        a kernel's headers bring what that needs."""
-        words += (f"KDIR={self.kdir}",
-                  "KFLAGS=KCFLAGS=-g0 CONFIG_DEBUG_INFO_BTF_MODULES=")
+        a kernel's headers bring what that needs.  Headers are parsed once a
+        module, by `pch`, which older trees have not."""
+        flags = "KCFLAGS=-g0 CONFIG_DEBUG_INFO_BTF_MODULES="
+        if os.path.exists(os.path.join(tree, PCH)):
+            path = os.path.join("/mnt" if self.root else tree, PCH)
+            flags += f" CC='{path} {self.compiler()}'"
+        words += (f"KDIR={self.kdir}", f"KFLAGS={flags}")
         if self.root:
             return [os.path.join(TOOLS, "inside"), self.root, tree, "make",
                     *words]
         return ["make", "-C", tree, *words]
+
+    def compiler(self):
+        """The one that its headers name, that has built the kernel."""
+        path = f"{self.root or ''}{self.kdir}/include/config/auto.conf"
+        with open(path) as file:
+            found = re.search(r'^CONFIG_CC_VERSION_TEXT="?([^\s"]+)',
+                              file.read(), re.M)
+        return found[1] if found else "gcc"
 
 
 def read_info(folder):
