@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Bandwidth between two VIs.
+ * Bandwidth between two VIs, or more pairs of them at once.
  *
  * Flow control is ours: the receiver grants credits, in control messages, for
  * the receives that it has posted. Credits are absolute ("you may have sent n
@@ -10,6 +10,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/msg.h"
@@ -24,9 +25,11 @@
 #define COPY_BYTES	4096	/* from here on reading the clock is nothing */
 #define POLITE_MASK	0x1f	/* empty looks between two courtesies */
 
+/* A connection. */
 struct bw {
 	struct session	*s;
 	struct chan	*data;
+	uint32_t	conn;		/* its number */
 	bool		sends, receives;
 	bool		counted;	/* each message takes a receive */
 	bool		reliable;
@@ -36,34 +39,40 @@ struct bw {
 	uint64_t	deadline;	/* ns, 0: none */
 	uint64_t	delivered;	/* as the peer says */
 	bool		closing, fin_sent, result_in;
-	uint64_t	mark_ns, mark_done;
-	double		peak;
 
 	/* as a receiver */
 	uint64_t	received, granted, lost, expected;
 	uint32_t	rbase;		/* receives consumed before this round */
 	bool		fin_in, result_out;
 	uint64_t	last_ns;	/* when something happened */
+};
 
-	/* of the whole round */
+/* All connections, for one size. */
+struct bw_run {
+	struct session	*s;
+	struct bw	*of;
+	uint32_t	n;
 	uint32_t	size;
+	uint64_t	done;		/* sends that are complete, all together */
+	uint64_t	mark_ns, mark_done;
+	double		peak;
 	uint64_t	start;		/* ns */
 	uint64_t	shown;		/* messages of intervals that are over */
 };
 
-static void set_peak(struct bw *b, uint32_t size)
+static void set_peak(struct bw_run *r)
 {
-	uint64_t n = b->done - b->mark_done, now;
+	uint64_t n = r->done - r->mark_done, now;
 	double rate;
 
-	if (n < 2 * b->data->cfg.tx)
+	if (n < 2 * r->n * r->of->data->cfg.tx)
 		return;
 	now = now_ns();
-	rate = mbps(n * size, now - b->mark_ns);
-	if (b->mark_ns && rate > b->peak)
-		b->peak = rate;
-	b->mark_ns = now;
-	b->mark_done = b->done;
+	rate = mbps(n * r->size, now - r->mark_ns);
+	if (r->mark_ns && rate > r->peak)
+		r->peak = rate;
+	r->mark_ns = now;
+	r->mark_done = r->done;
 }
 
 /*
@@ -92,7 +101,7 @@ static void send_some(struct bw *b)
 		close_writes(b);
 	}
 	if (!chan_inflight(b->data)) {
-		session_send(b->s, CTL_FIN, b->sent, 0);
+		session_send_of(b->s, b->conn, CTL_FIN, b->sent, 0);
 		b->fin_sent = true;
 	}
 }
@@ -106,7 +115,7 @@ static void grant(struct bw *b, bool force)
 	if (!force && now - b->granted < b->data->cfg.rx / 4)
 		return;
 	b->granted = now;
-	session_send(b->s, CTL_CREDIT, now, 0);
+	session_send_of(b->s, b->conn, CTL_CREDIT, now, 0);
 }
 
 static void on_recv(struct bw *b)
@@ -123,8 +132,13 @@ static void drain(struct bw *b)
 		on_recv(b);
 }
 
-static void on_ctl(struct bw *b, const struct ctl_msg *m)
+static void on_ctl(struct bw_run *r, const struct ctl_msg *m)
 {
+	struct bw *b;
+
+	if (m->conn >= r->n)
+		die("a control message about connection %u", m->conn);
+	b = &r->of[m->conn];
 	switch (m->type) {
 	case CTL_CREDIT:
 		if (m->a > b->credit)
@@ -160,37 +174,50 @@ static void answer_fin(struct bw *b)
 		return;
 	if (!b->counted)
 		n = b->expected;	/* the reader of memory cannot count */
-	session_send(b->s, CTL_RESULT, n, 0);
+	session_send_of(b->s, b->conn, CTL_RESULT, n, 0);
 	b->result_out = true;
 }
 
-static bool look_at_queues(struct bw *b)
+static bool look_at_queues(struct bw_run *r)
 {
 	struct ctl_msg m;
 	bool any = false;
 
-	if (chan_send_done(b->data)) {
-		b->done++;
-		any = true;
+	for (struct bw *b = r->of; b < r->of + r->n; b++) {
+		if (chan_send_done(b->data)) {
+			b->done++;
+			r->done++;
+			any = true;
+		}
+		if (b->receives && chan_recv_done(b->data)) {
+			on_recv(b);
+			any = true;
+		}
 	}
-	if (b->receives && chan_recv_done(b->data)) {
-		on_recv(b);
-		any = true;
-	}
-	if (session_poll(b->s, &m)) {
-		on_ctl(b, &m);
+	if (session_poll(r->s, &m)) {
+		on_ctl(r, &m);
 		any = true;
 	}
 	return any;
 }
 
-static bool sleep_on_cq(struct bw *b, uint64_t ns)
+/* NULL: it is of the control channel. */
+static struct bw *bw_of(struct bw_run *r, VIP_VI_HANDLE vi)
 {
-	struct session *s = b->s;
+	for (struct bw *b = r->of; b < r->of + r->n; b++)
+		if (b->data->vi == vi)
+			return b;
+	return NULL;
+}
+
+static bool sleep_on_cq(struct bw_run *r, uint64_t ns)
+{
+	struct session *s = r->s;
 	VIP_BOOLEAN recv;
 	VIP_VI_HANDLE vi;
 	struct ctl_msg m;
 	VIP_RETURN rc;
+	struct bw *b;
 
 	rc = VipCQWait(s->cq, ns / 1000000, &vi, &recv);
 	if (rc == VIP_TIMEOUT)
@@ -198,16 +225,18 @@ static bool sleep_on_cq(struct bw *b, uint64_t ns)
 	if (rc != VIP_SUCCESS)
 		die("VipCQWait: %s", vip_str(rc));
 	/* A notice may be stale: the handshake did not read the CQ. */
-	if (vi == s->ctl.vi && recv) {
+	b = bw_of(r, vi);
+	if (!b && recv) {
 		if (session_poll(s, &m))
-			on_ctl(b, &m);
-	} else if (vi == s->ctl.vi) {
+			on_ctl(r, &m);
+	} else if (!b) {
 		chan_send_done(&s->ctl);
 	} else if (recv) {
 		if (chan_recv_done(b->data))
 			on_recv(b);
 	} else if (chan_send_done(b->data)) {
 		b->done++;
+		r->done++;
 	}
 	return true;
 }
@@ -225,57 +254,65 @@ static void on_silence(struct bw *b)
 		    GONE_NS / 1000000000);
 	if (b->sends && !b->reliable && b->counted && !b->fin_sent &&
 	    !chan_inflight(b->data) && b->sent >= b->credit)
-		session_send(b->s, CTL_SYNC, b->sent, 0);
+		session_send_of(b->s, b->conn, CTL_SYNC, b->sent, 0);
 }
 
-static bool finished(const struct bw *b)
+static bool finished(const struct bw_run *r)
 {
-	return (!b->sends || b->result_in) && (!b->receives || b->result_out);
+	for (const struct bw *b = r->of; b < r->of + r->n; b++)
+		if ((b->sends && !b->result_in) ||
+		    (b->receives && !b->result_out))
+			return false;
+	return true;
 }
 
 /* Messages so far: sends that are complete, and what came. */
-static uint64_t bw_messages(const struct bw *b)
+static uint64_t bw_messages(const struct bw_run *r)
 {
-	return (b->sends ? b->done : 0) + b->received;
+	uint64_t n = 0;
+
+	for (const struct bw *b = r->of; b < r->of + r->n; b++)
+		n += (b->sends ? b->done : 0) + b->received;
+	return n;
 }
 
 static void bw_partial(void *arg, const char *why)
 {
-	const struct bw *b = arg;
+	const struct bw_run *r = arg;
 	struct bw_summary sum = {
-		.messages = bw_messages(b), .ns = now_ns() - b->start,
-		.peak = b->peak,
+		.messages = bw_messages(r), .ns = now_ns() - r->start,
+		.peak = r->peak,
 	};
 
-	sum.bytes = sum.messages * b->size;
+	sum.bytes = sum.messages * r->size;
 	report_stop(sum.messages);
-	report_bw(b->size, &sum, why);
-	if (!b->reliable)
+	report_bw(r->size, &sum, why);
+	if (!r->of->reliable)
 		report_note("that counts what was sent, lost or not");
 }
 
 static void bw_interval(void *arg, uint64_t from, uint64_t to)
 {
-	struct bw *b = arg;
-	uint64_t n = bw_messages(b);
+	struct bw_run *r = arg;
+	uint64_t n = bw_messages(r);
 
-	if (n != b->shown)
-		report_bw_interval(b->size, n - b->shown, from, to);
-	b->shown = n;
+	if (n != r->shown)
+		report_bw_interval(r->size, n - r->shown, from, to);
+	r->shown = n;
 }
 
 static double bw_done(void *arg, char *text, unsigned int len)
 {
-	const struct bw *b = arg;
-	const struct opts *o = &b->s->o;
-	uint64_t ns = now_ns() - b->start, n = bw_messages(b);
+	const struct bw_run *r = arg;
+	const struct opts *o = &r->s->o;
+	uint64_t ns = now_ns() - r->start, n = bw_messages(r);
 
 	snprintf(text, len, "%" PRIu32 " bytes, %" PRIu64 " messages, %.2f Mb/sec",
-		 b->size, n, mbps(n * b->size, ns));
+		 r->size, n, mbps(n * r->size, ns));
 	if (o->seconds)
 		return ns >= o->seconds * 1000000000ull ? 1 :
 		       (double)ns / 1e9 / o->seconds;
-	return (double)n / o->iters / (o->bidir ? 2 : 1);
+	return (double)n / o->iters / r->n / (o->bidir ? 2 : 1);
 }
 
 static const struct progress_calls bw_calls = {
@@ -283,41 +320,50 @@ static const struct progress_calls bw_calls = {
 };
 
 /* Reading the clock for each small message would count. */
-static inline void bw_look(const struct bw *b)
+static inline void bw_look(const struct bw_run *r)
 {
 	uint64_t now;
 
 	progress_check();
 	if (progress_next == UINT64_MAX ||
-	    (b->size < COPY_BYTES && bw_messages(b) & 63))
+	    (r->size < COPY_BYTES && bw_messages(r) & 63))
 		return;
 	now = now_ns();
 	if (now >= progress_next)
 		progress_tick(now);
 }
 
-static void run_queues(struct bw *b)
+static void drive(struct bw_run *r)
 {
-	uint64_t idle_from = 0;
-	uint32_t idle = 0;
-
-	while (!finished(b)) {
-		bool any;
-
+	for (struct bw *b = r->of; b < r->of + r->n; b++) {
 		if (b->sends)
 			send_some(b);
 		answer_fin(b);
-		if (finished(b))
+	}
+}
+
+static void run_queues(struct bw_run *r)
+{
+	struct session *s = r->s;
+	uint64_t idle_from = 0;
+	uint32_t idle = 0;
+
+	while (!finished(r)) {
+		bool any;
+
+		drive(r);
+		if (finished(r))
 			break;
-		any = b->s->cq ? sleep_on_cq(b, STALL_NS) : look_at_queues(b);
+		any = s->cq ? sleep_on_cq(r, STALL_NS) : look_at_queues(r);
 		if (any) {
-			b->last_ns = idle_from = idle = 0;
-			if (b->sends)
-				set_peak(b, b->size);
-			bw_look(b);
+			idle_from = idle = 0;
+			for (uint32_t i = 0; i < r->n; i++)
+				r->of[i].last_ns = 0;
+			set_peak(r);
+			bw_look(r);
 			continue;
 		}
-		if (!b->s->cq) {
+		if (!s->cq) {
 			if (!(++idle & POLITE_MASK))
 				spin_politely();
 			if (idle & 0xfff)
@@ -331,16 +377,18 @@ static void run_queues(struct bw *b)
 		progress_check();
 		if (now_ns() >= progress_next)
 			progress_tick(now_ns());
-		on_silence(b);
+		for (uint32_t i = 0; i < r->n; i++)
+			on_silence(&r->of[i]);
 	}
 }
 
-static void bw_size(struct session *s, uint32_t size)
+static void bw_begin(struct bw *b, struct session *s, uint32_t conn,
+		     uint32_t size)
 {
 	const struct opts *o = &s->o;
-	struct bw_summary sum = { 0 };
-	struct bw b = {
-		.s = s, .data = &s->data, .size = size,
+
+	*b = (struct bw){
+		.s = s, .data = session_data(s, conn), .conn = conn,
 		.sends = o->bidir || !s->server,
 		.receives = o->bidir || s->server,
 		.counted = o->op != OP_WRITE && o->op != OP_READ,
@@ -348,37 +396,60 @@ static void bw_size(struct session *s, uint32_t size)
 		.credit = s->peer_rx,
 		.target = o->seconds ? UINT64_MAX : o->iters,
 	};
+	if (!b->counted)
+		b->credit = UINT64_MAX;
+	chan_prepare(b->data, o->op, size, session_remote(s, conn));
+	b->rbase = b->data->rdone;
+	b->granted = b->data->rposted - b->data->rdone;
+}
+
+/* What a connection has done, to that of others. */
+static void bw_add(const struct bw *b, struct bw_summary *sum)
+{
+	bool bidir = b->sends && b->receives;
+
+	sum->messages += b->delivered;
+	if (bidir)
+		sum->messages += b->counted ? b->received : b->expected;
+	sum->lost += b->sent - b->delivered;
+	if (bidir && b->counted)
+		sum->lost += b->expected - b->received;
+}
+
+static void bw_size(struct session *s, uint32_t size)
+{
+	const struct opts *o = &s->o;
+	struct bw_summary sum = { 0 };
+	struct bw_run r = { .s = s, .n = o->conns, .size = size };
 	uint64_t end;
 
-	if (!b.counted)
-		b.credit = UINT64_MAX;
-	chan_prepare(&s->data, o->op, size, &s->remote);
-	b.rbase = s->data.rdone;
-	b.granted = s->data.rposted - s->data.rdone;
+	r.of = xcalloc(r.n, sizeof(*r.of));
+	for (uint32_t i = 0; i < r.n; i++)
+		bw_begin(&r.of[i], s, i, size);
 	session_barrier(s);
 	report_start();
-	b.start = b.mark_ns = now_ns();
-	b.deadline = o->seconds ? b.start + o->seconds * 1000000000ull : 0;
+	r.start = r.mark_ns = now_ns();
+	for (uint32_t i = 0; o->seconds && i < r.n; i++)
+		r.of[i].deadline = r.start + o->seconds * 1000000000ull;
 	/* The figures are the client's. */
 	if (!s->server)
-		progress_watch(o, &bw_calls, &b, b.start);
-	run_queues(&b);
+		progress_watch(o, &bw_calls, &r, r.start);
+	run_queues(&r);
 	end = now_ns();
-	report_stop(bw_messages(&b));
+	report_stop(bw_messages(&r));
 	session_barrier(s);
-	drain(&b);
-	if (s->server)
-		return;
-	progress_done();
-	sum.messages = b.delivered + (o->bidir ? b.received : 0);
-	sum.lost = b.sent - b.delivered +
-		   (o->bidir && b.counted ? b.expected - b.received : 0);
-	if (o->bidir && !b.counted)
-		sum.messages = b.delivered + b.expected;
-	sum.bytes = sum.messages * size;
-	sum.ns = end - b.start;
-	sum.peak = b.peak;
-	report_bw(size, &sum, NULL);
+	for (uint32_t i = 0; i < r.n; i++) {
+		drain(&r.of[i]);
+		bw_add(&r.of[i], &sum);
+	}
+	if (!s->server) {
+		progress_done();
+		sum.bytes = sum.messages * size;
+		sum.ns = end - r.start;
+		sum.peak = r.peak;
+		report_bw(size, &sum, NULL);
+	}
+	free(r.of);
 }
 
 static void run_session(struct session *s)

@@ -32,7 +32,8 @@ LAT = (("-e",), ("-l", "rr"), ("-l", "unreliable", "-e"), ("--op", "write"),
 BW = (("-e",), ("-b", "-e"), ("-l", "rr", "-e"), ("-l", "unreliable", "-e"),
       ("--op", "write", "-s", "100000"), ("--op", "write_imm", "-e"),
       ("--op", "read", "-s", "100000"), ("--op", "read", "-b", "-e"),
-      ("-a", "-e"))
+      ("-q", "3"), ("-q", "64", "-b", "-e", "-s", "4k"),
+      ("-q", "8", "-e", "--op", "read"), ("-a", "-e"))
 
 
 def zigzag(data):
@@ -111,6 +112,11 @@ class Network:
                                      *options)
                 self.assertGreater(row["bw_average_mbps"], 0)
                 self.assertEqual(row["lost"], 0)
+                if "-q" in options:
+                    n = int(options[options.index("-q") + 1])
+                    self.assertEqual(row["connections"], n)
+                    self.assertEqual(row["iterations"],
+                                     50 * n * (1 + ("-b" in options)))
 
     def test_tables(self):
         """At most 100 columns; the processor's time; on one processor."""
@@ -400,7 +406,8 @@ class CommandLines(unittest.TestCase):
              "vipl_lat": ("-s x", "-l x", "-i 0", "a b", "--op write -e h", "--op read -l unreliable h",
                           "--cpus x h", "--cpus 0,1 h", "--cpus 1,2,3 h",
                           "--peer-dev a"),
-             "vipl_bw": ("--op x", "-p 0", "--exact --op write",
+             "vipl_bw": ("-q 0 h", "-q 65 h", "--exact -q 2",
+                         "--op x", "-p 0", "--exact --op write",
                          "--exact -b"),
              "viaplot": ("x", "latency"), "via-bind": ("", "a b"),
              "via": ("", "x", "dev x")}

@@ -18,6 +18,7 @@
 #include "version.h"
 
 #define LONG_ONLY 256
+#define CONNS_MAX 64		/* their messages fit the control channel */
 #define ALL_PROGS (OPT_LAT | OPT_BW | OPT_SOCK)
 #define VIA_PROGS (OPT_LAT | OPT_BW)
 
@@ -47,6 +48,8 @@ static const struct optdef {
 	{ 'l', "level", "LEVEL", VIA_PROGS,
 	  "reliability: unreliable, rd or rr" },
 	{ 't', "tx-depth", "N", VIA_PROGS, "sends in flight" },
+	{ 'q', "connections", "N", OPT_BW,
+	  "so many connections at once; -n and -t are of each" },
 	{ O_OP, "op", "OP", VIA_PROGS, "send, write (RDMA Write), write_imm "
 	  "(with immediate data) or read (RDMA Read)" },
 	{ O_PROTO, "proto", "PROTO", OPT_SOCK, "udp, tcp, unix or pipe" },
@@ -204,6 +207,7 @@ static void set_option(struct opts *o, int c, const char *arg)
 	case 'p': o->port = parse_number("-p", arg, 1, 65535); break;
 	case 'l': o->level = 1 << pick("-l", arg, level_names, 3); break;
 	case 't': o->tx = parse_number("-t", arg, 1, 65536); break;
+	case 'q': o->conns = parse_number("-q", arg, 1, CONNS_MAX); break;
 	case O_OP: o->op = pick("--op", arg, op_names, 4); break;
 	case O_PROTO: o->proto = pick("--proto", arg, proto_names, 4); break;
 	case O_SPIN: o->spin = true; break;
@@ -246,6 +250,8 @@ static void check(const struct opts *o)
 		die_usage("--op read needs a reliable level: -l rd or rr");
 	if (o->op == OP_READ && o->exact && !o->events)
 		die_usage("--exact with --op read has two processes: add -e");
+	if (o->conns > 1 && o->exact && !o->events)
+		die_usage("--exact with -q has two processes: add -e");
 	if (o->cpu[1] >= 0 && !o->exact)
 		die_usage("--cpus: a second processor needs --exact");
 }
@@ -257,6 +263,7 @@ void opts_parse(struct opts *o, int argc, char **argv)
 	int n = 0, c;
 
 	o->cpu[0] = o->cpu[1] = -1;
+	o->conns = 1;
 	memset(longs, 0, sizeof(longs));
 	for (size_t i = 0; i < NR_DEFS; i++) {
 		if (!(defs[i].progs & o->prog))

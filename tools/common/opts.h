@@ -27,6 +27,7 @@ struct opts {
 	uint32_t	iters;
 	uint32_t	seconds;	/* 0: count iterations instead */
 	uint32_t	tx;		/* sends in flight */
+	uint32_t	conns;		/* connections, 1 or more */
 	uint16_t	port;
 	uint16_t	level;		/* VIP_SERVICE_* */
 	enum test_op	op;

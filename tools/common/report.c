@@ -128,6 +128,8 @@ static void json_row(uint32_t size, uint64_t iters, const char *why)
 	json_str(&json, "op", op_str(run->op));
 	json_str(&json, "wait", run->events ? "block" : "poll");
 	json_bool(&json, "bidirectional", run->bidir);
+	if (run->prog == OPT_BW)
+		json_num(&json, "connections", run->conns);
 	json_num(&json, "bytes", size);
 	json_num(&json, "iterations", iters);
 	if (why)

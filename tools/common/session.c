@@ -15,6 +15,8 @@
 #define PATIENCE_MS	10000
 #define CTL_DEPTH	64
 #define CTL_MTU		4096
+#define DATA_RX		512		/* receives of all connections */
+#define CONN_RX_MIN	32		/* of one */
 #define ALL_MAX		(1u << 20)	/* largest message of -a */
 #define PARAMS_MAGIC	0x746c7076u	/* "vplt" */
 #define PARAMS_VERSION	1
@@ -27,7 +29,8 @@ struct params {
 	uint8_t		op;
 	uint8_t		level;
 	uint8_t		flags;
-	uint8_t		reserved[3];
+	uint8_t		conns;
+	uint8_t		reserved[2];
 	uint32_t	size, iters, seconds, tx, max_size;
 	uint32_t	cookie;
 };
@@ -47,7 +50,7 @@ static void params_from_opts(struct params *p, const struct session *s)
 		.prog = o->prog, .op = o->op, .level = o->level,
 		.flags = (o->all ? PF_ALL : 0) | (o->bidir ? PF_BIDIR : 0) |
 			 (o->events ? PF_EVENTS : 0),
-		.size = o->size, .iters = o->iters, .seconds = o->seconds,
+		.conns = o->conns, .size = o->size, .iters = o->iters, .seconds = o->seconds,
 		.tx = o->tx, .max_size = s->max_size,
 		.cookie = (uint32_t)now_ns() ^ (uint32_t)getpid() << 16,
 	};
@@ -73,6 +76,7 @@ static const char *params_to_opts(const struct params *p, struct session *s)
 	    p->size > p->max_size ||
 	    !(p->level & s->nic.attr.ReliabilityLevelSupport))
 		return "an operation or level that this NIC does not offer";
+	o->conns = p->conns ? p->conns : 1;
 	o->op = p->op;
 	o->level = p->level;
 	o->all = p->flags & PF_ALL;
@@ -102,7 +106,8 @@ static void init_ctl(struct session *s)
 	struct chan_config c = {
 		.level = VIP_SERVICE_RELIABLE_DELIVERY,
 		.max_transfer = CTL_MTU,
-		.tx = CTL_DEPTH, .rx = CTL_DEPTH,
+		/* What a connection may have under way: credits, its end. */
+		.tx = CTL_DEPTH, .rx = CTL_DEPTH + 8 * (s->o.conns - 1),
 		.buf_len = sizeof(struct ctl_msg),
 		.cq = s->cq,
 	};
@@ -114,15 +119,25 @@ static void init_ctl(struct session *s)
 /* Only a bandwidth run has several queues to sleep on. */
 static void init_cq(struct session *s, bool wanted)
 {
+	VIP_ULONG entries = 4096 + s->o.conns * (2 * s->o.tx + DATA_RX);
 	VIP_RETURN rc;
 
 	if (!wanted)
 		return;
-	rc = VipCreateCQ(s->nic.h, s->nic.attr.MaxCQEntries < 4096 ?
-			 s->nic.attr.MaxCQEntries : 4096, &s->cq);
+	if (s->o.conns == 1)
+		entries = 4096;
+	rc = VipCreateCQ(s->nic.h, s->nic.attr.MaxCQEntries < entries ?
+			 s->nic.attr.MaxCQEntries : entries, &s->cq);
 	if (rc != VIP_SUCCESS)
 		die("cannot create a completion queue on %s: %s", s->nic.dev,
 		    vip_str(rc));
+}
+
+static uint32_t conn_rx(const struct session *s)
+{
+	uint32_t n = DATA_RX / s->o.conns;
+
+	return n > CONN_RX_MIN ? n : CONN_RX_MIN;
 }
 
 static void init_data(struct session *s)
@@ -131,26 +146,41 @@ static void init_data(struct session *s)
 		.level = s->o.level,
 		.max_transfer = s->max_size > CTL_MTU ? s->max_size : CTL_MTU,
 		.tx = s->o.tx,
-		.rx = s->o.prog == OPT_BW ? 512 : 16,
+		.rx = s->o.prog == OPT_BW ? conn_rx(s) : 16,
 		.buf_len = s->max_size ? s->max_size : 1,
 		.share = true,
 		.cq = s->cq,
 	};
 
-	chan_init(&s->data, &s->nic, &c);
-	chan_fill_recvs(&s->data);
+	if (s->o.conns > 1) {
+		s->more = xcalloc(s->o.conns - 1, sizeof(*s->more));
+		s->more_remote = xcalloc(s->o.conns - 1,
+					 sizeof(*s->more_remote));
+	}
+	for (uint32_t i = 0; i < s->o.conns; i++) {
+		chan_init(session_data(s, i), &s->nic, &c);
+		chan_fill_recvs(session_data(s, i));
+	}
 }
 
 static void hello(struct session *s)
 {
+	struct remote_buf *remote;
 	struct ctl_msg m;
+	struct chan *ch;
 
-	session_send(s, CTL_HELLO, (uintptr_t)s->data.rbuf,
-		     (uint64_t)s->data.mem.handle << 32 | s->data.cfg.rx);
-	session_expect(s, CTL_HELLO, &m);
-	s->remote.addr = m.a;
-	s->remote.handle = m.b >> 32;
-	s->peer_rx = (uint32_t)m.b;
+	for (uint32_t i = 0; i < s->o.conns; i++) {
+		ch = session_data(s, i);
+		session_send_of(s, i, CTL_HELLO, (uintptr_t)ch->rbuf,
+				(uint64_t)ch->mem.handle << 32 | ch->cfg.rx);
+	}
+	for (uint32_t i = 0; i < s->o.conns; i++) {
+		session_expect(s, CTL_HELLO, &m);
+		remote = session_remote(s, i);
+		remote->addr = m.a;
+		remote->handle = m.b >> 32;
+		s->peer_rx = (uint32_t)m.b;
+	}
 }
 
 static void check_connect(const struct nic *nic, VIP_RETURN rc,
@@ -181,7 +211,10 @@ static void session_end(struct session *s)
 {
 	session_barrier(s);
 	chan_settle(&s->ctl);
-	chan_fini(&s->data);
+	for (uint32_t i = 0; i < s->o.conns; i++)
+		chan_fini(session_data(s, i));
+	free(s->more);
+	free(s->more_remote);
 	chan_fini(&s->ctl);
 	nic_close(&s->nic);
 	free(s);
@@ -220,8 +253,11 @@ static void run_client(const struct opts *o, session_fn fn,
 	check_connect(&s->nic, conn_request(&s->nic, s->ctl.vi, &peer, disc,
 					    &p, sizeof(p), PATIENCE_MS), o);
 	data_disc(disc, sizeof(disc), o, &p);
-	check_connect(&s->nic, conn_request(&s->nic, s->data.vi, &peer, disc,
-					    &p, sizeof(p), PATIENCE_MS), o);
+	for (uint32_t i = 0; i < o->conns; i++)
+		check_connect(&s->nic,
+			      conn_request(&s->nic, session_data(s, i)->vi,
+					   &peer, disc, &p, sizeof(p),
+					   PATIENCE_MS), o);
 	hello(s);
 	fn(s);
 	session_end(s);
@@ -288,11 +324,13 @@ static void run_server(const struct opts *o, session_fn fn, int announce)
 	init_data(s);
 	accept_on(&peer, &s->ctl);
 	data_disc(disc, sizeof(disc), o, &p);
-	rc = conn_wait(&s->nic, disc, PATIENCE_MS, &peer);
-	if (rc != VIP_SUCCESS)
-		die("the client did not connect its data channel: %s",
-		    vip_str(rc));
-	accept_on(&peer, &s->data);
+	for (uint32_t i = 0; i < s->o.conns; i++) {
+		rc = conn_wait(&s->nic, disc, PATIENCE_MS, &peer);
+		if (rc != VIP_SUCCESS)
+			die("the client did not connect its data channel: %s",
+			    vip_str(rc));
+		accept_on(&peer, session_data(s, i));
+	}
 	hello(s);
 	fn(s);
 	session_end(s);
@@ -391,7 +429,13 @@ int session_main(const struct opts *o, session_fn fn)
 void session_send(struct session *s, enum ctl_type type, uint64_t a,
 		  uint64_t b)
 {
-	struct ctl_msg m = { .type = type, .a = a, .b = b };
+	session_send_of(s, 0, type, a, b);
+}
+
+void session_send_of(struct session *s, uint32_t conn, enum ctl_type type,
+		     uint64_t a, uint64_t b)
+{
+	struct ctl_msg m = { .type = type, .conn = conn, .a = a, .b = b };
 
 	chan_send_msg(&s->ctl, &m, sizeof(m), false, 0);
 }

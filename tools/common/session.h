@@ -22,6 +22,8 @@ struct session {
 	VIP_CQ_HANDLE		cq;	/* NULL: none */
 	struct chan		ctl, data;
 	struct remote_buf	remote;	/* the peer's receive buffer */
+	struct chan		*more;	/* -q: connections but the first */
+	struct remote_buf	*more_remote;
 	uint32_t		peer_rx; /* receives the peer has posted */
 	uint32_t		max_size; /* largest message of the run */
 };
@@ -42,12 +44,26 @@ enum ctl_type {
 
 struct ctl_msg {
 	uint32_t	type;
-	uint32_t	reserved;
+	uint32_t	conn;		/* that it is about: 0, 1... */
 	uint64_t	a, b;
 };
 
 void session_send(struct session *s, enum ctl_type type, uint64_t a,
 		  uint64_t b);
+void session_send_of(struct session *s, uint32_t conn, enum ctl_type type,
+		     uint64_t a, uint64_t b);
+
+/* Of a connection: its data channel, and the peer's receive buffer. */
+static inline struct chan *session_data(struct session *s, uint32_t conn)
+{
+	return conn ? &s->more[conn - 1] : &s->data;
+}
+
+static inline struct remote_buf *session_remote(struct session *s,
+						uint32_t conn)
+{
+	return conn ? &s->more_remote[conn - 1] : &s->remote;
+}
 
 /* One control message if there is one. */
 bool session_poll(struct session *s, struct ctl_msg *m);
