@@ -73,7 +73,7 @@ PLANTS = (
      "linux-haeders-amd64 is no package"),
     ("docs/howto/troubleshooting.md", "`VIPL_LOG=none`", "`VIPL_LGO=none`", "VIPL_LGO"),
     ("packaging/Dockerfile", "make -j2 local", "make -j2 locale",
-     "make -j2 locale does not work"),
+     "make locale does not work"),
     (".github/workflows/check.yml", "run: make setup-check",
      "run: make setup-czech", "make setup-czech does not work"),
     ("Makefile", "T=window ", "T=widnow ",
