@@ -57,15 +57,27 @@ void die(const char *fmt, ...)
 	exit(1);
 }
 
+/* Whether the library prints no errors. */
+static int quiet(void)
+{
+	const char *log = getenv("VIPL_LOG"), *q = getenv("VIPL_QUIET");
+	static const char *const levels[] = { "error", "warn", "info", "debug" };
+
+	for (size_t i = 0; log && i < sizeof(levels) / sizeof(*levels); i++)
+		if (!strcmp(log, levels[i]))
+			return 0;
+	return (log && !strcmp(log, "none")) || (q && *q && strcmp(q, "0"));
+}
+
 /* The reason, or NULL: the library has printed it. */
 static const char *reason(char *text, size_t size, const char *what,
 			  const char *name, VIP_RETURN rc)
 {
-	const char *quiet = getenv("VIPL_QUIET"), *why = VipExtLastError();
+	const char *why = VipExtLastError();
 
 	if (!*why)
 		snprintf(text, size, "%s %s: %s", what, name, vip_str(rc));
-	else if (quiet && *quiet && strcmp(quiet, "0"))
+	else if (quiet())
 		snprintf(text, size, "%s", why);
 	else
 		return NULL;

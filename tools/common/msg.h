@@ -21,7 +21,8 @@ void die_usage(const char *fmt, ...)
 
 /*
  * A call of the library failed: its reason, once. The library has printed it
- * already, unless VIPL_QUIET is set; "WHAT NAME: code" where there is none.
+ * already, unless VIPL_LOG or VIPL_QUIET silences it; "WHAT NAME: code" where
+ * there is none.
  */
 void warn_reason(const char *what, const char *name, VIP_RETURN rc);
 void die_reason(const char *what, const char *name, VIP_RETURN rc)
