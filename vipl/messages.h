@@ -3,7 +3,8 @@
 #define VIPL_MESSAGES_H
 
 /*
- * What the library and its built-in provider say, in one place. A message is
+ * What the library and its built-in provider say, and via(8) without the
+ * kernel agent, in one place. A message is
  * the fault and, after a newline, one remedy with its Debian package where it
  * has one. Each line is printed with "vipl: " before it and fits 80 columns
  * (tests/said/messages.py); docs/reference/errors.md has all of them.
@@ -13,6 +14,7 @@
 #define MSG_AS_ROOT_ATTACH	"as root: via dev attach %s (package mvia-tools)"
 #define MSG_ONE_RELEASE		"as root: install mvia-dkms and libvipl1 of one release"
 #define MSG_ONE_LIBRARY		"as root: install libvipl1 and its plug-ins of one release"
+#define MSG_TOOLS_RELEASE	"as root: install mvia-dkms and mvia-tools of one release"
 #define MSG_PLUGINS		"as root: apt-get install libvipl1-plugins"
 #define MSG_VIAINFO		"give a name that viainfo lists, such as shm:0"
 
@@ -28,6 +30,8 @@
 				"it is \"fallback\" in vipl.conf"
 #define MSG_NO_NIC		"no VI NIC on this host\n%s"
 #define MSG_NO_MODULES		"no VI NIC: the kernel modules are not installed\n%s"
+#define MSG_NO_AGENT		"the kernel agent is not loaded\n" \
+				"as root: modprobe via_netdev"
 #define MSG_NO_OLD_NAME		"'%.32s' is Ethernet VI NIC %d, which is missing\n%s"
 
 /* Nodes of the kernel's VI NICs */

@@ -27,8 +27,8 @@ WIDTH = {"s": 8, "u": 4, "d": 4, "lu": 8, "llu": 6, "zu": 3, "p": 14,
 PLACE = {"s": "NAME", "p": "ADDRESS"}
 HEAD = """# Error messages
 
-Messages of the library, A to Z: the fault and, below it, the remedy. NAME, NUMBER and
-ADDRESS stand for what differs. Each line begins with `vipl:` on standard error, unless
+Messages of the library, and of `via` without the kernel agent, A to Z: the fault and, below
+it, the remedy. NAME, NUMBER and ADDRESS stand for what differs. Each line begins with `vipl:` on standard error, unless
 `VIPL_LOG=none` is set; [VipExtLastError(3)](../man/VipExtLastError.3) returns both to the
 program. By symptom: [troubleshooting](../howto/troubleshooting.md).
 """
@@ -101,13 +101,13 @@ def reference():
 
 # Second lines that are chosen when the program runs.
 REMEDIES = ("MSG_AS_ROOT_MODULES", "MSG_AS_ROOT_ATTACH", "MSG_LOAD_LO",
-            "MSG_ATTACH_UDP")
+            "MSG_ATTACH_UDP", "MSG_TOOLS_RELEASE")
 
 
 def faults_of_list():
     """What is wrong with the list itself."""
     used = ""
-    for folder in ("vipl", "providers/ka"):
+    for folder in ("vipl", "providers/ka", "tools/common", "tools/via"):
         for path in glob.glob(os.path.join(ROOT, folder, "*.c")):
             with open(path) as file:
                 source = file.read()

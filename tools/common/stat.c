@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "../../vipl/messages.h"
+#include "agent.h"
 #include "counters.h"
 #include "msg.h"
 #include "stat.h"
@@ -140,9 +142,11 @@ static void show_prometheus(const struct readings *all)
 /* The first time: an empty list is told, where it is for people. */
 static void read_counters(const char *what, struct readings *all)
 {
+	if (!opt_prometheus)
+		agent_need();
 	counters_read(what, opt_vis, all);
 	if (!all->n && !json->file && !opt_prometheus)
-		warn_msg("no VI NIC here: modprobe via_lo, or via dev attach INTERFACE");
+		warn_msg(MSG_NO_NIC, "as root: via dev attach INTERFACE");
 }
 
 /* Each time what a second had, until it is interrupted. */

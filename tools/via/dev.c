@@ -286,18 +286,17 @@ static int show(struct words *w)
 	const char *what = next_word(w);
 	struct nlmsghdr *nlh;
 	struct nic nic;
-	int ret = 0;
+	int ret;
 
 	no_more_words(w);
+	nl_need();
 	if (what)
 		nic_need(what, &nic);
 	json_begin(&out);
-	if (nl_open()) {
-		nlh = nl_message(VIA_NL_CMD_NIC_GET, what ? 0 : NLM_F_DUMP);
-		if (what)
-			mnl_attr_put_strz(nlh, VIA_NL_A_NIC, nic.name);
-		ret = nl_call(nlh, show_one, NULL);
-	}
+	nlh = nl_message(VIA_NL_CMD_NIC_GET, what ? 0 : NLM_F_DUMP);
+	if (what)
+		mnl_attr_put_strz(nlh, VIA_NL_A_NIC, nic.name);
+	ret = nl_call(nlh, show_one, NULL);
 	json_end(&out);
 	if (ret)
 		die("cannot show %s: %s", what ? what : "the VI NICs",

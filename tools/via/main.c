@@ -93,7 +93,7 @@ const struct command *find_command(const struct command *list,
 {
 	const struct command *c, *found = NULL;
 	size_t len = strlen(name);
-	char all[256] = "";
+	char all[256] = "", like[256] = "";
 	int n = 0;
 
 	for (c = list; c->name; c++) {
@@ -103,13 +103,15 @@ const struct command *find_command(const struct command *list,
 			 *all ? ", " : "", c->name);
 		if (!len || strncmp(c->name, name, len))
 			continue;
+		snprintf(like + strlen(like), sizeof(like) - strlen(like), "%s%s",
+			 *like ? ", " : "", c->name);
 		found = c;
 		n++;
 	}
 	if (n == 1)
 		return found;
 	usage_error(n ? "'%s' may be more than one %s: %s" :
-			"'%s' is no %s: %s", name, what, all);
+			"'%s' is no %s: %s", name, what, n ? like : all);
 }
 
 int run_command(const struct command *list, const char *what, struct words *w)

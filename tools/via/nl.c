@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../vipl/messages.h"
+#include "common/agent.h"
 #include "common/msg.h"
 #include "nl.h"
 
@@ -261,15 +263,15 @@ bool nl_open(void)
 	ret = nl_call(nlh, take_family, NULL);
 	if (ret && ret != -ENOENT)
 		die("cannot ask for the netlink family: %s", nl_error(ret));
-	if (!family && !access("/sys/module/via_ka", F_OK))
-		die("the kernel agent that is loaded is older than this program, and netlink does not configure it: install both of one release");
+	if (!family && agent_loaded())
+		die("the loaded kernel agent is older than this program\n" MSG_TOOLS_RELEASE);
 	return family;
 }
 
 void nl_need(void)
 {
 	if (!nl_open())
-		die("the kernel agent is not loaded: modprobe via_netdev for interfaces, modprobe via_lo within this host");
+		agent_need();
 }
 
 int nl_join(const char *group)
