@@ -349,3 +349,20 @@ void link_ended(struct link *l)
 	}
 	CHECK_EQ(point_state(&l->near), IBV_QPS_ERR);
 }
+
+long long near_counter(const char *name)
+{
+	long long value = -1;
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path),
+		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s",
+		 env.limits.device, name);
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%lld", &value) != 1)
+		value = -1;
+	if (f)
+		fclose(f);
+	return value;
+}

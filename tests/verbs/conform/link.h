@@ -97,5 +97,7 @@ bool point_notified(struct point *p, int which, uint32_t ms);
 
 /* Both ends know that the connection is no more. */
 void link_ended(struct link *l);
+/* One of the near device's own counters; -1: it has none of that name. */
+long long near_counter(const char *name);
 
 #endif

@@ -221,6 +221,7 @@ static int qp_drop(void *qp)
 static void most(struct ibv_context *v, int limit, void *(*make)(struct ibv_context *),
 		 int (*drop)(void *))
 {
+	long long refused = near_counter("over_limit");
 	static void *made[MOST + 1];
 	int n = 0;
 
@@ -241,6 +242,8 @@ static void most(struct ibv_context *v, int limit, void *(*make)(struct ibv_cont
 		n += !!made[n];
 	}
 	CHECK(!make(v));
+	if (env.codes)
+		CHECK(near_counter("over_limit") >= refused + 2);
 	while (n)
 		CHECK_EQ(drop(made[--n]), 0);
 }

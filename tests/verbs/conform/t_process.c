@@ -120,6 +120,23 @@ static bool hold_foreign(uint32_t qp, uint32_t port)
 	return false;
 }
 
+/* Events of the near device and its port, told as they come. */
+static bool hold_device(void)
+{
+	struct ibv_context *v = near.end->conn[0].id->verbs;
+	struct ibv_async_event ev;
+
+	puts("held");
+	while (!ibv_get_async_event(v, &ev)) {
+		puts(ibv_event_type_str(ev.event_type));
+		ibv_ack_async_event(&ev);
+		if (ev.event_type == IBV_EVENT_DEVICE_FATAL)
+			return true;
+	}
+	perror("ibv_get_async_event");
+	return false;
+}
+
 int hold(const char *what)
 {
 	unsigned int n, qp;
@@ -127,6 +144,8 @@ int hold(const char *what)
 
 	if (!sides_open())
 		return 1;
+	if (!strcmp(what, "device"))
+		return !hold_device();
 	if (sscanf(what, "links=%u", &n) == 1)
 		ok = hold_links(n);
 	else if (sscanf(what, "qp%u,port=%u", &qp, &n) == 2)
@@ -259,6 +278,7 @@ static void foreign(void)
 	struct link l = { .near.side = &near, .far.side = &far };
 	char kind[24];
 	uint32_t port = 0;
+	long long before;
 	pid_t pid;
 	int out;
 
@@ -273,10 +293,13 @@ static void foreign(void)
 	NEED(link_listen(&l, env.far, 4, &port));
 	NEED(CHECK_EQ(link_resolve(&l.near, env.near, env.far, port), 0));
 	NEED(point_queues(&l.near, &usual.queues));
+	before = near_counter("foreign_queue_pairs");
 	snprintf(kind, sizeof(kind), "qp%u,port", l.near.qp);
 	pid = holder(kind, port, &out);
 	NEED(pid > 0);
 	CHECK(held(out));
+	if (env.codes)
+		CHECK_EQ(near_counter("foreign_queue_pairs"), before + 1);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	/* It is still free for its owner. */
