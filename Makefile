@@ -20,6 +20,7 @@
 #   make dist                   a tarball of HEAD, checksums, the tag's command
 #   make bench      figures, with the bars they are held to (BENCH_ARGS=--help)
 #   make plots      those of docs/plots, from what was recorded there
+#   make html       documents and man pages as a site, in build/html
 #   make lab        a shell on two nodes
 #   make check-full every test on every NIC, level and kernel
 #   make soak       hours under fire, can be interrupted (SOAK_ARGS=--help)
@@ -226,6 +227,10 @@ setup-check:
 
 setup-package:
 	tools/lab/setup.sh package
+
+.PHONY: html
+html:
+	tools/site/site.py $(B)/html
 
 # T and K reach the shell through the environment, quotes and all.
 test:

@@ -76,6 +76,10 @@ need()
 	viampi | */viampi) compiler && program "${MPICC:-mpicc}" libopenmpi-dev ;;
 	demo-local | test) compiler && program python3 python3 ;;
 	plots | install-python) program python3 python3 ;;
+	html)
+		program python3 python3
+		program cmark-gfm cmark-gfm
+		program mandoc mandoc ;;
 	lib | local | samples | m32 | insns | install-user | install-lib | \
 	install-dev | install-plugins | install-tools | install-vipl | \
 	install-fabric | */*.so | */*.so.1 | */*.a | */tools/* | */samples/* | \

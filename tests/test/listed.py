@@ -30,7 +30,7 @@ def multilib():
 # Package: a command that it has, or files.
 PACKAGES = {
     "make": "make", "gcc": "gcc", "clang": "clang", "mandoc": "mandoc",
-    "codespell": "codespell",
+    "codespell": "codespell", "cmark-gfm": "cmark-gfm",
     "git": "git", "libc6-dev": "/usr/include/stdlib.h",
     "libcunit1-dev": "/usr/include/CUnit/CUnit.h",
     "libmnl-dev": "/usr/include/libmnl/libmnl.h",
