@@ -34,8 +34,7 @@ static const struct optdef {
 	unsigned int	progs;
 	const char	*help;
 } defs[] = {
-	{ 'd', "dev", "NIC", VIA_PROGS, "VI NIC to use, such as via_eth0, "
-	  "shm:0 or ofi:tcp (default: $VIPL_NIC, else the first one found)" },
+	{ 'd', "dev", "NIC", VIA_PROGS, "VI NIC (default: $VIPL_NIC, else the first one)" },
 	{ 's', "size", "BYTES", ALL_PROGS, "size of a message" },
 	{ 'a', "all", NULL, ALL_PROGS, "run all sizes from 2 to the largest" },
 	{ 'n', "iters", "N", ALL_PROGS, "number of messages" },
@@ -49,9 +48,8 @@ static const struct optdef {
 	  "reliability: unreliable, rd or rr" },
 	{ 't', "tx-depth", "N", VIA_PROGS, "sends in flight" },
 	{ 'q', "connections", "N", OPT_BW,
-	  "so many connections at once; -n and -t are of each" },
-	{ O_OP, "op", "OP", VIA_PROGS, "send, write (RDMA Write), write_imm "
-	  "(with immediate data) or read (RDMA Read)" },
+	  "connections at once; -n and -t are of each" },
+	{ O_OP, "op", "OP", VIA_PROGS, "send, or by RDMA: write, write_imm, read" },
 	{ O_PROTO, "proto", "PROTO", OPT_SOCK, "udp, tcp, unix or pipe" },
 	{ O_SPIN, "spin", NULL, OPT_SOCK,
 	  "with --exact: one process polls both sockets" },
@@ -61,20 +59,19 @@ static const struct optdef {
 	{ O_CPUS, "cpus", "A[,B]", ALL_PROGS,
 	  "run on processor A; with --exact the other end on B" },
 	{ O_JSON, "json", "FILE", ALL_PROGS,
-	  "write results to FILE too, one JSON object a line; to standard "
-	  "output with -, which then has nothing else" },
+	  "results as lines of JSON, too; -: these alone, here" },
 	{ O_HISTOGRAM, "histogram", "FILE", OPT_LAT | OPT_SOCK,
-	  "write the times to FILE as HdrHistogram's interval log" },
+	  "write the times as HdrHistogram's interval log" },
 	{ 'i', "interval", "SECONDS", VIA_PROGS,
 	  "print a line that often while it runs" },
 	{ O_PERSIST, "persist", NULL, ALL_PROGS,
 	  "server: go on after the first client" },
 	{ O_EXACT, "exact", NULL, ALL_PROGS,
-	  "both ends on this machine, for counting instructions" },
+	  "both ends on this machine, to count instructions" },
 	{ O_PEER_DEV, "peer-dev", "NIC", VIA_PROGS,
 	  "with --exact: NIC of the other end" },
 	{ O_PEER_NETNS, "peer-netns", "NETNS", ALL_PROGS,
-	  "with --exact: network namespace of the other end, name or path" },
+	  "with --exact: its network namespace, name or path" },
 	{ 'h', "help", NULL, ALL_PROGS, "show this text" },
 	{ OPT_VERSION, "version", NULL, ALL_PROGS, VERSION_HELP },
 };
@@ -83,9 +80,8 @@ static const struct optdef {
 
 static void usage(const struct opts *o)
 {
-	printf("Usage: %s [OPTIONS]         (server)\n"
-	       "       %s [OPTIONS] HOST    (client; HOST: %s)\n\n",
-	       o->name, o->name, o->prog == OPT_SOCK ?
+	printf("Usage: %s [OPTIONS] [HOST]  (HOST: %s; none: a server)\n\n",
+	       o->name, o->prog == OPT_SOCK ?
 	       "an IPv4 address" : "a name or an address");
 	for (size_t i = 0; i < NR_DEFS; i++) {
 		char left[48], sh[8] = "    ";

@@ -14,45 +14,6 @@
 
 struct json out = { .form = JSON_ARRAY };
 
-static void help(FILE *to)
-{
-	fprintf(to, "Usage: via [OPTIONS] OBJECT [COMMAND] [ARGUMENTS]\n\n"
-	       "  via dev [show [DEV]]                 VI NICs\n"
-	       "  via dev attach INTERFACE [driver MODULE]\n"
-	       "  via dev attach ADDRESS [port PORT] [dev INTERFACE]\n"
-	       "                                       in UDP/IP\n"
-	       "  via dev detach DEV\n"
-	       "  via peer [show [DEV]]                hosts that may talk to them\n"
-	       "  via peer allow DEV HOST...           these, too; \"all\": no list\n"
-	       "  via peer deny DEV HOST...            not these; \"all\": an empty list\n"
-	       "  via peer key DEV HOST FILE           its key; \"none\": without, \"-\": stdin\n"
-	       "  via peer genkey                      a new key, on standard output\n"
-	       "  via stat [show] [DEV]                counters\n"
-	       "      -i, --interval SECONDS           again and again: for each second\n"
-	       "      -c, --count N                    with -i: so many times\n"
-	       "      -v, --vis                        counters of each VI, too\n"
-	       "          --prometheus                 as text for Prometheus\n"
-	       "  via top [DEV] [-i SECONDS] [-c N]    rates and VIs, on a terminal\n"
-	       "  via res [vi|mr|cq|conn|all] [DEV]    objects, and whose they are\n"
-	       "  via limit [show [NAME]]              limits of a user\n"
-	       "  via limit set NAME VALUE             0: no limit\n"
-	       "  via driver show DEV                  drivers of a network card\n"
-	       "  via driver native|stock DEV          give it the native one, or back\n"
-	       "  via selftest DEV [DEV|HOST]          test a card, and the way to another\n"
-	       "  via monitor [all|dev|peer]           what happens\n"
-	       "  via apply [FILE] [dev INTERFACE] [check]\n"
-	       "                                       do what /etc/mvia/*.conf say\n"
-	       "  via save                             print the settings as such a file\n\n"
-	       "  -j, --json            JSON\n"
-	       "  -p, --pretty          JSON for people\n"
-	       "  -n, --netns NETNS     in this network namespace\n"
-	       "  -V, --version         print the release\n"
-	       "  -h, --help            show this text\n\n"
-	       "DEV is a VI NIC (via_eth0) or its interface (eth0).  Words may be\n"
-	       "shortened: via de s.  The status is 0, 1 if it was refused, 2 for a\n"
-	       "wrong command line.\n");
-}
-
 void usage_error(const char *fmt, ...)
 {
 	char line[512];
@@ -121,12 +82,7 @@ int run_command(const struct command *list, const char *what, struct words *w)
 	return (name ? find_command(list, what, name) : list)->run(w);
 }
 
-static int do_help(struct words *w)
-{
-	(void)w;
-	help(stdout);
-	return DONE;
-}
+static int do_help(struct words *w);
 
 static const struct command objects[] = {
 	{ "dev", do_dev },
@@ -143,6 +99,27 @@ static const struct command objects[] = {
 	{ "help", do_help },
 	{ 0 }
 };
+
+static int do_help(struct words *w)
+{
+	const char *object = next_word(w);
+
+	no_more_words(w);
+	if (!object || !help_object(find_command(objects, "object", object)->name))
+		help_all(stdout);
+	return DONE;
+}
+
+/* "via OBJECT help" is "via help OBJECT". */
+static int run_object(struct words *w)
+{
+	const char *name = next_word(w);
+	const struct command *c = find_command(objects, "object", name);
+
+	if (w->n == 1 && !strcmp(*w->word, "help") && help_object(c->name))
+		return DONE;
+	return c->run(w);
+}
 
 int main(int argc, char **argv)
 {
@@ -164,18 +141,18 @@ int main(int argc, char **argv)
 		case 'p': out.file = stdout; out.form = JSON_PRETTY; break;
 		case 'n': netns = optarg; break;
 		case 'V': print_version("via");
-		case 'h': help(stdout); return DONE;
+		case 'h': help_all(stdout); return DONE;
 		default: return USAGE;
 		}
 	}
 	if (optind == argc) {
-		help(stderr);
+		help_all(stderr);
 		return USAGE;
 	}
 	w.n = argc - optind;
 	w.word = argv + optind;
 	netns_enter(netns);
-	ret = run_command(objects, "object", &w);
+	ret = run_object(&w);
 	nl_close();
 	if (fflush(stdout) || ferror(stdout))
 		die("cannot write: %s", strerror(errno));

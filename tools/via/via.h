@@ -5,6 +5,7 @@
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "common/json.h"
 #include "nl.h"
 
@@ -40,6 +41,10 @@ const struct command *find_command(const struct command *list,
 				   const char *what, const char *name);
 /* The next word as a command of the list, its first one without a word. */
 int run_command(const struct command *list, const char *what, struct words *w);
+
+void help_all(FILE *to);
+/* False: there is no such object. */
+bool help_object(const char *object);
 
 /* "52:54:00:00:00:01", "192.0.2.1", "2001:db8::1", and back. */
 struct addr {
