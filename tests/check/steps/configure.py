@@ -5,6 +5,7 @@ in namespaces; messages that the tool would not send; removal meanwhile."""
 import contextlib
 import json
 import os
+import re
 
 from balance import balanced
 from common import CONFORM, GUEST, TOOLS, jobs, mac, peer, serving
@@ -497,6 +498,13 @@ def objects(session, seconds):
                     raise StepFailed(f"'{before} via res all {nic}' tells "
                                      f"{got}, not {wanted}")
             expect(node, f"{NOBODY} {VIA} res vi via_eth0", 1, "no VI NIC")
+            screen = expect(
+                node, "TERM=xterm script -qec 'stty rows 24 cols 80; "
+                f"{VIA} top -c 1' /dev/null </dev/null", 0, "python3").out
+            shown_ = re.search(r"(\d+) NICs, (\d+) VIs", screen)
+            if not shown_ or int(shown_.group(2)) < 2 * kinds["vi"] or \
+                    "idle" not in screen:
+                raise StepFailed(f"via top shows {screen}")
     with jobs(session, node.spawn(f"{RAW} dumps via_eth0 {seconds}"),
               node.spawn(f"{HOLDER} /dev/via_eth0 churn {seconds}"),
               node.spawn(f"{HOLDER} /dev/via_lo churn {seconds}")) as many:
