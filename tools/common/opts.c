@@ -94,7 +94,7 @@ static void usage(const struct opts *o)
 			 defs[i].arg ? " " : "", defs[i].arg ? defs[i].arg : "");
 		printf("  %-26s %s\n", left, defs[i].help);
 	}
-	printf("\nThe client's options rule the run; the server needs only %s.\n",
+	printf("The client's options rule the run; the server needs only %s.\n",
 	       o->prog == OPT_SOCK ? "-p" : "-d and -p");
 	exit(0);
 }
