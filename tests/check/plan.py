@@ -33,6 +33,7 @@ import pinned
 import plugins
 import polling
 import rdma
+import rdma_harm
 import rdma_own
 import registers
 import regress
@@ -133,6 +134,8 @@ def full_sessions():
                    mem=768)
         yield boot("full", "verbs of rdma_rxe, {kernel}", "rxe", kernel, 1,
                    "e1000", mem=768, modules=False, control=True)
+    yield boot("full", "verbs, {kernel}", "verbs_harm", "debug-6.1", 2,
+               "e1000", mem=1024)
     yield boot("full", "arm64 beside amd64", "arm64", "6.1", 1, "virtio-net",
                arm64=("node1",))
     yield boot("full", "locked down", "locked", "6.1", 1, "virtio-net",
@@ -345,12 +348,14 @@ IN_GUESTS = [
         rxe=(0, list(rdma.PROGRAMS), "rxe")),
     row("verbs: what they promise, {nic}", rdma_own.promised,
         "net kind tests", stock=(0, "via", rdma_own.SOME),
-        verbs=(0, "via", "")),
+        verbs=(0, "via", ""), verbs_harm=(0, "via", "process.foreign event.*")),
     row("verbs: what they promise by UDP, {family}, {nic}",
         rdma_own.promised_udp, "net family tests",
         verbs=[(0, "IPv4", rdma_own.SOME), (0, "IPv6", rdma_own.SOME)]),
     row("verbs: a hostile program, {calls} calls, {nic}", rdma_own.hostile,
         "net kind calls", stock=(0, "via", 2000), verbs=(0, "via", 20000)),
+    row("verbs: events of the device, {nic}", rdma_harm.events, "net",
+        verbs=0),
     row("verbs: {what} by NVMe over {kind}, {depth} in flight, {nic}",
         rdma.nvme, "net kind what depth connects",
         stock=(0, "via", "a disk", 8, 1),
