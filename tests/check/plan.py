@@ -357,6 +357,8 @@ IN_GUESTS = [
         "net kind calls", stock=(0, "via", 2000), verbs=(0, "via", 20000)),
     row("verbs: events of the device, {nic}", rdma_harm.events, "net",
         verbs=0),
+    row("verbs: NVMe for {seconds} s, loss {loss:.0%}, {nic}",
+        rdma_harm.lossy, "net seconds loss", verbs=(0, 10, 0.01)),
     row("verbs: {what} by NVMe over {kind}, {depth} in flight, {nic}",
         rdma.nvme, "net kind what depth connects",
         stock=(0, "via", "a disk", 8, 1),

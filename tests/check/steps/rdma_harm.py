@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A verbs device in trouble: its link goes, and the device."""
+"""A verbs device in trouble: its link goes, and the device; frames get lost."""
+
+import re
 
 from common import serving
+from rdma import MEBIBYTES, connected, device, needed, served
 from rdma_own import CONFORM
 from rdma_own import needed as built
 from runner import StepFailed
@@ -23,3 +26,29 @@ def events(session, net):
         if job.wait().rc:
             raise StepFailed("the program did not end by itself")
     one.sh("rmmod via_rdma")
+
+
+def load(disk, seconds):
+    """Random writes with checksums, each read back, for so long."""
+    return (f"fio --name=load --filename={disk} --size={MEBIBYTES - 8}M "
+            "--rw=randwrite --bssplit=4k/50:16k/20:128k/30 --ioengine=libaio "
+            "--iodepth=16 --direct=1 --verify=crc32c --verify_fatal=1 "
+            f"--verify_backlog=64 --time_based --runtime={seconds}")
+
+
+def lossy(session, net, seconds, loss):
+    """NVMe where frames get lost: no request fails, no byte is wrong."""
+    needed("nvme", "fio")
+    one = session.lab.nodes[0]
+    with device(session, "via", net, pooled=True):
+        with served(session, "via", net, "a disk") as (_, where), \
+                connected(session, where) as here, \
+                session.bad_wire(net, loss=loss, seed=11) as wire:
+            result = session.run(one, load(here, seconds),
+                                 (4 * seconds + 240) * session.slow)
+            lost = wire.stats()["lost"]
+        one.sh("modprobe -r nvme_rdma")
+    found = re.search(r"err= *(\d+)", result.all)
+    if not found or found.group(1) != "0" or not lost:
+        raise StepFailed(f"fio: {result.all[-200:]}; {lost} frames lost")
+    session.check.note(f"{lost} frames lost")
