@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""A verbs device in trouble: its link goes, and the device; frames get lost."""
+"""A verbs device in trouble: its link and the device go, frames get lost."""
 
 import re
 
