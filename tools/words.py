@@ -3,7 +3,8 @@
 """Spelling and words of Markdown and man pages; behind make lint.
 
 codespell checks them against its own dictionary and against words.txt.
-Two habits are counted over all files, code left out, and have a limit each:
+Two habits are counted over all files, code left out, and have a limit each.
+Lines of Markdown have fewer than 100 characters, README.md at most 140 lines:
 docs/contribute/style.md has the rules.  Options: --list prints each place of
 the two habits.
 """
@@ -20,11 +21,14 @@ ROOT = os.path.dirname(HERE)
 # name, pattern, highest number of places in all files together
 HABITS = (
     ("a clause with 'what' in the place of a noun",
-     r"\bwhat (?:is|has|was|are|they|it|makes|comes|goes|stands|one|the|a)\b",
+     r"\bwhat\s+(?:is|has|was|are|they|it|makes|comes|goes|stands|one|the|a)\b",
      25),
     ("a thing that tells, knows, hears or believes",
      r"\b(?:tells|told|knows|hears|believed?)\b", 25),
 )
+# Characters of a line of Markdown that is neither code nor of a table, and
+# lines of the README.
+WIDTH, README = 99, 140
 # Lines marked as right, and code spans.
 SKIP = r"^.*codespell:ignore.*$|`[^`]+`"
 
@@ -68,6 +72,32 @@ def habits(texts, shown):
     return good
 
 
+def lengths(texts):
+    """Whether lines of Markdown stay within WIDTH, and the README in README.
+    A line of a table may be longer, and one whose last word, an address or a
+    link, begins within WIDTH."""
+    good = True
+    for name, text in texts.items():
+        if not name.endswith(".md"):
+            continue
+        code = False
+        lines = text.splitlines()
+        for number, line in enumerate(lines, 1):
+            if line.lstrip().startswith("```"):
+                code = not code
+            start = len(line.rpartition(" ")[0])
+            link = "](" in line[start:] or "://" in line[start:]
+            if code or len(line) <= WIDTH or line.lstrip().startswith("|") \
+                    or link and start < WIDTH:
+                continue
+            print(f"{name}:{number}: {len(line)} characters of {WIDTH}")
+            good = False
+        if name == "README.md" and len(lines) > README:
+            print(f"{name}: {len(lines)} lines of at most {README}")
+            good = False
+    return good
+
+
 def spelling(names):
     """Whether codespell finds nothing; without it, a line and True."""
     if not shutil.which("codespell"):
@@ -87,8 +117,10 @@ def main():
     texts = {}
     for name in names:
         with open(name, encoding="utf-8") as file:
-            texts[name] = prose(name, file.read())
-    good = habits(texts, "--list" in sys.argv[1:])
+            texts[name] = file.read()
+    good = lengths(texts)
+    texts = {name: prose(name, text) for name, text in texts.items()}
+    good = habits(texts, "--list" in sys.argv[1:]) and good
     return 0 if spelling(names) and good else 1
 
 

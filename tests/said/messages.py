@@ -28,9 +28,10 @@ PLACE = {"s": "NAME", "p": "ADDRESS"}
 HEAD = """# Error messages
 
 Messages of the library, and of `via` without the kernel agent, A to Z: the fault and, below
-it, the remedy. NAME, NUMBER and ADDRESS stand for what differs. Each line begins with `vipl:` on standard error, unless
-`VIPL_LOG=none` is set; [VipExtLastError(3)](../man/VipExtLastError.3) returns both to the
-program. By symptom: [troubleshooting](../howto/troubleshooting.md).
+it, the remedy. NAME, NUMBER and ADDRESS stand for the parts that differ. Each line begins with
+`vipl:` on standard error, unless `VIPL_LOG=none` is set;
+[VipExtLastError(3)](../man/VipExtLastError.3) returns both to the program. By symptom:
+[troubleshooting](../howto/troubleshooting.md).
 """
 # Of a line, so much is the format's own text.
 SHARE, LEAST = 0.4, 12
