@@ -154,8 +154,15 @@ class Project:
     def asked(self, name):
         return self.output(*self.programs[name])
 
+    @functools.lru_cache(None)
     def help(self, name):
-        return self.asked(name).stdout
+        """The help of a program; of via, with the help of its objects."""
+        text = self.asked(name).stdout
+        if name == "via":
+            for word in re.findall(r"^  ([a-z]+) ", text, re.M):
+                text += self.output(self.programs[name][0], word,
+                                    "help").stdout
+        return text
 
     @functools.lru_cache(None)
     def options(self, name):
