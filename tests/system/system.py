@@ -232,6 +232,9 @@ def configured(system):
               "nosuch0")
     system.healthy()
     system.sh("via peer show eth0", OTHER)
+    system.said(system.page, "via save >/etc/mvia/saved.conf")
+    system.sh("cat /etc/mvia/saved.conf; rm /etc/mvia/saved.conf",
+              rf"(?s)\[interface eth0\].*allow = {OTHER}")
 
 
 def rights(system):
