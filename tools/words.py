@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""Spelling and words of Markdown and man pages; behind make lint.
+"""Spelling, words and lengths of Markdown and man pages; behind make lint.
 
 codespell checks them against its own dictionary and against words.txt.
-Two habits are counted over all files, code left out, and have a limit each.
+Habits are counted over all files, code left out, and have a limit each.
 Lines of Markdown have fewer than 100 characters, README.md at most 140 lines:
 docs/contribute/style.md has the rules.  Options: --list prints each place of
-the two habits.
+the habits.
 """
 
 import glob
@@ -25,6 +25,10 @@ HABITS = (
      25),
     ("a thing that tells, knows, hears or believes",
      r"\b(?:tells|told|knows|hears|believed?)\b", 25),
+    ("words of this house: 'in vain', a look, a bound, a way",
+     r"\bin\s+vain\b|\b(?:a|the|each|last|second|empty)\s+looks?\b(?!-)|"
+     r"\blook(?:s|ed)\s+at\b|\bbounded\b|\bout\s+of\s+bounds\b|"
+     r"\b(?:no|the|this|without)\s+bound\b|\bthe\s+way\s+of\b", 0),
 )
 # Characters of a line of Markdown that is neither code nor of a table, and
 # lines of the README.
@@ -45,7 +49,8 @@ def prose(name, text):
     """The text with code blocks and code spans blank, line for line."""
     block, span = ((r"^ *```.*?^ *```", r"`[^`]+`") if name.endswith(".md")
                    else (r"^\.(?:nf|EX)$.*?^\.(?:fi|EE)$", r"^\.\\\".*?$"))
-    for pattern in (block, span):
+    ignored = r"^[^\n]*codespell:ignore[^\n]*$"
+    for pattern in (block, span, ignored):
         text = re.sub(pattern, lambda m: "\n" * m.group().count("\n"), text,
                       flags=re.S | re.M)
     return text
@@ -65,7 +70,7 @@ def habits(texts, shown):
         found = list(places(pattern, texts))
         if shown or len(found) > limit:
             for file, line, words in found:
-                print(f"{file}:{line}: {words}")
+                print(f"{file}:{line}: {' '.join(words.split())}")
         if shown or len(found) > limit:
             print(f"words: {len(found)} of at most {limit}: {name}")
         good = good and len(found) <= limit
