@@ -403,9 +403,9 @@ class CommandLines(unittest.TestCase):
     MORE = ("via", "via-bind")
     WRONG = {"viaping": ("-i x h", "-W -1 h", "", "a b"),
              "viastat": ("-i x", "a b"), "viainfo": ("a",),
-             "vipl_lat": ("-s x", "-l x", "-i 0", "a b", "--op write -e h", "--op read -l unreliable h",
-                          "--cpus x h", "--cpus 0,1 h", "--cpus 1,2,3 h",
-                          "--peer-dev a"),
+             "vipl_lat": ("-s x", "-l x", "-i 0", "a b", "--op write -e h",
+                          "--op read -l unreliable h", "--cpus x h",
+                          "--cpus 0,1 h", "--cpus 1,2,3 h", "--peer-dev a"),
              "vipl_bw": ("-q 0 h", "-q 65 h", "--exact -q 2",
                          "--op x", "-p 0", "--exact --op write",
                          "--exact -b"),
@@ -434,7 +434,9 @@ class CommandLines(unittest.TestCase):
 
     def test_help(self):
         """One screen."""
-        for name in ("viainfo", "viaping", "viastat", "via stat"):
+        for name in (*self.tools(), "via stat"):
+            if name.split()[0] not in self.tools():
+                continue
             with self.subTest(tool=name):
                 lines = self.run_it(
                     *name.split(), "--help").stdout.splitlines()

@@ -564,7 +564,7 @@ def races(session, rounds):
         lab.rmmod(node)
         if monitor.done:
             raise StepFailed("the monitor ended with the module")
-        expect(node, f"{VIA} dev show eth0", 1, "not loaded")
+        expect(node, f"{VIA} dev show eth0", 1, "not installed")
         lab.insmod(node)
         lab.attach(node, *session.cards())
     return {"attached": rounds}
