@@ -84,7 +84,9 @@ class Ends:
     def said(self, job, losses, who):
         """All of it on standard error, when the last line is there."""
         job.expect(LAST, 30 * self.session.slow)
-        lines = job.err.splitlines()[:-1]
+        lines = job.err.splitlines()
+        lines = lines[:next(i for i, line in enumerate(lines)
+                            if re.match(LAST, line))]
         wrong = [x for x in lines if not re.match(
             LOSS.format(self.device, self.hosts[who]), x)]
         if wrong or len(lines) != losses:
