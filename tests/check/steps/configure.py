@@ -127,7 +127,8 @@ def words(node):
                   "--nosuch", "-n"):
         expect(node, f"{VIA} {wrong}", 2)
     expect(node, f"{VIA} --version", 0, "via ")
-    expect(node, f"{VIA} --help", 0, "via dev attach")
+    expect(node, f"{VIA} --help", 0, "via OBJECT help")
+    expect(node, f"{VIA} dev help", 0, "via dev attach")
     expect(node, f"{VIA} -n nosuch dev", 1, "network namespace")
 
 
