@@ -282,10 +282,13 @@ def throw(nic, count, seed):
 
 
 def dumps(nic, seconds):
+    """For so long, and on a busy host until the programs that make objects
+    have begun."""
     end, done, objects = time.monotonic() + seconds, 0, 0
     name = attr(A["NIC"], nic.encode() + b"\0")
     left = []
-    while time.monotonic() < end:
+    while time.monotonic() < end or \
+            (not objects and time.monotonic() < end + 60):
         family = Family()
         for cmd, attrs in ((CMD["PEER_GET"], name), (CMD["NIC_GET"], b""),
                            (CMD["LIMIT_GET"], b""),
