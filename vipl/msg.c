@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "msg.h"
@@ -34,39 +33,31 @@ void vipl_msg_into(char *line, size_t size)
 static void put(int fd, const char *text)
 {
 	char out[TEXT_LEN + 2 * sizeof(PREFIX) + 1];
-	int fault = (int)strcspn(text, "\n"), n;
+	int fault = (int)strcspn(text, "\n"), err = errno, n;
 
 	if (text[fault])
 		n = snprintf(out, sizeof(out), PREFIX "%.*s\n" PREFIX "%s\n",
 			     fault, text, text + fault + 1);
 	else
 		n = snprintf(out, sizeof(out), PREFIX "%s\n", text);
+	/* A line that cannot be written is lost. */
 	if (sys_write(fd, out, (size_t)n) < 0)
-		return;
+		errno = err;
 }
 
 /* The least important level that is printed. */
 static enum vipl_level level_set(void)
 {
-	static const char *const names[] = {
-		[VIPL_NONE] = "none", [VIPL_ERROR] = "error",
-		[VIPL_WARN] = "warn", [VIPL_INFO] = "info",
-		[VIPL_DEBUG] = "debug",
-	};
-	const char *log = getenv("VIPL_LOG"), *quiet = getenv("VIPL_QUIET");
 	static atomic_flag told = ATOMIC_FLAG_INIT;
+	const char *unknown;
+	enum vipl_level level = vipl_level_set(&unknown);
 	char text[TEXT_LEN];
 
-	if (log && *log) {
-		for (int i = VIPL_NONE; i <= VIPL_DEBUG; i++)
-			if (!strcmp(log, names[i]))
-				return i;
-		if (!atomic_flag_test_and_set(&told)) {
-			snprintf(text, sizeof(text), MSG_LOG_LEVEL, log);
-			put(STDERR_FILENO, text);
-		}
+	if (unknown && !atomic_flag_test_and_set(&told)) {
+		snprintf(text, sizeof(text), MSG_LOG_LEVEL, unknown);
+		put(STDERR_FILENO, text);
 	}
-	return quiet && *quiet && strcmp(quiet, "0") ? VIPL_NONE : VIPL_WARN;
+	return level;
 }
 
 int vipl_logs(enum vipl_level level)
@@ -74,17 +65,24 @@ int vipl_logs(enum vipl_level level)
 	return into.line ? level <= VIPL_WARN : level <= level_set();
 }
 
-static void print(int fd, enum vipl_level level, const char *text)
+/* Of a level that is printed. */
+static void print(int fd, const char *text)
 {
-	int err = errno;
-
-	if (!vipl_logs(level))
-		return;
 	if (into.line)
 		snprintf(into.line, into.size, "%s", text);
 	else
 		put(fd, text);
-	errno = err;
+}
+
+/* What is not printed is not formatted. */
+static void vprint(int fd, enum vipl_level level, const char *fmt, va_list ap)
+{
+	char text[TEXT_LEN];
+
+	if (!vipl_logs(level))
+		return;
+	vsnprintf(text, sizeof(text), fmt, ap);
+	print(fd, text);
 }
 
 void vipl_msg(const char *fmt, ...)
@@ -94,7 +92,8 @@ void vipl_msg(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(why.call, sizeof(why.call), fmt, ap);
 	va_end(ap);
-	print(STDERR_FILENO, VIPL_ERROR, why.call);
+	if (vipl_logs(VIPL_ERROR))
+		print(STDERR_FILENO, why.call);
 }
 
 void vipl_reason(const char *fmt, ...)
@@ -111,37 +110,22 @@ int vipl_has_reason(void)
 	return why.call[0] != '\0';
 }
 
-void vipl_note(const char *fmt, ...)
-{
-	char text[TEXT_LEN];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	print(STDERR_FILENO, VIPL_WARN, text);
-}
-
 void vipl_msg_fd(int fd, const char *fmt, ...)
 {
-	char text[TEXT_LEN];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vprint(fd, VIPL_ERROR, fmt, ap);
 	va_end(ap);
-	print(fd, VIPL_ERROR, text);
 }
 
 void vipl_log(enum vipl_level level, const char *fmt, ...)
 {
-	char text[TEXT_LEN];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vprint(STDERR_FILENO, level, fmt, ap);
 	va_end(ap);
-	print(STDERR_FILENO, level, text);
 }
 
 void vipl_call_begin(void)

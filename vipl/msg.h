@@ -9,20 +9,8 @@
 #include <vipl_ext.h>
 #pragma GCC visibility pop
 
+#include "level.h"
 #include "messages.h"
-
-/*
- * VIPL_LOG in the environment is the least important level that is printed:
- * "debug", "info", "warn", "error" or "none". Without it: "warn", and "none"
- * where VIPL_QUIET is set and not 0.
- */
-enum vipl_level {
-	VIPL_NONE,
-	VIPL_ERROR,	/* a call fails, or a connection ends */
-	VIPL_WARN,	/* the program goes on, and not as it was told */
-	VIPL_INFO,	/* which NIC is opened, by which provider */
-	VIPL_DEBUG,	/* names, files, connections */
-};
 
 /*
  * A message on standard error for what has to be put right: the fault, and
@@ -37,15 +25,16 @@ void vipl_reason(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Whether the call has one already, from its provider. */
 int vipl_has_reason(void);
 
-/* VIPL_WARN, printed alone: the call may succeed, or has its reason already. */
-void vipl_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* As vipl_note, to that file; VIPL_ERROR. */
-void vipl_msg_fd(int fd, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* As vipl_note, with a level. errno stays as it is, here and above. */
+/*
+ * Printed alone, where that level is: the call may succeed, or has its reason
+ * already. errno stays as it is, here and in all others.
+ */
 void vipl_log(enum vipl_level level, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+#define vipl_note(...)	vipl_log(VIPL_WARN, __VA_ARGS__)
+
+/* The same to that file; VIPL_ERROR. */
+void vipl_msg_fd(int fd, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Is that level printed? For callers that have to make the text first. */
 int vipl_logs(enum vipl_level level);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <vipl_ext.h>
 
+#include "../../vipl/level.h"
 #include "msg.h"
 
 void (*msg_before)(void);
@@ -60,13 +61,9 @@ void die(const char *fmt, ...)
 /* Whether the library prints no errors. */
 static int quiet(void)
 {
-	const char *log = getenv("VIPL_LOG"), *q = getenv("VIPL_QUIET");
-	static const char *const levels[] = { "error", "warn", "info", "debug" };
+	const char *unknown;
 
-	for (size_t i = 0; log && i < sizeof(levels) / sizeof(*levels); i++)
-		if (!strcmp(log, levels[i]))
-			return 0;
-	return (log && !strcmp(log, "none")) || (q && *q && strcmp(q, "0"));
+	return vipl_level_set(&unknown) < VIPL_ERROR;
 }
 
 /* The reason, or NULL: the library has printed it. */
