@@ -217,7 +217,7 @@ static void log_conn(struct vipl_vi *vi, const char *what, const uint8_t *host,
 		     VIP_RETURN r)
 {
 	struct vipl_nic *nic = vi->obj.pub.nic;
-	char text[64] = "";
+	char text[VIPL_ADDR_TEXT] = "";
 
 	if (!vipl_logs(VIPL_DEBUG))
 		return;
