@@ -406,10 +406,10 @@ static VIP_RETURN peer_result(VIP_VI_HANDLE h, VIP_VI_ATTRIBUTES *out,
 
 	if (!vi)
 		return r;
-	if (out)
+	if (out) {
 		r = vipl_ops(&vi->obj)->peer_result(vi, wait, &attrs);
-	if (out)
 		vipl_conn_reason(vi, r);
+	}
 	/* Nothing else writes to it: programs reuse the buffer. */
 	if (r == VIP_SUCCESS)
 		*out = attrs;
@@ -417,26 +417,14 @@ static VIP_RETURN peer_result(VIP_VI_HANDLE h, VIP_VI_ATTRIBUTES *out,
 	return r;
 }
 
-static VIP_RETURN connect_peer_done(VIP_VI_HANDLE ViHandle,
-				    VIP_VI_ATTRIBUTES *RemoteViAttribs)
-{
-	return peer_result(ViHandle, RemoteViAttribs, 0);
-}
-
 VIP_RETURN VipConnectPeerDone(VIP_VI_HANDLE ViHandle,
 			      VIP_VI_ATTRIBUTES *RemoteViAttribs)
 {
-	return VIPL_CALL(connect_peer_done(ViHandle, RemoteViAttribs));
-}
-
-static VIP_RETURN connect_peer_wait(VIP_VI_HANDLE ViHandle,
-				    VIP_VI_ATTRIBUTES *RemoteViAttribs)
-{
-	return peer_result(ViHandle, RemoteViAttribs, 1);
+	return VIPL_CALL(peer_result(ViHandle, RemoteViAttribs, 0));
 }
 
 VIP_RETURN VipConnectPeerWait(VIP_VI_HANDLE ViHandle,
 			      VIP_VI_ATTRIBUTES *RemoteViAttribs)
 {
-	return VIPL_CALL(connect_peer_wait(ViHandle, RemoteViAttribs));
+	return VIPL_CALL(peer_result(ViHandle, RemoteViAttribs, 1));
 }
