@@ -118,6 +118,16 @@ void nic_take(struct nic *nic, struct nlattr **attrs)
 		nic->ifname[0] = '\0';
 }
 
+static void each_nic(nl_answer *take, void *arg)
+{
+	int ret;
+
+	nl_need();
+	ret = nl_call(nl_message(VIA_NL_CMD_NIC_GET, NLM_F_DUMP), take, arg);
+	if (ret)
+		die("cannot list the VI NICs: %s", nl_error(ret));
+}
+
 struct search {
 	const char	*what;
 	struct nic	*nic;
@@ -143,12 +153,8 @@ bool nic_find(const char *what, struct nic *nic)
 {
 	const char *slash = strrchr(what, '/');
 	struct search s = { slash ? slash + 1 : what, nic, false };
-	int ret;
 
-	nl_need();
-	ret = nl_call(nl_message(VIA_NL_CMD_NIC_GET, NLM_F_DUMP), match, &s);
-	if (ret)
-		die("cannot list the VI NICs: %s", nl_error(ret));
+	each_nic(match, &s);
 	return s.found;
 }
 
@@ -176,13 +182,8 @@ static void match_addr(uint8_t cmd, struct nlattr **attrs, void *arg)
 bool nic_at(const struct addr *a, struct nic *nic)
 {
 	struct place p = { a, nic, false };
-	int ret;
 
-	nl_need();
-	ret = nl_call(nl_message(VIA_NL_CMD_NIC_GET, NLM_F_DUMP), match_addr,
-		      &p);
-	if (ret)
-		die("cannot list the VI NICs: %s", nl_error(ret));
+	each_nic(match_addr, &p);
 	return p.found;
 }
 
@@ -212,13 +213,8 @@ static void collect(uint8_t cmd, struct nlattr **attrs, void *arg)
 struct nic *nic_list(unsigned int *n)
 {
 	struct nics all = { 0 };
-	int ret;
 
-	nl_need();
-	ret = nl_call(nl_message(VIA_NL_CMD_NIC_GET, NLM_F_DUMP), collect,
-		      &all);
-	if (ret)
-		die("cannot list the VI NICs: %s", nl_error(ret));
+	each_nic(collect, &all);
 	*n = all.n;
 	return all.nic;
 }

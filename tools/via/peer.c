@@ -96,34 +96,44 @@ static int genkey(struct words *w)
 	return DONE;
 }
 
-static void show_one(uint8_t cmd, struct nlattr **attrs, void *arg)
+bool host_take(struct nlattr **attrs, char text[HOST_TEXT], bool *keyed)
 {
 	struct nlattr *peer[VIA_NL_PEER_A_MAX + 1];
 	const struct nlattr *addr;
-	const struct nic *nic = arg;
-	char text[64];
 
-	(void)cmd;
 	if (!attrs[VIA_NL_A_PEER])
-		return;
+		return false;
 	nl_nest(attrs[VIA_NL_A_PEER], peer, VIA_NL_PEER_A_MAX);
 	addr = peer[VIA_NL_PEER_A_ADDR];
 	if (!addr)
-		return;
-	snprintf(text, sizeof(text), "%s",
+		return false;
+	snprintf(text, HOST_TEXT, "%s",
 		 addr_str(mnl_attr_get_payload(addr),
 			  mnl_attr_get_payload_len(addr)));
 	if (peer[VIA_NL_PEER_A_PREFIX])
-		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+		snprintf(text + strlen(text), HOST_TEXT - strlen(text),
 			 "/%u", mnl_attr_get_u8(peer[VIA_NL_PEER_A_PREFIX]));
+	*keyed = peer[VIA_NL_PEER_A_KEYED];
+	return true;
+}
+
+static void show_one(uint8_t cmd, struct nlattr **attrs, void *arg)
+{
+	const struct nic *nic = arg;
+	char text[HOST_TEXT];
+	bool keyed;
+
+	(void)cmd;
+	if (!host_take(attrs, text, &keyed))
+		return;
 	json_object(&out);
 	json_str(&out, "nic", nic->name);
 	json_str(&out, "address", text);
-	json_bool(&out, "key", peer[VIA_NL_PEER_A_KEYED]);
+	json_bool(&out, "key", keyed);
 	json_object_end(&out);
 	if (!out.file)
 		printf("%s %s%s\n", nic->name, text,
-		       peer[VIA_NL_PEER_A_KEYED] ? " key set" : "");
+		       keyed ? " key set" : "");
 }
 
 /* False: the list changed meanwhile. */

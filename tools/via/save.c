@@ -101,25 +101,16 @@ struct list {
 
 static void print_host(uint8_t cmd, struct nlattr **attrs, void *arg)
 {
-	struct nlattr *peer[VIA_NL_PEER_A_MAX + 1];
 	const struct list *list = arg;
-	const struct nlattr *addr;
-	char host[64], file[256];
+	char host[HOST_TEXT], file[256];
+	bool keyed;
 
 	(void)cmd;
-	if (!attrs[VIA_NL_A_PEER])
+	if (!host_take(attrs, host, &keyed))
 		return;
-	nl_nest(attrs[VIA_NL_A_PEER], peer, VIA_NL_PEER_A_MAX);
-	addr = peer[VIA_NL_PEER_A_ADDR];
-	if (!addr)
-		return;
-	snprintf(host, sizeof(host), "%s",
-		 addr_str(mnl_attr_get_payload(addr),
-			  mnl_attr_get_payload_len(addr)));
 	printf("allow = %s", host);
-	if (peer[VIA_NL_PEER_A_PREFIX])
-		printf("/%u", mnl_attr_get_u8(peer[VIA_NL_PEER_A_PREFIX]));
-	if (peer[VIA_NL_PEER_A_KEYED]) {
+	/* A key is of one host: no prefix stands behind it. */
+	if (keyed) {
 		if (!find_key(list->section, host, file, sizeof(file))) {
 			snprintf(file, sizeof(file), "%s-%s.key",
 				 list->nic->name, host);

@@ -91,6 +91,10 @@ struct host {
 	uint8_t		key[VIA_NL_KEY_LEN];
 };
 
+/* A host of a list as text, from an answer: false without one. */
+#define HOST_TEXT	64		/* bytes */
+bool host_take(struct nlattr **attrs, char text[HOST_TEXT], bool *keyed);
+
 /* The key in a file ("-": standard input): false, and what is wrong is told. */
 bool read_key(const char *file, uint8_t *key);
 
