@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "counters.h"
@@ -21,14 +20,6 @@
 #include "uapi/via.h"
 
 #define CLASS_DIR	"/sys/class/via"
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
 
 /* A file below /sys/class/via as text, or -errno. */
 static int read_text(const char *nic, const char *file, char *buf, size_t size)
@@ -67,7 +58,7 @@ static int read_counters(struct reading *r)
 	n = scandir(path, &list, not_hidden, alphasort);
 	if (n < 0)
 		return -errno;
-	r->at = now();
+	r->at = now_ns() / 1e9;
 	for (i = 0; i < n; i++) {
 		struct counter *c = &r->counter[r->n];
 
@@ -118,7 +109,7 @@ static bool read_vi(int fd, uint32_t id, struct reading *r)
 	if (ret || !arg.count)
 		return false;
 	r->vi = arg.id;
-	r->at = now();
+	r->at = now_ns() / 1e9;
 	if (arg.count > COUNTERS_MAX)
 		arg.count = COUNTERS_MAX;
 	/* The kernel ends a name that fills its place with no NUL. */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../../vipl/messages.h"
 #include "agent.h"
@@ -157,10 +156,7 @@ static void show_again(const char *what, uint64_t seconds, uint64_t count)
 	json->form = JSON_LINES;
 	read_counters(what, &old);
 	for (uint64_t n = 0; !count || n < count; n++) {
-		struct timespec pause = { .tv_sec = seconds };
-
-		while (nanosleep(&pause, &pause) && errno == EINTR)
-			;
+		sleep_ns(seconds * 1000000000u);
 		counters_read(what, opt_vis, &all);
 		show(&all, &old);
 		if (fflush(stdout))
@@ -186,7 +182,7 @@ static void show_once(const char *what)
 	counters_forget(&all);
 }
 
-static uint64_t option_number(const char *option, const char *text)
+uint64_t stat_number(const char *option, const char *text)
 {
 	char *end;
 	unsigned long v;
@@ -239,8 +235,8 @@ static const char *take_options(const char *name, int argc, char **argv)
 		case 'j': json->file = stdout; break;
 		case 'p': json->file = stdout; json->form = JSON_PRETTY; break;
 		case 'P': opt_prometheus = true; break;
-		case 'i': opt_interval = option_number("-i", optarg); break;
-		case 'c': opt_count = option_number("-c", optarg); break;
+		case 'i': opt_interval = stat_number("-i", optarg); break;
+		case 'c': opt_count = stat_number("-c", optarg); break;
 		case 'h': usage(name); exit(0);
 		case OPT_VERSION: print_version(name);
 		default: die_usage("see %s -h", name);

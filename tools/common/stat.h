@@ -10,4 +10,7 @@
  */
 void stat_run(const char *name, int argc, char **argv, struct json *json);
 
+/* The number behind @option, from 1 to 86400; any other ends the program. */
+uint64_t stat_number(const char *option, const char *text);
+
 #endif

@@ -28,6 +28,7 @@ int do_top(struct words *w)
 #include <curses.h>
 
 #include "common/counters.h"
+#include "common/stat.h"
 #include "uapi/via.h"
 
 #define NIC_HEAD "%-12s %-10s %5s %9s %9s %9s %9s %9s"
@@ -292,17 +293,6 @@ static void run(void)
 	counters_forget(&old);
 }
 
-static uint64_t option_number(const char *option, const char *text)
-{
-	char *end;
-	unsigned long v = strtoul(text, &end, 10);
-
-	if (end == text || *end || *text == '-' || !v || v > 86400)
-		usage_error("%s '%s' is not a number from 1 to 86400", option,
-			    text);
-	return v;
-}
-
 static void take_options(struct words *w)
 {
 	static const struct option longs[] = {
@@ -316,8 +306,8 @@ static void take_options(struct words *w)
 	optind = 0;
 	while ((c = getopt_long(argc, argv, "i:c:", longs, NULL)) != -1) {
 		switch (c) {
-		case 'i': top.interval = option_number("-i", optarg); break;
-		case 'c': top.count = option_number("-c", optarg); break;
+		case 'i': top.interval = stat_number("-i", optarg); break;
+		case 'c': top.count = stat_number("-c", optarg); break;
 		default: exit(USAGE);
 		}
 	}
