@@ -8,7 +8,7 @@
 
 #include <linux/etherdevice.h>
 #include "ether/via_ether.h"
-#include "ether/wire.h"
+#include "ether/proto/wire.h"
 
 /* The least bytes of a frame behind the header, nic->frame_min. */
 #define VIA_ETHERNET_MIN	(ETH_ZLEN - ETH_HLEN)

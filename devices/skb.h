@@ -8,7 +8,7 @@
 
 #include <linux/skbuff.h>
 #include "ether/via_ether.h"
-#include "ether/wire.h"
+#include "ether/proto/wire.h"
 
 /* A frame in pieces, or one that has to be copied into one piece first. */
 static noinline void via_skb_rx_pieces(struct via_ether_nic *nic,

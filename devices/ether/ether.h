@@ -48,14 +48,14 @@
 #define _VIA_ETHER_PRIV_H
 
 #include "../../kernel/via_conn.h"
-#include "auth.h"
-#include "credit.h"
 #include "peer.h"
+#include "proto/auth.h"
+#include "proto/credit.h"
+#include "proto/window.h"
+#include "proto/wire.h"
 #include "session.h"
 #include "trace.h"
 #include "via_ether.h"
-#include "window.h"
-#include "wire.h"
 
 #define VIA_ETHER_BUDGET	64	/* descriptors and frames of one call to send() */
 /*

@@ -22,11 +22,11 @@
 #define _VIA_PEER_H
 
 #include <linux/rbtree.h>
-#include "credit.h"
-#include "crowd.h"
-#include "host.h"
+#include "proto/credit.h"
+#include "proto/host.h"
+#include "proto/incast.h"
+#include "proto/window.h"
 #include "via_ether.h"
-#include "window.h"
 
 struct via_ether_client;
 struct via_ether_req;

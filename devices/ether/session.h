@@ -17,7 +17,7 @@
 #ifndef _VIA_SESSION_H
 #define _VIA_SESSION_H
 
-#include "auth.h"
+#include "proto/auth.h"
 
 struct via_ether_frame;
 struct via_ether_nic;

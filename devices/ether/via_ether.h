@@ -33,10 +33,10 @@
 #include <linux/timer.h>
 #include <linux/timerqueue.h>
 #include "../../kernel/via_ka.h"
-#include "crowd.h"
-#include "host.h"
-#include "limit.h"
-#include "proof.h"
+#include "proto/host.h"
+#include "proto/incast.h"
+#include "proto/ratelimit.h"
+#include "proto/token.h"
 
 struct via_ether_allow;
 struct via_ether_counters;

@@ -52,15 +52,15 @@ mutant("wire-read-place", "devices/ether/read.c", "wire", "read.sizes",
        "RDMA Read answers with the bytes beside those asked for",
        ("	a->raddr = h->raddr;\n", "	a->raddr = h->raddr + 1;\n"))
 
-mutant("loss-not-found", "devices/ether/window.c", "unit", "window",
+mutant("loss-not-found", "devices/ether/proto/window.c", "unit", "window",
        "a lost frame is never found lost",
        ("	mark_lost(w, seq);\n	hurt(w);\n", "	hurt(w);\n"))
-mutant("timeout-forgets", "devices/ether/window.c", "unit", "window",
+mutant("timeout-forgets", "devices/ether/proto/window.c", "unit", "window",
        "a time-out forgets what it has to send again",
        ("		mark_lost(w, seq);\n	}\n	w->lossy = w->lost;\n",
         "	}\n	w->lossy = w->lost;\n"))
-CONG = "devices/ether/congestion.c"
-CREDIT = "devices/ether/credit.c"
+CONG = "devices/ether/proto/congestion.c"
+CREDIT = "devices/ether/proto/credit.c"
 SHARE = "devices/ether/share.c"
 mutant("rounds-of-each", CONG, "unit", "congestion",
        "each VI that has lost a frame of one round halves the window",
@@ -138,7 +138,7 @@ in_sim("room-kept", "devices/ether/send.c", "sim", "",
 in_sim("idle-credit-kept", "devices/ether/timer.c", "sim", "",
        "a VI that does nothing keeps its credit",
        ("		via_ether_share_trim(ev, 0);\n", ""), sim="share")
-CROWD = "devices/ether/crowd.c"
+CROWD = "devices/ether/proto/incast.c"
 in_sim("share-unheard", RECV, "sim", "",
        "many hosts send to one, and each as much as it likes",
        ("	if (unlikely(h->share || (peer && READ_ONCE(peer->pool.share))))\n"
@@ -189,7 +189,7 @@ in_sim("unreliable-unacknowledged", RECV, "sim", "",
        ("		via_ether_crowd_asked(ev);\n		return ACK_FORCE;\n",
         "		return ACK_LATER;\n"),
        sim="share")
-mutant("reordering-is-loss", "devices/ether/window.c", "unit", "window",
+mutant("reordering-is-loss", "devices/ether/proto/window.c", "unit", "window",
        "what was sent again for nothing is never found out",
        ("	hurt(w);\n"
         "	via_win_rec(w, seq)->doubt = VIA_DOUBT_OVERTAKEN;\n",
@@ -198,22 +198,22 @@ mutant("timeout-halves-again", CONG, "unit", "congestion",
        "each timeout of one silence halves the window",
        ("	if (!again && !heard) {\n		begin_round",
         "	if (true) {\n		begin_round"))
-mutant("timeout-not-undone", "devices/ether/window.c", "unit", "window",
+mutant("timeout-not-undone", "devices/ether/proto/window.c", "unit", "window",
        "a peer that is slow once costs the window",
        ("	if (w->timed && r->doubt != VIA_DOUBT_TIMED) {\n",
         "	if (false) {\n"))
 mutant("timeout-lowers-maximum", CONG, "unit", "congestion",
        "growth is slow from where the window was before the last loss but one",
        ("	note_max(c);\n	c->prior = c->cwnd;", "	c->prior = c->cwnd;"))
-mutant("doubt-not-renewed", "devices/ether/window.c", "unit", "window",
+mutant("doubt-not-renewed", "devices/ether/proto/window.c", "unit", "window",
        "the window is restored before all that a timeout sent came twice",
        ("	if (w->timed && r->doubt != VIA_DOUBT_TIMED) {\n",
         "	if (w->timed && !r->doubt) {\n"))
-mutant("awaited-is-sent", "devices/ether/window.c", "unit", "window",
+mutant("awaited-is-sent", "devices/ether/proto/window.c", "unit", "window",
        "a frame that the receiver forgot is to come twice",
        ("	if (via_win_arrived(w, ack))\n		transmitted(w, ack);\n",
         "	if (via_win_arrived(w, ack))\n		via_win_resent(w, ack);\n"))
-mutant("frame-overrun", "devices/ether/wire.c", "unit", "wire",
+mutant("frame-overrun", "devices/ether/proto/wire.c", "unit", "wire",
        "a payload longer than its message is taken",
        (" || h->offset > h->msg_len ||\n"
         "		     h->len > h->msg_len - h->offset))\n",
@@ -455,7 +455,7 @@ mutant("resets-unbound", "devices/ether/ctl.c", "sim", "",
         "	if (send_one(nic, &c, &e))"), sim="hostile many")
 
 # What is told and answered to hosts that are not known.
-LIMIT = "devices/ether/limit.c"
+LIMIT = "devices/ether/proto/ratelimit.c"
 mutant("answers-longer", LIMIT, "unit", "strangers",
        "answers to a forged address are longer than what was forged",
        ("	if (unlikely(answer > question))",
@@ -493,7 +493,7 @@ mutant("token-twice", LIMIT, "sim", "",
         "	} while (0);\n	atomic64_set(bucket, full + gain);"),
        sim="beside many")
 
-PROOF = "devices/ether/proof.c"
+PROOF = "devices/ether/proto/token.c"
 mutant("proof-of-any-start", PROOF, "unit", "strangers",
        "a proof of before a reboot holds",
        ("	of->epoch = epoch;\n", "	of->epoch = 0;\n	(void)epoch;\n"))
@@ -557,7 +557,7 @@ mutant("proof-not-kept", CONN, "sim", "",
         "c.hello.proof);\n", ""),
        sim="hostile")
 
-AUTH = "devices/ether/auth.c"
+AUTH = "devices/ether/proto/auth.c"
 ALLOW = "devices/ether/allow.c"
 SESSION = "devices/ether/session.c"
 mutant("tag-any", AUTH, "unit", "auth", "forged frames are taken",
@@ -1262,7 +1262,7 @@ mutant("requests-of-one", REQUEST, "sim", "",
         "		   !nic->stopping) {"), sim="hostile many")
 
 # The window.
-WINDOW = "devices/ether/window.c"
+WINDOW = "devices/ether/proto/window.c"
 mutant("window-never-grows", CONG, "unit", "congestion",
        "a connection has 16 frames in flight for ever, or 4 after a loss",
        ("		c->cwnd = min(c->cwnd + acked, c->most);",
@@ -1320,12 +1320,12 @@ mutant("rto-unbound", WINDOW, "unit", "window",
        "one slow round trip makes time-outs of minutes",
        ("	r->rto = min(max(r->srtt / 8 + r->rttvar, rto_min), rto_max);",
         "	r->rto = max(r->srtt / 8 + r->rttvar, rto_min);"), sim="time")
-mutant("sequence-no-wrap", "devices/ether/window.h", "unit", "window",
+mutant("sequence-no-wrap", "devices/ether/proto/window.h", "unit", "window",
        "a connection hangs after its 2^32nd frame, or its first",
        ("	return (s32)(a - b) < 0;", "	return a < b;"))
 
 # Taking frames apart, lists of peers, names, NICs.
-WIRE = "devices/ether/wire.c"
+WIRE = "devices/ether/proto/wire.c"
 mutant("ack-too-short", WIRE, "unit", "wire",
        "a truncated frame is read beyond its end",
        ("	if (len < VIA_WIRE_END_LEN)", "	if (len < sizeof(*w))"),

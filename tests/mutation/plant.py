@@ -191,8 +191,9 @@ class Compiler:
         """Those to compile for a file: of a header, all of its modules'."""
         if path.endswith(".c"):
             return [path[:-1] + "o"]
-        tops = ("devices/ether",) if path.startswith("devices") else \
-            ("kernel", "devices/ether")
+        tops = ("devices/ether", "devices/ether/proto")
+        if not path.startswith("devices"):
+            tops += ("kernel",)
         return [os.path.join(top, name[:-1] + "o") for top in tops
                 for name in sorted(os.listdir(os.path.join(ROOT, top)))
                 if name.endswith(".c")]

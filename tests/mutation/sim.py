@@ -40,15 +40,15 @@ PARTS = ("Makefile", "include", "kernel", "devices", "tests/sim",
          "tests/bench", "tools/common")
 SURVIVORS = os.path.join(HERE, "survivors.txt")
 FOUND = os.path.join(HERE, "found.txt")
-UNITS = {"devices/ether/wire.c": ["wire"], "devices/ether/wire.h": ["wire"],
-         "devices/ether/auth.c": ["auth"],
-         "devices/ether/limit.c": ["strangers"],
-         "devices/ether/proof.c": ["strangers"],
-         "devices/ether/congestion.c": ["congestion", "bottleneck"],
-         "devices/ether/credit.c": ["credit", "bottleneck"],
-         "devices/ether/crowd.c": ["crowd"],
-         "devices/ether/window.c": ["window", "bottleneck"],
-         "devices/ether/window.h": ["window", "bottleneck"],
+UNITS = {"devices/ether/proto/wire.c": ["wire"], "devices/ether/proto/wire.h": ["wire"],
+         "devices/ether/proto/auth.c": ["auth"],
+         "devices/ether/proto/ratelimit.c": ["strangers"],
+         "devices/ether/proto/token.c": ["strangers"],
+         "devices/ether/proto/congestion.c": ["congestion", "bottleneck"],
+         "devices/ether/proto/credit.c": ["credit", "bottleneck"],
+         "devices/ether/proto/incast.c": ["crowd"],
+         "devices/ether/proto/window.c": ["window", "bottleneck"],
+         "devices/ether/proto/window.h": ["window", "bottleneck"],
          "kernel/state.c": ["state"], "kernel/state.h": ["state"]}
 SIDES = ("kernel/", "devices/ether/")
 

@@ -89,7 +89,7 @@ PLANTS = (
     ("CONTRIBUTING.md", "exec 1 -- viaconform -d", "exec 1 -- viaconfirm -d",
      "'viaconfirm' is no command"),
     ("CONTRIBUTING.md", "lab reload", "lab relaod", "no command"),
-    ("CONTRIBUTING.md", "`devices/ether/window.c`", "`devices/ether/widow.c`",
+    ("CONTRIBUTING.md", "`devices/ether/proto/window.c`", "`devices/ether/widow.c`",
      "devices/ether/widow.c"),
     ("docs/man/viaping.8", "\\-\\-interval", "\\-\\-intervall",
      "viaping has no option --intervall"),

@@ -8,7 +8,7 @@
 #define SIM_RAW_H
 
 #include "prog.h"
-#include "../../devices/ether/wire.h"
+#include "../../devices/ether/proto/wire.h"
 
 #define RAW_FRAME	1600
 #define RAW_FRAMES	256		/* kept, until they are looked at */

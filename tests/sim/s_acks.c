@@ -5,7 +5,7 @@
  */
 #include "s_forge.h"
 #include "prog.h"
-#include "../../devices/ether/congestion.h"
+#include "../../devices/ether/proto/congestion.h"
 
 #define VIS		24
 #define MSG		64

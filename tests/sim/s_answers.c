@@ -5,7 +5,7 @@
  * address is never answered.
  */
 #include "prog.h"
-#include "../../devices/ether/wire.h"
+#include "../../devices/ether/proto/wire.h"
 
 #define FRAMES	40
 #define NOTHING	0xff

@@ -6,7 +6,7 @@
  */
 #include "prog.h"
 #include "../../devices/ether/ether.h"
-#include "../../devices/ether/wire.h"
+#include "../../devices/ether/proto/wire.h"
 
 #define US		1000ull
 #define BYTES		32768u

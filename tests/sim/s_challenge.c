@@ -8,7 +8,7 @@
  * no effect.
  */
 #include "s_forge.h"
-#include "../../devices/ether/proof.h"
+#include "../../devices/ether/proto/token.h"
 
 static struct {
 	struct sim_nic *nic[2];

@@ -6,7 +6,7 @@
  * for.  Times are virtual, the wire loses nothing but what a scenario takes.
  */
 #include "prog.h"
-#include "../../devices/ether/wire.h"
+#include "../../devices/ether/proto/wire.h"
 
 #define CLIENTS		8
 #define SERVER		1		/* its NIC's number */

@@ -7,7 +7,7 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include "vipl/posix.h"
-#include "../../devices/ether/wire.h"
+#include "../../devices/ether/proto/wire.h"
 #include "kernel/model.h"
 #include "vipl/programs.h"
 

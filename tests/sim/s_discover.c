@@ -6,7 +6,7 @@
  */
 #include <strings.h>
 #include "prog.h"
-#include "../../devices/ether/wire.h"
+#include "../../devices/ether/proto/wire.h"
 
 #define HOSTS	100
 #define KEPT	64

@@ -4,7 +4,7 @@
 #define SIM_FORGE_H
 
 #include "prog.h"
-#include "../../devices/ether/wire.h"
+#include "../../devices/ether/proto/wire.h"
 
 #define FORGED_MAX	(ETH_HLEN + VIA_WIRE_HDR_MAX)
 

@@ -5,7 +5,7 @@
  * host that has asked for it and says no more (docs/reference/wire.md, "Peer to peer").
  */
 #include "prog.h"
-#include "../../devices/ether/wire.h"
+#include "../../devices/ether/proto/wire.h"
 
 
 static const u8 own[] = { 0x02, 0, 0, 0, 0, 0x01 };

@@ -6,7 +6,7 @@
  * leaks, crashes or hangs.
  */
 #include "stream.h"
-#include "../../devices/ether/wire.h"
+#include "../../devices/ether/proto/wire.h"
 
 #define CAUGHT		256
 #define FRAME_MAX	1600

@@ -4,7 +4,7 @@
  * such a window is not what the wire is sent at once.
  */
 #include "stream.h"
-#include "../../devices/ether/wire.h"
+#include "../../devices/ether/proto/wire.h"
 
 #define NS_PER_BYTE	8		/* a wire of 1 Gb/s */
 #define DELAY		(10 * MS)	/* there, and back */

@@ -8,7 +8,7 @@
  * verdict sends no more frames.
  */
 #include "prog.h"
-#include "../../devices/ether/wire.h"
+#include "../../devices/ether/proto/wire.h"
 
 #define ROUNDS	4
 #define TICK	(1000 * MS / 250)

@@ -4,9 +4,9 @@
  * and authenticators, each used by several CPUs at once.
  */
 #include "prog.h"
-#include "../../devices/ether/auth.h"
-#include "../../devices/ether/limit.h"
-#include "../../devices/ether/proof.h"
+#include "../../devices/ether/proto/auth.h"
+#include "../../devices/ether/proto/ratelimit.h"
+#include "../../devices/ether/proto/token.h"
 
 static struct {
 	struct via_proof proof;

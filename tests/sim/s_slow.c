@@ -5,7 +5,7 @@
  * sender knows better.
  */
 #include "prog.h"
-#include "../../devices/ether/wire.h"
+#include "../../devices/ether/proto/wire.h"
 
 #define BYTES	16
 #define ROUNDS	120

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Streams over wires that are bad in one way each, or in all. */
 #include "stream.h"
-#include "../../devices/ether/wire.h"
+#include "../../devices/ether/proto/wire.h"
 
 #define STREAMS_MAX	3
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* A connection that is idle for a day, for a week, and is used again. */
 #include "stream.h"
-#include "../../devices/ether/wire.h"
+#include "../../devices/ether/proto/wire.h"
 
 #define DAY		(24 * 3600 * SEC)
 #define WEEK		(7 * DAY)

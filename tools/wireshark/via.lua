@@ -3,7 +3,7 @@
 -- Wireshark's dissector of the wire of mvia, version 2 (docs/reference/wire.md), behind
 -- an Ethernet header or in UDP.  Lua 5.1 to 5.4: no operators of one version.
 --
--- judge() has the checks of devices/ether/wire.c in their order, so via.drop is
+-- judge() has the checks of devices/ether/proto/wire.c in their order, so via.drop is
 -- the cause that a receiver counts (tests/wireshark compares them).  What is
 -- shown does not depend on it: a frame that is wrong is shown as far as it goes.
 -- Nothing is read beyond what was captured.

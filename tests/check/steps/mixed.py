@@ -135,7 +135,7 @@ def wire(session):
     """Hosts that have no version of the wire in common: both users hear it at
     once, and both kernels say which versions there are."""
     one, two = session.lab.nodes
-    tree = changed("wire-3", {"devices/ether/wire.h": (
+    tree = changed("wire-3", {"devices/ether/proto/wire.h": (
         ("VIA_WIRE_VERSION	2", "VIA_WIRE_VERSION	3"),
         ("VIA_WIRE_VERSION_MIN	2", "VIA_WIRE_VERSION_MIN	3"))})
     with modules_of(session, tree, MODULES, 1):

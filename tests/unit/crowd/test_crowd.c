@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Shares of many hosts that send to one NIC. */
 
-#include "crowd.h"
+#include "incast.h"
 #include "unit.h"
 
 #define HOSTS	64u

@@ -5,8 +5,8 @@
 #include <linux/siphash.h>
 #include <linux/timekeeping.h>
 #include "unit.h"
-#include "limit.h"
-#include "proof.h"
+#include "ratelimit.h"
+#include "token.h"
 
 #define START	((uint64_t)(uint32_t)(-300 * HZ))	/* as the kernel's */
 

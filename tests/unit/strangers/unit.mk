@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-UNIT_SRC_strangers := devices/ether/proof.c devices/ether/limit.c \
+UNIT_SRC_strangers := devices/ether/proto/token.c devices/ether/proto/ratelimit.c \
 	tests/sim/kernel/siphash.c
-UNIT_DEP_strangers := devices/ether/proof.h devices/ether/limit.h \
-	devices/ether/portable.h tests/sim/kernel/siphash.h \
+UNIT_DEP_strangers := devices/ether/proto/token.h devices/ether/proto/ratelimit.h \
+	devices/ether/proto/portable.h tests/sim/kernel/siphash.h \
 	$(wildcard tests/unit/kernel/*/*.h)
-UNIT_CFLAGS_strangers := -Itests/unit/kernel -Idevices/ether
+UNIT_CFLAGS_strangers := -Itests/unit/kernel -Idevices/ether/proto

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Proofs of address: see proof.h. */
+/* Proofs of address: see token.h. */
 
 #include <linux/random.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
-#include "proof.h"
+#include "token.h"
 
 static u32 period_now(void)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Bounds on answers to strangers: see limit.h. */
+/* Bounds on answers to strangers: see ratelimit.h. */
 
 #include <linux/jiffies.h>
 #include <linux/random.h>
 #include <linux/string.h>
-#include "limit.h"
+#include "ratelimit.h"
 
 /* Buckets count in parts of a jiffy: 16,384 a second are 64 in one of 4 ms. */
 #define VIA_LIMIT_SHIFT		16

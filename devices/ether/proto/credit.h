@@ -21,7 +21,7 @@
 #define _VIA_CREDIT_H
 
 #include <linux/list.h>
-#include "../../kernel/via_work.h"
+#include "../../../kernel/via_work.h"
 #include "congestion.h"
 
 #define VIA_CREDIT_FIRST	4u	/* frames of a first portion */

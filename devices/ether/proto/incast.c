@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The share of each host that sends to a NIC. */
 
-#include "crowd.h"
+#include "incast.h"
 
 void via_crowd_init(struct via_crowd *c, u32 now_ms)
 {

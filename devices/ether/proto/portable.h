@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * wire.[ch] and window.[ch] know nothing of the kernel, and auth.[ch],
- * limit.[ch] and proof.[ch] only what tests/unit/kernel has, so that the same
+ * ratelimit.[ch] and token.[ch] only what tests/unit/kernel has, so that the same
  * files run in user space under sanitizers; this gives both worlds the same
  * few names.
  */
