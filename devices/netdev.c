@@ -6,7 +6,7 @@
  * under the transmit lock, past the queueing disciplines, a burst at a time:
  * each frame waits for its successor, so that the driver hears of all but
  * the last that more will follow and rings the doorbell once.  Frames come
- * in through a packet handler bound to the interface.
+ * in before the stack or through it (netdev_recv.c).
  *
  * Where byte queue limits (BQL) have stopped the transmit queue, frames enter
  * its queueing discipline and wait there beside IP's, until the driver's
@@ -35,55 +35,11 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 #include <net/sch_generic.h>
+#include "early.h"
 #include "ethernet.h"
-#include "skb.h"
+#include "netdev.h"
 
 #define RX_FRAMES	2048	/* unknown: congestion control finds it */
-#define POOL_MAX	128	/* frames kept for reuse, per CPU */
-#define POOL_BYTES	(512 * 1024)	/* and their bytes */
-
-/*
- * Frames used over and over: we hold a reference of our own, so that the
- * driver's freeing only drops its own and costs next to nothing; a frame is
- * free again when ours is the last.  The driver gives frames back about in
- * the order it got them: only the oldest is looked at, and the pool grows
- * when it is still in use.
- */
-struct pool {
-	u32 n;				/* frames in the pool */
-	u32 oldest;			/* index of it */
-	struct sk_buff *skb[POOL_MAX];
-};
-
-/**
- * struct via_netdev - an attached interface
- * @link:	RTNL: attached
- * @dev:	constant, a reference is held
- * @tracker:	of that reference
- * @name:	constant: the interface's name when it was attached
- * @nic:	RTNL: NULL while the interface moves between namespaces
- * @pt:		the packet handler, registered while nic is set
- * @pools:	per CPU, used with BH off while nic is set; NULL: the driver
- *		wants frames of its own
- * @ready:	@pools, or NULL while @queued (written under @queue_lock, read
- *		without)
- * @queue_lock:	inside the queue locks, the locks of disciplines inside of it
- * @queued:	likewise: frames may be in the queueing disciplines
- * @tx_queued:	queue_lock: frames that were put there
- */
-struct via_netdev {
-	struct list_head link;
-	struct net_device *dev;
-	netdevice_tracker tracker;
-	char name[IFNAMSIZ];
-	struct via_ether_nic *nic;
-	struct packet_type pt;
-	struct pool __percpu *pools;
-	struct pool __percpu *ready;
-	spinlock_t queue_lock;		/* guards the two below */
-	bool queued;
-	u64 tx_queued;
-};
 
 static LIST_HEAD(attached);
 
@@ -201,6 +157,14 @@ static bool tx_begin(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	       begin_queued(txq, tx);
 }
 
+static inline void frame_begin(struct sk_buff *skb, struct net_device *dev)
+{
+	skb->dev = dev;
+	skb->protocol = via_ether_proto();
+	skb_reset_mac_header(skb);
+	skb_set_network_header(skb, ETH_HLEN);
+}
+
 /* A new frame with room for @len bytes, Ethernet header included. */
 static noinline struct sk_buff *frame_alloc(struct net_device *dev, u32 len)
 {
@@ -212,10 +176,21 @@ static noinline struct sk_buff *frame_alloc(struct net_device *dev, u32 len)
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, head - ETH_HLEN);
-	skb->dev = dev;
-	skb->protocol = via_ether_proto();
-	skb_reset_mac_header(skb);
-	skb_set_network_header(skb, ETH_HLEN);
+	frame_begin(skb, dev);
+	return skb;
+}
+
+static DEFINE_PER_CPU(struct via_pages, pages);
+
+/* The same for one use. */
+static struct sk_buff *frame_paged(struct net_device *dev, u32 len)
+{
+	struct sk_buff *skb;
+
+	skb = via_pages_frame(&pages, LL_RESERVED_SPACE(dev) - ETH_HLEN,
+			      len + dev->needed_tailroom);
+	if (likely(skb))
+		frame_begin(skb, dev);
 	return skb;
 }
 
@@ -293,7 +268,7 @@ static __always_inline bool get(struct via_netdev *vd,
 			skb = pool_grow(vd->dev, pool, size);
 		}
 	} else if (!one || !READ_ONCE(vd->queued)) {
-		skb = frame_alloc(vd->dev, size);
+		skb = frame_paged(vd->dev, size);
 	}
 	if (unlikely(!skb))
 		return false;
@@ -471,6 +446,7 @@ static void stats(struct via_ether_nic *nic, struct via_stats_sink *sink)
 	struct via_netdev *vd = nic->priv;
 
 	via_stat(sink, "wire_tx_queued", READ_ONCE(vd->tx_queued));
+	via_stat(sink, "wire_rx_early", via_early_sum(vd->rx_early));
 }
 
 static struct via_ether_ops netdev_ops = {
@@ -486,47 +462,6 @@ static struct via_ether_ops netdev_ops = {
 	.tx_put_one = tx_put_one,
 	.stats = stats,
 };
-
-/* Receiving: softirq, RCU read side. */
-
-/* Rare and short: only its headers are looked at. */
-static noinline void rx_broadcast(struct via_ether_nic *nic,
-				  struct sk_buff *skb,
-				  struct via_ether_frame *f)
-{
-	u8 hdr[VIA_WIRE_HDR_MAX] __aligned(8);
-	struct via_ether_chunk chunk = {
-		.data = hdr,
-		.len = min_t(u32, f->len, sizeof(hdr)),
-	};
-
-	if (skb_copy_bits(skb, 0, hdr, chunk.len))
-		return;
-	f->hdr = hdr;
-	f->nchunks = 1;
-	f->chunk = &chunk;
-	via_ether_rx_broadcast(nic, f);
-}
-
-static int rx(struct sk_buff *skb, struct net_device *dev,
-	      struct packet_type *pt, struct net_device *orig_dev)
-{
-	struct via_netdev *vd = container_of(pt, struct via_netdev, pt);
-	struct via_ether_frame f = {
-		.src = eth_hdr(skb)->h_source,
-		.len = skb->len,
-	};
-
-	if (unlikely(skb->pkt_type != PACKET_HOST)) {
-		if (skb->pkt_type == PACKET_BROADCAST)
-			rx_broadcast(vd->nic, skb, &f);
-		goto out;
-	}
-	via_skb_rx(vd->nic, skb, &f);
-out:
-	consume_skb(skb);
-	return NET_RX_SUCCESS;
-}
 
 /* Attaching and detaching: RTNL held. */
 
@@ -597,10 +532,7 @@ static int nic_up(struct via_netdev *vd)
 	vd->ready = vd->pools;
 	vd->queued = false;
 	vd->nic = nic;
-	vd->pt.type = via_ether_proto();
-	vd->pt.dev = dev;
-	vd->pt.func = rx;
-	dev_add_pack(&vd->pt);
+	via_netdev_listen(vd);
 	return 0;
 }
 
@@ -610,11 +542,17 @@ static void nic_down(struct via_netdev *vd)
 
 	if (!nic)
 		return;
-	dev_remove_pack(&vd->pt);	/* waits for handlers under way */
+	via_netdev_deafen(vd);
 	via_ether_unregister(nic);
 	vd->nic = NULL;
 	via_ether_free(nic);
 	pools_free(vd);
+}
+
+static void vd_free(struct via_netdev *vd)
+{
+	free_percpu(vd->rx_early);
+	kfree(vd);
 }
 
 static int attach(struct net_device *dev)
@@ -631,13 +569,18 @@ static int attach(struct net_device *dev)
 	if (!vd)
 		return -ENOMEM;
 	vd->dev = dev;
+	vd->rx_early = alloc_percpu(u64);
+	if (!vd->rx_early) {
+		kfree(vd);
+		return -ENOMEM;
+	}
 	spin_lock_init(&vd->queue_lock);
 	strscpy(vd->name, dev->name, sizeof(vd->name));
 	netdev_hold(dev, &vd->tracker, GFP_KERNEL);
 	err = nic_up(vd);
 	if (err) {
 		netdev_put(dev, &vd->tracker);
-		kfree(vd);
+		vd_free(vd);
 		return err;
 	}
 	list_add_tail(&vd->link, &attached);
@@ -650,7 +593,7 @@ static void detach(struct via_netdev *vd)
 	nic_down(vd);
 	list_del(&vd->link);
 	netdev_put(vd->dev, &vd->tracker);
-	kfree(vd);
+	vd_free(vd);
 }
 
 /* The interface's address is the NIC's: a new one makes a new NIC. */
@@ -773,9 +716,11 @@ static int __init via_netdev_init(void)
 {
 	int err = register_netdevice_notifier(&notifier);
 
-	if (!err)
-		via_ether_attach_register(&attach_ops);
-	return err;
+	if (err)
+		return err;
+	via_netdev_early_begin();
+	via_ether_attach_register(&attach_ops);
+	return 0;
 }
 
 static void __exit via_netdev_exit(void)
@@ -783,6 +728,8 @@ static void __exit via_netdev_exit(void)
 	via_ether_attach_unregister(&attach_ops);
 	unregister_netdevice_notifier(&notifier);
 	detach_all();
+	via_netdev_early_end();
+	via_pages_end(&pages);
 }
 
 module_init(via_netdev_init);

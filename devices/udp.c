@@ -24,6 +24,7 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include <net/udp_tunnel.h>
+#include "early.h"
 #include "udp.h"
 
 #define RX_FRAMES	1024	/* unknown: congestion control finds it */
@@ -38,6 +39,7 @@ static void stats(struct via_ether_nic *nic, struct via_stats_sink *sink)
 	via_stat(sink, "wire_tx_lost", READ_ONCE(u->tx_lost));
 	via_stat(sink, "wire_tx_black", READ_ONCE(u->tx_black));
 	via_stat(sink, "wire_rx_errors", READ_ONCE(u->rx_quoted));
+	via_stat(sink, "wire_rx_early", via_early_sum(u->rx_early));
 }
 
 static struct via_ether_ops udp_ops = {
@@ -84,6 +86,8 @@ static void listen(struct via_udp *u)
 		.encap_type = 1,
 		.encap_rcv = via_udp_rx,
 		.encap_err_lookup = via_udp_error,
+		.gro_receive = via_udp_rx_early,
+		.gro_complete = via_udp_gro_complete,
 	};
 	struct sock *sk = u->sock->sk;
 
@@ -184,6 +188,7 @@ static int make_nic(struct via_udp *u, const struct via_attach_to *to)
 static void free_nic(struct via_udp *u)
 {
 	via_table_free(&u->by_host);
+	free_percpu(u->rx_early);
 	kfree(u);
 }
 
@@ -248,7 +253,9 @@ static int attach(struct net *net, const struct via_attach_to *to,
 	u = kzalloc(sizeof(*u), GFP_KERNEL);
 	if (!u)
 		return -ENOMEM;
-	if (via_table_init(&u->by_host, VIA_UDP_LINK_BITS)) {
+	u->rx_early = alloc_percpu(u64);
+	if (!u->rx_early || via_table_init(&u->by_host, VIA_UDP_LINK_BITS)) {
+		free_percpu(u->rx_early);
 		kfree(u);
 		return -ENOMEM;
 	}
@@ -469,7 +476,7 @@ static void __exit via_udp_exit(void)
 	/* Links are given back by callbacks, and free by further ones. */
 	rcu_barrier();
 	rcu_barrier();
-	via_udp_stores_end();
+	via_udp_pages_end();
 }
 
 module_init(via_udp_init);

@@ -45,6 +45,7 @@
  * @tx_lost:	frames without a route, or refused by it; racy
  * @tx_black:	how often a path that drops long frames got a smaller MTU; racy
  * @rx_quoted:	errors about frames of ours; racy
+ * @rx_early:	per CPU, of frames that were taken before the stack; BH off
  */
 struct via_udp {
 	struct list_head link;
@@ -66,6 +67,7 @@ struct via_udp {
 	u64 tx_lost;
 	u64 tx_black;
 	u64 rx_quoted;
+	u64 __percpu *rx_early;
 };
 
 /**
@@ -142,7 +144,7 @@ void via_udp_write_space(struct sock *sk);
 /* What @waker does. */
 void via_udp_wake(struct tasklet_struct *t);
 /* Memory of frames. */
-void via_udp_stores_end(void);
+void via_udp_pages_end(void);
 
 /* udp_link.c */
 /* No link has a route any more; nothing is sent. */
@@ -196,6 +198,9 @@ static inline bool via_udp_same_host(const struct via_udp *u, const void *a,
 
 /* udp_recv.c: of the socket, and before it */
 int via_udp_rx(struct sock *sk, struct sk_buff *skb);
+struct sk_buff *via_udp_rx_early(struct sock *sk, struct list_head *head,
+				 struct sk_buff *skb);
+int via_udp_gro_complete(struct sock *sk, struct sk_buff *skb, int at);
 void via_udp_hook(struct via_udp *u);
 void via_udp_unhook(struct via_udp *u);
 int via_udp_error(struct sock *sk, struct sk_buff *skb);

@@ -23,6 +23,7 @@
 #include <net/route.h>
 #include <net/udp.h>
 #include "../kernel/compat.h"
+#include "pages.h"
 #include "udp.h"
 
 /*
@@ -91,103 +92,12 @@ bool via_udp_tx_begin(struct via_ether_nic *nic, struct via_ether_tx *tx,
 	return true;
 }
 
-/*
- * Frames are in pieces of pages that are used over and over, a page again when
- * the last frame in it is gone: memory of the allocator is cleared for each frame
- * in kernels that are hardened.  A page is too large only for frames of
- * interfaces such as the loopback.
- *
- * Bottom halves off, the CPU's own.
- */
-#define STORE_ORDER	get_order(32768)
-#define STORE_BYTES	(PAGE_SIZE << STORE_ORDER)
-#define STORE_PAGES	16
-
-/**
- * struct store - of one CPU
- * @page:	each with a reference, or NULL
- * @at:		the one that is used up now
- * @used:	bytes of it
- */
-struct store {
-	struct page *page[STORE_PAGES];
-	u32 at;
-	u32 used;
-};
-
-static DEFINE_PER_CPU(struct store, stores);
-
-/*
- * The first one whose frames are gone (nothing but this reference), so that as
- * many are in use as there are frames on their way; else one more, or another
- * one in place of the next.
- */
-static noinline bool next_page(struct store *s)
-{
-	u32 i;
-
-	s->used = 0;
-	for (i = 0; i < STORE_PAGES && s->page[i]; i++) {
-		if (page_ref_count(s->page[i]) == 1) {
-			s->at = i;
-			return true;
-		}
-	}
-	s->at = i < STORE_PAGES ? i : (s->at + 1) % STORE_PAGES;
-	if (s->page[s->at])
-		put_page(s->page[s->at]);
-	s->page[s->at] = alloc_pages(GFP_ATOMIC | __GFP_COMP | __GFP_NOWARN |
-				     __GFP_NORETRY | __GFP_NOMEMALLOC,
-				     STORE_ORDER);
-	return s->page[s->at];
-}
-
-static void *take_piece(u32 size)
-{
-	struct store *s = this_cpu_ptr(&stores);
-	void *data;
-
-	if (unlikely(!s->page[s->at] || s->used + size > STORE_BYTES) &&
-	    !next_page(s))
-		return NULL;
-	data = page_address(s->page[s->at]) + s->used;
-	s->used += size;
-	get_page(s->page[s->at]);
-	return data;
-}
+static DEFINE_PER_CPU(struct via_pages, pages);
 
 /* No frame is sent any more. */
-void via_udp_stores_end(void)
+void via_udp_pages_end(void)
 {
-	struct store *s;
-	int cpu, i;
-
-	for_each_possible_cpu(cpu) {
-		s = per_cpu_ptr(&stores, cpu);
-		for (i = 0; i < STORE_PAGES; i++)
-			if (s->page[i])
-				put_page(s->page[i]);
-	}
-}
-
-static struct sk_buff *new_frame(u32 len)
-{
-	u32 size = SKB_DATA_ALIGN(HEADROOM + len) +
-		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
-	struct sk_buff *skb;
-	void *data;
-
-	data = size > STORE_BYTES ? NULL : take_piece(size);
-	if (unlikely(!data)) {
-		skb = alloc_skb(HEADROOM + len, GFP_ATOMIC | __GFP_NOWARN);
-	} else {
-		skb = napi_build_skb(data, size);
-		if (unlikely(!skb))
-			skb_free_frag(data);
-	}
-	if (likely(skb))
-		skb_reserve(skb, HEADROOM);
-	return skb;
+	via_pages_end(&pages);
 }
 
 bool via_udp_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,
@@ -199,7 +109,7 @@ bool via_udp_tx_get(struct via_ether_nic *nic, struct via_ether_tx *tx,
 
 	if (unlikely(!has_room(u)) && full(u))
 		return false;
-	skb = new_frame(len);
+	skb = via_pages_frame(&pages, HEADROOM, len);
 	if (unlikely(!skb))
 		return false;
 	sending(skb)->link = link;

@@ -127,17 +127,21 @@
 #define timer_delete_sync(timer)	del_timer_sync(timer)
 #endif
 
-/* Programs and actions of tc that see what a device is to send, or NULL. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
-#ifdef CONFIG_NET_XGRESS
+/*
+ * Programs and actions of tc that see what a device is to send, or has received,
+ * or NULL.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0) && \
+	defined(CONFIG_NET_XGRESS)
 #define via_tc_egress(dev)	rcu_access_pointer((dev)->tcx_egress)
-#else
-#define via_tc_egress(dev)	NULL
-#endif
-#elif defined(CONFIG_NET_CLS_ACT)
+#define via_tc_ingress(dev)	rcu_access_pointer((dev)->tcx_ingress)
+#elif LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0) && \
+	defined(CONFIG_NET_CLS_ACT)
 #define via_tc_egress(dev)	rcu_access_pointer((dev)->miniq_egress)
+#define via_tc_ingress(dev)	rcu_access_pointer((dev)->miniq_ingress)
 #else
 #define via_tc_egress(dev)	NULL
+#define via_tc_ingress(dev)	NULL
 #endif
 
 /*

@@ -14,6 +14,7 @@ import configure
 import conform
 import containers
 import death
+import early
 import every
 import fabric
 import flooded
@@ -293,6 +294,11 @@ IN_GUESTS = [
         newer=("IPv6", 0, "rdma*,read*"),
         newest=[("IPv4", 1, "send*,connect*"), ("IPv6", 1, "rdma*")],
         all=[("IPv4", EACH, "*"), ("IPv6", EACH, "*")]),
+    row("frames before the stack, {nic}", early.raw, "net", stock=0, newest=0,
+        all=(0,), all_debug=None),
+    row("via_udp: datagrams before the stack, {family}, {nic}",
+        early.datagrams, "net family", stock=(0, "IPv4"),
+        all=[(0, "IPv4"), (0, "IPv6")]),
     row("via_udp: bad network, {family}, {nic}", udp.bad,
         "family net messages",
         all=[("IPv4", EACH, 300), ("IPv6", EACH, 300)], all_debug=None),

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Frames that NIC modules take out of GRO, before the stack.
+ */
+#ifndef _VIA_EARLY_H
+#define _VIA_EARLY_H
+
+#include <linux/if_vlan.h>
+#include <linux/netdevice.h>
+#include <linux/rculist.h>
+#include <linux/skbuff.h>
+#include <net/net_namespace.h>
+/* Once in <linux/netdevice.h>. */
+#if __has_include(<net/netdev_rx_queue.h>)
+#include <net/netdev_rx_queue.h>
+#endif
+#include "../kernel/compat.h"
+
+/* Another CPU is to receive it (RPS). */
+static inline bool via_early_steered(const struct sk_buff *skb)
+{
+#ifdef CONFIG_RPS
+	u32 queue = skb_rx_queue_recorded(skb) ? skb_get_rx_queue(skb) : 0;
+
+	if (queue < skb->dev->real_num_rx_queues)
+		return rcu_access_pointer(skb->dev->_rx[queue].rps_map);
+#endif
+	return false;
+}
+
+/*
+ * Would nothing on the stack's way look at a frame that has come to this
+ * interface?  No tap or packet socket of the namespace, no rule of tc or of the
+ * packet filter at the interface, no bridge, bond or other device above it, no
+ * VLAN.  With generic XDP there is no GRO.  RCU read side.
+ */
+static inline bool via_early_ok(const struct sk_buff *skb)
+{
+	struct net_device *dev = skb->dev;
+
+	if (skb->pkt_type != PACKET_HOST || skb_vlan_tag_present(skb) ||
+	    rcu_access_pointer(dev->rx_handler) || via_tc_ingress(dev) ||
+	    dev_nit_active(dev) ||
+	    !hlist_empty(&dev_net(dev)->packet.sklist))
+		return false;
+#ifdef CONFIG_NETFILTER_INGRESS
+	if (rcu_access_pointer(dev->nf_hooks_ingress))
+		return false;
+#endif
+	return !via_early_steered(skb);
+}
+
+/* A counter that each CPU has of its own. */
+static inline u64 via_early_sum(const u64 __percpu *counter)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(counter, cpu));
+	return sum;
+}
+
+#endif /* _VIA_EARLY_H */
