@@ -26,7 +26,7 @@
 #   make soak       hours under fire, can be interrupted (SOAK_ARGS=--help)
 #   make mutation   do the tests notice planted defects?
 #   make mutation-sim           which of them do simulator and units find?
-#   make lint       checkpatch, sparse, W=1, gcc and clang
+#   make lint       checkpatch, sparse, W=1, gcc, clang, shellcheck, flake8
 #
 #   CC, CPPFLAGS, CFLAGS and LDFLAGS come after the tree's own flags, so that they
 #   win. WERROR=1 makes warnings errors, as lint, test and check do.
@@ -275,7 +275,8 @@ mutation-sim:
 lab: setup
 	tools/lab/lab shell
 
-lint: setup
+lint:
+	tools/lab/setup.sh base lint
 	tools/lint.sh
 
 .PHONY: clean

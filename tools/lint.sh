@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # What the code is held to beside its tests: checkpatch --strict on kernel
-# code, W=1 and sparse on the modules, clang on user space, spelling and words
-# of documents.
+# code, W=1 and sparse on the modules, clang on user space, shellcheck, flake8,
+# spelling and words of documents.
 # checkpatch.pl comes out of the linux-source package, into the cache.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -23,6 +23,7 @@ fi
 echo "lint: checkpatch --strict"
 check()
 {
+	# shellcheck disable=SC2046  # words
 	xargs "$cache/scripts/checkpatch.pl" --no-tree --strict --terse \
 		--no-summary --show-types -f \
 		$(sed 's/#.*//' tools/checkpatch.conf) "$@" || bad=1
@@ -48,6 +49,23 @@ make -s user B="$out/clang" CC=clang WERROR=1 >"$out/clang.log" 2>&1 || {
 	bad=1
 	echo "lint: clang failed, see $out/clang.log"
 }
+
+# scripts WORD NAME: files of the tree whose first line has WORD, or named NAME
+scripts()
+{
+	find . \( -path ./.git -o -path ./build \) -prune -o -type f -print0 |
+		xargs -0 awk -v word="$1" -v name="$2" '
+			FNR == 1 && ((/^#!/ && $0 ~ word) || FILENAME ~ name) {
+				print FILENAME
+			}
+			{ nextfile }' 2>/dev/null
+}
+
+echo "lint: shellcheck"
+scripts '/(ba|da)?sh( |$)' '[.]sh$' | xargs shellcheck -S warning || bad=1
+
+echo "lint: flake8"
+scripts python '[.]py$' | xargs flake8 || bad=1
 
 echo "lint: words of documents and man pages"
 tools/words.py || bad=1

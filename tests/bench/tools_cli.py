@@ -282,7 +282,6 @@ class Shm(Network, unittest.TestCase):
     plugin, device, host = ("shm", f"shm:{1000 + os.getpid() % 9000}",
                             "localhost")
 
-
     def test_json_alone(self):
         """All lines are JSON, and the table is on standard error."""
         for tool in ("vipl_lat", "vipl_bw"):

@@ -4,8 +4,9 @@
 in turns: one way of 4 bytes, and 64 KiB.
 
 speed.py [ROUNDS].  Both ends of both spin, and other work of the host gets in
-their way: runs are short, and the best of each kind counts.  The bars are 1.3 times the latency, 0.8 times the
-bandwidth of fi_pingpong in the same run; status 1 where one is missed.
+their way: runs are short, and the best of each kind counts.  The bars are 1.3
+times the latency, 0.8 times the bandwidth of fi_pingpong in the same run;
+status 1 where one is missed.
 """
 
 import os

@@ -440,4 +440,3 @@ class Resolver:
             if word not in self.there.words and not placeholder(word):
                 return f"nothing in the sources is named {word}"
         return None
-

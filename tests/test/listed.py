@@ -18,7 +18,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
 Test = collections.namedtuple("Test", "name command minutes needs packages")
 
 
-
 def multilib():
     """As this machine's Debian names it; tools/lab/packages has both."""
     with contextlib.suppress(OSError), open("/etc/os-release") as file:

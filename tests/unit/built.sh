@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=sh
 #
 # built DIR: what make has compiled with the usual flags is in the build folder
 # DIR, too: a make B=DIR links and installs, and compiles what is missing.

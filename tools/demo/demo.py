@@ -5,9 +5,11 @@
 Boots two machines with Debian's stock kernel, loads the modules, opens VIs
 through libvipl and measures, all on this machine and in about a minute, and
 how busy this machine was meanwhile: a round with too much of that is not to be
-believed, and no part of the medians.  The last line is for programs:
+believed, and no part of the medians.  The last line is for programs,
+where it is one line:
 
-  demo: nic=<model> half-rtt-us via=<a> udp=<b> tcp=<c> bandwidth-mbps via=<d> tcp=<e> sleeping-us via=<f> believed=<rounds of all>
+  demo: nic=<model> half-rtt-us via=<a> udp=<b> tcp=<c> bandwidth-mbps via=<d>
+        tcp=<e> sleeping-us via=<f> believed=<rounds of all>
 """
 
 import argparse
@@ -211,8 +213,8 @@ def demo(args):
     asleep = median["VIA", "sleep"]
     explain(f"Medians of {good or args.rounds} round"
             f"{'s' * ((good or args.rounds) != 1)}: a message takes {via:.0f} us "
-            f"with VIA ({asleep:.0f} for ends that sleep), {in_udp:.0f} with VIA in UDP, {udp:.0f} with UDP, "
-            f"{tcp:.0f} with TCP;\n"
+            f"with VIA ({asleep:.0f} for ends that sleep), {in_udp:.0f} with "
+            f"VIA in UDP, {udp:.0f} with UDP, {tcp:.0f} with TCP;\n"
             f"VIA moves {bw:.0f} Mb/s, in UDP {in_udp_bw:.0f}, "
             f"TCP {tcp_bw:.0f}.  No kernel "
             "complained.\n"

@@ -14,10 +14,10 @@ import os
 import struct
 import time
 
-PATH = "/dev/shm/detour"	# stays when we end, as long as the chip is there
+PATH = "/dev/shm/detour"  # stays when we end, as long as the chip is there
 STATUS, COMMAND, POINTER = 1, 2, 4
 START, RESUME = 0x10, 0x20
-ACTIVE = 2			# of the command unit's states
+ACTIVE = 2                  # of the command unit's states
 SUSPEND, DONE, WHAT = 0x4000, 0x8000, 7
 BLOCKS, SIZE = 128, 128
 PAGE, CHUNK = 4096, 1 << 20
