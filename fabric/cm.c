@@ -343,42 +343,15 @@ static int cm_setname(fid_t fid, void *addr, size_t len)
 	return 0;
 }
 
-static int no_listen(struct fid_pep *pep)
-{
-	(void)pep;
-	return -FI_ENOSYS;
-}
-
-static int no_reject(struct fid_pep *pep, fid_t handle, const void *param,
-		     size_t len)
-{
-	(void)pep;
-	(void)handle;
-	(void)param;
-	(void)len;
-	return -FI_ENOSYS;
-}
-
-static int no_join(struct fid_ep *ep, const void *addr, uint64_t flags,
-		   struct fid_mc **mc, void *context)
-{
-	(void)ep;
-	(void)addr;
-	(void)flags;
-	(void)mc;
-	(void)context;
-	return -FI_ENOSYS;
-}
-
 struct fi_ops_cm via_ep_cm_ops = {
 	.size = sizeof(struct fi_ops_cm),
 	.setname = cm_setname,
 	.getname = cm_getname,
 	.getpeer = cm_getpeer,
 	.connect = cm_connect,
-	.listen = no_listen,
+	.listen = VIA_NO,
 	.accept = cm_accept,
-	.reject = no_reject,
+	.reject = VIA_NO,
 	.shutdown = cm_shutdown,
-	.join = no_join,
+	.join = VIA_NO,
 };

@@ -367,8 +367,7 @@ static int cq_control(struct fid *fid, int command, void *arg)
 	return via_wait_control(&cq->wait, command, arg);
 }
 
-static struct fi_ops cq_fid_ops = VIA_FID_OPS(cq_close, via_no_bind,
-					      cq_control);
+static struct fi_ops cq_fid_ops = VIA_FID_OPS(cq_close, VIA_NO, cq_control);
 
 static int open_wait(struct via_cq *cq, enum fi_wait_obj obj)
 {

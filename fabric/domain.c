@@ -20,74 +20,19 @@ static int domain_close(struct fid *fid)
 	return 0;
 }
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-
-static int no_av(struct fid_domain *domain, struct fi_av_attr *attr,
-		 struct fid_av **av, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_sep(struct fid_domain *domain, struct fi_info *info,
-		  struct fid_ep **sep, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_cntr(struct fid_domain *domain, struct fi_cntr_attr *attr,
-		   struct fid_cntr **cntr, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_poll(struct fid_domain *domain, struct fi_poll_attr *attr,
-		   struct fid_poll **pollset)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_stx(struct fid_domain *domain, struct fi_tx_attr *attr,
-		  struct fid_stx **stx, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_srx(struct fid_domain *domain, struct fi_rx_attr *attr,
-		  struct fid_ep **ep, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_atomic(struct fid_domain *domain, enum fi_datatype datatype,
-		     enum fi_op op, struct fi_atomic_attr *attr,
-		     uint64_t flags)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_collective(struct fid_domain *domain, enum fi_collective_op coll,
-			 struct fi_collective_attr *attr, uint64_t flags)
-{
-	return -FI_ENOSYS;
-}
-
-#pragma GCC diagnostic pop
-
-static struct fi_ops domain_fid_ops = VIA_FID_OPS(domain_close, via_no_bind,
-						  via_no_control);
+static struct fi_ops domain_fid_ops = VIA_FID_OPS(domain_close, VIA_NO, VIA_NO);
 static struct fi_ops_domain domain_ops = {
 	.size = sizeof(struct fi_ops_domain),
-	.av_open = no_av,
+	.av_open = VIA_NO,
 	.cq_open = via_cq_open,
 	.endpoint = via_ep_open,
-	.scalable_ep = no_sep,
-	.cntr_open = no_cntr,
-	.poll_open = no_poll,
-	.stx_ctx = no_stx,
-	.srx_ctx = no_srx,
-	.query_atomic = no_atomic,
-	.query_collective = no_collective,
+	.scalable_ep = VIA_NO,
+	.cntr_open = VIA_NO,
+	.poll_open = VIA_NO,
+	.stx_ctx = VIA_NO,
+	.srx_ctx = VIA_NO,
+	.query_atomic = VIA_NO,
+	.query_collective = VIA_NO,
 };
 
 int via_domain_open(struct fid_fabric *fid, struct fi_info *info,

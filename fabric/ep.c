@@ -290,13 +290,13 @@ int via_setopt(struct fid *fid, int level, int name, const void *val,
 static struct fi_ops ep_fid_ops = VIA_FID_OPS(ep_close, ep_bind, ep_control);
 static struct fi_ops_ep ep_ops = {
 	.size = sizeof(struct fi_ops_ep),
-	.cancel = via_no_cancel,
+	.cancel = VIA_NO,
 	.getopt = via_getopt,
 	.setopt = via_setopt,
-	.tx_ctx = via_no_tx_ctx,
-	.rx_ctx = via_no_rx_ctx,
-	.rx_size_left = via_no_size_left,
-	.tx_size_left = via_no_size_left,
+	.tx_ctx = VIA_NO,
+	.rx_ctx = VIA_NO,
+	.rx_size_left = VIA_NO,
+	.tx_size_left = VIA_NO,
 };
 
 static uint32_t size_of(size_t asked, uint32_t def)

@@ -348,8 +348,7 @@ static int eq_control(struct fid *fid, int command, void *arg)
 	return via_wait_control(&eq->wait, command, arg);
 }
 
-static struct fi_ops eq_fid_ops = VIA_FID_OPS(eq_close, via_no_bind,
-					      eq_control);
+static struct fi_ops eq_fid_ops = VIA_FID_OPS(eq_close, VIA_NO, eq_control);
 
 int via_eq_open(struct fid_fabric *fid, struct fi_eq_attr *attr,
 		struct fid_eq **out, void *context)

@@ -584,27 +584,16 @@ void via_err_why(VIP_RETURN r);
 int via_err_of_status(uint32_t status);
 const char *via_strerror(int prov, char *buf, size_t len);
 
-/* stub.c: tables of what is refused */
-int via_no_bind(struct fid *fid, struct fid *b, uint64_t flags);
-int via_no_control(struct fid *fid, int command, void *arg);
-int via_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
-		    void **ops, void *context);
-int via_no_tostr(const struct fid *fid, char *buf, size_t len);
-int via_no_ops_set(struct fid *fid, const char *name, uint64_t flags,
-		   void *ops, void *context);
+/* stub.c: -FI_ENOSYS, for each call that is not served */
+ssize_t via_no(void);
+#define VIA_NO	((void *)via_no)
 #define VIA_FID_OPS(close_, bind_, control_) { \
 	.size = sizeof(struct fi_ops), .close = close_, .bind = bind_, \
-	.control = control_, .ops_open = via_no_ops_open, \
-	.tostr = via_no_tostr, .ops_set = via_no_ops_set }
+	.control = control_, .ops_open = VIA_NO, \
+	.tostr = VIA_NO, .ops_set = VIA_NO }
 extern struct fi_ops_tagged via_no_tagged;
 extern struct fi_ops_atomic via_no_atomic;
 extern struct fi_ops_collective via_no_collective;
 extern struct fi_ops_cm via_no_cm;
-ssize_t via_no_cancel(fid_t fid, void *context);
-int via_no_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
-		  struct fid_ep **ep, void *context);
-int via_no_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
-		  struct fid_ep **ep, void *context);
-ssize_t via_no_size_left(struct fid_ep *ep);
 
 #endif /* VIA_FAB_H */

@@ -13,15 +13,6 @@ static int fabric_close(struct fid *fid)
 	return 0;
 }
 
-static int no_wait_open(struct fid_fabric *fabric, struct fi_wait_attr *attr,
-			struct fid_wait **wait)
-{
-	(void)fabric;
-	(void)attr;
-	(void)wait;
-	return -FI_ENOSYS;
-}
-
 /* Whether a thread may sleep on the descriptors of these queues. */
 static int trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 {
@@ -47,14 +38,13 @@ static int trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 	return 0;
 }
 
-static struct fi_ops fabric_fid_ops = VIA_FID_OPS(fabric_close, via_no_bind,
-						  via_no_control);
+static struct fi_ops fabric_fid_ops = VIA_FID_OPS(fabric_close, VIA_NO, VIA_NO);
 static struct fi_ops_fabric fabric_ops = {
 	.size = sizeof(struct fi_ops_fabric),
 	.domain = via_domain_open,
 	.passive_ep = via_pep_open,
 	.eq_open = via_eq_open,
-	.wait_open = no_wait_open,
+	.wait_open = VIA_NO,
 	.trywait = trywait,
 };
 

@@ -22,8 +22,7 @@ static int mr_close(struct fid *fid)
 	return 0;
 }
 
-static struct fi_ops mr_fid_ops = VIA_FID_OPS(mr_close, via_no_bind,
-					      via_no_control);
+static struct fi_ops mr_fid_ops = VIA_FID_OPS(mr_close, VIA_NO, VIA_NO);
 
 /* What people meet first, and what they can do about it. */
 static void explain(const struct via_domain *d, size_t len)

@@ -446,13 +446,13 @@ static struct fi_ops pep_fid_ops = VIA_FID_OPS(pep_close, pep_bind,
 					       pep_control);
 static struct fi_ops_ep pep_ops = {
 	.size = sizeof(struct fi_ops_ep),
-	.cancel = via_no_cancel,
+	.cancel = VIA_NO,
 	.getopt = via_getopt,
 	.setopt = via_setopt,
-	.tx_ctx = via_no_tx_ctx,
-	.rx_ctx = via_no_rx_ctx,
-	.rx_size_left = via_no_size_left,
-	.tx_size_left = via_no_size_left,
+	.tx_ctx = VIA_NO,
+	.rx_ctx = VIA_NO,
+	.rx_size_left = VIA_NO,
+	.tx_size_left = VIA_NO,
 };
 static struct fi_ops_cm pep_cm_ops;
 
