@@ -11,51 +11,30 @@
 #include "object.h"
 
 /*
- * A service is not told which provider calls it, and a provider must not get
- * the object of another one, whose private area is of another layout. So each
- * provider has a table of its own, in which these two have its number. An
+ * A provider must not get the object of another one, whose private area is of
+ * another layout. Each has a table of its own, which says whose it is. An
  * object keeps its provider: what is looked at before the reference is taken
  * still holds after it.
  */
-static struct vipl_vi *vi_of(uint32_t driver, VIP_VI_HANDLE h)
+static uint32_t driver_of(const struct vipl_host *host)
+{
+	return ((const struct vipl_driver *)((const char *)host -
+		offsetof(struct vipl_driver, host)))->index;
+}
+
+static struct vipl_vi *host_vi_get(const struct vipl_host *host, VIP_VI_HANDLE h)
 {
 	struct vipl_vi *vi = vipl_vi_lookup(h);
 
-	return vi && vi->obj.driver == driver ? vipl_vi_get(h) : NULL;
+	return vi && vi->obj.driver == driver_of(host) ? vipl_vi_get(h) : NULL;
 }
 
-static struct vipl_cq *cq_of(uint32_t driver, VIP_CQ_HANDLE h)
+static struct vipl_cq *host_cq_get(const struct vipl_host *host, VIP_CQ_HANDLE h)
 {
 	struct vipl_cq *cq = vipl_cq_lookup(h);
 
-	return cq && cq->obj.driver == driver ? vipl_cq_get(h) : NULL;
+	return cq && cq->obj.driver == driver_of(host) ? vipl_cq_get(h) : NULL;
 }
-
-#define GETS(n)								\
-	static struct vipl_vi *vi_get_##n(VIP_VI_HANDLE h)		\
-	{								\
-		return vi_of(n, h);					\
-	}								\
-	static struct vipl_cq *cq_get_##n(VIP_CQ_HANDLE h)		\
-	{								\
-		return cq_of(n, h);					\
-	}
-
-GETS(0) GETS(1) GETS(2) GETS(3) GETS(4) GETS(5) GETS(6) GETS(7)
-GETS(8) GETS(9) GETS(10) GETS(11) GETS(12) GETS(13) GETS(14) GETS(15)
-
-#define GET(n)	{ vi_get_##n, cq_get_##n }
-
-static const struct {
-	struct vipl_vi *(*vi)(VIP_VI_HANDLE h);
-	struct vipl_cq *(*cq)(VIP_CQ_HANDLE h);
-} gets[] = {
-	GET(0), GET(1), GET(2), GET(3), GET(4), GET(5), GET(6), GET(7),
-	GET(8), GET(9), GET(10), GET(11), GET(12), GET(13), GET(14), GET(15),
-};
-
-_Static_assert(sizeof(gets) / sizeof(gets[0]) == VIPL_DRIVERS,
-	       "services of every provider");
 
 static void host_ref(void *object)
 {
@@ -181,9 +160,11 @@ static int host_may_spin(void)
 	return k == 2;
 }
 
-static const struct vipl_host services = {
+const struct vipl_host vipl_services = {
 	.abi = VIPL_PROVIDER_ABI,
 	.size = sizeof(struct vipl_host),
+	.vi_get = host_vi_get,
+	.cq_get = host_cq_get,
 	.ref = host_ref,
 	.nic_put = vipl_nic_put,
 	.vi_put = vipl_vi_put,
@@ -197,10 +178,3 @@ static const struct vipl_host services = {
 	.wiped_free = vipl_wiped_free,
 	.may_spin = host_may_spin,
 };
-
-void vipl_host_init(struct vipl_host *host, uint32_t driver)
-{
-	*host = services;
-	host->vi_get = gets[driver].vi;
-	host->cq_get = gets[driver].cq;
-}

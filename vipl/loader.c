@@ -154,7 +154,8 @@ static const struct vipl_driver *add(const char *name,
 		return NULL;
 	}
 	/* A provider that refuses may keep it: the next one's is the same. */
-	vipl_host_init(&d->host, n);
+	d->host = vipl_services;
+	d->index = n;
 	p = entry(VIPL_PROVIDER_ABI, &d->host, &why);
 	if (!p) {
 		vipl_msg(MSG_PLUGIN_REFUSES, name, VIPL_PROVIDER_ABI,
@@ -167,7 +168,6 @@ static const struct vipl_driver *add(const char *name,
 	/* Half an operation is none. */
 	size = p->size - p->size % sizeof(p->open);
 	memcpy(&d->ops, p, size < sizeof(d->ops) ? size : sizeof(d->ops));
-	d->index = n;
 	d->plugin = plugin;
 	vipl_complete(d);
 	atomic_store_explicit(&known, n + 1, memory_order_release);

@@ -21,8 +21,8 @@ struct vipl_driver {
 	int plugin;			/* not built in */
 };
 
-/* The services of the provider of that number, which is below VIPL_DRIVERS. */
-void vipl_host_init(struct vipl_host *host, uint32_t driver);
+/* What a provider's host is copied from; see host.c. */
+extern const struct vipl_host vipl_services;
 
 static inline size_t vipl_area_size(const struct vipl_driver *d,
 				    enum vipl_kind kind)

@@ -214,9 +214,12 @@ struct vipl_host {
 	uint32_t abi;			/* VIPL_PROVIDER_ABI */
 	uint32_t size;			/* bytes of this structure */
 
-	/* A live object of this provider's, referenced, or NULL. */
-	struct vipl_vi *(*vi_get)(VIP_VI_HANDLE h);
-	struct vipl_cq *(*cq_get)(VIP_CQ_HANDLE h);
+	/*
+	 * A live object of the provider whose table self is, referenced, or
+	 * NULL.
+	 */
+	struct vipl_vi *(*vi_get)(const struct vipl_host *self, VIP_VI_HANDLE h);
+	struct vipl_cq *(*cq_get)(const struct vipl_host *self, VIP_CQ_HANDLE h);
 	/* A further reference of what the caller has one of, or a lock on. */
 	void (*ref)(void *object);
 	/* Give a reference back; may run the object's release. */

@@ -313,7 +313,7 @@ VIP_RETURN eng_cq_done(struct vipl_cq *obj, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi,
 static VIP_RETURN wait_cq(VIP_CQ_HANDLE h, VIP_ULONG timeout,
 			  VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv)
 {
-	struct vipl_cq *obj = eng_host->cq_get(h);
+	struct vipl_cq *obj = eng_host->cq_get(eng_host, h);
 	uint64_t deadline, start = eng_now();
 	struct eng_nic *nic;
 	struct eng_cq *cq;

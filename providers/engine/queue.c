@@ -417,7 +417,7 @@ static int sleep_once(struct eng_nic *nic, struct eng_vi *v, VIP_VI_HANDLE h,
 static __attribute__((noinline)) VIP_RETURN
 wait_queue(VIP_VI_HANDLE h, VIP_ULONG timeout, VIP_DESCRIPTOR **out, int recv)
 {
-	struct vipl_vi *obj = eng_host->vi_get(h);
+	struct vipl_vi *obj = eng_host->vi_get(eng_host, h);
 	uint64_t deadline, start = eng_now();
 	struct eng_queue *q;
 	struct eng_nic *nic;

@@ -304,7 +304,7 @@ VIP_RETURN ka_cq_done(struct vipl_cq *c, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi,
 static VIP_RETURN sleep_cq(VIP_CQ_HANDLE h, VIP_ULONG timeout, uint32_t seen,
 			   VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv)
 {
-	struct vipl_cq *c = ka_host->cq_get(h);
+	struct vipl_cq *c = ka_host->cq_get(ka_host, h);
 	VIP_RETURN slept, r;
 	struct ka_sleep s;
 	struct ka_cq *cq;

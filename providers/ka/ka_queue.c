@@ -343,7 +343,7 @@ static __attribute__((noinline)) VIP_RETURN
 sleep_queue(VIP_VI_HANDLE h, VIP_ULONG timeout, uint32_t seen,
 	    VIP_DESCRIPTOR **out, int recv)
 {
-	struct vipl_vi *vi = ka_host->vi_get(h);
+	struct vipl_vi *vi = ka_host->vi_get(ka_host, h);
 	struct ka_sleep s;
 	VIP_RETURN slept, r;
 

@@ -25,13 +25,15 @@ static void ref(void *o)
 	(void)o;
 }
 
-static struct vipl_vi *vi_get(VIP_VI_HANDLE h)
+static struct vipl_vi *vi_get(const struct vipl_host *self, VIP_VI_HANDLE h)
 {
+	(void)self;
 	return h;
 }
 
-static struct vipl_cq *cq_get(VIP_CQ_HANDLE h)
+static struct vipl_cq *cq_get(const struct vipl_host *self, VIP_CQ_HANDLE h)
 {
+	(void)self;
 	return h;
 }
 

@@ -101,9 +101,9 @@ static void steal(const char *rest)
 	struct vipl_cq *cq = NULL;
 
 	if (!strncmp(rest, "vi=", 3))
-		vi = host->vi_get(h);
+		vi = host->vi_get(host, h);
 	else
-		cq = host->cq_get(h);
+		cq = host->cq_get(host, h);
 	host->msg("%s %.2s", vi || cq ? "got the" : "no such", rest);
 	if (vi)
 		host->vi_put(vi);
