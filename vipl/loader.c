@@ -3,9 +3,7 @@
  * Providers of this process: the built-in one, and those that were loaded.
  * A provider stays once it is there, since slots of objects are its own.
  */
-#include <link.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #include "loader.h"
@@ -27,51 +25,12 @@ static struct vipl_driver drivers[VIPL_DRIVERS];
 /* Drivers below it are complete and constant; written under the lock. */
 static _Atomic uint32_t known;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Not held while anything of a plug-in runs. */
+static pthread_mutex_t forks = PTHREAD_MUTEX_INITIALIZER;
 static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
 
 /* In a thread that runs code of a plug-in which is being opened. */
 static _Thread_local int opening;
-
-/*
- * The program's handlers as they were before the first of the threads that are
- * opening a plug-in now: what a later one finds may be a plug-in's.
- */
-static struct {
-	pthread_mutex_t lock;
-	uint32_t threads;		/* under lock: that are opening */
-	struct sigaction was[NSIG];	/* under lock; sa_handler SIG_ERR: none */
-} signals = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-/* Where the program itself is, without its libraries. */
-static struct {
-	uintptr_t from, to;
-} program = { .from = UINTPTR_MAX };
-
-static int measure(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	uintptr_t from, to;
-	int i;
-
-	(void)size;
-	(void)arg;
-	for (i = 0; i < info->dlpi_phnum; i++) {
-		if (info->dlpi_phdr[i].p_type != PT_LOAD)
-			continue;
-		from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-		to = from + info->dlpi_phdr[i].p_memsz;
-		if (from < program.from)
-			program.from = from;
-		if (to > program.to)
-			program.to = to;
-	}
-	/* It comes first. */
-	return 1;
-}
-
-static void find_program(void)
-{
-	dl_iterate_phdr(measure, NULL);
-}
 
 static int is_builtin(const char *name)
 {
@@ -99,20 +58,10 @@ static void in_child(void)
 	uint32_t i, n = atomic_load_explicit(&known, memory_order_acquire);
 
 	memcpy(&lock, &unlocked, sizeof(lock));
-	memcpy(&signals.lock, &unlocked, sizeof(signals.lock));
-	signals.threads = opening ? 1 : 0;
+	memcpy(&forks, &unlocked, sizeof(forks));
 	for (i = 0; i < n; i++)
 		if (drivers[i].plugin && drivers[i].ops.fork_child)
 			drivers[i].ops.fork_child();
-}
-
-/* Before anything of a plug-in runs; signals.lock is held. */
-static void watch_forks(void)
-{
-	static int done;
-
-	if (!done && !pthread_atfork(NULL, NULL, in_child))
-		done = 1;
 }
 
 static int usable(const struct vipl_provider *p, const char *name)
@@ -212,71 +161,32 @@ const struct vipl_driver *vipl_load(const char *name)
 	return d ? d : load(name);
 }
 
-static void save_signals(void)
+/* Before anything of a plug-in runs. */
+static void watch_forks(void)
 {
-	int sig;
+	static int done;
 
-	for (sig = 1; sig < NSIG; sig++)
-		if (sigaction(sig, NULL, &signals.was[sig]))
-			signals.was[sig].sa_handler = SIG_ERR;
-}
-
-/*
- * A handler that is a function of the program was set by the program, in
- * another thread, since then. Of all others it cannot be told.
- */
-static int set_by_program(const struct sigaction *now,
-			  const struct sigaction *was)
-{
-	uintptr_t p = (uintptr_t)now->sa_handler;
-
-	return now->sa_handler != was->sa_handler && p >= program.from &&
-	       p < program.to;
-}
-
-static void restore_signals(void)
-{
-	struct sigaction now, *was;
-	int sig;
-
-	for (sig = 1; sig < NSIG; sig++) {
-		was = &signals.was[sig];
-		if (was->sa_handler == SIG_ERR || sigaction(sig, NULL, &now) ||
-		    set_by_program(&now, was))
-			continue;
-		if (now.sa_handler != was->sa_handler ||
-		    now.sa_flags != was->sa_flags)
-			sigaction(sig, was, NULL);
-	}
+	pthread_mutex_lock(&forks);
+	if (!done && !pthread_atfork(NULL, NULL, in_child))
+		done = 1;
+	pthread_mutex_unlock(&forks);
 }
 
 int vipl_enter(const char *name)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
 	if (is_builtin(name))
 		return 0;
 	if (opening) {
 		vipl_msg(MSG_PLUGIN_NESTED, name);
 		return -1;
 	}
-	pthread_once(&once, find_program);
-	pthread_mutex_lock(&signals.lock);
 	watch_forks();
 	opening = 1;
-	if (!signals.threads++)
-		save_signals();
-	pthread_mutex_unlock(&signals.lock);
 	return 0;
 }
 
 void vipl_leave(const char *name)
 {
-	if (is_builtin(name))
-		return;
-	pthread_mutex_lock(&signals.lock);
-	restore_signals();
-	signals.threads--;
-	opening = 0;
-	pthread_mutex_unlock(&signals.lock);
+	if (!is_builtin(name))
+		opening = 0;
 }

@@ -47,11 +47,8 @@ const struct vipl_driver *vipl_load(const char *name);
 
 /*
  * Around what may run code of a plug-in for the first time. Its libraries may
- * set handlers of signals, which are the program's affair: those of before
- * come back, unless the new one is a function of the program itself, which
- * another thread has set meanwhile. And they may be built on us: a thread that is opening a plug-in
- * opens no other. vipl_enter returns 0, or -1 and a line on standard error.
- * Nothing of it concerns built-in ones.
+ * be built on us: a thread that is opening a plug-in opens no other. vipl_enter
+ * returns 0, or -1 and a line on standard error. Built-in ones may be opened.
  */
 int vipl_enter(const char *name);
 void vipl_leave(const char *name);

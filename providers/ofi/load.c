@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "fab.h"
 #include "load.h"
@@ -170,7 +171,20 @@ static void first_look(void)
 	lib.freeinfo(hints);
 }
 
-/* Only what has changed: a call leaves its mark on the flags. */
+/* Is that a function of the program itself, without its libraries? */
+static int is_of_program(void (*handler)(int))
+{
+	Dl_info program, now;
+
+	return dladdr((void *)getauxval(AT_PHDR), &program) &&
+	       dladdr((void *)handler, &now) &&
+	       now.dli_fbase == program.dli_fbase;
+}
+
+/*
+ * Only what has changed: a call leaves its mark on the flags. A handler that
+ * is a function of the program was set by another of its threads meanwhile.
+ */
 static void put_handlers_back(const struct sigaction *old)
 {
 	struct sigaction now;
@@ -178,6 +192,9 @@ static void put_handlers_back(const struct sigaction *old)
 
 	for (i = 1; i < NSIG; i++) {
 		if (old[i].sa_handler == SIG_ERR || sigaction(i, NULL, &now))
+			continue;
+		if (now.sa_handler != old[i].sa_handler &&
+		    is_of_program(now.sa_handler))
 			continue;
 		if (now.sa_handler != old[i].sa_handler ||
 		    now.sa_flags != old[i].sa_flags)

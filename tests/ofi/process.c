@@ -8,6 +8,7 @@
  * place of a closed standard file; a child of fork() may exit and the parent goes on;
  * exit() ends the process whatever its threads are at.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -67,6 +68,21 @@ static void a_handler(int sig)
 	(void)sig;
 }
 
+/*
+ * In place of the C library's for all of this process: as libfabric is loaded
+ * the program sets a handler.
+ */
+void *dlopen(const char *file, int flags)
+{
+	void *(*real)(const char *file, int flags);
+	struct sigaction mine = { .sa_handler = a_handler };
+
+	*(void **)&real = dlsym(RTLD_NEXT, "dlopen");
+	if (file && !strcmp(file, "libfabric.so.1"))
+		sigaction(SIGHUP, &mine, NULL);
+	return real(file, flags);
+}
+
 static int signals(void)
 {
 	struct sigaction mine = { .sa_handler = a_handler };
@@ -81,6 +97,7 @@ static int signals(void)
 		sigaction(i, NULL, &before[i]);
 	while (env[n])
 		n++;
+	before[SIGHUP] = before[SIGTERM];
 	connect_ends();
 	talk();
 	for (i = 1; i < NSIG; i++) {

@@ -20,7 +20,6 @@
 #endif
 #include <dlfcn.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,27 +58,6 @@ struct toy_cq {
 };
 
 static const struct vipl_host *host;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-}
-
-static void take_signal(int sig)
-{
-#ifdef TOY_SIGNALS
-	signal(sig, on_signal);
-	usleep(200000);
-#else
-	(void)sig;
-	(void)on_signal;
-#endif
-}
-
-__attribute__((constructor)) static void loaded(void)
-{
-	take_signal(SIGUSR2);
-}
 
 static void nested(void)
 {
@@ -135,7 +113,6 @@ static VIP_RETURN toy_open(struct vipl_nic *nic, const char *rest)
 	};
 	char speed[8];
 
-	take_signal(SIGINT);
 	nested();
 #ifdef TOY_LATER_IDENTITY
 	id.reserved[14] = 1;
@@ -564,7 +541,6 @@ const struct vipl_provider *vipl_provider_init(uint32_t abi,
 					       const struct vipl_host *h,
 					       const char **why)
 {
-	take_signal(SIGTERM);
 	nested();
 	host = h;
 #ifdef TOY_LATER_HOST

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -403,11 +402,6 @@ static void children(void)
 	CHECK(VipDestroyVi(vi) == VIP_SUCCESS);
 }
 
-static void on_signal(int sig)
-{
-	(void)sig;
-}
-
 static void *open_it(void *device)
 {
 	VIP_NIC_HANDLE n;
@@ -420,37 +414,6 @@ static void *load_it(void *library)
 {
 	CHECK(dlopen(library, RTLD_NOW));
 	return NULL;
-}
-
-/* What another thread of the program sets while a plug-in is opened, stays. */
-static void signals_kept(const char *device)
-{
-	struct sigaction now;
-	pthread_t t;
-
-	signal(SIGHUP, SIG_DFL);
-	CHECK(!pthread_create(&t, NULL, open_it, (void *)device));
-	usleep(100000);
-	signal(SIGHUP, on_signal);
-	pthread_join(t, NULL);
-	CHECK(!sigaction(SIGHUP, NULL, &now) && now.sa_handler == on_signal);
-}
-
-/* One thread comes while the plug-in's handler is set for another. */
-static void signals_twice(const char *device)
-{
-	struct sigaction now;
-	pthread_t t[3];
-	int i;
-
-	signal(SIGINT, SIG_DFL);
-	for (i = 0; i < 3; i++) {
-		CHECK(!pthread_create(&t[i], NULL, open_it, (void *)device));
-		usleep(100000);
-	}
-	for (i = 0; i < 3; i++)
-		pthread_join(t[i], NULL);
-	CHECK(!sigaction(SIGINT, NULL, &now) && now.sa_handler == SIG_DFL);
 }
 
 /*
@@ -467,24 +430,6 @@ static void constructor(const char *device, const char *library)
 	usleep(100000);
 	open_it((void *)device);
 	pthread_join(t, NULL);
-}
-
-static void signals(const char *device)
-{
-	static const int sigs[] = { SIGINT, SIGTERM, SIGUSR2 };
-	struct sigaction now;
-	size_t i;
-
-	/* A shell may have it ignored. */
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, on_signal);
-	signal(SIGUSR2, SIG_IGN);
-	CHECK(VipOpenNic(device, &nic) == VIP_SUCCESS);
-	for (i = 0; i < sizeof(sigs) / sizeof(sigs[0]); i++) {
-		CHECK(!sigaction(sigs[i], NULL, &now));
-		CHECK(now.sa_handler == (i == 0 ? SIG_DFL :
-					 i == 1 ? on_signal : SIG_IGN));
-	}
 }
 
 static void show(VIP_PVOID ctx, const VIP_CHAR *provider,
@@ -510,12 +455,6 @@ int main(int argc, char **argv)
 		return !getauxval(AT_SECURE);
 	if (!strcmp(what, "devices"))
 		return VipExtEnumDevices(show, NULL) != VIP_SUCCESS || failed;
-	if (!strcmp(what, "signals")) {
-		signals(device);
-		signals_twice(device);
-		signals_kept(device);
-		return failed;
-	}
 	if (!strcmp(what, "constructor")) {
 		constructor(device, argv[3]);
 		return failed;
