@@ -5,14 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
+#include "../../vipl/agent.h"
 #include "../../vipl/messages.h"
 #include "../../vipl/sys.h"
 #include "ka_node.h"
 
 #define SYSFS_CLASS	"/sys/class/via"
-#define AGENT_MODULE	"/sys/module/via_ka"
 
 /* Node names go into paths: nothing else than these may appear. */
 int ka_node_well_formed(const char *s)
@@ -149,37 +148,9 @@ int ka_node_nth(int n, char *node)
 	return 0;
 }
 
-int ka_loaded(void)
-{
-	return sys_exists(AGENT_MODULE);
-}
-
-/* Whether modprobe would find them, by depmod's list for this kernel. */
-static int installed(void)
-{
-	char path[sizeof("/lib/modules//modules.dep") +
-		  sizeof(((struct utsname *)0)->release)], line[4096];
-	struct utsname u;
-	int found = 0;
-	FILE *f;
-
-	if (uname(&u))
-		return 0;
-	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep", u.release);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	while (!found && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, ":")] = '\0';
-		found = strstr(line, "/via_ka.ko") != NULL;
-	}
-	fclose(f);
-	return found;
-}
-
 static int have_modules(void)
 {
-	return ka_loaded() || installed();
+	return agent_loaded() || agent_installed();
 }
 
 const char *ka_remedy(const char *iface, char remedy[KA_REMEDY_LEN])

@@ -13,8 +13,6 @@ int ka_node_well_formed(const char *s);
 int ka_node_find(const char *base, char *node);
 /* The nth Ethernet VI NIC by interface index; 0, or -1 when there is none. */
 int ka_node_nth(int n, char *node);
-/* Is the kernel agent loaded? */
-int ka_loaded(void);
 /* How an interface becomes a VI NIC here, or the package that is missing. */
 const char *ka_remedy(const char *iface, char remedy[KA_REMEDY_LEN]);
 /* A message where there is no VI NIC at all. */

@@ -2,11 +2,6 @@
 #ifndef TOOLS_AGENT_H
 #define TOOLS_AGENT_H
 
-#include <stdbool.h>
-
-/* Whether the kernel agent, via_ka, is loaded. */
-bool agent_loaded(void);
-
 /* Ends with status 1, the fault and its remedy if it is not. */
 void agent_need(void);
 
