@@ -47,7 +47,7 @@ int via_ctl_open(struct via_nic *nic, struct via_ctl *c, void *mem,
 }
 
 /* For a message other than one that only tells of receives. */
-bool via_ctl_room(const struct via_ctl *c)
+static bool via_ctl_room(const struct via_ctl *c)
 {
 	return c->sent - c->seen < VIA_CTL_DEPTH - 1 &&
 	       c->sent - c->done < VIA_CTL_DEPTH;

@@ -365,7 +365,6 @@ struct via_ctl {
 int via_ctl_open(struct via_nic *nic, struct via_ctl *c, void *mem,
 		 VIP_MEM_HANDLE handle, VIP_PROTECTION_HANDLE ptag,
 		 uint32_t transfer);
-bool via_ctl_room(const struct via_ctl *c);
 int via_ctl_send(struct via_ctl *c, struct via_ctl_msg *m);
 bool via_ctl_owes(const struct via_ctl *c);
 int via_ctl_sent(struct via_ctl *c);
@@ -535,7 +534,6 @@ struct via_pep;
 void via_pep_look(struct via_nic *nic);
 struct via_request *via_request_claim(struct fid *handle);
 void via_request_reject(struct via_request *r, const void *data, size_t len);
-void via_request_free(struct via_request *r);
 /* Without the lock. */
 int via_pep_yield(struct fid *handle, struct via_nic *nic,
 		  struct sockaddr_in *addr, int *port);

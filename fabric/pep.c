@@ -43,7 +43,7 @@ static struct via_pep *pep_of(struct fid *fid)
 	return container_of_(fid, struct via_pep, fid.fid);
 }
 
-void via_request_free(struct via_request *r)
+static void via_request_free(struct via_request *r)
 {
 	int i;
 

@@ -61,6 +61,9 @@ scripts()
 			{ nextfile }' 2>/dev/null
 }
 
+echo "lint: functions that only their own file uses"
+tools/linkage.py || bad=1
+
 echo "lint: shellcheck"
 scripts '/(ba|da)?sh( |$)' '[.]sh$' | xargs shellcheck -S warning || bad=1
 

@@ -137,8 +137,8 @@ void eng_conn_begin(struct eng_nic *nic, struct eng_vi *v,
 }
 
 /* Pending to Connected: c is what the other end said of itself, or NULL. */
-void eng_conn_up(struct eng_nic *nic, struct eng_vi *v,
-		 const struct wire_conn *c)
+static void eng_conn_up(struct eng_nic *nic, struct eng_vi *v,
+			const struct wire_conn *c)
 {
 	struct eng_attempt *a = &v->conn;
 

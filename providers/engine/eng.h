@@ -52,9 +52,6 @@ static inline int eng_reliable(const struct eng_vi *v)
 
 /* nic.c */
 void eng_settle(struct eng_nic *nic);
-VIP_RETURN eng_open(struct vipl_nic *obj, const char *rest);
-void eng_shutdown(struct vipl_nic *obj);
-void eng_close(struct vipl_nic *obj);
 void eng_event(struct eng_vi *v, uint32_t code, uint32_t opcode, uint64_t desc,
 	       int orderly);
 void eng_time(struct eng_nic *nic, struct eng_vi *v, uint64_t when);
@@ -359,8 +356,6 @@ struct eng_xfer *eng_xfer_new(struct eng_nic *nic, struct eng_vi *v,
 			      size_t len, uint32_t ndst);
 int eng_xfer_dst(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x,
 		 struct eng_slot *s, uint32_t len);
-void eng_xfer_add(struct eng_xfer *x, struct eng_region *r, uint64_t addr,
-		  uint32_t len);
 void eng_xfer_write(struct eng_xfer *x, struct eng_region *r, uint64_t addr,
 		    uint32_t len);
 void eng_xfer_free(struct eng_xfer *x);
@@ -400,7 +395,6 @@ VIP_RETURN eng_vi_set(struct vipl_vi *obj, const VIP_VI_ATTRIBUTES *attrs,
 		      uint32_t ptag);
 VIP_RETURN eng_disconnect(struct vipl_vi *obj);
 void eng_vi_end(struct eng_nic *nic, struct eng_vi *v);
-void eng_vi_attrs(const struct eng_vi *v, VIP_VI_ATTRIBUTES *out);
 
 /* leave.c */
 enum eng_why {
@@ -426,8 +420,6 @@ int eng_conn_may_begin(struct eng_nic *nic, struct eng_vi *v);
 void eng_conn_begin(struct eng_nic *nic, struct eng_vi *v,
 		    const struct vipl_addr *local,
 		    const struct vipl_addr *remote, uint64_t deadline);
-void eng_conn_up(struct eng_nic *nic, struct eng_vi *v,
-		 const struct wire_conn *c);
 void eng_conn_ask(struct eng_nic *nic, struct eng_vi *v);
 int eng_conn_meet(struct eng_nic *nic, struct eng_vi *v);
 void eng_conn_serve(struct eng_nic *nic, struct eng_vi *v,

@@ -193,7 +193,7 @@ static const char *no_thread(void)
 	return "the user has as many as it may (RLIMIT_NPROC, ulimit -u)";
 }
 
-VIP_RETURN eng_open(struct vipl_nic *obj, const char *rest)
+static VIP_RETURN eng_open(struct vipl_nic *obj, const char *rest)
 {
 	struct eng_nic *nic = eng_nic_of(obj);
 	VIP_RETURN r = VIP_ERROR_RESOURCE;
@@ -231,7 +231,7 @@ VIP_RETURN eng_open(struct vipl_nic *obj, const char *rest)
 }
 
 /* Every object ends; threads that sleep here return. */
-void eng_shutdown(struct vipl_nic *obj)
+static void eng_shutdown(struct vipl_nic *obj)
 {
 	struct eng_nic *nic = eng_nic_of(obj);
 	struct eng_sleeper *s;
@@ -275,7 +275,7 @@ static void flush_out(struct eng_nic *nic)
 	eng_lock_drop(&nic->lock);
 }
 
-void eng_close(struct vipl_nic *obj)
+static void eng_close(struct vipl_nic *obj)
 {
 	struct eng_nic *nic = eng_nic_of(obj);
 

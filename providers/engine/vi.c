@@ -24,7 +24,7 @@ static void set_attrs(struct eng_vi *v, const VIP_VI_ATTRIBUTES *a,
 		   !(eng_transport->flags & ENG_ARRIVED));
 }
 
-void eng_vi_attrs(const struct eng_vi *v, VIP_VI_ATTRIBUTES *out)
+static void eng_vi_attrs(const struct eng_vi *v, VIP_VI_ATTRIBUTES *out)
 {
 	*out = (VIP_VI_ATTRIBUTES){
 		.ReliabilityLevel = v->reliability,

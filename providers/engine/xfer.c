@@ -104,8 +104,8 @@ struct eng_xfer *eng_xfer_new(struct eng_nic *nic, struct eng_vi *v,
 	return x;
 }
 
-void eng_xfer_add(struct eng_xfer *x, struct eng_region *r, uint64_t addr,
-		  uint32_t len)
+static void eng_xfer_add(struct eng_xfer *x, struct eng_region *r,
+			 uint64_t addr, uint32_t len)
 {
 	struct iovec *iov = &x->dst[x->pull.ndst++];
 

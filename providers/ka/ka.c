@@ -19,7 +19,7 @@ vipl_provider_entry vipl_ka_init;
 const struct vipl_host *ka_host;
 
 /* An ioctl that signals do not end: 0, a verdict, or -1 with errno. */
-int ka_ioctl(const struct ka_nic *nic, unsigned long cmd, void *arg)
+static int ka_ioctl(const struct ka_nic *nic, unsigned long cmd, void *arg)
 {
 	int ret;
 

@@ -234,7 +234,6 @@ static inline void ka_store_mb(void *p, uint32_t v)
 #endif
 }
 
-int ka_ioctl(const struct ka_nic *nic, unsigned long cmd, void *arg);
 VIP_RETURN ka_verdict(int ret);
 void ka_event_wake(struct vipl_nic *nic);
 VIP_RETURN ka_call(const struct ka_nic *nic, unsigned long cmd, void *arg);

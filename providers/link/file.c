@@ -53,7 +53,8 @@ int link_file_keep(int fd)
 	return 0;
 }
 
-void link_file_forget(int fd)
+/* Before the close: the number may be another file's then. */
+static void link_file_forget(int fd)
 {
 	struct chunk *c;
 

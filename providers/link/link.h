@@ -161,12 +161,11 @@ void link_tell(struct link *l, const char *what, int err);
 
 /*
  * Files that a child of fork() must not keep, since they would hide the end of
- * its parent: link's own, and others that are kept and forgotten here. Forget
- * comes before close. keep returns -ENOMEM, or 0.
+ * its parent: link's own, and others that are kept here until they are closed.
+ * keep returns -ENOMEM, or 0.
  */
 int link_file_keep(int fd);
-void link_file_forget(int fd);
-void link_file_close(int fd);	/* forget and close */
+void link_file_close(int fd);
 /* For the provider's fork_child: async-signal-safe. */
 void link_fork_child(void);
 

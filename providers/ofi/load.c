@@ -28,7 +28,8 @@ static struct ofi_lib lib;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char problem[160];		/* empty: lib is valid */
 
-int ofi_only_rxe(void)
+/* All of the RDMA devices of this host are soft-RoCE's, and there is one. */
+static int ofi_only_rxe(void)
 {
 	DIR *d = opendir("/sys/class/infiniband");
 	char path[320];

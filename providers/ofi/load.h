@@ -25,7 +25,4 @@ struct ofi_lib {
 /* NULL: there is none, and why says so (when not NULL). Any thread. */
 const struct ofi_lib *ofi_load(char *why, size_t size);
 
-/* All of the RDMA devices of this host are soft-RoCE's, and there is one. */
-int ofi_only_rxe(void);
-
 #endif /* OFI_LOAD_H */

@@ -17,7 +17,11 @@ static int not_hidden(const struct dirent *d)
 	return d->d_name[0] != '.';
 }
 
-int nic_for_each(int (*fn)(const char *name, void *arg), void *arg)
+/*
+ * Call fn for the name of each VI NIC of this machine, in order, until it
+ * returns non-zero, which is returned.
+ */
+static int nic_for_each(int (*fn)(const char *name, void *arg), void *arg)
 {
 	struct dirent **list;
 	int n = scandir(NIC_CLASS_DIR, &list, not_hidden, versionsort);
@@ -32,11 +36,6 @@ int nic_for_each(int (*fn)(const char *name, void *arg), void *arg)
 	}
 	free(list);
 	return ret;
-}
-
-void nic_none(void)
-{
-	die("no VI NIC of the kernel on this host\nas root: via dev attach INTERFACE");
 }
 
 static int first_real(const char *name, void *arg)

@@ -22,15 +22,6 @@ struct region {
 };
 
 /*
- * Call fn for the name of each VI NIC of this machine, in order, until it
- * returns non-zero, which is returned.
- */
-int nic_for_each(int (*fn)(const char *name, void *arg), void *arg);
-
-/* Ends the program: this machine has no VI NIC, and how to get one. */
-void nic_none(void) __attribute__((noreturn));
-
-/*
  * dev NULL: $VIPL_NIC, else the first node that is not the loopback, else the
  * default of vipl.conf.
  */

@@ -22,6 +22,15 @@ static const int ends[] = { SIGINT, SIGTERM };
 #define NR_ENDS (sizeof(ends) / sizeof(ends[0]))
 static struct sigaction before[NR_ENDS];
 
+/* Before anything else is printed: a line of progress may be there. */
+static void progress_clear(void)
+{
+	if (!line_there)
+		return;
+	line_there = false;
+	fputs("\r\033[K", stderr);
+}
+
 /* What came after the last interval that was whole. */
 static void print_rest(void)
 {
@@ -105,14 +114,6 @@ void progress_done(void)
 		sigaction(ends[i], &before[i], NULL);
 	if (progress_over)
 		raise(progress_over);
-}
-
-void progress_clear(void)
-{
-	if (!line_there)
-		return;
-	line_there = false;
-	fputs("\r\033[K", stderr);
 }
 
 static void draw(uint64_t now)

@@ -61,7 +61,4 @@ static inline void progress_awake(void)
 	progress_sleeping = 0;
 }
 
-/* Before anything else is printed: a line of progress may be there. */
-void progress_clear(void);
-
 #endif

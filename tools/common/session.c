@@ -163,6 +163,19 @@ static void init_data(struct session *s)
 	}
 }
 
+/* Wait for a message of this type; the program ends after ten seconds. */
+static void session_expect(struct session *s, enum ctl_type type, struct ctl_msg *m)
+{
+	VIP_DESCRIPTOR *d = chan_recv_wait(&s->ctl, PATIENCE_MS);
+
+	if (!d)
+		die("the other end has been silent for %u s",
+		    PATIENCE_MS / 1000);
+	session_take(s, d, m);
+	if (m->type != type)
+		die("control message %u where %u was due", m->type, type);
+}
+
 static void hello(struct session *s)
 {
 	struct remote_buf *remote;
@@ -457,18 +470,6 @@ bool session_poll(struct session *s, struct ctl_msg *m)
 		return false;
 	session_take(s, d, m);
 	return true;
-}
-
-void session_expect(struct session *s, enum ctl_type type, struct ctl_msg *m)
-{
-	VIP_DESCRIPTOR *d = chan_recv_wait(&s->ctl, PATIENCE_MS);
-
-	if (!d)
-		die("the other end has been silent for %u s",
-		    PATIENCE_MS / 1000);
-	session_take(s, d, m);
-	if (m->type != type)
-		die("control message %u where %u was due", m->type, type);
 }
 
 void session_barrier(struct session *s)

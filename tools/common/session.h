@@ -72,9 +72,6 @@ bool session_poll(struct session *s, struct ctl_msg *m);
 void session_take(struct session *s, const VIP_DESCRIPTOR *d,
 		  struct ctl_msg *m);
 
-/* Wait for a message of this type; the program ends after ten seconds. */
-void session_expect(struct session *s, enum ctl_type type, struct ctl_msg *m);
-
 /* Both ends have come this far. */
 void session_barrier(struct session *s);
 

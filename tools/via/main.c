@@ -49,8 +49,9 @@ void no_more_words(struct words *w)
 		usage_error("what is '%s'?", *w->word);
 }
 
-const struct command *find_command(const struct command *list,
-				   const char *what, const char *name)
+/* By its name, or a beginning that only it has; else USAGE. */
+static const struct command *find_command(const struct command *list,
+					  const char *what, const char *name)
 {
 	const struct command *c, *found = NULL;
 	size_t len = strlen(name);

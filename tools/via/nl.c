@@ -210,11 +210,6 @@ int nl_call(struct nlmsghdr *nlh, nl_answer *answer, void *arg)
 	return ret;
 }
 
-const char *nl_reason(void)
-{
-	return reason;
-}
-
 const char *nl_error(int err)
 {
 	return *reason ? reason : strerror(-err);

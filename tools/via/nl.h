@@ -23,11 +23,10 @@ struct nlmsghdr *nl_message(uint8_t cmd, uint16_t flags);
 size_t nl_room(const struct nlmsghdr *nlh);
 
 /*
- * Send it and take the answers.  0, or -errno with what the kernel says in
- * nl_reason(), which is "" if it says nothing.
+ * Send it and take the answers.  0, or -errno with what the kernel says for
+ * nl_error().
  */
 int nl_call(struct nlmsghdr *nlh, nl_answer *answer, void *arg);
-const char *nl_reason(void);
 /* What went wrong, in one line: the kernel's reason, or errno's. */
 const char *nl_error(int err);
 

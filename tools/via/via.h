@@ -36,9 +36,6 @@ struct command {
 	int		(*run)(struct words *w);
 };
 
-/* By its name, or a beginning that only it has; else USAGE. */
-const struct command *find_command(const struct command *list,
-				   const char *what, const char *name);
 /* The next word as a command of the list, its first one without a word. */
 int run_command(const struct command *list, const char *what, struct words *w);
 
