@@ -30,7 +30,7 @@ import tempfile
 import threading
 import time
 
-from labkit import accel, initrd, kernels, patience
+from labkit import accel, initrd, kernels, patience, qemu
 from labkit.arm64 import Arm64Node
 from labkit.base import BUILD, ROOT, VIA, LabError, ensure_tools
 from labkit.node import Node
@@ -74,13 +74,14 @@ class Lab:
     erms: in exact mode, the processor's ERMS and FSRM stay on.
     boot_limit: seconds that a booting guest may take, see labkit.patience.
     append: more words for the kernel's command line.
+    iommu: NICs are behind one, which refuses what no driver has mapped.
     arm64: names of the nodes of that machine, with Debian's 6.1.
     """
 
     def __init__(self, nodes=2, nics=("virtio-net",), kernel="6.1", cpus=1,
                  mem=None, wire=None, exact=False, logdir=None, append="",
                  accelerator=None, qemu_args=(), boot_limit=None,
-                 arm64=(), erms=False):
+                 arm64=(), erms=False, iommu=False):
         if isinstance(nics, str):
             nics = [nics]
         if not 1 <= nodes <= 9:
@@ -94,6 +95,9 @@ class Lab:
         for spec in self.nics:
             initrd.nic_model(spec)
         self.append, self.qemu_args = append, list(qemu_args)
+        if iommu:
+            self.append = f"{append} {qemu.IOMMU_WORDS}".strip()
+            self.qemu_args += qemu.IOMMU
         self.erms = erms
         self.kernel = kernels.kernel(kernel)
         self.arm64 = arm64

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import atonce
 from lab import Lab, LabError
-from labkit import qemu
 from labkit.base import ROOT
 from labkit.initrd import NATIVE
 from runner import LOGS, Skipped, StepFailed
@@ -277,12 +276,9 @@ class NativeSession(Session):
     def __init__(self, check, title, nics, mixed=False, iommu=False,
                  **settings):
         self.mixed, self.iommu = mixed, iommu
-        words = [f"dma_debug_driver={NATIVE[nics[0]]}", "iomem=relaxed"]
-        if iommu:
-            words.append(qemu.IOMMU_WORDS)
-            settings["qemu_args"] = qemu.IOMMU
-        super().__init__(check, title, attach=False, nics=nics,
-                         append=" ".join(words), **settings)
+        words = f"dma_debug_driver={NATIVE[nics[0]]} iomem=relaxed"
+        super().__init__(check, title, attach=False, nics=nics, iommu=iommu,
+                         append=words, **settings)
 
     @property
     def driver(self):

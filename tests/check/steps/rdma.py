@@ -290,14 +290,13 @@ def connected(session, where):
     session.wait_until(one, "! ls /dev/nvme*n1", "the disk outlives its end")
 
 
-def fio(session, disk, depth, *more):
-    """Blocks of several sizes are written, and read back with checksums; or
-    only read where `more` says so."""
-    session.run(session.lab.nodes[0], " ".join((
+def fio(disk, depth, *more):
+    """The command: random writes of several sizes, with checksums."""
+    return " ".join((
         f"fio --name=verify --filename={disk} --size={MEBIBYTES - 8}M "
-        "--rw=randwrite --bssplit=4k/50:16k/20:128k/30 --randseed=7 "
-        f"--ioengine=libaio --iodepth={depth} --direct=1 --verify=crc32c "
-        "--verify_fatal=1 --do_verify=1", *more)), 2 * LIMIT * session.slow)
+        "--rw=randwrite --bssplit=4k/50:16k/20:128k/30 --ioengine=libaio "
+        f"--iodepth={depth} --direct=1 --verify=crc32c --verify_fatal=1",
+        *more))
 
 
 def sum_of(session, node, disk):
@@ -318,8 +317,10 @@ def nvme(session, net, kind, what, depth, connects):
                 served(session, kind, net, what) as (disk, where):
             for number in range(connects):
                 with connected(session, where) as here:
-                    fio(session, here, depth,
-                        "--verify_only=1" if number else "")
+                    session.run(one, fio(
+                        here, depth, "--randseed=7 --do_verify=1",
+                        "--verify_only=1" if number else ""),
+                        2 * LIMIT * session.slow)
                     if number == connects - 1:
                         found = sum_of(session, one, here)
             if found != sum_of(session, two, disk):

@@ -5,7 +5,7 @@ frames that get lost, and thousands of connections."""
 import re
 
 from common import jobs, serving
-from rdma import MEBIBYTES, TARGET, connected, device, needed, served
+from rdma import TARGET, connected, device, fio, needed, served
 from rdma_own import CONFORM
 from rdma_own import needed as built
 from runner import StepFailed
@@ -34,11 +34,8 @@ def events(session, net):
 
 def load(disk, seconds):
     """Random writes with checksums, each read back, for so long."""
-    return (f"fio --name=load --filename={disk} --size={MEBIBYTES - 8}M "
-            "--rw=randwrite --bssplit=4k/50:16k/20:128k/30 --ioengine=libaio "
-            "--iodepth=16 --direct=1 --verify=crc32c --verify_fatal=1 "
-            "--allow_file_create=0 --verify_backlog=64 "
-            f"--time_based --runtime={seconds}")
+    return fio(disk, 16, "--allow_file_create=0 --verify_backlog=64",
+               f"--time_based --runtime={seconds}")
 
 
 def lossy(session, net, seconds, loss):

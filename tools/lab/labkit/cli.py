@@ -13,7 +13,7 @@ import termios
 import time
 import tty
 
-from . import initrd, keeper, kernels, qemu, running, warm, wire
+from . import initrd, keeper, kernels, running, warm, wire
 from .base import BUILD, LabError, say
 from .jobs import bridge
 
@@ -110,14 +110,10 @@ def make_lab(args):
     if args.native:
         for spec in nics:
             initrd.native_driver(spec)
-    append, extra = args.append, ()
-    if args.iommu:
-        append, extra = f"{append} {qemu.IOMMU_WORDS}".strip(), qemu.IOMMU
     return Lab(nodes=args.nodes, nics=nics, kernel=args.kernel,
                cpus=args.cpus, mem=args.mem, wire=wire.settings(args.wire),
-               exact=args.exact, accelerator=args.accel, append=append,
-               qemu_args=extra,
-               boot_limit=args.boot_limit, erms=args.erms)
+               exact=args.exact, accelerator=args.accel, append=args.append,
+               iommu=args.iommu, boot_limit=args.boot_limit, erms=args.erms)
 
 
 def load_modules(lab, native=False, nodes=None):
