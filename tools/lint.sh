@@ -70,6 +70,9 @@ scripts '/(ba|da)?sh( |$)' '[.]sh$' | xargs shellcheck -S warning || bad=1
 echo "lint: flake8"
 scripts python '[.]py$' | xargs flake8 || bad=1
 
+echo "lint: calls go one way"
+tests/floors/floors.py || bad=1
+
 echo "lint: words of documents and man pages"
 tools/words.py || bad=1
 
