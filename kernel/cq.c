@@ -22,9 +22,9 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "cq.h"
+#include "ledger.h"
 #include "queue.h"
 #include "quota.h"
-#include "stats.h"
 #include "wait.h"
 
 #define VIA_CQ_REFILL_MAX 64	/* queues visited by one trap */

@@ -22,6 +22,7 @@
 #include "ends.h"
 #include "file.h"
 #include "kmem.h"
+#include "ledger.h"
 #include "memory.h"
 #include "name.h"
 #include "nic.h"

@@ -5,11 +5,11 @@
 #include <linux/module.h>
 #include "ends.h"
 #include "kapi.h"
+#include "ledger.h"
 #include "netlink.h"
 #include "nic.h"
 #include "policy.h"
 #include "quota.h"
-#include "stats.h"
 
 static int __init via_ka_init(void)
 {

@@ -16,10 +16,10 @@
 #include <linux/slab.h>
 #include <linux/userfaultfd_k.h>
 #include "dma.h"
+#include "ledger.h"
 #include "memory.h"
 #include "ptag.h"
 #include "quota.h"
-#include "stats.h"
 #include "vi.h"
 
 /* What a mapping is to registration. */

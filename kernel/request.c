@@ -16,9 +16,9 @@
 #include <linux/slab.h>
 #include "connect.h"
 #include "kapi.h"
+#include "ledger.h"
 #include "loop.h"
 #include "quota.h"
-#include "stats.h"
 #include "vi.h"
 
 /*

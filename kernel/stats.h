@@ -8,22 +8,6 @@
 #include "file.h"
 
 /*
- * What became of everything ever made: a leak shows as a difference between
- * made and gone.  In /sys/module/via_ka/parameters/.
- */
-struct via_ledger {
-	atomic_long_t files;
-	atomic_long_t vis;
-	atomic_long_t cqs;
-	atomic_long_t rings;	/* of CQs */
-	atomic_long_t regions;
-	atomic_long_t pages;	/* pinned */
-	atomic_long_t conns;
-};
-
-extern struct via_ledger via_made, via_gone;
-
-/*
  * VIA_IOC_STATS, for any program that has the node open.  No lock held; may
  * sleep.  A call's result: 0, VIA_R_NO_MATCH (no further VI) or -errno.
  */
@@ -36,7 +20,5 @@ long via_stats(struct via_file *f, struct via_stats __user *uarg);
 int via_stats_dir_make(struct via_nic *nic);
 const struct attribute_group *via_stats_group(const struct via_nic *nic);
 void via_stats_dir_free(struct via_nic *nic);
-/* At the module's end: a line of the kernel's log for each leak. */
-void via_ledger_report(void);
 
 #endif
