@@ -29,14 +29,6 @@
  */
 #define VIA_CHECK_AT_GATHER 1024u
 
-void via_desc_drop(struct via_desc *d)
-{
-	if (unlikely(d->more)) {
-		kfree(d->more);
-		d->more = NULL;
-	}
-}
-
 static struct via_seg *via_desc_segs(struct via_desc *d)
 {
 	return d->more ?: d->seg;

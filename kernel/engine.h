@@ -99,7 +99,5 @@ bool via_recv_scan(struct via_vi *vi, struct via_work *work);
  * its own error comes before the receiver's.  sq.lock held.
  */
 enum via_status via_send_check(struct via_vi *vi, struct via_desc *d);
-/* Forget what a loaded descriptor holds; its queue's lock held. */
-void via_desc_drop(struct via_desc *d);
 
 #endif

@@ -620,7 +620,7 @@ mutant("notice-not-at-once", WAIT, "lo", "notify.already_complete",
        ("	if (moved)\n		via_events_notice(n->events, n);\n"
         "	else if (hlist_unhashed(&n->sleeper.link))",
         "	if (!moved && hlist_unhashed(&n->sleeper.link))"))
-mutant("told-before-woken", WAIT, "lo", "wait.two threads.one_vi",
+mutant("told-before-woken", "kernel/wake.c", "lo", "wait.two threads.one_vi",
        "a sleeper returns before it is woken, and its stack is woken",
        ("		wake_up_process(s->task);\n"
         "		/* Pairs with via_sleep_until(): *s may go from here. */\n"
@@ -629,7 +629,7 @@ mutant("told-before-woken", WAIT, "lo", "wait.two threads.one_vi",
         "		smp_store_release(&s->told, true);\n"
         "		wake_up_process(s->task);\n"),
        sim="beside memory")
-mutant("wake-all-at-once", WAIT, "sim", "",
+mutant("wake-all-at-once", "kernel/wake.c", "sim", "",
        "each thread that sleeps on a queue is woken under its lock",
        ("unlikely(via_work_over(&work)) && !hlist_empty(sleepers))", "false)"),
        sim="many")
@@ -637,7 +637,7 @@ mutant("wake-rest-forgotten", WAIT, "sim", "",
        "of many threads that sleep on a queue some are not woken",
        ("		via_wake_rest(lock, &_me.rest);				\\\n", "		;						\\\n"),
        sim="many")
-mutant("notice-left", WAIT, "lo", "notify.cancelled",
+mutant("notice-left", "kernel/wake.c", "lo", "notify.cancelled",
        "the event of a VI that is gone is read",
        ("	if (n->events)\n		via_events_forget(n->events, n);\n", ""),
        sim="end memory")
