@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The registry of VI NICs: device nodes, minors, the table of VIs, removal.
+ * The registry of VI NICs: device nodes, minors, removal.
  */
 
 #include <linux/export.h>
@@ -8,7 +8,6 @@
 #include <linux/idr.h>
 #include <linux/log2.h>
 #include <linux/module.h>
-#include <linux/nospec.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/cdev.h>
@@ -473,84 +472,6 @@ struct via_file *via_nic_next_file(struct via_nic *nic, u64 serial)
 	}
 	mutex_unlock(&nic->mutex);
 	return f;
-}
-
-struct via_vi *via_vi_lookup(struct via_nic *nic, u32 index)
-{
-	if (unlikely(index >= nic->limits.max_vi))
-		return NULL;
-	index = array_index_nospec(index, nic->limits.max_vi);
-	return rcu_dereference(nic->vis[index]);
-}
-EXPORT_SYMBOL_GPL(via_vi_lookup);
-
-int via_nic_add_vi(struct via_nic *nic, struct via_vi *vi)
-{
-	u32 i, index, max = nic->limits.max_vi;
-	int ret = -ENOSPC;
-
-	spin_lock(&nic->vi_lock);
-	for (i = 0; i < max; i++) {
-		/* Going round delays the reuse of an index. */
-		index = (nic->vi_hint + i) % max;
-		if (nic->vi_gen[index] & 1)
-			continue;
-		/* Odd: taken.  The generation is the id's upper half. */
-		nic->vi_gen[index]++;
-		nic->vi_hint = index + 1;
-		nic->vi_count++;
-		vi->index = index;
-		vi->id = (nic->vi_gen[index] & 0xffff) << 16 | index;
-		ret = 0;
-		break;
-	}
-	spin_unlock(&nic->vi_lock);
-	return ret;
-}
-
-void via_nic_publish_vi(struct via_nic *nic, struct via_vi *vi)
-{
-	rcu_assign_pointer(nic->vis[vi->index], vi);
-}
-
-static void via_totals_add(struct via_totals *sum, const struct via_vi *vi)
-{
-	sum->traps += vi->traps;
-	sum->send_descs += vi->sq.descs;
-	sum->recv_descs += vi->rq.descs;
-	sum->send_bytes += vi->sq.bytes;
-	sum->recv_bytes += vi->rq.bytes;
-	sum->connects += vi->connects;
-	sum->errors += vi->sq.errors + vi->rq.errors;
-	sum->prot_errors += vi->sq.prot_errors + vi->rq.prot_errors;
-}
-
-void via_nic_totals(struct via_nic *nic, struct via_totals *sum)
-{
-	struct via_vi *vi;
-	u32 i;
-
-	/* The lock keeps a VI from being counted twice, or not at all. */
-	spin_lock(&nic->vi_lock);
-	*sum = nic->gone;
-	rcu_read_lock();
-	for (i = 0; i < nic->limits.max_vi; i++) {
-		vi = via_vi_lookup(nic, i);
-		if (vi)
-			via_totals_add(sum, vi);
-	}
-	rcu_read_unlock();
-	spin_unlock(&nic->vi_lock);
-}
-
-void via_nic_remove_vi(struct via_nic *nic, struct via_vi *vi)
-{
-	spin_lock(&nic->vi_lock);
-	RCU_INIT_POINTER(nic->vis[vi->index], NULL);
-	via_totals_add(&nic->gone, vi);
-	nic->vi_gen[vi->index]++;
-	nic->vi_count--;
-	spin_unlock(&nic->vi_lock);
 }
 
 static char *via_devnode(VIA_DEVNODE_DEV *dev, umode_t *mode)

@@ -113,11 +113,11 @@ mutant("loss-is-end", "kernel/loop.c", "lo", "errors.said_of_ends",
 mutant = MUTANTS.plant
 
 VI = "kernel/vi.c"
-mutant("vi-stale-id", VI, "lo", "handles.stale",
+mutant("vi-stale-id", "kernel/vis.c", "lo", "handles.stale",
        "the id of a VI that is gone names the next one in its place",
        ("	if (unlikely(!vi || vi->id != id || vi->file != f))",
         "	if (unlikely(!vi || vi->file != f))"), sim="hostile")
-mutant("vi-foreign", VI, "lo", "protection.foreign",
+mutant("vi-foreign", "kernel/vis.c", "lo", "protection.foreign",
        "a program ends, changes and connects the VIs of others",
        ("	if (unlikely(!vi || vi->id != id || vi->file != f))",
         "	if (unlikely(!vi || vi->id != id))"), sim="hostile")
@@ -470,11 +470,11 @@ mutant("handles-counted-once", FILE, "sim", "",
        sim="many")
 
 NIC = "kernel/nic.c"
-mutant("index-never-free", NIC, "lo", "vi.many limits.vis",
+mutant("index-never-free", "kernel/vis.c", "lo", "vi.many limits.vis",
        "a NIC has room for 4,096 VIs in all its life",
        ("	nic->vi_gen[vi->index]++;\n	nic->vi_count--;",
         "	nic->vi_count--;"), sim="many")
-mutant("index-one-beyond", NIC, "sim", "",
+mutant("index-one-beyond", "kernel/vis.c", "sim", "",
        "a made-up number of a VI finds what lies behind the table",
        ("	if (unlikely(index >= nic->limits.max_vi))",
         "	if (unlikely(index > nic->limits.max_vi))"),
@@ -503,7 +503,7 @@ mutant("end-without-grace", NIC, "regress", "stats",
        ("	/* No reader is in the device for a VI or a busy poller any "
         "more. */\n"
         "	synchronize_rcu_expedited();\n", ""), sim="gone beside memory")
-mutant("totals-go-back", NIC, "sim", "",
+mutant("totals-go-back", "kernel/vis.c", "sim", "",
        "the counters of a NIC go back when a VI goes",
        ("	via_totals_add(&nic->gone, vi);\n", ""))
 mutant("interface-twice", NIC, "sim", "",
