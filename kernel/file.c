@@ -22,7 +22,6 @@
 #include "ends.h"
 #include "file.h"
 #include "kmem.h"
-#include "ledger.h"
 #include "memory.h"
 #include "name.h"
 #include "nic.h"
@@ -46,37 +45,6 @@ static u64 via_map_offset(u32 kind, u32 number)
 	return (u64)(kind << VIA_MAP_SHIFT | number) << PAGE_SHIFT;
 }
 
-static void via_file_free(struct kref *ref)
-{
-	struct via_file *f = container_of(ref, struct via_file, ref);
-
-	via_events_free(&f->events);
-	via_mem_free_dir(f);
-	free_page((unsigned long)f->ctl);
-	xa_destroy(&f->regions);
-	xa_destroy(&f->ptags);
-	xa_destroy(&f->cqs);
-	kvfree(f->kmem);
-	mem_cgroup_put(f->memcg);
-	if (f->mm)
-		mmdrop(f->mm);
-	if (f->quota)
-		via_quota_put(f->quota);
-	put_pid(f->pid);
-	kfree(f);
-	atomic_long_inc(&via_gone.files);
-}
-
-void via_file_get(struct via_file *f)
-{
-	kref_get(&f->ref);
-}
-
-void via_file_put(struct via_file *f)
-{
-	kref_put(&f->ref, via_file_free);
-}
-
 void via_file_kill(struct via_file *f)
 {
 	lockdep_assert_held(&f->mutex);
@@ -92,73 +60,6 @@ void via_file_kill(struct via_file *f)
 	via_kmem_destroy_all(f);
 	via_ptag_destroy_all(f);
 	via_events_close(&f->events);
-}
-
-/*
- * The handle is to end, here or in the context that holds its mutex, which a
- * program can make wait: that one looks at @ending when it has let go of it.
- * Idempotent; any process context.
- */
-static void via_file_end(struct via_file *f)
-{
-	WRITE_ONCE(f->ending, true);
-	/*
-	 * Pairs with the barrier in via_file_unlock(): either we find the
-	 * mutex free, or its holder finds @ending set.
-	 */
-	smp_mb();
-	if (!mutex_trylock(&f->mutex))
-		return;
-	via_file_kill(f);
-	mutex_unlock(&f->mutex);
-}
-
-void via_file_unlock(struct via_file *f)
-{
-	mutex_unlock(&f->mutex);
-	/* Pairs with the barrier in via_file_end(). */
-	smp_mb();
-	if (unlikely(READ_ONCE(f->ending)) && !READ_ONCE(f->dead))
-		via_file_end(f);
-}
-
-static void via_file_teardown(struct work_struct *work)
-{
-	struct via_file *f = container_of(work, struct via_file, teardown);
-
-	via_end_begins();
-	via_file_end(f);
-	via_file_put(f);
-	via_end_is_over();
-}
-
-struct via_file *via_file_new(struct via_nic *nic)
-{
-	struct via_file *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
-
-	if (!f)
-		return NULL;
-	atomic_long_inc(&via_made.files);
-	kref_init(&f->ref);
-	mutex_init(&f->mutex);
-	via_ends_teach(&f->mutex);
-	via_order_node_init(&f->by_serial);
-	INIT_LIST_HEAD(&f->vis);
-	INIT_LIST_HEAD(&f->waiters);
-	INIT_LIST_HEAD(&f->conns);
-	INIT_LIST_HEAD(&f->busy_poll_link);
-	INIT_WORK(&f->teardown, via_file_teardown);
-	xa_init_flags(&f->regions, XA_FLAGS_ALLOC1);
-	xa_init_flags(&f->ptags, XA_FLAGS_ALLOC1);
-	xa_init_flags(&f->cqs, XA_FLAGS_ALLOC1);
-	f->nic = nic;
-	f->ctl = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
-	if (via_events_init(&f->events) || !f->ctl) {
-		via_file_put(f);
-		return NULL;
-	}
-	f->ctl->abi = VIA_ABI_VERSION;
-	return f;
 }
 
 /* The open file is no more, or never was. */
@@ -181,7 +82,7 @@ static int via_open(struct inode *inode, struct file *filp)
 	if (nic->netns && !net_eq(nic->netns, current->nsproxy->net_ns))
 		goto err;
 	ret = -ENOMEM;
-	f = via_file_new(nic);
+	f = via_file_new(nic, via_file_kill);
 	if (!f)
 		goto err;
 	f->uid = current_uid();
@@ -530,28 +431,6 @@ static bool via_call_ends(unsigned int cmd)
 	default:
 		return false;
 	}
-}
-
-/* @ends: the call only ends or tells, so that the NIC may be gone. */
-static int via_file_lock_for(struct via_file *f, bool ends)
-{
-	int ret = 0;
-
-	mutex_lock(&f->mutex);
-	if (f->dead || READ_ONCE(f->ending))
-		ret = -ESHUTDOWN;
-	else if (!f->kernel && !READ_ONCE(f->ctl_mapped))
-		ret = -ENXIO;
-	else if (READ_ONCE(f->nic->dead) && !ends)
-		ret = VIA_R_ERROR_RESOURCE;
-	if (ret)
-		via_file_unlock(f);
-	return ret;
-}
-
-int via_file_lock(struct via_file *f)
-{
-	return via_file_lock_for(f, false);
 }
 
 static long via_locked_call(struct via_file *f, unsigned int cmd, void *arg)

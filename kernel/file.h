@@ -49,6 +49,7 @@ struct via_quota;
  * @ctl_maps:	mappings of the control page
  * @ctl_mapped:	mutex: it was mapped once
  * @teardown:	ends all objects when the control page is unmapped
+ * @kill:	constant: how they end, from via_file_new()
  * @regions:	memory regions by index: gives out indexes; mutex
  * @region_dir:	the same regions for the data path, two plain loads instead
  *		of a tree walk; written under mutex, read under any queue
@@ -96,6 +97,7 @@ struct via_file {
 	atomic_t ctl_maps;
 	bool ctl_mapped;
 	struct work_struct teardown;
+	void (*kill)(struct via_file *f);
 	struct xarray regions;
 	struct via_region **region_dir[VIA_REGION_CHUNKS];
 	u32 region_next;
@@ -126,9 +128,10 @@ extern const struct file_operations via_fops;
 
 /*
  * A handle without an owner and a quota; NULL: no memory.  Takes no reference to
- * @nic.  May sleep.
+ * @nic.  @kill ends every object, once: file->mutex held; may sleep.  May sleep.
  */
-struct via_file *via_file_new(struct via_nic *nic);
+struct via_file *via_file_new(struct via_nic *nic,
+			      void (*kill)(struct via_file *f));
 /* Ends every object, once.  file->mutex held; may sleep. */
 void via_file_kill(struct via_file *f);
 /* Any context; the caller has a reference. */
@@ -141,6 +144,8 @@ void via_file_put(struct via_file *f);
  * -ESHUTDOWN or -ENXIO.  Sleeps.
  */
 int via_file_lock(struct via_file *f);
+/* The same; @ends: the call only ends or tells, so that the NIC may be gone. */
+int via_file_lock_for(struct via_file *f, bool ends);
 /* Every holder but an end lets go by this: it ends a handle that is to end. */
 void via_file_unlock(struct via_file *f);
 

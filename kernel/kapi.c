@@ -69,7 +69,7 @@ struct via_file *via_kernel_open(const struct net *net, const char *name,
 
 	if (!nic)
 		return ERR_PTR(-ENODEV);
-	f = via_file_new(nic);
+	f = via_file_new(nic, via_file_kill);
 	if (!f)
 		goto err;
 	f->kernel = ops;

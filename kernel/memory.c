@@ -231,14 +231,6 @@ static struct via_region **via_region_place(struct via_file *f, u32 index)
 	return *chunk ? *chunk + index % VIA_REGION_CHUNK : NULL;
 }
 
-void via_mem_free_dir(struct via_file *f)
-{
-	u32 i;
-
-	for (i = 0; i < VIA_REGION_CHUNKS; i++)
-		kfree(f->region_dir[i]);
-}
-
 /* Give the region its handle; publishes it. */
 static int via_region_publish(struct via_file *f, struct via_region *r)
 {

@@ -50,8 +50,6 @@ struct via_region {
 	bool orphan;
 };
 
-/* Free what the lookups used; nothing looks up any more. */
-void via_mem_free_dir(struct via_file *f);
 /*
  * No lock held: to pin is to wait for what a program can hold back.  The other
  * calls want file->mutex.

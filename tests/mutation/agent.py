@@ -401,15 +401,15 @@ mutant("unmap-beside-end", DMA, "sim", "",
        sim="gone beside frags")
 
 # The rule of kernel/ends.h.
-mutant("end-waits-for-program", "kernel/file.c", "sim", "",
+mutant("end-waits-for-program", "kernel/handle.c", "sim", "",
        "the end of a handle waits for a call on it, and others' behind it",
        ("	if (!mutex_trylock(&f->mutex))\n		return;\n",
         "	mutex_lock(&f->mutex);\n"), sim="end beside many")
-mutant("end-left-to-none", "kernel/file.c", "sim", "",
+mutant("end-left-to-none", "kernel/handle.c", "sim", "",
        "a handle whose end met a call lives as long as its descriptor",
        ("	if (unlikely(READ_ONCE(f->ending)) && !READ_ONCE(f->dead))\n"
         "		via_file_end(f);\n", ""), sim="end beside many")
-mutant("end-seen-too-early", "kernel/file.c", "sim", "",
+mutant("end-seen-too-early", "kernel/handle.c", "sim", "",
        "a handle whose end met the end of a call lives on",
        ("	 * mutex free, or its holder finds @ending set.\n	 */\n"
         "	smp_mb();\n",
@@ -452,7 +452,7 @@ mutant("child-may-trap", FILE, "lo", "process.fork",
        "a child rings its parent's doorbell",
        ("	if (unlikely(current->mm != f->mm))\n		return -EPERM;\n", ""),
        sim="hostile")
-mutant("calls-when-dead", FILE, "lo", "nic.close_live",
+mutant("calls-when-dead", "kernel/handle.c", "lo", "nic.close_live",
        "what a thread makes while another closes the NIC stays for ever",
        ("	if (f->dead || READ_ONCE(f->ending))\n		ret = -ESHUTDOWN;\n"
         "	else if (!f->kernel", "	if (!f->kernel"), sim="beside end ledger")
