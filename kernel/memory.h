@@ -59,7 +59,14 @@ int via_mem_deregister(struct via_file *f, u64 addr, u32 handle);
 int via_mem_query(struct via_file *f, struct via_mem_attrs *arg);
 int via_mem_set(struct via_file *f, const struct via_mem_attrs *arg);
 void via_mem_destroy_all(struct via_file *f);
-/* Unpin and free a region that nothing uses any more.  No lock need be held. */
+/*
+ * Charge, take memory and pin: a call's result; why it failed is in @arg.  Sleeps,
+ * no lock held.  end: unpin and free a region that nothing uses any more, free:
+ * one that was not filled.  No lock need be held.
+ */
+int via_region_fill(struct via_file *f, struct via_region *r,
+		    struct via_mem_register *arg);
+void via_region_free(struct via_region *r);
 void via_region_end(struct via_file *f, struct via_region *r);
 
 /**

@@ -347,15 +347,15 @@ mutant("mem-set-keeps-tag", MEMORY, "lo", "memattr.tags",
        "a tag that memory has given up stays in use, and the new one is free",
        ("	u32 old;\n", ""), ("	old = r->ptag;\n", ""),
        ("	via_ptag_unuse(f, old);\n", "	via_ptag_unuse(f, arg->ptag);\n"))
-mutant("failed-pages-charged", MEMORY, "lo", "limits.user_pages",
+mutant("failed-pages-charged", "kernel/pin.c", "lo", "limits.user_pages",
        "a registration that fails stays charged to the user",
        ("	via_quota_uncharge(f->quota, VIA_QUOTA_PAGES, r->npages);\n"
         "err_account:", "err_account:"), sim="alloc ledger")
-mutant("failed-pages-locked", MEMORY, "lo", "memory.memlock",
+mutant("failed-pages-locked", "kernel/pin.c", "lo", "memory.memlock",
        "a registration that fails stays charged to RLIMIT_MEMLOCK",
        ("err_account:\n	via_pages_uncharge(f->mm, r->npages);\n",
         "err_account:\n"), sim="alloc ledger")
-mutant("half-pinned", MEMORY, "lo", "memory.bad_ranges",
+mutant("half-pinned", "kernel/pin.c", "lo", "memory.bad_ranges",
        "the first pages of a registration that fails stay pinned for ever",
        ("	if (done)\n		unpin_user_pages(r->pages, done);\n", ""),
        sim="alloc ledger")
@@ -425,7 +425,7 @@ mutant("quota-waits-locked", "kernel/file.c", "sim", "",
         "			ret = VIA_R_ERROR_RESOURCE;\n"
         "		via_file_unlock(f);\n	} while (ret == -EDQUOT);"),
        sim="end beside many")
-mutant("end-takes-mmap-lock", MEMORY, "sim", "",
+mutant("end-takes-mmap-lock", "kernel/pin.c", "sim", "",
        "the end of a handle waits for a page that its program is to bring",
        ("static void via_pages_uncharge(struct mm_struct *mm, u32 npages)\n{\n",
         "static void via_pages_uncharge(struct mm_struct *mm, u32 npages)\n{\n"
