@@ -119,11 +119,6 @@ struct via_conn *via_conn_alloc(struct via_nic *nic,
  */
 int via_conn_offer(struct via_conn *conn);
 /*
- * A request that a listener takes: listed among the handle's, with an id and a
- * reference; false: there is no place.  nic->conn_lock held.
- */
-bool via_conn_give(struct via_file *f, struct via_conn *conn);
-/*
  * The program's request by id, taken off the list with its reference: the
  * caller is to answer it; NULL: no such request.  untake puts it back; false:
  * the client has given up meanwhile, the reference is still the caller's.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Consumers in the kernel: handles, VIs, listeners, connections.
+ * Consumers in the kernel: handles, VIs, connections.  Their listeners are in
+ * request.c, what a message needs is in consumer.c.
  *
  *  1. A consumer's handle is a program's without a program: no mm, no process, a
  *     quota that no user has, limits of its own.
@@ -25,21 +26,6 @@
 #include "queue.h"
 #include "quota.h"
 #include "vi.h"
-
-static struct workqueue_struct *via_kernel_wq;
-
-int via_kernel_init(void)
-{
-	/* A disk may wait for what its consumer does there. */
-	via_kernel_wq = alloc_workqueue("via_kernel",
-					WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return via_kernel_wq ? 0 : -ENOMEM;
-}
-
-void via_kernel_exit(void)
-{
-	destroy_workqueue(via_kernel_wq);
-}
 
 /* The NIC with references to it and its module, as an open device node has. */
 static struct via_nic *via_kernel_find(const struct net *net, const char *name,
@@ -220,183 +206,11 @@ void via_kernel_ring(struct via_vi *vi, bool recv)
 }
 EXPORT_SYMBOL_GPL(via_kernel_ring);
 
-/* Control has more than a program's may have. */
-static enum via_status via_kernel_check_notes(struct via_vi *vi,
-					      const struct via_queue *q,
-					      struct via_desc *d)
-{
-	const u16 both = VIA_CTL_KERNEL_INVALIDATE | VIA_CTL_IMMEDIATE;
-
-	if (d->control & VIA_CTL_RESERVED & ~VIA_CTL_KERNEL_NOTES || q->recv ||
-	    d->control & VIA_CTL_OP_MASK || (d->control & both) == both)
-		return VIA_ST_FORMAT_ERROR;
-	if (via_conn_notes(vi))
-		return 0;
-	d->control &= ~VIA_CTL_KERNEL_SOLICITED;
-	return d->control & VIA_CTL_KERNEL_INVALIDATE ? VIA_ST_FORMAT_ERROR : 0;
-}
-
-void via_kernel_load(struct via_vi *vi, struct via_queue *q, u32 index,
-		     struct via_desc *d)
-{
-	lockdep_assert_held(&q->lock);
-	memset(d, 0, sizeof(*d));
-	vi->file->kernel->load(vi, q->recv, index, d);
-	if (unlikely(d->control & VIA_CTL_RESERVED))
-		d->status |= via_kernel_check_notes(vi, q, d);
-}
-
-u32 via_kernel_scan(struct via_vi *vi, struct via_queue *q)
-{
-	u32 n, what;
-
-	lockdep_assert_held(&q->lock);
-	if (!vi->file->kernel->scan)
-		return 0;
-	what = vi->file->kernel->scan(vi, q->recv);
-	if (what & VIA_SCAN_SETTLE)
-		atomic_or(VIA_BROKEN_CALL, &vi->broken);
-	if (!q->recv)
-		WRITE_ONCE(vi->kernel->dry, !(what & VIA_SCAN_MORE));
-	return via_queue_posted(q, &n) ? n : 0;
-}
-
-bool via_kernel_drained(struct via_vi *vi)
-{
-	/* Who posts after a scan that found nothing more has to ring. */
-	return READ_ONCE(vi->kernel->dry) || !via_kernel_scan(vi, &vi->sq);
-}
-EXPORT_SYMBOL_GPL(via_kernel_drained);
-
-void via_kernel_complete(struct via_vi *vi, struct via_queue *q,
-			 enum via_status status, u32 length, u32 immediate)
-{
-	struct via_kernel_done done = {
-		.index = q->head,
-		.status = status & ~VIA_ST_KERNEL_NOTES,
-		.length = length,
-		.immediate = immediate,
-		.solicited = status & VIA_ST_KERNEL_SOLICITED,
-		.invalidate = status & VIA_ST_KERNEL_INVALIDATE,
-	};
-
-	lockdep_assert_held(&q->lock);
-	vi->file->kernel->complete(vi, q->recv, &done);
-	atomic_or(VIA_BROKEN_CALL, &vi->broken);
-}
-
-void via_kernel_settle(struct via_vi *vi)
-{
-	if (likely(!(atomic_read(&vi->broken) & VIA_BROKEN_CALL)))
-		return;
-	rcu_read_lock();
-	/* Cleared before: what completes meanwhile is settled once more. */
-	if (atomic_fetch_andnot(VIA_BROKEN_CALL, &vi->broken) & VIA_BROKEN_CALL)
-		vi->file->kernel->settle(vi);
-	rcu_read_unlock();
-}
-
-static void via_kernel_settle_work(struct work_struct *work)
-{
-	struct via_vi *vi = container_of(work, struct via_kernel_vi, settle)->vi;
-
-	via_kernel_settle(vi);
-	via_vi_put(vi);
-}
-
-struct via_kernel_vi *via_kernel_vi_alloc(struct via_vi *vi, void *priv)
-{
-	struct via_kernel_vi *k = kzalloc(sizeof(*k), GFP_KERNEL);
-
-	if (!k)
-		return NULL;
-	k->vi = vi;
-	k->priv = priv;
-	INIT_WORK(&k->settle, via_kernel_settle_work);
-	return k;
-}
-
-void via_kernel_settle_later(struct via_vi *vi)
-{
-	kref_get(&vi->ref);
-	if (!queue_work(via_kernel_wq, &vi->kernel->settle))
-		via_vi_put(vi);
-}
-
-void via_kernel_begin(struct via_vi *vi, const struct via_reply *reply)
-{
-	struct via_kernel_vi *k = vi->kernel;
-
-	via_vi_assert_locked(vi);
-	k->takes = 0;
-	k->told = false;
-	WRITE_ONCE(k->fault, VIA_KERNEL_FAULT_NONE);
-	k->reply.len = 0;
-	if (reply)
-		k->reply = *reply;
-}
-
-void via_conn_fault(struct via_vi *vi, enum via_kernel_fault fault)
-{
-	struct via_kernel_vi *k = vi->kernel;
-
-	/* Of two at once, each with one of the locks, either is right. */
-	if (k && READ_ONCE(k->fault) == VIA_KERNEL_FAULT_NONE)
-		WRITE_ONCE(k->fault, fault);
-}
-EXPORT_SYMBOL_GPL(via_conn_fault);
-
 enum via_kernel_fault via_kernel_fault(const struct via_vi *vi)
 {
 	return READ_ONCE(vi->kernel->fault);
 }
 EXPORT_SYMBOL_GPL(via_kernel_fault);
-
-void via_conn_takes(struct via_vi *vi, u32 what)
-{
-	via_vi_assert_locked(vi);
-	if (vi->kernel)
-		vi->kernel->takes = what;
-}
-EXPORT_SYMBOL_GPL(via_conn_takes);
-
-bool via_conn_notes(const struct via_vi *vi)
-{
-	return vi->kernel && vi->kernel->takes & VIA_TAKES_NOTES;
-}
-EXPORT_SYMBOL_GPL(via_conn_notes);
-
-const struct via_reply *via_conn_reply(const struct via_vi *vi)
-{
-	const struct via_kernel_vi *k = vi->kernel;
-
-	return k && !k->told && k->takes & VIA_TAKES_REPLY && k->reply.len ?
-	       &k->reply : NULL;
-}
-EXPORT_SYMBOL_GPL(via_conn_reply);
-
-void via_conn_replied(struct via_vi *vi, const struct via_reply *reply)
-{
-	via_vi_assert_locked(vi);
-	if (!vi->kernel)
-		return;
-	vi->kernel->told = true;
-	vi->kernel->reply = *reply;
-}
-EXPORT_SYMBOL_GPL(via_conn_replied);
-
-void via_kernel_join(struct via_vi *server, struct via_vi *client)
-{
-	const struct via_reply *reply;
-
-	if (!server->kernel || !client->kernel)
-		return;
-	via_conn_takes(server, VIA_TAKES_REPLY | VIA_TAKES_NOTES);
-	via_conn_takes(client, VIA_TAKES_NOTES);
-	reply = via_conn_reply(server);
-	if (reply)
-		via_conn_replied(client, reply);
-}
 
 enum via_verdict via_kernel_connect(struct via_vi *vi,
 				    const struct via_net_addr *local,
@@ -436,74 +250,6 @@ void via_kernel_disconnect(struct via_vi *vi)
 	via_file_unlock(f);
 }
 EXPORT_SYMBOL_GPL(via_kernel_disconnect);
-
-static u32 via_listener_hash(const struct via_nic *nic, const u8 *disc)
-{
-	return via_table_hash(&nic->listening, disc, VIA_LISTEN_BYTES);
-}
-
-static bool via_listener_is(const struct via_table_node *n, const void *disc)
-{
-	return !memcmp(container_of(n, struct via_listener, place)->disc, disc,
-		       VIA_LISTEN_BYTES);
-}
-
-static struct via_listener *via_listener_find(const struct via_nic *nic,
-					      const u8 *disc)
-{
-	struct via_table_node *n;
-
-	lockdep_assert_held(&nic->conn_lock);
-	n = via_table_find(&nic->listening, via_listener_hash(nic, disc),
-			   via_listener_is, disc);
-	return n ? container_of(n, struct via_listener, place) : NULL;
-}
-
-int via_kernel_listen(struct via_file *f, struct via_listener *l)
-{
-	struct via_nic *nic = f->nic;
-	int ret = -EADDRINUSE;
-
-	via_table_node_init(&l->place);
-	l->file = f;
-	spin_lock_bh(&nic->conn_lock);
-	if (!via_listener_find(nic, l->disc)) {
-		via_table_add(&nic->listening, &l->place,
-			      via_listener_hash(nic, l->disc), via_listener_is,
-			      l->disc);
-		nic->listeners++;
-		ret = 0;
-	}
-	spin_unlock_bh(&nic->conn_lock);
-	return ret;
-}
-EXPORT_SYMBOL_GPL(via_kernel_listen);
-
-void via_kernel_unlisten(struct via_listener *l)
-{
-	struct via_nic *nic = l->file->nic;
-
-	spin_lock_bh(&nic->conn_lock);
-	via_table_del(&nic->listening, &l->place);
-	nic->listeners--;
-	spin_unlock_bh(&nic->conn_lock);
-}
-EXPORT_SYMBOL_GPL(via_kernel_unlisten);
-
-bool via_kernel_offer(struct via_conn *conn)
-{
-	struct via_nic *nic = conn->nic;
-	struct via_listener *l;
-
-	lockdep_assert_held(&nic->conn_lock);
-	if (likely(!nic->listeners) || conn->local.disc_len < VIA_LISTEN_BYTES)
-		return false;
-	l = via_listener_find(nic, conn->local.disc);
-	if (!l || READ_ONCE(l->file->dead) || !via_conn_give(l->file, conn))
-		return false;
-	l->asked(l, conn);
-	return true;
-}
 
 /* @conn->reply is set while the handle's mutex is held. */
 static void via_kernel_reply(struct via_reply *reply, const void *data, u32 len)

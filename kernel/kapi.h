@@ -63,11 +63,6 @@ void via_kernel_settle_later(struct via_vi *vi);
 void via_kernel_begin(struct via_vi *vi, const struct via_reply *reply);
 /* Two VIs of this host are being joined, @server's reply goes along.  All four locks. */
 void via_kernel_join(struct via_vi *server, struct via_vi *client);
-/*
- * The listener that takes the request, with an id and a place among the NIC's
- * requests.  nic->conn_lock held.
- */
-bool via_kernel_offer(struct via_conn *conn);
 /* The NIC is being unregistered; nic->mutex held. */
 static inline void via_kernel_gone(struct via_file *f)
 {

@@ -410,8 +410,3 @@ void via_loop_join(struct via_vi *a, struct via_vi *b)
 	via_conn_make(a, &b->attrs, &via_loop_transport, b);
 	via_conn_make(b, &a->attrs, &via_loop_transport, a);
 }
-
-void via_loop_reject(struct via_conn *conn)
-{
-	via_conn_refuse(conn->client, conn, VIA_R_REJECT);
-}

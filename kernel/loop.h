@@ -25,7 +25,5 @@ void via_loop_leave(struct via_vi *vi);
 enum via_verdict via_loop_accept(struct via_conn *conn, struct via_vi *vi);
 /* Two Pending VIs become Connected; via_vi_lock_two() held. */
 void via_loop_join(struct via_vi *a, struct via_vi *b);
-/* The client's attempt ends with VIA_R_REJECT.  No queue lock held. */
-void via_loop_reject(struct via_conn *conn);
 
 #endif

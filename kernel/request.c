@@ -17,7 +17,6 @@
 #include "connect.h"
 #include "kapi.h"
 #include "ledger.h"
-#include "loop.h"
 #include "quota.h"
 #include "vi.h"
 
@@ -109,35 +108,6 @@ static bool via_waiter_is(const struct via_table_node *n, const void *local)
 			      local);
 }
 
-int via_conn_offer(struct via_conn *conn)
-{
-	u32 hash = via_waiter_hash(conn->nic, &conn->local);
-	struct via_nic *nic = conn->nic;
-	struct via_table_node *n;
-	struct via_waiter *w;
-
-	spin_lock_bh(&nic->conn_lock);
-	/* Cancelled before it was offered: its client has its verdict. */
-	if (conn->dead) {
-		spin_unlock_bh(&nic->conn_lock);
-		return 0;
-	}
-	if (via_kernel_offer(conn)) {
-		spin_unlock_bh(&nic->conn_lock);
-		return 0;
-	}
-	n = via_table_find(&nic->waiting, hash, via_waiter_is, &conn->local);
-	if (n) {
-		via_table_del(&nic->waiting, n);
-		w = container_of(n, struct via_waiter, place);
-		via_conn_get(conn);
-		w->conn = conn;
-		wake_up_all(&w->wait);
-	}
-	spin_unlock_bh(&nic->conn_lock);
-	return n ? 0 : -ENOENT;
-}
-
 struct via_conn *via_conn_incoming(struct via_nic *nic,
 				   const struct via_net_addr *local,
 				   const struct via_net_addr *remote,
@@ -204,7 +174,11 @@ static void via_conn_name(struct via_nic *nic, struct via_conn *conn)
 	} while (!conn->id);
 }
 
-bool via_conn_give(struct via_file *f, struct via_conn *conn)
+/*
+ * A request that a listener takes: listed among the handle's, with an id and a
+ * reference; false: there is no place.
+ */
+static bool via_conn_give(struct via_file *f, struct via_conn *conn)
 {
 	lockdep_assert_held(&f->nic->conn_lock);
 	if (!via_place_free(f))
@@ -214,6 +188,104 @@ bool via_conn_give(struct via_file *f, struct via_conn *conn)
 	via_conn_name(f->nic, conn);
 	via_conn_list(f, conn);
 	return true;
+}
+
+static u32 via_listener_hash(const struct via_nic *nic, const u8 *disc)
+{
+	return via_table_hash(&nic->listening, disc, VIA_LISTEN_BYTES);
+}
+
+static bool via_listener_is(const struct via_table_node *n, const void *disc)
+{
+	return !memcmp(container_of(n, struct via_listener, place)->disc, disc,
+		       VIA_LISTEN_BYTES);
+}
+
+static struct via_listener *via_listener_find(const struct via_nic *nic,
+					      const u8 *disc)
+{
+	struct via_table_node *n;
+
+	lockdep_assert_held(&nic->conn_lock);
+	n = via_table_find(&nic->listening, via_listener_hash(nic, disc),
+			   via_listener_is, disc);
+	return n ? container_of(n, struct via_listener, place) : NULL;
+}
+
+int via_kernel_listen(struct via_file *f, struct via_listener *l)
+{
+	struct via_nic *nic = f->nic;
+	int ret = -EADDRINUSE;
+
+	via_table_node_init(&l->place);
+	l->file = f;
+	spin_lock_bh(&nic->conn_lock);
+	if (!via_listener_find(nic, l->disc)) {
+		via_table_add(&nic->listening, &l->place,
+			      via_listener_hash(nic, l->disc), via_listener_is,
+			      l->disc);
+		nic->listeners++;
+		ret = 0;
+	}
+	spin_unlock_bh(&nic->conn_lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(via_kernel_listen);
+
+void via_kernel_unlisten(struct via_listener *l)
+{
+	struct via_nic *nic = l->file->nic;
+
+	spin_lock_bh(&nic->conn_lock);
+	via_table_del(&nic->listening, &l->place);
+	nic->listeners--;
+	spin_unlock_bh(&nic->conn_lock);
+}
+EXPORT_SYMBOL_GPL(via_kernel_unlisten);
+
+/* To the listener that takes it, with an id and a place among the requests. */
+static bool via_kernel_offer(struct via_conn *conn)
+{
+	struct via_nic *nic = conn->nic;
+	struct via_listener *l;
+
+	lockdep_assert_held(&nic->conn_lock);
+	if (likely(!nic->listeners) || conn->local.disc_len < VIA_LISTEN_BYTES)
+		return false;
+	l = via_listener_find(nic, conn->local.disc);
+	if (!l || READ_ONCE(l->file->dead) || !via_conn_give(l->file, conn))
+		return false;
+	l->asked(l, conn);
+	return true;
+}
+
+int via_conn_offer(struct via_conn *conn)
+{
+	u32 hash = via_waiter_hash(conn->nic, &conn->local);
+	struct via_nic *nic = conn->nic;
+	struct via_table_node *n;
+	struct via_waiter *w;
+
+	spin_lock_bh(&nic->conn_lock);
+	/* Cancelled before it was offered: its client has its verdict. */
+	if (conn->dead) {
+		spin_unlock_bh(&nic->conn_lock);
+		return 0;
+	}
+	if (via_kernel_offer(conn)) {
+		spin_unlock_bh(&nic->conn_lock);
+		return 0;
+	}
+	n = via_table_find(&nic->waiting, hash, via_waiter_is, &conn->local);
+	if (n) {
+		via_table_del(&nic->waiting, n);
+		w = container_of(n, struct via_waiter, place);
+		via_conn_get(conn);
+		w->conn = conn;
+		wake_up_all(&w->wait);
+	}
+	spin_unlock_bh(&nic->conn_lock);
+	return n ? 0 : -ENOENT;
 }
 
 /*
@@ -291,7 +363,7 @@ static void via_conn_answer_no(struct via_conn *conn)
 	int idx;
 
 	if (conn->client) {
-		via_loop_reject(conn);
+		via_conn_refuse(conn->client, conn, VIA_R_REJECT);
 	} else if (nic->ops->reject && via_nic_enter(nic, &idx)) {
 		nic->ops->reject(conn);
 		via_nic_leave(nic, idx);

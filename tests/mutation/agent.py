@@ -820,7 +820,7 @@ in_sim("memory-off-usable", KMEM, "sim", "",
 in_sim("memory-any-right", KMEM, "sim", "",
        "a peer writes to what it may read",
        (" &&\n	       (m->r.rights & rights) == rights;", ";"), sim="kernel")
-in_sim("listener-busy-twice", KAPI, "sim", "",
+in_sim("listener-busy-twice", "kernel/request.c", "sim", "",
        "two listeners take the same requests",
        ("	if (!via_listener_find(nic, l->disc)) {", "	{"), sim="kernel")
 in_sim("destroyed-while-called", KAPI, "sim", "",
@@ -831,10 +831,10 @@ in_sim("own-host-refuses-mutely", CONNECT, "sim", "",
        "what goes with a refusal is lost within one host",
        ("		if (conn && conn->reply)\n"
         "			via_conn_replied(vi, conn->reply);\n", ""), sim="kernel")
-in_sim("note-of-any-kind", KAPI, "sim", "",
+in_sim("note-of-any-kind", "kernel/consumer.c", "sim", "",
        "an RDMA Write of a consumer in the kernel has a note, which the wire has not",
        ("	    d->control & VIA_CTL_OP_MASK || ", "	    "), sim="kernel")
-in_sim("note-unasked", KAPI, "sim", "",
+in_sim("note-unasked", "kernel/consumer.c", "sim", "",
        "a handle that is to be invalidated goes to a program, which never hears of it",
        ("	if (via_conn_notes(vi))\n		return 0;\n",
         "	if (vi)\n		return 0;\n"), sim="kernel")
