@@ -15,6 +15,13 @@
  * attempt has begun.
  */
 int via_p2p_request(struct via_file *f, const struct via_conn_request *arg);
+/* In the table: it looks for its peer.  file->mutex held, no queue lock. */
+void via_p2p_list(struct via_vi *vi);
+/*
+ * The first on this host that looks for @vi, with a reference, or NULL.  Takes
+ * nic->conn_lock.
+ */
+struct via_vi *via_p2p_first(struct via_vi *vi);
 /* Off the list, whatever the state.  file->mutex held, no queue lock. */
 void via_p2p_unlist(struct via_vi *vi);
 /* The same if it is not Pending: it need not be found.  No queue lock held. */

@@ -97,7 +97,7 @@ mutant("unequal-mtu", "kernel/connect.c", "lo", "accept.mismatch",
        "VIs of unequal MaxTransferSize are connected",
        ("	if (a->max_transfer != b->max_transfer)\n"
         "		return VIA_R_INVALID_MTU;\n", ""))
-mutant("peer-host-only", "kernel/p2p.c", "lo", "p2p.crowd",
+mutant("peer-host-only", "kernel/peers.c", "lo", "p2p.crowd",
        "peers match by their hosts, whatever the discriminators",
        ("return via_disc_equal(a, b) && a->host_len", "return a->host_len"))
 
@@ -597,11 +597,11 @@ mutant("cancel-not-dead", REQUEST, "lo", "accept.late",
        ("	conn->dead = true;\n", ""), sim="beside ledger")
 
 PEER = "kernel/p2p.c"
-mutant("peer-itself", PEER, "lo", "p2p.own_address",
+mutant("peer-itself", "kernel/peers.c", "lo", "p2p.own_address",
        "a VI that looks for its own address finds itself, and the host hangs",
        ("	found = via_p2p_look(nic, &key, vi);\n",
         "	found = via_p2p_look(nic, &key, NULL);\n"), sim="p2p hostile")
-mutant("claimed-twice", PEER, "wire", "p2p.crowd",
+mutant("claimed-twice", "kernel/peers.c", "wire", "p2p.crowd",
        "two peers of another host have one VI here",
        ("			via_p2p_insert(found, claim);\n",
         "			via_p2p_insert(found, 0);\n"), sim="p2p")
@@ -609,7 +609,7 @@ mutant("peer-listed-twice", CONNECT, "lo", "p2p.again p2p.timed_out",
        "a VI that looks again before it has its verdict spoils the list",
        ("	/* Not to be found with the addresses that follow. */\n"
         "	via_p2p_unlist(vi);\n", ""), sim="p2p time memory")
-mutant("peer-late", PEER, "lo", "p2p.timed_out",
+mutant("peer-late", "kernel/peers.c", "lo", "p2p.timed_out",
        "a peer whose time is over is joined",
        (" && !via_conn_overdue(vi);", ";"), sim="p2p time")
 
