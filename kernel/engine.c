@@ -14,6 +14,7 @@
 #include <linux/export.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include "ends.h"
 #include "engine.h"
 #include "file.h"
 #include "kapi.h"
@@ -528,6 +529,15 @@ EXPORT_SYMBOL_GPL(via_recv_load);
 
 /* Behind each message that is received there may be as many as the queue has. */
 #define VIA_RECV_SCAN	8u
+
+void via_vi_scan_later(struct via_vi *vi)
+{
+	lockdep_assert_held(&vi->rq.lock);
+	kref_get(&vi->ref);
+	/* The caller has another reference, or is an RCU reader. */
+	if (!via_scan_queue(&vi->scan))
+		via_vi_put(vi);
+}
 
 static noinline void via_recv_scan_some(struct via_vi *vi)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Virtual interfaces: creation, destruction, the doorbell, and the moves of
- * the state machine that are not about making a connection (connect.c).
+ * Virtual interfaces: creation, destruction, the doorbell.  Moves from state to
+ * state are in move.c, references in vis.c.
  */
 
 #include <linux/export.h>
@@ -102,15 +102,6 @@ static void via_vi_scan(struct work_struct *scan)
 	rcu_read_unlock();
 	via_vi_put(vi);
 	via_end_is_over();
-}
-
-void via_vi_scan_later(struct via_vi *vi)
-{
-	lockdep_assert_held(&vi->rq.lock);
-	kref_get(&vi->ref);
-	/* The caller has another reference, or is an RCU reader. */
-	if (!via_scan_queue(&vi->scan))
-		via_vi_put(vi);
 }
 
 static struct via_vi *via_vi_alloc(struct via_file *f,
@@ -453,146 +444,6 @@ int via_vi_mmap(struct via_file *f, u32 index, struct vm_area_struct *vma)
 	/* Never the last of the file: that is open. */
 	via_vi_put_shared(vi);
 	return ret;
-}
-
-static void via_vi_report(struct via_vi *vi, u32 code, u32 opcode, u64 desc,
-			  u32 flags)
-{
-	struct via_event ev = {
-		.vi		= vi->id,
-		.code		= code,
-		.opcode		= opcode,
-		.flags		= flags,
-		.desc		= desc,
-		.resource	= code == VIA_ERR_POST_DESC ?
-				  VIA_RES_DESCRIPTOR : VIA_RES_VI,
-	};
-
-	/* A consumer in the kernel has moved(). */
-	if (vi->kernel)
-		return;
-	if (code == VIA_ERR_CATASTROPHIC)
-		ev.resource = VIA_RES_NIC;
-	via_events_post(&vi->file->events, &ev);
-}
-
-void via_vi_error(struct via_vi *vi, u32 code, u32 opcode, u64 desc)
-{
-	via_vi_report(vi, code, opcode, desc, 0);
-}
-EXPORT_SYMBOL_GPL(via_vi_error);
-
-static void via_vi_flush(struct via_vi *vi)
-{
-	via_queue_flush(vi, &vi->sq);
-	via_queue_flush(vi, &vi->rq);
-}
-
-bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
-		 const struct via_transport_ops **left)
-{
-	struct via_move move = via_state_move(vi->state, event);
-	const struct via_transport_ops *xport = vi->xport;
-	u32 flags = 0, from = vi->state;
-
-	via_vi_assert_locked(vi);
-	/* No error of our own, and none of what else may end a connection. */
-	if (event == VIA_EV_LOST &&
-	    atomic_read(&vi->broken) & VIA_BROKEN_LEFT)
-		flags = VIA_EVENT_F_ORDERLY;
-	if (left)
-		*left = NULL;
-	/* What a dead VI has shared may be gone. */
-	if (move.to == VIA_STATE_REFUSED || vi->sq.dead)
-		return false;
-	if (move.what & VIA_DO_DETACH && xport) {
-		xport->disconnect(vi, move.what & VIA_DO_TELL);
-		*left = xport;
-	}
-	if (move.to == VIA_STATE_IDLE || move.to == VIA_STATE_ERROR) {
-		vi->xport = NULL;
-		atomic_and(VIA_BROKEN_CALL, &vi->broken);
-	}
-	if (move.to == VIA_STATE_ERROR)
-		via_conn_fault(vi, flags ? VIA_KERNEL_FAULT_PEER_LEFT :
-					   VIA_KERNEL_FAULT_LOST);
-	/* Stored before the flush: pairs with the poster's barrier. */
-	vi->state = move.to;
-	WRITE_ONCE(vi->shared->state, move.to);
-	if (move.what & VIA_DO_FLUSH)
-		via_vi_flush(vi);
-	if (move.what & VIA_DO_REPORT)
-		via_vi_report(vi, VIA_ERR_CONN_LOST, 0, 0, flags);
-	if (vi->kernel && from != move.to)
-		vi->file->kernel->moved(vi, from);
-	return true;
-}
-
-void via_vi_judge(struct via_vi *vi, enum via_verdict verdict)
-{
-	via_vi_assert_locked(vi);
-	vi->verdict = verdict;
-	trace_via_verdict(vi);
-}
-
-void via_vi_left(struct via_vi *vi, const struct via_transport_ops *left)
-{
-	if (left && left->disconnected)
-		left->disconnected(vi);
-	via_p2p_over(vi);
-	wake_up_all(&vi->conn_wait);
-	via_kernel_settle(vi);
-}
-
-void __via_vi_settle(struct via_vi *vi)
-{
-	const struct via_transport_ops *left = NULL;
-	u32 broken;
-
-	via_kernel_settle(vi);
-	if (!(atomic_read(&vi->broken) & ~VIA_BROKEN_CALL))
-		return;
-	via_vi_lock(vi);
-	broken = atomic_read(&vi->broken) & ~VIA_BROKEN_CALL;
-	if (broken)
-		via_vi_move(vi, broken & VIA_BROKEN_TELL ?
-			    VIA_EV_BROKEN : VIA_EV_LOST, &left);
-	/* In any other state it comes too late. */
-	atomic_and(VIA_BROKEN_CALL, &vi->broken);
-	via_vi_unlock(vi);
-	if (left)
-		via_vi_left(vi, left);
-}
-EXPORT_SYMBOL_GPL(__via_vi_settle);
-
-void via_vi_disconnect(struct via_vi *vi)
-{
-	const struct via_transport_ops *left;
-
-	lockdep_assert_held(&vi->file->mutex);
-	via_vi_lock(vi);
-	if (vi->state == VIA_STATE_PENDING)
-		via_vi_judge(vi, VIA_R_INVALID_STATE);
-	else if (vi->p2p)
-		vi->verdict = VIA_VERDICT_NONE;
-	via_vi_move(vi, VIA_EV_DISCONNECT, &left);
-	via_vi_unlock(vi);
-	via_vi_left(vi, left);
-}
-
-void via_vi_fail(struct via_vi *vi)
-{
-	const struct via_transport_ops *left;
-	struct via_nic *nic = vi->nic;
-
-	via_vi_lock(vi);
-	if (vi->state == VIA_STATE_PENDING)
-		via_vi_judge(vi, VIA_R_NOT_REACHABLE);
-	via_vi_move(vi, VIA_EV_NIC_GONE, &left);
-	if (nic->ops->vi_forget)
-		nic->ops->vi_forget(vi);
-	via_vi_unlock(vi);
-	via_vi_left(vi, left);
 }
 
 static int via_trap_send(struct via_vi *vi)

@@ -138,7 +138,7 @@ mutant("mmap-dead", VI, "sim", "",
 mutant("send-queue-not-dead", VI, "lo", "wait.woken",
        "a sleeper on the sends of a VI that goes is told that one is done",
        ("	vi->sq.dead = true;\n", ""), sim="end beside")
-mutant("disconnect-no-wakeup", VI, "lo", "disconnect.wakes",
+mutant("disconnect-no-wakeup", "kernel/move.c", "lo", "disconnect.wakes",
        "a wait for an attempt that another thread ends goes on",
        ("	via_p2p_over(vi);\n	wake_up_all(&vi->conn_wait);\n",
         "	via_p2p_over(vi);\n"), sim="beside end")
@@ -167,7 +167,7 @@ mutant("overrun-unsettled", VI, "lo", "errors.overrun",
         "	via_vi_unlock(vi);\n	via_vi_settle(vi);\n",
         "		via_vi_break_later(vi, VIA_BROKEN_TELL);\n"
         "	via_vi_unlock(vi);\n"))
-mutant("flush-before-state", VI, "lo", "states.race_post",
+mutant("flush-before-state", "kernel/move.c", "lo", "states.race_post",
        "what is posted while a connection ends is never completed",
        ("""	vi->state = move.to;
 	WRITE_ONCE(vi->shared->state, move.to);
