@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Connections: the attempts of VIs and their verdicts.  What is common to all
- * networks; frames are the device's, VIs of one host are loop.c's.
+ * Connections: attempts of VIs begin, and programs fetch their results.  What is
+ * common to all networks; frames are the device's, VIs of one host are loop.c's.
  *
  * An attempt lives in the VI: state Pending, verdict NOT_DONE, until it is
- * joined or refused, or its deadline or a disconnect ends it.  What a server
- * has before it has a VI is in request.c, peer to peer is in p2p.c.
+ * joined or refused, or its deadline or a disconnect ends it (attempt.c).  What
+ * a server has before it has a VI is in request.c, peer to peer is in p2p.c.
  */
 
-#include <linux/export.h>
 #include <linux/jiffies.h>
 #include "connect.h"
 #include "kapi.h"
@@ -27,17 +26,6 @@ static unsigned long via_conn_timeout(u64 ns)
 		return VIA_CONN_FOREVER;
 	return min_t(u64, nsecs_to_jiffies64(ns - 1) + 2, VIA_CONN_FOREVER);
 }
-
-enum via_verdict via_attrs_compare(const struct via_vi_attrs *a,
-				   const struct via_vi_attrs *b)
-{
-	if (a->reliability != b->reliability)
-		return VIA_R_INVALID_RELIABILITY_LEVEL;
-	if (a->max_transfer != b->max_transfer)
-		return VIA_R_INVALID_MTU;
-	return 0;
-}
-EXPORT_SYMBOL_GPL(via_attrs_compare);
 
 /**
  * struct via_attempt - what a VI is to try
@@ -265,93 +253,6 @@ int via_conn_request(struct via_file *f, const struct via_conn_request *arg)
 		via_conn_refuse(vi, NULL, ret);
 	via_vi_put(vi);
 	return 0;
-}
-
-void via_conn_forget(struct via_vi *vi, struct via_conn *conn)
-{
-	bool mine;
-
-	via_vi_lock(vi);
-	mine = vi->conn == conn;
-	if (mine)
-		vi->conn = NULL;
-	via_vi_unlock(vi);
-	if (mine)
-		via_conn_put(conn);
-}
-
-void via_conn_make(struct via_vi *vi, const struct via_vi_attrs *attrs,
-		   const struct via_transport_ops *xport,
-		   struct via_vi *remote_vi)
-{
-	via_vi_assert_locked(vi);
-	if (attrs)
-		vi->remote_attrs = *attrs;
-	vi->xport = xport;
-	if (remote_vi) {
-		kref_get(&remote_vi->ref);
-		vi->remote_vi = remote_vi;
-	}
-	via_vi_judge(vi, VIA_R_SUCCESS);
-	vi->connects++;
-	via_vi_move(vi, VIA_EV_JOIN, NULL);
-	wake_up_all(&vi->conn_wait);
-}
-
-bool via_conn_established(struct via_vi *vi, const struct via_vi_attrs *attrs)
-{
-	bool ok = via_vi_may(vi, VIA_EV_JOIN);
-
-	if (ok)
-		via_conn_make(vi, attrs, vi->nic->ops->transport, NULL);
-	return ok;
-}
-EXPORT_SYMBOL_GPL(via_conn_established);
-
-void via_conn_failed(struct via_vi *vi, enum via_verdict verdict)
-{
-	if (!via_vi_may(vi, VIA_EV_REFUSE))
-		return;
-	via_vi_judge(vi, verdict);
-	via_vi_move(vi, VIA_EV_REFUSE, NULL);
-	wake_up_all(&vi->conn_wait);
-}
-EXPORT_SYMBOL_GPL(via_conn_failed);
-
-void via_conn_refuse(struct via_vi *vi, struct via_conn *conn,
-		     enum via_verdict verdict)
-{
-	struct via_conn *own = NULL;
-
-	via_vi_lock(vi);
-	if (via_vi_may(vi, VIA_EV_REFUSE) && (!conn || vi->conn == conn)) {
-		own = vi->conn;
-		vi->conn = NULL;
-		if (conn && conn->reply)
-			via_conn_replied(vi, conn->reply);
-		via_conn_failed(vi, verdict);
-	}
-	via_vi_unlock(vi);
-	if (own)
-		via_conn_put(own);
-}
-
-void via_conn_expire(struct via_vi *vi)
-{
-	const struct via_transport_ops *left;
-	bool late;
-
-	if (READ_ONCE(vi->state) != VIA_STATE_PENDING)
-		return;
-	via_vi_lock(vi);
-	late = via_vi_may(vi, VIA_EV_EXPIRE) && via_conn_overdue(vi);
-	if (late) {
-		via_vi_judge(vi, VIA_R_TIMEOUT);
-		via_vi_move(vi, VIA_EV_EXPIRE, &left);
-	}
-	via_vi_unlock(vi);
-	if (late)
-		via_vi_left(vi, left);
 }
 
 /*

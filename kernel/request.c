@@ -52,50 +52,6 @@ struct via_waiter {
 	wait_queue_head_t wait;
 };
 
-static void via_conn_release(struct kref *ref)
-{
-	struct via_conn *conn = container_of(ref, struct via_conn, ref);
-
-	if (conn->client)
-		via_vi_put(conn->client);
-	kfree(conn);
-	atomic_long_inc(&via_gone.conns);
-}
-
-void via_conn_get(struct via_conn *conn)
-{
-	kref_get(&conn->ref);
-}
-EXPORT_SYMBOL_GPL(via_conn_get);
-
-void via_conn_put(struct via_conn *conn)
-{
-	kref_put(&conn->ref, via_conn_release);
-}
-EXPORT_SYMBOL_GPL(via_conn_put);
-
-struct via_conn *via_conn_alloc(struct via_nic *nic,
-				const struct via_net_addr *local,
-				const struct via_net_addr *remote,
-				const struct via_vi_attrs *attrs,
-				unsigned long deadline)
-{
-	struct via_conn *conn = kzalloc(sizeof(*conn), GFP_ATOMIC);
-
-	if (!conn)
-		return NULL;
-	kref_init(&conn->ref);
-	INIT_LIST_HEAD(&conn->link);
-	via_order_node_init(&conn->by_id);
-	conn->nic = nic;
-	conn->local = *local;
-	conn->remote = *remote;
-	conn->attrs = *attrs;
-	conn->deadline = deadline;
-	atomic_long_inc(&via_made.conns);
-	return conn;
-}
-
 static u32 via_waiter_hash(const struct via_nic *nic,
 			   const struct via_net_addr *local)
 {

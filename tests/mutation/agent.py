@@ -93,7 +93,7 @@ mutant("discriminator-length", "kernel/connect.h", "lo",
         "	       !memcmp(a->disc, b->disc, a->disc_len);",
         "	return !memcmp(a->disc, b->disc,\n"
         "		       min(a->disc_len, b->disc_len));"))
-mutant("unequal-mtu", "kernel/connect.c", "lo", "accept.mismatch",
+mutant("unequal-mtu", "kernel/attempt.c", "lo", "accept.mismatch",
        "VIs of unequal MaxTransferSize are connected",
        ("	if (a->max_transfer != b->max_transfer)\n"
         "		return VIA_R_INVALID_MTU;\n", ""))
@@ -532,15 +532,15 @@ mutant("mismatch-eats-request", CONNECT, "lo", "accept.mismatch",
         "			via_conn_put(conn);\n"
         "			ret = VIA_R_TIMEOUT;\n		}\n",
         "		via_conn_put(conn);\n"))
-mutant("peer-without-ref", CONNECT, "lo", "disconnect.remote",
+mutant("peer-without-ref", "kernel/attempt.c", "lo", "disconnect.remote",
        "a VI goes while its peer on this host points to it",
        ("		kref_get(&remote_vi->ref);\n		vi->remote_vi = remote_vi;",
         "		vi->remote_vi = remote_vi;"), sim="memory end")
-mutant("reject-keeps-request", CONNECT, "lo", "connect.rejected",
+mutant("reject-keeps-request", "kernel/attempt.c", "lo", "connect.rejected",
        "each request that is rejected on this host stays for ever",
        ("	if (own)\n		via_conn_put(own);\n", "	own = NULL;\n"),
        sim="ledger")
-mutant("expiry-not-left", CONNECT, "lo", "accept.late connect.timed_out",
+mutant("expiry-not-left", "kernel/attempt.c", "lo", "accept.late connect.timed_out",
        "a server on this host has the request of a client that gave up",
        ("	if (late)\n		via_vi_left(vi, left);\n", ""),
        sim="time ledger")
@@ -827,7 +827,7 @@ in_sim("destroyed-while-called", KAPI, "sim", "",
        "a consumer in the kernel is called for a VI that it has ended",
        ("	if (cancel_work_sync(&vi->kernel->settle))\n"
         "		via_vi_put(vi);\n", ""), sim="kernel end")
-in_sim("own-host-refuses-mutely", CONNECT, "sim", "",
+in_sim("own-host-refuses-mutely", "kernel/attempt.c", "sim", "",
        "what goes with a refusal is lost within one host",
        ("		if (conn && conn->reply)\n"
         "			via_conn_replied(vi, conn->reply);\n", ""), sim="kernel")
