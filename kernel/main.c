@@ -4,6 +4,7 @@
 #include <linux/init.h>
 #include <linux/module.h>
 #include "ends.h"
+#include "file.h"
 #include "kapi.h"
 #include "ledger.h"
 #include "netlink.h"
@@ -23,7 +24,7 @@ static int __init via_ka_init(void)
 	ret = via_kernel_init();
 	if (ret)
 		goto err_ends;
-	ret = via_nics_init();
+	ret = via_nics_init(&via_fops, via_netlink_nic);
 	if (ret)
 		goto err_kernel;
 	ret = via_policies_init();

@@ -11,7 +11,7 @@
 int via_netlink_init(void);
 void via_netlink_exit(void);
 
-/* Tell that a NIC is there, or has gone.  The registry's, under its mutex. */
+/* Tell that a NIC is there, or has gone: for via_nics_init(). */
 void via_netlink_nic(struct via_nic *nic, enum via_nl_cmd cmd);
 
 #endif

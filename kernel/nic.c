@@ -18,7 +18,6 @@
 #include "file.h"
 #include "kapi.h"
 #include "memory.h"
-#include "netlink.h"
 #include "nic.h"
 #include "policy.h"
 #include "stats.h"
@@ -32,6 +31,8 @@ static LIST_HEAD(via_nics);
 static dev_t via_devt;
 static struct cdev via_cdev;
 static struct class *via_class;
+/* How a NIC that is there, or has gone, is told: under via_nics_mutex. */
+static void (*via_nics_told)(struct via_nic *nic, enum via_nl_cmd cmd);
 
 /*
  * What costs memory, for every NIC alike.  VipQueryNic tells it, the manager of
@@ -281,7 +282,7 @@ int via_nic_register(struct via_nic *nic)
 	kref_get(&nic->ref);
 	list_add_tail(&nic->link, &via_nics);
 	idr_replace(&via_minors, nic, nic->minor);
-	via_netlink_nic(nic, VIA_NL_CMD_NIC_NEW);
+	via_nics_told(nic, VIA_NL_CMD_NIC_NEW);
 	ret = 0;
 out:
 	mutex_unlock(&via_nics_mutex);
@@ -339,7 +340,7 @@ static void via_nic_remove_node(struct via_nic *nic)
 	device_destroy(via_class, via_devt + nic->minor);
 	idr_remove(&via_minors, nic->minor);
 	list_del_init(&nic->link);
-	via_netlink_nic(nic, VIA_NL_CMD_NIC_DEL);
+	via_nics_told(nic, VIA_NL_CMD_NIC_DEL);
 	mutex_unlock(&via_nics_mutex);
 }
 
@@ -482,10 +483,12 @@ static char *via_devnode(VIA_DEVNODE_DEV *dev, umode_t *mode)
 	return NULL;
 }
 
-int via_nics_init(void)
+int via_nics_init(const struct file_operations *fops,
+		  void (*told)(struct via_nic *nic, enum via_nl_cmd cmd))
 {
 	int ret;
 
+	via_nics_told = told;
 	via_limits_init();
 	ret = alloc_chrdev_region(&via_devt, 0, VIA_MINORS, "via");
 	if (ret)
@@ -496,7 +499,7 @@ int via_nics_init(void)
 		goto err_region;
 	}
 	via_class->devnode = via_devnode;
-	cdev_init(&via_cdev, &via_fops);
+	cdev_init(&via_cdev, fops);
 	via_cdev.owner = THIS_MODULE;
 	ret = cdev_add(&via_cdev, via_devt, VIA_MINORS);
 	if (ret)

@@ -5,7 +5,14 @@
 
 #include "via_ka.h"
 
-int via_nics_init(void);
+struct file_operations;
+
+/*
+ * @fops: of device nodes; @told: called when a NIC is there, or has gone, with the
+ * registry's mutex held.  0 or -errno.
+ */
+int via_nics_init(const struct file_operations *fops,
+		  void (*told)(struct via_nic *nic, enum via_nl_cmd cmd));
 void via_nics_exit(void);
 
 /*

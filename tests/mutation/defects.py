@@ -310,11 +310,11 @@ taken_back("minor-before-node", NIC, "sim", "",
            ("	device_destroy(via_class, via_devt + nic->minor);\n"
             "	idr_remove(&via_minors, nic->minor);\n"
             "	list_del_init(&nic->link);\n"
-            "	via_netlink_nic(nic, VIA_NL_CMD_NIC_DEL);\n"
+            "	via_nics_told(nic, VIA_NL_CMD_NIC_DEL);\n"
             "	mutex_unlock(&via_nics_mutex);\n",
             "	idr_remove(&via_minors, nic->minor);\n"
             "	list_del_init(&nic->link);\n"
-            "	via_netlink_nic(nic, VIA_NL_CMD_NIC_DEL);\n"
+            "	via_nics_told(nic, VIA_NL_CMD_NIC_DEL);\n"
             "	mutex_unlock(&via_nics_mutex);\n"
             "	device_destroy(via_class, via_devt + nic->minor);\n"),
            sim="gone beside")
