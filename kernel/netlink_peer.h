@@ -16,7 +16,7 @@ enum via_nl_group {
 	VIA_NL_GROUP_OF_PEERS
 };
 
-/* For netlink_peer.c and netlink_res.c. */
+/* netlink_msg.c, for those that have commands. */
 
 extern struct genl_family via_nl_family;
 
