@@ -3,7 +3,7 @@
  * The state machine of a VI: one table, state by event.
  *
  * It knows nothing of the kernel, so that the same file runs in user space
- * under test.  via_vi_move() in vi.c is the only one that acts upon it: it
+ * under test.  via_vi_move() in move.c is the only one that acts upon it: it
  * looks the move up, does what the table says, and stores the new state; all
  * with both queue locks held, so that of two events that race one comes
  * first and the other meets the state that it left.  Nothing fails: a move that

@@ -10,9 +10,10 @@ of this tree's style.  `floors.py --objects` compares it with nm.
 import re
 from collections import namedtuple
 
-# defines: names that others can use; own: static ones; uses: the rest that is
-# named in code; bodies: {inline function or macro: the names in it}.
-Source = namedtuple("Source", "defines own uses bodies")
+# defines: names that others can use; declares: variables without a value, or
+# functions declared by the name of their type; own: static ones; uses: the rest
+# that is named in code; bodies: {inline function or macro: the names in it}.
+Source = namedtuple("Source", "defines declares own uses bodies")
 
 GAP = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'',
                  re.S)
@@ -100,7 +101,7 @@ def declared(head):
 def read(text):
     """The Source of a text."""
     text = strip(text)
-    defines, own, uses, bodies = set(), set(), set(), {}
+    defines, declares, own, uses, bodies = set(), set(), set(), set(), {}
     for name, _, body in DEFINE.findall(text):
         bodies[name] = names(TOKEN.findall(body))
     text = re.sub(r"^[ \t]*#.*$", "", text, flags=re.M)
@@ -108,6 +109,9 @@ def read(text):
     for head, body in chunks(TOKEN.findall(text)):
         found, function = declared(head)
         if not found or is_type(head) or "typedef" in head:
+            # A table whose type has no name: static struct { ... } x[] = ...
+            if "static" in head and "=" in body:
+                uses |= names(body[body.index("="):])
             continue
         if function and "{" not in head:        # a prototype, or a macro's call
             if found[0].isupper():
@@ -115,8 +119,9 @@ def read(text):
             continue
         if "extern" in head and not body:
             continue
-        (own if "static" in head else defines).update(found)
+        (own if "static" in head else defines if body else
+         declares).update(found)
         if "inline" in head or "__always_inline" in head:
             bodies.update((name, names(body)) for name in found)
         uses |= names(body)
-    return Source(defines, own, uses - own - defines, bodies)
+    return Source(defines, declares, own, uses - own - defines, bodies)

@@ -96,7 +96,9 @@ def needs(tree, order, directories):
     order = [p for p in order if os.path.exists(os.path.join(tree.root, p))]
     bodies = tree.bodies(directories)
     home = {name: path for path in order
-            for name in tree.source(path).defines}
+            for name in tree.source(path).declares}
+    home.update((name, path) for path in order
+                for name in tree.source(path).defines)
     found = {path: defaultdict(set) for path in order}
     for path in order:
         source = tree.source(path)
