@@ -204,6 +204,10 @@ def write(tree, directory):
             continue
         order = tree.order(file, variable)
         found = arrows_up(order, needs(tree, order, directories))
+        if not any(top(a) == directory for a, _ in found):
+            if os.path.exists(list_path(tree, directory)):
+                os.remove(list_path(tree, directory))
+            continue
         with open(list_path(tree, directory), "w", encoding="utf-8") as out:
             out.write("# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only\n"
                       "# Arrows up that remain: see floors.py.  "
