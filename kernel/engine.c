@@ -3,12 +3,26 @@
  * The software VI engine: snapshot and check a descriptor, gather, scatter,
  * place RDMA, complete.
  *
- * Everything in a slot or behind a descriptor's address is written by the
- * program while we read it.  So each word is read once, into memory of ours,
- * and only the copy is checked and used.  Segments are checked against the
- * region table whenever bytes move, because the program may deregister in
- * between; a check at load time only serves to find errors before the first
- * frame of a long message leaves.
+ *  1. Everything in a slot or behind a descriptor's address is written by the
+ *     program while we read it.  So each word is read once, into memory of ours,
+ *     and only the copy is checked and used.
+ *  2. Segments are checked against the region table whenever bytes move, because
+ *     the program may deregister in between.  A check at load time only serves to
+ *     find errors before the first frame of a long message leaves.
+ *  3. From head to next descriptors are loaded: up to VIA_INFLIGHT of a send queue,
+ *     one of a receive queue.  They complete in order, the one at head first.
+ *  4. A tail that is out of range posts nothing, and breaks the connection.
+ *  5. BUSY is cleared before the last look at the tail: either the poster sees that
+ *     it is clear and rings, or we see its descriptor.
+ *
+ *  a descriptor that is     becomes      by
+ *  posted                   loaded       via_send_load(), via_recv_load()
+ *  loaded                   in frames    via_gather(), via_gather_frags()
+ *  loaded                   filled       via_scatter(), via_read_scatter()
+ *  loaded                   complete     via_send_complete(), via_recv_complete()
+ *  posted, a bad receive    complete     via_recv_scan()
+ *  posted or loaded         flushed      via_queue_flush(), queue.c
+ *  loaded, of an Idle VI    posted       via_queue_unload(), queue.c
  */
 
 #include <linux/export.h>
@@ -254,7 +268,7 @@ static void via_desc_load(struct via_vi *vi, struct via_queue *q, u32 index,
 	}
 	memcpy(d, &q->slots[index & (VIA_QUEUE_ENTRIES - 1)],
 	       sizeof(struct via_slot));
-	/* The copy is what is checked: no second look at the slot. */
+	/* (1): no second look at the slot. */
 	barrier();
 
 	d->status = 0;
@@ -308,8 +322,10 @@ struct via_desc *via_send_load(struct via_vi *vi, struct via_work *work)
 	u32 n;
 
 	lockdep_assert_held(&q->lock);
+	/* (3) */
 	if (via_send_full(vi))
 		return NULL;
+	/* (4) */
 	if (unlikely(!via_desc_posted(vi, q, &n))) {
 		via_vi_break_later(vi, VIA_BROKEN_TELL);
 		return NULL;
@@ -355,7 +371,7 @@ bool via_send_sleep(struct via_vi *vi)
 	if (!(q->kern->flags & VIA_Q_BUSY))
 		return false;
 	WRITE_ONCE(q->kern->flags, 0);
-	/* Pairs with the poster's barrier between tail and flags. */
+	/* (5): pairs with the poster's barrier between tail and flags. */
 	smp_mb();
 	return via_desc_posted(vi, q, &n) && n;
 }
@@ -613,7 +629,7 @@ enum via_status via_rdma_place(struct via_vi *vi, u32 handle, u64 addr,
 }
 EXPORT_SYMBOL_GPL(via_rdma_place);
 
-/* Either queue lock keeps a region from going away. */
+/* (2): either queue lock keeps a region from going away. */
 static void via_assert_either(struct via_vi *vi)
 {
 	lockdep_assert(lockdep_is_held(&vi->sq.lock) ||

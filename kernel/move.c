@@ -1,6 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Moves of a VI from state to state, and what follows each.
+ * Moves of a VI from state to state, and what follows each.  What an event does is in
+ * the table of state.c.
+ *
+ *  1. A state changes in via_vi_move() alone, with both queue locks held: of two
+ *     events that race one comes first, and the other meets the state that it left.
+ *  2. A dead VI does not move: what it has shared may be gone.
+ *  3. A VI that is Idle or in Error has no transport, and one that is Connected has
+ *     one.
+ *  4. The new state is stored before the flush: either the poster sees it and rings,
+ *     or the flush sees what was posted (docs/explain/ordering.md).
+ *  5. What needs no queue lock held (telling the peer, waking, calls of a consumer)
+ *     comes after the move, in via_vi_left().
+ *  6. What breaks a connection under one queue lock marks it, vi->broken; the context
+ *     that drops the lock makes the move, in via_vi_settle().  Meanwhile nothing is
+ *     sent.  Of several marks there is one move, and one report.
+ *
+ *  from        event        to         function
+ *  Idle        BEGIN        Pending    via_conn_begin(), connect.c
+ *  Pending     JOIN         Connected  via_conn_make(), attempt.c
+ *  Pending     REFUSE       Idle       via_conn_failed(), attempt.c
+ *  Pending     EXPIRE       Idle       via_conn_expire(), attempt.c
+ *  any         DISCONNECT   Idle       via_vi_disconnect()
+ *  Connected   LOST, BROKEN Error      __via_vi_settle()
+ *  any         NIC_GONE     Error      via_vi_fail()
+ *  Idle        CHANGE       Idle       via_vi_set(), vi.c
+ *  Idle        DESTROY                 via_vi_destroy(), vi.c, asks only
  */
 
 #include <linux/export.h>
@@ -58,13 +83,14 @@ bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
 		flags = VIA_EVENT_F_ORDERLY;
 	if (left)
 		*left = NULL;
-	/* What a dead VI has shared may be gone. */
+	/* (2): what a dead VI has shared may be gone. */
 	if (move.to == VIA_STATE_REFUSED || vi->sq.dead)
 		return false;
 	if (move.what & VIA_DO_DETACH && xport) {
 		xport->disconnect(vi, move.what & VIA_DO_TELL);
 		*left = xport;
 	}
+	/* (3) */
 	if (move.to == VIA_STATE_IDLE || move.to == VIA_STATE_ERROR) {
 		vi->xport = NULL;
 		atomic_and(VIA_BROKEN_CALL, &vi->broken);
@@ -72,7 +98,7 @@ bool via_vi_move(struct via_vi *vi, enum via_vi_event event,
 	if (move.to == VIA_STATE_ERROR)
 		via_conn_fault(vi, flags ? VIA_KERNEL_FAULT_PEER_LEFT :
 					   VIA_KERNEL_FAULT_LOST);
-	/* Stored before the flush: pairs with the poster's barrier. */
+	/* (4): pairs with the poster's barrier. */
 	vi->state = move.to;
 	WRITE_ONCE(vi->shared->state, move.to);
 	if (move.what & VIA_DO_FLUSH)
@@ -113,7 +139,7 @@ void __via_vi_settle(struct via_vi *vi)
 	if (broken)
 		via_vi_move(vi, broken & VIA_BROKEN_TELL ?
 			    VIA_EV_BROKEN : VIA_EV_LOST, &left);
-	/* In any other state it comes too late. */
+	/* (6): in any other state it comes too late. */
 	atomic_and(VIA_BROKEN_CALL, &vi->broken);
 	via_vi_unlock(vi);
 	if (left)

@@ -1,5 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Work queues, in memory shared with the program (shared.c). */
+/*
+ * Work queues, in memory shared with the program (shared.c).
+ *
+ *  1. The queue's lock guards head, next and what is loaded.  The program owns tail:
+ *     it is read once, and counts if it is at most VIA_QUEUE_ENTRIES beyond head.
+ *  2. head <= next: what is loaded lies between.  A descriptor that was not loaded may
+ *     complete, and head and next advance together.
+ *  3. A completion's words are stored before the index, or the completion queue's
+ *     entry, that shows it to the program.
+ *  4. The new state is stored before a flush, and a full barrier lies between that
+ *     and the look at tail (docs/explain/ordering.md).
+ *
+ *  event                            function
+ *  one descriptor has ended         via_queue_complete()
+ *  the state ends all that is there via_queue_flush()
+ *  attributes change                via_queue_unload()
+ *  the VI's memory goes             via_queue_free()
+ */
 
 #include <linux/slab.h>
 #include "cq.h"
@@ -97,6 +114,7 @@ void via_queue_complete(struct via_vi *vi, struct via_queue *q,
 		via_queue_count_error(q, status);
 	/* Here nothing but @vi and @q is needed any more: it costs no register. */
 	trace_via_complete(vi, q, status, length);
+	/* (2) */
 	if (q->next != q->head)
 		via_desc_drop(via_queue_entry(q, q->head));
 	else
@@ -105,7 +123,7 @@ void via_queue_complete(struct via_vi *vi, struct via_queue *q,
 		via_cq_publish(vi, q);
 	} else {
 		q->head++;
-		/* Pairs with the program's load-acquire of done. */
+		/* (3): pairs with the program's load-acquire of done. */
 		smp_store_release(&q->kern->done, q->head);
 	}
 	via_wake(&q->sleepers);
@@ -148,12 +166,12 @@ void via_queue_flush(struct via_vi *vi, struct via_queue *q)
 
 	lockdep_assert_held(&q->lock);
 	/*
-	 * Pairs with the poster's barrier between its store of tail and its
+	 * (4): pairs with the poster's barrier between its store of tail and its
 	 * load of state: either it sees the new state and traps, or we see
 	 * its tail here.
 	 */
 	smp_mb();
-	/* A tail out of range posts nothing; what was loaded is flushed. */
+	/* (1): a tail out of range posts nothing; what was loaded is flushed. */
 	if (!via_queue_posted(q, &n))
 		n = 0;
 	n += q->next - q->head;

@@ -9,6 +9,28 @@
  * Strangers send requests, and a NIC has thousands of waiters: they are found by a
  * table of their addresses.  What programs name, and what an administrator is told one
  * by one, is found by id.
+ *
+ *  1. nic->conn_lock guards all of it.  A request is answered without it.
+ *  2. A waiter is in nic->waiting until a request has matched it.  A sleeper frees its
+ *     own; one that a signal left behind is freed by the end of its handle.
+ *  3. A request in nic->conns has a reference, an id and a place, and belongs to one
+ *     handle.  Who takes it off has the reference, and answers it, once.
+ *  4. A waiter has a place, and leaves it to the request that matched it.
+ *  5. A request that its client has cancelled is dead: it is on no list, and none lists
+ *     it again.
+ *
+ *  from                    to                 function
+ *                          waiter, asleep     via_waiter_new()
+ *  waiter, asleep          matched            via_conn_offer()
+ *  waiter, asleep          left behind        via_waiter_finish(), a signal
+ *  waiter, left behind     asleep             via_waiter_find()
+ *  matched                 listed             via_waiter_finish()
+ *  request                 listed             via_conn_give(), a listener has it
+ *  listed                  taken              via_conn_take()
+ *  taken                   listed             via_conn_untake()
+ *  taken                   refused            via_conn_answer_no()
+ *  any                     dead               via_conn_cancel(), its client
+ *  any                     gone               via_conn_destroy_all(), the handle ends
  */
 
 #include <linux/err.h>
@@ -223,7 +245,7 @@ int via_conn_offer(struct via_conn *conn)
 	struct via_waiter *w;
 
 	spin_lock_bh(&nic->conn_lock);
-	/* Cancelled before it was offered: its client has its verdict. */
+	/* (5): cancelled before it was offered: its client has its verdict. */
 	if (conn->dead) {
 		spin_unlock_bh(&nic->conn_lock);
 		return 0;
@@ -422,7 +444,7 @@ static int via_waiter_finish(struct via_file *f, struct via_waiter *w,
 	list_del(&w->own);
 	if (conn && !dead) {
 		via_conn_name(nic, conn);
-		/* Reference and place move from the waiter to the request. */
+		/* (4): reference and place move from the waiter to the request. */
 		via_conn_list(f, conn);
 		arg->conn = conn->id;
 		arg->remote = conn->remote;
@@ -566,7 +588,7 @@ void via_conn_destroy_all(struct via_file *f)
 	lockdep_assert_held(&f->mutex);
 	spin_lock_bh(&nic->conn_lock);
 	list_for_each_entry_safe(w, m, &f->waiters, own) {
-		/* No request finds it any more; a sleeper frees its own. */
+		/* (2): no request finds it any more; a sleeper frees its own. */
 		via_waiter_unlist(w);
 		if (w->busy) {
 			wake_up_all(&w->wait);
@@ -583,7 +605,7 @@ void via_conn_destroy_all(struct via_file *f)
 			list_add(&conn->link, &conns);
 	spin_unlock_bh(&nic->conn_lock);
 
-	/* via_conn_cancel() may take one off meanwhile: one at a time. */
+	/* (3): via_conn_cancel() may take one off meanwhile: one at a time. */
 	for (;;) {
 		spin_lock_bh(&nic->conn_lock);
 		conn = list_first_entry_or_null(&conns, struct via_conn, link);

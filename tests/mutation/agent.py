@@ -783,8 +783,8 @@ mutant("left-peer-kept", LOOP, "lo", "disconnect.remote",
         "	via_vi_settle(remote);"), sim="ledger")
 mutant("flush-without-barrier", "kernel/queue.c", "sim", "",
        "a flush may pass over what is posted while the connection ends",
-       ("	smp_mb();\n	/* A tail out of range",
-        "	/* A tail out of range"), sim="order beside end")
+       ("	smp_mb();\n	/* (1): a tail out of range",
+        "	/* (1): a tail out of range"), sim="order beside end")
 mutant("bad-sends-free", "kernel/engine.c", "sim", "",
        "a doorbell trap need not end: sends in error, posted as fast as taken",
        ("	if (!n || unlikely(!via_work_visit(work)))\n		return NULL;",
