@@ -6,6 +6,7 @@ are any.
 """
 
 import collections
+import glob
 import re
 import subprocess
 import sys
@@ -19,10 +20,8 @@ EXPORT = re.compile(r"\bEXPORT_SYMBOL(?:_GPL)?\((\w+)\)")
 
 
 def tree():
-    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard",
-                           "*.[ch]"], check=True, capture_output=True,
-                          text=True)
-    return done.stdout.split()
+    return [file for file in glob.glob("**/*.[ch]", recursive=True)
+            if not file.startswith("build")]
 
 
 def tags(files):

@@ -61,6 +61,11 @@ scripts()
 			{ nextfile }' 2>/dev/null
 }
 
+if git rev-parse -q --verify HEAD >/dev/null 2>&1; then
+	echo "lint: commits"
+	tools/commits.py || bad=1
+fi
+
 echo "lint: functions that only their own file uses"
 tools/linkage.py || bad=1
 
