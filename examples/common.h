@@ -26,7 +26,8 @@ union address {
 void check(VIP_RETURN r, const char *call);
 
 /* What VipSendWait and their like return: ends the program, with the status
- * of the descriptor where there is one, unless it completed. */
+ * of the descriptor where there is one, unless it completed.
+ */
 VIP_DESCRIPTOR *completed(VIP_RETURN r, VIP_DESCRIPTOR *d, const char *what);
 
 void open_node(struct node *n, const char *device);
@@ -35,7 +36,8 @@ void host_address(const struct node *n, union address *to, const char *host,
 		  const char *disc);
 
 /* At Reliable Delivery; either CQ may be NULL. The peer may write into regions
- * that allow it. */
+ * that allow it.
+ */
 VIP_VI_HANDLE new_vi(const struct node *n, VIP_ULONG max_transfer,
 		     VIP_CQ_HANDLE send_cq, VIP_CQ_HANDLE recv_cq);
 

@@ -36,7 +36,8 @@ void end_client(struct client *c)
 }
 
 /* The next receive is posted before the answer that lets the client go on: a
- * message that finds none breaks a reliable connection. */
+ * message that finds none breaks a reliable connection.
+ */
 static void answer(struct client *c)
 {
 	VIP_UINT32 len = c->recv.CS.Length;
@@ -77,6 +78,7 @@ struct client *serve(VIP_VI_HANDLE vi, VIP_BOOLEAN recv_queue)
 		return NULL;
 	}
 	/* Flushed, or broken by what the client did. It is told of once: by
-	 * the receive, or by the answer where no receive is posted. */
+	 * the receive, or by the answer where no receive is posted.
+	 */
 	return recv_queue || c->asked ? c : NULL;
 }

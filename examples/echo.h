@@ -13,7 +13,7 @@
 #define ECHO_DISC	"echo"
 #define ECHO_MAX	1024	/* bytes of a message, and MaxTransferSize */
 
-/* A question arrives in in, while the answer before it may still go out. */
+/* A question arrives in in[], while the answer before it may still go out. */
 struct client {
 	_Alignas(VIP_DESCRIPTOR_ALIGNMENT) VIP_DESCRIPTOR recv;
 	_Alignas(VIP_DESCRIPTOR_ALIGNMENT) VIP_DESCRIPTOR send;
@@ -36,7 +36,8 @@ void end_client(struct client *c);
 void start_client(struct client *c);
 
 /* What VipCQDone or VipCQWait has told of. Returns the client that has left,
- * if one has: the caller ends it. */
+ * if one has: the caller ends it.
+ */
 struct client *serve(VIP_VI_HANDLE vi, VIP_BOOLEAN recv_queue);
 
 #endif

@@ -69,7 +69,8 @@ static void accept_waiting(union address *local)
 }
 
 /* A VI whose verdict was not fetched cannot send: start_client() answers what
- * has come before it. */
+ * has come before it.
+ */
 static void fetch_verdicts(void)
 {
 	struct client **p = &pending, *c;

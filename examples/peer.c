@@ -46,7 +46,8 @@ int main(int argc, char **argv)
 	must(VipPostRecv(vi, &m->recv, handle));
 
 	/* The request never blocks; the wait has the verdict. Between the two
-	 * there is time for something else. */
+	 * there is time for something else.
+	 */
 	own_address(&n, &here, argv[3]);
 	host_address(&n, &there, argv[2], argv[4]);
 	must(VipConnectPeerRequest(vi, &here.a, &there.a, PATIENCE));

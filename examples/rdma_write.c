@@ -42,7 +42,8 @@ static void target(const struct node *n, VIP_VI_HANDLE vi)
 	VIP_RETURN r;
 
 	/* The page alone, by a second registration: the peer can reach neither
-	 * the descriptors nor the grant. */
+	 * the descriptors nor the grant.
+	 */
 	must(VipRegisterMem(n->nic, m->page, PAGE, &writable, &open));
 	describe(&m->recv, NULL, 0, 0);
 	must(VipPostRecv(vi, &m->recv, own));

@@ -31,7 +31,8 @@ struct grant {
 };
 
 /* Own descriptors and, at the consumer, one receive for each slot; at the
- * producer one for each credit that may be under way. */
+ * producer one for each credit that may be under way.
+ */
 struct control {
 	struct {
 		_Alignas(VIP_DESCRIPTOR_ALIGNMENT) VIP_DESCRIPTOR d;
@@ -91,7 +92,8 @@ static void send_grant(struct ring *r)
 }
 
 /* Descriptors of credits are used in turn; the one that comes up again has
- * completed long ago, and is collected here. */
+ * completed long ago, and is collected here.
+ */
 static void send_credit(struct ring *r, unsigned int nth, VIP_UINT32 slots)
 {
 	VIP_DESCRIPTOR *d = &r->c->send[nth % SLOTS].d;
@@ -124,7 +126,8 @@ static void consume(struct ring *r)
 			errx(1, "not a record of this ring");
 		sum += work(r->slots + slot * SLOT_BYTES, d->CS.Length);
 		/* Receives complete in order: this one was the oldest. The new
-		 * one is there before the credit that lets a write come. */
+		 * one is there before the credit that lets a write come.
+		 */
 		post_recv(r, records % SLOTS);
 		if (++records % BATCH == 0)
 			send_credit(r, credits++, BATCH);

@@ -41,7 +41,8 @@ static void bye_free(struct via_bye *b)
 }
 
 /* One page is registered with the lock held, for a client that is refused:
- * that is rare. */
+ * that is rare.
+ */
 int via_bye(struct via_request *r, const void *data, size_t len)
 {
 	struct via_bye *b = calloc(1, sizeof(*b));

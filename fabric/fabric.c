@@ -22,12 +22,12 @@ static int trywait(struct fid_fabric *fabric, struct fid **fids, int count)
 	for (i = 0; i < count; i++) {
 		switch (fids[i]->fclass) {
 		case FI_CLASS_CQ:
-			ret = via_cq_trywait(container_of_(fids[i],
-					struct via_cq, fid.fid));
+			ret = via_cq_trywait(container_of_(fids[i], struct via_cq,
+							   fid.fid));
 			break;
 		case FI_CLASS_EQ:
-			ret = via_eq_trywait(container_of_(fids[i],
-					struct via_eq, fid.fid));
+			ret = via_eq_trywait(container_of_(fids[i], struct via_eq,
+							   fid.fid));
 			break;
 		default:
 			ret = -FI_EINVAL;

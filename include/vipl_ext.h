@@ -106,7 +106,8 @@ VIP_RETURN VipExtConnectAccept(VIP_CONN_HANDLE ConnHandle,
 			       const void *Private, VIP_ULONG PrivateLen);
 
 /* VipConnectReject with private data, which VipExtConnectDone returns beside
- * VIP_REJECT. */
+ * VIP_REJECT.
+ */
 VIP_RETURN VipExtConnectReject(VIP_CONN_HANDLE ConnHandle,
 			       const void *Private, VIP_ULONG PrivateLen);
 

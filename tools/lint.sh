@@ -21,22 +21,32 @@ if [ ! -x "$cache/scripts/checkpatch.pl" ]; then
 fi
 
 echo "lint: checkpatch --strict"
+# check [OPTION...]: the files of standard input
 check()
 {
 	# shellcheck disable=SC2046  # words
-	xargs "$cache/scripts/checkpatch.pl" --no-tree --strict --terse \
-		--no-summary --show-types -f \
-		$(sed 's/#.*//' tools/checkpatch.conf) "$@" || bad=1
+	xargs -n 40 -P 2 "$cache/scripts/checkpatch.pl" --no-tree --strict \
+		--terse --no-summary --show-types -f \
+		$(sed 's/#.*//' tools/checkpatch.conf) "$@"
 }
 find kernel devices verbs include/uapi -name '*.[ch]' ! -name '*_trace.h' \
-	! -name trace_fields.h | check
+	! -name trace_fields.h | check || bad=1
 # Events have the form of the kernel's own, at which checkpatch complains.
 find kernel devices -name '*_trace.h' -o -name trace_fields.h |
-	check --ignore OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,COMPLEX_MACRO
+	check --ignore OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,COMPLEX_MACRO ||
+	bad=1
 
-echo "lint: modules with W=1 and sparse"
+echo "lint: checkpatch --strict, user space"
 out=${B:-build}/lint
 mkdir -p "$out"
+ctags -x --kinds-C=t --_xformat=%N include/vipl.h include/vipl_ext.h >"$out/types"
+# shellcheck disable=SC2046  # words
+find vipl providers fabric tools bindings examples include -name '*.[ch]' \
+	! -path 'include/uapi/*' |
+	check --typedefsfile="$out/types" \
+		$(sed 's/#.*//' tools/checkpatch-user.conf) || bad=1
+
+echo "lint: modules with W=1 and sparse"
 make -s modules B="$out" KFLAGS="W=1 C=2 VIA_SKELETON=m CHECK='sparse -D__CHECK_ENDIAN__'" \
 	>"$out/modules.log" 2>&1 || bad=1
 if grep -E 'warning|error' "$out/modules.log"; then

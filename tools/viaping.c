@@ -441,7 +441,7 @@ int main(int argc, char **argv)
 	bool listen = false;
 
 	take_options(&p, argc, argv, &dev, &listen);
-	if (listen == (optind < argc) || argc - optind > 1)
+	if (argc - optind != !listen)
 		die_usage("one host, or -l for the responder: see viaping -h");
 	if (p.interval_ns == UINT64_MAX)
 		p.interval_ns = p.flood ? FLOOD_NS : 1000000000;

@@ -50,6 +50,7 @@ static VIP_RETURN ext_connect_listen(VIP_NIC_HANDLE NicHandle,
 {
 	struct vipl_nic *nic = vipl_nic_get(NicHandle);
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
+	uint32_t backlog = Backlog > UINT32_MAX ? UINT32_MAX : (uint32_t)Backlog;
 	struct vipl_addr local;
 
 	if (!nic)
@@ -57,8 +58,7 @@ static VIP_RETURN ext_connect_listen(VIP_NIC_HANDLE NicHandle,
 	if (!has(nic, VIP_FEATURE_LISTEN))
 		r = VIP_ERROR_NOT_SUPPORTED;
 	else if (!vipl_addr_in(nic, LocalAddr, 0, &local))
-		r = vipl_ops(&nic->obj)->conn_listen(nic, &local,
-			Backlog > UINT32_MAX ? UINT32_MAX : (uint32_t)Backlog);
+		r = vipl_ops(&nic->obj)->conn_listen(nic, &local, backlog);
 	vipl_nic_put(nic);
 	return r;
 }

@@ -65,7 +65,8 @@ static int get_fd(_Atomic int *fd, unsigned int count)
 	if (made < 0)
 		return -1;
 	if (atomic_compare_exchange_strong_explicit(fd, &have, made,
-			memory_order_acq_rel, memory_order_acquire))
+						    memory_order_acq_rel,
+						    memory_order_acquire))
 		return made;
 	/* Another thread was first. */
 	close(made);

@@ -16,7 +16,8 @@ void vipl_lock_slow(struct vipl_lock *l)
 	for (i = 0; i < SPINS; i++) {
 		seen = 0;
 		if (atomic_compare_exchange_weak_explicit(&l->word, &seen, 1,
-				memory_order_acquire, memory_order_relaxed))
+							  memory_order_acquire,
+							  memory_order_relaxed))
 			return;
 		if (seen == 2)
 			break;

@@ -23,17 +23,18 @@ void vipl_unlock_slow(struct vipl_lock *l);
 static inline void vipl_lock(struct vipl_lock *l)
 {
 	uint32_t free = 0;
+	int taken = atomic_compare_exchange_strong_explicit(&l->word, &free, 1,
+							    memory_order_acquire,
+							    memory_order_relaxed);
 
-	if (__builtin_expect(!atomic_compare_exchange_strong_explicit(&l->word,
-			&free, 1, memory_order_acquire,
-			memory_order_relaxed), 0))
+	if (__builtin_expect(!taken, 0))
 		vipl_lock_slow(l);
 }
 
 static inline void vipl_unlock(struct vipl_lock *l)
 {
 	if (__builtin_expect(atomic_exchange_explicit(&l->word, 0,
-					memory_order_release) == 2, 0))
+						      memory_order_release) == 2, 0))
 		vipl_unlock_slow(l);
 }
 

@@ -132,8 +132,7 @@ struct eng_transport {
 	const char *name;		/* of the provider */
 	uint32_t nic_size;		/* bytes of eng_nic_priv() */
 	uint32_t peer_size;		/* bytes of eng_peer_priv() */
-	uint32_t eager;			/* most payload bytes in a packet, at
-					 * least ENG_EAGER_MIN */
+	uint32_t eager;			/* payload of a packet, >= ENG_EAGER_MIN */
 	uint32_t region_size;		/* bytes of a region's area, zero */
 	uint32_t flags;			/* ENG_ARRIVED... */
 
@@ -198,7 +197,8 @@ struct eng_transport {
 	void (*unexpose)(struct eng_peer *peer, const struct eng_src *src);
 
 	/* Begin a pull: 0 (eng_pulled() follows, perhaps before it returns),
-	 * -EAGAIN (again after eng_room()), or another errno: it failed. */
+	 * -EAGAIN (again after eng_room()), or another errno: it failed.
+	 */
 	int (*pull)(struct eng_peer *peer, struct eng_pull *pull);
 
 	/* A region comes and goes; may be NULL. 0 or a negative errno. */

@@ -301,7 +301,8 @@ struct vipl_provider {
 	void (*close)(struct vipl_nic *nic);
 
 	/* Protection tags; ids are not 0. Nic lock. Destroying one that a VI
-	 * or region has: VIP_ERROR_RESOURCE. */
+	 * or region has: VIP_ERROR_RESOURCE.
+	 */
 	VIP_RETURN (*ptag_create)(struct vipl_nic *nic, uint32_t *id);
 	VIP_RETURN (*ptag_destroy)(struct vipl_nic *nic, uint32_t id);
 

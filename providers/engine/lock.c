@@ -37,7 +37,8 @@ void eng_unlock_slow(struct eng_lock *l)
 	uint32_t seen = ENG_LOCK_SLEPT;
 
 	if (atomic_compare_exchange_strong_explicit(&l->word, &seen, 0,
-			memory_order_relaxed, memory_order_relaxed))
+						    memory_order_relaxed,
+						    memory_order_relaxed))
 		eng_futex_wake(&l->word);
 }
 

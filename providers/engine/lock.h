@@ -51,7 +51,7 @@ static inline int eng_lock_busy(struct eng_lock *l)
 static inline void eng_lock_drop(struct eng_lock *l)
 {
 	if (__builtin_expect(atomic_fetch_sub_explicit(&l->word, ENG_LOCK_HELD,
-				memory_order_release) != ENG_LOCK_HELD, 0))
+						       memory_order_release) != ENG_LOCK_HELD, 0))
 		eng_unlock_slow(l);
 }
 

@@ -404,9 +404,9 @@ static int sleep_once(struct eng_nic *nic, struct eng_vi *v, VIP_VI_HANDLE h,
 	int late = 0;
 
 	eng_enter(nic);
-	if (atomic_load(&v->handle) != (uintptr_t)h)
+	if (atomic_load(&v->handle) != (uintptr_t)h) {
 		*r = VIP_INVALID_PARAMETER;
-	else if (nothing(q, &ignored)) {
+	} else if (nothing(q, &ignored)) {
 		q->watched = 1;
 		late = eng_sleep(nic, &q->sleepers, deadline);
 	}

@@ -143,9 +143,9 @@ static uint32_t pull(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
 	x = eng_xfer_new(nic, v, h, data, len, r ? 2 : s->nsegs);
 	if (!x)
 		return VIP_STATUS_TRANSPORT_ERROR;
-	if (r)
+	if (r) {
 		eng_xfer_write(x, r, h->raddr, h->len);
-	else if (eng_xfer_dst(nic, v, x, s, h->len)) {
+	} else if (eng_xfer_dst(nic, v, x, s, h->len)) {
 		eng_xfer_free(x);
 		return VIP_STATUS_PROTECTION_ERROR;
 	}

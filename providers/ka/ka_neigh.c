@@ -182,14 +182,13 @@ static void provoke(int ifindex, const struct sockaddr *ip, socklen_t len)
 			   sizeof(ifindex))) {
 		/* A route by this interface serves without it. */
 	}
-	if (sys_send(fd, "", 0, MSG_NOSIGNAL, &to, len) < 0) {
-		/* No route: await() will find nothing, which is right. */
-	}
+	/* Without a route await() will find nothing, which is right. */
+	(void)sys_send(fd, "", 0, MSG_NOSIGNAL, &to, len);
 	close(fd);
 }
 
 int ka_neigh_find(unsigned int ifindex, const struct sockaddr *ip,
-		    socklen_t len, uint8_t mac[KA_MAC_LEN])
+		  socklen_t len, uint8_t mac[KA_MAC_LEN])
 {
 	struct query q = { .ifindex = ifindex, .mac = mac };
 	int fd, i, r;
@@ -216,7 +215,7 @@ int ka_neigh_find(unsigned int ifindex, const struct sockaddr *ip,
 }
 
 int ka_neigh_reverse(unsigned int ifindex, const uint8_t mac[KA_MAC_LEN],
-		       struct sockaddr_storage *ip, socklen_t *len)
+		     struct sockaddr_storage *ip, socklen_t *len)
 {
 	uint8_t want[KA_MAC_LEN];
 	struct query q = {

@@ -14,10 +14,10 @@
  * -1 when no answer comes within about a second.
  */
 int ka_neigh_find(unsigned int ifindex, const struct sockaddr *ip,
-		    socklen_t len, uint8_t mac[KA_MAC_LEN]);
+		  socklen_t len, uint8_t mac[KA_MAC_LEN]);
 
 /* The reverse, from the table only. ip has room for any address. */
 int ka_neigh_reverse(unsigned int ifindex, const uint8_t mac[KA_MAC_LEN],
-		       struct sockaddr_storage *ip, socklen_t *len);
+		     struct sockaddr_storage *ip, socklen_t *len);
 
 #endif /* PROVIDERS_KA_NEIGH_H */

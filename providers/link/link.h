@@ -108,7 +108,8 @@ void link_close(struct link *l);
 uint64_t link_id(const struct link *l);
 
 /* Take what came in; returns how many things it did. One system call when
- * there is nothing. */
+ * there is nothing.
+ */
 int link_progress(struct link *l);
 /*
  * Sleep until a socket, a watched file or link_wake has something, or the time
@@ -138,7 +139,8 @@ void link_drop(struct link_peer *lp);
 void link_wake_peer(struct link_peer *lp);
 
 /* Of a peer that is up: its control socket, its process (UNIX; 0: not
- * visible here), its address (TCP). */
+ * visible here), its address (TCP).
+ */
 int link_peer_fd(const struct link_peer *lp);
 int link_peer_pidfd(const struct link_peer *lp);	/* or -1 */
 pid_t link_peer_pid(const struct link_peer *lp);

@@ -162,8 +162,7 @@ struct ofi_nic {
 	struct ofi_mrs *mrs;		/* exposed ranges, by key */
 
 	uint32_t spins;			/* of progress since the link's last */
-	uint64_t fresh;			/* ns, until when connections are made;
-					 * 0: none */
+	uint64_t fresh;			/* ns, end of making connections; or 0 */
 	_Atomic uint64_t nap;		/* ns that a sleep may take at most */
 };
 

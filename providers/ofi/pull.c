@@ -162,9 +162,9 @@ int ofi_expose(struct eng_peer *peer, void *region, const void *addr,
 	if (!m)
 		return -ENOMEM;
 	from = source(m, addr, len);
-	if (!from)
+	if (!from) {
 		err = -EFAULT;
-	else if (ofi_enter(n)) {
+	} else if (ofi_enter(n)) {
 		err = fab_expose(&n->fab, from, len, &m->fab);
 		ofi_leave(n);
 	}

@@ -116,7 +116,7 @@ uint64_t parse_number(const char *what, const char *s, uint64_t min,
 			return v << shift;
 	}
 	die_usage("%s: '%s' is not a number from %llu to %llu", what, s,
-	    (unsigned long long)min, (unsigned long long)max);
+		  (unsigned long long)min, (unsigned long long)max);
 }
 
 static int pick(const char *what, const char *s, const char *const *names,
@@ -160,7 +160,7 @@ static uint64_t parse_interval(const char *arg)
 
 	if (end == arg || *end || !(s >= 0.01 && s <= 86400))
 		die_usage("-i: '%s' is not a number of seconds from 0.01 to 86400",
-		    arg);
+			  arg);
 	return (uint64_t)(s * 1e9);
 }
 
@@ -230,14 +230,14 @@ static void check(const struct opts *o)
 	if (o->prog == OPT_SOCK) {
 		if (opts_local(o) && !o->exact)
 			die_usage("--proto %s works on one machine only: add --exact",
-			    proto_str(o->proto));
+				  proto_str(o->proto));
 		if (o->poll && (o->spin || o->proto == PROTO_UDP))
 			die_usage("--poll is for tcp, unix and pipe, without --spin");
 		return;
 	}
 	if (o->exact && o->host)
 		die_usage("--exact runs both ends here: leave out the host '%s'",
-		    o->host);
+			  o->host);
 	if (o->prog == OPT_LAT && o->op == OP_WRITE && o->events)
 		die_usage("a plain RDMA Write wakes no thread: use -e with --op write_imm");
 	if ((o->op == OP_WRITE || o->op == OP_READ) && !o->size)
@@ -280,7 +280,7 @@ void opts_parse(struct opts *o, int argc, char **argv)
 		o->host = argv[optind++];
 	if (optind < argc)
 		die_usage("one host at most: what is '%s'? See %s -h", argv[optind],
-		    o->name);
+			  o->name);
 	check(o);
 }
 

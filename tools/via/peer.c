@@ -66,7 +66,7 @@ bool read_key(const char *file, uint8_t *key)
 		return false;
 	}
 	if (own && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	    st.st_mode & (S_IRWXG | S_IRWXO))
+	    st.st_mode & 0077)
 		warn_msg("%s: a key that others than its owner may read: chmod 600",
 			 file);
 	len = read_all(fd, text, sizeof(text));

@@ -184,7 +184,8 @@ static int cannot_make(const struct nic *nic, int ret)
 	if (ret == -ENFILE)
 		why = "an RDMA device of another NIC has its name";
 	else if (ret != -EPERM && access("/sys/module/via_rdma", F_OK))
-		why = "no module via_rdma is loaded, nor does modprobe load one; it is for kernels with CONFIG_INFINIBAND";
+		why = "no module via_rdma is loaded, nor does modprobe load one; "
+		      "it is for kernels with CONFIG_INFINIBAND";
 	warn_msg("cannot make a verbs device of %s: %s", nic->name, why);
 	return ret;
 }
