@@ -19,7 +19,7 @@
 #   make deb                    Debian packages into build/deb
 #   make dist                   a tarball of HEAD, checksums, the tag's command
 #   make bench      figures, with the bars they are held to (BENCH_ARGS=--help)
-#   make plots      those of docs/plots, from what was recorded there
+#   make plots      those of docs/plots, from tests/bench/plotted
 #   make html       documents and man pages as a site, in build/html
 #   make lab        a shell on two nodes
 #   make check-full every test on every NIC, level and kernel

@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
 VIAPLOT = os.path.join(ROOT, "tools/viaplot")
-PLOTS = os.path.join(ROOT, "docs/plots")
+RECORDS = os.path.join(ROOT, "tests/bench/plotted")
 SVG = "{http://www.w3.org/2000/svg}"
 
 # vipl_lat --json; ten messages of 1 us, one of 2 us (--histogram).
@@ -123,11 +123,11 @@ class Plots(unittest.TestCase):
                 ("instructions", "sizes.jsonl", "VIA, polls"),
                 ("bandwidth", "sizes.jsonl", "TCP, sleeps"),
                 ("histogram", "latency.hlog", "percentile")):
-            with open(os.path.join(PLOTS, file)) as data:
+            with open(os.path.join(RECORDS, file)) as data:
                 self.assertIn(wanted, self.texts(plot, data.read()))
 
     def test_wrong(self):
-        with open(os.path.join(PLOTS, "latency.hlog")) as file:
+        with open(os.path.join(RECORDS, "latency.hlog")) as file:
             log = file.read()
         for plot, text, said in (
                 ("latency", "", "no latency in -"),
@@ -148,21 +148,21 @@ class Plots(unittest.TestCase):
             out = os.path.join(folder, "out.svg")
             done = subprocess.run(
                 [VIAPLOT, "bandwidth", "-o", out,
-                 os.path.join(PLOTS, "sizes.jsonl")], timeout=60)
+                 os.path.join(RECORDS, "sizes.jsonl")], timeout=60)
             self.assertEqual(done.returncode, 0)
             xml.etree.ElementTree.parse(out)
             # The ending of the name is what the file is.
             for name, begins in (("a.png", b"\x89PNG"), ("a.pdf", b"%PDF")):
                 out = os.path.join(folder, name)
                 subprocess.run([VIAPLOT, "bandwidth", "-o", out,
-                                os.path.join(PLOTS, "sizes.jsonl")],
+                                os.path.join(RECORDS, "sizes.jsonl")],
                                timeout=60, check=True)
                 with open(out, "rb") as file:
                     self.assertEqual(file.read(4), begins)
             for name in ("a.bmp", "a", "svg"):
                 out = os.path.join(folder, name)
                 done = subprocess.run([VIAPLOT, "bandwidth", "-o", out,
-                                       os.path.join(PLOTS, "sizes.jsonl")],
+                                       os.path.join(RECORDS, "sizes.jsonl")],
                                       timeout=60, text=True,
                                       capture_output=True)
                 self.assertEqual(done.returncode, 2)
