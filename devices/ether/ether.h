@@ -672,7 +672,6 @@ static inline struct via_vi *via_ether_find(struct via_ether_nic *nic, u32 id)
 int via_ether_vi_create(struct via_vi *vi);
 void via_ether_vi_forget(struct via_vi *vi);
 void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase);
-void via_ether_forget(struct via_ether_vi *ev);
 void via_ether_disconnect(struct via_vi *vi, bool tell);
 void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink);
 

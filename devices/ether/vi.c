@@ -64,7 +64,7 @@ static void held_free(struct via_ether_vi *ev)
  * The attempt or the connection is over: no frame finds the VI any more, no
  * timer looks at it.  Both queue locks held.
  */
-void via_ether_forget(struct via_ether_vi *ev)
+static void via_ether_forget(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
 
