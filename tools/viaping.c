@@ -223,7 +223,7 @@ static void connect_to(struct ping *p)
 	rc = conn_request(&p->nic, p->ch.vi, &host, PING_DISC, &tag,
 			  sizeof(tag), CONNECT_MS);
 	if (rc == VIP_NO_MATCH)
-		die("%s is there, but has no responder: start 'viaping -l -d NIC' on it",
+		die("%s is there, but has no responder\nstart one there: viaping -l -d NIC",
 		    p->host);
 	if (rc == VIP_TIMEOUT || rc == VIP_NOT_REACHABLE)
 		conn_unanswered(&p->nic, p->host, rc);

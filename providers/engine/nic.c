@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../messages.h"
 #include "eng.h"
 
 #define STACK		(8u << 20)	/* bytes, the usual limit of a stack */
@@ -181,16 +182,15 @@ static int tables(struct eng_nic *nic)
 }
 
 /* pthread_create() has one error for both. */
-static const char *no_thread(void)
+static int stack_fits(void)
 {
 	void *p = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
-		return "RLIMIT_DATA or RLIMIT_AS leaves no room for its stack "
-		       "(ulimit -d, -v)";
+		return 0;
 	munmap(p, STACK);
-	return "the user has as many as it may (RLIMIT_NPROC, ulimit -u)";
+	return 1;
 }
 
 static VIP_RETURN eng_open(struct vipl_nic *obj, const char *rest)
@@ -208,8 +208,7 @@ static VIP_RETURN eng_open(struct vipl_nic *obj, const char *rest)
 	nic->opened = !err;
 	eng_lock_drop(&nic->lock);
 	if (err) {
-		eng_host->msg("%s: no memory for a NIC: see RLIMIT_DATA and "
-			      "RLIMIT_AS (ulimit -d, -v)", nic->t->name);
+		eng_host->msg(MSG_ENG_MEMORY, nic->t->name);
 		return r;
 	}
 	r = nic->t->open(nic, rest, &nic->ident);
@@ -220,8 +219,10 @@ static VIP_RETURN eng_open(struct vipl_nic *obj, const char *rest)
 	nic->live = 1;
 	eng_lock_drop(&nic->lock);
 	if (eng_ticker_start(nic)) {
-		eng_host->msg("%s: cannot start a thread: %s", nic->t->name,
-			      no_thread());
+		if (stack_fits())
+			eng_host->msg(MSG_ENG_THREAD, nic->t->name);
+		else
+			eng_host->msg(MSG_ENG_STACK, nic->t->name);
 		eng_lock_take(&nic->lock);
 		nic->live = 0;
 		eng_lock_drop(&nic->lock);

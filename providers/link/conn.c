@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The sockets of a link: slots, frames in and out, strangers. */
+#include "../messages.h"
 #include "private.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -337,7 +338,7 @@ void conn_accept(struct link *l, struct conn *listener)
 		if (fd == -ENOBUFS || fd == -EMFILE || fd == -ENFILE ||
 		    fd == -ENOMEM) {
 			if (fd != -ENOBUFS)
-				link_tell(l, "what connects has to wait", fd);
+				link_tell(l, MSG_LINK_WAIT, fd);
 			conn_pause(l, listener, 1);
 			l->resume = sock_now() + 10000000;
 		}

@@ -3,6 +3,7 @@
  * A link and its directory: bind its name and be the holder, or register with
  * the process that was first, again and again as holders die.
  */
+#include "../messages.h"
 #include "private.h"
 #include <errno.h>
 #include <poll.h>
@@ -64,12 +65,9 @@ static int introduce(struct link *l)
 static void foreign(struct link *l)
 {
 	if (!l->dir_told)
-		l->conf.msg("%s: another user has the name of the directory of "
-			    "uid %u: %s", l->conf.provider,
-			    (unsigned int)l->uid,
-			    l->conf.family == LINK_UNIX ?
-			    "processes are asked one by one" :
-			    "no connections can be made");
+		l->conf.msg(l->conf.family == LINK_UNIX ?
+			    MSG_LINK_FOREIGN_UNIX : MSG_LINK_FOREIGN_TCP,
+			    l->conf.provider, (unsigned int)l->uid);
 	l->dir_told = 1;
 	l->dir_taken = 1;
 	l->dir_again = sock_now() + FOREIGN_NS;
@@ -139,7 +137,7 @@ void dir_start(struct link *l)
 		if (l->dir_taken || ++l->dir_tries > FOREIGN_TRIES)
 			foreign(l);
 	} else {
-		link_tell(l, "the directory cannot be reached", err);
+		link_tell(l, MSG_LINK_DIRECTORY, err);
 		l->dir_again = sock_now() + FILES_NS;
 	}
 }

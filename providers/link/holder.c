@@ -7,6 +7,7 @@
  * come is taken; a new holder also waits for the links that it can see in
  * /proc/net/unix, LINK_GRACE_MS at most.
  */
+#include "../messages.h"
 #include "private.h"
 #include <errno.h>
 #include <netinet/in.h>
@@ -136,9 +137,7 @@ static void open_port(struct link *l, struct holder *h, unsigned int i)
 		return;
 	/* At first it may be the last holder's, which is about to go. */
 	if (++h->port_tries == 2)
-		l->conf.msg("%s: the directory's TCP port cannot be bound "
-			    "(%s): other hosts do not find this one",
-			    l->conf.provider, strerror(-err));
+		l->conf.msg(MSG_LINK_PORT, l->conf.provider, strerror(-err));
 	h->port_again = sock_now() + (h->port_tries == 1 ? PORT_SOON_NS :
 							   PORT_RETRY_NS);
 }

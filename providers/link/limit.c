@@ -4,6 +4,7 @@
  * costs this process files and memory. UNIX sockets are those of the own user,
  * which has better ways to harm itself.
  */
+#include "../messages.h"
 #include "private.h"
 #include <netinet/in.h>
 #include <string.h>
@@ -82,8 +83,8 @@ int limit_takes(struct link *l, const struct conn *c)
 	if (now < l->told_again)
 		return 0;
 	l->told_again = now + TOLD_NS;
-	l->conf.msg("%s: a peer is refused: there are %u (%u at most), %u of the same host (%u at most); ulimit -n allows more",
-		    l->conf.provider, all, l->most, from, most_of_one(l));
+	l->conf.msg(MSG_LINK_LIMIT, l->conf.provider, all, l->most, from,
+		    most_of_one(l));
 	return 0;
 }
 

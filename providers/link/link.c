@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* A link as a whole: its files, its progress, its timer. */
+#include "../messages.h"
 #include "private.h"
 #include <errno.h>
 #include <netinet/in.h>
@@ -318,7 +319,7 @@ void link_wait(struct link *l, uint64_t ns)
 static void lost(struct link *l, struct conn *c, int err)
 {
 	if (err == -EMFILE)
-		link_tell(l, "the files of a peer cannot be taken", err);
+		link_tell(l, MSG_LINK_FILES, err);
 	switch (c->kind) {
 	case CONN_HOLDER:
 		dir_lost(l);

@@ -8,6 +8,7 @@
  * under way: the link of the smaller id refuses it (EALREADY), the other one
  * takes it for its own meeting.
  */
+#include "../messages.h"
 #include "private.h"
 #include <errno.h>
 #include <netinet/in.h>
@@ -131,7 +132,7 @@ static int look_up(struct link *l, struct link_peer *lp)
 
 	fd = sock_open(lp->dir.sa.sa_family, SOCK_STREAM);
 	if (fd < 0) {
-		link_tell(l, "no socket to connect with", fd);
+		link_tell(l, MSG_LINK_SOCKET, fd);
 		return fd;
 	}
 	sock_tune_tcp(fd);
@@ -210,7 +211,7 @@ static void connect_to(struct link *l, struct link_peer *lp)
 	fd = sock_open(lp->to.sa.sa_family, l->conf.family == LINK_TCP ?
 		       SOCK_STREAM : SOCK_SEQPACKET);
 	if (fd < 0) {
-		link_tell(l, "no socket to connect with", fd);
+		link_tell(l, MSG_LINK_SOCKET, fd);
 		end(lp, fd);
 		return;
 	}
@@ -434,8 +435,7 @@ static void take_refusal(struct link *l, struct conn *c, const struct frame *f)
 		again(lp, -ENOENT);
 	} else {
 		if (f->b.code == -ENOBUFS)
-			l->conf.msg("%s: the other end takes no more peers of this host, or at all: its log says which",
-				    l->conf.provider);
+			l->conf.msg(MSG_LINK_REFUSED, l->conf.provider);
 		end(lp, f->b.code == -EPROTONOSUPPORT ? -EPROTONOSUPPORT :
 							-ECONNREFUSED);
 	}

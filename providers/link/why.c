@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What stands in the way, said to a person: with the limit that is to change. */
+#include "../messages.h"
 #include "private.h"
 #include <errno.h>
 #include <stdio.h>
@@ -28,23 +29,22 @@ void link_why(int err, char *text, size_t size)
 		if (limits[i].err != err || getrlimit(limits[i].limit, &r) ||
 		    r.rlim_cur == RLIM_INFINITY)
 			continue;
-		snprintf(text, size, "%s: RLIMIT_%s is %llu (ulimit -%s)",
-			 limits[i].text, limits[i].name,
+		snprintf(text, size, MSG_LIMIT, limits[i].text, limits[i].name,
 			 (unsigned long long)r.rlim_cur, limits[i].option);
 		return;
 	}
-	snprintf(text, size, "%s%s", strerror(err),
-		 err == ENFILE ? " (sysctl fs.file-max)" : "");
+	snprintf(text, size, "%s",
+		 err == ENFILE ? MSG_SYSTEM_FILES : strerror(err));
 }
 
 void link_tell(struct link *l, const char *what, int err)
 {
 	uint64_t now = sock_now();
-	char why[96];
+	char why[128];
 
 	if (now < l->why_again)
 		return;
 	l->why_again = now + TELL_NS;
 	link_why(err, why, sizeof(why));
-	l->conf.msg("%s: %s: %s", l->conf.provider, what, why);
+	l->conf.msg(MSG_LINK_TELL, l->conf.provider, what, why);
 }

@@ -8,6 +8,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
+#include "../messages.h"
 #include "fab.h"
 
 #define FAB_API		FI_VERSION(1, 14)
@@ -214,13 +215,13 @@ int fab_open(struct fab *f, const struct ofi_lib *lib,
 	f->fd = -1;
 	err = fab_info(lib, where, &f->info);
 	if (err) {
-		snprintf(why, size, "libfabric has no %s here: %s",
-			 where->provider, lib->strerror(-err));
+		snprintf(why, size, MSG_OFI_ABSENT, where->provider,
+			 lib->strerror(-err));
 		return err;
 	}
 	err = open_all(f, &what);
 	if (err) {
-		snprintf(why, size, "%s: no %s: %s", where->provider, what,
+		snprintf(why, size, MSG_OFI_PART, where->provider, what,
 			 lib->strerror(-err));
 		fab_close(f);
 	}

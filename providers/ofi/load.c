@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "../messages.h"
 #include "fab.h"
 #include "load.h"
 #include "../../vipl/sys.h"
@@ -85,7 +86,7 @@ static void *symbol(void *so, const char *name, const char *version)
 
 	if (!p)
 		snprintf(problem, sizeof(problem),
-			 "libfabric has no %s of version %s", name, version);
+			 MSG_OFI_SYMBOL, name, version);
 	return p;
 }
 
@@ -148,9 +149,7 @@ static int flags(void)
 	dlclose(libc);
 	if (!also)
 		return own ? 0 : RTLD_DEEPBIND;
-	snprintf(problem, sizeof(problem),
-		 "this program has %s() of its own and %s() of another allocator: libfabric would call both",
-		 also, own);
+	snprintf(problem, sizeof(problem), MSG_OFI_OWN_CALLS, also, own);
 	return -1;
 }
 
@@ -238,9 +237,13 @@ static void load(void)
 		if (!problem[0])
 			first_look();
 	} else {
+		static const char missing[] = "libfabric.so.1: cannot open "
+					      "shared object file: ";
+
 		error = dlerror();
-		snprintf(problem, sizeof(problem),
-			 "libfabric cannot be loaded (%s): apt-get install libfabric1",
+		if (error && !strncmp(error, missing, strlen(missing)))
+			error += strlen(missing);
+		snprintf(problem, sizeof(problem), MSG_OFI_LOAD,
 			 error ? error : "no reason given");
 	}
 	settings_off(s, n);

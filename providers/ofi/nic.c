@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../messages.h"
 #include "ofi.h"
 
 #define LINK_EVERY	32		/* rounds of progress, where they spin */
@@ -69,7 +70,7 @@ static int open_fab(struct ofi_nic *n, char *why, size_t size)
 	occupy();
 	err = fab_open(&n->fab, lib, &at, &events, n, why, size);
 	if (err == -FI_ENODATA)
-		ofi_explain(n->where.word, why, size);
+		ofi_absent(n->where.word, why, size);
 	return err;
 }
 
@@ -84,7 +85,7 @@ static int find_host(struct ofi_nic *n, char *why, size_t size)
 	    info->addr_format <= FI_SOCKADDR_IN6)
 		ofi_addr_set(h, info->src_addr, port);
 	if (!h->version && ofi_addr_own(h, NULL, port)) {
-		snprintf(why, size, "this host has no IP address");
+		snprintf(why, size, "%s", MSG_OFI_NO_ADDRESS);
 		return -EADDRNOTAVAIL;
 	}
 	n->host = *h;
@@ -123,12 +124,12 @@ static int open_link(struct ofi_nic *n, char *why, size_t size)
 	c->msg = ofi_host->msg;
 	n->link = link_open(c, &err);
 	if (!n->link) {
-		snprintf(why, size, "no control socket: %s", strerror(-err));
+		snprintf(why, size, MSG_OFI_CONTROL, strerror(-err));
 		return err;
 	}
 	err = link_watch(n->link, n->fab.fd);
 	if (err)
-		snprintf(why, size, "cannot wait for libfabric: %s",
+		snprintf(why, size, MSG_OFI_WAIT,
 			 strerror(-err));
 	return err;
 }
@@ -168,7 +169,7 @@ static VIP_RETURN ofi_open(struct eng_nic *nic, const char *rest,
 	ofi_pulls_init(n);
 	atomic_store(&n->nap, UINT64_MAX);
 	if (ofi_where(&n->where, rest, why, sizeof(why))) {
-		ofi_host->msg("ofi:%s: %s", rest, why);
+		ofi_host->msg(MSG_OFI_NIC, rest, why);
 		return VIP_INVALID_PARAMETER;
 	}
 	if (ofi_gate_open(n))
@@ -181,7 +182,7 @@ static VIP_RETURN ofi_open(struct eng_nic *nic, const char *rest,
 	if (err) {
 		if (err == -EMFILE || err == -ENFILE)
 			link_why(err, why, sizeof(why));
-		ofi_host->msg("ofi:%s: %s", rest, why);
+		ofi_host->msg(MSG_OFI_NIC, rest, why);
 		return VIP_ERROR_RESOURCE;
 	}
 	n->open = 1;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../messages.h"
 #include "ofi.h"
 
 #define NAME_MS		200		/* how long a host may take to answer */
@@ -142,12 +143,12 @@ const struct vipl_provider *vipl_provider_init(uint32_t abi,
 	static struct vipl_provider ops;
 
 	if (abi != VIPL_PROVIDER_ABI) {
-		*why = "it is of another release";
+		*why = MSG_OFI_RELEASE;
 		return NULL;
 	}
 	ofi_host = host;
 	if (ofi_gate_watch()) {
-		*why = "there is no memory";
+		*why = MSG_OFI_NO_MEMORY;
 		return NULL;
 	}
 	eng_provider(&ops, &ofi_transport, host);

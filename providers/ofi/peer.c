@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../messages.h"
 #include "ofi.h"
 
 #define BYE_NAP_NS	20000		/* between two looks for BYE_ACK */
@@ -157,7 +158,7 @@ static int insert(struct ofi_peer *p, struct link_peer *lp,
 	if (strcmp(h->provider, n->where.provider))
 		return -EPROTO;
 	if (is_self(n, h)) {
-		ofi_host->msg("ofi:%.*s at every address does not reach itself: open it with an interface or an address, such as ofi:tcp,lo",
+		ofi_host->msg(MSG_OFI_SELF,
 			      (int)strcspn(n->where.provider, ";"),
 			      n->where.provider);
 		return -EHOSTUNREACH;
@@ -300,7 +301,7 @@ static void lose(struct ofi_peer *p, int err, uint64_t until)
 		return;
 	/* libfabric had none; where the link has none, it says so itself. */
 	if (err == -EMFILE || err == -ENFILE)
-		link_tell(p->on->link, "no file for a connection", err);
+		link_tell(p->on->link, MSG_LINK_CONNECTION, err);
 	p->state = OFI_LEAVING;
 	p->err = err;
 	p->until = until;

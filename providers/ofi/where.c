@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../../vipl/sys.h"
+#include "../messages.h"
 #include "fab.h"
 #include "ofi.h"
 
@@ -23,12 +24,12 @@ struct kind {
 
 static const struct kind kinds[] = {
 	{ "tcp", "tcp;ofi_rxm", "TCP", 1,
-	  "libfabric was built without its provider tcp" },
+	  MSG_OFI_NO_TCP },
 	{ "verbs", "verbs;ofi_rxm", "InfiniBand or RoCE", 1, NULL },
 	{ "psm2", "psm2", "Omni-Path, untested", 0,
-	  "no Omni-Path adapter (/dev/hfi1*)" },
+	  MSG_OFI_NO_PSM2 },
 	{ "efa", "efa", "EFA, untested", 0,
-	  "no EFA adapter, or package ibverbs-providers is missing" },
+	  MSG_OFI_NO_EFA },
 };
 
 #define KINDS	(sizeof(kinds) / sizeof(kinds[0]))
@@ -37,11 +38,11 @@ static const struct kind kinds[] = {
 static const struct {
 	const char *word, *why;
 } refused[] = {
-	{ "via", "libfabric's provider via runs on libvipl itself" },
-	{ "shm", "libfabric's shm cannot sleep and does not notice a peer's death: use shm:0" },
-	{ "net", "libfabric's net wakes sleepers without cause: use ofi:tcp" },
-	{ "sockets", "libfabric's sockets is superseded: use ofi:tcp" },
-	{ "udp", "libfabric's udp loses messages: use ofi:tcp" },
+	{ "via", MSG_OFI_VIA },
+	{ "shm", MSG_OFI_SHM },
+	{ "net", MSG_OFI_NET },
+	{ "sockets", MSG_OFI_SOCKETS },
+	{ "udp", MSG_OFI_UDP },
 };
 
 static const struct kind *find_kind(const char *word, size_t len)
@@ -65,9 +66,7 @@ static int no_such(const char *rest, int len, char *why, size_t size)
 			snprintf(why, size, "%s", refused[i].why);
 			return -1;
 		}
-	snprintf(why, size,
-		 "there is no ofi:%.*s: ofi:tcp, ofi:verbs, ofi:psm2 and ofi:efa, with an address, interface or device behind a comma",
-		 len < 32 ? len : 32, rest);
+	snprintf(why, size, "%s", MSG_OFI_NO_KIND);
 	return -1;
 }
 
@@ -80,9 +79,7 @@ static int find_port(struct ofi_where *w, char *why, size_t size)
 	if (!ofi_host->conf("ofi", "port", value, sizeof(value))) {
 		port = strtoul(value, &stop, 10);
 		if (*stop || !port || port + KINDS > 65535) {
-			snprintf(why, size,
-				 "ofi.port (VIPL_OFI_PORT) '%s' is not the number of a port",
-				 value);
+			snprintf(why, size, MSG_OFI_PORT, value);
 			return -1;
 		}
 	}
@@ -117,7 +114,7 @@ static int everywhere(struct ofi_where *w, char *why, size_t size)
 	snprintf(w->node, sizeof(w->node), "%s", w->only4 ? "0.0.0.0" : "::");
 	if (!ofi_addr_own(&w->host, NULL, ofi_addr_port(&w->host)))
 		return 0;
-	snprintf(why, size, "this host has no IP address: ip link set lo up");
+	snprintf(why, size, "%s", MSG_OFI_NO_ADDRESS);
 	return -1;
 }
 
@@ -135,9 +132,7 @@ static int one_place(struct ofi_where *w, const char *place, char *why,
 		return 0;
 	}
 	if (!strcmp(w->word, "tcp")) {
-		snprintf(why, size,
-			 "'%.64s' is neither an address nor an interface that is up and has one: ip address",
-			 place);
+		snprintf(why, size, MSG_OFI_PLACE, place);
 		return -1;
 	}
 	snprintf(w->domain, sizeof(w->domain), "%.63s", place);
@@ -186,19 +181,17 @@ static void absent(const struct ofi_where *w, char *line, size_t size)
 	const char *none = kinds[w->number].none;
 
 	if (w->node[0] || w->domain[0])
-		snprintf(line, size, "libfabric has no %s at %s", w->provider,
+		snprintf(line, size, MSG_OFI_NOT_AT, w->provider,
 			 w->node[0] ? w->node : w->domain);
 	else if (none)
 		snprintf(line, size, "%s", none);
 	else if (no_rdma_device())
-		snprintf(line, size,
-			 "no RDMA device; one in software: modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0");
+		snprintf(line, size, "%s", MSG_OFI_NO_RDMA);
 	else
-		snprintf(line, size,
-			 "libfabric finds no RDMA device that it can use: is package ibverbs-providers installed, and does its interface have an address?");
+		snprintf(line, size, "%s", MSG_OFI_NO_VERBS);
 }
 
-int ofi_explain(const char *rest, char *line, size_t size)
+int ofi_absent(const char *rest, char *line, size_t size)
 {
 	const struct ofi_lib *lib;
 	struct fi_info *info = NULL;
@@ -221,6 +214,17 @@ int ofi_explain(const char *rest, char *line, size_t size)
 	}
 	lib->freeinfo(info);
 	return -1;
+}
+
+int ofi_explain(const char *rest, char *line, size_t size)
+{
+	int ret = ofi_absent(rest, line, size);
+	char *remedy = ret ? NULL : strchr(line, '\n');
+
+	/* One line, as the interface has it. */
+	if (remedy)
+		*remedy = ';';
+	return ret;
 }
 
 static void device_ip(void (*each)(void *arg, const char *device,

@@ -29,6 +29,9 @@ int ofi_where(struct ofi_where *w, const char *rest, char *why, size_t size);
 
 void ofi_devices(void (*each)(void *arg, const char *device,
 			      const char *what), void *arg);
+/* Why rest cannot be opened, 0, with its remedy in a second line; or -1. */
+int ofi_absent(const char *rest, char *line, size_t size);
+/* The same, as struct vipl_provider has it: in one line. */
 int ofi_explain(const char *rest, char *line, size_t size);
 
 #endif /* OFI_WHERE_H */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The entry of shm.so: the engine's operations above shared memory. */
+#include "../messages.h"
 #include "nic.h"
 #include "shm.h"
 
@@ -41,7 +42,7 @@ const struct vipl_provider *vipl_provider_init(uint32_t abi,
 					       const char **why)
 {
 	if (abi != VIPL_PROVIDER_ABI) {
-		*why = "shm is of another version than the library";
+		*why = MSG_SHM_VERSION;
 		return NULL;
 	}
 	shm_host = host;

@@ -3,6 +3,7 @@
  * Names and addresses. All NIC handles of a user and a space on a host, in a
  * network namespace, have one address; discriminators tell them apart.
  */
+#include "../messages.h"
 #include "shm.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -95,9 +96,7 @@ static int explain(const char *rest, char *line, size_t size)
 	int fd;
 
 	if (parse_space(rest, &space)) {
-		snprintf(line, size, "what follows \"shm:\" is a number from "
-			 "0 to %lu: processes with the same one meet",
-			 SPACE_MAX);
+		snprintf(line, size, "%s", MSG_SHM_MEETING);
 		return 0;
 	}
 	fd = memfd_create("vipl-explain", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -105,8 +104,7 @@ static int explain(const char *rest, char *line, size_t size)
 		close(fd);
 		return -1;
 	}
-	snprintf(line, size, "memfd_create() fails: a sandbox forbids it, or "
-		 "the process has too many files open");
+	snprintf(line, size, "%s", MSG_SHM_SANDBOX);
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* A NIC handle of shm: opening, progress, sleeping. */
+#include "../messages.h"
 #include "nic.h"
 #include "shm.h"
 #include <errno.h>
@@ -67,15 +68,14 @@ VIP_RETURN shm_open_nic(struct eng_nic *nic, const char *rest,
 	n->nic = nic;
 	n->door_file = n->bell_file = -1;
 	if (shm_names(n, rest)) {
-		shm_host->msg("shm:%s: what follows \"shm:\" is a number from "
-			      "0 to 9999", rest);
+		shm_host->msg(MSG_SHM_NAME, rest);
 		return VIP_INVALID_PARAMETER;
 	}
 	read_conf(n);
 	err = open_doors(n);
 	if (err) {
 		link_why(err, why, sizeof(why));
-		shm_host->msg("shm:%s: no memory to share: %s", n->space, why);
+		shm_host->msg(MSG_SHM_MEMORY, n->space, why);
 		return VIP_ERROR_RESOURCE;
 	}
 	n->conf = (struct link_conf){
@@ -86,8 +86,7 @@ VIP_RETURN shm_open_nic(struct eng_nic *nic, const char *rest,
 	n->link = link_open(&n->conf, &err);
 	if (!n->link) {
 		link_why(err, why, sizeof(why));
-		shm_host->msg("shm:%s: no socket to meet other processes: %s",
-			      n->space, why);
+		shm_host->msg(MSG_SHM_SOCKET, n->space, why);
 		return VIP_ERROR_RESOURCE;
 	}
 	identify(n, id);

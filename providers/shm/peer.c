@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Peers: how they come and go, and the packets between them. */
+#include "../messages.h"
 #include "shm.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +26,6 @@ struct shm_hello {
 _Static_assert(sizeof(struct shm_hello) == 56,
 	       "the same in 32 and in 64 bits");
 
-static const char no_ring[] = "no shared memory for another peer";
 
 static int take_slot(struct shm_peer *p)
 {
@@ -171,7 +171,7 @@ static void on_hello(void *nic, void *peer, struct eng_hello *mine)
 	int err = prepare(nic, peer);
 
 	if (err)
-		link_tell(p->n->link, no_ring, err);
+		link_tell(p->n->link, MSG_SHM_RING, err);
 	else
 		fill_hello(p, mine);
 }
@@ -194,7 +194,7 @@ static void *on_came(void *nic, void *peer, struct link_peer *lp,
 	err = prepare(n, e);
 	p->lp = lp;
 	if (err) {
-		link_tell(n->link, no_ring, err);
+		link_tell(n->link, MSG_SHM_RING, err);
 		close_theirs(theirs);
 	} else {
 		err = take_theirs(p, theirs);

@@ -162,13 +162,13 @@ int test_limits(int rounds)
 	if (sizeof(void *) == 8)
 		unmapped((void *)(intptr_t)(int32_t)0xd5a0b000,
 			 "a pointer cut to 32 bits");
-	opens(RLIMIT_NOFILE, 8, "RLIMIT_NOFILE is 8 ");
-	opens(RLIMIT_FSIZE, 0, "RLIMIT_FSIZE is 0 ");
+	opens(RLIMIT_NOFILE, 8, "RLIMIT_NOFILE is 8\n");
+	opens(RLIMIT_FSIZE, 0, "RLIMIT_FSIZE is 0\n");
 	if (!SANITIZED) {
 		opens(RLIMIT_DATA, 1000000, "RLIMIT_DATA");
 		opens(RLIMIT_DATA, 10000000, "RLIMIT_DATA");
 	}
-	serves(RLIMIT_FSIZE, "RLIMIT_FSIZE is 0 ");
+	serves(RLIMIT_FSIZE, "RLIMIT_FSIZE is 0\n");
 	serves(RLIMIT_NOFILE, "RLIMIT_NOFILE is ");
 	return 0;
 }

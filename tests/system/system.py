@@ -228,7 +228,7 @@ def configured(system):
         system.said(system.page, command)
     system.attached("lo", "eth0")
     system.said(system.page, "via apply", says="no interface nosuch0")
-    system.sh("systemctl status via-apply", "lan.conf:1: there is no interface "
+    system.sh("systemctl status via-apply", "lan.conf:1: no interface "
               "nosuch0")
     system.healthy()
     system.sh("via peer show eth0", OTHER)
@@ -310,7 +310,7 @@ def reboot(system):
     if system.loaded() != dict.fromkeys(("via_ka", "via_ether", "via_netdev"),
                                         system.repo.new):
         raise StepFailed(f"modules are {system.loaded()}")
-    system.sh("systemctl status via-apply", "there is no interface nosuch0")
+    system.sh("systemctl status via-apply", "no interface nosuch0")
     system.sh("until grep -q 1 /sys/class/net/eth0/carrier; do sleep 0.1; done")
     system.ping(user="alice")
 

@@ -49,11 +49,11 @@ void net_addr_resolve(union net_addr *n, const struct nic *nic,
 	}
 	/* An address that no host on the wire claims is no unknown name. */
 	if (rc == VIP_ERROR_NAMESERVICE && is_ip(host))
-		die("no answer from %s: no host on the network of %s has that address",
-		    host, nic->dev);
+		die("no answer: no host on the network of %s has %s\ncheck the address, and that the host is up",
+		    nic->dev, host);
 	if (rc != VIP_SUCCESS)
-		die("unknown host %s (%s): add a line 'ADDRESS NAME' to /etc/vip_hosts or give its address, as %s is that of this host",
-		    host, vip_str(rc), nic_addr(nic));
+		die("unknown host %s; an address here is such as %s\nadd a line 'ADDRESS NAME' to /etc/vip_hosts",
+		    host, nic_addr(nic));
 	n->a.DiscriminatorLen = 0;
 }
 
@@ -104,9 +104,9 @@ void conn_unanswered(const struct nic *nic, const char *host, VIP_RETURN rc)
 	 * A host that says so at once speaks, but not as this one does. A
 	 * plug-in's NIC (shm:0) has no kernel part, and has told itself.
 	 */
-	die("%s does not answer (%s): is it up, and on the same network?%s",
-	    host, vip_str(rc), rc == VIP_NOT_REACHABLE &&
+	die("%s does not answer (%s)\n%s", host, vip_str(rc),
+	    rc == VIP_NOT_REACHABLE &&
 	    !strchr((const char *)nic->attr.Name, ':') ?
-	    " The kernel's log tells if it speaks another version of the wire" :
-	    "");
+	    "see dmesg: it may speak another version of the wire" :
+	    "check that it is up, and on the same network");
 }

@@ -203,7 +203,7 @@ static void check_connect(const struct nic *nic, VIP_RETURN rc,
 	case VIP_SUCCESS:
 		return;
 	case VIP_NO_MATCH:
-		die("no %s server at %s on port %u: start '%s -d NIC' there",
+		die("no %s server at %s on port %u\nstart one there: %s -d NIC",
 		    o->name, o->host ? o->host : "the other end", o->port,
 		    o->name);
 	case VIP_TIMEOUT:

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/msg.h"
+#include "messages.h"
 #include "via.h"
 
 #define FOLDER		"/etc/mvia"
@@ -49,7 +50,7 @@ static void mistake(struct section *s, int line, const char *what)
 	s->bad = true;
 	if (only && strcmp(only, s->ifname))
 		return;
-	warn_msg("%s:%d: %s", s->file, line, what);
+	warn_msg(MSG_CONF_LINE, s->file, line, what);
 	worse(USAGE);
 }
 
@@ -98,23 +99,22 @@ static void take_allow(struct section *s, char *value, int line)
 	}
 	s->host = realloc(s->host, (s->n + 1) * sizeof(*s->host));
 	if (!s->host)
-		die("out of memory");
+		die(MSG_VIA_MEMORY);
 	h = &s->host[s->n];
 	memset(h, 0, sizeof(*h));
 	h->how = KEY_NONE;
 	s->listed = true;
 	if (!addr || !parse_addr(addr, &h->addr) || more ||
 	    (word && (strcmp(word, "key") || !file)))
-		return mistake(s, line,
-			       "not \"all\", \"none\", \"ADDRESS\" or \"ADDRESS key FILE\"");
+		return mistake(s, line, MSG_LINE_ALLOW);
 	if (s->n == HOSTS_MAX)
-		return mistake(s, line, "too many hosts");
+		return mistake(s, line, MSG_LINE_HOSTS);
 	s->n++;
 	if (!file)
 		return;
 	h->how = KEY_SET;
 	if (!check && !key_of(file, h->key))
-		mistake(s, line, "the key cannot be read");
+		mistake(s, line, MSG_LINE_KEY);
 }
 
 static void take_limit(struct section *s, const char *name, const char *value,
@@ -125,21 +125,21 @@ static void take_limit(struct section *s, const char *name, const char *value,
 	while (i < LIMITS_MAX && s->limit[i])
 		i++;
 	if (!*value || value[strspn(value, "0123456789")])
-		return mistake(s, line, "a limit is a number");
+		return mistake(s, line, MSG_LINE_LIMIT);
 	if (i == LIMITS_MAX)
-		return mistake(s, line, "too many limits");
+		return mistake(s, line, MSG_LINE_LIMITS);
 	if (!limit_known(name))
-		return mistake(s, line, "no such limit: " LIMIT_NAMES);
+		return mistake(s, line, MSG_LINE_NO_LIMIT LIMIT_NAMES);
 	s->limit[i] = strdup(name);
 	s->value[i] = strdup(value);
 	if (!s->limit[i] || !s->value[i])
-		die("out of memory");
+		die(MSG_VIA_MEMORY);
 }
 
 static void take_rdma(struct section *s, const char *value, int line)
 {
 	if (strcmp(value, "yes") && strcmp(value, "no"))
-		return mistake(s, line, "rdma is \"yes\" or \"no\"");
+		return mistake(s, line, MSG_LINE_RDMA);
 	s->rdma = *value == 'y' ? RDMA_YES : RDMA_NO;
 }
 
@@ -154,15 +154,15 @@ static void take_address(struct section *s, const char *text, char *value,
 		return take_rdma(s, value, line);
 	if (!strcmp(text, "dev")) {
 		if (!*value || strlen(value) >= IF_NAMESIZE)
-			return mistake(s, line, "not the name of an interface");
+			return mistake(s, line, MSG_LINE_INTERFACE);
 		strcpy(s->ifname, value);
 		return;
 	}
 	if (strcmp(text, "port"))
-		return mistake(s, line, "no such setting: allow, dev, port, rdma");
+		return mistake(s, line, MSG_LINE_SETTING_ADDR);
 	s->port = strtoul(value, &end, 10);
 	if (!*value || *end || !s->port || s->port > 65535)
-		mistake(s, line, "not a port");
+		mistake(s, line, MSG_LINE_PORT);
 }
 
 static void take_line(struct section *s, char *text, int line)
@@ -170,7 +170,7 @@ static void take_line(struct section *s, char *text, int line)
 	char *value = strchr(text, '=');
 
 	if (!value)
-		return mistake(s, line, "not NAME = VALUE, nor [SECTION]");
+		return mistake(s, line, MSG_LINE_EQUALS);
 	*value++ = '\0';
 	text = strip(text);
 	value = strip(value);
@@ -183,11 +183,11 @@ static void take_line(struct section *s, char *text, int line)
 	else if (!strcmp(text, "rdma"))
 		take_rdma(s, value, line);
 	else if (strcmp(text, "driver"))
-		mistake(s, line, "no such setting: allow, driver, rdma");
+		mistake(s, line, MSG_LINE_SETTING);
 	else if (!strcmp(value, "native"))
 		s->native = true;
 	else if (strcmp(value, "via_netdev"))
-		mistake(s, line, "driver is \"native\" or \"via_netdev\"");
+		mistake(s, line, MSG_LINE_DRIVER);
 }
 
 /* "[limits]", "[interface NAME]" or "[address ADDRESS]" */
@@ -196,7 +196,7 @@ static void take_head(struct section *s, char *text, int line)
 	char *end = strchr(text, ']'), *name = text + 1;
 
 	if (!end || end[1])
-		return mistake(s, line, "no \"]\" at the end");
+		return mistake(s, line, MSG_LINE_BRACKET);
 	*end = '\0';
 	name = strip(name);
 	if (!strcmp(name, "limits"))
@@ -208,17 +208,16 @@ static void take_head(struct section *s, char *text, int line)
 		name = strip(name + 7);
 		if (strlen(name) >= sizeof(s->addr) || !parse_addr(name, &a) ||
 		    a.prefix >= 0 || a.len == 6)
-			return mistake(s, line, "not an address of IPv4 or IPv6");
+			return mistake(s, line, MSG_LINE_IP);
 		strcpy(s->addr, name);
 		return;
 	}
 	if (strncmp(name, "interface", 9) || !strchr(" \t", name[9]))
-		return mistake(s, line,
-			       "no such section: [interface NAME], [address ADDRESS], [limits]");
+		return mistake(s, line, MSG_LINE_SECTION);
 	name = strip(name + 9);
 	if (!*name || strlen(name) >= IF_NAMESIZE || strchr(name, '/') ||
 	    strpbrk(name, " \t"))
-		return mistake(s, line, "not the name of an interface");
+		return mistake(s, line, MSG_LINE_INTERFACE);
 	strcpy(s->ifname, name);
 }
 
@@ -258,8 +257,7 @@ static void do_interface(const struct section *s)
 	struct nic nic;
 
 	if (!if_nametoindex(s->ifname)) {
-		warn_msg("%s:%d: there is no interface %s now", s->file,
-			 s->line, s->ifname);
+		warn_msg(MSG_CONF_ABSENT, s->file, s->line, s->ifname);
 		return;
 	}
 	if (s->native && driver_bind(s->ifname, "native"))
@@ -268,7 +266,7 @@ static void do_interface(const struct section *s)
 		if (!s->native && dev_attach(s->ifname, NULL))
 			return worse(REFUSED);
 		if (!nl_open() || !nic_find(s->ifname, &nic)) {
-			warn_msg("%s is no VI NIC yet", s->ifname);
+			warn_msg(MSG_CONF_NOT_YET, s->ifname);
 			return worse(REFUSED);
 		}
 	}
@@ -286,7 +284,7 @@ static void do_address(const struct section *s)
 				    *s->ifname ? s->ifname : NULL))
 			return worse(REFUSED);
 		if (!nl_open() || !nic_at(&a, &nic)) {
-			warn_msg("%s is no VI NIC yet", s->addr);
+			warn_msg(MSG_CONF_NOT_YET, s->addr);
 			return worse(REFUSED);
 		}
 	}
@@ -296,7 +294,7 @@ static void do_address(const struct section *s)
 static void do_section(struct section *s)
 {
 	if (s->any && s->listed)
-		mistake(s, s->line, "\"allow = all\" beside others");
+		mistake(s, s->line, MSG_LINE_ALL);
 	if (!s->bad && !check) {
 		if (only && strcmp(only, s->ifname))
 			;	/* not of it */
@@ -331,7 +329,7 @@ static void read_file(const char *file, FILE *f)
 			take_head(&s, text, n);
 			s.astray = s.bad;
 		} else if (!any) {
-			mistake(&s, n, "a setting before the first [SECTION]");
+			mistake(&s, n, MSG_LINE_FIRST);
 		} else if (!s.astray) {
 			take_line(&s, text, n);
 		}
@@ -346,12 +344,12 @@ static void apply_file(const char *file)
 	FILE *f = fopen(file, "re");
 
 	if (!f) {
-		warn_msg("%s: %s", file, strerror(errno));
+		warn_msg(MSG_VIA_FILE, file, strerror(errno));
 		return worse(REFUSED);
 	}
 	read_file(file, f);
 	if (ferror(f)) {
-		warn_msg("%s: %s", file, strerror(errno));
+		warn_msg(MSG_VIA_FILE, file, strerror(errno));
 		worse(REFUSED);
 	}
 	fclose(f);
@@ -391,7 +389,7 @@ int do_apply(struct words *w)
 		else if (!file)
 			file = word;
 		else
-			usage_error("what is '%s'?", word);
+			usage_error(MSG_USAGE_WORD, word);
 	}
 	if (file)
 		apply_file(file);

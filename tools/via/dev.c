@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/msg.h"
+#include "messages.h"
 #include "via.h"
 #include "uapi/via.h"
 
@@ -125,7 +126,7 @@ static void each_nic(nl_answer *take, void *arg)
 	nl_need();
 	ret = nl_call(nl_message(VIA_NL_CMD_NIC_GET, NLM_F_DUMP), take, arg);
 	if (ret)
-		die("cannot list the VI NICs: %s", nl_error(ret));
+		die(MSG_VIA_LIST, nl_error(ret));
 }
 
 struct search {
@@ -189,9 +190,11 @@ bool nic_at(const struct addr *a, struct nic *nic)
 
 void nic_need(const char *what, struct nic *nic)
 {
-	if (!nic_find(what, nic))
-		die("there is no VI NIC %s in this network namespace%s", what,
-		    if_nametoindex(what) ? ": via dev attach makes one" : "");
+	if (nic_find(what, nic))
+		return;
+	if (if_nametoindex(what))
+		die(MSG_VIA_NOT_ATTACHED, what, what);
+	die(MSG_VIA_NO_NIC, what);
 }
 
 struct nics {
@@ -206,7 +209,7 @@ static void collect(uint8_t cmd, struct nlattr **attrs, void *arg)
 	(void)cmd;
 	all->nic = realloc(all->nic, (all->n + 1) * sizeof(*all->nic));
 	if (!all->nic)
-		die("out of memory");
+		die(MSG_VIA_MEMORY);
 	nic_take(&all->nic[all->n++], attrs);
 }
 
@@ -295,7 +298,7 @@ static int show(struct words *w)
 	ret = nl_call(nlh, show_one, NULL);
 	json_end(&out);
 	if (ret)
-		die("cannot show %s: %s", what ? what : "the VI NICs",
+		die(MSG_VIA_SHOW, what ? what : "the VI NICs",
 		    nl_error(ret));
 	return DONE;
 }
@@ -327,6 +330,15 @@ static int attach_once(uint32_t ifindex, const char *driver)
 	return nl_call(nlh, NULL, NULL);
 }
 
+/* modprobe has been tried, if this is root. */
+static void no_module(const char *what, const char *module)
+{
+	if (geteuid())
+		warn_msg(MSG_VIA_LOAD_MODULE, what, module, module);
+	else
+		warn_msg(MSG_VIA_NO_MODULE, what, module);
+}
+
 static void cannot_attach(const char *ifname, const char *driver, int ret)
 {
 	char why[256];
@@ -334,13 +346,12 @@ static void cannot_attach(const char *ifname, const char *driver, int ret)
 
 	/* A later call has an error of its own. */
 	snprintf(why, sizeof(why), "%s", nl_error(ret));
-	if (ret == -EPROTONOSUPPORT && driver)
-		warn_msg("cannot attach %s: no module %s that makes interfaces VI NICs is loaded, nor does modprobe load one",
-			 ifname, driver);
+	if (ret == -EPROTONOSUPPORT)
+		no_module(ifname, driver ? driver : "via_netdev");
 	else if ((ret == -EEXIST || ret == -EBUSY) && nic_find(ifname, &nic))
-		warn_msg("cannot attach %s: %s: %s", ifname, why, nic.name);
+		warn_msg(MSG_VIA_ATTACHED, ifname, why, nic.name);
 	else
-		warn_msg("cannot attach %s: %s", ifname, why);
+		warn_msg(MSG_VIA_ATTACH, ifname, why);
 }
 
 int dev_attach(const char *ifname, const char *driver)
@@ -350,8 +361,7 @@ int dev_attach(const char *ifname, const char *driver)
 	int ret;
 
 	if (!ifindex) {
-		warn_msg("cannot attach %s: no such interface in this network namespace",
-			 ifname);
+		warn_msg(MSG_VIA_NO_INTERFACE, ifname);
 		return -ENODEV;
 	}
 	if (!nl_open())
@@ -388,10 +398,9 @@ int dev_attach_addr(const char *addr, uint16_t port, const char *ifname)
 	int ret;
 
 	if (!parse_addr(addr, &a) || a.prefix >= 0 || a.len == 6)
-		usage_error("'%s' is no address of IPv4 or IPv6", addr);
+		usage_error(MSG_USAGE_IP, addr);
 	if (ifname && !ifindex) {
-		warn_msg("cannot attach %s: no interface %s in this network namespace",
-			 addr, ifname);
+		warn_msg(MSG_VIA_NO_DEV, addr, ifname);
 		return -ENODEV;
 	}
 	if (!nl_open())
@@ -401,11 +410,12 @@ int dev_attach_addr(const char *addr, uint16_t port, const char *ifname)
 		module_load("via_udp");
 		ret = attach_addr_once(&a, port, ifindex);
 	}
-	if (ret)
-		warn_msg("cannot attach %s: %s", addr, nl_error(ret));
+	if (ret == -EPROTONOSUPPORT)
+		no_module(addr, "via_udp");
+	else if (ret)
+		warn_msg(MSG_VIA_ATTACH, addr, nl_error(ret));
 	else
-		warn_msg("%s: only hosts of its own subnets may talk to it; others: via peer allow",
-			 addr);
+		warn_msg(MSG_VIA_NEAR, addr);
 	return ret;
 }
 
@@ -423,9 +433,9 @@ static int attach_addr(const char *addr, struct words *w)
 			word = need_word(w, "the port");
 			port = strtoul(word, &end, 10);
 			if (*end || !port || port > 65535)
-				usage_error("'%s' is no port", word);
+				usage_error(MSG_USAGE_PORT, word);
 		} else {
-			usage_error("what is '%s'?", word);
+			usage_error(MSG_USAGE_WORD, word);
 		}
 	}
 	return dev_attach_addr(addr, port, ifname) ? REFUSED : DONE;
@@ -443,13 +453,13 @@ static int attach(struct words *w)
 	word = next_word(w);
 	if (word) {
 		if (strncmp("driver", word, strlen(word)) || !*word)
-			usage_error("what is '%s'?", word);
+			usage_error(MSG_USAGE_WORD, word);
 		driver = need_word(w, "the module");
 	}
 	no_more_words(w);
 	if (strlen(ifname) >= IF_NAMESIZE ||
 	    (driver && strlen(driver) > VIA_NL_DRIVER_MAX))
-		usage_error("a name that is too long");
+		usage_error(MSG_USAGE_LONG);
 	return dev_attach(ifname, driver) ? REFUSED : DONE;
 }
 
@@ -467,7 +477,7 @@ static int detach(struct words *w)
 	ret = nl_call(nlh, NULL, NULL);
 	if (!ret)
 		return DONE;
-	warn_msg("cannot detach %s: %s", nic.name, nl_error(ret));
+	warn_msg(MSG_VIA_DETACH, nic.name, nl_error(ret));
 	return REFUSED;
 }
 

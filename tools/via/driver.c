@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/msg.h"
+#include "messages.h"
 #include "via.h"
 
 /* The script beside this program or in sbin beside that, or in the path. */
@@ -30,7 +31,7 @@ static void run_bind(const char *dev, const char *how)
 		execl(path, "via-bind", dev, how, NULL);
 	}
 	execlp("via-bind", "via-bind", dev, how, NULL);
-	fprintf(stderr, "via: cannot run via-bind: %s\n", strerror(errno));
+	warn_msg(MSG_VIA_BIND, strerror(errno));
 	_exit(REFUSED);
 }
 
@@ -43,7 +44,7 @@ static int bind_status(const char *dev, const char *how, int to)
 	fflush(stdout);
 	pid = fork();
 	if (pid < 0)
-		die("cannot start via-bind: %s", strerror(errno));
+		die(MSG_VIA_BIND, strerror(errno));
 	if (!pid) {
 		if (to >= 0)
 			dup2(to, STDOUT_FILENO);
@@ -69,7 +70,7 @@ static int show_json(const char *dev)
 	ssize_t n;
 
 	if (pipe(fd))
-		die("no pipe: %s", strerror(errno));
+		die(MSG_VIA_PIPE, strerror(errno));
 	ret = bind_status(dev, NULL, fd[1]);
 	n = read(fd[0], line, sizeof(line) - 1);
 	close(fd[0]);
@@ -77,7 +78,7 @@ static int show_json(const char *dev)
 		return ret;
 	if (n <= 0 || sscanf(line, "%63s %63[^ ] interface %63[^,], driver %63[^,], native driver %63s",
 			     pci, id, iface, now, native) != 5)
-		die("what via-bind says is not understood: %s", line);
+		die(MSG_VIA_BIND_SAYS, line);
 	id[strlen(id) - 1] = '\0';
 	json_begin(&out);
 	json_object(&out);
@@ -100,7 +101,7 @@ static int act(struct words *w, const char *how)
 
 	no_more_words(w);
 	if (*dev == '-')
-		usage_error("'%s' is no card", dev);
+		usage_error(MSG_USAGE_NO_CARD, dev);
 	if (!how && out.file)
 		return show_json(dev);
 	return bind_status(dev, how, -1);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/msg.h"
+#include "messages.h"
 #include "via.h"
 
 struct shown {
@@ -50,9 +51,9 @@ static int show(struct words *w)
 		      &s);
 	json_end(&out);
 	if (ret)
-		die("cannot show the limits: %s", nl_error(ret));
+		die(MSG_VIA_LIMITS, nl_error(ret));
 	if (s.name && !s.n)
-		die("there is no limit '%s'", s.name);
+		die(MSG_VIA_NO_LIMIT, s.name);
 	return DONE;
 }
 
@@ -87,7 +88,7 @@ int limit_change(const char *name, const char *value)
 	mnl_attr_put_u64(nlh, VIA_NL_A_LIMIT_VALUE, number);
 	ret = nl_call(nlh, NULL, NULL);
 	if (ret)
-		warn_msg("cannot set the limit %s: %s", name, nl_error(ret));
+		warn_msg(MSG_VIA_LIMIT, name, nl_error(ret));
 	return ret ? -EPERM : 0;
 }
 
@@ -100,7 +101,7 @@ static int set(struct words *w)
 	no_more_words(w);
 	ret = limit_change(name, value);
 	if (ret == -EINVAL)
-		usage_error("%s %s: a limit is a number", name, value);
+		usage_error(MSG_USAGE_LIMIT, name, value);
 	return ret ? REFUSED : DONE;
 }
 

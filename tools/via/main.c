@@ -10,6 +10,7 @@
 #include "common/msg.h"
 #include "common/netns.h"
 #include "common/version.h"
+#include "messages.h"
 #include "via.h"
 
 struct json out = { .form = JSON_ARRAY };
@@ -22,7 +23,7 @@ void usage_error(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	warn_msg("%s (see via help)", line);
+	warn_msg(strchr(line, '\n') ? "%s" : "%s\n" MSG_SEE_HELP, line);
 	exit(USAGE);
 }
 
@@ -39,14 +40,14 @@ const char *need_word(struct words *w, const char *what)
 	const char *word = next_word(w);
 
 	if (!word)
-		usage_error("%s is missing", what);
+		usage_error(MSG_USAGE_MISSING, what);
 	return word;
 }
 
 void no_more_words(struct words *w)
 {
 	if (w->n)
-		usage_error("what is '%s'?", *w->word);
+		usage_error(MSG_USAGE_WORD, *w->word);
 }
 
 /* By its name, or a beginning that only it has; else USAGE. */
@@ -62,18 +63,18 @@ static const struct command *find_command(const struct command *list,
 		if (!strcmp(c->name, name))
 			return c;
 		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s",
-			 *all ? ", " : "", c->name);
+			 *all ? " " : "", c->name);
 		if (!len || strncmp(c->name, name, len))
 			continue;
 		snprintf(like + strlen(like), sizeof(like) - strlen(like), "%s%s",
-			 *like ? ", " : "", c->name);
+			 *like ? " " : "", c->name);
 		found = c;
 		n++;
 	}
 	if (n == 1)
 		return found;
-	usage_error(n ? "'%s' may be more than one %s: %s" :
-			"'%s' is no %s: %s", name, what, n ? like : all);
+	usage_error(n ? MSG_USAGE_MANY : MSG_USAGE_NONE, name, what,
+		    n ? like : all);
 }
 
 int run_command(const struct command *list, const char *what, struct words *w)
@@ -156,6 +157,6 @@ int main(int argc, char **argv)
 	ret = run_object(&w);
 	nl_close();
 	if (fflush(stdout) || ferror(stdout))
-		die("cannot write: %s", strerror(errno));
+		die(MSG_VIA_WRITE, strerror(errno));
 	return ret;
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "common/msg.h"
+#include "messages.h"
 #include "via.h"
 
 static void stamp(void)
@@ -89,7 +90,7 @@ static void one(uint8_t cmd, struct nlattr **attrs, void *arg)
 
 static void lost(void)
 {
-	warn_msg("more has happened than could be told");
+	warn_msg(MSG_EVENTS_LOST);
 }
 
 static int monitor(struct words *w, bool nics, bool peers)
@@ -100,14 +101,14 @@ static int monitor(struct words *w, bool nics, bool peers)
 	nl_need();
 	ret = nics ? nl_join(VIA_NL_GROUP_NIC) : 0;
 	if (ret)
-		die("cannot listen: %s", strerror(-ret));
+		die(MSG_EVENTS, strerror(-ret));
 	ret = peers ? nl_join(VIA_NL_GROUP_PEER) : 0;
 	if (ret && !nics)
-		die("cannot listen for hosts: %s", strerror(-ret));
+		die(MSG_EVENTS_HOSTS, strerror(-ret));
 	if (ret)
-		warn_msg("without what happens with hosts: %s", strerror(-ret));
+		warn_msg(MSG_EVENTS_HOSTS, strerror(-ret));
 	out.form = JSON_LINES;
-	die("cannot listen any more: %s", strerror(-nl_events(one, lost, NULL)));
+	die(MSG_EVENTS, strerror(-nl_events(one, lost, NULL)));
 }
 
 static int all(struct words *w)

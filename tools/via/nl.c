@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../vipl/messages.h"
 #include "common/agent.h"
 #include "common/msg.h"
+#include "messages.h"
 #include "nl.h"
 
 #define ROOM		(64 * 1024)	/* of a message that is sent */
@@ -65,7 +65,7 @@ static void connect_kernel(void)
 		return;
 	sock = mnl_socket_open2(NETLINK_GENERIC, SOCK_CLOEXEC);
 	if (!sock || mnl_socket_bind(sock, 0, MNL_SOCKET_AUTOPID) < 0)
-		die("cannot open a netlink socket: %s", strerror(errno));
+		die(MSG_VIA_NETLINK, strerror(errno));
 	mnl_socket_setsockopt(sock, NETLINK_EXT_ACK, &one, sizeof(one));
 	mnl_socket_setsockopt(sock, NETLINK_CAP_ACK, &one, sizeof(one));
 }
@@ -212,7 +212,12 @@ int nl_call(struct nlmsghdr *nlh, nl_answer *answer, void *arg)
 
 const char *nl_error(int err)
 {
-	return *reason ? reason : strerror(-err);
+	static char denied[64];
+
+	if (*reason || err != -EPERM)
+		return *reason ? reason : strerror(-err);
+	snprintf(denied, sizeof(denied), MSG_VIA_DENIED, strerror(-err));
+	return denied;
 }
 
 static void take_groups(const struct nlattr *nest)
@@ -257,10 +262,10 @@ bool nl_open(void)
 	mnl_attr_put_strz(nlh, CTRL_ATTR_FAMILY_NAME, VIA_NL_NAME);
 	ret = nl_call(nlh, take_family, NULL);
 	if (ret && ret != -ENOENT)
-		die("cannot ask for the netlink family: %s", nl_error(ret));
+		die(MSG_VIA_FAMILY, nl_error(ret));
 	/* The module itself: a folder may stand in place of its class. */
 	if (!family && !access("/sys/module/via_ka", F_OK))
-		die("the loaded kernel agent is older than this program\n" MSG_TOOLS_RELEASE);
+		die(MSG_VIA_OLD_AGENT);
 	return family;
 }
 

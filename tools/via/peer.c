@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/msg.h"
+#include "messages.h"
 #include "via.h"
 #include "uapi/via.h"
 
@@ -62,21 +63,19 @@ bool read_key(const char *file, uint8_t *key)
 	bool ok;
 
 	if (fd < 0) {
-		warn_msg("%s: %s", file, strerror(errno));
+		warn_msg(MSG_VIA_FILE, file, strerror(errno));
 		return false;
 	}
 	if (own && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
 	    st.st_mode & 0077)
-		warn_msg("%s: a key that others than its owner may read: chmod 600",
-			 file);
+		warn_msg(MSG_VIA_KEY_OPEN, file, file);
 	len = read_all(fd, text, sizeof(text));
 	if (own)
 		close(fd);
 	ok = len > 0 && parse_key(text, len, key);
 	explicit_bzero(text, sizeof(text));
 	if (!ok)
-		warn_msg("%s: no key: %d hexadecimal digits, as via peer genkey writes them",
-			 file, 2 * VIA_NL_KEY_LEN);
+		warn_msg(MSG_VIA_KEY_BAD, file, 2 * VIA_NL_KEY_LEN);
 	return ok;
 }
 
@@ -86,9 +85,9 @@ static int genkey(struct words *w)
 
 	no_more_words(w);
 	if (getrandom(key, sizeof(key), 0) != sizeof(key))
-		die("no random numbers: %s", strerror(errno));
+		die(MSG_VIA_RANDOM, strerror(errno));
 	if (isatty(STDOUT_FILENO))
-		warn_msg("a key on a terminal; better: umask 077; via peer genkey >FILE");
+		warn_msg(MSG_VIA_KEY_SHOWN);
 	for (unsigned int i = 0; i < sizeof(key); i++)
 		printf("%02x", key[i]);
 	printf("\n");
@@ -148,8 +147,7 @@ static bool show_nic(const struct nic *nic)
 		return false;
 	/* It has gone, which is no failure of a list of all. */
 	if (ret && ret != -ENODEV)
-		die("cannot show the hosts of %s: %s", nic->name,
-		    nl_error(ret));
+		die(MSG_VIA_HOSTS, nic->name, nl_error(ret));
 	if (!out.file && !nic->listed)
 		printf("%s %s\n", nic->name, peers_unlisted(nic));
 	else if (!out.file && !nic->peers)
@@ -178,7 +176,7 @@ static int show(struct words *w)
 	if (!what)
 		free(nic);
 	if (!whole)
-		die("a list changed while it was read: some hosts may be missing or there twice");
+		die(MSG_VIA_HOSTS_CHANGED);
 	return DONE;
 }
 
@@ -195,8 +193,7 @@ static int finish(struct nlmsghdr *nlh, const struct nic *nic)
 	int ret = nl_call(nlh, NULL, NULL);
 
 	if (ret)
-		warn_msg("%s: cannot change the list of hosts: %s", nic->name,
-			 nl_error(ret));
+		warn_msg(MSG_VIA_HOSTS_SET, nic->name, nl_error(ret));
 	return ret;
 }
 
@@ -252,8 +249,7 @@ int peers_any(const struct nic *nic)
 static void need_addr(const char *word, struct addr *a)
 {
 	if (!parse_addr(word, a))
-		usage_error("'%s' is no address such as 52:54:00:00:00:01, 192.0.2.1 or 2001:db8::/32",
-			    word);
+		usage_error(MSG_USAGE_HOST, word);
 }
 
 /* "all", or hosts, all of them well formed. */
@@ -263,7 +259,7 @@ static struct host *take_hosts(struct words *w, unsigned int *n)
 
 	*n = 0;
 	if (!w->n)
-		usage_error("the hosts are missing: addresses, or all");
+		usage_error(MSG_USAGE_HOSTS);
 	if (w->n == 1 && !strcmp(*w->word, "all")) {
 		next_word(w);
 		return host;
@@ -285,8 +281,7 @@ static int allow(struct words *w)
 	nic_need(what, &nic);
 	ret = n ? peers_set(&nic, host, n, false) : peers_any(&nic);
 	if (!ret && n && !nic.listed)
-		warn_msg("%s has a list of hosts now: no others may talk to it",
-			 nic.name);
+		warn_msg(MSG_VIA_HOSTS_ONLY, nic.name, nic.name);
 	free(host);
 	return ret ? REFUSED : DONE;
 }
@@ -326,8 +321,7 @@ static int key(struct words *w)
 	ret = peers_set(&nic, &host, 1, false);
 	explicit_bzero(&host, sizeof(host));
 	if (!ret && !nic.listed)
-		warn_msg("%s has a list of hosts now: no others may talk to it",
-			 nic.name);
+		warn_msg(MSG_VIA_HOSTS_ONLY, nic.name, nic.name);
 	return ret ? REFUSED : DONE;
 }
 

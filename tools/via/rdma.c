@@ -16,6 +16,7 @@
 
 #include "common/msg.h"
 #include "uapi/via.h"
+#include "messages.h"
 #include "via.h"
 
 #define DEVICES		"/sys/class/infiniband"
@@ -182,11 +183,14 @@ static int cannot_make(const struct nic *nic, int ret)
 	const char *why = strerror(-ret);
 
 	if (ret == -ENFILE)
-		why = "an RDMA device of another NIC has its name";
-	else if (ret != -EPERM && access("/sys/module/via_rdma", F_OK))
-		why = "no module via_rdma is loaded, nor does modprobe load one; "
-		      "it is for kernels with CONFIG_INFINIBAND";
-	warn_msg("cannot make a verbs device of %s: %s", nic->name, why);
+		why = MSG_VERBS_NAME;
+	if (ret == -ENFILE || ret == -EPERM ||
+	    !access("/sys/module/via_rdma", F_OK))
+		warn_msg(MSG_VERBS_MAKE, nic->name, why);
+	else if (geteuid())
+		warn_msg(MSG_VERBS_LOAD, nic->name);
+	else
+		warn_msg(MSG_VERBS_NO_MODULE, nic->name);
 	return ret;
 }
 
@@ -199,8 +203,7 @@ int verbs_make(const struct nic *nic)
 	if (*verbs_of(nic))
 		return 0;
 	if (!interface_of_nic(nic, ifname)) {
-		warn_msg("cannot make a verbs device of %s: no interface has its address",
-			 nic->name);
+		warn_msg(MSG_VERBS_INTERFACE, nic->name);
 		return -ENODEV;
 	}
 	if (access("/sys/module/via_rdma", F_OK))
@@ -213,8 +216,7 @@ int verbs_make(const struct nic *nic)
 	/* Its own, which /sys of another network namespace does not show? */
 	if (!device_find(nic->name, &d))
 		return 0;
-	warn_msg("cannot make a verbs device of %s: %s has one, of another VI NIC",
-		 nic->name, ifname);
+	warn_msg(MSG_VERBS_OTHER, nic->name, ifname);
 	return ret;
 }
 
@@ -235,7 +237,6 @@ int verbs_remove(const struct nic *nic)
 		ret = rdma_call(nlh, NULL, NULL);
 	}
 	if (ret)
-		warn_msg("cannot remove the verbs device %s of %s: %s", name,
-			 nic->name, strerror(-ret));
+		warn_msg(MSG_VERBS_REMOVE, name, strerror(-ret));
 	return ret;
 }

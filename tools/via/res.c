@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/msg.h"
+#include "messages.h"
 #include "via.h"
 #include "uapi/via.h"
 
@@ -253,9 +254,9 @@ static int show(const char *name, struct words *w)
 	}
 	json_end(&out);
 	if (ret == -EOPNOTSUPP)
-		die("the module via_ka that is loaded is older than this program, and does not tell objects");
+		die(MSG_VIA_OLD_AGENT);
 	if (ret)
-		die("cannot show objects: %s", nl_error(ret));
+		die(MSG_VIA_OBJECTS, nl_error(ret));
 	return DONE;
 }
 

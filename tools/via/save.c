@@ -13,6 +13,7 @@
 
 #include "common/msg.h"
 #include "uapi/via.h"
+#include "messages.h"
 #include "via.h"
 
 #define FILES	"/etc/mvia/*.conf"
@@ -38,7 +39,7 @@ static void print_limits(void)
 	ret = nl_call(nl_message(VIA_NL_CMD_LIMIT_GET, NLM_F_DUMP),
 		      print_limit, NULL);
 	if (ret)
-		die("cannot read the limits: %s", nl_error(ret));
+		die(MSG_SAVE_LIMITS, nl_error(ret));
 }
 
 /* The section of a VI NIC, without brackets. */
@@ -114,8 +115,7 @@ static void print_host(uint8_t cmd, struct nlattr **attrs, void *arg)
 		if (!find_key(list->section, host, file, sizeof(file))) {
 			snprintf(file, sizeof(file), "%s-%s.key",
 				 list->nic->name, host);
-			warn_msg("%s: the kernel does not tell the key of %s: put it into /etc/mvia/%s",
-				 list->nic->name, host, file);
+			warn_msg(MSG_SAVE_KEY, list->nic->name, host, file);
 			status = REFUSED;
 		}
 		printf(" key %s", file);
@@ -138,11 +138,9 @@ static void print_hosts(const struct list *list)
 	mnl_attr_put_strz(nlh, VIA_NL_A_NIC, list->nic->name);
 	ret = nl_call(nlh, print_host, (void *)list);
 	if (ret == -EINTR)
-		die("the list of %s changed while it was read: try again",
-		    list->nic->name);
+		die(MSG_SAVE_CHANGED, list->nic->name);
 	if (ret)
-		die("cannot read the hosts of %s: %s", list->nic->name,
-		    nl_error(ret));
+		die(MSG_VIA_HOSTS, list->nic->name, nl_error(ret));
 }
 
 static void print_nic(const struct nic *nic)
@@ -153,8 +151,7 @@ static void print_nic(const struct nic *nic)
 	if (nic->type == VIA_NIC_LOOPBACK)
 		return;
 	if (nic->type != VIA_NIC_UDP && !*nic->ifname) {
-		warn_msg("%s is left out: it has no interface in this network namespace",
-			 nic->name);
+		warn_msg(MSG_SAVE_LEFT_OUT, nic->name);
 		status = REFUSED;
 		return;
 	}
@@ -180,7 +177,7 @@ int do_save(struct words *w)
 
 	no_more_words(w);
 	if (out.file)
-		usage_error("via save prints a file: for JSON, via -j dev, peer or limit");
+		usage_error(MSG_USAGE_SAVE);
 	all = nic_list(&n);
 	printf("# Written by via save: see mvia.conf(5).\n");
 	print_limits();

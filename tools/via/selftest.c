@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "common/msg.h"
+#include "messages.h"
 #include "via.h"
 
 #define FRAMES		200
@@ -202,7 +203,7 @@ static void own_tests(int fd, const char *ifname, unsigned int n)
 	if (!ret)
 		ret = ethtool(fd, ifname, test);
 	if (ret)
-		die("cannot test %s: %s", ifname, strerror(-ret));
+		die(MSG_TEST_CARD, ifname, strerror(-ret));
 	for (i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "%.*s", ETH_GSTRING_LEN,
 			 (char *)names->data + i * ETH_GSTRING_LEN);
@@ -328,10 +329,10 @@ static void frames_between(const char *one, const char *two)
 
 	err = port_open(&a, one);
 	if (err)
-		die("cannot send frames on %s: %s", one, strerror(-err));
+		die(MSG_TEST_FRAMES, one, strerror(-err));
 	err = port_open(&b, two);
 	if (err)
-		die("cannot send frames on %s: %s", two, strerror(-err));
+		die(MSG_TEST_FRAMES, two, strerror(-err));
 	snprintf(name, sizeof(name), "frames to %s", two);
 	if (send_frames(&a, &b, why, sizeof(why)))
 		tell(name, PASSED, NULL);
@@ -357,7 +358,7 @@ static pid_t ping_start(const char *const *argv)
 	fflush(stdout);
 	pid = fork();
 	if (pid < 0)
-		die("cannot start viaping: %s", strerror(errno));
+		die(MSG_TEST_PING, strerror(errno));
 	if (pid)
 		return pid;
 	if (!freopen("/dev/null", "w", stdout))
@@ -370,7 +371,7 @@ static pid_t ping_start(const char *const *argv)
 		execv(path, (char *const *)argv);
 	}
 	execvp("viaping", (char *const *)argv);
-	fprintf(stderr, "via: cannot run viaping: %s\n", strerror(errno));
+	warn_msg(MSG_TEST_PING, strerror(errno));
 	_exit(REFUSED);
 }
 
@@ -458,17 +459,16 @@ int do_selftest(struct words *w)
 		ifname = nic.ifname;
 	}
 	if (other && !strcmp(other, ifname))
-		usage_error("'%s' is the same card", other);
+		usage_error(MSG_USAGE_SAME_CARD, other);
 	/* Here, and not in the middle of a report, if there is no agent. */
 	if (other && nic_find(other, &peer) && *peer.ifname)
 		other = peer.ifname;
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		die("no socket: %s", strerror(errno));
+		die(MSG_VIA_SOCKET, strerror(errno));
 	tests = test_count(fd, ifname);
 	if (!tests)
-		die("the driver of %s has no tests: see via driver native",
-		    ifname);
+		die(MSG_TEST_NONE, ifname);
 	json_begin(&out);
 	json_object(&out);
 	tell_card(fd, ifname);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/msg.h"
+#include "messages.h"
 #include "via.h"
 
 #ifndef VIA_CURSES
@@ -20,7 +21,7 @@
 int do_top(struct words *w)
 {
 	(void)w;
-	die("built without ncurses: as root, apt-get install libncurses-dev, and build again");
+	die(MSG_TOP_BUILT);
 }
 
 #else
@@ -93,7 +94,7 @@ static void take_vi(uint8_t cmd, struct nlattr **attrs, void *arg)
 		return;
 	all->vi = realloc(all->vi, (all->n + 1) * sizeof(*all->vi));
 	if (!all->vi)
-		die("out of memory");
+		die(MSG_VIA_MEMORY);
 	v = &all->vi[all->n++];
 	memset(v, 0, sizeof(*v));
 	snprintf(v->nic, sizeof(v->nic), "%s",
@@ -321,10 +322,10 @@ int do_top(struct words *w)
 	top.what = next_word(w);
 	no_more_words(w);
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
-		die("via top needs a terminal; via stat -i 1 prints lines");
+		die(MSG_TOP_TERMINAL);
 	top.agent = nl_open();
 	if (!newterm(NULL, stdout, stdin))
-		die("the terminal's type is unknown: TERM=%s",
+		die(MSG_TOP_TYPE,
 		    getenv("TERM") ? getenv("TERM") : "");
 	/* What ends the program gives the terminal back first. */
 	msg_before = terminal_back;

@@ -46,16 +46,16 @@ def dev(node):
     if shown(node, "dev show eth0") != [nic]:
         raise StepFailed("one NIC is shown in another way")
     expect(node, f"{VIA} dev detach eth0")
-    expect(node, f"{VIA} dev show eth0", 1, "via dev attach makes one")
+    expect(node, f"{VIA} dev show eth0", 1, "via dev attach eth0")
     expect(node, f"{VIA} de a eth0")
-    expect(node, f"{VIA} dev attach eth0", 1, "a VI NIC already: via_eth0")
+    expect(node, f"{VIA} dev attach eth0", 1, "VI NIC is via_eth0")
     # By whatever name the interface has now.
     node.sh("ip link set eth0 down; ip link set eth0 name lan9")
-    expect(node, f"{VIA} dev attach lan9", 1, "a VI NIC already: via_eth0")
+    expect(node, f"{VIA} dev attach lan9", 1, "VI NIC is via_eth0")
     node.sh("ip link set lan9 name eth0; ip link set eth0 up")
     expect(node, f"{VIA} dev attach lo", 1, "cannot be a VI NIC")
     expect(node, f"{VIA} dev attach nosuch0", 1, "no such interface")
-    expect(node, f"{VIA} dev attach eth0 driver via_none", 1, "no module via_none")
+    expect(node, f"{VIA} dev attach eth0 driver via_none", 1, "module via_none")
     expect(node, f"{VIA} dev detach via_lo", 1, "its driver's")
     expect(node, f"{VIA} dev detach nosuch0", 1, "no VI NIC nosuch0")
 
@@ -194,7 +194,7 @@ def save(node):
                f"{VIA} apply /tmp/saved && {VIA} save | diff /tmp/saved -")
     conf(key)
     expect(node, f"rm /etc/mvia/eth0.conf; {VIA} save", 1,
-           "does not tell the key")
+           "keeps the key")
     conf("allow = all\n")
     expect(node, "rm /etc/mvia/eth0.conf")
     if saved() != before:
