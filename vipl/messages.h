@@ -16,6 +16,7 @@
 #define MSG_ONE_LIBRARY		"as root: install libvipl1 and its plug-ins of one release"
 #define MSG_TOOLS_RELEASE	"as root: install mvia-dkms and mvia-tools of one release"
 #define MSG_PLUGINS		"as root: apt-get install libvipl1-plugins"
+#define MSG_OTHER_PLUGINS	"use shm:0 or ofi:tcp; as root: apt-get install libvipl1-plugins"
 #define MSG_VIAINFO		"give a name that viainfo lists, such as shm:0"
 
 /* Names of devices */

@@ -52,13 +52,16 @@ int vipl_plugin_dir(char *dir, size_t size)
 	return fits && *dir == '/' ? 0 : -1;
 }
 
-/* With the package's plug-ins there, the name is what is wrong. */
-static const char *no_plugin_remedy(const char *dir)
+/* With the package's plug-ins there, or another name, the name is wrong. */
+static const char *no_plugin_remedy(const char *dir, const char *name)
 {
 	char path[PATH_MAX + sizeof("/shm.so")];
 
 	snprintf(path, sizeof(path), "%s/shm.so", dir);
-	return sys_exists(path) ? MSG_VIAINFO : MSG_PLUGINS;
+	if (sys_exists(path))
+		return MSG_VIAINFO;
+	return !strcmp(name, "shm") || !strcmp(name, "ofi") ?
+	       MSG_PLUGINS : MSG_OTHER_PLUGINS;
 }
 
 vipl_provider_entry *vipl_plugin(const char *name)
@@ -78,7 +81,7 @@ vipl_provider_entry *vipl_plugin(const char *name)
 	}
 	snprintf(path, sizeof(path), "%s/%s.so", dir, name);
 	if (!sys_exists(path)) {
-		vipl_msg(MSG_NO_PLUGIN, name, path, no_plugin_remedy(dir));
+		vipl_msg(MSG_NO_PLUGIN, name, path, no_plugin_remedy(dir, name));
 		return NULL;
 	}
 	so = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

@@ -163,7 +163,7 @@ def of_list(path):
                     "%s", "INTERFACE")
                 for r in REMEDIES if r.startswith("MSG_AS_ROOT"))
             if "provider" in text:
-                remedy = listed(path)["MSG_PLUGINS"]
+                remedy = listed(path)["MSG_OTHER_PLUGINS"]
             text = text[:-2] + remedy
         yield before(name, text) + text
 
@@ -186,7 +186,7 @@ def reference():
 
 # Second lines that are chosen when the program runs.
 REMEDIES = ("MSG_AS_ROOT_MODULES", "MSG_AS_ROOT_ATTACH", "MSG_LOAD_LO",
-            "MSG_ATTACH_UDP", "MSG_TOOLS_RELEASE")
+            "MSG_ATTACH_UDP", "MSG_TOOLS_RELEASE", "MSG_OTHER_PLUGINS")
 
 
 def too_wide(where, text, prefix, reason=8):

@@ -22,7 +22,7 @@ int netns_enter(const char *name)
 	old = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (old < 0 || fd < 0)
-		die("network namespace %s: %s (see 'ip netns')", path,
+		die("no network namespace %s: %s\nip netns lists those that there are", path,
 		    strerror(errno));
 	if (setns(fd, CLONE_NEWNET))
 		die("cannot enter network namespace %s: %s", path,
