@@ -132,6 +132,7 @@ all: modules user
 -include tools/lab/Makefile.inc
 -include packaging/Makefile.inc
 -include tests/unit/Makefile.inc
+-include tests/via/Makefile.inc
 -include tests/fuzz/Makefile.inc
 -include tests/conformance/Makefile.inc
 -include tests/samples/Makefile.inc

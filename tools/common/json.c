@@ -109,6 +109,22 @@ void json_bool(struct json *j, const char *name, bool value)
 		fputs(value ? "true" : "false", j->file);
 }
 
+void json_members(struct json *j, const char *name)
+{
+	if (!member(j, name))
+		return;
+	fputc('{', j->file);
+	j->first = true;
+}
+
+void json_members_end(struct json *j)
+{
+	if (!j->file)
+		return;
+	fputc('}', j->file);
+	j->first = false;
+}
+
 void json_list(struct json *j, const char *name)
 {
 	if (!member(j, name))

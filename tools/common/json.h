@@ -38,6 +38,10 @@ void json_int(struct json *j, const char *name, int64_t value);
 void json_real(struct json *j, const char *name, double value, int decimals);
 void json_bool(struct json *j, const char *name, bool value);
 
+/* A member that is an object: the members until its end. */
+void json_members(struct json *j, const char *name);
+void json_members_end(struct json *j);
+
 /* A member that is an array of strings. */
 void json_list(struct json *j, const char *name);
 void json_item(struct json *j, const char *value);

@@ -27,6 +27,8 @@ static const struct {
 #include "counter_help.h"
 };
 
+bool stat_oneline;
+
 /* Of a counter; NULL: it is a newer module's. */
 static const char *help_of(const char *name)
 {
@@ -47,19 +49,22 @@ static bool is_gauge(const struct reading *r, const char *name)
 
 static void show_text(const struct reading *r, const struct reading *old)
 {
-	if (r->vi == OF_NIC)
-		printf("%s\n", r->nic);
-	else
-		printf("%s vi %" PRIu32 "\n", r->nic, r->vi);
+	/* As `ip -o`: "\" in place of the ends of lines. */
+	const char *line = stat_oneline ? "\\" : "\n";
+
+	printf("%s", r->nic);
+	if (r->vi != OF_NIC)
+		printf(" vi %" PRIu32, r->vi);
 	for (unsigned int i = 0; i < r->n; i++) {
 		const struct counter *c = &r->counter[i];
 		double each = old ? counter_rate(r, old, c->name) : 0;
 
 		if (!old || is_gauge(r, c->name))
-			printf("    %-24s %" PRIu64 "\n", c->name, c->value);
+			printf("%s    %-24s %" PRIu64, line, c->name, c->value);
 		else if (each > 0)
-			printf("    %-24s %.1f/s\n", c->name, each);
+			printf("%s    %-24s %.1f/s", line, c->name, each);
 	}
+	printf("\n");
 }
 
 static void show_json(const struct reading *r, const struct reading *old)

@@ -10,6 +10,9 @@
  */
 void stat_run(const char *name, int argc, char **argv, struct json *json);
 
+/* A NIC or VI and its counters are one line of text. */
+extern bool stat_oneline;
+
 /* The number behind @option, from 1 to 86400; any other ends the program. */
 uint64_t stat_number(const char *option, const char *text);
 

@@ -30,7 +30,7 @@ _via() {
 		esac
 	done
 	case "${#words[@]} ${words[*]:0:2}" in
-	0\ *) list='dev peer limit driver stat top res selftest monitor apply save help --json --pretty --netns --version --help' ;;
+	0\ *) list='dev peer limit driver stat top res selftest monitor apply save help --json --pretty --statistics --oneline --color --color=always --color=auto --color=never --netns --version --help' ;;
 	1\ dev) list='show attach detach' ;;
 	1\ peer) list='show allow deny key genkey' ;;
 	1\ limit) list='show set' ;;

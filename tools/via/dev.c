@@ -247,23 +247,26 @@ static void show_json(const struct nic *nic)
 		json_str(&out, "peers", peers_unlisted(nic));
 	if (*verbs_of(nic))
 		json_str(&out, "verbs", verbs_of(nic));
+	stats_show(nic->name, UINT32_MAX);
 	json_object_end(&out);
 }
 
 static void show_text(const struct nic *nic)
 {
-	printf("%s: ", nic->name);
+	put(COLOR_NIC, nic->name);
+	printf(": ");
 	if (nic->ifindex)
 		printf("interface %s ", *nic->ifname ? nic->ifname : "?");
-	printf("address %s driver %s mtu %u vis %u",
-	       addr_str(nic->addr.byte, nic->addr.len), nic->driver, nic->mtu,
-	       nic->vis);
+	printf("address ");
+	put_address(addr_str(nic->addr.byte, nic->addr.len));
+	printf(" driver %s mtu %u vis %u", nic->driver, nic->mtu, nic->vis);
 	if (nic->type != VIA_NIC_LOOPBACK && nic->listed)
 		printf(" peers %u", nic->peers);
 	else if (nic->type != VIA_NIC_LOOPBACK)
 		printf(" peers %s", peers_unlisted(nic));
 	if (*verbs_of(nic))
 		printf(" verbs %s", verbs_of(nic));
+	stats_show(nic->name, UINT32_MAX);
 	printf("\n");
 }
 
@@ -291,6 +294,7 @@ static int show(struct words *w)
 	nl_need();
 	if (what)
 		nic_need(what, &nic);
+	stats_read(what ? nic.name : NULL, false);
 	json_begin(&out);
 	nlh = nl_message(VIA_NL_CMD_NIC_GET, what ? 0 : NLM_F_DUMP);
 	if (what)

@@ -55,11 +55,11 @@ void help_all(FILE *to)
 	for (const struct about *a = abouts; a->name; a++)
 		fprintf(to, "  %-10s %s\n", a->name, a->text);
 	fprintf(to, "\n"
-	       "  -j, --json            JSON\n"
-	       "  -p, --pretty          JSON for people\n"
-	       "  -n, --netns NETNS     in this network namespace\n"
-	       "  -V, --version         print the release\n"
-	       "  -h, --help            show this text\n\n"
+	       "  -j, --json         JSON               -p, --pretty       JSON for people\n"
+	       "  -s, --statistics   counters, too      -o, --oneline      an object a line\n"
+	       "  -c, --color[=WHEN] WHEN: always, never; auto: on a terminal, the default\n"
+	       "  -n, --netns NETNS  in this network namespace\n"
+	       "  -V, --version      the release        -h, --help         this text\n\n"
 	       "Words may be shortened: via de s.  The status is 0, 1 if it was refused,\n"
 	       "2 for a wrong command line.\n");
 }

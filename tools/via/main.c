@@ -9,6 +9,7 @@
 
 #include "common/msg.h"
 #include "common/netns.h"
+#include "common/stat.h"
 #include "common/version.h"
 #include "messages.h"
 #include "via.h"
@@ -129,6 +130,9 @@ int main(int argc, char **argv)
 		{ "json", no_argument, NULL, 'j' },
 		{ "pretty", no_argument, NULL, 'p' },
 		{ "netns", required_argument, NULL, 'n' },
+		{ "statistics", no_argument, NULL, 's' },
+		{ "oneline", no_argument, NULL, 'o' },
+		{ "color", optional_argument, NULL, 'c' },
 		{ "version", no_argument, NULL, 'V' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -137,11 +141,14 @@ int main(int argc, char **argv)
 	struct words w;
 	int c, ret;
 
-	while ((c = getopt_long(argc, argv, "+jpn:Vh", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+jpn:soc::Vh", longs, NULL)) != -1) {
 		switch (c) {
 		case 'j': out.file = stdout; break;
 		case 'p': out.file = stdout; out.form = JSON_PRETTY; break;
 		case 'n': netns = optarg; break;
+		case 's': show_stats = true; break;
+		case 'o': show_oneline = stat_oneline = true; break;
+		case 'c': color_option(optarg); break;
 		case 'V': print_version("via");
 		case 'h': help_all(stdout); return DONE;
 		default: return USAGE;

@@ -26,6 +26,7 @@
 #define MSG_USAGE_HOST		"'%.48s' is no address\n" \
 				"such as 52:54:00:00:00:01, 192.0.2.1 or 2001:db8::/32"
 #define MSG_USAGE_HOSTS		"the hosts are missing: addresses, or all"
+#define MSG_USAGE_COLOR		"-c takes always, auto or never, not '%.24s'"
 #define MSG_USAGE_SAVE		"via save prints a file, not JSON\n" \
 				"for JSON: via -j dev, via -j peer or via -j limit"
 

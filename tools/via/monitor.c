@@ -38,10 +38,13 @@ static void nic_event(struct nlattr **attrs, const char *event)
 		json_str(&out, "ifname", nic.ifname);
 	json_str(&out, "address", addr_str(nic.addr.byte, nic.addr.len));
 	json_object_end(&out);
-	if (!out.file)
-		printf("%s %s%s%s %s\n", event, nic.name,
-		       *nic.ifname ? " interface " : "", nic.ifname,
-		       addr_str(nic.addr.byte, nic.addr.len));
+	if (out.file)
+		return;
+	printf("%s ", event);
+	put(COLOR_NIC, nic.name);
+	printf("%s%s ", *nic.ifname ? " interface " : "", nic.ifname);
+	put_address(addr_str(nic.addr.byte, nic.addr.len));
+	printf("\n");
 }
 
 static void peer_event(struct nlattr **attrs)
@@ -66,9 +69,14 @@ static void peer_event(struct nlattr **attrs)
 	json_str(&out, "nic", mnl_attr_get_str(attrs[VIA_NL_A_NIC]));
 	json_str(&out, "address", text);
 	json_object_end(&out);
-	if (!out.file)
-		printf("%s %s %s\n", name,
-		       mnl_attr_get_str(attrs[VIA_NL_A_NIC]), text);
+	if (out.file)
+		return;
+	put(event == VIA_NL_PEER_UP ? COLOR_GOOD : COLOR_BAD, name);
+	printf(" ");
+	put(COLOR_NIC, mnl_attr_get_str(attrs[VIA_NL_A_NIC]));
+	printf(" ");
+	put_address(text);
+	printf("\n");
 }
 
 static void one(uint8_t cmd, struct nlattr **attrs, void *arg)

@@ -130,9 +130,12 @@ static void show_one(uint8_t cmd, struct nlattr **attrs, void *arg)
 	json_str(&out, "address", text);
 	json_bool(&out, "key", keyed);
 	json_object_end(&out);
-	if (!out.file)
-		printf("%s %s%s\n", nic->name, text,
-		       keyed ? " key set" : "");
+	if (out.file)
+		return;
+	put(COLOR_NIC, nic->name);
+	printf(" ");
+	put_address(text);
+	printf("%s\n", keyed ? " key set" : "");
 }
 
 /* False: the list changed meanwhile. */

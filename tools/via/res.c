@@ -51,13 +51,43 @@ static void tell_word(const char *name, const char *word)
 		printf(" %s %s", name, word);
 }
 
+static const char *state_name(uint32_t state)
+{
+	switch (state) {
+	case VIA_STATE_IDLE: return "idle";
+	case VIA_STATE_PENDING: return "pending";
+	case VIA_STATE_CONNECTED: return "connected";
+	case VIA_STATE_ERROR: return "error";
+	default: return "unknown";
+	}
+}
+
 static void tell_host(struct nlattr **attrs)
 {
 	const struct nlattr *a = attrs[VIA_NL_A_REMOTE];
+	const char *text;
 
-	if (a && mnl_attr_get_payload_len(a) <= VIA_NL_ADDR_MAX)
-		tell_word("peer", addr_str(mnl_attr_get_payload(a),
-					   mnl_attr_get_payload_len(a)));
+	if (!a || mnl_attr_get_payload_len(a) > VIA_NL_ADDR_MAX)
+		return;
+	text = addr_str(mnl_attr_get_payload(a), mnl_attr_get_payload_len(a));
+	if (out.file) {
+		json_str(&out, "peer", text);
+	} else {
+		printf(" peer ");
+		put_address(text);
+	}
+}
+
+static void tell_state(uint32_t state)
+{
+	if (out.file) {
+		json_str(&out, "state", state_name(state));
+	} else {
+		printf(" state ");
+		put(state == VIA_STATE_CONNECTED ? COLOR_GOOD :
+		    state == VIA_STATE_ERROR ? COLOR_BAD : COLOR_NONE,
+		    state_name(state));
+	}
 }
 
 /*
@@ -112,17 +142,6 @@ static void tell_owner(struct nlattr **attrs)
 		tell_word("comm", comm_str(attrs[VIA_NL_A_COMM]));
 }
 
-static const char *state_name(uint32_t state)
-{
-	switch (state) {
-	case VIA_STATE_IDLE: return "idle";
-	case VIA_STATE_PENDING: return "pending";
-	case VIA_STATE_CONNECTED: return "connected";
-	case VIA_STATE_ERROR: return "error";
-	default: return "unknown";
-	}
-}
-
 static const char *level_name(uint32_t level)
 {
 	switch (level) {
@@ -158,7 +177,7 @@ static const char *conn_name(uint32_t kind)
 static void tell_vi(struct nlattr **attrs)
 {
 	tell(attrs, VIA_NL_A_VI, "vi", "vi");
-	tell_word("state", state_name(number(attrs, VIA_NL_A_STATE)));
+	tell_state(number(attrs, VIA_NL_A_STATE));
 	tell_word("level", level_name(number(attrs, VIA_NL_A_LEVEL)));
 	tell_host(attrs);
 	tell(attrs, VIA_NL_A_SEND_POSTED, "send", "send_posted");
@@ -220,11 +239,14 @@ static void show_one(uint8_t cmd, struct nlattr **attrs, void *arg)
 		json_str(&out, "res", k->name);
 		json_str(&out, "nic", nic);
 	} else {
-		printf("%s %s", k->name, nic);
+		printf("%s ", k->name);
+		put(COLOR_NIC, nic);
 	}
 	tell64(attrs, VIA_NL_A_HANDLE, "handle");
 	k->tell(attrs);
 	tell_owner(attrs);
+	if (k->tell == tell_vi)
+		stats_show(nic, number(attrs, VIA_NL_A_VI));
 	json_object_end(&out);
 	if (!out.file)
 		putchar('\n');
@@ -243,6 +265,8 @@ static int show(const char *name, struct words *w)
 	nl_need();
 	if (what)
 		nic_need(what, &nic);
+	if (!name || !strcmp(name, "vi"))
+		stats_read(what ? nic.name : NULL, true);
 	json_begin(&out);
 	for (k = kinds; k->name && !ret; k++) {
 		if (name && strcmp(name, k->name))

@@ -39,6 +39,26 @@ struct command {
 /* The next word as a command of the list, its first one without a word. */
 int run_command(const struct command *list, const char *what, struct words *w);
 
+/* -s, -o: counters beside objects; one line for each object. */
+extern bool show_stats, show_oneline;
+
+/* Reads the counters of that VI NIC or of all (NULL) if -s is set. */
+void stats_read(const char *nic, bool vis);
+/* Those of a VI NIC (vi: UINT32_MAX) or a VI, behind its line or as a member. */
+void stats_show(const char *nic, uint32_t vi);
+
+/* -c: what stands behind it, or NULL. */
+void color_option(const char *when);
+enum color {
+	COLOR_NONE, COLOR_NIC, COLOR_MAC, COLOR_IP4, COLOR_IP6, COLOR_GOOD,
+	COLOR_BAD,
+};
+
+/* Text in its colour if the output has colours. */
+void put(enum color color, const char *text);
+/* An address, in the colour of its kind. */
+void put_address(const char *text);
+
 void help_all(FILE *to);
 /* False: there is no such object. */
 bool help_object(const char *object);
