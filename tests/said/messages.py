@@ -58,7 +58,7 @@ them, too, without the kernel agent.
 """,
     "providers/messages.h": """## Plug-ins
 
-The messages of [shm](../man/vipl_shm.7) and [ofi](../man/vipl_ofi.7) begin with `vipl:`, too.
+The messages of [shm](../man/vipl_shm.7) and [ofi](../howto/ofi.md) begin with `vipl:`, too.
 """,
     "tools/via/messages.h": """## via
 
@@ -165,7 +165,8 @@ def of_list(path):
             if "provider" in text:
                 remedy = listed(path)["MSG_OTHER_PLUGINS"]
             text = text[:-2] + remedy
-        yield before(name, text) + text
+        # /etc/mvia/mvia.conf:12
+        yield re.sub(r"^/\S+:\d+", "NAME:NUMBER", before(name, text)) + text
 
 
 def before(name, text):
