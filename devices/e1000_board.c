@@ -99,7 +99,7 @@ void e1000_pcie_bus(struct via_native *n)
 	pcie_capability_clear_word(n->pdev, PCI_EXP_LNKCTL, bits);
 	if (up)
 		pcie_capability_clear_word(up, PCI_EXP_LNKCTL, bits);
-	dev_info(&n->pdev->dev, "ASPM is off, which this chip does not bear\n");
+	dev_info(&n->pdev->dev, "ASPM is off: this chip does not work with it\n");
 }
 
 /* The EEPROM. */

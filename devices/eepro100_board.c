@@ -99,7 +99,7 @@ void eepro_eeprom_read(struct via_native *n, struct eepro_eeprom *e)
 	if (sum != EEPROM_SUM)
 		dev_warn(&n->pdev->dev, "the EEPROM's checksum is wrong\n");
 	if (e->standby)
-		dev_info(&n->pdev->dev, "the EEPROM allows standby, in which a chip may lose a resume: each has a NOP before it\n");
+		dev_info(&n->pdev->dev, "the EEPROM allows standby: each resume has a NOP before it\n");
 	eth_hw_addr_set(n->dev, mac);
 }
 

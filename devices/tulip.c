@@ -519,7 +519,7 @@ static int tulip_identify(struct via_native *n)
 		return -ENODEV;
 	}
 	if (t->phy < 0 && t->media.sym)
-		dev_warn(&n->pdev->dev, "the board's 100BASE-TX is the chip's own symbol port, which this driver does not use: 10BASE-T only\n");
+		dev_warn(&n->pdev->dev, "10BASE-T only: the driver does not use the chip's own symbol port\n");
 	return 0;
 }
 

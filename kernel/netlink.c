@@ -172,7 +172,7 @@ static int attach(struct sk_buff *skb, struct genl_info *info)
 
 	if (!index && !addr) {
 		NL_SET_ERR_MSG(info->extack,
-			       "the index of the interface, or an address, is missing");
+			       "the interface or the address is missing");
 		return -EINVAL;
 	}
 	if (index)
@@ -187,18 +187,18 @@ static int attach(struct sk_buff *skb, struct genl_info *info)
 	if (!ops) {
 		if (driver)
 			NL_SET_ERR_MSG(info->extack,
-				       "no module of this name is loaded that makes VI NICs");
+				       "no such module of VI NICs is loaded");
 		else if (addr)
 			NL_SET_ERR_MSG(info->extack,
-				       "no module is loaded that makes addresses VI NICs: modprobe via_udp");
+				       "no module loaded: modprobe via_udp");
 		else
 			NL_SET_ERR_MSG(info->extack,
-				       "no module is loaded that makes interfaces VI NICs: modprobe via_netdev");
+				       "no module loaded: modprobe via_netdev");
 		return -EPROTONOSUPPORT;
 	}
 	if (addr && !ops->addresses) {
 		NL_SET_ERR_MSG(info->extack,
-			       "this module makes interfaces VI NICs, not addresses");
+			       "this module is for interfaces, not addresses");
 		ret = -EINVAL;
 	} else {
 		ret = ops->attach(genl_info_net(info), &to, &why);
@@ -235,7 +235,7 @@ static int detach(struct sk_buff *skb, struct genl_info *info)
 	if (!ops) {
 		via_nic_put(nic);
 		NL_SET_ERR_MSG(info->extack,
-			       "the VI NIC is its driver's, and goes with that");
+			       "the VI NIC is its driver's: unload that");
 		return -EOPNOTSUPP;
 	}
 	ret = ops->detach(genl_info_net(info), nic, &why);
@@ -276,13 +276,13 @@ static int limit_set(struct sk_buff *skb, struct genl_info *info)
 
 	if (!name || !value) {
 		NL_SET_ERR_MSG(info->extack,
-			       "the name of the limit, or its value, is missing");
+			       "the limit's name or value is missing");
 		return -EINVAL;
 	}
 	/* It is what lets a process pass the limits. */
 	if (!netlink_capable(skb, CAP_SYS_RESOURCE)) {
 		NL_SET_ERR_MSG(info->extack,
-			       "limits of users take CAP_SYS_RESOURCE in the initial user namespace, too");
+			       "needs CAP_SYS_RESOURCE of the host");
 		return -EPERM;
 	}
 	for (i = 0; i < VIA_QUOTAS; i++) {

@@ -33,9 +33,9 @@ int via_nl_refuse(struct netlink_ext_ack *extack, enum via_refusal why,
 {
 	static const char * const words[VIA_REFUSALS] = {
 		[VIA_REFUSE_NO_INTERFACE] =
-			"no interface with this index in this network namespace",
+			"no such interface in this network namespace",
 		[VIA_REFUSE_KIND] =
-			"this interface cannot be a VI NIC: no Ethernet interface with an address of its own",
+			"cannot be a VI NIC: no Ethernet address",
 		[VIA_REFUSE_ATTACHED] = "the interface is a VI NIC already",
 		[VIA_REFUSE_OWN_DRIVER] =
 			"the interface is a VI NIC by its own driver",
@@ -43,20 +43,20 @@ int via_nl_refuse(struct netlink_ext_ack *extack, enum via_refusal why,
 		[VIA_REFUSE_TWICE] = "the same address twice",
 		[VIA_REFUSE_MANY] = "more hosts than a list may have",
 		[VIA_REFUSE_NO_LIST] =
-			"the VI NIC has no list of hosts: all may talk to it",
+			"no list of hosts: all hosts may use it",
 		[VIA_REFUSE_NOT_LISTED] = "a host that is not on the list",
 		[VIA_REFUSE_PREFIX] =
-			"no prefix of addresses of this VI NIC's network",
+			"no prefix of addresses of this NIC's network",
 		[VIA_REFUSE_PREFIX_KEY] =
 			"a key is of one host, not of a prefix",
 		[VIA_REFUSE_NEEDS_ADDR] =
 			"an address of IPv4 or IPv6 is to be named",
 		[VIA_REFUSE_NOT_OURS] =
-			"no address of this host in this network namespace",
+			"no address of this host in this namespace",
 		[VIA_REFUSE_PORT] =
 			"the port of this address is in use",
 		[VIA_REFUSE_LISTS] =
-			"this network namespace has as many lists of hosts as it may",
+			"too many lists in this network namespace",
 	};
 
 	if (err && why != VIA_REFUSE_NONE && extack)
@@ -73,7 +73,7 @@ struct via_nic *via_nl_nic(const struct net *net, struct nlattr **attrs,
 
 	if (!name == !index) {
 		NL_SET_ERR_MSG(extack,
-			       "a VI NIC is to be named: by its name, or by the index of its interface");
+			       "give the VI NIC's name, or its interface");
 		return ERR_PTR(-EINVAL);
 	}
 	nic = via_nic_find(net, name ? nla_data(name) : NULL,

@@ -82,7 +82,7 @@ static int parse_peer(const struct nlattr *nest, const struct via_nic *nic,
 	}
 	if (nla_len(addr) != nic->addr_len) {
 		NL_SET_ERR_MSG_ATTR(extack, addr,
-				    "the address is not as long as the VI NIC's own");
+				    "the address is not as long as the NIC's");
 		return -EINVAL;
 	}
 	memcpy(rule->addr, nla_data(addr), nla_len(addr));

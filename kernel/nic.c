@@ -93,7 +93,7 @@ static void via_limit(const char *name, unsigned long *value,
 {
 	if (*value == allowed)
 		return;
-	pr_warn("via_ka: %s=%lu is not possible, %lu it is\n", name, *value,
+	pr_warn("via_ka: %s=%lu is out of range: %lu is used\n", name, *value,
 		allowed);
 	*value = allowed;
 }

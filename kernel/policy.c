@@ -194,7 +194,7 @@ void via_policy_log(const struct via_nic *nic)
 		pr_info_ratelimited("via_ka: %s: its list of hosts holds as before, %u of them\n",
 				    nic->name, n);
 	else if (listed)
-		pr_warn_ratelimited("via_ka: %s admits no host: its list is empty, or was set in another network namespace\n",
+		pr_warn_ratelimited("via_ka: %s admits no host; as root: via peer allow\n",
 				    nic->name);
 }
 

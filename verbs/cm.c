@@ -331,7 +331,7 @@ static void vr_cm_count_end(struct vr_qp *qp)
 		return;
 	case VIA_KERNEL_FAULT_LOCAL_RECEIVE:
 		vr_count(d, VR_NO_RECEIVE);
-		pr_info_ratelimited("%s: QP %u: a message found no receive posted, or one too short: the connection has ended\n",
+		pr_info_ratelimited("%s: QP %u: no receive was posted, or one too short; the connection ended\n",
 				    dev_name(&d->ib.dev), qp->ib.qp_num);
 		break;
 	case VIA_KERNEL_FAULT_LOCAL_ACCESS:

@@ -22,7 +22,7 @@ MODULE_PARM_DESC(polling,
 void via_native_fail(struct via_native *n, const char *why, u32 status)
 {
 	if (net_ratelimit())
-		netdev_err(n->dev, "%s (status %#x), starting the chip anew\n",
+		netdev_err(n->dev, "%s (status %#x), starting the chip again\n",
 			   why, status);
 	schedule_work(&n->reset_work);
 }
@@ -703,7 +703,7 @@ static bool ring_fits(struct pci_dev *pdev, const char *which, u32 slots)
 {
 	if (slots >= VIA_NATIVE_SLOTS_MIN && is_power_of_2(slots))
 		return true;
-	dev_err(&pdev->dev, "%s has a %s ring of %u slots; via_native needs a power of two, %u at least\n",
+	dev_err(&pdev->dev, "%s: %s ring of %u slots; needs a power of two from %u\n",
 		pdev->driver->name, which, slots, VIA_NATIVE_SLOTS_MIN);
 	return false;
 }
@@ -716,7 +716,7 @@ static bool rings_fit(struct pci_dev *pdev, const struct via_native_chip *chip)
 		return false;
 	if (chip->tx_most <= chip->tx_slots / 4)
 		return true;
-	dev_err(&pdev->dev, "%s takes %u slots for a frame; via_native gives a quarter of the %u at most\n",
+	dev_err(&pdev->dev, "%s: %u slots for a frame; at most a quarter of %u\n",
 		pdev->driver->name, chip->tx_most, chip->tx_slots);
 	return false;
 }

@@ -63,7 +63,7 @@ static void nic_up(struct via_native *n)
 err_register:
 	free_later(n, nic);
 err_alloc:
-	netdev_err(dev, "no VI NIC: error %d; IP goes on without\n", err);
+	netdev_err(dev, "no VI NIC: error %d; IP works without it\n", err);
 }
 
 static void nic_down(struct via_native *n)

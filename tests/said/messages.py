@@ -41,7 +41,7 @@ MACRO = re.compile(r"^#define (MSG_\w+)\s+((?:.*\\\n)*.*)", re.M)
 COLUMNS = 80
 # What a conversion usually becomes, for the width of a line.
 WIDTH = {"s": 8, "u": 4, "d": 4, "lu": 8, "llu": 6, "zu": 3, "p": 14,
-         "lx": 4, "x": 3, "c": 1, "f": 4}
+         "ld": 4, "lx": 4, "x": 3, "c": 1, "f": 4}
 PLACE = {"s": "NAME", "p": "ADDRESS"}
 HEAD = """# Error messages
 
@@ -71,6 +71,19 @@ TOOLS = """## Other tools
 Messages of `viainfo`, `viaping`, `viastat`, `vipl_lat`, `vipl_bw` and `via-bind`, behind the
 tool's name.
 """
+KERNEL = (
+    ("""## Kernel: answers
+
+Why the kernel refuses what `via` asks for: the end of the first line of via's message.
+""", 44, re.compile(
+    r"\bNL_SET_ERR_MSG\w*\(.*?\);|\[VIA_REFUSE_\w+\] =\s*\"[^\"]*\"", re.S)),
+    ("""## Kernel: log
+
+Lines of `dmesg`, behind the module's or the card's name.
+""", COLUMNS, re.compile(
+    r"\b(?:pr|dev|netdev|ibdev)_(?:err|warn|notice|info)(?:_ratelimited|_once)?"
+    r"\(.*?\);\n", re.S)),
+)
 # Of a line, so much is the format's own text.
 SHARE, LEAST = 0.4, 12
 
@@ -144,6 +157,16 @@ def placed(line):
     return SPEC.sub(lambda m: PLACE.get(m.group()[-1], "NUMBER"), line)
 
 
+def of_kernel(pattern):
+    """(path, text) of each message of the kernel's."""
+    for path, source in sources(("kernel", "devices", "devices/*", "verbs")):
+        for call in pattern.findall(source):
+            text = JOINED.search(call)
+            if text:
+                yield path, "".join(LITERAL.findall(text.group())).replace(
+                    '\\"', '"').removesuffix("\\n")
+
+
 def entry(text):
     """A message as the page has it, and its place there."""
     fault, _, remedy = placed(text).partition("\n")
@@ -181,6 +204,9 @@ def reference():
     for path, text in SECTIONS.items():
         page += "\n" + text + "".join(
             e for _, e in sorted(set(map(entry, of_list(path)))))
+    for head, _, pattern in KERNEL:
+        page += "\n" + head + "".join(
+            e for _, e in sorted({entry(t) for _, t in of_kernel(pattern)}))
     return page + "\n" + TOOLS + "".join(
         e for _, e in sorted({entry(t) for _, t in of_tools()}))
 
@@ -233,6 +259,9 @@ def faults():
         yield from faults_of_list(*one)
     for path, text in of_tools():
         yield from too_wide(path, text, "vipl_lat: ")
+    for _, columns, pattern in KERNEL:
+        for path, text in of_kernel(pattern):
+            yield from too_wide(path, text, " " * (COLUMNS - columns))
     try:
         same = read(ERRORS) == reference()
     except FileNotFoundError:
