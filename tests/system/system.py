@@ -157,7 +157,9 @@ def install(system):
               f"(ii .* {re.escape(repo.old)}\\s+){{4}}")
     system.sh("dkms status mvia", f"mvia/{repo.old}, .*: installed")
     system.sh("modinfo -F version via_netdev", repo.old)
-    system.sh("getent group via && test -d /etc/mvia && ! ls /etc/mvia/*")
+    system.sh("getent group via && ls /etc/mvia", "^mvia.conf$")
+    # Each line of it is a comment.
+    system.sh("grep -v -e '^#' -e '^$' /etc/mvia/mvia.conf", status=1)
     # Nothing was asked for.
     if system.loaded():
         raise StepFailed(f"modules are loaded: {system.loaded()}")
