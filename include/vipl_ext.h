@@ -155,7 +155,7 @@ const VIP_CHAR *VipExtStatusText(VIP_UINT32 Status, VIP_CHAR *Text,
  * the text of the thread that called fork().
  *
  * The library also prints most reasons on standard error ("vipl: " before each
- * line), unless VIPL_QUIET=1 is in the environment.
+ * line), unless VIPL_LOG=none is in the environment.
  */
 const VIP_CHAR *VipExtLastError(void);
 
