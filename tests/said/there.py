@@ -10,9 +10,11 @@ import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path += [os.path.join(HERE, "../check/run"),
-             os.path.join(HERE, "../../tools/lab")]
+             os.path.join(HERE, "../../tools/lab"),
+             os.path.join(HERE, "../../tools")]
 
 import choose  # noqa: E402
+from anchors import anchor  # noqa: E402,F401  (for resolve.py, too)
 
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 SOURCES = ("kernel", "devices", "verbs", "include", "vipl", "providers",
@@ -265,8 +267,3 @@ class Project:
         """Of a document, as they stand."""
         with open(self.path(name)) as file:
             return re.findall(r"^#+ +(.*?) *$", file.read(), re.M)
-
-
-def anchor(heading):
-    """What links to a heading say."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

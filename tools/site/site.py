@@ -21,6 +21,11 @@ from html.parser import HTMLParser
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.dont_write_bytecode = True
+sys.path.append(os.path.dirname(HERE))
+
+from anchors import anchor  # noqa: E402
+
 # Program: the Debian package that has it.
 PROGRAMS = {"cmark-gfm": "cmark-gfm", "mandoc": "mandoc"}
 PAGES = ("*.md", "docs/**/*.md", "examples/README.md", "tests/*/README.md")
@@ -58,11 +63,6 @@ FRAME = """<!DOCTYPE html>
 
 class SiteError(Exception):
     """A message for the user."""
-
-
-def anchor(title):
-    """The id of a heading, as forges make it."""
-    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def target(path):
