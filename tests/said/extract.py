@@ -98,6 +98,16 @@ def paragraph(text, file, first):
         yield from table_row(row, file, number)
 
 
+def joined(lines):
+    r"""Lines that end with \ and what goes on behind them, as one: an empty one
+    stands in place of each of the latter."""
+    for i in range(len(lines) - 1, 0, -1):
+        if lines[i - 1].endswith(" \\"):
+            lines[i - 1] = lines[i - 1][:-1] + lines[i].lstrip()
+            lines[i] = ""
+    return lines
+
+
 def markdown(text, file):
     """Of README.md and docs/*.md.  A block behind ```text, ```c or the like
     is not for a shell."""
@@ -107,7 +117,7 @@ def markdown(text, file):
             if start is None:
                 start, kind, lines = number + 1, row.strip()[3:], []
             else:
-                yield from block(lines, not kind, file, start)
+                yield from block(joined(lines), not kind, file, start)
                 start = None
             row = ""
         elif start is not None:

@@ -127,7 +127,8 @@ class Site:
         links = [("mvia", "index.html"), ("Documents", "docs/index.html")]
         links += [(name, f"docs/index.html#{folder}")
                   for name, folder in PARTS]
-        links.append(("Man pages", "docs/man/index.html"))
+        links += [("Man pages", "docs/man/index.html"),
+                  ("Changes", "CHANGELOG.html")]
         nav = " ".join(f'<a href="{up}{path}">{name}</a>'
                        for name, path in links)
         self.write(page, FRAME.format(
