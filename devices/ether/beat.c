@@ -299,6 +299,12 @@ static struct via_peer *next_peer(struct via_ether_nic *nic,
 	return peer;
 }
 
+bool via_ether_beats_wanted(const struct via_ether_nic *nic, unsigned long *at)
+{
+	lockdep_assert_held(&nic->lock);
+	return !list_empty(&nic->peers->on);
+}
+
 /*
  * As end_some() walks; a peer's memory is there for the read side.  A round of all
  * peers may take several ticks, each of which goes on where the last one ended.

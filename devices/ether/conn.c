@@ -18,11 +18,41 @@
 #define TRY_FIRST_MS	20
 #define TRY_LAST_MS	500
 #define TRY_WAITING_MS	1000		/* the server is there, and decides */
+#define TRIES_VISIT	128u		/* attempts looked at in a tick */
 
 /* As others were told; less than that is no MTU. */
 static u32 own_mtu(const struct via_ether_nic *nic)
 {
 	return max(READ_ONCE(nic->mtu), VIA_WIRE_MTU_MIN);
+}
+
+/* The tick that is to look at an attempt: a later one.  A queue lock held. */
+static u64 try_at(const struct via_ether_vi *ev)
+{
+	u64 now = get_jiffies_64();
+	long left = ev->next_try - (unsigned long)now;
+
+	if (!ev->forever)
+		left = min_t(long, left, ev->deadline - via_now());
+	return now + max(left, 1L);
+}
+
+/* What is put off meanwhile is looked at once more than need be. */
+void via_ether_heat(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+	u64 at = try_at(ev);
+	bool earlier;
+
+	spin_lock(&nic->lock);
+	earlier = !via_order_has(&ev->hot) || at < ev->hot.key;
+	if (earlier) {
+		via_order_del(&nic->hot, &ev->hot);
+		via_order_add(&nic->hot, &ev->hot, at);
+	}
+	spin_unlock(&nic->lock);
+	if (earlier)
+		via_ether_arm(nic);
 }
 
 /* No frame is longer than that.  Both queue locks held. */
@@ -300,6 +330,48 @@ out:
 	via_ether_unlock(vi);
 	if (unlikely(lost))
 		via_ether_p2p_lost(ev, lost);
+}
+
+/*
+ * The next attempt whose time has come; its visit puts it back in its place if it
+ * goes on.  NULL: there is none, or it is enough for this tick.
+ */
+static struct via_ether_vi *next_try(struct via_ether_nic *nic,
+				     struct via_work *work)
+{
+	struct via_ether_vi *ev = NULL;
+	u64 now = get_jiffies_64();
+	struct via_order_node *first;
+
+	spin_lock(&nic->lock);
+	first = via_order_first(&nic->hot);
+	if (first && first->key <= now && via_work_visit(work)) {
+		ev = container_of(first, struct via_ether_vi, hot);
+		via_order_del(&nic->hot, first);
+	}
+	spin_unlock(&nic->lock);
+	return ev;
+}
+
+bool via_ether_tries_wanted(const struct via_ether_nic *nic, unsigned long *at)
+{
+	struct via_order_node *first = via_order_first(&nic->hot);
+
+	lockdep_assert_held(&nic->lock);
+	if (first)
+		*at = first->key;
+	return first;
+}
+
+/* What is left has times that are over, so the timer is armed for them. */
+bool via_ether_tries_run(struct via_ether_nic *nic)
+{
+	struct via_work work = VIA_WORK(TRIES_VISIT);
+	struct via_ether_vi *ev;
+
+	while ((ev = next_try(nic, &work)))
+		via_ether_conn_tick(ev);
+	return false;
 }
 
 /*

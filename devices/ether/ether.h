@@ -687,6 +687,11 @@ void via_ether_attempt_rx(struct via_ether_nic *nic,
 			  const struct via_ether_frame *f,
 			  const struct via_frame_hdr *h);
 void via_ether_conn_tick(struct via_ether_vi *ev);
+/* A job of the tick: attempts whose next try is due, and each try's place there. */
+bool via_ether_tries_wanted(const struct via_ether_nic *nic, unsigned long *at);
+bool via_ether_tries_run(struct via_ether_nic *nic);
+/* An attempt is looked at when its next try is due.  Both queue locks held. */
+void via_ether_heat(struct via_ether_vi *ev);
 void via_ether_conn_end(struct via_ether_vi *ev, enum via_verdict verdict);
 void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 			  bool sum);
@@ -709,7 +714,8 @@ void via_ether_drop_req(const struct via_ether_req *copy);
 void via_ether_request_rx(struct via_ether_nic *nic,
 			  const struct via_ether_frame *f,
 			  const struct via_frame_hdr *h);
-/* The tick: those whose client has left; true: there may be more. */
+/* A job of the tick: those whose client has left. */
+bool via_ether_reqs_wanted(const struct via_ether_nic *nic, unsigned long *at);
 bool via_ether_reqs_expire(struct via_ether_nic *nic);
 /* All.  No frame comes any more; BH on. */
 void via_ether_reqs_end(struct via_ether_nic *nic);
@@ -856,10 +862,24 @@ void via_ether_p2p_lost(struct via_ether_vi *ev, u64 cookie);
 enum via_verdict via_ether_p2p_verdict(u32 reason);
 
 /* timer.c */
-void via_ether_timer_init(struct via_ether_nic *nic);
+/**
+ * struct via_tick_job - what the coarse timer does at a tick
+ * @wanted:	is there anything to do?  @at is when, jiffies: the next round of
+ *		all jobs, or an own time that @wanted puts there.  nic->lock held
+ * @run:	do what is due.  True: there is more, for the next tick.  BH off,
+ *		RCU read side
+ * @every_tick:	run at each tick, and not at each round: has times of its own
+ */
+struct via_tick_job {
+	bool (*wanted)(const struct via_ether_nic *nic, unsigned long *at);
+	bool (*run)(struct via_ether_nic *nic);
+	bool every_tick;
+};
+
+/* @jobs: in this order, until one without @run. */
+void via_ether_timer_init(struct via_ether_nic *nic,
+			  const struct via_tick_job *jobs);
 void via_ether_timer_stop(struct via_ether_nic *nic);
-/* An attempt is looked at when its next try is due.  Both queue locks held. */
-void via_ether_heat(struct via_ether_vi *ev);
 /*
  * A frame has left, and its timeout counts from the last progress; the peer
  * answers again, and all of it counts from here: sq.lock held.
@@ -946,7 +966,8 @@ void via_ether_acks_rx(struct via_ether_nic *nic,
 		       const struct via_frame_hdr *h);
 
 /* beat.c */
-/* The timer: what peers are due.  True: it is to come again at once. */
+/* A job of the tick: peers that are due. */
+bool via_ether_beats_wanted(const struct via_ether_nic *nic, unsigned long *at);
 bool via_ether_beats(struct via_ether_nic *nic);
 /* HEARTBEAT, BEAT, LIST.  BH off, RCU read side. */
 void via_ether_beat_rx(struct via_ether_nic *nic,
@@ -971,7 +992,9 @@ static inline void via_ether_heard(struct via_ether_vi *ev)
 /* tomb.c */
 /* A DISCONNECT is to be sent: send it again.  Both queue locks held. */
 void via_ether_bury(struct via_ether_vi *ev, const struct via_ether_end *end);
-void via_ether_tombs(struct via_ether_nic *nic);
+/* A job of the tick: those that are sent again. */
+bool via_ether_tombs_wanted(const struct via_ether_nic *nic, unsigned long *at);
+bool via_ether_tombs(struct via_ether_nic *nic);
 /* Is DISCONNECT_ACK of one that is sent again?  RCU read side, BH off. */
 bool via_ether_buried(const struct via_peer *peer,
 		      const struct via_frame_hdr *h);

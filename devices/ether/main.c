@@ -244,6 +244,16 @@ static void fill_ops(struct via_ether_ops *ops)
 	mutex_unlock(&ops_mutex);
 }
 
+/* Attempts first: what they end is seen by the others. */
+static const struct via_tick_job tick_jobs[] = {
+	{ via_ether_tries_wanted, via_ether_tries_run, .every_tick = true },
+	{ via_ether_beats_wanted, via_ether_beats },
+	{ via_ether_tombs_wanted, via_ether_tombs },
+	{ via_ether_reqs_wanted, via_ether_reqs_expire },
+	{ via_peers_wanted, via_peers_expire },
+	{}
+};
+
 struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 {
 	struct via_ether_nic *nic = kzalloc(sizeof(*nic), GFP_KERNEL);
@@ -271,7 +281,7 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	via_limit_init(&nic->limit);
 	via_proof_init(&nic->proof);
 	via_ether_turns_init(nic);
-	via_ether_timer_init(nic);
+	via_ether_timer_init(nic, tick_jobs);
 	return nic;
 err_ka:
 	via_peers_free(nic);

@@ -541,15 +541,13 @@ struct via_ether_req *via_peer_req(const struct via_peer *peer, u32 vi,
 	return NULL;
 }
 
-bool via_peers_wait(const struct via_ether_nic *nic)
+bool via_peers_wanted(const struct via_ether_nic *nic, unsigned long *at)
 {
 	lockdep_assert_held(&nic->lock);
-	return !list_empty(&nic->peers->on) ||
-	       !list_empty(&nic->peers->idle) ||
-	       !list_empty(&nic->peers->tombs);
+	return !list_empty(&nic->peers->idle);
 }
 
-void via_peers_expire(struct via_ether_nic *nic)
+bool via_peers_expire(struct via_ether_nic *nic)
 {
 	unsigned long kept = via_ether_scaled(VIA_PEER_KEPT_MS);
 	struct via_work work = VIA_WORK(EXPIRE_MAX);
@@ -564,6 +562,7 @@ void via_peers_expire(struct via_ether_nic *nic)
 		end_peer(peer);
 	}
 	spin_unlock(&nic->lock);
+	return false;
 }
 
 int via_peers_init(struct via_ether_nic *nic)

@@ -277,10 +277,9 @@ int via_peers_init(struct via_ether_nic *nic);
 /* All are idle: they end.  May sleep. */
 void via_peers_end(struct via_ether_nic *nic);
 void via_peers_free(struct via_ether_nic *nic);
-/* Is the timer wanted for the peers' sake?  nic->lock held. */
-bool via_peers_wait(const struct via_ether_nic *nic);
-/* The timer: end idle peers whose time is over.  RCU read side. */
-void via_peers_expire(struct via_ether_nic *nic);
+/* A job of the tick: end idle peers whose time is over. */
+bool via_peers_wanted(const struct via_ether_nic *nic, unsigned long *at);
+bool via_peers_expire(struct via_ether_nic *nic);
 
 /* The peer with this address, or NULL.  RCU read side. */
 struct via_peer *via_peer_find(struct via_ether_nic *nic, const u8 *host);

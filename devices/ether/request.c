@@ -300,6 +300,12 @@ static bool drop_over(struct via_ether_nic *nic, bool all)
 	return via_work_over(&work);
 }
 
+bool via_ether_reqs_wanted(const struct via_ether_nic *nic, unsigned long *at)
+{
+	lockdep_assert_held(&nic->lock);
+	return via_order_first(&nic->reqs);
+}
+
 bool via_ether_reqs_expire(struct via_ether_nic *nic)
 {
 	return drop_over(nic, false);

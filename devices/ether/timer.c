@@ -34,21 +34,29 @@
 #define BLACK_RETRIES	4		/* in vain, and */
 #define BLACK_MS	500		/* since the first: is the path black? */
 #define UNRELIABLE_NS	NSEC_PER_MSEC	/* until Unreliable is acknowledged */
-#define TRIES_VISIT	128u		/* attempts looked at in a tick */
 
-/* While a tick runs this does nothing: its end arms the timer.  nic->lock held. */
+/*
+ * For the job that is due first.  While a tick runs this does nothing: its end
+ * arms the timer.  nic->lock held.
+ */
 static void arm(struct via_ether_nic *nic)
 {
-	struct via_order_node *first = via_order_first(&nic->hot);
-	bool live = via_order_first(&nic->reqs) || via_peers_wait(nic);
-	unsigned long when = nic->next_live;
+	const struct via_tick_job *job;
+	unsigned long at, when = 0;
+	bool wanted = false;
 
 	lockdep_assert_held(&nic->lock);
-	if (nic->stopping || (!first && !live))
+	if (nic->stopping)
 		return;
-	if (first && (!live || time_before((unsigned long)first->key, when)))
-		when = first->key;
-	if (nic->ticking && time_before_eq(nic->tick_at, when))
+	for (job = nic->jobs; job->run; job++) {
+		at = nic->next_live;
+		if (!job->wanted(nic, &at))
+			continue;
+		if (!wanted || time_before(at, when))
+			when = at;
+		wanted = true;
+	}
+	if (!wanted || (nic->ticking && time_before_eq(nic->tick_at, when)))
 		return;
 	nic->ticking = true;
 	nic->tick_at = when;
@@ -69,32 +77,6 @@ void via_ether_hurry(struct via_ether_nic *nic)
 	/* Those that a round has come to are looked at again, too. */
 	nic->beats_left = nic->peers->non;
 	arm(nic);
-	spin_unlock(&nic->lock);
-}
-
-/* The tick that is to look at an attempt: a later one.  A queue lock held. */
-static u64 try_at(const struct via_ether_vi *ev)
-{
-	u64 now = get_jiffies_64();
-	long left = ev->next_try - (unsigned long)now;
-
-	if (!ev->forever)
-		left = min_t(long, left, ev->deadline - via_now());
-	return now + max(left, 1L);
-}
-
-/* What is put off meanwhile is looked at once more than need be. */
-void via_ether_heat(struct via_ether_vi *ev)
-{
-	struct via_ether_nic *nic = ev->nic;
-	u64 at = try_at(ev);
-
-	spin_lock(&nic->lock);
-	if (!via_order_has(&ev->hot) || at < ev->hot.key) {
-		via_order_del(&nic->hot, &ev->hot);
-		via_order_add(&nic->hot, &ev->hot, at);
-		arm(nic);
-	}
 	spin_unlock(&nic->lock);
 }
 
@@ -491,49 +473,30 @@ unlock:
 	via_vi_settle(vi);
 }
 
-/*
- * The next attempt whose time has come; its visit puts it back in its place if it
- * goes on.  NULL: there is none, or it is enough for this tick.
- */
-static struct via_ether_vi *next_try(struct via_ether_nic *nic,
-				     struct via_work *work)
+/* Is it time for a round of the jobs without times of their own? */
+static bool round_begins(struct via_ether_nic *nic)
 {
-	struct via_ether_vi *ev = NULL;
-	u64 now = get_jiffies_64();
-	struct via_order_node *first;
+	bool begins;
 
 	spin_lock(&nic->lock);
-	first = via_order_first(&nic->hot);
-	if (first && first->key <= now && via_work_visit(work)) {
-		ev = container_of(first, struct via_ether_vi, hot);
-		via_order_del(&nic->hot, first);
-	}
+	begins = time_after_eq(jiffies, nic->next_live);
+	if (begins)
+		nic->next_live = jiffies + via_ether_heartbeat() / 4 + 1;
 	spin_unlock(&nic->lock);
-	return ev;
+	return begins;
 }
 
 static void tick(struct timer_list *t)
 {
 	struct via_ether_nic *nic = timer_container_of(nic, t, timer);
-	struct via_work work = VIA_WORK(TRIES_VISIT);
-	struct via_ether_vi *ev;
-	bool live, more = false;
+	const struct via_tick_job *job;
+	/* Before the jobs: via_ether_hurry() requests another round after them. */
+	bool round = round_begins(nic), more = false;
 
 	rcu_read_lock();
-	while ((ev = next_try(nic, &work)))
-		via_ether_conn_tick(ev);
-	/* Before the look: via_ether_hurry() asks for another one after it. */
-	spin_lock(&nic->lock);
-	live = time_after_eq(jiffies, nic->next_live);
-	if (live)
-		nic->next_live = jiffies + via_ether_heartbeat() / 4 + 1;
-	spin_unlock(&nic->lock);
-	if (live) {
-		more = via_ether_beats(nic);
-		via_ether_tombs(nic);
-		more |= via_ether_reqs_expire(nic);
-		via_peers_expire(nic);
-	}
+	for (job = nic->jobs; job->run; job++)
+		if (round || job->every_tick)
+			more |= job->run(nic);
 	rcu_read_unlock();
 
 	spin_lock(&nic->lock);
@@ -544,8 +507,10 @@ static void tick(struct timer_list *t)
 	spin_unlock(&nic->lock);
 }
 
-void via_ether_timer_init(struct via_ether_nic *nic)
+void via_ether_timer_init(struct via_ether_nic *nic,
+			  const struct via_tick_job *jobs)
 {
+	nic->jobs = jobs;
 	timer_setup(&nic->timer, tick, 0);
 	tasklet_setup(&nic->acker, via_ether_run_acks);
 	nic->next_live = jiffies;

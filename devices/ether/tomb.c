@@ -114,8 +114,13 @@ static struct via_peer *due(struct via_ether_nic *nic,
 	return peer;
 }
 
-/* The timer.  RCU read side. */
-void via_ether_tombs(struct via_ether_nic *nic)
+bool via_ether_tombs_wanted(const struct via_ether_nic *nic, unsigned long *at)
+{
+	lockdep_assert_held(&nic->lock);
+	return !list_empty(&nic->peers->tombs);
+}
+
+bool via_ether_tombs(struct via_ether_nic *nic)
 {
 	struct via_ether_end end;
 	struct via_work work = VIA_WORK(TOMBS_VISIT);
@@ -124,9 +129,10 @@ void via_ether_tombs(struct via_ether_nic *nic)
 	while (via_work_visit(&work)) {
 		peer = due(nic, &end);
 		if (!peer)
-			return;
+			break;
 		via_ether_send_disconnect(peer, &end);
 	}
+	return false;
 }
 
 /* RCU read side, BH off. */

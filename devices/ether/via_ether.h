@@ -235,7 +235,8 @@ struct via_ether_frame {
  * @reqs:	lock: connection requests that arrived, by the end of their time
  * @nreqs:	lock: how many
  * @peers:	constant: the hosts that it deals with, see peer.h
- * @timer:	the coarse timer; runs while a list is not empty
+ * @jobs:	constant: what a tick does
+ * @timer:	the coarse timer; runs while a job is wanted
  * @ticking, @tick_at: lock: the timer is armed, for these jiffies, or runs
  * @stopping:	lock: no timer is armed any more
  * @next_live:	lock: jiffies of the next look at peers and requests
@@ -291,6 +292,7 @@ struct via_ether_nic {
 	struct via_order reqs;
 	u32 nreqs;
 	struct via_peers *peers;
+	const struct via_tick_job *jobs;
 	struct timer_list timer;
 	bool ticking;
 	bool stopping;

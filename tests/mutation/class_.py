@@ -1020,17 +1020,17 @@ mutant("retry-not-awaited", TIMER, "sim", "",
        "the alarm goes off on a NIC that is freed",
        ("	hrtimer_cancel(&nic->alarm);\n", ""),
        sim="gone backlog memory")
-mutant("live-not-visited", TIMER, "sim", "",
-       "no peer is asked whether it is there, no request expires",
-       ("	bool live = via_order_first(&nic->reqs) || via_peers_wait(nic);\n",
-        "	bool live = false;\n"), sim="time")
+mutant("reqs-not-visited", "devices/ether/request.c", "sim", "",
+       "no request of another host expires",
+       ("	return via_order_first(&nic->reqs);\n", "	return false;\n"),
+       sim="time")
 mutant("path-not-told", "devices/ether/path.c", "sim", "",
        "connections that stand go on with frames too long for the path",
        ("	some = peer->nconns;\n", "	some = false;\n"), sim="time")
 mutant("path-missed", CONN, "sim", "",
        "a connection that stands later goes by what the path was",
        ("	fit(ev, min(ev->mtu, own_mtu(ev->nic)));\n", ""), sim="time")
-mutant("tries-early", TIMER, "sim", "",
+mutant("tries-early", CONN, "sim", "",
        "each tick looks at each attempt to connect",
        ("	return now + max(left, 1L);\n",
         "	return now + min(max(left, 1L), 1L);\n"), sim="time")
@@ -1186,10 +1186,10 @@ mutant("control-by-another-queue", "devices/ether/ctl.c", "sim", "",
        ("		.flow = ev->vi->index,\n		.size = size,",
         "		.flow = ev->remote_id,\n		.size = size,"),
        sim="reorder")
-mutant("peer-not-asked", PEER, "sim", "",
+mutant("peer-not-asked", BEAT, "sim", "",
        "a peer whose VIs are all idle is not looked at",
-       ("	return !list_empty(&nic->peers->on) ||\n"
-        "	       !list_empty", "	return !list_empty"), sim="time")
+       ("	return !list_empty(&nic->peers->on);\n", "	return false;\n"),
+       sim="time")
 
 TOMB = "devices/ether/tomb.c"
 mutant("goodbye-once", ETHER_VI, "sim", "",
