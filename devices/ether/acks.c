@@ -220,29 +220,20 @@ static struct via_peer *next_owed(struct via_ether_nic *nic,
 					acks_link);
 	if (peer && via_work_over(work)) {
 		peer = NULL;
-		if (!nic->stopping)
-			tasklet_schedule(&nic->acker);
+		via_ether_run_soon(nic);
 	}
 	spin_unlock(&nic->lock);
 	return peer;
 }
 
-void via_ether_pay(struct via_ether_nic *nic)
+void via_ether_pay(struct via_ether_nic *nic, struct via_work *work)
 {
-	struct via_work work = VIA_WORK(VIA_ETHER_VISITS);
 	struct via_peer *peer;
 
-	rcu_read_lock();
-	while ((peer = next_owed(nic, &work)))
-		pay_peer(peer, &work);
-	rcu_read_unlock();
-}
-
-void via_ether_run_acks(struct tasklet_struct *t)
-{
-	struct via_ether_nic *nic = from_tasklet(nic, t, acker);
-
-	via_ether_pay(nic);
+	if (list_empty(&nic->acks))
+		return;
+	while ((peer = next_owed(nic, work)))
+		pay_peer(peer, work);
 }
 
 /* False: it owed before.  nic->lock held. */
@@ -269,7 +260,7 @@ void via_ether_ack_soon(struct via_ether_vi *ev)
 	spin_lock(&nic->lock);
 	/* Runs after the receive softirq that we are in. */
 	if (owe(ev))
-		tasklet_schedule(&nic->acker);
+		via_ether_run_soon(nic);
 	spin_unlock(&nic->lock);
 }
 
@@ -286,7 +277,7 @@ void via_ether_ack_behind(struct via_ether_vi *ev)
 	/* Before frames are received: both may be in one batch of the peer's. */
 	if (other && other != ev && READ_ONCE(other->push) && owe(other)) {
 		other->behind = true;
-		tasklet_hi_schedule(&nic->acker);
+		tasklet_hi_schedule(&nic->runner);
 	}
 	spin_unlock(&nic->lock);
 }

@@ -28,8 +28,6 @@
 #include "ether.h"
 
 #define AHEAD_NS	(100 * NSEC_PER_USEC)	/* VIs that rest leave early */
-#define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
-#define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)
 
 /* In one piece, on machines of 32 bits as well. */
 static u64 armed(const struct via_ether_nic *nic)
@@ -238,94 +236,11 @@ static void ask(struct via_ether_vi *ev, u32 seq)
 	via_vi_settle(vi);
 }
 
-/* The VI could not send and owes it.  sq.lock held. */
-void via_ether_stall(struct via_ether_vi *ev)
+void via_ether_retry_at(struct via_ether_nic *nic, u64 when)
 {
-	struct via_ether_nic *nic = ev->nic;
-
-	spin_lock(&nic->lock);
-	if (list_empty(&ev->stall_link))
-		list_add_tail(&ev->stall_link, &nic->stalled);
-	if (nic->retry_at == U64_MAX) {
-		nic->retry_at = ktime_get_ns() + nic->retry_ns;
-		nic->retry_ns = min_t(u64, nic->retry_ns * 2, RETRY_MAX_NS);
-		set_alarm(nic, 0);
-	}
-	spin_unlock(&nic->lock);
-}
-
-/* The NIC had no room for it, and it has not been tried since.  sq.lock held. */
-bool via_ether_is_stalled(struct via_ether_vi *ev)
-{
-	bool is;
-
-	spin_lock(&ev->nic->lock);
-	is = !list_empty(&ev->stall_link);
-	spin_unlock(&ev->nic->lock);
-	return is;
-}
-
-/* The first one of @list, off it; NULL: there is none, or it is enough for now. */
-static struct via_ether_vi *next_stalled(struct via_ether_nic *nic,
-					 struct list_head *list,
-					 struct via_work *work)
-{
-	struct via_ether_vi *ev;
-
-	spin_lock(&nic->lock);
-	ev = list_first_entry_or_null(list, struct via_ether_vi, stall_link);
-	if (!ev && list_empty(&nic->stalled))
-		nic->retry_ns = RETRY_MIN_NS;
-	if (ev && !via_work_visit(work))
-		ev = NULL;
-	if (ev)
-		list_del_init(&ev->stall_link);
-	spin_unlock(&nic->lock);
-	return ev;
-}
-
-/*
- * Those that are left come before what has stalled meanwhile.  Where the NIC
- * takes no more, one of these has armed the retry; else it follows at once.
- */
-static void stall_again(struct via_ether_nic *nic, struct list_head *list,
-			bool full)
-{
-	spin_lock(&nic->lock);
-	if (!list_empty(list)) {
-		list_splice_init(list, &nic->stalled);
-		if (!full || nic->retry_at == U64_MAX) {
-			nic->retry_at = ktime_get_ns();
-			set_alarm(nic, 0);
-		}
-	}
-	spin_unlock(&nic->lock);
-}
-
-/*
- * Up to the first that stalls again: the others would, too, and each costs as
- * much as a send.  BH off.
- */
-static void run_stalled(struct via_ether_nic *nic)
-{
-	struct via_work work = VIA_WORK(VIA_ETHER_VISITS);
-	struct via_ether_vi *ev;
-	LIST_HEAD(list);
-	bool ok = true;
-
-	rcu_read_lock();
-	/* A list of its own: a VI that stalls again waits its turn. */
-	spin_lock(&nic->lock);
-	list_splice_init(&nic->stalled, &list);
-	spin_unlock(&nic->lock);
-	while (ok && (ev = next_stalled(nic, &list, &work))) {
-		spin_lock(&ev->vi->sq.lock);
-		ok = via_ether_resume(ev->vi, &work);
-		spin_unlock(&ev->vi->sq.lock);
-		via_vi_settle(ev->vi);
-	}
-	stall_again(nic, &list, !ok);
-	rcu_read_unlock();
+	lockdep_assert_held(&nic->lock);
+	nic->retry_at = when;
+	set_alarm(nic, 0);
 }
 
 /*
@@ -420,6 +335,7 @@ static void run_alarm(struct via_ether_nic *nic, bool timer)
 {
 	struct via_work visits = VIA_WORK(VIA_ETHER_VISITS);
 	struct via_work openings = VIA_WORK(VIA_ETHER_VISITS);
+	struct via_work acks = VIA_WORK(VIA_ETHER_VISITS);
 	u64 now = ktime_get_ns();
 	struct via_ether_vi *ev, *asker = NULL;
 	struct via_peer *peer;
@@ -452,7 +368,7 @@ static void run_alarm(struct via_ether_nic *nic, bool timer)
 	spin_unlock(&nic->lock);
 
 	if (retry)
-		run_stalled(nic);
+		via_ether_run_stalled(nic);
 	/* This CPU did not run: an answer may lie in the ring. */
 	if (late && nic->ops->rx_look)
 		nic->ops->rx_look(nic);
@@ -462,7 +378,7 @@ static void run_alarm(struct via_ether_nic *nic, bool timer)
 		via_ether_visit(ev, now, &visits);
 	while ((peer = next_opening(nic, now, &openings)))
 		via_ether_share_open(peer, &openings);
-	via_ether_pay(nic);
+	via_ether_pay(nic, &acks);
 	rcu_read_unlock();
 
 	spin_lock(&nic->lock);
@@ -506,16 +422,6 @@ void via_ether_alarm_mode(struct via_ether_nic *nic,
 	spin_unlock_bh(&nic->lock);
 }
 
-void via_ether_wake(struct via_ether_nic *nic)
-{
-	if (list_empty(&nic->stalled))
-		return;
-	local_bh_disable();
-	run_stalled(nic);
-	local_bh_enable();
-}
-EXPORT_SYMBOL_GPL(via_ether_wake);
-
 void via_ether_alarm_init(struct via_ether_nic *nic)
 {
 	hrtimer_setup(&nic->alarm, go_off, CLOCK_MONOTONIC,
@@ -526,5 +432,4 @@ void via_ether_alarm_init(struct via_ether_nic *nic)
 	timerqueue_init_head(&nic->openings);
 	nic->ask_at = U64_MAX;
 	nic->retry_at = U64_MAX;
-	nic->retry_ns = RETRY_MIN_NS;
 }

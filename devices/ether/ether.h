@@ -238,8 +238,8 @@ struct via_ether_answer {
  * @remote_attrs: peer to peer, phase ACCEPT: of the other end
  *
  * nic->lock:
- * @hot, @stall_link, @ack_link, @conn_link, @turn_link, @our_node,
- *	@end_node, @their_node
+ * @hot, @ack_link, @conn_link, @our_node, @end_node, @their_node
+ * @run_link:	on nic->stalled, if @stalled is set, or on nic->ready (run.c)
  * @behind:	it is on the list of those that owe an acknowledgement since
  *		data of another VI carries none for it
  * @due, @queued: on nic->due, expires: ns of ktime_get_ns()
@@ -354,10 +354,10 @@ struct via_ether_vi {
 	u32 resent;
 	u32 timeouts;
 	struct via_order_node hot;
-	struct list_head stall_link;
+	bool stalled;
+	struct list_head run_link;
 	struct list_head ack_link;
 	struct list_head conn_link;
-	struct list_head turn_link;
 	struct rb_node our_node;
 	struct hlist_node end_node;
 	struct rb_node their_node;
@@ -554,8 +554,9 @@ void via_ether_share_open(struct via_peer *peer, struct via_work *work);
  */
 void via_ether_crowd_asked(struct via_ether_vi *ev);
 void via_ether_crowd_lost(struct via_ether_vi *ev);
-void via_ether_turns_init(struct via_ether_nic *nic);
-void via_ether_turns_stop(struct via_ether_nic *nic);
+/* A job of the tasklet: credit that VIs hold and do not use, for those that wait. */
+void via_ether_share_visits(struct via_ether_nic *nic, struct via_work *work);
+void via_ether_share_init(struct via_ether_nic *nic);
 
 /* read.c */
 void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n);
@@ -923,8 +924,8 @@ void via_ether_visit_at(struct via_ether_vi *ev, enum via_ether_half half,
 void via_ether_visited(struct via_ether_vi *ev, u64 tx, u64 rx);
 /* Of neither half, and no question: nic->lock held. */
 void via_ether_unwatch(struct via_ether_vi *ev);
-void via_ether_stall(struct via_ether_vi *ev);
-bool via_ether_is_stalled(struct via_ether_vi *ev);
+/* VIs that stalled are resumed then, if the NIC gives no sign.  nic->lock held. */
+void via_ether_retry_at(struct via_ether_nic *nic, u64 when);
 /* Nothing is sent to the peer until then; false: it cannot be told. */
 bool via_ether_open_at(struct via_peer *peer, u64 when);
 /*
@@ -932,6 +933,36 @@ bool via_ether_open_at(struct via_peer *peer, u64 when);
  * asks when the acknowledgement is late; 0: it does not.  sq.lock held.
  */
 u8 via_ether_promise(struct via_ether_vi *ev);
+
+/* run.c */
+/**
+ * struct via_run_ops - what the tasklet of a NIC does, and retries
+ * @resume:	send again.  False: the NIC takes no more.  sq.lock held
+ * @acks, @visits: what else is to be done after a softirq.  BH off, RCU read
+ *		side
+ */
+struct via_run_ops {
+	bool (*resume)(struct via_vi *vi, struct via_work *work);
+	void (*acks)(struct via_ether_nic *nic, struct via_work *work);
+	void (*visits)(struct via_ether_nic *nic, struct via_work *work);
+};
+
+void via_ether_run_init(struct via_ether_nic *nic,
+			const struct via_run_ops *ops);
+/* The NIC is stopping.  May sleep. */
+void via_ether_run_stop(struct via_ether_nic *nic);
+/* The tasklet runs after this softirq.  nic->lock held. */
+void via_ether_run_soon(struct via_ether_nic *nic);
+/* The VI may send again: it is resumed after this softirq. */
+void via_ether_run(struct via_ether_vi *ev);
+/* The VI could not send: the NIC is full.  sq.lock held. */
+void via_ether_stall(struct via_ether_vi *ev);
+/* The NIC had no room for it, and it has not been tried since.  sq.lock held. */
+bool via_ether_is_stalled(struct via_ether_vi *ev);
+/* VIs that stalled, if the NIC has room.  BH off. */
+void via_ether_run_stalled(struct via_ether_nic *nic);
+/* The VI is on neither list.  nic->lock held. */
+void via_ether_run_forget(struct via_ether_vi *ev);
 
 /* acks.c */
 /*
@@ -954,10 +985,9 @@ void via_ether_answered(struct via_ether_vi *ev);
 void via_ether_ack_late(struct via_ether_vi *ev, u32 delay);
 /*
  * What is owed is sent, a part of it at once and the rest by the tasklet.  BH off,
- * no queue lock held.
+ * RCU read side, no queue lock held.
  */
-void via_ether_pay(struct via_ether_nic *nic);
-void via_ether_run_acks(struct tasklet_struct *t);
+void via_ether_pay(struct via_ether_nic *nic, struct via_work *work);
 /* The connection is over, and it has its peer yet.  nic->lock held. */
 void via_ether_owes_no_more(struct via_ether_vi *ev);
 /* BH off, RCU read side. */

@@ -254,6 +254,12 @@ static const struct via_tick_job tick_jobs[] = {
 	{}
 };
 
+static const struct via_run_ops run_ops = {
+	.resume = via_ether_resume,
+	.acks = via_ether_pay,
+	.visits = via_ether_share_visits,
+};
+
 struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 {
 	struct via_ether_nic *nic = kzalloc(sizeof(*nic), GFP_KERNEL);
@@ -274,13 +280,13 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	nic->ops = ops;
 	spin_lock_init(&nic->lock);
 	via_order_init(&nic->hot);
-	INIT_LIST_HEAD(&nic->stalled);
 	INIT_LIST_HEAD(&nic->acks);
 	via_order_init(&nic->reqs);
 	INIT_LIST_HEAD(&nic->asks);
 	via_limit_init(&nic->limit);
 	via_proof_init(&nic->proof);
-	via_ether_turns_init(nic);
+	via_ether_share_init(nic);
+	via_ether_run_init(nic, &run_ops);
 	via_ether_timer_init(nic, tick_jobs);
 	return nic;
 err_ka:
@@ -363,7 +369,7 @@ void via_ether_unregister(struct via_ether_nic *nic)
 	via_ether_names_end(nic);
 	via_nic_unregister(nic->ka);
 	via_ether_timer_stop(nic);
-	via_ether_turns_stop(nic);
+	via_ether_run_stop(nic);
 	via_ether_reqs_end(nic);
 	via_ether_allow_end(nic);
 	via_ether_tombs_end(nic);
@@ -377,6 +383,7 @@ void via_ether_free(struct via_ether_nic *nic)
 	/* Never registered: it may have a list of hosts, though. */
 	if (!nic->stopping) {
 		via_ether_timer_stop(nic);
+		via_ether_run_stop(nic);
 		via_ether_allow_end(nic);
 		via_peers_end(nic);
 	}

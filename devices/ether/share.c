@@ -11,8 +11,8 @@
  * credit (ev->tx.credit) is read under sq.lock alone.  peer->pool.want is read
  * without the lock, see docs/explain/ordering.md.
  *
- * A VI that was given credit by another context is run by a tasklet of the NIC,
- * which also visits the VIs that hold credit when it is wanted: a VI's
+ * A VI that was given credit by another context is run by the NIC's tasklet
+ * (run.c), which also visits the VIs that hold credit when it is wanted: a VI's
  * locks are never taken under another one's.
  */
 
@@ -39,19 +39,6 @@ static struct via_cong_now now_us(const struct via_ether_vi *ev)
 	};
 }
 
-/* A VI has been given credit: its turn comes after this softirq. */
-static void kick(struct via_ether_vi *ev)
-{
-	struct via_ether_nic *nic = ev->nic;
-
-	spin_lock(&nic->lock);
-	if (list_empty(&ev->turn_link) && !nic->stopping) {
-		list_add_tail(&ev->turn_link, &nic->turns);
-		tasklet_schedule(&nic->turner);
-	}
-	spin_unlock(&nic->lock);
-}
-
 static void visit_soon(struct via_peer *peer)
 {
 	struct via_ether_nic *nic = peer->nic;
@@ -59,7 +46,7 @@ static void visit_soon(struct via_peer *peer)
 	spin_lock(&nic->lock);
 	if (list_empty(&peer->visit_link) && peer->users && !nic->stopping) {
 		list_add_tail(&peer->visit_link, &nic->visits);
-		tasklet_schedule(&nic->turner);
+		via_ether_run_soon(nic);
 	}
 	spin_unlock(&nic->lock);
 }
@@ -84,7 +71,7 @@ static void serve(struct via_peer *peer, const struct via_credit *own,
 
 	while ((c = via_pool_serve(&peer->pool, work)))
 		if (c != own)
-			kick(vi_of(c));
+			via_ether_run(vi_of(c));
 	if (unlikely(via_work_over(work)) && via_pool_is_owed(&peer->pool))
 		visit_soon(peer);
 }
@@ -129,9 +116,6 @@ void via_ether_share_end(struct via_ether_vi *ev)
 	p = lock_pool(ev);
 	via_credit_end(p, &ev->credit);
 	unlock_pool(ev, false);
-	spin_lock(&ev->nic->lock);
-	list_del_init(&ev->turn_link);
-	spin_unlock(&ev->nic->lock);
 }
 
 bool via_ether_share_take(struct via_ether_vi *ev)
@@ -303,23 +287,6 @@ void via_ether_crowd_lost(struct via_ether_vi *ev)
 	spin_unlock(&nic->lock);
 }
 
-/* NULL: there is none, or it is enough for now. */
-static struct via_ether_vi *next_turn(struct via_ether_nic *nic,
-				      struct via_work *work)
-{
-	struct via_ether_vi *ev;
-
-	spin_lock(&nic->lock);
-	ev = list_first_entry_or_null(&nic->turns, struct via_ether_vi,
-				      turn_link);
-	if (ev && !via_work_visit(work))
-		ev = NULL;
-	if (ev)
-		list_del_init(&ev->turn_link);
-	spin_unlock(&nic->lock);
-	return ev;
-}
-
 static struct via_peer *next_visit(struct via_ether_nic *nic)
 {
 	struct via_peer *peer;
@@ -367,40 +334,25 @@ static void visit_some(struct via_peer *peer)
 	visit_soon(peer);
 }
 
-static void run_turns(struct tasklet_struct *t)
+/* One peer, and the others in later runs of the tasklet. */
+void via_ether_share_visits(struct via_ether_nic *nic, struct via_work *work)
 {
-	struct via_ether_nic *nic = from_tasklet(nic, t, turner);
-	struct via_ether_vi *ev;
-	struct via_work work = VIA_WORK(VIA_ETHER_VISITS);
 	struct via_peer *peer;
 
-	rcu_read_lock();
+	if (list_empty(&nic->visits))
+		return;
 	peer = next_visit(nic);
 	if (peer)
 		visit_some(peer);
-	while ((ev = next_turn(nic, &work))) {
-		spin_lock(&ev->vi->sq.lock);
-		via_ether_resume(ev->vi, &work);
-		spin_unlock(&ev->vi->sq.lock);
-		via_vi_settle(ev->vi);
-	}
-	rcu_read_unlock();
+	via_work_charge(work, VISITS);
 	spin_lock(&nic->lock);
-	if ((!list_empty(&nic->turns) || !list_empty(&nic->visits)) &&
-	    !nic->stopping)
-		tasklet_schedule(&nic->turner);
+	if (!list_empty(&nic->visits))
+		via_ether_run_soon(nic);
 	spin_unlock(&nic->lock);
 }
 
-void via_ether_turns_init(struct via_ether_nic *nic)
+void via_ether_share_init(struct via_ether_nic *nic)
 {
-	INIT_LIST_HEAD(&nic->turns);
 	INIT_LIST_HEAD(&nic->visits);
-	tasklet_setup(&nic->turner, run_turns);
 	via_crowd_init(&nic->crowd, now_ms());
-}
-
-void via_ether_turns_stop(struct via_ether_nic *nic)
-{
-	tasklet_kill(&nic->turner);
 }

@@ -512,7 +512,6 @@ void via_ether_timer_init(struct via_ether_nic *nic,
 {
 	nic->jobs = jobs;
 	timer_setup(&nic->timer, tick, 0);
-	tasklet_setup(&nic->acker, via_ether_run_acks);
 	nic->next_live = jiffies;
 	via_ether_alarm_init(nic);
 }
@@ -525,5 +524,4 @@ void via_ether_timer_stop(struct via_ether_nic *nic)
 	spin_unlock_bh(&nic->lock);
 	timer_delete_sync(&nic->timer);
 	hrtimer_cancel(&nic->alarm);
-	tasklet_kill(&nic->acker);
 }

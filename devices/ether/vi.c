@@ -12,10 +12,9 @@ int via_ether_vi_create(struct via_vi *vi)
 	ev->vi = vi;
 	ev->nic = vi->nic->priv;
 	via_order_node_init(&ev->hot);
-	INIT_LIST_HEAD(&ev->stall_link);
+	INIT_LIST_HEAD(&ev->run_link);
 	INIT_LIST_HEAD(&ev->ack_link);
 	INIT_LIST_HEAD(&ev->conn_link);
-	INIT_LIST_HEAD(&ev->turn_link);
 	INIT_HLIST_NODE(&ev->end_node);
 	via_credit_init(&ev->credit);
 	timerqueue_init(&ev->due);
@@ -89,7 +88,7 @@ static void via_ether_forget(struct via_ether_vi *ev)
 	spin_lock(&nic->lock);
 	via_order_del(&nic->hot, &ev->hot);
 	via_ether_unwatch(ev);
-	list_del_init(&ev->stall_link);
+	via_ether_run_forget(ev);
 	if (ev->peer) {
 		via_ether_owes_no_more(ev);
 		via_peer_del_end(ev);

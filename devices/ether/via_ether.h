@@ -225,13 +225,13 @@ struct via_ether_frame {
  * @lock:	guards the lists and tables below; innermost but for the NIC
  *		module's own locks, which are never taken under it
  * @hot:	lock: attempts, by the tick that looks at them, of get_jiffies_64()
- * @stalled:	VIs that want to send and could not
+ * @run:	constant: what the tasklet does
+ * @runner:	the tasklet (run.c)
+ * @ready:	lock: VIs that it resumes
+ * @stalled:	lock: VIs that found the NIC full
  * @acks:	lock: peers that are owed acknowledgements after this batch of
  *		frames
- * @acker:	sends them
- * @turns:	lock: VIs that were given credit and are to use it
  * @visits:	lock: peers whose VIs are to give back credit
- * @turner:	does both
  * @reqs:	lock: connection requests that arrived, by the end of their time
  * @nreqs:	lock: how many
  * @peers:	constant: the hosts that it deals with, see peer.h
@@ -283,12 +283,12 @@ struct via_ether_nic {
 	u32 nkeyed;
 	spinlock_t lock;
 	struct via_order hot;
+	const struct via_run_ops *run;
+	struct tasklet_struct runner;
+	struct list_head ready;
 	struct list_head stalled;
 	struct list_head acks;
-	struct tasklet_struct acker;
-	struct list_head turns;
 	struct list_head visits;
-	struct tasklet_struct turner;
 	struct via_order reqs;
 	u32 nreqs;
 	struct via_peers *peers;

@@ -108,7 +108,7 @@ in_sim("credit-forgotten", SHARE, "sim", "",
         "	unlock_pool(ev, false);\n"), sim="share")
 in_sim("turn-untold", SHARE, "sim", "",
        "a VI that is given credit waits for its next acknowledgement",
-       ("		if (c != own)\n			kick(vi_of(c));\n",
+       ("		if (c != own)\n			via_ether_run(vi_of(c));\n",
         "		;\n"), sim="share")
 in_sim("turn-not-its-own", "devices/ether/share.c", "sim", "",
        "a VI that is given credit in its own visit does not send",
@@ -365,7 +365,7 @@ mutant("live-for-ever", ETHER_VI, "wire", "disconnect.local",
        ("		via_peer_part(ev);\n", ""), sim="end memory")
 mutant("stalled-for-ever", ETHER_VI, "sim", "",
        "a VI that goes while the NIC is full is sent from when there is room",
-       ("	list_del_init(&ev->stall_link);\n", ""),
+       ("	via_ether_run_forget(ev);\n", ""),
        sim="backlog end memory")
 mutant("ack-owed-for-ever", ETHER_VI, "sim", "",
        "a VI that goes as a frame came for it is acknowledged from",
@@ -1013,9 +1013,9 @@ mutant("timer-not-awaited", TIMER, "sim", "",
        "the timer runs on a NIC that is freed",
        ("	timer_delete_sync(&nic->timer);", "	sim_timer_delete(&nic->timer);"),
        sim="gone beside memory")
-mutant("acker-not-awaited", TIMER, "sim", "",
+mutant("acker-not-awaited", "devices/ether/run.c", "sim", "",
        "acknowledgements are sent from a NIC that is freed",
-       ("	tasklet_kill(&nic->acker);\n", ""), sim="gone beside memory")
+       ("	tasklet_kill(&nic->runner);\n", ""), sim="gone beside memory")
 mutant("retry-not-awaited", TIMER, "sim", "",
        "the alarm goes off on a NIC that is freed",
        ("	hrtimer_cancel(&nic->alarm);\n", ""),
@@ -1114,11 +1114,11 @@ mutant("walk-keeps-cpu", END, "sim", "",
        "while all VIs of a NIC flush no other thread runs on that CPU",
        ("		if (sleeps)\n			cond_resched();\n",
         "		(void)sleeps;\n"), sim="many")
-mutant("stalled-all-tried", "devices/ether/alarm.c", "sim", "",
+mutant("stalled-all-tried", "devices/ether/run.c", "sim", "",
        "a NIC that is full is offered a frame of each VI at each retry",
-       ("		ok = via_ether_resume(ev->vi, &work);\n",
-        "		via_ether_resume(ev->vi, &work);\n"), sim="many backlog")
-mutant("stalled-rest-forgotten", "devices/ether/alarm.c", "sim", "",
+       ("		ok = resume(ev, &work);\n",
+        "		resume(ev, &work);\n"), sim="many backlog")
+mutant("stalled-rest-forgotten", "devices/ether/run.c", "sim", "",
        "of many VIs that found the NIC full some send no more",
        ("		list_splice_init(list, &nic->stalled);\n",
         "		while (!list_empty(list))\n"

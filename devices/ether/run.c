@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The run queue of a NIC: VIs that are to send again, and what else is done
+ * after a softirq.
+ *
+ * A VI is on one list at most, by its run_link:
+ *
+ *   nic->ready		the tasklet resumes it
+ *   nic->stalled	it found the NIC full.  via_ether_wake() resumes it when
+ *			there is room, or the alarm after a time.  One that is
+ *			made ready meanwhile stays here: there is no room for it
+ *
+ * The tasklet has jobs beside (struct via_run_ops).  A VI's locks are never
+ * taken under another one's, so what one VI does for another one is done here.
+ */
+
+#include "ether.h"
+
+#define RETRY_MIN_NS	(50 * NSEC_PER_USEC)
+#define RETRY_MAX_NS	(4 * NSEC_PER_MSEC)
+
+void via_ether_run_soon(struct via_ether_nic *nic)
+{
+	lockdep_assert_held(&nic->lock);
+	if (!nic->stopping)
+		tasklet_schedule(&nic->runner);
+}
+
+void via_ether_run(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	spin_lock(&nic->lock);
+	if (list_empty(&ev->run_link) && !nic->stopping) {
+		list_add_tail(&ev->run_link, &nic->ready);
+		tasklet_schedule(&nic->runner);
+	}
+	spin_unlock(&nic->lock);
+}
+
+void via_ether_stall(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+
+	spin_lock(&nic->lock);
+	if (!ev->stalled) {
+		list_move_tail(&ev->run_link, &nic->stalled);
+		ev->stalled = true;
+	}
+	if (nic->retry_at == U64_MAX) {
+		via_ether_retry_at(nic, ktime_get_ns() + nic->retry_ns);
+		nic->retry_ns = min_t(u64, nic->retry_ns * 2, RETRY_MAX_NS);
+	}
+	spin_unlock(&nic->lock);
+}
+
+bool via_ether_is_stalled(struct via_ether_vi *ev)
+{
+	bool is;
+
+	spin_lock(&ev->nic->lock);
+	is = ev->stalled;
+	spin_unlock(&ev->nic->lock);
+	return is;
+}
+
+void via_ether_run_forget(struct via_ether_vi *ev)
+{
+	lockdep_assert_held(&ev->nic->lock);
+	list_del_init(&ev->run_link);
+	ev->stalled = false;
+}
+
+/* The first one of @list, off it; NULL: there is none, or it is enough for now. */
+static struct via_ether_vi *next_run(struct via_ether_nic *nic,
+				     struct list_head *list,
+				     struct via_work *work)
+{
+	struct via_ether_vi *ev;
+
+	spin_lock(&nic->lock);
+	ev = list_first_entry_or_null(list, struct via_ether_vi, run_link);
+	if (!ev && list != &nic->ready && list_empty(&nic->stalled))
+		nic->retry_ns = RETRY_MIN_NS;
+	if (ev && !via_work_visit(work))
+		ev = NULL;
+	if (ev)
+		via_ether_run_forget(ev);
+	spin_unlock(&nic->lock);
+	return ev;
+}
+
+/* False: the NIC takes no more. */
+static bool resume(struct via_ether_vi *ev, struct via_work *work)
+{
+	bool ok;
+
+	spin_lock(&ev->vi->sq.lock);
+	ok = ev->nic->run->resume(ev->vi, work);
+	spin_unlock(&ev->vi->sq.lock);
+	via_vi_settle(ev->vi);
+	return ok;
+}
+
+/*
+ * Those that are left come before what has stalled meanwhile.  Where the NIC
+ * takes no more, one of these has armed the retry; else it follows at once.
+ */
+static void stall_again(struct via_ether_nic *nic, struct list_head *list,
+			bool full)
+{
+	spin_lock(&nic->lock);
+	if (!list_empty(list)) {
+		list_splice_init(list, &nic->stalled);
+		if (!full || nic->retry_at == U64_MAX)
+			via_ether_retry_at(nic, ktime_get_ns());
+	}
+	spin_unlock(&nic->lock);
+}
+
+/*
+ * Up to the first that stalls again: the others would, too, and each costs as
+ * much as a send.  BH off.
+ */
+void via_ether_run_stalled(struct via_ether_nic *nic)
+{
+	struct via_work work = VIA_WORK(VIA_ETHER_VISITS);
+	struct via_ether_vi *ev;
+	LIST_HEAD(list);
+	bool ok = true;
+
+	rcu_read_lock();
+	/* A list of its own: a VI that stalls again waits its turn. */
+	spin_lock(&nic->lock);
+	list_splice_init(&nic->stalled, &list);
+	spin_unlock(&nic->lock);
+	while (ok && (ev = next_run(nic, &list, &work)))
+		ok = resume(ev, &work);
+	stall_again(nic, &list, !ok);
+	rcu_read_unlock();
+}
+
+void via_ether_wake(struct via_ether_nic *nic)
+{
+	if (list_empty(&nic->stalled))
+		return;
+	local_bh_disable();
+	via_ether_run_stalled(nic);
+	local_bh_enable();
+}
+EXPORT_SYMBOL_GPL(via_ether_wake);
+
+/* Half of the visits each for VIs and jobs: neither waits for the other's. */
+static void run(struct tasklet_struct *t)
+{
+	struct via_ether_nic *nic = from_tasklet(nic, t, runner);
+	struct via_work vis = VIA_WORK(VIA_ETHER_VISITS / 2);
+	struct via_work work = VIA_WORK(VIA_ETHER_VISITS / 2);
+	struct via_ether_vi *ev;
+
+	rcu_read_lock();
+	nic->run->acks(nic, &work);
+	nic->run->visits(nic, &work);
+	while (!list_empty(&nic->ready) &&
+	       (ev = next_run(nic, &nic->ready, &vis)))
+		resume(ev, &vis);
+	rcu_read_unlock();
+	if (list_empty(&nic->ready))
+		return;
+	spin_lock(&nic->lock);
+	via_ether_run_soon(nic);
+	spin_unlock(&nic->lock);
+}
+
+void via_ether_run_init(struct via_ether_nic *nic,
+			const struct via_run_ops *ops)
+{
+	nic->run = ops;
+	INIT_LIST_HEAD(&nic->ready);
+	INIT_LIST_HEAD(&nic->stalled);
+	tasklet_setup(&nic->runner, run);
+	nic->retry_ns = RETRY_MIN_NS;
+}
+
+void via_ether_run_stop(struct via_ether_nic *nic)
+{
+	tasklet_kill(&nic->runner);
+}
