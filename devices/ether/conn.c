@@ -103,12 +103,7 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 		ev->tx.limit = ev->tx.most;
 	ev->heard_ack = ev->first_seq;
 	via_ether_share_begin(ev);
-	ev->rtt_at = jiffies - 1;
-	ev->retries = 0;
-	ev->backoff = 0;
-	ev->spent = 0;
-	ev->again = ev->first_seq;
-	ev->in_vain = false;
+	via_rto_init(&ev->rto, ev->first_seq, jiffies);
 	ev->resent = 0;
 	ev->timeouts = 0;
 	via_win_rx_init(&ev->rx, first_seq, via_ether_credit(ev->nic));

@@ -51,6 +51,7 @@
 #include "peer.h"
 #include "proto/auth.h"
 #include "proto/credit.h"
+#include "proto/rto.h"
 #include "proto/window.h"
 #include "proto/wire.h"
 #include "session.h"
@@ -73,7 +74,6 @@
 #define VIA_ETHER_LAZY		8u
 /* Unreliable: one end may be so many frames behind the other. */
 #define VIA_ETHER_LOST_MAX	0x100000u
-#define VIA_ETHER_BACKOFF	10u	/* doublings of a timeout that stay */
 #define VIA_ETHER_DOUBT		16u	/* pushes, after a bet that was lost */
 /*
  * RDMA Reads that an initiator has on the wire, and that a target remembers.
@@ -158,23 +158,7 @@ struct via_ether_answer {
  * @ans_turn:	it is an answer's turn, not a message's
  * @tx_busy:	via_send_busy() was called and send() is owed
  * @acked:	last acknowledgement sent; written under either lock
- * @news:	a frame has arrived beyond a hole since the last look at @tx
- * @retries:	timeouts since
- * @backoff:	doublings of the timeout that last until a frame is timed
- * @spent:	@retries until the peer answered
- * @again:	tx.nxt at the last timeout: frames before it were sent again
- * @in_vain:	one of them came twice, while the peer had not answered
- * @excused:	the timer went off late and waits once more
- * @stuck:	jiffies of the first of @retries
- * @black:	since then a time-out came after the peer was heard: check_path()
- * @tx_pace:	new frames from one look at @tx to the next; 0: the alarm does
- *		not watch it
- * @tx_seen, @tx_acked: tx.nxt and tx.una at the last look
- * @tx_at:	when that was, ns of ktime_get_ns()
- * @tx_due:	when the alarm looks, likewise
- * @rtt_on:	frame rtt_seq, sent at rtt_start (ns), is being timed
- * @rtt_at:	jiffies when the last one began to be: one per tick is enough
- * @question:	number of the last frame that was timed and had ACK_NOW for it
+ * @rto:	its retransmission timeout (proto/rto.h)
  *
  * @reads:	reads of ours that want data and answers in the window: while
  *		there are any, acknowledgements and the receive path go the
@@ -272,26 +256,8 @@ struct via_ether_vi {
 	u8 tx_odd;
 	bool ans_turn;
 	bool tx_busy;
-	bool rtt_on;
 	u32 acked;
-	unsigned long stuck;
-	u32 retries;
-	u32 backoff;
-	u32 spent;
-	u32 again;
-	bool in_vain;
-	bool news;
-	bool excused;
-	bool black;
-	u32 tx_pace;
-	u32 tx_seen;
-	u32 tx_acked;
-	u64 tx_at;
-	u64 tx_due;
-	u32 rtt_seq;
-	u32 question;
-	u64 rtt_start;
-	unsigned long rtt_at;
+	struct via_rto rto;
 	u32 reads;
 	u32 read_head;
 	u32 read_tail;
@@ -862,6 +828,17 @@ bool via_ether_p2p_fits(struct via_ether_vi *ev,
 void via_ether_p2p_lost(struct via_ether_vi *ev, u64 cookie);
 enum via_verdict via_ether_p2p_verdict(u32 reason);
 
+/* retransmit.c: sq.lock held, BH off */
+/*
+ * A frame has left, and its timeout counts from the last progress; the peer
+ * answers again, and all of it counts from here.
+ */
+void via_ether_look_tx(struct via_ether_vi *ev);
+void via_ether_watch_tx(struct via_ether_vi *ev);
+/* The alarm: send again what is late; what is sent is charged. */
+void via_ether_check_tx(struct via_ether_vi *ev, u64 now,
+			struct via_work *work);
+
 /* timer.c */
 /**
  * struct via_tick_job - what the coarse timer does at a tick
@@ -881,12 +858,6 @@ struct via_tick_job {
 void via_ether_timer_init(struct via_ether_nic *nic,
 			  const struct via_tick_job *jobs);
 void via_ether_timer_stop(struct via_ether_nic *nic);
-/*
- * A frame has left, and its timeout counts from the last progress; the peer
- * answers again, and all of it counts from here: sq.lock held.
- */
-void via_ether_look_tx(struct via_ether_vi *ev);
-void via_ether_watch_tx(struct via_ether_vi *ev);
 /*
  * A frame was taken that is to be acknowledged later; an acknowledgement could
  * not be sent: rq.lock held.

@@ -141,11 +141,10 @@ static enum sent send_bad(struct burst *b, struct via_desc *d)
 /* The next frame is timed, and the peer is not to wait before it answers. */
 static inline bool asks(struct via_ether_vi *ev)
 {
-	if (likely(!(ev->tx_odd & VIA_ODD_ASK)) || ev->rtt_on)
+	if (likely(!(ev->tx_odd & VIA_ODD_ASK)) || ev->rto.timing)
 		return false;
 	ev->tx_odd &= ~VIA_ODD_ASK;
-	ev->rtt_at = jiffies - 1;
-	ev->question = ev->tx.nxt;
+	via_rto_ask(&ev->rto, ev->tx.nxt, jiffies);
 	return true;
 }
 
@@ -333,7 +332,7 @@ static noinline enum sent send_lost(struct burst *b)
 		}
 		odd = rec->kind & VIA_REC_ANSWER || via_ether_is_read(d);
 		/* The first timeout sends the tail. */
-		flags = ev->retries == 1 ? VIA_WIRE_PROBE : VIA_WIRE_ACK_NOW;
+		flags = ev->rto.retries == 1 ? VIA_WIRE_PROBE : VIA_WIRE_ACK_NOW;
 		if (unlikely(odd))
 			r = via_ether_resend_read(b, seq, flags);
 		else
@@ -349,12 +348,10 @@ static noinline enum sent send_lost(struct burst *b)
 			return r;
 		via_win_resent(&ev->tx, seq);
 		via_trace_retransmit(ev, seq, rec->len);
-		/* Which of the two will be answered?  One cannot tell. */
-		if (seq == ev->rtt_seq)
-			ev->rtt_on = false;
+		via_rto_resent(&ev->rto, seq);
 		ev->resent++;
 		via_ether_count(b->nic, RESENT);
-		if (ev->retries || ev->tx.timed)
+		if (ev->rto.retries || ev->tx.timed)
 			via_ether_count(b->nic, RESENT_TIMED);
 	}
 	return SENT_ON;
@@ -569,36 +566,18 @@ static enum sent send_on(struct via_vi *vi, struct via_work *work)
  */
 static void timed(struct via_ether_vi *ev, u32 delay)
 {
-	u64 ns = ktime_get_ns() - ev->rtt_start;
-	u32 us = min_t(u64, ns / NSEC_PER_USEC, via_ether_rto_max());
 	bool known = delay < VIA_WIRE_DELAY_MAX;
+	u32 us = via_rto_timed(&ev->rto, ktime_get_ns(),
+			       delay * VIA_WIRE_DELAY_US, known,
+			       via_ether_rto_max());
 
-	ev->rtt_on = false;
-	ev->backoff = 0;
-	if (known)
-		us -= min(us, delay * VIA_WIRE_DELAY_US);
-	via_peer_timed(ev->peer, us, known, ev->rtt_seq == ev->question);
+	via_peer_timed(ev->peer, us, known, ev->rto.timed == ev->rto.asked);
 }
 
-static void slow_peer(struct via_ether_vi *ev)
-{
-	ev->backoff = min(ev->backoff + ev->spent, VIA_ETHER_BACKOFF);
-	ev->spent = 0;
-}
-
-/*
- * The peer answers again, after timeouts.  When one of the frames that were
- * sent again came twice, the peer was slow; the timeout stays doubled until a
- * frame that was sent once is timed, since a peer that has become slow would
- * be sent each frame twice, and never be timed.
- */
+/* The peer answers again, after timeouts. */
 static noinline void recovered(struct via_ether_vi *ev)
 {
-	ev->spent = ev->retries;
-	ev->retries = 0;
-	if (ev->in_vain)
-		slow_peer(ev);
-	ev->in_vain = false;
+	via_rto_recovered(&ev->rto);
 	via_ether_watch_tx(ev);
 }
 
@@ -608,13 +587,7 @@ void via_ether_twice(struct via_ether_vi *ev, u32 seq)
 	via_win_twice(&ev->tx, seq);
 	if (ev->tx.undone)
 		via_ether_share_undone(ev);
-	if (ev->tx.nxt - 1 - seq > ev->tx.mask ||
-	    !via_seq_before(seq, ev->again))
-		return;
-	if (ev->retries)
-		ev->in_vain = true;
-	else
-		slow_peer(ev);
+	via_rto_twice(&ev->rto, seq, ev->tx.nxt, ev->tx.mask + 1);
 }
 
 /*
@@ -627,10 +600,10 @@ static noinline void beyond(struct via_ether_vi *ev)
 {
 	if (!ev->tx.news)
 		return;
-	ev->news = true;
-	if (ev->retries)
+	ev->rto.news = true;
+	if (ev->rto.retries)
 		recovered(ev);
-	if (ev->rtt_on && via_win_arrived(&ev->tx, ev->rtt_seq))
+	if (ev->rto.timing && via_win_arrived(&ev->tx, ev->rto.timed))
 		timed(ev, VIA_WIRE_DELAY_MAX);
 }
 
@@ -662,11 +635,11 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 			for (seq = ack - n; seq != ack; seq++)
 				if (via_win_rec(tx, seq)->kind)
 					complete_oldest(vi);
-		if (unlikely(ev->retries))
+		if (unlikely(ev->rto.retries))
 			recovered(ev);
 		/* What is told is of the newest frame. */
-		if (ev->rtt_on && via_seq_before(ev->rtt_seq, ack))
-			timed(ev, ev->rtt_seq + 1 == ack ? delay :
+		if (ev->rto.timing && via_seq_before(ev->rto.timed, ack))
+			timed(ev, ev->rto.timed + 1 == ack ? delay :
 						VIA_WIRE_DELAY_MAX);
 	}
 	if (unlikely(ranges))
@@ -689,9 +662,9 @@ void via_ether_catch_up(struct via_ether_vi *ev)
 		return;
 	tx->una = ack;
 	/* When it came is not known. */
-	if (ev->rtt_on && via_seq_before(ev->rtt_seq, ack))
-		ev->rtt_on = false;
-	if (ev->retries)
+	if (ev->rto.timing && via_seq_before(ev->rto.timed, ack))
+		ev->rto.timing = false;
+	if (ev->rto.retries)
 		recovered(ev);
 	if (READ_ONCE(ev->peer->pool.want))
 		via_ether_share_acked(ev, n, false);

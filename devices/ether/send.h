@@ -91,12 +91,8 @@ static inline u32 piggyback(struct via_ether_vi *ev)
 /* Time one frame per tick: that is often enough, and the clock costs. */
 static inline void time_frame(struct via_ether_vi *ev, u32 seq)
 {
-	if (ev->rtt_on || !(jiffies - ev->rtt_at))
-		return;
-	ev->rtt_on = true;
-	ev->rtt_at = jiffies;
-	ev->rtt_seq = seq;
-	ev->rtt_start = ktime_get_ns();
+	if (!ev->rto.timing && via_rto_times(&ev->rto, seq, jiffies))
+		ev->rto.sent_ns = ktime_get_ns();
 }
 
 /* A new frame has left: expect its acknowledgement. */
@@ -107,7 +103,7 @@ static __always_inline void enter_frame(struct via_ether_vi *ev, u32 index,
 
 	time_frame(ev, tx->nxt);
 	via_win_push(tx, index, off, len, kind);
-	if (unlikely(tx->nxt - ev->tx_seen >= ev->tx_pace))
+	if (unlikely(via_rto_samples(&ev->rto, tx->nxt)))
 		via_ether_look_tx(ev);
 }
 
@@ -117,7 +113,7 @@ static inline void enter_unreliable(struct via_ether_vi *ev)
 	struct via_win_tx *tx = &ev->tx;
 
 	tx->nxt++;
-	if (unlikely(tx->nxt - ev->tx_seen >= ev->tx_pace))
+	if (unlikely(via_rto_samples(&ev->rto, tx->nxt)))
 		via_ether_look_tx(ev);
 }
 

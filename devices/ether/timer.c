@@ -10,7 +10,7 @@
  * A message does not arm the alarm, and reads no clock.  A VI that begins to
  * wait for something is watched: it is put on nic->due, and the alarm is armed
  * if that is the earliest.  A half of it that goes on working looks at itself
- * each so many frames (@rx_pace, @tx_pace), as many as it had lately in 15/16 of
+ * each so many frames (@rx_pace, @rto.pace), as many as it had lately in 15/16 of
  * the time until the alarm.  At a look it reads the clock, and what has moved
  * since the last look puts the alarm off.  So the alarm does not go off while
  * frames come as they did; it is an interrupt, and costs five times what a look
@@ -27,13 +27,11 @@
 #include <linux/math64.h>
 #include <linux/timex.h>
 #include "ether.h"
+#include "proto/pace.h"
 
-#define PACE_MAX	0x100000u	/* frames from look to look */
 #define DOUBT_MAX	1024u		/* pushes, after bets that were lost */
 #define FULL_NS		NSEC_PER_MSEC	/* between acknowledgements not taken */
-#define BLACK_RETRIES	4		/* in vain, and */
-#define BLACK_MS	500		/* since the first: is the path black? */
-#define UNRELIABLE_NS	NSEC_PER_MSEC	/* until Unreliable is acknowledged */
+#define UNRELIABLE_NS	VIA_RTO_LAZY_NS	/* until Unreliable is acknowledged */
 
 /*
  * For the job that is due first.  While a tick runs this does nothing: its end
@@ -96,95 +94,10 @@ u64 via_ether_bet_ns(const struct via_ether_vi *ev)
 	       (u64)NSEC_PER_USEC;
 }
 
-/*
- * From the last progress to a probe, or to the next timeout, ns: a round trip,
- * and what the peer may wait for data.  If it has become slow it knows that
- * before this host does.
- */
-static u64 timeout_ns(const struct via_ether_vi *ev)
-{
-	u32 delay = via_ether_ack_delay(), srtt = via_ether_srtt(ev);
-	u32 rtt = max(srtt, via_ether_rtt_net(ev));
-	u64 us = srtt + delay + max(2 * rtt, delay);
-
-	us = max_t(u64, us, via_peer_rto(ev->peer));
-	/* Not known yet: the first one costs one frame, and comes early. */
-	if (unlikely(!srtt))
-		us = max_t(u64, us / (ev->retries ? 2 : 4),
-			   via_ether_rto_min());
-	if (unlikely(!ev->reliable))
-		us += 2 * UNRELIABLE_NS / NSEC_PER_USEC;
-	us <<= min(ev->retries + ev->backoff, 20u);
-	return min_t(u64, us, via_ether_rto_max()) * NSEC_PER_USEC;
-}
-
-/*
- * How many frames there are until the next look, if they go on as they did in
- * the time from the last one: it is to be shortly before the alarm goes off.
- */
-static u32 pace(u32 frames, u64 took, u64 period)
-{
-	u64 want = min(frames, PACE_MAX) * (period - period / 16);
-
-	return clamp_t(u64, div64_u64(want, took + 1), 1, PACE_MAX);
-}
-
-/* From here on: what is as it is at the next look has not moved. */
-static void note_tx(struct via_ether_vi *ev, u64 now, u64 timeout)
-{
-	ev->tx_pace = pace(ev->tx.nxt - ev->tx_seen, now - ev->tx_at, timeout);
-	ev->tx_seen = ev->tx.nxt;
-	ev->tx_acked = ev->tx.una;
-	ev->news = false;
-	ev->tx_at = now;
-}
-
-/* Has a frame arrived since the last look, or was there none in flight? */
-static bool moved(const struct via_ether_vi *ev)
-{
-	return ev->tx.una != ev->tx_acked || ev->tx_acked == ev->tx_seen ||
-	       ev->news;
-}
-
-void via_ether_watch_tx(struct via_ether_vi *ev)
-{
-	u64 now = ktime_get_ns(), timeout = timeout_ns(ev);
-
-	lockdep_assert_held(&ev->vi->sq.lock);
-	note_tx(ev, now, timeout);
-	ev->tx_pace = 1;
-	ev->excused = false;
-	ev->tx_due = now + timeout;
-	via_ether_visit_at(ev, VIA_ETHER_TX, ev->tx_due, now);
-}
-
-void via_ether_look_tx(struct via_ether_vi *ev)
-{
-	u64 now, timeout;
-
-	if (!ev->tx_pace) {
-		via_ether_watch_tx(ev);
-		return;
-	}
-	lockdep_assert_held(&ev->vi->sq.lock);
-	now = ktime_get_ns();
-	timeout = timeout_ns(ev);
-	/* All acknowledgements may have had data to ride on. */
-	if (ev->reliable &&
-	    time_after(jiffies, READ_ONCE(ev->peer->known_at) + HZ))
-		ev->tx_odd |= VIA_ODD_ASK;
-	if (moved(ev)) {
-		ev->excused = false;
-		ev->tx_due = now + timeout;
-		via_ether_visit_at(ev, VIA_ETHER_TX, ev->tx_due, now);
-	}
-	note_tx(ev, now, timeout);
-}
-
 static void note_rx(struct via_ether_vi *ev, u64 now, u64 bet)
 {
-	ev->rx_pace = ev->rx_pace ? pace(ev->rx.next - ev->rx_seen,
-					 now - ev->rx_at, bet) : 1;
+	ev->rx_pace = ev->rx_pace ? via_pace(ev->rx.next - ev->rx_seen,
+					     now - ev->rx_at, bet) : 1;
 	ev->rx_seen = ev->rx.next;
 	ev->rx_at = now;
 	ev->rx_at_cycles = get_cycles();
@@ -232,146 +145,6 @@ void via_ether_look_rx(struct via_ether_vi *ev)
 	/* In the middle of a message: nothing completes by it yet. */
 	if (!ev->rx_open || ev->rx_pace)
 		via_ether_watch_rx(ev);
-}
-
-/*
- * The retries prove that this host has asked, and not only waited for its own
- * CPU; the time, that the peer had one to answer: on a short way the retries
- * take half of it.  sq.lock held.
- */
-static bool unanswered(const struct via_ether_vi *ev)
-{
-	return ev->retries >= via_ether_retries &&
-	       time_after_eq(jiffies, ev->stuck + via_ether_dead());
-}
-
-/*
- * A path may drop long frames and say nothing (RFC 8899 calls that a black hole).
- * Its sign: the oldest frame is lost again and again, and half a second after
- * the first time the peer is heard all the same.  At Unreliable nothing is known
- * of a frame that was sent: it may have been as long as any.  sq.lock held.
- */
-static void check_path(struct via_ether_vi *ev)
-{
-	const struct via_ether_ops *ops = ev->nic->ops;
-	u32 len = VIA_WIRE_SEND_HDR;
-
-	if (likely(!ops->path_black) || ev->retries < BLACK_RETRIES ||
-	    !time_after(READ_ONCE(ev->peer->last_rx),
-			ev->stuck + via_ether_scaled(BLACK_MS)))
-		return;
-	len += ev->reliable ? via_win_rec(&ev->tx, ev->tx.una)->len :
-			      READ_ONCE(ev->seg_send);
-	/* What was sent before the peer was heard may be lost with its silence. */
-	if (ev->black)
-		ops->path_black(ev->nic, &ev->peer->link, len);
-	ev->black = true;
-}
-
-/* One more, or the first one.  sq.lock held. */
-static void count_timeout(struct via_ether_vi *ev)
-{
-	ev->timeouts++;
-	via_ether_count(ev->nic, TIMEOUTS);
-	if (ev->retries)
-		return;
-	ev->stuck = jiffies;
-	ev->black = false;
-}
-
-/* Nothing has arrived for too long.  sq.lock held. */
-static void timed_out(struct via_ether_vi *ev, struct via_work *work)
-{
-	count_timeout(ev);
-	if (unanswered(ev)) {
-		via_ether_give_up(ev, VIA_END_UNACKED, VIA_WIRE_R_TRANSPORT);
-		return;
-	}
-	ev->retries++;
-	ev->again = ev->tx.nxt;
-	if (ev->retries == 1) {
-		via_win_probe(&ev->tx);
-		via_ether_share_probe(ev);
-	} else {
-		ev->rtt_on = false;
-		via_ether_share_timeout(ev, via_win_timeout(&ev->tx));
-		check_path(ev);
-	}
-	via_ether_resume(ev->vi, work);
-}
-
-/*
- * Unreliable, and no acknowledgement: what was sent is not in the network any
- * more, wherever it is.  sq.lock held.
- */
-static void forget_flight(struct via_ether_vi *ev, struct via_work *work)
-{
-	count_timeout(ev);
-	ev->retries = min(ev->retries + 1, VIA_ETHER_BACKOFF);
-	ev->again = ev->tx.nxt;
-	ev->tx.una = ev->tx.nxt;
-	check_path(ev);
-	via_ether_share_timeout(ev, ev->retries > 1);
-	if (ev->tx_busy)
-		via_ether_resume(ev->vi, work);
-}
-
-/*
- * What it held when it was at work and does not use: others may.  One that is
- * to send more than it may has nothing to spare.  sq.lock held.
- */
-static void check_credit(struct via_ether_vi *ev)
-{
-	if (!ev->tx_busy &&
-	    ev->tx.credit > via_win_pipe(&ev->tx) + VIA_CREDIT_FIRST)
-		via_ether_share_trim(ev, VIA_CREDIT_FIRST);
-}
-
-/*
- * None of its frames is in the network, since it waits for credit to send them
- * again: that is not the peer's silence.  sq.lock held.
- */
-static bool starved(const struct via_ether_vi *ev)
-{
-	return ev->tx_odd & VIA_ODD_WAITS && !via_win_pipe(&ev->tx);
-}
-
-/*
- * An alarm that goes off late proves that this CPU did not run, and the peer's
- * may not have run either: it waits once more before it judges, but not twice
- * in a row.  sq.lock held.
- */
-static void check_tx(struct via_ether_vi *ev, u64 now, struct via_work *work)
-{
-	u64 timeout, late;
-
-	if (!ev->tx_pace)
-		return;
-	via_ether_catch_up(ev);
-	if (!via_win_flight(&ev->tx)) {
-		ev->tx_pace = 0;
-		via_ether_share_trim(ev, 0);
-		return;
-	}
-	if (now + VIA_ETHER_GAP_NS < ev->tx_due)
-		return;
-	check_credit(ev);
-	late = max_t(u64, timeout_ns(ev) / 4, VIA_ETHER_LATE_NS);
-	if (moved(ev) || starved(ev)) {
-		ev->excused = false;
-	} else if (!ev->excused && now > ev->tx_due + late) {
-		ev->excused = true;
-		ev->rtt_on = false;
-	} else {
-		ev->excused = false;
-		if (likely(ev->reliable))
-			timed_out(ev, work);
-		else
-			forget_flight(ev, work);
-	}
-	timeout = timeout_ns(ev);
-	note_tx(ev, now, timeout);
-	ev->tx_due = now + timeout;
 }
 
 /*
@@ -457,15 +230,15 @@ void via_ether_visit(struct via_ether_vi *ev, u64 now, struct via_work *work)
 
 	spin_lock(&vi->sq.lock);
 	if (ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi))
-		check_tx(ev, now, work);
+		via_ether_check_tx(ev, now, work);
 	spin_lock(&vi->rq.lock);
 	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
-		ev->tx_pace = 0;
+		ev->rto.pace = 0;
 		ev->rx_pace = 0;
 		goto unlock;
 	}
 	check_rx(ev, now);
-	via_ether_visited(ev, ev->tx_pace ? ev->tx_due : U64_MAX,
+	via_ether_visited(ev, ev->rto.pace ? ev->rto.due : U64_MAX,
 			  ev->rx_pace ? ev->rx_due : U64_MAX);
 unlock:
 	spin_unlock(&vi->rq.lock);

@@ -76,7 +76,7 @@ void __via_trace_retransmit(const struct via_ether_vi *ev, u32 seq, u32 len)
 {
 	u32 rule = VIA_TRACE_OVERTAKEN;
 
-	if (ev->retries == 1)
+	if (ev->rto.retries == 1)
 		rule = VIA_TRACE_PROBE;
 	else if (ev->tx.timed)
 		rule = VIA_TRACE_TIMEOUT;

@@ -72,13 +72,11 @@ static void via_ether_forget(struct via_ether_vi *ev)
 	ev->phase = VIA_PHASE_NONE;
 	ev->tx_busy = false;
 	via_ether_reads_forget(ev);
-	ev->rtt_on = false;
 	ev->rx_open = false;
 	ev->told_twice = false;
 	ev->untold = false;
 	ev->echo = false;
-	ev->news = false;
-	ev->tx_pace = 0;
+	via_rto_end(&ev->rto);
 	ev->rx_pace = 0;
 	held_free(ev);
 	via_ether_share_end(ev);

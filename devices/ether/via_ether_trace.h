@@ -189,7 +189,7 @@ TRACE_EVENT(via_retransmit,
 		__entry->vi = ev->vi->index;
 		__entry->seq = seq;
 		__entry->len = len;
-		__entry->timeouts = ev->retries;
+		__entry->timeouts = ev->rto.retries;
 		__entry->rto_us = via_peer_rto(ev->peer);
 		__entry->rule = rule;
 	),

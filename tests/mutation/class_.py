@@ -127,7 +127,7 @@ mutant("served-uncharged", CREDIT, "unit", "credit",
        "VIs that have their most leave the peer's list under one lock",
        ("	if (list_empty(&p->waiters) || !via_work_visit(work))\n",
         "	if (list_empty(&p->waiters) || via_work_over(work))\n"))
-in_sim("rides-unseen", "devices/ether/timer.c", "sim", "",
+in_sim("rides-unseen", "devices/ether/retransmit.c", "sim", "",
        "Unreliable: acknowledgements that ride on data come too late",
        ("	via_ether_catch_up(ev);\n	if (!via_win_flight",
         "	if (!via_win_flight"), sim="time")
@@ -135,7 +135,7 @@ in_sim("room-kept", "devices/ether/send.c", "sim", "",
        "what is acknowledged to a VI stays with it, whoever waits",
        ("	if (unlikely(READ_ONCE(ev->peer->pool.want)))\n"
         "		via_ether_share_acked(ev, n, true);\n", ""), sim="share")
-in_sim("idle-credit-kept", "devices/ether/timer.c", "sim", "",
+in_sim("idle-credit-kept", "devices/ether/retransmit.c", "sim", "",
        "a VI that does nothing keeps its credit",
        ("		via_ether_share_trim(ev, 0);\n", ""), sim="share")
 CROWD = "devices/ether/proto/incast.c"
@@ -400,10 +400,12 @@ mutant("bad-send-first", SEND, "wire", "order.fifo rdmaprot.local",
        "the send before a bad one gets its error",
        ("	if (vi->sq.head != ev->tx_index)\n		return SENT_WINDOW;\n",
         ""), sim="hostile")
-mutant("retries-add-up", SEND, "sim", "",
+RTO = "devices/ether/proto/rto.c"
+RETRANSMIT = "devices/ether/retransmit.c"
+mutant("retries-add-up", RTO, "unit", "rto",
        "a connection breaks after 12 time-outs in all its life",
-       ("	ev->spent = ev->retries;\n	ev->retries = 0;\n",
-        "	ev->spent = ev->retries;\n"),
+       ("	r->spent = r->retries;\n	r->retries = 0;\n",
+        "	r->spent = r->retries;\n"),
        sim="loss time")
 mutant("busy-for-ever", SEND, "wire", "queue.full_sends threads.one_vi",
        "after a full window a program's sends wait for the next frame",
@@ -829,33 +831,33 @@ mutant("read-done-early", READ, "wire", "read.many order.fifo",
 TIMER = "devices/ether/timer.c"
 ALARM = "devices/ether/alarm.c"
 BEAT = "devices/ether/beat.c"
-mutant("timeouts-alone", TIMER, "sim", "",
+mutant("timeouts-alone", RTO, "unit", "rto",
        "a wire that is away for five seconds breaks the connections on it",
-       ("	return ev->retries >= via_ether_retries &&\n"
-        "	       time_after_eq(jiffies, ev->stuck + via_ether_dead());",
-        "	return ev->retries >= via_ether_retries;"), sim="loss time")
-mutant("time-alone", TIMER, "sim", "",
+       ("	return r->retries >= now->tries &&\n"
+        "	       (long)(now->tick - r->stuck) >= (long)now->dead;",
+        "	return r->retries >= now->tries;"), sim="loss time")
+mutant("time-alone", RTO, "unit", "rto",
        "a host whose CPU did not run for eight seconds breaks connections",
-       ("	return ev->retries >= via_ether_retries &&\n"
-        "	       time_after_eq", "	return time_after_eq"), sim="jump")
+       ("	return r->retries >= now->tries &&\n"
+        "	       (long)", "	return (long)"), sim="jump")
 mutant("silence-unasked", BEAT, "sim", "",
        "a host whose CPU did not run for eight seconds has not asked the peer",
        ("	       peer->beat.asked_since == heard &&\n"
         "	       peer->beat.asked >= often() &&\n"
         "	       time_after_eq(jiffies, peer->beat.next);",
         "	       peer->beat.asked_since <= heard;"), sim="jump")
-mutant("timeout-once", TIMER, "sim", "",
+mutant("timeout-once", RETRANSMIT, "sim", "",
        "a frame that is lost twice at the end is not sent again",
-       ("	} else {\n		ev->rtt_on = false;\n"
-        "		via_ether_share_timeout(ev, via_win_timeout(&ev->tx));\n",
-        "	} else {\n		ev->rtt_on = false;\n"), sim="loss")
-mutant("path-told-by-silence", TIMER, "sim", "",
+       ("		via_ether_share_timeout(ev, via_win_timeout(&ev->tx));\n",
+        ""), sim="loss")
+mutant("path-told-by-silence", RTO, "unit", "rto",
        "a peer that was silent is taken for a path that drops long frames",
-       ("	if (ev->black)\n", "	if (true)\n"), sim="loss time")
-mutant("path-never-black", TIMER, "sim", "",
+       ("	return before;\n", "	return before || true;\n"),
+       sim="loss time")
+mutant("path-never-black", RETRANSMIT, "sim", "",
        "a path that drops long frames and says nothing is not found out",
-       ("		check_path(ev);\n	}\n	via_ether_resume(ev->vi, work);\n",
-        "	}\n	via_ether_resume(ev->vi, work);\n"), sim="loss time")
+       ("		check_path(ev);\n		break;\n	case VIA_RTO_FORGET:",
+        "		break;\n	case VIA_RTO_FORGET:"), sim="loss time")
 mutant("silence-unnoticed", BEAT, "sim", "",
        "a VI that only receives never hears that its peer has died",
        ("	if (unlikely(unheard(peer)))\n", "	if (false)\n"),
@@ -865,7 +867,7 @@ mutant("give-up-unsaid", END, "sim", "",
        ("		via_send_complete(vi, VIA_ST_TRANSPORT_ERROR, 0);",
         "		via_send_complete(vi, VIA_ST_DESC_FLUSHED_ERROR, 0);"),
        sim="loss time")
-mutant("cool-with-frames", TIMER, "sim", "",
+mutant("cool-with-frames", RETRANSMIT, "sim", "",
        "a frame that is lost after a silence is not sent again",
        ("	if (!via_win_flight(&ev->tx)) {\n", "	if (true) {\n"),
        sim="loss")
@@ -913,14 +915,14 @@ mutant("alarm-of-nobody", ALARM, "sim", "",
        ("	if (step == VIA_BUSY_POLL_END)\n		set_alarm(nic, 0);\n",
         "	if (step == VIA_BUSY_POLL_END)\n		;\n"),
        sim="time")
-mutant("pause-judged", TIMER, "sim", "",
+mutant("pause-judged", RTO, "unit", "rto",
        "a host whose CPU did not run sends again what was answered",
-       ("	} else if (!ev->excused && now > ",
-        "	} else if (false && now > "), sim="jump")
-mutant("looks-never", TIMER, "sim", "",
+       ("	if (!r->excused && now->ns > ", "	if (false && now->ns > "),
+       sim="jump")
+mutant("looks-never", "devices/ether/proto/pace.h", "unit", "rto",
        "the alarm goes off each 100 us beside a ping-pong",
-       ("	return clamp_t(u64, div64_u64(want, took + 1), 1, PACE_MAX);\n",
-        "	return PACE_MAX + !want;\n"), sim="time")
+       ("	want = div64_u64(want, took + 1);\n", "	want = VIA_PACE_MAX;\n"),
+       sim="time")
 mutant("delay-untold", "devices/ether/ctl.c", "sim", "",
        "a round trip that has become longer is not seen to be",
        ("	f.a.delay = min(delay, VIA_WIRE_DELAY_MAX);\n",
@@ -963,7 +965,7 @@ mutant("first-for-ever", ALARM, "sim", "",
         "	(void)next;\n"), sim="time")
 mutant("probe-unmarked", "devices/ether/send.c", "sim", "",
        "a tail probe is like any frame that is sent again",
-       ("		flags = ev->retries == 1 ? VIA_WIRE_PROBE : "
+       ("		flags = ev->rto.retries == 1 ? VIA_WIRE_PROBE : "
         "VIA_WIRE_ACK_NOW;\n", "		flags = VIA_WIRE_ACK_NOW;\n"),
        sim="time")
 mutant("closed-window-asks", "devices/ether/send.c", "sim", "",
@@ -998,17 +1000,17 @@ mutant("acks-tried-as-soon", RECV, "sim", "",
        "and where that was noticed, soon again",
        ("	ev->ack_doubt = min(2 * ev->ack_doubt, ACK_DOUBT_MAX);\n", ""),
        sim="time")
-mutant("slow-not-learned", "devices/ether/send.c", "sim", "",
+mutant("slow-not-learned", RTO, "unit", "rto",
        "a peer that has become slow is sent each frame many times",
-       ("	ev->backoff = min(ev->backoff + ev->spent, VIA_ETHER_BACKOFF);\n",
+       ("	r->backoff = min(r->backoff + r->spent, VIA_RTO_BACKOFF);\n",
         ""), sim="time")
 mutant("rest-unseen", CREDIT, "sim", "",
        "after a rest a large window is sent at once",
        ("	via_cong_rest(&p->cong, now_ms);\n", ""), sim="time")
 mutant("probe-late-again", "devices/ether/send.c", "sim", "",
        "after an outage the next loss waits for the timeout of before",
-       ("	ev->in_vain = false;\n	via_ether_watch_tx(ev);\n",
-        "	ev->in_vain = false;\n"), sim="loss")
+       ("	via_rto_recovered(&ev->rto);\n	via_ether_watch_tx(ev);\n",
+        "	via_rto_recovered(&ev->rto);\n"), sim="loss")
 mutant("timer-not-awaited", TIMER, "sim", "",
        "the timer runs on a NIC that is freed",
        ("	timer_delete_sync(&nic->timer);", "	sim_timer_delete(&nic->timer);"),

@@ -47,6 +47,8 @@ UNITS = {"devices/ether/proto/wire.c": ["wire"], "devices/ether/proto/wire.h": [
          "devices/ether/proto/congestion.c": ["congestion", "bottleneck"],
          "devices/ether/proto/credit.c": ["credit", "bottleneck"],
          "devices/ether/proto/incast.c": ["crowd"],
+         "devices/ether/proto/rto.c": ["rto"],
+         "devices/ether/proto/pace.h": ["rto"],
          "devices/ether/proto/window.c": ["window", "bottleneck"],
          "devices/ether/proto/window.h": ["window", "bottleneck"],
          "kernel/state.c": ["state"], "kernel/state.h": ["state"]}

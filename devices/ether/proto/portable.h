@@ -13,6 +13,7 @@
 #include <linux/bitops.h>
 #include <linux/bug.h>
 #include <linux/compiler.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -54,6 +55,7 @@ typedef int64_t s64;
 #define max(a, b)		((a) > (b) ? (a) : (b))
 #define min_t(t, a, b)		min((t)(a), (t)(b))
 #define max_t(t, a, b)		max((t)(a), (t)(b))
+#define div64_u64(a, b)		((u64)(a) / (b))
 #ifndef static_assert
 #define static_assert		_Static_assert
 #endif

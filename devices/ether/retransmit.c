@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Frames that are not acknowledged in time: proto/rto.[ch] with the VI's lock,
+ * the clock and the alarm.  All of it runs under sq.lock.
+ */
+
+#include "ether.h"
+
+#define BLACK_MS	500		/* since the first timeout: is the path black? */
+
+static struct via_rto_path path_of(const struct via_ether_vi *ev)
+{
+	return (struct via_rto_path) {
+		.srtt = via_ether_srtt(ev),
+		.net = via_ether_rtt_net(ev),
+		.rto = via_peer_rto(ev->peer),
+		.least = via_ether_rto_min(),
+		.most = via_ether_rto_max(),
+		.delay = via_ether_ack_delay(),
+		.reliable = ev->reliable,
+	};
+}
+
+static u64 timeout_ns(const struct via_ether_vi *ev)
+{
+	struct via_rto_path path = path_of(ev);
+
+	return via_rto_ns(&ev->rto, &path);
+}
+
+void via_ether_watch_tx(struct via_ether_vi *ev)
+{
+	u64 now = ktime_get_ns();
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	via_rto_start(&ev->rto, ev->tx.una, ev->tx.nxt, now, timeout_ns(ev));
+	via_ether_visit_at(ev, VIA_ETHER_TX, ev->rto.due, now);
+}
+
+void via_ether_look_tx(struct via_ether_vi *ev)
+{
+	u64 now;
+
+	if (!ev->rto.pace) {
+		via_ether_watch_tx(ev);
+		return;
+	}
+	lockdep_assert_held(&ev->vi->sq.lock);
+	now = ktime_get_ns();
+	/* All acknowledgements may have had data to ride on. */
+	if (ev->reliable &&
+	    time_after(jiffies, READ_ONCE(ev->peer->known_at) + HZ))
+		ev->tx_odd |= VIA_ODD_ASK;
+	if (via_rto_sample(&ev->rto, ev->tx.una, ev->tx.nxt, now,
+			   timeout_ns(ev)))
+		via_ether_visit_at(ev, VIA_ETHER_TX, ev->rto.due, now);
+}
+
+/*
+ * A path may drop long frames and say nothing.  At Unreliable nothing is known of
+ * a frame that was sent: it may have been as long as any.
+ */
+static void check_path(struct via_ether_vi *ev)
+{
+	const struct via_ether_ops *ops = ev->nic->ops;
+	u32 len = VIA_WIRE_SEND_HDR;
+
+	if (likely(!ops->path_black) ||
+	    !via_rto_is_black(&ev->rto, READ_ONCE(ev->peer->last_rx),
+			      via_ether_scaled(BLACK_MS)))
+		return;
+	len += ev->reliable ? via_win_rec(&ev->tx, ev->tx.una)->len :
+			      READ_ONCE(ev->seg_send);
+	ops->path_black(ev->nic, &ev->peer->link, len);
+}
+
+/*
+ * What it held when it was at work and does not use: others may.  One that is
+ * to send more than it may has nothing to spare.
+ */
+static void check_credit(struct via_ether_vi *ev)
+{
+	if (!ev->tx_busy &&
+	    ev->tx.credit > via_win_pipe(&ev->tx) + VIA_CREDIT_FIRST)
+		via_ether_share_trim(ev, VIA_CREDIT_FIRST);
+}
+
+/*
+ * None of its frames is in the network, since it waits for credit to send them
+ * again: that is not the peer's silence.
+ */
+static bool starved(const struct via_ether_vi *ev)
+{
+	return ev->tx_odd & VIA_ODD_WAITS && !via_win_pipe(&ev->tx);
+}
+
+static enum via_rto_act expired(struct via_ether_vi *ev, u64 now)
+{
+	struct via_rto_path path = path_of(ev);
+	struct via_rto_now at = {
+		.una = ev->tx.una,
+		.nxt = ev->tx.nxt,
+		.starved = starved(ev),
+		.ns = now,
+		.tick = jiffies,
+		.tries = via_ether_retries,
+		.dead = via_ether_dead(),
+	};
+
+	return via_rto_expired(&ev->rto, &at, &path);
+}
+
+static void retransmit(struct via_ether_vi *ev, enum via_rto_act act,
+		       struct via_work *work)
+{
+	bool send = true;
+
+	if (act == VIA_RTO_NOTHING)
+		return;
+	ev->timeouts++;
+	via_ether_count(ev->nic, TIMEOUTS);
+	switch (act) {
+	case VIA_RTO_PROBE:
+		via_win_probe(&ev->tx);
+		via_ether_share_probe(ev);
+		break;
+	case VIA_RTO_AGAIN:
+		via_ether_share_timeout(ev, via_win_timeout(&ev->tx));
+		check_path(ev);
+		break;
+	case VIA_RTO_FORGET:
+		ev->tx.una = ev->tx.nxt;
+		check_path(ev);
+		via_ether_share_timeout(ev, ev->rto.retries > 1);
+		send = ev->tx_busy;
+		break;
+	default:
+		via_ether_give_up(ev, VIA_END_UNACKED, VIA_WIRE_R_TRANSPORT);
+		send = false;
+	}
+	if (send)
+		via_ether_resume(ev->vi, work);
+}
+
+void via_ether_check_tx(struct via_ether_vi *ev, u64 now,
+			struct via_work *work)
+{
+	lockdep_assert_held(&ev->vi->sq.lock);
+	if (!ev->rto.pace)
+		return;
+	via_ether_catch_up(ev);
+	if (!via_win_flight(&ev->tx)) {
+		ev->rto.pace = 0;
+		via_ether_share_trim(ev, 0);
+		return;
+	}
+	if (now + VIA_ETHER_GAP_NS < ev->rto.due)
+		return;
+	check_credit(ev);
+	retransmit(ev, expired(ev, now), work);
+	via_rto_rearm(&ev->rto, ev->tx.una, ev->tx.nxt, now, timeout_ns(ev));
+}
