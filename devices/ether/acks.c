@@ -8,7 +8,10 @@
  * frame came twice, or the network has marked one) has an ACK of its own.
  */
 
+#include <linux/timex.h>
 #include "ether.h"
+
+#define FULL_NS		NSEC_PER_MSEC	/* between acknowledgements not taken */
 
 /* Entries without ranges that ACKS has room for. */
 #define ENTRIES_MAX \
@@ -58,13 +61,10 @@ static void flush(struct batch *b)
 	b->f.bytes = 0;
 }
 
-/*
- * How long the newest frame has waited, as in the field delay.  One that came
- * after the alarm has looked has not.  rq.lock held.
- */
+/* How long the newest frame has waited, as in the field delay.  rq.lock held. */
 static u32 waited(const struct via_ether_vi *ev)
 {
-	return ev->late == ev->rx.next ? ev->late_by : 0;
+	return via_delack_waited(&ev->delack, ev->rx.next);
 }
 
 /* It is begun, and not full. */
@@ -108,14 +108,9 @@ static bool add(struct batch *b, struct via_ether_vi *ev)
 /* The bet is won: data has left in time, and the program waits for more. */
 static void redeem(struct via_ether_vi *ev)
 {
-	if (!ev->push)
-		return;
-	WRITE_ONCE(ev->push, false);
 	/* How long it has waited is not known. */
-	ev->late = ev->rx.next;
-	ev->late_by = VIA_WIRE_DELAY_MAX;
-	if (ev->turns < VIA_ETHER_TURNS + (s32)VIA_ETHER_WON)
-		WRITE_ONCE(ev->turns, ev->turns + 1);
+	if (via_delack_redeem(&ev->delack))
+		via_delack_late(&ev->delack, ev->rx.next, VIA_WIRE_DELAY_MAX);
 }
 
 /* Does it owe an acknowledgement?  rq.lock held. */
@@ -275,7 +270,7 @@ void via_ether_ack_behind(struct via_ether_vi *ev)
 	other = peer->bet;
 	WRITE_ONCE(peer->bet, NULL);
 	/* Before frames are received: both may be in one batch of the peer's. */
-	if (other && other != ev && READ_ONCE(other->push) && owe(other)) {
+	if (other && other != ev && READ_ONCE(other->delack.push) && owe(other)) {
 		other->behind = true;
 		tasklet_hi_schedule(&nic->runner);
 	}
@@ -284,17 +279,75 @@ void via_ether_ack_behind(struct via_ether_vi *ev)
 
 void via_ether_answered(struct via_ether_vi *ev)
 {
-	if (ev->turns < VIA_ETHER_TURNS)
-		WRITE_ONCE(ev->turns, ev->turns + 1);
+	via_delack_answered(&ev->delack);
 	if (READ_ONCE(ev->peer->bet))
 		via_ether_ack_behind(ev);
 }
 
-void via_ether_ack_late(struct via_ether_vi *ev, u32 delay)
+u64 via_ether_bet_ns(const struct via_ether_vi *ev)
 {
+	return via_delack_ns(via_ether_rtt_net(ev), via_ether_ack_delay(),
+			     ev->reliable);
+}
+
+static struct via_delack_now now_of(const struct via_ether_vi *ev, u64 ns)
+{
+	return (struct via_delack_now) {
+		.acked = READ_ONCE(ev->acked),
+		.next = ev->rx.next,
+		.ns = ns,
+		.cycles = get_cycles(),
+		.delay = via_ether_bet_ns(ev),
+	};
+}
+
+void via_ether_watch_rx(struct via_ether_vi *ev)
+{
+	struct via_delack_now now = now_of(ev, ktime_get_ns());
+
 	lockdep_assert_held(&ev->vi->rq.lock);
-	ev->late = ev->rx.next;
-	ev->late_by = delay;
+	via_delack_watch(&ev->delack, &now);
+	via_ether_visit_at(ev, VIA_ETHER_RX, ev->delack.due, now.ns);
+}
+
+void via_ether_ack_again(struct via_ether_vi *ev)
+{
+	struct via_delack_now now;
+
+	lockdep_assert_held(&ev->vi->rq.lock);
+	if (ev->delack.pace)
+		return;
+	now = now_of(ev, ktime_get_ns());
+	via_delack_again(&ev->delack, &now, FULL_NS);
+	via_ether_visit_at(ev, VIA_ETHER_RX, ev->delack.due, now.ns);
+}
+
+void via_ether_look_rx(struct via_ether_vi *ev)
+{
+	/* In the middle of a message: nothing completes by it yet. */
+	if (!ev->rx_open || ev->delack.pace)
+		via_ether_watch_rx(ev);
+}
+
+static u32 delay_of(u64 ns)
+{
+	return min_t(u64, div_u64(ns, VIA_WIRE_DELAY_US * NSEC_PER_USEC),
+		     VIA_WIRE_DELAY_MAX);
+}
+
+void via_ether_check_rx(struct via_ether_vi *ev, u64 ns)
+{
+	struct via_delack_now now;
+	u64 age;
+
+	lockdep_assert_held(&ev->vi->rq.lock);
+	if (!ev->delack.pace)
+		return;
+	now = now_of(ev, ns);
+	if (!via_delack_expired(&ev->delack, &now, &age))
+		return;
+	/* With what others owe at this alarm. */
+	via_delack_late(&ev->delack, ev->rx.next, delay_of(age));
 	spin_lock(&ev->nic->lock);
 	owe(ev);
 	spin_unlock(&ev->nic->lock);

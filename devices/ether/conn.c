@@ -108,21 +108,11 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->timeouts = 0;
 	via_win_rx_init(&ev->rx, first_seq, via_ether_credit(ev->nic));
 	ev->acked = first_seq;
-	ev->late = first_seq;
-	ev->late_by = 0;
 	/* A window that is small is not to wait for its last frame. */
-	ev->ack_least = clamp(ev->rx.limit / 4, 1u, via_ether_ack_every);
-	ev->ack_most = clamp(ev->rx.limit / 4, 1u,
-			     VIA_ETHER_ACK_RARELY * via_ether_ack_every);
-	ev->ack_every = ev->ack_least;
-	ev->ack_won = 0;
-	ev->ack_doubt = VIA_ETHER_ACK_DOUBT;
-	ev->turns = 0;
-	ev->doubt = VIA_ETHER_DOUBT;
-	ev->pushed_at = ktime_get_ns();
-	ev->pushed_sent = ev->first_seq;
-	ev->questioned = first_seq - VIA_WIN_MAX;
-	ev->push = false;
+	ev->delack.least = clamp(ev->rx.limit / 4, 1u, via_ether_ack_every);
+	ev->delack.most = clamp(ev->rx.limit / 4, 1u,
+				VIA_ETHER_ACK_RARELY * via_ether_ack_every);
+	via_delack_init(&ev->delack, first_seq, ev->first_seq, ktime_get_ns());
 	ev->last_rx = jiffies;
 	ev->next_challenge = jiffies;
 	via_ether_head_init(ev);

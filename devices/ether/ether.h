@@ -51,6 +51,7 @@
 #include "peer.h"
 #include "proto/auth.h"
 #include "proto/credit.h"
+#include "proto/delack.h"
 #include "proto/rto.h"
 #include "proto/window.h"
 #include "proto/wire.h"
@@ -66,15 +67,11 @@
 #define VIA_ETHER_VISITS	128
 #define VIA_ETHER_ACK_EVERY	16	/* frames until one is acknowledged, and */
 #define VIA_ETHER_ACK_RARELY	4	/* times as many where none waits for it */
-#define VIA_ETHER_ACK_DOUBT	8u	/* acknowledgements until that is tried */
 #define VIA_ETHER_DMA_MIN	512	/* bytes from which on they go by DMA */
-#define VIA_ETHER_TURNS		3	/* pushes answered: ping-pong */
-#define VIA_ETHER_WON		0x100000u	/* bets, as far as they are counted */
 /* Unreliable: so many frames are acknowledged by data until that is looked at. */
 #define VIA_ETHER_LAZY		8u
 /* Unreliable: one end may be so many frames behind the other. */
 #define VIA_ETHER_LOST_MAX	0x100000u
-#define VIA_ETHER_DOUBT		16u	/* pushes, after a bet that was lost */
 /*
  * RDMA Reads that an initiator has on the wire, and that a target remembers.
  * A new request may overtake the acknowledgements of the last answers, so the
@@ -176,29 +173,7 @@ struct via_ether_answer {
  * @rx:		window; on an unreliable VI only next
  * @rx_open:	a message is being received
  * @rx_type, @rx_len, @rx_off: its type, length, bytes so far
- * @push:	a PUSH came that our data has not answered yet (a hint: written
- *		under either lock)
- * @turns:	pushes answered by our data in a row (a hint, likewise); from
- *		VIA_ETHER_TURNS on the acknowledgement waits for data; below 0:
- *		after a bet that was lost, it goes up all the same
- * @doubt:	pushes that are acknowledged at once after the next lost bet
- * @pushed_at:	when the last one came for which there was no bet, or was lost,
- *		ns of ktime_get_ns()
- * @pushed_sent: tx.nxt when the last one came for which there was none
- * @questioned:	rx.next when the peer asked last while @push was set
- * @ack_every:	frames taken until an acknowledgement, from @ack_least to @ack_most
- *		(both constant while it stands)
- * @ack_won:	acknowledgements after so many since that or @ack_doubt changed
- * @ack_doubt:	as many of them until it is doubled
- * @rx_pace:	frames from one look at @rx to the next; 0: the alarm does not
- *		watch it
- * @rx_seen:	rx.next at the last look
- * @rx_at:	when that was, ns of ktime_get_ns()
- * @rx_at_cycles: the same, of get_cycles()
- * @rx_due:	when the alarm looks, ns of ktime_get_ns()
- * @pushed:	get_cycles() when the last PUSH came that waits for our data
- * @late, @late_by: rx.next when the alarm had it acknowledged last, and how long
- *		the newest frame had waited, in units of VIA_WIRE_DELAY_US
+ * @delack:	when an acknowledgement leaves (proto/delack.h)
  * @twice:	a frame that came twice, to be told if @told_twice
  * @untold:	frames beyond a hole have come since the last acknowledgement
  * @heard_ack:	Unreliable: what data has acknowledged; also read under sq.lock
@@ -269,31 +244,13 @@ struct via_ether_vi {
 	struct via_win_rx rx;
 	bool rx_open;
 	u8 rx_type;
-	bool push;
 	bool both;
 	bool told_twice;
 	bool untold;
 	bool behind;
-	u8 late_by;
 	u32 heard_ack;
 	bool echo;
-	s32 turns;
-	u32 doubt;
-	u32 ack_every;
-	u32 ack_least;
-	u32 ack_most;
-	u32 ack_won;
-	u32 ack_doubt;
-	u32 rx_pace;
-	u32 rx_seen;
-	u32 late;
-	u64 pushed_at;
-	u32 pushed_sent;
-	u32 questioned;
-	u64 pushed;
-	u64 rx_at;
-	u64 rx_at_cycles;
-	u64 rx_due;
+	struct via_delack delack;
 	u32 ans_tail;
 	u32 rx_len;
 	u32 rx_off;
@@ -858,25 +815,14 @@ struct via_tick_job {
 void via_ether_timer_init(struct via_ether_nic *nic,
 			  const struct via_tick_job *jobs);
 void via_ether_timer_stop(struct via_ether_nic *nic);
-/*
- * A frame was taken that is to be acknowledged later; an acknowledgement could
- * not be sent: rq.lock held.
- */
-void via_ether_look_rx(struct via_ether_vi *ev);
-void via_ether_watch_rx(struct via_ether_vi *ev);
-void via_ether_ack_again(struct via_ether_vi *ev);
 /* A VI that is due; what it sends is charged.  BH off, RCU read side. */
 void via_ether_visit(struct via_ether_vi *ev, u64 now, struct via_work *work);
-/* How long an acknowledgement waits for data, ns.  A queue lock held. */
-u64 via_ether_bet_ns(const struct via_ether_vi *ev);
-/* It has waited in vain.  rq.lock held. */
-void via_ether_bet_lost(struct via_ether_vi *ev);
 void via_ether_arm(struct via_ether_nic *nic);
 /* The coarse timer is to look at peers at its next tick. */
 void via_ether_hurry(struct via_ether_nic *nic);
 
 /* alarm.c: times are ns of ktime_get_ns() */
-#define VIA_ETHER_GAP_NS	(10 * NSEC_PER_USEC)	/* between two alarms */
+#define VIA_ETHER_GAP_NS	VIA_PACE_GAP_NS		/* between two alarms */
 #define VIA_ETHER_LATE_NS	(100 * NSEC_PER_USEC)	/* one that is late */
 
 void via_ether_alarm_init(struct via_ether_nic *nic);
@@ -949,11 +895,17 @@ void via_ether_ack_soon(struct via_ether_vi *ev);
 void via_ether_ack_behind(struct via_ether_vi *ev);
 /* Data of the VI answers a push for which there was no bet.  sq.lock held. */
 void via_ether_answered(struct via_ether_vi *ev);
+/* How long an acknowledgement waits for data, ns.  A queue lock held. */
+u64 via_ether_bet_ns(const struct via_ether_vi *ev);
 /*
- * The alarm: the newest frame has waited for @delay, and is acknowledged with
- * what others owe.  rq.lock held.
+ * A frame was taken that is to be acknowledged later; an acknowledgement could
+ * not be sent: rq.lock held.
  */
-void via_ether_ack_late(struct via_ether_vi *ev, u32 delay);
+void via_ether_look_rx(struct via_ether_vi *ev);
+void via_ether_watch_rx(struct via_ether_vi *ev);
+void via_ether_ack_again(struct via_ether_vi *ev);
+/* The alarm: what has waited long enough leaves with what others owe.  rq.lock held. */
+void via_ether_check_rx(struct via_ether_vi *ev, u64 ns);
 /*
  * What is owed is sent, a part of it at once and the rest by the tasklet.  BH off,
  * RCU read side, no queue lock held.

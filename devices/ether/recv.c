@@ -12,9 +12,6 @@
 #include "ether.h"
 
 #define CHALLENGE_EVERY_MS	8
-#define ACK_DOUBT_MAX	512u
-#define QUESTIONS_NEAR	2		/* frames: it answers late as a rule */
-#define SELDOM_NS	(4 * NSEC_PER_MSEC)	/* a bet is a fortieth */
 
 /* Where the payload of a frame goes. */
 struct target {
@@ -278,9 +275,9 @@ static enum ack due_unreliable(struct via_ether_vi *ev,
 		via_ether_crowd_asked(ev);
 		return ACK_FORCE;
 	}
-	if (ev->rx.next - READ_ONCE(ev->acked) >= ev->ack_every)
+	if (ev->rx.next - READ_ONCE(ev->acked) >= ev->delack.every)
 		return ACK_DUE;
-	if (unlikely(ev->rx.next - ev->rx_seen >= ev->rx_pace))
+	if (unlikely(via_delack_samples(&ev->delack, ev->rx.next)))
 		via_ether_watch_rx(ev);
 	return ACK_LATER;
 }
@@ -304,17 +301,6 @@ static bool make_room(struct via_ether_vi *ev, u32 size)
 	kfree(ev->held);
 	ev->held = held;
 	return true;
-}
-
-/*
- * Acknowledgements are for fewer frames again: the sender waited for one, or the
- * network loses frames and is not to have them in long bursts.  rq.lock held.
- */
-static void ack_often(struct via_ether_vi *ev)
-{
-	ev->ack_every = max(ev->ack_every / 2, ev->ack_least);
-	ev->ack_doubt = min(2 * ev->ack_doubt, ACK_DOUBT_MAX);
-	ev->ack_won = 0;
 }
 
 /*
@@ -408,21 +394,6 @@ static noinline u32 release(struct via_vi *vi)
 	return 0;
 }
 
-/*
- * Bets were lost, or there was none yet, but data answered the last push,
- * however late, and pushes come so seldom that a bet costs nothing.  An
- * acknowledgement at once would be sent before the program is woken.
- */
-static bool seldom(struct via_ether_vi *ev)
-{
-	u32 sent = ev->pushed_sent;
-	u64 last = ev->pushed_at;
-
-	ev->pushed_at = ktime_get_ns();
-	ev->pushed_sent = READ_ONCE(ev->tx.nxt);
-	return ev->pushed_sent != sent && ev->pushed_at - last > SELDOM_NS;
-}
-
 static noinline enum ack not_taken(struct via_ether_vi *ev, u32 why)
 {
 	if (why == VIA_ETHER_NOT_NOW)
@@ -445,23 +416,6 @@ static inline bool is_waited_for(const struct via_frame_hdr *h)
 	return ~h->flags & (VIA_WIRE_PUSH | VIA_WIRE_PROBE);
 }
 
-/*
- * An acknowledgement that is not asked for.  To take one costs the sender as
- * much as to send many frames, so they become rarer while it does not wait for
- * them: that its window is large enough is not known before it was tried.
- */
-static noinline enum ack ack_unasked(struct via_ether_vi *ev)
-{
-	if (++ev->ack_won < ev->ack_doubt)
-		return ACK_DUE;
-	ev->ack_won = 0;
-	if (ev->ack_every < ev->ack_most)
-		ev->ack_every = min(2 * ev->ack_every, ev->ack_most);
-	else
-		ev->ack_doubt = max(ev->ack_doubt / 2, VIA_ETHER_ACK_DOUBT);
-	return ACK_DUE;
-}
-
 /* A frame arrived in order. */
 static __always_inline enum ack rx_next(struct via_vi *vi,
 					const struct via_frame_hdr *h,
@@ -478,21 +432,20 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 		why = release(vi);
 		ack = ACK_FORCE;
 	} else if (unlikely(ev->rx.next - READ_ONCE(ev->acked) >=
-			    ev->ack_every)) {
-		ack = ack_unasked(ev);
+			    ev->delack.every)) {
+		via_delack_unasked(&ev->delack);
+		ack = ACK_DUE;
 	}
 	if (unlikely(why))
 		return not_taken(ev, why);
 	if (h->flags & VIA_WIRE_PUSH) {
-		/* The last push was not answered by data of ours. */
-		if (ev->push && ev->turns > 0)
-			ev->turns = 0;
-		WRITE_ONCE(ev->push, true);
-		if (ev->turns < VIA_ETHER_TURNS && !ack && !seldom(ev)) {
+		if (via_delack_push(&ev->delack) && !ack &&
+		    !via_delack_seldom(&ev->delack, READ_ONCE(ev->tx.nxt),
+				       ktime_get_ns())) {
 			via_ether_ack_soon(ev);
 			return ACK_LATER;
 		}
-		ev->pushed = get_cycles();
+		ev->delack.pushed_cycles = get_cycles();
 		WRITE_ONCE(ev->peer->bet, ev);
 	} else if (h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE) && !ack) {
 		ack = ACK_DUE;
@@ -500,7 +453,7 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 		if (h->flags & VIA_WIRE_PROBE)
 			via_ether_crowd_lost(ev);
 	}
-	if (!ack && unlikely(ev->rx.next - ev->rx_seen >= ev->rx_pace) &&
+	if (!ack && unlikely(via_delack_samples(&ev->delack, ev->rx.next)) &&
 	    is_waited_for(h))
 		via_ether_look_rx(ev);
 	return ack;
@@ -517,14 +470,14 @@ static noinline enum ack rx_reliable(struct via_vi *vi,
 		return rx_next(vi, h, f);
 	case VIA_WIN_HOLD:
 		hold(ev, h, f);
-		ack_often(ev);
+		via_delack_often(&ev->delack);
 		ev->untold = true;
 		via_ether_ack_soon(ev);
 		return ACK_LATER;
 	case VIA_WIN_DUP:
 		/* The sender waited, and for an acknowledgement alone. */
 		if (h->flags & VIA_WIRE_PROBE)
-			ack_often(ev);
+			via_delack_often(&ev->delack);
 		via_ether_count(ev->nic, DUP);
 		ev->twice = h->seq;
 		ev->told_twice = true;
@@ -622,20 +575,6 @@ static void ack_now(struct via_vi *vi, u64 cookie)
 	spin_unlock(&vi->rq.lock);
 }
 
-/*
- * The peer asks, and keeps a promise by it: our program has not answered in
- * time, or this host was late as a whole.  Which of them it is the next bet
- * tells.  rq.lock held.
- */
-static void asked(struct via_ether_vi *ev)
-{
-	if (!ev->push)
-		return;
-	if (ev->rx.next - ev->questioned <= QUESTIONS_NEAR)
-		via_ether_bet_lost(ev);
-	ev->questioned = ev->rx.next;
-}
-
 /* The peer asks; the newest frame may have come long ago. */
 static void rx_question(struct via_vi *vi, u64 cookie)
 {
@@ -643,7 +582,7 @@ static void rx_question(struct via_vi *vi, u64 cookie)
 
 	spin_lock(&vi->rq.lock);
 	if (likely(ev->cookie == cookie && ev->phase == VIA_PHASE_CONNECTED)) {
-		asked(ev);
+		via_delack_asked(&ev->delack, ev->rx.next, ktime_get_ns());
 		via_ether_send_ack(ev, VIA_WIRE_DELAY_MAX);
 	}
 	spin_unlock(&vi->rq.lock);

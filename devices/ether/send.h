@@ -75,12 +75,8 @@ static inline u32 piggyback(struct via_ether_vi *ev)
 	u32 ack = READ_ONCE(ev->rx.next);
 
 	WRITE_ONCE(ev->acked, ack);
-	if (READ_ONCE(ev->push)) {
-		WRITE_ONCE(ev->push, false);
-		/* While it does not bet, pushes are acknowledged already. */
-		if (likely((u32)(ev->turns - VIA_ETHER_TURNS) < VIA_ETHER_WON))
-			WRITE_ONCE(ev->turns, ev->turns + 1);
-		else
+	if (READ_ONCE(ev->delack.push)) {
+		if (unlikely(!via_delack_data(&ev->delack)))
 			via_ether_answered(ev);
 	} else if (unlikely(READ_ONCE(ev->peer->bet))) {
 		via_ether_ack_behind(ev);

@@ -77,7 +77,7 @@ static void via_ether_forget(struct via_ether_vi *ev)
 	ev->untold = false;
 	ev->echo = false;
 	via_rto_end(&ev->rto);
-	ev->rx_pace = 0;
+	ev->delack.pace = 0;
 	held_free(ev);
 	via_ether_share_end(ev);
 	kfree(via_win_end(&ev->tx));
@@ -165,8 +165,8 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 	via_stat(sink, "retransmits", READ_ONCE(ev->resent));
 	via_stat(sink, "timeouts", READ_ONCE(ev->timeouts));
 	via_stat(sink, "rx_held", READ_ONCE(ev->rx.held));
-	via_stat(sink, "ping_pong", clamp(READ_ONCE(ev->turns), 0,
-					  VIA_ETHER_TURNS));
+	via_stat(sink, "ping_pong", clamp(READ_ONCE(ev->delack.pingpong), 0,
+					  VIA_DELACK_PINGPONG));
 	via_stat(sink, "reads_pending", READ_ONCE(ev->read_tail) -
 					READ_ONCE(ev->read_head));
 	via_stat(sink, "answers_pending", READ_ONCE(ev->ans_tail) -

@@ -871,36 +871,35 @@ mutant("cool-with-frames", RETRANSMIT, "sim", "",
        "a frame that is lost after a silence is not sent again",
        ("	if (!via_win_flight(&ev->tx)) {\n", "	if (true) {\n"),
        sim="loss")
-mutant("ack-never-late", TIMER, "sim", "",
+DELACK = "devices/ether/proto/delack.c"
+mutant("ack-never-late", "devices/ether/acks.c", "sim", "",
        "an acknowledgement that no data carries is not sent",
-       ("	via_ether_ack_late(ev, delay_of(age));\n", ""),
-       sim="time")
-mutant("full-asked-at-once", TIMER, "sim", "",
+       ("	spin_lock(&ev->nic->lock);\n	owe(ev);\n",
+        "	spin_lock(&ev->nic->lock);\n"), sim="time")
+mutant("full-asked-at-once", DELACK, "unit", "delack",
        "a full transmitter is asked for each connection at each visit",
-       ("(ev->late == ev->rx.next ? FULL_NS : bet)", "VIA_ETHER_GAP_NS"),
-       sim="backlog")
-mutant("cool-with-ack", TIMER, "sim", "",
+       ("(d->late == now->next ? full : now->delay)",
+        "VIA_PACE_GAP_NS"), sim="backlog")
+mutant("cool-with-ack", DELACK, "unit", "delack",
        "an acknowledgement that is owed since the last visit is forgotten",
-       ("	if (ev->rx.next == ev->acked) {\n",
-        "	if (ev->rx.next == ev->acked || !owed_before(ev)) {\n"),
-       sim="time")
-mutant("bet-again", TIMER, "sim", "",
+       ("	if (now->next == now->acked) {\n",
+        "	if (now->next == now->acked || !owed_before(d, now->acked)) {\n"), sim="time")
+mutant("bet-again", DELACK, "unit", "delack",
        "a thread with both ends waits for each fourth acknowledgement",
-       ("		ev->turns = -(s32)ev->doubt;\n", "		ev->turns = 0;\n"),
-       sim="time")
-mutant("bet-as-often", TIMER, "sim", "",
+       ("		d->pingpong = -(s32)d->quick;\n",
+        "		d->pingpong = 0;\n"), sim="time")
+mutant("bet-as-often", DELACK, "unit", "delack",
        "a bet that is lost again and again is placed as often",
-       ("		ev->doubt = min(2 * ev->doubt, DOUBT_MAX);\n", ""),
-       sim="time")
-mutant("bet-for-ever", TIMER, "sim", "",
+       ("		d->quick = min(2 * d->quick, VIA_DELACK_QUICK_MAX);\n",
+        ""), sim="time")
+mutant("bet-for-ever", DELACK, "unit", "delack",
        "acknowledgements that wait for data wait two milliseconds",
-       ("		due = now + bet;	/* what has just come */\n",
-        "		due = now + 20 * bet;\n"),
-       sim="time")
-mutant("bet-whole-again", TIMER, "sim", "",
+       ("		due = now->ns + now->delay;	/* what has just come */\n",
+        "		due = now->ns + 20 * now->delay;\n"), sim="time")
+mutant("bet-whole-again", DELACK, "unit", "delack",
        "an acknowledgement owed just after a visit waits for two bets",
-       ("now + bet - min(age, now - ev->rx_at);\n", "now + bet;\n"),
-       sim="time")
+       ("now->ns + now->delay - min(*age, now->ns - d->at);\n",
+        "now->ns + now->delay;\n"), sim="time")
 mutant("visit-not-earlier", ALARM, "sim", "",
        "an acknowledgement waits for the timeout of a frame",
        ("		if (when == (u64)ev->due.expires)\n",
@@ -939,14 +938,14 @@ mutant("bet-of-the-shortest", "devices/ether/peer.c", "sim", "",
        "a bet is as long as the shortest round trip makes it",
        ("	if (us < net)\n", "	if (us < net && known)\n		return us;\n"
         "	if (us < net)\n"), sim="time")
-mutant("seldom-at-once", RECV, "sim", "",
+mutant("seldom-at-once", DELACK, "unit", "delack",
        "an answer after a pause is acknowledged before its program is woken",
-       ("	return ev->pushed_sent != sent && ev->pushed_at - last",
-        "	return false && ev->pushed_at - last"), sim="time")
-mutant("seldom-of-one-way", RECV, "sim", "",
+       ("	return nxt != sent && now - last",
+        "	return false && now - last"), sim="time")
+mutant("seldom-of-one-way", DELACK, "unit", "delack",
        "a sender that nothing answers waits for a bet now and then",
-       ("	return ev->pushed_sent != sent && ev->pushed_at - last",
-        "	return sent + 1 && ev->pushed_at - last"), sim="time")
+       ("	return nxt != sent && now - last",
+        "	return sent + 1 && now - last"), sim="time")
 mutant("ack-not-behind", "devices/ether/send.h", "sim", "",
        "an answer that is followed by data of another VI is acknowledged late",
        ("	} else if (unlikely(READ_ONCE(ev->peer->bet))) {\n"
@@ -980,26 +979,26 @@ mutant("promise-put-off", ALARM, "sim", "",
 mutant("owed-without-timer", ALARM, "sim", "",
        "a program that busy-polled and computes acknowledges late",
        ("!nic->rx_watched && ", ""), sim="time")
-mutant("question-is-lost-bet", RECV, "sim", "",
+mutant("question-is-lost-bet", DELACK, "unit", "delack",
        "a host that is late once answers each push at once",
-       ("	if (ev->rx.next - ev->questioned <= QUESTIONS_NEAR)\n", ""),
-       sim="time")
-mutant("question-is-no-bet", RECV, "sim", "",
+       ("	if (next - d->asked_seq <= VIA_DELACK_NEAR)\n",
+        ""), sim="time")
+mutant("question-is-no-bet", DELACK, "unit", "delack",
        "a program that answers late is waited for each time",
-       ("	if (ev->rx.next - ev->questioned <= QUESTIONS_NEAR)\n",
+       ("	if (next - d->asked_seq <= VIA_DELACK_NEAR)\n",
         "	if (false)\n"), sim="time")
-mutant("acks-as-often", RECV, "sim", "",
+mutant("acks-as-often", DELACK, "unit", "delack",
        "in bulk each 16 frames are acknowledged for ever",
-       ("		ev->ack_every = min(2 * ev->ack_every, ev->ack_most);\n",
+       ("		d->every = min(2 * d->every, d->most);\n",
         "		;\n"), sim="time")
-mutant("acks-rare-for-ever", RECV, "sim", "",
+mutant("acks-rare-for-ever", DELACK, "unit", "delack",
        "a sender with a small window waits for each acknowledgement",
-       ("	ev->ack_every = max(ev->ack_every / 2, ev->ack_least);\n", ""),
-       sim="time")
-mutant("acks-tried-as-soon", RECV, "sim", "",
+       ("	d->every = max(d->every / 2, d->least);\n",
+        ""), sim="time")
+mutant("acks-tried-as-soon", DELACK, "unit", "delack",
        "and where that was noticed, soon again",
-       ("	ev->ack_doubt = min(2 * ev->ack_doubt, ACK_DOUBT_MAX);\n", ""),
-       sim="time")
+       ("	d->patience = min(2 * d->patience, VIA_DELACK_PATIENCE_MAX);\n",
+        ""), sim="time")
 mutant("slow-not-learned", RTO, "unit", "rto",
        "a peer that has become slow is sent each frame many times",
        ("	r->backoff = min(r->backoff + r->spent, VIA_RTO_BACKOFF);\n",
@@ -1146,13 +1145,14 @@ mutant("acks-too-long", ACKS, "sim", "",
        "more entries than fit are written into a frame",
        ("	if (size > sizeof(b->f.entries) - b->f.bytes)\n"
         "		return false;\n", ""), sim="memory many")
-mutant("alarm-acks-alone", TIMER, "sim", "",
+mutant("alarm-acks-alone", ACKS, "sim", "",
        "what an alarm acknowledges goes in a frame for each connection",
-       ("	via_ether_ack_late(ev, delay_of(age));\n",
-        "	via_ether_send_ack(ev, delay_of(age));\n"), sim="many")
-mutant("late-told-prompt", ACKS, "sim", "",
+       ("	spin_lock(&ev->nic->lock);\n	owe(ev);\n",
+        "	via_ether_send_ack(ev, delay_of(age));\n"
+        "	spin_lock(&ev->nic->lock);\n"), sim="many")
+mutant("late-told-prompt", "devices/ether/proto/delack.h", "unit", "delack",
        "how long a frame has waited is not told in ACKS",
-       ("	return ev->late == ev->rx.next ? ev->late_by : 0;\n",
+       ("	return d->late == next ? d->late_by : 0;\n",
         "	return 0;\n"), sim="time")
 mutant("late-told-unknown", ACKS, "sim", "",
        "what ACKS tells of the wait of a frame is not heard",

@@ -48,7 +48,9 @@ UNITS = {"devices/ether/proto/wire.c": ["wire"], "devices/ether/proto/wire.h": [
          "devices/ether/proto/credit.c": ["credit", "bottleneck"],
          "devices/ether/proto/incast.c": ["crowd"],
          "devices/ether/proto/rto.c": ["rto"],
-         "devices/ether/proto/pace.h": ["rto"],
+         "devices/ether/proto/pace.h": ["rto", "delack"],
+         "devices/ether/proto/delack.c": ["delack"],
+         "devices/ether/proto/delack.h": ["delack"],
          "devices/ether/proto/window.c": ["window", "bottleneck"],
          "devices/ether/proto/window.h": ["window", "bottleneck"],
          "kernel/state.c": ["state"], "kernel/state.h": ["state"]}

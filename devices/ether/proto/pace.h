@@ -6,6 +6,8 @@
 #include "portable.h"
 
 #define VIA_PACE_MAX	0x100000u	/* frames from sample to sample */
+#define VIA_PACE_GAP_NS	10000u		/* the alarm fires so early */
+#define VIA_PACE_LAZY_NS	1000000u	/* until Unreliable is acknowledged */
 
 /*
  * How many frames there are until the next sample, if they go on as @frames did in

@@ -38,7 +38,7 @@ u64 via_rto_ns(const struct via_rto *r, const struct via_rto_path *path)
 	if (unlikely(!path->srtt))
 		us = max_t(u64, us / (r->retries ? 2 : 4), path->least);
 	if (unlikely(!path->reliable))
-		us += 2 * VIA_RTO_LAZY_NS / NS_PER_US;
+		us += 2 * VIA_PACE_LAZY_NS / NS_PER_US;
 	us <<= min(r->retries + r->backoff, 20u);
 	return min_t(u64, us, path->most) * NS_PER_US;
 }

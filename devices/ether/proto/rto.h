@@ -22,7 +22,6 @@
 
 #define VIA_RTO_BACKOFF	10u		/* doublings of a timeout that stay */
 #define VIA_RTO_LATE_NS	100000u		/* an alarm that is late, at least */
-#define VIA_RTO_LAZY_NS	1000000u	/* until Unreliable is acknowledged */
 
 /* What the expiry of @due means. */
 enum via_rto_act {
