@@ -422,7 +422,7 @@ static void rx_heartbeat(struct via_ether_nic *nic,
 		return;
 	own_beat(peer, &b);
 	via_ether_proof_of(&of, nic, f->src, theirs->epoch);
-	b.proof = via_proof_make(&nic->proof, &of);
+	b.proof = via_ether_proof_make(nic, &of);
 	via_ether_send_beat(nic, peer, f->src, VIA_WIRE_BEAT, theirs->epoch,
 			    &b);
 }

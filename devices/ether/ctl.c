@@ -342,13 +342,35 @@ static void fill_hello(struct via_wire_hello *h,
 	h->mtu = cpu_to_be32(READ_ONCE(nic->mtu));
 }
 
+u64 via_ether_proof_make(struct via_ether_nic *nic,
+			 const struct via_proof_of *of)
+{
+	u64 proof;
+
+	spin_lock(&nic->proof_lock);
+	proof = via_proof_make(&nic->proof, ktime_get_seconds(), of);
+	spin_unlock(&nic->proof_lock);
+	return proof;
+}
+
+bool via_ether_proof_holds(struct via_ether_nic *nic,
+			   const struct via_proof_of *of, u64 proof)
+{
+	bool holds;
+
+	spin_lock(&nic->proof_lock);
+	holds = via_proof_holds(&nic->proof, ktime_get_seconds(), of, proof);
+	spin_unlock(&nic->proof_lock);
+	return holds;
+}
+
 /* With it the host that is accepted here next asks without a CHALLENGE. */
 static u64 fresh_proof(struct via_ether_vi *ev)
 {
 	struct via_proof_of of;
 
 	via_ether_proof_of(&of, ev->nic, ev->remote.addr, ev->remote_epoch);
-	return via_proof_make(&ev->nic->proof, &of);
+	return via_ether_proof_make(ev->nic, &of);
 }
 
 /* (PEER_)REQUEST or (PEER_)ACCEPT, from what the VI knows and is about. */
@@ -403,8 +425,8 @@ bool via_ether_may_challenge(struct via_ether_nic *nic,
 			     const struct via_ether_frame *f,
 			     const struct via_hello_hdr *asked)
 {
-	if (via_limit_answer(&nic->limit, VIA_LIMIT_CHALLENGE, f->src,
-			     nic->host.len, asked->epoch, f->len,
+	if (via_limit_answer(&nic->limit, get_jiffies_64(), VIA_LIMIT_CHALLENGE,
+			     f->src, nic->host.len, asked->epoch, f->len,
 			     VIA_WIRE_HELLO_LEN + VIA_WIRE_SEAL_LEN))
 		return true;
 	via_ether_count(nic, UNANSWERED);
@@ -435,7 +457,7 @@ static void challenge(struct via_ether_nic *nic,
 	if (!via_ether_sum_ok(nic, f, h))
 		return;
 	fill_hello(&hello, nic);
-	hello.proof = cpu_to_be64(via_proof_make(&nic->proof, of));
+	hello.proof = cpu_to_be64(via_ether_proof_make(nic, of));
 	hello.nonce = cpu_to_be64(via_session_tell(nic, f->src,
 						   &asked->hello));
 	send_one(nic, &c, &hello);
@@ -453,7 +475,7 @@ bool via_ether_proven(struct via_ether_nic *nic,
 		return true;
 	via_ether_proof_of(&of, nic, f->src, c->hello.epoch);
 	if (likely(!via_secret_of(nic, f->src)) &&
-	    via_proof_holds(&nic->proof, &of, c->hello.proof))
+	    via_ether_proof_holds(nic, &of, c->hello.proof))
 		return via_ether_sum_ok(nic, f, h);
 	via_ether_count(nic, UNPROVEN);
 	challenge(nic, f, h, c, &of);
@@ -474,8 +496,9 @@ bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *host,
 		return false;
 	answer += via_secret_of(nic, host) ? VIA_WIRE_AUTH_LEN :
 					    VIA_WIRE_SEAL_LEN;
-	if (via_limit_answer(&nic->limit, kind, host, nic->host.len, 0,
-			     on_wire(nic, question), on_wire(nic, answer)))
+	if (via_limit_answer(&nic->limit, get_jiffies_64(), kind, host,
+			     nic->host.len, 0, on_wire(nic, question),
+			     on_wire(nic, answer)))
 		return true;
 	via_ether_count(nic, UNANSWERED);
 	return false;

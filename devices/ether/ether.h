@@ -19,7 +19,7 @@
  *   peer->rtt_lock: the round-trip time of a peer; inside the queue locks,
  *	nothing is taken inside it
  *   secret->lock: the sessions of a host with a key (session.h); and the lock
- *	of a session's numbers (auth.h); inside the queue locks, nothing is
+ *	of a session's numbers (session.h); inside the queue locks, nothing is
  *	taken inside them
  *   nic->lock: membership in the NIC's lists, requests, the table of peers
  *	(peer.h) and what is in them, who uses them; taken inside the queue
@@ -551,6 +551,12 @@ void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *host,
 				   bool known);
 void via_ether_send_version(struct via_ether_nic *nic,
 			    const struct via_ether_frame *f);
+
+/* via_proof_make() and via_proof_holds() with the NIC's lock and clock.  BH off. */
+u64 via_ether_proof_make(struct via_ether_nic *nic,
+			 const struct via_proof_of *of);
+bool via_ether_proof_holds(struct via_ether_nic *nic,
+			   const struct via_proof_of *of, u64 proof);
 
 /* What a proof for the host is of. */
 static inline void via_ether_proof_of(struct via_proof_of *of,

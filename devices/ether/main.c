@@ -283,8 +283,9 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	INIT_LIST_HEAD(&nic->acks);
 	via_order_init(&nic->reqs);
 	INIT_LIST_HEAD(&nic->asks);
-	via_limit_init(&nic->limit);
-	via_proof_init(&nic->proof);
+	via_limit_init(&nic->limit, HZ);
+	spin_lock_init(&nic->proof_lock);
+	via_proof_init(&nic->proof, ktime_get_seconds());
 	via_ether_share_init(nic);
 	via_ether_run_init(nic, &run_ops);
 	via_ether_timer_init(nic, tick_jobs);

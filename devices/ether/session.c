@@ -98,6 +98,7 @@ static struct via_ether_session *begin(const struct via_peer *peer,
 	s->nonce = name->nonce;
 	s->own = READ_ONCE(secret->nonce);
 	s->since = jiffies;
+	spin_lock_init(&s->lock);
 	own = name_of(&nic->host, nic->epoch, s->own);
 	other = name_of(&peer->host, s->epoch, s->nonce);
 	via_auth_begin(&s->auth, &secret->key, &own, &other, VIA_WIRE_VERSION);
@@ -243,6 +244,28 @@ bool via_session_choose(struct via_ether_nic *nic, const u8 *host, u8 type,
 	return true;
 }
 
+enum via_auth_error via_session_take(struct via_ether_session *s,
+				     const void *hdr, u32 hdr_len,
+				     const struct via_auth_piece *frame, u32 n,
+				     u32 len)
+{
+	enum via_auth_error err;
+	u64 number;
+
+	spin_lock(&s->lock);
+	err = via_auth_look(&s->auth, hdr, hdr_len, &number);
+	spin_unlock(&s->lock);
+	if (unlikely(err))
+		return err;
+	err = via_auth_verify(&s->auth, hdr, hdr_len, frame, n, len);
+	if (unlikely(err))
+		return err;
+	spin_lock(&s->lock);
+	err = via_auth_take(&s->auth, number);
+	spin_unlock(&s->lock);
+	return err;
+}
+
 static enum via_auth_error verify(struct via_ether_session *s,
 				  const struct via_ether_frame *f,
 				  const struct via_frame_hdr *h)
@@ -252,9 +275,9 @@ static enum via_auth_error verify(struct via_ether_session *s,
 		     sizeof(struct via_ether_chunk));
 	BUILD_BUG_ON(offsetof(struct via_auth_piece, len) !=
 		     offsetof(struct via_ether_chunk, len));
-	return via_auth_check(&s->auth, f->hdr, h->hdr_len,
-			      (const struct via_auth_piece *)f->chunk,
-			      f->nchunks, h->len);
+	return via_session_take(s, f->hdr, h->hdr_len,
+				(const struct via_auth_piece *)f->chunk,
+				f->nchunks, h->len);
 }
 
 static bool refuse(struct via_ether_nic *nic, enum via_auth_error err)
@@ -274,7 +297,7 @@ static bool proof_holds(struct via_ether_nic *nic,
 	struct via_proof_of of;
 
 	via_ether_proof_of(&of, nic, f->src, c->hello.epoch);
-	return via_proof_holds(&nic->proof, &of, c->hello.proof);
+	return via_ether_proof_holds(nic, &of, c->hello.proof);
 }
 
 /*
@@ -409,8 +432,8 @@ bool via_session_check(struct via_ether_nic *nic,
 	if (unlikely(via_wire_asks(h->type)))
 		return check_request(peer, secret, f, h);
 	if (unlikely(!names_known(peer, f, h)) &&
-	    !via_limit_answer(&nic->limit, VIA_LIMIT_TAG, f->src, nic->host.len,
-			      0, 0, 0)) {
+	    !via_limit_answer(&nic->limit, get_jiffies_64(), VIA_LIMIT_TAG,
+			      f->src, nic->host.len, 0, 0, 0)) {
 		via_ether_count(nic, UNANSWERED);
 		return false;
 	}

@@ -17,6 +17,7 @@
 #ifndef _VIA_SESSION_H
 #define _VIA_SESSION_H
 
+#include <linux/spinlock.h>
 #include "proto/auth.h"
 
 struct via_ether_frame;
@@ -27,7 +28,11 @@ struct via_peer;
 
 /**
  * struct via_ether_session - one of two hosts
- * @auth:	keys and counters, with a lock of their own
+ * @auth:	keys and counters
+ * @lock:	guards the numbers of @auth.  Bottom halves are off: frames come in
+ *		softirqs or in traps that poll, two of one peer's on two CPUs
+ *		at most when the interrupt moves, so it is not contended.  It is
+ *		not held over a hash
  * @epoch, @nonce: constant: name of the other end
  * @own:	constant: nonce of this one
  * @since:	jiffies when it was proposed last (WRITE_ONCE(), READ_ONCE())
@@ -35,6 +40,7 @@ struct via_peer;
  */
 struct via_ether_session {
 	struct via_auth_session auth;
+	spinlock_t lock;
 	u64 epoch;
 	u64 nonce;
 	u64 own;
@@ -98,6 +104,14 @@ enum via_session_offer via_session_propose(struct via_peer *peer,
  */
 bool via_session_choose(struct via_ether_nic *nic, const u8 *host, u8 type,
 			struct via_seal *seal);
+/*
+ * Is a frame of the session, and new?  Then its number is taken: via_auth_look(),
+ * via_auth_verify(), via_auth_take().
+ */
+enum via_auth_error via_session_take(struct via_ether_session *s,
+				     const void *hdr, u32 hdr_len,
+				     const struct via_auth_piece *frame, u32 n,
+				     u32 len);
 /* The session for a frame with data to a peer; NULL: none. */
 struct via_ether_session *via_session_of(const struct via_peer *peer);
 /*

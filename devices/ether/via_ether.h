@@ -262,7 +262,8 @@ struct via_ether_frame {
  * @retry_ns:	lock: from a stall to such a wake
  * @ooo:	frames held beyond holes, in all VIs
  * @limit:	what is answered to strangers; no lock
- * @proof:	secrets for proofs of address; its own lock
+ * @proof_lock: guards @proof; nothing is taken inside it
+ * @proof:	secrets for proofs of address
  * @asks:	lock: questions for names under way
  * @leaving:	lock to write: the NIC is being unregistered, nothing is waited for
  */
@@ -319,6 +320,7 @@ struct via_ether_nic {
 	struct list_head asks;
 	bool leaving;
 	struct via_limit limit;
+	spinlock_t proof_lock;
 	struct via_proof proof;
 	struct llist_node gone;		/* the NIC module's, until free */
 };

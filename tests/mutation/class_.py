@@ -464,15 +464,15 @@ mutant("answers-longer", LIMIT, "unit", "strangers",
         "	if (unlikely(answer > 2 * question))"))
 mutant("asker-unbound", LIMIT, "unit", "strangers",
        "one asker uses up the answers of all",
-       ("	if (!take(asker, now, SECOND / VIA_LIMIT_ASKER, VIA_LIMIT_ASKER))\n"
+       ("	if (!take(asker, now, l->second / VIA_LIMIT_ASKER, VIA_LIMIT_ASKER))\n"
         "		return false;\n", "	(void)asker;\n"))
 mutant("answers-unbound", LIMIT, "unit", "strangers",
        "a flood from many addresses is answered frame by frame",
-       ("	return take(&l->nic[kind], now, SECOND / VIA_LIMIT_ANSWERS,\n"
+       ("	return take(&l->nic[kind], now, l->second / VIA_LIMIT_ANSWERS,\n"
         "		    VIA_LIMIT_ANSWER_BURST);", "	return true;"))
 mutant("challenges-unbound", LIMIT, "unit", "strangers",
        "a flood of requests from many addresses is answered one by one",
-       ("		return take(&l->nic[kind], now, SECOND / VIA_LIMIT_CHALLENGES,\n"
+       ("		return take(&l->nic[kind], now, l->second / VIA_LIMIT_CHALLENGES,\n"
         "			    VIA_LIMIT_CHALLENGE_BURST);",
         "		return true;"))
 mutant("limits-shared", LIMIT, "unit", "strangers",
@@ -505,14 +505,14 @@ mutant("proof-of-any-host", PROOF, "unit", "strangers",
         "	u64 hash = siphash(&of->own, 28, secret) & ~(u64)1;"))
 mutant("proof-for-ever", PROOF, "unit", "strangers",
        "a proof holds for as long as the NIC is there",
-       ("		p->secret[now % 2] = fresh[0];\n", ""))
+       ("	get_random_bytes(&p->secret[period % 2], sizeof(p->secret[0]));\n", ""))
 mutant("proof-of-silence", PROOF, "unit", "strangers",
        "a proof holds over a time without frames",
-       ("		if (now - p->period > 1)\n"
-        "			p->secret[!(now % 2)] = fresh[1];\n", ""))
-mutant("proof-made-anew", PROOF, "sim", "",
+       ("	if (period - p->period > 1)\n", "	if (false)\n"))
+mutant("proof-made-anew", PROOF, "unit", "strangers",
        "two CPUs make the secret of a period, and a proof is void",
-       ("	if ((s32)(now - p->period) > 0) {", "	{"), sim="beside time")
+       ("	if (likely((s32)(period - p->period) <= 0))\n",
+        "	if (period == p->period)\n"), sim="beside time")
 mutant("proof-short", PROOF, "unit", "strangers",
        "a proof can be guessed",
        ("	return (hash ?: 2) | which;", "	return (hash & 0xff) | which;"))
@@ -589,20 +589,19 @@ mutant("window-spoiled", AUTH, "unit", "auth",
        "new frames are taken for old ones",
        ("			s->seen[(from + i) % VIA_AUTH_WORDS] = 0;\n",
         "			;\n"))
-mutant("window-forged", AUTH, "unit", "auth",
+mutant("window-forged", SESSION, "sim", "",
        "a forged frame has those that follow refused",
-       ("	if (unlikely(!same_tag(want, w.tag) || ",
-        "	if (unlikely(!same_tag(want, w.tag)))\n"
-        "		s->highest = number;\n"
-        "	if (unlikely(!same_tag(want, w.tag) || "))
+       ("	if (unlikely(err))\n		return err;\n	spin_lock(&s->lock);\n",
+        "	if (unlikely(err))\n		s->auth.highest = number;\n"
+        "	if (unlikely(err))\n		return err;\n	spin_lock(&s->lock);\n"),
+       sim="hostile")
 mutant("tag-of-any-first", AUTH, "unit", "auth",
        "the first byte of an authenticated frame can be changed",
        (" || *(const u8 *)hdr != s->first))", "))"))
 mutant("replay-beside", AUTH, "sim", "",
        "two CPUs take two copies of a frame",
-       ("	ok = fresh(s, number);\n	if (likely(ok))\n"
-        "		took(s, number);", "	took(s, number);"),
-       sim="beside hostile")
+       ("	if (unlikely(!fresh(s, number)))\n		return VIA_AUTH_OLD;\n	took",
+        "	took"), sim="beside hostile")
 mutant("session-left", AUTH, "unit", "auth",
        "keys stay in memory that is given back",
        ("	memzero_explicit(s, sizeof(*s));\n", "	(void)s;\n"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* A NIC module whose wire is simulated, and RTNL over its coming and going. */
-#include "../../devices/ether/peer.h"
+#include "../../devices/ether/ether.h"
 #include "../../devices/ethernet.h"
 #include "host.h"
 #include "kernel/model.h"
@@ -818,7 +818,7 @@ void sim_nic_prove_life(struct sim_nic *nic, u8 *frame)
 	via_proof_of(&of, frame + ETH_ALEN, ETH_ALEN, nic->nic->host.addr, ETH_ALEN,
 		     be64_to_cpu(h->epoch));
 	local_bh_disable();
-	h->proof = cpu_to_be64(via_proof_make(&nic->nic->proof, &of));
+	h->proof = cpu_to_be64(via_ether_proof_make(nic->nic, &of));
 	local_bh_enable();
 }
 

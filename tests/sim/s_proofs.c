@@ -4,14 +4,11 @@
  * and authenticators, each used by several CPUs at once.
  */
 #include "prog.h"
-#include "../../devices/ether/proto/auth.h"
-#include "../../devices/ether/proto/ratelimit.h"
-#include "../../devices/ether/proto/token.h"
+#include "../../devices/ether/ether.h"
 
 static struct {
-	struct via_proof proof;
-	struct via_limit limit;
-	struct via_auth_session from, to;
+	struct via_ether_nic nic;	/* its proofs and limits alone */
+	struct via_ether_session from, to;
 	u32 answered[2], taken, over;
 	u64 told;			/* a proof that was made */
 } w;
@@ -29,17 +26,19 @@ static void prove(void *arg)
 	via_proof_of(&of, a, sizeof(a), b, sizeof(b), 7 + (uintptr_t)arg);
 	for (i = 0; i < 4; i++) {
 		local_bh_disable();
-		proof = via_proof_make(&w.proof, &of);
+		proof = via_ether_proof_make(&w.nic, &of);
 		sim_expect(proof, "");
-		sim_expect(via_proof_holds(&w.proof, &of, proof),
+		sim_expect(via_ether_proof_holds(&w.nic, &of, proof),
 			   "a proof does not hold");
 		of.epoch ^= 1;
-		sim_expect(!via_proof_holds(&w.proof, &of, proof), "");
+		sim_expect(!via_ether_proof_holds(&w.nic, &of, proof), "");
 		of.epoch ^= 1;
 		local_bh_enable();
 		sim_pause(sim_dice(2) ? SEC / 2 : sim_dice(1000));
-		sim_expect(via_proof_holds(&w.proof, &of, proof),
+		local_bh_disable();
+		sim_expect(via_ether_proof_holds(&w.nic, &of, proof),
 			   "a proof of a moment ago does not hold");
+		local_bh_enable();
 	}
 	w.over++;
 }
@@ -51,9 +50,12 @@ static void proofs(void)
 	u32 i;
 
 	memset(&w, 0, sizeof(w));
-	via_proof_init(&w.proof);
+	spin_lock_init(&w.nic.proof_lock);
+	via_proof_init(&w.nic.proof, ktime_get_seconds());
 	via_proof_of(&of, other, 6, other, 6, 1);
-	w.told = via_proof_make(&w.proof, &of);
+	local_bh_disable();
+	w.told = via_ether_proof_make(&w.nic, &of);
+	local_bh_enable();
 	/* It may be that no use has met some periods; and all meet a new one. */
 	sim_pause((1 + sim_dice(3)) * (u64)VIA_PROOF_SECONDS * SEC -
 		  sim_clock % (VIA_PROOF_SECONDS * (u64)SEC) -
@@ -63,8 +65,10 @@ static void proofs(void)
 	while (w.over < CPUS)
 		sim_pause(SEC);
 	sim_pause(VIA_PROOF_SECONDS * (u64)SEC * 2);
-	sim_expect(!via_proof_holds(&w.proof, &of, w.told),
+	local_bh_disable();
+	sim_expect(!via_ether_proof_holds(&w.nic, &of, w.told),
 		   "a proof of long ago holds");
+	local_bh_enable();
 }
 
 static void answer(void *arg)
@@ -75,8 +79,9 @@ static void answer(void *arg)
 	for (i = 0; i < 60; i++) {
 		/* All of one address, or each of its own. */
 		addr[5] = n ? n * 60 + i : 0;
-		w.answered[!!n] += via_limit_answer(&w.limit, VIA_LIMIT_ANSWER,
-						    addr, ETH_ALEN, 0, 60, 60);
+		w.answered[!!n] += via_limit_answer(&w.nic.limit, get_jiffies_64(),
+						    VIA_LIMIT_ANSWER, addr,
+						    ETH_ALEN, 0, 60, 60);
 	}
 	w.over++;
 }
@@ -88,7 +93,7 @@ static void limits(void)
 	u32 i, most;
 
 	memset(&w, 0, sizeof(w));
-	via_limit_init(&w.limit);
+	via_limit_init(&w.nic.limit, HZ);
 	before = jiffies;
 	for (i = 0; i < CPUS; i++)
 		sim_kthread("answer", answer, (void *)(uintptr_t)(one ? 0 :
@@ -110,7 +115,7 @@ static void receive(void *arg)
 	int ret;
 
 	local_bh_disable();
-	ret = via_auth_check(&w.to, arg, 40, &p, 1, 0);
+	ret = via_session_take(&w.to, arg, 40, &p, 1, 0);
 	local_bh_enable();
 	sim_expect(ret == VIA_AUTH_OK || ret == VIA_AUTH_OLD, "(%d)", ret);
 	w.taken += ret == VIA_AUTH_OK;
@@ -126,18 +131,19 @@ static void replays(void)
 	u32 i;
 
 	memset(&w, 0, sizeof(w));
-	via_auth_begin(&w.from, &key, &a, &b, 0);
-	via_auth_begin(&w.to, &key, &b, &a, 0);
-	via_auth_sign(&w.from, frame[0], 40, NULL, 0);
-	via_auth_sign(&w.from, frame[1], 40, NULL, 0);
+	via_auth_begin(&w.from.auth, &key, &a, &b, 0);
+	spin_lock_init(&w.to.lock);
+	via_auth_begin(&w.to.auth, &key, &b, &a, 0);
+	via_auth_sign(&w.from.auth, frame[0], 40, NULL, 0);
+	via_auth_sign(&w.from.auth, frame[1], 40, NULL, 0);
 	for (i = 0; i < 2 * CPUS; i++)
 		sim_kthread("receive", receive, frame[i % 2]);
 	while (w.over < 2 * CPUS)
 		sim_pause(MS);
 	sim_expect(w.taken == 2, "%u of %u copies of two frames are taken",
 		   w.taken, 2 * CPUS);
-	via_auth_end(&w.from);
-	via_auth_end(&w.to);
+	via_auth_end(&w.from.auth);
+	via_auth_end(&w.to.auth);
 }
 
 SIM_SCENARIO(proofs, .name = "proofs", .run = proofs, .runs = 100,

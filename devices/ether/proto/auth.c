@@ -58,7 +58,6 @@ void via_auth_begin(struct via_auth_session *s, const struct via_auth_key *key,
 		    const struct via_auth_name *peer, u8 first)
 {
 	memset(s, 0, sizeof(*s));
-	spin_lock_init(&s->lock);
 	s->first = first;
 	prepare(&s->send, first, key, own, peer);
 	prepare(&s->receive, first, key, peer, own);
@@ -103,10 +102,9 @@ void via_auth_sign(struct via_auth_session *s, void *hdr, u32 hdr_len,
 	tag(w->tag, &s->send, hdr, hdr_len, payload, n, 0, ~0u);
 }
 
-/* RFC 6479: is this number new?  lock held. */
+/* RFC 6479: is this number new?  The owner's lock held. */
 static bool fresh(const struct via_auth_session *s, u64 number)
 {
-	lockdep_assert_held(&s->lock);
 	if (number > s->highest)
 		return true;
 	/* 0 is no number; what is about 2^64 behind is caught here as well. */
@@ -120,7 +118,6 @@ static void took(struct via_auth_session *s, u64 number)
 {
 	u64 from = s->highest / 64, words = number / 64 - from, i;
 
-	lockdep_assert_held(&s->lock);
 	if (number > s->highest) {
 		for (i = 1; i <= min_t(u64, words, VIA_AUTH_WORDS); i++)
 			s->seen[(from + i) % VIA_AUTH_WORDS] = 0;
@@ -139,32 +136,37 @@ static bool same_tag(const u8 *a, const u8 *b)
 	return !((x[0] ^ y[0]) | (x[1] ^ y[1]));
 }
 
-enum via_auth_error via_auth_check(struct via_auth_session *s, const void *hdr,
-				   u32 hdr_len,
-				   const struct via_auth_piece *frame, u32 n,
-				   u32 len)
+enum via_auth_error via_auth_look(const struct via_auth_session *s,
+				  const void *hdr, u32 hdr_len, u64 *number)
 {
-	u8 want[BLAKE2S_128_HASH_SIZE];
 	struct via_auth_wire w;
-	u64 number;
-	bool ok;
 
 	if (unlikely(hdr_len < VIA_AUTH_LEN))
 		return VIA_AUTH_SHORT;
 	memcpy(&w, (const u8 *)hdr + hdr_len - VIA_AUTH_LEN, sizeof(w));
-	number = be64_to_cpu(w.counter);
-	spin_lock(&s->lock);
-	ok = fresh(s, number);
-	spin_unlock(&s->lock);
-	if (unlikely(!ok))
-		return VIA_AUTH_OLD;
+	*number = be64_to_cpu(w.counter);
+	return likely(fresh(s, *number)) ? VIA_AUTH_OK : VIA_AUTH_OLD;
+}
+
+enum via_auth_error via_auth_verify(const struct via_auth_session *s,
+				    const void *hdr, u32 hdr_len,
+				    const struct via_auth_piece *frame, u32 n,
+				    u32 len)
+{
+	u8 want[BLAKE2S_128_HASH_SIZE];
+	struct via_auth_wire w;
+
+	memcpy(&w, (const u8 *)hdr + hdr_len - VIA_AUTH_LEN, sizeof(w));
 	tag(want, &s->receive, hdr, hdr_len, frame, n, hdr_len, len);
 	if (unlikely(!same_tag(want, w.tag) || *(const u8 *)hdr != s->first))
 		return VIA_AUTH_FORGED;
-	spin_lock(&s->lock);
-	ok = fresh(s, number);
-	if (likely(ok))
-		took(s, number);
-	spin_unlock(&s->lock);
-	return likely(ok) ? VIA_AUTH_OK : VIA_AUTH_OLD;
+	return VIA_AUTH_OK;
+}
+
+enum via_auth_error via_auth_take(struct via_auth_session *s, u64 number)
+{
+	if (unlikely(!fresh(s, number)))
+		return VIA_AUTH_OLD;
+	took(s, number);
+	return VIA_AUTH_OK;
 }

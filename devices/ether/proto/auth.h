@@ -15,7 +15,6 @@
 
 #include <crypto/blake2s.h>
 #include <linux/atomic.h>
-#include <linux/spinlock.h>
 #include "portable.h"
 
 #define VIA_AUTH_KEY_LEN	32u
@@ -69,21 +68,16 @@ static_assert(VIA_AUTH_WORDS * 64 >= VIA_AUTH_WINDOW + 64, "room to move on");
  * @receive:	constant: likewise, of what the other end sends
  * @first:	constant: that byte, which all frames of a session have
  * @sent:	number of the last frame sent, from any CPU
- * @lock:	guards the window below.  Bottom halves are off: frames come in
- *		softirqs or in traps that poll, two of one peer's on two CPUs
- *		at most when the interrupt moves, so it is not contended.  It
- *		is not held over the hash: a look before spares replays their
- *		hash, and the look behind it decides, so of two copies that
- *		were both looked at one is refused
- * @highest:	lock: number of a frame that was taken, none is higher
- * @seen:	lock: bit n % 4096: number n was taken; of the last ones only
+ * @highest:	number of a frame that was taken, none is higher
+ * @seen:	bit n % 4096: number n was taken; of the last ones only
+ *
+ * The last two are guarded by a lock of the owner.
  */
 struct via_auth_session {
 	struct blake2s_ctx send;
 	struct blake2s_ctx receive;
 	u8 first;
 	atomic64_t sent;
-	spinlock_t lock;
 	u64 highest;
 	u64 seen[VIA_AUTH_WORDS];
 };
@@ -113,13 +107,20 @@ void via_auth_end(struct via_auth_session *s);
 void via_auth_sign(struct via_auth_session *s, void *hdr, u32 hdr_len,
 		   const struct via_auth_piece *payload, u32 n);
 /*
- * Is a frame of this session's peer, and new?  @hdr as above, @len bytes of
- * payload: in @frame, of @n pieces, behind the first @hdr_len bytes; what is
- * beyond them (padding) is not looked at.  BH off.
+ * Is a frame of this session's peer, and new?  In three steps: a look at its
+ * number, which spares replays their hash; the hash, which needs no lock; and its
+ * number again, which decides: of two copies that were both looked at one is
+ * refused.  @hdr as above, at least VIA_AUTH_LEN bytes, which the look sees to;
+ * @len bytes of payload: in @frame, of @n pieces, behind the first @hdr_len bytes;
+ * what is beyond them (padding) is not looked at.  The first and the last: the
+ * owner's lock held.
  */
-enum via_auth_error via_auth_check(struct via_auth_session *s, const void *hdr,
-				   u32 hdr_len,
-				   const struct via_auth_piece *frame, u32 n,
-				   u32 len);
+enum via_auth_error via_auth_look(const struct via_auth_session *s,
+				  const void *hdr, u32 hdr_len, u64 *number);
+enum via_auth_error via_auth_verify(const struct via_auth_session *s,
+				    const void *hdr, u32 hdr_len,
+				    const struct via_auth_piece *frame, u32 n,
+				    u32 len);
+enum via_auth_error via_auth_take(struct via_auth_session *s, u64 number);
 
 #endif /* _VIA_AUTH_H */

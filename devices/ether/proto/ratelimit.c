@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Bounds on answers to strangers: see ratelimit.h. */
 
-#include <linux/jiffies.h>
 #include <linux/random.h>
 #include <linux/string.h>
 #include "ratelimit.h"
 
-/* Buckets count in parts of a jiffy: 16,384 a second are 64 in one of 4 ms. */
+/* Buckets count in parts of a tick: 16,384 a second are 64 in one of 4 ms. */
 #define VIA_LIMIT_SHIFT		16
-#define SECOND			((u64)HZ << VIA_LIMIT_SHIFT)
 
-void via_limit_init(struct via_limit *l)
+void via_limit_init(struct via_limit *l, u32 hz)
 {
+	l->second = (u64)hz << VIA_LIMIT_SHIFT;
 	get_random_bytes(l->secret, sizeof(l->secret));
 }
 
@@ -50,11 +49,10 @@ static u32 bucket_of(const struct via_limit *l, const u8 *addr, u32 len,
 	return hash >> 56;
 }
 
-bool via_limit_answer(struct via_limit *l, enum via_limit_kind kind,
+bool via_limit_answer(struct via_limit *l, u64 now, enum via_limit_kind kind,
 		      const u8 *addr, u32 len, u64 epoch, u32 question,
 		      u32 answer)
 {
-	u64 now = get_jiffies_64();
 	atomic64_t *asker;
 
 	if (unlikely(answer > question))
@@ -62,11 +60,11 @@ bool via_limit_answer(struct via_limit *l, enum via_limit_kind kind,
 	now <<= VIA_LIMIT_SHIFT;
 	/* The asker's first: what it may not have costs the others nothing. */
 	asker = &l->asker[kind][bucket_of(l, addr, len, epoch)];
-	if (!take(asker, now, SECOND / VIA_LIMIT_ASKER, VIA_LIMIT_ASKER))
+	if (!take(asker, now, l->second / VIA_LIMIT_ASKER, VIA_LIMIT_ASKER))
 		return false;
 	if (kind == VIA_LIMIT_CHALLENGE || kind == VIA_LIMIT_NAME)
-		return take(&l->nic[kind], now, SECOND / VIA_LIMIT_CHALLENGES,
+		return take(&l->nic[kind], now, l->second / VIA_LIMIT_CHALLENGES,
 			    VIA_LIMIT_CHALLENGE_BURST);
-	return take(&l->nic[kind], now, SECOND / VIA_LIMIT_ANSWERS,
+	return take(&l->nic[kind], now, l->second / VIA_LIMIT_ANSWERS,
 		    VIA_LIMIT_ANSWER_BURST);
 }

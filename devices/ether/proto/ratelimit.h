@@ -53,25 +53,28 @@ enum via_limit_kind {
 /**
  * struct via_limit - the buckets of a NIC
  * @secret:	constant: of the hash; one for each 4 bytes of what is hashed
- * @nic:	when the bucket is full again, jiffies << VIA_LIMIT_SHIFT
+ * @second:	constant: ticks << VIA_LIMIT_SHIFT
+ * @nic:	when the bucket is full again, likewise
  * @asker:	likewise
  *
  * No lock: a bucket is one word, and taking a token one compare-and-exchange.
  */
 struct via_limit {
 	u64 secret[8];
+	u64 second;
 	atomic64_t nic[VIA_LIMIT_KINDS];
 	atomic64_t asker[VIA_LIMIT_KINDS][VIA_LIMIT_BUCKETS];
 };
 
-/* Process context, before the NIC receives; the memory is zero. */
-void via_limit_init(struct via_limit *l);
+/* Process context, before the NIC receives; the memory is zero.  @hz: ticks a second. */
+void via_limit_init(struct via_limit *l, u32 hz);
 /*
  * May a frame of @question bytes from an unproven address (@len bytes of @addr)
  * be answered with one of @answer bytes?  Both as they are on the wire, padding
- * included.  @epoch: the asker's, for CHALLENGE; else 0.  Any context.
+ * included.  @epoch: the asker's, for CHALLENGE; else 0.  @now: ticks, of 64 bits.
+ * Any context.
  */
-bool via_limit_answer(struct via_limit *l, enum via_limit_kind kind,
+bool via_limit_answer(struct via_limit *l, u64 now, enum via_limit_kind kind,
 		      const u8 *addr, u32 len, u64 epoch, u32 question,
 		      u32 answer);
 

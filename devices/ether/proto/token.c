@@ -3,61 +3,28 @@
 
 #include <linux/random.h>
 #include <linux/string.h>
-#include <linux/timekeeping.h>
 #include "token.h"
 
-static u32 period_now(void)
+void via_proof_init(struct via_proof *p, u32 now)
 {
-	return (u32)ktime_get_seconds() / VIA_PROOF_SECONDS;
-}
-
-void via_proof_init(struct via_proof *p)
-{
-	spin_lock_init(&p->lock);
-	seqcount_spinlock_init(&p->seq, &p->lock);
-	p->period = period_now();
+	p->period = now / VIA_PROOF_SECONDS;
 	get_random_bytes(p->secret, sizeof(p->secret));
 }
 
 /*
- * A later period has begun.  After one without any use the last secret is of
- * long ago as well: both are made anew.
+ * A later period may have begun.  After one without any use the last secret is of
+ * long ago as well: both are made again.  A look at the clock that is older than
+ * another CPU's changes nothing.
  */
-static void renew(struct via_proof *p, u32 now)
+static void renew(struct via_proof *p, u32 period)
 {
-	siphash_key_t fresh[2];
-
-	get_random_bytes(fresh, sizeof(fresh));
-	spin_lock(&p->lock);
-	/* Another CPU may have done it, or be in a later period already. */
-	if ((s32)(now - p->period) > 0) {
-		write_seqcount_begin(&p->seq);
-		p->secret[now % 2] = fresh[0];
-		if (now - p->period > 1)
-			p->secret[!(now % 2)] = fresh[1];
-		WRITE_ONCE(p->period, now);
-		write_seqcount_end(&p->seq);
-	}
-	spin_unlock(&p->lock);
-	memzero_explicit(fresh, sizeof(fresh));
-}
-
-/* The secret that @which tells, or that of this period; returns which. */
-static u32 read_secret(struct via_proof *p, siphash_key_t *secret,
-		       bool newest, u32 which)
-{
-	u32 now = period_now();
-	unsigned int seq;
-
-	if (unlikely((s32)(now - READ_ONCE(p->period)) > 0))
-		renew(p, now);
-	do {
-		seq = read_seqcount_begin(&p->seq);
-		if (newest)
-			which = p->period % 2;
-		*secret = p->secret[which];
-	} while (read_seqcount_retry(&p->seq, seq));
-	return which;
+	if (likely((s32)(period - p->period) <= 0))
+		return;
+	get_random_bytes(&p->secret[period % 2], sizeof(p->secret[0]));
+	if (period - p->period > 1)
+		get_random_bytes(&p->secret[!(period % 2)],
+				 sizeof(p->secret[0]));
+	p->period = period;
 }
 
 void via_proof_of(struct via_proof_of *of, const u8 *asker, u32 asker_len,
@@ -80,23 +47,23 @@ static u64 compute(const struct via_proof_of *of, const siphash_key_t *secret,
 	return (hash ?: 2) | which;
 }
 
-u64 via_proof_make(struct via_proof *p, const struct via_proof_of *of)
+u64 via_proof_make(struct via_proof *p, u32 now, const struct via_proof_of *of)
 {
-	siphash_key_t secret;
-	u32 which = read_secret(p, &secret, true, 0);
+	u32 which;
 
-	return compute(of, &secret, which);
+	renew(p, now / VIA_PROOF_SECONDS);
+	which = p->period % 2;
+	return compute(of, &p->secret[which], which);
 }
 
-bool via_proof_holds(struct via_proof *p, const struct via_proof_of *of,
-		     u64 proof)
+bool via_proof_holds(struct via_proof *p, u32 now,
+		     const struct via_proof_of *of, u64 proof)
 {
-	siphash_key_t secret;
-	u32 which;
+	u32 which = proof & 1;
 
 	if (!proof)
 		return false;
-	which = read_secret(p, &secret, false, proof & 1);
+	renew(p, now / VIA_PROOF_SECONDS);
 	/* As long for any two: no branch is taken on a part of them. */
-	return !(compute(of, &secret, which) ^ proof);
+	return !(compute(of, &p->secret[which], which) ^ proof);
 }

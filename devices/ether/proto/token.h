@@ -13,9 +13,7 @@
 #ifndef _VIA_PROOF_H
 #define _VIA_PROOF_H
 
-#include <linux/seqlock.h>
 #include <linux/siphash.h>
-#include <linux/spinlock.h>
 #include "portable.h"
 
 #define VIA_PROOF_SECONDS	120u
@@ -23,19 +21,13 @@
 
 /**
  * struct via_proof - secrets of a NIC
- * @lock:	guards the change of a secret, once in VIA_PROOF_SECONDS
- * @seq:	of what follows: written under @lock, read without it
  * @period:	number of the time for which secret[period % 2] was made
  * @secret:	that one, and the one of the period before
  *
- * There is no timer: the first use in a period makes its secret.  A use that
- * meets the change reads both secrets of one moment again (@seq), so it never
- * mixes halves of two; it waits for some hundred instructions at most, since
- * random bytes are drawn before the change and the writer has preemption off.
+ * There is no timer: the first use in a period makes its secret.  The owner has a
+ * lock for all of it.
  */
 struct via_proof {
-	spinlock_t lock;
-	seqcount_spinlock_t seq;
 	u32 period;
 	siphash_key_t secret[2];
 };
@@ -52,15 +44,15 @@ struct via_proof_of {
 
 static_assert(sizeof(struct via_proof_of) == 48, "no holes: all is hashed");
 
-/* Process context, before the NIC receives. */
-void via_proof_init(struct via_proof *p);
+/* Before its first use.  @now: seconds, here and below, which do not go back. */
+void via_proof_init(struct via_proof *p, u32 now);
 /* The addresses have VIA_PROOF_ADDR_MAX bytes at most. */
 void via_proof_of(struct via_proof_of *of, const u8 *asker, u32 asker_len,
 		  const u8 *own, u32 own_len, u64 epoch);
-/* A proof to be sent to the asker: never 0.  BH off. */
-u64 via_proof_make(struct via_proof *p, const struct via_proof_of *of);
-/* Was it made for this asker lately?  Never of 0.  BH off. */
-bool via_proof_holds(struct via_proof *p, const struct via_proof_of *of,
-		     u64 proof);
+/* A proof to be sent to the asker: never 0.  The owner's lock held. */
+u64 via_proof_make(struct via_proof *p, u32 now, const struct via_proof_of *of);
+/* Was it made for this asker lately?  Never of 0.  Likewise. */
+bool via_proof_holds(struct via_proof *p, u32 now,
+		     const struct via_proof_of *of, u64 proof);
 
 #endif /* _VIA_PROOF_H */

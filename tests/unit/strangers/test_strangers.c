@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Proofs of address, and bounds on what is answered without one. */
 
-#include <linux/jiffies.h>
 #include <linux/siphash.h>
-#include <linux/timekeeping.h>
 #include "unit.h"
 #include "ratelimit.h"
 #include "token.h"
 
+#define HZ		250
 #define START	((uint64_t)(uint32_t)(-300 * HZ))	/* as the kernel's */
 
-uint64_t unit_jiffies = START;
-int64_t unit_seconds;
+static uint64_t ticks = START;
+static uint32_t seconds;
 
 static const u8 asker[6] = { 0x52, 0x54, 0, 0, 0, 1 };
 static const u8 own[6] = { 0x52, 0x54, 0, 0, 0, 2 };
@@ -33,25 +32,25 @@ static void proof_is_the_asker_s(void)
 	u64 proof;
 	u32 bit;
 
-	unit_seconds = 1000;
-	via_proof_init(&p);
-	via_proof_init(&other);
-	proof = via_proof_make(&p, &o);
-	CU_ASSERT(proof && via_proof_holds(&p, &o, proof));
-	CU_ASSERT(!via_proof_holds(&p, &o, 0));
-	CU_ASSERT(!via_proof_holds(&other, &o, proof));
+	seconds = 1000;
+	via_proof_init(&p, seconds);
+	via_proof_init(&other, seconds);
+	proof = via_proof_make(&p, seconds, &o);
+	CU_ASSERT(proof && via_proof_holds(&p, seconds, &o, proof));
+	CU_ASSERT(!via_proof_holds(&p, seconds, &o, 0));
+	CU_ASSERT(!via_proof_holds(&other, seconds, &o, proof));
 	for (bit = 0; bit < 64; bit++)
-		CU_ASSERT(!via_proof_holds(&p, &o, proof ^ (u64)1 << bit));
+		CU_ASSERT(!via_proof_holds(&p, seconds, &o, proof ^ (u64)1 << bit));
 	/* Each bit of addresses, their lengths and the epoch counts. */
 	for (bit = 0; bit < 8 * sizeof(o); bit++) {
 		x = o;
 		((u8 *)&x)[bit / 8] ^= 1 << bit % 8;
-		CU_ASSERT(!via_proof_holds(&p, &x, proof));
+		CU_ASSERT(!via_proof_holds(&p, seconds, &x, proof));
 	}
 	via_proof_of(&x, own, 6, asker, 6, 0x1234567890abcdef);
-	CU_ASSERT(!via_proof_holds(&p, &x, proof));
+	CU_ASSERT(!via_proof_holds(&p, seconds, &x, proof));
 	via_proof_of(&x, asker, 6, own, 6, 0x1234567890abcdee);
-	CU_ASSERT(!via_proof_holds(&p, &x, proof));
+	CU_ASSERT(!via_proof_holds(&p, seconds, &x, proof));
 }
 
 static void proof_is_the_hash(void)
@@ -60,10 +59,10 @@ static void proof_is_the_hash(void)
 	struct via_proof p;
 	u64 hash;
 
-	unit_seconds = 3 * VIA_PROOF_SECONDS;
-	via_proof_init(&p);
+	seconds = 3 * VIA_PROOF_SECONDS;
+	via_proof_init(&p, seconds);
 	hash = siphash(&o, sizeof(o), &p.secret[1]);
-	CU_ASSERT_EQUAL(via_proof_make(&p, &o), hash | 1);
+	CU_ASSERT_EQUAL(via_proof_make(&p, seconds, &o), hash | 1);
 }
 
 /* It holds in its period and in the next one; not later, seen or not. */
@@ -78,15 +77,15 @@ static void proof_ends(void)
 	for (start = 0; start < 2; start++)
 		for (i = 0; i < sizeof(later) / sizeof(later[0]); i++)
 			for (seen = 0; seen < 2; seen++) {
-				unit_seconds = start * VIA_PROOF_SECONDS;
-				via_proof_init(&p);
-				proof = via_proof_make(&p, &o);
-				for (; seen && unit_seconds + 120 <
+				seconds = start * VIA_PROOF_SECONDS;
+				via_proof_init(&p, seconds);
+				proof = via_proof_make(&p, seconds, &o);
+				for (; seen && seconds + 120 <
 				     start * 120 + later[i];)
-					unit_seconds += 120,
-					via_proof_make(&p, &o);
-				unit_seconds = start * 120 + later[i];
-				CU_ASSERT_EQUAL(via_proof_holds(&p, &o, proof),
+					seconds += 120,
+					via_proof_make(&p, seconds, &o);
+				seconds = start * 120 + later[i];
+				CU_ASSERT_EQUAL(via_proof_holds(&p, seconds, &o, proof),
 						later[i] < 240);
 			}
 }
@@ -98,12 +97,12 @@ static void time_goes_one_way(void)
 	struct via_proof p;
 	u64 proof;
 
-	unit_seconds = 10 * VIA_PROOF_SECONDS;
-	via_proof_init(&p);
-	proof = via_proof_make(&p, &o);
-	unit_seconds--;
-	CU_ASSERT(via_proof_holds(&p, &o, proof));
-	CU_ASSERT_EQUAL(via_proof_make(&p, &o), proof);
+	seconds = 10 * VIA_PROOF_SECONDS;
+	via_proof_init(&p, seconds);
+	proof = via_proof_make(&p, seconds, &o);
+	seconds--;
+	CU_ASSERT(via_proof_holds(&p, seconds, &o, proof));
+	CU_ASSERT_EQUAL(via_proof_make(&p, seconds, &o), proof);
 }
 
 /* Limits */
@@ -113,15 +112,15 @@ static struct via_limit limit;
 static void limit_begin(void)
 {
 	memset(&limit, 0, sizeof(limit));
-	via_limit_init(&limit);
-	unit_jiffies = START;
+	via_limit_init(&limit, HZ);
+	ticks = START;
 }
 
 static bool ask(enum via_limit_kind kind, u32 n, u64 epoch)
 {
 	const u8 addr[6] = { 2, 0, n >> 24, n >> 16, n >> 8, n };
 
-	return via_limit_answer(&limit, kind, addr, 6, epoch, 60, 60);
+	return via_limit_answer(&limit, ticks, kind, addr, 6, epoch, 60, 60);
 }
 
 /* How many of @n questions of one address are answered. */
@@ -141,15 +140,15 @@ static void never_longer(void)
 	limit_begin();
 	for (q = 28; q < 90; q++)
 		for (a = 28; a < 90; a++) {
-			unit_jiffies += HZ;
-			CU_ASSERT_EQUAL(via_limit_answer(&limit,
+			ticks += HZ;
+			CU_ASSERT_EQUAL(via_limit_answer(&limit, ticks,
 				VIA_LIMIT_ANSWER, asker, 6, 0, q, a), a <= q);
 		}
 	/* A question that is not answered costs nothing. */
-	unit_jiffies += HZ;
+	ticks += HZ;
 	for (q = 0; q < 1000; q++)
-		via_limit_answer(&limit, VIA_LIMIT_ANSWER, asker, 6, 0, 59, 60);
-	CU_ASSERT(via_limit_answer(&limit, VIA_LIMIT_ANSWER, asker, 6, 0, 60,
+		via_limit_answer(&limit, ticks, VIA_LIMIT_ANSWER, asker, 6, 0, 59, 60);
+	CU_ASSERT(via_limit_answer(&limit, ticks, VIA_LIMIT_ANSWER, asker, 6, 0, 60,
 				   60));
 }
 
@@ -163,13 +162,13 @@ static void one_asker(void)
 		CU_ASSERT_EQUAL(asks(kind, 1, 1000), VIA_LIMIT_ASKER);
 		/* 10 s: 64 a second, however they are spread. */
 		for (i = got = 0; i < 10 * HZ; i++) {
-			unit_jiffies++;
+			ticks++;
 			got += asks(kind, 1, 3);
 		}
 		CU_ASSERT(got >= 10 * VIA_LIMIT_ASKER - 1 &&
 			  got <= 10 * VIA_LIMIT_ASKER + 1);
 		/* After long silence it is full, and no more than that. */
-		unit_jiffies += 1000000000;
+		ticks += 1000000000;
 		CU_ASSERT_EQUAL(asks(kind, 1, 1000), VIA_LIMIT_ASKER);
 	}
 }
@@ -180,7 +179,7 @@ static u32 flood(enum via_limit_kind kind, u32 each)
 	u32 i, k, got = 0, n = 0;
 
 	for (i = 0; i < 10 * HZ; i++) {
-		unit_jiffies++;
+		ticks++;
 		for (k = 0; k < each; k++, n++)
 			got += ask(kind, 2654435761u * n, n);
 	}
@@ -215,7 +214,7 @@ static void apart(void)
 	limit_begin();
 	for (n = 0; n < 1000; n++)
 		ask(VIA_LIMIT_NAME, n, 0);
-	unit_jiffies += HZ;
+	ticks += HZ;
 	CU_ASSERT_EQUAL(asks(VIA_LIMIT_NAME, 77, 100), VIA_LIMIT_ASKER);
 	limit_begin();
 	asks(VIA_LIMIT_CHALLENGE, 5, 1000);
@@ -267,8 +266,8 @@ static void any_length(void)
 	limit_begin();
 	memset(addr, 3, sizeof(addr));
 	for (len = 0; len <= sizeof(addr); len++) {
-		unit_jiffies += HZ;
-		CU_ASSERT(via_limit_answer(&limit, VIA_LIMIT_ANSWER, addr, len,
+		ticks += HZ;
+		CU_ASSERT(via_limit_answer(&limit, ticks, VIA_LIMIT_ANSWER, addr, len,
 					   0, 60, 60));
 	}
 }
