@@ -16,24 +16,6 @@
 #include "service.h"
 #include "sys.h"
 
-void vipl_fd_close(_Atomic int *fd)
-{
-	int was = atomic_exchange_explicit(fd, -1, memory_order_relaxed);
-
-	if (was >= 0)
-		close(was);
-}
-
-void vipl_fd_tell(_Atomic int *fd)
-{
-	const uint64_t one = 1;
-	int to = atomic_load_explicit(fd, memory_order_acquire);
-
-	/* Full is readable, too. */
-	if (to >= 0 && sys_write(to, &one, sizeof(one)) < 0)
-		return;
-}
-
 static void empty(_Atomic int *fd)
 {
 	uint64_t n;
@@ -150,12 +132,6 @@ static VIP_RETURN ext_cq_arm(VIP_CQ_HANDLE CQHandle)
 VIP_RETURN VipExtCQArm(VIP_CQ_HANDLE CQHandle)
 {
 	return VIPL_CALL(ext_cq_arm(CQHandle));
-}
-
-void vipl_cq_tell(struct vipl_cq *cq)
-{
-	if (atomic_exchange_explicit(&cq->fd_armed, 0, memory_order_acq_rel))
-		vipl_fd_tell(&cq->fd);
 }
 
 /*

@@ -23,18 +23,6 @@
 
 #define CQ	2	/* beside VIPL_SENDQ and VIPL_RECVQ */
 
-struct vipl_pending {
-	struct vipl_pending *next;
-	VIP_VI_CALLBACK vi_fn;
-	VIP_CQ_CALLBACK cq_fn;
-	VIP_PVOID context;
-	int taken;			/* those that are come first */
-	/* what was taken */
-	VIP_VI_HANDLE vi;
-	VIP_DESCRIPTOR *desc;
-	VIP_BOOLEAN recv;
-};
-
 /* A queue by its handle; the object is referenced. */
 struct source {
 	int kind;
@@ -42,9 +30,6 @@ struct source {
 	struct vipl_obj *obj;
 	struct vipl_notify *n;
 };
-
-/* Set in a thread that is calling a handler. */
-static _Thread_local int inside;
 
 static struct vipl_vi *source_vi(const struct source *s)
 {
@@ -162,12 +147,12 @@ static void call(struct vipl_nic *nic, const struct source *s,
 	VIP_NIC_HANDLE h = (VIP_NIC_HANDLE)vipl_obj_handle(&nic->obj,
 							   VIPL_NIC);
 
-	inside = 1;
+	vipl_inside = 1;
 	if (s->kind == CQ)
 		p->cq_fn(p->context, h, p->vi, p->recv);
 	else
 		p->vi_fn(p->context, h, s->handle, p->desc);
-	inside = 0;
+	vipl_inside = 0;
 }
 
 /* Returns nonzero when the batch is used up, or -1 in a forked child. */
@@ -221,34 +206,6 @@ void vipl_notify_serve(struct vipl_nic *nic, const struct vipl_event *ev)
 		vipl_unlock(&s.n->lock);
 	}
 	source_put(&s);
-}
-
-void vipl_notify_cancel(struct vipl_notify *n)
-{
-	struct vipl_pending *p, *rest;
-
-	vipl_lock(&n->lock);
-	rest = n->first;
-	n->first = NULL;
-	n->last = NULL;
-	atomic_store(&n->armed, 0);
-	vipl_unlock(&n->lock);
-	while ((p = rest)) {
-		rest = p->next;
-		free(p);
-	}
-}
-
-/*
- * From inside a handler there is no waiting: it may be the one in question,
- * or one whose end that one waits for.
- */
-void vipl_notify_drain(struct vipl_notify *n)
-{
-	if (inside)
-		return;
-	vipl_lock(&n->gate);
-	vipl_unlock(&n->gate);
 }
 
 /* n->lock held. Returns 0, or -1: no thread would ever call it. */

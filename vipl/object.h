@@ -27,8 +27,12 @@
 #include "handle.h"
 #include "lock.h"
 
+struct vipl_nic;
+
 /* The thread that calls handlers, see service.c. */
 struct vipl_service {
+	/* What it does with an event; set by VipOpenNic. */
+	void (*serve)(struct vipl_nic *nic, const struct vipl_event *ev);
 	struct vipl_lock lock;
 	pthread_t thread;
 	int running;			/* under lock */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * The thread that calls all handlers: one for each NIC handle, all signals
- * blocked, which waits for events and calls the handler with no lock held.
+ * blocked, which waits for events and calls the handler (serve.c), no lock held.
  *
  * Two threads that share a table of open files make every system call on a
  * file dearer, a doorbell too. So the thread leaves the table at its start
@@ -16,8 +16,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "ext.h"
-#include "notify.h"
 #include "service.h"
 
 /* The largest file of the identity that is at most end, or -1. */
@@ -51,31 +49,6 @@ static void leave_files(const struct vipl_nic *nic)
 	} while (keep > 0);
 }
 
-static void serve(struct vipl_nic *nic, const struct vipl_event *ev)
-{
-	struct vipl_cq *cq;
-
-	switch (ev->kind) {
-	case VIPL_EVENT_ERROR:
-		vipl_error_deliver(nic, ev);
-		break;
-	case VIPL_EVENT_CONN:
-		vipl_fd_tell(&nic->fd);
-		break;
-	case VIPL_EVENT_CQ:
-		cq = vipl_cq_get(ev->cq);
-		if (!cq)
-			break;
-		if (cq->obj.pub.nic == nic)
-			vipl_cq_tell(cq);
-		vipl_cq_put(cq);
-		vipl_notify_serve(nic, ev);
-		break;
-	default:
-		vipl_notify_serve(nic, ev);
-	}
-}
-
 static void *service(void *arg)
 {
 	struct vipl_nic *nic = arg;
@@ -89,8 +62,8 @@ static void *service(void *arg)
 		memset(&ev, 0, sizeof(ev));
 		r = ops->event_wait ? ops->event_wait(nic, &ev) :
 				      vipl_event_wait(nic, &ev);
-		if (r > 0 && vipl_event_known(nic, &ev))
-			serve(nic, &ev);
+		if (r > 0)
+			nic->service.serve(nic, &ev);
 		/* If the handler forked, the child has no NIC any more. */
 		if (!atomic_load(&nic->obj.refs))
 			return NULL;
@@ -178,4 +151,3 @@ void vipl_service_end(struct vipl_nic *nic)
 	atomic_store(&s->stop, 1);
 	pthread_detach(s->thread);
 }
-
