@@ -52,16 +52,16 @@ void via_credit_flush(struct via_ep *ep)
 	via_list_del(&ep->owing);
 }
 
-/* A control message came. */
-void via_credit_news(struct via_ep *ep, const struct via_ctl_msg *m)
+/* A control message came; true: messages that wait may go (via_tx_pump()). */
+bool via_credit_news(struct via_ep *ep, const struct via_ctl_msg *m)
 {
 	/* A count that goes back is a peer's mistake, and none of ours. */
 	if ((int32_t)(m->posted - ep->credits) <= 0)
-		return;
+		return false;
 	ep->credits = m->posted;
 	if (ep->nic->starved) {
 		ep->nic->starved = false;
 		ep->nic->kicks++;
 	}
-	via_tx_pump(ep);
+	return true;
 }

@@ -90,33 +90,6 @@ static void tables_free(struct via_ep *ep)
 	ep->rx = NULL;
 }
 
-/*
- * The connection is over, or there never was one: the VIs are disconnected,
- * what was posted completes flushed.  What had come before it is delivered.
- */
-void via_ep_end(struct via_ep *ep)
-{
-	struct via_ctl_msg m;
-
-	if (ep->dying || ep->state == VIA_EP_NEW)
-		return;
-	ep->dying = true;
-	ep->state = VIA_EP_DOWN;
-	via_list_del(&ep->link);
-	via_list_del(&ep->owing);
-	VipDisconnect(ep->data.h);
-	VipDisconnect(ep->ctl.vi.h);
-	while (via_tx_done(ep))
-		;
-	while (via_rx_done(ep))
-		;
-	while (via_ctl_sent(&ep->ctl) > 0)
-		;
-	while (via_ctl_take(&ep->ctl, &m) > 0)
-		;
-	via_tx_cancel(ep);
-}
-
 static void vis_close(struct via_ep *ep)
 {
 	via_vi_close(ep->nic, &ep->data);

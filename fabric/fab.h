@@ -80,7 +80,7 @@
 
 extern struct fi_provider via_prov;
 
-/* Parameters (init.c), read once */
+/* Parameters (prov.c), read once by init.c */
 struct via_param {
 	char	*devices;	/* FI_VIA_DEVICES, or NULL */
 	int	connect_ms;	/* FI_VIA_CONNECT_TIMEOUT */
@@ -509,7 +509,7 @@ void via_cm_welcome(struct via_ep *ep, const struct via_ctl_msg *m);
 bool via_credit_take(struct via_ep *ep);
 void via_credit_check(struct via_ep *ep);
 void via_credit_flush(struct via_ep *ep);
-void via_credit_news(struct via_ep *ep, const struct via_ctl_msg *m);
+bool via_credit_news(struct via_ep *ep, const struct via_ctl_msg *m);
 
 /* tx.c; nic->lock held */
 struct via_tx *via_tx_new(struct via_ep *ep, int *err);

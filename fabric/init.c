@@ -4,28 +4,18 @@
 
 #include "fab.h"
 
-struct via_param via_param = {
-	.connect_ms = 30000,
-};
-
 static void via_cleanup(void)
 {
 }
-
-struct fi_provider via_prov = {
-	.version = FI_VERSION(1, 0),
-	.fi_version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
-	.name = "via",
-	.getinfo = via_getinfo,
-	.fabric = via_fabric_open,
-	.cleanup = via_cleanup,
-};
 
 __attribute__((visibility("default")))
 struct fi_provider *fi_prov_ini(void);
 
 struct fi_provider *fi_prov_ini(void)
 {
+	via_prov.getinfo = via_getinfo;
+	via_prov.fabric = via_fabric_open;
+	via_prov.cleanup = via_cleanup;
 	fi_param_define(&via_prov, "devices", FI_PARAM_STRING,
 			"VI NICs to offer, with commas between them, in place of those of the kernel agent and shm:0");
 	fi_param_define(&via_prov, "connect_timeout", FI_PARAM_INT,

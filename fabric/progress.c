@@ -57,7 +57,8 @@ static void ctl_event(struct via_ep *ep, bool recv)
 	if (!r)
 		return;
 	if (recv) {
-		via_credit_news(ep, &m);
+		if (via_credit_news(ep, &m))
+			via_tx_pump(ep);
 		switch (m.type) {
 		case VIA_CTL_ACCEPT:
 			via_cm_welcome(ep, &m);
