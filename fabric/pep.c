@@ -13,71 +13,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fab.h"
+#include "pep.h"
 
 #define BACKLOG		128	/* clients */
 #define HALF_NS		10000000000u	/* for the second of two requests */
 #define WAIT_MS		1000
 #define NUDGE_MS	200
 
-struct via_pep {
-	struct fid_pep		fid;
-	struct via_fabric	*fabric;
-	struct via_nic		*nic;
-	struct via_eq		*eq;
-	struct fi_info		*info;
-	struct sockaddr_in	addr;
-	int			port;		/* a socket that holds it, or -1 */
-	pthread_t		thread;
-	bool			threaded;
-	atomic_bool		stop;
-	/* nic->lock */
-	bool			listening;
-	struct via_list		link;		/* nic->peps */
-	struct via_list		requests;	/* that no endpoint has */
-	unsigned int		n_requests;
-};
-
 static struct via_pep *pep_of(struct fid *fid)
 {
 	return container_of_(fid, struct via_pep, fid.fid);
-}
-
-static void via_request_free(struct via_request *r)
-{
-	int i;
-
-	for (i = 0; i < 2; i++)
-		if (r->conn[i])
-			VipConnectReject(r->conn[i]);
-	free(r);
-}
-
-/* Take a request out of its passive endpoint's hands.  NULL: it is none. */
-struct via_request *via_request_claim(struct fid *handle)
-{
-	struct via_request *r = container_of_(handle, struct via_request, fid);
-
-	if (!handle || handle->fclass != FI_CLASS_CONNREQ || !r->pep)
-		return NULL;
-	via_list_del(&r->link);
-	r->pep->n_requests--;
-	r->pep = NULL;
-	return r;
-}
-
-/* A request that was claimed, or was accepted: it ends here. */
-void via_request_reject(struct via_request *r, const void *data, size_t len)
-{
-	bool told = !len || !r->conn[VIA_VI_CTL];
-
-	if (!told && r->nic->features & VIP_FEATURE_PRIVATE) {
-		VipExtConnectReject(r->conn[VIA_VI_CTL], data, len);
-		r->conn[VIA_VI_CTL] = NULL;
-	} else if (!told && via_bye(r, data, len)) {
-		via_info(FI_LOG_EP_CTRL, "a client is refused without data\n");
-	}
-	via_request_free(r);
 }
 
 static bool well_formed(const struct via_nic *nic, const union via_net *from,
@@ -393,21 +338,6 @@ static int pep_setname(fid_t fid, void *addr, size_t len)
 	if (!via_addr_ok(addr, len))
 		return -FI_EINVAL;
 	return name(pep, addr);
-}
-
-/* Its name, and the socket that holds the port, become an endpoint's. */
-int via_pep_yield(struct fid *handle, struct via_nic *nic,
-		  struct sockaddr_in *addr, int *port)
-{
-	struct via_pep *pep = pep_of(handle);
-
-	if (handle->fclass != FI_CLASS_PEP || pep->nic != nic ||
-	    pep->listening || pep->port < 0)
-		return -FI_EINVAL;
-	*addr = pep->addr;
-	*port = pep->port;
-	pep->port = -1;
-	return 0;
 }
 
 /* The port is known from here on, listening or not. */
