@@ -3,9 +3,8 @@
 #ifndef _VIA_NIC_H
 #define _VIA_NIC_H
 
+#include <linux/fs.h>
 #include "via_ka.h"
-
-struct file_operations;
 
 /*
  * @fops: of device nodes; @told: called when a NIC is there, or has gone, with the
