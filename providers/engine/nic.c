@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* NIC handles: opening, closing, and what is done later. */
+/* NIC handles: opening, closing, and the table of calls. */
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../messages.h"
@@ -10,119 +9,6 @@
 
 #define STACK		(8u << 20)	/* bytes, the usual limit of a stack */
 #define FLUSH_NS	200000000u	/* for last packets, at the close */
-
-const struct vipl_host *eng_host;
-const struct eng_transport *eng_transport;
-
-void *eng_nic_priv(struct eng_nic *nic)
-{
-	return (char *)nic + ENG_NIC_BYTES;
-}
-
-uint64_t eng_random(void)
-{
-	uint64_t v = 0;
-
-	/* 0 means none. A failure leaves the clock, which is new each time. */
-	while (!v)
-		if (syscall(SYS_getrandom, &v, sizeof(v), 0) != sizeof(v))
-			v = eng_now() * 0x9e3779b97f4a7c15u;
-	return v;
-}
-
-void eng_event(struct eng_vi *v, uint32_t code, uint32_t opcode, uint64_t desc,
-	       int orderly)
-{
-	struct vipl_event ev = {
-		.kind = VIPL_EVENT_ERROR,
-		.vi = (VIP_VI_HANDLE)atomic_load(&v->handle),
-		.desc = desc,
-		.opcode = opcode,
-		.resource = code == VIP_ERROR_POST_DESC ?
-			    VIP_RESOURCE_DESCRIPTOR : VIP_RESOURCE_VI,
-		.code = code,
-		.orderly = !!orderly,
-	};
-
-	if (ev.vi)
-		eng_host->event(eng_vi_nic(v)->obj, &ev);
-}
-
-/* Have the VI looked at then; ENG_FOREVER: not at all. */
-void eng_time(struct eng_nic *nic, struct eng_vi *v, uint64_t when)
-{
-	eng_list_del(&v->timed);
-	v->when = when;
-	if (when == ENG_FOREVER)
-		return;
-	eng_list_add_tail(&v->timed, &nic->timed);
-	if (when >= nic->next_time)
-		return;
-	nic->next_time = when;
-	/* A thread that sleeps has to wake earlier now. */
-	if (nic->armed) {
-		nic->t->wake(nic);
-	} else if (!nic->leader && eng_get(&nic->tick) == TICK_PARKED) {
-		atomic_store(&nic->tick, TICK_ON);
-		eng_futex_wake(&nic->tick);
-	}
-}
-
-static void vi_work(struct eng_nic *nic, struct eng_vi *v)
-{
-	uint8_t todo = v->todo;
-
-	v->todo = 0;
-	if (todo & TODO_BYE)
-		eng_leave_work(nic, v);
-	else if (v->leaving && todo & TODO_IN)
-		eng_leave_work(nic, v);	/* there is room for its pulls */
-	if (v->state != VIP_STATE_CONNECTED)
-		return;
-	if (todo & TODO_IN)
-		eng_in_work(nic, v);
-	if (todo & TODO_SEND) {
-		eng_retire(nic, v, 1);
-		eng_run(nic, v);
-	}
-	if (!(todo & TODO_ACK) || v->state != VIP_STATE_CONNECTED ||
-	    v->ack_sent == v->rx_done)
-		return;
-	/* The progress thread sees to it that a ride that fails is short. */
-	if (v->replies < ENG_REPLIES || v->rx_done - v->ack_sent > 8 ||
-	    nic->leader == &nic->ticker || eng_get(&nic->tick) != TICK_ON)
-		eng_send_ack(v);
-	else if (eng_list_empty(&v->late))
-		eng_late(nic, v);
-}
-
-/*
- * All that was put off. The transport may add to it from inside the operations
- * that are called here; none of those begins this anew.
- */
-void eng_settle(struct eng_nic *nic)
-{
-	struct eng_list *l;
-
-	if (nic->settling)
-		return;
-	nic->settling = 1;
-	while (nic->dirty) {
-		nic->dirty = 0;
-		while ((l = eng_list_pop(&nic->peer_work)))
-			eng_peer_work(nic, eng_container(l, struct eng_peer,
-							 work));
-		l = eng_list_pop(&nic->work);
-		if (l) {
-			nic->dirty = 1;
-			vi_work(nic, eng_container(l, struct eng_vi, work));
-		}
-		while ((l = eng_list_pop(&nic->disc_work)))
-			eng_disc_work(nic, eng_container(l, struct eng_disc,
-							 work));
-	}
-	nic->settling = 0;
-}
 
 static void limits(struct vipl_identity *id, const struct eng_transport *t)
 {
