@@ -5,8 +5,8 @@
 The order of floors is the order of a module's objects in Kbuild, and of a
 library's sources in its Makefile.inc: highest first.  A file that needs a
 function or a variable of a file above it is an arrow up, and refused, unless
-tests/floors/DIRECTORY.arrows has a line for the two files.  These lists may
-only shrink: a line whose arrow is gone is refused, too.
+the list of its directory, tests/floors/*.arrows, has a line for the two files.  These
+lists may only shrink: a line whose arrow is gone is refused, too.
 
     floors.py              check
     floors.py --list       each arrow up, with its names
