@@ -329,6 +329,92 @@ void via_ether_look_rx(struct via_ether_vi *ev)
 		via_ether_watch_rx(ev);
 }
 
+/* nic->lock held. */
+static void forget_promise(struct via_ether_nic *nic)
+{
+	nic->asker = NULL;
+	via_alarm_set(nic, &nic->ask, U64_MAX, 0);
+}
+
+void via_ether_promise_over(struct via_ether_vi *ev)
+{
+	lockdep_assert_held(&ev->nic->lock);
+	if (ev->nic->asker == ev)
+		forget_promise(ev->nic);
+}
+
+/*
+ * The acknowledgement has come that a question was promised for, or there is no
+ * promise.  A hint, as its sq.lock is not held.  nic->lock held.
+ */
+static bool is_kept(const struct via_ether_nic *nic)
+{
+	return !nic->asker ||
+	       via_seq_before(nic->ask_seq, READ_ONCE(nic->asker->tx.una));
+}
+
+u8 via_ether_promise(struct via_ether_vi *ev)
+{
+	struct via_ether_nic *nic = ev->nic;
+	u64 now;
+	bool ok;
+
+	lockdep_assert_held(&ev->vi->sq.lock);
+	if (!ev->reliable)
+		return 0;
+	now = ktime_get_ns();
+	spin_lock(&nic->lock);
+	/* An older one is not put off: it may be that none ever came due. */
+	ok = nic->promises && is_kept(nic);
+	if (ok) {
+		nic->asker = ev;
+		nic->ask_seq = ev->tx.nxt;
+		via_alarm_set(nic, &nic->ask, now + via_ether_bet_ns(ev), now);
+	}
+	spin_unlock(&nic->lock);
+	return ok ? VIA_WIRE_PROBE : 0;
+}
+
+void via_ether_promises(struct via_ether_nic *nic, bool polled)
+{
+	spin_lock_bh(&nic->lock);
+	WRITE_ONCE(nic->promises, polled && !nic->ops->busy_poll);
+	if (is_kept(nic))
+		forget_promise(nic);
+	spin_unlock_bh(&nic->lock);
+}
+
+/* As was promised, unless the answer has come meanwhile. */
+static void ask(struct via_alarm *a, u64 now, struct via_work *work)
+{
+	struct via_ether_nic *nic = container_of(a, struct via_ether_nic, ask);
+	struct via_ether_vi *ev;
+	struct via_vi *vi;
+	u32 seq;
+
+	spin_lock(&nic->lock);
+	ev = nic->asker;
+	seq = nic->ask_seq;
+	nic->asker = NULL;
+	spin_unlock(&nic->lock);
+	if (!ev)
+		return;
+	vi = ev->vi;
+	via_ether_lock(vi);
+	/* It may be another connection by now: then the question does no harm. */
+	if (ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi) &&
+	    seq - ev->tx.una < via_win_flight(&ev->tx))
+		via_ether_send_question(ev);
+	via_ether_unlock(vi);
+	via_vi_settle(vi);
+}
+
+void via_ether_acks_init(struct via_ether_nic *nic)
+{
+	INIT_LIST_HEAD(&nic->acks);
+	via_alarm_init(&nic->ask, false, ask, NULL);
+}
+
 static u32 delay_of(u64 ns)
 {
 	return min_t(u64, div_u64(ns, VIA_WIRE_DELAY_US * NSEC_PER_USEC),

@@ -201,7 +201,7 @@ struct via_ether_answer {
  * @run_link:	on nic->stalled, if @stalled is set, or on nic->ready (run.c)
  * @behind:	it is on the list of those that owe an acknowledgement since
  *		data of another VI carries none for it
- * @due, @queued: on nic->due, expires: ns of ktime_get_ns()
+ * @due:	its entry of the alarm
  * @want:	when the halves are to be looked at, likewise; U64_MAX: not
  *
  * @resent, @timeouts: for statistics, sq.lock
@@ -271,8 +271,7 @@ struct via_ether_vi {
 	unsigned long deadline;
 	struct via_vi_attrs remote_attrs;
 
-	bool queued;
-	struct timerqueue_node due;
+	struct via_alarm due;
 	u64 want[VIA_ETHER_HALVES];
 	u32 resent;
 	u32 timeouts;
@@ -469,8 +468,10 @@ void via_ether_share_timeout(struct via_ether_vi *ev, bool again);
 void via_ether_share_probe(struct via_ether_vi *ev);
 /* The share that the peer tells. */
 void via_ether_share_told(struct via_ether_vi *ev, u32 share);
-/* Its pause is over; VIs that are given credit are charged.  No lock held. */
-void via_ether_share_open(struct via_peer *peer, struct via_work *work);
+/* When the peer is made. */
+void via_ether_share_peer(struct via_peer *peer);
+/* Nothing is sent to the peer until then; false: it cannot be told. */
+bool via_ether_open_at(struct via_peer *peer, u64 when);
 /*
  * The other way: the peer fills a small window; a frame of it was lost.  rq.lock
  * held.
@@ -798,9 +799,8 @@ enum via_verdict via_ether_p2p_verdict(u32 reason);
  */
 void via_ether_look_tx(struct via_ether_vi *ev);
 void via_ether_watch_tx(struct via_ether_vi *ev);
-/* The alarm: send again what is late; what is sent is charged. */
-void via_ether_check_tx(struct via_ether_vi *ev, u64 now,
-			struct via_work *work);
+/* When the VI is made. */
+void via_ether_visit_init(struct via_ether_vi *ev);
 
 /* timer.c */
 /**
@@ -821,8 +821,6 @@ struct via_tick_job {
 void via_ether_timer_init(struct via_ether_nic *nic,
 			  const struct via_tick_job *jobs);
 void via_ether_timer_stop(struct via_ether_nic *nic);
-/* A VI that is due; what it sends is charged.  BH off, RCU read side. */
-void via_ether_visit(struct via_ether_vi *ev, u64 now, struct via_work *work);
 void via_ether_arm(struct via_ether_nic *nic);
 /* The coarse timer is to look at peers at its next tick. */
 void via_ether_hurry(struct via_ether_nic *nic);
@@ -831,6 +829,18 @@ void via_ether_hurry(struct via_ether_nic *nic);
 #define VIA_ETHER_GAP_NS	VIA_PACE_GAP_NS		/* between two alarms */
 #define VIA_ETHER_LATE_NS	(100 * NSEC_PER_USEC)	/* one that is late */
 
+/* Before it is set.  @urgent, @fire, @rests: see struct via_alarm. */
+void via_alarm_init(struct via_alarm *a, bool urgent,
+		    void (*fire)(struct via_alarm *a, u64 now,
+				 struct via_work *work),
+		    bool (*rests)(const struct via_alarm *a));
+/*
+ * It is due at @when, earlier or later than before; U64_MAX: not at all.  @now: a
+ * sample of a VI, which may wait for the next one; 0: something else.  nic->lock
+ * held.
+ */
+void via_alarm_set(struct via_ether_nic *nic, struct via_alarm *a, u64 when,
+		   u64 now);
 void via_ether_alarm_init(struct via_ether_nic *nic);
 /* A program that busy-polls looks.  RCU read side, BH on. */
 void via_ether_alarm_poll(struct via_ether_nic *nic);
@@ -845,17 +855,8 @@ void via_ether_visit_at(struct via_ether_vi *ev, enum via_ether_half half,
 			u64 when, u64 now);
 /* It was, and each half is to be again, U64_MAX: not.  Both queue locks. */
 void via_ether_visited(struct via_ether_vi *ev, u64 tx, u64 rx);
-/* Of neither half, and no question: nic->lock held. */
+/* Of neither half: nic->lock held. */
 void via_ether_unwatch(struct via_ether_vi *ev);
-/* VIs that stalled are resumed then, if the NIC gives no sign.  nic->lock held. */
-void via_ether_retry_at(struct via_ether_nic *nic, u64 when);
-/* Nothing is sent to the peer until then; false: it cannot be told. */
-bool via_ether_open_at(struct via_peer *peer, u64 when);
-/*
- * The next frame is a PUSH: the flag to add if this end looks at the time, and
- * asks when the acknowledgement is late; 0: it does not.  sq.lock held.
- */
-u8 via_ether_promise(struct via_ether_vi *ev);
 
 /* run.c */
 /**
@@ -882,8 +883,6 @@ void via_ether_run(struct via_ether_vi *ev);
 void via_ether_stall(struct via_ether_vi *ev);
 /* The NIC had no room for it, and it has not been tried since.  sq.lock held. */
 bool via_ether_is_stalled(struct via_ether_vi *ev);
-/* VIs that stalled, if the NIC has room.  BH off. */
-void via_ether_run_stalled(struct via_ether_nic *nic);
 /* The VI is on neither list.  nic->lock held. */
 void via_ether_run_forget(struct via_ether_vi *ev);
 
@@ -901,6 +900,16 @@ void via_ether_ack_soon(struct via_ether_vi *ev);
 void via_ether_ack_behind(struct via_ether_vi *ev);
 /* Data of the VI answers a push for which there was no bet.  sq.lock held. */
 void via_ether_answered(struct via_ether_vi *ev);
+/*
+ * The next frame is a PUSH: the flag to add if this end looks at the time, and
+ * asks when the acknowledgement is late; 0: it does not.  sq.lock held.
+ */
+u8 via_ether_promise(struct via_ether_vi *ev);
+/* The connection is over, and with it its promise.  nic->lock held. */
+void via_ether_promise_over(struct via_ether_vi *ev);
+/* Busy polling begins or ends: are promises made?  Takes nic->lock. */
+void via_ether_promises(struct via_ether_nic *nic, bool polled);
+void via_ether_acks_init(struct via_ether_nic *nic);
 /* How long an acknowledgement waits for data, ns.  A queue lock held. */
 u64 via_ether_bet_ns(const struct via_ether_vi *ev);
 /*

@@ -155,6 +155,7 @@ static bool nic_busy_poll_mode(struct via_nic *ka, enum via_busy_poll_step step)
 
 	if (!nic->ops->busy_poll_mode(nic, step))
 		return false;
+	via_ether_promises(nic, step != VIA_BUSY_POLL_END);
 	via_ether_alarm_mode(nic, step);
 	return true;
 }
@@ -167,6 +168,7 @@ static void nic_alarm_poll(struct via_nic *ka)
 
 static bool nic_alarm_mode(struct via_nic *ka, enum via_busy_poll_step step)
 {
+	via_ether_promises(ka->priv, step != VIA_BUSY_POLL_END);
 	via_ether_alarm_mode(ka->priv, step);
 	return true;
 }
@@ -193,6 +195,12 @@ static void nic_mem_unmap(struct via_nic *ka, struct via_mem_map *map,
 	nic->ops->mem_unmap(nic, map, pages, npages);
 }
 
+static int vi_create(struct via_vi *vi)
+{
+	via_ether_visit_init(vi->priv);
+	return via_ether_vi_create(vi);
+}
+
 static const struct via_transport_ops transport = {
 	.send = via_ether_send,
 	.disconnect = via_ether_disconnect,
@@ -200,7 +208,7 @@ static const struct via_transport_ops transport = {
 
 static const struct via_device_ops device_ops = {
 	.vi_priv_size = sizeof(struct via_ether_vi),
-	.vi_create = via_ether_vi_create,
+	.vi_create = vi_create,
 	.vi_forget = via_ether_vi_forget,
 	.connect = via_ether_connect,
 	.p2p_connect = via_ether_p2p_connect,
@@ -280,7 +288,7 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	nic->ops = ops;
 	spin_lock_init(&nic->lock);
 	via_order_init(&nic->hot);
-	INIT_LIST_HEAD(&nic->acks);
+	via_ether_acks_init(nic);
 	via_order_init(&nic->reqs);
 	INIT_LIST_HEAD(&nic->asks);
 	via_limit_init(&nic->limit, HZ);

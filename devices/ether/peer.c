@@ -83,7 +83,7 @@ static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
 	spin_lock_init(&peer->pool_lock);
 	INIT_LIST_HEAD(&peer->visit_link);
 	via_pool_init(&peer->pool, jiffies_to_msecs(jiffies));
-	timerqueue_init(&peer->opening);
+	via_ether_share_peer(peer);
 	peer->known_at = jiffies;
 	return peer;
 }
@@ -166,9 +166,7 @@ void via_peer_drop(struct via_peer *peer)
 	/* Those that held credit have gone. */
 	WARN_ON(READ_ONCE(peer->pool.granted));
 	list_del_init(&peer->visit_link);
-	if (peer->opens)
-		timerqueue_del(&peer->nic->openings, &peer->opening);
-	peer->opens = false;
+	via_alarm_set(peer->nic, &peer->opening, U64_MAX, 0);
 	peer->idle_since = jiffies;
 	list_add_tail(&peer->idle_link, &peers->idle);
 	if (++peers->nidle > VIA_PEERS_IDLE)

@@ -183,7 +183,7 @@ struct via_peer_life {
  * nic->lock:
  * @visit_link:	on the list of those whose VIs are to give back credit, or to be
  *		given some that is free
- * @opens, @opening: on nic->openings, until @pool.shut is over
+ * @opening:	the end of @pool.shut
  * @crowd:	what the NIC knows of it as a sender among others
  *
  * @rcu:	after its end
@@ -234,8 +234,7 @@ struct via_peer {
 	spinlock_t pool_lock;		/* guards the one below */
 	struct via_pool pool;
 	struct list_head visit_link;
-	bool opens;
-	struct timerqueue_node opening;
+	struct via_alarm opening;
 	struct via_crowd_host crowd;
 
 	struct rcu_head rcu;

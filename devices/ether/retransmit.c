@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Frames that are not acknowledged in time: proto/rto.[ch] with the VI's lock,
- * the clock and the alarm.  All of it runs under sq.lock.
+ * the clock and the alarm; and a VI's entry of the alarm.
  */
 
 #include "ether.h"
@@ -142,8 +142,7 @@ static void retransmit(struct via_ether_vi *ev, enum via_rto_act act,
 		via_ether_resume(ev->vi, work);
 }
 
-void via_ether_check_tx(struct via_ether_vi *ev, u64 now,
-			struct via_work *work)
+static void check_tx(struct via_ether_vi *ev, u64 now, struct via_work *work)
 {
 	lockdep_assert_held(&ev->vi->sq.lock);
 	if (!ev->rto.pace)
@@ -159,4 +158,47 @@ void via_ether_check_tx(struct via_ether_vi *ev, u64 now,
 	check_credit(ev);
 	retransmit(ev, expired(ev, now), work);
 	via_rto_rearm(&ev->rto, ev->tx.una, ev->tx.nxt, now, timeout_ns(ev));
+}
+
+/* The alarm: both halves. */
+static void visit(struct via_alarm *a, u64 now, struct via_work *work)
+{
+	struct via_ether_vi *ev = container_of(a, struct via_ether_vi, due);
+	struct via_vi *vi = ev->vi;
+
+	spin_lock(&vi->sq.lock);
+	if (ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi))
+		check_tx(ev, now, work);
+	spin_lock(&vi->rq.lock);
+	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
+		ev->rto.pace = 0;
+		ev->delack.pace = 0;
+		goto unlock;
+	}
+	via_ether_check_rx(ev, now);
+	via_ether_visited(ev, ev->rto.pace ? ev->rto.due : U64_MAX,
+			  ev->delack.pace ? ev->delack.due : U64_MAX);
+unlock:
+	spin_unlock(&vi->rq.lock);
+	spin_unlock(&vi->sq.lock);
+	via_vi_settle(vi);
+}
+
+/*
+ * Nothing is in flight and nothing owed: all that is left to do at the visit is
+ * not to be visited any more.  A hint, as the locks are not held.
+ */
+static bool rests(const struct via_alarm *a)
+{
+	const struct via_ether_vi *ev = container_of(a, struct via_ether_vi, due);
+
+	return READ_ONCE(ev->tx.una) == READ_ONCE(ev->tx.nxt) &&
+	       READ_ONCE(ev->rx.next) == READ_ONCE(ev->acked);
+}
+
+void via_ether_visit_init(struct via_ether_vi *ev)
+{
+	ev->want[VIA_ETHER_TX] = U64_MAX;
+	ev->want[VIA_ETHER_RX] = U64_MAX;
+	via_alarm_init(&ev->due, false, visit, rests);
 }

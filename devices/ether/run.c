@@ -47,8 +47,9 @@ void via_ether_stall(struct via_ether_vi *ev)
 		list_move_tail(&ev->run_link, &nic->stalled);
 		ev->stalled = true;
 	}
-	if (nic->retry_at == U64_MAX) {
-		via_ether_retry_at(nic, ktime_get_ns() + nic->retry_ns);
+	if (!nic->retry.queued) {
+		via_alarm_set(nic, &nic->retry,
+			      ktime_get_ns() + nic->retry_ns, 0);
 		nic->retry_ns = min_t(u64, nic->retry_ns * 2, RETRY_MAX_NS);
 	}
 	spin_unlock(&nic->lock);
@@ -112,8 +113,8 @@ static void stall_again(struct via_ether_nic *nic, struct list_head *list,
 	spin_lock(&nic->lock);
 	if (!list_empty(list)) {
 		list_splice_init(list, &nic->stalled);
-		if (!full || nic->retry_at == U64_MAX)
-			via_ether_retry_at(nic, ktime_get_ns());
+		if (!full || !nic->retry.queued)
+			via_alarm_set(nic, &nic->retry, ktime_get_ns(), 0);
 	}
 	spin_unlock(&nic->lock);
 }
@@ -122,7 +123,7 @@ static void stall_again(struct via_ether_nic *nic, struct list_head *list,
  * Up to the first that stalls again: the others would, too, and each costs as
  * much as a send.  BH off.
  */
-void via_ether_run_stalled(struct via_ether_nic *nic)
+static void run_stalled(struct via_ether_nic *nic)
 {
 	struct via_work work = VIA_WORK(VIA_ETHER_VISITS);
 	struct via_ether_vi *ev;
@@ -140,12 +141,17 @@ void via_ether_run_stalled(struct via_ether_nic *nic)
 	rcu_read_unlock();
 }
 
+static void retry(struct via_alarm *a, u64 now, struct via_work *work)
+{
+	run_stalled(container_of(a, struct via_ether_nic, retry));
+}
+
 void via_ether_wake(struct via_ether_nic *nic)
 {
 	if (list_empty(&nic->stalled))
 		return;
 	local_bh_disable();
-	via_ether_run_stalled(nic);
+	run_stalled(nic);
 	local_bh_enable();
 }
 EXPORT_SYMBOL_GPL(via_ether_wake);
@@ -180,6 +186,7 @@ void via_ether_run_init(struct via_ether_nic *nic,
 	INIT_LIST_HEAD(&nic->stalled);
 	tasklet_setup(&nic->runner, run);
 	nic->retry_ns = RETRY_MIN_NS;
+	via_alarm_init(&nic->retry, true, retry, NULL);
 }
 
 void via_ether_run_stop(struct via_ether_nic *nic)

@@ -130,6 +130,20 @@ bool via_ether_share_take(struct via_ether_vi *ev)
 	return tx->credit > had;
 }
 
+/* Nothing is sent to the peer until then; false: it cannot be told. */
+bool via_ether_open_at(struct via_peer *peer, u64 when)
+{
+	struct via_ether_nic *nic = peer->nic;
+	bool ok;
+
+	spin_lock(&nic->lock);
+	ok = peer->users && !nic->stopping;
+	if (ok)
+		via_alarm_set(nic, &peer->opening, when, 0);
+	spin_unlock(&nic->lock);
+	return ok;
+}
+
 /* So many parts of a round trip. */
 static void pause(struct via_ether_vi *ev, u32 parts)
 {
@@ -172,8 +186,10 @@ void via_ether_share_told(struct via_ether_vi *ev, u32 share)
 	unlock_pool(ev, false);
 }
 
-void via_ether_share_open(struct via_peer *peer, struct via_work *work)
+/* Its pause is over; VIs that are given credit are charged. */
+static void open(struct via_alarm *a, u64 now, struct via_work *work)
 {
+	struct via_peer *peer = container_of(a, struct via_peer, opening);
 	struct via_work own = VIA_WORK(SERVED);
 
 	spin_lock(&peer->pool_lock);
@@ -181,6 +197,11 @@ void via_ether_share_open(struct via_peer *peer, struct via_work *work)
 	serve(peer, NULL, &own);
 	spin_unlock(&peer->pool_lock);
 	via_work_charge(work, SERVED - own.left);
+}
+
+void via_ether_share_peer(struct via_peer *peer)
+{
+	via_alarm_init(&peer->opening, true, open, NULL);
 }
 
 void via_ether_share_sated(struct via_ether_vi *ev)

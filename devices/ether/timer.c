@@ -71,28 +71,6 @@ void via_ether_hurry(struct via_ether_nic *nic)
 	spin_unlock(&nic->lock);
 }
 
-void via_ether_visit(struct via_ether_vi *ev, u64 now, struct via_work *work)
-{
-	struct via_vi *vi = ev->vi;
-
-	spin_lock(&vi->sq.lock);
-	if (ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi))
-		via_ether_check_tx(ev, now, work);
-	spin_lock(&vi->rq.lock);
-	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
-		ev->rto.pace = 0;
-		ev->delack.pace = 0;
-		goto unlock;
-	}
-	via_ether_check_rx(ev, now);
-	via_ether_visited(ev, ev->rto.pace ? ev->rto.due : U64_MAX,
-			  ev->delack.pace ? ev->delack.due : U64_MAX);
-unlock:
-	spin_unlock(&vi->rq.lock);
-	spin_unlock(&vi->sq.lock);
-	via_vi_settle(vi);
-}
-
 /* Is it time for a round of the jobs without times of their own? */
 static bool round_begins(struct via_ether_nic *nic)
 {

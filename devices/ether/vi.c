@@ -17,9 +17,6 @@ int via_ether_vi_create(struct via_vi *vi)
 	INIT_LIST_HEAD(&ev->conn_link);
 	INIT_HLIST_NODE(&ev->end_node);
 	via_credit_init(&ev->credit);
-	timerqueue_init(&ev->due);
-	ev->want[VIA_ETHER_TX] = U64_MAX;
-	ev->want[VIA_ETHER_RX] = U64_MAX;
 	return 0;
 }
 
@@ -86,6 +83,7 @@ static void via_ether_forget(struct via_ether_vi *ev)
 	spin_lock(&nic->lock);
 	via_order_del(&nic->hot, &ev->hot);
 	via_ether_unwatch(ev);
+	via_ether_promise_over(ev);
 	via_ether_run_forget(ev);
 	if (ev->peer) {
 		via_ether_owes_no_more(ev);

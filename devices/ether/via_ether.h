@@ -204,6 +204,26 @@ struct via_ether_frame {
 };
 
 /**
+ * struct via_alarm - something that is to be done at a time
+ *
+ * nic->lock:
+ * @node:	on nic->due, if @queued; expires: ns of ktime_get_ns()
+ * @urgent:	other hosts wait for it: the timer is started for it although programs
+ *		that busy-poll look at the time
+ *
+ * Constant:
+ * @fire:	do it: off the queue.  BH off, RCU read side
+ * @rests:	may it be done some time before?  A hint; NULL: it may not
+ */
+struct via_alarm {
+	struct timerqueue_node node;
+	bool queued;
+	bool urgent;
+	void (*fire)(struct via_alarm *a, u64 now, struct via_work *work);
+	bool (*rests)(const struct via_alarm *a);
+};
+
+/**
  * struct via_ether_nic - a NIC under the class
  * @ops:	constant
  * @host:	constant: its address; changing it needs a new NIC
@@ -242,23 +262,20 @@ struct via_ether_frame {
  * @next_live:	lock: jiffies of the next look at peers and requests
  * @beats_left:	lock: peers that this round of looks has not come to
  * @beats_again: the timer's: one of those before has more to do
- * @alarm:	the high-resolution timer; armed while @due, @openings or @stalled
- *		is not empty
+ * @alarm:	the high-resolution timer; armed while @due is not empty
  * @armed:	lock to write: ns of ktime_get_ns() for which @alarm is armed,
  *		U64_MAX: it is not, 0: it runs and arms itself
  * @started:	lock: ns for which the timer itself was started; U64_MAX: it was
  *		not
  * @polled:	lock: programs that busy-poll look at @armed: programs_look()
  * @promises:	lock to write: pushes promise a question if it is due
- * @rx_watched:	lock: VIs on @due whose receiver's half waits for something
- * @asker, @ask_seq, @ask_at: lock: the VI and the number of the push that one is
- *		promised for, and when (ns); NULL and U64_MAX: none is
+ * @urgent:	lock: entries of @due that are
+ * @ask, @asker, @ask_seq: lock: when the acknowledgement request is due that was
+ *		promised, the VI and the number of the push; NULL: none was
  * @looked_at:	lock: ns of ktime_get_ns(), when @alarm was last to go off later
- * @due:	lock: VIs that @alarm visits, by time
- * @openings:	lock: peers to which nothing is sent until then, by time
+ * @due:	lock: what @alarm does, by time
  * @crowd:	lock: the hosts that send to the NIC
- * @retry_at:	lock: ns, when @stalled is woken if the NIC gives no sign;
- *		U64_MAX: not
+ * @retry:	lock: @stalled is run then, if the NIC gives no sign
  * @retry_ns:	lock: from a stall to such a wake
  * @ooo:	frames held beyond holes, in all VIs
  * @limit:	what is answered to strangers; no lock
@@ -306,15 +323,14 @@ struct via_ether_nic {
 	u64 started;
 	bool polled;
 	bool promises;
-	u32 rx_watched;
+	u32 urgent;
+	struct via_alarm ask;
 	struct via_ether_vi *asker;
 	u32 ask_seq;
-	u64 ask_at;
 	u64 looked_at;
 	struct timerqueue_head due;
-	struct timerqueue_head openings;
 	struct via_crowd crowd;
-	u64 retry_at;
+	struct via_alarm retry;
 	u64 retry_ns;
 	atomic_t ooo;
 	struct list_head asks;

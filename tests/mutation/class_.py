@@ -901,8 +901,8 @@ mutant("bet-whole-again", DELACK, "unit", "delack",
         "now->ns + now->delay;\n"), sim="time")
 mutant("visit-not-earlier", ALARM, "sim", "",
        "an acknowledgement waits for the timeout of a frame",
-       ("		if (when == (u64)ev->due.expires)\n",
-        "		if (when <= (u64)ev->due.expires)\n"), sim="time")
+       ("		if (when == (u64)a->node.expires)\n",
+        "		if (when <= (u64)a->node.expires)\n"), sim="time")
 mutant("alarm-not-earlier", ALARM, "sim", "",
        "the VI that is due first waits for the one that was first before",
        ("	if (nic->stopping || !armed(nic) || when == U64_MAX)\n",
@@ -969,15 +969,15 @@ mutant("probe-unmarked", "devices/ether/send.c", "sim", "",
 mutant("closed-window-asks", "devices/ether/send.c", "sim", "",
        "in bulk the last frame of a window has an acknowledgement of its own",
        ("(closes_window(b) && !b->drained)", "b->room == 1"), sim="time")
-mutant("promise-forgotten", ALARM, "sim", "",
+mutant("promise-forgotten", "devices/ether/acks.c", "sim", "",
        "a program that busy-polls waits for what it promised to ask for",
-       ("		ask(asker, seq);\n", "		(void)seq;\n"), sim="time")
-mutant("promise-put-off", ALARM, "sim", "",
+       ("		via_ether_send_question(ev);\n", "		(void)seq;\n"), sim="time")
+mutant("promise-put-off", "devices/ether/acks.c", "sim", "",
        "a push puts the question for the one before it off",
        ("nic->promises && is_kept(nic)", "nic->promises"), sim="time")
 mutant("owed-without-timer", ALARM, "sim", "",
        "a program that busy-polled and computes acknowledges late",
-       ("!nic->rx_watched && ", ""), sim="time")
+       ("nic->ops->busy_poll || !nic->urgent", "true"), sim="time")
 mutant("question-is-lost-bet", DELACK, "unit", "delack",
        "a host that is late once answers each push at once",
        ("	if (next - d->asked_seq <= VIA_DELACK_NEAR)\n",

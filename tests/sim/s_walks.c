@@ -225,7 +225,7 @@ static void shuts(void)
 	rcu_read_lock();
 	sim_expect(via_ether_open_at(peer, now + SEC), "");
 	sim_expect(via_ether_open_at(peer, now + 2 * SEC), "not shut again");
-	sim_expect(peer->opening.expires == (s64)(now + 2 * SEC), "");
+	sim_expect(peer->opening.node.expires == (s64)(now + 2 * SEC), "");
 	via_peer_put(peer);
 	rcu_read_unlock();
 	local_bh_enable();
