@@ -825,7 +825,7 @@ void via_ether_arm(struct via_ether_nic *nic);
 /* The coarse timer is to look at peers at its next tick. */
 void via_ether_hurry(struct via_ether_nic *nic);
 
-/* alarm.c: times are ns of ktime_get_ns() */
+/* timer.c, the alarm: times are ns of ktime_get_ns() */
 #define VIA_ETHER_GAP_NS	VIA_PACE_GAP_NS		/* between two alarms */
 #define VIA_ETHER_LATE_NS	(100 * NSEC_PER_USEC)	/* one that is late */
 
@@ -841,7 +841,6 @@ void via_alarm_init(struct via_alarm *a, bool urgent,
  */
 void via_alarm_set(struct via_ether_nic *nic, struct via_alarm *a, u64 when,
 		   u64 now);
-void via_ether_alarm_init(struct via_ether_nic *nic);
 /* A program that busy-polls looks.  RCU read side, BH on. */
 void via_ether_alarm_poll(struct via_ether_nic *nic);
 /* Busy polling begins, goes on or ends.  Takes nic->lock. */

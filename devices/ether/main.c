@@ -136,7 +136,7 @@ static void nic_stats(struct via_nic *ka, struct via_stats_sink *sink)
 #define RING_TICK	(500 * NSEC_PER_USEC)
 /*
  * The same where frames interrupt, and only what no other host waits for is left
- * to the programs' clock (alarm.c).  A tick is an interrupt, which in a virtual
+ * to the programs' clock (timer.c).  A tick is an interrupt, which in a virtual
  * machine costs as much as a message.
  */
 #define ALARM_TICK	(4 * NSEC_PER_MSEC)

@@ -1,30 +1,347 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What VIs wait for, and the coarse timer of a NIC.
+ * The timers of a NIC: mechanism alone.  It calls functions that others have set,
+ * and knows none of them.
  *
- * Acknowledgements owed, timeouts of frames in flight and transmitters that
- * were full are what a program may be waiting for: the alarm serves them
- * (alarm.c).  The coarse timer, in jiffies, serves attempts, the expiry of
- * requests, and peers (beat.c).
+ * The alarm is of high resolution: acknowledgements owed, timeouts of frames in
+ * flight and transmitters that were full are what a program may be waiting for.
+ * The coarse timer, in jiffies, serves attempts, the expiry of requests, and
+ * peers.
  *
  * A message does not arm the alarm, and reads no clock.  A VI that begins to
  * wait for something is watched: it is put on nic->due, and the alarm is armed
  * if that is the earliest.  A half of it that goes on working looks at itself
- * each so many frames (@delack.pace, @rto.pace), as many as it had lately in 15/16 of
- * the time until the alarm.  At a look it reads the clock, and what has moved
- * since the last look puts the alarm off.  So the alarm does not go off while
- * frames come as they did; it is an interrupt, and costs five times what a look
- * does.  When it visits a VI, what has not moved is due, what has moved is
- * visited again, and a half that waits for nothing is not watched any more.  An
- * idle VI costs nothing.
+ * each so many frames (@delack.pace, @rto.pace), as many as it had lately in
+ * 15/16 of the time until the alarm.  At a look it reads the clock, and what
+ * has moved since the last look puts the alarm off.  So the alarm does not go
+ * off while frames come as they did; it is an interrupt, and costs five times
+ * what a look does.  When it visits a VI, what has not moved is due, what has
+ * moved is visited again, and a half that waits for nothing is not watched any
+ * more.  An idle VI costs nothing.
  *
  * The price: the time of an event in a VI that is watched already is known to
  * one look only.  An acknowledgement that is the only one owed is in time to a
  * microsecond by the CPU's cycle counter; others are sent early, after a part
  * of a bet.  A timeout comes after one to two times its value.
+ *
+ * The alarm has entries, struct via_alarm, on nic->due in the order of their
+ * times.  When it fires it calls the function of each whose time has come, in
+ * O(log n) each.  Entries are: a VI with both halves (retransmit.c), the
+ * acknowledgement request that was promised (acks.c), the retry of VIs that
+ * could not send (run.c), the end of a peer's pause (share.c).  A list of all
+ * VIs at work would be walked at each alarm; a wheel would need slots of 10 us
+ * for times up to a second; a timer for each VI would put the tree into the
+ * kernel's hands, and take an interrupt for each.  A VI has one entry and not
+ * one for each half: a visit takes both locks once.
+ *
+ * The clock of the alarm is a timer, or programs that busy-poll: each of their
+ * traps compares the time with nic->armed.  While they do, no timer is started
+ * where it can be helped: in a virtual machine that costs as much as a message.
+ * Where they do not look any more, the tick of busy polling notices.  It is
+ * short where there is a ring to look into, too.  Where there is none it is
+ * long, and two things keep a program that computes from being late for others:
+ *
+ *  - The timer is started all the same if this end owes an acknowledgement, if
+ *    a VI could not send, if a peer is not to be sent to for a while.
+ *  - The end that is acknowledged looks at the time itself.  It promises to ask
+ *    (PUSH with PROBE) if its acknowledgement has not come in the time that one
+ *    may wait, and the peer does not watch what came with a promise.  One
+ *    promise at a time stands for a NIC: other pushes go without.
  */
 
 #include "ether.h"
+
+#define AHEAD_NS	(100 * NSEC_PER_USEC)	/* VIs that rest leave early */
+
+/* In one piece, on machines of 32 bits as well. */
+static u64 armed(const struct via_ether_nic *nic)
+{
+	return atomic64_read(&nic->armed);
+}
+
+/*
+ * Later than it is armed for: that can wait for another look of some VI, which
+ * comes before it goes off if they come as they did.  To arm it costs as much
+ * as a look, and in a virtual machine far more.  nic->lock held.
+ */
+static bool can_wait(struct via_ether_nic *nic, u64 now)
+{
+	u64 gap = now - nic->looked_at;
+
+	nic->looked_at = now;
+	return armed(nic) > now + gap + gap / 4;
+}
+
+/* For some time, and not at work.  nic->lock held. */
+static bool is_armed(const struct via_ether_nic *nic)
+{
+	return armed(nic) && armed(nic) != U64_MAX;
+}
+
+/* nic->lock held. */
+static void start_timer(struct via_ether_nic *nic)
+{
+	nic->started = armed(nic);
+	hrtimer_start(&nic->alarm, ns_to_ktime(armed(nic)),
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
+}
+
+/* Is it for programs that busy-poll to look at the time?  nic->lock held. */
+static bool programs_look(struct via_ether_nic *nic)
+{
+	if (!nic->polled)
+		return false;
+	return nic->ops->busy_poll || !nic->urgent;
+}
+
+/* What is due first; U64_MAX: nothing.  nic->lock held. */
+static u64 earliest(struct via_ether_nic *nic)
+{
+	struct timerqueue_node *first = timerqueue_getnext(&nic->due);
+
+	return first ? first->expires : U64_MAX;
+}
+
+/*
+ * Armed for what is due first, earlier or later than before; @now: for a look,
+ * 0: for something else.  One that nothing waits for any more goes off for
+ * nothing, once.  nic->lock held.
+ */
+static void set_alarm(struct via_ether_nic *nic, u64 now)
+{
+	u64 when = earliest(nic);
+	bool timer;
+
+	lockdep_assert_held(&nic->lock);
+	/* While it goes off it arms itself, at its end. */
+	if (nic->stopping || !armed(nic) || when == U64_MAX)
+		return;
+	timer = !programs_look(nic);
+	if (timer && now && when > armed(nic) && can_wait(nic, now))
+		when = armed(nic);
+	/* Pairs with via_ether_alarm_poll(). */
+	atomic64_set(&nic->armed, when);
+	if (timer && when != nic->started)
+		start_timer(nic);
+}
+
+/* Often it is the only one, and keeps its place.  nic->lock held. */
+static bool stays_first(struct via_ether_nic *nic, struct via_alarm *a,
+			u64 when)
+{
+	struct timerqueue_node *next;
+
+	if (timerqueue_getnext(&nic->due) != &a->node || when == U64_MAX)
+		return false;
+	next = timerqueue_iterate_next(&a->node);
+	if (next && (u64)next->expires < when)
+		return false;
+	a->node.expires = when;
+	return true;
+}
+
+/* nic->lock held. */
+static void dequeue(struct via_ether_nic *nic, struct via_alarm *a)
+{
+	timerqueue_del(&nic->due, &a->node);
+	a->queued = false;
+	nic->urgent -= a->urgent;
+}
+
+void via_alarm_set(struct via_ether_nic *nic, struct via_alarm *a, u64 when,
+		   u64 now)
+{
+	lockdep_assert_held(&nic->lock);
+	if (a->queued) {
+		if (when == (u64)a->node.expires)
+			goto out;
+		if (stays_first(nic, a, when))
+			goto out;
+		dequeue(nic, a);
+	}
+	if (when == U64_MAX)
+		return;
+	a->queued = true;
+	nic->urgent += a->urgent;
+	a->node.expires = when;
+	timerqueue_add(&nic->due, &a->node);
+out:
+	set_alarm(nic, now);
+}
+
+void via_alarm_init(struct via_alarm *a, bool urgent,
+		    void (*fire)(struct via_alarm *a, u64 now,
+				 struct via_work *work),
+		    bool (*rests)(const struct via_alarm *a))
+{
+	timerqueue_init(&a->node);
+	a->queued = false;
+	a->urgent = urgent;
+	a->fire = fire;
+	a->rests = rests;
+}
+
+/* Of a VI: the receiver's half is what other hosts wait for.  nic->lock held. */
+static void want(struct via_ether_vi *ev, enum via_ether_half half, u64 when)
+{
+	struct via_alarm *a = &ev->due;
+	bool urgent;
+
+	ev->want[half] = when;
+	urgent = ev->want[VIA_ETHER_RX] != U64_MAX;
+	if (a->queued)
+		ev->nic->urgent += urgent - a->urgent;
+	a->urgent = urgent;
+}
+
+/* At the time of the half that is due first.  nic->lock held. */
+static void enqueue(struct via_ether_vi *ev, u64 now)
+{
+	via_alarm_set(ev->nic, &ev->due,
+		      min(ev->want[VIA_ETHER_TX], ev->want[VIA_ETHER_RX]), now);
+}
+
+void via_ether_visit_at(struct via_ether_vi *ev, enum via_ether_half half,
+			u64 when, u64 now)
+{
+	spin_lock(&ev->nic->lock);
+	want(ev, half, when);
+	enqueue(ev, now);
+	spin_unlock(&ev->nic->lock);
+}
+
+void via_ether_visited(struct via_ether_vi *ev, u64 tx, u64 rx)
+{
+	spin_lock(&ev->nic->lock);
+	want(ev, VIA_ETHER_TX, tx);
+	want(ev, VIA_ETHER_RX, rx);
+	enqueue(ev, 0);
+	spin_unlock(&ev->nic->lock);
+}
+
+void via_ether_unwatch(struct via_ether_vi *ev)
+{
+	want(ev, VIA_ETHER_TX, U64_MAX);
+	want(ev, VIA_ETHER_RX, U64_MAX);
+	enqueue(ev, 0);
+}
+
+/*
+ * Is it due?  One that rests is some time before, so that not each of many costs
+ * an interrupt of its own.
+ */
+static bool is_due(const struct via_alarm *a, u64 now)
+{
+	u64 when = a->node.expires;
+
+	return when <= now + VIA_ETHER_GAP_NS ||
+	       (when <= now + AHEAD_NS && a->rests && a->rests(a));
+}
+
+/*
+ * The entry that is due next, off the queue; NULL: none is due, or those that are
+ * stay for the next alarm, which is armed for them.
+ */
+static struct via_alarm *next_due(struct via_ether_nic *nic, u64 now,
+				  struct via_work *work)
+{
+	struct timerqueue_node *first;
+	struct via_alarm *a = NULL;
+
+	spin_lock(&nic->lock);
+	first = timerqueue_getnext(&nic->due);
+	if (first)
+		a = container_of(first, struct via_alarm, node);
+	if (a && (!is_due(a, now) || !via_work_visit(work)))
+		a = NULL;
+	if (a)
+		dequeue(nic, a);
+	spin_unlock(&nic->lock);
+	return a;
+}
+
+/* What is due now; @timer: by the timer's clock.  BH off. */
+static void run_alarm(struct via_ether_nic *nic, bool timer)
+{
+	struct via_work work = VIA_WORK(VIA_ETHER_VISITS);
+	struct via_work acks = VIA_WORK(VIA_ETHER_VISITS);
+	u64 now = ktime_get_ns();
+	struct via_alarm *a;
+	bool late;
+
+	rcu_read_lock();
+	spin_lock(&nic->lock);
+	if (timer)
+		nic->started = U64_MAX;
+	/*
+	 * The timer and programs that look may come at once: one is enough.  A
+	 * timer of before busy polling may find that they have done it all.
+	 */
+	if (!is_armed(nic)) {
+		spin_unlock(&nic->lock);
+		rcu_read_unlock();
+		return;
+	}
+	late = now > armed(nic) + VIA_ETHER_LATE_NS;
+	atomic64_set(&nic->armed, 0);
+	spin_unlock(&nic->lock);
+
+	/* This CPU did not run: an answer may lie in the ring. */
+	if (late && nic->ops->rx_look)
+		nic->ops->rx_look(nic);
+	while ((a = next_due(nic, now, &work)))
+		a->fire(a, now, &work);
+	nic->run->acks(nic, &acks);
+	rcu_read_unlock();
+
+	spin_lock(&nic->lock);
+	atomic64_set(&nic->armed, U64_MAX);
+	set_alarm(nic, 0);
+	spin_unlock(&nic->lock);
+}
+
+static enum hrtimer_restart go_off(struct hrtimer *t)
+{
+	run_alarm(container_of(t, struct via_ether_nic, alarm), true);
+	return HRTIMER_NORESTART;
+}
+
+void via_ether_alarm_poll(struct via_ether_nic *nic)
+{
+	u64 when = armed(nic);
+
+	/* 0: it runs, on another CPU. */
+	if (likely(!when || when == U64_MAX || when > ktime_get_ns()))
+		return;
+	local_bh_disable();
+	run_alarm(nic, false);
+	local_bh_enable();
+}
+
+void via_ether_alarm_mode(struct via_ether_nic *nic,
+			  enum via_busy_poll_step step)
+{
+	spin_lock_bh(&nic->lock);
+	nic->polled = step != VIA_BUSY_POLL_END;
+	if (step == VIA_BUSY_POLL_END)
+		set_alarm(nic, 0);
+	/* No program has looked for a tick.  While it runs it arms itself. */
+	else if (!nic->stopping && is_armed(nic) &&
+		 armed(nic) <= ktime_get_ns())
+		start_timer(nic);
+	spin_unlock_bh(&nic->lock);
+}
+
+static void alarm_init(struct via_ether_nic *nic)
+{
+	hrtimer_setup(&nic->alarm, go_off, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
+	atomic64_set(&nic->armed, U64_MAX);
+	nic->started = U64_MAX;
+	timerqueue_init_head(&nic->due);
+}
+
+/* The coarse timer */
 
 /*
  * For the job that is due first.  While a tick runs this does nothing: its end
@@ -111,7 +428,7 @@ void via_ether_timer_init(struct via_ether_nic *nic,
 	nic->jobs = jobs;
 	timer_setup(&nic->timer, tick, 0);
 	nic->next_live = jiffies;
-	via_ether_alarm_init(nic);
+	alarm_init(nic);
 }
 
 /* For good.  May sleep. */

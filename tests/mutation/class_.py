@@ -828,7 +828,6 @@ mutant("read-done-early", READ, "wire", "read.many order.fifo",
 
 # Timers.
 TIMER = "devices/ether/timer.c"
-ALARM = "devices/ether/alarm.c"
 BEAT = "devices/ether/beat.c"
 mutant("timeouts-alone", RTO, "unit", "rto",
        "a wire that is away for five seconds breaks the connections on it",
@@ -899,16 +898,16 @@ mutant("bet-whole-again", DELACK, "unit", "delack",
        "an acknowledgement owed just after a visit waits for two bets",
        ("now->ns + now->delay - min(*age, now->ns - d->at);\n",
         "now->ns + now->delay;\n"), sim="time")
-mutant("visit-not-earlier", ALARM, "sim", "",
+mutant("visit-not-earlier", TIMER, "sim", "",
        "an acknowledgement waits for the timeout of a frame",
        ("		if (when == (u64)a->node.expires)\n",
         "		if (when <= (u64)a->node.expires)\n"), sim="time")
-mutant("alarm-not-earlier", ALARM, "sim", "",
+mutant("alarm-not-earlier", TIMER, "sim", "",
        "the VI that is due first waits for the one that was first before",
        ("	if (nic->stopping || !armed(nic) || when == U64_MAX)\n",
         "	if (nic->stopping || armed(nic) != U64_MAX || when == U64_MAX)\n"),
        sim="time")
-mutant("alarm-of-nobody", ALARM, "sim", "",
+mutant("alarm-of-nobody", TIMER, "sim", "",
        "what is due when programs stop looking waits for the next frame",
        ("	if (step == VIA_BUSY_POLL_END)\n		set_alarm(nic, 0);\n",
         "	if (step == VIA_BUSY_POLL_END)\n		;\n"),
@@ -957,7 +956,7 @@ mutant("ack-behind-lost", "devices/ether/acks.c", "sim", "",
 mutant("hole-untold", "devices/ether/acks.c", "sim", "",
        "frames beyond a hole are told of when the hole is filled",
        ("ev->untold || ev->echo", "ev->echo"), sim="loss time")
-mutant("first-for-ever", ALARM, "sim", "",
+mutant("first-for-ever", TIMER, "sim", "",
        "the VI that is due first keeps its place when it is put off",
        ("	if (next && (u64)next->expires < when)\n		return false;\n",
         "	(void)next;\n"), sim="time")
@@ -975,7 +974,7 @@ mutant("promise-forgotten", "devices/ether/acks.c", "sim", "",
 mutant("promise-put-off", "devices/ether/acks.c", "sim", "",
        "a push puts the question for the one before it off",
        ("nic->promises && is_kept(nic)", "nic->promises"), sim="time")
-mutant("owed-without-timer", ALARM, "sim", "",
+mutant("owed-without-timer", TIMER, "sim", "",
        "a program that busy-polled and computes acknowledges late",
        ("nic->ops->busy_poll || !nic->urgent", "true"), sim="time")
 mutant("question-is-lost-bet", DELACK, "unit", "delack",
