@@ -166,7 +166,8 @@ static void run(struct tasklet_struct *t)
 
 	rcu_read_lock();
 	nic->run->acks(nic, &work);
-	nic->run->visits(nic, &work);
+	if (unlikely(!list_empty(&nic->visits)))
+		nic->run->visits(nic, &work);
 	while (!list_empty(&nic->ready) &&
 	       (ev = next_run(nic, &nic->ready, &vis)))
 		resume(ev, &vis);

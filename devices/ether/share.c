@@ -360,8 +360,6 @@ void via_ether_share_visits(struct via_ether_nic *nic, struct via_work *work)
 {
 	struct via_peer *peer;
 
-	if (list_empty(&nic->visits))
-		return;
 	peer = next_visit(nic);
 	if (peer)
 		visit_some(peer);
