@@ -533,6 +533,7 @@ struct via_pep;
 /* nic->lock held */
 void via_pep_look(struct via_nic *nic);
 struct via_request *via_request_claim(struct fid *handle);
+void via_request_free(struct via_request *r);
 void via_request_reject(struct via_request *r, const void *data, size_t len);
 /* Without the lock. */
 int via_pep_yield(struct fid *handle, struct via_nic *nic,

@@ -284,7 +284,7 @@ void via_ether_answered(struct via_ether_vi *ev)
 		via_ether_ack_behind(ev);
 }
 
-u64 via_ether_bet_ns(const struct via_ether_vi *ev)
+static u64 via_ether_bet_ns(const struct via_ether_vi *ev)
 {
 	return via_delack_ns(via_ether_rtt_net(ev), via_ether_ack_delay(),
 			     ev->reliable);

@@ -909,8 +909,6 @@ void via_ether_promise_over(struct via_ether_vi *ev);
 /* Busy polling begins or ends: are promises made?  Takes nic->lock. */
 void via_ether_promises(struct via_ether_nic *nic, bool polled);
 void via_ether_acks_init(struct via_ether_nic *nic);
-/* How long an acknowledgement waits for data, ns.  A queue lock held. */
-u64 via_ether_bet_ns(const struct via_ether_vi *ev);
 /*
  * A frame was taken that is to be acknowledged later; an acknowledgement could
  * not be sent: rq.lock held.

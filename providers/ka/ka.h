@@ -236,6 +236,8 @@ static inline void ka_store_mb(void *p, uint32_t v)
 
 VIP_RETURN ka_verdict(int ret);
 void ka_event_wake(struct vipl_nic *nic);
+/* An ioctl that signals do not end: 0, a verdict, or -1 with errno. */
+int ka_ioctl(const struct ka_nic *nic, unsigned long cmd, void *arg);
 VIP_RETURN ka_call(const struct ka_nic *nic, unsigned long cmd, void *arg);
 void *ka_map(const struct ka_nic *nic, struct ka_area *area,
 	     uint64_t offset, size_t size);
