@@ -332,7 +332,7 @@ void via_ether_alarm_mode(struct via_ether_nic *nic,
 	spin_unlock_bh(&nic->lock);
 }
 
-static void alarm_init(struct via_ether_nic *nic)
+static void nic_alarm_init(struct via_ether_nic *nic)
 {
 	hrtimer_setup(&nic->alarm, go_off, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_PINNED_SOFT);
@@ -428,7 +428,7 @@ void via_ether_timer_init(struct via_ether_nic *nic,
 	nic->jobs = jobs;
 	timer_setup(&nic->timer, tick, 0);
 	nic->next_live = jiffies;
-	alarm_init(nic);
+	nic_alarm_init(nic);
 }
 
 /* For good.  May sleep. */
