@@ -269,7 +269,7 @@ class Network:
 
     def test_no_server(self):
         said = self.said("viaping", "-d", self.device, "-c", "1", self.host)
-        self.assertIn("start 'viaping -l", said)
+        self.assertIn("start one there: viaping -l", said)
 
     def test_no_host(self):
         said = self.said("viaping", "-d", self.device, "-c", "1",
