@@ -6,7 +6,9 @@
 #define _VIA_EARLY_H
 
 #include <linux/if_vlan.h>
+#include <linux/jiffies.h>
 #include <linux/netdevice.h>
+#include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/skbuff.h>
 #include <net/net_namespace.h>
@@ -48,6 +50,21 @@ static inline bool via_early_ok(const struct sk_buff *skb)
 		return false;
 #endif
 	return !via_early_steered(skb);
+}
+
+/*
+ * What goes to the stack is delivered at the end of this poll of the driver, and
+ * what follows must not overtake it: until then, and for one or two jiffies in
+ * all, frames of this CPU follow it.  @passed: per CPU, in jiffies.
+ */
+static inline void via_early_passed(unsigned long __percpu *passed)
+{
+	this_cpu_write(*passed, jiffies);
+}
+
+static inline bool via_early_follows(unsigned long __percpu *passed)
+{
+	return time_before(jiffies, this_cpu_read(*passed) + 2);
 }
 
 /* A counter that each CPU has of its own. */

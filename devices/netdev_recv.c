@@ -64,13 +64,16 @@ static struct via_netdev *attached_to(const struct net_device *dev)
 	return NULL;
 }
 
+static DEFINE_PER_CPU(unsigned long, passed) = INITIAL_JIFFIES - 2;
+
 static struct sk_buff *rx_early(struct list_head *head, struct sk_buff *skb)
 {
 	struct via_netdev *vd;
 	struct via_ether_frame f = {};
 
 	/* Behind other headers it is not this interface's. */
-	if (skb_gro_offset(skb) || !via_early_ok(skb))
+	if (skb_gro_offset(skb) || !via_early_ok(skb) ||
+	    via_early_follows(&passed))
 		goto stack;
 	vd = attached_to(skb->dev);
 	if (unlikely(!vd))
@@ -82,6 +85,7 @@ static struct sk_buff *rx_early(struct list_head *head, struct sk_buff *skb)
 	napi_consume_skb(skb, 1);
 	return ERR_PTR(-EINPROGRESS);
 stack:
+	via_early_passed(&passed);
 	NAPI_GRO_CB(skb)->flush = 1;
 	return NULL;
 }

@@ -173,19 +173,25 @@ out:
 	return 0;
 }
 
+static DEFINE_PER_CPU(unsigned long, passed) = INITIAL_JIFFIES - 2;
+
 /*
  * Before the stack: GRO has found the socket and verified the checksum.
  *
  * Do IP's and UDP's headers say what the kernel would demand?  @at: bytes of both.
  */
 static bool early_headers_ok(const struct via_udp *u,
-			     const struct sk_buff *skb, u32 at)
+			     struct sk_buff *skb, u32 at)
 {
 	const struct udphdr *uh;
 	u32 len = skb->len, ip;
 
-	/* No options, no tunnel or tag in front, and all of it in a row. */
-	if (at != via_udp_overhead(u) || skb_headlen(skb) < at)
+	/*
+	 * No options, no tunnel or tag in front, and all of it in a row: a
+	 * driver may have left it in a page.
+	 */
+	if (at != via_udp_overhead(u) ||
+	    (skb_headlen(skb) < at && !skb_gro_header_slow(skb, at, 0)))
 		return false;
 	ip = at - sizeof(*uh);
 	if (u->v6) {
@@ -286,6 +292,7 @@ struct sk_buff *via_udp_rx_early(struct sock *sk, struct list_head *head,
 	struct via_ether_frame f = {};
 
 	if (unlikely(!u) || NAPI_GRO_CB(skb)->flush || !via_early_ok(skb) ||
+	    via_early_follows(&passed) ||
 	    !early_headers_ok(u, skb, at) || !early_unfiltered(u) ||
 	    !early_unsecured(u, skb))
 		goto stack;
@@ -299,6 +306,7 @@ struct sk_buff *via_udp_rx_early(struct sock *sk, struct list_head *head,
 	napi_consume_skb(skb, 1);
 	return ERR_PTR(-EINPROGRESS);
 stack:
+	via_early_passed(&passed);
 	NAPI_GRO_CB(skb)->flush = 1;
 	return NULL;
 }

@@ -10,6 +10,7 @@ from runner import StepFailed
 from udp import machines
 
 PINGS = 20
+FIRST = 8     # frames that IP may route while a connection is made, at most
 WATCH = os.path.join(GUEST, "watch.py")
 
 # What sees frames that come in: begin, end, and what prints how many it saw.
@@ -30,7 +31,7 @@ FILTERS = {
         FILTER.format("A"),
         FILTER.format("D") + " && rmmod iptable_raw",
         "iptables-legacy -t raw -nvxL PREROUTING | "
-        "awk '/13879/ { print \"Sent 0 bytes\", $1, \"pkt\" }'"),
+        "awk '/13879/ {{ print \"Sent 0 bytes\", $1, \"pkt\" }}'"),
 }
 
 
@@ -114,8 +115,8 @@ def datagrams(session, net, family):
     """Datagrams: via_udp."""
     with machines(session, family, net) as there:
         with responding(session, "via_udp0"):
-            unseen(session, "via_udp0", there, "at first", 1)
+            unseen(session, "via_udp0", there, "at first", FIRST)
             rules = RULES | (FILTERS if family == "IPv4" else {})
             for what, rule in rules.items():
                 seen(session, "via_udp0", there, f"eth{net}", what, rule)
-            unseen(session, "via_udp0", there, "at last", 1)
+            unseen(session, "via_udp0", there, "at last", FIRST)
