@@ -144,7 +144,7 @@ def apply(node):
         return expect(node, f"{VIA} apply /tmp/via.conf", status, says)
 
     expect(node, f"{VIA} dev detach eth0")
-    written(conf.format(OTHER), 0, "no interface nosuch0 now")
+    written(conf.format(OTHER), 0, "no interface nosuch0 here")
     if [p["address"] for p in shown(node, "peer show eth0")] != [OTHER] or \
             shown(node, "limit show vi")[0]["value"] != 1999:
         raise StepFailed("not all of the file is done")

@@ -366,7 +366,7 @@ def configured(session):
             told(node, f"{via} dev attach 10.99.0.9", 1, "10.99.0.9")
             told(node, f"{via} dev attach 10.74.0.1 port x", 2, "no port")
             told(node, f"{via} dev attach 10.74.0.1 dev nosuch", 1, "nosuch")
-            told(node, f"{via} dev attach 10.74.0.1", 0, "own subnets")
+            told(node, f"{via} dev attach 10.74.0.1", 0, "of its subnets")
             told(node, f"{via} dev attach 10.74.0.1", 1, "port")
             told(node, f"{via} dev attach 10.74.0.1 port 5001", 0, "")
             told(node, f"{via} dev show via_udp0", 0, "10.74.0.1.*peers near")
