@@ -692,5 +692,5 @@ def faults(session):
                "02:00:00:00:00:01)", 0, "1 received")
     node.sh("chmod 660 /dev/via_lo")
     expect(node, f"{TOOLS}/viaping -c 1 -d via_eth0 10.0.0.77", 1,
-           "no answer from 10.0.0.77")
+           "network of via_eth0 has 10.0.0.77")
     balanced(session, [node])
