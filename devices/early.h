@@ -52,19 +52,46 @@ static inline bool via_early_ok(const struct sk_buff *skb)
 	return !via_early_steered(skb);
 }
 
-/*
- * What goes to the stack is delivered at the end of this poll of the driver, and
- * what follows must not overtake it: until then, and for one or two jiffies in
- * all, frames of this CPU follow it.  @passed: per CPU, in jiffies.
+/**
+ * struct via_early_order - frames that go to the stack, of one CPU
+ * @pending:	that it has not delivered yet
+ * @since:	jiffies when the first of these went there
+ *
+ * The stack delivers at the end of the driver's poll.  What follows must not
+ * overtake it, and goes there too.  A frame that the stack drops is no longer
+ * waited for after one or two jiffies.  BH off.
  */
-static inline void via_early_passed(unsigned long __percpu *passed)
+struct via_early_order {
+	u32 pending;
+	unsigned long since;
+};
+
+static inline void via_early_passed(struct via_early_order __percpu *order)
 {
-	this_cpu_write(*passed, jiffies);
+	struct via_early_order *o = this_cpu_ptr(order);
+
+	if (!o->pending++)
+		o->since = jiffies;
 }
 
-static inline bool via_early_follows(unsigned long __percpu *passed)
+static inline void via_early_delivered(struct via_early_order __percpu *order)
 {
-	return time_before(jiffies, this_cpu_read(*passed) + 2);
+	struct via_early_order *o = this_cpu_ptr(order);
+
+	if (o->pending)
+		o->pending--;
+}
+
+static inline bool via_early_follows(struct via_early_order __percpu *order)
+{
+	struct via_early_order *o = this_cpu_ptr(order);
+
+	if (likely(!o->pending))
+		return false;
+	if (time_before(jiffies, o->since + 2))
+		return true;
+	o->pending = 0;
+	return false;
 }
 
 /* A counter that each CPU has of its own. */

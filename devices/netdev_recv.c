@@ -14,6 +14,8 @@
 #include "netdev.h"
 #include "skb.h"
 
+static DEFINE_PER_CPU(struct via_early_order, order);
+
 /* Rare and short: only its headers are looked at. */
 static noinline void rx_broadcast(struct via_ether_nic *nic,
 				  struct sk_buff *skb,
@@ -42,6 +44,7 @@ static int rx(struct sk_buff *skb, struct net_device *dev,
 		.len = skb->len,
 	};
 
+	via_early_delivered(&order);
 	if (unlikely(skb->pkt_type != PACKET_HOST)) {
 		if (skb->pkt_type == PACKET_BROADCAST)
 			rx_broadcast(vd->nic, skb, &f);
@@ -64,8 +67,6 @@ static struct via_netdev *attached_to(const struct net_device *dev)
 	return NULL;
 }
 
-static DEFINE_PER_CPU(unsigned long, passed) = INITIAL_JIFFIES - 2;
-
 static struct sk_buff *rx_early(struct list_head *head, struct sk_buff *skb)
 {
 	struct via_netdev *vd;
@@ -73,7 +74,7 @@ static struct sk_buff *rx_early(struct list_head *head, struct sk_buff *skb)
 
 	/* Behind other headers it is not this interface's. */
 	if (skb_gro_offset(skb) || !via_early_ok(skb) ||
-	    via_early_follows(&passed))
+	    via_early_follows(&order))
 		goto stack;
 	vd = attached_to(skb->dev);
 	if (unlikely(!vd))
@@ -85,7 +86,7 @@ static struct sk_buff *rx_early(struct list_head *head, struct sk_buff *skb)
 	napi_consume_skb(skb, 1);
 	return ERR_PTR(-EINPROGRESS);
 stack:
-	via_early_passed(&passed);
+	via_early_passed(&order);
 	NAPI_GRO_CB(skb)->flush = 1;
 	return NULL;
 }

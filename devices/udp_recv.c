@@ -31,6 +31,8 @@
 #include "skb.h"
 #include "udp.h"
 
+static DEFINE_PER_CPU(struct via_early_order, order);
+
 #if IS_ENABLED(CONFIG_NETFILTER)
 /*
  * Give it the route, if there is one.  Without a reference: RCU holds it until
@@ -158,6 +160,7 @@ int via_udp_rx(struct sock *sk, struct sk_buff *skb)
 	struct via_udp *u = rcu_dereference_sk_user_data(sk);
 	struct via_ether_frame f = {};
 
+	via_early_delivered(&order);
 	/* Closing: the socket is not the NIC's any more. */
 	if (unlikely(!u))
 		goto out;
@@ -172,8 +175,6 @@ out:
 	consume_skb(skb);
 	return 0;
 }
-
-static DEFINE_PER_CPU(unsigned long, passed) = INITIAL_JIFFIES - 2;
 
 /*
  * Before the stack: GRO has found the socket and verified the checksum.
@@ -292,7 +293,7 @@ struct sk_buff *via_udp_rx_early(struct sock *sk, struct list_head *head,
 	struct via_ether_frame f = {};
 
 	if (unlikely(!u) || NAPI_GRO_CB(skb)->flush || !via_early_ok(skb) ||
-	    via_early_follows(&passed) ||
+	    via_early_follows(&order) ||
 	    !early_headers_ok(u, skb, at) || !early_unfiltered(u) ||
 	    !early_unsecured(u, skb))
 		goto stack;
@@ -306,7 +307,7 @@ struct sk_buff *via_udp_rx_early(struct sock *sk, struct list_head *head,
 	napi_consume_skb(skb, 1);
 	return ERR_PTR(-EINPROGRESS);
 stack:
-	via_early_passed(&passed);
+	via_early_passed(&order);
 	NAPI_GRO_CB(skb)->flush = 1;
 	return NULL;
 }
