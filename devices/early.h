@@ -11,6 +11,7 @@
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/skbuff.h>
+#include <net/gro.h>
 #include <net/net_namespace.h>
 /* Once in <linux/netdevice.h>. */
 #if __has_include(<net/netdev_rx_queue.h>)
@@ -92,6 +93,19 @@ static inline bool via_early_follows(struct via_early_order __percpu *order)
 		return true;
 	o->pending = 0;
 	return false;
+}
+
+/* What GRO's callback returns: the frame was taken, or the stack gets it. */
+static inline struct sk_buff *via_early_taken(struct sk_buff *skb)
+{
+	napi_consume_skb(skb, 1);
+	return ERR_PTR(-EINPROGRESS);
+}
+
+static inline struct sk_buff *via_early_left(struct sk_buff *skb)
+{
+	NAPI_GRO_CB(skb)->flush = 1;
+	return NULL;
 }
 
 /* A counter that each CPU has of its own. */

@@ -8,7 +8,6 @@
  */
 
 #include <linux/etherdevice.h>
-#include <net/gro.h>
 #include "early.h"
 #include "ethernet.h"
 #include "netdev.h"
@@ -69,26 +68,21 @@ static struct via_netdev *attached_to(const struct net_device *dev)
 
 static struct sk_buff *rx_early(struct list_head *head, struct sk_buff *skb)
 {
-	struct via_netdev *vd;
+	struct via_netdev *vd = attached_to(skb->dev);
 	struct via_ether_frame f = {};
 
-	/* Behind other headers it is not this interface's. */
-	if (skb_gro_offset(skb) || !via_early_ok(skb) ||
-	    via_early_follows(&order))
-		goto stack;
-	vd = attached_to(skb->dev);
-	if (unlikely(!vd))
-		goto stack;
+	/* Behind other headers it is not this interface's: rx() never gets it. */
+	if (unlikely(!vd) || skb_gro_offset(skb))
+		return via_early_left(skb);
+	if (!via_early_ok(skb) || via_early_follows(&order)) {
+		via_early_passed(&order);
+		return via_early_left(skb);
+	}
 	this_cpu_inc(*vd->rx_early);
 	f.src = eth_hdr(skb)->h_source;
 	f.len = skb->len;
 	via_skb_rx(vd->nic, skb, &f);
-	napi_consume_skb(skb, 1);
-	return ERR_PTR(-EINPROGRESS);
-stack:
-	via_early_passed(&order);
-	NAPI_GRO_CB(skb)->flush = 1;
-	return NULL;
+	return via_early_taken(skb);
 }
 
 static struct packet_offload early = {

@@ -20,7 +20,6 @@
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
 #include <linux/udp.h>
-#include <net/gro.h>
 #include <net/inet_ecn.h>
 #include <net/ip6_fib.h>
 #include <net/ipv6.h>
@@ -33,6 +32,27 @@
 
 static DEFINE_PER_CPU(struct via_early_order, order);
 
+/*
+ * The route of the last datagram of its host, where that came the same way and
+ * the route still holds; NULL: IP routes this one, and it is learnt from.
+ */
+static struct dst_entry *route_of(struct via_udp *u, const struct sk_buff *skb,
+				  const u8 *host)
+{
+	struct via_udp_link *kept = via_udp_link_of(u, host);
+	struct dst_entry *dst;
+
+	if (!kept)
+		return NULL;
+	dst = rcu_dereference(kept->in);
+	if (likely(dst && kept->in_ifindex == skb->dev->ifindex &&
+		   kept->in_mark == skb->mark &&
+		   dst_check(dst, kept->in_cookie)))
+		return dst;
+	WRITE_ONCE(u->learn, true);
+	return NULL;
+}
+
 #if IS_ENABLED(CONFIG_NETFILTER)
 /*
  * Give it the route, if there is one.  Without a reference: RCU holds it until
@@ -40,18 +60,10 @@ static DEFINE_PER_CPU(struct via_early_order, order);
  */
 static void give_route(struct via_udp *u, struct sk_buff *skb, const u8 *host)
 {
-	struct via_udp_link *kept = via_udp_link_of(u, host);
-	struct dst_entry *dst;
+	struct dst_entry *dst = route_of(u, skb, host);
 
-	if (!kept)
+	if (!dst)
 		return;
-	dst = rcu_dereference(kept->in);
-	if (unlikely(!dst || kept->in_ifindex != skb->dev->ifindex ||
-		     kept->in_mark != skb->mark ||
-		     !dst_check(dst, kept->in_cookie))) {
-		WRITE_ONCE(u->learn, true);
-		return;
-	}
 	skb_dst_set_noref(skb, dst);
 	/* As bpf_sk_assign() does: the socket is freed by RCU. */
 	skb->sk = u->sock->sk;
@@ -246,20 +258,6 @@ static bool early_unsecured(const struct via_udp *u, struct sk_buff *skb)
 #endif
 }
 
-/* Did the last datagram of its host come the same way, and does that hold? */
-static bool early_routed(struct via_udp *u, const struct sk_buff *skb,
-			 const u8 *host)
-{
-	struct via_udp_link *kept = via_udp_link_of(u, host);
-	struct dst_entry *dst;
-
-	if (!kept)
-		return false;
-	dst = rcu_dereference(kept->in);
-	return dst && kept->in_ifindex == skb->dev->ifindex &&
-	       kept->in_mark == skb->mark && dst_check(dst, kept->in_cookie);
-}
-
 /* As IP and UDP count it.  @len: bytes with IP's header. */
 static void early_count(struct via_udp *u, const struct sk_buff *skb, u32 len)
 {
@@ -298,18 +296,16 @@ struct sk_buff *via_udp_rx_early(struct sock *sk, struct list_head *head,
 	    !early_unsecured(u, skb))
 		goto stack;
 	frame_begin(u, &f, skb);
-	if (unlikely(!early_routed(u, skb, f.src)))
+	if (unlikely(!route_of(u, skb, f.src)))
 		goto stack;
 	early_count(u, skb, skb->len);
 	__skb_pull(skb, at);
 	f.len = skb->len;
 	via_skb_rx(u->nic, skb, &f);
-	napi_consume_skb(skb, 1);
-	return ERR_PTR(-EINPROGRESS);
+	return via_early_taken(skb);
 stack:
 	via_early_passed(&order);
-	NAPI_GRO_CB(skb)->flush = 1;
-	return NULL;
+	return via_early_left(skb);
 }
 
 /*
