@@ -13,11 +13,10 @@
 #include <linux/skbuff.h>
 #include <net/gro.h>
 #include <net/net_namespace.h>
-/* Once in <linux/netdevice.h>. */
-#if __has_include(<net/netdev_rx_queue.h>)
+#include "../kernel/compat.h"
+#ifdef VIA_RX_QUEUE_H
 #include <net/netdev_rx_queue.h>
 #endif
-#include "../kernel/compat.h"
 
 /* Another CPU is to receive it (RPS). */
 static inline bool via_early_steered(const struct sk_buff *skb)
