@@ -361,7 +361,7 @@ static void tx_gso(struct via_native *n, struct sk_buff *skb)
 	skb_tx_timestamp(skb);
 }
 
-static const struct via_native_hot via_native_hot = {
+static const struct via_native_fast via_native_fast = {
 	.tx_fill = tx_fill,
 	.tx_frags = tx_frags,
 	.tx_spread = tx_spread,

@@ -470,7 +470,7 @@ static inline void ack(struct via_native *n)
 		serve(n);
 }
 
-static const struct via_native_hot via_native_hot = {
+static const struct via_native_fast via_native_fast = {
 	.tx_fill = tx_fill,
 	.tx_frags = tx_frags,
 	.tx_spread = tx_spread,

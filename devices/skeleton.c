@@ -150,7 +150,7 @@ static inline void ack(struct via_native *n)
 	get(n, EXAMPLE_EVENTS);
 }
 
-static const struct via_native_hot via_native_hot = {
+static const struct via_native_fast via_native_fast = {
 	.tx_fill = tx_fill,
 	.tx_kick = tx_kick,
 	.tx_done = tx_done,

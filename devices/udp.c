@@ -37,7 +37,7 @@ static void stats(struct via_ether_nic *nic, struct via_stats_sink *sink)
 	struct via_udp *u = nic->priv;
 
 	via_stat(sink, "wire_tx_lost", READ_ONCE(u->tx_lost));
-	via_stat(sink, "wire_tx_black", READ_ONCE(u->tx_black));
+	via_stat(sink, "wire_tx_black_hole", READ_ONCE(u->tx_black_hole));
 	via_stat(sink, "wire_rx_errors", READ_ONCE(u->rx_quoted));
 	via_stat(sink, "wire_rx_early", via_early_sum(u->rx_early));
 }
@@ -48,7 +48,7 @@ static struct via_ether_ops udp_ops = {
 	.host_near = via_udp_host_near,
 	.link_open = via_udp_link_open,
 	.link_close = via_udp_link_close,
-	.path_black = via_udp_path_black,
+	.path_black_hole = via_udp_path_black_hole,
 	.tx_begin = via_udp_tx_begin,
 	.tx_get = via_udp_tx_get,
 	.tx_put = via_udp_tx_put,

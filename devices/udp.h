@@ -43,7 +43,7 @@
  * @learn:	a link has no route, or another one: WRITE_ONCE(), READ_ONCE()
  * @space:	constant: the socket's own sk_write_space()
  * @tx_lost:	frames without a route, or refused by it; racy
- * @tx_black:	how often a path that drops long frames got a smaller MTU; racy
+ * @tx_black_hole:	how often a path that drops long frames got a smaller MTU; racy
  * @rx_quoted:	errors about frames of ours; racy
  * @rx_early:	per CPU, of frames that were taken before the stack; BH off
  */
@@ -65,7 +65,7 @@ struct via_udp {
 	bool learn;
 	void (*space)(struct sock *sk);
 	u64 tx_lost;
-	u64 tx_black;
+	u64 tx_black_hole;
 	u64 rx_quoted;
 	u64 __percpu *rx_early;
 };
@@ -122,7 +122,7 @@ bool via_udp_link_open(struct via_ether_nic *nic, struct via_ether_link *link,
 void via_udp_link_close(struct via_ether_link *link);
 
 /* udp_send.c: likewise */
-void via_udp_path_black(struct via_ether_nic *nic,
+void via_udp_path_black_hole(struct via_ether_nic *nic,
 			const struct via_ether_link *link, u32 len);
 bool via_udp_tx_begin(struct via_ether_nic *nic, struct via_ether_tx *tx,
 		      u32 flow);

@@ -147,7 +147,7 @@ static u32 narrower(const struct via_udp *u, u32 mtu)
 	return 0;
 }
 
-void via_udp_path_black(struct via_ether_nic *nic,
+void via_udp_path_black_hole(struct via_ether_nic *nic,
 			const struct via_ether_link *link, u32 len)
 {
 	struct via_udp_link *kept = link->priv;
@@ -162,7 +162,7 @@ void via_udp_path_black(struct via_ether_nic *nic,
  * (ip_rt_mtu_expires, 10 minutes).  This frame goes once more as it is; the next
  * one finds the new route.  @skb has its IP header.
  */
-static noinline void leave_black(struct via_udp *u, struct sk_buff *skb,
+static noinline void leave_black_hole(struct via_udp *u, struct sk_buff *skb,
 				 struct via_udp_link *kept)
 {
 	struct dst_entry *dst = skb_dst(skb);
@@ -173,12 +173,12 @@ static noinline void leave_black(struct via_udp *u, struct sk_buff *skb,
 	WRITE_ONCE(kept->black, 0);
 	if (!mtu)
 		return;
-	u->tx_black++;
+	u->tx_black_hole++;
 	skb->dev = dst->dev;
 	skb_dst_update_pmtu_no_confirm(skb, mtu);
 }
 
-static bool is_black(const struct via_udp_link *kept)
+static bool is_black_hole(const struct via_udp_link *kept)
 {
 	return unlikely(kept && READ_ONCE(kept->black));
 }
@@ -328,8 +328,8 @@ static __always_inline void send(struct via_udp *u, struct sk_buff *skb,
 	if (unlikely(!whole))
 		skb->ignore_df = 1;
 	put_headers(u, skb, dst, link, port, whole);
-	if (is_black(kept))
-		leave_black(u, skb, kept);
+	if (is_black_hole(kept))
+		leave_black_hole(u, skb, kept);
 	hand_over(u, skb);
 }
 
@@ -452,7 +452,7 @@ static bool lead(struct via_udp *u, struct via_ether_tx *tx,
 	u32 len = skb->len;
 
 	if (!link->priv || len + via_udp_overhead(u) <= SHORT ||
-	    is_black(link->priv) || !takes_trains(u, dst) ||
+	    is_black_hole(link->priv) || !takes_trains(u, dst) ||
 	    !fits(u, link->priv, dst, len))
 		return false;
 	skb_dst_set_noref(skb, dst);

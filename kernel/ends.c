@@ -12,7 +12,7 @@
  * a handle, however many there are.
  */
 static struct workqueue_struct *via_end_wq;
-static struct workqueue_struct *via_bury_wq;
+static struct workqueue_struct *via_reap_wq;
 static struct workqueue_struct *via_scan_wq;
 
 static struct lock_class_key via_ends_key, via_waits_key;
@@ -23,9 +23,9 @@ bool via_end_queue(struct work_struct *end)
 	return queue_work(via_end_wq, end);
 }
 
-void via_bury_queue(struct rcu_work *burial)
+void via_reap_queue(struct rcu_work *burial)
 {
-	queue_rcu_work(via_bury_wq, burial);
+	queue_rcu_work(via_reap_wq, burial);
 }
 
 bool via_scan_queue(struct work_struct *scan)
@@ -74,14 +74,14 @@ int via_ends_init(void)
 	via_end_wq = alloc_workqueue("via_end", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!via_end_wq)
 		return -ENOMEM;
-	via_bury_wq = alloc_workqueue("via_bury", WQ_UNBOUND | WQ_MEM_RECLAIM,
+	via_reap_wq = alloc_workqueue("via_reap", WQ_UNBOUND | WQ_MEM_RECLAIM,
 				      0);
-	if (!via_bury_wq)
+	if (!via_reap_wq)
 		goto err_end;
 	via_scan_wq = alloc_workqueue("via_scan", WQ_UNBOUND, 0);
 	if (via_scan_wq)
 		return 0;
-	destroy_workqueue(via_bury_wq);
+	destroy_workqueue(via_reap_wq);
 err_end:
 	destroy_workqueue(via_end_wq);
 	return -ENOMEM;
@@ -93,5 +93,5 @@ void via_ends_exit(void)
 	/* Ends of handles bury VIs. */
 	destroy_workqueue(via_end_wq);
 	rcu_barrier();
-	destroy_workqueue(via_bury_wq);
+	destroy_workqueue(via_reap_wq);
 }

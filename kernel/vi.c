@@ -252,7 +252,7 @@ static void via_vi_put_shared(struct via_vi *vi)
 }
 
 /* A grace period after it was taken out of nic->vis: no reader is left. */
-static void via_vi_bury(struct work_struct *work)
+static void via_vi_reap(struct work_struct *work)
 {
 	via_end_begins();
 	via_vi_put_shared(container_of(to_rcu_work(work), struct via_vi,
@@ -288,8 +288,8 @@ void via_vi_kill(struct via_file *f, struct via_vi *vi)
 
 	via_quota_expect(f->quota, 1);
 	via_file_get(f);
-	INIT_RCU_WORK(&vi->death, via_vi_bury);
-	via_bury_queue(&vi->death);
+	INIT_RCU_WORK(&vi->death, via_vi_reap);
+	via_reap_queue(&vi->death);
 }
 
 int via_vi_destroy(struct via_file *f, u32 id)

@@ -117,7 +117,7 @@ static void redeem(struct via_ether_vi *ev)
 static bool owes(const struct via_ether_vi *ev)
 {
 	return ev->phase == VIA_PHASE_CONNECTED &&
-	       (ev->rx.next != READ_ONCE(ev->acked) || ev->untold || ev->echo);
+	       (ev->rx.next != READ_ONCE(ev->acked) || ev->untold || ev->ce_echo);
 }
 
 /*
@@ -141,7 +141,7 @@ static void pay(struct batch *b, struct via_ether_vi *ev, bool behind,
 	if (owes(ev) && ev->peer == b->peer) {
 		if (behind)
 			redeem(ev);
-		if (alone || ev->told_twice || ev->echo)
+		if (alone || ev->dsack_due || ev->ce_echo)
 			via_ether_send_ack(ev, waited(ev));
 		else
 			full = !add(b, ev);
@@ -267,8 +267,8 @@ void via_ether_ack_behind(struct via_ether_vi *ev)
 
 	lockdep_assert_held(&ev->vi->sq.lock);
 	spin_lock(&nic->lock);
-	other = peer->bet;
-	WRITE_ONCE(peer->bet, NULL);
+	other = peer->delayed_ack;
+	WRITE_ONCE(peer->delayed_ack, NULL);
 	/* Before frames are received: both may be in one batch of the peer's. */
 	if (other && other != ev && READ_ONCE(other->delack.push) && owe(other)) {
 		other->behind = true;
@@ -280,7 +280,7 @@ void via_ether_ack_behind(struct via_ether_vi *ev)
 void via_ether_answered(struct via_ether_vi *ev)
 {
 	via_delack_answered(&ev->delack);
-	if (READ_ONCE(ev->peer->bet))
+	if (READ_ONCE(ev->peer->delayed_ack))
 		via_ether_ack_behind(ev);
 }
 
@@ -315,45 +315,45 @@ void via_ether_ack_again(struct via_ether_vi *ev)
 	struct via_delack_now now;
 
 	lockdep_assert_held(&ev->vi->rq.lock);
-	if (ev->delack.pace)
+	if (ev->delack.interval)
 		return;
 	now = now_of(ev, ktime_get_ns());
 	via_delack_again(&ev->delack, &now, FULL_NS);
 	via_ether_visit_at(ev, VIA_ETHER_RX, ev->delack.due, now.ns);
 }
 
-void via_ether_look_rx(struct via_ether_vi *ev)
+void via_ether_sample_rx(struct via_ether_vi *ev)
 {
 	/* In the middle of a message: nothing completes by it yet. */
-	if (!ev->rx_open || ev->delack.pace)
+	if (!ev->rx_open || ev->delack.interval)
 		via_ether_watch_rx(ev);
 }
 
 /* nic->lock held. */
-static void forget_promise(struct via_ether_nic *nic)
+static void forget_ack_deadline(struct via_ether_nic *nic)
 {
 	nic->asker = NULL;
 	via_alarm_set(nic, &nic->ask, U64_MAX, 0);
 }
 
-void via_ether_promise_over(struct via_ether_vi *ev)
+void via_ether_ack_deadline_over(struct via_ether_vi *ev)
 {
 	lockdep_assert_held(&ev->nic->lock);
 	if (ev->nic->asker == ev)
-		forget_promise(ev->nic);
+		forget_ack_deadline(ev->nic);
 }
 
 /*
  * The acknowledgement has come that a question was promised for, or there is no
  * promise.  A hint, as its sq.lock is not held.  nic->lock held.
  */
-static bool is_kept(const struct via_ether_nic *nic)
+static bool deadline_pending(const struct via_ether_nic *nic)
 {
 	return !nic->asker ||
 	       via_seq_before(nic->ask_seq, READ_ONCE(nic->asker->tx.una));
 }
 
-u8 via_ether_promise(struct via_ether_vi *ev)
+u8 via_ether_ack_deadline(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
 	u64 now;
@@ -365,7 +365,7 @@ u8 via_ether_promise(struct via_ether_vi *ev)
 	now = ktime_get_ns();
 	spin_lock(&nic->lock);
 	/* An older one is not put off: it may be that none ever came due. */
-	ok = nic->promises && is_kept(nic);
+	ok = nic->ack_deadlines && deadline_pending(nic);
 	if (ok) {
 		nic->asker = ev;
 		nic->ask_seq = ev->tx.nxt;
@@ -375,12 +375,12 @@ u8 via_ether_promise(struct via_ether_vi *ev)
 	return ok ? VIA_WIRE_PROBE : 0;
 }
 
-void via_ether_promises(struct via_ether_nic *nic, bool polled)
+void via_ether_ack_deadlines(struct via_ether_nic *nic, bool polled)
 {
 	spin_lock_bh(&nic->lock);
-	WRITE_ONCE(nic->promises, polled && !nic->ops->busy_poll);
-	if (is_kept(nic))
-		forget_promise(nic);
+	WRITE_ONCE(nic->ack_deadlines, polled && !nic->ops->busy_poll);
+	if (deadline_pending(nic))
+		forget_ack_deadline(nic);
 	spin_unlock_bh(&nic->lock);
 }
 
@@ -404,7 +404,7 @@ static void ask(struct via_alarm *a, u64 now, struct via_work *work)
 	/* It may be another connection by now: then the question does no harm. */
 	if (ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi) &&
 	    seq - ev->tx.una < via_win_flight(&ev->tx))
-		via_ether_send_question(ev);
+		via_ether_send_ack_request(ev);
 	via_ether_unlock(vi);
 	via_vi_settle(vi);
 }
@@ -427,7 +427,7 @@ void via_ether_check_rx(struct via_ether_vi *ev, u64 ns)
 	u64 age;
 
 	lockdep_assert_held(&ev->vi->rq.lock);
-	if (!ev->delack.pace)
+	if (!ev->delack.interval)
 		return;
 	now = now_of(ev, ns);
 	if (!via_delack_expired(&ev->delack, &now, &age))
@@ -445,8 +445,8 @@ void via_ether_owes_no_more(struct via_ether_vi *ev)
 
 	lockdep_assert_held(&ev->nic->lock);
 	ev->behind = false;
-	if (peer->bet == ev)
-		WRITE_ONCE(peer->bet, NULL);
+	if (peer->delayed_ack == ev)
+		WRITE_ONCE(peer->delayed_ack, NULL);
 	list_del_init(&ev->ack_link);
 	if (list_empty(&peer->owing))
 		list_del_init(&peer->acks_link);

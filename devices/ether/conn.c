@@ -38,17 +38,17 @@ static u64 try_at(const struct via_ether_vi *ev)
 }
 
 /* What is put off meanwhile is looked at once more than need be. */
-void via_ether_heat(struct via_ether_vi *ev)
+void via_ether_attempt_begin(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
 	u64 at = try_at(ev);
 	bool earlier;
 
 	spin_lock(&nic->lock);
-	earlier = !via_order_has(&ev->hot) || at < ev->hot.key;
+	earlier = !via_order_has(&ev->connecting) || at < ev->connecting.key;
 	if (earlier) {
-		via_order_del(&nic->hot, &ev->hot);
-		via_order_add(&nic->hot, &ev->hot, at);
+		via_order_del(&nic->connecting, &ev->connecting);
+		via_order_add(&nic->connecting, &ev->connecting, at);
 	}
 	spin_unlock(&nic->lock);
 	if (earlier)
@@ -63,7 +63,7 @@ static void fit(struct via_ether_vi *ev, u32 mtu)
 	ev->seg_write = mtu - VIA_WIRE_WRITE_HDR;
 }
 
-void via_ether_refit(struct via_ether_vi *ev)
+void via_ether_update_mtu(struct via_ether_vi *ev)
 {
 	u32 mtu = READ_ONCE(ev->nic->mtu);
 
@@ -72,7 +72,7 @@ void via_ether_refit(struct via_ether_vi *ev)
 	if (mtu >= VIA_WIRE_MTU_MIN)
 		fit(ev, min(mtu, ev->mtu));
 	else if (ev->phase == VIA_PHASE_CONNECTED)
-		via_ether_give_up(ev, VIA_END_OURS, VIA_WIRE_R_NARROW);
+		via_ether_give_up(ev, VIA_END_OURS, VIA_WIRE_R_MTU_REDUCED);
 	else
 		via_ether_conn_end(ev, VIA_R_NOT_REACHABLE);
 }
@@ -213,7 +213,7 @@ enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 		start_accept(ev, conn, c, &req);
 	via_ether_unlock(vi);
 	if (pending) {
-		via_ether_remember(req.peer, c, VIA_WIRE_ACCEPT, 0, NULL);
+		via_ether_cache_reply(req.peer, c, VIA_WIRE_ACCEPT, 0, NULL);
 		via_ether_conn_tick(ev);
 	}
 	via_ether_drop_req(&req);
@@ -311,7 +311,7 @@ void via_ether_conn_tick(struct via_ether_vi *ev)
 	via_ether_send_conn(ev, conn_frame(ev));
 out:
 	if (via_ether_trying(ev))
-		via_ether_heat(ev);
+		via_ether_attempt_begin(ev);
 	via_ether_unlock(vi);
 	if (unlikely(lost))
 		via_ether_p2p_lost(ev, lost);
@@ -329,10 +329,10 @@ static struct via_ether_vi *next_try(struct via_ether_nic *nic,
 	struct via_order_node *first;
 
 	spin_lock(&nic->lock);
-	first = via_order_first(&nic->hot);
+	first = via_order_first(&nic->connecting);
 	if (first && first->key <= now && via_work_visit(work)) {
-		ev = container_of(first, struct via_ether_vi, hot);
-		via_order_del(&nic->hot, first);
+		ev = container_of(first, struct via_ether_vi, connecting);
+		via_order_del(&nic->connecting, first);
 	}
 	spin_unlock(&nic->lock);
 	return ev;
@@ -340,7 +340,7 @@ static struct via_ether_vi *next_try(struct via_ether_nic *nic,
 
 bool via_ether_tries_wanted(const struct via_ether_nic *nic, unsigned long *at)
 {
-	struct via_order_node *first = via_order_first(&nic->hot);
+	struct via_order_node *first = via_order_first(&nic->connecting);
 
 	lockdep_assert_held(&nic->lock);
 	if (first)
@@ -374,7 +374,7 @@ static void rx_accept_late(struct via_ether_nic *nic,
 
 	if (peer) {
 		spin_lock(&nic->lock);
-		type = via_ether_verdict(peer, c, &reason, &reply);
+		type = via_ether_cached_reply(peer, c, &reason, &reply);
 		spin_unlock(&nic->lock);
 	}
 	if (type == VIA_WIRE_REFUSE) {
@@ -461,10 +461,10 @@ static void rx_accept(struct via_ether_nic *nic,
 		if (ev->cookie && ev->cookie == h->cookie &&
 		    via_host_is(&ev->remote, f->src)) {
 			/* A late one, of a host that has lost it since. */
-			known = !via_peer_lives(ev->peer, c.hello.epoch);
+			known = !via_peer_saw_epoch(ev->peer, c.hello.epoch);
 			/* Before the attempt may end, and with it its peer. */
-			if (!known && c.hello.proof)
-				via_peer_keep_proof(ev->peer, c.hello.proof);
+			if (!known && c.hello.token)
+				via_peer_keep_token(ev->peer, c.hello.token);
 			if (!known)
 				known = take_accept(ev, &c, &from, h->type ==
 						    VIA_WIRE_PEER_ACCEPT);
@@ -595,7 +595,7 @@ static void rx_version(struct via_ether_nic *nic,
 }
 
 /*
- * CHALLENGE: the request is repeated at once, with the proof that it tells.
+ * CHALLENGE: the request is repeated at once, with the token that it tells.
  * Like VERSION it names the VI that asked, so no list is searched.
  */
 static void rx_challenge(struct via_ether_nic *nic,
@@ -607,7 +607,7 @@ static void rx_challenge(struct via_ether_nic *nic,
 	struct via_ether_vi *ev;
 	struct via_vi *vi;
 
-	if (via_wire_parse_hello(f->hdr, &hello) || !hello.proof) {
+	if (via_wire_parse_hello(f->hdr, &hello) || !hello.token) {
 		via_ether_count(nic, BAD_FIELD);
 		return;
 	}
@@ -620,13 +620,13 @@ static void rx_challenge(struct via_ether_nic *nic,
 		goto out;
 	/* A host with a key proves its epoch by the session. */
 	if (!via_secret_of(nic, f->src) &&
-	    !via_peer_lives(ev->peer, hello.epoch))
+	    !via_peer_saw_epoch(ev->peer, hello.epoch))
 		goto out;
 	offer = via_session_propose(ev->peer, &hello);
 	/* The same one again answers a request that came late. */
 	if (offer == VIA_SESSION_NEW ||
-	    (offer == VIA_SESSION_KNOWN && ev->proof != hello.proof)) {
-		via_peer_keep_proof(ev->peer, hello.proof);
+	    (offer == VIA_SESSION_KNOWN && ev->token != hello.token)) {
+		via_peer_keep_token(ev->peer, hello.token);
 		ev->last_rx = jiffies;
 		via_ether_send_conn(ev, conn_frame(ev));
 	}

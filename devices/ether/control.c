@@ -63,7 +63,7 @@ static void no_such_end(struct via_ether_nic *nic, const u8 *host, u32 id,
 	if (doubtful)
 		via_ether_count(nic, BAD_END);
 	else if (stood)
-		via_ether_doubt(peer);
+		via_keepalive_check(peer);
 	else if (phase == VIA_PHASE_ACCEPT)
 		accept_lost(ev, cookie);
 	via_vi_settle(ev->vi);
@@ -82,9 +82,9 @@ static void rx_cancel(struct via_ether_nic *nic,
 	via_ether_drop_req(&req);
 }
 
-void via_ether_stranger(struct via_ether_nic *nic, const u8 *host)
+void via_ether_not_allowed(struct via_ether_nic *nic, const u8 *host)
 {
-	via_ether_count(nic, STRANGER);
+	via_ether_count(nic, NOT_ALLOWED);
 	via_nic_peer_event(nic->ka, host, VIA_NL_PEER_DENIED);
 }
 
@@ -99,7 +99,7 @@ void via_ether_control_rx(struct via_ether_nic *nic,
 		return;
 	}
 	if (unlikely(!via_ether_allowed(nic, f->src))) {
-		via_ether_stranger(nic, f->src);
+		via_ether_not_allowed(nic, f->src);
 		return;
 	}
 	switch (h->type) {
@@ -118,7 +118,7 @@ void via_ether_control_rx(struct via_ether_nic *nic,
 	case VIA_WIRE_CANCEL:
 		return rx_cancel(nic, f, h);
 	case VIA_WIRE_DISCONNECT_ACK:
-		return via_ether_unbury(nic, f->src, h);
+		return via_timewait_acked(nic, f->src, h);
 	case VIA_WIRE_RESET:
 		via_ether_count(nic, RESETS_IN);
 		return no_such_end(nic, f->src, h->src, h->cookie, &h->seq);
@@ -128,9 +128,9 @@ void via_ether_control_rx(struct via_ether_nic *nic,
 	case VIA_WIRE_ACKS:
 		return via_ether_acks_rx(nic, f, h);
 	case VIA_WIRE_HEARTBEAT:
-	case VIA_WIRE_BEAT:
+	case VIA_WIRE_HEARTBEAT_ACK:
 	case VIA_WIRE_LIST:
-		return via_ether_beat_rx(nic, f, h);
+		return via_keepalive_rx(nic, f, h);
 	default:
 		/* What this version of the class does not do. */
 		via_ether_count(nic, BAD_TYPE);

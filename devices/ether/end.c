@@ -16,7 +16,7 @@ static const char *const reasons[VIA_WIRE_R_ENDS] = {
 	[VIA_WIRE_R_TRANSPORT] = "an error of transport",
 	[VIA_WIRE_R_LINK] = "the interface went down",
 	[VIA_WIRE_R_READ] = "an RDMA Read was refused",
-	[VIA_WIRE_R_NARROW] = "the MTU of the interface was lowered",
+	[VIA_WIRE_R_MTU_REDUCED] = "the MTU of the interface was lowered",
 };
 
 /* By the reason that this end gives, and by that of the peer. */
@@ -36,7 +36,7 @@ static const u8 faults[VIA_WIRE_R_ENDS][2] = {
 	[VIA_WIRE_R_LINK] = { VIA_KERNEL_FAULT_LOST, VIA_KERNEL_FAULT_LOST },
 	[VIA_WIRE_R_READ] = { VIA_KERNEL_FAULT_LOCAL_ACCESS,
 			      VIA_KERNEL_FAULT_PEER_READ },
-	[VIA_WIRE_R_NARROW] = { VIA_KERNEL_FAULT_LOST, VIA_KERNEL_FAULT_LOST },
+	[VIA_WIRE_R_MTU_REDUCED] = { VIA_KERNEL_FAULT_LOST, VIA_KERNEL_FAULT_LOST },
 };
 
 static void tell_log(const struct via_ether_vi *ev, const char *who,
@@ -56,7 +56,7 @@ void via_ether_end(struct via_ether_vi *ev, enum via_ether_why why, u32 reason)
 	static const char *const rules[] = {
 		[VIA_END_RESET] = "the peer does not know it (RESET)",
 		[VIA_END_LIST] = "the peer does not know it (LIST)",
-		[VIA_END_LIFE] = "the peer's host was started again",
+		[VIA_END_RESTARTED] = "the peer's host was started again",
 		[VIA_END_SILENT] = "the peer's host does not answer",
 		[VIA_END_UNACKED] = "a frame is not acknowledged",
 	};
@@ -69,8 +69,8 @@ void via_ether_end(struct via_ether_vi *ev, enum via_ether_why why, u32 reason)
 		via_ether_count(nic, END_RESET);
 	else if (why == VIA_END_LIST)
 		via_ether_count(nic, END_LIST);
-	else if (why == VIA_END_LIFE)
-		via_ether_count(nic, END_LIFE);
+	else if (why == VIA_END_RESTARTED)
+		via_ether_count(nic, END_RESTARTED);
 	else if (why == VIA_END_SILENT)
 		via_ether_count(nic, END_SILENT);
 	else if (why == VIA_END_UNACKED)

@@ -110,7 +110,7 @@ struct via_ether_read {
 };
 
 /* A read of the peer's, until its data is acknowledged. */
-struct via_ether_answer {
+struct via_read_answer {
 	u64 raddr;
 	u32 rhandle;
 	u32 len;
@@ -174,10 +174,10 @@ struct via_ether_answer {
  * @rx_open:	a message is being received
  * @rx_type, @rx_len, @rx_off: its type, length, bytes so far
  * @delack:	when an acknowledgement leaves (proto/delack.h)
- * @twice:	a frame that came twice, to be told if @told_twice
+ * @dsack:	a frame that came twice, to be told if @dsack_due
  * @untold:	frames beyond a hole have come since the last acknowledgement
  * @heard_ack:	Unreliable: what data has acknowledged; also read under sq.lock
- * @echo:	a frame was marked by the network, or is missing at Unreliable:
+ * @ce_echo:	a frame was marked by the network, or is missing at Unreliable:
  *		to be told
  * @last_rx:	jiffies when it was heard last: via_ether_heard()
  * @next_challenge: jiffies: an ACK may answer a doubtful DISCONNECT then
@@ -189,16 +189,16 @@ struct via_ether_answer {
  * @next_try:	jiffies of the next try of an attempt
  * @asked, @asked_at: a LIST lacked it, and it was asked then (jiffies)
  * @tries:	attempts so far
- * @proof:	in the last request that was sent
- * @remote_epoch: of the other host: what a proof for it is of
+ * @token:	in the last request that was sent
+ * @remote_epoch: of the other host: what a token for it is of
  * @waiting:	the server has said WAIT
  * @deadline, @forever: when the attempt ends
  * @reason:	why we break, for DISCONNECT
  * @remote_attrs: peer to peer, phase ACCEPT: of the other end
  *
  * nic->lock:
- * @hot, @ack_link, @conn_link, @our_node, @end_node, @their_node
- * @run_link:	on nic->stalled, if @stalled is set, or on nic->ready (run.c)
+ * @connecting, @ack_link, @conn_link, @our_node, @end_node, @their_node
+ * @run_link:	on nic->tx_blocked, if @tx_blocked is set, or on nic->ready (run.c)
  * @behind:	it is on the list of those that owe an acknowledgement since
  *		data of another VI carries none for it
  * @due:	its entry of the alarm
@@ -245,16 +245,16 @@ struct via_ether_vi {
 	bool rx_open;
 	u8 rx_type;
 	bool both;
-	bool told_twice;
+	bool dsack_due;
 	bool untold;
 	bool behind;
 	u32 heard_ack;
-	bool echo;
+	bool ce_echo;
 	struct via_delack delack;
 	u32 ans_tail;
 	u32 rx_len;
 	u32 rx_off;
-	u32 twice;
+	u32 dsack;
 	unsigned long last_rx;
 	unsigned long next_challenge;
 
@@ -263,7 +263,7 @@ struct via_ether_vi {
 	unsigned long asked_at;
 	bool asked;
 	u32 tries;
-	u64 proof;
+	u64 token;
 	u64 remote_epoch;
 	bool waiting;
 	bool forever;
@@ -275,8 +275,8 @@ struct via_ether_vi {
 	u64 want[VIA_ETHER_HALVES];
 	u32 resent;
 	u32 timeouts;
-	struct via_order_node hot;
-	bool stalled;
+	struct via_order_node connecting;
+	bool tx_blocked;
 	struct list_head run_link;
 	struct list_head ack_link;
 	struct list_head conn_link;
@@ -285,7 +285,7 @@ struct via_ether_vi {
 	struct rb_node their_node;
 
 	struct via_ether_read read[VIA_ETHER_READS];
-	struct via_ether_answer answer[VIA_ETHER_ANSWERS];
+	struct via_read_answer answer[VIA_ETHER_ANSWERS];
 	struct via_ether_held **held;
 	struct via_credit credit;
 	struct via_win_tx tx;
@@ -305,7 +305,7 @@ struct via_ether_client {
 };
 
 /* What DISCONNECT says, and to whom: as it is at the end of a connection. */
-struct via_ether_end {
+struct via_end_frame {
 	struct via_host host;
 	bool plain;		/* of a connection without checksums */
 	u32 dst;
@@ -333,18 +333,18 @@ enum via_ether_count {
 	VIA_C_TX_BUSY, VIA_C_TX_DMA,
 	VIA_C_BAD_VERSION, VIA_C_BAD_TYPE, VIA_C_BAD_LENGTH, VIA_C_BAD_FIELD,
 	VIA_C_BAD_SEAL, VIA_C_BAD_AUTH, VIA_C_REPLAYED, VIA_C_SESSIONS,
-	VIA_C_STRANGER,
+	VIA_C_NOT_ALLOWED,
 	VIA_C_NO_VI, VIA_C_COOKIE, VIA_C_BAD_END, VIA_C_NO_RECEIVE, VIA_C_OLD, VIA_C_GAP,
 	VIA_C_DUP, VIA_C_BEYOND, VIA_C_PARTIAL,
 	VIA_C_OOO_HELD, VIA_C_OOO_DROPPED,
 	VIA_C_ACKS_OUT, VIA_C_ACKS_IN, VIA_C_BATCHES_OUT, VIA_C_BATCHES_IN,
 	VIA_C_RESENT, VIA_C_RESENT_TIMED, VIA_C_TIMEOUTS,
 	VIA_C_RESETS_OUT, VIA_C_RESETS_IN, VIA_C_CHALLENGES_OUT,
-	VIA_C_BEATS_IN, VIA_C_LISTS_OUT, VIA_C_LISTS_IN,
+	VIA_C_HEARTBEAT_ACKS_IN, VIA_C_LISTS_OUT, VIA_C_LISTS_IN,
 	VIA_C_VERSIONS_OUT, VIA_C_VERSIONS_IN,
 	VIA_C_HEARTBEATS_OUT, VIA_C_HEARTBEATS_IN,
 	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN,
-	VIA_C_END_RESET, VIA_C_END_LIST, VIA_C_END_LIFE,
+	VIA_C_END_RESET, VIA_C_END_LIST, VIA_C_END_RESTARTED,
 	VIA_C_END_SILENT, VIA_C_END_UNACKED,
 	VIA_C_END_TOLD,			/* by the peer, for each reason */
 	VIA_C_END_OURS = VIA_C_END_TOLD + VIA_WIRE_R_ENDS,
@@ -353,7 +353,7 @@ enum via_ether_count {
 	VIA_C_READS_DROPPED,
 	VIA_C_MARKS_OUT, VIA_C_MARKS_IN,
 	VIA_C_NAMES_ASKED, VIA_C_NAMES_TOLD, VIA_C_UNANSWERED,
-	VIA_C_UNPROVEN,
+	VIA_C_UNVALIDATED,
 	VIA_C_MAX
 };
 
@@ -372,7 +372,7 @@ static __always_inline bool via_ether_is_drop(enum via_ether_count which)
 	case VIA_C_BAD_SEAL:
 	case VIA_C_BAD_AUTH:
 	case VIA_C_REPLAYED:
-	case VIA_C_STRANGER:
+	case VIA_C_NOT_ALLOWED:
 	case VIA_C_NO_VI:
 	case VIA_C_COOKIE:
 	case VIA_C_BAD_END:
@@ -442,7 +442,7 @@ bool via_ether_resume(struct via_vi *vi, struct via_work *work);
  */
 void via_ether_catch_up(struct via_ether_vi *ev);
 /* Frame @seq came twice.  sq.lock held. */
-void via_ether_twice(struct via_ether_vi *ev, u32 seq);
+void via_ether_dsack(struct via_ether_vi *ev, u32 seq);
 void via_ether_head_init(struct via_ether_vi *ev);
 
 /*
@@ -460,9 +460,9 @@ void via_ether_share_acked(struct via_ether_vi *ev, u32 acked, bool sends);
 void via_ether_share_sated(struct via_ether_vi *ev);
 /* What is more than @keep frames beyond those in the network goes back. */
 void via_ether_share_trim(struct via_ether_vi *ev, u32 keep);
-/* Losses: tx.hurt; tx.undone; a mark of the network; a timeout; its probe. */
-void via_ether_share_hurt(struct via_ether_vi *ev);
-void via_ether_share_undone(struct via_ether_vi *ev);
+/* Losses: tx.cwr; tx.undo; a mark of the network; a timeout; its probe. */
+void via_ether_share_cwr(struct via_ether_vi *ev);
+void via_ether_share_undo(struct via_ether_vi *ev);
 void via_ether_share_marked(struct via_ether_vi *ev);
 void via_ether_share_timeout(struct via_ether_vi *ev, bool again);
 void via_ether_share_probe(struct via_ether_vi *ev);
@@ -476,13 +476,13 @@ bool via_ether_open_at(struct via_peer *peer, u64 when);
  * The other way: the peer fills a small window; a frame of it was lost.  rq.lock
  * held.
  */
-void via_ether_crowd_asked(struct via_ether_vi *ev);
-void via_ether_crowd_lost(struct via_ether_vi *ev);
+void via_ether_incast_asked(struct via_ether_vi *ev);
+void via_ether_incast_lost(struct via_ether_vi *ev);
 /* A job of the tasklet: credit that VIs hold and do not use, for those that wait. */
 void via_ether_share_visits(struct via_ether_nic *nic, struct via_work *work);
 void via_ether_share_init(struct via_ether_nic *nic);
 
-/* read.c */
+/* send_read.c */
 void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n);
 void via_ether_reads_forget(struct via_ether_vi *ev);
 void via_ether_reads_answer(struct via_ether_vi *ev, struct via_work *work);
@@ -495,14 +495,14 @@ u32 via_ether_place_read(struct via_vi *vi, const struct via_frame_hdr *h);
 u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 			      const struct via_ether_frame *f);
 
-/* ctl.c: control frames.  BH off; under a queue lock, both or none. */
+/* xmit.c: control frames.  BH off; under a queue lock, both or none. */
 /* To the peer of a connection: rq.lock held.  @delay as in via_ether_ack(). */
 bool via_ether_send_ack(struct via_ether_vi *ev, u32 delay);
-bool via_ether_send_question(struct via_ether_vi *ev);
+bool via_ether_send_ack_request(struct via_ether_vi *ev);
 /* The end of a connection, for ev->reason: both queue locks held. */
-struct via_ether_end via_ether_end_of(const struct via_ether_vi *ev);
+struct via_end_frame via_ether_end_of(const struct via_ether_vi *ev);
 void via_ether_send_disconnect(const struct via_peer *peer,
-			       const struct via_ether_end *end);
+			       const struct via_end_frame *end);
 /* An address as it was on the wire. */
 void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 			 const u8 *disc, u32 disc_len);
@@ -515,9 +515,9 @@ void via_ether_refuse(struct via_ether_nic *nic, u8 reason,
 		      const struct via_ether_client *c,
 		      const struct via_reply *reply);
 /* @peer: the host's, or NULL, if it has none. */
-void via_ether_send_beat(struct via_ether_nic *nic, const struct via_peer *peer,
+void via_ether_send_heartbeat(struct via_ether_nic *nic, const struct via_peer *peer,
 			 const u8 *host, u8 type, u64 epoch,
-			 const struct via_beat_hdr *b);
+			 const struct via_heartbeat_hdr *b);
 /* @count entries, @bytes of them. */
 struct via_acks_frame {
 	struct via_wire_acks a;
@@ -533,7 +533,7 @@ void via_ether_send_list(const struct via_peer *peer, u64 epoch, u64 low,
  * Has the host that sent a request shown that it receives at its address?  If
  * not, it is told how to, and nothing is looked up or remembered for it.
  */
-bool via_ether_proven(struct via_ether_nic *nic,
+bool via_ether_validated(struct via_ether_nic *nic,
 		      const struct via_ether_frame *f,
 		      const struct via_frame_hdr *h,
 		      const struct via_conn_hdr *c);
@@ -553,18 +553,18 @@ void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *host,
 void via_ether_send_version(struct via_ether_nic *nic,
 			    const struct via_ether_frame *f);
 
-/* via_proof_make() and via_proof_holds() with the NIC's lock and clock.  BH off. */
-u64 via_ether_proof_make(struct via_ether_nic *nic,
-			 const struct via_proof_of *of);
-bool via_ether_proof_holds(struct via_ether_nic *nic,
-			   const struct via_proof_of *of, u64 proof);
+/* via_token_make() and via_token_holds() with the NIC's lock and clock.  BH off. */
+u64 via_ether_token_make(struct via_ether_nic *nic,
+			 const struct via_token_of *of);
+bool via_ether_token_holds(struct via_ether_nic *nic,
+			   const struct via_token_of *of, u64 token);
 
-/* What a proof for the host is of. */
-static inline void via_ether_proof_of(struct via_proof_of *of,
+/* What a token for the host is of. */
+static inline void via_ether_token_of(struct via_token_of *of,
 				      const struct via_ether_nic *nic,
 				      const u8 *host, u64 epoch)
 {
-	via_proof_of(of, host, nic->host.len, nic->host.addr, nic->host.len,
+	via_token_of_init(of, host, nic->host.len, nic->host.addr, nic->host.len,
 		     epoch);
 }
 
@@ -622,12 +622,12 @@ void via_ether_conn_tick(struct via_ether_vi *ev);
 bool via_ether_tries_wanted(const struct via_ether_nic *nic, unsigned long *at);
 bool via_ether_tries_run(struct via_ether_nic *nic);
 /* An attempt is looked at when its next try is due.  Both queue locks held. */
-void via_ether_heat(struct via_ether_vi *ev);
+void via_ether_attempt_begin(struct via_ether_vi *ev);
 void via_ether_conn_end(struct via_ether_vi *ev, enum via_verdict verdict);
 void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 			  bool sum);
 /* The NIC's MTU is another one.  Both queue locks held; the caller settles. */
-void via_ether_refit(struct via_ether_vi *ev);
+void via_ether_update_mtu(struct via_ether_vi *ev);
 
 /* request.c */
 /* ops->reject: process context, no queue lock held. */
@@ -657,7 +657,7 @@ enum via_ether_why {
 	VIA_END_OURS,		/* this end's reason, which the peer is told */
 	VIA_END_RESET,		/* RESET */
 	VIA_END_LIST,		/* LIST lacks it, and it does not answer */
-	VIA_END_LIFE,		/* the peer's host was started again */
+	VIA_END_RESTARTED,		/* the peer's host was started again */
 	VIA_END_SILENT,		/* the peer's host says nothing */
 	VIA_END_UNACKED,	/* a frame is not acknowledged */
 };
@@ -697,7 +697,7 @@ void via_ether_control_rx(struct via_ether_nic *nic,
 			  const struct via_frame_hdr *h);
 
 /* A frame of a host that may not talk to the NIC.  BH off. */
-void via_ether_stranger(struct via_ether_nic *nic, const u8 *host);
+void via_ether_not_allowed(struct via_ether_nic *nic, const u8 *host);
 
 /* allow.c */
 int via_ether_peers_edit(struct via_nic *ka, const struct via_peers_edit *edit,
@@ -764,7 +764,7 @@ static inline bool via_ether_sent(const struct via_ether_vi *ev, u32 seq)
 	return ev->tx.nxt - seq <= most;
 }
 
-/* verdict.c: BH off */
+/* reply_cache.c: BH off */
 static inline u8 via_ether_takes(u32 options)
 {
 	return (options & VIA_WIRE_O_REPLY ? VIA_TAKES_REPLY : 0) |
@@ -772,11 +772,11 @@ static inline u8 via_ether_takes(u32 options)
 }
 
 /* Takes nic->lock.  @reply, if it is not NULL, is copied. */
-void via_ether_remember(struct via_peer *peer,
+void via_ether_cache_reply(struct via_peer *peer,
 			const struct via_ether_client *c, u8 type, u8 reason,
 			const struct via_reply *reply);
 /* The type of the answer given lately, its reason and reply.  nic->lock held. */
-u8 via_ether_verdict(const struct via_peer *peer,
+u8 via_ether_cached_reply(const struct via_peer *peer,
 		     const struct via_ether_client *c, u8 *reason,
 		     struct via_reply *reply);
 void via_ether_forget_replies(struct via_peer *peer);
@@ -797,7 +797,7 @@ enum via_verdict via_ether_p2p_verdict(u32 reason);
  * A frame has left, and its timeout counts from the last progress; the peer
  * answers again, and all of it counts from here.
  */
-void via_ether_look_tx(struct via_ether_vi *ev);
+void via_ether_sample_tx(struct via_ether_vi *ev);
 void via_ether_watch_tx(struct via_ether_vi *ev);
 /* When the VI is made. */
 void via_ether_visit_init(struct via_ether_vi *ev);
@@ -826,7 +826,7 @@ void via_ether_arm(struct via_ether_nic *nic);
 void via_ether_hurry(struct via_ether_nic *nic);
 
 /* timer.c, the alarm: times are ns of ktime_get_ns() */
-#define VIA_ETHER_GAP_NS	VIA_PACE_GAP_NS		/* between two alarms */
+#define VIA_ETHER_GAP_NS	VIA_SAMPLE_GAP_NS		/* between two alarms */
 #define VIA_ETHER_LATE_NS	(100 * NSEC_PER_USEC)	/* one that is late */
 
 /* Before it is set.  @urgent, @fire, @rests: see struct via_alarm. */
@@ -879,9 +879,9 @@ void via_ether_run_soon(struct via_ether_nic *nic);
 /* The VI may send again: it is resumed after this softirq. */
 void via_ether_run(struct via_ether_vi *ev);
 /* The VI could not send: the NIC is full.  sq.lock held. */
-void via_ether_stall(struct via_ether_vi *ev);
+void via_ether_tx_blocked(struct via_ether_vi *ev);
 /* The NIC had no room for it, and it has not been tried since.  sq.lock held. */
-bool via_ether_is_stalled(struct via_ether_vi *ev);
+bool via_ether_is_tx_blocked(struct via_ether_vi *ev);
 /* The VI is on neither list.  nic->lock held. */
 void via_ether_run_forget(struct via_ether_vi *ev);
 
@@ -903,17 +903,17 @@ void via_ether_answered(struct via_ether_vi *ev);
  * The next frame is a PUSH: the flag to add if this end looks at the time, and
  * asks when the acknowledgement is late; 0: it does not.  sq.lock held.
  */
-u8 via_ether_promise(struct via_ether_vi *ev);
+u8 via_ether_ack_deadline(struct via_ether_vi *ev);
 /* The connection is over, and with it its promise.  nic->lock held. */
-void via_ether_promise_over(struct via_ether_vi *ev);
+void via_ether_ack_deadline_over(struct via_ether_vi *ev);
 /* Busy polling begins or ends: are promises made?  Takes nic->lock. */
-void via_ether_promises(struct via_ether_nic *nic, bool polled);
+void via_ether_ack_deadlines(struct via_ether_nic *nic, bool polled);
 void via_ether_acks_init(struct via_ether_nic *nic);
 /*
  * A frame was taken that is to be acknowledged later; an acknowledgement could
  * not be sent: rq.lock held.
  */
-void via_ether_look_rx(struct via_ether_vi *ev);
+void via_ether_sample_rx(struct via_ether_vi *ev);
 void via_ether_watch_rx(struct via_ether_vi *ev);
 void via_ether_ack_again(struct via_ether_vi *ev);
 /* The alarm: what has waited long enough leaves with what others owe.  rq.lock held. */
@@ -930,16 +930,16 @@ void via_ether_acks_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h);
 
-/* beat.c */
+/* keepalive.c */
 /* A job of the tick: peers that are due. */
-bool via_ether_beats_wanted(const struct via_ether_nic *nic, unsigned long *at);
-bool via_ether_beats(struct via_ether_nic *nic);
+bool via_keepalive_wanted(const struct via_ether_nic *nic, unsigned long *at);
+bool via_keepalive_run(struct via_ether_nic *nic);
 /* HEARTBEAT, BEAT, LIST.  BH off, RCU read side. */
-void via_ether_beat_rx(struct via_ether_nic *nic,
+void via_keepalive_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h);
 /* The peer has lost a connection: it may have been started again. */
-void via_ether_doubt(struct via_peer *peer);
+void via_keepalive_check(struct via_peer *peer);
 
 /* A frame of the connection came.  rq.lock held. */
 static inline void via_ether_heard(struct via_ether_vi *ev)
@@ -954,19 +954,19 @@ static inline void via_ether_heard(struct via_ether_vi *ev)
 		WRITE_ONCE(ev->peer->last_rx, now);
 }
 
-/* tomb.c */
+/* timewait.c */
 /* A DISCONNECT is to be sent: send it again.  Both queue locks held. */
-void via_ether_bury(struct via_ether_vi *ev, const struct via_ether_end *end);
+void via_timewait_begin(struct via_ether_vi *ev, const struct via_end_frame *end);
 /* A job of the tick: those that are sent again. */
-bool via_ether_tombs_wanted(const struct via_ether_nic *nic, unsigned long *at);
-bool via_ether_tombs(struct via_ether_nic *nic);
+bool via_timewait_wanted(const struct via_ether_nic *nic, unsigned long *at);
+bool via_timewait_run(struct via_ether_nic *nic);
 /* Is DISCONNECT_ACK of one that is sent again?  RCU read side, BH off. */
-bool via_ether_buried(const struct via_peer *peer,
+bool via_timewait_has(const struct via_peer *peer,
 		      const struct via_frame_hdr *h);
 /* DISCONNECT_ACK: the other end has heard it.  RCU read side, BH off. */
-void via_ether_unbury(struct via_ether_nic *nic, const u8 *host,
+void via_timewait_acked(struct via_ether_nic *nic, const u8 *host,
 		      const struct via_frame_hdr *h);
-void via_ether_tombs_end(struct via_ether_nic *nic);
+void via_timewait_stop(struct via_ether_nic *nic);
 
 /* Smoothed round-trip time, us.  A queue lock held, phase not NONE. */
 static inline u32 via_ether_srtt(const struct via_ether_vi *ev)

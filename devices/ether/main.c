@@ -22,7 +22,7 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_BAD_AUTH] = "drop_auth",
 	[VIA_C_REPLAYED] = "drop_replay",
 	[VIA_C_SESSIONS] = "sessions",
-	[VIA_C_STRANGER] = "drop_peer",
+	[VIA_C_NOT_ALLOWED] = "drop_peer",
 	[VIA_C_NO_VI] = "drop_no_vi",
 	[VIA_C_COOKIE] = "drop_cookie",
 	[VIA_C_BAD_END] = "drop_end",
@@ -48,14 +48,14 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_VERSIONS_IN] = "versions_in",
 	[VIA_C_HEARTBEATS_OUT] = "heartbeats_out",
 	[VIA_C_HEARTBEATS_IN] = "heartbeats_in",
-	[VIA_C_BEATS_IN] = "beats_in",
+	[VIA_C_HEARTBEAT_ACKS_IN] = "heartbeat_acks_in",
 	[VIA_C_LISTS_OUT] = "lists_out",
 	[VIA_C_LISTS_IN] = "lists_in",
 	[VIA_C_REQUESTS_OUT] = "requests_out",
 	[VIA_C_REQUESTS_IN] = "requests_in",
 	[VIA_C_END_RESET] = "ends_reset",
 	[VIA_C_END_LIST] = "ends_list",
-	[VIA_C_END_LIFE] = "ends_restarted",
+	[VIA_C_END_RESTARTED] = "ends_restarted",
 	[VIA_C_END_SILENT] = "dead_peers",
 	[VIA_C_END_UNACKED] = "dead_unacked",
 	[VIA_C_END_TOLD + VIA_WIRE_R_CLOSED] = "told_closed",
@@ -66,7 +66,7 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_END_TOLD + VIA_WIRE_R_TRANSPORT] = "told_transport",
 	[VIA_C_END_TOLD + VIA_WIRE_R_LINK] = "told_link",
 	[VIA_C_END_TOLD + VIA_WIRE_R_READ] = "told_rdma_read",
-	[VIA_C_END_TOLD + VIA_WIRE_R_NARROW] = "told_mtu",
+	[VIA_C_END_TOLD + VIA_WIRE_R_MTU_REDUCED] = "told_mtu",
 	[VIA_C_END_OURS + VIA_WIRE_R_CLOSED] = "ends_closed",
 	[VIA_C_END_OURS + VIA_WIRE_R_NO_RECEIVE] = "ends_no_receive",
 	[VIA_C_END_OURS + VIA_WIRE_R_RECEIVE] = "ends_receive",
@@ -75,7 +75,7 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_END_OURS + VIA_WIRE_R_TRANSPORT] = "ends_transport",
 	[VIA_C_END_OURS + VIA_WIRE_R_LINK] = "ends_link",
 	[VIA_C_END_OURS + VIA_WIRE_R_READ] = "ends_rdma_read",
-	[VIA_C_END_OURS + VIA_WIRE_R_NARROW] = "ends_mtu",
+	[VIA_C_END_OURS + VIA_WIRE_R_MTU_REDUCED] = "ends_mtu",
 	[VIA_C_READS_OUT] = "reads_out",
 	[VIA_C_READS_IN] = "reads_in",
 	[VIA_C_READS_REFUSED] = "reads_refused",
@@ -85,7 +85,7 @@ static const char * const count_names[VIA_C_MAX] = {
 	[VIA_C_NAMES_ASKED] = "name_queries_in",
 	[VIA_C_NAMES_TOLD] = "name_replies_out",
 	[VIA_C_UNANSWERED] = "unanswered",
-	[VIA_C_UNPROVEN] = "requests_unproven",
+	[VIA_C_UNVALIDATED] = "requests_unproven",
 };
 
 static u64 count_of(const struct via_ether_nic *nic, u32 which)
@@ -155,7 +155,7 @@ static bool nic_busy_poll_mode(struct via_nic *ka, enum via_busy_poll_step step)
 
 	if (!nic->ops->busy_poll_mode(nic, step))
 		return false;
-	via_ether_promises(nic, step != VIA_BUSY_POLL_END);
+	via_ether_ack_deadlines(nic, step != VIA_BUSY_POLL_END);
 	via_ether_alarm_mode(nic, step);
 	return true;
 }
@@ -168,7 +168,7 @@ static void nic_alarm_poll(struct via_nic *ka)
 
 static bool nic_alarm_mode(struct via_nic *ka, enum via_busy_poll_step step)
 {
-	via_ether_promises(ka->priv, step != VIA_BUSY_POLL_END);
+	via_ether_ack_deadlines(ka->priv, step != VIA_BUSY_POLL_END);
 	via_ether_alarm_mode(ka->priv, step);
 	return true;
 }
@@ -255,8 +255,8 @@ static void fill_ops(struct via_ether_ops *ops)
 /* Attempts first: what they end is seen by the others. */
 static const struct via_tick_job tick_jobs[] = {
 	{ via_ether_tries_wanted, via_ether_tries_run, .every_tick = true },
-	{ via_ether_beats_wanted, via_ether_beats },
-	{ via_ether_tombs_wanted, via_ether_tombs },
+	{ via_keepalive_wanted, via_keepalive_run },
+	{ via_timewait_wanted, via_timewait_run },
 	{ via_ether_reqs_wanted, via_ether_reqs_expire },
 	{ via_peers_wanted, via_peers_expire },
 	{}
@@ -287,13 +287,13 @@ struct via_ether_nic *via_ether_alloc(struct via_ether_ops *ops)
 	nic->ka->type = VIA_NIC_ETHERNET;
 	nic->ops = ops;
 	spin_lock_init(&nic->lock);
-	via_order_init(&nic->hot);
+	via_order_init(&nic->connecting);
 	via_ether_acks_init(nic);
 	via_order_init(&nic->reqs);
 	INIT_LIST_HEAD(&nic->asks);
 	via_limit_init(&nic->limit, HZ);
-	spin_lock_init(&nic->proof_lock);
-	via_proof_init(&nic->proof, ktime_get_seconds());
+	spin_lock_init(&nic->token_lock);
+	via_token_init(&nic->token, ktime_get_seconds());
 	via_ether_share_init(nic);
 	via_ether_run_init(nic, &run_ops);
 	via_ether_timer_init(nic, tick_jobs);
@@ -325,7 +325,7 @@ void via_ether_set_mtu(struct via_ether_nic *nic, u32 mtu)
 		ev = vi->priv;
 		via_ether_lock(vi);
 		/* One that begins from now on reads the new one. */
-		via_ether_refit(ev);
+		via_ether_update_mtu(ev);
 		via_ether_unlock(vi);
 		via_ether_settle(vi, &work);
 	}
@@ -381,7 +381,7 @@ void via_ether_unregister(struct via_ether_nic *nic)
 	via_ether_run_stop(nic);
 	via_ether_reqs_end(nic);
 	via_ether_allow_end(nic);
-	via_ether_tombs_end(nic);
+	via_timewait_stop(nic);
 	via_peers_end(nic);
 }
 EXPORT_SYMBOL_GPL(via_ether_unregister);

@@ -174,6 +174,6 @@ void via_ether_rx_broadcast(struct via_ether_nic *nic,
 	else if (via_ether_allowed(nic, f->src))
 		via_ether_name_rx(nic, f, &h);
 	else
-		via_ether_stranger(nic, f->src);
+		via_ether_not_allowed(nic, f->src);
 }
 EXPORT_SYMBOL_GPL(via_ether_rx_broadcast);

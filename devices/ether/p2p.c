@@ -85,7 +85,7 @@ void via_ether_p2p_request(struct via_ether_nic *nic,
 	if (c.client_host_len != nic->host.len ||
 	    memcmp(c.client_host, f->src, nic->host.len) ||
 	    via_host_is(&nic->host, f->src) ||
-	    !via_ether_proven(nic, f, h, &c))
+	    !via_ether_validated(nic, f, h, &c))
 		return;
 	via_ether_conn_addr(&local, c.server_host, c.server_host_len,
 			    c.server_disc, c.server_disc_len);
@@ -101,7 +101,7 @@ void via_ether_p2p_request(struct via_ether_nic *nic,
 	via_ether_lock(vi);
 	/* It may be at another attempt by now; or this be a late one. */
 	if (via_p2p_looks(vi, &local, &remote) && ev->peer &&
-	    via_peer_lives(ev->peer, c.hello.epoch))
+	    via_peer_saw_epoch(ev->peer, c.hello.epoch))
 		ok = claim ? choose(ev, &c) : ev->phase == VIA_PHASE_P2P;
 	if (ok)
 		ev->next_try = jiffies;
@@ -149,7 +149,7 @@ bool via_ether_p2p_fits(struct via_ether_vi *ev,
 	for (i = 0; i < ARRAY_SIZE(reasons); i++)
 		if (reasons[i].verdict == verdict)
 			reason = reasons[i].reason;
-	via_ether_remember(ev->peer, c, VIA_WIRE_REFUSE, reason, NULL);
+	via_ether_cache_reply(ev->peer, c, VIA_WIRE_REFUSE, reason, NULL);
 	via_ether_answer(ev->nic, ev->vi->index, VIA_WIRE_REFUSE, reason, c);
 	via_ether_conn_end(ev, verdict);
 	return false;

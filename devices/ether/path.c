@@ -34,7 +34,7 @@ void via_ether_path(struct via_ether_nic *nic, const u8 *host, u32 mtu)
 	spin_lock(&nic->lock);
 	some = peer->nconns;
 	if (some)
-		via_peer_ends(peer, VIA_PEER_REFIT);
+		via_peer_ends(peer, VIA_PEER_UPDATE_MTU);
 	spin_unlock(&nic->lock);
 	if (some)
 		via_ether_hurry(nic);

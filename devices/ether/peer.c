@@ -75,8 +75,8 @@ static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
 	peer->theirs = RB_ROOT;
 	peer->last_rx = jiffies;
 	peer->asked_us = jiffies;
-	peer->beat.next = jiffies;
-	peer->beat.nonce = get_random_u64();
+	peer->keepalive.next = jiffies;
+	peer->keepalive.nonce = get_random_u64();
 	spin_lock_init(&peer->rtt_lock);
 	via_rtt_init(&peer->rtt, max_t(u32, RTO_FIRST_US, via_ether_rto_min()));
 	peer->rtt_at = jiffies - 1;
@@ -192,10 +192,10 @@ void via_peer_put(struct via_peer *peer)
  */
 static bool is_over(const struct via_peer *peer, u64 epoch)
 {
-	const struct via_peer_life *life = peer->over;
+	const struct via_peer_incarnation *life = peer->past;
 	u32 i;
 
-	for (i = 0; i < VIA_PEER_LIVES; i++)
+	for (i = 0; i < VIA_PEER_PAST_EPOCHS; i++)
 		if (life[i].epoch == epoch &&
 		    time_before(jiffies, life[i].since + via_ether_dead()))
 			return true;
@@ -205,11 +205,11 @@ static bool is_over(const struct via_peer *peer, u64 epoch)
 void via_peer_ends(struct via_peer *peer, u32 ends)
 {
 	lockdep_assert_held(&peer->nic->lock);
-	peer->beat.ends |= ends;
-	peer->beat.left = peer->nconns;
+	peer->keepalive.ends |= ends;
+	peer->keepalive.left = peer->nconns;
 }
 
-bool via_peer_lives(struct via_peer *peer, u64 epoch)
+bool via_peer_saw_epoch(struct via_peer *peer, u64 epoch)
 {
 	bool ok, new;
 
@@ -218,16 +218,16 @@ bool via_peer_lives(struct via_peer *peer, u64 epoch)
 	new = ok && epoch != peer->epoch;
 	if (new) {
 		if (peer->epoch) {
-			peer->over[peer->next_over++ % VIA_PEER_LIVES] =
-				(struct via_peer_life) {
+			peer->past[peer->next_past++ % VIA_PEER_PAST_EPOCHS] =
+				(struct via_peer_incarnation) {
 					.epoch = peer->epoch,
 					.since = jiffies,
 				};
-			via_peer_ends(peer, VIA_PEER_END_LIFE);
-			via_peer_keep_proof(peer, 0);
+			via_peer_ends(peer, VIA_PEER_END_RESTARTED);
+			via_peer_keep_token(peer, 0);
 		}
 		peer->epoch = epoch;
-		new = peer->beat.left;
+		new = peer->keepalive.left;
 	}
 	spin_unlock(&peer->nic->lock);
 	if (unlikely(new))
@@ -397,7 +397,7 @@ struct via_ether_vi *via_peer_next_ours(const struct via_ether_vi *ev)
 static void watch_peer(struct via_peer *peer)
 {
 	struct via_peers *peers = peer->nic->peers;
-	bool wanted = peer->nconns || peer->ntombs;
+	bool wanted = peer->nconns || peer->ntimewait;
 
 	if (wanted == !list_empty(&peer->on_link))
 		return;
@@ -407,18 +407,18 @@ static void watch_peer(struct via_peer *peer)
 	} else {
 		list_del_init(&peer->on_link);
 		peers->non--;
-		peer->beat.ends = 0;
-		peer->beat.left = 0;
-		peer->beat.list_from = 0;
-		peer->beat.differs = 0;
+		peer->keepalive.ends = 0;
+		peer->keepalive.left = 0;
+		peer->keepalive.list_from = 0;
+		peer->keepalive.differs = 0;
 	}
 }
 
 /* A connection has begun, or ended.  nic->lock held. */
 static void changed(struct via_peer *peer)
 {
-	peer->beat.changes++;
-	peer->beat.agreed = false;
+	peer->keepalive.changes++;
+	peer->keepalive.agreed = false;
 	watch_peer(peer);
 }
 
@@ -440,7 +440,7 @@ void via_peer_join(struct via_ether_vi *ev)
 		rb_add(&ev->our_node, &peer->ours, ours_less);
 		if (!peer->nconns++)
 			tell(peer, VIA_NL_PEER_UP);
-		peer->beat.sum += ev->cookie + ev->remote_cookie;
+		peer->keepalive.sum += ev->cookie + ev->remote_cookie;
 		changed(peer);
 	}
 	spin_unlock(&peer->nic->lock);
@@ -457,14 +457,14 @@ void via_peer_part(struct via_ether_vi *ev)
 	rb_erase(&ev->our_node, &peer->ours);
 	if (!--peer->nconns)
 		tell(peer, VIA_NL_PEER_DOWN);
-	peer->beat.sum -= ev->cookie + ev->remote_cookie;
+	peer->keepalive.sum -= ev->cookie + ev->remote_cookie;
 	changed(peer);
 }
 
-void via_peer_tombs(struct via_peer *peer, int more)
+void via_peer_timewaits(struct via_peer *peer, int more)
 {
 	lockdep_assert_held(&peer->nic->lock);
-	peer->ntombs += more;
+	peer->ntimewait += more;
 	watch_peer(peer);
 }
 
@@ -571,7 +571,7 @@ int via_peers_init(struct via_ether_nic *nic)
 	nic->peers->seed = get_random_u32();
 	INIT_LIST_HEAD(&nic->peers->idle);
 	INIT_LIST_HEAD(&nic->peers->on);
-	INIT_LIST_HEAD(&nic->peers->tombs);
+	INIT_LIST_HEAD(&nic->peers->timewaits);
 	return 0;
 }
 

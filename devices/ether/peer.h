@@ -34,8 +34,8 @@ struct via_ether_secret;
 struct via_ether_vi;
 struct via_reply;
 
-#define VIA_PEER_VERDICTS	16	/* answers remembered */
-#define VIA_PEER_LIVES		4	/* epochs that are over, remembered */
+#define VIA_PEER_REPLIES	16	/* answers remembered */
+#define VIA_PEER_PAST_EPOCHS		4	/* epochs that are over, remembered */
 #define VIA_PEER_REQS		256u	/* requests not answered */
 #define VIA_PEERS_IDLE		1024u	/* of a NIC, without users */
 /* Ten tries of a client that knows we are there (TRY_WAITING_MS in conn.c). */
@@ -49,16 +49,16 @@ struct via_reply;
 #define VIA_PEER_BITS		12
 #define VIA_PEER_END_BITS	11	/* ends of connections, 16 KiB */
 #define VIA_PEER_REQ_BITS	8	/* requests, 2 KiB */
-#define VIA_PEER_TOMB_BITS	10	/* tombs, 8 KiB */
+#define VIA_PEER_TIMEWAIT_BITS	10	/* tombs, 8 KiB */
 
 /**
- * struct via_peer_verdict - an answer given to an attempt of the peer
+ * struct via_peer_reply - an answer given to an attempt of the peer
  * @vi, @cookie: the attempt
  * @type, @reason: VIA_WIRE_*, VIA_WIRE_R_*
  * @reply:	what went with it, of kmalloc(); NULL: nothing
  * @until:	jiffies: when it is forgotten
  */
-struct via_peer_verdict {
+struct via_peer_reply {
 	u32 vi;
 	u64 cookie;
 	u8 type;
@@ -70,20 +70,20 @@ struct via_peer_verdict {
 #define VIA_PEER_DIFFERS	3u	/* BEATs, until LIST is sent and taken */
 
 /* Which connections of a peer are to end, or what else they are to do: bits of @ends. */
-#define VIA_PEER_END_LIFE	0x1	/* those of another epoch */
+#define VIA_PEER_END_RESTARTED	0x1	/* those of another epoch */
 #define VIA_PEER_END_SILENT	0x2	/* those that were not heard */
 #define VIA_PEER_END_NONE	0x4	/* all: the peer has none; if they are not heard */
-#define VIA_PEER_REFIT		0x8	/* the path has another MTU: all look at it */
+#define VIA_PEER_UPDATE_MTU		0x8	/* the path has another MTU: all look at it */
 
 /**
- * struct via_peer_beat - do two hosts have the same connections?  (beat.c)
+ * struct via_peer_keepalive - do two hosts have the same connections?  (keepalive.c)
  *
  * nic->lock:
  * @sum:	of the cookies of both ends of each connection
  * @changes:	connections that have begun or ended
  * @agreed:	the last BEAT was of the same ones, and nothing has begun or
  *		ended here since
- * @doubt:	the peer may have others, or have lost them: ask at once
+ * @check:	the peer may have others, or have lost them: ask at once
  * @nonce:	of the HEARTBEAT that is to be answered; it is another one when
  *		it has been
  * @differs:	BEATs in a row of other connections, VIA_PEER_DIFFERS at most:
@@ -98,11 +98,11 @@ struct via_peer_verdict {
  * @next:	jiffies of the next HEARTBEAT
  * @asked, @asked_since: HEARTBEATs sent since @last_rx had that value
  */
-struct via_peer_beat {
+struct via_peer_keepalive {
 	u64 sum;
 	u32 changes;
 	bool agreed;
-	bool doubt;
+	bool check;
 	u64 nonce;
 	u32 differs;
 	u32 differs_at;
@@ -117,11 +117,11 @@ struct via_peer_beat {
 };
 
 /**
- * struct via_peer_life - an epoch that is over
+ * struct via_peer_incarnation - an epoch that is over
  * @epoch:	nic->lock
  * @since:	nic->lock: jiffies
  */
-struct via_peer_life {
+struct via_peer_incarnation {
 	u64 epoch;
 	unsigned long since;
 };
@@ -143,21 +143,21 @@ struct via_peer_life {
  * @users:	VIs with a phase, requests, tombs, calls under way
  * @idle_link:	on the list of those without users, the oldest first
  * @idle_since:	jiffies: since when it is on it
- * @verdict:	answers given lately, for those whose frame was lost
- * @next_verdict: where the next one goes, modulo VIA_PEER_VERDICTS
+ * @reply:	answers given lately, for those whose frame was lost
+ * @next_reply: where the next one goes, modulo VIA_PEER_REPLIES
  * @nreqs:	requests of this host that are not answered
  * @conns, @nconns: VIs that are connected to it, and how many
  * @ours:	the same by the cookie of this end
  * @theirs:	VIs that know the other end, by the cookie of that
- * @ntombs:	DISCONNECTs to be sent to it again
+ * @ntimewait:	DISCONNECTs to be sent to it again
  * @on_link:	on the list of peers with connections or tombs
  * @epoch:	of its life; 0: not known
- * @over, @next_over: epochs before that, and where the next one goes, modulo
- *		VIA_PEER_LIVES.  One holds for as long as a frame of it may be late
- * @beat:	see there
+ * @past, @next_past: epochs before that, and where the next one goes, modulo
+ *		VIA_PEER_PAST_EPOCHS.  One holds for as long as a frame of it may be late
+ * @keepalive:	see there
  * @owing:	VIs that owe it an acknowledgement after this batch of frames
  * @acks_link:	on nic->acks, while there are some
- * @bet:	the VI that has bet last on data to carry its acknowledgement;
+ * @delayed_ack:	the VI that has bet last on data to carry its acknowledgement;
  *		NULL: none has since data of another one was sent.  Set under
  *		rq.lock of that VI; WRITE_ONCE(), READ_ONCE()
  *
@@ -166,7 +166,7 @@ struct via_peer_life {
  * @path:	bytes behind the link header that fit on the way to it
  * @last_rx:	jiffies when it was heard last
  * @asked_us:	jiffies of its last HEARTBEAT
- * @told:	the proof of this host's address that it told last; 0: none.  It
+ * @told:	the token of this host's address that it told last; 0: none.  It
  *		is not told to another host, which could ask in this one's name
  *
  * rtt_lock, innermost; each word is also read without it:
@@ -184,7 +184,7 @@ struct via_peer_life {
  * @visit_link:	on the list of those whose VIs are to give back credit, or to be
  *		given some that is free
  * @opening:	the end of @pool.shut
- * @crowd:	what the NIC knows of it as a sender among others
+ * @incast:	what the NIC knows of it as a sender among others
  *
  * @rcu:	after its end
  */
@@ -201,22 +201,22 @@ struct via_peer {
 	u32 users;
 	struct list_head idle_link;
 	unsigned long idle_since;
-	struct via_peer_verdict verdict[VIA_PEER_VERDICTS];
-	u32 next_verdict;
+	struct via_peer_reply reply[VIA_PEER_REPLIES];
+	u32 next_reply;
 	u32 nreqs;
 	struct list_head conns;
 	u32 nconns;
 	struct rb_root ours;
 	struct rb_root theirs;
-	u32 ntombs;
+	u32 ntimewait;
 	struct list_head on_link;
 	u64 epoch;
-	struct via_peer_life over[VIA_PEER_LIVES];
-	u32 next_over;
-	struct via_peer_beat beat;
+	struct via_peer_incarnation past[VIA_PEER_PAST_EPOCHS];
+	u32 next_past;
+	struct via_peer_keepalive keepalive;
 	struct list_head owing;
 	struct list_head acks_link;
-	struct via_ether_vi *bet;
+	struct via_ether_vi *delayed_ack;
 
 	atomic_t held;
 	u32 path;
@@ -235,7 +235,7 @@ struct via_peer {
 	struct via_pool pool;
 	struct list_head visit_link;
 	struct via_alarm opening;
-	struct via_crowd_host crowd;
+	struct via_incast_host incast;
 
 	struct rcu_head rcu;
 };
@@ -253,7 +253,7 @@ struct via_peer {
  * @nidle, @n:	how many are idle, and in all
  * @on, @non:	peers with connections or tombs, the one to be looked at next
  *		first, and how many
- * @tombs, @ntombs: DISCONNECTs to be sent again, in the order of their times
+ * @timewaits, @ntimewait: DISCONNECTs to be sent again, in the order of their times
  * @named:	the same by peer, dst and cookie
  */
 struct via_peers {
@@ -266,9 +266,9 @@ struct via_peers {
 	u32 n;
 	struct list_head on;
 	u32 non;
-	struct list_head tombs;
-	u32 ntombs;
-	struct hlist_head named[1 << VIA_PEER_TOMB_BITS];
+	struct list_head timewaits;
+	u32 ntimewait;
+	struct hlist_head named[1 << VIA_PEER_TIMEWAIT_BITS];
 };
 
 /* 0 or -ENOMEM.  May sleep. */
@@ -299,7 +299,7 @@ void via_peer_put(struct via_peer *peer);
  * is over, and the frame is a late one.  Connections of the life before are to
  * end.  BH off, nic->lock not held.
  */
-bool via_peer_lives(struct via_peer *peer, u64 epoch);
+bool via_peer_saw_epoch(struct via_peer *peer, u64 epoch);
 
 /* Connections are to be looked at: VIA_PEER_END_*.  nic->lock held. */
 void via_peer_ends(struct via_peer *peer, u32 ends);
@@ -319,9 +319,9 @@ static inline u64 via_peer_told(const struct via_peer *peer)
 	return READ_ONCE(peer->told);
 }
 
-static inline void via_peer_keep_proof(struct via_peer *peer, u64 proof)
+static inline void via_peer_keep_token(struct via_peer *peer, u64 token)
 {
-	WRITE_ONCE(peer->told, proof);
+	WRITE_ONCE(peer->told, token);
 }
 
 /* Retransmission timeout, in microseconds.  Any context that has the peer. */
@@ -351,7 +351,7 @@ struct via_ether_vi *via_peer_end(const struct via_peer *peer, u32 id,
 void via_peer_join(struct via_ether_vi *ev);
 void via_peer_part(struct via_ether_vi *ev);
 /* One tomb more, or less.  nic->lock held. */
-void via_peer_tombs(struct via_peer *peer, int more);
+void via_peer_timewaits(struct via_peer *peer, int more);
 /* The connection whose turn it is, the last one then; or NULL.  nic->lock held. */
 struct via_ether_vi *via_peer_turn(struct via_peer *peer);
 /*

@@ -222,7 +222,7 @@ enum ack {
  */
 static void echo_soon(struct via_ether_vi *ev)
 {
-	ev->echo = true;
+	ev->ce_echo = true;
 	via_ether_ack_soon(ev);
 }
 
@@ -249,7 +249,7 @@ static noinline void rx_unreliable(struct via_vi *vi,
 		ev->rx_open = false;
 		/* No one else tells the sender of what was lost. */
 		echo_soon(ev);
-		via_ether_crowd_lost(ev);
+		via_ether_incast_lost(ev);
 	}
 	ev->rx.next = h->seq + 1;
 	if (h->offset && !continues(ev, h)) {
@@ -272,7 +272,7 @@ static enum ack due_unreliable(struct via_ether_vi *ev,
 			       const struct via_frame_hdr *h)
 {
 	if (h->flags & VIA_WIRE_ACK_NOW) {
-		via_ether_crowd_asked(ev);
+		via_ether_incast_asked(ev);
 		return ACK_FORCE;
 	}
 	if (ev->rx.next - READ_ONCE(ev->acked) >= ev->delack.every)
@@ -428,7 +428,7 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 	if (likely(!why) && unlikely(via_win_taken(&ev->rx))) {
 		/* It was sent again, or is late. */
 		if (h->flags & VIA_WIRE_ACK_NOW)
-			via_ether_crowd_lost(ev);
+			via_ether_incast_lost(ev);
 		why = release(vi);
 		ack = ACK_FORCE;
 	} else if (unlikely(ev->rx.next - READ_ONCE(ev->acked) >=
@@ -446,16 +446,16 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 			return ACK_LATER;
 		}
 		ev->delack.pushed_cycles = get_cycles();
-		WRITE_ONCE(ev->peer->bet, ev);
+		WRITE_ONCE(ev->peer->delayed_ack, ev);
 	} else if (h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE) && !ack) {
 		ack = ACK_DUE;
-		via_ether_crowd_asked(ev);
+		via_ether_incast_asked(ev);
 		if (h->flags & VIA_WIRE_PROBE)
-			via_ether_crowd_lost(ev);
+			via_ether_incast_lost(ev);
 	}
 	if (!ack && unlikely(via_delack_samples(&ev->delack, ev->rx.next)) &&
 	    is_waited_for(h))
-		via_ether_look_rx(ev);
+		via_ether_sample_rx(ev);
 	return ack;
 }
 
@@ -479,8 +479,8 @@ static noinline enum ack rx_reliable(struct via_vi *vi,
 		if (h->flags & VIA_WIRE_PROBE)
 			via_delack_often(&ev->delack);
 		via_ether_count(ev->nic, DUP);
-		ev->twice = h->seq;
-		ev->told_twice = true;
+		ev->dsack = h->seq;
+		ev->dsack_due = true;
 		return ACK_FORCE;
 	default:
 		via_ether_count(ev->nic, BEYOND);
@@ -496,7 +496,7 @@ static inline bool ours(const struct via_ether_vi *ev,
 	       via_host_is(&ev->remote, host);
 }
 
-static void stranger(struct via_ether_nic *nic, const struct via_frame_hdr *h,
+static void reset_unknown(struct via_ether_nic *nic, const struct via_frame_hdr *h,
 		     const struct via_ether_frame *f, bool no_vi)
 {
 	if (no_vi)
@@ -529,14 +529,14 @@ static __always_inline void rx_ack(struct via_vi *vi,
 }
 
 /* The peer has got a frame twice. */
-static void rx_twice(struct via_vi *vi, const struct via_frame_hdr *h)
+static void rx_dsack(struct via_vi *vi, const struct via_frame_hdr *h)
 {
 	struct via_ether_vi *ev = vi->priv;
 
 	spin_lock(&vi->sq.lock);
 	if (ev->cookie == h->cookie && ev->reliable &&
 	    ev->phase == VIA_PHASE_CONNECTED)
-		via_ether_twice(ev, h->twice);
+		via_ether_dsack(ev, h->dsack);
 	spin_unlock(&vi->sq.lock);
 }
 
@@ -576,7 +576,7 @@ static void ack_now(struct via_vi *vi, u64 cookie)
 }
 
 /* The peer asks; the newest frame may have come long ago. */
-static void rx_question(struct via_vi *vi, u64 cookie)
+static void rx_ack_request(struct via_vi *vi, u64 cookie)
 {
 	struct via_ether_vi *ev = vi->priv;
 
@@ -694,7 +694,7 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 	}
 	via_ether_unlock(vi);
 	if (!known)
-		return stranger(nic, h, f, false);
+		return reset_unknown(nic, h, f, false);
 	if (unlikely(h->marks))
 		rx_mark(vi, h);
 	via_vi_settle(vi);
@@ -710,7 +710,7 @@ static __always_inline void rx_data(struct via_ether_nic *nic,
 	u32 next;
 
 	if (unlikely(!vi))
-		return stranger(nic, h, f, true);
+		return reset_unknown(nic, h, f, true);
 	ev = vi->priv;
 	spin_lock(&vi->rq.lock);
 	if (unlikely(ev->phase == VIA_PHASE_ACCEPT && ours(ev, h, f->src))) {
@@ -723,7 +723,7 @@ static __always_inline void rx_data(struct via_ether_nic *nic,
 	if (unlikely(!ours(ev, h, f->src) ||
 		     ev->phase != VIA_PHASE_CONNECTED)) {
 		spin_unlock(&vi->rq.lock);
-		return stranger(nic, h, f, false);
+		return reset_unknown(nic, h, f, false);
 	}
 	if (unlikely(!via_ether_seal_fits(ev, h))) {
 		spin_unlock(&vi->rq.lock);
@@ -777,11 +777,11 @@ static void rx_ack_frame(struct via_vi *vi, const struct via_frame_hdr *h)
 	if (unlikely(h->share || (peer && READ_ONCE(peer->pool.share))))
 		rx_share(vi, h);
 	if (unlikely(h->flags & (VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE)))
-		rx_question(vi, h->cookie);
+		rx_ack_request(vi, h->cookie);
 	if (unlikely(h->marks))
 		rx_mark(vi, h);
-	if (unlikely(h->flags & VIA_WIRE_TWICE))
-		rx_twice(vi, h);
+	if (unlikely(h->flags & VIA_WIRE_DSACK))
+		rx_dsack(vi, h);
 	via_wire_get_ranges(h->range, h->nranges, range);
 	rx_ack(vi, h, range, h->nranges, h->delay);
 }
@@ -823,7 +823,7 @@ static noinline void rx_ctl(struct via_ether_nic *nic,
 		if (h->type == VIA_WIRE_DISCONNECT)
 			left_before(nic, h, f);
 		else
-			stranger(nic, h, f, !vi);
+			reset_unknown(nic, h, f, !vi);
 		return;
 	}
 	if (unlikely(!fits)) {

@@ -69,7 +69,7 @@ void via_ether_reject(struct via_conn *conn)
 
 	local_bh_disable();
 	if (via_ether_take_req(nic, c->host.addr, c->vi, c->cookie, &req)) {
-		via_ether_remember(req.peer, c, VIA_WIRE_REFUSE,
+		via_ether_cache_reply(req.peer, c, VIA_WIRE_REFUSE,
 				   VIA_WIRE_R_REJECT, conn->reply);
 		via_ether_refuse(nic, VIA_WIRE_R_REJECT, c, conn->reply);
 		via_ether_drop_req(&req);
@@ -137,7 +137,7 @@ static u8 new_request(struct via_ether_nic *nic, struct via_ether_req *req,
 	if (!IS_ERR(conn)) {
 		via_conn_put(conn);
 	} else if (PTR_ERR(conn) == -ENOENT) {
-		via_ether_remember(req->peer, &req->client, VIA_WIRE_REFUSE,
+		via_ether_cache_reply(req->peer, &req->client, VIA_WIRE_REFUSE,
 				   VIA_WIRE_R_NO_MATCH, NULL);
 		via_ether_answer(nic, 0, VIA_WIRE_REFUSE, VIA_WIRE_R_NO_MATCH,
 				 &req->client);
@@ -187,7 +187,7 @@ static bool list_req(struct via_ether_nic *nic, struct via_ether_req *req,
 
 	spin_lock(&nic->lock);
 	old = via_peer_req(peer, c->vi, c->cookie);
-	*type = via_ether_verdict(peer, c, reason, reply);
+	*type = via_ether_cached_reply(peer, c, reason, reply);
 	/* An accepted one is known as long as the connection stands. */
 	if (!*type && via_peer_end(peer, c->vi, c->cookie))
 		*type = VIA_WIRE_ACCEPT;
@@ -220,7 +220,7 @@ void via_ether_request_rx(struct via_ether_nic *nic,
 		return;
 	}
 	via_ether_count(nic, REQUESTS_IN);
-	if (!via_ether_proven(nic, f, h, &c))
+	if (!via_ether_validated(nic, f, h, &c))
 		return;
 	/* Without memory: the client will ask again. */
 	req = kzalloc(sizeof(*req), GFP_ATOMIC | __GFP_NOWARN);
@@ -233,7 +233,7 @@ void via_ether_request_rx(struct via_ether_nic *nic,
 		return;
 	}
 	/* A late one, of a host that was started again since. */
-	if (!via_peer_lives(req->peer, c.hello.epoch)) {
+	if (!via_peer_saw_epoch(req->peer, c.hello.epoch)) {
 		free_req(req);
 		return;
 	}
@@ -262,7 +262,7 @@ void via_ether_request_rx(struct via_ether_nic *nic,
  * to its new place, and one without conn is in its maker's hands.  NULL: there is
  * none, or it is enough for now.
  */
-static struct via_ether_req *next_over(struct via_ether_nic *nic, bool all,
+static struct via_ether_req *next_past(struct via_ether_nic *nic, bool all,
 				       struct via_work *work)
 {
 	struct via_ether_req *req, *over = NULL;
@@ -292,7 +292,7 @@ static bool drop_over(struct via_ether_nic *nic, bool all)
 	struct via_work work = VIA_WORK(REQS_VISIT);
 	struct via_ether_req *req;
 
-	while ((req = next_over(nic, all, &work))) {
+	while ((req = next_past(nic, all, &work))) {
 		via_conn_cancel(req->conn);
 		via_conn_put(req->conn);
 		free_req(req);

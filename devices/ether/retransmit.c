@@ -6,7 +6,7 @@
 
 #include "ether.h"
 
-#define BLACK_MS	500		/* since the first timeout: is the path black? */
+#define BLACK_HOLE_MS	500		/* since the first timeout: is the path black? */
 
 static struct via_rto_path path_of(const struct via_ether_vi *ev)
 {
@@ -37,11 +37,11 @@ void via_ether_watch_tx(struct via_ether_vi *ev)
 	via_ether_visit_at(ev, VIA_ETHER_TX, ev->rto.due, now);
 }
 
-void via_ether_look_tx(struct via_ether_vi *ev)
+void via_ether_sample_tx(struct via_ether_vi *ev)
 {
 	u64 now;
 
-	if (!ev->rto.pace) {
+	if (!ev->rto.interval) {
 		via_ether_watch_tx(ev);
 		return;
 	}
@@ -65,13 +65,13 @@ static void check_path(struct via_ether_vi *ev)
 	const struct via_ether_ops *ops = ev->nic->ops;
 	u32 len = VIA_WIRE_SEND_HDR;
 
-	if (likely(!ops->path_black) ||
-	    !via_rto_is_black(&ev->rto, READ_ONCE(ev->peer->last_rx),
-			      via_ether_scaled(BLACK_MS)))
+	if (likely(!ops->path_black_hole) ||
+	    !via_rto_is_black_hole(&ev->rto, READ_ONCE(ev->peer->last_rx),
+			      via_ether_scaled(BLACK_HOLE_MS)))
 		return;
 	len += ev->reliable ? via_win_rec(&ev->tx, ev->tx.una)->len :
 			      READ_ONCE(ev->seg_send);
-	ops->path_black(ev->nic, &ev->peer->link, len);
+	ops->path_black_hole(ev->nic, &ev->peer->link, len);
 }
 
 /*
@@ -145,11 +145,11 @@ static void retransmit(struct via_ether_vi *ev, enum via_rto_act act,
 static void check_tx(struct via_ether_vi *ev, u64 now, struct via_work *work)
 {
 	lockdep_assert_held(&ev->vi->sq.lock);
-	if (!ev->rto.pace)
+	if (!ev->rto.interval)
 		return;
 	via_ether_catch_up(ev);
 	if (!via_win_flight(&ev->tx)) {
-		ev->rto.pace = 0;
+		ev->rto.interval = 0;
 		via_ether_share_trim(ev, 0);
 		return;
 	}
@@ -171,13 +171,13 @@ static void visit(struct via_alarm *a, u64 now, struct via_work *work)
 		check_tx(ev, now, work);
 	spin_lock(&vi->rq.lock);
 	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
-		ev->rto.pace = 0;
-		ev->delack.pace = 0;
+		ev->rto.interval = 0;
+		ev->delack.interval = 0;
 		goto unlock;
 	}
 	via_ether_check_rx(ev, now);
-	via_ether_visited(ev, ev->rto.pace ? ev->rto.due : U64_MAX,
-			  ev->delack.pace ? ev->delack.due : U64_MAX);
+	via_ether_visited(ev, ev->rto.interval ? ev->rto.due : U64_MAX,
+			  ev->delack.interval ? ev->delack.due : U64_MAX);
 unlock:
 	spin_unlock(&vi->rq.lock);
 	spin_unlock(&vi->sq.lock);

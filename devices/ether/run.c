@@ -6,7 +6,7 @@
  * A VI is on one list at most, by its run_link:
  *
  *   nic->ready		the tasklet resumes it
- *   nic->stalled	it found the NIC full.  via_ether_wake() resumes it when
+ *   nic->tx_blocked	it found the NIC full.  via_ether_wake() resumes it when
  *			there is room, or the alarm after a time.  One that is
  *			made ready meanwhile stays here: there is no room for it
  *
@@ -38,14 +38,14 @@ void via_ether_run(struct via_ether_vi *ev)
 	spin_unlock(&nic->lock);
 }
 
-void via_ether_stall(struct via_ether_vi *ev)
+void via_ether_tx_blocked(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
 
 	spin_lock(&nic->lock);
-	if (!ev->stalled) {
-		list_move_tail(&ev->run_link, &nic->stalled);
-		ev->stalled = true;
+	if (!ev->tx_blocked) {
+		list_move_tail(&ev->run_link, &nic->tx_blocked);
+		ev->tx_blocked = true;
 	}
 	if (!nic->retry.queued) {
 		via_alarm_set(nic, &nic->retry,
@@ -55,12 +55,12 @@ void via_ether_stall(struct via_ether_vi *ev)
 	spin_unlock(&nic->lock);
 }
 
-bool via_ether_is_stalled(struct via_ether_vi *ev)
+bool via_ether_is_tx_blocked(struct via_ether_vi *ev)
 {
 	bool is;
 
 	spin_lock(&ev->nic->lock);
-	is = ev->stalled;
+	is = ev->tx_blocked;
 	spin_unlock(&ev->nic->lock);
 	return is;
 }
@@ -69,7 +69,7 @@ void via_ether_run_forget(struct via_ether_vi *ev)
 {
 	lockdep_assert_held(&ev->nic->lock);
 	list_del_init(&ev->run_link);
-	ev->stalled = false;
+	ev->tx_blocked = false;
 }
 
 /* The first one of @list, off it; NULL: there is none, or it is enough for now. */
@@ -81,7 +81,7 @@ static struct via_ether_vi *next_run(struct via_ether_nic *nic,
 
 	spin_lock(&nic->lock);
 	ev = list_first_entry_or_null(list, struct via_ether_vi, run_link);
-	if (!ev && list != &nic->ready && list_empty(&nic->stalled))
+	if (!ev && list != &nic->ready && list_empty(&nic->tx_blocked))
 		nic->retry_ns = RETRY_MIN_NS;
 	if (ev && !via_work_visit(work))
 		ev = NULL;
@@ -107,12 +107,12 @@ static bool resume(struct via_ether_vi *ev, struct via_work *work)
  * Those that are left come before what has stalled meanwhile.  Where the NIC
  * takes no more, one of these has armed the retry; else it follows at once.
  */
-static void stall_again(struct via_ether_nic *nic, struct list_head *list,
+static void block_again(struct via_ether_nic *nic, struct list_head *list,
 			bool full)
 {
 	spin_lock(&nic->lock);
 	if (!list_empty(list)) {
-		list_splice_init(list, &nic->stalled);
+		list_splice_init(list, &nic->tx_blocked);
 		if (!full || !nic->retry.queued)
 			via_alarm_set(nic, &nic->retry, ktime_get_ns(), 0);
 	}
@@ -123,7 +123,7 @@ static void stall_again(struct via_ether_nic *nic, struct list_head *list,
  * Up to the first that stalls again: the others would, too, and each costs as
  * much as a send.  BH off.
  */
-static void run_stalled(struct via_ether_nic *nic)
+static void run_tx_blocked(struct via_ether_nic *nic)
 {
 	struct via_work work = VIA_WORK(VIA_ETHER_VISITS);
 	struct via_ether_vi *ev;
@@ -133,25 +133,25 @@ static void run_stalled(struct via_ether_nic *nic)
 	rcu_read_lock();
 	/* A list of its own: a VI that stalls again waits its turn. */
 	spin_lock(&nic->lock);
-	list_splice_init(&nic->stalled, &list);
+	list_splice_init(&nic->tx_blocked, &list);
 	spin_unlock(&nic->lock);
 	while (ok && (ev = next_run(nic, &list, &work)))
 		ok = resume(ev, &work);
-	stall_again(nic, &list, !ok);
+	block_again(nic, &list, !ok);
 	rcu_read_unlock();
 }
 
 static void retry(struct via_alarm *a, u64 now, struct via_work *work)
 {
-	run_stalled(container_of(a, struct via_ether_nic, retry));
+	run_tx_blocked(container_of(a, struct via_ether_nic, retry));
 }
 
 void via_ether_wake(struct via_ether_nic *nic)
 {
-	if (list_empty(&nic->stalled))
+	if (list_empty(&nic->tx_blocked))
 		return;
 	local_bh_disable();
-	run_stalled(nic);
+	run_tx_blocked(nic);
 	local_bh_enable();
 }
 EXPORT_SYMBOL_GPL(via_ether_wake);
@@ -184,7 +184,7 @@ void via_ether_run_init(struct via_ether_nic *nic,
 {
 	nic->run = ops;
 	INIT_LIST_HEAD(&nic->ready);
-	INIT_LIST_HEAD(&nic->stalled);
+	INIT_LIST_HEAD(&nic->tx_blocked);
 	tasklet_setup(&nic->runner, run);
 	nic->retry_ns = RETRY_MIN_NS;
 	via_alarm_init(&nic->retry, true, retry, NULL);

@@ -67,7 +67,7 @@ static __always_inline void fill_data(struct via_ether_vi *ev,
 
 /*
  * Build and send one frame: @len bytes at @off of @d, by DMA if they are @dma_from
- * at least.  Returns SENT_ON, or SENT_STALL, or SENT_BROKEN with d->status set
+ * at least.  Returns SENT_ON, or SENT_BLOCKED, or SENT_BROKEN with d->status set
  * when the bytes may not be read any more.
  */
 static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
@@ -86,10 +86,10 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 		size += sizeof(struct via_wire_rdma);
 	size += ev->seal_len;
 	if (unlikely(!b->open && !burst_begin(b)))
-		return SENT_STALL;
+		return SENT_BLOCKED;
 	if (unlikely(!nic->ops->tx_get(nic, &b->tx, &ev->peer->link, size + len,
 				       &buf)))
-		return SENT_STALL;
+		return SENT_BLOCKED;
 
 	fill_data(ev, d, buf.data, seq, off, len, flags, write);
 	if (len >= dma_from &&
@@ -110,7 +110,7 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 	if (unlikely(ev->seal))
 		via_ether_close_data(ev, buf.data, size, len);
 	if (unlikely(!nic->ops->tx_put(nic, &b->tx, size + len, &buf)))
-		return SENT_STALL;
+		return SENT_BLOCKED;
 	via_ether_count(nic, TX_FRAMES);
 	via_ether_count_add(nic, TX_BYTES, size + len);
 	via_trace_data(ev, write ? VIA_WIRE_WRITE : VIA_WIRE_SEND, flags, seq,
@@ -153,8 +153,8 @@ static inline u8 push_flags(struct via_ether_vi *ev)
 {
 	u8 flags = VIA_WIRE_PUSH;
 
-	if (unlikely(READ_ONCE(ev->nic->promises)))
-		flags |= via_ether_promise(ev);
+	if (unlikely(READ_ONCE(ev->nic->ack_deadlines)))
+		flags |= via_ether_ack_deadline(ev);
 	return flags;
 }
 
@@ -294,7 +294,7 @@ static enum sent send_new(struct burst *b)
  * sent again at all.  Beyond that of the path it is the NIC module's.
  */
 static bool too_long(const struct via_ether_vi *ev,
-		     const struct via_win_rec *rec, const struct via_desc *d)
+		     const struct via_win_record *rec, const struct via_desc *d)
 {
 	bool write = !(rec->kind & VIA_REC_ANSWER) &&
 		     (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE;
@@ -312,7 +312,7 @@ static bool too_long(const struct via_ether_vi *ev,
 static noinline enum sent send_lost(struct burst *b)
 {
 	struct via_ether_vi *ev = b->ev;
-	struct via_win_rec *rec;
+	struct via_win_record *rec;
 	struct via_desc *d;
 	enum sent r;
 	u8 flags;
@@ -327,7 +327,7 @@ static noinline enum sent send_lost(struct burst *b)
 		rec = via_win_rec(&ev->tx, seq);
 		d = via_send_entry(b->vi, rec->index);
 		if (unlikely(too_long(ev, rec, d))) {
-			via_ether_give_up(ev, VIA_END_OURS, VIA_WIRE_R_NARROW);
+			via_ether_give_up(ev, VIA_END_OURS, VIA_WIRE_R_MTU_REDUCED);
 			return SENT_BROKEN;
 		}
 		odd = rec->kind & VIA_REC_ANSWER || via_ether_is_read(d);
@@ -483,8 +483,8 @@ static noinline enum sent send_burst(struct via_vi *vi, struct via_work *work)
 	};
 	enum sent r;
 
-	if (unlikely(ev->tx.hurt))
-		via_ether_share_hurt(ev);
+	if (unlikely(ev->tx.cwr))
+		via_ether_share_cwr(ev);
 	do {
 		r = SENT_ON;
 		if (unlikely(ev->tx.lost))
@@ -514,10 +514,10 @@ static noinline enum sent send_burst(struct via_vi *vi, struct via_work *work)
 		if (via_win_room(&ev->tx))
 			sated(ev);
 		break;
-	case SENT_STALL:
+	case SENT_BLOCKED:
 		via_ether_count(ev->nic, TX_BUSY);
 		owe(ev);
-		via_ether_stall(ev);
+		via_ether_tx_blocked(ev);
 		break;
 	default:
 		break;
@@ -555,7 +555,7 @@ static enum sent send_on(struct via_vi *vi, struct via_work *work)
 
 	if (r == SENT_BUDGET) {
 		owe(ev);
-		via_ether_stall(ev);
+		via_ether_tx_blocked(ev);
 	}
 	return r;
 }
@@ -581,13 +581,13 @@ static noinline void recovered(struct via_ether_vi *ev)
 	via_ether_watch_tx(ev);
 }
 
-void via_ether_twice(struct via_ether_vi *ev, u32 seq)
+void via_ether_dsack(struct via_ether_vi *ev, u32 seq)
 {
 	lockdep_assert_held(&ev->vi->sq.lock);
-	via_win_twice(&ev->tx, seq);
-	if (ev->tx.undone)
-		via_ether_share_undone(ev);
-	via_rto_twice(&ev->rto, seq, ev->tx.nxt, ev->tx.mask + 1);
+	via_win_dsack(&ev->tx, seq);
+	if (ev->tx.undo)
+		via_ether_share_undo(ev);
+	via_rto_dsack(&ev->rto, seq, ev->tx.nxt, ev->tx.mask + 1);
 }
 
 /*
@@ -678,5 +678,5 @@ bool via_ether_resume(struct via_vi *vi, struct via_work *work)
 	lockdep_assert_held(&vi->sq.lock);
 	r = send_on(vi, &own);
 	via_work_charge(work, VIA_ETHER_BUDGET - own.left);
-	return r != SENT_STALL;
+	return r != SENT_BLOCKED;
 }

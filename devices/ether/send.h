@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What send.c and read.c share: frames go out in bursts, under sq.lock.  enum
+ * What send.c and send_read.c share: frames go out in bursts, under sq.lock.  enum
  * sent says how far a round of sending got; bool: false when the NIC takes no
  * more.
  */
@@ -15,7 +15,7 @@ enum sent {
 	SENT_ON,		/* it did not: go on */
 	SENT_ALL,		/* nothing more is posted */
 	SENT_WINDOW,		/* an acknowledgement must come first */
-	SENT_STALL,		/* the NIC is full */
+	SENT_BLOCKED,		/* the NIC is full */
 	SENT_BUDGET,		/* enough for one call */
 	SENT_BROKEN,		/* the connection is to break */
 };
@@ -78,7 +78,7 @@ static inline u32 piggyback(struct via_ether_vi *ev)
 	if (READ_ONCE(ev->delack.push)) {
 		if (unlikely(!via_delack_data(&ev->delack)))
 			via_ether_answered(ev);
-	} else if (unlikely(READ_ONCE(ev->peer->bet))) {
+	} else if (unlikely(READ_ONCE(ev->peer->delayed_ack))) {
 		via_ether_ack_behind(ev);
 	}
 	return ack;
@@ -100,7 +100,7 @@ static __always_inline void enter_frame(struct via_ether_vi *ev, u32 index,
 	time_frame(ev, tx->nxt);
 	via_win_push(tx, index, off, len, kind);
 	if (unlikely(via_rto_samples(&ev->rto, tx->nxt)))
-		via_ether_look_tx(ev);
+		via_ether_sample_tx(ev);
 }
 
 /* The same at Unreliable: nothing of it is kept. */
@@ -110,10 +110,10 @@ static inline void enter_unreliable(struct via_ether_vi *ev)
 
 	tx->nxt++;
 	if (unlikely(via_rto_samples(&ev->rto, tx->nxt)))
-		via_ether_look_tx(ev);
+		via_ether_sample_tx(ev);
 }
 
-/* read.c */
+/* send_read.c */
 
 /*
  * A read, or what has a fence: SENT_WINDOW when it must wait for reads before
@@ -123,7 +123,7 @@ static inline void enter_unreliable(struct via_ether_vi *ev)
 enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d);
 /* All data for one read of the peer's: SENT_ALL, or why not. */
 enum sent via_ether_send_answer(struct burst *b);
-/* A frame of read.c's again, with @flags: SENT_ON, or why not. */
+/* A frame of send_read.c's again, with @flags: SENT_ON, or why not. */
 enum sent via_ether_resend_read(struct burst *b, u32 seq, u8 flags);
 
 static inline bool via_ether_is_read(const struct via_desc *d)

@@ -130,7 +130,7 @@ static bool install(struct via_peer *peer, struct via_ether_secret *secret,
 	if (!ok)
 		return false;
 	via_ether_count(peer->nic, SESSIONS);
-	via_peer_lives(peer, s->epoch);
+	via_peer_saw_epoch(peer, s->epoch);
 	retire(old);
 	return true;
 }
@@ -289,15 +289,15 @@ static bool refuse(struct via_ether_nic *nic, enum via_auth_error err)
 	return false;
 }
 
-/* Does the proof in a request hold?  No answer. */
-static bool proof_holds(struct via_ether_nic *nic,
+/* Does the token in a request hold?  No answer. */
+static bool token_holds(struct via_ether_nic *nic,
 			const struct via_ether_frame *f,
 			const struct via_conn_hdr *c)
 {
-	struct via_proof_of of;
+	struct via_token_of of;
 
-	via_ether_proof_of(&of, nic, f->src, c->hello.epoch);
-	return via_ether_proof_holds(nic, &of, c->hello.proof);
+	via_ether_token_of(&of, nic, f->src, c->hello.epoch);
+	return via_ether_token_holds(nic, &of, c->hello.token);
 }
 
 /*
@@ -332,7 +332,7 @@ static bool check_request(struct via_peer *peer,
 			return install(peer, secret, next);
 	} else if (!via_ether_may_challenge(nic, f, &c.hello)) {
 		return false;
-	} else if (c.hello.nonce && proof_holds(nic, f, &c)) {
+	} else if (c.hello.nonce && token_holds(nic, f, &c)) {
 		s = begin(peer, secret, &c.hello);
 		if (!s)
 			return false;
@@ -371,7 +371,7 @@ static bool names_other(const struct via_peer *peer,
 	bool known;
 
 	if (h->type == VIA_WIRE_DISCONNECT_ACK)
-		return via_ether_buried(peer, h);
+		return via_timewait_has(peer, h);
 	spin_lock(&peer->nic->lock);
 	if (h->type == VIA_WIRE_CANCEL)
 		known = via_peer_req(peer, h->vi, h->cookie) ||
@@ -407,7 +407,7 @@ static bool names_known(const struct via_peer *peer,
 	case VIA_WIRE_CANCEL:
 		return names_other(peer, h);
 	case VIA_WIRE_HEARTBEAT:
-	case VIA_WIRE_BEAT:
+	case VIA_WIRE_HEARTBEAT_ACK:
 	case VIA_WIRE_ACKS:
 	case VIA_WIRE_LIST:
 		return h->cookie == nic->epoch;

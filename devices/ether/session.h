@@ -69,7 +69,7 @@ struct via_ether_secret {
 /* What a CHALLENGE says to the attempt that it names. */
 enum via_session_offer {
 	VIA_SESSION_REFUSED,		/* nothing: the request is not repeated */
-	VIA_SESSION_KNOWN,		/* its proof, and no session */
+	VIA_SESSION_KNOWN,		/* its token, and no session */
 	VIA_SESSION_NEW,		/* a session: repeat the request under it */
 };
 

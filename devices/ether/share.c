@@ -221,13 +221,13 @@ void via_ether_share_trim(struct via_ether_vi *ev, u32 keep)
 	unlock_pool(ev, false);
 }
 
-void via_ether_share_hurt(struct via_ether_vi *ev)
+void via_ether_share_cwr(struct via_ether_vi *ev)
 {
 	struct via_win_tx *tx = &ev->tx;
 	struct via_pool *p = lock_pool(ev);
 	u32 cwnd = p->cong.cwnd;
 
-	tx->hurt = false;
+	tx->cwr = false;
 	via_cong_loss(&p->cong, &ev->credit.flow, tx->una, tx->nxt,
 		      now_us(ev));
 	via_trace_window(ev->peer, cwnd, VIA_TRACE_LOSS);
@@ -235,14 +235,14 @@ void via_ether_share_hurt(struct via_ether_vi *ev)
 	unlock_pool(ev, true);
 }
 
-void via_ether_share_undone(struct via_ether_vi *ev)
+void via_ether_share_undo(struct via_ether_vi *ev)
 {
 	struct via_pool *p = lock_pool(ev);
 	u32 cwnd = p->cong.cwnd;
 
-	ev->tx.undone = false;
+	ev->tx.undo = false;
 	via_cong_undo(&p->cong, &ev->credit.flow);
-	via_trace_window(ev->peer, cwnd, VIA_TRACE_UNDONE);
+	via_trace_window(ev->peer, cwnd, VIA_TRACE_UNDO);
 	unlock_pool(ev, false);
 }
 
@@ -266,7 +266,7 @@ void via_ether_share_timeout(struct via_ether_vi *ev, bool again)
 	struct via_cong_now now = now_us(ev);
 	u32 cwnd = p->cong.cwnd;
 
-	tx->hurt = false;
+	tx->cwr = false;
 	now.rtt = max(now.rtt, via_peer_rto(ev->peer));
 	via_credit_see(&ev->credit);
 	via_cong_timeout(&p->cong, &ev->credit.flow, tx->nxt,
@@ -287,24 +287,24 @@ void via_ether_share_probe(struct via_ether_vi *ev)
 	unlock_pool(ev, true);
 }
 
-void via_ether_crowd_asked(struct via_ether_vi *ev)
+void via_ether_incast_asked(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
 
 	lockdep_assert_held(&ev->vi->rq.lock);
 	spin_lock(&nic->lock);
-	via_crowd_asked(&nic->crowd, &ev->peer->crowd,
+	via_incast_asked(&nic->incast, &ev->peer->incast,
 			ev->rx.next - READ_ONCE(ev->acked), now_ms());
 	spin_unlock(&nic->lock);
 }
 
-void via_ether_crowd_lost(struct via_ether_vi *ev)
+void via_ether_incast_lost(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
 
 	lockdep_assert_held(&ev->vi->rq.lock);
 	spin_lock(&nic->lock);
-	via_crowd_lost(&nic->crowd, &ev->peer->crowd);
+	via_incast_lost(&nic->incast, &ev->peer->incast);
 	spin_unlock(&nic->lock);
 }
 
@@ -330,7 +330,7 @@ static void visit(struct via_peer *peer, struct via_ether_vi *ev)
 {
 	spin_lock(&ev->vi->sq.lock);
 	/* It may have another peer by now. */
-	if (ev->peer == peer && !via_ether_is_stalled(ev))
+	if (ev->peer == peer && !via_ether_is_tx_blocked(ev))
 		via_ether_share_acked(ev, 0, false);
 	spin_unlock(&ev->vi->sq.lock);
 }
@@ -373,5 +373,5 @@ void via_ether_share_visits(struct via_ether_nic *nic, struct via_work *work)
 void via_ether_share_init(struct via_ether_nic *nic)
 {
 	INIT_LIST_HEAD(&nic->visits);
-	via_crowd_init(&nic->crowd, now_ms());
+	via_incast_init(&nic->incast, now_ms());
 }

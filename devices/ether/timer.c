@@ -11,7 +11,7 @@
  * A message does not arm the alarm, and reads no clock.  A VI that begins to
  * wait for something is watched: it is put on nic->due, and the alarm is armed
  * if that is the earliest.  A half of it that goes on working looks at itself
- * each so many frames (@delack.pace, @rto.pace), as many as it had lately in
+ * each so many frames (@delack.interval, @rto.interval), as many as it had lately in
  * 15/16 of the time until the alarm.  At a look it reads the clock, and what
  * has moved since the last look puts the alarm off.  So the alarm does not go
  * off while frames come as they did; it is an interrupt, and costs five times

@@ -45,7 +45,7 @@ enum via_trace_why {
 	VIA_TRACE_LOSS,
 	VIA_TRACE_MARK,		/* the network has marked a frame */
 	VIA_TRACE_SILENCE,	/* a timeout */
-	VIA_TRACE_UNDONE,	/* what seemed lost was late */
+	VIA_TRACE_UNDO,	/* what seemed lost was late */
 	VIA_TRACE_RESTED,	/* it was not used for a while */
 };
 

@@ -11,7 +11,7 @@ int via_ether_vi_create(struct via_vi *vi)
 
 	ev->vi = vi;
 	ev->nic = vi->nic->priv;
-	via_order_node_init(&ev->hot);
+	via_order_node_init(&ev->connecting);
 	INIT_LIST_HEAD(&ev->run_link);
 	INIT_LIST_HEAD(&ev->ack_link);
 	INIT_LIST_HEAD(&ev->conn_link);
@@ -40,7 +40,7 @@ void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 	ev->reason = VIA_WIRE_R_CLOSED;
 	ev->last_rx = jiffies;
 
-	via_ether_heat(ev);
+	via_ether_attempt_begin(ev);
 }
 
 static void held_free(struct via_ether_vi *ev)
@@ -70,20 +70,20 @@ static void via_ether_forget(struct via_ether_vi *ev)
 	ev->tx_busy = false;
 	via_ether_reads_forget(ev);
 	ev->rx_open = false;
-	ev->told_twice = false;
+	ev->dsack_due = false;
 	ev->untold = false;
-	ev->echo = false;
+	ev->ce_echo = false;
 	via_rto_end(&ev->rto);
-	ev->delack.pace = 0;
+	ev->delack.interval = 0;
 	held_free(ev);
 	via_ether_share_end(ev);
 	kfree(via_win_end(&ev->tx));
 	via_win_init(&ev->tx, 0, 1);
 
 	spin_lock(&nic->lock);
-	via_order_del(&nic->hot, &ev->hot);
+	via_order_del(&nic->connecting, &ev->connecting);
 	via_ether_unwatch(ev);
-	via_ether_promise_over(ev);
+	via_ether_ack_deadline_over(ev);
 	via_ether_run_forget(ev);
 	if (ev->peer) {
 		via_ether_owes_no_more(ev);
@@ -109,10 +109,10 @@ void via_ether_vi_forget(struct via_vi *vi)
  */
 static void leave(struct via_ether_vi *ev)
 {
-	struct via_ether_end end = via_ether_end_of(ev);
+	struct via_end_frame end = via_ether_end_of(ev);
 
 	via_ether_count_at(ev->nic, VIA_C_END_OURS + ev->reason);
-	via_ether_bury(ev, &end);
+	via_timewait_begin(ev, &end);
 	via_ether_send_disconnect(ev->peer, &end);
 }
 

@@ -102,13 +102,13 @@ struct via_ether_ops {
 	 */
 	void (*link_close)(struct via_ether_link *link);
 	/**
-	 * @path_black: a frame of @len bytes towards @link is lost again and
+	 * @path_black_hole: a frame of @len bytes towards @link is lost again and
 	 * again, while shorter ones get through: the path may have an MTU that
 	 * it does not tell.  The NIC module lowers what it takes for the path's
 	 * MTU, and calls via_ether_path() when it has.  Softirq or BH off, the
 	 * class's locks held.  Optional: the network has no such paths.
 	 */
-	void (*path_black)(struct via_ether_nic *nic,
+	void (*path_black_hole)(struct via_ether_nic *nic,
 			   const struct via_ether_link *link, u32 len);
 	/**
 	 * @tx_begin: start a burst.  @flow picks the hardware queue: frames of
@@ -244,11 +244,11 @@ struct via_alarm {
  *		of the list)
  * @lock:	guards the lists and tables below; innermost but for the NIC
  *		module's own locks, which are never taken under it
- * @hot:	lock: attempts, by the tick that looks at them, of get_jiffies_64()
+ * @connecting:	lock: attempts, by the tick that looks at them, of get_jiffies_64()
  * @run:	constant: what the tasklet does
  * @runner:	the tasklet (run.c)
  * @ready:	lock: VIs that it resumes
- * @stalled:	lock: VIs that found the NIC full
+ * @tx_blocked:	lock: VIs that found the NIC full
  * @acks:	lock: peers that are owed acknowledgements after this batch of
  *		frames
  * @visits:	lock: peers whose VIs are to give back credit
@@ -268,19 +268,19 @@ struct via_alarm {
  * @started:	lock: ns for which the timer itself was started; U64_MAX: it was
  *		not
  * @polled:	lock: programs that busy-poll look at @armed: programs_look()
- * @promises:	lock to write: pushes promise a question if it is due
+ * @ack_deadlines:	lock to write: pushes promise a question if it is due
  * @urgent:	lock: entries of @due that are
  * @ask, @asker, @ask_seq: lock: when the acknowledgement request is due that was
  *		promised, the VI and the number of the push; NULL: none was
  * @looked_at:	lock: ns of ktime_get_ns(), when @alarm was last to go off later
  * @due:	lock: what @alarm does, by time
- * @crowd:	lock: the hosts that send to the NIC
- * @retry:	lock: @stalled is run then, if the NIC gives no sign
+ * @incast:	lock: the hosts that send to the NIC
+ * @retry:	lock: @tx_blocked is run then, if the NIC gives no sign
  * @retry_ns:	lock: from a stall to such a wake
  * @ooo:	frames held beyond holes, in all VIs
  * @limit:	what is answered to strangers; no lock
- * @proof_lock: guards @proof; nothing is taken inside it
- * @proof:	secrets for proofs of address
+ * @token_lock: guards @token; nothing is taken inside it
+ * @token:	secrets for tokens of address
  * @asks:	lock: questions for names under way
  * @leaving:	lock to write: the NIC is being unregistered, nothing is waited for
  */
@@ -300,11 +300,11 @@ struct via_ether_nic {
 	u32 allow_seq;
 	u32 nkeyed;
 	spinlock_t lock;
-	struct via_order hot;
+	struct via_order connecting;
 	const struct via_run_ops *run;
 	struct tasklet_struct runner;
 	struct list_head ready;
-	struct list_head stalled;
+	struct list_head tx_blocked;
 	struct list_head acks;
 	struct list_head visits;
 	struct via_order reqs;
@@ -322,22 +322,22 @@ struct via_ether_nic {
 	atomic64_t armed;
 	u64 started;
 	bool polled;
-	bool promises;
+	bool ack_deadlines;
 	u32 urgent;
 	struct via_alarm ask;
 	struct via_ether_vi *asker;
 	u32 ask_seq;
 	u64 looked_at;
 	struct timerqueue_head due;
-	struct via_crowd crowd;
+	struct via_incast incast;
 	struct via_alarm retry;
 	u64 retry_ns;
 	atomic_t ooo;
 	struct list_head asks;
 	bool leaving;
 	struct via_limit limit;
-	spinlock_t proof_lock;
-	struct via_proof proof;
+	spinlock_t token_lock;
+	struct via_token token;
 	struct llist_node gone;		/* the NIC module's, until free */
 };
 

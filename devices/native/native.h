@@ -34,7 +34,7 @@
  * registered memory, vi.c the class's side, ethtool.c what ethtool asks,
  * selftest.c its tests.  A
  * chip's own file brings a struct via_native_chip and, for the short path, the
- * constant via_native_hot, whose functions path.h inlines.
+ * constant via_native_fast, whose functions path.h inlines.
  *
  * Polling mode, while programs spin: the chip's interrupt stays masked and
  * their traps take the frames out of the ring, in via_native_spin().  A trap

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The short path of native drivers, compiled into each chip's module: its file
- * includes this and defines via_native_hot, a constant that the compiler sees
+ * includes this and defines via_native_fast, a constant that the compiler sees
  * through, so that no call in here is indirect.  What is off the short path is
  * in frame.c.
  */
@@ -16,7 +16,7 @@
 #include "native.h"
 
 /**
- * struct via_native_hot - a chip's part of the short path
+ * struct via_native_fast - a chip's part of the short path
  * @tx_fill:	give the chip @len bytes in slot @i's buffer; @irq: interrupt
  *		when they have left.  Orders the bytes before itself.
  * @tx_frags:	give the chip @len bytes in slot @i's buffer and, in the same
@@ -40,7 +40,7 @@
  * @ack:	all that was polled for is acknowledged, and what the chip
  *		wrote into memory before it saw that is visible
  */
-struct via_native_hot {
+struct via_native_fast {
 	void (*tx_fill)(struct via_native *n, u32 i, u32 len, bool irq);
 	void (*tx_frags)(struct via_native *n, u32 i, u32 len,
 			 const struct via_frags *frags, bool irq);
@@ -57,7 +57,7 @@ struct via_native_hot {
 };
 
 /* The chip's file defines it. */
-static const struct via_native_hot via_native_hot;
+static const struct via_native_fast via_native_fast;
 
 /* Transmit: tx lock held, or about to be. */
 
@@ -67,7 +67,7 @@ static void via_native_reap(struct via_native *n)
 	u32 mask = n->tx.slots - 1;
 
 	while (n->tx_done != n->tx.next &&
-	       via_native_hot.tx_done(n, n->tx_done & mask)) {
+	       via_native_fast.tx_done(n, n->tx_done & mask)) {
 		n->tx_used[n->tx_owner[n->tx_done & mask]]--;
 		n->tx_done++;
 	}
@@ -97,7 +97,7 @@ via_native_put_slot(struct via_native *n, enum via_native_owner owner, u32 len)
 	via_native_take_slot(n, owner);
 	n->sent[owner].frames++;
 	n->sent[owner].bytes += len;
-	via_native_hot.tx_fill(n, i, len, irq);
+	via_native_fast.tx_fill(n, i, len, irq);
 }
 
 /* What the class calls: see struct via_ether_ops. */
@@ -124,7 +124,7 @@ static __always_inline void via_native_tx_end(struct via_ether_nic *nic,
 	struct via_native *n = nic->priv;
 	struct netdev_queue *txq = via_native_txq(n);
 
-	via_native_hot.tx_kick(n);
+	via_native_fast.tx_kick(n);
 	__acquire(&txq->_xmit_lock);
 	__netif_tx_unlock(txq);
 }
@@ -176,11 +176,11 @@ static bool via_native_tx_put_frags(struct via_ether_nic *nic,
 	u32 spread, bytes, k;
 	bool irq = false;
 
-	if (!via_native_hot.tx_frags || unlikely(n->dev->flags & IFF_PROMISC))
+	if (!via_native_fast.tx_frags || unlikely(n->dev->flags & IFF_PROMISC))
 		return false;
 	len += ETH_HLEN;
 	bytes = len;
-	spread = via_native_hot.tx_spread(frags->n);
+	spread = via_native_fast.tx_spread(frags->n);
 	if (unlikely(via_native_tx_busy(n) + spread > n->tx.slots / 2)) {
 		if (n->tx_used[VIA_NATIVE_VI] + spread >
 		    n->tx.slots - n->tx.slots / 4 ||
@@ -192,7 +192,7 @@ static bool via_native_tx_put_frags(struct via_ether_nic *nic,
 	if (unlikely(n->sync))
 		dma_sync_single_for_device(&n->pdev->dev, n->tx.buf[i].dma,
 					   len, DMA_TO_DEVICE);
-	via_native_hot.tx_frags(n, i, len, frags, irq);
+	via_native_fast.tx_frags(n, i, len, frags, irq);
 	for (k = 0; k < spread; k++)
 		n->tx_owner[(first + k) & mask] = VIA_NATIVE_VI;
 	n->tx_used[VIA_NATIVE_VI] += spread;
@@ -239,14 +239,14 @@ static void via_native_mem_map(struct via_ether_nic *nic,
 			       struct via_mem_map *map, struct page **pages,
 			       u32 npages)
 {
-	if (via_native_hot.tx_frags)
+	if (via_native_fast.tx_frags)
 		via_native_map(nic, map, pages, npages);
 }
 
 /* The kernel's, in the ring of the queue it chose: ndo_start_xmit. */
 static netdev_tx_t via_native_xmit(struct sk_buff *skb, struct net_device *dev)
 {
-	bool gso = via_native_hot.tx_gso && skb_is_gso(skb);
+	bool gso = via_native_fast.tx_gso && skb_is_gso(skb);
 	struct via_native *n = via_native_pair(netdev_priv(dev),
 					       skb_get_queue_mapping(skb));
 	struct netdev_queue *txq = via_native_pair_txq(n);
@@ -263,7 +263,7 @@ static netdev_tx_t via_native_xmit(struct sk_buff *skb, struct net_device *dev)
 		return NETDEV_TX_BUSY;
 	}
 	if (gso) {
-		via_native_hot.tx_gso(n, skb);
+		via_native_fast.tx_gso(n, skb);
 	} else {
 		len = via_native_fill_slot(n, skb);
 		skb_tx_timestamp(skb);
@@ -274,7 +274,7 @@ static netdev_tx_t via_native_xmit(struct sk_buff *skb, struct net_device *dev)
 		netif_tx_stop_queue(txq);
 out:
 	if (n->tx_ok && (!netdev_xmit_more() || netif_xmit_stopped(txq)))
-		via_native_hot.tx_kick(n);
+		via_native_fast.tx_kick(n);
 	return NETDEV_TX_OK;
 }
 
@@ -291,7 +291,7 @@ static inline bool via_native_is_vi(const struct via_native *n,
 
 static inline bool via_native_summed(struct via_native *n, u32 i)
 {
-	return via_native_hot.rx_summed && via_native_hot.rx_summed(n, i);
+	return via_native_fast.rx_summed && via_native_fast.rx_summed(n, i);
 }
 
 /* Frames that wait, @budget at most; how many there were. */
@@ -305,7 +305,7 @@ static __always_inline int via_native_rx(struct via_native *n, int budget)
 	while (done < budget) {
 		u32 i = n->rx.next & (n->rx.slots - 1);
 		const struct via_native_buf *buf = &n->rx.buf[i];
-		int len = via_native_hot.rx_frame(n, i);
+		int len = via_native_fast.rx_frame(n, i);
 
 		if (!len)
 			break;
@@ -325,12 +325,12 @@ static __always_inline int via_native_rx(struct via_native *n, int budget)
 		} else {
 			n->rx_errors++;
 		}
-		via_native_hot.rx_give(n, i);
+		via_native_fast.rx_give(n, i);
 		n->rx.next++;
 		done++;
 	}
 	if (done)
-		via_native_hot.rx_given(n);
+		via_native_fast.rx_given(n);
 	return done;
 }
 
@@ -348,7 +348,7 @@ static int via_native_poll(struct napi_struct *napi, int budget)
 	rcu_read_lock();
 	done = via_native_rx(n, budget);
 	if (likely(done < budget)) {
-		via_native_hot.ack(n);
+		via_native_fast.ack(n);
 		done += via_native_rx(n, budget - done);
 	}
 	rcu_read_unlock();
@@ -383,7 +383,7 @@ static __always_inline void via_native_take(struct via_ether_nic *nic,
 	/* Under RCU the rings stay: see poll_stop(). */
 	if (unlikely(!READ_ONCE(n->poll_ok)))
 		return;
-	if (via_native_hot.rx_there && !via_native_hot.rx_there(n) &&
+	if (via_native_fast.rx_there && !via_native_fast.rx_there(n) &&
 	    likely(!READ_ONCE(n->waits)))
 		return;
 	local_bh_disable();
@@ -395,7 +395,7 @@ static __always_inline void via_native_take(struct via_ether_nic *nic,
 		if (program)
 			n->rx_polled += done;
 		if (unlikely(done == NAPI_POLL_WEIGHT))
-			via_native_hot.ack(n);
+			via_native_fast.ack(n);
 		/* Pairs with smp_mb() in via_native_tx_full(). */
 		if (unlikely(READ_ONCE(n->waits)))
 			via_native_room_again(n);

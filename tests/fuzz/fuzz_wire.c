@@ -100,7 +100,7 @@ static void check_rest(const struct via_frame_hdr *h, const uint8_t *frame)
 {
 	const uint8_t *end = frame + h->hdr_len;
 	struct via_hello_hdr hello;
-	struct via_beat_hdr beat;
+	struct via_heartbeat_hdr hb;
 
 	switch (h->type) {
 	case VIA_WIRE_VERSIONS:
@@ -125,8 +125,8 @@ static void check_rest(const struct via_frame_hdr *h, const uint8_t *frame)
 		via_wire_parse_hello(frame, &hello);
 		break;
 	case VIA_WIRE_HEARTBEAT:
-	case VIA_WIRE_BEAT:
-		via_wire_parse_beat(frame, &beat);
+	case VIA_WIRE_HEARTBEAT_ACK:
+		via_wire_parse_heartbeat(frame, &hb);
 		break;
 	case VIA_WIRE_ACKS:
 		check_acks(frame, end);

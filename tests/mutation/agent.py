@@ -193,7 +193,7 @@ mutant("bury-without-file", VI, "lo", "process.exited",
        ("	via_file_get(f);\n", ""), sim="end memory")
 mutant("vi-no-grace", VI, "lo", "threads.destroyed",
        "frames and doorbells that have found a VI use it after it is freed",
-       ("	via_bury_queue(&vi->death);",
+       ("	via_reap_queue(&vi->death);",
         "	via_end_queue(&vi->death.work);"), sim="beside end memory")
 
 STATE = "kernel/state.c"

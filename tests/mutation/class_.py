@@ -48,13 +48,13 @@ mutant("wire-lost-completion", "devices/ether/send.c", "wire", "send",
        "the last send that an acknowledgement covers does not complete",
        ("for (seq = ack - n; seq != ack; seq++)",
         "for (seq = ack - n; seq != ack - 1; seq++)"))
-mutant("wire-read-place", "devices/ether/read.c", "wire", "read.sizes",
+mutant("wire-read-place", "devices/ether/send_read.c", "wire", "read.sizes",
        "RDMA Read answers with the bytes beside those asked for",
        ("	a->raddr = h->raddr;\n", "	a->raddr = h->raddr + 1;\n"))
 
 mutant("loss-not-found", "devices/ether/proto/window.c", "unit", "window",
        "a lost frame is never found lost",
-       ("	mark_lost(w, seq);\n	hurt(w);\n", "	hurt(w);\n"))
+       ("	mark_lost(w, seq);\n	enter_cwr(w);\n", "	enter_cwr(w);\n"))
 mutant("timeout-forgets", "devices/ether/proto/window.c", "unit", "window",
        "a time-out forgets what it has to send again",
        ("		mark_lost(w, seq);\n	}\n	w->lossy = w->lost;\n",
@@ -76,7 +76,7 @@ mutant("mark-taken-back", CONG, "unit", "congestion",
         "	back_off(c, f, una, nxt, now);\n"))
 mutant("undone-by-one", CONG, "unit", "congestion",
        "a VI that has lost nothing takes back what another one has lost",
-       ("	if (--c->doubters || !c->prior)\n		return;",
+       ("	if (--c->undo_flows || !c->prior)\n		return;",
         "	if (!c->prior)\n		return;"))
 mutant("timeout-costs-all", CONG, "unit", "congestion",
        "one VI that gets no answer stops all others to that peer",
@@ -117,7 +117,7 @@ in_sim("turn-not-its-own", "devices/ether/share.c", "sim", "",
        sim="loss")
 in_sim("stalled-give", SHARE, "sim", "",
        "VIs that a full NIC stalls take credit from each other without end",
-       ("ev->peer == peer && !via_ether_is_stalled(ev)", "ev->peer == peer"),
+       ("ev->peer == peer && !via_ether_is_tx_blocked(ev)", "ev->peer == peer"),
        sim="share")
 in_sim("served-all-at-once", SHARE, "sim", "",
        "all VIs that wait for a peer's window are given credit under one lock",
@@ -145,12 +145,12 @@ in_sim("share-unheard", RECV, "sim", "",
         "		rx_share(vi, h);\n", ""), sim="share")
 in_sim("crowd-uncounted", RECV, "sim", "",
        "a host does not see that many send to it",
-       ("		via_ether_crowd_asked(ev);\n		if (h->flags",
+       ("		via_ether_incast_asked(ev);\n		if (h->flags",
         "		if (h->flags"), sim="share")
 in_sim("crowd-loss-unseen", RECV, "sim", "",
        "a host does not see that those that send to it lose frames",
        ("		if (h->flags & VIA_WIRE_PROBE)\n"
-        "			via_ether_crowd_lost(ev);\n", ""), sim="share")
+        "			via_ether_incast_lost(ev);\n", ""), sim="share")
 in_sim("pause-endless", SHARE, "sim", "",
        "a host that is to send less than a frame sends nothing any more",
        ("	peer->pool.shut = false;\n", ""), sim="share")
@@ -166,14 +166,14 @@ mutant("pause-outlives", CREDIT, "unit", "credit",
        "the next connection to a peer begins with the pause of the last one",
        ("	if (!p->nholders && list_empty(&p->waiters))\n"
         "		p->shut = false;\n", ""))
-mutant("crowd-of-one", CROWD, "unit", "crowd",
+mutant("crowd-of-one", CROWD, "unit", "incast",
        "one host that loses frames slows all others down",
        ("c->lossy < max(2u, n / 32)",
         "c->lossy < max(1u, n / 64)"))
-mutant("crowd-reduced-twice", CROWD, "unit", "crowd",
+mutant("crowd-reduced-twice", CROWD, "unit", "incast",
        "losses of one moment reduce the window of a crowd several times",
-       ("	c->deaf = VIA_CROWD_DEAF;\n", ""))
-mutant("crowd-never-grows", CROWD, "unit", "crowd",
+       ("	c->deaf = VIA_INCAST_DEAF;\n", ""))
+mutant("crowd-never-grows", CROWD, "unit", "incast",
        "the window of a crowd is not enlarged again",
        ("			c->total++;\n", "			c->total += 0;\n"))
 in_sim("mark-unheard", RECV, "sim", "",
@@ -186,29 +186,29 @@ in_sim("mark-untold", RECV, "sim", "",
         "	/* Most"), sim="mark")
 in_sim("unreliable-unacknowledged", RECV, "sim", "",
        "Unreliable waits for a timeout after each window",
-       ("		via_ether_crowd_asked(ev);\n		return ACK_FORCE;\n",
+       ("		via_ether_incast_asked(ev);\n		return ACK_FORCE;\n",
         "		return ACK_LATER;\n"),
        sim="share")
 mutant("reordering-is-loss", "devices/ether/proto/window.c", "unit", "window",
        "what was sent again for nothing is never found out",
-       ("	hurt(w);\n"
-        "	via_win_rec(w, seq)->doubt = VIA_DOUBT_OVERTAKEN;\n",
-        "	hurt(w);\n"))
+       ("	enter_cwr(w);\n"
+        "	via_win_rec(w, seq)->lost_by = VIA_LOST_OVERTAKEN;\n",
+        "	enter_cwr(w);\n"))
 mutant("timeout-halves-again", CONG, "unit", "congestion",
        "each timeout of one silence halves the window",
        ("	if (!again && !heard) {\n		begin_round",
         "	if (true) {\n		begin_round"))
 mutant("timeout-not-undone", "devices/ether/proto/window.c", "unit", "window",
        "a peer that is slow once costs the window",
-       ("	if (w->timed && r->doubt != VIA_DOUBT_TIMED) {\n",
+       ("	if (w->timed && r->lost_by != VIA_LOST_TIMED) {\n",
         "	if (false) {\n"))
 mutant("timeout-lowers-maximum", CONG, "unit", "congestion",
        "growth is slow from where the window was before the last loss but one",
        ("	note_max(c);\n	c->prior = c->cwnd;", "	c->prior = c->cwnd;"))
 mutant("doubt-not-renewed", "devices/ether/proto/window.c", "unit", "window",
        "the window is restored before all that a timeout sent came twice",
-       ("	if (w->timed && r->doubt != VIA_DOUBT_TIMED) {\n",
-        "	if (w->timed && !r->doubt) {\n"))
+       ("	if (w->timed && r->lost_by != VIA_LOST_TIMED) {\n",
+        "	if (w->timed && !r->lost_by) {\n"))
 mutant("awaited-is-sent", "devices/ether/proto/window.c", "unit", "window",
        "a frame that the receiver forgot is to come twice",
        ("	if (via_win_arrived(w, ack))\n		transmitted(w, ack);\n",
@@ -231,7 +231,7 @@ mutant("mtu-of-peer-alone", CONN, "sim", "",
        ("	ev->mtu = min(mtu, own_mtu(ev->nic));", "	ev->mtu = mtu;"))
 mutant("mtu-of-the-beginning", "devices/ether/main.c", "sim", "",
        "frames are as long as the interface took when they were agreed upon",
-       ("		via_ether_refit(ev);\n", "		(void)ev;\n"),
+       ("		via_ether_update_mtu(ev);\n", "		(void)ev;\n"),
        sim="time")
 mutant("mtu-for-ever-less", CONN, "sim", "",
        "an MTU that is raised again has no effect on what stands",
@@ -244,7 +244,7 @@ mutant("mtu-of-resent", "devices/ether/send.c", "sim", "",
 mutant("mtu-too-low", CONN, "sim", "",
        "a connection stands on an interface that takes none of its frames",
        ("		via_ether_give_up(ev, VIA_END_OURS, "
-        "VIA_WIRE_R_NARROW);\n	else\n", "		;\n	else\n"),
+        "VIA_WIRE_R_MTU_REDUCED);\n	else\n", "		;\n	else\n"),
        sim="time")
 mutant("accept-once", CONN, "sim", "",
        "a CONFIRM that is lost ends the connection",
@@ -322,7 +322,7 @@ mutant("no-match-is-reject", CONN, "wire", "connect.no_match",
 mutant("strangers-connect", CONTROL, "sim", "",
        "hosts that are not on the list of peers connect",
        ("	if (unlikely(!via_ether_allowed(nic, f->src))) {\n"
-        "		via_ether_stranger(nic, f->src);\n		return;\n	}\n"
+        "		via_ether_not_allowed(nic, f->src);\n		return;\n	}\n"
         "	switch", "	switch"), sim="hostile")
 mutant("request-no-repeat", CONN, "sim", "",
        "a REQUEST that is lost is not sent again",
@@ -355,7 +355,7 @@ mutant("peer-loses-claim", P2P, "wire", "p2p.crowd p2p.killed_pending",
        sim="p2p end")
 mutant("peer-reject-once", P2P, "sim", "",
        "a peer whose REJECT is lost waits for all its time",
-       ("	via_ether_remember(ev->peer, c, VIA_WIRE_REFUSE, reason, NULL);\n",
+       ("	via_ether_cache_reply(ev->peer, c, VIA_WIRE_REFUSE, reason, NULL);\n",
         ""),
        sim="p2p loss")
 
@@ -371,12 +371,12 @@ mutant("ack-owed-for-ever", ETHER_VI, "sim", "",
        "a VI that goes as a frame came for it is acknowledged from",
        ("		via_ether_owes_no_more(ev);\n", ""), sim="end memory")
 
-mutant("verdict-of-another", "devices/ether/verdict.c", "wire",
+mutant("verdict-of-another", "devices/ether/reply_cache.c", "wire",
        "connect.again connect.rejected",
        "a VI's next request has the answer of its last one",
        ("		if (v->cookie != c->cookie || v->vi != c->vi ||",
         "		if (v->vi != c->vi ||"))
-mutant("verdict-forgotten", "devices/ether/verdict.c", "sim", "",
+mutant("verdict-forgotten", "devices/ether/reply_cache.c", "sim", "",
        "a client whose REJECT is lost waits for all its time",
        ("		return v->type;", "		return 0;"), sim="loss")
 
@@ -390,7 +390,7 @@ mutant("write-too-long", SEND, "wire", "rdma",
 """))
 mutant("full-nic-for-ever", SEND, "sim", "",
        "a VI that has found the NIC full sends no more",
-       ("		owe(ev);\n		via_ether_stall(ev);\n		break;",
+       ("		owe(ev);\n		via_ether_tx_blocked(ev);\n		break;",
         "		owe(ev);\n		break;"), sim="backlog")
 mutant("window-not-owed", SEND, "wire", "send.sizes queue.full_sends",
        "what the window did not take is not sent when it opens",
@@ -435,21 +435,21 @@ mutant("ack-one-more", "devices/ether/send.h", "wire", "send",
        "data acknowledges a frame that has not arrived",
        ("	u32 ack = READ_ONCE(ev->rx.next);",
         "	u32 ack = READ_ONCE(ev->rx.next) + 1;"), sim="loss")
-mutant("reason-untold", "devices/ether/ctl.c", "wire",
+mutant("reason-untold", "devices/ether/xmit.c", "wire",
        "errors.said_of_ends reception.no_receive",
        "every end looks like a peer that has left in good order",
        ("		.reason = ev->reason,\n", ""))
-mutant("sack-untold", "devices/ether/ctl.c", "sim", "",
+mutant("sack-untold", "devices/ether/xmit.c", "sim", "",
        "one lost frame has all those behind it sent again",
        ("	f.a.n = via_win_ranges(&ev->rx, range);\n",
         "	f.a.n = 0;\n"), sim="loss time")
-mutant("versions-unbound", "devices/ether/ctl.c", "sim", "",
+mutant("versions-unbound", "devices/ether/xmit.c", "sim", "",
        "a flood of frames of another version is answered frame by frame",
        ("	if (!via_ether_allowed(nic, f->src) ||\n"
         "	    !via_ether_may_answer(nic, f->src, VIA_LIMIT_ANSWER, f->len,\n"
         "				  VIA_WIRE_VERSION_LEN))",
         "	if (!via_ether_allowed(nic, f->src))"), sim="hostile many")
-mutant("resets-unbound", "devices/ether/ctl.c", "sim", "",
+mutant("resets-unbound", "devices/ether/xmit.c", "sim", "",
        "a flood of frames for unknown VIs is answered frame by frame",
        ("	if (via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER, question,\n"
         "				 VIA_WIRE_END_LEN) &&\n"
@@ -496,34 +496,34 @@ mutant("token-twice", LIMIT, "sim", "",
        sim="beside many")
 
 PROOF = "devices/ether/proto/token.c"
-mutant("proof-of-any-start", PROOF, "unit", "strangers",
-       "a proof of before a reboot holds",
+mutant("token-of-any-start", PROOF, "unit", "strangers",
+       "a token of before a reboot holds",
        ("	of->epoch = epoch;\n", "	of->epoch = 0;\n	(void)epoch;\n"))
-mutant("proof-of-any-host", PROOF, "unit", "strangers",
-       "a proof that another host was told holds",
+mutant("token-of-any-host", PROOF, "unit", "strangers",
+       "a token that another host was told holds",
        ("	u64 hash = siphash(of, sizeof(*of), secret) & ~(u64)1;",
         "	u64 hash = siphash(&of->own, 28, secret) & ~(u64)1;"))
-mutant("proof-for-ever", PROOF, "unit", "strangers",
-       "a proof holds for as long as the NIC is there",
+mutant("token-for-ever", PROOF, "unit", "strangers",
+       "a token holds for as long as the NIC is there",
        ("	get_random_bytes(&p->secret[period % 2], sizeof(p->secret[0]));\n", ""))
-mutant("proof-of-silence", PROOF, "unit", "strangers",
-       "a proof holds over a time without frames",
+mutant("token-of-silence", PROOF, "unit", "strangers",
+       "a token holds over a time without frames",
        ("	if (period - p->period > 1)\n", "	if (false)\n"))
-mutant("proof-made-anew", PROOF, "unit", "strangers",
-       "two CPUs make the secret of a period, and a proof is void",
+mutant("token-made-anew", PROOF, "unit", "strangers",
+       "two CPUs make the secret of a period, and a token is void",
        ("	if (likely((s32)(period - p->period) <= 0))\n",
         "	if (period == p->period)\n"), sim="beside time")
-mutant("proof-short", PROOF, "unit", "strangers",
-       "a proof can be guessed",
+mutant("token-short", PROOF, "unit", "strangers",
+       "a token can be guessed",
        ("	return (hash ?: 2) | which;", "	return (hash & 0xff) | which;"))
 
 mutant("unproven-served", REQUEST, "sim", "",
        "a request from an address without a host takes a waiter",
-       ("	if (!via_ether_proven(nic, f, h, &c))\n		return;\n", ""),
+       ("	if (!via_ether_validated(nic, f, h, &c))\n		return;\n", ""),
        sim="hostile")
 mutant("unproven-peer-served", "devices/ether/p2p.c", "sim", "",
        "a peer's request from an address without a host takes a VI",
-       (" ||\n	    !via_ether_proven(nic, f, h, &c))", ")"), sim="hostile")
+       (" ||\n	    !via_ether_validated(nic, f, h, &c))", ")"), sim="hostile")
 mutant("challenge-unheard", CONN, "sim", "",
        "the first connection to a host comes late",
        ("		ev->last_rx = jiffies;\n"
@@ -537,26 +537,26 @@ mutant("challenge-of-old", CONN, "sim", "",
        "the CHALLENGE of an attempt before spoils this one",
        ("	if (ev->cookie != h->cookie || !asks_host", "	if (!asks_host"),
        sim="time")
-mutant("proof-told-on", "devices/ether/ctl.c", "sim", "",
+mutant("token-told-on", "devices/ether/xmit.c", "sim", "",
        "a host asks a third one in this one's name",
-       ("	if (client)\n		ev->proof = via_peer_told(ev->peer);\n",
+       ("	if (client)\n		ev->token = via_peer_told(ev->peer);\n",
         "	if (client) {\n		static u64 last;\n\n"
         "		last = via_peer_told(ev->peer) ?: last;\n"
-        "		ev->proof = last;\n	}\n"), sim="time")
-mutant("accept-without-proof", "devices/ether/ctl.c", "sim", "",
+        "		ev->token = last;\n	}\n"), sim="time")
+mutant("accept-without-token", "devices/ether/xmit.c", "sim", "",
        "each connection to a host costs a CHALLENGE",
-       ("client ? ev->proof : fresh_proof(ev)", "client ? ev->proof : 0"),
+       ("client ? ev->token : fresh_token(ev)", "client ? ev->token : 0"),
        sim="hostile")
-mutant("accept-of-own-epoch", "devices/ether/ctl.c", "sim", "",
+mutant("accept-of-own-epoch", "devices/ether/xmit.c", "sim", "",
        "what ACCEPT tells proves nothing",
        ("ev->remote.addr, ev->remote_epoch);",
         "ev->remote.addr, ev->nic->epoch);"),
        sim="hostile")
-mutant("proof-not-kept", CONN, "sim", "",
+mutant("token-not-kept", CONN, "sim", "",
        "what ACCEPT tells is forgotten",
-       ("			if (!known && c.hello.proof)\n"
-        "				via_peer_keep_proof(ev->peer, "
-        "c.hello.proof);\n", ""),
+       ("			if (!known && c.hello.token)\n"
+        "				via_peer_keep_token(ev->peer, "
+        "c.hello.token);\n", ""),
        sim="hostile")
 
 AUTH = "devices/ether/proto/auth.c"
@@ -633,7 +633,7 @@ mutant("session-not-next", SESSION, "sim", "",
        sim="hostile")
 mutant("session-anew-unseen", SESSION, "sim", "",
        "connections outlive the restart of a host that has told of it",
-       ("	via_peer_lives(peer, s->epoch);\n", ""),
+       ("	via_peer_saw_epoch(peer, s->epoch);\n", ""),
        sim="hostile time")
 mutant("session-ends-all", PEER, "sim", "",
        "what proves a host's life again ends its connections",
@@ -643,9 +643,9 @@ mutant("lives-over-for-good", PEER, "sim", "",
        "one request in a host's name, as of another life, shuts it out for good",
        (" &&\n		    time_before(jiffies, life[i].since + "
         "via_ether_dead()))", ")"), sim="hostile time")
-mutant("key-one-side", "devices/ether/ctl.c", "sim", "",
-       "a host without the key is asked with its proof, and accepts in vain",
-       ("	if (seal->keyed && !seal->session)\n		hello->proof = 0;\n",
+mutant("key-one-side", "devices/ether/xmit.c", "sim", "",
+       "a host without the key is asked with its token, and accepts in vain",
+       ("	if (seal->keyed && !seal->session)\n		hello->token = 0;\n",
         ""), sim="hostile")
 mutant("request-lost-session", SESSION, "sim", "",
        "a host that has lost its session is not reached any more",
@@ -674,8 +674,8 @@ mutant("key-changed-stays", ALLOW, "sim", "",
 # Frames in.
 mutant("dup-unanswered", RECV, "sim", "",
        "a sender whose acknowledgement is lost gives the connection up",
-       ("		ev->told_twice = true;\n		return ACK_FORCE;",
-        "		ev->told_twice = true;\n		return ACK_LATER;"),
+       ("		ev->dsack_due = true;\n		return ACK_FORCE;",
+        "		ev->dsack_due = true;\n		return ACK_LATER;"),
        sim="loss")
 mutant("held-leak", "devices/ether/vi.c", "sim", "",
        "frames held beyond a hole stay when the connection ends",
@@ -710,7 +710,7 @@ mutant("unreliable-twice", RECV, "sim", "",
         "			via_ether_count(nic, OLD);\n"), sim="dup")
 mutant("question-unanswered", RECV, "sim", "",
        "a peer that asks what has come is not told",
-       ("		rx_question(vi, h->cookie);\n", "		;\n"), sim="time")
+       ("		rx_ack_request(vi, h->cookie);\n", "		;\n"), sim="time")
 mutant("answers-unheard", RECV, "sim", "",
        "a connection on which only acknowledgements come breaks",
        ("		if (known && fits)\n			via_ether_heard(ev);\n",
@@ -792,7 +792,7 @@ mutant("seal-optional", "devices/ether/ether.h", "sim", "",
        sim="corrupt hostile")
 
 # RDMA Read.
-READ = "devices/ether/read.c"
+READ = "devices/ether/send_read.c"
 mutant("answers-uncounted", READ, "wire", "read.both_ways",
        "the data of a peer's read complete a send of ours",
        ("		if (!off)\n			WRITE_ONCE(ev->reads, ev->reads + 1);\n",
@@ -828,7 +828,7 @@ mutant("read-done-early", READ, "wire", "read.many order.fifo",
 
 # Timers.
 TIMER = "devices/ether/timer.c"
-BEAT = "devices/ether/beat.c"
+BEAT = "devices/ether/keepalive.c"
 mutant("timeouts-alone", RTO, "unit", "rto",
        "a wire that is away for five seconds breaks the connections on it",
        ("	return r->retries >= now->tries &&\n"
@@ -840,10 +840,10 @@ mutant("time-alone", RTO, "unit", "rto",
         "	       (long)", "	return (long)"), sim="jump")
 mutant("silence-unasked", BEAT, "sim", "",
        "a host whose CPU did not run for eight seconds has not asked the peer",
-       ("	       peer->beat.asked_since == heard &&\n"
-        "	       peer->beat.asked >= often() &&\n"
-        "	       time_after_eq(jiffies, peer->beat.next);",
-        "	       peer->beat.asked_since <= heard;"), sim="jump")
+       ("	       peer->keepalive.asked_since == heard &&\n"
+        "	       peer->keepalive.asked >= often() &&\n"
+        "	       time_after_eq(jiffies, peer->keepalive.next);",
+        "	       peer->keepalive.asked_since <= heard;"), sim="jump")
 mutant("timeout-once", RETRANSMIT, "sim", "",
        "a frame that is lost twice at the end is not sent again",
        ("		via_ether_share_timeout(ev, via_win_timeout(&ev->tx));\n",
@@ -877,7 +877,7 @@ mutant("ack-never-late", "devices/ether/acks.c", "sim", "",
 mutant("full-asked-at-once", DELACK, "unit", "delack",
        "a full transmitter is asked for each connection at each visit",
        ("(d->late == now->next ? full : now->delay)",
-        "VIA_PACE_GAP_NS"), sim="backlog")
+        "VIA_SAMPLE_GAP_NS"), sim="backlog")
 mutant("cool-with-ack", DELACK, "unit", "delack",
        "an acknowledgement that is owed since the last visit is forgotten",
        ("	if (now->next == now->acked) {\n",
@@ -916,11 +916,11 @@ mutant("pause-judged", RTO, "unit", "rto",
        "a host whose CPU did not run sends again what was answered",
        ("	if (!r->excused && now->ns > ", "	if (false && now->ns > "),
        sim="jump")
-mutant("looks-never", "devices/ether/proto/pace.h", "unit", "rto",
+mutant("looks-never", "devices/ether/proto/sample.h", "unit", "rto",
        "the alarm goes off each 100 us beside a ping-pong",
-       ("	want = div64_u64(want, took + 1);\n", "	want = VIA_PACE_MAX;\n"),
+       ("	want = div64_u64(want, took + 1);\n", "	want = VIA_SAMPLE_MAX;\n"),
        sim="time")
-mutant("delay-untold", "devices/ether/ctl.c", "sim", "",
+mutant("delay-untold", "devices/ether/xmit.c", "sim", "",
        "a round trip that has become longer is not seen to be",
        ("	f.a.delay = min(delay, VIA_WIRE_DELAY_MAX);\n",
         "	f.a.delay = VIA_WIRE_DELAY_MAX;\n"), sim="time")
@@ -946,16 +946,16 @@ mutant("seldom-of-one-way", DELACK, "unit", "delack",
         "	return sent + 1 && now - last"), sim="time")
 mutant("ack-not-behind", "devices/ether/send.h", "sim", "",
        "an answer that is followed by data of another VI is acknowledged late",
-       ("	} else if (unlikely(READ_ONCE(ev->peer->bet))) {\n"
+       ("	} else if (unlikely(READ_ONCE(ev->peer->delayed_ack))) {\n"
         "		via_ether_ack_behind(ev);\n",
-        "	} else if (unlikely(READ_ONCE(ev->peer->bet))) {\n"
+        "	} else if (unlikely(READ_ONCE(ev->peer->delayed_ack))) {\n"
         "		;\n"), sim="time")
 mutant("ack-behind-lost", "devices/ether/acks.c", "sim", "",
        "a bet that data of another VI has won counts as lost",
        ("		if (behind)\n			redeem(ev);\n", ""), sim="time")
 mutant("hole-untold", "devices/ether/acks.c", "sim", "",
        "frames beyond a hole are told of when the hole is filled",
-       ("ev->untold || ev->echo", "ev->echo"), sim="loss time")
+       ("ev->untold || ev->ce_echo", "ev->ce_echo"), sim="loss time")
 mutant("first-for-ever", TIMER, "sim", "",
        "the VI that is due first keeps its place when it is put off",
        ("	if (next && (u64)next->expires < when)\n		return false;\n",
@@ -970,10 +970,10 @@ mutant("closed-window-asks", "devices/ether/send.c", "sim", "",
        ("(closes_window(b) && !b->drained)", "b->room == 1"), sim="time")
 mutant("promise-forgotten", "devices/ether/acks.c", "sim", "",
        "a program that busy-polls waits for what it promised to ask for",
-       ("		via_ether_send_question(ev);\n", "		(void)seq;\n"), sim="time")
+       ("		via_ether_send_ack_request(ev);\n", "		(void)seq;\n"), sim="time")
 mutant("promise-put-off", "devices/ether/acks.c", "sim", "",
        "a push puts the question for the one before it off",
-       ("nic->promises && is_kept(nic)", "nic->promises"), sim="time")
+       ("nic->ack_deadlines && deadline_pending(nic)", "nic->ack_deadlines"), sim="time")
 mutant("owed-without-timer", TIMER, "sim", "",
        "a program that busy-polled and computes acknowledges late",
        ("nic->ops->busy_poll || !nic->urgent", "true"), sim="time")
@@ -1035,33 +1035,33 @@ mutant("tries-early", CONN, "sim", "",
         "	return now + min(max(left, 1L), 1L);\n"), sim="time")
 mutant("tries-never", "devices/ether/conn.c", "sim", "",
        "an attempt is looked at once",
-       ("	if (via_ether_trying(ev))\n		via_ether_heat(ev);\n", ""),
+       ("	if (via_ether_trying(ev))\n		via_ether_attempt_begin(ev);\n", ""),
        sim="time")
 
 # Silence of peers, and what is left of connections.
 mutant("heartbeats-often", BEAT, "sim", "",
        "a peer with many connections is asked at each look",
-       ("	beat->next = jiffies + via_ether_heartbeat();\n", ""),
+       ("	hb->next = jiffies + via_ether_heartbeat();\n", ""),
        sim="time")
 mutant("heartbeats-twice", BEAT, "sim", "",
        "two hosts with many connections ask one another twice as often",
-       ("	if (peer->beat.asked_since != heard)\n		at =",
+       ("	if (peer->keepalive.asked_since != heard)\n		at =",
         "	if (false)\n		at ="), sim="time")
 mutant("heartbeat-unanswered", BEAT, "sim", "",
        "connections without traffic break after 8 seconds",
-       ("	via_ether_send_beat(nic, peer, f->src, VIA_WIRE_BEAT, "
+       ("	via_ether_send_heartbeat(nic, peer, f->src, VIA_WIRE_HEARTBEAT_ACK, "
         "theirs->epoch,\n			    &b);\n", ""), sim="time")
 mutant("heartbeats-alone", BEAT, "sim", "",
        "a host that has lost nothing is not made to look at what it has",
-       ("			WRITE_ONCE(peer->beat.doubt, true);\n		spin_unlock",
+       ("			WRITE_ONCE(peer->keepalive.check, true);\n		spin_unlock",
         "			;\n		spin_unlock"), sim="loss time")
 mutant("beat-of-any", BEAT, "sim", "",
        "a BEAT of a host that has seen no HEARTBEAT is believed",
-       ("		ours = b->time == peer->beat.nonce &&\n", "		ours ="),
+       ("		ours = b->time == peer->keepalive.nonce &&\n", "		ours ="),
        sim="hostile")
 mutant("list-any-time", BEAT, "sim", "",
        "a LIST is believed though both hosts have the same connections",
-       ("	if (peer->beat.differs == VIA_PEER_DIFFERS)\n", "	if (true)\n"),
+       ("	if (peer->keepalive.differs == VIA_PEER_DIFFERS)\n", "	if (true)\n"),
        sim="hostile")
 mutant("list-ends-all", BEAT, "sim", "",
        "a LIST ends connections whose other ends answer",
@@ -1069,40 +1069,40 @@ mutant("list-ends-all", BEAT, "sim", "",
         "	if (!ev->asked) {"), sim="hostile beside")
 mutant("list-asks-only", BEAT, "sim", "",
        "thousands of lost ends wait for as many RESETs",
-       ("	} else if (jiffies - ev->asked_at >= beat / 2) {",
+       ("	} else if (jiffies - ev->asked_at >= interval / 2) {",
         "	} else if (false && beat) {"), sim="many")
 mutant("list-one-page", BEAT, "sim", "",
        "only the first page of LIST is sent",
-       ("	peer->beat.list_from = high + 1;\n",
-        "	peer->beat.list_from = 0;\n"), sim="many")
+       ("	peer->keepalive.list_from = high + 1;\n",
+        "	peer->keepalive.list_from = 0;\n"), sim="many")
 mutant("list-of-few", BEAT, "sim", "",
        "a host that has few connections finds few of the peer's",
-       ("	beat->list_span = U64_MAX >> fls(b->connections / LIST_OF);",
-        "	beat->list_span = U64_MAX;"), sim="many")
+       ("	hb->list_span = U64_MAX >> fls(b->connections / LIST_OF);",
+        "	hb->list_span = U64_MAX;"), sim="many")
 mutant("none-untold", BEAT, "sim", "",
        "a host that has no connections any more has no LIST that says so",
        ("		via_peer_ends(peer, VIA_PEER_END_NONE);\n", "		;\n"),
        sim="loss")
 mutant("agreed-for-ever", PEER, "sim", "",
        "an end that is lost beside other traffic is not found",
-       ("	peer->beat.agreed = false;\n	watch_peer(peer);",
+       ("	peer->keepalive.agreed = false;\n	watch_peer(peer);",
         "	watch_peer(peer);"), sim="loss")
 mutant("digest-of-number", BEAT, "sim", "",
        "two hosts that have as many connections, and others, do not notice",
        ("	return b->connections == peer->nconns &&\n"
-        "	       b->digest == digest(peer->beat.sum);",
+        "	       b->digest == digest(peer->keepalive.sum);",
         "	return b->connections == peer->nconns;"), sim="loss")
 mutant("life-over-again", PEER, "sim", "",
        "a late frame of before a reboot ends what was made since",
        ("	ok = !is_over(peer, epoch);", "	ok = true;"), sim="gone")
 mutant("life-unseen", PEER, "sim", "",
        "connections to a host that was started again stand for seconds",
-       ("			via_peer_ends(peer, VIA_PEER_END_LIFE);\n", ""),
+       ("			via_peer_ends(peer, VIA_PEER_END_RESTARTED);\n", ""),
        sim="gone time")
 mutant("ends-one-visit", BEAT, "sim", "",
        "of many connections that are to end some do",
-       ("		beat->left = ev ? beat->left - 1 : 0;\n",
-        "		beat->left = ev && !via_work_over(work) ? beat->left - 1 : 0;\n"),
+       ("		hb->left = ev ? hb->left - 1 : 0;\n",
+        "		hb->left = ev && !via_work_over(work) ? hb->left - 1 : 0;\n"),
        sim="many")
 mutant("flushes-not-charged", END, "sim", "",
        "VIs with full queues end 256 in one tick, which takes milliseconds",
@@ -1119,7 +1119,7 @@ mutant("stalled-all-tried", "devices/ether/run.c", "sim", "",
         "		resume(ev, &work);\n"), sim="many backlog")
 mutant("stalled-rest-forgotten", "devices/ether/run.c", "sim", "",
        "of many VIs that found the NIC full some send no more",
-       ("		list_splice_init(list, &nic->stalled);\n",
+       ("		list_splice_init(list, &nic->tx_blocked);\n",
         "		while (!list_empty(list))\n"
         "			list_del_init(list->next);\n"),
        sim="many backlog")
@@ -1164,13 +1164,13 @@ mutant("acks-forgotten", ACKS, "sim", "",
 mutant("acks-unsent", ACKS, "sim", "",
        "what was owed while the transmitter was full is not told",
        ("		unsent(b);\n", "		;\n"), sim="backlog")
-mutant("ack-at-once-dropped", "devices/ether/ctl.c", "sim", "",
+mutant("ack-at-once-dropped", "devices/ether/xmit.c", "sim", "",
        "a duplicate that meets a full transmitter is not answered",
        ("			WRITE_ONCE(ev->acked, ack - 1);\n", "			;\n"),
        sim="backlog loss")
 mutant("acks-each-alone", ACKS, "sim", "",
        "each connection's acknowledgement is a frame",
-       ("		if (alone || ev->told_twice || ev->echo)", "		if (true)"),
+       ("		if (alone || ev->dsack_due || ev->ce_echo)", "		if (true)"),
        sim="many")
 
 mutant("end-told-uncounted", END, "sim", "",
@@ -1181,7 +1181,7 @@ mutant("end-uncounted", ETHER_VI, "sim", "",
        "why this host ended a connection is not counted",
        ("	via_ether_count_at(ev->nic, VIA_C_END_OURS + ev->reason);\n",
         ""), sim="time")
-mutant("control-by-another-queue", "devices/ether/ctl.c", "sim", "",
+mutant("control-by-another-queue", "devices/ether/xmit.c", "sim", "",
        "an acknowledgement overtakes data of its connection in the NIC",
        ("		.flow = ev->vi->index,\n		.size = size,",
         "		.flow = ev->remote_id,\n		.size = size,"),
@@ -1191,14 +1191,14 @@ mutant("peer-not-asked", BEAT, "sim", "",
        ("	return !list_empty(&nic->peers->on);\n", "	return false;\n"),
        sim="time")
 
-TOMB = "devices/ether/tomb.c"
+TOMB = "devices/ether/timewait.c"
 mutant("goodbye-once", ETHER_VI, "sim", "",
        "one of many connections whose DISCONNECT is lost stands at the peer",
-       ("	via_ether_bury(ev, &end);\n", ""), sim="loss time")
+       ("	via_timewait_begin(ev, &end);\n", ""), sim="loss time")
 mutant("goodbye-for-ever", TOMB, "sim", "",
        "a DISCONNECT is sent again and again",
-       ("		if (--tomb->left)\n", "		if (true)\n"), sim="time")
-mutant("goodbye-of-moment", "devices/ether/ctl.c", "sim", "",
+       ("		if (--tw->left)\n", "		if (true)\n"), sim="time")
+mutant("goodbye-of-moment", "devices/ether/xmit.c", "sim", "",
        "a DISCONNECT has other numbers than those of the end",
        ("		.ack = ev->rx.next,\n", "		.ack = 0,\n"),
        sim="loss end")
@@ -1211,7 +1211,7 @@ mutant("goodbye-copy-unanswered", RECV, "sim", "",
        ("	if (h->dst && !via_ether_lacks_auth(nic, f, h) &&\n"
         "	    via_ether_allowed(nic, f->src))\n",
         "	if (false)\n"), sim="hostile loss")
-mutant("goodbye-answers-unbound", "devices/ether/ctl.c", "sim", "",
+mutant("goodbye-answers-unbound", "devices/ether/xmit.c", "sim", "",
        "any number of DISCONNECTs from made-up addresses is answered",
        ("	if (known || via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER,\n"
         "					  question, VIA_WIRE_END_LEN))\n",
@@ -1219,15 +1219,15 @@ mutant("goodbye-answers-unbound", "devices/ether/ctl.c", "sim", "",
        sim="hostile many")
 mutant("goodbye-heard-by-any", TOMB, "sim", "",
        "a DISCONNECT_ACK with another number ends the copies",
-       ("		    tomb->end.seq == h->seq && tomb->peer",
-        "		    tomb->peer"), sim="loss")
+       ("		    tw->end.seq == h->seq && tw->peer",
+        "		    tw->peer"), sim="loss")
 mutant("goodbye-heard-not", TOMB, "sim", "",
        "a DISCONNECT that was answered is sent again",
-       ("			drop(nic, tomb);\n			break;\n",
+       ("			drop(nic, tw);\n			break;\n",
         "			break;\n"), sim="loss")
 mutant("tombs-outlive", "devices/ether/main.c", "sim", "",
        "DISCONNECTs that a NIC would send again outlive it",
-       ("	via_ether_tombs_end(nic);\n", ""), sim="gone ledger")
+       ("	via_timewait_stop(nic);\n", ""), sim="gone ledger")
 
 # Peers.
 mutant("peers-unbound", PEER, "sim", "",
@@ -1461,10 +1461,10 @@ mutant("fragments-sealed", "devices/ether/param.c", "sim", "",
         "	if (!ev->reliable || !ev->nic->ops->tx_put_frags)"), sim="frags")
 
 # Between consumers in the kernel.
-in_sim("refusal-forgets-reply", "devices/ether/verdict.c", "sim", "",
+in_sim("refusal-forgets-reply", "devices/ether/reply_cache.c", "sim", "",
        "a refusal that was lost comes again without what the server had to say",
        ("		.reply = copy,\n", ""), sim="kernel")
-in_sim("reply-to-any", "devices/ether/ctl.c", "sim", "",
+in_sim("reply-to-any", "devices/ether/xmit.c", "sim", "",
        "REFUSE is longer than a client without the option takes",
        ("	if (reply && c->takes & VIA_TAKES_REPLY) {", "	if (reply) {"),
        sim="kernel")

@@ -67,7 +67,7 @@ taken_back("group-answered", "devices/ether/control.c", "sim", "",
             "	if (unlikely(!via_ether_allowed(nic, f->src))) {",
             "	if (unlikely(!via_ether_allowed(nic, f->src))) {"),
            sim="hostile")
-taken_back("group-reset", "devices/ether/ctl.c", "sim", "",
+taken_back("group-reset", "devices/ether/xmit.c", "sim", "",
            "reliability: a frame with a group address for its source "
            "(5e15420)",
            "one forged frame on a connection is answered by a broadcast",
@@ -379,9 +379,9 @@ taken_back("pages-without-default", "kernel/quota.c", "sim", "",
 taken_back("grace-per-vi", VI, "regress", "grace",
            "audit 9: a VI's memory goes by work after a grace period",
            "a program that ends VIs interrupts all CPUs as often as it likes",
-           ("	via_bury_queue(&vi->death);",
+           ("	via_reap_queue(&vi->death);",
             "	synchronize_rcu_expedited();\n"
-            "	via_vi_bury(&vi->death.work);"), sim="many time")
+            "	via_vi_reap(&vi->death.work);"), sim="many time")
 taken_back("no-room-again", "kernel/file.c", "regress", "again",
            "audit 9: one that is destroyed makes room at once",
            "a user at its quota that ends a VI cannot make another one",

@@ -126,7 +126,7 @@ u32 sim_nic_refused(const struct sim_nic *nic);
 void sim_nic_queues(struct sim_nic *nic);
 void sim_nic_mtu(struct sim_nic *nic, u32 mtu);
 /* Frames of so many bytes seem not to get through (0: all do), since asked. */
-u32 sim_nic_black(struct sim_nic *nic);
+u32 sim_nic_black_hole(struct sim_nic *nic);
 const u8 *sim_nic_mac(const struct sim_nic *nic);
 /* An administrator's limit of users; what the last run has set has gone. */
 void sim_limit(const char *name, u64 most);
@@ -144,10 +144,10 @@ void sim_nics_over(void);
 u32 sim_nic_p2p_lists(const struct sim_nic *nic);
 /* How many hosts does it deal with? */
 u32 sim_nic_peers(const struct sim_nic *nic);
-/* A request gets the proof that its sender was told, before its checksum. */
+/* A request gets the token that its sender was told, before its checksum. */
 void sim_nic_prove(struct sim_nic *nic, u8 *frame);
 /* The same for the epoch that is in it, whoever has the address. */
-void sim_nic_prove_life(struct sim_nic *nic, u8 *frame);
+void sim_nic_prove_epoch(struct sim_nic *nic, u8 *frame);
 /* The class's side of it. */
 struct via_ether_nic *sim_nic_ether(const struct sim_nic *nic);
 /* The checksum of such a frame, as via_ether_seal() computes it. */

@@ -412,7 +412,7 @@ static void link_close(struct via_ether_link *link)
 	links--;
 }
 
-static void path_black(struct via_ether_nic *ether,
+static void path_black_hole(struct via_ether_nic *ether,
 		       const struct via_ether_link *link, u32 len)
 {
 	struct sim_nic *nic = ether->priv;
@@ -420,7 +420,7 @@ static void path_black(struct via_ether_nic *ether,
 	nic->black = len;
 }
 
-u32 sim_nic_black(struct sim_nic *nic)
+u32 sim_nic_black_hole(struct sim_nic *nic)
 {
 	u32 len = nic->black;
 
@@ -551,7 +551,7 @@ static struct via_ether_ops ops = {
 	.host_valid = via_ethernet_valid,
 	.link_open = link_open,
 	.link_close = link_close,
-	.path_black = path_black,
+	.path_black_hole = path_black_hole,
 	.tx_begin = tx_begin,
 	.tx_get = tx_get,
 	.tx_put = tx_put,
@@ -813,16 +813,16 @@ void sim_seal(void *frame, u32 size, u32 len)
 	via_ether_seal((u8 *)frame + ETH_HLEN, size - ETH_HLEN, len);
 }
 
-void sim_nic_prove_life(struct sim_nic *nic, u8 *frame)
+void sim_nic_prove_epoch(struct sim_nic *nic, u8 *frame)
 {
 	struct via_wire_hello *h = (void *)(frame + ETH_HLEN +
 					    sizeof(struct via_wire));
-	struct via_proof_of of;
+	struct via_token_of of;
 
-	via_proof_of(&of, frame + ETH_ALEN, ETH_ALEN, nic->nic->host.addr, ETH_ALEN,
+	via_token_of_init(&of, frame + ETH_ALEN, ETH_ALEN, nic->nic->host.addr, ETH_ALEN,
 		     be64_to_cpu(h->epoch));
 	local_bh_disable();
-	h->proof = cpu_to_be64(via_ether_proof_make(nic->nic, &of));
+	h->token = cpu_to_be64(via_ether_token_make(nic->nic, &of));
 	local_bh_enable();
 }
 
@@ -840,7 +840,7 @@ void sim_nic_prove(struct sim_nic *nic, u8 *frame)
 		if (nics[i] && !memcmp(frame + ETH_ALEN, nics[i]->nic->host.addr,
 				       ETH_ALEN))
 			h->epoch = cpu_to_be64(nics[i]->nic->epoch);
-	sim_nic_prove_life(nic, frame);
+	sim_nic_prove_epoch(nic, frame);
 }
 
 struct via_ether_nic *sim_nic_ether(const struct sim_nic *nic)

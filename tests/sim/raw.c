@@ -13,7 +13,7 @@ static bool take(void *arg, u8 *data, u32 *len)
 	f->len = *len;
 	memcpy(f->data, data, *len);
 	if (raw_wire(f)->type == VIA_WIRE_HEARTBEAT && !r->mute) {
-		raw_send_beat(r, f);
+		raw_send_heartbeat(r, f);
 		return false;
 	}
 	if (r->answer && r->answer(r, f))
@@ -229,13 +229,13 @@ void raw_send_answer(struct raw_host *r, u8 type, u32 reason)
 	sim_nic_inject(r->nic, f, sizeof(f));
 }
 
-void raw_send_beat(struct raw_host *r, const struct raw_frame *heartbeat)
+void raw_send_heartbeat(struct raw_host *r, const struct raw_frame *heartbeat)
 {
-	const struct via_wire_beat *asked =
+	const struct via_wire_heartbeat *asked =
 		(const void *)(raw_wire(heartbeat) + 1);
-	u8 f[ETH_HLEN + VIA_WIRE_BEAT_LEN + VIA_WIRE_SEAL_LEN] = { 0 };
-	struct via_wire *w = head(r, f, VIA_WIRE_BEAT);
-	struct via_wire_beat *b = (void *)(w + 1);
+	u8 f[ETH_HLEN + VIA_WIRE_HEARTBEAT_LEN + VIA_WIRE_SEAL_LEN] = { 0 };
+	struct via_wire *w = head(r, f, VIA_WIRE_HEARTBEAT_ACK);
+	struct via_wire_heartbeat *b = (void *)(w + 1);
 
 	*b = *asked;
 	b->epoch = cpu_to_be64(RAW_EPOCH);

@@ -77,7 +77,7 @@ void raw_send_ack(struct raw_host *r, u8 flags);
 /* DISCONNECT, or RESET of what names the other end. */
 void raw_send_end(struct raw_host *r, u8 type, u32 seq, u32 ack);
 /* BEAT: it has the connections that HEARTBEAT told of. */
-void raw_send_beat(struct raw_host *r, const struct raw_frame *heartbeat);
+void raw_send_heartbeat(struct raw_host *r, const struct raw_frame *heartbeat);
 /* WAIT, REFUSE, CONFIRM, CANCEL. */
 void raw_send_answer(struct raw_host *r, u8 type, u32 reason);
 /* As a client of the server @disc: REQUEST, and CONFIRM if @confirm. */

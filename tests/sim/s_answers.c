@@ -20,8 +20,8 @@ static const struct kind {
 	{ VIA_WIRE_DISCONNECT, VIA_WIRE_DISCONNECT_ACK, VIA_WIRE_END_LEN },
 	{ VIA_WIRE_DISCONNECT_ACK, NOTHING, VIA_WIRE_END_LEN },
 	{ VIA_WIRE_RESET, NOTHING, VIA_WIRE_END_LEN },
-	{ VIA_WIRE_HEARTBEAT, VIA_WIRE_BEAT, VIA_WIRE_BEAT_LEN },
-	{ VIA_WIRE_BEAT, NOTHING, VIA_WIRE_BEAT_LEN },
+	{ VIA_WIRE_HEARTBEAT, VIA_WIRE_HEARTBEAT_ACK, VIA_WIRE_HEARTBEAT_LEN },
+	{ VIA_WIRE_HEARTBEAT_ACK, NOTHING, VIA_WIRE_HEARTBEAT_LEN },
 	{ VIA_WIRE_CHALLENGE, NOTHING, VIA_WIRE_HELLO_LEN },
 	{ VIA_WIRE_REQUEST, VIA_WIRE_REFUSE, VIA_WIRE_CONN_LEN },
 	{ VIA_WIRE_ACCEPT, VIA_WIRE_RESET, VIA_WIRE_CONN_LEN },
@@ -43,7 +43,7 @@ struct thrown {
 			struct via_wire_hello hello;
 			struct via_wire_conn conn;
 		} __packed;
-		struct via_wire_beat beat;
+		struct via_wire_heartbeat hb;
 		struct via_wire_name name;
 		struct via_wire_data data;
 		struct via_wire_ack ack;
@@ -91,14 +91,14 @@ static bool leaves(void *arg, u8 *frame, u32 *len)
 		   "type %#x goes to another host", a->w.type);
 	if (name)
 		sim_expect(a->name.nonce == q->name.nonce, "");
-	else if (w.answer == VIA_WIRE_BEAT)
-		sim_expect(a->w.cookie == q->beat.epoch &&
-			   a->beat.time == q->beat.time && a->beat.epoch &&
-			   a->beat.proof && !a->beat.connections &&
-			   !a->beat.digest, "");
+	else if (w.answer == VIA_WIRE_HEARTBEAT_ACK)
+		sim_expect(a->w.cookie == q->hb.epoch &&
+			   a->hb.time == q->hb.time && a->hb.epoch &&
+			   a->hb.token && !a->hb.connections &&
+			   !a->hb.digest, "");
 	else if (w.answer == VIA_WIRE_CHALLENGE)
 		sim_expect(a->w.dst == q->w.dst &&
-			   a->w.cookie == q->w.cookie && a->hello.proof, "");
+			   a->w.cookie == q->w.cookie && a->hello.token, "");
 	else
 		sim_expect(!a->w.dst && a->w.cookie == q->w.cookie &&
 			   (request ? a->answer.vi == q->conn.vi :
@@ -160,10 +160,10 @@ static void fill(const struct kind *k)
 		f->w.dst = f->conn.vi;
 		f->w.cookie = f->conn.sender_cookie;
 	}
-	if (k->len == VIA_WIRE_HELLO_LEN || k->len == VIA_WIRE_BEAT_LEN)
+	if (k->len == VIA_WIRE_HELLO_LEN || k->len == VIA_WIRE_HEARTBEAT_LEN)
 		f->hello.epoch = 1;
-	if (k->len == VIA_WIRE_BEAT_LEN)
-		f->beat.time = sim_dice64();
+	if (k->len == VIA_WIRE_HEARTBEAT_LEN)
+		f->hb.time = sim_dice64();
 	if (k->type == VIA_WIRE_SEND)
 		f->data.seq = sim_dice64();
 	if (k->type == VIA_WIRE_ACK)

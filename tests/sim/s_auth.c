@@ -485,7 +485,7 @@ static void change(void)
 			     e.at[1] < from + 50 * MS), "");
 	leave();
 	if (!before) {
-		/* It was told a proof when it had no key, and uses none. */
+		/* It was told a token when it had no key, and uses none. */
 		connect("half", VIA_R_TIMEOUT);
 		leave();
 	}

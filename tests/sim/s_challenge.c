@@ -2,8 +2,8 @@
 /*
  * A host that asks for the first time proves its address (docs/reference/wire.md,
  * "Connections"): its first request is answered by CHALLENGE and by nothing
- * else, the second one comes at once and has the proof; and ACCEPT tells what
- * the next connection needs.  A proof of another host, of another start or of
+ * else, the second one comes at once and has the token; and ACCEPT tells what
+ * the next connection needs.  A token of another host, of another start or of
  * long ago is none.  CHALLENGEs of another host, or about another attempt, have
  * no effect.
  */
@@ -15,8 +15,8 @@ static struct {
 	struct forged asked;		/* the request that was proven */
 	u32 requests, challenges, others;	/* seen, to a stranger too */
 	u64 first, second;		/* when, ns */
-	u64 told, before;		/* proofs in CHALLENGE, and in ACCEPT */
-	bool late;			/* each step is a period of proofs later */
+	u64 told, before;		/* tokens in CHALLENGE, and in ACCEPT */
+	bool late;			/* each step is a period of tokens later */
 	bool done;
 } w;
 
@@ -35,7 +35,7 @@ static void mislead(u8 *request)
 	if (!host)
 		forged_wire(f.data)->cookie ^= 1ull << sim_dice(64);
 	forged_hello(f.data)->epoch = 1;
-	forged_hello(f.data)->proof = 2;
+	forged_hello(f.data)->token = 2;
 	forged_hello(f.data)->frames = cpu_to_be32(64);
 	forged_hello(f.data)->mtu = cpu_to_be32(1500);
 	forge_throw(&f, w.nic[0]);
@@ -44,34 +44,34 @@ static void mislead(u8 *request)
 static bool look(void *arg, u8 *frame, u32 *len)
 {
 	struct via_wire *h = forged_wire(frame);
-	u64 proof = be64_to_cpu(forged_hello(frame)->proof);
+	u64 token = be64_to_cpu(forged_hello(frame)->token);
 
 	if (h->type == VIA_WIRE_REQUEST &&
 	    memcmp(frame, sim_nic_mac(w.nic[1]), ETH_ALEN)) {
-		sim_expect(!proof, "another host is told a proof");
+		sim_expect(!token, "another host is told a token");
 	} else if (h->type == VIA_WIRE_REQUEST) {
 		w.requests++;
 		if (!w.first) {
 			w.first = sim_now();
-			sim_expect(!proof, "");
+			sim_expect(!token, "");
 			mislead(frame);
 			return true;
 		}
 		/* ACCEPT may be under way. */
-		sim_expect(proof == w.told || (proof && proof == w.before), "");
+		sim_expect(token == w.told || (token && token == w.before), "");
 		w.second = w.second ?: sim_now();
 		w.asked.len = min(*len, (u32)FORGED_MAX);
 		memcpy(w.asked.data, frame, w.asked.len);
 	} else if (h->type == VIA_WIRE_ACCEPT ||
-		   (h->type == VIA_WIRE_BEAT &&
+		   (h->type == VIA_WIRE_HEARTBEAT_ACK &&
 		    !memcmp(frame, sim_nic_mac(w.nic[0]), ETH_ALEN))) {
-		sim_expect(proof, "");
-		if (proof != w.told)
+		sim_expect(token, "");
+		if (token != w.told)
 			w.before = w.told;
-		w.told = proof;
+		w.told = token;
 	} else if (h->type == VIA_WIRE_CHALLENGE) {
-		sim_expect(proof, "");
-		w.told = w.challenges++ ? w.told : proof;
+		sim_expect(token, "");
+		w.told = w.challenges++ ? w.told : token;
 	} else {
 		w.others++;
 	}
@@ -90,7 +90,7 @@ static void server(void *arg)
 			   !prog_conn_wait(&n, "proven", 200 * SEC, &conn), "");
 		/* What ACCEPT tells is not what the request had. */
 		if (w.late && !i)
-			sim_sleep(VIA_PROOF_SECONDS * (u64)SEC);
+			sim_sleep(VIA_TOKEN_SECONDS * (u64)SEC);
 		sim_expect(!prog_accept_start(&v[i], conn) &&
 			   !prog_result(&v[i], 0), "");
 	}
@@ -116,7 +116,7 @@ static void client(void *arg)
 	/* A round trip behind the first one, not a repetition's time. */
 	sim_expect(w.second - w.first < 5 * MS, "(%llu)",
 		   (unsigned long long)(w.second - w.first));
-	sim_sleep(w.late ? VIA_PROOF_SECONDS * (u64)SEC : 50 * MS);
+	sim_sleep(w.late ? VIA_TOKEN_SECONDS * (u64)SEC : 50 * MS);
 	prog_disconnect(&v);
 	w.requests = 0;
 	sim_expect(!prog_request(&v, sim_nic_mac(w.nic[1]), "proven", SEC), "");
@@ -145,7 +145,7 @@ static void stolen(void)
 		forged_hello(f.data)->epoch ^= 1;
 		break;
 	case 2:
-		forged_hello(f.data)->proof ^= 1ull << sim_dice(64);
+		forged_hello(f.data)->token ^= 1ull << sim_dice(64);
 		break;
 	default:
 		sim_pause(240 * SEC);
@@ -181,4 +181,4 @@ static void challenge(void)
 }
 
 SIM_SCENARIO(challenge, .name = "challenge", .run = challenge, .runs = 50,
-	     .what = "the first request of a host, and stolen proofs")
+	     .what = "the first request of a host, and stolen tokens")

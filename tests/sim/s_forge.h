@@ -12,7 +12,7 @@
 struct forged {
 	u8 data[FORGED_MAX];
 	u32 len;
-	bool unproven;			/* its sender was not told a proof */
+	bool unproven;			/* its sender was not told a token */
 };
 
 static inline struct via_wire *forged_wire(u8 *frame)

@@ -40,7 +40,7 @@ static bool look(void *arg, u8 *frame, u32 *len)
 	u8 type = wire->type;
 
 	w.heartbeats += type == VIA_WIRE_HEARTBEAT;
-	w.others += type != VIA_WIRE_HEARTBEAT && type != VIA_WIRE_BEAT;
+	w.others += type != VIA_WIRE_HEARTBEAT && type != VIA_WIRE_HEARTBEAT_ACK;
 	w.disconnects += type == VIA_WIRE_DISCONNECT;
 	if (!memcmp(eth->h_dest, w.victim, ETH_ALEN))
 		w.answers[type % ARRAY_SIZE(w.answers)]++;

@@ -159,7 +159,7 @@ static void changes(void)
 		for (i = 0; i < 2; i++)
 			sim_expect(prog_state(&w.vi[i]) == VIA_STATE_ERROR,
 				   "(%u)", i);
-		sim_expect(w.reason == VIA_WIRE_R_NARROW, "(%u)", w.reason);
+		sim_expect(w.reason == VIA_WIRE_R_MTU_REDUCED, "(%u)", w.reason);
 	}
 	w.over = true;
 	while (w.count && !w.tried)
@@ -237,14 +237,14 @@ static void black(void)
 		sim_nic_cut(w.nic[1], false);
 		while (w.got < w.send)
 			sim_pause(MS);
-		sim_expect(!sim_nic_black(w.nic[0]), "");
+		sim_expect(!sim_nic_black_hole(w.nic[0]), "");
 	}
 	hole.on = true;
 	start = sim_clock;
 	w.send++;
 	while (!len) {
 		sim_pause(10 * MS);
-		len = sim_nic_black(w.nic[0]);
+		len = sim_nic_black_hole(w.nic[0]);
 	}
 	sim_expect(len > HOLE && sim_clock - start < 4 * SEC, "(%u, %llu ms)",
 		   len, (sim_clock - start) / MS);
@@ -252,9 +252,9 @@ static void black(void)
 	while (w.got < w.send)
 		sim_pause(MS);
 	/* It may have been told once more meanwhile. */
-	sim_nic_black(w.nic[0]);
+	sim_nic_black_hole(w.nic[0]);
 	pass(HOLE);
-	sim_expect(!sim_nic_black(w.nic[0]), "");
+	sim_expect(!sim_nic_black_hole(w.nic[0]), "");
 	w.over = true;
 	for (i = 0; i < 2; i++)
 		sim_proc_wait(p[i]);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * What is told and what is answered to hosts that are not known: proofs, limits
+ * What is told and what is answered to hosts that are not known: tokens, limits
  * and authenticators, each used by several CPUs at once.
  */
 #include "prog.h"
 #include "../../devices/ether/ether.h"
 
 static struct {
-	struct via_ether_nic nic;	/* its proofs and limits alone */
+	struct via_ether_nic nic;	/* its tokens and limits alone */
 	struct via_ether_session from, to;
 	u32 answered[2], taken, over;
-	u64 told;			/* a proof that was made */
+	u64 told;			/* a token that was made */
 } w;
 
 #define CPUS	3
@@ -19,55 +19,55 @@ static struct {
 static void prove(void *arg)
 {
 	const u8 a[] = { 2, 0, 0, 0, 0, (uintptr_t)arg }, b[] = { 2, 1 };
-	struct via_proof_of of;
-	u64 proof;
+	struct via_token_of of;
+	u64 token;
 	u32 i;
 
-	via_proof_of(&of, a, sizeof(a), b, sizeof(b), 7 + (uintptr_t)arg);
+	via_token_of_init(&of, a, sizeof(a), b, sizeof(b), 7 + (uintptr_t)arg);
 	for (i = 0; i < 4; i++) {
 		local_bh_disable();
-		proof = via_ether_proof_make(&w.nic, &of);
-		sim_expect(proof, "");
-		sim_expect(via_ether_proof_holds(&w.nic, &of, proof),
-			   "a proof does not hold");
+		token = via_ether_token_make(&w.nic, &of);
+		sim_expect(token, "");
+		sim_expect(via_ether_token_holds(&w.nic, &of, token),
+			   "a token does not hold");
 		of.epoch ^= 1;
-		sim_expect(!via_ether_proof_holds(&w.nic, &of, proof), "");
+		sim_expect(!via_ether_token_holds(&w.nic, &of, token), "");
 		of.epoch ^= 1;
 		local_bh_enable();
 		sim_pause(sim_dice(2) ? SEC / 2 : sim_dice(1000));
 		local_bh_disable();
-		sim_expect(via_ether_proof_holds(&w.nic, &of, proof),
-			   "a proof of a moment ago does not hold");
+		sim_expect(via_ether_token_holds(&w.nic, &of, token),
+			   "a token of a moment ago does not hold");
 		local_bh_enable();
 	}
 	w.over++;
 }
 
-static void proofs(void)
+static void tokens(void)
 {
 	static const u8 other[6] = { 2, 9 };
-	struct via_proof_of of;
+	struct via_token_of of;
 	u32 i;
 
 	memset(&w, 0, sizeof(w));
-	spin_lock_init(&w.nic.proof_lock);
-	via_proof_init(&w.nic.proof, ktime_get_seconds());
-	via_proof_of(&of, other, 6, other, 6, 1);
+	spin_lock_init(&w.nic.token_lock);
+	via_token_init(&w.nic.token, ktime_get_seconds());
+	via_token_of_init(&of, other, 6, other, 6, 1);
 	local_bh_disable();
-	w.told = via_ether_proof_make(&w.nic, &of);
+	w.told = via_ether_token_make(&w.nic, &of);
 	local_bh_enable();
 	/* It may be that no use has met some periods; and all meet a new one. */
-	sim_pause((1 + sim_dice(3)) * (u64)VIA_PROOF_SECONDS * SEC -
-		  sim_clock % (VIA_PROOF_SECONDS * (u64)SEC) -
+	sim_pause((1 + sim_dice(3)) * (u64)VIA_TOKEN_SECONDS * SEC -
+		  sim_clock % (VIA_TOKEN_SECONDS * (u64)SEC) -
 		  (sim_dice(2) ? SEC : 0));
 	for (i = 0; i < CPUS; i++)
 		sim_kthread("prove", prove, (void *)(uintptr_t)(1 + i));
 	while (w.over < CPUS)
 		sim_pause(SEC);
-	sim_pause(VIA_PROOF_SECONDS * (u64)SEC * 2);
+	sim_pause(VIA_TOKEN_SECONDS * (u64)SEC * 2);
 	local_bh_disable();
-	sim_expect(!via_ether_proof_holds(&w.nic, &of, w.told),
-		   "a proof of long ago holds");
+	sim_expect(!via_ether_token_holds(&w.nic, &of, w.told),
+		   "a token of long ago holds");
 	local_bh_enable();
 }
 
@@ -146,8 +146,8 @@ static void replays(void)
 	via_auth_end(&w.to.auth);
 }
 
-SIM_SCENARIO(proofs, .name = "proofs", .run = proofs, .runs = 100,
-	     .what = "proofs of address about the change of a secret")
+SIM_SCENARIO(tokens, .name = "tokens", .run = tokens, .runs = 100,
+	     .what = "tokens of address about the change of a secret")
 SIM_SCENARIO(limits_answers, .name = "limits-answers", .run = limits,
 	     .runs = 50, .what = "answers of several CPUs from one bucket")
 SIM_SCENARIO(replays, .name = "replays", .run = replays, .runs = 100,

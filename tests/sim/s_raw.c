@@ -204,8 +204,8 @@ static void twice(void)
 	raw_send(&r, p.in, 1);
 	f = acked(AT_ONCE);
 	sim_expect(f, "a duplicate is not answered");
-	sim_expect(raw_wire(f)->flags & VIA_WIRE_TWICE &&
-		   be32_to_cpu(raw_ack_of(f)->twice) == r.seq - 1, "");
+	sim_expect(raw_wire(f)->flags & VIA_WIRE_DSACK &&
+		   be32_to_cpu(raw_ack_of(f)->dsack) == r.seq - 1, "");
 	ask(receive);
 	sim_expect(p.ret == VIA_R_TIMEOUT, "");
 	message(1);

@@ -14,7 +14,7 @@ static bool count(void *arg, u8 *frame, u32 *len)
 
 	if (w->type == VIA_WIRE_HEARTBEAT)
 		heartbeats++;
-	else if (w->type == VIA_WIRE_BEAT)
+	else if (w->type == VIA_WIRE_HEARTBEAT_ACK)
 		beats++;
 	else
 		others++;

@@ -199,7 +199,7 @@ static void say_data(const struct via_frame_hdr *h, const u8 *p)
 static void say_hello(const struct via_hello_hdr *e)
 {
 	say("epoch", e->epoch);
-	say("proof", e->proof);
+	say("token", e->token);
 	say("frames", e->frames);
 	say("mtu", e->mtu);
 	say("nonce", e->nonce);
@@ -230,15 +230,15 @@ static enum via_wire_error say_conn(const u8 *p)
 	return VIA_WIRE_OK;
 }
 
-static enum via_wire_error say_beat(const u8 *p)
+static enum via_wire_error say_heartbeat(const u8 *p)
 {
-	struct via_beat_hdr b;
-	enum via_wire_error err = via_wire_parse_beat(p, &b);
+	struct via_heartbeat_hdr b;
+	enum via_wire_error err = via_wire_parse_heartbeat(p, &b);
 
 	if (err)
 		return err;
 	say("epoch", b.epoch);
-	say("proof", b.proof);
+	say("token", b.token);
 	say("beat.time", b.time);
 	say("beat.connections", b.connections);
 	say("beat.digest", b.digest);
@@ -293,8 +293,8 @@ static enum via_wire_error say_name(const u8 *p)
 static void say_ack(const struct via_frame_hdr *h)
 {
 	say("ack", h->ack);
-	if (h->flags & VIA_WIRE_TWICE)
-		say("twice", h->twice);
+	if (h->flags & VIA_WIRE_DSACK)
+		say("twice", h->dsack);
 	say("ranges", h->nranges);
 	say("delay", h->delay);
 	say("share", h->share);
@@ -343,8 +343,8 @@ static enum via_wire_error say_body(const struct via_frame_hdr *h, const u8 *p)
 			say_hello(&hello);
 		return err;
 	case VIA_WIRE_HEARTBEAT:
-	case VIA_WIRE_BEAT:
-		return say_beat(p);
+	case VIA_WIRE_HEARTBEAT_ACK:
+		return say_heartbeat(p);
 	case VIA_WIRE_ACKS:
 		say_acks(p);
 		return VIA_WIRE_OK;

@@ -132,7 +132,7 @@ field("share", "uint16", "Share (sixteenths of a frame)")
 field("end.reason", "uint32", "Reason", base.DEC, END_REASONS)
 field("end.src", "uint32", "VI of the sender, or that of the frame it answers")
 field("epoch", "uint64", "Epoch of the sender", base.HEX)
-field("proof", "uint64", "Proof of address", base.HEX)
+field("token", "uint64", "Proof of address", base.HEX)
 field("frames", "uint32", "Frames taken in a row")
 field("mtu", "uint32", "MTU")
 field("nonce", "uint64", "Nonce of the session", base.HEX)
@@ -641,7 +641,7 @@ local function order(found, key, s, number)
 	end
 end
 
-local function pair_beats(found, s, kind, pinfo)
+local function pair_heartbeats(found, s, kind, pinfo)
 	local time = hex(s, 32, 8)
 	if kind == T.HEARTBEAT then
 		beats[tostring(pinfo.src) .. time] = {
@@ -669,7 +669,7 @@ local function look(s, kind, pinfo)
 			order(found, key, s, pinfo.number)
 		end
 	elseif BEAT[kind] then
-		pair_beats(found, s, kind, pinfo)
+		pair_heartbeats(found, s, kind, pinfo)
 	end
 	return found
 end
@@ -881,13 +881,13 @@ end
 
 local function show_hello(f, tree)
 	put(f, tree, "epoch", 16, 8)
-	put(f, tree, "proof", 24, 8)
+	put(f, tree, "token", 24, 8)
 	put(f, tree, "frames", 32, 4)
 	put(f, tree, "mtu", 36, 4)
 	put(f, tree, "nonce", 40, 8)
 	f.hdr = 48
 	if #f.s >= 32 then
-		f.info = zero(f.s, 24, 8) and ", no proof" or ", with proof"
+		f.info = zero(f.s, 24, 8) and ", no token" or ", with token"
 	end
 end
 
@@ -943,9 +943,9 @@ local function show_conn(f, tree)
 	end
 end
 
-local function show_beat(f, tree)
+local function show_heartbeat(f, tree)
 	put(f, tree, "epoch", 16, 8)
-	put(f, tree, "proof", 24, 8)
+	put(f, tree, "token", 24, 8)
 	put(f, tree, "beat.time", 32, 8)
 	put(f, tree, "beat.connections", 40, 4)
 	put(f, tree, "beat.digest", 44, 4)
@@ -1007,7 +1007,7 @@ local SHOW = {
 }
 for kinds, show in pairs({ [DATA] = show_data, [END] = show_end,
 			   [ANSWER] = show_answer, [CONN] = show_conn,
-			   [BEAT] = show_beat, [NAME] = show_name }) do
+			   [BEAT] = show_heartbeat, [NAME] = show_name }) do
 	for kind in pairs(kinds) do
 		SHOW[kind] = show
 	end

@@ -23,7 +23,7 @@ void via_cong_begin(const struct via_cong *c, struct via_cong_flow *f, u32 seq)
 {
 	f->cuts = c->cuts;
 	f->round = seq;
-	f->doubts = false;
+	f->undo_pending = false;
 }
 
 /*
@@ -130,7 +130,7 @@ void via_cong_hear(const struct via_cong *c, struct via_cong_flow *f, u32 nxt,
 	if (now.us - c->cut_at < now.rtt)
 		f->round = nxt;
 	f->cuts = c->cuts;
-	f->doubts = false;
+	f->undo_pending = false;
 }
 
 static void begin_round(struct via_cong *c, struct via_cong_flow *f, u32 nxt,
@@ -138,13 +138,13 @@ static void begin_round(struct via_cong *c, struct via_cong_flow *f, u32 nxt,
 {
 	note_max(c);
 	c->prior = c->cwnd;
-	c->doubters = 0;
+	c->undo_flows = 0;
 	c->cuts++;
 	c->cut_at = now;
 	c->grown = 0;
 	f->cuts = c->cuts;
 	f->round = nxt;
-	f->doubts = false;
+	f->undo_pending = false;
 }
 
 /* Once for all losses of one round.  True: the window was reduced. */
@@ -160,17 +160,17 @@ static bool back_off(struct via_cong *c, struct via_cong_flow *f, u32 una,
 	return true;
 }
 
-static void doubt(struct via_cong *c, struct via_cong_flow *f)
+static void await_undo(struct via_cong *c, struct via_cong_flow *f)
 {
-	c->doubters += !f->doubts;
-	f->doubts = true;
+	c->undo_flows += !f->undo_pending;
+	f->undo_pending = true;
 }
 
 void via_cong_loss(struct via_cong *c, struct via_cong_flow *f, u32 una,
 		   u32 nxt, struct via_cong_now now)
 {
 	back_off(c, f, una, nxt, now);
-	doubt(c, f);
+	await_undo(c, f);
 }
 
 void via_cong_mark(struct via_cong *c, struct via_cong_flow *f, u32 una,
@@ -192,7 +192,7 @@ void via_cong_timeout(struct via_cong *c, struct via_cong_flow *f, u32 nxt,
 	if (!again && !heard) {
 		begin_round(c, f, nxt, now.us);
 		c->ssthresh = half(c);
-		doubt(c, f);
+		await_undo(c, f);
 	} else {
 		f->round = nxt;
 		/* What comes twice may be due to the first time. */
@@ -207,10 +207,10 @@ void via_cong_timeout(struct via_cong *c, struct via_cong_flow *f, u32 nxt,
 
 void via_cong_undo(struct via_cong *c, struct via_cong_flow *f)
 {
-	if (!f->doubts || f->cuts != c->cuts)
+	if (!f->undo_pending || f->cuts != c->cuts)
 		return;
-	f->doubts = false;
-	if (--c->doubters || !c->prior)
+	f->undo_pending = false;
+	if (--c->undo_flows || !c->prior)
 		return;
 	c->cwnd = min(max(c->cwnd, c->prior), c->most);
 	c->ssthresh = max(c->ssthresh, c->prior);

@@ -30,7 +30,7 @@
  * @prior:	cwnd before it was reduced last; 0: not to be restored
  * @cuts:	reductions so far; wraps
  * @cut_at:	us of the caller's clock, of the last one
- * @doubters:	flows with losses in that round, of which some frame has not
+ * @undo_flows:	flows with losses in that round, of which some frame has not
  *		come twice yet
  * @used_at:	ms of the caller's clock, wraps: when much of it was used last
  * @epoch:	likewise: when growth after the last reduction began
@@ -47,7 +47,7 @@ struct via_cong {
 	u32 prior;
 	u32 cuts;
 	u64 cut_at;
-	u32 doubters;
+	u32 undo_flows;
 	u32 used_at;
 	u32 epoch;
 	bool growing;
@@ -59,12 +59,12 @@ struct via_cong {
  * struct via_cong_flow - what a flow knows of the window's reductions
  * @cuts:	the last one that it has heard of
  * @round:	frames before this number belong to it
- * @doubts:	it is one of the window's doubters, while @cuts is the last one
+ * @undo_pending:	it is one of the window's doubters, while @cuts is the last one
  */
 struct via_cong_flow {
 	u32 cuts;
 	u32 round;
-	bool doubts;
+	bool undo_pending;
 };
 
 /* The moment of a loss: us of the caller's clock, and a round-trip time, us. */

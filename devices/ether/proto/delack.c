@@ -6,7 +6,7 @@
 #define NS_PER_US	1000u
 #define NS_PER_S	1000000000u
 #define NEVER		(~0ull)
-#define LAZY_NS		VIA_PACE_LAZY_NS
+#define LAZY_NS		VIA_SAMPLE_LAZY_NS
 /* No request of the sender is near the first one. */
 #define FAR		0x10000u
 
@@ -39,7 +39,7 @@ u64 via_delack_ns(u32 rtt, u32 delay, bool reliable)
 
 static void note(struct via_delack *d, const struct via_delack_now *now)
 {
-	d->pace = d->pace ? via_pace(now->next - d->seen, now->ns - d->at,
+	d->interval = d->interval ? via_sample_interval(now->next - d->seen, now->ns - d->at,
 				     now->delay) : 1;
 	d->seen = now->next;
 	d->at = now->ns;
@@ -56,7 +56,7 @@ void via_delack_watch(struct via_delack *d, const struct via_delack_now *now)
 {
 	u64 due = d->due;
 
-	if (!d->pace || now->acked + 1 == now->next)
+	if (!d->interval || now->acked + 1 == now->next)
 		due = now->ns + now->delay;	/* what has just come */
 	else if (!owed_before(d, now->acked))
 		due = d->at + now->delay;
@@ -113,24 +113,24 @@ static u64 waited(const struct via_delack *d, const struct via_delack_now *now)
 bool via_delack_expired(struct via_delack *d, const struct via_delack_now *now,
 			u64 *age)
 {
-	if (!d->pace)
+	if (!d->interval)
 		return false;
 	if (now->next == now->acked) {
-		d->pace = 0;
+		d->interval = 0;
 		return false;
 	}
-	if (now->ns + VIA_PACE_GAP_NS < d->due)
+	if (now->ns + VIA_SAMPLE_GAP_NS < d->due)
 		return false;
 	*age = waited(d, now);
 	if (!owed_before(d, now->acked)) {
 		d->due = now->ns + now->delay - min(*age, now->ns - d->at);
-		if (d->due > now->ns + VIA_PACE_GAP_NS) {
+		if (d->due > now->ns + VIA_SAMPLE_GAP_NS) {
 			note(d, now);
 			return false;
 		}
 	}
 	timed_out(d, now->ns);
-	d->pace = 0;
+	d->interval = 0;
 	return true;
 }
 

@@ -22,7 +22,7 @@
  * Invariants, with next of the receiver's window, and acked, which the last
  * acknowledgement had:
  *
- *   (1) @pace is 0 if and only if nothing waits for @due.
+ *   (1) @interval is 0 if and only if nothing waits for @due.
  *   (2) What was owed at the last sample is acknowledged at @due, at the latest;
  *       what has come since has the time from when it came.
  *   (3) @pingpong is below 0 for as many PUSHes that data answers as the last
@@ -32,7 +32,7 @@
 #ifndef _VIA_DELACK_H
 #define _VIA_DELACK_H
 
-#include "pace.h"
+#include "sample.h"
 
 #define VIA_DELACK_PINGPONG	3	/* PUSHes answered: ping-pong mode */
 #define VIA_DELACK_WON		0x100000u	/* delayed ones, as far as they are counted */
@@ -58,7 +58,7 @@
  * @least, @most: constant while the connection stands
  * @unasked:	acknowledgements after @every frames since @every changed
  * @patience:	as many of them until @every is doubled
- * @pace:	frames from one sample to the next; (1)
+ * @interval:	frames from one sample to the next; (1)
  * @seen:	next at the last sample
  * @at, @at_cycles: when that was, ns and CPU cycles
  * @due:	when the alarm looks, ns
@@ -75,7 +75,7 @@ struct via_delack {
 	u32 most;
 	u32 unasked;
 	u32 patience;
-	u32 pace;
+	u32 interval;
 	u32 seen;
 	u32 late;
 	u32 pushed_sent;
@@ -167,7 +167,7 @@ static inline bool via_delack_data(struct via_delack *d)
 /* Was the newest frame the last one until the next sample? */
 static inline bool via_delack_samples(const struct via_delack *d, u32 next)
 {
-	return next - d->seen >= d->pace;
+	return next - d->seen >= d->interval;
 }
 
 /* The alarm has frame @next - 1 acknowledged, which has waited for @by. */

@@ -3,7 +3,7 @@
 
 #include "incast.h"
 
-void via_crowd_init(struct via_crowd *c, u32 now_ms)
+void via_incast_init(struct via_incast *c, u32 now_ms)
 {
 	memset(c, 0, sizeof(*c));
 	c->period = 1;
@@ -11,18 +11,18 @@ void via_crowd_init(struct via_crowd *c, u32 now_ms)
 	c->began = now_ms;
 }
 
-static u32 hosts(const struct via_crowd *c)
+static u32 hosts(const struct via_incast *c)
 {
 	return max(c->hosts, c->before);
 }
 
 /* The windows that the hosts find themselves. */
-static u32 enough(const struct via_crowd *c)
+static u32 enough(const struct via_incast *c)
 {
 	return hosts(c) * VIA_CONG_MIN;
 }
 
-static void tell(struct via_crowd *c)
+static void tell(struct via_incast *c)
 {
 	u32 share = 0;
 
@@ -34,16 +34,16 @@ static void tell(struct via_crowd *c)
 		WRITE_ONCE(c->share, share);
 }
 
-static void next_round(struct via_crowd *c)
+static void next_round(struct via_incast *c)
 {
 	c->round++;
 	c->frames = 0;
 	c->lossy = 0;
 }
 
-static void next_period(struct via_crowd *c, u32 now_ms)
+static void next_period(struct via_incast *c, u32 now_ms)
 {
-	bool rested = now_ms - c->began >= 2 * VIA_CROWD_PERIOD_MS;
+	bool rested = now_ms - c->began >= 2 * VIA_INCAST_PERIOD_MS;
 
 	c->before = rested ? 0 : c->hosts;
 	c->began = now_ms;
@@ -57,10 +57,10 @@ static void next_period(struct via_crowd *c, u32 now_ms)
 	}
 }
 
-void via_crowd_asked(struct via_crowd *c, struct via_crowd_host *h, u32 frames,
+void via_incast_asked(struct via_incast *c, struct via_incast_host *h, u32 frames,
 		     u32 now_ms)
 {
-	if (now_ms - c->began >= VIA_CROWD_PERIOD_MS)
+	if (now_ms - c->began >= VIA_INCAST_PERIOD_MS)
 		next_period(c, now_ms);
 	if (h->period != c->period) {
 		h->period = c->period;
@@ -85,16 +85,16 @@ void via_crowd_asked(struct via_crowd *c, struct via_crowd_host *h, u32 frames,
  * Half a window comes between two frames that ask, or all of it where it is one
  * frame.  Larger ones are the senders' own matter.
  */
-static bool small(const struct via_crowd *c)
+static bool small(const struct via_incast *c)
 {
 	return c->came <= c->asked * VIA_CONG_MIN;
 }
 
-void via_crowd_lost(struct via_crowd *c, struct via_crowd_host *h)
+void via_incast_lost(struct via_incast *c, struct via_incast_host *h)
 {
 	u32 n = hosts(c);
 
-	if (h->round == c->round || enough(c) <= VIA_CROWD_MIN)
+	if (h->round == c->round || enough(c) <= VIA_INCAST_MIN)
 		return;
 	h->round = c->round;
 	c->lossy++;
@@ -102,8 +102,8 @@ void via_crowd_lost(struct via_crowd *c, struct via_crowd_host *h)
 	if (c->deaf || c->lossy < max(2u, n / 32) || (!c->total && !small(c)))
 		return;
 	c->total = max(c->total ? c->total * 7 / 8 : enough(c) * 3 / 4,
-		       VIA_CROWD_MIN);
-	c->deaf = VIA_CROWD_DEAF;
+		       VIA_INCAST_MIN);
+	c->deaf = VIA_INCAST_DEAF;
 	next_round(c);
 	tell(c);
 }

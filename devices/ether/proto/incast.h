@@ -15,17 +15,17 @@
  *
  * A round is @total frames that came.
  */
-#ifndef _VIA_CROWD_H
-#define _VIA_CROWD_H
+#ifndef _VIA_INCAST_H
+#define _VIA_INCAST_H
 
 #include "congestion.h"
 
-#define VIA_CROWD_MIN		16u	/* frames of all hosts, at least */
-#define VIA_CROWD_PERIOD_MS	16u	/* hosts are counted */
-#define VIA_CROWD_DEAF		4u	/* rounds after a reduction */
+#define VIA_INCAST_MIN		16u	/* frames of all hosts, at least */
+#define VIA_INCAST_PERIOD_MS	16u	/* hosts are counted */
+#define VIA_INCAST_DEAF		4u	/* rounds after a reduction */
 
 /**
- * struct via_crowd - of a NIC that receives
+ * struct via_incast - of a NIC that receives
  * @period:	the number of the period, from 1 on
  * @began:	ms of the caller's clock: when it did
  * @hosts:	that filled their windows in it
@@ -40,7 +40,7 @@
  * @share:	what is told, VIA_CONG_PARTS; 0: no bound; also read without the
  *		lock
  */
-struct via_crowd {
+struct via_incast {
 	u32 period;
 	u32 began;
 	u32 hosts;
@@ -56,23 +56,23 @@ struct via_crowd {
 };
 
 /**
- * struct via_crowd_host - what it knows of each host
+ * struct via_incast_host - what it knows of each host
  * @period:	the last one that it was counted in; 0: none
  * @round:	the last one in which it lost a frame; 0: none
  */
-struct via_crowd_host {
+struct via_incast_host {
 	u32 period;
 	u32 round;
 };
 
-void via_crowd_init(struct via_crowd *c, u32 now_ms);
+void via_incast_init(struct via_incast *c, u32 now_ms);
 /*
  * A frame of the host asks for an acknowledgement since its window is small and
  * half or all used; @frames came since the last one.
  */
-void via_crowd_asked(struct via_crowd *c, struct via_crowd_host *h, u32 frames,
+void via_incast_asked(struct via_incast *c, struct via_incast_host *h, u32 frames,
 		     u32 now_ms);
 /* A frame of the host was lost. */
-void via_crowd_lost(struct via_crowd *c, struct via_crowd_host *h);
+void via_incast_lost(struct via_incast *c, struct via_incast_host *h);
 
-#endif /* _VIA_CROWD_H */
+#endif /* _VIA_INCAST_H */

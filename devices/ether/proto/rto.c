@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The retransmission timeout of a VI: rto.h. */
 
-#include "pace.h"
+#include "sample.h"
 #include "rto.h"
 
 #define NS_PER_US	1000u
-#define BLACK_RETRIES	4u		/* timeouts until a path may be black */
+#define BLACK_HOLE_RETRIES	4u		/* timeouts until a path may be black */
 
 void via_rto_init(struct via_rto *r, u32 seq, unsigned long tick)
 {
@@ -21,7 +21,7 @@ void via_rto_end(struct via_rto *r)
 {
 	r->timing = false;
 	r->news = false;
-	r->pace = 0;
+	r->interval = 0;
 }
 
 /*
@@ -38,7 +38,7 @@ u64 via_rto_ns(const struct via_rto *r, const struct via_rto_path *path)
 	if (unlikely(!path->srtt))
 		us = max_t(u64, us / (r->retries ? 2 : 4), path->least);
 	if (unlikely(!path->reliable))
-		us += 2 * VIA_PACE_LAZY_NS / NS_PER_US;
+		us += 2 * VIA_SAMPLE_LAZY_NS / NS_PER_US;
 	us <<= min(r->retries + r->backoff, 20u);
 	return min_t(u64, us, path->most) * NS_PER_US;
 }
@@ -46,7 +46,7 @@ u64 via_rto_ns(const struct via_rto *r, const struct via_rto_path *path)
 /* From here on: what is as it is at the next sample has not moved. */
 static void note(struct via_rto *r, u32 una, u32 nxt, u64 now, u64 timeout)
 {
-	r->pace = via_pace(nxt - r->seen, now - r->at, timeout);
+	r->interval = via_sample_interval(nxt - r->seen, now - r->at, timeout);
 	r->seen = nxt;
 	r->acked = una;
 	r->news = false;
@@ -62,7 +62,7 @@ static bool moved(const struct via_rto *r, u32 una)
 void via_rto_start(struct via_rto *r, u32 una, u32 nxt, u64 now, u64 timeout)
 {
 	note(r, una, nxt, now, timeout);
-	r->pace = 1;
+	r->interval = 1;
 	r->excused = false;
 	r->due = now + timeout;
 }
@@ -95,7 +95,7 @@ static enum via_rto_act timed_out(struct via_rto *r,
 {
 	if (!r->retries) {
 		r->stuck = now->tick;
-		r->black = false;
+		r->black_hole = false;
 	}
 	if (reliable && unanswered(r, now))
 		return VIA_RTO_GIVE_UP;
@@ -161,7 +161,7 @@ void via_rto_recovered(struct via_rto *r)
 	r->spurious = false;
 }
 
-void via_rto_twice(struct via_rto *r, u32 seq, u32 nxt, u32 window)
+void via_rto_dsack(struct via_rto *r, u32 seq, u32 nxt, u32 window)
 {
 	if (nxt - 1 - seq >= window || (s32)(seq - r->again) >= 0)
 		return;
@@ -177,15 +177,15 @@ void via_rto_twice(struct via_rto *r, u32 seq, u32 nxt, u32 window)
  * What was sent before the peer was heard may be lost with its silence, so the
  * second sign counts.
  */
-bool via_rto_is_black(struct via_rto *r, unsigned long heard,
+bool via_rto_is_black_hole(struct via_rto *r, unsigned long heard,
 		      unsigned long after)
 {
-	bool before = r->black;
+	bool before = r->black_hole;
 
-	if (r->retries < BLACK_RETRIES ||
+	if (r->retries < BLACK_HOLE_RETRIES ||
 	    (long)(heard - r->stuck) <= (long)after)
 		return false;
-	r->black = true;
+	r->black_hole = true;
 	return before;
 }
 

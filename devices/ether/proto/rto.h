@@ -8,7 +8,7 @@
  *
  * Invariants, with una and nxt of the window:
  *
- *   (1) @pace is 0 if and only if nothing waits for @due.
+ *   (1) @interval is 0 if and only if nothing waits for @due.
  *   (2) A timeout is counted only if una has not moved since the last sample,
  *       and the alarm was not late, or was late once before in a row.
  *   (3) A frame that was sent twice is not timed (Karn's rule).
@@ -41,9 +41,9 @@ enum via_rto_act {
  * @spurious:	one of them came twice, while the peer had not answered
  * @news:	a frame has arrived beyond a hole since the last sample
  * @excused:	the alarm was late and waits once more
- * @black:	since @stuck a timeout came after the peer was heard
+ * @black_hole:	since @stuck a timeout came after the peer was heard
  * @stuck:	tick of the first of @retries
- * @pace:	new frames from one sample to the next; 0: nothing waits
+ * @interval:	new frames from one sample to the next; 0: nothing waits
  * @seen, @acked: nxt and una at the last sample
  * @at:		when that was, ns
  * @due:	when the alarm looks, ns
@@ -59,9 +59,9 @@ struct via_rto {
 	bool spurious;
 	bool news;
 	bool excused;
-	bool black;
+	bool black_hole;
 	bool timing;
-	u32 pace;
+	u32 interval;
 	u32 seen;
 	u32 acked;
 	unsigned long stuck;
@@ -132,12 +132,12 @@ void via_rto_rearm(struct via_rto *r, u32 una, u32 nxt, u64 now, u64 timeout);
 /* The peer answers again, after timeouts. */
 void via_rto_recovered(struct via_rto *r);
 /* Frame @seq of the last @window ones came twice. */
-void via_rto_twice(struct via_rto *r, u32 seq, u32 nxt, u32 window);
+void via_rto_dsack(struct via_rto *r, u32 seq, u32 nxt, u32 window);
 /*
  * May the path drop long frames, and say nothing?  @heard: tick when the peer was
  * heard last; @after: how long it takes at least, ticks.
  */
-bool via_rto_is_black(struct via_rto *r, unsigned long heard,
+bool via_rto_is_black_hole(struct via_rto *r, unsigned long heard,
 		      unsigned long after);
 
 /* Frame @nxt, the next one, is timed, and has ACK_NOW for it. */
@@ -169,7 +169,7 @@ static inline void via_rto_resent(struct via_rto *r, u32 seq)
 /* Was the newest frame the last one until the next sample? */
 static inline bool via_rto_samples(const struct via_rto *r, u32 nxt)
 {
-	return nxt - r->seen >= r->pace;
+	return nxt - r->seen >= r->interval;
 }
 
 #endif /* _VIA_RTO_H */

@@ -5,9 +5,9 @@
 #include <linux/string.h>
 #include "token.h"
 
-void via_proof_init(struct via_proof *p, u32 now)
+void via_token_init(struct via_token *p, u32 now)
 {
-	p->period = now / VIA_PROOF_SECONDS;
+	p->period = now / VIA_TOKEN_SECONDS;
 	get_random_bytes(p->secret, sizeof(p->secret));
 }
 
@@ -16,7 +16,7 @@ void via_proof_init(struct via_proof *p, u32 now)
  * long ago as well: both are made again.  A look at the clock that is older than
  * another CPU's changes nothing.
  */
-static void renew(struct via_proof *p, u32 period)
+static void renew(struct via_token *p, u32 period)
 {
 	if (likely((s32)(period - p->period) <= 0))
 		return;
@@ -27,18 +27,18 @@ static void renew(struct via_proof *p, u32 period)
 	p->period = period;
 }
 
-void via_proof_of(struct via_proof_of *of, const u8 *asker, u32 asker_len,
+void via_token_of_init(struct via_token_of *of, const u8 *asker, u32 asker_len,
 		  const u8 *own, u32 own_len, u64 epoch)
 {
 	memset(of, 0, sizeof(*of));
-	of->asker_len = min(asker_len, VIA_PROOF_ADDR_MAX);
-	of->own_len = min(own_len, VIA_PROOF_ADDR_MAX);
+	of->asker_len = min(asker_len, VIA_TOKEN_ADDR_MAX);
+	of->own_len = min(own_len, VIA_TOKEN_ADDR_MAX);
 	memcpy(of->asker, asker, of->asker_len);
 	memcpy(of->own, own, of->own_len);
 	of->epoch = epoch;
 }
 
-static u64 compute(const struct via_proof_of *of, const siphash_key_t *secret,
+static u64 compute(const struct via_token_of *of, const siphash_key_t *secret,
 		   u32 which)
 {
 	u64 hash = siphash(of, sizeof(*of), secret) & ~(u64)1;
@@ -47,23 +47,23 @@ static u64 compute(const struct via_proof_of *of, const siphash_key_t *secret,
 	return (hash ?: 2) | which;
 }
 
-u64 via_proof_make(struct via_proof *p, u32 now, const struct via_proof_of *of)
+u64 via_token_make(struct via_token *p, u32 now, const struct via_token_of *of)
 {
 	u32 which;
 
-	renew(p, now / VIA_PROOF_SECONDS);
+	renew(p, now / VIA_TOKEN_SECONDS);
 	which = p->period % 2;
 	return compute(of, &p->secret[which], which);
 }
 
-bool via_proof_holds(struct via_proof *p, u32 now,
-		     const struct via_proof_of *of, u64 proof)
+bool via_token_holds(struct via_token *p, u32 now,
+		     const struct via_token_of *of, u64 token)
 {
-	u32 which = proof & 1;
+	u32 which = token & 1;
 
-	if (!proof)
+	if (!token)
 		return false;
-	renew(p, now / VIA_PROOF_SECONDS);
+	renew(p, now / VIA_TOKEN_SECONDS);
 	/* As long for any two: no branch is taken on a part of them. */
-	return !(compute(of, &p->secret[which], which) ^ proof);
+	return !(compute(of, &p->secret[which], which) ^ token);
 }

@@ -98,14 +98,14 @@ u32 via_win_wants(const struct via_win_tx *w)
 u32 via_win_ring_bytes(u32 frames)
 {
 	return VIA_WIN_WORDS(frames) * sizeof(struct via_win_bits) +
-	       frames * (sizeof(struct via_win_rec) +
+	       frames * (sizeof(struct via_win_record) +
 			 sizeof(struct via_win_link));
 }
 
 void *via_win_use(struct via_win_tx *w, void *ring, u32 frames)
 {
 	const struct via_win_bits *bits = w->bits;
-	const struct via_win_rec *rec = w->rec;
+	const struct via_win_record *rec = w->rec;
 	const struct via_win_link *link = w->link;
 	u32 mask = w->mask, at = w->first, seq, i;
 	void *old = w->ring;
@@ -216,12 +216,12 @@ static void transmitted(struct via_win_tx *w, u32 seq)
 
 void via_win_resent(struct via_win_tx *w, u32 seq)
 {
-	struct via_win_rec *r = via_win_rec(w, seq);
+	struct via_win_record *r = via_win_rec(w, seq);
 
 	transmitted(w, seq);
-	if (w->timed && r->doubt != VIA_DOUBT_TIMED) {
-		r->doubt = VIA_DOUBT_TIMED;
-		w->doubted++;
+	if (w->timed && r->lost_by != VIA_LOST_TIMED) {
+		r->lost_by = VIA_LOST_TIMED;
+		w->undo_retrans++;
 	}
 }
 
@@ -234,36 +234,36 @@ static bool recovers(const struct via_win_tx *w)
 }
 
 /* Once for all losses of one round. */
-static void hurt(struct via_win_tx *w)
+static void enter_cwr(struct via_win_tx *w)
 {
 	if (recovers(w))
 		return;
 	/* Those of the last round were losses. */
-	if (w->suspect && w->reorder > VIA_WIN_REORDER)
+	if (w->undo_marker && w->reorder > VIA_WIN_REORDER)
 		w->reorder--;
-	w->suspect = true;
-	w->doubted = 0;
+	w->undo_marker = true;
+	w->undo_retrans = 0;
 	w->timed = false;
 	w->recover = w->nxt;
-	w->hurt = true;
+	w->cwr = true;
 }
 
-void via_win_twice(struct via_win_tx *w, u32 seq)
+void via_win_dsack(struct via_win_tx *w, u32 seq)
 {
-	struct via_win_rec *r = via_win_rec(w, seq);
+	struct via_win_record *r = via_win_rec(w, seq);
 
-	if (w->nxt - 1 - seq > w->mask || !r->doubt)
+	if (w->nxt - 1 - seq > w->mask || !r->lost_by)
 		return;
 	/* A peer that is slow does not reorder. */
-	if (r->doubt == VIA_DOUBT_OVERTAKEN)
+	if (r->lost_by == VIA_LOST_OVERTAKEN)
 		w->reorder = min(w->reorder * 2,
 				 min(max(w->limit / 2, VIA_WIN_REORDER),
 				     VIA_WIN_REORDER_MAX));
-	r->doubt = 0;
-	if (!w->suspect || !w->doubted || --w->doubted)
+	r->lost_by = 0;
+	if (!w->undo_marker || !w->undo_retrans || --w->undo_retrans)
 		return;
-	w->suspect = false;
-	w->undone = true;
+	w->undo_marker = false;
+	w->undo = true;
 }
 
 void via_win_probe(struct via_win_tx *w)
@@ -309,8 +309,8 @@ bool via_win_timeout(struct via_win_tx *w)
 	 * After the second time that a frame comes twice may be due to the
 	 * first one, and proves nothing.
 	 */
-	w->suspect = !again;
-	w->doubted = 0;
+	w->undo_marker = !again;
+	w->undo_retrans = 0;
 	w->timed = w->lossy;
 	w->reorder = VIA_WIN_REORDER;
 	return again;
@@ -325,7 +325,7 @@ static void saw(struct via_win_tx *w, u32 seq)
 }
 
 /* Are there not enough later transmissions that have arrived? */
-static bool hopeful(const struct via_win_tx *w, const struct via_win_rec *r,
+static bool hopeful(const struct via_win_tx *w, const struct via_win_record *r,
 		    u32 reorder)
 {
 	return via_seq_before(w->seen, r->order + reorder);
@@ -334,9 +334,9 @@ static bool hopeful(const struct via_win_tx *w, const struct via_win_rec *r,
 static void overtake(struct via_win_tx *w, u32 seq)
 {
 	mark_lost(w, seq);
-	hurt(w);
-	via_win_rec(w, seq)->doubt = VIA_DOUBT_OVERTAKEN;
-	w->doubted++;
+	enter_cwr(w);
+	via_win_rec(w, seq)->lost_by = VIA_LOST_OVERTAKEN;
+	w->undo_retrans++;
 }
 
 /*
@@ -441,7 +441,7 @@ static inline bool holds(const struct via_win_rx *w, u32 seq)
 	return w->bits[at / 64] >> (at % 64) & 1;
 }
 
-enum via_win_place __via_win_place(const struct via_win_rx *w, u32 seq)
+enum via_win_verdict __via_win_place(const struct via_win_rx *w, u32 seq)
 {
 	u32 d = seq - w->next;
 

@@ -12,7 +12,7 @@
  * that were sent after it (by order of transmission, not by sequence number)
  * have arrived; that finds a lost retransmission as well, and needs no timer
  * but for the tail.  The receiver tells when a frame came twice: if that one
- * was thought lost, the wire reorders, more arrivals are wanted as a proof
+ * was thought lost, the wire reorders, more arrivals are wanted as a token
  * from then on, and the caller is told when no loss of the round was one.
  *
  * Cost: an acknowledgement in order, without losses, is a handful of
@@ -50,17 +50,17 @@ static inline u64 via_bits(u32 n)
 #define VIA_WIN_WORDS(frames)	((frames) < 64 ? 1 : (frames) / 64)
 
 /* One frame in flight. */
-struct via_win_rec {
+struct via_win_record {
 	u32 index;		/* descriptor, or answer to a read */
 	u32 offset;		/* in its data */
 	u32 order;		/* place in the order of transmission */
 	u16 len;		/* payload bytes */
 	u8 kind;		/* VIA_REC_* */
-	u8 doubt;		/* VIA_DOUBT_*: was taken for lost */
+	u8 lost_by;		/* VIA_DOUBT_*: was taken for lost */
 };
 
-#define VIA_DOUBT_OVERTAKEN	1u	/* by frames sent after it */
-#define VIA_DOUBT_TIMED		2u	/* since nothing has arrived: sent again */
+#define VIA_LOST_OVERTAKEN	1u	/* by frames sent after it */
+#define VIA_LOST_TIMED		2u	/* since nothing has arrived: sent again */
 
 #define VIA_REC_LAST	0x1	/* the message ends with it */
 #define VIA_REC_ANSWER	0x2	/* index: not a descriptor, an answer */
@@ -86,7 +86,7 @@ struct via_win_bits {
 /* The ring that each window has. */
 struct via_win_own {
 	struct via_win_bits bits[VIA_WIN_WORDS(VIA_WIN_OWN)];
-	struct via_win_rec rec[VIA_WIN_OWN];
+	struct via_win_record rec[VIA_WIN_OWN];
 	struct via_win_link link[VIA_WIN_OWN];
 };
 
@@ -108,9 +108,9 @@ struct via_win_own {
  *		with @lossy only
  * @news:	the last acknowledgement that went the long way told of an
  *		arrival out of order
- * @hurt:	a round of losses has begun; the caller clears it
- * @undone:	what was taken for lost since has come twice, all of it; likewise
- * @suspect:	it has not
+ * @cwr:	a round of losses has begun; the caller clears it
+ * @undo:	what was taken for lost since has come twice, all of it; likewise
+ * @undo_marker:	it has not
  * @first, @last: of the frames sent again, by order of transmission: places
  * @judged:	of the frames before it none is in flight that was sent once
  *		and may be lost; with @lossy only
@@ -118,7 +118,7 @@ struct via_win_own {
  * @seen:	highest order known to have arrived; with @lossy only
  * @recover:	losses before this frame belong to one round
  * @most:	frames in flight that the two ends have agreed on
- * @doubted:	frames taken for lost in this round that have not come twice
+ * @undo_retrans:	frames taken for lost in this round that have not come twice
  * @reorder:	arrivals that prove a loss
  * @bits:	of the frames in the ring
  * @link:	of the frames in the ring that have their bit again
@@ -130,7 +130,7 @@ struct via_win_tx {
 	u32 nxt;
 	u32 limit;
 	u32 credit;
-	struct via_win_rec *rec;
+	struct via_win_record *rec;
 	u32 mask;
 	u32 order;
 	u32 lost;
@@ -138,9 +138,9 @@ struct via_win_tx {
 	bool lossy;
 	bool timed;
 	bool news;
-	bool hurt;
-	bool undone;
-	bool suspect;
+	bool cwr;
+	bool undo;
+	bool undo_marker;
 	u16 first;
 	u16 last;
 	u32 judged;
@@ -148,7 +148,7 @@ struct via_win_tx {
 	u32 seen;
 	u32 recover;
 	u32 most;
-	u32 doubted;
+	u32 undo_retrans;
 	u32 reorder;
 	struct via_win_bits *bits;
 	struct via_win_link *link;
@@ -161,7 +161,7 @@ static inline u32 via_win_flight(const struct via_win_tx *w)
 	return w->nxt - w->una;
 }
 
-static inline struct via_win_rec *via_win_rec(struct via_win_tx *w, u32 seq)
+static inline struct via_win_record *via_win_rec(struct via_win_tx *w, u32 seq)
 {
 	return &w->rec[seq & w->mask];
 }
@@ -202,14 +202,14 @@ static inline bool via_win_recovers(const struct via_win_tx *w)
 static inline u32 via_win_push(struct via_win_tx *w, u32 index, u32 offset,
 			       u32 len, u8 kind)
 {
-	struct via_win_rec *r = via_win_rec(w, w->nxt);
+	struct via_win_record *r = via_win_rec(w, w->nxt);
 
 	r->index = index;
 	r->offset = offset;
 	r->order = ++w->order;
 	r->len = len;
 	r->kind = kind;
-	r->doubt = 0;
+	r->lost_by = 0;
 	return w->nxt++;
 }
 
@@ -264,14 +264,14 @@ void via_win_resent(struct via_win_tx *w, u32 seq);
  * as a probe: its arrival, by either copy, tells what is lost and what is only
  * late, and a peer that was merely slow costs no window.  When that has no
  * answer, all in flight is lost; should each one that was sent again come twice,
- * the peer was slow (@undone).  Returns whether there was a timeout before, of
+ * the peer was slow (@undo).  Returns whether there was a timeout before, of
  * the same silence.
  */
 void via_win_probe(struct via_win_tx *w);
 bool via_win_timeout(struct via_win_tx *w);
 
 /* Frame @seq came twice, the receiver says: was it sent again for nothing? */
-void via_win_twice(struct via_win_tx *w, u32 seq);
+void via_win_dsack(struct via_win_tx *w, u32 seq);
 
 /* Is frame @seq in flight, and known to have arrived? */
 bool via_win_arrived(const struct via_win_tx *w, u32 seq);
@@ -320,7 +320,7 @@ struct via_win_rx {
 	u64 *bits;
 };
 
-enum via_win_place {
+enum via_win_verdict {
 	VIA_WIN_NEXT,		/* in order: take it */
 	VIA_WIN_HOLD,		/* beyond a hole, not held yet */
 	VIA_WIN_DUP,		/* taken or held already */
@@ -329,9 +329,9 @@ enum via_win_place {
 
 void via_win_rx_init(struct via_win_rx *w, u32 next, u32 limit);
 
-enum via_win_place __via_win_place(const struct via_win_rx *w, u32 seq);
+enum via_win_verdict __via_win_place(const struct via_win_rx *w, u32 seq);
 
-static inline enum via_win_place via_win_place(const struct via_win_rx *w,
+static inline enum via_win_verdict via_win_place(const struct via_win_rx *w,
 					       u32 seq)
 {
 	return likely(seq == w->next) ? VIA_WIN_NEXT : __via_win_place(w, seq);

@@ -147,10 +147,10 @@ static enum via_wire_error parse_ack(const struct via_wire *w, u32 len,
 		return VIA_WIRE_BAD_LENGTH;
 	h->hdr_len = VIA_WIRE_ACK_LEN + h->nranges * sizeof(*h->range);
 	h->ack = be32_to_cpu(a->ack);
-	h->twice = be32_to_cpu(a->twice);
+	h->dsack = be32_to_cpu(a->dsack);
 	h->share = be16_to_cpu(a->share);
 	h->delay = a->delay;
-	if (a->zero || (h->twice && !(h->flags & VIA_WIRE_TWICE)) ||
+	if (a->zero || (h->dsack && !(h->flags & VIA_WIRE_DSACK)) ||
 	    !good_ranges(h->range, h->nranges))
 		return VIA_WIRE_BAD_FIELD;
 	return VIA_WIRE_OK;
@@ -341,8 +341,8 @@ static enum via_wire_error parse_body(const struct via_wire *w, u32 len,
 	case VIA_WIRE_PEER_ACCEPT:
 		return parse_fixed(len, h, VIA_WIRE_CONN_LEN, true);
 	case VIA_WIRE_HEARTBEAT:
-	case VIA_WIRE_BEAT:
-		return parse_fixed(len, h, VIA_WIRE_BEAT_LEN, false);
+	case VIA_WIRE_HEARTBEAT_ACK:
+		return parse_fixed(len, h, VIA_WIRE_HEARTBEAT_LEN, false);
 	case VIA_WIRE_ACKS:
 		return parse_acks(w, len, h);
 	case VIA_WIRE_LIST:
@@ -424,7 +424,7 @@ enum via_wire_error via_wire_parse(const void *p, u32 len,
 		     (h->marks & ~VIA_WIRE_MARKS)))
 		return VIA_WIRE_BAD_FIELD;
 	if (likely(h->type == VIA_WIRE_SEND && h->dst &&
-		   !(h->flags & (VIA_WIRE_SEALS | VIA_WIRE_TWICE))))
+		   !(h->flags & (VIA_WIRE_SEALS | VIA_WIRE_DSACK))))
 		return parse_send(w, len, h);
 	return parse_other(w, len, h);
 }
@@ -435,7 +435,7 @@ enum via_wire_error via_wire_parse_hello(const void *p,
 	const struct via_wire_hello *w = behind(p, sizeof(struct via_wire));
 
 	e->epoch = be64_to_cpu(w->epoch);
-	e->proof = be64_to_cpu(w->proof);
+	e->token = be64_to_cpu(w->token);
 	e->frames = be32_to_cpu(w->frames);
 	e->mtu = be32_to_cpu(w->mtu);
 	e->nonce = be64_to_cpu(w->nonce);
@@ -497,12 +497,12 @@ enum via_wire_error via_wire_parse_conn(const void *p, struct via_conn_hdr *c)
 	return VIA_WIRE_OK;
 }
 
-enum via_wire_error via_wire_parse_beat(const void *p, struct via_beat_hdr *b)
+enum via_wire_error via_wire_parse_heartbeat(const void *p, struct via_heartbeat_hdr *b)
 {
-	const struct via_wire_beat *w = behind(p, sizeof(struct via_wire));
+	const struct via_wire_heartbeat *w = behind(p, sizeof(struct via_wire));
 
 	b->epoch = be64_to_cpu(w->epoch);
-	b->proof = be64_to_cpu(w->proof);
+	b->token = be64_to_cpu(w->token);
 	b->time = be64_to_cpu(w->time);
 	b->connections = be32_to_cpu(w->connections);
 	b->digest = be32_to_cpu(w->digest);

@@ -43,7 +43,7 @@
 #define VIA_WIRE_PEER_REQUEST	0x17	/* via_wire, _hello, _conn */
 #define VIA_WIRE_PEER_ACCEPT	0x18	/* via_wire, _hello, _conn */
 #define VIA_WIRE_HEARTBEAT	0x20	/* via_wire, _beat */
-#define VIA_WIRE_BEAT		0x21	/* via_wire, _beat: the answer */
+#define VIA_WIRE_HEARTBEAT_ACK		0x21	/* via_wire, _beat: the answer */
 #define VIA_WIRE_ACKS		0x22	/* via_wire, _acks, entries */
 #define VIA_WIRE_LIST		0x23	/* via_wire, _list, cookies */
 #define VIA_WIRE_NAME_QUERY	0x30	/* via_wire, _name; may be broadcast */
@@ -57,7 +57,7 @@
 #define VIA_WIRE_AUTH		0x10	/* an authenticator follows the headers */
 /* A tail probe: answer at once; with PUSH: the sender asks if no answer comes. */
 #define VIA_WIRE_PROBE		0x20
-#define VIA_WIRE_TWICE		0x40	/* ACK: @twice holds */
+#define VIA_WIRE_DSACK		0x40	/* ACK: @dsack holds */
 #define VIA_WIRE_FLAGS		0x7f
 #define VIA_WIRE_SEALS		(VIA_WIRE_SUM | VIA_WIRE_AUTH)
 /* Those that a frame with data may have, an ACK, and any other frame. */
@@ -83,7 +83,7 @@
 #define VIA_WIRE_R_TRANSPORT	5	/* retries exhausted, or local error */
 #define VIA_WIRE_R_LINK		6	/* the interface went down */
 #define VIA_WIRE_R_READ		7	/* an RDMA Read was refused */
-#define VIA_WIRE_R_NARROW	8	/* the interface's MTU was lowered */
+#define VIA_WIRE_R_MTU_REDUCED	8	/* the interface's MTU was lowered */
 #define VIA_WIRE_R_ENDS		9	/* so many are there */
 
 /* Why there is no connection (REFUSE). */
@@ -142,7 +142,7 @@ struct via_wire_range {
 
 struct via_wire_ack {
 	__be32	ack;
-	__be32	twice;			/* with TWICE: came twice */
+	__be32	dsack;			/* with TWICE: came twice */
 	__u8	n;			/* ranges behind it */
 	__u8	delay;			/* of this answer */
 	__be16	share;			/* sixteenths of a frame; 0: no bound */
@@ -159,15 +159,15 @@ struct via_wire_end {
 /* What hosts tell of themselves before they know one another. */
 struct via_wire_hello {
 	__be64	epoch;			/* of the sender's NIC, not 0 */
-	__be64	proof;			/* 0: none */
+	__be64	token;			/* 0: none */
 	__be32	frames;			/* its NIC can take in a row */
 	__be32	mtu;			/* bytes behind the link header */
 	__be64	nonce;			/* of a session; 0: without a key */
 } __packed;
 
-struct via_wire_beat {
+struct via_wire_heartbeat {
 	__be64	epoch;
-	__be64	proof;
+	__be64	token;
 	__be64	time;			/* the sender's; BEAT: HEARTBEAT's */
 	__be32	connections;		/* that stand between the two */
 	__be32	digest;			/* of their cookies */
@@ -282,8 +282,8 @@ struct via_wire_auth {
 	(sizeof(struct via_wire) + sizeof(struct via_wire_end))
 #define VIA_WIRE_HELLO_LEN \
 	(sizeof(struct via_wire) + sizeof(struct via_wire_hello))
-#define VIA_WIRE_BEAT_LEN \
-	(sizeof(struct via_wire) + sizeof(struct via_wire_beat))
+#define VIA_WIRE_HEARTBEAT_LEN \
+	(sizeof(struct via_wire) + sizeof(struct via_wire_heartbeat))
 #define VIA_WIRE_ANSWER_LEN \
 	(sizeof(struct via_wire) + sizeof(struct via_wire_answer))
 #define VIA_WIRE_CONN_LEN	(VIA_WIRE_HELLO_LEN + sizeof(struct via_wire_conn))
@@ -312,7 +312,7 @@ static_assert(VIA_WIRE_WRITE_HDR == 56, "write header");
 static_assert(VIA_WIRE_ACK_LEN == 32, "ack frame");
 static_assert(VIA_WIRE_END_LEN == 32, "end frame");
 static_assert(VIA_WIRE_HELLO_LEN == 48, "challenge frame");
-static_assert(VIA_WIRE_BEAT_LEN == 48, "beat frame");
+static_assert(VIA_WIRE_HEARTBEAT_LEN == 48, "beat frame");
 static_assert(VIA_WIRE_ANSWER_LEN == 32, "answer frame");
 static_assert(VIA_WIRE_CONN_LEN == 264, "request frame");
 static_assert(sizeof(struct via_wire_acks_entry) == 24, "entry of acks");
@@ -346,7 +346,7 @@ struct via_frame_hdr {
 			u16 reads;	/* READ_DATA, SEND */
 		};
 		struct {		/* ACK */
-			u32 twice;	/* with VIA_WIRE_TWICE */
+			u32 dsack;	/* with VIA_WIRE_DSACK */
 			u16 share;
 			u8 delay;
 			const struct via_wire_range *range;
@@ -370,7 +370,7 @@ struct via_frame_hdr {
 /* A hello, in host order. */
 struct via_hello_hdr {
 	u64 epoch;
-	u64 proof;
+	u64 token;
 	u32 frames;
 	u32 mtu;
 	u64 nonce;
@@ -396,9 +396,9 @@ struct via_conn_hdr {
 };
 
 /* The body of HEARTBEAT and BEAT, in host order. */
-struct via_beat_hdr {
+struct via_heartbeat_hdr {
 	u64 epoch;
-	u64 proof;
+	u64 token;
 	u64 time;
 	u32 connections;
 	u32 digest;
@@ -504,7 +504,7 @@ enum via_wire_error via_wire_parse_hello(const void *p,
  * LIST, NAME_QUERY or NAME_REPLY: the name is of printable characters, without
  * blanks.
  */
-enum via_wire_error via_wire_parse_beat(const void *p, struct via_beat_hdr *b);
+enum via_wire_error via_wire_parse_heartbeat(const void *p, struct via_heartbeat_hdr *b);
 enum via_wire_error via_wire_parse_list(const void *p, struct via_list_hdr *l);
 enum via_wire_error via_wire_parse_name(const void *p,
 					struct via_name_hdr *n);

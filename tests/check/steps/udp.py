@@ -184,7 +184,7 @@ def narrow(session, family, mtu=1300, mute=False):
             # The way may have become narrow as the other two ended.
             need(ping(node, family, 30000, 20), True, "a narrow path")
         stats = numbers(node.sh(stat).out)
-        sign = "wire_tx_black" if mute else "wire_rx_errors"
+        sign = "wire_tx_black_hole" if mute else "wire_rx_errors"
         if not stats.get(sign):
             raise StepFailed(f"{sign} is 0: {stats}")
 

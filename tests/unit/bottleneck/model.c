@@ -201,8 +201,8 @@ static void via_send(uint32_t flow)
 {
 	struct via *v = &s.via[flow];
 
-	if (v->tx.hurt) {
-		v->tx.hurt = false;
+	if (v->tx.cwr) {
+		v->tx.cwr = false;
 		via_cong_loss(&pool_of(flow)->cong, &v->credit.flow, v->tx.una,
 			      v->tx.nxt, moment(v));
 		give(flow);
@@ -240,12 +240,12 @@ static void via_ack_out(uint32_t flow)
 
 	struct packet p = {
 		.at = s.now + s.m->delay_us, .flow = flow,
-		.ack = v->rx.next, .seq = v->twice,
+		.ack = v->rx.next, .seq = v->dsack,
 	};
 
 	v->acked = v->rx.next;
 	p.ranges = via_win_ranges(&v->rx, p.range);
-	v->twice = 0;
+	v->dsack = 0;
 	if (chance(s.m->loss) || s.back.tail - s.back.head >= LINE - 1)
 		return;
 	s.back.p[s.back.tail++ % LINE] = p;
@@ -271,7 +271,7 @@ static void via_receive(const struct packet *p)
 		ack = true;
 		break;
 	case VIA_WIN_DUP:
-		v->twice = p->seq;
+		v->dsack = p->seq;
 		ack = true;
 		break;
 	default:
@@ -289,9 +289,9 @@ static void via_acked(const struct packet *p)
 	uint32_t n;
 
 	if (p->seq)
-		via_win_twice(&v->tx, p->seq);
-	if (v->tx.undone) {
-		v->tx.undone = false;
+		via_win_dsack(&v->tx, p->seq);
+	if (v->tx.undo) {
+		v->tx.undo = false;
 		via_cong_undo(&pool->cong, &v->credit.flow);
 		share(p->flow);
 	}
@@ -324,7 +324,7 @@ static void via_timeout(uint32_t flow, bool again)
 	struct via_cong_now now = moment(v);
 
 	now.rtt = v->rtt.rto;
-	v->tx.hurt = false;
+	v->tx.cwr = false;
 	via_cong_timeout(&pool->cong, &v->credit.flow, v->tx.nxt,
 			 pool->granted - v->credit.mine, again, now);
 	give(flow);

@@ -151,24 +151,24 @@ static void what_has_just_come_waits(void)
 
 	via_delack_watch(&d, &now);
 	CU_ASSERT_EQUAL(d.due, MS + DELAY);
-	CU_ASSERT_EQUAL(d.pace, 1);
+	CU_ASSERT_EQUAL(d.interval, 1);
 	/* Several, of which none was there at the last sample. */
 	now = at(MS + 20 * US, 101, 104);
 	via_delack_watch(&d, &now);
 	CU_ASSERT_EQUAL(d.due, MS + DELAY);
 	/* 3 frames in 20 us, so 14 in 15/16 of 100 us. */
-	CU_ASSERT_EQUAL(d.pace, 14);
+	CU_ASSERT_EQUAL(d.interval, 14);
 	CU_ASSERT(via_delack_samples(&d, 118));
 	CU_ASSERT(!via_delack_samples(&d, 117));
 	/* One of them was: the time stays. */
 	now = at(MS + 50 * US, 102, 106);
 	via_delack_watch(&d, &now);
 	CU_ASSERT_EQUAL(d.due, MS + DELAY);
-	now = at(MS + DELAY - VIA_PACE_GAP_NS - 1, 102, 106);
+	now = at(MS + DELAY - VIA_SAMPLE_GAP_NS - 1, 102, 106);
 	CU_ASSERT(!via_delack_expired(&d, &now, &age));
 	now.ns++;
 	CU_ASSERT(via_delack_expired(&d, &now, &age));
-	CU_ASSERT_EQUAL(d.pace, 0);
+	CU_ASSERT_EQUAL(d.interval, 0);
 	CU_ASSERT_EQUAL(age, NEVER);
 	CU_ASSERT(!via_delack_expired(&d, &now, &age));
 }
@@ -182,7 +182,7 @@ static void nothing_owed_nothing_waits(void)
 	via_delack_watch(&d, &now);
 	now = at(MS + 1, 101, 101);
 	CU_ASSERT(!via_delack_expired(&d, &now, &age));
-	CU_ASSERT_EQUAL(d.pace, 0);
+	CU_ASSERT_EQUAL(d.interval, 0);
 }
 
 static void what_came_since_has_its_own_time(void)
@@ -220,7 +220,7 @@ static void a_full_transmitter(void)
 
 	via_delack_again(&d, &now, MS);
 	CU_ASSERT_EQUAL(d.due, MS + DELAY);
-	d.pace = 0;
+	d.interval = 0;
 	/* The alarm has tried it. */
 	via_delack_late(&d, 101, 7);
 	CU_ASSERT_EQUAL(via_delack_waited(&d, 101), 7);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The retransmission timeout: how long it is, what its expiry means. */
 
-#include "pace.h"
+#include "sample.h"
 #include "rto.h"
 #include "unit.h"
 
@@ -202,7 +202,7 @@ static void slow_peer_stays_slow(void)
 	expire(&r, &now);
 	expire(&r, &now);
 	/* Frame 108 came twice: the peer was slow. */
-	via_rto_twice(&r, 108, 110, 64);
+	via_rto_dsack(&r, 108, 110, 64);
 	CU_ASSERT(r.spurious);
 	via_rto_recovered(&r);
 	CU_ASSERT_EQUAL(r.backoff, 2);
@@ -210,21 +210,21 @@ static void slow_peer_stays_slow(void)
 	/* The next one is told after the recovery. */
 	expire(&r, &now);
 	via_rto_recovered(&r);
-	via_rto_twice(&r, 109, 110, 64);
+	via_rto_dsack(&r, 109, 110, 64);
 	CU_ASSERT_EQUAL(r.backoff, 3);
-	via_rto_twice(&r, 109, 110, 64);
+	via_rto_dsack(&r, 109, 110, 64);
 	CU_ASSERT_EQUAL(r.backoff, 3);
 	/* Not sent again, or not a number of these. */
 	r.spent = 1;
-	via_rto_twice(&r, 110, 112, 64);
-	via_rto_twice(&r, 20, 110, 64);
+	via_rto_dsack(&r, 110, 112, 64);
+	via_rto_dsack(&r, 20, 110, 64);
 	CU_ASSERT_EQUAL(r.backoff, 3);
 	/* One that was sent once is timed. */
 	CU_ASSERT(via_rto_times(&r, 110, TICK + 5));
 	CU_ASSERT_EQUAL(via_rto_timed(&r, 60 * US, 0, false, 1000), 60);
 	CU_ASSERT_EQUAL(r.backoff, 0);
 	r.spent = 100;
-	via_rto_twice(&r, 109, 110, 64);
+	via_rto_dsack(&r, 109, 110, 64);
 	CU_ASSERT_EQUAL(r.backoff, VIA_RTO_BACKOFF);
 }
 
@@ -252,7 +252,7 @@ static void one_frame_a_tick_is_timed(void)
 	CU_ASSERT(via_rto_times(&r, 9, TICK + 1));
 	CU_ASSERT_EQUAL(r.timed, r.asked);
 	via_rto_end(&r);
-	CU_ASSERT(!r.timing && !r.pace);
+	CU_ASSERT(!r.timing && !r.interval);
 }
 
 static void black_hole(void)
@@ -263,33 +263,33 @@ static void black_hole(void)
 
 	for (i = 0; i < 3; i++)
 		expire(&r, &now);
-	CU_ASSERT(!via_rto_is_black(&r, TICK + 900, 500));
+	CU_ASSERT(!via_rto_is_black_hole(&r, TICK + 900, 500));
 	expire(&r, &now);
 	/* Silent, or heard too early: no sign.  The second sign counts. */
-	CU_ASSERT(!via_rto_is_black(&r, TICK - 3, 500));
-	CU_ASSERT(!via_rto_is_black(&r, TICK + 500, 500));
-	CU_ASSERT(!via_rto_is_black(&r, TICK + 501, 500));
-	CU_ASSERT(via_rto_is_black(&r, TICK + 600, 500));
+	CU_ASSERT(!via_rto_is_black_hole(&r, TICK - 3, 500));
+	CU_ASSERT(!via_rto_is_black_hole(&r, TICK + 500, 500));
+	CU_ASSERT(!via_rto_is_black_hole(&r, TICK + 501, 500));
+	CU_ASSERT(via_rto_is_black_hole(&r, TICK + 600, 500));
 	/* Progress: from the beginning. */
 	via_rto_recovered(&r);
 	for (i = 0; i < 4; i++)
 		expire(&r, &now);
-	CU_ASSERT(!via_rto_is_black(&r, TICK + 600, 500));
+	CU_ASSERT(!via_rto_is_black_hole(&r, TICK + 600, 500));
 }
 
 static void samples_before_the_alarm(void)
 {
 	struct via_rto r = start();
 
-	CU_ASSERT_EQUAL(r.pace, 1);
+	CU_ASSERT_EQUAL(r.interval, 1);
 	CU_ASSERT(!via_rto_samples(&r, 110));
 	CU_ASSERT(via_rto_samples(&r, 111));
 	/* 20 frames in 100 us, so 46 in 15/16 of 250 us. */
 	via_rto_sample(&r, 101, 130, 100 * US, 250 * US);
-	CU_ASSERT_EQUAL(r.pace, 46);
-	CU_ASSERT_EQUAL(via_pace(0, 0, MS), 1);
-	CU_ASSERT_EQUAL(via_pace(1, 100 * MS, MS), 1);
-	CU_ASSERT_EQUAL(via_pace(UINT32_MAX, 0, MS), VIA_PACE_MAX);
+	CU_ASSERT_EQUAL(r.interval, 46);
+	CU_ASSERT_EQUAL(via_sample_interval(0, 0, MS), 1);
+	CU_ASSERT_EQUAL(via_sample_interval(1, 100 * MS, MS), 1);
+	CU_ASSERT_EQUAL(via_sample_interval(UINT32_MAX, 0, MS), VIA_SAMPLE_MAX);
 }
 
 UNIT_MAIN("rto",

@@ -225,7 +225,7 @@ static void sleepers(void)
 }
 
 /* More rings than are hot; bells tell of the others. */
-static void crowd(void)
+static void incast(void)
 {
 	enum { COUNT = 40 };
 	struct eng_header h = { { 1 } };
@@ -493,7 +493,7 @@ UNIT_MAIN("shm",
 	{ "packets of all lengths, full rings", packets },
 	{ "sleepers are woken", sleepers },
 	{ "a sender without room is woken", starved },
-	{ "many rings", crowd },
+	{ "many rings", incast },
 	{ "pulls, by reading and through the ring", pulls },
 	{ "pulls of a peer that dies", pulls_die },
 	{ "last words of a dead peer", last_words },

@@ -17,75 +17,75 @@ static const u8 own[6] = { 0x52, 0x54, 0, 0, 0, 2 };
 
 /* Proofs */
 
-static struct via_proof_of of(void)
+static struct via_token_of of(void)
 {
-	struct via_proof_of o;
+	struct via_token_of o;
 
-	via_proof_of(&o, asker, 6, own, 6, 0x1234567890abcdef);
+	via_token_of_init(&o, asker, 6, own, 6, 0x1234567890abcdef);
 	return o;
 }
 
-static void proof_is_the_asker_s(void)
+static void token_is_the_asker_s(void)
 {
-	struct via_proof_of o = of(), x;
-	struct via_proof p, other;
-	u64 proof;
+	struct via_token_of o = of(), x;
+	struct via_token p, other;
+	u64 token;
 	u32 bit;
 
 	seconds = 1000;
-	via_proof_init(&p, seconds);
-	via_proof_init(&other, seconds);
-	proof = via_proof_make(&p, seconds, &o);
-	CU_ASSERT(proof && via_proof_holds(&p, seconds, &o, proof));
-	CU_ASSERT(!via_proof_holds(&p, seconds, &o, 0));
-	CU_ASSERT(!via_proof_holds(&other, seconds, &o, proof));
+	via_token_init(&p, seconds);
+	via_token_init(&other, seconds);
+	token = via_token_make(&p, seconds, &o);
+	CU_ASSERT(token && via_token_holds(&p, seconds, &o, token));
+	CU_ASSERT(!via_token_holds(&p, seconds, &o, 0));
+	CU_ASSERT(!via_token_holds(&other, seconds, &o, token));
 	for (bit = 0; bit < 64; bit++)
-		CU_ASSERT(!via_proof_holds(&p, seconds, &o, proof ^ (u64)1 << bit));
+		CU_ASSERT(!via_token_holds(&p, seconds, &o, token ^ (u64)1 << bit));
 	/* Each bit of addresses, their lengths and the epoch counts. */
 	for (bit = 0; bit < 8 * sizeof(o); bit++) {
 		x = o;
 		((u8 *)&x)[bit / 8] ^= 1 << bit % 8;
-		CU_ASSERT(!via_proof_holds(&p, seconds, &x, proof));
+		CU_ASSERT(!via_token_holds(&p, seconds, &x, token));
 	}
-	via_proof_of(&x, own, 6, asker, 6, 0x1234567890abcdef);
-	CU_ASSERT(!via_proof_holds(&p, seconds, &x, proof));
-	via_proof_of(&x, asker, 6, own, 6, 0x1234567890abcdee);
-	CU_ASSERT(!via_proof_holds(&p, seconds, &x, proof));
+	via_token_of_init(&x, own, 6, asker, 6, 0x1234567890abcdef);
+	CU_ASSERT(!via_token_holds(&p, seconds, &x, token));
+	via_token_of_init(&x, asker, 6, own, 6, 0x1234567890abcdee);
+	CU_ASSERT(!via_token_holds(&p, seconds, &x, token));
 }
 
-static void proof_is_the_hash(void)
+static void token_is_the_hash(void)
 {
-	struct via_proof_of o = of();
-	struct via_proof p;
+	struct via_token_of o = of();
+	struct via_token p;
 	u64 hash;
 
-	seconds = 3 * VIA_PROOF_SECONDS;
-	via_proof_init(&p, seconds);
+	seconds = 3 * VIA_TOKEN_SECONDS;
+	via_token_init(&p, seconds);
 	hash = siphash(&o, sizeof(o), &p.secret[1]);
-	CU_ASSERT_EQUAL(via_proof_make(&p, seconds, &o), hash | 1);
+	CU_ASSERT_EQUAL(via_token_make(&p, seconds, &o), hash | 1);
 }
 
 /* It holds in its period and in the next one; not later, seen or not. */
-static void proof_ends(void)
+static void token_ends(void)
 {
 	static const u32 later[] = { 0, 119, 120, 239, 240, 360, 480, 1000000 };
-	struct via_proof_of o = of();
-	struct via_proof p;
+	struct via_token_of o = of();
+	struct via_token p;
 	u32 start, i, seen;
-	u64 proof;
+	u64 token;
 
 	for (start = 0; start < 2; start++)
 		for (i = 0; i < sizeof(later) / sizeof(later[0]); i++)
 			for (seen = 0; seen < 2; seen++) {
-				seconds = start * VIA_PROOF_SECONDS;
-				via_proof_init(&p, seconds);
-				proof = via_proof_make(&p, seconds, &o);
+				seconds = start * VIA_TOKEN_SECONDS;
+				via_token_init(&p, seconds);
+				token = via_token_make(&p, seconds, &o);
 				for (; seen && seconds + 120 <
 				     start * 120 + later[i];)
 					seconds += 120,
-					via_proof_make(&p, seconds, &o);
+					via_token_make(&p, seconds, &o);
 				seconds = start * 120 + later[i];
-				CU_ASSERT_EQUAL(via_proof_holds(&p, seconds, &o, proof),
+				CU_ASSERT_EQUAL(via_token_holds(&p, seconds, &o, token),
 						later[i] < 240);
 			}
 }
@@ -93,16 +93,16 @@ static void proof_ends(void)
 /* A CPU whose look at the clock is old does not bring a secret back. */
 static void time_goes_one_way(void)
 {
-	struct via_proof_of o = of();
-	struct via_proof p;
-	u64 proof;
+	struct via_token_of o = of();
+	struct via_token p;
+	u64 token;
 
-	seconds = 10 * VIA_PROOF_SECONDS;
-	via_proof_init(&p, seconds);
-	proof = via_proof_make(&p, seconds, &o);
+	seconds = 10 * VIA_TOKEN_SECONDS;
+	via_token_init(&p, seconds);
+	token = via_token_make(&p, seconds, &o);
 	seconds--;
-	CU_ASSERT(via_proof_holds(&p, seconds, &o, proof));
-	CU_ASSERT_EQUAL(via_proof_make(&p, seconds, &o), proof);
+	CU_ASSERT(via_token_holds(&p, seconds, &o, token));
+	CU_ASSERT_EQUAL(via_token_make(&p, seconds, &o), token);
 }
 
 /* Limits */
@@ -273,9 +273,9 @@ static void any_length(void)
 }
 
 UNIT_MAIN("strangers",
-	  { "a proof is its asker's alone", proof_is_the_asker_s },
-	  { "a proof is the hash that is described", proof_is_the_hash },
-	  { "a proof ends", proof_ends },
+	  { "a token is its asker's alone", token_is_the_asker_s },
+	  { "a token is the hash that is described", token_is_the_hash },
+	  { "a token ends", token_ends },
 	  { "time goes one way", time_goes_one_way },
 	  { "an answer is never longer", never_longer },
 	  { "the limit of an asker", one_asker },

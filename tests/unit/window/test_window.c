@@ -136,16 +136,16 @@ static void three_later_prove_a_loss(void)
 	acked(&w, 100, 0x7);
 	CU_ASSERT(via_win_lost(&w, &seq));
 	CU_ASSERT_EQUAL(seq, 100);
-	CU_ASSERT(w.hurt);
+	CU_ASSERT(w.cwr);
 	CU_ASSERT(via_win_recovers(&w));
-	w.hurt = false;
+	w.cwr = false;
 	via_win_resent(&w, 100);
 	CU_ASSERT(!via_win_lost(&w, &seq));
 	/* More losses of the same round are not told again. */
 	acked(&w, 100, 0xef);
 	CU_ASSERT(via_win_lost(&w, &seq));
 	CU_ASSERT_EQUAL(seq, 105);
-	CU_ASSERT(!w.hurt);
+	CU_ASSERT(!w.cwr);
 	via_win_resent(&w, 105);
 	/* The retransmission is lost as well: three sent after it came. */
 	push(&w, 3);
@@ -158,11 +158,11 @@ static void three_later_prove_a_loss(void)
 	CU_ASSERT(!w.lossy);
 	CU_ASSERT(!via_win_recovers(&w));
 	/* The next round, however late. */
-	w.hurt = false;
+	w.cwr = false;
 	w.recover = w.una - 0x80000001;
 	push(&w, 10);
 	acked(&w, w.una, 0x7);
-	CU_ASSERT(w.hurt);
+	CU_ASSERT(w.cwr);
 	drop(&w);
 }
 
@@ -201,7 +201,7 @@ static void a_probe_tells(void)
 	CU_ASSERT_EQUAL(acked(&w, 3, 0), 3);
 	CU_ASSERT(!via_win_lost(&w, &seq));
 	CU_ASSERT_EQUAL(acked(&w, 8, 0), 5);
-	CU_ASSERT(!w.hurt);
+	CU_ASSERT(!w.cwr);
 	CU_ASSERT(!w.lossy);
 	/* The last three are lost, too few to be found by those behind. */
 	push(&w, 6);
@@ -210,7 +210,7 @@ static void a_probe_tells(void)
 	via_win_resent(&w, 13);
 	acked(&w, 11, 0x2);
 	CU_ASSERT_EQUAL(lost(&w), 0x3);
-	CU_ASSERT(w.hurt);
+	CU_ASSERT(w.cwr);
 	via_win_resent(&w, 11);
 	via_win_resent(&w, 12);
 	CU_ASSERT_EQUAL(acked(&w, 14, 0), 3);
@@ -259,23 +259,23 @@ static void what_comes_twice_was_not_lost(void)
 	push(&w, 16);
 	acked(&w, 0, 0x7);
 	CU_ASSERT(via_win_lost(&w, &seq));
-	CU_ASSERT(w.hurt);
+	CU_ASSERT(w.cwr);
 	via_win_resent(&w, 0);
 	acked(&w, w.nxt, 0);
 	/* Not one of those that were thought lost; not one of ours. */
-	via_win_twice(&w, 2);
-	via_win_twice(&w, 99);
-	CU_ASSERT(!w.undone);
+	via_win_dsack(&w, 2);
+	via_win_dsack(&w, 99);
+	CU_ASSERT(!w.undo);
 	CU_ASSERT_EQUAL(w.reorder, VIA_WIN_REORDER);
-	via_win_twice(&w, 0);
-	CU_ASSERT(w.undone);
+	via_win_dsack(&w, 0);
+	CU_ASSERT(w.undo);
 	CU_ASSERT_EQUAL(w.reorder, 2 * VIA_WIN_REORDER);
 	/* It is believed once. */
-	w.undone = false;
-	via_win_twice(&w, 0);
-	CU_ASSERT(!w.undone);
+	w.undo = false;
+	via_win_dsack(&w, 0);
+	CU_ASSERT(!w.undo);
 	CU_ASSERT_EQUAL(w.reorder, 2 * VIA_WIN_REORDER);
-	/* Five are no proof any more, six are. */
+	/* Five are no token any more, six are. */
 	push(&w, 16);
 	acked(&w, w.una, 0x1f);
 	CU_ASSERT(!via_win_lost(&w, &seq));
@@ -295,7 +295,7 @@ static void what_comes_twice_was_not_lost(void)
 		acked(&w, seq, 0x7f);
 		via_win_resent(&w, seq);
 		acked(&w, w.nxt, 0);
-		via_win_twice(&w, seq);
+		via_win_dsack(&w, seq);
 		CU_ASSERT(w.reorder <= 4);
 	}
 	/* A probe that was not needed says nothing of the order. */
@@ -305,7 +305,7 @@ static void what_comes_twice_was_not_lost(void)
 	via_win_probe(&w);
 	via_win_resent(&w, 3);
 	acked(&w, 4, 0);
-	via_win_twice(&w, 3);
+	via_win_dsack(&w, 3);
 	CU_ASSERT_EQUAL(w.reorder, VIA_WIN_REORDER);
 	drop(&w);
 }
@@ -321,10 +321,10 @@ static void only_all_of_them_restore(void)
 	CU_ASSERT_EQUAL(lost(&w), 0x5);
 	via_win_resent(&w, 0);
 	via_win_resent(&w, 2);
-	via_win_twice(&w, 0);
-	CU_ASSERT(!w.undone);
-	via_win_twice(&w, 2);
-	CU_ASSERT(w.undone);
+	via_win_dsack(&w, 0);
+	CU_ASSERT(!w.undo);
+	via_win_dsack(&w, 2);
+	CU_ASSERT(w.undo);
 	drop(&w);
 }
 
@@ -345,14 +345,14 @@ static void slow_peers_cost_no_window(void)
 	CU_ASSERT_EQUAL(seq, 3);
 	acked(&w, 16, 0);
 	for (seq = 0; seq < 3; seq++)
-		via_win_twice(&w, seq);
-	via_win_twice(&w, 15);
-	CU_ASSERT(!w.undone);
-	via_win_twice(&w, 3);
-	CU_ASSERT(w.undone);
+		via_win_dsack(&w, seq);
+	via_win_dsack(&w, 15);
+	CU_ASSERT(!w.undo);
+	via_win_dsack(&w, 3);
+	CU_ASSERT(w.undo);
 	CU_ASSERT_EQUAL(w.reorder, VIA_WIN_REORDER);
 	/* What comes twice after two timeouts proves nothing. */
-	w.undone = false;
+	w.undo = false;
 	push(&w, 16);
 	CU_ASSERT(!via_win_timeout(&w));
 	for (seq = 16; seq < 20; seq++)
@@ -362,8 +362,8 @@ static void slow_peers_cost_no_window(void)
 		via_win_resent(&w, seq);
 	acked(&w, 32, 0);
 	for (seq = 16; seq < 20; seq++)
-		via_win_twice(&w, seq);
-	CU_ASSERT(!w.undone);
+		via_win_dsack(&w, seq);
+	CU_ASSERT(!w.undo);
 	/* That silence is over: the next one is another. */
 	push(&w, 16);
 	CU_ASSERT(!via_win_timeout(&w));
@@ -387,16 +387,16 @@ static void doubts_after_a_timeout(void)
 	via_win_timeout(&w);
 	for (i = 0; i < 4 && via_win_lost(&w, &seq); i++)
 		via_win_resent(&w, seq);
-	CU_ASSERT_EQUAL(w.doubted, 4);
-	via_win_twice(&w, 0);
-	via_win_twice(&w, 4);
-	via_win_twice(&w, 5);
-	CU_ASSERT(!w.undone);
+	CU_ASSERT_EQUAL(w.undo_retrans, 4);
+	via_win_dsack(&w, 0);
+	via_win_dsack(&w, 4);
+	via_win_dsack(&w, 5);
+	CU_ASSERT(!w.undo);
 	/* A frame that is awaited although it had arrived is not sent again. */
 	acked(&w, 2, 0);
-	CU_ASSERT_EQUAL(w.doubted, 1);
-	via_win_twice(&w, 6);
-	CU_ASSERT(w.undone);
+	CU_ASSERT_EQUAL(w.undo_retrans, 1);
+	via_win_dsack(&w, 6);
+	CU_ASSERT(w.undo);
 	drop(&w);
 }
 
@@ -475,7 +475,7 @@ static void the_ring_grows(void)
 		CU_ASSERT(!w.lossy);
 		/* They have left the window; their records are still known. */
 		w.reorder = VIA_WIN_REORDER;
-		via_win_twice(&w, first - 20);
+		via_win_dsack(&w, first - 20);
 		CU_ASSERT_EQUAL(w.reorder, 2 * VIA_WIN_REORDER);
 		drop(&w);
 		CU_ASSERT_EQUAL(via_win_end(&w), NULL);
@@ -518,7 +518,7 @@ static void between_two_frames(void)
 	acked(&w, 0, 0x2);
 	acked(&w, 2, 0);
 	CU_ASSERT(!via_win_lost(&w, &seq));
-	CU_ASSERT(!w.hurt);
+	CU_ASSERT(!w.cwr);
 	/* If it is lost after all, that is found. */
 	push(&w, 6);
 	acked(&w, 2, 0x1fff);
@@ -619,14 +619,14 @@ struct model {
 	bool lossy, timed, suspect;
 };
 
-static void model_hurt(struct model *m)
+static void model_cwr(struct model *m)
 {
 	if (m->una < m->recover)
 		return;
-	if (m->suspect && m->reorder > VIA_WIN_REORDER)
+	if (m->undo_marker && m->reorder > VIA_WIN_REORDER)
 		m->reorder--;
-	m->suspect = true;
-	m->doubted = 0;
+	m->undo_marker = true;
+	m->undo_retrans = 0;
 	m->timed = false;
 	m->recover = m->nxt;
 }
@@ -668,10 +668,10 @@ static void model_ack(struct model *m, u32 ack, const struct via_range *r,
 		if (m->f[i].sacked || m->f[i].lost ||
 		    m->seen < m->f[i].order + reorder)
 			continue;
-		model_hurt(m);
+		model_cwr(m);
 		m->f[i].lost = true;
-		m->f[i].doubt = VIA_DOUBT_OVERTAKEN;
-		m->doubted++;
+		m->f[i].lost_by = VIA_LOST_OVERTAKEN;
+		m->undo_retrans++;
 	}
 	for (i = m->una; i < m->nxt; i++)
 		open |= m->f[i].sacked || m->f[i].lost ||
@@ -703,31 +703,31 @@ static void model_timeout(struct model *m)
 		m->f[i].lost = !m->f[i].sacked;
 	m->lossy = m->una != m->nxt;
 	m->recover = m->nxt;
-	m->suspect = !m->timed;
+	m->undo_marker = !m->timed;
 	m->timed = m->lossy;
-	m->doubted = 0;
+	m->undo_retrans = 0;
 	m->reorder = VIA_WIN_REORDER;
 }
 
 static void model_timed(struct model *m, u32 seq)
 {
-	if (!m->timed || m->f[seq].doubt == VIA_DOUBT_TIMED)
+	if (!m->timed || m->f[seq].lost_by == VIA_LOST_TIMED)
 		return;
-	m->f[seq].doubt = VIA_DOUBT_TIMED;
-	m->doubted++;
+	m->f[seq].lost_by = VIA_LOST_TIMED;
+	m->undo_retrans++;
 }
 
-static void model_twice(struct model *m, u32 seq, u32 size)
+static void model_dsack(struct model *m, u32 seq, u32 size)
 {
-	if (seq >= m->nxt || m->nxt - 1 - seq >= size || !m->f[seq].doubt)
+	if (seq >= m->nxt || m->nxt - 1 - seq >= size || !m->f[seq].lost_by)
 		return;
-	if (m->f[seq].doubt == VIA_DOUBT_OVERTAKEN)
+	if (m->f[seq].lost_by == VIA_LOST_OVERTAKEN)
 		m->reorder = min(m->reorder * 2,
 				 min(max(m->limit / 2, VIA_WIN_REORDER),
 				     VIA_WIN_REORDER_MAX));
-	m->f[seq].doubt = 0;
-	if (m->suspect && m->doubted && !--m->doubted)
-		m->suspect = false;
+	m->f[seq].lost_by = 0;
+	if (m->undo_marker && m->undo_retrans && !--m->undo_retrans)
+		m->undo_marker = false;
 }
 
 static void same(struct via_win_tx *w, const struct model *m, u32 first)
@@ -752,8 +752,8 @@ static void same(struct via_win_tx *w, const struct model *m, u32 first)
 	CU_ASSERT_FATAL(!(nlost || sacked) || w->lossy);
 	CU_ASSERT_FATAL(w->reorder == m->reorder);
 	CU_ASSERT_FATAL(w->timed == m->timed);
-	CU_ASSERT_FATAL(w->suspect == m->suspect);
-	CU_ASSERT_FATAL(w->doubted == m->doubted || !w->suspect);
+	CU_ASSERT_FATAL(w->undo_marker == m->undo_marker);
+	CU_ASSERT_FATAL(w->undo_retrans == m->undo_retrans || !w->undo_marker);
 	CU_ASSERT_FATAL(via_win_pipe(w) == m->nxt - m->una - nlost - sacked);
 }
 
@@ -802,8 +802,8 @@ static void run_model(u32 first, u32 limit)
 			break;
 		case 7:
 			seq = m.una - min(m.una, 100u) + rand() % 200;
-			via_win_twice(&w, first + seq);
-			model_twice(&m, seq, w.mask + 1);
+			via_win_dsack(&w, first + seq);
+			model_dsack(&m, seq, w.mask + 1);
 			break;
 		default:
 			ack = m.una + (rand() % 3 ? rand() % (1 + rand() % 30) :
@@ -893,9 +893,9 @@ static void run_wire(u32 first, u32 limit, u32 frames, int loss)
 	while (tx.una - first < frames) {
 		CU_ASSERT_FATAL(++steps < 100 * frames);
 		/* The caller's window, as good as any. */
-		if (tx.hurt) {
+		if (tx.cwr) {
 			credit = max(credit / 2, 4u);
-			tx.hurt = false;
+			tx.cwr = false;
 		}
 		tx.credit = min(credit, tx.limit);
 		while (via_win_lost(&tx, &seq) && via_win_room(&tx)) {
@@ -947,7 +947,7 @@ static void run_wire(u32 first, u32 limit, u32 frames, int loss)
 			u32 n;
 
 			if (p.seq)
-				via_win_twice(&tx, p.seq);
+				via_win_dsack(&tx, p.seq);
 			n = via_win_ack(&tx, p.ack, p.r, p.n);
 
 			CU_ASSERT_FATAL(tx.una - una == n);

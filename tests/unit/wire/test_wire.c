@@ -33,7 +33,7 @@ struct frame {
 		} __packed;
 		struct via_wire_end e;
 		struct via_wire_answer q;
-		struct via_wire_beat b;
+		struct via_wire_heartbeat b;
 		struct via_wire_name n;
 	};
 	u8 room[2048];
@@ -103,7 +103,7 @@ static void look_inside(const u8 *p, const struct via_frame_hdr *h)
 	struct via_acks_at at = { 0 };
 	struct via_acks_entry e;
 	struct via_conn_hdr c;
-	struct via_beat_hdr b;
+	struct via_heartbeat_hdr b;
 	struct via_range range[VIA_WIRE_RANGES_MAX];
 	struct via_list_hdr l;
 	struct via_name_hdr n;
@@ -120,8 +120,8 @@ static void look_inside(const u8 *p, const struct via_frame_hdr *h)
 		via_wire_parse_hello(p, &c.hello);
 		break;
 	case VIA_WIRE_HEARTBEAT:
-	case VIA_WIRE_BEAT:
-		via_wire_parse_beat(p, &b);
+	case VIA_WIRE_HEARTBEAT_ACK:
+		via_wire_parse_heartbeat(p, &b);
 		break;
 	case VIA_WIRE_ACKS:
 		while (via_wire_next_acks(p, &at, &e)) {
@@ -200,7 +200,7 @@ static void reads_a_send(void)
 	f.d.reads = cpu_to_be16(VIA_WIRE_NOTES + 1);
 	CU_ASSERT_EQUAL(parse(&f, 140, &h), VIA_WIRE_BAD_FIELD);
 	f.d.reads = 0;
-	f.w.flags = VIA_WIRE_TWICE;
+	f.w.flags = VIA_WIRE_DSACK;
 	CU_ASSERT_EQUAL(parse(&f, 140, &h), VIA_WIRE_BAD_FIELD);
 }
 
@@ -385,14 +385,14 @@ static void reads_an_ack(void)
 	struct frame f = make(VIA_WIRE_ACK);
 	struct via_frame_hdr h;
 
-	f.w.flags = VIA_WIRE_TWICE | VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE;
+	f.w.flags = VIA_WIRE_DSACK | VIA_WIRE_ACK_NOW | VIA_WIRE_PROBE;
 	f.a.ack = cpu_to_be32(5);
-	f.a.twice = cpu_to_be32(3);
+	f.a.dsack = cpu_to_be32(3);
 	f.a.delay = 17;
 	f.a.share = cpu_to_be16(300);
 	CU_ASSERT_EQUAL(parse(&f, 32, &h), VIA_WIRE_OK);
 	CU_ASSERT_EQUAL(h.ack, 5);
-	CU_ASSERT_EQUAL(h.twice, 3);
+	CU_ASSERT_EQUAL(h.dsack, 3);
 	CU_ASSERT_EQUAL(h.delay, 17);
 	CU_ASSERT_EQUAL(h.share, 300);
 	CU_ASSERT_EQUAL(h.nranges, 0);
@@ -401,9 +401,9 @@ static void reads_an_ack(void)
 	CU_ASSERT_EQUAL(parse(&f, 31, &h), VIA_WIRE_BAD_LENGTH);
 	f.w.flags = 0;
 	CU_ASSERT_EQUAL(parse(&f, 32, &h), VIA_WIRE_BAD_FIELD);
-	f.w.flags = VIA_WIRE_TWICE | VIA_WIRE_PUSH;
+	f.w.flags = VIA_WIRE_DSACK | VIA_WIRE_PUSH;
 	CU_ASSERT_EQUAL(parse(&f, 32, &h), VIA_WIRE_BAD_FIELD);
-	f.w.flags = VIA_WIRE_TWICE;
+	f.w.flags = VIA_WIRE_DSACK;
 	f.a.zero = 1;
 	CU_ASSERT_EQUAL(parse(&f, 32, &h), VIA_WIRE_BAD_FIELD);
 }
@@ -667,21 +667,21 @@ static void reads_a_list(void)
 	CU_ASSERT_EQUAL(via_wire_parse_list(&f, &l), VIA_WIRE_BAD_FIELD);
 }
 
-static void reads_a_beat(void)
+static void reads_a_heartbeat(void)
 {
-	struct frame f = make(VIA_WIRE_BEAT);
-	struct via_beat_hdr b;
+	struct frame f = make(VIA_WIRE_HEARTBEAT_ACK);
+	struct via_heartbeat_hdr b;
 
 	f.b.epoch = cpu_to_be64(1);
-	f.b.proof = cpu_to_be64(2);
+	f.b.token = cpu_to_be64(2);
 	f.b.time = cpu_to_be64(3);
 	f.b.connections = cpu_to_be32(4);
 	f.b.digest = cpu_to_be32(5);
-	CU_ASSERT_EQUAL(via_wire_parse_beat(&f, &b), VIA_WIRE_OK);
-	CU_ASSERT(b.epoch == 1 && b.proof == 2 && b.time == 3 &&
+	CU_ASSERT_EQUAL(via_wire_parse_heartbeat(&f, &b), VIA_WIRE_OK);
+	CU_ASSERT(b.epoch == 1 && b.token == 2 && b.time == 3 &&
 		  b.connections == 4 && b.digest == 5);
 	f.b.epoch = 0;
-	CU_ASSERT_EQUAL(via_wire_parse_beat(&f, &b), VIA_WIRE_BAD_FIELD);
+	CU_ASSERT_EQUAL(via_wire_parse_heartbeat(&f, &b), VIA_WIRE_BAD_FIELD);
 }
 
 static void reads_a_seal(void)
@@ -933,7 +933,7 @@ UNIT_MAIN("wire",
 	  { "reads notes", reads_notes },
 	  { "reads acknowledgements of several", reads_acks },
 	  { "reads a list", reads_a_list },
-	  { "reads a beat", reads_a_beat },
+	  { "reads a beat", reads_a_heartbeat },
 	  { "reads a seal", reads_a_seal },
 	  { "reads a request", reads_a_request },
 	  { "reads a name", reads_a_name },

@@ -22,7 +22,7 @@ static const uint8_t types[] = {
 	VIA_WIRE_RESET, VIA_WIRE_REQUEST, VIA_WIRE_CHALLENGE, VIA_WIRE_ACCEPT,
 	VIA_WIRE_WAIT, VIA_WIRE_REFUSE, VIA_WIRE_CONFIRM, VIA_WIRE_CANCEL,
 	VIA_WIRE_PEER_REQUEST, VIA_WIRE_PEER_ACCEPT, VIA_WIRE_HEARTBEAT,
-	VIA_WIRE_BEAT, VIA_WIRE_ACKS, VIA_WIRE_LIST, VIA_WIRE_NAME_QUERY,
+	VIA_WIRE_HEARTBEAT_ACK, VIA_WIRE_ACKS, VIA_WIRE_LIST, VIA_WIRE_NAME_QUERY,
 	VIA_WIRE_NAME_REPLY,
 };
 
@@ -97,8 +97,8 @@ static uint32_t header_of(const struct via_wire *w)
 	if (type == VIA_WIRE_NAME_QUERY || type == VIA_WIRE_NAME_REPLY)
 		return VIA_WIRE_NAME_LEN;
 	if (type == VIA_WIRE_CHALLENGE || type == VIA_WIRE_HEARTBEAT ||
-	    type == VIA_WIRE_BEAT)
-		return VIA_WIRE_BEAT_LEN;
+	    type == VIA_WIRE_HEARTBEAT_ACK)
+		return VIA_WIRE_HEARTBEAT_LEN;
 	/* Of whatever is made here there is one entry. */
 	if (type == VIA_WIRE_ACKS)
 		return VIA_WIRE_ACKS_LEN + sizeof(*e) + 4 * (e->n & 31);
@@ -128,9 +128,9 @@ static void put_ack(struct via_wire *w, struct rng *d)
 	a->n = rng_below(d, 9);
 	a->zero = 0;
 	if (rng_below(d, 2))
-		w->flags |= VIA_WIRE_TWICE;
+		w->flags |= VIA_WIRE_DSACK;
 	else
-		a->twice = 0;
+		a->dsack = 0;
 	if (!rng_below(d, 4))
 		w->flags |= VIA_WIRE_ACK_NOW;
 	put_ranges((void *)(a + 1), a->n, d);
@@ -226,10 +226,10 @@ static void put_conn(struct frame *f, struct rng *d)
 		c->to = 0;
 		w->dst = c->vi;
 		w->cookie = c->sender_cookie;
-		/* Without a proof a request goes no further than that. */
-		if (learnt.proof && rng_below(d, 4)) {
+		/* Without a token a request goes no further than that. */
+		if (learnt.token && rng_below(d, 4)) {
 			h->epoch = learnt.epoch;
-			h->proof = learnt.proof;
+			h->token = learnt.token;
 		}
 	}
 	c->reliability = htonl(1u << rng_below(d, 3));
@@ -360,7 +360,7 @@ static void bad_fields(struct frame *f, struct rng *d)
 			w->flags &= ~VIA_WIRE_SUM;
 		else
 			w->flags |= w->type == VIA_WIRE_ACK ||
-				    rng_below(d, 2) ? 0x80 : VIA_WIRE_TWICE;
+				    rng_below(d, 2) ? 0x80 : VIA_WIRE_DSACK;
 		break;
 	case 2:
 		well_formed(f, rng_below(d, 2) ? VIA_WIRE_REQUEST :
@@ -428,7 +428,7 @@ static void edgy(struct frame *f, struct rng *d)
 		return;
 	} else if (type <= VIA_WIRE_RESET) {
 		edges_at(f, sizeof(*w), 1, d);
-	} else if (type == VIA_WIRE_HEARTBEAT || type == VIA_WIRE_BEAT) {
+	} else if (type == VIA_WIRE_HEARTBEAT || type == VIA_WIRE_HEARTBEAT_ACK) {
 		edges_at(f, sizeof(*w), 8, d);
 	}
 	edges_at(f, offsetof(struct via_wire, cookie), 2, d);
@@ -505,7 +505,7 @@ static int learnt_frame(struct frame *f, enum class class, struct rng *d)
 		change(f, d);
 	/* Who sees a HEARTBEAT can answer it, and say that its host is new. */
 	if (class != FORGE &&
-	    (rng_below(d, 3) || wire_of(f)->type == VIA_WIRE_BEAT))
+	    (rng_below(d, 3) || wire_of(f)->type == VIA_WIRE_HEARTBEAT_ACK))
 		stranger(f->b + 6, d);
 	return 1;
 }

@@ -134,14 +134,14 @@ static void disconnect_ack(struct frame *f)
 	of_type(f, VIA_WIRE_DISCONNECT_ACK);
 }
 
-/* With a proof that does not hold, all from one made-up host. */
+/* With a token that does not hold, all from one made-up host. */
 static void asks(struct frame *f, uint8_t type)
 {
 	struct via_wire_hello *h = (void *)(wire_of(f) + 1);
 
 	of_type(f, type);
 	h->epoch = htobe64(7);
-	h->proof = rng_next(&d);
+	h->token = rng_next(&d);
 	h->nonce = rng_next(&d) | 1;
 }
 
@@ -301,8 +301,8 @@ static const struct {
 	{ "open", "DISCONNECT, cookie", disconnect_cookie },
 	{ "open", "DISCONNECT, numbers", disconnect_window },
 	{ "open", "DISCONNECT_ACK", disconnect_ack },
-	{ "open", "REQUEST, no proof", request },
-	{ "open", "PEER_REQUEST, no proof", request_peer },
+	{ "open", "REQUEST, no token", request },
+	{ "open", "PEER_REQUEST, no token", request_peer },
 	{ "open", "CHALLENGE", challenge },
 	{ "open", "REFUSE", verdict },
 	{ "open", "CANCEL", cancel },

@@ -84,7 +84,7 @@ int is_protected(uint64_t cookie);
 struct learnt {
 	uint64_t frames;
 	uint32_t spare, protected;	/* connections */
-	uint64_t epoch, proof;		/* of this host, as on the wire; or 0 */
+	uint64_t epoch, token;		/* of this host, as on the wire; or 0 */
 	uint8_t accept[ETH + VIA_WIRE_CONN_LEN];	/* the last from there */
 	uint32_t accepts;
 };

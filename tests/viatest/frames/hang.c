@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Requests that a server takes, and whose clients are never heard of again.
- * A server takes none without a proof of its sender's address, so each is
+ * A server takes none without a token of its sender's address, so each is
  * asked twice: the address is there as long as the question is.
  */
 #include "frames.h"
@@ -42,7 +42,7 @@ static void request(struct frame *f, struct rng *d, uint32_t number, int own)
 		f->b[6] = 2;
 		f->b[11] = number;
 	}
-	h->proof = 0;
+	h->token = 0;
 	/* Another one would say that this host was started again. */
 	if (own)
 		h->epoch = learnt.epoch;
@@ -97,7 +97,7 @@ static int taken(int fd, struct rng *d, uint32_t number, int own)
 	while (now_ms() < end) {
 		switch (asked(fd, &f, &a)) {
 		case VIA_WIRE_CHALLENGE:
-			mine->proof = theirs->proof;
+			mine->token = theirs->token;
 			break;
 		case VIA_WIRE_WAIT:
 		case VIA_WIRE_ACCEPT:

@@ -76,9 +76,9 @@ static void learn_conn(const struct via_wire *w, const struct via_wire_conn *c,
 	/* REQUEST: its sender alone. */
 	if (w->type == VIA_WIRE_REQUEST || w->type == VIA_WIRE_PEER_REQUEST) {
 		remember(peer, kind);
-		if (outgoing && h->proof) {
+		if (outgoing && h->token) {
 			learnt.epoch = h->epoch;
-			learnt.proof = h->proof;
+			learnt.token = h->token;
 		}
 		return;
 	}

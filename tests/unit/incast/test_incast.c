@@ -6,13 +6,13 @@
 
 #define HOSTS	64u
 
-static struct via_crowd crowd;
-static struct via_crowd_host host[HOSTS];
+static struct via_incast incast;
+static struct via_incast_host host[HOSTS];
 
 static void begin(void)
 {
 	memset(host, 0, sizeof(host));
-	via_crowd_init(&crowd, 1000);
+	via_incast_init(&incast, 1000);
 }
 
 /* Each of @n hosts fills a window of @frames. */
@@ -21,7 +21,7 @@ static void turn(u32 n, u32 frames, u32 now_ms)
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		via_crowd_asked(&crowd, &host[i], frames, now_ms);
+		via_incast_asked(&incast, &host[i], frames, now_ms);
 }
 
 static void lose(u32 n)
@@ -29,7 +29,7 @@ static void lose(u32 n)
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		via_crowd_lost(&crowd, &host[i]);
+		via_incast_lost(&incast, &host[i]);
 }
 
 static void no_bound_without_loss(void)
@@ -39,7 +39,7 @@ static void no_bound_without_loss(void)
 	begin();
 	for (i = 0; i < 1000; i++) {
 		turn(HOSTS, 1, 1000 + i);
-		CU_ASSERT_FATAL(!crowd.share);
+		CU_ASSERT_FATAL(!incast.share);
 	}
 }
 
@@ -48,12 +48,12 @@ static void parts_are_equal(void)
 	begin();
 	turn(HOSTS, 1, 1000);
 	lose(2);
-	CU_ASSERT_EQUAL(crowd.total, HOSTS * VIA_CONG_MIN * 3 / 4);
-	CU_ASSERT_EQUAL(crowd.share, 3 * VIA_CONG_PARTS);
+	CU_ASSERT_EQUAL(incast.total, HOSTS * VIA_CONG_MIN * 3 / 4);
+	CU_ASSERT_EQUAL(incast.share, 3 * VIA_CONG_PARTS);
 }
 
 /* A host whose own wire is bad, and one that says so, takes nothing. */
-static void one_host_is_not_a_crowd(void)
+static void one_host_is_no_incast(void)
 {
 	u32 i;
 
@@ -61,21 +61,21 @@ static void one_host_is_not_a_crowd(void)
 	turn(HOSTS, 1, 1000);
 	for (i = 0; i < 1000; i++)
 		lose(1);
-	CU_ASSERT_EQUAL(crowd.share, 0);
+	CU_ASSERT_EQUAL(incast.share, 0);
 }
 
 /* Their own windows fit into the least that is shared out. */
 static void few_hosts_share_nothing(void)
 {
-	u32 n = VIA_CROWD_MIN / VIA_CONG_MIN;
+	u32 n = VIA_INCAST_MIN / VIA_CONG_MIN;
 
 	begin();
 	turn(n, 1, 1000);
 	lose(n);
-	CU_ASSERT_EQUAL(crowd.share, 0);
+	CU_ASSERT_EQUAL(incast.share, 0);
 	turn(n + 1, 1, 1000);
 	lose(n + 1);
-	CU_ASSERT(crowd.share);
+	CU_ASSERT(incast.share);
 }
 
 /* Windows of eight frames and more are reduced by those that have them. */
@@ -84,7 +84,7 @@ static void large_windows_are_left(void)
 	begin();
 	turn(HOSTS, VIA_CONG_MIN + 1, 1000);
 	lose(HOSTS);
-	CU_ASSERT_EQUAL(crowd.share, 0);
+	CU_ASSERT_EQUAL(incast.share, 0);
 }
 
 /* What was sent before a reduction is lost without another one. */
@@ -95,14 +95,14 @@ static void one_reduction_for_a_burst(void)
 	begin();
 	turn(HOSTS, 1, 1000);
 	lose(HOSTS);
-	total = crowd.total;
-	for (i = 0; i < VIA_CROWD_DEAF; i++) {
+	total = incast.total;
+	for (i = 0; i < VIA_INCAST_DEAF; i++) {
 		lose(HOSTS);
-		via_crowd_asked(&crowd, &host[0], total, 1000);
+		via_incast_asked(&incast, &host[0], total, 1000);
 	}
-	CU_ASSERT_EQUAL(crowd.total, total);
+	CU_ASSERT_EQUAL(incast.total, total);
 	lose(HOSTS);
-	CU_ASSERT_EQUAL(crowd.total, total * 7 / 8);
+	CU_ASSERT_EQUAL(incast.total, total * 7 / 8);
 }
 
 static void grows_without_loss(void)
@@ -112,14 +112,14 @@ static void grows_without_loss(void)
 	begin();
 	turn(HOSTS, 1, 1000);
 	lose(HOSTS);
-	total = crowd.total;
-	for (i = 0; i < VIA_CROWD_DEAF + 3; i++)
-		via_crowd_asked(&crowd, &host[0], total + i, 1000);
-	CU_ASSERT_EQUAL(crowd.total, total + 3);
+	total = incast.total;
+	for (i = 0; i < VIA_INCAST_DEAF + 3; i++)
+		via_incast_asked(&incast, &host[0], total + i, 1000);
+	CU_ASSERT_EQUAL(incast.total, total + 3);
 	/* Up to the windows that senders find themselves. */
-	for (i = 0; i < 1000 && crowd.total; i++)
-		via_crowd_asked(&crowd, &host[0], 1000, 1000);
-	CU_ASSERT_EQUAL(crowd.share, 0);
+	for (i = 0; i < 1000 && incast.total; i++)
+		via_incast_asked(&incast, &host[0], 1000, 1000);
+	CU_ASSERT_EQUAL(incast.share, 0);
 }
 
 static void never_below_the_least(void)
@@ -130,11 +130,11 @@ static void never_below_the_least(void)
 	turn(HOSTS, 1, 1000);
 	for (i = 0; i < 100; i++) {
 		lose(HOSTS);
-		for (k = 0; k < VIA_CROWD_DEAF; k++)
-			via_crowd_asked(&crowd, &host[0], 1000, 1000);
+		for (k = 0; k < VIA_INCAST_DEAF; k++)
+			via_incast_asked(&incast, &host[0], 1000, 1000);
 	}
-	CU_ASSERT_EQUAL(crowd.total, VIA_CROWD_MIN);
-	CU_ASSERT_EQUAL(crowd.share, VIA_CROWD_MIN * VIA_CONG_PARTS / HOSTS);
+	CU_ASSERT_EQUAL(incast.total, VIA_INCAST_MIN);
+	CU_ASSERT_EQUAL(incast.share, VIA_INCAST_MIN * VIA_CONG_PARTS / HOSTS);
 }
 
 /* Hosts that have left are counted for two periods more. */
@@ -146,26 +146,26 @@ static void hosts_leave(void)
 	turn(HOSTS, 1, now);
 	lose(HOSTS);
 	for (i = 0; i < 20; i++) {
-		now += VIA_CROWD_PERIOD_MS;
+		now += VIA_INCAST_PERIOD_MS;
 		turn(HOSTS / 2, 1, now);
 	}
-	CU_ASSERT_EQUAL(crowd.share,
-			crowd.total * VIA_CONG_PARTS / (HOSTS / 2));
-	turn(1, 1, now + VIA_CROWD_PERIOD_MS);
-	turn(1, 1, now + 2 * VIA_CROWD_PERIOD_MS);
-	CU_ASSERT_EQUAL(crowd.share, 0);
+	CU_ASSERT_EQUAL(incast.share,
+			incast.total * VIA_CONG_PARTS / (HOSTS / 2));
+	turn(1, 1, now + VIA_INCAST_PERIOD_MS);
+	turn(1, 1, now + 2 * VIA_INCAST_PERIOD_MS);
+	CU_ASSERT_EQUAL(incast.share, 0);
 	/* At once where nothing came for long. */
 	turn(HOSTS, 1, now + 1000);
 	lose(HOSTS);
-	CU_ASSERT(crowd.share);
-	turn(1, 1, now + 1000 + 2 * VIA_CROWD_PERIOD_MS);
-	CU_ASSERT_EQUAL(crowd.share, 0);
+	CU_ASSERT(incast.share);
+	turn(1, 1, now + 1000 + 2 * VIA_INCAST_PERIOD_MS);
+	CU_ASSERT_EQUAL(incast.share, 0);
 }
 
-UNIT_MAIN("crowd",
+UNIT_MAIN("incast",
 	  { "no bound without loss", no_bound_without_loss },
 	  { "parts are equal", parts_are_equal },
-	  { "one host is not a crowd", one_host_is_not_a_crowd },
+	  { "one host is not a crowd", one_host_is_no_incast },
 	  { "few hosts share nothing", few_hosts_share_nothing },
 	  { "large windows are left alone", large_windows_are_left },
 	  { "one reduction for a burst", one_reduction_for_a_burst },

@@ -4,21 +4,21 @@
  * again a few times until a DISCONNECT_ACK answers it.  The other end hears of
  * it, or nothing of this host for as long as ends a connection anyhow.
  *
- * A NIC keeps TOMBS_MAX of them, which bounds what programs that connect and
+ * A NIC keeps TIMEWAIT_MAX of them, which bounds what programs that connect and
  * disconnect all the time add to the wire: 2,048 frames a second.  A
  * DISCONNECT without a place, or memory, is sent once; if that is lost, BEAT
- * finds it (beat.c).
+ * finds it (keepalive.c).
  */
 
 #include <linux/slab.h>
 #include "ether.h"
 
-#define TOMBS_MAX	4096u
+#define TIMEWAIT_MAX	4096u
 #define REPEATS		4u		/* within via_ether_dead() */
-#define TOMBS_VISIT	512u		/* sent in one visit */
+#define TIMEWAIT_VISIT	512u		/* sent in one visit */
 
 /**
- * struct via_ether_tomb - a DISCONNECT that is sent again
+ * struct via_timewait - a DISCONNECT that is sent again
  * @link:	nic->lock: on the list of the NIC
  * @node:	nic->lock: among those of its peer, id and cookie
  * @peer:	constant, with a use of it
@@ -26,11 +26,11 @@
  * @next:	nic->lock: jiffies when it is due
  * @left:	nic->lock: repetitions
  */
-struct via_ether_tomb {
+struct via_timewait {
 	struct list_head link;
 	struct hlist_node node;
 	struct via_peer *peer;
-	struct via_ether_end end;
+	struct via_end_frame end;
 	unsigned long next;
 	u32 left;
 };
@@ -44,48 +44,48 @@ static struct hlist_head *bucket(const struct via_peer *peer, u32 id,
 				 u64 cookie)
 {
 	u32 i = via_peer_hash(peer, id, cookie) &
-		((1u << VIA_PEER_TOMB_BITS) - 1);
+		((1u << VIA_PEER_TIMEWAIT_BITS) - 1);
 
 	return &peer->nic->peers->named[i];
 }
 
 /* Both queue locks held, BH off. */
-void via_ether_bury(struct via_ether_vi *ev, const struct via_ether_end *end)
+void via_timewait_begin(struct via_ether_vi *ev, const struct via_end_frame *end)
 {
 	struct via_ether_nic *nic = ev->nic;
 	struct via_peers *peers = nic->peers;
-	struct via_ether_tomb *tomb;
+	struct via_timewait *tw;
 
 	lockdep_assert_held(&ev->vi->rq.lock);
-	if (READ_ONCE(peers->ntombs) >= TOMBS_MAX)
+	if (READ_ONCE(peers->ntimewait) >= TIMEWAIT_MAX)
 		return;
-	tomb = kmalloc(sizeof(*tomb), GFP_ATOMIC | __GFP_NOWARN);
-	if (!tomb)
+	tw = kmalloc(sizeof(*tw), GFP_ATOMIC | __GFP_NOWARN);
+	if (!tw)
 		return;
-	*tomb = (struct via_ether_tomb) {
+	*tw = (struct via_timewait) {
 		.peer = ev->peer,
 		.end = *end,
 		.next = jiffies + period(),
 		.left = REPEATS,
 	};
 	spin_lock(&nic->lock);
-	via_peer_hold(tomb->peer);
-	via_peer_tombs(tomb->peer, 1);
-	peers->ntombs++;
-	list_add_tail(&tomb->link, &peers->tombs);
-	hlist_add_head(&tomb->node, bucket(tomb->peer, end->dst, end->cookie));
+	via_peer_hold(tw->peer);
+	via_peer_timewaits(tw->peer, 1);
+	peers->ntimewait++;
+	list_add_tail(&tw->link, &peers->timewaits);
+	hlist_add_head(&tw->node, bucket(tw->peer, end->dst, end->cookie));
 	spin_unlock(&nic->lock);
 }
 
 /* nic->lock held. */
-static void drop(struct via_ether_nic *nic, struct via_ether_tomb *tomb)
+static void drop(struct via_ether_nic *nic, struct via_timewait *tw)
 {
-	list_del(&tomb->link);
-	hlist_del(&tomb->node);
-	nic->peers->ntombs--;
-	via_peer_tombs(tomb->peer, -1);
-	via_peer_drop(tomb->peer);
-	kfree(tomb);
+	list_del(&tw->link);
+	hlist_del(&tw->node);
+	nic->peers->ntimewait--;
+	via_peer_timewaits(tw->peer, -1);
+	via_peer_drop(tw->peer);
+	kfree(tw);
 }
 
 /*
@@ -93,37 +93,37 @@ static void drop(struct via_ether_nic *nic, struct via_ether_tomb *tomb)
  * of RCU keeps.  All wait equally long.
  */
 static struct via_peer *due(struct via_ether_nic *nic,
-			    struct via_ether_end *end)
+			    struct via_end_frame *end)
 {
 	struct via_peer *peer = NULL;
-	struct via_ether_tomb *tomb;
+	struct via_timewait *tw;
 
 	spin_lock(&nic->lock);
-	tomb = list_first_entry_or_null(&nic->peers->tombs,
-					struct via_ether_tomb, link);
-	if (tomb && time_after_eq(jiffies, tomb->next)) {
-		peer = tomb->peer;
-		*end = tomb->end;
-		tomb->next = jiffies + period();
-		if (--tomb->left)
-			list_move_tail(&tomb->link, &nic->peers->tombs);
+	tw = list_first_entry_or_null(&nic->peers->timewaits,
+					struct via_timewait, link);
+	if (tw && time_after_eq(jiffies, tw->next)) {
+		peer = tw->peer;
+		*end = tw->end;
+		tw->next = jiffies + period();
+		if (--tw->left)
+			list_move_tail(&tw->link, &nic->peers->timewaits);
 		else
-			drop(nic, tomb);
+			drop(nic, tw);
 	}
 	spin_unlock(&nic->lock);
 	return peer;
 }
 
-bool via_ether_tombs_wanted(const struct via_ether_nic *nic, unsigned long *at)
+bool via_timewait_wanted(const struct via_ether_nic *nic, unsigned long *at)
 {
 	lockdep_assert_held(&nic->lock);
-	return !list_empty(&nic->peers->tombs);
+	return !list_empty(&nic->peers->timewaits);
 }
 
-bool via_ether_tombs(struct via_ether_nic *nic)
+bool via_timewait_run(struct via_ether_nic *nic)
 {
-	struct via_ether_end end;
-	struct via_work work = VIA_WORK(TOMBS_VISIT);
+	struct via_end_frame end;
+	struct via_work work = VIA_WORK(TIMEWAIT_VISIT);
 	struct via_peer *peer;
 
 	while (via_work_visit(&work)) {
@@ -136,45 +136,45 @@ bool via_ether_tombs(struct via_ether_nic *nic)
 }
 
 /* RCU read side, BH off. */
-bool via_ether_buried(const struct via_peer *peer,
+bool via_timewait_has(const struct via_peer *peer,
 		      const struct via_frame_hdr *h)
 {
-	const struct via_ether_tomb *tomb;
+	const struct via_timewait *tw;
 	bool found = false;
 
 	spin_lock(&peer->nic->lock);
-	hlist_for_each_entry(tomb, bucket(peer, h->src, h->cookie), node)
-		found |= tomb->end.cookie == h->cookie && tomb->peer == peer;
+	hlist_for_each_entry(tw, bucket(peer, h->src, h->cookie), node)
+		found |= tw->end.cookie == h->cookie && tw->peer == peer;
 	spin_unlock(&peer->nic->lock);
 	return found;
 }
 
-void via_ether_unbury(struct via_ether_nic *nic, const u8 *host,
+void via_timewait_acked(struct via_ether_nic *nic, const u8 *host,
 		      const struct via_frame_hdr *h)
 {
 	struct via_peer *peer = via_peer_find(nic, host);
-	struct via_ether_tomb *tomb;
+	struct via_timewait *tw;
 
 	if (!peer)
 		return;
 	spin_lock(&nic->lock);
-	hlist_for_each_entry(tomb, bucket(peer, h->src, h->cookie), node) {
-		if (tomb->end.cookie == h->cookie && tomb->end.dst == h->src &&
-		    tomb->end.seq == h->seq && tomb->peer == peer) {
-			drop(nic, tomb);
+	hlist_for_each_entry(tw, bucket(peer, h->src, h->cookie), node) {
+		if (tw->end.cookie == h->cookie && tw->end.dst == h->src &&
+		    tw->end.seq == h->seq && tw->peer == peer) {
+			drop(nic, tw);
 			break;
 		}
 	}
 	spin_unlock(&nic->lock);
 }
 
-void via_ether_tombs_end(struct via_ether_nic *nic)
+void via_timewait_stop(struct via_ether_nic *nic)
 {
-	struct via_ether_tomb *tomb, *n;
+	struct via_timewait *tw, *n;
 
 	spin_lock_bh(&nic->lock);
-	list_for_each_entry_safe(tomb, n, &nic->peers->tombs, link) {
-		drop(nic, tomb);
+	list_for_each_entry_safe(tw, n, &nic->peers->timewaits, link) {
+		drop(nic, tw);
 	}
 	spin_unlock_bh(&nic->lock);
 }

@@ -35,7 +35,7 @@
 #define LISTS_VISIT	32u		/* LISTs sent in a visit */
 #define LIST_OF		32u		/* ends of the peer's that one is of */
 #define MISSING_MAX	64u		/* asked for one LIST */
-#define BEATS_VISIT	256u		/* peers, and connections that end, at a tick */
+#define KEEPALIVE_VISIT	256u		/* peers, and connections that end, at a tick */
 
 /* HEARTBEATs that were not answered, at least, of what has died. */
 static u32 often(void)
@@ -57,7 +57,7 @@ static u32 digest(u64 sum)
 }
 
 /* What this host has: of the frames.  nic->lock not held; @peer may be NULL. */
-static void own_beat(const struct via_peer *peer, struct via_beat_hdr *b)
+static void own_heartbeat(const struct via_peer *peer, struct via_heartbeat_hdr *b)
 {
 	b->connections = 0;
 	b->digest = 0;
@@ -65,41 +65,41 @@ static void own_beat(const struct via_peer *peer, struct via_beat_hdr *b)
 		return;
 	spin_lock(&peer->nic->lock);
 	b->connections = peer->nconns;
-	b->digest = digest(peer->beat.sum);
+	b->digest = digest(peer->keepalive.sum);
 	spin_unlock(&peer->nic->lock);
 }
 
 /* Are these what this host has?  nic->lock held. */
-static bool same(const struct via_peer *peer, const struct via_beat_hdr *b)
+static bool same(const struct via_peer *peer, const struct via_heartbeat_hdr *b)
 {
 	return b->connections == peer->nconns &&
-	       b->digest == digest(peer->beat.sum);
+	       b->digest == digest(peer->keepalive.sum);
 }
 
 static void send_heartbeat(struct via_peer *peer)
 {
 	struct via_ether_nic *nic = peer->nic;
 	unsigned long heard = READ_ONCE(peer->last_rx);
-	struct via_peer_beat *beat = &peer->beat;
-	struct via_beat_hdr b;
+	struct via_peer_keepalive *hb = &peer->keepalive;
+	struct via_heartbeat_hdr b;
 	u64 epoch;
 
-	own_beat(peer, &b);
+	own_heartbeat(peer, &b);
 	spin_lock(&nic->lock);
-	b.time = beat->nonce;
-	beat->doubt = false;
+	b.time = hb->nonce;
+	hb->check = false;
 	epoch = peer->epoch;
 	spin_unlock(&nic->lock);
 	b.epoch = nic->epoch;
 	/* It would be as good as none to a host that cannot trust it. */
-	b.proof = 0;
-	beat->next = jiffies + via_ether_heartbeat();
-	if (beat->asked_since != heard)
-		beat->asked = 0;
-	beat->asked_since = heard;
-	beat->asked++;
+	b.token = 0;
+	hb->next = jiffies + via_ether_heartbeat();
+	if (hb->asked_since != heard)
+		hb->asked = 0;
+	hb->asked_since = heard;
+	hb->asked++;
 	via_ether_count(nic, HEARTBEATS_OUT);
-	via_ether_send_beat(nic, peer, peer->host.addr, VIA_WIRE_HEARTBEAT,
+	via_ether_send_heartbeat(nic, peer, peer->host.addr, VIA_WIRE_HEARTBEAT,
 			    epoch, &b);
 }
 
@@ -112,15 +112,15 @@ static bool unheard(const struct via_peer *peer)
 	unsigned long heard = READ_ONCE(peer->last_rx);
 
 	return time_after_eq(jiffies, heard + via_ether_dead()) &&
-	       peer->beat.asked_since == heard &&
-	       peer->beat.asked >= often() &&
-	       time_after_eq(jiffies, peer->beat.next);
+	       peer->keepalive.asked_since == heard &&
+	       peer->keepalive.asked >= often() &&
+	       time_after_eq(jiffies, peer->keepalive.next);
 }
 
 /* Are there connections that only a BEAT can settle? */
 static bool unsettled(const struct via_peer *peer)
 {
-	return READ_ONCE(peer->beat.doubt) || !READ_ONCE(peer->beat.agreed);
+	return READ_ONCE(peer->keepalive.check) || !READ_ONCE(peer->keepalive.agreed);
 }
 
 /*
@@ -132,16 +132,16 @@ static bool due(const struct via_peer *peer)
 {
 	unsigned long theirs = READ_ONCE(peer->asked_us);
 	unsigned long heard = READ_ONCE(peer->last_rx);
-	unsigned long beat = via_ether_heartbeat(), at = peer->beat.next;
+	unsigned long interval = via_ether_heartbeat(), at = peer->keepalive.next;
 
 	if (time_before(jiffies, at))
 		return false;
-	if (unsettled(peer) || jiffies - heard >= 3 * beat)
+	if (unsettled(peer) || jiffies - heard >= 3 * interval)
 		return true;
-	if (jiffies - heard < beat)
+	if (jiffies - heard < interval)
 		return false;
-	if (peer->beat.asked_since != heard)
-		at = time_after(theirs + beat, at) ? theirs + beat : at + beat;
+	if (peer->keepalive.asked_since != heard)
+		at = time_after(theirs + interval, at) ? theirs + interval : at + interval;
 	return time_after_eq(jiffies, at);
 }
 
@@ -151,13 +151,13 @@ static bool due(const struct via_peer *peer)
  */
 static void missing(struct via_ether_vi *ev)
 {
-	unsigned long beat = via_ether_heartbeat();
+	unsigned long interval = via_ether_heartbeat();
 
 	if (!ev->asked || !time_after(ev->asked_at, ev->last_rx)) {
 		ev->asked = true;
 		ev->asked_at = jiffies;
-		via_ether_send_question(ev);
-	} else if (jiffies - ev->asked_at >= beat / 2) {
+		via_ether_send_ack_request(ev);
+	} else if (jiffies - ev->asked_at >= interval / 2) {
 		via_ether_end(ev, VIA_END_LIST, 0);
 	}
 }
@@ -165,10 +165,10 @@ static void missing(struct via_ether_vi *ev)
 /* Is it one of those that are to end?  Both queue locks held, it stands. */
 static void end_one(struct via_ether_vi *ev, u32 ends)
 {
-	if (ends & VIA_PEER_REFIT)
-		via_ether_refit(ev);
-	if (ends & VIA_PEER_END_LIFE && ev->remote_epoch != ev->peer->epoch)
-		via_ether_end(ev, VIA_END_LIFE, 0);
+	if (ends & VIA_PEER_UPDATE_MTU)
+		via_ether_update_mtu(ev);
+	if (ends & VIA_PEER_END_RESTARTED && ev->remote_epoch != ev->peer->epoch)
+		via_ether_end(ev, VIA_END_RESTARTED, 0);
 	/* One that has just begun was heard. */
 	else if (ends & VIA_PEER_END_SILENT &&
 		 jiffies - ev->last_rx >= via_ether_dead())
@@ -186,17 +186,17 @@ static void end_one(struct via_ether_vi *ev, u32 ends)
 static struct via_ether_vi *next_end(struct via_peer *peer, u32 *ends,
 				     struct via_work *work)
 {
-	struct via_peer_beat *beat = &peer->beat;
+	struct via_peer_keepalive *hb = &peer->keepalive;
 	struct via_ether_vi *ev = NULL;
 
 	spin_lock(&peer->nic->lock);
-	*ends = beat->ends;
-	if (beat->left && via_work_visit(work)) {
+	*ends = hb->ends;
+	if (hb->left && via_work_visit(work)) {
 		ev = via_peer_turn(peer);
-		beat->left = ev ? beat->left - 1 : 0;
+		hb->left = ev ? hb->left - 1 : 0;
 	}
-	if (!beat->left)
-		beat->ends = 0;
+	if (!hb->left)
+		hb->ends = 0;
 	spin_unlock(&peer->nic->lock);
 	return ev;
 }
@@ -214,7 +214,7 @@ static bool end_some(struct via_peer *peer, struct via_work *work)
 		via_ether_unlock(ev->vi);
 		via_ether_settle(ev->vi, work);
 	}
-	return READ_ONCE(peer->beat.left);
+	return READ_ONCE(peer->keepalive.left);
 }
 
 static void end_silent(struct via_peer *peer)
@@ -236,12 +236,12 @@ static bool send_list(struct via_peer *peer)
 	u32 n = 0;
 
 	spin_lock(&nic->lock);
-	low = peer->beat.list_from;
+	low = peer->keepalive.list_from;
 	if (!low) {
 		spin_unlock(&nic->lock);
 		return false;
 	}
-	high = low + min(peer->beat.list_span, U64_MAX - low);
+	high = low + min(peer->keepalive.list_span, U64_MAX - low);
 	for (ev = via_peer_theirs(peer, low);
 	     ev && ev->remote_cookie <= high && n < VIA_WIRE_LIST_MAX;
 	     ev = via_peer_next_theirs(ev))
@@ -251,7 +251,7 @@ static bool send_list(struct via_peer *peer)
 	if (n == VIA_WIRE_LIST_MAX)
 		high = cookie[n - 1];
 	/* 0: all have been told. */
-	peer->beat.list_from = high + 1;
+	peer->keepalive.list_from = high + 1;
 	epoch = peer->epoch;
 	spin_unlock(&nic->lock);
 	via_ether_send_list(peer, epoch, low, high, cookie, n);
@@ -268,9 +268,9 @@ static bool visit(struct via_peer *peer, struct via_work *work)
 		end_silent(peer);
 	else if (due(peer))
 		send_heartbeat(peer);
-	if (unlikely(READ_ONCE(peer->beat.left)))
+	if (unlikely(READ_ONCE(peer->keepalive.left)))
 		more = end_some(peer, work);
-	if (unlikely(READ_ONCE(peer->beat.list_from))) {
+	if (unlikely(READ_ONCE(peer->keepalive.list_from))) {
 		while (via_work_visit(&lists) && send_list(peer))
 			;
 		via_work_charge(work, LISTS_VISIT - lists.left);
@@ -299,7 +299,7 @@ static struct via_peer *next_peer(struct via_ether_nic *nic,
 	return peer;
 }
 
-bool via_ether_beats_wanted(const struct via_ether_nic *nic, unsigned long *at)
+bool via_keepalive_wanted(const struct via_ether_nic *nic, unsigned long *at)
 {
 	lockdep_assert_held(&nic->lock);
 	return !list_empty(&nic->peers->on);
@@ -309,9 +309,9 @@ bool via_ether_beats_wanted(const struct via_ether_nic *nic, unsigned long *at)
  * As end_some() walks; a peer's memory is there for the read side.  A round of all
  * peers may take several ticks, each of which goes on where the last one ended.
  */
-bool via_ether_beats(struct via_ether_nic *nic)
+bool via_keepalive_run(struct via_ether_nic *nic)
 {
-	struct via_work work = VIA_WORK(BEATS_VISIT);
+	struct via_work work = VIA_WORK(KEEPALIVE_VISIT);
 	struct via_peer *peer;
 	bool more;
 
@@ -328,9 +328,9 @@ bool via_ether_beats(struct via_ether_nic *nic)
 	return more;
 }
 
-void via_ether_doubt(struct via_peer *peer)
+void via_keepalive_check(struct via_peer *peer)
 {
-	WRITE_ONCE(peer->beat.doubt, true);
+	WRITE_ONCE(peer->keepalive.check, true);
 }
 
 /*
@@ -365,7 +365,7 @@ static void look_for_missing(struct via_peer *peer,
 	u32 n = 0, i;
 
 	spin_lock(&peer->nic->lock);
-	if (peer->beat.differs == VIA_PEER_DIFFERS)
+	if (peer->keepalive.differs == VIA_PEER_DIFFERS)
 		n = find_missing(peer, l, ev);
 	spin_unlock(&peer->nic->lock);
 	for (i = 0; i < n; i++) {
@@ -400,12 +400,12 @@ static void rx_list(struct via_ether_nic *nic, const struct via_ether_frame *f,
 static void rx_heartbeat(struct via_ether_nic *nic,
 			 const struct via_ether_frame *f,
 			 const struct via_frame_hdr *h,
-			 const struct via_beat_hdr *theirs)
+			 const struct via_heartbeat_hdr *theirs)
 {
 	struct via_peer *peer = via_peer_find(nic, f->src);
-	struct via_beat_hdr b = { .time = theirs->time, .epoch = nic->epoch };
+	struct via_heartbeat_hdr b = { .time = theirs->time, .epoch = nic->epoch };
 	bool known = peer && h->cookie == nic->epoch;
-	struct via_proof_of of;
+	struct via_token_of of;
 
 	via_ether_count(nic, HEARTBEATS_IN);
 	if (known) {
@@ -413,88 +413,88 @@ static void rx_heartbeat(struct via_ether_nic *nic,
 		known = !list_empty(&peer->on_link);
 		if (known && (theirs->epoch != peer->epoch ||
 			      !same(peer, theirs)))
-			WRITE_ONCE(peer->beat.doubt, true);
+			WRITE_ONCE(peer->keepalive.check, true);
 		spin_unlock(&nic->lock);
 		WRITE_ONCE(peer->asked_us, jiffies);
 	}
 	if (!known && !via_ether_may_answer(nic, f->src, VIA_LIMIT_ANSWER,
-					    f->len, VIA_WIRE_BEAT_LEN))
+					    f->len, VIA_WIRE_HEARTBEAT_LEN))
 		return;
-	own_beat(peer, &b);
-	via_ether_proof_of(&of, nic, f->src, theirs->epoch);
-	b.proof = via_ether_proof_make(nic, &of);
-	via_ether_send_beat(nic, peer, f->src, VIA_WIRE_BEAT, theirs->epoch,
+	own_heartbeat(peer, &b);
+	via_ether_token_of(&of, nic, f->src, theirs->epoch);
+	b.token = via_ether_token_make(nic, &of);
+	via_ether_send_heartbeat(nic, peer, f->src, VIA_WIRE_HEARTBEAT_ACK, theirs->epoch,
 			    &b);
 }
 
 /* What the peer has is compared.  nic->lock held. */
-static void compare(struct via_peer *peer, const struct via_beat_hdr *b)
+static void compare(struct via_peer *peer, const struct via_heartbeat_hdr *b)
 {
-	struct via_peer_beat *beat = &peer->beat;
+	struct via_peer_keepalive *hb = &peer->keepalive;
 
 	lockdep_assert_held(&peer->nic->lock);
 	if (same(peer, b)) {
-		beat->agreed = true;
-		beat->differs = 0;
-		beat->list_from = 0;
+		hb->agreed = true;
+		hb->differs = 0;
+		hb->list_from = 0;
 		return;
 	}
-	if (beat->differs && beat->differs_at == beat->changes)
-		beat->differs = VIA_PEER_DIFFERS;
+	if (hb->differs && hb->differs_at == hb->changes)
+		hb->differs = VIA_PEER_DIFFERS;
 	else
-		beat->differs = min(beat->differs + 1, VIA_PEER_DIFFERS);
-	beat->differs_at = beat->changes;
-	beat->agreed = false;
-	if (beat->differs < VIA_PEER_DIFFERS || beat->list_from)
+		hb->differs = min(hb->differs + 1, VIA_PEER_DIFFERS);
+	hb->differs_at = hb->changes;
+	hb->agreed = false;
+	if (hb->differs < VIA_PEER_DIFFERS || hb->list_from)
 		return;
 	/* It has none, so it may have no LIST to send. */
 	if (!b->connections)
 		via_peer_ends(peer, VIA_PEER_END_NONE);
-	beat->list_from = 1;
+	hb->list_from = 1;
 	/* Cookies are random: each LIST is of about as many of the peer's. */
-	beat->list_span = U64_MAX >> fls(b->connections / LIST_OF);
+	hb->list_span = U64_MAX >> fls(b->connections / LIST_OF);
 }
 
 /* BEAT: the answer to a HEARTBEAT of ours, or nothing. */
-static void rx_beat(struct via_ether_nic *nic, const struct via_ether_frame *f,
-		    const struct via_beat_hdr *b)
+static void rx_heartbeat_ack(struct via_ether_nic *nic, const struct via_ether_frame *f,
+		    const struct via_heartbeat_hdr *b)
 {
 	struct via_peer *peer = via_peer_find(nic, f->src);
 	bool ours = false;
 
 	if (peer) {
 		spin_lock(&nic->lock);
-		ours = b->time == peer->beat.nonce &&
+		ours = b->time == peer->keepalive.nonce &&
 		       !list_empty(&peer->on_link);
 		if (ours)
-			peer->beat.nonce = get_random_u64();
+			peer->keepalive.nonce = get_random_u64();
 		spin_unlock(&nic->lock);
 	}
-	if (!ours || !via_peer_lives(peer, b->epoch))
+	if (!ours || !via_peer_saw_epoch(peer, b->epoch))
 		return;
-	via_ether_count(nic, BEATS_IN);
+	via_ether_count(nic, HEARTBEAT_ACKS_IN);
 	WRITE_ONCE(peer->last_rx, jiffies);
-	if (b->proof)
-		via_peer_keep_proof(peer, b->proof);
+	if (b->token)
+		via_peer_keep_token(peer, b->token);
 	spin_lock(&nic->lock);
 	compare(peer, b);
 	spin_unlock(&nic->lock);
 }
 
-void via_ether_beat_rx(struct via_ether_nic *nic,
+void via_keepalive_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h)
 {
-	struct via_beat_hdr b;
+	struct via_heartbeat_hdr b;
 
 	if (h->type == VIA_WIRE_LIST)
 		return rx_list(nic, f, h);
-	if (via_wire_parse_beat(f->hdr, &b)) {
+	if (via_wire_parse_heartbeat(f->hdr, &b)) {
 		via_ether_count(nic, BAD_FIELD);
 		return;
 	}
 	if (h->type == VIA_WIRE_HEARTBEAT)
 		rx_heartbeat(nic, f, h, &b);
 	else
-		rx_beat(nic, f, &b);
+		rx_heartbeat_ack(nic, f, &b);
 }

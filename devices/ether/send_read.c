@@ -57,7 +57,7 @@ static enum sent close_frame(struct burst *b, u32 size, u32 len,
 		via_ether_close_data(b->ev, buf->data, size, len);
 	size += len;
 	if (unlikely(!nic->ops->tx_put(nic, &b->tx, size, buf)))
-		return SENT_STALL;
+		return SENT_BLOCKED;
 	via_ether_count(nic, TX_FRAMES);
 	via_ether_count_add(nic, TX_BYTES, size);
 	return SENT_ON;
@@ -82,7 +82,7 @@ static enum sent put_read(struct burst *b, const struct via_desc *d, u32 seq,
 
 	data = open_frame(b, VIA_WIRE_READ, flags, seq, size, 0, &buf);
 	if (!data)
-		return SENT_STALL;
+		return SENT_BLOCKED;
 	data->msg_len = cpu_to_be32(d->length);
 	data->offset = 0;
 	data->reads = 0;
@@ -103,12 +103,12 @@ static enum sent refuse(struct burst *b)
 	return SENT_BROKEN;
 }
 
-static struct via_ether_answer *answer_of(struct via_ether_vi *ev, u32 index)
+static struct via_read_answer *answer_of(struct via_ether_vi *ev, u32 index)
 {
 	return &ev->answer[index % VIA_ETHER_ANSWERS];
 }
 
-static enum sent put_answer(struct burst *b, const struct via_ether_answer *a,
+static enum sent put_answer(struct burst *b, const struct via_read_answer *a,
 			    u32 seq, u32 off, u32 len, u8 flags)
 {
 	u32 size = hdr_size(b->ev, VIA_WIRE_SEND_HDR);
@@ -118,7 +118,7 @@ static enum sent put_answer(struct burst *b, const struct via_ether_answer *a,
 
 	data = open_frame(b, VIA_WIRE_READ_DATA, flags, seq, size, len, &buf);
 	if (!data)
-		return SENT_STALL;
+		return SENT_BLOCKED;
 	data->msg_len = cpu_to_be32(a->len);
 	data->offset = cpu_to_be32(off);
 	data->reads = cpu_to_be16((u16)a->seq);
@@ -180,7 +180,7 @@ enum sent via_ether_send_answer(struct burst *b)
 	struct via_ether_vi *ev = b->ev;
 	/* Pairs with the release in via_ether_place_read(). */
 	u32 tail = smp_load_acquire(&ev->ans_tail);
-	struct via_ether_answer *a = answer_of(ev, ev->ans_next);
+	struct via_read_answer *a = answer_of(ev, ev->ans_next);
 	u32 off, len;
 	bool last;
 	enum sent r;
@@ -227,7 +227,7 @@ done:
 
 enum sent via_ether_resend_read(struct burst *b, u32 seq, u8 flags)
 {
-	struct via_win_rec *rec = via_win_rec(&b->ev->tx, seq);
+	struct via_win_record *rec = via_win_rec(&b->ev->tx, seq);
 
 	if (rec->kind & VIA_REC_ANSWER)
 		return put_answer(b, answer_of(b->ev, rec->index), seq,
@@ -272,7 +272,7 @@ static void complete_late(struct via_ether_vi *ev)
 /* The n frames before ack have left the window.  sq.lock held. */
 void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n)
 {
-	struct via_win_rec *rec;
+	struct via_win_record *rec;
 	u32 seq;
 
 	lockdep_assert_held(&ev->vi->sq.lock);
@@ -323,7 +323,7 @@ void via_ether_offender(struct via_vi *vi, u32 index, enum via_status status)
 u32 via_ether_place_read(struct via_vi *vi, const struct via_frame_hdr *h)
 {
 	struct via_ether_vi *ev = vi->priv;
-	struct via_ether_answer *a = answer_of(ev, ev->ans_tail);
+	struct via_read_answer *a = answer_of(ev, ev->ans_tail);
 
 	lockdep_assert_held(&vi->rq.lock);
 	if (!ev->reliable || h->msg_len > vi->attrs.max_transfer)

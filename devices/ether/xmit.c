@@ -20,7 +20,7 @@ struct ctl {
 
 /*
  * A hello names the session of its frame.  Without one, a host that has no key
- * for this one gets no proof: it would accept what cannot be confirmed.
+ * for this one gets no token: it would accept what cannot be confirmed.
  */
 static void name_session(void *body, const struct via_seal *seal)
 {
@@ -28,7 +28,7 @@ static void name_session(void *body, const struct via_seal *seal)
 
 	hello->nonce = cpu_to_be64(seal->nonce);
 	if (seal->keyed && !seal->session)
-		hello->proof = 0;
+		hello->token = 0;
 }
 
 static const struct via_ether_link *open_link(struct via_ether_nic *nic,
@@ -150,17 +150,17 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 	u32 ack = ev->rx.next;
 
 	lockdep_assert_held(&ev->vi->rq.lock);
-	if (ev->told_twice)
-		flags |= VIA_WIRE_TWICE;
-	if (unlikely(ev->echo))
+	if (ev->dsack_due)
+		flags |= VIA_WIRE_DSACK;
+	if (unlikely(ev->ce_echo))
 		c.marks = VIA_WIRE_CE;
 	c.flags = flags;
 	f.a.ack = cpu_to_be32(ack);
-	f.a.twice = flags & VIA_WIRE_TWICE ? cpu_to_be32(ev->twice) : 0;
+	f.a.dsack = flags & VIA_WIRE_DSACK ? cpu_to_be32(ev->dsack) : 0;
 	f.a.n = via_win_ranges(&ev->rx, range);
 	via_wire_put_ranges(f.range, f.a.n, range);
 	f.a.delay = min(delay, VIA_WIRE_DELAY_MAX);
-	f.a.share = cpu_to_be16(READ_ONCE(ev->nic->crowd.share));
+	f.a.share = cpu_to_be16(READ_ONCE(ev->nic->incast.share));
 	f.a.zero = 0;
 	c.size += f.a.n * sizeof(f.range[0]);
 	if (!send_one(ev->nic, &c, &f)) {
@@ -171,11 +171,11 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 		return false;
 	}
 	WRITE_ONCE(ev->acked, ack);
-	ev->told_twice = false;
+	ev->dsack_due = false;
 	ev->untold = false;
 	if (c.marks)
 		via_ether_count(ev->nic, MARKS_OUT);
-	ev->echo = false;
+	ev->ce_echo = false;
 	return true;
 }
 
@@ -190,15 +190,15 @@ bool via_ether_send_ack(struct via_ether_vi *ev, u32 delay)
 }
 
 /* The same, and the peer is to answer with its own. */
-bool via_ether_send_question(struct via_ether_vi *ev)
+bool via_ether_send_ack_request(struct via_ether_vi *ev)
 {
 	return send_ack(ev, VIA_WIRE_ACK_NOW, VIA_WIRE_DELAY_MAX);
 }
 
 /* The numbers of both halves, as they are when the connection ends. */
-struct via_ether_end via_ether_end_of(const struct via_ether_vi *ev)
+struct via_end_frame via_ether_end_of(const struct via_ether_vi *ev)
 {
-	struct via_ether_end end = {
+	struct via_end_frame end = {
 		.host = ev->remote,
 		.plain = !ev->seal,
 		.dst = ev->remote_id,
@@ -215,7 +215,7 @@ struct via_ether_end via_ether_end_of(const struct via_ether_vi *ev)
 }
 
 void via_ether_send_disconnect(const struct via_peer *peer,
-			       const struct via_ether_end *end)
+			       const struct via_end_frame *end)
 {
 	struct via_wire_end e = {
 		.seq = cpu_to_be32(end->seq),
@@ -342,35 +342,35 @@ static void fill_hello(struct via_wire_hello *h,
 	h->mtu = cpu_to_be32(READ_ONCE(nic->mtu));
 }
 
-u64 via_ether_proof_make(struct via_ether_nic *nic,
-			 const struct via_proof_of *of)
+u64 via_ether_token_make(struct via_ether_nic *nic,
+			 const struct via_token_of *of)
 {
-	u64 proof;
+	u64 token;
 
-	spin_lock(&nic->proof_lock);
-	proof = via_proof_make(&nic->proof, ktime_get_seconds(), of);
-	spin_unlock(&nic->proof_lock);
-	return proof;
+	spin_lock(&nic->token_lock);
+	token = via_token_make(&nic->token, ktime_get_seconds(), of);
+	spin_unlock(&nic->token_lock);
+	return token;
 }
 
-bool via_ether_proof_holds(struct via_ether_nic *nic,
-			   const struct via_proof_of *of, u64 proof)
+bool via_ether_token_holds(struct via_ether_nic *nic,
+			   const struct via_token_of *of, u64 token)
 {
 	bool holds;
 
-	spin_lock(&nic->proof_lock);
-	holds = via_proof_holds(&nic->proof, ktime_get_seconds(), of, proof);
-	spin_unlock(&nic->proof_lock);
+	spin_lock(&nic->token_lock);
+	holds = via_token_holds(&nic->token, ktime_get_seconds(), of, token);
+	spin_unlock(&nic->token_lock);
 	return holds;
 }
 
 /* With it the host that is accepted here next asks without a CHALLENGE. */
-static u64 fresh_proof(struct via_ether_vi *ev)
+static u64 fresh_token(struct via_ether_vi *ev)
 {
-	struct via_proof_of of;
+	struct via_token_of of;
 
-	via_ether_proof_of(&of, ev->nic, ev->remote.addr, ev->remote_epoch);
-	return via_ether_proof_make(ev->nic, &of);
+	via_ether_token_of(&of, ev->nic, ev->remote.addr, ev->remote_epoch);
+	return via_ether_token_make(ev->nic, &of);
 }
 
 /* (PEER_)REQUEST or (PEER_)ACCEPT, from what the VI knows and is about. */
@@ -397,8 +397,8 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 
 	fill_hello(&f.h, ev->nic);
 	if (client)
-		ev->proof = via_peer_told(ev->peer);
-	f.h.proof = cpu_to_be64(client ? ev->proof : fresh_proof(ev));
+		ev->token = via_peer_told(ev->peer);
+	f.h.token = cpu_to_be64(client ? ev->token : fresh_token(ev));
 	f.c.vi = cpu_to_be32(via_ether_id(vi));
 	f.c.to = client ? 0 : cpu_to_be32(ev->remote_id);
 	f.c.sender_cookie = cpu_to_be64(ev->cookie);
@@ -441,7 +441,7 @@ static void challenge(struct via_ether_nic *nic,
 		      const struct via_ether_frame *f,
 		      const struct via_frame_hdr *h,
 		      const struct via_conn_hdr *asked,
-		      const struct via_proof_of *of)
+		      const struct via_token_of *of)
 {
 	struct via_wire_hello hello = {};
 	struct ctl c = {
@@ -457,27 +457,27 @@ static void challenge(struct via_ether_nic *nic,
 	if (!via_ether_sum_ok(nic, f, h))
 		return;
 	fill_hello(&hello, nic);
-	hello.proof = cpu_to_be64(via_ether_proof_make(nic, of));
+	hello.token = cpu_to_be64(via_ether_token_make(nic, of));
 	hello.nonce = cpu_to_be64(via_session_tell(nic, f->src,
 						   &asked->hello));
 	send_one(nic, &c, &hello);
 }
 
-/* An authenticator proves more than a proof, which proves nothing without. */
-bool via_ether_proven(struct via_ether_nic *nic,
+/* An authenticator proves more than a token, which proves nothing without. */
+bool via_ether_validated(struct via_ether_nic *nic,
 		      const struct via_ether_frame *f,
 		      const struct via_frame_hdr *h,
 		      const struct via_conn_hdr *c)
 {
-	struct via_proof_of of;
+	struct via_token_of of;
 
 	if (h->flags & VIA_WIRE_AUTH)
 		return true;
-	via_ether_proof_of(&of, nic, f->src, c->hello.epoch);
+	via_ether_token_of(&of, nic, f->src, c->hello.epoch);
 	if (likely(!via_secret_of(nic, f->src)) &&
-	    via_ether_proof_holds(nic, &of, c->hello.proof))
+	    via_ether_token_holds(nic, &of, c->hello.token))
 		return via_ether_sum_ok(nic, f, h);
-	via_ether_count(nic, UNPROVEN);
+	via_ether_count(nic, UNVALIDATED);
 	challenge(nic, f, h, c, &of);
 	return false;
 }
@@ -589,13 +589,13 @@ void via_ether_send_version(struct via_ether_nic *nic,
 }
 
 /* HEARTBEAT or BEAT to a host in the life of @epoch. */
-void via_ether_send_beat(struct via_ether_nic *nic, const struct via_peer *peer,
+void via_ether_send_heartbeat(struct via_ether_nic *nic, const struct via_peer *peer,
 			 const u8 *host, u8 type, u64 epoch,
-			 const struct via_beat_hdr *b)
+			 const struct via_heartbeat_hdr *b)
 {
-	struct via_wire_beat w = {
+	struct via_wire_heartbeat w = {
 		.epoch = cpu_to_be64(b->epoch),
-		.proof = cpu_to_be64(b->proof),
+		.token = cpu_to_be64(b->token),
 		.time = cpu_to_be64(b->time),
 		.connections = cpu_to_be32(b->connections),
 		.digest = cpu_to_be32(b->digest),

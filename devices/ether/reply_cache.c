@@ -8,21 +8,21 @@
 #include "ether.h"
 
 /* nic->lock not held. */
-void via_ether_remember(struct via_peer *peer,
+void via_ether_cache_reply(struct via_peer *peer,
 			const struct via_ether_client *c, u8 type, u8 reason,
 			const struct via_reply *reply)
 {
 	struct via_reply *copy = NULL;
-	struct via_peer_verdict *v;
+	struct via_peer_reply *v;
 
 	/* Without memory: should the answer be lost, it is given without. */
 	if (reply)
 		copy = kmemdup(reply, sizeof(*reply),
 			       GFP_ATOMIC | __GFP_NOWARN);
 	spin_lock(&peer->nic->lock);
-	v = &peer->verdict[peer->next_verdict++ % VIA_PEER_VERDICTS];
+	v = &peer->reply[peer->next_reply++ % VIA_PEER_REPLIES];
 	kfree(v->reply);
-	*v = (struct via_peer_verdict) {
+	*v = (struct via_peer_reply) {
 		.vi = c->vi,
 		.cookie = c->cookie,
 		.type = type,
@@ -39,23 +39,23 @@ void via_ether_forget_replies(struct via_peer *peer)
 	u32 i;
 
 	lockdep_assert_held(&peer->nic->lock);
-	for (i = 0; i < VIA_PEER_VERDICTS; i++) {
-		kfree(peer->verdict[i].reply);
-		peer->verdict[i].reply = NULL;
+	for (i = 0; i < VIA_PEER_REPLIES; i++) {
+		kfree(peer->reply[i].reply);
+		peer->reply[i].reply = NULL;
 	}
 }
 
 /* The answer given to this one before, or 0.  nic->lock held. */
-u8 via_ether_verdict(const struct via_peer *peer,
+u8 via_ether_cached_reply(const struct via_peer *peer,
 		     const struct via_ether_client *c, u8 *reason,
 		     struct via_reply *reply)
 {
-	const struct via_peer_verdict *v;
+	const struct via_peer_reply *v;
 	u32 i;
 
 	lockdep_assert_held(&peer->nic->lock);
-	for (i = 0; i < VIA_PEER_VERDICTS; i++) {
-		v = &peer->verdict[i];
+	for (i = 0; i < VIA_PEER_REPLIES; i++) {
+		v = &peer->reply[i];
 		if (v->cookie != c->cookie || v->vi != c->vi ||
 		    time_after_eq(jiffies, v->until))
 			continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Two hosts have the same connections (devices/ether/beat.c): what one of them
+ * Two hosts have the same connections (devices/ether/keepalive.c): what one of them
  * has lost or ended ends at the other one in 8 s, whatever else is lost, and
  * nothing else does; what a host says that is not there has no effect.
  */
@@ -243,7 +243,7 @@ static void lost(void)
 	stop();
 }
 
-SIM_SCENARIO(beats_lost, .name = "beats-lost", .run = lost, .runs = 60,
+SIM_SCENARIO(keepalive_lost, .name = "keepalive-lost", .run = lost, .runs = 60,
 	     .max_vi = SOME + 4,
 	     .what = "connections whose ends are never told end in 8 s")
 
@@ -272,7 +272,7 @@ static void told(void)
 	stop();
 }
 
-SIM_SCENARIO(beats_told, .name = "beats-told", .run = told, .runs = 60,
+SIM_SCENARIO(keepalive_told, .name = "keepalive-told", .run = told, .runs = 60,
 	     .max_vi = SOME + 4,
 	     .what = "reasons of connections that end, counted on both sides")
 
@@ -302,11 +302,11 @@ static void none(void)
 	many(MANY / 2, 0);
 }
 
-SIM_SCENARIO(beats_none, .name = "beats-none", .run = none, .runs = 1,
+SIM_SCENARIO(keepalive_none, .name = "keepalive-none", .run = none, .runs = 1,
 	     .max_vi = MANY + 8, .coarse = true,
 	     .what = "connections with a host that has ended all")
 
-SIM_SCENARIO(beats_pages, .name = "beats-pages", .run = pages, .runs = 1,
+SIM_SCENARIO(keepalive_pages, .name = "keepalive-pages", .run = pages, .runs = 1,
 	     .max_vi = MANY + 8, .coarse = true,
 	     .what = "a thousand connections whose ends are never told")
 
@@ -329,7 +329,7 @@ static void forgotten(void)
 	stop();
 }
 
-SIM_SCENARIO(beats_forgotten, .name = "beats-forgotten", .run = forgotten,
+SIM_SCENARIO(keepalive_forgotten, .name = "keepalive-forgotten", .run = forgotten,
 	     .runs = 60, .max_vi = SOME + 4,
 	     .what = "a host that knows nothing of connections it had")
 
@@ -399,7 +399,7 @@ static void beside(void)
 	stop();
 }
 
-SIM_SCENARIO(beats_beside, .name = "beats-beside", .run = beside, .runs = 200,
+SIM_SCENARIO(keepalive_beside, .name = "keepalive-beside", .run = beside, .runs = 200,
 	     .max_vi = 2 * CHURNS + 4,
 	     .what = "BEATs beside connections that begin and end")
 
@@ -413,19 +413,19 @@ static void fill(struct forged *f, u32 to, u8 type, u64 cookie)
 	forged_wire(f->data)->cookie = cpu_to_be64(cookie);
 }
 
-static void throw_beat(u32 to, u8 type, u64 epoch, bool known)
+static void throw_heartbeat(u32 to, u8 type, u64 epoch, bool known)
 {
-	struct via_wire_beat *b;
+	struct via_wire_heartbeat *b;
 	struct forged f;
 
 	fill(&f, to, type, known ? w.epoch[to] : sim_dice64());
 	b = (void *)(forged_wire(f.data) + 1);
 	b->epoch = cpu_to_be64(epoch);
-	b->proof = sim_dice64();
+	b->token = sim_dice64();
 	b->time = sim_dice64();
 	b->connections = cpu_to_be32(sim_dice(3));
 	b->digest = sim_dice64();
-	f.len = ETH_HLEN + VIA_WIRE_BEAT_LEN;
+	f.len = ETH_HLEN + VIA_WIRE_HEARTBEAT_LEN;
 	forge_throw(&f, w.nic[to]);
 }
 
@@ -483,14 +483,14 @@ static void hostile(void)
 		to = sim_dice(2);
 		switch (sim_dice(5)) {
 		case 0:
-			throw_beat(to, VIA_WIRE_HEARTBEAT, w.epoch[!to], true);
+			throw_heartbeat(to, VIA_WIRE_HEARTBEAT, w.epoch[!to], true);
 			break;
 		case 1:
-			throw_beat(to, VIA_WIRE_HEARTBEAT, sim_dice64() | 1,
+			throw_heartbeat(to, VIA_WIRE_HEARTBEAT, sim_dice64() | 1,
 				   sim_dice(2));
 			break;
 		case 2:
-			throw_beat(to, VIA_WIRE_BEAT, sim_dice(2) ?
+			throw_heartbeat(to, VIA_WIRE_HEARTBEAT_ACK, sim_dice(2) ?
 				   w.epoch[!to] : sim_dice64() | 1, true);
 			break;
 		case 3:
@@ -509,11 +509,11 @@ static void hostile(void)
 	sim_expect(w.sent[VIA_WIRE_HEARTBEAT] <= 2 * 5, "(%u)",
 		   w.sent[VIA_WIRE_HEARTBEAT]);
 	/* None is answered by more than one. */
-	sim_expect(w.sent[VIA_WIRE_BEAT] <= thrown, "");
+	sim_expect(w.sent[VIA_WIRE_HEARTBEAT_ACK] <= thrown, "");
 	stop();
 }
 
-SIM_SCENARIO(beats_hostile, .name = "beats-hostile", .run = hostile,
+SIM_SCENARIO(keepalive_hostile, .name = "keepalive-hostile", .run = hostile,
 	     .runs = 40, .max_vi = SOME + 4,
 	     .what = "HEARTBEAT, BEAT, LIST and ACKS of a host that knows epochs")
 
@@ -613,7 +613,7 @@ static void restart_many(void)
 	restart_of(MANY / 3);
 }
 
-SIM_SCENARIO(beats_restart, .name = "beats-restart", .run = restart,
+SIM_SCENARIO(keepalive_restart, .name = "keepalive-restart", .run = restart,
 	     .runs = 60, .max_vi = SOME + 8,
 	     .what = "a host that was started again, with its address")
 
@@ -631,7 +631,7 @@ static void usurped(void)
 	begin(2);
 	forge_conn(&f, mac(1), mac(0), VIA_WIRE_REQUEST, "none", 7, 7);
 	f.unproven = true;
-	sim_nic_prove_life(w.nic[0], f.data);
+	sim_nic_prove_epoch(w.nic[0], f.data);
 	forge_throw(&f, w.nic[0]);
 	from = sim_now();
 	for (i = 0; i < 2; i++) {
@@ -649,10 +649,10 @@ static void usurped(void)
 	stop();
 }
 
-SIM_SCENARIO(beats_usurped, .name = "beats-usurped", .run = usurped,
+SIM_SCENARIO(keepalive_usurped, .name = "keepalive-usurped", .run = usurped,
 	     .runs = 20, .max_vi = SOME + 8,
 	     .what = "a request of another life in the name of a host")
 
-SIM_SCENARIO(beats_restart_many, .name = "beats-restart-many",
+SIM_SCENARIO(keepalive_restart_many, .name = "keepalive-restart-many",
 	     .run = restart_many, .runs = 1, .max_vi = MANY + 8, .coarse = true,
 	     .what = "the same with some hundred connections")
