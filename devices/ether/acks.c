@@ -5,7 +5,7 @@
  * What is owed to a peer after a batch of frames that came, or when the alarm
  * goes off, leaves together: an ACK where one connection owes, ACKS where
  * several do.  A connection that has more to say than an entry of ACKS holds (a
- * frame came twice, or the network has marked one) has an ACK of its own.
+ * frame came twice (DSACK), or the network has marked one) has an ACK of its own.
  */
 
 #include <linux/timex.h>
@@ -105,7 +105,7 @@ static bool add(struct batch *b, struct via_ether_vi *ev)
 	return true;
 }
 
-/* The bet is won: data has left in time, and the program waits for more. */
+/* Data of another VI has left in time: the program runs, and waits for more. */
 static void redeem(struct via_ether_vi *ev)
 {
 	/* How long it has waited is not known. */
@@ -122,7 +122,7 @@ static bool owes(const struct via_ether_vi *ev)
 
 /*
  * What the VI owes, in @b, or alone if no other one owes anything; @behind
- * data of another one, with which a bet on data is won.  Data for
+ * data of another one, which shows that the program runs.  Data for
  * the peer's reads carries the acknowledgement: a read that is taken after we
  * looked, under this lock, finds us off the list and puts us there again.
  */
@@ -284,7 +284,7 @@ void via_ether_answered(struct via_ether_vi *ev)
 		via_ether_ack_behind(ev);
 }
 
-static u64 via_ether_bet_ns(const struct via_ether_vi *ev)
+static u64 ack_delay_ns(const struct via_ether_vi *ev)
 {
 	return via_delack_ns(via_ether_rtt_net(ev), via_ether_ack_delay(),
 			     ev->reliable);
@@ -297,7 +297,7 @@ static struct via_delack_now now_of(const struct via_ether_vi *ev, u64 ns)
 		.next = ev->rx.next,
 		.ns = ns,
 		.cycles = get_cycles(),
-		.delay = via_ether_bet_ns(ev),
+		.delay = ack_delay_ns(ev),
 	};
 }
 
@@ -344,10 +344,10 @@ void via_ether_ack_deadline_over(struct via_ether_vi *ev)
 }
 
 /*
- * The acknowledgement has come that a question was promised for, or there is no
- * promise.  A hint, as its sq.lock is not held.  nic->lock held.
+ * No frame waits for its ACK deadline: it was acknowledged, or there is none.  A
+ * hint, as its sq.lock is not held.  nic->lock held.
  */
-static bool deadline_pending(const struct via_ether_nic *nic)
+static bool no_deadline(const struct via_ether_nic *nic)
 {
 	return !nic->asker ||
 	       via_seq_before(nic->ask_seq, READ_ONCE(nic->asker->tx.una));
@@ -365,11 +365,11 @@ u8 via_ether_ack_deadline(struct via_ether_vi *ev)
 	now = ktime_get_ns();
 	spin_lock(&nic->lock);
 	/* An older one is not put off: it may be that none ever came due. */
-	ok = nic->ack_deadlines && deadline_pending(nic);
+	ok = nic->ack_deadlines && no_deadline(nic);
 	if (ok) {
 		nic->asker = ev;
 		nic->ask_seq = ev->tx.nxt;
-		via_alarm_set(nic, &nic->ask, now + via_ether_bet_ns(ev), now);
+		via_alarm_set(nic, &nic->ask, now + ack_delay_ns(ev), now);
 	}
 	spin_unlock(&nic->lock);
 	return ok ? VIA_WIRE_PROBE : 0;
@@ -379,13 +379,13 @@ void via_ether_ack_deadlines(struct via_ether_nic *nic, bool polled)
 {
 	spin_lock_bh(&nic->lock);
 	WRITE_ONCE(nic->ack_deadlines, polled && !nic->ops->busy_poll);
-	if (deadline_pending(nic))
+	if (no_deadline(nic))
 		forget_ack_deadline(nic);
 	spin_unlock_bh(&nic->lock);
 }
 
-/* As was promised, unless the answer has come meanwhile. */
-static void ask(struct via_alarm *a, u64 now, struct via_work *work)
+/* The ACK deadline has passed, unless the acknowledgement has come meanwhile. */
+static void ack_deadline(struct via_alarm *a, u64 now, struct via_work *work)
 {
 	struct via_ether_nic *nic = container_of(a, struct via_ether_nic, ask);
 	struct via_ether_vi *ev;
@@ -401,7 +401,7 @@ static void ask(struct via_alarm *a, u64 now, struct via_work *work)
 		return;
 	vi = ev->vi;
 	via_ether_lock(vi);
-	/* It may be another connection by now: then the question does no harm. */
+	/* It may be another connection by now: then the request does no harm. */
 	if (ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi) &&
 	    seq - ev->tx.una < via_win_flight(&ev->tx))
 		via_ether_send_ack_request(ev);
@@ -412,7 +412,7 @@ static void ask(struct via_alarm *a, u64 now, struct via_work *work)
 void via_ether_acks_init(struct via_ether_nic *nic)
 {
 	INIT_LIST_HEAD(&nic->acks);
-	via_alarm_init(&nic->ask, false, ask, NULL);
+	via_alarm_init(&nic->ask, false, ack_deadline, NULL);
 }
 
 static u32 delay_of(u64 ns)
@@ -510,7 +510,7 @@ void via_ether_acks_rx(struct via_ether_nic *nic,
 	struct via_acks_at at = {};
 	struct via_acks_entry e;
 
-	/* Of a life of this host that is over. */
+	/* Of an epoch of this host that is over. */
 	if (h->cookie && h->cookie != nic->epoch) {
 		via_ether_count(nic, COOKIE);
 		return;

@@ -16,7 +16,7 @@
  * list out of the one that holds, which takes its place.  Memory that had a key
  * is wiped before it is given back.
  *
- * It is asked where connections are made and where strangers are answered;
+ * It is asked where connections are made and where unknown hosts are answered;
  * frames of a connection come from the address that it was made with.
  *
  * Changes are made under nic->ka->admin_mutex, which the agent holds.

@@ -361,7 +361,7 @@ bool via_ether_tries_run(struct via_ether_nic *nic)
 
 /*
  * An ACCEPT that no VI here waits for: one may have refused it before.  Else
- * its sender is answered with the end that it names, as any stranger is.
+ * its sender is answered with the end that it names, as any unknown host is.
  */
 static void rx_accept_late(struct via_ether_nic *nic,
 			   const struct via_ether_frame *f,

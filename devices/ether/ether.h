@@ -541,14 +541,14 @@ bool via_ether_validated(struct via_ether_nic *nic,
 bool via_ether_may_challenge(struct via_ether_nic *nic,
 			     const struct via_ether_frame *f,
 			     const struct via_hello_hdr *asked);
-/* A stranger's frame of @question bytes, by one of @answer, and its seal? */
+/* An unknown host's frame of @asked bytes, by one of @answer, and its seal? */
 bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *host,
-			  enum via_limit_kind kind, u32 question, u32 answer);
-/* To strangers: as many as the NIC's limit allows. */
+			  enum via_limit_kind kind, u32 asked, u32 answer);
+/* To unknown hosts: as many as the NIC's limit allows. */
 void via_ether_send_reset(struct via_ether_nic *nic, const u8 *host, u32 id,
-			  u64 cookie, u32 seq, u32 question);
+			  u64 cookie, u32 seq, u32 asked);
 void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *host,
-				   const struct via_frame_hdr *h, u32 question,
+				   const struct via_frame_hdr *h, u32 asked,
 				   bool known);
 void via_ether_send_version(struct via_ether_nic *nic,
 			    const struct via_ether_frame *f);
@@ -897,16 +897,16 @@ void via_ether_ack_soon(struct via_ether_vi *ev);
  * another VI to the peer, which waits for data, goes behind it.  sq.lock held.
  */
 void via_ether_ack_behind(struct via_ether_vi *ev);
-/* Data of the VI answers a push for which there was no bet.  sq.lock held. */
+/* Data of the VI answers a PUSH that was acknowledged at once.  sq.lock held. */
 void via_ether_answered(struct via_ether_vi *ev);
 /*
  * The next frame is a PUSH: the flag to add if this end looks at the time, and
  * asks when the acknowledgement is late; 0: it does not.  sq.lock held.
  */
 u8 via_ether_ack_deadline(struct via_ether_vi *ev);
-/* The connection is over, and with it its promise.  nic->lock held. */
+/* The connection is over, and with it its ACK deadline.  nic->lock held. */
 void via_ether_ack_deadline_over(struct via_ether_vi *ev);
-/* Busy polling begins or ends: are promises made?  Takes nic->lock. */
+/* Busy polling begins or ends: does this end keep ACK deadlines?  Takes nic->lock. */
 void via_ether_ack_deadlines(struct via_ether_nic *nic, bool polled);
 void via_ether_acks_init(struct via_ether_nic *nic);
 /*
@@ -934,7 +934,7 @@ void via_ether_acks_rx(struct via_ether_nic *nic,
 /* A job of the tick: peers that are due. */
 bool via_keepalive_wanted(const struct via_ether_nic *nic, unsigned long *at);
 bool via_keepalive_run(struct via_ether_nic *nic);
-/* HEARTBEAT, BEAT, LIST.  BH off, RCU read side. */
+/* HEARTBEAT, HEARTBEAT_ACK, LIST.  BH off, RCU read side. */
 void via_keepalive_rx(struct via_ether_nic *nic,
 		       const struct via_ether_frame *f,
 		       const struct via_frame_hdr *h);

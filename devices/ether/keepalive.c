@@ -3,29 +3,29 @@
  * Is the other host there, and does it have the connections that this one has?
  *
  * A peer with connections that has said nothing for a second is sent HEARTBEAT,
- * one frame for all of them, and answers with BEAT.  Hosts that both ask do so
- * by turns, and a VI that is idle costs neither a frame nor a visit.
+ * one frame for all of them, and answers with HEARTBEAT_ACK.  Hosts that both
+ * ask do so by turns, and a VI that is idle costs neither a frame nor a visit.
  *
  *   the peer says nothing		after 8 s and 4 HEARTBEATs all of its
  *					connections end
- *   BEAT has another epoch		the peer was started again: connections
- *					of the life before end
- *   BEAT has another digest		see below
+ *   another epoch in HEARTBEAT_ACK	the peer was started again: connections
+ *					of the epoch before end
+ *   another digest in it		see below
  *
- * A side whose connections have changed since BEAT agreed with them asks each
- * second until it does again, whatever else is heard, and a side that is asked
- * about other connections than it has asks, too.  Where two BEATs in a row
- * differ, with nothing begun or ended between them, or three with that, LIST
+ * A side whose connections have changed since HEARTBEAT_ACK agreed with them
+ * asks each second until it does again, whatever else is heard, and a side that
+ * is asked about other connections than it has asks, too.  Where two of them in a
+ * row differ, with nothing begun or ended between them, or three with that, LIST
  * tells the peer which of its connections are known here.  One that a LIST
  * lacks is asked, by an ACK with ACK_NOW, and its answer is RESET; one that the
  * LIST of a second later lacks, too, and that was not heard meanwhile, ends.
  * So LIST ends nothing by itself: it may have been under way for long, or be
  * forged.
  *
- * BEAT proves where it comes from: it repeats the nonce of the HEARTBEAT, 64
- * bits that only the host at that address has seen.  HEARTBEAT proves nothing,
+ * HEARTBEAT_ACK proves where it comes from: it repeats the nonce of the
+ * HEARTBEAT, 64 bits that only the host at that address has seen.  HEARTBEAT proves nothing,
  * and has no effect but its answer and one HEARTBEAT a second.  LIST is looked
- * at while BEATs differ, by the peer's proven word.
+ * at while HEARTBEAT_ACKs differ, by the peer's proven word.
  */
 
 #include <linux/random.h>
@@ -57,7 +57,8 @@ static u32 digest(u64 sum)
 }
 
 /* What this host has: of the frames.  nic->lock not held; @peer may be NULL. */
-static void own_heartbeat(const struct via_peer *peer, struct via_heartbeat_hdr *b)
+static void own_heartbeat(const struct via_peer *peer,
+			  struct via_heartbeat_hdr *b)
 {
 	b->connections = 0;
 	b->digest = 0;
@@ -117,7 +118,7 @@ static bool unheard(const struct via_peer *peer)
 	       time_after_eq(jiffies, peer->keepalive.next);
 }
 
-/* Are there connections that only a BEAT can settle? */
+/* Are there connections that only a HEARTBEAT_ACK can settle? */
 static bool unsettled(const struct via_peer *peer)
 {
 	return READ_ONCE(peer->keepalive.check) || !READ_ONCE(peer->keepalive.agreed);
@@ -395,7 +396,7 @@ static void rx_list(struct via_ether_nic *nic, const struct via_ether_frame *f,
 
 /*
  * HEARTBEAT.  A host that has no connections with the sender, or was started
- * again since, answers as it answers strangers.
+ * again since, answers as it answers unknown hosts.
  */
 static void rx_heartbeat(struct via_ether_nic *nic,
 			 const struct via_ether_frame *f,
@@ -455,7 +456,7 @@ static void compare(struct via_peer *peer, const struct via_heartbeat_hdr *b)
 	hb->list_span = U64_MAX >> fls(b->connections / LIST_OF);
 }
 
-/* BEAT: the answer to a HEARTBEAT of ours, or nothing. */
+/* HEARTBEAT_ACK: the answer to a HEARTBEAT of ours, or nothing. */
 static void rx_heartbeat_ack(struct via_ether_nic *nic, const struct via_ether_frame *f,
 		    const struct via_heartbeat_hdr *b)
 {

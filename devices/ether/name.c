@@ -17,7 +17,7 @@ MODULE_PARM_DESC(answer_names,
 		 "tell this host's name to hosts that ask on the wire (default Y)");
 
 /*
- * How long the answers to each repetition are waited for, in ms.  A question
+ * How long the answers to each repetition are waited for, in ms.  A query
  * for one name ends with the first round that brought an answer, since other
  * interfaces of that host answer in the same moment.
  */
@@ -25,7 +25,7 @@ static const u16 rounds[] = { 10, 20, 40, 80 };
 
 #define ROUNDS_ALL		3	/* when it is not known how many answer */
 
-/* A question under way, on the asker's stack. */
+/* A query under way, on the asker's stack. */
 struct via_ether_ask {
 	struct list_head link;		/* nic->lock */
 	u32 nonce;			/* constant */

@@ -187,17 +187,17 @@ void via_peer_put(struct via_peer *peer)
 
 /*
  * Is a frame of that epoch a late one?  For a bounded time: who receives frames
- * for the address can ask once in its name, as one of another life; that shuts
+ * for the address can ask once in its name, with another epoch; that shuts
  * out the host that has the address, but not for good.
  */
 static bool is_over(const struct via_peer *peer, u64 epoch)
 {
-	const struct via_peer_incarnation *life = peer->past;
+	const struct via_peer_incarnation *past = peer->past;
 	u32 i;
 
 	for (i = 0; i < VIA_PEER_PAST_EPOCHS; i++)
-		if (life[i].epoch == epoch &&
-		    time_before(jiffies, life[i].since + via_ether_dead()))
+		if (past[i].epoch == epoch &&
+		    time_before(jiffies, past[i].since + via_ether_dead()))
 			return true;
 	return false;
 }
@@ -245,7 +245,7 @@ u32 via_peer_key_id(const struct via_peer *peer)
 /*
  * The mean of round trips without the waits of the peer.  Not the least of
  * them: where round trips differ, most are longer than two of the least, so
- * most bets of that length are lost.  A sample with a wait in it is an upper
+ * most acknowledgements delayed for so long time out.  A sample with a wait in it is an upper
  * limit; it counts for very little where it is below, since only those are
  * counted, and with more weight the mean would be that of the lucky ones.  Some
  * in a row of less than half show that the way has become shorter.  rtt_lock
@@ -284,7 +284,7 @@ void via_peer_timed(struct via_peer *peer, u32 us, bool known, bool asked)
 	if (known)
 		WRITE_ONCE(peer->known_at, jiffies);
 	/*
-	 * Data may overtake the answer to a question.  Where that is lost the
+	 * Data may overtake the answer to an ACK request.  Where that is lost the
 	 * data may have waited: good enough to begin with.
 	 */
 	if (net)
@@ -484,7 +484,7 @@ struct via_ether_vi *via_peer_turn(struct via_peer *peer)
  * A VI may leave its list at any moment, serve another connection and be on
  * the list of that one, of the same peer or another.  So this is no walk under
  * RCU: a list changes under nic->lock only, what it compares is constant while
- * the VI is on the list, and a stranger whose address is unknown does not get
+ * the VI is on the list, and a host whose address is unknown does not get
  * here.
  */
 struct via_ether_vi *via_peer_end(const struct via_peer *peer, u32 id,

@@ -9,7 +9,7 @@
  * phase, requests that are not answered, DISCONNECTs that are sent again, calls
  * under way, a list of peers on which it has a key.  One without
  * users is idle: it keeps its answers and its estimates for VIA_PEER_KEPT_MS,
- * and a NIC keeps VIA_PEERS_IDLE of them, so strangers can take no more memory
+ * and a NIC keeps VIA_PEERS_IDLE of them, so unknown hosts can take no more memory
  * than that.  The oldest idle one goes first; one with a user never goes.
  *
  * It ends in four steps: unlinked under nic->lock; a grace period of RCU, for
@@ -44,12 +44,12 @@ struct via_reply;
  * Lists of the table: one peer in each on average with some thousands of
  * hosts, so that an unknown address meets one comparison of two hashes, and
  * more than three on one list of fifty.  32 KiB a NIC.  Addresses are chosen by
- * strangers, the seed of the hash is not known to them.
+ * anybody, the seed of the hash is not known to them.
  */
 #define VIA_PEER_BITS		12
 #define VIA_PEER_END_BITS	11	/* ends of connections, 16 KiB */
 #define VIA_PEER_REQ_BITS	8	/* requests, 2 KiB */
-#define VIA_PEER_TIMEWAIT_BITS	10	/* tombs, 8 KiB */
+#define VIA_PEER_TIMEWAIT_BITS	10	/* 8 KiB */
 
 /**
  * struct via_peer_reply - an answer given to an attempt of the peer
@@ -67,7 +67,7 @@ struct via_peer_reply {
 	unsigned long until;
 };
 
-#define VIA_PEER_DIFFERS	3u	/* BEATs, until LIST is sent and taken */
+#define VIA_PEER_DIFFERS	3u	/* HEARTBEAT_ACKs, until LIST is sent and taken */
 
 /* Which connections of a peer are to end, or what else they are to do: bits of @ends. */
 #define VIA_PEER_END_RESTARTED	0x1	/* those of another epoch */
@@ -81,12 +81,12 @@ struct via_peer_reply {
  * nic->lock:
  * @sum:	of the cookies of both ends of each connection
  * @changes:	connections that have begun or ended
- * @agreed:	the last BEAT was of the same ones, and nothing has begun or
+ * @agreed:	the last HEARTBEAT_ACK was of the same ones, and nothing has begun or
  *		ended here since
  * @check:	the peer may have others, or have lost them: ask at once
  * @nonce:	of the HEARTBEAT that is to be answered; it is another one when
  *		it has been
- * @differs:	BEATs in a row of other connections, VIA_PEER_DIFFERS at most:
+ * @differs:	HEARTBEAT_ACKs in a row of other connections, VIA_PEER_DIFFERS at most:
  *		it is so many, too, where nothing has begun or ended between two
  * @differs_at:	@changes at the last one
  * @list_from:	the next LIST begins at this cookie; 0: none is to be sent
@@ -117,7 +117,7 @@ struct via_peer_keepalive {
 };
 
 /**
- * struct via_peer_incarnation - an epoch that is over
+ * struct via_peer_incarnation - an epoch of the peer that is over
  * @epoch:	nic->lock
  * @since:	nic->lock: jiffies
  */
@@ -140,7 +140,7 @@ struct via_peer_incarnation {
  *
  * nic->lock:
  * @node:	in its list of the table (RCU to walk)
- * @users:	VIs with a phase, requests, tombs, calls under way
+ * @users:	VIs with a phase, requests, TIME-WAIT entries, calls under way
  * @idle_link:	on the list of those without users, the oldest first
  * @idle_since:	jiffies: since when it is on it
  * @reply:	answers given lately, for those whose frame was lost
@@ -150,14 +150,14 @@ struct via_peer_incarnation {
  * @ours:	the same by the cookie of this end
  * @theirs:	VIs that know the other end, by the cookie of that
  * @ntimewait:	DISCONNECTs to be sent to it again
- * @on_link:	on the list of peers with connections or tombs
- * @epoch:	of its life; 0: not known
+ * @on_link:	on the list of peers with connections or TIME-WAIT entries
+ * @epoch:	of its present incarnation; 0: not known
  * @past, @next_past: epochs before that, and where the next one goes, modulo
  *		VIA_PEER_PAST_EPOCHS.  One holds for as long as a frame of it may be late
  * @keepalive:	see there
  * @owing:	VIs that owe it an acknowledgement after this batch of frames
  * @acks_link:	on nic->acks, while there are some
- * @delayed_ack:	the VI that has bet last on data to carry its acknowledgement;
+ * @delayed_ack:	the VI that has last delayed an acknowledgement, for data to carry it;
  *		NULL: none has since data of another one was sent.  Set under
  *		rq.lock of that VI; WRITE_ONCE(), READ_ONCE()
  *
@@ -251,7 +251,7 @@ struct via_peer {
  * @reqs:	requests, by peer, VI and cookie of the client
  * @idle:	peers without users, the oldest first
  * @nidle, @n:	how many are idle, and in all
- * @on, @non:	peers with connections or tombs, the one to be looked at next
+ * @on, @non:	peers with connections or TIME-WAIT entries, the one to be looked at next
  *		first, and how many
  * @timewaits, @ntimewait: DISCONNECTs to be sent again, in the order of their times
  * @named:	the same by peer, dst and cookie
@@ -295,8 +295,8 @@ void via_peer_drop(struct via_peer *peer);
 void via_peer_put(struct via_peer *peer);
 
 /*
- * A frame has proven that the peer is in the life of @epoch.  False: that life
- * is over, and the frame is a late one.  Connections of the life before are to
+ * A frame has proven that the peer is in @epoch.  False: that epoch
+ * is over, and the frame is a late one.  Connections of the epoch before are to
  * end.  BH off, nic->lock not held.
  */
 bool via_peer_saw_epoch(struct via_peer *peer, u64 epoch);
@@ -350,7 +350,7 @@ struct via_ether_vi *via_peer_end(const struct via_peer *peer, u32 id,
  */
 void via_peer_join(struct via_ether_vi *ev);
 void via_peer_part(struct via_ether_vi *ev);
-/* One tomb more, or less.  nic->lock held. */
+/* One TIME-WAIT entry more, or less.  nic->lock held. */
 void via_peer_timewaits(struct via_peer *peer, int more);
 /* The connection whose turn it is, the last one then; or NULL.  nic->lock held. */
 struct via_ether_vi *via_peer_turn(struct via_peer *peer);

@@ -496,8 +496,9 @@ static inline bool ours(const struct via_ether_vi *ev,
 	       via_host_is(&ev->remote, host);
 }
 
-static void reset_unknown(struct via_ether_nic *nic, const struct via_frame_hdr *h,
-		     const struct via_ether_frame *f, bool no_vi)
+static void reset_unknown(struct via_ether_nic *nic,
+			  const struct via_frame_hdr *h,
+			  const struct via_ether_frame *f, bool no_vi)
 {
 	if (no_vi)
 		via_ether_count(nic, NO_VI);

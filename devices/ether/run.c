@@ -104,7 +104,7 @@ static bool resume(struct via_ether_vi *ev, struct via_work *work)
 }
 
 /*
- * Those that are left come before what has stalled meanwhile.  Where the NIC
+ * Those that are left come before what was blocked meanwhile.  Where the NIC
  * takes no more, one of these has armed the retry; else it follows at once.
  */
 static void block_again(struct via_ether_nic *nic, struct list_head *list,

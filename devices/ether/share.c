@@ -322,8 +322,8 @@ static struct via_peer *next_visit(struct via_ether_nic *nic)
 }
 
 /*
- * Credit that a VI holds and does not use, for those that wait.  A stalled VI
- * keeps its credit: those that wait would stall as well, and each visit would
+ * Credit that a VI holds and does not use, for those that wait.  A blocked VI
+ * keeps its credit: those that wait would be blocked as well, and each visit would
  * take from one what the next one takes back, until the NIC has room.
  */
 static void visit(struct via_peer *peer, struct via_ether_vi *ev)

@@ -22,12 +22,12 @@
  * The price: the time of an event in a VI that is watched already is known to
  * one look only.  An acknowledgement that is the only one owed is in time to a
  * microsecond by the CPU's cycle counter; others are sent early, after a part
- * of a bet.  A timeout comes after one to two times its value.
+ * of the ACK delay.  A timeout comes after one to two times its value.
  *
  * The alarm has entries, struct via_alarm, on nic->due in the order of their
  * times.  When it fires it calls the function of each whose time has come, in
  * O(log n) each.  Entries are: a VI with both halves (retransmit.c), the
- * acknowledgement request that was promised (acks.c), the retry of VIs that
+ * sender's ACK deadline (acks.c), the retry of VIs that
  * could not send (run.c), the end of a peer's pause (share.c).  A list of all
  * VIs at work would be walked at each alarm; a wheel would need slots of 10 us
  * for times up to a second; a timer for each VI would put the tree into the
@@ -43,10 +43,10 @@
  *
  *  - The timer is started all the same if this end owes an acknowledgement, if
  *    a VI could not send, if a peer is not to be sent to for a while.
- *  - The end that is acknowledged looks at the time itself.  It promises to ask
- *    (PUSH with PROBE) if its acknowledgement has not come in the time that one
- *    may wait, and the peer does not watch what came with a promise.  One
- *    promise at a time stands for a NIC: other pushes go without.
+ *  - The end that is acknowledged keeps the ACK deadline itself.  Its PUSH with
+ *    PROBE says so: it requests the acknowledgement that has not come by then,
+ *    and the peer does not watch the frame.  A NIC has one deadline at a time:
+ *    other PUSHes go without.
  */
 
 #include "ether.h"

@@ -6,8 +6,8 @@
  *
  * A NIC keeps TIMEWAIT_MAX of them, which bounds what programs that connect and
  * disconnect all the time add to the wire: 2,048 frames a second.  A
- * DISCONNECT without a place, or memory, is sent once; if that is lost, BEAT
- * finds it (keepalive.c).
+ * DISCONNECT without a place, or memory, is sent once; if that is lost,
+ * HEARTBEAT_ACK finds it (keepalive.c).
  */
 
 #include <linux/slab.h>

@@ -268,7 +268,7 @@ struct via_alarm {
  * @started:	lock: ns for which the timer itself was started; U64_MAX: it was
  *		not
  * @polled:	lock: programs that busy-poll look at @armed: programs_look()
- * @ack_deadlines:	lock to write: pushes promise a question if it is due
+ * @ack_deadlines:	lock to write: PUSHes have an ACK deadline that this end keeps
  * @urgent:	lock: entries of @due that are
  * @ask, @asker, @ask_seq: lock: when the acknowledgement request is due that was
  *		promised, the VI and the number of the push; NULL: none was
@@ -278,10 +278,10 @@ struct via_alarm {
  * @retry:	lock: @tx_blocked is run then, if the NIC gives no sign
  * @retry_ns:	lock: from a stall to such a wake
  * @ooo:	frames held beyond holes, in all VIs
- * @limit:	what is answered to strangers; no lock
+ * @limit:	what is answered to unknown hosts; no lock
  * @token_lock: guards @token; nothing is taken inside it
  * @token:	secrets for tokens of address
- * @asks:	lock: questions for names under way
+ * @asks:	lock: queries for names under way
  * @leaving:	lock to write: the NIC is being unregistered, nothing is waited for
  */
 struct via_ether_nic {

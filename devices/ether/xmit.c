@@ -489,7 +489,7 @@ static u32 on_wire(const struct via_ether_nic *nic, u32 len)
 }
 
 bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *host,
-			  enum via_limit_kind kind, u32 question, u32 answer)
+			  enum via_limit_kind kind, u32 asked, u32 answer)
 {
 	/* It would be a broadcast. */
 	if (unlikely(!nic->ops->host_valid(nic, host)))
@@ -497,7 +497,7 @@ bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *host,
 	answer += via_secret_of(nic, host) ? VIA_WIRE_AUTH_LEN :
 					    VIA_WIRE_SEAL_LEN;
 	if (via_limit_answer(&nic->limit, get_jiffies_64(), kind, host,
-			     nic->host.len, 0, on_wire(nic, question),
+			     nic->host.len, 0, on_wire(nic, asked),
 			     on_wire(nic, answer)))
 		return true;
 	via_ether_count(nic, UNANSWERED);
@@ -506,10 +506,10 @@ bool via_ether_may_answer(struct via_ether_nic *nic, const u8 *host,
 
 /*
  * No VI here has that id and cookie; @seq is of the frame that named them,
- * @question its bytes.
+ * @asked its bytes.
  */
 void via_ether_send_reset(struct via_ether_nic *nic, const u8 *host, u32 id,
-			  u64 cookie, u32 seq, u32 question)
+			  u64 cookie, u32 seq, u32 asked)
 {
 	struct via_wire_end e = {
 		.seq = cpu_to_be32(seq),
@@ -522,7 +522,7 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *host, u32 id,
 		.type = VIA_WIRE_RESET,
 	};
 
-	if (via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER, question,
+	if (via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER, asked,
 				 VIA_WIRE_END_LEN) &&
 	    send_one(nic, &c, &e))
 		via_ether_count(nic, RESETS_OUT);
@@ -533,7 +533,7 @@ void via_ether_send_reset(struct via_ether_nic *nic, const u8 *host, u32 id,
  * more (@known).
  */
 void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *host,
-				   const struct via_frame_hdr *h, u32 question,
+				   const struct via_frame_hdr *h, u32 asked,
 				   bool known)
 {
 	struct via_wire_end e = {
@@ -548,7 +548,7 @@ void via_ether_send_disconnect_ack(struct via_ether_nic *nic, const u8 *host,
 	};
 
 	if (known || via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER,
-					  question, VIA_WIRE_END_LEN))
+					  asked, VIA_WIRE_END_LEN))
 		send_one(nic, &c, &e);
 }
 
@@ -588,7 +588,7 @@ void via_ether_send_version(struct via_ether_nic *nic,
 		via_ether_count(nic, VERSIONS_OUT);
 }
 
-/* HEARTBEAT or BEAT to a host in the life of @epoch. */
+/* HEARTBEAT or HEARTBEAT_ACK to a host in @epoch. */
 void via_ether_send_heartbeat(struct via_ether_nic *nic, const struct via_peer *peer,
 			 const u8 *host, u8 type, u64 epoch,
 			 const struct via_heartbeat_hdr *b)

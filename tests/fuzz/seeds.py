@@ -81,7 +81,7 @@ def listing(low, high, cookies, cookie=0x1234):
 
 
 def between_peers():
-    """Name and frame of each shape of HEARTBEAT, BEAT, ACKS and LIST."""
+    """Name and frame of each shape of HEARTBEAT, HEARTBEAT_ACK, ACKS and LIST."""
     for kind in BEATS:
         yield f"{kind:02x}", beat(kind, 3)
         yield f"{kind:02x}-none", beat(kind, 0)

@@ -451,7 +451,7 @@ mutant("versions-unbound", "devices/ether/xmit.c", "sim", "",
         "	if (!via_ether_allowed(nic, f->src))"), sim="hostile many")
 mutant("resets-unbound", "devices/ether/xmit.c", "sim", "",
        "a flood of frames for unknown VIs is answered frame by frame",
-       ("	if (via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER, question,\n"
+       ("	if (via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER, asked,\n"
         "				 VIA_WIRE_END_LEN) &&\n"
         "	    send_one(nic, &c, &e))",
         "	if (send_one(nic, &c, &e))"), sim="hostile many")
@@ -460,7 +460,7 @@ mutant("resets-unbound", "devices/ether/xmit.c", "sim", "",
 LIMIT = "devices/ether/proto/ratelimit.c"
 mutant("answers-longer", LIMIT, "unit", "strangers",
        "answers to a forged address are longer than what was forged",
-       ("	if (unlikely(answer > question))",
+       ("	if (unlikely(answer > asked))",
         "	if (unlikely(answer > 2 * question))"))
 mutant("asker-unbound", LIMIT, "unit", "strangers",
        "one asker uses up the answers of all",
@@ -641,7 +641,7 @@ mutant("session-ends-all", PEER, "sim", "",
        sim="hostile")
 mutant("lives-over-for-good", PEER, "sim", "",
        "one request in a host's name, as of another life, shuts it out for good",
-       (" &&\n		    time_before(jiffies, life[i].since + "
+       (" &&\n		    time_before(jiffies, past[i].since + "
         "via_ether_dead()))", ")"), sim="hostile time")
 mutant("key-one-side", "devices/ether/xmit.c", "sim", "",
        "a host without the key is asked with its token, and accepts in vain",
@@ -973,7 +973,7 @@ mutant("promise-forgotten", "devices/ether/acks.c", "sim", "",
        ("		via_ether_send_ack_request(ev);\n", "		(void)seq;\n"), sim="time")
 mutant("promise-put-off", "devices/ether/acks.c", "sim", "",
        "a push puts the question for the one before it off",
-       ("nic->ack_deadlines && deadline_pending(nic)", "nic->ack_deadlines"), sim="time")
+       ("nic->ack_deadlines && no_deadline(nic)", "nic->ack_deadlines"), sim="time")
 mutant("owed-without-timer", TIMER, "sim", "",
        "a program that busy-polled and computes acknowledges late",
        ("nic->ops->busy_poll || !nic->urgent", "true"), sim="time")
@@ -1214,7 +1214,7 @@ mutant("goodbye-copy-unanswered", RECV, "sim", "",
 mutant("goodbye-answers-unbound", "devices/ether/xmit.c", "sim", "",
        "any number of DISCONNECTs from made-up addresses is answered",
        ("	if (known || via_ether_may_answer(nic, host, VIA_LIMIT_ANSWER,\n"
-        "					  question, VIA_WIRE_END_LEN))\n",
+        "					  asked, VIA_WIRE_END_LEN))\n",
         "	if (true)\n"),
        sim="hostile many")
 mutant("goodbye-heard-by-any", TOMB, "sim", "",

@@ -76,7 +76,7 @@ void raw_send(struct raw_host *r, const void *p, u32 len);
 void raw_send_ack(struct raw_host *r, u8 flags);
 /* DISCONNECT, or RESET of what names the other end. */
 void raw_send_end(struct raw_host *r, u8 type, u32 seq, u32 ack);
-/* BEAT: it has the connections that HEARTBEAT told of. */
+/* HEARTBEAT_ACK: it has the connections that HEARTBEAT told of. */
 void raw_send_heartbeat(struct raw_host *r, const struct raw_frame *heartbeat);
 /* WAIT, REFUSE, CONFIRM, CANCEL. */
 void raw_send_answer(struct raw_host *r, u8 type, u32 reason);

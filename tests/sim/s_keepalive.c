@@ -333,7 +333,7 @@ SIM_SCENARIO(keepalive_forgotten, .name = "keepalive-forgotten", .run = forgotte
 	     .runs = 60, .max_vi = SOME + 4,
 	     .what = "a host that knows nothing of connections it had")
 
-/* Connections begin and end all the time, beside BEATs at each moment. */
+/* Connections begin and end all the time, beside HEARTBEAT_ACKs at each moment. */
 
 static void churn_side(void *arg)
 {
@@ -401,7 +401,7 @@ static void beside(void)
 
 SIM_SCENARIO(keepalive_beside, .name = "keepalive-beside", .run = beside, .runs = 200,
 	     .max_vi = 2 * CHURNS + 4,
-	     .what = "BEATs beside connections that begin and end")
+	     .what = "HEARTBEAT_ACKs beside connections that begin and end")
 
 /*
  * Another host knows the epochs of both, which all hosts are told, and neither
@@ -515,7 +515,7 @@ static void hostile(void)
 
 SIM_SCENARIO(keepalive_hostile, .name = "keepalive-hostile", .run = hostile,
 	     .runs = 40, .max_vi = SOME + 4,
-	     .what = "HEARTBEAT, BEAT, LIST and ACKS of a host that knows epochs")
+	     .what = "HEARTBEAT, HEARTBEAT_ACK, LIST and ACKS of a host that knows epochs")
 
 /* One host was started again, and the other one hears of it at once. */
 

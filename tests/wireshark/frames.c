@@ -239,9 +239,9 @@ static enum via_wire_error say_heartbeat(const u8 *p)
 		return err;
 	say("epoch", b.epoch);
 	say("token", b.token);
-	say("beat.time", b.time);
-	say("beat.connections", b.connections);
-	say("beat.digest", b.digest);
+	say("heartbeat.time", b.time);
+	say("heartbeat.connections", b.connections);
+	say("heartbeat.digest", b.digest);
 	return VIA_WIRE_OK;
 }
 
@@ -294,7 +294,7 @@ static void say_ack(const struct via_frame_hdr *h)
 {
 	say("ack", h->ack);
 	if (h->flags & VIA_WIRE_DSACK)
-		say("twice", h->dsack);
+		say("dsack", h->dsack);
 	say("ranges", h->nranges);
 	say("delay", h->delay);
 	say("share", h->share);

@@ -18,7 +18,7 @@ local TYPES = {
 	[0x10] = "REQUEST", [0x11] = "CHALLENGE", [0x12] = "WAIT",
 	[0x13] = "REFUSE", [0x14] = "ACCEPT", [0x15] = "CONFIRM",
 	[0x16] = "CANCEL", [0x17] = "PEER_REQUEST", [0x18] = "PEER_ACCEPT",
-	[0x20] = "HEARTBEAT", [0x21] = "BEAT", [0x22] = "ACKS",
+	[0x20] = "HEARTBEAT", [0x21] = "HEARTBEAT_ACK", [0x22] = "ACKS",
 	[0x23] = "LIST", [0x30] = "NAME_QUERY", [0x31] = "NAME_REPLY",
 }
 local T = {}
@@ -40,7 +40,7 @@ local END = set("DISCONNECT", "DISCONNECT_ACK", "RESET")
 local ANSWER = set("WAIT", "REFUSE", "CONFIRM", "CANCEL")
 local CONN = set("REQUEST", "ACCEPT", "PEER_REQUEST", "PEER_ACCEPT")
 local ASKS = set("REQUEST", "PEER_REQUEST")
-local BEAT = set("HEARTBEAT", "BEAT")
+local HEARTBEAT_ACK = set("HEARTBEAT", "HEARTBEAT_ACK")
 local NAME = set("NAME_QUERY", "NAME_REPLY")
 -- dst is the id of a VI
 local HAS_DST = set("SEND", "WRITE", "READ", "READ_DATA", "ACK", "DISCONNECT",
@@ -55,10 +55,10 @@ local FLAGS = {
 	{ 0x04, "ack_now", "ACK_NOW", "to be acknowledged at once" },
 	{ 0x08, "sum", "SUM", "a checksum is behind the headers" },
 	{ 0x10, "auth", "AUTH", "an authenticator is behind the headers" },
-	{ 0x20, "probe", "PROBE", "tail probe; with PUSH: the sender asks when an acknowledgement is late" },
-	{ 0x40, "twice", "TWICE", "a frame came twice" },
+	{ 0x20, "probe", "PROBE", "tail probe; with PUSH: the sender keeps the ACK deadline" },
+	{ 0x40, "dsack", "DSACK", "a frame came twice" },
 }
-local IMMEDIATE, SUM, AUTH, TWICE = 0x02, 0x08, 0x10, 0x40
+local IMMEDIATE, SUM, AUTH, DSACK = 0x02, 0x08, 0x10, 0x40
 
 local END_REASONS = {
 	[0] = "closed: the program disconnected, ended, or was killed",
@@ -122,7 +122,7 @@ field("notes.invalidate", "bool", "Invalidate", 16, nil, 2,
 field("invalidate", "uint32", "Memory handle to invalidate", base.HEX)
 field("raddr", "uint64", "Address at the target", base.HEX)
 field("rhandle", "uint32", "Memory handle at the target", base.HEX)
-field("twice", "uint32", "Frame that came twice")
+field("dsack", "uint32", "Frame that came twice")
 field("ranges", "uint8", "Ranges")
 field("range", "none", "Arrived out of order")
 field("range.start", "uint16", "Start")
@@ -132,7 +132,7 @@ field("share", "uint16", "Share (sixteenths of a frame)")
 field("end.reason", "uint32", "Reason", base.DEC, END_REASONS)
 field("end.src", "uint32", "VI of the sender, or that of the frame it answers")
 field("epoch", "uint64", "Epoch of the sender", base.HEX)
-field("token", "uint64", "Proof of address", base.HEX)
+field("token", "uint64", "Address token", base.HEX)
 field("frames", "uint32", "Frames taken in a row")
 field("mtu", "uint32", "MTU")
 field("nonce", "uint64", "Nonce of the session", base.HEX)
@@ -161,19 +161,19 @@ for _, side in ipairs({ "client", "server" }) do
 end
 field("refuse.reason", "uint32", "Reason", base.DEC, REFUSE_REASONS)
 field("reply", "bytes", "Reply")
-field("beat.time", "uint64", "Number of the question", base.HEX)
-field("beat.connections", "uint32", "Connections")
-field("beat.digest", "uint32", "Digest of their cookies", base.HEX)
-field("beat.of", "framenum", "Answers the HEARTBEAT in frame", base.NONE,
+field("heartbeat.time", "uint64", "Number of the HEARTBEAT", base.HEX)
+field("heartbeat.connections", "uint32", "Connections")
+field("heartbeat.digest", "uint32", "Digest of their cookies", base.HEX)
+field("heartbeat.of", "framenum", "Answers the HEARTBEAT in frame", base.NONE,
       frametype.REQUEST)
-field("beat.rtt", "relative_time", "Time from HEARTBEAT to BEAT")
+field("heartbeat.rtt", "relative_time", "Time from HEARTBEAT to HEARTBEAT_ACK")
 field("acks", "uint16", "Entries")
 field("acks.entry", "none", "Entry")
 field("list", "uint16", "Cookies")
 field("list.low", "uint64", "From cookie", base.HEX)
 field("list.high", "uint64", "To cookie", base.HEX)
 field("list.cookie", "uint64", "Cookie", base.HEX)
-field("name.nonce", "uint32", "Nonce of the question", base.HEX)
+field("name.nonce", "uint32", "Nonce of the query", base.HEX)
 field("name.len", "uint8", "Bytes of the name")
 field("name", "string", "Name")
 field("checksum", "uint32", "Checksum", base.HEX)
@@ -212,7 +212,7 @@ report("expert.late", "Out of order: newer frames came before", "SEQUENCE",
        "NOTE")
 report("expert.gap", "Frames before this one are missing", "SEQUENCE", "WARN")
 report("expert.holes", "The receiver misses frames", "SEQUENCE", "NOTE")
-report("expert.twice", "A frame came twice: it was sent again for nothing",
+report("expert.dsack", "A frame came twice: it was sent again for nothing",
        "SEQUENCE", "NOTE")
 report("expert.probe", "Tail probe", "SEQUENCE", "CHAT")
 report("expert.ce", "Congestion Experienced", "SEQUENCE", "NOTE")
@@ -364,8 +364,8 @@ local function judge_ack(s, len)
 		return LENGTH, "more ranges than there may be or are"
 	elseif not zero(s, 28, 4) then
 		return FIELD, "a field called zero is not"
-	elseif not zero(s, 20, 4) and not has(u8(s, 2), TWICE) then
-		return FIELD, "twice is not 0 without TWICE"
+	elseif not zero(s, 20, 4) and not has(u8(s, 2), DSACK) then
+		return FIELD, "dsack is not 0 without DSACK"
 	end
 	return judge_ranges(s, 32, n)
 end
@@ -456,7 +456,7 @@ local function judge_body(s, len, kind)
 		return judge_fixed(s, len, 48, true)
 	elseif CONN[kind] then
 		return judge_fixed(s, len, 264, true)
-	elseif BEAT[kind] then
+	elseif HEARTBEAT_ACK[kind] then
 		return judge_fixed(s, len, 48)
 	elseif kind == T.ACKS then
 		return judge_acks(s, len)
@@ -473,7 +473,7 @@ end
 
 local function judge_flags(flags, kind)
 	if DATA[kind] then
-		return not has(flags, TWICE)
+		return not has(flags, DSACK)
 	elseif kind == T.ACK then
 		return not has(flags, 0x01) and not has(flags, IMMEDIATE)
 	end
@@ -536,7 +536,7 @@ local function judge_inside(s, kind)
 		return judge_hello(s)
 	elseif CONN[kind] then
 		return judge_conn(s, kind)
-	elseif BEAT[kind] and zero(s, 16, 8) then
+	elseif HEARTBEAT_ACK[kind] and zero(s, 16, 8) then
 		return FIELD, "the epoch is 0"
 	elseif kind == T.LIST then
 		return judge_cookies(s)
@@ -586,10 +586,10 @@ end
 -- An end of a connection is a host, a VI id and a cookie; ACCEPT names both.
 -- What is found at the first look at a frame is kept by the frame's number.
 
-local ends, ways, beats, known, connections
+local ends, ways, heartbeats, known, connections
 
 local function forget()
-	ends, ways, beats, known, connections = {}, {}, {}, {}, 0
+	ends, ways, heartbeats, known, connections = {}, {}, {}, {}, 0
 end
 via.init = forget
 forget()
@@ -644,12 +644,12 @@ end
 local function pair_heartbeats(found, s, kind, pinfo)
 	local time = hex(s, 32, 8)
 	if kind == T.HEARTBEAT then
-		beats[tostring(pinfo.src) .. time] = {
+		heartbeats[tostring(pinfo.src) .. time] = {
 			number = pinfo.number, at = pinfo.rel_ts,
 		}
 	else
-		found.beat = beats[tostring(pinfo.dst) .. time]
-		found.rtt = found.beat and pinfo.rel_ts - found.beat.at
+		found.heartbeat = heartbeats[tostring(pinfo.dst) .. time]
+		found.rtt = found.heartbeat and pinfo.rel_ts - found.heartbeat.at
 	end
 end
 
@@ -668,7 +668,7 @@ local function look(s, kind, pinfo)
 		elseif DATA[kind] then
 			order(found, key, s, pinfo.number)
 		end
-	elseif BEAT[kind] then
+	elseif HEARTBEAT_ACK[kind] then
 		pair_heartbeats(found, s, kind, pinfo)
 	end
 	return found
@@ -780,10 +780,10 @@ end
 
 local function show_ack(f, tree)
 	put(f, tree, "ack", 16, 4)
-	if has(f.flags, TWICE) then
-		local item = put(f, tree, "twice", 20, 4)
+	if has(f.flags, DSACK) then
+		local item = put(f, tree, "dsack", 20, 4)
 		if item then
-			tell(item, "twice")
+			tell(item, "dsack")
 		end
 	end
 	local item = put(f, tree, "ranges", 24, 1)
@@ -946,9 +946,9 @@ end
 local function show_heartbeat(f, tree)
 	put(f, tree, "epoch", 16, 8)
 	put(f, tree, "token", 24, 8)
-	put(f, tree, "beat.time", 32, 8)
-	put(f, tree, "beat.connections", 40, 4)
-	put(f, tree, "beat.digest", 44, 4)
+	put(f, tree, "heartbeat.time", 32, 8)
+	put(f, tree, "heartbeat.connections", 40, 4)
+	put(f, tree, "heartbeat.digest", 44, 4)
 	f.hdr = 48
 	if #f.s >= 48 then
 		f.info = string.format(" %.0f connections, digest 0x%08x",
@@ -1007,7 +1007,7 @@ local SHOW = {
 }
 for kinds, show in pairs({ [DATA] = show_data, [END] = show_end,
 			   [ANSWER] = show_answer, [CONN] = show_conn,
-			   [BEAT] = show_heartbeat, [NAME] = show_name }) do
+			   [HEARTBEAT_ACK] = show_heartbeat, [NAME] = show_name }) do
 	for kind in pairs(kinds) do
 		SHOW[kind] = show
 	end
@@ -1052,10 +1052,10 @@ local function show_found(f, tree, found)
 		tell(tree, "late")
 		f.before = "[Out of order] "
 	end
-	if found.beat then
-		generated(tree, "beat.of", found.beat.number)
+	if found.heartbeat then
+		generated(tree, "heartbeat.of", found.heartbeat.number)
 		local whole = math.floor(found.rtt)
-		generated(tree, "beat.rtt", NSTime.new(whole,
+		generated(tree, "heartbeat.rtt", NSTime.new(whole,
 			math.floor((found.rtt - whole) * 1e9 + 0.5)))
 	end
 end

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Bounds on answers to strangers: see ratelimit.h. */
+/* Bounds on answers to unknown hosts: see ratelimit.h. */
 
 #include <linux/random.h>
 #include <linux/string.h>
@@ -50,12 +50,12 @@ static u32 bucket_of(const struct via_limit *l, const u8 *addr, u32 len,
 }
 
 bool via_limit_answer(struct via_limit *l, u64 now, enum via_limit_kind kind,
-		      const u8 *addr, u32 len, u64 epoch, u32 question,
+		      const u8 *addr, u32 len, u64 epoch, u32 asked,
 		      u32 answer)
 {
 	atomic64_t *asker;
 
-	if (unlikely(answer > question))
+	if (unlikely(answer > asked))
 		return false;
 	now <<= VIA_LIMIT_SHIFT;
 	/* The asker's first: what it may not have costs the others nothing. */

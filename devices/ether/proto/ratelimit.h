@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How much is answered to hosts that have not proven their address:
- * docs/reference/wire.md, "Limits for strangers".
+ * docs/reference/wire.md, "Limits for unknown hosts".
  *
- * An answer is never longer than its question, so a host whose address others
+ * An answer is never longer than the frame that asks, so a host whose address others
  * write into their frames gets no more bytes than they sent.  And answers are
  * bounded per second, by two buckets of tokens each: of the NIC, and of the
  * asker, so that one asker does not use up what the NIC has for all.
@@ -69,13 +69,13 @@ struct via_limit {
 /* Process context, before the NIC receives; the memory is zero.  @hz: ticks a second. */
 void via_limit_init(struct via_limit *l, u32 hz);
 /*
- * May a frame of @question bytes from an unproven address (@len bytes of @addr)
+ * May a frame of @asked bytes from an unproven address (@len bytes of @addr)
  * be answered with one of @answer bytes?  Both as they are on the wire, padding
  * included.  @epoch: the asker's, for CHALLENGE; else 0.  @now: ticks, of 64 bits.
  * Any context.
  */
 bool via_limit_answer(struct via_limit *l, u64 now, enum via_limit_kind kind,
-		      const u8 *addr, u32 len, u64 epoch, u32 question,
+		      const u8 *addr, u32 len, u64 epoch, u32 asked,
 		      u32 answer);
 
 #endif /* _VIA_LIMIT_H */

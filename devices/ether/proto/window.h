@@ -12,7 +12,7 @@
  * that were sent after it (by order of transmission, not by sequence number)
  * have arrived; that finds a lost retransmission as well, and needs no timer
  * but for the tail.  The receiver tells when a frame came twice: if that one
- * was thought lost, the wire reorders, more arrivals are wanted as a token
+ * was thought lost, the wire reorders, more arrivals are wanted as evidence
  * from then on, and the caller is told when no loss of the round was one.
  *
  * Cost: an acknowledgement in order, without losses, is a handful of
@@ -56,7 +56,7 @@ struct via_win_record {
 	u32 order;		/* place in the order of transmission */
 	u16 len;		/* payload bytes */
 	u8 kind;		/* VIA_REC_* */
-	u8 lost_by;		/* VIA_DOUBT_*: was taken for lost */
+	u8 lost_by;		/* VIA_LOST_*: was taken for lost */
 };
 
 #define VIA_LOST_OVERTAKEN	1u	/* by frames sent after it */
@@ -227,7 +227,7 @@ static inline bool via_win_lost(struct via_win_tx *w, u32 *seq)
 /*
  * With less than 2 * VIA_WIN_HALF frames a sender asks for an acknowledgement
  * in the middle of its window, too: the room left, of a window that is empty,
- * at the frame that carries the question; 0: none does.  Else it would send a
+ * at the frame that carries the request; 0: none does.  Else it would send a
  * window, and then nothing until all of it had gone through.
  */
 static inline u32 via_win_half(const struct via_win_tx *w)

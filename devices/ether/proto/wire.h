@@ -142,7 +142,7 @@ struct via_wire_range {
 
 struct via_wire_ack {
 	__be32	ack;
-	__be32	dsack;			/* with TWICE: came twice */
+	__be32	dsack;			/* with DSACK: came twice */
 	__u8	n;			/* ranges behind it */
 	__u8	delay;			/* of this answer */
 	__be16	share;			/* sixteenths of a frame; 0: no bound */
@@ -168,7 +168,7 @@ struct via_wire_hello {
 struct via_wire_heartbeat {
 	__be64	epoch;
 	__be64	token;
-	__be64	time;			/* the sender's; BEAT: HEARTBEAT's */
+	__be64	time;			/* the sender's; HEARTBEAT_ACK: HEARTBEAT's */
 	__be32	connections;		/* that stand between the two */
 	__be32	digest;			/* of their cookies */
 } __packed;
@@ -395,7 +395,7 @@ struct via_conn_hdr {
 	const u8 *server_host, *server_disc;
 };
 
-/* The body of HEARTBEAT and BEAT, in host order. */
+/* The body of HEARTBEAT and HEARTBEAT_ACK, in host order. */
 struct via_heartbeat_hdr {
 	u64 epoch;
 	u64 token;
@@ -500,7 +500,7 @@ enum via_wire_error via_wire_parse_hello(const void *p,
 					 struct via_hello_hdr *e);
 
 /*
- * The body of a frame that via_wire_parse() found to be HEARTBEAT or BEAT,
+ * The body of a frame that via_wire_parse() found to be HEARTBEAT or HEARTBEAT_ACK,
  * LIST, NAME_QUERY or NAME_REPLY: the name is of printable characters, without
  * blanks.
  */

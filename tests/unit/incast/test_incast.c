@@ -165,7 +165,7 @@ static void hosts_leave(void)
 UNIT_MAIN("incast",
 	  { "no bound without loss", no_bound_without_loss },
 	  { "parts are equal", parts_are_equal },
-	  { "one host is not a crowd", one_host_is_no_incast },
+	  { "one host is no incast", one_host_is_no_incast },
 	  { "few hosts share nothing", few_hosts_share_nothing },
 	  { "large windows are left alone", large_windows_are_left },
 	  { "one reduction for a burst", one_reduction_for_a_burst },
