@@ -30,7 +30,7 @@ struct via {
 	bool turn;		/* it was given credit by another one */
 	struct via_win_rx rx;
 	struct via_rtt rtt;
-	uint32_t twice, acked, late_acked, retries, rtt_seq;
+	uint32_t dsack, acked, late_acked, retries, rtt_seq;
 	uint64_t stamp, rtt_start, rtt_at;
 	bool late, rtt_on;
 };

@@ -370,7 +370,7 @@ static void slow_peers_cost_no_window(void)
 	drop(&w);
 }
 
-static void doubts_after_a_timeout(void)
+static void undo_after_a_timeout(void)
 {
 	struct via_win_tx w;
 	u32 seq, i;
@@ -612,11 +612,11 @@ struct model {
 	struct {
 		u32 order;
 		bool sacked, lost;
-		u8 doubt;
+		u8 lost_by;
 	} f[LIFE];
 	u32 una, nxt, limit, order, seen, recover;
-	u32 doubted, reorder;
-	bool lossy, timed, suspect;
+	u32 undo_retrans, reorder;
+	bool lossy, timed, undo_marker;
 };
 
 static void model_cwr(struct model *m)
@@ -1004,7 +1004,7 @@ UNIT_MAIN("window",
 	  { "what comes twice was not lost", what_comes_twice_was_not_lost },
 	  { "all must come twice", only_all_of_them_restore },
 	  { "a slow peer costs no window", slow_peers_cost_no_window },
-	  { "doubts after a timeout", doubts_after_a_timeout },
+	  { "losses by time may be undone", undo_after_a_timeout },
 	  { "asked at half the window", asked_at_half_the_window },
 	  { "round-trip time is followed", rtt_follows },
 	  { "the ring grows under way", the_ring_grows },
