@@ -30,11 +30,14 @@ check()
 		$(sed 's/#.*//' tools/checkpatch.conf) "$@"
 }
 find kernel devices verbs include/uapi -name '*.[ch]' ! -name '*_trace.h' \
-	! -name trace_fields.h | check || bad=1
+	! -name trace_fields.h ! -path devices/ether/stats.h | check || bad=1
 # Events have the form of the kernel's own, at which checkpatch complains.
 find kernel devices -name '*_trace.h' -o -name trace_fields.h |
-	check --ignore OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,COMPLEX_MACRO ||
+	check --ignore \
+		OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,COMPLEX_MACRO,TRAILING_SEMICOLON ||
 	bad=1
+# A list that is one macro: each entry is what another macro makes of it.
+echo devices/ether/stats.h | check --ignore COMPLEX_MACRO || bad=1
 
 echo "lint: checkpatch --strict, user space"
 out=${B:-build}/lint

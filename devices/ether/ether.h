@@ -56,6 +56,7 @@
 #include "proto/window.h"
 #include "proto/wire.h"
 #include "session.h"
+#include "stats.h"
 #include "trace.h"
 #include "via_ether.h"
 
@@ -327,78 +328,6 @@ struct via_ether_req {
 	unsigned long deadline;
 	bool forever;
 };
-
-enum via_ether_count {
-	VIA_C_RX_FRAMES, VIA_C_RX_BYTES, VIA_C_TX_FRAMES, VIA_C_TX_BYTES,
-	VIA_C_TX_BUSY, VIA_C_TX_DMA,
-	VIA_C_BAD_VERSION, VIA_C_BAD_TYPE, VIA_C_BAD_LENGTH, VIA_C_BAD_FIELD,
-	VIA_C_BAD_SEAL, VIA_C_BAD_AUTH, VIA_C_REPLAYED, VIA_C_SESSIONS,
-	VIA_C_NOT_ALLOWED,
-	VIA_C_NO_VI, VIA_C_COOKIE, VIA_C_BAD_END, VIA_C_NO_RECEIVE, VIA_C_OLD, VIA_C_GAP,
-	VIA_C_DUP, VIA_C_BEYOND, VIA_C_PARTIAL,
-	VIA_C_OOO_HELD, VIA_C_OOO_DROPPED,
-	VIA_C_ACKS_OUT, VIA_C_ACKS_IN, VIA_C_BATCHES_OUT, VIA_C_BATCHES_IN,
-	VIA_C_RESENT, VIA_C_RESENT_TIMED, VIA_C_TIMEOUTS,
-	VIA_C_RESETS_OUT, VIA_C_RESETS_IN, VIA_C_CHALLENGES_OUT,
-	VIA_C_HEARTBEAT_ACKS_IN, VIA_C_LISTS_OUT, VIA_C_LISTS_IN,
-	VIA_C_VERSIONS_OUT, VIA_C_VERSIONS_IN,
-	VIA_C_HEARTBEATS_OUT, VIA_C_HEARTBEATS_IN,
-	VIA_C_REQUESTS_OUT, VIA_C_REQUESTS_IN,
-	VIA_C_END_RESET, VIA_C_END_LIST, VIA_C_END_RESTARTED,
-	VIA_C_END_SILENT, VIA_C_END_UNACKED,
-	VIA_C_END_TOLD,			/* by the peer, for each reason */
-	VIA_C_END_OURS = VIA_C_END_TOLD + VIA_WIRE_R_ENDS,
-	VIA_C_END_LAST = VIA_C_END_OURS + VIA_WIRE_R_ENDS - 1,
-	VIA_C_READS_OUT, VIA_C_READS_IN, VIA_C_READS_REFUSED,
-	VIA_C_READS_DROPPED,
-	VIA_C_MARKS_OUT, VIA_C_MARKS_IN,
-	VIA_C_NAMES_ASKED, VIA_C_NAMES_TOLD, VIA_C_UNANSWERED,
-	VIA_C_UNVALIDATED,
-	VIA_C_MAX
-};
-
-struct via_ether_counters {
-	u64 c[VIA_C_MAX];
-};
-
-/* Counters of frames that are dropped: each drop is an event as well. */
-static __always_inline bool via_ether_is_drop(enum via_ether_count which)
-{
-	switch (which) {
-	case VIA_C_BAD_VERSION:
-	case VIA_C_BAD_TYPE:
-	case VIA_C_BAD_LENGTH:
-	case VIA_C_BAD_FIELD:
-	case VIA_C_BAD_SEAL:
-	case VIA_C_BAD_AUTH:
-	case VIA_C_REPLAYED:
-	case VIA_C_NOT_ALLOWED:
-	case VIA_C_NO_VI:
-	case VIA_C_COOKIE:
-	case VIA_C_BAD_END:
-	case VIA_C_NO_RECEIVE:
-	case VIA_C_OLD:
-	case VIA_C_DUP:
-	case VIA_C_BEYOND:
-	case VIA_C_PARTIAL:
-	case VIA_C_OOO_DROPPED:
-	case VIA_C_READS_DROPPED:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Bottom halves are off, so to count is one instruction. */
-#define via_ether_count(nic, which) \
-do { \
-	__this_cpu_inc((nic)->counters->c[VIA_C_##which]); \
-	if (via_ether_is_drop(VIA_C_##which)) \
-		via_trace_drop(nic, VIA_C_##which); \
-} while (0)
-#define via_ether_count_at(nic, i)	__this_cpu_inc((nic)->counters->c[i])
-#define via_ether_count_add(nic, which, n) \
-	__this_cpu_add((nic)->counters->c[VIA_C_##which], n)
 
 /* param.c: parameters, scaled for slow kernels; any context */
 extern ushort via_ether_type;

@@ -1,136 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The class of packet networks: NICs, counters. */
+/* The class of packet networks: NICs. */
 
 #include <linux/if_ether.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "ether.h"
-
-static const char * const count_names[VIA_C_MAX] = {
-	[VIA_C_RX_FRAMES] = "rx_frames",
-	[VIA_C_RX_BYTES] = "rx_bytes",
-	[VIA_C_TX_FRAMES] = "tx_frames",
-	[VIA_C_TX_BYTES] = "tx_bytes",
-	[VIA_C_TX_BUSY] = "tx_busy",
-	[VIA_C_TX_DMA] = "tx_dma_frames",
-	[VIA_C_BAD_VERSION] = "drop_version",
-	[VIA_C_BAD_TYPE] = "drop_type",
-	[VIA_C_BAD_LENGTH] = "drop_length",
-	[VIA_C_BAD_FIELD] = "drop_field",
-	[VIA_C_BAD_SEAL] = "drop_checksum",
-	[VIA_C_BAD_AUTH] = "drop_auth",
-	[VIA_C_REPLAYED] = "drop_replay",
-	[VIA_C_SESSIONS] = "sessions",
-	[VIA_C_NOT_ALLOWED] = "drop_peer",
-	[VIA_C_NO_VI] = "drop_no_vi",
-	[VIA_C_COOKIE] = "drop_cookie",
-	[VIA_C_BAD_END] = "drop_end",
-	[VIA_C_NO_RECEIVE] = "drop_no_receive",
-	[VIA_C_OLD] = "drop_old",
-	[VIA_C_GAP] = "gaps",
-	[VIA_C_DUP] = "drop_duplicate",
-	[VIA_C_BEYOND] = "drop_beyond_window",
-	[VIA_C_PARTIAL] = "drop_partial",
-	[VIA_C_OOO_HELD] = "ooo_held",
-	[VIA_C_OOO_DROPPED] = "ooo_dropped",
-	[VIA_C_ACKS_OUT] = "acks_out",
-	[VIA_C_ACKS_IN] = "acks_in",
-	[VIA_C_BATCHES_OUT] = "ack_batches_out",
-	[VIA_C_BATCHES_IN] = "ack_batches_in",
-	[VIA_C_RESENT] = "retransmits",
-	[VIA_C_RESENT_TIMED] = "retransmits_timed",
-	[VIA_C_TIMEOUTS] = "timeouts",
-	[VIA_C_RESETS_OUT] = "resets_out",
-	[VIA_C_RESETS_IN] = "resets_in",
-	[VIA_C_CHALLENGES_OUT] = "challenges_out",
-	[VIA_C_VERSIONS_OUT] = "versions_out",
-	[VIA_C_VERSIONS_IN] = "versions_in",
-	[VIA_C_HEARTBEATS_OUT] = "heartbeats_out",
-	[VIA_C_HEARTBEATS_IN] = "heartbeats_in",
-	[VIA_C_HEARTBEAT_ACKS_IN] = "heartbeat_acks_in",
-	[VIA_C_LISTS_OUT] = "lists_out",
-	[VIA_C_LISTS_IN] = "lists_in",
-	[VIA_C_REQUESTS_OUT] = "requests_out",
-	[VIA_C_REQUESTS_IN] = "requests_in",
-	[VIA_C_END_RESET] = "ends_reset",
-	[VIA_C_END_LIST] = "ends_list",
-	[VIA_C_END_RESTARTED] = "ends_restarted",
-	[VIA_C_END_SILENT] = "dead_peers",
-	[VIA_C_END_UNACKED] = "dead_unacked",
-	[VIA_C_END_TOLD + VIA_WIRE_R_CLOSED] = "told_closed",
-	[VIA_C_END_TOLD + VIA_WIRE_R_NO_RECEIVE] = "told_no_receive",
-	[VIA_C_END_TOLD + VIA_WIRE_R_RECEIVE] = "told_receive",
-	[VIA_C_END_TOLD + VIA_WIRE_R_RDMA] = "told_rdma_write",
-	[VIA_C_END_TOLD + VIA_WIRE_R_PROTOCOL] = "told_protocol",
-	[VIA_C_END_TOLD + VIA_WIRE_R_TRANSPORT] = "told_transport",
-	[VIA_C_END_TOLD + VIA_WIRE_R_LINK] = "told_link",
-	[VIA_C_END_TOLD + VIA_WIRE_R_READ] = "told_rdma_read",
-	[VIA_C_END_TOLD + VIA_WIRE_R_MTU_REDUCED] = "told_mtu",
-	[VIA_C_END_OURS + VIA_WIRE_R_CLOSED] = "ends_closed",
-	[VIA_C_END_OURS + VIA_WIRE_R_NO_RECEIVE] = "ends_no_receive",
-	[VIA_C_END_OURS + VIA_WIRE_R_RECEIVE] = "ends_receive",
-	[VIA_C_END_OURS + VIA_WIRE_R_RDMA] = "ends_rdma_write",
-	[VIA_C_END_OURS + VIA_WIRE_R_PROTOCOL] = "ends_protocol",
-	[VIA_C_END_OURS + VIA_WIRE_R_TRANSPORT] = "ends_transport",
-	[VIA_C_END_OURS + VIA_WIRE_R_LINK] = "ends_link",
-	[VIA_C_END_OURS + VIA_WIRE_R_READ] = "ends_rdma_read",
-	[VIA_C_END_OURS + VIA_WIRE_R_MTU_REDUCED] = "ends_mtu",
-	[VIA_C_READS_OUT] = "reads_out",
-	[VIA_C_READS_IN] = "reads_in",
-	[VIA_C_READS_REFUSED] = "reads_refused",
-	[VIA_C_READS_DROPPED] = "drop_reads",
-	[VIA_C_MARKS_OUT] = "marks_out",
-	[VIA_C_MARKS_IN] = "marks_in",
-	[VIA_C_NAMES_ASKED] = "name_queries_in",
-	[VIA_C_NAMES_TOLD] = "name_replies_out",
-	[VIA_C_UNANSWERED] = "unanswered",
-	[VIA_C_UNVALIDATED] = "requests_unproven",
-};
-
-static u64 count_of(const struct via_ether_nic *nic, u32 which)
-{
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += per_cpu_ptr(nic->counters, cpu)->c[which];
-	return sum;
-}
-
-u32 via_ether_counts(void)
-{
-	return VIA_NIC_COUNTS + VIA_C_MAX;
-}
-EXPORT_SYMBOL_GPL(via_ether_counts);
-
-const char *via_ether_count_name(u32 which)
-{
-	return which < VIA_NIC_COUNTS ? via_nic_count_name(which) :
-					count_names[which - VIA_NIC_COUNTS];
-}
-EXPORT_SYMBOL_GPL(via_ether_count_name);
-
-void via_ether_count_read(struct via_ether_nic *nic, u64 *value)
-{
-	u32 i;
-
-	via_nic_counts(nic->ka, value);
-	for (i = 0; i < VIA_C_MAX; i++)
-		value[VIA_NIC_COUNTS + i] = count_of(nic, i);
-}
-EXPORT_SYMBOL_GPL(via_ether_count_read);
-
-static void nic_stats(struct via_nic *ka, struct via_stats_sink *sink)
-{
-	struct via_ether_nic *nic = ka->priv;
-	u32 i;
-
-	for (i = 0; i < VIA_C_MAX; i++)
-		via_stat(sink, count_names[i], count_of(nic, i));
-	if (nic->ops->stats)
-		nic->ops->stats(nic, sink);
-}
 
 /* Until it is noticed that no program looks for what lies in the ring. */
 #define RING_TICK	(500 * NSEC_PER_USEC)
@@ -221,7 +96,7 @@ static const struct via_device_ops device_ops = {
 	.busy_poll_tick = ALARM_TICK,
 	.busy_poll_mode = nic_alarm_mode,
 	.transport = &transport,
-	.stats = nic_stats,
+	.stats = via_ether_nic_stats,
 	.vi_stats = via_ether_vi_stats,
 };
 

@@ -14,24 +14,9 @@
 #include "ether.h"
 
 /* Tools that read the format see numbers. */
-TRACE_DEFINE_ENUM(VIA_C_BAD_VERSION);
-TRACE_DEFINE_ENUM(VIA_C_BAD_TYPE);
-TRACE_DEFINE_ENUM(VIA_C_BAD_LENGTH);
-TRACE_DEFINE_ENUM(VIA_C_BAD_FIELD);
-TRACE_DEFINE_ENUM(VIA_C_BAD_SEAL);
-TRACE_DEFINE_ENUM(VIA_C_BAD_AUTH);
-TRACE_DEFINE_ENUM(VIA_C_REPLAYED);
-TRACE_DEFINE_ENUM(VIA_C_NOT_ALLOWED);
-TRACE_DEFINE_ENUM(VIA_C_NO_VI);
-TRACE_DEFINE_ENUM(VIA_C_COOKIE);
-TRACE_DEFINE_ENUM(VIA_C_BAD_END);
-TRACE_DEFINE_ENUM(VIA_C_NO_RECEIVE);
-TRACE_DEFINE_ENUM(VIA_C_OLD);
-TRACE_DEFINE_ENUM(VIA_C_DUP);
-TRACE_DEFINE_ENUM(VIA_C_BEYOND);
-TRACE_DEFINE_ENUM(VIA_C_PARTIAL);
-TRACE_DEFINE_ENUM(VIA_C_OOO_DROPPED);
-TRACE_DEFINE_ENUM(VIA_C_READS_DROPPED);
+#define VIA_TRACE_COUNTER(id, name)	TRACE_DEFINE_ENUM(VIA_C_##id);
+VIA_COUNTERS(VIA_COUNTER_NONE, VIA_TRACE_COUNTER)
+TRACE_DEFINE_ENUM(VIA_C_MAX);
 TRACE_DEFINE_ENUM(VIA_TRACE_OVERTAKEN);
 TRACE_DEFINE_ENUM(VIA_TRACE_PROBE);
 TRACE_DEFINE_ENUM(VIA_TRACE_TIMEOUT);
@@ -42,27 +27,11 @@ TRACE_DEFINE_ENUM(VIA_TRACE_SILENCE);
 TRACE_DEFINE_ENUM(VIA_TRACE_UNDO);
 TRACE_DEFINE_ENUM(VIA_TRACE_RESTED);
 
-/* By the names of the counters. */
+/* By the names of the counters; the last entry of a list has no comma behind it. */
+#define VIA_TRACE_CAUSE(id, name)	{ VIA_C_##id, name },
 #define via_trace_cause(c) \
-	__print_symbolic(c, \
-			 { VIA_C_BAD_VERSION, "drop_version" }, \
-			 { VIA_C_BAD_TYPE, "drop_type" }, \
-			 { VIA_C_BAD_LENGTH, "drop_length" }, \
-			 { VIA_C_BAD_FIELD, "drop_field" }, \
-			 { VIA_C_BAD_SEAL, "drop_checksum" }, \
-			 { VIA_C_BAD_AUTH, "drop_auth" }, \
-			 { VIA_C_REPLAYED, "drop_replay" }, \
-			 { VIA_C_NOT_ALLOWED, "drop_peer" }, \
-			 { VIA_C_NO_VI, "drop_no_vi" }, \
-			 { VIA_C_COOKIE, "drop_cookie" }, \
-			 { VIA_C_BAD_END, "drop_end" }, \
-			 { VIA_C_NO_RECEIVE, "drop_no_receive" }, \
-			 { VIA_C_OLD, "drop_old" }, \
-			 { VIA_C_DUP, "drop_duplicate" }, \
-			 { VIA_C_BEYOND, "drop_beyond_window" }, \
-			 { VIA_C_PARTIAL, "drop_partial" }, \
-			 { VIA_C_OOO_DROPPED, "ooo_dropped" }, \
-			 { VIA_C_READS_DROPPED, "drop_reads" })
+	__print_symbolic(c, VIA_COUNTERS(VIA_COUNTER_NONE, VIA_TRACE_CAUSE) \
+			 { VIA_C_MAX, "?" })
 
 #define via_trace_type(t) \
 	__print_symbolic(t, \

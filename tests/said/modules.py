@@ -13,8 +13,8 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
-# "VIA_C_X] = "name"", via_stat(sink, "name", COUNTER("name", and the agent's list.
-COUNTERS = (r'\[VIA_C_[^]]+\] = "(\w+)"', r'via_stat\(sink, "(\w+)",',
+# C(X, "name") of stats.h, via_stat(sink, "name", COUNTER("name", and the agent's list.
+COUNTERS = (r'^\t[CD]\(\w+, "(\w+)"\)', r'via_stat\(sink, "(\w+)",',
             r'COUNTER\("(\w+)",', r'\[VR_\w+\]\.name\s*= "(\w+)"')
 AGENT = r'names\[VIA_NIC_COUNTS\] = \{([^}]*)\}'
 REFERENCE = "docs/reference/counters.md"
@@ -37,8 +37,10 @@ def modules():
     found = {}
     for name in re.findall(r"^obj-m \+= (\w+)\.o$", kbuild, re.M):
         objects = re.search(rf"^{name}-y := (.*)$", kbuild, re.M).group(1)
-        found[name] = "".join(OF_VIS.sub("", read(o[:-2] + ".c"))
-                              for o in objects.split())
+        sources = [o[:-2] + ".c" for o in objects.split()]
+        sources += [s[:-2] + ".h" for s in sources if s.endswith("/stats.c") and
+                    os.path.exists(os.path.join(ROOT, s[:-2] + ".h"))]
+        found[name] = "".join(OF_VIS.sub("", read(s)) for s in sources)
     return found
 
 
@@ -68,7 +70,7 @@ def terms(text):
 
 
 def counters(source, patterns=COUNTERS):
-    names = {n for p in patterns for n in re.findall(p, source)}
+    names = {n for p in patterns for n in re.findall(p, source, re.M)}
     for listed in re.findall(AGENT, source):
         names |= set(re.findall(r'"(\w+)"', listed))
     return names
