@@ -40,8 +40,8 @@ static void unsent(struct batch *b)
 		before = b->entry[i].before;
 		spin_lock(&ev->vi->rq.lock);
 		/* If it is still the same connection, and owes as much. */
-		if (ev->phase == VIA_PHASE_CONNECTED && ev->peer == b->peer &&
-		    READ_ONCE(ev->acked) == ack) {
+		if (ev->conn.phase == VIA_PHASE_CONNECTED &&
+		    ev->peer == b->peer && READ_ONCE(ev->acked) == ack) {
 			/* It is owed, also if all had been told before. */
 			WRITE_ONCE(ev->acked, before == ack ? ack - 1 : before);
 			via_ether_ack_again(ev);
@@ -88,9 +88,9 @@ static bool add(struct batch *b, struct via_ether_vi *ev)
 		return false;
 	e = (void *)(b->f.entries + b->f.bytes);
 	*e = (struct via_wire_acks_entry) {
-		.dst = cpu_to_be32(ev->remote_id),
+		.dst = cpu_to_be32(ev->conn.remote_id),
 		.ack = cpu_to_be32(ack),
-		.cookie = cpu_to_be64(ev->remote_cookie),
+		.cookie = cpu_to_be64(ev->conn.remote_cookie),
 		.n = n,
 		.delay = waited(ev),
 	};
@@ -116,7 +116,7 @@ static void redeem(struct via_ether_vi *ev)
 /* Does it owe an acknowledgement?  rq.lock held. */
 static bool owes(const struct via_ether_vi *ev)
 {
-	return ev->phase == VIA_PHASE_CONNECTED &&
+	return ev->conn.phase == VIA_PHASE_CONNECTED &&
 	       (ev->rx.next != READ_ONCE(ev->acked) || ev->untold || ev->ce_echo);
 }
 
@@ -287,7 +287,7 @@ void via_ether_answered(struct via_ether_vi *ev)
 static u64 ack_delay_ns(const struct via_ether_vi *ev)
 {
 	return via_delack_ns(via_ether_rtt_net(ev), via_ether_ack_delay(),
-			     ev->reliable);
+			     ev->conn.reliable);
 }
 
 static struct via_delack_now now_of(const struct via_ether_vi *ev, u64 ns)
@@ -360,7 +360,7 @@ u8 via_ether_ack_deadline(struct via_ether_vi *ev)
 	bool ok;
 
 	lockdep_assert_held(&ev->vi->sq.lock);
-	if (!ev->reliable)
+	if (!ev->conn.reliable)
 		return 0;
 	now = ktime_get_ns();
 	spin_lock(&nic->lock);
@@ -402,7 +402,7 @@ static void ack_deadline(struct via_alarm *a, u64 now, struct via_work *work)
 	vi = ev->vi;
 	via_ether_lock(vi);
 	/* It may be another connection by now: then the request does no harm. */
-	if (ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi) &&
+	if (ev->conn.phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi) &&
 	    seq - ev->tx.una < via_win_flight(&ev->tx))
 		via_ether_send_ack_request(ev);
 	via_ether_unlock(vi);
@@ -467,8 +467,8 @@ static struct via_vi *find(struct via_ether_nic *nic,
 	}
 	ev = vi->priv;
 	spin_lock(&vi->rq.lock);
-	ours = ev->cookie == e->cookie &&
-	       via_host_is(&ev->remote, f->src);
+	ours = ev->conn.cookie == e->cookie &&
+	       via_host_is(&ev->conn.remote, f->src);
 	if (ours)
 		via_ether_heard(ev);
 	spin_unlock(&vi->rq.lock);
@@ -491,13 +491,13 @@ static void take(struct via_ether_nic *nic, const struct via_ether_frame *f,
 	if (!vi)
 		return;
 	ev = vi->priv;
-	if (READ_ONCE(ev->phase) == VIA_PHASE_ACCEPT &&
+	if (READ_ONCE(ev->conn.phase) == VIA_PHASE_ACCEPT &&
 	    !via_ether_confirmed(ev))
 		return;
 	via_wire_get_ranges(e->range, e->nranges, range);
 	spin_lock(&vi->sq.lock);
-	if (ev->cookie == e->cookie && ev->phase == VIA_PHASE_CONNECTED &&
-	    !via_vi_is_broken(vi))
+	if (ev->conn.cookie == e->cookie &&
+	    ev->conn.phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi))
 		via_ether_ack(vi, e->ack, range, e->nranges, e->delay);
 	spin_unlock(&vi->sq.lock);
 	via_vi_settle(vi);

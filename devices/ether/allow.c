@@ -453,8 +453,8 @@ static void free_secrets(struct via_ether_allow *a)
  */
 static bool unwanted(const struct via_ether_vi *ev)
 {
-	return !via_ether_allowed(ev->nic, ev->remote.addr) ||
-	       ev->key_id != READ_ONCE(ev->peer->want_key);
+	return !via_ether_allowed(ev->nic, ev->conn.remote.addr) ||
+	       ev->conn.key_id != READ_ONCE(ev->peer->want_key);
 }
 
 /*

@@ -30,10 +30,10 @@ static u32 own_mtu(const struct via_ether_nic *nic)
 static u64 try_at(const struct via_ether_vi *ev)
 {
 	u64 now = get_jiffies_64();
-	long left = ev->next_try - (unsigned long)now;
+	long left = ev->attempt.next - (unsigned long)now;
 
-	if (!ev->forever)
-		left = min_t(long, left, ev->deadline - via_now());
+	if (!ev->attempt.forever)
+		left = min_t(long, left, ev->attempt.deadline - via_now());
 	return now + max(left, 1L);
 }
 
@@ -58,20 +58,20 @@ void via_ether_attempt_begin(struct via_ether_vi *ev)
 /* No frame is longer than that.  Both queue locks held. */
 static void fit(struct via_ether_vi *ev, u32 mtu)
 {
-	mtu = min(mtu, READ_ONCE(ev->peer->path)) - ev->seal_len;
-	ev->seg_send = mtu - VIA_WIRE_SEND_HDR;
-	ev->seg_write = mtu - VIA_WIRE_WRITE_HDR;
+	mtu = min(mtu, READ_ONCE(ev->peer->path)) - ev->conn.seal_len;
+	ev->conn.seg_send = mtu - VIA_WIRE_SEND_HDR;
+	ev->conn.seg_write = mtu - VIA_WIRE_WRITE_HDR;
 }
 
 void via_ether_update_mtu(struct via_ether_vi *ev)
 {
 	u32 mtu = READ_ONCE(ev->nic->mtu);
 
-	if (ev->phase < VIA_PHASE_ACCEPT)
+	if (ev->conn.phase < VIA_PHASE_ACCEPT)
 		return;
 	if (mtu >= VIA_WIRE_MTU_MIN)
-		fit(ev, min(mtu, ev->mtu));
-	else if (ev->phase == VIA_PHASE_CONNECTED)
+		fit(ev, min(mtu, ev->conn.mtu));
+	else if (ev->conn.phase == VIA_PHASE_CONNECTED)
 		via_ether_give_up(ev, VIA_END_OURS, VIA_WIRE_R_MTU_REDUCED);
 	else
 		via_ether_conn_end(ev, VIA_R_NOT_REACHABLE);
@@ -82,28 +82,29 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 		       u32 first_seq, u32 mtu, u32 frames, bool sum)
 {
 	rcu_read_lock();
-	ev->key_id = via_peer_key_id(ev->peer);
+	ev->conn.key_id = via_peer_key_id(ev->peer);
 	rcu_read_unlock();
 	spin_lock(&ev->nic->lock);
 	via_peer_del_end(ev);
 	spin_unlock(&ev->nic->lock);
-	ev->seal = ev->key_id ? VIA_WIRE_AUTH : sum ? VIA_WIRE_SUM : 0;
-	ev->seal_len = via_wire_seal_len(ev->seal);
-	ev->tx_odd = ev->seal ? VIA_ODD_SEALED : 0;
-	if (ev->reliable && !via_ether_rtt_net(ev))
+	ev->conn.seal = ev->conn.key_id ? VIA_WIRE_AUTH : sum ? VIA_WIRE_SUM : 0;
+	ev->conn.seal_len = via_wire_seal_len(ev->conn.seal);
+	ev->tx_odd = ev->conn.seal ? VIA_ODD_SEALED : 0;
+	if (ev->conn.reliable && !via_ether_rtt_net(ev))
 		ev->tx_odd |= VIA_ODD_ASK;
-	ev->remote_id = vi;
-	ev->remote_cookie = cookie;
-	ev->mtu = min(mtu, own_mtu(ev->nic));
-	fit(ev, ev->mtu);
-	ev->dma_from = via_ether_dma_from(ev);
-	via_win_init(&ev->tx, ev->first_seq, min(frames, via_ether_window));
+	ev->conn.remote_id = vi;
+	ev->conn.remote_cookie = cookie;
+	ev->conn.mtu = min(mtu, own_mtu(ev->nic));
+	fit(ev, ev->conn.mtu);
+	ev->conn.dma_from = via_ether_dma_from(ev);
+	via_win_init(&ev->tx, ev->conn.first_seq,
+		     min(frames, via_ether_window));
 	/* At Unreliable nothing is kept of a frame: no ring bounds the window. */
-	if (!ev->reliable)
+	if (!ev->conn.reliable)
 		ev->tx.limit = ev->tx.most;
-	ev->heard_ack = ev->first_seq;
+	ev->heard_ack = ev->conn.first_seq;
 	via_ether_share_begin(ev);
-	via_rto_init(&ev->rto, ev->first_seq, jiffies);
+	via_rto_init(&ev->rto, ev->conn.first_seq, jiffies);
 	ev->resent = 0;
 	ev->timeouts = 0;
 	via_win_rx_init(&ev->rx, first_seq, via_ether_credit(ev->nic));
@@ -112,7 +113,8 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	ev->delack.least = clamp(ev->rx.limit / 4, 1u, via_ether_ack_every);
 	ev->delack.most = clamp(ev->rx.limit / 4, 1u,
 				VIA_ETHER_ACK_RARELY * via_ether_ack_every);
-	via_delack_init(&ev->delack, first_seq, ev->first_seq, ktime_get_ns());
+	via_delack_init(&ev->delack, first_seq, ev->conn.first_seq,
+			ktime_get_ns());
 	ev->last_rx = jiffies;
 	ev->next_challenge = jiffies;
 	via_ether_head_init(ev);
@@ -122,7 +124,7 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 void via_ether_set_remote(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 			  bool sum)
 {
-	ev->remote_epoch = c->hello.epoch;
+	ev->conn.remote_epoch = c->hello.epoch;
 	via_conn_takes(ev->vi, via_ether_takes(c->options & VIA_WIRE_O_NOTES));
 	set_remote(ev, c->vi, c->sender_cookie, c->first_seq, c->hello.mtu,
 		   c->hello.frames, sum);
@@ -151,10 +153,10 @@ enum via_verdict via_ether_attempt(struct via_vi *vi,
 	via_ether_lock(vi);
 	pending = vi->state == VIA_STATE_PENDING;
 	if (pending) {
-		ev->remote = peer->host;
+		ev->conn.remote = peer->host;
 		WRITE_ONCE(ev->peer, peer);
-		ev->deadline = vi->deadline;
-		ev->forever = vi->forever;
+		ev->attempt.deadline = vi->deadline;
+		ev->attempt.forever = vi->forever;
 		via_ether_start(ev, phase);
 	}
 	via_ether_unlock(vi);
@@ -181,15 +183,15 @@ static void start_accept(struct via_ether_vi *ev, const struct via_conn *conn,
 	via_peer_hold(req->peer);
 	spin_unlock(&ev->nic->lock);
 	WRITE_ONCE(ev->peer, req->peer);
-	ev->remote = c->host;
+	ev->conn.remote = c->host;
 	/* A client that confirms in the last moment is not sent away. */
-	ev->deadline = conn->deadline + msecs_to_jiffies(TRY_FIRST_MS);
-	ev->forever = req->forever;
+	ev->attempt.deadline = conn->deadline + msecs_to_jiffies(TRY_FIRST_MS);
+	ev->attempt.forever = req->forever;
 	via_ether_start(ev, VIA_PHASE_ACCEPT);
-	ev->remote_epoch = c->epoch;
+	ev->conn.remote_epoch = c->epoch;
 	via_conn_takes(ev->vi, c->takes);
 	set_remote(ev, c->vi, c->cookie, c->first_seq, c->mtu, c->frames,
-		   c->want_seal || ev->want_seal);
+		   c->want_seal || ev->conn.want_seal);
 }
 
 /* ops->accept */
@@ -224,10 +226,10 @@ enum via_verdict via_ether_accept(struct via_conn *conn, struct via_vi *vi)
 /* Both queue locks held. */
 static void stands(struct via_ether_vi *ev)
 {
-	ev->phase = VIA_PHASE_CONNECTED;
+	ev->conn.phase = VIA_PHASE_CONNECTED;
 	via_peer_join(ev);
 	/* The path may have got another MTU since set_remote(). */
-	fit(ev, min(ev->mtu, own_mtu(ev->nic)));
+	fit(ev, min(ev->conn.mtu, own_mtu(ev->nic)));
 }
 
 /*
@@ -241,12 +243,12 @@ bool via_ether_confirmed(struct via_ether_vi *ev)
 
 	via_ether_lock(vi);
 	/* The list of allowed hosts may be another one by now. */
-	if (ev->phase == VIA_PHASE_ACCEPT &&
-	    via_ether_allowed(ev->nic, ev->remote.addr) &&
-	    ev->key_id == READ_ONCE(ev->peer->want_key) &&
-	    via_conn_established(vi, vi->p2p ? &ev->remote_attrs : NULL))
+	if (ev->conn.phase == VIA_PHASE_ACCEPT &&
+	    via_ether_allowed(ev->nic, ev->conn.remote.addr) &&
+	    ev->conn.key_id == READ_ONCE(ev->peer->want_key) &&
+	    via_conn_established(vi, vi->p2p ? &ev->attempt.attrs : NULL))
 		stands(ev);
-	ok = ev->phase == VIA_PHASE_CONNECTED;
+	ok = ev->conn.phase == VIA_PHASE_CONNECTED;
 	via_ether_unlock(vi);
 	return ok;
 }
@@ -261,9 +263,9 @@ void via_ether_conn_end(struct via_ether_vi *ev, enum via_verdict verdict)
 /* What is sent, and sent again, in this phase.  A queue lock held. */
 static u8 conn_frame(const struct via_ether_vi *ev)
 {
-	if (ev->phase == VIA_PHASE_REQUEST)
+	if (ev->conn.phase == VIA_PHASE_REQUEST)
 		return VIA_WIRE_REQUEST;
-	if (ev->phase == VIA_PHASE_P2P)
+	if (ev->conn.phase == VIA_PHASE_P2P)
 		return VIA_WIRE_PEER_REQUEST;
 	return ev->vi->p2p ? VIA_WIRE_PEER_ACCEPT : VIA_WIRE_ACCEPT;
 }
@@ -275,7 +277,7 @@ static u8 conn_frame(const struct via_ether_vi *ev)
  */
 static bool accept_unheard(const struct via_ether_vi *ev)
 {
-	return ev->phase == VIA_PHASE_ACCEPT &&
+	return ev->conn.phase == VIA_PHASE_ACCEPT &&
 	       time_after_eq(jiffies, ev->last_rx + via_ether_dead());
 }
 
@@ -289,24 +291,25 @@ void via_ether_conn_tick(struct via_ether_vi *ev)
 	via_ether_lock(vi);
 	if (!via_ether_trying(ev))
 		goto out;
-	if (!ev->forever && time_after_eq(via_now(), ev->deadline)) {
+	if (!ev->attempt.forever &&
+	    time_after_eq(via_now(), ev->attempt.deadline)) {
 		via_ether_conn_end(ev, VIA_R_TIMEOUT);
 		goto out;
 	}
-	if (time_before(jiffies, ev->next_try))
+	if (time_before(jiffies, ev->attempt.next))
 		goto out;
 	if (unlikely(accept_unheard(ev))) {
 		if (vi->p2p)
-			lost = ev->remote_cookie;
+			lost = ev->conn.remote_cookie;
 		else
 			via_ether_conn_end(ev, VIA_R_TIMEOUT);
 		goto out;
 	}
-	ms = ev->waiting ? TRY_WAITING_MS :
-	     min(TRY_FIRST_MS << min(ev->tries, 5u), TRY_LAST_MS);
-	ev->tries++;
-	ev->next_try = jiffies + via_ether_scaled(ms);
-	if (ev->phase != VIA_PHASE_ACCEPT)
+	ms = ev->attempt.waiting ? TRY_WAITING_MS :
+	     min(TRY_FIRST_MS << min(ev->attempt.tries, 5u), TRY_LAST_MS);
+	ev->attempt.tries++;
+	ev->attempt.next = jiffies + via_ether_scaled(ms);
+	if (ev->conn.phase != VIA_PHASE_ACCEPT)
 		via_ether_count(ev->nic, REQUESTS_OUT);
 	via_ether_send_conn(ev, conn_frame(ev));
 out:
@@ -414,11 +417,12 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 	bool sum = c->options & VIA_WIRE_O_SUM;
 
 	via_ether_heard(ev);
-	if (ev->phase == (p2p ? VIA_PHASE_P2P : VIA_PHASE_REQUEST)) {
+	if (ev->conn.phase == (p2p ? VIA_PHASE_P2P : VIA_PHASE_REQUEST)) {
 		if (p2p && !via_ether_p2p_fits(ev, &attrs, from))
 			return true;
 		/* The server grants it, or has more than that. */
-		if (ev->want_seal && !sum && !READ_ONCE(ev->peer->want_key))
+		if (ev->conn.want_seal && !sum &&
+		    !READ_ONCE(ev->peer->want_key))
 			return false;
 		via_ether_set_remote(ev, c, sum);
 		if (unlikely(c->options & VIA_WIRE_O_REPLY))
@@ -426,8 +430,8 @@ static bool take_accept(struct via_ether_vi *ev, const struct via_conn_hdr *c,
 		if (!via_conn_established(ev->vi, &attrs))
 			return false;
 		stands(ev);
-	} else if (ev->phase != VIA_PHASE_CONNECTED ||
-		   ev->remote_cookie != c->sender_cookie) {
+	} else if (ev->conn.phase != VIA_PHASE_CONNECTED ||
+		   ev->conn.remote_cookie != c->sender_cookie) {
 		return false;
 	}
 	/* Repeated: the one before was lost. */
@@ -458,8 +462,8 @@ static void rx_accept(struct via_ether_nic *nic,
 	if (vi) {
 		ev = vi->priv;
 		via_ether_lock(vi);
-		if (ev->cookie && ev->cookie == h->cookie &&
-		    via_host_is(&ev->remote, f->src)) {
+		if (ev->conn.cookie && ev->conn.cookie == h->cookie &&
+		    via_host_is(&ev->conn.remote, f->src)) {
 			/* A late one, of a host that has lost it since. */
 			known = !via_peer_saw_epoch(ev->peer, c.hello.epoch);
 			/* Before the attempt may end, and with it its peer. */
@@ -490,17 +494,17 @@ static void take_refusal(struct via_ether_vi *ev, const struct via_frame_hdr *h)
 static void take_verdict(struct via_ether_vi *ev, const struct via_frame_hdr *h)
 {
 	via_ether_heard(ev);
-	if (ev->phase == VIA_PHASE_ACCEPT) {
+	if (ev->conn.phase == VIA_PHASE_ACCEPT) {
 		if (h->type == VIA_WIRE_REFUSE && ev->vi->p2p)
 			via_ether_conn_end(ev,
 					   via_ether_p2p_verdict(h->reason));
 		return;
 	}
-	if (ev->phase != VIA_PHASE_REQUEST)
+	if (ev->conn.phase != VIA_PHASE_REQUEST)
 		return;
 	if (h->type == VIA_WIRE_WAIT) {
-		ev->waiting = true;
-		ev->next_try = jiffies + via_ether_scaled(TRY_WAITING_MS);
+		ev->attempt.waiting = true;
+		ev->attempt.next = jiffies + via_ether_scaled(TRY_WAITING_MS);
 	} else if (h->type == VIA_WIRE_REFUSE) {
 		take_refusal(ev, h);
 		via_ether_conn_end(ev, h->reason == VIA_WIRE_R_NO_MATCH ?
@@ -521,8 +525,8 @@ static void rx_verdict(struct via_ether_nic *nic,
 		return;
 	ev = vi->priv;
 	via_ether_lock(vi);
-	ours = ev->cookie && ev->cookie == h->cookie &&
-	       via_host_is(&ev->remote, f->src);
+	ours = ev->conn.cookie && ev->conn.cookie == h->cookie &&
+	       via_host_is(&ev->conn.remote, f->src);
 	if (ours)
 		take_verdict(ev, h);
 	via_ether_unlock(vi);
@@ -533,9 +537,9 @@ static void rx_verdict(struct via_ether_nic *nic,
 /* Is it an attempt to reach that host, not answered?  Both queue locks held. */
 static bool asks_host(const struct via_ether_vi *ev, const u8 *host)
 {
-	return (ev->phase == VIA_PHASE_REQUEST ||
-		ev->phase == VIA_PHASE_P2P) &&
-	       via_host_is(&ev->remote, host);
+	return (ev->conn.phase == VIA_PHASE_REQUEST ||
+		ev->conn.phase == VIA_PHASE_P2P) &&
+	       via_host_is(&ev->conn.remote, host);
 }
 
 /* Do the bytes begin the request that is being sent?  Both queue locks held. */
@@ -543,12 +547,12 @@ static bool quotes_request(const struct via_ether_vi *ev, const u8 *quote)
 {
 	struct via_wire w = {
 		.version = VIA_WIRE_VERSION,
-		.type = ev->phase == VIA_PHASE_P2P ? VIA_WIRE_PEER_REQUEST :
-						     VIA_WIRE_REQUEST,
+		.type = ev->conn.phase == VIA_PHASE_P2P ? VIA_WIRE_PEER_REQUEST :
+							  VIA_WIRE_REQUEST,
 		.flags = quote[offsetof(struct via_wire, flags)] ==
 			 VIA_WIRE_AUTH ? VIA_WIRE_AUTH : VIA_WIRE_SUM,
 		.dst = cpu_to_be32(via_ether_id(ev->vi)),
-		.cookie = cpu_to_be64(ev->cookie),
+		.cookie = cpu_to_be64(ev->conn.cookie),
 	};
 
 	return !memcmp(&w, quote, VIA_WIRE_QUOTE);
@@ -616,7 +620,7 @@ static void rx_challenge(struct via_ether_nic *nic,
 		return;
 	ev = vi->priv;
 	via_ether_lock(vi);
-	if (ev->cookie != h->cookie || !asks_host(ev, f->src))
+	if (ev->conn.cookie != h->cookie || !asks_host(ev, f->src))
 		goto out;
 	/* A host with a key proves its epoch by the session. */
 	if (!via_secret_of(nic, f->src) &&
@@ -625,7 +629,7 @@ static void rx_challenge(struct via_ether_nic *nic,
 	offer = via_session_propose(ev->peer, &hello);
 	/* The same one again answers a request that came late. */
 	if (offer == VIA_SESSION_NEW ||
-	    (offer == VIA_SESSION_KNOWN && ev->token != hello.token)) {
+	    (offer == VIA_SESSION_KNOWN && ev->attempt.token != hello.token)) {
 		via_peer_keep_token(ev->peer, hello.token);
 		ev->last_rx = jiffies;
 		via_ether_send_conn(ev, conn_frame(ev));

@@ -10,8 +10,8 @@
 static void accept_lost(struct via_ether_vi *ev, u64 cookie)
 {
 	via_ether_lock(ev->vi);
-	if (ev->phase == VIA_PHASE_ACCEPT && !ev->vi->p2p &&
-	    ev->remote_cookie == cookie)
+	if (ev->conn.phase == VIA_PHASE_ACCEPT && !ev->vi->p2p &&
+	    ev->conn.remote_cookie == cookie)
 		via_ether_conn_end(ev, VIA_R_TIMEOUT);
 	via_ether_unlock(ev->vi);
 	via_ether_p2p_lost(ev, cookie);
@@ -51,9 +51,9 @@ static void no_such_end(struct via_ether_nic *nic, const u8 *host, u32 id,
 	 * peer's is: an address that is the same is the same peer.
 	 */
 	spin_lock(&ev->vi->sq.lock);
-	phase = ev->phase;
-	if (phase < VIA_PHASE_ACCEPT || ev->remote_id != id ||
-	    ev->remote_cookie != cookie || ev->peer != peer)
+	phase = ev->conn.phase;
+	if (phase < VIA_PHASE_ACCEPT || ev->conn.remote_id != id ||
+	    ev->conn.remote_cookie != cookie || ev->peer != peer)
 		phase = VIA_PHASE_NONE;
 	doubtful = phase && seq && !reset_fits(ev, *seq);
 	stood = phase == VIA_PHASE_CONNECTED && seq && !doubtful;

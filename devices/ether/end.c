@@ -46,8 +46,8 @@ static void tell_log(const struct via_ether_vi *ev, const char *who,
 
 	pr_info_ratelimited("%s: VI %u: connection with %s ended%s: %s\n",
 			    ev->nic->ka->name, ev->vi->index,
-			    via_host_text(text, ev->remote.addr,
-					  ev->remote.len),
+			    via_host_text(text, ev->conn.remote.addr,
+					  ev->conn.remote.len),
 			    who, what);
 }
 
@@ -78,7 +78,7 @@ void via_ether_end(struct via_ether_vi *ev, enum via_ether_why why, u32 reason)
 	via_conn_fault(vi, why == VIA_END_OURS ? faults[reason][0] :
 						 VIA_KERNEL_FAULT_LOST);
 	tell_log(ev, "", why == VIA_END_OURS ? reasons[reason] : rules[why]);
-	ev->reason = reason;
+	ev->conn.reason = reason;
 	/* One that does not know it is not told. */
 	via_vi_break_later(vi, reason ? VIA_BROKEN_TELL : 0);
 }
@@ -89,7 +89,7 @@ void via_ether_give_up(struct via_ether_vi *ev, enum via_ether_why why,
 	struct via_vi *vi = ev->vi;
 
 	/* What is in flight may be answers to the peer's reads only. */
-	if (ev->reliable && vi->sq.head != vi->sq.next &&
+	if (ev->conn.reliable && vi->sq.head != vi->sq.next &&
 	    (via_win_flight(&ev->tx) || ev->read_head != ev->read_tail))
 		via_send_complete(vi, VIA_ST_TRANSPORT_ERROR, 0);
 	/* It may be our frames only that do not get through. */
@@ -157,7 +157,7 @@ void via_ether_end_some(struct via_ether_nic *nic,
 	while ((vi = via_ether_next_vi(nic, &i, &work, sleeps))) {
 		ev = vi->priv;
 		spin_lock(&vi->sq.lock);
-		if (ev->phase == VIA_PHASE_CONNECTED &&
+		if (ev->conn.phase == VIA_PHASE_CONNECTED &&
 		    (!fits || fits(ev))) {
 			via_ether_end(ev, VIA_END_OURS, reason);
 		}

@@ -11,7 +11,7 @@
  *	the cookies and addresses, everything that is constant while the
  *	connection stands
  *   vi->sq.lock: the sender's half
- *   vi->rq.lock: the receiver's half; rx.next is also read without it, to be
+ *   vi->rq.lock: the receiver's half; win.next is also read without it, to be
  *	sent as an acknowledgement: an old value is a valid one
  *   peer->pool_lock: the window of a peer and its credit; inside the queue
  *	locks, nic->lock is taken inside it.  What of a VI's credit is read
@@ -168,7 +168,7 @@ void via_ether_share_acked(struct via_ether_vi *ev, u32 acked, bool sends);
 void via_ether_share_sated(struct via_ether_vi *ev);
 /* What is more than @keep frames beyond those in the network goes back. */
 void via_ether_share_trim(struct via_ether_vi *ev, u32 keep);
-/* Losses: tx.cwr; tx.undo; a mark of the network; a timeout; its probe. */
+/* Losses: win.cwr; win.undo; a mark of the network; a timeout; its probe. */
 void via_ether_share_cwr(struct via_ether_vi *ev);
 void via_ether_share_undo(struct via_ether_vi *ev);
 void via_ether_share_marked(struct via_ether_vi *ev);
@@ -207,7 +207,7 @@ u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 /* To the peer of a connection: rq.lock held.  @delay as in via_ether_ack(). */
 bool via_ether_send_ack(struct via_ether_vi *ev, u32 delay);
 bool via_ether_send_ack_request(struct via_ether_vi *ev);
-/* The end of a connection, for ev->reason: both queue locks held. */
+/* The end of a connection, for ev->conn.reason: both queue locks held. */
 struct via_end_frame via_ether_end_of(const struct via_ether_vi *ev);
 void via_ether_send_disconnect(const struct via_peer *peer,
 			       const struct via_end_frame *end);
@@ -449,13 +449,13 @@ bool via_ether_lacks_auth(struct via_ether_nic *nic,
 static inline bool via_ether_seal_fits(const struct via_ether_vi *ev,
 				       const struct via_frame_hdr *h)
 {
-	return likely(ev->seal == (h->flags & VIA_WIRE_SEALS));
+	return likely(ev->conn.seal == (h->flags & VIA_WIRE_SEALS));
 }
 
 /* One that does not is dropped. */
 static inline void via_ether_seal_wrong(const struct via_ether_vi *ev)
 {
-	if (READ_ONCE(ev->seal) == VIA_WIRE_AUTH)
+	if (READ_ONCE(ev->conn.seal) == VIA_WIRE_AUTH)
 		via_ether_count(ev->nic, BAD_AUTH);
 	else
 		via_ether_count(ev->nic, BAD_SEAL);
@@ -467,7 +467,8 @@ static inline void via_ether_seal_wrong(const struct via_ether_vi *ev)
  */
 static inline bool via_ether_sent(const struct via_ether_vi *ev, u32 seq)
 {
-	u32 most = ev->reliable ? via_win_flight(&ev->tx) : VIA_ETHER_LOST_MAX;
+	u32 most = ev->conn.reliable ? via_win_flight(&ev->tx) :
+				       VIA_ETHER_LOST_MAX;
 
 	return ev->tx.nxt - seq <= most;
 }
@@ -691,8 +692,9 @@ static inline u32 via_ether_rtt_net(const struct via_ether_vi *ev)
 /* An attempt is under way.  A queue lock of the VI held. */
 static inline bool via_ether_trying(const struct via_ether_vi *ev)
 {
-	return ev->phase == VIA_PHASE_REQUEST || ev->phase == VIA_PHASE_P2P ||
-	       ev->phase == VIA_PHASE_ACCEPT;
+	return ev->conn.phase == VIA_PHASE_REQUEST ||
+	       ev->conn.phase == VIA_PHASE_P2P ||
+	       ev->conn.phase == VIA_PHASE_ACCEPT;
 }
 
 /* Both queue locks of a VI, BH already off. */

@@ -47,7 +47,7 @@ static u32 often(void)
 /* Does it stand, on this peer?  A queue lock held. */
 static bool stands(const struct via_ether_vi *ev, const struct via_peer *peer)
 {
-	return ev->peer == peer && ev->phase == VIA_PHASE_CONNECTED &&
+	return ev->peer == peer && ev->conn.phase == VIA_PHASE_CONNECTED &&
 	       !via_vi_is_broken(ev->vi);
 }
 
@@ -154,11 +154,11 @@ static void missing(struct via_ether_vi *ev)
 {
 	unsigned long interval = via_ether_heartbeat();
 
-	if (!ev->asked || !time_after(ev->asked_at, ev->last_rx)) {
-		ev->asked = true;
-		ev->asked_at = jiffies;
+	if (!ev->conn.asked || !time_after(ev->conn.asked_at, ev->last_rx)) {
+		ev->conn.asked = true;
+		ev->conn.asked_at = jiffies;
 		via_ether_send_ack_request(ev);
-	} else if (jiffies - ev->asked_at >= interval / 2) {
+	} else if (jiffies - ev->conn.asked_at >= interval / 2) {
 		via_ether_end(ev, VIA_END_LIST, 0);
 	}
 }
@@ -168,7 +168,8 @@ static void end_one(struct via_ether_vi *ev, u32 ends)
 {
 	if (ends & VIA_PEER_UPDATE_MTU)
 		via_ether_update_mtu(ev);
-	if (ends & VIA_PEER_END_RESTARTED && ev->remote_epoch != ev->peer->epoch)
+	if (ends & VIA_PEER_END_RESTARTED &&
+	    ev->conn.remote_epoch != ev->peer->epoch)
 		via_ether_end(ev, VIA_END_RESTARTED, 0);
 	/* One that has just begun was heard. */
 	else if (ends & VIA_PEER_END_SILENT &&
@@ -244,11 +245,11 @@ static bool send_list(struct via_peer *peer)
 	}
 	high = low + min(peer->keepalive.list_span, U64_MAX - low);
 	for (ev = via_peer_theirs(peer, low);
-	     ev && ev->remote_cookie <= high && n < VIA_WIRE_LIST_MAX;
+	     ev && ev->conn.remote_cookie <= high && n < VIA_WIRE_LIST_MAX;
 	     ev = via_peer_next_theirs(ev))
 		/* Two that drew one number are one here. */
-		if (!n || cookie[n - 1] != ev->remote_cookie)
-			cookie[n++] = ev->remote_cookie;
+		if (!n || cookie[n - 1] != ev->conn.remote_cookie)
+			cookie[n++] = ev->conn.remote_cookie;
 	if (n == VIA_WIRE_LIST_MAX)
 		high = cookie[n - 1];
 	/* 0: all have been told. */
@@ -347,13 +348,13 @@ static u32 find_missing(struct via_peer *peer, const struct via_list_hdr *l,
 
 	lockdep_assert_held(&peer->nic->lock);
 	for (at = via_peer_ours(peer, l->low);
-	     at && at->cookie <= l->high && n < MISSING_MAX;
+	     at && at->conn.cookie <= l->high && n < MISSING_MAX;
 	     at = via_peer_next_ours(at)) {
 		while (i < l->count &&
-		       be64_to_cpu(l->at[i].cookie) < at->cookie)
+		       be64_to_cpu(l->at[i].cookie) < at->conn.cookie)
 			i++;
 		if (i == l->count ||
-		    be64_to_cpu(l->at[i].cookie) != at->cookie)
+		    be64_to_cpu(l->at[i].cookie) != at->conn.cookie)
 			ev[n++] = at;
 	}
 	return n;

@@ -44,20 +44,20 @@ enum via_verdict via_ether_p2p_connect(struct via_vi *vi)
  */
 static bool choose(struct via_ether_vi *ev, const struct via_conn_hdr *c)
 {
-	if (ev->phase == VIA_PHASE_ACCEPT)
-		return ev->remote_id == c->vi &&
-		       ev->remote_cookie == c->sender_cookie;
-	if (ev->phase != VIA_PHASE_P2P)
+	if (ev->conn.phase == VIA_PHASE_ACCEPT)
+		return ev->conn.remote_id == c->vi &&
+		       ev->conn.remote_cookie == c->sender_cookie;
+	if (ev->conn.phase != VIA_PHASE_P2P)
 		return false;
-	via_ether_set_remote(ev, c, ev->want_seal ||
+	via_ether_set_remote(ev, c, ev->conn.want_seal ||
 			     c->options & VIA_WIRE_O_SUM);
-	ev->remote_attrs = (struct via_vi_attrs) {
+	ev->attempt.attrs = (struct via_vi_attrs) {
 		.reliability = c->reliability,
 		.max_transfer = c->max_transfer,
 		.rights = c->rights,
 	};
-	ev->phase = VIA_PHASE_ACCEPT;
-	ev->tries = 0;
+	ev->conn.phase = VIA_PHASE_ACCEPT;
+	ev->attempt.tries = 0;
 	return true;
 }
 
@@ -102,9 +102,9 @@ void via_ether_p2p_request(struct via_ether_nic *nic,
 	/* It may be at another attempt by now; or this be a late one. */
 	if (via_p2p_looks(vi, &local, &remote) && ev->peer &&
 	    via_peer_saw_epoch(ev->peer, c.hello.epoch))
-		ok = claim ? choose(ev, &c) : ev->phase == VIA_PHASE_P2P;
+		ok = claim ? choose(ev, &c) : ev->conn.phase == VIA_PHASE_P2P;
 	if (ok)
-		ev->next_try = jiffies;
+		ev->attempt.next = jiffies;
 	via_ether_unlock(vi);
 	if (ok)
 		via_ether_conn_tick(ev);
@@ -166,8 +166,8 @@ void via_ether_p2p_lost(struct via_ether_vi *ev, u64 cookie)
 	u64 claim = 0;
 
 	via_ether_lock(vi);
-	if (ev->phase == VIA_PHASE_ACCEPT && vi->p2p &&
-	    ev->remote_cookie == cookie) {
+	if (ev->conn.phase == VIA_PHASE_ACCEPT && vi->p2p &&
+	    ev->conn.remote_cookie == cookie) {
 		claim = cookie;
 		spin_lock(&ev->nic->lock);
 		via_peer_del_end(ev);

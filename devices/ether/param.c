@@ -109,7 +109,7 @@ unsigned long via_ether_dead(void)
 u32 via_ether_dma_from(const struct via_ether_vi *ev)
 {
 	/* What has a seal must not change under it: it is copied, too. */
-	if (!ev->reliable || ev->seal || !ev->nic->ops->tx_put_frags)
+	if (!ev->conn.reliable || ev->conn.seal || !ev->nic->ops->tx_put_frags)
 		return U32_MAX;
 	return max(READ_ONCE(dma_min), 1u);
 }

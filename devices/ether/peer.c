@@ -314,8 +314,8 @@ static struct hlist_head *end_bucket(const struct via_peer *peer, u32 id,
 
 static bool theirs_less(struct rb_node *a, const struct rb_node *b)
 {
-	return rb_entry(a, struct via_ether_vi, their_node)->remote_cookie <
-	       rb_entry(b, struct via_ether_vi, their_node)->remote_cookie;
+	return rb_entry(a, struct via_ether_vi, their_node)->conn.remote_cookie <
+	       rb_entry(b, struct via_ether_vi, their_node)->conn.remote_cookie;
 }
 
 void via_peer_add_end(struct via_ether_vi *ev)
@@ -324,8 +324,8 @@ void via_peer_add_end(struct via_ether_vi *ev)
 
 	spin_lock(&nic->lock);
 	hlist_add_head(&ev->end_node,
-		       end_bucket(ev->peer, ev->remote_id,
-				  ev->remote_cookie));
+		       end_bucket(ev->peer, ev->conn.remote_id,
+				  ev->conn.remote_cookie));
 	rb_add(&ev->their_node, &ev->peer->theirs, theirs_less);
 	spin_unlock(&nic->lock);
 }
@@ -347,7 +347,7 @@ struct via_ether_vi *via_peer_theirs(const struct via_peer *peer, u64 from)
 	lockdep_assert_held(&peer->nic->lock);
 	while (n) {
 		ev = rb_entry(n, struct via_ether_vi, their_node);
-		if (ev->remote_cookie >= from) {
+		if (ev->conn.remote_cookie >= from) {
 			found = ev;
 			n = n->rb_left;
 		} else {
@@ -365,8 +365,8 @@ struct via_ether_vi *via_peer_next_theirs(const struct via_ether_vi *ev)
 
 static bool ours_less(struct rb_node *a, const struct rb_node *b)
 {
-	return rb_entry(a, struct via_ether_vi, our_node)->cookie <
-	       rb_entry(b, struct via_ether_vi, our_node)->cookie;
+	return rb_entry(a, struct via_ether_vi, our_node)->conn.cookie <
+	       rb_entry(b, struct via_ether_vi, our_node)->conn.cookie;
 }
 
 struct via_ether_vi *via_peer_ours(const struct via_peer *peer, u64 from)
@@ -377,7 +377,7 @@ struct via_ether_vi *via_peer_ours(const struct via_peer *peer, u64 from)
 	lockdep_assert_held(&peer->nic->lock);
 	while (n) {
 		ev = rb_entry(n, struct via_ether_vi, our_node);
-		if (ev->cookie >= from) {
+		if (ev->conn.cookie >= from) {
 			found = ev;
 			n = n->rb_left;
 		} else {
@@ -440,7 +440,7 @@ void via_peer_join(struct via_ether_vi *ev)
 		rb_add(&ev->our_node, &peer->ours, ours_less);
 		if (!peer->nconns++)
 			tell(peer, VIA_NL_PEER_UP);
-		peer->keepalive.sum += ev->cookie + ev->remote_cookie;
+		peer->keepalive.sum += ev->conn.cookie + ev->conn.remote_cookie;
 		changed(peer);
 	}
 	spin_unlock(&peer->nic->lock);
@@ -457,7 +457,7 @@ void via_peer_part(struct via_ether_vi *ev)
 	rb_erase(&ev->our_node, &peer->ours);
 	if (!--peer->nconns)
 		tell(peer, VIA_NL_PEER_DOWN);
-	peer->keepalive.sum -= ev->cookie + ev->remote_cookie;
+	peer->keepalive.sum -= ev->conn.cookie + ev->conn.remote_cookie;
 	changed(peer);
 }
 
@@ -494,8 +494,8 @@ struct via_ether_vi *via_peer_end(const struct via_peer *peer, u32 id,
 
 	lockdep_assert_held(&peer->nic->lock);
 	hlist_for_each_entry(ev, end_bucket(peer, id, cookie), end_node)
-		if (ev->remote_cookie == cookie && ev->remote_id == id &&
-		    ev->peer == peer)
+		if (ev->conn.remote_cookie == cookie &&
+		    ev->conn.remote_id == id && ev->peer == peer)
 			return ev;
 	return NULL;
 }

@@ -492,8 +492,8 @@ static noinline enum ack rx_reliable(struct via_vi *vi,
 static inline bool ours(const struct via_ether_vi *ev,
 			const struct via_frame_hdr *h, const u8 *host)
 {
-	return likely(ev->cookie == h->cookie) && h->cookie &&
-	       via_host_is(&ev->remote, host);
+	return likely(ev->conn.cookie == h->cookie) && h->cookie &&
+	       via_host_is(&ev->conn.remote, host);
 }
 
 static void reset_unknown(struct via_ether_nic *nic,
@@ -523,8 +523,9 @@ static __always_inline void rx_ack(struct via_vi *vi,
 
 	spin_lock(&vi->sq.lock);
 	/* The connection may be another one by now. */
-	if (likely(ev->cookie == h->cookie &&
-		   ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi)))
+	if (likely(ev->conn.cookie == h->cookie &&
+		   ev->conn.phase == VIA_PHASE_CONNECTED &&
+		   !via_vi_is_broken(vi)))
 		via_ether_ack(vi, h->ack, range, ranges, delay);
 	spin_unlock(&vi->sq.lock);
 }
@@ -535,8 +536,8 @@ static void rx_dsack(struct via_vi *vi, const struct via_frame_hdr *h)
 	struct via_ether_vi *ev = vi->priv;
 
 	spin_lock(&vi->sq.lock);
-	if (ev->cookie == h->cookie && ev->reliable &&
-	    ev->phase == VIA_PHASE_CONNECTED)
+	if (ev->conn.cookie == h->cookie && ev->conn.reliable &&
+	    ev->conn.phase == VIA_PHASE_CONNECTED)
 		via_ether_dsack(ev, h->dsack);
 	spin_unlock(&vi->sq.lock);
 }
@@ -548,7 +549,8 @@ static noinline void rx_mark(struct via_vi *vi, const struct via_frame_hdr *h)
 
 	via_ether_count(ev->nic, MARKS_IN);
 	spin_lock(&vi->sq.lock);
-	if (ev->cookie == h->cookie && ev->phase == VIA_PHASE_CONNECTED)
+	if (ev->conn.cookie == h->cookie &&
+	    ev->conn.phase == VIA_PHASE_CONNECTED)
 		via_ether_share_marked(ev);
 	spin_unlock(&vi->sq.lock);
 }
@@ -559,7 +561,8 @@ static noinline void rx_share(struct via_vi *vi, const struct via_frame_hdr *h)
 	struct via_ether_vi *ev = vi->priv;
 
 	spin_lock(&vi->sq.lock);
-	if (ev->cookie == h->cookie && ev->phase == VIA_PHASE_CONNECTED)
+	if (ev->conn.cookie == h->cookie &&
+	    ev->conn.phase == VIA_PHASE_CONNECTED)
 		via_ether_share_told(ev, h->share);
 	spin_unlock(&vi->sq.lock);
 }
@@ -570,8 +573,8 @@ static void ack_now(struct via_vi *vi, u64 cookie)
 	struct via_ether_vi *ev = vi->priv;
 
 	spin_lock(&vi->rq.lock);
-	if (likely(ev->cookie == cookie &&
-		   ev->phase == VIA_PHASE_CONNECTED))
+	if (likely(ev->conn.cookie == cookie &&
+		   ev->conn.phase == VIA_PHASE_CONNECTED))
 		via_ether_send_ack(ev, 0);
 	spin_unlock(&vi->rq.lock);
 }
@@ -582,7 +585,8 @@ static void rx_ack_request(struct via_vi *vi, u64 cookie)
 	struct via_ether_vi *ev = vi->priv;
 
 	spin_lock(&vi->rq.lock);
-	if (likely(ev->cookie == cookie && ev->phase == VIA_PHASE_CONNECTED)) {
+	if (likely(ev->conn.cookie == cookie &&
+		   ev->conn.phase == VIA_PHASE_CONNECTED)) {
 		via_delack_asked(&ev->delack, ev->rx.next, ktime_get_ns());
 		via_ether_send_ack(ev, VIA_WIRE_DELAY_MAX);
 	}
@@ -600,7 +604,8 @@ static void challenge(struct via_vi *vi, u64 cookie)
 
 	via_ether_count(ev->nic, BAD_END);
 	spin_lock(&vi->rq.lock);
-	if (ev->cookie == cookie && ev->phase == VIA_PHASE_CONNECTED &&
+	if (ev->conn.cookie == cookie &&
+	    ev->conn.phase == VIA_PHASE_CONNECTED &&
 	    time_after_eq(jiffies, ev->next_challenge)) {
 		ev->next_challenge = jiffies +
 				     msecs_to_jiffies(CHALLENGE_EVERY_MS);
@@ -614,7 +619,7 @@ static void challenge(struct via_vi *vi, u64 cookie)
 static bool end_fits(const struct via_ether_vi *ev,
 		     const struct via_frame_hdr *h)
 {
-	u32 ahead = ev->reliable ? VIA_WIN_MAX : VIA_ETHER_LOST_MAX;
+	u32 ahead = ev->conn.reliable ? VIA_WIN_MAX : VIA_ETHER_LOST_MAX;
 
 	return via_ether_sent(ev, h->ack) && h->seq - ev->rx.next <= ahead;
 }
@@ -630,12 +635,12 @@ static bool rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 	u32 st = 0, una;
 
 	via_ether_lock(vi);
-	if (ev->cookie == h->cookie && ev->phase == VIA_PHASE_CONNECTED &&
-	    !via_vi_is_broken(vi)) {
+	if (ev->conn.cookie == h->cookie &&
+	    ev->conn.phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi)) {
 		fits = end_fits(ev, h);
 		if (!fits)
 			goto out;
-		if (ev->reliable)
+		if (ev->conn.reliable)
 			via_ether_ack(vi, h->ack, NULL, 0, VIA_WIRE_DELAY_MAX);
 		if (h->reason == VIA_WIRE_R_NO_RECEIVE ||
 		    h->reason == VIA_WIRE_R_RECEIVE)
@@ -647,7 +652,7 @@ static bool rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 		 * oldest read that wants data.
 		 */
 		una = ev->tx.una;
-		if (st && ev->reliable && via_win_flight(&ev->tx) &&
+		if (st && ev->conn.reliable && via_win_flight(&ev->tx) &&
 		    !(via_win_rec(&ev->tx, una)->kind & VIA_REC_ANSWER))
 			via_ether_offender(vi, via_win_rec(&ev->tx, una)->index,
 					   st);
@@ -676,7 +681,7 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 	bool known;
 
 	via_ether_lock(vi);
-	known = ours(ev, h, f->src) && ev->phase == VIA_PHASE_CONNECTED &&
+	known = ours(ev, h, f->src) && ev->conn.phase == VIA_PHASE_CONNECTED &&
 		via_ether_seal_fits(ev, h);
 	if (known)
 		via_ether_heard(ev);
@@ -714,7 +719,8 @@ static __always_inline void rx_data(struct via_ether_nic *nic,
 		return reset_unknown(nic, h, f, true);
 	ev = vi->priv;
 	spin_lock(&vi->rq.lock);
-	if (unlikely(ev->phase == VIA_PHASE_ACCEPT && ours(ev, h, f->src))) {
+	if (unlikely(ev->conn.phase == VIA_PHASE_ACCEPT &&
+		     ours(ev, h, f->src))) {
 		/* As good as a CONFIRM. */
 		spin_unlock(&vi->rq.lock);
 		if (!via_ether_confirmed(ev))
@@ -722,7 +728,7 @@ static __always_inline void rx_data(struct via_ether_nic *nic,
 		spin_lock(&vi->rq.lock);
 	}
 	if (unlikely(!ours(ev, h, f->src) ||
-		     ev->phase != VIA_PHASE_CONNECTED)) {
+		     ev->conn.phase != VIA_PHASE_CONNECTED)) {
 		spin_unlock(&vi->rq.lock);
 		return reset_unknown(nic, h, f, false);
 	}
@@ -744,7 +750,7 @@ static __always_inline void rx_data(struct via_ether_nic *nic,
 	if (unlikely(f->ce))
 		echo_soon(ev);
 	/* Most frames come in order: for them nothing is called but the agent. */
-	if (likely(ev->reliable)) {
+	if (likely(ev->conn.reliable)) {
 		due = likely(h->seq == ev->rx.next) ? rx_next(vi, h, f) :
 						      rx_reliable(vi, h, f);
 	} else {
@@ -758,7 +764,7 @@ static __always_inline void rx_data(struct via_ether_nic *nic,
 	if (unlikely(h->marks))
 		rx_mark(vi, h);
 	/* Unreliable: only room is at stake, so not at each frame. */
-	if (likely(ev->reliable ? h->ack != READ_ONCE(ev->tx.una) :
+	if (likely(ev->conn.reliable ? h->ack != READ_ONCE(ev->tx.una) :
 		   h->ack - READ_ONCE(ev->tx.una) >= VIA_ETHER_LAZY))
 		rx_ack(vi, h, NULL, 0, VIA_WIRE_DELAY_MAX);
 	if (due == ACK_FORCE ||
@@ -812,7 +818,7 @@ static noinline void rx_ctl(struct via_ether_nic *nic,
 		ev = vi->priv;
 		spin_lock(&vi->rq.lock);
 		known = ours(ev, h, f->src);
-		phase = ev->phase;
+		phase = ev->conn.phase;
 		fits = via_ether_seal_fits(ev, h);
 		if (known && fits)
 			via_ether_heard(ev);

@@ -17,7 +17,7 @@ static struct via_rto_path path_of(const struct via_ether_vi *ev)
 		.least = via_ether_rto_min(),
 		.most = via_ether_rto_max(),
 		.delay = via_ether_ack_delay(),
-		.reliable = ev->reliable,
+		.reliable = ev->conn.reliable,
 	};
 }
 
@@ -48,7 +48,7 @@ void via_ether_sample_tx(struct via_ether_vi *ev)
 	lockdep_assert_held(&ev->vi->sq.lock);
 	now = ktime_get_ns();
 	/* All acknowledgements may have had data to ride on. */
-	if (ev->reliable &&
+	if (ev->conn.reliable &&
 	    time_after(jiffies, READ_ONCE(ev->peer->known_at) + HZ))
 		ev->tx_odd |= VIA_ODD_ASK;
 	if (via_rto_sample(&ev->rto, ev->tx.una, ev->tx.nxt, now,
@@ -69,8 +69,8 @@ static void check_path(struct via_ether_vi *ev)
 	    !via_rto_is_black_hole(&ev->rto, READ_ONCE(ev->peer->last_rx),
 			      via_ether_scaled(BLACK_HOLE_MS)))
 		return;
-	len += ev->reliable ? via_win_rec(&ev->tx, ev->tx.una)->len :
-			      READ_ONCE(ev->seg_send);
+	len += ev->conn.reliable ? via_win_rec(&ev->tx, ev->tx.una)->len :
+				   READ_ONCE(ev->conn.seg_send);
 	ops->path_black_hole(ev->nic, &ev->peer->link, len);
 }
 
@@ -167,10 +167,10 @@ static void visit(struct via_alarm *a, u64 now, struct via_work *work)
 	struct via_vi *vi = ev->vi;
 
 	spin_lock(&vi->sq.lock);
-	if (ev->phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi))
+	if (ev->conn.phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi))
 		check_tx(ev, now, work);
 	spin_lock(&vi->rq.lock);
-	if (ev->phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
+	if (ev->conn.phase != VIA_PHASE_CONNECTED || via_vi_is_broken(vi)) {
 		ev->rto.interval = 0;
 		ev->delack.interval = 0;
 		goto unlock;

@@ -77,7 +77,7 @@ void via_ether_close(const struct via_seal *seal, void *frame, u32 size,
 void via_ether_close_data(const struct via_ether_vi *ev, void *frame, u32 size,
 			  u32 len)
 {
-	struct via_seal seal = { .flag = ev->seal };
+	struct via_seal seal = { .flag = ev->conn.seal };
 
 	rcu_read_lock();
 	if (seal.flag == VIA_WIRE_AUTH)

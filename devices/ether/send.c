@@ -11,10 +11,10 @@
 
 void via_ether_head_init(struct via_ether_vi *ev)
 {
-	ev->head = (struct via_wire) {
+	ev->conn.head = (struct via_wire) {
 		.version = VIA_WIRE_VERSION,
-		.dst = cpu_to_be32(ev->remote_id),
-		.cookie = cpu_to_be64(ev->remote_cookie),
+		.dst = cpu_to_be32(ev->conn.remote_id),
+		.cookie = cpu_to_be64(ev->conn.remote_cookie),
 	};
 }
 
@@ -42,7 +42,7 @@ static __always_inline void fill_data(struct via_ether_vi *ev,
 	struct via_wire *h = p;
 	struct via_wire_data *data = (struct via_wire_data *)(h + 1);
 
-	*h = ev->head;
+	*h = ev->conn.head;
 	if (d->control & VIA_CTL_IMMEDIATE)
 		flags |= VIA_WIRE_IMMEDIATE;
 	h->type = write ? VIA_WIRE_WRITE : VIA_WIRE_SEND;
@@ -84,7 +84,7 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 
 	if (write)
 		size += sizeof(struct via_wire_rdma);
-	size += ev->seal_len;
+	size += ev->conn.seal_len;
 	if (unlikely(!b->open && !burst_begin(b)))
 		return SENT_BLOCKED;
 	if (unlikely(!nic->ops->tx_get(nic, &b->tx, &ev->peer->link, size + len,
@@ -107,7 +107,7 @@ static __always_inline enum sent put_frame(struct burst *b, struct via_desc *d,
 			return SENT_BROKEN;
 		}
 	}
-	if (unlikely(ev->seal))
+	if (unlikely(ev->conn.seal))
 		via_ether_close_data(ev, buf.data, size, len);
 	if (unlikely(!nic->ops->tx_put(nic, &b->tx, size + len, &buf)))
 		return SENT_BLOCKED;
@@ -124,7 +124,7 @@ static enum sent send_bad(struct burst *b, struct via_desc *d)
 	struct via_ether_vi *ev = b->ev;
 	struct via_vi *vi = b->vi;
 
-	if (!ev->reliable) {
+	if (!ev->conn.reliable) {
 		via_send_complete(vi, d->status, 0);
 		ev->tx_odd &= ~VIA_ODD_ACTIVE;
 		return SENT_ON;
@@ -164,7 +164,7 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 	struct via_ether_vi *ev = b->ev;
 	struct via_win_tx *tx = &ev->tx;
 	u32 seg = (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE ?
-		  ev->seg_write : ev->seg_send;
+		  ev->conn.seg_write : ev->conn.seg_send;
 	u32 off = ev->tx_off, len = min(d->length - off, seg);
 	bool last = off + len == d->length;
 	enum sent r;
@@ -181,11 +181,11 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 		flags = VIA_WIRE_ACK_NOW;
 	else if (b->drained)
 		flags = push_flags(ev);
-	r = put_frame(b, d, tx->nxt, off, len, flags, ev->dma_from);
+	r = put_frame(b, d, tx->nxt, off, len, flags, ev->conn.dma_from);
 	if (unlikely(r))
 		return r;
 	b->room--;
-	if (likely(ev->reliable))
+	if (likely(ev->conn.reliable))
 		enter_frame(ev, ev->tx_index, off, len,
 			    last ? VIA_REC_LAST : 0);
 	else
@@ -238,7 +238,7 @@ static __always_inline enum sent send_message(struct burst *b)
 		r = send_frame(b, d);
 	if (likely(r == SENT_ALL)) {
 		ev->tx_odd &= ~VIA_ODD_ACTIVE;
-		if (!ev->reliable)
+		if (!ev->conn.reliable)
 			via_send_complete(vi, 0, d->length);
 		/* A program that posts from now on rings the doorbell. */
 		return likely(b->drained) ? SENT_ALL : SENT_ON;
@@ -299,7 +299,7 @@ static bool too_long(const struct via_ether_vi *ev,
 	bool write = !(rec->kind & VIA_REC_ANSWER) &&
 		     (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE;
 
-	return rec->len + ev->seal_len +
+	return rec->len + ev->conn.seal_len +
 	       (write ? VIA_WIRE_WRITE_HDR : VIA_WIRE_SEND_HDR) >
 	       READ_ONCE(ev->nic->mtu);
 }
@@ -378,7 +378,7 @@ static noinline bool begins_again(struct via_ether_vi *ev)
 /*
  * The common case in a straight line: one message of one frame, nothing
  * behind it, room everywhere.  False: not all of this holds; what was begun
- * stands in ev->tx_* and goes on as usual.
+ * stands in ev->snd and goes on as usual.
  */
 static __always_inline bool send_one(struct via_vi *vi,
 				     struct via_ether_vi *ev,
@@ -404,7 +404,7 @@ static __always_inline bool send_one(struct via_vi *vi,
 	ev->tx_off = 0;
 	ev->tx_odd = VIA_ODD_ACTIVE;
 	len = d->length;
-	if (d->status || len > ev->seg_send ||
+	if (d->status || len > ev->conn.seg_send ||
 	    d->control & (VIA_CTL_OP_MASK | VIA_CTL_QFENCE) || !via_send_drained(vi))
 		return false;
 	if (unlikely(!room) && !begins_again(ev))
@@ -428,7 +428,7 @@ static __always_inline bool send_one(struct via_vi *vi,
 	via_ether_count_add(nic, TX_BYTES, size + len);
 	via_trace_data(ev, VIA_WIRE_SEND, flags, ev->tx.nxt, size + len);
 	ev->tx_odd = 0;
-	if (likely(ev->reliable)) {
+	if (likely(ev->conn.reliable)) {
 		enter_frame(ev, ev->tx_index, 0, len, VIA_REC_LAST);
 	} else {
 		enter_unreliable(ev);
@@ -455,7 +455,7 @@ static bool more_room(struct via_ether_vi *ev)
 	/* Something else is waited for. */
 	if (via_win_room(&ev->tx))
 		return false;
-	if (!ev->reliable) {
+	if (!ev->conn.reliable) {
 		via_ether_catch_up(ev);
 		if (via_win_room(&ev->tx))
 			return true;
@@ -531,7 +531,8 @@ static __always_inline enum sent send_some(struct via_vi *vi,
 	struct via_ether_vi *ev = vi->priv;
 
 	lockdep_assert_held(&vi->sq.lock);
-	if (unlikely(via_vi_is_broken(vi) || ev->phase != VIA_PHASE_CONNECTED))
+	if (unlikely(via_vi_is_broken(vi) ||
+		     ev->conn.phase != VIA_PHASE_CONNECTED))
 		return SENT_BROKEN;
 	if (likely(send_one(vi, ev, work)) && likely(!via_send_sleep(vi))) {
 		ev->tx_busy = false;
@@ -658,7 +659,7 @@ void via_ether_catch_up(struct via_ether_vi *ev)
 	u32 ack = READ_ONCE(ev->heard_ack), n = ack - tx->una;
 
 	lockdep_assert_held(&ev->vi->sq.lock);
-	if (ev->reliable || !n || n > tx->nxt - tx->una)
+	if (ev->conn.reliable || !n || n > tx->nxt - tx->una)
 		return;
 	tx->una = ack;
 	/* When it came is not known. */

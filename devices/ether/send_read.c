@@ -17,7 +17,7 @@
 /* Bytes before the payload. */
 static u32 hdr_size(const struct via_ether_vi *ev, u32 headers)
 {
-	return headers + ev->seal_len;
+	return headers + ev->conn.seal_len;
 }
 
 /* Begin a frame: its room, and all but what the message's fields say. */
@@ -36,7 +36,7 @@ static struct via_wire_data *open_frame(struct burst *b, u8 type, u8 flags,
 				       buf)))
 		return NULL;
 	h = (struct via_wire *)buf->data;
-	*h = ev->head;
+	*h = ev->conn.head;
 	h->type = type;
 	h->flags = flags;
 	data = (struct via_wire_data *)(h + 1);
@@ -53,7 +53,7 @@ static enum sent close_frame(struct burst *b, u32 size, u32 len,
 {
 	struct via_ether_nic *nic = b->nic;
 
-	if (unlikely(b->ev->seal))
+	if (unlikely(b->ev->conn.seal))
 		via_ether_close_data(b->ev, buf->data, size, len);
 	size += len;
 	if (unlikely(!nic->ops->tx_put(nic, &b->tx, size, buf)))
@@ -122,7 +122,7 @@ static enum sent put_answer(struct burst *b, const struct via_read_answer *a,
 	data->msg_len = cpu_to_be32(a->len);
 	data->offset = cpu_to_be32(off);
 	data->reads = cpu_to_be16((u16)a->seq);
-	if (len >= b->ev->dma_from &&
+	if (len >= b->ev->conn.dma_from &&
 	    via_read_frags(b->vi, a->rhandle, a->raddr + off, len, &frags) &&
 	    put_dma(b, size, len, &buf, &frags))
 		return told(b, SENT_ON, VIA_WIRE_READ_DATA, flags, seq,
@@ -194,7 +194,7 @@ enum sent via_ether_send_answer(struct burst *b)
 		return ev->ans_head == ev->ans_next ? refuse(b) : SENT_WINDOW;
 	do {
 		off = ev->ans_off;
-		len = min(a->len - off, ev->seg_send);
+		len = min(a->len - off, ev->conn.seg_send);
 		last = off + len == a->len;
 		if (!b->room)
 			return SENT_WINDOW;
@@ -242,7 +242,7 @@ void via_ether_reads_answer(struct via_ether_vi *ev, struct via_work *work)
 	struct via_vi *vi = ev->vi;
 
 	spin_lock(&vi->sq.lock);
-	if (ev->phase == VIA_PHASE_CONNECTED &&
+	if (ev->conn.phase == VIA_PHASE_CONNECTED &&
 	    READ_ONCE(ev->ans_tail) != ev->ans_next) {
 		ev->tx_odd |= VIA_ODD_ANSWER;
 		via_ether_resume(vi, work);
@@ -326,7 +326,7 @@ u32 via_ether_place_read(struct via_vi *vi, const struct via_frame_hdr *h)
 	struct via_read_answer *a = answer_of(ev, ev->ans_tail);
 
 	lockdep_assert_held(&vi->rq.lock);
-	if (!ev->reliable || h->msg_len > vi->attrs.max_transfer)
+	if (!ev->conn.reliable || h->msg_len > vi->attrs.max_transfer)
 		return VIA_WIRE_R_PROTOCOL;
 	if (ev->ans_tail - READ_ONCE(ev->ans_head) >= VIA_ETHER_ANSWERS) {
 		via_ether_count(ev->nic, READS_DROPPED);

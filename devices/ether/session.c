@@ -361,7 +361,7 @@ static bool names_vi(struct via_ether_nic *nic, u32 id, u64 cookie)
 	if (!vi)
 		return false;
 	ev = vi->priv;
-	return READ_ONCE(ev->cookie) == cookie;
+	return READ_ONCE(ev->conn.cookie) == cookie;
 }
 
 /* The other end, a request or a goodbye that is known by its own names. */

@@ -103,7 +103,7 @@ void via_ether_share_begin(struct via_ether_vi *ev)
 	struct via_pool *p = lock_pool(ev);
 
 	via_cong_bound(&p->cong, ev->tx.most);
-	via_cong_begin(&p->cong, &ev->credit.flow, ev->first_seq);
+	via_cong_begin(&p->cong, &ev->credit.flow, ev->conn.first_seq);
 	unlock_pool(ev, false);
 }
 

@@ -60,7 +60,7 @@ void __via_trace_data(const struct via_ether_vi *ev, u8 type, u8 flags,
 		      u32 seq, u32 len)
 {
 	const struct via_trace_frame t = {
-		.host = ev->remote.addr,
+		.host = ev->conn.remote.addr,
 		.vi = via_ether_id(ev->vi),
 		.len = len,
 		.seq = seq,

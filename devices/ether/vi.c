@@ -26,18 +26,18 @@ void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 	lockdep_assert_held(&ev->vi->sq.lock);
 	lockdep_assert_held(&ev->vi->rq.lock);
 	do {
-		ev->cookie = get_random_u64();
-	} while (!ev->cookie);
-	ev->first_seq = get_random_u32();
-	ev->want_seal = READ_ONCE(via_ether_checksum);
+		ev->conn.cookie = get_random_u64();
+	} while (!ev->conn.cookie);
+	ev->conn.first_seq = get_random_u32();
+	ev->conn.want_seal = READ_ONCE(via_ether_checksum);
 	/* From here until the VI is Idle again its attributes stay. */
-	ev->reliable = ev->vi->attrs.reliability != VIA_UNRELIABLE;
-	ev->phase = phase;
-	ev->tries = 0;
-	ev->asked = false;
-	ev->next_try = jiffies;
-	ev->waiting = false;
-	ev->reason = VIA_WIRE_R_CLOSED;
+	ev->conn.reliable = ev->vi->attrs.reliability != VIA_UNRELIABLE;
+	ev->conn.phase = phase;
+	ev->attempt.tries = 0;
+	ev->conn.asked = false;
+	ev->attempt.next = jiffies;
+	ev->attempt.waiting = false;
+	ev->conn.reason = VIA_WIRE_R_CLOSED;
 	ev->last_rx = jiffies;
 
 	via_ether_attempt_begin(ev);
@@ -66,7 +66,7 @@ static void via_ether_forget(struct via_ether_vi *ev)
 
 	lockdep_assert_held(&ev->vi->sq.lock);
 	lockdep_assert_held(&ev->vi->rq.lock);
-	ev->phase = VIA_PHASE_NONE;
+	ev->conn.phase = VIA_PHASE_NONE;
 	ev->tx_busy = false;
 	via_ether_reads_forget(ev);
 	ev->rx_open = false;
@@ -93,7 +93,7 @@ static void via_ether_forget(struct via_ether_vi *ev)
 	}
 	WRITE_ONCE(ev->peer, NULL);
 	/* What is searched by it has had it until here. */
-	ev->cookie = 0;
+	ev->conn.cookie = 0;
 	spin_unlock(&nic->lock);
 }
 
@@ -111,7 +111,7 @@ static void leave(struct via_ether_vi *ev)
 {
 	struct via_end_frame end = via_ether_end_of(ev);
 
-	via_ether_count_at(ev->nic, VIA_C_END_OURS + ev->reason);
+	via_ether_count_at(ev->nic, VIA_C_END_OURS + ev->conn.reason);
 	via_timewait_begin(ev, &end);
 	via_ether_send_disconnect(ev->peer, &end);
 }
@@ -122,18 +122,18 @@ void via_ether_disconnect(struct via_vi *vi, bool tell)
 	struct via_ether_vi *ev = vi->priv;
 	struct via_ether_client me = {
 		.vi = via_ether_id(vi),
-		.cookie = ev->cookie,
-		.host = ev->remote,
+		.cookie = ev->conn.cookie,
+		.host = ev->conn.remote,
 	};
 
 	/* What the class has not broken, and given a reason, the agent has. */
 	if (atomic_read(&vi->broken) & VIA_BROKEN_TELL &&
-	    ev->reason == VIA_WIRE_R_CLOSED)
-		ev->reason = VIA_WIRE_R_TRANSPORT;
-	if (tell && (ev->phase == VIA_PHASE_REQUEST ||
-		     ev->phase == VIA_PHASE_P2P))
+	    ev->conn.reason == VIA_WIRE_R_CLOSED)
+		ev->conn.reason = VIA_WIRE_R_TRANSPORT;
+	if (tell && (ev->conn.phase == VIA_PHASE_REQUEST ||
+		     ev->conn.phase == VIA_PHASE_P2P))
 		via_ether_answer(ev->nic, vi->index, VIA_WIRE_CANCEL, 0, &me);
-	else if (tell && ev->phase != VIA_PHASE_NONE)
+	else if (tell && ev->conn.phase != VIA_PHASE_NONE)
 		leave(ev);
 	via_ether_forget(ev);
 }
@@ -143,20 +143,20 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 	struct via_ether_vi *ev = vi->priv;
 	const struct via_peer *peer = READ_ONCE(ev->peer);
 
-	if (!peer || READ_ONCE(ev->phase) != VIA_PHASE_CONNECTED)
+	if (!peer || READ_ONCE(ev->conn.phase) != VIA_PHASE_CONNECTED)
 		return;
 	/* Racy by nature; each is one word, the peer's memory is RCU's. */
 	via_stat(sink, "tx_next_seq", READ_ONCE(ev->tx.nxt));
 	via_stat(sink, "rx_next_seq", READ_ONCE(ev->rx.next));
-	via_stat(sink, "checksum", READ_ONCE(ev->seal) == VIA_WIRE_SUM);
+	via_stat(sink, "checksum", READ_ONCE(ev->conn.seal) == VIA_WIRE_SUM);
 	via_stat(sink, "authenticator",
-		 READ_ONCE(ev->seal) == VIA_WIRE_AUTH);
+		 READ_ONCE(ev->conn.seal) == VIA_WIRE_AUTH);
 	via_stat(sink, "tx_in_flight", via_win_flight(&ev->tx));
 	via_stat(sink, "tx_window", READ_ONCE(ev->tx.most));
 	via_stat(sink, "tx_cwnd", READ_ONCE(peer->pool.cong.cwnd));
 	via_stat(sink, "tx_granted", READ_ONCE(peer->pool.granted));
 	via_stat(sink, "tx_credit", READ_ONCE(ev->tx.credit));
-	if (!ev->reliable)
+	if (!ev->conn.reliable)
 		return;
 	via_stat(sink, "rtt_us", READ_ONCE(peer->rtt.srtt) / 8);
 	via_stat(sink, "rto_us", via_peer_rto(peer));

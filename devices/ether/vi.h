@@ -72,26 +72,75 @@ struct via_read_answer {
 #define VIA_ODD_ASK		0x10	/* a round trip without a wait is wanted */
 
 /**
- * struct via_ether_vi - the class's part of a VI, vi->priv
- * @vi:		constant
- * @nic:	constant
- * @phase:	where the connection stands
- * @reliable:	the level is not Unreliable; known when an attempt begins
+ * struct via_conn_state - the connection: both queue locks to write, either to read
  * @cookie:	names our end of the connection; 0: none
  * @remote_cookie: names the other end
  * @remote_id:	VI id of the other end
- * @remote:	its host
- * @peer:	its host, with a use of it; NULL without a phase
  * @mtu:	bytes of a frame that both ends have agreed upon
  * @seg_send:	payload bytes of a SEND frame, likewise sq.lock: as long as the
  *		MTU of the interface lets them be
  * @seg_write:	payload bytes of a WRITE frame, likewise
  * @dma_from:	bytes of payload from which on a frame goes by DMA
+ * @phase:	where the connection stands
+ * @reliable:	the level is not Unreliable; known when an attempt begins
  * @want_seal:	checksums were asked for when the attempt began
  * @seal:	VIA_WIRE_SUM or AUTH: what its frames have; 0: neither
  * @seal_len:	bytes of it in each frame
- * @key_id:	of its host's key when it was made, 0: none
+ * @remote:	its host
  * @head:	of every frame sent, as far as it is constant
+ * @key_id:	of its host's key when it was made, 0: none
+ * @remote_epoch: of the other host: what a token for it is of
+ * @first_seq:	of our data frames
+ * @reason:	why we break, for DISCONNECT
+ * @asked, @asked_at: a LIST lacked it, and it was asked then (jiffies)
+ */
+struct via_conn_state {
+	u64 cookie;
+	u64 remote_cookie;
+	u32 remote_id;
+	u32 mtu;
+	u32 seg_send;
+	u32 seg_write;
+	u32 dma_from;
+	u8 phase;
+	bool reliable;
+	bool want_seal;
+	u8 seal;
+	u8 seal_len;
+	struct via_host remote;
+	struct via_wire head __aligned(8);
+	u32 key_id;
+	u64 remote_epoch;
+	u32 first_seq;
+	u32 reason;
+	bool asked;
+	unsigned long asked_at;
+};
+
+/**
+ * struct via_attempt_state - an attempt to connect: both queue locks
+ * @next:	jiffies of the next try
+ * @tries:	so far
+ * @token:	in the last request that was sent
+ * @waiting:	the server has said WAIT
+ * @deadline, @forever: when the attempt ends
+ * @attrs:	peer to peer, phase ACCEPT: of the other end
+ */
+struct via_attempt_state {
+	unsigned long next;
+	u32 tries;
+	u64 token;
+	bool waiting;
+	bool forever;
+	unsigned long deadline;
+	struct via_vi_attrs attrs;
+};
+
+/**
+ * struct via_ether_vi - the class's part of a VI, vi->priv
+ * @vi:		constant
+ * @nic:	constant
+ * @peer:	its host, with a use of it; NULL without a phase
  *
  * Sender, vi->sq.lock:
  * @tx:		window; on an unreliable VI only una, nxt and credit
@@ -132,16 +181,6 @@ struct via_read_answer {
  *		in the same memory, behind them.  NULL: there was no hole yet
  *
  * Handshake and timer, both queue locks:
- * @first_seq:	of our data frames
- * @next_try:	jiffies of the next try of an attempt
- * @asked, @asked_at: a LIST lacked it, and it was asked then (jiffies)
- * @tries:	attempts so far
- * @token:	in the last request that was sent
- * @remote_epoch: of the other host: what a token for it is of
- * @waiting:	the server has said WAIT
- * @deadline, @forever: when the attempt ends
- * @reason:	why we break, for DISCONNECT
- * @remote_attrs: peer to peer, phase ACCEPT: of the other end
  *
  * nic->lock:
  * @connecting, @ack_link, @conn_link, @our_node, @end_node, @their_node
@@ -156,22 +195,9 @@ struct via_read_answer {
 struct via_ether_vi {
 	struct via_vi *vi;
 	struct via_ether_nic *nic;
-	u8 phase;
-	bool reliable;
-	bool want_seal;
-	u8 seal;
-	u8 seal_len;
-	struct via_host remote;
-	u32 remote_id;
-	u32 mtu;
+	struct via_conn_state conn;
+	struct via_attempt_state attempt;
 	struct via_peer *peer;
-	u64 cookie;
-	u64 remote_cookie;
-	u32 seg_send;
-	u32 seg_write;
-	u32 dma_from;
-	u32 key_id;
-	struct via_wire head __aligned(8);
 
 	u32 tx_index;
 	u32 tx_off;
@@ -204,19 +230,6 @@ struct via_ether_vi {
 	u32 dsack;
 	unsigned long last_rx;
 	unsigned long next_challenge;
-
-	u32 first_seq;
-	unsigned long next_try;
-	unsigned long asked_at;
-	bool asked;
-	u32 tries;
-	u64 token;
-	u64 remote_epoch;
-	bool waiting;
-	bool forever;
-	u32 reason;
-	unsigned long deadline;
-	struct via_vi_attrs remote_attrs;
 
 	struct via_alarm due;
 	u64 want[VIA_ETHER_HALVES];

@@ -154,7 +154,7 @@ TRACE_EVENT(via_retransmit,
 
 	TP_fast_assign(
 		VIA_NIC_ASSIGN(ev->nic->ka);
-		VIA_HOST_ASSIGN(ev->remote.addr, ev->remote.len);
+		VIA_HOST_ASSIGN(ev->conn.remote.addr, ev->conn.remote.len);
 		__entry->vi = ev->vi->index;
 		__entry->seq = seq;
 		__entry->len = len;

@@ -127,14 +127,14 @@ static struct ctl on_conn(const struct via_ether_vi *ev, u8 type, u32 size)
 {
 	return (struct ctl) {
 		.peer = ev->peer,
-		.host = ev->remote.addr,
-		.cookie = ev->remote_cookie,
-		.dst = ev->remote_id,
+		.host = ev->conn.remote.addr,
+		.cookie = ev->conn.remote_cookie,
+		.dst = ev->conn.remote_id,
 		.vi = via_ether_id(ev->vi),
 		.flow = ev->vi->index,
 		.size = size,
 		.type = type,
-		.plain = !ev->seal,
+		.plain = !ev->conn.seal,
 	};
 }
 
@@ -199,13 +199,13 @@ bool via_ether_send_ack_request(struct via_ether_vi *ev)
 struct via_end_frame via_ether_end_of(const struct via_ether_vi *ev)
 {
 	struct via_end_frame end = {
-		.host = ev->remote,
-		.plain = !ev->seal,
-		.dst = ev->remote_id,
-		.cookie = ev->remote_cookie,
+		.host = ev->conn.remote,
+		.plain = !ev->conn.seal,
+		.dst = ev->conn.remote_id,
+		.cookie = ev->conn.remote_cookie,
 		.seq = ev->tx.nxt,
 		.ack = ev->rx.next,
-		.reason = ev->reason,
+		.reason = ev->conn.reason,
 		.src = via_ether_id(ev->vi),
 	};
 
@@ -325,11 +325,11 @@ void via_ether_conn_addr(struct via_net_addr *a, const u8 *host, u32 host_len,
 /* What is left of the client's time, in milliseconds. */
 static u32 time_left(const struct via_ether_vi *ev)
 {
-	if (ev->forever)
+	if (ev->attempt.forever)
 		return VIA_WIRE_FOREVER;
-	if (time_after_eq(via_now(), ev->deadline))
+	if (time_after_eq(via_now(), ev->attempt.deadline))
 		return 0;
-	return min_t(u64, jiffies_to_msecs(ev->deadline - via_now()),
+	return min_t(u64, jiffies_to_msecs(ev->attempt.deadline - via_now()),
 		     VIA_WIRE_FOREVER - 1);
 }
 
@@ -369,7 +369,8 @@ static u64 fresh_token(struct via_ether_vi *ev)
 {
 	struct via_token_of of;
 
-	via_ether_token_of(&of, ev->nic, ev->remote.addr, ev->remote_epoch);
+	via_ether_token_of(&of, ev->nic, ev->conn.remote.addr,
+			   ev->conn.remote_epoch);
 	return via_ether_token_make(ev->nic, &of);
 }
 
@@ -386,9 +387,9 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 	} __packed __aligned(8) f = {};
 	struct ctl ctl = {
 		.peer = ev->peer,
-		.host = ev->remote.addr,
+		.host = ev->conn.remote.addr,
 		.dst = client ? via_ether_id(vi) : 0,
-		.cookie = client ? ev->cookie : ev->remote_cookie,
+		.cookie = client ? ev->conn.cookie : ev->conn.remote_cookie,
 		.vi = via_ether_id(vi),
 		.flow = vi->index,
 		.size = sizeof(f),
@@ -397,17 +398,17 @@ bool via_ether_send_conn(struct via_ether_vi *ev, u8 type)
 
 	fill_hello(&f.h, ev->nic);
 	if (client)
-		ev->token = via_peer_told(ev->peer);
-	f.h.token = cpu_to_be64(client ? ev->token : fresh_token(ev));
+		ev->attempt.token = via_peer_told(ev->peer);
+	f.h.token = cpu_to_be64(client ? ev->attempt.token : fresh_token(ev));
 	f.c.vi = cpu_to_be32(via_ether_id(vi));
-	f.c.to = client ? 0 : cpu_to_be32(ev->remote_id);
-	f.c.sender_cookie = cpu_to_be64(ev->cookie);
-	f.c.first_seq = cpu_to_be32(ev->first_seq);
+	f.c.to = client ? 0 : cpu_to_be32(ev->conn.remote_id);
+	f.c.sender_cookie = cpu_to_be64(ev->conn.cookie);
+	f.c.first_seq = cpu_to_be32(ev->conn.first_seq);
 	f.c.reliability = cpu_to_be32(vi->attrs.reliability);
 	f.c.max_transfer = cpu_to_be32(vi->attrs.max_transfer);
 	f.c.rights = cpu_to_be32(vi->attrs.rights);
 	f.c.timeout_ms = cpu_to_be32(time_left(ev));
-	if (client ? ev->want_seal : ev->seal == VIA_WIRE_SUM)
+	if (client ? ev->conn.want_seal : ev->conn.seal == VIA_WIRE_SUM)
 		f.c.options = cpu_to_be32(VIA_WIRE_O_SUM);
 	if (vi->kernel && type == VIA_WIRE_REQUEST)
 		f.c.options |= cpu_to_be32(VIA_WIRE_O_REPLY);

@@ -18,7 +18,7 @@ mutant("wire-end-is-loss", "devices/ether/end.c", "wire",
         "	via_vi_break_later(ev->vi, 0 ?"))
 mutant("wire-loss-is-end", "devices/ether/vi.c", "wire",
        "errors.said_of_ends", "an error of the peer's is reported as its end",
-       ("		ev->reason = VIA_WIRE_R_TRANSPORT;\n", "		;\n"),
+       ("		ev->conn.reason = VIA_WIRE_R_TRANSPORT;\n", "		;\n"),
        defect="8ae8a19: an end that the agent breaks says a reason")
 
 mutant("wire-immediate", RECV, "wire", "immediate.without",
@@ -228,15 +228,16 @@ END = "devices/ether/end.c"
 PEER = "devices/ether/peer.c"
 mutant("mtu-of-peer-alone", CONN, "sim", "",
        "frames are longer than our own interface takes",
-       ("	ev->mtu = min(mtu, own_mtu(ev->nic));", "	ev->mtu = mtu;"))
+       ("	ev->conn.mtu = min(mtu, own_mtu(ev->nic));",
+        "	ev->conn.mtu = mtu;"))
 mutant("mtu-of-the-beginning", "devices/ether/main.c", "sim", "",
        "frames are as long as the interface took when they were agreed upon",
        ("		via_ether_update_mtu(ev);\n", "		(void)ev;\n"),
        sim="time")
 mutant("mtu-for-ever-less", CONN, "sim", "",
        "an MTU that is raised again has no effect on what stands",
-       ("		fit(ev, min(mtu, ev->mtu));\n",
-        "		fit(ev, ev->mtu = min(mtu, ev->mtu));\n"), sim="time")
+       ("		fit(ev, min(mtu, ev->conn.mtu));\n",
+        "		fit(ev, ev->conn.mtu = min(mtu, ev->conn.mtu));\n"), sim="time")
 mutant("mtu-of-resent", "devices/ether/send.c", "sim", "",
        "what is sent again is longer than the interface takes by now",
        ("		if (unlikely(too_long(ev, rec, d))) {",
@@ -248,15 +249,15 @@ mutant("mtu-too-low", CONN, "sim", "",
        sim="time")
 mutant("accept-once", CONN, "sim", "",
        "a CONFIRM that is lost ends the connection",
-       ("	} else if (ev->phase != VIA_PHASE_CONNECTED ||\n"
-        "		   ev->remote_cookie != c->sender_cookie) {", "	} else {"),
+       ("	} else if (ev->conn.phase != VIA_PHASE_CONNECTED ||\n"
+        "		   ev->conn.remote_cookie != c->sender_cookie) {", "	} else {"),
        sim="loss")
 mutant("any-accept", CONN, "sim", "",
        "ACCEPT from another host than was asked makes a connection",
-       ("		if (ev->cookie && ev->cookie == h->cookie &&\n"
-        "		    via_host_is(&ev->remote, f->src)) {\n"
+       ("		if (ev->conn.cookie && ev->conn.cookie == h->cookie &&\n"
+        "		    via_host_is(&ev->conn.remote, f->src)) {\n"
         "			/* A late",
-        "		if (ev->cookie && ev->cookie == h->cookie) {\n"
+        "		if (ev->conn.cookie && ev->conn.cookie == h->cookie) {\n"
         "			/* A late"), sim="hostile")
 mutant("request-by-index", PEER, "wire", "connect.again accept.late",
        "the second attempt of a VI is taken for a copy of its first",
@@ -313,7 +314,7 @@ mutant("version-of-ours", CONN, "sim", "",
 mutant("version-ends-all", CONN, "sim", "",
        "VERSION ends a connection that stands",
        ("	told = asks_host(ev, f->src) && quotes",
-        "	told = ev->phase && quotes"), sim="hostile")
+        "	told = ev->conn.phase && quotes"), sim="hostile")
 mutant("no-match-is-reject", CONN, "wire", "connect.no_match",
        "REJECT where no server waits: clients do not try again",
        ("h->reason == VIA_WIRE_R_NO_MATCH ?\n"
@@ -326,8 +327,9 @@ mutant("strangers-connect", CONTROL, "sim", "",
         "	switch", "	switch"), sim="hostile")
 mutant("request-no-repeat", CONN, "sim", "",
        "a REQUEST that is lost is not sent again",
-       ("	if (time_before(jiffies, ev->next_try))\n		goto out;\n",
-        "	if (time_before(jiffies, ev->next_try) || ev->tries)\n"
+       ("	if (time_before(jiffies, ev->attempt.next))\n"
+        "		goto out;\n",
+        "	if (time_before(jiffies, ev->attempt.next) || ev->attempt.tries)\n"
         "		goto out;\n"), sim="loss")
 mutant("answer-to-accepted", REQUEST, "sim", "",
        "a copy of a request whose server has accepted it is offered anew",
@@ -384,10 +386,8 @@ mutant("verdict-forgotten", "devices/ether/reply_cache.c", "sim", "",
 SEND = "devices/ether/send.c"
 mutant("write-too-long", SEND, "wire", "rdma",
        "frames of an RDMA Write are longer than the MTU",
-       ("""	u32 seg = (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE ?
-		  ev->seg_write : ev->seg_send;
-""", """	u32 seg = ev->seg_send;
-"""))
+       ("	u32 seg = (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE ?\n"
+        "		  ev->conn.seg_write : ev->conn.seg_send;\n", "	u32 seg = ev->conn.seg_send;\n"))
 mutant("full-nic-for-ever", SEND, "sim", "",
        "a VI that has found the NIC full sends no more",
        ("		owe(ev);\n		via_ether_tx_blocked(ev);\n		break;",
@@ -418,7 +418,7 @@ mutant("look-not-charged", SEND, "sim", "",
         "		(void)work;\n"), sim="hostile")
 mutant("unreliable-undone", SEND, "wire", "send.sizes",
        "a long send at Unreliable is never done",
-       ("		if (!ev->reliable)\n"
+       ("		if (!ev->conn.reliable)\n"
         "			via_send_complete(vi, 0, d->length);\n"
         "		/* A program that posts", "		/* A program that posts"))
 mutant("lost-without-pages", SEND, "sim", "",
@@ -438,7 +438,7 @@ mutant("ack-one-more", "devices/ether/send.h", "wire", "send",
 mutant("reason-untold", "devices/ether/xmit.c", "wire",
        "errors.said_of_ends reception.no_receive",
        "every end looks like a peer that has left in good order",
-       ("		.reason = ev->reason,\n", ""))
+       ("		.reason = ev->conn.reason,\n", ""))
 mutant("sack-untold", "devices/ether/xmit.c", "sim", "",
        "one lost frame has all those behind it sent again",
        ("	f.a.n = via_win_ranges(&ev->rx, range);\n",
@@ -531,26 +531,32 @@ mutant("challenge-unheard", CONN, "sim", "",
         "		ev->last_rx = jiffies;"), sim="time")
 mutant("challenge-of-other", CONN, "sim", "",
        "a third host's CHALLENGE spoils an attempt",
-       ("	if (ev->cookie != h->cookie || !asks_host(ev, f->src))",
-        "	if (ev->cookie != h->cookie)"), sim="time")
+       ("	if (ev->conn.cookie != h->cookie || !asks_host(ev, f->src))",
+        "	if (ev->conn.cookie != h->cookie)"), sim="time")
 mutant("challenge-of-old", CONN, "sim", "",
        "the CHALLENGE of an attempt before spoils this one",
-       ("	if (ev->cookie != h->cookie || !asks_host", "	if (!asks_host"),
+       ("	if (ev->conn.cookie != h->cookie || !asks_host", "	if (!asks_host"),
        sim="time")
 mutant("token-told-on", "devices/ether/xmit.c", "sim", "",
        "a host asks a third one in this one's name",
-       ("	if (client)\n		ev->token = via_peer_told(ev->peer);\n",
-        "	if (client) {\n		static u64 last;\n\n"
+       ("	if (client)\n"
+        "		ev->attempt.token = via_peer_told(ev->peer);\n",
+        "	if (client) {\n"
+        "		static u64 last;\n"
+        "\n"
         "		last = via_peer_told(ev->peer) ?: last;\n"
-        "		ev->token = last;\n	}\n"), sim="time")
+        "		ev->attempt.token = last;\n"
+        "	}\n"), sim="time")
 mutant("accept-without-token", "devices/ether/xmit.c", "sim", "",
        "each connection to a host costs a CHALLENGE",
-       ("client ? ev->token : fresh_token(ev)", "client ? ev->token : 0"),
+       ("client ? ev->attempt.token : fresh_token(ev)",
+        "client ? ev->attempt.token : 0"),
        sim="hostile")
 mutant("accept-of-own-epoch", "devices/ether/xmit.c", "sim", "",
        "what ACCEPT tells proves nothing",
-       ("ev->remote.addr, ev->remote_epoch);",
-        "ev->remote.addr, ev->nic->epoch);"),
+       ("ev->conn.remote.addr,\n"
+        "			   ev->conn.remote_epoch);",
+        "ev->conn.remote.addr, ev->nic->epoch);"),
        sim="hostile")
 mutant("token-not-kept", CONN, "sim", "",
        "what ACCEPT tells is forgotten",
@@ -653,7 +659,7 @@ mutant("request-lost-session", SESSION, "sim", "",
        sim="hostile time")
 mutant("auth-too-long", CONN, "sim", "",
        "frames with authenticators are longer than the wire takes",
-       (", READ_ONCE(ev->peer->path)) - ev->seal_len;\n",
+       (", READ_ONCE(ev->peer->path)) - ev->conn.seal_len;\n",
         ", READ_ONCE(ev->peer->path));\n"), sim="hostile")
 mutant("key-kept-broken", ALLOW, "sim", "",
        "connections end when the list is written with the same key",
@@ -666,9 +672,9 @@ mutant("key-changed-silent", ALLOW, "sim", "",
         "	if (exchange(old, a)) {"), sim="hostile time")
 mutant("key-changed-stays", ALLOW, "sim", "",
        "a connection stands without the key that root has set",
-       ("	return !via_ether_allowed(ev->nic, ev->remote.addr) ||\n"
-        "	       ev->key_id != READ_ONCE(ev->peer->want_key);",
-        "	return !via_ether_allowed(ev->nic, ev->remote.addr);"),
+       ("	return !via_ether_allowed(ev->nic, ev->conn.remote.addr) ||\n"
+        "	       ev->conn.key_id != READ_ONCE(ev->peer->want_key);",
+        "	return !via_ether_allowed(ev->nic, ev->conn.remote.addr);"),
        sim="hostile")
 
 # Frames in.
@@ -717,11 +723,12 @@ mutant("answers-unheard", RECV, "sim", "",
         ""), sim="time")
 mutant("goodbye-of-old", RECV, "sim", "",
        "the end of the connection before ends this one",
-       ("	if (ev->cookie == h->cookie && "
-        "ev->phase == VIA_PHASE_CONNECTED &&\n"
-        "	    !via_vi_is_broken(vi)) {\n		fits = end_fits(ev, h);\n",
-        "	if (ev->phase == VIA_PHASE_CONNECTED &&\n"
-        "	    !via_vi_is_broken(vi)) {\n		fits = true;\n"),
+       ("	if (ev->conn.cookie == h->cookie &&\n"
+        "	    ev->conn.phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi)) {\n"
+        "		fits = end_fits(ev, h);\n",
+        "	if (ev->conn.phase == VIA_PHASE_CONNECTED &&\n"
+        "	    !via_vi_is_broken(vi)) {\n"
+        "		fits = true;\n"),
        sim="beside end")
 mutant("disconnect-any-ack", RECV, "sim", "",
        "a DISCONNECT of a host that does not know what was sent ends a VI",
@@ -745,9 +752,9 @@ mutant("version-untold", RECV, "sim", "",
        ("		via_ether_send_version(nic, f);\n", ""), sim="hostile")
 mutant("cookie-alone", RECV, "sim", "",
        "any host sends on a connection whose cookie it has seen",
-       ("	return likely(ev->cookie == h->cookie) && h->cookie &&\n"
-        "	       via_host_is(&ev->remote, host);",
-        "	return likely(ev->cookie == h->cookie) && h->cookie;"),
+       ("	return likely(ev->conn.cookie == h->cookie) && h->cookie &&\n"
+        "	       via_host_is(&ev->conn.remote, host);",
+        "	return likely(ev->conn.cookie == h->cookie) && h->cookie;"),
        sim="hostile")
 mutant("message-unbound", RECV, "sim", "",
        "a peer sends more than MaxTransferSize into a longer receive",
@@ -767,14 +774,14 @@ mutant("broken-goes-on", RECV, "sim", "",
        sim="beside")
 mutant("data-before-confirm", RECV, "sim", "",
        "a server whose client's CONFIRM is lost throws its data away",
-       ("""	if (unlikely(ev->phase == VIA_PHASE_ACCEPT && ours(ev, h, f->src))) {
-		/* As good as a CONFIRM. */
-		spin_unlock(&vi->rq.lock);
-		if (!via_ether_confirmed(ev))
-			return;
-		spin_lock(&vi->rq.lock);
-	}
-""", ""), sim="loss")
+       ("	if (unlikely(ev->conn.phase == VIA_PHASE_ACCEPT &&\n"
+        "		     ours(ev, h, f->src))) {\n"
+        "		/* As good as a CONFIRM. */\n"
+        "		spin_unlock(&vi->rq.lock);\n"
+        "		if (!via_ether_confirmed(ev))\n"
+        "			return;\n"
+        "		spin_lock(&vi->rq.lock);\n"
+        "	}\n", ""), sim="loss")
 
 mutant("seal-of-headers", SEAL, "sim", "",
        "bytes of a message that go bad are not noticed",
@@ -787,8 +794,8 @@ mutant("seal-of-pieces", SEAL, "sim", "",
         "			skip = from;"), sim="frags memory corrupt")
 mutant("seal-optional", "devices/ether/ether.h", "sim", "",
        "a bit that flips in the flags makes a frame pass without a checksum",
-       ("	return likely(ev->seal == (h->flags & VIA_WIRE_SEALS));",
-        "	return likely(ev->seal || !(h->flags & VIA_WIRE_SEALS));"),
+       ("	return likely(ev->conn.seal == (h->flags & VIA_WIRE_SEALS));",
+        "	return likely(ev->conn.seal || !(h->flags & VIA_WIRE_SEALS));"),
        sim="corrupt hostile")
 
 # RDMA Read.
@@ -1028,7 +1035,7 @@ mutant("path-not-told", "devices/ether/path.c", "sim", "",
        ("	some = peer->nconns;\n", "	some = false;\n"), sim="time")
 mutant("path-missed", CONN, "sim", "",
        "a connection that stands later goes by what the path was",
-       ("	fit(ev, min(ev->mtu, own_mtu(ev->nic)));\n", ""), sim="time")
+       ("	fit(ev, min(ev->conn.mtu, own_mtu(ev->nic)));\n", ""), sim="time")
 mutant("tries-early", CONN, "sim", "",
        "each tick looks at each attempt to connect",
        ("	return now + max(left, 1L);\n",
@@ -1065,11 +1072,11 @@ mutant("list-any-time", BEAT, "sim", "",
        sim="hostile")
 mutant("list-ends-all", BEAT, "sim", "",
        "a LIST ends connections whose other ends answer",
-       ("	if (!ev->asked || !time_after(ev->asked_at, ev->last_rx)) {",
-        "	if (!ev->asked) {"), sim="hostile beside")
+       ("	if (!ev->conn.asked || !time_after(ev->conn.asked_at, ev->last_rx)) {",
+        "	if (!ev->conn.asked) {"), sim="hostile beside")
 mutant("list-asks-only", BEAT, "sim", "",
        "thousands of lost ends wait for as many RESETs",
-       ("	} else if (jiffies - ev->asked_at >= interval / 2) {",
+       ("	} else if (jiffies - ev->conn.asked_at >= interval / 2) {",
         "	} else if (false && beat) {"), sim="many")
 mutant("list-one-page", BEAT, "sim", "",
        "only the first page of LIST is sent",
@@ -1127,13 +1134,14 @@ mutant("stalled-rest-forgotten", "devices/ether/run.c", "sim", "",
 ACKS = "devices/ether/acks.c"
 mutant("acks-of-other-host", ACKS, "sim", "",
        "a host that has seen a cookie acknowledges for another one",
-       ("	ours = ev->cookie == e->cookie &&\n"
-        "	       via_host_is(&ev->remote, f->src);",
-        "	ours = ev->cookie == e->cookie;"), sim="hostile")
+       ("	ours = ev->conn.cookie == e->cookie &&\n"
+        "	       via_host_is(&ev->conn.remote, f->src);",
+        "	ours = ev->conn.cookie == e->cookie;"), sim="hostile")
 mutant("acks-of-any", ACKS, "sim", "",
        "an entry of ACKS without the cookie acknowledges",
-       ("	ours = ev->cookie == e->cookie &&\n", "	ours ="),
-       ("	if (ev->cookie == e->cookie && ev->phase", "	if (ev->phase"),
+       ("	ours = ev->conn.cookie == e->cookie &&\n", "	ours ="),
+       ("	if (ev->conn.cookie == e->cookie &&\n	    ev->conn.phase",
+        "	if (ev->conn.phase"),
        sim="hostile")
 mutant("acks-of-old-life", ACKS, "sim", "",
        "ACKS for a host that was started again is taken",
@@ -1179,12 +1187,13 @@ mutant("end-told-uncounted", END, "sim", "",
        sim="time")
 mutant("end-uncounted", ETHER_VI, "sim", "",
        "why this host ended a connection is not counted",
-       ("	via_ether_count_at(ev->nic, VIA_C_END_OURS + ev->reason);\n",
+       ("	via_ether_count_at(ev->nic, VIA_C_END_OURS + ev->conn.reason);\n",
         ""), sim="time")
 mutant("control-by-another-queue", "devices/ether/xmit.c", "sim", "",
        "an acknowledgement overtakes data of its connection in the NIC",
        ("		.flow = ev->vi->index,\n		.size = size,",
-        "		.flow = ev->remote_id,\n		.size = size,"),
+        "		.flow = ev->conn.remote_id,\n"
+        "		.size = size,"),
        sim="reorder")
 mutant("peer-not-asked", BEAT, "sim", "",
        "a peer whose VIs are all idle is not looked at",
@@ -1248,7 +1257,7 @@ mutant("peer-used-and-idle", PEER, "sim", "",
         "		peer->nic->peers->nidle--;\n", ""), sim="end memory")
 mutant("peer-freed-at-once", PEER, "sim", "",
        "a peer goes while a frame of its host is looked at",
-       ("	kfree_rcu(peer, rcu);", "	kfree(peer);"), sim="beside memory")
+       ("		kfree_rcu(peer, rcu);", "	kfree(peer);"), sim="beside memory")
 mutant("peer-not-given-back", ETHER_VI, "sim", "",
        "each attempt leaves its peer in use",
        ("		via_peer_drop(ev->peer);\n", "		;\n"), sim="ledger gone")
@@ -1449,16 +1458,17 @@ mutant("strangers-all", "devices/ether/end.c", "sim", "",
         "		    (!fits || nic->allow)) {"))
 mutant("fragments-unreliable", "devices/ether/param.c", "sim", "",
        "a send at Unreliable is done while the NIC has its bytes to read",
-       ("	if (!ev->reliable || ev->seal || !ev->nic->ops->tx_put_frags)",
-        "	if (ev->seal || !ev->nic->ops->tx_put_frags)"), sim="frags")
+       ("	if (!ev->conn.reliable || ev->conn.seal || !ev->nic->ops->tx_put_frags)",
+        "	if (ev->conn.seal || !ev->nic->ops->tx_put_frags)"), sim="frags")
 mutant("fragments-again", "devices/ether/send.c", "sim", "",
        "a frame that is sent again has what was written after the completion",
-       ("				      U32_MAX);", "				      ev->dma_from);"),
+       ("				      U32_MAX);",
+        "				      ev->conn.dma_from);"),
        sim="frags")
 mutant("fragments-sealed", "devices/ether/param.c", "sim", "",
        "long messages with checksums go without, and are thrown away",
-       ("	if (!ev->reliable || ev->seal || !ev->nic->ops->tx_put_frags)",
-        "	if (!ev->reliable || !ev->nic->ops->tx_put_frags)"), sim="frags")
+       ("	if (!ev->conn.reliable || ev->conn.seal || !ev->nic->ops->tx_put_frags)",
+        "	if (!ev->conn.reliable || !ev->nic->ops->tx_put_frags)"), sim="frags")
 
 # Between consumers in the kernel.
 in_sim("refusal-forgets-reply", "devices/ether/reply_cache.c", "sim", "",

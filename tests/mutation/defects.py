@@ -55,7 +55,7 @@ taken_back("client-unheard", CONN, "sim", "",
            "reliability: a client that was accepted and never heard of "
            "(0d8daa2)",
            "one forged frame keeps VipConnectAccept for ever",
-           ("	return ev->phase == VIA_PHASE_ACCEPT &&\n"
+           ("	return ev->conn.phase == VIA_PHASE_ACCEPT &&\n"
             "	       time_after_eq(jiffies, ev->last_rx + via_ether_dead());",
             "	return false;"), sim="hostile time")
 taken_back("group-answered", "devices/ether/control.c", "sim", "",
@@ -248,12 +248,16 @@ taken_back("wire-accept-of-expired", CONN, "regress", "late", OVER,
            sim="beside time memory")
 taken_back("wire-request-of-expired", CONN, "regress", "late", OVER,
            "a request goes on in frames after its VI is Idle",
-           ("	pending = vi->state == VIA_STATE_PENDING;\n	if (pending) {\n"
-            "		ev->remote = peer",
-            "	pending = true;\n	if (pending) {\n		ev->remote = peer"),
-           ("	if (!ev->forever && time_after_eq(via_now(), ev->deadline)) {",
-            "	if (!ev->forever && vi->state == VIA_STATE_PENDING &&\n"
-            "	    time_after_eq(via_now(), ev->deadline)) {"),
+           ("	pending = vi->state == VIA_STATE_PENDING;\n"
+            "	if (pending) {\n"
+            "		ev->conn.remote = peer",
+            "	pending = true;\n"
+            "	if (pending) {\n"
+            "		ev->conn.remote = peer"),
+           ("	if (!ev->attempt.forever &&\n"
+            "	    time_after_eq(via_now(), ev->attempt.deadline)) {",
+            "	if (!ev->attempt.forever && vi->state == VIA_STATE_PENDING &&\n"
+            "	    time_after_eq(via_now(), ev->attempt.deadline)) {"),
            sim="beside time")
 taken_back("begin-over-leaving", CONNECT, "regress", "overtaken",
            "audit 6: what another thread has begun to leave comes first",

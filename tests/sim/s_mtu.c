@@ -350,8 +350,9 @@ static u32 too_long(struct via_ether_nic *nic, u32 mtu)
 		if (!vi)
 			continue;
 		ev = vi->priv;
-		n += ev->phase == VIA_PHASE_CONNECTED &&
-		     ev->seg_send + ev->seal_len + VIA_WIRE_SEND_HDR > mtu;
+		n += ev->conn.phase == VIA_PHASE_CONNECTED &&
+		     ev->conn.seg_send + ev->conn.seal_len + VIA_WIRE_SEND_HDR >
+			     mtu;
 	}
 	rcu_read_unlock();
 	return n;
