@@ -41,9 +41,10 @@ static void unsent(struct batch *b)
 		spin_lock(&ev->vi->rq.lock);
 		/* If it is still the same connection, and owes as much. */
 		if (ev->conn.phase == VIA_PHASE_CONNECTED &&
-		    ev->peer == b->peer && READ_ONCE(ev->acked) == ack) {
+		    ev->peer == b->peer && READ_ONCE(ev->snd.acked) == ack) {
 			/* It is owed, also if all had been told before. */
-			WRITE_ONCE(ev->acked, before == ack ? ack - 1 : before);
+			WRITE_ONCE(ev->snd.acked,
+				   before == ack ? ack - 1 : before);
 			via_ether_ack_again(ev);
 		}
 		spin_unlock(&ev->vi->rq.lock);
@@ -64,7 +65,7 @@ static void flush(struct batch *b)
 /* How long the newest frame has waited, as in the field delay.  rq.lock held. */
 static u32 waited(const struct via_ether_vi *ev)
 {
-	return via_delack_waited(&ev->delack, ev->rx.next);
+	return via_delack_waited(&ev->delack, ev->rcv.win.next);
 }
 
 /* It is begun, and not full. */
@@ -79,10 +80,10 @@ static bool add(struct batch *b, struct via_ether_vi *ev)
 {
 	struct via_range range[VIA_WIN_RANGES] __uninitialized;
 	struct via_wire_acks_entry *e;
-	u32 n, size, ack = ev->rx.next;
+	u32 n, size, ack = ev->rcv.win.next;
 
 	lockdep_assert_held(&ev->vi->rq.lock);
-	n = via_win_ranges(&ev->rx, range);
+	n = via_win_ranges(&ev->rcv.win, range);
 	size = sizeof(*e) + n * sizeof(struct via_wire_range);
 	if (size > sizeof(b->f.entries) - b->f.bytes)
 		return false;
@@ -96,12 +97,12 @@ static bool add(struct batch *b, struct via_ether_vi *ev)
 	};
 	via_wire_put_ranges((struct via_wire_range *)(e + 1), n, range);
 	b->entry[b->f.count].ev = ev;
-	b->entry[b->f.count].before = READ_ONCE(ev->acked);
+	b->entry[b->f.count].before = READ_ONCE(ev->snd.acked);
 	b->entry[b->f.count].ack = ack;
 	b->f.count++;
 	b->f.bytes += size;
-	WRITE_ONCE(ev->acked, ack);
-	ev->untold = false;
+	WRITE_ONCE(ev->snd.acked, ack);
+	ev->rcv.untold = false;
 	return true;
 }
 
@@ -110,14 +111,16 @@ static void redeem(struct via_ether_vi *ev)
 {
 	/* How long it has waited is not known. */
 	if (via_delack_redeem(&ev->delack))
-		via_delack_late(&ev->delack, ev->rx.next, VIA_WIRE_DELAY_MAX);
+		via_delack_late(&ev->delack, ev->rcv.win.next,
+				VIA_WIRE_DELAY_MAX);
 }
 
 /* Does it owe an acknowledgement?  rq.lock held. */
 static bool owes(const struct via_ether_vi *ev)
 {
 	return ev->conn.phase == VIA_PHASE_CONNECTED &&
-	       (ev->rx.next != READ_ONCE(ev->acked) || ev->untold || ev->ce_echo);
+	       (ev->rcv.win.next != READ_ONCE(ev->snd.acked) ||
+		ev->rcv.untold || ev->rcv.echo);
 }
 
 /*
@@ -141,7 +144,7 @@ static void pay(struct batch *b, struct via_ether_vi *ev, bool behind,
 	if (owes(ev) && ev->peer == b->peer) {
 		if (behind)
 			redeem(ev);
-		if (alone || ev->dsack_due || ev->ce_echo)
+		if (alone || ev->rcv.dsack_due || ev->rcv.echo)
 			via_ether_send_ack(ev, waited(ev));
 		else
 			full = !add(b, ev);
@@ -293,8 +296,8 @@ static u64 ack_delay_ns(const struct via_ether_vi *ev)
 static struct via_delack_now now_of(const struct via_ether_vi *ev, u64 ns)
 {
 	return (struct via_delack_now) {
-		.acked = READ_ONCE(ev->acked),
-		.next = ev->rx.next,
+		.acked = READ_ONCE(ev->snd.acked),
+		.next = ev->rcv.win.next,
 		.ns = ns,
 		.cycles = get_cycles(),
 		.delay = ack_delay_ns(ev),
@@ -325,7 +328,7 @@ void via_ether_ack_again(struct via_ether_vi *ev)
 void via_ether_sample_rx(struct via_ether_vi *ev)
 {
 	/* In the middle of a message: nothing completes by it yet. */
-	if (!ev->rx_open || ev->delack.interval)
+	if (!ev->rcv.open || ev->delack.interval)
 		via_ether_watch_rx(ev);
 }
 
@@ -350,7 +353,7 @@ void via_ether_ack_deadline_over(struct via_ether_vi *ev)
 static bool no_deadline(const struct via_ether_nic *nic)
 {
 	return !nic->asker ||
-	       via_seq_before(nic->ask_seq, READ_ONCE(nic->asker->tx.una));
+	       via_seq_before(nic->ask_seq, READ_ONCE(nic->asker->snd.win.una));
 }
 
 u8 via_ether_ack_deadline(struct via_ether_vi *ev)
@@ -368,7 +371,7 @@ u8 via_ether_ack_deadline(struct via_ether_vi *ev)
 	ok = nic->ack_deadlines && no_deadline(nic);
 	if (ok) {
 		nic->asker = ev;
-		nic->ask_seq = ev->tx.nxt;
+		nic->ask_seq = ev->snd.win.nxt;
 		via_alarm_set(nic, &nic->ask, now + ack_delay_ns(ev), now);
 	}
 	spin_unlock(&nic->lock);
@@ -403,7 +406,7 @@ static void ack_deadline(struct via_alarm *a, u64 now, struct via_work *work)
 	via_ether_lock(vi);
 	/* It may be another connection by now: then the request does no harm. */
 	if (ev->conn.phase == VIA_PHASE_CONNECTED && !via_vi_is_broken(vi) &&
-	    seq - ev->tx.una < via_win_flight(&ev->tx))
+	    seq - ev->snd.win.una < via_win_flight(&ev->snd.win))
 		via_ether_send_ack_request(ev);
 	via_ether_unlock(vi);
 	via_vi_settle(vi);
@@ -433,7 +436,7 @@ void via_ether_check_rx(struct via_ether_vi *ev, u64 ns)
 	if (!via_delack_expired(&ev->delack, &now, &age))
 		return;
 	/* With what others owe at this alarm. */
-	via_delack_late(&ev->delack, ev->rx.next, delay_of(age));
+	via_delack_late(&ev->delack, ev->rcv.win.next, delay_of(age));
 	spin_lock(&ev->nic->lock);
 	owe(ev);
 	spin_unlock(&ev->nic->lock);

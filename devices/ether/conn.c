@@ -89,34 +89,34 @@ static void set_remote(struct via_ether_vi *ev, u32 vi, u64 cookie,
 	spin_unlock(&ev->nic->lock);
 	ev->conn.seal = ev->conn.key_id ? VIA_WIRE_AUTH : sum ? VIA_WIRE_SUM : 0;
 	ev->conn.seal_len = via_wire_seal_len(ev->conn.seal);
-	ev->tx_odd = ev->conn.seal ? VIA_ODD_SEALED : 0;
+	ev->snd.odd = ev->conn.seal ? VIA_ODD_SEALED : 0;
 	if (ev->conn.reliable && !via_ether_rtt_net(ev))
-		ev->tx_odd |= VIA_ODD_ASK;
+		ev->snd.odd |= VIA_ODD_ASK;
 	ev->conn.remote_id = vi;
 	ev->conn.remote_cookie = cookie;
 	ev->conn.mtu = min(mtu, own_mtu(ev->nic));
 	fit(ev, ev->conn.mtu);
 	ev->conn.dma_from = via_ether_dma_from(ev);
-	via_win_init(&ev->tx, ev->conn.first_seq,
+	via_win_init(&ev->snd.win, ev->conn.first_seq,
 		     min(frames, via_ether_window));
 	/* At Unreliable nothing is kept of a frame: no ring bounds the window. */
 	if (!ev->conn.reliable)
-		ev->tx.limit = ev->tx.most;
-	ev->heard_ack = ev->conn.first_seq;
+		ev->snd.win.limit = ev->snd.win.most;
+	ev->rcv.heard_ack = ev->conn.first_seq;
 	via_ether_share_begin(ev);
 	via_rto_init(&ev->rto, ev->conn.first_seq, jiffies);
-	ev->resent = 0;
-	ev->timeouts = 0;
-	via_win_rx_init(&ev->rx, first_seq, via_ether_credit(ev->nic));
-	ev->acked = first_seq;
+	ev->snd.resent = 0;
+	ev->snd.timeouts = 0;
+	via_win_rx_init(&ev->rcv.win, first_seq, via_ether_credit(ev->nic));
+	ev->snd.acked = first_seq;
 	/* A window that is small is not to wait for its last frame. */
-	ev->delack.least = clamp(ev->rx.limit / 4, 1u, via_ether_ack_every);
-	ev->delack.most = clamp(ev->rx.limit / 4, 1u,
+	ev->delack.least = clamp(ev->rcv.win.limit / 4, 1u, via_ether_ack_every);
+	ev->delack.most = clamp(ev->rcv.win.limit / 4, 1u,
 				VIA_ETHER_ACK_RARELY * via_ether_ack_every);
 	via_delack_init(&ev->delack, first_seq, ev->conn.first_seq,
 			ktime_get_ns());
-	ev->last_rx = jiffies;
-	ev->next_challenge = jiffies;
+	ev->rcv.last_rx = jiffies;
+	ev->rcv.next_challenge = jiffies;
 	via_ether_head_init(ev);
 	via_peer_add_end(ev);
 }
@@ -278,7 +278,7 @@ static u8 conn_frame(const struct via_ether_vi *ev)
 static bool accept_unheard(const struct via_ether_vi *ev)
 {
 	return ev->conn.phase == VIA_PHASE_ACCEPT &&
-	       time_after_eq(jiffies, ev->last_rx + via_ether_dead());
+	       time_after_eq(jiffies, ev->rcv.last_rx + via_ether_dead());
 }
 
 /* Time for another try, or none is left.  BH off, no lock held. */
@@ -631,7 +631,7 @@ static void rx_challenge(struct via_ether_nic *nic,
 	if (offer == VIA_SESSION_NEW ||
 	    (offer == VIA_SESSION_KNOWN && ev->attempt.token != hello.token)) {
 		via_peer_keep_token(ev->peer, hello.token);
-		ev->last_rx = jiffies;
+		ev->rcv.last_rx = jiffies;
 		via_ether_send_conn(ev, conn_frame(ev));
 	}
 out:

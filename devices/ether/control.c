@@ -23,7 +23,7 @@ static void accept_lost(struct via_ether_vi *ev, u64 cookie)
  */
 static bool reset_fits(const struct via_ether_vi *ev, u32 seq)
 {
-	return via_ether_sent(ev, seq) || seq == READ_ONCE(ev->acked);
+	return via_ether_sent(ev, seq) || seq == READ_ONCE(ev->snd.acked);
 }
 
 /*

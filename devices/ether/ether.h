@@ -467,10 +467,10 @@ static inline void via_ether_seal_wrong(const struct via_ether_vi *ev)
  */
 static inline bool via_ether_sent(const struct via_ether_vi *ev, u32 seq)
 {
-	u32 most = ev->conn.reliable ? via_win_flight(&ev->tx) :
+	u32 most = ev->conn.reliable ? via_win_flight(&ev->snd.win) :
 				       VIA_ETHER_LOST_MAX;
 
-	return ev->tx.nxt - seq <= most;
+	return ev->snd.win.nxt - seq <= most;
 }
 
 /* reply_cache.c: BH off */
@@ -656,9 +656,9 @@ static inline void via_ether_heard(struct via_ether_vi *ev)
 	unsigned long now = jiffies;
 
 	/* Most frames come in the same tick as another one. */
-	if (likely(ev->last_rx == now))
+	if (likely(ev->rcv.last_rx == now))
 		return;
-	ev->last_rx = now;
+	ev->rcv.last_rx = now;
 	if (READ_ONCE(ev->peer->last_rx) != now)
 		WRITE_ONCE(ev->peer->last_rx, now);
 }

@@ -154,7 +154,8 @@ static void missing(struct via_ether_vi *ev)
 {
 	unsigned long interval = via_ether_heartbeat();
 
-	if (!ev->conn.asked || !time_after(ev->conn.asked_at, ev->last_rx)) {
+	if (!ev->conn.asked ||
+	    !time_after(ev->conn.asked_at, ev->rcv.last_rx)) {
 		ev->conn.asked = true;
 		ev->conn.asked_at = jiffies;
 		via_ether_send_ack_request(ev);
@@ -173,7 +174,7 @@ static void end_one(struct via_ether_vi *ev, u32 ends)
 		via_ether_end(ev, VIA_END_RESTARTED, 0);
 	/* One that has just begun was heard. */
 	else if (ends & VIA_PEER_END_SILENT &&
-		 jiffies - ev->last_rx >= via_ether_dead())
+		 jiffies - ev->rcv.last_rx >= via_ether_dead())
 		via_ether_give_up(ev, VIA_END_SILENT, VIA_WIRE_R_TRANSPORT);
 	else if (ends & VIA_PEER_END_NONE)
 		missing(ev);

@@ -73,8 +73,8 @@ static __always_inline u32 put_payload(struct via_vi *vi, struct via_desc *d,
 /* Does this frame continue the message that is open? */
 static bool continues(struct via_ether_vi *ev, const struct via_frame_hdr *h)
 {
-	return ev->rx_open && ev->rx_type == h->type &&
-	       ev->rx_len == h->msg_len && ev->rx_off == h->offset;
+	return ev->rcv.open && ev->rcv.type == h->type &&
+	       ev->rcv.len == h->msg_len && ev->rcv.off == h->offset;
 }
 
 /* A refused RDMA Write: into the receive it would have consumed, or told. */
@@ -118,11 +118,11 @@ static u32 place_write(struct via_vi *vi, const struct via_frame_hdr *h,
 	st = put_payload(vi, NULL, h, f);
 	if (unlikely(st))
 		return write_refused(vi, h, st);
-	ev->rx_off = h->offset + h->len;
-	ev->rx_open = ev->rx_off < h->msg_len;
-	if (ev->rx_open) {
-		ev->rx_type = h->type;
-		ev->rx_len = h->msg_len;
+	ev->rcv.off = h->offset + h->len;
+	ev->rcv.open = ev->rcv.off < h->msg_len;
+	if (ev->rcv.open) {
+		ev->rcv.type = h->type;
+		ev->rcv.len = h->msg_len;
 	} else if (h->flags & VIA_WIRE_IMMEDIATE) {
 		if (unlikely(!via_recv_load(vi)))
 			return VIA_WIRE_R_NO_RECEIVE;
@@ -174,7 +174,7 @@ static __always_inline u32 place_send(struct via_vi *vi,
 		return VIA_WIRE_R_RECEIVE;
 	}
 	if (likely(h->offset + h->len == h->msg_len)) {
-		ev->rx_open = false;
+		ev->rcv.open = false;
 		if (unlikely(h->reads))
 			return complete_noted(vi, h);
 		via_recv_complete(vi, h->flags & VIA_WIRE_IMMEDIATE ?
@@ -182,10 +182,10 @@ static __always_inline u32 place_send(struct via_vi *vi,
 				  h->immediate);
 		return 0;
 	}
-	ev->rx_open = true;
-	ev->rx_type = h->type;
-	ev->rx_len = h->msg_len;
-	ev->rx_off = h->offset + h->len;
+	ev->rcv.open = true;
+	ev->rcv.type = h->type;
+	ev->rcv.len = h->msg_len;
+	ev->rcv.off = h->offset + h->len;
 	return 0;
 }
 
@@ -222,7 +222,7 @@ enum ack {
  */
 static void echo_soon(struct via_ether_vi *ev)
 {
-	ev->ce_echo = true;
+	ev->rcv.echo = true;
 	via_ether_ack_soon(ev);
 }
 
@@ -238,20 +238,20 @@ static noinline void rx_unreliable(struct via_vi *vi,
 	struct via_ether_nic *nic = ev->nic;
 	u32 why;
 
-	if (unlikely(h->seq != ev->rx.next)) {
-		if (via_seq_before(h->seq, ev->rx.next)) {
+	if (unlikely(h->seq != ev->rcv.win.next)) {
+		if (via_seq_before(h->seq, ev->rcv.win.next)) {
 			via_ether_count(nic, OLD);
 			return;
 		}
 		via_ether_count(nic, GAP);
-		if (ev->rx_open)
+		if (ev->rcv.open)
 			via_ether_count(nic, PARTIAL);
-		ev->rx_open = false;
+		ev->rcv.open = false;
 		/* No one else tells the sender of what was lost. */
 		echo_soon(ev);
 		via_ether_incast_lost(ev);
 	}
-	ev->rx.next = h->seq + 1;
+	ev->rcv.win.next = h->seq + 1;
 	if (h->offset && !continues(ev, h)) {
 		via_ether_count(nic, PARTIAL);
 		return;
@@ -259,7 +259,7 @@ static noinline void rx_unreliable(struct via_vi *vi,
 	why = place(vi, h, f);
 	if (likely(!why))
 		return;
-	ev->rx_open = false;
+	ev->rcv.open = false;
 	if (why == VIA_WIRE_R_NO_RECEIVE) {
 		via_ether_count(nic, NO_RECEIVE);
 		via_vi_error(vi, VIA_ERR_RECVQ_EMPTY,
@@ -275,9 +275,9 @@ static enum ack due_unreliable(struct via_ether_vi *ev,
 		via_ether_incast_asked(ev);
 		return ACK_FORCE;
 	}
-	if (ev->rx.next - READ_ONCE(ev->acked) >= ev->delack.every)
+	if (ev->rcv.win.next - READ_ONCE(ev->snd.acked) >= ev->delack.every)
 		return ACK_DUE;
-	if (unlikely(via_delack_samples(&ev->delack, ev->rx.next)))
+	if (unlikely(via_delack_samples(&ev->delack, ev->rcv.win.next)))
 		via_ether_watch_rx(ev);
 	return ACK_LATER;
 }
@@ -285,9 +285,9 @@ static enum ack due_unreliable(struct via_ether_vi *ev,
 /* A larger ring for frames beyond holes; false: no memory. */
 static bool make_room(struct via_ether_vi *ev, u32 size)
 {
-	u32 bytes = size * sizeof(*ev->held) +
-		    VIA_WIN_WORDS(size) * sizeof(*ev->rx.bits);
-	struct via_win_rx *rx = &ev->rx;
+	u32 bytes = size * sizeof(*ev->rcv.held) +
+		    VIA_WIN_WORDS(size) * sizeof(*ev->rcv.win.bits);
+	struct via_win_rx *rx = &ev->rcv.win;
 	struct via_ether_held **held;
 	u32 seq = rx->next + 1;
 
@@ -296,10 +296,10 @@ static bool make_room(struct via_ether_vi *ev, u32 size)
 		return false;
 	memset(held, 0, bytes);
 	for (; via_win_held(rx, &seq); seq++)
-		held[seq % size] = ev->held[seq % rx->size];
+		held[seq % size] = ev->rcv.held[seq % rx->size];
 	via_win_rx_use(rx, (u64 *)(held + size), size);
-	kfree(ev->held);
-	ev->held = held;
+	kfree(ev->rcv.held);
+	ev->rcv.held = held;
 	return true;
 }
 
@@ -330,11 +330,11 @@ static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 	struct via_ether_nic *nic = ev->nic;
 	struct via_ether_held *held;
 	u32 i, n, left = h->len, skip = h->hdr_len;
-	u32 size = via_win_rx_wants(&ev->rx, h->seq);
+	u32 size = via_win_rx_wants(&ev->rcv.win, h->seq);
 	u8 *to;
 
 	if (!take_room(ev) ||
-	    (unlikely(size != ev->rx.size) && !make_room(ev, size)))
+	    (unlikely(size != ev->rcv.win.size) && !make_room(ev, size)))
 		goto drop;
 	held = via_vi_memory(ev->vi, struct_size(held, payload, h->len));
 	if (!held)
@@ -354,8 +354,8 @@ static void hold(struct via_ether_vi *ev, const struct via_frame_hdr *h,
 		to += n;
 		left -= n;
 	}
-	ev->held[h->seq % size] = held;
-	via_win_hold(&ev->rx, h->seq);
+	ev->rcv.held[h->seq % size] = held;
+	via_win_hold(&ev->rcv.win, h->seq);
 	via_ether_count(nic, OOO_HELD);
 	return;
 drop:
@@ -372,7 +372,7 @@ static noinline u32 release(struct via_vi *vi)
 	u32 why;
 
 	while (more) {
-		held = ev->held[ev->rx.next % ev->rx.size];
+		held = ev->rcv.held[ev->rcv.win.next % ev->rcv.win.size];
 		{
 			struct via_ether_chunk chunk = {
 				.data = held->payload,
@@ -389,7 +389,7 @@ static noinline u32 release(struct via_vi *vi)
 		via_ether_give_room(ev);
 		if (why)
 			return why;
-		more = via_win_taken(&ev->rx);
+		more = via_win_taken(&ev->rcv.win);
 	}
 	return 0;
 }
@@ -425,13 +425,13 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 	u32 why = place(vi, h, f);
 	enum ack ack = ACK_LATER;
 
-	if (likely(!why) && unlikely(via_win_taken(&ev->rx))) {
+	if (likely(!why) && unlikely(via_win_taken(&ev->rcv.win))) {
 		/* It was sent again, or is late. */
 		if (h->flags & VIA_WIRE_ACK_NOW)
 			via_ether_incast_lost(ev);
 		why = release(vi);
 		ack = ACK_FORCE;
-	} else if (unlikely(ev->rx.next - READ_ONCE(ev->acked) >=
+	} else if (unlikely(ev->rcv.win.next - READ_ONCE(ev->snd.acked) >=
 			    ev->delack.every)) {
 		via_delack_unasked(&ev->delack);
 		ack = ACK_DUE;
@@ -440,7 +440,7 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 		return not_taken(ev, why);
 	if (h->flags & VIA_WIRE_PUSH) {
 		if (via_delack_push(&ev->delack) && !ack &&
-		    !via_delack_seldom(&ev->delack, READ_ONCE(ev->tx.nxt),
+		    !via_delack_seldom(&ev->delack, READ_ONCE(ev->snd.win.nxt),
 				       ktime_get_ns())) {
 			via_ether_ack_soon(ev);
 			return ACK_LATER;
@@ -453,7 +453,8 @@ static __always_inline enum ack rx_next(struct via_vi *vi,
 		if (h->flags & VIA_WIRE_PROBE)
 			via_ether_incast_lost(ev);
 	}
-	if (!ack && unlikely(via_delack_samples(&ev->delack, ev->rx.next)) &&
+	if (!ack &&
+	    unlikely(via_delack_samples(&ev->delack, ev->rcv.win.next)) &&
 	    is_waited_for(h))
 		via_ether_sample_rx(ev);
 	return ack;
@@ -465,13 +466,13 @@ static noinline enum ack rx_reliable(struct via_vi *vi,
 {
 	struct via_ether_vi *ev = vi->priv;
 
-	switch (via_win_place(&ev->rx, h->seq)) {
+	switch (via_win_place(&ev->rcv.win, h->seq)) {
 	case VIA_WIN_NEXT:
 		return rx_next(vi, h, f);
 	case VIA_WIN_HOLD:
 		hold(ev, h, f);
 		via_delack_often(&ev->delack);
-		ev->untold = true;
+		ev->rcv.untold = true;
 		via_ether_ack_soon(ev);
 		return ACK_LATER;
 	case VIA_WIN_DUP:
@@ -479,8 +480,8 @@ static noinline enum ack rx_reliable(struct via_vi *vi,
 		if (h->flags & VIA_WIRE_PROBE)
 			via_delack_often(&ev->delack);
 		via_ether_count(ev->nic, DUP);
-		ev->dsack = h->seq;
-		ev->dsack_due = true;
+		ev->rcv.dsack = h->seq;
+		ev->rcv.dsack_due = true;
 		return ACK_FORCE;
 	default:
 		via_ether_count(ev->nic, BEYOND);
@@ -587,7 +588,7 @@ static void rx_ack_request(struct via_vi *vi, u64 cookie)
 	spin_lock(&vi->rq.lock);
 	if (likely(ev->conn.cookie == cookie &&
 		   ev->conn.phase == VIA_PHASE_CONNECTED)) {
-		via_delack_asked(&ev->delack, ev->rx.next, ktime_get_ns());
+		via_delack_asked(&ev->delack, ev->rcv.win.next, ktime_get_ns());
 		via_ether_send_ack(ev, VIA_WIRE_DELAY_MAX);
 	}
 	spin_unlock(&vi->rq.lock);
@@ -606,9 +607,9 @@ static void challenge(struct via_vi *vi, u64 cookie)
 	spin_lock(&vi->rq.lock);
 	if (ev->conn.cookie == cookie &&
 	    ev->conn.phase == VIA_PHASE_CONNECTED &&
-	    time_after_eq(jiffies, ev->next_challenge)) {
-		ev->next_challenge = jiffies +
-				     msecs_to_jiffies(CHALLENGE_EVERY_MS);
+	    time_after_eq(jiffies, ev->rcv.next_challenge)) {
+		ev->rcv.next_challenge = jiffies +
+					 msecs_to_jiffies(CHALLENGE_EVERY_MS);
 		if (via_ether_send_ack(ev, VIA_WIRE_DELAY_MAX))
 			via_ether_count(ev->nic, CHALLENGES_OUT);
 	}
@@ -621,7 +622,7 @@ static bool end_fits(const struct via_ether_vi *ev,
 {
 	u32 ahead = ev->conn.reliable ? VIA_WIN_MAX : VIA_ETHER_LOST_MAX;
 
-	return via_ether_sent(ev, h->ack) && h->seq - ev->rx.next <= ahead;
+	return via_ether_sent(ev, h->ack) && h->seq - ev->rcv.win.next <= ahead;
 }
 
 /*
@@ -651,10 +652,10 @@ static bool rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 		 * The offender is the oldest one that was not taken, or the
 		 * oldest read that wants data.
 		 */
-		una = ev->tx.una;
-		if (st && ev->conn.reliable && via_win_flight(&ev->tx) &&
-		    !(via_win_rec(&ev->tx, una)->kind & VIA_REC_ANSWER))
-			via_ether_offender(vi, via_win_rec(&ev->tx, una)->index,
+		una = ev->snd.win.una;
+		if (st && ev->conn.reliable && via_win_flight(&ev->snd.win) &&
+		    !(via_win_rec(&ev->snd.win, una)->kind & VIA_REC_ANSWER))
+			via_ether_offender(vi, via_win_rec(&ev->snd.win, una)->index,
 					   st);
 		else if (h->reason == VIA_WIRE_R_READ &&
 			 ev->read_head != ev->read_tail)
@@ -688,14 +689,14 @@ static noinline void rx_both(struct via_ether_nic *nic, struct via_vi *vi,
 	if (known && !via_vi_is_broken(vi)) {
 		if (unlikely(f->ce))
 			echo_soon(ev);
-		ev->both = true;
+		ev->rcv.both = true;
 		due = rx_reliable(vi, h, f);
-		ev->both = false;
+		ev->rcv.both = false;
 		/* Goes on sending, too, what waited for a read. */
 		if (!via_vi_is_broken(vi))
 			via_ether_ack(vi, h->ack, NULL, 0, VIA_WIRE_DELAY_MAX);
 		if (due == ACK_FORCE ||
-		    (due == ACK_DUE && ev->acked != ev->rx.next))
+		    (due == ACK_DUE && ev->snd.acked != ev->rcv.win.next))
 			via_ether_send_ack(ev, 0);
 	}
 	via_ether_unlock(vi);
@@ -751,24 +752,24 @@ static __always_inline void rx_data(struct via_ether_nic *nic,
 		echo_soon(ev);
 	/* Most frames come in order: for them nothing is called but the agent. */
 	if (likely(ev->conn.reliable)) {
-		due = likely(h->seq == ev->rx.next) ? rx_next(vi, h, f) :
-						      rx_reliable(vi, h, f);
+		due = likely(h->seq == ev->rcv.win.next) ? rx_next(vi, h, f) :
+							   rx_reliable(vi, h, f);
 	} else {
 		rx_unreliable(vi, h, f);
 		due = due_unreliable(ev, h);
-		WRITE_ONCE(ev->heard_ack, h->ack);
+		WRITE_ONCE(ev->rcv.heard_ack, h->ack);
 	}
-	next = ev->rx.next;
+	next = ev->rcv.win.next;
 	spin_unlock(&vi->rq.lock);
 
 	if (unlikely(h->marks))
 		rx_mark(vi, h);
 	/* Unreliable: only room is at stake, so not at each frame. */
-	if (likely(ev->conn.reliable ? h->ack != READ_ONCE(ev->tx.una) :
-		   h->ack - READ_ONCE(ev->tx.una) >= VIA_ETHER_LAZY))
+	if (likely(ev->conn.reliable ? h->ack != READ_ONCE(ev->snd.win.una) :
+		   h->ack - READ_ONCE(ev->snd.win.una) >= VIA_ETHER_LAZY))
 		rx_ack(vi, h, NULL, 0, VIA_WIRE_DELAY_MAX);
 	if (due == ACK_FORCE ||
-	    (due == ACK_DUE && READ_ONCE(ev->acked) != next))
+	    (due == ACK_DUE && READ_ONCE(ev->snd.acked) != next))
 		ack_now(vi, h->cookie);
 	via_vi_settle(vi);
 }

@@ -33,7 +33,8 @@ void via_ether_watch_tx(struct via_ether_vi *ev)
 	u64 now = ktime_get_ns();
 
 	lockdep_assert_held(&ev->vi->sq.lock);
-	via_rto_start(&ev->rto, ev->tx.una, ev->tx.nxt, now, timeout_ns(ev));
+	via_rto_start(&ev->rto, ev->snd.win.una, ev->snd.win.nxt, now,
+		      timeout_ns(ev));
 	via_ether_visit_at(ev, VIA_ETHER_TX, ev->rto.due, now);
 }
 
@@ -50,8 +51,8 @@ void via_ether_sample_tx(struct via_ether_vi *ev)
 	/* All acknowledgements may have had data to ride on. */
 	if (ev->conn.reliable &&
 	    time_after(jiffies, READ_ONCE(ev->peer->known_at) + HZ))
-		ev->tx_odd |= VIA_ODD_ASK;
-	if (via_rto_sample(&ev->rto, ev->tx.una, ev->tx.nxt, now,
+		ev->snd.odd |= VIA_ODD_ASK;
+	if (via_rto_sample(&ev->rto, ev->snd.win.una, ev->snd.win.nxt, now,
 			   timeout_ns(ev)))
 		via_ether_visit_at(ev, VIA_ETHER_TX, ev->rto.due, now);
 }
@@ -69,7 +70,7 @@ static void check_path(struct via_ether_vi *ev)
 	    !via_rto_is_black_hole(&ev->rto, READ_ONCE(ev->peer->last_rx),
 			      via_ether_scaled(BLACK_HOLE_MS)))
 		return;
-	len += ev->conn.reliable ? via_win_rec(&ev->tx, ev->tx.una)->len :
+	len += ev->conn.reliable ? via_win_rec(&ev->snd.win, ev->snd.win.una)->len :
 				   READ_ONCE(ev->conn.seg_send);
 	ops->path_black_hole(ev->nic, &ev->peer->link, len);
 }
@@ -80,8 +81,8 @@ static void check_path(struct via_ether_vi *ev)
  */
 static void check_credit(struct via_ether_vi *ev)
 {
-	if (!ev->tx_busy &&
-	    ev->tx.credit > via_win_pipe(&ev->tx) + VIA_CREDIT_FIRST)
+	if (!ev->snd.busy &&
+	    ev->snd.win.credit > via_win_pipe(&ev->snd.win) + VIA_CREDIT_FIRST)
 		via_ether_share_trim(ev, VIA_CREDIT_FIRST);
 }
 
@@ -91,15 +92,15 @@ static void check_credit(struct via_ether_vi *ev)
  */
 static bool starved(const struct via_ether_vi *ev)
 {
-	return ev->tx_odd & VIA_ODD_WAITS && !via_win_pipe(&ev->tx);
+	return ev->snd.odd & VIA_ODD_WAITS && !via_win_pipe(&ev->snd.win);
 }
 
 static enum via_rto_act expired(struct via_ether_vi *ev, u64 now)
 {
 	struct via_rto_path path = path_of(ev);
 	struct via_rto_now at = {
-		.una = ev->tx.una,
-		.nxt = ev->tx.nxt,
+		.una = ev->snd.win.una,
+		.nxt = ev->snd.win.nxt,
 		.starved = starved(ev),
 		.ns = now,
 		.tick = jiffies,
@@ -117,22 +118,22 @@ static void retransmit(struct via_ether_vi *ev, enum via_rto_act act,
 
 	if (act == VIA_RTO_NOTHING)
 		return;
-	ev->timeouts++;
+	ev->snd.timeouts++;
 	via_ether_count(ev->nic, TIMEOUTS);
 	switch (act) {
 	case VIA_RTO_PROBE:
-		via_win_probe(&ev->tx);
+		via_win_probe(&ev->snd.win);
 		via_ether_share_probe(ev);
 		break;
 	case VIA_RTO_AGAIN:
-		via_ether_share_timeout(ev, via_win_timeout(&ev->tx));
+		via_ether_share_timeout(ev, via_win_timeout(&ev->snd.win));
 		check_path(ev);
 		break;
 	case VIA_RTO_FORGET:
-		ev->tx.una = ev->tx.nxt;
+		ev->snd.win.una = ev->snd.win.nxt;
 		check_path(ev);
 		via_ether_share_timeout(ev, ev->rto.retries > 1);
-		send = ev->tx_busy;
+		send = ev->snd.busy;
 		break;
 	default:
 		via_ether_give_up(ev, VIA_END_UNACKED, VIA_WIRE_R_TRANSPORT);
@@ -148,7 +149,7 @@ static void check_tx(struct via_ether_vi *ev, u64 now, struct via_work *work)
 	if (!ev->rto.interval)
 		return;
 	via_ether_catch_up(ev);
-	if (!via_win_flight(&ev->tx)) {
+	if (!via_win_flight(&ev->snd.win)) {
 		ev->rto.interval = 0;
 		via_ether_share_trim(ev, 0);
 		return;
@@ -157,7 +158,8 @@ static void check_tx(struct via_ether_vi *ev, u64 now, struct via_work *work)
 		return;
 	check_credit(ev);
 	retransmit(ev, expired(ev, now), work);
-	via_rto_rearm(&ev->rto, ev->tx.una, ev->tx.nxt, now, timeout_ns(ev));
+	via_rto_rearm(&ev->rto, ev->snd.win.una, ev->snd.win.nxt, now,
+		      timeout_ns(ev));
 }
 
 /* The alarm: both halves. */
@@ -192,8 +194,8 @@ static bool rests(const struct via_alarm *a)
 {
 	const struct via_ether_vi *ev = container_of(a, struct via_ether_vi, due);
 
-	return READ_ONCE(ev->tx.una) == READ_ONCE(ev->tx.nxt) &&
-	       READ_ONCE(ev->rx.next) == READ_ONCE(ev->acked);
+	return READ_ONCE(ev->snd.win.una) == READ_ONCE(ev->snd.win.nxt) &&
+	       READ_ONCE(ev->rcv.win.next) == READ_ONCE(ev->snd.acked);
 }
 
 void via_ether_visit_init(struct via_ether_vi *ev)

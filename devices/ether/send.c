@@ -126,14 +126,14 @@ static enum sent send_bad(struct burst *b, struct via_desc *d)
 
 	if (!ev->conn.reliable) {
 		via_send_complete(vi, d->status, 0);
-		ev->tx_odd &= ~VIA_ODD_ACTIVE;
+		ev->snd.odd &= ~VIA_ODD_ACTIVE;
 		return SENT_ON;
 	}
 	/* Those before it must complete first. */
-	if (vi->sq.head != ev->tx_index)
+	if (vi->sq.head != ev->snd.index)
 		return SENT_WINDOW;
 	via_send_complete(vi, d->status, 0);
-	ev->tx_odd &= ~VIA_ODD_ACTIVE;
+	ev->snd.odd &= ~VIA_ODD_ACTIVE;
 	via_ether_end(ev, VIA_END_OURS, VIA_WIRE_R_TRANSPORT);
 	return SENT_BROKEN;
 }
@@ -141,10 +141,10 @@ static enum sent send_bad(struct burst *b, struct via_desc *d)
 /* The next frame is timed, and the peer is not to wait before it answers. */
 static inline bool asks(struct via_ether_vi *ev)
 {
-	if (likely(!(ev->tx_odd & VIA_ODD_ASK)) || ev->rto.timing)
+	if (likely(!(ev->snd.odd & VIA_ODD_ASK)) || ev->rto.timing)
 		return false;
-	ev->tx_odd &= ~VIA_ODD_ASK;
-	via_rto_ask(&ev->rto, ev->tx.nxt, jiffies);
+	ev->snd.odd &= ~VIA_ODD_ASK;
+	via_rto_ask(&ev->rto, ev->snd.win.nxt, jiffies);
 	return true;
 }
 
@@ -162,10 +162,10 @@ static inline u8 push_flags(struct via_ether_vi *ev)
 static enum sent send_frame(struct burst *b, struct via_desc *d)
 {
 	struct via_ether_vi *ev = b->ev;
-	struct via_win_tx *tx = &ev->tx;
+	struct via_win_tx *tx = &ev->snd.win;
 	u32 seg = (d->control & VIA_CTL_OP_MASK) == VIA_CTL_OP_RDMAWRITE ?
 		  ev->conn.seg_write : ev->conn.seg_send;
-	u32 off = ev->tx_off, len = min(d->length - off, seg);
+	u32 off = ev->snd.off, len = min(d->length - off, seg);
 	bool last = off + len == d->length;
 	enum sent r;
 	u8 flags = 0;
@@ -186,11 +186,11 @@ static enum sent send_frame(struct burst *b, struct via_desc *d)
 		return r;
 	b->room--;
 	if (likely(ev->conn.reliable))
-		enter_frame(ev, ev->tx_index, off, len,
+		enter_frame(ev, ev->snd.index, off, len,
 			    last ? VIA_REC_LAST : 0);
 	else
 		enter_unreliable(ev);
-	ev->tx_off = off + len;
+	ev->snd.off = off + len;
 	return last ? SENT_ALL : SENT_ON;
 }
 
@@ -201,13 +201,13 @@ static inline struct via_desc *current_desc(struct burst *b)
 	struct via_vi *vi = b->vi;
 	struct via_desc *d;
 
-	if (unlikely(ev->tx_odd & VIA_ODD_ACTIVE))
-		return via_send_entry(vi, ev->tx_index);
+	if (unlikely(ev->snd.odd & VIA_ODD_ACTIVE))
+		return via_send_entry(vi, ev->snd.index);
 	d = via_send_load(vi, b->work);
 	if (d) {
-		ev->tx_index = vi->sq.next - 1;
-		ev->tx_off = 0;
-		ev->tx_odd |= VIA_ODD_ACTIVE;
+		ev->snd.index = vi->sq.next - 1;
+		ev->snd.off = 0;
+		ev->snd.odd |= VIA_ODD_ACTIVE;
 	}
 	return d;
 }
@@ -232,12 +232,12 @@ static __always_inline enum sent send_message(struct burst *b)
 	if (!d)
 		return none(b);
 	if (unlikely(d->control & (VIA_CTL_OP_RDMAREAD | VIA_CTL_QFENCE)) &&
-	    !d->status && !ev->tx_off)
+	    !d->status && !ev->snd.off)
 		r = via_ether_send_fenced(b, d);
 	while (r == SENT_ON && likely(!d->status))
 		r = send_frame(b, d);
 	if (likely(r == SENT_ALL)) {
-		ev->tx_odd &= ~VIA_ODD_ACTIVE;
+		ev->snd.odd &= ~VIA_ODD_ACTIVE;
 		if (!ev->conn.reliable)
 			via_send_complete(vi, 0, d->length);
 		/* A program that posts from now on rings the doorbell. */
@@ -256,10 +256,10 @@ static noinline enum sent send_turns(struct burst *b)
 	struct via_ether_vi *ev = b->ev;
 	enum sent r = SENT_ON;
 
-	while (ev->tx_odd & VIA_ODD_ANSWER) {
+	while (ev->snd.odd & VIA_ODD_ANSWER) {
 		/* Not into the middle of a message. */
-		if (!ev->ans_turn || (ev->tx_odd & VIA_ODD_ACTIVE &&
-				      ev->tx_off)) {
+		if (!ev->ans_turn || (ev->snd.odd & VIA_ODD_ACTIVE &&
+				      ev->snd.off)) {
 			r = send_message(b);
 			if (r > SENT_WINDOW || (r == SENT_WINDOW && !b->room))
 				return r;
@@ -279,9 +279,9 @@ static enum sent send_new(struct burst *b)
 	struct via_ether_vi *ev = b->ev;
 	enum sent r = SENT_ON;
 
-	b->room = via_win_room_new(&ev->tx);
-	b->half = via_win_half(&ev->tx);
-	if (unlikely(ev->tx_odd & VIA_ODD_ANSWER))
+	b->room = via_win_room_new(&ev->snd.win);
+	b->half = via_win_half(&ev->snd.win);
+	if (unlikely(ev->snd.odd & VIA_ODD_ANSWER))
 		r = send_turns(b);
 	while (r == SENT_ON)
 		r = send_message(b);
@@ -319,12 +319,12 @@ static noinline enum sent send_lost(struct burst *b)
 	bool odd;
 	u32 seq;
 
-	while (via_win_lost(&ev->tx, &seq)) {
-		if (!via_win_room(&ev->tx))
+	while (via_win_lost(&ev->snd.win, &seq)) {
+		if (!via_win_room(&ev->snd.win))
 			return SENT_WINDOW;
 		if (!via_work_visit(b->work))
 			return SENT_BUDGET;
-		rec = via_win_rec(&ev->tx, seq);
+		rec = via_win_rec(&ev->snd.win, seq);
 		d = via_send_entry(b->vi, rec->index);
 		if (unlikely(too_long(ev, rec, d))) {
 			via_ether_give_up(ev, VIA_END_OURS, VIA_WIRE_R_MTU_REDUCED);
@@ -346,12 +346,12 @@ static noinline enum sent send_lost(struct burst *b)
 		}
 		if (r)
 			return r;
-		via_win_resent(&ev->tx, seq);
+		via_win_resent(&ev->snd.win, seq);
 		via_trace_retransmit(ev, seq, rec->len);
 		via_rto_resent(&ev->rto, seq);
-		ev->resent++;
+		ev->snd.resent++;
 		via_ether_count(b->nic, RESENT);
-		if (ev->rto.retries || ev->tx.timed)
+		if (ev->rto.retries || ev->snd.win.timed)
 			via_ether_count(b->nic, RESENT_TIMED);
 	}
 	return SENT_ON;
@@ -359,8 +359,8 @@ static noinline enum sent send_lost(struct burst *b)
 
 static void owe(struct via_ether_vi *ev)
 {
-	if (!ev->tx_busy) {
-		ev->tx_busy = true;
+	if (!ev->snd.busy) {
+		ev->snd.busy = true;
 		via_send_busy(ev->vi);
 	}
 }
@@ -372,7 +372,7 @@ static void owe(struct via_ether_vi *ev)
 static noinline bool begins_again(struct via_ether_vi *ev)
 {
 	return !READ_ONCE(ev->peer->pool.want) && via_ether_share_take(ev) &&
-	       via_win_room_new(&ev->tx);
+	       via_win_room_new(&ev->snd.win);
 }
 
 /*
@@ -392,17 +392,17 @@ static __always_inline bool send_one(struct via_vi *vi,
 	u32 room, len, st;
 	u8 flags;
 
-	if (unlikely(ev->tx_odd || ev->tx.lost))
+	if (unlikely(ev->snd.odd || ev->snd.win.lost))
 		return false;
-	room = via_win_room_new(&ev->tx);
-	if (unlikely(!room && ev->tx.credit))
+	room = via_win_room_new(&ev->snd.win);
+	if (unlikely(!room && ev->snd.win.credit))
 		return false;
 	d = via_send_load(vi, work);
 	if (unlikely(!d))
 		return false;
-	ev->tx_index = vi->sq.next - 1;
-	ev->tx_off = 0;
-	ev->tx_odd = VIA_ODD_ACTIVE;
+	ev->snd.index = vi->sq.next - 1;
+	ev->snd.off = 0;
+	ev->snd.odd = VIA_ODD_ACTIVE;
 	len = d->length;
 	if (d->status || len > ev->conn.seg_send ||
 	    d->control & (VIA_CTL_OP_MASK | VIA_CTL_QFENCE) || !via_send_drained(vi))
@@ -413,7 +413,7 @@ static __always_inline bool send_one(struct via_vi *vi,
 					   size + len, &buf)))
 		return false;
 	flags = push_flags(ev);
-	fill_data(ev, d, buf.data, ev->tx.nxt, 0, len, flags, false);
+	fill_data(ev, d, buf.data, ev->snd.win.nxt, 0, len, flags, false);
 	if (likely(len)) {
 		st = via_gather(vi, d, 0, len, buf.data + size);
 		if (unlikely(st)) {
@@ -426,10 +426,10 @@ static __always_inline bool send_one(struct via_vi *vi,
 	nic->ops->tx_put_one(nic, &tx, size + len, &buf);
 	via_ether_count(nic, TX_FRAMES);
 	via_ether_count_add(nic, TX_BYTES, size + len);
-	via_trace_data(ev, VIA_WIRE_SEND, flags, ev->tx.nxt, size + len);
-	ev->tx_odd = 0;
+	via_trace_data(ev, VIA_WIRE_SEND, flags, ev->snd.win.nxt, size + len);
+	ev->snd.odd = 0;
 	if (likely(ev->conn.reliable)) {
-		enter_frame(ev, ev->tx_index, 0, len, VIA_REC_LAST);
+		enter_frame(ev, ev->snd.index, 0, len, VIA_REC_LAST);
 	} else {
 		enter_unreliable(ev);
 		via_send_complete(vi, 0, len);
@@ -440,27 +440,27 @@ static __always_inline bool send_one(struct via_vi *vi,
 /* The ring is what bounds the window: let it have more. */
 static noinline void lengthen(struct via_ether_vi *ev)
 {
-	u32 frames = via_win_wants(&ev->tx);
+	u32 frames = via_win_wants(&ev->snd.win);
 	void *ring;
 
 	/* Without memory: the window as it is. */
 	ring = via_vi_memory(ev->vi, via_win_ring_bytes(frames));
 	if (ring)
-		kfree(via_win_use(&ev->tx, ring, frames));
+		kfree(via_win_use(&ev->snd.win, ring, frames));
 }
 
 /* No frame more may leave: is there credit for others? */
 static bool more_room(struct via_ether_vi *ev)
 {
 	/* Something else is waited for. */
-	if (via_win_room(&ev->tx))
+	if (via_win_room(&ev->snd.win))
 		return false;
 	if (!ev->conn.reliable) {
 		via_ether_catch_up(ev);
-		if (via_win_room(&ev->tx))
+		if (via_win_room(&ev->snd.win))
 			return true;
 	}
-	if (via_win_is_short(&ev->tx))
+	if (via_win_is_short(&ev->snd.win))
 		lengthen(ev);
 	return via_ether_share_take(ev);
 }
@@ -483,11 +483,11 @@ static noinline enum sent send_burst(struct via_vi *vi, struct via_work *work)
 	};
 	enum sent r;
 
-	if (unlikely(ev->tx.cwr))
+	if (unlikely(ev->snd.win.cwr))
 		via_ether_share_cwr(ev);
 	do {
 		r = SENT_ON;
-		if (unlikely(ev->tx.lost))
+		if (unlikely(ev->snd.win.lost))
 			r = send_lost(&b);
 		if (likely(!r))
 			r = send_new(&b);
@@ -506,12 +506,12 @@ static noinline enum sent send_burst(struct via_vi *vi, struct via_work *work)
 
 	switch (r) {
 	case SENT_ALL:
-		ev->tx_busy = false;
+		ev->snd.busy = false;
 		sated(ev);
 		break;
 	case SENT_WINDOW:
 		owe(ev);
-		if (via_win_room(&ev->tx))
+		if (via_win_room(&ev->snd.win))
 			sated(ev);
 		break;
 	case SENT_BLOCKED:
@@ -535,7 +535,7 @@ static __always_inline enum sent send_some(struct via_vi *vi,
 		     ev->conn.phase != VIA_PHASE_CONNECTED))
 		return SENT_BROKEN;
 	if (likely(send_one(vi, ev, work)) && likely(!via_send_sleep(vi))) {
-		ev->tx_busy = false;
+		ev->snd.busy = false;
 		return SENT_ALL;
 	}
 	return send_burst(vi, work);
@@ -585,10 +585,10 @@ static noinline void recovered(struct via_ether_vi *ev)
 void via_ether_dsack(struct via_ether_vi *ev, u32 seq)
 {
 	lockdep_assert_held(&ev->vi->sq.lock);
-	via_win_dsack(&ev->tx, seq);
-	if (ev->tx.undo)
+	via_win_dsack(&ev->snd.win, seq);
+	if (ev->snd.win.undo)
 		via_ether_share_undo(ev);
-	via_rto_dsack(&ev->rto, seq, ev->tx.nxt, ev->tx.mask + 1);
+	via_rto_dsack(&ev->rto, seq, ev->snd.win.nxt, ev->snd.win.mask + 1);
 }
 
 /*
@@ -599,12 +599,12 @@ void via_ether_dsack(struct via_ether_vi *ev, u32 seq)
  */
 static noinline void beyond(struct via_ether_vi *ev)
 {
-	if (!ev->tx.news)
+	if (!ev->snd.win.news)
 		return;
 	ev->rto.news = true;
 	if (ev->rto.retries)
 		recovered(ev);
-	if (ev->rto.timing && via_win_arrived(&ev->tx, ev->rto.timed))
+	if (ev->rto.timing && via_win_arrived(&ev->snd.win, ev->rto.timed))
 		timed(ev, VIA_WIRE_DELAY_MAX);
 }
 
@@ -623,7 +623,7 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 		   u32 ranges, u32 delay)
 {
 	struct via_ether_vi *ev = vi->priv;
-	struct via_win_tx *tx = &ev->tx;
+	struct via_win_tx *tx = &ev->snd.win;
 	u32 n = via_win_ack(tx, ack, range, ranges);
 	struct via_work work;
 	u32 seq;
@@ -647,7 +647,7 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 		beyond(ev);
 	if (unlikely(READ_ONCE(ev->peer->pool.want)))
 		via_ether_share_acked(ev, n, true);
-	if (ev->tx_busy || unlikely(tx->lost)) {
+	if (ev->snd.busy || unlikely(tx->lost)) {
 		work = VIA_WORK(VIA_ETHER_BUDGET);
 		send_on(vi, &work);
 	}
@@ -655,8 +655,8 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 
 void via_ether_catch_up(struct via_ether_vi *ev)
 {
-	struct via_win_tx *tx = &ev->tx;
-	u32 ack = READ_ONCE(ev->heard_ack), n = ack - tx->una;
+	struct via_win_tx *tx = &ev->snd.win;
+	u32 ack = READ_ONCE(ev->rcv.heard_ack), n = ack - tx->una;
 
 	lockdep_assert_held(&ev->vi->sq.lock);
 	if (ev->conn.reliable || !n || n > tx->nxt - tx->una)

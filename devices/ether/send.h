@@ -72,9 +72,9 @@ static inline bool closes_window(const struct burst *b)
 /* Our data carries the acknowledgement, and answers a push. */
 static inline u32 piggyback(struct via_ether_vi *ev)
 {
-	u32 ack = READ_ONCE(ev->rx.next);
+	u32 ack = READ_ONCE(ev->rcv.win.next);
 
-	WRITE_ONCE(ev->acked, ack);
+	WRITE_ONCE(ev->snd.acked, ack);
 	if (READ_ONCE(ev->delack.push)) {
 		if (unlikely(!via_delack_data(&ev->delack)))
 			via_ether_answered(ev);
@@ -95,7 +95,7 @@ static inline void time_frame(struct via_ether_vi *ev, u32 seq)
 static __always_inline void enter_frame(struct via_ether_vi *ev, u32 index,
 					u32 off, u32 len, u8 kind)
 {
-	struct via_win_tx *tx = &ev->tx;
+	struct via_win_tx *tx = &ev->snd.win;
 
 	time_frame(ev, tx->nxt);
 	via_win_push(tx, index, off, len, kind);
@@ -106,7 +106,7 @@ static __always_inline void enter_frame(struct via_ether_vi *ev, u32 index,
 /* The same at Unreliable: nothing of it is kept. */
 static inline void enter_unreliable(struct via_ether_vi *ev)
 {
-	struct via_win_tx *tx = &ev->tx;
+	struct via_win_tx *tx = &ev->snd.win;
 
 	tx->nxt++;
 	if (unlikely(via_rto_samples(&ev->rto, tx->nxt)))

@@ -158,19 +158,19 @@ enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)
 	else if (b->drained)
 		flags = VIA_WIRE_PUSH;
 	rd = &ev->read[ev->read_tail % VIA_ETHER_READS];
-	rd->index = ev->tx_index;
-	rd->seq = ev->tx.nxt;
+	rd->index = ev->snd.index;
+	rd->seq = ev->snd.win.nxt;
 	rd->off = 0;
 	/* Before the READ leaves: its data finds both locks needed. */
 	WRITE_ONCE(ev->reads, ev->reads + 1);
-	r = put_read(b, d, ev->tx.nxt, flags);
+	r = put_read(b, d, ev->snd.win.nxt, flags);
 	if (r) {
 		WRITE_ONCE(ev->reads, ev->reads - 1);
 		return r;
 	}
 	ev->read_tail++;
 	b->room--;
-	enter_frame(ev, ev->tx_index, 0, 0, 0);
+	enter_frame(ev, ev->snd.index, 0, 0, 0);
 	via_ether_count(b->nic, READS_OUT);
 	return SENT_ALL;
 }
@@ -206,7 +206,7 @@ enum sent via_ether_send_answer(struct burst *b)
 		else if (last && ev->ans_next + 1 == tail &&
 			 via_send_drained(b->vi))
 			flags = VIA_WIRE_PUSH;
-		r = put_answer(b, a, ev->tx.nxt, off, len, flags);
+		r = put_answer(b, a, ev->snd.win.nxt, off, len, flags);
 		if (r)
 			return r;
 		b->room--;
@@ -221,13 +221,13 @@ enum sent via_ether_send_answer(struct burst *b)
 done:
 	/* One that comes from now on sets it again. */
 	if (ev->ans_next == tail)
-		ev->tx_odd &= ~VIA_ODD_ANSWER;
+		ev->snd.odd &= ~VIA_ODD_ANSWER;
 	return SENT_ALL;
 }
 
 enum sent via_ether_resend_read(struct burst *b, u32 seq, u8 flags)
 {
-	struct via_win_record *rec = via_win_rec(&b->ev->tx, seq);
+	struct via_win_record *rec = via_win_rec(&b->ev->snd.win, seq);
 
 	if (rec->kind & VIA_REC_ANSWER)
 		return put_answer(b, answer_of(b->ev, rec->index), seq,
@@ -244,7 +244,7 @@ void via_ether_reads_answer(struct via_ether_vi *ev, struct via_work *work)
 	spin_lock(&vi->sq.lock);
 	if (ev->conn.phase == VIA_PHASE_CONNECTED &&
 	    READ_ONCE(ev->ans_tail) != ev->ans_next) {
-		ev->tx_odd |= VIA_ODD_ANSWER;
+		ev->snd.odd |= VIA_ODD_ANSWER;
 		via_ether_resume(vi, work);
 	}
 	spin_unlock(&vi->sq.lock);
@@ -277,7 +277,7 @@ void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n)
 
 	lockdep_assert_held(&ev->vi->sq.lock);
 	for (seq = ack - n; seq != ack; seq++) {
-		rec = via_win_rec(&ev->tx, seq);
+		rec = via_win_rec(&ev->snd.win, seq);
 		if (!(rec->kind & VIA_REC_LAST))
 			continue;
 		if (rec->kind & VIA_REC_ANSWER) {
@@ -293,7 +293,7 @@ void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n)
 /* The connection is over.  Both queue locks held. */
 void via_ether_reads_forget(struct via_ether_vi *ev)
 {
-	ev->tx_odd = 0;
+	ev->snd.odd = 0;
 	ev->ans_turn = false;
 	ev->reads = 0;
 	ev->read_head = 0;
@@ -381,7 +381,7 @@ u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 	struct via_desc *d;
 	u32 st;
 
-	if (!ev->both || ev->read_head == ev->read_tail)
+	if (!ev->rcv.both || ev->read_head == ev->read_tail)
 		return VIA_WIRE_R_PROTOCOL;
 	lockdep_assert_held(&vi->sq.lock);
 	rd = &ev->read[ev->read_head % VIA_ETHER_READS];
@@ -394,7 +394,7 @@ u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 	 * target was not that far when it filled in the header: so nothing
 	 * before a read is open when the read completes.
 	 */
-	if (!via_seq_before(rd->seq, ev->tx.una))
+	if (!via_seq_before(rd->seq, ev->snd.win.una))
 		via_ether_ack(vi, rd->seq + 1, NULL, 0, VIA_WIRE_DELAY_MAX);
 	st = take_payload(vi, d, h, f);
 	if (unlikely(st)) {

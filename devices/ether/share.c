@@ -6,10 +6,10 @@
  * peer->pool_lock is taken where a VI has no room, where credit is wanted and
  * something was acknowledged, where frames were lost, and by the timer.  It is
  * inside the queue locks, and nic->lock inside of it.  A VI's own part
- * (ev->credit) is changed with its sq.lock held as well, but for what it is
+ * (ev->snd.credit) is changed with its sq.lock held as well, but for what it is
  * given while it waits, its turn and its places on the pool's lists; so its
- * credit (ev->tx.credit) is read under sq.lock alone.  peer->pool.want is read
- * without the lock, see docs/explain/ordering.md.
+ * credit (ev->snd.win.credit) is read under sq.lock alone.  peer->pool.want is
+ * read without the lock, see docs/explain/ordering.md.
  *
  * A VI that was given credit by another context is run by the NIC's tasklet
  * (run.c), which also visits the VIs that hold credit when it is wanted: a VI's
@@ -23,7 +23,7 @@
 
 static struct via_ether_vi *vi_of(struct via_credit *c)
 {
-	return container_of(c, struct via_ether_vi, credit);
+	return container_of(c, struct via_ether_vi, snd.credit);
 }
 
 static u32 now_ms(void)
@@ -86,13 +86,13 @@ static void unlock_pool(struct via_ether_vi *ev, bool sends)
 	struct via_work work = VIA_WORK(SERVED);
 	struct via_peer *peer = ev->peer;
 
-	serve(peer, sends ? &ev->credit : NULL, &work);
-	via_credit_see(&ev->credit);
-	ev->tx.credit = ev->credit.mine;
-	if (via_credit_waits(&ev->credit))
-		ev->tx_odd |= VIA_ODD_WAITS;
+	serve(peer, sends ? &ev->snd.credit : NULL, &work);
+	via_credit_see(&ev->snd.credit);
+	ev->snd.win.credit = ev->snd.credit.mine;
+	if (via_credit_waits(&ev->snd.credit))
+		ev->snd.odd |= VIA_ODD_WAITS;
 	else
-		ev->tx_odd &= ~VIA_ODD_WAITS;
+		ev->snd.odd &= ~VIA_ODD_WAITS;
 	if (peer->pool.to_visit)
 		visit_soon(peer);
 	spin_unlock(&peer->pool_lock);
@@ -102,8 +102,8 @@ void via_ether_share_begin(struct via_ether_vi *ev)
 {
 	struct via_pool *p = lock_pool(ev);
 
-	via_cong_bound(&p->cong, ev->tx.most);
-	via_cong_begin(&p->cong, &ev->credit.flow, ev->conn.first_seq);
+	via_cong_bound(&p->cong, ev->snd.win.most);
+	via_cong_begin(&p->cong, &ev->snd.credit.flow, ev->conn.first_seq);
 	unlock_pool(ev, false);
 }
 
@@ -114,17 +114,17 @@ void via_ether_share_end(struct via_ether_vi *ev)
 	if (!ev->peer)
 		return;
 	p = lock_pool(ev);
-	via_credit_end(p, &ev->credit);
+	via_credit_end(p, &ev->snd.credit);
 	unlock_pool(ev, false);
 }
 
 bool via_ether_share_take(struct via_ether_vi *ev)
 {
-	struct via_win_tx *tx = &ev->tx;
+	struct via_win_tx *tx = &ev->snd.win;
 	struct via_pool *p = lock_pool(ev);
 	u32 had = tx->credit, cwnd = p->cong.cwnd;
 
-	via_credit_take(p, &ev->credit, tx->limit, tx->lost, now_ms());
+	via_credit_take(p, &ev->snd.credit, tx->limit, tx->lost, now_ms());
 	via_trace_window(ev->peer, cwnd, VIA_TRACE_RESTED);
 	unlock_pool(ev, true);
 	return tx->credit > had;
@@ -161,19 +161,20 @@ static void pause(struct via_ether_vi *ev, u32 parts)
  */
 void via_ether_share_acked(struct via_ether_vi *ev, u32 acked, bool sends)
 {
-	struct via_win_tx *tx = &ev->tx;
+	struct via_win_tx *tx = &ev->snd.win;
 	struct via_pool *p = lock_pool(ev);
 	u32 cwnd = p->cong.cwnd;
 
-	if (unlikely(ev->credit.flow.cuts != p->cong.cuts))
-		via_cong_hear(&p->cong, &ev->credit.flow, tx->nxt, now_us(ev));
+	if (unlikely(ev->snd.credit.flow.cuts != p->cong.cuts))
+		via_cong_hear(&p->cong, &ev->snd.credit.flow, tx->nxt,
+			      now_us(ev));
 	if (acked && !list_empty(&p->waiters) && !via_win_recovers(tx) &&
 	    p->cong.cwnd <= p->bound)
 		via_cong_grow(&p->cong, acked, now_ms());
 	via_trace_window(ev->peer, cwnd, VIA_TRACE_GREW);
 	if (acked && !p->shut)
 		pause(ev, via_pool_pause(p));
-	via_credit_give(p, &ev->credit, via_win_pipe(tx));
+	via_credit_give(p, &ev->snd.credit, via_win_pipe(tx));
 	unlock_pool(ev, sends);
 }
 
@@ -182,7 +183,7 @@ void via_ether_share_told(struct via_ether_vi *ev, u32 share)
 	struct via_pool *p = lock_pool(ev);
 
 	via_pool_told(p, share, now_ms());
-	via_credit_give(p, &ev->credit, via_win_pipe(&ev->tx));
+	via_credit_give(p, &ev->snd.credit, via_win_pipe(&ev->snd.win));
 	unlock_pool(ev, false);
 }
 
@@ -208,8 +209,8 @@ void via_ether_share_sated(struct via_ether_vi *ev)
 {
 	struct via_pool *p = lock_pool(ev);
 
-	via_credit_sated(p, &ev->credit);
-	via_credit_give(p, &ev->credit, via_win_pipe(&ev->tx));
+	via_credit_sated(p, &ev->snd.credit);
+	via_credit_give(p, &ev->snd.credit, via_win_pipe(&ev->snd.win));
 	unlock_pool(ev, true);
 }
 
@@ -217,21 +218,21 @@ void via_ether_share_trim(struct via_ether_vi *ev, u32 keep)
 {
 	struct via_pool *p = lock_pool(ev);
 
-	via_credit_trim(p, &ev->credit, via_win_pipe(&ev->tx), keep);
+	via_credit_trim(p, &ev->snd.credit, via_win_pipe(&ev->snd.win), keep);
 	unlock_pool(ev, false);
 }
 
 void via_ether_share_cwr(struct via_ether_vi *ev)
 {
-	struct via_win_tx *tx = &ev->tx;
+	struct via_win_tx *tx = &ev->snd.win;
 	struct via_pool *p = lock_pool(ev);
 	u32 cwnd = p->cong.cwnd;
 
 	tx->cwr = false;
-	via_cong_loss(&p->cong, &ev->credit.flow, tx->una, tx->nxt,
+	via_cong_loss(&p->cong, &ev->snd.credit.flow, tx->una, tx->nxt,
 		      now_us(ev));
 	via_trace_window(ev->peer, cwnd, VIA_TRACE_LOSS);
-	via_credit_give(p, &ev->credit, via_win_pipe(tx));
+	via_credit_give(p, &ev->snd.credit, via_win_pipe(tx));
 	unlock_pool(ev, true);
 }
 
@@ -240,39 +241,39 @@ void via_ether_share_undo(struct via_ether_vi *ev)
 	struct via_pool *p = lock_pool(ev);
 	u32 cwnd = p->cong.cwnd;
 
-	ev->tx.undo = false;
-	via_cong_undo(&p->cong, &ev->credit.flow);
+	ev->snd.win.undo = false;
+	via_cong_undo(&p->cong, &ev->snd.credit.flow);
 	via_trace_window(ev->peer, cwnd, VIA_TRACE_UNDO);
 	unlock_pool(ev, false);
 }
 
 void via_ether_share_marked(struct via_ether_vi *ev)
 {
-	struct via_win_tx *tx = &ev->tx;
+	struct via_win_tx *tx = &ev->snd.win;
 	struct via_pool *p = lock_pool(ev);
 	u32 cwnd = p->cong.cwnd;
 
-	via_cong_mark(&p->cong, &ev->credit.flow, tx->una, tx->nxt,
+	via_cong_mark(&p->cong, &ev->snd.credit.flow, tx->una, tx->nxt,
 		      now_us(ev));
 	via_trace_window(ev->peer, cwnd, VIA_TRACE_MARK);
-	via_credit_give(p, &ev->credit, via_win_pipe(tx));
+	via_credit_give(p, &ev->snd.credit, via_win_pipe(tx));
 	unlock_pool(ev, false);
 }
 
 void via_ether_share_timeout(struct via_ether_vi *ev, bool again)
 {
-	struct via_win_tx *tx = &ev->tx;
+	struct via_win_tx *tx = &ev->snd.win;
 	struct via_pool *p = lock_pool(ev);
 	struct via_cong_now now = now_us(ev);
 	u32 cwnd = p->cong.cwnd;
 
 	tx->cwr = false;
 	now.rtt = max(now.rtt, via_peer_rto(ev->peer));
-	via_credit_see(&ev->credit);
-	via_cong_timeout(&p->cong, &ev->credit.flow, tx->nxt,
-			 p->granted - ev->credit.mine, again, now);
+	via_credit_see(&ev->snd.credit);
+	via_cong_timeout(&p->cong, &ev->snd.credit.flow, tx->nxt,
+			 p->granted - ev->snd.credit.mine, again, now);
 	via_trace_window(ev->peer, cwnd, VIA_TRACE_SILENCE);
-	via_credit_give(p, &ev->credit, via_win_pipe(tx));
+	via_credit_give(p, &ev->snd.credit, via_win_pipe(tx));
 	unlock_pool(ev, true);
 }
 
@@ -280,10 +281,10 @@ void via_ether_share_probe(struct via_ether_vi *ev)
 {
 	struct via_pool *p;
 
-	if (via_win_room(&ev->tx))
+	if (via_win_room(&ev->snd.win))
 		return;
 	p = lock_pool(ev);
-	via_credit_force(p, &ev->credit, 1);
+	via_credit_force(p, &ev->snd.credit, 1);
 	unlock_pool(ev, true);
 }
 
@@ -294,7 +295,7 @@ void via_ether_incast_asked(struct via_ether_vi *ev)
 	lockdep_assert_held(&ev->vi->rq.lock);
 	spin_lock(&nic->lock);
 	via_incast_asked(&nic->incast, &ev->peer->incast,
-			ev->rx.next - READ_ONCE(ev->acked), now_ms());
+			ev->rcv.win.next - READ_ONCE(ev->snd.acked), now_ms());
 	spin_unlock(&nic->lock);
 }
 

@@ -64,7 +64,7 @@ void __via_trace_data(const struct via_ether_vi *ev, u8 type, u8 flags,
 		.vi = via_ether_id(ev->vi),
 		.len = len,
 		.seq = seq,
-		.ack = READ_ONCE(ev->acked),
+		.ack = READ_ONCE(ev->snd.acked),
 		.type = type,
 		.flags = flags,
 	};
@@ -78,7 +78,7 @@ void __via_trace_retransmit(const struct via_ether_vi *ev, u32 seq, u32 len)
 
 	if (ev->rto.retries == 1)
 		rule = VIA_TRACE_PROBE;
-	else if (ev->tx.timed)
+	else if (ev->snd.win.timed)
 		rule = VIA_TRACE_TIMEOUT;
 	trace_via_retransmit(ev, seq, len, rule);
 }

@@ -16,7 +16,7 @@ int via_ether_vi_create(struct via_vi *vi)
 	INIT_LIST_HEAD(&ev->ack_link);
 	INIT_LIST_HEAD(&ev->conn_link);
 	INIT_HLIST_NODE(&ev->end_node);
-	via_credit_init(&ev->credit);
+	via_credit_init(&ev->snd.credit);
 	return 0;
 }
 
@@ -38,22 +38,22 @@ void via_ether_start(struct via_ether_vi *ev, enum via_ether_phase phase)
 	ev->attempt.next = jiffies;
 	ev->attempt.waiting = false;
 	ev->conn.reason = VIA_WIRE_R_CLOSED;
-	ev->last_rx = jiffies;
+	ev->rcv.last_rx = jiffies;
 
 	via_ether_attempt_begin(ev);
 }
 
 static void held_free(struct via_ether_vi *ev)
 {
-	u32 seq = ev->rx.next + 1;
+	u32 seq = ev->rcv.win.next + 1;
 
-	for (; via_win_held(&ev->rx, &seq); seq++) {
-		kfree(ev->held[seq % ev->rx.size]);
+	for (; via_win_held(&ev->rcv.win, &seq); seq++) {
+		kfree(ev->rcv.held[seq % ev->rcv.win.size]);
 		via_ether_give_room(ev);
 	}
-	kfree(ev->held);
-	ev->held = NULL;
-	via_win_rx_init(&ev->rx, ev->rx.next, 1);
+	kfree(ev->rcv.held);
+	ev->rcv.held = NULL;
+	via_win_rx_init(&ev->rcv.win, ev->rcv.win.next, 1);
 }
 
 /*
@@ -67,18 +67,18 @@ static void via_ether_forget(struct via_ether_vi *ev)
 	lockdep_assert_held(&ev->vi->sq.lock);
 	lockdep_assert_held(&ev->vi->rq.lock);
 	ev->conn.phase = VIA_PHASE_NONE;
-	ev->tx_busy = false;
+	ev->snd.busy = false;
 	via_ether_reads_forget(ev);
-	ev->rx_open = false;
-	ev->dsack_due = false;
-	ev->untold = false;
-	ev->ce_echo = false;
+	ev->rcv.open = false;
+	ev->rcv.dsack_due = false;
+	ev->rcv.untold = false;
+	ev->rcv.echo = false;
 	via_rto_end(&ev->rto);
 	ev->delack.interval = 0;
 	held_free(ev);
 	via_ether_share_end(ev);
-	kfree(via_win_end(&ev->tx));
-	via_win_init(&ev->tx, 0, 1);
+	kfree(via_win_end(&ev->snd.win));
+	via_win_init(&ev->snd.win, 0, 1);
 
 	spin_lock(&nic->lock);
 	via_order_del(&nic->connecting, &ev->connecting);
@@ -146,23 +146,23 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 	if (!peer || READ_ONCE(ev->conn.phase) != VIA_PHASE_CONNECTED)
 		return;
 	/* Racy by nature; each is one word, the peer's memory is RCU's. */
-	via_stat(sink, "tx_next_seq", READ_ONCE(ev->tx.nxt));
-	via_stat(sink, "rx_next_seq", READ_ONCE(ev->rx.next));
+	via_stat(sink, "tx_next_seq", READ_ONCE(ev->snd.win.nxt));
+	via_stat(sink, "rx_next_seq", READ_ONCE(ev->rcv.win.next));
 	via_stat(sink, "checksum", READ_ONCE(ev->conn.seal) == VIA_WIRE_SUM);
 	via_stat(sink, "authenticator",
 		 READ_ONCE(ev->conn.seal) == VIA_WIRE_AUTH);
-	via_stat(sink, "tx_in_flight", via_win_flight(&ev->tx));
-	via_stat(sink, "tx_window", READ_ONCE(ev->tx.most));
+	via_stat(sink, "tx_in_flight", via_win_flight(&ev->snd.win));
+	via_stat(sink, "tx_window", READ_ONCE(ev->snd.win.most));
 	via_stat(sink, "tx_cwnd", READ_ONCE(peer->pool.cong.cwnd));
 	via_stat(sink, "tx_granted", READ_ONCE(peer->pool.granted));
-	via_stat(sink, "tx_credit", READ_ONCE(ev->tx.credit));
+	via_stat(sink, "tx_credit", READ_ONCE(ev->snd.win.credit));
 	if (!ev->conn.reliable)
 		return;
 	via_stat(sink, "rtt_us", READ_ONCE(peer->rtt.srtt) / 8);
 	via_stat(sink, "rto_us", via_peer_rto(peer));
-	via_stat(sink, "retransmits", READ_ONCE(ev->resent));
-	via_stat(sink, "timeouts", READ_ONCE(ev->timeouts));
-	via_stat(sink, "rx_held", READ_ONCE(ev->rx.held));
+	via_stat(sink, "retransmits", READ_ONCE(ev->snd.resent));
+	via_stat(sink, "timeouts", READ_ONCE(ev->snd.timeouts));
+	via_stat(sink, "rx_held", READ_ONCE(ev->rcv.win.held));
 	via_stat(sink, "ping_pong", clamp(READ_ONCE(ev->delack.pingpong), 0,
 					  VIA_DELACK_PINGPONG));
 	via_stat(sink, "reads_pending", READ_ONCE(ev->read_tail) -

@@ -118,6 +118,63 @@ struct via_conn_state {
 };
 
 /**
+ * struct via_rcv - the receiver: vi->rq.lock
+ * @win:	window; on an unreliable VI only next
+ * @open:	a message is being received
+ * @type, @len, @off: its type, length, bytes so far
+ * @both:	sq.lock is held as well
+ * @dsack_due:	@dsack is to be told
+ * @untold:	frames beyond a hole have come since the last acknowledgement
+ * @ce_echo:	a frame was marked by the network, or is missing at Unreliable:
+ *		to be told
+ * @heard_ack:	Unreliable: what data has acknowledged; also read under sq.lock
+ * @dsack:	a frame that came twice
+ * @last_rx:	jiffies when it was heard last: via_ether_heard()
+ * @next_challenge: jiffies: an ACK may answer a doubtful DISCONNECT then
+ * @held:	frames beyond a hole: frame seq is at seq % win.size; win.bits lie
+ *		in the same memory, behind them.  NULL: there was no hole yet
+ */
+struct via_rcv {
+	struct via_win_rx win;
+	bool open;
+	u8 type;
+	bool both;
+	bool dsack_due;
+	bool untold;
+	bool ce_echo;
+	u32 heard_ack;
+	u32 len;
+	u32 off;
+	u32 dsack;
+	unsigned long last_rx;
+	unsigned long next_challenge;
+	struct via_ether_held **held;
+};
+
+/**
+ * struct via_snd - the sender: vi->sq.lock
+ * @index:	descriptor being sent
+ * @off:	bytes of it sent
+ * @odd:	VIA_ODD_*
+ * @busy:	via_send_busy() was called and send() is owed
+ * @acked:	last acknowledgement sent; written under either lock
+ * @resent, @timeouts: for statistics
+ * @credit:	what it holds of the peer's window; share.c
+ * @win:	window; on an unreliable VI only una, nxt and credit
+ */
+struct via_snd {
+	u32 index;
+	u32 off;
+	u8 odd;
+	bool busy;
+	u32 acked;
+	u32 resent;
+	u32 timeouts;
+	struct via_credit credit;
+	struct via_win_tx win;
+};
+
+/**
  * struct via_attempt_state - an attempt to connect: both queue locks
  * @next:	jiffies of the next try
  * @tries:	so far
@@ -143,14 +200,7 @@ struct via_attempt_state {
  * @peer:	its host, with a use of it; NULL without a phase
  *
  * Sender, vi->sq.lock:
- * @tx:		window; on an unreliable VI only una, nxt and credit
- * @credit:	what it holds of the peer's window; share.c
- * @tx_index:	descriptor being sent
- * @tx_off:	bytes of it sent
- * @tx_odd:	VIA_ODD_*
  * @ans_turn:	it is an answer's turn, not a message's
- * @tx_busy:	via_send_busy() was called and send() is owed
- * @acked:	last acknowledgement sent; written under either lock
  * @rto:	its retransmission timeout (proto/rto.h)
  *
  * @reads:	reads of ours that want data and answers in the window: while
@@ -164,21 +214,8 @@ struct via_attempt_state {
  * @ans_head:	oldest answer that is not acknowledged (rq.lock: a hint)
  *
  * Receiver, vi->rq.lock:
- * @both:	sq.lock is held as well
  * @ans_tail:	where the next read of the peer's goes (release, acquire)
- * @rx:		window; on an unreliable VI only next
- * @rx_open:	a message is being received
- * @rx_type, @rx_len, @rx_off: its type, length, bytes so far
  * @delack:	when an acknowledgement leaves (proto/delack.h)
- * @dsack:	a frame that came twice, to be told if @dsack_due
- * @untold:	frames beyond a hole have come since the last acknowledgement
- * @heard_ack:	Unreliable: what data has acknowledged; also read under sq.lock
- * @ce_echo:	a frame was marked by the network, or is missing at Unreliable:
- *		to be told
- * @last_rx:	jiffies when it was heard last: via_ether_heard()
- * @next_challenge: jiffies: an ACK may answer a doubtful DISCONNECT then
- * @held:	frames beyond a hole: frame seq is at seq % rx.size; rx.bits lie
- *		in the same memory, behind them.  NULL: there was no hole yet
  *
  * Handshake and timer, both queue locks:
  *
@@ -190,21 +227,17 @@ struct via_attempt_state {
  * @due:	its entry of the alarm
  * @want:	when the halves are to be looked at, likewise; U64_MAX: not
  *
- * @resent, @timeouts: for statistics, sq.lock
  */
 struct via_ether_vi {
 	struct via_vi *vi;
 	struct via_ether_nic *nic;
 	struct via_conn_state conn;
+	struct via_rcv rcv;
+	struct via_snd snd;
 	struct via_attempt_state attempt;
 	struct via_peer *peer;
 
-	u32 tx_index;
-	u32 tx_off;
-	u8 tx_odd;
 	bool ans_turn;
-	bool tx_busy;
-	u32 acked;
 	struct via_rto rto;
 	u32 reads;
 	u32 read_head;
@@ -214,27 +247,12 @@ struct via_ether_vi {
 	u32 ans_off;
 	u64 acked_late;
 
-	struct via_win_rx rx;
-	bool rx_open;
-	u8 rx_type;
-	bool both;
-	bool dsack_due;
-	bool untold;
 	bool behind;
-	u32 heard_ack;
-	bool ce_echo;
 	struct via_delack delack;
 	u32 ans_tail;
-	u32 rx_len;
-	u32 rx_off;
-	u32 dsack;
-	unsigned long last_rx;
-	unsigned long next_challenge;
 
 	struct via_alarm due;
 	u64 want[VIA_ETHER_HALVES];
-	u32 resent;
-	u32 timeouts;
 	struct via_order_node connecting;
 	bool tx_blocked;
 	struct list_head run_link;
@@ -246,9 +264,6 @@ struct via_ether_vi {
 
 	struct via_ether_read read[VIA_ETHER_READS];
 	struct via_read_answer answer[VIA_ETHER_ANSWERS];
-	struct via_ether_held **held;
-	struct via_credit credit;
-	struct via_win_tx tx;
 };
 
 #endif /* _VIA_ETHER_VI_H */

@@ -147,17 +147,17 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 	} __packed f __uninitialized;
 	struct ctl c = on_conn(ev, VIA_WIRE_ACK, sizeof(f.a));
 	struct via_range range[VIA_WIN_RANGES] __uninitialized;
-	u32 ack = ev->rx.next;
+	u32 ack = ev->rcv.win.next;
 
 	lockdep_assert_held(&ev->vi->rq.lock);
-	if (ev->dsack_due)
+	if (ev->rcv.dsack_due)
 		flags |= VIA_WIRE_DSACK;
-	if (unlikely(ev->ce_echo))
+	if (unlikely(ev->rcv.echo))
 		c.marks = VIA_WIRE_CE;
 	c.flags = flags;
 	f.a.ack = cpu_to_be32(ack);
-	f.a.dsack = flags & VIA_WIRE_DSACK ? cpu_to_be32(ev->dsack) : 0;
-	f.a.n = via_win_ranges(&ev->rx, range);
+	f.a.dsack = flags & VIA_WIRE_DSACK ? cpu_to_be32(ev->rcv.dsack) : 0;
+	f.a.n = via_win_ranges(&ev->rcv.win, range);
 	via_wire_put_ranges(f.range, f.a.n, range);
 	f.a.delay = min(delay, VIA_WIRE_DELAY_MAX);
 	f.a.share = cpu_to_be16(READ_ONCE(ev->nic->incast.share));
@@ -165,17 +165,17 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 	c.size += f.a.n * sizeof(f.range[0]);
 	if (!send_one(ev->nic, &c, &f)) {
 		/* It is owed, also if all had been told before. */
-		if (ev->acked == ack)
-			WRITE_ONCE(ev->acked, ack - 1);
+		if (ev->snd.acked == ack)
+			WRITE_ONCE(ev->snd.acked, ack - 1);
 		via_ether_ack_again(ev);
 		return false;
 	}
-	WRITE_ONCE(ev->acked, ack);
-	ev->dsack_due = false;
-	ev->untold = false;
+	WRITE_ONCE(ev->snd.acked, ack);
+	ev->rcv.dsack_due = false;
+	ev->rcv.untold = false;
 	if (c.marks)
 		via_ether_count(ev->nic, MARKS_OUT);
-	ev->ce_echo = false;
+	ev->rcv.echo = false;
 	return true;
 }
 
@@ -203,8 +203,8 @@ struct via_end_frame via_ether_end_of(const struct via_ether_vi *ev)
 		.plain = !ev->conn.seal,
 		.dst = ev->conn.remote_id,
 		.cookie = ev->conn.remote_cookie,
-		.seq = ev->tx.nxt,
-		.ack = ev->rx.next,
+		.seq = ev->snd.win.nxt,
+		.ack = ev->rcv.win.next,
 		.reason = ev->conn.reason,
 		.src = via_ether_id(ev->vi),
 	};

@@ -103,7 +103,7 @@ mutant("idle-not-asked", CREDIT, "unit", "credit",
         "		p->to_visit = 0 * alone(p);"), sim="share")
 in_sim("credit-forgotten", SHARE, "sim", "",
        "a VI that ends keeps credit of its peer's window",
-       ("	via_credit_end(p, &ev->credit);\n"
+       ("	via_credit_end(p, &ev->snd.credit);\n"
         "	unlock_pool(ev, false);\n",
         "	unlock_pool(ev, false);\n"), sim="share")
 in_sim("turn-untold", SHARE, "sim", "",
@@ -112,8 +112,8 @@ in_sim("turn-untold", SHARE, "sim", "",
         "		;\n"), sim="share")
 in_sim("turn-not-its-own", "devices/ether/share.c", "sim", "",
        "a VI that is given credit in its own visit does not send",
-       ("serve(peer, sends ? &ev->credit : NULL, &work);",
-        "serve(peer, &ev->credit, &work);"),
+       ("serve(peer, sends ? &ev->snd.credit : NULL, &work);",
+        "serve(peer, &ev->snd.credit, &work);"),
        sim="loss")
 in_sim("stalled-give", SHARE, "sim", "",
        "VIs that a full NIC stalls take credit from each other without end",
@@ -290,7 +290,7 @@ mutant("end-on-tree", PEER, "sim", "",
 CONTROL = "devices/ether/control.c"
 mutant("reset-anytime", CONTROL, "sim", "",
        "a RESET about no frame that was sent ends a connection",
-       ("	return via_ether_sent(ev, seq) || seq == READ_ONCE(ev->acked);",
+       ("	return via_ether_sent(ev, seq) || seq == READ_ONCE(ev->snd.acked);",
         "	return true;"), sim="hostile")
 mutant("cancel-of-connection", CONTROL, "sim", "",
        "CANCEL, for which no number is needed, ends what stands",
@@ -398,7 +398,8 @@ mutant("window-not-owed", SEND, "wire", "send.sizes queue.full_sends",
        sim="backlog")
 mutant("bad-send-first", SEND, "wire", "order.fifo rdmaprot.local",
        "the send before a bad one gets its error",
-       ("	if (vi->sq.head != ev->tx_index)\n		return SENT_WINDOW;\n",
+       ("	if (vi->sq.head != ev->snd.index)\n"
+        "		return SENT_WINDOW;\n",
         ""), sim="hostile")
 RTO = "devices/ether/proto/rto.c"
 RETRANSMIT = "devices/ether/retransmit.c"
@@ -433,15 +434,15 @@ mutant("drop-keeps-room", SEND, "sim", "",
         "			d->status |= status;\n"), sim="hostile ledger")
 mutant("ack-one-more", "devices/ether/send.h", "wire", "send",
        "data acknowledges a frame that has not arrived",
-       ("	u32 ack = READ_ONCE(ev->rx.next);",
-        "	u32 ack = READ_ONCE(ev->rx.next) + 1;"), sim="loss")
+       ("	u32 ack = READ_ONCE(ev->rcv.win.next);",
+        "	u32 ack = READ_ONCE(ev->rcv.win.next) + 1;"), sim="loss")
 mutant("reason-untold", "devices/ether/xmit.c", "wire",
        "errors.said_of_ends reception.no_receive",
        "every end looks like a peer that has left in good order",
        ("		.reason = ev->conn.reason,\n", ""))
 mutant("sack-untold", "devices/ether/xmit.c", "sim", "",
        "one lost frame has all those behind it sent again",
-       ("	f.a.n = via_win_ranges(&ev->rx, range);\n",
+       ("	f.a.n = via_win_ranges(&ev->rcv.win, range);\n",
         "	f.a.n = 0;\n"), sim="loss time")
 mutant("versions-unbound", "devices/ether/xmit.c", "sim", "",
        "a flood of frames of another version is answered frame by frame",
@@ -526,9 +527,9 @@ mutant("unproven-peer-served", "devices/ether/p2p.c", "sim", "",
        (" ||\n	    !via_ether_validated(nic, f, h, &c))", ")"), sim="hostile")
 mutant("challenge-unheard", CONN, "sim", "",
        "the first connection to a host comes late",
-       ("		ev->last_rx = jiffies;\n"
+       ("		ev->rcv.last_rx = jiffies;\n"
         "		via_ether_send_conn(ev, conn_frame(ev));",
-        "		ev->last_rx = jiffies;"), sim="time")
+        "		ev->rcv.last_rx = jiffies;"), sim="time")
 mutant("challenge-of-other", CONN, "sim", "",
        "a third host's CHALLENGE spoils an attempt",
        ("	if (ev->conn.cookie != h->cookie || !asks_host(ev, f->src))",
@@ -680,16 +681,18 @@ mutant("key-changed-stays", ALLOW, "sim", "",
 # Frames in.
 mutant("dup-unanswered", RECV, "sim", "",
        "a sender whose acknowledgement is lost gives the connection up",
-       ("		ev->dsack_due = true;\n		return ACK_FORCE;",
-        "		ev->dsack_due = true;\n		return ACK_LATER;"),
+       ("		ev->rcv.dsack_due = true;\n"
+        "		return ACK_FORCE;",
+        "		ev->rcv.dsack_due = true;\n"
+        "		return ACK_LATER;"),
        sim="loss")
 mutant("held-leak", "devices/ether/vi.c", "sim", "",
        "frames held beyond a hole stay when the connection ends",
-       ("		kfree(ev->held[seq % ev->rx.size]);\n", ""), sim="loss end ledger")
+       ("		kfree(ev->rcv.held[seq % ev->rcv.win.size]);\n", ""), sim="loss end ledger")
 mutant("held-wrong-place", "devices/ether/vi.c", "sim", "",
        "off by one in which held frames are freed at the end",
-       ("		kfree(ev->held[seq % ev->rx.size]);",
-        "		kfree(ev->held[(seq - 1) % ev->rx.size]);"),
+       ("		kfree(ev->rcv.held[seq % ev->rcv.win.size]);",
+        "		kfree(ev->rcv.held[(seq - 1) % ev->rcv.win.size]);"),
        sim="loss end memory")
 mutant("held-header-skipped", RECV, "sim", "",
        "frames that were held give other bytes than they came with",
@@ -701,13 +704,16 @@ mutant("held-first-piece", RECV, "sim", "",
        sim="reorder frags memory")
 mutant("release-one", RECV, "sim", "",
        "of the frames behind a hole the first is taken, the others wait",
-       ("		more = via_win_taken(&ev->rx);\n	}",
-        "		via_win_taken(&ev->rx);\n		more = false;\n	}"),
+       ("		more = via_win_taken(&ev->rcv.win);\n	}",
+        "		via_win_taken(&ev->rcv.win);\n"
+        "		more = false;\n"
+        "	}"),
        sim="reorder")
 mutant("unreliable-mixed", RECV, "sim", "",
        "at Unreliable a message has the end of another one",
        ("			via_ether_count(nic, PARTIAL);\n"
-        "		ev->rx_open = false;\n		/* No one",
+        "		ev->rcv.open = false;\n"
+        "		/* No one",
         "			via_ether_count(nic, PARTIAL);\n		/* No one"),
        sim="loss")
 mutant("unreliable-twice", RECV, "sim", "",
@@ -736,12 +742,11 @@ mutant("disconnect-any-ack", RECV, "sim", "",
         "	return h->seq"), sim="hostile")
 mutant("disconnect-any-seq", RECV, "sim", "",
        "a DISCONNECT of a host that does not know what came ends a VI",
-       ("	return via_ether_sent(ev, h->ack) && "
-        "h->seq - ev->rx.next <= ahead;",
+       ("	return via_ether_sent(ev, h->ack) && h->seq - ev->rcv.win.next <= ahead;",
         "	return via_ether_sent(ev, h->ack) && ahead;"), sim="hostile")
 mutant("challenge-each", RECV, "sim", "",
        "each of many forged DISCONNECTs is answered",
-       (" &&\n	    time_after_eq(jiffies, ev->next_challenge)) {",
+       (" &&\n	    time_after_eq(jiffies, ev->rcv.next_challenge)) {",
         ") {"), sim="hostile many")
 mutant("challenge-never", RECV, "sim", "",
        "a DISCONNECT that is in doubt is not asked about",
@@ -763,10 +768,10 @@ mutant("message-unbound", RECV, "sim", "",
         "		if (unlikely(h->msg_len > d->length))"), sim="hostile")
 mutant("write-goes-on", RECV, "sim", "",
        "a peer goes on with an RDMA Write that it has not begun",
-       ("	return ev->rx_open && ev->rx_type == h->type &&\n"
-        "	       ev->rx_len == h->msg_len && ev->rx_off == h->offset;",
-        "	return ev->rx_open && ev->rx_type == h->type &&\n"
-        "	       ev->rx_len == h->msg_len;"), sim="hostile")
+       ("	return ev->rcv.open && ev->rcv.type == h->type &&\n"
+        "	       ev->rcv.len == h->msg_len && ev->rcv.off == h->offset;",
+        "	return ev->rcv.open && ev->rcv.type == h->type &&\n"
+        "	       ev->rcv.len == h->msg_len;"), sim="hostile")
 mutant("broken-goes-on", RECV, "sim", "",
        "what comes after the message that broke a connection is received",
        ("	if (unlikely(via_vi_is_broken(vi))) {\n"
@@ -853,7 +858,7 @@ mutant("silence-unasked", BEAT, "sim", "",
         "	       peer->keepalive.asked_since <= heard;"), sim="jump")
 mutant("timeout-once", RETRANSMIT, "sim", "",
        "a frame that is lost twice at the end is not sent again",
-       ("		via_ether_share_timeout(ev, via_win_timeout(&ev->tx));\n",
+       ("		via_ether_share_timeout(ev, via_win_timeout(&ev->snd.win));\n",
         ""), sim="loss")
 mutant("path-told-by-silence", RTO, "unit", "rto",
        "a peer that was silent is taken for a path that drops long frames",
@@ -874,7 +879,7 @@ mutant("give-up-unsaid", END, "sim", "",
        sim="loss time")
 mutant("cool-with-frames", RETRANSMIT, "sim", "",
        "a frame that is lost after a silence is not sent again",
-       ("	if (!via_win_flight(&ev->tx)) {\n", "	if (true) {\n"),
+       ("	if (!via_win_flight(&ev->snd.win)) {\n", "	if (true) {\n"),
        sim="loss")
 DELACK = "devices/ether/proto/delack.c"
 mutant("ack-never-late", "devices/ether/acks.c", "sim", "",
@@ -933,7 +938,7 @@ mutant("delay-untold", "devices/ether/xmit.c", "sim", "",
         "	f.a.delay = VIA_WIRE_DELAY_MAX;\n"), sim="time")
 mutant("delay-unasked", "devices/ether/conn.c", "sim", "",
        "a server whose acknowledgements all ride on data never bets for long",
-       ("		ev->tx_odd |= VIA_ODD_ASK;\n", "		;\n"),
+       ("		ev->snd.odd |= VIA_ODD_ASK;\n", "		;\n"),
        sim="time")
 mutant("overtaken-untimed", "devices/ether/peer.c", "sim", "",
        "the same where the first answer to its question is data, too",
@@ -962,7 +967,7 @@ mutant("ack-behind-lost", "devices/ether/acks.c", "sim", "",
        ("		if (behind)\n			redeem(ev);\n", ""), sim="time")
 mutant("hole-untold", "devices/ether/acks.c", "sim", "",
        "frames beyond a hole are told of when the hole is filled",
-       ("ev->untold || ev->ce_echo", "ev->ce_echo"), sim="loss time")
+       ("ev->rcv.untold || ev->rcv.echo", "ev->rcv.echo"), sim="loss time")
 mutant("first-for-ever", TIMER, "sim", "",
        "the VI that is due first keeps its place when it is put off",
        ("	if (next && (u64)next->expires < when)\n		return false;\n",
@@ -1072,7 +1077,8 @@ mutant("list-any-time", BEAT, "sim", "",
        sim="hostile")
 mutant("list-ends-all", BEAT, "sim", "",
        "a LIST ends connections whose other ends answer",
-       ("	if (!ev->conn.asked || !time_after(ev->conn.asked_at, ev->last_rx)) {",
+       ("	if (!ev->conn.asked ||\n"
+        "	    !time_after(ev->conn.asked_at, ev->rcv.last_rx)) {",
         "	if (!ev->conn.asked) {"), sim="hostile beside")
 mutant("list-asks-only", BEAT, "sim", "",
        "thousands of lost ends wait for as many RESETs",
@@ -1174,11 +1180,11 @@ mutant("acks-unsent", ACKS, "sim", "",
        ("		unsent(b);\n", "		;\n"), sim="backlog")
 mutant("ack-at-once-dropped", "devices/ether/xmit.c", "sim", "",
        "a duplicate that meets a full transmitter is not answered",
-       ("			WRITE_ONCE(ev->acked, ack - 1);\n", "			;\n"),
+       ("			WRITE_ONCE(ev->snd.acked, ack - 1);\n", "			;\n"),
        sim="backlog loss")
 mutant("acks-each-alone", ACKS, "sim", "",
        "each connection's acknowledgement is a frame",
-       ("		if (alone || ev->dsack_due || ev->ce_echo)", "		if (true)"),
+       ("		if (alone || ev->rcv.dsack_due || ev->rcv.echo)", "		if (true)"),
        sim="many")
 
 mutant("end-told-uncounted", END, "sim", "",
@@ -1209,7 +1215,7 @@ mutant("goodbye-for-ever", TOMB, "sim", "",
        ("		if (--tw->left)\n", "		if (true)\n"), sim="time")
 mutant("goodbye-of-moment", "devices/ether/xmit.c", "sim", "",
        "a DISCONNECT has other numbers than those of the end",
-       ("		.ack = ev->rx.next,\n", "		.ack = 0,\n"),
+       ("		.ack = ev->rcv.win.next,\n", "		.ack = 0,\n"),
        sim="loss end")
 mutant("goodbye-unanswered", RECV, "sim", "",
        "a DISCONNECT that has arrived is sent again",
@@ -1303,11 +1309,11 @@ mutant("window-stays-short", SEND, "sim", "",
        ("		lengthen(ev);\n", "		;\n"), sim="large")
 mutant("held-ring-leaks", "devices/ether/vi.c", "sim", "",
        "the ring of frames beyond a hole stays when the connection ends",
-       ("	kfree(ev->held);\n	ev->held = NULL;\n",
-        "	ev->held = NULL;\n"), sim="loss end ledger")
+       ("	kfree(ev->rcv.held);\n	ev->rcv.held = NULL;\n",
+        "	ev->rcv.held = NULL;\n"), sim="loss end ledger")
 mutant("window-leaks", "devices/ether/vi.c", "sim", "",
        "the memory of a window stays when the connection ends",
-       ("	kfree(via_win_end(&ev->tx));\n", ""), sim="large end ledger")
+       ("	kfree(via_win_end(&ev->snd.win));\n", ""), sim="large end ledger")
 mutant("again-is-not-lost", WINDOW, "unit", "window",
        "a frame that is lost a second time waits for a time-out",
        ("	while (w->first != VIA_WIN_NONE &&",

@@ -56,7 +56,7 @@ taken_back("client-unheard", CONN, "sim", "",
            "(0d8daa2)",
            "one forged frame keeps VipConnectAccept for ever",
            ("	return ev->conn.phase == VIA_PHASE_ACCEPT &&\n"
-            "	       time_after_eq(jiffies, ev->last_rx + via_ether_dead());",
+            "	       time_after_eq(jiffies, ev->rcv.last_rx + via_ether_dead());",
             "	return false;"), sim="hostile time")
 taken_back("group-answered", "devices/ether/control.c", "sim", "",
            "reliability: a frame with a group address for its source "

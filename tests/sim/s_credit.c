@@ -33,10 +33,10 @@ static void look(struct sim_nic *from, struct sim_nic *to)
 	spin_lock(&peer->pool_lock);
 	p = &peer->pool;
 	list_for_each_entry(c, &p->holders, hold) {
-		ev = container_of(c, struct via_ether_vi, credit);
+		ev = container_of(c, struct via_ether_vi, snd.credit);
 		sum += c->mine + c->given;
 		sim_expect(ev->peer == peer, "credit of no connection");
-		sim_expect(ev->tx.credit == c->mine, "");
+		sim_expect(ev->snd.win.credit == c->mine, "");
 		n++;
 	}
 	sim_expect(sum == p->granted && n == p->nholders,
