@@ -136,7 +136,7 @@ static void pay(struct batch *b, struct via_ether_vi *ev, bool behind,
 	bool full = false;
 
 	spin_lock(&vi->rq.lock);
-	if (unlikely(ev->ans_tail != READ_ONCE(ev->ans_next))) {
+	if (unlikely(ev->answers.tail != READ_ONCE(ev->answers.next))) {
 		spin_unlock(&vi->rq.lock);
 		via_ether_reads_answer(ev, work);
 		spin_lock(&vi->rq.lock);
@@ -170,15 +170,15 @@ static struct via_ether_vi *next_owing(struct via_peer *peer, bool *behind,
 
 	spin_lock(&peer->nic->lock);
 	ev = list_first_entry_or_null(&peer->owing, struct via_ether_vi,
-				      ack_link);
+				      on.owing);
 	if (ev && !via_work_visit(work)) {
 		list_move_tail(&peer->acks_link, &peer->nic->acks);
 		ev = NULL;
 	}
-	*behind = ev && ev->behind;
+	*behind = ev && ev->on.behind;
 	if (ev) {
-		list_del_init(&ev->ack_link);
-		ev->behind = false;
+		list_del_init(&ev->on.owing);
+		ev->on.behind = false;
 	}
 	*last = list_empty(&peer->owing);
 	if (*last)
@@ -241,9 +241,9 @@ static bool owe(struct via_ether_vi *ev)
 	struct via_peer *peer = ev->peer;
 
 	lockdep_assert_held(&nic->lock);
-	if (!list_empty(&ev->ack_link) || nic->stopping)
+	if (!list_empty(&ev->on.owing) || nic->stopping)
 		return false;
-	list_add_tail(&ev->ack_link, &peer->owing);
+	list_add_tail(&ev->on.owing, &peer->owing);
 	if (list_empty(&peer->acks_link))
 		list_add_tail(&peer->acks_link, &nic->acks);
 	return true;
@@ -253,7 +253,7 @@ void via_ether_ack_soon(struct via_ether_vi *ev)
 {
 	struct via_ether_nic *nic = ev->nic;
 
-	if (!list_empty(&ev->ack_link))
+	if (!list_empty(&ev->on.owing))
 		return;
 	spin_lock(&nic->lock);
 	/* Runs after the receive softirq that we are in. */
@@ -274,7 +274,7 @@ void via_ether_ack_behind(struct via_ether_vi *ev)
 	WRITE_ONCE(peer->delayed_ack, NULL);
 	/* Before frames are received: both may be in one batch of the peer's. */
 	if (other && other != ev && READ_ONCE(other->delack.push) && owe(other)) {
-		other->behind = true;
+		other->on.behind = true;
 		tasklet_hi_schedule(&nic->runner);
 	}
 	spin_unlock(&nic->lock);
@@ -447,10 +447,10 @@ void via_ether_owes_no_more(struct via_ether_vi *ev)
 	struct via_peer *peer = ev->peer;
 
 	lockdep_assert_held(&ev->nic->lock);
-	ev->behind = false;
+	ev->on.behind = false;
 	if (peer->delayed_ack == ev)
 		WRITE_ONCE(peer->delayed_ack, NULL);
-	list_del_init(&ev->ack_link);
+	list_del_init(&ev->on.owing);
 	if (list_empty(&peer->owing))
 		list_del_init(&peer->acks_link);
 }

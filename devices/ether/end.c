@@ -90,7 +90,7 @@ void via_ether_give_up(struct via_ether_vi *ev, enum via_ether_why why,
 
 	/* What is in flight may be answers to the peer's reads only. */
 	if (ev->conn.reliable && vi->sq.head != vi->sq.next &&
-	    (via_win_flight(&ev->snd.win) || ev->read_head != ev->read_tail))
+	    (via_win_flight(&ev->snd.win) || ev->reads.head != ev->reads.tail))
 		via_send_complete(vi, VIA_ST_TRANSPORT_ERROR, 0);
 	/* It may be our frames only that do not get through. */
 	via_ether_end(ev, why, reason);

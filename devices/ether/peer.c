@@ -314,8 +314,8 @@ static struct hlist_head *end_bucket(const struct via_peer *peer, u32 id,
 
 static bool theirs_less(struct rb_node *a, const struct rb_node *b)
 {
-	return rb_entry(a, struct via_ether_vi, their_node)->conn.remote_cookie <
-	       rb_entry(b, struct via_ether_vi, their_node)->conn.remote_cookie;
+	return rb_entry(a, struct via_ether_vi, on.theirs)->conn.remote_cookie <
+	       rb_entry(b, struct via_ether_vi, on.theirs)->conn.remote_cookie;
 }
 
 void via_peer_add_end(struct via_ether_vi *ev)
@@ -323,20 +323,20 @@ void via_peer_add_end(struct via_ether_vi *ev)
 	struct via_ether_nic *nic = ev->nic;
 
 	spin_lock(&nic->lock);
-	hlist_add_head(&ev->end_node,
+	hlist_add_head(&ev->on.ends,
 		       end_bucket(ev->peer, ev->conn.remote_id,
 				  ev->conn.remote_cookie));
-	rb_add(&ev->their_node, &ev->peer->theirs, theirs_less);
+	rb_add(&ev->on.theirs, &ev->peer->theirs, theirs_less);
 	spin_unlock(&nic->lock);
 }
 
 void via_peer_del_end(struct via_ether_vi *ev)
 {
 	lockdep_assert_held(&ev->nic->lock);
-	if (hlist_unhashed(&ev->end_node))
+	if (hlist_unhashed(&ev->on.ends))
 		return;
-	hlist_del_init(&ev->end_node);
-	rb_erase(&ev->their_node, &ev->peer->theirs);
+	hlist_del_init(&ev->on.ends);
+	rb_erase(&ev->on.theirs, &ev->peer->theirs);
 }
 
 struct via_ether_vi *via_peer_theirs(const struct via_peer *peer, u64 from)
@@ -346,7 +346,7 @@ struct via_ether_vi *via_peer_theirs(const struct via_peer *peer, u64 from)
 
 	lockdep_assert_held(&peer->nic->lock);
 	while (n) {
-		ev = rb_entry(n, struct via_ether_vi, their_node);
+		ev = rb_entry(n, struct via_ether_vi, on.theirs);
 		if (ev->conn.remote_cookie >= from) {
 			found = ev;
 			n = n->rb_left;
@@ -359,14 +359,14 @@ struct via_ether_vi *via_peer_theirs(const struct via_peer *peer, u64 from)
 
 struct via_ether_vi *via_peer_next_theirs(const struct via_ether_vi *ev)
 {
-	return rb_entry_safe(rb_next(&ev->their_node), struct via_ether_vi,
-			     their_node);
+	return rb_entry_safe(rb_next(&ev->on.theirs), struct via_ether_vi,
+			     on.theirs);
 }
 
 static bool ours_less(struct rb_node *a, const struct rb_node *b)
 {
-	return rb_entry(a, struct via_ether_vi, our_node)->conn.cookie <
-	       rb_entry(b, struct via_ether_vi, our_node)->conn.cookie;
+	return rb_entry(a, struct via_ether_vi, on.ours)->conn.cookie <
+	       rb_entry(b, struct via_ether_vi, on.ours)->conn.cookie;
 }
 
 struct via_ether_vi *via_peer_ours(const struct via_peer *peer, u64 from)
@@ -376,7 +376,7 @@ struct via_ether_vi *via_peer_ours(const struct via_peer *peer, u64 from)
 
 	lockdep_assert_held(&peer->nic->lock);
 	while (n) {
-		ev = rb_entry(n, struct via_ether_vi, our_node);
+		ev = rb_entry(n, struct via_ether_vi, on.ours);
 		if (ev->conn.cookie >= from) {
 			found = ev;
 			n = n->rb_left;
@@ -389,8 +389,8 @@ struct via_ether_vi *via_peer_ours(const struct via_peer *peer, u64 from)
 
 struct via_ether_vi *via_peer_next_ours(const struct via_ether_vi *ev)
 {
-	return rb_entry_safe(rb_next(&ev->our_node), struct via_ether_vi,
-			     our_node);
+	return rb_entry_safe(rb_next(&ev->on.ours), struct via_ether_vi,
+			     on.ours);
 }
 
 /* It is looked at by the timer, or not any more.  nic->lock held. */
@@ -435,9 +435,9 @@ void via_peer_join(struct via_ether_vi *ev)
 
 	WRITE_ONCE(peer->last_rx, jiffies);
 	spin_lock(&peer->nic->lock);
-	if (list_empty(&ev->conn_link)) {
-		list_add_tail(&ev->conn_link, &peer->conns);
-		rb_add(&ev->our_node, &peer->ours, ours_less);
+	if (list_empty(&ev->on.conns)) {
+		list_add_tail(&ev->on.conns, &peer->conns);
+		rb_add(&ev->on.ours, &peer->ours, ours_less);
 		if (!peer->nconns++)
 			tell(peer, VIA_NL_PEER_UP);
 		peer->keepalive.sum += ev->conn.cookie + ev->conn.remote_cookie;
@@ -451,10 +451,10 @@ void via_peer_part(struct via_ether_vi *ev)
 	struct via_peer *peer = ev->peer;
 
 	lockdep_assert_held(&ev->nic->lock);
-	if (list_empty(&ev->conn_link))
+	if (list_empty(&ev->on.conns))
 		return;
-	list_del_init(&ev->conn_link);
-	rb_erase(&ev->our_node, &peer->ours);
+	list_del_init(&ev->on.conns);
+	rb_erase(&ev->on.ours, &peer->ours);
 	if (!--peer->nconns)
 		tell(peer, VIA_NL_PEER_DOWN);
 	peer->keepalive.sum -= ev->conn.cookie + ev->conn.remote_cookie;
@@ -474,9 +474,9 @@ struct via_ether_vi *via_peer_turn(struct via_peer *peer)
 
 	lockdep_assert_held(&peer->nic->lock);
 	ev = list_first_entry_or_null(&peer->conns, struct via_ether_vi,
-				      conn_link);
+				      on.conns);
 	if (ev)
-		list_move_tail(&ev->conn_link, &peer->conns);
+		list_move_tail(&ev->on.conns, &peer->conns);
 	return ev;
 }
 
@@ -493,7 +493,7 @@ struct via_ether_vi *via_peer_end(const struct via_peer *peer, u32 id,
 	struct via_ether_vi *ev;
 
 	lockdep_assert_held(&peer->nic->lock);
-	hlist_for_each_entry(ev, end_bucket(peer, id, cookie), end_node)
+	hlist_for_each_entry(ev, end_bucket(peer, id, cookie), on.ends)
 		if (ev->conn.remote_cookie == cookie &&
 		    ev->conn.remote_id == id && ev->peer == peer)
 			return ev;

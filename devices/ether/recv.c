@@ -658,9 +658,9 @@ static bool rx_disconnect(struct via_vi *vi, const struct via_frame_hdr *h)
 			via_ether_offender(vi, via_win_rec(&ev->snd.win, una)->index,
 					   st);
 		else if (h->reason == VIA_WIRE_R_READ &&
-			 ev->read_head != ev->read_tail)
-			via_ether_offender(vi, ev->read[ev->read_head %
-							VIA_ETHER_READS].index,
+			 ev->reads.head != ev->reads.tail)
+			via_ether_offender(vi, ev->reads.read[ev->reads.head %
+							      VIA_ETHER_READS].index,
 					   VIA_ST_RDMA_PROT_ERROR);
 		via_ether_end_told(ev, h->reason);
 	}
@@ -739,7 +739,7 @@ static __always_inline void rx_data(struct via_ether_nic *nic,
 		return;
 	}
 	/* Asked under rq.lock: what we release was taken under it, too. */
-	if (unlikely(READ_ONCE(ev->reads))) {
+	if (unlikely(READ_ONCE(ev->reads.pending))) {
 		spin_unlock(&vi->rq.lock);
 		return rx_both(nic, vi, h, f);
 	}

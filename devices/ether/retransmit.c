@@ -165,7 +165,7 @@ static void check_tx(struct via_ether_vi *ev, u64 now, struct via_work *work)
 /* The alarm: both halves. */
 static void visit(struct via_alarm *a, u64 now, struct via_work *work)
 {
-	struct via_ether_vi *ev = container_of(a, struct via_ether_vi, due);
+	struct via_ether_vi *ev = container_of(a, struct via_ether_vi, on.due);
 	struct via_vi *vi = ev->vi;
 
 	spin_lock(&vi->sq.lock);
@@ -192,7 +192,7 @@ unlock:
  */
 static bool rests(const struct via_alarm *a)
 {
-	const struct via_ether_vi *ev = container_of(a, struct via_ether_vi, due);
+	const struct via_ether_vi *ev = container_of(a, struct via_ether_vi, on.due);
 
 	return READ_ONCE(ev->snd.win.una) == READ_ONCE(ev->snd.win.nxt) &&
 	       READ_ONCE(ev->rcv.win.next) == READ_ONCE(ev->snd.acked);
@@ -200,7 +200,7 @@ static bool rests(const struct via_alarm *a)
 
 void via_ether_visit_init(struct via_ether_vi *ev)
 {
-	ev->want[VIA_ETHER_TX] = U64_MAX;
-	ev->want[VIA_ETHER_RX] = U64_MAX;
-	via_alarm_init(&ev->due, false, visit, rests);
+	ev->on.want[VIA_ETHER_TX] = U64_MAX;
+	ev->on.want[VIA_ETHER_RX] = U64_MAX;
+	via_alarm_init(&ev->on.due, false, visit, rests);
 }

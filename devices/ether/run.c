@@ -3,7 +3,7 @@
  * The run queue of a NIC: VIs that are to send again, and what else is done
  * after a softirq.
  *
- * A VI is on one list at most, by its run_link:
+ * A VI is on one list at most, by its on.run:
  *
  *   nic->ready		the tasklet resumes it
  *   nic->tx_blocked	it found the NIC full.  via_ether_wake() resumes it when
@@ -31,8 +31,8 @@ void via_ether_run(struct via_ether_vi *ev)
 	struct via_ether_nic *nic = ev->nic;
 
 	spin_lock(&nic->lock);
-	if (list_empty(&ev->run_link) && !nic->stopping) {
-		list_add_tail(&ev->run_link, &nic->ready);
+	if (list_empty(&ev->on.run) && !nic->stopping) {
+		list_add_tail(&ev->on.run, &nic->ready);
 		tasklet_schedule(&nic->runner);
 	}
 	spin_unlock(&nic->lock);
@@ -43,9 +43,9 @@ void via_ether_tx_blocked(struct via_ether_vi *ev)
 	struct via_ether_nic *nic = ev->nic;
 
 	spin_lock(&nic->lock);
-	if (!ev->tx_blocked) {
-		list_move_tail(&ev->run_link, &nic->tx_blocked);
-		ev->tx_blocked = true;
+	if (!ev->on.stalled) {
+		list_move_tail(&ev->on.run, &nic->tx_blocked);
+		ev->on.stalled = true;
 	}
 	if (!nic->retry.queued) {
 		via_alarm_set(nic, &nic->retry,
@@ -60,7 +60,7 @@ bool via_ether_is_tx_blocked(struct via_ether_vi *ev)
 	bool is;
 
 	spin_lock(&ev->nic->lock);
-	is = ev->tx_blocked;
+	is = ev->on.stalled;
 	spin_unlock(&ev->nic->lock);
 	return is;
 }
@@ -68,8 +68,8 @@ bool via_ether_is_tx_blocked(struct via_ether_vi *ev)
 void via_ether_run_forget(struct via_ether_vi *ev)
 {
 	lockdep_assert_held(&ev->nic->lock);
-	list_del_init(&ev->run_link);
-	ev->tx_blocked = false;
+	list_del_init(&ev->on.run);
+	ev->on.stalled = false;
 }
 
 /* The first one of @list, off it; NULL: there is none, or it is enough for now. */
@@ -80,7 +80,7 @@ static struct via_ether_vi *next_run(struct via_ether_nic *nic,
 	struct via_ether_vi *ev;
 
 	spin_lock(&nic->lock);
-	ev = list_first_entry_or_null(list, struct via_ether_vi, run_link);
+	ev = list_first_entry_or_null(list, struct via_ether_vi, on.run);
 	if (!ev && list != &nic->ready && list_empty(&nic->tx_blocked))
 		nic->retry_ns = RETRY_MIN_NS;
 	if (ev && !via_work_visit(work))

@@ -258,17 +258,17 @@ static noinline enum sent send_turns(struct burst *b)
 
 	while (ev->snd.odd & VIA_ODD_ANSWER) {
 		/* Not into the middle of a message. */
-		if (!ev->ans_turn || (ev->snd.odd & VIA_ODD_ACTIVE &&
-				      ev->snd.off)) {
+		if (!ev->answers.turn || (ev->snd.odd & VIA_ODD_ACTIVE &&
+					  ev->snd.off)) {
 			r = send_message(b);
 			if (r > SENT_WINDOW || (r == SENT_WINDOW && !b->room))
 				return r;
 		}
-		ev->ans_turn = true;
+		ev->answers.turn = true;
 		r = via_ether_send_answer(b);
 		if (r != SENT_ALL)
 			return r;
-		ev->ans_turn = false;
+		ev->answers.turn = false;
 	}
 	return SENT_ON;
 }
@@ -630,7 +630,7 @@ void via_ether_ack(struct via_vi *vi, u32 ack, const struct via_range *range,
 
 	lockdep_assert_held(&vi->sq.lock);
 	if (n) {
-		if (unlikely(ev->reads))
+		if (unlikely(ev->reads.pending))
 			via_ether_reads_ack(ev, ack, n);
 		else
 			for (seq = ack - n; seq != ack; seq++)

@@ -105,7 +105,7 @@ static enum sent refuse(struct burst *b)
 
 static struct via_read_answer *answer_of(struct via_ether_vi *ev, u32 index)
 {
-	return &ev->answer[index % VIA_ETHER_ANSWERS];
+	return &ev->answers.answer[index % VIA_ETHER_ANSWERS];
 }
 
 static enum sent put_answer(struct burst *b, const struct via_read_answer *a,
@@ -139,7 +139,7 @@ static enum sent put_answer(struct burst *b, const struct via_read_answer *a,
 enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)
 {
 	struct via_ether_vi *ev = b->ev;
-	u32 out = ev->read_tail - ev->read_head;
+	u32 out = ev->reads.tail - ev->reads.head;
 	struct via_ether_read *rd;
 	enum sent r;
 	u8 flags = 0;
@@ -157,18 +157,18 @@ enum sent via_ether_send_fenced(struct burst *b, struct via_desc *d)
 		flags = VIA_WIRE_ACK_NOW;
 	else if (b->drained)
 		flags = VIA_WIRE_PUSH;
-	rd = &ev->read[ev->read_tail % VIA_ETHER_READS];
+	rd = &ev->reads.read[ev->reads.tail % VIA_ETHER_READS];
 	rd->index = ev->snd.index;
 	rd->seq = ev->snd.win.nxt;
 	rd->off = 0;
 	/* Before the READ leaves: its data finds both locks needed. */
-	WRITE_ONCE(ev->reads, ev->reads + 1);
+	WRITE_ONCE(ev->reads.pending, ev->reads.pending + 1);
 	r = put_read(b, d, ev->snd.win.nxt, flags);
 	if (r) {
-		WRITE_ONCE(ev->reads, ev->reads - 1);
+		WRITE_ONCE(ev->reads.pending, ev->reads.pending - 1);
 		return r;
 	}
-	ev->read_tail++;
+	ev->reads.tail++;
 	b->room--;
 	enter_frame(ev, ev->snd.index, 0, 0, 0);
 	via_ether_count(b->nic, READS_OUT);
@@ -179,21 +179,22 @@ enum sent via_ether_send_answer(struct burst *b)
 {
 	struct via_ether_vi *ev = b->ev;
 	/* Pairs with the release in via_ether_place_read(). */
-	u32 tail = smp_load_acquire(&ev->ans_tail);
-	struct via_read_answer *a = answer_of(ev, ev->ans_next);
+	u32 tail = smp_load_acquire(&ev->answers.tail);
+	struct via_read_answer *a = answer_of(ev, ev->answers.next);
 	u32 off, len;
 	bool last;
 	enum sent r;
 	u8 flags;
 
-	if (ev->ans_next == tail)
+	if (ev->answers.next == tail)
 		goto done;
-	if (!ev->ans_off && unlikely(via_read_check(b->vi, a->rhandle,
-						    a->raddr, a->len)))
+	if (!ev->answers.off && unlikely(via_read_check(b->vi, a->rhandle,
+							a->raddr, a->len)))
 		/* Those before it get their data first. */
-		return ev->ans_head == ev->ans_next ? refuse(b) : SENT_WINDOW;
+		return ev->answers.head == ev->answers.next ? refuse(b) :
+							      SENT_WINDOW;
 	do {
-		off = ev->ans_off;
+		off = ev->answers.off;
 		len = min(a->len - off, ev->conn.seg_send);
 		last = off + len == a->len;
 		if (!b->room)
@@ -203,7 +204,7 @@ enum sent via_ether_send_answer(struct burst *b)
 		flags = 0;
 		if (b->room == b->half || closes_window(b))
 			flags = VIA_WIRE_ACK_NOW;
-		else if (last && ev->ans_next + 1 == tail &&
+		else if (last && ev->answers.next + 1 == tail &&
 			 via_send_drained(b->vi))
 			flags = VIA_WIRE_PUSH;
 		r = put_answer(b, a, ev->snd.win.nxt, off, len, flags);
@@ -211,16 +212,16 @@ enum sent via_ether_send_answer(struct burst *b)
 			return r;
 		b->room--;
 		if (!off)
-			WRITE_ONCE(ev->reads, ev->reads + 1);
-		enter_frame(ev, ev->ans_next, off, len, VIA_REC_ANSWER |
+			WRITE_ONCE(ev->reads.pending, ev->reads.pending + 1);
+		enter_frame(ev, ev->answers.next, off, len, VIA_REC_ANSWER |
 			    (last ? VIA_REC_LAST : 0));
-		ev->ans_off = off + len;
+		ev->answers.off = off + len;
 	} while (!last);
-	ev->ans_off = 0;
-	WRITE_ONCE(ev->ans_next, ev->ans_next + 1);
+	ev->answers.off = 0;
+	WRITE_ONCE(ev->answers.next, ev->answers.next + 1);
 done:
 	/* One that comes from now on sets it again. */
-	if (ev->ans_next == tail)
+	if (ev->answers.next == tail)
 		ev->snd.odd &= ~VIA_ODD_ANSWER;
 	return SENT_ALL;
 }
@@ -243,7 +244,7 @@ void via_ether_reads_answer(struct via_ether_vi *ev, struct via_work *work)
 
 	spin_lock(&vi->sq.lock);
 	if (ev->conn.phase == VIA_PHASE_CONNECTED &&
-	    READ_ONCE(ev->ans_tail) != ev->ans_next) {
+	    READ_ONCE(ev->answers.tail) != ev->answers.next) {
 		ev->snd.odd |= VIA_ODD_ANSWER;
 		via_ether_resume(vi, work);
 	}
@@ -263,8 +264,8 @@ static void complete_late(struct via_ether_vi *ev)
 	struct via_vi *vi = ev->vi;
 	struct via_queue *q = &vi->sq;
 
-	while (q->head != q->next && ev->acked_late & late_bit(q->head)) {
-		ev->acked_late &= ~late_bit(q->head);
+	while (q->head != q->next && ev->reads.acked_late & late_bit(q->head)) {
+		ev->reads.acked_late &= ~late_bit(q->head);
 		via_send_complete(vi, 0, via_send_entry(vi, q->head)->length);
 	}
 }
@@ -281,10 +282,10 @@ void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n)
 		if (!(rec->kind & VIA_REC_LAST))
 			continue;
 		if (rec->kind & VIA_REC_ANSWER) {
-			WRITE_ONCE(ev->ans_head, ev->ans_head + 1);
-			WRITE_ONCE(ev->reads, ev->reads - 1);
+			WRITE_ONCE(ev->answers.head, ev->answers.head + 1);
+			WRITE_ONCE(ev->reads.pending, ev->reads.pending - 1);
 		} else {
-			ev->acked_late |= late_bit(rec->index);
+			ev->reads.acked_late |= late_bit(rec->index);
 		}
 	}
 	complete_late(ev);
@@ -294,15 +295,15 @@ void via_ether_reads_ack(struct via_ether_vi *ev, u32 ack, u32 n)
 void via_ether_reads_forget(struct via_ether_vi *ev)
 {
 	ev->snd.odd = 0;
-	ev->ans_turn = false;
-	ev->reads = 0;
-	ev->read_head = 0;
-	ev->read_tail = 0;
-	ev->ans_head = 0;
-	ev->ans_next = 0;
-	ev->ans_tail = 0;
-	ev->ans_off = 0;
-	ev->acked_late = 0;
+	ev->answers.turn = false;
+	ev->reads.pending = 0;
+	ev->reads.head = 0;
+	ev->reads.tail = 0;
+	ev->answers.head = 0;
+	ev->answers.next = 0;
+	ev->answers.tail = 0;
+	ev->answers.off = 0;
+	ev->reads.acked_late = 0;
 }
 
 /*
@@ -323,12 +324,13 @@ void via_ether_offender(struct via_vi *vi, u32 index, enum via_status status)
 u32 via_ether_place_read(struct via_vi *vi, const struct via_frame_hdr *h)
 {
 	struct via_ether_vi *ev = vi->priv;
-	struct via_read_answer *a = answer_of(ev, ev->ans_tail);
+	struct via_read_answer *a = answer_of(ev, ev->answers.tail);
 
 	lockdep_assert_held(&vi->rq.lock);
 	if (!ev->conn.reliable || h->msg_len > vi->attrs.max_transfer)
 		return VIA_WIRE_R_PROTOCOL;
-	if (ev->ans_tail - READ_ONCE(ev->ans_head) >= VIA_ETHER_ANSWERS) {
+	if (ev->answers.tail - READ_ONCE(ev->answers.head) >=
+	    VIA_ETHER_ANSWERS) {
 		via_ether_count(ev->nic, READS_DROPPED);
 		return VIA_ETHER_NOT_NOW;
 	}
@@ -337,7 +339,7 @@ u32 via_ether_place_read(struct via_vi *vi, const struct via_frame_hdr *h)
 	a->len = h->msg_len;
 	a->seq = h->seq;
 	/* Pairs with the acquire in via_ether_send_answer(): it is filled. */
-	smp_store_release(&ev->ans_tail, ev->ans_tail + 1);
+	smp_store_release(&ev->answers.tail, ev->answers.tail + 1);
 	via_ether_count(ev->nic, READS_IN);
 	/* Not from here: that takes sq.lock, which comes first. */
 	via_ether_ack_soon(ev);
@@ -381,10 +383,10 @@ u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 	struct via_desc *d;
 	u32 st;
 
-	if (!ev->rcv.both || ev->read_head == ev->read_tail)
+	if (!ev->rcv.both || ev->reads.head == ev->reads.tail)
 		return VIA_WIRE_R_PROTOCOL;
 	lockdep_assert_held(&vi->sq.lock);
-	rd = &ev->read[ev->read_head % VIA_ETHER_READS];
+	rd = &ev->reads.read[ev->reads.head % VIA_ETHER_READS];
 	d = via_send_entry(vi, rd->index);
 	if (h->reads != (u16)rd->seq || h->msg_len != d->length ||
 	    h->offset != rd->off)
@@ -403,9 +405,9 @@ u32 via_ether_place_read_data(struct via_vi *vi, const struct via_frame_hdr *h,
 	}
 	rd->off += h->len;
 	if (rd->off == d->length) {
-		ev->read_head++;
-		WRITE_ONCE(ev->reads, ev->reads - 1);
-		ev->acked_late |= late_bit(rd->index);
+		ev->reads.head++;
+		WRITE_ONCE(ev->reads.pending, ev->reads.pending - 1);
+		ev->reads.acked_late |= late_bit(rd->index);
 		complete_late(ev);
 	}
 	return 0;

@@ -184,11 +184,11 @@ void via_alarm_init(struct via_alarm *a, bool urgent,
 /* Of a VI: the receiver's half is what other hosts wait for.  nic->lock held. */
 static void want(struct via_ether_vi *ev, enum via_ether_half half, u64 when)
 {
-	struct via_alarm *a = &ev->due;
+	struct via_alarm *a = &ev->on.due;
 	bool urgent;
 
-	ev->want[half] = when;
-	urgent = ev->want[VIA_ETHER_RX] != U64_MAX;
+	ev->on.want[half] = when;
+	urgent = ev->on.want[VIA_ETHER_RX] != U64_MAX;
 	if (a->queued)
 		ev->nic->urgent += urgent - a->urgent;
 	a->urgent = urgent;
@@ -197,8 +197,9 @@ static void want(struct via_ether_vi *ev, enum via_ether_half half, u64 when)
 /* At the time of the half that is due first.  nic->lock held. */
 static void enqueue(struct via_ether_vi *ev, u64 now)
 {
-	via_alarm_set(ev->nic, &ev->due,
-		      min(ev->want[VIA_ETHER_TX], ev->want[VIA_ETHER_RX]), now);
+	via_alarm_set(ev->nic, &ev->on.due,
+		      min(ev->on.want[VIA_ETHER_TX], ev->on.want[VIA_ETHER_RX]),
+		      now);
 }
 
 void via_ether_visit_at(struct via_ether_vi *ev, enum via_ether_half half,

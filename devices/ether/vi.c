@@ -11,11 +11,11 @@ int via_ether_vi_create(struct via_vi *vi)
 
 	ev->vi = vi;
 	ev->nic = vi->nic->priv;
-	via_order_node_init(&ev->connecting);
-	INIT_LIST_HEAD(&ev->run_link);
-	INIT_LIST_HEAD(&ev->ack_link);
-	INIT_LIST_HEAD(&ev->conn_link);
-	INIT_HLIST_NODE(&ev->end_node);
+	via_order_node_init(&ev->on.hot);
+	INIT_LIST_HEAD(&ev->on.run);
+	INIT_LIST_HEAD(&ev->on.owing);
+	INIT_LIST_HEAD(&ev->on.conns);
+	INIT_HLIST_NODE(&ev->on.ends);
 	via_credit_init(&ev->snd.credit);
 	return 0;
 }
@@ -81,7 +81,7 @@ static void via_ether_forget(struct via_ether_vi *ev)
 	via_win_init(&ev->snd.win, 0, 1);
 
 	spin_lock(&nic->lock);
-	via_order_del(&nic->connecting, &ev->connecting);
+	via_order_del(&nic->connecting, &ev->on.hot);
 	via_ether_unwatch(ev);
 	via_ether_ack_deadline_over(ev);
 	via_ether_run_forget(ev);
@@ -165,8 +165,8 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 	via_stat(sink, "rx_held", READ_ONCE(ev->rcv.win.held));
 	via_stat(sink, "ping_pong", clamp(READ_ONCE(ev->delack.pingpong), 0,
 					  VIA_DELACK_PINGPONG));
-	via_stat(sink, "reads_pending", READ_ONCE(ev->read_tail) -
-					READ_ONCE(ev->read_head));
-	via_stat(sink, "answers_pending", READ_ONCE(ev->ans_tail) -
-					  READ_ONCE(ev->ans_head));
+	via_stat(sink, "reads_pending", READ_ONCE(ev->reads.tail) -
+					READ_ONCE(ev->reads.head));
+	via_stat(sink, "answers_pending", READ_ONCE(ev->answers.tail) -
+					  READ_ONCE(ev->answers.head));
 }

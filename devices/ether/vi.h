@@ -43,34 +43,6 @@ enum via_ether_half {
 	VIA_ETHER_HALVES
 };
 
-/* A frame kept until the hole before it is filled. */
-struct via_ether_held {
-	struct via_frame_hdr hdr;
-	u8 payload[];
-};
-
-/* A read of ours: oldest first, answered in this order. */
-struct via_ether_read {
-	u32 index;		/* descriptor */
-	u32 seq;		/* of its READ */
-	u32 off;		/* bytes that have come */
-};
-
-/* A read of the peer's, until its data is acknowledged. */
-struct via_read_answer {
-	u64 raddr;
-	u32 rhandle;
-	u32 len;
-	u32 seq;		/* of its READ */
-};
-
-/* What has to be done before new sends: bits of tx_odd. */
-#define VIA_ODD_ACTIVE		0x1	/* tx_index is begun, or waits */
-#define VIA_ODD_ANSWER		0x2	/* reads of the peer wait for data */
-#define VIA_ODD_SEALED		0x4	/* frames have seals: no short cut */
-#define VIA_ODD_WAITS		0x8	/* for credit */
-#define VIA_ODD_ASK		0x10	/* a round trip without a wait is wanted */
-
 /**
  * struct via_conn_state - the connection: both queue locks to write, either to read
  * @cookie:	names our end of the connection; 0: none
@@ -117,6 +89,42 @@ struct via_conn_state {
 	unsigned long asked_at;
 };
 
+/* What has to be done before new sends: bits of @odd. */
+#define VIA_ODD_ACTIVE		0x1	/* @index is begun, or waits */
+#define VIA_ODD_ANSWER		0x2	/* reads of the peer wait for data */
+#define VIA_ODD_SEALED		0x4	/* frames have seals: no short cut */
+#define VIA_ODD_WAITS		0x8	/* for credit */
+#define VIA_ODD_ASK		0x10	/* a round trip without a wait is wanted */
+
+/**
+ * struct via_snd - the sender: vi->sq.lock
+ * @index:	descriptor being sent
+ * @off:	bytes of it sent
+ * @odd:	VIA_ODD_*
+ * @busy:	via_send_busy() was called and send() is owed
+ * @acked:	last acknowledgement sent; written under either lock
+ * @resent, @timeouts: for statistics
+ * @credit:	what it holds of the peer's window; share.c
+ * @win:	window; on an unreliable VI only una, nxt and credit
+ */
+struct via_snd {
+	u32 index;
+	u32 off;
+	u8 odd;
+	bool busy;
+	u32 acked;
+	u32 resent;
+	u32 timeouts;
+	struct via_credit credit;
+	struct via_win_tx win;
+};
+
+/* A frame kept until the hole before it is filled. */
+struct via_ether_held {
+	struct via_frame_hdr hdr;
+	u8 payload[];
+};
+
 /**
  * struct via_rcv - the receiver: vi->rq.lock
  * @win:	window; on an unreliable VI only next
@@ -151,27 +159,55 @@ struct via_rcv {
 	struct via_ether_held **held;
 };
 
+/* A read of ours: oldest first, answered in this order. */
+struct via_ether_read {
+	u32 index;		/* descriptor */
+	u32 seq;		/* of its READ */
+	u32 off;		/* bytes that have come */
+};
+
 /**
- * struct via_snd - the sender: vi->sq.lock
- * @index:	descriptor being sent
- * @off:	bytes of it sent
- * @odd:	VIA_ODD_*
- * @busy:	via_send_busy() was called and send() is owed
- * @acked:	last acknowledgement sent; written under either lock
- * @resent, @timeouts: for statistics
- * @credit:	what it holds of the peer's window; share.c
- * @win:	window; on an unreliable VI only una, nxt and credit
+ * struct via_reads - RDMA Reads of ours: vi->sq.lock
+ * @pending:	those that want data, and answers in the window: while
+ *		there are any, acknowledgements and the receive path go the
+ *		long way.  What is received under rq.lock sees it, since it is
+ *		raised before the READ leaves
+ * @head, @tail: of @read, oldest and next
+ * @acked_late: bit index % 64: acknowledged, but behind such a read
+ * @read:	those that want data
  */
-struct via_snd {
-	u32 index;
+struct via_reads {
+	u32 pending;
+	u32 head;
+	u32 tail;
+	u64 acked_late;
+	struct via_ether_read read[VIA_ETHER_READS];
+};
+
+/* A read of the peer's, until its data is acknowledged. */
+struct via_read_answer {
+	u64 raddr;
+	u32 rhandle;
+	u32 len;
+	u32 seq;		/* of its READ */
+};
+
+/**
+ * struct via_answers - RDMA Reads of the peer's: vi->sq.lock but for @tail
+ * @head:	oldest answer that is not acknowledged (rq.lock: a hint)
+ * @next:	answer being sent
+ * @off:	bytes of it sent
+ * @turn:	it is an answer's turn, not a message's
+ * @tail:	rq.lock: where the next read of the peer's goes (release, acquire)
+ * @answer:	those that are not acknowledged
+ */
+struct via_answers {
+	u32 head;
+	u32 next;
 	u32 off;
-	u8 odd;
-	bool busy;
-	u32 acked;
-	u32 resent;
-	u32 timeouts;
-	struct via_credit credit;
-	struct via_win_tx win;
+	bool turn;
+	u32 tail;
+	struct via_read_answer answer[VIA_ETHER_ANSWERS];
 };
 
 /**
@@ -194,76 +230,63 @@ struct via_attempt_state {
 };
 
 /**
- * struct via_ether_vi - the class's part of a VI, vi->priv
- * @vi:		constant
- * @nic:	constant
- * @peer:	its host, with a use of it; NULL without a phase
- *
- * Sender, vi->sq.lock:
- * @ans_turn:	it is an answer's turn, not a message's
- * @rto:	its retransmission timeout (proto/rto.h)
- *
- * @reads:	reads of ours that want data and answers in the window: while
- *		there are any, acknowledgements and the receive path go the
- *		long way.  Written under sq.lock; what is received under
- *		rq.lock sees it, since it is raised before the READ leaves
- * @read_head, @read_tail: of @read, oldest and next
- * @acked_late: bit index % 64: acknowledged, but behind such a read
- * @ans_next:	answer being sent
- * @ans_off:	bytes of it sent
- * @ans_head:	oldest answer that is not acknowledged (rq.lock: a hint)
- *
- * Receiver, vi->rq.lock:
- * @ans_tail:	where the next read of the peer's goes (release, acquire)
- * @delack:	when an acknowledgement leaves (proto/delack.h)
- *
- * Handshake and timer, both queue locks:
- *
- * nic->lock:
- * @connecting, @ack_link, @conn_link, @our_node, @end_node, @their_node
- * @run_link:	on nic->tx_blocked, if @tx_blocked is set, or on nic->ready (run.c)
- * @behind:	it is on the list of those that owe an acknowledgement since
- *		data of another VI carries none for it
+ * struct via_links - what the VI is on: nic->lock
  * @due:	its entry of the alarm
- * @want:	when the halves are to be looked at, likewise; U64_MAX: not
- *
+ * @want:	when the halves are to be looked at; U64_MAX: not
+ * @connecting:	of nic->connecting: an attempt
+ * @tx_blocked:	@run is on the list of VIs that found the NIC full, else on the
+ *		list of those that may send (run.c)
+ * @run:	on one of these
+ * @behind:	@owing is used, since data of another VI carries no
+ *		acknowledgement for it
+ * @owing:	of peer->owing: it owes an acknowledgement
+ * @conns:	of peer->conns: it is connected
+ * @ours:	the same by the cookie of this end
+ * @theirs:	by the cookie of the other end, which it knows
+ * @ends:	of the table of ends by peer, remote_id and remote_cookie
  */
-struct via_ether_vi {
-	struct via_vi *vi;
-	struct via_ether_nic *nic;
-	struct via_conn_state conn;
-	struct via_rcv rcv;
-	struct via_snd snd;
-	struct via_attempt_state attempt;
-	struct via_peer *peer;
-
-	bool ans_turn;
-	struct via_rto rto;
-	u32 reads;
-	u32 read_head;
-	u32 read_tail;
-	u32 ans_head;
-	u32 ans_next;
-	u32 ans_off;
-	u64 acked_late;
-
-	bool behind;
-	struct via_delack delack;
-	u32 ans_tail;
-
+struct via_links {
 	struct via_alarm due;
 	u64 want[VIA_ETHER_HALVES];
 	struct via_order_node connecting;
 	bool tx_blocked;
-	struct list_head run_link;
-	struct list_head ack_link;
-	struct list_head conn_link;
-	struct rb_node our_node;
-	struct hlist_node end_node;
-	struct rb_node their_node;
+	bool behind;
+	struct list_head run;
+	struct list_head owing;
+	struct list_head conns;
+	struct rb_node ours;
+	struct rb_node theirs;
+	struct hlist_node ends;
+};
 
-	struct via_ether_read read[VIA_ETHER_READS];
-	struct via_read_answer answer[VIA_ETHER_ANSWERS];
+/**
+ * struct via_ether_vi - the class's part of a VI, vi->priv
+ * @vi:		constant
+ * @nic:	constant
+ * @peer:	its host, with a use of it; NULL without a phase.  As @conn
+ * @conn:	see there, as the others
+ * @rcv:	receiver
+ * @delack:	rq.lock: when an acknowledgement leaves (proto/delack.h)
+ * @rto:	sq.lock: the retransmission timeout (proto/rto.h)
+ * @snd:	sender
+ * @reads:	of ours
+ * @answers:	to the peer's
+ * @attempt:	until it is connected
+ * @on:		lists and trees
+ */
+struct via_ether_vi {
+	struct via_vi *vi;
+	struct via_ether_nic *nic;
+	struct via_peer *peer;
+	struct via_conn_state conn;
+	struct via_rcv rcv;
+	struct via_delack delack;
+	struct via_rto rto;
+	struct via_snd snd;
+	struct via_reads reads;
+	struct via_answers answers;
+	struct via_attempt_state attempt;
+	struct via_links on;
 };
 
 #endif /* _VIA_ETHER_VI_H */

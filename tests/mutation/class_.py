@@ -282,10 +282,10 @@ mutant("expiry-beside-making", REQUEST, "sim", "",
        sim="beside memory end")
 mutant("end-of-old", PEER, "sim", "",
        "a VI that is gone is found by a RESET for its connection",
-       ("	hlist_del_init(&ev->end_node);\n", ""), sim="end memory")
+       ("	hlist_del_init(&ev->on.ends);\n", ""), sim="end memory")
 mutant("end-on-tree", PEER, "sim", "",
        "a VI that is gone is told of in LIST",
-       ("	rb_erase(&ev->their_node, &ev->peer->theirs);\n", ""),
+       ("	rb_erase(&ev->on.theirs, &ev->peer->theirs);\n", ""),
        sim="end memory")
 CONTROL = "devices/ether/control.c"
 mutant("reset-anytime", CONTROL, "sim", "",
@@ -807,12 +807,13 @@ mutant("seal-optional", "devices/ether/ether.h", "sim", "",
 READ = "devices/ether/send_read.c"
 mutant("answers-uncounted", READ, "wire", "read.both_ways",
        "the data of a peer's read complete a send of ours",
-       ("		if (!off)\n			WRITE_ONCE(ev->reads, ev->reads + 1);\n",
+       ("		if (!off)\n"
+        "			WRITE_ONCE(ev->reads.pending, ev->reads.pending + 1);\n",
         ""))
 mutant("answer-one-more", READ, "sim", "",
        "a 33rd read of the peer's takes the place of the first",
-       ("READ_ONCE(ev->ans_head) >= VIA_ETHER_ANSWERS) {",
-        "READ_ONCE(ev->ans_head) > VIA_ETHER_ANSWERS) {"),
+       ("READ_ONCE(ev->answers.head) >=\n	    VIA_ETHER_ANSWERS) {",
+        "READ_ONCE(ev->answers.head) > VIA_ETHER_ANSWERS) {"),
        sim="hostile backlog")
 mutant("read-one-more", READ, "wire", "read.many",
        "a 17th read on the wire takes the place of the first",
@@ -824,7 +825,7 @@ mutant("fence-ignored", READ, "wire", "read.fence",
         "		if (via_ether_is_read(d))"))
 mutant("answers-survive", READ, "sim", "",
        "what one peer has asked for is sent to the next",
-       ("	ev->ans_tail = 0;\n", ""), sim="end hostile")
+       ("	ev->answers.tail = 0;\n", ""), sim="end hostile")
 mutant("read-beside", READ, "sim", "",
        "a peer's answer to a read may leave out bytes",
        ("	if (h->reads != (u16)rd->seq || h->msg_len != d->length ||\n"
@@ -833,10 +834,10 @@ mutant("read-beside", READ, "sim", "",
        sim="hostile")
 mutant("read-done-early", READ, "wire", "read.many order.fifo",
        "what is acknowledged behind a read is done before it",
-       ("	while (q->head != q->next && ev->acked_late & late_bit(q->head)) {\n"
-        "		ev->acked_late &= ~late_bit(q->head);",
-        "	while (q->head != q->next && ev->acked_late) {\n"
-        "		ev->acked_late &= ev->acked_late - 1;"))
+       ("	while (q->head != q->next && ev->reads.acked_late & late_bit(q->head)) {\n"
+        "		ev->reads.acked_late &= ~late_bit(q->head);",
+        "	while (q->head != q->next && ev->reads.acked_late) {\n"
+        "		ev->reads.acked_late &= ev->reads.acked_late - 1;"))
 
 # Timers.
 TIMER = "devices/ether/timer.c"
