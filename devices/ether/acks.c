@@ -169,10 +169,10 @@ static struct via_ether_vi *next_owing(struct via_peer *peer, bool *behind,
 	struct via_ether_vi *ev;
 
 	spin_lock(&peer->nic->lock);
-	ev = list_first_entry_or_null(&peer->owing, struct via_ether_vi,
+	ev = list_first_entry_or_null(&peer->acks.owing, struct via_ether_vi,
 				      on.owing);
 	if (ev && !via_work_visit(work)) {
-		list_move_tail(&peer->acks_link, &peer->nic->acks);
+		list_move_tail(&peer->acks.link, &peer->nic->acks);
 		ev = NULL;
 	}
 	*behind = ev && ev->on.behind;
@@ -180,9 +180,9 @@ static struct via_ether_vi *next_owing(struct via_peer *peer, bool *behind,
 		list_del_init(&ev->on.owing);
 		ev->on.behind = false;
 	}
-	*last = list_empty(&peer->owing);
+	*last = list_empty(&peer->acks.owing);
 	if (*last)
-		list_del_init(&peer->acks_link);
+		list_del_init(&peer->acks.link);
 	spin_unlock(&peer->nic->lock);
 	return ev;
 }
@@ -215,7 +215,7 @@ static struct via_peer *next_owed(struct via_ether_nic *nic,
 
 	spin_lock(&nic->lock);
 	peer = list_first_entry_or_null(&nic->acks, struct via_peer,
-					acks_link);
+					acks.link);
 	if (peer && via_work_over(work)) {
 		peer = NULL;
 		via_ether_run_soon(nic);
@@ -243,9 +243,9 @@ static bool owe(struct via_ether_vi *ev)
 	lockdep_assert_held(&nic->lock);
 	if (!list_empty(&ev->on.owing) || nic->stopping)
 		return false;
-	list_add_tail(&ev->on.owing, &peer->owing);
-	if (list_empty(&peer->acks_link))
-		list_add_tail(&peer->acks_link, &nic->acks);
+	list_add_tail(&ev->on.owing, &peer->acks.owing);
+	if (list_empty(&peer->acks.link))
+		list_add_tail(&peer->acks.link, &nic->acks);
 	return true;
 }
 
@@ -270,12 +270,12 @@ void via_ether_ack_behind(struct via_ether_vi *ev)
 
 	lockdep_assert_held(&ev->vi->sq.lock);
 	spin_lock(&nic->lock);
-	other = peer->delayed_ack;
-	WRITE_ONCE(peer->delayed_ack, NULL);
+	other = peer->acks.delayed_ack;
+	WRITE_ONCE(peer->acks.delayed_ack, NULL);
 	/* Before frames are received: both may be in one batch of the peer's. */
 	if (other && other != ev && READ_ONCE(other->delack.push) && owe(other)) {
 		other->on.behind = true;
-		tasklet_hi_schedule(&nic->runner);
+		tasklet_hi_schedule(&nic->runs.tasklet);
 	}
 	spin_unlock(&nic->lock);
 }
@@ -283,7 +283,7 @@ void via_ether_ack_behind(struct via_ether_vi *ev)
 void via_ether_answered(struct via_ether_vi *ev)
 {
 	via_delack_answered(&ev->delack);
-	if (READ_ONCE(ev->peer->delayed_ack))
+	if (READ_ONCE(ev->peer->acks.delayed_ack))
 		via_ether_ack_behind(ev);
 }
 
@@ -335,14 +335,14 @@ void via_ether_sample_rx(struct via_ether_vi *ev)
 /* nic->lock held. */
 static void forget_ack_deadline(struct via_ether_nic *nic)
 {
-	nic->asker = NULL;
-	via_alarm_set(nic, &nic->ask, U64_MAX, 0);
+	nic->question.asker = NULL;
+	via_alarm_set(nic, &nic->question.due, U64_MAX, 0);
 }
 
 void via_ether_ack_deadline_over(struct via_ether_vi *ev)
 {
 	lockdep_assert_held(&ev->nic->lock);
-	if (ev->nic->asker == ev)
+	if (ev->nic->question.asker == ev)
 		forget_ack_deadline(ev->nic);
 }
 
@@ -352,8 +352,9 @@ void via_ether_ack_deadline_over(struct via_ether_vi *ev)
  */
 static bool no_deadline(const struct via_ether_nic *nic)
 {
-	return !nic->asker ||
-	       via_seq_before(nic->ask_seq, READ_ONCE(nic->asker->snd.win.una));
+	return !nic->question.asker ||
+	       via_seq_before(nic->question.seq,
+			      READ_ONCE(nic->question.asker->snd.win.una));
 }
 
 u8 via_ether_ack_deadline(struct via_ether_vi *ev)
@@ -368,11 +369,12 @@ u8 via_ether_ack_deadline(struct via_ether_vi *ev)
 	now = ktime_get_ns();
 	spin_lock(&nic->lock);
 	/* An older one is not put off: it may be that none ever came due. */
-	ok = nic->ack_deadlines && no_deadline(nic);
+	ok = nic->question.promises && no_deadline(nic);
 	if (ok) {
-		nic->asker = ev;
-		nic->ask_seq = ev->snd.win.nxt;
-		via_alarm_set(nic, &nic->ask, now + ack_delay_ns(ev), now);
+		nic->question.asker = ev;
+		nic->question.seq = ev->snd.win.nxt;
+		via_alarm_set(nic, &nic->question.due,
+			      now + ack_delay_ns(ev), now);
 	}
 	spin_unlock(&nic->lock);
 	return ok ? VIA_WIRE_PROBE : 0;
@@ -381,7 +383,7 @@ u8 via_ether_ack_deadline(struct via_ether_vi *ev)
 void via_ether_ack_deadlines(struct via_ether_nic *nic, bool polled)
 {
 	spin_lock_bh(&nic->lock);
-	WRITE_ONCE(nic->ack_deadlines, polled && !nic->ops->busy_poll);
+	WRITE_ONCE(nic->question.promises, polled && !nic->ops->busy_poll);
 	if (no_deadline(nic))
 		forget_ack_deadline(nic);
 	spin_unlock_bh(&nic->lock);
@@ -390,15 +392,16 @@ void via_ether_ack_deadlines(struct via_ether_nic *nic, bool polled)
 /* The ACK deadline has passed, unless the acknowledgement has come meanwhile. */
 static void ack_deadline(struct via_alarm *a, u64 now, struct via_work *work)
 {
-	struct via_ether_nic *nic = container_of(a, struct via_ether_nic, ask);
+	struct via_ether_nic *nic =
+		container_of(a, struct via_ether_nic, question.due);
 	struct via_ether_vi *ev;
 	struct via_vi *vi;
 	u32 seq;
 
 	spin_lock(&nic->lock);
-	ev = nic->asker;
-	seq = nic->ask_seq;
-	nic->asker = NULL;
+	ev = nic->question.asker;
+	seq = nic->question.seq;
+	nic->question.asker = NULL;
 	spin_unlock(&nic->lock);
 	if (!ev)
 		return;
@@ -415,7 +418,7 @@ static void ack_deadline(struct via_alarm *a, u64 now, struct via_work *work)
 void via_ether_acks_init(struct via_ether_nic *nic)
 {
 	INIT_LIST_HEAD(&nic->acks);
-	via_alarm_init(&nic->ask, false, ack_deadline, NULL);
+	via_alarm_init(&nic->question.due, false, ack_deadline, NULL);
 }
 
 static u32 delay_of(u64 ns)
@@ -448,11 +451,11 @@ void via_ether_owes_no_more(struct via_ether_vi *ev)
 
 	lockdep_assert_held(&ev->nic->lock);
 	ev->on.behind = false;
-	if (peer->delayed_ack == ev)
-		WRITE_ONCE(peer->delayed_ack, NULL);
+	if (peer->acks.delayed_ack == ev)
+		WRITE_ONCE(peer->acks.delayed_ack, NULL);
 	list_del_init(&ev->on.owing);
-	if (list_empty(&peer->owing))
-		list_del_init(&peer->acks_link);
+	if (list_empty(&peer->acks.owing))
+		list_del_init(&peer->acks.link);
 }
 
 /* The connection of an entry, if it is there and of that host. */

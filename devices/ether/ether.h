@@ -16,7 +16,7 @@
  *   peer->pool_lock: the window of a peer and its credit; inside the queue
  *	locks, nic->lock is taken inside it.  What of a VI's credit is read
  *	under sq.lock alone: share.c
- *   peer->rtt_lock: the round-trip time of a peer; inside the queue locks,
+ *   peer->timing.lock: the round-trip time of a peer; inside the queue locks,
  *	nothing is taken inside it
  *   secret->lock: the sessions of a host with a key (session.h); and the lock
  *	of a session's numbers (session.h); inside the queue locks, nothing is
@@ -680,13 +680,13 @@ void via_timewait_stop(struct via_ether_nic *nic);
 /* Smoothed round-trip time, us.  A queue lock held, phase not NONE. */
 static inline u32 via_ether_srtt(const struct via_ether_vi *ev)
 {
-	return READ_ONCE(ev->peer->rtt.srtt) / 8;
+	return READ_ONCE(ev->peer->timing.rtt.srtt) / 8;
 }
 
 /* The mean of those without the peer's waits, us; 0: none.  Likewise. */
 static inline u32 via_ether_rtt_net(const struct via_ether_vi *ev)
 {
-	return READ_ONCE(ev->peer->rtt_net);
+	return READ_ONCE(ev->peer->timing.net);
 }
 
 /* An attempt is under way.  A queue lock of the VI held. */

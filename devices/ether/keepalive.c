@@ -65,7 +65,7 @@ static void own_heartbeat(const struct via_peer *peer,
 	if (!peer)
 		return;
 	spin_lock(&peer->nic->lock);
-	b->connections = peer->nconns;
+	b->connections = peer->vis.n;
 	b->digest = digest(peer->keepalive.sum);
 	spin_unlock(&peer->nic->lock);
 }
@@ -73,7 +73,7 @@ static void own_heartbeat(const struct via_peer *peer,
 /* Are these what this host has?  nic->lock held. */
 static bool same(const struct via_peer *peer, const struct via_heartbeat_hdr *b)
 {
-	return b->connections == peer->nconns &&
+	return b->connections == peer->vis.n &&
 	       b->digest == digest(peer->keepalive.sum);
 }
 
@@ -291,10 +291,10 @@ static struct via_peer *next_peer(struct via_ether_nic *nic,
 	struct via_peer *peer = NULL;
 
 	spin_lock(&nic->lock);
-	if (nic->beats_left && via_work_visit(work)) {
+	if (nic->tick.beats_left && via_work_visit(work)) {
 		peer = list_first_entry_or_null(&nic->peers->on,
 						struct via_peer, on_link);
-		nic->beats_left = peer ? nic->beats_left - 1 : 0;
+		nic->tick.beats_left = peer ? nic->tick.beats_left - 1 : 0;
 	}
 	if (peer)
 		list_move_tail(&peer->on_link, &nic->peers->on);
@@ -319,15 +319,15 @@ bool via_keepalive_run(struct via_ether_nic *nic)
 	bool more;
 
 	spin_lock(&nic->lock);
-	if (!nic->beats_left)
-		nic->beats_left = nic->peers->non;
+	if (!nic->tick.beats_left)
+		nic->tick.beats_left = nic->peers->non;
 	spin_unlock(&nic->lock);
 	while ((peer = next_peer(nic, &work)))
-		nic->beats_again |= visit(peer, &work);
-	if (READ_ONCE(nic->beats_left))
+		nic->tick.beats_again |= visit(peer, &work);
+	if (READ_ONCE(nic->tick.beats_left))
 		return true;
-	more = nic->beats_again;
-	nic->beats_again = false;
+	more = nic->tick.beats_again;
+	nic->tick.beats_again = false;
 	return more;
 }
 

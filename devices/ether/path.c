@@ -32,7 +32,7 @@ void via_ether_path(struct via_ether_nic *nic, const u8 *host, u32 mtu)
 	/* One that stands from now on reads it; the tick tells the others. */
 	WRITE_ONCE(peer->path, clamp(mtu, VIA_WIRE_MTU_MIN, VIA_WIRE_MTU_MAX));
 	spin_lock(&nic->lock);
-	some = peer->nconns;
+	some = peer->vis.n;
 	if (some)
 		via_peer_ends(peer, VIA_PEER_UPDATE_MTU);
 	spin_unlock(&nic->lock);

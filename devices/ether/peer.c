@@ -67,24 +67,25 @@ static struct via_peer *new_peer(struct via_ether_nic *nic, u32 hash,
 	via_host_set(&peer->host, host, nic->host.len);
 	peer->hash = hash;
 	INIT_LIST_HEAD(&peer->idle_link);
-	INIT_LIST_HEAD(&peer->conns);
+	INIT_LIST_HEAD(&peer->vis.conns);
 	INIT_LIST_HEAD(&peer->on_link);
-	INIT_LIST_HEAD(&peer->owing);
-	INIT_LIST_HEAD(&peer->acks_link);
-	peer->ours = RB_ROOT;
-	peer->theirs = RB_ROOT;
+	INIT_LIST_HEAD(&peer->acks.owing);
+	INIT_LIST_HEAD(&peer->acks.link);
+	peer->vis.ours = RB_ROOT;
+	peer->vis.theirs = RB_ROOT;
 	peer->last_rx = jiffies;
 	peer->asked_us = jiffies;
 	peer->keepalive.next = jiffies;
 	peer->keepalive.nonce = get_random_u64();
-	spin_lock_init(&peer->rtt_lock);
-	via_rtt_init(&peer->rtt, max_t(u32, RTO_FIRST_US, via_ether_rto_min()));
-	peer->rtt_at = jiffies - 1;
+	spin_lock_init(&peer->timing.lock);
+	via_rtt_init(&peer->timing.rtt,
+		     max_t(u32, RTO_FIRST_US, via_ether_rto_min()));
+	peer->timing.at = jiffies - 1;
 	spin_lock_init(&peer->pool_lock);
 	INIT_LIST_HEAD(&peer->visit_link);
 	via_pool_init(&peer->pool, jiffies_to_msecs(jiffies));
 	via_ether_share_peer(peer);
-	peer->known_at = jiffies;
+	peer->timing.known_at = jiffies;
 	return peer;
 }
 
@@ -206,7 +207,7 @@ void via_peer_ends(struct via_peer *peer, u32 ends)
 {
 	lockdep_assert_held(&peer->nic->lock);
 	peer->keepalive.ends |= ends;
-	peer->keepalive.left = peer->nconns;
+	peer->keepalive.left = peer->vis.n;
 }
 
 bool via_peer_saw_epoch(struct via_peer *peer, u64 epoch)
@@ -253,10 +254,10 @@ u32 via_peer_key_id(const struct via_peer *peer)
  */
 static u32 net_sample(struct via_peer *peer, u32 us, bool known)
 {
-	u32 net = peer->rtt_net;
+	u32 net = peer->timing.net;
 
-	peer->rtt_short = us < net / 2 ? peer->rtt_short + 1 : 0;
-	if (peer->rtt_short >= RTT_SHORT)
+	peer->timing.low = us < net / 2 ? peer->timing.low + 1 : 0;
+	if (peer->timing.low >= RTT_SHORT)
 		return max((net + us) / 2, 1u);
 	if (us < net)
 		return net - (net - us) / (known ? 8 : 512);
@@ -272,17 +273,17 @@ void via_peer_timed(struct via_peer *peer, u32 us, bool known, bool asked)
 	struct via_rtt rtt;
 	u32 net;
 
-	if ((!known && !(jiffies - READ_ONCE(peer->rtt_at))) ||
-	    !spin_trylock(&peer->rtt_lock))
+	if ((!known && !(jiffies - READ_ONCE(peer->timing.at))) ||
+	    !spin_trylock(&peer->timing.lock))
 		return;
-	rtt = peer->rtt;
+	rtt = peer->timing.rtt;
 	via_rtt_sample(&rtt, us, via_ether_rto_min(), via_ether_rto_max());
-	WRITE_ONCE(peer->rtt.srtt, rtt.srtt);
-	WRITE_ONCE(peer->rtt.rttvar, rtt.rttvar);
-	WRITE_ONCE(peer->rtt.rto, rtt.rto);
-	net = peer->rtt_net;
+	WRITE_ONCE(peer->timing.rtt.srtt, rtt.srtt);
+	WRITE_ONCE(peer->timing.rtt.rttvar, rtt.rttvar);
+	WRITE_ONCE(peer->timing.rtt.rto, rtt.rto);
+	net = peer->timing.net;
 	if (known)
-		WRITE_ONCE(peer->known_at, jiffies);
+		WRITE_ONCE(peer->timing.known_at, jiffies);
 	/*
 	 * Data may overtake the answer to an ACK request.  Where that is lost the
 	 * data may have waited: good enough to begin with.
@@ -291,9 +292,9 @@ void via_peer_timed(struct via_peer *peer, u32 us, bool known, bool asked)
 		net = net_sample(peer, us, known);
 	else if (known || asked)
 		net = max(us, 1u);
-	WRITE_ONCE(peer->rtt_net, net);
-	WRITE_ONCE(peer->rtt_at, jiffies);
-	spin_unlock(&peer->rtt_lock);
+	WRITE_ONCE(peer->timing.net, net);
+	WRITE_ONCE(peer->timing.at, jiffies);
+	spin_unlock(&peer->timing.lock);
 }
 
 u32 via_peer_hash(const struct via_peer *peer, u32 id, u64 cookie)
@@ -326,7 +327,7 @@ void via_peer_add_end(struct via_ether_vi *ev)
 	hlist_add_head(&ev->on.ends,
 		       end_bucket(ev->peer, ev->conn.remote_id,
 				  ev->conn.remote_cookie));
-	rb_add(&ev->on.theirs, &ev->peer->theirs, theirs_less);
+	rb_add(&ev->on.theirs, &ev->peer->vis.theirs, theirs_less);
 	spin_unlock(&nic->lock);
 }
 
@@ -336,12 +337,12 @@ void via_peer_del_end(struct via_ether_vi *ev)
 	if (hlist_unhashed(&ev->on.ends))
 		return;
 	hlist_del_init(&ev->on.ends);
-	rb_erase(&ev->on.theirs, &ev->peer->theirs);
+	rb_erase(&ev->on.theirs, &ev->peer->vis.theirs);
 }
 
 struct via_ether_vi *via_peer_theirs(const struct via_peer *peer, u64 from)
 {
-	struct rb_node *n = peer->theirs.rb_node;
+	struct rb_node *n = peer->vis.theirs.rb_node;
 	struct via_ether_vi *ev, *found = NULL;
 
 	lockdep_assert_held(&peer->nic->lock);
@@ -371,7 +372,7 @@ static bool ours_less(struct rb_node *a, const struct rb_node *b)
 
 struct via_ether_vi *via_peer_ours(const struct via_peer *peer, u64 from)
 {
-	struct rb_node *n = peer->ours.rb_node;
+	struct rb_node *n = peer->vis.ours.rb_node;
 	struct via_ether_vi *ev, *found = NULL;
 
 	lockdep_assert_held(&peer->nic->lock);
@@ -397,7 +398,7 @@ struct via_ether_vi *via_peer_next_ours(const struct via_ether_vi *ev)
 static void watch_peer(struct via_peer *peer)
 {
 	struct via_peers *peers = peer->nic->peers;
-	bool wanted = peer->nconns || peer->ntimewait;
+	bool wanted = peer->vis.n || peer->ntimewait;
 
 	if (wanted == !list_empty(&peer->on_link))
 		return;
@@ -436,9 +437,9 @@ void via_peer_join(struct via_ether_vi *ev)
 	WRITE_ONCE(peer->last_rx, jiffies);
 	spin_lock(&peer->nic->lock);
 	if (list_empty(&ev->on.conns)) {
-		list_add_tail(&ev->on.conns, &peer->conns);
-		rb_add(&ev->on.ours, &peer->ours, ours_less);
-		if (!peer->nconns++)
+		list_add_tail(&ev->on.conns, &peer->vis.conns);
+		rb_add(&ev->on.ours, &peer->vis.ours, ours_less);
+		if (!peer->vis.n++)
 			tell(peer, VIA_NL_PEER_UP);
 		peer->keepalive.sum += ev->conn.cookie + ev->conn.remote_cookie;
 		changed(peer);
@@ -454,8 +455,8 @@ void via_peer_part(struct via_ether_vi *ev)
 	if (list_empty(&ev->on.conns))
 		return;
 	list_del_init(&ev->on.conns);
-	rb_erase(&ev->on.ours, &peer->ours);
-	if (!--peer->nconns)
+	rb_erase(&ev->on.ours, &peer->vis.ours);
+	if (!--peer->vis.n)
 		tell(peer, VIA_NL_PEER_DOWN);
 	peer->keepalive.sum -= ev->conn.cookie + ev->conn.remote_cookie;
 	changed(peer);
@@ -473,10 +474,10 @@ struct via_ether_vi *via_peer_turn(struct via_peer *peer)
 	struct via_ether_vi *ev;
 
 	lockdep_assert_held(&peer->nic->lock);
-	ev = list_first_entry_or_null(&peer->conns, struct via_ether_vi,
+	ev = list_first_entry_or_null(&peer->vis.conns, struct via_ether_vi,
 				      on.conns);
 	if (ev)
-		list_move_tail(&ev->on.conns, &peer->conns);
+		list_move_tail(&ev->on.conns, &peer->vis.conns);
 	return ev;
 }
 

@@ -127,6 +127,51 @@ struct via_peer_incarnation {
 };
 
 /**
+ * struct via_peer_vis - VIs that deal with a peer: nic->lock
+ * @conns, @n:	those that are connected to it, and how many
+ * @ours:	the same by the cookie of this end
+ * @theirs:	those that know the other end, by the cookie of that
+ */
+struct via_peer_vis {
+	struct list_head conns;
+	u32 n;
+	struct rb_root ours;
+	struct rb_root theirs;
+};
+
+/**
+ * struct via_peer_acks - acknowledgements that a peer is owed: nic->lock
+ * @owing:	VIs that owe it one after this batch of frames
+ * @link:	on nic->acks, while there are some
+ * @delayed_ack:	the VI that has last delayed an acknowledgement, for data to carry it;
+ *		NULL: none has since data of another one was sent.  Set under
+ *		rq.lock of that VI; WRITE_ONCE(), READ_ONCE()
+ */
+struct via_peer_acks {
+	struct list_head owing;
+	struct list_head link;
+	struct via_ether_vi *delayed_ack;
+};
+
+/**
+ * struct via_peer_timing - round trips of all VIs of the pair: @lock, which is
+ * innermost; each word is also read without it
+ * @rtt:	round-trip time
+ * @net:	the mean of those without the waits of the peer, us; 0: none
+ * @low:	samples in a row that were less than half of that
+ * @at:		jiffies of the last sample: one per tick is enough
+ * @known_at:	jiffies of the last one without a wait
+ */
+struct via_peer_timing {
+	spinlock_t lock;		/* guards the five below */
+	struct via_rtt rtt;
+	u32 net;
+	u32 low;
+	unsigned long at;
+	unsigned long known_at;
+};
+
+/**
  * struct via_peer - a host that a NIC deals with
  * @nic:	constant
  * @host:	constant: its address
@@ -146,20 +191,16 @@ struct via_peer_incarnation {
  * @reply:	answers given lately, for those whose frame was lost
  * @next_reply: where the next one goes, modulo VIA_PEER_REPLIES
  * @nreqs:	requests of this host that are not answered
- * @conns, @nconns: VIs that are connected to it, and how many
- * @ours:	the same by the cookie of this end
- * @theirs:	VIs that know the other end, by the cookie of that
+ * @vis:	VIs that deal with it
  * @ntimewait:	DISCONNECTs to be sent to it again
  * @on_link:	on the list of peers with connections or TIME-WAIT entries
  * @epoch:	of its present incarnation; 0: not known
  * @past, @next_past: epochs before that, and where the next one goes, modulo
  *		VIA_PEER_PAST_EPOCHS.  One holds for as long as a frame of it may be late
  * @keepalive:	see there
- * @owing:	VIs that owe it an acknowledgement after this batch of frames
- * @acks_link:	on nic->acks, while there are some
- * @delayed_ack:	the VI that has last delayed an acknowledgement, for data to carry it;
- *		NULL: none has since data of another one was sent.  Set under
- *		rq.lock of that VI; WRITE_ONCE(), READ_ONCE()
+ * @acks:	acknowledgements that it is owed
+ *
+ * @timing:	has its own lock
  *
  * No lock: WRITE_ONCE(), READ_ONCE()
  * @held:	frames of it that are held beyond holes, in all VIs; atomic
@@ -168,13 +209,6 @@ struct via_peer_incarnation {
  * @asked_us:	jiffies of its last HEARTBEAT
  * @told:	the token of this host's address that it told last; 0: none.  It
  *		is not told to another host, which could ask in this one's name
- *
- * rtt_lock, innermost; each word is also read without it:
- * @rtt:	round-trip time, of all VIs of the pair
- * @rtt_net:	the mean of those without the waits of the peer, us; 0: none
- * @rtt_short:	samples in a row that were less than half of that
- * @rtt_at:	jiffies of the last sample: one per tick is enough
- * @known_at:	jiffies of the last one without a wait
  *
  * pool_lock (share.c), inside the queue locks, nic->lock inside of it:
  * @pool:	the window of all VIs of the pair, frames, and who has how much of
@@ -204,19 +238,14 @@ struct via_peer {
 	struct via_peer_reply reply[VIA_PEER_REPLIES];
 	u32 next_reply;
 	u32 nreqs;
-	struct list_head conns;
-	u32 nconns;
-	struct rb_root ours;
-	struct rb_root theirs;
+	struct via_peer_vis vis;
 	u32 ntimewait;
 	struct list_head on_link;
 	u64 epoch;
 	struct via_peer_incarnation past[VIA_PEER_PAST_EPOCHS];
 	u32 next_past;
 	struct via_peer_keepalive keepalive;
-	struct list_head owing;
-	struct list_head acks_link;
-	struct via_ether_vi *delayed_ack;
+	struct via_peer_acks acks;
 
 	atomic_t held;
 	u32 path;
@@ -224,12 +253,7 @@ struct via_peer {
 	unsigned long asked_us;
 	u64 told;
 
-	spinlock_t rtt_lock;		/* guards the five below */
-	struct via_rtt rtt;
-	u32 rtt_net;
-	u32 rtt_short;
-	unsigned long rtt_at;
-	unsigned long known_at;
+	struct via_peer_timing timing;
 
 	spinlock_t pool_lock;		/* guards the one below */
 	struct via_pool pool;
@@ -327,7 +351,7 @@ static inline void via_peer_keep_token(struct via_peer *peer, u64 token)
 /* Retransmission timeout, in microseconds.  Any context that has the peer. */
 static inline u32 via_peer_rto(const struct via_peer *peer)
 {
-	return READ_ONCE(peer->rtt.rto);
+	return READ_ONCE(peer->timing.rtt.rto);
 }
 
 /* Of an id and a cookie that an end at the peer has, or gave. */

@@ -50,7 +50,7 @@ void via_ether_sample_tx(struct via_ether_vi *ev)
 	now = ktime_get_ns();
 	/* All acknowledgements may have had data to ride on. */
 	if (ev->conn.reliable &&
-	    time_after(jiffies, READ_ONCE(ev->peer->known_at) + HZ))
+	    time_after(jiffies, READ_ONCE(ev->peer->timing.known_at) + HZ))
 		ev->snd.odd |= VIA_ODD_ASK;
 	if (via_rto_sample(&ev->rto, ev->snd.win.una, ev->snd.win.nxt, now,
 			   timeout_ns(ev)))

@@ -5,8 +5,8 @@
  *
  * A VI is on one list at most, by its on.run:
  *
- *   nic->ready		the tasklet resumes it
- *   nic->tx_blocked	it found the NIC full.  via_ether_wake() resumes it when
+ *   nic->runs.ready		the tasklet resumes it
+ *   nic->runs.stalled	it found the NIC full.  via_ether_wake() resumes it when
  *			there is room, or the alarm after a time.  One that is
  *			made ready meanwhile stays here: there is no room for it
  *
@@ -23,7 +23,7 @@ void via_ether_run_soon(struct via_ether_nic *nic)
 {
 	lockdep_assert_held(&nic->lock);
 	if (!nic->stopping)
-		tasklet_schedule(&nic->runner);
+		tasklet_schedule(&nic->runs.tasklet);
 }
 
 void via_ether_run(struct via_ether_vi *ev)
@@ -32,8 +32,8 @@ void via_ether_run(struct via_ether_vi *ev)
 
 	spin_lock(&nic->lock);
 	if (list_empty(&ev->on.run) && !nic->stopping) {
-		list_add_tail(&ev->on.run, &nic->ready);
-		tasklet_schedule(&nic->runner);
+		list_add_tail(&ev->on.run, &nic->runs.ready);
+		tasklet_schedule(&nic->runs.tasklet);
 	}
 	spin_unlock(&nic->lock);
 }
@@ -44,13 +44,14 @@ void via_ether_tx_blocked(struct via_ether_vi *ev)
 
 	spin_lock(&nic->lock);
 	if (!ev->on.stalled) {
-		list_move_tail(&ev->on.run, &nic->tx_blocked);
+		list_move_tail(&ev->on.run, &nic->runs.stalled);
 		ev->on.stalled = true;
 	}
-	if (!nic->retry.queued) {
-		via_alarm_set(nic, &nic->retry,
-			      ktime_get_ns() + nic->retry_ns, 0);
-		nic->retry_ns = min_t(u64, nic->retry_ns * 2, RETRY_MAX_NS);
+	if (!nic->runs.retry.queued) {
+		via_alarm_set(nic, &nic->runs.retry,
+			      ktime_get_ns() + nic->runs.retry_ns, 0);
+		nic->runs.retry_ns =
+			min_t(u64, nic->runs.retry_ns * 2, RETRY_MAX_NS);
 	}
 	spin_unlock(&nic->lock);
 }
@@ -81,8 +82,8 @@ static struct via_ether_vi *next_run(struct via_ether_nic *nic,
 
 	spin_lock(&nic->lock);
 	ev = list_first_entry_or_null(list, struct via_ether_vi, on.run);
-	if (!ev && list != &nic->ready && list_empty(&nic->tx_blocked))
-		nic->retry_ns = RETRY_MIN_NS;
+	if (!ev && list != &nic->runs.ready && list_empty(&nic->runs.stalled))
+		nic->runs.retry_ns = RETRY_MIN_NS;
 	if (ev && !via_work_visit(work))
 		ev = NULL;
 	if (ev)
@@ -97,7 +98,7 @@ static bool resume(struct via_ether_vi *ev, struct via_work *work)
 	bool ok;
 
 	spin_lock(&ev->vi->sq.lock);
-	ok = ev->nic->run->resume(ev->vi, work);
+	ok = ev->nic->runs.ops->resume(ev->vi, work);
 	spin_unlock(&ev->vi->sq.lock);
 	via_vi_settle(ev->vi);
 	return ok;
@@ -112,9 +113,9 @@ static void block_again(struct via_ether_nic *nic, struct list_head *list,
 {
 	spin_lock(&nic->lock);
 	if (!list_empty(list)) {
-		list_splice_init(list, &nic->tx_blocked);
-		if (!full || !nic->retry.queued)
-			via_alarm_set(nic, &nic->retry, ktime_get_ns(), 0);
+		list_splice_init(list, &nic->runs.stalled);
+		if (!full || !nic->runs.retry.queued)
+			via_alarm_set(nic, &nic->runs.retry, ktime_get_ns(), 0);
 	}
 	spin_unlock(&nic->lock);
 }
@@ -133,7 +134,7 @@ static void run_tx_blocked(struct via_ether_nic *nic)
 	rcu_read_lock();
 	/* A list of its own: a VI that stalls again waits its turn. */
 	spin_lock(&nic->lock);
-	list_splice_init(&nic->tx_blocked, &list);
+	list_splice_init(&nic->runs.stalled, &list);
 	spin_unlock(&nic->lock);
 	while (ok && (ev = next_run(nic, &list, &work)))
 		ok = resume(ev, &work);
@@ -143,12 +144,12 @@ static void run_tx_blocked(struct via_ether_nic *nic)
 
 static void retry(struct via_alarm *a, u64 now, struct via_work *work)
 {
-	run_tx_blocked(container_of(a, struct via_ether_nic, retry));
+	run_tx_blocked(container_of(a, struct via_ether_nic, runs.retry));
 }
 
 void via_ether_wake(struct via_ether_nic *nic)
 {
-	if (list_empty(&nic->tx_blocked))
+	if (list_empty(&nic->runs.stalled))
 		return;
 	local_bh_disable();
 	run_tx_blocked(nic);
@@ -159,20 +160,20 @@ EXPORT_SYMBOL_GPL(via_ether_wake);
 /* Half of the visits each for VIs and jobs: neither waits for the other's. */
 static void run(struct tasklet_struct *t)
 {
-	struct via_ether_nic *nic = from_tasklet(nic, t, runner);
+	struct via_ether_nic *nic = from_tasklet(nic, t, runs.tasklet);
 	struct via_work vis = VIA_WORK(VIA_ETHER_VISITS / 2);
 	struct via_work work = VIA_WORK(VIA_ETHER_VISITS / 2);
 	struct via_ether_vi *ev;
 
 	rcu_read_lock();
-	nic->run->acks(nic, &work);
+	nic->runs.ops->acks(nic, &work);
 	if (unlikely(!list_empty(&nic->visits)))
-		nic->run->visits(nic, &work);
-	while (!list_empty(&nic->ready) &&
-	       (ev = next_run(nic, &nic->ready, &vis)))
+		nic->runs.ops->visits(nic, &work);
+	while (!list_empty(&nic->runs.ready) &&
+	       (ev = next_run(nic, &nic->runs.ready, &vis)))
 		resume(ev, &vis);
 	rcu_read_unlock();
-	if (list_empty(&nic->ready))
+	if (list_empty(&nic->runs.ready))
 		return;
 	spin_lock(&nic->lock);
 	via_ether_run_soon(nic);
@@ -182,15 +183,15 @@ static void run(struct tasklet_struct *t)
 void via_ether_run_init(struct via_ether_nic *nic,
 			const struct via_run_ops *ops)
 {
-	nic->run = ops;
-	INIT_LIST_HEAD(&nic->ready);
-	INIT_LIST_HEAD(&nic->tx_blocked);
-	tasklet_setup(&nic->runner, run);
-	nic->retry_ns = RETRY_MIN_NS;
-	via_alarm_init(&nic->retry, true, retry, NULL);
+	nic->runs.ops = ops;
+	INIT_LIST_HEAD(&nic->runs.ready);
+	INIT_LIST_HEAD(&nic->runs.stalled);
+	tasklet_setup(&nic->runs.tasklet, run);
+	nic->runs.retry_ns = RETRY_MIN_NS;
+	via_alarm_init(&nic->runs.retry, true, retry, NULL);
 }
 
 void via_ether_run_stop(struct via_ether_nic *nic)
 {
-	tasklet_kill(&nic->runner);
+	tasklet_kill(&nic->runs.tasklet);
 }

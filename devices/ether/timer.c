@@ -9,7 +9,7 @@
  * peers.
  *
  * A message does not arm the alarm, and reads no clock.  A VI that begins to
- * wait for something is watched: it is put on nic->due, and the alarm is armed
+ * wait for something is watched: it is put on nic->clock.due, and the alarm is armed
  * if that is the earliest.  A half of it that goes on working looks at itself
  * each so many frames (@delack.interval, @rto.interval), as many as it had lately in
  * 15/16 of the time until the alarm.  At a look it reads the clock, and what
@@ -24,7 +24,7 @@
  * microsecond by the CPU's cycle counter; others are sent early, after a part
  * of the ACK delay.  A timeout comes after one to two times its value.
  *
- * The alarm has entries, struct via_alarm, on nic->due in the order of their
+ * The alarm has entries, struct via_alarm, on nic->clock.due in the order of their
  * times.  When it fires it calls the function of each whose time has come, in
  * O(log n) each.  Entries are: a VI with both halves (retransmit.c), the
  * sender's ACK deadline (acks.c), the retry of VIs that
@@ -35,7 +35,7 @@
  * one for each half: a visit takes both locks once.
  *
  * The clock of the alarm is a timer, or programs that busy-poll: each of their
- * traps compares the time with nic->armed.  While they do, no timer is started
+ * traps compares the time with nic->clock.armed.  While they do, no timer is started
  * where it can be helped: in a virtual machine that costs as much as a message.
  * Where they do not look any more, the tick of busy polling notices.  It is
  * short where there is a ring to look into, too.  Where there is none it is
@@ -56,7 +56,7 @@
 /* In one piece, on machines of 32 bits as well. */
 static u64 armed(const struct via_ether_nic *nic)
 {
-	return atomic64_read(&nic->armed);
+	return atomic64_read(&nic->clock.armed);
 }
 
 /*
@@ -66,9 +66,9 @@ static u64 armed(const struct via_ether_nic *nic)
  */
 static bool can_wait(struct via_ether_nic *nic, u64 now)
 {
-	u64 gap = now - nic->looked_at;
+	u64 gap = now - nic->clock.looked_at;
 
-	nic->looked_at = now;
+	nic->clock.looked_at = now;
 	return armed(nic) > now + gap + gap / 4;
 }
 
@@ -81,23 +81,23 @@ static bool is_armed(const struct via_ether_nic *nic)
 /* nic->lock held. */
 static void start_timer(struct via_ether_nic *nic)
 {
-	nic->started = armed(nic);
-	hrtimer_start(&nic->alarm, ns_to_ktime(armed(nic)),
+	nic->clock.started = armed(nic);
+	hrtimer_start(&nic->clock.timer, ns_to_ktime(armed(nic)),
 		      HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
 /* Is it for programs that busy-poll to look at the time?  nic->lock held. */
 static bool programs_look(struct via_ether_nic *nic)
 {
-	if (!nic->polled)
+	if (!nic->clock.polled)
 		return false;
-	return nic->ops->busy_poll || !nic->urgent;
+	return nic->ops->busy_poll || !nic->clock.urgent;
 }
 
 /* What is due first; U64_MAX: nothing.  nic->lock held. */
 static u64 earliest(struct via_ether_nic *nic)
 {
-	struct timerqueue_node *first = timerqueue_getnext(&nic->due);
+	struct timerqueue_node *first = timerqueue_getnext(&nic->clock.due);
 
 	return first ? first->expires : U64_MAX;
 }
@@ -120,8 +120,8 @@ static void set_alarm(struct via_ether_nic *nic, u64 now)
 	if (timer && now && when > armed(nic) && can_wait(nic, now))
 		when = armed(nic);
 	/* Pairs with via_ether_alarm_poll(). */
-	atomic64_set(&nic->armed, when);
-	if (timer && when != nic->started)
+	atomic64_set(&nic->clock.armed, when);
+	if (timer && when != nic->clock.started)
 		start_timer(nic);
 }
 
@@ -131,7 +131,7 @@ static bool stays_first(struct via_ether_nic *nic, struct via_alarm *a,
 {
 	struct timerqueue_node *next;
 
-	if (timerqueue_getnext(&nic->due) != &a->node || when == U64_MAX)
+	if (timerqueue_getnext(&nic->clock.due) != &a->node || when == U64_MAX)
 		return false;
 	next = timerqueue_iterate_next(&a->node);
 	if (next && (u64)next->expires < when)
@@ -143,9 +143,9 @@ static bool stays_first(struct via_ether_nic *nic, struct via_alarm *a,
 /* nic->lock held. */
 static void dequeue(struct via_ether_nic *nic, struct via_alarm *a)
 {
-	timerqueue_del(&nic->due, &a->node);
+	timerqueue_del(&nic->clock.due, &a->node);
 	a->queued = false;
-	nic->urgent -= a->urgent;
+	nic->clock.urgent -= a->urgent;
 }
 
 void via_alarm_set(struct via_ether_nic *nic, struct via_alarm *a, u64 when,
@@ -162,9 +162,9 @@ void via_alarm_set(struct via_ether_nic *nic, struct via_alarm *a, u64 when,
 	if (when == U64_MAX)
 		return;
 	a->queued = true;
-	nic->urgent += a->urgent;
+	nic->clock.urgent += a->urgent;
 	a->node.expires = when;
-	timerqueue_add(&nic->due, &a->node);
+	timerqueue_add(&nic->clock.due, &a->node);
 out:
 	set_alarm(nic, now);
 }
@@ -190,7 +190,7 @@ static void want(struct via_ether_vi *ev, enum via_ether_half half, u64 when)
 	ev->on.want[half] = when;
 	urgent = ev->on.want[VIA_ETHER_RX] != U64_MAX;
 	if (a->queued)
-		ev->nic->urgent += urgent - a->urgent;
+		ev->nic->clock.urgent += urgent - a->urgent;
 	a->urgent = urgent;
 }
 
@@ -250,7 +250,7 @@ static struct via_alarm *next_due(struct via_ether_nic *nic, u64 now,
 	struct via_alarm *a = NULL;
 
 	spin_lock(&nic->lock);
-	first = timerqueue_getnext(&nic->due);
+	first = timerqueue_getnext(&nic->clock.due);
 	if (first)
 		a = container_of(first, struct via_alarm, node);
 	if (a && (!is_due(a, now) || !via_work_visit(work)))
@@ -273,7 +273,7 @@ static void run_alarm(struct via_ether_nic *nic, bool timer)
 	rcu_read_lock();
 	spin_lock(&nic->lock);
 	if (timer)
-		nic->started = U64_MAX;
+		nic->clock.started = U64_MAX;
 	/*
 	 * The timer and programs that look may come at once: one is enough.  A
 	 * timer of before busy polling may find that they have done it all.
@@ -284,7 +284,7 @@ static void run_alarm(struct via_ether_nic *nic, bool timer)
 		return;
 	}
 	late = now > armed(nic) + VIA_ETHER_LATE_NS;
-	atomic64_set(&nic->armed, 0);
+	atomic64_set(&nic->clock.armed, 0);
 	spin_unlock(&nic->lock);
 
 	/* This CPU did not run: an answer may lie in the ring. */
@@ -292,18 +292,18 @@ static void run_alarm(struct via_ether_nic *nic, bool timer)
 		nic->ops->rx_look(nic);
 	while ((a = next_due(nic, now, &work)))
 		a->fire(a, now, &work);
-	nic->run->acks(nic, &acks);
+	nic->runs.ops->acks(nic, &acks);
 	rcu_read_unlock();
 
 	spin_lock(&nic->lock);
-	atomic64_set(&nic->armed, U64_MAX);
+	atomic64_set(&nic->clock.armed, U64_MAX);
 	set_alarm(nic, 0);
 	spin_unlock(&nic->lock);
 }
 
 static enum hrtimer_restart go_off(struct hrtimer *t)
 {
-	run_alarm(container_of(t, struct via_ether_nic, alarm), true);
+	run_alarm(container_of(t, struct via_ether_nic, clock.timer), true);
 	return HRTIMER_NORESTART;
 }
 
@@ -323,7 +323,7 @@ void via_ether_alarm_mode(struct via_ether_nic *nic,
 			  enum via_busy_poll_step step)
 {
 	spin_lock_bh(&nic->lock);
-	nic->polled = step != VIA_BUSY_POLL_END;
+	nic->clock.polled = step != VIA_BUSY_POLL_END;
 	if (step == VIA_BUSY_POLL_END)
 		set_alarm(nic, 0);
 	/* No program has looked for a tick.  While it runs it arms itself. */
@@ -335,11 +335,11 @@ void via_ether_alarm_mode(struct via_ether_nic *nic,
 
 static void nic_alarm_init(struct via_ether_nic *nic)
 {
-	hrtimer_setup(&nic->alarm, go_off, CLOCK_MONOTONIC,
+	hrtimer_setup(&nic->clock.timer, go_off, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_PINNED_SOFT);
-	atomic64_set(&nic->armed, U64_MAX);
-	nic->started = U64_MAX;
-	timerqueue_init_head(&nic->due);
+	atomic64_set(&nic->clock.armed, U64_MAX);
+	nic->clock.started = U64_MAX;
+	timerqueue_init_head(&nic->clock.due);
 }
 
 /* The coarse timer */
@@ -357,19 +357,19 @@ static void arm(struct via_ether_nic *nic)
 	lockdep_assert_held(&nic->lock);
 	if (nic->stopping)
 		return;
-	for (job = nic->jobs; job->run; job++) {
-		at = nic->next_live;
+	for (job = nic->tick.jobs; job->run; job++) {
+		at = nic->tick.next_live;
 		if (!job->wanted(nic, &at))
 			continue;
 		if (!wanted || time_before(at, when))
 			when = at;
 		wanted = true;
 	}
-	if (!wanted || (nic->ticking && time_before_eq(nic->tick_at, when)))
+	if (!wanted || (nic->tick.armed && time_before_eq(nic->tick.at, when)))
 		return;
-	nic->ticking = true;
-	nic->tick_at = when;
-	mod_timer(&nic->timer, when);
+	nic->tick.armed = true;
+	nic->tick.at = when;
+	mod_timer(&nic->tick.timer, when);
 }
 
 void via_ether_arm(struct via_ether_nic *nic)
@@ -382,9 +382,9 @@ void via_ether_arm(struct via_ether_nic *nic)
 void via_ether_hurry(struct via_ether_nic *nic)
 {
 	spin_lock(&nic->lock);
-	nic->next_live = jiffies;
+	nic->tick.next_live = jiffies;
 	/* Those that a round has come to are looked at again, too. */
-	nic->beats_left = nic->peers->non;
+	nic->tick.beats_left = nic->peers->non;
 	arm(nic);
 	spin_unlock(&nic->lock);
 }
@@ -395,30 +395,30 @@ static bool round_begins(struct via_ether_nic *nic)
 	bool begins;
 
 	spin_lock(&nic->lock);
-	begins = time_after_eq(jiffies, nic->next_live);
+	begins = time_after_eq(jiffies, nic->tick.next_live);
 	if (begins)
-		nic->next_live = jiffies + via_ether_heartbeat() / 4 + 1;
+		nic->tick.next_live = jiffies + via_ether_heartbeat() / 4 + 1;
 	spin_unlock(&nic->lock);
 	return begins;
 }
 
 static void tick(struct timer_list *t)
 {
-	struct via_ether_nic *nic = timer_container_of(nic, t, timer);
+	struct via_ether_nic *nic = timer_container_of(nic, t, tick.timer);
 	const struct via_tick_job *job;
 	/* Before the jobs: via_ether_hurry() requests another round after them. */
 	bool round = round_begins(nic), more = false;
 
 	rcu_read_lock();
-	for (job = nic->jobs; job->run; job++)
+	for (job = nic->tick.jobs; job->run; job++)
 		if (round || job->every_tick)
 			more |= job->run(nic);
 	rcu_read_unlock();
 
 	spin_lock(&nic->lock);
-	if (more && time_after(nic->next_live, jiffies + 1))
-		nic->next_live = jiffies + 1;
-	nic->ticking = false;
+	if (more && time_after(nic->tick.next_live, jiffies + 1))
+		nic->tick.next_live = jiffies + 1;
+	nic->tick.armed = false;
 	arm(nic);
 	spin_unlock(&nic->lock);
 }
@@ -426,9 +426,9 @@ static void tick(struct timer_list *t)
 void via_ether_timer_init(struct via_ether_nic *nic,
 			  const struct via_tick_job *jobs)
 {
-	nic->jobs = jobs;
-	timer_setup(&nic->timer, tick, 0);
-	nic->next_live = jiffies;
+	nic->tick.jobs = jobs;
+	timer_setup(&nic->tick.timer, tick, 0);
+	nic->tick.next_live = jiffies;
 	nic_alarm_init(nic);
 }
 
@@ -438,6 +438,6 @@ void via_ether_timer_stop(struct via_ether_nic *nic)
 	spin_lock_bh(&nic->lock);
 	nic->stopping = true;
 	spin_unlock_bh(&nic->lock);
-	timer_delete_sync(&nic->timer);
-	hrtimer_cancel(&nic->alarm);
+	timer_delete_sync(&nic->tick.timer);
+	hrtimer_cancel(&nic->clock.timer);
 }

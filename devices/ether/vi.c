@@ -158,7 +158,7 @@ void via_ether_vi_stats(struct via_vi *vi, struct via_stats_sink *sink)
 	via_stat(sink, "tx_credit", READ_ONCE(ev->snd.win.credit));
 	if (!ev->conn.reliable)
 		return;
-	via_stat(sink, "rtt_us", READ_ONCE(peer->rtt.srtt) / 8);
+	via_stat(sink, "rtt_us", READ_ONCE(peer->timing.rtt.srtt) / 8);
 	via_stat(sink, "rto_us", via_peer_rto(peer));
 	via_stat(sink, "retransmits", READ_ONCE(ev->snd.resent));
 	via_stat(sink, "timeouts", READ_ONCE(ev->snd.timeouts));

@@ -239,8 +239,8 @@ struct via_attempt_state {
  * @run:	on one of these
  * @behind:	@owing is used, since data of another VI carries no
  *		acknowledgement for it
- * @owing:	of peer->owing: it owes an acknowledgement
- * @conns:	of peer->conns: it is connected
+ * @owing:	of peer->acks.owing: it owes an acknowledgement
+ * @conns:	of peer->vis.conns: it is connected
  * @ours:	the same by the cookie of this end
  * @theirs:	by the cookie of the other end, which it knows
  * @ends:	of the table of ends by peer, remote_id and remote_cookie

@@ -207,7 +207,7 @@ struct via_ether_frame {
  * struct via_alarm - something that is to be done at a time
  *
  * nic->lock:
- * @node:	on nic->due, if @queued; expires: ns of ktime_get_ns()
+ * @node:	on nic->clock.due, if @queued; expires: ns of ktime_get_ns()
  * @urgent:	other hosts wait for it: the timer is started for it although programs
  *		that busy-poll look at the time
  *
@@ -221,6 +221,78 @@ struct via_alarm {
 	bool urgent;
 	void (*fire)(struct via_alarm *a, u64 now, struct via_work *work);
 	bool (*rests)(const struct via_alarm *a);
+};
+
+/**
+ * struct via_ether_runs - VIs that are to send again (run.c): nic->lock
+ * @ops:	constant: what the tasklet does
+ * @tasklet:	resumes them, after a softirq
+ * @ready:	VIs that it resumes
+ * @tx_blocked:	VIs that found the NIC full
+ * @retry:	@tx_blocked is run then, if the NIC gives no sign
+ * @retry_ns:	from a stall to such a wake
+ */
+struct via_ether_runs {
+	const struct via_run_ops *ops;
+	struct tasklet_struct tasklet;
+	struct list_head ready;
+	struct list_head tx_blocked;
+	struct via_alarm retry;
+	u64 retry_ns;
+};
+
+/**
+ * struct via_ether_tick - the coarse timer (timer.c): nic->lock
+ * @jobs:	constant: what a tick does
+ * @timer:	runs while a job is wanted
+ * @armed, @at:	the timer is armed, for these jiffies, or runs
+ * @next_live:	jiffies of the next look at peers and requests
+ * @beats_left:	peers that this round of looks has not come to
+ * @beats_again: the timer's own: one of those before has more to do
+ */
+struct via_ether_tick {
+	const struct via_tick_job *jobs;
+	struct timer_list timer;
+	bool armed;
+	bool beats_again;
+	unsigned long at;
+	unsigned long next_live;
+	u32 beats_left;
+};
+
+/**
+ * struct via_ether_clock - the alarm (timer.c): nic->lock; ns of ktime_get_ns()
+ * @timer:	the high-resolution timer; armed while @due is not empty
+ * @armed:	lock to write: for when @timer is armed, U64_MAX: it is not, 0: it
+ *		runs and arms itself
+ * @started:	for when the timer itself was started; U64_MAX: it was not
+ * @polled:	programs that busy-poll look at @armed: programs_look()
+ * @urgent:	entries of @due that are
+ * @looked_at:	when @timer was last to go off later
+ * @due:	what is done, by time
+ */
+struct via_ether_clock {
+	struct hrtimer timer;
+	atomic64_t armed;
+	u64 started;
+	bool polled;
+	u32 urgent;
+	u64 looked_at;
+	struct timerqueue_head due;
+};
+
+/**
+ * struct via_ether_question - the acknowledgement request that was promised (acks.c):
+ * nic->lock
+ * @ack_deadlines:	lock to write: pushes promise one if it is due
+ * @due:	when it is
+ * @asker, @seq: the VI and the number of the push; NULL: none was promised
+ */
+struct via_ether_question {
+	bool ack_deadlines;
+	u32 seq;
+	struct via_alarm due;
+	struct via_ether_vi *asker;
 };
 
 /**
@@ -245,38 +317,18 @@ struct via_alarm {
  * @lock:	guards the lists and tables below; innermost but for the NIC
  *		module's own locks, which are never taken under it
  * @connecting:	lock: attempts, by the tick that looks at them, of get_jiffies_64()
- * @run:	constant: what the tasklet does
- * @runner:	the tasklet (run.c)
- * @ready:	lock: VIs that it resumes
- * @tx_blocked:	lock: VIs that found the NIC full
  * @acks:	lock: peers that are owed acknowledgements after this batch of
  *		frames
  * @visits:	lock: peers whose VIs are to give back credit
  * @reqs:	lock: connection requests that arrived, by the end of their time
  * @nreqs:	lock: how many
  * @peers:	constant: the hosts that it deals with, see peer.h
- * @jobs:	constant: what a tick does
- * @timer:	the coarse timer; runs while a job is wanted
- * @ticking, @tick_at: lock: the timer is armed, for these jiffies, or runs
  * @stopping:	lock: no timer is armed any more
- * @next_live:	lock: jiffies of the next look at peers and requests
- * @beats_left:	lock: peers that this round of looks has not come to
- * @beats_again: the timer's: one of those before has more to do
- * @alarm:	the high-resolution timer; armed while @due is not empty
- * @armed:	lock to write: ns of ktime_get_ns() for which @alarm is armed,
- *		U64_MAX: it is not, 0: it runs and arms itself
- * @started:	lock: ns for which the timer itself was started; U64_MAX: it was
- *		not
- * @polled:	lock: programs that busy-poll look at @armed: programs_look()
- * @ack_deadlines:	lock to write: PUSHes have an ACK deadline that this end keeps
- * @urgent:	lock: entries of @due that are
- * @ask, @asker, @ask_seq: lock: when the acknowledgement request is due that was
- *		promised, the VI and the number of the push; NULL: none was
- * @looked_at:	lock: ns of ktime_get_ns(), when @alarm was last to go off later
- * @due:	lock: what @alarm does, by time
+ * @runs:	VIs that are to send again
+ * @tick:	the coarse timer
+ * @clock:	the alarm
+ * @asked:	the acknowledgement request that is due next
  * @incast:	lock: the hosts that send to the NIC
- * @retry:	lock: @tx_blocked is run then, if the NIC gives no sign
- * @retry_ns:	lock: from a stall to such a wake
  * @ooo:	frames held beyond holes, in all VIs
  * @limit:	what is answered to unknown hosts; no lock
  * @token_lock: guards @token; nothing is taken inside it
@@ -301,37 +353,17 @@ struct via_ether_nic {
 	u32 nkeyed;
 	spinlock_t lock;
 	struct via_order connecting;
-	const struct via_run_ops *run;
-	struct tasklet_struct runner;
-	struct list_head ready;
-	struct list_head tx_blocked;
 	struct list_head acks;
 	struct list_head visits;
 	struct via_order reqs;
 	u32 nreqs;
 	struct via_peers *peers;
-	const struct via_tick_job *jobs;
-	struct timer_list timer;
-	bool ticking;
 	bool stopping;
-	unsigned long tick_at;
-	unsigned long next_live;
-	u32 beats_left;
-	bool beats_again;
-	struct hrtimer alarm;
-	atomic64_t armed;
-	u64 started;
-	bool polled;
-	bool ack_deadlines;
-	u32 urgent;
-	struct via_alarm ask;
-	struct via_ether_vi *asker;
-	u32 ask_seq;
-	u64 looked_at;
-	struct timerqueue_head due;
+	struct via_ether_runs runs;
+	struct via_ether_tick tick;
+	struct via_ether_clock clock;
+	struct via_ether_question question;
 	struct via_incast incast;
-	struct via_alarm retry;
-	u64 retry_ns;
 	atomic_t ooo;
 	struct list_head asks;
 	bool leaving;

@@ -285,7 +285,7 @@ mutant("end-of-old", PEER, "sim", "",
        ("	hlist_del_init(&ev->on.ends);\n", ""), sim="end memory")
 mutant("end-on-tree", PEER, "sim", "",
        "a VI that is gone is told of in LIST",
-       ("	rb_erase(&ev->on.theirs, &ev->peer->theirs);\n", ""),
+       ("	rb_erase(&ev->on.theirs, &ev->peer->vis.theirs);\n", ""),
        sim="end memory")
 CONTROL = "devices/ether/control.c"
 mutant("reset-anytime", CONTROL, "sim", "",
@@ -959,9 +959,9 @@ mutant("seldom-of-one-way", DELACK, "unit", "delack",
         "	return sent + 1 && now - last"), sim="time")
 mutant("ack-not-behind", "devices/ether/send.h", "sim", "",
        "an answer that is followed by data of another VI is acknowledged late",
-       ("	} else if (unlikely(READ_ONCE(ev->peer->delayed_ack))) {\n"
+       ("	} else if (unlikely(READ_ONCE(ev->peer->acks.delayed_ack))) {\n"
         "		via_ether_ack_behind(ev);\n",
-        "	} else if (unlikely(READ_ONCE(ev->peer->delayed_ack))) {\n"
+        "	} else if (unlikely(READ_ONCE(ev->peer->acks.delayed_ack))) {\n"
         "		;\n"), sim="time")
 mutant("ack-behind-lost", "devices/ether/acks.c", "sim", "",
        "a bet that data of another VI has won counts as lost",
@@ -986,10 +986,10 @@ mutant("promise-forgotten", "devices/ether/acks.c", "sim", "",
        ("		via_ether_send_ack_request(ev);\n", "		(void)seq;\n"), sim="time")
 mutant("promise-put-off", "devices/ether/acks.c", "sim", "",
        "a push puts the question for the one before it off",
-       ("nic->ack_deadlines && no_deadline(nic)", "nic->ack_deadlines"), sim="time")
+       ("nic->question.promises && deadline_pending(nic)", "nic->question.promises"), sim="time")
 mutant("owed-without-timer", TIMER, "sim", "",
        "a program that busy-polled and computes acknowledges late",
-       ("nic->ops->busy_poll || !nic->urgent", "true"), sim="time")
+       ("nic->ops->busy_poll || !nic->clock.urgent", "true"), sim="time")
 mutant("question-is-lost-bet", DELACK, "unit", "delack",
        "a host that is late once answers each push at once",
        ("	if (next - d->asked_seq <= VIA_DELACK_NEAR)\n",
@@ -1023,14 +1023,15 @@ mutant("probe-late-again", "devices/ether/send.c", "sim", "",
         "	via_rto_recovered(&ev->rto);\n"), sim="loss")
 mutant("timer-not-awaited", TIMER, "sim", "",
        "the timer runs on a NIC that is freed",
-       ("	timer_delete_sync(&nic->timer);", "	sim_timer_delete(&nic->timer);"),
+       ("	timer_delete_sync(&nic->tick.timer);",
+        "	sim_timer_delete(&nic->tick.timer);"),
        sim="gone beside memory")
 mutant("acker-not-awaited", "devices/ether/run.c", "sim", "",
        "acknowledgements are sent from a NIC that is freed",
-       ("	tasklet_kill(&nic->runner);\n", ""), sim="gone beside memory")
+       ("	tasklet_kill(&nic->runs.tasklet);\n", ""), sim="gone beside memory")
 mutant("retry-not-awaited", TIMER, "sim", "",
        "the alarm goes off on a NIC that is freed",
-       ("	hrtimer_cancel(&nic->alarm);\n", ""),
+       ("	hrtimer_cancel(&nic->clock.timer);\n", ""),
        sim="gone backlog memory")
 mutant("reqs-not-visited", "devices/ether/request.c", "sim", "",
        "no request of another host expires",
@@ -1038,7 +1039,7 @@ mutant("reqs-not-visited", "devices/ether/request.c", "sim", "",
        sim="time")
 mutant("path-not-told", "devices/ether/path.c", "sim", "",
        "connections that stand go on with frames too long for the path",
-       ("	some = peer->nconns;\n", "	some = false;\n"), sim="time")
+       ("	some = peer->vis.n;\n", "	some = false;\n"), sim="time")
 mutant("path-missed", CONN, "sim", "",
        "a connection that stands later goes by what the path was",
        ("	fit(ev, min(ev->conn.mtu, own_mtu(ev->nic)));\n", ""), sim="time")
@@ -1103,9 +1104,9 @@ mutant("agreed-for-ever", PEER, "sim", "",
         "	watch_peer(peer);"), sim="loss")
 mutant("digest-of-number", BEAT, "sim", "",
        "two hosts that have as many connections, and others, do not notice",
-       ("	return b->connections == peer->nconns &&\n"
+       ("	return b->connections == peer->vis.n &&\n"
         "	       b->digest == digest(peer->keepalive.sum);",
-        "	return b->connections == peer->nconns;"), sim="loss")
+        "	return b->connections == peer->vis.n;"), sim="loss")
 mutant("life-over-again", PEER, "sim", "",
        "a late frame of before a reboot ends what was made since",
        ("	ok = !is_over(peer, epoch);", "	ok = true;"), sim="gone")
@@ -1133,7 +1134,7 @@ mutant("stalled-all-tried", "devices/ether/run.c", "sim", "",
         "		resume(ev, &work);\n"), sim="many backlog")
 mutant("stalled-rest-forgotten", "devices/ether/run.c", "sim", "",
        "of many VIs that found the NIC full some send no more",
-       ("		list_splice_init(list, &nic->tx_blocked);\n",
+       ("		list_splice_init(list, &nic->runs.stalled);\n",
         "		while (!list_empty(list))\n"
         "			list_del_init(list->next);\n"),
        sim="many backlog")

@@ -172,7 +172,7 @@ static u64 bet(void)
 	u64 rtt;
 
 	rcu_read_lock();
-	rtt = peer_of(1)->rtt_net * US;
+	rtt = peer_of(1)->timing.net * US;
 	rcu_read_unlock();
 	return 2 * rtt - rtt / 4;
 }
@@ -224,7 +224,7 @@ static void owing(void)
 	sim_expect(w.early <= w.asked + 1 + w.n / 4, "%u early, %u asked",
 		   w.early, w.asked);
 	rcu_read_lock();
-	known = peer_of(0)->known_at;
+	known = peer_of(0)->timing.known_at;
 	rcu_read_unlock();
 	sim_expect(!w.waited || time_after_eq(known, from),
 		   "the times are not heard");
@@ -322,13 +322,14 @@ static void mean(void)
 		/* Others, not so often, are of messages that wait. */
 		if (i < 40)
 			continue;
-		sim_expect(peer->rtt_net > usual / 3 && peer->rtt_net <= usual,
-			   "%u of %u us", peer->rtt_net, usual);
+		sim_expect(peer->timing.net > usual / 3 &&
+				   peer->timing.net <= usual,
+			   "%u of %u us", peer->timing.net, usual);
 	}
 	for (i = 0; i < 16; i++)
 		via_peer_timed(peer, usual / 10, true, true);
-	sim_expect(peer->rtt_net < usual / 4, "%u us after %u of %u",
-		   peer->rtt_net, i, usual / 10);
+	sim_expect(peer->timing.net < usual / 4, "%u us after %u of %u",
+		   peer->timing.net, i, usual / 10);
 	via_peer_put(peer);
 	local_bh_enable();
 out:
