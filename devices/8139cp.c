@@ -226,7 +226,7 @@ static inline bool tx_done(struct via_native *n, u32 i)
 		return false;
 	/* The other descriptors of a frame have what we wrote. */
 	if (unlikely(status & LAST && status & (TX_ERROR | TX_UNDERRUN)))
-		n->tx_errors++;
+		n->tx_stats.errors++;
 	return true;
 }
 
@@ -273,7 +273,7 @@ static noinline void rare(struct via_native *n, u16 events)
 		return;
 	put16(n, INT_STATUS, events & EVENTS_RARE);
 	if (events & (INT_RX_EMPTY | INT_RX_OVER))
-		n->rx_empty++;
+		n->rx_stats.empty++;
 	if (events & INT_LINK)
 		via_native_look(n);
 	if (events & INT_BUS_ERROR)
@@ -321,8 +321,9 @@ static void tx_gso(struct via_native *n, struct sk_buff *skb)
 	}
 	/* The chip's last of all: it may be looking at the ring. */
 	fill(n, first, n->tx.buf[first].dma, start);
-	n->sent[VIA_NATIVE_IP].frames += segs;
-	n->sent[VIA_NATIVE_IP].bytes += skb->len + (segs - 1) * headers;
+	n->tx_stats.sent[VIA_NATIVE_IP].frames += segs;
+	n->tx_stats.sent[VIA_NATIVE_IP].bytes +=
+		skb->len + (segs - 1) * headers;
 	skb_tx_timestamp(skb);
 }
 

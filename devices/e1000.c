@@ -222,7 +222,7 @@ static inline bool tx_done(struct via_native *n, u32 i)
 	if (!(status & TX_DONE))
 		return false;
 	if (unlikely(status & TX_ERRORS))
-		n->tx_errors++;
+		n->tx_stats.errors++;
 	return true;
 }
 
@@ -275,7 +275,7 @@ static noinline void rare(struct via_native *n, u32 events)
 	if (events == U32_MAX || events & INT_LINK)
 		via_native_look(n);
 	else if (events & INT_RX_OVER)
-		n->rx_empty++;
+		n->rx_stats.empty++;
 }
 
 /* Reading flushes what was written, and what the chip wrote before. */
@@ -355,8 +355,8 @@ static void tx_gso(struct via_native *n, struct sk_buff *skb)
 			command |= TX_LAST;
 		put_piece(n, skb, at, len, command);
 	}
-	n->sent[VIA_NATIVE_IP].frames += skb_shinfo(skb)->gso_segs;
-	n->sent[VIA_NATIVE_IP].bytes += skb->len +
+	n->tx_stats.sent[VIA_NATIVE_IP].frames += skb_shinfo(skb)->gso_segs;
+	n->tx_stats.sent[VIA_NATIVE_IP].bytes += skb->len +
 		(skb_shinfo(skb)->gso_segs - 1) * headers;
 	skb_tx_timestamp(skb);
 }

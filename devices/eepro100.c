@@ -361,7 +361,7 @@ static noinline void rare(struct via_native *n, u16 scb)
 	writeb(EVENT_RNR, n->regs + EVENTS);
 	if ((scb & SCB_RU) != SCB_RU_READY && !e->starved) {
 		e->starved = true;
-		n->rx_empty++;
+		n->rx_stats.empty++;
 	}
 }
 
@@ -519,9 +519,9 @@ static void take_counters(struct via_native *n)
 
 	if (READ_ONCE(c->done) == cpu_to_le32(COUNTERS_DONE)) {
 		dma_rmb();
-		n->tx_errors += le32_to_cpu(c->tx_collisions) +
-				le32_to_cpu(c->tx_late) +
-				le32_to_cpu(c->tx_underrun);
+		n->tx_stats.errors += le32_to_cpu(c->tx_collisions) +
+				      le32_to_cpu(c->tx_late) +
+				      le32_to_cpu(c->tx_underrun);
 		n->rx_missed += le32_to_cpu(c->rx_crc) +
 				le32_to_cpu(c->rx_alignment) +
 				le32_to_cpu(c->rx_resource) +

@@ -177,7 +177,7 @@ struct tx_context {
 #define CONTEXT_L4	GENMASK(15, 8)	/* of mss */
 #define CONTEXT_MSS	GENMASK(31, 16)
 
-/* Vectors behind those of the pairs, in the order of native.h's own_irq. */
+/* Vectors behind those of the pairs, in the order of irqs.own. */
 static inline u32 bit_of_link(const struct via_native *n)
 {
 	return BIT(n->pairs);
@@ -365,8 +365,8 @@ static void tx_gso(struct via_native *n, struct sk_buff *skb)
 		fill(n, i, buf->dma, TX_CUT | len |
 		     (i == last ? TX_LAST | TX_REPORT : 0), status, last);
 	}
-	n->sent[VIA_NATIVE_IP].frames += skb_shinfo(skb)->gso_segs;
-	n->sent[VIA_NATIVE_IP].bytes += skb->len +
+	n->tx_stats.sent[VIA_NATIVE_IP].frames += skb_shinfo(skb)->gso_segs;
+	n->tx_stats.sent[VIA_NATIVE_IP].bytes += skb->len +
 		(skb_shinfo(skb)->gso_segs - 1) * headers;
 	skb_tx_timestamp(skb);
 }
@@ -426,7 +426,7 @@ static irqreturn_t igb_own_irq(int irq, void *arg)
 {
 	struct via_native *n = arg;
 
-	if (irq == n->own_irq[1]) {
+	if (irq == n->irqs.own[1]) {
 		tx_irq(n);
 	} else {
 		/* Reading clears. */
@@ -492,7 +492,8 @@ static void igb_link(struct via_native *n, struct via_native_link *link)
 	n->rx_missed += get(n, MPC);
 	/* Frames, for which a ring had no buffer. */
 	for (i = 0; i < n->pairs; i++)
-		via_native_pair(n, i)->rx_empty += get(n, RX(i) + RX_DROPPED);
+		via_native_pair(n, i)->rx_stats.empty +=
+			get(n, RX(i) + RX_DROPPED);
 }
 
 /* Starting and stopping. */

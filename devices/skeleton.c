@@ -97,7 +97,7 @@ static inline bool tx_done(struct via_native *n, u32 i)
 	if (status & EXAMPLE_OWN)
 		return false;
 	if (unlikely(status & EXAMPLE_ERROR))
-		n->tx_errors++;
+		n->tx_stats.errors++;
 	return true;
 }
 

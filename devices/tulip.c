@@ -170,7 +170,7 @@ static inline bool tx_done(struct via_native *n, u32 i)
 	if (status & OWN)
 		return false;
 	if (unlikely(status & TX_ERROR) && status != TX_SETUP_DONE)
-		n->tx_errors++;
+		n->tx_stats.errors++;
 	return true;
 }
 
@@ -219,7 +219,7 @@ static noinline void rare(struct via_native *n, u32 events)
 	if (events == U32_MAX)
 		return;			/* gone from the bus */
 	if (events & (CSR5_RX_EMPTY | CSR5_RX_STOPPED)) {
-		n->rx_empty++;
+		n->rx_stats.empty++;
 		put_csr(n, 2, 1);
 	}
 	if (events & CSR5_BUS_ERROR)

@@ -12,20 +12,20 @@ struct counter {
 #define COUNTER(n, f)	{ n, offsetof(struct via_native, f) }
 
 static const struct counter counters[] = {
-	COUNTER("tx_ip_frames", sent[VIA_NATIVE_IP].frames),
-	COUNTER("tx_ip_bytes", sent[VIA_NATIVE_IP].bytes),
-	COUNTER("tx_vi_frames", sent[VIA_NATIVE_VI].frames),
-	COUNTER("tx_vi_bytes", sent[VIA_NATIVE_VI].bytes),
-	COUNTER("tx_full", tx_full),
-	COUNTER("tx_errors", tx_errors),
-	COUNTER("rx_ip_frames", taken[VIA_NATIVE_IP].frames),
-	COUNTER("rx_ip_bytes", taken[VIA_NATIVE_IP].bytes),
-	COUNTER("rx_vi_frames", taken[VIA_NATIVE_VI].frames),
-	COUNTER("rx_vi_bytes", taken[VIA_NATIVE_VI].bytes),
-	COUNTER("rx_errors", rx_errors),
-	COUNTER("rx_dropped", rx_dropped),
-	COUNTER("rx_empty", rx_empty),
-	COUNTER("rx_polled", rx_polled),
+	COUNTER("tx_ip_frames", tx_stats.sent[VIA_NATIVE_IP].frames),
+	COUNTER("tx_ip_bytes", tx_stats.sent[VIA_NATIVE_IP].bytes),
+	COUNTER("tx_vi_frames", tx_stats.sent[VIA_NATIVE_VI].frames),
+	COUNTER("tx_vi_bytes", tx_stats.sent[VIA_NATIVE_VI].bytes),
+	COUNTER("tx_full", tx_stats.full),
+	COUNTER("tx_errors", tx_stats.errors),
+	COUNTER("rx_ip_frames", rx_stats.taken[VIA_NATIVE_IP].frames),
+	COUNTER("rx_ip_bytes", rx_stats.taken[VIA_NATIVE_IP].bytes),
+	COUNTER("rx_vi_frames", rx_stats.taken[VIA_NATIVE_VI].frames),
+	COUNTER("rx_vi_bytes", rx_stats.taken[VIA_NATIVE_VI].bytes),
+	COUNTER("rx_errors", rx_stats.errors),
+	COUNTER("rx_dropped", rx_stats.dropped),
+	COUNTER("rx_empty", rx_stats.empty),
+	COUNTER("rx_polled", rx_stats.polled),
 	COUNTER("rx_missed", rx_missed),
 	COUNTER("resets", resets),
 };
@@ -140,8 +140,10 @@ static void get_stats(struct net_device *dev, struct ethtool_stats *stats,
 		if (!pair_counts(n))
 			continue;
 		for (i = 0; i < VIA_NATIVE_WHO; i++) {
-			of_pairs[2 * k] += READ_ONCE(pair->sent[i].frames);
-			of_pairs[2 * k + 1] += READ_ONCE(pair->taken[i].frames);
+			of_pairs[2 * k] +=
+				READ_ONCE(pair->tx_stats.sent[i].frames);
+			of_pairs[2 * k + 1] +=
+				READ_ONCE(pair->rx_stats.taken[i].frames);
 		}
 	}
 	/* RTNL keeps it.  None, for want of memory: the core gives zeros. */

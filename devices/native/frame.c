@@ -45,7 +45,7 @@ EXPORT_SYMBOL_GPL(via_native_room_again);
  */
 bool via_native_tx_full(struct via_native *n, enum via_native_owner owner)
 {
-	n->tx_full++;
+	n->tx_stats.full++;
 	WRITE_ONCE(n->waits, true);
 	if (n->chip->tx_wait)
 		n->chip->tx_wait(n);
@@ -150,10 +150,10 @@ void via_native_rx_other(struct via_native *n, struct via_ether_nic *nic,
 		return;
 	}
 	skb = napi_alloc_skb(&n->napi, len);
-	n->taken[VIA_NATIVE_IP].frames++;
-	n->taken[VIA_NATIVE_IP].bytes += len;
+	n->rx_stats.taken[VIA_NATIVE_IP].frames++;
+	n->rx_stats.taken[VIA_NATIVE_IP].bytes += len;
 	if (unlikely(!skb)) {
-		n->rx_dropped++;
+		n->rx_stats.dropped++;
 		return;
 	}
 	via_native_copy(skb_put(skb, len), data, len);

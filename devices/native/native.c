@@ -224,9 +224,9 @@ static void polls_disable(struct via_native *n)
 	for (i = 0; i < n->pairs; i++)
 		n->chip->mask(via_native_pair(n, i));
 	for (i = 0; i < n->pairs; i++)
-		synchronize_irq(via_native_pair(n, i)->irq);
+		synchronize_irq(via_native_pair(n, i)->irqs.irq);
 	for (i = 0; i < n->chip->own_irqs; i++)
-		synchronize_irq(n->own_irq[i]);
+		synchronize_irq(n->irqs.own[i]);
 }
 
 /* From rings to a running chip. */
@@ -340,9 +340,9 @@ static void free_rings(struct via_native *n)
 static void free_irqs(struct via_native *n, u32 pairs, u32 own)
 {
 	while (own--)
-		free_irq(n->own_irq[own], n);
+		free_irq(n->irqs.own[own], n);
 	while (pairs--)
-		free_irq(via_native_pair(n, pairs)->irq,
+		free_irq(via_native_pair(n, pairs)->irqs.irq,
 			 via_native_pair(n, pairs));
 }
 
@@ -354,16 +354,16 @@ static int request_irqs(struct via_native *n)
 
 	for (i = 0; i < n->pairs; i++) {
 		pair = via_native_pair(n, i);
-		snprintf(pair->irq_name, sizeof(pair->irq_name),
+		snprintf(pair->irqs.name, sizeof(pair->irqs.name),
 			 i ? "%s-ip%u" : "%s", n->dev->name, i);
-		err = request_irq(pair->irq, n->chip->hard_irq, IRQF_SHARED,
-				  pair->irq_name, pair);
+		err = request_irq(pair->irqs.irq, n->chip->hard_irq,
+				  IRQF_SHARED, pair->irqs.name, pair);
 		if (err)
 			goto err_irq;
 	}
 	for (; own < n->chip->own_irqs; own++) {
-		err = request_irq(n->own_irq[own], n->chip->own_irq, 0,
-				  n->irq_name, n);
+		err = request_irq(n->irqs.own[own], n->chip->own_irq, 0,
+				  n->irqs.name, n);
 		if (err)
 			goto err_irq;
 	}
@@ -547,14 +547,14 @@ static void add_stats(const struct via_native *pair,
 	u32 i;
 
 	for (i = 0; i < VIA_NATIVE_WHO; i++) {
-		s->tx_packets += READ_ONCE(pair->sent[i].frames);
-		s->tx_bytes += READ_ONCE(pair->sent[i].bytes);
-		s->rx_packets += READ_ONCE(pair->taken[i].frames);
-		s->rx_bytes += READ_ONCE(pair->taken[i].bytes);
+		s->tx_packets += READ_ONCE(pair->tx_stats.sent[i].frames);
+		s->tx_bytes += READ_ONCE(pair->tx_stats.sent[i].bytes);
+		s->rx_packets += READ_ONCE(pair->rx_stats.taken[i].frames);
+		s->rx_bytes += READ_ONCE(pair->rx_stats.taken[i].bytes);
 	}
-	s->tx_errors += READ_ONCE(pair->tx_errors);
-	s->rx_errors += READ_ONCE(pair->rx_errors);
-	s->rx_dropped += READ_ONCE(pair->rx_dropped);
+	s->tx_errors += READ_ONCE(pair->tx_stats.errors);
+	s->rx_errors += READ_ONCE(pair->rx_stats.errors);
+	s->rx_dropped += READ_ONCE(pair->rx_stats.dropped);
 	s->rx_missed_errors += READ_ONCE(pair->rx_missed);
 }
 
@@ -632,9 +632,9 @@ static int map_vectors(struct via_native *n)
 		return got;
 	}
 	n->pairs = got - own;
-	n->irq = pci_irq_vector(n->pdev, 0);
+	n->irqs.irq = pci_irq_vector(n->pdev, 0);
 	for (i = 0; i < own; i++)
-		n->own_irq[i] = pci_irq_vector(n->pdev, n->pairs + i);
+		n->irqs.own[i] = pci_irq_vector(n->pdev, n->pairs + i);
 	return 0;
 }
 
@@ -645,7 +645,7 @@ static int map_irqs(struct via_native *n)
 	/* Without it the line does. */
 	if (n->chip->msi)
 		pci_enable_msi(n->pdev);
-	n->irq = n->pdev->irq;
+	n->irqs.irq = n->pdev->irq;
 	return 0;
 }
 
@@ -747,7 +747,7 @@ static int make_pairs(struct via_native *n)
 		pair->chip = n->chip;
 		pair->proto = n->proto;
 		pair->pair = i;
-		pair->irq = pci_irq_vector(n->pdev, i);
+		pair->irqs.irq = pci_irq_vector(n->pdev, i);
 		n->more[i - 1] = pair;
 	}
 	netif_set_real_num_tx_queues(n->dev, n->pairs);

@@ -250,6 +250,46 @@ struct via_native_chip {
 };
 
 /**
+ * struct via_native_tx_stats - what was sent: tx lock
+ * @sent:	of each owner
+ * @errors:	frames the chip could not send
+ * @full:	times that a frame found no room
+ */
+struct via_native_tx_stats {
+	struct via_native_count sent[VIA_NATIVE_WHO];
+	u64 errors;
+	u64 full;
+};
+
+/**
+ * struct via_native_rx_stats - what was received: NAPI
+ * @taken:	by each owner
+ * @errors:	damaged frames
+ * @dropped:	no memory for an skb, or for another
+ * @empty:	times that the chip found no free buffer
+ * @polled:	frames that programs took out of the ring themselves
+ */
+struct via_native_rx_stats {
+	struct via_native_count taken[VIA_NATIVE_WHO];
+	u64 errors;
+	u64 dropped;
+	u64 empty;
+	u64 polled;
+};
+
+/**
+ * struct via_native_irqs - interrupts of a pair of rings
+ * @irq:	constant: the pair's
+ * @own:	constant: those of chip->own_irq; of the NIC
+ * @name:	RTNL: what it is called in /proc/interrupts
+ */
+struct via_native_irqs {
+	int irq;
+	int own[VIA_NATIVE_OWN_IRQS];
+	char name[IFNAMSIZ + 8];
+};
+
+/**
  * struct via_native - one NIC, or a further pair of its rings
  * @regs:	constant: the registers
  * @dev:	constant: the net_device it lies behind
@@ -271,16 +311,10 @@ struct via_native_chip {
  * @tx_done:	tx lock: slots of @tx looked at after the chip was done
  * @tx_used:	tx lock: slots taken by each
  * @tx_owner:	tx lock: the owner of each slot
- * @sent:	tx lock
- * @tx_errors:	tx lock: frames the chip could not send
- * @tx_full:	tx lock: times that a frame found no room
+ * @tx_stats:	tx lock
  * @napi:
  * @rx:		NAPI
- * @taken:	NAPI
- * @rx_errors:	NAPI: damaged frames
- * @rx_dropped:	NAPI: no memory for an skb, or for another
- * @rx_empty:	NAPI: times that the chip found no free buffer
- * @rx_polled:	NAPI: frames that programs took out of the ring themselves
+ * @rx_stats:	NAPI
  * @rx_missed:	link_work: frames that the chip dropped, where it counts them
  * @link_work:	looks at the wire while up; also retries @filter_due
  * @reset_work:	down and up again
@@ -295,9 +329,7 @@ struct via_native_chip {
  * @pair:	constant: which of the NIC's pairs of rings; 0: the NIC itself
  * @pairs:	constant: how many there are; of the NIC
  * @more:	constant: the further ones; of the NIC
- * @irq:	constant: the pair's interrupt
- * @own_irq:	constant: those of chip->own_irq; of the NIC
- * @irq_name:	RTNL: what it is called in /proc/interrupts
+ * @irqs:	the pair's interrupts
  * @priv:	the chip's
  */
 struct via_native {
@@ -321,17 +353,11 @@ struct via_native {
 	u32 tx_done;
 	u32 tx_used[VIA_NATIVE_WHO];
 	u8 *tx_owner;
-	struct via_native_count sent[VIA_NATIVE_WHO];
-	u64 tx_errors;
-	u64 tx_full;
+	struct via_native_tx_stats tx_stats;
 
 	struct napi_struct napi ____cacheline_aligned;
 	struct via_native_ring rx;
-	struct via_native_count taken[VIA_NATIVE_WHO];
-	u64 rx_errors;
-	u64 rx_dropped;
-	u64 rx_empty;
-	u64 rx_polled;
+	struct via_native_rx_stats rx_stats;
 
 	u64 rx_missed;
 	struct delayed_work link_work;
@@ -346,9 +372,7 @@ struct via_native {
 	u32 pair;
 	u32 pairs;
 	struct via_native *more[VIA_NATIVE_PAIRS - 1];
-	int irq;
-	int own_irq[VIA_NATIVE_OWN_IRQS];
-	char irq_name[IFNAMSIZ + 8];
+	struct via_native_irqs irqs;
 	u8 priv[] ____cacheline_aligned;
 };
 
@@ -479,8 +503,8 @@ via_native_rx_vi(struct via_native *n, struct via_ether_nic *nic,
 		.chunk = &chunk,
 	};
 
-	n->taken[VIA_NATIVE_VI].frames++;
-	n->taken[VIA_NATIVE_VI].bytes += len;
+	n->rx_stats.taken[VIA_NATIVE_VI].frames++;
+	n->rx_stats.taken[VIA_NATIVE_VI].bytes += len;
 	via_native_show(n, data, len, false);
 	rx(nic, &f);
 }

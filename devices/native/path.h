@@ -95,8 +95,8 @@ via_native_put_slot(struct via_native *n, enum via_native_owner owner, u32 len)
 	if (unlikely(via_native_tx_busy(n) >= n->tx.slots / 2))
 		irq = !(i & (mask >> 2));
 	via_native_take_slot(n, owner);
-	n->sent[owner].frames++;
-	n->sent[owner].bytes += len;
+	n->tx_stats.sent[owner].frames++;
+	n->tx_stats.sent[owner].bytes += len;
 	via_native_fast.tx_fill(n, i, len, irq);
 }
 
@@ -201,8 +201,8 @@ static bool via_native_tx_put_frags(struct via_ether_nic *nic,
 		bytes += frags->frag[k].len;
 		frags->frag[k].map->last = first + spread;
 	}
-	n->sent[VIA_NATIVE_VI].frames++;
-	n->sent[VIA_NATIVE_VI].bytes += bytes;
+	n->tx_stats.sent[VIA_NATIVE_VI].frames++;
+	n->tx_stats.sent[VIA_NATIVE_VI].bytes += bytes;
 	return true;
 }
 
@@ -253,7 +253,7 @@ static netdev_tx_t via_native_xmit(struct sk_buff *skb, struct net_device *dev)
 	u32 len;
 
 	if (unlikely(!n->tx_ok || (!gso && skb->len > n->tx_max))) {
-		n->tx_errors++;
+		n->tx_stats.errors++;
 		dev_kfree_skb_any(skb);
 		goto out;
 	}
@@ -323,7 +323,7 @@ static __always_inline int via_native_rx(struct via_native *n, int budget)
 				dma_sync_single_for_device(dma, buf->dma, len,
 							   DMA_FROM_DEVICE);
 		} else {
-			n->rx_errors++;
+			n->rx_stats.errors++;
 		}
 		via_native_fast.rx_give(n, i);
 		n->rx.next++;
@@ -393,7 +393,7 @@ static __always_inline void via_native_take(struct via_ether_nic *nic,
 		have = netpoll_poll_lock(napi);
 		done = via_native_rx(n, NAPI_POLL_WEIGHT);
 		if (program)
-			n->rx_polled += done;
+			n->rx_stats.polled += done;
 		if (unlikely(done == NAPI_POLL_WEIGHT))
 			via_native_fast.ack(n);
 		/* Pairs with smp_mb() in via_native_tx_full(). */

@@ -261,10 +261,10 @@ static int test_wrap(struct bench *b)
 static int test_tx_full(struct bench *b)
 {
 	u32 got = READ_ONCE(b->got), before = b->put;
-	u64 full = READ_ONCE(b->n->tx_full);
+	u64 full = READ_ONCE(b->n->tx_stats.full);
 	int err;
 
-	while (READ_ONCE(b->n->tx_full) == full) {
+	while (READ_ONCE(b->n->tx_stats.full) == full) {
 		if (b->put - before > b->n->tx.slots)
 			return -ENOSPC;		/* it has no end */
 		if (!put_frame(b, true))
@@ -424,14 +424,14 @@ static bool offline(struct via_native *n, u64 *data)
 	err = via_native_test_begin(n);
 	if (err)
 		goto out;
-	err = request_irq(n->irq, count_irq, IRQF_SHARED, "via selftest",
+	err = request_irq(n->irqs.irq, count_irq, IRQF_SHARED, "via selftest",
 			  &b);
 	if (err)
 		goto err_irq;
 	dev_add_pack(&b.tap);
 	good = run_all(&b, data);
 	dev_remove_pack(&b.tap);
-	free_irq(n->irq, &b);
+	free_irq(n->irqs.irq, &b);
 err_irq:
 	via_native_test_end(n);
 out:

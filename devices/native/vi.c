@@ -164,11 +164,11 @@ void via_native_vi_stats(struct via_ether_nic *nic,
 {
 	struct via_native *n = nic->priv;
 
-	via_stat(sink, "wire_tx_full", n->tx_full);
-	via_stat(sink, "wire_tx_errors", n->tx_errors);
-	via_stat(sink, "wire_rx_errors", n->rx_errors);
-	via_stat(sink, "wire_rx_empty", n->rx_empty);
-	via_stat(sink, "wire_rx_polled", n->rx_polled);
+	via_stat(sink, "wire_tx_full", n->tx_stats.full);
+	via_stat(sink, "wire_tx_errors", n->tx_stats.errors);
+	via_stat(sink, "wire_rx_errors", n->rx_stats.errors);
+	via_stat(sink, "wire_rx_empty", n->rx_stats.empty);
+	via_stat(sink, "wire_rx_polled", n->rx_stats.polled);
 	via_stat(sink, "wire_resets", n->resets);
 }
 EXPORT_SYMBOL_GPL(via_native_vi_stats);
