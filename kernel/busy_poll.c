@@ -17,7 +17,7 @@
  * Without busy pollers the NIC interrupts again.  So a frame that none of them
  * looks for waits for two ticks at most.
  *
- * Locking: nic->busy_poll_lock, innermost but for what the device takes in
+ * Locking: nic->polls.lock, innermost but for what the device takes in
  * busy_poll_mode(), guards the list of busy pollers, the flags and the mode.
  * The trap itself takes no lock and writes nothing that others read, but for
  * the first traps of a tick: many CPUs may spin on one NIC.  RCU keeps the
@@ -43,26 +43,26 @@ static void via_busy_poll_stop(struct via_nic *nic)
 {
 	struct via_file *f, *n;
 
-	lockdep_assert_held(&nic->busy_poll_lock);
-	if (list_empty(&nic->busy_pollers))
+	lockdep_assert_held(&nic->polls.lock);
+	if (list_empty(&nic->polls.pollers))
 		return;
-	list_for_each_entry_safe(f, n, &nic->busy_pollers, busy_poll_link)
+	list_for_each_entry_safe(f, n, &nic->polls.pollers, busy_poll_link)
 		via_busy_poll_drop(f);
 	nic->ops->busy_poll_mode(nic, VIA_BUSY_POLL_END);
 }
 
 void via_nic_busy_poll_stop(struct via_nic *nic)
 {
-	spin_lock_bh(&nic->busy_poll_lock);
+	spin_lock_bh(&nic->polls.lock);
 	via_busy_poll_stop(nic);
-	spin_unlock_bh(&nic->busy_poll_lock);
+	spin_unlock_bh(&nic->polls.lock);
 }
 EXPORT_SYMBOL_GPL(via_nic_busy_poll_stop);
 
 static void via_busy_poll_arm(struct via_nic *nic)
 {
-	WRITE_ONCE(nic->busy_polls, 0);
-	hrtimer_start(&nic->busy_poll_timer,
+	WRITE_ONCE(nic->polls.polls, 0);
+	hrtimer_start(&nic->polls.timer,
 		      ns_to_ktime(nic->ops->busy_poll_tick),
 		      HRTIMER_MODE_REL_SOFT);
 }
@@ -75,8 +75,8 @@ static void via_busy_poll_arm(struct via_nic *nic)
  */
 static void via_busy_poll_begin(struct via_nic *nic)
 {
-	if (hrtimer_is_queued(&nic->busy_poll_timer))
-		WRITE_ONCE(nic->busy_polls, nic->busy_polls_few);
+	if (hrtimer_is_queued(&nic->polls.timer))
+		WRITE_ONCE(nic->polls.polls, nic->polls.few);
 	else
 		via_busy_poll_arm(nic);
 }
@@ -84,16 +84,16 @@ static void via_busy_poll_begin(struct via_nic *nic)
 static enum hrtimer_restart via_busy_poll_tick(struct hrtimer *timer)
 {
 	struct via_nic *nic = container_of(timer, struct via_nic,
-					   busy_poll_timer);
+					   polls.timer);
 
-	spin_lock_bh(&nic->busy_poll_lock);
-	if (READ_ONCE(nic->busy_polls) < nic->busy_polls_few) {
+	spin_lock_bh(&nic->polls.lock);
+	if (READ_ONCE(nic->polls.polls) < nic->polls.few) {
 		via_busy_poll_stop(nic);
-	} else if (!list_empty(&nic->busy_pollers)) {
+	} else if (!list_empty(&nic->polls.pollers)) {
 		nic->ops->busy_poll_mode(nic, VIA_BUSY_POLL_KEEP);
 		via_busy_poll_arm(nic);
 	}
-	spin_unlock_bh(&nic->busy_poll_lock);
+	spin_unlock_bh(&nic->polls.lock);
 	return HRTIMER_NORESTART;
 }
 
@@ -103,22 +103,22 @@ static noinline void via_busy_poll_ask(struct via_file *f)
 	struct via_nic *nic = f->nic;
 	u64 now = ktime_get_ns();
 
-	spin_lock_bh(&nic->busy_poll_lock);
+	spin_lock_bh(&nic->polls.lock);
 	/* The end of a file or a NIC sets dead before it takes the lock. */
-	if (now - nic->busy_poll_asked > VIA_BUSY_POLL_CLOSE ||
+	if (now - nic->polls.asked > VIA_BUSY_POLL_CLOSE ||
 	    READ_ONCE(f->dead) || READ_ONCE(nic->dead) ||
 	    !list_empty(&f->busy_poll_link))
 		goto out;
-	if (list_empty(&nic->busy_pollers)) {
+	if (list_empty(&nic->polls.pollers)) {
 		if (!nic->ops->busy_poll_mode(nic, VIA_BUSY_POLL_BEGIN))
 			goto out;
 		via_busy_poll_begin(nic);
 	}
-	list_add(&f->busy_poll_link, &nic->busy_pollers);
+	list_add(&f->busy_poll_link, &nic->polls.pollers);
 	WRITE_ONCE(f->ctl->poll, 1);
 out:
-	nic->busy_poll_asked = now;
-	spin_unlock_bh(&nic->busy_poll_lock);
+	nic->polls.asked = now;
+	spin_unlock_bh(&nic->polls.lock);
 }
 
 long via_busy_poll_trap(struct via_file *f)
@@ -133,9 +133,9 @@ long via_busy_poll_trap(struct via_file *f)
 	rcu_read_lock();
 	if (likely(READ_ONCE(f->ctl->poll))) {
 		/* Some may be lost: it tells few from many. */
-		polls = READ_ONCE(nic->busy_polls);
-		if (polls < nic->busy_polls_few)
-			WRITE_ONCE(nic->busy_polls, polls + 1);
+		polls = READ_ONCE(nic->polls.polls);
+		if (polls < nic->polls.few)
+			WRITE_ONCE(nic->polls.polls, polls + 1);
 		nic->ops->busy_poll(nic);
 		rcu_read_unlock();
 		return 0;
@@ -150,22 +150,22 @@ void __via_busy_poll_end(struct via_file *f)
 {
 	struct via_nic *nic = f->nic;
 
-	spin_lock_bh(&nic->busy_poll_lock);
+	spin_lock_bh(&nic->polls.lock);
 	if (!list_empty(&f->busy_poll_link)) {
 		via_busy_poll_drop(f);
-		if (list_empty(&nic->busy_pollers))
+		if (list_empty(&nic->polls.pollers))
 			nic->ops->busy_poll_mode(nic, VIA_BUSY_POLL_END);
 	}
-	spin_unlock_bh(&nic->busy_poll_lock);
+	spin_unlock_bh(&nic->polls.lock);
 }
 
 void via_busy_poll_init(struct via_nic *nic)
 {
-	spin_lock_init(&nic->busy_poll_lock);
-	INIT_LIST_HEAD(&nic->busy_pollers);
-	hrtimer_setup(&nic->busy_poll_timer, via_busy_poll_tick,
+	spin_lock_init(&nic->polls.lock);
+	INIT_LIST_HEAD(&nic->polls.pollers);
+	hrtimer_setup(&nic->polls.timer, via_busy_poll_tick,
 		      CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	nic->busy_polls_few = nic->ops->busy_poll_tick / VIA_BUSY_POLL_FAR;
+	nic->polls.few = nic->ops->busy_poll_tick / VIA_BUSY_POLL_FAR;
 }
 
 void via_busy_poll_exit(struct via_nic *nic)
@@ -174,5 +174,5 @@ void via_busy_poll_exit(struct via_nic *nic)
 		return;
 	via_nic_busy_poll_stop(nic);
 	/* No busy poller, and no new one: it is not armed again. */
-	hrtimer_cancel(&nic->busy_poll_timer);
+	hrtimer_cancel(&nic->polls.timer);
 }

@@ -23,7 +23,7 @@ void __via_busy_poll_end(struct via_file *f);
 
 /*
  * The program stops spinning, to sleep or for good.  Process context; takes
- * nic->busy_poll_lock.
+ * nic->polls.lock.
  */
 static inline void via_busy_poll_end(struct via_file *f)
 {

@@ -18,7 +18,7 @@
  * @arg:	address and time; gets the request, or with -EINTR the waiter
  *		to go on with
  *
- * Sleeps.  A request that it returns is in nic->conns, with the reference and
+ * Sleeps.  A request that it returns is in nic->conn.conns, with the reference and
  * the place that its waiter had.
  *
  * Return: a call's result: 0, VIA_R_TIMEOUT, VIA_R_INVALID_PARAMETER,
@@ -71,7 +71,7 @@ int via_conn_result(struct via_file *f, struct via_conn_result *arg);
  */
 void via_conn_destroy_all(struct via_file *f);
 /*
- * nic->dead is set: those that wait for requests leave.  Takes nic->conn_lock;
+ * nic->dead is set: those that wait for requests leave.  Takes nic->conn.lock;
  * does not sleep.
  */
 void via_conn_nic_gone(struct via_nic *nic);
@@ -93,7 +93,7 @@ struct via_conn_view {
 /*
  * The waiter, or the request, of the lowest id above @after that belongs to
  * @uid (INVALID_UID: to any user); false: there is none.  Each takes
- * nic->conn_lock and passes by those of other users.  Process context.
+ * nic->conn.lock and passes by those of other users.  Process context.
  */
 bool via_waiter_next(struct via_nic *nic, kuid_t uid, u32 after,
 		     struct via_conn_view *view);
@@ -114,7 +114,7 @@ struct via_conn *via_conn_alloc(struct via_nic *nic,
 				unsigned long deadline);
 /*
  * Give a request to a waiter, which takes a reference: 0, also when it was
- * cancelled before, or -ENOENT.  Takes nic->conn_lock; any context but hard
+ * cancelled before, or -ENOENT.  Takes nic->conn.lock; any context but hard
  * interrupts, no queue lock held.
  */
 int via_conn_offer(struct via_conn *conn);
@@ -122,7 +122,7 @@ int via_conn_offer(struct via_conn *conn);
  * The program's request by id, taken off the list with its reference: the
  * caller is to answer it; NULL: no such request.  untake puts it back; false:
  * the client has given up meanwhile, the reference is still the caller's.
- * file->mutex held; they take nic->conn_lock.
+ * file->mutex held; they take nic->conn.lock.
  */
 struct via_conn *via_conn_take(struct via_file *f, u32 id);
 bool via_conn_untake(struct via_file *f, struct via_conn *conn);

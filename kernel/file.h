@@ -29,6 +29,25 @@ struct via_region;
 struct via_quota;
 
 /**
+ * struct via_file_memory - registered memory: mutex of the file
+ * @regions:	by index: gives out indexes
+ * @dir:	the same regions for the data path, two plain loads instead
+ *		of a tree walk; read under any queue lock of a VI of this file
+ * @next:	cyclic index, so that a handle is not reused soon
+ * @gen:	generation, counts turns of @next
+ * @count:	how many
+ * @bytes:	in all regions
+ */
+struct via_file_memory {
+	struct xarray regions;
+	struct via_region **dir[VIA_REGION_CHUNKS];
+	u32 next;
+	u32 gen;
+	u32 count;
+	u64 bytes;
+};
+
+/**
  * struct via_file - a NIC handle and everything made through it
  * @ref:	the open file, a scheduled teardown
  * @nic:	constant, a reference is held
@@ -50,14 +69,7 @@ struct via_quota;
  * @ctl_mapped:	mutex: it was mapped once
  * @teardown:	ends all objects when the control page is unmapped
  * @kill:	constant: how they end, from via_file_new()
- * @regions:	memory regions by index: gives out indexes; mutex
- * @region_dir:	the same regions for the data path, two plain loads instead
- *		of a tree walk; written under mutex, read under any queue
- *		lock of a VI of this file
- * @region_next: mutex: cyclic index, so that a handle is not reused soon
- * @region_gen:	mutex: generation, counts turns of region_next
- * @region_count: mutex
- * @region_bytes: mutex: bytes in all regions
+ * @memory:	registered memory
  * @ptags:	live tags; mutex to write
  * @ptag_next:	mutex: cyclic
  * @ptag_count:	mutex
@@ -65,11 +77,11 @@ struct via_quota;
  * @cq_next:	mutex: cyclic
  * @cq_count:	mutex
  * @vis:	mutex: VIs
- * @waiters:	nic->conn_lock: connection waiters
- * @conns:	nic->conn_lock: requests that are not answered
- * @places:	nic->conn_lock: waiters and unanswered requests
+ * @waiters:	nic->conn.lock: connection waiters
+ * @conns:	nic->conn.lock: requests that are not answered
+ * @places:	nic->conn.lock: waiters and unanswered requests
  * @events:	asynchronous errors
- * @busy_poll_link: nic->busy_poll_lock: on nic->busy_pollers while ctl->poll is
+ * @busy_poll_link: nic->polls.lock: on nic->polls.pollers while ctl->poll is
  *		set
  * @kernel:	constant: hooks of a consumer in the kernel; NULL: a program
  * @kernel_priv: constant: its own
@@ -98,12 +110,7 @@ struct via_file {
 	bool ctl_mapped;
 	struct work_struct teardown;
 	void (*kill)(struct via_file *f);
-	struct xarray regions;
-	struct via_region **region_dir[VIA_REGION_CHUNKS];
-	u32 region_next;
-	u32 region_gen;
-	u32 region_count;
-	u64 region_bytes;
+	struct via_file_memory memory;
 	struct xarray ptags;
 	u32 ptag_next;
 	u32 ptag_count;

@@ -20,7 +20,7 @@ static void via_file_free_dir(struct via_file *f)
 	u32 i;
 
 	for (i = 0; i < VIA_REGION_CHUNKS; i++)
-		kfree(f->region_dir[i]);
+		kfree(f->memory.dir[i]);
 }
 
 static void via_file_free(struct kref *ref)
@@ -30,7 +30,7 @@ static void via_file_free(struct kref *ref)
 	via_events_free(&f->events);
 	via_file_free_dir(f);
 	free_page((unsigned long)f->ctl);
-	xa_destroy(&f->regions);
+	xa_destroy(&f->memory.regions);
 	xa_destroy(&f->ptags);
 	xa_destroy(&f->cqs);
 	kvfree(f->kmem);
@@ -109,7 +109,7 @@ struct via_file *via_file_new(struct via_nic *nic,
 	INIT_LIST_HEAD(&f->conns);
 	INIT_LIST_HEAD(&f->busy_poll_link);
 	INIT_WORK(&f->teardown, via_file_teardown);
-	xa_init_flags(&f->regions, XA_FLAGS_ALLOC1);
+	xa_init_flags(&f->memory.regions, XA_FLAGS_ALLOC1);
 	xa_init_flags(&f->ptags, XA_FLAGS_ALLOC1);
 	xa_init_flags(&f->cqs, XA_FLAGS_ALLOC1);
 	f->nic = nic;

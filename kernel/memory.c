@@ -29,8 +29,8 @@ static int via_mem_check(struct via_file *f, const struct via_mem_register *a)
 	ret = via_mem_check_rights(f, a->rights);
 	if (ret)
 		return ret;
-	if (f->region_count >= lim->max_regions ||
-	    a->len > lim->max_register_bytes - f->region_bytes)
+	if (f->memory.count >= lim->max_regions ||
+	    a->len > lim->max_register_bytes - f->memory.bytes)
 		return VIA_R_ERROR_RESOURCE;
 	return 0;
 }
@@ -41,7 +41,7 @@ static struct via_region **via_region_place(struct via_file *f, u32 index)
 	struct via_region ***chunk;
 
 	lockdep_assert_held(&f->mutex);
-	chunk = &f->region_dir[index / VIA_REGION_CHUNK];
+	chunk = &f->memory.dir[index / VIA_REGION_CHUNK];
 	if (!*chunk)
 		/* Pairs with the lookup's READ_ONCE: zeroed before published. */
 		smp_store_release(chunk, kcalloc(VIA_REGION_CHUNK,
@@ -57,17 +57,17 @@ static int via_region_publish(struct via_file *f, struct via_region *r)
 	u32 index;
 	int ret;
 
-	ret = xa_alloc_cyclic(&f->regions, &index, r,
-			      XA_LIMIT(1, VIA_HANDLE_MASK), &f->region_next,
+	ret = xa_alloc_cyclic(&f->memory.regions, &index, r,
+			      XA_LIMIT(1, VIA_HANDLE_MASK), &f->memory.next,
 			      GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return ret;
 	if (ret == 1)
-		f->region_gen++;
-	r->handle = f->region_gen << VIA_HANDLE_BITS | index;
+		f->memory.gen++;
+	r->handle = f->memory.gen << VIA_HANDLE_BITS | index;
 	place = via_region_place(f, index);
 	if (!place) {
-		xa_erase(&f->regions, index);
+		xa_erase(&f->memory.regions, index);
 		return -ENOMEM;
 	}
 	/* Pairs with the address dependency of the lookup: r is complete. */
@@ -105,8 +105,8 @@ static int via_region_reserve(struct via_file *f,
 	if (!ret && !via_ptag_use(f, arg->ptag))
 		ret = VIA_R_INVALID_PTAG;
 	if (!ret) {
-		f->region_count++;
-		f->region_bytes += arg->len;
+		f->memory.count++;
+		f->memory.bytes += arg->len;
 	}
 	via_file_unlock(f);
 	return ret;
@@ -115,8 +115,8 @@ static int via_region_reserve(struct via_file *f,
 static void via_region_unreserve(struct via_file *f, u32 ptag, u64 len)
 {
 	lockdep_assert_held(&f->mutex);
-	f->region_count--;
-	f->region_bytes -= len;
+	f->memory.count--;
+	f->memory.bytes -= len;
 	via_ptag_unuse(f, ptag);
 }
 
@@ -197,7 +197,7 @@ static void via_region_destroy(struct via_file *f, struct via_region *r)
 	u32 index = r->handle & VIA_HANDLE_MASK;
 
 	WRITE_ONCE(*via_region_place(f, index), NULL);
-	xa_erase(&f->regions, index);
+	xa_erase(&f->memory.regions, index);
 	via_region_quiesce(f);
 	via_region_unreserve(f, r->ptag, r->len);
 	if (via_dma_unmap(f->nic, r))
@@ -212,7 +212,7 @@ static struct via_region *via_region_named(struct via_file *f, u64 addr,
 	struct via_region *r;
 
 	lockdep_assert_held(&f->mutex);
-	r = xa_load(&f->regions, handle & VIA_HANDLE_MASK);
+	r = xa_load(&f->memory.regions, handle & VIA_HANDLE_MASK);
 	return r && r->handle == handle && r->start == addr ? r : NULL;
 }
 
@@ -287,8 +287,8 @@ bool via_mem_next(struct via_file *f, u32 from, struct via_mem_view *view)
 	struct via_region *r;
 
 	/* It is freed after it was erased, so not before the unlock. */
-	xa_lock(&f->regions);
-	r = xa_find(&f->regions, &index, ULONG_MAX, XA_PRESENT);
+	xa_lock(&f->memory.regions);
+	r = xa_find(&f->memory.regions, &index, ULONG_MAX, XA_PRESENT);
 	if (r) {
 		view->index = index;
 		view->ptag = READ_ONCE(r->ptag);
@@ -296,7 +296,7 @@ bool via_mem_next(struct via_file *f, u32 from, struct via_mem_view *view)
 		view->npages = r->npages;
 		view->len = r->len;
 	}
-	xa_unlock(&f->regions);
+	xa_unlock(&f->memory.regions);
 	return r;
 }
 
@@ -306,9 +306,9 @@ void via_mem_destroy_all(struct via_file *f)
 	unsigned long index;
 
 	lockdep_assert_held(&f->mutex);
-	xa_for_each(&f->regions, index, r) {
+	xa_for_each(&f->memory.regions, index, r) {
 		via_region_destroy(f, r);
 		cond_resched();
 	}
-	xa_destroy(&f->regions);
+	xa_destroy(&f->memory.regions);
 }

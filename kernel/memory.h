@@ -29,10 +29,10 @@
  * @pages:	constant: pinned pages
  * @map:	where they are for DMA
  * @file:	constant: the owner
- * @map_link:	nic->map_lock: on nic->maps while mapped
+ * @map_link:	nic->dma.lock: on nic->dma.maps while mapped
  * @mapped:	@map is not empty: set before the region is published, cleared
  *		by the one that unmaps it, last of all
- * @orphan:	nic->map_lock: deregistered while it was being unmapped by the
+ * @orphan:	nic->dma.lock: deregistered while it was being unmapped by the
  *		end of the device, with a reference to @file
  */
 struct via_region {
@@ -99,7 +99,7 @@ static inline struct via_region *via_region_find(struct via_file *f,
 	struct via_region **chunk;
 	struct via_region *r;
 
-	chunk = READ_ONCE(f->region_dir[index / VIA_REGION_CHUNK]);
+	chunk = READ_ONCE(f->memory.dir[index / VIA_REGION_CHUNK]);
 	if (unlikely(!chunk))
 		return NULL;
 	r = READ_ONCE(chunk[index % VIA_REGION_CHUNK]);

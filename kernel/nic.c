@@ -120,9 +120,9 @@ static void via_nic_release(struct kref *ref)
 
 	cleanup_srcu_struct(&nic->srcu);
 	via_stats_dir_free(nic);
-	via_table_free(&nic->waiting);
-	via_table_free(&nic->listening);
-	via_table_free(&nic->p2p);
+	via_table_free(&nic->conn.waiting);
+	via_table_free(&nic->conn.listening);
+	via_table_free(&nic->conn.p2p);
 	kvfree(nic->vis);
 	kvfree(nic->vi_gen);
 	kfree(nic);
@@ -150,13 +150,13 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	mutex_init(&nic->admin_mutex);
 	nic->denied_at = jiffies - HZ;
 	spin_lock_init(&nic->vi_lock);
-	spin_lock_init(&nic->conn_lock);
+	spin_lock_init(&nic->conn.lock);
 	via_busy_poll_init(nic);
 	via_dma_init(nic);
 	INIT_LIST_HEAD(&nic->link);
 	via_order_init(&nic->files);
-	via_order_init(&nic->waiters);
-	via_order_init(&nic->conns);
+	via_order_init(&nic->conn.waiters);
+	via_order_init(&nic->conn.conns);
 	nic->limits = (struct via_limits){
 		.reliability	= VIA_UNRELIABLE | VIA_RELIABLE_DELIVERY |
 				  VIA_RELIABLE_RECEPTION,
@@ -175,9 +175,9 @@ struct via_nic *via_nic_alloc(const struct via_device_ops *ops)
 	nic->vi_gen = kvcalloc(nic->limits.max_vi, sizeof(*nic->vi_gen),
 			       GFP_KERNEL);
 	if (!nic->vis || !nic->vi_gen ||
-	    via_table_init(&nic->waiting, VIA_WAITING_BITS) ||
-	    via_table_init(&nic->listening, VIA_LISTENING_BITS) ||
-	    via_table_init(&nic->p2p, VIA_P2P_BITS)) {
+	    via_table_init(&nic->conn.waiting, VIA_WAITING_BITS) ||
+	    via_table_init(&nic->conn.listening, VIA_LISTENING_BITS) ||
+	    via_table_init(&nic->conn.p2p, VIA_P2P_BITS)) {
 		via_nic_put(nic);
 		return NULL;
 	}

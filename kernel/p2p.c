@@ -2,8 +2,8 @@
 /*
  * Peer-to-peer connections: VIs that look for their peers, and their matching.
  *
- * A VI that looks for its peer is in nic->p2p, by its two addresses and its claim.
- * Those of one key are in the order of the calls.  Two match when each one's
+ * A VI that looks for its peer is in nic->conn.p2p, by its two addresses and its
+ * claim.  Those of one key are in the order of the calls.  Two match when each one's
  * local address is the other's remote one.  Where both are on this host the
  * later one joins them; else the device asks, in frames, and finds the VI
  * here when it is asked.

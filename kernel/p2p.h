@@ -19,7 +19,7 @@ int via_p2p_request(struct via_file *f, const struct via_conn_request *arg);
 void via_p2p_list(struct via_vi *vi);
 /*
  * The first on this host that looks for @vi, with a reference, or NULL.  Takes
- * nic->conn_lock.
+ * nic->conn.lock.
  */
 struct via_vi *via_p2p_first(struct via_vi *vi);
 /* Off the list, whatever the state.  file->mutex held, no queue lock. */

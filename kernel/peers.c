@@ -41,22 +41,23 @@ static bool via_p2p_is(const struct via_table_node *n, const void *key)
 /* Strangers choose all of it. */
 static u32 via_p2p_hash(const struct via_nic *nic, const struct via_p2p_key *k)
 {
-	u32 h = via_table_hash(&nic->p2p, k->local->disc, k->local->disc_len);
+	u32 h = via_table_hash(&nic->conn.p2p, k->local->disc,
+			       k->local->disc_len);
 
 	h = via_table_hash_more(h, k->remote->disc, k->remote->disc_len);
 	h = via_table_hash_more(h, k->remote->host, k->remote->host_len);
 	return via_table_hash_more(h, &k->claim, sizeof(k->claim));
 }
 
-/* nic->conn_lock held; it is not in the table. */
+/* nic->conn.lock held; it is not in the table. */
 static void via_p2p_insert(struct via_vi *vi, u64 claim)
 {
 	const struct via_p2p_key key = { &vi->local, &vi->remote, claim };
 	struct via_nic *nic = vi->nic;
 
-	lockdep_assert_held(&nic->conn_lock);
+	lockdep_assert_held(&nic->conn.lock);
 	vi->p2p_claim = claim;
-	via_table_add(&nic->p2p, &vi->p2p_node, via_p2p_hash(nic, &key),
+	via_table_add(&nic->conn.p2p, &vi->p2p_node, via_p2p_hash(nic, &key),
 		      via_p2p_is, &key);
 }
 
@@ -74,35 +75,35 @@ void via_p2p_list(struct via_vi *vi)
 	struct via_nic *nic = vi->nic;
 
 	lockdep_assert_held(&vi->file->mutex);
-	spin_lock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
 	/* Taken out by via_conn_begin(), under the same mutex. */
 	via_p2p_insert(vi, 0);
-	spin_unlock_bh(&nic->conn_lock);
+	spin_unlock_bh(&nic->conn.lock);
 }
 
 void via_p2p_unlist(struct via_vi *vi)
 {
 	struct via_nic *nic = vi->nic;
 
-	spin_lock_bh(&nic->conn_lock);
-	via_table_del(&nic->p2p, &vi->p2p_node);
-	spin_unlock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
+	via_table_del(&nic->conn.p2p, &vi->p2p_node);
+	spin_unlock_bh(&nic->conn.lock);
 }
 
 void via_p2p_over(struct via_vi *vi)
 {
 	struct via_nic *nic = vi->nic;
 
-	spin_lock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
 	/* It may look for a peer again: then it was Pending before listed. */
 	if (READ_ONCE(vi->state) != VIA_STATE_PENDING)
-		via_table_del(&nic->p2p, &vi->p2p_node);
-	spin_unlock_bh(&nic->conn_lock);
+		via_table_del(&nic->conn.p2p, &vi->p2p_node);
+	spin_unlock_bh(&nic->conn.lock);
 }
 
 /*
  * The first of that key that looks, but @not.  Those whose attempt has ended
- * leave the table here, so that each is passed by once.  nic->conn_lock held.
+ * leave the table here, so that each is passed by once.  nic->conn.lock held.
  */
 static struct via_vi *via_p2p_look(struct via_nic *nic,
 				   const struct via_p2p_key *k,
@@ -112,8 +113,8 @@ static struct via_vi *via_p2p_look(struct via_nic *nic,
 	struct via_table_node *first, *n;
 	struct via_vi *vi;
 
-	lockdep_assert_held(&nic->conn_lock);
-	while ((first = via_table_find(&nic->p2p, hash, via_p2p_is, k))) {
+	lockdep_assert_held(&nic->conn.lock);
+	while ((first = via_table_find(&nic->conn.p2p, hash, via_p2p_is, k))) {
 		vi = container_of(first, struct via_vi, p2p_node);
 		n = first;
 		if (vi == not) {
@@ -125,7 +126,7 @@ static struct via_vi *via_p2p_look(struct via_nic *nic,
 		if (via_p2p_looks(vi, k->local, k->remote))
 			return vi;
 		/* It will not with these addresses. */
-		via_table_del(&nic->p2p, n);
+		via_table_del(&nic->conn.p2p, n);
 	}
 	return NULL;
 }
@@ -136,12 +137,12 @@ struct via_vi *via_p2p_first(struct via_vi *vi)
 	struct via_nic *nic = vi->nic;
 	struct via_vi *found;
 
-	spin_lock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
 	found = via_p2p_look(nic, &key, vi);
 	/* In the table it is linked, and so referenced. */
 	if (found)
 		kref_get(&found->ref);
-	spin_unlock_bh(&nic->conn_lock);
+	spin_unlock_bh(&nic->conn.lock);
 	return found;
 }
 
@@ -152,17 +153,17 @@ struct via_vi *via_p2p_find(struct via_nic *nic,
 	struct via_p2p_key key = { local, remote, claim };
 	struct via_vi *found;
 
-	spin_lock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
 	found = via_p2p_look(nic, &key, NULL);
 	if (!found && claim) {
 		key.claim = 0;
 		found = via_p2p_look(nic, &key, NULL);
 		if (found) {
-			via_table_del(&nic->p2p, &found->p2p_node);
+			via_table_del(&nic->conn.p2p, &found->p2p_node);
 			via_p2p_insert(found, claim);
 		}
 	}
-	spin_unlock_bh(&nic->conn_lock);
+	spin_unlock_bh(&nic->conn.lock);
 	return found;
 }
 EXPORT_SYMBOL_GPL(via_p2p_find);
@@ -171,11 +172,11 @@ void via_p2p_release(struct via_vi *vi, u64 claim)
 {
 	struct via_nic *nic = vi->nic;
 
-	spin_lock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
 	if (via_table_has(&vi->p2p_node) && vi->p2p_claim == claim) {
-		via_table_del(&nic->p2p, &vi->p2p_node);
+		via_table_del(&nic->conn.p2p, &vi->p2p_node);
 		via_p2p_insert(vi, 0);
 	}
-	spin_unlock_bh(&nic->conn_lock);
+	spin_unlock_bh(&nic->conn.lock);
 }
 EXPORT_SYMBOL_GPL(via_p2p_release);

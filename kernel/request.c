@@ -3,18 +3,18 @@
  * Connection requests that reach this host, and those that wait for them.
  *
  * A server waits (struct via_waiter) before it has a VI.  A request that
- * finds a waiter becomes a struct via_conn: in nic->conns until the program
+ * finds a waiter becomes a struct via_conn: in nic->conn.conns until the program
  * accepts or rejects it, or the client gives up.
  *
  * Strangers send requests, and a NIC has thousands of waiters: they are found by a
  * table of their addresses.  What programs name, and what an administrator is told one
  * by one, is found by id.
  *
- *  1. nic->conn_lock guards all of it.  A request is answered without it.
- *  2. A waiter is in nic->waiting until a request has matched it.  A sleeper frees its
- *     own; one that a signal left behind is freed by the end of its handle.
- *  3. A request in nic->conns has a reference, an id and a place, and belongs to one
- *     handle.  Who takes it off has the reference, and answers it, once.
+ *  1. nic->conn.lock guards all of it.  A request is answered without it.
+ *  2. A waiter is in nic->conn.waiting until a request has matched it.  A sleeper
+ *     frees its own; one that a signal left behind is freed by the end of its handle.
+ *  3. A request in nic->conn.conns has a reference, an id and a place, and belongs to
+ *     one handle.  Who takes it off has the reference, and answers it, once.
  *  4. A waiter has a place, and leaves it to the request that matched it.
  *  5. A request that its client has cancelled is dead: it is on no list, and none lists
  *     it again.
@@ -52,14 +52,14 @@
 
 /**
  * struct via_waiter - a program in VipConnectWait
- * @place:	nic->conn_lock: in nic->waiting until matched
- * @by_id:	nic->conn_lock: in nic->waiters, by @id
- * @own:	nic->conn_lock: on file->waiters
- * @file:	constant: the program's handle; there while in nic->waiters
+ * @place:	nic->conn.lock: in nic->conn.waiting until matched
+ * @by_id:	nic->conn.lock: in nic->conn.waiters, by @id
+ * @own:	nic->conn.lock: on file->waiters
+ * @file:	constant: the program's handle; there while in nic->conn.waiters
  * @id:		constant
- * @busy:	nic->conn_lock: a thread sleeps on it
+ * @busy:	nic->conn.lock: a thread sleeps on it
  * @local:	constant: address waited on
- * @conn:	nic->conn_lock: the request that matched
+ * @conn:	nic->conn.lock: the request that matched
  * @wait:	the sleeper
  */
 struct via_waiter {
@@ -77,7 +77,7 @@ struct via_waiter {
 static u32 via_waiter_hash(const struct via_nic *nic,
 			   const struct via_net_addr *local)
 {
-	return via_table_hash(&nic->waiting, local->disc, local->disc_len);
+	return via_table_hash(&nic->conn.waiting, local->disc, local->disc_len);
 }
 
 static bool via_waiter_is(const struct via_table_node *n, const void *local)
@@ -117,38 +117,39 @@ EXPORT_SYMBOL_GPL(via_conn_incoming);
 
 static bool via_place_free(const struct via_file *f)
 {
-	return f->places < VIA_PLACES_FILE && f->nic->places < VIA_PLACES_NIC;
+	return f->places < VIA_PLACES_FILE &&
+	       f->nic->conn.places < VIA_PLACES_NIC;
 }
 
 static void via_place_take(struct via_file *f)
 {
-	lockdep_assert_held(&f->nic->conn_lock);
+	lockdep_assert_held(&f->nic->conn.lock);
 	f->places++;
-	f->nic->places++;
+	f->nic->conn.places++;
 }
 
 static void via_place_give(struct via_file *f)
 {
-	lockdep_assert_held(&f->nic->conn_lock);
+	lockdep_assert_held(&f->nic->conn.lock);
 	f->places--;
-	f->nic->places--;
+	f->nic->conn.places--;
 	via_quota_uncharge(f->quota, VIA_QUOTA_WAITERS, 1);
 }
 
-/* It is in nic->conns, with its id.  nic->conn_lock held. */
+/* It is in nic->conn.conns, with its id.  nic->conn.lock held. */
 static void via_conn_list(struct via_file *f, struct via_conn *conn)
 {
-	lockdep_assert_held(&f->nic->conn_lock);
+	lockdep_assert_held(&f->nic->conn.lock);
 	conn->file = f;
 	list_add_tail(&conn->link, &f->conns);
-	via_order_add(&f->nic->conns, &conn->by_id, conn->id);
+	via_order_add(&f->nic->conn.conns, &conn->by_id, conn->id);
 }
 
 /* Never the one that an administrator or a program knows. */
 static void via_conn_name(struct via_nic *nic, struct via_conn *conn)
 {
 	do {
-		conn->id = ++nic->conn_id;
+		conn->id = ++nic->conn.id;
 	} while (!conn->id);
 }
 
@@ -158,7 +159,7 @@ static void via_conn_name(struct via_nic *nic, struct via_conn *conn)
  */
 static bool via_conn_give(struct via_file *f, struct via_conn *conn)
 {
-	lockdep_assert_held(&f->nic->conn_lock);
+	lockdep_assert_held(&f->nic->conn.lock);
 	if (!via_place_free(f))
 		return false;
 	via_conn_get(conn);
@@ -170,7 +171,7 @@ static bool via_conn_give(struct via_file *f, struct via_conn *conn)
 
 static u32 via_listener_hash(const struct via_nic *nic, const u8 *disc)
 {
-	return via_table_hash(&nic->listening, disc, VIA_LISTEN_BYTES);
+	return via_table_hash(&nic->conn.listening, disc, VIA_LISTEN_BYTES);
 }
 
 static bool via_listener_is(const struct via_table_node *n, const void *disc)
@@ -184,8 +185,8 @@ static struct via_listener *via_listener_find(const struct via_nic *nic,
 {
 	struct via_table_node *n;
 
-	lockdep_assert_held(&nic->conn_lock);
-	n = via_table_find(&nic->listening, via_listener_hash(nic, disc),
+	lockdep_assert_held(&nic->conn.lock);
+	n = via_table_find(&nic->conn.listening, via_listener_hash(nic, disc),
 			   via_listener_is, disc);
 	return n ? container_of(n, struct via_listener, place) : NULL;
 }
@@ -197,15 +198,15 @@ int via_kernel_listen(struct via_file *f, struct via_listener *l)
 
 	via_table_node_init(&l->place);
 	l->file = f;
-	spin_lock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
 	if (!via_listener_find(nic, l->disc)) {
-		via_table_add(&nic->listening, &l->place,
+		via_table_add(&nic->conn.listening, &l->place,
 			      via_listener_hash(nic, l->disc), via_listener_is,
 			      l->disc);
-		nic->listeners++;
+		nic->conn.listeners++;
 		ret = 0;
 	}
-	spin_unlock_bh(&nic->conn_lock);
+	spin_unlock_bh(&nic->conn.lock);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(via_kernel_listen);
@@ -214,10 +215,10 @@ void via_kernel_unlisten(struct via_listener *l)
 {
 	struct via_nic *nic = l->file->nic;
 
-	spin_lock_bh(&nic->conn_lock);
-	via_table_del(&nic->listening, &l->place);
-	nic->listeners--;
-	spin_unlock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
+	via_table_del(&nic->conn.listening, &l->place);
+	nic->conn.listeners--;
+	spin_unlock_bh(&nic->conn.lock);
 }
 EXPORT_SYMBOL_GPL(via_kernel_unlisten);
 
@@ -227,8 +228,9 @@ static bool via_kernel_offer(struct via_conn *conn)
 	struct via_nic *nic = conn->nic;
 	struct via_listener *l;
 
-	lockdep_assert_held(&nic->conn_lock);
-	if (likely(!nic->listeners) || conn->local.disc_len < VIA_LISTEN_BYTES)
+	lockdep_assert_held(&nic->conn.lock);
+	if (likely(!nic->conn.listeners) ||
+	    conn->local.disc_len < VIA_LISTEN_BYTES)
 		return false;
 	l = via_listener_find(nic, conn->local.disc);
 	if (!l || READ_ONCE(l->file->dead) || !via_conn_give(l->file, conn))
@@ -244,30 +246,31 @@ int via_conn_offer(struct via_conn *conn)
 	struct via_table_node *n;
 	struct via_waiter *w;
 
-	spin_lock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
 	/* (5): cancelled before it was offered: its client has its verdict. */
 	if (conn->dead) {
-		spin_unlock_bh(&nic->conn_lock);
+		spin_unlock_bh(&nic->conn.lock);
 		return 0;
 	}
 	if (via_kernel_offer(conn)) {
-		spin_unlock_bh(&nic->conn_lock);
+		spin_unlock_bh(&nic->conn.lock);
 		return 0;
 	}
-	n = via_table_find(&nic->waiting, hash, via_waiter_is, &conn->local);
+	n = via_table_find(&nic->conn.waiting, hash, via_waiter_is,
+			   &conn->local);
 	if (n) {
-		via_table_del(&nic->waiting, n);
+		via_table_del(&nic->conn.waiting, n);
 		w = container_of(n, struct via_waiter, place);
 		via_conn_get(conn);
 		w->conn = conn;
 		wake_up_all(&w->wait);
 	}
-	spin_unlock_bh(&nic->conn_lock);
+	spin_unlock_bh(&nic->conn.lock);
 	return n ? 0 : -ENOENT;
 }
 
 /*
- * Out of nic->conns, or off the list of a dying handle, where it has no place
+ * Out of nic->conn.conns, or off the list of a dying handle, where it has no place
  * any more: its reference is the caller's then.
  */
 static bool via_conn_unlist(struct via_conn *conn)
@@ -275,7 +278,7 @@ static bool via_conn_unlist(struct via_conn *conn)
 	if (list_empty(&conn->link))
 		return false;
 	list_del_init(&conn->link);
-	via_order_del(&conn->nic->conns, &conn->by_id);
+	via_order_del(&conn->nic->conn.conns, &conn->by_id);
 	if (conn->file)
 		via_place_give(conn->file);
 	conn->file = NULL;
@@ -287,19 +290,19 @@ void via_conn_cancel(struct via_conn *conn)
 	struct via_nic *nic = conn->nic;
 	bool listed;
 
-	spin_lock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
 	conn->dead = true;
 	listed = via_conn_unlist(conn);
-	spin_unlock_bh(&nic->conn_lock);
+	spin_unlock_bh(&nic->conn.lock);
 	if (listed)
 		via_conn_put(conn);
 }
 EXPORT_SYMBOL_GPL(via_conn_cancel);
 
-/* The first one of that id, or a higher one.  nic->conn_lock held. */
+/* The first one of that id, or a higher one.  nic->conn.lock held. */
 static struct via_conn *via_conn_from(const struct via_nic *nic, u64 id)
 {
-	struct via_order_node *n = via_order_from(&nic->conns, id);
+	struct via_order_node *n = via_order_from(&nic->conn.conns, id);
 
 	return n ? container_of(n, struct via_conn, by_id) : NULL;
 }
@@ -309,13 +312,13 @@ struct via_conn *via_conn_take(struct via_file *f, u32 id)
 	struct via_nic *nic = f->nic;
 	struct via_conn *conn;
 
-	spin_lock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
 	conn = via_conn_from(nic, id);
 	if (conn && conn->id == id && conn->file == f)
 		via_conn_unlist(conn);
 	else
 		conn = NULL;
-	spin_unlock_bh(&nic->conn_lock);
+	spin_unlock_bh(&nic->conn.lock);
 	return conn;
 }
 
@@ -323,7 +326,7 @@ bool via_conn_untake(struct via_file *f, struct via_conn *conn)
 {
 	bool dead;
 
-	spin_lock_bh(&f->nic->conn_lock);
+	spin_lock_bh(&f->nic->conn.lock);
 	dead = conn->dead;
 	if (!dead) {
 		/* Free or not: one at a time comes back, under f->mutex. */
@@ -331,7 +334,7 @@ bool via_conn_untake(struct via_file *f, struct via_conn *conn)
 		via_place_take(f);
 		via_conn_list(f, conn);
 	}
-	spin_unlock_bh(&f->nic->conn_lock);
+	spin_unlock_bh(&f->nic->conn.lock);
 	return !dead;
 }
 
@@ -367,29 +370,29 @@ static struct via_waiter *via_waiter_new(struct via_file *f,
 	w->file = f;
 	w->local = *local;
 	w->busy = true;
-	spin_lock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
 	if (!via_place_free(f)) {
-		spin_unlock_bh(&nic->conn_lock);
+		spin_unlock_bh(&nic->conn.lock);
 		via_quota_uncharge(f->quota, VIA_QUOTA_WAITERS, 1);
 		kfree(w);
 		return NULL;
 	}
 	via_place_take(f);
 	do {
-		w->id = ++nic->waiter_id;
+		w->id = ++nic->conn.waiter_id;
 	} while (!w->id);
-	via_order_add(&nic->waiters, &w->by_id, w->id);
-	via_table_add(&nic->waiting, &w->place, via_waiter_hash(nic, local),
-		      via_waiter_is, local);
+	via_order_add(&nic->conn.waiters, &w->by_id, w->id);
+	via_table_add(&nic->conn.waiting, &w->place,
+		      via_waiter_hash(nic, local), via_waiter_is, local);
 	list_add_tail(&w->own, &f->waiters);
-	spin_unlock_bh(&nic->conn_lock);
+	spin_unlock_bh(&nic->conn.lock);
 	return w;
 }
 
-/* The first one of that id, or a higher one.  nic->conn_lock held. */
+/* The first one of that id, or a higher one.  nic->conn.lock held. */
 static struct via_waiter *via_waiter_from(const struct via_nic *nic, u64 id)
 {
-	struct via_order_node *n = via_order_from(&nic->waiters, id);
+	struct via_order_node *n = via_order_from(&nic->conn.waiters, id);
 
 	return n ? container_of(n, struct via_waiter, by_id) : NULL;
 }
@@ -399,29 +402,29 @@ static struct via_waiter *via_waiter_find(struct via_file *f, u32 id)
 {
 	struct via_waiter *w;
 
-	spin_lock_bh(&f->nic->conn_lock);
+	spin_lock_bh(&f->nic->conn.lock);
 	w = via_waiter_from(f->nic, id);
 	if (w && w->id == id && w->file == f && !w->busy)
 		w->busy = true;
 	else
 		w = NULL;
-	spin_unlock_bh(&f->nic->conn_lock);
+	spin_unlock_bh(&f->nic->conn.lock);
 	return w;
 }
 
-/* No request, and no administrator, finds it.  nic->conn_lock held. */
+/* No request, and no administrator, finds it.  nic->conn.lock held. */
 static void via_waiter_unlist(struct via_waiter *w)
 {
 	struct via_nic *nic = w->file->nic;
 
-	lockdep_assert_held(&nic->conn_lock);
-	via_table_del(&nic->waiting, &w->place);
-	via_order_del(&nic->waiters, &w->by_id);
+	lockdep_assert_held(&nic->conn.lock);
+	via_table_del(&nic->conn.waiting, &w->place);
+	via_order_del(&nic->conn.waiters, &w->by_id);
 }
 
 /*
  * The sleep is over.  Returns the verdict; unless a signal broke it, the
- * waiter is gone and a request that matched is in nic->conns.
+ * waiter is gone and a request that matched is in nic->conn.conns.
  */
 static int via_waiter_finish(struct via_file *f, struct via_waiter *w,
 			     long left, struct via_conn_wait *arg)
@@ -430,14 +433,14 @@ static int via_waiter_finish(struct via_file *f, struct via_waiter *w,
 	struct via_conn *conn;
 	bool dead;
 
-	spin_lock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
 	/* Set before the teardown takes conn_lock: it finds what we list. */
 	dead = READ_ONCE(f->dead) || READ_ONCE(nic->dead);
 	conn = w->conn;
 	if (!conn && left < 0 && !dead) {
 		w->busy = false;
 		arg->waiter = w->id;
-		spin_unlock_bh(&nic->conn_lock);
+		spin_unlock_bh(&nic->conn.lock);
 		return -EINTR;
 	}
 	via_waiter_unlist(w);
@@ -452,7 +455,7 @@ static int via_waiter_finish(struct via_file *f, struct via_waiter *w,
 	} else {
 		via_place_give(f);
 	}
-	spin_unlock_bh(&nic->conn_lock);
+	spin_unlock_bh(&nic->conn.lock);
 	kfree(w);
 	if (!dead)
 		return conn ? 0 : VIA_R_TIMEOUT;
@@ -522,7 +525,7 @@ bool via_waiter_next(struct via_nic *nic, kuid_t uid, u32 after,
 	struct via_waiter *w;
 
 	memset(view, 0, sizeof(*view));
-	spin_lock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
 	w = via_waiter_from(nic, (u64)after + 1);
 	while (w && (w->conn || !via_told(w->file, uid)))
 		w = via_waiter_from(nic, (u64)w->id + 1);
@@ -532,7 +535,7 @@ bool via_waiter_next(struct via_nic *nic, kuid_t uid, u32 after,
 		view->local = w->local;
 		via_file_get(view->file);
 	}
-	spin_unlock_bh(&nic->conn_lock);
+	spin_unlock_bh(&nic->conn.lock);
 	return w;
 }
 
@@ -542,7 +545,7 @@ bool via_request_next(struct via_nic *nic, kuid_t uid, u32 after,
 	struct via_conn *conn;
 
 	memset(view, 0, sizeof(*view));
-	spin_lock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
 	conn = via_conn_from(nic, (u64)after + 1);
 	while (conn && !via_told(conn->file, uid))
 		conn = via_conn_from(nic, (u64)conn->id + 1);
@@ -553,7 +556,7 @@ bool via_request_next(struct via_nic *nic, kuid_t uid, u32 after,
 		view->remote = conn->remote;
 		via_file_get(view->file);
 	}
-	spin_unlock_bh(&nic->conn_lock);
+	spin_unlock_bh(&nic->conn.lock);
 	return conn;
 }
 
@@ -572,10 +575,10 @@ void via_conn_nic_gone(struct via_nic *nic)
 	struct via_order_node *n;
 
 	/* One that comes later sees dead before it sleeps. */
-	spin_lock_bh(&nic->conn_lock);
-	for (n = via_order_first(&nic->waiters); n; n = via_order_next(n))
+	spin_lock_bh(&nic->conn.lock);
+	for (n = via_order_first(&nic->conn.waiters); n; n = via_order_next(n))
 		wake_up_all(&container_of(n, struct via_waiter, by_id)->wait);
-	spin_unlock_bh(&nic->conn_lock);
+	spin_unlock_bh(&nic->conn.lock);
 }
 
 void via_conn_destroy_all(struct via_file *f)
@@ -586,7 +589,7 @@ void via_conn_destroy_all(struct via_file *f)
 	LIST_HEAD(conns);
 
 	lockdep_assert_held(&f->mutex);
-	spin_lock_bh(&nic->conn_lock);
+	spin_lock_bh(&nic->conn.lock);
 	list_for_each_entry_safe(w, m, &f->waiters, own) {
 		/* (2): no request finds it any more; a sleeper frees its own. */
 		via_waiter_unlist(w);
@@ -603,15 +606,15 @@ void via_conn_destroy_all(struct via_file *f)
 	list_for_each_entry_safe(conn, n, &f->conns, link)
 		if (via_conn_unlist(conn))
 			list_add(&conn->link, &conns);
-	spin_unlock_bh(&nic->conn_lock);
+	spin_unlock_bh(&nic->conn.lock);
 
 	/* (3): via_conn_cancel() may take one off meanwhile: one at a time. */
 	for (;;) {
-		spin_lock_bh(&nic->conn_lock);
+		spin_lock_bh(&nic->conn.lock);
 		conn = list_first_entry_or_null(&conns, struct via_conn, link);
 		if (conn)
 			list_del_init(&conn->link);
-		spin_unlock_bh(&nic->conn_lock);
+		spin_unlock_bh(&nic->conn.lock);
 		if (!conn)
 			break;
 		via_conn_answer_no(conn);

@@ -26,12 +26,12 @@ struct via_reply {
 /**
  * struct via_conn - a connection request that reached this host
  * @nic:	where it arrived
- * @link:	nic->conn_lock: on file->conns
- * @by_id:	nic->conn_lock: in nic->conns, by @id
+ * @link:	nic->conn.lock: on file->conns
+ * @by_id:	nic->conn.lock: in nic->conn.conns, by @id
  * @ref:	the server's handle, the device's state
  * @id:		what the server's program knows it by, constant
- * @file:	nic->conn_lock: the server's NIC handle, while in nic->conns
- * @dead:	nic->conn_lock: the client gave up
+ * @file:	nic->conn.lock: the server's NIC handle, while in nic->conn.conns
+ * @dead:	nic->conn.lock: the client gave up
  * @local:	server's address, constant
  * @remote:	client's address, constant
  * @attrs:	client's VI, constant
@@ -68,7 +68,7 @@ struct via_conn {
  * @priv:	the device's, copied to conn->priv
  * @priv_len:	VIA_CONN_PRIV at most
  *
- * Matches it against the waiters of the NIC, takes nic->conn_lock for it.  Any
+ * Matches it against the waiters of the NIC, takes nic->conn.lock for it.  Any
  * context but hard interrupts, no queue lock held.
  *
  * Return: the request, with a reference that is the device's, or ERR_PTR():
@@ -159,7 +159,7 @@ void via_conn_replied(struct via_vi *vi, const struct via_reply *reply);
  * @claim:	the device's name of the peer; 0: do not claim
  *
  * VIs that are claimed by another than @claim are passed by; the one found is
- * claimed from then on.  Takes nic->conn_lock.  BH off, no queue lock held.
+ * claimed from then on.  Takes nic->conn.lock.  BH off, no queue lock held.
  *
  * Return: the VI or NULL, without a reference: it is there for the caller's
  * RCU read side.  Whether it still looks is seen by via_p2p_looks().

@@ -27,18 +27,18 @@
  *                       under RTNL, nor by what unregisters a NIC, nor by a
  *                       work item, and no end is waited for under it: ends.h
  *   cq->resize_mutex    steps of a resize (process context)
- *   xa_lock of file->regions, file->cqs
+ *   xa_lock of file->memory.regions, file->cqs
  *                       what is in them, for those without file->mutex (process
  *                       context; nothing is taken inside it)
- *   nic->conn_lock      waiters and pending requests; never held together
+ *   nic->conn.lock      waiters and pending requests; never held together
  *                       with a queue lock (any context, BH off)
- *   nic->map_lock       the list of regions mapped for DMA (process context)
+ *   nic->dma.lock       the list of regions mapped for DMA (process context)
  *   vi->sq.lock         one send queue (any context, BH off)
  *   vi->rq.lock         one receive queue (any context, BH off)
  *   device locks        the class's own
  *   cq->lock            one completion queue (any context, BH off)
  *   file->event_lock    the error queue (any context, BH off)
- *   nic->busy_poll_lock busy pollers of the NIC (any context, BH off); under it
+ *   nic->polls.lock busy pollers of the NIC (any context, BH off); under it
  *                       nothing but the device's busy_poll_mode()
  *
  * No two send-queue locks and no two receive-queue locks are ever held at
@@ -81,7 +81,7 @@
  *	or Connected (vi_forget: that is in nic->vis), or for a handle that is
  *	a busy poller, looked at under rcu_read_lock()
  *   busy_poll_mode
- *	is called under nic->busy_poll_lock while there are busy pollers
+ *	is called under nic->polls.lock while there are busy pollers
  *   mem_map, mem_unmap
  *	take as long as a program's regions are large: they are called until
  *	via_nic_drain() returns, which waits for them, and never under RTNL
@@ -365,9 +365,9 @@ struct via_transport_ops {
  * @forever:	both queue locks: no deadline
  * @p2p:	both queue locks: the attempt is peer to peer
  * @attempt:	both queue locks: counts attempts
- * @p2p_node:	nic->conn_lock: in nic->p2p while it looks for its peer;
+ * @p2p_node:	nic->conn.lock: in nic->conn.p2p while it looks for its peer;
  *		what finders read of the attempt does not change meanwhile
- * @p2p_claim:	nic->conn_lock: the device's name of the peer that has found
+ * @p2p_claim:	nic->conn.lock: the device's name of the peer that has found
  *		the VI, or 0
  * @conn_wait:	sleepers in VIA_IOC_CONN_RESULT
  * @traps:	sq.lock: doorbells, for statistics
@@ -611,6 +611,39 @@ struct via_totals {
 	u64 prot_errors;
 };
 
+/* Who waits for connections, or is asked for one: @lock. */
+struct via_nic_conns {
+	spinlock_t lock;
+	struct via_table waiting;	/* waiters by address */
+	struct via_table listening;	/* listeners by discriminator */
+	u32 listeners;			/* how many */
+	struct via_order waiters;	/* by id */
+	struct via_order conns;		/* by id */
+	u32 places;			/* of both, in use */
+	struct via_table p2p;		/* VIs that look for a peer */
+	u32 id;				/* last one given */
+	u32 waiter_id;			/* last one given */
+};
+
+/* Regions that are mapped for the device's DMA: @lock. */
+struct via_nic_maps {
+	spinlock_t lock;
+	struct list_head maps;
+	u32 mappers;			/* in mem_map(), mem_unmap() */
+	bool closed;			/* nothing is mapped any more */
+	wait_queue_head_t unmapped;	/* via_nic_drain(): mappers is 0 */
+};
+
+/* Programs that busy-poll: @lock. */
+struct via_nic_polls {
+	spinlock_t lock;
+	struct list_head pollers;	/* handles */
+	struct hrtimer timer;		/* runs while there are such */
+	u64 asked;			/* last request, ns */
+	u32 polls;			/* traps in this tick, few are exact; no lock */
+	u32 few;			/* constant: fewer end busy polling */
+};
+
 /**
  * struct via_nic - a VI NIC
  * @ops:	constant
@@ -666,28 +699,10 @@ struct via_nic {
 	u32 vi_count;			/* vi_lock */
 	struct via_totals gone;		/* vi_lock: of VIs destroyed */
 	spinlock_t vi_lock;
-	spinlock_t conn_lock;
-	struct via_table waiting;	/* conn_lock: waiters by address */
-	struct via_table listening;	/* conn_lock: listeners by discriminator */
-	u32 listeners;			/* conn_lock: how many */
-	struct via_order waiters;	/* conn_lock: by id */
-	struct via_order conns;		/* conn_lock: by id */
-	u32 places;			/* conn_lock: of both, in use */
-	struct via_table p2p;		/* conn_lock: VIs that look for a peer */
-	u32 conn_id;			/* conn_lock: last id given */
-	u32 waiter_id;			/* conn_lock: last id given */
+	struct via_nic_conns conn;
 	atomic_t askers;		/* threads that ask for a name */
-	spinlock_t map_lock;
-	struct list_head maps;		/* map_lock: regions mapped for DMA */
-	u32 mappers;			/* map_lock: in mem_map(), mem_unmap() */
-	bool maps_closed;		/* map_lock: nothing is mapped any more */
-	wait_queue_head_t unmapped;	/* via_nic_drain(): mappers is 0 */
-	spinlock_t busy_poll_lock;
-	struct list_head busy_pollers;	/* busy_poll_lock: handles */
-	struct hrtimer busy_poll_timer;	/* runs while there are such */
-	u64 busy_poll_asked;		/* busy_poll_lock: last request, ns */
-	u32 busy_polls;			/* traps in this tick, few are exact */
-	u32 busy_polls_few;		/* constant: fewer end busy polling */
+	struct via_nic_maps dma;
+	struct via_nic_polls polls;
 };
 
 /*

@@ -13,7 +13,7 @@
  *               the queue locks: what may post again, or take other locks, is done
  *               there.
  *   connecting  moved() for each change of state, under both queue locks;
- *               a listener's asked() for a request, under nic->conn_lock.
+ *               a listener's asked() for a request, under nic->conn.lock.
  *
  * A hook that runs under a lock may neither sleep nor call the agent; it notes what
  * has happened, and a work item or settle() acts.  No hook runs when
@@ -219,7 +219,7 @@ enum via_kernel_fault via_kernel_fault(const struct via_vi *vi);
 /**
  * struct via_listener - takes all requests whose discriminator begins like that
  * @disc:	constant: how the server's discriminator begins
- * @asked:	constant: a request has come.  nic->conn_lock held, bottom halves
+ * @asked:	constant: a request has come.  nic->conn.lock held, bottom halves
  *		off.  Takes a reference (via_conn_get()) and queues work that
  *		accepts or rejects.
  *
@@ -228,7 +228,7 @@ enum via_kernel_fault via_kernel_fault(const struct via_vi *vi);
 struct via_listener {
 	u8 disc[VIA_LISTEN_BYTES];
 	void (*asked)(struct via_listener *l, struct via_conn *conn);
-	struct via_table_node place;	/* nic->conn_lock: in nic->listening */
+	struct via_table_node place; /* nic->conn.lock: in nic->conn.listening */
 	struct via_file *file;		/* constant */
 };
 

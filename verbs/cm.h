@@ -7,7 +7,7 @@
 #include "addr.h"
 #include "qp.h"
 
-/* Of the device's listener at the agent; nic->conn_lock held. */
+/* Of the device's listener at the agent; nic->conn.lock held. */
 void vr_cm_asked(struct via_listener *l, struct via_conn *conn);
 /* The QP's VI has left @from; both queue locks held. */
 void vr_cm_moved(struct vr_qp *qp, u32 from);

@@ -328,8 +328,9 @@ mutant("cq-one-beyond", CQ, "lo", "limits.cqs",
 MEMORY = "kernel/memory.c"
 mutant("dereg-no-wait", MEMORY, "lo", "threads.objects",
        "memory is deregistered while a frame is written into it",
-       ("	xa_erase(&f->regions, index);\n	via_region_quiesce(f);\n",
-        "	xa_erase(&f->regions, index);\n"), sim="beside memory")
+       ("	xa_erase(&f->memory.regions, index);\n"
+        "	via_region_quiesce(f);\n",
+        "	xa_erase(&f->memory.regions, index);\n"), sim="beside memory")
 mutant("dereg-still-found", MEMORY, "lo", "protection.deregistered",
        "deregistered memory is found by descriptors",
        ("	WRITE_ONCE(*via_region_place(f, index), NULL);\n", ""),
@@ -376,11 +377,13 @@ mutant("dereg-any-address", MEMORY, "lo", "memory.deregister",
 DMA = "kernel/dma.c"
 mutant("unmap-told-early", DMA, "sim", "",
        "memory is freed while the end of its NIC unmaps it",
-       ("	via_dma_undo(nic, r);\n	spin_lock(&nic->map_lock);\n"
+       ("	via_dma_undo(nic, r);\n"
+        "	spin_lock(&nic->dma.lock);\n"
         "	orphan =",
-        "	spin_lock(&nic->map_lock);\n	orphan ="),
-       ("	spin_unlock(&nic->map_lock);\n	if (orphan) {",
-        "	spin_unlock(&nic->map_lock);\n	via_dma_undo(nic, r);\n"
+        "	spin_lock(&nic->dma.lock);\n	orphan ="),
+       ("	spin_unlock(&nic->dma.lock);\n	if (orphan) {",
+        "	spin_unlock(&nic->dma.lock);\n"
+        "	via_dma_undo(nic, r);\n"
         "	if (orphan) {"), sim="gone beside memory frags")
 mutant("unmap-not-awaited", DMA, "sim", "",
        "memory is unpinned while the NIC may read it",
@@ -397,7 +400,7 @@ mutant("unmap-under-rtnl", "kernel/nic.c", "sim", "",
 mutant("unmap-beside-end", DMA, "sim", "",
        "a device that is gone is asked to unmap memory",
        ("	/* Those that took one off the list before. */\n"
-        "	wait_event(nic->unmapped, via_dma_idle(nic));\n", ""),
+        "	wait_event(nic->dma.unmapped, via_dma_idle(nic));\n", ""),
        sim="gone beside frags")
 
 # The rule of kernel/ends.h.
@@ -590,7 +593,7 @@ mutant("gone-without-wakeup", REQUEST, "regress", "answers",
        sim="gone")
 mutant("offered-twice", REQUEST, "lo", "accept.two_waiters",
        "a waiter that has a request is given the next one, and one is lost",
-       ("		via_table_del(&nic->waiting, n);\n", ""),
+       ("		via_table_del(&nic->conn.waiting, n);\n", ""),
        sim="memory ledger")
 mutant("cancel-not-dead", REQUEST, "lo", "accept.late",
        "a server puts the request of a client that gave up back, and keeps it",
@@ -701,7 +704,7 @@ mutant("askers-never-fewer", NAME, "wire", "discover.nobody",
 POLL = "kernel/busy_poll.c"
 mutant("polling-for-ever", POLL, "sim", "",
        "frames wait when the last program has stopped spinning",
-       ("		if (list_empty(&nic->busy_pollers))\n"
+       ("		if (list_empty(&nic->polls.pollers))\n"
         "			nic->ops->busy_poll_mode(nic, VIA_BUSY_POLL_END);\n", ""),
        sim="poll")
 mutant("polling-tick-once", POLL, "sim", "",

@@ -37,8 +37,8 @@ taken_back("ops-filled-anew", "devices/ether/main.c", "sim", "",
 taken_back("waiters-unbound", REQUEST, "sim", "",
            "reliability: waiters that a signal leaves behind (b397f73)",
            "one process leaves 100,000 waiters in the kernel",
-           ("	return f->places < VIA_PLACES_FILE && "
-            "f->nic->places < VIA_PLACES_NIC;", "	return true;"),
+           ("	return f->places < VIA_PLACES_FILE &&\n"
+            "	       f->nic->conn.places < VIA_PLACES_NIC;", "	return true;"),
            ("""	if (!via_quota_charge(f->quota, VIA_QUOTA_WAITERS, 1)) {
 		kfree(w);
 		return NULL;
@@ -174,7 +174,7 @@ taken_back("vi-made-beside-end", VI, "sim", "",
 taken_back("mapped-after-end", "kernel/dma.c", "sim", "",
            "audit 2: one rule for calls into a device",
            "memory is mapped for a NIC that is gone, and never unmapped",
-           ("	ok = !nic->maps_closed;", "	ok = true;"),
+           ("	ok = !nic->dma.closed;", "	ok = true;"),
            sim="gone beside frags memory")
 taken_back("names-hold-up-end", "devices/ether/name.c", "sim", "",
            "audit 2: questions for names end when the NIC goes (3487693)",
@@ -239,8 +239,10 @@ taken_back("request-of-expired", LOOP, "regress", "overtaken", OVER,
            sim="beside time ledger")
 taken_back("offer-of-cancelled", REQUEST, "regress", "overtaken", OVER,
            "a server is given the request of a client that gave up",
-           ("	if (conn->dead) {\n		spin_unlock_bh(&nic->conn_lock);\n"
-            "		return 0;\n	}\n", ""), sim="beside end")
+           ("	if (conn->dead) {\n"
+            "		spin_unlock_bh(&nic->conn.lock);\n"
+            "		return 0;\n"
+            "	}\n", ""), sim="beside end")
 taken_back("wire-accept-of-expired", CONN, "regress", "late", OVER,
            "a VI that is Idle again is on the class's lists when it is freed",
            ("has its verdict. */\n	pending = vi->state == VIA_STATE_PENDING;",

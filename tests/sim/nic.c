@@ -795,7 +795,7 @@ const u8 *sim_nic_mac(const struct sim_nic *nic)
 
 u32 sim_nic_p2p_lists(const struct sim_nic *nic)
 {
-	const struct via_table *t = &nic->nic->ka->p2p;
+	const struct via_table *t = &nic->nic->ka->conn.p2p;
 	u32 i, n = 0;
 
 	for (i = 0; i < 1u << t->bits; i++)
