@@ -91,6 +91,9 @@ scripts python '[.]py$' | xargs flake8 || bad=1
 echo "lint: calls go one way"
 tests/floors/floors.py || bad=1
 
+echo "lint: structures have 40 members at most"
+tests/floors/members.py || bad=1
+
 echo "lint: words of documents and man pages"
 tools/words.py || bad=1
 

@@ -38,7 +38,7 @@ PACKAGES = {
     "libfabric-bin": "fi_pingpong", "openmpi-bin": "mpirun",
     "libopenmpi-dev": "mpicc",
     "linux-headers-amd64": "/usr/src/linux-headers-*-amd64",
-    "pahole": "pahole", "pkg-config": "pkg-config",
+    "pahole": "pahole", "pkg-config": "pkg-config", "universal-ctags": "ctags",
     "python3-cffi": "/usr/lib/python3/dist-packages/cffi/__init__.py",
     "python3-matplotlib":
         "/usr/lib/python3/dist-packages/matplotlib/__init__.py",
