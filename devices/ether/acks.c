@@ -120,7 +120,7 @@ static bool owes(const struct via_ether_vi *ev)
 {
 	return ev->conn.phase == VIA_PHASE_CONNECTED &&
 	       (ev->rcv.win.next != READ_ONCE(ev->snd.acked) ||
-		ev->rcv.untold || ev->rcv.echo);
+		ev->rcv.untold || ev->rcv.ce_echo);
 }
 
 /*
@@ -144,7 +144,7 @@ static void pay(struct batch *b, struct via_ether_vi *ev, bool behind,
 	if (owes(ev) && ev->peer == b->peer) {
 		if (behind)
 			redeem(ev);
-		if (alone || ev->rcv.dsack_due || ev->rcv.echo)
+		if (alone || ev->rcv.dsack_due || ev->rcv.ce_echo)
 			via_ether_send_ack(ev, waited(ev));
 		else
 			full = !add(b, ev);
@@ -335,14 +335,14 @@ void via_ether_sample_rx(struct via_ether_vi *ev)
 /* nic->lock held. */
 static void forget_ack_deadline(struct via_ether_nic *nic)
 {
-	nic->question.asker = NULL;
-	via_alarm_set(nic, &nic->question.due, U64_MAX, 0);
+	nic->ack_deadline.asker = NULL;
+	via_alarm_set(nic, &nic->ack_deadline.due, U64_MAX, 0);
 }
 
 void via_ether_ack_deadline_over(struct via_ether_vi *ev)
 {
 	lockdep_assert_held(&ev->nic->lock);
-	if (ev->nic->question.asker == ev)
+	if (ev->nic->ack_deadline.asker == ev)
 		forget_ack_deadline(ev->nic);
 }
 
@@ -352,9 +352,9 @@ void via_ether_ack_deadline_over(struct via_ether_vi *ev)
  */
 static bool no_deadline(const struct via_ether_nic *nic)
 {
-	return !nic->question.asker ||
-	       via_seq_before(nic->question.seq,
-			      READ_ONCE(nic->question.asker->snd.win.una));
+	return !nic->ack_deadline.asker ||
+	       via_seq_before(nic->ack_deadline.seq,
+			      READ_ONCE(nic->ack_deadline.asker->snd.win.una));
 }
 
 u8 via_ether_ack_deadline(struct via_ether_vi *ev)
@@ -369,11 +369,11 @@ u8 via_ether_ack_deadline(struct via_ether_vi *ev)
 	now = ktime_get_ns();
 	spin_lock(&nic->lock);
 	/* An older one is not put off: it may be that none ever came due. */
-	ok = nic->question.promises && no_deadline(nic);
+	ok = nic->ack_deadline.kept && no_deadline(nic);
 	if (ok) {
-		nic->question.asker = ev;
-		nic->question.seq = ev->snd.win.nxt;
-		via_alarm_set(nic, &nic->question.due,
+		nic->ack_deadline.asker = ev;
+		nic->ack_deadline.seq = ev->snd.win.nxt;
+		via_alarm_set(nic, &nic->ack_deadline.due,
 			      now + ack_delay_ns(ev), now);
 	}
 	spin_unlock(&nic->lock);
@@ -383,7 +383,7 @@ u8 via_ether_ack_deadline(struct via_ether_vi *ev)
 void via_ether_ack_deadlines(struct via_ether_nic *nic, bool polled)
 {
 	spin_lock_bh(&nic->lock);
-	WRITE_ONCE(nic->question.promises, polled && !nic->ops->busy_poll);
+	WRITE_ONCE(nic->ack_deadline.kept, polled && !nic->ops->busy_poll);
 	if (no_deadline(nic))
 		forget_ack_deadline(nic);
 	spin_unlock_bh(&nic->lock);
@@ -393,15 +393,15 @@ void via_ether_ack_deadlines(struct via_ether_nic *nic, bool polled)
 static void ack_deadline(struct via_alarm *a, u64 now, struct via_work *work)
 {
 	struct via_ether_nic *nic =
-		container_of(a, struct via_ether_nic, question.due);
+		container_of(a, struct via_ether_nic, ack_deadline.due);
 	struct via_ether_vi *ev;
 	struct via_vi *vi;
 	u32 seq;
 
 	spin_lock(&nic->lock);
-	ev = nic->question.asker;
-	seq = nic->question.seq;
-	nic->question.asker = NULL;
+	ev = nic->ack_deadline.asker;
+	seq = nic->ack_deadline.seq;
+	nic->ack_deadline.asker = NULL;
 	spin_unlock(&nic->lock);
 	if (!ev)
 		return;
@@ -418,7 +418,7 @@ static void ack_deadline(struct via_alarm *a, u64 now, struct via_work *work)
 void via_ether_acks_init(struct via_ether_nic *nic)
 {
 	INIT_LIST_HEAD(&nic->acks);
-	via_alarm_init(&nic->question.due, false, ack_deadline, NULL);
+	via_alarm_init(&nic->ack_deadline.due, false, ack_deadline, NULL);
 }
 
 static u32 delay_of(u64 ns)

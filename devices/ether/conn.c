@@ -45,10 +45,10 @@ void via_ether_attempt_begin(struct via_ether_vi *ev)
 	bool earlier;
 
 	spin_lock(&nic->lock);
-	earlier = !via_order_has(&ev->on.hot) || at < ev->on.hot.key;
+	earlier = !via_order_has(&ev->on.connecting) || at < ev->on.connecting.key;
 	if (earlier) {
-		via_order_del(&nic->connecting, &ev->on.hot);
-		via_order_add(&nic->connecting, &ev->on.hot, at);
+		via_order_del(&nic->connecting, &ev->on.connecting);
+		via_order_add(&nic->connecting, &ev->on.connecting, at);
 	}
 	spin_unlock(&nic->lock);
 	if (earlier)
@@ -334,7 +334,7 @@ static struct via_ether_vi *next_try(struct via_ether_nic *nic,
 	spin_lock(&nic->lock);
 	first = via_order_first(&nic->connecting);
 	if (first && first->key <= now && via_work_visit(work)) {
-		ev = container_of(first, struct via_ether_vi, on.hot);
+		ev = container_of(first, struct via_ether_vi, on.connecting);
 		via_order_del(&nic->connecting, first);
 	}
 	spin_unlock(&nic->lock);

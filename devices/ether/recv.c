@@ -222,7 +222,7 @@ enum ack {
  */
 static void echo_soon(struct via_ether_vi *ev)
 {
-	ev->rcv.echo = true;
+	ev->rcv.ce_echo = true;
 	via_ether_ack_soon(ev);
 }
 

@@ -6,7 +6,7 @@
  * A VI is on one list at most, by its on.run:
  *
  *   nic->runs.ready		the tasklet resumes it
- *   nic->runs.stalled	it found the NIC full.  via_ether_wake() resumes it when
+ *   nic->runs.tx_blocked	it found the NIC full.  via_ether_wake() resumes it when
  *			there is room, or the alarm after a time.  One that is
  *			made ready meanwhile stays here: there is no room for it
  *
@@ -43,9 +43,9 @@ void via_ether_tx_blocked(struct via_ether_vi *ev)
 	struct via_ether_nic *nic = ev->nic;
 
 	spin_lock(&nic->lock);
-	if (!ev->on.stalled) {
-		list_move_tail(&ev->on.run, &nic->runs.stalled);
-		ev->on.stalled = true;
+	if (!ev->on.tx_blocked) {
+		list_move_tail(&ev->on.run, &nic->runs.tx_blocked);
+		ev->on.tx_blocked = true;
 	}
 	if (!nic->runs.retry.queued) {
 		via_alarm_set(nic, &nic->runs.retry,
@@ -61,7 +61,7 @@ bool via_ether_is_tx_blocked(struct via_ether_vi *ev)
 	bool is;
 
 	spin_lock(&ev->nic->lock);
-	is = ev->on.stalled;
+	is = ev->on.tx_blocked;
 	spin_unlock(&ev->nic->lock);
 	return is;
 }
@@ -70,7 +70,7 @@ void via_ether_run_forget(struct via_ether_vi *ev)
 {
 	lockdep_assert_held(&ev->nic->lock);
 	list_del_init(&ev->on.run);
-	ev->on.stalled = false;
+	ev->on.tx_blocked = false;
 }
 
 /* The first one of @list, off it; NULL: there is none, or it is enough for now. */
@@ -82,7 +82,7 @@ static struct via_ether_vi *next_run(struct via_ether_nic *nic,
 
 	spin_lock(&nic->lock);
 	ev = list_first_entry_or_null(list, struct via_ether_vi, on.run);
-	if (!ev && list != &nic->runs.ready && list_empty(&nic->runs.stalled))
+	if (!ev && list != &nic->runs.ready && list_empty(&nic->runs.tx_blocked))
 		nic->runs.retry_ns = RETRY_MIN_NS;
 	if (ev && !via_work_visit(work))
 		ev = NULL;
@@ -113,7 +113,7 @@ static void block_again(struct via_ether_nic *nic, struct list_head *list,
 {
 	spin_lock(&nic->lock);
 	if (!list_empty(list)) {
-		list_splice_init(list, &nic->runs.stalled);
+		list_splice_init(list, &nic->runs.tx_blocked);
 		if (!full || !nic->runs.retry.queued)
 			via_alarm_set(nic, &nic->runs.retry, ktime_get_ns(), 0);
 	}
@@ -134,7 +134,7 @@ static void run_tx_blocked(struct via_ether_nic *nic)
 	rcu_read_lock();
 	/* A list of its own: a VI that stalls again waits its turn. */
 	spin_lock(&nic->lock);
-	list_splice_init(&nic->runs.stalled, &list);
+	list_splice_init(&nic->runs.tx_blocked, &list);
 	spin_unlock(&nic->lock);
 	while (ok && (ev = next_run(nic, &list, &work)))
 		ok = resume(ev, &work);
@@ -149,7 +149,7 @@ static void retry(struct via_alarm *a, u64 now, struct via_work *work)
 
 void via_ether_wake(struct via_ether_nic *nic)
 {
-	if (list_empty(&nic->runs.stalled))
+	if (list_empty(&nic->runs.tx_blocked))
 		return;
 	local_bh_disable();
 	run_tx_blocked(nic);
@@ -185,7 +185,7 @@ void via_ether_run_init(struct via_ether_nic *nic,
 {
 	nic->runs.ops = ops;
 	INIT_LIST_HEAD(&nic->runs.ready);
-	INIT_LIST_HEAD(&nic->runs.stalled);
+	INIT_LIST_HEAD(&nic->runs.tx_blocked);
 	tasklet_setup(&nic->runs.tasklet, run);
 	nic->runs.retry_ns = RETRY_MIN_NS;
 	via_alarm_init(&nic->runs.retry, true, retry, NULL);

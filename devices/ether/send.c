@@ -153,7 +153,7 @@ static inline u8 push_flags(struct via_ether_vi *ev)
 {
 	u8 flags = VIA_WIRE_PUSH;
 
-	if (unlikely(READ_ONCE(ev->nic->question.promises)))
+	if (unlikely(READ_ONCE(ev->nic->ack_deadline.kept)))
 		flags |= via_ether_ack_deadline(ev);
 	return flags;
 }

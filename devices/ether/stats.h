@@ -29,7 +29,7 @@
 	D(BAD_AUTH, "drop_auth") \
 	D(REPLAYED, "drop_replay") \
 	C(SESSIONS, "sessions") \
-	D(STRANGER, "drop_peer") \
+	D(NOT_ALLOWED, "drop_peer") \
 	D(NO_VI, "drop_no_vi") \
 	D(COOKIE, "drop_cookie") \
 	D(BAD_END, "drop_end") \
@@ -51,7 +51,7 @@
 	C(RESETS_OUT, "resets_out") \
 	C(RESETS_IN, "resets_in") \
 	C(CHALLENGES_OUT, "challenges_out") \
-	C(BEATS_IN, "heartbeat_acks_in") \
+	C(HEARTBEAT_ACKS_IN, "heartbeat_acks_in") \
 	C(LISTS_OUT, "lists_out") \
 	C(LISTS_IN, "lists_in") \
 	C(VERSIONS_OUT, "versions_out") \
@@ -62,7 +62,7 @@
 	C(REQUESTS_IN, "requests_in") \
 	C(END_RESET, "ends_reset") \
 	C(END_LIST, "ends_list") \
-	C(END_LIFE, "ends_restarted") \
+	C(END_RESTARTED, "ends_restarted") \
 	C(END_SILENT, "dead_peers") \
 	C(END_UNACKED, "dead_unacked") \
 	C(END_TOLD_CLOSED, "told_closed") \
@@ -73,7 +73,7 @@
 	C(END_TOLD_TRANSPORT, "told_transport") \
 	C(END_TOLD_LINK, "told_link") \
 	C(END_TOLD_READ, "told_rdma_read") \
-	C(END_TOLD_NARROW, "told_mtu") \
+	C(END_TOLD_MTU, "told_mtu") \
 	C(END_OURS_CLOSED, "ends_closed") \
 	C(END_OURS_NO_RECEIVE, "ends_no_receive") \
 	C(END_OURS_RECEIVE, "ends_receive") \
@@ -82,7 +82,7 @@
 	C(END_OURS_TRANSPORT, "ends_transport") \
 	C(END_OURS_LINK, "ends_link") \
 	C(END_OURS_READ, "ends_rdma_read") \
-	C(END_OURS_NARROW, "ends_mtu") \
+	C(END_OURS_MTU, "ends_mtu") \
 	C(READS_OUT, "reads_out") \
 	C(READS_IN, "reads_in") \
 	C(READS_REFUSED, "reads_refused") \
@@ -92,7 +92,7 @@
 	C(NAMES_ASKED, "name_queries_in") \
 	C(NAMES_TOLD, "name_replies_out") \
 	C(UNANSWERED, "unanswered") \
-	C(UNPROVEN, "requests_unproven")
+	C(UNVALIDATED, "requests_unproven")
 
 #define VIA_COUNTER_NONE(id, name)
 #define VIA_COUNTER_ID(id, name)	VIA_C_##id,
@@ -105,8 +105,8 @@ enum via_ether_count {
 	VIA_C_END_OURS = VIA_C_END_OURS_CLOSED,
 };
 
-static_assert(VIA_C_END_TOLD_NARROW - VIA_C_END_TOLD == VIA_WIRE_R_ENDS - 1);
-static_assert(VIA_C_END_OURS_NARROW - VIA_C_END_OURS == VIA_WIRE_R_ENDS - 1);
+static_assert(VIA_C_END_TOLD_MTU - VIA_C_END_TOLD == VIA_WIRE_R_ENDS - 1);
+static_assert(VIA_C_END_OURS_MTU - VIA_C_END_OURS == VIA_WIRE_R_ENDS - 1);
 
 struct via_ether_counters {
 	u64 c[VIA_C_MAX];

@@ -11,7 +11,7 @@ int via_ether_vi_create(struct via_vi *vi)
 
 	ev->vi = vi;
 	ev->nic = vi->nic->priv;
-	via_order_node_init(&ev->on.hot);
+	via_order_node_init(&ev->on.connecting);
 	INIT_LIST_HEAD(&ev->on.run);
 	INIT_LIST_HEAD(&ev->on.owing);
 	INIT_LIST_HEAD(&ev->on.conns);
@@ -72,7 +72,7 @@ static void via_ether_forget(struct via_ether_vi *ev)
 	ev->rcv.open = false;
 	ev->rcv.dsack_due = false;
 	ev->rcv.untold = false;
-	ev->rcv.echo = false;
+	ev->rcv.ce_echo = false;
 	via_rto_end(&ev->rto);
 	ev->delack.interval = 0;
 	held_free(ev);
@@ -81,7 +81,7 @@ static void via_ether_forget(struct via_ether_vi *ev)
 	via_win_init(&ev->snd.win, 0, 1);
 
 	spin_lock(&nic->lock);
-	via_order_del(&nic->connecting, &ev->on.hot);
+	via_order_del(&nic->connecting, &ev->on.connecting);
 	via_ether_unwatch(ev);
 	via_ether_ack_deadline_over(ev);
 	via_ether_run_forget(ev);

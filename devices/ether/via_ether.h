@@ -282,14 +282,13 @@ struct via_ether_clock {
 };
 
 /**
- * struct via_ether_question - the acknowledgement request that was promised (acks.c):
- * nic->lock
- * @ack_deadlines:	lock to write: pushes promise one if it is due
+ * struct via_ether_ack_deadline - the sender's ACK deadline (acks.c): nic->lock
+ * @kept:	PUSHes have one, which this end keeps; read without the lock
  * @due:	when it is
- * @asker, @seq: the VI and the number of the push; NULL: none was promised
+ * @asker, @seq: the VI and the number of the PUSH; NULL: none
  */
-struct via_ether_question {
-	bool ack_deadlines;
+struct via_ether_ack_deadline {
+	bool kept;
 	u32 seq;
 	struct via_alarm due;
 	struct via_ether_vi *asker;
@@ -362,7 +361,7 @@ struct via_ether_nic {
 	struct via_ether_runs runs;
 	struct via_ether_tick tick;
 	struct via_ether_clock clock;
-	struct via_ether_question question;
+	struct via_ether_ack_deadline ack_deadline;
 	struct via_incast incast;
 	atomic_t ooo;
 	struct list_head asks;

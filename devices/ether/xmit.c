@@ -152,7 +152,7 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 	lockdep_assert_held(&ev->vi->rq.lock);
 	if (ev->rcv.dsack_due)
 		flags |= VIA_WIRE_DSACK;
-	if (unlikely(ev->rcv.echo))
+	if (unlikely(ev->rcv.ce_echo))
 		c.marks = VIA_WIRE_CE;
 	c.flags = flags;
 	f.a.ack = cpu_to_be32(ack);
@@ -175,7 +175,7 @@ static bool send_ack(struct via_ether_vi *ev, u8 flags, u32 delay)
 	ev->rcv.untold = false;
 	if (c.marks)
 		via_ether_count(ev->nic, MARKS_OUT);
-	ev->rcv.echo = false;
+	ev->rcv.ce_echo = false;
 	return true;
 }
 

@@ -462,7 +462,7 @@ LIMIT = "devices/ether/proto/ratelimit.c"
 mutant("answers-longer", LIMIT, "unit", "strangers",
        "answers to a forged address are longer than what was forged",
        ("	if (unlikely(answer > asked))",
-        "	if (unlikely(answer > 2 * question))"))
+        "	if (unlikely(answer > 2 * asked))"))
 mutant("asker-unbound", LIMIT, "unit", "strangers",
        "one asker uses up the answers of all",
        ("	if (!take(asker, now, l->second / VIA_LIMIT_ASKER, VIA_LIMIT_ASKER))\n"
@@ -968,7 +968,7 @@ mutant("ack-behind-lost", "devices/ether/acks.c", "sim", "",
        ("		if (behind)\n			redeem(ev);\n", ""), sim="time")
 mutant("hole-untold", "devices/ether/acks.c", "sim", "",
        "frames beyond a hole are told of when the hole is filled",
-       ("ev->rcv.untold || ev->rcv.echo", "ev->rcv.echo"), sim="loss time")
+       ("ev->rcv.untold || ev->rcv.ce_echo", "ev->rcv.ce_echo"), sim="loss time")
 mutant("first-for-ever", TIMER, "sim", "",
        "the VI that is due first keeps its place when it is put off",
        ("	if (next && (u64)next->expires < when)\n		return false;\n",
@@ -986,7 +986,7 @@ mutant("promise-forgotten", "devices/ether/acks.c", "sim", "",
        ("		via_ether_send_ack_request(ev);\n", "		(void)seq;\n"), sim="time")
 mutant("promise-put-off", "devices/ether/acks.c", "sim", "",
        "a push puts the question for the one before it off",
-       ("nic->question.promises && deadline_pending(nic)", "nic->question.promises"), sim="time")
+       ("nic->ack_deadline.kept && no_deadline(nic)", "nic->ack_deadline.kept"), sim="time")
 mutant("owed-without-timer", TIMER, "sim", "",
        "a program that busy-polled and computes acknowledges late",
        ("nic->ops->busy_poll || !nic->clock.urgent", "true"), sim="time")
@@ -1134,7 +1134,7 @@ mutant("stalled-all-tried", "devices/ether/run.c", "sim", "",
         "		resume(ev, &work);\n"), sim="many backlog")
 mutant("stalled-rest-forgotten", "devices/ether/run.c", "sim", "",
        "of many VIs that found the NIC full some send no more",
-       ("		list_splice_init(list, &nic->runs.stalled);\n",
+       ("		list_splice_init(list, &nic->runs.tx_blocked);\n",
         "		while (!list_empty(list))\n"
         "			list_del_init(list->next);\n"),
        sim="many backlog")
@@ -1186,7 +1186,7 @@ mutant("ack-at-once-dropped", "devices/ether/xmit.c", "sim", "",
        sim="backlog loss")
 mutant("acks-each-alone", ACKS, "sim", "",
        "each connection's acknowledgement is a frame",
-       ("		if (alone || ev->rcv.dsack_due || ev->rcv.echo)", "		if (true)"),
+       ("		if (alone || ev->rcv.dsack_due || ev->rcv.ce_echo)", "		if (true)"),
        sim="many")
 
 mutant("end-told-uncounted", END, "sim", "",
