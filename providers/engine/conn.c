@@ -70,7 +70,7 @@ void eng_conn_end(struct eng_nic *nic, struct eng_vi *v, VIP_RETURN verdict)
 	if (v->peer && v->peer->state == PEER_UP) {
 		if (a->serving) {
 			/* It may have become connected meanwhile. */
-			h.op = WIRE_BYE;
+			h.op = WIRE_DISCONNECT;
 			h.dst = v->peer_id;
 			h.nonce = v->peer_nonce;
 			eng_peer_send(nic, v->peer, &h, NULL, 0);
@@ -100,7 +100,7 @@ void eng_conn_expire(struct eng_nic *nic, struct eng_vi *v, uint64_t now)
 int eng_conn_may_begin(struct eng_nic *nic, struct eng_vi *v)
 {
 	eng_conn_expire(nic, v, eng_now());
-	while (v->state == VIP_STATE_IDLE && v->leaving && nic->live)
+	while (v->state == VIP_STATE_IDLE && v->disconnecting && nic->live)
 		eng_sleep(nic, &v->conn.sleepers, ENG_FOREVER);
 	return v->id && v->state == VIP_STATE_IDLE;
 }
@@ -164,7 +164,7 @@ static void eng_conn_up(struct eng_nic *nic, struct eng_vi *v,
 	v->ack_alone = 0;
 	v->alone = 0;
 	v->replies = 0;
-	v->bye_flags = 0;
+	v->disconnect_flags = 0;
 	v->tx = (struct eng_wire){
 		.op = WIRE_SEND,
 		.dst = v->peer_id,

@@ -73,10 +73,10 @@ static inline void eng_todo(struct eng_nic *nic, struct eng_vi *v, uint8_t what)
 {
 	v->todo |= what;
 	/*
-	 * One that leaves waits for no room: a peer that is lost, or takes
+	 * A VI that disconnects waits for no room: a peer that is lost or takes
 	 * nothing, has none for it ever.
 	 */
-	if (what & TODO_BYE)
+	if (what & TODO_DISCONNECT)
 		eng_list_del(&v->work);
 	if (eng_list_empty(&v->work))
 		eng_list_add_tail(&v->work, &nic->work);
@@ -396,22 +396,22 @@ VIP_RETURN eng_vi_set(struct vipl_vi *obj, const VIP_VI_ATTRIBUTES *attrs,
 VIP_RETURN eng_disconnect(struct vipl_vi *obj);
 void eng_vi_end(struct eng_nic *nic, struct eng_vi *v);
 
-/* leave.c */
+/* disconnect.c */
 enum eng_why {
 	WHY_DISCONNECT,			/* the program's */
 	WHY_BROKEN,			/* an error here: the peer is told */
-	WHY_LEFT,			/* the peer said BYE */
+	WHY_PEER,			/* the peer said DISCONNECT */
 	WHY_LOST,			/* the peer is down */
 };
-void eng_vi_leave(struct eng_nic *nic, struct eng_vi *v, enum eng_why why,
-		  int orderly);
+void eng_vi_disconnect(struct eng_nic *nic, struct eng_vi *v, enum eng_why why,
+		       int orderly);
 void eng_break(struct eng_nic *nic, struct eng_vi *v);
 void eng_refuse(struct eng_nic *nic, struct eng_vi *v, uint32_t seq,
 		uint32_t status);
-void eng_leave_work(struct eng_nic *nic, struct eng_vi *v);
-void eng_leave_now(struct eng_nic *nic, struct eng_vi *v);
-void eng_rx_bye(struct eng_nic *nic, struct eng_vi *v,
-		const struct eng_wire *h);
+void eng_disconnect_work(struct eng_nic *nic, struct eng_vi *v);
+void eng_disconnect_now(struct eng_nic *nic, struct eng_vi *v);
+void eng_rx_disconnect(struct eng_nic *nic, struct eng_vi *v,
+		       const struct eng_wire *h);
 
 /* conn.c */
 void eng_conn_end(struct eng_nic *nic, struct eng_vi *v, VIP_RETURN verdict);

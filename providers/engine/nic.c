@@ -134,7 +134,7 @@ static void eng_shutdown(struct vipl_nic *obj)
 		v = nic->vis[i];
 		if (!v)
 			continue;
-		eng_leave_now(nic, v);
+		eng_disconnect_now(nic, v);
 		eng_vi_end(nic, v);
 	}
 	nic->live = 0;

@@ -222,10 +222,10 @@ static void is_down(struct eng_nic *nic, struct eng_peer *p)
 	for (l = p->vis.next; l != &p->vis; l = next) {
 		next = l->next;
 		v = eng_container(l, struct eng_vi, peer_link);
-		if (v->leaving)
-			eng_todo(nic, v, TODO_BYE);
+		if (v->disconnecting)
+			eng_todo(nic, v, TODO_DISCONNECT);
 		else if (v->state == VIP_STATE_CONNECTED)
-			eng_vi_leave(nic, v, WHY_LOST, orderly);
+			eng_vi_disconnect(nic, v, WHY_LOST, orderly);
 		else if (p->as)
 			eng_peer_attach(v, p->as);
 		else
@@ -443,13 +443,13 @@ void eng_rx(struct eng_peer *p, const struct eng_header *header,
 			   !eng_is_ack(v, h.ack)) &&
 		    likely(rx_plain(nic, v, &h, payload, len)))
 			return;
-		if (unlikely(h.op == WIRE_BYE)) {
+		if (unlikely(h.op == WIRE_DISCONNECT)) {
 			eng_acked(nic, v, h.ack);
-			eng_rx_bye(nic, v, &h);
+			eng_rx_disconnect(nic, v, &h);
 			return;
 		}
 		rx_connected(nic, v, &h, payload, len);
-	} else if (h.op == WIRE_BYE || h.op == WIRE_BYE_ACK) {
-		eng_rx_bye(nic, v, &h);
+	} else if (h.op == WIRE_DISCONNECT || h.op == WIRE_DISCONNECT_ACK) {
+		eng_rx_disconnect(nic, v, &h);
 	}
 }

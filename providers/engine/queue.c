@@ -80,7 +80,7 @@ static __attribute__((noinline)) void post_odd(struct eng_nic *nic,
 		fill_more(nic, v, s);
 	if (v->state == VIP_STATE_ERROR) {
 		/* Else those posted before it come first, and all together. */
-		if (!v->leaving)
+		if (!v->disconnecting)
 			eng_flush(nic, v, q);
 	} else if (q->recv && s->desc % VIP_DESCRIPTOR_ALIGNMENT) {
 		q->check = eng_get(&q->tail);

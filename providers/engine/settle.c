@@ -7,10 +7,10 @@ static void vi_work(struct eng_nic *nic, struct eng_vi *v)
 	uint8_t todo = v->todo;
 
 	v->todo = 0;
-	if (todo & TODO_BYE)
-		eng_leave_work(nic, v);
-	else if (v->leaving && todo & TODO_IN)
-		eng_leave_work(nic, v);	/* there is room for its pulls */
+	if (todo & TODO_DISCONNECT)
+		eng_disconnect_work(nic, v);
+	else if (v->disconnecting && todo & TODO_IN)
+		eng_disconnect_work(nic, v);	/* room for its pulls */
 	if (v->state != VIP_STATE_CONNECTED)
 		return;
 	if (todo & TODO_IN)

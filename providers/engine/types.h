@@ -3,7 +3,8 @@
 #define ENG_TYPES_H
 
 /*
- * What the engine's files share. docs/contribute/provider.md tells what it does.
+ * What the engine's files share. docs/contribute/provider.md tells what it
+ * does.
  *
  * Locks, outermost first
  * ----------------------
@@ -227,12 +228,12 @@ struct eng_in {
 #define TODO_SEND	0x1		/* posted, or room */
 #define TODO_ACK	0x2
 #define TODO_IN		0x4		/* pulls to start, messages to retire */
-#define TODO_BYE	0x8		/* go on with leaving */
+#define TODO_DISCONNECT	0x8		/* go on with disconnecting */
 
-enum eng_leaving {
-	LEFT_NOT,
-	LEFT_PULLS,			/* waits for its own pulls */
-	LEFT_AWAIT,			/* waits for BYE_ACK */
+enum eng_disconnect_state {
+	DISCONNECT_NONE,
+	DISCONNECT_PULLS,		/* waits for its own pulls */
+	DISCONNECT_AWAIT,		/* waits for DISCONNECT_ACK */
 };
 
 /* An attempt to connect; v->conn. */
@@ -305,11 +306,11 @@ struct eng_vi {
 	struct eng_list peer_link;	/* peer->vis */
 
 	/* Leaving a connection. */
-	uint8_t leaving;		/* eng_leaving */
-	uint8_t bye_op;			/* WIRE_BYE, _ACK, or 0 */
-	uint8_t bye_flags;
-	uint32_t bye_seq, bye_status;
-	uint64_t bye_deadline;
+	uint8_t disconnecting;		/* eng_disconnect_state */
+	uint8_t disconnect_op;		/* WIRE_DISCONNECT, _ACK, or 0 */
+	uint8_t disconnect_flags;
+	uint32_t disconnect_seq, disconnect_status;
+	uint64_t disconnect_deadline;
 
 	struct eng_list hinted;		/* nic->hinted */
 	struct eng_list timed;		/* nic->timed */

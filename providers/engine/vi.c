@@ -94,7 +94,7 @@ static void vi_init(struct eng_nic *nic, struct eng_vi *v, struct vipl_vi *obj)
 	v->in_tail = 0;
 	v->pulls = 0;
 	v->exposed = 0;
-	v->leaving = LEFT_NOT;
+	v->disconnecting = DISCONNECT_NONE;
 	eng_list_init(&v->xfers);
 	eng_list_init(&v->answers);
 	eng_list_init(&v->work);
@@ -224,7 +224,7 @@ VIP_RETURN eng_vi_destroy(struct vipl_vi *obj)
 
 	eng_enter(nic);
 	eng_conn_expire(nic, v, eng_now());
-	if (v->state == VIP_STATE_IDLE && !v->leaving) {
+	if (v->state == VIP_STATE_IDLE && !v->disconnecting) {
 		eng_vi_end(nic, v);
 		r = VIP_SUCCESS;
 	}
@@ -244,7 +244,7 @@ void eng_vi_release(struct vipl_vi *obj)
 	if (nic) {
 		eng_enter(nic);
 		if (v->id) {
-			eng_leave_now(nic, v);
+			eng_disconnect_now(nic, v);
 			eng_vi_end(nic, v);
 		}
 		eng_leave(nic);
@@ -291,7 +291,7 @@ VIP_RETURN eng_vi_set(struct vipl_vi *obj, const VIP_VI_ATTRIBUTES *attrs,
 
 	eng_enter(nic);
 	eng_conn_expire(nic, v, eng_now());
-	if (v->state != VIP_STATE_IDLE || v->leaving)
+	if (v->state != VIP_STATE_IDLE || v->disconnecting)
 		goto out;
 	r = VIP_INVALID_PTAG;
 	if (ptag && eng_ptag_use(nic, ptag))

@@ -164,8 +164,8 @@ static void timers(struct eng_nic *nic)
 		}
 		eng_list_del(&v->timed);
 		v->when = ENG_FOREVER;
-		if (v->leaving)
-			eng_todo(nic, v, TODO_BYE);
+		if (v->disconnecting)
+			eng_todo(nic, v, TODO_DISCONNECT);
 		else
 			eng_conn_expire(nic, v, now);
 	}

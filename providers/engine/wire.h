@@ -21,10 +21,11 @@
  * which region it means: the target finds the upper half, in the first 4 GiB of
  * the region.
  *
- * BYE ends a connection. An end sends it when no pull of its own is under way
- * any more, and begins none afterwards. An end that has said BYE while its
- * memory was exposed waits for BYE_ACK (or the other's BYE) before it gives
- * the memory back to the program. BYE may name a message that was refused.
+ * DISCONNECT ends a connection. An end sends it when no pull of its own is
+ * under way any more, and begins none afterwards. An end that has said
+ * DISCONNECT while its memory was exposed waits for DISCONNECT_ACK (or the
+ * other's DISCONNECT) before it gives the memory back to the program.
+ * DISCONNECT may name a message that was refused.
  */
 
 #include <stdint.h>
@@ -39,8 +40,8 @@ enum wire_op {
 	WIRE_ANSWER,		/* seq: the READ's; len */
 	WIRE_TAKEN,		/* seq: the READ's */
 	WIRE_ACK,
-	WIRE_BYE,
-	WIRE_BYE_ACK,
+	WIRE_DISCONNECT,
+	WIRE_DISCONNECT_ACK,
 	WIRE_CONNECT = 16,	/* wire_conn; dst 0 */
 	WIRE_LOOK,		/* peer to peer: wire_conn; dst 0 */
 	WIRE_ACCEPT,		/* wire_conn; to CONNECT and LOOK */
@@ -53,8 +54,8 @@ enum wire_op {
 
 #define WIRE_IMM	0x01	/* imm is immediate data */
 #define WIRE_SRCS	0x02	/* the payload is nsrc times struct eng_src */
-#define WIRE_ORDERLY	0x04	/* BYE: VipDisconnect */
-#define WIRE_REFUSED	0x08	/* BYE: message seq was refused with status */
+#define WIRE_ORDERLY	0x04	/* DISCONNECT: VipDisconnect */
+#define WIRE_REFUSED	0x08	/* DISCONNECT: refused: message seq, by status */
 #define WIRE_HALF	0x10	/* of raddr, the lower half is known */
 
 struct eng_wire {

@@ -184,7 +184,7 @@ static void ended(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x)
 	else
 		eng_in_pulled(nic, v, x);
 	eng_xfer_free(x);
-	eng_todo(nic, v, v->leaving ? TODO_BYE : TODO_IN);
+	eng_todo(nic, v, v->disconnecting ? TODO_DISCONNECT : TODO_IN);
 }
 
 /* Give the transport what it does not have yet; -EAGAIN: no room. */

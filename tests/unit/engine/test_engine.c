@@ -166,7 +166,8 @@ static void vanished(void)
 	fake_arrive(nic, &h, "abcd", 4);
 	fake.vi_query(vi, &state, &a);
 	CU_ASSERT_EQUAL(state, VIP_STATE_ERROR);
-	CU_ASSERT(fake_last(WIRE_BYE) && fake_last(WIRE_BYE)->h.status ==
+	CU_ASSERT(fake_last(WIRE_DISCONNECT) &&
+		  fake_last(WIRE_DISCONNECT)->h.status ==
 		  VIP_STATUS_RDMA_PROT_ERROR);
 	unmake();
 }
@@ -191,7 +192,8 @@ static void half_address(void)
 	h.seq++;
 	fake_arrive(nic, &h, "abcd", 4);
 	CU_ASSERT_EQUAL(v->state, VIP_STATE_ERROR);
-	CU_ASSERT(fake_last(WIRE_BYE) && fake_last(WIRE_BYE)->h.status ==
+	CU_ASSERT(fake_last(WIRE_DISCONNECT) &&
+		  fake_last(WIRE_DISCONNECT)->h.status ==
 		  VIP_STATUS_RDMA_PROT_ERROR);
 	unmake();
 }
@@ -321,9 +323,9 @@ static void mangled(struct eng_wire *h, unsigned char *data, size_t *len)
 {
 	static const uint8_t ops[] = {
 		WIRE_SEND, WIRE_WRITE, WIRE_READ, WIRE_ANSWER, WIRE_TAKEN,
-		WIRE_ACK, WIRE_BYE, WIRE_BYE_ACK, WIRE_CONNECT, WIRE_LOOK,
-		WIRE_ACCEPT, WIRE_REJECT, WIRE_CONFIRM, WIRE_GONE,
-		WIRE_CANCEL, WIRE_NONE, 0, 99,
+		WIRE_ACK, WIRE_DISCONNECT, WIRE_DISCONNECT_ACK,
+		WIRE_CONNECT, WIRE_LOOK, WIRE_ACCEPT, WIRE_REJECT, WIRE_CONFIRM,
+		WIRE_GONE, WIRE_CANCEL, WIRE_NONE, 0, 99,
 	};
 	struct eng_vi *v = eng_vi_of(vi);
 	struct eng_src *src = (void *)data;
@@ -396,10 +398,10 @@ static void hostile(void)
 		for (i = 0; i < 20000; i++) {
 			fake.vi_query(vi, &state, &a);
 			if (state != VIP_STATE_CONNECTED) {
-				/* It waits for a BYE_ACK that does not come. */
-				eng_vi_of(vi)->bye_deadline = 0;
+				/* DISCONNECT_ACK does not come. */
+				eng_vi_of(vi)->disconnect_deadline = 0;
 				h = (struct eng_wire){
-					.op = WIRE_BYE_ACK,
+					.op = WIRE_DISCONNECT_ACK,
 					.dst = eng_vi_of(vi)->id,
 					.nonce = eng_vi_of(vi)->nonce,
 				};
@@ -435,5 +437,5 @@ UNIT_MAIN("engine",
 	{ "a region beyond 4 GiB", huge },
 	{ "full queues", full_queues },
 	{ "a lost peer that takes nothing", full_and_lost },
-	{ "leaving a peer that takes nothing", full_and_left },
+	{ "disconnecting a peer that takes nothing", full_and_left },
 	{ "a hostile peer", hostile });

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * The end of a connection. The state changes at once; the rest is done by
- * eng_leave_work(), in steps:
+ * eng_disconnect_work(), in steps:
  *
- * - LEFT_PULLS: pulls of this end write to the program's memory, so descriptors
- *   complete flushed only when the last one has ended. Then BYE goes.
- * - LEFT_AWAIT: the peer may be pulling from memory of announced messages. It
- *   is given back to the program when the peer says that it has stopped, or
- *   does not for AWAIT_NS.
+ * - DISCONNECT_PULLS: pulls of this end write to the program's memory, so
+ *   descriptors complete flushed only when the last one has ended. Then
+ *   DISCONNECT goes.
+ * - DISCONNECT_AWAIT: the peer may be pulling from memory of announced
+ *   messages. It is given back to the program when the peer says that it has
+ *   stopped, or does not for AWAIT_NS.
  * - Everything posted completes, and the VI has no peer.
  */
 #include <errno.h>
@@ -17,10 +18,11 @@
 #define AWAIT_NS	2000000000u
 #define PULLS_NS	5000000000u
 
-#define BYE_SEEN	0x80		/* bye_flags: the peer's has come */
+/* disconnect_flags: the peer's has come. */
+#define DISCONNECT_SEEN	0x80
 
-void eng_vi_leave(struct eng_nic *nic, struct eng_vi *v, enum eng_why why,
-		  int orderly)
+void eng_vi_disconnect(struct eng_nic *nic, struct eng_vi *v, enum eng_why why,
+		       int orderly)
 {
 	VIP_VI_STATE was = v->state;
 
@@ -33,7 +35,7 @@ void eng_vi_leave(struct eng_nic *nic, struct eng_vi *v, enum eng_why why,
 	v->state = why == WHY_DISCONNECT ? VIP_STATE_IDLE : VIP_STATE_ERROR;
 	v->quick = NULL;
 	if (was != VIP_STATE_CONNECTED) {
-		if (!v->leaving) {
+		if (!v->disconnecting) {
 			eng_flush(nic, v, &v->q[VIPL_SENDQ]);
 			eng_flush(nic, v, &v->q[VIPL_RECVQ]);
 		}
@@ -41,15 +43,15 @@ void eng_vi_leave(struct eng_nic *nic, struct eng_vi *v, enum eng_why why,
 	}
 	if (why != WHY_DISCONNECT)
 		eng_event(v, VIP_ERROR_CONN_LOST, 0, 0, orderly);
-	v->leaving = LEFT_PULLS;
-	v->bye_deadline = 0;
-	v->bye_op = why == WHY_LOST ? 0 :
-		    why == WHY_LEFT ? WIRE_BYE_ACK : WIRE_BYE;
+	v->disconnecting = DISCONNECT_PULLS;
+	v->disconnect_deadline = 0;
+	v->disconnect_op = why == WHY_LOST ? 0 :
+			   why == WHY_PEER ? WIRE_DISCONNECT_ACK : WIRE_DISCONNECT;
 	if (why == WHY_DISCONNECT)
-		v->bye_flags = WIRE_ORDERLY;
-	else if (why == WHY_LEFT)
-		v->bye_flags = BYE_SEEN;
-	eng_todo(nic, v, TODO_BYE);
+		v->disconnect_flags = WIRE_ORDERLY;
+	else if (why == WHY_PEER)
+		v->disconnect_flags = DISCONNECT_SEEN;
+	eng_todo(nic, v, TODO_DISCONNECT);
 }
 
 /* An error of this end. */
@@ -57,8 +59,8 @@ void eng_break(struct eng_nic *nic, struct eng_vi *v)
 {
 	if (v->state != VIP_STATE_CONNECTED)
 		return;
-	v->bye_flags = 0;
-	eng_vi_leave(nic, v, WHY_BROKEN, 0);
+	v->disconnect_flags = 0;
+	eng_vi_disconnect(nic, v, WHY_BROKEN, 0);
 }
 
 /* A message of the peer's was refused: it is told which, and why. */
@@ -67,31 +69,32 @@ void eng_refuse(struct eng_nic *nic, struct eng_vi *v, uint32_t seq,
 {
 	if (v->state != VIP_STATE_CONNECTED)
 		return;
-	v->bye_flags = WIRE_REFUSED;
-	v->bye_seq = seq;
-	v->bye_status = status;
-	eng_vi_leave(nic, v, WHY_BROKEN, 0);
+	v->disconnect_flags = WIRE_REFUSED;
+	v->disconnect_seq = seq;
+	v->disconnect_status = status;
+	eng_vi_disconnect(nic, v, WHY_BROKEN, 0);
 }
 
-static void say_bye(struct eng_nic *nic, struct eng_vi *v)
+static void send_disconnect(struct eng_nic *nic, struct eng_vi *v)
 {
 	struct eng_wire h = {
-		.op = v->bye_op,
-		.flags = v->bye_flags & (WIRE_ORDERLY | WIRE_REFUSED),
+		.op = v->disconnect_op,
+		.flags = v->disconnect_flags & (WIRE_ORDERLY | WIRE_REFUSED),
 		.dst = v->peer_id,
 		.nonce = v->peer_nonce,
-		.seq = v->bye_seq,
+		.seq = v->disconnect_seq,
 		.ack = v->rx_done,
-		.status = v->bye_status,
+		.status = v->disconnect_status,
 	};
 
-	if (v->bye_op && v->peer->state == PEER_UP)
+	if (v->disconnect_op && v->peer->state == PEER_UP)
 		eng_peer_send(nic, v->peer, &h, NULL, 0);
 }
 
 /*
  * Pulls that the transport does not have yet are dropped; not those of reads
- * that were answered before the peer left, whose memory waits for our BYE_ACK.
+ * that were answered before the peer left, whose memory waits for our
+ * DISCONNECT_ACK.
  */
 static void drop_xfers(struct eng_vi *v, int all)
 {
@@ -102,7 +105,8 @@ static void drop_xfers(struct eng_vi *v, int all)
 		next = l->next;
 		x = eng_container(l, struct eng_xfer, link);
 		if (!all && (x->started ||
-			     (x->read && v->bye_op == WIRE_BYE_ACK)))
+			     (x->read &&
+			      v->disconnect_op == WIRE_DISCONNECT_ACK)))
 			continue;
 		eng_list_del(&x->link);
 		if (x->started) {
@@ -122,7 +126,7 @@ static void finish(struct eng_nic *nic, struct eng_vi *v)
 	eng_answers_drop(nic, v, 1);
 	eng_in_reset(v);
 	v->reads = 0;
-	v->leaving = LEFT_NOT;
+	v->disconnecting = DISCONNECT_NONE;
 	v->nonce = 0;
 	eng_flush(nic, v, &v->q[VIPL_SENDQ]);
 	eng_flush(nic, v, &v->q[VIPL_RECVQ]);
@@ -139,28 +143,28 @@ static int wait_pulls(struct eng_nic *nic, struct eng_vi *v)
 {
 	uint64_t now = eng_now();
 
-	if (!v->bye_deadline) {
-		v->bye_deadline = now + PULLS_NS;
-		eng_time(nic, v, v->bye_deadline);
+	if (!v->disconnect_deadline) {
+		v->disconnect_deadline = now + PULLS_NS;
+		eng_time(nic, v, v->disconnect_deadline);
 		return 1;
 	}
-	if (now < v->bye_deadline) {
+	if (now < v->disconnect_deadline) {
 		if (eng_list_empty(&v->timed))
-			eng_time(nic, v, v->bye_deadline);
+			eng_time(nic, v, v->disconnect_deadline);
 		return 1;
 	}
 	eng_peer_down(v->peer, -ETIMEDOUT);
 	return 0;
 }
 
-void eng_leave_work(struct eng_nic *nic, struct eng_vi *v)
+void eng_disconnect_work(struct eng_nic *nic, struct eng_vi *v)
 {
 	int down;
 
-	if (!v->leaving)
+	if (!v->disconnecting)
 		return;
 	down = v->peer->state != PEER_UP;
-	if (v->leaving == LEFT_PULLS) {
+	if (v->disconnecting == DISCONNECT_PULLS) {
 		drop_xfers(v, 0);
 		if (!down && eng_xfers_start(nic, v))
 			eng_stall(v);
@@ -169,28 +173,29 @@ void eng_leave_work(struct eng_nic *nic, struct eng_vi *v)
 				return;
 			down = 1;
 		}
-		say_bye(nic, v);
-		if (v->exposed && !down && !(v->bye_flags & BYE_SEEN)) {
-			v->leaving = LEFT_AWAIT;
-			v->bye_deadline = eng_now() + AWAIT_NS;
-			eng_time(nic, v, v->bye_deadline);
+		send_disconnect(nic, v);
+		if (v->exposed && !down &&
+		    !(v->disconnect_flags & DISCONNECT_SEEN)) {
+			v->disconnecting = DISCONNECT_AWAIT;
+			v->disconnect_deadline = eng_now() + AWAIT_NS;
+			eng_time(nic, v, v->disconnect_deadline);
 			return;
 		}
-	} else if (!down && !(v->bye_flags & BYE_SEEN) &&
-		   eng_now() < v->bye_deadline) {
+	} else if (!down && !(v->disconnect_flags & DISCONNECT_SEEN) &&
+		   eng_now() < v->disconnect_deadline) {
 		return;
 	}
 	finish(nic, v);
 }
 
 /* The NIC closes: nothing is waited for. */
-void eng_leave_now(struct eng_nic *nic, struct eng_vi *v)
+void eng_disconnect_now(struct eng_nic *nic, struct eng_vi *v)
 {
-	eng_vi_leave(nic, v, WHY_DISCONNECT, 0);
-	if (!v->leaving)
+	eng_vi_disconnect(nic, v, WHY_DISCONNECT, 0);
+	if (!v->disconnecting)
 		return;
-	if (v->leaving == LEFT_PULLS)
-		say_bye(nic, v);
+	if (v->disconnecting == DISCONNECT_PULLS)
+		send_disconnect(nic, v);
 	finish(nic, v);
 }
 
@@ -221,16 +226,16 @@ static void refused(struct eng_nic *nic, struct eng_vi *v,
 	eng_retire(nic, v, 0);
 }
 
-void eng_rx_bye(struct eng_nic *nic, struct eng_vi *v,
-		const struct eng_wire *h)
+void eng_rx_disconnect(struct eng_nic *nic, struct eng_vi *v,
+		       const struct eng_wire *h)
 {
-	if (v->state == VIP_STATE_CONNECTED && h->op == WIRE_BYE) {
+	if (v->state == VIP_STATE_CONNECTED && h->op == WIRE_DISCONNECT) {
 		if (h->flags & WIRE_REFUSED)
 			refused(nic, v, h);
-		eng_vi_leave(nic, v, WHY_LEFT, h->flags & WIRE_ORDERLY);
-	} else if (v->leaving) {
-		v->bye_flags |= BYE_SEEN;
-		eng_todo(nic, v, TODO_BYE);
+		eng_vi_disconnect(nic, v, WHY_PEER, h->flags & WIRE_ORDERLY);
+	} else if (v->disconnecting) {
+		v->disconnect_flags |= DISCONNECT_SEEN;
+		eng_todo(nic, v, TODO_DISCONNECT);
 	}
 }
 
@@ -241,11 +246,11 @@ VIP_RETURN eng_disconnect(struct vipl_vi *obj)
 
 	eng_enter(nic);
 	if (v->id)
-		eng_vi_leave(nic, v, WHY_DISCONNECT, 0);
+		eng_vi_disconnect(nic, v, WHY_DISCONNECT, 0);
 	if (nic->dirty)
 		eng_settle(nic);
 	/* What is posted has completed when this returns. */
-	while (v->leaving && nic->live)
+	while (v->disconnecting && nic->live)
 		eng_sleep(nic, &v->conn.sleepers, ENG_FOREVER);
 	eng_leave(nic);
 	return VIP_SUCCESS;
