@@ -135,13 +135,13 @@ enum via_vi_kind { VIA_VI_DATA, VIA_VI_CTL };
 
 struct via_ctl;
 struct via_ep;
-struct via_bye;
+struct via_reject;
 
 struct via_vi {
 	VIP_VI_HANDLE		h;	/* NULL: none */
 	enum via_vi_kind	kind;
 	struct via_ep		*ep;	/* its endpoint, or */
-	struct via_bye		*bye;	/* its rejection (bye.c) */
+	struct via_reject	*reject;	/* its rejection (reject.c) */
 	struct via_vi		*next;	/* nic->lock: chain of the hash */
 };
 
@@ -170,7 +170,7 @@ struct via_nic {
 	struct via_list		connecting;	/* endpoints with no verdict */
 	struct via_list		peps;		/* that listen */
 	struct via_list		owing;		/* endpoints with news of receives */
-	struct via_list		byes;		/* rejections under way */
+	struct via_list		rejects;	/* rejections under way */
 	uint64_t		timer_ns;	/* when it goes off; 0: never */
 	bool			starved;	/* an operation found no room */
 	uint32_t		kicks;		/* when there was some thereafter */
@@ -539,11 +539,11 @@ void via_request_reject(struct via_request *r, const void *data, size_t len);
 int via_pep_yield(struct fid *handle, struct via_nic *nic,
 		  struct sockaddr_in *addr, int *port);
 
-/* bye.c; nic->lock held */
-int via_bye(struct via_request *r, const void *data, size_t len);
-void via_bye_look(struct via_nic *nic);
-void via_bye_event(struct via_bye *b, bool recv);
-void via_bye_end(struct via_nic *nic);
+/* reject.c; nic->lock held */
+int via_reject_send(struct via_request *r, const void *data, size_t len);
+void via_reject_poll(struct via_nic *nic);
+void via_reject_event(struct via_reject *b, bool recv);
+void via_reject_end(struct via_nic *nic);
 
 /* domain.c, mr.c, fabric.c */
 int via_domain_open(struct fid_fabric *fabric, struct fi_info *info,

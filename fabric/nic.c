@@ -103,7 +103,7 @@ static int nic_open(const char *name, struct via_nic **out)
 	via_list_init(&nic->connecting);
 	via_list_init(&nic->peps);
 	via_list_init(&nic->owing);
-	via_list_init(&nic->byes);
+	via_list_init(&nic->rejects);
 	nic->refs = 1;
 	nic->alone = get_nprocs() == 1;
 	nic->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -174,7 +174,7 @@ void via_nic_put(struct via_nic *nic)
 	pthread_mutex_unlock(&nics_lock);
 	/* It is on no list: nothing but its rejections can be left. */
 	pthread_mutex_lock(&nic->lock);
-	via_bye_end(nic);
+	via_reject_end(nic);
 	pthread_mutex_unlock(&nic->lock);
 	nic_free(nic);
 }

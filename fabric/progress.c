@@ -82,8 +82,8 @@ static void event(struct via_vi *vi, bool recv)
 {
 	int r;
 
-	if (vi->bye) {
-		via_bye_event(vi->bye, recv);
+	if (vi->reject) {
+		via_reject_event(vi->reject, recv);
 		return;
 	}
 	if (vi->kind == VIA_VI_CTL) {
@@ -139,7 +139,7 @@ void via_progress_cm(struct via_nic *nic)
 	via_pep_look(nic);
 	via_list_each(ep, n, &nic->connecting, link)
 		via_cm_step(ep);
-	via_bye_look(nic);
+	via_reject_poll(nic);
 }
 
 void via_arm_cm(struct via_nic *nic)

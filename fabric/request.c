@@ -35,7 +35,7 @@ void via_request_reject(struct via_request *r, const void *data, size_t len)
 	if (!told && r->nic->features & VIP_FEATURE_PRIVATE) {
 		VipExtConnectReject(r->conn[VIA_VI_CTL], data, len);
 		r->conn[VIA_VI_CTL] = NULL;
-	} else if (!told && via_bye(r, data, len)) {
+	} else if (!told && via_reject_send(r, data, len)) {
 		via_info(FI_LOG_EP_CTRL, "a client is refused without data\n");
 	}
 	via_request_free(r);

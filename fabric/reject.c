@@ -9,10 +9,10 @@
 
 #include "fab.h"
 
-#define BYE_NS	5000000000u
+#define REJECT_NS	5000000000u
 
-struct via_bye {
-	struct via_list		link;		/* nic->byes */
+struct via_reject {
+	struct via_list		link;		/* nic->rejects */
 	struct via_nic		*nic;
 	struct via_ctl		ctl;
 	struct via_ctl_msg	msg;
@@ -21,7 +21,7 @@ struct via_bye {
 	uint64_t		until_ns;
 };
 
-static void bye_free(struct via_bye *b)
+static void reject_free(struct via_reject *b)
 {
 	struct via_ctl_msg m;
 
@@ -43,9 +43,9 @@ static void bye_free(struct via_bye *b)
 /* One page is registered with the lock held, for a client that is refused:
  * that is rare.
  */
-int via_bye(struct via_request *r, const void *data, size_t len)
+int via_reject_send(struct via_request *r, const void *data, size_t len)
 {
-	struct via_bye *b = calloc(1, sizeof(*b));
+	struct via_reject *b = calloc(1, sizeof(*b));
 	VIP_MEM_ATTRIBUTES attr = { 0 };
 	VIP_MEM_HANDLE mem;
 	VIP_RETURN v;
@@ -63,8 +63,8 @@ int via_bye(struct via_request *r, const void *data, size_t len)
 	b->msg.type = VIA_CTL_REJECT;
 	b->msg.len = (uint8_t)len;
 	memcpy(b->msg.cm, data, len);
-	b->until_ns = via_now() + BYE_NS;
-	b->ctl.vi.bye = b;
+	b->until_ns = via_now() + REJECT_NS;
+	b->ctl.vi.reject = b;
 	v = VipRegisterMem(b->nic->h, b->slab, VIA_CTL_BYTES, &attr, &mem);
 	if (v == VIP_SUCCESS &&
 	    via_ctl_open(b->nic, &b->ctl, b->slab, mem, NULL, r->transfer))
@@ -73,17 +73,17 @@ int via_bye(struct via_request *r, const void *data, size_t len)
 		v = VipExtConnectAccept(r->conn[VIA_VI_CTL], b->ctl.vi.h, NULL,
 					0);
 	if (v != VIP_SUCCESS) {
-		bye_free(b);
+		reject_free(b);
 		return -via_err_of(v);
 	}
 	r->conn[VIA_VI_CTL] = NULL;
-	via_list_add(&b->nic->byes, &b->link);
+	via_list_add(&b->nic->rejects, &b->link);
 	via_nic_alarm(b->nic, b->until_ns);
 	return 0;
 }
 
 /* Its message is in the client's memory, or its connection broke. */
-void via_bye_event(struct via_bye *b, bool recv)
+void via_reject_event(struct via_reject *b, bool recv)
 {
 	struct via_ctl_msg m;
 
@@ -93,12 +93,12 @@ void via_bye_event(struct via_bye *b, bool recv)
 		b->over |= via_ctl_sent(&b->ctl) != 0;
 }
 
-void via_bye_look(struct via_nic *nic)
+void via_reject_poll(struct via_nic *nic)
 {
-	struct via_bye *b, *n;
+	struct via_reject *b, *n;
 	VIP_RETURN r;
 
-	via_list_each(b, n, &nic->byes, link) {
+	via_list_each(b, n, &nic->rejects, link) {
 		if (!b->sent) {
 			r = VipExtConnectDone(b->ctl.vi.h, NULL, NULL, NULL);
 			b->sent = r == VIP_SUCCESS &&
@@ -106,16 +106,16 @@ void via_bye_look(struct via_nic *nic)
 			b->over |= r != VIP_NOT_DONE && !b->sent;
 		}
 		if (b->over || via_now() >= b->until_ns)
-			bye_free(b);
+			reject_free(b);
 		else
 			via_nic_alarm(nic, b->until_ns);
 	}
 }
 
-void via_bye_end(struct via_nic *nic)
+void via_reject_end(struct via_nic *nic)
 {
-	struct via_bye *b, *n;
+	struct via_reject *b, *n;
 
-	via_list_each(b, n, &nic->byes, link)
-		bye_free(b);
+	via_list_each(b, n, &nic->rejects, link)
+		reject_free(b);
 }
