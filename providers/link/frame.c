@@ -14,7 +14,8 @@ static uint8_t *put(uint8_t *at, const void *bytes, size_t len)
 static int has_body(enum frame_type type)
 {
 	return type != FRAME_READY && type != FRAME_LIST &&
-	       type != FRAME_END && type != FRAME_WAKE && type != FRAME_BYE;
+	       type != FRAME_END && type != FRAME_WAKE &&
+	       type != FRAME_DISCONNECT;
 }
 
 size_t frame_build(const struct frame *f, uint8_t *buf)

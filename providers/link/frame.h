@@ -35,7 +35,7 @@ enum frame_type {
 	FRAME_MET,		/* the same, in answer */
 	FRAME_REFUSE,		/* code: errno */
 	FRAME_WAKE,
-	FRAME_BYE,		/* orderly end */
+	FRAME_DISCONNECT,	/* orderly end */
 	FRAME_TYPES
 };
 

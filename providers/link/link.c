@@ -421,7 +421,7 @@ static void run_timers(struct link *l)
 	meet_timers(l, now);
 }
 
-/* What it has sent comes before its end; BYE may be among that. */
+/* What it has sent comes before its end; DISCONNECT may be among that. */
 static void take_death(struct link *l, uint64_t key)
 {
 	struct conn *c = conn_find(l, key);

@@ -114,14 +114,14 @@ static void set_up(struct link_peer *lp)
 }
 
 /* A link at one address is known by that one, wherever the way goes. */
-static int leave_from(const struct link *l, int fd)
+static int bind_source(const struct link *l, int fd)
 {
 	struct sock_addr a = { .len = l->conf.addr_len };
 
 	if (l->conf.family != LINK_TCP)
 		return 0;
 	memcpy(&a.any, &l->conf.addr, sizeof(a.any));
-	return sock_leave_from(fd, &a);
+	return sock_bind_source(fd, &a);
 }
 
 /* Ask the directory of another host; returns an error of this one. */
@@ -136,7 +136,7 @@ static int look_up(struct link *l, struct link_peer *lp)
 		return fd;
 	}
 	sock_tune_tcp(fd);
-	err = leave_from(l, fd);
+	err = bind_source(l, fd);
 	if (!err)
 		err = sock_connect(fd, &lp->dir);
 	if (err && err != -EINPROGRESS) {
@@ -215,7 +215,7 @@ static void connect_to(struct link *l, struct link_peer *lp)
 		end(lp, fd);
 		return;
 	}
-	err = leave_from(l, fd);
+	err = bind_source(l, fd);
 	if (!err)
 		err = sock_connect(fd, &lp->to);
 	if (!err && is_foreign(l, fd))
@@ -459,8 +459,8 @@ void meet_frame(struct link *l, struct conn *c, const struct frame *f)
 		take_met(l, c, f);
 	else if (c->kind == CONN_MEET && f->type == FRAME_REFUSE)
 		take_refusal(l, c, f);
-	else if (c->kind == CONN_PAIR && f->type == FRAME_BYE)
-		c->bye = 1;
+	else if (c->kind == CONN_PAIR && f->type == FRAME_DISCONNECT)
+		c->disconnected = 1;
 	else if (c->kind != CONN_PAIR || f->type != FRAME_WAKE)
 		meet_lost(l, c, -EPROTO);
 	else if (l->conf.ops->woken)
@@ -473,7 +473,7 @@ void meet_lost(struct link *l, struct conn *c, int err)
 
 	(void)l;
 	if (c->kind == CONN_PAIR)
-		end(lp, c->bye ? -ESHUTDOWN : -ECONNRESET);
+		end(lp, c->disconnected ? -ESHUTDOWN : -ECONNRESET);
 	else if (err == -ECONNREFUSED || err == -ECONNRESET || err == -EPIPE)
 		again(lp, err);
 	else
@@ -581,7 +581,7 @@ void link_drop(struct link_peer *lp)
 	struct frame f;
 
 	if (lp->state == MEET_UP) {
-		link_frame(&f, FRAME_BYE);
+		link_frame(&f, FRAME_DISCONNECT);
 		conn_send(lp->l, lp->conn, &f, NULL, 0);
 	}
 	unlink_peer(lp);

@@ -53,7 +53,7 @@ struct conn {
 	uint8_t stream;		/* TCP: frames may come in parts */
 	uint8_t connecting;	/* connect() is in progress */
 	uint8_t writing;	/* EPOLLOUT is asked for */
-	uint8_t bye;		/* the orderly end was announced */
+	uint8_t disconnected;	/* the orderly end was announced */
 	uint8_t paused;		/* a listener that is not polled */
 	uint64_t since;		/* ns; strangers: when it came */
 	struct conn *older, *newer;	/* strangers, by age */

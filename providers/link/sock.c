@@ -133,7 +133,7 @@ static void set(int fd, int level, int option, int value)
 	setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-int sock_leave_from(int fd, const struct sock_addr *a)
+int sock_bind_source(int fd, const struct sock_addr *a)
 {
 	struct sock_addr from = *a;
 	struct sockaddr_in6 *in6 = (void *)&from.any;

@@ -43,7 +43,7 @@ int sock_readable(int fd);
 /* The process at the other end, as it was; 0 or -1. */
 int sock_cred(int fd, uid_t *uid, pid_t *pid);
 /* Connect from that address, unless it is all of them; 0 or a negative errno. */
-int sock_leave_from(int fd, const struct sock_addr *a);
+int sock_bind_source(int fd, const struct sock_addr *a);
 /* Small frames at once, and a silent peer is noticed within 8 s. */
 void sock_tune_tcp(int fd);
 

@@ -12,11 +12,11 @@
  * that only its peer was told, shows that it is. A receiver grants each peer a
  * number of messages (credits), and has a buffer for each of them.
  *
- * The end of a peer. An orderly one says BYE after its last packet and waits
- * for BYE_ACK, so that what it sent is taken before its sockets close. The end
- * of the control socket is the end of the peer: what its process has sent and
- * has arrived is taken (OFI_DRAIN_NS), its connection is closed, which ends
- * pulls from it, and then the engine is told.
+ * The end of a peer. An orderly one says DISCONNECT after its last packet and
+ * waits for DISCONNECT_ACK, so that what it sent is taken before its sockets
+ * close. The end of the control socket is the end of the peer: what its process
+ * has sent and has arrived is taken (OFI_DRAIN_NS), its connection is closed,
+ * which ends pulls from it, and then the engine is told.
  *
  * Locks: everything is guarded by the engine lock. The gate, inside of it, is
  * held where libfabric is called: exit() takes the gates for good, since
@@ -36,13 +36,13 @@
 #define OFI_VERSION	1		/* of the hello and of messages */
 #define OFI_GRANT	64		/* messages that a peer may send */
 #define OFI_GRANT_MIN	8		/* where there are many peers */
-#define OFI_RESERVE	6		/* buffers for CREDIT, BYE, BYE_ACK */
+#define OFI_RESERVE	6		/* buffers for control messages */
 #define OFI_READS	16		/* reads under way from one peer */
 #define OFI_READ_MAX	(128u << 10)	/* bytes of one */
 #define OFI_READS_IDLE	16		/* with buffers that are kept */
 
 #define OFI_DRAIN_NS	50000000u	/* what a dead peer has sent comes */
-#define OFI_BYE_NS	500000000u	/* an end in order takes at most */
+#define OFI_DISCONNECT_NS	500000000u	/* an orderly end, at most */
 #define OFI_FLUSH_NS	1000000000u	/* reads of a closed connection end */
 #define OFI_STUCK_NS	10000000000u	/* libfabric says EAGAIN that long */
 #define OFI_FRESH_NS	2000000000u	/* libfabric connects within it */
@@ -51,8 +51,8 @@
 enum ofi_type {
 	OFI_PACKET = 1,			/* the engine's; takes a credit */
 	OFI_CREDIT,			/* nothing but credits */
-	OFI_BYE,			/* no more packets */
-	OFI_BYE_ACK,			/* all of them have been taken */
+	OFI_DISCONNECT,			/* no more packets */
+	OFI_DISCONNECT_ACK,		/* all of them have been taken */
 };
 
 /* How a message begins; host byte order, as the engine's header. */
@@ -67,7 +67,7 @@ struct ofi_head {
 enum ofi_state {
 	OFI_MEETING,			/* hello is on its way */
 	OFI_UP,
-	OFI_LEAVING,			/* lost, and not yet told to the engine */
+	OFI_DISCONNECTING,		/* lost; the engine is to be told */
 	OFI_GONE,			/* told */
 };
 
@@ -88,9 +88,9 @@ struct ofi_peer {
 	uint16_t their_grant;		/* credits at first */
 	uint16_t owed;			/* taken and not given back */
 	uint8_t wants_room;		/* the engine waits for eng_room() */
-	uint8_t bye;			/* BYE has come */
-	uint8_t bye_ack;		/* BYE_ACK has come */
-	uint8_t send_ack;		/* BYE_ACK is to be sent */
+	uint8_t disconnected;		/* DISCONNECT has come */
+	uint8_t disconnect_acked;	/* DISCONNECT_ACK has come */
+	uint8_t send_ack;		/* DISCONNECT_ACK is to be sent */
 	/*
 	 * One end makes libfabric's connection, the one that began: over verbs
 	 * both would be refused. The other sends nothing until it is heard.
@@ -98,8 +98,8 @@ struct ofi_peer {
 	uint8_t hail;			/* it is yet to be told of us */
 	uint8_t heard;			/* we may send */
 	uint8_t due;			/* it is on on->due */
-	int err;			/* LEAVING: what for */
-	uint64_t until;			/* LEAVING: ns, when it is told */
+	int err;			/* DISCONNECTING: what for */
+	uint64_t until;			/* DISCONNECTING: ns, when it is told */
 	uint64_t flushed;		/* ns, when reads are given up */
 	uint64_t stuck;			/* ns since EAGAIN, 0: not */
 	uint32_t reads;			/* under way */
@@ -206,7 +206,7 @@ void ofi_peer_release(struct eng_peer *peer);
 /* The peer is lost; the engine hears of it when it has been drained. */
 void ofi_lose(struct ofi_peer *p, int err);
 /* Tell the engine of peers whose time has come. */
-void ofi_leaving(struct ofi_peer *p, uint64_t now);
+void ofi_disconnecting(struct ofi_peer *p, uint64_t now);
 
 /* packet.c */
 int ofi_xmit(struct eng_peer *peer, const struct eng_header *h,

@@ -176,19 +176,19 @@ void ofi_message(void *nic, const uint8_t *data, size_t len)
 	switch (head.type) {
 	case OFI_PACKET:
 		/* Those that came before the end are still delivered. */
-		if (!p->bye)
+		if (!p->disconnected)
 			packet_came(p, data + sizeof(head),
 				    len - sizeof(head));
 		break;
 	case OFI_CREDIT:
 		break;
-	case OFI_BYE:
-		p->bye = 1;
+	case OFI_DISCONNECT:
+		p->disconnected = 1;
 		p->send_ack = 1;
 		ofi_due(p);
 		break;
-	case OFI_BYE_ACK:
-		p->bye_ack = 1;
+	case OFI_DISCONNECT_ACK:
+		p->disconnect_acked = 1;
 		break;
 	default:
 		ofi_lose(p, -EPROTO);
@@ -208,7 +208,7 @@ static void look_after(struct ofi_peer *p, uint64_t now)
 	if (p->state == OFI_UP && p->hail && !ofi_control(p, OFI_CREDIT))
 		p->hail = 0;
 	if (p->state == OFI_UP && p->heard) {
-		if (p->send_ack && !ofi_control(p, OFI_BYE_ACK))
+		if (p->send_ack && !ofi_control(p, OFI_DISCONNECT_ACK))
 			p->send_ack = 0;
 		if (p->owed && p->owed >= p->grant / 2)
 			ofi_control(p, OFI_CREDIT);
@@ -217,8 +217,8 @@ static void look_after(struct ofi_peer *p, uint64_t now)
 		p->wants_room = 0;
 		eng_room(p->eng);
 	}
-	if (p->state == OFI_LEAVING)
-		ofi_leaving(p, now);
+	if (p->state == OFI_DISCONNECTING)
+		ofi_disconnecting(p, now);
 }
 
 /*

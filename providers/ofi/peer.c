@@ -8,7 +8,7 @@
 #include "../messages.h"
 #include "ofi.h"
 
-#define BYE_NAP_NS	20000		/* between two looks for BYE_ACK */
+#define DISCONNECT_NAP_NS	20000	/* between two polls for the ACK */
 #define FLUSH_NS	200000000u	/* reads of a closed connection end */
 
 /* What two NICs tell each other; host byte order, which link compares. */
@@ -297,12 +297,12 @@ static void on_same(void *nic, void *peer, void *as)
 
 static void lose(struct ofi_peer *p, int err, uint64_t until)
 {
-	if (p->state == OFI_LEAVING || p->state == OFI_GONE)
+	if (p->state == OFI_DISCONNECTING || p->state == OFI_GONE)
 		return;
 	/* libfabric had none; where the link has none, it says so itself. */
 	if (err == -EMFILE || err == -ENFILE)
 		link_tell(p->on->link, MSG_LINK_CONNECTION, err);
-	p->state = OFI_LEAVING;
+	p->state = OFI_DISCONNECTING;
 	p->err = err;
 	p->until = until;
 	ofi_due(p);
@@ -368,9 +368,9 @@ static void disconnect(struct ofi_peer *p)
  * Its connection is closed before the engine hears of the end: no byte of a
  * pull moves into the program's memory afterwards.
  */
-void ofi_leaving(struct ofi_peer *p, uint64_t now)
+void ofi_disconnecting(struct ofi_peer *p, uint64_t now)
 {
-	if (now < p->until && !p->bye) {
+	if (now < p->until && !p->disconnected) {
 		ofi_due(p);
 		return;
 	}
@@ -420,26 +420,26 @@ int ofi_meet(struct eng_peer *peer, const struct vipl_addr *remote)
 
 static void nap(void)
 {
-	struct timespec t = { 0, BYE_NAP_NS };
+	struct timespec t = { 0, DISCONNECT_NAP_NS };
 
 	nanosleep(&t, NULL);
 }
 
 /*
  * The last packets are taken by the other end before anything is closed. One
- * that does not take them is not waited for longer than OFI_BYE_NS.
+ * that does not take them is not waited for longer than OFI_DISCONNECT_NS.
  */
 void ofi_part(struct eng_peer *peer)
 {
 	struct ofi_peer *p = ofi_peer(peer);
-	uint64_t end = ofi_now() + OFI_BYE_NS;
+	uint64_t end = ofi_now() + OFI_DISCONNECT_NS;
 	int said = 0, err;
 
-	while (p->state == OFI_UP && !p->bye_ack && ofi_now() < end) {
+	while (p->state == OFI_UP && !p->disconnect_acked && ofi_now() < end) {
 		if (!said && p->heard) {
 			if (!ofi_enter(p->on))
 				return;
-			err = ofi_control(p, OFI_BYE);
+			err = ofi_control(p, OFI_DISCONNECT);
 			ofi_leave(p->on);
 			said = !err;
 		}

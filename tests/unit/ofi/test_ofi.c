@@ -29,12 +29,18 @@ int ofi_enter(struct ofi_nic *n) { return n == &nic; }
 void ofi_leave(struct ofi_nic *n) { (void)n; }
 void *eng_peer_priv(struct eng_peer *p) { (void)p; return &peer; }
 void eng_room(struct eng_peer *p) { (void)p; room++; }
-void ofi_leaving(struct ofi_peer *p, uint64_t now) { (void)p; (void)now; left++; }
+void ofi_disconnecting(struct ofi_peer *p, uint64_t now)
+{
+	(void)p;
+	(void)now;
+	left++;
+}
+
 
 void ofi_lose(struct ofi_peer *p, int err)
 {
 	(void)err;
-	p->state = OFI_LEAVING;
+	p->state = OFI_DISCONNECTING;
 	lost++;
 }
 
@@ -161,10 +167,10 @@ static void strangers(void)
 	come(1, 2, OFI_PACKET, 0, 64);
 	come(peer.nonce, 3, OFI_PACKET, 0, 64);
 	come(peer.nonce, 4, OFI_PACKET, 0, 64);
-	come(peer.nonce, UINT32_MAX, OFI_BYE, 8, 64);
+	come(peer.nonce, UINT32_MAX, OFI_DISCONNECT, 8, 64);
 	CU_ASSERT_EQUAL(rx, 0);
 	CU_ASSERT_EQUAL(lost, 0);
-	CU_ASSERT_EQUAL(peer.bye, 0);
+	CU_ASSERT_EQUAL(peer.disconnected, 0);
 }
 
 static void lengths(void)
@@ -270,13 +276,13 @@ static void first_word(void)
 static void ends(void)
 {
 	begin();
-	come(peer.nonce, 2, OFI_BYE, 0, 0);
+	come(peer.nonce, 2, OFI_DISCONNECT, 0, 0);
 	ofi_chores(&nic);
-	CU_ASSERT_EQUAL(sent_head.type, OFI_BYE_ACK);
+	CU_ASSERT_EQUAL(sent_head.type, OFI_DISCONNECT_ACK);
 	come(peer.nonce, 2, OFI_PACKET, 0, 64);
 	CU_ASSERT_EQUAL(rx, 0);
-	come(peer.nonce, 2, OFI_BYE_ACK, 0, 0);
-	CU_ASSERT_EQUAL(peer.bye_ack, 1);
+	come(peer.nonce, 2, OFI_DISCONNECT_ACK, 0, 0);
+	CU_ASSERT_EQUAL(peer.disconnect_acked, 1);
 	peer.state = OFI_GONE;
 	come(peer.nonce, 2, 99, 0, 0);
 	CU_ASSERT_EQUAL(lost, 0);
