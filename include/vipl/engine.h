@@ -16,7 +16,7 @@
  *
  * - packets: a header and up to transport->eager bytes, delivered in order and
  *   exactly once while the peer is up;
- * - pulls: the target of a transfer fetches bytes that the initiator exposed.
+ * - pulls: the target of a transfer fetches bytes that the initiator exported.
  *
  * All checks (a posted descriptor, its length, handle, tag, range, rights, the
  * VI) are made by the target's engine, on arrival. Control messages (connect,
@@ -70,7 +70,7 @@ struct eng_pull;
  * over a network would double the latency.)
  */
 #define ENG_LAST_APART	0x4
-/* expose() takes a copy: a VI has few of them at a time. */
+/* export_mem() takes a copy: a VI has few of them at a time. */
 #define ENG_COPIES	0x8
 
 /*
@@ -187,14 +187,14 @@ struct eng_transport {
 
 	/*
 	 * Let the peer pull this memory of a registered region, once it learns
-	 * src; until unexpose, which comes before the region's dereg, and for
-	 * a peer that is down as well. 0 or an errno. region_priv is
-	 * the area that reg filled. Peers pull, they never push: no right to
-	 * write is granted.
+	 * src; until unexport_mem, which comes before the region's dereg, and
+	 * for a peer that is down as well. 0 or an errno. region_priv is the
+	 * area that reg filled. Peers pull, they never push: no right to write
+	 * is granted.
 	 */
-	int (*expose)(struct eng_peer *peer, void *region_priv,
+	int (*export_mem)(struct eng_peer *peer, void *region_priv,
 		      const void *addr, size_t len, struct eng_src *src);
-	void (*unexpose)(struct eng_peer *peer, const struct eng_src *src);
+	void (*unexport_mem)(struct eng_peer *peer, const struct eng_src *src);
 
 	/* Begin a pull: 0 (eng_pulled() follows, perhaps before it returns),
 	 * -EAGAIN (again after eng_room()), or another errno: it failed.

@@ -174,7 +174,7 @@ void eng_disconnect_work(struct eng_nic *nic, struct eng_vi *v)
 			down = 1;
 		}
 		send_disconnect(nic, v);
-		if (v->exposed && !down &&
+		if (v->exported && !down &&
 		    !(v->disconnect_flags & DISCONNECT_SEEN)) {
 			v->disconnecting = DISCONNECT_AWAIT;
 			v->disconnect_deadline = eng_now() + AWAIT_NS;

@@ -336,7 +336,7 @@ static inline void eng_acks_rode(struct eng_vi *v)
 	v->ack_sent = v->rx_done;
 }
 
-void eng_slot_unexpose(struct eng_nic *nic, struct eng_vi *v,
+void eng_slot_unexport(struct eng_nic *nic, struct eng_vi *v,
 		       struct eng_slot *s);
 void eng_rx_answer(struct eng_nic *nic, struct eng_vi *v,
 		   const struct eng_wire *h, const void *data, size_t len);
@@ -361,10 +361,11 @@ void eng_xfer_write(struct eng_xfer *x, struct eng_region *r, uint64_t addr,
 void eng_xfer_free(struct eng_xfer *x);
 int eng_xfers_start(struct eng_nic *nic, struct eng_vi *v);
 int eng_in_may_pull(const struct eng_vi *v, const struct eng_xfer *x);
-struct eng_expo *eng_expo_new(uint32_t n);
-int eng_expo_add(struct eng_nic *nic, struct eng_vi *v, struct eng_expo *e,
-		 struct eng_region *r, uint64_t addr, uint32_t len);
-void eng_expo_drop(struct eng_nic *nic, struct eng_vi *v, struct eng_expo *e);
+struct eng_export *eng_export_new(uint32_t n);
+int eng_export_add(struct eng_nic *nic, struct eng_vi *v, struct eng_export *e,
+		   struct eng_region *r, uint64_t addr, uint32_t len);
+void eng_export_drop(struct eng_nic *nic, struct eng_vi *v,
+		     struct eng_export *e);
 void eng_answers_drop(struct eng_nic *nic, struct eng_vi *v, int all);
 
 /* cq.c */

@@ -57,7 +57,7 @@ static ALWAYS_INLINE void fill_slot(struct eng_slot *s, VIP_DESCRIPTOR *desc,
 	s->bad_post = 0;
 	s->plain = 0;
 	s->more = NULL;
-	s->expo = NULL;
+	s->export = NULL;
 }
 
 static __attribute__((noinline)) VIP_RETURN
@@ -263,7 +263,7 @@ void eng_flush(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q)
 
 	while ((i = eng_get(&q->done)) != eng_get(&q->tail)) {
 		s = eng_slot(q, i);
-		eng_slot_unexpose(nic, v, s);
+		eng_slot_unexport(nic, v, s);
 		/* Its outcome was known, and only its turn had not come. */
 		st = VIP_STATUS_DESC_FLUSHED_ERROR;
 		if (!q->recv && i != q->next && s->state == SLOT_FINISHED)

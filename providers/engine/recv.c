@@ -329,7 +329,7 @@ static uint32_t answer(struct eng_nic *nic, struct eng_vi *v,
 	};
 	struct eng_packet *k;
 	struct eng_region *r;
-	struct eng_expo *x;
+	struct eng_export *x;
 	int err;
 
 	r = eng_remote(nic, v, ENG_RDMA_READ, e->rhandle, e->raddr, e->len);
@@ -346,13 +346,13 @@ static uint32_t answer(struct eng_nic *nic, struct eng_vi *v,
 		eng_packet_send(nic, v->peer, k);
 		return 0;
 	}
-	x = too_many(v) ? NULL : eng_expo_new(1);
+	x = too_many(v) ? NULL : eng_export_new(1);
 	if (!x)
 		return VIP_STATUS_REMOTE_DESC_ERROR;
-	v->exposed++;
-	err = eng_expo_add(nic, v, x, r, e->raddr, e->len);
+	v->exported++;
+	err = eng_export_add(nic, v, x, r, e->raddr, e->len);
 	if (err) {
-		eng_expo_drop(nic, v, x);
+		eng_export_drop(nic, v, x);
 		return err == -EFAULT ? VIP_STATUS_RDMA_PROT_ERROR :
 					VIP_STATUS_REMOTE_DESC_ERROR;
 	}

@@ -452,7 +452,7 @@ static int uses(const struct eng_vi *v, const struct eng_region *r,
 		uint32_t epoch)
 {
 	const struct eng_queue *q = &v->q[VIPL_SENDQ];
-	const struct eng_expo *e;
+	const struct eng_export *e;
 	const struct eng_xfer *x;
 	const struct eng_list *l;
 	uint32_t i;
@@ -463,12 +463,12 @@ static int uses(const struct eng_vi *v, const struct eng_region *r,
 			return 1;
 	}
 	for (l = v->answers.next; l != &v->answers; l = l->next) {
-		e = eng_container(l, struct eng_expo, link);
+		e = eng_container(l, struct eng_export, link);
 		if (pinned(e->pin, e->n, r, epoch))
 			return 1;
 	}
 	for (i = eng_get(&q->done); i != q->next; i++) {
-		e = q->slots[i & (ENG_QUEUE - 1)].expo;
+		e = q->slots[i & (ENG_QUEUE - 1)].export;
 		if (e && pinned(e->pin, e->n, r, epoch))
 			return 1;
 	}
@@ -492,8 +492,8 @@ static void give_up(struct eng_nic *nic, const struct eng_region *r,
 /*
  * Wait until every transfer that has begun is over with a region. The thread
  * has claimed it: there is one such wait of a region at a time, and two epochs
- * suffice. A peer that does not take what was exposed to it of the region loses
- * its connection.
+ * suffice. A peer that does not take what was exported to it of the region
+ * loses its connection.
  */
 static void quiesce(struct eng_nic *nic, struct eng_region *r)
 {

@@ -16,13 +16,13 @@ static __attribute__((noinline)) void failed(struct eng_nic *nic,
 		eng_break(nic, v);
 }
 
-void eng_slot_unexpose(struct eng_nic *nic, struct eng_vi *v,
+void eng_slot_unexport(struct eng_nic *nic, struct eng_vi *v,
 		       struct eng_slot *s)
 {
-	if (likely(!s->expo))
+	if (likely(!s->export))
 		return;
-	eng_expo_drop(nic, v, s->expo);
-	s->expo = NULL;
+	eng_export_drop(nic, v, s->export);
+	s->export = NULL;
 }
 
 /* The header of the message in a slot. */
@@ -59,10 +59,10 @@ static __attribute__((noinline)) int xmit_many(struct eng_nic *nic,
 	return n < 0 ? -EFAULT : eng_peer_xmit(v->peer, h, iov, n);
 }
 
-static struct eng_expo *expose(struct eng_nic *nic, struct eng_vi *v,
-			       struct eng_slot *s, uint32_t *st)
+static struct eng_export *export_slot(struct eng_nic *nic, struct eng_vi *v,
+				      struct eng_slot *s, uint32_t *st)
 {
-	struct eng_expo *e = eng_expo_new(s->nsegs);
+	struct eng_export *e = eng_export_new(s->nsegs);
 	struct eng_seg *seg = eng_segs(s);
 	struct eng_region *r;
 	uint32_t i;
@@ -71,7 +71,7 @@ static struct eng_expo *expose(struct eng_nic *nic, struct eng_vi *v,
 	*st = VIP_STATUS_TRANSPORT_ERROR;
 	if (!e)
 		return NULL;
-	v->exposed++;
+	v->exported++;
 	for (i = 0; i < s->nsegs; i++) {
 		if (!seg[i].len)
 			continue;
@@ -80,7 +80,7 @@ static struct eng_expo *expose(struct eng_nic *nic, struct eng_vi *v,
 			*st = VIP_STATUS_PROTECTION_ERROR;
 			break;
 		}
-		err = eng_expo_add(nic, v, e, r, seg[i].addr, seg[i].len);
+		err = eng_export_add(nic, v, e, r, seg[i].addr, seg[i].len);
 		if (err == -EFAULT)
 			*st = VIP_STATUS_PROTECTION_ERROR;
 		if (err)
@@ -88,7 +88,7 @@ static struct eng_expo *expose(struct eng_nic *nic, struct eng_vi *v,
 	}
 	if (i == s->nsegs)
 		return e;
-	eng_expo_drop(nic, v, e);
+	eng_export_drop(nic, v, e);
 	return NULL;
 }
 
@@ -98,12 +98,12 @@ static __attribute__((noinline)) int announce(struct eng_nic *nic,
 					      struct eng_slot *s,
 					      struct eng_wire *h)
 {
-	struct eng_expo *e;
+	struct eng_export *e;
 	struct iovec iov;
 	uint32_t st;
 	int r;
 
-	e = expose(nic, v, s, &st);
+	e = export_slot(nic, v, s, &st);
 	if (!e)
 		return (int)st;
 	h->flags |= WIRE_SRCS;
@@ -112,10 +112,10 @@ static __attribute__((noinline)) int announce(struct eng_nic *nic,
 	iov.iov_len = e->n * sizeof(*e->src);
 	r = eng_peer_xmit(v->peer, h, &iov, 1);
 	if (r) {
-		eng_expo_drop(nic, v, e);
+		eng_export_drop(nic, v, e);
 		return r;
 	}
-	s->expo = e;
+	s->export = e;
 	return 0;
 }
 
@@ -220,7 +220,7 @@ void eng_run(struct eng_nic *nic, struct eng_vi *v)
 
 /*
  * Complete what is finished, in order. Unless may_call, which is so inside of
- * eng_rx(), not what the transport has to unexpose.
+ * eng_rx(), not what the transport has to unexport.
  */
 void eng_retire(struct eng_nic *nic, struct eng_vi *v, int may_call)
 {
@@ -232,12 +232,12 @@ void eng_retire(struct eng_nic *nic, struct eng_vi *v, int may_call)
 		s = eng_slot(q, i);
 		if (s->state != SLOT_FINISHED)
 			break;
-		if (unlikely(s->expo != NULL)) {
+		if (unlikely(s->export != NULL)) {
 			if (!may_call) {
 				eng_todo(nic, v, TODO_SEND);
 				return;
 			}
-			eng_slot_unexpose(nic, v, s);
+			eng_slot_unexport(nic, v, s);
 		}
 		eng_complete(nic, v, q, s->status | eng_slot_op(s, 0),
 			     s->status ? 0 : s->len, 0);
@@ -393,11 +393,11 @@ void eng_read_done(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x)
 /* The peer has pulled an answer. */
 void eng_rx_taken(struct eng_nic *nic, struct eng_vi *v, uint32_t seq)
 {
-	struct eng_expo *e;
+	struct eng_export *e;
 	struct eng_list *l;
 
 	for (l = v->answers.next; l != &v->answers; l = l->next) {
-		e = eng_container(l, struct eng_expo, link);
+		e = eng_container(l, struct eng_export, link);
 		if (e->seq == seq) {
 			e->taken = 1;
 			eng_todo(nic, v, TODO_IN);

@@ -45,7 +45,7 @@
 #define ENG_SEGS	252u		/* segments of a descriptor */
 #define ENG_INFLIGHT	64u		/* messages of a VI not yet complete */
 #define ENG_READS	16u		/* RDMA Reads of those */
-#define ENG_COPIED	8u		/* exposed, where each is a copy */
+#define ENG_COPIED	8u		/* exported, where each is a copy */
 #define ENG_VIS		4096u
 #define ENG_CQS		1024u
 #define ENG_CQ_ENTRIES	65536u
@@ -112,7 +112,7 @@ struct eng_pin {
 };
 
 /* Memory that a peer may pull: an announced message, or an answer. */
-struct eng_expo {
+struct eng_export {
 	struct eng_list link;		/* answers: v->answers */
 	uint32_t seq;			/* answers: the READ's */
 	uint32_t taken;			/* answers: to be dropped */
@@ -164,7 +164,7 @@ struct eng_slot {
 	struct eng_seg seg[2];		/* the first two */
 
 	struct eng_seg *more;		/* all of them where there are more */
-	struct eng_expo *expo;		/* of an announced message */
+	struct eng_export *export;	/* of an announced message */
 	uint64_t raddr;			/* RDMA, once loaded */
 	uint32_t rhandle;
 	uint32_t nsegs;			/* local ones, once loaded */
@@ -299,7 +299,7 @@ struct eng_vi {
 	struct eng_in *in;		/* ring of ENG_INFLIGHT, or NULL */
 	uint32_t in_head, in_tail;
 	uint32_t pulls;			/* xfers that the transport has */
-	uint32_t exposed;		/* expos that the peer may pull from */
+	uint32_t exported;		/* exports that the peer may pull */
 	struct eng_list xfers;
 	struct eng_list answers;
 	struct eng_list work;		/* nic->work or peer->stalled */

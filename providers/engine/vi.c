@@ -93,7 +93,7 @@ static void vi_init(struct eng_nic *nic, struct eng_vi *v, struct vipl_vi *obj)
 	v->in_head = 0;
 	v->in_tail = 0;
 	v->pulls = 0;
-	v->exposed = 0;
+	v->exported = 0;
 	v->disconnecting = DISCONNECT_NONE;
 	eng_list_init(&v->xfers);
 	eng_list_init(&v->answers);

@@ -23,7 +23,7 @@
  *
  * DISCONNECT ends a connection. An end sends it when no pull of its own is
  * under way any more, and begins none afterwards. An end that has said
- * DISCONNECT while its memory was exposed waits for DISCONNECT_ACK (or the
+ * DISCONNECT while its memory was exported waits for DISCONNECT_ACK (or the
  * other's DISCONNECT) before it gives the memory back to the program.
  * DISCONNECT may name a message that was refused.
  */

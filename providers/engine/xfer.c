@@ -7,9 +7,9 @@
 
 #define PULLS	8u		/* of a VI at a time */
 
-struct eng_expo *eng_expo_new(uint32_t n)
+struct eng_export *eng_export_new(uint32_t n)
 {
-	struct eng_expo *e;
+	struct eng_export *e;
 
 	e = calloc(1, sizeof(*e) + n * (sizeof(*e->src) + sizeof(*e->pin)));
 	if (!e)
@@ -20,14 +20,14 @@ struct eng_expo *eng_expo_new(uint32_t n)
 	return e;
 }
 
-/* Expose a range of a region that was checked: 0 or -errno. */
-int eng_expo_add(struct eng_nic *nic, struct eng_vi *v, struct eng_expo *e,
-		 struct eng_region *r, uint64_t addr, uint32_t len)
+/* Export a range of a region that was checked: 0 or -errno. */
+int eng_export_add(struct eng_nic *nic, struct eng_vi *v, struct eng_export *e,
+		   struct eng_region *r, uint64_t addr, uint32_t len)
 {
 	struct eng_src *src = &e->src[e->n];
 	int err;
 
-	err = nic->t->expose(v->peer, r->priv, (void *)(uintptr_t)addr, len,
+	err = nic->t->export_mem(v->peer, r->priv, (void *)(uintptr_t)addr, len,
 			     src);
 	if (err)
 		return err;
@@ -36,30 +36,31 @@ int eng_expo_add(struct eng_nic *nic, struct eng_vi *v, struct eng_expo *e,
 	return 0;
 }
 
-/* Every one was counted in v->exposed. */
-void eng_expo_drop(struct eng_nic *nic, struct eng_vi *v, struct eng_expo *e)
+/* Every one was counted in v->exported. */
+void eng_export_drop(struct eng_nic *nic, struct eng_vi *v,
+		     struct eng_export *e)
 {
 	uint32_t i;
 
 	for (i = 0; i < e->n; i++) {
-		nic->t->unexpose(v->peer, &e->src[i]);
+		nic->t->unexport_mem(v->peer, &e->src[i]);
 		eng_unpin(nic, &e->pin[i]);
 	}
 	eng_list_del(&e->link);
 	free(e);
-	v->exposed--;
+	v->exported--;
 }
 
 void eng_answers_drop(struct eng_nic *nic, struct eng_vi *v, int all)
 {
 	struct eng_list *l, *next;
-	struct eng_expo *e;
+	struct eng_export *e;
 
 	for (l = v->answers.next; l != &v->answers; l = next) {
 		next = l->next;
-		e = eng_container(l, struct eng_expo, link);
+		e = eng_container(l, struct eng_export, link);
 		if (all || e->taken)
-			eng_expo_drop(nic, v, e);
+			eng_export_drop(nic, v, e);
 	}
 }
 

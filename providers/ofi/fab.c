@@ -461,7 +461,8 @@ int fab_pins(const struct fab *f)
 	return (f->info->domain_attr->mr_mode & FI_MR_ALLOCATED) != 0;
 }
 
-int fab_expose(struct fab *f, const void *addr, size_t len, struct fab_mr *mr)
+int fab_export_mem(struct fab *f, const void *addr, size_t len,
+		   struct fab_mr *mr)
 {
 	int err = fi_mr_reg(f->domain, addr, len, FI_REMOTE_READ, 0,
 			    new_key(f), 0, &mr->mr, NULL);
@@ -474,7 +475,7 @@ int fab_expose(struct fab *f, const void *addr, size_t len, struct fab_mr *mr)
 	return 0;
 }
 
-void fab_unexpose(struct fab_mr *mr)
+void fab_unexport_mem(struct fab_mr *mr)
 {
 	close_fid(&mr->mr->fid);
 	mr->mr = NULL;

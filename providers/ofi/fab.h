@@ -4,7 +4,7 @@
 
 /*
  * An endpoint of libfabric: messages of a few KiB, received into buffers of
- * this file's own, and reads of the memory that another end exposed. Nothing
+ * this file's own, and reads of the memory that another end exported. Nothing
  * here knows of VIs.
  *
  * One thread at a time (the engine lock), except fab_fd().
@@ -137,10 +137,11 @@ void fab_ungrant(struct fab *f, uint32_t n);
 int fab_send(struct fab *f, fi_addr_t to, const struct iovec *iov,
 	     unsigned int n, uint64_t owner);
 
-/* Does exposed memory stay there, whatever the program unmaps? */
+/* Does exported memory stay there, whatever the program unmaps? */
 int fab_pins(const struct fab *f);
-int fab_expose(struct fab *f, const void *addr, size_t len, struct fab_mr *mr);
-void fab_unexpose(struct fab_mr *mr);
+int fab_export_mem(struct fab *f, const void *addr, size_t len,
+		   struct fab_mr *mr);
+void fab_unexport_mem(struct fab_mr *mr);
 /* As fab_send(); read_done follows if it is 0. */
 int fab_read(struct fab *f, fi_addr_t from, void *to, size_t len,
 	     uint64_t base, uint64_t key, struct fab_read *read);

@@ -159,7 +159,7 @@ struct ofi_nic {
 	struct ofi_pull *pulls, **pulls_tail;	/* not all asked for */
 	struct ofi_read *idle_reads, *reads;
 	uint32_t idle_bufs;		/* of idle_reads */
-	struct ofi_mrs *mrs;		/* exposed ranges, by key */
+	struct ofi_mrs *mrs;		/* exported ranges, by key */
 
 	uint32_t spins;			/* of progress since the link's last */
 	uint64_t fresh;			/* ns, end of making connections; or 0 */
@@ -231,9 +231,9 @@ void ofi_pulls_forget(struct ofi_peer *p);
 void ofi_pulls_orphan(struct ofi_peer *p);
 void ofi_pulls_init(struct ofi_nic *n);
 void ofi_pulls_free(struct ofi_nic *n);
-int ofi_expose(struct eng_peer *peer, void *region, const void *addr,
-	       size_t len, struct eng_src *src);
-void ofi_unexpose(struct eng_peer *peer, const struct eng_src *src);
+int ofi_export_mem(struct eng_peer *peer, void *region, const void *addr,
+		   size_t len, struct eng_src *src);
+void ofi_unexport_mem(struct eng_peer *peer, const struct eng_src *src);
 
 /* nic.c */
 extern const struct eng_transport ofi_transport;

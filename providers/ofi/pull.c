@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Pulls: reads of libfabric from what the other end exposed. What is exposed
+ * Pulls: reads of libfabric from what the other end exported. What is exported
  * is registered for that alone, to be read and never written, under a key that
  * cannot be guessed, and exactly as long as the engine says: with tcp it costs
  * a microsecond, and the key of a range that is gone ends the connection.
@@ -8,7 +8,7 @@
  * libfabric's tcp sends from the memory itself when the other end reads. Where
  * the program had unmapped it meanwhile, libfabric would send less than it has
  * announced, and go on with the next message in the middle of that one: a copy is
- * exposed.
+ * exported.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #include "ofi.h"
 
-#define BUCKETS		1024		/* of exposed ranges; a power of two */
+#define BUCKETS		1024		/* of exported ranges; a power of two */
 #define COPY_MIN	256u		/* bytes of the smallest copy */
 #define COPY_SIZES	13		/* each twice the one before it */
 #define COPIES_IDLE	(8u << 20)	/* bytes of them that are kept */
@@ -150,8 +150,8 @@ static const void *source(struct mr *m, const void *addr, size_t len)
 	return eng_copy_out(m->copy, (uintptr_t)addr, len) ? NULL : m->copy;
 }
 
-int ofi_expose(struct eng_peer *peer, void *region, const void *addr,
-	       size_t len, struct eng_src *src)
+int ofi_export_mem(struct eng_peer *peer, void *region, const void *addr,
+		   size_t len, struct eng_src *src)
 {
 	struct ofi_nic *n = ofi_peer(peer)->on;
 	struct mr *m = new_mr(n, len), **b;
@@ -165,7 +165,7 @@ int ofi_expose(struct eng_peer *peer, void *region, const void *addr,
 	if (!from) {
 		err = -EFAULT;
 	} else if (ofi_enter(n)) {
-		err = fab_expose(&n->fab, from, len, &m->fab);
+		err = fab_export_mem(&n->fab, from, len, &m->fab);
 		ofi_leave(n);
 	}
 	if (err) {
@@ -181,7 +181,7 @@ int ofi_expose(struct eng_peer *peer, void *region, const void *addr,
 	return 0;
 }
 
-void ofi_unexpose(struct eng_peer *peer, const struct eng_src *src)
+void ofi_unexport_mem(struct eng_peer *peer, const struct eng_src *src)
 {
 	struct ofi_nic *n = ofi_peer(peer)->on;
 	struct mr **b, *m;
@@ -196,7 +196,7 @@ void ofi_unexpose(struct eng_peer *peer, const struct eng_src *src)
 		return;
 	*b = m->next;
 	if (ofi_enter(n)) {
-		fab_unexpose(&m->fab);
+		fab_unexport_mem(&m->fab);
 		ofi_leave(n);
 	}
 	old_mr(n->mrs, m);

@@ -106,7 +106,7 @@ void shm_close_nic(struct eng_nic *nic)
 	shm_unmap(n->bell, sizeof(*n->bell));
 	link_file_close(n->door_file);
 	link_file_close(n->bell_file);
-	free(n->expo);
+	free(n->export);
 	memset(n, 0, sizeof(*n));
 }
 

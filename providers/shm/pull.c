@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Pulls: bytes that the peer exposed come here.
+ * Pulls: bytes that the peer exported come here.
  *
  * One copy, by process_vm_readv(), where the kernel lets this process read the
  * peer's memory. That is tried once, when they meet: a nonce that only the
  * peer has must be where it says, so another process that has got the number
  * of one that is gone does not answer. After each copy the peer is still alive
- * and has its control socket, and what was copied is exposed still, or it does
+ * and has its control socket, and what was copied is exported still, or it does
  * not count.
  *
  * Else through the ring: RING_PULL asks, and the peer answers with RING_DATA
- * as there is room. What it exposed for this peer, and nothing else, can be
+ * as there is room. What it exported for this peer, and nothing else, can be
  * asked for. It reads its own memory by the same system call, since a program
  * may have unmapped what it has registered: that is an error then, no signal.
  */
@@ -133,21 +133,21 @@ void shm_probe(struct shm_peer *p, uint64_t at, const uint64_t *nonce)
 }
 
 /*
- * Are all of its sources exposed still? A thread that is stopped for longer
+ * Are all of its sources exported still? A thread that is stopped for longer
  * than the peer waits for it copies what the memory is used for by then: the
  * peer has taken it back first, and says so before the program has it again.
  */
-static int still_exposed(const struct shm_peer *p, const struct eng_pull *pull)
+static int still_exported(const struct shm_peer *p, const struct eng_pull *pull)
 {
 	uint32_t i, at, gen;
 
-	/* Pairs with that of shm_unexpose(): after the bytes were read. */
+	/* Pairs with that of shm_unexport_mem(): after the bytes were read. */
 	atomic_thread_fence(memory_order_seq_cst);
 	for (i = 0; i < pull->nsrc; i++) {
 		at = (uint32_t)pull->src[i].key;
-		if (at >= DOOR_EXPOS)
+		if (at >= DOOR_EXPORTS)
 			return 0;
-		gen = atomic_load_explicit(&p->door->expo[at],
+		gen = atomic_load_explicit(&p->door->export[at],
 					   memory_order_relaxed);
 		if (gen != pull->src[i].key >> 32)
 			return 0;
@@ -176,7 +176,7 @@ static ssize_t read_step(struct shm_peer *p, const struct eng_pull *pull,
 		return -EFAULT;
 	if (did > 0 && !is_there(p))
 		return -ECONNRESET;
-	if (did > 0 && !still_exposed(p, pull))
+	if (did > 0 && !still_exported(p, pull))
 		return -ESTALE;
 	return did;
 }
@@ -283,16 +283,16 @@ static int work_pulls(struct shm_peer *p)
 	return did;
 }
 
-/* The bytes that were exposed to this peer; 0 or -EACCES. */
+/* The bytes that were exported to this peer; 0 or -EACCES. */
 static int check_src(const struct shm_peer *p, const struct eng_src *s)
 {
 	uint32_t i = (uint32_t)s->key;
-	const struct shm_expo *e;
+	const struct shm_export *e;
 	uint64_t off;
 
-	if (i >= p->n->expos)
+	if (i >= p->n->exports)
 		return -EACCES;
-	e = &p->n->expo[i];
+	e = &p->n->export[i];
 	off = s->base - (uintptr_t)e->addr;
 	if (!e->len || e->peer != p || e->gen != s->key >> 32 ||
 	    off > e->len || s->len > e->len - off)
@@ -503,12 +503,12 @@ void shm_pulls_end(struct shm_peer *p, int err)
 	p->asked = 0;
 }
 
-int shm_expose(struct eng_peer *peer, void *region, const void *addr,
-	       size_t len, struct eng_src *src)
+int shm_export_mem(struct eng_peer *peer, void *region, const void *addr,
+		   size_t len, struct eng_src *src)
 {
 	struct shm_peer *p = eng_peer_priv(peer);
 	struct shm_nic *n = p->n;
-	struct shm_expo *e, *more;
+	struct shm_export *e, *more;
 	uint32_t i, size;
 
 	(void)region;
@@ -517,24 +517,24 @@ int shm_expose(struct eng_peer *peer, void *region, const void *addr,
 	src->len = len;
 	if (!len)
 		return 0;
-	if (!n->expo_free) {
-		size = n->expos ? n->expos * 2 : 64;
-		if (size > DOOR_EXPOS)
+	if (!n->export_free) {
+		size = n->exports ? n->exports * 2 : 64;
+		if (size > DOOR_EXPORTS)
 			return -ENOMEM;
-		more = realloc(n->expo, size * sizeof(*more));
+		more = realloc(n->export, size * sizeof(*more));
 		if (!more)
 			return -ENOMEM;
-		n->expo = more;
-		for (i = n->expos; i < size; i++) {
+		n->export = more;
+		for (i = n->exports; i < size; i++) {
 			memset(&more[i], 0, sizeof(more[i]));
-			more[i].next = n->expo_free;
-			n->expo_free = i + 1;
+			more[i].next = n->export_free;
+			n->export_free = i + 1;
 		}
-		n->expos = size;
+		n->exports = size;
 	}
-	i = n->expo_free - 1;
-	e = &n->expo[i];
-	n->expo_free = e->next;
+	i = n->export_free - 1;
+	e = &n->export[i];
+	n->export_free = e->next;
 	e->addr = addr;
 	e->len = len;
 	e->peer = p;
@@ -542,23 +542,24 @@ int shm_expose(struct eng_peer *peer, void *region, const void *addr,
 	return 0;
 }
 
-void shm_unexpose(struct eng_peer *peer, const struct eng_src *src)
+void shm_unexport_mem(struct eng_peer *peer, const struct eng_src *src)
 {
 	struct shm_nic *n = eng_nic_priv(eng_peer_nic(peer));
 	uint32_t i = (uint32_t)src->key;
-	struct shm_expo *e;
+	struct shm_export *e;
 
-	if (i >= n->expos)
+	if (i >= n->exports)
 		return;
-	e = &n->expo[i];
+	e = &n->export[i];
 	if (!e->len || e->gen != src->key >> 32)
 		return;
 	e->gen++;
-	atomic_store_explicit(&n->door->expo[i], e->gen, memory_order_relaxed);
-	/* Pairs with that of still_exposed(): before the bytes are others. */
+	atomic_store_explicit(&n->door->export[i], e->gen,
+			      memory_order_relaxed);
+	/* Pairs with that of still_exported(): before the bytes are others. */
 	atomic_thread_fence(memory_order_seq_cst);
 	e->len = 0;
 	e->peer = NULL;
-	e->next = n->expo_free;
-	n->expo_free = i + 1;
+	e->next = n->export_free;
+	n->export_free = i + 1;
 }

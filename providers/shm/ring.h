@@ -96,15 +96,16 @@ struct bell {
 };
 
 /*
- * Of a NIC: peers can only read it. expo[] has the generation of what is, or
- * was last, exposed in each place: a peer that has copied the bytes looks
- * whether they were exposed until then. Pages that are not used take no memory.
+ * Of a NIC: peers can only read it. export[] has the generation of what is, or
+ * was last, exported in each place: a peer that has copied the bytes looks
+ * whether they were exported until then. Pages that are not used take no
+ * memory.
  */
-#define DOOR_EXPOS	262144u
+#define DOOR_EXPORTS	262144u
 
 struct door {
 	_Atomic uint32_t sleeps;	/* odd: it sleeps, or is about to */
-	_Alignas(64) _Atomic uint32_t expo[DOOR_EXPOS];
+	_Alignas(64) _Atomic uint32_t export[DOOR_EXPORTS];
 };
 
 /* The sender's end of a ring; private. */

@@ -22,7 +22,7 @@
 struct shm_peer;
 
 /* Bytes that peers may ask for through the ring. */
-struct shm_expo {
+struct shm_export {
 	const void *addr;
 	uint64_t len;			/* bytes; 0: free */
 	struct shm_peer *peer;
@@ -56,8 +56,8 @@ struct shm_nic {
 	struct shm_peer *work;		/* see shm_peer.working */
 	struct shm_peer *unsent;	/* whose ring's file can be closed */
 
-	struct shm_expo *expo;
-	uint32_t expos, expo_free;	/* expo_free: index + 1, or 0 */
+	struct shm_export *export;
+	uint32_t exports, export_free;	/* export_free: index + 1, or 0 */
 };
 
 /* What is left to send of a pull that a peer has asked for. */
@@ -142,9 +142,9 @@ void shm_lose(struct shm_peer *p, int err);
 
 /* pull.c */
 int shm_pull(struct eng_peer *peer, struct eng_pull *pull);
-int shm_expose(struct eng_peer *peer, void *region, const void *addr,
-	       size_t len, struct eng_src *src);
-void shm_unexpose(struct eng_peer *peer, const struct eng_src *src);
+int shm_export_mem(struct eng_peer *peer, void *region, const void *addr,
+		   size_t len, struct eng_src *src);
+void shm_unexport_mem(struct eng_peer *peer, const struct eng_src *src);
 /* Go on with pulls and answers; returns how many things it did. */
 int shm_pull_work(struct shm_peer *p);
 int shm_pull_pending(const struct shm_peer *p);

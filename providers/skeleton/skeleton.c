@@ -290,8 +290,8 @@ static int xmit(struct eng_peer *eng, const struct eng_header *h,
 }
 
 /* Memory of the process is there for all. */
-static int expose(struct eng_peer *eng, void *region, const void *addr,
-		  size_t len, struct eng_src *src)
+static int export_mem(struct eng_peer *eng, void *region, const void *addr,
+		      size_t len, struct eng_src *src)
 {
 	(void)eng;
 	(void)region;
@@ -299,7 +299,7 @@ static int expose(struct eng_peer *eng, void *region, const void *addr,
 	return 0;
 }
 
-static void unexpose(struct eng_peer *eng, const struct eng_src *src)
+static void unexport_mem(struct eng_peer *eng, const struct eng_src *src)
 {
 	(void)eng;
 	(void)src;
@@ -449,8 +449,8 @@ static const struct eng_transport transport = {
 	.part		= part,
 	.peer_release	= peer_release,
 	.xmit		= xmit,
-	.expose		= expose,
-	.unexpose	= unexpose,
+	.export_mem	= export_mem,
+	.unexport_mem	= unexport_mem,
 	.pull		= pull,
 	.progress	= progress,
 	.arm		= arm,

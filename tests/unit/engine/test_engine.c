@@ -49,7 +49,7 @@ static void unmake(void)
 	fake_free((struct object *)vi);
 	munmap(base, MEM);
 	fake_full = fake_slow = 0;
-	CU_ASSERT_EQUAL(fake_exposed, 0);
+	CU_ASSERT_EQUAL(fake_exported, 0);
 }
 
 /* The peer asks, the program accepts, the peer confirms. */

@@ -6,7 +6,7 @@
 
 struct vipl_provider fake;
 struct sent fake_sent[FAKE_SENT];
-unsigned int fake_nsent, fake_events[16], fake_exposed;
+unsigned int fake_nsent, fake_events[16], fake_exported;
 int fake_full, fake_slow;
 struct eng_peer *fake_peer;
 
@@ -150,22 +150,22 @@ static int t_xmit(struct eng_peer *peer, const struct eng_header *h,
 	return 0;
 }
 
-static int t_expose(struct eng_peer *peer, void *region, const void *addr,
-		    size_t len, struct eng_src *src)
+static int t_export_mem(struct eng_peer *peer, void *region, const void *addr,
+			size_t len, struct eng_src *src)
 {
 	(void)peer;
 	(void)region;
 	src->base = (uintptr_t)addr;
 	src->len = len;
-	fake_exposed++;
+	fake_exported++;
 	return 0;
 }
 
-static void t_unexpose(struct eng_peer *peer, const struct eng_src *src)
+static void t_unexport_mem(struct eng_peer *peer, const struct eng_src *src)
 {
 	(void)peer;
 	(void)src;
-	fake_exposed--;
+	fake_exported--;
 }
 
 /* The bytes are the low ones of their offset. */
@@ -254,8 +254,8 @@ static const struct eng_transport transport = {
 	.part = t_part,
 	.peer_release = t_peer,
 	.xmit = t_xmit,
-	.expose = t_expose,
-	.unexpose = t_unexpose,
+	.export_mem = t_export_mem,
+	.unexport_mem = t_unexport_mem,
 	.pull = t_pull,
 	.progress = t_progress,
 	.arm = t_arm,

@@ -106,7 +106,8 @@ size_t fab_read_max(const struct fab *f) { (void)f; return 4096; }
 
 int fab_pins(const struct fab *f) { (void)f; return pins; }
 
-int fab_expose(struct fab *f, const void *addr, size_t len, struct fab_mr *mr)
+int fab_export_mem(struct fab *f, const void *addr, size_t len,
+		   struct fab_mr *mr)
 {
 	(void)f; (void)len;
 	mr->key = (uintptr_t)addr;
@@ -114,7 +115,7 @@ int fab_expose(struct fab *f, const void *addr, size_t len, struct fab_mr *mr)
 	return 0;
 }
 
-void fab_unexpose(struct fab_mr *mr) { mr->key = 0; left++; }
+void fab_unexport_mem(struct fab_mr *mr) { mr->key = 0; left++; }
 
 static void begin(void)
 {
@@ -389,24 +390,25 @@ static void bad_pulls(void)
 	CU_ASSERT_EQUAL(lost, 0);
 }
 
-static void exposed(void)
+static void exported(void)
 {
 	struct eng_src src[3];
 	unsigned int i;
 
 	begin();
 	may_read = 0;
-	CU_ASSERT_EQUAL(ofi_expose(NULL, NULL, &src, 10, &src[0]), -EFAULT);
+	CU_ASSERT_EQUAL(ofi_export_mem(NULL, NULL, &src, 10, &src[0]), -EFAULT);
 	may_read = 1;
 	for (i = 0; i < 3; i++)
-		CU_ASSERT_EQUAL(ofi_expose(NULL, NULL, (void *)(64ul * i + 64),
-					   10 + i, &src[i]), 0);
+		CU_ASSERT_EQUAL(ofi_export_mem(NULL, NULL,
+					       (void *)(64ul * i + 64),
+					       10 + i, &src[i]), 0);
 	CU_ASSERT_EQUAL(src[1].len, 11);
-	ofi_unexpose(NULL, &src[1]);
-	ofi_unexpose(NULL, &src[1]);
+	ofi_unexport_mem(NULL, &src[1]);
+	ofi_unexport_mem(NULL, &src[1]);
 	CU_ASSERT_EQUAL(left, 1);
-	ofi_unexpose(NULL, &src[0]);
-	ofi_unexpose(NULL, &src[2]);
+	ofi_unexport_mem(NULL, &src[0]);
+	ofi_unexport_mem(NULL, &src[2]);
 	CU_ASSERT_EQUAL(left, 3);
 }
 
@@ -422,11 +424,12 @@ static void copied(void)
 	begin();
 	pins = 0;
 	copy_err = -EFAULT;
-	CU_ASSERT_EQUAL(ofi_expose(NULL, NULL, mem, 10, &src[0]), -EFAULT);
+	CU_ASSERT_EQUAL(ofi_export_mem(NULL, NULL, mem, 10, &src[0]), -EFAULT);
 	copy_err = 0;
 	for (i = 0; i < 5; i++) {
 		memset(mem, 'a' + (int)i, sizeof(mem));
-		CU_ASSERT_EQUAL(ofi_expose(NULL, NULL, mem, lens[i], &src[i]),
+		CU_ASSERT_EQUAL(ofi_export_mem(NULL, NULL, mem, lens[i],
+					       &src[i]),
 				0);
 		CU_ASSERT_EQUAL(src[i].len, lens[i]);
 		at[i] = (const char *)(uintptr_t)src[i].key;
@@ -434,14 +437,16 @@ static void copied(void)
 	for (i = 0; i < 5; i++) {
 		CU_ASSERT_EQUAL(at[i][0], 'a' + (char)i);
 		CU_ASSERT_EQUAL(at[i][lens[i] - 1], 'a' + (char)i);
-		ofi_unexpose(NULL, &src[i]);
+		ofi_unexport_mem(NULL, &src[i]);
 	}
 	CU_ASSERT_EQUAL(left, 5);
 	/* One that is over is used again. */
-	CU_ASSERT_EQUAL(ofi_expose(NULL, NULL, mem, sizeof(mem), &src[0]), 0);
+	CU_ASSERT_EQUAL(ofi_export_mem(NULL, NULL, mem, sizeof(mem), &src[0]),
+			0);
 	CU_ASSERT_PTR_EQUAL((void *)(uintptr_t)src[0].key, at[4]);
-	ofi_unexpose(NULL, &src[0]);
-	CU_ASSERT_NOT_EQUAL(ofi_expose(NULL, NULL, mem, 3u << 20, &src[0]), 0);
+	ofi_unexport_mem(NULL, &src[0]);
+	CU_ASSERT_NOT_EQUAL(ofi_export_mem(NULL, NULL, mem, 3u << 20, &src[0]),
+			    0);
 	pins = 1;
 }
 
@@ -529,8 +534,8 @@ UNIT_MAIN("ofi",
 	{ "ends", ends },
 	{ "pulls", pulls },
 	{ "pulls that do not add up", bad_pulls },
-	{ "exposed ranges", exposed },
-	{ "copies of exposed ranges", copied },
+	{ "exported ranges", exported },
+	{ "copies of exported ranges", copied },
 	{ "addresses in writing", addresses },
 	{ "addresses of sockets", sockets },
 	{ "nothing is left", begin });

@@ -284,7 +284,7 @@ static void pull_some(const char *how, uint64_t len, unsigned int pieces)
 	for (i = 0; i < pieces; i++) {
 		size_t k = i + 1 < pieces ? len / pieces : len - at;
 
-		CU_ASSERT(!shm_expose(p[0], NULL, from + at, k, &src[i]));
+		CU_ASSERT(!shm_export_mem(p[0], NULL, from + at, k, &src[i]));
 		at += k;
 	}
 	pulls_ended = 0;
@@ -295,9 +295,9 @@ static void pull_some(const char *how, uint64_t len, unsigned int pieces)
 	CU_ASSERT(pulls_ended == 1 && !pull_err);
 	CU_ASSERT(!memcmp(from, to, len));
 	for (i = 0; i < pieces; i++)
-		shm_unexpose(p[0], &src[i]);
+		shm_unexport_mem(p[0], &src[i]);
 	/*
-	 * What is not exposed any more cannot be had: also when it is still
+	 * What is not exported any more cannot be had: also when it is still
 	 * there to be read, as for a thread that was stopped meanwhile.
 	 */
 	err = shm_pull(p[1], &pull);
