@@ -96,14 +96,14 @@ static void send_disconnect(struct eng_nic *nic, struct eng_vi *v)
  * that were answered before the peer left, whose memory waits for our
  * DISCONNECT_ACK.
  */
-static void drop_xfers(struct eng_vi *v, int all)
+static void drop_rndvs(struct eng_vi *v, int all)
 {
 	struct eng_list *l, *next;
-	struct eng_xfer *x;
+	struct eng_rndv *x;
 
-	for (l = v->xfers.next; l != &v->xfers; l = next) {
+	for (l = v->rndvs.next; l != &v->rndvs; l = next) {
 		next = l->next;
-		x = eng_container(l, struct eng_xfer, link);
+		x = eng_container(l, struct eng_rndv, link);
 		if (!all && (x->started ||
 			     (x->read &&
 			      v->disconnect_op == WIRE_DISCONNECT_ACK)))
@@ -114,14 +114,14 @@ static void drop_xfers(struct eng_vi *v, int all)
 			x->vi = NULL;
 			eng_list_add_tail(&x->link, &v->peer->orphans);
 		} else {
-			eng_xfer_free(x);
+			eng_rndv_free(x);
 		}
 	}
 }
 
 static void finish(struct eng_nic *nic, struct eng_vi *v)
 {
-	drop_xfers(v, 1);
+	drop_rndvs(v, 1);
 	v->pulls = 0;
 	eng_answers_drop(nic, v, 1);
 	eng_in_reset(v);
@@ -165,10 +165,10 @@ void eng_disconnect_work(struct eng_nic *nic, struct eng_vi *v)
 		return;
 	down = v->peer->state != PEER_UP;
 	if (v->disconnecting == DISCONNECT_PULLS) {
-		drop_xfers(v, 0);
-		if (!down && eng_xfers_start(nic, v))
+		drop_rndvs(v, 0);
+		if (!down && eng_rndvs_start(nic, v))
 			eng_stall(v);
-		if (!down && !eng_list_empty(&v->xfers)) {
+		if (!down && !eng_list_empty(&v->rndvs)) {
 			if (wait_pulls(nic, v))
 				return;
 			down = 1;

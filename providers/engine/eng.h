@@ -341,26 +341,26 @@ void eng_slot_unexport(struct eng_nic *nic, struct eng_vi *v,
 void eng_rx_answer(struct eng_nic *nic, struct eng_vi *v,
 		   const struct eng_wire *h, const void *data, size_t len);
 void eng_rx_taken(struct eng_nic *nic, struct eng_vi *v, uint32_t seq);
-void eng_read_done(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x);
+void eng_read_done(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x);
 
 /* recv.c */
 void eng_rx_message(struct eng_nic *nic, struct eng_vi *v,
 		    const struct eng_wire *h, const void *data, size_t len);
-void eng_in_pulled(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x);
+void eng_in_pulled(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x);
 void eng_in_work(struct eng_nic *nic, struct eng_vi *v);
 void eng_in_reset(struct eng_vi *v);
 
-/* xfer.c */
-struct eng_xfer *eng_xfer_new(struct eng_nic *nic, struct eng_vi *v,
+/* rndv.c */
+struct eng_rndv *eng_rndv_new(struct eng_nic *nic, struct eng_vi *v,
 			      const struct eng_wire *h, const void *data,
 			      size_t len, uint32_t ndst);
-int eng_xfer_dst(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x,
+int eng_rndv_dst(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x,
 		 struct eng_slot *s, uint32_t len);
-void eng_xfer_write(struct eng_xfer *x, struct eng_region *r, uint64_t addr,
+void eng_rndv_write(struct eng_rndv *x, struct eng_region *r, uint64_t addr,
 		    uint32_t len);
-void eng_xfer_free(struct eng_xfer *x);
-int eng_xfers_start(struct eng_nic *nic, struct eng_vi *v);
-int eng_in_may_pull(const struct eng_vi *v, const struct eng_xfer *x);
+void eng_rndv_free(struct eng_rndv *x);
+int eng_rndvs_start(struct eng_nic *nic, struct eng_vi *v);
+int eng_in_may_pull(const struct eng_vi *v, const struct eng_rndv *x);
 struct eng_export *eng_export_new(uint32_t n);
 int eng_export_add(struct eng_nic *nic, struct eng_vi *v, struct eng_export *e,
 		   struct eng_region *r, uint64_t addr, uint32_t len);

@@ -161,7 +161,7 @@ static void peer_free(struct eng_nic *nic, struct eng_peer *p)
 
 	nic->t->peer_release(p);
 	while ((l = eng_list_pop(&p->orphans)))
-		eng_xfer_free(eng_container(l, struct eng_xfer, link));
+		eng_rndv_free(eng_container(l, struct eng_rndv, link));
 	drop_out(p);
 	eng_list_del(&p->work);
 	eng_list_del(&p->link);

@@ -127,7 +127,7 @@ static uint32_t pull(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
 {
 	struct eng_slot *s = eng_slot(&v->q[VIPL_RECVQ], e->index);
 	struct eng_region *r = NULL;
-	struct eng_xfer *x;
+	struct eng_rndv *x;
 	uint32_t st;
 
 	if (h->op == WIRE_WRITE) {
@@ -140,19 +140,19 @@ static uint32_t pull(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
 		if (st)
 			return st;
 	}
-	x = eng_xfer_new(nic, v, h, data, len, r ? 2 : s->nsegs);
+	x = eng_rndv_new(nic, v, h, data, len, r ? 2 : s->nsegs);
 	if (!x)
 		return VIP_STATUS_TRANSPORT_ERROR;
 	if (r) {
-		eng_xfer_write(x, r, h->raddr, h->len);
-	} else if (eng_xfer_dst(nic, v, x, s, h->len)) {
-		eng_xfer_free(x);
+		eng_rndv_write(x, r, h->raddr, h->len);
+	} else if (eng_rndv_dst(nic, v, x, s, h->len)) {
+		eng_rndv_free(x);
 		return VIP_STATUS_PROTECTION_ERROR;
 	}
 	x->seq = h->seq;
 	e->x = x;
 	e->state = IN_PULL;
-	eng_list_add_tail(&x->link, &v->xfers);
+	eng_list_add_tail(&x->link, &v->rndvs);
 	return 0;
 }
 
@@ -181,7 +181,7 @@ static uint32_t place(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
  * while one before it, whose last byte at least is to come, may be for the same
  * place.
  */
-int eng_in_may_pull(const struct eng_vi *v, const struct eng_xfer *x)
+int eng_in_may_pull(const struct eng_vi *v, const struct eng_rndv *x)
 {
 	uint32_t to = v->in_head + (x->seq - v->rx_done), i;
 	const struct eng_in *e, *mine = &v->in[to % ENG_INFLIGHT];
@@ -285,7 +285,7 @@ void eng_rx_message(struct eng_nic *nic, struct eng_vi *v,
 }
 
 /* The pull of a message has ended. */
-void eng_in_pulled(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x)
+void eng_in_pulled(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x)
 {
 	struct eng_in *e;
 
@@ -409,7 +409,7 @@ void eng_in_work(struct eng_nic *nic, struct eng_vi *v)
 		retire(nic, v, &e);
 	}
 	eng_look_quick(v);
-	if (v->state == VIP_STATE_CONNECTED && eng_xfers_start(nic, v))
+	if (v->state == VIP_STATE_CONNECTED && eng_rndvs_start(nic, v))
 		eng_stall(v);
 }
 

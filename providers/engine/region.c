@@ -453,12 +453,12 @@ static int uses(const struct eng_vi *v, const struct eng_region *r,
 {
 	const struct eng_queue *q = &v->q[VIPL_SENDQ];
 	const struct eng_export *e;
-	const struct eng_xfer *x;
+	const struct eng_rndv *x;
 	const struct eng_list *l;
 	uint32_t i;
 
-	for (l = v->xfers.next; l != &v->xfers; l = l->next) {
-		x = eng_container(l, struct eng_xfer, link);
+	for (l = v->rndvs.next; l != &v->rndvs; l = l->next) {
+		x = eng_container(l, struct eng_rndv, link);
 		if (pinned(x->pin, x->npins, r, epoch))
 			return 1;
 	}

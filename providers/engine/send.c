@@ -341,7 +341,7 @@ void eng_rx_answer(struct eng_nic *nic, struct eng_vi *v,
 	struct eng_queue *q = &v->q[VIPL_SENDQ];
 	uint32_t i = v->tx_base + h->seq;
 	struct eng_slot *s = eng_slot(q, i);
-	struct eng_xfer *x;
+	struct eng_rndv *x;
 
 	if (i - eng_get(&q->done) >= q->next - eng_get(&q->done) ||
 	    s->state != SLOT_FLYING || h->len != s->len ||
@@ -354,25 +354,25 @@ void eng_rx_answer(struct eng_nic *nic, struct eng_vi *v,
 			 (uint32_t)eng_scatter(nic, v, s, data, h->len));
 		return;
 	}
-	x = eng_xfer_new(nic, v, h, data, len, s->nsegs);
+	x = eng_rndv_new(nic, v, h, data, len, s->nsegs);
 	if (!x) {
 		read_end(nic, v, s, VIP_STATUS_TRANSPORT_ERROR);
 		return;
 	}
-	if (eng_xfer_dst(nic, v, x, s, s->len)) {
-		eng_xfer_free(x);
+	if (eng_rndv_dst(nic, v, x, s, s->len)) {
+		eng_rndv_free(x);
 		read_end(nic, v, s, VIP_STATUS_PROTECTION_ERROR);
 		return;
 	}
 	x->seq = h->seq;
 	x->read = 1;
 	s->state = SLOT_ANSWERED;
-	eng_list_add_tail(&x->link, &v->xfers);
+	eng_list_add_tail(&x->link, &v->rndvs);
 	eng_todo(nic, v, TODO_IN);
 }
 
 /* The pull of an answer has ended. */
-void eng_read_done(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x)
+void eng_read_done(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x)
 {
 	struct eng_wire h = {
 		.op = WIRE_TAKEN,

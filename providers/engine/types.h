@@ -121,12 +121,12 @@ struct eng_export {
 	struct eng_pin *pin;
 };
 
-/* A pull, ours, of an arrived message or of the answer to a read. */
-struct eng_xfer {
+/* A rendezvous: this end pulls a message that has come, or a read's answer. */
+struct eng_rndv {
 	struct eng_pull pull;		/* the transport's while it runs */
 	struct eng_nic *nic;
 	struct eng_vi *vi;		/* NULL: its VI has ended */
-	struct eng_list link;		/* v->xfers */
+	struct eng_list link;		/* v->rndvs */
 	uint32_t seq;			/* of the message, or the READ */
 	uint8_t read;			/* it is the answer to a READ */
 	uint8_t started;		/* the transport has it */
@@ -220,7 +220,7 @@ struct eng_in {
 	uint32_t imm;
 	uint32_t rhandle;
 	uint64_t raddr;
-	struct eng_xfer *x;
+	struct eng_rndv *x;
 	void *data;			/* of a WRITE that waits for its turn */
 };
 
@@ -298,9 +298,9 @@ struct eng_vi {
 	uint32_t reads;			/* RDMA Reads not yet complete */
 	struct eng_in *in;		/* ring of ENG_INFLIGHT, or NULL */
 	uint32_t in_head, in_tail;
-	uint32_t pulls;			/* xfers that the transport has */
+	uint32_t pulls;			/* rndvs that the transport has */
 	uint32_t exported;		/* exports that the peer may pull */
-	struct eng_list xfers;
+	struct eng_list rndvs;
 	struct eng_list answers;
 	struct eng_list work;		/* nic->work or peer->stalled */
 	struct eng_list peer_link;	/* peer->vis */
@@ -362,7 +362,7 @@ struct eng_peer {
 	struct eng_list vis;		/* that have it as their peer */
 	struct eng_list stalled;	/* VIs that wait for room */
 	struct eng_list conns;		/* its requests */
-	struct eng_list orphans;	/* xfers whose VI has left */
+	struct eng_list orphans;	/* rndvs whose VI has left */
 	struct eng_peer *as;		/* it turned out to be that one */
 	uint32_t nout;
 	int err;			/* PEER_DOWN: why */

@@ -95,7 +95,7 @@ static void vi_init(struct eng_nic *nic, struct eng_vi *v, struct vipl_vi *obj)
 	v->pulls = 0;
 	v->exported = 0;
 	v->disconnecting = DISCONNECT_NONE;
-	eng_list_init(&v->xfers);
+	eng_list_init(&v->rndvs);
 	eng_list_init(&v->answers);
 	eng_list_init(&v->work);
 	eng_list_init(&v->peer_link);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Long messages: memory that peers pull from, and pulls from theirs. */
+/* The rendezvous of long messages: exports for peers, pulls from theirs. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -68,12 +68,12 @@ void eng_answers_drop(struct eng_nic *nic, struct eng_vi *v, int all)
  * A pull of what a packet announces, to at most ndst places; NULL: it is
  * nonsense, or there is no memory. What the peer says is copied first.
  */
-struct eng_xfer *eng_xfer_new(struct eng_nic *nic, struct eng_vi *v,
+struct eng_rndv *eng_rndv_new(struct eng_nic *nic, struct eng_vi *v,
 			      const struct eng_wire *h, const void *data,
 			      size_t len, uint32_t ndst)
 {
 	uint32_t i, n = h->nsrc;
-	struct eng_xfer *x;
+	struct eng_rndv *x;
 	uint64_t sum = 0;
 
 	if (!n || n > ENG_SRC_SEGS || len != n * sizeof(*x->src))
@@ -105,7 +105,7 @@ struct eng_xfer *eng_xfer_new(struct eng_nic *nic, struct eng_vi *v,
 	return x;
 }
 
-static void eng_xfer_add(struct eng_xfer *x, struct eng_region *r,
+static void eng_rndv_add(struct eng_rndv *x, struct eng_region *r,
 			 uint64_t addr, uint32_t len)
 {
 	struct iovec *iov = &x->dst[x->pull.ndst++];
@@ -116,15 +116,15 @@ static void eng_xfer_add(struct eng_xfer *x, struct eng_region *r,
 }
 
 /* The target of an RDMA Write, which needs two places: see ENG_LAST_APART. */
-void eng_xfer_write(struct eng_xfer *x, struct eng_region *r, uint64_t addr,
+void eng_rndv_write(struct eng_rndv *x, struct eng_region *r, uint64_t addr,
 		    uint32_t len)
 {
 	if (!(x->nic->t->flags & ENG_LAST_APART)) {
-		eng_xfer_add(x, r, addr, len);
+		eng_rndv_add(x, r, addr, len);
 		return;
 	}
 	if (len > 1)
-		eng_xfer_add(x, r, addr, len - 1);
+		eng_rndv_add(x, r, addr, len - 1);
 	else
 		x->pin[x->npins++] = eng_pin(r);
 	x->last_at = addr + len - 1;
@@ -136,7 +136,7 @@ void eng_xfer_write(struct eng_xfer *x, struct eng_region *r, uint64_t addr,
  * order, but for those of one copy: with no message before this one that is not
  * over, its turn is now.
  */
-static void place_last(const struct eng_vi *v, struct eng_xfer *x)
+static void place_last(const struct eng_vi *v, struct eng_rndv *x)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	x->in_place = x->seq == v->rx_done;
@@ -147,7 +147,7 @@ static void place_last(const struct eng_vi *v, struct eng_xfer *x)
 }
 
 /* Into the first len bytes of a descriptor: 0, or a status. */
-int eng_xfer_dst(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x,
+int eng_rndv_dst(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x,
 		 struct eng_slot *s, uint32_t len)
 {
 	struct eng_seg *seg = eng_segs(s);
@@ -161,13 +161,13 @@ int eng_xfer_dst(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x,
 		r = eng_local(nic, v, seg[i].handle, seg[i].addr, n);
 		if (!r)
 			return VIP_STATUS_PROTECTION_ERROR;
-		eng_xfer_add(x, r, seg[i].addr, n);
+		eng_rndv_add(x, r, seg[i].addr, n);
 		len -= n;
 	}
 	return len ? VIP_STATUS_LENGTH_ERROR : 0;
 }
 
-void eng_xfer_free(struct eng_xfer *x)
+void eng_rndv_free(struct eng_rndv *x)
 {
 	uint32_t i;
 
@@ -177,26 +177,26 @@ void eng_xfer_free(struct eng_xfer *x)
 }
 
 /* What follows from a pull that has ended, or could not begin. */
-static void ended(struct eng_nic *nic, struct eng_vi *v, struct eng_xfer *x)
+static void ended(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x)
 {
 	eng_list_del(&x->link);
 	if (x->read)
 		eng_read_done(nic, v, x);
 	else
 		eng_in_pulled(nic, v, x);
-	eng_xfer_free(x);
+	eng_rndv_free(x);
 	eng_todo(nic, v, v->disconnecting ? TODO_DISCONNECT : TODO_IN);
 }
 
 /* Give the transport what it does not have yet; -EAGAIN: no room. */
-int eng_xfers_start(struct eng_nic *nic, struct eng_vi *v)
+int eng_rndvs_start(struct eng_nic *nic, struct eng_vi *v)
 {
 	struct eng_list *l, *next;
-	struct eng_xfer *x;
+	struct eng_rndv *x;
 	int err;
 
-	for (l = v->xfers.next; l != &v->xfers; l = next) {
-		x = eng_container(l, struct eng_xfer, link);
+	for (l = v->rndvs.next; l != &v->rndvs; l = next) {
+		x = eng_container(l, struct eng_rndv, link);
 		next = l->next;
 		if (x->started)
 			continue;
@@ -222,12 +222,12 @@ int eng_xfers_start(struct eng_nic *nic, struct eng_vi *v)
 
 void eng_pulled(struct eng_peer *peer, struct eng_pull *pull, int err)
 {
-	struct eng_xfer *x = eng_container(pull, struct eng_xfer, pull);
+	struct eng_rndv *x = eng_container(pull, struct eng_rndv, pull);
 	struct eng_vi *v = x->vi;
 
 	if (!v) {
 		eng_list_del(&x->link);
-		eng_xfer_free(x);
+		eng_rndv_free(x);
 		return;
 	}
 	v->pulls--;
