@@ -182,28 +182,30 @@ static inline struct eng_region *eng_remote(struct eng_nic *nic,
 	return r && r->rights & right ? r : NULL;
 }
 
-void eng_hint_fill(struct eng_nic *nic, struct eng_vi *v,
-		   struct eng_hint *hint, const struct eng_region *r);
-void eng_hints_drop(struct eng_nic *nic);
+void eng_cache_fill(struct eng_nic *nic, struct eng_vi *v,
+		    struct eng_region_cache *cache, const struct eng_region *r);
+void eng_caches_drop(struct eng_nic *nic);
 
 /*
- * As eng_local(), for len that is not 0; which is ENG_HINT_DESC (len is
- * ENG_DESC_LEN) or ENG_HINT_DATA. The tags were compared when the hint was
- * made, and it is dropped when they, the handle or the range change.
+ * As eng_local(), for len that is not 0; which is ENG_CACHE_DESC (len is
+ * ENG_DESC_LEN) or ENG_CACHE_DATA. The tags were compared when the
+ * cache was filled, and it is dropped when they, the handle or the range
+ * change.
  */
-static inline int eng_hinted(struct eng_nic *nic, struct eng_vi *v,
+static inline int eng_cached(struct eng_nic *nic, struct eng_vi *v,
 			     struct eng_queue *q, unsigned int which,
 			     uint32_t handle, uint64_t addr, uint64_t len)
 {
-	struct eng_hint *hint = &q->hint[which];
-	uint64_t off = addr - hint->start;
+	struct eng_region_cache *cache = &q->cache[which];
+	uint64_t off = addr - cache->start;
 	struct eng_region *r;
 
-	if (likely(hint->handle == handle && off <= hint->len && len <= hint->len - off))
+	if (likely(cache->handle == handle && off <= cache->len &&
+		   len <= cache->len - off))
 		return 1;
 	r = eng_local(nic, v, handle, addr, len);
 	if (r)
-		eng_hint_fill(nic, v, hint, r);
+		eng_cache_fill(nic, v, cache, r);
 	return r != NULL;
 }
 
@@ -272,7 +274,7 @@ static inline int eng_plain(struct eng_nic *nic, struct eng_vi *v,
 	       !((s->desc & (VIP_DESCRIPTOR_ALIGNMENT - 1)) | s->reserved |
 		 (s->control & (uint16_t)~ENG_CTL_PLAIN)) &&
 	       s->len == s->seg[0].len && s->len &&
-	       eng_hinted(nic, v, q, ENG_HINT_DESC, s->mem, s->desc,
+	       eng_cached(nic, v, q, ENG_CACHE_DESC, s->mem, s->desc,
 			  ENG_DESC_LEN);
 }
 

@@ -63,7 +63,7 @@ static ALWAYS_INLINE int eng_hot_format(const void *desc)
 }
 
 /*
- * Is a descriptor of one segment, and what that is of, where the hints say?
+ * Is a descriptor of one segment, and what that is of, where the caches say?
  * len is neither 0 nor long: the second sum does not overflow, as no region
  * has 2^64 bytes less a few.
  */
@@ -72,8 +72,8 @@ static ALWAYS_INLINE int eng_hot_regions(const struct eng_queue *q,
 					 uint64_t addr, uint32_t handle,
 					 uint64_t len)
 {
-	const struct eng_hint *h = &q->hint[ENG_HINT_DESC];
-	const struct eng_hint *d = &q->hint[ENG_HINT_DATA];
+	const struct eng_region_cache *h = &q->cache[ENG_CACHE_DESC];
+	const struct eng_region_cache *d = &q->cache[ENG_CACHE_DATA];
 
 	if (unlikely(h->handle != mem || desc - h->start >= h->descs ||
 		     d->handle != handle))

@@ -358,7 +358,7 @@ static inline int rx_plain(struct eng_nic *nic, struct eng_vi *v,
 		     len != h->len || !len || i == eng_get(&q->tail) ||
 		     len > s->len || q->scan ||
 		     !eng_plain(nic, v, q, s) ||
-		     !eng_hinted(nic, v, q, ENG_HINT_DATA,
+		     !eng_cached(nic, v, q, ENG_CACHE_DATA,
 				 s->seg[0].handle,
 				 s->seg[0].addr, len)))
 		return 0;

@@ -102,7 +102,7 @@ static ALWAYS_INLINE int send_plain(struct eng_nic *nic, struct eng_vi *v,
 	if (unlikely(q->next != i || !v->peer->ready || s->control ||
 		     s->len > nic->t->eager || s->len > v->transfer ||
 		     !eng_plain(nic, v, q, s) ||
-		     !eng_hinted(nic, v, q, ENG_HINT_DATA,
+		     !eng_cached(nic, v, q, ENG_CACHE_DATA,
 				 s->seg[0].handle,
 				 s->seg[0].addr, s->seg[0].len) ||
 		     i - eng_get(&q->done) >= ENG_INFLIGHT))

@@ -270,7 +270,7 @@ int eng_regions_init(struct eng_nic *nic)
 	nic->nregions = 0;
 	nic->region_bytes = 0;
 	nic->nptags = 0;
-	eng_list_init(&nic->hinted);
+	eng_list_init(&nic->cached);
 	eng_list_init(&nic->mem_sleepers);
 	return nic->chunks && nic->ptags && nic->ptag_gen ? 0 : -1;
 }
@@ -397,28 +397,28 @@ VIP_RETURN eng_mem_register(struct vipl_nic *obj, void *addr, VIP_ULONG len,
 	return r;
 }
 
-/* A region that was found for the VI becomes the hint. */
-void eng_hint_fill(struct eng_nic *nic, struct eng_vi *v,
-		   struct eng_hint *hint, const struct eng_region *r)
+/* The region that was found for the VI is kept. */
+void eng_cache_fill(struct eng_nic *nic, struct eng_vi *v,
+		    struct eng_region_cache *cache, const struct eng_region *r)
 {
-	if (eng_list_empty(&v->hinted))
-		eng_list_add_tail(&v->hinted, &nic->hinted);
-	hint->handle = r->handle;
-	hint->start = r->start;
-	hint->len = r->len;
-	hint->descs = r->len < ENG_DESC_LEN ? 0 : r->len - ENG_DESC_LEN + 1;
+	if (eng_list_empty(&v->cached))
+		eng_list_add_tail(&v->cached, &nic->cached);
+	cache->handle = r->handle;
+	cache->start = r->start;
+	cache->len = r->len;
+	cache->descs = r->len < ENG_DESC_LEN ? 0 : r->len - ENG_DESC_LEN + 1;
 }
 
 /* A region has gone, or its tag or that of a VI is another one. */
-void eng_hints_drop(struct eng_nic *nic)
+void eng_caches_drop(struct eng_nic *nic)
 {
 	struct eng_list *l;
 	struct eng_vi *v;
 
-	while ((l = eng_list_pop(&nic->hinted))) {
-		v = eng_container(l, struct eng_vi, hinted);
-		memset(v->q[VIPL_SENDQ].hint, 0, sizeof(v->q[0].hint));
-		memset(v->q[VIPL_RECVQ].hint, 0, sizeof(v->q[0].hint));
+	while ((l = eng_list_pop(&nic->cached))) {
+		v = eng_container(l, struct eng_vi, cached);
+		memset(v->q[VIPL_SENDQ].cache, 0, sizeof(v->q[0].cache));
+		memset(v->q[VIPL_RECVQ].cache, 0, sizeof(v->q[0].cache));
 	}
 }
 
@@ -543,7 +543,7 @@ VIP_RETURN eng_mem_deregister(struct vipl_nic *obj, void *addr,
 		goto out;
 	/* It cannot be found any more; then those that found it end. */
 	reg->handle = 0;
-	eng_hints_drop(nic);
+	eng_caches_drop(nic);
 	quiesce(nic, reg);
 	quiesce(nic, reg);
 	if (nic->t->dereg)
@@ -603,7 +603,7 @@ VIP_RETURN eng_mem_set(struct vipl_nic *obj, void *addr, VIP_MEM_HANDLE handle,
 	less = reg->rights & ~rights || old != ptag;
 	reg->rights = rights;
 	reg->ptag = ptag;
-	eng_hints_drop(nic);
+	eng_caches_drop(nic);
 	if (less)
 		quiesce(nic, reg);
 	eng_ptag_unuse(nic, old);

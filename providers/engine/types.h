@@ -90,19 +90,20 @@ struct eng_region {
 };
 
 /*
- * Which addresses of a region the VI may use: what most descriptors name is
- * the region of last time. Whatever may make one wrong drops all of them
- * (eng_hints_drop()), which happens seldom; so none is looked at twice.
+ * The cache of the region that was used last, and which of its addresses the VI
+ * may use: most descriptors name the region of the one before. Whatever may
+ * make one wrong drops all of them (eng_caches_drop()), which happens seldom;
+ * so none is looked at twice.
  */
-struct eng_hint {
+struct eng_region_cache {
 	uint32_t handle;		/* 0: none */
 	uint64_t start;
 	uint64_t len;			/* bytes */
 	uint64_t descs;			/* where descriptors may begin, bytes */
 };
 
-#define ENG_HINT_DESC	0		/* descriptors of one segment */
-#define ENG_HINT_DATA	1
+#define ENG_CACHE_DESC	0		/* descriptors of one segment */
+#define ENG_CACHE_DATA	1
 #define ENG_DESC_LEN	48u		/* bytes of such a one */
 
 /* A transfer's hold on a region. */
@@ -184,7 +185,7 @@ struct eng_queue {
 	uint32_t next;			/* started, or given to a message */
 	uint32_t check;			/* receives: look for bad ones up to it */
 	struct eng_slot *slots;
-	struct eng_hint hint[2];	/* used last: descriptors, data */
+	struct eng_region_cache cache[2];	/* descriptors, data */
 	uint32_t limit;			/* tail may go so far: collected was */
 	struct eng_cq *cq;
 	uint8_t recv;
@@ -312,7 +313,7 @@ struct eng_vi {
 	uint32_t disconnect_seq, disconnect_status;
 	uint64_t disconnect_deadline;
 
-	struct eng_list hinted;		/* nic->hinted */
+	struct eng_list cached;		/* nic->cached */
 	struct eng_list timed;		/* nic->timed */
 	uint64_t when;			/* what for: ns of eng_now() */
 	struct eng_attempt conn;
@@ -479,7 +480,7 @@ struct eng_nic {
 	uint16_t *ptag_gen;
 	uint32_t nptags, ptag_hint;
 
-	struct eng_list hinted;		/* VIs that may have hints */
+	struct eng_list cached;		/* VIs that may have caches */
 	uint32_t nregions, region_slots, free_first, free_last;
 	uint64_t region_bytes;
 	struct eng_list mem_sleepers;	/* that wait for pins, or a change, to go */

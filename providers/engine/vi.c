@@ -56,7 +56,7 @@ static void queue_init(struct eng_queue *q, struct eng_slot *slots,
 	q->recv = (uint8_t)recv;
 	q->notify = 0;
 	q->watched = q->cq != NULL;
-	memset(q->hint, 0, sizeof(q->hint));
+	memset(q->cache, 0, sizeof(q->cache));
 	eng_list_init(&q->sleepers);
 	atomic_store(&q->spin_ns, 20000);
 }
@@ -100,7 +100,7 @@ static void vi_init(struct eng_nic *nic, struct eng_vi *v, struct vipl_vi *obj)
 	eng_list_init(&v->work);
 	eng_list_init(&v->peer_link);
 	eng_list_init(&v->timed);
-	eng_list_init(&v->hinted);
+	eng_list_init(&v->cached);
 	eng_list_init(&v->late);
 	memset(&v->conn, 0, sizeof(v->conn));
 	v->conn.verdict = ENG_TOLD;
@@ -198,7 +198,7 @@ void eng_vi_end(struct eng_nic *nic, struct eng_vi *v)
 		return;
 	eng_list_del(&v->work);
 	eng_list_del(&v->timed);
-	eng_list_del(&v->hinted);
+	eng_list_del(&v->cached);
 	eng_list_del(&v->late);
 	v->todo = 0;
 	for (i = 0; i < 2; i++) {
@@ -298,7 +298,7 @@ VIP_RETURN eng_vi_set(struct vipl_vi *obj, const VIP_VI_ATTRIBUTES *attrs,
 		goto out;
 	eng_ptag_unuse(nic, v->ptag);
 	set_attrs(v, attrs, ptag);
-	eng_hints_drop(nic);
+	eng_caches_drop(nic);
 	/* What was checked by the old ones is to be checked anew. */
 	i = eng_get(&q->done);
 	if (i != eng_get(&q->tail))
