@@ -61,7 +61,10 @@ struct eng_pull;
  * needs no acknowledgements then.
  */
 #define ENG_ARRIVED	0x1
-/* A host address is that of one NIC: a peer that is up is not met again. */
+/*
+ * A host address is that of one NIC: a peer that is up needs no other
+ * handshake.
+ */
 #define ENG_ONE_NIC	0x2
 /*
  * A pull fills the places of dst one after the other, each in any order, and one
@@ -75,7 +78,7 @@ struct eng_pull;
 
 /*
  * A packet's header, in the byte order of the host (peers of another order or
- * version are refused when they meet). Opaque to transports.
+ * version are refused by the handshake). Opaque to transports.
  */
 struct eng_header {
 	uint8_t bytes[ENG_HEADER];
@@ -120,7 +123,7 @@ struct eng_pull {
 	struct eng_pull *next;		/* the transport's */
 };
 
-/* What two transports tell each other when their NICs meet. */
+/* What two transports tell each other in the handshake of their NICs. */
 struct eng_hello {
 	uint32_t len;			/* bytes of data[] */
 	uint32_t files;			/* only where the link can pass them */
@@ -146,12 +149,12 @@ struct eng_transport {
 	void (*close)(struct eng_nic *nic);
 
 	/*
-	 * Meet the NIC at that address: begin to make it a peer. One of
-	 * eng_peer_up(), eng_peer_same() and eng_peer_down() follows, perhaps
-	 * before it returns. Several NICs (of the processes of a host) may
-	 * have one host address: disc, the remote discriminator, selects the
-	 * one that waits for it. So each connection that is asked for has a
-	 * new peer and a meeting of its own; where the NIC that waits turns
+	 * Begin a handshake with the NIC at that address, to make it a peer.
+	 * One of eng_peer_up(), eng_peer_same() and eng_peer_down() follows,
+	 * perhaps before it returns. Several NICs (of the processes of a host)
+	 * may have one host address: disc, the remote discriminator, selects
+	 * the one that waits for it. So each connection that is asked for has a
+	 * new peer and a handshake of its own; where the NIC that waits turns
 	 * out to be a peer already, eng_peer_same() says so. Where this NIC
 	 * itself and another one wait for it, it is the other one.
 	 * 0, or a negative errno, when none of those is called: -ENOENT no NIC
@@ -159,7 +162,7 @@ struct eng_transport {
 	 * one more (ERROR_RESOURCE; a peer-to-peer request looks again),
 	 * -EHOSTUNREACH and others (NOT_REACHABLE).
 	 */
-	int (*meet)(struct eng_peer *peer, const struct vipl_addr *remote);
+	int (*handshake)(struct eng_peer *peer, const struct vipl_addr *remote);
 	/* This NIC waits (now) for a discriminator, or no longer. */
 	void (*waiting)(struct eng_nic *nic, const uint8_t *disc, uint32_t len,
 			int now);
@@ -170,8 +173,8 @@ struct eng_transport {
 	void (*part)(struct eng_peer *peer);
 	/*
 	 * Free what it has; nothing refers to it any more, and the engine
-	 * frees the peer. After eng_peer_down(), eng_peer_same(), a meet that
-	 * failed, or at the NIC's close; pulls that were under way are not
+	 * frees the peer. After eng_peer_down(), eng_peer_same(), a handshake
+	 * that failed, or at the NIC's close; pulls that were under way are not
 	 * reported, and have no effect any more. The engine may also give a
 	 * peer up by itself.
 	 */
@@ -257,13 +260,13 @@ struct eng_peer *eng_peer_new(struct eng_nic *nic, const uint8_t *addr);
 /* Packets can be exchanged from now on. */
 void eng_peer_up(struct eng_peer *peer);
 /*
- * peer was to be met and is the NIC of `as`, which is up or about to be: what
- * waits for peer goes on with `as`. peer has ended: peer_release follows.
+ * The handshake of peer has led to the NIC of `as`, which is up or about to be:
+ * what waits for peer goes on with `as`. peer has ended: peer_release follows.
  */
 void eng_peer_same(struct eng_peer *peer, struct eng_peer *as);
 /*
- * It cannot be reached (err: as meet) or is lost (its process has ended, its
- * host is silent; 0: it has parted): connections end. Every packet that it
+ * It cannot be reached (err: as handshake) or is lost (its process has ended,
+ * its host is silent; 0: it has parted): connections end. Every packet that it
  * sent and that will come has come before. Pulls that have begun end by
  * eng_pulled() with an errno before it, or have no effect any more.
  */

@@ -195,8 +195,8 @@ static struct eng_peer *known(struct eng_nic *nic, const struct vipl_addr *a)
 	return NULL;
 }
 
-/* Begin to meet the NIC of v->conn.remote: 0, or a negative errno. */
-int eng_conn_meet(struct eng_nic *nic, struct eng_vi *v)
+/* Begin the handshake with the NIC of v->conn.remote: 0 or a negative errno. */
+int eng_conn_handshake(struct eng_nic *nic, struct eng_vi *v)
 {
 	struct eng_peer *p = known(nic, &v->conn.remote);
 	int err;
@@ -212,7 +212,7 @@ int eng_conn_meet(struct eng_nic *nic, struct eng_vi *v)
 		return -ENOMEM;
 	eng_peer_attach(v, p);
 	p->busy = 1;
-	err = nic->t->meet(p, &v->conn.remote);
+	err = nic->t->handshake(p, &v->conn.remote);
 	p->busy = 0;
 	if (err) {
 		eng_peer_detach(v);
@@ -274,7 +274,7 @@ void eng_conn_peer_down(struct eng_nic *nic, struct eng_vi *v, int err)
 		/* It parted as we asked: there may be another. */
 		a->again = 1;
 		a->asked = 0;
-		err = eng_conn_meet(nic, v);
+		err = eng_conn_handshake(nic, v);
 		if (err)
 			eng_conn_end(nic, v, verdict_of(err));
 	} else {
@@ -317,7 +317,7 @@ static VIP_RETURN request(struct vipl_vi *obj, const struct vipl_addr *local,
 	v->conn.event = (uint8_t)event;
 	if (priv)
 		v->conn.mine = *priv;
-	err = eng_conn_meet(nic, v);
+	err = eng_conn_handshake(nic, v);
 	if (err)
 		eng_conn_end(nic, v, verdict_of(err));
 	if (nic->dirty)

@@ -424,7 +424,7 @@ void eng_conn_begin(struct eng_nic *nic, struct eng_vi *v,
 		    const struct vipl_addr *local,
 		    const struct vipl_addr *remote, uint64_t deadline);
 void eng_conn_ask(struct eng_nic *nic, struct eng_vi *v);
-int eng_conn_meet(struct eng_nic *nic, struct eng_vi *v);
+int eng_conn_handshake(struct eng_nic *nic, struct eng_vi *v);
 void eng_conn_serve(struct eng_nic *nic, struct eng_vi *v,
 		    struct eng_peer *peer, uint32_t id, uint64_t nonce);
 void eng_conn_peer_down(struct eng_nic *nic, struct eng_vi *v, int err);

@@ -48,7 +48,7 @@ static VIP_RETURN look(struct eng_nic *nic, struct eng_vi *v)
 	if (v->peer && v->peer->state == PEER_UP)
 		eng_conn_ask(nic, v);
 	else if (!v->peer)
-		err = eng_conn_meet(nic, v);
+		err = eng_conn_handshake(nic, v);
 	/* As many peers as there may be: one of them may end. */
 	if (!err || err == -ENOENT || err == -ENOBUFS)
 		return VIP_SUCCESS;

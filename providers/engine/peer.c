@@ -28,7 +28,7 @@ struct eng_peer *eng_peer_make(struct eng_nic *nic, const uint8_t *addr)
 	if (!p)
 		return NULL;
 	p->nic = nic;
-	p->state = PEER_MEETING;
+	p->state = PEER_HANDSHAKE;
 	memcpy(p->addr, addr, nic->ident.addr_len);
 	eng_list_init(&p->work);
 	eng_list_init(&p->out);
@@ -194,7 +194,7 @@ static void is_up(struct eng_nic *nic, struct eng_peer *p)
 	struct eng_list *l, *next;
 	struct eng_vi *v;
 
-	/* Those that asked for it to be met. */
+	/* The VIs that asked for its handshake. */
 	for (l = p->vis.next; l != &p->vis; l = next) {
 		next = l->next;
 		v = eng_container(l, struct eng_vi, peer_link);
@@ -286,7 +286,7 @@ struct eng_peer *eng_peer_new(struct eng_nic *nic, const uint8_t *addr)
 
 void eng_peer_up(struct eng_peer *p)
 {
-	if (p->state != PEER_MEETING)
+	if (p->state != PEER_HANDSHAKE)
 		return;
 	p->state = PEER_UP;
 	look_ready(p);

@@ -248,7 +248,7 @@ struct eng_attempt {
 	uint8_t asked;			/* CONNECT or LOOK has been sent */
 	uint8_t serving;		/* ACCEPT has been sent */
 	uint8_t crossed;		/* a LOOK came that ours was to beat */
-	uint8_t again;			/* met once more after a loss */
+	uint8_t again;			/* one more handshake after a loss */
 	struct vipl_addr local, remote;
 	VIP_VI_ATTRIBUTES attrs;	/* the peer's */
 	struct vipl_private mine, theirs;
@@ -353,7 +353,7 @@ struct eng_packet {
 	unsigned char data[];
 };
 
-enum eng_peer_state { PEER_MEETING, PEER_UP, PEER_DOWN };
+enum eng_peer_state { PEER_HANDSHAKE, PEER_UP, PEER_DOWN };
 
 struct eng_peer {
 	struct eng_nic *nic;

@@ -71,7 +71,7 @@ static void foreign(struct link *l)
 	l->dir_told = 1;
 	l->dir_taken = 1;
 	l->dir_again = sock_now() + FOREIGN_NS;
-	meet_asks(l);
+	handshake_asks(l);
 }
 
 static int join(struct link *l, const struct sock_addr *a)
@@ -128,7 +128,7 @@ void dir_start(struct link *l)
 		l->dir_tries = 0;
 	if (!err) {
 		l->dir_taken = 0;
-		meet_asks(l);
+		handshake_asks(l);
 	} else if (err == -EACCES) {
 		foreign(l);
 	} else if (err == -ECONNREFUSED || err == -EAGAIN || err == -EPIPE ||
@@ -159,7 +159,7 @@ void dir_lost(struct link *l)
 
 	conn_free(l, l->dir);
 	l->dir = NULL;
-	for (lp = l->meetings; lp; lp = lp->next)
+	for (lp = l->handshakes; lp; lp = lp->next)
 		lp->asked = 0;
 	dir_start(l);
 }
@@ -173,7 +173,7 @@ void dir_ask(struct link *l, struct link_peer *lp)
 		lp->asked = 1;
 		return;
 	}
-	/* Without a holder, meet_asks does it once there is one. */
+	/* Without a holder, handshake_asks does it once there is one. */
 	if (!l->dir && l->dir_taken && !lp->rounds)
 		round_begin(lp);
 	if (!l->dir)
@@ -189,8 +189,8 @@ void dir_ask(struct link *l, struct link_peer *lp)
 void dir_frame(struct link *l, struct conn *c, const struct frame *f)
 {
 	if (f->type == FRAME_ANSWER && f->b.where_len <= FRAME_WHERE)
-		meet_answer(l, f->b.token, f->b.code, f->b.id, f->where,
-			    f->b.where_len);
+		handshake_answer(l, f->b.token, f->b.code, f->b.id, f->where,
+				 f->b.where_len);
 	else if (c == l->dir)
 		dir_lost(l);
 }

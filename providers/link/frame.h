@@ -32,7 +32,7 @@ enum frame_type {
 	FRAME_END,		/* of names */
 	/* link to link */
 	FRAME_HELLO,		/* id, other, version, data, files */
-	FRAME_MET,		/* the same, in answer */
+	FRAME_HELLO_ACK,	/* the same, in answer */
 	FRAME_REFUSE,		/* code: errno */
 	FRAME_WAKE,
 	FRAME_DISCONNECT,	/* orderly end */

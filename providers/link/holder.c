@@ -429,8 +429,8 @@ static void answer(struct link *l, const struct question *q,
 		f.b.where_len = (uint16_t)reg->where_len;
 	}
 	if (q->key == OWN) {
-		meet_answer(l, q->token, f.b.code, f.b.id, f.where,
-			    f.b.where_len);
+		handshake_answer(l, q->token, f.b.code, f.b.id, f.where,
+				 f.b.where_len);
 		return;
 	}
 	c = conn_find(l, q->key);

@@ -191,7 +191,7 @@ static int open_listener(struct link *l)
 static void set_timer(struct link *l)
 {
 	struct itimerspec t = { { 0, 0 }, { 0, 0 } };
-	uint64_t at = link_least(dir_next(l), meet_next(l));
+	uint64_t at = link_least(dir_next(l), handshake_next(l));
 
 	at = link_least(at, holder_next(l));
 	at = link_least(at, l->resume);
@@ -240,7 +240,7 @@ void link_close(struct link *l)
 	struct wait_entry *w;
 	uint32_t i;
 
-	meet_close(l);
+	handshake_close(l);
 	holder_stop(l);
 	for (i = 0; i < l->conns; i++) {
 		if (l->conn[i] && l->conn[i]->kind != CONN_FREE)
@@ -332,9 +332,9 @@ static void lost(struct link *l, struct conn *c, int err)
 		round_lost(l, c);
 		break;
 	case CONN_LOOKUP:
-	case CONN_MEET:
+	case CONN_HANDSHAKE:
 	case CONN_PAIR:
-		meet_lost(l, c, err);
+		handshake_lost(l, c, err);
 		break;
 	default:
 		conn_free(l, c);
@@ -352,7 +352,7 @@ static void take_frame(struct link *l, struct conn *c, const struct frame *f)
 		holder_frame(l, c, f);
 		break;
 	default:
-		meet_frame(l, c, f);
+		handshake_frame(l, c, f);
 	}
 }
 
@@ -389,8 +389,8 @@ static void take_event(struct link *l, struct conn *c, uint64_t key,
 		err = sock_error(c->fd);
 		c->connecting = 0;
 		c->writing = 1;		/* flushing takes EPOLLOUT away */
-		if (!err && c->kind == CONN_MEET) {
-			meet_connected(l, c);
+		if (!err && c->kind == CONN_HANDSHAKE) {
+			handshake_connected(l, c);
 			if (conn_find(l, key) != c)
 				return;
 		}
@@ -418,7 +418,7 @@ static void run_timers(struct link *l)
 	}
 	dir_timers(l, now);
 	holder_timers(l, now);
-	meet_timers(l, now);
+	handshake_timers(l, now);
 }
 
 /* What it has sent comes before its end; DISCONNECT may be among that. */

@@ -3,7 +3,7 @@
 #define PROVIDERS_LINK_H
 
 /*
- * link - how NIC handles of user-level providers find and meet each other
+ * link - how NIC handles of user-level providers find each other
  *
  * A link is the control plane of one NIC handle. It has an id, 64 random bits,
  * and a listener of its own: an abstract UNIX socket, or a TCP port.
@@ -19,11 +19,12 @@
  * Another user can bind the name. Then there is no directory, and each listener
  * that the kernel shows is asked by itself (round.c).
  *
- * Pairs. Two links that meet have one control socket. It carries the hellos
- * and wake-ups; its end is the end of the peer, and so is that of the process
- * (UNIX): a child by a raw clone() may have the socket still. Where two links begin to meet
- * at the same time, the attempt of the smaller id goes on, and the other one
- * becomes its acceptor. A link may meet itself.
+ * Pairs. Two links that have shaken hands have one control socket. It carries
+ * the hellos and wake-ups; its end is the end of the peer, and so is that of
+ * the process (UNIX): a child by a raw clone() may have the socket still. Where
+ * two links begin a handshake at the same time, the attempt of the smaller id
+ * goes on, and the other one becomes its acceptor. A link may shake hands with
+ * itself.
  *
  * Trust. UNIX: processes of another uid are refused. TCP: anybody may look up
  * and say hello; only processes of the own uid register. Connections that have
@@ -33,8 +34,8 @@
  * link_close, link_names, link_wait, link_wake and the functions of files. No
  * thread of its own: link_progress must be called when link_wait returns, and
  * now and then by threads that spin. Callbacks come from link_progress alone;
- * they may call anything here but link_progress and link_close, and met and
- * came do not drop the peer that they are about.
+ * they may call anything here but link_progress and link_close, and answered
+ * and came do not drop the peer that they are about.
  */
 #include <stdint.h>
 #include <sys/socket.h>
@@ -54,29 +55,29 @@ enum link_family {
 
 struct link_ops {
 	/*
-	 * The hello that begins a meeting, as `peer` of link_meet says it.
-	 * Files stay the transport's, until met, came, same or down at least.
-	 * A meeting that has to begin again asks again.
+	 * The hello that begins a handshake, as `peer` of link_handshake says
+	 * it. Files stay the transport's, until answered, came, same or down at
+	 * least. A handshake that has to begin again asks again.
 	 */
 	void (*hello)(void *nic, void *peer, struct eng_hello *mine);
 	/*
 	 * A hello came, mine is the answer. Files that came are the
 	 * transport's; link_file_close() ends them. peer is NULL, or that of
-	 * a link_meet which this hello has overtaken; it goes on as acceptor.
-	 * Returns what later callbacks get as peer, or NULL to refuse. When it
-	 * has returned the peer is up: say so then.
+	 * a link_handshake which this hello has overtaken; it goes on as
+	 * acceptor. Returns what later callbacks get as peer, or NULL to
+	 * refuse. When it has returned the peer is up: say so then.
 	 */
 	void *(*came)(void *nic, void *peer, struct link_peer *lp,
 		      const struct eng_hello *theirs, struct eng_hello *mine);
 	/* The answer came: the peer is up. A negative errno ends it: down. */
-	int (*met)(void *nic, void *peer, const struct eng_hello *theirs);
+	int (*answered)(void *nic, void *peer, const struct eng_hello *theirs);
 	/*
-	 * link_meet's peer is the link of the peer `as`, which is up or whose
-	 * meeting began before. The link_peer is gone.
+	 * link_handshake's peer is the link of the peer `as`, which is up or
+	 * whose handshake began before. The link_peer is gone.
 	 */
 	void (*same)(void *nic, void *peer, void *as);
 	/*
-	 * The meeting failed or the peer is lost; the link_peer is gone.
+	 * The handshake failed or the peer is lost; the link_peer is gone.
 	 * -ENOENT: nothing waits for the discriminator; -ESHUTDOWN: it has
 	 * closed in order; -ECONNRESET: it died; -EPROTONOSUPPORT: another
 	 * version or byte order; -EHOSTUNREACH, -ETIMEDOUT...
@@ -126,14 +127,14 @@ void link_unwatch(struct link *l, int fd);
 void link_waiting(struct link *l, const uint8_t *disc, uint32_t len, int now);
 
 /*
- * Meet the link that waits for disc. dir is the host's address, TCP only; its
- * port is set here. NULL: *err, and no callback follows. Otherwise met, came,
- * same or down follows, after it has returned.
+ * Begin a handshake with the link that waits for disc. dir is the host's
+ * address, TCP only; its port is set here. NULL: *err, and no callback follows.
+ * Otherwise answered, came, same or down follows, after it has returned.
  */
-struct link_peer *link_meet(struct link *l, const struct sockaddr *dir,
-			    socklen_t dir_len, const uint8_t *disc,
-			    uint32_t disc_len, void *peer, int *err);
-/* End a pair or a meeting; no callback follows. */
+struct link_peer *link_handshake(struct link *l, const struct sockaddr *dir,
+				 socklen_t dir_len, const uint8_t *disc,
+				 uint32_t disc_len, void *peer, int *err);
+/* End a pair or a handshake; no callback follows. */
 void link_drop(struct link_peer *lp);
 /* The peer's link_wait returns and it gets woken(); does not block. */
 void link_wake_peer(struct link_peer *lp);
@@ -150,7 +151,7 @@ const struct sockaddr *link_peer_addr(const struct link_peer *lp,
 
 /*
  * The host names that a directory's links gave, each once; blocks for ms at
- * most. dir: as link_meet. Returns how many, or a negative errno.
+ * most. dir: as link_handshake. Returns how many, or a negative errno.
  */
 int link_names(const struct link_conf *conf, const struct sockaddr *dir,
 	       socklen_t dir_len, unsigned int ms,

@@ -13,7 +13,7 @@
 #define STRANGERS_MAX	64		/* connections that said nothing yet */
 #define STRANGER_MS	2000		/* how long they may */
 #define STRANGER_MIN_MS	100		/* how long each may, at least */
-#define MEETING_MS	10000		/* from link_meet to up */
+#define HANDSHAKE_MS	10000		/* from link_handshake to up */
 #define ANSWER_NS	200000000u	/* the directory should have answered */
 #define RETRY_NS	1000000u	/* the directory is between holders */
 #define PORT_SOON_NS	20000000u	/* or a holder's that has just gone */
@@ -33,7 +33,7 @@ enum conn_kind {
 	CONN_REG,		/* a registered link */
 	CONN_HOLDER,		/* to the directory's holder: registration */
 	CONN_LOOKUP,		/* to another host's directory */
-	CONN_MEET,		/* to a listener: a meeting begun here */
+	CONN_HANDSHAKE,		/* to a listener: a handshake begun here */
 	CONN_ROUND,		/* to a listener: a question, see round.c */
 	CONN_PAIR,		/* a peer that is up */
 };
@@ -67,26 +67,26 @@ struct conn {
 	unsigned int files;
 };
 
-enum meet_state {
-	MEET_ASK,		/* the directory is to be asked, or was */
-	MEET_CONNECT,		/* to its listener */
-	MEET_HELLO,		/* hello sent */
-	MEET_YIELD,		/* refused: the other's attempt goes on */
-	MEET_UP,
+enum handshake_state {
+	SHAKE_ASK,		/* the directory is to be asked, or was */
+	SHAKE_CONNECT,		/* to its listener */
+	SHAKE_HELLO,		/* hello sent */
+	SHAKE_YIELD,		/* refused: the other's attempt goes on */
+	SHAKE_UP,
 };
 
 struct link_peer {
 	struct link *l;
-	struct link_peer *next, **prev;	/* link.peers or link.meetings */
-	enum meet_state state;
+	struct link_peer *next, **prev;	/* link.peers or link.handshakes */
+	enum handshake_state state;
 	void *peer;		/* the transport's */
 	struct conn *conn;	/* or NULL */
 	int pidfd;		/* of its process, or -1; once it is up */
 	uint64_t id;		/* of the other link; 0 unknown */
 	struct limit_source from;	/* of a pair */
 	uint32_t token;		/* of its question */
-	uint8_t began;		/* its meeting began here */
-	uint8_t unmet;		/* up, and MET is not sent yet */
+	uint8_t began;		/* its handshake began here */
+	uint8_t unanswered;	/* up, and HELLO_ACK is not sent yet */
 	uint8_t asked;		/* the question is on its way */
 	uint8_t rounds;		/* listeners are asked, too */
 	uint8_t tries;		/* how often its listener was not there */
@@ -137,7 +137,7 @@ struct link {
 	struct wait_entry *waits;
 
 	struct link_peer *peers;	/* that are up */
-	struct link_peer *meetings;	/* that are not */
+	struct link_peer *handshakes;	/* that are not */
 	uint32_t token;		/* of the last question */
 };
 
@@ -203,7 +203,7 @@ void holder_frame(struct link *l, struct conn *c, const struct frame *f);
 void holder_lost(struct link *l, struct conn *c);
 void holder_waiting(struct link *l, const uint8_t *disc, uint32_t len,
 		    int now);
-/* A question of this link's own; the answer goes to meet_answer. */
+/* A question of this link's own; the answer goes to handshake_answer. */
 void holder_ask(struct link *l, const struct link_peer *lp);
 /* Everything that had come has been taken: what is unknown now is unknown. */
 void holder_settle(struct link *l, uint64_t now);
@@ -211,16 +211,16 @@ void holder_timers(struct link *l, uint64_t now);
 uint64_t holder_next(const struct link *l);
 int holder_unsettled(const struct link *l);
 
-/* meet.c */
-void meet_answer(struct link *l, uint32_t token, int code, uint64_t id,
-		 const uint8_t *where, size_t where_len);
-void meet_asks(struct link *l);		/* ask again what was not answered */
-void meet_connected(struct link *l, struct conn *c);
-void meet_frame(struct link *l, struct conn *c, const struct frame *f);
-void meet_lost(struct link *l, struct conn *c, int err);
-void meet_timers(struct link *l, uint64_t now);
-uint64_t meet_next(const struct link *l);
-void meet_close(struct link *l);
+/* handshake.c */
+void handshake_answer(struct link *l, uint32_t token, int code, uint64_t id,
+		      const uint8_t *where, size_t where_len);
+void handshake_asks(struct link *l);	/* ask again what was not answered */
+void handshake_connected(struct link *l, struct conn *c);
+void handshake_frame(struct link *l, struct conn *c, const struct frame *f);
+void handshake_lost(struct link *l, struct conn *c, int err);
+void handshake_timers(struct link *l, uint64_t now);
+uint64_t handshake_next(const struct link *l);
+void handshake_close(struct link *l);
 
 /* link.c */
 void link_frame(struct frame *f, enum frame_type type);

@@ -102,10 +102,10 @@ void round_settle(struct link_peer *lp)
 		return;
 	lp->rounds = 0;
 	if (dir_waits(l, lp->disc, lp->disc_len))
-		meet_answer(l, lp->token, 0, l->id, where,
-			    link_where_put(&l->where, where));
+		handshake_answer(l, lp->token, 0, l->id, where,
+				 link_where_put(&l->where, where));
 	else
-		meet_answer(l, lp->token, -ENOENT, 0, NULL, 0);
+		handshake_answer(l, lp->token, -ENOENT, 0, NULL, 0);
 }
 
 static void ask_one(void *arg, uint64_t id)
@@ -170,8 +170,8 @@ void round_frame(struct link *l, struct conn *c, const struct frame *f)
 	struct link_peer *lp = c->of;
 
 	if (f->type == FRAME_ANSWER && !f->b.code && f->b.token == lp->token)
-		meet_answer(l, lp->token, 0, f->b.id, f->where,
-			    f->b.where_len);
+		handshake_answer(l, lp->token, 0, f->b.id, f->where,
+				 f->b.where_len);
 	else
 		round_lost(l, c);
 }

@@ -4,8 +4,8 @@
 
 /*
  * ofi: VIA over libfabric. The engine (vipl/engine.h) is VIA, a link
- * (providers/link) is how NIC handles meet and how the end of one is noticed,
- * and an endpoint of libfabric (fab.h) carries packets and pulls.
+ * (providers/link) is how NIC handles shake hands and how the end of one is
+ * noticed, and an endpoint of libfabric (fab.h) carries packets and pulls.
  *
  * Packets are messages of libfabric with a header (struct ofi_head) that says
  * which peer of the receiver's it is from; a nonce that the receiver chose, and
@@ -65,7 +65,7 @@ struct ofi_head {
 };
 
 enum ofi_state {
-	OFI_MEETING,			/* hello is on its way */
+	OFI_HANDSHAKE,			/* hello is on its way */
 	OFI_UP,
 	OFI_DISCONNECTING,		/* lost; the engine is to be told */
 	OFI_GONE,			/* told */
@@ -200,7 +200,7 @@ int ofi_exiting(void);
 
 /* peer.c */
 extern const struct link_ops ofi_link_ops;
-int ofi_meet(struct eng_peer *peer, const struct vipl_addr *remote);
+int ofi_handshake(struct eng_peer *peer, const struct vipl_addr *remote);
 void ofi_part(struct eng_peer *peer);
 void ofi_peer_release(struct eng_peer *peer);
 /* The peer is lost; the engine hears of it when it has been drained. */

@@ -163,7 +163,7 @@ void ofi_message(void *nic, const uint8_t *data, size_t len)
 	if (!p || p->nonce != head.nonce || p->state == OFI_GONE)
 		return;
 	/* It sends nothing before it has our hello, nor we before its own. */
-	if (p->state == OFI_MEETING) {
+	if (p->state == OFI_HANDSHAKE) {
 		ofi_lose(p, -EPROTO);
 		return;
 	}

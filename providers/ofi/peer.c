@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Peers: how they are met, and how they end. */
+/* Peers: their handshake and their end. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,7 +252,7 @@ static void *on_came(void *nic, void *peer, struct link_peer *lp,
 
 	if (!p)
 		p = new_peer(nic, lp, theirs);
-	if (!p || p->state != OFI_MEETING)
+	if (!p || p->state != OFI_HANDSHAKE)
 		return NULL;
 	if (take_hello(p, lp, theirs)) {
 		if (!peer) {
@@ -266,14 +266,14 @@ static void *on_came(void *nic, void *peer, struct link_peer *lp,
 	return p;
 }
 
-static int on_met(void *nic, void *peer, const struct eng_hello *theirs)
+static int on_answered(void *nic, void *peer, const struct eng_hello *theirs)
 {
 	struct ofi_peer *p = peer;
 	int err;
 
 	(void)nic;
 	/* What came early was against the rules. */
-	if (p->state != OFI_MEETING)
+	if (p->state != OFI_HANDSHAKE)
 		return -EPROTO;
 	err = take_hello(p, p->lp, theirs);
 	if (err)
@@ -319,7 +319,7 @@ static void on_down(void *nic, void *peer, int err)
 
 	(void)nic;
 	p->lp = NULL;
-	if (p->state == OFI_MEETING) {
+	if (p->state == OFI_HANDSHAKE) {
 		p->state = OFI_GONE;
 		eng_peer_down(p->eng, err);
 		return;
@@ -330,7 +330,7 @@ static void on_down(void *nic, void *peer, int err)
 const struct link_ops ofi_link_ops = {
 	.hello = on_hello,
 	.came = on_came,
-	.met = on_met,
+	.answered = on_answered,
 	.same = on_same,
 	.down = on_down,
 };
@@ -389,7 +389,7 @@ void ofi_disconnecting(struct ofi_peer *p, uint64_t now)
 	eng_peer_down(p->eng, p->err);
 }
 
-int ofi_meet(struct eng_peer *peer, const struct vipl_addr *remote)
+int ofi_handshake(struct eng_peer *peer, const struct vipl_addr *remote)
 {
 	struct ofi_nic *n = ofi_nic(eng_peer_nic(peer));
 	struct ofi_peer *p = ofi_peer(peer);
@@ -409,8 +409,8 @@ int ofi_meet(struct eng_peer *peer, const struct vipl_addr *remote)
 	err = begin(n, p, peer);
 	if (!err) {
 		p->host = host;
-		p->lp = link_meet(n->link, (struct sockaddr *)&sa, len,
-				  remote->disc, remote->disc_len, p, &err);
+		p->lp = link_handshake(n->link, (struct sockaddr *)&sa, len,
+				       remote->disc, remote->disc_len, p, &err);
 		if (p->lp)
 			err = 0;
 	}
@@ -474,7 +474,7 @@ void ofi_peer_release(struct eng_peer *peer)
 	struct ofi_peer *p = ofi_peer(peer);
 	struct ofi_nic *n = p->on;
 
-	/* It was not met at all. */
+	/* Its handshake did not begin at all. */
 	if (!n)
 		return;
 	p->state = OFI_GONE;

@@ -25,7 +25,9 @@ static uint64_t mix(uint64_t h, const void *bytes, size_t len)
 	return h ^ h >> 29;
 }
 
-/* The same for all processes that can meet here, and for no other. */
+/*
+ * The same for all processes that can find each other here, and for no other.
+ */
 static void make_address(struct shm_nic *n)
 {
 	struct {

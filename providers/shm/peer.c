@@ -210,7 +210,7 @@ static void *on_came(void *nic, void *peer, struct link_peer *lp,
 	return e;
 }
 
-static int on_met(void *nic, void *peer, const struct eng_hello *theirs)
+static int on_answered(void *nic, void *peer, const struct eng_hello *theirs)
 {
 	struct shm_peer *p = eng_peer_priv(peer);
 	int err = take_theirs(p, theirs);
@@ -248,13 +248,13 @@ static void on_woken(void *nic, void *peer)
 const struct link_ops shm_link_ops = {
 	.hello = on_hello,
 	.came = on_came,
-	.met = on_met,
+	.answered = on_answered,
 	.same = on_same,
 	.down = on_down,
 	.woken = on_woken,
 };
 
-int shm_meet(struct eng_peer *peer, const struct vipl_addr *remote)
+int shm_handshake(struct eng_peer *peer, const struct vipl_addr *remote)
 {
 	struct shm_nic *n = eng_nic_priv(eng_peer_nic(peer));
 	struct shm_peer *p = eng_peer_priv(peer);
@@ -268,12 +268,12 @@ int shm_meet(struct eng_peer *peer, const struct vipl_addr *remote)
 	if (remote->host_len != SHM_ADDR_LEN ||
 	    memcmp(remote->host, n->addr, SHM_ADDR_LEN))
 		return -EHOSTUNREACH;
-	p->lp = link_meet(n->link, NULL, 0, remote->disc, remote->disc_len,
-			  peer, &err);
+	p->lp = link_handshake(n->link, NULL, 0, remote->disc, remote->disc_len,
+			       peer, &err);
 	/*
-	 * The thread that takes the wake-up of link_meet() may have been disarmed
-	 * before, and would not look at the link, where no socket tells of a
-	 * question to the own directory.
+	 * The thread that takes the wake-up of link_handshake() may have been
+	 * disarmed before, and would not look at the link, where no socket
+	 * tells of a question to the own directory.
 	 */
 	n->look = 1;
 	return p->lp ? 0 : err;

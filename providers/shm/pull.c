@@ -3,7 +3,7 @@
  * Pulls: bytes that the peer exported come here.
  *
  * One copy, by process_vm_readv(), where the kernel lets this process read the
- * peer's memory. That is tried once, when they meet: a nonce that only the
+ * peer's memory. That is tried once, in the handshake: a nonce that only the
  * peer has must be where it says, so another process that has got the number
  * of one that is gone does not answer. After each copy the peer is still alive
  * and has its control socket, and what was copied is exported still, or it does

@@ -123,7 +123,7 @@ void shm_cool(struct shm_peer *p);
 
 /* peer.c */
 extern const struct link_ops shm_link_ops;
-int shm_meet(struct eng_peer *peer, const struct vipl_addr *remote);
+int shm_handshake(struct eng_peer *peer, const struct vipl_addr *remote);
 void shm_peer_release(struct eng_peer *peer);
 int shm_xmit(struct eng_peer *peer, const struct eng_header *h,
 	     const struct iovec *payload, unsigned int n);

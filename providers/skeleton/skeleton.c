@@ -192,7 +192,7 @@ static struct peer *join(struct eng_peer *eng)
 	return p;
 }
 
-static int meet(struct eng_peer *eng, const struct vipl_addr *remote)
+static int handshake(struct eng_peer *eng, const struct vipl_addr *remote)
 {
 	struct nic *nic = eng_nic_priv(eng_peer_nic(eng)), *to;
 	struct peer *p = NULL;
@@ -235,7 +235,7 @@ static void peer_release(struct eng_peer *eng)
 	struct nic *n;
 
 	if (!p->nic)
-		return;		/* meet has failed, or it was another's */
+		return;		/* it has failed, or was another's */
 	pthread_mutex_lock(&lock);
 	LIST_REMOVE(p, link);
 	TAILQ_FOREACH(n, &nics, link) {
@@ -444,7 +444,7 @@ static const struct eng_transport transport = {
 	.flags		= ENG_ARRIVED | ENG_LAST_APART,
 	.open		= nic_open,
 	.close		= nic_close,
-	.meet		= meet,
+	.handshake	= handshake,
 	.waiting	= waiting,
 	.part		= part,
 	.peer_release	= peer_release,

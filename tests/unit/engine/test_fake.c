@@ -98,7 +98,7 @@ static void t_close(struct eng_nic *nic)
 	(void)nic;
 }
 
-static int t_meet(struct eng_peer *peer, const struct vipl_addr *remote)
+static int t_handshake(struct eng_peer *peer, const struct vipl_addr *remote)
 {
 	(void)remote;
 	fake_peer = peer;
@@ -249,7 +249,7 @@ static const struct eng_transport transport = {
 	.peer_size = 8,
 	.open = t_open,
 	.close = t_close,
-	.meet = t_meet,
+	.handshake = t_handshake,
 	.waiting = t_waiting,
 	.part = t_part,
 	.peer_release = t_peer,

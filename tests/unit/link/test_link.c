@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Links that find and meet each other, in this process and in others, over
- * UNIX sockets and TCP: pairs, meetings from both sides, the death of the process that
- * holds the directory, strangers.
+ * Links that find each other and shake hands, in this process and in others,
+ * over UNIX sockets and TCP: pairs, handshakes from both sides, the death of
+ * the process that holds the directory, strangers.
  */
 #include "private.h"
 #include "unit.h"
@@ -94,7 +94,7 @@ static void *on_came(void *nic, void *peer, struct link_peer *lp,
 	return p;
 }
 
-static int on_met(void *nic, void *peer, const struct eng_hello *theirs)
+static int on_answered(void *nic, void *peer, const struct eng_hello *theirs)
 {
 	struct pair *p = peer;
 
@@ -127,7 +127,7 @@ static void on_woken(void *nic, void *peer)
 }
 
 static const struct link_ops ops = {
-	on_hello, on_came, on_met, on_same, on_down, on_woken,
+	on_hello, on_came, on_answered, on_same, on_down, on_woken,
 };
 
 static void say(const char *fmt, ...)
@@ -202,7 +202,7 @@ static void node_open(struct node *n)
 	CU_ASSERT_FATAL(n->l != NULL);
 }
 
-static struct pair *node_meet(struct node *n, const char *disc)
+static struct pair *node_handshake(struct node *n, const char *disc)
 {
 	struct pair *p = &n->pair[n->pairs++ % 64];
 	struct sockaddr_in a = here();
@@ -210,9 +210,9 @@ static struct pair *node_meet(struct node *n, const char *disc)
 
 	memset(p, 0, sizeof(*p));
 	p->began = 1;
-	p->lp = link_meet(n->l, (struct sockaddr *)&a, sizeof(a),
-			  (const uint8_t *)disc, (uint32_t)strlen(disc), p,
-			  &err);
+	p->lp = link_handshake(n->l, (struct sockaddr *)&a, sizeof(a),
+			       (const uint8_t *)disc, (uint32_t)strlen(disc), p,
+			       &err);
 	CU_ASSERT(p->lp != NULL);
 	return p;
 }
@@ -245,7 +245,7 @@ static void run(struct node *n, unsigned int count, unsigned int ms)
 	until(n, count, &never, ms);
 }
 
-static void meets(enum link_family f)
+static void handshakes(enum link_family f)
 {
 	static struct node n[2];
 	struct pair *p, *q;
@@ -258,7 +258,7 @@ static void meets(enum link_family f)
 	node_open(&n[0]);
 	node_open(&n[1]);
 	wait_at(&n[0], "one", 1);
-	p = node_meet(&n[1], "one");
+	p = node_handshake(&n[1], "one");
 	CU_ASSERT_FATAL(until(n, 2, &p->up, 10000));
 	q = &n[0].pair[0];
 	CU_ASSERT(q->up == 1 && n[0].pairs == 1);
@@ -269,17 +269,17 @@ static void meets(enum link_family f)
 	CU_ASSERT(until(n, 2, &p->woken, 10000));
 
 	/* Again: it is the same peer, from either side. */
-	p = node_meet(&n[1], "one");
+	p = node_handshake(&n[1], "one");
 	run(n, 2, 50);
 	CU_ASSERT(p->same == &n[1].pair[0] && !p->up && !p->down);
 	wait_at(&n[1], "two", 1);
-	p = node_meet(&n[0], "two");
+	p = node_handshake(&n[0], "two");
 	run(n, 2, 50);
 	CU_ASSERT(p->same == q);
 
 	/* Nothing waits. */
 	wait_at(&n[0], "one", 0);
-	p = node_meet(&n[1], "one");
+	p = node_handshake(&n[1], "one");
 	CU_ASSERT(until(n, 2, &p->down, 10000) && p->err == -ENOENT);
 
 	c = conf_of(&n[0]);
@@ -301,14 +301,14 @@ static void meets(enum link_family f)
 	link_close(n[0].l);
 }
 
-static void meets_unix(void)
+static void handshake_unix(void)
 {
-	meets(LINK_UNIX);
+	handshakes(LINK_UNIX);
 }
 
-static void meets_tcp(void)
+static void handshake_tcp(void)
 {
-	meets(LINK_TCP);
+	handshakes(LINK_TCP);
 }
 
 static void itself(enum link_family f)
@@ -319,10 +319,10 @@ static void itself(enum link_family f)
 	begin(f);
 	node_open(&n);
 	wait_at(&n, "me", 1);
-	p = node_meet(&n, "me");
+	p = node_handshake(&n, "me");
 	CU_ASSERT_FATAL(until(&n, 1, &p->up, 10000));
 	CU_ASSERT(n.pairs == 2 && n.pair[1].up == 1);
-	p = node_meet(&n, "me");
+	p = node_handshake(&n, "me");
 	run(&n, 1, 50);
 	CU_ASSERT(p->same == &n.pair[0]);
 	link_close(n.l);
@@ -347,12 +347,12 @@ static void at_once(enum link_family f)
 		node_open(&n[1]);
 		wait_at(&n[0], "zero", 1);
 		wait_at(&n[1], "one", 1);
-		p[0] = node_meet(&n[0], "one");
+		p[0] = node_handshake(&n[0], "one");
 		for (i = 0; i < round / 4; i++) {
 			link_progress(n[0].l);
 			link_progress(n[round & 1].l);
 		}
-		p[1] = node_meet(&n[1], "zero");
+		p[1] = node_handshake(&n[1], "zero");
 		for (i = 0; i < 2; i++)
 			if (!until(n, 2, p[i]->same ? &p[i]->same->up :
 				   &p[i]->up, 20))
@@ -388,10 +388,10 @@ static void refused(void)
 	node_open(&n[1]);
 	n[0].refuse = 1;
 	wait_at(&n[0], "x", 1);
-	p = node_meet(&n[1], "x");
+	p = node_handshake(&n[1], "x");
 	CU_ASSERT(until(n, 2, &p->down, 10000) && p->err == -ECONNREFUSED);
 	n[0].refuse = 0;
-	p = node_meet(&n[1], "x");
+	p = node_handshake(&n[1], "x");
 	CU_ASSERT(until(n, 2, &p->up, 10000));
 	link_close(n[0].l);
 	link_close(n[1].l);
@@ -464,14 +464,14 @@ static void holders_die(enum link_family f)
 	for (round = 0; round < DEATHS; round++) {
 		i = round % 4;
 		snprintf(disc, sizeof(disc), "p%u", i);
-		p = node_meet(&n, disc);
+		p = node_handshake(&n, disc);
 		until(&n, 1, &p->up, 10000);
 		CU_ASSERT_FATAL(p->up == 1);
 		start = sock_now();
 		kill(pid[i], SIGKILL);
 		/* It was the holder: the others have another one. */
 		snprintf(disc, sizeof(disc), "p%u", (i + 2) % 4);
-		q = node_meet(&n, disc);
+		q = node_handshake(&n, disc);
 		until(&n, 1, q->same ? &q->same->up : &q->up, 10000);
 		CU_ASSERT(q->up || q->same);
 		ns[round] = sock_now() - start;
@@ -552,7 +552,7 @@ static void strangers(void)
 		link_progress(n[0].l);
 		link_progress(n[1].l);
 	}
-	p = node_meet(&n[1], "x");
+	p = node_handshake(&n[1], "x");
 	CU_ASSERT(until(n, 2, &p->up, 10000));
 	for (i = 0; i < 300; i++)
 		sock_close(fd[i]);
@@ -577,7 +577,9 @@ static int come_from(struct node *n, uint8_t host)
 	return fd;
 }
 
-/* Say hello as a link that is unknown: MET or REFUSE, or 0 for no answer. */
+/*
+ * Say hello as a link that is unknown: HELLO_ACK or REFUSE, or 0 for no answer.
+ */
 static int greet(struct node *n, int fd, int *code)
 {
 	uint8_t data[FRAME_DATA] = { 0 }, buf[FRAME_MAX], in[FRAME_MAX];
@@ -624,7 +626,7 @@ static void peers_bounded(void)
 	wait_at(&n[0], "x", 1);
 	for (i = 0; i < 32; i++) {
 		fd[i] = come_from(&n[0], 2);
-		CU_ASSERT_EQUAL(greet(&n[0], fd[i], &code), FRAME_MET);
+		CU_ASSERT_EQUAL(greet(&n[0], fd[i], &code), FRAME_HELLO_ACK);
 	}
 	extra = come_from(&n[0], 2);
 	CU_ASSERT_EQUAL(greet(&n[0], extra, &code), FRAME_REFUSE);
@@ -632,22 +634,22 @@ static void peers_bounded(void)
 	sock_close(extra);
 	/* That host has no place; another one has. */
 	node_open(&n[1]);
-	p = node_meet(&n[1], "x");
+	p = node_handshake(&n[1], "x");
 	CU_ASSERT(until(n, 2, &p->up, 10000));
 	link_close(n[1].l);
 	n[1].l = NULL;
 	run(n, 1, 20);
 	for (; i < 64; i++) {
 		fd[i] = come_from(&n[0], 3);
-		CU_ASSERT_EQUAL(greet(&n[0], fd[i], &code), FRAME_MET);
+		CU_ASSERT_EQUAL(greet(&n[0], fd[i], &code), FRAME_HELLO_ACK);
 	}
 	node_open(&n[1]);
-	p = node_meet(&n[1], "x");
+	p = node_handshake(&n[1], "x");
 	CU_ASSERT(until(n, 2, &p->down, 10000) && p->err == -ECONNREFUSED);
 	/* One goes, and there is a place. */
 	sock_close(fd[0]);
 	run(n, 2, 20);
-	p = node_meet(&n[1], "x");
+	p = node_handshake(&n[1], "x");
 	CU_ASSERT(until(n, 2, &p->up, 10000));
 	for (i = 1; i < 64; i++)
 		sock_close(fd[i]);
@@ -669,7 +671,7 @@ static void floods(void)
 		fd[i] = come_from(&n, 2);
 	run(&n, 1, STRANGER_MIN_MS * 4);
 	CU_ASSERT(n.l->strangers <= STRANGERS_MAX);
-	CU_ASSERT_EQUAL(greet(&n, slow, &code), FRAME_MET);
+	CU_ASSERT_EQUAL(greet(&n, slow, &code), FRAME_HELLO_ACK);
 	/* And none stays for good. */
 	run(&n, 1, STRANGER_MS + 400);
 	CU_ASSERT_EQUAL(n.l->strangers, 0);
@@ -731,9 +733,9 @@ static void forks(void)
 }
 
 UNIT_MAIN("link",
-	{ "two links meet, UNIX", meets_unix },
-	{ "two links meet, TCP", meets_tcp },
-	{ "a link meets itself", itself_both },
+	{ "two links shake hands, UNIX", handshake_unix },
+	{ "two links shake hands, TCP", handshake_tcp },
+	{ "a link shakes hands with itself", itself_both },
 	{ "both begin at once", at_once_both },
 	{ "a refusal", refused },
 	{ "holders of the directory die, UNIX", holders_die_unix },

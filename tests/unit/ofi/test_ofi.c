@@ -268,7 +268,7 @@ static void first_word(void)
 	CU_ASSERT_EQUAL(peer.hail, 0);
 	/* Before the hello of the one that sends it. */
 	begin();
-	peer.state = OFI_MEETING;
+	peer.state = OFI_HANDSHAKE;
 	come(peer.nonce, 2, OFI_PACKET, 0, 64);
 	CU_ASSERT_EQUAL(rx, 0);
 	CU_ASSERT_EQUAL(lost, 1);

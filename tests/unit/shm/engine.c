@@ -139,7 +139,7 @@ void nic_free(struct eng_nic *n)
 	free(n);
 }
 
-struct eng_peer *nic_meet(struct eng_nic *n, const char *disc)
+struct eng_peer *nic_handshake(struct eng_nic *n, const char *disc)
 {
 	struct eng_peer *p = peer_new(n);
 	struct vipl_addr a = {
@@ -149,7 +149,7 @@ struct eng_peer *nic_meet(struct eng_nic *n, const char *disc)
 
 	memcpy(a.host, n->shm.addr, SHM_ADDR_LEN);
 	memcpy(a.disc, disc, a.disc_len);
-	CU_ASSERT(!shm_meet(p, &a));
+	CU_ASSERT(!shm_handshake(p, &a));
 	return p;
 }
 

@@ -27,7 +27,7 @@ struct eng_nic *nic_new(const char *rest);
 void nic_free(struct eng_nic *n);
 struct eng_peer *peer_new(struct eng_nic *n);
 /* Meets the NIC that waits for disc. */
-struct eng_peer *nic_meet(struct eng_nic *n, const char *disc);
+struct eng_peer *nic_handshake(struct eng_nic *n, const char *disc);
 void nic_wait_for(struct eng_nic *n, const char *disc);
 
 /* Pulls that ended, and how the last one did. */

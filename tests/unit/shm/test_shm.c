@@ -40,14 +40,14 @@ static void run(struct eng_nic **n, unsigned int count, const int *until,
 	} while (!*until && sock_now() < end);
 }
 
-/* Two NICs of this process that have met; p[0] is of n[0]. */
+/* Two NICs of this process that are peers; p[0] is of n[0]. */
 static void pair(struct eng_nic **n, struct eng_peer **p)
 {
 	fresh_space();
 	n[0] = nic_new(space);
 	n[1] = nic_new(space);
 	nic_wait_for(n[0], disc);
-	p[1] = nic_meet(n[1], disc);
+	p[1] = nic_handshake(n[1], disc);
 	run(n, 2, &p[1]->up, 2000);
 	CU_ASSERT_FATAL(p[1]->up == 1);
 	p[0] = n[0]->peers;
@@ -172,13 +172,13 @@ static pid_t spawn_echo(void)
 	_exit(0);
 }
 
-static struct eng_peer *meet_child(struct eng_nic *n)
+static struct eng_peer *handshake_child(struct eng_nic *n)
 {
 	struct eng_peer *p;
 	unsigned int i;
 
 	for (i = 0; i < 400; i++) {
-		p = nic_meet(n, disc);
+		p = nic_handshake(n, disc);
 		while (!p->up && !p->down)
 			run(&n, 1, &p->up, 5);
 		if (p->up)
@@ -202,7 +202,7 @@ static void sleepers(void)
 	fresh_space();
 	pid = spawn_echo();
 	n = nic_new(space);
-	p = meet_child(n);
+	p = handshake_child(n);
 	for (i = 0; i < 3000; i++) {
 		CU_ASSERT(!shm_xmit(p, &h, NULL, 0));
 		end = sock_now() + 2000000000;
@@ -241,7 +241,7 @@ static void incast(void)
 		struct eng_nic *both[2] = { n };
 
 		both[1] = m[i] = nic_new(space);
-		p[i] = nic_meet(m[i], disc);
+		p[i] = nic_handshake(m[i], disc);
 		run(both, 2, &p[i]->up, 2000);
 		CU_ASSERT_FATAL(p[i]->up == 1);
 	}
@@ -346,7 +346,7 @@ static void pulls_die(void)
 	fresh_space();
 	pid = spawn_echo();
 	n = nic_new(space);
-	p = meet_child(n);
+	p = handshake_child(n);
 	kill(pid, SIGSTOP);
 	dst.iov_base = buf;
 	dst.iov_len = sizeof(buf);
@@ -381,7 +381,7 @@ static void last_words(void)
 	if (!pid) {
 		link_fork_child();
 		m = nic_new(space);
-		p = nic_meet(m, disc);
+		p = nic_handshake(m, disc);
 		run(&m, 1, &p->up, 5000);
 		for (i = 0; i < 500; i++)
 			shm_xmit(p, &h, NULL, 0);

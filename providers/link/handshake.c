@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Meetings and pairs.
+ * Handshakes and pairs.
  *
  * The link that begins asks the directory, connects to the listener that it is
- * told, and says HELLO; the other answers MET. Both then have a peer. Where
- * two links begin at once, each finds the other's HELLO while its own is
+ * told, and says HELLO; the other answers HELLO_ACK. Both then have a peer.
+ * Where two links begin at once, each finds the other's HELLO while its own is
  * under way: the link of the smaller id refuses it (EALREADY), the other one
- * takes it for its own meeting.
+ * takes it for its own handshake.
  */
 #include "../messages.h"
 #include "private.h"
@@ -75,7 +75,7 @@ static struct link_peer *by_id(struct link *l, uint64_t id)
 	for (lp = l->peers; lp; lp = lp->next)
 		if (lp->id == id && (id != l->id || lp->began))
 			return lp;
-	for (lp = l->meetings; lp; lp = lp->next)
+	for (lp = l->handshakes; lp; lp = lp->next)
 		if (lp->id == id && (id != l->id || lp->began))
 			return lp;
 	return NULL;
@@ -104,7 +104,7 @@ static void set_up(struct link_peer *lp)
 {
 	list_del(lp);
 	list_add(&lp->l->peers, lp);
-	lp->state = MEET_UP;
+	lp->state = SHAKE_UP;
 	lp->deadline = lp->again = NEVER;
 	if (lp->l->conf.family == LINK_TCP)
 		limit_source(&lp->from, lp->conn->fd);
@@ -160,7 +160,7 @@ static int look_up(struct link *l, struct link_peer *lp)
 /* From the start, at a later time. */
 static void again(struct link_peer *lp, int err)
 {
-	int lookup = lp->state == MEET_ASK;
+	int lookup = lp->state == SHAKE_ASK;
 
 	if (lp->conn)
 		conn_free(lp->l, lp->conn);
@@ -169,7 +169,7 @@ static void again(struct link_peer *lp, int err)
 		end(lp, err == -ECONNREFUSED ? -ENOENT : err);
 		return;
 	}
-	lp->state = MEET_ASK;
+	lp->state = SHAKE_ASK;
 	lp->id = 0;
 	lp->asked = 0;
 	lp->again = sock_now() + (lookup ? LOOKUP_NS : TRY_NS);
@@ -189,7 +189,7 @@ static void say_hello(struct link *l, struct link_peer *lp)
 	f.b.data_len = (uint16_t)mine.len;
 	f.b.files = (uint16_t)mine.files;
 	f.data = mine.data;
-	lp->state = MEET_HELLO;
+	lp->state = SHAKE_HELLO;
 	err = conn_send(l, lp->conn, &f, mine.file, mine.files);
 	if (err)
 		end(lp, err);
@@ -232,7 +232,7 @@ static void connect_to(struct link *l, struct link_peer *lp)
 	}
 	if (l->conf.family == LINK_TCP)
 		sock_tune_tcp(fd);
-	lp->conn = conn_new(l, fd, CONN_MEET, l->conf.family == LINK_TCP,
+	lp->conn = conn_new(l, fd, CONN_HANDSHAKE, l->conf.family == LINK_TCP,
 			    err != 0);
 	if (!lp->conn) {
 		sock_close(fd);
@@ -244,18 +244,18 @@ static void connect_to(struct link *l, struct link_peer *lp)
 		say_hello(l, lp);
 }
 
-void meet_connected(struct link *l, struct conn *c)
+void handshake_connected(struct link *l, struct conn *c)
 {
 	say_hello(l, c->of);
 }
 
-void meet_answer(struct link *l, uint32_t token, int code, uint64_t id,
-		 const uint8_t *where, size_t where_len)
+void handshake_answer(struct link *l, uint32_t token, int code, uint64_t id,
+		      const uint8_t *where, size_t where_len)
 {
-	struct link_peer *lp = l->meetings, *known;
+	struct link_peer *lp = l->handshakes, *known;
 	void *peer;
 
-	while (lp && (lp->token != token || lp->state != MEET_ASK))
+	while (lp && (lp->token != token || lp->state != SHAKE_ASK))
 		lp = lp->next;
 	if (!lp)
 		return;
@@ -281,18 +281,18 @@ void meet_answer(struct link *l, uint32_t token, int code, uint64_t id,
 		end(lp, -EPROTO);
 		return;
 	}
-	lp->state = MEET_CONNECT;
+	lp->state = SHAKE_CONNECT;
 	connect_to(l, lp);
 }
 
-void meet_asks(struct link *l)
+void handshake_asks(struct link *l)
 {
 	struct link_peer *lp;
 
 	if (l->conf.family == LINK_TCP)
 		return;
-	for (lp = l->meetings; lp; lp = lp->next)
-		if (lp->state == MEET_ASK && !lp->asked)
+	for (lp = l->handshakes; lp; lp = lp->next)
+		if (lp->state == SHAKE_ASK && !lp->asked)
 			dir_ask(l, lp);
 }
 
@@ -307,21 +307,21 @@ static void refuse(struct link *l, struct conn *c, int code)
 }
 
 /*
- * The meeting that the hello of that id is about, a new one where there is none;
- * NULL: it has been refused.
+ * The handshake that the hello of that id is about, a new one where there is
+ * none; NULL: it has been refused.
  */
 static struct link_peer *greeted(struct link *l, struct conn *c, uint64_t id)
 {
 	struct link_peer *lp = id == l->id ? NULL : by_id(l, id);
 
-	if (lp && lp->state == MEET_UP && sock_ended(lp->conn->fd)) {
+	if (lp && lp->state == SHAKE_UP && sock_ended(lp->conn->fd)) {
 		/* It has let go of that pair, and begins anew. */
 		end(lp, -ECONNRESET);
 		lp = NULL;
 	}
 	/* An attempt that is under way, or was overtaken by the pair. */
-	if (lp && (lp->state == MEET_UP ||
-		   (l->id < id && lp->state != MEET_YIELD))) {
+	if (lp && (lp->state == SHAKE_UP ||
+		   (l->id < id && lp->state != SHAKE_YIELD))) {
 		refuse(l, c, -EALREADY);
 		return NULL;
 	}
@@ -340,7 +340,7 @@ static struct link_peer *greeted(struct link *l, struct conn *c, uint64_t id)
 		lp->l = l;
 		lp->pidfd = -1;
 		lp->id = id;
-		list_add(&l->meetings, lp);
+		list_add(&l->handshakes, lp);
 	}
 	lp->conn = c;
 	c->of = lp;
@@ -379,7 +379,7 @@ static void take_hello(struct link *l, struct conn *c, const struct frame *f)
 		return;
 	copy_hello(&theirs, c, f);
 	set_up(lp);
-	lp->unmet = 1;
+	lp->unanswered = 1;
 	peer = l->conf.ops->came(l->conf.nic, lp->peer, lp, &theirs, &mine);
 	if (!peer) {
 		lp->conn = NULL;
@@ -391,7 +391,7 @@ static void take_hello(struct link *l, struct conn *c, const struct frame *f)
 		return;
 	}
 	lp->peer = peer;
-	link_frame(&out, FRAME_MET);
+	link_frame(&out, FRAME_HELLO_ACK);
 	out.b.id = l->id;
 	out.b.other = lp->id;
 	out.b.version = l->conf.version;
@@ -399,12 +399,13 @@ static void take_hello(struct link *l, struct conn *c, const struct frame *f)
 	out.b.files = (uint16_t)mine.files;
 	out.data = mine.data;
 	err = conn_send(l, c, &out, mine.file, mine.files);
-	lp->unmet = 0;
+	lp->unanswered = 0;
 	if (err)
 		end(lp, err);
 }
 
-static void take_met(struct link *l, struct conn *c, const struct frame *f)
+static void take_hello_ack(struct link *l, struct conn *c,
+			   const struct frame *f)
 {
 	struct link_peer *lp = c->of;
 	struct eng_hello theirs;
@@ -417,7 +418,7 @@ static void take_met(struct link *l, struct conn *c, const struct frame *f)
 	}
 	copy_hello(&theirs, c, f);
 	set_up(lp);
-	err = l->conf.ops->met(l->conf.nic, lp->peer, &theirs);
+	err = l->conf.ops->answered(l->conf.nic, lp->peer, &theirs);
 	if (err)
 		end(lp, err);
 }
@@ -429,7 +430,7 @@ static void take_refusal(struct link *l, struct conn *c, const struct frame *f)
 	if (f->b.code == -EALREADY) {
 		conn_free(l, c);
 		lp->conn = NULL;
-		lp->state = MEET_YIELD;
+		lp->state = SHAKE_YIELD;
 		lp->again = sock_now() + YIELD_NS;
 	} else if (f->b.code == -ENOENT) {
 		again(lp, -ENOENT);
@@ -441,7 +442,7 @@ static void take_refusal(struct link *l, struct conn *c, const struct frame *f)
 	}
 }
 
-void meet_frame(struct link *l, struct conn *c, const struct frame *f)
+void handshake_frame(struct link *l, struct conn *c, const struct frame *f)
 {
 	struct link_peer *lp = c->of;
 
@@ -453,21 +454,21 @@ void meet_frame(struct link *l, struct conn *c, const struct frame *f)
 		round_frame(l, c, f);
 	else if (c->kind == CONN_LOOKUP && f->type == FRAME_ANSWER &&
 		 f->b.token == lp->token)
-		meet_answer(l, lp->token, f->b.code, f->b.id, f->where,
-			    f->b.where_len);
-	else if (c->kind == CONN_MEET && f->type == FRAME_MET)
-		take_met(l, c, f);
-	else if (c->kind == CONN_MEET && f->type == FRAME_REFUSE)
+		handshake_answer(l, lp->token, f->b.code, f->b.id, f->where,
+				 f->b.where_len);
+	else if (c->kind == CONN_HANDSHAKE && f->type == FRAME_HELLO_ACK)
+		take_hello_ack(l, c, f);
+	else if (c->kind == CONN_HANDSHAKE && f->type == FRAME_REFUSE)
 		take_refusal(l, c, f);
 	else if (c->kind == CONN_PAIR && f->type == FRAME_DISCONNECT)
 		c->disconnected = 1;
 	else if (c->kind != CONN_PAIR || f->type != FRAME_WAKE)
-		meet_lost(l, c, -EPROTO);
+		handshake_lost(l, c, -EPROTO);
 	else if (l->conf.ops->woken)
 		l->conf.ops->woken(l->conf.nic, lp->peer);
 }
 
-void meet_lost(struct link *l, struct conn *c, int err)
+void handshake_lost(struct link *l, struct conn *c, int err)
 {
 	struct link_peer *lp = c->of;
 
@@ -491,18 +492,18 @@ static void on_time(struct link *l, struct link_peer *lp, uint64_t now)
 	if (lp->again > now)
 		return;
 	lp->again = NEVER;
-	if (lp->state == MEET_CONNECT) {
+	if (lp->state == SHAKE_CONNECT) {
 		connect_to(l, lp);
-	} else if (lp->state == MEET_YIELD) {
+	} else if (lp->state == SHAKE_YIELD) {
 		again(lp, -ECONNRESET);
-	} else if (lp->state == MEET_ASK && l->conf.family == LINK_UNIX) {
+	} else if (lp->state == SHAKE_ASK && l->conf.family == LINK_UNIX) {
 		if (lp->rounds && l->dir_taken)
 			round_settle(lp);
 		else if (lp->asked)
 			round_begin(lp);
 		else
 			dir_ask(l, lp);
-	} else if (lp->state == MEET_ASK) {
+	} else if (lp->state == SHAKE_ASK) {
 		err = look_up(l, lp);
 		if (err == -ECONNREFUSED)
 			again(lp, err);
@@ -511,29 +512,29 @@ static void on_time(struct link *l, struct link_peer *lp, uint64_t now)
 	}
 }
 
-void meet_timers(struct link *l, uint64_t now)
+void handshake_timers(struct link *l, uint64_t now)
 {
 	struct link_peer *lp, *next;
 
-	for (lp = l->meetings; lp; lp = next) {
+	for (lp = l->handshakes; lp; lp = next) {
 		next = lp->next;
 		on_time(l, lp, now);
 	}
 }
 
-uint64_t meet_next(const struct link *l)
+uint64_t handshake_next(const struct link *l)
 {
 	const struct link_peer *lp;
 	uint64_t at = NEVER;
 
-	for (lp = l->meetings; lp; lp = lp->next)
+	for (lp = l->handshakes; lp; lp = lp->next)
 		at = link_least(at, link_least(lp->again, lp->deadline));
 	return at;
 }
 
-struct link_peer *link_meet(struct link *l, const struct sockaddr *dir,
-			    socklen_t dir_len, const uint8_t *disc,
-			    uint32_t disc_len, void *peer, int *err)
+struct link_peer *link_handshake(struct link *l, const struct sockaddr *dir,
+				 socklen_t dir_len, const uint8_t *disc,
+				 uint32_t disc_len, void *peer, int *err)
 {
 	struct link_peer *lp;
 
@@ -550,10 +551,10 @@ struct link_peer *link_meet(struct link *l, const struct sockaddr *dir,
 	lp->began = 1;
 	lp->token = ++l->token;
 	lp->again = NEVER;
-	lp->deadline = sock_now() + MEETING_MS * 1000000ull;
+	lp->deadline = sock_now() + HANDSHAKE_MS * 1000000ull;
 	lp->disc_len = disc_len;
 	memcpy(lp->disc, disc, disc_len);
-	list_add(&l->meetings, lp);
+	list_add(&l->handshakes, lp);
 	*err = 0;
 	if (l->conf.family == LINK_UNIX) {
 		dir_ask(l, lp);
@@ -580,7 +581,7 @@ void link_drop(struct link_peer *lp)
 {
 	struct frame f;
 
-	if (lp->state == MEET_UP) {
+	if (lp->state == SHAKE_UP) {
 		link_frame(&f, FRAME_DISCONNECT);
 		conn_send(lp->l, lp->conn, &f, NULL, 0);
 	}
@@ -588,12 +589,12 @@ void link_drop(struct link_peer *lp)
 	free(lp);
 }
 
-void meet_close(struct link *l)
+void handshake_close(struct link *l)
 {
 	while (l->peers)
 		link_drop(l->peers);
-	while (l->meetings)
-		link_drop(l->meetings);
+	while (l->handshakes)
+		link_drop(l->handshakes);
 }
 
 void link_wake_peer(struct link_peer *lp)
@@ -601,8 +602,8 @@ void link_wake_peer(struct link_peer *lp)
 	struct frame_head h;
 	struct frame f;
 
-	/* A MET that is still to come is a wake-up as well. */
-	if (lp->state != MEET_UP || lp->unmet)
+	/* A HELLO_ACK that is still to come is a wake-up as well. */
+	if (lp->state != SHAKE_UP || lp->unanswered)
 		return;
 	/* Where it does not fit there are many, and one is enough. */
 	link_frame(&f, FRAME_WAKE);
