@@ -142,7 +142,7 @@ static int queue(struct link *l, struct conn *c, const uint8_t *buf,
 	uint8_t *out;
 
 	/* What the own side has to say is not bounded by a slow reader. */
-	if (have + len > QUEUE_MAX && c->kind != CONN_HOLDER)
+	if (have + len > QUEUE_MAX && c->kind != CONN_LEADER)
 		return -ENOBUFS;
 	if (c->out_at) {
 		memmove(c->out, c->out + c->out_at, have);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * A link and its directory: bind its name and be the holder, or register with
- * the process that was first, again and again as holders die.
+ * A link and its directory: bind its name and be the leader, or register with
+ * the process that was first, again and again as leaders die.
  */
 #include "../messages.h"
 #include "private.h"
@@ -85,7 +85,7 @@ static int join(struct link *l, const struct sock_addr *a)
 	if (!err && (sock_cred(fd, &uid, NULL) || uid != l->uid))
 		err = -EACCES;
 	if (!err) {
-		l->dir = conn_new(l, fd, CONN_HOLDER, 0, 0);
+		l->dir = conn_new(l, fd, CONN_LEADER, 0, 0);
 		if (!l->dir)
 			err = -ENOMEM;
 	}
@@ -114,7 +114,7 @@ static int try_dir(struct link *l)
 		return fd;
 	err = sock_bind_listen(fd, &a);
 	if (!err)
-		return holder_start(l, fd);
+		return leader_start(l, fd);
 	sock_close(fd);
 	return err == -EADDRINUSE ? join(l, &a) : err;
 }
@@ -168,12 +168,12 @@ void dir_ask(struct link *l, struct link_peer *lp)
 {
 	struct frame f;
 
-	if (l->holder) {
-		holder_ask(l, lp);
+	if (l->leader) {
+		leader_ask(l, lp);
 		lp->asked = 1;
 		return;
 	}
-	/* Without a holder, handshake_asks does it once there is one. */
+	/* Without a leader, handshake_asks does it once there is one. */
 	if (!l->dir && l->dir_taken && !lp->rounds)
 		round_begin(lp);
 	if (!l->dir)
@@ -231,8 +231,8 @@ void link_waiting(struct link *l, const uint8_t *disc, uint32_t len, int now)
 	} else {
 		*p = w->next;
 	}
-	if (l->holder)
-		holder_waiting(l, disc, len, now);
+	if (l->leader)
+		leader_waiting(l, disc, len, now);
 	else if (l->dir)
 		send_waiting(l, w, now);
 	if (!now)

@@ -20,11 +20,11 @@
 			 FRAME_TEXT + FRAME_DATA)
 
 enum frame_type {
-	/* a link to the directory's holder */
+	/* a link to the directory's leader */
 	FRAME_REGISTER = 1,	/* id, where, text: host name */
 	FRAME_WAITING,		/* text: discriminator; code: 1, or 0 no more */
 	FRAME_READY,		/* every discriminator has been told */
-	/* anybody to the holder, and its answers */
+	/* anybody to the leader, and its answers */
 	FRAME_ASK,		/* token, text: discriminator */
 	FRAME_ANSWER,		/* token, code: 0 or errno; id, where */
 	FRAME_LIST,

@@ -24,7 +24,7 @@
 
 #define TRIES		3		/* a listener that is not there */
 #define TRY_NS		10000000u
-#define LOOKUP_TRIES	40		/* a directory between two holders */
+#define LOOKUP_TRIES	40		/* a directory between two leaders */
 #define LOOKUP_NS	5000000u
 #define YIELD_NS	2000000000u	/* the other's hello should come */
 

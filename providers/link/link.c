@@ -193,7 +193,7 @@ static void set_timer(struct link *l)
 	struct itimerspec t = { { 0, 0 }, { 0, 0 } };
 	uint64_t at = link_least(dir_next(l), handshake_next(l));
 
-	at = link_least(at, holder_next(l));
+	at = link_least(at, leader_next(l));
 	at = link_least(at, l->resume);
 	if (l->oldest)
 		at = link_least(at, l->oldest->since +
@@ -241,7 +241,7 @@ void link_close(struct link *l)
 	uint32_t i;
 
 	handshake_close(l);
-	holder_stop(l);
+	leader_stop(l);
 	for (i = 0; i < l->conns; i++) {
 		if (l->conn[i] && l->conn[i]->kind != CONN_FREE)
 			conn_free(l, l->conn[i]);
@@ -321,12 +321,12 @@ static void lost(struct link *l, struct conn *c, int err)
 	if (err == -EMFILE)
 		link_tell(l, MSG_LINK_FILES, err);
 	switch (c->kind) {
-	case CONN_HOLDER:
+	case CONN_LEADER:
 		dir_lost(l);
 		break;
 	case CONN_REG:
 	case CONN_ASKING:
-		holder_lost(l, c);
+		leader_lost(l, c);
 		break;
 	case CONN_ROUND:
 		round_lost(l, c);
@@ -344,12 +344,12 @@ static void lost(struct link *l, struct conn *c, int err)
 static void take_frame(struct link *l, struct conn *c, const struct frame *f)
 {
 	switch (c->kind) {
-	case CONN_HOLDER:
+	case CONN_LEADER:
 		dir_frame(l, c, f);
 		break;
 	case CONN_REG:
 	case CONN_ASKING:
-		holder_frame(l, c, f);
+		leader_frame(l, c, f);
 		break;
 	default:
 		handshake_frame(l, c, f);
@@ -417,7 +417,7 @@ static void run_timers(struct link *l)
 				conn_pause(l, l->conn[i], 0);
 	}
 	dir_timers(l, now);
-	holder_timers(l, now);
+	leader_timers(l, now);
 	handshake_timers(l, now);
 }
 
@@ -470,11 +470,11 @@ int link_progress(struct link *l)
 			break;
 		now = take_events(l, e, n);
 		did += now;
-		if (!now || (n < EVENTS && !holder_unsettled(l)))
+		if (!now || (n < EVENTS && !leader_unsettled(l)))
 			break;
 	}
-	if (holder_unsettled(l)) {
-		holder_settle(l, sock_now());
+	if (leader_unsettled(l)) {
+		leader_settle(l, sock_now());
 		did++;
 	}
 	if (l->dirty) {

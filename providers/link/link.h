@@ -10,11 +10,11 @@
  *
  * Directory. One name that all know (an abstract UNIX socket that has the uid
  * and the space in it, and for TCP a port as well) answers look-ups: which
- * listener waits for this discriminator? It is held by the link that bound it
- * first. The others register with the holder over the UNIX socket and say
- * which discriminators wait. When the holder dies they see EOF, one of them
+ * listener waits for this discriminator? The link that bound it
+ * first holds it: its leader. The others register with that over the UNIX
+ * socket and say  * which discriminators wait. When the leader dies they see EOF, one of them
  * binds the name, the others register with that one: there is no state to hand
- * over. A new holder answers "none" only once every listener that
+ * over. A new leader answers "none" only once every listener that
  * /proc/net/unix shows has registered, and after LINK_GRACE_MS at the latest.
  * Another user can bind the name. Then there is no directory, and each listener
  * that the kernel shows is asked by itself (round.c).
@@ -50,7 +50,7 @@ enum link_family {
 	LINK_TCP,
 };
 
-#define LINK_GRACE_MS	100	/* how long a new holder may defer "none" */
+#define LINK_GRACE_MS	100	/* how long a new leader may defer "none" */
 #define LINK_FILES	4	/* files with a hello, LINK_UNIX only */
 
 struct link_ops {

@@ -15,8 +15,8 @@
 #define STRANGER_MIN_MS	100		/* how long each may, at least */
 #define HANDSHAKE_MS	10000		/* from link_handshake to up */
 #define ANSWER_NS	200000000u	/* the directory should have answered */
-#define RETRY_NS	1000000u	/* the directory is between holders */
-#define PORT_SOON_NS	20000000u	/* or a holder's that has just gone */
+#define RETRY_NS	1000000u	/* the directory is between leaders */
+#define PORT_SOON_NS	20000000u	/* or a leader's that has just gone */
 #define PORT_RETRY_NS	500000000u	/* the TCP port is another's */
 #define QUEUE_MAX	(256u << 10)	/* bytes that a client does not read */
 #define ROUNDS		16		/* of epoll in one link_progress */
@@ -31,7 +31,7 @@ enum conn_kind {
 	CONN_STRANGER,		/* accepted by the listener */
 	CONN_ASKING,		/* accepted by the directory, for 2 s at most */
 	CONN_REG,		/* a registered link */
-	CONN_HOLDER,		/* to the directory's holder: registration */
+	CONN_LEADER,		/* to the directory's leader: registration */
 	CONN_LOOKUP,		/* to another host's directory */
 	CONN_HANDSHAKE,		/* to a listener: a handshake begun here */
 	CONN_ROUND,		/* to a listener: a question, see round.c */
@@ -105,7 +105,7 @@ struct wait_entry {
 	uint8_t disc[VIPL_DISC_MAX];
 };
 
-struct holder;
+struct leader;
 
 struct link {
 	struct link_conf conf;
@@ -128,12 +128,12 @@ struct link {
 
 	struct sock_addr where;	/* the own listener */
 	struct conn *listener;
-	struct conn *dir;	/* CONN_HOLDER, or NULL */
+	struct conn *dir;	/* CONN_LEADER, or NULL */
 	uint64_t dir_again;	/* ns; when to try the directory, or NEVER */
 	uint8_t dir_told;	/* a person has been told what is wrong */
 	uint8_t dir_taken;	/* its name is another user's: ask all links */
 	uint32_t dir_tries;	/* in a row, for one that does not listen */
-	struct holder *holder;	/* this link holds the directory, or NULL */
+	struct leader *leader;	/* this link holds the directory, or NULL */
 	struct wait_entry *waits;
 
 	struct link_peer *peers;	/* that are up */
@@ -164,7 +164,7 @@ void conn_drop_files(struct conn *c);
 /* Of epoll: the process of a CONN_PAIR has ended. */
 #define KEY_DEATH	((uint64_t)1 << 63)
 
-/* dir.c: this link and the directory's holder */
+/* dir.c: this link and the directory's leader */
 void dir_start(struct link *l);
 void dir_ask(struct link *l, struct link_peer *lp);
 void dir_frame(struct link *l, struct conn *c, const struct frame *f);
@@ -194,22 +194,22 @@ void round_lost(struct link *l, struct conn *c);
 void round_asked(struct link *l, struct conn *c, const struct frame *f);
 
 /* Of a discriminator; the seed is secret. */
-uint64_t holder_hash(uint64_t seed, const uint8_t *disc, uint32_t len);
+uint64_t leader_hash(uint64_t seed, const uint8_t *disc, uint32_t len);
 
-/* holder.c: the directory, where this link holds it */
-int holder_start(struct link *l, int fd);
-void holder_stop(struct link *l);
-void holder_frame(struct link *l, struct conn *c, const struct frame *f);
-void holder_lost(struct link *l, struct conn *c);
-void holder_waiting(struct link *l, const uint8_t *disc, uint32_t len,
+/* leader.c: the directory, where this link holds it */
+int leader_start(struct link *l, int fd);
+void leader_stop(struct link *l);
+void leader_frame(struct link *l, struct conn *c, const struct frame *f);
+void leader_lost(struct link *l, struct conn *c);
+void leader_waiting(struct link *l, const uint8_t *disc, uint32_t len,
 		    int now);
 /* A question of this link's own; the answer goes to handshake_answer. */
-void holder_ask(struct link *l, const struct link_peer *lp);
+void leader_ask(struct link *l, const struct link_peer *lp);
 /* Everything that had come has been taken: what is unknown now is unknown. */
-void holder_settle(struct link *l, uint64_t now);
-void holder_timers(struct link *l, uint64_t now);
-uint64_t holder_next(const struct link *l);
-int holder_unsettled(const struct link *l);
+void leader_settle(struct link *l, uint64_t now);
+void leader_timers(struct link *l, uint64_t now);
+uint64_t leader_next(const struct link *l);
+int leader_unsettled(const struct link *l);
 
 /* handshake.c */
 void handshake_answer(struct link *l, uint32_t token, int code, uint64_t id,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * The links of a directory, without the directory: the kernel knows the names
- * of their listeners. A holder that is stopped answers no question; then each
+ * of their listeners. A leader that is stopped answers no question; then each
  * listener is asked whether its own link waits.
  */
 #include "private.h"

@@ -207,7 +207,7 @@ static int files(pid_t pid, unsigned long *inode)
 }
 
 /* The worker that has the directory's name, or -1. */
-static int holder(void)
+static int leader(void)
 {
 	unsigned long flags, inode, same;
 	char line[256], *name;
@@ -242,7 +242,7 @@ static int choose(const char *whom)
 	if (*whom == 'c')
 		return rand() % 2 * 2 + 1;
 	for (i = 0; i < PATIENCE_S * 100; i++) {
-		found = holder();
+		found = leader();
 		if (found >= 0)
 			return found;
 		usleep(10000);
@@ -300,7 +300,8 @@ int main(int argc, char **argv)
 
 	if (argc < 3 || !strchr("sch", *argv[2])) {
 		fprintf(stderr,
-			"usage: survive DEVICE server|client|holder [ROUNDS]\n");
+			"usage: survive DEVICE server|client|leader "
+			"[ROUNDS]\n");
 		return 2;
 	}
 	device = argv[1];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Kill a process at some moment under load: either end of a connection, or the
- * holder of the directory. The other end learns of it, connections of others
+ * leader of the directory. The other end learns of it, connections of others
  * go on, and the process that takes its place is found.
  */
 #include "tests.h"
@@ -27,7 +27,7 @@ struct role {
 	volatile uint64_t bad;
 };
 
-enum { HOLDER, SERVER, CLIENT, ROLES };
+enum { LEADER, SERVER, CLIENT, ROLES };
 
 static struct role *role;
 static const uint32_t sizes[] = { 4, 60000, 100, 8192, 5000, 65536, 20000 };
@@ -143,7 +143,7 @@ static pid_t spawn(unsigned int which, int poll)
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (which != HOLDER)
+	if (which != LEADER)
 		play(which, poll);
 	end_open(&e);
 	for (;;)
@@ -189,7 +189,7 @@ static uint64_t one(pid_t *pid, unsigned int victim, unsigned int seed)
 	at = now_ns();
 	kill(pid[victim], SIGKILL);
 	waitpid(pid[victim], NULL, 0);
-	if (victim == HOLDER) {
+	if (victim == LEADER) {
 		count = role[CLIENT].messages;
 		until(&role[CLIENT].messages, count + 20, "messages stop");
 		if (role[SERVER].losses != lost[SERVER] ||
@@ -222,7 +222,7 @@ int test_kill(int rounds)
 	until(&role[CLIENT].connections, 1, "no connection");
 	for (i = 0; i < rounds; i++) {
 		seed = seed * 1103515245u + 12345u;
-		ns = one(pid, seed >> 16 & 3 ? 1 + (seed >> 18 & 1) : HOLDER,
+		ns = one(pid, seed >> 16 & 3 ? 1 + (seed >> 18 & 1) : LEADER,
 			 seed >> 8);
 		worst = ns > worst ? ns : worst;
 	}

@@ -129,16 +129,16 @@ int test_stop(int rounds)
 	return 0;
 }
 
-/* The holder of the directory is stopped: others find each other. */
+/* The leader of the directory is stopped: others find each other. */
 int test_stopdir(int rounds)
 {
-	pid_t holder, pid;
+	pid_t leader, pid;
 	struct end e;
 	uint64_t start, worst = 0;
 	int i;
 
-	holder = fork();
-	if (!holder) {
+	leader = fork();
+	if (!leader) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		end_open(&e);
 		for (;;)
@@ -146,7 +146,7 @@ int test_stopdir(int rounds)
 	}
 	usleep(100000);
 	for (i = 0; i < rounds; i++) {
-		kill(holder, SIGSTOP);
+		kill(leader, SIGSTOP);
 		pid = spawn_echo("stopdir");
 		usleep(100000);
 		end_open(&e);
@@ -155,13 +155,13 @@ int test_stopdir(int rounds)
 		start = now_ns() - start;
 		worst = start > worst ? start : worst;
 		talk(&e, 0, 10);
-		kill(holder, SIGCONT);
+		kill(leader, SIGCONT);
 		talk(&e, 10, 10);
 		end_close(&e);
 		waitpid(pid, NULL, 0);
 	}
-	kill(holder, SIGKILL);
-	waitpid(holder, NULL, 0);
+	kill(leader, SIGKILL);
+	waitpid(leader, NULL, 0);
 	printf("connected in %llu ms without the directory\n",
 	       (unsigned long long)worst / 1000000);
 	return 0;

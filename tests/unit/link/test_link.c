@@ -442,11 +442,11 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Kill the holder over and over, the oldest process of four each time: what
+ * Kill the leader over and over, the oldest process of four each time: what
  * is left is found within LINK_GRACE_MS, and peers' ends are seen.  On a busy
  * machine any one round may take longer, half of them do not.
  */
-static void holders_die(enum link_family f)
+static void leaders_die(enum link_family f)
 {
 	static struct node n;
 	pid_t pid[4];
@@ -469,7 +469,7 @@ static void holders_die(enum link_family f)
 		CU_ASSERT_FATAL(p->up == 1);
 		start = sock_now();
 		kill(pid[i], SIGKILL);
-		/* It was the holder: the others have another one. */
+		/* It was the leader: the others have another one. */
 		snprintf(disc, sizeof(disc), "p%u", (i + 2) % 4);
 		q = node_handshake(&n, disc);
 		until(&n, 1, q->same ? &q->same->up : &q->up, 10000);
@@ -492,14 +492,14 @@ static void holders_die(enum link_family f)
 	link_close(n.l);
 }
 
-static void holders_die_unix(void)
+static void leaders_die_unix(void)
 {
-	holders_die(LINK_UNIX);
+	leaders_die(LINK_UNIX);
 }
 
-static void holders_die_tcp(void)
+static void leaders_die_tcp(void)
 {
-	holders_die(LINK_TCP);
+	leaders_die(LINK_TCP);
 }
 
 static void stranger_speaks(int fd, unsigned int seed)
@@ -690,11 +690,11 @@ static void hashes(void)
 	uint64_t seed = sock_random();
 
 	for (i = 0; found < NAMES; i++)
-		if (holder_hash(seed, (uint8_t *)&i, sizeof(i)) % 256 == 9)
+		if (leader_hash(seed, (uint8_t *)&i, sizeof(i)) % 256 == 9)
 			name[found++] = i;
 	seed = sock_random();
 	for (i = 0; i < NAMES; i++) {
-		uint32_t *b = &bucket[holder_hash(seed, (uint8_t *)&name[i],
+		uint32_t *b = &bucket[leader_hash(seed, (uint8_t *)&name[i],
 						  sizeof(name[i])) % 256];
 
 		if (++*b > most)
@@ -738,8 +738,8 @@ UNIT_MAIN("link",
 	{ "a link shakes hands with itself", itself_both },
 	{ "both begin at once", at_once_both },
 	{ "a refusal", refused },
-	{ "holders of the directory die, UNIX", holders_die_unix },
-	{ "holders of the directory die, TCP", holders_die_tcp },
+	{ "leaders of the directory die, UNIX", leaders_die_unix },
+	{ "leaders of the directory die, TCP", leaders_die_tcp },
 	{ "as many peers as there are files for", peers_bounded },
 	{ "a flood from one host", floods },
 	{ "buckets that a stranger cannot know", hashes },

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The directory, in the link that holds it: which link waits for what.
+ * The directory, in the link that holds it (its leader): which link waits for
+ * what.
  *
  * A link tells it that a discriminator waits before another one can know and
  * ask. So a question without an answer is put off until all that has
- * come is taken; a new holder also waits for the links that it can see in
+ * come is taken; a new leader also waits for the links that it can see in
  * /proc/net/unix, LINK_GRACE_MS at most.
  */
 #include "../messages.h"
@@ -51,7 +52,7 @@ struct question {
 	uint8_t disc[VIPL_DISC_MAX];
 };
 
-struct holder {
+struct leader {
 	struct conn *listener;
 	struct conn *port[PORTS_MAX];
 	struct sock_addr at[PORTS_MAX];	/* of port[], which may be NULL */
@@ -76,7 +77,7 @@ struct holder {
  * depends on all bits: a host that chooses discriminators cannot know which ones
  * share a bucket.
  */
-uint64_t holder_hash(uint64_t seed, const uint8_t *disc, uint32_t len)
+uint64_t leader_hash(uint64_t seed, const uint8_t *disc, uint32_t len)
 {
 	uint64_t key = (seed ^ seed >> 29) * 0x9e3779b97f4a7c15u | 1;
 	uint64_t h = seed ^ len, word;
@@ -92,20 +93,20 @@ uint64_t holder_hash(uint64_t seed, const uint8_t *disc, uint32_t len)
 	return h ^ h >> 32;
 }
 
-static uint32_t hash(const struct holder *h, const uint8_t *disc, uint32_t len)
+static uint32_t hash(const struct leader *h, const uint8_t *disc, uint32_t len)
 {
-	return (uint32_t)(holder_hash(h->seed, disc, len) % BUCKETS);
+	return (uint32_t)(leader_hash(h->seed, disc, len) % BUCKETS);
 }
 
 static void expect(void *arg, uint64_t id)
 {
-	struct holder *h = arg;
+	struct leader *h = arg;
 
 	if (h->expects < EXPECTED_MAX)
 		h->expected[h->expects++] = id;
 }
 
-static void unexpect(struct holder *h, uint64_t id)
+static void unexpect(struct leader *h, uint64_t id)
 {
 	uint32_t i;
 
@@ -117,7 +118,7 @@ static void unexpect(struct holder *h, uint64_t id)
 }
 
 /* Answer questions from that address too; TCP. */
-static void open_port(struct link *l, struct holder *h, unsigned int i)
+static void open_port(struct link *l, struct leader *h, unsigned int i)
 {
 	struct sock_addr *a = &h->at[i];
 	int fd = sock_open(a->sa.sa_family, SOCK_STREAM), one = 1, err;
@@ -135,7 +136,7 @@ static void open_port(struct link *l, struct holder *h, unsigned int i)
 	}
 	if (h->port[i])
 		return;
-	/* At first it may be the last holder's, which is about to go. */
+	/* At first it may be the last leader's, which is about to go. */
 	if (++h->port_tries == 2)
 		l->conf.msg(MSG_LINK_PORT, l->conf.provider, strerror(-err));
 	h->port_again = sock_now() + (h->port_tries == 1 ? PORT_SOON_NS :
@@ -173,7 +174,7 @@ static int same_ip(const struct sock_addr *a, const struct sock_addr *b)
 }
 
 /* One socket for all addresses takes the place of those for one each. */
-static void close_ports(struct link *l, struct holder *h)
+static void close_ports(struct link *l, struct leader *h)
 {
 	while (h->ports) {
 		h->ports--;
@@ -183,7 +184,7 @@ static void close_ports(struct link *l, struct holder *h)
 	}
 }
 
-static void add_port(struct link *l, struct holder *h,
+static void add_port(struct link *l, struct leader *h,
 		     const struct sock_addr *a)
 {
 	unsigned int i;
@@ -201,7 +202,7 @@ static void add_port(struct link *l, struct holder *h,
 	open_port(l, h, i);
 }
 
-static struct waiter *find(struct holder *h, const struct reg *reg,
+static struct waiter *find(struct leader *h, const struct reg *reg,
 			   const uint8_t *disc, uint32_t len)
 {
 	struct waiter *w = h->bucket[hash(h, disc, len)];
@@ -212,7 +213,7 @@ static struct waiter *find(struct holder *h, const struct reg *reg,
 	return w;
 }
 
-static void waiter_add(struct holder *h, struct reg *reg, const uint8_t *disc,
+static void waiter_add(struct leader *h, struct reg *reg, const uint8_t *disc,
 		       uint32_t len)
 {
 	uint32_t b = hash(h, disc, len);
@@ -235,7 +236,7 @@ static void waiter_add(struct holder *h, struct reg *reg, const uint8_t *disc,
 	h->fresh = 1;
 }
 
-static void waiter_unlink(struct holder *h, struct waiter *w)
+static void waiter_unlink(struct leader *h, struct waiter *w)
 {
 	if (w->next)
 		w->next->prev = w->prev;
@@ -244,7 +245,7 @@ static void waiter_unlink(struct holder *h, struct waiter *w)
 	*w->prev = w->next;
 }
 
-static void waiter_remove(struct holder *h, struct reg *reg,
+static void waiter_remove(struct leader *h, struct reg *reg,
 			  const uint8_t *disc, uint32_t len)
 {
 	struct waiter *w = find(h, reg, disc, len), **p;
@@ -269,7 +270,7 @@ static struct reg *reg_new(struct link *l, struct conn *c, uint64_t id,
 	reg->conn = c;
 	reg->id = id;
 	memcpy(reg->name, name, name_len);
-	for (p = &l->holder->regs; *p; p = &(*p)->next)
+	for (p = &l->leader->regs; *p; p = &(*p)->next)
 		;
 	*p = reg;
 	return reg;
@@ -282,11 +283,11 @@ static int reg_ip(struct link *l, struct reg *reg)
 		return 0;
 	if (link_where_ip(reg->where, reg->where_len, &l->conf, &reg->ip))
 		return -EPROTO;
-	add_port(l, l->holder, &reg->ip);
+	add_port(l, l->leader, &reg->ip);
 	return 0;
 }
 
-static void reg_free(struct holder *h, struct reg *reg)
+static void reg_free(struct leader *h, struct reg *reg)
 {
 	struct reg **p = &h->regs;
 	struct waiter *w;
@@ -303,9 +304,9 @@ static void reg_free(struct holder *h, struct reg *reg)
 }
 
 /* A socket that is bound and listens; taken over, whatever happens. */
-int holder_start(struct link *l, int fd)
+int leader_start(struct link *l, int fd)
 {
-	struct holder *h = calloc(1, sizeof(*h));
+	struct leader *h = calloc(1, sizeof(*h));
 	const struct wait_entry *w;
 	struct reg *own;
 	uint32_t i;
@@ -322,14 +323,14 @@ int holder_start(struct link *l, int fd)
 	h->seed = sock_random();
 	h->last = &h->first;
 	h->port_again = NEVER;
-	l->holder = h;
+	l->leader = h;
 	h->listener = conn_new(l, fd, CONN_DIR_LISTEN, 0, 0);
 	if (!h->listener)
 		sock_close(fd);
 	own = reg_new(l, NULL, l->id, l->conf.name,
 		      strnlen(l->conf.name, VIPL_NAME_MAX));
 	if (!own || !h->listener) {
-		holder_stop(l);
+		leader_stop(l);
 		return -ENOMEM;
 	}
 	own->where_len = (uint32_t)link_where_put(&l->where, own->where);
@@ -349,9 +350,9 @@ static void listener_free(struct link *l, struct conn *c)
 		conn_free(l, c);
 }
 
-void holder_stop(struct link *l)
+void leader_stop(struct link *l)
 {
-	struct holder *h = l->holder;
+	struct leader *h = l->leader;
 	struct question *q;
 	unsigned int i;
 
@@ -373,10 +374,10 @@ void holder_stop(struct link *l)
 	listener_free(l, h->listener);
 	free(h->expected);
 	free(h);
-	l->holder = NULL;
+	l->leader = NULL;
 }
 
-static int ask(struct holder *h, uint64_t key, uint32_t token,
+static int ask(struct leader *h, uint64_t key, uint32_t token,
 	       const uint8_t *disc, uint32_t len)
 {
 	struct question *q;
@@ -397,19 +398,19 @@ static int ask(struct holder *h, uint64_t key, uint32_t token,
 	return 0;
 }
 
-void holder_ask(struct link *l, const struct link_peer *lp)
+void leader_ask(struct link *l, const struct link_peer *lp)
 {
-	ask(l->holder, OWN, lp->token, lp->disc, lp->disc_len);
+	ask(l->leader, OWN, lp->token, lp->disc, lp->disc_len);
 	l->dirty = 1;
 }
 
-void holder_waiting(struct link *l, const uint8_t *disc, uint32_t len,
+void leader_waiting(struct link *l, const uint8_t *disc, uint32_t len,
 		    int now)
 {
 	if (now)
-		waiter_add(l->holder, l->holder->regs, disc, len);
+		waiter_add(l->leader, l->leader->regs, disc, len);
 	else
-		waiter_remove(l->holder, l->holder->regs, disc, len);
+		waiter_remove(l->leader, l->leader->regs, disc, len);
 }
 
 /* The answer to a question; reg is NULL when nothing waits. */
@@ -435,13 +436,13 @@ static void answer(struct link *l, const struct question *q,
 	}
 	c = conn_find(l, q->key);
 	if (c && conn_send(l, c, &f, NULL, 0))
-		holder_lost(l, c);
+		leader_lost(l, c);
 }
 
 /* What waits for it, at the address that was asked. */
 static struct reg *find_for(struct link *l, const struct question *q)
 {
-	const struct holder *h = l->holder;
+	const struct leader *h = l->leader;
 	struct waiter *w = h->bucket[hash(h, q->disc, q->len)];
 	struct conn *c = conn_find(l, q->key);
 	struct sock_addr a = { .len = sizeof(a.any) };
@@ -456,9 +457,9 @@ static struct reg *find_for(struct link *l, const struct question *q)
 	return NULL;
 }
 
-void holder_settle(struct link *l, uint64_t now)
+void leader_settle(struct link *l, uint64_t now)
 {
-	struct holder *h = l->holder;
+	struct leader *h = l->leader;
 	struct question **p = &h->first, *q;
 	struct reg *reg;
 	uint32_t n = h->questions;
@@ -479,14 +480,14 @@ void holder_settle(struct link *l, uint64_t now)
 	}
 }
 
-int holder_unsettled(const struct link *l)
+int leader_unsettled(const struct link *l)
 {
-	return l->holder && l->holder->fresh && l->holder->first;
+	return l->leader && l->leader->fresh && l->leader->first;
 }
 
-uint64_t holder_next(const struct link *l)
+uint64_t leader_next(const struct link *l)
 {
-	const struct holder *h = l->holder;
+	const struct leader *h = l->leader;
 
 	if (!h)
 		return NEVER;
@@ -494,9 +495,9 @@ uint64_t holder_next(const struct link *l)
 				      h->port_again;
 }
 
-void holder_timers(struct link *l, uint64_t now)
+void leader_timers(struct link *l, uint64_t now)
 {
-	struct holder *h = l->holder;
+	struct leader *h = l->leader;
 	unsigned int i;
 
 	if (!h)
@@ -509,7 +510,7 @@ void holder_timers(struct link *l, uint64_t now)
 	}
 	if (h->grace && h->grace <= now) {
 		h->grace = 0;
-		holder_settle(l, now);
+		leader_settle(l, now);
 	}
 }
 
@@ -521,7 +522,7 @@ static void register_reg(struct link *l, struct conn *c, const struct frame *f)
 		reg = reg_new(l, c, f->b.id, (const char *)f->text,
 			      f->b.text_len);
 	if (!reg) {
-		holder_lost(l, c);
+		leader_lost(l, c);
 		return;
 	}
 	memcpy(reg->where, f->where, f->b.where_len);
@@ -529,7 +530,7 @@ static void register_reg(struct link *l, struct conn *c, const struct frame *f)
 	c->of = reg;
 	conn_known(l, c, CONN_REG);
 	if (reg_ip(l, reg))
-		holder_lost(l, c);
+		leader_lost(l, c);
 }
 
 static void list(struct link *l, struct conn *c)
@@ -538,8 +539,8 @@ static void list(struct link *l, struct conn *c)
 	struct frame f;
 	int err = 0;
 
-	for (reg = l->holder->regs; reg && !err; reg = reg->next) {
-		for (same = l->holder->regs; same != reg; same = same->next)
+	for (reg = l->leader->regs; reg && !err; reg = reg->next) {
+		for (same = l->leader->regs; same != reg; same = same->next)
 			if (!strcmp(same->name, reg->name))
 				break;
 		if (same != reg || !reg->name[0])
@@ -551,13 +552,13 @@ static void list(struct link *l, struct conn *c)
 	}
 	link_frame(&f, FRAME_END);
 	if (err || conn_send(l, c, &f, NULL, 0))
-		holder_lost(l, c);
+		leader_lost(l, c);
 }
 
-void holder_frame(struct link *l, struct conn *c, const struct frame *f)
+void leader_frame(struct link *l, struct conn *c, const struct frame *f)
 {
 	uint64_t key = (uint64_t)c->gen << 32 | c->slot;
-	struct holder *h = l->holder;
+	struct leader *h = l->leader;
 	struct reg *reg = c->of;
 	int err = 0;
 
@@ -577,13 +578,13 @@ void holder_frame(struct link *l, struct conn *c, const struct frame *f)
 		err = -EPROTO;
 	h->fresh = 1;
 	if (err)
-		holder_lost(l, c);
+		leader_lost(l, c);
 }
 
 /* Its questions are answered into the void. */
-void holder_lost(struct link *l, struct conn *c)
+void leader_lost(struct link *l, struct conn *c)
 {
 	if (c->of)
-		reg_free(l->holder, c->of);
+		reg_free(l->leader, c->of);
 	conn_free(l, c);
 }
