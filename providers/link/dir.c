@@ -174,8 +174,8 @@ void dir_ask(struct link *l, struct link_peer *lp)
 		return;
 	}
 	/* Without a leader, handshake_asks does it once there is one. */
-	if (!l->dir && l->dir_taken && !lp->rounds)
-		round_begin(lp);
+	if (!l->dir && l->dir_taken && !lp->querying)
+		query_begin(lp);
 	if (!l->dir)
 		return;
 	link_frame(&f, FRAME_ASK);

@@ -47,7 +47,7 @@ static void list_del(struct link_peer *lp)
 static void unlink_peer(struct link_peer *lp)
 {
 	list_del(lp);
-	round_end(lp);
+	query_end(lp);
 	if (lp->pidfd >= 0) {
 		epoll_ctl(lp->l->epoll, EPOLL_CTL_DEL, lp->pidfd, NULL);
 		sock_close(lp->pidfd);
@@ -259,7 +259,7 @@ void handshake_answer(struct link *l, uint32_t token, int code, uint64_t id,
 		lp = lp->next;
 	if (!lp)
 		return;
-	round_end(lp);
+	query_end(lp);
 	if (code || !id) {
 		end(lp, -ENOENT);
 		return;
@@ -447,11 +447,11 @@ void handshake_frame(struct link *l, struct conn *c, const struct frame *f)
 	struct link_peer *lp = c->of;
 
 	if (c->kind == CONN_STRANGER && f->type == FRAME_ASK)
-		round_asked(l, c, f);
+		query_asked(l, c, f);
 	else if (c->kind == CONN_STRANGER)
 		take_hello(l, c, f);
-	else if (c->kind == CONN_ROUND)
-		round_frame(l, c, f);
+	else if (c->kind == CONN_QUERY)
+		query_frame(l, c, f);
 	else if (c->kind == CONN_LOOKUP && f->type == FRAME_ANSWER &&
 		 f->b.token == lp->token)
 		handshake_answer(l, lp->token, f->b.code, f->b.id, f->where,
@@ -497,10 +497,10 @@ static void on_time(struct link *l, struct link_peer *lp, uint64_t now)
 	} else if (lp->state == SHAKE_YIELD) {
 		again(lp, -ECONNRESET);
 	} else if (lp->state == SHAKE_ASK && l->conf.family == LINK_UNIX) {
-		if (lp->rounds && l->dir_taken)
-			round_settle(lp);
+		if (lp->querying && l->dir_taken)
+			query_settle(lp);
 		else if (lp->asked)
-			round_begin(lp);
+			query_begin(lp);
 		else
 			dir_ask(l, lp);
 	} else if (lp->state == SHAKE_ASK) {

@@ -338,7 +338,7 @@ int leader_start(struct link *l, int fd)
 	for (w = l->waits; w; w = w->next)
 		waiter_add(h, own, w->disc, w->len);
 	h->grace = sock_now() + LINK_GRACE_MS * 1000000ull;
-	h->counted = round_each(l, expect, h);
+	h->counted = query_each(l, expect, h);
 	if (h->counted && !h->expects)
 		h->grace = 0;
 	return 0;

@@ -328,8 +328,8 @@ static void lost(struct link *l, struct conn *c, int err)
 	case CONN_ASKING:
 		leader_lost(l, c);
 		break;
-	case CONN_ROUND:
-		round_lost(l, c);
+	case CONN_QUERY:
+		query_lost(l, c);
 		break;
 	case CONN_LOOKUP:
 	case CONN_HANDSHAKE:

@@ -17,7 +17,7 @@
  * over. A new leader answers "none" only once every listener that
  * /proc/net/unix shows has registered, and after LINK_GRACE_MS at the latest.
  * Another user can bind the name. Then there is no directory, and each listener
- * that the kernel shows is asked by itself (round.c).
+ * that the kernel shows is asked by itself (query.c).
  *
  * Pairs. Two links that have shaken hands have one control socket. It carries
  * the hellos and wake-ups; its end is the end of the peer, and so is that of

@@ -34,7 +34,7 @@ enum conn_kind {
 	CONN_LEADER,		/* to the directory's leader: registration */
 	CONN_LOOKUP,		/* to another host's directory */
 	CONN_HANDSHAKE,		/* to a listener: a handshake begun here */
-	CONN_ROUND,		/* to a listener: a question, see round.c */
+	CONN_QUERY,		/* to a listener: a question, see query.c */
 	CONN_PAIR,		/* a peer that is up */
 };
 
@@ -88,7 +88,7 @@ struct link_peer {
 	uint8_t began;		/* its handshake began here */
 	uint8_t unanswered;	/* up, and HELLO_ACK is not sent yet */
 	uint8_t asked;		/* the question is on its way */
-	uint8_t rounds;		/* listeners are asked, too */
+	uint8_t querying;	/* listeners are asked, too */
 	uint8_t tries;		/* how often its listener was not there */
 	uint64_t again;		/* ns; when to go on, or NEVER */
 	uint64_t deadline;	/* ns; NEVER when up */
@@ -182,16 +182,16 @@ void limit_source(struct limit_source *s, int fd);
 int limit_takes(struct link *l, const struct conn *c);
 struct conn *limit_victim(const struct link *l);
 
-/* round.c: the links of this directory, without the directory */
+/* query.c: the links of this directory, without the directory */
 /* Returns whether the kernel told all of them; the own one is left out. */
-int round_each(struct link *l, void (*each)(void *arg, uint64_t id),
+int query_each(struct link *l, void (*each)(void *arg, uint64_t id),
 	       void *arg);
-void round_begin(struct link_peer *lp);
-void round_settle(struct link_peer *lp);
-void round_end(struct link_peer *lp);
-void round_frame(struct link *l, struct conn *c, const struct frame *f);
-void round_lost(struct link *l, struct conn *c);
-void round_asked(struct link *l, struct conn *c, const struct frame *f);
+void query_begin(struct link_peer *lp);
+void query_settle(struct link_peer *lp);
+void query_end(struct link_peer *lp);
+void query_frame(struct link *l, struct conn *c, const struct frame *f);
+void query_lost(struct link *l, struct conn *c);
+void query_asked(struct link *l, struct conn *c, const struct frame *f);
 
 /* Of a discriminator; the seed is secret. */
 uint64_t leader_hash(uint64_t seed, const uint8_t *disc, uint32_t len);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The links of a directory, without the directory: the kernel knows the names
- * of their listeners. A leader that is stopped answers no question; then each
- * listener is asked whether its own link waits.
+ * A broadcast query of all links, without the directory: the kernel knows the
+ * names of their listeners. A leader that is stopped answers no question; then
+ * each listener is asked whether its own link waits.
  */
 #include "private.h"
 #include <errno.h>
@@ -59,7 +59,7 @@ static int each_line(int fd, const char *prefix,
 	return n == 0;
 }
 
-int round_each(struct link *l, void (*each)(void *arg, uint64_t id), void *arg)
+int query_each(struct link *l, void (*each)(void *arg, uint64_t id), void *arg)
 {
 	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/net/unix",
 			      O_RDONLY | O_CLOEXEC);
@@ -83,7 +83,7 @@ static int under_way(const struct link_peer *lp)
 	uint32_t i;
 
 	for (i = 0; i < l->conns; i++)
-		if (l->conn[i] && l->conn[i]->kind == CONN_ROUND &&
+		if (l->conn[i] && l->conn[i]->kind == CONN_QUERY &&
 		    l->conn[i]->of == lp)
 			return 1;
 	return 0;
@@ -93,14 +93,14 @@ static int under_way(const struct link_peer *lp)
  * All have answered, and none waits: where there is no directory, that is the
  * answer, unless the own link does.
  */
-void round_settle(struct link_peer *lp)
+void query_settle(struct link_peer *lp)
 {
 	struct link *l = lp->l;
 	uint8_t where[FRAME_WHERE];
 
 	if (!l->dir_taken || under_way(lp))
 		return;
-	lp->rounds = 0;
+	lp->querying = 0;
 	if (dir_waits(l, lp->disc, lp->disc_len))
 		handshake_answer(l, lp->token, 0, l->id, where,
 				 link_where_put(&l->where, where));
@@ -127,7 +127,7 @@ static void ask_one(void *arg, uint64_t id)
 		return;
 	if (!sock_connect(fd, &a) && !sock_cred(fd, &uid, NULL) &&
 	    uid == l->uid)
-		c = conn_new(l, fd, CONN_ROUND, 0, 0);
+		c = conn_new(l, fd, CONN_QUERY, 0, 0);
 	if (!c) {
 		sock_close(fd);
 		return;
@@ -141,31 +141,31 @@ static void ask_one(void *arg, uint64_t id)
 		conn_free(l, c);
 }
 
-void round_begin(struct link_peer *lp)
+void query_begin(struct link_peer *lp)
 {
-	lp->rounds = 1;
-	round_each(lp->l, ask_one, lp);
+	lp->querying = 1;
+	query_each(lp->l, ask_one, lp);
 	/* Later: what settles this answers it, too. */
 	if (lp->l->dir_taken && !under_way(lp))
 		lp->again = sock_now();
 }
 
-void round_end(struct link_peer *lp)
+void query_end(struct link_peer *lp)
 {
 	struct link *l = lp->l;
 	uint32_t i;
 
-	if (!lp->rounds)
+	if (!lp->querying)
 		return;
-	lp->rounds = 0;
+	lp->querying = 0;
 	for (i = 0; i < l->conns; i++)
-		if (l->conn[i] && l->conn[i]->kind == CONN_ROUND &&
+		if (l->conn[i] && l->conn[i]->kind == CONN_QUERY &&
 		    l->conn[i]->of == lp)
 			conn_free(l, l->conn[i]);
 }
 
 /* A listener's answer: what it does not know, another one may. */
-void round_frame(struct link *l, struct conn *c, const struct frame *f)
+void query_frame(struct link *l, struct conn *c, const struct frame *f)
 {
 	struct link_peer *lp = c->of;
 
@@ -173,19 +173,19 @@ void round_frame(struct link *l, struct conn *c, const struct frame *f)
 		handshake_answer(l, lp->token, 0, f->b.id, f->where,
 				 f->b.where_len);
 	else
-		round_lost(l, c);
+		query_lost(l, c);
 }
 
-void round_lost(struct link *l, struct conn *c)
+void query_lost(struct link *l, struct conn *c)
 {
 	struct link_peer *lp = c->of;
 
 	conn_free(l, c);
-	round_settle(lp);
+	query_settle(lp);
 }
 
 /* Asked by one that the directory does not answer. */
-void round_asked(struct link *l, struct conn *c, const struct frame *f)
+void query_asked(struct link *l, struct conn *c, const struct frame *f)
 {
 	uint8_t where[FRAME_WHERE];
 	struct frame out;
