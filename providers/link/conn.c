@@ -60,7 +60,7 @@ struct conn *conn_new(struct link *l, int fd, enum conn_kind kind, int stream,
 	c->fd = fd;
 	c->stream = (uint8_t)stream;
 	c->connecting = (uint8_t)connecting;
-	if (stream && kind > CONN_MARK) {
+	if (stream && kind > CONN_PRESENCE) {
 		c->in = malloc(FRAME_MAX);
 		if (!c->in)
 			return NULL;

@@ -43,15 +43,15 @@ static int send_waiting(struct link *l, const struct wait_entry *w, int now)
 
 static int introduce(struct link *l)
 {
-	uint8_t where[FRAME_WHERE];
+	uint8_t endpoint[FRAME_ENDPOINT];
 	const struct wait_entry *w;
 	struct frame f;
 	int err;
 
 	link_frame(&f, FRAME_REGISTER);
 	f.b.id = l->id;
-	f.where = where;
-	f.b.where_len = (uint16_t)link_where_put(&l->where, where);
+	f.endpoint = endpoint;
+	f.b.endpoint_len = (uint16_t)link_endpoint_put(&l->endpoint, endpoint);
 	f.text = (const uint8_t *)l->conf.name;
 	f.b.text_len = (uint16_t)strnlen(l->conf.name, VIPL_NAME_MAX);
 	err = conn_send(l, l->dir, &f, NULL, 0);
@@ -188,9 +188,9 @@ void dir_ask(struct link *l, struct link_peer *lp)
 
 void dir_frame(struct link *l, struct conn *c, const struct frame *f)
 {
-	if (f->type == FRAME_ANSWER && f->b.where_len <= FRAME_WHERE)
-		handshake_answer(l, f->b.token, f->b.code, f->b.id, f->where,
-				 f->b.where_len);
+	if (f->type == FRAME_ANSWER && f->b.endpoint_len <= FRAME_ENDPOINT)
+		handshake_answer(l, f->b.token, f->b.code, f->b.id, f->endpoint,
+				 f->b.endpoint_len);
 	else if (c == l->dir)
 		dir_lost(l);
 }

@@ -25,7 +25,7 @@ size_t frame_build(const struct frame *f, uint8_t *buf)
 
 	if (has_body(f->type)) {
 		at = put(at, &f->b, sizeof(f->b));
-		at = put(at, f->where, f->b.where_len);
+		at = put(at, f->endpoint, f->b.endpoint_len);
 		at = put(at, f->text, f->b.text_len);
 		at = put(at, f->data, f->b.data_len);
 	}
@@ -59,12 +59,12 @@ int frame_parse(const uint8_t *buf, size_t len, struct frame *f)
 		return 0;
 	memcpy(&f->b, buf + sizeof(h), sizeof(f->b));
 	rest = h.len - sizeof(f->b);
-	if (f->b.where_len > FRAME_WHERE || f->b.text_len > FRAME_TEXT ||
+	if (f->b.endpoint_len > FRAME_ENDPOINT || f->b.text_len > FRAME_TEXT ||
 	    f->b.data_len > FRAME_DATA || f->b.files > 4 ||
-	    rest != (size_t)f->b.where_len + f->b.text_len + f->b.data_len)
+	    rest != (size_t)f->b.endpoint_len + f->b.text_len + f->b.data_len)
 		return -EPROTO;
-	f->where = buf + sizeof(h) + sizeof(f->b);
-	f->text = f->where + f->b.where_len;
+	f->endpoint = buf + sizeof(h) + sizeof(f->b);
+	f->text = f->endpoint + f->b.endpoint_len;
 	f->data = f->text + f->b.text_len;
 	return (int)(sizeof(h) + h.len);
 }

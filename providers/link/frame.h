@@ -12,21 +12,21 @@
 #include <vipl/engine.h>
 
 #define FRAME_MAGIC	0x4c495601u	/* changes with the format */
-#define FRAME_WHERE	112		/* bytes of a listener's address */
+#define FRAME_ENDPOINT	112		/* bytes of an endpoint address */
 #define FRAME_TEXT	64		/* of a discriminator, or a name */
 #define FRAME_DATA	sizeof(((struct eng_hello *)0)->data)
 #define FRAME_MAX	(sizeof(struct frame_head) + \
-			 sizeof(struct frame_body) + FRAME_WHERE + \
+			 sizeof(struct frame_body) + FRAME_ENDPOINT + \
 			 FRAME_TEXT + FRAME_DATA)
 
 enum frame_type {
 	/* a link to the directory's leader */
-	FRAME_REGISTER = 1,	/* id, where, text: host name */
+	FRAME_REGISTER = 1,	/* id, endpoint, text: host name */
 	FRAME_WAITING,		/* text: discriminator; code: 1, or 0 no more */
 	FRAME_READY,		/* every discriminator has been told */
 	/* anybody to the leader, and its answers */
 	FRAME_ASK,		/* token, text: discriminator */
-	FRAME_ANSWER,		/* token, code: 0 or errno; id, where */
+	FRAME_ANSWER,		/* token, code: 0 or errno; id, endpoint */
 	FRAME_LIST,
 	FRAME_NAME,		/* text: host name */
 	FRAME_END,		/* of names */
@@ -51,7 +51,7 @@ struct frame_body {
 	uint32_t token;		/* of a question */
 	int32_t code;
 	uint32_t version;	/* of the data */
-	uint16_t where_len;	/* bytes */
+	uint16_t endpoint_len;	/* bytes */
 	uint16_t text_len;	/* bytes */
 	uint16_t data_len;	/* bytes */
 	uint16_t files;		/* that come with it */
@@ -62,7 +62,7 @@ struct frame_body {
 struct frame {
 	enum frame_type type;
 	struct frame_body b;
-	const uint8_t *where, *text, *data;
+	const uint8_t *endpoint, *text, *data;
 };
 
 /* Bytes written to buf, which has FRAME_MAX. */

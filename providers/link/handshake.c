@@ -250,7 +250,7 @@ void handshake_connected(struct link *l, struct conn *c)
 }
 
 void handshake_answer(struct link *l, uint32_t token, int code, uint64_t id,
-		      const uint8_t *where, size_t where_len)
+		      const uint8_t *endpoint, size_t endpoint_len)
 {
 	struct link_peer *lp = l->handshakes, *known;
 	void *peer;
@@ -276,8 +276,9 @@ void handshake_answer(struct link *l, uint32_t token, int code, uint64_t id,
 		conn_free(l, lp->conn);
 	lp->conn = NULL;
 	lp->id = id;
-	if (link_where_get(where, where_len, l->conf.family == LINK_TCP ?
-			   &lp->dir : NULL, &lp->to)) {
+	if (link_endpoint_get(endpoint, endpoint_len,
+			      l->conf.family == LINK_TCP ?
+			      &lp->dir : NULL, &lp->to)) {
 		end(lp, -EPROTO);
 		return;
 	}
@@ -454,8 +455,8 @@ void handshake_frame(struct link *l, struct conn *c, const struct frame *f)
 		query_frame(l, c, f);
 	else if (c->kind == CONN_LOOKUP && f->type == FRAME_ANSWER &&
 		 f->b.token == lp->token)
-		handshake_answer(l, lp->token, f->b.code, f->b.id, f->where,
-				 f->b.where_len);
+		handshake_answer(l, lp->token, f->b.code, f->b.id, f->endpoint,
+				 f->b.endpoint_len);
 	else if (c->kind == CONN_HANDSHAKE && f->type == FRAME_HELLO_ACK)
 		take_hello_ack(l, c, f);
 	else if (c->kind == CONN_HANDSHAKE && f->type == FRAME_REFUSE)

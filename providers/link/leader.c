@@ -27,8 +27,8 @@ struct reg {
 	struct reg *next;
 	struct conn *conn;	/* NULL: this link */
 	uint64_t id;
-	uint8_t where[FRAME_WHERE];
-	uint32_t where_len;	/* bytes */
+	uint8_t endpoint[FRAME_ENDPOINT];
+	uint32_t endpoint_len;	/* bytes */
 	struct sock_addr ip;	/* TCP: of its listener; the directory's port */
 	char name[VIPL_NAME_MAX + 1];
 	struct waiter *waiters;
@@ -281,7 +281,8 @@ static int reg_ip(struct link *l, struct reg *reg)
 {
 	if (l->conf.family == LINK_UNIX)
 		return 0;
-	if (link_where_ip(reg->where, reg->where_len, &l->conf, &reg->ip))
+	if (link_endpoint_ip(reg->endpoint, reg->endpoint_len, &l->conf,
+			     &reg->ip))
 		return -EPROTO;
 	add_port(l, l->leader, &reg->ip);
 	return 0;
@@ -333,7 +334,8 @@ int leader_start(struct link *l, int fd)
 		leader_stop(l);
 		return -ENOMEM;
 	}
-	own->where_len = (uint32_t)link_where_put(&l->where, own->where);
+	own->endpoint_len = (uint32_t)link_endpoint_put(&l->endpoint,
+							own->endpoint);
 	reg_ip(l, own);
 	for (w = l->waits; w; w = w->next)
 		waiter_add(h, own, w->disc, w->len);
@@ -426,12 +428,12 @@ static void answer(struct link *l, const struct question *q,
 	if (reg) {
 		f.b.code = 0;
 		f.b.id = reg->id;
-		f.where = reg->where;
-		f.b.where_len = (uint16_t)reg->where_len;
+		f.endpoint = reg->endpoint;
+		f.b.endpoint_len = (uint16_t)reg->endpoint_len;
 	}
 	if (q->key == OWN) {
-		handshake_answer(l, q->token, f.b.code, f.b.id, f.where,
-				 f.b.where_len);
+		handshake_answer(l, q->token, f.b.code, f.b.id, f.endpoint,
+				 f.b.endpoint_len);
 		return;
 	}
 	c = conn_find(l, q->key);
@@ -518,15 +520,15 @@ static void register_reg(struct link *l, struct conn *c, const struct frame *f)
 {
 	struct reg *reg = NULL;
 
-	if (!c->stream && f->b.where_len)
+	if (!c->stream && f->b.endpoint_len)
 		reg = reg_new(l, c, f->b.id, (const char *)f->text,
 			      f->b.text_len);
 	if (!reg) {
 		leader_lost(l, c);
 		return;
 	}
-	memcpy(reg->where, f->where, f->b.where_len);
-	reg->where_len = f->b.where_len;
+	memcpy(reg->endpoint, f->endpoint, f->b.endpoint_len);
+	reg->endpoint_len = f->b.endpoint_len;
 	c->of = reg;
 	conn_known(l, c, CONN_REG);
 	if (reg_ip(l, reg))

@@ -24,8 +24,8 @@
 #define KEY_TIMER	(UINT64_MAX - 1)
 #define KEY_WATCHED	(UINT64_MAX - 2)
 
-/* The body of TCP's `where`. */
-struct tcp_where {
+/* The endpoint address of TCP, as frames have it. */
+struct tcp_endpoint {
 	uint16_t port;		/* network order */
 	uint16_t family;
 	uint32_t scope;		/* of IPv6 */
@@ -38,15 +38,15 @@ void link_frame(struct frame *f, enum frame_type type)
 	f->type = type;
 }
 
-size_t link_where_put(const struct sock_addr *a, uint8_t *where)
+size_t link_endpoint_put(const struct sock_addr *a, uint8_t *endpoint)
 {
 	const struct sockaddr_in6 *in6 = (const void *)&a->any;
 	const struct sockaddr_in *in = (const void *)&a->any;
 	size_t n = a->len - offsetof(struct sockaddr_un, sun_path) - 1;
-	struct tcp_where w = { .family = a->sa.sa_family };
+	struct tcp_endpoint w = { .family = a->sa.sa_family };
 
 	if (a->sa.sa_family == AF_UNIX) {
-		memcpy(where, a->un.sun_path + 1, n);
+		memcpy(endpoint, a->un.sun_path + 1, n);
 		return n;
 	}
 	if (a->sa.sa_family == AF_INET6) {
@@ -57,26 +57,26 @@ size_t link_where_put(const struct sock_addr *a, uint8_t *where)
 		w.port = in->sin_port;
 		memcpy(w.addr, &in->sin_addr, 4);
 	}
-	memcpy(where, &w, sizeof(w));
+	memcpy(endpoint, &w, sizeof(w));
 	return sizeof(w);
 }
 
-int link_where_get(const uint8_t *where, size_t len,
-		   const struct sock_addr *dir, struct sock_addr *a)
+int link_endpoint_get(const uint8_t *endpoint, size_t len,
+		      const struct sock_addr *dir, struct sock_addr *a)
 {
-	char name[FRAME_WHERE + 1];
-	struct tcp_where w;
+	char name[FRAME_ENDPOINT + 1];
+	struct tcp_endpoint w;
 
 	if (!dir) {
-		if (!len || memchr(where, 0, len))
+		if (!len || memchr(endpoint, 0, len))
 			return -EPROTO;
-		memcpy(name, where, len);
+		memcpy(name, endpoint, len);
 		name[len] = 0;
 		return sock_abstract(a, name) ? -EPROTO : 0;
 	}
 	if (len != sizeof(w))
 		return -EPROTO;
-	memcpy(&w, where, sizeof(w));
+	memcpy(&w, endpoint, sizeof(w));
 	*a = *dir;
 	if (a->sa.sa_family == AF_INET6)
 		((struct sockaddr_in6 *)&a->any)->sin6_port = w.port;
@@ -85,17 +85,17 @@ int link_where_get(const uint8_t *where, size_t len,
 	return 0;
 }
 
-int link_where_ip(const uint8_t *where, size_t len,
-		  const struct link_conf *conf, struct sock_addr *a)
+int link_endpoint_ip(const uint8_t *endpoint, size_t len,
+		     const struct link_conf *conf, struct sock_addr *a)
 {
 	struct sockaddr_in6 *in6 = (void *)&a->any;
 	struct sockaddr_in *in = (void *)&a->any;
-	struct tcp_where w;
+	struct tcp_endpoint w;
 
 	memset(a, 0, sizeof(*a));
 	if (len != sizeof(w))
 		return -EPROTO;
-	memcpy(&w, where, sizeof(w));
+	memcpy(&w, endpoint, sizeof(w));
 	a->sa.sa_family = w.family;
 	if (w.family == AF_INET6) {
 		a->len = sizeof(*in6);
@@ -166,7 +166,7 @@ static int listen_at(struct link *l, struct sock_addr *a, enum conn_kind kind,
 static int open_listener(struct link *l)
 {
 	struct sock_addr a;
-	struct conn *mark;
+	struct conn *presence;
 	char id[17];
 	int err;
 
@@ -175,17 +175,18 @@ static int open_listener(struct link *l)
 	if (err)
 		return err;
 	if (l->conf.family == LINK_UNIX) {
-		l->where = a;
-		return listen_at(l, &l->where, CONN_LISTEN, &l->listener);
+		l->endpoint = a;
+		return listen_at(l, &l->endpoint, CONN_LISTEN, &l->listener);
 	}
-	memcpy(&l->where.any, &l->conf.addr, sizeof(l->conf.addr));
-	l->where.len = l->conf.addr_len;
-	if (l->where.sa.sa_family == AF_INET6)
-		((struct sockaddr_in6 *)&l->where.any)->sin6_port = 0;
+	memcpy(&l->endpoint.any, &l->conf.addr, sizeof(l->conf.addr));
+	l->endpoint.len = l->conf.addr_len;
+	if (l->endpoint.sa.sa_family == AF_INET6)
+		((struct sockaddr_in6 *)&l->endpoint.any)->sin6_port = 0;
 	else
-		((struct sockaddr_in *)&l->where.any)->sin_port = 0;
-	err = listen_at(l, &a, CONN_MARK, &mark);
-	return err ? err : listen_at(l, &l->where, CONN_LISTEN, &l->listener);
+		((struct sockaddr_in *)&l->endpoint.any)->sin_port = 0;
+	err = listen_at(l, &a, CONN_PRESENCE, &presence);
+	return err ? err : listen_at(l, &l->endpoint, CONN_LISTEN,
+				     &l->listener);
 }
 
 static void set_timer(struct link *l)

@@ -10,14 +10,14 @@
  *
  * Directory. One name that all know (an abstract UNIX socket that has the uid
  * and the space in it, and for TCP a port as well) answers look-ups: which
- * listener waits for this discriminator? The link that bound it
- * first holds it: its leader. The others register with that over the UNIX
- * socket and say  * which discriminators wait. When the leader dies they see EOF, one of them
- * binds the name, the others register with that one: there is no state to hand
- * over. A new leader answers "none" only once every listener that
+ * listener waits for this discriminator? The link that bound it first holds it:
+ * the directory's leader. The others register with the leader over the UNIX
+ * socket and say which discriminators wait. When the leader dies they see EOF,
+ * one of them binds the name, the others register with that one: there is no
+ * state to hand over. A new leader answers "none" only once every listener that
  * /proc/net/unix shows has registered, and after LINK_GRACE_MS at the latest.
  * Another user can bind the name. Then there is no directory, and each listener
- * that the kernel shows is asked by itself (query.c).
+ * that the kernel shows is asked by itself, a broadcast query (query.c).
  *
  * Pairs. Two links that have shaken hands have one control socket. It carries
  * the hellos and wake-ups; its end is the end of the peer, and so is that of

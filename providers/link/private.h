@@ -27,7 +27,7 @@ enum conn_kind {
 	CONN_LISTEN,		/* the link's own listener */
 	CONN_DIR_LISTEN,	/* the directory's, held by this link */
 	CONN_DIR_PORT,		/* the same, TCP */
-	CONN_MARK,		/* TCP: a name in /proc/net/unix */
+	CONN_PRESENCE,		/* TCP: presence in /proc/net/unix */
 	CONN_STRANGER,		/* accepted by the listener */
 	CONN_ASKING,		/* accepted by the directory, for 2 s at most */
 	CONN_REG,		/* a registered link */
@@ -126,7 +126,7 @@ struct link {
 	uint64_t why_again;	/* ns; the same, of link_tell() */
 	uint64_t resume;	/* ns; when paused listeners go on, or NEVER */
 
-	struct sock_addr where;	/* the own listener */
+	struct sock_addr endpoint;	/* of the own listener */
 	struct conn *listener;
 	struct conn *dir;	/* CONN_LEADER, or NULL */
 	uint64_t dir_again;	/* ns; when to try the directory, or NEVER */
@@ -213,7 +213,7 @@ int leader_unsettled(const struct link *l);
 
 /* handshake.c */
 void handshake_answer(struct link *l, uint32_t token, int code, uint64_t id,
-		      const uint8_t *where, size_t where_len);
+		      const uint8_t *endpoint, size_t endpoint_len);
 void handshake_asks(struct link *l);	/* ask again what was not answered */
 void handshake_connected(struct link *l, struct conn *c);
 void handshake_frame(struct link *l, struct conn *c, const struct frame *f);
@@ -224,14 +224,14 @@ void handshake_close(struct link *l);
 
 /* link.c */
 void link_frame(struct frame *f, enum frame_type type);
-/* Where a listener is, as frames tell it. */
-size_t link_where_put(const struct sock_addr *a, uint8_t *where);
+/* The endpoint address of a listener, as frames have it. */
+size_t link_endpoint_put(const struct sock_addr *a, uint8_t *endpoint);
 /* TCP: the listener's host, with the directory's port. 0 or -EPROTO. */
-int link_where_ip(const uint8_t *where, size_t len,
-		  const struct link_conf *conf, struct sock_addr *a);
+int link_endpoint_ip(const uint8_t *endpoint, size_t len,
+		     const struct link_conf *conf, struct sock_addr *a);
 /* dir: whose directory said it; its host is the listener's. 0 or -EPROTO. */
-int link_where_get(const uint8_t *where, size_t len,
-		   const struct sock_addr *dir, struct sock_addr *a);
+int link_endpoint_get(const uint8_t *endpoint, size_t len,
+		      const struct sock_addr *dir, struct sock_addr *a);
 
 static inline uint64_t link_least(uint64_t a, uint64_t b)
 {

@@ -96,14 +96,14 @@ static int under_way(const struct link_peer *lp)
 void query_settle(struct link_peer *lp)
 {
 	struct link *l = lp->l;
-	uint8_t where[FRAME_WHERE];
+	uint8_t endpoint[FRAME_ENDPOINT];
 
 	if (!l->dir_taken || under_way(lp))
 		return;
 	lp->querying = 0;
 	if (dir_waits(l, lp->disc, lp->disc_len))
-		handshake_answer(l, lp->token, 0, l->id, where,
-				 link_where_put(&l->where, where));
+		handshake_answer(l, lp->token, 0, l->id, endpoint,
+				 link_endpoint_put(&l->endpoint, endpoint));
 	else
 		handshake_answer(l, lp->token, -ENOENT, 0, NULL, 0);
 }
@@ -170,8 +170,8 @@ void query_frame(struct link *l, struct conn *c, const struct frame *f)
 	struct link_peer *lp = c->of;
 
 	if (f->type == FRAME_ANSWER && !f->b.code && f->b.token == lp->token)
-		handshake_answer(l, lp->token, 0, f->b.id, f->where,
-				 f->b.where_len);
+		handshake_answer(l, lp->token, 0, f->b.id, f->endpoint,
+				 f->b.endpoint_len);
 	else
 		query_lost(l, c);
 }
@@ -187,7 +187,7 @@ void query_lost(struct link *l, struct conn *c)
 /* Asked by one that the directory does not answer. */
 void query_asked(struct link *l, struct conn *c, const struct frame *f)
 {
-	uint8_t where[FRAME_WHERE];
+	uint8_t endpoint[FRAME_ENDPOINT];
 	struct frame out;
 
 	link_frame(&out, FRAME_ANSWER);
@@ -196,8 +196,9 @@ void query_asked(struct link *l, struct conn *c, const struct frame *f)
 	if (dir_waits(l, f->text, f->b.text_len)) {
 		out.b.code = 0;
 		out.b.id = l->id;
-		out.where = where;
-		out.b.where_len = (uint16_t)link_where_put(&l->where, where);
+		out.endpoint = endpoint;
+		out.b.endpoint_len = (uint16_t)link_endpoint_put(&l->endpoint,
+								 endpoint);
 	}
 	conn_send(l, c, &out, NULL, 0);
 	conn_free(l, c);

@@ -298,7 +298,7 @@ int main(int argc, char **argv)
 	int rounds = argc > 3 ? atoi(argv[3]) : 20, i, victim;
 	uint64_t took, most = 0;
 
-	if (argc < 3 || !strchr("sch", *argv[2])) {
+	if (argc < 3 || !strchr("scl", *argv[2])) {
 		fprintf(stderr,
 			"usage: survive DEVICE server|client|leader "
 			"[ROUNDS]\n");

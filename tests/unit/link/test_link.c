@@ -572,7 +572,7 @@ static int come_from(struct node *n, uint8_t host)
 	in->sin_family = AF_INET;
 	in->sin_addr.s_addr = htonl(0x7f000000u + host);
 	CU_ASSERT(!bind(fd, &from.sa, from.len));
-	err = sock_connect(fd, &n->l->where);
+	err = sock_connect(fd, &n->l->endpoint);
 	CU_ASSERT(!err || err == -EINPROGRESS);
 	return fd;
 }
