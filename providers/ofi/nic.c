@@ -172,7 +172,7 @@ static VIP_RETURN ofi_open(struct eng_nic *nic, const char *rest,
 		ofi_host->msg(MSG_OFI_NIC, rest, why);
 		return VIP_INVALID_PARAMETER;
 	}
-	if (ofi_gate_open(n))
+	if (ofi_guard_open(n))
 		return VIP_ERROR_RESOURCE;
 	err = -ESHUTDOWN;
 	if (ofi_enter(n)) {
@@ -195,7 +195,7 @@ static void ofi_close(struct eng_nic *nic)
 {
 	struct ofi_nic *n = ofi_nic(nic);
 
-	if (!n->gated)
+	if (!n->guarded)
 		return;
 	if (ofi_enter(n)) {
 		if (n->link && n->fab.fd >= 0)
@@ -207,7 +207,7 @@ static void ofi_close(struct eng_nic *nic)
 		ofi_leave(n);
 		ofi_pulls_free(n);
 	}
-	ofi_gate_close(n);
+	ofi_guard_close(n);
 	free(n->peer);
 	memset(n, 0, sizeof(*n));
 }

@@ -147,7 +147,7 @@ const struct vipl_provider *vipl_provider_init(uint32_t abi,
 		return NULL;
 	}
 	ofi_host = host;
-	if (ofi_gate_watch()) {
+	if (ofi_guard_watch()) {
 		*why = MSG_OFI_NO_MEMORY;
 		return NULL;
 	}

@@ -18,8 +18,8 @@
  * has sent and has arrived is taken (OFI_DRAIN_NS), its connection is closed,
  * which ends pulls from it, and then the engine is told.
  *
- * Locks: everything is guarded by the engine lock. The gate, inside of it, is
- * held where libfabric is called: exit() takes the gates for good, since
+ * Locks: everything is under the engine lock. The call guard, inside of it, is
+ * held where libfabric is called: exit() takes the guards for good, since
  * libfabric's destructors must not meet threads that still use it, and fork()
  * holds them, so that a child's copy is of a quiet moment.
  */
@@ -138,8 +138,8 @@ struct ofi_mrs;
 struct ofi_nic {
 	struct eng_nic *eng;
 	struct ofi_nic *next;		/* of all; ofi_list_lock */
-	pthread_mutex_t gate;
-	uint8_t gated;			/* the gate exists */
+	pthread_mutex_t guard;		/* of calls into libfabric */
+	uint8_t guarded;		/* the call guard exists */
 	uint8_t open;			/* fab and link are there */
 	struct ofi_where where;
 	struct link *link;
@@ -189,12 +189,12 @@ static inline int ofi_family(const struct ofi_nic *n)
 uint64_t ofi_now(void);			/* ns, monotonic */
 void ofi_random(void *buf, size_t len);
 
-/* gate.c: may libfabric be called? 1: the gate is held. */
+/* guard.c: may libfabric be called? 1: the call guard is held. */
 int ofi_enter(struct ofi_nic *n);
 void ofi_leave(struct ofi_nic *n);
-int ofi_gate_open(struct ofi_nic *n);
-void ofi_gate_close(struct ofi_nic *n);
-int ofi_gate_watch(void);
+int ofi_guard_open(struct ofi_nic *n);
+void ofi_guard_close(struct ofi_nic *n);
+int ofi_guard_watch(void);
 /* The process exits: its threads have nothing to do any more. */
 int ofi_exiting(void);
 

@@ -96,7 +96,7 @@ int ofi_xmit(struct eng_peer *peer, const struct eng_header *h,
 
 	if (n > ENG_SRC_SEGS)
 		return -EMSGSIZE;
-	/* The engine hears of a lost peer soon, and of a closed gate never. */
+	/* The engine hears of a lost peer soon, and of a closed guard never. */
 	if (p->state == OFI_UP && p->heard && p->credits &&
 	    ofi_enter(p->on)) {
 		err = put(p, h, payload, n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The gates: one for each NIC handle, held where libfabric is called.
+ * Call guards: a mutex for each NIC handle, held where libfabric is called.
  *
  * exit() closes them and leaves them so: libfabric's destructors then run
  * beside no thread that is inside of it. fork() holds them for the moment, so
@@ -23,16 +23,16 @@ int ofi_exiting(void)
 
 int ofi_enter(struct ofi_nic *n)
 {
-	pthread_mutex_lock(&n->gate);
+	pthread_mutex_lock(&n->guard);
 	if (!atomic_load_explicit(&closed, memory_order_relaxed))
 		return 1;
-	pthread_mutex_unlock(&n->gate);
+	pthread_mutex_unlock(&n->guard);
 	return 0;
 }
 
 void ofi_leave(struct ofi_nic *n)
 {
-	pthread_mutex_unlock(&n->gate);
+	pthread_mutex_unlock(&n->guard);
 }
 
 static void hold(void)
@@ -41,7 +41,7 @@ static void hold(void)
 
 	pthread_mutex_lock(&list_lock);
 	for (n = all; n; n = n->next)
-		pthread_mutex_lock(&n->gate);
+		pthread_mutex_lock(&n->guard);
 }
 
 static void release(void)
@@ -49,11 +49,11 @@ static void release(void)
 	struct ofi_nic *n;
 
 	for (n = all; n; n = n->next)
-		pthread_mutex_unlock(&n->gate);
+		pthread_mutex_unlock(&n->guard);
 	pthread_mutex_unlock(&list_lock);
 }
 
-/* NICs are zeroes here, their gates with them. */
+/* NICs are zeroes here, their guards with them. */
 static void in_child(void)
 {
 	all = NULL;
@@ -69,16 +69,16 @@ static void at_exit(void)
 	release();
 }
 
-int ofi_gate_watch(void)
+int ofi_guard_watch(void)
 {
 	return atexit(at_exit) || pthread_atfork(hold, release, in_child);
 }
 
-int ofi_gate_open(struct ofi_nic *n)
+int ofi_guard_open(struct ofi_nic *n)
 {
-	if (pthread_mutex_init(&n->gate, NULL))
+	if (pthread_mutex_init(&n->guard, NULL))
 		return -1;
-	n->gated = 1;
+	n->guarded = 1;
 	pthread_mutex_lock(&list_lock);
 	n->next = all;
 	all = n;
@@ -86,17 +86,17 @@ int ofi_gate_open(struct ofi_nic *n)
 	return 0;
 }
 
-void ofi_gate_close(struct ofi_nic *n)
+void ofi_guard_close(struct ofi_nic *n)
 {
 	struct ofi_nic **p;
 
-	if (!n->gated)
+	if (!n->guarded)
 		return;
 	pthread_mutex_lock(&list_lock);
 	for (p = &all; *p != n; p = &(*p)->next)
 		;
 	*p = n->next;
 	pthread_mutex_unlock(&list_lock);
-	pthread_mutex_destroy(&n->gate);
-	n->gated = 0;
+	pthread_mutex_destroy(&n->guard);
+	n->guarded = 0;
 }
