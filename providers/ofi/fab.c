@@ -32,7 +32,7 @@ static int is_rxm(const char *provider)
 }
 
 static struct fi_info *hints_for(const struct ofi_lib *lib,
-				 const struct fab_where *where, size_t inject)
+				 const struct fab_device *device, size_t inject)
 {
 	struct fi_info *h = lib->dupinfo(NULL);
 
@@ -43,8 +43,8 @@ static struct fi_info *hints_for(const struct ofi_lib *lib,
 	h->mode = FI_CONTEXT | FI_CONTEXT2;
 	h->ep_attr->type = FI_EP_RDM;
 	/* Taken back in free_hints(): libfabric's free() may be another. */
-	h->fabric_attr->prov_name = (char *)where->provider;
-	h->domain_attr->name = (char *)where->domain;
+	h->fabric_attr->prov_name = (char *)device->provider;
+	h->domain_attr->name = (char *)device->domain;
 	/* The engine lock is around every call. */
 	h->domain_attr->threading = FI_THREAD_DOMAIN;
 	h->domain_attr->control_progress = FI_PROGRESS_MANUAL;
@@ -54,7 +54,7 @@ static struct fi_info *hints_for(const struct ofi_lib *lib,
 	h->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
 				  FI_MR_PROV_KEY;
 	/* ofi_rxm registers what it sends and reads to itself. */
-	if (!is_rxm(where->provider))
+	if (!is_rxm(device->provider))
 		h->domain_attr->mr_mode |= FI_MR_LOCAL;
 	h->tx_attr->msg_order = FI_ORDER_SAS;
 	h->rx_attr->msg_order = FI_ORDER_SAS;
@@ -69,7 +69,7 @@ static void free_hints(const struct ofi_lib *lib, struct fi_info *h)
 	lib->freeinfo(h);
 }
 
-int fab_info(const struct ofi_lib *lib, const struct fab_where *where,
+int fab_info(const struct ofi_lib *lib, const struct fab_device *device,
 	     struct fi_info **info)
 {
 	size_t inject = FAB_MSG;
@@ -77,11 +77,11 @@ int fab_info(const struct ofi_lib *lib, const struct fab_where *where,
 	int err;
 
 	do {
-		h = hints_for(lib, where, inject);
+		h = hints_for(lib, device, inject);
 		if (!h)
 			return -ENOMEM;
-		err = lib->getinfo(FAB_API, where->node, NULL,
-				   where->node ? FI_SOURCE : 0, h, info);
+		err = lib->getinfo(FAB_API, device->node, NULL,
+				   device->node ? FI_SOURCE : 0, h, info);
 		free_hints(lib, h);
 		if (err != -FI_ENODATA || !inject)
 			return err;
@@ -202,7 +202,7 @@ static int open_all(struct fab *f, const char **what)
 }
 
 int fab_open(struct fab *f, const struct ofi_lib *lib,
-	     const struct fab_where *where, const struct fab_events *events,
+	     const struct fab_device *device, const struct fab_events *events,
 	     void *arg, char *why, size_t size)
 {
 	const char *what;
@@ -213,15 +213,15 @@ int fab_open(struct fab *f, const struct ofi_lib *lib,
 	f->events = events;
 	f->arg = arg;
 	f->fd = -1;
-	err = fab_info(lib, where, &f->info);
+	err = fab_info(lib, device, &f->info);
 	if (err) {
-		snprintf(why, size, MSG_OFI_ABSENT, where->provider,
+		snprintf(why, size, MSG_OFI_ABSENT, device->provider,
 			 lib->strerror(-err));
 		return err;
 	}
 	err = open_all(f, &what);
 	if (err) {
-		snprintf(why, size, MSG_OFI_PART, where->provider, what,
+		snprintf(why, size, MSG_OFI_PART, device->provider, what,
 			 lib->strerror(-err));
 		fab_close(f);
 	}

@@ -99,7 +99,7 @@ struct fab {
 };
 
 /* What to open: libfabric's name of it, and where. */
-struct fab_where {
+struct fab_device {
 	const char *provider;		/* "tcp;ofi_rxm" */
 	const char *node;		/* address in writing, or NULL */
 	const char *domain;		/* device or interface, or NULL */
@@ -107,12 +107,12 @@ struct fab_where {
 
 /* 0 or a negative errno, with a line in why. */
 int fab_open(struct fab *f, const struct ofi_lib *lib,
-	     const struct fab_where *where, const struct fab_events *events,
+	     const struct fab_device *device, const struct fab_events *events,
 	     void *arg, char *why, size_t size);
 void fab_close(struct fab *f);
 
 /* fi_getinfo() as fab_open() asks it; to be freed by lib->freeinfo(). */
-int fab_info(const struct ofi_lib *lib, const struct fab_where *where,
+int fab_info(const struct ofi_lib *lib, const struct fab_device *device,
 	     struct fi_info **info);
 
 /* The address of this end, as other ends insert it; *len in and out. */

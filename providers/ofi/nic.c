@@ -56,21 +56,21 @@ static int open_fab(struct ofi_nic *n, char *why, size_t size)
 	static const struct fab_events events = {
 		ofi_message, ofi_read_done, ofi_send_failed,
 	};
-	struct fab_where at = {
-		.provider = n->where.provider,
-		.node = n->where.node[0] ? n->where.node : NULL,
-		.domain = n->where.domain[0] ? n->where.domain : NULL,
+	struct fab_device at = {
+		.provider = n->device.provider,
+		.node = n->device.node[0] ? n->device.node : NULL,
+		.domain = n->device.domain[0] ? n->device.domain : NULL,
 	};
 	const struct ofi_lib *lib = ofi_load(why, size);
 	int err;
 
 	if (!lib)
 		return -ENOENT;
-	n->max = lib->universe && n->where.number ? lib->universe : PEERS_MAX;
+	n->max = lib->universe && n->device.number ? lib->universe : PEERS_MAX;
 	occupy();
 	err = fab_open(&n->fab, lib, &at, &events, n, why, size);
 	if (err == -FI_ENODATA)
-		ofi_absent(n->where.word, why, size);
+		ofi_absent(n->device.word, why, size);
 	return err;
 }
 
@@ -78,7 +78,7 @@ static int open_fab(struct ofi_nic *n, char *why, size_t size)
 static int find_host(struct ofi_nic *n, char *why, size_t size)
 {
 	const struct fi_info *info = n->fab.info;
-	struct ofi_host *h = &n->where.host;
+	struct ofi_host *h = &n->device.host;
 	uint16_t port = ofi_addr_port(h);
 
 	if (!h->version && info->src_addr &&
@@ -98,11 +98,11 @@ static socklen_t link_address(struct ofi_nic *n, struct sockaddr_storage *sa)
 {
 	struct ofi_host any = n->host;
 
-	if (n->where.bound)
+	if (n->device.bound)
 		return ofi_addr_get(&n->host, AF_UNSPEC, sa);
 	memset(any.ip, 0, sizeof(any.ip));
 	memset(any.scope, 0, sizeof(any.scope));
-	any.version = n->where.only4 ? 4 : 6;
+	any.version = n->device.only4 ? 4 : 6;
 	return ofi_addr_get(&any, AF_UNSPEC, sa);
 }
 
@@ -115,7 +115,7 @@ static int open_link(struct ofi_nic *n, char *why, size_t size)
 		n->host_name[0] = 0;
 	c->family = LINK_TCP;
 	c->provider = "ofi";
-	c->space = n->where.space;
+	c->space = n->device.space;
 	c->name = n->host_name;
 	c->version = OFI_VERSION;
 	c->addr_len = link_address(n, &c->addr);
@@ -136,7 +136,7 @@ static int open_link(struct ofi_nic *n, char *why, size_t size)
 
 static void identify(struct ofi_nic *n, struct vipl_identity *id)
 {
-	snprintf(id->name, sizeof(id->name), "ofi:%s", n->where.word);
+	snprintf(id->name, sizeof(id->name), "ofi:%s", n->device.word);
 	memset(id->addr, 0, sizeof(id->addr));
 	memcpy(id->addr, &n->host, sizeof(n->host));
 	id->addr_len = OFI_HOST_LEN;
@@ -168,7 +168,7 @@ static VIP_RETURN ofi_open(struct eng_nic *nic, const char *rest,
 	n->fab.fd = -1;
 	ofi_pulls_init(n);
 	atomic_store(&n->nap, UINT64_MAX);
-	if (ofi_where(&n->where, rest, why, sizeof(why))) {
+	if (ofi_device_parse(&n->device, rest, why, sizeof(why))) {
 		ofi_host->msg(MSG_OFI_NIC, rest, why);
 		return VIP_INVALID_PARAMETER;
 	}
@@ -307,8 +307,8 @@ static int ofi_leads_here(struct eng_nic *nic, const uint8_t *host)
 	struct ofi_host h;
 
 	memcpy(&h, host, sizeof(h));
-	return !n->where.bound && ofi_addr_port(&h) == n->port &&
-	       (h.version == 4 || !n->where.only4) && ofi_addr_is_own(&h);
+	return !n->device.bound && ofi_addr_port(&h) == n->port &&
+	       (h.version == 4 || !n->device.only4) && ofi_addr_is_own(&h);
 }
 
 /*
@@ -321,7 +321,7 @@ static void ofi_as_here(struct eng_nic *nic, uint8_t *host)
 	struct ofi_host h;
 
 	memcpy(&h, host, sizeof(h));
-	if (!n->where.bound || !ofi_addr_is_link_local(&n->host) ||
+	if (!n->device.bound || !ofi_addr_is_link_local(&n->host) ||
 	    !ofi_addr_is_link_local(&h))
 		return;
 	memcpy(h.scope, n->host.scope, sizeof(h.scope));

@@ -30,7 +30,7 @@
 #include "../link/link.h"
 #include "addr.h"
 #include "fab.h"
-#include "where.h"
+#include "device.h"
 
 #define OFI_EAGER	8192		/* payload bytes of a packet */
 #define OFI_VERSION	1		/* of the hello and of messages */
@@ -141,7 +141,7 @@ struct ofi_nic {
 	pthread_mutex_t guard;		/* of calls into libfabric */
 	uint8_t guarded;		/* the call guard exists */
 	uint8_t open;			/* fab and link are there */
-	struct ofi_where where;
+	struct ofi_device device;
 	struct link *link;
 	struct link_conf conf;		/* the link's */
 	char host_name[VIPL_NAME_MAX + 1];
@@ -181,9 +181,9 @@ static inline struct ofi_peer *ofi_peer(struct eng_peer *peer)
 /* The family of addresses that can be reached; AF_UNSPEC: all. */
 static inline int ofi_family(const struct ofi_nic *n)
 {
-	if (n->where.bound)
+	if (n->device.bound)
 		return n->host.version == 4 ? AF_INET : AF_INET6;
-	return n->where.only4 ? AF_INET : AF_UNSPEC;
+	return n->device.only4 ? AF_INET : AF_UNSPEC;
 }
 
 uint64_t ofi_now(void);			/* ns, monotonic */

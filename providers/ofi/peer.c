@@ -71,8 +71,8 @@ static void hello_fill(struct ofi_peer *p, struct eng_hello *mine)
 	h.index = p->index;
 	h.grant = p->grant;
 	h.host = n->host;
-	h.any = n->where.ip && !n->where.bound && !n->where.number;
-	strncpy(h.provider, n->where.provider, sizeof(h.provider) - 1);
+	h.any = n->device.ip && !n->device.bound && !n->device.number;
+	strncpy(h.provider, n->device.provider, sizeof(h.provider) - 1);
 	if (!fab_name(&n->fab, h.name, &len) && len <= sizeof(h.name))
 		h.name_len = (uint16_t)len;
 	memset(mine, 0, sizeof(*mine));
@@ -116,7 +116,7 @@ static int translate(struct ofi_nic *n, const struct link_peer *lp,
 				 n->host.scope, sizeof(at.scope));
 	if (h->any)
 		at = from;
-	else if (!n->where.number && !ofi_addr_same_ip(&at, &from))
+	else if (!n->device.number && !ofi_addr_same_ip(&at, &from))
 		return -EHOSTUNREACH;
 	memcpy(at.port, &port, 2);
 	return ofi_addr_get(&at, family, sa) ? 0 : -EHOSTUNREACH;
@@ -155,15 +155,15 @@ static int insert(struct ofi_peer *p, struct link_peer *lp,
 	const void *name = h->name;
 	int err;
 
-	if (strcmp(h->provider, n->where.provider))
+	if (strcmp(h->provider, n->device.provider))
 		return -EPROTO;
 	if (is_self(n, h)) {
 		ofi_host->msg(MSG_OFI_SELF,
-			      (int)strcspn(n->where.provider, ";"),
-			      n->where.provider);
+			      (int)strcspn(n->device.provider, ";"),
+			      n->device.provider);
 		return -EHOSTUNREACH;
 	}
-	if (n->where.ip) {
+	if (n->device.ip) {
 		err = translate(n, lp, h, &sa);
 		if (err)
 			return err;

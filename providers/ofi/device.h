@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-#ifndef OFI_WHERE_H
-#define OFI_WHERE_H
+#ifndef OFI_DEVICE_H
+#define OFI_DEVICE_H
 
 /*
  * What stands behind "ofi:", PROVIDER[,INTERFACE-or-ADDRESS-or-DEVICE], and
@@ -10,7 +10,7 @@
 #include "addr.h"
 #include "load.h"
 
-struct ofi_where {
+struct ofi_device {
 	const char *word;		/* "tcp" */
 	const char *provider;		/* libfabric's name of it */
 	const char *text;		/* for people */
@@ -25,7 +25,8 @@ struct ofi_where {
 };
 
 /* 0, or -1 with a line in why that says what to do. */
-int ofi_where(struct ofi_where *w, const char *rest, char *why, size_t size);
+int ofi_device_parse(struct ofi_device *w, const char *rest, char *why,
+		     size_t size);
 
 void ofi_devices(void (*each)(void *arg, const char *device,
 			      const char *what), void *arg);
@@ -34,4 +35,4 @@ int ofi_absent(const char *rest, char *line, size_t size);
 /* The same, as struct vipl_provider has it: in one line. */
 int ofi_explain(const char *rest, char *line, size_t size);
 
-#endif /* OFI_WHERE_H */
+#endif /* OFI_DEVICE_H */

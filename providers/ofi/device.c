@@ -71,7 +71,7 @@ static int no_such(const char *rest, int len, char *why, size_t size)
 }
 
 /* The directory's port: one for each user and kind, or as configured. */
-static int find_port(struct ofi_where *w, char *why, size_t size)
+static int find_port(struct ofi_device *w, char *why, size_t size)
 {
 	unsigned long port = PORT_BASE + geteuid() % PORT_USERS * KINDS;
 	char value[16], *stop;
@@ -91,7 +91,7 @@ static int find_port(struct ofi_where *w, char *why, size_t size)
 }
 
 /* What fi_getinfo() calls an address. */
-static void name_node(struct ofi_where *w)
+static void name_node(struct ofi_device *w)
 {
 	char text[96];
 
@@ -104,7 +104,7 @@ static void name_node(struct ofi_where *w)
 }
 
 /* Every address of this host, where the kernel has IPv6 of both kinds. */
-static int everywhere(struct ofi_where *w, char *why, size_t size)
+static int everywhere(struct ofi_device *w, char *why, size_t size)
 {
 	int fd = sys_socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -118,7 +118,7 @@ static int everywhere(struct ofi_where *w, char *why, size_t size)
 	return -1;
 }
 
-static int one_place(struct ofi_where *w, const char *place, char *why,
+static int one_place(struct ofi_device *w, const char *place, char *why,
 		     size_t size)
 {
 	uint16_t port = ofi_addr_port(&w->host);
@@ -139,7 +139,8 @@ static int one_place(struct ofi_where *w, const char *place, char *why,
 	return 0;
 }
 
-int ofi_where(struct ofi_where *w, const char *rest, char *why, size_t size)
+int ofi_device_parse(struct ofi_device *w, const char *rest, char *why,
+		     size_t size)
 {
 	size_t len = strcspn(rest, ",");
 	const struct kind *k = len ? find_kind(rest, len) : &kinds[0];
@@ -176,7 +177,7 @@ static int no_rdma_device(void)
 	return !found;
 }
 
-static void absent(const struct ofi_where *w, char *line, size_t size)
+static void absent(const struct ofi_device *w, char *line, size_t size)
 {
 	const char *none = kinds[w->number].none;
 
@@ -195,11 +196,11 @@ int ofi_absent(const char *rest, char *line, size_t size)
 {
 	const struct ofi_lib *lib;
 	struct fi_info *info = NULL;
-	struct fab_where at;
-	struct ofi_where w;
+	struct fab_device at;
+	struct ofi_device w;
 	int err;
 
-	if (ofi_where(&w, rest, line, size))
+	if (ofi_device_parse(&w, rest, line, size))
 		return 0;
 	lib = ofi_load(line, size);
 	if (!lib)
@@ -231,9 +232,9 @@ static void device_ip(void (*each)(void *arg, const char *device,
 				   const char *what), void *arg)
 {
 	char why[200], address[96], what[160];
-	struct ofi_where w;
+	struct ofi_device w;
 
-	if (ofi_where(&w, "tcp", why, sizeof(why)))
+	if (ofi_device_parse(&w, "tcp", why, sizeof(why)))
 		return;
 	ofi_addr_format(&w.host, ofi_addr_port(&w.host), address,
 			sizeof(address));
@@ -247,7 +248,7 @@ static void devices_of(const struct ofi_lib *lib, const struct kind *k,
 		       void (*each)(void *arg, const char *device,
 				    const char *what), void *arg)
 {
-	struct fab_where at = { .provider = k->provider };
+	struct fab_device at = { .provider = k->provider };
 	struct fi_info *info = NULL, *i, *j;
 	char device[96], what[96];
 
