@@ -83,7 +83,7 @@ static inline void eng_todo(struct eng_nic *nic, struct eng_vi *v, uint8_t what)
 	nic->dirty = 1;
 }
 
-/* Whether short messages of the VI may take the ways of hot.h; see types.h. */
+/* May short messages of the VI take the fast path of fast.h? See types.h. */
 static inline void eng_look_quick(struct eng_vi *v)
 {
 	v->quick = v->state == VIP_STATE_CONNECTED && !v->acks &&

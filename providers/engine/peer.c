@@ -395,7 +395,7 @@ static void rx_connected(struct eng_nic *nic, struct eng_vi *v,
 	}
 }
 
-/* As eng_hot_rx() where that does not do it: the header in its long form. */
+/* As eng_fast_rx() where that does not do it: the header in its long form. */
 void eng_rx_plain(struct eng_peer *p, const struct eng_plain *plain,
 		  const void *payload, size_t len)
 {

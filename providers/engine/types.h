@@ -279,7 +279,7 @@ struct eng_vi {
 	/*
 	 * Connected, without acknowledgements, and nothing under way that is
 	 * pulled, here or there: the peer, else NULL. Short messages may take
-	 * the ways of hot.h then.
+	 * the fast path of fast.h then.
 	 */
 	struct eng_peer *quick;
 	uint32_t quick_most;		/* bytes of such a one */

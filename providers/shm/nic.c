@@ -10,7 +10,7 @@
 #include <sys/random.h>
 
 #define LINK_TURN	256u	/* calls of progress between looks at sockets */
-#define TURN		128u	/* polls of hot.c between calls of progress */
+#define TURN		128u	/* polls of fast.c between calls of progress */
 #define IDLE		64u	/* looks in vain: a ring need not be hot */
 #define SWEEP		64u	/* cold rings looked at before sleeping */
 #define POLL_COLD	64	/* packets of a cold ring at a time */
@@ -270,7 +270,7 @@ int shm_progress(struct eng_nic *nic, unsigned int budget)
 	for (i = 0; i < n->hots; i++) {
 		p = n->hot[i];
 		if (!ring_next(&p->in) && !ring_starved(&p->in)) {
-			/* hot.c takes packets, too. */
+			/* fast.c takes packets, too. */
 			p->idle = p->seen == p->in.head ? p->idle + 1 : 0;
 			p->seen = p->in.head;
 			continue;

@@ -106,7 +106,7 @@ enum shm_pull {
 
 extern const struct vipl_host *shm_host;
 
-/* hot.c: what the engine has for any message, for short ones */
+/* fast.c: what the engine has for any message, for short ones */
 VIP_RETURN shm_post_send(struct vipl_vi *vi, VIP_VI_HANDLE h,
 			 VIP_DESCRIPTOR *desc, VIP_MEM_HANDLE mem);
 VIP_RETURN shm_post_recv(struct vipl_vi *vi, VIP_VI_HANDLE h,

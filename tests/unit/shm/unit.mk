@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# hot.c is in the engine as much as in the transport: tests/shm runs it.
-UNIT_SRC_shm := $(filter-out providers/shm/main.c providers/shm/hot.c,\
+# fast.c is in the engine as much as in the transport: tests/shm runs it.
+UNIT_SRC_shm := $(filter-out providers/shm/main.c providers/shm/fast.c,\
 	$(wildcard providers/shm/*.c)) \
 	$(wildcard providers/link/*.c)
 UNIT_DEP_shm := $(wildcard providers/shm/*.h providers/link/*.h)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Short messages: the engine's ways (providers/engine/hot.h) and those through
- * the rings, in one function for each call of the program. A packet of one
+ * Short messages: the engine's fast path (providers/engine/fast.h) and that
+ * through the rings, in one function for each call of the program. A packet of one
  * line, in and out; anything else is for the engine, which calls the transport
  * as it does with every other. The compiler makes leaves of them: whatever
  * takes another turn is a call at the end.
  */
-#include "hot.h"
+#include "fast.h"
 #include "shm.h"
 
 static ALWAYS_INLINE struct shm_peer *priv(struct eng_peer *p)
@@ -116,18 +116,18 @@ VIP_RETURN shm_post_send(struct vipl_vi *obj, VIP_VI_HANDLE h,
 
 	if (unlikely(eng_lock_missed(&nic->lock)))
 		return eng_post_send(obj, h, desc, mem);
-	if (unlikely(!eng_hot_is(v, h)))
+	if (unlikely(!eng_fast_is(v, h)))
 		return eng_post_send_held(obj, h, desc, mem);
 	peer = v->quick;
 	i = eng_get(&q->tail);
-	len = eng_hot_sendable(v, peer, i, desc, mem, &addr);
+	len = eng_fast_sendable(v, peer, i, desc, mem, &addr);
 	if (unlikely(!len))
 		return post_send_held(v, desc, mem);
 	p = priv(peer);
 	if (unlikely(p->out.left <= 1))
 		return post_send_held(v, desc, mem);
 	put(&p->out, v, i, addr, len);
-	eng_hot_sent(q, desc, i, len);
+	eng_fast_sent(q, desc, i, len);
 	if (unlikely(atomic_load_explicit(&p->out.ring->cold,
 					  memory_order_relaxed) ||
 		     atomic_load_explicit(&p->door->sleeps,
@@ -146,9 +146,9 @@ VIP_RETURN shm_post_recv(struct vipl_vi *obj, VIP_VI_HANDLE h,
 
 	if (unlikely(eng_lock_missed(&nic->lock)))
 		return eng_post_recv(obj, h, desc, mem);
-	if (unlikely(!eng_hot_is(v, h)))
+	if (unlikely(!eng_fast_is(v, h)))
 		return eng_post_recv_held(obj, h, desc, mem);
-	if (unlikely(!eng_hot_post_recv(v, desc, mem)))
+	if (unlikely(!eng_fast_post_recv(v, desc, mem)))
 		return post_recv_held(v, desc, mem);
 	return drop(&nic->lock);
 }
@@ -161,7 +161,7 @@ VIP_RETURN shm_send_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
 	/* Short ones are complete when they are posted: no look before it. */
 	if (unlikely(eng_lock_missed(&q->lock)))
 		return eng_send_done(obj, h, out);
-	if (likely(eng_hot_take(q, h, out)))
+	if (likely(eng_fast_take(q, h, out)))
 		return drop(&q->lock);
 	eng_lock_drop(&q->lock);
 	return eng_send_done(obj, h, out);
@@ -218,10 +218,10 @@ VIP_RETURN shm_recv_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
 	uint64_t word;
 	int r;
 
-	if (unlikely(!eng_hot_nothing(q)) ||
+	if (unlikely(!eng_fast_nothing(q)) ||
 	    unlikely(eng_lock_missed(&nic->lock)))
 		return eng_recv_done(obj, h, out);
-	if (unlikely(!eng_hot_is(v, h)))
+	if (unlikely(!eng_fast_is(v, h)))
 		return eng_recv_done_held(obj, h, out);
 	if (unlikely(memcmp(&nic->live, ENG_QUIET, 4) ||
 		     !--nic_priv(nic)->turn || !v->quick))
@@ -232,8 +232,8 @@ VIP_RETURN shm_recv_done(struct vipl_vi *obj, VIP_VI_HANDLE h,
 	word = atomic_load_explicit(&at->word, memory_order_acquire);
 	if (word - (RING_PLAIN_WORD + 1) >= ENG_PLAIN_MAX)
 		return recv_done_held(v, out);
-	r = eng_hot_rx(v, (struct eng_plain *)(void *)at->bytes,
-		       word & RING_LENGTH, out);
+	r = eng_fast_rx(v, (struct eng_plain *)(void *)at->bytes,
+			word & RING_LENGTH, out);
 	if (unlikely(r <= 0))
 		return r ? recv_done_both(v, out) : recv_done_held(v, out);
 	nic->activity++;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-#ifndef ENG_HOT_H
-#define ENG_HOT_H
+#ifndef ENG_FAST_H
+#define ENG_FAST_H
 
 /*
- * The ways of a short message, for a transport that compiles them into its own
- * (providers/shm/hot.c): no call, no copy of a header, and nothing on the
+ * The fast path of a short message, for a transport that compiles them into its own
+ * (providers/shm/fast.c): no call, no copy of a header, and nothing on the
  * stack.
  *
- * What they do is what queue.c and peer.c do for such a message, with the same
+ * Its functions do what queue.c and peer.c do for such a message, with the same
  * checks; each looks at everything first and changes nothing before it is sure
- * to finish. Where one of them says 0 the caller goes the long way, from the
- * beginning. The engine lock is held in all of them.
+ * to finish. Where one of them returns 0 the caller takes the general path,
+ * from the beginning. The engine lock is held in all of them.
  */
 #include "eng.h"
 
@@ -45,14 +45,14 @@ static ALWAYS_INLINE void eng_copy_few(void *to, const void *from, uint64_t n)
 }
 
 /* Still the VI that the caller means? It was, when libvipl looked. */
-static ALWAYS_INLINE int eng_hot_is(const struct eng_vi *v, VIP_VI_HANDLE h)
+static ALWAYS_INLINE int eng_fast_is(const struct eng_vi *v, VIP_VI_HANDLE h)
 {
 	return atomic_load_explicit(&v->handle, memory_order_relaxed) ==
 	       (uintptr_t)h;
 }
 
 /* One segment, no control bits: the words of a descriptor from SegCount on. */
-static ALWAYS_INLINE int eng_hot_format(const void *desc)
+static ALWAYS_INLINE int eng_fast_format(const void *desc)
 {
 	const char *d = desc;
 	uint32_t count, reserved;
@@ -67,10 +67,10 @@ static ALWAYS_INLINE int eng_hot_format(const void *desc)
  * len is neither 0 nor long: the second sum does not overflow, as no region
  * has 2^64 bytes less a few.
  */
-static ALWAYS_INLINE int eng_hot_regions(const struct eng_queue *q,
-					 uint64_t desc, uint32_t mem,
-					 uint64_t addr, uint32_t handle,
-					 uint64_t len)
+static ALWAYS_INLINE int eng_fast_regions(const struct eng_queue *q,
+					  uint64_t desc, uint32_t mem,
+					  uint64_t addr, uint32_t handle,
+					  uint64_t len)
 {
 	const struct eng_region_cache *h = &q->cache[ENG_CACHE_DESC];
 	const struct eng_region_cache *d = &q->cache[ENG_CACHE_DATA];
@@ -87,12 +87,12 @@ static ALWAYS_INLINE int eng_hot_regions(const struct eng_queue *q,
  * it is complete (v->quick: nothing is under way), and it needs no more than
  * its one segment. The length, or 0; what is used later is read once.
  */
-static ALWAYS_INLINE uint64_t eng_hot_sendable(const struct eng_vi *v,
-					       const struct eng_peer *p,
-					       uint32_t i,
-					       const VIP_DESCRIPTOR *desc,
-					       VIP_MEM_HANDLE mem,
-					       uint64_t *addr)
+static ALWAYS_INLINE uint64_t eng_fast_sendable(const struct eng_vi *v,
+						const struct eng_peer *p,
+						uint32_t i,
+						const VIP_DESCRIPTOR *desc,
+						VIP_MEM_HANDLE mem,
+						uint64_t *addr)
 {
 	const struct eng_queue *q = &v->q[VIPL_SENDQ];
 	const VIP_DATA_SEGMENT *seg = &desc->DS[0].Local;
@@ -100,21 +100,21 @@ static ALWAYS_INLINE uint64_t eng_hot_sendable(const struct eng_vi *v,
 
 	if (unlikely((uintptr_t)desc % VIP_DESCRIPTOR_ALIGNMENT || !p ||
 		     !p->ready || i != q->next ||
-		     i == q->limit || !eng_hot_format(desc)))
+		     i == q->limit || !eng_fast_format(desc)))
 		return 0;
 	*addr = eng_address(*(const volatile VIP_UINT64 *)
 			    &seg->Data.AddressBits);
 	if (unlikely(seg->Length != len || len - 1 >= v->quick_most ||
-		     !eng_hot_regions(q, (uintptr_t)desc, mem, *addr,
-				      seg->Handle, len)))
+		     !eng_fast_regions(q, (uintptr_t)desc, mem, *addr,
+				       seg->Handle, len)))
 		return 0;
 	return len;
 }
 
 /* It has gone: it completes in the place where it was to be posted. */
-static ALWAYS_INLINE void eng_hot_sent(struct eng_queue *q,
-				       VIP_DESCRIPTOR *desc, uint32_t i,
-				       uint64_t len)
+static ALWAYS_INLINE void eng_fast_sent(struct eng_queue *q,
+					VIP_DESCRIPTOR *desc, uint32_t i,
+					uint64_t len)
 {
 	struct eng_slot *s = eng_slot(q, i);
 
@@ -130,9 +130,9 @@ static ALWAYS_INLINE void eng_hot_sent(struct eng_queue *q,
 }
 
 /* Post a receive that a message finds as it is; 0: not so. */
-static ALWAYS_INLINE int eng_hot_post_recv(struct eng_vi *v,
-					   VIP_DESCRIPTOR *desc,
-					   VIP_MEM_HANDLE mem)
+static ALWAYS_INLINE int eng_fast_post_recv(struct eng_vi *v,
+					    VIP_DESCRIPTOR *desc,
+					    VIP_MEM_HANDLE mem)
 {
 	struct eng_queue *q = &v->q[VIPL_RECVQ];
 	uint32_t tail = eng_get(&q->tail);
@@ -145,7 +145,7 @@ static ALWAYS_INLINE int eng_hot_post_recv(struct eng_vi *v,
 	memcpy((char *)s + 16, (const char *)desc + 16, 32);
 	memcpy(&s->segs, (const char *)desc + 12, 4);
 	/* Of the copy: each word is read once. status is set when it is known. */
-	if (unlikely(!eng_hot_format(s) || s->len != s->seg[0].len))
+	if (unlikely(!eng_fast_format(s) || s->len != s->seg[0].len))
 		return 0;
 	s->seg[0].addr = eng_address(s->seg[0].addr);
 	s->desc = (uintptr_t)desc;
@@ -163,9 +163,9 @@ static ALWAYS_INLINE int eng_hot_post_recv(struct eng_vi *v,
  * straight into the descriptor. 1 when that is done, and q->lock is held; -1:
  * it is held, too, but there was something to collect.
  */
-static ALWAYS_INLINE int eng_hot_rx(struct eng_vi *v,
-				    const volatile struct eng_plain *h,
-				    uint64_t len, VIP_DESCRIPTOR **out)
+static ALWAYS_INLINE int eng_fast_rx(struct eng_vi *v,
+				     const volatile struct eng_plain *h,
+				     uint64_t len, VIP_DESCRIPTOR **out)
 {
 	struct eng_queue *q = &v->q[VIPL_RECVQ];
 	uint32_t i = q->next;
@@ -182,8 +182,8 @@ static ALWAYS_INLINE int eng_hot_rx(struct eng_vi *v,
 		     memcmp(&q->recv, ENG_RECV_PLAIN, 4)))
 		return 0;
 	if (unlikely(memcmp(&s->state, ENG_SLOT_PLAIN, 4) || len > s->len ||
-		     !eng_hot_regions(q, s->desc, s->mem,
-				      s->seg[0].addr, s->seg[0].handle, len) ||
+		     !eng_fast_regions(q, s->desc, s->mem,
+				       s->seg[0].addr, s->seg[0].handle, len) ||
 		     eng_lock_missed(&q->lock)))
 		return 0;
 	/* The engine lock is held, so q->handle is v->handle still. */
@@ -207,7 +207,7 @@ static ALWAYS_INLINE int eng_hot_rx(struct eng_vi *v,
 }
 
 /* Nothing to take, as far as a look without a lock tells. */
-static ALWAYS_INLINE int eng_hot_nothing(struct eng_queue *q)
+static ALWAYS_INLINE int eng_fast_nothing(struct eng_queue *q)
 {
 	return atomic_load_explicit(&q->collected, memory_order_acquire) ==
 	       atomic_load_explicit(&q->done, memory_order_acquire);
@@ -217,8 +217,8 @@ static ALWAYS_INLINE int eng_hot_nothing(struct eng_queue *q)
  * Take a completion that has neither an error nor immediate data; 0: there is
  * none such. q->lock is held.
  */
-static ALWAYS_INLINE int eng_hot_take(struct eng_queue *q, VIP_VI_HANDLE h,
-				      VIP_DESCRIPTOR **out)
+static ALWAYS_INLINE int eng_fast_take(struct eng_queue *q, VIP_VI_HANDLE h,
+				       VIP_DESCRIPTOR **out)
 {
 	uint32_t collected = eng_get(&q->collected), status;
 	struct eng_slot *s = eng_slot(q, collected);
@@ -241,4 +241,4 @@ static ALWAYS_INLINE int eng_hot_take(struct eng_queue *q, VIP_VI_HANDLE h,
 	return 1;
 }
 
-#endif /* ENG_HOT_H */
+#endif /* ENG_FAST_H */
