@@ -50,7 +50,7 @@ static __attribute__((noinline)) VIP_RETURN rung(struct eng_vi *v, uint32_t i)
 {
 	struct eng_nic *nic = eng_vi_nic(v);
 
-	shm_ring_bell(priv(v->quick));
+	shm_ring_doorbell(priv(v->quick));
 	if (v->q[VIPL_SENDQ].watched)
 		eng_tell(nic, v, &v->q[VIPL_SENDQ], i);
 	eng_leave(nic);
@@ -74,7 +74,7 @@ static ALWAYS_INLINE void put(struct ring_out *o, const struct eng_vi *v,
 	o->at = at + 1;
 	atomic_store_explicit(&at[1].word, 0, memory_order_relaxed);
 	/*
-	 * Also the barrier of shm_ring_bell(): on x86 the exchange is one,
+	 * Also the barrier of shm_ring_doorbell(): on x86 the exchange is one,
 	 * elsewhere a fence follows.
 	 */
 	atomic_exchange_explicit(&at->word, RING_PLAIN_WORD | len,
@@ -128,9 +128,9 @@ VIP_RETURN shm_post_send(struct vipl_vi *obj, VIP_VI_HANDLE h,
 		return post_send_held(v, desc, mem);
 	put(&p->out, v, i, addr, len);
 	eng_fast_sent(q, desc, i, len);
-	if (unlikely(atomic_load_explicit(&p->out.ring->cold,
+	if (unlikely(atomic_load_explicit(&p->out.ring->idle,
 					  memory_order_relaxed) ||
-		     atomic_load_explicit(&p->door->sleeps,
+		     atomic_load_explicit(&p->status->sleeps,
 					  memory_order_relaxed) & 1))
 		return rung(v, i);
 	if (unlikely(q->watched))

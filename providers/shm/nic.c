@@ -11,24 +11,26 @@
 
 #define LINK_TURN	256u	/* calls of progress between looks at sockets */
 #define TURN		128u	/* polls of fast.c between calls of progress */
-#define IDLE		64u	/* looks in vain: a ring need not be hot */
-#define SWEEP		64u	/* cold rings looked at before sleeping */
-#define POLL_COLD	64	/* packets of a cold ring at a time */
+#define IDLE		64u	/* empty polls: a ring need not be polled */
+#define SWEEP		64u	/* idle rings looked at before sleeping */
+#define POLL_IDLE	64	/* packets of an idle ring at a time */
 
-static int open_doors(struct shm_nic *n)
+static int open_shared(struct shm_nic *n)
 {
 	void *map;
 
 	if (getrandom(n->nonce, sizeof(n->nonce), 0) != sizeof(n->nonce))
 		return -errno;
-	n->door_file = shm_map_new("vipl-door", sizeof(*n->door), 1, &map);
-	if (n->door_file < 0)
-		return n->door_file;
-	n->door = map;
-	n->bell_file = shm_map_new("vipl-bell", sizeof(*n->bell), 0, &map);
-	if (n->bell_file < 0)
-		return n->bell_file;
-	n->bell = map;
+	n->status_file = shm_map_new("vipl-status", sizeof(*n->status), 1,
+				     &map);
+	if (n->status_file < 0)
+		return n->status_file;
+	n->status = map;
+	n->doorbell_file = shm_map_new("vipl-doorbell", sizeof(*n->doorbell), 0,
+				       &map);
+	if (n->doorbell_file < 0)
+		return n->doorbell_file;
+	n->doorbell = map;
 	return 0;
 }
 
@@ -66,13 +68,13 @@ VIP_RETURN shm_open_nic(struct eng_nic *nic, const char *rest,
 	int err;
 
 	n->nic = nic;
-	n->door_file = n->bell_file = -1;
+	n->status_file = n->doorbell_file = -1;
 	if (shm_names(n, rest)) {
 		shm_host->msg(MSG_SHM_NAME, rest);
 		return VIP_INVALID_PARAMETER;
 	}
 	read_conf(n);
-	err = open_doors(n);
+	err = open_shared(n);
 	if (err) {
 		link_why(err, why, sizeof(why));
 		shm_host->msg(MSG_SHM_MEMORY, n->space, why);
@@ -102,10 +104,10 @@ void shm_close_nic(struct eng_nic *nic)
 	if (n->link)
 		link_close(n->link);
 	n->link = NULL;
-	shm_unmap(n->door, sizeof(*n->door));
-	shm_unmap(n->bell, sizeof(*n->bell));
-	link_file_close(n->door_file);
-	link_file_close(n->bell_file);
+	shm_unmap(n->status, sizeof(*n->status));
+	shm_unmap(n->doorbell, sizeof(*n->doorbell));
+	link_file_close(n->status_file);
+	link_file_close(n->doorbell_file);
 	free(n->export);
 	memset(n, 0, sizeof(*n));
 }
@@ -128,76 +130,76 @@ void shm_work(struct shm_peer *p)
 	p->n->work = p;
 }
 
-void shm_cool(struct shm_peer *p)
+void shm_poll_stop(struct shm_peer *p)
 {
 	struct shm_nic *n = p->n;
 	uint32_t i = 0;
 
-	while (n->hot[i] != p)
+	while (n->polled[i] != p)
 		i++;
-	n->hot[i] = n->hot[--n->hots];
-	p->is_hot = 0;
+	n->polled[i] = n->polled[--n->npolled];
+	p->is_polled = 0;
 	if (!p->in.ring)
 		return;
-	atomic_store(&p->in.ring->cold, 1);
-	/* Pairs with that of shm_ring_bell(). */
+	atomic_store(&p->in.ring->idle, 1);
+	/* Pairs with that of shm_ring_doorbell(). */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (p->up && ring_next(&p->in))
 		shm_work(p);
 }
 
 /* Look at its ring all the time, if there are not too many of those. */
-void shm_heat(struct shm_peer *p)
+void shm_poll_start(struct shm_peer *p)
 {
 	struct shm_nic *n = p->n;
 	struct shm_peer *oldest = NULL;
 	uint32_t i;
 
-	if (p->is_hot)
+	if (p->is_polled)
 		return;
-	if (n->hots == SHM_HOT) {
-		oldest = n->hot[0];
-		for (i = 1; i < SHM_HOT; i++)
-			if (n->hot[i]->idle > oldest->idle)
-				oldest = n->hot[i];
+	if (n->npolled == SHM_POLLED) {
+		oldest = n->polled[0];
+		for (i = 1; i < SHM_POLLED; i++)
+			if (n->polled[i]->idle > oldest->idle)
+				oldest = n->polled[i];
 		if (oldest->idle < IDLE)
 			return;
-		shm_cool(oldest);
+		shm_poll_stop(oldest);
 	}
-	p->is_hot = 1;
+	p->is_polled = 1;
 	p->idle = 0;
-	n->hot[n->hots++] = p;
-	atomic_store_explicit(&p->in.ring->cold, 0, memory_order_relaxed);
+	n->polled[n->npolled++] = p;
+	atomic_store_explicit(&p->in.ring->idle, 0, memory_order_relaxed);
 }
 
-static int take_cold(struct shm_peer *p)
+static int take_idle(struct shm_peer *p)
 {
 	int did;
 
 	if (!p->up || p->bad)
 		return 0;
-	shm_heat(p);
-	did = shm_poll(p, POLL_COLD);
-	if (!p->is_hot && ring_next(&p->in))
+	shm_poll_start(p);
+	did = shm_poll(p, POLL_IDLE);
+	if (!p->is_polled && ring_next(&p->in))
 		shm_work(p);
 	return did;
 }
 
-static int take_bells(struct shm_nic *n)
+static int take_doorbells(struct shm_nic *n)
 {
-	uint64_t sum = atomic_exchange(&n->bell->sum, 0), bits;
+	uint64_t sum = atomic_exchange(&n->doorbell->sum, 0), bits;
 	uint32_t w, i;
 	int did = 0;
 
 	while (sum) {
 		w = (uint32_t)__builtin_ctzll(sum);
 		sum &= sum - 1;
-		bits = atomic_exchange(&n->bell->word[w], 0);
+		bits = atomic_exchange(&n->doorbell->word[w], 0);
 		while (bits) {
 			i = w * 64 + (uint32_t)__builtin_ctzll(bits);
 			bits &= bits - 1;
 			if (n->slot[i])
-				did += take_cold(n->slot[i]);
+				did += take_idle(n->slot[i]);
 		}
 	}
 	return did;
@@ -215,9 +217,9 @@ static int work_on(struct shm_peer *p)
 	}
 	if (!p->up)
 		return 0;
-	if (!p->is_hot)
-		did += take_cold(p);
-	if (p->starves && shm_fed(p)) {
+	if (!p->is_polled)
+		did += take_idle(p);
+	if (p->starves && shm_resume(p)) {
 		eng_room(p->peer);
 		did++;
 	}
@@ -267,8 +269,8 @@ int shm_progress(struct eng_nic *nic, unsigned int budget)
 	uint32_t i;
 
 	n->turn = TURN;
-	for (i = 0; i < n->hots; i++) {
-		p = n->hot[i];
+	for (i = 0; i < n->npolled; i++) {
+		p = n->polled[i];
 		if (!ring_next(&p->in) && !ring_starved(&p->in)) {
 			/* fast.c takes packets, too. */
 			p->idle = p->seen == p->in.head ? p->idle + 1 : 0;
@@ -280,8 +282,8 @@ int shm_progress(struct eng_nic *nic, unsigned int budget)
 		p->idle = 0;
 		did += shm_poll(p, (int)budget);
 	}
-	if (atomic_load_explicit(&n->bell->sum, memory_order_relaxed))
-		did += take_bells(n);
+	if (atomic_load_explicit(&n->doorbell->sum, memory_order_relaxed))
+		did += take_doorbells(n);
 	if (n->work)
 		did += work(n);
 	if (n->look || ++n->calls >= LINK_TURN) {
@@ -293,7 +295,7 @@ int shm_progress(struct eng_nic *nic, unsigned int budget)
 	return did;
 }
 
-/* Cold rings in turn: a peer that spoils the bells does no lasting harm. */
+/* Idle rings in turn: a peer that spoils the doorbells does no lasting harm. */
 static int sweep(struct shm_nic *n)
 {
 	struct shm_peer *p;
@@ -302,7 +304,8 @@ static int sweep(struct shm_nic *n)
 	for (i = 0; i < SWEEP && i < n->slots; i++) {
 		n->sweep = n->sweep + 1 < n->slots ? n->sweep + 1 : 0;
 		p = n->slot[n->sweep];
-		if (p && p->up && !p->is_hot && !p->bad && ring_next(&p->in)) {
+		if (p && p->up && !p->is_polled && !p->bad &&
+		    ring_next(&p->in)) {
 			shm_work(p);
 			found = 1;
 		}
@@ -315,11 +318,11 @@ static int something(struct shm_nic *n)
 	const struct shm_peer *p;
 	uint32_t i;
 
-	for (i = 0; i < n->hots; i++)
-		if (ring_next(&n->hot[i]->in) ||
-		    ring_starved(&n->hot[i]->in))
+	for (i = 0; i < n->npolled; i++)
+		if (ring_next(&n->polled[i]->in) ||
+		    ring_starved(&n->polled[i]->in))
 			return 1;
-	if (atomic_load(&n->bell->sum) || sweep(n))
+	if (atomic_load(&n->doorbell->sum) || sweep(n))
 		return 1;
 	for (p = n->work; p; p = p->next_work)
 		if (!p->starves || p->bad || shm_has_room(p) ||
@@ -333,9 +336,9 @@ int shm_arm(struct eng_nic *nic)
 	struct shm_nic *n = eng_nic_priv(nic);
 
 	if (!(n->sleeps & 1)) {
-		atomic_store_explicit(&n->door->sleeps, ++n->sleeps,
+		atomic_store_explicit(&n->status->sleeps, ++n->sleeps,
 				      memory_order_relaxed);
-		/* Pairs with that of shm_ring_bell(). */
+		/* Pairs with that of shm_ring_doorbell(). */
 		atomic_thread_fence(memory_order_seq_cst);
 	}
 	if (!something(n))
@@ -350,7 +353,7 @@ void shm_disarm(struct eng_nic *nic)
 
 	if (!(n->sleeps & 1))
 		return;
-	atomic_store_explicit(&n->door->sleeps, ++n->sleeps,
+	atomic_store_explicit(&n->status->sleeps, ++n->sleeps,
 			      memory_order_relaxed);
 	n->look = 1;
 }

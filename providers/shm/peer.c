@@ -11,13 +11,13 @@
 /* Lines that are free again before a starved sender goes on. */
 #define ENOUGH		(2 * (RING_EAGER + ENG_HEADER) / RING_LINE + 8)
 
-enum { FILE_RING, FILE_DOOR, FILE_BELL, FILES };
+enum { FILE_RING, FILE_STATUS, FILE_DOORBELL, FILES };
 
 /* What two NICs tell each other, beside the files. */
 struct shm_hello {
 	uint8_t addr[SHM_ADDR_LEN];
 	uint32_t lines, eager;		/* of the rings */
-	uint32_t bit;			/* of the ring, in the bell */
+	uint32_t bit;			/* of the ring, in the doorbell */
 	uint32_t pointer;		/* bytes of the sender's pointers */
 	uint64_t nonce_at;		/* address in the sender's memory */
 	uint64_t nonce[2];
@@ -32,10 +32,10 @@ static int take_slot(struct shm_peer *p)
 	struct shm_nic *n = p->n;
 	uint32_t i = n->slot_hint;
 
-	while (i < BELL_SLOTS && n->slot[i])
+	while (i < DOORBELL_SLOTS && n->slot[i])
 		i++;
 	n->slot_hint = i;
-	if (i == BELL_SLOTS)
+	if (i == DOORBELL_SLOTS)
 		return -ENOSPC;
 	n->slot[i] = p;
 	n->slots = n->slots > i ? n->slots : i + 1;
@@ -80,7 +80,7 @@ static int prepare(struct shm_nic *n, struct eng_peer *peer)
 	p->ring_file = err;
 	p->in.ring = ring;
 	p->in.at = p->in.ring->line;
-	atomic_store(&p->in.ring->cold, 1);
+	atomic_store(&p->in.ring->idle, 1);
 	return 0;
 }
 
@@ -99,8 +99,8 @@ static void fill_hello(struct shm_peer *p, struct eng_hello *h)
 	h->len = sizeof(s);
 	h->files = FILES;
 	h->file[FILE_RING] = p->ring_file;
-	h->file[FILE_DOOR] = n->door_file;
-	h->file[FILE_BELL] = n->bell_file;
+	h->file[FILE_STATUS] = n->status_file;
+	h->file[FILE_DOORBELL] = n->doorbell_file;
 }
 
 static int open_theirs(struct shm_peer *p, const struct eng_hello *h)
@@ -112,13 +112,14 @@ static int open_theirs(struct shm_peer *p, const struct eng_hello *h)
 	memcpy(&s, h->data, sizeof(s));
 	if (memcmp(s.addr, p->n->addr, sizeof(s.addr)) ||
 	    s.lines != RING_LINES || s.eager != RING_EAGER ||
-	    s.bit >= BELL_SLOTS)
+	    s.bit >= DOORBELL_SLOTS)
 		return -EPROTO;
 	p->bit = s.bit;
 	p->out.ring = shm_map_theirs(h->file[FILE_RING], RING_BYTES, 0);
-	p->door = shm_map_theirs(h->file[FILE_DOOR], sizeof(*p->door), 1);
-	p->bell = shm_map_theirs(h->file[FILE_BELL], sizeof(*p->bell), 0);
-	if (!p->out.ring || !p->door || !p->bell)
+	p->status = shm_map_theirs(h->file[FILE_STATUS], sizeof(*p->status), 1);
+	p->doorbell = shm_map_theirs(h->file[FILE_DOORBELL],
+				     sizeof(*p->doorbell), 0);
+	if (!p->out.ring || !p->status || !p->doorbell)
 		return -ENOMEM;
 	/* A 32-bit process cannot name the memory of a 64-bit one. */
 	if (s.pointer <= sizeof(void *))
@@ -147,7 +148,7 @@ static void now_up(struct shm_peer *p)
 	p->up = 1;
 	p->next_unsent = p->n->unsent;
 	p->n->unsent = p;
-	shm_heat(p);
+	shm_poll_start(p);
 	eng_peer_up(p->peer);
 }
 
@@ -291,8 +292,8 @@ void shm_lose(struct shm_peer *p, int err)
 		for (i = 0; i < RING_LINES && !p->bad && shm_poll(p, 1); i++)
 			;
 	}
-	if (p->is_hot)
-		shm_cool(p);
+	if (p->is_polled)
+		shm_poll_stop(p);
 	p->up = 0;
 	shm_pulls_end(p, err ? err : -ECONNRESET);
 	eng_peer_down(p->peer, err);
@@ -316,8 +317,8 @@ void shm_peer_release(struct eng_peer *peer)
 	if (p->lp)
 		link_drop(p->lp);
 	p->lp = NULL;
-	if (p->is_hot)
-		shm_cool(p);
+	if (p->is_polled)
+		shm_poll_stop(p);
 	p->up = 0;
 	if (p->working)
 		remove_from(&p->n->work, p,
@@ -328,12 +329,12 @@ void shm_peer_release(struct eng_peer *peer)
 	link_file_close(p->ring_file);
 	shm_unmap(p->in.ring, RING_BYTES);
 	shm_unmap(p->out.ring, RING_BYTES);
-	shm_unmap(p->door, sizeof(*p->door));
-	shm_unmap(p->bell, sizeof(*p->bell));
+	shm_unmap(p->status, sizeof(*p->status));
+	shm_unmap(p->doorbell, sizeof(*p->doorbell));
 	memset(p, 0, sizeof(*p));
 }
 
-static void set_bit(struct bell *b, uint32_t bit)
+static void set_bit(struct doorbell *b, uint32_t bit)
 {
 	uint64_t mask = (uint64_t)1 << bit % 64, sum;
 
@@ -375,15 +376,15 @@ struct ring_line *ring_claim_more(struct ring_out *o, uint32_t lines)
 	return o->at;
 }
 
-void shm_ring_bell(struct shm_peer *p)
+void shm_ring_doorbell(struct shm_peer *p)
 {
 	uint32_t sleeps;
 
-	/* Pairs with those of shm_cool() and of arming. */
+	/* Pairs with those of shm_poll_stop() and of arming. */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&p->out.ring->cold, memory_order_relaxed))
-		set_bit(p->bell, p->bit);
-	sleeps = atomic_load(&p->door->sleeps);
+	if (atomic_load_explicit(&p->out.ring->idle, memory_order_relaxed))
+		set_bit(p->doorbell, p->bit);
+	sleeps = atomic_load(&p->status->sleeps);
 	if ((sleeps & 1) && sleeps != p->woken)
 		wake(p, sleeps);
 }
@@ -406,7 +407,7 @@ int shm_starve(struct shm_peer *p, uint32_t lines)
 		return 0;
 	p->starves = 1;
 	shm_work(p);
-	shm_ring_bell(p);
+	shm_ring_doorbell(p);
 	return 0;
 }
 
@@ -418,7 +419,7 @@ int shm_has_room(const struct shm_peer *p)
 	return RING_LINES - (p->out.tail - head) >= ENOUGH;
 }
 
-int shm_fed(struct shm_peer *p)
+int shm_resume(struct shm_peer *p)
 {
 	if (!ring_look(&p->out, ENOUGH))
 		return 0;
@@ -499,7 +500,7 @@ int shm_xmit(struct eng_peer *peer, const struct eng_header *h,
 			to += payload[i].iov_len;
 		}
 	ring_publish(&p->out, at, lines, type, len);
-	shm_ring_bell(p);
+	shm_ring_doorbell(p);
 	return 0;
 }
 
@@ -582,8 +583,8 @@ int shm_poll(struct shm_peer *p, int most)
 	}
 	if (ring_starved(in)) {
 		ring_tell(in);
-		in->fed = in->head;
-		shm_ring_bell(p);
+		in->rung = in->head;
+		shm_ring_doorbell(p);
 	}
 	return n;
 }

@@ -145,9 +145,9 @@ static int still_exported(const struct shm_peer *p, const struct eng_pull *pull)
 	atomic_thread_fence(memory_order_seq_cst);
 	for (i = 0; i < pull->nsrc; i++) {
 		at = (uint32_t)pull->src[i].key;
-		if (at >= DOOR_EXPORTS)
+		if (at >= STATUS_EXPORTS)
 			return 0;
-		gen = atomic_load_explicit(&p->door->export[at],
+		gen = atomic_load_explicit(&p->status->export[at],
 					   memory_order_relaxed);
 		if (gen != pull->src[i].key >> 32)
 			return 0;
@@ -248,7 +248,7 @@ static int ask(struct shm_peer *p, struct eng_pull *pull)
 	memcpy(at->bytes, &h, sizeof(h));
 	memcpy(at->bytes + sizeof(h), pull->src, len);
 	ring_publish(&p->out, at, lines, RING_PULL, len);
-	shm_ring_bell(p);
+	shm_ring_doorbell(p);
 	return 0;
 }
 
@@ -344,7 +344,7 @@ static int answer_step(struct shm_peer *p, struct shm_answer *a)
 	memcpy(at->bytes, &h, sizeof(h));
 	ring_publish(&p->out, at, ring_lines(RING_PULL_HEAD + len), RING_DATA,
 		     len);
-	shm_ring_bell(p);
+	shm_ring_doorbell(p);
 	a->done += len;
 	return h.err || a->done == a->len;
 }
@@ -519,7 +519,7 @@ int shm_export_mem(struct eng_peer *peer, void *region, const void *addr,
 		return 0;
 	if (!n->export_free) {
 		size = n->exports ? n->exports * 2 : 64;
-		if (size > DOOR_EXPORTS)
+		if (size > STATUS_EXPORTS)
 			return -ENOMEM;
 		more = realloc(n->export, size * sizeof(*more));
 		if (!more)
@@ -554,7 +554,7 @@ void shm_unexport_mem(struct eng_peer *peer, const struct eng_src *src)
 	if (!e->len || e->gen != src->key >> 32)
 		return;
 	e->gen++;
-	atomic_store_explicit(&n->door->export[i], e->gen,
+	atomic_store_explicit(&n->status->export[i], e->gen,
 			      memory_order_relaxed);
 	/* Pairs with that of still_exported(): before the bytes are others. */
 	atomic_thread_fence(memory_order_seq_cst);

@@ -19,12 +19,13 @@
  *	sender: starved = 1; fence; head?	receiver: took lines; starved?
  * A sender that starves also rings, so that the receiver looks once more.
  *
- * Bells. A receiver that looks at a ring all the time leaves `cold` 0. Else the
- * sender sets the ring's bit in a bitmap of the receiver's. When the receiver
- * sleeps, its `sleeps` is odd and the sender wakes it by a system call, once
- * for each odd value. `sleeps` is in memory that only the receiver can write.
- *	sender: publish packet; fence; cold?, set bit, sleeps?
- *	receiver: cold = 1 (sleeps++); fence; packet? (bits?)
+ * Doorbells. A receiver that looks at a ring all the time leaves `idle` 0. Else
+ * the sender sets the ring's bit in a bitmap of the receiver's, its doorbell.
+ * When the receiver sleeps, its `sleeps` is odd and the sender wakes it by a
+ * system call, once for each odd value. `sleeps` is in memory that only the
+ * receiver can write.
+ *	sender: publish packet; fence; idle?, set bit, sleeps?
+ *	receiver: idle = 1 (sleeps++); fence; packet? (bits?)
  *
  * What the other process can write is read once, bounded, and believed as far
  * as it concerns the connections with that process.
@@ -40,8 +41,8 @@
 #define RING_PAGE	4096u		/* bytes before the lines */
 #define RING_BYTES	(RING_PAGE + RING_LINES * RING_LINE)
 
-#define BELL_WORDS	64u
-#define BELL_SLOTS	(BELL_WORDS * 64)	/* peers of a NIC */
+#define DOORBELL_WORDS	64u
+#define DOORBELL_SLOTS	(DOORBELL_WORDS * 64)	/* peers of a NIC */
 
 enum ring_type {
 	RING_NONE,
@@ -78,7 +79,7 @@ struct ring_line {
 struct ring {
 	/* written by the receiver */
 	_Alignas(128) _Atomic uint32_t head;	/* lines taken, ever */
-	_Atomic uint32_t cold;			/* the bit is wanted */
+	_Atomic uint32_t idle;			/* the bit is wanted */
 	/* written by the sender */
 	_Alignas(128) _Atomic uint32_t starved;
 	_Alignas(RING_PAGE) struct ring_line line[RING_LINES];
@@ -90,22 +91,22 @@ _Static_assert(RING_LINES % RING_TELL == 0, "a ring ends where it is told");
 _Static_assert(sizeof(struct ring) == RING_BYTES, "size of a ring");
 
 /* Of a receiver: which of its rings have something. Peers write it. */
-struct bell {
+struct doorbell {
 	_Alignas(64) _Atomic uint64_t sum;	/* words that are not 0 */
-	_Alignas(64) _Atomic uint64_t word[BELL_WORDS];
+	_Alignas(64) _Atomic uint64_t word[DOORBELL_WORDS];
 };
 
 /*
- * Of a NIC: peers can only read it. export[] has the generation of what is, or
- * was last, exported in each place: a peer that has copied the bytes looks
- * whether they were exported until then. Pages that are not used take no
- * memory.
+ * The status of a NIC, which peers can only read. export[] has the generation
+ * of what is, or was last, exported in each place: a peer that has copied the
+ * bytes looks whether they were exported until then. Pages that are not used
+ * take no memory.
  */
-#define DOOR_EXPORTS	262144u
+#define STATUS_EXPORTS	262144u
 
-struct door {
+struct status {
 	_Atomic uint32_t sleeps;	/* odd: it sleeps, or is about to */
-	_Alignas(64) _Atomic uint32_t export[DOOR_EXPORTS];
+	_Alignas(64) _Atomic uint32_t export[STATUS_EXPORTS];
 };
 
 /* The sender's end of a ring; private. */
@@ -124,7 +125,7 @@ struct ring_in {
 	struct ring_line *at;		/* of the next packet: of head */
 	uint32_t head;			/* lines taken, ever */
 	uint32_t told;			/* ring->head */
-	uint32_t fed;			/* told when the sender was last rung */
+	uint32_t rung;			/* told when the sender was last rung */
 };
 
 /* Lines of a packet with that many bytes after the word. */
@@ -207,7 +208,7 @@ static inline void ring_tell(struct ring_in *in)
  */
 static inline int ring_starved(const struct ring_in *in)
 {
-	return in->fed != in->head &&
+	return in->rung != in->head &&
 	       atomic_load_explicit(&in->ring->starved, memory_order_relaxed);
 }
 

@@ -16,7 +16,7 @@
 
 #define SHM_VERSION	2u		/* of hellos and rings */
 #define SHM_ADDR_LEN	16u		/* bytes of a host address */
-#define SHM_HOT		16u		/* rings that are always looked at */
+#define SHM_POLLED	16u		/* rings that are always looked at */
 #define SHM_REQUESTS	32u		/* pulls of a peer under way */
 
 struct shm_peer;
@@ -39,20 +39,20 @@ struct shm_nic {
 	uint64_t nonce[2];		/* read by peers that probe */
 	int pull;			/* enum shm_pull */
 
-	struct door *door;
-	struct bell *bell;
-	int door_file, bell_file;
-	uint32_t sleeps;		/* door->sleeps */
+	struct status *status;
+	struct doorbell *doorbell;
+	int status_file, doorbell_file;
+	uint32_t sleeps;		/* status->sleeps */
 	int look;			/* sockets may have something */
 	uint32_t calls;			/* of progress; the link's turn */
 	uint32_t turn;			/* polls until all is looked at */
-	uint32_t sweep;			/* the cold ring to look at next */
+	uint32_t sweep;			/* the idle ring to look at next */
 
-	struct shm_peer *slot[BELL_SLOTS];
+	struct shm_peer *slot[DOORBELL_SLOTS];
 	uint32_t slots;			/* as many as were ever used */
 	uint32_t slot_hint;		/* none below it is free */
-	struct shm_peer *hot[SHM_HOT];
-	uint32_t hots;
+	struct shm_peer *polled[SHM_POLLED];
+	uint32_t npolled;
 	struct shm_peer *work;		/* see shm_peer.working */
 	struct shm_peer *unsent;	/* whose ring's file can be closed */
 
@@ -75,19 +75,19 @@ struct shm_peer {
 	struct link_peer *lp;		/* NULL: the link has no such peer */
 	struct ring_in in;
 	struct ring_out out;
-	struct door *door;		/* the peer's; read only */
-	struct bell *bell;		/* the peer's */
-	uint32_t bit;			/* of out, in the peer's bell */
+	struct status *status;		/* the peer's; read only */
+	struct doorbell *doorbell;	/* the peer's */
+	uint32_t bit;			/* of out, in the peer's doorbell */
 	uint32_t slot;			/* of in, in the NIC's; + 1, or 0 */
-	uint32_t woken;			/* door->sleeps of the last wake-up */
+	uint32_t woken;			/* status->sleeps of the last wake-up */
 	int ring_file;			/* of in, until the hello is sent */
 	struct shm_peer *next_unsent;
 	uint8_t up;
-	uint8_t is_hot;
+	uint8_t is_polled;
 	uint8_t starves;		/* waits for room in out */
 	uint8_t working;		/* on the list nic.work */
 	uint8_t bad;			/* broke the rules */
-	uint32_t idle;			/* looks in vain, hot */
+	uint32_t idle;			/* empty polls in a row */
 	uint32_t seen;			/* in.head at the last look */
 	struct shm_peer *next_work;
 
@@ -118,8 +118,8 @@ VIP_RETURN shm_recv_done(struct vipl_vi *vi, VIP_VI_HANDLE h,
 
 /* nic.c */
 void shm_work(struct shm_peer *p);
-void shm_heat(struct shm_peer *p);
-void shm_cool(struct shm_peer *p);
+void shm_poll_start(struct shm_peer *p);
+void shm_poll_stop(struct shm_peer *p);
 
 /* peer.c */
 extern const struct link_ops shm_link_ops;
@@ -130,12 +130,12 @@ int shm_xmit(struct eng_peer *peer, const struct eng_header *h,
 /* Take what is in its ring; returns how many packets. */
 int shm_poll(struct shm_peer *p, int most);
 /* Tell the peer that there is something in its ring. */
-void shm_ring_bell(struct shm_peer *p);
+void shm_ring_doorbell(struct shm_peer *p);
 /* There was no room: 1 if there is now, else the peer starves. */
 int shm_starve(struct shm_peer *p, uint32_t lines);
-/* It starves: is there enough room again? fed: it starves no more. */
+/* Is there enough room again? resume: then it starves no more. */
 int shm_has_room(const struct shm_peer *p);
-int shm_fed(struct shm_peer *p);
+int shm_resume(struct shm_peer *p);
 void shm_close_unsent(struct shm_nic *n);
 /* The peer is lost: drains its ring, ends everything. */
 void shm_lose(struct shm_peer *p, int err);

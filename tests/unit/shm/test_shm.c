@@ -224,7 +224,7 @@ static void sleepers(void)
 	nic_free(n);
 }
 
-/* More rings than are hot; bells tell of the others. */
+/* More rings than are polled; doorbells tell of the others. */
 static void incast(void)
 {
 	enum { COUNT = 40 };
@@ -423,8 +423,8 @@ static void liar(void)
 				     (s >> 20) % (s & 64 ? 100 : 9000));
 			atomic_store(&p[0]->shm.out.ring->head, s);
 			atomic_store(&r->starved, s >> 5);
-			atomic_fetch_xor(&p[1]->shm.bell->sum, s);
-			atomic_fetch_xor(&p[1]->shm.bell->word[s & 63], s);
+			atomic_fetch_xor(&p[1]->shm.doorbell->sum, s);
+			atomic_fetch_xor(&p[1]->shm.doorbell->word[s & 63], s);
 			n[0]->shm.look = 1;
 			shm_progress(n[0], 16);
 			if (!p[0]->down)
