@@ -338,7 +338,7 @@ VIP_RETURN eng_conn_verdict(struct eng_nic *nic, struct eng_vi *v, int p2p,
 		eng_conn_expire(nic, v, eng_now());
 		/* Another attempt, or one of another kind, is not ours. */
 		if (a->count != count || a->p2p != p2p ||
-		    a->verdict == ENG_TOLD)
+		    a->verdict == ENG_REPORTED)
 			return VIP_INVALID_STATE;
 		r = a->verdict;
 		if (r != VIP_NOT_DONE)
@@ -349,7 +349,7 @@ VIP_RETURN eng_conn_verdict(struct eng_nic *nic, struct eng_vi *v, int p2p,
 			return VIP_INVALID_STATE;
 		eng_sleep(nic, &a->sleepers, a->deadline);
 	}
-	a->verdict = ENG_TOLD;
+	a->verdict = ENG_REPORTED;
 	if (r == VIP_SUCCESS && attrs)
 		*attrs = a->attrs;
 	if (priv)

@@ -31,7 +31,7 @@ void eng_vi_disconnect(struct eng_nic *nic, struct eng_vi *v, enum eng_why why,
 	if (was == VIP_STATE_CONNECT_PENDING)
 		eng_conn_end(nic, v, VIP_INVALID_STATE);
 	else if (why == WHY_DISCONNECT && v->conn.p2p)
-		v->conn.verdict = ENG_TOLD;
+		v->conn.verdict = ENG_REPORTED;
 	v->state = why == WHY_DISCONNECT ? VIP_STATE_IDLE : VIP_STATE_ERROR;
 	v->quick = NULL;
 	if (was != VIP_STATE_CONNECTED) {

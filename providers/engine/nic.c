@@ -141,7 +141,7 @@ static void eng_shutdown(struct vipl_nic *obj)
 	while ((l = eng_list_pop(&nic->sleepers))) {
 		s = eng_container(l, struct eng_sleeper, all);
 		eng_list_del(&s->link);
-		eng_rouse(nic, s, SLEEP_TOLD);
+		eng_rouse(nic, s, SLEEP_WOKEN);
 	}
 	eng_leave(nic);
 }

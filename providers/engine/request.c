@@ -58,8 +58,8 @@ void eng_disc_work(struct eng_nic *nic, struct eng_disc *d)
 		  !eng_list_empty(&d->looks);
 
 	eng_list_del(&d->work);
-	if (now != (int)d->told) {
-		d->told = (uint32_t)now;
+	if (now != (int)d->announced) {
+		d->announced = (uint32_t)now;
 		nic->t->waiting(nic, d->data, d->len, now);
 	}
 	if (!now && eng_list_empty(&d->kept)) {

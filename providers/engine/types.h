@@ -239,7 +239,7 @@ enum eng_disconnect_state {
 
 /* An attempt to connect; v->conn. */
 struct eng_attempt {
-	VIP_RETURN verdict;		/* NOT_DONE: under way; ENG_TOLD: none */
+	VIP_RETURN verdict;		/* NOT_DONE: under way; ENG_REPORTED: none */
 	uint32_t count;			/* which attempt it is */
 	uint64_t deadline;		/* ns of eng_now(); ENG_FOREVER */
 	uint64_t retry;			/* peer to peer: when to ask again */
@@ -257,7 +257,7 @@ struct eng_attempt {
 	struct eng_list sleepers;
 };
 
-#define ENG_TOLD	((VIP_RETURN)-1)
+#define ENG_REPORTED	((VIP_RETURN)-1)
 
 /* The private area of a VI. */
 struct eng_vi {
@@ -403,7 +403,7 @@ struct eng_waiter {
 struct eng_disc {
 	struct eng_list link;		/* nic->discs[hash] */
 	struct eng_list work;		/* nic->disc_work */
-	uint32_t told;			/* the transport knows that it waits */
+	uint32_t announced;		/* the transport knows that it waits */
 	uint32_t len;
 	uint8_t data[VIPL_DISC_MAX];
 	uint32_t backlog;		/* conn_listen; 0: none */
@@ -421,7 +421,7 @@ struct eng_sleeper {
 };
 
 #define SLEEP_ASLEEP	0
-#define SLEEP_TOLD	1		/* off both lists */
+#define SLEEP_WOKEN	1		/* off both lists */
 #define SLEEP_LEAD	2		/* look whether there is a leader */
 
 /* SegCount and Control of one segment and no more, as one word. */

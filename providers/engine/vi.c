@@ -103,7 +103,7 @@ static void vi_init(struct eng_nic *nic, struct eng_vi *v, struct vipl_vi *obj)
 	eng_list_init(&v->cached);
 	eng_list_init(&v->late);
 	memset(&v->conn, 0, sizeof(v->conn));
-	v->conn.verdict = ENG_TOLD;
+	v->conn.verdict = ENG_REPORTED;
 	eng_list_init(&v->conn.look);
 	eng_list_init(&v->conn.sleepers);
 }

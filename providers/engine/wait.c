@@ -138,7 +138,7 @@ void eng_wake(struct eng_nic *nic, struct eng_list *sleepers)
 	while ((l = eng_list_pop(sleepers))) {
 		s = eng_container(l, struct eng_sleeper, link);
 		eng_list_del(&s->all);
-		eng_rouse(nic, s, SLEEP_TOLD);
+		eng_rouse(nic, s, SLEEP_WOKEN);
 	}
 }
 
@@ -254,7 +254,7 @@ int eng_sleep(struct eng_nic *nic, struct eng_list *on, uint64_t deadline)
 	atomic_init(&s.word, SLEEP_ASLEEP);
 	eng_list_add_tail(&s.link, on);
 	eng_list_add_tail(&s.all, &nic->sleepers);
-	while (eng_get(&s.word) != SLEEP_TOLD && !late) {
+	while (eng_get(&s.word) != SLEEP_WOKEN && !late) {
 		if (!nic->leader)
 			nic->leader = &s;
 		nic->activity++;
@@ -268,7 +268,7 @@ int eng_sleep(struct eng_nic *nic, struct eng_list *on, uint64_t deadline)
 			atomic_store(&s.word, SLEEP_ASLEEP);
 		late = deadline != ENG_FOREVER && eng_now() >= deadline;
 	}
-	if (eng_get(&s.word) == SLEEP_TOLD) {
+	if (eng_get(&s.word) == SLEEP_WOKEN) {
 		late = 0;
 	} else {
 		eng_list_del(&s.link);

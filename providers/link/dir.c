@@ -64,11 +64,11 @@ static int introduce(struct link *l)
 /* Another user has bound a name that has our uid in it. */
 static void foreign(struct link *l)
 {
-	if (!l->dir_told)
+	if (!l->dir_reported)
 		l->conf.msg(l->conf.family == LINK_UNIX ?
 			    MSG_LINK_FOREIGN_UNIX : MSG_LINK_FOREIGN_TCP,
 			    l->conf.provider, (unsigned int)l->uid);
-	l->dir_told = 1;
+	l->dir_reported = 1;
 	l->dir_taken = 1;
 	l->dir_again = sock_now() + FOREIGN_NS;
 	handshake_asks(l);

@@ -13,7 +13,7 @@
 #define FILES_OF_PEER	4	/* of all that may be open, one in so many */
 #define PEERS_MIN	16
 #define PEERS_MAX	4096
-#define TOLD_NS		60000000000u	/* one line of complaint in that time */
+#define TELL_NS		60000000000u	/* one line of complaint in that time */
 
 /* Half of what there is room for remains for other hosts. */
 static uint32_t most_of_one(const struct link *l)
@@ -80,9 +80,9 @@ int limit_takes(struct link *l, const struct conn *c)
 	if (all < l->most && from < most_of_one(l))
 		return 1;
 	now = sock_now();
-	if (now < l->told_again)
+	if (now < l->tell_again)
 		return 0;
-	l->told_again = now + TOLD_NS;
+	l->tell_again = now + TELL_NS;
 	l->conf.msg(MSG_LINK_LIMIT, l->conf.provider, all, l->most, from,
 		    most_of_one(l));
 	return 0;

@@ -122,7 +122,7 @@ struct link {
 	struct conn *oldest, *newest;	/* strangers */
 	unsigned int strangers;
 	uint32_t most;		/* peers, TCP */
-	uint64_t told_again;	/* ns; when it is worth another line */
+	uint64_t tell_again;	/* ns; when it is worth another line */
 	uint64_t why_again;	/* ns; the same, of link_tell() */
 	uint64_t resume;	/* ns; when paused listeners go on, or NEVER */
 
@@ -130,7 +130,7 @@ struct link {
 	struct conn *listener;
 	struct conn *dir;	/* CONN_LEADER, or NULL */
 	uint64_t dir_again;	/* ns; when to try the directory, or NEVER */
-	uint8_t dir_told;	/* a person has been told what is wrong */
+	uint8_t dir_reported;	/* a person has been told what is wrong */
 	uint8_t dir_taken;	/* its name is another user's: ask all links */
 	uint32_t dir_tries;	/* in a row, for one that does not listen */
 	struct leader *leader;	/* this link holds the directory, or NULL */

@@ -36,7 +36,8 @@ static ALWAYS_INLINE VIP_RETURN drop(struct eng_lock *l)
 }
 
 /* Sent and complete, and a CQ, a handler or a sleeper is to be told. */
-static __attribute__((noinline)) VIP_RETURN told(struct eng_vi *v, uint32_t i)
+static __attribute__((noinline)) VIP_RETURN sent_watched(struct eng_vi *v,
+							 uint32_t i)
 {
 	struct eng_nic *nic = eng_vi_nic(v);
 
@@ -46,7 +47,8 @@ static __attribute__((noinline)) VIP_RETURN told(struct eng_vi *v, uint32_t i)
 }
 
 /* The peer sleeps, or does not look at its ring. */
-static __attribute__((noinline)) VIP_RETURN rung(struct eng_vi *v, uint32_t i)
+static __attribute__((noinline)) VIP_RETURN sent_doorbell(struct eng_vi *v,
+							  uint32_t i)
 {
 	struct eng_nic *nic = eng_vi_nic(v);
 
@@ -132,9 +134,9 @@ VIP_RETURN shm_post_send(struct vipl_vi *obj, VIP_VI_HANDLE h,
 					  memory_order_relaxed) ||
 		     atomic_load_explicit(&p->status->sleeps,
 					  memory_order_relaxed) & 1))
-		return rung(v, i);
+		return sent_doorbell(v, i);
 	if (unlikely(q->watched))
-		return told(v, i);
+		return sent_watched(v, i);
 	return drop(&eng_vi_nic(v)->lock);
 }
 
@@ -184,8 +186,8 @@ static __attribute__((noinline)) VIP_RETURN
 page_taken(struct eng_nic *nic, struct eng_lock *l, struct ring_in *in)
 {
 	in->at = ring_at(in->ring, in->head);
-	if (in->head - in->told >= RING_TELL)
-		ring_tell(in);
+	if (in->head - in->published >= RING_HEAD_STEP)
+		ring_publish_head(in);
 	eng_lock_drop(l);
 	return drop(&nic->lock);
 }

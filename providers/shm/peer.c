@@ -578,11 +578,11 @@ int shm_poll(struct shm_peer *p, int most)
 			break;
 		}
 		ring_take(in, lines);
-		if (in->head - in->told >= RING_TELL)
-			ring_tell(in);
+		if (in->head - in->published >= RING_HEAD_STEP)
+			ring_publish_head(in);
 	}
 	if (ring_starved(in)) {
-		ring_tell(in);
+		ring_publish_head(in);
 		in->rung = in->head;
 		shm_ring_doorbell(p);
 	}

@@ -14,8 +14,8 @@
  * index. Old bytes are never taken for a packet. What does not fit before the
  * end of the ring begins at its start; a PAD is where it would have been.
  *
- * Room. The receiver tells `head`, the lines that it has taken, seldom: each
- * 1/8 of the ring, and when `starved` says that the sender waits.
+ * Room. The receiver publishes `head`, the lines that it has taken, seldom:
+ * each 1/8 of the ring, and when `starved` says that the sender waits.
  *	sender: starved = 1; fence; head?	receiver: took lines; starved?
  * A sender that starves also rings, so that the receiver looks once more.
  *
@@ -37,7 +37,7 @@
 #define RING_LINES	4096u		/* a power of two */
 #define RING_LINE	64u		/* bytes */
 #define RING_EAGER	8192u		/* bytes of payload, at most */
-#define RING_TELL	(RING_LINES / 8)	/* lines between two heads */
+#define RING_HEAD_STEP	(RING_LINES / 8)	/* lines between two heads */
 #define RING_PAGE	4096u		/* bytes before the lines */
 #define RING_BYTES	(RING_PAGE + RING_LINES * RING_LINE)
 
@@ -87,7 +87,8 @@ struct ring {
 
 _Static_assert(8 + sizeof(struct eng_plain) + ENG_PLAIN_MAX == RING_LINE,
 	       "a plain packet is a line");
-_Static_assert(RING_LINES % RING_TELL == 0, "a ring ends where it is told");
+_Static_assert(RING_LINES % RING_HEAD_STEP == 0,
+	       "a ring ends where its head is published");
 _Static_assert(sizeof(struct ring) == RING_BYTES, "size of a ring");
 
 /* Of a receiver: which of its rings have something. Peers write it. */
@@ -124,8 +125,8 @@ struct ring_in {
 	struct ring *ring;
 	struct ring_line *at;		/* of the next packet: of head */
 	uint32_t head;			/* lines taken, ever */
-	uint32_t told;			/* ring->head */
-	uint32_t rung;			/* told when the sender was last rung */
+	uint32_t published;		/* ring->head */
+	uint32_t rung;			/* head when the sender was last rung */
 };
 
 /* Lines of a packet with that many bytes after the word. */
@@ -196,15 +197,15 @@ static inline void ring_take(struct ring_in *in, uint32_t lines)
 	in->at = ring_at(in->ring, in->head);
 }
 
-static inline void ring_tell(struct ring_in *in)
+static inline void ring_publish_head(struct ring_in *in)
 {
-	in->told = in->head;
+	in->published = in->head;
 	atomic_store_explicit(&in->ring->head, in->head, memory_order_release);
 }
 
 /*
- * Does the sender wait for lines that were taken? Also when they were told: it
- * may have gone to sleep before that.
+ * Does the sender wait for lines that were taken? Also when head was published:
+ * it may have gone to sleep before that.
  */
 static inline int ring_starved(const struct ring_in *in)
 {

@@ -54,7 +54,7 @@ struct nic {
 	TAILQ_HEAD(, letter) inbox;
 	LIST_HEAD(, disc) discs;
 	LIST_HEAD(, peer) peers;
-	int told;			/* an eventfd: of a letter, or to wake */
+	int event;			/* eventfd: of a letter, or to wake */
 };
 
 /* eng_peer_priv: one end of a pair */
@@ -77,7 +77,7 @@ static void tell(struct nic *nic)
 {
 	const uint64_t one = 1;
 
-	if (write(nic->told, &one, sizeof(one)) < 0)
+	if (write(nic->event, &one, sizeof(one)) < 0)
 		return;
 }
 
@@ -103,12 +103,12 @@ static VIP_RETURN nic_open(struct eng_nic *eng, const char *rest,
 {
 	struct nic *nic = eng_nic_priv(eng);
 
-	nic->told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	nic->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	TAILQ_INIT(&nic->inbox);
 	pthread_mutex_lock(&lock);
 	TAILQ_INSERT_TAIL(&nics, nic, link);
 	pthread_mutex_unlock(&lock);
-	if (nic->told < 0)
+	if (nic->event < 0)
 		return VIP_ERROR_RESOURCE;
 	if (*rest) {
 		host->msg("skeleton:%s: there is only skeleton:", rest);
@@ -137,8 +137,8 @@ static void nic_close(struct eng_nic *eng)
 		free(l);
 	}
 	pthread_mutex_unlock(&lock);
-	if (nic->told >= 0)
-		close(nic->told);
+	if (nic->event >= 0)
+		close(nic->event);
 }
 
 static struct disc *find(struct nic *nic, const uint8_t *bytes, uint32_t len)
@@ -403,7 +403,7 @@ static int arm(struct eng_nic *eng)
 	int full;
 
 	/* Of all that was told so far; where there was nothing it fails. */
-	if (read(nic->told, &count, sizeof(count)) < 0)
+	if (read(nic->event, &count, sizeof(count)) < 0)
 		count = 0;
 	pthread_mutex_lock(&lock);
 	full = !TAILQ_EMPTY(&nic->inbox);
@@ -420,7 +420,7 @@ static void disarm(struct eng_nic *eng)
 static void sleep_until(struct eng_nic *eng, uint64_t ns)
 {
 	struct nic *nic = eng_nic_priv(eng);
-	struct pollfd p = { .fd = nic->told, .events = POLLIN };
+	struct pollfd p = { .fd = nic->event, .events = POLLIN };
 	struct timespec t;
 
 	if (ns > 1000000 * SECOND)
