@@ -19,7 +19,7 @@
 struct vipl_told;
 
 struct vipl_events {
-	struct vipl_lock lock;
+	struct vipl_mutex lock;
 	_Atomic uint32_t word;		/* a futex: counts what is told */
 	_Atomic uint32_t errors;	/* written under lock: their number */
 	struct vipl_told *first, *last;	/* under lock */

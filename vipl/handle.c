@@ -12,7 +12,7 @@
  * mapping, of which mostly untouched pages are never allocated.
  */
 struct table {
-	struct vipl_lock lock;
+	struct vipl_mutex lock;
 	uint32_t used[VIPL_KINDS];	/* objects ever handed out */
 	uint32_t free[VIPL_KINDS][VIPL_DRIVERS];	/* index + 1 of one */
 	struct {

@@ -33,7 +33,7 @@ static inline size_t vipl_area_size(const struct vipl_driver *d,
 }
 
 /* The provider of an object. */
-static inline const struct vipl_driver *vipl_driver(struct vipl_obj *o)
+static inline const struct vipl_driver *vipl_driver_of(struct vipl_obj *o)
 {
 	/* ops is the first member of it. */
 	return (const struct vipl_driver *)vipl_ops(o);

@@ -8,7 +8,7 @@
 /* Critical sections are tens of instructions: a short spin mostly suffices. */
 #define SPINS	64
 
-void vipl_lock_slow(struct vipl_lock *l)
+void vipl_lock_slow(struct vipl_mutex *l)
 {
 	uint32_t seen;
 	int i;
@@ -29,7 +29,7 @@ void vipl_lock_slow(struct vipl_lock *l)
 			0);
 }
 
-void vipl_unlock_slow(struct vipl_lock *l)
+void vipl_unlock_slow(struct vipl_mutex *l)
 {
 	syscall(SYS_futex, &l->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }

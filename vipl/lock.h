@@ -13,14 +13,14 @@
  *
  * 0 free, 1 held, 2 held and a thread may sleep.
  */
-struct vipl_lock {
+struct vipl_mutex {
 	_Atomic uint32_t word;
 };
 
-void vipl_lock_slow(struct vipl_lock *l);
-void vipl_unlock_slow(struct vipl_lock *l);
+void vipl_lock_slow(struct vipl_mutex *l);
+void vipl_unlock_slow(struct vipl_mutex *l);
 
-static inline void vipl_lock(struct vipl_lock *l)
+static inline void vipl_lock(struct vipl_mutex *l)
 {
 	uint32_t free = 0;
 	int taken = atomic_compare_exchange_strong_explicit(&l->word, &free, 1,
@@ -31,7 +31,7 @@ static inline void vipl_lock(struct vipl_lock *l)
 		vipl_lock_slow(l);
 }
 
-static inline void vipl_unlock(struct vipl_lock *l)
+static inline void vipl_unlock(struct vipl_mutex *l)
 {
 	if (__builtin_expect(atomic_exchange_explicit(&l->word, 0,
 						      memory_order_release) == 2, 0))

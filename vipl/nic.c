@@ -48,7 +48,7 @@ void vipl_nic_unlock(struct vipl_nic *nic)
 /* nic->lock held. */
 void *vipl_nic_new(struct vipl_nic *nic, enum vipl_kind kind)
 {
-	struct vipl_obj *o = vipl_obj_alloc(kind, vipl_driver(&nic->obj));
+	struct vipl_obj *o = vipl_obj_alloc(kind, vipl_driver_of(&nic->obj));
 
 	if (!o)
 		return NULL;

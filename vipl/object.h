@@ -33,7 +33,7 @@ struct vipl_nic;
 struct vipl_service {
 	/* What it does with an event; set by VipOpenNic. */
 	void (*serve)(struct vipl_nic *nic, const struct vipl_event *ev);
-	struct vipl_lock lock;
+	struct vipl_mutex lock;
 	pthread_t thread;
 	int running;			/* under lock */
 	int ended;			/* under lock: the NIC is closed */
@@ -49,14 +49,14 @@ struct vipl_handler {
 
 struct vipl_nic {
 	struct vipl_obj obj;
-	struct vipl_lock lock;
+	struct vipl_mutex lock;
 	int closing;			/* under lock */
 	int identified;			/* set by open, then constant */
 	int refused;			/* as identified: said on stderr, why */
 	struct vipl_identity id;	/* set by open, then constant */
 	struct vipl_list objs[VIPL_KINDS];
 	void *discovered;		/* under lock, see mgmt.c */
-	struct vipl_lock handler_lock;	/* of handler */
+	struct vipl_mutex handler_lock;	/* of handler */
 	struct vipl_handler handler;	/* under handler_lock */
 	struct vipl_service service;
 	struct vipl_events events;
@@ -65,8 +65,8 @@ struct vipl_nic {
 
 /* The handlers that wait for a completion of one queue or CQ, see notify.c. */
 struct vipl_notify {
-	struct vipl_lock lock;
-	struct vipl_lock gate;		/* a handler of this queue runs */
+	struct vipl_mutex lock;
+	struct vipl_mutex gate;		/* a handler of this queue runs */
 	/* An event will come; written under lock, before it is asked for. */
 	_Atomic int armed;
 	struct vipl_pending *first;	/* under lock */

@@ -205,7 +205,7 @@ static void refused(struct eng_nic *nic, struct eng_vi *v,
 {
 	struct eng_queue *q = &v->q[VIPL_SENDQ];
 	uint32_t i = v->tx_base + h->seq, st;
-	struct eng_slot *s = eng_slot(q, i);
+	struct eng_slot *s = eng_queue_slot(q, i);
 	int read;
 
 	if (i - eng_get(&q->done) >= q->next - eng_get(&q->done) ||

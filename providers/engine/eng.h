@@ -40,7 +40,7 @@ static inline uint32_t eng_get(const _Atomic uint32_t *p)
 	return atomic_load_explicit(p, memory_order_relaxed);
 }
 
-static inline struct eng_slot *eng_slot(struct eng_queue *q, uint32_t i)
+static inline struct eng_slot *eng_queue_slot(struct eng_queue *q, uint32_t i)
 {
 	return &q->slots[i & (ENG_QUEUE - 1)];
 }
@@ -137,8 +137,8 @@ void eng_unpin(struct eng_nic *nic, struct eng_pin *p);
 #define ENG_CHUNK	512u
 
 /* The region of a handle, or NULL. */
-static inline struct eng_region *eng_region(struct eng_nic *nic,
-					    uint32_t handle)
+static inline struct eng_region *eng_region_find(struct eng_nic *nic,
+						 uint32_t handle)
 {
 	uint32_t i = handle & ENG_HANDLE_MASK;
 	struct eng_region *r;
@@ -158,7 +158,7 @@ static inline struct eng_region *eng_local(struct eng_nic *nic,
 					   uint32_t handle, uint64_t addr,
 					   uint64_t len)
 {
-	struct eng_region *r = eng_region(nic, handle);
+	struct eng_region *r = eng_region_find(nic, handle);
 
 	/* A VI with the default tag may use any region of its NIC handle. */
 	if (likely(r && (!v->ptag || v->ptag == r->ptag) &&
@@ -209,7 +209,7 @@ static inline int eng_cached(struct eng_nic *nic, struct eng_vi *v,
 	return r != NULL;
 }
 
-static inline struct eng_pin eng_pin(struct eng_region *r)
+static inline struct eng_pin eng_region_pin(struct eng_region *r)
 {
 	r->pins[r->epoch]++;
 	return (struct eng_pin){ r, r->epoch };
@@ -267,8 +267,8 @@ uint32_t eng_slot_op(const struct eng_slot *s, int recv);
  * A posted descriptor of one segment that nothing can be wrong with but the
  * region of its data, which is looked at when bytes move.
  */
-static inline int eng_plain(struct eng_nic *nic, struct eng_vi *v,
-			    struct eng_queue *q, const struct eng_slot *s)
+static inline int eng_is_plain(struct eng_nic *nic, struct eng_vi *v,
+			       struct eng_queue *q, const struct eng_slot *s)
 {
 	return s->state == SLOT_POSTED && s->segs == 1 &&
 	       !((s->desc & (VIP_DESCRIPTOR_ALIGNMENT - 1)) | s->reserved |

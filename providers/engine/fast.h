@@ -116,7 +116,7 @@ static ALWAYS_INLINE void eng_fast_sent(struct eng_queue *q,
 					VIP_DESCRIPTOR *desc, uint32_t i,
 					uint64_t len)
 {
-	struct eng_slot *s = eng_slot(q, i);
+	struct eng_slot *s = eng_queue_slot(q, i);
 
 	s->desc = (uintptr_t)desc;
 	s->len = (uint32_t)len;
@@ -141,7 +141,7 @@ static ALWAYS_INLINE int eng_fast_post_recv(struct eng_vi *v,
 	if (unlikely((uintptr_t)desc % VIP_DESCRIPTOR_ALIGNMENT ||
 		     v->state == VIP_STATE_ERROR || tail == q->limit))
 		return 0;
-	s = eng_slot(q, tail);
+	s = eng_queue_slot(q, tail);
 	memcpy((char *)s + 16, (const char *)desc + 16, 32);
 	memcpy(&s->segs, (const char *)desc + 12, 4);
 	/* Of the copy: each word is read once. status is set when it is known. */
@@ -177,7 +177,7 @@ static ALWAYS_INLINE int eng_fast_rx(struct eng_vi *v,
 	 * ours is under way (v->quick), so no acknowledgement can matter. A
 	 * slot that is not posted is not ENG_SLOT_PLAIN.
 	 */
-	s = eng_slot(q, i);
+	s = eng_queue_slot(q, i);
 	if (unlikely(h->nonce != v->nonce || h->seq != v->rx_next ||
 		     memcmp(&q->recv, ENG_RECV_PLAIN, 4)))
 		return 0;
@@ -221,7 +221,7 @@ static ALWAYS_INLINE int eng_fast_take(struct eng_queue *q, VIP_VI_HANDLE h,
 				       VIP_DESCRIPTOR **out)
 {
 	uint32_t collected = eng_get(&q->collected), status;
-	struct eng_slot *s = eng_slot(q, collected);
+	struct eng_slot *s = eng_queue_slot(q, collected);
 	char *d;
 
 	if (unlikely(q->handle != (uintptr_t)h ||

@@ -352,12 +352,12 @@ static inline int rx_plain(struct eng_nic *nic, struct eng_vi *v,
 {
 	struct eng_queue *q = &v->q[VIPL_RECVQ];
 	uint32_t i = q->next;
-	struct eng_slot *s = eng_slot(q, i);
+	struct eng_slot *s = eng_queue_slot(q, i);
 
 	if (unlikely(h->seq != v->rx_next || v->in_head != v->in_tail ||
 		     len != h->len || !len || i == eng_get(&q->tail) ||
 		     len > s->len || q->scan ||
-		     !eng_plain(nic, v, q, s) ||
+		     !eng_is_plain(nic, v, q, s) ||
 		     !eng_cached(nic, v, q, ENG_CACHE_DATA,
 				 s->seg[0].handle,
 				 s->seg[0].addr, len)))

@@ -101,7 +101,7 @@ static ALWAYS_INLINE int send_plain(struct eng_nic *nic, struct eng_vi *v,
 
 	if (unlikely(q->next != i || !v->peer->ready || s->control ||
 		     s->len > nic->t->eager || s->len > v->transfer ||
-		     !eng_plain(nic, v, q, s) ||
+		     !eng_is_plain(nic, v, q, s) ||
 		     !eng_cached(nic, v, q, ENG_CACHE_DATA,
 				 s->seg[0].handle,
 				 s->seg[0].addr, s->seg[0].len) ||
@@ -147,7 +147,7 @@ static ALWAYS_INLINE VIP_RETURN post(struct eng_nic *nic, struct eng_vi *v,
 		   ENG_QUEUE;
 	if (unlikely(tail == q->limit))
 		return overrun(nic, v, desc, recv);
-	s = eng_slot(q, tail);
+	s = eng_queue_slot(q, tail);
 	fill_slot(s, desc, mem);
 	atomic_store_explicit(&q->tail, tail + 1, memory_order_release);
 	if (!recv && likely(v->state == VIP_STATE_CONNECTED)) {
@@ -237,7 +237,7 @@ void eng_complete(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q,
 		  uint32_t status, uint32_t len, uint32_t imm)
 {
 	uint32_t i = eng_get(&q->done);
-	struct eng_slot *s = eng_slot(q, i);
+	struct eng_slot *s = eng_queue_slot(q, i);
 
 	if (unlikely(s->more != NULL)) {
 		free(s->more);
@@ -262,7 +262,7 @@ void eng_flush(struct eng_nic *nic, struct eng_vi *v, struct eng_queue *q)
 	uint32_t i, st;
 
 	while ((i = eng_get(&q->done)) != eng_get(&q->tail)) {
-		s = eng_slot(q, i);
+		s = eng_queue_slot(q, i);
 		eng_slot_unexport(nic, v, s);
 		/* Its outcome was known, and only its turn had not come. */
 		st = VIP_STATUS_DESC_FLUSHED_ERROR;
@@ -281,7 +281,7 @@ void eng_recv_scan(struct eng_nic *nic, struct eng_vi *v)
 	uint32_t i;
 
 	while ((int32_t)(q->check - (i = eng_get(&q->done))) > 0) {
-		s = eng_slot(q, i);
+		s = eng_queue_slot(q, i);
 		/* A message has it: it will be looked at after that. */
 		if (q->next != i || s->state == SLOT_FLYING)
 			return;
@@ -306,7 +306,7 @@ void eng_recv_scan(struct eng_nic *nic, struct eng_vi *v)
 static ALWAYS_INLINE VIP_RETURN take(struct eng_queue *q, uint32_t collected,
 				     VIP_DESCRIPTOR **out)
 {
-	struct eng_slot *s = eng_slot(q, collected);
+	struct eng_slot *s = eng_queue_slot(q, collected);
 	char *d = (char *)(uintptr_t)s->desc;
 	uint32_t status = s->status;
 

@@ -95,7 +95,7 @@ static inline void whole(struct eng_nic *nic, struct eng_vi *v,
 			 const struct eng_wire *h, const void *data)
 {
 	struct eng_queue *q = &v->q[VIPL_RECVQ];
-	struct eng_slot *s = eng_slot(q, q->next);
+	struct eng_slot *s = eng_queue_slot(q, q->next);
 	int slot = h->op == WIRE_SEND || h->flags & WIRE_IMM;
 	struct eng_seg *seg;
 	uint32_t st;
@@ -125,7 +125,7 @@ static inline void whole(struct eng_nic *nic, struct eng_vi *v,
 static uint32_t pull(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
 		     const struct eng_wire *h, const void *data, size_t len)
 {
-	struct eng_slot *s = eng_slot(&v->q[VIPL_RECVQ], e->index);
+	struct eng_slot *s = eng_queue_slot(&v->q[VIPL_RECVQ], e->index);
 	struct eng_region *r = NULL;
 	struct eng_rndv *x;
 	uint32_t st;
@@ -160,7 +160,7 @@ static uint32_t pull(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
 static uint32_t place(struct eng_nic *nic, struct eng_vi *v, struct eng_in *e,
 		      const struct eng_wire *h, const void *data)
 {
-	struct eng_slot *s = eng_slot(&v->q[VIPL_RECVQ], e->index);
+	struct eng_slot *s = eng_queue_slot(&v->q[VIPL_RECVQ], e->index);
 	uint32_t st;
 
 	if (h->op == WIRE_WRITE) {
@@ -250,7 +250,7 @@ static __attribute__((noinline)) void
 rx_half(struct eng_nic *nic, struct eng_vi *v, const struct eng_wire *h,
 	const void *data, size_t len)
 {
-	struct eng_region *r = eng_region(nic, h->rhandle);
+	struct eng_region *r = eng_region_find(nic, h->rhandle);
 	struct eng_wire whole = *h;
 
 	whole.flags &= (uint8_t)~WIRE_HALF;

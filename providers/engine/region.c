@@ -426,7 +426,7 @@ void eng_caches_drop(struct eng_nic *nic)
 static struct eng_region *named(struct eng_nic *nic, void *addr,
 				VIP_MEM_HANDLE handle)
 {
-	struct eng_region *r = nic->live ? eng_region(nic, handle) : NULL;
+	struct eng_region *r = nic->live ? eng_region_find(nic, handle) : NULL;
 
 	return r && r->start == (uintptr_t)addr ? r : NULL;
 }

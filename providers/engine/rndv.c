@@ -32,7 +32,7 @@ int eng_export_add(struct eng_nic *nic, struct eng_vi *v, struct eng_export *e,
 	if (err)
 		return err;
 	src->len = len;
-	e->pin[e->n++] = eng_pin(r);
+	e->pin[e->n++] = eng_region_pin(r);
 	return 0;
 }
 
@@ -112,7 +112,7 @@ static void eng_rndv_add(struct eng_rndv *x, struct eng_region *r,
 
 	iov->iov_base = (void *)(uintptr_t)addr;
 	iov->iov_len = len;
-	x->pin[x->npins++] = eng_pin(r);
+	x->pin[x->npins++] = eng_region_pin(r);
 }
 
 /* The target of an RDMA Write, which needs two places: see ENG_LAST_APART. */
@@ -126,7 +126,7 @@ void eng_rndv_write(struct eng_rndv *x, struct eng_region *r, uint64_t addr,
 	if (len > 1)
 		eng_rndv_add(x, r, addr, len - 1);
 	else
-		x->pin[x->npins++] = eng_pin(r);
+		x->pin[x->npins++] = eng_region_pin(r);
 	x->last_at = addr + len - 1;
 	x->dst[x->pull.ndst++].iov_len = 1;
 }

@@ -199,7 +199,7 @@ void eng_run(struct eng_nic *nic, struct eng_vi *v)
 		}
 		if (unlikely(i - eng_get(&q->done) >= ENG_INFLIGHT))
 			return;
-		s = eng_slot(q, i);
+		s = eng_queue_slot(q, i);
 		if (likely(s->state == SLOT_POSTED))
 			eng_load(nic, v, s, 0);
 		r = 0;
@@ -229,7 +229,7 @@ void eng_retire(struct eng_nic *nic, struct eng_vi *v, int may_call)
 	struct eng_slot *s;
 
 	while ((i = eng_get(&q->done)) != q->next) {
-		s = eng_slot(q, i);
+		s = eng_queue_slot(q, i);
 		if (s->state != SLOT_FINISHED)
 			break;
 		if (unlikely(s->export != NULL)) {
@@ -268,7 +268,7 @@ void eng_acked(struct eng_nic *nic, struct eng_vi *v, uint32_t ack)
 		return;
 	}
 	for (; v->acked != to; v->acked++) {
-		s = eng_slot(q, v->acked);
+		s = eng_queue_slot(q, v->acked);
 		if (s->state == SLOT_FLYING &&
 		    (s->control & VIP_CONTROL_OP_MASK) !=
 		    VIP_CONTROL_OP_RDMAREAD)
@@ -340,7 +340,7 @@ void eng_rx_answer(struct eng_nic *nic, struct eng_vi *v,
 {
 	struct eng_queue *q = &v->q[VIPL_SENDQ];
 	uint32_t i = v->tx_base + h->seq;
-	struct eng_slot *s = eng_slot(q, i);
+	struct eng_slot *s = eng_queue_slot(q, i);
 	struct eng_rndv *x;
 
 	if (i - eng_get(&q->done) >= q->next - eng_get(&q->done) ||
@@ -383,7 +383,7 @@ void eng_read_done(struct eng_nic *nic, struct eng_vi *v, struct eng_rndv *x)
 	};
 	struct eng_slot *s;
 
-	s = eng_slot(&v->q[VIPL_SENDQ], v->tx_base + x->seq);
+	s = eng_queue_slot(&v->q[VIPL_SENDQ], v->tx_base + x->seq);
 	if (v->state == VIP_STATE_CONNECTED)
 		eng_peer_send(nic, v->peer, &h, NULL, 0);
 	read_end(nic, v, s, x->err == -EFAULT ? VIP_STATUS_PROTECTION_ERROR :

@@ -239,7 +239,7 @@ enum eng_disconnect_state {
 
 /* An attempt to connect; v->conn. */
 struct eng_attempt {
-	VIP_RETURN verdict;		/* NOT_DONE: under way; ENG_REPORTED: none */
+	VIP_RETURN verdict;		/* NOT_DONE; ENG_REPORTED: none */
 	uint32_t count;			/* which attempt it is */
 	uint64_t deadline;		/* ns of eng_now(); ENG_FOREVER */
 	uint64_t retry;			/* peer to peer: when to ask again */

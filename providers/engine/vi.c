@@ -256,7 +256,7 @@ void eng_vi_release(struct vipl_vi *obj)
 	slots = v->q[VIPL_SENDQ].slots;
 	for (q = v->q; slots && q < v->q + 2; q++) {
 		for (i = eng_get(&q->done); i != eng_get(&q->tail); i++)
-			free(eng_slot(q, i)->more);
+			free(eng_queue_slot(q, i)->more);
 		q->slots = NULL;
 	}
 	free(slots);
@@ -302,7 +302,7 @@ VIP_RETURN eng_vi_set(struct vipl_vi *obj, const VIP_VI_ATTRIBUTES *attrs,
 	/* What was checked by the old ones is to be checked anew. */
 	i = eng_get(&q->done);
 	if (i != eng_get(&q->tail))
-		eng_slot(q, i)->state = SLOT_POSTED;
+		eng_queue_slot(q, i)->state = SLOT_POSTED;
 	r = VIP_SUCCESS;
 out:
 	eng_leave(nic);

@@ -91,7 +91,7 @@ static void identify(struct vipl_nic *nic, const struct via_hello *h)
 			    (h->type == VIA_NIC_LOOPBACK ? 0 :
 			     VIP_FEATURE_REMOTE),
 		.files = 2,
-		.file = { ka_nic(nic)->fd, ka_nic(nic)->wake_fd },
+		.file = { ka_nic_priv(nic)->fd, ka_nic_priv(nic)->wake_fd },
 	};
 
 	_Static_assert(sizeof(h->name) == sizeof(id.name), "name length");
@@ -122,7 +122,7 @@ static uint32_t spoken(const struct ka_nic *nic)
 static VIP_RETURN hello(struct vipl_nic *n, const char *node)
 {
 	struct via_hello h = { .abi = VIA_ABI_VERSION };
-	struct ka_nic *nic = ka_nic(n);
+	struct ka_nic *nic = ka_nic_priv(n);
 	uint32_t abi;
 
 	if (ka_ioctl(nic, VIA_IOC_HELLO, &h)) {
@@ -173,7 +173,7 @@ static void reset(struct ka_nic *nic)
 
 static VIP_RETURN ka_open(struct vipl_nic *n, const char *node)
 {
-	struct ka_nic *nic = ka_nic(n);
+	struct ka_nic *nic = ka_nic_priv(n);
 	char some[KA_NODE_LEN], line[256];
 	VIP_RETURN r;
 
@@ -200,12 +200,12 @@ static VIP_RETURN ka_open(struct vipl_nic *n, const char *node)
 
 static void ka_shutdown(struct vipl_nic *nic)
 {
-	ka_ioctl(ka_nic(nic), VIA_IOC_SHUTDOWN, NULL);
+	ka_ioctl(ka_nic_priv(nic), VIA_IOC_SHUTDOWN, NULL);
 }
 
 static void ka_close(struct vipl_nic *n)
 {
-	struct ka_nic *nic = ka_nic(n);
+	struct ka_nic *nic = ka_nic_priv(n);
 
 	if (nic->ctl)
 		munmap(nic->ctl, page_size());
@@ -222,7 +222,7 @@ static void ka_close(struct vipl_nic *n)
 static VIP_RETURN ka_ptag_create(struct vipl_nic *nic, uint32_t *id)
 {
 	struct via_ptag_arg arg = { 0 };
-	VIP_RETURN r = ka_call(ka_nic(nic), VIA_IOC_PTAG_CREATE, &arg);
+	VIP_RETURN r = ka_call(ka_nic_priv(nic), VIA_IOC_PTAG_CREATE, &arg);
 
 	*id = arg.ptag;
 	return r;
@@ -232,7 +232,7 @@ static VIP_RETURN ka_ptag_destroy(struct vipl_nic *nic, uint32_t id)
 {
 	struct via_ptag_arg arg = { .ptag = id };
 
-	return ka_call(ka_nic(nic), VIA_IOC_PTAG_DESTROY, &arg);
+	return ka_call(ka_nic_priv(nic), VIA_IOC_PTAG_DESTROY, &arg);
 }
 
 static void explain(uint32_t reason, VIP_ULONG len)
@@ -259,7 +259,7 @@ static VIP_RETURN ka_mem_register(struct vipl_nic *nic, void *addr,
 		.rights = ka_rights(attrs->EnableRdmaWrite,
 				    attrs->EnableRdmaRead),
 	};
-	VIP_RETURN r = ka_call(ka_nic(nic), VIA_IOC_MEM_REGISTER, &arg);
+	VIP_RETURN r = ka_call(ka_nic_priv(nic), VIA_IOC_MEM_REGISTER, &arg);
 
 	if (r == VIP_SUCCESS)
 		*handle = arg.handle;
@@ -276,7 +276,7 @@ static VIP_RETURN ka_mem_deregister(struct vipl_nic *nic, void *addr,
 		.handle = handle,
 	};
 
-	return ka_call(ka_nic(nic), VIA_IOC_MEM_DEREGISTER, &arg);
+	return ka_call(ka_nic_priv(nic), VIA_IOC_MEM_DEREGISTER, &arg);
 }
 
 static enum vipl_event_kind kind(uint32_t code)
@@ -301,7 +301,7 @@ static VIP_RETURN ka_mem_query(struct vipl_nic *nic, void *addr,
 		.addr = (uintptr_t)addr,
 		.handle = handle,
 	};
-	VIP_RETURN r = ka_call(ka_nic(nic), VIA_IOC_MEM_QUERY, &arg);
+	VIP_RETURN r = ka_call(ka_nic_priv(nic), VIA_IOC_MEM_QUERY, &arg);
 
 	*ptag = arg.ptag;
 	out->EnableRdmaWrite = arg.rights & VIA_RDMA_WRITE ? VIP_TRUE :
@@ -323,7 +323,7 @@ static VIP_RETURN ka_mem_set(struct vipl_nic *nic, void *addr,
 				    attrs->EnableRdmaRead),
 	};
 
-	return ka_call(ka_nic(nic), VIA_IOC_MEM_SET, &arg);
+	return ka_call(ka_nic_priv(nic), VIA_IOC_MEM_SET, &arg);
 }
 
 /* Handles for ids; 0, or -1 for one that is gone. */
@@ -350,7 +350,7 @@ static int poll_ms(struct ka_nic *nic)
 
 static int ka_event_wait(struct vipl_nic *n, struct vipl_event *out)
 {
-	struct ka_nic *nic = ka_nic(n);
+	struct ka_nic *nic = ka_nic_priv(n);
 	struct pollfd p[2] = {
 		{ .fd = nic->fd, .events = POLLIN },
 		{ .fd = nic->wake_fd, .events = POLLIN },

@@ -51,7 +51,7 @@ struct ka_nic {
 	uint32_t type;			/* VIA_NIC_* */
 	uint32_t addr_len;		/* of every host that it can reach */
 	uint8_t addr[VIA_ADDR_MAX];
-	struct vipl_lock lock;
+	struct vipl_mutex lock;
 	struct vipl_list cqs;		/* under lock: live ones */
 	_Atomic int starts;		/* connections begun, no verdict yet */
 	int patience;			/* ms to the next look; event_wait's */
@@ -63,7 +63,7 @@ struct ka_nic {
  * rings are shared with the kernel.
  */
 struct ka_queue {
-	struct vipl_lock lock;
+	struct vipl_mutex lock;
 	_Atomic uint32_t tail;		/* posted; written under lock */
 	_Atomic uint32_t collected;	/* returned; written under lock */
 	uint32_t mask;			/* slots - 1 */
@@ -95,7 +95,7 @@ struct ka_vi {
 };
 
 struct ka_cq {
-	struct vipl_lock lock;
+	struct vipl_mutex lock;
 	_Atomic uint32_t head;		/* written under lock */
 	uint32_t mask;			/* under lock */
 	uint32_t id;
@@ -110,17 +110,17 @@ struct ka_cq {
 	struct vipl_list link;		/* in nic->cqs */
 } __attribute__((aligned(64)));
 
-static inline struct ka_nic *ka_nic(const struct vipl_nic *nic)
+static inline struct ka_nic *ka_nic_priv(const struct vipl_nic *nic)
 {
 	return vipl_priv(nic);
 }
 
-static inline struct ka_vi *ka_vi(const struct vipl_vi *vi)
+static inline struct ka_vi *ka_vi_priv(const struct vipl_vi *vi)
 {
 	return vipl_priv(vi);
 }
 
-static inline struct ka_cq *ka_cq(const struct vipl_cq *cq)
+static inline struct ka_cq *ka_cq_priv(const struct vipl_cq *cq)
 {
 	return vipl_priv(cq);
 }
@@ -128,7 +128,7 @@ static inline struct ka_cq *ka_cq(const struct vipl_cq *cq)
 /* The NIC of a VI or CQ. */
 static inline struct ka_nic *ka_nic_of(const void *object)
 {
-	return ka_nic(vipl_nic_of(object));
+	return ka_nic_priv(vipl_nic_of(object));
 }
 
 /* The doorbell. Returns VIA_TRAP_MORE, 0, or something negative. */
@@ -250,7 +250,7 @@ void ka_attrs(const struct via_vi_attrs *a, VIP_VI_ATTRIBUTES *out);
  * Sleep until *word differs from seen: a spin, then the kernel. Returns
  * VIP_SUCCESS (look again), VIP_TIMEOUT or VIP_INVALID_PARAMETER.
  */
-struct ka_sleep {
+struct ka_sleeper {
 	const struct ka_nic *nic;
 	uint32_t kind;			/* VIA_WAIT_* */
 	uint32_t id;
@@ -261,7 +261,7 @@ struct ka_sleep {
 	uint32_t poll;			/* spinning includes ka_look() */
 };
 
-VIP_RETURN ka_sleep(const struct ka_sleep *s);
+VIP_RETURN ka_sleep(const struct ka_sleeper *s);
 
 /* ka_id.c */
 int ka_id_room(struct ka_nic *nic, uint32_t id);

@@ -126,6 +126,6 @@ void ka_event_wake(struct vipl_nic *nic)
 	const uint64_t one = 1;
 
 	/* Full, or gone: then it is readable anyway. */
-	if (sys_write(ka_nic(nic)->wake_fd, &one, sizeof(one)) < 0)
+	if (sys_write(ka_nic_priv(nic)->wake_fd, &one, sizeof(one)) < 0)
 		return;
 }

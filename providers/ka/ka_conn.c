@@ -37,7 +37,7 @@ VIP_RETURN ka_conn_wait(struct vipl_nic *nic, const struct vipl_addr *local,
 	do {
 		/* After a signal arg.waiter names our place in the queue. */
 		arg.timeout = deadline ? vipl_left(deadline) : 0;
-		ret = ioctl(ka_nic(nic)->fd, VIA_IOC_CONN_WAIT, &arg);
+		ret = ioctl(ka_nic_priv(nic)->fd, VIA_IOC_CONN_WAIT, &arg);
 	} while (ret < 0 && errno == EINTR);
 	if (ret)
 		return ka_verdict(ret);
@@ -52,7 +52,7 @@ static VIP_RETURN result(struct vipl_vi *vi, uint32_t flags,
 			 VIP_VI_ATTRIBUTES *attrs)
 {
 	struct via_conn_result arg = {
-		.vi = ka_vi(vi)->q[0].id,
+		.vi = ka_vi_priv(vi)->q[0].id,
 		.flags = flags,
 	};
 	VIP_RETURN r = ka_call(ka_nic_of(vi), VIA_IOC_CONN_RESULT, &arg);
@@ -65,8 +65,11 @@ static VIP_RETURN result(struct vipl_vi *vi, uint32_t flags,
 static VIP_RETURN accept_only(struct vipl_nic *nic, uint32_t conn,
 			      struct vipl_vi *vi, int *gone)
 {
-	struct via_conn_accept arg = { .conn = conn, .vi = ka_vi(vi)->q[0].id };
-	VIP_RETURN r = ka_call(ka_nic(nic), VIA_IOC_CONN_ACCEPT, &arg);
+	struct via_conn_accept arg = {
+		.conn = conn,
+		.vi = ka_vi_priv(vi)->q[0].id,
+	};
+	VIP_RETURN r = ka_call(ka_nic_priv(nic), VIA_IOC_CONN_ACCEPT, &arg);
 
 	/*
 	 * The VI is there, or we would not have got here: what the kernel
@@ -93,7 +96,7 @@ VIP_RETURN ka_conn_reject(struct vipl_nic *nic, uint32_t conn,
 			  const struct vipl_private *priv)
 {
 	struct via_conn_reject arg = { .conn = conn };
-	VIP_RETURN r = ka_call(ka_nic(nic), VIA_IOC_CONN_REJECT, &arg);
+	VIP_RETURN r = ka_call(ka_nic_priv(nic), VIA_IOC_CONN_REJECT, &arg);
 
 	(void)priv;
 	/* A client that gave up meanwhile needs no answer. */
@@ -105,7 +108,7 @@ static VIP_RETURN request(struct vipl_vi *vi, unsigned long ioc,
 			  const struct vipl_addr *remote, VIP_ULONG timeout)
 {
 	struct via_conn_request arg = {
-		.vi = ka_vi(vi)->q[0].id,
+		.vi = ka_vi_priv(vi)->q[0].id,
 		.timeout = vipl_left(vipl_deadline(timeout)),
 	};
 
@@ -138,7 +141,7 @@ VIP_RETURN ka_peer_result(struct vipl_vi *vi, int wait,
 
 VIP_RETURN ka_disconnect(struct vipl_vi *vi)
 {
-	struct via_vi_arg arg = { .vi = ka_vi(vi)->q[0].id };
+	struct via_vi_arg arg = { .vi = ka_vi_priv(vi)->q[0].id };
 
 	return ka_call(ka_nic_of(vi), VIA_IOC_DISCONNECT, &arg);
 }
@@ -151,7 +154,7 @@ static void started(struct vipl_vi *vi)
 {
 	struct ka_nic *nic = ka_nic_of(vi);
 
-	if (!atomic_exchange(&ka_vi(vi)->started, 1))
+	if (!atomic_exchange(&ka_vi_priv(vi)->started, 1))
 		atomic_fetch_add(&nic->starts, 1);
 	ka_event_wake(vipl_nic_of(vi));
 }
@@ -159,7 +162,7 @@ static void started(struct vipl_vi *vi)
 /* There is nothing to ask of it any more. */
 void ka_conn_ended(struct vipl_vi *vi)
 {
-	if (atomic_exchange(&ka_vi(vi)->started, 0))
+	if (atomic_exchange(&ka_vi_priv(vi)->started, 0))
 		atomic_fetch_sub(&ka_nic_of(vi)->starts, 1);
 }
 

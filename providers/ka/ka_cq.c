@@ -34,7 +34,7 @@ static int map_cq(struct ka_cq *cq, const struct via_cq_create *arg)
 VIP_RETURN ka_cq_create(struct vipl_cq *c, VIP_ULONG entries)
 {
 	struct via_cq_create arg = { .entries = entries };
-	struct ka_cq *cq = ka_cq(c);
+	struct ka_cq *cq = ka_cq_priv(c);
 	struct via_cq_arg undo;
 	VIP_RETURN r;
 
@@ -51,7 +51,7 @@ VIP_RETURN ka_cq_create(struct vipl_cq *c, VIP_ULONG entries)
 
 void ka_cq_live(struct vipl_cq *c, VIP_CQ_HANDLE h)
 {
-	struct ka_cq *cq = ka_cq(c);
+	struct ka_cq *cq = ka_cq_priv(c);
 	int was;
 
 	vipl_lock(&cq->lock);
@@ -82,7 +82,7 @@ VIP_CQ_HANDLE ka_cq_by_id(struct ka_nic *nic, uint32_t id)
 
 VIP_RETURN ka_cq_destroy(struct vipl_cq *cq)
 {
-	struct via_cq_arg arg = { .cq = ka_cq(cq)->id };
+	struct via_cq_arg arg = { .cq = ka_cq_priv(cq)->id };
 
 	return ka_call(ka_nic_of(cq), VIA_IOC_CQ_DESTROY, &arg);
 }
@@ -116,7 +116,7 @@ static void replace_ring(struct ka_cq *cq, void *ring, size_t size)
 
 void ka_cq_release(struct vipl_cq *c)
 {
-	struct ka_cq *cq = ka_cq(c);
+	struct ka_cq *cq = ka_cq_priv(c);
 
 	unmap_old(cq);
 	if (cq->ring)
@@ -161,7 +161,7 @@ static void *map_ring(const struct ka_nic *nic,
 /* All that can fail comes before the commit. */
 VIP_RETURN ka_cq_resize(struct vipl_cq *c, VIP_ULONG entries)
 {
-	struct ka_cq *cq = ka_cq(c);
+	struct ka_cq *cq = ka_cq_priv(c);
 	struct via_cq_resize arg = {
 		.cq = cq->id,
 		.step = VIA_CQ_PREPARE,
@@ -270,7 +270,7 @@ static inline VIP_RETURN poll_cq(struct ka_cq *cq, VIP_CQ_HANDLE h,
 static __attribute__((noinline)) VIP_RETURN
 look(struct vipl_cq *c, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv)
 {
-	struct ka_cq *cq = ka_cq(c);
+	struct ka_cq *cq = ka_cq_priv(c);
 	uint32_t seen;
 	VIP_RETURN r;
 
@@ -292,7 +292,7 @@ look(struct vipl_cq *c, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi, VIP_BOOLEAN *recv)
 VIP_RETURN ka_cq_done(struct vipl_cq *c, VIP_CQ_HANDLE h, VIP_VI_HANDLE *vi,
 		      VIP_BOOLEAN *recv)
 {
-	struct ka_cq *cq = ka_cq(c);
+	struct ka_cq *cq = ka_cq_priv(c);
 	uint32_t seen;
 
 	if (!nothing(cq, &seen))
@@ -306,13 +306,13 @@ static VIP_RETURN sleep_cq(VIP_CQ_HANDLE h, VIP_ULONG timeout, uint32_t seen,
 {
 	struct vipl_cq *c = ka_host->cq_get(ka_host, h);
 	VIP_RETURN slept, r;
-	struct ka_sleep s;
+	struct ka_sleeper s;
 	struct ka_cq *cq;
 
 	if (!c)
 		return VIP_INVALID_PARAMETER;
-	cq = ka_cq(c);
-	s = (struct ka_sleep){
+	cq = ka_cq_priv(c);
+	s = (struct ka_sleeper){
 		.nic = cq->nic,
 		.kind = VIA_WAIT_CQ,
 		.id = cq->id,
@@ -338,7 +338,7 @@ VIP_RETURN ka_cq_wait(struct vipl_cq *c, VIP_CQ_HANDLE h, VIP_ULONG timeout,
 	uint32_t seen;
 	VIP_RETURN r;
 
-	r = poll_cq(ka_cq(c), h, vi, recv, &seen);
+	r = poll_cq(ka_cq_priv(c), h, vi, recv, &seen);
 	if (r != VIP_NOT_DONE)
 		return r;
 	if (!timeout)
@@ -348,7 +348,7 @@ VIP_RETURN ka_cq_wait(struct vipl_cq *c, VIP_CQ_HANDLE h, VIP_ULONG timeout,
 
 VIP_RETURN ka_cq_notify(struct vipl_cq *c)
 {
-	struct ka_cq *cq = ka_cq(c);
+	struct ka_cq *cq = ka_cq_priv(c);
 
 	return ka_trap(cq->nic->fd, VIA_OP_NOTIFY_CQ, cq->id) ?
 		VIP_ERROR_RESOURCE : VIP_SUCCESS;

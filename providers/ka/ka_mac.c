@@ -37,7 +37,7 @@ int ka_mac_parse(const char *s, uint8_t mac[KA_MAC_LEN])
 /* Without a NIC: a hardware address. */
 static uint32_t addr_len(struct vipl_nic *nic)
 {
-	return nic ? ka_nic(nic)->addr_len : KA_MAC_LEN;
+	return nic ? ka_nic_priv(nic)->addr_len : KA_MAC_LEN;
 }
 
 int ka_addr_parse(struct vipl_nic *nic, const char *text, uint8_t *host)

@@ -30,7 +30,7 @@ static int is_udp(const struct ka_nic *nic)
 
 static struct vipl_hosts hosts_of(struct vipl_nic *nic)
 {
-	uint32_t len = ka_nic(nic)->addr_len;
+	uint32_t len = ka_nic_priv(nic)->addr_len;
 
 	return (struct vipl_hosts) {
 		.file = VIPL_HOSTS,
@@ -83,7 +83,7 @@ static VIP_RETURN query(const struct ka_nic *nic, const char *name,
 VIP_RETURN ka_discover(struct vipl_nic *nic, struct vipl_named *out,
 		       uint32_t *n)
 {
-	return query(ka_nic(nic), NULL, NULL, out, n);
+	return query(ka_nic_priv(nic), NULL, NULL, out, n);
 }
 
 static int same_ip(const struct sockaddr *a, const struct sockaddr *b)
@@ -233,7 +233,7 @@ static int from_wire(const struct ka_nic *nic, const char *name,
 static int by_name(struct vipl_nic *handle, const char *name, unsigned long n,
 		   uint8_t *mac)
 {
-	const struct ka_nic *nic = ka_nic(handle);
+	const struct ka_nic *nic = ka_nic_priv(handle);
 	const struct vipl_hosts hosts = hosts_of(handle);
 	int r;
 
@@ -309,7 +309,7 @@ static int name_on_wire(const struct ka_nic *nic, const uint8_t *mac,
 VIP_RETURN ka_name_of(struct vipl_nic *n, const uint8_t *host, char *name,
 		      size_t size)
 {
-	const struct ka_nic *nic = ka_nic(n);
+	const struct ka_nic *nic = ka_nic_priv(n);
 	const struct vipl_hosts hosts = hosts_of(n);
 	int r;
 

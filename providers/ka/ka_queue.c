@@ -119,7 +119,7 @@ static __attribute__((noinline)) void overrun(struct vipl_vi *vi,
 					      VIP_DESCRIPTOR *desc, int recv)
 {
 	struct via_overrun arg = {
-		.vi = ka_vi(vi)->q[0].id,
+		.vi = ka_vi_priv(vi)->q[0].id,
 		.recv = recv,
 		.desc = (uintptr_t)desc,
 	};
@@ -135,7 +135,7 @@ static ALWAYS_INLINE VIP_RETURN post_desc(struct vipl_vi *vi, VIP_VI_HANDLE h,
 					  VIP_DESCRIPTOR *desc,
 					  VIP_MEM_HANDLE mem, int recv)
 {
-	struct ka_queue *q = &ka_vi(vi)->q[recv];
+	struct ka_queue *q = &ka_vi_priv(vi)->q[recv];
 	enum after after;
 
 	vipl_lock(&q->lock);
@@ -221,7 +221,7 @@ static ALWAYS_INLINE VIP_RETURN collect(struct vipl_vi *vi, VIP_VI_HANDLE h,
 					VIP_DESCRIPTOR **out, int recv)
 {
 	VIP_RETURN r = VIP_INVALID_PARAMETER;
-	struct ka_queue *q = &ka_vi(vi)->q[recv];
+	struct ka_queue *q = &ka_vi_priv(vi)->q[recv];
 	uint32_t seen;
 
 	vipl_lock(&q->lock);
@@ -256,7 +256,7 @@ static ALWAYS_INLINE VIP_RETURN poll_queue(struct vipl_vi *vi, VIP_VI_HANDLE h,
 {
 	VIP_RETURN r;
 
-	if (!nothing(&ka_vi(vi)->q[recv], recv, &r, seen))
+	if (!nothing(&ka_vi_priv(vi)->q[recv], recv, &r, seen))
 		return recv ? collect_recv(vi, h, out) :
 			      collect_send(vi, h, out);
 	*out = NULL;
@@ -270,7 +270,7 @@ static ALWAYS_INLINE VIP_RETURN poll_queue(struct vipl_vi *vi, VIP_VI_HANDLE h,
 static ALWAYS_INLINE VIP_RETURN look(struct vipl_vi *vi, VIP_VI_HANDLE h,
 				     VIP_DESCRIPTOR **out, int recv)
 {
-	struct ka_queue *q = &ka_vi(vi)->q[recv];
+	struct ka_queue *q = &ka_vi_priv(vi)->q[recv];
 	uint32_t seen;
 	VIP_RETURN r;
 
@@ -307,12 +307,13 @@ static ALWAYS_INLINE VIP_RETURN done_queue(struct vipl_vi *vi, VIP_VI_HANDLE h,
 	uint32_t seen;
 	VIP_RETURN r;
 
-	if (!nothing(&ka_vi(vi)->q[recv], recv, &r, &seen))
+	if (!nothing(&ka_vi_priv(vi)->q[recv], recv, &r, &seen))
 		return recv ? collect_recv(vi, h, out) :
 			      collect_send(vi, h, out);
 	*out = NULL;
 	/* In the cache line that was just looked at. */
-	if (unlikely(ka_peek(&kern(shared(&ka_vi(vi)->q[recv]), recv)->poll)) &&
+	if (unlikely(ka_peek(&kern(shared(&ka_vi_priv(vi)->q[recv]),
+				   recv)->poll)) &&
 	    r == VIP_NOT_DONE)
 		return recv ? look_recv(vi, h, out) : look_send(vi, h, out);
 	return r;
@@ -344,7 +345,7 @@ sleep_queue(VIP_VI_HANDLE h, VIP_ULONG timeout, uint32_t seen,
 	    VIP_DESCRIPTOR **out, int recv)
 {
 	struct vipl_vi *vi = ka_host->vi_get(ka_host, h);
-	struct ka_sleep s;
+	struct ka_sleeper s;
 	VIP_RETURN slept, r;
 
 	if (!vi)
@@ -353,20 +354,21 @@ sleep_queue(VIP_VI_HANDLE h, VIP_ULONG timeout, uint32_t seen,
 	if (!ka_nic_of(vi)->spin && vipl_forever(timeout) &&
 	    !ka_trap(ka_nic_of(vi)->fd,
 		     recv ? VIA_OP_WAIT_RECV : VIA_OP_WAIT_SEND,
-		     ka_vi(vi)->q[recv].id)) {
+		     ka_vi_priv(vi)->q[recv].id)) {
 		r = poll_seen(vi, h, out, &seen, recv);
 		if (r != VIP_NOT_DONE)
 			goto out;
 	}
-	s = (struct ka_sleep){
+	s = (struct ka_sleeper){
 		.nic = ka_nic_of(vi),
 		.kind = recv ? VIA_WAIT_RECV : VIA_WAIT_SEND,
-		.id = ka_vi(vi)->q[recv].id,
-		.word = &kern(shared(&ka_vi(vi)->q[recv]), recv)->done,
+		.id = ka_vi_priv(vi)->q[recv].id,
+		.word = &kern(shared(&ka_vi_priv(vi)->q[recv]), recv)->done,
 		.seen = seen,
 		.deadline = vipl_deadline(timeout),
-		.spin_ns = &ka_vi(vi)->q[recv].spin_ns,
-		.poll = ka_load(&kern(shared(&ka_vi(vi)->q[recv]), recv)->poll),
+		.spin_ns = &ka_vi_priv(vi)->q[recv].spin_ns,
+		.poll = ka_load(&kern(shared(&ka_vi_priv(vi)->q[recv]),
+				      recv)->poll),
 	};
 	do {
 		slept = ka_sleep(&s);
@@ -410,6 +412,7 @@ VIP_RETURN ka_vi_notify(struct vipl_vi *vi, int recv)
 {
 	uint32_t op = recv ? VIA_OP_NOTIFY_RECV : VIA_OP_NOTIFY_SEND;
 
-	return ka_trap(ka_vi(vi)->q[recv].fd, op, ka_vi(vi)->q[recv].id) ?
+	return ka_trap(ka_vi_priv(vi)->q[recv].fd, op,
+		       ka_vi_priv(vi)->q[recv].id) ?
 		VIP_ERROR_RESOURCE : VIP_SUCCESS;
 }

@@ -15,7 +15,7 @@
 #define SPIN_POLL_NS	10000u		/* shorter: likely to end in a sleep */
 #define SPIN_ROUND	64
 
-static int moved(const struct ka_sleep *s)
+static int moved(const struct ka_sleeper *s)
 {
 	return ka_load_acquire(s->word) != s->seen;
 }
@@ -32,7 +32,7 @@ void ka_look(const struct ka_nic *nic)
 }
 
 /* Nonzero when the word moved. */
-static int spin(const struct ka_sleep *s, uint64_t start)
+static int spin(const struct ka_sleeper *s, uint64_t start)
 {
 	uint32_t ns = atomic_load_explicit(s->spin_ns, memory_order_relaxed);
 	int poll = s->poll && ns >= SPIN_POLL_NS, i;
@@ -53,7 +53,7 @@ static int spin(const struct ka_sleep *s, uint64_t start)
 	return 0;
 }
 
-static void learn(const struct ka_sleep *s, uint64_t took)
+static void learn(const struct ka_sleeper *s, uint64_t took)
 {
 	uint32_t ns = atomic_load_explicit(s->spin_ns, memory_order_relaxed);
 
@@ -71,7 +71,7 @@ static void learn(const struct ka_sleep *s, uint64_t took)
  * will do; it costs 400 instructions less than the ioctl. What the trap does
  * not bring to an end, such as a signal's coming, the ioctl goes on with.
  */
-static VIP_RETURN sleep_in_kernel(const struct ka_sleep *s)
+static VIP_RETURN sleep_in_kernel(const struct ka_sleeper *s)
 {
 	struct via_wait arg = {
 		.kind = s->kind,
@@ -92,7 +92,7 @@ static VIP_RETURN sleep_in_kernel(const struct ka_sleep *s)
 	return ret == VIA_R_TIMEOUT ? VIP_TIMEOUT : VIP_INVALID_PARAMETER;
 }
 
-VIP_RETURN ka_sleep(const struct ka_sleep *s)
+VIP_RETURN ka_sleep(const struct ka_sleeper *s)
 {
 	uint64_t start;
 	VIP_RETURN r;

@@ -58,8 +58,8 @@ VIP_RETURN ka_vi_create(struct vipl_vi *vi, const VIP_VI_ATTRIBUTES *a,
 	struct ka_nic *nic = ka_nic_of(vi);
 	struct via_vi_create arg = {
 		.attrs = to_attrs(a, ptag),
-		.send_cq = scq ? ka_cq(scq)->id : 0,
-		.recv_cq = rcq ? ka_cq(rcq)->id : 0,
+		.send_cq = scq ? ka_cq_priv(scq)->id : 0,
+		.recv_cq = rcq ? ka_cq_priv(rcq)->id : 0,
 	};
 	struct via_vi_arg undo;
 	VIP_RETURN r;
@@ -67,7 +67,7 @@ VIP_RETURN ka_vi_create(struct vipl_vi *vi, const VIP_VI_ATTRIBUTES *a,
 	r = ka_call(nic, VIA_IOC_VI_CREATE, &arg);
 	if (r != VIP_SUCCESS)
 		return r;
-	if (!ka_id_room(nic, arg.vi) && !map_queues(ka_vi(vi), nic, &arg))
+	if (!ka_id_room(nic, arg.vi) && !map_queues(ka_vi_priv(vi), nic, &arg))
 		return VIP_SUCCESS;
 	undo = (struct via_vi_arg){ .vi = arg.vi };
 	ka_call(nic, VIA_IOC_VI_DESTROY, &undo);
@@ -88,7 +88,7 @@ static void unlock_queues(struct ka_vi *vi)
 
 void ka_vi_live(struct vipl_vi *v, VIP_VI_HANDLE h)
 {
-	struct ka_vi *vi = ka_vi(v);
+	struct ka_vi *vi = ka_vi_priv(v);
 
 	lock_queues(vi);
 	vi->q[VIPL_SENDQ].handle = (uintptr_t)h;
@@ -115,7 +115,7 @@ static int outstanding(struct ka_vi *vi)
  */
 VIP_RETURN ka_vi_retire(struct vipl_vi *v)
 {
-	struct ka_vi *vi = ka_vi(v);
+	struct ka_vi *vi = ka_vi_priv(v);
 	int busy;
 
 	lock_queues(vi);
@@ -130,19 +130,19 @@ VIP_RETURN ka_vi_retire(struct vipl_vi *v)
 
 VIP_RETURN ka_vi_destroy(struct vipl_vi *vi)
 {
-	struct via_vi_arg arg = { .vi = ka_vi(vi)->q[0].id };
+	struct via_vi_arg arg = { .vi = ka_vi_priv(vi)->q[0].id };
 
 	return ka_call(ka_nic_of(vi), VIA_IOC_VI_DESTROY, &arg);
 }
 
 void ka_vi_release(struct vipl_vi *vi)
 {
-	ka_unmap(&ka_vi(vi)->area);
+	ka_unmap(&ka_vi_priv(vi)->area);
 }
 
 int ka_queue_empty(struct vipl_vi *vi, int queue)
 {
-	struct ka_queue *q = &ka_vi(vi)->q[queue];
+	struct ka_queue *q = &ka_vi_priv(vi)->q[queue];
 	int empty;
 
 	vipl_lock(&q->lock);
@@ -154,7 +154,7 @@ int ka_queue_empty(struct vipl_vi *vi, int queue)
 VIP_RETURN ka_vi_query(struct vipl_vi *vi, VIP_VI_STATE *state,
 		       VIP_VI_ATTRIBUTES *attrs)
 {
-	struct via_vi_query arg = { .vi = ka_vi(vi)->q[0].id };
+	struct via_vi_query arg = { .vi = ka_vi_priv(vi)->q[0].id };
 	VIP_RETURN r = ka_call(ka_nic_of(vi), VIA_IOC_VI_QUERY, &arg);
 
 	if (r != VIP_SUCCESS)
@@ -168,7 +168,7 @@ VIP_RETURN ka_vi_set(struct vipl_vi *vi, const VIP_VI_ATTRIBUTES *a,
 		     uint32_t ptag)
 {
 	struct via_vi_set arg = {
-		.vi = ka_vi(vi)->q[0].id,
+		.vi = ka_vi_priv(vi)->q[0].id,
 		.attrs = to_attrs(a, ptag),
 	};
 

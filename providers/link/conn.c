@@ -296,7 +296,7 @@ static void welcome(struct link *l, int fd, enum conn_kind kind, int stream)
 	}
 	c->since = sock_now();
 	if (stream)
-		limit_source(&c->from, fd);
+		limit_source_of(&c->from, fd);
 	c->older = l->newest;
 	*(l->newest ? &l->newest->newer : &l->oldest) = c;
 	l->newest = c;

@@ -107,7 +107,7 @@ static void set_up(struct link_peer *lp)
 	lp->state = SHAKE_UP;
 	lp->deadline = lp->again = NEVER;
 	if (lp->l->conf.family == LINK_TCP)
-		limit_source(&lp->from, lp->conn->fd);
+		limit_source_of(&lp->from, lp->conn->fd);
 	else
 		watch_process(lp);
 	conn_known(lp->l, lp->conn, CONN_PAIR);

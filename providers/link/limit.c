@@ -37,7 +37,7 @@ void limit_init(struct link *l)
  * an IPv6 /64, and changes its address within it at will; addresses of a link
  * (fe80::) are all in one, and are taken whole.
  */
-void limit_source(struct limit_source *s, int fd)
+void limit_source_of(struct limit_source *s, int fd)
 {
 	struct sock_addr a = { .len = sizeof(a.any) };
 	const struct sockaddr_in6 *in6 = (const void *)&a.any;

@@ -178,7 +178,7 @@ int dir_waits(struct link *l, const uint8_t *disc, uint32_t len);
 
 /* limit.c */
 void limit_init(struct link *l);
-void limit_source(struct limit_source *s, int fd);
+void limit_source_of(struct limit_source *s, int fd);
 int limit_takes(struct link *l, const struct conn *c);
 struct conn *limit_victim(const struct link *l);
 

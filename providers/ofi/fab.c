@@ -486,8 +486,8 @@ size_t fab_read_max(const struct fab *f)
 	return f->info->ep_attr->max_msg_size;
 }
 
-int fab_read(struct fab *f, fi_addr_t from, void *to, size_t len,
-	     uint64_t base, uint64_t key, struct fab_read *read)
+int fab_read_start(struct fab *f, fi_addr_t from, void *to, size_t len,
+		   uint64_t base, uint64_t key, struct fab_read *read)
 {
 	void *desc = NULL;
 	int err;

@@ -143,8 +143,8 @@ int fab_export_mem(struct fab *f, const void *addr, size_t len,
 		   struct fab_mr *mr);
 void fab_unexport_mem(struct fab_mr *mr);
 /* As fab_send(); read_done follows if it is 0. */
-int fab_read(struct fab *f, fi_addr_t from, void *to, size_t len,
-	     uint64_t base, uint64_t key, struct fab_read *read);
+int fab_read_start(struct fab *f, fi_addr_t from, void *to, size_t len,
+		   uint64_t base, uint64_t key, struct fab_read *read);
 /* Bytes of one read, at most. */
 size_t fab_read_max(const struct fab *f);
 

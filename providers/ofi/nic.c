@@ -160,7 +160,7 @@ static int open_parts(struct ofi_nic *n, char *why, size_t size)
 static VIP_RETURN ofi_open(struct eng_nic *nic, const char *rest,
 			   struct vipl_identity *id)
 {
-	struct ofi_nic *n = ofi_nic(nic);
+	struct ofi_nic *n = ofi_nic_of(nic);
 	char why[256] = "no memory";
 	int err;
 
@@ -193,7 +193,7 @@ static VIP_RETURN ofi_open(struct eng_nic *nic, const char *rest,
 /* What the process still has when it exits is the kernel's to take. */
 static void ofi_close(struct eng_nic *nic)
 {
-	struct ofi_nic *n = ofi_nic(nic);
+	struct ofi_nic *n = ofi_nic_of(nic);
 
 	if (!n->guarded)
 		return;
@@ -223,7 +223,7 @@ static int look_at_link(struct ofi_nic *n)
 
 int ofi_progress(struct eng_nic *nic, unsigned int budget)
 {
-	struct ofi_nic *n = ofi_nic(nic);
+	struct ofi_nic *n = ofi_nic_of(nic);
 	int did;
 
 	if (!ofi_enter(n))
@@ -256,7 +256,7 @@ static uint64_t longest_nap(struct ofi_nic *n)
 
 static int ofi_arm(struct eng_nic *nic)
 {
-	struct ofi_nic *n = ofi_nic(nic);
+	struct ofi_nic *n = ofi_nic_of(nic);
 	int busy;
 
 	if (!ofi_enter(n))
@@ -276,7 +276,7 @@ static void ofi_disarm(struct eng_nic *nic)
 
 static void ofi_wait(struct eng_nic *nic, uint64_t ns)
 {
-	struct ofi_nic *n = ofi_nic(nic);
+	struct ofi_nic *n = ofi_nic_of(nic);
 	uint64_t most = atomic_load(&n->nap);
 	struct timespec t = { 0, EXIT_NAP_NS };
 
@@ -288,7 +288,7 @@ static void ofi_wait(struct eng_nic *nic, uint64_t ns)
 
 static void ofi_wake(struct eng_nic *nic)
 {
-	struct ofi_nic *n = ofi_nic(nic);
+	struct ofi_nic *n = ofi_nic_of(nic);
 
 	if (n->link)
 		link_wake(n->link);
@@ -297,13 +297,13 @@ static void ofi_wake(struct eng_nic *nic)
 static void ofi_waiting(struct eng_nic *nic, const uint8_t *disc, uint32_t len,
 			int now)
 {
-	link_waiting(ofi_nic(nic)->link, disc, len, now);
+	link_waiting(ofi_nic_of(nic)->link, disc, len, now);
 }
 
 /* A NIC at every address of the host is reached by each of them. */
 static int ofi_leads_here(struct eng_nic *nic, const uint8_t *host)
 {
-	struct ofi_nic *n = ofi_nic(nic);
+	struct ofi_nic *n = ofi_nic_of(nic);
 	struct ofi_host h;
 
 	memcpy(&h, host, sizeof(h));
@@ -317,7 +317,7 @@ static int ofi_leads_here(struct eng_nic *nic, const uint8_t *host)
  */
 static void ofi_as_here(struct eng_nic *nic, uint8_t *host)
 {
-	struct ofi_nic *n = ofi_nic(nic);
+	struct ofi_nic *n = ofi_nic_of(nic);
 	struct ofi_host h;
 
 	memcpy(&h, host, sizeof(h));
@@ -343,7 +343,7 @@ const struct eng_transport ofi_transport = {
 	.xmit = ofi_xmit,
 	.export_mem = ofi_export_mem,
 	.unexport_mem = ofi_unexport_mem,
-	.pull = ofi_pull,
+	.pull = ofi_pull_start,
 	.progress = ofi_progress,
 	.arm = ofi_arm,
 	.disarm = ofi_disarm,

@@ -13,7 +13,7 @@ const struct vipl_host *ofi_host;
 
 static struct ofi_nic *nic_of(struct vipl_nic *nic)
 {
-	return ofi_nic(vipl_priv(nic));
+	return ofi_nic_of(vipl_priv(nic));
 }
 
 static int parse(struct vipl_nic *nic, const char *text, uint8_t *host)

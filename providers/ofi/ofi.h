@@ -168,12 +168,12 @@ struct ofi_nic {
 
 extern const struct vipl_host *ofi_host;
 
-static inline struct ofi_nic *ofi_nic(struct eng_nic *nic)
+static inline struct ofi_nic *ofi_nic_of(struct eng_nic *nic)
 {
 	return eng_nic_priv(nic);
 }
 
-static inline struct ofi_peer *ofi_peer(struct eng_peer *peer)
+static inline struct ofi_peer *ofi_peer_of(struct eng_peer *peer)
 {
 	return eng_peer_priv(peer);
 }
@@ -222,7 +222,7 @@ void ofi_due(struct ofi_peer *p);
 void ofi_chores(struct ofi_nic *n);
 
 /* pull.c */
-int ofi_pull(struct eng_peer *peer, struct eng_pull *pull);
+int ofi_pull_start(struct eng_peer *peer, struct eng_pull *pull);
 void ofi_pulls(struct ofi_nic *n);
 void ofi_read_done(void *nic, struct fab_read *read, int err);
 /* Pulls from the peer are not reported any more, and no read begins. */

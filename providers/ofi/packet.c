@@ -91,7 +91,7 @@ static int put(struct ofi_peer *p, const struct eng_header *h,
 int ofi_xmit(struct eng_peer *peer, const struct eng_header *h,
 	     const struct iovec *payload, unsigned int n)
 {
-	struct ofi_peer *p = ofi_peer(peer);
+	struct ofi_peer *p = ofi_peer_of(peer);
 	int err = -EAGAIN;
 
 	if (n > ENG_SRC_SEGS)

@@ -231,12 +231,12 @@ static struct ofi_peer *new_peer(struct ofi_nic *n, struct link_peer *lp,
 	eng = eng_peer_new(n->eng, addr);
 	if (!eng)
 		return NULL;
-	if (begin(n, ofi_peer(eng), eng)) {
+	if (begin(n, ofi_peer_of(eng), eng)) {
 		eng_peer_down(eng, -ENOMEM);
 		return NULL;
 	}
-	ofi_peer(eng)->host = host;
-	return ofi_peer(eng);
+	ofi_peer_of(eng)->host = host;
+	return ofi_peer_of(eng);
 }
 
 static void up(struct ofi_peer *p)
@@ -391,8 +391,8 @@ void ofi_disconnecting(struct ofi_peer *p, uint64_t now)
 
 int ofi_handshake(struct eng_peer *peer, const struct vipl_addr *remote)
 {
-	struct ofi_nic *n = ofi_nic(eng_peer_nic(peer));
-	struct ofi_peer *p = ofi_peer(peer);
+	struct ofi_nic *n = ofi_nic_of(eng_peer_nic(peer));
+	struct ofi_peer *p = ofi_peer_of(peer);
 	struct sockaddr_storage sa;
 	struct ofi_host host;
 	socklen_t len;
@@ -431,7 +431,7 @@ static void nap(void)
  */
 void ofi_part(struct eng_peer *peer)
 {
-	struct ofi_peer *p = ofi_peer(peer);
+	struct ofi_peer *p = ofi_peer_of(peer);
 	uint64_t end = ofi_now() + OFI_DISCONNECT_NS;
 	int said = 0, err;
 
@@ -471,7 +471,7 @@ static void flush(struct ofi_peer *p)
 
 void ofi_peer_release(struct eng_peer *peer)
 {
-	struct ofi_peer *p = ofi_peer(peer);
+	struct ofi_peer *p = ofi_peer_of(peer);
 	struct ofi_nic *n = p->on;
 
 	/* Its handshake did not begin at all. */

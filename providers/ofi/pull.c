@@ -153,7 +153,7 @@ static const void *source(struct mr *m, const void *addr, size_t len)
 int ofi_export_mem(struct eng_peer *peer, void *region, const void *addr,
 		   size_t len, struct eng_src *src)
 {
-	struct ofi_nic *n = ofi_peer(peer)->on;
+	struct ofi_nic *n = ofi_peer_of(peer)->on;
 	struct mr *m = new_mr(n, len), **b;
 	const void *from;
 	int err = -ESHUTDOWN;
@@ -183,7 +183,7 @@ int ofi_export_mem(struct eng_peer *peer, void *region, const void *addr,
 
 void ofi_unexport_mem(struct eng_peer *peer, const struct eng_src *src)
 {
-	struct ofi_nic *n = ofi_peer(peer)->on;
+	struct ofi_nic *n = ofi_peer_of(peer)->on;
 	struct mr **b, *m;
 
 	if (!n->mrs)
@@ -311,9 +311,9 @@ static int ask(struct ofi_nic *n, struct ofi_pull *t)
 	if (!r)
 		return -ENOMEM;
 	len = piece(t, max < OFI_READ_MAX ? max : OFI_READ_MAX);
-	err = fab_read(&n->fab, t->peer->to, r->buf, len,
-		       e->src[t->src].base + t->src_at, e->src[t->src].key,
-		       &r->fab);
+	err = fab_read_start(&n->fab, t->peer->to, r->buf, len,
+			     e->src[t->src].base + t->src_at,
+			     e->src[t->src].key, &r->fab);
 	if (err)
 		return err;
 	n->idle_reads = r->next;
@@ -371,9 +371,9 @@ void ofi_pulls(struct ofi_nic *n)
 	}
 }
 
-int ofi_pull(struct eng_peer *peer, struct eng_pull *pull)
+int ofi_pull_start(struct eng_peer *peer, struct eng_pull *pull)
 {
-	struct ofi_peer *p = ofi_peer(peer);
+	struct ofi_peer *p = ofi_peer_of(peer);
 	struct ofi_nic *n = p->on;
 	struct ofi_pull *t;
 

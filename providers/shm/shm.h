@@ -37,7 +37,7 @@ struct shm_nic {
 	char space[32], name[VIPL_NAME_MAX + 1];
 	uint8_t addr[SHM_ADDR_LEN];
 	uint64_t nonce[2];		/* read by peers that probe */
-	int pull;			/* enum shm_pull */
+	int pull;			/* enum shm_pull_mode */
 
 	struct status *status;
 	struct doorbell *doorbell;
@@ -99,7 +99,7 @@ struct shm_peer {
 	uint32_t answering;
 };
 
-enum shm_pull {
+enum shm_pull_mode {
 	SHM_PULL_AUTO,
 	SHM_PULL_BOUNCE,		/* never read the other process */
 };

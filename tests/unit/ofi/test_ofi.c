@@ -90,8 +90,8 @@ int fab_send(struct fab *f, fi_addr_t to, const struct iovec *iov,
 	return send_err;
 }
 
-int fab_read(struct fab *f, fi_addr_t from, void *to, size_t len,
-	     uint64_t base, uint64_t key, struct fab_read *read)
+int fab_read_start(struct fab *f, fi_addr_t from, void *to, size_t len,
+		   uint64_t base, uint64_t key, struct fab_read *read)
 {
 	(void)f; (void)from; (void)to; (void)key;
 	if (read_err)
@@ -303,7 +303,7 @@ static void pulls(void)
 	unsigned int i;
 
 	begin();
-	CU_ASSERT_EQUAL(ofi_pull(NULL, &p), 0);
+	CU_ASSERT_EQUAL(ofi_pull_start(NULL, &p), 0);
 	for (i = 0; i < reads; i++)
 		sum += read_len[i];
 	CU_ASSERT_EQUAL(sum, 20000);
@@ -330,7 +330,7 @@ static void bad_pulls(void)
 
 	/* The other end's segments are shorter than it said. */
 	begin();
-	CU_ASSERT_EQUAL(ofi_pull(NULL, &p), 0);
+	CU_ASSERT_EQUAL(ofi_pull_start(NULL, &p), 0);
 	CU_ASSERT_EQUAL(reads, 1);
 	ofi_read_done(&nic, under_way[0], 0);
 	CU_ASSERT_EQUAL(pulled, 1);
@@ -338,7 +338,7 @@ static void bad_pulls(void)
 	/* Longer: no more is read than there is room for. */
 	begin();
 	p.nsrc = 2;
-	CU_ASSERT_EQUAL(ofi_pull(NULL, &p), 0);
+	CU_ASSERT_EQUAL(ofi_pull_start(NULL, &p), 0);
 	CU_ASSERT_EQUAL(reads, 2);
 	CU_ASSERT_EQUAL(read_len[1], 56);
 	/*
@@ -351,17 +351,17 @@ static void bad_pulls(void)
 	CU_ASSERT_EQUAL(peer.reads, 0);
 	CU_ASSERT_EQUAL(pulled, 0);
 	/* One that is asked for then waits for the end, too. */
-	CU_ASSERT_EQUAL(ofi_pull(NULL, &p), 0);
+	CU_ASSERT_EQUAL(ofi_pull_start(NULL, &p), 0);
 	CU_ASSERT_PTR_NULL(nic.pulls);
 	/* The same where reading cannot begin. */
 	begin();
 	read_err = -ENOMEM;
-	CU_ASSERT_EQUAL(ofi_pull(NULL, &p), 0);
+	CU_ASSERT_EQUAL(ofi_pull_start(NULL, &p), 0);
 	CU_ASSERT_EQUAL(lost, 1);
 	CU_ASSERT_EQUAL(pulled, 0);
 	/* Nothing is told of a peer that is released. */
 	begin();
-	CU_ASSERT_EQUAL(ofi_pull(NULL, &p), 0);
+	CU_ASSERT_EQUAL(ofi_pull_start(NULL, &p), 0);
 	ofi_pulls_forget(&peer);
 	ofi_pulls_orphan(&peer);
 	for (i = 0; i < reads; i++)
@@ -370,7 +370,7 @@ static void bad_pulls(void)
 	/* No room in libfabric: it is kept, and goes on. */
 	begin();
 	read_err = -EAGAIN;
-	CU_ASSERT_EQUAL(ofi_pull(NULL, &p), 0);
+	CU_ASSERT_EQUAL(ofi_pull_start(NULL, &p), 0);
 	CU_ASSERT_EQUAL(reads, 0);
 	read_err = 0;
 	ofi_pulls(&nic);
@@ -380,7 +380,7 @@ static void bad_pulls(void)
 	CU_ASSERT_EQUAL(pulled, 1);
 	/* The program's memory is gone: an error of this pull alone. */
 	begin();
-	CU_ASSERT_EQUAL(ofi_pull(NULL, &p), 0);
+	CU_ASSERT_EQUAL(ofi_pull_start(NULL, &p), 0);
 	copy_err = -EFAULT;
 	for (i = 0; i < reads; i++)
 		ofi_read_done(&nic, under_way[i], 0);
