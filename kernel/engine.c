@@ -412,10 +412,10 @@ static noinline enum via_status via_move_segs(struct via_vi *vi,
 	return 0;
 }
 
-static __always_inline enum via_status via_move(struct via_vi *vi,
-						struct via_desc *d, u32 off,
-						u32 len, void *buf,
-						bool to_region)
+static __always_inline enum via_status via_move_bytes(struct via_vi *vi,
+						      struct via_desc *d,
+						      u32 off, u32 len,
+						      void *buf, bool to_region)
 {
 	struct via_seg *seg = &d->seg[0];
 	u64 addr = seg->addr + off;
@@ -436,7 +436,7 @@ enum via_status via_gather(struct via_vi *vi, struct via_desc *d, u32 off,
 			   u32 len, void *dst)
 {
 	lockdep_assert_held(&vi->sq.lock);
-	return via_move(vi, d, off, len, dst, false);
+	return via_move_bytes(vi, d, off, len, dst, false);
 }
 EXPORT_SYMBOL_GPL(via_gather);
 
@@ -510,7 +510,7 @@ enum via_status via_read_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
 				 const void *src, u32 len)
 {
 	lockdep_assert_held(&vi->sq.lock);
-	return via_move(vi, d, off, len, (void *)src, true);
+	return via_move_bytes(vi, d, off, len, (void *)src, true);
 }
 EXPORT_SYMBOL_GPL(via_read_scatter);
 
@@ -518,7 +518,7 @@ enum via_status via_scatter(struct via_vi *vi, struct via_desc *d, u32 off,
 			    const void *src, u32 len)
 {
 	lockdep_assert_held(&vi->rq.lock);
-	return via_move(vi, d, off, len, (void *)src, true);
+	return via_move_bytes(vi, d, off, len, (void *)src, true);
 }
 EXPORT_SYMBOL_GPL(via_scatter);
 

@@ -454,7 +454,7 @@ static long via_vi_create_call(struct via_file *f, struct via_vi_create *a)
 	long ret;
 
 	do {
-		via_quota_look(f->quota, &look);
+		via_quota_sample(f->quota, &look);
 		ret = via_file_lock(f);
 		if (ret)
 			return ret;

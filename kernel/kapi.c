@@ -206,11 +206,11 @@ void via_kernel_ring(struct via_vi *vi, bool recv)
 }
 EXPORT_SYMBOL_GPL(via_kernel_ring);
 
-enum via_kernel_fault via_kernel_fault(const struct via_vi *vi)
+enum via_kernel_fault via_kernel_fault_of(const struct via_vi *vi)
 {
 	return READ_ONCE(vi->kernel->fault);
 }
-EXPORT_SYMBOL_GPL(via_kernel_fault);
+EXPORT_SYMBOL_GPL(via_kernel_fault_of);
 
 enum via_verdict via_kernel_connect(struct via_vi *vi,
 				    const struct via_net_addr *local,

@@ -270,8 +270,8 @@ static u32 via_kmem_right(const struct via_kmem_use *use)
 	return use->store ? VIA_KERNEL_MEM_STORE : 0;
 }
 
-static bool via_kmem_use(struct via_vi *vi, const struct via_kmem_use *use,
-			 void *buf)
+static bool via_kmem_access(struct via_vi *vi, const struct via_kmem_use *use,
+			    void *buf)
 {
 	struct via_kernel_mem *m;
 	bool ok;
@@ -308,7 +308,7 @@ enum via_status via_kmem_copy(struct via_vi *vi, const struct via_kmem_use *use,
 				     VIA_ST_PROTECTION_ERROR;
 	/* RDMA of no bytes names no memory. */
 	if (use->remote && (!(vi->attrs.rights & via_kmem_right(use)) ||
-			    (use->len && !via_kmem_use(vi, use, buf))))
+			    (use->len && !via_kmem_access(vi, use, buf))))
 		return VIA_ST_RDMA_PROT_ERROR;
 	if (use->remote || !use->len)
 		return 0;
@@ -317,5 +317,5 @@ enum via_status via_kmem_copy(struct via_vi *vi, const struct via_kmem_use *use,
 			via_kmem_copy_own(use, buf);
 		return 0;
 	}
-	return via_kmem_use(vi, use, buf) ? 0 : VIA_ST_PROTECTION_ERROR;
+	return via_kmem_access(vi, use, buf) ? 0 : VIA_ST_PROTECTION_ERROR;
 }

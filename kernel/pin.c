@@ -30,7 +30,7 @@ enum via_vma_kind {
  * Writable, and neither a device nor a file that is shared.  Not what a
  * userfaultfd brings: mmap_lock is held while the program would be waited for.
  */
-static enum via_vma_kind via_vma_kind(struct vm_area_struct *vma)
+static enum via_vma_kind via_kind_of_vma(struct vm_area_struct *vma)
 {
 	unsigned long magic;
 
@@ -57,7 +57,7 @@ static enum via_vma_kind via_range_kind(struct mm_struct *mm, u64 start,
 		vma = find_vma(mm, start);
 		if (!vma || vma->vm_start > start)
 			return VIA_VMA_REFUSED;
-		kind = via_vma_kind(vma);
+		kind = via_kind_of_vma(vma);
 		if (kind == VIA_VMA_REFUSED)
 			return kind;
 		if (kind == VIA_VMA_FILE)

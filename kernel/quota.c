@@ -254,7 +254,7 @@ void via_quota_settle(struct via_quota *quota, enum via_quota_kind what,
 	}
 }
 
-void via_quota_look(struct via_quota *quota, struct via_quota_look *look)
+void via_quota_sample(struct via_quota *quota, struct via_quota_look *look)
 {
 	u32 i;
 

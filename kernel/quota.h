@@ -80,7 +80,7 @@ struct via_quota_look {
 	long settles;
 };
 
-void via_quota_look(struct via_quota *quota, struct via_quota_look *look);
+void via_quota_sample(struct via_quota *quota, struct via_quota_look *look);
 bool via_quota_wait(const struct via_quota_look *look);
 
 #endif

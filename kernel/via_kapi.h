@@ -212,7 +212,7 @@ void via_kernel_disconnect(struct via_vi *vi);
  * has VIA_ST_RDMA_PROT_ERROR or VIA_ST_REMOTE_DESC_ERROR; those behind it are flushed.
  * Any context.
  */
-enum via_kernel_fault via_kernel_fault(const struct via_vi *vi);
+enum via_kernel_fault via_kernel_fault_of(const struct via_vi *vi);
 
 #define VIA_LISTEN_BYTES	8	/* first bytes of a discriminator */
 

@@ -325,7 +325,7 @@ static void vr_cm_count_end(struct vr_qp *qp)
 {
 	struct vr_dev *d = qp->dev;
 
-	switch (via_kernel_fault(qp->vi)) {
+	switch (via_kernel_fault_of(qp->vi)) {
 	case VIA_KERNEL_FAULT_NONE:
 	case VIA_KERNEL_FAULT_PEER_LEFT:
 		return;

@@ -84,7 +84,7 @@ static void vr_moved(struct via_vi *vi, u32 from)
 		else
 			vr_qp_set_state(qp, IB_QPS_RTS);
 	} else if (from == VIA_STATE_CONNECTED) {
-		vr_qp_todo(qp, vr_event_of(via_kernel_fault(vi)));
+		vr_qp_todo(qp, vr_event_of(via_kernel_fault_of(vi)));
 		vr_qp_set_state(qp, IB_QPS_ERR);
 	}
 	spin_lock(&qp->state_lock);

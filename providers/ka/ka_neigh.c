@@ -17,7 +17,7 @@
 #define PROVOKE_TIMES	4
 #define DISCARD_PORT	9
 
-struct query {
+struct neigh_query {
 	unsigned int ifindex;
 	const void *ip;			/* wanted, or NULL */
 	size_t ip_len;
@@ -57,7 +57,7 @@ static int nl_dump(int fd)
 		0 : -1;
 }
 
-static void give_ip(const struct query *q, int family, const void *ip)
+static void give_ip(const struct neigh_query *q, int family, const void *ip)
 {
 	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)q->found;
 	struct sockaddr_in *sin = (struct sockaddr_in *)q->found;
@@ -75,7 +75,7 @@ static void give_ip(const struct query *q, int family, const void *ip)
 }
 
 /* Nonzero when this neighbour answers the query. */
-static int match(const struct query *q, struct nlmsghdr *h)
+static int match(const struct neigh_query *q, struct nlmsghdr *h)
 {
 	const void *dst = NULL, *lladdr = NULL;
 	size_t dst_len = 0, lladdr_len = 0;
@@ -114,7 +114,7 @@ static int match(const struct query *q, struct nlmsghdr *h)
 }
 
 /* Read one datagram: 1 found, 0 not in it, 2 end of the dump, -1 trouble. */
-static int nl_read(int fd, const struct query *q)
+static int nl_read(int fd, const struct neigh_query *q)
 {
 	char buf[16384] __attribute__((aligned(NLMSG_ALIGNTO)));
 	ssize_t n = sys_recv(fd, buf, sizeof(buf));
@@ -134,7 +134,7 @@ static int nl_read(int fd, const struct query *q)
 	return r;
 }
 
-static int look(int fd, const struct query *q)
+static int look(int fd, const struct neigh_query *q)
 {
 	int r;
 
@@ -146,7 +146,7 @@ static int look(int fd, const struct query *q)
 	return r == 1 ? 0 : -1;
 }
 
-static int await(int fd, const struct query *q, uint64_t deadline)
+static int await(int fd, const struct neigh_query *q, uint64_t deadline)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	uint64_t left;
@@ -190,7 +190,7 @@ static void provoke(int ifindex, const struct sockaddr *ip, socklen_t len)
 int ka_neigh_find(unsigned int ifindex, const struct sockaddr *ip,
 		  socklen_t len, uint8_t mac[KA_MAC_LEN])
 {
-	struct query q = { .ifindex = ifindex, .mac = mac };
+	struct neigh_query q = { .ifindex = ifindex, .mac = mac };
 	int fd, i, r;
 
 	if (ip->sa_family == AF_INET) {
@@ -218,7 +218,7 @@ int ka_neigh_reverse(unsigned int ifindex, const uint8_t mac[KA_MAC_LEN],
 		     struct sockaddr_storage *ip, socklen_t *len)
 {
 	uint8_t want[KA_MAC_LEN];
-	struct query q = {
+	struct neigh_query q = {
 		.ifindex = ifindex,
 		.mac = want,
 		.found = ip,

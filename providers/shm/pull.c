@@ -36,14 +36,14 @@ struct fetch {
 };
 
 /* Part of a list of ranges: from `skip` on, at most `most` bytes. */
-struct part {
+struct iov_range {
 	uint64_t skip, most;		/* bytes */
 	struct iovec *out;		/* PIECES of them */
 	unsigned int count;
 };
 
 /* One more range of the list; 0: no more is wanted. */
-static int add_range(struct part *p, void *base, uint64_t len)
+static int add_range(struct iov_range *p, void *base, uint64_t len)
 {
 	uint64_t n;
 
@@ -65,7 +65,7 @@ static unsigned int pieces_of_src(const struct eng_src *src, uint32_t n,
 				  uint64_t skip, uint64_t most,
 				  struct iovec *out)
 {
-	struct part p = { .skip = skip, .most = most, .out = out };
+	struct iov_range p = { .skip = skip, .most = most, .out = out };
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
@@ -78,7 +78,7 @@ static unsigned int pieces_of_dst(const struct iovec *dst, uint32_t n,
 				  uint64_t skip, uint64_t most,
 				  struct iovec *out)
 {
-	struct part p = { .skip = skip, .most = most, .out = out };
+	struct iov_range p = { .skip = skip, .most = most, .out = out };
 	uint32_t i;
 
 	for (i = 0; i < n; i++)

@@ -17,6 +17,8 @@ lists may only shrink: a line whose arrow is gone is refused, too.
 What must call up is handed in as a pointer when the object is made; a call
 through a pointer is no arrow.  Inline functions and macros of headers count as
 if they stood in the file that uses them.
+
+A type and a function of the same directories have two names.
 """
 
 import argparse
@@ -41,6 +43,8 @@ ORDERS = (
     ("providers/engine/Makefile.inc", "ENGINE_SRC", ("providers/engine",)),
     ("fabric/Makefile.inc", "FAB_SRC", ("fabric",)),
 )
+# Directories without an order where names are checked, too.
+OTHERS = (("providers/link",), ("providers/ofi",), ("providers/shm",), ("verbs",))
 
 
 class Tree:
@@ -149,11 +153,23 @@ def check_order(tree, file, variable, directories):
                  for p in sorted(set(order) - there)]
 
 
+def check_names(tree, directories):
+    """Complaints about types and functions of one name."""
+    text = "\n".join(csource.strip(tree.text(p)) for e in (".c", ".h")
+                     for p in sorted(tree.files(directories, e)))
+    types = set(re.findall(r"\b(?:struct|union|enum) (\w+) \{", text))
+    functions = set(re.findall(r"^\w[^;{}()#=]*?\b(\w+)\([^;{}]*\)\s*\{", text,
+                               re.M))
+    return [f"{', '.join(directories)}: a type and a function are named {n}"
+            for n in sorted(types & functions)]
+
+
 def check(tree):
     """All complaints, and {directory: number of arrows up}."""
     bad, counts = [], {}
     for file, variable, directories in ORDERS:
         bad += check_order(tree, file, variable, directories)
+        bad += check_names(tree, directories)
         order = tree.order(file, variable)
         if not order:
             continue
@@ -171,6 +187,8 @@ def check(tree):
                     if (a, b) not in listed]
             bad += [f"{name}: remove the line {a} -> {b}: there is no such "
                     "arrow any more" for a, b in listed if (a, b) not in here]
+    for directories in OTHERS:
+        bad += check_names(tree, directories)
     return bad, counts
 
 

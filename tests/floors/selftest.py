@@ -27,6 +27,8 @@ PLANTS = (
      "{{\n\t{name}();\n}}\n", None),
     ("tests/floors/kernel.arrows", "kernel/{last} -> kernel/{first}\n",
      "tests/floors/kernel.arrows: remove the line kernel/{last} -> "),
+    ("kernel/{last}", "struct planted {{\n\tint x;\n}};\nvoid planted(void)\n{{\n"
+     "}}\n", "kernel: a type and a function are named planted"),
     ("kernel/planted.c", "int planted;\n", "Kbuild: via_ka-y lacks kernel/planted.c"),
 )
 

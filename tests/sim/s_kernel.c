@@ -199,13 +199,13 @@ static void moved(struct via_vi *vi, u32 from)
 	if (from == VIA_STATE_PENDING) {
 		s->verdict = vi->verdict;
 		sim_expect(vi->state == VIA_STATE_ERROR ||
-			   !via_kernel_fault(vi), "that of the last one");
+			   !via_kernel_fault_of(vi), "that of the last one");
 		s->reply_len = via_kernel_answer(vi, &reply);
 		if (s->reply_len)
 			memcpy(s->reply, reply, s->reply_len);
 	}
 	if (from == VIA_STATE_CONNECTED) {
-		s->fault = via_kernel_fault(vi);
+		s->fault = via_kernel_fault_of(vi);
 		WRITE_ONCE(s->over, true);
 	}
 }
@@ -676,7 +676,7 @@ static void client_at_fault(void *arg)
 			sim_expect(s->q[0].first == faults[how].status,
 				   "%u: status %#x", how, s->q[0].first);
 	}
-	sim_expect(via_kernel_fault(s->vi) == s->fault, "");
+	sim_expect(via_kernel_fault_of(s->vi) == s->fault, "");
 	end(s);
 	kfree(buf);
 	running--;

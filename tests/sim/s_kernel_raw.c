@@ -48,7 +48,7 @@ static void moved(struct via_vi *vi, u32 from)
 {
 	if (from != VIA_STATE_CONNECTED)
 		return;
-	k.fault = via_kernel_fault(vi);
+	k.fault = via_kernel_fault_of(vi);
 	WRITE_ONCE(k.ended, true);
 }
 

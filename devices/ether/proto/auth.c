@@ -17,9 +17,9 @@ struct derive {
 	} __packed from, to;
 } __packed;
 
-static void derive(u8 *out, const struct via_auth_key *key,
-		   const struct via_auth_name *from,
-		   const struct via_auth_name *to)
+static void derive_key(u8 *out, const struct via_auth_key *key,
+		       const struct via_auth_name *from,
+		       const struct via_auth_name *to)
 {
 	struct derive d = {
 		.label = "mvia 2 session",
@@ -47,7 +47,7 @@ static void prepare(struct blake2s_ctx *state, u8 first,
 {
 	u8 own[VIA_AUTH_KEY_LEN];
 
-	derive(own, key, from, to);
+	derive_key(own, key, from, to);
 	blake2s_init_key(state, BLAKE2S_128_HASH_SIZE, own, sizeof(own));
 	blake2s_update(state, &first, sizeof(first));
 	memzero_explicit(own, sizeof(own));
